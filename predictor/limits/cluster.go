@@ -1,0 +1,79 @@
+// Package limits knows what a cluster forbids: how long and how large a job may
+// be in a partition, under a QOS and an association, and which nodes are set
+// aside by maintenance. A reservation asks for a longer job than its work
+// needs, so it meets limits that the work alone would not.
+package limits
+
+// None stands for a limit that is not set.
+const None int64 = -1
+
+// Cluster is everything a cluster's configuration and accounting database say
+// that can keep a job from starting.
+type Cluster struct {
+	Partitions   map[string]Partition
+	QOS          map[string]QOS
+	Associations []Association
+	Reservations []Reservation
+	// MaxTRES is true when billing takes the largest weighted TRES and not
+	// their sum (Slurm's PriorityFlags=MAX_TRES).
+	MaxTRES bool
+}
+
+// Partition is one partition's limits and the weights of its billing.
+type Partition struct {
+	Name        string
+	Default     bool
+	Up          bool
+	MaxTime     int64 // seconds, or None
+	DefaultTime int64 // seconds, or None
+	MaxNodes    int64 // per job, or None
+	Nodes       []string
+	TotalCPUs   int64
+	QOS         string // the partition's own QOS, may be empty
+	// BillingWeights maps a TRES ("cpu", "mem" per MiB, "node", "gres/gpu") to
+	// billing units; nil means Slurm's default, one unit a CPU.
+	BillingWeights map[string]float64
+}
+
+// TRES counts by name, as Slurm writes them: "cpu", "mem" (MiB), "node",
+// "billing", "gres/gpu".
+type TRES map[string]int64
+
+// JobLimits are those that a QOS and an association have alike.
+type JobLimits struct {
+	MaxWall       int64 // longest time limit, seconds, or None
+	MaxTRES       TRES  // largest job
+	MaxTRESMins   TRES  // largest job, TRES x minutes of its time limit
+	GrpTRESMins   TRES  // all jobs ever, TRES x minutes
+	UsedTRESMins  TRES  // what of GrpTRESMins is used up, where known
+	GrpTRES       TRES  // all running jobs
+	GrpSubmitJobs int64 // or None
+}
+
+// QOS is one quality of service.
+type QOS struct {
+	Name string
+	JobLimits
+}
+
+// Association ties a user (or, with User empty, a whole account) to limits.
+// Unset limits are inherited from the parent account.
+type Association struct {
+	Account, User, Partition string
+	Parent                   string // parent account
+	Default                  bool   // the user's default account
+	DefaultQOS               string
+	QOS                      []string
+	JobLimits
+}
+
+// Reservation is one of Slurm's own reservations: from Start to End (Unix
+// seconds) its nodes run only the jobs of those it names.
+type Reservation struct {
+	Name        string
+	Start, End  int64
+	Nodes       []string
+	Maintenance bool
+	Users       []string
+	Accounts    []string
+}

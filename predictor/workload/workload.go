@@ -1,0 +1,104 @@
+// Package workload holds what every other package speaks of: jobs, what they
+// ask for, and the possible submissions a forecaster is asked about. It does no
+// I/O. Times are Unix seconds and durations are seconds, both int64, so that a
+// live cluster, a replayed log and a simulation run the same code.
+package workload
+
+import "fmt"
+
+// Size is what a job asks a cluster for, in Slurm's trackable resources (TRES).
+// Counts are totals over the whole job. A resource not asked for is 0.
+type Size struct {
+	Nodes  int32 `json:"nodes"`
+	CPUs   int32 `json:"cpus"`
+	GPUs   int32 `json:"gpus,omitempty"`
+	Memory int64 `json:"memory,omitempty"` // MiB
+}
+
+// Request describes a job as the queue sees it: who asks, where, how much and
+// for how long. Limit is the requested wall time in seconds.
+type Request struct {
+	User      string `json:"user,omitempty"`
+	Account   string `json:"account,omitempty"`
+	Partition string `json:"partition,omitempty"`
+	QOS       string `json:"qos,omitempty"`
+	Size
+	Limit int64 `json:"limit"`
+}
+
+// Job is one job of a history, or of the queue. A time not known, or not
+// reached yet, is 0.
+type Job struct {
+	ID int64
+	Request
+	Submit   int64 // entered the queue
+	Eligible int64 // could have started: after its begin time and dependencies
+	Start    int64
+	End      int64
+	State    State
+}
+
+// Wait returns the queueing delay start - eligible in seconds. It reports false
+// when the job has not started, or its times contradict one another.
+func (j *Job) Wait() (seconds int64, ok bool) {
+	eligible := j.Eligible
+	if eligible == 0 {
+		eligible = j.Submit
+	}
+	if j.Start == 0 || eligible == 0 || j.Start < eligible {
+		return 0, false
+	}
+	return j.Start - eligible, true
+}
+
+// State is the part of Slurm's job state that queueing and accounting need.
+type State uint8
+
+// The states of a job. Failures of every kind, and preemption, are Failed.
+const (
+	Unknown State = iota
+	Pending
+	Running // and suspended, configuring, completing
+	Completed
+	Cancelled
+	Failed
+	TimedOut
+	Requeued
+)
+
+var stateNames = [...]string{"UNKNOWN", "PENDING", "RUNNING", "COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "REQUEUED"}
+
+// String returns Slurm's name of the state.
+func (s State) String() string {
+	if int(s) < len(stateNames) {
+		return stateNames[s]
+	}
+	return fmt.Sprintf("State(%d)", uint8(s))
+}
+
+// Finished reports whether the job has left the queue and the machine.
+func (s State) Finished() bool { return s >= Completed }
+
+// Candidate is one way of submitting a request: eligible from Submit on, with
+// the time limit Limit, and of use only if it starts within Budget seconds of
+// Submit.
+type Candidate struct {
+	Submit int64 // Unix seconds
+	Limit  int64 // seconds
+	Budget int64 // seconds
+}
+
+// Estimate is a forecaster's answer about one Candidate.
+type Estimate struct {
+	// Prob is a conservative estimate (a lower confidence bound) of the
+	// probability that the job starts within the candidate's budget. It is 0
+	// when nothing is known.
+	Prob float64
+	// Held is the expected number of seconds, out of the budget, that the job
+	// would already hold its nodes: E[max(0, Budget - wait)].
+	Held float64
+	// Sample is the number of past waits behind the estimate.
+	Sample int
+	// Class names the job class whose past was used.
+	Class string
+}
