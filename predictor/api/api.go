@@ -232,3 +232,6 @@ type Health struct {
 type Error struct {
 	Error string `json:"error"`
 }
+
+// Version is varq's own, set by the build.
+var Version = "devel"

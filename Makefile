@@ -1,0 +1,75 @@
+# varq: probabilistic advance reservations for Slurm.
+#
+#   make demo        a private Slurm on this machine, four reservations, a report
+#   make test        everything: build, lint, unit, race and end-to-end tests
+
+VERSION := 0.1.0
+GO      ?= go
+
+# The directories an installation goes to; see packaging/install.mk.
+DESTDIR ?=
+PREFIX  ?= /usr
+
+LINT := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+LDFLAGS := -s -w -X github.com/varq-project/varq/predictor/api.Version=$(VERSION)
+COMMANDS := predictor/cmd/varq predictor/cmd/varqd plugin/cmd/varq-filter wrapper/cmd/varq-wrapper
+
+.PHONY: all build commands plugin deps demo test unit e2e test-slurm24 bench fuzz lint generate check-generate clean
+
+all: build
+
+build: commands plugin
+
+commands:
+	@mkdir -p bin
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/ $(addprefix ./,$(COMMANDS))
+
+plugin: deps
+	$(MAKE) -C plugin/spank OUT=$(CURDIR)/bin
+
+# Debian's Slurm, its headers and what a private cluster needs, when missing.
+deps:
+	@$(GO) run ./test/cluster/cmd/slurmlab install
+
+demo: build
+	$(GO) run ./test/demo
+
+test: build lint check-generate unit e2e
+
+unit:
+	$(GO) test -race -timeout 20m $$($(GO) list ./... | grep -v /test/e2e)
+
+e2e: build
+	$(GO) test -timeout 20m -v ./test/e2e
+
+# The same end-to-end tests on Slurm 24.11, from Debian 13 in a chroot.
+test-slurm24: build
+	VARQ_SLURM24=1 $(GO) test -timeout 40m -v -count=1 ./test/e2e ./predictor/accounting/slurmrestd
+
+bench: build
+	$(GO) test -run '^$$' -bench . -benchmem ./predictor/... ./test/bench | tee build/bench.txt
+
+FUZZTIME ?= 20s
+fuzz:
+	@set -e; for p in $$($(GO) list ./...); do \
+	  for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz' || true); do \
+	    echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$p; \
+	  done; \
+	done
+
+lint:
+	$(LINT) run ./...
+
+generate:
+	$(GO) generate ./...
+
+# Generated files are checked in; generating them again must change nothing.
+check-generate: generate
+	@git diff --exit-code --stat -- $$(git grep -l 'Code generated .* DO NOT EDIT' || true) \
+	  || { echo 'generated files are stale: run make generate and commit'; exit 1; }
+
+clean:
+	rm -rf bin build
+	$(MAKE) -C plugin/spank clean
+
+include packaging/install.mk
