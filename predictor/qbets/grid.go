@@ -1,0 +1,84 @@
+package qbets
+
+import (
+	"math/bits"
+	"sort"
+
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// Grid is a fixed Classifier: sizes by doublings and time limits by the steps
+// that sites and users like to choose. From fine to coarse its classes are
+//
+//	partition, QOS, size and limit
+//	partition, size and limit
+//	partition and limit
+//	partition
+//	all jobs
+//
+// A request that names no partition or QOS skips the levels that need one.
+type Grid struct{}
+
+// limitSteps are the upper ends of Grid's limit classes, seconds; the last class
+// has no end.
+var limitSteps = [...]int64{
+	5 * minute, 15 * minute, 30 * minute,
+	1 * hour, 2 * hour, 4 * hour, 8 * hour, 12 * hour, 18 * hour, 24 * hour, 36 * hour, 48 * hour, 96 * hour,
+}
+
+const (
+	minute = 60
+	hour   = 60 * minute
+)
+
+// Classes implements [Classifier].
+func (Grid) Classes(dst []Class, r *workload.Request) []Class {
+	unit, amount := size(&r.Size)
+	c := Class{Partition: r.Partition, QOS: r.QOS, Unit: unit, Size: doubling(amount), Limit: step(r.Limit)}
+	if c.QOS != "" {
+		dst = append(dst, c)
+		c.QOS = ""
+	}
+	dst = append(dst, c)
+	c.Unit, c.Size = AnyUnit, Range{}
+	dst = append(dst, c)
+	if c.Partition != "" {
+		c.Limit = Range{}
+		dst = append(dst, c)
+	}
+	return append(dst, Class{})
+}
+
+// size returns the unit a job is measured in and how much it asks for, at
+// least 1.
+func size(s *workload.Size) (Unit, int64) {
+	switch {
+	case s.GPUs > 0:
+		return GPUs, int64(s.GPUs)
+	case s.Nodes > 1:
+		return Nodes, int64(s.Nodes)
+	}
+	return CPUs, max(1, int64(s.CPUs))
+}
+
+// doubling returns the range of n >= 1 among (0,1], (1,2], (2,4], (4,8] ...
+func doubling(n int64) Range {
+	through := int64(1) << bits.Len64(uint64(n-1))
+	if through == 1 {
+		return Range{0, 1}
+	}
+	return Range{through / 2, through}
+}
+
+// step returns the range of a time limit among limitSteps.
+func step(limit int64) Range {
+	i := sort.Search(len(limitSteps), func(i int) bool { return limitSteps[i] >= limit })
+	var r Range
+	if i > 0 {
+		r.Above = limitSteps[i-1]
+	}
+	if i < len(limitSteps) {
+		r.Through = limitSteps[i]
+	}
+	return r
+}

@@ -1,0 +1,193 @@
+package qbets
+
+import (
+	"math"
+
+	"github.com/varq-project/varq/predictor/stats"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// Options shape a Predictor. A zero field has the default named with it.
+type Options struct {
+	// Confidence is the level C of every bound, .95 by default.
+	Confidence float64
+	// MinHistory is how many waits a class must have to be used instead of a
+	// coarser one, and how many survive a change point. The default is the least
+	// that can bound the .95 quantile: 59 at the default confidence.
+	MinHistory int
+	// MaxHistory is how many waits a class remembers, 10,000 by default.
+	MaxHistory int
+	// Classifier tells the classes of a request, Grid{} by default.
+	Classifier Classifier
+}
+
+// Predictor forecasts waits from the past waits of jobs of the same class.
+// Learn must not run at the same time as any other method; the other methods
+// change nothing and may run at the same time as one another.
+type Predictor struct {
+	confidence float64
+	least      int
+	most       int
+	classifier Classifier
+
+	classes map[Class]*history
+	indices [len(watched)]indices
+	keys    []Class // Learn's own
+	newest  int64
+	learnt  int
+}
+
+// New returns a Predictor that has learnt nothing. It panics when an option is
+// out of its range.
+func New(o Options) *Predictor {
+	if o.Confidence == 0 {
+		o.Confidence = .95
+	}
+	if !(o.Confidence > 0 && o.Confidence < 1) {
+		panic("qbets: Confidence outside (0,1)")
+	}
+	if o.MinHistory == 0 {
+		o.MinHistory = stats.SampleSize(.95, o.Confidence)
+	}
+	if o.MaxHistory == 0 {
+		o.MaxHistory = max(10_000, o.MinHistory)
+	}
+	if o.MinHistory < 2 || o.MaxHistory < o.MinHistory {
+		panic("qbets: MinHistory below 2 or above MaxHistory")
+	}
+	if o.Classifier == nil {
+		o.Classifier = Grid{}
+	}
+	p := &Predictor{
+		confidence: o.Confidence,
+		least:      o.MinHistory,
+		most:       o.MaxHistory,
+		classifier: o.Classifier,
+		classes:    make(map[Class]*history),
+	}
+	for i, q := range watched {
+		p.indices[i] = indices{quantile: q, confidence: o.Confidence}
+	}
+	return p
+}
+
+// Learn takes in the wait of a job that has started. Jobs come in the order of
+// their starts. A job that has not started, or whose times contradict one
+// another, teaches nothing.
+func (p *Predictor) Learn(job workload.Job) {
+	seconds, ok := job.Wait()
+	if !ok || seconds < 0 || seconds > math.MaxUint32 {
+		return
+	}
+	p.learnt++
+	p.newest = max(p.newest, job.Start)
+	p.keys = p.classifier.Classes(p.keys[:0], &job.Request)
+	for _, class := range p.keys {
+		h := p.classes[class]
+		if h == nil {
+			h = &history{class: class.String()}
+			p.classes[class] = h
+		}
+		p.learn(h, uint32(seconds), job.Start)
+	}
+}
+
+func (p *Predictor) learn(h *history, wait uint32, start int64) {
+	h.runs.observe(h, &p.indices, wait)
+	if h.len() == p.most {
+		h.drop()
+	}
+	h.push(wait)
+	if run := h.runs.rare(h.log.Autocorrelation()); run > 0 {
+		h.cut(min(h.len(), max(p.least, run)))
+		h.runs = runs{}
+		h.changed = start
+	}
+}
+
+// choose returns the history that answers for classes: of the finest with
+// MinHistory waits or more, else of the coarsest there is. It is nil when
+// nothing was learnt.
+func (p *Predictor) choose(classes []Class) *history {
+	for _, class := range classes {
+		if h := p.classes[class]; h != nil && h.len() >= p.least {
+			return h
+		}
+	}
+	return p.classes[classes[len(classes)-1]]
+}
+
+// Forecast estimates every candidate of r, as known at time now, into the
+// element of est of the same index. A candidate's class follows its own time
+// limit. Prob is the lower confidence bound on the probability of a wait within
+// the budget, so the largest q whose Bound is within it.
+func (p *Predictor) Forecast(r workload.Request, now int64, c []workload.Candidate, est []workload.Estimate) {
+	var (
+		classes []Class
+		class   Class // the finest of the candidate before
+		h       *history
+	)
+	for i := range c {
+		r.Limit = c[i].Limit
+		classes = p.classifier.Classes(classes[:0], &r)
+		if i == 0 || classes[0] != class {
+			class, h = classes[0], p.choose(classes)
+		}
+		if h == nil {
+			est[i] = workload.Estimate{}
+			continue
+		}
+		n := h.len()
+		within, sum := 0, int64(0)
+		if c[i].Budget >= 0 {
+			within, sum = h.sorted.Through(uint32(min(c[i].Budget, math.MaxUint32)))
+		}
+		est[i] = workload.Estimate{
+			Held:   (float64(c[i].Budget)*float64(within) - float64(sum)) / float64(n),
+			Sample: n,
+			Class:  h.class,
+		}
+		est[i].Prob = stats.LowerProportion(within, n, p.confidence)
+	}
+}
+
+// Bound is an upper confidence bound on a quantile of the wait.
+type Bound struct {
+	Seconds    int64   // the bound itself
+	Quantile   float64 // the quantile it bounds
+	Confidence float64 // really achieved, at least the one asked for
+	Sample     int     // past waits behind it
+	Index      int     // it is the Index-th smallest of them, from 1
+	Class      string  // whose waits they are
+	OK         bool    // false: the sample is too small for any bound
+}
+
+// Bound bounds the q-quantile of the wait of a job like r.
+func (p *Predictor) Bound(r workload.Request, q float64) Bound {
+	b := Bound{Quantile: q}
+	h := p.choose(p.classifier.Classes(nil, &r))
+	if h == nil {
+		return b
+	}
+	b.Sample, b.Class = h.len(), h.class
+	b.Index, b.Confidence, b.OK = stats.QuantileBound(b.Sample, q, p.confidence)
+	if b.OK {
+		b.Seconds = int64(h.sorted.Select(b.Index - 1))
+	}
+	return b
+}
+
+// Len returns how many waits were learnt.
+func (p *Predictor) Len() int { return p.learnt }
+
+// Newest returns the latest start learnt from, Unix seconds, or 0.
+func (p *Predictor) Newest() int64 { return p.newest }
+
+// Changed returns the time of the last change point of the class that answers
+// for r, Unix seconds, or 0 when there was none.
+func (p *Predictor) Changed(r workload.Request) int64 {
+	if h := p.choose(p.classifier.Classes(nil, &r)); h != nil {
+		return h.changed
+	}
+	return 0
+}
