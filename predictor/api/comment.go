@@ -1,0 +1,42 @@
+package api
+
+import (
+	"crypto/rand"
+	"strings"
+)
+
+// CommentPrefix comes before a plan's identifier in the comment of its job.
+const CommentPrefix = "varq:"
+
+// idLength is the number of characters of a plan's identifier: 12 of 32 make 60
+// random bits, which nobody guesses.
+const idLength = 12
+
+const idAlphabet = "abcdefghijklmnopqrstuvwxyz234567"
+
+// NewPlanID returns a fresh, unguessable identifier.
+func NewPlanID() string {
+	var id [idLength]byte
+	_, _ = rand.Read(id[:]) // never fails
+	for i, b := range id {
+		id[i] = idAlphabet[b%32]
+	}
+	return string(id[:])
+}
+
+// ValidPlanID reports whether id could be the identifier of a plan.
+func ValidPlanID(id string) bool {
+	return len(id) == idLength && strings.Trim(id, idAlphabet) == ""
+}
+
+// PlanInComment finds the plan that a job's comment names: the last word
+// "varq:ID" in it.
+func PlanInComment(comment string) (id string, ok bool) {
+	words := strings.Fields(comment)
+	for i := len(words) - 1; i >= 0; i-- {
+		if id, found := strings.CutPrefix(words[i], CommentPrefix); found && ValidPlanID(id) {
+			return id, true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,265 @@
+// Package config reads varq's configuration file, /etc/varq/varq.yaml. The file
+// is decoded strictly: a key that does not exist is an error that names file and
+// line. Everything has a default, so an empty file is a working one; a login
+// node's file needs the section client alone.
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// DefaultPath is where varq looks for its configuration.
+const DefaultPath = "/etc/varq/varq.yaml"
+
+// maxSize bounds the configuration file, in bytes.
+const maxSize = 1 << 20
+
+// Config is the whole file.
+type Config struct {
+	// Cluster is the name of the Slurm cluster in the accounting database;
+	// empty means the one that slurmrestd belongs to.
+	Cluster    string     `yaml:"cluster"`
+	Slurmrestd Slurmrestd `yaml:"slurmrestd"`
+	Server     Server     `yaml:"server"`
+	Client     Client     `yaml:"client"`
+	Ledger     Ledger     `yaml:"ledger"`
+	History    History    `yaml:"history"`
+	Forecast   Forecast   `yaml:"forecast"`
+	Plan       Plan       `yaml:"plan"`
+	Watch      Watch      `yaml:"watch"`
+	Log        Log        `yaml:"log"`
+}
+
+// Slurmrestd says how varqd speaks to Slurm.
+type Slurmrestd struct {
+	// URL is http://HOST:PORT, https://HOST:PORT or unix:///PATH.
+	URL string `yaml:"url"`
+	// User is the Slurm user that the token belongs to; empty means the one
+	// named inside the token.
+	User string `yaml:"user"`
+	// TokenFile holds a JWT, read again whenever it changes. Not needed on a
+	// unix socket.
+	TokenFile string `yaml:"token_file"`
+	// TokenCommand prints a JWT, as "scontrol token lifespan=3600" does. It is
+	// split at spaces and run without a shell, again before the token expires.
+	TokenCommand string `yaml:"token_command"`
+	// Timeout bounds one request.
+	Timeout Duration `yaml:"timeout"`
+}
+
+// Server says where varqd listens.
+type Server struct {
+	// Socket is a unix socket for the users of this host, who are known by
+	// their peer credentials.
+	Socket string `yaml:"socket"`
+	// Listen is HOST:PORT for other hosts, whose users are known by their munge
+	// credentials; empty means none.
+	Listen string `yaml:"listen"`
+	// MungeSocket is munged's socket; empty means munge's own default.
+	MungeSocket string `yaml:"munge_socket"`
+	// Admins may see everybody's reservations, besides root, SlurmUser and
+	// Slurm's operators and administrators.
+	Admins []string `yaml:"admins"`
+}
+
+// Client says how commands find varqd.
+type Client struct {
+	// Endpoint is unix:///PATH or tcp://HOST:PORT.
+	Endpoint string `yaml:"endpoint"`
+	// MungeSocket is munged's socket; empty means munge's own default.
+	MungeSocket string `yaml:"munge_socket"`
+}
+
+// Ledger says where promises are kept.
+type Ledger struct {
+	Path string `yaml:"path"`
+}
+
+// History says where the cache of Slurm's accounting lies. It may be deleted at
+// any time: varqd builds it again.
+type History struct {
+	Path string `yaml:"path"`
+}
+
+// Forecast says how waits are forecast.
+type Forecast struct {
+	// Confidence is the level of every bound, in (0,1).
+	Confidence float64 `yaml:"confidence"`
+	// Days is how many days of past jobs are kept and learnt from.
+	Days int `yaml:"days"`
+}
+
+// Plan bounds and fills in what users ask for.
+type Plan struct {
+	// Prob is the success probability of those who ask for none.
+	Prob float64 `yaml:"prob"`
+	// Horizon is how far ahead a deadline may lie.
+	Horizon Duration `yaml:"horizon"`
+	// Stale is how old varqd's picture of the cluster (partitions, limits) may
+	// grow, with Slurm out of reach, before it makes no more promises.
+	Stale Duration `yaml:"stale"`
+}
+
+// Watch says how often varqd looks at the queue.
+type Watch struct {
+	// Interval is the time between two looks while reservations are open.
+	Interval Duration `yaml:"interval"`
+	// Idle is the time between two looks otherwise.
+	Idle Duration `yaml:"idle"`
+	// Refresh is the time between two readings of accounting and limits.
+	Refresh Duration `yaml:"refresh"`
+	// Grace is how long after its deadline a plan that no job has taken up is
+	// closed as never submitted.
+	Grace Duration `yaml:"grace"`
+}
+
+// Log says what varqd logs to standard error.
+type Log struct {
+	Level  string `yaml:"level"`  // debug, info, warn or error
+	Format string `yaml:"format"` // text or json
+}
+
+// Default returns the configuration of an empty file.
+func Default() Config {
+	return Config{
+		Slurmrestd: Slurmrestd{
+			URL:          "http://localhost:6820",
+			TokenCommand: "scontrol token lifespan=3600",
+			Timeout:      Duration(30 * time.Second),
+		},
+		Server:   Server{Socket: "/run/varq/varqd.sock"},
+		Client:   Client{Endpoint: "unix:///run/varq/varqd.sock"},
+		Ledger:   Ledger{Path: "/var/lib/varq/ledger.db"},
+		History:  History{Path: "/var/cache/varq/history.db"},
+		Forecast: Forecast{Confidence: .95, Days: 180},
+		Plan:     Plan{Prob: .9, Horizon: Duration(48 * time.Hour), Stale: Duration(15 * time.Minute)},
+		Watch: Watch{
+			Interval: Duration(5 * time.Second),
+			Idle:     Duration(20 * time.Second),
+			Refresh:  Duration(time.Minute),
+			Grace:    Duration(5 * time.Minute),
+		},
+		Log: Log{Level: "info", Format: "text"},
+	}
+}
+
+// Load reads the file path over the defaults. The error of a missing file is
+// fs.ErrNotExist; every other one begins with path:line where a line is to
+// blame.
+func Load(path string) (Config, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return Config{}, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxSize+1))
+	if err != nil {
+		return Config{}, fmt.Errorf("%s: %w", path, err)
+	}
+	if len(data) > maxSize {
+		return Config{}, fmt.Errorf("%s: larger than %d bytes", path, maxSize)
+	}
+	return Parse(path, data)
+}
+
+// Parse decodes a configuration over the defaults and checks its values; name
+// stands for the file in errors.
+func Parse(name string, data []byte) (Config, error) {
+	c := Default()
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	dec.KnownFields(true)
+	if err := dec.Decode(&c); err != nil && !errors.Is(err, io.EOF) {
+		return Config{}, located(name, err)
+	}
+	if err := dec.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+		return Config{}, fmt.Errorf("%s: more than one YAML document", name)
+	}
+	if err := c.check(); err != nil {
+		return Config{}, fmt.Errorf("%s: %w", name, err)
+	}
+	return c, nil
+}
+
+var (
+	lineOf     = regexp.MustCompile(`^(?:yaml: )?line (\d+): (?s:(.*))$`)
+	unknownKey = regexp.MustCompile(`^field (\S+) not found in type config\.(\w+)$`)
+)
+
+// located turns the YAML package's errors into one line each, name:line: what.
+func located(name string, err error) error {
+	texts := []string{err.Error()}
+	var typeErr *yaml.TypeError
+	if errors.As(err, &typeErr) {
+		texts = typeErr.Errors
+	}
+	var errs []error
+	for _, text := range texts {
+		line, what := "", text
+		if m := lineOf.FindStringSubmatch(text); m != nil {
+			line, what = ":"+m[1], m[2]
+		}
+		if m := unknownKey.FindStringSubmatch(what); m != nil {
+			what = fmt.Sprintf("unknown key %q", m[1])
+			if m[2] != "Config" {
+				what += " in section " + strings.ToLower(m[2])
+			}
+		}
+		errs = append(errs, fmt.Errorf("%s%s: %s", name, line, what))
+	}
+	return errors.Join(errs...)
+}
+
+// check refuses values that no part of varq could work with.
+func (c *Config) check() error {
+	var errs []error
+	bad := func(key, format string, args ...any) {
+		errs = append(errs, fmt.Errorf(key+": "+format, args...))
+	}
+	probability := func(key string, p float64) {
+		if !(p > 0 && p < 1) {
+			bad(key, "%v does not lie between 0 and 1", p)
+		}
+	}
+	positive := func(key string, d Duration) {
+		if d <= 0 {
+			bad(key, "%v is not more than 0", d)
+		}
+	}
+	oneOf := func(key, value string, of ...string) {
+		for _, v := range of {
+			if value == v {
+				return
+			}
+		}
+		bad(key, "%q is none of %s", value, strings.Join(of, ", "))
+	}
+	probability("forecast.confidence", c.Forecast.Confidence)
+	probability("plan.prob", c.Plan.Prob)
+	if c.Forecast.Days < 1 {
+		bad("forecast.days", "%d is less than 1", c.Forecast.Days)
+	}
+	positive("slurmrestd.timeout", c.Slurmrestd.Timeout)
+	positive("plan.horizon", c.Plan.Horizon)
+	positive("plan.stale", c.Plan.Stale)
+	positive("watch.interval", c.Watch.Interval)
+	positive("watch.idle", c.Watch.Idle)
+	positive("watch.refresh", c.Watch.Refresh)
+	positive("watch.grace", c.Watch.Grace)
+	oneOf("log.level", c.Log.Level, "debug", "info", "warn", "error")
+	oneOf("log.format", c.Log.Format, "text", "json")
+	for key, value := range map[string]string{"server.socket": c.Server.Socket, "ledger.path": c.Ledger.Path, "history.path": c.History.Path} {
+		if value == "" {
+			bad(key, "must not be empty")
+		}
+	}
+	return errors.Join(errs...)
+}

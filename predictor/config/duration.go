@@ -1,0 +1,31 @@
+package config
+
+import (
+	"fmt"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Duration is written as Go writes durations (90s, 1h30m) or as Slurm does
+// (1-12:00:00, 12:00:00, 30 for 30 minutes).
+type Duration time.Duration
+
+// String returns d as Go writes it.
+func (d Duration) String() string { return time.Duration(d).String() }
+
+// Seconds returns d in whole seconds.
+func (d Duration) Seconds() int64 { return int64(time.Duration(d) / time.Second) }
+
+// UnmarshalYAML reads either form.
+func (d *Duration) UnmarshalYAML(node *yaml.Node) error {
+	if node.Kind != yaml.ScalarNode {
+		return fmt.Errorf("line %d: not a duration", node.Line)
+	}
+	parsed, err := time.ParseDuration(node.Value)
+	if err != nil {
+		return fmt.Errorf("line %d: %q is not a duration such as 90s, 1h30m or 1-12:00:00", node.Line, node.Value)
+	}
+	*d = Duration(parsed)
+	return nil
+}

@@ -1,0 +1,100 @@
+// Package sqlitefile opens varq's SQLite files: readable by their owner alone,
+// in WAL mode, with a schema that is brought up to date by numbered steps.
+package sqlitefile
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	_ "modernc.org/sqlite" // the driver named "sqlite"
+)
+
+// ErrTooNew is the error of a file that a later version of varq has written.
+var ErrTooNew = errors.New("written by a later version of varq")
+
+// Durability says what a committed transaction survives.
+type Durability string
+
+// The two durabilities: a power cut, or only the death of the process. Neither
+// ever leaves a torn file.
+const (
+	SurvivesPowerCut Durability = "FULL"
+	SurvivesKill     Durability = "NORMAL"
+)
+
+// Open opens the file path, creating it with mode 0600 if need be, and applies
+// those of steps that it does not have yet. Step i takes the schema from
+// version i to version i+1; steps are only ever appended.
+//
+// The pool hands out several connections; a transaction takes the write lock
+// when it begins and waits up to ten seconds for it.
+func Open(path string, durability Durability, steps []string) (*sql.DB, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Close(); err != nil {
+		return nil, err
+	}
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	query := url.Values{
+		"_txlock": {"immediate"},
+		"_pragma": {"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(" + string(durability) + ")", "foreign_keys(1)"},
+	}
+	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: absolute, RawQuery: query.Encode()}).String())
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(8)
+	db.SetMaxIdleConns(8)
+	if err := migrate(db, steps); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), db.Close())
+	}
+	return db, nil
+}
+
+func migrate(db *sql.DB, steps []string) error {
+	return Transact(context.Background(), db, func(tx *sql.Tx) error {
+		var version int
+		if err := tx.QueryRow("PRAGMA user_version").Scan(&version); err != nil {
+			return err
+		}
+		if version > len(steps) {
+			return fmt.Errorf("schema version %d, and this varq knows %d: %w", version, len(steps), ErrTooNew)
+		}
+		for i := version; i < len(steps); i++ {
+			if _, err := tx.Exec(steps[i]); err != nil {
+				return fmt.Errorf("schema step %d: %w", i+1, err)
+			}
+		}
+		_, err := tx.Exec(fmt.Sprintf("PRAGMA user_version = %d", len(steps)))
+		return err
+	})
+}
+
+// Transact runs do in one transaction: all of it is committed, or nothing.
+func Transact(ctx context.Context, db *sql.DB, do func(*sql.Tx) error) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if err := do(tx); err != nil {
+		// A full disk has SQLite roll back by itself, and Rollback then only
+		// says that there is no transaction any more.
+		_ = tx.Rollback()
+		return err
+	}
+	if err := tx.Commit(); err != nil {
+		_ = tx.Rollback()
+		return err
+	}
+	return nil
+}
