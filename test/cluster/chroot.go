@@ -1,0 +1,219 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// root is the file tree that a cluster's programs see: the machine's own, or a
+// chroot.
+type root struct {
+	dir string // "" for the machine's own
+}
+
+// rootOf returns the root of a cluster in dir. A chroot is the cached Debian 13
+// with a layer on top that takes all changes: the cache stays as it is, and
+// several clusters can use it at once.
+func rootOf(v Version, dir string) root {
+	if v == Slurm2411 {
+		return root{filepath.Join(dir, "root")}
+	}
+	return root{}
+}
+
+// path returns where a file of the root is found from outside.
+func (r root) path(name string) string { return filepath.Join("/", r.dir, name) }
+
+// Slurm24Root returns the folder of the cached Debian 13 with Slurm 24.11.
+func Slurm24Root() string {
+	if dir := os.Getenv("VARQ_SLURM24_ROOT"); dir != "" {
+		return dir
+	}
+	return "/var/cache/varq-slurm24"
+}
+
+// makeChroot makes the cached Debian 13 unless it is there and complete.
+func makeChroot(ctx context.Context, progress io.Writer) error {
+	dir := Slurm24Root()
+	ready := filepath.Join(dir, ".varq-ready")
+	if _, err := os.Stat(ready); err == nil {
+		return nil
+	}
+	if err := installPackages(ctx, []string{"debootstrap"}, "to make a Debian 13 with Slurm 24.11", progress); err != nil {
+		return err
+	}
+	fmt.Fprintf(os.Stderr, "Making a Debian 13 with Slurm 24.11 in %s (about 1.1 GB)\n", dir)
+	if err := os.RemoveAll(dir); err != nil { // half made
+		return err
+	}
+	bootstrap := exec.CommandContext(ctx, "debootstrap", "--variant=minbase", "--include=ca-certificates", "trixie", dir)
+	if err := runLogged(bootstrap, progress); err != nil {
+		return err
+	}
+	if _, err := forbidServices(dir); err != nil {
+		return err
+	}
+	// The mounts are in a namespace of their own and vanish with the command.
+	const inside = `mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" &&
+chroot "$0" apt-get install --yes --no-install-recommends "$@" && chroot "$0" apt-get clean`
+	install := exec.CommandContext(ctx, "unshare", append([]string{"--mount", "sh", "-c", inside, dir}, slurmPackages...)...)
+	install.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
+	if err := runLogged(install, progress); err != nil {
+		return err
+	}
+	return os.WriteFile(ready, nil, 0o644)
+}
+
+// enter mounts a chroot with the cluster's folder, and others, at their own
+// places in it.
+func (r root) enter(clusterDir string, bind []string) error {
+	if r.dir == "" {
+		return nil
+	}
+	layer := filepath.Join(clusterDir, "layer")
+	upper, work := filepath.Join(layer, "upper"), filepath.Join(layer, "work")
+	if err := os.Mkdir(layer, 0o755); err != nil {
+		return err
+	}
+	if err := syscall.Mount("tmpfs", layer, "tmpfs", 0, "size=1g,mode=755"); err != nil {
+		return fmt.Errorf("mounting %s: %w", layer, err)
+	}
+	for _, dir := range []string{upper, work, r.dir} {
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			return err
+		}
+	}
+	overlay := fmt.Sprintf("lowerdir=%s,upperdir=%s,workdir=%s", Slurm24Root(), upper, work)
+	if err := syscall.Mount("overlay", r.dir, "overlay", 0, overlay); err != nil {
+		return fmt.Errorf("mounting %s on %s: %w", overlay, r.dir, err)
+	}
+	for _, dir := range []string{"/proc", "/dev", "/sys"} {
+		if err := r.bind(dir, syscall.MS_REC); err != nil {
+			return err
+		}
+	}
+	for _, dir := range append([]string{clusterDir}, bind...) {
+		if err := r.bind(dir, 0); err != nil {
+			return err
+		}
+	}
+	return r.copySettings()
+}
+
+// bind makes a folder of the machine visible at the same place in the root.
+// The copy is private: what is unmounted in it later stays mounted outside.
+func (r root) bind(dir string, recursive uintptr) error {
+	to := r.path(dir)
+	if err := os.MkdirAll(to, 0o755); err != nil {
+		return err
+	}
+	if err := syscall.Mount(dir, to, "", syscall.MS_BIND|recursive, ""); err != nil {
+		return fmt.Errorf("binding %s to %s: %w", dir, to, err)
+	}
+	return syscall.Mount("", to, "", syscall.MS_PRIVATE|recursive, "")
+}
+
+// copySettings gives the chroot the machine's name and time zone.
+func (r root) copySettings() error {
+	for _, name := range []string{"/etc/hosts", "/etc/hostname", "/etc/localtime"} {
+		text, err := os.ReadFile(name)
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if err := os.RemoveAll(r.path(name)); err != nil {
+			return err
+		}
+		if err := os.WriteFile(r.path(name), text, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copyUser makes a user of the machine known in a chroot, by the same ids.
+func (r root) copyUser(name string) error {
+	if r.dir == "" {
+		return nil
+	}
+	u, err := user.Lookup(name)
+	if err != nil {
+		return err
+	}
+	g, err := user.LookupGroupId(u.Gid)
+	if err != nil {
+		return err
+	}
+	if err := prepend(r.path("/etc/passwd"), fmt.Sprintf("%s:x:%s:%s::%s:/bin/bash\n", name, u.Uid, u.Gid, u.HomeDir)); err != nil {
+		return err
+	}
+	if err := prepend(r.path("/etc/group"), fmt.Sprintf("%s:x:%s:\n", g.Name, u.Gid)); err != nil {
+		return err
+	}
+	if _, err := os.Stat(u.HomeDir); err != nil {
+		return nil // a system user
+	}
+	inside, err := r.lookup(name)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(r.path(u.HomeDir), 0o755); err != nil {
+		return err
+	}
+	return os.Chown(r.path(u.HomeDir), inside.uid, inside.gid)
+}
+
+// prepend puts a line before a file's others, where look-ups find it first.
+func prepend(name, line string) error {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(name, append([]byte(line), text...), 0o644)
+}
+
+// leave undoes every mount below a folder. After an error something may still
+// be mounted there, and the folder must not be removed.
+func leave(dir string) error {
+	points, err := mountsBelow(dir)
+	if err != nil {
+		return err
+	}
+	for _, point := range slices.Backward(points) {
+		if err := syscall.Unmount(point, syscall.MNT_DETACH); err != nil && !errors.Is(err, syscall.EINVAL) {
+			return fmt.Errorf("unmounting %s: %w", point, err)
+		}
+	}
+	points, err = mountsBelow(dir)
+	if err == nil && len(points) > 0 {
+		err = fmt.Errorf("still mounted: %s", strings.Join(points, " "))
+	}
+	return err
+}
+
+// mountsBelow lists the mount points below a folder, the oldest first.
+func mountsBelow(dir string) ([]string, error) {
+	text, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return nil, err
+	}
+	var points []string
+	for line := range strings.Lines(string(text)) {
+		const mountPoint = 4
+		if f := strings.Fields(line); len(f) > mountPoint && strings.HasPrefix(f[mountPoint], dir+"/") {
+			points = append(points, f[mountPoint])
+		}
+	}
+	return points, nil
+}

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/varq-project/varq/test/cluster"
+)
+
+func execCommand() *cobra.Command {
+	var user string
+	cmd := &cobra.Command{
+		Use:   "exec DIR [-u USER] -- COMMAND [ARG]...",
+		Short: "Run a command as a user of the cluster",
+		Args:  cobra.MinimumNArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := cluster.Open(args[0])
+			if err != nil {
+				return err
+			}
+			run := c.Command(cmd.Context(), user, args[1], args[2:]...)
+			run.Stdin, run.Stdout, run.Stderr = cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()
+			return run.Run()
+		},
+	}
+	cmd.Flags().StringVarP(&user, "user", "u", "alice", "user to be")
+	return cmd
+}
+
+func envCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "env DIR",
+		Short: "Print the shell variables that select the cluster",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := cluster.Open(args[0])
+			if err != nil {
+				return err
+			}
+			for _, v := range c.Env() {
+				fmt.Fprintln(cmd.OutOrStdout(), "export", v)
+			}
+			return nil
+		},
+	}
+}

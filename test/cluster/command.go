@@ -1,0 +1,122 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const searchPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+// Command prepares a command to run as a user of the machine, in JobDir, with
+// that user's environment and the cluster's. Add variables to its Env. In a
+// cluster that lives in a chroot the command does so, too. An unknown user or
+// command is reported when the command is started.
+func (c *Cluster) Command(ctx context.Context, userName, name string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Path, cmd.Err = c.root.lookPath(name)
+	cmd.Dir = c.JobDir()
+	cmd.WaitDelay = 2 * time.Second
+	u, err := c.root.lookup(userName)
+	if err != nil {
+		cmd.Err = errors.Join(cmd.Err, err)
+		return cmd
+	}
+	cmd.Env = append(c.Env(),
+		"PATH="+searchPath, "HOME="+u.home, "USER="+userName, "LOGNAME="+userName,
+		"SHELL=/bin/bash", "LANG=C.UTF-8")
+	cmd.SysProcAttr = c.root.attributes(userName, u)
+	return cmd
+}
+
+// attributes makes a process a user's and puts it into the root.
+func (r root) attributes(name string, u id) *syscall.SysProcAttr {
+	a := &syscall.SysProcAttr{Chroot: r.dir}
+	if u.uid != 0 {
+		a.Credential = &syscall.Credential{Uid: uint32(u.uid), Gid: uint32(u.gid), Groups: groupsOf(name)}
+	}
+	return a
+}
+
+// groupsOf returns a user's supplementary groups, as far as they are known.
+func groupsOf(name string) []uint32 {
+	u, err := user.Lookup(name)
+	if err != nil {
+		return nil
+	}
+	names, err := u.GroupIds()
+	if err != nil {
+		return nil
+	}
+	groups := make([]uint32, 0, len(names))
+	for _, n := range names {
+		if gid, err := strconv.ParseUint(n, 10, 32); err == nil {
+			groups = append(groups, uint32(gid))
+		}
+	}
+	return groups
+}
+
+// lookPath finds a command in the root. The answer is a path inside it.
+func (r root) lookPath(name string) (string, error) {
+	if strings.Contains(name, "/") {
+		return name, nil
+	}
+	for _, dir := range filepath.SplitList(searchPath) {
+		path := filepath.Join(dir, name)
+		if _, err := os.Lstat(r.path(path)); err == nil {
+			return path, nil
+		}
+	}
+	return name, &exec.Error{Name: name, Err: exec.ErrNotFound}
+}
+
+// output runs a command as root and returns what it printed; what it complained
+// of is in the error.
+func (c *Cluster) output(ctx context.Context, name string, args ...string) (string, error) {
+	return output(c.Command(ctx, "root", name, args...))
+}
+
+func output(cmd *exec.Cmd) (string, error) {
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("%s: %w: %s", strings.Join(cmd.Args, " "), err, bytes.TrimSpace(stderr.Bytes()))
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+// Token makes a JSON web token with which slurmrestd takes its bearer for the
+// user.
+func (c *Cluster) Token(ctx context.Context, userName string, lifespan time.Duration) (string, error) {
+	out, err := c.output(ctx, "scontrol", "token", "username="+userName, fmt.Sprintf("lifespan=%d", int(lifespan.Seconds())))
+	if err != nil {
+		return "", err
+	}
+	token, ok := strings.CutPrefix(out, "SLURM_JWT=")
+	if !ok {
+		return "", fmt.Errorf("scontrol token: no token in %q", out)
+	}
+	return token, nil
+}
+
+// TokenFile writes a new token for the user to a file that only she can read,
+// and returns its name. It stays valid for a year.
+func (c *Cluster) TokenFile(ctx context.Context, userName string) (string, error) {
+	token, err := c.Token(ctx, userName, 365*24*time.Hour)
+	if err != nil {
+		return "", err
+	}
+	name := userName + ".token"
+	return c.Path("etc", name), c.writeFile(name, token+"\n", userName, 0o400)
+}

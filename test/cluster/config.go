@@ -1,0 +1,155 @@
+package cluster
+
+import (
+	"bufio"
+	"crypto/rand"
+	"embed"
+	"fmt"
+	"os"
+	"strings"
+	"text/template"
+)
+
+//go:embed templates
+var templateFiles embed.FS
+
+var templates = template.Must(template.ParseFS(templateFiles, "templates/*.tmpl"))
+
+const (
+	clusterName  = "lab"
+	databaseName = "slurm_acct_db"
+)
+
+// settings is what the templates are filled from.
+type settings struct {
+	state
+	ClusterName string
+	Database    string
+	Host        string
+	MungeSocket string
+	CliFilter   bool
+	Accounts    []string
+	Users       []User
+}
+
+// LastSlurmdPort returns the port of the last node's slurmd.
+func (s settings) LastSlurmdPort() int { return s.Ports.Slurmd + s.Nodes - 1 }
+
+// ShortNodes names the quarter of the nodes that the short partition has.
+func (s settings) ShortNodes() string { return fmt.Sprintf("node[1-%d]", max(1, s.Nodes/4)) }
+
+func (c *Cluster) settings(o Options) (settings, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		return settings{}, err
+	}
+	host, _, _ = strings.Cut(host, ".")
+	return settings{
+		state: c.state, ClusterName: clusterName, Database: databaseName, Host: host,
+		MungeSocket: c.MungeSocket(), CliFilter: o.CliFilter != "", Accounts: accounts(), Users: Users(),
+	}, nil
+}
+
+// configure writes everything under etc/.
+func (c *Cluster) configure(o Options) error {
+	s, err := c.settings(o)
+	if err != nil {
+		return err
+	}
+	slurmConf, err := render("slurm.conf.tmpl", s)
+	if err != nil {
+		return err
+	}
+	slurmdbdConf, err := render("slurmdbd.conf.tmpl", s)
+	if err != nil {
+		return err
+	}
+	associations, err := render("accounts.tmpl", s)
+	if err != nil {
+		return err
+	}
+	cgroupConf := "CgroupAutomount=no\n"
+	if c.Version == Slurm2411 {
+		cgroupConf = "CgroupPlugin=disabled\n"
+	}
+	files := []struct {
+		name, text, owner string
+		mode              os.FileMode
+	}{
+		{"slurm.conf", override(slurmConf, o.SlurmConf), "root", 0o644},
+		{"slurmdbd.conf", slurmdbdConf, "slurm", 0o600},
+		{"cgroup.conf", cgroupConf, "root", 0o644},
+		{"accounts", associations, "root", 0o644},
+		// Slurm complains of an empty plugstack.conf.
+		{"plugstack.conf", "# SPANK plugins\n" + o.PlugStack + "\n", "root", 0o644},
+		{"munge.key", randomKey(128), "munge", 0o400},
+		{"jwt.key", randomKey(32), "slurm", 0o400},
+	}
+	for _, f := range files {
+		if err := c.writeFile(f.name, f.text, f.owner, f.mode); err != nil {
+			return err
+		}
+	}
+	if o.CliFilter != "" {
+		return c.writeFile("cli_filter.lua", o.CliFilter, "root", 0o644)
+	}
+	return nil
+}
+
+func (c *Cluster) writeFile(name, text, owner string, mode os.FileMode) error {
+	path := c.Path("etc", name)
+	if err := os.WriteFile(path, []byte(text), mode); err != nil {
+		return err
+	}
+	return c.chown(path, owner)
+}
+
+func render(name string, s settings) (string, error) {
+	var b strings.Builder
+	if err := templates.ExecuteTemplate(&b, name, s); err != nil {
+		return "", fmt.Errorf("rendering %s: %w", name, err)
+	}
+	return b.String(), nil
+}
+
+func randomKey(size int) string {
+	key := make([]byte, size)
+	rand.Read(key)
+	return string(key)
+}
+
+// override returns conf with the lines of extra put in place of those that set
+// the same thing, or at the end.
+func override(conf, extra string) string {
+	lines := strings.Split(strings.TrimRight(conf, "\n"), "\n")
+	at := make(map[string]int, len(lines))
+	for i, line := range lines {
+		at[settingName(line)] = i
+	}
+	for s := bufio.NewScanner(strings.NewReader(extra)); s.Scan(); {
+		line := strings.TrimSpace(s.Text())
+		if line == "" {
+			continue
+		}
+		if i, ok := at[settingName(line)]; ok {
+			lines[i] = line
+		} else {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// settingName returns what a line of slurm.conf sets, in lower case as Slurm
+// minds no case: the parameter, or for nodes and partitions the definition's
+// whole first word.
+func settingName(line string) string {
+	first, _, _ := strings.Cut(line, " ")
+	name, _, _ := strings.Cut(first, "=")
+	name = strings.ToLower(name)
+	switch name {
+	case "nodename", "partitionname":
+		return strings.ToLower(first)
+	}
+	return name
+}

@@ -1,0 +1,265 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Daemon is one of a cluster's daemons.
+type Daemon string
+
+// The daemons that a cluster has one of. Slurmd names those of the nodes.
+const (
+	Munged     Daemon = "munged"
+	MariaDB    Daemon = "mariadbd"
+	Slurmdbd   Daemon = "slurmdbd"
+	Slurmctld  Daemon = "slurmctld"
+	Slurmrestd Daemon = "slurmrestd"
+)
+
+// Slurmd returns the daemon of a node.
+func Slurmd(node string) Daemon { return Daemon("slurmd-" + node) }
+
+// program says how a daemon is run and how to tell that it is ready.
+type program struct {
+	user  string
+	args  []string
+	env   []string
+	ready func(context.Context) bool
+}
+
+func (c *Cluster) program(d Daemon) (program, error) {
+	switch d {
+	case Munged:
+		return program{
+			user: "munge",
+			args: []string{
+				"munged", "--foreground", "--force", "--num-threads=4",
+				"--key-file=" + c.Path("etc/munge.key"), "--socket=" + c.MungeSocket(),
+				"--pid-file=" + c.Path("run/munge/munged.pid"), "--seed-file=" + c.Path("run/munge/seed"),
+			},
+			ready: answers("unix", c.MungeSocket()),
+		}, nil
+	case MariaDB:
+		return program{user: "mysql", args: c.mariadbArgs(), ready: answers("unix", c.databaseSocket())}, nil
+	case Slurmdbd:
+		return program{
+			user: "slurm", args: []string{"slurmdbd", "-D"},
+			env:   []string{"MYSQL_UNIX_PORT=" + c.databaseSocket()},
+			ready: answersPort(c.Ports.Slurmdbd),
+		}, nil
+	case Slurmctld:
+		return program{
+			user: "slurm", args: []string{"slurmctld", "-D"},
+			ready: func(ctx context.Context) bool {
+				out, err := c.output(ctx, "scontrol", "ping")
+				return err == nil && strings.Contains(out, "UP")
+			},
+		}, nil
+	case Slurmrestd:
+		return program{
+			user: restUser, args: []string{"slurmrestd", "-a", "rest_auth/jwt", fmt.Sprintf("127.0.0.1:%d", c.Ports.Slurmrestd)},
+			env:   []string{"SLURM_JWT=daemon"},
+			ready: answersPort(c.Ports.Slurmrestd),
+		}, nil
+	}
+	for i, node := range c.NodeNames() {
+		if d == Slurmd(node) {
+			return program{
+				user: "root", args: []string{"slurmd", "-D", "-N", node},
+				ready: answersPort(c.Ports.Slurmd + i),
+			}, nil
+		}
+	}
+	return program{}, fmt.Errorf("no daemon %q in this cluster", d)
+}
+
+func answers(network, address string) func(context.Context) bool {
+	return func(ctx context.Context) bool {
+		var dialer net.Dialer
+		conn, err := dialer.DialContext(ctx, network, address)
+		if err != nil {
+			return false
+		}
+		conn.Close()
+		return true
+	}
+}
+
+func answersPort(port int) func(context.Context) bool {
+	return answers("tcp", "127.0.0.1:"+strconv.Itoa(port))
+}
+
+// startAll starts every daemon, as many at once as depend on nothing more, and
+// waits for the nodes.
+func (c *Cluster) startAll(ctx context.Context) error {
+	began := time.Now()
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return c.StartDaemon(gctx, Munged) })
+	g.Go(func() error { return c.startDatabase(gctx) })
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	c.say(began, "munge and MariaDB")
+	if err := c.StartDaemon(ctx, Slurmdbd); err != nil {
+		return err
+	}
+	if err := c.loadAccounts(ctx); err != nil {
+		return err
+	}
+	c.say(began, "slurmdbd and accounts")
+	g, gctx = errgroup.WithContext(ctx)
+	for _, d := range append([]Daemon{Slurmctld, Slurmrestd}, c.slurmds()...) {
+		g.Go(func() error { return c.StartDaemon(gctx, d) })
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	c.say(began, "slurmctld, slurmrestd, %d slurmd", c.Nodes)
+	if err := c.WaitIdle(ctx); err != nil {
+		return err
+	}
+	c.say(began, "%d nodes idle", c.Nodes)
+	return nil
+}
+
+func (c *Cluster) slurmds() []Daemon {
+	var ds []Daemon
+	for _, node := range c.NodeNames() {
+		ds = append(ds, Slurmd(node))
+	}
+	return ds
+}
+
+const (
+	startPatience = 60 * time.Second
+	stopPatience  = 30 * time.Second
+	pollInterval  = 20 * time.Millisecond
+)
+
+// StartDaemon starts a daemon that is not running and waits until it answers.
+func (c *Cluster) StartDaemon(ctx context.Context, d Daemon) error {
+	p, err := c.program(d)
+	if err != nil {
+		return err
+	}
+	if running, ok := c.running(d); ok {
+		return fmt.Errorf("%s runs already, as process %d", d, running.PID)
+	}
+	proc, err := c.launch(d, p)
+	if err != nil {
+		return fmt.Errorf("starting %s: %w", d, err)
+	}
+	if err := c.writePID(d, proc); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, startPatience)
+	defer cancel()
+	for !p.ready(ctx) {
+		if !proc.alive() {
+			return fmt.Errorf("%s ended at once:\n%s", d, c.LogTail(d))
+		}
+		if err := sleep(ctx, pollInterval); err != nil {
+			return fmt.Errorf("%s does not answer: %w:\n%s", d, err, c.LogTail(d))
+		}
+	}
+	return nil
+}
+
+// launch runs a daemon in a session of its own, so that the terminal's signals
+// pass it by, and dying with its starter unless the cluster is detached.
+func (c *Cluster) launch(d Daemon, p program) (process, error) {
+	u, err := c.root.lookup(p.user)
+	if err != nil {
+		return process{}, err
+	}
+	out, err := os.OpenFile(c.outFile(d), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
+	if err != nil {
+		return process{}, err
+	}
+	defer out.Close()
+	cmd := exec.Command(p.args[0], p.args[1:]...)
+	cmd.Path, cmd.Err = c.root.lookPath(p.args[0])
+	cmd.Dir = "/"
+	cmd.Env = append(append(c.Env(), "PATH="+searchPath, "LANG=C.UTF-8", mark+c.Dir), p.env...)
+	cmd.Stdout, cmd.Stderr = out, out
+	cmd.SysProcAttr = c.root.attributes(p.user, u)
+	cmd.SysProcAttr.Setsid = true
+	if !c.Detached {
+		cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
+	}
+	if err := cmd.Start(); err != nil {
+		return process{}, err
+	}
+	proc, err := processOf(cmd.Process.Pid)
+	go func() { _ = cmd.Wait() }() // its end is seen in /proc, by every process alike
+	return proc, err
+}
+
+// StopDaemon asks a daemon to end, and waits until it has.
+func (c *Cluster) StopDaemon(d Daemon) error { return c.end(d, syscall.SIGTERM) }
+
+// KillDaemon ends a daemon at once, as a crash would.
+func (c *Cluster) KillDaemon(d Daemon) error { return c.end(d, syscall.SIGKILL) }
+
+func (c *Cluster) end(d Daemon, sig syscall.Signal) error {
+	p, ok := c.running(d)
+	if !ok {
+		return fmt.Errorf("%s is not running", d)
+	}
+	if err := syscall.Kill(p.PID, sig); err != nil {
+		return fmt.Errorf("%s: %w", d, err)
+	}
+	if !p.waitGone(stopPatience) {
+		return fmt.Errorf("%s, process %d, does not end", d, p.PID)
+	}
+	return os.Remove(c.pidFile(d))
+}
+
+// Restart stops a daemon, starts it again, and waits until it answers.
+func (c *Cluster) Restart(ctx context.Context, d Daemon) error {
+	if err := c.StopDaemon(d); err != nil {
+		return err
+	}
+	return c.StartDaemon(ctx, d)
+}
+
+// Reconfigure makes the daemons read slurm.conf and plugstack.conf again.
+func (c *Cluster) Reconfigure(ctx context.Context) error {
+	_, err := c.output(ctx, "scontrol", "reconfigure")
+	return err
+}
+
+// WaitIdle waits until every node is up and without a job.
+func (c *Cluster) WaitIdle(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startPatience)
+	defer cancel()
+	for {
+		out, err := c.output(ctx, "sinfo", "--noheader", "--partition=main", "--states=idle", "--format=%D")
+		if err == nil && out == strconv.Itoa(c.Nodes) {
+			return nil
+		}
+		if sleep(ctx, pollInterval) != nil {
+			return fmt.Errorf("%q of %d nodes idle: %w:\n%s", out, c.Nodes, ctx.Err(), c.LogTail(Slurmctld))
+		}
+	}
+}
+
+// sleep waits, or returns the context's error when it ends first.
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}

@@ -1,0 +1,125 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+)
+
+// slurmPackages are Debian's, by the same names in Debian 12 and 13. The
+// compiler and the headers are for the SPANK plugin.
+var slurmPackages = []string{
+	"slurmctld", "slurmd", "slurmdbd", "slurmrestd", "slurm-client",
+	"slurm-wlm-basic-plugins", "slurm-wlm-jwt-plugin", "slurm-wlm-mysql-plugin",
+	"munge", "mariadb-server", "libslurm-dev", "gcc", "libc6-dev",
+}
+
+const installLock = "/run/lock/varq-install.lock"
+
+// Install installs what a cluster of the version needs and the machine lacks,
+// after saying what and why. It does nothing, quickly, when all is there.
+func Install(ctx context.Context, v Version, progress io.Writer) error {
+	if progress == nil {
+		progress = io.Discard
+	}
+	lock, err := lockFile(installLock)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	if v == Slurm2411 {
+		err = makeChroot(ctx, progress)
+	} else {
+		err = installPackages(ctx, slurmPackages, "to run a private Slurm", progress)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrNoSlurm, err)
+	}
+	return nil
+}
+
+// ErrNoSlurm is returned when Slurm cannot be installed.
+var ErrNoSlurm = errors.New("no Slurm to run")
+
+// installPackages has apt-get install those packages that are missing.
+func installPackages(ctx context.Context, names []string, purpose string, progress io.Writer) (err error) {
+	missing, err := missingPackages(ctx, names)
+	if err != nil || len(missing) == 0 {
+		return err
+	}
+	fmt.Fprintf(os.Stderr, "Installing Debian packages %s: %s\n", purpose, strings.Join(missing, " "))
+	undo, err := forbidServices("/")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, undo()) }()
+	install := append([]string{"install", "--yes", "--no-install-recommends"}, missing...)
+	if err := aptGet(ctx, progress, install...); err != nil {
+		// The package lists may be missing or out of date.
+		if err := aptGet(ctx, progress, "update"); err != nil {
+			return err
+		}
+		return aptGet(ctx, progress, install...)
+	}
+	return nil
+}
+
+func aptGet(ctx context.Context, progress io.Writer, args ...string) error {
+	cmd := exec.CommandContext(ctx, "apt-get", args...)
+	cmd.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
+	return runLogged(cmd, progress)
+}
+
+// runLogged runs a command that talks a lot: the error ends in its last words.
+func runLogged(cmd *exec.Cmd, progress io.Writer) error {
+	var said strings.Builder
+	out := io.MultiWriter(progress, &said)
+	cmd.Stdout, cmd.Stderr = out, out
+	if err := cmd.Run(); err != nil {
+		const last = 2000
+		text := said.String()
+		return fmt.Errorf("%s: %w:\n%s", strings.Join(cmd.Args, " "), err, text[max(0, len(text)-last):])
+	}
+	return nil
+}
+
+func missingPackages(ctx context.Context, names []string) ([]string, error) {
+	query := append([]string{"--show", "--showformat=${Package} ${db:Status-Status}\n"}, names...)
+	out, err := exec.CommandContext(ctx, "dpkg-query", query...).Output()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) { // it exits with 1 for a package it never heard of
+		return nil, fmt.Errorf("this is no Debian: %w; install %s yourself", err, strings.Join(names, " "))
+	}
+	installed := make(map[string]bool)
+	for line := range strings.Lines(string(out)) {
+		if name, status, _ := strings.Cut(strings.TrimSpace(line), " "); status == "installed" {
+			installed[name] = true
+		}
+	}
+	var missing []string
+	for _, name := range names {
+		if !installed[name] {
+			missing = append(missing, name)
+		}
+	}
+	return missing, nil
+}
+
+// forbidServices keeps packages from starting their daemons, unless the
+// administrator has a policy already, and returns what undoes it.
+func forbidServices(root string) (undo func() error, err error) {
+	name := root + "/usr/sbin/policy-rc.d"
+	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o755)
+	if errors.Is(err, os.ErrExist) {
+		return func() error { return nil }, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	_, err = io.WriteString(file, "#!/bin/sh\nexit 101\n")
+	return func() error { return os.Remove(name) }, errors.Join(err, file.Close())
+}

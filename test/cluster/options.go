@@ -1,0 +1,80 @@
+package cluster
+
+import (
+	"fmt"
+	"io"
+)
+
+// Version is a Slurm release that can be had from Debian.
+type Version string
+
+// The releases. Slurm2205 is installed on the machine itself, which must be
+// Debian 12; Slurm2411 runs in a chroot of Debian 13.
+const (
+	Slurm2205 Version = "22.05"
+	Slurm2411 Version = "24.11"
+)
+
+// Options say what cluster to start. The zero value is a cluster of 8 nodes
+// with 4 CPUs each, in a new temporary folder, that dies with its starter.
+type Options struct {
+	Dir     string // empty or new; a temporary folder when ""
+	Version Version
+	Nodes   int // 8
+	CPUs    int // per node, 4
+	Memory  int // per node, MiB, 4000
+
+	// SlurmConf holds further lines of slurm.conf. A line replaces the
+	// cluster's own setting of the same name, and a NodeName or PartitionName
+	// line the one of the same node or partition.
+	SlurmConf string
+	// PlugStack holds the lines of plugstack.conf.
+	PlugStack string
+	// CliFilter is the text of cli_filter.lua. The filter is on when it is not
+	// empty.
+	CliFilter string
+	// Bind names folders of the machine to be seen at the same place in the
+	// chroot. It means nothing without one.
+	Bind []string
+
+	// Detached leaves the cluster running when its starter ends. Otherwise the
+	// daemons are killed when the starter dies.
+	Detached bool
+	// Progress is told what is being done; nil for silence.
+	Progress io.Writer
+}
+
+// limits on what one machine can run.
+const (
+	maxNodes = 512
+	maxCPUs  = 1024
+)
+
+func (o Options) withDefaults() (Options, error) {
+	if o.Version == "" {
+		o.Version = Slurm2205
+	}
+	if o.Nodes == 0 {
+		o.Nodes = 8
+	}
+	if o.CPUs == 0 {
+		o.CPUs = 4
+	}
+	if o.Memory == 0 {
+		o.Memory = 4000
+	}
+	if o.Progress == nil {
+		o.Progress = io.Discard
+	}
+	switch {
+	case o.Version != Slurm2205 && o.Version != Slurm2411:
+		return o, fmt.Errorf("Version: %q is neither %s nor %s", o.Version, Slurm2205, Slurm2411)
+	case o.Nodes < 1 || o.Nodes > maxNodes:
+		return o, fmt.Errorf("Nodes: %d is not in 1..%d", o.Nodes, maxNodes)
+	case o.CPUs < 1 || o.CPUs > maxCPUs:
+		return o, fmt.Errorf("CPUs: %d is not in 1..%d", o.CPUs, maxCPUs)
+	case o.Memory < 1:
+		return o, fmt.Errorf("Memory: %d MiB", o.Memory)
+	}
+	return o, nil
+}

@@ -1,0 +1,197 @@
+package cluster
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// process names a process for good: ids are used again, but not by a process
+// that started at the same clock tick.
+type process struct {
+	PID   int
+	Start uint64 // clock ticks after boot
+}
+
+// procStat is what we read of /proc/PID/stat.
+type procStat struct {
+	command string
+	state   byte
+	parent  int
+	start   uint64
+}
+
+func readStat(pid int) (procStat, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return procStat{}, err
+	}
+	return parseStat(string(text))
+}
+
+// parseStat reads a line of /proc/PID/stat. The command is in parentheses and
+// may itself hold spaces and parentheses.
+func parseStat(line string) (procStat, error) {
+	open, end := strings.IndexByte(line, '('), strings.LastIndexByte(line, ')')
+	if open < 0 || end < open {
+		return procStat{}, fmt.Errorf("stat line without a command: %q", line)
+	}
+	f := strings.Fields(line[end+1:])
+	if len(f) < 20 {
+		return procStat{}, fmt.Errorf("stat line of %d fields", len(f))
+	}
+	s := procStat{command: line[open+1 : end], state: f[0][0]}
+	var err1, err2 error
+	s.parent, err1 = strconv.Atoi(f[1])
+	s.start, err2 = strconv.ParseUint(f[19], 10, 64)
+	return s, errors.Join(err1, err2)
+}
+
+func self() process {
+	p, _ := processOf(os.Getpid())
+	return p
+}
+
+func processOf(pid int) (process, error) {
+	s, err := readStat(pid)
+	return process{pid, s.start}, err
+}
+
+// alive reports whether the process runs; one that waits for its parent to take
+// notice of its end does not.
+func (p process) alive() bool {
+	s, err := readStat(p.PID)
+	return err == nil && s.start == p.Start && s.state != 'Z' && s.state != 'X'
+}
+
+// waitGone waits until the process has ended.
+func (p process) waitGone(patience time.Duration) bool {
+	for deadline := time.Now().Add(patience); p.alive(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *Cluster) pidFile(d Daemon) string { return c.Path("run", string(d)+".pid") }
+
+func (c *Cluster) writePID(d Daemon, p process) error {
+	return os.WriteFile(c.pidFile(d), fmt.Appendf(nil, "%d %d\n", p.PID, p.Start), 0o644)
+}
+
+// running returns the process of a daemon, if it is alive.
+func (c *Cluster) running(d Daemon) (process, bool) {
+	text, err := os.ReadFile(c.pidFile(d))
+	if err != nil {
+		return process{}, false
+	}
+	var p process
+	if _, err := fmt.Sscan(string(text), &p.PID, &p.Start); err != nil {
+		return process{}, false
+	}
+	return p, p.alive()
+}
+
+// killAll ends the cluster's processes and returns when none is left.
+func (c *Cluster) killAll() error {
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		left, err := c.processes()
+		if err != nil {
+			return err
+		}
+		if len(left) == 0 {
+			return nil
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("processes %v of %s do not end", left, c.Dir)
+		}
+		for _, pid := range left {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+}
+
+// processes finds what runs on behalf of the cluster: its daemons, the job
+// steps of its nodes, what descends from either, and jobs left without them.
+func (c *Cluster) processes() ([]int, error) {
+	names, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		return nil, err
+	}
+	stats := make(map[int]procStat, len(names))
+	for _, name := range names {
+		pid, err := strconv.Atoi(filepath.Base(name))
+		if err != nil {
+			continue
+		}
+		if s, err := readStat(pid); err == nil {
+			stats[pid] = s
+		}
+	}
+	ours := make(map[int]bool)
+	for pid, s := range stats {
+		ours[pid] = c.marked(pid) || s.command == "slurmstepd" && c.usesFolder(pid)
+	}
+	for {
+		grown := false
+		for pid, s := range stats {
+			if !ours[pid] && ours[s.parent] {
+				ours[pid], grown = true, true
+			}
+		}
+		if !grown {
+			break
+		}
+	}
+	var pids []int
+	for pid, s := range stats {
+		if ours[pid] && s.state != 'Z' && s.state != 'X' && pid != os.Getpid() {
+			pids = append(pids, pid)
+		}
+	}
+	return pids, nil
+}
+
+// mark is the variable that tells a cluster's daemons from other processes.
+const mark = "VARQ_CLUSTER="
+
+// marked reports whether the process is one of the cluster's daemons or works
+// in one of its jobs.
+func (c *Cluster) marked(pid int) bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+	if err != nil {
+		return false
+	}
+	var inJob, ourConf bool
+	for v := range bytes.SplitSeq(text, []byte{0}) {
+		switch s := string(v); {
+		case s == mark+c.Dir:
+			return true
+		case s == "SLURM_CONF="+c.Conf():
+			ourConf = true
+		case strings.HasPrefix(s, "SLURM_JOB_ID="):
+			inJob = true
+		}
+	}
+	return inJob && ourConf
+}
+
+// usesFolder reports whether the process has a file of the cluster open, or is
+// inside its folder.
+func (c *Cluster) usesFolder(pid int) bool {
+	links, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
+	links = append(links, fmt.Sprintf("/proc/%d/cwd", pid), fmt.Sprintf("/proc/%d/root", pid))
+	for _, link := range links {
+		if to, err := os.Readlink(link); err == nil && strings.HasPrefix(to, c.Dir+"/") {
+			return true
+		}
+	}
+	return false
+}
