@@ -1,0 +1,148 @@
+// Package table prints records as Slurm's sacct does: aligned under a header and
+// dashes for people, separated by bars for scripts, with the columns of
+// --format=NAME[%[-]WIDTH],... if asked for.
+package table
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxWidth bounds the width that a format may ask for, in characters.
+const maxWidth = 1000
+
+// Column is one field of a record of type R.
+type Column[R any] struct {
+	// Name is the header, and what a format calls the column in either case.
+	Name string
+	// Right aligns the values to the right, as numbers are.
+	Right bool
+	// Width is the number of characters of the column; longer values are cut
+	// and end in "+". 0 means as wide as the widest value.
+	Width int
+	// Value renders the field.
+	Value func(R) string
+}
+
+// Style says how records are printed.
+type Style struct {
+	// Parsable separates the values by "|" and does not align or cut them.
+	Parsable bool
+	// NoHeader leaves out the header.
+	NoHeader bool
+}
+
+// Select returns the columns that format names, in its order. An item of format
+// is NAME, NAME%WIDTH (to the right) or NAME%-WIDTH (to the left).
+func Select[R any](columns []Column[R], format string) ([]Column[R], error) {
+	var selected []Column[R]
+	for item := range strings.SplitSeq(format, ",") {
+		name, width, sized := strings.Cut(item, "%")
+		column, ok := find(columns, name)
+		if !ok {
+			return nil, fmt.Errorf("no column %q; there are %s", name, Names(columns))
+		}
+		if sized {
+			n, err := strconv.Atoi(width)
+			if err != nil || n == 0 || n < -maxWidth || n > maxWidth {
+				return nil, fmt.Errorf("column %q: %q is not a width", name, width)
+			}
+			column.Right = n > 0
+			column.Width = max(n, -n)
+		}
+		selected = append(selected, column)
+	}
+	return selected, nil
+}
+
+// Names returns the names of columns, separated by commas.
+func Names[R any](columns []Column[R]) string {
+	return strings.Join(headers(columns), ",")
+}
+
+func find[R any](columns []Column[R], name string) (Column[R], bool) {
+	for _, c := range columns {
+		if strings.EqualFold(c.Name, name) {
+			return c, true
+		}
+	}
+	return Column[R]{}, false
+}
+
+// Write prints the records to w.
+func Write[R any](w io.Writer, columns []Column[R], records []R, style Style) error {
+	lines := make([][]string, 0, len(records)+1)
+	if !style.NoHeader {
+		lines = append(lines, headers(columns))
+	}
+	for _, r := range records {
+		cells := make([]string, len(columns))
+		for i, c := range columns {
+			cells[i] = c.Value(r)
+		}
+		lines = append(lines, cells)
+	}
+	var out strings.Builder
+	if style.Parsable {
+		for _, cells := range lines {
+			out.WriteString(strings.Join(cells, "|") + "\n")
+		}
+	} else {
+		align(&out, columns, lines, !style.NoHeader)
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+func headers[R any](columns []Column[R]) []string {
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = c.Name
+	}
+	return names
+}
+
+// align writes lines in columns, with dashes below the first one if it is a
+// header.
+func align[R any](out *strings.Builder, columns []Column[R], lines [][]string, header bool) {
+	widths := make([]int, len(columns))
+	for i, c := range columns {
+		widths[i] = c.Width
+		for _, cells := range lines {
+			if c.Width == 0 {
+				widths[i] = max(widths[i], utf8.RuneCountInString(cells[i]))
+			}
+		}
+	}
+	for n, cells := range lines {
+		padded := make([]string, len(cells))
+		dashes := make([]string, len(cells))
+		for i, cell := range cells {
+			padded[i] = pad(cut(cell, widths[i]), widths[i], columns[i].Right)
+			dashes[i] = strings.Repeat("-", widths[i])
+		}
+		out.WriteString(strings.TrimRight(strings.Join(padded, " "), " ") + "\n")
+		if header && n == 0 {
+			out.WriteString(strings.Join(dashes, " ") + "\n")
+		}
+	}
+}
+
+// cut shortens s to width characters, the last of which then is "+".
+func cut(s string, width int) string {
+	if utf8.RuneCountInString(s) <= width {
+		return s
+	}
+	return string([]rune(s)[:width-1]) + "+"
+}
+
+func pad(s string, width int, right bool) string {
+	space := strings.Repeat(" ", width-utf8.RuneCountInString(s))
+	if right {
+		return space + s
+	}
+	return s + space
+}
