@@ -50,9 +50,12 @@ type JobLimits struct {
 	GrpSubmitJobs int64 // or None
 }
 
-// QOS is one quality of service.
+// QOS is one quality of service. The flags are Slurm's, by their own names.
 type QOS struct {
-	Name string
+	Name               string
+	OverPartQOS        bool // its limits come before those of the partition's QOS
+	PartitionTimeLimit bool // its jobs may exceed the partition's MaxTime
+	PartitionMaxNodes  bool // its jobs may exceed the partition's MaxNodes
 	JobLimits
 }
 

@@ -1,0 +1,100 @@
+package limits
+
+import "github.com/varq-project/varq/predictor/workload"
+
+// holder is one place where limits can be set.
+type holder struct {
+	name string // "QOS normal", "account physics"
+	*JobLimits
+}
+
+// qos returns what the partition's QOS and the job's QOS set, the one that comes
+// first in front: the partition's, unless the job's has the flag OverPartQOS.
+func (c *Cluster) qos(r *workload.Request) []holder {
+	var found []holder
+	add := func(name string) {
+		if q, ok := c.QOS[name]; ok && name != "" {
+			found = append(found, holder{"QOS " + name, &q.JobLimits})
+		}
+	}
+	of := c.Partitions[r.Partition].QOS
+	switch {
+	case of == r.QOS:
+		add(of)
+	case c.QOS[r.QOS].OverPartQOS:
+		add(r.QOS)
+		add(of)
+	default:
+		add(of)
+		add(r.QOS)
+	}
+	return found
+}
+
+// associations returns what the user's association sets, and then each of its
+// parent accounts up to the root.
+func (c *Cluster) associations(r *workload.Request) []holder {
+	var found []holder
+	if a := c.association(r.User, r.Account, r.Partition); a != nil && r.User != "" {
+		found = append(found, holder{"user " + a.User + " in account " + a.Account, &a.JobLimits})
+	}
+	account := r.Account
+	for range len(c.Associations) { // an account that is its own ancestor ends here
+		a := c.association("", account, r.Partition)
+		if a == nil {
+			break
+		}
+		found = append(found, holder{"account " + a.Account, &a.JobLimits})
+		account = a.Parent
+	}
+	return found
+}
+
+// association returns the association of user in account, the partition's own
+// one if there is one. An empty user stands for the account itself.
+func (c *Cluster) association(user, account, partition string) *Association {
+	var found *Association
+	for i := range c.Associations {
+		a := &c.Associations[i]
+		if a.User != user || a.Account != account {
+			continue
+		}
+		if a.Partition == partition && partition != "" {
+			return a
+		}
+		if a.Partition == "" && found == nil {
+			found = a
+		}
+	}
+	return found
+}
+
+// defaultAccount returns the user's default account, or "".
+func (c *Cluster) defaultAccount(user string) string {
+	for i := range c.Associations {
+		if a := &c.Associations[i]; a.User == user && a.Default {
+			return a.Account
+		}
+	}
+	return ""
+}
+
+// defaultQOS returns the default QOS of the request's association or of the
+// nearest parent that has one, or "".
+func (c *Cluster) defaultQOS(r *workload.Request) string {
+	if a := c.association(r.User, r.Account, r.Partition); a != nil && a.DefaultQOS != "" {
+		return a.DefaultQOS
+	}
+	account := r.Account
+	for range len(c.Associations) {
+		a := c.association("", account, r.Partition)
+		if a == nil || a.DefaultQOS != "" {
+			if a == nil {
+				return ""
+			}
+			return a.DefaultQOS
+		}
+		account = a.Parent
+	}
+	return ""
+}

@@ -1,0 +1,57 @@
+package limits
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// Complete fills in what Slurm would: the default partition, the user's default
+// account, the association's default QOS, the partition's default time, one
+// node and one CPU a node. Its error says, for the user to read, what is
+// missing or unknown, or that the partition is down.
+func (c *Cluster) Complete(r workload.Request) (workload.Request, error) {
+	if r.Partition == "" {
+		r.Partition = c.defaultPartition()
+	}
+	p, ok := c.Partitions[r.Partition]
+	switch {
+	case r.Partition == "":
+		return r, fmt.Errorf("no partition given, and the cluster has no default partition")
+	case !ok && strings.Contains(r.Partition, ","):
+		return r, fmt.Errorf("partition %s: a reservation is made in one partition", r.Partition)
+	case !ok:
+		return r, fmt.Errorf("unknown partition %q", r.Partition)
+	case !p.Up:
+		return r, fmt.Errorf("partition %s is down", r.Partition)
+	}
+	if r.Account == "" {
+		r.Account = c.defaultAccount(r.User)
+	}
+	if r.QOS == "" {
+		r.QOS = c.defaultQOS(&r)
+	} else if _, ok := c.QOS[r.QOS]; !ok {
+		return r, fmt.Errorf("unknown QOS %q", r.QOS)
+	}
+	if r.Limit == 0 {
+		if p.DefaultTime <= 0 {
+			return r, fmt.Errorf("no time limit given, and partition %s has no default time", r.Partition)
+		}
+		r.Limit = p.DefaultTime
+	}
+	r.Nodes = max(r.Nodes, 1)
+	r.CPUs = max(r.CPUs, r.Nodes)
+	return r, nil
+}
+
+// defaultPartition returns the name of the default partition, or "".
+func (c *Cluster) defaultPartition() string {
+	name := ""
+	for n, p := range c.Partitions {
+		if p.Default && (name == "" || n < name) {
+			name = n
+		}
+	}
+	return name
+}

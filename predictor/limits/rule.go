@@ -1,0 +1,11 @@
+package limits
+
+// Rule is one limit, in words. As an error it tells that the rule forbids what
+// was asked for.
+type Rule struct {
+	Name string // whose limit and which: "partition main MaxTime"
+	Says string // the sentence for the user: "partition main allows 2-00:00:00 (MaxTime)"
+}
+
+// Error returns what the rule says.
+func (r *Rule) Error() string { return r.Says }

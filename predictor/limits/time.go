@@ -1,0 +1,127 @@
+package limits
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// MaxLimit returns the longest time limit, in seconds, that the request may
+// have given its size, and the rule that says so. It returns None when nothing
+// limits it. The request's own limit does not matter.
+//
+// A limit that several set takes effect as in Slurm: the partition's QOS, the
+// job's QOS (first when it has the flag OverPartQOS), the user's association
+// and its parent accounts are asked in this order, and the first that sets it
+// decides. The partition's MaxTime holds beside all of them, unless the QOS has
+// the flag PartitionTimeLimit. GrpTRESMins, where no QOS sets it, holds for
+// every account of the chain at once, since each has its own budget.
+func (c *Cluster) MaxLimit(r workload.Request) (seconds int64, by Rule) {
+	best := longest{seconds: None}
+	if p := c.Partitions[r.Partition]; p.MaxTime > 0 && !c.overrides(&r, func(q *QOS) bool { return q.PartitionTimeLimit }) {
+		best.bound(p.MaxTime, "partition "+r.Partition, "MaxTime")
+	}
+	qos, chain := c.qos(&r), c.associations(&r)
+	all := append(slices.Clone(qos), chain...)
+	if h, ok := first(all, func(h holder) bool { return h.MaxWall > 0 }); ok {
+		best.bound(h.MaxWall, h.name, "MaxWall")
+	}
+	for _, tres := range names(all, func(l *JobLimits) TRES { return l.MaxTRESMins }) {
+		if h, ok := first(all, func(h holder) bool { return has(h.MaxTRESMins, tres) }); ok {
+			best.boundMins(h.MaxTRESMins[tres], c.size(r, tres), h.name, "MaxTRESMins="+tres)
+		}
+	}
+	for _, tres := range names(all, func(l *JobLimits) TRES { return l.GrpTRESMins }) {
+		set := func(h holder) bool { return has(h.GrpTRESMins, tres) }
+		holders := chain
+		if h, ok := first(qos, set); ok {
+			holders = []holder{h}
+		}
+		for _, h := range holders {
+			if set(h) {
+				best.boundMins(max(0, h.GrpTRESMins[tres]-h.UsedTRESMins[tres]), c.size(r, tres), h.name, "GrpTRESMins="+tres)
+			}
+		}
+	}
+	return best.seconds, best.by
+}
+
+// overrides reports whether a QOS of the request has the flag.
+func (c *Cluster) overrides(r *workload.Request, flag func(*QOS) bool) bool {
+	for _, name := range []string{r.QOS, c.Partitions[r.Partition].QOS} {
+		if q := c.QOS[name]; flag(&q) {
+			return true
+		}
+	}
+	return false
+}
+
+// size is amount, extended to the TRES "billing".
+func (c *Cluster) size(r workload.Request, tres string) int64 {
+	if tres == "billing" {
+		return int64(c.BillingRate(r))
+	}
+	return amount(r.Size, tres)
+}
+
+// longest is the longest time limit that the rules seen so far allow.
+type longest struct {
+	seconds int64
+	by      Rule
+}
+
+// bound takes a rule into account.
+func (l *longest) bound(seconds int64, owner, setting string) {
+	if l.seconds != None && l.seconds <= seconds {
+		return
+	}
+	l.seconds = seconds
+	l.by = Rule{
+		Name: owner + " " + setting,
+		Says: fmt.Sprintf("%s allows %s (%s)", owner, clock(seconds), setting),
+	}
+}
+
+// boundMins takes a rule on size x minutes into account.
+func (l *longest) boundMins(mins, size int64, owner, setting string) {
+	if size > 0 {
+		l.bound(mins/size*60, owner, setting)
+	}
+}
+
+// first returns the first holder that set holds for.
+func first(holders []holder, set func(holder) bool) (holder, bool) {
+	i := slices.IndexFunc(holders, set)
+	if i < 0 {
+		return holder{}, false
+	}
+	return holders[i], true
+}
+
+// has reports whether the limit on a TRES is set.
+func has(t TRES, name string) bool {
+	n, ok := t[name]
+	return ok && n != None
+}
+
+// names returns the TRES that any of the holders limits, sorted.
+func names(holders []holder, of func(*JobLimits) TRES) []string {
+	seen := map[string]bool{}
+	for _, h := range holders {
+		for name := range of(h.JobLimits) {
+			seen[name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(seen))
+}
+
+// clock writes seconds as Slurm does, days-hours:minutes:seconds.
+func clock(s int64) string {
+	hms := fmt.Sprintf("%02d:%02d:%02d", s/3600%24, s/60%60, s%60)
+	if s >= 86400 {
+		return fmt.Sprintf("%d-%s", s/86400, hms)
+	}
+	return hms
+}

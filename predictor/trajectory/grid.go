@@ -1,0 +1,34 @@
+package trajectory
+
+// The steps between candidates: the paper's 30 s in the last 12 hours before the
+// deadline, and 5 minutes before that, where an enlarged limit hardly changes
+// from one to the next. With the default horizon of a week that is at most
+// 3,313 candidates.
+const (
+	fineStep   = 30
+	fineSpan   = 12 * 3600
+	coarseStep = 300
+)
+
+// starts returns the begin times to consider, in increasing order: every one is
+// a whole number of steps before the deadline, except that the first may be now
+// itself. None is before now or further than horizon from the deadline. Steps
+// are thinned to every n-th.
+func starts(now, deadline, horizon, n int64) []int64 {
+	earliest := max(now, deadline-horizon)
+	var back []int64 // seconds before the deadline, increasing
+	for b := fineStep * n; b <= min(fineSpan, deadline-earliest); b += fineStep * n {
+		back = append(back, b)
+	}
+	for b := fineSpan + coarseStep*n; b <= deadline-earliest; b += coarseStep * n {
+		back = append(back, b)
+	}
+	if len(back) == 0 || deadline-back[len(back)-1] > earliest {
+		back = append(back, deadline-earliest)
+	}
+	s := make([]int64, len(back))
+	for i, b := range back {
+		s[len(back)-1-i] = deadline - b
+	}
+	return s
+}

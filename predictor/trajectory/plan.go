@@ -1,0 +1,211 @@
+package trajectory
+
+import (
+	"math"
+
+	"github.com/varq-project/varq/predictor/limits"
+	"github.com/varq-project/varq/predictor/stats"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// Forecaster tells how likely a request starts in time.
+type Forecaster interface {
+	// Forecast fills est[i] for candidate c[i] of request r, as known at time
+	// now (Unix seconds). One call covers a whole trajectory: candidates come in
+	// increasing order of Submit, so their limits and budgets do not increase.
+	Forecast(r workload.Request, now int64, c []workload.Candidate, est []workload.Estimate)
+}
+
+// DefaultHorizon is how long before its deadline a job may become eligible, in
+// seconds, unless a Planner says otherwise: a week.
+const DefaultHorizon = 7 * 24 * 3600
+
+// Planner makes plans. It holds no state of its own: plans may be made at the
+// same time as far as the Forecaster and the Cluster allow it.
+type Planner struct {
+	Forecaster Forecaster
+	// Cluster tells what is allowed. Nil allows everything and fills in no
+	// defaults.
+	Cluster *limits.Cluster
+	// Horizon is how long before its deadline a job may become eligible, in
+	// seconds, and how far ahead a later deadline is looked for; 0 stands for
+	// DefaultHorizon.
+	Horizon int64
+	// Confidence is the level of the Forecaster's probabilities. It tells how
+	// many past waits a probability takes; 0 stands for .95.
+	Confidence float64
+}
+
+// Answer is a plan or a refusal: exactly one of the two is set.
+type Answer struct {
+	// Job is the work with Slurm's defaults filled in.
+	Job     workload.Request
+	Plan    *Plan
+	Refusal *Refusal
+	// Trajectory is what was forecast, in increasing order of Begin. It is empty
+	// when the request was refused before any forecast.
+	Trajectory []Point
+}
+
+// Plan says how to submit a job so that the promise holds.
+type Plan struct {
+	// Begin is when the job is to become eligible, Unix seconds.
+	Begin int64
+	// Limit is the enlarged time limit: the work's own and Deadline - Begin,
+	// seconds, a whole number of minutes.
+	Limit int64
+	// Estimate is the forecast for this submission; its Prob is at least the one
+	// asked for, and its Held the expected seconds out of HoldUntil - Begin that
+	// the job holds its nodes before the work.
+	Estimate workload.Estimate
+	// Work is what the work costs, Worst what the reservation costs on top of it
+	// if the job starts at once, and Expected what it costs on average.
+	Work, Worst, Expected Cost
+}
+
+// Cost of an allocation.
+type Cost struct {
+	NodeSeconds    float64
+	BillingSeconds float64 // billing units x seconds
+}
+
+// Point is one step of a probability trajectory: the submission with time limit
+// Limit that becomes eligible at Begin. Times are Unix seconds, limits seconds.
+type Point struct {
+	Begin, Limit int64
+	workload.Estimate
+}
+
+// Plan computes the probability trajectory and chooses the latest submission
+// whose probability is at least the one asked for, which makes the work wait
+// least inside its allocation (the paper's Figure 3, corrected: limits are
+// relative, times absolute). A request that makes no sense is refused like one
+// that cannot be promised.
+func (p *Planner) Plan(r Request) Answer {
+	job, no := p.admit(&r)
+	if no != nil {
+		a := Answer{Job: job, Refusal: no}
+		if no.Limit != "" {
+			no.Offers = p.offers(&r, 0)
+		}
+		return a
+	}
+	b := p.bounds(&r)
+	points := p.trajectory(&r, b, 1)
+	a := Answer{Job: r.Job, Trajectory: points}
+	if i := latest(points, r.Prob); i >= 0 {
+		a.Plan = p.plan(&r, points[i])
+		return a
+	}
+	a.Refusal = p.refuse(&r, b, points)
+	return a
+}
+
+// admit checks the request, fills in the defaults of its job, and refuses what
+// no forecast could help.
+func (p *Planner) admit(r *Request) (workload.Request, *Refusal) {
+	if err := r.check(); err != nil {
+		return r.Job, &Refusal{Reason: err.Error()}
+	}
+	if p.Cluster != nil {
+		job, err := p.Cluster.Complete(r.Job)
+		if err != nil {
+			return r.Job, &Refusal{Reason: err.Error()}
+		}
+		r.Job = job
+		if rule := p.Cluster.CheckSize(job); rule != nil {
+			return job, &Refusal{Reason: rule.Says, Limit: rule.Name}
+		}
+	}
+	if r.Job.Limit <= 0 {
+		return r.Job, &Refusal{Reason: "no time limit given"}
+	}
+	return r.Job, nil
+}
+
+// trajectory forecasts every submission within the bounds, on the grid thinned
+// to every n-th step.
+func (p *Planner) trajectory(r *Request, b bounds, n int64) []Point {
+	var c []workload.Candidate
+	for _, s := range starts(r.Now, r.Deadline, p.horizon(), n) {
+		limit := r.enlarged(s)
+		if s < b.earliest || limit > b.longest {
+			continue
+		}
+		c = append(c, workload.Candidate{Submit: s, Limit: limit, Budget: min(r.Deadline-s, b.budget)})
+	}
+	if len(c) == 0 {
+		return nil
+	}
+	est := make([]workload.Estimate, len(c))
+	p.Forecaster.Forecast(r.Job, r.Now, c, est)
+	points := make([]Point, len(c))
+	for i := range c {
+		points[i] = Point{Begin: c[i].Submit, Limit: c[i].Limit, Estimate: est[i]}
+	}
+	return points
+}
+
+// latest returns the index of the latest point with this probability or more,
+// or -1.
+func latest(points []Point, prob float64) int {
+	for i := len(points) - 1; i >= 0; i-- {
+		if points[i].Prob >= prob {
+			return i
+		}
+	}
+	return -1
+}
+
+// best returns the index of the most probable point, the latest of equals, or
+// -1 when there are none.
+func best(points []Point) int {
+	found, prob := -1, math.Inf(-1)
+	for i, pt := range points {
+		if pt.Prob >= prob {
+			found, prob = i, pt.Prob
+		}
+	}
+	return found
+}
+
+// plan turns a point of the trajectory into a plan with its costs.
+func (p *Planner) plan(r *Request, pt Point) *Plan {
+	if r.HoldUntil != r.Deadline {
+		// How long the nodes are held is a question of another budget.
+		pt.Held = p.forecast(r, workload.Candidate{Submit: pt.Begin, Limit: pt.Limit, Budget: r.held(pt.Begin)}).Held
+	}
+	return &Plan{
+		Begin:    pt.Begin,
+		Limit:    pt.Limit,
+		Estimate: pt.Estimate,
+		Work:     p.cost(r, float64(r.Job.Limit)),
+		Worst:    p.cost(r, float64(r.held(pt.Begin))),
+		Expected: p.cost(r, pt.Held),
+	}
+}
+
+// cost is what holding the job's resources for so many seconds costs.
+func (p *Planner) cost(r *Request, seconds float64) Cost {
+	rate := float64(r.Job.CPUs)
+	if p.Cluster != nil {
+		rate = p.Cluster.BillingRate(r.Job)
+	}
+	return Cost{NodeSeconds: float64(r.Job.Nodes) * seconds, BillingSeconds: rate * seconds}
+}
+
+func (p *Planner) horizon() int64 {
+	if p.Horizon > 0 {
+		return p.Horizon
+	}
+	return DefaultHorizon
+}
+
+// needed returns how many past waits it takes to promise prob at all.
+func (p *Planner) needed(prob float64) int {
+	c := p.Confidence
+	if c == 0 {
+		c = .95
+	}
+	return stats.SampleSize(prob, c)
+}

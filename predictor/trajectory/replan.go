@@ -1,0 +1,104 @@
+package trajectory
+
+import "github.com/varq-project/varq/predictor/workload"
+
+// settle is by how much, in seconds, a begin time must change to be worth
+// changing: two steps, so that noise in the forecast does not move it.
+const settle = 2 * fineStep
+
+// Submission is how a pending job stands in the queue: it is eligible from Begin
+// (Unix seconds) on with the time limit Limit (seconds).
+type Submission struct {
+	Begin, Limit int64
+}
+
+// Revision is what is thought of a pending reservation now.
+type Revision struct {
+	// Submission is what the job should be changed to, equal to the present one
+	// when nothing should be.
+	Submission
+	// Prob is the probability, as forecast now, that the job so changed starts
+	// by the deadline.
+	Prob float64
+}
+
+// Replan looks again at the reservation of a job that is still pending. r is the
+// request it was planned for, with the job as Answer.Job has it and Now the
+// present; current is how the job stands in the queue.
+//
+// As long as the job is not eligible, its begin time moves: earlier when the
+// promise no longer holds, later when it would still hold and cost less. It
+// moves only by two steps or more, and never to where the promise is worse kept
+// than now. From then on, only the limit changes: the nearer the deadline, the
+// less time there is left to hold.
+func (p *Planner) Replan(r Request, current Submission) Revision {
+	if r.Now >= current.Begin {
+		trimmed := Submission{Begin: current.Begin, Limit: min(current.Limit, r.trimmed())}
+		return Revision{Submission: trimmed, Prob: p.waiting(&r, trimmed)}
+	}
+	stay := Revision{Submission: current}
+	b := p.bounds(&r)
+	if b.never != nil || r.Deadline <= r.Now {
+		return stay
+	}
+	stay.Prob = p.probability(&r, b, current)
+	points := p.trajectory(&r, b, 1)
+	i := latest(points, r.Prob)
+	if i < 0 {
+		i = best(points)
+	}
+	if i < 0 || points[i].Prob < min(stay.Prob, r.Prob) {
+		return stay
+	}
+	to := points[i]
+	if stay.Prob >= r.Prob && to.Begin < current.Begin+settle {
+		return stay
+	}
+	if stay.Prob < r.Prob && (to.Prob <= stay.Prob || abs(to.Begin-current.Begin) < settle) {
+		return stay
+	}
+	return Revision{Submission: Submission{Begin: to.Begin, Limit: to.Limit}, Prob: to.Prob}
+}
+
+// trimmed is the time limit that a job needs which has not started yet: a minute
+// more than until the deadline and for the work, for clocks that disagree, and
+// the work's own after the deadline.
+func (r *Request) trimmed() int64 {
+	if r.Now >= r.Deadline {
+		return minutes(r.Job.Limit)
+	}
+	return r.enlarged(r.Now) + 60
+}
+
+// probability forecasts one submission that is not eligible yet.
+func (p *Planner) probability(r *Request, b bounds, s Submission) float64 {
+	if s.Begin < b.earliest || s.Limit > b.longest {
+		return 0
+	}
+	return p.forecast(r, workload.Candidate{Submit: s.Begin, Limit: s.Limit, Budget: min(r.Deadline-s.Begin, b.budget)}).Prob
+}
+
+// waiting forecasts a job that is eligible and waits: the probability that it
+// starts by the deadline, given that it has not started until now.
+func (p *Planner) waiting(r *Request, s Submission) float64 {
+	if r.Now >= r.Deadline {
+		return 0
+	}
+	c := workload.Candidate{Submit: s.Begin, Limit: s.Limit, Budget: r.Deadline - s.Begin}
+	by := p.forecast(r, c).Prob
+	c.Budget = r.Now - s.Begin
+	before := p.forecast(r, c).Prob
+	if by <= before || before >= 1 {
+		return 0
+	}
+	return (by - before) / (1 - before)
+}
+
+// forecast asks about a single candidate.
+func (p *Planner) forecast(r *Request, c workload.Candidate) workload.Estimate {
+	var e [1]workload.Estimate
+	p.Forecaster.Forecast(r.Job, r.Now, []workload.Candidate{c}, e[:])
+	return e[0]
+}
+
+func abs(x int64) int64 { return max(x, -x) }
