@@ -1,0 +1,255 @@
+// Package hostlist expands and compresses Slurm's lists of node names, such as
+// node[1-3,07-09],gpu[0-1]-ib2.
+package hostlist
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// MaxNames is the largest number of names that Expand returns. Slurm itself
+// refuses longer lists.
+const MaxNames = 100_000
+
+// maxDigits is the longest number in a range; longer ones overflow.
+const maxDigits = 18
+
+// ErrTooMany is returned for a list of more than MaxNames names.
+var ErrTooMany = fmt.Errorf("more than %d names", MaxNames)
+
+// Expand returns the names in list, in its order, repeated ones repeated. In a
+// name with several brackets the last one varies fastest. The empty list has no
+// names.
+func Expand(list string) ([]string, error) {
+	if list == "" {
+		return nil, nil
+	}
+	var names []string
+	for _, pattern := range splitOutsideBrackets(list) {
+		var err error
+		if names, err = appendPattern(names, pattern); err != nil {
+			return nil, fmt.Errorf("hostlist %s: %w", shorten(list), err)
+		}
+	}
+	return names, nil
+}
+
+// splitOutsideBrackets cuts list at the commas that separate patterns.
+func splitOutsideBrackets(list string) []string {
+	var patterns []string
+	depth, from := 0, 0
+	for i := range len(list) {
+		switch list[i] {
+		case '[':
+			depth++
+		case ']':
+			depth--
+		case ',':
+			if depth == 0 {
+				patterns = append(patterns, list[from:i])
+				from = i + 1
+			}
+		}
+	}
+	return append(patterns, list[from:])
+}
+
+// appendPattern appends the names of one pattern: literal parts and brackets
+// in turn.
+func appendPattern(names []string, pattern string) ([]string, error) {
+	if pattern == "" {
+		return nil, errors.New("empty name")
+	}
+	if strings.ContainsAny(pattern, " \t\r\n") {
+		return nil, fmt.Errorf("space in name %s", shorten(pattern))
+	}
+	room := MaxNames - len(names)
+	expanded := []string{""}
+	for rest := pattern; rest != ""; {
+		literal, after, bracket := strings.Cut(rest, "[")
+		if strings.Contains(literal, "]") {
+			return nil, fmt.Errorf("unmatched ] in %s", shorten(pattern))
+		}
+		for i := range expanded {
+			expanded[i] += literal
+		}
+		if !bracket {
+			break
+		}
+		inside, after, closed := strings.Cut(after, "]")
+		if !closed {
+			return nil, fmt.Errorf("unmatched [ in %s", shorten(pattern))
+		}
+		numbers, err := expandRanges(inside, room/max(1, len(expanded)))
+		if err != nil {
+			return nil, err
+		}
+		expanded = product(expanded, numbers)
+		rest = after
+	}
+	if len(expanded) > room {
+		return nil, ErrTooMany
+	}
+	return append(names, expanded...), nil
+}
+
+func product(heads, tails []string) []string {
+	all := make([]string, 0, len(heads)*len(tails))
+	for _, head := range heads {
+		for _, tail := range tails {
+			all = append(all, head+tail)
+		}
+	}
+	return all
+}
+
+// expandRanges returns the numbers of "1-3,07-09" as they are written in names,
+// at most room of them.
+func expandRanges(list string, room int) ([]string, error) {
+	var numbers []string
+	for item := range strings.SplitSeq(list, ",") {
+		first, last, isRange := strings.Cut(item, "-")
+		if !isRange {
+			last = first
+		}
+		lo, err := parseNumber(first)
+		if err != nil {
+			return nil, err
+		}
+		hi, err := parseNumber(last)
+		if err != nil {
+			return nil, err
+		}
+		if hi < lo {
+			return nil, fmt.Errorf("range %s ends before it starts", item)
+		}
+		if hi-lo >= int64(room-len(numbers)) {
+			return nil, ErrTooMany
+		}
+		for n := lo; n <= hi; n++ {
+			numbers = append(numbers, pad(n, len(first)))
+		}
+	}
+	return numbers, nil
+}
+
+func parseNumber(s string) (int64, error) {
+	if s == "" || len(s) > maxDigits || strings.Trim(s, "0123456789") != "" {
+		return 0, fmt.Errorf("bad number %q in a range", shorten(s))
+	}
+	return strconv.ParseInt(s, 10, 64)
+}
+
+// pad writes n with leading zeros to at least width digits.
+func pad(n int64, width int) string {
+	s := strconv.FormatInt(n, 10)
+	if len(s) < width {
+		s = strings.Repeat("0", width-len(s)) + s
+	}
+	return s
+}
+
+// shorten keeps error messages about hostile input short.
+func shorten(s string) string {
+	const most = 60
+	if len(s) <= most {
+		return s
+	}
+	return s[:most] + "..."
+}
+
+// name is a node's name, cut at its last run of digits.
+type name struct {
+	prefix, digits, suffix string
+	number                 int64
+}
+
+func parseName(s string) name {
+	end := strings.LastIndexAny(s, "0123456789") + 1
+	from := end
+	for from > 0 && end-from < maxDigits && s[from-1] >= '0' && s[from-1] <= '9' {
+		from--
+	}
+	n := name{prefix: s[:from], digits: s[from:end], suffix: s[end:]}
+	if n.digits == "" {
+		return n
+	}
+	n.number, _ = strconv.ParseInt(n.digits, 10, 64)
+	return n
+}
+
+func compareNames(a, b name) int {
+	if c := strings.Compare(a.prefix, b.prefix); c != 0 {
+		return c
+	}
+	if c := strings.Compare(a.suffix, b.suffix); c != 0 {
+		return c
+	}
+	if c := len(a.digits) - len(b.digits); c != 0 && (a.digits == "" || b.digits == "" || a.number == b.number) {
+		return c
+	}
+	return int(min(1, max(-1, a.number-b.number)))
+}
+
+// follows reports whether b is the name after last in a range whose first
+// number is written with width digits.
+func (b name) follows(last name, width int) bool {
+	return last.digits != "" && b.prefix == last.prefix && b.suffix == last.suffix &&
+		b.number == last.number+1 && b.digits == pad(b.number, width)
+}
+
+// Compress returns the shortest list it can of the names: sorted, each name
+// once. Expand gives back the same set.
+func Compress(names []string) string {
+	parsed := make([]name, len(names))
+	for i, s := range names {
+		parsed[i] = parseName(s)
+	}
+	slices.SortFunc(parsed, compareNames)
+	parsed = slices.Compact(parsed)
+
+	var list strings.Builder
+	for len(parsed) > 0 {
+		group := 1
+		for group < len(parsed) && parsed[group].prefix == parsed[0].prefix &&
+			parsed[group].suffix == parsed[0].suffix && parsed[0].digits != "" {
+			group++
+		}
+		if list.Len() > 0 {
+			list.WriteByte(',')
+		}
+		writeGroup(&list, parsed[:group])
+		parsed = parsed[group:]
+	}
+	return list.String()
+}
+
+// writeGroup writes names that differ in their number only.
+func writeGroup(list *strings.Builder, group []name) {
+	list.WriteString(group[0].prefix)
+	if len(group) == 1 {
+		list.WriteString(group[0].digits)
+	} else {
+		list.WriteByte('[')
+		for i := 0; i < len(group); {
+			first, last := i, i
+			for last+1 < len(group) && group[last+1].follows(group[last], len(group[first].digits)) {
+				last++
+			}
+			if first > 0 {
+				list.WriteByte(',')
+			}
+			list.WriteString(group[first].digits)
+			if last > first {
+				list.WriteByte('-')
+				list.WriteString(group[last].digits)
+			}
+			i = last + 1
+		}
+		list.WriteByte(']')
+	}
+	list.WriteString(group[0].suffix)
+}

@@ -1,0 +1,137 @@
+package hostlist
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestExpand(t *testing.T) {
+	for _, c := range []struct {
+		list string
+		want []string
+	}{
+		{"", nil},
+		{"login", []string{"login"}},
+		{"node[1-3,07-09]", []string{"node1", "node2", "node3", "node07", "node08", "node09"}},
+		{"node[1-2],gpu[0-1]-ib[2]", []string{"node1", "node2", "gpu0-ib2", "gpu1-ib2"}},
+		{"r[1-2]n[08-10]", []string{"r1n08", "r1n09", "r1n10", "r2n08", "r2n09", "r2n10"}},
+		{"n[9-10],n[009-010]", []string{"n9", "n10", "n009", "n010"}},
+		{"b,a,b", []string{"b", "a", "b"}},
+	} {
+		got, err := Expand(c.list)
+		if err != nil {
+			t.Errorf("Expand(%q): %v", c.list, err)
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("Expand(%q) (-want +got):\n%s", c.list, diff)
+		}
+	}
+}
+
+func TestExpandErrors(t *testing.T) {
+	for list, want := range map[string]string{
+		"n[1-3":                  "hostlist n[1-3: unmatched [ in n[1-3",
+		"n1-3]":                  "hostlist n1-3]: unmatched ] in n1-3]",
+		"n[3-1]":                 "hostlist n[3-1]: range 3-1 ends before it starts",
+		"n[a-c]":                 `hostlist n[a-c]: bad number "a" in a range`,
+		"n[]":                    `hostlist n[]: bad number "" in a range`,
+		"n[1,,2]":                `hostlist n[1,,2]: bad number "" in a range`,
+		"n[[1]]":                 `hostlist n[[1]]: bad number "[1" in a range`,
+		"a,,b":                   "hostlist a,,b: empty name",
+		"a b":                    "hostlist a b: space in name a b",
+		"n[1-9999999999]":        "hostlist n[1-9999999999]: more than 100000 names",
+		"n[1-999]m[1-999]":       "hostlist n[1-999]m[1-999]: more than 100000 names",
+		"n[1-60000,1-60000]":     "hostlist n[1-60000,1-60000]: more than 100000 names",
+		"n[1-60000],n[1-60000]":  "hostlist n[1-60000],n[1-60000]: more than 100000 names",
+		"n[1234567890123456789]": `hostlist n[1234567890123456789]: bad number "1234567890123456789" in a range`,
+	} {
+		_, err := Expand(list)
+		if err == nil || err.Error() != want {
+			t.Errorf("Expand(%q) error\n got %v\nwant %s", list, err, want)
+		}
+		if strings.HasSuffix(want, "names") && !errors.Is(err, ErrTooMany) {
+			t.Errorf("Expand(%q): %v is not ErrTooMany", list, err)
+		}
+	}
+}
+
+func TestCompress(t *testing.T) {
+	for _, c := range []struct{ names, want string }{
+		{"", ""},
+		{"login", "login"},
+		{"node1", "node1"},
+		{"node3 node1 node2 node2", "node[1-3]"},
+		{"n8 n9 n10 n08 n09", "n[8,08,9,09-10]"},
+		{"n08 n09 n10 n11", "n[08-11]"},
+		{"n8 n9 n10 n11", "n[8-11]"},
+		{"gpu1-ib gpu0-ib node1 login", "login,gpu[0-1]-ib,node1"},
+		{"r1n1 r1n2 r2n1", "r1n[1-2],r2n1"},
+		{"n n0", "n,n0"},
+	} {
+		if got := Compress(strings.Fields(c.names)); got != c.want {
+			t.Errorf("Compress(%s) = %s, want %s", c.names, got, c.want)
+		}
+	}
+}
+
+// Any set of names survives Compress and Expand.
+func TestRoundTrip(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	prefixes := []string{"n", "node", "r1-", "gpu0", ""}
+	suffixes := []string{"", "-ib", "x"}
+	formats := []string{"%s%d%s", "%s%02d%s", "%s%03d%s"}
+	for range 2000 {
+		var names []string
+		for range 1 + rnd.IntN(30) {
+			names = append(names, fmt.Sprintf(formats[rnd.IntN(len(formats))],
+				prefixes[rnd.IntN(len(prefixes))], rnd.IntN(120), suffixes[rnd.IntN(len(suffixes))]))
+		}
+		checkRoundTrip(t, names)
+	}
+}
+
+func checkRoundTrip(t *testing.T, names []string) {
+	t.Helper()
+	list := Compress(names)
+	got, err := Expand(list)
+	if err != nil {
+		t.Fatalf("Expand(Compress(%q)): %v", names, err)
+	}
+	want := slices.Clone(names)
+	slices.Sort(want)
+	want = slices.Compact(want)
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Fatalf("%q (-want +got):\n%s", list, diff)
+	}
+}
+
+func FuzzExpand(f *testing.F) {
+	for _, s := range []string{"", "a", "n[1-3,07-09],g[0-1]-ib[2]", "n[1-3", "n[1-99999]", "a,,b", "x[0-9][0-9][0-9]"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, list string) {
+		names, err := Expand(list)
+		if err != nil {
+			return
+		}
+		if len(names) > MaxNames {
+			t.Fatalf("%d names", len(names))
+		}
+		if len(names) > 0 && len(names) < 1000 {
+			checkRoundTrip(t, names)
+		}
+	})
+}
+
+func BenchmarkExpand(b *testing.B) {
+	for b.Loop() {
+		_, _ = Expand("node[0001-4096]")
+	}
+}
