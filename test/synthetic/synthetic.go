@@ -1,0 +1,112 @@
+// Package synthetic makes up the past of a cluster: jobs of users with habits,
+// submitted by day and rarely at night, whose waits come from really queueing
+// them on the cluster's nodes. The same seed gives the same past.
+package synthetic
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// Config describes a past.
+type Config struct {
+	Seed  uint64
+	Nodes int // of the cluster
+	CPUs  int // of a node
+	// ShortNodes is how many nodes, the first ones, the partition "short" has.
+	// All of them are in "main".
+	ShortNodes int
+	Jobs       int   // at least so many
+	Days       int   // days of submissions
+	End        int64 // Unix seconds: when the past ends
+	// Utilisation is the share of the CPUs' time that jobs use, between 0 and 1.
+	Utilisation float64
+	FirstID     int64 // id of the first job submitted
+}
+
+func (c Config) check() error {
+	switch {
+	case c.Nodes < 1 || c.CPUs < 1:
+		return fmt.Errorf("a cluster of %d nodes with %d CPUs", c.Nodes, c.CPUs)
+	case c.ShortNodes < 1 || c.ShortNodes > c.Nodes:
+		return fmt.Errorf("ShortNodes: %d is not in 1..%d", c.ShortNodes, c.Nodes)
+	case c.Jobs < 1 || c.Days < 1:
+		return fmt.Errorf("%d jobs in %d days", c.Jobs, c.Days)
+	case c.Utilisation <= 0 || c.Utilisation >= 1:
+		return fmt.Errorf("Utilisation: %g is not between 0 and 1", c.Utilisation)
+	case c.End < int64(c.Days)*day:
+		return errors.New("End: the past would begin before 1970")
+	}
+	return nil
+}
+
+const (
+	minute int64 = 60
+	hour         = 60 * minute
+	day          = 24 * hour
+)
+
+// History yields the jobs in the order of their submission. All have ended by
+// End: those still running then were cancelled, and those still waiting are
+// left out.
+func History(c Config) iter.Seq2[workload.Job, error] {
+	return func(yield func(workload.Job, error) bool) {
+		if err := c.check(); err != nil {
+			yield(workload.Job{}, fmt.Errorf("synthetic history: %w", err))
+			return
+		}
+		rng := rand.New(rand.NewPCG(c.Seed, 0x76617271))
+		tasks := c.submissions(rng)
+		newQueue(c).run(tasks)
+		for i := range tasks {
+			t := &tasks[i]
+			if t.Start == 0 {
+				continue
+			}
+			if t.End >= c.End {
+				t.End, t.State = c.End-1, workload.Cancelled
+			}
+			if !yield(t.Job, nil) {
+				return
+			}
+		}
+	}
+}
+
+// task is a job and how long it runs, which only its user could know.
+type task struct {
+	workload.Job
+	runTime int64
+}
+
+// submissions draws the jobs, and stretches their run times until they use the
+// asked share of the machine.
+func (c Config) submissions(rng *rand.Rand) []task {
+	// A few more than asked for, as some will still be waiting in the end.
+	want := c.Jobs + c.Jobs/20 + 100
+	people := c.people(rng)
+	tasks := make([]task, 0, want)
+	for len(tasks) < want {
+		p := &people[rng.IntN(len(people))]
+		tasks = p.campaign(rng, c.arrival(rng), c.End, tasks)
+	}
+	slices.SortStableFunc(tasks, func(a, b task) int { return cmp.Compare(a.Submit, b.Submit) })
+	var work float64
+	for i := range tasks {
+		work += float64(tasks[i].runTime) * float64(tasks[i].CPUs)
+	}
+	stretch := c.Utilisation * float64(c.Nodes*c.CPUs) * float64(int64(c.Days)*day) / work
+	for i := range tasks {
+		t := &tasks[i]
+		t.ID = c.FirstID + int64(i)
+		t.runTime = max(shortestRun, int64(float64(t.runTime)*stretch))
+		t.finish(rng)
+	}
+	return tasks
+}
