@@ -1,0 +1,128 @@
+// Package jobsize works out how much a whole job asks for, from the options of
+// sbatch that say it by node, by task, by CPU and by GPU.
+package jobsize
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// Options are sbatch's options of the same names, as written; empty or 0 means
+// not given.
+type Options struct {
+	Nodes         string // LEAST or LEAST-MOST
+	NTasks        int32
+	NTasksPerNode int32
+	CPUsPerTask   int32
+	GPUs          string // [TYPE:]N,...
+	GPUsPerNode   string
+	GPUsPerTask   string
+	Gres          string // gpu[:TYPE][:N],...
+	Mem           string // N[K|M|G|T], of a node
+	MemPerCPU     string
+	MemPerGPU     string
+}
+
+// Size returns the totals over the job, those of its least number of nodes. As
+// in Slurm, a job without options has one node, one task and one CPU; memory not
+// given stays 0. The error names the option that makes no sense.
+func (o Options) Size() (workload.Size, error) {
+	var none workload.Size
+	for _, count := range []struct {
+		option string
+		value  int32
+	}{
+		{"--ntasks", o.NTasks}, {"--ntasks-per-node", o.NTasksPerNode}, {"--cpus-per-task", o.CPUsPerTask},
+	} {
+		if count.value < 0 {
+			return none, fmt.Errorf("%s: %d is less than 1", count.option, count.value)
+		}
+	}
+	nodes, tasks, err := o.nodesAndTasks()
+	if err != nil {
+		return none, err
+	}
+	cpus := tasks * max(1, int64(o.CPUsPerTask))
+	gpus, err := o.gpus(nodes, tasks)
+	if err != nil {
+		return none, err
+	}
+	if most := max(nodes, cpus, gpus); most > math.MaxInt32 {
+		return none, fmt.Errorf("no job can have %d nodes, CPUs or GPUs", most)
+	}
+	memory, err := o.memory(nodes, cpus, gpus)
+	if err != nil {
+		return none, err
+	}
+	return workload.Size{Nodes: int32(nodes), CPUs: int32(cpus), GPUs: int32(gpus), Memory: memory}, nil
+}
+
+// nodesAndTasks settles the two numbers that everything else is counted by.
+func (o Options) nodesAndTasks() (nodes, tasks int64, err error) {
+	tasks, perNode := int64(o.NTasks), max(1, int64(o.NTasksPerNode))
+	if o.Nodes == "" {
+		switch {
+		case tasks == 0:
+			return 1, perNode, nil
+		case o.NTasksPerNode == 0:
+			return 1, tasks, nil
+		default:
+			return (tasks + perNode - 1) / perNode, tasks, nil
+		}
+	}
+	if nodes, err = leastNodes(o.Nodes); err != nil {
+		return 0, 0, fmt.Errorf("--nodes: %w", err)
+	}
+	if tasks == 0 {
+		return nodes, nodes * perNode, nil
+	}
+	return min(nodes, tasks), tasks, nil // no node stays without a task
+}
+
+// gpus returns the largest total that any of the options asks for.
+func (o Options) gpus(nodes, tasks int64) (int64, error) {
+	var total int64
+	for _, ask := range []struct {
+		option, value string
+		parse         func(string) (int64, error)
+		times         int64
+	}{
+		{"--gpus", o.GPUs, typedCount, 1},
+		{"--gpus-per-node", o.GPUsPerNode, typedCount, nodes},
+		{"--gpus-per-task", o.GPUsPerTask, typedCount, tasks},
+		{"--gres", o.Gres, gresGPUs, nodes},
+	} {
+		if ask.value == "" {
+			continue
+		}
+		n, err := ask.parse(ask.value)
+		if err != nil {
+			return 0, fmt.Errorf("%s: %w", ask.option, err)
+		}
+		total = max(total, n*ask.times)
+	}
+	return total, nil
+}
+
+// memory returns the largest total that any of the options asks for, in MiB.
+func (o Options) memory(nodes, cpus, gpus int64) (int64, error) {
+	var total int64
+	for _, ask := range []struct {
+		option, value string
+		times         int64
+	}{
+		{"--mem", o.Mem, nodes}, {"--mem-per-cpu", o.MemPerCPU, cpus}, {"--mem-per-gpu", o.MemPerGPU, gpus},
+	} {
+		if ask.value == "" {
+			continue
+		}
+		mib, err := parseMemory(ask.value)
+		if err != nil {
+			return 0, fmt.Errorf("%s: %w", ask.option, err)
+		}
+		total = max(total, mib*ask.times)
+	}
+	return total, nil
+}
