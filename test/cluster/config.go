@@ -35,8 +35,8 @@ type settings struct {
 // LastSlurmdPort returns the port of the last node's slurmd.
 func (s settings) LastSlurmdPort() int { return s.Ports.Slurmd + s.Nodes - 1 }
 
-// ShortNodes names the quarter of the nodes that the short partition has.
-func (s settings) ShortNodes() string { return fmt.Sprintf("node[1-%d]", max(1, s.Nodes/4)) }
+// ShortNodes returns how many nodes, the first ones, the short partition has.
+func (s state) ShortNodes() int { return max(1, s.Nodes/4) }
 
 func (c *Cluster) settings(o Options) (settings, error) {
 	host, err := os.Hostname()

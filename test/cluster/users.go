@@ -29,6 +29,17 @@ func Users() []User {
 	}
 }
 
+// ordinaryUsers names those without a privilege.
+func ordinaryUsers() []string {
+	var names []string
+	for _, u := range Users() {
+		if !u.Operator {
+			names = append(names, u.Name)
+		}
+	}
+	return names
+}
+
 // restUser runs slurmrestd, which refuses to be root or SlurmUser.
 const restUser = "slurmrest"
 

@@ -27,7 +27,6 @@ type Config struct {
 	End        int64 // Unix seconds: when the past ends
 	// Utilisation is the share of the CPUs' time that jobs use, between 0 and 1.
 	Utilisation float64
-	FirstID     int64 // id of the first job submitted
 }
 
 func (c Config) check() error {
@@ -52,7 +51,8 @@ const (
 	day          = 24 * hour
 )
 
-// History yields the jobs in the order of their submission. All have ended by
+// History yields the jobs in the order of their submission, numbered from 1 or
+// a little above. All have ended by
 // End: those still running then were cancelled, and those still waiting are
 // left out.
 func History(c Config) iter.Seq2[workload.Job, error] {
@@ -104,7 +104,7 @@ func (c Config) submissions(rng *rand.Rand) []task {
 	stretch := c.Utilisation * float64(c.Nodes*c.CPUs) * float64(int64(c.Days)*day) / work
 	for i := range tasks {
 		t := &tasks[i]
-		t.ID = c.FirstID + int64(i)
+		t.ID = int64(i) + 1
 		t.runTime = max(shortestRun, int64(float64(t.runTime)*stretch))
 		t.finish(rng)
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 var config = synthetic.Config{
-	Seed: 1, Nodes: 8, CPUs: 4, ShortNodes: 2, Jobs: 20_000, Days: 60, End: 1_700_000_000, Utilisation: .75, FirstID: 1_000_000,
+	Seed: 1, Nodes: 8, CPUs: 4, ShortNodes: 2, Jobs: 20_000, Days: 60, End: 1_700_000_000, Utilisation: .75,
 }
 
 func history(t testing.TB, c synthetic.Config) []workload.Job {

@@ -34,6 +34,6 @@ func command() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	cmd.AddCommand(installCommand(), upCommand(), execCommand(), envCommand(), downCommand())
+	cmd.AddCommand(installCommand(), upCommand(), execCommand(), loadCommand(), envCommand(), downCommand())
 	return cmd
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -10,6 +11,7 @@ import (
 
 func upCommand() *cobra.Command {
 	var o cluster.Options
+	var past history
 	var slurm24 bool
 	cmd := &cobra.Command{
 		Use:   "up",
@@ -23,6 +25,9 @@ func upCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := past.load(cmd.Context(), c, o.Progress); err != nil {
+				return errors.Join(err, c.Stop())
+			}
 			fmt.Fprintln(cmd.OutOrStdout(), c.Path())
 			return nil
 		},
@@ -32,5 +37,6 @@ func upCommand() *cobra.Command {
 	f.StringVar(&o.Dir, "dir", "", "empty or new folder (default a temporary one)")
 	f.IntVar(&o.Nodes, "nodes", 8, "number of nodes")
 	f.IntVar(&o.CPUs, "cpus", 4, "CPUs of a node")
+	past.addFlags(f)
 	return cmd
 }

@@ -1,0 +1,221 @@
+package cluster
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"iter"
+	"os/user"
+	"strings"
+
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// firstHistoryID keeps the ids of a loaded history apart from those that
+// slurmctld hands out.
+const firstHistoryID = 1_000_000
+
+// LoadHistory puts finished jobs straight into slurmdbd's database, all of them
+// or none, and returns how many. They get new ids, from 1,000,000 up, in the
+// order they come in. Users, accounts, partitions and QOS that the cluster does
+// not know are mapped onto its own: a user always onto the same one. Jobs that
+// have not ended are left out.
+func (c *Cluster) LoadHistory(ctx context.Context, jobs iter.Seq2[workload.Job, error]) (int, error) {
+	names, err := c.historyNames(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("loading history: %w", err)
+	}
+	loaded := 0
+	statements, w := io.Pipe()
+	go func() {
+		buf := bufio.NewWriterSize(w, 1<<16)
+		n, err := writeHistory(buf, names, jobs)
+		loaded = n
+		if err == nil {
+			err = buf.Flush()
+		}
+		w.CloseWithError(err) // without its last statement, MariaDB undoes the rest
+	}()
+	_, err = c.sql(ctx, statements)
+	statements.Close()
+	if err != nil {
+		return 0, fmt.Errorf("loading history: %w", err)
+	}
+	return loaded, nil
+}
+
+// historyNames is what the database says of the cluster's names.
+type historyNames struct {
+	firstID          int64
+	associations     map[string]association // by user
+	ordinary         []string               // the users that strangers are mapped onto
+	qos              map[string]int
+	partitions       map[string]bool
+	defaultPartition string
+	nodes            int
+}
+
+type association struct {
+	id       int
+	account  string
+	uid, gid string
+}
+
+func (c *Cluster) historyNames(ctx context.Context) (historyNames, error) {
+	h := historyNames{
+		associations: make(map[string]association),
+		qos:          make(map[string]int),
+		partitions:   make(map[string]bool),
+		ordinary:     ordinaryUsers(),
+		nodes:        c.Nodes,
+	}
+	out, err := c.query(ctx, "select greatest(%d, ifnull(max(id_job), 0) + 1) from %s_job_table", firstHistoryID, clusterName)
+	if err != nil {
+		return h, err
+	}
+	if _, err := fmt.Sscan(out, &h.firstID); err != nil {
+		return h, fmt.Errorf("highest job id %q: %w", out, err)
+	}
+	for _, u := range Users() {
+		out, err := c.query(ctx, "select id_assoc from %s_assoc_table where user='%s' and acct='%s' and deleted=0", clusterName, u.Name, u.Account)
+		if err != nil {
+			return h, err
+		}
+		a := association{account: u.Account}
+		if _, err := fmt.Sscan(out, &a.id); err != nil {
+			return h, fmt.Errorf("association of %s %q: %w", u.Name, out, err)
+		}
+		known, err := user.Lookup(u.Name)
+		if err != nil {
+			return h, err
+		}
+		a.uid, a.gid = known.Uid, known.Gid
+		h.associations[u.Name] = a
+	}
+	if out, err = c.query(ctx, "select name, id from qos_table where deleted=0"); err != nil {
+		return h, err
+	}
+	for line := range strings.Lines(out) {
+		var name string
+		var id int
+		if _, err := fmt.Sscan(line, &name, &id); err != nil {
+			return h, fmt.Errorf("QOS %q: %w", line, err)
+		}
+		h.qos[name] = id
+	}
+	if out, err = c.output(ctx, "sinfo", "--noheader", "--format=%P"); err != nil {
+		return h, err
+	}
+	for _, name := range strings.Fields(out) {
+		name, isDefault := strings.CutSuffix(name, "*")
+		h.partitions[name] = true
+		if isDefault {
+			h.defaultPartition = name
+		}
+	}
+	return h, nil
+}
+
+const historyColumns = "mod_time, account, cpus_req, job_name, id_assoc, id_job, id_qos, id_resv, id_wckey, " +
+	"id_user, id_group, het_job_id, het_job_offset, state_reason_prev, mem_req, nodelist, nodes_alloc, node_inx, " +
+	"`partition`, priority, state, timelimit, time_submit, time_eligible, time_start, time_end, work_dir, " +
+	"submit_line, tres_alloc, tres_req"
+
+// writeHistory writes the statements that insert the jobs, and returns how many
+// jobs those are.
+func writeHistory(w io.Writer, h historyNames, jobs iter.Seq2[workload.Job, error]) (int, error) {
+	const rowsPerInsert = 500
+	fmt.Fprintf(w, "use %s;\nset unique_checks=0;\nstart transaction;\n", databaseName)
+	n := 0
+	for job, err := range jobs {
+		if err != nil {
+			return 0, err
+		}
+		state, ok := jobState(job.State)
+		if !ok || job.End == 0 || job.Nodes < 1 {
+			continue
+		}
+		if n%rowsPerInsert == 0 {
+			if n > 0 {
+				io.WriteString(w, ";\n")
+			}
+			fmt.Fprintf(w, "insert into %s_job_table (%s) values\n", clusterName, historyColumns)
+		} else {
+			io.WriteString(w, ",\n")
+		}
+		if _, err := io.WriteString(w, h.row(&job, h.firstID+int64(n), state)); err != nil {
+			return 0, err
+		}
+		n++
+	}
+	if n > 0 {
+		io.WriteString(w, ";\n")
+	}
+	_, err := io.WriteString(w, "commit;\n")
+	return n, err
+}
+
+// jobState returns slurmdbd's number of a final state.
+func jobState(s workload.State) (int, bool) {
+	switch s {
+	case workload.Completed:
+		return 3, true
+	case workload.Cancelled:
+		return 4, true
+	case workload.Failed:
+		return 5, true
+	case workload.TimedOut:
+		return 6, true
+	}
+	return 0, false
+}
+
+// row renders a job in the order of historyColumns. Every string in it is the
+// cluster's own, none the log's.
+func (h *historyNames) row(j *workload.Job, id int64, state int) string {
+	const notInHetJob = 4294967294 // Slurm's NO_VAL
+	a := h.associations[h.userFor(j.User)]
+	partition := j.Partition
+	if !h.partitions[partition] {
+		partition = h.defaultPartition
+	}
+	qos, ok := h.qos[j.QOS]
+	if !ok {
+		qos = h.qos["normal"]
+	}
+	eligible := j.Eligible
+	if eligible == 0 {
+		eligible = j.Submit
+	}
+	nodeList, nodeIndex, allocated := "None assigned", "", ""
+	if j.Start > 0 {
+		nodeList, nodeIndex = h.nodeNames(int(j.Nodes), id)
+		allocated = fmt.Sprintf("1=%d,2=%d,4=%d,5=%d", j.CPUs, j.Memory, j.Nodes, j.CPUs)
+	}
+	asked := fmt.Sprintf("1=%d,2=%d,4=%d,5=%d", j.CPUs, j.Memory, j.Nodes, j.CPUs)
+	return fmt.Sprintf("(%d,'%s',%d,'past',%d,%d,%d,0,0,%s,%s,0,%d,0,%d,'%s',%d,'%s','%s',1,%d,%d,%d,%d,%d,%d,'/','sbatch past.sh','%s','%s')",
+		j.End, a.account, j.CPUs, a.id, id, qos, a.uid, a.gid, notInHetJob, j.Memory/int64(j.Nodes),
+		nodeList, j.Nodes, nodeIndex, partition, state, (j.Limit+59)/60, j.Submit, eligible, j.Start, j.End, allocated, asked)
+}
+
+// userFor returns the cluster's user who stands for one of the log.
+func (h *historyNames) userFor(name string) string {
+	if _, ok := h.associations[name]; ok {
+		return name
+	}
+	hash := fnv.New32a()
+	io.WriteString(hash, name)
+	return h.ordinary[int(hash.Sum32())%len(h.ordinary)]
+}
+
+// nodeNames picks nodes for a job, in turn, and gives their names and indices.
+func (h *historyNames) nodeNames(count int, id int64) (names, indices string) {
+	count = min(count, h.nodes)
+	first := int(id % int64(h.nodes-count+1))
+	if count == 1 {
+		return fmt.Sprintf("node%d", first+1), fmt.Sprint(first)
+	}
+	return fmt.Sprintf("node[%d-%d]", first+1, first+count), fmt.Sprintf("%d-%d", first, first+count-1)
+}

@@ -1,0 +1,95 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"time"
+)
+
+// Load describes a stream of small jobs.
+type Load struct {
+	// Utilisation is the share of the cluster's CPUs that the jobs keep busy,
+	// between 0 and 1.
+	Utilisation float64
+	// Shortest and Longest bound the run times: 5 s and 60 s when 0.
+	Shortest, Longest time.Duration
+	Seed              uint64
+}
+
+func (l Load) withDefaults() (Load, error) {
+	if l.Shortest == 0 {
+		l.Shortest = 5 * time.Second
+	}
+	if l.Longest == 0 {
+		l.Longest = time.Minute
+	}
+	switch {
+	case l.Utilisation <= 0 || l.Utilisation > 1:
+		return l, fmt.Errorf("load: Utilisation %g is not in (0,1]", l.Utilisation)
+	case l.Shortest < time.Second || l.Longest < l.Shortest:
+		return l, fmt.Errorf("load: run times from %s to %s", l.Shortest, l.Longest)
+	}
+	return l, nil
+}
+
+// loadName is the name of the load's jobs, by which they are cancelled.
+const loadName = "load"
+
+// Load submits jobs of one node or less, as the ordinary users, until the
+// context ends; then it cancels those that are left and returns nil. It bears
+// with a few failing submissions, for slurmctld may be restarted meanwhile.
+func (c *Cluster) Load(ctx context.Context, l Load) error {
+	l, err := l.withDefaults()
+	if err != nil {
+		return err
+	}
+	const bearable = 10
+	rng := rand.New(rand.NewPCG(l.Seed, 0x6c6f6164))
+	interval := c.interval(l)
+	failed := 0
+	for next := time.Now(); ; next = next.Add(time.Duration(rng.ExpFloat64() * float64(interval))) {
+		if sleep(ctx, time.Until(next)) != nil {
+			return c.cancelLoad(context.WithoutCancel(ctx))
+		}
+		err := c.submit(ctx, rng, l)
+		switch {
+		case err == nil || ctx.Err() != nil:
+			failed = 0
+		case failed == bearable:
+			return fmt.Errorf("load: %w", err)
+		default:
+			failed++
+		}
+	}
+}
+
+// interval returns the mean time between submissions: CPUs drawn from 1 to a
+// node's, times log-uniform run times, fill the asked share of all CPUs.
+func (c *Cluster) interval(l Load) time.Duration {
+	meanCPUs := float64(1+c.CPUs) / 2
+	meanRun := float64(l.Shortest)
+	if l.Longest > l.Shortest {
+		meanRun = float64(l.Longest-l.Shortest) / math.Log(float64(l.Longest)/float64(l.Shortest))
+	}
+	return time.Duration(meanCPUs * meanRun / (l.Utilisation * float64(c.Nodes*c.CPUs)))
+}
+
+// submit hands in one job.
+func (c *Cluster) submit(ctx context.Context, rng *rand.Rand, l Load) error {
+	ratio := float64(l.Longest) / float64(l.Shortest)
+	run := l.Shortest.Seconds() * math.Pow(ratio, rng.Float64())
+	minutes := 1 + int(run/60)
+	ordinary := ordinaryUsers()
+	_, err := output(c.Command(ctx, ordinary[rng.IntN(len(ordinary))], "sbatch", "--quiet",
+		"--job-name="+loadName, "--output=/dev/null", "--nodes=1", "--ntasks=1",
+		fmt.Sprintf("--cpus-per-task=%d", 1+rng.IntN(c.CPUs)), fmt.Sprintf("--time=%d", minutes),
+		fmt.Sprintf("--wrap=exec sleep %.1f", run)))
+	return err
+}
+
+func (c *Cluster) cancelLoad(ctx context.Context) error {
+	_, err := c.output(ctx, "scancel", "--quiet", "--name="+loadName)
+	return err
+}
