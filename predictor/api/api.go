@@ -10,12 +10,29 @@ const (
 	PathPlan         = "/v1/plans"        // POST PlanRequest: a promise, in the ledger before the answer leaves
 	PathQuote        = "/v1/quotes"       // POST PlanRequest: the same, with nothing promised
 	PathBind         = "/v1/bindings"     // POST Binding
-	PathReservations = "/v1/reservations" // GET ?user=&job=&all=: []Reservation
-	PathReport       = "/v1/report"       // GET ?by=&start=&end=&user=: Report
+	PathReservations = "/v1/reservations" // GET, with Param...: []Reservation
+	PathReport       = "/v1/report"       // GET, with Param...: Report
 	PathPredict      = "/v1/predict"      // POST PredictRequest: Prediction
 	PathHealth       = "/healthz"         // GET Health
 	PathMetrics      = "/metrics"         // GET Prometheus text
 	PathOpenAPI      = "/openapi.json"    // GET this API's own description
+)
+
+// The parameters of PathReservations and PathReport. Without ParamUser both
+// answer for the asker's own reservations.
+const (
+	// ParamUser is a user, or "*" for everybody.
+	ParamUser = "user"
+	// ParamJob is a job id: its reservation alone, however old.
+	ParamJob = "job"
+	// ParamAll, if true, adds the reservations that were due more than a day ago
+	// and are settled.
+	ParamAll = "all"
+	// ParamBy is what a report groups by; see Report.
+	ParamBy = "by"
+	// ParamStart and ParamEnd bound the deadlines, start <= begin-by < end.
+	ParamStart = "start"
+	ParamEnd   = "end"
 )
 
 // PlanRequest asks for a reservation. The user is never taken from here: it is
