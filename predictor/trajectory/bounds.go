@@ -12,7 +12,8 @@ type bounds struct {
 	longest  int64 // the enlarged limit, seconds
 	earliest int64 // the begin time, Unix seconds
 	// budget is how long after its begin time the job can still start, seconds:
-	// a later start would run into a maintenance reservation.
+	// a later start would run into a maintenance reservation. Below 0, even a
+	// start at once would.
 	budget int64
 	// rule of each, for the refusal that it causes.
 	longestRule, earliestRule, budgetRule limits.Rule
@@ -26,11 +27,12 @@ var unbounded = bounds{longest: math.MaxInt64, budget: math.MaxInt64}
 // bounds returns what the cluster allows the request.
 //
 // A reservation of Slurm's keeps a job off its nodes that would still run when
-// it starts, by the job's time limit. The enlarged limit ends when a job that
-// became eligible at begin and started at once would end its work, at
-// Deadline + work; a job that starts x later would end x later. So what is free
-// between there and the maintenance is all the time that the job may wait. That
-// a limit can be trimmed while the job waits would help, but is not relied on.
+// it starts, by the job's time limit. A job that starts at the moment it becomes
+// eligible ends, by its enlarged limit, at Deadline + work; one that starts x
+// later ends x later. So the time free between there and the maintenance is all
+// the time that the job may wait, less the 59 s that rounding up the limit may
+// take. That a limit can be trimmed while the job waits would help, but is not
+// relied on.
 func (p *Planner) bounds(r *Request) bounds {
 	b := unbounded
 	if p.Cluster == nil {
@@ -45,14 +47,15 @@ func (p *Planner) bounds(r *Request) bounds {
 	}
 	end := r.Deadline + r.Job.Limit
 	for _, w := range p.Cluster.Blocked(r.Job) {
-		switch free := w.Start - end - 59; { // rounding up the limit takes up to 59 s
+		switch free := w.Start - end - 59; {
+		case w.End <= r.Now:
 		case w.End <= r.Deadline:
 			b.earliest, b.earliestRule = w.End, w.Rule
 		case w.Start < end:
 			b.never = &w.Rule
 			return b
-		case max(free, 0) < b.budget:
-			b.budget, b.budgetRule = max(free, 0), w.Rule
+		case free < b.budget:
+			b.budget, b.budgetRule = free, w.Rule
 		}
 	}
 	return b

@@ -1,6 +1,10 @@
 package trajectory
 
-import "math"
+import (
+	"math"
+
+	"github.com/varq-project/varq/predictor/limits"
+)
 
 // Kind tells in what an offer differs from the request.
 type Kind string
@@ -9,7 +13,7 @@ type Kind string
 const (
 	OfferProb  Kind = "probability" // the best probability for this deadline
 	OfferLater Kind = "deadline"    // the earliest deadline for this probability
-	OfferNodes Kind = "nodes"       // the same with fewer nodes
+	OfferNodes Kind = "nodes"       // the same with fewer nodes, or fewer CPUs on one
 	OfferTime  Kind = "time"        // the same with less time
 )
 
@@ -20,7 +24,178 @@ type Offer struct {
 	Plan    *Plan
 }
 
-func (p *Planner) offers(_ *Request, _ int) []Offer { return nil }
+// thin is by how much the grid is thinned while offers are looked for. What is
+// found is planned on the whole grid, of which the thin one is a part.
+const thin = 10
 
-// floor2 rounds a probability down to two decimals.
-func floor2(p float64) float64 { return math.Floor(p*100+1e-9) / 100 }
+// offers looks for requests like r that can be promised, given r's own
+// trajectory if there is one.
+func (p *Planner) offers(r *Request, points []Point) []Offer {
+	var found []Offer
+	for _, o := range []struct {
+		kind Kind
+		find func(*Request) bool // changes the request to the one to offer
+	}{
+		{OfferProb, func(r *Request) bool { return lessProb(r, points) }},
+		{OfferLater, p.later},
+		{OfferNodes, p.smaller},
+		{OfferTime, p.shorter},
+	} {
+		changed := *r
+		if !o.find(&changed) {
+			continue
+		}
+		if a, _ := p.try(&changed, 1); a.Plan != nil {
+			found = append(found, Offer{Kind: o.kind, Request: changed, Plan: a.Plan})
+		}
+	}
+	return found
+}
+
+// lessProb asks for the best probability of the trajectory, in whole percents.
+func lessProb(r *Request, points []Point) bool {
+	i := best(points)
+	if i < 0 {
+		return false
+	}
+	r.Prob = percent(points[i].Prob)
+	return r.Prob > 0
+}
+
+// percent rounds a probability down to whole percents.
+func percent(prob float64) float64 {
+	n := math.Ceil(prob * 100)
+	if n/100 > prob {
+		n--
+	}
+	return n / 100
+}
+
+// maxBases bounds how many of Slurm's reservations the search for a later
+// deadline looks beyond.
+const maxBases = 8
+
+// later moves the deadline to the earliest whole minute at which the request can
+// be promised. A forecast depends on how long before its deadline the job
+// becomes eligible, not on which deadline it is, so that one trajectory before
+// an imaginary deadline far away tells how long is long enough. Reservations of
+// Slurm's do depend on the time: the search begins anew where each of them ends.
+func (p *Planner) later(r *Request) bool {
+	bases := []int64{r.Now}
+	for _, w := range p.blocked(r) {
+		if w.End > r.Now && w.End < r.Now+p.horizon() && len(bases) <= maxBases {
+			bases = append(bases, w.End)
+		}
+	}
+	longest := p.longest(r)
+	for _, base := range bases {
+		far := r.delayed(base + p.horizon() - r.Deadline)
+		b := unbounded
+		b.earliest, b.longest = base, longest
+		points := p.trajectory(&far, b, 1)
+		// The deadline must be later than the one refused.
+		for len(points) > 0 && far.Deadline-points[len(points)-1].Begin <= r.Deadline-base {
+			points = points[:len(points)-1]
+		}
+		i := latest(points, r.Prob)
+		if i < 0 {
+			continue
+		}
+		lead := far.Deadline - points[i].Begin
+		moved := r.delayed(minutes(base+lead) - r.Deadline)
+		if a, _ := p.try(&moved, 1); a.Plan != nil {
+			*r = moved
+			return true
+		}
+	}
+	return false
+}
+
+// delayed returns the request for a deadline so many seconds later, with as long
+// a window before it.
+func (r *Request) delayed(seconds int64) Request {
+	d := *r
+	d.Deadline += seconds
+	if d.HoldUntil != 0 {
+		d.HoldUntil += seconds
+	}
+	return d
+}
+
+// smaller lessens the nodes, or the CPUs of a job on one node, and everything
+// else in proportion.
+func (p *Planner) smaller(r *Request) bool {
+	whole, size := r.Job, int64(r.Job.Nodes)
+	if size == 1 {
+		size = int64(r.Job.CPUs)
+	}
+	scale := func(n int64) {
+		part := func(x int64) int64 { return x/size*n + (x%size*n+size-1)/size }
+		r.Job.Nodes = int32(part(int64(whole.Nodes)))
+		r.Job.CPUs = int32(part(int64(whole.CPUs)))
+		r.Job.GPUs = int32(part(int64(whole.GPUs)))
+		r.Job.Memory = part(whole.Memory)
+	}
+	n := largest(size, func(n int64) bool {
+		scale(n)
+		a, _ := p.try(r, thin)
+		return a.Plan != nil
+	})
+	scale(n)
+	return n > 0
+}
+
+// shorter lessens the time limit of the work to a whole number of minutes.
+func (p *Planner) shorter(r *Request) bool {
+	n := largest(minutes(r.Job.Limit)/60, func(n int64) bool {
+		r.Job.Limit = n * 60
+		a, _ := p.try(r, thin)
+		return a.Plan != nil
+	})
+	r.Job.Limit = n * 60
+	return n > 0
+}
+
+// largest looks for the largest number from 1 to n-1 that is good: it halves n
+// until a number is, and then searches between that one and the one before. It
+// returns 0 when it finds none. Where good does not go over to bad once and for
+// all, what it finds is good but need not be the largest.
+func largest(n int64, good func(int64) bool) int64 {
+	bad := n
+	for ; bad > 1; bad /= 2 {
+		if good(bad / 2) {
+			break
+		}
+	}
+	if bad <= 1 {
+		return 0
+	}
+	found := bad / 2
+	for bad-found > 1 {
+		middle := found + (bad-found)/2
+		if good(middle) {
+			found = middle
+		} else {
+			bad = middle
+		}
+	}
+	return found
+}
+
+// blocked returns the windows in which the request cannot run.
+func (p *Planner) blocked(r *Request) []limits.Window {
+	if p.Cluster == nil {
+		return nil
+	}
+	return p.Cluster.Blocked(r.Job)
+}
+
+// longest returns the longest enlarged limit, seconds.
+func (p *Planner) longest(r *Request) int64 {
+	if p.Cluster != nil {
+		if seconds, _ := p.Cluster.MaxLimit(r.Job); seconds != limits.None {
+			return seconds
+		}
+	}
+	return unbounded.longest
+}

@@ -82,45 +82,56 @@ type Point struct {
 // relative, times absolute). A request that makes no sense is refused like one
 // that cannot be promised.
 func (p *Planner) Plan(r Request) Answer {
-	job, no := p.admit(&r)
-	if no != nil {
-		a := Answer{Job: job, Refusal: no}
-		if no.Limit != "" {
-			no.Offers = p.offers(&r, 0)
-		}
+	a, b := p.try(&r, 1)
+	switch {
+	case a.Plan != nil:
 		return a
+	case a.Refusal == nil:
+		a.Refusal = p.refuse(&r, b, a.Trajectory)
+	case a.Refusal.Limit == "":
+		return a // no request like this one makes sense
 	}
-	b := p.bounds(&r)
-	points := p.trajectory(&r, b, 1)
-	a := Answer{Job: r.Job, Trajectory: points}
-	if i := latest(points, r.Prob); i >= 0 {
-		a.Plan = p.plan(&r, points[i])
-		return a
-	}
-	a.Refusal = p.refuse(&r, b, points)
+	a.Refusal.Offers = p.offers(&r, a.Trajectory)
 	return a
 }
 
+// try plans on the grid thinned to every n-th step, within the bounds that it
+// returns. It fills in the defaults of r's job. Where the forecast finds no
+// submission good enough, the answer is neither a plan nor a refusal yet.
+func (p *Planner) try(r *Request, n int64) (Answer, bounds) {
+	if no := p.admit(r); no != nil {
+		return Answer{Job: r.Job, Refusal: no}, bounds{}
+	}
+	a, b := Answer{Job: r.Job}, p.bounds(r)
+	if b.never == nil {
+		a.Trajectory = p.trajectory(r, b, n)
+	}
+	if i := latest(a.Trajectory, r.Prob); i >= 0 {
+		a.Plan = p.plan(r, a.Trajectory[i])
+	}
+	return a, b
+}
+
 // admit checks the request, fills in the defaults of its job, and refuses what
-// no forecast could help.
-func (p *Planner) admit(r *Request) (workload.Request, *Refusal) {
+// no forecast could help. Such a refusal names a limit only for the job's size.
+func (p *Planner) admit(r *Request) *Refusal {
 	if err := r.check(); err != nil {
-		return r.Job, &Refusal{Reason: err.Error()}
+		return &Refusal{Reason: err.Error()}
 	}
 	if p.Cluster != nil {
 		job, err := p.Cluster.Complete(r.Job)
 		if err != nil {
-			return r.Job, &Refusal{Reason: err.Error()}
+			return &Refusal{Reason: err.Error()}
 		}
 		r.Job = job
 		if rule := p.Cluster.CheckSize(job); rule != nil {
-			return job, &Refusal{Reason: rule.Says, Limit: rule.Name}
+			return &Refusal{Reason: rule.Says, Limit: rule.Name}
 		}
 	}
 	if r.Job.Limit <= 0 {
-		return r.Job, &Refusal{Reason: "no time limit given"}
+		return &Refusal{Reason: "no time limit given"}
 	}
-	return r.Job, nil
+	return nil
 }
 
 // trajectory forecasts every submission within the bounds, on the grid thinned
@@ -129,7 +140,7 @@ func (p *Planner) trajectory(r *Request, b bounds, n int64) []Point {
 	var c []workload.Candidate
 	for _, s := range starts(r.Now, r.Deadline, p.horizon(), n) {
 		limit := r.enlarged(s)
-		if s < b.earliest || limit > b.longest {
+		if s < b.earliest || limit > b.longest || b.budget < 0 {
 			continue
 		}
 		c = append(c, workload.Candidate{Submit: s, Limit: limit, Budget: min(r.Deadline-s, b.budget)})

@@ -72,7 +72,7 @@ func (r *Request) trimmed() int64 {
 
 // probability forecasts one submission that is not eligible yet.
 func (p *Planner) probability(r *Request, b bounds, s Submission) float64 {
-	if s.Begin < b.earliest || s.Limit > b.longest {
+	if s.Begin < b.earliest || s.Limit > b.longest || b.budget < 0 {
 		return 0
 	}
 	return p.forecast(r, workload.Candidate{Submit: s.Begin, Limit: s.Limit, Budget: min(r.Deadline-s.Begin, b.budget)}).Prob
@@ -84,7 +84,11 @@ func (p *Planner) waiting(r *Request, s Submission) float64 {
 	if r.Now >= r.Deadline {
 		return 0
 	}
-	c := workload.Candidate{Submit: s.Begin, Limit: s.Limit, Budget: r.Deadline - s.Begin}
+	b := p.bounds(r)
+	if b.never != nil || b.budget < 0 {
+		return 0
+	}
+	c := workload.Candidate{Submit: s.Begin, Limit: s.Limit, Budget: min(r.Deadline-s.Begin, b.budget)}
 	by := p.forecast(r, c).Prob
 	c.Budget = r.Now - s.Begin
 	before := p.forecast(r, c).Prob
