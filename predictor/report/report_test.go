@@ -1,0 +1,131 @@
+package report
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// settled is a reservation of 2 nodes whose job started at start, its work at
+// 1000 and which ended at 4600.
+func settled(user, state string, start int64) api.Reservation {
+	return api.Reservation{
+		Plan: api.Plan{Prob: .75, Estimate: .8, BeginBy: 1000},
+		User: user, Account: "physics", Partition: "main",
+		Size: workload.Size{Nodes: 2}, State: state,
+		Start: start, WorkStart: 1000, End: 4600,
+	}
+}
+
+var approx = cmpopts.EquateApprox(0, 1e-4)
+
+func TestMake(t *testing.T) {
+	all := []api.Reservation{
+		settled("bob", api.StateKept, 1000),
+		settled("alice", api.StateKept, 100),
+		settled("alice", api.StateKept, 1000),
+		{User: "alice", State: api.StatePending},
+		{User: "alice", State: api.StateCancelled},
+		{Plan: api.Plan{Prob: .95, Estimate: .96}, User: "alice", State: api.StateMissed},
+	}
+	got, err := Make("user", all, time.UTC)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := api.Report{By: "user", Rows: []api.ReportRow{
+		{
+			Group: "alice", Promises: 5, Kept: 2, Missed: 1, Cancelled: 1, Open: 1,
+			Promised: (.75 + .75 + .95) / 3, Estimated: (.8 + .8 + .96) / 3, Delivered: 2. / 3,
+			Low: .0943, High: .9916, // Clopper and Pearson for 2 of 3
+			Required: 2 * 2 * 3600, Used: 2 * (4500 + 3600), Ratio: 1.125,
+		},
+		{
+			Group: "bob", Promises: 1, Kept: 1, Promised: .75, Estimated: .8, Delivered: 1,
+			Low: .025, High: 1, Required: 7200, Used: 7200, Ratio: 1,
+		},
+	}}
+	if diff := cmp.Diff(want, got, approx); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// The row of ornlteragrid at .95 in the paper's Table 3: 94 node-hours used for
+// 83 required.
+func TestTable3(t *testing.T) {
+	r := api.Reservation{
+		State: api.StateKept, Size: workload.Size{Nodes: 1},
+		Start: 1, WorkStart: 1 + 11*3600, End: 1 + 94*3600,
+	}
+	got, _ := Make("", []api.Reservation{r}, time.UTC)
+	if row := got.Rows[0]; row.Required != 83*3600 || row.Used != 94*3600 || math.Round(row.Ratio*100) != 113 {
+		t.Errorf("%+v", row)
+	}
+}
+
+func TestGroups(t *testing.T) {
+	r := settled("alice", api.StateKept, 900)
+	r.BeginBy = 1_772_323_200 - 1 // a second before March 2026, UTC
+	berlin := time.FixedZone("CET", 3600)
+	for _, c := range []struct {
+		by    string
+		loc   *time.Location
+		group string
+	}{
+		{"", time.UTC, ""},
+		{"user", time.UTC, "alice"},
+		{"account", time.UTC, "physics"},
+		{"partition", time.UTC, "main"},
+		{"month", time.UTC, "2026-02"},
+		{"month", berlin, "2026-03"},
+	} {
+		got, err := Make(c.by, []api.Reservation{r}, c.loc)
+		if err != nil || len(got.Rows) != 1 || got.Rows[0].Group != c.group {
+			t.Errorf("by %q: %+v, %v, want group %q", c.by, got, err, c.group)
+		}
+	}
+	if _, err := Make("node", nil, time.UTC); err == nil {
+		t.Error("grouped by node")
+	}
+}
+
+func TestNothing(t *testing.T) {
+	got, err := Make("", nil, time.UTC)
+	if err != nil || len(got.Rows) != 1 || got.Rows[0] != (api.ReportRow{Low: 0, High: 1}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if got, err := Make("user", nil, time.UTC); err != nil || got.Rows == nil || len(got.Rows) != 0 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// Without word from the node, the work is taken to start when it was to.
+func TestChargedUnknownWorkStart(t *testing.T) {
+	r := settled("alice", api.StateKept, 100)
+	r.WorkStart, r.HoldUntil = 0, 600
+	if required, used := charged(&r); required != 2*4000 || used != 2*4500 {
+		t.Errorf("%v required, %v used", required, used)
+	}
+}
+
+// Whatever the times in the ledger say, a job is never charged for less than its
+// work.
+func TestChargedContradictions(t *testing.T) {
+	for _, r := range []api.Reservation{
+		{Start: 100, WorkStart: 50, End: 200},
+		{Start: 100, WorkStart: 300, End: 200},
+		{Start: 100, End: 200},
+		{Start: 100, End: 50},
+		{WorkStart: 100, End: 200},
+	} {
+		r.Nodes = 1
+		if required, used := charged(&r); required < 0 || used < required {
+			t.Errorf("%+v: %v required, %v used", r, required, used)
+		}
+	}
+}
