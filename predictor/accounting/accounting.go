@@ -49,6 +49,14 @@ type Progress struct {
 	Jobs     int   // yielded so far
 }
 
+// Archivist looks up single jobs in accounting.
+type Archivist interface {
+	// Accounted returns what accounting knows of the job id, oldest submission
+	// first: each requeue is a submission of its own, and ids are used again
+	// when a cluster's state is lost. With nothing known it returns none.
+	Accounted(ctx context.Context, id int64) ([]workload.Job, error)
+}
+
 // Controller reads the live queue and changes jobs in it. Every method fails
 // with an error that wraps ErrUnavailable while Slurm cannot be reached.
 type Controller interface {

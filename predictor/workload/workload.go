@@ -36,6 +36,7 @@ type Job struct {
 	Start    int64
 	End      int64
 	State    State
+	Comment  string // as its user and varq wrote it, where known
 }
 
 // Wait returns the queueing delay start - eligible in seconds. It reports false
