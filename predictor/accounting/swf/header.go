@@ -1,0 +1,132 @@
+package swf
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Header is what the comments at the top of a log tell. Numbers that are not
+// given are 0.
+type Header struct {
+	Computer      string
+	Installation  string
+	UnixStartTime int64 // Unix seconds at which the log's own times start
+	MaxNodes      int64
+	MaxProcs      int64
+	MaxJobs       int64
+	MaxRecords    int64
+	Queues        map[int64]string
+	Partitions    map[int64]string
+	// Notice is every header line as it stands, without its semicolon, so that
+	// acknowledgements and terms of use can be kept.
+	Notice []string
+}
+
+// maxNotice is the number of header lines kept.
+const maxNotice = 10_000
+
+// add takes in one comment line, without its semicolon. Headers are written
+// by people: a number counts up to where it stops being one.
+func (h *Header) add(line string) {
+	if len(h.Notice) < maxNotice {
+		h.Notice = append(h.Notice, strings.TrimRight(line, " \t\r"))
+	}
+	key, value, ok := strings.Cut(line, ":")
+	if !ok {
+		return
+	}
+	value = strings.TrimSpace(value)
+	switch strings.TrimSpace(key) {
+	case "Computer":
+		h.Computer = cmp.Or(h.Computer, value)
+	case "Installation":
+		h.Installation = cmp.Or(h.Installation, value)
+	case "UnixStartTime":
+		h.UnixStartTime = leadingNumber(value)
+	case "MaxNodes":
+		h.MaxNodes = leadingNumber(value)
+	case "MaxProcs":
+		h.MaxProcs = leadingNumber(value)
+	case "MaxJobs":
+		h.MaxJobs = leadingNumber(value)
+	case "MaxRecords":
+		h.MaxRecords = leadingNumber(value)
+	case "Queue":
+		addName(&h.Queues, value)
+	case "Partition":
+		addName(&h.Partitions, value)
+	}
+}
+
+// leadingNumber reads the 1664 of "1664 (72, 1368, 224)"; it is 0 without one.
+func leadingNumber(s string) int64 {
+	end := 0
+	for end < len(s) && s[end] >= '0' && s[end] <= '9' {
+		end++
+	}
+	n, err := strconv.ParseInt(s[:end], 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// addName takes in "3  normal" of a list of queues or partitions.
+func addName(list *map[int64]string, value string) {
+	fields := strings.Fields(value)
+	if len(fields) == 0 {
+		return
+	}
+	number, err := strconv.ParseInt(fields[0], 10, 64)
+	if err != nil || number < 0 || len(*list) >= maxNotice {
+		return
+	}
+	if *list == nil {
+		*list = make(map[int64]string)
+	}
+	name := ""
+	if len(fields) > 1 {
+		name = strings.TrimRight(fields[1], ",")
+	}
+	(*list)[number] = name
+}
+
+// write writes the header's known fields; the Notice is not written.
+func (h *Header) write(w io.Writer) error {
+	var lines []string
+	text := func(key, value string) {
+		if value != "" {
+			lines = append(lines, key+": "+value)
+		}
+	}
+	number := func(key string, value int64) {
+		if value != 0 {
+			lines = append(lines, fmt.Sprintf("%s: %d", key, value))
+		}
+	}
+	text("Version", "2.2")
+	text("Computer", h.Computer)
+	text("Installation", h.Installation)
+	number("MaxJobs", h.MaxJobs)
+	number("MaxRecords", h.MaxRecords)
+	number("UnixStartTime", h.UnixStartTime)
+	number("MaxNodes", h.MaxNodes)
+	number("MaxProcs", h.MaxProcs)
+	for _, n := range slices.Sorted(maps.Keys(h.Queues)) {
+		text("Queue", fmt.Sprintf("%d %s", n, h.Queues[n]))
+	}
+	for _, n := range slices.Sorted(maps.Keys(h.Partitions)) {
+		text("Partition", fmt.Sprintf("%d %s", n, h.Partitions[n]))
+	}
+	for _, line := range lines {
+		if _, err := fmt.Fprintf(w, "; %s\n", strings.Join(strings.Fields(line), " ")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
