@@ -14,6 +14,7 @@ type history struct {
 	sorted  stats.Multiset
 	log     stats.Lag1 // of the logarithms of the waits
 	runs    runs
+	stale   int   // how many of the oldest waits are from before the last change
 	changed int64 // Unix seconds of the last change point, or 0
 }
 
@@ -45,6 +46,7 @@ func (h *history) push(w uint32) {
 
 // drop forgets the oldest wait. There must be two or more.
 func (h *history) drop() {
+	h.stale = max(0, h.stale-1)
 	h.sorted.Delete(h.at(0))
 	h.log.Drop(logWait(h.at(1)))
 	h.head++
@@ -53,8 +55,11 @@ func (h *history) drop() {
 	}
 }
 
-// cut forgets all but the newest n waits.
+// cut forgets all but the newest n waits, if there are more.
 func (h *history) cut(n int) {
+	if n >= h.len() {
+		return
+	}
 	kept := make([]uint32, n)
 	for i := range kept {
 		kept[i] = h.at(h.len() - n + i)

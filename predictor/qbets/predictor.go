@@ -15,7 +15,10 @@ type Options struct {
 	// coarser one, and how many survive a change point. The default is the least
 	// that can bound the .95 quantile: 59 at the default confidence.
 	MinHistory int
-	// MaxHistory is how many waits a class remembers, 10,000 by default.
+	// MaxHistory is how many waits a class remembers, 1,000 by default. It bounds
+	// the harm of a drift too slow to show as a change point; ten times as many
+	// would bring the bound on the median nearer by two percentiles. The highest
+	// probability it can vouch for is (1-Confidence)^(1/MaxHistory), here .997.
 	MaxHistory int
 	// Classifier tells the classes of a request, Grid{} by default.
 	Classifier Classifier
@@ -50,7 +53,7 @@ func New(o Options) *Predictor {
 		o.MinHistory = stats.SampleSize(.95, o.Confidence)
 	}
 	if o.MaxHistory == 0 {
-		o.MaxHistory = max(10_000, o.MinHistory)
+		o.MaxHistory = max(1000, o.MinHistory)
 	}
 	if o.MinHistory < 2 || o.MaxHistory < o.MinHistory {
 		panic("qbets: MinHistory below 2 or above MaxHistory")
@@ -92,62 +95,62 @@ func (p *Predictor) Learn(job workload.Job) {
 	}
 }
 
+// learn adds a wait to h. After a run of misses that is too long to be chance,
+// only the newest waits stay, as few as still yield a bound. Those of them that
+// are older than the run stay no longer than they must: each wait that follows
+// takes the place of one.
 func (p *Predictor) learn(h *history, wait uint32, start int64) {
 	h.runs.observe(h, &p.indices, wait)
-	if h.len() == p.most {
+	if h.len() == p.most || h.stale > 0 && h.len() >= p.least {
 		h.drop()
 	}
 	h.push(wait)
 	if run := h.runs.rare(h.log.Autocorrelation()); run > 0 {
-		h.cut(min(h.len(), max(p.least, run)))
+		h.cut(max(p.least, run))
+		h.stale = max(0, h.len()-run)
 		h.runs = runs{}
 		h.changed = start
 	}
 }
 
-// choose returns the history that answers for classes: of the finest with
-// MinHistory waits or more, else of the coarsest there is. It is nil when
-// nothing was learnt.
-func (p *Predictor) choose(classes []Class) *history {
-	for _, class := range classes {
-		if h := p.classes[class]; h != nil && h.len() >= p.least {
-			return h
-		}
-	}
-	return p.classes[classes[len(classes)-1]]
-}
-
 // Forecast estimates every candidate of r, as known at time now, into the
 // element of est of the same index. A candidate's class follows its own time
-// limit. Prob is the lower confidence bound on the probability of a wait within
-// the budget, so the largest q whose Bound is within it.
+// limit, so estimates jump where the limit leaves one class for another. Prob is
+// the lower confidence bound on the probability of a wait within the budget,
+// which is the largest q whose Bound is within it. What is known does not depend
+// on now: a Predictor knows exactly what it has learnt.
 func (p *Predictor) Forecast(r workload.Request, now int64, c []workload.Candidate, est []workload.Estimate) {
 	var (
+		e       evidence
 		classes []Class
-		class   Class // the finest of the candidate before
-		h       *history
+		finest  Class // of the candidate before
+		before  int   // within the budget of the candidate before
 	)
 	for i := range c {
 		r.Limit = c[i].Limit
 		classes = p.classifier.Classes(classes[:0], &r)
-		if i == 0 || classes[0] != class {
-			class, h = classes[0], p.choose(classes)
+		same := i > 0 && classes[0] == finest
+		if !same {
+			finest = classes[0]
+			p.gather(&e, classes)
 		}
-		if h == nil {
+		if e.past == nil {
 			est[i] = workload.Estimate{}
 			continue
 		}
-		n := h.len()
-		within, sum := 0, int64(0)
-		if c[i].Budget >= 0 {
-			within, sum = h.sorted.Through(uint32(min(c[i].Budget, math.MaxUint32)))
-		}
+		n := e.past.len()
+		within, sum := e.past.within(c[i].Budget)
 		est[i] = workload.Estimate{
 			Held:   (float64(c[i].Budget)*float64(within) - float64(sum)) / float64(n),
 			Sample: n,
-			Class:  h.class,
+			Class:  e.past.class,
 		}
-		est[i].Prob = stats.LowerProportion(within, n, p.confidence)
+		if same && within == before && len(e.sparse) == 0 {
+			est[i].Prob = est[i-1].Prob
+		} else {
+			est[i].Prob = e.probability(within, c[i].Budget, p.confidence)
+		}
+		before = within
 	}
 }
 
@@ -157,22 +160,28 @@ type Bound struct {
 	Quantile   float64 // the quantile it bounds
 	Confidence float64 // really achieved, at least the one asked for
 	Sample     int     // past waits behind it
-	Index      int     // it is the Index-th smallest of them, from 1
+	Index      int     // it is the Index-th smallest of them, from 1 ...
 	Class      string  // whose waits they are
+	Raised     string  // ... or the finer class whose few waits allow no less
 	OK         bool    // false: the sample is too small for any bound
 }
 
 // Bound bounds the q-quantile of the wait of a job like r.
 func (p *Predictor) Bound(r workload.Request, q float64) Bound {
 	b := Bound{Quantile: q}
-	h := p.choose(p.classifier.Classes(nil, &r))
-	if h == nil {
+	var e evidence
+	p.gather(&e, p.classifier.Classes(nil, &r))
+	if e.past == nil {
 		return b
 	}
-	b.Sample, b.Class = h.len(), h.class
+	b.Sample, b.Class = e.past.len(), e.past.class
 	b.Index, b.Confidence, b.OK = stats.QuantileBound(b.Sample, q, p.confidence)
-	if b.OK {
-		b.Seconds = int64(h.sorted.Select(b.Index - 1))
+	if !b.OK {
+		return b
+	}
+	b.Seconds = int64(e.past.sorted.Select(b.Index - 1))
+	if wait, by := e.objection(q, p.confidence); by != nil && int64(wait) > b.Seconds {
+		b.Seconds, b.Raised = int64(wait), by.class
 	}
 	return b
 }
@@ -186,8 +195,10 @@ func (p *Predictor) Newest() int64 { return p.newest }
 // Changed returns the time of the last change point of the class that answers
 // for r, Unix seconds, or 0 when there was none.
 func (p *Predictor) Changed(r workload.Request) int64 {
-	if h := p.choose(p.classifier.Classes(nil, &r)); h != nil {
-		return h.changed
+	var e evidence
+	p.gather(&e, p.classifier.Classes(nil, &r))
+	if e.past == nil {
+		return 0
 	}
-	return 0
+	return e.past.changed
 }

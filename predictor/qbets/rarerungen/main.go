@@ -76,7 +76,7 @@ var rareRuns = [...]struct {
 			if i > 0 {
 				b.WriteString(", ")
 			}
-			fmt.Fprint(&b, rareRun(rho, q))
+			fmt.Fprint(&b, runLength(rho, q, rarity))
 		}
 		b.WriteString("}},\n")
 	}
@@ -89,9 +89,9 @@ var rareRuns = [...]struct {
 	return err
 }
 
-// rareRun returns the least length of a rare run of misses of the q-quantile in
-// a series of autocorrelation rho.
-func rareRun(rho, q float64) int {
+// runLength returns the least length of a run of misses of the q-quantile whose
+// probability is at most rarity, in a series of autocorrelation rho.
+func runLength(rho, q, rarity float64) int {
 	random := rand.New(rand.NewPCG(math.Float64bits(rho), math.Float64bits(q)))
 	threshold := distuv.UnitNormal.Quantile(q)
 	innovation := math.Sqrt((1 - rho) * (1 + rho))

@@ -1,0 +1,240 @@
+package qbets
+
+// Tests of what the VARQ report (UCSB 2007-09) says of QBETS, by its sections.
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// Section 2.3: "a non-parametric estimate of percentiles based on a binomial
+// (success-failure) treatment of historical job delay data".
+func TestSection23BinomialBound(t *testing.T) {
+	r := workload.Request{Limit: 3600}
+	p := New(Options{Classifier: oneClass{}})
+	for i := range int64(58) {
+		p.Learn(started(r, 1+i, 100+i))
+	}
+	if b := p.Bound(r, .95); b.OK {
+		t.Errorf("58 waits bound the .95 quantile: %+v", b)
+	}
+	p.Learn(started(r, 100, 50))
+	b := p.Bound(r, .95)
+	if !b.OK || b.Index != 59 || b.Seconds != 157 || b.Sample != 59 {
+		t.Errorf("59 waits: %+v, want the greatest, 157", b)
+	}
+	if want := 1 - math.Pow(.95, 59); math.Abs(b.Confidence-want) > 1e-12 {
+		t.Errorf("59 waits: confidence %v, want %v", b.Confidence, want)
+	}
+}
+
+// Section 2.3: "we have modified QBETS to invert this functionality". The
+// probability for a budget is at least q exactly when the bound on the q-quantile
+// is within the budget.
+func TestSection23InverseAgreesWithBound(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 5))
+	p := New(Options{})
+	learnMixture(p, 4000, random)
+	for range 200 {
+		r := randomRequest(random)
+		for percent := 1; percent < 100; percent++ {
+			q := float64(percent) / 100
+			b := p.Bound(r, q)
+			if !b.OK {
+				continue
+			}
+			if e := ask(p, r, b.Seconds); e.Prob < q {
+				t.Fatalf("%+v: %+v, but within it %+v", r, b, e)
+			}
+			if b.Seconds > 0 {
+				if e := ask(p, r, b.Seconds-1); e.Prob >= q {
+					t.Fatalf("%+v: %+v, but a second earlier %+v", r, b, e)
+				}
+			}
+		}
+	}
+}
+
+// Section 2.3: "a specialized change-point detector so that it only considers
+// history relevant".
+func TestSection23ChangePoints(t *testing.T) {
+	r := workload.Request{Limit: 3600}
+	for _, change := range []struct {
+		name         string
+		before, then float64
+	}{
+		{"slower", 100, 10_000},
+		{"faster", 10_000, 100},
+	} {
+		t.Run(change.name, func(t *testing.T) {
+			random := rand.New(rand.NewPCG(6, 6))
+			p := New(Options{Classifier: oneClass{}})
+			wait := func(median float64) int64 { return int64(median * math.Exp(random.NormFloat64()/2)) }
+			for i := range int64(3000) {
+				p.Learn(started(r, 1+i, wait(change.before)))
+			}
+			for i := range int64(200) {
+				p.Learn(started(r, 100_000+i, wait(change.then)))
+			}
+			// The .95 quantile is 2.3 times the median.
+			if b := p.Bound(r, .95); b.Sample > 300 || float64(b.Seconds) < 2*change.then || float64(b.Seconds) > 10*change.then {
+				t.Errorf("200 waits after the change: %+v", b)
+			}
+			if p.Changed(r) < 100_000 {
+				t.Errorf("change point at %d, want 100000 or later", p.Changed(r))
+			}
+		})
+	}
+}
+
+// Section 2.3: classes have "the practical effect of indicating (indirectly)
+// where the backfilling cutoff is".
+func TestSection23ClassesFollowTheRequest(t *testing.T) {
+	p := New(Options{})
+	r := workload.Request{Partition: "dque", Size: workload.Size{Nodes: 4}}
+	for i := range int64(400) {
+		r.Limit = 2 * hour
+		p.Learn(started(r, 1+i, 5+i%10))
+		r.Limit = 20 * hour
+		p.Learn(started(r, 1+i, 5000+i))
+	}
+	for limit, slow := range map[int64]bool{hour + 1: false, 2 * hour: false, 18*hour + 1: true, 24 * hour: true} {
+		r.Limit = limit
+		if b := p.Bound(r, .95); !b.OK || (b.Seconds >= 5000) != slow {
+			t.Errorf("limit %d s: %+v, want slow: %v", limit, b, slow)
+		}
+	}
+}
+
+// Figure 4: a 4-node, 1-hour job with a deadline 12 hours ahead. The
+// probability of starting in time decays while the job is too long to be
+// backfilled, leaps when its limit passes the cut-off, and then falls to 0.
+func TestFigure4Trajectory(t *testing.T) {
+	const cutoff = 8 * hour // limits up to it are backfilled
+	random := rand.New(rand.NewPCG(7, 7))
+	p := New(Options{})
+	r := workload.Request{Partition: "dque", Size: workload.Size{Nodes: 4, CPUs: 8}}
+	for i := range int64(20_000) {
+		r.Limit = minute * (30 + random.Int64N(13*60))
+		median := 15. * hour
+		if r.Limit <= cutoff {
+			median = 2 * hour
+		}
+		p.Learn(started(r, 1+60*i, int64(median*math.Exp(1.2*random.NormFloat64()))))
+	}
+	r.Limit = hour
+	candidates, est := trajectory(hour, 12*hour)
+	p.Forecast(r, 0, candidates, est)
+
+	leap := 0
+	for i := 1; i < len(est); i++ {
+		rise := est[i].Prob - est[i-1].Prob
+		if rise > .3 {
+			if leap > 0 {
+				t.Errorf("leaps both at %d and at %d", leap, i)
+			}
+			leap = i
+		} else if rise > .1 {
+			t.Errorf("candidate %d: probability rises from %v to %v", i, est[i-1].Prob, est[i].Prob)
+		}
+	}
+	if leap == 0 || candidates[leap].Limit != cutoff {
+		t.Fatalf("leap at candidate %d, want where the limit is %d s", leap, cutoff)
+	}
+	if start, end := est[0].Prob, est[leap-1].Prob; start > .5 || end > start-.1 {
+		t.Errorf("before the leap: from %v to %v, want a decay", start, end)
+	}
+	if top := est[leap].Prob; top < .6 {
+		t.Errorf("at the leap: %v, want more than .6", top)
+	}
+	if last := est[len(est)-1]; last.Prob > .01 {
+		t.Errorf("30 s before the deadline: %+v, want 0", last)
+	}
+}
+
+// series is a synthetic stream of waits.
+type series struct {
+	name string
+	next func(i int, random *rand.Rand) float64
+}
+
+// ar1 is log-normal with lag-1 autocorrelation rho in the logarithm.
+func ar1(rho, sigma float64) func(int, *rand.Rand) float64 {
+	x := 0.
+	return func(_ int, random *rand.Rand) float64 {
+		x = rho*x + math.Sqrt(1-rho*rho)*random.NormFloat64()
+		return 1000 * math.Exp(sigma*x)
+	}
+}
+
+// Sections 2.3 and 3.1: whatever the waits do, the bound on the q-quantile holds
+// for a fraction q of them or more. Each fraction is of 10,000 waits, so that for
+// independent ones its standard error is at most .005, and the bound's own margin
+// is granted no more than two of them to be lost in.
+func TestSection31Coverage(t *testing.T) {
+	shifting := func(period int, factor float64, rho float64) func(int, *rand.Rand) float64 {
+		base := ar1(rho, 1)
+		return func(i int, random *rand.Rand) float64 {
+			w := base(i, random)
+			if i/period%2 == 1 {
+				w *= factor
+			}
+			return w
+		}
+	}
+	for _, s := range []series{
+		{"stationary", ar1(0, 1.5)},
+		{"a third at once", func(_ int, random *rand.Rand) float64 {
+			if random.IntN(3) == 0 {
+				return 0
+			}
+			return 600 * random.ExpFloat64()
+		}},
+		{"autocorrelated .5", ar1(.5, 1.5)},
+		{"autocorrelated .9", ar1(.9, 1.5)},
+		{"shifting", shifting(2000, 50, 0)},
+		{"shifting and autocorrelated", shifting(2000, 50, .6)},
+		{"growing", func(i int, random *rand.Rand) float64 {
+			return float64(5000+i) * random.ExpFloat64()
+		}},
+		{"shrinking", func(i int, random *rand.Rand) float64 {
+			return float64(15_000-i) * random.ExpFloat64()
+		}},
+	} {
+		t.Run(s.name, func(t *testing.T) {
+			random := rand.New(rand.NewPCG(8, 8))
+			r := workload.Request{Limit: 3600}
+			p := New(Options{Classifier: oneClass{}})
+			quantiles := []float64{.5, .75, .95}
+			var held, asked [3]int
+			for i := range 10_000 {
+				wait := int64(s.next(i, random))
+				for j, q := range quantiles {
+					if b := p.Bound(r, q); b.OK {
+						asked[j]++
+						if wait <= b.Seconds {
+							held[j]++
+						}
+					}
+				}
+				p.Learn(started(r, int64(1+i), wait))
+			}
+			report := ""
+			for j, q := range quantiles {
+				fraction := float64(held[j]) / float64(asked[j])
+				report += fmt.Sprintf(" %v: %.4f", q, fraction)
+				if fraction < q-.01 {
+					t.Errorf("bound on the %v quantile holds for %.4f", q, fraction)
+				}
+				if fraction > q+.4*(1-q) {
+					t.Errorf("bound on the %v quantile holds for %.4f: wastefully long", q, fraction)
+				}
+			}
+			t.Log("coverage" + report)
+		})
+	}
+}

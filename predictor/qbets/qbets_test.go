@@ -1,0 +1,365 @@
+package qbets
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/varq-project/varq/predictor/stats"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// started returns a job of request r that became eligible at a time and waited
+// for some seconds.
+func started(r workload.Request, eligible, wait int64) workload.Job {
+	return workload.Job{Request: r, Submit: eligible, Eligible: eligible, Start: eligible + wait}
+}
+
+// ask forecasts one candidate.
+func ask(p *Predictor, r workload.Request, budget int64) workload.Estimate {
+	est := make([]workload.Estimate, 1)
+	p.Forecast(r, 0, []workload.Candidate{{Limit: r.Limit, Budget: budget}}, est)
+	return est[0]
+}
+
+// oneClass is a Classifier that tells nothing apart.
+type oneClass struct{}
+
+func (oneClass) Classes(dst []Class, _ *workload.Request) []Class { return append(dst, Class{}) }
+
+// oracle answers by sorting and scanning a plain list of waits.
+type oracle []int64
+
+func (o oracle) bound(q, c float64) (seconds int64, ok bool) {
+	sorted := slices.Sorted(slices.Values(o))
+	for k := 1; k <= len(sorted); k++ {
+		if stats.AtMost(k-1, len(sorted), q) >= c {
+			return sorted[k-1], true
+		}
+	}
+	return 0, false
+}
+
+func (o oracle) forecast(budget int64, c float64) (prob, held float64) {
+	within, sum := 0, int64(0)
+	for _, w := range o {
+		if w <= budget {
+			within++
+			sum += budget - w
+		}
+	}
+	// The p under which so many, or more, are as rare as 1-c.
+	low, high := 0., 1.
+	for range 60 {
+		if mid := (low + high) / 2; stats.AtMost(within-1, len(o), mid) > c {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return low, float64(sum) / float64(len(o))
+}
+
+func TestAgainstOracle(t *testing.T) {
+	const most = 400
+	random := rand.New(rand.NewPCG(1, 1))
+	request := workload.Request{Limit: 3600}
+	p := New(Options{MaxHistory: most, Classifier: oneClass{}})
+	var past oracle
+	for i := range 3000 {
+		wait := random.Int64N(10_000)
+		if i/500%2 == 1 {
+			wait *= 20 // a change point
+		}
+		p.Learn(started(request, int64(1+i), wait))
+		past = append(past, wait)
+		past = past[len(past)-p.Bound(request, .5).Sample:]
+		if i%7 != 0 {
+			continue
+		}
+		for _, q := range []float64{.05, .5, .75, .95, .99} {
+			b := p.Bound(request, q)
+			seconds, ok := past.bound(q, .95)
+			if b.OK != ok || ok && b.Seconds != seconds {
+				t.Fatalf("after %d: Bound(%v) = %+v, want %d, %v", i+1, q, b, seconds, ok)
+			}
+		}
+		budget := random.Int64N(200_000)
+		e := ask(p, request, budget)
+		prob, held := past.forecast(budget, .95)
+		if math.Abs(e.Prob-prob) > 1e-9 || math.Abs(e.Held-held) > 1e-6 || e.Sample != len(past) {
+			t.Fatalf("after %d: Forecast(%d) = %+v, want %v, %v", i+1, budget, e, prob, held)
+		}
+	}
+}
+
+// learnMixture teaches p random jobs of many classes, some of them rare.
+func learnMixture(p *Predictor, n int, random *rand.Rand) {
+	for i := range n {
+		r := randomRequest(random)
+		scale := 60 * float64(r.Nodes) * math.Sqrt(float64(r.Limit)/600)
+		p.Learn(started(r, int64(1+10*i), int64(scale*math.Exp(random.NormFloat64()))))
+	}
+}
+
+func randomRequest(random *rand.Rand) workload.Request {
+	nodes := int32(1) << int(random.ExpFloat64())
+	return workload.Request{
+		Partition: []string{"batch", "batch", "batch", "long"}[random.IntN(4)],
+		QOS:       []string{"", "", "high"}[random.IntN(3)],
+		Size:      workload.Size{Nodes: nodes, CPUs: nodes * 16, GPUs: max(0, random.Int32N(40)-36)},
+		Limit:     600 * (1 + random.Int64N(200)),
+	}
+}
+
+func TestMonotone(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 3))
+	p := New(Options{})
+	learnMixture(p, 5000, random)
+	for range 300 {
+		r := randomRequest(random)
+		previous := Bound{OK: true}
+		for q := .01; q < 1; q += .01 {
+			b := p.Bound(r, q)
+			if b.OK && (!previous.OK || b.Seconds < previous.Seconds || b.Confidence < .95) {
+				t.Fatalf("%+v: bound %+v follows %+v", r, b, previous)
+			}
+			previous = b
+		}
+		var last workload.Estimate
+		for budget := int64(0); budget < 50_000; budget += 500 {
+			e := ask(p, r, budget)
+			if e.Prob < last.Prob || e.Held < last.Held || e.Prob >= 1 {
+				t.Fatalf("%+v: within %d %+v follows %+v", r, budget, e, last)
+			}
+			last = e
+		}
+	}
+}
+
+// TestForecastIsManyAsks: one call for a trajectory answers like a call for each
+// candidate.
+func TestForecastIsManyAsks(t *testing.T) {
+	random := rand.New(rand.NewPCG(4, 4))
+	p := New(Options{})
+	learnMixture(p, 5000, random)
+	for range 20 {
+		r := randomRequest(random)
+		candidates, est := trajectory(r.Limit, 12*hour)
+		p.Forecast(r, 0, candidates, est)
+		for i, c := range candidates {
+			r.Limit = c.Limit
+			if want := ask(p, r, c.Budget); est[i] != want {
+				t.Fatalf("%+v: candidate %d is %+v, alone %+v", r, i, est[i], want)
+			}
+		}
+	}
+}
+
+// trajectory returns VARQ's candidates for a job of work seconds and a deadline
+// that is ahead seconds away, and room for their estimates.
+func trajectory(work, ahead int64) ([]workload.Candidate, []workload.Estimate) {
+	var c []workload.Candidate
+	for s := int64(0); s < ahead; s += 30 {
+		c = append(c, workload.Candidate{Submit: s, Limit: work + ahead - s, Budget: ahead - s})
+	}
+	return c, make([]workload.Estimate, len(c))
+}
+
+func TestNothingLearnt(t *testing.T) {
+	p := New(Options{})
+	r := workload.Request{Partition: "batch", Limit: 600}
+	if b := p.Bound(r, .5); b.OK || b.Sample != 0 {
+		t.Errorf("Bound = %+v, want none", b)
+	}
+	if e := ask(p, r, 1e6); e != (workload.Estimate{}) {
+		t.Errorf("Forecast = %+v, want nothing", e)
+	}
+	if p.Len() != 0 || p.Newest() != 0 || p.Changed(r) != 0 {
+		t.Errorf("Len, Newest, Changed = %d, %d, %d, want 0", p.Len(), p.Newest(), p.Changed(r))
+	}
+}
+
+func TestContradictoryJobsTeachNothing(t *testing.T) {
+	p := New(Options{})
+	for _, job := range []workload.Job{
+		{},
+		{Submit: 10, Eligible: 10},
+		{Submit: 10, Eligible: 10, Start: 9},
+		{Start: 10},
+		{Submit: 10, Eligible: 1, Start: math.MaxInt64},
+		{Eligible: math.MinInt64, Start: math.MaxInt64},
+	} {
+		p.Learn(job)
+	}
+	if p.Len() != 0 {
+		t.Errorf("learnt %d waits from jobs that have none", p.Len())
+	}
+}
+
+// TestFewWaitsObject: a class that is too small to forecast from still keeps a
+// coarser class from promising what its own few waits contradict.
+func TestFewWaitsObject(t *testing.T) {
+	p := New(Options{})
+	short := workload.Request{Partition: "batch", Size: workload.Size{Nodes: 2}, Limit: 600}
+	long := workload.Request{Partition: "batch", Size: workload.Size{Nodes: 2}, Limit: 100 * hour}
+	for i := range int64(1000) {
+		p.Learn(started(short, 1+i, 10+i%50))
+	}
+	if e := ask(p, long, 60); e.Prob < .95 || e.Class != "partition=batch" {
+		t.Fatalf("without any long job: %+v, want the whole partition's", e)
+	}
+	for i := range int64(10) {
+		p.Learn(started(long, 1+i, 50_000))
+	}
+	// None of 10 within the budget: the 95 % upper bound is 1-.05^(1/10).
+	if e, want := ask(p, long, 60), 1-math.Pow(.05, .1); math.Abs(e.Prob-want) > 1e-9 {
+		t.Errorf("after 10 long waits: %+v, want probability %v", e, want)
+	}
+	if b := p.Bound(long, .9); b.Seconds != 50_000 || b.Raised == "" {
+		t.Errorf("after 10 long waits: %+v, want 50000 s", b)
+	}
+	if e := ask(p, short, 60); e.Prob < .95 {
+		t.Errorf("short jobs: %+v, want as good as before", e)
+	}
+}
+
+func TestMaxHistory(t *testing.T) {
+	p := New(Options{MaxHistory: 100})
+	r := workload.Request{Partition: "batch", Limit: 600}
+	for i := range int64(1000) {
+		p.Learn(started(r, 1+i, 7))
+	}
+	if e := ask(p, r, 10); e.Sample != 100 || e.Held != 3 {
+		t.Errorf("Forecast = %+v, want the newest 100 of 1000", e)
+	}
+	if p.Len() != 1000 || p.Newest() != 1007 {
+		t.Errorf("Len, Newest = %d, %d, want 1000, 1007", p.Len(), p.Newest())
+	}
+}
+
+func TestNewRefusesNonsense(t *testing.T) {
+	for _, o := range []Options{{Confidence: 1}, {Confidence: -1}, {Confidence: math.NaN()}, {MinHistory: 1}, {MinHistory: 10, MaxHistory: 9}} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("New(%+v) did not panic", o)
+				}
+			}()
+			New(o)
+		}()
+	}
+}
+
+func FuzzLearn(f *testing.F) {
+	f.Add(int64(1), int64(2), int64(3), int64(600), int32(1), int32(1), int64(60))
+	f.Add(int64(-1), int64(math.MaxInt64), int64(math.MinInt64), int64(-600), int32(-1), int32(0), int64(-60))
+	f.Add(int64(0), int64(1), int64(math.MaxUint32), int64(math.MaxInt64), int32(math.MaxInt32), int32(math.MinInt32), int64(math.MaxInt64))
+	f.Fuzz(func(t *testing.T, submit, eligible, start, limit int64, nodes, cpus int32, budget int64) {
+		p := New(Options{MaxHistory: 70})
+		r := workload.Request{Partition: "batch", Size: workload.Size{Nodes: nodes, CPUs: cpus, GPUs: nodes / 2}, Limit: limit}
+		for i := range 100 {
+			p.Learn(workload.Job{Request: r, Submit: submit, Eligible: eligible, Start: start + int64(i%3)})
+			p.Learn(started(workload.Request{Limit: 600}, int64(1+i), int64(i)))
+		}
+		if e := ask(p, r, budget); !(e.Prob >= 0 && e.Prob < 1) || !(e.Held >= 0) {
+			t.Errorf("Forecast = %+v", e)
+		}
+		for _, q := range []float64{-1, 0, .5, .95, 1, 2, math.NaN()} {
+			if b := p.Bound(r, q); b.Seconds < 0 || b.OK && b.Confidence < .95 {
+				t.Errorf("Bound(%v) = %+v", q, b)
+			}
+		}
+	})
+}
+
+// learnt returns a predictor that has learnt n waits of a busy cluster.
+func learnt(n int) *Predictor {
+	p := New(Options{})
+	learnMixture(p, n, rand.New(rand.NewPCG(1, 1)))
+	return p
+}
+
+var sizes = []int{200_000, 1_000_000}
+
+func BenchmarkLearn(b *testing.B) {
+	random := rand.New(rand.NewPCG(2, 2))
+	jobs := make([]workload.Job, 1<<16)
+	for i := range jobs {
+		jobs[i] = started(randomRequest(random), int64(1+i), int64(600*math.Exp(random.NormFloat64())))
+	}
+	for _, n := range sizes {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			p := learnt(n)
+			for i := 0; b.Loop(); i++ {
+				p.Learn(jobs[i%len(jobs)])
+			}
+		})
+	}
+}
+
+func BenchmarkBound(b *testing.B) {
+	r := workload.Request{Partition: "batch", Size: workload.Size{Nodes: 1, CPUs: 16}, Limit: 8 * hour}
+	for _, n := range sizes {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			p := learnt(n)
+			for b.Loop() {
+				p.Bound(r, .95)
+			}
+		})
+	}
+}
+
+// BenchmarkForecast is one trajectory: 1,440 candidates, 12 hours.
+func BenchmarkForecast(b *testing.B) {
+	r := workload.Request{Partition: "batch", Size: workload.Size{Nodes: 1, CPUs: 16}, Limit: hour}
+	for _, n := range sizes {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			p := learnt(n)
+			candidates, est := trajectory(r.Limit, 12*hour)
+			for b.Loop() {
+				p.Forecast(r, 0, candidates, est)
+			}
+		})
+	}
+}
+
+// BenchmarkForecastOfOneClass is the worst case: a history without bound, and a
+// different number of its waits within each budget.
+func BenchmarkForecastOfOneClass(b *testing.B) {
+	r := workload.Request{Limit: hour}
+	for _, n := range sizes {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			random := rand.New(rand.NewPCG(1, 1))
+			p := New(Options{MaxHistory: n, Classifier: oneClass{}})
+			for i := range int64(n) {
+				p.Learn(started(r, 1+i, random.Int64N(24*hour)))
+			}
+			candidates, est := trajectory(r.Limit, 12*hour)
+			for b.Loop() {
+				p.Forecast(r, 0, candidates, est)
+			}
+		})
+	}
+}
+
+// BenchmarkMemory reports what a predictor keeps.
+func BenchmarkMemory(b *testing.B) {
+	for _, n := range sizes {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			var before, after runtime.MemStats
+			for b.Loop() {
+				runtime.GC()
+				runtime.ReadMemStats(&before)
+				p := learnt(n)
+				runtime.GC()
+				runtime.ReadMemStats(&after)
+				b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/1e6, "MB-live")
+				runtime.KeepAlive(p)
+			}
+		})
+	}
+}
