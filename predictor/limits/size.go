@@ -2,7 +2,6 @@ package limits
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -16,11 +15,11 @@ func (c *Cluster) CheckSize(r workload.Request) *Rule {
 	partition := "partition " + r.Partition
 	switch nodes := int64(r.Nodes); {
 	case nodes > int64(len(p.Nodes)):
-		return &Rule{partition + " size", fmt.Sprintf("%s has %d nodes", partition, len(p.Nodes))}
+		return &Rule{partition + " size", fmt.Sprintf("%s has %s", partition, count(len(p.Nodes), "node"))}
 	case p.TotalCPUs > 0 && int64(r.CPUs) > p.TotalCPUs:
-		return &Rule{partition + " size", fmt.Sprintf("%s has %d CPUs", partition, p.TotalCPUs)}
+		return &Rule{partition + " size", fmt.Sprintf("%s has %s", partition, count(p.TotalCPUs, "CPU"))}
 	case p.MaxNodes > 0 && nodes > p.MaxNodes && !c.overrides(&r, func(q *QOS) bool { return q.PartitionMaxNodes }):
-		return &Rule{partition + " MaxNodes", fmt.Sprintf("%s allows %d nodes a job (MaxNodes)", partition, p.MaxNodes)}
+		return &Rule{partition + " MaxNodes", fmt.Sprintf("%s allows %s a job (MaxNodes)", partition, count(p.MaxNodes, "node"))}
 	}
 	all := append(c.qos(&r), c.associations(&r)...)
 	for _, kind := range []struct {
@@ -41,60 +40,10 @@ func (c *Cluster) CheckSize(r workload.Request) *Rule {
 	return nil
 }
 
-// Window is a stretch of time, Start included and End not, in which a request
-// cannot run because Slurm reservations leave its partition too few nodes.
-type Window struct {
-	Start, End int64
-	Rule
-}
-
-// Blocked returns the windows in which too few nodes of the request's partition
-// are outside of Slurm's reservations, in order of time, apart from one
-// another. It takes the reserved nodes moment by moment: that the free ones may
-// be different nodes at different moments is not taken into account.
-func (c *Cluster) Blocked(r workload.Request) []Window {
-	mine := map[string]bool{}
-	for _, n := range c.Partitions[r.Partition].Nodes {
-		mine[n] = true
+// count writes a number of things.
+func count[N int | int64](n N, thing string) string {
+	if n == 1 {
+		return "1 " + thing
 	}
-	var moments []int64
-	for _, v := range c.Reservations {
-		if v.Start < v.End && slices.ContainsFunc(v.Nodes, func(n string) bool { return mine[n] }) {
-			moments = append(moments, v.Start, v.End)
-		}
-	}
-	slices.Sort(moments)
-	moments = slices.Compact(moments)
-	var windows []Window
-	for i := 0; i+1 < len(moments); i++ {
-		w := Window{Start: moments[i], End: moments[i+1]}
-		taken := map[string]bool{}
-		name := ""
-		for _, v := range c.Reservations {
-			if v.Start > w.Start || v.End < w.End {
-				continue
-			}
-			for _, n := range v.Nodes {
-				if mine[n] {
-					taken[n] = true
-					if name == "" {
-						name = v.Name
-					}
-				}
-			}
-		}
-		if len(mine)-len(taken) >= int(r.Nodes) {
-			continue
-		}
-		if last := len(windows) - 1; last >= 0 && windows[last].End == w.Start {
-			windows[last].End = w.End
-			continue
-		}
-		w.Rule = Rule{
-			Name: "reservation " + name,
-			Says: fmt.Sprintf("reservation %s leaves partition %s %d of %d nodes", name, r.Partition, len(mine)-len(taken), len(mine)),
-		}
-		windows = append(windows, w)
-	}
-	return windows
+	return fmt.Sprintf("%d %ss", n, thing)
 }

@@ -1,5 +1,7 @@
 package trajectory
 
+import "slices"
+
 // The steps between candidates: the paper's 30 s in the last 12 hours before the
 // deadline, and 5 minutes before that, where an enlarged limit hardly changes
 // from one to the next. With the default horizon of a week that is at most
@@ -16,19 +18,21 @@ const (
 // are thinned to every n-th.
 func starts(now, deadline, horizon, n int64) []int64 {
 	earliest := max(now, deadline-horizon)
-	var back []int64 // seconds before the deadline, increasing
-	for b := fineStep * n; b <= min(fineSpan, deadline-earliest); b += fineStep * n {
+	span := deadline - earliest
+	most := min(span, fineSpan)/(fineStep*n) + max(0, span-fineSpan)/(coarseStep*n) + 1
+	back := make([]int64, 0, most) // seconds before the deadline, increasing
+	for b := fineStep * n; b <= min(fineSpan, span); b += fineStep * n {
 		back = append(back, b)
 	}
-	for b := fineSpan + coarseStep*n; b <= deadline-earliest; b += coarseStep * n {
+	for b := fineSpan + coarseStep*n; b <= span; b += coarseStep * n {
 		back = append(back, b)
 	}
-	if len(back) == 0 || deadline-back[len(back)-1] > earliest {
-		back = append(back, deadline-earliest)
+	if len(back) == 0 || back[len(back)-1] < span {
+		back = append(back, span)
 	}
-	s := make([]int64, len(back))
+	slices.Reverse(back)
 	for i, b := range back {
-		s[len(back)-1-i] = deadline - b
+		back[i] = deadline - b
 	}
-	return s
+	return back
 }

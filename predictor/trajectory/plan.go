@@ -137,8 +137,9 @@ func (p *Planner) admit(r *Request) *Refusal {
 // trajectory forecasts every submission within the bounds, on the grid thinned
 // to every n-th step.
 func (p *Planner) trajectory(r *Request, b bounds, n int64) []Point {
-	var c []workload.Candidate
-	for _, s := range starts(r.Now, r.Deadline, p.horizon(), n) {
+	begins := starts(r.Now, r.Deadline, p.horizon(), n)
+	c := make([]workload.Candidate, 0, len(begins))
+	for _, s := range begins {
 		limit := r.enlarged(s)
 		if s < b.earliest || limit > b.longest || b.budget < 0 {
 			continue
