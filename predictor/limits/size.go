@@ -2,6 +2,7 @@ package limits
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -21,23 +22,28 @@ func (c *Cluster) CheckSize(r workload.Request) *Rule {
 	case p.MaxNodes > 0 && nodes > p.MaxNodes && !c.overrides(&r, func(q *QOS) bool { return q.PartitionMaxNodes }):
 		return &Rule{partition + " MaxNodes", fmt.Sprintf("%s allows %s a job (MaxNodes)", partition, count(p.MaxNodes, "node"))}
 	}
-	all := append(c.qos(&r), c.associations(&r)...)
-	for _, kind := range []struct {
-		name string
-		of   func(*JobLimits) TRES
-	}{
-		{"MaxTRES", func(l *JobLimits) TRES { return l.MaxTRES }},
-		{"GrpTRES", func(l *JobLimits) TRES { return l.GrpTRES }},
-	} {
-		for _, tres := range names(all, kind.of) {
-			h, ok := first(all, func(h holder) bool { return has(kind.of(h.JobLimits), tres) })
-			if most := kind.of(h.JobLimits)[tres]; ok && c.size(r, tres) > most {
-				setting := kind.name + "=" + tres
-				return &Rule{h.name + " " + setting, fmt.Sprintf("%s allows %d %s (%s)", h.name, most, tres, setting)}
+	qos, chain := c.qos(&r), c.associations(&r)
+	all := append(slices.Clone(qos), chain...)
+	for _, tres := range names(all, func(l *JobLimits) TRES { return l.MaxTRES }) {
+		h, ok := first(all, func(h holder) bool { return has(h.MaxTRES, tres) })
+		if ok && c.size(r, tres) > h.MaxTRES[tres] {
+			return tooLarge(h, "MaxTRES", tres, h.MaxTRES[tres])
+		}
+	}
+	for _, tres := range names(all, func(l *JobLimits) TRES { return l.GrpTRES }) {
+		for _, h := range grouped(qos, chain, func(h holder) bool { return has(h.GrpTRES, tres) }) {
+			if c.size(r, tres) > h.GrpTRES[tres] {
+				return tooLarge(h, "GrpTRES", tres, h.GrpTRES[tres])
 			}
 		}
 	}
 	return nil
+}
+
+// tooLarge is the rule that h allows at most so much of a TRES.
+func tooLarge(h holder, setting, tres string, most int64) *Rule {
+	setting += "=" + tres
+	return &Rule{Name: h.name + " " + setting, Says: fmt.Sprintf("%s allows %d %s (%s)", h.name, most, tres, setting)}
 }
 
 // count writes a number of things.

@@ -16,33 +16,27 @@ import (
 // job's QOS (first when it has the flag OverPartQOS), the user's association
 // and its parent accounts are asked in this order, and the first that sets it
 // decides. The partition's MaxTime holds beside all of them, unless the QOS has
-// the flag PartitionTimeLimit. GrpTRESMins, where no QOS sets it, holds for
-// every account of the chain at once, since each has its own budget.
+// the flag PartitionTimeLimit. Limits on a group (Grp...), where no QOS sets
+// them, hold for every account of the chain at once, since each has its own.
 func (c *Cluster) MaxLimit(r workload.Request) (seconds int64, by Rule) {
 	best := longest{seconds: None}
 	if p := c.Partitions[r.Partition]; p.MaxTime > 0 && !c.overrides(&r, func(q *QOS) bool { return q.PartitionTimeLimit }) {
-		best.bound(p.MaxTime, "partition "+r.Partition, "MaxTime")
+		best.bound(p.MaxTime, "partition "+r.Partition, "MaxTime", "allows %s")
 	}
 	qos, chain := c.qos(&r), c.associations(&r)
 	all := append(slices.Clone(qos), chain...)
 	if h, ok := first(all, func(h holder) bool { return h.MaxWall > 0 }); ok {
-		best.bound(h.MaxWall, h.name, "MaxWall")
+		best.bound(h.MaxWall, h.name, "MaxWall", "allows %s")
 	}
 	for _, tres := range names(all, func(l *JobLimits) TRES { return l.MaxTRESMins }) {
 		if h, ok := first(all, func(h holder) bool { return has(h.MaxTRESMins, tres) }); ok {
-			best.boundMins(h.MaxTRESMins[tres], c.size(r, tres), h.name, "MaxTRESMins="+tres)
+			best.boundMins(h.MaxTRESMins[tres], c.size(r, tres), h.name, "MaxTRESMins="+tres, "allows %s to a job of this size")
 		}
 	}
 	for _, tres := range names(all, func(l *JobLimits) TRES { return l.GrpTRESMins }) {
-		set := func(h holder) bool { return has(h.GrpTRESMins, tres) }
-		holders := chain
-		if h, ok := first(qos, set); ok {
-			holders = []holder{h}
-		}
-		for _, h := range holders {
-			if set(h) {
-				best.boundMins(max(0, h.GrpTRESMins[tres]-h.UsedTRESMins[tres]), c.size(r, tres), h.name, "GrpTRESMins="+tres)
-			}
+		for _, h := range grouped(qos, chain, func(h holder) bool { return has(h.GrpTRESMins, tres) }) {
+			left := max(0, h.GrpTRESMins[tres]-h.UsedTRESMins[tres])
+			best.boundMins(left, c.size(r, tres), h.name, "GrpTRESMins="+tres, "has %s left for a job of this size")
 		}
 	}
 	return best.seconds, best.by
@@ -72,22 +66,22 @@ type longest struct {
 	by      Rule
 }
 
-// bound takes a rule into account.
-func (l *longest) bound(seconds int64, owner, setting string) {
+// bound takes a rule into account: owner's setting, which in words allows %s.
+func (l *longest) bound(seconds int64, owner, setting, words string) {
 	if l.seconds != None && l.seconds <= seconds {
 		return
 	}
 	l.seconds = seconds
 	l.by = Rule{
 		Name: owner + " " + setting,
-		Says: fmt.Sprintf("%s allows %s (%s)", owner, clock(seconds), setting),
+		Says: fmt.Sprintf("%s %s (%s)", owner, fmt.Sprintf(words, clock(seconds)), setting),
 	}
 }
 
 // boundMins takes a rule on size x minutes into account.
-func (l *longest) boundMins(mins, size int64, owner, setting string) {
+func (l *longest) boundMins(mins, size int64, owner, setting, words string) {
 	if size > 0 {
-		l.bound(mins/size*60, owner, setting)
+		l.bound(mins/size*60, owner, setting, words)
 	}
 }
 
@@ -98,6 +92,15 @@ func first(holders []holder, set func(holder) bool) (holder, bool) {
 		return holder{}, false
 	}
 	return holders[i], true
+}
+
+// grouped returns the holders whose limit on a group takes effect: the first QOS
+// that sets it, or else every association that does.
+func grouped(qos, chain []holder, set func(holder) bool) []holder {
+	if h, ok := first(qos, set); ok {
+		return []holder{h}
+	}
+	return slices.DeleteFunc(slices.Clone(chain), func(h holder) bool { return !set(h) })
 }
 
 // has reports whether the limit on a TRES is set.

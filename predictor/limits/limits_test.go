@@ -1,0 +1,389 @@
+package limits
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+const (
+	minute = 60
+	hour   = 3600
+	day    = 86400
+)
+
+// cluster has the partitions "main" (default, 8 nodes of 16 CPUs) and "short"
+// (with the QOS "fast"), the accounts root, physics and, below physics, plasma,
+// and alice in plasma.
+func cluster() *Cluster {
+	nodes := func(n int) (names []string) {
+		for i := range n {
+			names = append(names, fmt.Sprintf("n%d", i+1))
+		}
+		return names
+	}
+	return &Cluster{
+		Partitions: map[string]Partition{
+			"main": {
+				Name: "main", Default: true, Up: true, MaxTime: 2 * day, DefaultTime: hour, MaxNodes: None,
+				Nodes: nodes(8), TotalCPUs: 128,
+			},
+			"short": {
+				Name: "short", Up: true, MaxTime: None, DefaultTime: None, MaxNodes: 2,
+				Nodes: nodes(4), TotalCPUs: 64, QOS: "fast",
+			},
+			"old": {Name: "old", MaxTime: None, DefaultTime: None, MaxNodes: None, Nodes: nodes(1)},
+		},
+		QOS: map[string]QOS{
+			"normal": {Name: "normal", JobLimits: JobLimits{MaxWall: None, GrpSubmitJobs: None}},
+			"fast":   {Name: "fast", JobLimits: JobLimits{MaxWall: 30 * minute, GrpSubmitJobs: None}},
+			"urgent": {Name: "urgent", OverPartQOS: true, JobLimits: JobLimits{MaxWall: 3 * hour, GrpSubmitJobs: None}},
+		},
+		Associations: []Association{
+			{Account: "root", DefaultQOS: "normal", JobLimits: JobLimits{MaxWall: None, GrpSubmitJobs: None}},
+			{Account: "physics", Parent: "root", JobLimits: JobLimits{MaxWall: 10 * hour, GrpSubmitJobs: None}},
+			{Account: "plasma", Parent: "physics", JobLimits: JobLimits{MaxWall: None, GrpSubmitJobs: None}},
+			{Account: "plasma", User: "alice", Default: true, JobLimits: JobLimits{MaxWall: None, GrpSubmitJobs: None}},
+			{Account: "physics", User: "alice", DefaultQOS: "urgent", JobLimits: JobLimits{MaxWall: None, GrpSubmitJobs: None}},
+		},
+	}
+}
+
+func job(nodes int32) workload.Request {
+	return workload.Request{
+		User: "alice", Account: "plasma", Partition: "main", QOS: "normal",
+		Size: workload.Size{Nodes: nodes, CPUs: 16 * nodes, GPUs: 2 * nodes, Memory: 1024 * int64(nodes)}, Limit: hour,
+	}
+}
+
+func TestComplete(t *testing.T) {
+	c := cluster()
+	for _, v := range []struct {
+		name     string
+		in, want workload.Request
+	}{
+		{
+			"everything", workload.Request{User: "alice"},
+			workload.Request{
+				User: "alice", Account: "plasma", Partition: "main", QOS: "normal",
+				Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: hour,
+			},
+		},
+		{"nothing", job(2), job(2)},
+		{
+			"the QOS of the association", workload.Request{User: "alice", Account: "physics", Size: workload.Size{Nodes: 3}},
+			workload.Request{
+				User: "alice", Account: "physics", Partition: "main", QOS: "urgent",
+				Size: workload.Size{Nodes: 3, CPUs: 3}, Limit: hour,
+			},
+		},
+		{
+			"nobody", workload.Request{User: "eve", Partition: "short", Limit: minute},
+			workload.Request{User: "eve", Partition: "short", Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: minute},
+		},
+	} {
+		t.Run(v.name, func(t *testing.T) {
+			got, err := c.Complete(v.in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(v.want, got); diff != "" {
+				t.Error(diff)
+			}
+			if again, err := c.Complete(got); err != nil || again != got {
+				t.Errorf("completed again: %+v, %v", again, err)
+			}
+		})
+	}
+}
+
+func TestCompleteRefuses(t *testing.T) {
+	for _, v := range []struct {
+		in   workload.Request
+		want string
+	}{
+		{workload.Request{Partition: "nowhere"}, `unknown partition "nowhere"`},
+		{workload.Request{Partition: "main,short"}, "partition main,short: a reservation is made in one partition"},
+		{workload.Request{Partition: "old"}, "partition old is down"},
+		{workload.Request{Partition: "short"}, "no time limit given, and partition short has no default time"},
+		{workload.Request{QOS: "gold"}, `unknown QOS "gold"`},
+	} {
+		if _, err := cluster().Complete(v.in); err == nil || err.Error() != v.want {
+			t.Errorf("%+v: %v, want %q", v.in, err, v.want)
+		}
+	}
+	if _, err := (&Cluster{}).Complete(workload.Request{}); err == nil {
+		t.Error("a cluster without partitions takes jobs")
+	}
+}
+
+func TestMaxLimit(t *testing.T) {
+	for _, v := range []struct {
+		name    string
+		edit    func(*Cluster, *workload.Request)
+		seconds int64
+		rule    string
+		says    string
+	}{
+		{
+			"the account's MaxWall is inherited", nil,
+			10 * hour, "account physics MaxWall", "account physics allows 10:00:00 (MaxWall)",
+		},
+		{
+			"MaxTime of the partition", func(c *Cluster, r *workload.Request) { r.Account = "" },
+			2 * day, "partition main MaxTime", "partition main allows 2-00:00:00 (MaxTime)",
+		},
+		{
+			"nothing", func(_ *Cluster, r *workload.Request) { r.Account, r.Partition = "", "elsewhere" },
+			None, "", "",
+		},
+		{
+			"the QOS before the association", func(_ *Cluster, r *workload.Request) { r.QOS = "urgent" },
+			3 * hour, "QOS urgent MaxWall", "",
+		},
+		{
+			"the partition's QOS before the association", func(_ *Cluster, r *workload.Request) { r.Partition = "short" },
+			30 * minute, "QOS fast MaxWall", "",
+		},
+		{
+			"OverPartQOS", func(_ *Cluster, r *workload.Request) { r.Partition, r.QOS = "short", "urgent" },
+			3 * hour, "QOS urgent MaxWall", "",
+		},
+		{
+			"the user before the account", func(c *Cluster, _ *workload.Request) { c.Associations[3].MaxWall = 20 * hour },
+			20 * hour, "user alice in account plasma MaxWall", "user alice in account plasma allows 20:00:00 (MaxWall)",
+		},
+		{
+			"the partition's own association", func(c *Cluster, _ *workload.Request) {
+				a := c.Associations[3]
+				a.Partition, a.MaxWall = "main", hour
+				c.Associations = append(c.Associations, a)
+			},
+			hour, "user alice in account plasma MaxWall", "",
+		},
+		{
+			"another partition's association", func(c *Cluster, _ *workload.Request) {
+				a := c.Associations[3]
+				a.Partition, a.MaxWall = "short", hour
+				c.Associations = append(c.Associations, a)
+			},
+			10 * hour, "account physics MaxWall", "",
+		},
+		{
+			"MaxTime beside a longer MaxWall", func(c *Cluster, _ *workload.Request) { c.Associations[3].MaxWall = 5 * day },
+			2 * day, "partition main MaxTime", "",
+		},
+		{
+			"PartitionTimeLimit", func(c *Cluster, _ *workload.Request) {
+				c.QOS["normal"] = QOS{PartitionTimeLimit: true, JobLimits: JobLimits{MaxWall: 5 * day}}
+			},
+			5 * day, "QOS normal MaxWall", "",
+		},
+		{
+			"MaxTRESMins", func(c *Cluster, _ *workload.Request) { c.Associations[2].MaxTRESMins = TRES{"cpu": 32*100 + 31} },
+			100 * minute, "account plasma MaxTRESMins=cpu", "account plasma allows 01:40:00 to a job of this size (MaxTRESMins=cpu)",
+		},
+		{
+			"MaxTRESMins, the QOS first", func(c *Cluster, _ *workload.Request) {
+				c.Associations[2].MaxTRESMins = TRES{"cpu": 3200, "node": 2 * 50}
+				c.QOS["normal"] = QOS{JobLimits: JobLimits{MaxTRESMins: TRES{"cpu": 32 * 300}}}
+			},
+			50 * minute, "account plasma MaxTRESMins=node", "",
+		},
+		{
+			"of a TRES not asked for", func(c *Cluster, _ *workload.Request) { c.Associations[2].MaxTRESMins = TRES{"license/matlab": 1} },
+			10 * hour, "account physics MaxWall", "",
+		},
+		{
+			"MaxTRESMins of memory and of billing", func(c *Cluster, _ *workload.Request) {
+				c.Associations[2].MaxTRESMins = TRES{"mem": 2048 * 90, "billing": 32 * 80}
+			},
+			80 * minute, "account plasma MaxTRESMins=billing", "",
+		},
+		{
+			"what is left of GrpTRESMins", func(c *Cluster, _ *workload.Request) {
+				c.Associations[1].GrpTRESMins = TRES{"gres/gpu": 1000}
+				c.Associations[1].UsedTRESMins = TRES{"gres/gpu": 1000 - 4*45}
+			},
+			45 * minute, "account physics GrpTRESMins=gres/gpu", "",
+		},
+		{
+			"GrpTRESMins used up", func(c *Cluster, _ *workload.Request) {
+				c.Associations[0].GrpTRESMins = TRES{"cpu": 1000}
+				c.Associations[0].UsedTRESMins = TRES{"cpu": 2000}
+			},
+			0, "account root GrpTRESMins=cpu", "account root has 00:00:00 left for a job of this size (GrpTRESMins=cpu)",
+		},
+		{
+			"every account's GrpTRESMins", func(c *Cluster, _ *workload.Request) {
+				c.Associations[0].GrpTRESMins = TRES{"cpu": 32 * 10}
+				c.Associations[2].GrpTRESMins = TRES{"cpu": 32 * 20}
+			},
+			10 * minute, "account root GrpTRESMins=cpu", "",
+		},
+		{
+			"but not where the QOS sets it", func(c *Cluster, _ *workload.Request) {
+				c.Associations[0].GrpTRESMins = TRES{"cpu": 32 * 10}
+				c.QOS["normal"] = QOS{JobLimits: JobLimits{GrpTRESMins: TRES{"cpu": 32 * 15}}}
+			},
+			15 * minute, "QOS normal GrpTRESMins=cpu", "",
+		},
+		{
+			"an account that is its own parent", func(c *Cluster, _ *workload.Request) { c.Associations[0].Parent = "plasma" },
+			10 * hour, "account physics MaxWall", "",
+		},
+	} {
+		t.Run(v.name, func(t *testing.T) {
+			c, r := cluster(), job(2)
+			if v.edit != nil {
+				v.edit(c, &r)
+			}
+			seconds, rule := c.MaxLimit(r)
+			if seconds != v.seconds || rule.Name != v.rule || v.says != "" && rule.Says != v.says {
+				t.Errorf("%d by %+v, want %d by %s: %s", seconds, rule, v.seconds, v.rule, v.says)
+			}
+		})
+	}
+}
+
+func TestCheckSize(t *testing.T) {
+	for _, v := range []struct {
+		name  string
+		nodes int32
+		edit  func(*Cluster, *workload.Request)
+		rule  string
+		says  string
+	}{
+		{"fits", 8, nil, "", ""},
+		{"nodes", 9, nil, "partition main size", "partition main has 8 nodes"},
+		{
+			"CPUs", 8, func(_ *Cluster, r *workload.Request) { r.CPUs = 129 },
+			"partition main size", "partition main has 128 CPUs",
+		},
+		{
+			"MaxNodes", 3, func(_ *Cluster, r *workload.Request) { r.Partition = "short" },
+			"partition short MaxNodes", "partition short allows 2 nodes a job (MaxNodes)",
+		},
+		{
+			"PartitionMaxNodes", 3, func(c *Cluster, r *workload.Request) {
+				r.Partition = "short"
+				c.QOS["fast"] = QOS{PartitionMaxNodes: true}
+			},
+			"", "",
+		},
+		{
+			"MaxTRES of the account", 3, func(c *Cluster, _ *workload.Request) { c.Associations[1].MaxTRES = TRES{"cpu": 47} },
+			"account physics MaxTRES=cpu", "account physics allows 47 cpu (MaxTRES=cpu)",
+		},
+		{
+			"MaxTRES of the QOS comes first", 3, func(c *Cluster, _ *workload.Request) {
+				c.Associations[1].MaxTRES = TRES{"cpu": 47}
+				c.QOS["normal"] = QOS{JobLimits: JobLimits{MaxTRES: TRES{"cpu": 48}}}
+			},
+			"", "",
+		},
+		{
+			"GrpTRES", 3, func(c *Cluster, _ *workload.Request) { c.Associations[0].GrpTRES = TRES{"gres/gpu": 5, "node": None} },
+			"account root GrpTRES=gres/gpu", "account root allows 5 gres/gpu (GrpTRES=gres/gpu)",
+		},
+		{
+			"every account's GrpTRES", 3, func(c *Cluster, _ *workload.Request) {
+				c.Associations[2].GrpTRES = TRES{"node": 4}
+				c.Associations[1].GrpTRES = TRES{"node": 2}
+			},
+			"account physics GrpTRES=node", "account physics allows 2 node (GrpTRES=node)",
+		},
+	} {
+		t.Run(v.name, func(t *testing.T) {
+			c, r := cluster(), job(v.nodes)
+			if v.edit != nil {
+				v.edit(c, &r)
+			}
+			rule := c.CheckSize(r)
+			switch {
+			case v.rule == "" && rule != nil:
+				t.Errorf("refused: %v", rule)
+			case v.rule != "" && (rule == nil || rule.Name != v.rule || rule.Says != v.says):
+				t.Errorf("%+v, want %s: %s", rule, v.rule, v.says)
+			}
+		})
+	}
+}
+
+func TestRuleIsAnError(t *testing.T) {
+	var rule *Rule
+	if err := fmt.Errorf("plan: %w", cluster().CheckSize(job(9))); !errors.As(err, &rule) || rule.Name != "partition main size" {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestBlocked(t *testing.T) {
+	nodes := cluster().Partitions["main"].Nodes
+	maintenance := func(name string, start, end int64, nodes ...string) Reservation {
+		return Reservation{Name: name, Start: start, End: end, Nodes: nodes}
+	}
+	for _, v := range []struct {
+		name  string
+		nodes int32
+		res   []Reservation
+		want  []Window
+	}{
+		{"none", 8, nil, nil},
+		{"elsewhere", 8, []Reservation{maintenance("a", 10, 20, "x1")}, nil},
+		{"enough left", 4, []Reservation{maintenance("a", 10, 20, nodes[:4]...)}, nil},
+		{
+			"too few left", 5, []Reservation{maintenance("a", 10, 20, nodes[:4]...)},
+			[]Window{{10, 20, Rule{"reservation a", "reservation a leaves partition main 4 of 8 nodes"}}},
+		},
+		{
+			"only together", 5, []Reservation{maintenance("a", 10, 20, nodes[:3]...), maintenance("b", 15, 30, nodes[2:6]...)},
+			[]Window{{15, 30, Rule{"reservation a", "reservation a leaves partition main 2 of 8 nodes"}}},
+		},
+		{
+			"one after another", 8, []Reservation{maintenance("b", 20, 30, nodes[0]), maintenance("a", 10, 20, nodes[1])},
+			[]Window{{10, 30, Rule{"reservation a", "reservation a leaves partition main 7 of 8 nodes"}}},
+		},
+		{
+			"apart", 8, []Reservation{maintenance("b", 40, 50, nodes...), maintenance("a", 10, 20, nodes...)},
+			[]Window{
+				{10, 20, Rule{"reservation a", "reservation a leaves partition main 0 of 8 nodes"}},
+				{40, 50, Rule{"reservation b", "reservation b leaves partition main 0 of 8 nodes"}},
+			},
+		},
+		{"backwards", 8, []Reservation{maintenance("a", 20, 10, nodes...)}, nil},
+	} {
+		t.Run(v.name, func(t *testing.T) {
+			c := cluster()
+			c.Reservations = v.res
+			if diff := cmp.Diff(v.want, c.Blocked(job(v.nodes))); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestBillingRate(t *testing.T) {
+	for _, v := range []struct {
+		weights map[string]float64
+		largest bool
+		want    float64
+	}{
+		{nil, false, 32},
+		{map[string]float64{"cpu": 1, "mem": 1. / 1024, "gres/gpu": 10}, false, 32 + 2 + 40},
+		{map[string]float64{"cpu": 1, "mem": 1. / 1024, "gres/gpu": 10}, true, 40},
+		{map[string]float64{"node": .5}, false, 1},
+		{map[string]float64{"license/matlab": 3}, false, 0},
+	} {
+		c := cluster()
+		p := c.Partitions["main"]
+		p.BillingWeights = v.weights
+		c.Partitions["main"], c.MaxTRES = p, v.largest
+		if got := c.BillingRate(job(2)); got != v.want {
+			t.Errorf("weights %v: %v, want %v", v.weights, got, v.want)
+		}
+	}
+}
