@@ -65,7 +65,8 @@ func makeChroot(ctx context.Context, progress io.Writer) error {
 	// The mounts are in a namespace of their own and vanish with the command.
 	const inside = `mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" &&
 chroot "$0" apt-get install --yes --no-install-recommends "$@" && chroot "$0" apt-get clean`
-	install := exec.CommandContext(ctx, "unshare", append([]string{"--mount", "sh", "-c", inside, dir}, slurmPackages...)...)
+	args := append([]string{"--mount", "sh", "-c", inside, dir}, slurmPackages...)
+	install := exec.CommandContext(ctx, "unshare", args...)
 	install.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
 	if err := runLogged(install, progress); err != nil {
 		return err

@@ -84,6 +84,9 @@ func create(o Options) (*Cluster, error) {
 	if err := os.Chmod(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("cluster folder: %w", err)
 	}
+	if err := openToAll(filepath.Dir(dir)); err != nil {
+		return nil, errors.Join(fmt.Errorf("cluster folder: %w", err), os.Remove(dir))
+	}
 	c := &Cluster{
 		state: state{
 			Dir: dir, Version: o.Version, Nodes: o.Nodes, CPUs: o.CPUs, Memory: o.Memory,
@@ -111,6 +114,22 @@ func makeEmpty(dir string) error {
 		return fmt.Errorf("%s is not empty", dir)
 	}
 	return nil
+}
+
+// openToAll checks that every user can reach what is in dir.
+func openToAll(dir string) error {
+	for ; ; dir = filepath.Dir(dir) {
+		info, err := os.Stat(dir)
+		if err != nil {
+			return err
+		}
+		if info.Mode().Perm()&0o001 == 0 {
+			return fmt.Errorf("%s is closed to the daemons' users", dir)
+		}
+		if dir == filepath.Dir(dir) {
+			return nil
+		}
+	}
 }
 
 func (c *Cluster) start(ctx context.Context, o Options) error {

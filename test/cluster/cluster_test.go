@@ -1,14 +1,231 @@
 package cluster
 
 import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
 	"testing"
+	"time"
+
+	"github.com/varq-project/varq/test/synthetic"
 )
 
-func TestStart(t *testing.T) {
-	c := ForTest(t, Options{Progress: os.Stderr})
-	out, err := output(c.Command(t.Context(), "alice", "srun", "-N4", "hostname"))
-	t.Log(out, err)
-	out, err = output(c.Command(t.Context(), "alice", "sinfo"))
-	t.Log(out, err)
+// run runs a command as a user, to the end, and returns what it printed.
+func run(t *testing.T, c *Cluster, user, name string, args ...string) string {
+	t.Helper()
+	out, err := output(c.Command(t.Context(), user, name, args...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// eventually waits for a condition that accounting brings about with a delay.
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); !holds(); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within 30 s: %s", what)
+		}
+	}
+}
+
+func TestCluster(t *testing.T) {
+	c := ForTest(t, Options{})
+
+	t.Run("a user's batch job completes", func(t *testing.T) {
+		id := run(t, c, "alice", "sbatch", "--parsable", "--wait", "--wrap=id -un")
+		if text, err := os.ReadFile(filepath.Join(c.JobDir(), "slurm-"+id+".out")); err != nil || string(text) != "alice\n" {
+			t.Errorf("the job printed %q, %v", text, err)
+		}
+		eventually(t, "COMPLETED in accounting", func() bool {
+			return run(t, c, "alice", "sacct", "-nXPj", id, "-o", "user,account,state") == "alice|phys|COMPLETED"
+		})
+	})
+
+	t.Run("steps on several nodes", func(t *testing.T) {
+		const each = "echo $SLURMD_NODENAME"
+		if got := run(t, c, "bob", "srun", "-N4", "sh", "-c", each); len(strings.Fields(got)) != 4 {
+			t.Errorf("srun on 4 nodes printed %q", got)
+		}
+		if got := run(t, c, "bob", "salloc", "--quiet", "-N2", "srun", "sh", "-c", each); len(strings.Fields(got)) != 2 {
+			t.Errorf("srun in salloc on 2 nodes printed %q", got)
+		}
+		script := "srun --export=ALL --ntasks-per-node=2 sh -c '" + each + "'"
+		id := run(t, c, "bob", "sbatch", "--parsable", "--wait", "--export=NONE", "-N2", "--ntasks-per-node=2", "--wrap="+script)
+		text, err := os.ReadFile(filepath.Join(c.JobDir(), "slurm-"+id+".out"))
+		if err != nil || len(strings.Fields(string(text))) != 4 {
+			t.Errorf("4 tasks with --export=NONE printed %q, %v", text, err)
+		}
+	})
+
+	t.Run("daemons restart", func(t *testing.T) {
+		id := run(t, c, "alice", "sbatch", "--parsable", "--begin=now+1hour", "--wrap=true")
+		if err := c.Restart(t.Context(), Slurmctld); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.KillDaemon(Slurmrestd); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.StartDaemon(t.Context(), Slurmrestd); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Reconfigure(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := run(t, c, "alice", "squeue", "-ho", "%i"); got != id {
+			t.Errorf("in the queue after the restarts: %q, want %q", got, id)
+		}
+		run(t, c, "alice", "scancel", id)
+	})
+
+	t.Run("history is in accounting", func(t *testing.T) {
+		end := time.Now().Unix()
+		n, err := c.LoadHistory(t.Context(), synthetic.History(synthetic.Config{
+			Seed: 1, Nodes: c.Nodes, CPUs: c.CPUs, ShortNodes: c.ShortNodes(), Jobs: 20_000, Days: 60, End: end, Utilisation: .75,
+		}))
+		if err != nil || n < 20_000 {
+			t.Fatalf("loaded %d jobs: %v", n, err)
+		}
+		ids := run(t, c, "root", "sacct", "-naXPS", "now-61days", "-o", "jobid", "--name=past")
+		if got := len(strings.Fields(ids)); got != n {
+			t.Errorf("sacct lists %d jobs of %d", got, n)
+		}
+		token, err := c.Token(t.Context(), "varq", time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := restJob(t, c, "varq", token, firstHistoryID); got != firstHistoryID {
+			t.Errorf("slurmrestd knows job %d as %d", firstHistoryID, got)
+		}
+	})
+
+	t.Run("live load", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- c.Load(ctx, Load{Utilisation: 1, Longest: 10 * time.Second}) }()
+		eventually(t, "running jobs", func() bool { return run(t, c, "oper", "squeue", "-ht", "R") != "" })
+		cancel()
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "no jobs left", func() bool { return run(t, c, "oper", "squeue", "-h") == "" })
+	})
+}
+
+// restJob asks slurmrestd for a past job and returns the id in the answer.
+func restJob(t *testing.T, c *Cluster, user, token string, id int) int {
+	t.Helper()
+	api := "v0.0.38"
+	if c.Version == Slurm2411 {
+		api = "v0.0.40"
+	}
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, fmt.Sprintf("%s/slurmdb/%s/job/%d", c.RestURL(), api, id), http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("X-SLURM-USER-NAME", user)
+	request.Header.Set("X-SLURM-USER-TOKEN", token)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	var answer struct {
+		Jobs []struct {
+			ID int `json:"job_id"`
+		}
+	}
+	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil || len(answer.Jobs) != 1 {
+		t.Fatalf("%s: %s: %+v, %v", request.URL, response.Status, answer, err)
+	}
+	return answer.Jobs[0].ID
+}
+
+// Clusters started at the same time take nothing from one another.
+func TestSideBySide(t *testing.T) {
+	for _, name := range []string{"one", "other"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := ForTest(t, Options{Nodes: 2})
+			if got := run(t, c, "alice", "sbatch", "--parsable", "--wait", "--wrap=true"); got != "1" {
+				t.Errorf("the first job of %s is %s", c.Dir, got)
+			}
+		})
+	}
+}
+
+// A starter that is killed leaves a folder and, at worst, job steps; Stop
+// clears them up from another process.
+func TestStopAfterCrash(t *testing.T) {
+	if dir := os.Getenv("VARQ_TEST_CRASH"); dir != "" {
+		crash(t, dir)
+	}
+	if testing.Short() || os.Geteuid() != 0 {
+		t.Skip("starts a real Slurm: needs root, and not in short mode")
+	}
+	parent, err := os.MkdirTemp("", "varq-crash-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(parent)
+	if err := os.Chmod(parent, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(parent, "lab")
+	starter := exec.Command(os.Args[0], "-test.run=^TestStopAfterCrash$")
+	starter.Env = append(os.Environ(), "VARQ_TEST_CRASH="+dir)
+	out, err := starter.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := starter.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for s := bufio.NewScanner(out); s.Scan() && s.Text() != "job runs"; {
+		t.Log(s.Text())
+	}
+	if err := starter.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = starter.Wait()
+	c, err := Open(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		t.Skip("the starter got no Slurm to start")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the daemons die with their starter", func() bool {
+		_, runs := c.running(Slurmctld)
+		return !runs
+	})
+	if err := c.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := c.processes(); err != nil || len(left) > 0 {
+		t.Errorf("processes left: %v, %v", left, err)
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the folder is still there: %v", err)
+	}
+	if mounts, err := mountsBelow(dir); err != nil || len(mounts) > 0 {
+		t.Errorf("mounts left: %v, %v", mounts, err)
+	}
+}
+
+// crash starts a cluster with a running job and waits to be killed.
+func crash(t *testing.T, dir string) {
+	c := ForTest(t, Options{Dir: dir, Nodes: 1})
+	run(t, c, "alice", "sbatch", "--wrap=trap '' TERM; sleep 600 & wait")
+	eventually(t, "the job runs", func() bool { return run(t, c, "alice", "squeue", "-ht", "R") != "" })
+	fmt.Println("job runs")
+	select {}
 }

@@ -208,7 +208,8 @@ func (c *Cluster) launch(d Daemon, p program) (process, error) {
 // StopDaemon asks a daemon to end, and waits until it has.
 func (c *Cluster) StopDaemon(d Daemon) error { return c.end(d, syscall.SIGTERM) }
 
-// KillDaemon ends a daemon at once, as a crash would.
+// KillDaemon ends a daemon at once, as a crash would. A slurmctld forgets the
+// jobs of its last seconds by that, having written them nowhere.
 func (c *Cluster) KillDaemon(d Daemon) error { return c.end(d, syscall.SIGKILL) }
 
 func (c *Cluster) end(d Daemon, sig syscall.Signal) error {

@@ -3,6 +3,7 @@ package cluster
 import (
 	"fmt"
 	"io"
+	"strings"
 )
 
 // Version is a Slurm release that can be had from Debian.
@@ -67,6 +68,8 @@ func (o Options) withDefaults() (Options, error) {
 		o.Progress = io.Discard
 	}
 	switch {
+	case strings.ContainsAny(o.Dir, " \t\n#%,:[]"):
+		return o, fmt.Errorf("Dir: %q has a character that means something else to Slurm", o.Dir)
 	case o.Version != Slurm2205 && o.Version != Slurm2411:
 		return o, fmt.Errorf("Version: %q is neither %s nor %s", o.Version, Slurm2205, Slurm2411)
 	case o.Nodes < 1 || o.Nodes > maxNodes:

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	shortestRun = 5 // seconds
+	shortestRun = 1 // seconds
 	longestRun  = day
 	longestIn   = hour // the partition "short"
 )
@@ -71,7 +71,7 @@ func (p *person) campaign(rng *rand.Rand, at, end int64, tasks []task) []task {
 			},
 			runTime: int64(max(shortestRun, logUniform(rng, centre/2, centre*2))),
 		})
-		if p.shortNodes >= nodes && p.patience < 4 {
+		if p.shortNodes >= nodes && p.patience < 2.5 {
 			tasks[len(tasks)-1].Partition = "short" // if it turns out to be short enough
 		}
 		at += int64(rng.ExpFloat64() * 60)
@@ -81,7 +81,6 @@ func (p *person) campaign(rng *rand.Rand, at, end int64, tasks []task) []task {
 
 // finish decides on the limit and the outcome, now that the run time is known.
 func (t *task) finish(rng *rand.Rand) {
-	t.runTime = min(t.runTime, longestRun)
 	t.Limit = askedFor(float64(t.runTime) * logUniform(rng, .97, 8))
 	switch p := rng.Float64(); {
 	case p < .03:

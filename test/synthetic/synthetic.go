@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -85,8 +86,7 @@ type task struct {
 	runTime int64
 }
 
-// submissions draws the jobs, and stretches their run times until they use the
-// asked share of the machine.
+// submissions draws the jobs, in the order of their submission.
 func (c Config) submissions(rng *rand.Rand) []task {
 	// A few more than asked for, as some will still be waiting in the end.
 	want := c.Jobs + c.Jobs/20 + 100
@@ -97,16 +97,27 @@ func (c Config) submissions(rng *rand.Rand) []task {
 		tasks = p.campaign(rng, c.arrival(rng), c.End, tasks)
 	}
 	slices.SortStableFunc(tasks, func(a, b task) int { return cmp.Compare(a.Submit, b.Submit) })
-	var work float64
+	c.stretch(tasks)
 	for i := range tasks {
-		work += float64(tasks[i].runTime) * float64(tasks[i].CPUs)
-	}
-	stretch := c.Utilisation * float64(c.Nodes*c.CPUs) * float64(int64(c.Days)*day) / work
-	for i := range tasks {
-		t := &tasks[i]
-		t.ID = int64(i) + 1
-		t.runTime = max(shortestRun, int64(float64(t.runTime)*stretch))
-		t.finish(rng)
+		tasks[i].ID = int64(i) + 1
+		tasks[i].finish(rng)
 	}
 	return tasks
+}
+
+// stretch scales the run times until the tasks use the asked share of the
+// machine. It takes a few rounds, for run times are bounded.
+func (c Config) stretch(tasks []task) {
+	const rounds = 5
+	want := c.Utilisation * float64(c.Nodes*c.CPUs) * float64(int64(c.Days)*day)
+	for range rounds {
+		var work float64
+		for i := range tasks {
+			work += float64(tasks[i].runTime) * float64(tasks[i].CPUs)
+		}
+		for i := range tasks {
+			t := &tasks[i]
+			t.runTime = min(max(shortestRun, int64(math.Round(float64(t.runTime)*want/work))), longestRun)
+		}
+	}
 }

@@ -114,8 +114,8 @@ func TestWaitsFollowSizeAndLimit(t *testing.T) {
 	if small*1.5 > large {
 		t.Errorf("mean wait of small jobs %.0f s, of large ones %.0f s", small, large)
 	}
-	short := mean(func(j workload.Job) bool { return j.Nodes == 1 && j.Limit <= 600 })
-	long := mean(func(j workload.Job) bool { return j.Nodes == 1 && j.Limit >= 4*3600 })
+	short := mean(func(j workload.Job) bool { return j.Partition == "main" && j.Nodes == 1 && j.Limit <= 600 })
+	long := mean(func(j workload.Job) bool { return j.Partition == "main" && j.Nodes == 1 && j.Limit >= 4*3600 })
 	if short > long {
 		t.Errorf("mean wait of short jobs %.0f s, of long ones %.0f s", short, long)
 	}

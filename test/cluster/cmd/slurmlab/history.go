@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/varq-project/varq/predictor/accounting/swf"
 	"github.com/varq-project/varq/predictor/workload"
 	"github.com/varq-project/varq/test/cluster"
 	"github.com/varq-project/varq/test/synthetic"
@@ -35,11 +36,7 @@ func (h *history) load(ctx context.Context, c *cluster.Cluster, progress io.Writ
 		return nil
 	}
 	began := time.Now()
-	jobs, err := h.read(c)
-	if err != nil {
-		return err
-	}
-	n, err := c.LoadHistory(ctx, jobs)
+	n, err := c.LoadHistory(ctx, h.read(c, began.Unix()))
 	if err != nil {
 		return err
 	}
@@ -47,13 +44,27 @@ func (h *history) load(ctx context.Context, c *cluster.Cluster, progress io.Writ
 	return nil
 }
 
-func (h *history) read(c *cluster.Cluster) (iter.Seq2[workload.Job, error], error) {
-	end := time.Now().Unix()
+// read yields jobs of which the last ends at the Unix second end, or just
+// before.
+func (h *history) read(c *cluster.Cluster, end int64) iter.Seq2[workload.Job, error] {
 	if h.source == "synthetic" {
 		return synthetic.History(synthetic.Config{
 			Seed: h.seed, Nodes: c.Nodes, CPUs: c.CPUs, ShortNodes: c.ShortNodes(),
 			Jobs: h.jobs, Days: h.days, End: end, Utilisation: h.utilisation,
-		}), nil
+		})
 	}
-	return nil, fmt.Errorf("%s: SWF", h.source)
+	return cluster.EndingAt(end, readLog(h.source))
+}
+
+// readLog yields the jobs of an SWF file.
+func readLog(name string) iter.Seq2[workload.Job, error] {
+	return func(yield func(workload.Job, error) bool) {
+		log, err := swf.Open(name)
+		if err != nil {
+			yield(workload.Job{}, err)
+			return
+		}
+		defer log.Close()
+		log.Jobs()(yield)
+	}
 }

@@ -1,0 +1,67 @@
+package cluster
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write the golden files again")
+
+func TestRender(t *testing.T) {
+	s := settings{
+		state: state{
+			Dir: "/lab", Version: Slurm2205, Nodes: 8, CPUs: 4, Memory: 4000, Ports: portsFrom(20000),
+		},
+		ClusterName: clusterName, Database: databaseName, Host: "machine",
+		MungeSocket: "/lab/run/munge/socket", CliFilter: true, Accounts: accounts(), Users: Users(),
+	}
+	for _, name := range []string{"slurm.conf", "slurmdbd.conf", "accounts"} {
+		got, err := render(name+".tmpl", s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		golden := filepath.Join("testdata", name)
+		if *update {
+			if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(golden)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(want), got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestOverride(t *testing.T) {
+	const conf = "KillWait=5\nNodeName=a CPUs=1\nPartitionName=main Nodes=ALL\nPartitionName=short Nodes=a\n"
+	const extra = `
+		killwait=30
+		PartitionName=short Nodes=a MaxTime=10
+		PartitionName=gpu Nodes=a
+		Licenses=fluent:2
+	`
+	const want = "killwait=30\nNodeName=a CPUs=1\nPartitionName=main Nodes=ALL\nPartitionName=short Nodes=a MaxTime=10\n" +
+		"PartitionName=gpu Nodes=a\nLicenses=fluent:2\n"
+	if diff := cmp.Diff(want, override(conf, extra)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if got := override(conf, ""); got != conf {
+		t.Errorf("nothing to override gave %q", got)
+	}
+}
+
+func TestBadOptions(t *testing.T) {
+	for _, o := range []Options{{Version: "19.05"}, {Nodes: -1}, {Nodes: maxNodes + 1}, {CPUs: -1}, {Memory: -1}, {Dir: "/a b"}} {
+		if _, err := o.withDefaults(); err == nil {
+			t.Errorf("no error for %+v", o)
+		}
+	}
+}
