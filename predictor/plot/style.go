@@ -1,0 +1,45 @@
+package plot
+
+import (
+	"image/color"
+
+	xfont "golang.org/x/image/font"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// The colours: one blue for the forecast, one orange for what was chosen, and
+// greys.
+var (
+	ink     = color.NRGBA{0x22, 0x2b, 0x36, 0xff}
+	muted   = color.NRGBA{0x5b, 0x66, 0x73, 0xff}
+	faint   = color.NRGBA{0xc9, 0xd0, 0xd8, 0xff}
+	grid    = color.NRGBA{0xe8, 0xec, 0xf0, 0xff}
+	band    = color.NRGBA{0xf6, 0xf8, 0xfa, 0xff}
+	blue    = color.NRGBA{0x1f, 0x5f, 0xa8, 0xff}
+	enough  = color.NRGBA{0xd3, 0xe3, 0xf4, 0xff} // under a probability that meets the one asked for
+	orange  = color.NRGBA{0xd9, 0x5f, 0x0e, 0xff}
+	paper   = color.NRGBA{0xff, 0xff, 0xff, 0xff}
+	overlay = color.NRGBA{0xff, 0xff, 0xff, 0xe0}
+)
+
+// face is the sans-serif font in a size in points.
+func face(size float64, bold bool) font.Font {
+	f := font.Font{Typeface: "Liberation", Variant: "Sans", Size: vg.Points(size)}
+	if bold {
+		f.Weight = xfont.WeightBold
+	}
+	return f
+}
+
+// words is a style for text.
+func words(size float64, c color.Color, x text.XAlignment, y text.YAlignment) text.Style {
+	return text.Style{Color: c, Font: face(size, false), XAlign: x, YAlign: y, Handler: text.Plain{Fonts: font.DefaultCache}}
+}
+
+// line is a style for lines, dashed if dashes are given.
+func line(c color.Color, points float64, dashes ...vg.Length) draw.LineStyle {
+	return draw.LineStyle{Color: c, Width: vg.Points(points), Dashes: dashes}
+}

@@ -1,0 +1,69 @@
+package plot
+
+import (
+	"fmt"
+	"time"
+
+	gonum "gonum.org/v1/plot"
+)
+
+// mostTicks is how many labelled times fit below a picture.
+const mostTicks = 13
+
+// tickSteps are the distances between labelled times, in minutes, up to a day;
+// longer ones are whole days.
+var tickSteps = []int{1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720}
+
+// clockTicks labels an axis of Unix seconds with round times of the local clock.
+type clockTicks struct{ loc *time.Location }
+
+// Ticks returns the round times between low and high. Midnight, and the first of
+// all, show the date too.
+func (c clockTicks) Ticks(low, high float64) []gonum.Tick {
+	from, to := int64(low), int64(high)
+	step, days := 0, 0
+	for _, s := range tickSteps {
+		if (to-from)/int64(60*s) < mostTicks {
+			step = s
+			break
+		}
+	}
+	if step == 0 {
+		days = 1 + int((to-from)/(86400*mostTicks))
+	}
+	var ticks []gonum.Tick
+	first := time.Unix(from, 0).In(c.loc)
+	day := time.Date(first.Year(), first.Month(), first.Day(), 0, 0, 0, 0, c.loc)
+	for minute := 0; ; minute += step {
+		// By the calendar, so that ticks stay round when the clocks change.
+		at := time.Date(day.Year(), day.Month(), day.Day(), 0, minute, 0, 0, c.loc)
+		if at.Unix() > to {
+			return ticks
+		}
+		if at.Unix() >= from {
+			format := "15:04"
+			if len(ticks) == 0 || at.Hour() == 0 && at.Minute() == 0 {
+				format = "15:04\nMon 2 Jan"
+			}
+			ticks = append(ticks, gonum.Tick{Value: float64(at.Unix()), Label: at.Format(format)})
+		}
+		if step == 0 {
+			day = day.AddDate(0, 0, days)
+		}
+	}
+}
+
+// percentTicks labels probabilities every 20 %.
+type percentTicks struct{}
+
+// Ticks returns the six labels whatever the range.
+func (percentTicks) Ticks(float64, float64) []gonum.Tick {
+	var ticks []gonum.Tick
+	for n := 0; n <= 100; n += 20 {
+		ticks = append(ticks, gonum.Tick{Value: float64(n) / 100, Label: fmt.Sprintf("%d %%", n)})
+	}
+	return ticks
+}
+
+// clock writes a time as people do who know the day.
+func clock(t int64, loc *time.Location) string { return time.Unix(t, 0).In(loc).Format("15:04") }
