@@ -43,6 +43,7 @@ func (l *Ledger) Close() error { return l.db.Close() }
 // Entry is one promise as the ledger has it.
 type Entry struct {
 	api.Reservation
+	Open     bool // not settled yet
 	Progress Progress
 }
 
@@ -51,14 +52,18 @@ type Progress struct {
 	State  string // one of api's states before settlement
 	Submit int64  // the job's submit time
 	// BeginTime and TimeLimit are those of the job as varq last set them, or as
-	// it was promised.
-	BeginTime int64
-	TimeLimit int64
+	// it was promised. WasBegin and WasLimit are those before; they differ as
+	// long as it is not known that Slurm has carried the change out.
+	BeginTime, TimeLimit int64
+	WasBegin, WasLimit   int64
 	// Held is true while the user holds the job.
 	Held bool
 	// Yielded is true once the user has changed the job herself; varq then
 	// leaves it alone.
-	Yielded                    bool
+	Yielded bool
+	// Late is true once the job was seen pending after its deadline.
+	Late bool
+	// Eligible and Start are the job's; WorkStart is 0 until the work has begun.
 	Eligible, Start, WorkStart int64
 }
 
@@ -70,7 +75,7 @@ type Kind string
 const (
 	Bound    Kind = "bound"
 	Moved    Kind = "moved"    // varq moved the begin time
-	Trimmed  Kind = "trimmed"  // varq lowered the time limit
+	Limited  Kind = "limited"  // varq changed the time limit
 	Requeued Kind = "requeued" // Slurm put the job back into the queue
 	User     Kind = "user"     // the user did something to the job
 	Note     Kind = "note"     // something else worth telling the user
@@ -141,8 +146,9 @@ func (l *Ledger) Bind(ctx context.Context, plan, user string, job, submit int64,
 		if taken > 0 {
 			return ErrJobTaken
 		}
-		if _, err := tx.ExecContext(ctx, `INSERT INTO bindings (plan, job, submit, state, begin_time, time_limit, held, yielded, eligible, start, work_start)
-			VALUES (?,?,?,?,?,?,0,0,0,0,0)`, plan, job, submit, api.StatePending, begin, limit); err != nil {
+		if _, err := tx.ExecContext(ctx, `INSERT INTO bindings
+			(plan, job, submit, state, begin_time, time_limit, was_begin, was_limit, held, yielded, late, eligible, start, work_start)
+			VALUES (?,?,?,?,?,?,?,?,0,0,0,0,0,0)`, plan, job, submit, api.StatePending, begin, limit, begin, limit); err != nil {
 			return err
 		}
 		return appendEvents(ctx, tx, plan, []Event{{At: at, Kind: Bound, Text: fmt.Sprintf("job %d", job)}})
@@ -157,9 +163,9 @@ func (l *Ledger) Bind(ctx context.Context, plan, user string, job, submit int64,
 // events that led there.
 func (l *Ledger) Record(ctx context.Context, plan string, p Progress, events ...Event) error {
 	err := sqlitefile.Transact(ctx, l.db, func(tx *sql.Tx) error {
-		done, err := tx.ExecContext(ctx, `UPDATE bindings SET submit = ?, state = ?, begin_time = ?, time_limit = ?, held = ?, yielded = ?,
-			eligible = ?, start = ?, work_start = ? WHERE plan = ?`,
-			p.Submit, p.State, p.BeginTime, p.TimeLimit, p.Held, p.Yielded, p.Eligible, p.Start, p.WorkStart, plan)
+		done, err := tx.ExecContext(ctx, `UPDATE bindings SET submit = ?, state = ?, begin_time = ?, time_limit = ?, was_begin = ?, was_limit = ?,
+			held = ?, yielded = ?, late = ?, eligible = ?, start = ?, work_start = ? WHERE plan = ?`,
+			p.Submit, p.State, p.BeginTime, p.TimeLimit, p.WasBegin, p.WasLimit, p.Held, p.Yielded, p.Late, p.Eligible, p.Start, p.WorkStart, plan)
 		if err != nil {
 			return err
 		}

@@ -155,9 +155,9 @@ func TestRecordAndSettle(t *testing.T) {
 	if err := l.Bind(ctx, "aaaaaaaaaaaa", "alice", 7, 6400, 6401); err != nil {
 		t.Fatal(err)
 	}
-	moved := Progress{State: api.StatePending, Submit: 6400, BeginTime: 9700, TimeLimit: 3900, Held: true, Yielded: true, Eligible: 9700}
+	moved := Progress{State: api.StatePending, Submit: 6400, BeginTime: 9700, TimeLimit: 3900, WasBegin: 9400, WasLimit: 4200, Held: true, Yielded: true, Late: true, Eligible: 9700}
 	if err := l.Record(ctx, "aaaaaaaaaaaa", moved,
-		Event{At: 7000, Kind: Moved, Text: "begin"}, Event{At: 7001, Kind: User, Text: "held by the user"}, Event{At: 7002, Kind: Trimmed, Text: "limit"}); err != nil {
+		Event{At: 7000, Kind: Moved, Text: "begin"}, Event{At: 7001, Kind: User, Text: "held by the user"}, Event{At: 7002, Kind: Limited, Text: "limit"}); err != nil {
 		t.Fatal(err)
 	}
 	got := one(t, l, Query{User: "alice", Open: true})
@@ -174,8 +174,8 @@ func TestRecordAndSettle(t *testing.T) {
 	if err := l.Settle(ctx, "aaaaaaaaaaaa", kept); err == nil {
 		t.Error("settled twice")
 	}
-	got = one(t, l, Query{State: api.StateKept})
-	if got.Start != 9800 || got.WorkStart != 10_000 || got.End != 13_900 {
+	got = one(t, l, Query{Plan: "aaaaaaaaaaaa"})
+	if got.State != api.StateKept || got.Open || got.Start != 9800 || got.WorkStart != 10_000 || got.End != 13_900 {
 		t.Errorf("settled as %+v", got.Reservation)
 	}
 	if left, _ := l.Select(ctx, Query{Open: true}); len(left) != 0 {
@@ -189,7 +189,7 @@ func TestRecordAndSettle(t *testing.T) {
 	for _, e := range events {
 		kinds = append(kinds, e.Kind)
 	}
-	if diff := cmp.Diff([]Kind{Bound, Moved, User, Trimmed, Settled}, kinds); diff != "" {
+	if diff := cmp.Diff([]Kind{Bound, Moved, User, Limited, Settled}, kinds); diff != "" {
 		t.Error(diff)
 	}
 	if _, err := l.db.Exec(`DELETE FROM events`); err == nil {

@@ -12,9 +12,10 @@ type Query struct {
 	Plan string
 	User string
 	Job  int64
-	// State is one of api's states; Open selects what is not settled yet.
-	State string
-	Open  bool
+	// Open selects what is not settled yet, OpenOrSince also what was due since
+	// that time.
+	Open        bool
+	OpenOrSince int64
 	// From and To bound the deadline: From <= begin-by < To.
 	From, To int64
 }
@@ -29,8 +30,8 @@ func (q *Query) where() (clause string, args []any) {
 	}
 	add(q.Plan != "", "id = ?", q.Plan)
 	add(q.User != "", "user = ?", q.User)
-	add(q.Job != 0, "job = ?", q.Job)
-	add(q.State != "", "state = ?", q.State)
+	add(q.Job != 0, "id IN (SELECT plan FROM bindings WHERE job = ?)", q.Job)
+	add(q.OpenOrSince != 0, "(open OR begin_by >= ?)", q.OpenOrSince)
 	add(q.From != 0, "begin_by >= ?", q.From)
 	add(q.To != 0, "begin_by < ?", q.To)
 	if q.Open {
@@ -48,8 +49,8 @@ func (l *Ledger) Select(ctx context.Context, q Query) ([]Entry, error) {
 	rows, err := l.db.QueryContext(ctx, `SELECT id, user, account, partition, qos, nodes, cpus, gpus, memory,
 		begin_time, time_limit, begin_by, hold_until, work_limit, prob, estimate, best_effort, on_miss,
 		work_node_seconds, work_billing_seconds, worst_node_seconds, worst_billing_seconds, expected_node_seconds, expected_billing_seconds,
-		sample, class, comment, promised_at,
-		state, job, submit, set_begin_time, set_time_limit, held, yielded, eligible, start, work_start, end, note
+		sample, class, comment, promised_at, open,
+		state, job, submit, set_begin_time, set_time_limit, was_begin, was_limit, held, yielded, late, eligible, start, work_start, end, note
 		FROM reservations`+clause+` ORDER BY begin_by, id`, args...)
 	if err != nil {
 		return nil, fmt.Errorf("ledger: %w", err)
@@ -75,8 +76,8 @@ func scan(rows *sql.Rows) (Entry, error) {
 	err := rows.Scan(&r.ID, &r.User, &r.Account, &r.Partition, &r.QOS, &r.Nodes, &r.CPUs, &r.GPUs, &r.Memory,
 		&r.Plan.BeginTime, &r.Plan.TimeLimit, &r.BeginBy, &r.HoldUntil, &r.WorkLimit, &r.Prob, &r.Estimate, &r.BestEffort, &r.OnMiss,
 		&r.Work.NodeSeconds, &r.Work.BillingSeconds, &r.Worst.NodeSeconds, &r.Worst.BillingSeconds, &r.Expected.NodeSeconds, &r.Expected.BillingSeconds,
-		&r.Sample, &r.Class, &r.Comment, &r.Promised,
-		&p.State, &r.Job, &p.Submit, &p.BeginTime, &p.TimeLimit, &p.Held, &p.Yielded, &p.Eligible, &p.Start, &p.WorkStart, &r.End, &r.Note)
+		&r.Sample, &r.Class, &r.Comment, &r.Promised, &e.Open,
+		&p.State, &r.Job, &p.Submit, &p.BeginTime, &p.TimeLimit, &p.WasBegin, &p.WasLimit, &p.Held, &p.Yielded, &p.Late, &p.Eligible, &p.Start, &p.WorkStart, &r.End, &r.Note)
 	r.State, r.Eligible, r.Start, r.WorkStart = p.State, p.Eligible, p.Start, p.WorkStart
 	return e, err
 }

@@ -29,7 +29,8 @@ CREATE TABLE bindings (
 	job INTEGER NOT NULL, submit INTEGER NOT NULL,
 	state TEXT NOT NULL,
 	begin_time INTEGER NOT NULL, time_limit INTEGER NOT NULL,
-	held INTEGER NOT NULL, yielded INTEGER NOT NULL,
+	was_begin INTEGER NOT NULL, was_limit INTEGER NOT NULL,
+	held INTEGER NOT NULL, yielded INTEGER NOT NULL, late INTEGER NOT NULL,
 	eligible INTEGER NOT NULL, start INTEGER NOT NULL, work_start INTEGER NOT NULL,
 	UNIQUE (job, submit)
 ) STRICT;
@@ -55,7 +56,8 @@ CREATE VIEW reservations AS SELECT p.*,
 	coalesce(s.outcome, b.state, 'PROMISED') AS state,
 	coalesce(b.job, 0) AS job, coalesce(b.submit, 0) AS submit,
 	coalesce(b.begin_time, p.begin_time) AS set_begin_time, coalesce(b.time_limit, p.time_limit) AS set_time_limit,
-	coalesce(b.held, 0) AS held, coalesce(b.yielded, 0) AS yielded,
+	coalesce(b.was_begin, p.begin_time) AS was_begin, coalesce(b.was_limit, p.time_limit) AS was_limit,
+	coalesce(b.held, 0) AS held, coalesce(b.yielded, 0) AS yielded, coalesce(b.late, 0) AS late,
 	coalesce(s.eligible, b.eligible, 0) AS eligible, coalesce(s.start, b.start, 0) AS start,
 	coalesce(s.work_start, b.work_start, 0) AS work_start, coalesce(s.end, 0) AS end,
 	coalesce((SELECT e.text FROM events e WHERE e.plan = p.id AND e.kind IN ('user', 'note') ORDER BY e.id DESC LIMIT 1), '') AS note

@@ -1,0 +1,155 @@
+// Package keeper makes promises and keeps them: it plans reservations, writes
+// them into the ledger, finds their jobs in Slurm's queue, revises them while
+// they are pending and settles them when they end. All that it must remember is
+// in the ledger and in Slurm, so it goes on where it was after any crash. Time
+// and Slurm are given to it. Times are Unix seconds and durations seconds.
+package keeper
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+
+	"github.com/varq-project/varq/predictor/accounting"
+	"github.com/varq-project/varq/predictor/ledger"
+	"github.com/varq-project/varq/predictor/limits"
+	"github.com/varq-project/varq/predictor/qbets"
+	"github.com/varq-project/varq/predictor/server"
+	"github.com/varq-project/varq/predictor/trajectory"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// Slurm is what the keeper needs of Slurm.
+type Slurm interface {
+	// Queue returns every pending and running job.
+	Queue(ctx context.Context) ([]accounting.QueueEntry, error)
+	// Job returns one of them; a job that is not there is
+	// accounting.ErrNotFound.
+	Job(ctx context.Context, id int64) (accounting.QueueEntry, error)
+	// Update changes one job, Cancel ends it.
+	Update(ctx context.Context, u accounting.Update) error
+	Cancel(ctx context.Context, job int64) error
+	// Accounted returns what accounting knows of a job, oldest submission first.
+	Accounted(ctx context.Context, job int64) ([]workload.Job, error)
+	// Cluster returns what the cluster forbids.
+	Cluster(ctx context.Context) (limits.Cluster, error)
+	// Operators returns the users who may see and change everybody's jobs.
+	Operators(ctx context.Context) ([]string, error)
+}
+
+// Past is what has been learnt from past jobs.
+type Past interface {
+	trajectory.Forecaster
+	// Bound bounds a quantile of the wait of a job like r.
+	Bound(r workload.Request, quantile float64) qbets.Bound
+	// Ready returns nil once there is enough to plan with, and otherwise an
+	// error that says how far loading is.
+	Ready() error
+	// Covered is the time up to which all jobs that have ended are known.
+	Covered() int64
+}
+
+// Options configure a Keeper.
+type Options struct {
+	Ledger *ledger.Ledger
+	Slurm  Slurm
+	Past   Past
+	// Now is the clock, in Unix seconds.
+	Now func() int64
+	// Prob is the success probability of those who ask for none.
+	Prob float64
+	// Confidence is the level of Past's probabilities.
+	Confidence float64
+	// Horizon is how long before its deadline a job may become eligible.
+	Horizon int64
+	// Stale is how old the picture of the cluster may be for a promise.
+	Stale int64
+	// Grace is how long after its deadline a plan without a job is closed.
+	Grace   int64
+	Log     *slog.Logger
+	Metrics *Metrics
+}
+
+// Keeper makes and keeps promises. Plan, Predict, Bind, Reservations and Report
+// may be called at the same time as one another and as one Watch.
+type Keeper struct {
+	Options
+	picture atomic.Pointer[picture]
+
+	// looking is full while somebody acts on what is in the queue.
+	looking chan struct{}
+
+	mu        sync.Mutex
+	forecasts map[string]float64 // of pending reservations, by plan
+	retry     map[string]int64   // when to touch a plan's job again after a failure
+}
+
+// picture is what was last known of the cluster.
+type picture struct {
+	cluster   limits.Cluster
+	operators map[string]bool
+	at        int64
+}
+
+// New returns a Keeper. Refresh must have succeeded before it can promise
+// anything.
+func New(o Options) *Keeper {
+	return &Keeper{Options: o, looking: make(chan struct{}, 1), forecasts: map[string]float64{}, retry: map[string]int64{}}
+}
+
+// Refresh looks at what the cluster allows. On failure the old picture stays.
+func (k *Keeper) Refresh(ctx context.Context) error {
+	cluster, err := k.Slurm.Cluster(ctx)
+	if err != nil {
+		return fmt.Errorf("read the cluster's limits: %w", err)
+	}
+	names, err := k.Slurm.Operators(ctx)
+	if err != nil {
+		return fmt.Errorf("read Slurm's operators: %w", err)
+	}
+	operators := map[string]bool{}
+	for _, name := range names {
+		operators[name] = true
+	}
+	k.picture.Store(&picture{cluster: cluster, operators: operators, at: k.Now()})
+	return nil
+}
+
+// planner returns a planner for the cluster as last seen, or an error for the
+// user when that is not known well enough.
+func (k *Keeper) planner() (*trajectory.Planner, error) {
+	if err := k.Past.Ready(); err != nil {
+		return nil, server.Fault(server.ErrUnavailable, err.Error())
+	}
+	p := k.picture.Load()
+	if p == nil {
+		return nil, server.Fault(server.ErrUnavailable, "varqd has not reached Slurm yet")
+	}
+	if age := k.Now() - p.at; age > k.Stale {
+		return nil, server.Fault(server.ErrUnavailable, fmt.Sprintf("varqd has not reached Slurm for %d minutes", age/60))
+	}
+	return &trajectory.Planner{Forecaster: k.Past, Cluster: &p.cluster, Horizon: k.Horizon, Confidence: k.Confidence}, nil
+}
+
+// seesAll reports whether user may see everybody's reservations.
+func (k *Keeper) seesAll(user string) bool {
+	if user == "root" {
+		return true
+	}
+	p := k.picture.Load()
+	return p != nil && p.operators[user]
+}
+
+// lock waits for the right to act on open reservations.
+func (k *Keeper) lock(ctx context.Context) error {
+	select {
+	case k.looking <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (k *Keeper) unlock() { <-k.looking }
