@@ -1,0 +1,100 @@
+package slurmtime
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Unlimited is the duration that Slurm writes UNLIMITED.
+const Unlimited int64 = math.MaxInt64
+
+// maxDuration is the longest time limit that is not Unlimited, seconds: what
+// Slurm's 32 bits of minutes hold.
+const maxDuration = math.MaxUint32 * 60 / 64
+
+// ParseDuration reads a time limit in any format that sbatch --time takes:
+// MINUTES, MINUTES:SECONDS, HOURS:MINUTES:SECONDS, DAYS-HOURS[:MINUTES[:SECONDS]]
+// or UNLIMITED. It returns seconds.
+func ParseDuration(text string) (int64, error) {
+	fail := func(why string) (int64, error) {
+		return 0, fmt.Errorf("%.40q is not a time limit: %s (try 90, 1:30:00 or 1-12)", text, why)
+	}
+	switch strings.ToUpper(text) {
+	case "UNLIMITED", "INFINITE":
+		return Unlimited, nil
+	}
+	days, clock, withDays := strings.Cut(text, "-")
+	if !withDays {
+		days, clock = "0", text
+	}
+	parts := strings.Split(clock, ":")
+	// The unit of the first part depends on how many there are.
+	first := [][]int64{{60}, {60, 1}, {3600, 60, 1}}
+	if withDays {
+		first = [][]int64{{3600}, {3600, 60}, {3600, 60, 1}}
+	}
+	if len(parts) > len(first) {
+		return fail("it has too many parts")
+	}
+	d, err := count(days)
+	if err != nil {
+		return fail(err.Error())
+	}
+	seconds := d * 86400
+	for i, unit := range first[len(parts)-1] {
+		n, err := count(parts[i])
+		if err != nil {
+			return fail(err.Error())
+		}
+		seconds += n * unit
+	}
+	if seconds > maxDuration {
+		return fail("it is too long")
+	}
+	return seconds, nil
+}
+
+// count reads a whole number that is small enough to calculate with.
+func count(text string) (int64, error) {
+	n, err := strconv.ParseUint(text, 10, 31)
+	if err != nil {
+		if errors.Is(err, strconv.ErrRange) {
+			return 0, fmt.Errorf("%.20s is too large", text)
+		}
+		return 0, fmt.Errorf("%.20q is not a number", text)
+	}
+	return int64(n), nil
+}
+
+// FormatDuration writes seconds as Slurm does, [DAYS-]HH:MM:SS.
+func FormatDuration(seconds int64) string {
+	if seconds == Unlimited {
+		return "UNLIMITED"
+	}
+	sign := ""
+	if seconds < 0 {
+		sign, seconds = "-", -seconds
+	}
+	days, rest := seconds/86400, seconds%86400
+	text := fmt.Sprintf("%02d:%02d:%02d", rest/3600, rest/60%60, rest%60)
+	if days > 0 {
+		text = fmt.Sprintf("%d-%s", days, text)
+	}
+	return sign + text
+}
+
+// ParseProb reads a probability between 0 and 1, both excluded: "0.9" or "90%".
+func ParseProb(text string) (float64, error) {
+	number, percent := strings.CutSuffix(text, "%")
+	p, err := strconv.ParseFloat(number, 64)
+	if percent {
+		p /= 100
+	}
+	if err != nil || !(p > 0 && p < 1) {
+		return 0, fmt.Errorf("%.40q is not a probability between 0 and 1 (try 0.9 or 90%%)", text)
+	}
+	return p, nil
+}

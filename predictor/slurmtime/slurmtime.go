@@ -1,0 +1,338 @@
+// Package slurmtime reads and writes times and time limits as Slurm does: the
+// formats of sbatch --begin and --time. Times are Unix seconds and durations
+// seconds.
+package slurmtime
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// maxText bounds what is read as a time, in bytes.
+const maxText = 128
+
+// Parse reads a time in any format that sbatch --begin takes, with Slurm's
+// meaning: a time of day is the next one, a date without a year the next one, a
+// date without a time midnight. Now says what is next, zone which clock is
+// meant.
+//
+//	HH:MM[:SS] [AM|PM]     midnight noon fika teatime
+//	MMDD[YY]  MM/DD[/YY]  MM.DD[.YY]  YYYY-MM-DD  today tomorrow
+//	DATE[T|-| ]TIME        now[+|-COUNT[seconds|minutes|hours|days|weeks]]
+//	utsSECONDS
+//
+// Two things differ from Slurm: words may be in upper case, and a day that a
+// month does not have is an error.
+func Parse(text string, now int64, zone *time.Location) (int64, error) {
+	if len(text) > maxText {
+		return 0, fmt.Errorf("%.20q… is too long for a time", text)
+	}
+	at, err := parse(text, time.Unix(now, 0).In(zone))
+	if err != nil {
+		return 0, fmt.Errorf("%q is not a time: %w (try 17:00, tomorrow, 2027-01-31T08:00 or now+2hours)", text, err)
+	}
+	return at, nil
+}
+
+func parse(text string, now time.Time) (int64, error) {
+	s := &scanner{rest: strings.ToLower(strings.TrimSpace(text))}
+	if s.rest == "" {
+		return 0, errors.New("it is empty")
+	}
+	if s.word("uts") {
+		at, ok := s.digits(1, 12)
+		if !ok || s.rest != "" {
+			return 0, errors.New("uts takes a number of seconds")
+		}
+		return at, nil
+	}
+	if s.word("now") {
+		delta, err := s.delta()
+		if err != nil {
+			return 0, err
+		}
+		return now.Unix() + delta, nil
+	}
+	var w when
+	for s.rest != "" {
+		if err := w.part(s, now); err != nil {
+			return 0, err
+		}
+		s.separator()
+	}
+	return w.resolve(now)
+}
+
+// when is what has been read of a time.
+type when struct {
+	hasDate, hasYear, hasClock bool
+	year, month, day           int
+	hour, minute, second       int
+}
+
+var clockWords = []struct {
+	word string
+	hour int
+}{{"midnight", 0}, {"noon", 12}, {"fika", 15}, {"teatime", 16}}
+
+var dayWords = []struct {
+	word string
+	days int
+}{{"today", 0}, {"tomorrow", 1}}
+
+// part reads the date or the time of day that comes next.
+func (w *when) part(s *scanner, now time.Time) error {
+	for _, c := range clockWords {
+		if s.word(c.word) {
+			return w.clock(c.hour, 0, 0)
+		}
+	}
+	for _, d := range dayWords {
+		if s.word(d.word) {
+			day := now.AddDate(0, 0, d.days)
+			return w.date(day.Year(), int(day.Month()), day.Day())
+		}
+	}
+	number, length := s.peek()
+	switch next := s.at(length); {
+	case length == 0:
+		return fmt.Errorf("what does %q mean?", s.rest)
+	case length <= 2 && next == ':':
+		return s.clock(w)
+	case length == 4 && next == '-' && number > 1231:
+		return s.isoDate(w)
+	case length == 4 || length == 6:
+		return s.digitDate(w, length)
+	case length <= 2 && (next == '/' || next == '.'):
+		return s.slashDate(w, next)
+	}
+	return fmt.Errorf("what does %q mean?", s.rest)
+}
+
+func (w *when) clock(hour, minute, second int) error {
+	if w.hasClock {
+		return errors.New("it has two times of day")
+	}
+	if hour > 23 || minute > 59 || second > 59 {
+		return fmt.Errorf("there is no time of day %d:%02d:%02d", hour, minute, second)
+	}
+	w.hasClock, w.hour, w.minute, w.second = true, hour, minute, second
+	return nil
+}
+
+// date takes a date; year 0 stands for the next one.
+func (w *when) date(year, month, day int) error {
+	if w.hasDate {
+		return errors.New("it has two dates")
+	}
+	leap := year
+	if year == 0 {
+		leap = 2000
+	}
+	if t := time.Date(leap, time.Month(month), day, 0, 0, 0, 0, time.UTC); int(t.Month()) != month || t.Day() != day {
+		return fmt.Errorf("there is no day %d in month %d", day, month)
+	}
+	w.hasDate, w.hasYear, w.year, w.month, w.day = true, year != 0, year, month, day
+	return nil
+}
+
+// resolve fills in what was left out.
+func (w *when) resolve(now time.Time) (int64, error) {
+	at := func(year, month, day int) time.Time {
+		return time.Date(year, time.Month(month), day, w.hour, w.minute, w.second, 0, now.Location())
+	}
+	minute := now.Truncate(time.Minute)
+	var t time.Time
+	switch {
+	case !w.hasDate:
+		year, month, day := now.Date()
+		if t = at(year, int(month), day); !t.Truncate(time.Minute).After(minute) {
+			t = at(year, int(month), day+1)
+		}
+	case w.hasYear:
+		t = at(w.year, w.month, w.day)
+	default:
+		for year := now.Year(); ; year++ { // a 29th of February may be years away
+			t = at(year, w.month, w.day)
+			if t.Day() == w.day && t.Truncate(time.Minute).After(minute) {
+				break
+			}
+		}
+	}
+	if t.Unix() <= 0 {
+		return 0, errors.New("it lies before 1970")
+	}
+	return t.Unix(), nil
+}
+
+// scanner takes a text apart from the left.
+type scanner struct{ rest string }
+
+// word takes a word if it comes next.
+func (s *scanner) word(w string) bool {
+	rest, ok := strings.CutPrefix(s.rest, w)
+	if ok {
+		s.rest = rest
+	}
+	return ok
+}
+
+// at returns the byte at an index, or 0.
+func (s *scanner) at(i int) byte {
+	if i < len(s.rest) {
+		return s.rest[i]
+	}
+	return 0
+}
+
+// peek returns the number that comes next and its length in digits, 0 if none.
+func (s *scanner) peek() (number, length int) {
+	for length < 9 && isDigit(s.at(length)) {
+		number = number*10 + int(s.at(length)-'0')
+		length++
+	}
+	return number, length
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+// digits takes a number of least to most digits.
+func (s *scanner) digits(least, most int) (int64, bool) {
+	n := 0
+	for isDigit(s.at(n)) {
+		n++
+	}
+	if n < least || n > most {
+		return 0, false
+	}
+	number, err := strconv.ParseInt(s.rest[:n], 10, 64)
+	s.rest = s.rest[n:]
+	return number, err == nil
+}
+
+// separator takes what may stand between a date and a time: spaces, T or -.
+func (s *scanner) separator() {
+	s.rest = strings.TrimLeft(s.rest, " \t")
+	if len(s.rest) > 1 && (s.rest[0] == '-' || s.rest[0] == 't' && isDigit(s.at(1))) {
+		s.rest = s.rest[1:]
+	}
+}
+
+// clock reads HH:MM[:SS] [AM|PM].
+func (s *scanner) clock(w *when) error {
+	hour, _ := s.digits(1, 2)
+	s.word(":")
+	minute, ok := s.digits(2, 2)
+	if !ok {
+		return errors.New("minutes have two digits")
+	}
+	var second int64
+	if s.word(":") {
+		if second, ok = s.digits(2, 2); !ok {
+			return errors.New("seconds have two digits")
+		}
+	}
+	rest := s.rest
+	s.rest = strings.TrimLeft(s.rest, " \t")
+	switch {
+	case s.word("am"), s.word("pm"):
+		afternoon := strings.Contains(strings.TrimSuffix(rest, s.rest), "p")
+		if hour < 1 || hour > 12 {
+			return fmt.Errorf("%d o'clock is neither AM nor PM", hour)
+		}
+		hour %= 12
+		if afternoon {
+			hour += 12
+		}
+	default:
+		s.rest = rest
+	}
+	return w.clock(int(hour), int(minute), int(second))
+}
+
+// isoDate reads YYYY-MM-DD.
+func (s *scanner) isoDate(w *when) error {
+	year, _ := s.digits(4, 4)
+	s.word("-")
+	month, ok := s.digits(2, 2)
+	if !ok || !s.word("-") {
+		return errors.New("such a date is written YYYY-MM-DD")
+	}
+	day, ok := s.digits(2, 2)
+	if !ok {
+		return errors.New("such a date is written YYYY-MM-DD")
+	}
+	return w.date(int(year), int(month), int(day))
+}
+
+// digitDate reads MMDD or MMDDYY.
+func (s *scanner) digitDate(w *when, length int) error {
+	n, _ := s.digits(length, length)
+	year := 0
+	if length == 6 {
+		year = 2000 + int(n%100)
+		n /= 100
+	}
+	return w.date(year, int(n/100), int(n%100))
+}
+
+// slashDate reads MM/DD[/YY], or the same with points.
+func (s *scanner) slashDate(w *when, mark byte) error {
+	month, _ := s.digits(1, 2)
+	s.word(string(mark))
+	day, ok := s.digits(1, 2)
+	if !ok {
+		return errors.New("such a date is written MM/DD or MM/DD/YY")
+	}
+	year := int64(0)
+	if s.word(string(mark)) {
+		if year, ok = s.digits(2, 2); !ok {
+			return errors.New("such a date is written MM/DD or MM/DD/YY")
+		}
+		year += 2000
+	}
+	return w.date(int(year), int(month), int(day))
+}
+
+var units = []struct {
+	name    string
+	seconds int64
+}{{"second", 1}, {"minute", 60}, {"hour", 3600}, {"day", 86400}, {"week", 7 * 86400}}
+
+// delta reads what may follow "now", to the end: seconds from now.
+func (s *scanner) delta() (int64, error) {
+	text := strings.ReplaceAll(s.rest, " ", "")
+	if text == "" {
+		return 0, nil
+	}
+	sign := int64(1)
+	switch text[0] {
+	case '-':
+		sign = -1
+	case '+':
+	default:
+		return 0, fmt.Errorf("what does %q mean?", text)
+	}
+	count := &scanner{rest: text[1:]}
+	n, ok := count.digits(1, 9)
+	if !ok {
+		return 0, errors.New("now is followed by + and a number")
+	}
+	if count.rest == "" {
+		return sign * n, nil
+	}
+	for _, u := range units {
+		if strings.TrimSuffix(count.rest, "s") == u.name {
+			return sign * n * u.seconds, nil
+		}
+	}
+	return 0, fmt.Errorf("%q is none of seconds, minutes, hours, days, weeks", count.rest)
+}
+
+// Format writes a time as Slurm does, 2006-01-02T15:04:05.
+func Format(at int64, zone *time.Location) string {
+	return time.Unix(at, 0).In(zone).Format("2006-01-02T15:04:05")
+}

@@ -1,0 +1,124 @@
+package slurmtime
+
+import (
+	"bufio"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestAsSlurm compares with what Slurm 22.05's own parser answered, in UTC, at
+// 2026-11-21T02:40:24; testdata/slurm.txt holds its answers, 0 for an error.
+func TestAsSlurm(t *testing.T) {
+	const now = 1795228824
+	f, err := os.Open("testdata/slurm.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for s := bufio.NewScanner(f); s.Scan(); {
+		answer, text, ok := strings.Cut(s.Text(), "|")
+		if !ok {
+			continue
+		}
+		want, err := strconv.ParseInt(answer, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Parse(text, now, time.UTC)
+		if got != want || (err != nil) != (want == 0) {
+			t.Errorf("%q: %d (%v), Slurm says %d", text, got, err, want)
+		}
+	}
+}
+
+func TestParseZone(t *testing.T) {
+	zone := time.FixedZone("east", 2*3600)
+	now := time.Date(2026, 11, 21, 23, 30, 0, 0, zone)
+	for text, want := range map[string]time.Time{
+		"23:45":            time.Date(2026, 11, 21, 23, 45, 0, 0, zone),
+		"23:30":            time.Date(2026, 11, 22, 23, 30, 0, 0, zone),
+		"tomorrow":         time.Date(2026, 11, 22, 0, 0, 0, 0, zone),
+		"Tomorrow Noon":    time.Date(2026, 11, 22, 12, 0, 0, 0, zone),
+		"0229":             time.Date(2028, 2, 29, 0, 0, 0, 0, zone),
+		"2027-03-28T02:30": time.Date(2027, 3, 28, 2, 30, 0, 0, zone),
+	} {
+		if got, err := Parse(text, now.Unix(), zone); err != nil || got != want.Unix() {
+			t.Errorf("%q: %v (%v), want %v", text, time.Unix(got, 0).In(zone), err, want)
+		}
+	}
+	for _, text := range []string{"2027-02-30", "0431", "17:00 18:00", "today tomorrow", strings.Repeat("1", 200)} {
+		if got, err := Parse(text, now.Unix(), zone); err == nil {
+			t.Errorf("%q: %d", text, got)
+		}
+	}
+}
+
+func TestDuration(t *testing.T) {
+	for text, want := range map[string]int64{
+		"90": 5400, "1:30": 90, "1:30:00": 5400, "1-12": 129600, "1-12:30": 131400, "1-0:0:1": 86401, "unlimited": Unlimited, "0": 0,
+	} {
+		got, err := ParseDuration(text)
+		if err != nil || got != want {
+			t.Errorf("%q: %d (%v), want %d", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "-", "1-", "a", "1:2:3:4", "1:-2", "+5", "99999999999", "1-1-1", "2147483647-0"} {
+		if got, err := ParseDuration(text); err == nil {
+			t.Errorf("%q: %d", text, got)
+		}
+	}
+	for seconds, want := range map[int64]string{0: "00:00:00", 5400: "01:30:00", 131400: "1-12:30:00", -61: "-00:01:01", Unlimited: "UNLIMITED"} {
+		if got := FormatDuration(seconds); got != want {
+			t.Errorf("%d: %s, want %s", seconds, got, want)
+		}
+	}
+}
+
+func TestProb(t *testing.T) {
+	for text, want := range map[string]float64{"0.9": .9, ".5": .5, "90%": .9, "99.5%": .995} {
+		if got, err := ParseProb(text); err != nil || got != want {
+			t.Errorf("%q: %v (%v)", text, got, err)
+		}
+	}
+	for _, text := range []string{"", "0", "1", "100%", "1.5", "-1", "NaN", "often", "%"} {
+		if got, err := ParseProb(text); err == nil {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, text := range []string{"17:00", "now+2hours", "tomorrow noon", "12/25/27-10:00", "2027-01-02T10:00:30", "uts1795217746", "0229"} {
+		f.Add(text, int64(1795228713))
+	}
+	f.Fuzz(func(t *testing.T, text string, now int64) {
+		if now < 0 || now > 1<<36 {
+			return
+		}
+		at, err := Parse(text, now, time.UTC)
+		if err != nil {
+			return
+		}
+		if again, err := Parse(Format(at, time.UTC), now, time.UTC); at > 0 && at < 1<<37 && (err != nil || again != at) {
+			t.Errorf("%q is %d, written %s, which is %d (%v)", text, at, Format(at, time.UTC), again, err)
+		}
+	})
+}
+
+func FuzzParseDuration(f *testing.F) {
+	for _, text := range []string{"90", "1:30:00", "1-12:30", "UNLIMITED"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		d, err := ParseDuration(text)
+		if err != nil {
+			return
+		}
+		if again, err := ParseDuration(FormatDuration(d)); err != nil || again != d || d < 0 {
+			t.Errorf("%q is %d, written %s, which is %d (%v)", text, d, FormatDuration(d), again, err)
+		}
+	})
+}
