@@ -6,48 +6,47 @@ import "github.com/varq-project/varq/predictor/stats"
 // the order of the columns of rareRuns.
 var watched = [...]float64{.5, .75, .95}
 
-// runs counts, for each watched quantile q, how many of the newest waits in
-// succession fell outside what the past allows: above the bound on the
-// q-quantile (the prediction failed), or below the bound on the (1-q)-quantile
-// (the queue became fast, and predictions are longer than need be).
-type runs struct{ above, below [len(watched)]int32 }
+// runs holds, for each watched quantile q, the run of newest waits that fell
+// outside what the past allows: above the bound on the q-quantile (the
+// prediction failed), or below the bound on the (1-q)-quantile (the queue became
+// fast, and predictions are longer than need be).
+type runs struct{ above, below [len(watched)]run }
 
-// observe counts wait, which is not yet part of h. Ties break a run, so a
-// quantile that is as small as waits get cannot be fallen short of.
-func (r *runs) observe(h *history, table *[len(watched)]indices, wait uint32) {
+// run is a number of misses in succession. How many are rare is settled when it
+// begins, by the autocorrelation of the waits until then: if the run is a change,
+// its own waits would make the series look far more autocorrelated than it is.
+type run struct{ length, rare int32 }
+
+// observe counts wait, which is not yet part of h, and returns the length of the
+// longest run that is too long to be chance, or 0 when there is none. A tie is no
+// miss, so nothing is ever below a quantile as small as waits get.
+func (r *runs) observe(h *history, table *[len(watched)]indices, wait uint32) int {
 	n := h.len()
-	for i := range watched {
-		k := table[i].at(n)
-		if k == 0 {
-			r.above[i], r.below[i] = 0, 0
-			continue
-		}
-		if wait > h.sorted.Select(k-1) {
-			r.above[i]++
-		} else {
-			r.above[i] = 0
-		}
-		if wait < h.sorted.Select(n-k) {
-			r.below[i]++
-		} else {
-			r.below[i] = 0
-		}
-	}
-}
-
-// rare returns the length of the longest run that is too long to be chance in a
-// series of lag-1 autocorrelation rho, or 0 when there is none.
-func (r *runs) rare(rho float64) int {
-	limit := rareRun(rho)
 	longest := int32(0)
 	for i := range watched {
-		for _, run := range [...]int32{r.above[i], r.below[i]} {
-			if run >= limit[i] {
-				longest = max(longest, run)
-			}
-		}
+		k := table[i].at(n)
+		above := k > 0 && wait > h.sorted.Select(k-1)
+		below := k > 0 && wait < h.sorted.Select(n-k)
+		longest = max(longest, r.above[i].count(above, h, i), r.below[i].count(below, h, i))
 	}
 	return int(longest)
+}
+
+// count adds to the run or ends it, and returns its length if it is rare and 0 if
+// it is not. The quantile is the i-th that is watched.
+func (r *run) count(miss bool, h *history, i int) int32 {
+	if !miss {
+		r.length = 0
+		return 0
+	}
+	if r.length == 0 {
+		r.rare = rareRun(h.log.Autocorrelation())[i]
+	}
+	r.length++
+	if r.length < r.rare {
+		return 0
+	}
+	return r.length
 }
 
 // indices remembers stats.QuantileBound's index of one quantile by sample size.

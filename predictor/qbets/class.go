@@ -38,9 +38,10 @@ const (
 
 // Classifier tells which classes a request belongs to.
 type Classifier interface {
-	// Classes appends to dst the classes of r, the finest first and each in the
-	// next, and returns the result. The last is the same for all requests. Equal
-	// requests get equal classes as long as the Classifier is not changed.
+	// Classes appends to dst the classes of r and returns the result: at least
+	// one, the finest first, each a part of the next and none twice. The last is
+	// the same for all requests. The rest of r being equal, the same finest class
+	// comes with the same others.
 	Classes(dst []Class, r *workload.Request) []Class
 }
 
@@ -76,10 +77,10 @@ func (c Class) String() string {
 
 // String returns the range's ends: "5-8", "4" or "1025+".
 func (r Range) String() string {
-	switch {
-	case r.Through == 0:
+	switch r.Through {
+	case 0:
 		return fmt.Sprintf("%d+", r.Above+1)
-	case r.Through == r.Above+1:
+	case r.Above + 1:
 		return fmt.Sprint(r.Through)
 	}
 	return fmt.Sprintf("%d-%d", r.Above+1, r.Through)

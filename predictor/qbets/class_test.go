@@ -17,7 +17,7 @@ func TestGridClasses(t *testing.T) {
 	}{
 		{"nodes", workload.Request{Partition: "batch", QOS: "high", Size: workload.Size{Nodes: 5, CPUs: 320}, Limit: 2 * hour}, []string{
 			"partition=batch qos=high nodes=5-8 limit=1h-2h",
-			"partition=batch nodes=5-8 limit=1h-2h",
+			"partition=batch qos=high limit=1h-2h",
 			"partition=batch limit=1h-2h",
 			"partition=batch",
 			"all jobs",

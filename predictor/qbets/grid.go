@@ -10,13 +10,15 @@ import (
 // Grid is a fixed Classifier: sizes by doublings and time limits by the steps
 // that sites and users like to choose. From fine to coarse its classes are
 //
-//	partition, QOS, size and limit
-//	partition, size and limit
+//	partition, QOS, limit and size
+//	partition, QOS and limit
 //	partition and limit
 //	partition
 //	all jobs
 //
-// A request that names no partition or QOS skips the levels that need one.
+// A request that names no QOS or partition skips the level that adds nothing.
+// Size goes first because, of what a scheduler looks at, it tells the least:
+// priority comes with the QOS, and backfilling goes by the limit.
 type Grid struct{}
 
 // limitSteps are the upper ends of Grid's limit classes, seconds; the last class
@@ -35,13 +37,13 @@ const (
 func (Grid) Classes(dst []Class, r *workload.Request) []Class {
 	unit, amount := size(&r.Size)
 	c := Class{Partition: r.Partition, QOS: r.QOS, Unit: unit, Size: doubling(amount), Limit: step(r.Limit)}
-	if c.QOS != "" {
-		dst = append(dst, c)
-		c.QOS = ""
-	}
 	dst = append(dst, c)
 	c.Unit, c.Size = AnyUnit, Range{}
 	dst = append(dst, c)
+	if c.QOS != "" {
+		c.QOS = ""
+		dst = append(dst, c)
+	}
 	if c.Partition != "" {
 		c.Limit = Range{}
 		dst = append(dst, c)

@@ -100,12 +100,12 @@ func (p *Predictor) Learn(job workload.Job) {
 // are older than the run stay no longer than they must: each wait that follows
 // takes the place of one.
 func (p *Predictor) learn(h *history, wait uint32, start int64) {
-	h.runs.observe(h, &p.indices, wait)
+	run := h.runs.observe(h, &p.indices, wait)
 	if h.len() == p.most || h.stale > 0 && h.len() >= p.least {
 		h.drop()
 	}
 	h.push(wait)
-	if run := h.runs.rare(h.log.Autocorrelation()); run > 0 {
+	if run > 0 {
 		h.cut(max(p.least, run))
 		h.stale = max(0, h.len()-run)
 		h.runs = runs{}
@@ -113,13 +113,13 @@ func (p *Predictor) learn(h *history, wait uint32, start int64) {
 	}
 }
 
-// Forecast estimates every candidate of r, as known at time now, into the
-// element of est of the same index. A candidate's class follows its own time
-// limit, so estimates jump where the limit leaves one class for another. Prob is
-// the lower confidence bound on the probability of a wait within the budget,
-// which is the largest q whose Bound is within it. What is known does not depend
-// on now: a Predictor knows exactly what it has learnt.
-func (p *Predictor) Forecast(r workload.Request, now int64, c []workload.Candidate, est []workload.Estimate) {
+// Forecast estimates every candidate of r into the element of est of the same
+// index. A candidate's class follows its own time limit, so estimates jump where
+// the limit leaves one class for another. Prob is the lower confidence bound on
+// the probability of a wait within the budget, which is the largest q whose Bound
+// is within it. The time at which it is asked, the second argument, makes no
+// difference: a Predictor knows what it has learnt and nothing of the present.
+func (p *Predictor) Forecast(r workload.Request, _ int64, c []workload.Candidate, est []workload.Estimate) {
 	var (
 		e       evidence
 		classes []Class
@@ -160,9 +160,9 @@ type Bound struct {
 	Quantile   float64 // the quantile it bounds
 	Confidence float64 // really achieved, at least the one asked for
 	Sample     int     // past waits behind it
-	Index      int     // it is the Index-th smallest of them, from 1 ...
+	Index      int     // the Index-th smallest of them, from 1, is the bound
 	Class      string  // whose waits they are
-	Raised     string  // ... or the finer class whose few waits allow no less
+	Raised     string  // unless empty: the finer class whose few waits show it is more
 	OK         bool    // false: the sample is too small for any bound
 }
 

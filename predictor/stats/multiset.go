@@ -92,9 +92,6 @@ func (m *Multiset) Through(v uint32) (count int, sum int64) {
 	return count, sum
 }
 
-// Reset empties the multiset.
-func (m *Multiset) Reset() { *m = Multiset{} }
-
 func last(block []uint32) uint32 { return block[len(block)-1] }
 
 // find returns the first block that may hold v: the first that ends at v or
@@ -131,7 +128,7 @@ func (m *Multiset) split(b int) {
 func (m *Multiset) merge(b int) {
 	if len(m.blocks) == 1 {
 		if len(m.blocks[0]) == 0 {
-			m.Reset()
+			*m = Multiset{}
 		}
 		return
 	}

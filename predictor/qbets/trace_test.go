@@ -1,0 +1,85 @@
+package qbets_test
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/varq-project/varq/predictor/accounting/swf"
+	"github.com/varq-project/varq/predictor/qbets"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// TestTrace lives through a real log, SDSC-SP2: at each submission it bounds the
+// wait from what has started by then. The first tenth is warm-up. A bound that
+// knows nothing of the queue's present state is granted .02.
+func TestTrace(t *testing.T) {
+	jobs := readTrace(t, "SDSC-SP2-1998-4.2-cln.swf.gz")
+	starts := slices.Clone(jobs)
+	slices.SortStableFunc(starts, func(a, b workload.Job) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.ID, b.ID))
+	})
+	p := qbets.New(qbets.Options{})
+	quantiles := []float64{.5, .75, .95}
+	held, asked := make([]int, len(quantiles)), make([]int, len(quantiles))
+	for i, job := range jobs {
+		for len(starts) > 0 && starts[0].Start <= job.Submit {
+			p.Learn(starts[0])
+			starts = starts[1:]
+		}
+		if i < len(jobs)/10 {
+			continue
+		}
+		wait, _ := job.Wait()
+		for j, q := range quantiles {
+			if b := p.Bound(job.Request, q); b.OK {
+				asked[j]++
+				if wait <= b.Seconds {
+					held[j]++
+				}
+			}
+		}
+	}
+	for j, q := range quantiles {
+		coverage := float64(held[j]) / float64(asked[j])
+		t.Logf("bound on the %v quantile: held for %.4f of %d", q, coverage, asked[j])
+		if coverage < q-.02 {
+			t.Errorf("bound on the %v quantile holds for %.4f", q, coverage)
+		}
+	}
+}
+
+// readTrace returns a log's jobs that started, by submission. It skips the test
+// when there is no such log in the folder VARQ_TRACES names, or else in
+// ../shared/traces as seen from the repository's root.
+func readTrace(t *testing.T, name string) []workload.Job {
+	t.Helper()
+	folder := os.Getenv("VARQ_TRACES")
+	if folder == "" {
+		folder = filepath.Join("..", "..", "..", "shared", "traces")
+	}
+	path := filepath.Join(folder, name)
+	if _, err := os.Stat(path); err != nil {
+		t.Skipf("no log of that name (set VARQ_TRACES to its folder): %v", err)
+	}
+	log, err := swf.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	var jobs []workload.Job
+	for job, err := range log.Jobs() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := job.Wait(); ok {
+			jobs = append(jobs, job)
+		}
+	}
+	slices.SortStableFunc(jobs, func(a, b workload.Job) int {
+		return cmp.Or(cmp.Compare(a.Submit, b.Submit), cmp.Compare(a.ID, b.ID))
+	})
+	return jobs
+}
