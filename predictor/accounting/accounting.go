@@ -64,6 +64,11 @@ type Controller interface {
 	Ping(ctx context.Context) error
 	// Queue returns every pending and running job, by id.
 	Queue(ctx context.Context) ([]QueueEntry, error)
+	// Job returns one pending or running job, or ErrNotFound.
+	Job(ctx context.Context, id int64) (QueueEntry, error)
+	// Operators returns the users who may see and change everybody's jobs: those
+	// with an administrator level in accounting, and SlurmUser where it is known.
+	Operators(ctx context.Context) ([]string, error)
 	// Nodes returns every node, by name.
 	Nodes(ctx context.Context) ([]Node, error)
 	// Cluster returns what the configuration and the accounting database forbid.
@@ -80,7 +85,6 @@ type Controller interface {
 type QueueEntry struct {
 	workload.Job
 	Name       string
-	Comment    string
 	Reason     string // why it is pending, as Slurm writes it ("BeginTime", "Priority")
 	Dependency string
 	Priority   int64
@@ -119,14 +123,3 @@ type Update struct {
 	TimeLimit int64 // seconds; Slurm counts minutes, so it is rounded up
 	Comment   *string
 }
-
-// Level is the administrator level of a user in the accounting database.
-type Level uint8
-
-// The administrator levels. Operators and administrators see and may change
-// every user's jobs.
-const (
-	LevelUser Level = iota
-	LevelOperator
-	LevelAdministrator
-)

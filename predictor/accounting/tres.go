@@ -110,3 +110,33 @@ func RequestedSize(requested, allocated limits.TRES) workload.Size {
 	}
 	return size
 }
+
+// ParseWeights reads a partition's TRESBillingWeights, such as
+// "CPU=1.0,Mem=0.25G,GRES/gpu=2.0", into billing units for one of each TRES, by
+// its name in lower case; that of memory is for a MiB. None is nil.
+func ParseWeights(list string) (map[string]float64, error) {
+	if list == "" || list == "(null)" {
+		return nil, nil
+	}
+	weights := make(map[string]float64)
+	for item := range strings.SplitSeq(list, ",") {
+		name, value, ok := strings.Cut(item, "=")
+		name = strings.ToLower(name)
+		if !ok || name == "" || value == "" {
+			return nil, fmt.Errorf("billing weight %q: want NAME=WEIGHT", item)
+		}
+		number, exponent := value, 0
+		if i := strings.IndexByte(unitExponents, value[len(value)-1]); i >= 0 {
+			number, exponent = value[:len(value)-1], i+1
+			if name == "mem" {
+				exponent -= 2
+			}
+		}
+		weight, err := strconv.ParseFloat(number, 64)
+		if err != nil || math.IsNaN(weight) || math.IsInf(weight, 0) {
+			return nil, fmt.Errorf("billing weight %q: bad number", item)
+		}
+		weights[name] = weight / math.Pow(1024, float64(exponent))
+	}
+	return weights, nil
+}

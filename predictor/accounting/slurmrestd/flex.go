@@ -1,0 +1,159 @@
+package slurmrestd
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// number is a whole number in any of the shapes in which the API's versions
+// write one: 5, "5", null, or {"set":true,"infinite":false,"number":5}.
+type number struct {
+	value    int64
+	set      bool // there is a finite value
+	infinite bool
+}
+
+// Slurm's own marks for "no value" and "infinite", in 32 and 64 bits. Versions
+// differ in which of them they let through.
+const (
+	noValue32  = math.MaxUint32 - 1
+	infinite32 = math.MaxUint32
+	noValue64  = math.MaxUint64 - 1
+	infinite64 = math.MaxUint64
+)
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (n *number) UnmarshalJSON(data []byte) error {
+	*n = number{}
+	switch {
+	case len(data) == 0 || bytes.Equal(data, []byte("null")):
+		return nil
+	case data[0] == '{':
+		var object struct {
+			Set      *bool
+			Infinite bool
+			Number   json.Number
+		}
+		if err := json.Unmarshal(data, &object); err != nil {
+			return err
+		}
+		if object.Infinite {
+			n.infinite = true
+			return nil
+		}
+		if object.Set != nil && !*object.Set || object.Number == "" {
+			return nil
+		}
+		return n.parse(object.Number.String())
+	case data[0] == '"':
+		var text string
+		if err := json.Unmarshal(data, &text); err != nil {
+			return err
+		}
+		switch strings.ToUpper(text) {
+		case "":
+			return nil
+		case "INFINITE", "UNLIMITED":
+			n.infinite = true
+			return nil
+		}
+		return n.parse(text)
+	}
+	return n.parse(string(data))
+}
+
+func (n *number) parse(text string) error {
+	if value, err := strconv.ParseInt(text, 10, 64); err == nil {
+		switch value {
+		case noValue32, -2:
+		case infinite32, -1:
+			n.infinite = true
+		default:
+			n.value, n.set = value, true
+		}
+		return nil
+	}
+	if value, err := strconv.ParseUint(text, 10, 64); err == nil {
+		n.infinite = value == infinite64
+		return nil // nothing that Slurm counts is as large as that
+	}
+	value, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.Abs(value) >= math.MaxInt64 || math.IsNaN(value) {
+		return fmt.Errorf("bad number %.40q", text)
+	}
+	n.value, n.set = int64(value), true
+	return nil
+}
+
+// or returns the value, or fallback without one.
+func (n number) or(fallback int64) int64 {
+	if n.set {
+		return n.value
+	}
+	return fallback
+}
+
+// count returns the value if it is positive and fits, else 0.
+func (n number) count() int32 {
+	return int32(min(max(n.or(0), 0), math.MaxInt32))
+}
+
+// words is a list of words in any of the shapes in which the API's versions
+// write one: "PENDING", ["PENDING","REQUEUED"] or null. A single string is cut
+// at its commas.
+type words []string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (w *words) UnmarshalJSON(data []byte) error {
+	*w = nil
+	if len(data) > 0 && data[0] == '[' {
+		return json.Unmarshal(data, (*[]string)(w))
+	}
+	var text string
+	if err := json.Unmarshal(data, &text); err != nil {
+		return err
+	}
+	if text != "" {
+		*w = strings.Split(text, ",")
+	}
+	return nil
+}
+
+// text is a string that some versions write as a number or an object.
+type text string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (t *text) UnmarshalJSON(data []byte) error {
+	*t = ""
+	if len(data) > 0 && data[0] == '"' {
+		return json.Unmarshal(data, (*string)(t))
+	}
+	var n number
+	if err := n.UnmarshalJSON(data); err != nil {
+		return err
+	}
+	if n.set {
+		*t = text(strconv.FormatInt(n.value, 10))
+	}
+	return nil
+}
+
+// comment is a job's comment: a string in the queue, and in accounting an object
+// of the comments of its user, the administrator and the system.
+type comment string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (c *comment) UnmarshalJSON(data []byte) error {
+	*c = ""
+	if len(data) > 0 && data[0] == '{' {
+		var object struct{ Job string }
+		err := json.Unmarshal(data, &object)
+		*c = comment(object.Job)
+		return err
+	}
+	return json.Unmarshal(data, (*string)(c))
+}

@@ -1,0 +1,144 @@
+package slurmrestd
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/varq-project/varq/predictor/accounting"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// queueJob is a job as slurmctld tells it.
+type queueJob struct {
+	JobID        number  `json:"job_id"`
+	Name         string  `json:"name"`
+	UserName     string  `json:"user_name"`
+	Account      string  `json:"account"`
+	Partition    string  `json:"partition"`
+	QOS          string  `json:"qos"`
+	State        words   `json:"job_state"`
+	Reason       string  `json:"state_reason"`
+	Dependency   string  `json:"dependency"`
+	Comment      comment `json:"comment"`
+	Priority     number  `json:"priority"`
+	Nodes        string  `json:"nodes"`
+	NodeCount    number  `json:"node_count"`
+	CPUs         number  `json:"cpus"`
+	TimeLimit    number  `json:"time_limit"` // minutes
+	Submit       number  `json:"submit_time"`
+	Eligible     number  `json:"eligible_time"`
+	Start        number  `json:"start_time"`
+	TRESReq      string  `json:"tres_req_str"`
+	TRESAlloc    string  `json:"tres_alloc_str"`
+	ArrayJobID   number  `json:"array_job_id"`
+	ArrayTaskID  number  `json:"array_task_id"`
+	ArrayTasks   string  `json:"array_task_string"`
+	HetJobID     number  `json:"het_job_id"`
+	RestartCount number  `json:"restart_cnt"`
+}
+
+// Queue implements accounting.Controller.
+func (c *Client) Queue(ctx context.Context) ([]accounting.QueueEntry, error) {
+	return c.readQueue(ctx, "/jobs")
+}
+
+// Job implements accounting.Controller.
+func (c *Client) Job(ctx context.Context, id int64) (accounting.QueueEntry, error) {
+	queue, err := c.readQueue(ctx, jobPath(id))
+	if err != nil {
+		return accounting.QueueEntry{}, err
+	}
+	for _, entry := range queue { // the rest are other tasks of its array
+		if entry.ID == id {
+			return entry, nil
+		}
+	}
+	return accounting.QueueEntry{}, fmt.Errorf("slurmrestd: job %d: %w", id, accounting.ErrNotFound)
+}
+
+// readQueue returns the pending and running jobs that path names, by id.
+func (c *Client) readQueue(ctx context.Context, path string) ([]accounting.QueueEntry, error) {
+	var queue []accounting.QueueEntry
+	err := c.do(ctx, request{method: http.MethodGet, family: controller, path: path}, fields{
+		"jobs": each(func(j *queueJob) error {
+			entry, err := j.entry()
+			if err == nil && !entry.State.Finished() {
+				queue = append(queue, entry)
+			}
+			return err
+		}),
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(queue, func(a, b accounting.QueueEntry) int { return cmp.Compare(a.ID, b.ID) })
+	return queue, nil
+}
+
+func (j *queueJob) entry() (accounting.QueueEntry, error) {
+	requested, err := accounting.ParseTRES(j.TRESReq)
+	if err != nil {
+		return accounting.QueueEntry{}, err
+	}
+	allocated, err := accounting.ParseTRES(j.TRESAlloc)
+	if err != nil {
+		return accounting.QueueEntry{}, err
+	}
+	entry := accounting.QueueEntry{
+		Job: workload.Job{
+			ID: j.JobID.or(0),
+			Request: workload.Request{
+				User:      j.UserName,
+				Account:   j.Account,
+				Partition: j.Partition,
+				QOS:       j.QOS,
+				Size:      accounting.RequestedSize(requested, allocated),
+				Limit:     limitSeconds(j.TimeLimit),
+			},
+			Submit:   j.Submit.or(0),
+			Eligible: j.Eligible.or(0),
+			State:    accounting.ParseState(j.State...),
+			Comment:  string(j.Comment),
+		},
+		Name:         j.Name,
+		Reason:       j.Reason,
+		Dependency:   j.Dependency,
+		Priority:     j.Priority.or(0),
+		Nodes:        j.Nodes,
+		ArrayJob:     j.ArrayJobID.or(0),
+		ArrayTasks:   j.ArrayTasks,
+		HetJob:       j.HetJobID.or(0),
+		RestartCount: int(j.RestartCount.count()),
+	}
+	if entry.State == workload.Requeued { // it will be pending in a moment
+		entry.State = workload.Pending
+	}
+	if entry.Size.Nodes == 0 {
+		entry.Size.Nodes = j.NodeCount.count()
+	}
+	if entry.CPUs == 0 {
+		entry.CPUs = j.CPUs.count()
+	}
+	if entry.State == workload.Pending {
+		entry.Held = j.Priority.set && j.Priority.value == 0
+	} else {
+		entry.Start = j.Start.or(0) // a pending job's is a guess
+	}
+	if entry.ArrayTasks == "" && entry.ArrayJob != 0 && j.ArrayTaskID.set {
+		entry.ArrayTasks = strconv.FormatInt(j.ArrayTaskID.value, 10)
+	}
+	return entry, nil
+}
+
+// limitSeconds turns a limit in minutes into seconds; one that is not known, or
+// left to the partition, is 0.
+func limitSeconds(minutes number) int64 {
+	if minutes.infinite {
+		return accounting.UnlimitedTime
+	}
+	return 60 * min(max(minutes.or(0), 0), accounting.UnlimitedTime/60)
+}
