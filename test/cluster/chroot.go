@@ -159,6 +159,9 @@ func (r root) copyUser(name string) error {
 	if err := prepend(r.path("/etc/passwd"), fmt.Sprintf("%s:x:%s:%s::%s:/bin/bash\n", name, u.Uid, u.Gid, u.HomeDir)); err != nil {
 		return err
 	}
+	if err := prepend(r.path("/etc/shadow"), name+":*:1::::::\n"); err != nil { // su asks for it
+		return err
+	}
 	if err := prepend(r.path("/etc/group"), fmt.Sprintf("%s:x:%s:\n", g.Name, u.Gid)); err != nil {
 		return err
 	}

@@ -68,6 +68,9 @@ func TestCluster(t *testing.T) {
 
 	t.Run("daemons restart", func(t *testing.T) {
 		id := run(t, c, "alice", "sbatch", "--parsable", "--begin=now+1hour", "--wrap=true")
+		if err := c.Reconfigure(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 		if err := c.Restart(t.Context(), Slurmctld); err != nil {
 			t.Fatal(err)
 		}
@@ -75,9 +78,6 @@ func TestCluster(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := c.StartDaemon(t.Context(), Slurmrestd); err != nil {
-			t.Fatal(err)
-		}
-		if err := c.Reconfigure(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if got := run(t, c, "alice", "squeue", "-ho", "%i"); got != id {

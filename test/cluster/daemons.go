@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -217,11 +218,18 @@ func (c *Cluster) end(d Daemon, sig syscall.Signal) error {
 	if !ok {
 		return fmt.Errorf("%s is not running", d)
 	}
-	if err := syscall.Kill(p.PID, sig); err != nil {
-		return fmt.Errorf("%s: %w", d, err)
-	}
-	if !p.waitGone(stopPatience) {
-		return fmt.Errorf("%s, process %d, does not end", d, p.PID)
+	for began := time.Now(); ; {
+		if err := syscall.Kill(p.PID, sig); err != nil && !errors.Is(err, syscall.ESRCH) {
+			return fmt.Errorf("%s: %w", d, err)
+		}
+		// Again after a while: slurmctld 24.11 misses a signal that comes
+		// while it reads its configuration again.
+		if p.waitGone(2 * time.Second) {
+			break
+		}
+		if time.Since(began) > stopPatience {
+			return fmt.Errorf("%s, process %d, does not end", d, p.PID)
+		}
 	}
 	return os.Remove(c.pidFile(d))
 }
