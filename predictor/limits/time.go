@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/varq-project/varq/predictor/slurmtime"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -74,7 +75,7 @@ func (l *longest) bound(seconds int64, owner, setting, words string) {
 	l.seconds = seconds
 	l.by = Rule{
 		Name: owner + " " + setting,
-		Says: fmt.Sprintf("%s %s (%s)", owner, fmt.Sprintf(words, clock(seconds)), setting),
+		Says: fmt.Sprintf("%s %s (%s)", owner, fmt.Sprintf(words, slurmtime.FormatDuration(seconds)), setting),
 	}
 }
 
@@ -118,13 +119,4 @@ func names(holders []holder, of func(*JobLimits) TRES) []string {
 		}
 	}
 	return slices.Sorted(maps.Keys(seen))
-}
-
-// clock writes seconds as Slurm does, days-hours:minutes:seconds.
-func clock(s int64) string {
-	hms := fmt.Sprintf("%02d:%02d:%02d", s/3600%24, s/60%60, s%60)
-	if s >= 86400 {
-		return fmt.Sprintf("%d-%s", s/86400, hms)
-	}
-	return hms
 }

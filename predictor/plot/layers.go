@@ -69,14 +69,14 @@ func (s *scene) at(t int64, prob float64) vg.Point {
 	return vg.Point{X: s.x(float64(t)), Y: s.y(prob)}
 }
 
-// bands shades every other class and names each, where there is room, by what
-// distinguishes it from the others.
+// bands shades every other class and names each above the picture, where there
+// is room, by what distinguishes it from the others.
 func (s *scene) bands() {
 	if len(s.runs) < 2 {
 		return
 	}
 	common := s.common()
-	style := words(8, muted, text.XCenter, text.YTop)
+	style := words(8, muted, text.XCenter, text.YBottom)
 	for i, r := range s.runs {
 		left, right := s.x(float64(r.points[0].BeginTime)), s.x(float64(r.end))
 		if i%2 == 1 {
@@ -87,7 +87,7 @@ func (s *scene) bands() {
 			name = strings.Join(slices.DeleteFunc(strings.Fields(name), func(w string) bool { return common[w] }), " ")
 		}
 		if style.Width(name)+vg.Points(6) <= right-left {
-			s.c.FillText(style, vg.Point{X: (left + right) / 2, Y: s.y(1) - vg.Points(4)}, name)
+			s.c.FillText(style, vg.Point{X: (left + right) / 2, Y: s.y(1) + vg.Points(4)}, name)
 		}
 	}
 }
@@ -158,16 +158,12 @@ func (s *scene) curve() {
 	}
 }
 
-// asked draws the probability asked for.
+// asked draws the probability asked for, and names it at the right.
 func (s *scene) asked() {
 	y := s.y(s.Prob)
 	s.c.StrokeLine2(line(ink, 1, vg.Points(5), vg.Points(4)), s.c.Min.X, y, s.c.Max.X, y)
-	style := words(9, ink, text.XLeft, text.YBottom)
-	place := vg.Point{X: s.c.Min.X + vg.Points(6), Y: y + vg.Points(3)}
-	if s.Prob > .9 {
-		style.YAlign, place.Y = text.YTop, y-vg.Points(3)
-	}
-	s.box(style, place, fmt.Sprintf("asked for: %s", percent(s.Prob)))
+	style := words(9, ink, text.XLeft, text.YCenter)
+	s.c.FillText(style, vg.Point{X: s.c.Max.X + vg.Points(5), Y: y}, percent(s.Prob)+"\nasked")
 }
 
 // deadline draws the right edge.
@@ -193,16 +189,12 @@ func (s *scene) chosen() {
 	if s.Plan.Estimate < .35 {
 		style.YAlign, corner.Y = text.YBottom, place.Y+vg.Points(10)
 	}
-	s.box(style, corner, says)
-}
-
-// box writes text over whatever is behind it.
-func (s *scene) box(style text.Style, at vg.Point, says string) {
-	r := style.Rectangle(says).Add(at)
-	const pad = 2
-	r.Min.X, r.Min.Y, r.Max.X, r.Max.Y = r.Min.X-pad, r.Min.Y-pad, r.Max.X+pad, r.Max.Y+pad
-	s.c.FillPolygon(overlay, []vg.Point{r.Min, {X: r.Max.X, Y: r.Min.Y}, r.Max, {X: r.Min.X, Y: r.Max.Y}})
-	s.c.FillText(style, at, says)
+	// The label stays readable over whatever is behind it.
+	const pad = 3
+	r := style.Rectangle(says).Add(corner)
+	low, high := vg.Point{X: r.Min.X - pad, Y: r.Min.Y - pad}, vg.Point{X: r.Max.X + pad, Y: r.Max.Y + pad}
+	s.c.FillPolygon(overlay, []vg.Point{low, {X: high.X, Y: low.Y}, high, {X: low.X, Y: high.Y}})
+	s.c.FillText(style, corner, says)
 }
 
 // percent writes a probability, with a decimal where it has one.

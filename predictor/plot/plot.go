@@ -71,7 +71,7 @@ func (t *Trajectory) Write(w io.Writer, format string) error {
 	switch format {
 	case "svg":
 		c := vgsvg.New(width, height)
-		p.Draw(draw.New(c))
+		p.Draw(margins(c))
 		var b bytes.Buffer
 		if _, err := c.WriteTo(&b); err != nil {
 			return err
@@ -83,11 +83,16 @@ func (t *Trajectory) Write(w io.Writer, format string) error {
 		return err
 	case "png":
 		c := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dpi))
-		p.Draw(draw.New(c))
+		p.Draw(margins(c))
 		_, err := vgimg.PngCanvas{Canvas: c}.WriteTo(w)
 		return err
 	}
 	return fmt.Errorf("no pictures in the format %q", format)
+}
+
+// margins leaves some paper around the picture.
+func margins(c vg.CanvasSizer) draw.Canvas {
+	return draw.Crop(draw.New(c), vg.Points(10), -vg.Points(40), vg.Points(8), -vg.Points(10))
 }
 
 // plot sets up the axes and what is drawn between them.
@@ -96,12 +101,12 @@ func (t *Trajectory) plot() *gonum.Plot {
 	p.Title.Text = t.Title
 	p.Title.TextStyle.Font = face(13, true)
 	p.Title.TextStyle.Color = ink
-	p.Title.Padding = vg.Points(8)
+	p.Title.Padding = vg.Points(20)
 	p.X.Min, p.X.Max = float64(t.Points[0].BeginTime), float64(t.BeginBy)
 	p.Y.Min, p.Y.Max = 0, 1
 	p.X.Label.Text = "the job becomes eligible at"
 	p.Y.Label.Text = "probability of a start by " + clock(t.BeginBy, t.Location)
-	p.X.Tick.Marker = clockTicks{t.Location}
+	p.X.Tick.Marker = clockTicks{t.BeginBy, t.Location}
 	p.Y.Tick.Marker = percentTicks{}
 	p.X.Padding, p.Y.Padding = 0, 0
 	for _, a := range []*gonum.Axis{&p.X, &p.Y} {

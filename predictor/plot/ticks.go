@@ -14,11 +14,15 @@ const mostTicks = 13
 // longer ones are whole days.
 var tickSteps = []int{1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720}
 
-// clockTicks labels an axis of Unix seconds with round times of the local clock.
-type clockTicks struct{ loc *time.Location }
+// clockTicks labels an axis of Unix seconds with round times of the local clock,
+// and with the deadline at its end.
+type clockTicks struct {
+	deadline int64
+	loc      *time.Location
+}
 
-// Ticks returns the round times between low and high. Midnight, and the first of
-// all, show the date too.
+// Ticks returns the round times between low and high that are not too near the
+// deadline, and the deadline. Midnight, and the first of all, show the date too.
 func (c clockTicks) Ticks(low, high float64) []gonum.Tick {
 	from, to := int64(low), int64(high)
 	step, days := 0, 0
@@ -31,21 +35,23 @@ func (c clockTicks) Ticks(low, high float64) []gonum.Tick {
 	if step == 0 {
 		days = 1 + int((to-from)/(86400*mostTicks))
 	}
-	var ticks []gonum.Tick
+	ticks := []gonum.Tick{{Value: float64(c.deadline), Label: clock(c.deadline, c.loc) + "\ndeadline"}}
+	room := (to - from) / mostTicks
 	first := time.Unix(from, 0).In(c.loc)
 	day := time.Date(first.Year(), first.Month(), first.Day(), 0, 0, 0, 0, c.loc)
 	for minute := 0; ; minute += step {
 		// By the calendar, so that ticks stay round when the clocks change.
 		at := time.Date(day.Year(), day.Month(), day.Day(), 0, minute, 0, 0, c.loc)
-		if at.Unix() > to {
+		if at.Unix() > c.deadline-room {
 			return ticks
 		}
-		if at.Unix() >= from {
-			format := "15:04"
-			if len(ticks) == 0 || at.Hour() == 0 && at.Minute() == 0 {
-				format = "15:04\nMon 2 Jan"
+		// An hour that the clocks skip falls on the next.
+		if at.Unix() >= from && float64(at.Unix()) != ticks[len(ticks)-1].Value {
+			label := at.Format("15:04") + "\n "
+			if len(ticks) == 1 || at.Hour() == 0 && at.Minute() == 0 {
+				label = at.Format("15:04\nMon 2 Jan")
 			}
-			ticks = append(ticks, gonum.Tick{Value: float64(at.Unix()), Label: at.Format(format)})
+			ticks = append(ticks, gonum.Tick{Value: float64(at.Unix()), Label: label})
 		}
 		if step == 0 {
 			day = day.AddDate(0, 0, days)
