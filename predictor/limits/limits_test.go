@@ -134,7 +134,7 @@ func TestMaxLimit(t *testing.T) {
 			10 * hour, "account physics MaxWall", "account physics allows 10:00:00 (MaxWall)",
 		},
 		{
-			"MaxTime of the partition", func(c *Cluster, r *workload.Request) { r.Account = "" },
+			"MaxTime of the partition", func(_ *Cluster, r *workload.Request) { r.Account = "" },
 			2 * day, "partition main MaxTime", "partition main allows 2-00:00:00 (MaxTime)",
 		},
 		{

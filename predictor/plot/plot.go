@@ -115,11 +115,11 @@ func (t *Trajectory) plot() *gonum.Plot {
 		a.Label.Padding = vg.Points(6)
 		a.Tick.Label.Font = face(9, false)
 		a.Tick.Label.Color = muted
-		a.LineStyle.Color = faint
-		a.Tick.LineStyle.Color = faint
+		a.Color = faint
+		a.Tick.Color = faint
 		a.Tick.Length = vg.Points(4)
 	}
-	p.Y.LineStyle.Width = 0
+	p.Y.Width = 0
 	p.Y.Tick.Length = 0
 	p.Add(layers{t})
 	return p
