@@ -25,9 +25,6 @@ const maxSize = 1 << 20
 
 // Config is the whole file.
 type Config struct {
-	// Cluster is the name of the Slurm cluster in the accounting database;
-	// empty means the one that slurmrestd belongs to.
-	Cluster    string     `yaml:"cluster"`
 	Slurmrestd Slurmrestd `yaml:"slurmrestd"`
 	Server     Server     `yaml:"server"`
 	Client     Client     `yaml:"client"`
@@ -43,8 +40,8 @@ type Config struct {
 type Slurmrestd struct {
 	// URL is http://HOST:PORT, https://HOST:PORT or unix:///PATH.
 	URL string `yaml:"url"`
-	// User is the Slurm user that the token belongs to; empty means the one
-	// named inside the token.
+	// User is the Slurm user that the token belongs to; empty means the one that
+	// varqd runs as.
 	User string `yaml:"user"`
 	// TokenFile holds a JWT, read again whenever it changes. Not needed on a
 	// unix socket.
@@ -66,8 +63,8 @@ type Server struct {
 	Listen string `yaml:"listen"`
 	// MungeSocket is munged's socket; empty means munge's own default.
 	MungeSocket string `yaml:"munge_socket"`
-	// Admins may see everybody's reservations, besides root, SlurmUser and
-	// Slurm's operators and administrators.
+	// Admins may see everybody's reservations, as root and Slurm's operators and
+	// administrators do. SlurmUser belongs here.
 	Admins []string `yaml:"admins"`
 }
 
@@ -102,7 +99,7 @@ type Forecast struct {
 type Plan struct {
 	// Prob is the success probability of those who ask for none.
 	Prob float64 `yaml:"prob"`
-	// Horizon is how far ahead a deadline may lie.
+	// Horizon is how long before its deadline a job may become eligible.
 	Horizon Duration `yaml:"horizon"`
 	// Stale is how old varqd's picture of the cluster (partitions, limits) may
 	// grow, with Slurm out of reach, before it makes no more promises.
@@ -136,16 +133,16 @@ func Default() Config {
 			TokenCommand: "scontrol token lifespan=3600",
 			Timeout:      Duration(30 * time.Second),
 		},
-		Server:   Server{Socket: "/run/varq/varqd.sock"},
+		Server:   Server{Socket: "/run/varq/varqd.sock", Admins: []string{"slurm"}},
 		Client:   Client{Endpoint: "unix:///run/varq/varqd.sock"},
 		Ledger:   Ledger{Path: "/var/lib/varq/ledger.db"},
 		History:  History{Path: "/var/cache/varq/history.db"},
 		Forecast: Forecast{Confidence: .95, Days: 180},
-		Plan:     Plan{Prob: .9, Horizon: Duration(48 * time.Hour), Stale: Duration(15 * time.Minute)},
+		Plan:     Plan{Prob: .9, Horizon: Duration(7 * 24 * time.Hour), Stale: Duration(15 * time.Minute)},
 		Watch: Watch{
 			Interval: Duration(5 * time.Second),
 			Idle:     Duration(20 * time.Second),
-			Refresh:  Duration(time.Minute),
+			Refresh:  Duration(5 * time.Minute),
 			Grace:    Duration(5 * time.Minute),
 		},
 		Log: Log{Level: "info", Format: "text"},

@@ -7,8 +7,10 @@ package keeper
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -67,7 +69,10 @@ type Options struct {
 	// Stale is how old the picture of the cluster may be for a promise.
 	Stale int64
 	// Grace is how long after its deadline a plan without a job is closed.
-	Grace   int64
+	Grace int64
+	// Admins may see everybody's reservations, besides root and Slurm's
+	// operators.
+	Admins  []string
 	Log     *slog.Logger
 	Metrics *Metrics
 }
@@ -89,7 +94,7 @@ type Keeper struct {
 // picture is what was last known of the cluster.
 type picture struct {
 	cluster   limits.Cluster
-	operators map[string]bool
+	operators []string
 	at        int64
 }
 
@@ -105,41 +110,46 @@ func (k *Keeper) Refresh(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read the cluster's limits: %w", err)
 	}
-	names, err := k.Slurm.Operators(ctx)
+	operators, err := k.Slurm.Operators(ctx)
 	if err != nil {
 		return fmt.Errorf("read Slurm's operators: %w", err)
 	}
-	operators := map[string]bool{}
-	for _, name := range names {
-		operators[name] = true
-	}
 	k.picture.Store(&picture{cluster: cluster, operators: operators, at: k.Now()})
+	return nil
+}
+
+// Ready returns nil when promises can be made, and otherwise why not.
+func (k *Keeper) Ready() error {
+	if err := k.Past.Ready(); err != nil {
+		return err
+	}
+	p := k.picture.Load()
+	if p == nil {
+		return errors.New("varqd has not reached Slurm yet")
+	}
+	if age := k.Now() - p.at; age > k.Stale {
+		return fmt.Errorf("varqd has not reached Slurm for %d minutes", age/60)
+	}
 	return nil
 }
 
 // planner returns a planner for the cluster as last seen, or an error for the
 // user when that is not known well enough.
 func (k *Keeper) planner() (*trajectory.Planner, error) {
-	if err := k.Past.Ready(); err != nil {
+	if err := k.Ready(); err != nil {
 		return nil, server.Fault(server.ErrUnavailable, err.Error())
 	}
-	p := k.picture.Load()
-	if p == nil {
-		return nil, server.Fault(server.ErrUnavailable, "varqd has not reached Slurm yet")
-	}
-	if age := k.Now() - p.at; age > k.Stale {
-		return nil, server.Fault(server.ErrUnavailable, fmt.Sprintf("varqd has not reached Slurm for %d minutes", age/60))
-	}
-	return &trajectory.Planner{Forecaster: k.Past, Cluster: &p.cluster, Horizon: k.Horizon, Confidence: k.Confidence}, nil
+	cluster := &k.picture.Load().cluster
+	return &trajectory.Planner{Forecaster: k.Past, Cluster: cluster, Horizon: k.Horizon, Confidence: k.Confidence}, nil
 }
 
 // seesAll reports whether user may see everybody's reservations.
 func (k *Keeper) seesAll(user string) bool {
-	if user == "root" {
+	if user == "root" || slices.Contains(k.Admins, user) {
 		return true
 	}
 	p := k.picture.Load()
-	return p != nil && p.operators[user]
+	return p != nil && slices.Contains(p.operators, user)
 }
 
 // lock waits for the right to act on open reservations.

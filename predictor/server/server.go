@@ -1,0 +1,127 @@
+// Package server serves varqd's API: JSON over HTTP, on a unix socket whose
+// peers the kernel identifies, and on TCP where a munge credential on each
+// request does. Whoever the connection proves to be asking is the user of a
+// request; nothing in the request can say otherwise.
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/varq-project/varq/predictor/api"
+)
+
+// Service does what the server is asked for. Errors that are one of this
+// package's reach the user in words; any other is reported as an internal one
+// and logged.
+type Service interface {
+	// Plan plans a reservation of user's; with promise it is written down and the
+	// plan has an identifier.
+	Plan(ctx context.Context, user string, req *api.PlanRequest, promise bool) (api.PlanAnswer, error)
+	// Bind ties a plan of user's to one of her jobs.
+	Bind(ctx context.Context, user string, b api.Binding) error
+	// Reservations lists those that user may see.
+	Reservations(ctx context.Context, user string, q ReservationsQuery) ([]api.Reservation, error)
+	// Report compares promises and outcomes of those that user may see.
+	Report(ctx context.Context, user string, q ReportQuery) (api.Report, error)
+	// Predict bounds the wait of a job submitted now.
+	Predict(ctx context.Context, user string, req *api.PredictRequest) (api.Prediction, error)
+	// Health tells how varqd itself is.
+	Health(ctx context.Context) api.Health
+}
+
+// Credentials tells who made a munge credential.
+type Credentials interface {
+	// Decode returns the user id that credential was made by, and its payload. A
+	// credential is good only once; a bad one is munge.ErrInvalid.
+	Decode(ctx context.Context, credential string) (uid uint32, payload []byte, err error)
+}
+
+// Options configure a Server.
+type Options struct {
+	Service Service
+	// Credentials is needed on TCP only.
+	Credentials Credentials
+	// UserName returns the name of a user id; nil asks the operating system.
+	UserName func(uid uint32) (string, error)
+	Log      *slog.Logger
+	Metrics  *prometheus.Registry
+}
+
+// Limits of what one client can make the server do.
+const (
+	maxBody        = 64 << 10
+	maxHeader      = 32 << 10
+	maxConnections = 256 // of one user, or of one host
+	maxAtOnce      = 64  // requests being worked on; others wait for their turn
+	requestTime    = 20 * time.Second
+)
+
+// Server is a server of the API.
+type Server struct {
+	http  *http.Server
+	users *users
+	log   *slog.Logger
+}
+
+// New returns a server that listens nowhere yet.
+func New(o Options) *Server {
+	s := &Server{users: newUsers(o.UserName), log: o.Log}
+	h := &handler{service: o.Service, credentials: o.Credentials, users: s.users, log: o.Log, turns: make(chan struct{}, maxAtOnce), latency: newLatency(o.Metrics)}
+	s.http = &http.Server{
+		Handler:           h.routes(o.Metrics),
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       15 * time.Second,
+		WriteTimeout:      requestTime + 10*time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    maxHeader,
+		ErrorLog:          slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
+		ConnContext:       withPeer,
+	}
+	return s
+}
+
+// ListenUnix listens on the unix socket path, which every user of the host may
+// use. A socket left behind by a process that is gone is replaced; one that
+// still answers is an error.
+func ListenUnix(path string) (net.Listener, error) {
+	if c, err := net.DialTimeout("unix", path, time.Second); err == nil {
+		c.Close()
+		return nil, fmt.Errorf("listen on %s: another process answers there", path)
+	}
+	if info, err := os.Lstat(path); err == nil && info.Mode().Type() == fs.ModeSocket {
+		if err := os.Remove(path); err != nil {
+			return nil, err
+		}
+	}
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(path, 0o666); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return l, nil
+}
+
+// Serve answers on l until Shutdown. A unix socket's users are known by their
+// peer credentials, all others must send munge credentials.
+func (s *Server) Serve(l net.Listener) error {
+	err := s.http.Serve(&listener{Listener: l, open: map[string]int{}})
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+// Shutdown stops listening and waits for the requests in progress.
+func (s *Server) Shutdown(ctx context.Context) error { return s.http.Shutdown(ctx) }
