@@ -119,8 +119,8 @@ type request struct {
 	body   any // sent as JSON
 }
 
-// fields says what to do with the parts of an answer, by key. Keys are
-// "jobs", "nodes" and so on; the rest of the answer is skipped.
+// fields says what to do with the parts of an answer, by key in lower case:
+// "jobs", "nodes" and so on. The rest of the answer is skipped.
 type fields map[string]fieldReader
 
 // fieldReader reads one field's value.
@@ -275,7 +275,7 @@ func newError(name string, status int, wire []wireError) *Error {
 func readAnswer(ctx context.Context, name string, r io.Reader, fields fields) error {
 	var errs []wireError
 	err := readObject(json.NewDecoder(r), func(key string, d *json.Decoder) error {
-		read, ok := fields[key]
+		read, ok := fields[strings.ToLower(key)] // v0.0.38 has "QOS"
 		switch {
 		case key == "errors":
 			return d.Decode(&errs)

@@ -1,6 +1,7 @@
 package slurmrestd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -60,6 +61,9 @@ func (c *Client) Cluster(ctx context.Context) (limits.Cluster, error) {
 			return cluster, err
 		}
 	}
+	slices.SortFunc(cluster.Associations, func(a, b limits.Association) int {
+		return cmp.Or(strings.Compare(a.Account, b.Account), strings.Compare(a.User, b.User), strings.Compare(a.Partition, b.Partition))
+	})
 	slices.SortFunc(cluster.Reservations, func(a, b limits.Reservation) int { return strings.Compare(a.Name, b.Name) })
 	return cluster, nil
 }
