@@ -3,6 +3,8 @@ package limits
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -363,6 +365,66 @@ func TestBlocked(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// The windows against a look at every moment.
+func TestBlockedEveryMoment(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 300 {
+		c, r := cluster(), job(1+rng.Int32N(8))
+		nodes := append([]string{"x1", "x2"}, c.Partitions["main"].Nodes...)
+		for range rng.IntN(5) {
+			start := rng.Int64N(40)
+			v := Reservation{Name: "r", Start: start, End: start + rng.Int64N(20)}
+			for _, n := range nodes {
+				if rng.IntN(2) == 0 {
+					v.Nodes = append(v.Nodes, n)
+				}
+			}
+			c.Reservations = append(c.Reservations, v)
+		}
+		windows := c.Blocked(r)
+		for at := range int64(61) {
+			free := 0
+			for _, n := range c.Partitions["main"].Nodes {
+				if !slices.ContainsFunc(c.Reservations, func(v Reservation) bool {
+					return v.Start <= at && at < v.End && slices.Contains(v.Nodes, n)
+				}) {
+					free++
+				}
+			}
+			inside := 0
+			for _, w := range windows {
+				if w.Start <= at && at < w.End {
+					inside++
+				}
+			}
+			if want := free < int(r.Nodes); inside > 1 || (inside == 1) != want {
+				t.Fatalf("at %d: %d nodes free for %d, %d windows of %+v, reservations %+v", at, free, r.Nodes, inside, windows, c.Reservations)
+			}
+		}
+		for i := 1; i < len(windows); i++ {
+			if windows[i].Start <= windows[i-1].End {
+				t.Fatalf("windows touch: %+v", windows)
+			}
+		}
+	}
+}
+
+// A thousand nodes and fifty reservations of a hundred.
+func BenchmarkBlocked(b *testing.B) {
+	c := cluster()
+	p := c.Partitions["main"]
+	for i := range 1000 {
+		p.Nodes = append(p.Nodes, fmt.Sprintf("m%d", i))
+	}
+	c.Partitions["main"] = p
+	for i := range 50 {
+		c.Reservations = append(c.Reservations, Reservation{Start: int64(i) * hour, End: int64(i+9) * hour, Nodes: p.Nodes[10*i : 10*i+100]})
+	}
+	for b.Loop() {
+		c.Blocked(job(900))
 	}
 }
 

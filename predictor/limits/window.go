@@ -1,6 +1,7 @@
 package limits
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -19,48 +20,76 @@ type Window struct {
 // another. It takes the reserved nodes moment by moment: that the free ones may
 // be different nodes at different moments is not taken into account.
 func (c *Cluster) Blocked(r workload.Request) []Window {
-	mine := map[string]bool{}
-	for _, n := range c.Partitions[r.Partition].Nodes {
-		mine[n] = true
+	edges := c.edges(r.Partition)
+	if len(edges) == 0 {
+		return nil
 	}
-	var moments []int64
-	for _, v := range c.Reservations {
-		if v.Start < v.End && slices.ContainsFunc(v.Nodes, func(n string) bool { return mine[n] }) {
-			moments = append(moments, v.Start, v.End)
-		}
-	}
-	slices.Sort(moments)
-	moments = slices.Compact(moments)
+	total := len(c.Partitions[r.Partition].Nodes)
+	taken := map[string]int{} // by how many reservations
+	var active []*Reservation
 	var windows []Window
-	for i := 0; i+1 < len(moments); i++ {
-		w := Window{Start: moments[i], End: moments[i+1]}
-		taken := map[string]bool{}
-		name := ""
-		for _, v := range c.Reservations {
-			if v.Start > w.Start || v.End < w.End {
-				continue
-			}
-			for _, n := range v.Nodes {
-				if mine[n] {
-					taken[n] = true
-					if name == "" {
-						name = v.Name
-					}
-				}
+	for i, e := range edges {
+		if e.opens {
+			active = append(active, e.by)
+		} else {
+			active = slices.DeleteFunc(active, func(v *Reservation) bool { return v == e.by })
+		}
+		for _, n := range e.nodes {
+			if e.opens {
+				taken[n]++
+			} else if taken[n]--; taken[n] == 0 {
+				delete(taken, n)
 			}
 		}
-		if len(mine)-len(taken) >= int(r.Nodes) {
+		free := total - len(taken)
+		if i+1 == len(edges) || edges[i+1].at == e.at || free >= int(r.Nodes) {
 			continue
 		}
-		if last := len(windows) - 1; last >= 0 && windows[last].End == w.Start {
-			windows[last].End = w.End
+		next := edges[i+1].at
+		if last := len(windows) - 1; last >= 0 && windows[last].End == e.at {
+			windows[last].End = next
 			continue
 		}
-		w.Rule = Rule{
+		name := active[0].Name
+		windows = append(windows, Window{Start: e.at, End: next, Rule: Rule{
 			Name: "reservation " + name,
-			Says: fmt.Sprintf("reservation %s leaves partition %s %d of %d nodes", name, r.Partition, len(mine)-len(taken), len(mine)),
-		}
-		windows = append(windows, w)
+			Says: fmt.Sprintf("reservation %s leaves partition %s %d of %d nodes", name, r.Partition, free, total),
+		}})
 	}
 	return windows
+}
+
+// edge is the start or the end of a reservation.
+type edge struct {
+	at    int64
+	opens bool
+	by    *Reservation
+	nodes []string // of the partition
+}
+
+// edges returns the starts and ends of the reservations that have nodes of the
+// partition, in order of time.
+func (c *Cluster) edges(partition string) []edge {
+	if len(c.Reservations) == 0 {
+		return nil
+	}
+	mine := make(map[string]bool, len(c.Partitions[partition].Nodes))
+	for _, n := range c.Partitions[partition].Nodes {
+		mine[n] = true
+	}
+	var edges []edge
+	for i := range c.Reservations {
+		v := &c.Reservations[i]
+		var nodes []string
+		for _, n := range v.Nodes {
+			if mine[n] {
+				nodes = append(nodes, n)
+			}
+		}
+		if len(nodes) > 0 && v.Start < v.End {
+			edges = append(edges, edge{v.Start, true, v, nodes}, edge{v.End, false, v, nodes})
+		}
+	}
+	slices.SortStableFunc(edges, func(a, b edge) int { return cmp.Compare(a.at, b.at) })
+	return edges
 }

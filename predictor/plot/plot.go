@@ -92,7 +92,10 @@ func (t *Trajectory) Write(w io.Writer, format string) error {
 
 // margins leaves some paper around the picture.
 func margins(c vg.CanvasSizer) draw.Canvas {
-	return draw.Crop(draw.New(c), vg.Points(10), -vg.Points(40), vg.Points(8), -vg.Points(10))
+	whole := draw.New(c)
+	whole.SetColor(paper)
+	whole.Fill(whole.Rectangle.Path())
+	return draw.Crop(whole, vg.Points(10), -vg.Points(40), vg.Points(8), -vg.Points(10))
 }
 
 // plot sets up the axes and what is drawn between them.

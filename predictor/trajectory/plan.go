@@ -183,10 +183,8 @@ func best(points []Point) int {
 
 // plan turns a point of the trajectory into a plan with its costs.
 func (p *Planner) plan(r *Request, pt Point) *Plan {
-	if r.HoldUntil != r.Deadline {
-		// How long the nodes are held is a question of another budget.
-		pt.Held = p.forecast(r, workload.Candidate{Submit: pt.Begin, Limit: pt.Limit, Budget: r.held(pt.Begin)}).Held
-	}
+	// The time held is a matter of when the work may start, not of the deadline.
+	pt.Held = p.forecast(r, workload.Candidate{Submit: pt.Begin, Limit: pt.Limit, Budget: r.held(pt.Begin)}).Held
 	return &Plan{
 		Begin:    pt.Begin,
 		Limit:    pt.Limit,
