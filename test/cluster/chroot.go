@@ -41,6 +41,15 @@ func Slurm24Root() string {
 	return "/var/cache/varq-slurm24"
 }
 
+// IncludeDir returns where the C headers of a version lie once it is installed.
+// A plugin built with them on the machine works in the cluster.
+func IncludeDir(v Version) string {
+	if v == Slurm2411 {
+		return filepath.Join(Slurm24Root(), "usr", "include")
+	}
+	return "/usr/include"
+}
+
 // makeChroot makes the cached Debian 13 unless it is there and complete.
 func makeChroot(ctx context.Context, progress io.Writer) error {
 	dir := Slurm24Root()

@@ -80,8 +80,8 @@ func (r root) lookPath(name string) (string, error) {
 	return name, &exec.Error{Name: name, Err: exec.ErrNotFound}
 }
 
-// output runs a command as root and returns what it printed; what it complained
-// of is in the error.
+// output runs a command as root and returns what it printed; if it fails, that
+// is in the error.
 func (c *Cluster) output(ctx context.Context, name string, args ...string) (string, error) {
 	return output(c.Command(ctx, "root", name, args...))
 }
@@ -91,7 +91,8 @@ func output(cmd *exec.Cmd) (string, error) {
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return "", fmt.Errorf("%s: %w: %s", strings.Join(cmd.Args, " "), err, bytes.TrimSpace(stderr.Bytes()))
+		said := bytes.TrimSpace(append(stderr.Bytes(), out...))
+		return "", fmt.Errorf("%s: %w: %s", strings.Join(cmd.Args, " "), err, said)
 	}
 	return strings.TrimSpace(string(out)), nil
 }

@@ -28,7 +28,8 @@ func (c *Cluster) mariadbArgs() []string {
 // startDatabase makes an empty database that slurmdbd may fill. Both it and we
 // are known to MariaDB by the user at the other end of the socket.
 func (c *Cluster) startDatabase(ctx context.Context) error {
-	args := append(c.databaseFlags(), "--auth-root-authentication-method=socket", "--skip-test-db")
+	args := append(c.databaseFlags(), "--auth-root-authentication-method=socket", "--skip-test-db",
+		"--force") // even if the machine's name does not resolve
 	if _, err := c.output(ctx, "mariadb-install-db", args...); err != nil {
 		return err
 	}

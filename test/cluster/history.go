@@ -30,12 +30,8 @@ func (c *Cluster) LoadHistory(ctx context.Context, jobs iter.Seq2[workload.Job, 
 	loaded := 0
 	statements, w := io.Pipe()
 	go func() {
-		buf := bufio.NewWriterSize(w, 1<<16)
-		n, err := writeHistory(buf, names, jobs)
+		n, err := writeHistory(w, names, jobs)
 		loaded = n
-		if err == nil {
-			err = buf.Flush()
-		}
 		w.CloseWithError(err) // without its last statement, MariaDB undoes the rest
 	}()
 	_, err = c.sql(ctx, statements)
@@ -118,15 +114,17 @@ func (c *Cluster) historyNames(ctx context.Context) (historyNames, error) {
 	return h, nil
 }
 
-const historyColumns = "mod_time, account, cpus_req, job_name, id_assoc, id_job, id_qos, id_resv, id_wckey, " +
-	"id_user, id_group, het_job_id, het_job_offset, state_reason_prev, mem_req, nodelist, nodes_alloc, node_inx, " +
-	"`partition`, priority, state, timelimit, time_submit, time_eligible, time_start, time_end, work_dir, " +
-	"submit_line, tres_alloc, tres_req"
+// insertHistory names the columns that row renders.
+const insertHistory = "insert into " + clusterName + "_job_table (mod_time, account, cpus_req, job_name, id_assoc, id_job, " +
+	"id_qos, id_resv, id_wckey, id_user, id_group, het_job_id, het_job_offset, state_reason_prev, mem_req, nodelist, " +
+	"nodes_alloc, node_inx, `partition`, priority, state, timelimit, time_submit, time_eligible, time_start, time_end, " +
+	"work_dir, submit_line, tres_alloc, tres_req) values\n"
 
 // writeHistory writes the statements that insert the jobs, and returns how many
 // jobs those are.
-func writeHistory(w io.Writer, h historyNames, jobs iter.Seq2[workload.Job, error]) (int, error) {
+func writeHistory(to io.Writer, h historyNames, jobs iter.Seq2[workload.Job, error]) (int, error) {
 	const rowsPerInsert = 500
+	w := bufio.NewWriterSize(to, 1<<16)
 	fmt.Fprintf(w, "use %s;\nset unique_checks=0;\nstart transaction;\n", databaseName)
 	n := 0
 	for job, err := range jobs {
@@ -137,24 +135,24 @@ func writeHistory(w io.Writer, h historyNames, jobs iter.Seq2[workload.Job, erro
 		if !ok || job.End == 0 || job.Nodes < 1 {
 			continue
 		}
-		if n%rowsPerInsert == 0 {
-			if n > 0 {
-				io.WriteString(w, ";\n")
-			}
-			fmt.Fprintf(w, "insert into %s_job_table (%s) values\n", clusterName, historyColumns)
-		} else {
-			io.WriteString(w, ",\n")
+		switch {
+		case n == 0:
+			fmt.Fprint(w, insertHistory)
+		case n%rowsPerInsert == 0:
+			fmt.Fprint(w, ";\n", insertHistory)
+		default:
+			fmt.Fprint(w, ",\n")
 		}
-		if _, err := io.WriteString(w, h.row(&job, h.firstID+int64(n), state)); err != nil {
+		if _, err := w.WriteString(h.row(&job, h.firstID+int64(n), state)); err != nil {
 			return 0, err
 		}
 		n++
 	}
 	if n > 0 {
-		io.WriteString(w, ";\n")
+		fmt.Fprint(w, ";\n")
 	}
-	_, err := io.WriteString(w, "commit;\n")
-	return n, err
+	fmt.Fprint(w, "commit;\n")
+	return n, w.Flush()
 }
 
 // jobState returns slurmdbd's number of a final state.
@@ -172,7 +170,7 @@ func jobState(s workload.State) (int, bool) {
 	return 0, false
 }
 
-// row renders a job in the order of historyColumns. Every string in it is the
+// row renders a job in the order of insertHistory. Every string in it is the
 // cluster's own, none the log's.
 func (h *historyNames) row(j *workload.Job, id int64, state int) string {
 	const notInHetJob = 4294967294 // Slurm's NO_VAL
@@ -206,7 +204,7 @@ func (h *historyNames) userFor(name string) string {
 		return name
 	}
 	hash := fnv.New32a()
-	io.WriteString(hash, name)
+	hash.Write([]byte(name))
 	return h.ordinary[int(hash.Sum32())%len(h.ordinary)]
 }
 

@@ -31,6 +31,7 @@ func Install(ctx context.Context, v Version, progress io.Writer) error {
 		return err
 	}
 	defer lock.Close()
+	defer func() { _ = os.Remove(installLock) }()
 	if v == Slurm2411 {
 		err = makeChroot(ctx, progress)
 	} else {

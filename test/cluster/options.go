@@ -69,15 +69,15 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	switch {
 	case strings.ContainsAny(o.Dir, " \t\n#%,:[]"):
-		return o, fmt.Errorf("Dir: %q has a character that means something else to Slurm", o.Dir)
+		return o, fmt.Errorf("folder %q has a character that means something else to Slurm", o.Dir)
 	case o.Version != Slurm2205 && o.Version != Slurm2411:
-		return o, fmt.Errorf("Version: %q is neither %s nor %s", o.Version, Slurm2205, Slurm2411)
+		return o, fmt.Errorf("version %q is neither %s nor %s", o.Version, Slurm2205, Slurm2411)
 	case o.Nodes < 1 || o.Nodes > maxNodes:
-		return o, fmt.Errorf("Nodes: %d is not in 1..%d", o.Nodes, maxNodes)
+		return o, fmt.Errorf("nodes: %d is not in 1..%d", o.Nodes, maxNodes)
 	case o.CPUs < 1 || o.CPUs > maxCPUs:
-		return o, fmt.Errorf("CPUs: %d is not in 1..%d", o.CPUs, maxCPUs)
+		return o, fmt.Errorf("CPUs of a node: %d is not in 1..%d", o.CPUs, maxCPUs)
 	case o.Memory < 1:
-		return o, fmt.Errorf("Memory: %d MiB", o.Memory)
+		return o, fmt.Errorf("a node of %d MiB", o.Memory)
 	}
 	return o, nil
 }

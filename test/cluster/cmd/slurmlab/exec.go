@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"os/exec"
 
 	"github.com/spf13/cobra"
 
@@ -21,12 +23,22 @@ func execCommand() *cobra.Command {
 			}
 			run := c.Command(cmd.Context(), user, args[1], args[2:]...)
 			run.Stdin, run.Stdout, run.Stderr = cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()
-			return run.Run()
+			err = run.Run()
+			var exit *exec.ExitError
+			if errors.As(err, &exit) {
+				return exitStatus(max(1, exit.ExitCode()))
+			}
+			return err
 		},
 	}
 	cmd.Flags().StringVarP(&user, "user", "u", "alice", "user to be")
 	return cmd
 }
+
+// exitStatus is that of a command which failed, having said itself why.
+type exitStatus int
+
+func (s exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
 
 func envCommand() *cobra.Command {
 	return &cobra.Command{

@@ -6,25 +6,27 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
 	"syscall"
 
 	"github.com/spf13/cobra"
 )
 
-func main() {
+func main() { os.Exit(run()) }
+
+func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := command().ExecuteContext(ctx); err != nil {
-		// The command that exec ran has said itself what went wrong.
-		var exit *exec.ExitError
-		if errors.As(err, &exit) {
-			os.Exit(max(1, exit.ExitCode()))
-		}
-		fmt.Fprintln(os.Stderr, "slurmlab:", err)
-		os.Exit(1)
+	err := command().ExecuteContext(ctx)
+	if err == nil {
+		return 0
 	}
+	var status exitStatus
+	if errors.As(err, &status) {
+		return int(status)
+	}
+	fmt.Fprintln(os.Stderr, "slurmlab:", err)
+	return 1
 }
 
 func command() *cobra.Command {
