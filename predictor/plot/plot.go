@@ -94,13 +94,14 @@ func (t *Trajectory) Write(w io.Writer, format string) error {
 func margins(c vg.CanvasSizer) draw.Canvas {
 	whole := draw.New(c)
 	whole.SetColor(paper)
-	whole.Fill(whole.Rectangle.Path())
+	whole.Fill(whole.Path())
 	return draw.Crop(whole, vg.Points(10), -vg.Points(40), vg.Points(8), -vg.Points(10))
 }
 
 // plot sets up the axes and what is drawn between them.
 func (t *Trajectory) plot() *gonum.Plot {
 	p := gonum.New()
+	p.BackgroundColor = nil // the margins have painted it
 	p.Title.Text = t.Title
 	p.Title.TextStyle.Font = face(13, true)
 	p.Title.TextStyle.Color = ink

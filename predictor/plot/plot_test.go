@@ -3,7 +3,7 @@ package plot
 import (
 	"bytes"
 	"flag"
-	"fmt"
+	"image/color"
 	"image/png"
 	"os"
 	"path/filepath"
@@ -90,16 +90,15 @@ func TestPNG(t *testing.T) {
 	if size := img.Bounds().Size(); size.X != 1440 || size.Y != 720 {
 		t.Errorf("%v pixels, want 1440x720", size)
 	}
-	colours := map[string]bool{}
+	seen := map[color.NRGBA]bool{}
 	for y := range img.Bounds().Dy() {
 		for x := range img.Bounds().Dx() {
-			r, g, b, _ := img.At(x, y).RGBA()
-			colours[fmt.Sprintf("%02x%02x%02x", r>>8, g>>8, b>>8)] = true
+			seen[color.NRGBAModel.Convert(img.At(x, y)).(color.NRGBA)] = true
 		}
 	}
-	for name, c := range map[string]string{"curve": "1f5fa8", "good enough": "d3e3f4", "chosen": "c64f00", "class": "f6f8fa"} {
-		if !colours[c] {
-			t.Errorf("no %s (#%s) in the picture", name, c)
+	for name, c := range map[string]color.NRGBA{"curve": blue, "good enough": enough, "chosen": orange, "class": band} {
+		if !seen[c] {
+			t.Errorf("no %s, %v, in the picture", name, c)
 		}
 	}
 }
