@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"iter"
 	"maps"
 	"os"
 	"os/exec"
@@ -132,7 +133,7 @@ func parseConfig(out []byte) Config {
 	return config
 }
 
-func settings(out []byte) func(yield func(key, value string) bool) {
+func settings(out []byte) iter.Seq2[string, string] {
 	return func(yield func(key, value string) bool) {
 		for line := range strings.Lines(string(out)) {
 			key, value, ok := strings.Cut(line, "=")
@@ -147,7 +148,7 @@ func settings(out []byte) func(yield func(key, value string) bool) {
 // comment perhaps, the first counts.
 type record map[string]string
 
-func records(out []byte) func(yield func(record) bool) {
+func records(out []byte) iter.Seq[record] {
 	return func(yield func(record) bool) {
 		lines := bufio.NewScanner(bytes.NewReader(out))
 		lines.Buffer(nil, maxOutput)

@@ -290,6 +290,8 @@ func readAnswer(ctx context.Context, name string, r io.Reader, fields fields) er
 	case err != nil && ctx.Err() != nil:
 		method, path, _ := strings.Cut(name, " ")
 		return unreachable(ctx, method, path, err)
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, new(net.Error)):
+		return fmt.Errorf("slurmrestd: %s: the answer was cut short: %w: %w", name, accounting.ErrUnavailable, err)
 	case err != nil:
 		return fmt.Errorf("slurmrestd: %s: bad answer: %w", name, err)
 	case len(errs) > 0:
