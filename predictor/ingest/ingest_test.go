@@ -79,8 +79,8 @@ func TestFirstLoadIsResumed(t *testing.T) {
 	if err := g.Load(t.Context()); !errors.Is(err, errAway) {
 		t.Fatalf("Load = %v, want that accounting is away", err)
 	}
-	if err := g.Ready(); err == nil || !strings.Contains(err.Error(), "still loading history: 4") {
-		t.Errorf("Ready = %v, want some forty percent", err)
+	if err := g.Ready(); err == nil || !strings.Contains(err.Error(), "still loading history: 5") {
+		t.Errorf("Ready = %v, want some fifty percent", err)
 	}
 	s.fail = 0
 	again := start(t, path, s) // as after a crash
