@@ -50,12 +50,19 @@ type PlanRequest struct {
 	BeginAfter int64 `json:"begin_after,omitempty"`
 	// BestEffort lets the work start as soon as the job does.
 	BestEffort bool `json:"best_effort,omitempty"`
-	// OnMiss says what becomes of a job not started by BeginBy: "run" (the
-	// default) or "cancel".
+	// OnMiss says what becomes of a job not started by BeginBy: OnMissRun (the
+	// default) or OnMissCancel.
 	OnMiss string `json:"on_miss,omitempty"`
 	// Trajectory asks for the whole probability trajectory in the answer.
 	Trajectory bool `json:"trajectory,omitempty"`
 }
+
+// What becomes of a job that has not started by its deadline: it runs later all
+// the same, or not at all.
+const (
+	OnMissRun    = "run"
+	OnMissCancel = "cancel"
+)
 
 // PlanAnswer is a plan or a refusal: exactly one of the two is set.
 type PlanAnswer struct {
