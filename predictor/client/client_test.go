@@ -1,0 +1,121 @@
+package client
+
+import (
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/varq-project/varq/predictor/api"
+)
+
+// serve answers on a unix socket and returns its endpoint.
+func serve(t *testing.T, h http.HandlerFunc) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "socket")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &httptest.Server{Listener: l, Config: &http.Server{Handler: h}}
+	s.Start()
+	t.Cleanup(s.Close)
+	return "unix://" + path
+}
+
+func TestRequests(t *testing.T) {
+	var asked []string
+	c, err := New(serve(t, func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.Method+" "+r.URL.RequestURI())
+		switch r.URL.Path {
+		case api.PathBind:
+			w.WriteHeader(http.StatusNoContent)
+		case api.PathReservations:
+			_, _ = w.Write([]byte(`[{"job":7}]`))
+		case api.PathHealth:
+			w.WriteHeader(http.StatusServiceUnavailable)
+			_, _ = w.Write([]byte(`{"ok":false,"problems":["no history"]}`))
+		default:
+			_, _ = w.Write([]byte(`{}`))
+		}
+	}), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := t.Context()
+	list, err := c.Reservations(ctx, ReservationsQuery{User: "*", Job: 7, All: true})
+	if err != nil || len(list) != 1 || list[0].Job != 7 {
+		t.Errorf("%v, %v", list, err)
+	}
+	if h, err := c.Health(ctx); err != nil || h.OK || len(h.Problems) != 1 {
+		t.Errorf("%v, %v", h, err)
+	}
+	_, err1 := c.Plan(ctx, api.PlanRequest{})
+	_, err2 := c.Quote(ctx, api.PlanRequest{})
+	_, err3 := c.Report(ctx, ReportQuery{By: "month", Start: 5})
+	_, err4 := c.Predict(ctx, api.PredictRequest{})
+	if err := errors.Join(err1, err2, err3, err4, c.Bind(ctx, api.Binding{})); err != nil {
+		t.Error(err)
+	}
+	want := []string{
+		"GET /v1/reservations?all=true&job=7&user=%2A", "GET /healthz", "POST /v1/plans", "POST /v1/quotes",
+		"GET /v1/report?by=month&start=5", "POST /v1/predict", "POST /v1/bindings",
+	}
+	if diff := cmp.Diff(want, asked); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	for name, test := range map[string]struct {
+		answer http.HandlerFunc
+		says   string
+	}{
+		"in words": {func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = w.Write([]byte(`{"error":"begin_by: 0 is not a time"}`))
+		}, "begin_by: 0 is not a time"},
+		"without":      {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }, "502 Bad Gateway"},
+		"nonsense":     {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("hello")) }, "no answer"},
+		"cut short":    {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "not reachable"},
+		"never coming": {func(_ http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body) // else the server does not see the client go
+			<-r.Context().Done()
+		}, "no answer within 2s"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, err := New(serve(t, test.answer), "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := c.Plan(t.Context(), api.PlanRequest{}); err == nil || !strings.Contains(err.Error(), test.says) {
+				t.Errorf("%v; wanted it to say %q", err, test.says)
+			}
+		})
+	}
+	c, err := New("unix:///nowhere/varqd.sock", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Health(t.Context()); !errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), "/nowhere/varqd.sock") {
+		t.Error(err)
+	}
+}
+
+func TestEndpoints(t *testing.T) {
+	for _, endpoint := range []string{"", "unix://relative", "tcp://host", "tcp://", "http://host:1", "/run/varq/varqd.sock"} {
+		if _, err := New(endpoint, ""); err == nil || !strings.Contains(err.Error(), "endpoint") {
+			t.Errorf("%q: %v", endpoint, err)
+		}
+	}
+	if _, err := New("tcp://[::1]:7900", ""); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,103 @@
+// Package munge makes and checks munge credentials, by which a host that shares
+// a cluster's munge key proves who one of its users is. It runs the commands
+// munge and unmunge, which every node of a Slurm cluster has.
+package munge
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// maxCredential bounds a credential, in bytes; that of a digest has some 200.
+const maxCredential = 4096
+
+// timeout bounds what munged takes.
+const timeout = 5 * time.Second
+
+// Munge speaks to one munged.
+type Munge struct {
+	// Socket is munged's; empty means munge's own default.
+	Socket string
+}
+
+// Encode makes a credential that carries payload and shows that the process's
+// own user made it.
+func (m Munge) Encode(ctx context.Context, payload []byte) (string, error) {
+	out, err := m.run(ctx, payload, "munge")
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+// ErrInvalid is returned for a credential that is forged, expired or replayed;
+// any other error means that munge does not work here.
+var ErrInvalid = errors.New("invalid credential")
+
+// Decode returns who made a credential and what it carries. A credential can be
+// decoded once.
+func (m Munge) Decode(ctx context.Context, credential string) (uid uint32, payload []byte, err error) {
+	if len(credential) == 0 || len(credential) > maxCredential {
+		return 0, nil, fmt.Errorf("%w: %d bytes long", ErrInvalid, len(credential))
+	}
+	out, err := m.run(ctx, []byte(credential), "unmunge", "--numeric", "--keys=STATUS,UID")
+	if err != nil {
+		return 0, nil, err
+	}
+	// The fields end with an empty line; after it comes the payload as it is.
+	fields, payload, _ := bytes.Cut(out, []byte("\n\n"))
+	uid, err = parseFields(string(fields))
+	return uid, payload, err
+}
+
+// parseFields reads "STATUS: 0" and "UID: 1000", as --numeric makes them.
+func parseFields(text string) (uid uint32, err error) {
+	values := make(map[string]string)
+	for line := range strings.Lines(text) {
+		key, value, _ := strings.Cut(line, ":")
+		values[key] = strings.TrimSpace(value)
+	}
+	if values["STATUS"] != "0" {
+		return 0, fmt.Errorf("%w: status %s", ErrInvalid, values["STATUS"])
+	}
+	n, err := strconv.ParseUint(values["UID"], 10, 32)
+	if err != nil {
+		return 0, fmt.Errorf("unmunge: no user id in %q", text)
+	}
+	return uint32(n), nil
+}
+
+func (m Munge) run(ctx context.Context, stdin []byte, name string, args ...string) ([]byte, error) {
+	if m.Socket != "" {
+		args = append(args, "--socket="+m.Socket)
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Stdin = bytes.NewReader(stdin)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err == nil {
+		return out, nil
+	}
+	says := strings.TrimSpace(stderr.String())
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && name == "unmunge" && exit.ExitCode() >= firstCredError {
+		return nil, fmt.Errorf("%w: %s", ErrInvalid, says)
+	}
+	if says == "" {
+		says = err.Error()
+	}
+	return nil, fmt.Errorf("%s: %s", name, says)
+}
+
+// firstCredError is the first of munge's error numbers, unmunge's exit codes,
+// that blame the credential: bad, expired, rewound and replayed credentials.
+// See munge(3).
+const firstCredError = 8
