@@ -1,0 +1,87 @@
+package command
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/spf13/cobra"
+)
+
+// runVarq is the scripts' command varq. It runs within the test's process.
+func runVarq(ts *testscript.TestScript, neg bool, args []string) {
+	code := Run(args, Env{
+		Stdout: ts.Stdout(),
+		Stderr: ts.Stderr(),
+		Getenv: ts.Getenv,
+		Now:    func() int64 { return now },
+		Zone:   time.UTC,
+		Config: ts.MkAbs("varq.yaml"),
+	})
+	if neg == (code == ExitOK) {
+		ts.Fatalf("exit code %d", code)
+	}
+}
+
+func params(p testscript.Params) testscript.Params {
+	p.Setup = setup
+	p.Cmds = map[string]func(*testscript.TestScript, bool, []string){"varq": runVarq}
+	return p
+}
+
+// setup starts a varqd for one script. VARQ_ENDPOINT leads to it, and the file
+// asked tells what it was asked.
+func setup(env *testscript.Env) error {
+	// A test's own folder may be too deep for the name of a socket.
+	dir, err := os.MkdirTemp("", "varq")
+	if err != nil {
+		return err
+	}
+	env.Defer(func() { _ = os.RemoveAll(dir) })
+	socket := filepath.Join(dir, "varqd.sock")
+	server, err := startVarqd(socket, filepath.Join(env.WorkDir, "asked"))
+	if err != nil {
+		return err
+	}
+	env.Defer(func() { _ = server.Close() })
+	env.Setenv("SOCKET", socket)
+	env.Setenv("VARQ_ENDPOINT", "unix://"+socket)
+	return nil
+}
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, params(testscript.Params{Dir: "testdata"}))
+}
+
+// TestExamples runs every example that the help shows.
+func TestExamples(t *testing.T) {
+	var script strings.Builder
+	var count int
+	var visit func(cmd *cobra.Command)
+	visit = func(cmd *cobra.Command) {
+		if cmd.Runnable() && cmd.Example == "" {
+			t.Errorf("%s has no example", cmd.CommandPath())
+		}
+		for line := range strings.Lines(cmd.Example) {
+			// Commands run within the test's process, whose folder is not the script's.
+			line = strings.Replace(line, "--plot=", "--plot=$WORK/", 1)
+			script.WriteString(strings.TrimSpace(line) + "\n! stderr .\n")
+			count++
+		}
+		for _, sub := range cmd.Commands() {
+			visit(sub)
+		}
+	}
+	visit(newRoot(&Env{Now: func() int64 { return now }, Zone: time.UTC}))
+	if count < 15 {
+		t.Errorf("only %d examples were found", count)
+	}
+	file := filepath.Join(t.TempDir(), "examples.txt")
+	if err := os.WriteFile(file, []byte(script.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, params(testscript.Params{Files: []string{file}}))
+}

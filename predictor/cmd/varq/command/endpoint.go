@@ -1,0 +1,40 @@
+package command
+
+import (
+	"errors"
+	"io/fs"
+
+	"github.com/spf13/cobra"
+
+	"github.com/varq-project/varq/predictor/client"
+	"github.com/varq-project/varq/predictor/config"
+)
+
+// link finds varqd: by --endpoint, else VARQ_ENDPOINT, else the configuration.
+type link struct {
+	env      *Env
+	endpoint string
+}
+
+func addEndpoint(root *cobra.Command, env *Env) *link {
+	l := &link{env: env}
+	root.PersistentFlags().StringVar(&l.endpoint, "endpoint", "",
+		"where varqd is: `unix:///PATH` or tcp://HOST:PORT (default $VARQ_ENDPOINT, else "+config.DefaultPath+")")
+	return l
+}
+
+func (l *link) dial() (*client.Client, error) {
+	c, err := config.Load(l.env.Config)
+	if errors.Is(err, fs.ErrNotExist) {
+		c, err = config.Default(), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, endpoint := range []string{l.env.Getenv("VARQ_ENDPOINT"), l.endpoint} {
+		if endpoint != "" {
+			c.Client.Endpoint = endpoint
+		}
+	}
+	return client.New(c.Client.Endpoint, c.Client.MungeSocket)
+}

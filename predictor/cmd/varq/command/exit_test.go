@@ -1,0 +1,53 @@
+package command
+
+import (
+	"bytes"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestExitCodes(t *testing.T) {
+	dir := t.TempDir()
+	socket := filepath.Join(dir, "s")
+	server, err := startVarqd(socket, filepath.Join(dir, "asked"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	for line, want := range map[string]int{
+		"":                             ExitOK,
+		"--help":                       ExitOK,
+		"version":                      ExitOK,
+		"quote -t 60 --begin-by=17:00": ExitOK,
+		"quote -t 60 --begin-by=17:00 --prob=.99":        ExitNo,
+		"quote -t 60 --begin-by=17:00 --prob=.99 --json": ExitNo,
+		"status 4711":                          ExitOK,
+		"status 99":                            ExitNo,
+		"status 99 --json":                     ExitNo,
+		"quote":                                ExitUsage,
+		"quote --begin-by=yesternoon":          ExitUsage,
+		"quote --no-such-option":               ExitUsage,
+		"report -S":                            ExitUsage,
+		"nonsense":                             ExitUsage,
+		"status -u root":                       ExitFailed,
+		"status --endpoint=unix:///nowhere/at": ExitFailed,
+	} {
+		var stdout, stderr bytes.Buffer
+		got := Run(strings.Fields(line), Env{
+			Stdout: &stdout,
+			Stderr: &stderr,
+			Getenv: func(string) string { return "unix://" + socket },
+			Now:    func() int64 { return now },
+			Zone:   time.UTC,
+			Config: filepath.Join(dir, "varq.yaml"),
+		})
+		if got != want {
+			t.Errorf("varq %s: exit code %d, want %d\n%s", line, got, want, &stderr)
+		}
+		if said := stderr.Len() > 0; said != (want >= ExitUsage || line == "status 99" || line == "status 99 --json") {
+			t.Errorf("varq %s: exit code %d, standard error %q", line, got, &stderr)
+		}
+	}
+}

@@ -1,0 +1,78 @@
+package command
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/varq-project/varq/predictor/jobsize"
+	"github.com/varq-project/varq/predictor/slurmtime"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// jobFlags are the options of sbatch that say what a job needs.
+type jobFlags struct {
+	flags                   *pflag.FlagSet
+	time                    string
+	partition, account, qos string
+	size                    jobsize.Options
+}
+
+// addJob adds sbatch's options to flags.
+func addJob(flags *pflag.FlagSet) *jobFlags {
+	f := &jobFlags{flags: pflag.NewFlagSet("job", pflag.ContinueOnError)}
+	f.flags.SortFlags = false
+	s := &f.size
+	f.flags.StringVarP(&s.Nodes, "nodes", "N", "", "number of `nodes`, or the least and the most: 2-4")
+	f.flags.StringVarP(&f.time, "time", "t", "", "`limit` of the work alone: MINUTES, HH:MM:SS or D-HH:MM:SS")
+	f.flags.StringVarP(&f.partition, "partition", "p", "", "`partition` to run in")
+	f.flags.StringVarP(&f.account, "account", "A", "", "`account` to charge")
+	f.flags.StringVarP(&f.qos, "qos", "q", "", "quality of service, by `name`")
+	f.flags.Int32VarP(&s.NTasks, "ntasks", "n", 0, "number of `tasks`")
+	f.flags.Int32Var(&s.NTasksPerNode, "ntasks-per-node", 0, "number of `tasks` on each node")
+	f.flags.Int32VarP(&s.CPUsPerTask, "cpus-per-task", "c", 0, "number of `CPUs` for each task")
+	f.flags.StringVarP(&s.GPUs, "gpus", "G", "", "GPUs of the whole job: `[TYPE:]N`")
+	f.flags.StringVar(&s.GPUsPerNode, "gpus-per-node", "", "GPUs on each node: `[TYPE:]N`")
+	f.flags.StringVar(&s.GPUsPerTask, "gpus-per-task", "", "GPUs for each task: `[TYPE:]N`")
+	f.flags.StringVar(&s.Gres, "gres", "", "generic resources on each node: `gpu[:TYPE]:N`")
+	f.flags.StringVar(&s.Mem, "mem", "", "memory on each node: `SIZE` in MiB, or with K, M, G, T")
+	f.flags.StringVar(&s.MemPerCPU, "mem-per-cpu", "", "memory for each CPU: `SIZE`")
+	f.flags.StringVar(&s.MemPerGPU, "mem-per-gpu", "", "memory for each GPU: `SIZE`")
+	flags.AddFlagSet(f.flags)
+	return f
+}
+
+// request works out what the whole job asks for. What is not given stays empty:
+// varqd fills in the cluster's defaults.
+func (f *jobFlags) request() (workload.Request, error) {
+	r := workload.Request{Partition: f.partition, Account: f.account, QOS: f.qos}
+	var err error
+	if f.time != "" {
+		if r.Limit, err = slurmtime.ParseDuration(f.time); err != nil {
+			return r, fmt.Errorf("--time: %w", err)
+		}
+	}
+	r.Size, err = f.size.Size()
+	return r, err
+}
+
+// options returns the options that were given, ready to be pasted after sbatch.
+func (f *jobFlags) options() []string {
+	var given []string
+	f.flags.VisitAll(func(flag *pflag.Flag) {
+		if flag.Changed {
+			given = append(given, "--"+flag.Name+"="+quote(flag.Value.String()))
+		}
+	})
+	return given
+}
+
+// quote makes one word of s for a shell.
+func quote(s string) string {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_"
+	if s != "" && strings.Trim(s, plain) == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

@@ -1,0 +1,31 @@
+package command
+
+import (
+	"fmt"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/plot"
+)
+
+// draw draws what was forecast for a request into the file path.
+func (e *Env) draw(path string, request api.PlanRequest, answer api.PlanAnswer) error {
+	if len(answer.Trajectory) == 0 {
+		fmt.Fprintf(e.Stderr, "varq: %s is not drawn: nothing was forecast for this job\n", path)
+		return nil
+	}
+	picture := plot.Trajectory{
+		Title:    "Probability of running by " + e.moment(request.BeginBy),
+		Points:   answer.Trajectory,
+		Prob:     request.Prob,
+		BeginBy:  request.BeginBy,
+		Plan:     answer.Plan,
+		Location: e.Zone,
+	}
+	if answer.Plan != nil {
+		picture.Prob = answer.Plan.Prob // the site's default, if none was asked for
+	}
+	if err := picture.Save(path); err != nil {
+		return fmt.Errorf("--plot: %w", err)
+	}
+	return nil
+}

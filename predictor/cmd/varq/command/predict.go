@@ -1,0 +1,84 @@
+package command
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/cmd/varq/table"
+	"github.com/varq-project/varq/predictor/slurmtime"
+)
+
+func newPredict(env *Env, link *link) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "predict [options] [options of sbatch]",
+		Short: "Tell how long a job would wait if it were submitted now",
+		Long: `Predict tells how long a job would wait in the queue if it were submitted now:
+for each quantile, a bound that holds with the confidence beside it. A job waits
+no longer than its bound at 0.9 in nine cases of ten.`,
+		Example: `  varq predict -N4 -t 1:00:00
+  varq predict -p gpu --gpus=2 -t 30 --quantile=0.5,0.99
+  varq predict -N16 -t 1-00:00:00 --json`,
+		Args: noArguments,
+	}
+	job := addJob(cmd.Flags())
+	quantiles := cmd.Flags().Float64Slice("quantile", nil, "`quantiles` of the wait, between 0 and 1 (default 0.5,0.75,0.9,0.95)")
+	asJSON := addJSON(cmd.Flags())
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		request := api.PredictRequest{Quantiles: *quantiles}
+		var err error
+		if request.Job, err = job.request(); err != nil {
+			return usageError{cmd.CommandPath(), err}
+		}
+		for _, q := range *quantiles {
+			if !(q > 0 && q < 1) {
+				return usageError{cmd.CommandPath(), fmt.Errorf("--quantile: %v does not lie between 0 and 1", q)}
+			}
+		}
+		varqd, err := link.dial()
+		if err != nil {
+			return err
+		}
+		prediction, err := varqd.Predict(cmd.Context(), request)
+		if err != nil {
+			return err
+		}
+		if *asJSON {
+			return writeJSON(env.Stdout, prediction)
+		}
+		return env.showPrediction(prediction)
+	}
+	return cmd
+}
+
+func (e *Env) showPrediction(p api.Prediction) error {
+	now := e.Now()
+	columns := []table.Column[api.Bound]{
+		{Name: "Quantile", Right: true, Value: func(b api.Bound) string { return strconv.FormatFloat(b.Quantile, 'g', -1, 64) }},
+		{Name: "Wait", Right: true, Value: func(b api.Bound) string {
+			if b.Seconds == nil {
+				return "unknown"
+			}
+			return slurmtime.FormatDuration(int64(*b.Seconds))
+		}},
+		{Name: "StartBy", Value: func(b api.Bound) string {
+			if b.Seconds == nil {
+				return none
+			}
+			return e.moment(now + int64(*b.Seconds))
+		}},
+		{Name: "Confidence", Right: true, Value: func(b api.Bound) string {
+			if b.Seconds == nil {
+				return none
+			}
+			return probability(b.Confidence)
+		}},
+	}
+	if err := table.Write(e.Stdout, columns, p.Bounds, table.Style{}); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(e.Stdout, "\nFrom %s.\n", evidence(p.Evidence))
+	return err
+}

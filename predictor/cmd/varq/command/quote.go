@@ -1,0 +1,88 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/plot"
+)
+
+func newQuote(env *Env, link *link) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "quote --begin-by=TIME [options] [options of sbatch]",
+		Short: "Show the reservation a job would get, without submitting it",
+		Long: `Quote asks for a reservation without making it: when the job would become
+eligible, how long its time limit would be, and what that costs. If nothing can
+be promised, it says why and what can, ready to be pasted, and exits with 1.
+
+Give the options that sbatch will get; the job's size and time limit count.`,
+		Example: `  varq quote -N4 -t 1:00:00 --begin-by=17:00
+  varq quote -N1 -n16 --mem=32G -t 30 --begin-by=now+2hours --prob=0.95
+  varq quote -p gpu --gpus=4 -t 2:00:00 --begin-by=17:00 --begin-after=16:30
+  varq quote -N4 -t 1:00:00 --begin-by=17:00 --best-effort --json
+  varq quote -N4 -t 1:00:00 --begin-by=17:00 --plot=trajectory.svg`,
+		Args: noArguments,
+	}
+	cmd.Flags().SortFlags = false
+	reservation := addReservation(cmd.Flags())
+	job := addJob(cmd.Flags())
+	picture := cmd.Flags().String("plot", "", "draw probability against submission time into `FILE`.svg or .png")
+	asJSON := addJSON(cmd.Flags())
+	_ = cmd.MarkFlagFilename("plot", "svg", "png")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		usage := func(err error) error { return usageError{cmd.CommandPath(), err} }
+		request, err := reservation.request(env)
+		if err != nil {
+			return usage(err)
+		}
+		if request.Job, err = job.request(); err != nil {
+			return usage(err)
+		}
+		request.Trajectory = *picture != ""
+		if request.Trajectory {
+			if _, err := plot.Format(*picture); err != nil {
+				return usage(fmt.Errorf("--plot: %w", err))
+			}
+		}
+		varqd, err := link.dial()
+		if err != nil {
+			return err
+		}
+		answer, err := varqd.Quote(cmd.Context(), request)
+		if err != nil {
+			return err
+		}
+		if request.Trajectory {
+			if err := env.draw(*picture, request, answer); err != nil {
+				return err
+			}
+		}
+		if *asJSON {
+			err = writeJSON(env.Stdout, answer)
+		} else {
+			err = env.showAnswer(request, answer, job.options())
+		}
+		if err == nil && answer.Plan == nil {
+			err = errNo
+		}
+		return err
+	}
+	return cmd
+}
+
+// showAnswer shows a plan or a refusal, with what to paste after sbatch: job's
+// options and those of the reservation.
+func (e *Env) showAnswer(request api.PlanRequest, answer api.PlanAnswer, job []string) error {
+	switch {
+	case answer.Plan != nil:
+		request.Prob = answer.Plan.Prob // the site's default, if none was asked for
+		return e.showPlan(answer.Plan, append(job, e.reservationOptions(request)...))
+	case answer.Refusal != nil:
+		return e.showRefusal(answer.Refusal, append(job, e.reservationOptions(request)...))
+	default:
+		return errors.New("varqd's answer is neither a plan nor a refusal")
+	}
+}

@@ -1,0 +1,52 @@
+package command
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/varq-project/varq/predictor/api"
+)
+
+// offerNames tell in what an offer differs from what was asked.
+var offerNames = map[string]string{
+	api.OfferProb:  "The best probability for this deadline",
+	api.OfferLater: "The earliest deadline for this probability",
+	api.OfferNodes: "A smaller job",
+	api.OfferTime:  "A shorter job",
+}
+
+// showRefusal says why what options ask for cannot be promised, and what can.
+func (e *Env) showRefusal(r *api.Refusal, options []string) error {
+	var s strings.Builder
+	fmt.Fprintf(&s, "Cannot be promised: %s.\n", strings.TrimSuffix(r.Reason, "."))
+	if r.Limit != "" {
+		fmt.Fprintf(&s, "The limit that binds: %s.\n", r.Limit)
+	}
+	if len(r.Offers) == 0 {
+		s.WriteString("There is nothing like it that can be promised either.\n")
+	}
+	for _, o := range r.Offers {
+		fmt.Fprintf(&s, "\n%s, for at most %s node-hours more:\n\n  sbatch %s job.sh\n",
+			cmp.Or(offerNames[o.Kind], "Another offer"), nodeHours(o.Worst.NodeSeconds), strings.Join(override(options, o.Options), " "))
+	}
+	_, err := io.WriteString(e.Stdout, s.String())
+	return err
+}
+
+// override returns options with those of an offer in the place of their like.
+func override(options []string, offered string) []string {
+	changed := slices.Clone(options)
+	for _, option := range strings.Fields(offered) {
+		name, _, _ := strings.Cut(option, "=")
+		at := slices.IndexFunc(changed, func(o string) bool { return o == name || strings.HasPrefix(o, name+"=") })
+		if at < 0 {
+			changed = append(changed, option)
+		} else {
+			changed[at] = option
+		}
+	}
+	return changed
+}

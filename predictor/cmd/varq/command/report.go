@@ -1,0 +1,125 @@
+package command
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/client"
+	"github.com/varq-project/varq/predictor/cmd/varq/table"
+)
+
+// groupings are what a report can be split by.
+var groupings = []string{"user", "account", "partition", "month"}
+
+func newReport(env *Env, link *link) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "report [options]",
+		Short: "Compare what was promised with what was kept",
+		Long: `Report compares the reservations' promises with what became of them, and what
+they used with what their work required. Promised is the mean probability asked
+for, Estimated the mean forecast; Delivered is the share that was kept, and lies
+with 95 % confidence between Low and High. Required and Used are node-hours, and
+Ratio is Used / Required.
+
+It covers your own reservations, by their deadlines; operators may ask about
+others' too. Columns, for --format: ` + table.Names(reportColumns("")),
+		Example: `  varq report
+  varq report --by=month -S 2026-01-01
+  varq report --by=account --all -S now-7days -E now
+  varq report --by=partition --format=Partition%-12,Promises,Delivered,Ratio
+  varq report --by=user --all --parsable2 --noheader`,
+		Args: noArguments,
+	}
+	by := cmd.Flags().String("by", "", "one line for each `group`: "+strings.Join(groupings, ", "))
+	whoseFlags := addWhose(cmd.Flags())
+	from := cmd.Flags().StringP("starttime", "S", "", "deadlines from this `time` on, in any format of sacct")
+	to := cmd.Flags().StringP("endtime", "E", "", "deadlines before this `time`")
+	style := addStyle(cmd.Flags())
+	_ = cmd.RegisterFlagCompletionFunc("by", cobra.FixedCompletions(groupings, cobra.ShellCompDirectiveNoFileComp))
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		usage := func(err error) error { return usageError{cmd.CommandPath(), err} }
+		if *by != "" && !slices.Contains(groupings, *by) {
+			return usage(fmt.Errorf("--by: %q is none of %s", *by, strings.Join(groupings, ", ")))
+		}
+		columns, err := choose(reportColumns(*by), style.format)
+		if err != nil {
+			return usage(err)
+		}
+		whose, err := whoseFlags.user()
+		if err != nil {
+			return usage(err)
+		}
+		start, err := env.parseTime("--starttime", *from)
+		if err != nil {
+			return usage(err)
+		}
+		end, err := env.parseTime("--endtime", *to)
+		if err != nil {
+			return usage(err)
+		}
+		varqd, err := link.dial()
+		if err != nil {
+			return err
+		}
+		report, err := varqd.Report(cmd.Context(), client.ReportQuery{By: *by, Start: start, End: end, User: whose})
+		if err != nil {
+			return err
+		}
+		if style.json {
+			return writeJSON(env.Stdout, report)
+		}
+		return table.Write(env.Stdout, columns, report.Rows, style.table())
+	}
+	return cmd
+}
+
+// reportColumns are Table 3 of the paper, with the counts that it rests on.
+func reportColumns(by string) []table.Column[api.ReportRow] {
+	type row = api.ReportRow
+	var columns []table.Column[row]
+	if by != "" {
+		name := strings.ToUpper(by[:1]) + by[1:]
+		columns = append(columns, table.Column[row]{Name: name, Value: func(r row) string { return r.Group }})
+	}
+	number := func(name string, value func(row) string) {
+		columns = append(columns, table.Column[row]{Name: name, Right: true, Value: value})
+	}
+	count := func(name string, value func(row) int) {
+		number(name, func(r row) string { return strconv.Itoa(value(r)) })
+	}
+	settled := func(name string, value func(row) string) {
+		number(name, func(r row) string {
+			if r.Kept+r.Missed == 0 {
+				return none
+			}
+			return value(r)
+		})
+	}
+	count("Promises", func(r row) int { return r.Promises })
+	count("Kept", func(r row) int { return r.Kept })
+	count("Missed", func(r row) int { return r.Missed })
+	count("Cancelled", func(r row) int { return r.Cancelled })
+	count("Open", func(r row) int { return r.Open })
+	settled("Promised", func(r row) string { return share(r.Promised) })
+	settled("Estimated", func(r row) string { return share(r.Estimated) })
+	settled("Delivered", func(r row) string { return share(r.Delivered) })
+	settled("Low", func(r row) string { return share(r.Low) })
+	settled("High", func(r row) string { return share(r.High) })
+	number("Required", func(r row) string { return nodeHours(r.Required) })
+	number("Used", func(r row) string { return nodeHours(r.Used) })
+	number("Ratio", func(r row) string {
+		if r.Required == 0 {
+			return none
+		}
+		return strconv.FormatFloat(r.Ratio, 'f', 2, 64)
+	})
+	return columns
+}
+
+// share shows a fraction of many.
+func share(x float64) string { return strconv.FormatFloat(x, 'f', 3, 64) }

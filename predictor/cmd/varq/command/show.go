@@ -1,0 +1,55 @@
+package command
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/slurmtime"
+)
+
+// none stands for a value that there is not.
+const none = "-"
+
+// parseTime reads the time that an option says, 0 if it says none.
+func (e *Env) parseTime(option, text string) (int64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	at, err := slurmtime.Parse(text, e.Now(), e.Zone)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", option, err)
+	}
+	return at, nil
+}
+
+// moment shows a time as Slurm does, in the zone of the user.
+func (e *Env) moment(at int64) string {
+	if at == 0 {
+		return none
+	}
+	return slurmtime.Format(at, e.Zone)
+}
+
+// probability shows p with two decimals, always towards the safe side.
+func probability(p float64) string {
+	return strconv.FormatFloat(floor(p, 100), 'f', 2, 64)
+}
+
+func floor(x, steps float64) float64 { return float64(int64(x*steps+1e-9)) / steps }
+
+// nodeHours shows node-seconds in node-hours.
+func nodeHours(seconds float64) string { return strconv.FormatFloat(seconds/3600, 'f', 2, 64) }
+
+// cost shows an allocation's price in both currencies.
+func cost(c api.Cost) string {
+	return fmt.Sprintf("%s node-hours, %s billing-hours", nodeHours(c.NodeSeconds), nodeHours(c.BillingSeconds))
+}
+
+// evidence says in one sentence what a forecast rests on.
+func evidence(e api.Evidence) string {
+	if e.Sample == 0 {
+		return "no past wait of such a job is known"
+	}
+	return fmt.Sprintf("%d past waits of %s", e.Sample, e.Class)
+}

@@ -1,0 +1,212 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/client"
+	"github.com/varq-project/varq/predictor/cmd/varq/table"
+	"github.com/varq-project/varq/predictor/slurmtime"
+)
+
+// ownColumns and everyColumns are those of status that are shown unless asked
+// otherwise: about one user's reservations, and about everybody's.
+const (
+	ownColumns   = "JobID,State,BeginBy,Prob,Now,Eligible,Start,WorkStart,Held,Note"
+	everyColumns = "JobID,User,Partition,Nodes,State,BeginBy,Prob,Now,Eligible,Start,WorkStart,Held,Note"
+)
+
+func newStatus(env *Env, link *link) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "status [options] [JOBID...]",
+		Short: "Show reservations: promised, now predicted, and what became of them",
+		Long: `Status shows your reservations that are open, or were due in the last day.
+Given job ids, it tells the whole story of each of them.
+
+Prob is the probability promised and Now the one forecast at present. From Start
+on the job holds its nodes, and at WorkStart the work begins; Held is the time
+between the two. The states:
+
+  PROMISED   planned, but no job seen yet     KEPT       the work started in time
+  PENDING    the job is in the queue          MISSED     it did not
+  HOLDING    running, the work waits          CANCELLED  before the deadline
+  RUNNING    the work runs
+
+All columns, for --format: ` + table.Names(statusColumns(env)),
+		Example: `  varq status
+  varq status 4711
+  varq status --old --format=JobID,BeginBy,State,Note%-40
+  varq status -u alice
+  varq status --all --parsable2`,
+	}
+	whoseFlags := addWhose(cmd.Flags())
+	old := cmd.Flags().Bool("old", false, "also those that were settled longer ago than a day")
+	style := addStyle(cmd.Flags())
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		usage := func(err error) error { return usageError{cmd.CommandPath(), err} }
+		jobs, err := parseJobs(args)
+		if err != nil {
+			return usage(err)
+		}
+		whose, err := whoseFlags.user()
+		if err != nil {
+			return usage(err)
+		}
+		format := style.format
+		if format == "" {
+			format = ownColumns
+			if whose != "" {
+				format = everyColumns
+			}
+		}
+		columns, err := choose(statusColumns(env), format)
+		if err != nil {
+			return usage(err)
+		}
+		varqd, err := link.dial()
+		if err != nil {
+			return err
+		}
+		found, err := ask(cmd.Context(), varqd, client.ReservationsQuery{User: whose, All: *old}, jobs)
+		if err != nil {
+			return err
+		}
+		switch {
+		case style.json:
+			err = writeJSON(env.Stdout, found)
+		case len(jobs) > 0 && style.plain():
+			err = env.tell(found)
+		default:
+			err = table.Write(env.Stdout, columns, found, style.table())
+		}
+		if err != nil {
+			return err
+		}
+		if len(found)+len(jobs) == 0 && style.plain() && !*old {
+			fmt.Fprintln(env.Stderr, "varq: no reservation is open or was due in the last day; --old shows older ones")
+		}
+		return env.missing(jobs, found)
+	}
+	return cmd
+}
+
+// ask gets the reservations of the jobs, or else all that the query selects.
+func ask(ctx context.Context, varqd *client.Client, query client.ReservationsQuery, jobs []int64) ([]api.Reservation, error) {
+	if len(jobs) == 0 {
+		return varqd.Reservations(ctx, query)
+	}
+	found := []api.Reservation{}
+	for _, query.Job = range jobs {
+		one, err := varqd.Reservations(ctx, query)
+		if err != nil {
+			return nil, fmt.Errorf("job %d: %w", query.Job, err)
+		}
+		found = append(found, one...)
+	}
+	return found, nil
+}
+
+// parseJobs reads job ids.
+func parseJobs(args []string) ([]int64, error) {
+	jobs := make([]int64, len(args))
+	for i, arg := range args {
+		id, err := strconv.ParseInt(arg, 10, 64)
+		if err != nil || id <= 0 {
+			return nil, fmt.Errorf("%q is not a job id", arg)
+		}
+		jobs[i] = id
+	}
+	return jobs, nil
+}
+
+// missing says which jobs have no reservation, if any.
+func (e *Env) missing(jobs []int64, found []api.Reservation) error {
+	known := map[int64]bool{}
+	for i := range found {
+		known[found[i].Job] = true
+	}
+	var err error
+	for _, job := range jobs {
+		if !known[job] {
+			fmt.Fprintf(e.Stderr, "varq: job %d has no reservation that you may see\n", job)
+			err = errNo
+		}
+	}
+	return err
+}
+
+func statusColumns(env *Env) []table.Column[api.Reservation] {
+	type row = api.Reservation
+	var columns []table.Column[row]
+	text := func(name string, value func(row) string) {
+		columns = append(columns, table.Column[row]{Name: name, Value: value})
+	}
+	number := func(name string, value func(row) string) {
+		columns = append(columns, table.Column[row]{Name: name, Right: true, Value: value})
+	}
+	number("JobID", func(r row) string {
+		if r.Job == 0 {
+			return none
+		}
+		return strconv.FormatInt(r.Job, 10)
+	})
+	text("Plan", func(r row) string { return r.ID })
+	text("User", func(r row) string { return r.User })
+	text("Account", func(r row) string { return r.Account })
+	text("Partition", func(r row) string { return r.Partition })
+	text("QOS", func(r row) string { return r.QOS })
+	number("Nodes", func(r row) string { return strconv.Itoa(int(r.Nodes)) })
+	number("CPUs", func(r row) string { return strconv.Itoa(int(r.CPUs)) })
+	text("State", func(r row) string { return r.State })
+	text("Promised", func(r row) string { return env.moment(r.Promised) })
+	text("BeginBy", func(r row) string { return env.moment(r.BeginBy) })
+	number("Prob", func(r row) string { return probability(r.Prob) })
+	number("Forecast", func(r row) string { return probability(r.Estimate) })
+	number("Now", func(r row) string {
+		if !open(r) {
+			return none
+		}
+		return probability(r.Now)
+	})
+	text("Eligible", func(r row) string {
+		if r.Eligible == 0 {
+			return env.moment(r.BeginTime)
+		}
+		return env.moment(r.Eligible)
+	})
+	number("TimeLimit", func(r row) string { return slurmtime.FormatDuration(r.TimeLimit) })
+	text("Start", func(r row) string { return env.moment(r.Start) })
+	text("WorkStart", func(r row) string { return env.moment(r.WorkStart) })
+	text("End", func(r row) string { return env.moment(r.End) })
+	number("Held", func(r row) string {
+		if r.Start == 0 {
+			return none
+		}
+		return slurmtime.FormatDuration(env.held(r))
+	})
+	text("Note", func(r row) string { return r.Note })
+	return columns
+}
+
+// open reports whether a reservation's outcome is still to come.
+func open(r api.Reservation) bool {
+	return r.State == api.StatePromised || r.State == api.StatePending || r.State == api.StateHolding
+}
+
+// held returns for how many seconds the job has held its nodes before its work.
+func (e *Env) held(r api.Reservation) int64 {
+	switch {
+	case r.Start == 0:
+		return 0
+	case r.WorkStart != 0:
+		return max(0, r.WorkStart-r.Start)
+	case r.End != 0:
+		return r.End - r.Start
+	default:
+		return e.Now() - r.Start
+	}
+}

@@ -1,0 +1,83 @@
+package command
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/slurmtime"
+)
+
+// tell shows reservations one by one, from the promise to what became of it.
+func (e *Env) tell(reservations []api.Reservation) error {
+	stories := make([]string, len(reservations))
+	for i, r := range reservations {
+		stories[i] = e.story(r)
+	}
+	_, err := fmt.Fprint(e.Stdout, strings.Join(stories, "\n"))
+	return err
+}
+
+func (e *Env) story(r api.Reservation) string {
+	var s strings.Builder
+	fmt.Fprintf(&s, "Job %d (plan %s) of %s: %s\n", r.Job, r.ID, r.User, r.State)
+	line := func(name, format string, args ...any) {
+		fmt.Fprintf(&s, "  %-10s %s\n", name, fmt.Sprintf(format, args...))
+	}
+	line("Promised", "on %s: running by %s with probability %s (forecast %s)",
+		e.moment(r.Promised), e.moment(r.BeginBy), probability(r.Prob), probability(r.Estimate))
+	if open(r) {
+		line("Now", "probability %s", probability(r.Now))
+	}
+	line("Asks for", "%d nodes, %d CPUs for %s, in all %s", r.Nodes, r.CPUs,
+		slurmtime.FormatDuration(r.WorkLimit), slurmtime.FormatDuration(r.TimeLimit))
+	if r.Eligible != 0 {
+		line("Eligible", "since %s", e.moment(r.Eligible))
+	} else {
+		line("Eligible", "from %s", e.moment(r.BeginTime))
+	}
+	if r.Start != 0 {
+		seconds := e.held(r)
+		line("Held", "from %s for %s: %s node-hours", e.moment(r.Start),
+			slurmtime.FormatDuration(seconds), nodeHours(float64(r.Nodes)*float64(seconds)))
+	}
+	if r.WorkStart != 0 {
+		line("Work", "began %s, %s", e.moment(r.WorkStart), against(r.WorkStart, r.BeginBy))
+	}
+	if r.End != 0 {
+		line("Ended", "%s", e.moment(r.End))
+	}
+	if r.Note != "" {
+		line("Note", "%s", r.Note)
+	}
+	if hint := next(r); hint != "" {
+		line("Next", "%s", hint)
+	}
+	return s.String()
+}
+
+// against compares a start with its deadline.
+func against(start, deadline int64) string {
+	switch late := start - deadline; {
+	case late > 0:
+		return slurmtime.FormatDuration(late) + " after the deadline"
+	case late < 0:
+		return slurmtime.FormatDuration(-late) + " before the deadline"
+	default:
+		return "at the deadline"
+	}
+}
+
+// next says what the user may want to do.
+func next(r api.Reservation) string {
+	switch {
+	case r.State == api.StatePromised:
+		return "nothing has been submitted under this plan yet"
+	case r.State == api.StatePending && r.Now < r.Prob:
+		return "less likely than promised by now; varqd moves the job forward wherever that helps"
+	case r.State == api.StateMissed && r.Start == 0 && r.End == 0:
+		return fmt.Sprintf("the job still waits; 'scancel %d' withdraws it", r.Job)
+	default:
+		return ""
+	}
+}

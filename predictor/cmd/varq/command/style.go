@@ -1,0 +1,50 @@
+package command
+
+import (
+	"fmt"
+
+	"github.com/spf13/pflag"
+
+	"github.com/varq-project/varq/predictor/cmd/varq/table"
+)
+
+// styleFlags say how a table is shown, in the words of sacct.
+type styleFlags struct {
+	json, parsable, noHeader bool
+	format                   string
+}
+
+func addStyle(flags *pflag.FlagSet) *styleFlags {
+	f := &styleFlags{}
+	flags.BoolVar(&f.json, "json", false, jsonHelp)
+	flags.BoolVarP(&f.parsable, "parsable2", "P", false, "separate the values by | and leave them whole")
+	flags.BoolVarP(&f.noHeader, "noheader", "n", false, "leave out the header")
+	flags.StringVarP(&f.format, "format", "o", "", "show these `columns`: NAME[%[-]WIDTH],...")
+	return f
+}
+
+func (f *styleFlags) table() table.Style {
+	return table.Style{Parsable: f.parsable, NoHeader: f.noHeader}
+}
+
+const jsonHelp = "show varqd's answer in JSON: times in Unix seconds, durations in seconds"
+
+// choose returns the columns that format names, or all of them.
+func choose[R any](columns []table.Column[R], format string) ([]table.Column[R], error) {
+	if format == "" {
+		return columns, nil
+	}
+	chosen, err := table.Select(columns, format)
+	if err != nil {
+		return nil, fmt.Errorf("--format: %w", err)
+	}
+	return chosen, nil
+}
+
+// plain reports whether nothing was asked for: the answer is for a person.
+func (f *styleFlags) plain() bool { return *f == styleFlags{} }
+
+// addJSON adds the option of commands whose answer is no table.
+func addJSON(flags *pflag.FlagSet) *bool {
+	return flags.Bool("json", false, jsonHelp)
+}

@@ -1,0 +1,219 @@
+package command
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// now is the clock of the tests: 2026-11-21T13:00:00 UTC.
+const now = 1795266000
+
+// fakeVarqd answers like varqd, always the same. It keeps what it was asked.
+type fakeVarqd struct {
+	mux   http.ServeMux
+	asked *os.File
+	turn  sync.Mutex
+}
+
+// startVarqd serves a fake on the unix socket until the listener is closed, and
+// writes what it is asked to the file asked, a line each.
+func startVarqd(socket, asked string) (io.Closer, error) {
+	file, err := os.Create(asked)
+	if err != nil {
+		return nil, err
+	}
+	listener, err := net.Listen("unix", socket)
+	if err != nil {
+		return nil, err
+	}
+	f := &fakeVarqd{asked: file}
+	f.mux.HandleFunc("POST "+api.PathQuote, answer(quoteFor))
+	f.mux.HandleFunc("POST "+api.PathPredict, answer(predictionFor))
+	f.mux.HandleFunc("GET "+api.PathReservations, f.reservations)
+	f.mux.HandleFunc("GET "+api.PathReport, f.report)
+	server := &http.Server{Handler: f}
+	go func() { _ = server.Serve(listener) }()
+	return server, nil
+}
+
+func (f *fakeVarqd) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	f.turn.Lock()
+	defer f.turn.Unlock()
+	body, _ := io.ReadAll(r.Body)
+	fmt.Fprintf(f.asked, "%s %s %s\n", r.Method, r.URL.RequestURI(), body)
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	f.mux.ServeHTTP(w, r)
+}
+
+// answer decodes a request, and replies with what respond makes of it.
+func answer[Q, A any](respond func(Q) (A, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var q Q
+		if err := json.NewDecoder(r.Body).Decode(&q); err != nil {
+			reply(w, http.StatusBadRequest, api.Error{Error: err.Error()})
+			return
+		}
+		a, err := respond(q)
+		if err != nil {
+			reply(w, http.StatusBadRequest, api.Error{Error: err.Error()})
+			return
+		}
+		reply(w, http.StatusOK, a)
+	}
+}
+
+func reply(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v)
+}
+
+// quoteFor refuses probabilities above .97 and limits above a day.
+func quoteFor(r api.PlanRequest) (api.PlanAnswer, error) {
+	if r.BeginBy <= now {
+		return api.PlanAnswer{}, fmt.Errorf("begin_by: lies in the past")
+	}
+	if r.Prob == 0 {
+		r.Prob = .9
+	}
+	var a api.PlanAnswer
+	if r.Trajectory {
+		for begin := int64(now); begin < r.BeginBy; begin += 600 {
+			prob := .5 + .48*float64(r.BeginBy-begin)/float64(r.BeginBy-now)
+			a.Trajectory = append(a.Trajectory, api.Point{BeginTime: begin, TimeLimit: r.Job.Limit + r.BeginBy - begin, Prob: prob, Class: "batch"})
+		}
+	}
+	switch {
+	case r.Job.Limit > 86400:
+		a.Refusal = &api.Refusal{Reason: "partition batch allows no job longer than 1-00:00:00 (MaxTime)", Limit: "partition batch MaxTime"}
+	case r.Prob > .97:
+		a.Refusal = &api.Refusal{
+			Reason: fmt.Sprintf("the probability is 0.97 at best, and %.2f was asked for", r.Prob),
+			Offers: []api.Offer{
+				{Kind: api.OfferProb, Options: "--prob=0.97",
+					Prob: .97, BeginBy: r.BeginBy, Nodes: 4, CPUs: 4, Limit: 3600, Worst: api.Cost{NodeSeconds: 57600, BillingSeconds: 57600}},
+				{Kind: api.OfferLater, Options: "--begin-by=2026-11-21T18:30:00 --begin-after=2026-11-21T17:30:00",
+					Prob: .99, BeginBy: r.BeginBy + 5400, Nodes: 4, CPUs: 4, Limit: 3600, Worst: api.Cost{NodeSeconds: 79200, BillingSeconds: 79200}},
+			},
+		}
+	default:
+		lead := int64(2850)
+		hold := r.BeginBy
+		if r.BeginAfter != 0 {
+			hold = r.BeginAfter
+		}
+		if r.BestEffort {
+			hold = 0
+		}
+		onMiss := r.OnMiss
+		if onMiss == "" {
+			onMiss = "run"
+		}
+		a.Plan = &api.Plan{
+			BeginTime: r.BeginBy - lead, TimeLimit: r.Job.Limit + 2880, BeginBy: r.BeginBy, HoldUntil: hold,
+			WorkLimit: r.Job.Limit, Prob: r.Prob, Estimate: r.Prob + .025, OnMiss: onMiss,
+			Work:     times(r.Job.Size, r.Job.Limit),
+			Worst:    times(r.Job.Size, lead),
+			Expected: times(r.Job.Size, lead/2),
+			Evidence: api.Evidence{Sample: 412, Class: "batch, 1-4 nodes, up to 02:00:00"},
+		}
+	}
+	return a, nil
+}
+
+func times(s workload.Size, seconds int64) api.Cost {
+	return api.Cost{NodeSeconds: float64(s.Nodes) * float64(seconds), BillingSeconds: float64(s.CPUs) * float64(seconds)}
+}
+
+func predictionFor(r api.PredictRequest) (api.Prediction, error) {
+	if r.Quantiles == nil {
+		r.Quantiles = []float64{.5, .75, .9, .95}
+	}
+	p := api.Prediction{Job: r.Job, Evidence: api.Evidence{Sample: 412, Class: "batch, 1-4 nodes, up to 02:00:00"}}
+	for _, q := range r.Quantiles {
+		b := api.Bound{Quantile: q}
+		if q < .99 {
+			seconds := q * 4000
+			b.Seconds, b.Confidence = &seconds, .956
+		}
+		p.Bounds = append(p.Bounds, b)
+	}
+	return p, nil
+}
+
+// reservations are one of each state worth telling.
+func reservations() []api.Reservation {
+	reserve := func(job int64, user, state string, begin, deadline, hold int64) api.Reservation {
+		return api.Reservation{
+			Plan: api.Plan{
+				ID: fmt.Sprintf("abcdefgh%d", job), BeginTime: begin, TimeLimit: 3600 + deadline - begin, BeginBy: deadline, HoldUntil: hold,
+				WorkLimit: 3600, Prob: .9, Estimate: .934, OnMiss: "run",
+			},
+			Job: job, User: user, Account: "physics", Partition: "batch", Size: workload.Size{Nodes: 4, CPUs: 64},
+			State: state, Promised: begin - 7200,
+		}
+	}
+	pending := reserve(4711, "me", api.StatePending, now+1800, now+4500, now+4500)
+	pending.Now = .957
+	holding := reserve(4712, "me", api.StateHolding, now-2400, now+600, now+600)
+	holding.Now, holding.Eligible, holding.Start = 1, now-2400, now-900
+	kept := reserve(4601, "me", api.StateKept, now-90000, now-87300, now-87300)
+	kept.Eligible, kept.Start, kept.WorkStart, kept.End = now-90000, now-88500, now-87300, now-84000
+	missed := reserve(4655, "alice", api.StateMissed, now-10800, now-8100, now-8100)
+	missed.Eligible, missed.Start, missed.WorkStart = now-10800, now-7500, now-7500
+	missed.Note = "the user moved the job's begin time"
+	return []api.Reservation{pending, holding, kept, missed}
+}
+
+func (f *fakeVarqd) reservations(w http.ResponseWriter, r *http.Request) {
+	user, all := r.FormValue(api.ParamUser), r.FormValue(api.ParamAll) != ""
+	job, _ := strconv.ParseInt(r.FormValue(api.ParamJob), 10, 64)
+	if user == "root" {
+		reply(w, http.StatusForbidden, api.Error{Error: "only operators see the reservations of others"})
+		return
+	}
+	list := slices.DeleteFunc(reservations(), func(r api.Reservation) bool {
+		switch {
+		case job != 0:
+			return r.Job != job
+		case user == "":
+			return r.User != "me" || !all && r.Job == 4601
+		case user == "*":
+			return !all && r.Job == 4601
+		default:
+			return r.User != user
+		}
+	})
+	reply(w, http.StatusOK, list)
+}
+
+func (f *fakeVarqd) report(w http.ResponseWriter, r *http.Request) {
+	groups := map[string][]string{
+		"": {""}, "user": {"alice", "me"}, "account": {"physics", "chemistry"},
+		"partition": {"batch", "gpu"}, "month": {"2026-10", "2026-11"},
+	}
+	report := api.Report{By: r.FormValue(api.ParamBy)}
+	for i, group := range groups[report.By] {
+		row := api.ReportRow{Group: group, Promises: 3, Cancelled: 1, Open: 2, High: 1}
+		if i == 0 {
+			row = api.ReportRow{
+				Group: group, Promises: 130, Kept: 112, Missed: 8, Cancelled: 7, Open: 3,
+				Promised: .9, Estimated: .921, Delivered: 112. / 120, Low: .8729, High: .9708,
+				Required: 1234567, Used: 1543210, Ratio: 1543210. / 1234567,
+			}
+		}
+		report.Rows = append(report.Rows, row)
+	}
+	reply(w, http.StatusOK, report)
+}

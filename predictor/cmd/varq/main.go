@@ -1,0 +1,25 @@
+// Varq shows the users of a Slurm cluster what can be promised, what was, and
+// what became of it.
+package main
+
+import (
+	"io"
+	"os"
+	"time"
+
+	"github.com/varq-project/varq/predictor/cmd/varq/command"
+	"github.com/varq-project/varq/predictor/config"
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+func run(args []string, stdout, stderr io.Writer) int {
+	return command.Run(args, command.Env{
+		Stdout: stdout,
+		Stderr: stderr,
+		Getenv: os.Getenv,
+		Now:    func() int64 { return time.Now().Unix() },
+		Zone:   time.Local,
+		Config: config.DefaultPath,
+	})
+}
