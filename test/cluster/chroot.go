@@ -50,37 +50,50 @@ func IncludeDir(v Version) string {
 	return "/usr/include"
 }
 
-// makeChroot makes the cached Debian 13 unless it is there and complete.
+// chrootMade reports whether the cached Debian 13 is there. It is put in its
+// place only when complete.
+func chrootMade() bool {
+	_, err := os.Lstat(filepath.Join(Slurm24Root(), "usr", "sbin", "slurmctld"))
+	return err == nil
+}
+
+// makeChroot makes the cached Debian 13 unless it is there.
 func makeChroot(ctx context.Context, progress io.Writer) error {
-	dir := Slurm24Root()
-	ready := filepath.Join(dir, ".varq-ready")
-	if _, err := os.Stat(ready); err == nil {
+	if chrootMade() {
 		return nil
+	}
+	dir := Slurm24Root()
+	if err := makeEmpty(dir); err != nil {
+		return err
 	}
 	if err := installPackages(ctx, []string{"debootstrap"}, "to make a Debian 13 with Slurm 24.11", progress); err != nil {
 		return err
 	}
 	fmt.Fprintf(os.Stderr, "Making a Debian 13 with Slurm 24.11 in %s (about 1.1 GB)\n", dir)
-	if err := os.RemoveAll(dir); err != nil { // half made
+	partial := dir + ".partial"
+	if err := os.RemoveAll(partial); err != nil { // of an interrupted attempt
 		return err
 	}
-	bootstrap := exec.CommandContext(ctx, "debootstrap", "--variant=minbase", "--include=ca-certificates", "trixie", dir)
+	bootstrap := exec.CommandContext(ctx, "debootstrap", "--variant=minbase", "--include=ca-certificates", "trixie", partial)
 	if err := runLogged(bootstrap, progress); err != nil {
 		return err
 	}
-	if _, err := forbidServices(dir); err != nil {
+	if _, err := forbidServices(partial); err != nil {
 		return err
 	}
 	// The mounts are in a namespace of their own and vanish with the command.
 	const inside = `mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" &&
 chroot "$0" apt-get install --yes --no-install-recommends "$@" && chroot "$0" apt-get clean`
-	args := append([]string{"--mount", "sh", "-c", inside, dir}, slurmPackages...)
+	args := append([]string{"--mount", "sh", "-c", inside, partial}, slurmPackages...)
 	install := exec.CommandContext(ctx, "unshare", args...)
 	install.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
 	if err := runLogged(install, progress); err != nil {
 		return err
 	}
-	return os.WriteFile(ready, nil, 0o644)
+	if err := os.Remove(dir); err != nil { // it is empty
+		return err
+	}
+	return os.Rename(partial, dir)
 }
 
 // enter mounts a chroot with the cluster's folder, and others, at their own

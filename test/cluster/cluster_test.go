@@ -168,9 +168,7 @@ func TestStopAfterCrash(t *testing.T) {
 	if dir := os.Getenv("VARQ_TEST_CRASH"); dir != "" {
 		crash(t, dir)
 	}
-	if testing.Short() || os.Geteuid() != 0 {
-		t.Skip("starts a real Slurm: needs root, and not in short mode")
-	}
+	needSlurm(t)
 	parent, err := os.MkdirTemp("", "varq-crash-")
 	if err != nil {
 		t.Fatal(err)
@@ -228,4 +226,16 @@ func crash(t *testing.T, dir string) {
 	eventually(t, "the job runs", func() bool { return run(t, c, "alice", "squeue", "-ht", "R") != "" })
 	fmt.Println("job runs")
 	select {}
+}
+
+// What a daemon says of a broken configuration is in the error.
+func TestStartFailure(t *testing.T) {
+	needSlurm(t)
+	_, err := Start(t.Context(), Options{Nodes: 1, SlurmConf: "SelectType=select/no_such"})
+	if errors.Is(err, ErrNoSlurm) {
+		t.Skip(err)
+	}
+	if err == nil || !strings.Contains(err.Error(), "no_such") {
+		t.Errorf("error %v", err)
+	}
 }

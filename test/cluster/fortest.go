@@ -13,12 +13,7 @@ import (
 // Slurm 24.11.
 func ForTest(t testing.TB, o Options) *Cluster {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("starts a real Slurm: not in short mode")
-	}
-	if os.Geteuid() != 0 {
-		t.Skip(ErrNotRoot)
-	}
+	needSlurm(t)
 	if o.Version == "" && os.Getenv("VARQ_SLURM24") == "1" {
 		o.Version = Slurm2411
 	}
@@ -40,4 +35,15 @@ func ForTest(t testing.TB, o Options) *Cluster {
 		}
 	})
 	return c
+}
+
+// needSlurm skips a test where no cluster can or should be started.
+func needSlurm(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("starts a real Slurm: not in short mode")
+	}
+	if os.Geteuid() != 0 {
+		t.Skip(ErrNotRoot)
+	}
 }

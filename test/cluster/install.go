@@ -21,26 +21,44 @@ var slurmPackages = []string{
 const installLock = "/run/lock/varq-install.lock"
 
 // Install installs what a cluster of the version needs and the machine lacks,
-// after saying what and why. It does nothing, quickly, when all is there.
+// after saying what and why. It does nothing, quickly, when all is there, and
+// otherwise needs root.
 func Install(ctx context.Context, v Version, progress io.Writer) error {
 	if progress == nil {
 		progress = io.Discard
 	}
-	lock, err := lockFile(installLock)
+	if err := install(ctx, v, progress); err != nil {
+		return fmt.Errorf("%w: %w", ErrNoSlurm, err)
+	}
+	return nil
+}
+
+func install(ctx context.Context, v Version, progress io.Writer) error {
+	ready, err := installed(ctx, v)
+	if err != nil || ready {
+		return err
+	}
+	if os.Geteuid() != 0 {
+		return errors.New("only root can install it")
+	}
+	lock, err := lockFile(installLock) // several tests may want it at once
 	if err != nil {
 		return err
 	}
 	defer lock.Close()
 	defer func() { _ = os.Remove(installLock) }()
 	if v == Slurm2411 {
-		err = makeChroot(ctx, progress)
-	} else {
-		err = installPackages(ctx, slurmPackages, "to run a private Slurm", progress)
+		return makeChroot(ctx, progress)
 	}
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrNoSlurm, err)
+	return installPackages(ctx, slurmPackages, "to run a private Slurm", progress)
+}
+
+func installed(ctx context.Context, v Version) (bool, error) {
+	if v == Slurm2411 {
+		return chrootMade(), nil
 	}
-	return nil
+	missing, err := missingPackages(ctx, slurmPackages)
+	return len(missing) == 0, err
 }
 
 // ErrNoSlurm is returned when Slurm cannot be installed.

@@ -6,21 +6,23 @@ import (
 	"strings"
 )
 
-// LogFile returns the name of a daemon's own log. Munged and MariaDB have none;
-// what they print is in LogTail.
+// LogFile returns the name of a daemon's own log; a slurmd's has its job steps'
+// messages as well. Munged and MariaDB have none.
 func (c *Cluster) LogFile(d Daemon) string { return c.Path("log", string(d)+".log") }
 
 // outFile takes what a daemon prints.
 func (c *Cluster) outFile(d Daemon) string { return c.Path("log", string(d)+".out") }
 
-// LogTail returns the last lines that a daemon logged or, if it has no log,
-// printed.
+// LogTail returns the last lines that a daemon logged. If it has no log, or
+// could not even open it any more, they are the last that it printed.
 func (c *Cluster) LogTail(d Daemon) string {
 	const lines = 30
-	text, err := os.ReadFile(c.outFile(d))
-	if err != nil || len(text) == 0 {
-		text, err = os.ReadFile(c.LogFile(d))
+	name := c.LogFile(d)
+	printed, err := os.Stat(c.outFile(d))
+	if logged, noLog := os.Stat(name); err == nil && (noLog != nil || printed.ModTime().After(logged.ModTime())) {
+		name = c.outFile(d)
 	}
+	text, err := os.ReadFile(name)
 	if err != nil {
 		return fmt.Sprintf("(no log of %s: %v)", d, err)
 	}
