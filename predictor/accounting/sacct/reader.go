@@ -178,7 +178,7 @@ func (p *parser) setTime(to *int64, s string) error {
 		return nil
 	}
 	local, err := time.ParseInLocation("2006-01-02T15:04:05", s, p.zone)
-	if err != nil {
+	if err != nil || local.Unix() < 0 {
 		return fmt.Errorf("bad time %q", s)
 	}
 	*to = local.Unix()
@@ -202,20 +202,23 @@ func setLimit(row *row, s string) error {
 	if known := setSpecialLimit(row, s); known {
 		return nil
 	}
-	var days, hours, minutes, seconds int64
-	clock := s
-	if d, rest, ok := strings.Cut(s, "-"); ok {
-		var err error
-		if days, err = strconv.ParseInt(d, 10, 32); err != nil || days < 0 {
-			return fmt.Errorf("bad time limit %q", s)
-		}
-		clock = rest
+	days, clock, ok := strings.Cut(s, "-")
+	if !ok {
+		days, clock = "0", s
 	}
-	if _, err := fmt.Sscanf(clock, "%d:%d:%d", &hours, &minutes, &seconds); err != nil ||
-		hours < 0 || hours > 23 || minutes < 0 || minutes > 59 || seconds < 0 || seconds > 59 {
+	limit, err := strconv.ParseUint(days, 10, 20)
+	fields := strings.Split(clock, ":")
+	if err != nil || len(fields) != 3 {
 		return fmt.Errorf("bad time limit %q", s)
 	}
-	row.job.Limit = ((days*24+hours)*60+minutes)*60 + seconds
+	for i, top := range [...]uint64{24, 60, 60} {
+		n, err := strconv.ParseUint(fields[i], 10, 8)
+		if err != nil || n >= top {
+			return fmt.Errorf("bad time limit %q", s)
+		}
+		limit = limit*top + n
+	}
+	row.job.Limit = int64(limit)
 	return nil
 }
 
