@@ -63,9 +63,6 @@ type Server struct {
 	Listen string `yaml:"listen"`
 	// MungeSocket is munged's socket; empty means munge's own default.
 	MungeSocket string `yaml:"munge_socket"`
-	// Admins may see everybody's reservations, as root and Slurm's operators and
-	// administrators do. SlurmUser belongs here.
-	Admins []string `yaml:"admins"`
 }
 
 // Client says how commands find varqd.
@@ -133,7 +130,7 @@ func Default() Config {
 			TokenCommand: "scontrol token lifespan=3600",
 			Timeout:      Duration(30 * time.Second),
 		},
-		Server:   Server{Socket: "/run/varq/varqd.sock", Admins: []string{"slurm"}},
+		Server:   Server{Socket: "/run/varq/varqd.sock"},
 		Client:   Client{Endpoint: "unix:///run/varq/varqd.sock"},
 		Ledger:   Ledger{Path: "/var/lib/varq/ledger.db"},
 		History:  History{Path: "/var/cache/varq/history.db"},
@@ -253,9 +250,11 @@ func (c *Config) check() error {
 	positive("watch.grace", c.Watch.Grace)
 	oneOf("log.level", c.Log.Level, "debug", "info", "warn", "error")
 	oneOf("log.format", c.Log.Format, "text", "json")
-	for key, value := range map[string]string{"server.socket": c.Server.Socket, "ledger.path": c.Ledger.Path, "history.path": c.History.Path} {
-		if value == "" {
-			bad(key, "must not be empty")
+	for _, path := range []struct{ key, value string }{
+		{"server.socket", c.Server.Socket}, {"ledger.path", c.Ledger.Path}, {"history.path", c.History.Path},
+	} {
+		if path.value == "" {
+			bad(path.key, "must not be empty")
 		}
 	}
 	return errors.Join(errs...)

@@ -14,8 +14,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
-	"github.com/varq-project/varq/predictor/accounting"
-	"github.com/varq-project/varq/predictor/accounting/slurmrestd"
 	"github.com/varq-project/varq/predictor/config"
 	"github.com/varq-project/varq/predictor/history"
 	"github.com/varq-project/varq/predictor/ingest"
@@ -24,12 +22,6 @@ import (
 	"github.com/varq-project/varq/predictor/munge"
 	"github.com/varq-project/varq/predictor/server"
 )
-
-// Slurm is everything varqd needs of Slurm.
-type Slurm interface {
-	keeper.Slurm
-	accounting.Historian
-}
 
 // Options configure a Daemon.
 type Options struct {
@@ -58,11 +50,11 @@ func New(o Options) (*Daemon, error) {
 	c := o.Config
 	d := &Daemon{config: c, log: o.Log, problems: newProblems()}
 	if o.Slurm == nil {
-		client, err := connect(c.Slurmrestd)
+		s, err := connect(c.Slurmrestd)
 		if err != nil {
 			return nil, err
 		}
-		o.Slurm = client
+		o.Slurm = s
 	}
 	var err error
 	if d.ledger, err = ledger.Open(c.Ledger.Path); err != nil {
@@ -84,7 +76,7 @@ func New(o Options) (*Daemon, error) {
 	d.keeper = keeper.New(keeper.Options{
 		Ledger: d.ledger, Slurm: o.Slurm, Past: d.ingest, Now: now,
 		Prob: c.Plan.Prob, Confidence: c.Forecast.Confidence, Horizon: c.Plan.Horizon.Seconds(), Stale: c.Plan.Stale.Seconds(),
-		Grace: c.Watch.Grace.Seconds(), Admins: c.Server.Admins, Log: o.Log, Metrics: keeper.NewMetrics(registry),
+		Grace: c.Watch.Grace.Seconds(), Log: o.Log, Metrics: keeper.NewMetrics(registry),
 	})
 	d.server = server.New(server.Options{
 		Service:     service{d.keeper, d},
@@ -94,15 +86,6 @@ func New(o Options) (*Daemon, error) {
 	})
 	d.register(registry)
 	return d, nil
-}
-
-// connect makes the client of slurmrestd.
-func connect(c config.Slurmrestd) (*slurmrestd.Client, error) {
-	user, err := slurmUser(c)
-	if err != nil {
-		return nil, err
-	}
-	return slurmrestd.New(slurmrestd.Options{URL: c.URL, User: user, Token: tokenSource(c), Timeout: time.Duration(c.Timeout)})
 }
 
 // Close closes the daemon's files.

@@ -47,6 +47,10 @@ func startLive(t *testing.T) *live {
 	if _, err := l.LoadHistory(t.Context(), calm(time.Now().Unix())); err != nil {
 		t.Fatal(err)
 	}
+	for _, variable := range l.Env() {
+		name, value, _ := strings.Cut(variable, "=")
+		t.Setenv(name, value)
+	}
 	token, err := l.TokenFile(t.Context(), "root")
 	if err != nil {
 		t.Fatal(err)
@@ -174,7 +178,6 @@ func (l *live) awaitState(user, job, state string) api.Reservation {
 }
 
 func TestLive(t *testing.T) {
-	t.Parallel()
 	l := startLive(t)
 
 	kept := l.reserve("alice", 40*time.Second)

@@ -69,10 +69,7 @@ type Options struct {
 	// Stale is how old the picture of the cluster may be for a promise.
 	Stale int64
 	// Grace is how long after its deadline a plan without a job is closed.
-	Grace int64
-	// Admins may see everybody's reservations, besides root and Slurm's
-	// operators.
-	Admins  []string
+	Grace   int64
 	Log     *slog.Logger
 	Metrics *Metrics
 }
@@ -145,7 +142,7 @@ func (k *Keeper) planner() (*trajectory.Planner, error) {
 
 // seesAll reports whether user may see everybody's reservations.
 func (k *Keeper) seesAll(user string) bool {
-	if user == "root" || slices.Contains(k.Admins, user) {
+	if user == "root" {
 		return true
 	}
 	p := k.picture.Load()

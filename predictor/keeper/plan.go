@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/server"
+	"github.com/varq-project/varq/predictor/slurmtime"
 	"github.com/varq-project/varq/predictor/trajectory"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -114,9 +116,9 @@ func options(req *api.PlanRequest, kind trajectory.Kind, r *trajectory.Request) 
 	case trajectory.OfferProb:
 		words = append(words, fmt.Sprintf("--prob=%.4g", r.Prob))
 	case trajectory.OfferLater:
-		words = append(words, "--begin-by="+slurmTime(r.Deadline))
+		words = append(words, "--begin-by="+local(r.Deadline))
 		if req.BeginAfter != 0 {
-			words = append(words, "--begin-after="+slurmTime(r.HoldUntil))
+			words = append(words, "--begin-after="+local(r.HoldUntil))
 		}
 	case trajectory.OfferNodes:
 		if r.Job.Nodes != req.Job.Nodes {
@@ -125,10 +127,13 @@ func options(req *api.PlanRequest, kind trajectory.Kind, r *trajectory.Request) 
 			words = append(words, fmt.Sprintf("--ntasks=%d", r.Job.CPUs))
 		}
 	case trajectory.OfferTime:
-		words = append(words, "--time="+slurmDuration(r.Job.Limit))
+		words = append(words, "--time="+slurmtime.FormatDuration(r.Job.Limit))
 	}
 	return strings.Join(words, " ")
 }
+
+// local writes Unix seconds as Slurm does, in the zone of this host.
+func local(t int64) string { return slurmtime.Format(t, time.Local) }
 
 // quantiles are those of a prediction that asks for none.
 var quantiles = []float64{.5, .75, .9, .95}

@@ -18,7 +18,7 @@ import (
 const recent = 86400
 
 // bindTime bounds how long a user who binds a job waits for Slurm.
-const bindTime = 2 * time.Second
+const bindTime = 1500 * time.Millisecond
 
 // Bind ties a plan of user's to a job of hers, which must be in the queue.
 func (k *Keeper) Bind(ctx context.Context, user string, b api.Binding) error {

@@ -8,6 +8,7 @@ import (
 	"github.com/varq-project/varq/predictor/accounting"
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/ledger"
+	"github.com/varq-project/varq/predictor/slurmtime"
 	"github.com/varq-project/varq/predictor/trajectory"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -48,7 +49,9 @@ func (k *Keeper) Watch(ctx context.Context) (jobs []accounting.QueueEntry, open 
 		for i := range entries {
 			e := &entries[i]
 			switch err := step(ctx, e, q, now); {
-			case errors.Is(err, accounting.ErrUnavailable), ctx.Err() != nil:
+			case ctx.Err() != nil:
+				return jobs, len(entries), ctx.Err()
+			case errors.Is(err, accounting.ErrUnavailable):
 				return jobs, len(entries), err
 			case err != nil:
 				k.Log.Error("reservation", "plan", e.ID, "job", e.Job, "error", err)
@@ -220,10 +223,10 @@ func (c *change) observe(j *accounting.QueueEntry) {
 	case p.Yielded:
 	case j.Limit != p.TimeLimit && j.Limit != p.WasLimit:
 		p.Yielded = true
-		c.event(ledger.User, "the time limit was changed to %s, not by varq; varq leaves the job alone now", slurmDuration(j.Limit))
+		c.event(ledger.User, "the time limit was changed to %s, not by varq; varq leaves the job alone now", slurmtime.FormatDuration(j.Limit))
 	case j.Eligible != p.BeginTime && j.Eligible != p.WasBegin && c.moved(j):
 		p.Yielded = true
-		c.event(ledger.User, "the begin time was changed to %s, not by varq; varq leaves the job alone now", slurmTime(j.Eligible))
+		c.event(ledger.User, "the begin time was changed to %s, not by varq; varq leaves the job alone now", local(j.Eligible))
 	case j.Eligible != 0:
 		// What varq last asked for has been carried out, or it has not.
 		p.TimeLimit, p.WasLimit = j.Limit, j.Limit
@@ -286,11 +289,11 @@ func (k *Keeper) revise(ctx context.Context, e *ledger.Entry, now int64) error {
 	p.BeginTime, p.TimeLimit = revised.Begin, revised.Limit
 	if revised.Begin != current.Begin {
 		update.BeginTime = revised.Begin
-		c.event(ledger.Moved, "begin time moved from %s to %s", slurmTime(current.Begin), slurmTime(revised.Begin))
+		c.event(ledger.Moved, "begin time moved from %s to %s", local(current.Begin), local(revised.Begin))
 	}
 	if revised.Limit != current.Limit {
 		update.TimeLimit = revised.Limit
-		c.event(ledger.Limited, "time limit changed from %s to %s", slurmDuration(current.Limit), slurmDuration(revised.Limit))
+		c.event(ledger.Limited, "time limit changed from %s to %s", slurmtime.FormatDuration(current.Limit), slurmtime.FormatDuration(revised.Limit))
 	}
 	if err := k.record(ctx, e, c); err != nil {
 		return err
