@@ -36,6 +36,15 @@ INSTALLED = \
   $(BASHCOMPDIR)/varq $(ZSHCOMPDIR)/_varq $(FISHCOMPDIR)/varq.fish \
   $(foreach page,$(MAN_PAGES),$(MANDIR)/man$(subst .,,$(suffix $(page)))/$(page))
 
+# Those of them that are written by a command, not copied with a mode. PLACE puts
+# these directories in the place of the usual ones.
+MADE = \
+  $(addprefix $(DATADIR)/varq/,varq.lua cli_filter.lua) \
+  $(SLURM_CONFDIR)/plugstack.conf.d/varq.conf $(UNITDIR)/varqd.service \
+  $(BASHCOMPDIR)/varq $(ZSHCOMPDIR)/_varq $(FISHCOMPDIR)/varq.fish
+PLACE = sed -e 's|/usr/bin/varq|$(BINDIR)/varq|g' -e 's|/usr/sbin/varq|$(SBINDIR)/varq|g' \
+  -e 's|/usr/share/varq|$(DATADIR)/varq|g'
+
 # What install writes once, and uninstall leaves.
 CONFIGURATION = $(SYSCONFDIR)/varq/varq.yaml
 
@@ -47,16 +56,16 @@ install:
 	install -m 755 $(addprefix $(BUILT)/,varq varq-filter varq-wrapper) $(DESTDIR)$(BINDIR)
 	install -m 755 $(BUILT)/varqd $(DESTDIR)$(SBINDIR)
 	install -m 755 $(BUILT)/spank_varq.so $(DESTDIR)$(SLURM_PLUGINDIR)
-	install -m 644 plugin/lua/varq.lua plugin/lua/cli_filter.lua $(DESTDIR)$(DATADIR)/varq
-	install -m 644 packaging/slurm/plugstack-varq.conf $(DESTDIR)$(SLURM_CONFDIR)/plugstack.conf.d/varq.conf
-	sed 's|@SBINDIR@|$(SBINDIR)|g' packaging/systemd/varqd.service > $(DESTDIR)$(UNITDIR)/varqd.service
-	chmod 644 $(DESTDIR)$(UNITDIR)/varqd.service
+	$(PLACE) plugin/lua/varq.lua > $(DESTDIR)$(DATADIR)/varq/varq.lua
+	$(PLACE) plugin/lua/cli_filter.lua > $(DESTDIR)$(DATADIR)/varq/cli_filter.lua
+	$(PLACE) packaging/slurm/plugstack-varq.conf > $(DESTDIR)$(SLURM_CONFDIR)/plugstack.conf.d/varq.conf
+	$(PLACE) packaging/systemd/varqd.service > $(DESTDIR)$(UNITDIR)/varqd.service
 	install -m 644 packaging/systemd/sysusers.conf $(DESTDIR)$(SYSUSERSDIR)/varq.conf
 	install -m 644 packaging/systemd/tmpfiles.conf $(DESTDIR)$(TMPFILESDIR)/varq.conf
 	$(BUILT)/varq completion bash > $(DESTDIR)$(BASHCOMPDIR)/varq
 	$(BUILT)/varq completion zsh > $(DESTDIR)$(ZSHCOMPDIR)/_varq
 	$(BUILT)/varq completion fish > $(DESTDIR)$(FISHCOMPDIR)/varq.fish
-	chmod 644 $(addprefix $(DESTDIR),$(BASHCOMPDIR)/varq $(ZSHCOMPDIR)/_varq $(FISHCOMPDIR)/varq.fish)
+	chmod 644 $(addprefix $(DESTDIR),$(MADE))
 	for page in $(MAN_PAGES); do \
 	  install -m 644 packaging/man/$$page $(DESTDIR)$(MANDIR)/man$${page##*.} || exit 1; \
 	done
