@@ -1,0 +1,263 @@
+// The demonstration: a private Slurm of eight nodes with two months behind it
+// and work in its queue, on which a user makes three reservations and is refused
+// a fourth. It exits with 0 only if every promise was handled as it should be.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/test/cluster"
+	"github.com/varq-project/varq/test/site"
+	"github.com/varq-project/varq/test/synthetic"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "\nThe demonstration failed:", err)
+		os.Exit(1)
+	}
+}
+
+const (
+	nodes       = 8
+	cpus        = 4
+	pastJobs    = 21_000
+	pastDays    = 60
+	utilisation = .5
+)
+
+func run(ctx context.Context) (err error) {
+	began := time.Now()
+	title("A private Slurm, with varq installed into it")
+	s, err := site.Start(ctx, site.Options{
+		Nodes: nodes, Progress: os.Stdout,
+		History: synthetic.History(synthetic.Config{
+			Seed: 1, Nodes: nodes, CPUs: cpus, ShortNodes: nodes / 4,
+			Jobs: pastJobs, Days: pastDays, End: began.Unix(), Utilisation: utilisation,
+		}),
+	})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		title("Stopping everything and removing it")
+		err = errors.Join(err, s.Stop())
+		if err == nil {
+			fmt.Printf("\nAll promises were handled as they should be. %d seconds in all.\n", int(time.Since(began).Seconds()))
+		}
+	}()
+	d := &demo{Site: s, ctx: ctx}
+
+	title("Other people's work in the queue")
+	loadCtx, stopLoad := context.WithCancel(ctx)
+	loadDone := make(chan error, 1)
+	go func() { loadDone <- s.Load(loadCtx, cluster.Load{Utilisation: utilisation, Seed: 1}) }()
+	defer func() {
+		stopLoad()
+		err = errors.Join(err, <-loadDone)
+	}()
+	time.Sleep(10 * time.Second)
+	if err := d.show("alice", "squeue", "--format=%.8i %.9P %.8u %.2t %.6M %.5D %R"); err != nil {
+		return err
+	}
+
+	title("What alice may expect of the queue")
+	if err := d.show("alice", "varq", "predict", "-N1", "-t", "10"); err != nil {
+		return err
+	}
+	picture := filepath.Join(s.JobDir(), "trajectory.svg")
+	if err := d.show("alice", "varq", "quote", "-N2", "-t", "1:00:00", "--begin-by=now+12hours", "--prob=0.8", "--plot="+picture); err != nil {
+		return err
+	}
+	if kept, err := keep(picture); err == nil {
+		fmt.Println("The picture is kept in", kept)
+	}
+
+	title("Three reservations")
+	deadline := time.Now().Add(150 * time.Second).Truncate(10 * time.Second)
+	at := func(t time.Time) string { return t.Format("2006-01-02T15:04:05") }
+	by := "--begin-by=" + at(deadline)
+	for _, r := range []struct {
+		name    string
+		options []string
+	}{
+		{"strict", []string{by, "--prob=0.8"}},
+		{"window", []string{by, "--prob=0.8", "--begin-after=" + at(deadline.Add(-time.Minute))}},
+		{"best-effort", []string{by, "--prob=0.8", "--best-effort"}},
+	} {
+		if err := d.reserve(r.name, r.options...); err != nil {
+			return err
+		}
+	}
+
+	title("One that is refused")
+	if err := d.refused("--begin-by="+at(deadline), "--prob=0.95", "--nodes=8", "--time=1-00:00:00"); err != nil {
+		return err
+	}
+
+	title("What becomes of them")
+	for _, r := range d.reservations {
+		if err := d.await(r); err != nil {
+			return err
+		}
+	}
+	if err := d.show("alice", "varq", "status"); err != nil {
+		return err
+	}
+	title("What was promised, and what was kept")
+	return d.show("alice", "varq", "report")
+}
+
+// demo is the state of the play.
+type demo struct {
+	*site.Site
+	ctx          context.Context
+	reservations []*reservation
+}
+
+// reservation is one of alice's.
+type reservation struct {
+	name, output string
+	id           int64
+}
+
+func title(text string) { fmt.Printf("\n=== %s\n\n", text) }
+
+// keep copies a file into the folder that the demonstration was started in.
+func keep(file string) (string, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return "", err
+	}
+	name := filepath.Join("build", filepath.Base(file))
+	if err := os.MkdirAll("build", 0o755); err != nil {
+		return "", err
+	}
+	return name, os.WriteFile(name, text, 0o644)
+}
+
+// prompt shows a command as a user would have typed it.
+func prompt(user, name string, args []string) {
+	fmt.Printf("%s$ %s %s\n", user, name, strings.Join(args, " "))
+}
+
+// show runs a command that must succeed, and shows what it prints.
+func (d *demo) show(user, name string, args ...string) error {
+	prompt(user, name, args)
+	r, err := d.Run(d.ctx, user, name, args...)
+	if err != nil {
+		return err
+	}
+	fmt.Print(r.Stdout, r.Stderr, "\n")
+	if r.Code != 0 {
+		return fmt.Errorf("%s %s: exit code %d", name, strings.Join(args, " "), r.Code)
+	}
+	return nil
+}
+
+// reserve submits a job that notes when its work starts.
+func (d *demo) reserve(name string, options ...string) error {
+	r := &reservation{name: name, output: filepath.Join(d.JobDir(), name+".out")}
+	script := filepath.Join(d.JobDir(), name+".sh")
+	text := "#!/bin/bash\n#SBATCH --output=" + r.output + "\ndate +%s.%N\nsleep 5\n"
+	if err := os.WriteFile(script, []byte(text), 0o755); err != nil {
+		return err
+	}
+	args := append([]string{"--time=10", "--job-name=" + name}, options...)
+	prompt("alice", "sbatch", append(args, filepath.Base(script)))
+	id, run, err := d.Submit(d.ctx, "alice", append(args, script)...)
+	fmt.Print(run.Stderr)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("Submitted batch job %d\n\n", id)
+	r.id = id
+	d.reservations = append(d.reservations, r)
+	return d.asPlanned(r)
+}
+
+// asPlanned checks that the job in the queue is the one that was planned.
+func (d *demo) asPlanned(r *reservation) error {
+	promise, err := d.Reservation(d.ctx, "alice", r.id)
+	if err != nil {
+		return err
+	}
+	job, err := d.Job(d.ctx, r.id)
+	if err != nil {
+		return err
+	}
+	hours, rest := promise.TimeLimit/3600, promise.TimeLimit%3600
+	if want := fmt.Sprintf("%02d:%02d:00", hours, rest/60); job["TimeLimit"] != want {
+		return fmt.Errorf("%s: the job's limit is %s, planned was %s", r.name, job["TimeLimit"], want)
+	}
+	if want := time.Unix(promise.BeginTime, 0).Format("2006-01-02T15:04:05"); job["EligibleTime"] != want && promise.BeginTime > time.Now().Unix() {
+		return fmt.Errorf("%s: the job is eligible at %s, planned was %s", r.name, job["EligibleTime"], want)
+	}
+	return nil
+}
+
+// refused asks for what cannot be promised.
+func (d *demo) refused(options ...string) error {
+	args := append(options, "--job-name=refused", "--wrap=true")
+	prompt("alice", "sbatch", args)
+	r, err := d.Run(d.ctx, "alice", "sbatch", args...)
+	if err != nil {
+		return err
+	}
+	fmt.Print(r.Stdout, r.Stderr)
+	fmt.Printf("exit code %d\n", r.Code)
+	if r.Code == 0 {
+		return errors.New("what should have been refused was submitted")
+	}
+	queue, err := d.Run(d.ctx, "alice", "squeue", "--noheader", "--name=refused")
+	if err != nil {
+		return err
+	}
+	if queue.Stdout != "" {
+		return fmt.Errorf("a refused job is in the queue: %s", queue.Stdout)
+	}
+	return nil
+}
+
+// await waits for the outcome of a reservation and checks that the work started
+// when it should: at its time if the job had started by then, else at once.
+func (d *demo) await(r *reservation) error {
+	got, err := d.WaitSettled(d.ctx, "alice", r.id, 5*time.Minute, api.StateKept, api.StateMissed)
+	if err != nil {
+		return err
+	}
+	text, err := os.ReadFile(r.output)
+	if err != nil {
+		return err
+	}
+	var started float64
+	if _, err := fmt.Sscan(string(text), &started); err != nil {
+		return fmt.Errorf("%s: %w", r.output, err)
+	}
+	due := max(got.HoldUntil, got.Start)
+	fmt.Printf("%-12s %-7s deadline %s, job started %s, work %+.2f s from %s\n", r.name, got.State,
+		clock(got.BeginBy), clock(got.Start), started-float64(due), clock(due))
+	// A job's start is known to the second, and it takes Slurm a moment to begin
+	// a job that nothing holds.
+	if late := started - float64(due); math.Abs(late) > 1 && (got.HoldUntil > got.Start || late < 0 || late > 5) {
+		return fmt.Errorf("%s: the work started %+.2f s from its time", r.name, late)
+	}
+	if kept := got.Start <= got.BeginBy; kept != (got.State == api.StateKept) {
+		return fmt.Errorf("%s: started %d, deadline %d, yet %s", r.name, got.Start, got.BeginBy, got.State)
+	}
+	return nil
+}
+
+func clock(at int64) string { return time.Unix(at, 0).Format("15:04:05") }

@@ -1,0 +1,144 @@
+// Package e2e tries varq as its users meet it: with sbatch, srun and salloc, on
+// a real Slurm of eight nodes, with varq installed by `make install` and varqd
+// learning from a real accounting database. The reservations of these tests run
+// side by side on one site; those that stop daemons have a site of their own.
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/test/site"
+)
+
+// promptly is how near its time held work must start.
+const promptly = time.Second
+
+// lead is how far ahead these tests set their deadlines: near enough to wait
+// for, far enough for Slurm to start a job.
+const lead = 75 * time.Second
+
+// script writes a job script that notes when it starts, as "work <epoch>", and
+// then does what body says. Its output goes to NAME.out.
+func script(t *testing.T, s *site.Site, name, head, body string) (file, output string) {
+	t.Helper()
+	file = filepath.Join(s.JobDir(), name+".sh")
+	output = filepath.Join(s.JobDir(), name+".out")
+	text := "#!/bin/bash\n#SBATCH --output=" + output + "\n" + head + "\necho work $(date +%s.%N)\n" + body + "\n"
+	if err := os.WriteFile(file, []byte(text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return file, output
+}
+
+// stamps returns the times that follow a word in a job's output, one for each
+// line that begins with it.
+func stamps(t *testing.T, output, word string) []float64 {
+	t.Helper()
+	text, err := os.ReadFile(output)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var times []float64
+	for line := range strings.Lines(string(text)) {
+		rest, ok := strings.CutPrefix(strings.TrimSpace(line), word+" ")
+		if !ok {
+			continue
+		}
+		at, err := strconv.ParseFloat(rest, 64)
+		if err != nil {
+			t.Fatalf("%s: %q: %v", output, line, err)
+		}
+		times = append(times, at)
+	}
+	return times
+}
+
+// wantStart checks that the work started once, within a second of the time.
+func wantStart(t *testing.T, output string, at int64) {
+	t.Helper()
+	got := stamps(t, output, "work")
+	if len(got) != 1 {
+		t.Fatalf("the work started %d times: %v", len(got), got)
+	}
+	late := got[0] - float64(at)
+	t.Logf("the work started %+.3f s from its time", late)
+	if math.Abs(late) > promptly.Seconds() {
+		t.Errorf("the work started %+.3f s from its time", late)
+	}
+}
+
+// reserve submits a job and returns its number and its reservation.
+func reserve(t *testing.T, s *site.Site, user string, args ...string) (int64, api.Reservation) {
+	t.Helper()
+	id, run, err := s.Submit(t.Context(), user, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(run.Stderr, "varq: ") {
+		t.Errorf("sbatch told nothing of the promise: %q", run.Stderr)
+	}
+	r, err := s.Reservation(t.Context(), user, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id, r
+}
+
+// settled waits for the reservation's outcome.
+func settled(t *testing.T, s *site.Site, user string, id int64, state string) api.Reservation {
+	t.Helper()
+	r, err := s.WaitSettled(t.Context(), user, id, lead+3*time.Minute, state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// deadline returns a --begin-by option for the usual lead, and its time.
+func deadline() (option string, at int64) {
+	at = time.Now().Add(lead).Unix()
+	return "--begin-by=" + time.Unix(at, 0).Format("2006-01-02T15:04:05"), at
+}
+
+func minutes(n int64) string { return fmt.Sprintf("%02d:%02d:00", n/60, n%60) }
+
+// jobs returns the numbers of a user's jobs that carry a name.
+func jobs(t *testing.T, s *site.Site, user, name string) []string {
+	t.Helper()
+	r, err := s.Run(t.Context(), "root", "squeue", "--noheader", "--user="+user, "--name="+name, "--format=%i")
+	if err != nil || r.Code != 0 {
+		t.Fatalf("squeue: %v %s", err, r.Stderr)
+	}
+	return strings.Fields(r.Stdout)
+}
+
+func decode[T any](t *testing.T, text string) T {
+	t.Helper()
+	var v T
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		t.Fatalf("%v in %q", err, text)
+	}
+	return v
+}
+
+func mustRun(t *testing.T, s *site.Site, user, name string, args ...string) site.Run {
+	t.Helper()
+	r, err := s.Run(context.WithoutCancel(t.Context()), user, name, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Code != 0 {
+		t.Fatalf("%s %s: exit code %d: %s", name, strings.Join(args, " "), r.Code, r.Stderr)
+	}
+	return r
+}

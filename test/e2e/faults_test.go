@@ -1,0 +1,81 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/test/cluster"
+	"github.com/varq-project/varq/test/site"
+)
+
+// TestFaults kills and stops what a reservation stands on, between its
+// submission and its deadline.
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	s := site.ForTest(t, site.Options{Nodes: 2, History: site.Calm(time.Now().Unix())})
+	ctx := t.Context()
+
+	file, out := script(t, s, "faults", "", "")
+	option, at := deadline()
+	id, promised := reserve(t, s, "alice", option, "--prob=0.8", "--time=5", file)
+	if err := s.KillVarqd(); err != nil {
+		t.Fatal(err)
+	}
+
+	// With varqd down a reservation is refused at once, in one sentence.
+	refused, err := s.Run(ctx, "alice", "sbatch", "--begin-by=now+1hour", "--time=5", "--job-name=down", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if refused.Code == 0 || refused.Took > 3*time.Second || !strings.Contains(refused.Stderr, "varqd") {
+		t.Errorf("with varqd down: exit code %d after %v, %q", refused.Code, refused.Took, refused.Stderr)
+	}
+	if got := jobs(t, s, "alice", "down"); got != nil {
+		t.Errorf("jobs %v are in the queue", got)
+	}
+	// A job without an option does not notice.
+	plainFile, plainOut := script(t, s, "noticesnothing", "", "")
+	plainID, run, err := s.Submit(ctx, "alice", "--time=5", plainFile)
+	if err != nil || run.Stderr != "" {
+		t.Fatalf("%v: %q", err, run.Stderr)
+	}
+	if err := s.WaitState(ctx, plainID, 30*time.Second, "COMPLETED"); err != nil {
+		t.Fatal(err)
+	}
+	if len(stamps(t, plainOut, "work")) != 1 {
+		t.Error("the job without an option did not run")
+	}
+
+	if err := s.StartVarqd(ctx); err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []cluster.Daemon{cluster.Slurmrestd, cluster.Slurmctld} {
+		if err := s.Restart(ctx, d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.KillVarqd(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.StartVarqd(ctx); err != nil {
+		t.Fatal(err)
+	}
+	r := settled(t, s, "alice", id, api.StateKept)
+	wantStart(t, out, at)
+	if r.ID != promised.ID || r.BeginBy != at || r.Prob != promised.Prob {
+		t.Errorf("promised %+v, settled %+v", promised, r)
+	}
+
+	// Stopped in an orderly way, varqd leaves the same ledger.
+	if err := s.StopVarqd(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.StartVarqd(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if again := settled(t, s, "alice", id, api.StateKept); again.Start != r.Start || again.End != r.End {
+		t.Errorf("settled %+v, after a restart %+v", r, again)
+	}
+}

@@ -1,0 +1,104 @@
+package e2e
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/test/site"
+)
+
+// private: nobody sees, binds, forges or moves another user's reservation.
+func private(t *testing.T, s *site.Site) {
+	file, _ := script(t, s, "private", "", "")
+	id, r := reserve(t, s, "alice", "--begin-by=now+3hours", "--prob=0.8", "--time=5", file)
+	job := strconv.FormatInt(id, 10)
+	defer mustRun(t, s, "alice", "scancel", job)
+
+	got := mustRun(t, s, "oper", "varq", "status", "--json", job)
+	if seen := decode[[]api.Reservation](t, got.Stdout); len(seen) != 1 || seen[0].User != "alice" {
+		t.Errorf("the operator sees %+v", seen)
+	}
+	for _, args := range [][]string{{"status", "--json", job}, {"status", "--json", "--all"}, {"status", "--json", "--user=alice"}} {
+		seen, err := s.Run(t.Context(), "bob", "varq", args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(seen.Stdout, r.ID) || strings.Contains(seen.Stdout, "alice") {
+			t.Errorf("bob runs varq %v and sees %q", args, seen.Stdout)
+		}
+	}
+	// A job of bob's that carries alice's plan in its comment, and his own
+	// attempt to bind it.
+	forged, _, err := s.Submit(t.Context(), "bob", "--time=5", "--begin=now+2hours", "--comment="+r.Comment, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer mustRun(t, s, "bob", "scancel", strconv.FormatInt(forged, 10))
+	bound, err := s.Bind(t.Context(), "bob", r.ID, forged)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bound.Code == 0 {
+		t.Error("bob bound alice's plan to a job of his")
+	}
+	time.Sleep(5 * time.Second) // for varqd to look at the queue
+	after, err := s.Reservation(t.Context(), "alice", id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after.Job != id || after.User != "alice" {
+		t.Errorf("alice's reservation is now %+v", after)
+	}
+	moved, err := s.Run(t.Context(), "bob", "scontrol", "update", "JobId="+job, "StartTime=now+9hours")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if moved.Code == 0 {
+		t.Error("bob moved alice's job")
+	}
+}
+
+// otherHost: a host that reaches varqd by TCP alone shows who asks by munge.
+func otherHost(t *testing.T, s *site.Site) {
+	r := mustRun(t, s, "bob", "varq", "quote", "--endpoint=tcp://"+s.Address(), "-N1", "-t", "5", "--begin-by=now+2hours", "--json")
+	if a := decode[api.PlanAnswer](t, r.Stdout); a.Plan == nil {
+		t.Errorf("answered %s", r.Stdout)
+	}
+	bare, err := s.Run(t.Context(), "bob", "curl", "--silent", "--output", "/dev/null", "--write-out", "%{http_code}", "http://"+s.Address()+api.PathReservations)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bare.Stdout != "401" {
+		t.Errorf("without a credential: HTTP %s", bare.Stdout)
+	}
+}
+
+// quoteAndPredict: the commands that promise nothing.
+func quoteAndPredict(t *testing.T, s *site.Site) {
+	plot := s.JobDir() + "/trajectory.svg"
+	r := mustRun(t, s, "alice", "varq", "quote", "-N4", "-t", "30:00", "--begin-by=now+4hours", "--prob=.8", "--plot", plot)
+	t.Logf("varq quote\n%s", r.Stdout)
+	predicted := mustRun(t, s, "alice", "varq", "predict", "-N1", "-t", "5", "--json")
+	p := decode[api.Prediction](t, predicted.Stdout)
+	if len(p.Bounds) != 4 {
+		t.Fatalf("predicted %s", predicted.Stdout)
+	}
+	last := -1.0
+	for _, b := range p.Bounds {
+		if b.Seconds == nil || *b.Seconds < last {
+			t.Errorf("bounds %s", predicted.Stdout)
+			break
+		}
+		last = *b.Seconds
+	}
+	refused, err := s.Run(t.Context(), "alice", "varq", "quote", "-N8", "-t", "1-00:00:00", "--begin-by=now+2minutes", "--prob=.95")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if refused.Code != 1 {
+		t.Errorf("a refused quote ends with %d: %s%s", refused.Code, refused.Stdout, refused.Stderr)
+	}
+}

@@ -1,0 +1,128 @@
+package e2e
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/varq-project/varq/test/site"
+)
+
+// refused: what cannot be promised is not submitted, and something is offered.
+func refused(t *testing.T, s *site.Site) {
+	file, _ := script(t, s, "refused", "", "")
+	option, _ := deadline()
+	r, err := s.Run(t.Context(), "alice", "sbatch", option, "--prob=0.95", "--time=1-00:00:00", "--nodes=8", "--job-name=refused", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Code == 0 || r.Stdout != "" {
+		t.Errorf("exit code %d, printed %q", r.Code, r.Stdout)
+	}
+	if !strings.Contains(r.Stderr, "--prob=") && !strings.Contains(r.Stderr, "--begin-by=") {
+		t.Errorf("no offer in %q", r.Stderr)
+	}
+	if got := jobs(t, s, "alice", "refused"); got != nil {
+		t.Errorf("jobs %v are in the queue", got)
+	}
+	t.Logf("a refusal:\n%s", r.Stderr)
+}
+
+// conflicts: each gets a line that names what is wrong, and no job.
+func conflicts(t *testing.T, s *site.Site) {
+	file, _ := script(t, s, "conflicts", "", "")
+	for _, c := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"--begin-by=now+1hour", "--begin=now+2hours"}, "--begin"},
+		{[]string{"--begin-by=now+1hour", "--deadline=now+5hours"}, "--deadline"},
+		{[]string{"--begin-by=now+1hour", "--dependency=singleton"}, "--dependency"},
+		{[]string{"--begin-by=2001-01-01T00:00:00"}, "past"},
+		{[]string{"--begin-by=yesterweek"}, "yesterweek"},
+		{[]string{"--begin-by=now+1hour", "--prob=1.5"}, "--prob"},
+		{[]string{"--begin-by=now+1hour", "--prob=0"}, "--prob"},
+		{[]string{"--begin-by=now+1hour", "--prob=often"}, "--prob"},
+		{[]string{"--begin-by=now+1hour", "--begin-after=now+2hours"}, "--begin-after"},
+		{[]string{"--begin-by=now+1hour", "--on-miss=weep"}, "--on-miss"},
+		{[]string{"--begin-by=now+1hour", "--array=1-3"}, "array"},
+		{[]string{"--begin-by=now+1hour", "--partition=nowhere"}, "nowhere"},
+		{[]string{"--begin-by=now+1hour", "--time=1-23:59:00"}, "MaxTime"},
+		{[]string{"--prob=0.9"}, "--begin-by"},
+		{[]string{"--best-effort"}, "--begin-by"},
+	} {
+		r, err := s.Run(t.Context(), "alice", "sbatch", slices.Concat([]string{"--time=5", "--job-name=conflict"}, c.args, []string{file})...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Code == 0 || !strings.Contains(r.Stderr, c.says) {
+			t.Errorf("%v: exit code %d, %q; wanted it to name %q", c.args, r.Code, r.Stderr, c.says)
+		}
+	}
+	if got := jobs(t, s, "alice", "conflict"); got != nil {
+		t.Errorf("jobs %v are in the queue", got)
+	}
+}
+
+// outputKept: --parsable and --quiet print what they always do.
+func outputKept(t *testing.T, s *site.Site) {
+	file, _ := script(t, s, "quiet", "", "")
+	const when = "--begin-by=now+5hours"
+	for _, c := range []struct {
+		flag, stdout string
+		silent       bool
+	}{
+		{"--parsable", "N", false},
+		{"--quiet", "", true},
+		{"--verbose", "Submitted batch job N", false},
+	} {
+		r := mustRun(t, s, "alice", "sbatch", c.flag, when, "--time=5", "--job-name=quiet", file)
+		id := slices.Max(jobs(t, s, "alice", "quiet"))
+		if got := strings.TrimSpace(strings.Replace(r.Stdout, id, "N", 1)); got != c.stdout {
+			t.Errorf("%s printed %q", c.flag, r.Stdout)
+		}
+		if c.silent && r.Stderr != "" {
+			t.Errorf("%s complained %q", c.flag, r.Stderr)
+		}
+		mustRun(t, s, "alice", "scancel", "--name=quiet")
+	}
+}
+
+// testOnly: --test-only quotes, and submits nothing.
+func testOnly(t *testing.T, s *site.Site) {
+	file, _ := script(t, s, "testonly", "", "")
+	option, _ := deadline()
+	r := mustRun(t, s, "alice", "sbatch", "--test-only", option, "--prob=0.8", "--time=5", "--job-name=testonly", file)
+	if !strings.Contains(r.Stderr, "varq: ") {
+		t.Errorf("no quote in %q", r.Stderr)
+	}
+	if got := jobs(t, s, "alice", "testonly"); got != nil {
+		t.Errorf("jobs %v are in the queue", got)
+	}
+}
+
+// plain: a job without an option is none of varq's business.
+func plain(t *testing.T, s *site.Site) {
+	file, out := script(t, s, "plain", "", "")
+	id, run, err := s.Submit(t.Context(), "alice", "--time=5", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if run.Stderr != "" {
+		t.Errorf("sbatch said %q", run.Stderr)
+	}
+	job, err := s.Job(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if job["TimeLimit"] != minutes(5) || job["Comment"] != "" {
+		t.Errorf("limit %s, comment %q", job["TimeLimit"], job["Comment"])
+	}
+	if err := s.WaitState(t.Context(), id, lead+time.Minute, "COMPLETED"); err != nil {
+		t.Fatal(err)
+	}
+	if len(stamps(t, out, "work")) != 1 {
+		t.Error("the work did not run once")
+	}
+}

@@ -1,0 +1,315 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/test/site"
+)
+
+// TestReservations runs every kind of reservation at the same time on one site.
+func TestReservations(t *testing.T) {
+	s := site.ForTest(t, site.Options{History: site.Calm(time.Now().Unix())})
+	t.Run("kinds", func(t *testing.T) {
+		for name, test := range map[string]func(*testing.T, *site.Site){
+			"strict":            strict,
+			"four nodes":        fourNodes,
+			"window":            window,
+			"best effort":       bestEffort,
+			"export none":       exportNone,
+			"sbatch lines":      sbatchLines,
+			"srun":              srun,
+			"salloc":            salloc,
+			"signal":            signal,
+			"on miss":           onMiss,
+			"requeue":           requeue,
+			"scontrol update":   userUpdate,
+			"cancel":            cancel,
+			"refused":           refused,
+			"conflicts":         conflicts,
+			"output kept":       outputKept,
+			"test only":         testOnly,
+			"private":           private,
+			"without an option": plain,
+			"other host":        otherHost,
+			"quote and predict": quoteAndPredict,
+		} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				test(t, s)
+			})
+		}
+	})
+	t.Run("report", func(t *testing.T) { report(t, s) })
+}
+
+// strict: the script starts at its deadline, in a job that is exactly as
+// planned and whose limit is the work's own from then on.
+func strict(t *testing.T, s *site.Site) {
+	file, out := script(t, s, "strict", "", "sleep 8; echo status $?")
+	option, at := deadline()
+	id, r := reserve(t, s, "alice", option, "--prob=0.8", "--time=5", "--comment=mine and yours", file, "an argument")
+	if r.BeginBy != at || r.HoldUntil != at || r.Prob != .8 || r.Estimate < .8 {
+		t.Errorf("promised %+v", r.Plan)
+	}
+	job, err := s.Job(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := job["EligibleTime"], time.Unix(r.BeginTime, 0).Format("2006-01-02T15:04:05"); got != want {
+		t.Errorf("eligible at %s, planned %s", got, want)
+	}
+	if got, want := job["TimeLimit"], minutes(r.TimeLimit/60); got != want {
+		t.Errorf("time limit %s, planned %s", got, want)
+	}
+	if want := (at - r.BeginTime + 5*60 + 59) / 60 * 60; r.TimeLimit != want {
+		t.Errorf("planned a limit of %d s, not %d", r.TimeLimit, want)
+	}
+	if job["Comment"] != "mine" { // the first of its words
+		t.Errorf("the user's comment became %q", job["Comment"])
+	}
+	if err := s.WaitState(t.Context(), id, lead+30*time.Second, "RUNNING"); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(time.Until(time.Unix(at+4, 0)))
+	job, err = s.Job(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	end, err := time.ParseInLocation("2006-01-02T15:04:05", job["EndTime"], time.Local)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left := end.Unix() - at; left < 5*60 || left > 6*60 {
+		t.Errorf("with the work started, %d s of the 300 s asked for are left to it", left)
+	}
+	r = settled(t, s, "alice", id, api.StateKept)
+	wantStart(t, out, at)
+	if r.WorkStart != at || r.Start > at || r.Start < r.BeginTime {
+		t.Errorf("settled as begun %d, started %d, work started %d; deadline %d", r.BeginTime, r.Start, r.WorkStart, at)
+	}
+}
+
+// fourNodes: steps on other nodes run when the script starts them, without a
+// hold of their own.
+func fourNodes(t *testing.T, s *site.Site) {
+	file, out := script(t, s, "four", "#SBATCH --nodes=4 --ntasks-per-node=1",
+		"srun bash -c 'echo step $(date +%s.%N)'; srun bash -c 'echo step $(date +%s.%N)'")
+	option, at := deadline()
+	id, _ := reserve(t, s, "alice", option, "--prob=0.8", "--time=5", file)
+	settled(t, s, "alice", id, api.StateKept)
+	wantStart(t, out, at)
+	steps := stamps(t, out, "step")
+	if len(steps) != 8 {
+		t.Fatalf("%d tasks ran, not 8", len(steps))
+	}
+	for _, step := range steps {
+		if after := step - float64(at); after < 0 || after > 10 {
+			t.Errorf("a step ran %+.3f s from the deadline", after)
+		}
+	}
+}
+
+// window: the work may start from --begin-after on.
+func window(t *testing.T, s *site.Site) {
+	file, out := script(t, s, "window", "", "")
+	at := time.Now().Add(2 * lead).Unix()
+	after := at - 60
+	id, r := reserve(t, s, "alice", fmt.Sprintf("--begin-by=uts%d", at), fmt.Sprintf("--begin-after=uts%d", after),
+		"--prob=0.8", "--time=5", file)
+	if r.HoldUntil != after {
+		t.Errorf("held until %d, not %d", r.HoldUntil, after)
+	}
+	r = settled(t, s, "alice", id, api.StateKept)
+	wantStart(t, out, max(after, r.Start))
+}
+
+// bestEffort: the work starts with the job.
+func bestEffort(t *testing.T, s *site.Site) {
+	file, out := script(t, s, "besteffort", "", "")
+	option, _ := deadline()
+	id, r := reserve(t, s, "alice", option, "--best-effort", "--prob=0.8", "--time=5", file)
+	if r.HoldUntil != 0 {
+		t.Errorf("held until %d", r.HoldUntil)
+	}
+	r = settled(t, s, "alice", id, api.StateKept)
+	if got := stamps(t, out, "work"); len(got) != 1 || got[0]-float64(r.Start) > 3 {
+		t.Errorf("the job started at %d, the work at %v", r.Start, got)
+	}
+}
+
+// exportNone: the deadline reaches the node although no variable does.
+func exportNone(t *testing.T, s *site.Site) {
+	file, out := script(t, s, "exportnone", "#SBATCH --export=NONE", "")
+	option, at := deadline()
+	id, _ := reserve(t, s, "bob", option, "--prob=0.8", "--time=5", file)
+	settled(t, s, "bob", id, api.StateKept)
+	wantStart(t, out, at)
+}
+
+// sbatchLines: options in the script count, and the command line goes before
+// them.
+func sbatchLines(t *testing.T, s *site.Site) {
+	file, out := script(t, s, "lines", "#SBATCH --begin-by=now+6hours --prob=70% --time=5", "")
+	option, at := deadline()
+	id, r := reserve(t, s, "bob", option, file)
+	if r.BeginBy != at || r.Prob != .7 || r.WorkLimit != 300 {
+		t.Errorf("promised %+v", r.Plan)
+	}
+	settled(t, s, "bob", id, api.StateKept)
+	wantStart(t, out, at)
+}
+
+// srun: a job of one step is held like a script.
+func srun(t *testing.T, s *site.Site) {
+	option, at := deadline()
+	r := mustRun(t, s, "alice", "srun", option, "--prob=0.8", "--time=5", "--nodes=2", "bash", "-c", "echo work $(date +%s.%N)")
+	lines := strings.Fields(r.Stdout)
+	if len(lines) != 4 {
+		t.Fatalf("srun printed %q", r.Stdout)
+	}
+	for _, word := range []string{lines[1], lines[3]} {
+		started, err := strconv.ParseFloat(word, 64)
+		if late := started - float64(at); err != nil || late < -1 || late > 1 {
+			t.Errorf("a task started %+.3f s from the deadline (%v)", late, err)
+		}
+	}
+}
+
+// salloc: the command starts at the deadline, and so do its steps.
+func salloc(t *testing.T, s *site.Site) {
+	option, at := deadline()
+	r := mustRun(t, s, "alice", "salloc", option, "--prob=0.8", "--time=5", "srun", "bash", "-c", "echo work $(date +%s.%N)")
+	started, err := strconv.ParseFloat(strings.TrimPrefix(strings.TrimSpace(r.Stdout), "work "), 64)
+	if late := started - float64(at); err != nil || late < -1 || late > 3 {
+		t.Errorf("the step started %+.3f s from the deadline (%v)", late, err)
+	}
+}
+
+// signal: a signal during the hold does not end the job.
+func signal(t *testing.T, s *site.Site) {
+	file, out := script(t, s, "signal", "", "")
+	at := time.Now().Add(2 * lead).Unix()
+	id, _ := reserve(t, s, "alice", fmt.Sprintf("--begin-by=uts%d", at), "--prob=0.97", "--time=5", file)
+	if err := s.WaitState(t.Context(), id, 3*lead, "RUNNING"); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(2 * time.Second)
+	if time.Now().Unix() < at-2 {
+		mustRun(t, s, "alice", "scancel", "--batch", "--signal=USR1", strconv.FormatInt(id, 10))
+	} else {
+		t.Error("no hold left for a signal")
+	}
+	settled(t, s, "alice", id, api.StateKept)
+	wantStart(t, out, at)
+}
+
+// onMiss: a job that has not started by its deadline is cancelled if its user
+// said so.
+func onMiss(t *testing.T, s *site.Site) {
+	hog, _ := script(t, s, "hog", "#SBATCH --nodelist=node8 --exclusive", "sleep 150")
+	hogID, _, err := s.Submit(t.Context(), "bob", "--time=5", hog)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.WaitState(t.Context(), hogID, time.Minute, "RUNNING"); err != nil {
+		t.Fatal(err)
+	}
+	file, out := script(t, s, "miss", "#SBATCH --nodelist=node8", "")
+	option, _ := deadline()
+	id, _ := reserve(t, s, "alice", option, "--on-miss=cancel", "--prob=0.8", "--time=5", file)
+	settled(t, s, "alice", id, api.StateMissed)
+	if err := s.WaitState(t.Context(), id, 10*time.Second, "CANCELLED"); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(out); err == nil {
+		t.Error("the work ran")
+	}
+	mustRun(t, s, "bob", "scancel", strconv.FormatInt(hogID, 10))
+}
+
+// requeue: a job that Slurm starts a second time, after its deadline, does not
+// wait again.
+func requeue(t *testing.T, s *site.Site) {
+	file, out := script(t, s, "requeue", "#SBATCH --requeue --open-mode=append", "echo restarts ${SLURM_RESTART_COUNT:-0}; [ -n \"$SLURM_RESTART_COUNT\" ] || sleep 120")
+	option, at := deadline()
+	id, _ := reserve(t, s, "bob", option, "--prob=0.8", "--time=5", file)
+	time.Sleep(time.Until(time.Unix(at+3, 0)))
+	if err := s.WaitState(t.Context(), id, 30*time.Second, "RUNNING"); err != nil {
+		t.Fatal(err)
+	}
+	mustRun(t, s, "root", "scontrol", "requeue", strconv.FormatInt(id, 10))
+	if err := s.WaitState(t.Context(), id, 4*time.Minute, "COMPLETED"); err != nil {
+		t.Fatal(err)
+	}
+	if got := stamps(t, out, "work"); len(got) != 2 || got[0]-float64(at) > 1 {
+		t.Errorf("the work started at %v, the deadline was %d", got, at)
+	}
+	if got := stamps(t, out, "restarts"); len(got) != 2 || got[1] != 1 {
+		t.Errorf("SLURM_RESTART_COUNT was %v", got)
+	}
+	settled(t, s, "bob", id, api.StateKept)
+}
+
+// userUpdate: varq leaves alone what its user has changed.
+func userUpdate(t *testing.T, s *site.Site) {
+	file, _ := script(t, s, "update", "", "")
+	id, _ := reserve(t, s, "alice", "--begin-by=now+2hours", "--prob=0.8", "--time=5", file)
+	job := strconv.FormatInt(id, 10)
+	begin := time.Now().Add(90 * time.Minute).Unix()
+	mustRun(t, s, "alice", "scontrol", "update", "JobId="+job, "StartTime="+time.Unix(begin, 0).Format("2006-01-02T15:04:05"), "TimeLimit=44")
+	time.Sleep(10 * time.Second)
+	got, err := s.Job(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got["EligibleTime"] != time.Unix(begin, 0).Format("2006-01-02T15:04:05") || got["TimeLimit"] != minutes(44) {
+		t.Errorf("eligible at %s, limit %s: not what the user set", got["EligibleTime"], got["TimeLimit"])
+	}
+	r, err := s.Reservation(t.Context(), "alice", id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Note == "" {
+		t.Error("varq noted nothing of the update")
+	}
+	mustRun(t, s, "alice", "scancel", job)
+	settled(t, s, "alice", id, api.StateCancelled)
+}
+
+// cancel: a cancelled job is a cancelled reservation, not a missed one.
+func cancel(t *testing.T, s *site.Site) {
+	file, out := script(t, s, "cancel", "", "")
+	id, _ := reserve(t, s, "alice", "--begin-by=now+2hours", "--prob=0.8", "--time=5", file)
+	mustRun(t, s, "alice", "scancel", strconv.FormatInt(id, 10))
+	settled(t, s, "alice", id, api.StateCancelled)
+	if _, err := os.Stat(out); err == nil {
+		t.Error("the work ran")
+	}
+}
+
+// report: everything above is in it.
+func report(t *testing.T, s *site.Site) {
+	r := mustRun(t, s, "oper", "varq", "report", "--json", "--by=user")
+	rep := decode[api.Report](t, r.Stdout)
+	byUser := map[string]api.ReportRow{}
+	for _, row := range rep.Rows {
+		byUser[row.Group] = row
+	}
+	if a, b := byUser["alice"], byUser["bob"]; a.Kept < 5 || a.Missed < 1 || a.Cancelled < 2 || b.Kept < 3 {
+		t.Errorf("report: %s", r.Stdout)
+	} else if a.Ratio < 1 || a.Required <= 0 {
+		t.Errorf("cost ratio %v of %v node-seconds", a.Ratio, a.Required)
+	}
+	text := mustRun(t, s, "oper", "varq", "report", "--by=user")
+	t.Logf("varq report --by=user\n%s", text.Stdout)
+	lines := strings.Split(mustRun(t, s, "alice", "varq", "report", "--parsable2", "--by=user").Stdout, "\n")
+	if len(lines) < 2 || strings.Contains(strings.Join(lines, "\n"), "bob") {
+		t.Errorf("alice's report: %q", lines)
+	}
+}

@@ -1,0 +1,148 @@
+package site
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/varq-project/varq/predictor/api"
+)
+
+// Run is how a command went.
+type Run struct {
+	Stdout, Stderr string
+	Code           int // exit code
+	Took           time.Duration
+}
+
+// Run runs a command as a user of the cluster: one of Slurm's, or one of varq's
+// ("varq", "varq-wrapper").
+func (s *Site) Run(ctx context.Context, user, name string, args ...string) (Run, error) {
+	if strings.HasPrefix(name, "varq") {
+		name = s.installed("/usr/bin/" + name)
+	}
+	cmd := s.Command(ctx, user, name, args...)
+	cmd.Env = append(cmd.Env, "VARQ_CONFIG="+s.Config())
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	began := time.Now()
+	err := cmd.Run()
+	r := Run{Stdout: stdout.String(), Stderr: stderr.String(), Took: time.Since(began)}
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		r.Code, err = exit.ExitCode(), nil
+	}
+	return r, err
+}
+
+// Submit runs sbatch --parsable with further arguments and returns the job's
+// number.
+func (s *Site) Submit(ctx context.Context, user string, args ...string) (int64, Run, error) {
+	r, err := s.Run(ctx, user, "sbatch", append([]string{"--parsable"}, args...)...)
+	if err != nil {
+		return 0, r, err
+	}
+	if r.Code != 0 {
+		return 0, r, fmt.Errorf("sbatch %s: exit code %d: %s", strings.Join(args, " "), r.Code, r.Stderr)
+	}
+	id, err := strconv.ParseInt(strings.TrimSpace(r.Stdout), 10, 64)
+	if err != nil {
+		return 0, r, fmt.Errorf("sbatch --parsable printed %q", r.Stdout)
+	}
+	return id, r, nil
+}
+
+// Job returns what `scontrol show job` says, by key; a job that Slurm has
+// forgotten is an error.
+func (s *Site) Job(ctx context.Context, id int64) (map[string]string, error) {
+	r, err := s.Run(ctx, "root", "scontrol", "--oneliner", "show", "job", strconv.FormatInt(id, 10))
+	if err != nil {
+		return nil, err
+	}
+	if r.Code != 0 {
+		return nil, errors.New(strings.TrimSpace(r.Stderr))
+	}
+	fields := make(map[string]string)
+	for _, word := range strings.Fields(r.Stdout) {
+		if key, value, ok := strings.Cut(word, "="); ok {
+			fields[key] = value
+		}
+	}
+	return fields, nil
+}
+
+// WaitState waits until the job is in one of Slurm's states.
+func (s *Site) WaitState(ctx context.Context, id int64, within time.Duration, states ...string) error {
+	var last string
+	if eventually(ctx, within, func() bool {
+		job, err := s.Job(ctx, id)
+		if err != nil {
+			last = err.Error()
+			return false
+		}
+		last = job["JobState"]
+		for _, state := range states {
+			if last == state {
+				return true
+			}
+		}
+		return false
+	}) {
+		return nil
+	}
+	return fmt.Errorf("job %d: %s after %v, not %s", id, last, within, strings.Join(states, " or "))
+}
+
+// Reservation returns what varq knows of the job's reservation.
+func (s *Site) Reservation(ctx context.Context, user string, id int64) (api.Reservation, error) {
+	r, err := s.Run(ctx, user, "varq", "status", "--json", strconv.FormatInt(id, 10))
+	if err != nil {
+		return api.Reservation{}, err
+	}
+	if r.Code != 0 {
+		return api.Reservation{}, errors.New(strings.TrimSpace(r.Stderr))
+	}
+	var found []api.Reservation
+	if err := json.Unmarshal([]byte(r.Stdout), &found); err != nil {
+		return api.Reservation{}, fmt.Errorf("varq status --json: %w in %q", err, r.Stdout)
+	}
+	if len(found) != 1 {
+		return api.Reservation{}, fmt.Errorf("%d reservations of job %d", len(found), id)
+	}
+	return found[0], nil
+}
+
+// WaitSettled waits until the job's reservation is in one of the states.
+func (s *Site) WaitSettled(ctx context.Context, user string, id int64, within time.Duration, states ...string) (api.Reservation, error) {
+	var (
+		last api.Reservation
+		err  error
+	)
+	if eventually(ctx, within, func() bool {
+		last, err = s.Reservation(ctx, user, id)
+		for _, state := range states {
+			if err == nil && last.State == state {
+				return true
+			}
+		}
+		return false
+	}) {
+		return last, nil
+	}
+	return last, fmt.Errorf("reservation of job %d: %q after %v, not %s (%w)", id, last.State, within, strings.Join(states, " or "), err)
+}
+
+// Bind asks varqd, as a user, to bind a plan to a job.
+func (s *Site) Bind(ctx context.Context, user, plan string, job int64) (Run, error) {
+	body, err := json.Marshal(api.Binding{Plan: plan, Job: job})
+	if err != nil {
+		return Run{}, err
+	}
+	return s.Run(ctx, user, "curl", "--silent", "--fail", "--unix-socket", s.Socket(), "--data", string(body), "http://varq"+api.PathBind)
+}
