@@ -111,6 +111,17 @@ func RequestedSize(requested, allocated limits.TRES) workload.Size {
 	return size
 }
 
+// DropInventedTimes sets those times of a job in accounting to 0 that Slurm only
+// made up: the end of a job that has not ended is the time of the query, and the
+// start of one that was never allocated anything the time of its cancellation.
+func DropInventedTimes(job *workload.Job, allocated limits.TRES) {
+	if !job.State.Finished() {
+		job.End = 0
+	} else if len(allocated) == 0 {
+		job.Start = 0
+	}
+}
+
 // ParseWeights reads a partition's TRESBillingWeights, such as
 // "CPU=1.0,Mem=0.25G,GRES/gpu=2.0", into billing units for one of each TRES, by
 // its name in lower case; that of memory is for a MiB. None is nil.

@@ -61,6 +61,9 @@ func (c *Command) window(ctx context.Context, from, to int64) iter.Seq2[workload
 				parseErr = err
 				break
 			}
+			if job.Partition == "" {
+				continue // slurmdbd has heard of its end, but not yet of its start
+			}
 			if !yield(job, nil) {
 				cancel()
 				_ = cmd.Wait()

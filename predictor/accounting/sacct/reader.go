@@ -95,7 +95,8 @@ var setters = map[string]func(p *parser, row *row, text string) error{
 
 // parser knows where the columns of one output are.
 type parser struct {
-	columns []string
+	columns         []string
+	knowsAllocation bool // there is an AllocTRES column
 	zone    *time.Location
 	strings map[string]string
 }
@@ -115,7 +116,12 @@ func newParser(header string, zone *time.Location) (*parser, error) {
 			return nil, fmt.Errorf("no %s column", needed)
 		}
 	}
-	return &parser{columns: columns, zone: zone, strings: make(map[string]string)}, nil
+	return &parser{
+		columns:         columns,
+		knowsAllocation: slices.Contains(columns, "AllocTRES"),
+		zone:            zone,
+		strings:         make(map[string]string),
+	}, nil
 }
 
 func (p *parser) parse(line string) (workload.Job, error) {
@@ -137,8 +143,8 @@ func (p *parser) parse(line string) (workload.Job, error) {
 		return workload.Job{}, fmt.Errorf("%d columns, want %d", strings.Count(line, "|")+1, len(p.columns))
 	}
 	r.job.Size = accounting.RequestedSize(r.requested, r.allocated)
-	if !r.job.State.Finished() {
-		r.job.End = 0
+	if p.knowsAllocation {
+		accounting.DropInventedTimes(&r.job, r.allocated)
 	}
 	return r.job, nil
 }

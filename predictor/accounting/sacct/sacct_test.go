@@ -32,7 +32,8 @@ func TestRead(t *testing.T) {
 2|bob|chem|gpu|normal|CANCELLED by 1000|1795227907|Unknown|None|1795227999|UNLIMITED|UNLIMITED|cpu=4,mem=4000M,node=1,gres/gpu=2,billing=4||y
 3|bob|chem|main|normal|RUNNING|2026-11-21T02:25:07|2026-11-21T02:25:07|2026-11-21T02:25:08|Unknown|Partition_Limit|Partition_Limit|cpu=1,node=1|cpu=1,node=1|z
 
-4|bob|chem|main|normal|REQUEUED|1795227907|1795227907|1795227908|1795227909|1440|1-00:00:00|||
+4|bob|chem|main|normal|REQUEUED|1795227907|1795227907|1795227908|1795227909|1440|1-00:00:00||cpu=1,node=1|
+5|bob|chem|main|normal|CANCELLED|1795227907|1795227907|1795227908|1795227908|1440|1-00:00:00|cpu=1,node=1||
 `)
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +55,10 @@ func TestRead(t *testing.T) {
 	running.Size = workload.Size{Nodes: 1, CPUs: 1}
 	requeued := job(4, "bob", "chem", "main")
 	requeued.Start, requeued.End, requeued.State, requeued.Limit = 1795227908, 1795227909, workload.Requeued, 86400
-	if diff := cmp.Diff([]workload.Job{done, cancelled, running, requeued}, got); diff != "" {
+	requeued.Size = workload.Size{Nodes: 1, CPUs: 1}
+	neverStarted := requeued
+	neverStarted.ID, neverStarted.Start, neverStarted.End, neverStarted.State = 5, 0, 1795227908, workload.Cancelled
+	if diff := cmp.Diff([]workload.Job{done, cancelled, running, requeued, neverStarted}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -335,12 +335,25 @@ func TestJob(t *testing.T) {
 }
 
 func TestAccounted(t *testing.T) {
-	c := serve(t, api(answer(200, `{"jobs":[{"job_id":7,"time":{"submission":20}},{"job_id":7,"time":{"submission":10}}]}`)))
+	past := func(submit int64) workload.Job {
+		return workload.Job{ID: 7, Submit: submit, Request: workload.Request{Partition: "p"}}
+	}
+	c := serve(t, api(answer(200, `{"jobs":[{"job_id":7,"partition":"p","time":{"submission":20}},{"job_id":7,"time":{"submission":15}},{"job_id":7,"partition":"p","time":{"submission":10}}]}`)))
 	got, err := c.Accounted(t.Context(), 7)
-	check(t, got, []workload.Job{{ID: 7, Submit: 10}, {ID: 7, Submit: 20}}, err)
+	check(t, got, []workload.Job{past(10), past(20)}, err) // that of 15 is half-written
 	c = serve(t, api(answer(404, `{"errors":[]}`)))
 	got, err = c.Accounted(t.Context(), 7)
 	check(t, len(got), 0, err)
+}
+
+// The start of a job cancelled in the queue is none, whatever Slurm says.
+func TestCancelledInTheQueue(t *testing.T) {
+	c := serve(t, api(answer(200, `{"jobs":[{"job_id":7,"partition":"p","allocation_nodes":0,"nodes":"None assigned","state":{"current":["CANCELLED"]},
+		"time":{"submission":10,"eligible":10,"start":15,"end":15},"tres":{"allocated":[],"requested":[{"type":"node","name":"","count":4}]}}]}`)))
+	got, err := c.Accounted(t.Context(), 7)
+	want := workload.Job{ID: 7, Submit: 10, Eligible: 10, End: 15, State: workload.Cancelled}
+	want.Partition, want.Size.Nodes = "p", 4
+	check(t, got, []workload.Job{want}, err)
 }
 
 func TestNumber(t *testing.T) {

@@ -111,6 +111,9 @@ func (c *Client) pastJobs(ctx context.Context, path string, query url.Values) it
 		defer cancel()
 		err := c.doWithin(ctx, request{method: http.MethodGet, family: database, path: path, query: query}, fields{
 			"jobs": each(func(j *pastJob) error {
+				if j.Partition == "" {
+					return nil // slurmdbd has heard of its end, but not yet of its start
+				}
 				if !yield(j.job(), nil) {
 					return errStop
 				}
@@ -124,6 +127,7 @@ func (c *Client) pastJobs(ctx context.Context, path string, query url.Values) it
 }
 
 func (j *pastJob) job() workload.Job {
+	allocated := j.TRES.Allocated.counts()
 	job := workload.Job{
 		ID: j.JobID.or(0),
 		Request: workload.Request{
@@ -131,7 +135,7 @@ func (j *pastJob) job() workload.Job {
 			Account:   j.Account,
 			Partition: j.Partition,
 			QOS:       string(j.QOS),
-			Size:      accounting.RequestedSize(j.TRES.Requested.counts(), j.TRES.Allocated.counts()),
+			Size:      accounting.RequestedSize(j.TRES.Requested.counts(), allocated),
 			Limit:     limitSeconds(j.Time.Limit),
 		},
 		Submit:   j.Time.Submission.or(0),
@@ -147,8 +151,6 @@ func (j *pastJob) job() workload.Job {
 	if job.CPUs == 0 {
 		job.CPUs = j.Required.CPUs.count()
 	}
-	if !job.State.Finished() {
-		job.End = 0 // the time of the query
-	}
+	accounting.DropInventedTimes(&job, allocated)
 	return job
 }
