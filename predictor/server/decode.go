@@ -41,7 +41,8 @@ func decode[T any](body []byte) (*T, error) {
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(v); err != nil {
 		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
-			return nil, field(wrong.Field, "a %s is not a %s", wrong.Value, wrong.Type)
+			// The path goes through embedded structs, which JSON does not show.
+			return nil, field(strings.ReplaceAll(wrong.Field, "Size.", ""), "a %s does not fit here", wrong.Value)
 		}
 		if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
 			return nil, field(strings.Trim(name, `"`), "no such field")
