@@ -25,7 +25,9 @@ func (l layers) Plot(c draw.Canvas, p *gonum.Plot) {
 	s.grid()
 	s.area()
 	s.curve()
-	s.asked()
+	if l.Prob > 0 {
+		s.asked()
+	}
 	s.deadline()
 	if l.Plan != nil {
 		s.chosen()

@@ -33,7 +33,7 @@ const (
 type Trajectory struct {
 	Title    string
 	Points   []api.Point // in increasing order of BeginTime
-	Prob     float64     // the probability asked for
+	Prob     float64     // the probability asked for, 0 if that is not known
 	BeginBy  int64       // the deadline, Unix seconds
 	Plan     *api.Plan   // nil when refused
 	Location *time.Location

@@ -67,7 +67,8 @@ func Run(args []string, env Env) int {
 	default:
 		fmt.Fprintf(env.Stderr, "varq: %v\n", err)
 		if errors.Is(err, client.ErrUnreachable) {
-			fmt.Fprintf(env.Stderr, "Where it is say --endpoint, VARQ_ENDPOINT or %s; whether it runs, 'systemctl status varqd' there.\n", env.Config)
+			fmt.Fprintf(env.Stderr, "Is it running? 'systemctl status varqd' on its host tells. Is it elsewhere?\n"+
+				"Say where by --endpoint, VARQ_ENDPOINT, or client.endpoint in %s.\n", env.Config)
 		}
 		return ExitFailed
 	}

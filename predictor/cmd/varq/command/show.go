@@ -49,7 +49,7 @@ func cost(c api.Cost) string {
 // evidence says in one sentence what a forecast rests on.
 func evidence(e api.Evidence) string {
 	if e.Sample == 0 {
-		return "no past wait of such a job is known"
+		return "no past wait: none of jobs like it is known"
 	}
-	return fmt.Sprintf("%d past waits of %s", e.Sample, e.Class)
+	return fmt.Sprintf("%d past waits of jobs like it (%s)", e.Sample, e.Class)
 }

@@ -167,7 +167,7 @@ func statusColumns(env *Env) []table.Column[api.Reservation] {
 	number("Prob", func(r row) string { return probability(r.Prob) })
 	number("Forecast", func(r row) string { return probability(r.Estimate) })
 	number("Now", func(r row) string {
-		if !open(r) {
+		if !open(r) || r.Now == 0 { // settled, or not looked at yet
 			return none
 		}
 		return probability(r.Now)

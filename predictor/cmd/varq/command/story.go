@@ -26,7 +26,7 @@ func (e *Env) story(r api.Reservation) string {
 	}
 	line("Promised", "on %s: running by %s with probability %s (forecast %s)",
 		e.moment(r.Promised), e.moment(r.BeginBy), probability(r.Prob), probability(r.Estimate))
-	if open(r) {
+	if open(r) && r.Now != 0 {
 		line("Now", "probability %s", probability(r.Now))
 	}
 	line("Asks for", "%d nodes, %d CPUs for %s, in all %s", r.Nodes, r.CPUs,
@@ -73,7 +73,7 @@ func next(r api.Reservation) string {
 	switch {
 	case r.State == api.StatePromised:
 		return "nothing has been submitted under this plan yet"
-	case r.State == api.StatePending && r.Now < r.Prob:
+	case r.State == api.StatePending && r.Now != 0 && r.Now < r.Prob:
 		return "less likely than promised by now; varqd moves the job forward wherever that helps"
 	case r.State == api.StateMissed && r.Start == 0 && r.End == 0:
 		return fmt.Sprintf("the job still waits; 'scancel %d' withdraws it", r.Job)

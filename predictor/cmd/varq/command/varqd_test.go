@@ -88,7 +88,7 @@ func quoteFor(r api.PlanRequest) (api.PlanAnswer, error) {
 		r.Prob = .9
 	}
 	var a api.PlanAnswer
-	if r.Trajectory {
+	if r.Trajectory && r.Job.Limit <= 86400 {
 		for begin := int64(now); begin < r.BeginBy; begin += 600 {
 			prob := .5 + .48*float64(r.BeginBy-begin)/float64(r.BeginBy-now)
 			a.Trajectory = append(a.Trajectory, api.Point{BeginTime: begin, TimeLimit: r.Job.Limit + r.BeginBy - begin, Prob: prob, Class: "batch"})
@@ -126,7 +126,7 @@ func quoteFor(r api.PlanRequest) (api.PlanAnswer, error) {
 			Work:     times(r.Job.Size, r.Job.Limit),
 			Worst:    times(r.Job.Size, lead),
 			Expected: times(r.Job.Size, lead/2),
-			Evidence: api.Evidence{Sample: 412, Class: "batch, 1-4 nodes, up to 02:00:00"},
+			Evidence: api.Evidence{Sample: 412, Class: "partition=batch limit=1h-2h"},
 		}
 	}
 	return a, nil
@@ -140,7 +140,7 @@ func predictionFor(r api.PredictRequest) (api.Prediction, error) {
 	if r.Quantiles == nil {
 		r.Quantiles = []float64{.5, .75, .9, .95}
 	}
-	p := api.Prediction{Job: r.Job, Evidence: api.Evidence{Sample: 412, Class: "batch, 1-4 nodes, up to 02:00:00"}}
+	p := api.Prediction{Job: r.Job, Evidence: api.Evidence{Sample: 412, Class: "partition=batch limit=1h-2h"}}
 	for _, q := range r.Quantiles {
 		b := api.Bound{Quantile: q}
 		if q < .99 {
