@@ -3,6 +3,6 @@
 // the probability asked for, at the least cost (Nurmi, Wolski and Brevik, VARQ,
 // UCSB technical report 2007-09, section 3). It asks a Forecaster about every
 // submission between now and the deadline, the probability trajectory, and
-// takes the latest that is good enough. If there is none, it refuses and offers
-// what could be promised instead.
+// takes the cheapest that is good enough. If there is none, it refuses and
+// offers what could be promised instead.
 package trajectory

@@ -14,12 +14,14 @@ const (
 
 // starts returns the begin times to consider, in increasing order: every one is
 // a whole number of steps before the deadline, except that the first may be now
-// itself. None is before now or further than horizon from the deadline. Steps
-// are thinned to every n-th.
-func starts(now, deadline, horizon, n int64) []int64 {
-	earliest := max(now, deadline-horizon)
+// itself. None is before now or further than horizon from the deadline, but for
+// the moment from which a start costs nothing, now or r.HoldUntil. Steps are
+// thinned to every n-th.
+func (r *Request) starts(horizon, n int64) []int64 {
+	deadline, free := r.Deadline, max(r.Now, r.HoldUntil)
+	earliest := max(r.Now, deadline-horizon)
 	span := deadline - earliest
-	most := min(span, fineSpan)/(fineStep*n) + max(0, span-fineSpan)/(coarseStep*n) + 1
+	most := min(span, fineSpan)/(fineStep*n) + max(0, span-fineSpan)/(coarseStep*n) + 2
 	back := make([]int64, 0, most) // seconds before the deadline, increasing
 	for b := fineStep * n; b <= min(fineSpan, span); b += fineStep * n {
 		back = append(back, b)
@@ -29,6 +31,9 @@ func starts(now, deadline, horizon, n int64) []int64 {
 	}
 	if len(back) == 0 || back[len(back)-1] < span {
 		back = append(back, span)
+	}
+	if free < earliest {
+		back = append(back, deadline-free)
 	}
 	slices.Reverse(back)
 	for i, b := range back {

@@ -23,7 +23,8 @@ func TestStarts(t *testing.T) {
 		{"a month", 0, 30 * 86400, DefaultHorizon, 1, 23 * 86400, 23*86400 + 300, 3312},
 		{"thin", 0, 43200, DefaultHorizon, 10, 0, 300, 144},
 	} {
-		got := starts(c.now, c.deadline, c.span, c.n)
+		r := Request{Now: c.now, Deadline: c.deadline, HoldUntil: c.deadline}
+		got := r.starts(c.span, c.n)
 		if int64(len(got)) != c.length || got[0] != c.first || len(got) > 1 && got[1] != c.second {
 			t.Errorf("%s: %d starts from %v", c.name, len(got), got[:min(2, len(got))])
 		}
@@ -36,11 +37,35 @@ func TestStarts(t *testing.T) {
 // What the thin grid finds, the whole grid finds too.
 func TestThinStartsArePartOfAll(t *testing.T) {
 	for _, now := range []int64{0, 7, 300, 40000} {
-		all := starts(now, 200_000, DefaultHorizon, 1)
-		for _, s := range starts(now, 200_000, DefaultHorizon, thin) {
-			if _, found := slices.BinarySearch(all, s); !found {
-				t.Errorf("from %d on: %d is not on the whole grid", now, s)
+		for _, hold := range []int64{0, 50_000, 200_000} {
+			r := Request{Now: now, Deadline: 200_000, HoldUntil: hold}
+			all := r.starts(86400, 1)
+			for _, s := range r.starts(86400, thin) {
+				if _, found := slices.BinarySearch(all, s); !found {
+					t.Errorf("from %d on, held until %d: %d is not on the whole grid", now, hold, s)
+				}
 			}
+		}
+	}
+}
+
+// However far away the deadline is, there is a start at the first moment that
+// costs nothing.
+func TestStartsBeyondHorizon(t *testing.T) {
+	for _, c := range []struct {
+		name              string
+		hold              int64
+		first, second, no int64
+	}{
+		{"strict", 30 * 86400, 23 * 86400, 23*86400 + 300, 3312},
+		{"window within", 29 * 86400, 23 * 86400, 23*86400 + 300, 3312},
+		{"window from before", 9*86400 + 1, 9*86400 + 1, 23 * 86400, 3313},
+		{"open window", 50, 99, 23 * 86400, 3313},
+		{"best effort", 0, 99, 23 * 86400, 3313},
+	} {
+		r := Request{Now: 99, Deadline: 30 * 86400, HoldUntil: c.hold}
+		if got := r.starts(DefaultHorizon, 1); got[0] != c.first || got[1] != c.second || int64(len(got)) != c.no {
+			t.Errorf("%s: %d starts from %v", c.name, len(got), got[:2])
 		}
 	}
 }

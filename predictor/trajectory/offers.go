@@ -2,8 +2,7 @@ package trajectory
 
 import (
 	"math"
-
-	"github.com/varq-project/varq/predictor/limits"
+	"slices"
 )
 
 // Kind tells in what an offer differs from the request.
@@ -54,11 +53,7 @@ func (p *Planner) offers(r *Request, points []Point) []Offer {
 
 // lessProb asks for the best probability of the trajectory, in whole percents.
 func lessProb(r *Request, points []Point) bool {
-	i := best(points)
-	if i < 0 {
-		return false
-	}
-	r.Prob = percent(points[i].Prob)
+	r.Prob = percent(highest(points))
 	return r.Prob > 0
 }
 
@@ -81,27 +76,21 @@ const maxBases = 8
 // an imaginary deadline far away tells how long is long enough. Reservations of
 // Slurm's do depend on the time: the search begins anew where each of them ends.
 func (p *Planner) later(r *Request) bool {
+	b := p.bounds(r)
 	bases := []int64{r.Now}
-	for _, w := range p.blocked(r) {
+	for _, w := range b.blocked {
 		if w.End > r.Now && w.End < r.Now+p.horizon() && len(bases) <= maxBases {
 			bases = append(bases, w.End)
 		}
 	}
-	longest := p.longest(r)
+	b.blocked = nil
 	for _, base := range bases {
 		far := r.delayed(base + p.horizon() - r.Deadline)
-		b := unbounded
-		b.earliest, b.longest = base, longest
-		points := p.trajectory(&far, b, 1)
 		// The deadline must be later than the one refused.
-		for len(points) > 0 && far.Deadline-points[len(points)-1].Begin <= r.Deadline-base {
-			points = points[:len(points)-1]
-		}
-		i := latest(points, r.Prob)
-		if i < 0 {
+		lead := far.shortestLead(p.trajectory(&far, b, 1), r.Deadline-base)
+		if lead == 0 {
 			continue
 		}
-		lead := far.Deadline - points[i].Begin
 		moved := r.delayed(minutes(base+lead) - r.Deadline)
 		if a, _ := p.try(&moved, 1); a.Plan != nil {
 			*r = moved
@@ -109,6 +98,17 @@ func (p *Planner) later(r *Request) bool {
 		}
 	}
 	return false
+}
+
+// shortestLead returns the least time before the deadline, but more than least,
+// at which a point is good enough, seconds, or 0 if none is.
+func (r *Request) shortestLead(points []Point, least int64) int64 {
+	for _, pt := range slices.Backward(points) {
+		if lead := r.Deadline - pt.Begin; lead > least && pt.Prob >= r.Prob {
+			return lead
+		}
+	}
+	return 0
 }
 
 // delayed returns the request for a deadline so many seconds later, with as long
@@ -180,22 +180,4 @@ func largest(n int64, good func(int64) bool) int64 {
 		}
 	}
 	return found
-}
-
-// blocked returns the windows in which the request cannot run.
-func (p *Planner) blocked(r *Request) []limits.Window {
-	if p.Cluster == nil {
-		return nil
-	}
-	return p.Cluster.Blocked(r.Job)
-}
-
-// longest returns the longest enlarged limit, seconds.
-func (p *Planner) longest(r *Request) int64 {
-	if p.Cluster != nil {
-		if seconds, _ := p.Cluster.MaxLimit(r.Job); seconds != limits.None {
-			return seconds
-		}
-	}
-	return unbounded.longest
 }

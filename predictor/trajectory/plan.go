@@ -1,8 +1,6 @@
 package trajectory
 
 import (
-	"math"
-
 	"github.com/varq-project/varq/predictor/limits"
 	"github.com/varq-project/varq/predictor/stats"
 	"github.com/varq-project/varq/predictor/workload"
@@ -12,7 +10,7 @@ import (
 type Forecaster interface {
 	// Forecast fills est[i] for candidate c[i] of request r, as known at time
 	// now (Unix seconds). One call covers a whole trajectory: candidates come in
-	// increasing order of Submit, so their limits and budgets do not increase.
+	// increasing order of Submit, and their limits do not increase.
 	Forecast(r workload.Request, now int64, c []workload.Candidate, est []workload.Estimate)
 }
 
@@ -51,8 +49,8 @@ type Answer struct {
 type Plan struct {
 	// Begin is when the job is to become eligible, Unix seconds.
 	Begin int64
-	// Limit is the enlarged time limit: the work's own and Deadline - Begin,
-	// seconds, a whole number of minutes.
+	// Limit is the enlarged time limit: the work's own and, where the work may
+	// not start before, HoldUntil - Begin; seconds, a whole number of minutes.
 	Limit int64
 	// Estimate is the forecast for this submission; its Prob is at least the one
 	// asked for, and its Held the expected seconds out of HoldUntil - Begin that
@@ -76,11 +74,18 @@ type Point struct {
 	workload.Estimate
 }
 
-// Plan computes the probability trajectory and chooses the latest submission
-// whose probability is at least the one asked for, which makes the work wait
-// least inside its allocation (the paper's Figure 3, corrected: limits are
-// relative, times absolute). A request that makes no sense is refused like one
-// that cannot be promised.
+// Plan computes the probability trajectory and chooses, of the submissions whose
+// probability is at least the one asked for, the one that costs least, and of
+// those that cost the same the earliest. What a submission costs is the time
+// until the work may start, HoldUntil - Begin or nothing: the job may have to
+// spend it holding its nodes.
+//
+// So a strict reservation takes the latest submission that is good enough, as in
+// the paper's Figure 3 (corrected: limits are relative, times absolute). A window
+// takes the earliest from its opening on, which costs nothing, or else the latest
+// before. Best effort always costs nothing and takes the earliest, normally now.
+//
+// A request that makes no sense is refused like one that cannot be promised.
 func (p *Planner) Plan(r Request) Answer {
 	a, b := p.try(&r, 1)
 	switch {
@@ -102,11 +107,9 @@ func (p *Planner) try(r *Request, n int64) (Answer, bounds) {
 	if no := p.admit(r); no != nil {
 		return Answer{Job: r.Job, Refusal: no}, bounds{}
 	}
-	a, b := Answer{Job: r.Job}, p.bounds(r)
-	if b.never == nil {
-		a.Trajectory = p.trajectory(r, b, n)
-	}
-	if i := latest(a.Trajectory, r.Prob); i >= 0 {
+	b := p.bounds(r)
+	a := Answer{Job: r.Job, Trajectory: p.trajectory(r, b, n)}
+	if i := r.choose(a.Trajectory, r.Prob); i >= 0 {
 		a.Plan = p.plan(r, a.Trajectory[i])
 	}
 	return a, b
@@ -134,18 +137,23 @@ func (p *Planner) admit(r *Request) *Refusal {
 	return nil
 }
 
-// trajectory forecasts every submission within the bounds, on the grid thinned
-// to every n-th step.
-func (p *Planner) trajectory(r *Request, b bounds, n int64) []Point {
-	begins := starts(r.Now, r.Deadline, p.horizon(), n)
+// candidates returns every submission within the bounds, on the grid thinned to
+// every n-th step.
+func (p *Planner) candidates(r *Request, b bounds, n int64) []workload.Candidate {
+	begins := r.starts(p.horizon(), n)
 	c := make([]workload.Candidate, 0, len(begins))
-	for _, s := range begins {
-		limit := r.enlarged(s)
-		if s < b.earliest || limit > b.longest || b.budget < 0 {
-			continue
+	for _, begin := range begins {
+		s := Submission{Begin: begin, Limit: r.enlarged(begin)}
+		if budget := b.budget(r, s); budget >= 0 && s.Limit <= b.longest {
+			c = append(c, workload.Candidate{Submit: s.Begin, Limit: s.Limit, Budget: budget})
 		}
-		c = append(c, workload.Candidate{Submit: s, Limit: limit, Budget: min(r.Deadline-s, b.budget)})
 	}
+	return c
+}
+
+// trajectory forecasts the candidates.
+func (p *Planner) trajectory(r *Request, b bounds, n int64) []Point {
+	c := p.candidates(r, b, n)
 	if len(c) == 0 {
 		return nil
 	}
@@ -158,27 +166,25 @@ func (p *Planner) trajectory(r *Request, b bounds, n int64) []Point {
 	return points
 }
 
-// latest returns the index of the latest point with this probability or more,
-// or -1.
-func latest(points []Point, prob float64) int {
-	for i := len(points) - 1; i >= 0; i-- {
-		if points[i].Prob >= prob {
-			return i
-		}
-	}
-	return -1
-}
-
-// best returns the index of the most probable point, the latest of equals, or
-// -1 when there are none.
-func best(points []Point) int {
-	found, prob := -1, math.Inf(-1)
+// choose returns the index of the cheapest point with this probability or more,
+// the earliest of equals, or -1 when there is none.
+func (r *Request) choose(points []Point, prob float64) int {
+	found := -1
 	for i, pt := range points {
-		if pt.Prob >= prob {
-			found, prob = i, pt.Prob
+		if pt.Prob >= prob && (found < 0 || r.held(pt.Begin) < r.held(points[found].Begin)) {
+			found = i
 		}
 	}
 	return found
+}
+
+// highest returns the highest probability of the points, 0 when there are none.
+func highest(points []Point) float64 {
+	prob := 0.
+	for _, pt := range points {
+		prob = max(prob, pt.Prob)
+	}
+	return prob
 }
 
 // plan turns a point of the trajectory into a plan with its costs.

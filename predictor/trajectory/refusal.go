@@ -19,51 +19,79 @@ type Refusal struct {
 // refuse explains why no point of the trajectory within the bounds is good
 // enough.
 func (p *Planner) refuse(r *Request, b bounds, points []Point) *Refusal {
-	if b.never != nil {
-		return &Refusal{Reason: b.never.Says, Limit: b.never.Name}
+	if r.Job.Limit > b.longest {
+		return &Refusal{Reason: b.longestRule.Says, Limit: b.longestRule.Name}
 	}
 	if rule, so := p.binding(r, b, len(points) == 0); rule != nil {
 		return &Refusal{Reason: rule.Says + so, Limit: rule.Name}
 	}
-	sample, highest := 0, 0.
+	sample := 0
 	for _, pt := range points {
-		sample, highest = max(sample, pt.Sample), max(highest, pt.Prob)
+		sample = max(sample, pt.Sample)
 	}
 	if need := p.needed(r.Prob); sample < need {
 		return &Refusal{Reason: fmt.Sprintf("not enough history: %d waits known, at least %d needed", sample, need)}
 	}
-	return &Refusal{Reason: fmt.Sprintf("the job starts by the deadline with a probability of %.2f at best", percent(highest))}
+	return &Refusal{Reason: fmt.Sprintf("the job starts by the deadline with a probability of %.2f at best", percent(highest(points)))}
 }
 
 // binding returns the rule but for which the request could be promised, or nil,
-// and how the sentence about it goes on. Of several that only bind together it
-// returns the first, and also when they leave no submission at all.
+// and how the sentence about it goes on. When only all of them together are in
+// the way, and when they leave no submission at all, it returns one of them.
 func (p *Planner) binding(r *Request, b bounds, none bool) (rule *limits.Rule, so string) {
-	without := b
-	for _, lift := range []struct {
-		rule *limits.Rule
-		so   string
-		from func(*bounds)
-	}{
-		{&b.longestRule, ", too little for the work and the time to hold it", func(b *bounds) { b.longest = unbounded.longest }},
-		{&b.earliestRule, " until too short a time before the deadline", func(b *bounds) { b.earliest = unbounded.earliest }},
-		{&b.budgetRule, " too soon after the work", func(b *bounds) { b.budget = unbounded.budget }},
-	} {
-		if lift.rule.Name == "" {
-			continue
-		}
-		if rule == nil {
-			rule, so = lift.rule, lift.so
-		}
-		alone := b
-		lift.from(&alone)
-		if latest(p.trajectory(r, alone, 1), r.Prob) >= 0 {
-			return lift.rule, lift.so
-		}
-		lift.from(&without)
+	limit := func() (*limits.Rule, string) {
+		return &b.longestRule, ", too little for the work and the time to hold it"
 	}
-	if rule == nil || !none && latest(p.trajectory(r, without, 1), r.Prob) < 0 {
+	window := func(begin int64) (*limits.Rule, string) {
+		w := b.ahead(begin)
+		return &w.Rule, r.meets(w)
+	}
+	anyLimit, anyTime := b, b
+	anyLimit.longest, anyTime.blocked = unlimited, nil
+	limited, blocked := b.longestRule.Name != "", len(b.blocked) > 0
+	if limited {
+		if _, ok := p.promised(r, anyLimit); ok {
+			return limit()
+		}
+	}
+	if blocked {
+		if begin, ok := p.promised(r, anyTime); ok {
+			return window(begin)
+		}
+	}
+	if limited && blocked {
+		if _, ok := p.promised(r, bounds{longest: unlimited}); ok {
+			return limit()
+		}
+	}
+	if !none {
 		return nil, ""
 	}
-	return rule, so
+	if c := p.candidates(r, anyTime, 1); len(c) > 0 {
+		return window(c[len(c)-1].Submit)
+	}
+	return limit()
+}
+
+// promised returns the begin time that the request would be planned for within
+// the bounds.
+func (p *Planner) promised(r *Request, b bounds) (begin int64, ok bool) {
+	points := p.trajectory(r, b, 1)
+	i := r.choose(points, r.Prob)
+	if i < 0 {
+		return 0, false
+	}
+	return points[i].Begin, true
+}
+
+// meets tells where in the time of the reservation a window is, as the end of a
+// sentence about it.
+func (r *Request) meets(w *limits.Window) string {
+	switch {
+	case w.End <= r.Deadline:
+		return " until too short a time before the deadline"
+	case w.Start < r.Deadline+r.Job.Limit:
+		return " when the work is to run"
+	}
+	return " too soon after the work"
 }

@@ -149,11 +149,11 @@ func TestRefusalNamesTheLimit(t *testing.T) {
 		},
 		{
 			"maintenance over the deadline", maintenance(3*hour, 5*hour), .9,
-			"reservation maint", "reservation maint leaves partition main 0 of 8 nodes",
+			"reservation maint", "reservation maint leaves partition main 0 of 8 nodes when the work is to run",
 		},
 		{
 			"maintenance during the work", maintenance(4*hour+hour/2, 5*hour), .9,
-			"reservation maint", "reservation maint leaves partition main 0 of 8 nodes",
+			"reservation maint", "reservation maint leaves partition main 0 of 8 nodes when the work is to run",
 		},
 		{
 			"maintenance right after", maintenance(5*hour+60, 6*hour), .9,
@@ -172,6 +172,57 @@ func TestRefusalNamesTheLimit(t *testing.T) {
 			}
 			for _, o := range a.Refusal.Offers {
 				checkOffer(t, p, request(2, 4*hour, c.prob), o)
+			}
+		})
+	}
+}
+
+// What is in the way is named even where other rules, harmless ones, come first,
+// or the forecast would not do either.
+func TestRefusalNamesWhatBinds(t *testing.T) {
+	c := site(func(p *limits.Partition) { p.MaxTime = 48 * hour })
+	c.Reservations = []limits.Reservation{
+		{Name: "soon", Start: noon + 600, End: noon + 1200, Nodes: c.Partitions["main"].Nodes},
+		{Name: "over", Start: noon + 3*hour, End: noon + 5*hour, Nodes: c.Partitions["main"].Nodes},
+	}
+	for _, sample := range []int{0, 1000} {
+		p := &Planner{Forecaster: curve{mean: hour, sample: sample}, Cluster: c}
+		if a := p.Plan(request(2, 4*hour, .9)); a.Refusal == nil || a.Refusal.Limit != "reservation over" || len(a.Trajectory) != 0 {
+			t.Errorf("%d waits known: %+v", sample, a.Refusal)
+		}
+	}
+}
+
+// Work that need not be held fits in before a maintenance, and under a MaxTime,
+// that a strict reservation cannot be made with.
+func TestUnheldWorkFits(t *testing.T) {
+	c := site(func(p *limits.Partition) { p.MaxTime = hour + 300 })
+	c.Reservations = []limits.Reservation{{Name: "maint", Start: noon + 4*hour, End: noon + 9*hour, Nodes: c.Partitions["main"].Nodes}}
+	p := &Planner{Forecaster: curve{mean: hour, sample: 1000}, Cluster: c}
+	for _, mode := range []struct {
+		name        string
+		hold, begin int64
+		prob        float64 // 0 when refused
+	}{
+		// The job must start an hour before the maintenance.
+		{"best effort", 0, noon, 1 - math.Exp(-3)},
+		{"window", noon + hour, noon + hour, 1 - math.Exp(-2)},
+		{"window too late", noon + 2*hour, 0, 0},
+		{"strict", noon + 6*hour, 0, 0},
+	} {
+		t.Run(mode.name, func(t *testing.T) {
+			r := request(1, 6*hour, .8)
+			r.HoldUntil = mode.hold
+			a := p.Plan(r)
+			switch got := a.Plan; {
+			case mode.prob == 0:
+				if got != nil || a.Refusal.Limit == "" {
+					t.Errorf("%+v %+v", got, a.Refusal)
+				}
+			case got == nil:
+				t.Error(a.Refusal.Reason)
+			case got.Begin != mode.begin || got.Limit != hour || math.Abs(got.Estimate.Prob-mode.prob) > 1e-9:
+				t.Errorf("%+v, want %+v", got, mode)
 			}
 		})
 	}

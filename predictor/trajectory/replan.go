@@ -26,10 +26,10 @@ type Revision struct {
 // request it was planned for, with the job as Answer.Job has it and Now the
 // present; current is how the job stands in the queue.
 //
-// As long as the job is not eligible, its begin time moves: earlier when the
-// promise no longer holds, later when it would still hold and cost less. It
-// moves only by two steps or more, and never to where the promise is worse kept
-// than now. From then on, only the limit changes: the nearer the deadline, the
+// As long as the job is not eligible, its begin time moves by the rule of Plan,
+// but only when the promise no longer holds, or when it would still hold and
+// cost less; only by two steps or more, and never to where the promise is worse
+// kept than now. From then on, only the limit changes: the nearer HoldUntil, the
 // less time there is left to hold.
 func (p *Planner) Replan(r Request, current Submission) Revision {
 	if r.Now >= current.Begin {
@@ -37,34 +37,32 @@ func (p *Planner) Replan(r Request, current Submission) Revision {
 		return Revision{Submission: trimmed, Prob: p.waiting(&r, trimmed)}
 	}
 	stay := Revision{Submission: current}
-	b := p.bounds(&r)
-	if b.never != nil || r.Deadline <= r.Now {
+	if r.Deadline <= r.Now {
 		return stay
 	}
+	b := p.bounds(&r)
 	stay.Prob = p.probability(&r, b, current)
 	points := p.trajectory(&r, b, 1)
-	i := latest(points, r.Prob)
+	i := r.choose(points, min(r.Prob, highest(points)))
 	if i < 0 {
-		i = best(points)
-	}
-	if i < 0 || points[i].Prob < min(stay.Prob, r.Prob) {
 		return stay
 	}
 	to := points[i]
-	if stay.Prob >= r.Prob && to.Begin < current.Begin+settle {
-		return stay
+	better := to.Prob > stay.Prob && abs(to.Begin-current.Begin) >= settle
+	if stay.Prob >= r.Prob {
+		better = to.Prob >= r.Prob && r.held(to.Begin) <= r.held(current.Begin)-settle
 	}
-	if stay.Prob < r.Prob && (to.Prob <= stay.Prob || abs(to.Begin-current.Begin) < settle) {
+	if !better {
 		return stay
 	}
 	return Revision{Submission: Submission{Begin: to.Begin, Limit: to.Limit}, Prob: to.Prob}
 }
 
-// trimmed is the time limit that a job needs which has not started yet: a minute
-// more than until the deadline and for the work, for clocks that disagree, and
-// the work's own after the deadline.
+// trimmed is the time limit that a job needs which has not started yet. As long
+// as it would have to hold its nodes, it gets a minute more, for clocks that
+// disagree.
 func (r *Request) trimmed() int64 {
-	if r.Now >= r.Deadline {
+	if r.held(r.Now) == 0 {
 		return minutes(r.Job.Limit)
 	}
 	return r.enlarged(r.Now) + 60
@@ -72,10 +70,11 @@ func (r *Request) trimmed() int64 {
 
 // probability forecasts one submission that is not eligible yet.
 func (p *Planner) probability(r *Request, b bounds, s Submission) float64 {
-	if s.Begin < b.earliest || s.Limit > b.longest || b.budget < 0 {
+	budget := b.budget(r, s)
+	if budget < 0 || s.Limit > b.longest {
 		return 0
 	}
-	return p.forecast(r, workload.Candidate{Submit: s.Begin, Limit: s.Limit, Budget: min(r.Deadline-s.Begin, b.budget)}).Prob
+	return p.forecast(r, workload.Candidate{Submit: s.Begin, Limit: s.Limit, Budget: budget}).Prob
 }
 
 // waiting forecasts a job that is eligible and waits: the probability that it
@@ -85,12 +84,13 @@ func (p *Planner) waiting(r *Request, s Submission) float64 {
 		return 0
 	}
 	b := p.bounds(r)
-	if b.never != nil || b.budget < 0 {
+	c := workload.Candidate{Submit: s.Begin, Limit: s.Limit, Budget: b.budget(r, s)}
+	waited := r.Now - s.Begin
+	if c.Budget < waited {
 		return 0
 	}
-	c := workload.Candidate{Submit: s.Begin, Limit: s.Limit, Budget: min(r.Deadline-s.Begin, b.budget)}
 	by := p.forecast(r, c).Prob
-	c.Budget = r.Now - s.Begin
+	c.Budget = waited
 	before := p.forecast(r, c).Prob
 	if by <= before || before >= 1 {
 		return 0

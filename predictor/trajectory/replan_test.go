@@ -100,7 +100,7 @@ func TestReplanProperties(t *testing.T) {
 			b := p.bounds(&q)
 			before := p.probability(&q, b, current)
 			got := p.Replan(q, current)
-			need := q.Job.Limit + max(0, q.Deadline-max(q.Now, got.Begin))
+			need := q.Job.Limit + max(0, q.HoldUntil-max(q.Now, got.Begin))
 			switch {
 			case got.Limit < need:
 				t.Fatalf("limit %d, the job needs %d: %+v at %d", got.Limit, need, q, q.Now)
@@ -110,6 +110,8 @@ func TestReplanProperties(t *testing.T) {
 				t.Fatalf("moved into the past: %+v at %d", got, q.Now)
 			case q.Now < current.Begin && got.Prob < min(before, q.Prob):
 				t.Fatalf("%+v at %v became %+v", current, before, got)
+			case before >= q.Prob && got.Begin != current.Begin && q.held(got.Begin) >= q.held(current.Begin):
+				t.Fatalf("%+v at %v became %+v, which costs no less", current, before, got)
 			}
 			if again := p.Replan(q, got.Submission); again.Submission != got.Submission {
 				t.Fatalf("%+v became %+v and at once %+v", current, got, again)

@@ -43,16 +43,15 @@ func (r *Request) check() error {
 	return nil
 }
 
-// enlarged returns the time limit of a job that becomes eligible at begin: time
-// for the work and for all the time until the deadline, rounded up to whole
-// minutes as Slurm keeps limits.
-func (r *Request) enlarged(begin int64) int64 {
-	return minutes(r.Job.Limit + r.Deadline - begin)
-}
-
 // held returns how many seconds before the work a job would hold its nodes that
-// becomes eligible at begin and starts at once.
+// becomes eligible at begin and starts at once. Whenever else it starts, it holds
+// them for less.
 func (r *Request) held(begin int64) int64 { return max(0, r.HoldUntil-begin) }
+
+// enlarged returns the time limit of a job that becomes eligible at begin: time
+// for the work and for all the time that it may hold its nodes before, rounded
+// up to whole minutes as Slurm keeps limits.
+func (r *Request) enlarged(begin int64) int64 { return minutes(r.Job.Limit + r.held(begin)) }
 
 // minutes rounds seconds up to whole minutes.
 func minutes(seconds int64) int64 { return (seconds + 59) / 60 * 60 }

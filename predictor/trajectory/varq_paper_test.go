@@ -108,26 +108,28 @@ func TestSection3Refusal(t *testing.T) {
 	}
 }
 
-// Section 4.6: a best-effort reservation pays no allocation to wait; a window
-// pays for the time until it opens.
+// Section 4.6: a best-effort reservation pays no allocation to wait, and a window
+// pays for the time until it opens. A job that need not hold its nodes asks for
+// no longer than its work, which makes it one of Figure 4's short jobs at once.
 func TestSection4Modes(t *testing.T) {
 	p := &Planner{Forecaster: figure4{}}
 	for _, mode := range []struct {
-		name      string
-		holdUntil int64
-		worst     float64
+		name             string
+		holdUntil, begin int64
+		limit            int64
+		worst            float64
 	}{
-		{"strict", 43200, 10920},
-		{"window", 41400, 4 * (41400 - 40470)},
-		{"open window", 40000, 0},
-		{"best effort", 0, 0},
+		{"strict", 43200, 40470, 6360, 4 * (43200 - 40470)},
+		{"window", 41400, 40470, 4560, 4 * (41400 - 40470)},
+		{"window early enough", 40000, 40020, 3600, 0},
+		{"best effort", 0, 0, 3600, 0},
 	} {
 		t.Run(mode.name, func(t *testing.T) {
 			r := asked(.5)
 			r.HoldUntil = mode.holdUntil
 			got := p.Plan(r).Plan
-			if got == nil || got.Begin != 40470 || got.Worst.NodeSeconds != mode.worst {
-				t.Fatalf("%+v, want begin 40470 and %v node-seconds at worst", got, mode.worst)
+			if got == nil || got.Begin != mode.begin || got.Limit != mode.limit || got.Worst.NodeSeconds != mode.worst {
+				t.Fatalf("%+v, want %+v", got, mode)
 			}
 			if got.Expected.NodeSeconds > got.Worst.NodeSeconds {
 				t.Errorf("expected cost %v above the worst", got.Expected.NodeSeconds)
