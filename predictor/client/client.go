@@ -65,12 +65,14 @@ var ErrUnreachable = errors.New("varqd is not reachable")
 
 // Plan asks for a reservation: a promise, or a refusal.
 func (c *Client) Plan(ctx context.Context, r api.PlanRequest) (a api.PlanAnswer, err error) {
-	return a, c.do(ctx, http.MethodPost, api.PathPlan, r, &a)
+	err = c.do(ctx, http.MethodPost, api.PathPlan, r, &a)
+	return a, err
 }
 
 // Quote asks what Plan would promise, and promises nothing.
 func (c *Client) Quote(ctx context.Context, r api.PlanRequest) (a api.PlanAnswer, err error) {
-	return a, c.do(ctx, http.MethodPost, api.PathQuote, r, &a)
+	err = c.do(ctx, http.MethodPost, api.PathQuote, r, &a)
+	return a, err
 }
 
 // Bind tells varqd which job a plan became.
@@ -93,7 +95,8 @@ func (c *Client) Reservations(ctx context.Context, q ReservationsQuery) (list []
 	if q.All {
 		v.text(api.ParamAll, "true")
 	}
-	return list, c.do(ctx, http.MethodGet, v.path(api.PathReservations), nil, &list)
+	err = c.do(ctx, http.MethodGet, v.path(api.PathReservations), nil, &list)
+	return list, err
 }
 
 // ReportQuery selects what a report covers.
@@ -110,17 +113,20 @@ func (c *Client) Report(ctx context.Context, q ReportQuery) (r api.Report, err e
 	v.number(api.ParamStart, q.Start)
 	v.number(api.ParamEnd, q.End)
 	v.text(api.ParamUser, q.User)
-	return r, c.do(ctx, http.MethodGet, v.path(api.PathReport), nil, &r)
+	err = c.do(ctx, http.MethodGet, v.path(api.PathReport), nil, &r)
+	return r, err
 }
 
 // Predict bounds the wait of a job submitted now.
 func (c *Client) Predict(ctx context.Context, r api.PredictRequest) (p api.Prediction, err error) {
-	return p, c.do(ctx, http.MethodPost, api.PathPredict, r, &p)
+	err = c.do(ctx, http.MethodPost, api.PathPredict, r, &p)
+	return p, err
 }
 
 // Health tells how varqd is.
 func (c *Client) Health(ctx context.Context) (h api.Health, err error) {
-	return h, c.do(ctx, http.MethodGet, api.PathHealth, nil, &h)
+	err = c.do(ctx, http.MethodGet, api.PathHealth, nil, &h)
+	return h, err
 }
 
 // values are the parameters of a request that are not at their zero.

@@ -61,7 +61,7 @@ watch:
 log:
   level: debug
 `, s.RestURL(), s.Socket(), s.address, s.MungeSocket(), s.Socket(), s.MungeSocket(),
-		filepath.Join(dir, "ledger.db"), filepath.Join(dir, "history.db"))
+		filepath.Join(dir, "ledger.db"), s.History())
 	return os.WriteFile(s.Config(), []byte(text), 0o644)
 }
 
@@ -157,3 +157,7 @@ func (s *Site) VarqdLog() string {
 
 // VarqdPID returns the process that varqd runs as.
 func (s *Site) VarqdPID() int { return s.varqd.cmd.Process.Pid }
+
+// History returns the name of varqd's cache of accounting. It belongs to varqd
+// while that runs.
+func (s *Site) History() string { return s.Path("varq", "history.db") }

@@ -1,0 +1,237 @@
+// Package bench measures varq as its users and its administrators meet it: what
+// it adds to a submission, and what varqd takes.
+package bench
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/history"
+	"github.com/varq-project/varq/predictor/workload"
+	"github.com/varq-project/varq/test/site"
+)
+
+// median of at least one duration, in milliseconds.
+func median(d []time.Duration) float64 {
+	slices.Sort(d)
+	return d[len(d)/2].Seconds() * 1000
+}
+
+// pairs is how often two kinds of submission are compared. They take turns, so
+// that whatever else the machine does meets both alike.
+const pairs = 20
+
+// BenchmarkSubmit compares sbatch with and without a reservation, and sbatch
+// without one with a Slurm that varq is not installed into.
+func BenchmarkSubmit(b *testing.B) {
+	s := site.ForTest(b, site.Options{History: site.Calm(time.Now().Unix())})
+	script := filepath.Join(s.JobDir(), "job.sh")
+	if err := os.WriteFile(script, []byte("#!/bin/sh\n"), 0o755); err != nil {
+		b.Fatal(err)
+	}
+	without, err := withoutVarq(s)
+	if err != nil {
+		b.Fatal(err)
+	}
+	submit := func(env string, args ...string) time.Duration {
+		args = append([]string{env, "sbatch", "--quiet", "--time=5", "--output=/dev/null"}, append(args, script)...)
+		r, err := s.Run(b.Context(), "alice", "env", args...)
+		if err != nil || r.Code != 0 {
+			b.Fatalf("sbatch: %v %s", err, r.Stderr)
+		}
+		return r.Took
+	}
+	with := "SLURM_CONF=" + s.Conf()
+	for b.Loop() {
+		var bare, plain, reserved []time.Duration
+		for range pairs {
+			bare = append(bare, submit("SLURM_CONF="+without, "--begin=now+6hours"))
+			plain = append(plain, submit(with, "--begin=now+6hours"))
+			reserved = append(reserved, submit(with, "--begin-by=now+6hours", "--prob=0.8"))
+		}
+		b.ReportMetric(median(bare), "ms/bare")
+		b.ReportMetric(median(plain)-median(bare), "ms/installed-extra")
+		b.ReportMetric(median(reserved)-median(plain), "ms/reserved-extra")
+		s.Run(b.Context(), "root", "scancel", "--user=alice") //nolint:errcheck // tidies up
+	}
+	b.ReportMetric(0, "ns/op")
+}
+
+// withoutVarq writes the site's slurm.conf as it would be without varq.
+func withoutVarq(s *site.Site) (string, error) {
+	text, err := os.ReadFile(s.Conf())
+	if err != nil {
+		return "", err
+	}
+	varqs := regexp.MustCompile(`(?mi)^(CliFilterPlugins|PlugStackConfig)=.*\n`)
+	dir := s.Path("etc", "without")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return "", err
+	}
+	// Beside slurm.conf lie files that it includes or implies.
+	name := filepath.Join(dir, "slurm.conf")
+	empty := filepath.Join(dir, "plugstack.conf")
+	if err := os.WriteFile(empty, []byte("# none\n"), 0o644); err != nil {
+		return "", err
+	}
+	text = append(varqs.ReplaceAll(text, nil), []byte("PlugStackConfig="+empty+"\n")...)
+	return name, os.WriteFile(name, text, 0o644)
+}
+
+// BenchmarkPlansAtOnce has 8 clients ask for 200 promises in all, at once.
+func BenchmarkPlansAtOnce(b *testing.B) {
+	s := site.ForTest(b, site.Options{History: site.Calm(time.Now().Unix())})
+	const clients, plans = 8, 200
+	for b.Loop() {
+		took := make([][]time.Duration, clients)
+		var wg sync.WaitGroup
+		for i := range clients {
+			wg.Go(func() {
+				c, err := s.Client()
+				if err != nil {
+					b.Error(err)
+					return
+				}
+				for range plans / clients {
+					began := time.Now()
+					a, err := c.Plan(b.Context(), request(began))
+					if err != nil || a.Plan == nil {
+						b.Errorf("%v %+v", err, a.Refusal)
+						return
+					}
+					took[i] = append(took[i], time.Since(began))
+				}
+			})
+		}
+		wg.Wait()
+		if b.Failed() {
+			return
+		}
+		all := slices.Concat(took...)
+		b.ReportMetric(median(all), "ms/median")
+		b.ReportMetric(all[len(all)-1].Seconds()*1000, "ms/slowest")
+	}
+}
+
+// request is for a small job 12 hours before its deadline.
+func request(now time.Time) api.PlanRequest {
+	return api.PlanRequest{
+		Job:     workload.Request{Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: 600},
+		BeginBy: now.Add(12 * time.Hour).Unix(), Prob: .8,
+	}
+}
+
+// BenchmarkPast starts varqd on pasts of different lengths, then has it plan.
+func BenchmarkPast(b *testing.B) {
+	for _, jobs := range []int{200_000, 1_000_000} {
+		b.Run(fmt.Sprint(jobs), func(b *testing.B) {
+			s := site.ForTest(b, site.Options{Nodes: 1})
+			if err := s.StopVarqd(); err != nil {
+				b.Fatal(err)
+			}
+			if err := fill(b.Context(), s, jobs); err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				began := time.Now()
+				if err := s.StartVarqd(b.Context()); err != nil {
+					b.Fatal(err)
+				}
+				b.ReportMetric(time.Since(began).Seconds(), "s/restart")
+				took, err := plan(b.Context(), s, 1000)
+				if err != nil {
+					b.Fatal(err)
+				}
+				slices.Sort(took)
+				b.ReportMetric(median(took), "ms/plan-median")
+				b.ReportMetric(took[len(took)*99/100].Seconds()*1000, "ms/plan-p99")
+				rss, err := residentMiB(s.VarqdPID())
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.ReportMetric(rss, "MiB/rss")
+				if err := s.StopVarqd(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(0, "ns/op")
+			if err := s.StartVarqd(b.Context()); err != nil { // for the site to stop
+				b.Fatal(err)
+			}
+		})
+	}
+}
+
+// fill writes a past of so many jobs into varqd's cache of accounting.
+func fill(ctx context.Context, s *site.Site, jobs int) error {
+	const batch = 10_000
+	h, _, err := history.Open(s.History())
+	if err != nil {
+		return err
+	}
+	now := time.Now().Unix()
+	covered := history.Coverage{Since: now - 400*86400, Until: now, Complete: true}
+	var some []workload.Job
+	i := 0
+	for i < jobs {
+		for j := range site.Calm(now) {
+			j.ID = int64(i)
+			shift := int64(i) * 150 * 86400 / int64(jobs)
+			j.Submit, j.Eligible, j.Start, j.End = j.Submit-shift, j.Eligible-shift, j.Start-shift, j.End-shift
+			some = append(some, j)
+			if i++; len(some) == batch || i == jobs {
+				if _, err := h.Add(ctx, some, &covered); err != nil {
+					return err
+				}
+				some = some[:0]
+			}
+			if i == jobs {
+				break
+			}
+		}
+	}
+	return h.Close()
+}
+
+// plan asks for so many promises, one after another.
+func plan(ctx context.Context, s *site.Site, n int) ([]time.Duration, error) {
+	c, err := s.Client()
+	if err != nil {
+		return nil, err
+	}
+	took := make([]time.Duration, n)
+	for i := range took {
+		began := time.Now()
+		a, err := c.Plan(ctx, request(began))
+		if err != nil || a.Plan == nil {
+			return nil, fmt.Errorf("%w: %+v", err, a.Refusal)
+		}
+		took[i] = time.Since(began)
+	}
+	return took, nil
+}
+
+// residentMiB is the most memory that a process has held.
+func residentMiB(pid int) (float64, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+			kib, err := strconv.ParseFloat(strings.Fields(rest)[0], 64)
+			return kib / 1024, err
+		}
+	}
+	return 0, fmt.Errorf("process %d: no VmHWM", pid)
+}
