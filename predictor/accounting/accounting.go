@@ -23,7 +23,7 @@ var (
 	// limit or of the job's state.
 	ErrRefused = errors.New("refused by Slurm")
 	// ErrUnavailable: Slurm cannot answer now; trying again may help.
-	ErrUnavailable = errors.New("Slurm is unavailable")
+	ErrUnavailable = errors.New("no answer from Slurm")
 )
 
 // UnlimitedTime stands for a time limit of UNLIMITED: 365 days in seconds, which

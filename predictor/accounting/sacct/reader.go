@@ -97,8 +97,8 @@ var setters = map[string]func(p *parser, row *row, text string) error{
 type parser struct {
 	columns         []string
 	knowsAllocation bool // there is an AllocTRES column
-	zone    *time.Location
-	strings map[string]string
+	zone            *time.Location
+	strings         map[string]string
 }
 
 type row struct {

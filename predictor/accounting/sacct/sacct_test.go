@@ -131,7 +131,7 @@ echo "2|alice|phys|main|normal|PENDING|100|100|Unknown|Unknown|10|cpu=1,node=1|"
 
 func TestCommandFails(t *testing.T) {
 	for _, test := range []struct{ script, want string }{
-		{"echo 'sacct: error: slurmdbd is down' >&2; exit 1", "Slurm is unavailable: sacct: exit status 1: sacct: error: slurmdbd is down"},
+		{"echo 'sacct: error: slurmdbd is down' >&2; exit 1", "no answer from Slurm: sacct: exit status 1: sacct: error: slurmdbd is down"},
 		{"echo '" + strings.Join(Fields, "|") + "'; echo 1", "sacct: output:2: 1 columns, want 13"},
 		{"true", "sacct: output:1: no header line"},
 	} {

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"maps"
 	"os"
 	"os/exec"
 	"slices"
@@ -243,8 +242,9 @@ func parseUsage(list string) (limit, used limits.TRES, err error) {
 // dropLimits takes out the limits of every QOS and association.
 func dropLimits(cluster *limits.Cluster) {
 	none := limits.JobLimits{MaxWall: limits.None, GrpSubmitJobs: limits.None}
-	for _, name := range slices.Collect(maps.Keys(cluster.QOS)) {
-		cluster.QOS[name] = limits.QOS{Name: name, JobLimits: none}
+	for name, q := range cluster.QOS {
+		q.JobLimits = none
+		cluster.QOS[name] = q
 	}
 	for i := range cluster.Associations {
 		cluster.Associations[i].JobLimits = none

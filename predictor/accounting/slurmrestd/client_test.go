@@ -97,8 +97,8 @@ func TestFailures(t *testing.T) {
 		{"404", answer(404, "Unable find requested URL."), accounting.ErrNotFound, "slurmrestd: GET /slurm/v0.0.42/jobs: 404 Not Found"},
 		{"garbage", answer(200, "\x00\x01"), nil, `slurmrestd: GET /slurm/v0.0.42/jobs: bad answer: invalid character '\x00' looking for beginning of value`},
 		{"not an object", answer(200, "[]"), nil, "slurmrestd: GET /slurm/v0.0.42/jobs: bad answer: want an object, not ["},
-		{"truncated", answer(200, `{"jobs":[{"job_id":7`), accounting.ErrUnavailable, "slurmrestd: GET /slurm/v0.0.42/jobs: the answer was cut short: Slurm is unavailable: jobs: unexpected EOF"},
-		{"cut between jobs", answer(200, `{"jobs":[{"job_id":7},`), accounting.ErrUnavailable, "slurmrestd: GET /slurm/v0.0.42/jobs: the answer was cut short: Slurm is unavailable: jobs: EOF"},
+		{"truncated", answer(200, `{"jobs":[{"job_id":7`), accounting.ErrUnavailable, "slurmrestd: GET /slurm/v0.0.42/jobs: the answer was cut short: no answer from Slurm: jobs: unexpected EOF"},
+		{"cut between jobs", answer(200, `{"jobs":[{"job_id":7},`), accounting.ErrUnavailable, "slurmrestd: GET /slurm/v0.0.42/jobs: the answer was cut short: no answer from Slurm: jobs: EOF"},
 		{"jobs of another shape", answer(200, `{"jobs":"none"}`), nil, "slurmrestd: GET /slurm/v0.0.42/jobs: bad answer: jobs: want an array, not none"},
 		{"a bad number", answer(200, `{"jobs":[{"job_id":"x"}]}`), nil, `slurmrestd: GET /slurm/v0.0.42/jobs: bad answer: jobs: bad number "x"`},
 		{"bad TRES", answer(200, `{"jobs":[{"tres_req_str":"cpu"}]}`), nil, `slurmrestd: GET /slurm/v0.0.42/jobs: bad answer: jobs: TRES "cpu": want NAME=COUNT`},
@@ -156,7 +156,7 @@ func TestSlowServer(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err = c.Queue(t.Context())
-			want := "slurmrestd: GET /slurm/v0.0.42/jobs: slurmrestd did not answer in time: too much at once: Slurm is unavailable"
+			want := "slurmrestd: GET /slurm/v0.0.42/jobs: slurmrestd did not answer in time: too much at once: no answer from Slurm"
 			if err == nil || err.Error() != want {
 				t.Errorf("\n got %v\nwant %s", err, want)
 			}
@@ -352,7 +352,7 @@ func TestCancelledInTheQueue(t *testing.T) {
 		"time":{"submission":10,"eligible":10,"start":15,"end":15},"tres":{"allocated":[],"requested":[{"type":"node","name":"","count":4}]}}]}`)))
 	got, err := c.Accounted(t.Context(), 7)
 	want := workload.Job{ID: 7, Submit: 10, Eligible: 10, End: 15, State: workload.Cancelled}
-	want.Partition, want.Size.Nodes = "p", 4
+	want.Partition, want.Nodes = "p", 4
 	check(t, got, []workload.Job{want}, err)
 }
 

@@ -191,6 +191,7 @@ func (r *reservation) limits() (limits.Reservation, error) {
 // number of submitted jobs that a group may have.
 type qos struct {
 	Name   string `json:"name"`
+	Flags  words  `json:"flags"`
 	Limits struct {
 		Max struct {
 			TRES struct {
@@ -216,14 +217,20 @@ type qos struct {
 
 func (q *qos) limits() limits.QOS {
 	most := &q.Limits.Max
-	return limits.QOS{Name: q.Name, JobLimits: limits.JobLimits{
-		MaxWall:       minutesOrNone(most.WallClock.Per.Job),
-		MaxTRES:       most.TRES.Per.Job.counts(),
-		MaxTRESMins:   most.TRES.Minutes.Per.Job.counts(),
-		GrpTRESMins:   most.TRES.Minutes.Total.counts(),
-		GrpTRES:       most.TRES.Total.counts(),
-		GrpSubmitJobs: limits.None,
-	}}
+	return limits.QOS{
+		Name:               q.Name,
+		OverPartQOS:        containsFold(q.Flags, "OVERRIDE_PARTITION_QOS"),
+		PartitionTimeLimit: containsFold(q.Flags, "PARTITION_TIME_LIMIT"),
+		PartitionMaxNodes:  containsFold(q.Flags, "PARTITION_MAXIMUM_NODE"),
+		JobLimits: limits.JobLimits{
+			MaxWall:       minutesOrNone(most.WallClock.Per.Job),
+			MaxTRES:       most.TRES.Per.Job.counts(),
+			MaxTRESMins:   most.TRES.Minutes.Per.Job.counts(),
+			GrpTRESMins:   most.TRES.Minutes.Total.counts(),
+			GrpTRES:       most.TRES.Total.counts(),
+			GrpSubmitJobs: limits.None,
+		},
+	}
 }
 
 // association is an association as slurmdbd tells it.

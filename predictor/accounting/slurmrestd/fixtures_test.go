@@ -185,7 +185,9 @@ func TestCluster(t *testing.T) {
 					Nodes: []string{"node1", "node2"}, TotalCPUs: 8, BillingWeights: map[string]float64{"cpu": 1, "mem": 0.25 / 1024},
 				},
 			},
-			QOS: map[string]limits.QOS{"normal": {Name: "normal", JobLimits: normal}, "long": {Name: "long", JobLimits: long}},
+			QOS: map[string]limits.QOS{"normal": {Name: "normal", JobLimits: normal}, "long": {
+				Name: "long", OverPartQOS: true, PartitionTimeLimit: true, PartitionMaxNodes: true, JobLimits: long,
+			}},
 			Associations: []limits.Association{
 				{Account: "chem", Parent: "root", QOS: []string{"normal"}, JobLimits: unlimited},
 				{Account: "chem", User: "bob", Default: true, QOS: []string{"normal"}, JobLimits: unlimited},
@@ -210,7 +212,7 @@ func TestOperators(t *testing.T) {
 }
 
 func TestPing(t *testing.T) {
-	forEachVersion(t, func(t *testing.T, v version, c *Client) {
+	forEachVersion(t, func(t *testing.T, _ version, c *Client) {
 		if err := c.Ping(t.Context()); err != nil {
 			t.Error(err)
 		}
@@ -244,7 +246,7 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, answer string) {
 		_ = readAnswer(t.Context(), "GET /fuzz", strings.NewReader(answer), fields{
 			"jobs":         each(func(j *queueJob) error { _, err := j.entry(); return err }),
-			"nodes":        each(func(n *node) error { return nil }),
+			"nodes":        each(func(*node) error { return nil }),
 			"partitions":   each(func(p *partition) error { _, err := p.limits(); return err }),
 			"reservations": each(func(r *reservation) error { _, err := r.limits(); return err }),
 			"qos":          each(func(q *qos) error { q.limits(); return nil }),

@@ -35,8 +35,9 @@ func (w *Writer) Write(r Record) error {
 			line = strconv.AppendInt(line, value, 10)
 		}
 	}
-	w.line = append(line, '\n')
-	_, err := w.w.Write(w.line)
+	line = append(line, '\n')
+	w.line = line
+	_, err := w.w.Write(line)
 	return err
 }
 
