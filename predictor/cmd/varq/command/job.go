@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -51,6 +52,9 @@ func (f *jobFlags) request() (workload.Request, error) {
 	if f.time != "" {
 		if r.Limit, err = slurmtime.ParseDuration(f.time); err != nil {
 			return r, fmt.Errorf("--time: %w", err)
+		}
+		if r.Limit == slurmtime.Unlimited {
+			return r, errors.New("--time: nothing can be forecast for a job without a limit")
 		}
 	}
 	r.Size, err = f.size.Size()

@@ -11,31 +11,28 @@ import (
 
 // showPlan shows what the options given to sbatch would bring about.
 func (e *Env) showPlan(p *api.Plan, options []string) error {
-	var s strings.Builder
+	s := listing{width: 12}
 	fmt.Fprintf(&s, "Can be promised: running by %s with probability %s (forecast %s).\n\n",
 		e.moment(p.BeginBy), probability(p.Prob), probability(p.Estimate))
-	line := func(name, format string, args ...any) {
-		fmt.Fprintf(&s, "  %-12s %s\n", name, fmt.Sprintf(format, args...))
-	}
-	line("Eligible", "%s, %s from now", e.moment(p.BeginTime), slurmtime.FormatDuration(max(0, p.BeginTime-e.Now())))
-	line("Time limit", "%s, of which %s for the work", slurmtime.FormatDuration(p.TimeLimit), slurmtime.FormatDuration(p.WorkLimit))
+	s.line("Eligible", "%s, %s from now", e.moment(p.BeginTime), slurmtime.FormatDuration(max(0, p.BeginTime-e.Now())))
+	s.line("Time limit", "%s, of which %s for the work", slurmtime.FormatDuration(p.TimeLimit), slurmtime.FormatDuration(p.WorkLimit))
 	switch p.HoldUntil {
 	case 0:
-		line("Work starts", "as soon as the job does")
+		s.line("Work starts", "as soon as the job does")
 	case p.BeginBy:
-		line("Work starts", "at the deadline")
+		s.line("Work starts", "at the deadline")
 	default:
-		line("Work starts", "from %s on", e.moment(p.HoldUntil))
+		s.line("Work starts", "from %s on", e.moment(p.HoldUntil))
 	}
 	if p.OnMiss == "cancel" {
-		line("If missed", "the job is cancelled")
+		s.line("If missed", "the job is cancelled")
 	} else {
-		line("If missed", "the job runs as soon as it can")
+		s.line("If missed", "the job runs as soon as it can")
 	}
-	line("Work costs", "%s", cost(p.Work))
-	line("At most", "%s more", cost(p.Worst))
-	line("Expected", "%s more", cost(p.Expected))
-	line("Forecast", "from %s", evidence(p.Evidence))
+	s.line("Work costs", "%s", cost(p.Work))
+	s.line("At most", "%s more", cost(p.Worst))
+	s.line("Expected", "%s more", cost(p.Expected))
+	s.line("Forecast", "from %s", evidence(p.Evidence))
 	fmt.Fprintf(&s, "\nTo make this reservation:\n\n  sbatch %s job.sh\n", strings.Join(options, " "))
 	_, err := io.WriteString(e.Stdout, s.String())
 	return err

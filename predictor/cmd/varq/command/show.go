@@ -3,6 +3,7 @@ package command
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/slurmtime"
@@ -52,4 +53,14 @@ func evidence(e api.Evidence) string {
 		return "no past wait: none of jobs like it is known"
 	}
 	return fmt.Sprintf("%d past waits of jobs like it (%s)", e.Sample, e.Class)
+}
+
+// listing is a text whose lines each have a name in front.
+type listing struct {
+	strings.Builder
+	width int // of the names, in characters
+}
+
+func (l *listing) line(name, format string, args ...any) {
+	fmt.Fprintf(l, "  %-*s %s\n", l.width, name, fmt.Sprintf(format, args...))
 }

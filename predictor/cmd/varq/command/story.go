@@ -19,39 +19,36 @@ func (e *Env) tell(reservations []api.Reservation) error {
 }
 
 func (e *Env) story(r api.Reservation) string {
-	var s strings.Builder
+	s := listing{width: 10}
 	fmt.Fprintf(&s, "Job %d (plan %s) of %s: %s\n", r.Job, r.ID, r.User, r.State)
-	line := func(name, format string, args ...any) {
-		fmt.Fprintf(&s, "  %-10s %s\n", name, fmt.Sprintf(format, args...))
-	}
-	line("Promised", "on %s: running by %s with probability %s (forecast %s)",
+	s.line("Promised", "on %s: running by %s with probability %s (forecast %s)",
 		e.moment(r.Promised), e.moment(r.BeginBy), probability(r.Prob), probability(r.Estimate))
 	if open(r) && r.Now != 0 {
-		line("Now", "probability %s", probability(r.Now))
+		s.line("Now", "probability %s", probability(r.Now))
 	}
-	line("Asks for", "%d nodes, %d CPUs for %s, in all %s", r.Nodes, r.CPUs,
+	s.line("Asks for", "%d nodes, %d CPUs for %s, in all %s", r.Nodes, r.CPUs,
 		slurmtime.FormatDuration(r.WorkLimit), slurmtime.FormatDuration(r.TimeLimit))
 	if r.Eligible != 0 {
-		line("Eligible", "since %s", e.moment(r.Eligible))
+		s.line("Eligible", "since %s", e.moment(r.Eligible))
 	} else {
-		line("Eligible", "from %s", e.moment(r.BeginTime))
+		s.line("Eligible", "from %s", e.moment(r.BeginTime))
 	}
 	if r.Start != 0 {
 		seconds := e.held(r)
-		line("Held", "from %s for %s: %s node-hours", e.moment(r.Start),
+		s.line("Held", "from %s for %s: %s node-hours", e.moment(r.Start),
 			slurmtime.FormatDuration(seconds), nodeHours(float64(r.Nodes)*float64(seconds)))
 	}
 	if r.WorkStart != 0 {
-		line("Work", "began %s, %s", e.moment(r.WorkStart), against(r.WorkStart, r.BeginBy))
+		s.line("Work", "began %s, %s", e.moment(r.WorkStart), against(r.WorkStart, r.BeginBy))
 	}
 	if r.End != 0 {
-		line("Ended", "%s", e.moment(r.End))
+		s.line("Ended", "%s", e.moment(r.End))
 	}
 	if r.Note != "" {
-		line("Note", "%s", r.Note)
+		s.line("Note", "%s", r.Note)
 	}
 	if hint := next(r); hint != "" {
-		line("Next", "%s", hint)
+		s.line("Next", "%s", hint)
 	}
 	return s.String()
 }
