@@ -15,6 +15,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/accounting"
 	"github.com/varq-project/varq/predictor/limits"
+	"github.com/varq-project/varq/predictor/slurmtime"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -204,38 +205,22 @@ func setLimitMinutes(row *row, s string) error {
 }
 
 // setLimit reads [D-]HH:MM:SS.
-func setLimit(row *row, s string) error {
+func setLimit(row *row, s string) (err error) {
 	if known := setSpecialLimit(row, s); known {
 		return nil
 	}
-	days, clock, ok := strings.Cut(s, "-")
-	if !ok {
-		days, clock = "0", s
-	}
-	limit, err := strconv.ParseUint(days, 10, 20)
-	fields := strings.Split(clock, ":")
-	if err != nil || len(fields) != 3 {
-		return fmt.Errorf("bad time limit %q", s)
-	}
-	for i, top := range [...]uint64{24, 60, 60} {
-		n, err := strconv.ParseUint(fields[i], 10, 8)
-		if err != nil || n >= top {
-			return fmt.Errorf("bad time limit %q", s)
-		}
-		limit = limit*top + n
-	}
-	row.job.Limit = int64(limit)
-	return nil
+	row.job.Limit, err = slurmtime.ParseDuration(s)
+	return err
 }
 
 // setSpecialLimit handles a limit that is a word. Of the partition's limit, and
 // of none at all, no number is known.
 func setSpecialLimit(row *row, s string) (known bool) {
-	switch s {
-	case "UNLIMITED":
+	switch strings.ToUpper(s) {
+	case "UNLIMITED", "INFINITE":
 		row.job.Limit = accounting.UnlimitedTime
 		return true
-	case "Partition_Limit", "INVALID", "":
+	case "PARTITION_LIMIT", "INVALID", "":
 		return true
 	}
 	return false

@@ -44,6 +44,9 @@ type Options struct {
 	Timeout time.Duration
 	// MaxAnswer bounds an answer's length in bytes, 512 MiB if 0.
 	MaxAnswer int64
+	// Warn, if not nil, is told what the server warns of in an answer that is
+	// otherwise good: a sentence for the log.
+	Warn func(string)
 }
 
 // TokenFile returns a token function that reads path each time, so that a token
@@ -182,6 +185,12 @@ func (c *Client) doWithin(ctx context.Context, r request, fields fields) error {
 			c.forgetVersions() // perhaps Slurm was upgraded
 		}
 		return err
+	}
+	if c.opts.Warn != nil {
+		fields["warnings"] = each(func(w *wireError) error {
+			c.opts.Warn(fmt.Sprintf("slurmrestd: %s: %s (%s)", name, w.Description, w.Source))
+			return nil
+		})
 	}
 	return readAnswer(ctx, name, &boundedReader{r: response.Body, left: c.opts.MaxAnswer}, fields)
 }

@@ -244,6 +244,18 @@ func TestRenewedToken(t *testing.T) {
 	}
 }
 
+func TestWarnings(t *testing.T) {
+	server := httptest.NewServer(api(answer(200, `{"jobs":[],"errors":[],"warnings":[{"description":"Ignoring unknown field \"x\"","source":"#/x/"}]}`)))
+	defer server.Close()
+	var got []string
+	c, err := New(Options{URL: server.URL, Warn: func(s string) { got = append(got, s) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.Queue(t.Context())
+	check(t, got, []string{`slurmrestd: GET /slurm/v0.0.42/jobs: Ignoring unknown field "x" (#/x/)`}, err)
+}
+
 func TestUnixSocket(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "restd.sock")
 	listener, err := net.Listen("unix", path)

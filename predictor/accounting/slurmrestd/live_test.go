@@ -86,7 +86,7 @@ func TestLive(t *testing.T) {
 	})
 	t.Run("history", func(t *testing.T) {
 		job := slurm.settled(root, finished)
-		if job.User != "alice" || job.State != workload.Completed || job.Limit != 600 || job.CPUs != 2 || job.Size.Nodes != 1 ||
+		if job.User != "alice" || job.State != workload.Completed || job.Limit != 600 || job.CPUs != 2 || job.Nodes != 1 ||
 			job.Start < job.Submit || job.End < job.Start || job.Comment != "mine varq:abcdefghijkl" {
 			t.Errorf("%+v", job)
 		}

@@ -12,7 +12,8 @@ type Writer struct {
 	line []byte
 }
 
-// NewWriter starts a log with its header. The caller flushes it in the end.
+// NewWriter starts a log with the header, but not its Notice. The caller flushes
+// it in the end.
 func NewWriter(w io.Writer, h Header) (*Writer, error) {
 	buffered := bufio.NewWriter(w)
 	if err := h.write(buffered); err != nil {
