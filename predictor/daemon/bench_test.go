@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"syscall"
@@ -66,6 +67,7 @@ func fill(b *testing.B, path string, n int) {
 // A plan 12 hours ahead with 200,000 past jobs, from the client's call to its
 // answer: the promise is on disk.
 func BenchmarkPlan(b *testing.B) {
+	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent)) // as Main does
 	for name, prob := range map[string]float64{"promised": .8, "refused": .9999} {
 		b.Run(name, func(b *testing.B) {
 			c := testConfig(b)
