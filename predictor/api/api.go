@@ -77,7 +77,9 @@ type Plan struct {
 	ID string `json:"id,omitempty"`
 	// BeginTime is when the job is to become eligible (sbatch --begin).
 	BeginTime int64 `json:"begin_time"`
-	// TimeLimit is the enlarged time limit, a whole number of minutes.
+	// TimeLimit is the enlarged time limit: the work's own and, where the work
+	// may not start before HoldUntil, the time from BeginTime until then. It is a
+	// whole number of minutes.
 	TimeLimit int64 `json:"time_limit"`
 	// BeginBy is the deadline, and HoldUntil when the work may start: BeginBy
 	// (strict), BeginAfter (window) or 0 (best effort).
@@ -212,8 +214,9 @@ type ReportRow struct {
 	Delivered float64 `json:"delivered"`
 	Low       float64 `json:"low"`
 	High      float64 `json:"high"`
-	// Required and Used node-seconds, and Used / Required, as in the paper's
-	// Table 3.
+	// Required node-seconds, which the work took; Used ones, for which the jobs
+	// had their nodes; and Used / Required, as in the paper's Table 3. All over
+	// the jobs that have ended, those cancelled while they held nodes too.
 	Required float64 `json:"required_node_seconds"`
 	Used     float64 `json:"used_node_seconds"`
 	Ratio    float64 `json:"ratio"`

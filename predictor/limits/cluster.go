@@ -71,7 +71,8 @@ type Association struct {
 }
 
 // Reservation is one of Slurm's own reservations: from Start to End (Unix
-// seconds) its nodes run only the jobs of those it names.
+// seconds) its nodes run only jobs of those it names, and of these only the ones
+// that ask for it.
 type Reservation struct {
 	Name        string
 	Start, End  int64

@@ -16,9 +16,11 @@ type Window struct {
 }
 
 // Blocked returns the windows in which too few nodes of the request's partition
-// are outside of Slurm's reservations, in order of time, apart from one
-// another. It takes the reserved nodes moment by moment: that the free ones may
-// be different nodes at different moments is not taken into account.
+// are outside of Slurm's reservations, in order of time, apart from one another.
+// Reservations for the request's own user or account count too: Slurm lets a job
+// into one only when it asks for it by name. Blocked takes the reserved nodes
+// moment by moment: that the free ones may be different nodes at different
+// moments is not taken into account.
 func (c *Cluster) Blocked(r workload.Request) []Window {
 	edges := c.edges(r.Partition)
 	if len(edges) == 0 {

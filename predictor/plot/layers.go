@@ -180,9 +180,12 @@ func (s *scene) chosen() {
 	s.c.DrawGlyph(draw.GlyphStyle{Color: paper, Radius: vg.Points(6), Shape: draw.CircleGlyph{}}, place)
 	s.c.DrawGlyph(draw.GlyphStyle{Color: orange, Radius: vg.Points(4.5), Shape: draw.CircleGlyph{}}, place)
 
-	says := fmt.Sprintf("eligible at %s: %s\nextra cost at most %s,\n%s on average",
-		clock(s.Plan.BeginTime, s.Location), percent(s.Plan.Estimate),
-		nodeHours(s.Plan.Worst), nodeHours(s.Plan.Expected))
+	says := fmt.Sprintf("eligible at %s: %s\n", clock(s.Plan.BeginTime, s.Location), percent(s.Plan.Estimate))
+	if s.Plan.Worst.NodeSeconds > 0 {
+		says += fmt.Sprintf("extra cost at most %s,\n%s on average", nodeHours(s.Plan.Worst), nodeHours(s.Plan.Expected))
+	} else {
+		says += "no extra cost"
+	}
 	style := words(10, orange, text.XLeft, text.YTop)
 	corner := vg.Point{X: place.X + vg.Points(10), Y: place.Y - vg.Points(10)}
 	if place.X > (s.c.Min.X+s.c.Max.X)/2 {

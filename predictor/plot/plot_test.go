@@ -82,6 +82,15 @@ func TestSVG(t *testing.T) {
 	}
 }
 
+func TestNoExtraCost(t *testing.T) {
+	picture := figure4()
+	picture.Plan.Worst, picture.Plan.Expected = api.Cost{}, api.Cost{}
+	got := string(drawn(t, picture, "svg"))
+	if !strings.Contains(got, ">no extra cost<") || strings.Contains(got, "on average") {
+		t.Error("the picture does not say that there is no extra cost")
+	}
+}
+
 func TestPNG(t *testing.T) {
 	img, err := png.Decode(bytes.NewReader(drawn(t, figure4(), "png")))
 	if err != nil {

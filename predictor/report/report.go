@@ -64,24 +64,26 @@ func grouping(by string, loc *time.Location) (func(*api.Reservation) string, err
 type sum struct {
 	kept, missed, cancelled, open int
 	promised, estimated           float64 // of the kept and the missed
-	required, used                float64 // node-seconds
+	required, used                float64 // node-seconds, of all that ended
 }
 
 func (s *sum) add(r *api.Reservation) {
 	switch r.State {
 	case api.StateKept:
 		s.kept++
+		s.promised += r.Prob
+		s.estimated += r.Estimate
 	case api.StateMissed:
 		s.missed++
+		s.promised += r.Prob
+		s.estimated += r.Estimate
 	case api.StateCancelled:
 		s.cancelled++
-		return
 	default:
 		s.open++
 		return
 	}
-	s.promised += r.Prob
-	s.estimated += r.Estimate
+	// A job cancelled while it held its nodes has been charged for them.
 	required, used := charged(r)
 	s.required += required
 	s.used += used

@@ -104,6 +104,27 @@ func TestNothing(t *testing.T) {
 	}
 }
 
+// A promise taken back is not judged, but what its job held has been paid for.
+func TestCancelledWhileHeld(t *testing.T) {
+	r := settled("alice", api.StateCancelled, 100)
+	r.WorkStart, r.HoldUntil, r.End = 0, 1000, 400
+	got, _ := Make("", []api.Reservation{r}, time.UTC)
+	want := api.ReportRow{Promises: 1, Cancelled: 1, Low: 0, High: 1, Required: 0, Used: 2 * 300}
+	if diff := cmp.Diff([]api.ReportRow{want}, got.Rows); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Work that ran late needed no more than itself.
+func TestMissedCostsItsWork(t *testing.T) {
+	r := settled("alice", api.StateMissed, 1200)
+	r.WorkStart = 1200
+	got, _ := Make("", []api.Reservation{r}, time.UTC)
+	if row := got.Rows[0]; row.Required != 2*3400 || row.Used != 2*3400 || row.Ratio != 1 {
+		t.Errorf("%+v", row)
+	}
+}
+
 // Without word from the node, the work is taken to start when it was to.
 func TestChargedUnknownWorkStart(t *testing.T) {
 	r := settled("alice", api.StateKept, 100)
