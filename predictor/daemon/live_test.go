@@ -39,6 +39,7 @@ type live struct {
 	*cluster.Cluster
 	t      *testing.T
 	config config.Config
+	daemon *Daemon
 	stop   func()
 }
 
@@ -82,6 +83,7 @@ func (l *live) start() {
 	if err != nil {
 		l.t.Fatal(err)
 	}
+	l.daemon = d
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- d.Run(ctx) }()
@@ -158,6 +160,25 @@ func (l *live) submit(user string, p *api.Plan, sleep time.Duration) string {
 		"--comment="+p.Comment, fmt.Sprintf("--wrap=sleep %d", int(sleep.Seconds())))
 }
 
+// oversized promises alice a reservation that becomes eligible an hour before
+// the forecast asks for it, as if the queue had been slower then.
+func (l *live) oversized() *api.Plan {
+	l.t.Helper()
+	deadline := time.Now().Unix() + 3*3600
+	r := &api.Reservation{
+		Plan: api.Plan{
+			ID: api.NewPlanID(), BeginTime: deadline - 3600, TimeLimit: 3660, BeginBy: deadline, HoldUntil: deadline, WorkLimit: 60,
+			Prob: .8, Estimate: .8, OnMiss: "run",
+		},
+		User: "alice", Account: "phys", Partition: "main", Size: workload.Size{Nodes: 1, CPUs: 1}, Promised: time.Now().Unix(),
+	}
+	r.Comment = api.CommentPrefix + r.ID
+	if err := l.daemon.ledger.Promise(l.t.Context(), r); err != nil {
+		l.t.Fatal(err)
+	}
+	return &r.Plan
+}
+
 func (l *live) reservation(user, job string) api.Reservation {
 	l.t.Helper()
 	var list []api.Reservation
@@ -186,6 +207,8 @@ func TestLive(t *testing.T) {
 	held := l.submit("alice", far, time.Second)
 	changed := l.submit("alice", l.reserve("alice", 2*time.Hour), time.Second)
 	cancelled := l.submit("alice", l.reserve("alice", time.Hour), time.Second)
+	moving := l.oversized()
+	moved := l.submit("alice", moving, time.Second)
 	forged := l.submit("bob", l.reserve("alice", 4*time.Hour), time.Second)
 	for _, id := range []string{job, held, changed, cancelled} {
 		l.awaitState("alice", id, api.StatePending)
@@ -200,6 +223,19 @@ func TestLive(t *testing.T) {
 	l.eventually("the hold and the update are noted", func() bool {
 		return l.reservation("alice", held).Note == "held" && strings.Contains(l.reservation("alice", changed).Note, "00:07:00")
 	})
+
+	// Varq moves a job that is too early, and does not take that for alice's doing.
+	later := time.Unix(moving.BeginBy-30, 0).Format("2006-01-02T15:04:05")
+	l.eventually("a job that is too early is moved", func() bool {
+		shown := l.run("alice", "scontrol", "--oneliner", "show", "job", moved)
+		return strings.Contains(shown, "StartTime="+later) && strings.Contains(shown, "TimeLimit=00:02:00")
+	})
+	time.Sleep(2 * time.Second)
+	if r := l.reservation("alice", moved); r.State != api.StatePending || r.Note != "" || r.Eligible != moving.BeginBy-30 {
+		t.Errorf("the moved job: %+v", r)
+	}
+	l.run("alice", "scontrol", "release", held)
+	l.eventually("the release is noted", func() bool { return l.reservation("alice", held).Note == "released" })
 
 	// Bob neither sees nor binds what is alice's, and a copied comment is no use.
 	var seen []api.Reservation
