@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/varq-project/varq/predictor/cmd/varq/command"
-	"github.com/varq-project/varq/predictor/config"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
@@ -20,6 +19,5 @@ func run(args []string, stdout, stderr io.Writer) int {
 		Getenv: os.Getenv,
 		Now:    func() int64 { return time.Now().Unix() },
 		Zone:   time.Local,
-		Config: config.DefaultPath,
 	})
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/varq-project/varq/predictor/client"
+	"github.com/varq-project/varq/predictor/config"
 )
 
 // The exit codes of varq.
@@ -32,7 +33,6 @@ type Env struct {
 	Getenv         func(string) string
 	Now            func() int64   // Unix seconds
 	Zone           *time.Location // of the times read and shown
-	Config         string         // path of varq's configuration
 }
 
 // errNo ends a command with ExitNo. What there is to say has been said.
@@ -68,7 +68,7 @@ func Run(args []string, env Env) int {
 		fmt.Fprintf(env.Stderr, "varq: %v\n", err)
 		if errors.Is(err, client.ErrUnreachable) {
 			fmt.Fprintf(env.Stderr, "Is it running? 'systemctl status varqd' on its host tells. Is it elsewhere?\n"+
-				"Say where by --endpoint, VARQ_ENDPOINT, or client.endpoint in %s.\n", env.Config)
+				"Say where by --endpoint, VARQ_ENDPOINT, or client.endpoint in %s.\n", config.Path(env.Getenv))
 		}
 		return ExitFailed
 	}

@@ -19,7 +19,6 @@ func runVarq(ts *testscript.TestScript, neg bool, args []string) {
 		Getenv: ts.Getenv,
 		Now:    func() int64 { return now },
 		Zone:   time.UTC,
-		Config: ts.MkAbs("varq.yaml"),
 	})
 	if neg == (code == ExitOK) {
 		ts.Fatalf("exit code %d", code)
@@ -49,6 +48,7 @@ func setup(env *testscript.Env) error {
 	env.Defer(func() { _ = server.Close() })
 	env.Setenv("SOCKET", socket)
 	env.Setenv("VARQ_ENDPOINT", "unix://"+socket)
+	env.Setenv("VARQ_CONFIG", filepath.Join(env.WorkDir, "varq.yaml"))
 	return nil
 }
 

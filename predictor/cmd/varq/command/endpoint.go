@@ -1,9 +1,6 @@
 package command
 
 import (
-	"errors"
-	"io/fs"
-
 	"github.com/spf13/cobra"
 
 	"github.com/varq-project/varq/predictor/client"
@@ -24,17 +21,12 @@ func addEndpoint(root *cobra.Command, env *Env) *link {
 }
 
 func (l *link) dial() (*client.Client, error) {
-	c, err := config.Load(l.env.Config)
-	if errors.Is(err, fs.ErrNotExist) {
-		c, err = config.Default(), nil
-	}
+	c, err := config.FindClient(l.env.Getenv)
 	if err != nil {
 		return nil, err
 	}
-	for _, endpoint := range []string{l.env.Getenv("VARQ_ENDPOINT"), l.endpoint} {
-		if endpoint != "" {
-			c.Client.Endpoint = endpoint
-		}
+	if l.endpoint != "" {
+		c.Endpoint = l.endpoint
 	}
-	return client.New(c.Client.Endpoint, c.Client.MungeSocket)
+	return client.New(c.Endpoint, c.MungeSocket)
 }

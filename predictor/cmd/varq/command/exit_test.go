@@ -38,10 +38,14 @@ func TestExitCodes(t *testing.T) {
 		got := Run(strings.Fields(line), Env{
 			Stdout: &stdout,
 			Stderr: &stderr,
-			Getenv: func(string) string { return "unix://" + socket },
+			Getenv: func(name string) string {
+				if name == "VARQ_CONFIG" {
+					return filepath.Join(dir, "varq.yaml")
+				}
+				return "unix://" + socket
+			},
 			Now:    func() int64 { return now },
 			Zone:   time.UTC,
-			Config: filepath.Join(dir, "varq.yaml"),
 		})
 		if got != want {
 			t.Errorf("varq %s: exit code %d, want %d\n%s", line, got, want, &stderr)
