@@ -1,0 +1,122 @@
+// Command varq-filter is run by varq.lua, inside Slurm's cli_filter, when an
+// option of varq's is given.
+//
+//	varq-filter plan
+//
+// reads the options from the file that the SPANK plugin has opened, whose number
+// is in VARQ_BOX, asks varqd for a reservation, and prints what the submission is
+// to become: lines that package filter describes.
+//
+//	varq-filter bind PLAN JOB
+//
+// tells varqd which job the plan has become.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/varq-project/varq/plugin/filter"
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/client"
+	"github.com/varq-project/varq/predictor/config"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintf(os.Stderr, "varq-filter: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	switch {
+	case len(args) == 1 && args[0] == "--version":
+		_, err := fmt.Println("varq-filter", api.Version)
+		return err
+	case len(args) == 1 && args[0] == "plan":
+		if err := plan(); err != nil {
+			return filter.WriteError(os.Stdout, err)
+		}
+		return nil
+	case len(args) == 3 && args[0] == "bind":
+		return bind(args[1], args[2])
+	default:
+		return errors.New("usage: varq-filter plan | varq-filter bind PLAN JOB")
+	}
+}
+
+func plan() error {
+	text, err := readBox()
+	if err != nil {
+		return err
+	}
+	s, err := filter.Read(text, time.Now().Unix(), time.Local)
+	if err != nil {
+		return err
+	}
+	varqd, err := dial()
+	if err != nil {
+		return err
+	}
+	ask := varqd.Plan
+	if s.Quote {
+		ask = varqd.Quote
+	}
+	answer, err := ask(context.Background(), s.Request)
+	if errors.Is(err, client.ErrUnreachable) {
+		return fmt.Errorf("no reservation can be made now: %w", err)
+	}
+	if err != nil {
+		return err
+	}
+	return s.Write(os.Stdout, answer)
+}
+
+func bind(plan, job string) error {
+	id, err := strconv.ParseInt(job, 10, 64)
+	if err != nil {
+		return fmt.Errorf("bind: %q is no job's number", job)
+	}
+	varqd, err := dial()
+	if err != nil {
+		return err
+	}
+	return varqd.Bind(context.Background(), api.Binding{Plan: plan, Job: id})
+}
+
+// readBox reads what varq.lua has put into the box.
+func readBox() ([]byte, error) {
+	fd, err := strconv.ParseUint(os.Getenv("VARQ_BOX"), 10, 31)
+	if err != nil {
+		return nil, fmt.Errorf("VARQ_BOX: %w: this command is for varq's cli_filter", err)
+	}
+	box := os.NewFile(uintptr(fd), "VARQ_BOX")
+	defer box.Close()
+	return io.ReadAll(io.NewSectionReader(box, 0, filter.MaxOptions+1))
+}
+
+// dial finds varqd by VARQ_ENDPOINT, else by the configuration file.
+func dial() (*client.Client, error) {
+	path := os.Getenv("VARQ_CONFIG")
+	if path == "" {
+		path = config.DefaultPath
+	}
+	c, err := config.Load(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		c, err = config.Default(), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if endpoint := os.Getenv("VARQ_ENDPOINT"); endpoint != "" {
+		c.Client.Endpoint = endpoint
+	}
+	return client.New(c.Client.Endpoint, c.Client.MungeSocket)
+}

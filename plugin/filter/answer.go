@@ -1,0 +1,130 @@
+package filter
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/slurmtime"
+	"github.com/varq-project/varq/wrapper/ticket"
+)
+
+// The first words of the lines that varq.lua understands. The rest of a line is
+// for Slurm (an option's value), for the SPANK plugin (the ticket) or for the
+// user (say, refuse). A complete answer ends in the word end.
+const (
+	wordBegin   = "begin"
+	wordTime    = "time"
+	wordComment = "comment"
+	wordTicket  = "ticket"
+	wordPlan    = "plan"
+	wordSay     = "say"
+	wordRefuse  = "refuse"
+	wordEnd     = "end"
+)
+
+// errNoAnswer is returned for an answer that is neither a plan nor a refusal.
+var errNoAnswer = errors.New("varqd's answer is neither a plan nor a refusal")
+
+// Write tells varq.lua what varqd's answer to the submission's request means.
+func (s *Submission) Write(w io.Writer, a api.PlanAnswer) error {
+	var l lines
+	switch {
+	case a.Plan != nil:
+		s.accept(&l, a.Plan)
+	case a.Refusal != nil:
+		s.refuse(&l, a.Refusal)
+	default:
+		return errNoAnswer
+	}
+	return l.write(w)
+}
+
+// WriteError tells varq.lua to submit nothing, and the user why, in one line
+// for each line of the error.
+func WriteError(w io.Writer, err error) error {
+	var l lines
+	for line := range strings.Lines(err.Error()) {
+		l.add(wordRefuse, "%s", line)
+	}
+	return l.write(w)
+}
+
+func (s *Submission) accept(l *lines, p *api.Plan) {
+	l.add(wordTicket, "%s", ticket.Of(p))
+	if !s.Quote {
+		l.add(wordPlan, "%s", p.ID)
+		l.add(wordBegin, "uts%d", p.BeginTime)
+		l.add(wordTime, "%d", p.TimeLimit/60)
+		l.add(wordComment, "%s", p.Comment)
+	}
+	if s.Quiet {
+		return
+	}
+	verb := "promised"
+	if s.Quote {
+		verb = "quoted, not promised"
+	}
+	l.add(wordSay, "%s: running %s with probability %.2f (forecast %.2f)", verb, s.span(p), p.Prob, floor2(p.Estimate))
+	l.add(wordSay, "eligible from %s, time limit %s; at most %s on top of the work's %s",
+		s.time(p.BeginTime), slurmtime.FormatDuration(p.TimeLimit), cost(p.Worst), cost(p.Work))
+}
+
+// span says when the work will be running.
+func (s *Submission) span(p *api.Plan) string {
+	switch p.HoldUntil {
+	case p.BeginBy:
+		return "by " + s.time(p.BeginBy)
+	case 0:
+		return "by " + s.time(p.BeginBy) + ", as soon as it can"
+	default:
+		return "from " + s.time(p.HoldUntil) + ", by " + s.time(p.BeginBy) + ","
+	}
+}
+
+func (s *Submission) refuse(l *lines, r *api.Refusal) {
+	l.add(wordRefuse, "no promise: %s", r.Reason)
+	for _, o := range r.Offers {
+		l.add(wordRefuse, "possible: %s   (probability %.2f, at most %s extra)", o.Options, floor2(o.Prob), cost(o.Worst))
+	}
+}
+
+func (s *Submission) time(at int64) string { return slurmtime.Format(at, s.zone) }
+
+// floor2 rounds a forecast down to two decimals: it is never made to look better.
+func floor2(p float64) float64 { return math.Floor(p*100+1e-9) / 100 }
+
+// cost shows what an allocation costs: node-hours, and billing units where the
+// partition has weights of its own.
+func cost(c api.Cost) string {
+	text := fmt.Sprintf("%.1f node-hours", c.NodeSeconds/3600)
+	if c.BillingSeconds != 0 {
+		text += fmt.Sprintf(" (%.1f billing-hours)", c.BillingSeconds/3600)
+	}
+	return text
+}
+
+// lines are collected before any is written, so that an answer is complete.
+type lines struct{ text strings.Builder }
+
+// add adds one line. A line break, in a file name for one, becomes a space: it
+// would end the line.
+func (l *lines) add(word, format string, args ...any) {
+	rest := strings.TrimRight(fmt.Sprintf(format, args...), "\n")
+	rest = strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\r' || r == 0 {
+			return ' '
+		}
+		return r
+	}, rest)
+	fmt.Fprintf(&l.text, "%s %s\n", word, rest)
+}
+
+func (l *lines) write(w io.Writer) error {
+	l.text.WriteString(wordEnd + "\n")
+	_, err := io.WriteString(w, l.text.String())
+	return err
+}

@@ -1,0 +1,79 @@
+// Package filter is the thinking half of varq's cli_filter: it reads the options
+// of an sbatch, srun or salloc, makes a request for a reservation of them, and
+// says what varqd's answer means for the submission. The other half, varq.lua,
+// lives inside Slurm's command and does what this one says.
+package filter
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/varq-project/varq/predictor/jobsize"
+)
+
+// MaxOptions bounds the options of one command, in bytes.
+const MaxOptions = 4 << 20
+
+// options are those of a command, by their long names without dashes; what is
+// not given is not there.
+type options map[string]string
+
+// parseOptions reads what Slurm's json_cli_options makes. The command's own
+// arguments are dropped.
+func parseOptions(text []byte) (options, error) {
+	if len(text) > MaxOptions {
+		return nil, fmt.Errorf("the options are longer than %d bytes", MaxOptions)
+	}
+	var raw map[string]json.RawMessage
+	if err := json.Unmarshal(text, &raw); err != nil {
+		return nil, fmt.Errorf("Slurm's account of the options is not JSON: %w", err)
+	}
+	given := make(options, len(raw))
+	for name, value := range raw {
+		var s string
+		if json.Unmarshal(value, &s) == nil {
+			given[name] = s
+		}
+	}
+	return given, nil
+}
+
+func (o options) has(name string) bool { _, ok := o[name]; return ok }
+
+// own returns the value of an option of varq's.
+func (o options) own(name string) (value string, given bool) {
+	value, given = o["spank:"+name]
+	return value, given
+}
+
+// number reads an option that counts something; 0 if it is not given.
+func (o options) number(name string) (int32, error) {
+	text, given := o[name]
+	if !given {
+		return 0, nil
+	}
+	n, err := strconv.ParseUint(text, 10, 32)
+	if err != nil || n > math.MaxInt32 {
+		return 0, fmt.Errorf("--%s: %.40q is not a number", name, text)
+	}
+	return int32(n), nil
+}
+
+// size returns the options that say how large the job is.
+func (o options) size() (jobsize.Options, error) {
+	size := jobsize.Options{
+		Nodes: o["nodes"], GPUs: o["gpus"], GPUsPerNode: o["gpus-per-node"], GPUsPerTask: o["gpus-per-task"],
+		Gres: o["gres"], Mem: o["mem"], MemPerCPU: o["mem-per-cpu"], MemPerGPU: o["mem-per-gpu"],
+	}
+	for name, n := range map[string]*int32{
+		"ntasks": &size.NTasks, "ntasks-per-node": &size.NTasksPerNode, "cpus-per-task": &size.CPUsPerTask,
+	} {
+		var err error
+		if *n, err = o.number(name); err != nil {
+			return size, err
+		}
+	}
+	return size, nil
+}

@@ -1,0 +1,126 @@
+package filter
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/slurmtime"
+)
+
+// Submission is what a command is about to submit, as far as varq is concerned.
+type Submission struct {
+	// Request is what to ask varqd.
+	Request api.PlanRequest
+	// Quote says to ask for a quote only: nothing will be submitted.
+	Quote bool
+	// Quiet says to tell nothing when all is well.
+	Quiet bool
+
+	zone *time.Location
+}
+
+// Read understands the options of a command, as Slurm's json_cli_options gives
+// them, that have at least one of varq's among them. The deadline is fixed here,
+// once: it is counted from now, Unix seconds. What contradicts itself, or what a
+// reservation cannot be made with, is an error of one line for each such thing.
+func Read(cliOptions []byte, now int64, zone *time.Location) (*Submission, error) {
+	o, err := parseOptions(cliOptions)
+	if err != nil {
+		return nil, err
+	}
+	s := &Submission{Quote: o.has("test-only"), Quiet: o.has("quiet"), zone: zone}
+	if err := errors.Join(conflicts(o), s.readReservation(o, now), s.readJob(o)); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// unwelcome are Slurm's options that do not go together with a reservation.
+var unwelcome = []struct{ name, why string }{
+	{"begin", "varq chooses when the job becomes eligible"},
+	{"deadline", "varq's deadline is that of the start, Slurm's that of the end"},
+	{"dependency", "nobody can foresee when it is fulfilled"},
+	{"array", "a reservation is of one job; submit the array's tasks one by one"},
+	{"time-min", "Slurm would shorten the time that varq has made room for"},
+	{"immediate", "the job becomes eligible only later"},
+	{"jobid", "the job has its allocation already"},
+}
+
+func conflicts(o options) error {
+	var errs []error
+	for _, u := range unwelcome {
+		if o.has(u.name) {
+			errs = append(errs, fmt.Errorf("--%s does not go together with --begin-by: %s", u.name, u.why))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (s *Submission) readReservation(o options, now int64) error {
+	var errs []error
+	fail := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	r := &s.Request
+
+	beginBy, given := o.own("begin-by")
+	if !given {
+		for _, name := range []string{"prob", "begin-after", "best-effort", "on-miss"} {
+			if _, given := o.own(name); given {
+				fail("--%s needs --begin-by", name)
+			}
+		}
+	} else if at, err := slurmtime.Parse(beginBy, now, s.zone); err != nil {
+		fail("--begin-by: %w", err)
+	} else if at <= now {
+		fail("--begin-by: %s is in the past", slurmtime.Format(at, s.zone))
+	} else {
+		r.BeginBy = at
+	}
+	if prob, given := o.own("prob"); given {
+		var err error
+		if r.Prob, err = slurmtime.ParseProb(prob); err != nil {
+			fail("--prob: %w", err)
+		}
+	}
+	_, r.BestEffort = o.own("best-effort")
+	if after, given := o.own("begin-after"); given {
+		at, err := slurmtime.Parse(after, now, s.zone)
+		switch {
+		case err != nil:
+			fail("--begin-after: %w", err)
+		case r.BeginBy != 0 && at >= r.BeginBy:
+			fail("--begin-after: %s is not before --begin-by, %s", slurmtime.Format(at, s.zone), slurmtime.Format(r.BeginBy, s.zone))
+		case r.BestEffort:
+			fail("--begin-after does not go together with --best-effort: the one holds the work, the other does not")
+		default:
+			r.BeginAfter = at
+		}
+	}
+	if onMiss, given := o.own("on-miss"); given {
+		if onMiss != "run" && onMiss != "cancel" {
+			fail("--on-miss: %.40q is neither run nor cancel", onMiss)
+		}
+		r.OnMiss = onMiss
+	}
+	return errors.Join(errs...)
+}
+
+// readJob reads what the work itself asks for. Defaults are varqd's to fill in.
+func (s *Submission) readJob(o options) error {
+	job := &s.Request.Job
+	job.Account, job.Partition, job.QOS = o["account"], o["partition"], o["qos"]
+	size, err := o.size()
+	if err != nil {
+		return err
+	}
+	if job.Size, err = size.Size(); err != nil {
+		return err
+	}
+	if limit, given := o["time"]; given {
+		if job.Limit, err = slurmtime.ParseDuration(limit); err != nil {
+			return fmt.Errorf("--time: %w", err)
+		}
+	}
+	return nil
+}

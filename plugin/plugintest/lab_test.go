@@ -1,0 +1,268 @@
+// Package plugintest tries the SPANK plugin, the filter and the wrapper together
+// on a real Slurm, with varqd's place taken by a stand-in whose answers are
+// known.
+package plugintest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/test/cluster"
+)
+
+// lab is a Slurm with varq's plugin and filter.
+type lab struct {
+	*cluster.Cluster
+	varqd *varqd
+	bin   string
+}
+
+// startLab builds what is tested and starts a Slurm that uses it.
+func startLab(t *testing.T) *lab {
+	t.Helper()
+	if testing.Short() || os.Geteuid() != 0 {
+		t.Skip("starts a real Slurm: needs root, and not in short mode")
+	}
+	if err := cluster.Install(t.Context(), cluster.Slurm2205, os.Stderr); errors.Is(err, cluster.ErrNoSlurm) {
+		t.Skip(err)
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	bin, err := os.MkdirTemp("", "varq-plugin-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(bin) })
+	if err := os.Chmod(bin, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	build(t, "make", "-C", "../spank", "OUT="+bin)
+	build(t, "go", "build", "-o", bin+"/", "../cmd/varq-filter", "../../wrapper/cmd/varq-wrapper")
+
+	l := &lab{bin: bin, varqd: startVarqd(t, bin)}
+	l.Cluster = cluster.ForTest(t, cluster.Options{
+		PlugStack: fmt.Sprintf("optional %s/spank_varq.so wrapper=%s/varq-wrapper\n", bin, bin),
+		CliFilter: l.cliFilter(t),
+	})
+	return l
+}
+
+// cliFilter is the stock one, with the installed files' places changed to those
+// where they are built.
+func (l *lab) cliFilter(t *testing.T) string {
+	t.Helper()
+	module := l.moved(t, "../lua/varq.lua", "/usr/bin/varq-filter", filepath.Join(l.bin, "varq-filter"))
+	copied := filepath.Join(l.bin, "varq.lua")
+	if err := os.WriteFile(copied, []byte(module), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return l.moved(t, "../lua/cli_filter.lua", "/usr/share/varq/varq.lua", copied)
+}
+
+// moved returns a file's text with one path changed.
+func (l *lab) moved(t *testing.T, file, from, to string) string {
+	t.Helper()
+	text := read(t, file)
+	if !strings.Contains(text, strconv.Quote(from)) {
+		t.Fatalf("%s does not name %s", file, from)
+	}
+	return strings.Replace(text, strconv.Quote(from), strconv.Quote(to), 1)
+}
+
+func build(t *testing.T, name string, args ...string) {
+	t.Helper()
+	if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {
+		t.Fatalf("%s %v: %v\n%s", name, args, err, out)
+	}
+}
+
+// result is how a command went.
+type result struct {
+	stdout, stderr string
+	code           int
+	took           time.Duration
+}
+
+// run runs a command as alice.
+func (l *lab) run(t *testing.T, name string, args ...string) result {
+	t.Helper()
+	return l.runEnv(t, nil, name, args...)
+}
+
+func (l *lab) runEnv(t *testing.T, env []string, name string, args ...string) result {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	cmd := l.Command(ctx, "alice", name, args...)
+	cmd.Env = append(append(cmd.Env, "VARQ_ENDPOINT=unix://"+l.varqd.socket), env...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	began := time.Now()
+	err := cmd.Run()
+	r := result{stdout: stdout.String(), stderr: stderr.String(), took: time.Since(began)}
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		r.code = exit.ExitCode()
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// ok runs a command that must succeed and returns what it prints.
+func (l *lab) ok(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	r := l.run(t, name, args...)
+	if r.code != 0 {
+		t.Fatalf("%s %v: exit code %d: %s", name, args, r.code, r.stderr)
+	}
+	return strings.TrimSpace(r.stdout)
+}
+
+// script writes a job script with the name of the test. The work begins with
+// the line "work EPOCH" on its standard output.
+func (l *lab) script(t *testing.T, directives, body string) (file, output string) {
+	t.Helper()
+	name := strings.ReplaceAll(filepath.Base(t.Name()), " ", "_")
+	file, output = filepath.Join(l.JobDir(), name+".sh"), filepath.Join(l.JobDir(), name+".out")
+	text := "#!/bin/bash\n#SBATCH --output=" + output + "\n" + directives + "\necho work $(date +%s.%N)\n" + body + "\n"
+	if err := os.WriteFile(file, []byte(text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return file, output
+}
+
+// submit submits a reservation and returns the job and its plan.
+func (l *lab) submit(t *testing.T, args ...string) (job string, plan api.Plan) {
+	t.Helper()
+	job = l.ok(t, "sbatch", append([]string{"--parsable"}, args...)...)
+	comment := regexp.MustCompile(`(?m)^   Comment=(.*)$`).FindStringSubmatch(l.show(t, job))
+	if comment == nil {
+		t.Fatalf("job %s has no comment", job)
+	}
+	id, _ := api.PlanInComment(comment[1])
+	plan, ok := l.varqd.promised(id)
+	if !ok {
+		t.Fatalf("job %s has the comment %q: no such promise", job, comment[1])
+	}
+	return job, plan
+}
+
+func (l *lab) show(t *testing.T, job string) string {
+	t.Helper()
+	return l.ok(t, "scontrol", "show", "job", job) + "\n"
+}
+
+// field returns what scontrol show job says of a job.
+func (l *lab) field(t *testing.T, job, name string) string {
+	t.Helper()
+	m := regexp.MustCompile(`(?m)(?:^|\s)` + name + `=(\S*)`).FindStringSubmatch(l.show(t, job))
+	if m == nil {
+		t.Fatalf("job %s: no %s", job, name)
+	}
+	return m[1]
+}
+
+// await waits until the job is in a state.
+func (l *lab) await(t *testing.T, job, state string) {
+	t.Helper()
+	var last string
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+		if last = l.field(t, job, "JobState"); last == state {
+			return
+		}
+	}
+	t.Fatalf("job %s is %s, not %s", job, last, state)
+}
+
+func read(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// times returns the numbers that follow a word, one for each line that begins
+// with it.
+func times(t *testing.T, text, word string) []float64 {
+	t.Helper()
+	var found []float64
+	for line := range strings.Lines(text) {
+		if rest, ok := strings.CutPrefix(strings.TrimSpace(line), word+" "); ok {
+			at, err := strconv.ParseFloat(rest, 64)
+			if err != nil {
+				t.Fatalf("%q: %v", line, err)
+			}
+			found = append(found, at)
+		}
+	}
+	return found
+}
+
+// wantStart checks that something started n times, each within a tolerance
+// after a time and not before.
+func wantStart(t *testing.T, got []float64, n int, at int64, tolerance time.Duration) {
+	t.Helper()
+	if len(got) != n {
+		t.Fatalf("started at %v, wanted %d starts", got, n)
+	}
+	for _, start := range got {
+		late := start - float64(at)
+		t.Logf("started %+.3f s from its time", late)
+		if late < 0 || late > tolerance.Seconds() {
+			t.Errorf("started %+.3f s from its time", late)
+		}
+	}
+}
+
+// soon is how late work may start on a busy machine.
+const soon = time.Second
+
+// in returns a time some seconds ahead, and how an option writes it.
+func in(seconds int64) (at int64, text string) {
+	at = time.Now().Unix() + seconds
+	return at, "uts" + strconv.FormatInt(at, 10)
+}
+
+// asRoot runs a command as the administrator.
+func (l *lab) asRoot(t *testing.T, name string, args ...string) {
+	t.Helper()
+	if out, err := l.Command(context.Background(), "root", name, args...).CombinedOutput(); err != nil {
+		t.Fatalf("%s %v: %v: %s", name, args, err, out)
+	}
+}
+
+// wantNoJob checks that no job of a name has been submitted.
+func (l *lab) wantNoJob(t *testing.T, name string) {
+	t.Helper()
+	if got := l.ok(t, "squeue", "--noheader", "--states=all", "--name="+name, "--format=%i"); got != "" {
+		t.Errorf("jobs named %s: %s", name, got)
+	}
+}
+
+// listenOnly has a socket on which everything stays without an answer.
+func listenOnly(t *testing.T, socket string) {
+	t.Helper()
+	listener, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	if err := os.Chmod(socket, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,434 @@
+package plugintest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/varq-project/varq/predictor/slurmtime"
+)
+
+// TestPlugin runs every kind of reservation at the same time on one Slurm.
+func TestPlugin(t *testing.T) {
+	l := startLab(t)
+	for name, test := range map[string]func(*testing.T, *lab){
+		"strict":            strict,
+		"four nodes":        fourNodes,
+		"window":            window,
+		"best effort":       bestEffort,
+		"sbatch lines":      sbatchLines,
+		"export none":       exportNone,
+		"export file":       exportFile,
+		"srun":              srun,
+		"salloc":            salloc,
+		"signals":           signals,
+		"cancel while held": cancelWhileHeld,
+		"requeue":           requeue,
+		"on miss":           onMiss,
+		"nested":            nested,
+		"refused":           refused,
+		"conflicts":         conflicts,
+		"output kept":       outputKept,
+		"test only":         testOnly,
+		"hostile":           hostile,
+		"varqd is down":     varqdIsDown,
+		"valgrind":          valgrind,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, l)
+		})
+	}
+}
+
+// strict: the job is exactly as planned, its script starts at the deadline with
+// everything in place, and its limit is the work's from then on.
+func strict(t *testing.T, l *lab) {
+	file, output := l.script(t, "", `echo "args $# $1"; env | grep -c SPANK; echo stdin $(wc -c); sleep 3; exit 7`)
+	at, text := in(15)
+	job, plan := l.submit(t, "--begin-by="+text, "--prob=80%", "--time=5", "--comment=mine and yours", file, "an argument")
+	if plan.BeginBy != at || plan.Prob != .8 || plan.WorkLimit != 300 {
+		t.Errorf("asked for %+v", plan)
+	}
+	if got, want := l.field(t, job, "EligibleTime"), slurmtime.Format(plan.BeginTime, time.Local); got != want {
+		t.Errorf("eligible %s, planned %s", got, want)
+	}
+	if got, want := l.field(t, job, "TimeLimit"), slurmtime.FormatDuration(plan.TimeLimit); got != want {
+		t.Errorf("limit %s, planned %s", got, want)
+	}
+	if comment := "Comment=mine and yours " + plan.Comment; !strings.Contains(l.show(t, job), comment) {
+		t.Errorf("no %s", comment)
+	}
+	l.await(t, job, "FAILED")
+	if got := l.field(t, job, "ExitCode"); got != "7:0" {
+		t.Errorf("exit code %s", got)
+	}
+	if got := strconv.FormatInt(l.varqd.bound(plan.ID), 10); got != job {
+		t.Errorf("job %s: the plan is bound to %s", job, got)
+	}
+	text = read(t, output)
+	wantStart(t, times(t, text, "work"), 1, at, soon)
+	if _, rest, _ := strings.Cut(text, "\n"); rest != "args 1 an argument\n0\nstdin 0\n" {
+		t.Errorf("the script printed %q", text)
+	}
+}
+
+// fourNodes: the steps of a held script start without a hold of their own. The
+// limit is trimmed by the time the work runs, without a word.
+func fourNodes(t *testing.T, l *lab) {
+	step := "srun bash -c 'echo step $(date +%s.%N)'\n"
+	file, output := l.script(t, "#SBATCH -N4 -c1", step+step+`squeue --noheader --jobs=$SLURM_JOB_ID --format="limit %l"`)
+	at, text := in(20)
+	job, _ := l.submit(t, "--begin-by="+text, "--time=10", file)
+	l.await(t, job, "COMPLETED")
+	text = read(t, output)
+	wantStart(t, times(t, text, "work"), 1, at, soon)
+	wantStart(t, times(t, text, "step"), 8, at, 15*time.Second)
+	if !strings.Contains(text, "limit 11:00\n") || strings.Contains(text, "varq") {
+		t.Errorf("the script printed %q", text)
+	}
+}
+
+// window: the work is held until --begin-after only.
+func window(t *testing.T, l *lab) {
+	file, output := l.script(t, "", "")
+	after, text := in(12)
+	_, by := in(3600)
+	job, plan := l.submit(t, "--begin-by="+by, "--begin-after="+text, "--time=10", file)
+	if plan.HoldUntil != after {
+		t.Errorf("asked for %+v", plan)
+	}
+	l.await(t, job, "COMPLETED")
+	wantStart(t, times(t, read(t, output), "work"), 1, after, soon)
+}
+
+// bestEffort: the work starts with the job, and the limit is trimmed then.
+func bestEffort(t *testing.T, l *lab) {
+	file, output := l.script(t, "", `sleep 4; squeue --noheader --jobs=$SLURM_JOB_ID --format="limit %l"`)
+	submitted := time.Now().Unix()
+	job, _ := l.submit(t, "--begin-by=now+2hours", "--best-effort", "--time=10", file)
+	l.await(t, job, "COMPLETED")
+	text := read(t, output)
+	wantStart(t, times(t, text, "work"), 1, submitted, 15*time.Second)
+	if !strings.Contains(text, "limit 10:00\n") && !strings.Contains(text, "limit 11:00\n") {
+		t.Errorf("the script printed %q", text)
+	}
+}
+
+// sbatchLines: options in the script count, and the command line goes before
+// them. The script's work has no time limit of its own, but a default.
+func sbatchLines(t *testing.T, l *lab) {
+	file, output := l.script(t, "#SBATCH --begin-by=now+6hours --prob=70%\n#SBATCH --on-miss=cancel", "")
+	at, text := in(15)
+	job, plan := l.submit(t, "--begin-by="+text, file)
+	if plan.BeginBy != at || plan.Prob != .7 || plan.OnMiss != "cancel" || plan.WorkLimit != workLimit {
+		t.Errorf("asked for %+v", plan)
+	}
+	l.await(t, job, "COMPLETED")
+	wantStart(t, times(t, read(t, output), "work"), 1, at, soon)
+}
+
+// exportNone: the deadline reaches the node although no variable does.
+func exportNone(t *testing.T, l *lab) {
+	file, output := l.script(t, "#SBATCH --export=NONE", "echo home $HOME; srun --export=ALL true && echo a step, too")
+	at, text := in(15)
+	job, _ := l.submit(t, "--begin-by="+text, "--time=5", file)
+	l.await(t, job, "COMPLETED")
+	text = read(t, output)
+	wantStart(t, times(t, text, "work"), 1, at, soon)
+	if !strings.Contains(text, "a step, too") {
+		t.Errorf("the script printed %q", text)
+	}
+}
+
+// exportFile: nor does it need any variable of the command's own environment.
+func exportFile(t *testing.T, l *lab) {
+	variables := filepath.Join(l.JobDir(), "export-file")
+	if err := os.WriteFile(variables, []byte("PATH=/usr/bin:/bin\x00ONLY=this\x00"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	file, output := l.script(t, "#SBATCH --export-file="+variables, "echo only $ONLY")
+	at, text := in(15)
+	job, _ := l.submit(t, "--begin-by="+text, "--time=5", file)
+	l.await(t, job, "COMPLETED")
+	text = read(t, output)
+	wantStart(t, times(t, text, "work"), 1, at, soon)
+	if !strings.Contains(text, "only this\n") {
+		t.Errorf("the script printed %q", text)
+	}
+}
+
+// srun: each task of a job of one step is held.
+func srun(t *testing.T, l *lab) {
+	at, text := in(15)
+	r := l.run(t, "srun", "--begin-by="+text, "--time=5", "-N2", "--export=NONE",
+		"/bin/bash", "-c", "echo work $(/bin/date +%s.%N); env | /bin/grep SPANK; exit 5")
+	wantStart(t, times(t, r.stdout, "work"), 2, at, soon)
+	if r.code != 5 || strings.Contains(r.stdout, "SPANK") {
+		t.Errorf("exit code %d, printed %q", r.code, r.stdout)
+	}
+}
+
+// salloc: the steps are held, and what varq-wrapper runs on this host.
+func salloc(t *testing.T, l *lab) {
+	at, text := in(15)
+	const script = `echo shell $(date +%s.%N); srun bash -c 'echo step $(date +%s.%N)' & "$0" -- bash -c 'echo work $(date +%s.%N)'; wait
+squeue --noheader --jobs=$SLURM_JOB_ID --format="limit %l"`
+	r := l.run(t, "salloc", "--begin-by="+text, "--time=10", "bash", "-c", script, l.bin+"/varq-wrapper")
+	wantStart(t, times(t, r.stdout, "step"), 1, at, soon)
+	wantStart(t, times(t, r.stdout, "work"), 1, at, soon)
+	if got := times(t, r.stdout, "shell"); len(got) != 1 || got[0] > float64(at) {
+		t.Errorf("salloc's own command started at %v", got)
+	}
+	if !strings.Contains(r.stdout, "limit 11:00\n") {
+		t.Errorf("printed %q, %q", r.stdout, r.stderr)
+	}
+}
+
+// signals: one that arrives before the work starts does not end the job; one that
+// arrives afterwards is the script's to handle.
+func signals(t *testing.T, l *lab) {
+	file, output := l.script(t, "", "trap 'echo trapped $SECONDS; exit 0' USR1; for i in {1..100}; do sleep .2; done")
+	at, text := in(20)
+	job, _ := l.submit(t, "--begin-by="+text, "--time=5", file)
+	l.await(t, job, "RUNNING")
+	time.Sleep(time.Second)
+	for _, how := range [][]string{{"--batch", "--signal=USR1"}, {"--full", "--signal=USR2"}, {"--batch", "--signal=HUP"}} {
+		l.ok(t, "scancel", append(how, job)...)
+	}
+	time.Sleep(time.Until(time.Unix(at+2, 0)))
+	l.ok(t, "scancel", "--batch", "--signal=USR1", job)
+	l.await(t, job, "COMPLETED")
+	text = read(t, output)
+	wantStart(t, times(t, text, "work"), 1, at, soon)
+	if !strings.Contains(text, "\ntrapped") {
+		t.Errorf("the script printed %q", text)
+	}
+}
+
+// cancelWhileHeld: cancelling a held job ends it at once, and its work never runs.
+func cancelWhileHeld(t *testing.T, l *lab) {
+	file, output := l.script(t, "", "")
+	_, text := in(40)
+	job, _ := l.submit(t, "--begin-by="+text, "--time=5", file)
+	l.await(t, job, "RUNNING")
+	time.Sleep(time.Second)
+	l.ok(t, "scancel", job)
+	l.await(t, job, "CANCELLED")
+	if text := read(t, output); strings.Contains(text, "work") {
+		t.Errorf("the script printed %q", text)
+	}
+}
+
+// requeue: a job that is requeued while held is held again; one requeued after
+// its deadline starts at once.
+func requeue(t *testing.T, l *lab) {
+	file, output := l.script(t, "#SBATCH --requeue --open-mode=append", "echo restarts $SLURM_RESTART_COUNT; [ $SLURM_RESTART_COUNT = 2 ] || sleep 60")
+	at, text := in(25)
+	job, _ := l.submit(t, "--begin-by="+text, "--time=5", "--on-miss=cancel", file)
+	again := func() {
+		l.await(t, job, "RUNNING")
+		time.Sleep(time.Second)
+		l.asRoot(t, "scontrol", "requeue", job)
+		l.await(t, job, "PENDING")
+		l.asRoot(t, "scontrol", "update", "JobId="+job, "StartTime=now")
+	}
+	again()
+	time.Sleep(time.Until(time.Unix(at+2, 0)))
+	again()
+	l.await(t, job, "COMPLETED")
+	text = read(t, output)
+	got := times(t, text, "work")
+	if len(got) != 2 {
+		t.Fatalf("the script printed %q", text)
+	}
+	wantStart(t, got[:1], 1, at, soon)
+	if !strings.Contains(text, "varq: requeued, and started again after the deadline") {
+		t.Errorf("the script printed %q", text)
+	}
+}
+
+// onMiss: work that starts after its deadline runs, and says so, or is cancelled.
+func onMiss(t *testing.T, l *lab) {
+	for _, what := range []string{"run", "cancel"} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			file, output := l.script(t, "", "")
+			at, text := in(3)
+			job, _ := l.submit(t, "--hold", "--begin-by="+text, "--on-miss="+what, "--time=5", file)
+			time.Sleep(time.Until(time.Unix(at+3, 0)))
+			l.asRoot(t, "scontrol", "release", job)
+			if what == "run" {
+				l.await(t, job, "COMPLETED")
+				if text := read(t, output); len(times(t, text, "work")) != 1 || !strings.Contains(text, "after the deadline") {
+					t.Errorf("the script printed %q", text)
+				}
+				return
+			}
+			l.await(t, job, "CANCELLED")
+			if text := read(t, output); len(times(t, text, "work")) != 0 || !strings.Contains(text, "--on-miss=cancel") {
+				t.Errorf("the script printed %q", text)
+			}
+		})
+	}
+}
+
+// nested: what a job of a reservation submits, from salloc's shell too, is no
+// reservation itself.
+func nested(t *testing.T, l *lab) {
+	inner, output := l.script(t, "", "env | grep SPANK; true")
+	_, text := in(60)
+	l.run(t, "salloc", "--begin-by="+text, "--time=5", "sbatch", "--wait", "--time=1", inner)
+	text = read(t, output)
+	if len(times(t, text, "work")) != 1 || strings.Contains(text, "SPANK") {
+		t.Errorf("the inner job printed %q", text)
+	}
+	r := l.run(t, "salloc", "--time=1", "srun", "--begin-by=now+1hour", "true")
+	if r.code == 0 || !strings.Contains(r.stderr, "allocation") {
+		t.Errorf("srun --begin-by in an allocation: exit code %d, %q", r.code, r.stderr)
+	}
+}
+
+// refused: nothing is submitted, the reason is said, and what is possible.
+func refused(t *testing.T, l *lab) {
+	file, _ := l.script(t, "", "")
+	for _, command := range [][]string{{"sbatch", file}, {"srun", "true"}, {"salloc", "true"}} {
+		r := l.run(t, command[0], "--begin-by=now+1hour", "-N5", "--job-name=refused", command[1])
+		if r.code == 0 || r.stdout != "" {
+			t.Errorf("%s: exit code %d, printed %q", command[0], r.code, r.stdout)
+		}
+		for _, said := range []string{"varq: no promise: no more than 4 nodes are ever promised\n", "--begin-by=2031-01-01T00:00:00 --prob=0.9 --nodes=4"} {
+			if !strings.Contains(r.stderr, said) {
+				t.Errorf("%s said %q, not %q", command[0], r.stderr, said)
+			}
+		}
+	}
+	l.wantNoJob(t, "refused")
+}
+
+// conflicts: each gets a line that names what is wrong, and no job.
+func conflicts(t *testing.T, l *lab) {
+	file, _ := l.script(t, "", "")
+	const by = "--begin-by=now+1hour"
+	for _, c := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{by, "--begin=now+2hours"}, "--begin does not go together with --begin-by"},
+		{[]string{by, "--deadline=now+5hours"}, "--deadline does not go together"},
+		{[]string{by, "--dependency=singleton"}, "--dependency does not go together"},
+		{[]string{by, "--array=1-3"}, "--array does not go together"},
+		{[]string{by, "--time-min=1"}, "--time-min does not go together"},
+		{[]string{by, "-N1", ":", "-N1"}, "heterogeneous"},
+		{[]string{"--begin-by=2001-01-01T00:00:00"}, "--begin-by: 2001-01-01T00:00:00 is in the past"},
+		{[]string{"--begin-by=yesterweek"}, "yesterweek"},
+		{[]string{by, "--prob=1.5"}, "--prob: "},
+		{[]string{by, "--prob=0"}, "--prob: "},
+		{[]string{by, "--prob=often"}, "--prob: "},
+		{[]string{by, "--begin-after=now+2hours"}, "--begin-after: "},
+		{[]string{by, "--begin-after=now", "--best-effort"}, "--begin-after does not go together with --best-effort"},
+		{[]string{by, "--on-miss=weep"}, `--on-miss: "weep"`},
+		{[]string{"--prob=0.9"}, "--prob needs --begin-by"},
+		{[]string{"--begin-after=now"}, "--begin-after needs --begin-by"},
+		{[]string{"--best-effort"}, "--best-effort needs --begin-by"},
+		{[]string{"--on-miss=run"}, "--on-miss needs --begin-by"},
+	} {
+		args := append([]string{"--time=5", "--job-name=conflict"}, c.args...)
+		r := l.run(t, "sbatch", append(args, file)...)
+		if r.code == 0 || !strings.Contains(r.stderr, "varq: ") || !strings.Contains(r.stderr, c.says) {
+			t.Errorf("%v: exit code %d, said %q, not %q", c.args, r.code, r.stderr, c.says)
+		}
+	}
+	l.wantNoJob(t, "conflict")
+}
+
+// outputKept: --parsable and --quiet print what they always do; what varq says
+// goes to standard error, two lines.
+func outputKept(t *testing.T, l *lab) {
+	file, _ := l.script(t, "", "")
+	for flag, lines := range map[string]int{"--parsable": 2, "--quiet": 0, "--verbose": 2} {
+		r := l.run(t, "sbatch", flag, "--hold", "--begin-by=now+1hour", "--job-name=kept", file)
+		if r.code != 0 {
+			t.Fatalf("%s: exit code %d: %s", flag, r.code, r.stderr)
+		}
+		if got := strings.Count("\n"+r.stderr, "\nvarq: "); got != lines {
+			t.Errorf("%s: %d lines of varq's in %q", flag, got, r.stderr)
+		}
+		if flag == "--parsable" {
+			if _, err := strconv.Atoi(strings.TrimSpace(r.stdout)); err != nil {
+				t.Errorf("--parsable printed %q", r.stdout)
+			}
+		}
+		if flag == "--quiet" && r.stdout+r.stderr != "" {
+			t.Errorf("--quiet printed %q and %q", r.stdout, r.stderr)
+		}
+	}
+	l.ok(t, "scancel", "--name=kept")
+}
+
+// testOnly: --test-only quotes, and submits nothing.
+func testOnly(t *testing.T, l *lab) {
+	file, _ := l.script(t, "", "")
+	r := l.run(t, "sbatch", "--test-only", "--begin-by=now+1hour", "--job-name=testonly", file)
+	if r.code != 0 || !strings.Contains(r.stderr, "varq: quoted, not promised: running by ") {
+		t.Errorf("exit code %d, said %q", r.code, r.stderr)
+	}
+	l.wantNoJob(t, "testonly")
+}
+
+// hostile: what a user writes into options is never taken for anything else.
+func hostile(t *testing.T, l *lab) {
+	file, _ := l.script(t, "", "")
+	mark := filepath.Join(l.JobDir(), "hostile-mark")
+	for i, text := range []string{
+		`it's "quoted" \ and \\`, "$(touch " + mark + ")", "`touch " + mark + "`", "'; touch " + mark + "; '",
+		"two\nlines\tand a tab", "end\nbegin uts1\nend", "%s%n %d", "é ☃", strings.Repeat("long ", 190),
+	} {
+		name := fmt.Sprintf("hostile %d '$(touch %s)'", i, mark)
+		r := l.run(t, "sbatch", "--parsable", "--hold", "--begin-by=now+1hour", "--comment="+text, "--job-name="+name, file, text)
+		if r.code != 0 {
+			t.Errorf("%.40q: exit code %d: %s", text, r.code, r.stderr)
+			continue
+		}
+		job := strings.TrimSpace(r.stdout)
+		if shown := l.show(t, job); !strings.Contains(shown, "Comment="+text+" varq:") {
+			t.Errorf("%.40q: the job is %s", text, shown)
+		}
+		l.ok(t, "scancel", job)
+	}
+	if _, err := os.Stat(mark); err == nil {
+		t.Error("an option's text was run as a command")
+	}
+}
+
+// varqdIsDown: a reservation is refused soon, in one sentence, and other jobs do
+// not notice.
+func varqdIsDown(t *testing.T, l *lab) {
+	file, output := l.script(t, "", "env | grep SPANK; true")
+	deaf := filepath.Join(l.bin, "deaf.sock")
+	listenOnly(t, deaf)
+	for i, endpoint := range []string{"unix:///nowhere/varqd.sock", "tcp://127.0.0.1:1", "unix://" + deaf} {
+		config := filepath.Join(l.bin, fmt.Sprintf("down%d.yaml", i))
+		text := fmt.Sprintf("client:\n  endpoint: %s\n  munge_socket: %s\n", endpoint, l.MungeSocket())
+		if err := os.WriteFile(config, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		env := []string{"VARQ_ENDPOINT=", "VARQ_CONFIG=" + config}
+		r := l.runEnv(t, env, "sbatch", "--begin-by=now+1hour", "--job-name=down", file)
+		if r.code == 0 || r.took > 3*time.Second || strings.Count(r.stderr, "varqd is not reachable") != 1 || strings.Count(r.stderr, "varq: ") != 1 {
+			t.Errorf("%s: exit code %d after %v, said %q", endpoint, r.code, r.took, r.stderr)
+		}
+		r = l.runEnv(t, env, "sbatch", "--wait", "--parsable", "--time=1", file)
+		if r.code != 0 || r.stderr != "" {
+			t.Errorf("without an option: exit code %d, said %q", r.code, r.stderr)
+		}
+	}
+	l.wantNoJob(t, "down")
+	if text := read(t, output); len(times(t, text, "work")) != 1 || strings.Contains(text, "SPANK") {
+		t.Errorf("the script printed %q", text)
+	}
+}

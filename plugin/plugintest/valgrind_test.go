@@ -1,0 +1,31 @@
+package plugintest
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// valgrind finds nothing to complain of in the plugin, inside an sbatch that makes
+// a reservation and one that does not. What Slurm itself leaves behind does not
+// count: only complaints with the plugin in their stack do.
+func valgrind(t *testing.T, l *lab) {
+	path, err := exec.LookPath("valgrind")
+	if err != nil {
+		t.Skip(err)
+	}
+	file, _ := l.script(t, "", "")
+	for _, options := range [][]string{{"--begin-by=now+1hour", "--prob=.9", "--best-effort"}, nil} {
+		args := append([]string{"--quiet", "--leak-check=full", "--show-leak-kinds=definite,indirect", "/usr/bin/sbatch", "--hold", "--parsable"}, options...)
+		r := l.run(t, path, append(args, file)...)
+		if r.code != 0 {
+			t.Fatalf("exit code %d: %s", r.code, r.stderr)
+		}
+		for complaint := range strings.SplitSeq(r.stderr, "== \n") {
+			if strings.Contains(complaint, "spank_varq.so") {
+				t.Error(complaint)
+			}
+		}
+		l.ok(t, "scancel", strings.TrimSpace(r.stdout))
+	}
+}

@@ -1,0 +1,70 @@
+/* The options of sbatch, srun and salloc, and the argument in plugstack.conf. */
+#include "varq.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What an option's value means is for varq-filter to say, which sees it together
+ * with all others. */
+static int take_option(int val, const char *optarg, int remote)
+{
+	(void)val, (void)optarg;
+	return remote || box_is_open() ? 0 : open_box();
+}
+
+static struct spank_option options[] = {
+	{ .name = "begin-by", .arginfo = "TIME", .has_arg = 1, .cb = take_option,
+	  .usage = "reserve: have the work running by TIME" },
+	{ .name = "prob", .arginfo = "P", .has_arg = 1, .cb = take_option,
+	  .usage = "with this probability, 0.9 or 90%" },
+	{ .name = "begin-after", .arginfo = "TIME", .has_arg = 1, .cb = take_option,
+	  .usage = "the work may start from TIME on" },
+	{ .name = "best-effort", .cb = take_option,
+	  .usage = "the work may start as soon as the job does" },
+	{ .name = "on-miss", .arginfo = "run|cancel", .has_arg = 1, .cb = take_option,
+	  .usage = "if the job starts after --begin-by" },
+};
+
+enum { OPTIONS = sizeof options / sizeof options[0] };
+
+int register_options(spank_t sp)
+{
+	for (int i = 0; i < OPTIONS; i++) {
+		spank_err_t err = spank_option_register(sp, &options[i]);
+		if (err != ESPANK_SUCCESS) {
+			slurm_error("varq: --%s: %s", options[i].name, spank_strerror(err));
+			return -1;
+		}
+	}
+	return 0;
+}
+
+/* forget_options keeps them from the job. Slurm leaves them in the environment,
+ * where whatever the job submits finds them again; but a reservation is of one
+ * job. */
+void forget_options(spank_t sp)
+{
+	static const char prefix[] = "SLURM_SPANK_";
+	for (int i = 0; i < OPTIONS; i++) {
+		char exported[128];
+		snprintf(exported, sizeof exported, "%s_SLURM_SPANK_OPTION_varq_%s", prefix, options[i].name);
+		for (char *c = exported; *c; c++)
+			if (*c == '-')
+				*c = '_';
+		const char *name = exported + strlen(prefix);
+		unsetenv(exported);
+		unsetenv(name);
+		spank_job_control_unsetenv(sp, name);
+	}
+}
+
+/* wrapper_path returns the argument wrapper=PATH. */
+const char *wrapper_path(int argc, char **argv)
+{
+	static const char key[] = "wrapper=";
+	for (int i = 0; i < argc; i++)
+		if (!strncmp(argv[i], key, strlen(key)))
+			return argv[i] + strlen(key);
+	return "/usr/bin/varq-wrapper";
+}

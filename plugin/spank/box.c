@@ -1,0 +1,56 @@
+/* The box is a nameless file that varq.lua and varq-filter find by BOX_VARIABLE.
+ * Through it go the options of the command, from varq.lua to varq-filter, and
+ * then the ticket, from varq.lua to this plugin. It needs no clearing up, and
+ * nobody else can put anything there. */
+#define _GNU_SOURCE
+#include "varq.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define BOX_VARIABLE "VARQ_BOX"
+
+static int box = -1;
+
+int open_box(void)
+{
+	char number[16];
+	box = memfd_create("varq", 0); /* varq-filter inherits it */
+	if (box < 0) {
+		slurm_error("varq: memfd_create: %s", strerror(errno));
+		return -1;
+	}
+	snprintf(number, sizeof number, "%d", box);
+	setenv(BOX_VARIABLE, number, 1);
+	return 0;
+}
+
+int box_is_open(void)
+{
+	return box >= 0;
+}
+
+/* take_ticket reads the line "ticket WORD" and closes the box. It returns -1 if
+ * there is no such line. */
+int take_ticket(char *ticket, size_t size)
+{
+	static const char key[] = "ticket ";
+	char line[sizeof key + TICKET_SIZE];
+	ssize_t n = pread(box, line, sizeof line - 1, 0);
+	close(box);
+	box = -1;
+	unsetenv(BOX_VARIABLE);
+	if (n < 0)
+		return -1;
+	line[n] = '\0';
+	char *end = strchr(line, '\n');
+	if (!end || strncmp(line, key, strlen(key)))
+		return -1;
+	*end = '\0';
+	int length = snprintf(ticket, size, "%s", line + strlen(key));
+	return length > 0 && (size_t)length < size ? 0 : -1;
+}

@@ -1,0 +1,105 @@
+/* Running varq-wrapper before a task, in the task's own process.
+ *
+ * A signal to the job would end this process, as nearly every one does by
+ * default. So they are all blocked and taken in turn: those that end a job are
+ * obeyed and the others dropped, for the work that they are meant for is not
+ * there yet. varq-wrapper does the same, because a signal may reach either alone:
+ * "scancel --batch" only this process, proctrack/linuxproc only the other one. */
+#define _GNU_SOURCE
+#include "varq.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Exit codes: the first two are varq-wrapper's, see its main.go. */
+enum { EXIT_GO = 0, EXIT_CANCELLED = 3, EXIT_NO_EXEC = 127 };
+
+/* become_wrapper is the child; it leaves the work's input alone. */
+static void become_wrapper(char *const argv[], char *const envp[], pid_t task)
+{
+	int null = open("/dev/null", O_RDONLY);
+	if (null < 0 || dup2(null, STDIN_FILENO) < 0)
+		_exit(EXIT_NO_EXEC);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() == task) /* still */
+		execve(argv[0], argv, envp ? envp : environ);
+	_exit(EXIT_NO_EXEC);
+}
+
+static int ends_job(int sig)
+{
+	return sig == SIGTERM || sig == SIGINT || sig == SIGQUIT;
+}
+
+/* await_child takes signals until the child has ended, and returns 0 and its
+ * status; or a signal that ends the job. */
+static int await_child(pid_t child, const sigset_t *all, int *status)
+{
+	for (;;) {
+		int sig = sigwaitinfo(all, NULL);
+		if (sig == SIGCHLD && waitpid(child, status, WNOHANG) == child)
+			return 0;
+		if (ends_job(sig))
+			return sig;
+		if (sig > 0 && sig != SIGCHLD && sig != SIGCONT && sig != SIGURG && sig != SIGWINCH)
+			slurm_info("varq: %s arrived before the work started, and is dropped", strsignal(sig));
+	}
+}
+
+static void die_of(int sig)
+{
+	sigset_t one;
+	sigemptyset(&one);
+	sigaddset(&one, sig);
+	signal(sig, SIG_DFL);
+	raise(sig);
+	sigprocmask(SIG_UNBLOCK, &one, NULL);
+	_exit(128 + sig);
+}
+
+static enum outcome judge(int status, const char *wrapper)
+{
+	if (WIFSIGNALED(status) && ends_job(WTERMSIG(status)))
+		die_of(WTERMSIG(status));
+	if (!WIFEXITED(status))
+		slurm_error("varq: %s was ended by signal %d; the work starts at once", wrapper, WTERMSIG(status));
+	else if (WEXITSTATUS(status) == EXIT_NO_EXEC)
+		slurm_error("varq: %s cannot be run; the work starts at once", wrapper);
+	else if (WEXITSTATUS(status) == EXIT_CANCELLED)
+		return WORK_IS_CANCELLED;
+	else if (WEXITSTATUS(status) != EXIT_GO)
+		slurm_error("varq: %s failed with exit code %d; the work starts at once", wrapper, WEXITSTATUS(status));
+	return RUN_THE_WORK;
+}
+
+enum outcome run_wrapper(char *const argv[], char *const envp[])
+{
+	sigset_t all, before;
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &before);
+	/* Of an ignored SIGCHLD nobody is told. */
+	struct sigaction default_action = { .sa_handler = SIG_DFL }, child_before;
+	sigaction(SIGCHLD, &default_action, &child_before);
+
+	pid_t task = getpid();
+	pid_t child = fork();
+	if (child == 0)
+		become_wrapper(argv, envp, task);
+	enum outcome outcome = RUN_THE_WORK;
+	if (child < 0) {
+		slurm_error("varq: %s: fork: %s; the work starts at once", argv[0], strerror(errno));
+	} else {
+		int status = 0, sig = await_child(child, &all, &status);
+		if (sig)
+			die_of(sig);
+		outcome = judge(status, argv[0]);
+	}
+	sigaction(SIGCHLD, &child_before, NULL);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return outcome;
+}

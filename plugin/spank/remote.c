@@ -1,0 +1,51 @@
+/* In slurmstepd: before each task of a job with a ticket, as its user. */
+#include "varq.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+/* is_first tells the steps that the work starts with: the batch script, salloc's
+ * shell where that is a step, and the first srun. */
+static int is_first(uint32_t step)
+{
+	return step == SLURM_BATCH_SCRIPT || step == SLURM_INTERACTIVE_STEP || step == 0;
+}
+
+/* hold_until returns the first field of a ticket, Unix seconds. */
+static long long hold_until(const char *ticket)
+{
+	return strtoll(ticket, NULL, 10);
+}
+
+int hold_task(spank_t sp, const char *wrapper)
+{
+	char ticket[TICKET_SIZE];
+	if (spank_getenv(sp, TICKET_VARIABLE, ticket, sizeof ticket) != ESPANK_SUCCESS)
+		return 0;
+	/* The work's environment is its user's own again; and nothing that it
+	 * starts is held a second time. */
+	spank_unsetenv(sp, TICKET_VARIABLE);
+
+	uint32_t job = 0, step = 0, task = 0, restarts = 0;
+	spank_get_item(sp, S_JOB_ID, &job);
+	spank_get_item(sp, S_JOB_STEPID, &step);
+	spank_get_item(sp, S_TASK_GLOBAL_ID, &task);
+	spank_get_item(sp, S_SLURM_RESTART_COUNT, &restarts);
+	if (!is_first(step) && time(NULL) >= hold_until(ticket))
+		return 0;
+	char **environment = NULL;
+	spank_get_item(sp, S_JOB_ENV, &environment);
+
+	char job_arg[32], restarts_arg[32], ticket_arg[sizeof "--ticket=" + TICKET_SIZE];
+	snprintf(job_arg, sizeof job_arg, "--job=%u", job);
+	snprintf(restarts_arg, sizeof restarts_arg, "--restarts=%u", restarts);
+	snprintf(ticket_arg, sizeof ticket_arg, "--ticket=%s", ticket);
+	const char *lead_arg = is_first(step) && task == 0 ? "--lead" : "--lead=false";
+	const char *argv[] = { wrapper, "--hold", ticket_arg, job_arg, restarts_arg, lead_arg, NULL };
+	if (run_wrapper((char *const *)argv, environment) == WORK_IS_CANCELLED)
+		_exit(EXIT_FAILURE); /* an optional plugin's return value is overlooked */
+	return 0;
+}

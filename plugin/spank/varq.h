@@ -1,0 +1,56 @@
+/*
+ * The SPANK plugin of varq gives sbatch, srun and salloc their options, and
+ * holds the work of a job on its nodes. The promise itself is made in between:
+ *
+ *   sbatch    option callback   args.c      opens the box, a nameless file
+ *             cli_filter        varq.lua    has varq-filter ask varqd, and puts
+ *                                           the ticket into the box
+ *             init_post_opt     submit.c    takes it out and gives it to the job
+ *   stepd     task_init         remote.c    finds it in the job's environment
+ *                               hold.c      and has varq-wrapper hold the task
+ *
+ * The ticket is what the node must know of a promise: until when to hold the
+ * work, say. It is one word, see the Go package wrapper/ticket; of it this
+ * plugin reads no more than the number that it begins with.
+ *
+ * Two carriers take it to the job's environment, under one name, because neither
+ * does alone:
+ *  - a job control variable NAME arrives in a batch job as SLURM_SPANK_NAME,
+ *    whatever --export and --export-file say; in the steps of srun and salloc it
+ *    does not arrive;
+ *  - a variable of the submitting process whose name begins with SLURM_ arrives
+ *    even with --export=NONE; in a batch job with --export-file it does not.
+ */
+#ifndef VARQ_H
+#define VARQ_H
+
+#include <slurm/slurm.h>
+#include <slurm/spank.h>
+
+#define TICKET_NAME "VARQ_TICKET"
+#define TICKET_VARIABLE "SLURM_SPANK_" TICKET_NAME
+
+enum { TICKET_SIZE = 256 }; /* bytes, the final 0 included; more than any has */
+
+/* args.c */
+int register_options(spank_t sp);
+void forget_options(spank_t sp);
+const char *wrapper_path(int argc, char **argv);
+
+/* box.c */
+int open_box(void);
+int box_is_open(void);
+int take_ticket(char *ticket, size_t size);
+
+/* submit.c */
+int start_submission(spank_t sp);
+int finish_submission(spank_t sp);
+
+/* remote.c */
+int hold_task(spank_t sp, const char *wrapper);
+
+/* hold.c */
+enum outcome { RUN_THE_WORK, WORK_IS_CANCELLED };
+enum outcome run_wrapper(char *const argv[], char *const envp[]);
+
+#endif

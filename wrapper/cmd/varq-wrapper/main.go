@@ -1,0 +1,207 @@
+// Command varq-wrapper holds a job's work until its time.
+//
+//	varq-wrapper [--begin-by=TIME] [--on-miss=run|cancel] -- COMMAND [ARGUMENT...]
+//
+// becomes COMMAND at TIME, which has any format of sbatch --begin; without it,
+// at the time of the reservation that it runs in, and outside of one at once. In
+// a batch script and in steps of srun the SPANK plugin does as much without it.
+// What salloc runs on its own host, though, starts with the allocation:
+//
+//	salloc --begin-by=17:00 varq-wrapper -- ./work
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/slurmtime"
+	"github.com/varq-project/varq/wrapper"
+	"github.com/varq-project/varq/wrapper/ticket"
+)
+
+// Exit codes besides the command's own. The SPANK plugin knows exitCancelled.
+const (
+	exitFailed    = 1
+	exitUsage     = 2
+	exitCancelled = 3
+	exitNotRun    = 126
+	exitNotFound  = 127
+)
+
+const usage = `usage: varq-wrapper [--begin-by=TIME] [--on-miss=run|cancel] -- COMMAND [ARGUMENT...]
+
+Becomes COMMAND at TIME, or when the reservation that it runs in lets its work
+start.
+`
+
+func main() {
+	code, err := run(os.Args[1:])
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "varq-wrapper: %v\n", err)
+	}
+	os.Exit(code)
+}
+
+// flags are those of all three ways to run this.
+type flags struct {
+	version bool
+
+	// By hand, with a command.
+	beginBy, onMiss string
+
+	// From the SPANK plugin, which starts the work itself.
+	hold     bool
+	ticket   string
+	restarts int
+	lead     bool
+
+	// From wrapper.StartTrim.
+	trim             bool
+	begin, workLimit int64
+
+	job int64 // of the last two
+}
+
+func run(args []string) (code int, err error) {
+	var f flags
+	set := flag.NewFlagSet("varq-wrapper", flag.ContinueOnError)
+	set.Usage = func() { fmt.Fprint(set.Output(), usage) }
+	set.BoolVar(&f.version, "version", false, "")
+	set.StringVar(&f.beginBy, "begin-by", "", "")
+	set.StringVar(&f.onMiss, "on-miss", api.OnMissRun, "")
+	set.BoolVar(&f.hold, "hold", false, "")
+	set.StringVar(&f.ticket, "ticket", "", "")
+	set.IntVar(&f.restarts, "restarts", 0, "")
+	set.BoolVar(&f.lead, "lead", false, "")
+	set.BoolVar(&f.trim, wrapper.FlagTrim, false, "")
+	set.Int64Var(&f.begin, wrapper.FlagBegin, 0, "")
+	set.Int64Var(&f.workLimit, wrapper.FlagWorkLimit, 0, "")
+	set.Int64Var(&f.job, wrapper.FlagJob, 0, "")
+	switch err := set.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		return 0, nil
+	case err != nil:
+		return exitUsage, nil // said already
+	}
+	switch {
+	case f.version:
+		fmt.Println("varq-wrapper", api.Version)
+		return 0, nil
+	case f.trim:
+		return f.trimLimit()
+	case f.hold:
+		return f.holdTask()
+	case set.NArg() == 0:
+		set.Usage()
+		return exitUsage, nil
+	default:
+		return f.become(set.Args())
+	}
+}
+
+func (f *flags) trimLimit() (int, error) {
+	if err := wrapper.TrimLimit(wrapper.Slurm{}, f.job, f.begin, f.workLimit); err != nil {
+		return exitFailed, fmt.Errorf("the job keeps a longer time limit than it needs: %w", err)
+	}
+	return 0, nil
+}
+
+func (f *flags) holdTask() (int, error) {
+	t, err := ticket.Parse(f.ticket)
+	if err != nil {
+		return exitUsage, err
+	}
+	h := hold(t)
+	h.Job, h.Restarts, h.Lead = f.job, f.restarts, f.lead
+	return wait(h), nil
+}
+
+func (f *flags) become(command []string) (int, error) {
+	t, err := f.byHand()
+	if err != nil {
+		return exitUsage, err
+	}
+	path, err := exec.LookPath(command[0])
+	if err != nil {
+		return exitNotFound, err
+	}
+	if t != (ticket.Ticket{}) {
+		h := hold(t)
+		h.Job = number("SLURM_JOB_ID")
+		h.Restarts = int(number("SLURM_RESTART_COUNT"))
+		h.Lead = number("SLURM_PROCID") == 0
+		if code := wait(h); code != 0 {
+			return code, nil
+		}
+	}
+	return exitNotRun, fmt.Errorf("%s: %w", path, syscall.Exec(path, command, os.Environ()))
+}
+
+// byHand returns the ticket that the command line makes, or else the job's own;
+// an empty one if there is none.
+func (f *flags) byHand() (ticket.Ticket, error) {
+	if f.onMiss != api.OnMissRun && f.onMiss != api.OnMissCancel {
+		return ticket.Ticket{}, fmt.Errorf("--on-miss: %.40q is neither run nor cancel", f.onMiss)
+	}
+	if f.beginBy == "" {
+		text, ok := os.LookupEnv(ticket.Variable)
+		if !ok {
+			return ticket.Ticket{}, nil
+		}
+		return ticket.Parse(text)
+	}
+	at, err := slurmtime.Parse(f.beginBy, time.Now().Unix(), time.Local)
+	if err != nil {
+		return ticket.Ticket{}, fmt.Errorf("--begin-by: %w", err)
+	}
+	return ticket.Ticket{HoldUntil: at, BeginBy: at, Cancel: f.onMiss == api.OnMissCancel}, nil
+}
+
+func hold(t ticket.Ticket) *wrapper.Hold {
+	return &wrapper.Hold{Ticket: t, Queue: wrapper.Slurm{}, Trim: wrapper.StartTrim, Log: os.Stderr}
+}
+
+func wait(h *wrapper.Hold) (code int) {
+	defer takeSignals()()
+	if h.Wait() != nil {
+		return exitCancelled // said already
+	}
+	return 0
+}
+
+// number returns the number in a variable, 0 if there is none.
+func number(variable string) int64 {
+	n, _ := strconv.ParseInt(os.Getenv(variable), 10, 64)
+	return n
+}
+
+// takeSignals drops the signals that arrive until release is called, as they are
+// meant for a command that does not run yet. Those that end a job end this
+// process as well.
+func takeSignals() (release func()) {
+	signals := make(chan os.Signal, 16)
+	signal.Notify(signals)
+	go func() {
+		for s := range signals {
+			switch s {
+			case syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT:
+				signal.Reset(s)
+				_ = syscall.Kill(os.Getpid(), s.(syscall.Signal)) // cannot fail
+			case syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU:
+				_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP) // cannot fail
+			case syscall.SIGCHLD, syscall.SIGCONT, syscall.SIGURG, syscall.SIGWINCH:
+			default:
+				fmt.Fprintf(os.Stderr, "varq: %v arrived before the work started, and is dropped\n", s)
+			}
+		}
+	}()
+	return func() { signal.Stop(signals) }
+}

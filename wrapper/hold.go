@@ -1,0 +1,125 @@
+// Package wrapper holds the work of a job on its nodes until the time that its
+// reservation promises. It needs nothing of varqd: the ticket that came with the
+// job says all, and Slurm's own commands do what is to be done to the job.
+//
+// Whatever goes wrong here, the work runs, and the job's standard error says
+// what was wrong.
+package wrapper
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/varq-project/varq/predictor/slurmtime"
+	"github.com/varq-project/varq/wrapper/ticket"
+)
+
+// ErrCancelled is returned for work that must not run: its job has started after
+// the deadline, and its user wanted it cancelled then.
+var ErrCancelled = errors.New("the job has missed its deadline")
+
+// Queue is what the wrapper asks of Slurm.
+type Queue interface {
+	// Job returns when a job started, Unix seconds, and its time limit, seconds.
+	Job(id int64) (start, limit int64, err error)
+	// SetLimit sets a job's time limit.
+	SetLimit(id, minutes int64) error
+	// Cancel cancels a job.
+	Cancel(id int64) error
+}
+
+// Hold is one task's wait for its time.
+type Hold struct {
+	ticket.Ticket
+	// Job is the job's number, 0 outside of one.
+	Job int64
+	// Restarts is how often Slurm has requeued the job.
+	Restarts int
+	// Lead is true in the one task that acts for the whole job.
+	Lead bool
+	// Queue answers for Slurm.
+	Queue Queue
+	// Trim has the job's limit trimmed, by TrimLimit, in another process: the
+	// work must not wait for Slurm's answer.
+	Trim func(job, begin, workLimit int64) error
+	// Log takes complaints, for the user.
+	Log io.Writer
+}
+
+// Wait returns when the work may start; the only error is ErrCancelled.
+//
+// When held work starts is known from the beginning. So the job's limit is
+// trimmed at the beginning too, and the scheduler sees earlier when the nodes
+// will be free.
+func (h *Hold) Wait() error {
+	now := time.Now().Unix()
+	if now > h.BeginBy {
+		if h.missed() {
+			h.cancel()
+			return ErrCancelled
+		}
+		h.sayLate(now)
+	}
+	if h.Lead && h.Job != 0 && h.WorkLimit != 0 {
+		if err := h.Trim(h.Job, max(now, h.HoldUntil), h.WorkLimit); err != nil {
+			h.say("the job keeps a longer time limit than it needs: %v", err)
+		}
+	}
+	if err := sleepUntil(h.HoldUntil); err != nil {
+		h.say("the work starts at once: %v", err)
+	}
+	return nil
+}
+
+// missed reports whether the work must not run any more. A job that Slurm starts
+// again has had its chance, and one that got its nodes in time, but its work only
+// later, has not missed its deadline either.
+func (h *Hold) missed() bool {
+	if !h.Cancel || h.Restarts > 0 {
+		return false
+	}
+	if h.Job == 0 {
+		return true
+	}
+	start, _, err := h.Queue.Job(h.Job)
+	if err != nil {
+		h.say("nobody knows whether the job started in time, and so the work runs: %v", err)
+		return false
+	}
+	return start > h.BeginBy
+}
+
+func (h *Hold) cancel() {
+	if !h.Lead {
+		return
+	}
+	h.say("the deadline %s has passed: the work does not run, as --on-miss=cancel says", format(h.BeginBy))
+	if h.Job == 0 {
+		return
+	}
+	if err := h.Queue.Cancel(h.Job); err != nil {
+		h.say("the job cannot be cancelled: %v", err)
+	}
+}
+
+// sayLate tells of a start after the deadline, unless it is a matter of a moment.
+func (h *Hold) sayLate(now int64) {
+	switch late := now - h.BeginBy; {
+	case !h.Lead:
+	case h.Restarts > 0:
+		h.say("requeued, and started again after the deadline %s: the work starts at once", format(h.BeginBy))
+	case late > 1:
+		h.say("started %s after the deadline %s", slurmtime.FormatDuration(late), format(h.BeginBy))
+	}
+}
+
+// say writes one line.
+func (h *Hold) say(sentence string, args ...any) {
+	line := strings.ReplaceAll(fmt.Sprintf(sentence, args...), "\n", "; ")
+	fmt.Fprintf(h.Log, "varq: %s\n", line)
+}
+
+func format(at int64) string { return slurmtime.Format(at, time.Local) }

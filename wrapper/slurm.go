@@ -1,0 +1,110 @@
+package wrapper
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/varq-project/varq/predictor/slurmtime"
+)
+
+// Slurm is the Queue behind Slurm's own commands, run as the job's owner.
+type Slurm struct{}
+
+// Job asks squeue.
+func (Slurm) Job(id int64) (start, limit int64, err error) {
+	out, err := run("squeue", "--noheader", "--states=all", "--jobs="+strconv.FormatInt(id, 10), "--format=%S %l")
+	if err != nil {
+		return 0, 0, err
+	}
+	return parseJob(out)
+}
+
+// parseJob reads a start, in UTC, and a limit as squeue prints them.
+func parseJob(line string) (start, limit int64, err error) {
+	fields := strings.Fields(line)
+	if len(fields) != 2 {
+		return 0, 0, fmt.Errorf("squeue: %.60q is not a start time and a limit", line)
+	}
+	at, err := time.Parse("2006-01-02T15:04:05", fields[0])
+	if err != nil {
+		return 0, 0, fmt.Errorf("squeue: start: %w", err)
+	}
+	if limit, err = slurmtime.ParseDuration(fields[1]); err != nil {
+		return 0, 0, fmt.Errorf("squeue: limit: %w", err)
+	}
+	return at.Unix(), limit, nil
+}
+
+// SetLimit has scontrol update the job.
+func (Slurm) SetLimit(id, minutes int64) error {
+	_, err := run("scontrol", "update", fmt.Sprintf("JobId=%d", id), fmt.Sprintf("TimeLimit=%d", minutes))
+	return err
+}
+
+// Cancel runs scancel.
+func (Slurm) Cancel(id int64) error {
+	_, err := run("scancel", strconv.FormatInt(id, 10))
+	return err
+}
+
+// patience bounds what one command takes.
+const patience = 10 * time.Second
+
+// run runs one of Slurm's commands and returns what it prints.
+func run(name string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	path, err := find(name)
+	if err != nil {
+		return "", err
+	}
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Env = plain(os.Environ())
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	switch said := strings.TrimSpace(stderr.String()); {
+	case err == nil:
+		return string(out), nil
+	case ctx.Err() != nil:
+		return "", fmt.Errorf("%s: no answer within %v", name, patience)
+	case said != "":
+		return "", fmt.Errorf("%s: %s", name, said)
+	default:
+		return "", fmt.Errorf("%s: %w", name, err)
+	}
+}
+
+// usualPlaces is where Slurm's commands are when the job's PATH has them not.
+var usualPlaces = []string{"/usr/bin", "/usr/local/bin", "/opt/slurm/bin"}
+
+func find(name string) (string, error) {
+	if path, err := exec.LookPath(name); err == nil {
+		return path, nil
+	}
+	for _, dir := range usualPlaces {
+		if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
+			return path, nil
+		}
+	}
+	return "", errors.New(name + ": not found in the job's PATH")
+}
+
+// plain leaves out of an environment what would change how the commands speak.
+func plain(env []string) []string {
+	env = slices.DeleteFunc(env, func(v string) bool {
+		return strings.HasPrefix(v, "SQUEUE_") || strings.HasPrefix(v, "SCANCEL_") ||
+			strings.HasPrefix(v, "SLURM_TIME_FORMAT=") || strings.HasPrefix(v, "SLURM_CLUSTERS=") ||
+			strings.HasPrefix(v, "TZ=")
+	})
+	return append(env, "TZ=UTC")
+}

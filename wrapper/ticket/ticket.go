@@ -1,0 +1,79 @@
+// Package ticket is what a node must know of a promise. A ticket travels with
+// its job, from the submission to the node, in the variable Variable, so that
+// the work is held and started even if nothing of varq can be reached then.
+package ticket
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/varq-project/varq/predictor/api"
+)
+
+// Variable is the environment variable that carries a ticket to the job.
+const Variable = "SLURM_SPANK_VARQ_TICKET"
+
+// Ticket tells when the work of a job may start, and how long it may take.
+// Times are Unix seconds.
+type Ticket struct {
+	// HoldUntil is when the work may start; 0 is as soon as the job does. It is
+	// the field that the SPANK plugin reads.
+	HoldUntil int64
+	// BeginBy is the deadline.
+	BeginBy int64
+	// WorkLimit is the time limit of the work itself, in seconds; 0 if it is not
+	// known.
+	WorkLimit int64
+	// Cancel says that a job that starts after BeginBy is not to do its work.
+	Cancel bool
+	// Plan names the promise; it is empty in a quote's ticket.
+	Plan string
+}
+
+// Of returns the ticket of a plan.
+func Of(p *api.Plan) Ticket {
+	return Ticket{
+		HoldUntil: p.HoldUntil, BeginBy: p.BeginBy, WorkLimit: p.WorkLimit,
+		Cancel: p.OnMiss == api.OnMissCancel, Plan: p.ID,
+	}
+}
+
+// maxSize bounds a ticket, in bytes; the SPANK plugin's TICKET_SIZE is larger.
+const maxSize = 200
+
+// String returns HOLD_UNTIL:BEGIN_BY:WORK_LIMIT:run|cancel:PLAN.
+func (t Ticket) String() string {
+	onMiss := api.OnMissRun
+	if t.Cancel {
+		onMiss = api.OnMissCancel
+	}
+	return fmt.Sprintf("%d:%d:%d:%s:%s", t.HoldUntil, t.BeginBy, t.WorkLimit, onMiss, t.Plan)
+}
+
+// Parse reads what String returns.
+func Parse(text string) (Ticket, error) {
+	fields := strings.Split(text, ":")
+	if len(text) > maxSize || len(fields) != 5 {
+		return Ticket{}, fmt.Errorf("ticket %.40q: not five fields", text)
+	}
+	var t Ticket
+	for i, number := range []*int64{&t.HoldUntil, &t.BeginBy, &t.WorkLimit} {
+		n, err := strconv.ParseUint(fields[i], 10, 40) // sums of a few do not overflow
+		if err != nil {
+			return Ticket{}, fmt.Errorf("ticket %.40q: %.20q is not a number of seconds", text, fields[i])
+		}
+		*number = int64(n)
+	}
+	switch fields[3] {
+	case api.OnMissRun:
+	case api.OnMissCancel:
+		t.Cancel = true
+	default:
+		return Ticket{}, fmt.Errorf("ticket %.40q: %.20q is neither run nor cancel", text, fields[3])
+	}
+	if t.Plan = fields[4]; t.Plan != "" && !api.ValidPlanID(t.Plan) {
+		return Ticket{}, fmt.Errorf("ticket %.40q: %.20q names no plan", text, t.Plan)
+	}
+	return t, nil
+}
