@@ -22,7 +22,7 @@ var (
 	enough  = color.NRGBA{0xd3, 0xe3, 0xf4, 0xff} // under a probability that meets the one asked for
 	orange  = color.NRGBA{0xc6, 0x4f, 0x00, 0xff}
 	paper   = color.NRGBA{0xff, 0xff, 0xff, 0xff}
-	overlay = color.NRGBA{0xff, 0xff, 0xff, 0xa0} // behind a label
+	overlay = color.NRGBA{0xff, 0xff, 0xff, 0xe8} // behind a label
 )
 
 // face is the sans-serif font in a size in points.
