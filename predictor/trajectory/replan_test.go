@@ -38,6 +38,34 @@ func TestReplanBeforeEligible(t *testing.T) {
 	}
 }
 
+// A window or best effort moves by what it costs, not by the time.
+func TestReplanUnheld(t *testing.T) {
+	for _, c := range []struct {
+		name               string
+		mean               float64
+		hold, begin, moved int64 // before the deadline; a hold of 0 is best effort
+	}{
+		{"a window that must still be held", hour, hour, 8310, 8310},
+		{"a window that the queue is now fast enough for", hour / 3, hour, 8310, hour},
+		{"no cheaper", hour / 3, 3 * hour, 8310, 8310},
+		{"best effort, good enough", hour, 0, 8310, 8310},
+		{"best effort, not good enough", 1.5 * hour, 0, 8310, 4 * hour},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := &Planner{Forecaster: curve{mean: c.mean, sample: 1000}, Cluster: site(nil)}
+			r := request(2, 4*hour, .9)
+			if r.HoldUntil = 0; c.hold != 0 {
+				r.HoldUntil = r.Deadline - c.hold
+			}
+			current := Submission{Begin: r.Deadline - c.begin, Limit: r.enlarged(r.Deadline - c.begin)}
+			want := Submission{Begin: r.Deadline - c.moved, Limit: r.enlarged(r.Deadline - c.moved)}
+			if got := p.Replan(r, current); got.Submission != want || got.Prob < .9 {
+				t.Errorf("%+v, want %+v and .9 or more", got, want)
+			}
+		})
+	}
+}
+
 func TestReplanForbidden(t *testing.T) {
 	c := site(nil)
 	c.Reservations = []limits.Reservation{{Name: "maint", Start: noon + 3*hour, End: noon + 5*hour, Nodes: c.Partitions["main"].Nodes}}
@@ -75,6 +103,22 @@ func TestReplanEligible(t *testing.T) {
 				t.Errorf("%+v, want limit %d and probability %v", got, c.want, c.prob)
 			}
 		})
+	}
+}
+
+// Once the work may start, its own limit is enough.
+func TestReplanTrimsToTheWindow(t *testing.T) {
+	p := &Planner{Forecaster: curve{mean: hour, sample: 1000}}
+	r := request(2, 4*hour, .9)
+	begin := r.Now
+	r.HoldUntil = r.Now + hour
+	for _, c := range []struct{ now, limit int64 }{
+		{0, 2 * hour}, {hour / 2, hour + hour/2 + 60}, {hour - 1, hour + 120}, {hour, hour}, {2 * hour, hour},
+	} {
+		r.Now = begin + c.now
+		if got := p.Replan(r, Submission{Begin: begin, Limit: 2 * hour}); got.Limit != c.limit {
+			t.Errorf("after %d s the limit is %d s, want %d", c.now, got.Limit, c.limit)
+		}
 	}
 }
 
