@@ -44,8 +44,8 @@ func TestExitCodes(t *testing.T) {
 				}
 				return "unix://" + socket
 			},
-			Now:    func() int64 { return now },
-			Zone:   time.UTC,
+			Now:  func() int64 { return now },
+			Zone: time.UTC,
 		})
 		if got != want {
 			t.Errorf("varq %s: exit code %d, want %d\n%s", line, got, want, &stderr)
