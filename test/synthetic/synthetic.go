@@ -39,9 +39,9 @@ func (c Config) check() error {
 	case c.Jobs < 1 || c.Days < 1:
 		return fmt.Errorf("%d jobs in %d days", c.Jobs, c.Days)
 	case c.Utilisation <= 0 || c.Utilisation >= 1:
-		return fmt.Errorf("Utilisation: %g is not between 0 and 1", c.Utilisation)
+		return fmt.Errorf("utilisation: %g is not between 0 and 1", c.Utilisation)
 	case c.End < int64(c.Days)*day:
-		return errors.New("End: the past would begin before 1970")
+		return errors.New("the past would begin before 1970")
 	}
 	return nil
 }
