@@ -229,7 +229,9 @@ func TestManyPlansAtOnce(t *testing.T) {
 		}
 		for range 25 {
 			wg.Go(func() {
-				if a, err := one.Plan(t.Context(), planRequest()); err != nil || a.Plan == nil {
+				r := planRequest()
+				r.BeginBy -= 11 * 3600
+				if a, err := one.Plan(t.Context(), r); err != nil || a.Plan == nil {
 					t.Errorf("%+v, %v", a, err)
 				}
 			})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os/exec"
 	"os/user"
@@ -63,7 +64,7 @@ func (t *tokenCommand) token() (string, error) {
 	defer cancel()
 	out, err := exec.CommandContext(ctx, t.args[0], t.args[1:]...).Output()
 	if err != nil {
-		if exit, ok := err.(*exec.ExitError); ok {
+		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 			err = fmt.Errorf("%w: %s", err, strings.TrimSpace(string(exit.Stderr)))
 		}
 		return "", fmt.Errorf("token: %s: %w", t.args[0], err)

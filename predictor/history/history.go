@@ -45,7 +45,7 @@ type Coverage struct {
 
 // History is an open cache. Its methods may be called at the same time.
 type History struct {
-	db *sql.DB
+	db *sqlitefile.File
 
 	mu  sync.Mutex
 	ids map[string]int64 // of table strings
@@ -56,7 +56,7 @@ type History struct {
 // begun; asideTo then names where it went.
 func Open(path string) (h *History, asideTo string, err error) {
 	h, err = open(path)
-	if err == nil || !(corrupt(err) || errors.Is(err, sqlitefile.ErrTooNew)) {
+	if !corrupt(err) && !errors.Is(err, sqlitefile.ErrTooNew) {
 		return h, "", wrap(err)
 	}
 	asideTo = path + ".damaged"
@@ -137,7 +137,7 @@ func (h *History) Add(ctx context.Context, jobs []workload.Job, covered *Coverag
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	interned := map[string]int64{} // in this transaction
-	err = sqlitefile.Transact(ctx, h.db, func(tx *sql.Tx) error {
+	err = h.db.Write(ctx, func(tx *sql.Tx) error {
 		insert, err := tx.PrepareContext(ctx, `INSERT INTO jobs VALUES (?,?,?, ?,?,?, ?,?,?,?, ?,?,?,?,?) ON CONFLICT DO NOTHING`)
 		if err != nil {
 			return err
@@ -270,6 +270,8 @@ func (h *History) texts(ctx context.Context) (map[int64]string, error) {
 
 // Prune forgets the jobs that started before the time before.
 func (h *History) Prune(ctx context.Context, before int64) error {
-	_, err := h.db.ExecContext(ctx, "DELETE FROM jobs WHERE start < ?", before)
-	return wrap(err)
+	return wrap(h.db.Write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "DELETE FROM jobs WHERE start < ?", before)
+		return err
+	}))
 }

@@ -42,7 +42,7 @@ func (k *Keeper) gone(ctx context.Context, e *ledger.Entry, now int64) error {
 			return k.settle(ctx, e, s, why)
 		}
 	}
-	if now < e.BeginBy+e.Plan.TimeLimit+lostAfter {
+	if now < e.BeginBy+e.TimeLimit+lostAfter {
 		return nil
 	}
 	return k.settle(ctx, e, ledger.Settlement{At: now, Outcome: api.StateCancelled}, "Slurm has no trace of the job")

@@ -25,7 +25,7 @@ var (
 
 // Ledger is an open ledger. Its methods may be called at the same time.
 type Ledger struct {
-	db *sql.DB
+	db *sqlitefile.File
 }
 
 // Open opens the ledger in the file path, and creates it if there is none.
@@ -99,16 +99,19 @@ type Settlement struct {
 // Promise writes a new promise down. When it returns nil the promise survives a
 // power cut; when it returns an error nothing is promised.
 func (l *Ledger) Promise(ctx context.Context, r *api.Reservation) error {
-	_, err := l.db.ExecContext(ctx, `INSERT INTO plans (
-		id, user, account, partition, qos, nodes, cpus, gpus, memory,
-		begin_time, time_limit, begin_by, hold_until, work_limit, prob, estimate, best_effort, on_miss,
-		work_node_seconds, work_billing_seconds, worst_node_seconds, worst_billing_seconds, expected_node_seconds, expected_billing_seconds,
-		sample, class, comment, promised_at
-		) VALUES (?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?, ?,?,?,?)`,
-		r.ID, r.User, r.Account, r.Partition, r.QOS, r.Nodes, r.CPUs, r.GPUs, r.Memory,
-		r.BeginTime, r.TimeLimit, r.BeginBy, r.HoldUntil, r.WorkLimit, r.Prob, r.Estimate, r.BestEffort, r.OnMiss,
-		r.Work.NodeSeconds, r.Work.BillingSeconds, r.Worst.NodeSeconds, r.Worst.BillingSeconds, r.Expected.NodeSeconds, r.Expected.BillingSeconds,
-		r.Sample, r.Class, r.Comment, r.Promised)
+	err := l.db.Write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `INSERT INTO plans (
+			id, user, account, partition, qos, nodes, cpus, gpus, memory,
+			begin_time, time_limit, begin_by, hold_until, work_limit, prob, estimate, best_effort, on_miss,
+			work_node_seconds, work_billing_seconds, worst_node_seconds, worst_billing_seconds, expected_node_seconds, expected_billing_seconds,
+			sample, class, comment, promised_at
+			) VALUES (?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?, ?,?,?,?)`,
+			r.ID, r.User, r.Account, r.Partition, r.QOS, r.Nodes, r.CPUs, r.GPUs, r.Memory,
+			r.BeginTime, r.TimeLimit, r.BeginBy, r.HoldUntil, r.WorkLimit, r.Prob, r.Estimate, r.BestEffort, r.OnMiss,
+			r.Work.NodeSeconds, r.Work.BillingSeconds, r.Worst.NodeSeconds, r.Worst.BillingSeconds, r.Expected.NodeSeconds, r.Expected.BillingSeconds,
+			r.Sample, r.Class, r.Comment, r.Promised)
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("ledger: promise %s: %w", r.ID, err)
 	}
@@ -119,7 +122,7 @@ func (l *Ledger) Promise(ctx context.Context, r *api.Reservation) error {
 // again changes nothing. The errors are ErrNoPlan, ErrNotYours, ErrClosed,
 // ErrBound and ErrJobTaken, or the file's.
 func (l *Ledger) Bind(ctx context.Context, plan, user string, job, submit int64, at int64) error {
-	err := sqlitefile.Transact(ctx, l.db, func(tx *sql.Tx) error {
+	err := l.db.Write(ctx, func(tx *sql.Tx) error {
 		var owner, state string
 		var boundJob, begin, limit int64
 		var open bool
@@ -162,7 +165,7 @@ func (l *Ledger) Bind(ctx context.Context, plan, user string, job, submit int64,
 // Record writes down what is now known of the job of a bound plan, and the
 // events that led there.
 func (l *Ledger) Record(ctx context.Context, plan string, p Progress, events ...Event) error {
-	err := sqlitefile.Transact(ctx, l.db, func(tx *sql.Tx) error {
+	err := l.db.Write(ctx, func(tx *sql.Tx) error {
 		done, err := tx.ExecContext(ctx, `UPDATE bindings SET submit = ?, state = ?, begin_time = ?, time_limit = ?, was_begin = ?, was_limit = ?,
 			held = ?, yielded = ?, late = ?, eligible = ?, start = ?, work_start = ? WHERE plan = ?`,
 			p.Submit, p.State, p.BeginTime, p.TimeLimit, p.WasBegin, p.WasLimit, p.Held, p.Yielded, p.Late, p.Eligible, p.Start, p.WorkStart, plan)
@@ -182,7 +185,7 @@ func (l *Ledger) Record(ctx context.Context, plan string, p Progress, events ...
 
 // Settle closes a promise; one that is closed already is an error.
 func (l *Ledger) Settle(ctx context.Context, plan string, s Settlement, events ...Event) error {
-	err := sqlitefile.Transact(ctx, l.db, func(tx *sql.Tx) error {
+	err := l.db.Write(ctx, func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, `INSERT INTO settlements (plan, at, outcome, eligible, start, work_start, end) VALUES (?,?,?,?,?,?,?)`,
 			plan, s.At, s.Outcome, s.Eligible, s.Start, s.WorkStart, s.End); err != nil {
 			return err

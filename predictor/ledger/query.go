@@ -74,7 +74,7 @@ func scan(rows *sql.Rows) (Entry, error) {
 	var e Entry
 	r, p := &e.Reservation, &e.Progress
 	err := rows.Scan(&r.ID, &r.User, &r.Account, &r.Partition, &r.QOS, &r.Nodes, &r.CPUs, &r.GPUs, &r.Memory,
-		&r.Plan.BeginTime, &r.Plan.TimeLimit, &r.BeginBy, &r.HoldUntil, &r.WorkLimit, &r.Prob, &r.Estimate, &r.BestEffort, &r.OnMiss,
+		&r.BeginTime, &r.TimeLimit, &r.BeginBy, &r.HoldUntil, &r.WorkLimit, &r.Prob, &r.Estimate, &r.BestEffort, &r.OnMiss,
 		&r.Work.NodeSeconds, &r.Work.BillingSeconds, &r.Worst.NodeSeconds, &r.Worst.BillingSeconds, &r.Expected.NodeSeconds, &r.Expected.BillingSeconds,
 		&r.Sample, &r.Class, &r.Comment, &r.Promised, &e.Open,
 		&p.State, &r.Job, &p.Submit, &p.BeginTime, &p.TimeLimit, &p.WasBegin, &p.WasLimit, &p.Held, &p.Yielded, &p.Late, &p.Eligible, &p.Start, &p.WorkStart, &r.End, &r.Note)

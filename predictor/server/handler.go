@@ -33,7 +33,8 @@ type handler struct {
 	credentials Credentials
 	users       *users
 	log         *slog.Logger
-	turns       chan struct{}
+	turns       *turns
+	decoding    chan struct{}
 	latency     *prometheus.HistogramVec
 }
 
@@ -74,8 +75,8 @@ func (h *handler) routes(registry *prometheus.Registry) http.Handler {
 	return mux
 }
 
-// serve answers one request: in turn, in time, and with an api.Error when it
-// fails, be it by a panic.
+// serve answers one request: in time, and with an api.Error when it fails, be it
+// by a panic.
 func (h *handler) serve(path string, w http.ResponseWriter, r *http.Request, answer func(http.ResponseWriter, *http.Request) error) {
 	began := time.Now()
 	status := http.StatusOK
@@ -85,7 +86,7 @@ func (h *handler) serve(path string, w http.ResponseWriter, r *http.Request, ans
 	ctx, cancel := context.WithTimeout(r.Context(), requestTime)
 	defer cancel()
 	r = r.WithContext(ctx)
-	err := h.inTurn(w, r, answer)
+	err := safely(func() error { return answer(w, r) })
 	if err == nil {
 		return
 	}
@@ -98,22 +99,17 @@ func (h *handler) serve(path string, w http.ResponseWriter, r *http.Request, ans
 		h.log.Error("request failed", "path", path, "error", err)
 		text = "internal error; varqd's log has more"
 	}
-	writeJSON(w, status, api.Error{Error: text})
+	_ = writeJSON(w, status, api.Error{Error: text}) // a string can always be encoded
 }
 
-func (h *handler) inTurn(w http.ResponseWriter, r *http.Request, answer func(http.ResponseWriter, *http.Request) error) (err error) {
-	select {
-	case h.turns <- struct{}{}:
-		defer func() { <-h.turns }()
-	case <-r.Context().Done():
-		return r.Context().Err()
-	}
+// safely turns a panic of do into an error.
+func safely(do func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
-	return answer(w, r)
+	return do()
 }
 
 // userRequest is a request whose user is proven and whose body has been read.
@@ -123,7 +119,8 @@ type userRequest struct {
 	body []byte
 }
 
-// asUser proves who asks before answer is called.
+// asUser proves who asks, and waits for that user's turn, before answer is
+// called.
 func (h *handler) asUser(answer func(w http.ResponseWriter, r *userRequest) error) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
@@ -144,6 +141,11 @@ func (h *handler) asUser(answer func(w http.ResponseWriter, r *userRequest) erro
 			h.log.Warn("request of an unknown user", "uid", uid, "error", err)
 			return Fault(errUnauthorized, fmt.Sprintf("varqd's host knows no user with id %d", uid))
 		}
+		done, err := h.turns.take(r.Context(), name)
+		if err != nil {
+			return err
+		}
+		defer done()
 		return answer(w, &userRequest{r, name, body})
 	}
 }
@@ -155,7 +157,11 @@ func (h *handler) remoteUID(r *http.Request, body []byte) (uint32, error) {
 	if !ok || h.credentials == nil {
 		return 0, Fault(errUnauthorized, "a munge credential is needed: Authorization: Munge CREDENTIAL")
 	}
+	if err := acquire(r.Context(), h.decoding); err != nil {
+		return 0, err
+	}
 	uid, payload, err := h.credentials.Decode(r.Context(), credential)
+	<-h.decoding
 	if errors.Is(err, munge.ErrInvalid) {
 		h.log.Warn("bad munge credential", "from", r.RemoteAddr, "error", err)
 		return 0, Fault(errUnauthorized, err.Error())

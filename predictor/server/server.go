@@ -63,6 +63,8 @@ const (
 	maxHeader      = 32 << 10
 	maxConnections = 256 // of one user, or of one host
 	maxAtOnce      = 64  // requests being worked on; others wait for their turn
+	maxOfOne       = 16  // of them, those of one user
+	maxDecoding    = 16  // credentials being decoded
 	requestTime    = 20 * time.Second
 )
 
@@ -76,7 +78,7 @@ type Server struct {
 // New returns a server that listens nowhere yet.
 func New(o Options) *Server {
 	s := &Server{users: newUsers(o.UserName), log: o.Log}
-	h := &handler{service: o.Service, credentials: o.Credentials, users: s.users, log: o.Log, turns: make(chan struct{}, maxAtOnce), latency: newLatency(o.Metrics)}
+	h := &handler{service: o.Service, credentials: o.Credentials, users: s.users, log: o.Log, turns: newTurns(maxAtOnce, maxOfOne), decoding: make(chan struct{}, maxDecoding), latency: newLatency(o.Metrics)}
 	s.http = &http.Server{
 		Handler:           h.routes(o.Metrics),
 		ReadHeaderTimeout: 5 * time.Second,

@@ -98,7 +98,7 @@ func (m *fakeMunge) Decode(_ context.Context, credential string) (uint32, []byte
 	var uid uint32
 	var payload []byte
 	if n, err := fmt.Sscanf(credential, "%d %x", &uid, &payload); n != 2 || err != nil {
-		return 0, nil, fmt.Errorf("%w: %v", munge.ErrInvalid, err)
+		return 0, nil, fmt.Errorf("%w: %w", munge.ErrInvalid, err)
 	}
 	if m.used[credential] {
 		return 0, nil, fmt.Errorf("%w: replayed", munge.ErrInvalid)

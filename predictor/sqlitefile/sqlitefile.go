@@ -27,42 +27,58 @@ const (
 	SurvivesKill     Durability = "NORMAL"
 )
 
+// File is an open file. Readers work side by side, writers one after the other
+// in the order they come.
+type File struct {
+	*sql.DB // for reading
+	writer  *sql.DB
+}
+
+// maxReaders is how many may read at once; others wait.
+const maxReaders = 8
+
 // Open opens the file path, creating it with mode 0600 if need be, and applies
 // those of steps that it does not have yet. Step i takes the schema from
 // version i to version i+1; steps are only ever appended.
-//
-// The pool hands out several connections; a transaction takes the write lock
-// when it begins and waits up to ten seconds for it.
-func Open(path string, durability Durability, steps []string) (*sql.DB, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+func Open(path string, durability Durability, steps []string) (*File, error) {
+	created, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	if err := f.Close(); err != nil {
+	if err := created.Close(); err != nil {
 		return nil, err
 	}
 	absolute, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
 	}
+	// Another process, a backup say, may hold the write lock for a while.
 	query := url.Values{
 		"_txlock": {"immediate"},
 		"_pragma": {"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(" + string(durability) + ")", "foreign_keys(1)"},
 	}
-	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: absolute, RawQuery: query.Encode()}).String())
-	if err != nil {
+	dsn := (&url.URL{Scheme: "file", Path: absolute, RawQuery: query.Encode()}).String()
+	f := &File{}
+	if f.writer, err = sql.Open("sqlite", dsn); err != nil {
 		return nil, err
 	}
-	db.SetMaxOpenConns(8)
-	db.SetMaxIdleConns(8)
-	if err := migrate(db, steps); err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), db.Close())
+	f.writer.SetMaxOpenConns(1)
+	if f.DB, err = sql.Open("sqlite", dsn); err != nil {
+		return nil, errors.Join(err, f.writer.Close())
 	}
-	return db, nil
+	f.SetMaxOpenConns(maxReaders)
+	f.SetMaxIdleConns(maxReaders)
+	if err := f.migrate(steps); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close())
+	}
+	return f, nil
 }
 
-func migrate(db *sql.DB, steps []string) error {
-	return Transact(context.Background(), db, func(tx *sql.Tx) error {
+// Close closes the file.
+func (f *File) Close() error { return errors.Join(f.DB.Close(), f.writer.Close()) }
+
+func (f *File) migrate(steps []string) error {
+	return f.Write(context.Background(), func(tx *sql.Tx) error {
 		var version int
 		if err := tx.QueryRow("PRAGMA user_version").Scan(&version); err != nil {
 			return err
@@ -80,9 +96,9 @@ func migrate(db *sql.DB, steps []string) error {
 	})
 }
 
-// Transact runs do in one transaction: all of it is committed, or nothing.
-func Transact(ctx context.Context, db *sql.DB, do func(*sql.Tx) error) error {
-	tx, err := db.BeginTx(ctx, nil)
+// Write runs do in one transaction: all of it is committed, or nothing.
+func (f *File) Write(ctx context.Context, do func(*sql.Tx) error) error {
+	tx, err := f.writer.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}

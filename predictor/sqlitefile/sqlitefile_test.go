@@ -1,0 +1,72 @@
+package sqlitefile
+
+import (
+	"database/sql"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+const first, second = "CREATE TABLE t (n INTEGER)", "ALTER TABLE t ADD COLUMN m INTEGER"
+
+func open(t *testing.T, path string, steps ...string) *File {
+	t.Helper()
+	f, err := Open(path, SurvivesKill, steps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+func TestStepsAreAppliedOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file.db")
+	open(t, path, first).Close()
+	open(t, path, first).Close()
+	f := open(t, path, first, second)
+	if _, err := f.Exec("SELECT n, m FROM t"); err != nil {
+		t.Error(err)
+	}
+	f.Close()
+	if _, err := Open(path, SurvivesKill, []string{first}); !errors.Is(err, ErrTooNew) {
+		t.Errorf("an older varq: %v", err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+}
+
+func TestABrokenStepChangesNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file.db")
+	if _, err := Open(path, SurvivesKill, []string{first, "nonsense"}); err == nil || !strings.Contains(err.Error(), "schema step 2") {
+		t.Fatalf("Open = %v", err)
+	}
+	open(t, path, first, second)
+}
+
+func TestWritersQueue(t *testing.T) {
+	f := open(t, filepath.Join(t.TempDir(), "file.db"), first)
+	var wg sync.WaitGroup
+	for range 50 {
+		wg.Go(func() {
+			if err := f.Write(t.Context(), func(tx *sql.Tx) error { _, err := tx.Exec("INSERT INTO t VALUES (1)"); return err }); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	failed := errors.New("failed")
+	if err := f.Write(t.Context(), func(tx *sql.Tx) error {
+		_, err := tx.Exec("INSERT INTO t VALUES (2)")
+		return errors.Join(err, failed)
+	}); !errors.Is(err, failed) {
+		t.Errorf("Write = %v", err)
+	}
+	wg.Wait()
+	var n int
+	if err := f.QueryRow("SELECT sum(n) FROM t").Scan(&n); err != nil || n != 50 {
+		t.Errorf("sum %d, %v; want 50", n, err)
+	}
+}
