@@ -121,10 +121,11 @@ function M.pre_submit(options, offset)
 	return refused and slurm.ERROR or slurm.SUCCESS
 end
 
--- post_submit tells varqd, in the background, which job the plan has become.
+-- post_submit tells varqd which job the plan has become. Should that fail, varqd
+-- finds the job by its comment.
 function M.post_submit(_, job, _)
 	if plan and plan ~= "" then
-		os.execute(string.format("%s bind %s %d </dev/null >/dev/null 2>&1 &", quoted(M.filter), quoted(plan), job))
+		os.execute(string.format("%s bind %s %d </dev/null >/dev/null 2>&1", quoted(M.filter), quoted(plan), job))
 		plan = nil
 	end
 	return slurm.SUCCESS

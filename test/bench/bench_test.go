@@ -62,7 +62,9 @@ func BenchmarkSubmit(b *testing.B) {
 		b.ReportMetric(median(bare), "ms/bare")
 		b.ReportMetric(median(plain)-median(bare), "ms/installed-extra")
 		b.ReportMetric(median(reserved)-median(plain), "ms/reserved-extra")
-		s.Run(b.Context(), "root", "scancel", "--user=alice") //nolint:errcheck // tidies up
+		if _, err := s.Run(b.Context(), "root", "scancel", "--user=alice"); err != nil {
+			b.Fatal(err)
+		}
 	}
 	b.ReportMetric(0, "ns/op")
 }

@@ -23,8 +23,9 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx); err != nil {
+	err := run(ctx)
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "\nThe demonstration failed:", err)
 		os.Exit(1)
 	}
@@ -35,7 +36,7 @@ const (
 	cpus        = 4
 	pastJobs    = 21_000
 	pastDays    = 60
-	utilisation = .5
+	utilisation = .35
 )
 
 func run(ctx context.Context) (err error) {
@@ -69,16 +70,16 @@ func run(ctx context.Context) (err error) {
 		err = errors.Join(err, <-loadDone)
 	}()
 	time.Sleep(10 * time.Second)
-	if err := d.show("alice", "squeue", "--format=%.8i %.9P %.8u %.2t %.6M %.5D %R"); err != nil {
+	if err := d.show("squeue", "--format=%.8i %.9P %.8u %.2t %.6M %.5D %R"); err != nil {
 		return err
 	}
 
 	title("What alice may expect of the queue")
-	if err := d.show("alice", "varq", "predict", "-N1", "-t", "10"); err != nil {
+	if err := d.show("varq", "predict", "-N1", "-t", "3"); err != nil {
 		return err
 	}
 	picture := filepath.Join(s.JobDir(), "trajectory.svg")
-	if err := d.show("alice", "varq", "quote", "-N2", "-t", "1:00:00", "--begin-by=now+12hours", "--prob=0.8", "--plot="+picture); err != nil {
+	if err := d.show("varq", "quote", "-N2", "-t", "1:00:00", "--begin-by=now+12hours", "--prob=0.8", "--plot="+picture); err != nil {
 		return err
 	}
 	if kept, err := keep(picture); err == nil {
@@ -113,11 +114,11 @@ func run(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if err := d.show("alice", "varq", "status"); err != nil {
+	if err := d.show("varq", "status"); err != nil {
 		return err
 	}
 	title("What was promised, and what was kept")
-	return d.show("alice", "varq", "report")
+	return d.show("varq", "report")
 }
 
 // demo is the state of the play.
@@ -148,15 +149,15 @@ func keep(file string) (string, error) {
 	return name, os.WriteFile(name, text, 0o644)
 }
 
-// prompt shows a command as a user would have typed it.
-func prompt(user, name string, args []string) {
-	fmt.Printf("%s$ %s %s\n", user, name, strings.Join(args, " "))
+// prompt shows a command as alice would have typed it.
+func prompt(name string, args []string) {
+	fmt.Printf("alice$ %s %s\n", name, strings.Join(args, " "))
 }
 
-// show runs a command that must succeed, and shows what it prints.
-func (d *demo) show(user, name string, args ...string) error {
-	prompt(user, name, args)
-	r, err := d.Run(d.ctx, user, name, args...)
+// show runs a command of alice's that must succeed, and shows what it prints.
+func (d *demo) show(name string, args ...string) error {
+	prompt(name, args)
+	r, err := d.Run(d.ctx, "alice", name, args...)
 	if err != nil {
 		return err
 	}
@@ -175,8 +176,8 @@ func (d *demo) reserve(name string, options ...string) error {
 	if err := os.WriteFile(script, []byte(text), 0o755); err != nil {
 		return err
 	}
-	args := append([]string{"--time=10", "--job-name=" + name}, options...)
-	prompt("alice", "sbatch", append(args, filepath.Base(script)))
+	args := append([]string{"--time=3", "--job-name=" + name}, options...)
+	prompt("sbatch", append(args, filepath.Base(script)))
 	id, run, err := d.Submit(d.ctx, "alice", append(args, script)...)
 	fmt.Print(run.Stderr)
 	if err != nil {
@@ -210,8 +211,8 @@ func (d *demo) asPlanned(r *reservation) error {
 
 // refused asks for what cannot be promised.
 func (d *demo) refused(options ...string) error {
-	args := append(options, "--job-name=refused", "--wrap=true")
-	prompt("alice", "sbatch", args)
+	args := append([]string{"--job-name=refused", "--wrap=true"}, options...)
+	prompt("sbatch", args)
 	r, err := d.Run(d.ctx, "alice", "sbatch", args...)
 	if err != nil {
 		return err

@@ -32,7 +32,7 @@ func TestFaults(t *testing.T) {
 	if refused.Code == 0 || refused.Took > 3*time.Second || !strings.Contains(refused.Stderr, "varqd") {
 		t.Errorf("with varqd down: exit code %d after %v, %q", refused.Code, refused.Took, refused.Stderr)
 	}
-	if got := jobs(t, s, "alice", "down"); got != nil {
+	if got := jobs(t, s, "alice", "down"); len(got) != 0 {
 		t.Errorf("jobs %v are in the queue", got)
 	}
 	// A job without an option does not notice.

@@ -23,7 +23,7 @@ func refused(t *testing.T, s *site.Site) {
 	if !strings.Contains(r.Stderr, "--prob=") && !strings.Contains(r.Stderr, "--begin-by=") {
 		t.Errorf("no offer in %q", r.Stderr)
 	}
-	if got := jobs(t, s, "alice", "refused"); got != nil {
+	if got := jobs(t, s, "alice", "refused"); len(got) != 0 {
 		t.Errorf("jobs %v are in the queue", got)
 	}
 	t.Logf("a refusal:\n%s", r.Stderr)
@@ -60,7 +60,7 @@ func conflicts(t *testing.T, s *site.Site) {
 			t.Errorf("%v: exit code %d, %q; wanted it to name %q", c.args, r.Code, r.Stderr, c.says)
 		}
 	}
-	if got := jobs(t, s, "alice", "conflict"); got != nil {
+	if got := jobs(t, s, "alice", "conflict"); len(got) != 0 {
 		t.Errorf("jobs %v are in the queue", got)
 	}
 }
@@ -97,7 +97,7 @@ func testOnly(t *testing.T, s *site.Site) {
 	if !strings.Contains(r.Stderr, "varq: ") {
 		t.Errorf("no quote in %q", r.Stderr)
 	}
-	if got := jobs(t, s, "alice", "testonly"); got != nil {
+	if got := jobs(t, s, "alice", "testonly"); len(got) != 0 {
 		t.Errorf("jobs %v are in the queue", got)
 	}
 }
