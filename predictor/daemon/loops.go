@@ -17,7 +17,7 @@ const (
 // The wait after a failure, doubled with each that follows.
 const (
 	retryFirst = time.Second
-	retryMost  = time.Minute
+	retryMost  = 15 * time.Second
 )
 
 // repeat calls do until ctx is done: pause after each success, and less or more

@@ -50,7 +50,7 @@ func command() *cobra.Command {
 			return daemon.Main(cmd.Context(), c, os.Stderr)
 		},
 	}
-	cmd.Flags().StringVar(&path, "config", config.DefaultPath, "configuration file")
+	cmd.Flags().StringVar(&path, "config", config.Path(os.Getenv), "configuration file")
 	cmd.Flags().BoolVar(&check, "check", false, "check the configuration and exit")
 	return cmd
 }
