@@ -70,7 +70,8 @@ func (s *Submission) accept(l *lines, p *api.Plan) {
 	}
 	l.add(wordSay, "%s: running %s with probability %.2f (forecast %.2f)", verb, s.span(p), p.Prob, floor2(p.Estimate))
 	l.add(wordSay, "eligible from %s, time limit %s; at most %s on top of the work's %s",
-		s.time(p.BeginTime), slurmtime.FormatDuration(p.TimeLimit), cost(p.Worst), cost(p.Work))
+		s.time(p.BeginTime), slurmtime.FormatDuration(p.TimeLimit),
+		cost(p.Worst, " node-hours", " billing-hours"), cost(p.Work, "", ""))
 }
 
 // span says when the work will be running.
@@ -79,7 +80,7 @@ func (s *Submission) span(p *api.Plan) string {
 	case p.BeginBy:
 		return "by " + s.time(p.BeginBy)
 	case 0:
-		return "by " + s.time(p.BeginBy) + ", as soon as it can"
+		return "by " + s.time(p.BeginBy) + ", as soon as it can,"
 	default:
 		return "from " + s.time(p.HoldUntil) + ", by " + s.time(p.BeginBy) + ","
 	}
@@ -88,7 +89,7 @@ func (s *Submission) span(p *api.Plan) string {
 func (s *Submission) refuse(l *lines, r *api.Refusal) {
 	l.add(wordRefuse, "no promise: %s", r.Reason)
 	for _, o := range r.Offers {
-		l.add(wordRefuse, "possible: %s   (probability %.2f, at most %s extra)", o.Options, floor2(o.Prob), cost(o.Worst))
+		l.add(wordRefuse, "possible: %s   (probability %.2f, at most %s extra)", o.Options, floor2(o.Prob), cost(o.Worst, " node-hours", " billing-hours"))
 	}
 }
 
@@ -97,12 +98,12 @@ func (s *Submission) time(at int64) string { return slurmtime.Format(at, s.zone)
 // floor2 rounds a forecast down to two decimals: it is never made to look better.
 func floor2(p float64) float64 { return math.Floor(p*100+1e-9) / 100 }
 
-// cost shows what an allocation costs: node-hours, and billing units where the
-// partition has weights of its own.
-func cost(c api.Cost) string {
-	text := fmt.Sprintf("%.1f node-hours", c.NodeSeconds/3600)
+// cost shows what an allocation costs: nodes and, where the partition charges in
+// units of its own, billing units, each with its name behind it.
+func cost(c api.Cost, nodes, billing string) string {
+	text := fmt.Sprintf("%.1f%s", c.NodeSeconds/3600, nodes)
 	if c.BillingSeconds != 0 {
-		text += fmt.Sprintf(" (%.1f billing-hours)", c.BillingSeconds/3600)
+		text += fmt.Sprintf(" (%.1f%s)", c.BillingSeconds/3600, billing)
 	}
 	return text
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/varq-project/varq/predictor/jobsize"
 )
@@ -67,6 +68,9 @@ func (o options) size() (jobsize.Options, error) {
 		Nodes: o["nodes"], GPUs: o["gpus"], GPUsPerNode: o["gpus-per-node"], GPUsPerTask: o["gpus-per-task"],
 		Gres: o["gres"], Mem: o["mem"], MemPerCPU: o["mem-per-cpu"], MemPerGPU: o["mem-per-gpu"],
 	}
+	// Slurm 22.05 writes --gres=gpu:1 as gres:gpu:1, and --mem=0 as 0?.
+	size.Gres = strings.ReplaceAll(","+size.Gres, ",gres:", ",")[1:]
+	size.Mem = strings.TrimSuffix(size.Mem, "?")
 	for name, n := range map[string]*int32{
 		"ntasks": &size.NTasks, "ntasks-per-node": &size.NTasksPerNode, "cpus-per-task": &size.CPUsPerTask,
 	} {

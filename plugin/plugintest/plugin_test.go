@@ -235,6 +235,7 @@ func requeue(t *testing.T, l *lab) {
 		time.Sleep(time.Second)
 		l.asRoot(t, "scontrol", "requeue", job)
 		l.await(t, job, "PENDING")
+		time.Sleep(time.Second) // for Slurm to be through with the first run
 		l.asRoot(t, "scontrol", "update", "JobId="+job, "StartTime=now")
 	}
 	again()
@@ -324,6 +325,7 @@ func conflicts(t *testing.T, l *lab) {
 		{[]string{by, "--array=1-3"}, "--array does not go together"},
 		{[]string{by, "--time-min=1"}, "--time-min does not go together"},
 		{[]string{by, "-N1", ":", "-N1"}, "heterogeneous"},
+		{[]string{"-N1", ":", "-N1", by}, "heterogeneous"},
 		{[]string{"--begin-by=2001-01-01T00:00:00"}, "--begin-by: 2001-01-01T00:00:00 is in the past"},
 		{[]string{"--begin-by=yesterweek"}, "yesterweek"},
 		{[]string{by, "--prob=1.5"}, "--prob: "},

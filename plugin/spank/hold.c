@@ -19,15 +19,16 @@
 /* Exit codes: the first two are varq-wrapper's, see its main.go. */
 enum { EXIT_GO = 0, EXIT_CANCELLED = 3, EXIT_NO_EXEC = 127 };
 
-/* become_wrapper is the child; it leaves the work's input alone. */
-static void become_wrapper(char *const argv[], char *const envp[], pid_t task)
+/* become_wrapper is the child. It leaves the work's input alone, and has the
+ * environment of slurmstepd: that of the job may lack a PATH, or worse. */
+static void become_wrapper(char *const argv[], pid_t task)
 {
 	int null = open("/dev/null", O_RDONLY);
 	if (null < 0 || dup2(null, STDIN_FILENO) < 0)
 		_exit(EXIT_NO_EXEC);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() == task) /* still */
-		execve(argv[0], argv, envp ? envp : environ);
+		execv(argv[0], argv);
 	_exit(EXIT_NO_EXEC);
 }
 
@@ -77,7 +78,7 @@ static enum outcome judge(int status, const char *wrapper)
 	return RUN_THE_WORK;
 }
 
-enum outcome run_wrapper(char *const argv[], char *const envp[])
+enum outcome run_wrapper(char *const argv[])
 {
 	sigset_t all, before;
 	sigfillset(&all);
@@ -89,7 +90,7 @@ enum outcome run_wrapper(char *const argv[], char *const envp[])
 	pid_t task = getpid();
 	pid_t child = fork();
 	if (child == 0)
-		become_wrapper(argv, envp, task);
+		become_wrapper(argv, task);
 	enum outcome outcome = RUN_THE_WORK;
 	if (child < 0) {
 		slurm_error("varq: %s: fork: %s; the work starts at once", argv[0], strerror(errno));

@@ -29,23 +29,22 @@ int hold_task(spank_t sp, const char *wrapper)
 	 * starts is held a second time. */
 	spank_unsetenv(sp, TICKET_VARIABLE);
 
-	uint32_t job = 0, step = 0, task = 0, restarts = 0;
+	uint32_t job = 0, step = 0, task = 0;
 	spank_get_item(sp, S_JOB_ID, &job);
 	spank_get_item(sp, S_JOB_STEPID, &step);
 	spank_get_item(sp, S_TASK_GLOBAL_ID, &task);
-	spank_get_item(sp, S_SLURM_RESTART_COUNT, &restarts);
 	if (!is_first(step) && time(NULL) >= hold_until(ticket))
 		return 0;
-	char **environment = NULL;
-	spank_get_item(sp, S_JOB_ENV, &environment);
+	char restarts[16] = "0"; /* S_SLURM_RESTART_COUNT is 0 for ever */
+	spank_getenv(sp, "SLURM_RESTART_COUNT", restarts, sizeof restarts);
 
 	char job_arg[32], restarts_arg[32], ticket_arg[sizeof "--ticket=" + TICKET_SIZE];
 	snprintf(job_arg, sizeof job_arg, "--job=%u", job);
-	snprintf(restarts_arg, sizeof restarts_arg, "--restarts=%u", restarts);
+	snprintf(restarts_arg, sizeof restarts_arg, "--restarts=%s", restarts);
 	snprintf(ticket_arg, sizeof ticket_arg, "--ticket=%s", ticket);
 	const char *lead_arg = is_first(step) && task == 0 ? "--lead" : "--lead=false";
 	const char *argv[] = { wrapper, "--hold", ticket_arg, job_arg, restarts_arg, lead_arg, NULL };
-	if (run_wrapper((char *const *)argv, environment) == WORK_IS_CANCELLED)
+	if (run_wrapper((char *const *)argv) == WORK_IS_CANCELLED)
 		_exit(EXIT_FAILURE); /* an optional plugin's return value is overlooked */
 	return 0;
 }

@@ -3,17 +3,12 @@
 
 #include <stdlib.h>
 
-/* makes_job tells a submission from a step of an allocation that is there. */
-static int makes_job(void)
-{
-	return spank_context() == S_CTX_ALLOCATOR || !getenv("SLURM_JOB_ID");
-}
-
-/* start_submission drops what the environment still holds of a reservation that
- * this command is run in: its job is another one. */
+/* start_submission drops what the environment holds of the reservation that an
+ * sbatch or salloc is run in: its job is another one. An srun there starts a step
+ * of that reservation. */
 int start_submission(spank_t sp)
 {
-	if (makes_job()) {
+	if (spank_context() == S_CTX_ALLOCATOR && getenv("SLURM_JOB_ID")) {
 		unsetenv(TICKET_VARIABLE);
 		spank_job_control_unsetenv(sp, TICKET_NAME);
 		forget_options(sp);

@@ -51,6 +51,6 @@ int hold_task(spank_t sp, const char *wrapper);
 
 /* hold.c */
 enum outcome { RUN_THE_WORK, WORK_IS_CANCELLED };
-enum outcome run_wrapper(char *const argv[], char *const envp[]);
+enum outcome run_wrapper(char *const argv[]);
 
 #endif

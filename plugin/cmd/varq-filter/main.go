@@ -17,7 +17,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"strconv"
 	"time"
@@ -102,21 +101,10 @@ func readBox() ([]byte, error) {
 	return io.ReadAll(io.NewSectionReader(box, 0, filter.MaxOptions+1))
 }
 
-// dial finds varqd by VARQ_ENDPOINT, else by the configuration file.
 func dial() (*client.Client, error) {
-	path := os.Getenv("VARQ_CONFIG")
-	if path == "" {
-		path = config.DefaultPath
-	}
-	c, err := config.Load(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		c, err = config.Default(), nil
-	}
+	c, err := config.FindClient(os.Getenv)
 	if err != nil {
 		return nil, err
 	}
-	if endpoint := os.Getenv("VARQ_ENDPOINT"); endpoint != "" {
-		c.Client.Endpoint = endpoint
-	}
-	return client.New(c.Client.Endpoint, c.Client.MungeSocket)
+	return client.New(c.Endpoint, c.MungeSocket)
 }

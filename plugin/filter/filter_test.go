@@ -1,0 +1,177 @@
+package filter
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// now is 2026-11-21T12:00:00 in UTC.
+const now = 1795262400
+
+func TestRead(t *testing.T) {
+	for _, test := range []struct {
+		name, options string
+		want          api.PlanRequest
+	}{
+		{
+			"a deadline only", `{"spank:begin-by":"now+1hour","argv":["job.sh"]}`,
+			api.PlanRequest{BeginBy: now + 3600, Job: workload.Request{Size: workload.Size{Nodes: 1, CPUs: 1}}},
+		},
+		{
+			"everything",
+			`{"spank:begin-by":"17:00","spank:prob":"95%","spank:begin-after":"2026-11-21T15:30","spank:on-miss":"cancel",
+			  "nodes":"4","ntasks-per-node":"2","cpus-per-task":"3","gres":"gres:gpu:a100:2,gres:shard:1","mem":"4G","time":"1-02:00:00",
+			  "partition":"long","account":"phys","qos":"high","comment":"\"\\\n","argv":["a",{"b":1}],"wrap":"true"}`,
+			api.PlanRequest{
+				BeginBy: now + 5*3600, BeginAfter: now + 3*3600 + 1800, Prob: .95, OnMiss: "cancel",
+				Job: workload.Request{
+					Partition: "long", Account: "phys", QOS: "high", Limit: 26 * 3600,
+					Size: workload.Size{Nodes: 4, CPUs: 24, GPUs: 8, Memory: 16384},
+				},
+			},
+		},
+		{
+			"best effort, all the memory", `{"spank:begin-by":"uts1795266000","spank:best-effort":"set","mem":"0?","ntasks":"8"}`,
+			api.PlanRequest{BeginBy: now + 3600, BestEffort: true, Job: workload.Request{Size: workload.Size{Nodes: 1, CPUs: 8}}},
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := Read([]byte(test.options), now, time.UTC)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, got.Request); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+	got, err := Read([]byte(`{"spank:begin-by":"now+1hour","test-only":"set","quiet":"1"}`), now, time.UTC)
+	if err != nil || !got.Quote || !got.Quiet {
+		t.Errorf("--test-only --quiet: %+v, %v", got, err)
+	}
+}
+
+func TestReadRefuses(t *testing.T) {
+	const by = `"spank:begin-by":"now+1hour",`
+	for options, want := range map[string]string{
+		`[]`:                        "Slurm's account of the options is not JSON",
+		`{"spank:begin-by":"soon"}`: "--begin-by: ",
+		`{"spank:begin-by":"2026-11-21T12:00:00"}`:                                "--begin-by: 2026-11-21T12:00:00 is in the past",
+		`{"spank:prob":"0.9"}`:                                                    "--prob needs --begin-by",
+		`{"spank:best-effort":"set"}`:                                             "--best-effort needs --begin-by",
+		`{` + by + `"spank:prob":"1"}`:                                            "--prob: ",
+		`{` + by + `"spank:begin-after":"now+1hour"}`:                             "--begin-after: 2026-11-21T13:00:00 is not before --begin-by, 2026-11-21T13:00:00",
+		`{` + by + `"spank:begin-after":"now+1minute","spank:best-effort":"set"}`: "--begin-after does not go together with --best-effort: the one holds the work, the other does not",
+		`{` + by + `"spank:on-miss":"later"}`:                                     `--on-miss: "later" is neither run nor cancel`,
+		`{` + by + `"begin":"now"}`:                                               "--begin does not go together with --begin-by: varq chooses when the job becomes eligible",
+		`{` + by + `"array":"1-3"}`:                                               "--array does not go together with --begin-by: a reservation is of one job; submit the array's tasks one by one",
+		`{` + by + `"ntasks":"many"}`:                                             `--ntasks: "many" is not a number`,
+		`{` + by + `"nodes":"x"}`:                                                 `--nodes: "x" is not a number of nodes`,
+		`{` + by + `"time":"long"}`:                                               "--time: ",
+		`{` + by + `"deadline":"now","dependency":"singleton"}`: "--deadline does not go together with --begin-by: varq's deadline is that of the start, Slurm's that of the end\n" +
+			"--dependency does not go together with --begin-by: nobody can foresee when it is fulfilled",
+	} {
+		_, err := Read([]byte(options), now, time.UTC)
+		if err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: got error %v, want %s", options, err, want)
+		}
+	}
+}
+
+// write returns the lines for an answer to a submission of some options.
+func write(t *testing.T, options string, a api.PlanAnswer) string {
+	t.Helper()
+	s, err := Read([]byte(options), now, time.UTC)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	if err := s.Write(&text, a); err != nil {
+		t.Fatal(err)
+	}
+	return text.String()
+}
+
+func TestWrite(t *testing.T) {
+	plan := api.Plan{
+		ID: "abcdefgh2345", BeginTime: now + 1800, TimeLimit: 5400, BeginBy: now + 3600, HoldUntil: now + 3600, WorkLimit: 3600,
+		Prob: .9, Estimate: .93999, OnMiss: "run", Comment: "varq:abcdefgh2345",
+		Work: api.Cost{NodeSeconds: 14400, BillingSeconds: 57600}, Worst: api.Cost{NodeSeconds: 7200, BillingSeconds: 28800},
+	}
+	const (
+		asked = `{"spank:begin-by":"now+1hour"}`
+		costs = "say eligible from 2026-11-21T12:30:00, time limit 01:30:00; at most 2.0 node-hours (8.0 billing-hours) on top of the work's 4.0 (16.0)\n"
+	)
+	if diff := cmp.Diff("ticket 1795266000:1795266000:3600:run:abcdefgh2345\n"+
+		"plan abcdefgh2345\nbegin uts1795264200\ntime 90\ncomment varq:abcdefgh2345\n"+
+		"say promised: running by 2026-11-21T13:00:00 with probability 0.90 (forecast 0.93)\n"+costs+"end\n",
+		write(t, asked, api.PlanAnswer{Plan: &plan})); diff != "" {
+		t.Error(diff)
+	}
+
+	if got := write(t, `{"spank:begin-by":"now+1hour","quiet":"1"}`, api.PlanAnswer{Plan: &plan}); strings.Contains(got, "say ") {
+		t.Errorf("with --quiet: %s", got)
+	}
+
+	plan.HoldUntil = now + 1900
+	if got := write(t, asked, api.PlanAnswer{Plan: &plan}); !strings.Contains(got,
+		"running from 2026-11-21T12:31:40, by 2026-11-21T13:00:00, with") {
+		t.Errorf("a window: %s", got)
+	}
+
+	plan.ID, plan.Comment, plan.HoldUntil = "", "", 0
+	if diff := cmp.Diff("ticket 0:1795266000:3600:run:\n"+
+		"say quoted, not promised: running by 2026-11-21T13:00:00, as soon as it can, with probability 0.90 (forecast 0.93)\n"+costs+"end\n",
+		write(t, `{"spank:begin-by":"now+1hour","test-only":"set"}`, api.PlanAnswer{Plan: &plan})); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestWriteRefusal(t *testing.T) {
+	refusal := api.Refusal{Reason: "too large\nfor us", Offers: []api.Offer{
+		{Options: "--begin-by=2026-11-21T14:00:00 --prob=0.9", Prob: .91, Worst: api.Cost{NodeSeconds: 3600}},
+	}}
+	want := "refuse no promise: too large for us\n" +
+		"refuse possible: --begin-by=2026-11-21T14:00:00 --prob=0.9   (probability 0.91, at most 1.0 node-hours extra)\nend\n"
+	if diff := cmp.Diff(want, write(t, `{"spank:begin-by":"now+1hour"}`, api.PlanAnswer{Refusal: &refusal})); diff != "" {
+		t.Error(diff)
+	}
+	var text strings.Builder
+	if err := WriteError(&text, errors.Join(errors.New("one"), errors.New("two"))); err != nil || text.String() != "refuse one\nrefuse two\nend\n" {
+		t.Errorf("%q, %v", text.String(), err)
+	}
+	if err := new(Submission).Write(&text, api.PlanAnswer{}); err == nil {
+		t.Error("an answer that is none: no error")
+	}
+}
+
+// FuzzRead checks that no options make varq.lua see lines that are not there.
+func FuzzRead(f *testing.F) {
+	f.Add(`{"spank:begin-by":"now+1hour","spank:prob":"90%","nodes":"2-4","gres":"gres:gpu:1","mem":"0?"}`)
+	f.Add(`{"spank:begin-by":"\nend\nbegin uts1\n"}`)
+	f.Fuzz(func(t *testing.T, options string) {
+		s, err := Read([]byte(options), now, time.UTC)
+		var text strings.Builder
+		if err != nil {
+			err = WriteError(&text, err)
+		} else {
+			err = s.Write(&text, api.PlanAnswer{Refusal: &api.Refusal{Reason: s.Request.Job.Partition}})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n")
+		for i, line := range lines {
+			if last := i == len(lines)-1; last != (line == "end") || !last && !strings.HasPrefix(line, "refuse ") {
+				t.Errorf("%q made line %q", options, line)
+			}
+		}
+	})
+}
