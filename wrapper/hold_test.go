@@ -1,0 +1,175 @@
+package wrapper
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/varq-project/varq/wrapper/ticket"
+)
+
+// queue is a Slurm with one job, which notes what is asked of it.
+type queue struct {
+	start, limit int64
+	err          error
+	asked        []string
+}
+
+func (q *queue) Job(id int64) (start, limit int64, err error) {
+	q.asked = append(q.asked, fmt.Sprint("job ", id))
+	return q.start, q.limit, q.err
+}
+
+func (q *queue) SetLimit(id, minutes int64) error {
+	q.asked = append(q.asked, fmt.Sprint("limit ", id, " ", minutes))
+	return q.err
+}
+
+func (q *queue) Cancel(id int64) error {
+	q.asked = append(q.asked, fmt.Sprint("cancel ", id))
+	return q.err
+}
+
+func TestWait(t *testing.T) {
+	now := time.Now().Unix()
+	strict := func(deadline int64) ticket.Ticket {
+		return ticket.Ticket{HoldUntil: deadline, BeginBy: deadline, WorkLimit: 600}
+	}
+	cancel := func(deadline int64) ticket.Ticket {
+		t := strict(deadline)
+		t.Cancel = true
+		return t
+	}
+	bestEffort := strict(now + 3600)
+	bestEffort.HoldUntil = 0
+	for _, test := range []struct {
+		name  string
+		hold  Hold
+		queue queue
+		want  error
+		asked []string
+		trim  string // "" for no trimming
+		log   string // the log contains it; "" for an empty log
+	}{
+		{name: "held", hold: Hold{Ticket: strict(now + 2), Job: 7, Lead: true}, trim: fmt.Sprint("7 ", now+2, " 600")},
+		{name: "held, another task", hold: Hold{Ticket: strict(now + 2), Job: 7}},
+		{name: "best effort", hold: Hold{Ticket: bestEffort, Job: 7, Lead: true}, trim: fmt.Sprint("7 ", now, " 600")},
+		{name: "outside of a job", hold: Hold{Ticket: strict(now), Lead: true}},
+		{
+			name: "late", hold: Hold{Ticket: strict(now - 90), Job: 7, Lead: true},
+			trim: fmt.Sprint("7 ", now, " 600"), log: "varq: started 00:01:30 after the deadline",
+		},
+		{name: "late, another task", hold: Hold{Ticket: strict(now - 90), Job: 7}},
+		{
+			name: "requeued", hold: Hold{Ticket: cancel(now - 90), Job: 7, Restarts: 1, Lead: true},
+			trim: fmt.Sprint("7 ", now, " 600"), log: "requeued, and started again after the deadline",
+		},
+		{
+			name: "missed", hold: Hold{Ticket: cancel(now - 90), Job: 7, Lead: true}, queue: queue{start: now - 89},
+			want: ErrCancelled, asked: []string{"job 7", "cancel 7"}, log: "the work does not run, as --on-miss=cancel says",
+		},
+		{
+			name: "missed, another task", hold: Hold{Ticket: cancel(now - 90), Job: 7}, queue: queue{start: now - 89},
+			want: ErrCancelled, asked: []string{"job 7"},
+		},
+		{name: "missed, outside of a job", hold: Hold{Ticket: cancel(now - 90), Lead: true}, want: ErrCancelled, log: "has passed"},
+		{
+			name: "started in time", hold: Hold{Ticket: cancel(now - 90), Job: 7, Lead: true}, queue: queue{start: now - 90},
+			asked: []string{"job 7"}, trim: fmt.Sprint("7 ", now, " 600"), log: "started 00:01:30 after",
+		},
+		{
+			name: "missed, or not", hold: Hold{Ticket: cancel(now - 90), Job: 7, Lead: true}, queue: queue{err: errors.New("no\nSlurm")},
+			asked: []string{"job 7"}, trim: fmt.Sprint("7 ", now, " 600"), log: "and so the work runs: no; Slurm\n",
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			var log strings.Builder
+			var trimmed string
+			h := test.hold
+			h.Queue, h.Log = &test.queue, &log
+			h.Trim = func(job, begin, workLimit int64) error {
+				// The second in which this test runs may have changed.
+				if begin > h.HoldUntil && begin-now < 5 {
+					begin = now
+				}
+				trimmed = fmt.Sprint(job, " ", begin, " ", workLimit)
+				return nil
+			}
+			if err := h.Wait(); !errors.Is(err, test.want) {
+				t.Errorf("got error %v, want %v", err, test.want)
+			}
+			if late := time.Since(time.Unix(max(now, h.HoldUntil), 0)); late < 0 {
+				t.Errorf("the work started %v early", -late)
+			}
+			if trimmed != test.trim {
+				t.Errorf("trimmed %q, want %q", trimmed, test.trim)
+			}
+			if diff := cmp.Diff(test.asked, test.queue.asked); diff != "" {
+				t.Error(diff)
+			}
+			if got := log.String(); !strings.Contains(got, test.log) || (test.log == "") != (got == "") {
+				t.Errorf("logged %q, want %q", got, test.log)
+			}
+		})
+	}
+}
+
+func TestTrimLimit(t *testing.T) {
+	const start = 1795262400
+	for _, test := range []struct {
+		name                    string
+		limit, begin, workLimit int64
+		want                    string // "" for nothing to do
+	}{
+		{"held for ten minutes", 90 * 60, start + 600, 3600, "limit 7 70"},
+		{"up to whole minutes", 90 * 60, start + 601, 3600, "limit 7 71"},
+		{"short enough", 70 * 60, start + 600, 3600, ""},
+		{"never raised", 60 * 60, start + 600, 3600, ""},
+		{"begun with the job", 90 * 60, start - 1, 3600, "limit 7 60"},
+	} {
+		q := queue{start: start, limit: test.limit}
+		if err := TrimLimit(&q, 7, test.begin, test.workLimit); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(q.asked[1:], " "); got != test.want {
+			t.Errorf("%s: %q, want %q", test.name, got, test.want)
+		}
+	}
+	q := queue{err: errors.New("no Slurm")}
+	if err := TrimLimit(&q, 7, start, 60); err == nil {
+		t.Error("without an answer: no error")
+	}
+}
+
+func TestParseJob(t *testing.T) {
+	start, limit, err := parseJob("2026-11-21T12:00:00 1-02:03:04\n")
+	if err != nil || start != 1795262400 || limit != 26*3600+184 {
+		t.Errorf("%d, %d, %v", start, limit, err)
+	}
+	for _, line := range []string{"", "N/A 1:00", "2026-11-21T12:00:00", "2026-11-21T12:00:00 long", "one two three"} {
+		if start, limit, err := parseJob(line); err == nil {
+			t.Errorf("%q: %d, %d", line, start, limit)
+		}
+	}
+}
+
+func FuzzParseJob(f *testing.F) {
+	f.Add("2026-11-21T12:00:00 1-02:03:04\n")
+	f.Fuzz(func(t *testing.T, line string) {
+		if _, limit, err := parseJob(line); err == nil && limit < 0 {
+			t.Errorf("%q: limit %d", line, limit)
+		}
+	})
+}
+
+func TestPlain(t *testing.T) {
+	got := plain([]string{"PATH=/bin", "TZ=Asia/Tokyo", "SQUEUE_FORMAT=%i", "SLURM_TIME_FORMAT=relative", "SLURM_CONF=/etc/slurm.conf"})
+	if diff := cmp.Diff([]string{"PATH=/bin", "SLURM_CONF=/etc/slurm.conf", "TZ=UTC"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
