@@ -86,6 +86,7 @@ type Keeper struct {
 	mu        sync.Mutex
 	forecasts map[string]float64 // of pending reservations, by plan
 	retry     map[string]int64   // when to touch a plan's job again after a failure
+	jobless   map[string]int     // open plans without a job, by user
 }
 
 // picture is what was last known of the cluster.
@@ -98,7 +99,7 @@ type picture struct {
 // New returns a Keeper. Refresh must have succeeded before it can promise
 // anything.
 func New(o Options) *Keeper {
-	return &Keeper{Options: o, looking: make(chan struct{}, 1), forecasts: map[string]float64{}, retry: map[string]int64{}}
+	return &Keeper{Options: o, looking: make(chan struct{}, 1), forecasts: map[string]float64{}, retry: map[string]int64{}, jobless: map[string]int{}}
 }
 
 // Refresh looks at what the cluster allows. On failure the old picture stays.

@@ -361,6 +361,19 @@ func TestRefusals(t *testing.T) {
 	s.open()
 }
 
+func TestNobodyFillsTheLedger(t *testing.T) {
+	s := newSite(t)
+	s.jobless["alice"] = maxJobless - 1
+	p := s.promise("alice", request(epoch+7200))
+	if _, err := s.Plan(t.Context(), "alice", request(epoch+7200), true); !errors.Is(err, server.ErrConflict) {
+		t.Errorf("one too many: %v", err)
+	}
+	s.promise("bob", request(epoch+7200))
+	s.submit("alice", 7, p)
+	s.at(epoch + 5) // counts what there really is
+	s.promise("alice", request(epoch+7200))
+}
+
 func TestBinding(t *testing.T) {
 	s := newSite(t)
 	p := s.promise("alice", request(epoch+7200))

@@ -50,6 +50,9 @@ func (k *Keeper) Plan(ctx context.Context, user string, req *api.PlanRequest, pr
 	if !promise {
 		return answer, nil
 	}
+	if !k.admit(user) {
+		return api.PlanAnswer{}, server.Fault(server.ErrConflict, fmt.Sprintf("you have %d reservations that no job has taken up", maxJobless))
+	}
 	plan.ID = api.NewPlanID()
 	plan.Comment = api.CommentPrefix + plan.ID
 	if err := k.Ledger.Promise(ctx, &api.Reservation{
@@ -62,6 +65,21 @@ func (k *Keeper) Plan(ctx context.Context, user string, req *api.PlanRequest, pr
 	k.Metrics.promises.Inc()
 	k.Log.Info("promised", "plan", plan.ID, "user", user, "begin_by", plan.BeginBy, "prob", plan.Prob, "estimate", plan.Estimate, "begin", plan.BeginTime, "limit", plan.TimeLimit)
 	return answer, nil
+}
+
+// maxJobless bounds how many promises without a job a user may have, lest one
+// fills the ledger.
+const maxJobless = 10_000
+
+// admit counts one more promise of user's, unless there are too many.
+func (k *Keeper) admit(user string) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.jobless[user] >= maxJobless {
+		return false
+	}
+	k.jobless[user]++
+	return true
 }
 
 // request translates a user's request for the planner.

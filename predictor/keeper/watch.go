@@ -42,7 +42,7 @@ func (k *Keeper) Watch(ctx context.Context) (jobs []accounting.QueueEntry, open 
 	if err != nil {
 		return nil, len(entries), fmt.Errorf("read the queue: %w", err)
 	}
-	k.forget(entries)
+	k.count(entries)
 	q := newQueue(jobs)
 	// Jobs in the queue come first: they do not wait for accounting to answer.
 	for _, step := range []func(context.Context, *ledger.Entry, *queue, int64) error{k.live, k.ended} {
@@ -349,14 +349,20 @@ func (k *Keeper) resting(plan string, now int64) bool {
 	return now < k.retry[plan]
 }
 
-// forget drops what is remembered of reservations that are not open any more.
-func (k *Keeper) forget(open []ledger.Entry) {
+// count brings what is remembered of open reservations up to date, and forgets
+// the others.
+func (k *Keeper) count(open []ledger.Entry) {
 	keep := make(map[string]bool, len(open))
+	jobless := map[string]int{}
 	for i := range open {
 		keep[open[i].ID] = true
+		if open[i].Job == 0 {
+			jobless[open[i].User]++
+		}
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	k.jobless = jobless
 	for plan := range k.forecasts {
 		if !keep[plan] {
 			delete(k.forecasts, plan)
