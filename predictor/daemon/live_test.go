@@ -7,7 +7,11 @@ import (
 	"iter"
 	"log/slog"
 	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -51,6 +55,14 @@ func startLive(t *testing.T) *live {
 	for _, variable := range l.Env() {
 		name, value, _ := strings.Cut(variable, "=")
 		t.Setenv(name, value)
+	}
+	if l.Root() != "/" { // varqd runs here, the Slurm whose scontrol it needs does not
+		commands := t.TempDir()
+		script := fmt.Sprintf("#!/bin/sh\nexec chroot %s scontrol \"$@\"\n", l.Root())
+		if err := os.WriteFile(filepath.Join(commands, "scontrol"), []byte(script), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("PATH", commands+":"+os.Getenv("PATH"))
 	}
 	token, err := l.TokenFile(t.Context(), "root")
 	if err != nil {
@@ -118,6 +130,29 @@ func (l *live) run(user, name string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
+// curl runs curl as a user, on varqd's side of a chroot.
+func (l *live) curl(name string, args ...string) string {
+	l.t.Helper()
+	u, err := user.Lookup(name)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	var credential syscall.Credential
+	if _, err := fmt.Sscan(u.Uid, &credential.Uid); err != nil {
+		l.t.Fatal(err)
+	}
+	if _, err := fmt.Sscan(u.Gid, &credential.Gid); err != nil {
+		l.t.Fatal(err)
+	}
+	cmd := exec.CommandContext(l.t.Context(), "curl", args...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &credential}
+	out, err := cmd.Output()
+	if err != nil {
+		l.t.Fatalf("curl %s: %v", strings.Join(args, " "), err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
 // ask calls varqd as a user and decodes its answer, if there is one.
 func (l *live) ask(user, path string, request, answer any) (status string) {
 	l.t.Helper()
@@ -129,7 +164,7 @@ func (l *live) ask(user, path string, request, answer any) (status string) {
 		}
 		args = append(args, "--data", string(body))
 	}
-	out := l.run(user, "curl", args...)
+	out := l.curl(user, args...)
 	i := strings.LastIndexByte(out, '\n')
 	if status = out[i+1:]; status == "200" && answer != nil {
 		if err := json.Unmarshal([]byte(out[:i]), answer); err != nil {
