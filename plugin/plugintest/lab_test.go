@@ -30,13 +30,18 @@ type lab struct {
 	bin   string
 }
 
-// startLab builds what is tested and starts a Slurm that uses it.
+// startLab builds what is tested and starts a Slurm that uses it: 22.05, or 24.11
+// if VARQ_SLURM24=1 is in the environment.
 func startLab(t *testing.T) *lab {
 	t.Helper()
 	if testing.Short() || os.Geteuid() != 0 {
 		t.Skip("starts a real Slurm: needs root, and not in short mode")
 	}
-	if err := cluster.Install(t.Context(), cluster.Slurm2205, os.Stderr); errors.Is(err, cluster.ErrNoSlurm) {
+	version := cluster.Slurm2205
+	if os.Getenv("VARQ_SLURM24") == "1" {
+		version = cluster.Slurm2411
+	}
+	if err := cluster.Install(t.Context(), version, os.Stderr); errors.Is(err, cluster.ErrNoSlurm) {
 		t.Skip(err)
 	} else if err != nil {
 		t.Fatal(err)
@@ -49,11 +54,17 @@ func startLab(t *testing.T) *lab {
 	if err := os.Chmod(bin, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	build(t, "make", "-C", "../spank", "OUT="+bin)
+	// Slurm's headers alone: beside those of 24.11 lie another libc's.
+	headers := t.TempDir()
+	if err := os.Symlink(filepath.Join(cluster.IncludeDir(version), "slurm"), filepath.Join(headers, "slurm")); err != nil {
+		t.Fatal(err)
+	}
+	build(t, "make", "-C", "../spank", "OUT="+bin, "SLURM_CFLAGS=-I"+headers)
 	build(t, "go", "build", "-o", bin+"/", "../cmd/varq-filter", "../../wrapper/cmd/varq-wrapper")
 
 	l := &lab{bin: bin, varqd: startVarqd(t, bin)}
 	l.Cluster = cluster.ForTest(t, cluster.Options{
+		Version: version, Bind: []string{bin},
 		PlugStack: fmt.Sprintf("optional %s/spank_varq.so wrapper=%s/varq-wrapper\n", bin, bin),
 		CliFilter: l.cliFilter(t),
 	})
