@@ -7,6 +7,7 @@ package e2e
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"math"
 	"os"
@@ -77,6 +78,16 @@ func wantStart(t *testing.T, output string, at int64) {
 	}
 }
 
+// wantPrompt checks that work which nothing held started with its job: within
+// the second that Slurm rounds the job's start down to, and the moment that it
+// takes Slurm to start a script.
+func wantPrompt(t *testing.T, output string, start int64) {
+	t.Helper()
+	if got := stamps(t, output, "work"); len(got) != 1 || got[0] < float64(start) || got[0] > float64(start)+3 {
+		t.Errorf("the job started at %d, its work at %v", start, got)
+	}
+}
+
 // reserve submits a job and returns its number and its reservation.
 func reserve(t *testing.T, s *site.Site, user string, args ...string) (int64, api.Reservation) {
 	t.Helper()
@@ -141,4 +152,14 @@ func mustRun(t *testing.T, s *site.Site, user, name string, args ...string) site
 		t.Fatalf("%s %s: exit code %d: %s", name, strings.Join(args, " "), r.Code, r.Stderr)
 	}
 	return r
+}
+
+// TestMain lets all reservations wait for their deadlines at the same time,
+// whatever the number of processors.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", "64"); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
 }

@@ -140,9 +140,5 @@ func (s *Site) WaitSettled(ctx context.Context, user string, id int64, within ti
 
 // Bind asks varqd, as a user, to bind a plan to a job.
 func (s *Site) Bind(ctx context.Context, user, plan string, job int64) (Run, error) {
-	body, err := json.Marshal(api.Binding{Plan: plan, Job: job})
-	if err != nil {
-		return Run{}, err
-	}
-	return s.Run(ctx, user, "curl", "--silent", "--fail", "--unix-socket", s.Socket(), "--data", string(body), "http://varq"+api.PathBind)
+	return s.Run(ctx, user, "varq-filter", "bind", plan, strconv.FormatInt(job, 10))
 }

@@ -66,7 +66,7 @@ func Start(ctx context.Context, o Options) (s *Site, err error) {
 		return s, err
 	}
 	fmt.Fprintln(o.Progress, "installing varq with make install DESTDIR="+dest)
-	if err := install(ctx, dest, o.Version); err != nil {
+	if err := s.install(ctx, o.Version); err != nil {
 		return s, err
 	}
 	plugStack, err := s.plugStack()
@@ -94,10 +94,14 @@ func Start(ctx context.Context, o Options) (s *Site, err error) {
 }
 
 // ForTest starts a site for one test, or skips it when this machine cannot run
-// one. The site is stopped when the test ends; the logs of a failed test's
+// one. Without a version in the options, VARQ_SLURM24=1 in the environment
+// selects Slurm 24.11. The site is stopped when the test ends; the logs of a failed test's
 // daemons are shown.
 func ForTest(t testing.TB, o Options) *Site {
 	t.Helper()
+	if o.Version == "" && os.Getenv("VARQ_SLURM24") == "1" {
+		o.Version = cluster.Slurm2411
+	}
 	if testing.Short() {
 		t.Skip("a private Slurm takes its time; not with -short")
 	}
