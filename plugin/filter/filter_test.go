@@ -61,7 +61,7 @@ func TestRead(t *testing.T) {
 func TestReadRefuses(t *testing.T) {
 	const by = `"spank:begin-by":"now+1hour",`
 	for options, want := range map[string]string{
-		`[]`:                        "Slurm's account of the options is not JSON",
+		`[]`:                        "the options are not JSON",
 		`{"spank:begin-by":"soon"}`: "--begin-by: ",
 		`{"spank:begin-by":"2026-11-21T12:00:00"}`:                                "--begin-by: 2026-11-21T12:00:00 is in the past",
 		`{"spank:prob":"0.9"}`:                                                    "--prob needs --begin-by",

@@ -29,7 +29,7 @@ func parseOptions(text []byte) (options, error) {
 	}
 	var raw map[string]json.RawMessage
 	if err := json.Unmarshal(text, &raw); err != nil {
-		return nil, fmt.Errorf("Slurm's account of the options is not JSON: %w", err)
+		return nil, fmt.Errorf("the options are not JSON: %w", err)
 	}
 	given := make(options, len(raw))
 	for name, value := range raw {

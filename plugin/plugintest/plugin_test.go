@@ -29,6 +29,7 @@ func TestPlugin(t *testing.T) {
 		"cancel while held": cancelWhileHeld,
 		"requeue":           requeue,
 		"on miss":           onMiss,
+		"bad ticket":        badTicket,
 		"nested":            nested,
 		"refused":           refused,
 		"conflicts":         conflicts,
@@ -278,6 +279,17 @@ func onMiss(t *testing.T, l *lab) {
 	}
 }
 
+// badTicket: whatever a node makes of a ticket, the work runs, and the reason is
+// said.
+func badTicket(t *testing.T, l *lab) {
+	for _, ticket := range []string{"", "garbage", "1:2:3", "99999999999999999999:1:1:run:", strings.Repeat("1", 300)} {
+		r := l.run(t, "srun", "--time=1", "--export=ALL,SLURM_SPANK_VARQ_TICKET="+ticket, "bash", "-c", "env | grep SPANK; echo ran")
+		if r.code != 0 || r.stdout != "ran\n" || !strings.Contains(r.stderr, "the work starts at once") {
+			t.Errorf("ticket %.20q: exit code %d, printed %q, said %q", ticket, r.code, r.stdout, r.stderr)
+		}
+	}
+}
+
 // nested: what a job of a reservation submits, from salloc's shell too, is no
 // reservation itself.
 func nested(t *testing.T, l *lab) {
@@ -328,6 +340,7 @@ func conflicts(t *testing.T, l *lab) {
 		{[]string{"-N1", ":", "-N1", by}, "heterogeneous"},
 		{[]string{"--begin-by=2001-01-01T00:00:00"}, "--begin-by: 2001-01-01T00:00:00 is in the past"},
 		{[]string{"--begin-by=yesterweek"}, "yesterweek"},
+		{[]string{"--begin-by=%s%n$(reboot)"}, "%s%n$(reboot)"},
 		{[]string{by, "--prob=1.5"}, "--prob: "},
 		{[]string{by, "--prob=0"}, "--prob: "},
 		{[]string{by, "--prob=often"}, "--prob: "},

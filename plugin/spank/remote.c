@@ -23,11 +23,16 @@ static long long hold_until(const char *ticket)
 int hold_task(spank_t sp, const char *wrapper)
 {
 	char ticket[TICKET_SIZE];
-	if (spank_getenv(sp, TICKET_VARIABLE, ticket, sizeof ticket) != ESPANK_SUCCESS)
+	spank_err_t err = spank_getenv(sp, TICKET_VARIABLE, ticket, sizeof ticket);
+	if (err == ESPANK_ENV_NOEXIST)
 		return 0;
 	/* The work's environment is its user's own again; and nothing that it
 	 * starts is held a second time. */
 	spank_unsetenv(sp, TICKET_VARIABLE);
+	if (err != ESPANK_SUCCESS) {
+		slurm_error("varq: %s: %s; the work starts at once", TICKET_VARIABLE, spank_strerror(err));
+		return 0;
+	}
 
 	uint32_t job = 0, step = 0, task = 0;
 	spank_get_item(sp, S_JOB_ID, &job);
