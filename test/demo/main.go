@@ -172,7 +172,7 @@ func (d *demo) show(name string, args ...string) error {
 func (d *demo) reserve(name string, options ...string) error {
 	r := &reservation{name: name, output: filepath.Join(d.JobDir(), name+".out")}
 	script := filepath.Join(d.JobDir(), name+".sh")
-	text := "#!/bin/bash\n#SBATCH --output=" + r.output + "\ndate +%s.%N\nsleep 5\n"
+	text := "#!/bin/bash\n#SBATCH --output=" + r.output + "\ndate +%s.%N\nsleep 30\n"
 	if err := os.WriteFile(script, []byte(text), 0o755); err != nil {
 		return err
 	}
