@@ -51,7 +51,7 @@ func (l *Ledger) Select(ctx context.Context, q Query) ([]Entry, error) {
 		work_node_seconds, work_billing_seconds, worst_node_seconds, worst_billing_seconds, expected_node_seconds, expected_billing_seconds,
 		sample, class, comment, promised_at, open,
 		state, job, submit, set_begin_time, set_time_limit, was_begin, was_limit, held, yielded, late, eligible, start, work_start, end, note
-		FROM reservations`+clause+` ORDER BY begin_by, id`, args...)
+		FROM reservations`+clause+` ORDER BY begin_by, job, id`, args...)
 	if err != nil {
 		return nil, fmt.Errorf("ledger: %w", err)
 	}
