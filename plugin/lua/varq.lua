@@ -36,8 +36,14 @@ local function given(options)
 	end
 end
 
+-- say tells the user something. Slurm's own log_error would put "sbatch: error:
+-- lua:" before every line.
+local function say(text)
+	io.stderr:write("varq: ", text, "\n")
+end
+
 local function refuse(text)
-	slurm.log_error("varq: %s", text)
+	say(text)
 	return slurm.ERROR
 end
 
@@ -84,8 +90,8 @@ local act = {
 	end,
 	ticket = function(_, rest) put_in_box("ticket " .. rest .. "\n") end,
 	plan = function(_, rest) plan = rest end,
-	say = function(_, rest) io.stderr:write("varq: ", rest, "\n") end,
-	refuse = function(_, rest) refuse(rest) return true end,
+	say = function(_, rest) say(rest) end,
+	refuse = function(_, rest) say(rest) return true end,
 	["end"] = function() end,
 }
 

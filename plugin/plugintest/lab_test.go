@@ -54,12 +54,7 @@ func startLab(t *testing.T) *lab {
 	if err := os.Chmod(bin, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	// Slurm's headers alone: beside those of 24.11 lie another libc's.
-	headers := t.TempDir()
-	if err := os.Symlink(filepath.Join(cluster.IncludeDir(version), "slurm"), filepath.Join(headers, "slurm")); err != nil {
-		t.Fatal(err)
-	}
-	build(t, "make", "-C", "../spank", "OUT="+bin, "SLURM_CFLAGS=-I"+headers)
+	build(t, "make", "-C", "../spank", "OUT="+bin, "SLURM_CFLAGS=-I"+cluster.IncludeDir(version))
 	build(t, "go", "build", "-o", bin+"/", "../cmd/varq-filter", "../../wrapper/cmd/varq-wrapper")
 
 	l := &lab{bin: bin, varqd: startVarqd(t, bin)}

@@ -41,13 +41,19 @@ func Slurm24Root() string {
 	return "/var/cache/varq-slurm24"
 }
 
-// IncludeDir returns where the C headers of a version lie once it is installed.
+// IncludeDir returns where the C headers of a version lie once it is installed:
+// Slurm's alone, because those of the chroot's C library are not this machine's.
 // A plugin built with them on the machine works in the cluster.
 func IncludeDir(v Version) string {
 	if v == Slurm2411 {
-		return filepath.Join(Slurm24Root(), "usr", "include")
+		return filepath.Join(Slurm24Root(), "usr", "local", "include")
 	}
 	return "/usr/include"
+}
+
+// linkHeaders makes IncludeDir in a chroot.
+func linkHeaders(dir string) error {
+	return os.Symlink("../../include/slurm", filepath.Join(dir, "usr", "local", "include", "slurm"))
 }
 
 // chrootMade reports whether the cached Debian 13 is there. It is put in its
@@ -88,6 +94,9 @@ chroot "$0" apt-get install --yes --no-install-recommends "$@" && chroot "$0" ap
 	install := exec.CommandContext(ctx, "unshare", args...)
 	install.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
 	if err := runLogged(install, progress); err != nil {
+		return err
+	}
+	if err := linkHeaders(partial); err != nil {
 		return err
 	}
 	if err := os.Remove(dir); err != nil { // it is empty

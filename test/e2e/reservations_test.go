@@ -118,9 +118,9 @@ func fourNodes(t *testing.T, s *site.Site) {
 // window: the work may start from --begin-after on.
 func window(t *testing.T, s *site.Site) {
 	file, out := script(t, s, "window", "", "")
-	at := time.Now().Add(2 * lead).Unix()
-	after := at - 60
-	id, r := reserve(t, s, "alice", fmt.Sprintf("--begin-by=uts%d", at), fmt.Sprintf("--begin-after=uts%d", after),
+	option, at := deadline()
+	after := at - 30
+	id, r := reserve(t, s, "alice", option, fmt.Sprintf("--begin-after=uts%d", after),
 		"--prob=0.8", "--time=5", file)
 	if r.HoldUntil != after {
 		t.Errorf("held until %d, not %d", r.HoldUntil, after)
@@ -199,9 +199,9 @@ func salloc(t *testing.T, s *site.Site) {
 // signal: a signal during the hold does not end the job.
 func signal(t *testing.T, s *site.Site) {
 	file, out := script(t, s, "signal", "", "")
-	at := time.Now().Add(2 * lead).Unix()
-	id, _ := reserve(t, s, "alice", fmt.Sprintf("--begin-by=uts%d", at), "--prob=0.97", "--time=5", file)
-	if err := s.WaitState(t.Context(), id, 3*lead, "RUNNING"); err != nil {
+	option, at := deadline()
+	id, _ := reserve(t, s, "alice", option, "--prob=0.97", "--time=5", file)
+	if err := s.WaitState(t.Context(), id, lead, "RUNNING"); err != nil {
 		t.Fatal(err)
 	}
 	time.Sleep(2 * time.Second)
@@ -241,15 +241,22 @@ func onMiss(t *testing.T, s *site.Site) {
 // requeue: a job that Slurm starts a second time, after its deadline, does not
 // wait again.
 func requeue(t *testing.T, s *site.Site) {
-	file, out := script(t, s, "requeue", "#SBATCH --requeue --open-mode=append", "echo restarts ${SLURM_RESTART_COUNT:-0}; [ -n \"$SLURM_RESTART_COUNT\" ] || sleep 120")
+	file, out := script(t, s, "requeue", "#SBATCH --requeue --open-mode=append", "echo restarts ${SLURM_RESTART_COUNT:-0}; [ -n \"$SLURM_RESTART_COUNT\" ] || sleep 60")
 	option, at := deadline()
 	id, _ := reserve(t, s, "bob", option, "--prob=0.8", "--time=5", file)
 	time.Sleep(time.Until(time.Unix(at+3, 0)))
 	if err := s.WaitState(t.Context(), id, 30*time.Second, "RUNNING"); err != nil {
 		t.Fatal(err)
 	}
-	mustRun(t, s, "root", "scontrol", "requeue", strconv.FormatInt(id, 10))
-	if err := s.WaitState(t.Context(), id, 4*time.Minute, "COMPLETED"); err != nil {
+	job := strconv.FormatInt(id, 10)
+	mustRun(t, s, "root", "scontrol", "requeue", job)
+	if err := s.WaitState(t.Context(), id, 30*time.Second, "PENDING"); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(3 * time.Second) // the first run must be gone from its node
+	// Slurm lets a requeued job wait for two minutes.
+	mustRun(t, s, "root", "scontrol", "update", "JobId="+job, "StartTime=now")
+	if err := s.WaitState(t.Context(), id, time.Minute, "COMPLETED"); err != nil {
 		t.Fatal(err)
 	}
 	if got := stamps(t, out, "work"); len(got) != 2 || got[0]-float64(at) > 1 {
