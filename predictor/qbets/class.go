@@ -1,6 +1,7 @@
 package qbets
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -9,8 +10,8 @@ import (
 )
 
 // Class is a set of requests that are served alike, or are taken to be. A field
-// left at its zero value does not restrict the class, so Class{} holds every
-// request.
+// left at its zero value does not restrict what the class holds; a Classifier
+// that tells partitions or QOS apart leaves them so for requests that name none.
 type Class struct {
 	Partition string
 	QOS       string
@@ -36,13 +37,43 @@ const (
 	GPUs
 )
 
-// Classifier tells which classes a request belongs to.
+// Classifier tells which class a request belongs to.
 type Classifier interface {
-	// Classes appends to dst the classes of r and returns the result: at least
-	// one, the finest first, each a part of the next and none twice. The last is
-	// the same for all requests. The rest of r being equal, the same finest class
-	// comes with the same others.
-	Classes(dst []Class, r *workload.Request) []Class
+	// Class returns the one class of r. No request belongs to two.
+	Class(r *workload.Request) Class
+}
+
+// atLeast reports whether every request of c asks for at least as much as one of
+// d in the same partition: as long, and as many of the same unit. Several nodes
+// are more than CPUs of one node.
+func (c Class) atLeast(d Class) bool {
+	larger := c.Unit == d.Unit && c.Size.Above >= d.Size.Above || c.Unit == Nodes && d.Unit == CPUs
+	return larger && c.Limit.Above >= d.Limit.Above
+}
+
+// compare orders the classes of a partition by limit, by size within a limit,
+// and then by QOS.
+func (c Class) compare(d Class) int {
+	return cmp.Or(
+		cmp.Compare(c.Limit.Above, d.Limit.Above),
+		cmp.Compare(c.Unit, d.Unit),
+		cmp.Compare(c.Size.Above, d.Size.Above),
+		cmp.Compare(c.QOS, d.QOS),
+	)
+}
+
+// widened returns c without the ends that leave out d, which is atLeast c.
+func (c Class) widened(d Class) Class {
+	if d.QOS != c.QOS {
+		c.QOS = ""
+	}
+	if d.Unit != c.Unit || d.Size != c.Size {
+		c.Size.Through = 0
+	}
+	if d.Limit != c.Limit {
+		c.Limit.Through = 0
+	}
+	return c
 }
 
 // String names the class as sites would: "partition=batch nodes=3-4

@@ -2,73 +2,69 @@ package qbets
 
 import (
 	"math"
-
-	"github.com/varq-project/varq/predictor/stats"
+	"sort"
 )
 
-// evidence is what answers for a request: the past its forecasts come from, and
-// the pasts of finer classes that are too short to forecast. Those few waits
-// cannot vouch for anything, but they can object: a forecast never exceeds what
-// they leave credible.
+// evidence is the past waits that answer for a request: those of its own class
+// and, when they are too few, of the classes of the same partition that ask for
+// at least as much. The shorter and smaller jobs that most waits come from
+// cannot vouch for it.
 type evidence struct {
-	past   *history
-	sparse []*history
+	class Class // holds all the requests whose waits these are
+	pasts []*history
+	waits int // in all pasts
 }
 
-// gather finds the evidence for classes, in place of what e held. The past is
-// that of the finest class with MinHistory waits or more, else of the coarsest
-// there is; it is nil when nothing was learnt. The choice does not depend on the
-// quantile or the budget asked for, or forecasts would not be monotone in them.
-func (p *Predictor) gather(e *evidence, classes []Class) {
-	e.past, e.sparse = nil, e.sparse[:0]
-	for _, class := range classes {
-		h := p.classes[class]
-		if h == nil {
-			continue
-		}
-		if e.past != nil {
-			e.sparse = append(e.sparse, e.past)
-		}
-		e.past = h
-		if h.len() >= p.least {
-			return
-		}
-	}
-}
-
-// probability returns the lower confidence bound, at level c, on the
-// probability of a wait within the budget that the past had within waits for,
-// but no more than the upper confidence bound of any sparse class.
-func (e *evidence) probability(within int, budget int64, c float64) float64 {
-	prob := stats.LowerProportion(within, e.past.len(), c)
-	for _, h := range e.sparse {
-		n := h.len()
-		few, _ := h.within(budget)
-		prob = min(prob, 1-stats.LowerProportion(n-few, n, c))
-	}
-	return prob
-}
-
-// objection returns the greatest lower confidence bound, at level c, that a
-// sparse class puts on the q-quantile, and which it is; nil when none does. It
-// is the counterpart of the objections in probability.
-func (e *evidence) objection(q, c float64) (wait uint32, by *history) {
-	for _, h := range e.sparse {
-		k, _, ok := stats.QuantileBound(h.len(), 1-q, c)
-		if !ok {
-			continue
-		}
-		if w := h.sorted.Select(h.len() - k); by == nil || w > wait {
-			wait, by = w, h
+// gather finds the evidence for a class, in place of what e held. It takes the
+// pasts of the class's own QOS, the nearest first: larger jobs of the same limit,
+// then longer ones. Then it takes those of other QOS in the same order. It stops
+// at MinHistory waits, and holds fewer when there are no more. What it takes does
+// not depend on the quantile or the budget asked for, or forecasts would not be
+// monotone in them.
+func (p *Predictor) gather(e *evidence, class Class) {
+	e.class, e.pasts, e.waits = class, e.pasts[:0], 0
+	for _, own := range [...]bool{true, false} {
+		for _, h := range p.partitions[class.Partition] {
+			if !h.class.atLeast(class) || (h.class.QOS == class.QOS) != own {
+				continue
+			}
+			e.class = e.class.widened(h.class)
+			e.pasts = append(e.pasts, h)
+			e.waits += h.len()
+			if e.waits >= p.least {
+				return
+			}
 		}
 	}
-	return wait, by
 }
 
 // within returns how many of the waits are within the budget, and their sum.
-func (h *history) within(budget int64) (count int, sum int64) {
+func (e *evidence) within(budget int64) (count int, sum int64) {
 	if budget < 0 {
 		return 0, 0
 	}
-	return h.sorted.Through(uint32(min(budget, math.MaxUint32)))
+	for _, h := range e.pasts {
+		n, s := h.sorted.Through(uint32(min(budget, math.MaxUint32)))
+		count += n
+		sum += s
+	}
+	return count, sum
+}
+
+// smallest returns the k-th smallest wait, seconds; 1 <= k <= e.waits.
+func (e *evidence) smallest(k int) int64 {
+	return int64(sort.Search(math.MaxUint32, func(wait int) bool {
+		n, _ := e.within(int64(wait))
+		return n >= k
+	}))
+}
+
+// changed returns the time of the last change point in any of the pasts, Unix
+// seconds, or 0.
+func (e *evidence) changed() int64 {
+	var last int64
+	for _, h := range e.pasts {
+		last = max(last, h.changed)
+	}
+	return last
 }

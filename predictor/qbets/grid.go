@@ -7,18 +7,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Grid is a fixed Classifier: sizes by doublings and time limits by the steps
-// that sites and users like to choose. From fine to coarse its classes are
-//
-//	partition, QOS, limit and size
-//	partition, QOS and limit
-//	partition and limit
-//	partition
-//	all jobs
-//
-// A request that names no QOS or partition skips the level that adds nothing.
-// Size goes first because, of what a scheduler looks at, it tells the least:
-// priority comes with the QOS, and backfilling goes by the limit.
+// Grid is a fixed Classifier: by partition, by QOS, by size in doublings and by
+// time limit in the steps that sites and users like to choose.
 type Grid struct{}
 
 // limitSteps are the upper ends of Grid's limit classes, seconds; the last class
@@ -33,22 +23,10 @@ const (
 	hour   = 60 * minute
 )
 
-// Classes implements [Classifier].
-func (Grid) Classes(dst []Class, r *workload.Request) []Class {
+// Class implements [Classifier].
+func (Grid) Class(r *workload.Request) Class {
 	unit, amount := size(&r.Size)
-	c := Class{Partition: r.Partition, QOS: r.QOS, Unit: unit, Size: doubling(amount), Limit: step(r.Limit)}
-	dst = append(dst, c)
-	c.Unit, c.Size = AnyUnit, Range{}
-	dst = append(dst, c)
-	if c.QOS != "" {
-		c.QOS = ""
-		dst = append(dst, c)
-	}
-	if c.Partition != "" {
-		c.Limit = Range{}
-		dst = append(dst, c)
-	}
-	return append(dst, Class{})
+	return Class{Partition: r.Partition, QOS: r.QOS, Unit: unit, Size: doubling(amount), Limit: step(r.Limit)}
 }
 
 // size returns the unit a job is measured in and how much it asks for, at

@@ -8,7 +8,7 @@ import (
 
 // history is the past waits of one class, back to the last change point.
 type history struct {
-	class   string
+	class   Class
 	ring    []uint32 // waits in seconds, in the order of job starts
 	head    int      // index in ring of the oldest
 	sorted  stats.Multiset

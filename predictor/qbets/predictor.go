@@ -2,6 +2,7 @@ package qbets
 
 import (
 	"math"
+	"slices"
 
 	"github.com/varq-project/varq/predictor/stats"
 	"github.com/varq-project/varq/predictor/workload"
@@ -11,8 +12,8 @@ import (
 type Options struct {
 	// Confidence is the level C of every bound, .95 by default.
 	Confidence float64
-	// MinHistory is how many waits a class must have to be used instead of a
-	// coarser one, and how many survive a change point. The default is the least
+	// MinHistory is how many waits a class must have to answer alone, without the
+	// larger and longer ones, and how many survive a change point. The default is the least
 	// that can bound the .95 quantile: 59 at the default confidence.
 	MinHistory int
 	// MaxHistory is how many waits a class remembers, 1,000 by default. It bounds
@@ -20,11 +21,13 @@ type Options struct {
 	// would bring the bound on the median nearer by two percentiles. The highest
 	// probability it can vouch for is (1-Confidence)^(1/MaxHistory), here .997.
 	MaxHistory int
-	// Classifier tells the classes of a request, Grid{} by default.
+	// Classifier tells the class of a request, Grid{} by default.
 	Classifier Classifier
 }
 
-// Predictor forecasts waits from the past waits of jobs of the same class.
+// Predictor forecasts waits from the past waits of jobs of the same class or,
+// while there are few, also of those that asked for more: it takes a longer or
+// larger job to wait at least as long, and never takes the contrary.
 // Learn must not run at the same time as any other method; the other methods
 // change nothing and may run at the same time as one another.
 type Predictor struct {
@@ -33,11 +36,10 @@ type Predictor struct {
 	most       int
 	classifier Classifier
 
-	classes map[Class]*history
-	indices [len(watched)]indices
-	keys    []Class // Learn's own
-	newest  int64
-	learnt  int
+	partitions map[string][]*history // in the order of their classes
+	indices    [len(watched)]indices
+	newest     int64
+	learnt     int
 }
 
 // New returns a Predictor that has learnt nothing. It panics when an option is
@@ -66,7 +68,7 @@ func New(o Options) *Predictor {
 		least:      o.MinHistory,
 		most:       o.MaxHistory,
 		classifier: o.Classifier,
-		classes:    make(map[Class]*history),
+		partitions: make(map[string][]*history),
 	}
 	for i, q := range watched {
 		p.indices[i] = indices{quantile: q, confidence: o.Confidence}
@@ -84,15 +86,18 @@ func (p *Predictor) Learn(job workload.Job) {
 	}
 	p.learnt++
 	p.newest = max(p.newest, job.Start)
-	p.keys = p.classifier.Classes(p.keys[:0], &job.Request)
-	for _, class := range p.keys {
-		h := p.classes[class]
-		if h == nil {
-			h = &history{class: class.String()}
-			p.classes[class] = h
-		}
-		p.learn(h, uint32(seconds), job.Start)
+	p.learn(p.history(p.classifier.Class(&job.Request)), uint32(seconds), job.Start)
+}
+
+// history returns the past of a class, which is a new one if it has none.
+func (p *Predictor) history(class Class) *history {
+	pasts := p.partitions[class.Partition]
+	i, found := slices.BinarySearchFunc(pasts, class, func(h *history, c Class) int { return h.class.compare(c) })
+	if !found {
+		pasts = slices.Insert(pasts, i, &history{class: class})
+		p.partitions[class.Partition] = pasts
 	}
+	return pasts[i]
 }
 
 // learn adds a wait to h. After a run of misses that is too long to be chance,
@@ -121,34 +126,34 @@ func (p *Predictor) learn(h *history, wait uint32, start int64) {
 // difference: a Predictor knows what it has learnt and nothing of the present.
 func (p *Predictor) Forecast(r workload.Request, _ int64, c []workload.Candidate, est []workload.Estimate) {
 	var (
-		e       evidence
-		classes []Class
-		finest  Class // of the candidate before
-		before  int   // within the budget of the candidate before
+		e      evidence
+		class  Class  // of the candidate before
+		name   string // of the evidence
+		before int    // within the budget of the candidate before
 	)
 	for i := range c {
 		r.Limit = c[i].Limit
-		classes = p.classifier.Classes(classes[:0], &r)
-		same := i > 0 && classes[0] == finest
+		next := p.classifier.Class(&r)
+		same := i > 0 && next == class
 		if !same {
-			finest = classes[0]
-			p.gather(&e, classes)
+			class = next
+			p.gather(&e, class)
+			name = e.class.String()
 		}
-		if e.past == nil {
+		if e.waits == 0 {
 			est[i] = workload.Estimate{}
 			continue
 		}
-		n := e.past.len()
-		within, sum := e.past.within(c[i].Budget)
+		within, sum := e.within(c[i].Budget)
 		est[i] = workload.Estimate{
-			Held:   (float64(c[i].Budget)*float64(within) - float64(sum)) / float64(n),
-			Sample: n,
-			Class:  e.past.class,
+			Held:   (float64(c[i].Budget)*float64(within) - float64(sum)) / float64(e.waits),
+			Sample: e.waits,
+			Class:  name,
 		}
-		if same && within == before && len(e.sparse) == 0 {
+		if same && within == before {
 			est[i].Prob = est[i-1].Prob
 		} else {
-			est[i].Prob = e.probability(within, c[i].Budget, p.confidence)
+			est[i].Prob = stats.LowerProportion(within, e.waits, p.confidence)
 		}
 		before = within
 	}
@@ -162,7 +167,6 @@ type Bound struct {
 	Sample     int     // past waits behind it
 	Index      int     // the Index-th smallest of them, from 1, is the bound
 	Class      string  // whose waits they are
-	Raised     string  // unless empty: the finer class whose few waits show it is more
 	OK         bool    // false: the sample is too small for any bound
 }
 
@@ -170,18 +174,14 @@ type Bound struct {
 func (p *Predictor) Bound(r workload.Request, q float64) Bound {
 	b := Bound{Quantile: q}
 	var e evidence
-	p.gather(&e, p.classifier.Classes(nil, &r))
-	if e.past == nil {
+	p.gather(&e, p.classifier.Class(&r))
+	if e.waits == 0 {
 		return b
 	}
-	b.Sample, b.Class = e.past.len(), e.past.class
-	b.Index, b.Confidence, b.OK = stats.QuantileBound(b.Sample, q, p.confidence)
-	if !b.OK {
-		return b
-	}
-	b.Seconds = int64(e.past.sorted.Select(b.Index - 1))
-	if wait, by := e.objection(q, p.confidence); by != nil && int64(wait) > b.Seconds {
-		b.Seconds, b.Raised = int64(wait), by.class
+	b.Sample, b.Class = e.waits, e.class.String()
+	b.Index, b.Confidence, b.OK = stats.QuantileBound(e.waits, q, p.confidence)
+	if b.OK {
+		b.Seconds = e.smallest(b.Index)
 	}
 	return b
 }
@@ -192,13 +192,10 @@ func (p *Predictor) Len() int { return p.learnt }
 // Newest returns the latest start learnt from, Unix seconds, or 0.
 func (p *Predictor) Newest() int64 { return p.newest }
 
-// Changed returns the time of the last change point of the class that answers
+// Changed returns the time of the last change point of the waits that answer
 // for r, Unix seconds, or 0 when there was none.
 func (p *Predictor) Changed(r workload.Request) int64 {
 	var e evidence
-	p.gather(&e, p.classifier.Classes(nil, &r))
-	if e.past == nil {
-		return 0
-	}
-	return e.past.changed
+	p.gather(&e, p.classifier.Class(&r))
+	return e.changed()
 }

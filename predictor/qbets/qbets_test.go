@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/varq-project/varq/predictor/stats"
@@ -28,7 +29,7 @@ func ask(p *Predictor, r workload.Request, budget int64) workload.Estimate {
 // oneClass is a Classifier that tells nothing apart.
 type oneClass struct{}
 
-func (oneClass) Classes(dst []Class, _ *workload.Request) []Class { return append(dst, Class{}) }
+func (oneClass) Class(*workload.Request) Class { return Class{} }
 
 // oracle answers by sorting and scanning a plain list of waits.
 type oracle []int64
@@ -112,6 +113,60 @@ func randomRequest(random *rand.Rand) workload.Request {
 		QOS:       []string{"", "", "high"}[random.IntN(3)],
 		Size:      workload.Size{Nodes: nodes, CPUs: nodes * 16, GPUs: max(0, random.Int32N(40)-36)},
 		Limit:     600 * (1 + random.Int64N(200)),
+	}
+}
+
+// TestEvidenceAgainstOracle: the pool that answers is the one that sorting all
+// classes finds, and it answers like a plain list of its waits.
+func TestEvidenceAgainstOracle(t *testing.T) {
+	random := rand.New(rand.NewPCG(11, 11))
+	p := New(Options{})
+	learnMixture(p, 3000, random)
+	pooled := 0
+	for range 500 {
+		r := randomRequest(random)
+		own := (Grid{}).Class(&r)
+		var pasts []*history
+		for _, h := range p.partitions[r.Partition] {
+			longer, larger := h.class.Limit.Above >= own.Limit.Above, h.class.Size.Above >= own.Size.Above
+			if longer && (h.class.Unit == own.Unit && larger || h.class.Unit == Nodes && own.Unit == CPUs) {
+				pasts = append(pasts, h)
+			}
+		}
+		nearness := func(h *history) string {
+			c := h.class
+			return fmt.Sprintf("%v %09d %d %09d %s", c.QOS != own.QOS, c.Limit.Above, c.Unit, c.Size.Above, c.QOS)
+		}
+		slices.SortFunc(pasts, func(a, b *history) int { return strings.Compare(nearness(a), nearness(b)) })
+		var past oracle
+		for _, h := range pasts {
+			if len(past) >= 59 {
+				pooled++
+				break
+			}
+			for i := range h.len() {
+				past = append(past, int64(h.at(i)))
+			}
+		}
+		for _, q := range []float64{.05, .5, .75, .95} {
+			b := p.Bound(r, q)
+			seconds, ok := past.bound(q, .95)
+			if b.OK != ok || ok && b.Seconds != seconds || b.Sample != len(past) {
+				t.Fatalf("%+v: Bound(%v) = %+v, want %d, %v of %d", r, q, b, seconds, ok, len(past))
+			}
+		}
+		if len(past) == 0 {
+			continue
+		}
+		budget := random.Int64N(20_000)
+		e := ask(p, r, budget)
+		prob, held := past.forecast(budget, .95)
+		if math.Abs(e.Prob-prob) > 1e-9 || math.Abs(e.Held-held) > 1e-6 || e.Sample != len(past) {
+			t.Fatalf("%+v: Forecast(%d) = %+v, want %v, %v", r, budget, e, prob, held)
+		}
+	}
+	if pooled < 100 {
+		t.Errorf("only %d pools left anything out", pooled)
 	}
 }
 
@@ -200,30 +255,62 @@ func TestContradictoryJobsTeachNothing(t *testing.T) {
 	}
 }
 
-// TestFewWaitsObject: a class that is too small to forecast from still keeps a
-// coarser class from promising what its own few waits contradict.
-func TestFewWaitsObject(t *testing.T) {
+// TestSmallJobsVouchForNoOther: nothing is forecast for a job that asks for more
+// than any before it, however many shorter and smaller ones started at once, and
+// where a few ask for as much, only they answer.
+func TestSmallJobsVouchForNoOther(t *testing.T) {
 	p := New(Options{})
-	short := workload.Request{Partition: "batch", Size: workload.Size{Nodes: 2}, Limit: 600}
-	long := workload.Request{Partition: "batch", Size: workload.Size{Nodes: 2}, Limit: 100 * hour}
+	bulk := workload.Request{Partition: "main", Size: workload.Size{Nodes: 4}, Limit: 8 * hour}
 	for i := range int64(1000) {
-		p.Learn(started(short, 1+i, 10+i%50))
+		p.Learn(started(bulk, 1+i, 10+i%50))
 	}
-	if e := ask(p, long, 60); e.Prob < .95 || e.Class != "partition=batch" {
-		t.Fatalf("without any long job: %+v, want the whole partition's", e)
+	longer, larger := bulk, bulk
+	longer.Limit = 24 * hour
+	larger.Nodes = 8
+	for _, r := range []workload.Request{longer, larger} {
+		if e := ask(p, r, 1e6); e != (workload.Estimate{}) {
+			t.Errorf("%+v: %+v, want nothing", r, e)
+		}
+		if b := p.Bound(r, .5); b.OK || b.Sample != 0 {
+			t.Errorf("%+v: %+v, want no bound", r, b)
+		}
 	}
+
 	for i := range int64(10) {
-		p.Learn(started(long, 1+i, 50_000))
+		p.Learn(started(longer, 1+i, 50_000+i))
 	}
-	// None of 10 within the budget: the 95 % upper bound is 1-.05^(1/10).
-	if e, want := ask(p, long, 60), 1-math.Pow(.05, .1); math.Abs(e.Prob-want) > 1e-9 {
-		t.Errorf("after 10 long waits: %+v, want probability %v", e, want)
+	beyond := longer
+	beyond.Limit = 10 * hour
+	if e, want := ask(p, beyond, 60), (workload.Estimate{Sample: 10, Class: "partition=main nodes=3-4 limit>8h"}); e != want {
+		t.Errorf("of 10 that waited long: %+v, want %+v", e, want)
 	}
-	if b := p.Bound(long, .9); b.Seconds != 50_000 || b.Raised == "" {
-		t.Errorf("after 10 long waits: %+v, want 50000 s", b)
+	// All of 10 within the budget: the 95 % lower bound is .05^(1/10).
+	if e, want := ask(p, beyond, 60_000), math.Pow(.05, .1); math.Abs(e.Prob-want) > 1e-9 {
+		t.Errorf("of 10 that waited long: %+v, want probability %v", e, want)
 	}
-	if e := ask(p, short, 60); e.Prob < .95 {
+	if b := p.Bound(beyond, .5); b.Seconds < 50_000 {
+		t.Errorf("of 10 that waited long: %+v, want 50000 s or more", b)
+	}
+	if b := p.Bound(beyond, .95); b.OK {
+		t.Errorf("10 waits bound the .95 quantile: %+v", b)
+	}
+	if e := ask(p, bulk, 60); e.Prob < .95 {
 		t.Errorf("short jobs: %+v, want as good as before", e)
+	}
+}
+
+// TestFreshCluster: the first jobs of a cluster, of all kinds, tell enough about
+// the small and short ones.
+func TestFreshCluster(t *testing.T) {
+	random := rand.New(rand.NewPCG(12, 12))
+	p := New(Options{})
+	for i := range int64(100) {
+		r := workload.Request{Partition: "main", Size: workload.Size{Nodes: 1 + random.Int32N(16)}, Limit: minute * (1 + random.Int64N(1440))}
+		p.Learn(started(r, 1+i, random.Int64N(hour)))
+	}
+	small := workload.Request{Partition: "main", Size: workload.Size{Nodes: 1, CPUs: 4}, Limit: 10 * minute}
+	if b := p.Bound(small, .95); !b.OK || b.Seconds > hour || b.Class != "partition=main cpus=3+ limit>5m" {
+		t.Errorf("Bound = %+v", b)
 	}
 }
 
