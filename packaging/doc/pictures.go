@@ -39,11 +39,11 @@ func run() error {
 	request := trajectory.Request{
 		Job: workload.Request{
 			Partition: "main",
-			Size:      workload.Size{Nodes: 8, CPUs: 128},
+			Size:      workload.Size{Nodes: 4, CPUs: 64},
 			Limit:     3600,
 		},
 		Now:  now,
-		Prob: .8,
+		Prob: .75,
 	}
 	request.Deadline = time.Date(2026, time.March, 3, 17, 0, 0, 0, time.UTC).Unix()
 	request.HoldUntil = request.Deadline
@@ -59,8 +59,8 @@ func run() error {
 func learn() (*qbets.Predictor, error) {
 	var jobs []workload.Job
 	for job, err := range synthetic.History(synthetic.Config{
-		Seed: 1, Nodes: 32, CPUs: 16, ShortNodes: 4,
-		Jobs: 20_000, Days: 60, End: now, Utilisation: .85,
+		Seed: 4, Nodes: 32, CPUs: 16, ShortNodes: 4,
+		Jobs: 20_000, Days: 60, End: now, Utilisation: .65,
 	}) {
 		if err != nil {
 			return nil, err
@@ -78,7 +78,7 @@ func learn() (*qbets.Predictor, error) {
 // draw writes the picture of a planned request.
 func draw(name string, r *trajectory.Request, a trajectory.Answer) error {
 	picture := plot.Trajectory{
-		Title:    "8 nodes for 1 hour at 17:00, with a probability of 80 %",
+		Title:    "4 nodes for 1 hour at 17:00, with a probability of 75 %",
 		Prob:     r.Prob,
 		BeginBy:  r.Deadline,
 		Location: time.UTC,
