@@ -20,7 +20,7 @@ type Windows struct {
 	Target   int   // jobs in a window
 }
 
-// History implements Historian.History by read, which yields the jobs of one
+// History implements ingest.Source by read, which yields the jobs of one
 // window. A window's length follows from what came back for the one before; one
 // that fails with ErrTooMuch is tried again, shorter. Jobs that overlap several
 // windows, and those that have not started, are sorted out here.

@@ -6,10 +6,10 @@ import (
 	"os/exec"
 	"time"
 
-	"github.com/varq-project/varq/predictor/accounting"
 	"github.com/varq-project/varq/predictor/accounting/scontrol"
 	"github.com/varq-project/varq/predictor/accounting/slurmrestd"
 	"github.com/varq-project/varq/predictor/config"
+	"github.com/varq-project/varq/predictor/ingest"
 	"github.com/varq-project/varq/predictor/keeper"
 	"github.com/varq-project/varq/predictor/limits"
 )
@@ -17,7 +17,7 @@ import (
 // Slurm is everything varqd needs of Slurm.
 type Slurm interface {
 	keeper.Slurm
-	accounting.Historian
+	ingest.Source
 }
 
 // site is Slurm by slurmrestd, and by scontrol for what slurmrestd does not

@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"log/slog"
 	"slices"
 	"sync"
@@ -26,10 +27,23 @@ const overlap = 600
 // day in seconds.
 const day = 86400
 
+// Source reads past jobs.
+type Source interface {
+	// History yields the jobs that started or ended in [from, to), Unix
+	// seconds, and perhaps others that overlap it: window by window, in no
+	// order within one. A job that was still running when it was first read
+	// comes again, with its end, when a later interval is read; (ID, Submit)
+	// identifies it, since every requeue is a job of its own. After each
+	// window progress, if not nil, is told how far the history is complete;
+	// reading may be resumed from there, less the seconds by which Slurm's
+	// accounting lags. The first error ends the sequence.
+	History(ctx context.Context, from, to int64, progress func(accounting.Progress)) iter.Seq2[workload.Job, error]
+}
+
 // Options configure an Ingest.
 type Options struct {
 	Cache  *history.History
-	Source accounting.Historian
+	Source Source
 	// Confidence is the level of every bound.
 	Confidence float64
 	// Days is how many days of the past are learnt from.

@@ -16,8 +16,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Command reads past jobs by running sacct. It implements
-// accounting.Historian. The zero value runs the sacct on the PATH; as an
+// Command reads past jobs by running sacct. It is an
+// ingest.Source. The zero value runs the sacct on the PATH; as an
 // operator or root it sees every user's jobs.
 type Command struct {
 	Path string   // of sacct, "sacct" if empty
@@ -27,7 +27,7 @@ type Command struct {
 // windows: sacct reads 100,000 jobs in seconds, but keeps all of them in memory.
 var windows = accounting.Windows{First: 24 * 3600, Min: 60, Max: 30 * 24 * 3600, Target: 50_000}
 
-// History implements accounting.Historian.
+// History implements ingest.Source.
 func (c *Command) History(ctx context.Context, from, to int64, progress func(accounting.Progress)) iter.Seq2[workload.Job, error] {
 	return windows.History(ctx, from, to, progress, c.window)
 }

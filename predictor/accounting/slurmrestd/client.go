@@ -66,9 +66,9 @@ func TokenFile(path string) func() (string, error) {
 	}
 }
 
-// Client is a connection to one slurmrestd. It implements
-// accounting.Historian, accounting.Archivist and accounting.Controller, and may
-// be used by several goroutines at once.
+// Client is a connection to one slurmrestd. It may be used by several
+// goroutines at once. Every method fails with an error that wraps
+// accounting.ErrUnavailable while Slurm cannot be reached.
 type Client struct {
 	opts Options
 	base string

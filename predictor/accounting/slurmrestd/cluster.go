@@ -14,8 +14,8 @@ import (
 	"github.com/varq-project/varq/predictor/limits"
 )
 
-// Cluster implements accounting.Controller. No version of the API tells
-// PriorityFlags (limits.Cluster.MaxTRES) and how much of GrpTRESMins is used;
+// Cluster returns what the configuration and the accounting database forbid. No
+// version of the API tells PriorityFlags (limits.Cluster.MaxTRES) and how much of GrpTRESMins is used;
 // v0.0.38 to v0.0.41 do not tell a QOS's GrpTRESMins, v0.0.39 to v0.0.44 not
 // which partition is the default, and v0.0.39 not whether it is up. Package
 // scontrol fills these in.
@@ -304,7 +304,8 @@ func (f *flag) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// Operators implements accounting.Controller. The API does not tell SlurmUser.
+// Operators returns the users who may see and change everybody's jobs: those
+// with an administrator level in accounting. The API does not tell SlurmUser.
 func (c *Client) Operators(ctx context.Context) ([]string, error) {
 	var operators []string
 	err := c.do(ctx, request{method: http.MethodGet, family: database, path: "/users"}, fields{

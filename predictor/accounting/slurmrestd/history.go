@@ -74,7 +74,7 @@ func (l tresList) counts() limits.TRES {
 // 80 MB.
 var windows = accounting.Windows{First: 3600, Min: 60, Max: 7 * 24 * 3600, Target: 2000}
 
-// History implements accounting.Historian.
+// History implements ingest.Source.
 func (c *Client) History(ctx context.Context, from, to int64, progress func(accounting.Progress)) iter.Seq2[workload.Job, error] {
 	return windows.History(ctx, from, to, progress, c.window)
 }
@@ -89,7 +89,9 @@ func (c *Client) window(ctx context.Context, from, to int64) iter.Seq2[workload.
 	return c.pastJobs(ctx, "/jobs", query)
 }
 
-// Accounted implements accounting.Archivist.
+// Accounted returns what accounting knows of the job id, oldest submission
+// first: each requeue is a submission of its own, and ids are used again when a
+// cluster's state is lost. With nothing known it returns none.
 func (c *Client) Accounted(ctx context.Context, id int64) ([]workload.Job, error) {
 	var jobs []workload.Job
 	for job, err := range c.pastJobs(ctx, "/job/"+strconv.FormatInt(id, 10), nil) {

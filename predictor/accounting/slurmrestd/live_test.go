@@ -15,6 +15,7 @@ import (
 	"github.com/varq-project/varq/predictor/accounting/sacct"
 	"github.com/varq-project/varq/predictor/accounting/scontrol"
 	"github.com/varq-project/varq/predictor/accounting/slurmrestd"
+	"github.com/varq-project/varq/predictor/ingest"
 	"github.com/varq-project/varq/predictor/limits"
 	"github.com/varq-project/varq/predictor/workload"
 	"github.com/varq-project/varq/test/cluster"
@@ -225,7 +226,7 @@ func (l live) configuration(t *testing.T) {
 	}
 }
 
-func collect(t *testing.T, from accounting.Historian, begin, end int64) []workload.Job {
+func collect(t *testing.T, from ingest.Source, begin, end int64) []workload.Job {
 	t.Helper()
 	var jobs []workload.Job
 	for job, err := range from.History(t.Context(), begin, end, nil) {

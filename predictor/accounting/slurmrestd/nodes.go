@@ -21,7 +21,7 @@ type node struct {
 	Reason     string `json:"reason"`
 }
 
-// Nodes implements accounting.Controller.
+// Nodes returns every node, by name.
 func (c *Client) Nodes(ctx context.Context) ([]accounting.Node, error) {
 	var nodes []accounting.Node
 	err := c.do(ctx, request{method: http.MethodGet, family: controller, path: "/nodes"}, fields{

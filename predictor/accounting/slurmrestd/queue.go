@@ -41,12 +41,12 @@ type queueJob struct {
 	RestartCount number  `json:"restart_cnt"`
 }
 
-// Queue implements accounting.Controller.
+// Queue returns every pending and running job, by id.
 func (c *Client) Queue(ctx context.Context) ([]accounting.QueueEntry, error) {
 	return c.readQueue(ctx, "/jobs")
 }
 
-// Job implements accounting.Controller.
+// Job returns one pending or running job, or accounting.ErrNotFound.
 func (c *Client) Job(ctx context.Context, id int64) (accounting.QueueEntry, error) {
 	queue, err := c.readQueue(ctx, jobPath(id))
 	if err != nil {

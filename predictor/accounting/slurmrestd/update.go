@@ -25,7 +25,7 @@ type killResult struct {
 	} `json:"error"`
 }
 
-// Update implements accounting.Controller. The server refuses what its user may
+// Update changes one job. The server refuses what its user may
 // not do: her own pending job's times and comment are a user's to change, any
 // job's an operator's.
 func (c *Client) Update(ctx context.Context, u accounting.Update) error {
@@ -60,7 +60,7 @@ func (c *Client) Update(ctx context.Context, u accounting.Update) error {
 	return orRefused(err, r, refused)
 }
 
-// Cancel implements accounting.Controller.
+// Cancel removes a job from the queue or ends it.
 func (c *Client) Cancel(ctx context.Context, job int64) error {
 	r := request{method: http.MethodDelete, family: controller, path: jobPath(job)}
 	var refused []SlurmError
@@ -87,7 +87,7 @@ func orRefused(err error, r request, refused []SlurmError) error {
 	}
 }
 
-// Ping implements accounting.Controller.
+// Ping reports whether slurmctld answers.
 func (c *Client) Ping(ctx context.Context) error {
 	answered := false
 	err := c.do(ctx, request{method: http.MethodGet, family: controller, path: "/ping"}, fields{
@@ -105,9 +105,3 @@ func (c *Client) Ping(ctx context.Context) error {
 	}
 	return err
 }
-
-var _ interface {
-	accounting.Historian
-	accounting.Archivist
-	accounting.Controller
-} = (*Client)(nil)
