@@ -414,6 +414,26 @@ func BenchmarkForecast(b *testing.B) {
 	}
 }
 
+// BenchmarkForecastOfFewWaits is the worst case of pooling: a class for every
+// wait, so that dozens of classes answer.
+func BenchmarkForecastOfFewWaits(b *testing.B) {
+	p := New(Options{})
+	r := workload.Request{Partition: "batch"}
+	for _, limit := range limitSteps {
+		for r.Nodes = 1; r.Nodes <= 4096; r.Nodes *= 2 {
+			for _, r.QOS = range []string{"low", "normal", "high"} {
+				r.Limit = limit
+				p.Learn(started(r, limit, int64(r.Nodes)))
+			}
+		}
+	}
+	r.Nodes, r.Limit = 4, hour
+	candidates, est := trajectory(r.Limit, 12*hour)
+	for b.Loop() {
+		p.Forecast(r, 0, candidates, est)
+	}
+}
+
 // BenchmarkForecastOfOneClass is the worst case: a history without bound, and a
 // different number of its waits within each budget.
 func BenchmarkForecastOfOneClass(b *testing.B) {
