@@ -1,11 +1,10 @@
-// Package hostlist expands and compresses Slurm's lists of node names, such as
+// Package hostlist expands Slurm's lists of node names, such as
 // node[1-3,07-09],gpu[0-1]-ib2.
 package hostlist
 
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -159,97 +158,4 @@ func shorten(s string) string {
 		return s
 	}
 	return s[:most] + "..."
-}
-
-// name is a node's name, cut at its last run of digits.
-type name struct {
-	prefix, digits, suffix string
-	number                 int64
-}
-
-func parseName(s string) name {
-	end := strings.LastIndexAny(s, "0123456789") + 1
-	from := end
-	for from > 0 && end-from < maxDigits && s[from-1] >= '0' && s[from-1] <= '9' {
-		from--
-	}
-	n := name{prefix: s[:from], digits: s[from:end], suffix: s[end:]}
-	if n.digits == "" {
-		return n
-	}
-	n.number, _ = strconv.ParseInt(n.digits, 10, 64)
-	return n
-}
-
-func compareNames(a, b name) int {
-	if c := strings.Compare(a.prefix, b.prefix); c != 0 {
-		return c
-	}
-	if c := strings.Compare(a.suffix, b.suffix); c != 0 {
-		return c
-	}
-	if c := len(a.digits) - len(b.digits); c != 0 && (a.digits == "" || b.digits == "" || a.number == b.number) {
-		return c
-	}
-	return int(min(1, max(-1, a.number-b.number)))
-}
-
-// follows reports whether b is the name after last in a range whose first
-// number is written with width digits.
-func (b name) follows(last name, width int) bool {
-	return last.digits != "" && b.prefix == last.prefix && b.suffix == last.suffix &&
-		b.number == last.number+1 && b.digits == pad(b.number, width)
-}
-
-// Compress returns the shortest list it can of the names: sorted, each name
-// once. Expand gives back the same set.
-func Compress(names []string) string {
-	parsed := make([]name, len(names))
-	for i, s := range names {
-		parsed[i] = parseName(s)
-	}
-	slices.SortFunc(parsed, compareNames)
-	parsed = slices.Compact(parsed)
-
-	var list strings.Builder
-	for len(parsed) > 0 {
-		group := 1
-		for group < len(parsed) && parsed[group].prefix == parsed[0].prefix &&
-			parsed[group].suffix == parsed[0].suffix && parsed[0].digits != "" {
-			group++
-		}
-		if list.Len() > 0 {
-			list.WriteByte(',')
-		}
-		writeGroup(&list, parsed[:group])
-		parsed = parsed[group:]
-	}
-	return list.String()
-}
-
-// writeGroup writes names that differ in their number only.
-func writeGroup(list *strings.Builder, group []name) {
-	list.WriteString(group[0].prefix)
-	if len(group) == 1 {
-		list.WriteString(group[0].digits)
-	} else {
-		list.WriteByte('[')
-		for i := 0; i < len(group); {
-			first, last := i, i
-			for last+1 < len(group) && group[last+1].follows(group[last], len(group[first].digits)) {
-				last++
-			}
-			if first > 0 {
-				list.WriteByte(',')
-			}
-			list.WriteString(group[first].digits)
-			if last > first {
-				list.WriteByte('-')
-				list.WriteString(group[last].digits)
-			}
-			i = last + 1
-		}
-		list.WriteByte(']')
-	}
-	list.WriteString(group[0].suffix)
 }
