@@ -2,10 +2,6 @@ package swf
 
 import (
 	"cmp"
-	"fmt"
-	"io"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -94,39 +90,4 @@ func addName(list *map[int64]string, value string) {
 		name = strings.TrimRight(fields[1], ",")
 	}
 	(*list)[number] = name
-}
-
-// write writes the header's known fields; the Notice is not written.
-func (h *Header) write(w io.Writer) error {
-	var lines []string
-	text := func(key, value string) {
-		if value != "" {
-			lines = append(lines, key+": "+value)
-		}
-	}
-	number := func(key string, value int64) {
-		if value != 0 {
-			lines = append(lines, fmt.Sprintf("%s: %d", key, value))
-		}
-	}
-	text("Version", "2.2")
-	text("Computer", h.Computer)
-	text("Installation", h.Installation)
-	number("MaxJobs", h.MaxJobs)
-	number("MaxRecords", h.MaxRecords)
-	number("UnixStartTime", h.UnixStartTime)
-	number("MaxNodes", h.MaxNodes)
-	number("MaxProcs", h.MaxProcs)
-	for _, n := range slices.Sorted(maps.Keys(h.Queues)) {
-		text("Queue", fmt.Sprintf("%d %s", n, h.Queues[n]))
-	}
-	for _, n := range slices.Sorted(maps.Keys(h.Partitions)) {
-		text("Partition", fmt.Sprintf("%d %s", n, h.Partitions[n]))
-	}
-	for _, line := range lines {
-		if _, err := fmt.Fprintf(w, "; %s\n", strings.Join(strings.Fields(line), " ")); err != nil {
-			return err
-		}
-	}
-	return nil
 }

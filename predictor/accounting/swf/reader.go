@@ -1,4 +1,4 @@
-// Package swf reads and writes logs in the Standard Workload Format, version
+// Package swf reads logs in the Standard Workload Format, version
 // 2.2, of the Parallel Workloads Archive: a header of comments, then a line of
 // 18 numbers for each job.
 // See https://www.cs.huji.ac.il/labs/parallel/workload/swf.html.

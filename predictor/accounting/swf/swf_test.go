@@ -176,51 +176,6 @@ func TestGzip(t *testing.T) {
 	}
 }
 
-func TestRoundTrip(t *testing.T) {
-	r, err := NewReader("sample", strings.NewReader(sample))
-	if err != nil {
-		t.Fatal(err)
-	}
-	header := r.Header()
-	var written bytes.Buffer
-	w, err := NewWriter(&written, header)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var want []Record
-	for record, err := range r.Records() {
-		if err != nil {
-			t.Fatal(err)
-		}
-		want = append(want, record)
-		if err := w.Write(record); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Flush(); err != nil {
-		t.Fatal(err)
-	}
-	again, err := NewReader("again", &written)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []Record
-	for record, err := range again.Records() {
-		if err != nil {
-			t.Fatal(err)
-		}
-		got = append(got, record)
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	h := again.Header()
-	h.Notice, header.Notice = nil, nil
-	if diff := cmp.Diff(header, h); diff != "" {
-		t.Errorf("header (-want +got):\n%s", diff)
-	}
-}
-
 // The archive's own logs, as many jobs as their README says.
 func TestArchive(t *testing.T) {
 	dir := os.Getenv("VARQ_TRACES")
