@@ -29,19 +29,11 @@ type Command struct {
 // Config is what varq needs of a running slurmctld's configuration.
 type Config struct {
 	SlurmUser string
-	// PrivateData lists what ordinary users may not see of others: "jobs",
-	// "usage", "users" and so on.
-	PrivateData []string
 	// MaxTRES: see limits.Cluster.
 	MaxTRES bool
 	// LimitsEnforced is false when AccountingStorageEnforce lets jobs exceed
 	// the limits of their QOS and association.
 	LimitsEnforced bool
-}
-
-// HidesJobs reports whether users see nobody's jobs but their own.
-func (c *Config) HidesJobs() bool {
-	return slices.Contains(c.PrivateData, "jobs") || slices.Contains(c.PrivateData, "all")
 }
 
 // Config reads the configuration.
@@ -117,10 +109,6 @@ func parseConfig(out []byte) Config {
 		switch key {
 		case "SlurmUser":
 			config.SlurmUser, _, _ = strings.Cut(value, "(")
-		case "PrivateData":
-			if value != "none" {
-				config.PrivateData = values
-			}
 		case "PriorityFlags":
 			config.MaxTRES = slices.Contains(values, "max_tres")
 		case "AccountingStorageEnforce":

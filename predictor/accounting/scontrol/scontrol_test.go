@@ -14,19 +14,15 @@ func TestConfig(t *testing.T) {
 	got := parseConfig([]byte(`Configuration data as of 2026-11-21T02:47:52
 AccountingStorageEnforce = associations,limits,qos
 PriorityFlags           = CALCULATE_RUNNING,MAX_TRES
-PrivateData             = jobs,usage
 SlurmUser               = slurm(64030)
 
 Slurmctld(primary) at head is UP
 `))
-	want := Config{SlurmUser: "slurm", PrivateData: []string{"jobs", "usage"}, MaxTRES: true, LimitsEnforced: true}
+	want := Config{SlurmUser: "slurm", MaxTRES: true, LimitsEnforced: true}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if !got.HidesJobs() {
-		t.Error("jobs are private")
-	}
-	got = parseConfig([]byte("AccountingStorageEnforce = associations\nPrivateData = none\nPriorityFlags =\n"))
+	got = parseConfig([]byte("AccountingStorageEnforce = associations\nPriorityFlags =\n"))
 	if diff := cmp.Diff(Config{}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -42,11 +42,6 @@ type Options struct {
 	// Timeout bounds one request, 1 minute if 0. One for history may take
 	// five times as long.
 	Timeout time.Duration
-	// MaxAnswer bounds an answer's length in bytes, 512 MiB if 0.
-	MaxAnswer int64
-	// Warn, if not nil, is told what the server warns of in an answer that is
-	// otherwise good: a sentence for the log.
-	Warn func(string)
 }
 
 // TokenFile returns a token function that reads path each time, so that a token
@@ -73,24 +68,25 @@ type Client struct {
 	opts Options
 	base string
 	http *http.Client
+	// maxAnswer bounds an answer's length in bytes.
+	maxAnswer int64
 
 	mu       sync.Mutex
 	versions versions // of the server, once known
 }
 
 const (
-	defaultTimeout   = time.Minute
-	historyTimeouts  = 5 // times the Timeout
-	defaultMaxAnswer = 512 << 20
-	maxErrorAnswer   = 1 << 20
+	defaultTimeout  = time.Minute
+	historyTimeouts = 5         // times the Timeout
+	maxAnswer       = 512 << 20 // bytes
+	maxErrorAnswer  = 1 << 20   // bytes
 )
 
 // New returns a client; it does not connect yet. It fails if the URL is bad.
 func New(opts Options) (*Client, error) {
 	opts.Timeout = cmp.Or(opts.Timeout, defaultTimeout)
-	opts.MaxAnswer = cmp.Or(opts.MaxAnswer, defaultMaxAnswer)
 	transport := &http.Transport{MaxIdleConnsPerHost: 2, IdleConnTimeout: 30 * time.Second}
-	client := &Client{opts: opts, http: &http.Client{Transport: transport}}
+	client := &Client{opts: opts, http: &http.Client{Transport: transport}, maxAnswer: maxAnswer}
 	if path, ok := strings.CutPrefix(opts.URL, "unix:"); ok {
 		path = strings.TrimPrefix(path, "//")
 		if !strings.HasPrefix(path, "/") {
@@ -186,13 +182,7 @@ func (c *Client) doWithin(ctx context.Context, r request, fields fields) error {
 		}
 		return err
 	}
-	if c.opts.Warn != nil {
-		fields["warnings"] = each(func(w *wireError) error {
-			c.opts.Warn(fmt.Sprintf("slurmrestd: %s: %s (%s)", name, w.Description, w.Source))
-			return nil
-		})
-	}
-	return readAnswer(ctx, name, &boundedReader{r: response.Body, left: c.opts.MaxAnswer}, fields)
+	return readAnswer(ctx, name, &boundedReader{r: response.Body, left: c.maxAnswer}, fields)
 }
 
 // send sends a request. One that is turned away, or may have been (Slurm often

@@ -185,10 +185,11 @@ func TestHugeAnswer(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	c, err := New(Options{URL: server.URL, MaxAnswer: 10_000})
+	c, err := New(Options{URL: server.URL})
 	if err != nil {
 		t.Fatal(err)
 	}
+	c.maxAnswer = 10_000
 	if _, err := c.Queue(t.Context()); !errors.Is(err, accounting.ErrTooMuch) {
 		t.Errorf("got %v", err)
 	}
@@ -242,18 +243,6 @@ func TestRenewedToken(t *testing.T) {
 	if _, err := c.Queue(t.Context()); err == nil || !strings.Contains(err.Error(), "does not hold one token") {
 		t.Errorf("got %v", err)
 	}
-}
-
-func TestWarnings(t *testing.T) {
-	server := httptest.NewServer(api(answer(200, `{"jobs":[],"errors":[],"warnings":[{"description":"Ignoring unknown field \"x\"","source":"#/x/"}]}`)))
-	defer server.Close()
-	var got []string
-	c, err := New(Options{URL: server.URL, Warn: func(s string) { got = append(got, s) }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = c.Queue(t.Context())
-	check(t, got, []string{`slurmrestd: GET /slurm/v0.0.42/jobs: Ignoring unknown field "x" (#/x/)`}, err)
 }
 
 func TestUnixSocket(t *testing.T) {

@@ -80,7 +80,7 @@ func (c *Client) readVersions(ctx context.Context, path string) (versions, error
 		return nil, c.failure("GET "+path, response)
 	}
 	var served []string
-	err = readAnswer(ctx, "GET "+path, &boundedReader{r: response.Body, left: c.opts.MaxAnswer}, fields{
+	err = readAnswer(ctx, "GET "+path, &boundedReader{r: response.Body, left: c.maxAnswer}, fields{
 		"paths": func(d *json.Decoder) error {
 			return readObject(d, func(path string, d *json.Decoder) error {
 				served = append(served, path)
