@@ -98,7 +98,7 @@ func (s *Submission) readReservation(o options, now int64) error {
 		}
 	}
 	if onMiss, given := o.own("on-miss"); given {
-		if onMiss != "run" && onMiss != "cancel" {
+		if onMiss != api.OnMissRun && onMiss != api.OnMissCancel {
 			fail("--on-miss: %.40q is neither run nor cancel", onMiss)
 		}
 		r.OnMiss = onMiss

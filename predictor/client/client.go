@@ -80,15 +80,8 @@ func (c *Client) Bind(ctx context.Context, b api.Binding) error {
 	return c.do(ctx, http.MethodPost, api.PathBind, b, nil)
 }
 
-// ReservationsQuery selects reservations; see api.ParamUser and its like.
-type ReservationsQuery struct {
-	User string // empty for the asker, "*" for everybody
-	Job  int64  // 0 for all
-	All  bool   // also those settled long ago
-}
-
 // Reservations lists reservations that the asker may see.
-func (c *Client) Reservations(ctx context.Context, q ReservationsQuery) (list []api.Reservation, err error) {
+func (c *Client) Reservations(ctx context.Context, q api.ReservationsQuery) (list []api.Reservation, err error) {
 	v := values{}
 	v.text(api.ParamUser, q.User)
 	v.number(api.ParamJob, q.Job)
@@ -99,15 +92,8 @@ func (c *Client) Reservations(ctx context.Context, q ReservationsQuery) (list []
 	return list, err
 }
 
-// ReportQuery selects what a report covers.
-type ReportQuery struct {
-	By         string // user, account, partition, month or empty
-	Start, End int64  // of the deadlines, Unix seconds; 0 for no bound
-	User       string // empty for the asker, "*" for everybody
-}
-
 // Report compares promises and outcomes of those that the asker may see.
-func (c *Client) Report(ctx context.Context, q ReportQuery) (r api.Report, err error) {
+func (c *Client) Report(ctx context.Context, q api.ReportQuery) (r api.Report, err error) {
 	v := values{}
 	v.text(api.ParamBy, q.By)
 	v.number(api.ParamStart, q.Start)

@@ -49,7 +49,7 @@ func TestRequests(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx := t.Context()
-	list, err := c.Reservations(ctx, ReservationsQuery{User: "*", Job: 7, All: true})
+	list, err := c.Reservations(ctx, api.ReservationsQuery{User: "*", Job: 7, All: true})
 	if err != nil || len(list) != 1 || list[0].Job != 7 {
 		t.Errorf("%v, %v", list, err)
 	}
@@ -58,7 +58,7 @@ func TestRequests(t *testing.T) {
 	}
 	_, err1 := c.Plan(ctx, api.PlanRequest{})
 	_, err2 := c.Quote(ctx, api.PlanRequest{})
-	_, err3 := c.Report(ctx, ReportQuery{By: "month", Start: 5})
+	_, err3 := c.Report(ctx, api.ReportQuery{By: "month", Start: 5})
 	_, err4 := c.Predict(ctx, api.PredictRequest{})
 	if err := errors.Join(err1, err2, err3, err4, c.Bind(ctx, api.Binding{})); err != nil {
 		t.Error(err)

@@ -174,7 +174,7 @@ func TestAnswersWhileLoading(t *testing.T) {
 	if _, err := asking.Plan(t.Context(), planRequest()); err == nil || !strings.Contains(err.Error(), "still loading history: 50%") {
 		t.Errorf("a plan while loading: %v", err)
 	}
-	if _, err := asking.Reservations(t.Context(), client.ReservationsQuery{}); err != nil {
+	if _, err := asking.Reservations(t.Context(), api.ReservationsQuery{}); err != nil {
 		t.Errorf("the list while loading: %v", err)
 	}
 	close(slurm.gate)
@@ -209,7 +209,7 @@ func TestGoesOnAfterAStopAndWithSlurmAway(t *testing.T) {
 	if _, err := asking.Plan(t.Context(), planRequest()); err == nil || !strings.Contains(err.Error(), "has not reached Slurm") {
 		t.Errorf("started with Slurm away: %v", err)
 	}
-	list, err := asking.Reservations(t.Context(), client.ReservationsQuery{})
+	list, err := asking.Reservations(t.Context(), api.ReservationsQuery{})
 	if err != nil || len(list) != 2 || list[0].ID != answer.Plan.ID && list[1].ID != answer.Plan.ID {
 		t.Errorf("after a restart: %+v, %v", list, err)
 	}
@@ -238,7 +238,7 @@ func TestManyPlansAtOnce(t *testing.T) {
 		}
 	}
 	wg.Wait()
-	list, err := asking.Reservations(t.Context(), client.ReservationsQuery{})
+	list, err := asking.Reservations(t.Context(), api.ReservationsQuery{})
 	if err != nil || len(list) != 200 {
 		t.Errorf("%d promises in the ledger, %v", len(list), err)
 	}

@@ -783,26 +783,26 @@ func TestWhoMaySeeWhat(t *testing.T) {
 	s.at(epoch + 5)
 	for _, c := range []struct {
 		asker string
-		q     server.ReservationsQuery
+		q     api.ReservationsQuery
 		want  int
 		err   error
 	}{
 		{asker: "alice", want: 1},
-		{asker: "alice", q: server.ReservationsQuery{Job: 7}},
-		{asker: "alice", q: server.ReservationsQuery{User: "bob"}, err: server.ErrForbidden},
-		{asker: "alice", q: server.ReservationsQuery{User: server.Everybody}, err: server.ErrForbidden},
+		{asker: "alice", q: api.ReservationsQuery{Job: 7}},
+		{asker: "alice", q: api.ReservationsQuery{User: "bob"}, err: server.ErrForbidden},
+		{asker: "alice", q: api.ReservationsQuery{User: api.Everybody}, err: server.ErrForbidden},
 		{asker: "carol"},
 		{asker: "oper"},
-		{asker: "oper", q: server.ReservationsQuery{Job: 7}, want: 1},
-		{asker: "oper", q: server.ReservationsQuery{User: "bob"}, want: 1},
-		{asker: "oper", q: server.ReservationsQuery{User: server.Everybody}, want: 2},
-		{asker: "root", q: server.ReservationsQuery{User: server.Everybody, All: true}, want: 2},
+		{asker: "oper", q: api.ReservationsQuery{Job: 7}, want: 1},
+		{asker: "oper", q: api.ReservationsQuery{User: "bob"}, want: 1},
+		{asker: "oper", q: api.ReservationsQuery{User: api.Everybody}, want: 2},
+		{asker: "root", q: api.ReservationsQuery{User: api.Everybody, All: true}, want: 2},
 	} {
 		list, err := s.Reservations(t.Context(), c.asker, c.q)
 		if len(list) != c.want || !errors.Is(err, c.err) {
 			t.Errorf("%s asks %+v: %d reservations, %v; want %d, %v", c.asker, c.q, len(list), err, c.want, c.err)
 		}
-		report, err := s.Report(t.Context(), c.asker, server.ReportQuery{User: c.q.User})
+		report, err := s.Report(t.Context(), c.asker, api.ReportQuery{User: c.q.User})
 		if !errors.Is(err, c.err) {
 			t.Errorf("%s reports on %q: %v", c.asker, c.q.User, err)
 		}
@@ -817,7 +817,7 @@ func TestOldReservationsAreListedOnlyWhenAsked(t *testing.T) {
 	s.promise("alice", request(epoch+7200))
 	s.at(epoch + 7200 + 2*86400)
 	for all, want := range map[bool]int{false: 0, true: 1} {
-		list, err := s.Reservations(t.Context(), "alice", server.ReservationsQuery{All: all})
+		list, err := s.Reservations(t.Context(), "alice", api.ReservationsQuery{All: all})
 		if err != nil || len(list) != want {
 			t.Errorf("all=%v: %d, %v", all, len(list), err)
 		}

@@ -13,12 +13,6 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// What becomes of a job that has not started by its deadline.
-const (
-	missRun    = "run"
-	missCancel = "cancel"
-)
-
 // Plan plans a reservation for user. With promise a plan is in the ledger, and
 // on disk, before Plan returns.
 func (k *Keeper) Plan(ctx context.Context, user string, req *api.PlanRequest, promise bool) (api.PlanAnswer, error) {
@@ -44,7 +38,7 @@ func (k *Keeper) Plan(ctx context.Context, user string, req *api.PlanRequest, pr
 	plan.WorkLimit = got.Job.Limit
 	plan.OnMiss = req.OnMiss
 	if plan.OnMiss == "" {
-		plan.OnMiss = missRun
+		plan.OnMiss = api.OnMissRun
 	}
 	answer.Plan = &plan
 	if !promise {

@@ -58,7 +58,7 @@ func (k *Keeper) Bind(ctx context.Context, user string, b api.Binding) error {
 }
 
 // Reservations lists reservations that user may see.
-func (k *Keeper) Reservations(ctx context.Context, user string, q server.ReservationsQuery) ([]api.Reservation, error) {
+func (k *Keeper) Reservations(ctx context.Context, user string, q api.ReservationsQuery) ([]api.Reservation, error) {
 	whose, err := k.whose(user, q.User, q.Job != 0)
 	if err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func (k *Keeper) Reservations(ctx context.Context, user string, q server.Reserva
 }
 
 // Report compares what was promised with what was kept.
-func (k *Keeper) Report(ctx context.Context, user string, q server.ReportQuery) (api.Report, error) {
+func (k *Keeper) Report(ctx context.Context, user string, q api.ReportQuery) (api.Report, error) {
 	whose, err := k.whose(user, q.User, false)
 	if err != nil {
 		return api.Report{}, err
@@ -108,7 +108,7 @@ func (k *Keeper) whose(asker, asked string, anyones bool) (string, error) {
 	if !k.seesAll(asker) {
 		return "", server.Fault(server.ErrForbidden, "only Slurm's operators may see the reservations of other users")
 	}
-	if asked == server.Everybody {
+	if asked == api.Everybody {
 		return "", nil
 	}
 	return asked, nil

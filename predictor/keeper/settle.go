@@ -122,7 +122,7 @@ func outcome(e *ledger.Entry, run *workload.Job, now int64) (s ledger.Settlement
 		s.Outcome, why = api.StateCancelled, "not started in time after the user had changed the job"
 	case e.Progress.Held:
 		s.Outcome, why = api.StateCancelled, "not started in time because the user held it"
-	case run.Start == 0 && run.State == workload.Cancelled && e.OnMiss == missCancel:
+	case run.Start == 0 && run.State == workload.Cancelled && e.OnMiss == api.OnMissCancel:
 		s.Outcome, why = api.StateMissed, lateAndCancelled
 	case run.Start == 0:
 		s.Outcome, why = api.StateMissed, "not started by the deadline"

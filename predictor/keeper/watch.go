@@ -254,7 +254,7 @@ func (k *Keeper) late(ctx context.Context, e *ledger.Entry, j *accounting.QueueE
 	if err := k.record(ctx, e, c); err != nil {
 		return err
 	}
-	if e.OnMiss != missCancel || c.progress.WorkStart != 0 || k.resting(e.ID, c.now) {
+	if e.OnMiss != api.OnMissCancel || c.progress.WorkStart != 0 || k.resting(e.ID, c.now) {
 		return nil
 	}
 	if err := k.Slurm.Cancel(ctx, j.ID); err != nil && !errors.Is(err, accounting.ErrNotFound) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/varq-project/varq/predictor/api"
@@ -17,7 +18,7 @@ import (
 // confidence is the level of the interval of the delivered fraction.
 const confidence = .95
 
-// Make groups reservations by "user", "account", "partition" or "month" (of the
+// Make groups reservations by one of api.Groupings (the month is that of the
 // deadline, in loc), or puts them into one row when by is "". Rows come in the
 // order of their groups. The error says that by is none of these.
 func Make(by string, all []api.Reservation, loc *time.Location) (api.Report, error) {
@@ -57,7 +58,7 @@ func grouping(by string, loc *time.Location) (func(*api.Reservation) string, err
 	case "month":
 		return func(r *api.Reservation) string { return time.Unix(r.BeginBy, 0).In(loc).Format("2006-01") }, nil
 	}
-	return nil, fmt.Errorf("cannot group a report by %q: only by user, account, partition or month", by)
+	return nil, fmt.Errorf("cannot group a report by %q: only by %s", by, strings.Join(api.Groupings, ", "))
 }
 
 // sum is a group's row in the making.

@@ -89,6 +89,11 @@ func TestGroups(t *testing.T) {
 			t.Errorf("by %q: %+v, %v, want group %q", c.by, got, err, c.group)
 		}
 	}
+	for _, by := range api.Groupings {
+		if _, err := Make(by, nil, time.UTC); err != nil {
+			t.Error(err)
+		}
+	}
 	if _, err := Make("node", nil, time.UTC); err == nil {
 		t.Error("grouped by node")
 	}

@@ -75,7 +75,7 @@ func decodePlan(body []byte, user string) (*api.PlanRequest, error) {
 		return nil, field("begin_after", "makes no sense with best_effort")
 	case req.Prob != 0 && !(req.Prob > 0 && req.Prob < 1):
 		return nil, field("prob", "%v does not lie between 0 and 1", req.Prob)
-	case !slices.Contains([]string{"", "run", "cancel"}, req.OnMiss):
+	case !slices.Contains([]string{"", api.OnMissRun, api.OnMissCancel}, req.OnMiss):
 		return nil, field("on_miss", "%q is neither run nor cancel", req.OnMiss)
 	}
 	return req, nil
@@ -152,41 +152,17 @@ func checkName(name, value string) error {
 	return nil
 }
 
-// Everybody stands for all users in a query.
-const Everybody = "*"
-
-// ReservationsQuery selects reservations.
-type ReservationsQuery struct {
-	// User whose they are, or Everybody; empty means the asker's.
-	User string
-	// Job, if not 0, selects the reservation of that job alone.
-	Job int64
-	// All includes those that were due and settled long ago.
-	All bool
-}
-
-func parseReservations(values url.Values) (ReservationsQuery, error) {
+func parseReservations(values url.Values) (api.ReservationsQuery, error) {
 	q := query{values: values}
-	r := ReservationsQuery{User: q.text(api.ParamUser), Job: q.number(api.ParamJob), All: q.flag(api.ParamAll)}
+	r := api.ReservationsQuery{User: q.text(api.ParamUser), Job: q.number(api.ParamJob), All: q.flag(api.ParamAll)}
 	return r, q.end()
 }
 
-// ReportQuery selects what a report covers.
-type ReportQuery struct {
-	// By groups: "user", "account", "partition", "month", or "" for one row.
-	By string
-	// Start and End bound the deadlines, Start <= begin-by < End, Unix seconds;
-	// 0 means no bound.
-	Start, End int64
-	// User whose they are, or Everybody; empty means the asker's.
-	User string
-}
-
-func parseReport(values url.Values) (ReportQuery, error) {
+func parseReport(values url.Values) (api.ReportQuery, error) {
 	q := query{values: values}
-	r := ReportQuery{By: q.text(api.ParamBy), Start: q.number(api.ParamStart), End: q.number(api.ParamEnd), User: q.text(api.ParamUser)}
-	if !slices.Contains([]string{"", "user", "account", "partition", "month"}, r.By) {
-		q.fail(field(api.ParamBy, "%q is none of user, account, partition, month", r.By))
+	r := api.ReportQuery{By: q.text(api.ParamBy), Start: q.number(api.ParamStart), End: q.number(api.ParamEnd), User: q.text(api.ParamUser)}
+	if r.By != "" && !slices.Contains(api.Groupings, r.By) {
+		q.fail(field(api.ParamBy, "%q is none of %s", r.By, strings.Join(api.Groupings, ", ")))
 	}
 	return r, q.end()
 }

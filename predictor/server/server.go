@@ -30,9 +30,9 @@ type Service interface {
 	// Bind ties a plan of user's to one of her jobs.
 	Bind(ctx context.Context, user string, b api.Binding) error
 	// Reservations lists those that user may see.
-	Reservations(ctx context.Context, user string, q ReservationsQuery) ([]api.Reservation, error)
+	Reservations(ctx context.Context, user string, q api.ReservationsQuery) ([]api.Reservation, error)
 	// Report compares promises and outcomes of those that user may see.
-	Report(ctx context.Context, user string, q ReportQuery) (api.Report, error)
+	Report(ctx context.Context, user string, q api.ReportQuery) (api.Report, error)
 	// Predict bounds the wait of a job submitted now.
 	Predict(ctx context.Context, user string, req *api.PredictRequest) (api.Prediction, error)
 	// Health tells how varqd itself is.

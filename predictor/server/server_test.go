@@ -63,7 +63,7 @@ func (s *fakeService) Bind(_ context.Context, user string, b api.Binding) error 
 	return nil
 }
 
-func (s *fakeService) Reservations(_ context.Context, user string, q ReservationsQuery) ([]api.Reservation, error) {
+func (s *fakeService) Reservations(_ context.Context, user string, q api.ReservationsQuery) ([]api.Reservation, error) {
 	s.seen(user)
 	if q.User == "bob" {
 		return nil, Fault(ErrForbidden, "not yours")
@@ -74,7 +74,7 @@ func (s *fakeService) Reservations(_ context.Context, user string, q Reservation
 	return []api.Reservation{{User: user, Job: q.Job}}, nil
 }
 
-func (s *fakeService) Report(_ context.Context, user string, q ReportQuery) (api.Report, error) {
+func (s *fakeService) Report(_ context.Context, user string, q api.ReportQuery) (api.Report, error) {
 	s.seen(user)
 	return api.Report{By: q.By}, nil
 }

@@ -26,7 +26,7 @@ func main() {
 }
 
 func run(root, out string) error {
-	types, err := readTypes(filepath.Join(root, "api", "api.go"), filepath.Join(root, "workload", "workload.go"))
+	types, err := readTypes(filepath.Join(root, "api"), filepath.Join(root, "workload"))
 	if err != nil {
 		return err
 	}
@@ -40,8 +40,16 @@ func run(root, out string) error {
 // object is a JSON object.
 type object map[string]any
 
-// readTypes returns the struct types declared in the files, by name.
-func readTypes(files ...string) (map[string]*ast.TypeSpec, error) {
+// readTypes returns the struct types declared in the folders, by name.
+func readTypes(folders ...string) (map[string]*ast.TypeSpec, error) {
+	var files []string
+	for _, folder := range folders {
+		found, err := filepath.Glob(filepath.Join(folder, "*.go"))
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, found...)
+	}
 	types := map[string]*ast.TypeSpec{}
 	for _, name := range files {
 		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)

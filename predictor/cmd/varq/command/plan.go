@@ -24,7 +24,7 @@ func (e *Env) showPlan(p *api.Plan, options []string) error {
 	default:
 		s.line("Work starts", "from %s on", e.moment(p.HoldUntil))
 	}
-	if p.OnMiss == "cancel" {
+	if p.OnMiss == api.OnMissCancel {
 		s.line("If missed", "the job is cancelled")
 	} else {
 		s.line("If missed", "the job runs as soon as it can")

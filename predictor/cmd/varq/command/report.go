@@ -9,12 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/varq-project/varq/predictor/api"
-	"github.com/varq-project/varq/predictor/client"
 	"github.com/varq-project/varq/predictor/cmd/varq/table"
 )
-
-// groupings are what a report can be split by.
-var groupings = []string{"user", "account", "partition", "month"}
 
 func newReport(env *Env, link *link) *cobra.Command {
 	cmd := &cobra.Command{
@@ -35,16 +31,16 @@ others' too. Columns, for --format: ` + table.Names(reportColumns("")),
   varq report --by=user --all --parsable2 --noheader`,
 		Args: noArguments,
 	}
-	by := cmd.Flags().String("by", "", "one line for each `group`: "+strings.Join(groupings, ", "))
+	by := cmd.Flags().String("by", "", "one line for each `group`: "+strings.Join(api.Groupings, ", "))
 	whoseFlags := addWhose(cmd.Flags())
 	from := cmd.Flags().StringP("starttime", "S", "", "deadlines from this `time` on, in any format of sacct")
 	to := cmd.Flags().StringP("endtime", "E", "", "deadlines before this `time`")
 	style := addStyle(cmd.Flags())
-	_ = cmd.RegisterFlagCompletionFunc("by", cobra.FixedCompletions(groupings, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("by", cobra.FixedCompletions(api.Groupings, cobra.ShellCompDirectiveNoFileComp))
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		usage := func(err error) error { return usageError{cmd.CommandPath(), err} }
-		if *by != "" && !slices.Contains(groupings, *by) {
-			return usage(fmt.Errorf("--by: %q is none of %s", *by, strings.Join(groupings, ", ")))
+		if *by != "" && !slices.Contains(api.Groupings, *by) {
+			return usage(fmt.Errorf("--by: %q is none of %s", *by, strings.Join(api.Groupings, ", ")))
 		}
 		columns, err := choose(reportColumns(*by), style.format)
 		if err != nil {
@@ -66,7 +62,7 @@ others' too. Columns, for --format: ` + table.Names(reportColumns("")),
 		if err != nil {
 			return err
 		}
-		report, err := varqd.Report(cmd.Context(), client.ReportQuery{By: *by, Start: start, End: end, User: whose})
+		report, err := varqd.Report(cmd.Context(), api.ReportQuery{By: *by, Start: start, End: end, User: whose})
 		if err != nil {
 			return err
 		}

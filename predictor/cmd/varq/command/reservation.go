@@ -35,7 +35,7 @@ func (f *reservationFlags) request(env *Env) (api.PlanRequest, error) {
 		return r, errors.New("--begin-by is missing: say when the work must be running, as in --begin-by=17:00")
 	case f.beginAfter != "" && f.bestEffort:
 		return r, errors.New("--begin-after and --best-effort exclude each other")
-	case f.onMiss != "" && f.onMiss != "run" && f.onMiss != "cancel":
+	case f.onMiss != "" && f.onMiss != api.OnMissRun && f.onMiss != api.OnMissCancel:
 		return r, fmt.Errorf("--on-miss: %q is neither run nor cancel", f.onMiss)
 	}
 	var err error

@@ -71,7 +71,7 @@ All columns, for --format: ` + table.Names(statusColumns(env)),
 		if err != nil {
 			return err
 		}
-		found, err := ask(cmd.Context(), varqd, client.ReservationsQuery{User: whose, All: *old}, jobs)
+		found, err := ask(cmd.Context(), varqd, api.ReservationsQuery{User: whose, All: *old}, jobs)
 		if err != nil {
 			return err
 		}
@@ -95,7 +95,7 @@ All columns, for --format: ` + table.Names(statusColumns(env)),
 }
 
 // ask gets the reservations of the jobs, or else all that the query selects.
-func ask(ctx context.Context, varqd *client.Client, query client.ReservationsQuery, jobs []int64) ([]api.Reservation, error) {
+func ask(ctx context.Context, varqd *client.Client, query api.ReservationsQuery, jobs []int64) ([]api.Reservation, error) {
 	if len(jobs) == 0 {
 		return varqd.Reservations(ctx, query)
 	}

@@ -1,0 +1,127 @@
+package api
+
+import "github.com/varq-project/varq/predictor/workload"
+
+// PlanRequest asks for a reservation. The user is never taken from here: it is
+// whoever the connection or the credential proves to be asking.
+type PlanRequest struct {
+	// Job is what the work itself needs; Limit is the time limit of the work,
+	// without any time spent waiting. Empty fields take Slurm's defaults.
+	Job workload.Request `json:"job"`
+	// BeginBy is the deadline: the time at which the work must be running.
+	BeginBy int64 `json:"begin_by"`
+	// Prob is the success probability asked for; 0 takes the site's default.
+	Prob float64 `json:"prob,omitempty"`
+	// BeginAfter, if not 0, lets the work start from then on and not only at
+	// BeginBy (the window mode).
+	BeginAfter int64 `json:"begin_after,omitempty"`
+	// BestEffort lets the work start as soon as the job does.
+	BestEffort bool `json:"best_effort,omitempty"`
+	// OnMiss says what becomes of a job not started by BeginBy: OnMissRun (the
+	// default) or OnMissCancel.
+	OnMiss string `json:"on_miss,omitempty"`
+	// Trajectory asks for the whole probability trajectory in the answer.
+	Trajectory bool `json:"trajectory,omitempty"`
+}
+
+// What becomes of a job that has not started by its deadline: it runs later all
+// the same, or not at all.
+const (
+	OnMissRun    = "run"
+	OnMissCancel = "cancel"
+)
+
+// PlanAnswer is a plan or a refusal: exactly one of the two is set.
+type PlanAnswer struct {
+	Plan       *Plan    `json:"plan,omitempty"`
+	Refusal    *Refusal `json:"refusal,omitempty"`
+	Trajectory []Point  `json:"trajectory,omitempty"`
+}
+
+// Plan says how to submit the job so that the promise holds.
+type Plan struct {
+	// ID names the promise in the ledger; empty in a quote.
+	ID string `json:"id,omitempty"`
+	// BeginTime is when the job is to become eligible (sbatch --begin).
+	BeginTime int64 `json:"begin_time"`
+	// TimeLimit is the enlarged time limit: the work's own and, where the work
+	// may not start before HoldUntil, the time from BeginTime until then. It is a
+	// whole number of minutes.
+	TimeLimit int64 `json:"time_limit"`
+	// BeginBy is the deadline, and HoldUntil when the work may start: BeginBy
+	// (strict), BeginAfter (window) or 0 (best effort).
+	BeginBy   int64 `json:"begin_by"`
+	HoldUntil int64 `json:"hold_until"`
+	// WorkLimit is the time limit of the work itself.
+	WorkLimit int64 `json:"work_limit"`
+	// Prob is the probability asked for, Estimate the one forecast (>= Prob).
+	Prob     float64 `json:"prob"`
+	Estimate float64 `json:"estimate"`
+	OnMiss   string  `json:"on_miss"`
+	// Work is what the work costs, Worst and Expected what the reservation may
+	// cost on top of it.
+	Work     Cost `json:"work"`
+	Worst    Cost `json:"worst"`
+	Expected Cost `json:"expected"`
+	Evidence
+	// Comment is what goes into the job's comment, so that the promise can be
+	// found from the queue alone.
+	Comment string `json:"comment"`
+}
+
+// Evidence is what a forecast rests on.
+type Evidence struct {
+	Sample int    `json:"sample"`
+	Class  string `json:"class"`
+}
+
+// Cost of an allocation.
+type Cost struct {
+	NodeSeconds    float64 `json:"node_seconds"`
+	BillingSeconds float64 `json:"billing_seconds"` // billing units x seconds
+}
+
+// Refusal says why no promise can be made, and what can be promised instead.
+type Refusal struct {
+	// Reason is one sentence for the user.
+	Reason string `json:"reason"`
+	// Limit names the limit that binds, if one does.
+	Limit  string  `json:"limit,omitempty"`
+	Offers []Offer `json:"offers,omitempty"`
+}
+
+// The kinds of offer.
+const (
+	OfferProb  = "probability" // the best probability for this deadline
+	OfferLater = "deadline"    // the earliest deadline for this probability
+	OfferNodes = "nodes"       // the same with fewer nodes
+	OfferTime  = "time"        // the same with less time
+)
+
+// Offer is a request that could be promised, with the plan it would get.
+type Offer struct {
+	Kind string `json:"kind"`
+	// Options are the sbatch options that ask for it, one line.
+	Options string  `json:"options"`
+	Prob    float64 `json:"prob"`
+	BeginBy int64   `json:"begin_by"`
+	Nodes   int32   `json:"nodes"`
+	CPUs    int32   `json:"cpus"`
+	Limit   int64   `json:"limit"`
+	Worst   Cost    `json:"worst"`
+}
+
+// Point is one step of a probability trajectory.
+type Point struct {
+	BeginTime int64   `json:"begin_time"`
+	TimeLimit int64   `json:"time_limit"`
+	Prob      float64 `json:"prob"`
+	Class     string  `json:"class"`
+}
+
+// Binding tells varqd which job a plan became. Only the plan's user may bind
+// it, only once, and only to a job of that user.
+type Binding struct {
+	Plan string `json:"plan"`
+	Job  int64  `json:"job"`
+}

@@ -1,0 +1,36 @@
+package api
+
+// The parameters of PathReservations and PathReport: the fields of
+// ReservationsQuery and ReportQuery that are not at their zero.
+const (
+	ParamUser  = "user"
+	ParamJob   = "job"
+	ParamAll   = "all"
+	ParamBy    = "by"
+	ParamStart = "start"
+	ParamEnd   = "end"
+)
+
+// Everybody stands for all users in a query.
+const Everybody = "*"
+
+// ReservationsQuery selects reservations.
+type ReservationsQuery struct {
+	// User whose they are, or Everybody; empty means the asker's.
+	User string
+	// Job, if not 0, selects the reservation of that job alone, however old.
+	Job int64
+	// All adds those that were due more than a day ago and are settled.
+	All bool
+}
+
+// ReportQuery selects what a report covers.
+type ReportQuery struct {
+	// By is one of Groupings, or "" for one row.
+	By string
+	// Start and End bound the deadlines, Start <= begin-by < End, Unix seconds;
+	// 0 means no bound.
+	Start, End int64
+	// User whose they are, or Everybody; empty means the asker's.
+	User string
+}
