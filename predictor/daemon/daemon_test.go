@@ -100,7 +100,7 @@ func quick(n int) []workload.Job {
 	for i := range jobs {
 		at := now - int64(n-i)*600
 		jobs[i] = workload.Job{
-			ID: int64(i + 1), Request: workload.Request{User: "alice", Partition: "main", Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: 3600},
+			ID: int64(i + 1), Request: workload.Request{User: "alice", Partition: "main", Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: 24 * 3600},
 			Submit: at, Eligible: at, Start: at + int64(i%7), End: at + 300, State: workload.Completed,
 		}
 	}
