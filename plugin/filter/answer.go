@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"strings"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/prob"
 	"github.com/varq-project/varq/predictor/slurmtime"
 	"github.com/varq-project/varq/wrapper/ticket"
 )
@@ -68,7 +68,7 @@ func (s *Submission) accept(l *lines, p *api.Plan) {
 	if s.Quote {
 		verb = "quoted, not promised"
 	}
-	l.add(wordSay, "%s: running %s with probability %.2f (forecast %.2f)", verb, s.span(p), p.Prob, floor2(p.Estimate))
+	l.add(wordSay, "%s: running %s with probability %s (forecast %s)", verb, s.span(p), prob.Format(p.Prob), prob.Format(p.Estimate))
 	l.add(wordSay, "eligible from %s, time limit %s; at most %s on top of the work's %s",
 		s.time(p.BeginTime), slurmtime.FormatDuration(p.TimeLimit),
 		cost(p.Worst, " node-hours", " billing-hours"), cost(p.Work, "", ""))
@@ -89,14 +89,11 @@ func (s *Submission) span(p *api.Plan) string {
 func (s *Submission) refuse(l *lines, r *api.Refusal) {
 	l.add(wordRefuse, "no promise: %s", r.Reason)
 	for _, o := range r.Offers {
-		l.add(wordRefuse, "possible: %s   (probability %.2f, at most %s extra)", o.Options, floor2(o.Prob), cost(o.Worst, " node-hours", " billing-hours"))
+		l.add(wordRefuse, "possible: %s   (probability %s, at most %s extra)", o.Options, prob.Format(o.Prob), cost(o.Worst, " node-hours", " billing-hours"))
 	}
 }
 
 func (s *Submission) time(at int64) string { return slurmtime.Format(at, s.zone) }
-
-// floor2 rounds a forecast down to two decimals: it is never made to look better.
-func floor2(p float64) float64 { return math.Floor(p*100+1e-9) / 100 }
 
 // cost shows what an allocation costs: nodes and, where the partition charges in
 // units of its own, billing units, each with its name behind it.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/prob"
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
@@ -77,9 +78,9 @@ func (s *Submission) readReservation(o options, now int64) error {
 	} else {
 		r.BeginBy = at
 	}
-	if prob, given := o.own("prob"); given {
+	if text, given := o.own("prob"); given {
 		var err error
-		if r.Prob, err = slurmtime.ParseProb(prob); err != nil {
+		if r.Prob, err = prob.Parse(text); err != nil {
 			fail("--prob: %w", err)
 		}
 	}

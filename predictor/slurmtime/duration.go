@@ -11,9 +11,9 @@ import (
 // Unlimited is the duration that Slurm writes UNLIMITED.
 const Unlimited int64 = math.MaxInt64
 
-// maxDuration is the longest time limit that is not Unlimited, seconds: what
-// Slurm's 32 bits of minutes hold.
-const maxDuration = math.MaxUint32 * 60 / 64
+// maxDuration is the longest time limit read that is not Unlimited, in seconds:
+// a century, more than any cluster allows.
+const maxDuration = 100 * 365 * 86400
 
 // ParseDuration reads a time limit in any format that sbatch --time takes:
 // MINUTES, MINUTES:SECONDS, HOURS:MINUTES:SECONDS, DAYS-HOURS[:MINUTES[:SECONDS]]
@@ -84,17 +84,4 @@ func FormatDuration(seconds int64) string {
 		text = fmt.Sprintf("%d-%s", days, text)
 	}
 	return sign + text
-}
-
-// ParseProb reads a probability between 0 and 1, both excluded: "0.9" or "90%".
-func ParseProb(text string) (float64, error) {
-	number, percent := strings.CutSuffix(text, "%")
-	p, err := strconv.ParseFloat(number, 64)
-	if percent {
-		p /= 100
-	}
-	if err != nil || !(p > 0 && p < 1) {
-		return 0, fmt.Errorf("%.40q is not a probability between 0 and 1 (try 0.9 or 90%%)", text)
-	}
-	return p, nil
 }

@@ -77,19 +77,6 @@ func TestDuration(t *testing.T) {
 	}
 }
 
-func TestProb(t *testing.T) {
-	for text, want := range map[string]float64{"0.9": .9, ".5": .5, "90%": .9, "99.5%": .995} {
-		if got, err := ParseProb(text); err != nil || got != want {
-			t.Errorf("%q: %v (%v)", text, got, err)
-		}
-	}
-	for _, text := range []string{"", "0", "1", "100%", "1.5", "-1", "NaN", "often", "%"} {
-		if got, err := ParseProb(text); err == nil {
-			t.Errorf("%q: %v", text, got)
-		}
-	}
-}
-
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{"17:00", "now+2hours", "tomorrow noon", "12/25/27-10:00", "2027-01-02T10:00:30", "uts1795217746", "0229"} {
 		f.Add(text, int64(1795228713))

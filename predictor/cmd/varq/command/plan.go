@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/prob"
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
@@ -13,7 +14,7 @@ import (
 func (e *Env) showPlan(p *api.Plan, options []string) error {
 	s := listing{width: 12}
 	fmt.Fprintf(&s, "Can be promised: running by %s with probability %s (forecast %s).\n\n",
-		e.moment(p.BeginBy), probability(p.Prob), probability(p.Estimate))
+		e.moment(p.BeginBy), prob.Format(p.Prob), prob.Format(p.Estimate))
 	s.line("Eligible", "%s, %s from now", e.moment(p.BeginTime), slurmtime.FormatDuration(max(0, p.BeginTime-e.Now())))
 	s.line("Time limit", "%s, of which %s for the work", slurmtime.FormatDuration(p.TimeLimit), slurmtime.FormatDuration(p.WorkLimit))
 	switch p.HoldUntil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cmd/varq/table"
+	"github.com/varq-project/varq/predictor/prob"
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
@@ -73,7 +74,7 @@ func (e *Env) showPrediction(p api.Prediction) error {
 			if b.Seconds == nil {
 				return none
 			}
-			return probability(b.Confidence)
+			return prob.Format(b.Confidence)
 		}},
 	}
 	if err := table.Write(e.Stdout, columns, p.Bounds, table.Style{}); err != nil {

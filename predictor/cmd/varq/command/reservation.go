@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/varq-project/varq/predictor/api"
-	"github.com/varq-project/varq/predictor/slurmtime"
+	"github.com/varq-project/varq/predictor/prob"
 )
 
 // reservationFlags are varq's own options of sbatch.
@@ -46,7 +46,7 @@ func (f *reservationFlags) request(env *Env) (api.PlanRequest, error) {
 		return r, err
 	}
 	if f.prob != "" {
-		if r.Prob, err = slurmtime.ParseProb(f.prob); err != nil {
+		if r.Prob, err = prob.Parse(f.prob); err != nil {
 			return r, fmt.Errorf("--prob: %w", err)
 		}
 	}

@@ -32,13 +32,6 @@ func (e *Env) moment(at int64) string {
 	return slurmtime.Format(at, e.Zone)
 }
 
-// probability shows p with two decimals, always towards the safe side.
-func probability(p float64) string {
-	return strconv.FormatFloat(floor(p, 100), 'f', 2, 64)
-}
-
-func floor(x, steps float64) float64 { return float64(int64(x*steps+1e-9)) / steps }
-
 // nodeHours shows node-seconds in node-hours.
 func nodeHours(seconds float64) string { return strconv.FormatFloat(seconds/3600, 'f', 2, 64) }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/client"
 	"github.com/varq-project/varq/predictor/cmd/varq/table"
+	"github.com/varq-project/varq/predictor/prob"
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
@@ -164,13 +165,13 @@ func statusColumns(env *Env) []table.Column[api.Reservation] {
 	text("State", func(r row) string { return r.State })
 	text("Promised", func(r row) string { return env.moment(r.Promised) })
 	text("BeginBy", func(r row) string { return env.moment(r.BeginBy) })
-	number("Prob", func(r row) string { return probability(r.Prob) })
-	number("Forecast", func(r row) string { return probability(r.Estimate) })
+	number("Prob", func(r row) string { return prob.Format(r.Prob) })
+	number("Forecast", func(r row) string { return prob.Format(r.Estimate) })
 	number("Now", func(r row) string {
 		if !open(r) || r.Now == 0 { // settled, or not looked at yet
 			return none
 		}
-		return probability(r.Now)
+		return prob.Format(r.Now)
 	})
 	text("Eligible", func(r row) string {
 		if r.Eligible == 0 {

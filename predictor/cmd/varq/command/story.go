@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/prob"
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
@@ -22,9 +23,9 @@ func (e *Env) story(r api.Reservation) string {
 	s := listing{width: 10}
 	fmt.Fprintf(&s, "Job %d (plan %s) of %s: %s\n", r.Job, r.ID, r.User, r.State)
 	s.line("Promised", "on %s: running by %s with probability %s (forecast %s)",
-		e.moment(r.Promised), e.moment(r.BeginBy), probability(r.Prob), probability(r.Estimate))
+		e.moment(r.Promised), e.moment(r.BeginBy), prob.Format(r.Prob), prob.Format(r.Estimate))
 	if open(r) && r.Now != 0 {
-		s.line("Now", "probability %s", probability(r.Now))
+		s.line("Now", "probability %s", prob.Format(r.Now))
 	}
 	s.line("Asks for", "%d nodes, %d CPUs for %s, in all %s", r.Nodes, r.CPUs,
 		slurmtime.FormatDuration(r.WorkLimit), slurmtime.FormatDuration(r.TimeLimit))

@@ -1,0 +1,29 @@
+// Package prob reads and writes probabilities as people do.
+package prob
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Parse reads a probability between 0 and 1, both excluded: "0.9" or "90%".
+func Parse(text string) (float64, error) {
+	number, percent := strings.CutSuffix(text, "%")
+	p, err := strconv.ParseFloat(number, 64)
+	if percent {
+		p /= 100
+	}
+	if err != nil || !(p > 0 && p < 1) {
+		return 0, fmt.Errorf("%.40q is not a probability between 0 and 1 (try 0.9 or 90%%)", text)
+	}
+	return p, nil
+}
+
+// Format writes a probability with two decimals. It rounds down: a promise is
+// never made to look better.
+func Format(p float64) string {
+	const slip = 1e-9 // 0.29 is a little less than 29/100
+	return strconv.FormatFloat(math.Floor(p*100+slip)/100, 'f', 2, 64)
+}

@@ -1,0 +1,35 @@
+package prob
+
+import "testing"
+
+func TestParse(t *testing.T) {
+	for text, want := range map[string]float64{"0.9": .9, ".5": .5, "90%": .9, "99.5%": .995} {
+		if got, err := Parse(text); err != nil || got != want {
+			t.Errorf("%q: %v (%v)", text, got, err)
+		}
+	}
+	for _, text := range []string{"", "0", "1", "100%", "1.5", "-1", "NaN", "often", "%"} {
+		if got, err := Parse(text); err == nil {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
+
+func TestFormat(t *testing.T) {
+	for p, want := range map[float64]string{0: "0.00", .29: "0.29", .9: "0.90", .939: "0.93", .9999: "0.99", 1: "1.00"} {
+		if got := Format(p); got != want {
+			t.Errorf("%v: %s, want %s", p, got, want)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, text := range []string{"0.9", "90%", "1e-3", "0x1p-2", "%"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if p, err := Parse(text); err == nil && !(p > 0 && p < 1) {
+			t.Errorf("%q: %v", text, p)
+		}
+	})
+}
