@@ -1,3 +1,5 @@
+// Package packaging tests what an installation puts on a host: the files, the
+// configuration as delivered, the RPM packages, and that all of it can go again.
 package packaging
 
 import (
