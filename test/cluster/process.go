@@ -24,6 +24,7 @@ type procStat struct {
 	command string
 	state   byte
 	parent  int
+	threads int
 	start   uint64
 }
 
@@ -47,11 +48,17 @@ func parseStat(line string) (procStat, error) {
 		return procStat{}, fmt.Errorf("stat line of %d fields", len(f))
 	}
 	s := procStat{command: line[open+1 : end], state: f[0][0]}
-	var err1, err2 error
+	var err1, err2, err3 error
 	s.parent, err1 = strconv.Atoi(f[1])
-	s.start, err2 = strconv.ParseUint(f[19], 10, 64)
-	return s, errors.Join(err1, err2)
+	s.threads, err2 = strconv.Atoi(f[17])
+	s.start, err3 = strconv.ParseUint(f[19], 10, 64)
+	return s, errors.Join(err1, err2, err3)
 }
+
+// ended reports whether the process no longer runs, though its parent may not
+// have taken notice. The first thread of one that is ending can be gone while
+// others still hold its sockets.
+func (s procStat) ended() bool { return (s.state == 'Z' || s.state == 'X') && s.threads <= 1 }
 
 func self() process {
 	p, _ := processOf(os.Getpid())
@@ -67,7 +74,7 @@ func processOf(pid int) (process, error) {
 // notice of its end does not.
 func (p process) alive() bool {
 	s, err := readStat(p.PID)
-	return err == nil && s.start == p.Start && s.state != 'Z' && s.state != 'X'
+	return err == nil && s.start == p.Start && !s.ended()
 }
 
 // waitGone waits until the process has ended.
@@ -152,7 +159,7 @@ func (c *Cluster) processes() ([]int, error) {
 	}
 	var pids []int
 	for pid, s := range stats {
-		if ours[pid] && s.state != 'Z' && s.state != 'X' && pid != os.Getpid() {
+		if ours[pid] && !s.ended() && pid != os.Getpid() {
 			pids = append(pids, pid)
 		}
 	}

@@ -33,7 +33,7 @@ func FuzzParseStat(f *testing.F) {
 
 func TestParseStat(t *testing.T) {
 	got, err := parseStat("1 (a) b) S 7 1 1 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 42 0 0")
-	if want := (procStat{"a) b", 'S', 7, 42}); err != nil || got != want {
+	if want := (procStat{"a) b", 'S', 7, 1, 42}); err != nil || got != want {
 		t.Errorf("got %+v, %v; want %+v", got, err, want)
 	}
 }

@@ -104,7 +104,7 @@ func run(ctx context.Context) (err error) {
 	}
 
 	title("One that is refused")
-	if err := d.refused("--begin-by="+at(deadline), "--prob=0.95", "--nodes=8", "--time=1-00:00:00"); err != nil {
+	if err := d.refused("--begin-by="+at(deadline), "--prob=0.9", "--nodes=4", "--time=10"); err != nil {
 		return err
 	}
 

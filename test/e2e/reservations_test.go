@@ -14,6 +14,7 @@ import (
 
 // TestReservations runs every kind of reservation at the same time on one site.
 func TestReservations(t *testing.T) {
+	t.Parallel()
 	s := site.ForTest(t, site.Options{History: site.Calm(time.Now().Unix())})
 	t.Run("kinds", func(t *testing.T) {
 		for name, test := range map[string]func(*testing.T, *site.Site){

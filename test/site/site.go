@@ -115,6 +115,9 @@ func ForTest(t testing.TB, o Options) *Site {
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("varqd's log:\n%s", s.VarqdLog())
+			for _, d := range []cluster.Daemon{cluster.Slurmctld, cluster.Slurmrestd} {
+				t.Logf("%s:\n%s", d, s.LogTail(d))
+			}
 		}
 		if err := s.Stop(); err != nil {
 			t.Error(err)
