@@ -88,10 +88,10 @@ func (c *Cluster) defaultQOS(r *workload.Request) string {
 	account := r.Account
 	for range len(c.Associations) {
 		a := c.association("", account, r.Partition)
-		if a == nil || a.DefaultQOS != "" {
-			if a == nil {
-				return ""
-			}
+		if a == nil {
+			break
+		}
+		if a.DefaultQOS != "" {
 			return a.DefaultQOS
 		}
 		account = a.Parent
