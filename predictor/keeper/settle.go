@@ -27,25 +27,41 @@ func (k *Keeper) unclaimed(ctx context.Context, e *ledger.Entry, now int64) erro
 }
 
 // gone attends to a reservation whose job has left the queue: accounting tells
-// how it ended, at once or a little later.
+// how it ended, at once or a little later. A job that accounting cannot tell of
+// is left alone for a while, so that it does not keep others from being settled.
 func (k *Keeper) gone(ctx context.Context, e *ledger.Entry, now int64) error {
-	runs, err := k.Slurm.Accounted(ctx, e.Job)
-	if err != nil {
-		return fmt.Errorf("look up the job in accounting: %w", err)
-	}
-	for i := len(runs) - 1; i >= 0; i-- {
-		if run := &runs[i]; same(e, run) {
-			if !run.State.Finished() || run.State == workload.Requeued {
-				return nil // accounting lags behind the queue
-			}
-			s, why := outcome(e, run, now)
-			return k.settle(ctx, e, s, why)
-		}
-	}
-	if now < e.BeginBy+e.TimeLimit+lostAfter {
+	if k.resting(e.ID, now) {
 		return nil
 	}
-	return k.settle(ctx, e, ledger.Settlement{At: now, Outcome: api.StateCancelled}, "Slurm has no trace of the job")
+	runs, err := k.Slurm.Accounted(ctx, e.Job)
+	if err != nil {
+		k.rest(e.ID, now)
+		return fmt.Errorf("look up the job in accounting: %w", err)
+	}
+	last := lastRun(e, runs)
+	if last != nil && last.State.Finished() && last.State != workload.Requeued {
+		s, why := outcome(e, last, now)
+		return k.settle(ctx, e, s, why)
+	}
+	if now < e.BeginBy+e.TimeLimit+lostAfter {
+		return nil // accounting lags behind the queue
+	}
+	why := "Slurm has no trace of the job"
+	if last != nil {
+		why = "Slurm has lost the job: it has left the queue, but accounting knows of no end"
+	}
+	return k.settle(ctx, e, ledger.Settlement{At: now, Outcome: api.StateCancelled}, why)
+}
+
+// lastRun returns the last of a job's runs, oldest first, that is e's; nil if
+// none is.
+func lastRun(e *ledger.Entry, runs []workload.Job) *workload.Job {
+	for i := len(runs) - 1; i >= 0; i-- {
+		if same(e, &runs[i]) {
+			return &runs[i]
+		}
+	}
+	return nil
 }
 
 // Learnt takes in jobs that accounting has just told of. A plan whose job came

@@ -195,7 +195,7 @@ func (k *Keeper) pending(ctx context.Context, e *ledger.Entry, j *accounting.Que
 	if err := k.record(ctx, e, c); err != nil {
 		return err
 	}
-	return k.revise(ctx, e, now)
+	return k.revise(ctx, e, &j.Job, now)
 }
 
 // observe takes over how a pending job stands, and notices what the user has
@@ -206,6 +206,7 @@ func (c *change) observe(j *accounting.QueueEntry) {
 	if j.Submit != p.Submit {
 		c.event(ledger.Requeued, "requeued by Slurm")
 		p.Submit, p.BeginTime, p.WasBegin = j.Submit, j.Eligible, j.Eligible
+		p.TimeLimit, p.WasLimit = j.Limit, j.Limit // varq-wrapper may have trimmed it
 		if p.WorkStart == 0 {
 			p.Start = 0
 		}
@@ -267,13 +268,19 @@ func (k *Keeper) late(ctx context.Context, e *ledger.Entry, j *accounting.QueueE
 
 // revise plans the reservation of a pending job again, and changes the job if
 // there is something to gain. The ledger knows of the change before Slurm does.
-func (k *Keeper) revise(ctx context.Context, e *ledger.Entry, now int64) error {
+//
+// Slurm lets an operator, as varqd is, exceed its limits. So those that count are
+// the ones for the job as it is, wherever its user has moved it since.
+func (k *Keeper) revise(ctx context.Context, e *ledger.Entry, j *workload.Job, now int64) error {
 	planner, err := k.planner()
 	if err != nil {
 		return nil // told by health; the job stands as it was promised
 	}
+	if _, ok := planner.Cluster.Partitions[j.Partition]; !ok {
+		return nil // a list of partitions, or a new one
+	}
 	r := trajectory.Request{
-		Job: workload.Request{User: e.User, Account: e.Account, Partition: e.Partition, QOS: e.QOS, Size: e.Size, Limit: e.WorkLimit},
+		Job: workload.Request{User: e.User, Account: j.Account, Partition: j.Partition, QOS: j.QOS, Size: e.Size, Limit: e.WorkLimit},
 		Now: now, Deadline: e.BeginBy, HoldUntil: e.HoldUntil, Prob: e.Prob,
 	}
 	current := trajectory.Submission{Begin: e.Progress.BeginTime, Limit: e.Progress.TimeLimit}
@@ -298,13 +305,30 @@ func (k *Keeper) revise(ctx context.Context, e *ledger.Entry, now int64) error {
 	if err := k.record(ctx, e, c); err != nil {
 		return err
 	}
-	if err := k.Slurm.Update(ctx, update); err != nil {
+	if err := k.update(ctx, update, current); err != nil {
 		// Whether it has been carried out shows the next time.
 		k.rest(e.ID, now)
 		return fmt.Errorf("revise the job: %w", err)
 	}
 	k.Metrics.revisions.Inc()
 	return nil
+}
+
+// update changes a job that stands in the queue as current. It may have started
+// meanwhile: then Slurm refuses another begin time, but lowers the limit all the
+// same, to less than the work needs that began earlier. So a later begin time
+// goes first, and the limit follows once Slurm has accepted it.
+func (k *Keeper) update(ctx context.Context, u accounting.Update, current trajectory.Submission) error {
+	if u.BeginTime > current.Begin {
+		if err := k.Slurm.Update(ctx, accounting.Update{Job: u.Job, BeginTime: u.BeginTime}); err != nil {
+			return err
+		}
+		u.BeginTime = 0
+	}
+	if u.BeginTime == 0 && u.TimeLimit == 0 {
+		return nil
+	}
+	return k.Slurm.Update(ctx, u)
 }
 
 // running attends to a job that has started.
