@@ -47,6 +47,7 @@ test-slurm24: build
 	VARQ_SLURM24=1 $(GO) test -timeout 40m -v -count=1 ./test/e2e ./plugin/plugintest ./predictor/daemon ./predictor/accounting/slurmrestd
 
 bench: build
+	@mkdir -p build
 	$(GO) test -run '^$$' -bench . -benchmem ./predictor/... ./test/bench | tee build/bench.txt
 
 FUZZTIME ?= 20s
