@@ -47,8 +47,17 @@ type Classifier interface {
 // d in the same partition: as long, and as many of the same unit. Several nodes
 // are more than CPUs of one node.
 func (c Class) atLeast(d Class) bool {
-	larger := c.Unit == d.Unit && c.Size.Above >= d.Size.Above || c.Unit == Nodes && d.Unit == CPUs
-	return larger && c.Limit.Above >= d.Limit.Above
+	return c.asLarge(d) && c.Limit.Above >= d.Limit.Above
+}
+
+// justShorter reports whether the requests of c are as large as those of d and
+// their limits end where those of d begin.
+func (c Class) justShorter(d Class) bool {
+	return c.asLarge(d) && c.Limit.Through == d.Limit.Above && d.Limit.Above > 0
+}
+
+func (c Class) asLarge(d Class) bool {
+	return c.Unit == d.Unit && c.Size.Above >= d.Size.Above || c.Unit == Nodes && d.Unit == CPUs
 }
 
 // compare orders the classes of a partition by limit, by size within a limit,
@@ -62,7 +71,8 @@ func (c Class) compare(d Class) int {
 	)
 }
 
-// widened returns c without the ends that leave out d, which is atLeast c.
+// widened returns c without the ends that leave out d, which is atLeast c or
+// justShorter.
 func (c Class) widened(d Class) Class {
 	if d.QOS != c.QOS {
 		c.QOS = ""
@@ -70,7 +80,10 @@ func (c Class) widened(d Class) Class {
 	if d.Unit != c.Unit || d.Size != c.Size {
 		c.Size.Through = 0
 	}
-	if d.Limit != c.Limit {
+	switch {
+	case d.Limit.Above < c.Limit.Above:
+		c.Limit.Above = d.Limit.Above
+	case d.Limit.Above > c.Limit.Above:
 		c.Limit.Through = 0
 	}
 	return c

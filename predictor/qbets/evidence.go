@@ -7,7 +7,7 @@ import (
 
 // evidence is the past waits that answer for a request: those of its own class
 // and, when they are too few, of the classes of the same partition that ask for
-// at least as much. The shorter and smaller jobs that most waits come from
+// at least as much. The much shorter and smaller jobs that most waits come from
 // cannot vouch for it.
 type evidence struct {
 	class Class // holds all the requests whose waits these are
@@ -21,11 +21,22 @@ type evidence struct {
 // at MinHistory waits, and holds fewer when there are no more. What it takes does
 // not depend on the quantile or the budget asked for, or forecasts would not be
 // monotone in them.
+//
+// Where nobody has asked for as much yet, as when all users of a site ask for the
+// same limit and a reservation needs a little more, jobs of the next shorter
+// limits vouch, but none shorter than those.
 func (p *Predictor) gather(e *evidence, class Class) {
+	if p.pool(e, class, Class.atLeast); e.waits == 0 {
+		p.pool(e, class, Class.justShorter)
+	}
+}
+
+// pool is gather among the classes that vouch for the one asked about.
+func (p *Predictor) pool(e *evidence, class Class, vouches func(one, asked Class) bool) {
 	e.class, e.pasts, e.waits = class, e.pasts[:0], 0
 	for _, own := range [...]bool{true, false} {
 		for _, h := range p.partitions[class.Partition] {
-			if !h.class.atLeast(class) || (h.class.QOS == class.QOS) != own {
+			if !vouches(h.class, class) || (h.class.QOS == class.QOS) != own {
 				continue
 			}
 			e.class = e.class.widened(h.class)

@@ -122,15 +122,27 @@ func TestEvidenceAgainstOracle(t *testing.T) {
 	random := rand.New(rand.NewPCG(11, 11))
 	p := New(Options{})
 	learnMixture(p, 3000, random)
-	pooled := 0
+	pooled, shorter := 0, 0
 	for range 500 {
 		r := randomRequest(random)
+		if random.IntN(4) == 0 {
+			r.Limit *= 8 // beyond what was learnt
+		}
 		own := (Grid{}).Class(&r)
 		var pasts []*history
 		for _, h := range p.partitions[r.Partition] {
 			longer, larger := h.class.Limit.Above >= own.Limit.Above, h.class.Size.Above >= own.Size.Above
 			if longer && (h.class.Unit == own.Unit && larger || h.class.Unit == Nodes && own.Unit == CPUs) {
 				pasts = append(pasts, h)
+			}
+		}
+		if len(pasts) == 0 {
+			for _, h := range p.partitions[r.Partition] {
+				adjacent, larger := h.class.Limit.Through == own.Limit.Above && own.Limit.Above > 0, h.class.Size.Above >= own.Size.Above
+				if adjacent && (h.class.Unit == own.Unit && larger || h.class.Unit == Nodes && own.Unit == CPUs) {
+					pasts = append(pasts, h)
+					shorter++
+				}
 			}
 		}
 		nearness := func(h *history) string {
@@ -164,6 +176,9 @@ func TestEvidenceAgainstOracle(t *testing.T) {
 		if math.Abs(e.Prob-prob) > 1e-9 || math.Abs(e.Held-held) > 1e-6 || e.Sample != len(past) {
 			t.Fatalf("%+v: Forecast(%d) = %+v, want %v, %v", r, budget, e, prob, held)
 		}
+	}
+	if shorter == 0 {
+		t.Error("no request was answered by shorter jobs")
 	}
 	if pooled < 100 {
 		t.Errorf("only %d pools left anything out", pooled)
@@ -252,6 +267,25 @@ func TestContradictoryJobsTeachNothing(t *testing.T) {
 	}
 	if p.Len() != 0 {
 		t.Errorf("learnt %d waits from jobs that have none", p.Len())
+	}
+}
+
+// TestOneLimitForAll: where all users ask for one limit, a reservation that needs
+// more is not refused for want of history, as long as it is not much more.
+func TestOneLimitForAll(t *testing.T) {
+	p := New(Options{})
+	all := workload.Request{Partition: "main", Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: hour}
+	for i := range int64(1000) {
+		p.Learn(started(all, 1+i, 10+i%50))
+	}
+	longer := all
+	longer.Limit = 90 * minute
+	if e := ask(p, longer, 60); e.Prob < .95 || e.Class != "partition=main cpus=1 limit=30m-2h" {
+		t.Errorf("half as long again: %+v", e)
+	}
+	longer.Limit = 3 * hour
+	if e := ask(p, longer, 60); e != (workload.Estimate{}) {
+		t.Errorf("three times as long: %+v, want nothing", e)
 	}
 }
 
