@@ -21,10 +21,17 @@ import (
 // the deadline, and its user wanted it cancelled then.
 var ErrCancelled = errors.New("the job has missed its deadline")
 
+// Job is how a job stands that has started. Times are Unix seconds, Limit is
+// seconds.
+type Job struct {
+	Eligible, Start int64
+	Limit           int64
+}
+
 // Queue is what the wrapper asks of Slurm.
 type Queue interface {
-	// Job returns when a job started, Unix seconds, and its time limit, seconds.
-	Job(id int64) (start, limit int64, err error)
+	// Job returns how a job stands.
+	Job(id int64) (Job, error)
 	// SetLimit sets a job's time limit.
 	SetLimit(id, minutes int64) error
 	// Cancel cancels a job.
@@ -44,7 +51,7 @@ type Hold struct {
 	Queue Queue
 	// Trim has the job's limit trimmed, by TrimLimit, in another process: the
 	// work must not wait for Slurm's answer.
-	Trim func(job, begin, workLimit int64) error
+	Trim func(job, begin int64, t ticket.Ticket) error
 	// Log takes complaints, for the user.
 	Log io.Writer
 }
@@ -64,7 +71,7 @@ func (h *Hold) Wait() error {
 		h.sayLate(now)
 	}
 	if h.Lead && h.Job != 0 && h.WorkLimit != 0 {
-		if err := h.Trim(h.Job, max(now, h.HoldUntil), h.WorkLimit); err != nil {
+		if err := h.Trim(h.Job, max(now, h.HoldUntil), h.Ticket); err != nil {
 			h.say("the job keeps a longer time limit than it needs: %v", err)
 		}
 	}
@@ -84,12 +91,12 @@ func (h *Hold) missed() bool {
 	if h.Job == 0 {
 		return true
 	}
-	start, _, err := h.Queue.Job(h.Job)
+	job, err := h.Queue.Job(h.Job)
 	if err != nil {
 		h.say("nobody knows whether the job started in time, and so the work runs: %v", err)
 		return false
 	}
-	return start > h.BeginBy
+	return job.Start > h.BeginBy
 }
 
 func (h *Hold) cancel() {

@@ -9,19 +9,20 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/varq-project/varq/predictor/slurmtime"
 	"github.com/varq-project/varq/wrapper/ticket"
 )
 
 // queue is a Slurm with one job, which notes what is asked of it.
 type queue struct {
-	start, limit int64
-	err          error
-	asked        []string
+	job   Job
+	err   error
+	asked []string
 }
 
-func (q *queue) Job(id int64) (start, limit int64, err error) {
+func (q *queue) Job(id int64) (Job, error) {
 	q.asked = append(q.asked, fmt.Sprint("job ", id))
-	return q.start, q.limit, q.err
+	return q.job, q.err
 }
 
 func (q *queue) SetLimit(id, minutes int64) error {
@@ -69,16 +70,16 @@ func TestWait(t *testing.T) {
 			trim: fmt.Sprint("7 ", now, " 600"), log: "requeued, and started again after the deadline",
 		},
 		{
-			name: "missed", hold: Hold{Ticket: cancel(now - 90), Job: 7, Lead: true}, queue: queue{start: now - 89},
+			name: "missed", hold: Hold{Ticket: cancel(now - 90), Job: 7, Lead: true}, queue: queue{job: Job{Start: now - 89}},
 			want: ErrCancelled, asked: []string{"job 7", "cancel 7"}, log: "the work does not run, as --on-miss=cancel says",
 		},
 		{
-			name: "missed, another task", hold: Hold{Ticket: cancel(now - 90), Job: 7}, queue: queue{start: now - 89},
+			name: "missed, another task", hold: Hold{Ticket: cancel(now - 90), Job: 7}, queue: queue{job: Job{Start: now - 89}},
 			want: ErrCancelled, asked: []string{"job 7"},
 		},
 		{name: "missed, outside of a job", hold: Hold{Ticket: cancel(now - 90), Lead: true}, want: ErrCancelled, log: "has passed"},
 		{
-			name: "started in time", hold: Hold{Ticket: cancel(now - 90), Job: 7, Lead: true}, queue: queue{start: now - 90},
+			name: "started in time", hold: Hold{Ticket: cancel(now - 90), Job: 7, Lead: true}, queue: queue{job: Job{Start: now - 90}},
 			asked: []string{"job 7"}, trim: fmt.Sprint("7 ", now, " 600"), log: "started 00:01:30 after",
 		},
 		{
@@ -92,12 +93,12 @@ func TestWait(t *testing.T) {
 			var trimmed string
 			h := test.hold
 			h.Queue, h.Log = &test.queue, &log
-			h.Trim = func(job, begin, workLimit int64) error {
+			h.Trim = func(job, begin int64, of ticket.Ticket) error {
 				// The second in which this test runs may have changed.
 				if begin > h.HoldUntil && begin-now < 5 {
 					begin = now
 				}
-				trimmed = fmt.Sprint(job, " ", begin, " ", workLimit)
+				trimmed = fmt.Sprint(job, " ", begin, " ", of.WorkLimit)
 				return nil
 			}
 			if err := h.Wait(); !errors.Is(err, test.want) {
@@ -120,20 +121,30 @@ func TestWait(t *testing.T) {
 }
 
 func TestTrimLimit(t *testing.T) {
-	const start = 1795262400
+	const (
+		start   = 1795262400
+		minute  = 60
+		work    = 60 * minute
+		waiting = 20 * minute // from when the job became eligible
+	)
 	for _, test := range []struct {
-		name                    string
-		limit, begin, workLimit int64
-		want                    string // "" for nothing to do
+		name                   string
+		limit, holdUntil, late int64
+		want                   string // "" for nothing to do
 	}{
-		{"held for ten minutes", 90 * 60, start + 600, 3600, "limit 7 70"},
-		{"up to whole minutes", 90 * 60, start + 601, 3600, "limit 7 71"},
-		{"short enough", 70 * 60, start + 600, 3600, ""},
-		{"never raised", 60 * 60, start + 600, 3600, ""},
-		{"begun with the job", 90 * 60, start - 1, 3600, "limit 7 60"},
+		{name: "held for ten minutes", holdUntil: start + 10*minute, limit: work + 30*minute, want: "limit 7 70"},
+		{name: "up to whole minutes", holdUntil: start + 601, limit: work + 31*minute, want: "limit 7 71"},
+		{name: "short enough", holdUntil: start + 10*minute, limit: work + 10*minute},
+		{name: "never raised", holdUntil: start + 10*minute, limit: work},
+		{name: "started late", holdUntil: start - 10*minute, late: 10*minute + 1, limit: work + 10*minute, want: "limit 7 61"},
+		{name: "submitted slowly", holdUntil: start + 10*minute, limit: work + 32*minute, want: "limit 7 70"},
+		{name: "given more time", holdUntil: start + 10*minute, limit: work + 40*minute},
+		{name: "best effort, given more time", limit: 3 * work},
+		{name: "made unlimited", holdUntil: start + 10*minute, limit: slurmtime.Unlimited},
 	} {
-		q := queue{start: start, limit: test.limit}
-		if err := TrimLimit(&q, 7, test.begin, test.workLimit); err != nil {
+		q := queue{job: Job{Eligible: start - waiting, Start: start, Limit: test.limit}}
+		of := ticket.Ticket{HoldUntil: test.holdUntil, WorkLimit: work}
+		if err := TrimLimit(&q, 7, max(start, test.holdUntil+test.late), of); err != nil {
 			t.Fatal(err)
 		}
 		if got := strings.Join(q.asked[1:], " "); got != test.want {
@@ -141,28 +152,29 @@ func TestTrimLimit(t *testing.T) {
 		}
 	}
 	q := queue{err: errors.New("no Slurm")}
-	if err := TrimLimit(&q, 7, start, 60); err == nil {
+	if err := TrimLimit(&q, 7, start, ticket.Ticket{WorkLimit: work}); err == nil {
 		t.Error("without an answer: no error")
 	}
 }
 
 func TestParseJob(t *testing.T) {
-	start, limit, err := parseJob("2026-11-21T12:00:00 1-02:03:04\n")
-	if err != nil || start != 1795262400 || limit != 26*3600+184 {
-		t.Errorf("%d, %d, %v", start, limit, err)
+	const times = "2026-11-21T11:59:00           2026-11-21T12:00:00           "
+	got, err := parseJob(times + "1-02:03:04                    \n")
+	if diff := cmp.Diff(Job{Eligible: 1795262340, Start: 1795262400, Limit: 26*3600 + 184}, got); diff != "" || err != nil {
+		t.Error(diff, err)
 	}
-	for _, line := range []string{"", "N/A 1:00", "2026-11-21T12:00:00", "2026-11-21T12:00:00 long", "one two three"} {
-		if start, limit, err := parseJob(line); err == nil {
-			t.Errorf("%q: %d, %d", line, start, limit)
+	for _, line := range []string{"", "N/A N/A 1:00", times, times + "long", times + "1:00 more"} {
+		if got, err := parseJob(line); err == nil {
+			t.Errorf("%q: %+v", line, got)
 		}
 	}
 }
 
 func FuzzParseJob(f *testing.F) {
-	f.Add("2026-11-21T12:00:00 1-02:03:04\n")
+	f.Add("2026-11-21T11:59:00 2026-11-21T12:00:00 1-02:03:04\n")
 	f.Fuzz(func(t *testing.T, line string) {
-		if _, limit, err := parseJob(line); err == nil && limit < 0 {
-			t.Errorf("%q: limit %d", line, limit)
+		if got, err := parseJob(line); err == nil && got.Limit < 0 {
+			t.Errorf("%q: limit %d", line, got.Limit)
 		}
 	})
 }

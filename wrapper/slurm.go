@@ -20,28 +20,34 @@ import (
 type Slurm struct{}
 
 // Job asks squeue.
-func (Slurm) Job(id int64) (start, limit int64, err error) {
-	out, err := run("squeue", "--noheader", "--states=all", "--jobs="+strconv.FormatInt(id, 10), "--format=%S %l")
+func (Slurm) Job(id int64) (Job, error) {
+	out, err := run("squeue", "--noheader", "--states=all", "--jobs="+strconv.FormatInt(id, 10),
+		"--Format=EligibleTime:30,StartTime:30,TimeLimit:30")
 	if err != nil {
-		return 0, 0, err
+		return Job{}, err
 	}
 	return parseJob(out)
 }
 
-// parseJob reads a start, in UTC, and a limit as squeue prints them.
-func parseJob(line string) (start, limit int64, err error) {
+// parseJob reads two times, in UTC, and a limit as squeue prints them.
+func parseJob(line string) (Job, error) {
 	fields := strings.Fields(line)
-	if len(fields) != 2 {
-		return 0, 0, fmt.Errorf("squeue: %.60q is not a start time and a limit", line)
+	if len(fields) != 3 {
+		return Job{}, fmt.Errorf("squeue: %.60q is not two times and a limit", line)
 	}
-	at, err := time.Parse("2006-01-02T15:04:05", fields[0])
-	if err != nil {
-		return 0, 0, fmt.Errorf("squeue: start: %w", err)
+	var j Job
+	for i, at := range []*int64{&j.Eligible, &j.Start} {
+		t, err := time.Parse("2006-01-02T15:04:05", fields[i])
+		if err != nil {
+			return Job{}, fmt.Errorf("squeue: %w", err)
+		}
+		*at = t.Unix()
 	}
-	if limit, err = slurmtime.ParseDuration(fields[1]); err != nil {
-		return 0, 0, fmt.Errorf("squeue: limit: %w", err)
+	var err error
+	if j.Limit, err = slurmtime.ParseDuration(fields[2]); err != nil {
+		return Job{}, fmt.Errorf("squeue: limit: %w", err)
 	}
-	return at.Unix(), limit, nil
+	return j, nil
 }
 
 // SetLimit has scontrol update the job.

@@ -1,47 +1,55 @@
 package wrapper
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
-	"strconv"
 	"syscall"
+
+	"github.com/varq-project/varq/wrapper/ticket"
 )
 
-// TrimLimit lowers a job's time limit to what work needs that begins at begin,
-// Unix seconds: workLimit seconds from then on, in whole minutes. It never raises
-// a limit.
-func TrimLimit(q Queue, job, begin, workLimit int64) error {
-	start, limit, err := q.Job(job)
+// slack is how much longer than planned a limit may be, in seconds, and still be
+// varq's: it counts whole minutes, and a submission takes a moment.
+const slack = 120
+
+// TrimLimit lowers a job's time limit to what the work of its ticket needs that
+// begins at begin, Unix seconds, in whole minutes. It never raises a limit, and
+// leaves one alone that is longer than varq makes it: somebody has given the
+// work more time.
+func TrimLimit(q Queue, job, begin int64, t ticket.Ticket) error {
+	j, err := q.Job(job)
 	if err != nil {
 		return err
 	}
-	minutes := (max(0, begin-start) + workLimit + 59) / 60
-	if minutes*60 >= limit {
+	longest := t.WorkLimit + max(0, t.HoldUntil-j.Eligible) + slack
+	minutes := (t.WorkLimit + max(0, begin-j.Start) + 59) / 60
+	if j.Limit > longest || j.Limit <= minutes*60 {
 		return nil
 	}
 	return q.SetLimit(job, minutes)
 }
 
-// The command line, behind --, by which varq-wrapper trims a limit.
+// The command line by which varq-wrapper trims a limit.
 const (
-	FlagTrim      = "trim"
-	FlagJob       = "job"
-	FlagBegin     = "begin"
-	FlagWorkLimit = "work-limit"
+	FlagTrim   = "trim"
+	FlagJob    = "job"
+	FlagBegin  = "begin"
+	FlagTicket = "ticket"
 )
 
 // StartTrim starts this program again, to trim a job's limit, and does not wait
 // for it. That process is a child neither of this one nor of the work, which may
 // take this one's place and would be puzzled by it.
-func StartTrim(job, begin, workLimit int64) error {
+func StartTrim(job, begin int64, t ticket.Ticket) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	option := func(name string, n int64) string { return "--" + name + "=" + strconv.FormatInt(n, 10) }
+	option := func(name string, value any) string { return fmt.Sprintf("--%s=%v", name, value) }
 	const inBackground = `"$0" "$@" </dev/null >/dev/null &`
 	cmd := exec.Command("/bin/sh", "-c", inBackground, self, "--"+FlagTrim,
-		option(FlagJob, job), option(FlagBegin, begin), option(FlagWorkLimit, workLimit))
+		option(FlagJob, job), option(FlagBegin, begin), option(FlagTicket, t))
 	cmd.Stderr = os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	return cmd.Run()

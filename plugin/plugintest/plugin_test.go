@@ -20,6 +20,7 @@ func TestPlugin(t *testing.T) {
 		"four nodes":        fourNodes,
 		"window":            window,
 		"best effort":       bestEffort,
+		"longer limit":      longerLimit,
 		"sbatch lines":      sbatchLines,
 		"export none":       exportNone,
 		"export file":       exportFile,
@@ -116,6 +117,18 @@ func bestEffort(t *testing.T, l *lab) {
 	text := read(t, output)
 	wantStart(t, times(t, text, "work"), 1, submitted, 15*time.Second)
 	if !strings.Contains(text, "limit 10:00\n") && !strings.Contains(text, "limit 11:00\n") {
+		t.Errorf("the script printed %q", text)
+	}
+}
+
+// longerLimit: a limit that the user has raised meanwhile stays as it is.
+func longerLimit(t *testing.T, l *lab) {
+	file, output := l.script(t, "", `sleep 4; squeue --noheader --jobs=$SLURM_JOB_ID --format="limit %l"`)
+	job, _ := l.submit(t, "--hold", "--begin-by=now+2hours", "--best-effort", "--time=10", file)
+	l.ok(t, "scontrol", "update", "JobId="+job, "TimeLimit=60")
+	l.ok(t, "scontrol", "release", job)
+	l.await(t, job, "COMPLETED")
+	if text := read(t, output); !strings.Contains(text, "limit 1:00:00\n") {
 		t.Errorf("the script printed %q", text)
 	}
 }

@@ -74,13 +74,13 @@ func (v *varqd) answer(r api.PlanRequest, promise bool) api.PlanAnswer {
 	if p.WorkLimit == 0 {
 		p.WorkLimit = workLimit
 	}
-	p.TimeLimit = (p.WorkLimit + r.BeginBy - p.BeginTime + 59) / 60 * 60
 	if r.BeginAfter != 0 {
 		p.HoldUntil = r.BeginAfter
 	}
 	if r.BestEffort {
 		p.HoldUntil = 0
 	}
+	p.TimeLimit = (p.WorkLimit + max(0, p.HoldUntil-p.BeginTime) + 59) / 60 * 60
 	if p.Prob == 0 {
 		p.Prob = .9
 	}

@@ -59,15 +59,16 @@ type flags struct {
 
 	// From the SPANK plugin, which starts the work itself.
 	hold     bool
-	ticket   string
 	restarts int
 	lead     bool
 
 	// From wrapper.StartTrim.
-	trim             bool
-	begin, workLimit int64
+	trim  bool
+	begin int64
 
-	job int64 // of the last two
+	// From both.
+	ticket string
+	job    int64
 }
 
 func run(args []string) (code int, err error) {
@@ -78,12 +79,11 @@ func run(args []string) (code int, err error) {
 	set.StringVar(&f.beginBy, "begin-by", "", "")
 	set.StringVar(&f.onMiss, "on-miss", api.OnMissRun, "")
 	set.BoolVar(&f.hold, "hold", false, "")
-	set.StringVar(&f.ticket, "ticket", "", "")
+	set.StringVar(&f.ticket, wrapper.FlagTicket, "", "")
 	set.IntVar(&f.restarts, "restarts", 0, "")
 	set.BoolVar(&f.lead, "lead", false, "")
 	set.BoolVar(&f.trim, wrapper.FlagTrim, false, "")
 	set.Int64Var(&f.begin, wrapper.FlagBegin, 0, "")
-	set.Int64Var(&f.workLimit, wrapper.FlagWorkLimit, 0, "")
 	set.Int64Var(&f.job, wrapper.FlagJob, 0, "")
 	switch err := set.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
@@ -108,7 +108,11 @@ func run(args []string) (code int, err error) {
 }
 
 func (f *flags) trimLimit() (int, error) {
-	if err := wrapper.TrimLimit(wrapper.Slurm{}, f.job, f.begin, f.workLimit); err != nil {
+	t, err := ticket.Parse(f.ticket)
+	if err != nil {
+		return exitUsage, err
+	}
+	if err := wrapper.TrimLimit(wrapper.Slurm{}, f.job, f.begin, t); err != nil {
 		return exitFailed, fmt.Errorf("the job keeps a longer time limit than it needs: %w", err)
 	}
 	return 0, nil
@@ -192,9 +196,10 @@ func takeSignals() (release func()) {
 	go func() {
 		for s := range signals {
 			switch s {
-			case syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT:
-				signal.Reset(s)
-				_ = syscall.Kill(os.Getpid(), s.(syscall.Signal)) // cannot fail
+			case syscall.SIGTERM, syscall.SIGINT:
+				dieOf(s.(syscall.Signal))
+			case syscall.SIGQUIT: // of which Go makes a report and an exit code
+				dieOf(syscall.SIGTERM)
 			case syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU:
 				_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP) // cannot fail
 			case syscall.SIGCHLD, syscall.SIGCONT, syscall.SIGURG, syscall.SIGWINCH:
@@ -204,4 +209,10 @@ func takeSignals() (release func()) {
 		}
 	}()
 	return func() { signal.Stop(signals) }
+}
+
+// dieOf ends this process as the signal does by default.
+func dieOf(s syscall.Signal) {
+	signal.Reset(s)
+	_ = syscall.Kill(os.Getpid(), s) // cannot fail
 }
