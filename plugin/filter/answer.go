@@ -69,9 +69,8 @@ func (s *Submission) accept(l *lines, p *api.Plan) {
 		verb = "quoted, not promised"
 	}
 	l.add(wordSay, "%s: running %s with probability %s (forecast %s)", verb, s.span(p), prob.Format(p.Prob), prob.Format(p.Estimate))
-	l.add(wordSay, "eligible from %s, time limit %s; at most %s on top of the work's %s",
-		s.time(p.BeginTime), slurmtime.FormatDuration(p.TimeLimit),
-		cost(p.Worst, " node-hours", " billing-hours"), cost(p.Work, "", ""))
+	l.add(wordSay, "eligible from %s, time limit %s; work costs %s, the reservation at most %s more",
+		s.time(p.BeginTime), slurmtime.FormatDuration(p.TimeLimit), p.Work, p.Worst)
 }
 
 // span says when the work will be running.
@@ -89,21 +88,11 @@ func (s *Submission) span(p *api.Plan) string {
 func (s *Submission) refuse(l *lines, r *api.Refusal) {
 	l.add(wordRefuse, "no promise: %s", r.Reason)
 	for _, o := range r.Offers {
-		l.add(wordRefuse, "possible: %s   (probability %s, at most %s extra)", o.Options, prob.Format(o.Prob), cost(o.Worst, " node-hours", " billing-hours"))
+		l.add(wordRefuse, "possible: %s   (probability %s, at most %s more)", o.Options, prob.Format(o.Prob), o.Worst)
 	}
 }
 
 func (s *Submission) time(at int64) string { return slurmtime.Format(at, s.zone) }
-
-// cost shows what an allocation costs: nodes and, where the partition charges in
-// units of its own, billing units, each with its name behind it.
-func cost(c api.Cost, nodes, billing string) string {
-	text := fmt.Sprintf("%.1f%s", c.NodeSeconds/3600, nodes)
-	if c.BillingSeconds != 0 {
-		text += fmt.Sprintf(" (%.1f%s)", c.BillingSeconds/3600, billing)
-	}
-	return text
-}
 
 // lines are collected before any is written, so that an answer is complete.
 type lines struct{ text strings.Builder }

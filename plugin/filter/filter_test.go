@@ -72,6 +72,9 @@ func TestReadRefuses(t *testing.T) {
 		`{` + by + `"spank:on-miss":"later"}`:                                     `--on-miss: "later" is neither run nor cancel`,
 		`{` + by + `"begin":"now"}`:                                               "--begin does not go together with --begin-by: varq chooses when the job becomes eligible",
 		`{` + by + `"array":"1-3"}`:                                               "--array does not go together with --begin-by: a reservation is of one job; submit the array's tasks one by one",
+		`{` + by + `"clusters":"lab"}`:                                            "--clusters does not go together with --begin-by: varqd promises for its own cluster",
+		`{` + by + `"uid":"1001"}`:                                                "--uid does not go together with --begin-by: a reservation is made for whoever submits the job",
+		`{` + by + `"time":"UNLIMITED"}`:                                          "--time: a reservation needs a time limit",
 		`{` + by + `"ntasks":"many"}`:                                             `--ntasks: "many" is not a number`,
 		`{` + by + `"nodes":"x"}`:                                                 `--nodes: "x" is not a number of nodes`,
 		`{` + by + `"time":"long"}`:                                               "--time: ",
@@ -107,7 +110,7 @@ func TestWrite(t *testing.T) {
 	}
 	const (
 		asked = `{"spank:begin-by":"now+1hour"}`
-		costs = "say eligible from 2026-11-21T12:30:00, time limit 01:30:00; at most 2.0 node-hours (8.0 billing-hours) on top of the work's 4.0 (16.0)\n"
+		costs = "say eligible from 2026-11-21T12:30:00, time limit 01:30:00; work costs 4.00 node-hours, 16.00 billing-hours, the reservation at most 2.00 node-hours, 8.00 billing-hours more\n"
 	)
 	if diff := cmp.Diff("ticket 1795266000:1795266000:3600:run:abcdefgh2345\n"+
 		"plan abcdefgh2345\nbegin uts1795264200\ntime 90\ncomment varq:abcdefgh2345\n"+
@@ -139,7 +142,7 @@ func TestWriteRefusal(t *testing.T) {
 		{Options: "--begin-by=2026-11-21T14:00:00 --prob=0.9", Prob: .91, Worst: api.Cost{NodeSeconds: 3600}},
 	}}
 	want := "refuse no promise: too large for us\n" +
-		"refuse possible: --begin-by=2026-11-21T14:00:00 --prob=0.9   (probability 0.91, at most 1.0 node-hours extra)\nend\n"
+		"refuse possible: --begin-by=2026-11-21T14:00:00 --prob=0.9   (probability 0.91, at most 1.00 node-hours, 0.00 billing-hours more)\nend\n"
 	if diff := cmp.Diff(want, write(t, `{"spank:begin-by":"now+1hour"}`, api.PlanAnswer{Refusal: &refusal})); diff != "" {
 		t.Error(diff)
 	}

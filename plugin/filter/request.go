@@ -47,6 +47,8 @@ var unwelcome = []struct{ name, why string }{
 	{"time-min", "Slurm would shorten the time that varq has made room for"},
 	{"immediate", "the job becomes eligible only later"},
 	{"jobid", "the job has its allocation already"},
+	{"clusters", "varqd promises for its own cluster"},
+	{"uid", "a reservation is made for whoever submits the job"},
 }
 
 func conflicts(o options) error {
@@ -121,6 +123,9 @@ func (s *Submission) readJob(o options) error {
 	if limit, given := o["time"]; given {
 		if job.Limit, err = slurmtime.ParseDuration(limit); err != nil {
 			return fmt.Errorf("--time: %w", err)
+		}
+		if job.Limit == slurmtime.Unlimited {
+			return errors.New("--time: a reservation needs a time limit")
 		}
 	}
 	return nil

@@ -1,6 +1,10 @@
 package api
 
-import "github.com/varq-project/varq/predictor/workload"
+import (
+	"fmt"
+
+	"github.com/varq-project/varq/predictor/workload"
+)
 
 // PlanRequest asks for a reservation. The user is never taken from here: it is
 // whoever the connection or the credential proves to be asking.
@@ -79,6 +83,11 @@ type Evidence struct {
 type Cost struct {
 	NodeSeconds    float64 `json:"node_seconds"`
 	BillingSeconds float64 `json:"billing_seconds"` // billing units x seconds
+}
+
+// String shows the cost in both currencies, in hours.
+func (c Cost) String() string {
+	return fmt.Sprintf("%.2f node-hours, %.2f billing-hours", c.NodeSeconds/3600, c.BillingSeconds/3600)
 }
 
 // Refusal says why no promise can be made, and what can be promised instead.

@@ -30,9 +30,9 @@ func (e *Env) showPlan(p *api.Plan, options []string) error {
 	} else {
 		s.line("If missed", "the job runs as soon as it can")
 	}
-	s.line("Work costs", "%s", cost(p.Work))
-	s.line("At most", "%s more", cost(p.Worst))
-	s.line("Expected", "%s more", cost(p.Expected))
+	s.line("Work costs", "%s", p.Work)
+	s.line("At most", "%s more", p.Worst)
+	s.line("Expected", "%s more", p.Expected)
 	s.line("Forecast", "from %s", evidence(p.Evidence))
 	fmt.Fprintf(&s, "\nTo make this reservation:\n\n  sbatch %s job.sh\n", strings.Join(options, " "))
 	_, err := io.WriteString(e.Stdout, s.String())

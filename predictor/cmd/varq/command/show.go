@@ -35,11 +35,6 @@ func (e *Env) moment(at int64) string {
 // nodeHours shows node-seconds in node-hours.
 func nodeHours(seconds float64) string { return strconv.FormatFloat(seconds/3600, 'f', 2, 64) }
 
-// cost shows an allocation's price in both currencies.
-func cost(c api.Cost) string {
-	return fmt.Sprintf("%s node-hours, %s billing-hours", nodeHours(c.NodeSeconds), nodeHours(c.BillingSeconds))
-}
-
 // evidence says in one sentence what a forecast rests on.
 func evidence(e api.Evidence) string {
 	if e.Sample == 0 {
