@@ -69,8 +69,8 @@ func (s *Submission) accept(l *lines, p *api.Plan) {
 		verb = "quoted, not promised"
 	}
 	l.add(wordSay, "%s: running %s with probability %s (forecast %s)", verb, s.span(p), prob.Format(p.Prob), prob.Format(p.Estimate))
-	l.add(wordSay, "eligible from %s, time limit %s; work costs %s, the reservation at most %s more",
-		s.time(p.BeginTime), slurmtime.FormatDuration(p.TimeLimit), p.Work, p.Worst)
+	l.add(wordSay, "eligible from %s, time limit %s", s.time(p.BeginTime), slurmtime.FormatDuration(p.TimeLimit))
+	l.add(wordSay, "the work costs %s; the reservation at most %s more", p.Work, p.Worst)
 }
 
 // span says when the work will be running.
