@@ -2,11 +2,14 @@ package keeper
 
 import (
 	"context"
+	"errors"
 	"testing"
+	"time"
 
 	"github.com/varq-project/varq/predictor/accounting"
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/limits"
+	"github.com/varq-project/varq/predictor/server"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -143,4 +146,19 @@ func (s failsOn7) Accounted(ctx context.Context, id int64) ([]workload.Job, erro
 		return nil, accounting.ErrUnavailable
 	}
 	return s.fakeSlurm.Accounted(ctx, id)
+}
+
+// One who tries to bind another's job does not stop varqd's watch.
+func TestWatchGoesOnAfterForbiddenBinding(t *testing.T) {
+	s := newSite(t)
+	p := s.promise("alice", request(epoch+7200))
+	s.submit("bob", 8, s.promise("bob", request(epoch+7200)))
+	if err := s.Bind(t.Context(), "alice", api.Binding{Plan: p.ID, Job: 8}); !errors.Is(err, server.ErrForbidden) {
+		t.Errorf("alice binds bob's job: %v", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if _, _, err := s.Watch(ctx); err != nil {
+		t.Errorf("Watch: %v", err)
+	}
 }

@@ -36,13 +36,13 @@ func (k *Keeper) Bind(ctx context.Context, user string, b api.Binding) error {
 	asking, cancel := context.WithTimeout(ctx, bindTime)
 	defer cancel()
 	j, err := k.Slurm.Job(asking, b.Job)
+	if errors.Is(err, accounting.ErrNotFound) || err == nil && j.User != user {
+		return server.Fault(server.ErrForbidden, fmt.Sprintf("you have no job %d in the queue", b.Job))
+	}
 	if err == nil {
 		err = k.lock(asking)
 	}
-	switch {
-	case errors.Is(err, accounting.ErrNotFound), err == nil && j.User != user:
-		return server.Fault(server.ErrForbidden, fmt.Sprintf("you have no job %d in the queue", b.Job))
-	case err != nil:
+	if err != nil {
 		k.Log.Warn("bind: Slurm cannot be asked", "job", b.Job, "error", err)
 		return server.Fault(server.ErrUnavailable, "Slurm cannot be asked now; varqd will find the job by its comment")
 	}
