@@ -43,7 +43,7 @@ type QueueEntry struct {
 	Reason     string // why it is pending, as Slurm writes it ("BeginTime", "Priority")
 	Dependency string
 	Priority   int64
-	Held       bool   // by its user or an administrator
+	Held       bool   // by its user
 	Nodes      string // hostlist, empty while pending
 	// ArrayJob is the id of the job array, 0 for an ordinary job. ArrayTasks
 	// names this entry's tasks: "7", or "1-4,8" for tasks not split off yet.

@@ -41,6 +41,11 @@ type queueJob struct {
 	RestartCount number  `json:"restart_cnt"`
 }
 
+// heldByUser is the reason of a job that waits because its user wants it to.
+// Others of priority 0 wait for an administrator, as do those that Slurm could
+// not launch.
+const heldByUser = "JobHeldUser"
+
 // Queue returns every pending and running job, by id.
 func (c *Client) Queue(ctx context.Context) ([]accounting.QueueEntry, error) {
 	return c.readQueue(ctx, "/jobs")
@@ -124,7 +129,7 @@ func (j *queueJob) entry() (accounting.QueueEntry, error) {
 		entry.CPUs = j.CPUs.count()
 	}
 	if entry.State == workload.Pending {
-		entry.Held = j.Priority.set && j.Priority.value == 0
+		entry.Held = j.Priority.set && j.Priority.value == 0 && j.Reason == heldByUser
 	} else {
 		entry.Start = j.Start.or(0) // a pending job's is a guess
 	}
