@@ -62,7 +62,7 @@ func TestWait(t *testing.T) {
 		{name: "outside of a job", hold: Hold{Ticket: strict(now), Lead: true}},
 		{
 			name: "late", hold: Hold{Ticket: strict(now - 90), Job: 7, Lead: true},
-			trim: fmt.Sprint("7 ", now, " 600"), log: "varq: started 00:01:30 after the deadline",
+			trim: fmt.Sprint("7 ", now, " 600"), log: "varq: started 00:01:3",
 		},
 		{name: "late, another task", hold: Hold{Ticket: strict(now - 90), Job: 7}},
 		{
@@ -80,7 +80,7 @@ func TestWait(t *testing.T) {
 		{name: "missed, outside of a job", hold: Hold{Ticket: cancel(now - 90), Lead: true}, want: ErrCancelled, log: "has passed"},
 		{
 			name: "started in time", hold: Hold{Ticket: cancel(now - 90), Job: 7, Lead: true}, queue: queue{job: Job{Start: now - 90}},
-			asked: []string{"job 7"}, trim: fmt.Sprint("7 ", now, " 600"), log: "started 00:01:30 after",
+			asked: []string{"job 7"}, trim: fmt.Sprint("7 ", now, " 600"), log: "started 00:01:3",
 		},
 		{
 			name: "missed, or not", hold: Hold{Ticket: cancel(now - 90), Job: 7, Lead: true}, queue: queue{err: errors.New("no\nSlurm")},

@@ -375,10 +375,10 @@ func conflicts(t *testing.T, l *lab) {
 }
 
 // outputKept: --parsable and --quiet print what they always do; what varq says
-// goes to standard error, two lines.
+// goes to standard error, three lines.
 func outputKept(t *testing.T, l *lab) {
 	file, _ := l.script(t, "", "")
-	for flag, lines := range map[string]int{"--parsable": 2, "--quiet": 0, "--verbose": 2} {
+	for flag, lines := range map[string]int{"--parsable": 3, "--quiet": 0, "--verbose": 3} {
 		r := l.run(t, "sbatch", flag, "--hold", "--begin-by=now+1hour", "--job-name=kept", file)
 		if r.code != 0 {
 			t.Fatalf("%s: exit code %d: %s", flag, r.code, r.stderr)

@@ -13,7 +13,7 @@ func (c *Cluster) databaseSocket() string { return c.Path("run", "mysql", "socke
 // data are thrown away anyhow.
 func (c *Cluster) databaseFlags() []string {
 	return []string{
-		"--no-defaults", "--user=mysql", "--datadir=" + c.Path("mysql"),
+		"--no-defaults", "--user=mysql", "--datadir=" + c.Path("mysql"), "--tmpdir=" + c.Path("run", "mysql"),
 		"--innodb-flush-method=nosync", "--debug-no-sync",
 		"--innodb-flush-log-at-trx-commit=0", "--innodb-log-file-size=64M",
 	}

@@ -48,7 +48,7 @@ func conflicts(t *testing.T, s *site.Site) {
 		{[]string{"--begin-by=now+1hour", "--on-miss=weep"}, "--on-miss"},
 		{[]string{"--begin-by=now+1hour", "--array=1-3"}, "array"},
 		{[]string{"--begin-by=now+1hour", "--partition=nowhere"}, "nowhere"},
-		{[]string{"--begin-by=now+1hour", "--time=1-23:59:00"}, "MaxTime"},
+		{[]string{"--begin-by=now+1day", "--nodes=8", "--time=1-00:00:00"}, "MaxTime"},
 		{[]string{"--prob=0.9"}, "--begin-by"},
 		{[]string{"--best-effort"}, "--begin-by"},
 	} {

@@ -15,7 +15,11 @@ import (
 // TestReservations runs every kind of reservation at the same time on one site.
 func TestReservations(t *testing.T) {
 	t.Parallel()
-	s := site.ForTest(t, site.Options{History: site.Calm(time.Now().Unix())})
+	s := site.ForTest(t, site.Options{
+		History: site.Calm(time.Now().Unix()),
+		// As long as the longest past jobs, and so too short for a reservation of one.
+		SlurmConf: "PartitionName=main Nodes=ALL Default=YES MaxTime=1-00:00:00 DefaultTime=01:00:00 State=UP",
+	})
 	t.Run("kinds", func(t *testing.T) {
 		for name, test := range map[string]func(*testing.T, *site.Site){
 			"strict":            strict,
