@@ -4,6 +4,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -32,14 +33,19 @@ func median(d []time.Duration) float64 {
 const pairs = 20
 
 // BenchmarkSubmit compares sbatch with and without a reservation, and sbatch
-// without one with a Slurm that varq is not installed into.
+// without one with two Slurms that varq is not installed into: one that has a
+// Lua filter of its own, which does nothing, and one that has none.
 func BenchmarkSubmit(b *testing.B) {
 	s := site.ForTest(b, site.Options{History: site.Calm(time.Now().Unix())})
 	script := filepath.Join(s.JobDir(), "job.sh")
 	if err := os.WriteFile(script, []byte("#!/bin/sh\n"), 0o755); err != nil {
 		b.Fatal(err)
 	}
-	without, err := withoutVarq(s)
+	bareConf, err := withoutVarq(s, "bare", `(?mi)^(CliFilterPlugins|PlugStackConfig)=.*\n`)
+	if err != nil {
+		b.Fatal(err)
+	}
+	luaConf, err := withoutVarq(s, "lua", `(?mi)^PlugStackConfig=.*\n`)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -53,14 +59,16 @@ func BenchmarkSubmit(b *testing.B) {
 	}
 	with := "SLURM_CONF=" + s.Conf()
 	for b.Loop() {
-		var bare, plain, reserved []time.Duration
+		var bare, lua, plain, reserved []time.Duration
 		for range pairs {
-			bare = append(bare, submit("SLURM_CONF="+without, "--begin=now+6hours"))
+			bare = append(bare, submit("SLURM_CONF="+bareConf, "--begin=now+6hours"))
+			lua = append(lua, submit("SLURM_CONF="+luaConf, "--begin=now+6hours"))
 			plain = append(plain, submit(with, "--begin=now+6hours"))
 			reserved = append(reserved, submit(with, "--begin-by=now+6hours", "--prob=0.8"))
 		}
 		b.ReportMetric(median(bare), "ms/bare")
-		b.ReportMetric(median(plain)-median(bare), "ms/installed-extra")
+		b.ReportMetric(median(lua)-median(bare), "ms/lua-filter-extra")
+		b.ReportMetric(median(plain)-median(lua), "ms/installed-extra")
 		b.ReportMetric(median(reserved)-median(plain), "ms/reserved-extra")
 		if _, err := s.Run(b.Context(), "root", "scancel", "--user=alice"); err != nil {
 			b.Fatal(err)
@@ -69,25 +77,31 @@ func BenchmarkSubmit(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// withoutVarq writes the site's slurm.conf as it would be without varq.
-func withoutVarq(s *site.Site) (string, error) {
+// idle is a cli_filter.lua that lets everything pass.
+const idle = `function slurm_cli_setup_defaults() return slurm.SUCCESS end
+function slurm_cli_pre_submit() return slurm.SUCCESS end
+function slurm_cli_post_submit() return slurm.SUCCESS end
+`
+
+// withoutVarq writes the site's slurm.conf into a folder of its own without the
+// lines that match, with no SPANK plugin and a filter that does nothing.
+func withoutVarq(s *site.Site, folder, lines string) (string, error) {
 	text, err := os.ReadFile(s.Conf())
 	if err != nil {
 		return "", err
 	}
-	varqs := regexp.MustCompile(`(?mi)^(CliFilterPlugins|PlugStackConfig)=.*\n`)
-	dir := s.Path("etc", "without")
+	dir := s.Path("etc", folder)
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return "", err
 	}
-	// Beside slurm.conf lie files that it includes or implies.
-	name := filepath.Join(dir, "slurm.conf")
-	empty := filepath.Join(dir, "plugstack.conf")
-	if err := os.WriteFile(empty, []byte("# none\n"), 0o644); err != nil {
-		return "", err
-	}
-	text = append(varqs.ReplaceAll(text, nil), []byte("PlugStackConfig="+empty+"\n")...)
-	return name, os.WriteFile(name, text, 0o644)
+	plugStack := filepath.Join(dir, "plugstack.conf")
+	conf := filepath.Join(dir, "slurm.conf")
+	text = append(regexp.MustCompile(lines).ReplaceAll(text, nil), []byte("PlugStackConfig="+plugStack+"\n")...)
+	return conf, errors.Join(
+		os.WriteFile(plugStack, []byte("# none\n"), 0o644),
+		os.WriteFile(filepath.Join(dir, "cli_filter.lua"), []byte(idle), 0o644),
+		os.WriteFile(conf, text, 0o644),
+	)
 }
 
 // BenchmarkPlansAtOnce has 8 clients ask for 200 promises in all, at once.
