@@ -134,7 +134,7 @@ func window(t *testing.T, s *site.Site) {
 		t.Errorf("planned a limit of %d s, not %d", r.TimeLimit, want)
 	}
 	r = settled(t, s, "alice", id, api.StateKept)
-	if r.Start <= after {
+	if r.Start < after {
 		wantStart(t, out, after)
 	} else {
 		wantPrompt(t, out, r.Start)
