@@ -41,6 +41,7 @@ type Daemon struct {
 	keeper   *keeper.Keeper
 	server   *server.Server
 	problems *problems
+	looks    *looks
 	errors   *prometheus.CounterVec
 }
 
@@ -48,7 +49,7 @@ type Daemon struct {
 // gives them back.
 func New(o Options) (*Daemon, error) {
 	c := o.Config
-	d := &Daemon{config: c, log: o.Log, problems: newProblems()}
+	d := &Daemon{config: c, log: o.Log, problems: newProblems(), looks: newLooks(c.Watch, time.Now)}
 	if o.Slurm == nil {
 		s, err := connect(c.Slurmrestd)
 		if err != nil {
@@ -136,7 +137,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	running.Go(func() { d.learn(ctx) })
 	running.Go(func() { d.refresh(ctx) })
 	running.Go(func() { d.watch(ctx) })
-	running.Go(func() { watchdog(ctx) })
+	running.Go(func() { d.watchdog(ctx) })
 
 	<-ctx.Done()
 	notify("STOPPING=1")

@@ -59,11 +59,15 @@ type service struct {
 	daemon *Daemon
 }
 
-// Health tells how varqd is. It is well once it can make promises.
+// Health tells how varqd is. It is well while it can make promises and
+// looks at the queue.
 func (s service) Health(context.Context) api.Health {
 	d := s.daemon
 	h := api.Health{Problems: d.problems.list(), Version: api.Version}
 	if err := d.keeper.Ready(); err != nil {
+		h.Problems = append(h.Problems, err.Error())
+	}
+	if err := d.looks.overdue(); err != nil {
 		h.Problems = append(h.Problems, err.Error())
 	}
 	h.History, h.Newest = d.ingest.Learnt()

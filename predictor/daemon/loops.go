@@ -69,6 +69,7 @@ func (d *Daemon) refresh(ctx context.Context) {
 func (d *Daemon) watch(ctx context.Context) {
 	d.repeat(ctx, partQueue, func(ctx context.Context) (time.Duration, error) {
 		jobs, open, err := d.keeper.Watch(ctx)
+		d.looks.done()
 		if err == nil {
 			err = d.ingest.Watched(ctx, jobs)
 		}

@@ -28,7 +28,7 @@ func notify(state string) {
 }
 
 // watchdog tells systemd regularly that varqd is alive, if it wants to know.
-func watchdog(ctx context.Context) {
+func (d *Daemon) watchdog(ctx context.Context) {
 	usec, err := strconv.ParseInt(os.Getenv("WATCHDOG_USEC"), 10, 64)
 	if err != nil || usec <= 0 {
 		return
@@ -40,7 +40,17 @@ func watchdog(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			notify("WATCHDOG=1")
+			d.pulse()
 		}
 	}
+}
+
+// pulse tells systemd that varqd is alive, unless it no longer looks at the
+// queue: then systemd is to start it again.
+func (d *Daemon) pulse() {
+	if err := d.looks.overdue(); err != nil {
+		d.log.Error("not telling systemd's watchdog that varqd is alive", "error", err)
+		return
+	}
+	notify("WATCHDOG=1")
 }
