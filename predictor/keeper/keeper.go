@@ -85,7 +85,7 @@ type Keeper struct {
 
 	mu        sync.Mutex
 	forecasts map[string]float64 // of pending reservations, by plan
-	retry     map[string]int64   // when to touch a plan's job again after a failure
+	retry     map[string]int64   // when to try again what failed for a plan's job
 	jobless   map[string]int     // open plans without a job, by user
 }
 

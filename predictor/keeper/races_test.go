@@ -3,11 +3,14 @@ package keeper
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/varq-project/varq/predictor/accounting"
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/ledger"
 	"github.com/varq-project/varq/predictor/limits"
 	"github.com/varq-project/varq/predictor/server"
 	"github.com/varq-project/varq/predictor/workload"
@@ -160,5 +163,24 @@ func TestWatchGoesOnAfterForbiddenBinding(t *testing.T) {
 	defer cancel()
 	if _, _, err := s.Watch(ctx); err != nil {
 		t.Errorf("Watch: %v", err)
+	}
+}
+
+// A job that belongs to another plan than its comment says is not tried to bind
+// at every look.
+func TestJobTaken(t *testing.T) {
+	s := newSite(t)
+	claimed, taken := s.promise("alice", request(epoch+7200)), s.promise("alice", request(epoch+7200))
+	s.submit("alice", 7, claimed)
+	if err := s.Bind(t.Context(), "alice", api.Binding{Plan: taken.ID, Job: 7}); err != nil {
+		t.Fatal(err)
+	}
+	var log strings.Builder
+	s.Log = slog.New(slog.NewTextHandler(&log, nil))
+	for i := range int64(retryAfter + 1) {
+		s.at(epoch + 10 + i)
+	}
+	if n := strings.Count(log.String(), ledger.ErrJobTaken.Error()); n != 2 {
+		t.Errorf("%d tries in %d seconds, want 2:\n%s", n, retryAfter+1, log.String())
 	}
 }

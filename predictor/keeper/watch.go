@@ -118,10 +118,13 @@ func same(e *ledger.Entry, j *workload.Job) bool {
 func (k *Keeper) live(ctx context.Context, e *ledger.Entry, q *queue, now int64) error {
 	if e.Job == 0 {
 		claimant := q.claimant(e)
-		if claimant == nil {
+		if claimant == nil || k.resting(e.ID, now) {
 			return nil
 		}
 		if err := k.bind(ctx, e, &claimant.Job, now); err != nil {
+			if errors.Is(err, ledger.ErrJobTaken) {
+				k.rest(e.ID, now)
+			}
 			return err
 		}
 	}
