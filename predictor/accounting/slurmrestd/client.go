@@ -86,7 +86,7 @@ const (
 func New(opts Options) (*Client, error) {
 	opts.Timeout = cmp.Or(opts.Timeout, defaultTimeout)
 	transport := &http.Transport{MaxIdleConnsPerHost: 2, IdleConnTimeout: 30 * time.Second}
-	client := &Client{opts: opts, http: &http.Client{Transport: transport}, maxAnswer: maxAnswer}
+	client := &Client{opts: opts, http: &http.Client{Transport: transport, CheckRedirect: noRedirect}, maxAnswer: maxAnswer}
 	if path, ok := strings.CutPrefix(opts.URL, "unix:"); ok {
 		path = strings.TrimPrefix(path, "//")
 		if !strings.HasPrefix(path, "/") {
@@ -105,6 +105,10 @@ func New(opts Options) (*Client, error) {
 	client.base = strings.TrimSuffix(opts.URL, "/")
 	return client, nil
 }
+
+// noRedirect has a redirect count as a failure: slurmrestd sends none, and to
+// follow one would hand the token to whoever it names.
+func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }

@@ -101,7 +101,6 @@ func TestFailures(t *testing.T) {
 		{"cut between jobs", answer(200, `{"jobs":[{"job_id":7},`), accounting.ErrUnavailable, "slurmrestd: GET /slurm/v0.0.42/jobs: the answer was cut short: no answer from Slurm: jobs: EOF"},
 		{"jobs of another shape", answer(200, `{"jobs":"none"}`), nil, "slurmrestd: GET /slurm/v0.0.42/jobs: bad answer: jobs: want an array, not none"},
 		{"a bad number", answer(200, `{"jobs":[{"job_id":"x"}]}`), nil, `slurmrestd: GET /slurm/v0.0.42/jobs: bad answer: jobs: bad number "x"`},
-		{"bad TRES", answer(200, `{"jobs":[{"tres_req_str":"cpu"}]}`), nil, `slurmrestd: GET /slurm/v0.0.42/jobs: bad answer: jobs: TRES "cpu": want NAME=COUNT`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := serve(t, api(test.answer)).Queue(t.Context())
@@ -112,6 +111,32 @@ func TestFailures(t *testing.T) {
 				t.Errorf("%v is not %v", err, test.kind)
 			}
 		})
+	}
+}
+
+// The token goes nowhere but to the server that it was made for.
+func TestRedirectIsNotFollowed(t *testing.T) {
+	var asked atomic.Int64
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		io.WriteString(w, `{"jobs":[]}`)
+	}))
+	defer other.Close()
+	redirect := http.RedirectHandler(other.URL, http.StatusTemporaryRedirect)
+	for name, handler := range map[string]http.Handler{"of every request": redirect, "of the jobs": api(redirect.ServeHTTP)} {
+		server := httptest.NewServer(handler)
+		defer server.Close()
+		c, err := New(Options{URL: server.URL, Token: func() (string, error) { return "secret", nil }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if _, err := c.Queue(t.Context()); err == nil || !strings.Contains(err.Error(), "307 Temporary Redirect") {
+			t.Errorf("redirect %s: %v", name, err)
+		}
+	}
+	if n := asked.Load(); n != 0 {
+		t.Errorf("the other server was asked %d times", n)
 	}
 }
 

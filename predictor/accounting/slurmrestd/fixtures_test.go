@@ -245,7 +245,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, answer string) {
 		_ = readAnswer(t.Context(), "GET /fuzz", strings.NewReader(answer), fields{
-			"jobs":         each(func(j *queueJob) error { _, err := j.entry(); return err }),
+			"jobs":         each(func(j *queueJob) error { j.entry(); return nil }),
 			"nodes":        each(func(*node) error { return nil }),
 			"partitions":   each(func(p *partition) error { _, err := p.limits(); return err }),
 			"reservations": each(func(r *reservation) error { _, err := r.limits(); return err }),

@@ -70,11 +70,10 @@ func (c *Client) readQueue(ctx context.Context, path string) ([]accounting.Queue
 	var queue []accounting.QueueEntry
 	err := c.do(ctx, request{method: http.MethodGet, family: controller, path: path}, fields{
 		"jobs": each(func(j *queueJob) error {
-			entry, err := j.entry()
-			if err == nil && !entry.State.Finished() {
+			if entry := j.entry(); !entry.State.Finished() {
 				queue = append(queue, entry)
 			}
-			return err
+			return nil
 		}),
 	})
 	if err != nil {
@@ -84,15 +83,11 @@ func (c *Client) readQueue(ctx context.Context, path string) ([]accounting.Queue
 	return queue, nil
 }
 
-func (j *queueJob) entry() (accounting.QueueEntry, error) {
-	requested, err := accounting.ParseTRES(j.TRESReq)
-	if err != nil {
-		return accounting.QueueEntry{}, err
-	}
-	allocated, err := accounting.ParseTRES(j.TRESAlloc)
-	if err != nil {
-		return accounting.QueueEntry{}, err
-	}
+func (j *queueJob) entry() accounting.QueueEntry {
+	// A list that cannot be read counts as none, so that one job does not hide
+	// the others. Its nodes and CPUs are told apart from the list, too.
+	requested, _ := accounting.ParseTRES(j.TRESReq)
+	allocated, _ := accounting.ParseTRES(j.TRESAlloc)
 	entry := accounting.QueueEntry{
 		Job: workload.Job{
 			ID: j.JobID.or(0),
@@ -136,7 +131,7 @@ func (j *queueJob) entry() (accounting.QueueEntry, error) {
 	if entry.ArrayTasks == "" && entry.ArrayJob != 0 && j.ArrayTaskID.set {
 		entry.ArrayTasks = strconv.FormatInt(j.ArrayTaskID.value, 10)
 	}
-	return entry, nil
+	return entry
 }
 
 // limitSeconds turns a limit in minutes into seconds; one that is not known, or

@@ -1,6 +1,10 @@
 package slurmrestd
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/varq-project/varq/predictor/workload"
+)
 
 // Only a user's own hold is hers to answer for.
 func TestHeldByUser(t *testing.T) {
@@ -8,8 +12,29 @@ func TestHeldByUser(t *testing.T) {
 		"JobHeldUser": true, "JobHeldAdmin": false, "launch failed requeued held": false,
 	} {
 		j := queueJob{State: words{"PENDING"}, Priority: number{set: true}, Reason: reason}
-		if entry, err := j.entry(); err != nil || entry.Held != want {
-			t.Errorf("%s: held is %v, %v", reason, entry.Held, err)
+		if entry := j.entry(); entry.Held != want {
+			t.Errorf("%s: held is %v", reason, entry.Held)
+		}
+	}
+}
+
+// One job's resources that cannot be read do not hide the others.
+func TestBadTRES(t *testing.T) {
+	queue, err := serve(t, api(answer(200, `{"jobs":[
+		{"job_id":7,"job_state":["PENDING"],"tres_req_str":"cpu"},
+		{"job_id":8,"job_state":["RUNNING"],"tres_req_str":"cpu=x,node=3","tres_alloc_str":"node=y","node_count":{"set":true,"number":2},"cpus":{"set":true,"number":4}},
+		{"job_id":9,"job_state":["PENDING"],"tres_req_str":"cpu=1,mem=10M,node=1"}
+	]}`))).Queue(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[int64]workload.Size{7: {}, 8: {Nodes: 2, CPUs: 4}, 9: {Nodes: 1, CPUs: 1, Memory: 10}}
+	if len(queue) != len(want) {
+		t.Errorf("%d jobs, want %d", len(queue), len(want))
+	}
+	for _, entry := range queue {
+		if entry.Size != want[entry.ID] {
+			t.Errorf("job %d: size %+v, want %+v", entry.ID, entry.Size, want[entry.ID])
 		}
 	}
 }
