@@ -63,7 +63,7 @@ func (k *Keeper) Plan(ctx context.Context, user string, req *api.PlanRequest, pr
 
 // maxJobless bounds how many promises without a job a user may have, lest one
 // fills the ledger.
-const maxJobless = 1_000
+const maxJobless = 10_000
 
 // admit counts one more promise of user's, unless there are too many.
 func (k *Keeper) admit(user string) bool {
