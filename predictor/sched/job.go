@@ -1,0 +1,30 @@
+package sched
+
+import "math"
+
+// Never is a time that does not come.
+const Never = math.MaxInt64
+
+// Job is a job of a space-sharing cluster: a number of processors for a time.
+// Times are seconds since any epoch. A Job belongs to one Scheduler at a time,
+// from its submission or reservation until it has ended.
+type Job struct {
+	ID     int64
+	Submit int64 // when it joins the queue; a job put back keeps it
+	Limit  int64 // requested wall time, seconds; at least 1
+	// Estimate is how long a Scheduler thinks the job runs, in seconds, where
+	// that is not Limit; 0 stands for Limit. The job may run for longer.
+	Estimate int64
+	// Run is how long the job runs unless it is stopped, in seconds. Only who
+	// simulates knows; a Scheduler does not look.
+	Run   int64
+	Procs int32 // processors, at least 1
+	// Who and what, numbered as in a log; -1 where that is not known.
+	User, Group, App, Queue, Partition int32
+
+	// Start and End are when the job last started and when it ended, filled in
+	// by the Scheduler. They mean nothing before.
+	Start, End int64
+
+	state state
+}
