@@ -28,3 +28,11 @@ type Job struct {
 
 	state state
 }
+
+// planned returns how long a Scheduler thinks the job runs, in seconds.
+func (j *Job) planned() int64 {
+	if j.Estimate > 0 {
+		return j.Estimate
+	}
+	return j.Limit
+}
