@@ -25,14 +25,10 @@ type Job struct {
 	// Start and End are when the job last started and when it ended, filled in
 	// by the Scheduler. They mean nothing before.
 	Start, End int64
+	// Stops is how often the job was stopped and put back, Lost for how many
+	// seconds it had run in vain.
+	Stops int32
+	Lost  int64
 
 	state state
-}
-
-// planned returns how long a Scheduler thinks the job runs, in seconds.
-func (j *Job) planned() int64 {
-	if j.Estimate > 0 {
-		return j.Estimate
-	}
-	return j.Limit
 }

@@ -1,35 +1,377 @@
 package sched
 
+import (
+	"fmt"
+	"iter"
+	"slices"
+)
+
 // Backfill says which jobs may start before those ahead of them in the queue.
 type Backfill uint8
 
 // The kinds of backfilling.
 const (
-	// NoBackfill: none; the first job that cannot start holds up all behind it.
+	// NoBackfill: none. The first job that cannot start holds up all behind it.
 	NoBackfill Backfill = iota
 	// EASY: those that do not delay the first job of the queue (Lifka 1995).
 	EASY
-	// Conservative: each job holds the earliest place it could have when it
-	// came, and keeps it or an earlier one (Mu'alem and Feitelson 2001).
+	// Conservative: those that delay nobody. Each job keeps a place for its
+	// planned time, the earliest there was when it came; whenever a job ends
+	// early, the places move forward where they can, in the order of the queue
+	// (Mu'alem and Feitelson 2001). No job starts later than at its first place.
 	Conservative
 )
 
+var backfillNames = [...]string{"none", "easy", "conservative"}
+
+// String returns the name of b in lower case: none, easy or conservative.
+func (b Backfill) String() string {
+	if int(b) < len(backfillNames) {
+		return backfillNames[b]
+	}
+	return fmt.Sprintf("Backfill(%d)", uint8(b))
+}
+
 // Config is a cluster and its policy.
 type Config struct {
-	Procs    int32 // processors of the cluster
+	Procs    int32 // processors of the cluster, at least 1
 	Order    Order // of the queue; the zero Order is FCFS
 	Backfill Backfill
 	// Protected is the share of the queue, from its head, that a new hard
-	// reservation may not delay: 0 to 1.
+	// reservation may not delay: 0 to 1 (Smith 2000, section 3.3).
 	Protected float64
 	// Restart, if not nil, allows a hard reservation to stop running jobs, which
 	// go back to the queue.
 	Restart *Restart
 }
 
-// Restart prices the stopping of a running job: A N Tp + B N Tf, with N its
-// processors, Tp how long it has run and Tf how long it is thought to run still
-// (Smith 2000, section 4.2, where A - B = 1). The cheapest are stopped first.
-type Restart struct {
-	A, B float64
+// Scheduler decides which jobs start when. It is told of what happens in the
+// order of time: the jobs that end at a moment, then those that come, and then
+// Pass says which start. A moment may be passed more than once.
+//
+// Jobs are planned with their limits, or with their estimates where they have
+// one. A job that outlives its estimate is thought to run for as long again as
+// it has; conservative backfilling then finds new places for the whole queue, so
+// that its guarantee, like that of a hard reservation without Restart, holds for
+// limits alone.
+//
+// With q jobs in the queue and s steps in the profile, an event costs
+// O(log s + q/64) without backfilling and with EASY unless a job ends that lets
+// others start, and O(q log s) when places move forward.
+type Scheduler struct {
+	config  Config
+	free    int32 // processors
+	joined  uint64
+	queue   queue
+	running []*Job
+	// reserved are the hard reservations that have not begun, in order of their
+	// start.
+	reserved []*Job
+	// profile is what is free under the running jobs, the hard reservations and,
+	// with conservative backfilling, the places of the queued jobs.
+	profile Profile
+	// hard, with Restart, is what is free under the hard reservations alone.
+	hard Profile
+	// estimated counts running jobs that are planned with an estimate.
+	estimated int
+
+	// arrived are the queued jobs that have joined since the last Pass.
+	arrived []*Job
+	head    shadow
+	// gained: since places were last moved forward, processors became free
+	// earlier than planned. lost: fewer are free than planned.
+	gained, lost bool
+
+	started, stopped []*Job
+	trial            Profile
+}
+
+// New returns the Scheduler of an idle cluster at time 0. It panics if the
+// Config makes no sense.
+func New(c Config) *Scheduler {
+	if c.Procs < 1 || c.Backfill > Conservative || !(c.Protected >= 0 && c.Protected <= 1) {
+		panic(fmt.Sprintf("sched: bad Config %+v", c))
+	}
+	s := &Scheduler{config: c}
+	s.Reset(0)
+	return s
+}
+
+// Reset makes the cluster idle again, at time now. Jobs it held are not its own
+// any longer. Memory is kept.
+func (s *Scheduler) Reset(now int64) {
+	s.queue.clear()
+	for _, list := range []*[]*Job{&s.running, &s.reserved, &s.arrived, &s.started, &s.stopped} {
+		clear(*list)
+		*list = (*list)[:0]
+	}
+	s.free = s.config.Procs
+	s.profile.Reset(now, s.config.Procs)
+	s.hard.Reset(now, s.config.Procs)
+	s.joined, s.estimated = 0, 0
+	s.head = shadow{}
+	s.gained, s.lost = false, false
+}
+
+// Free returns the number of processors on which nothing runs.
+func (s *Scheduler) Free() int32 { return s.free }
+
+// Queued returns the number of jobs in the queue.
+func (s *Scheduler) Queued() int { return s.queue.n }
+
+// Queue yields the queued jobs in their order. Nothing may be told to the
+// Scheduler meanwhile.
+func (s *Scheduler) Queue() iter.Seq[*Job] { return s.queue.all() }
+
+// Running returns the running jobs in no order. The slice is valid until the
+// Scheduler is told anything.
+func (s *Scheduler) Running() []*Job { return s.running }
+
+// Submit lets j join the queue. It panics if j is larger than the cluster, and so
+// would never start.
+func (s *Scheduler) Submit(now int64, j *Job) {
+	s.check(j)
+	j.state = state{joined: s.joined}
+	s.joined++
+	s.join(now, j)
+}
+
+func (s *Scheduler) check(j *Job) {
+	if j.Procs < 1 || j.Procs > s.config.Procs || j.Limit < 1 {
+		panic(fmt.Sprintf("sched: job %d with %d processors of %d and limit %d", j.ID, j.Procs, s.config.Procs, j.Limit))
+	}
+}
+
+// join puts j in its place in the queue.
+func (s *Scheduler) join(now int64, j *Job) {
+	j.state.phase, j.state.at = queued, Never
+	j.state.key = s.key(now, j)
+	s.queue.add(j)
+	s.arrived = append(s.arrived, j)
+}
+
+func (s *Scheduler) key(now int64, j *Job) float64 {
+	if s.config.Order.Key == nil {
+		return 0
+	}
+	return s.config.Order.Key(now, j)
+}
+
+// Reorder computes the keys of all queued jobs anew. Places kept by conservative
+// backfilling stay.
+func (s *Scheduler) Reorder(now int64) {
+	jobs := slices.Collect(s.queue.all())
+	s.queue.clear()
+	for _, j := range jobs {
+		j.state.key = s.key(now, j)
+		s.queue.add(j)
+	}
+	s.head = shadow{}
+}
+
+// Withdraw takes j out of the queue, or gives up its hard reservation.
+func (s *Scheduler) Withdraw(now int64, j *Job) {
+	s.profile.Advance(now)
+	switch j.state.phase {
+	case queued:
+		s.queue.remove(j)
+		s.arrived = slices.DeleteFunc(s.arrived, func(a *Job) bool { return a == j })
+	case reserved:
+		s.reserved = slices.DeleteFunc(s.reserved, func(r *Job) bool { return r == j })
+		s.hard.Add(j.state.at, add(j.state.at, j.Limit), j.Procs)
+	default:
+		panic(fmt.Sprintf("sched: job %d does not wait", j.ID))
+	}
+	if j.state.at != Never {
+		s.profile.Add(j.state.at, add(j.state.at, j.planned()), j.Procs)
+		s.gained = true
+	}
+	s.head = shadow{}
+	j.state.phase = elsewhere
+}
+
+// Place lets j run since j.Start, at or before now, whatever the queue: it was
+// running when the Scheduler was set up, or it stands for nodes that are down.
+// It panics if there is no room.
+func (s *Scheduler) Place(now int64, j *Job) {
+	s.check(j)
+	if j.Procs > s.free || j.Start > now {
+		panic(fmt.Sprintf("sched: no room for job %d", j.ID))
+	}
+	s.profile.Advance(now)
+	j.state = state{}
+	s.run(j.Start, j)
+	s.profile.Add(now, j.state.until, -j.Procs)
+	s.lost = true
+}
+
+// Finish tells that the running job j has ended.
+func (s *Scheduler) Finish(now int64, j *Job) {
+	s.leave(now, j)
+	j.End = now
+	j.state.phase = elsewhere
+}
+
+// Stop stops the running job j and puts it back in its place in the queue, where
+// it keeps its time of submission.
+func (s *Scheduler) Stop(now int64, j *Job) {
+	s.leave(now, j)
+	j.Stops++
+	j.Lost += now - j.Start
+	s.join(now, j)
+}
+
+// Shorten gives the running job j a smaller limit, and with it a smaller estimate
+// if need be.
+func (s *Scheduler) Shorten(now int64, j *Job, limit int64) {
+	if limit >= j.Limit {
+		return
+	}
+	j.Limit = limit
+	if until := max(now, j.Start+limit); until < j.state.until {
+		s.release(until, j)
+		j.state.until = until
+	}
+}
+
+// leave frees the processors of a running job.
+func (s *Scheduler) leave(now int64, j *Job) {
+	if j.state.phase != running {
+		panic(fmt.Sprintf("sched: job %d does not run", j.ID))
+	}
+	s.profile.Advance(now)
+	s.free += j.Procs
+	last := len(s.running) - 1
+	s.running[j.state.index] = s.running[last]
+	s.running[j.state.index].state.index = j.state.index
+	s.running[last] = nil
+	s.running = s.running[:last]
+	if j.estimated() {
+		s.estimated--
+	}
+	s.release(now, j)
+	s.head = shadow{}
+}
+
+// release takes what j had in the profile from a time on out of it.
+func (s *Scheduler) release(from int64, j *Job) {
+	if j.state.until <= from {
+		return
+	}
+	s.profile.Add(from, j.state.until, j.Procs)
+	if j.state.hard {
+		s.hard.Add(from, j.state.until, j.Procs)
+	}
+	s.gained = true
+	s.head = shadow{}
+}
+
+// run lets j run from start on. Its processors are taken in the profile already,
+// or by the caller.
+func (s *Scheduler) run(start int64, j *Job) {
+	j.Start = start
+	j.state.phase = running
+	j.state.until = add(start, j.planned())
+	j.state.index = int32(len(s.running))
+	s.running = append(s.running, j)
+	s.free -= j.Procs
+	if j.estimated() {
+		s.estimated++
+	}
+}
+
+// start starts a queued job that has no place in the profile, or has its place
+// now. The caller takes it out of the queue.
+func (s *Scheduler) start(now int64, j *Job) {
+	placed := j.state.at != Never
+	s.run(now, j)
+	if !placed {
+		s.profile.Add(now, j.state.until, -j.Procs)
+	}
+	s.started = append(s.started, j)
+}
+
+// Pass lets jobs start that can, and stops those that have to make room for a
+// hard reservation; they are back in the queue, and may be among the started.
+// Both slices are valid until the next Pass.
+func (s *Scheduler) Pass(now int64) (started, stopped []*Job) {
+	s.profile.Advance(now)
+	s.started, s.stopped = s.started[:0], s.stopped[:0]
+	s.prolong(now)
+	s.begin(now)
+	switch s.config.Backfill {
+	case NoBackfill:
+		s.startHeads(now)
+	case EASY:
+		s.easy(now)
+	case Conservative:
+		s.settle(now)
+		s.startPlaced(now)
+	}
+	s.arrived = s.arrived[:0]
+	return s.started, s.stopped
+}
+
+// Wake returns the next moment, after now, at which a Pass is due even if nothing
+// happens before, or Never.
+func (s *Scheduler) Wake() int64 {
+	wake := int64(Never)
+	if len(s.reserved) > 0 {
+		wake = s.reserved[0].state.at
+	}
+	if s.config.Backfill == Conservative {
+		for _, b := range s.queue.blocks {
+			wake = min(wake, b.at)
+		}
+	}
+	if s.estimated > 0 {
+		for _, j := range s.running {
+			if j.estimated() {
+				wake = min(wake, j.state.until)
+			}
+		}
+	}
+	return wake
+}
+
+// startHeads starts jobs from the head of the queue as long as they fit.
+func (s *Scheduler) startHeads(now int64) {
+	for j := s.queue.first(); j != nil && s.fits(now, j); j = s.queue.first() {
+		s.queue.remove(j)
+		s.start(now, j)
+	}
+}
+
+// fits reports whether a queued job can start without harm to the hard
+// reservations.
+func (s *Scheduler) fits(now int64, j *Job) bool {
+	if j.Procs > s.free {
+		return false
+	}
+	return len(s.reserved) == 0 || s.profile.Fits(now, add(now, j.planned()), j.Procs)
+}
+
+// prolong takes note of jobs that have outlived their estimates.
+func (s *Scheduler) prolong(now int64) {
+	if s.estimated == 0 {
+		return
+	}
+	for _, j := range s.running {
+		if j.state.until > now || !j.estimated() {
+			continue
+		}
+		until := max(now+1, min(add(now, now-j.Start), add(j.Start, j.Limit)))
+		s.profile.Add(j.state.until, until, -j.Procs)
+		j.state.until = until
+		s.lost = true
+		s.head = shadow{}
+	}
+}
+
+// add adds a duration to a time; the sum is at most Never.
+func add(t, duration int64) int64 {
+	if t > Never-duration {
+		return Never
+	}
+	return t + duration
 }

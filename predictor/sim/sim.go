@@ -4,10 +4,14 @@
 // system, and is the same every time.
 package sim
 
-import "github.com/varq-project/varq/predictor/sched"
+import (
+	"fmt"
 
-// Observer is told what happens, at the moment it happens. It must not call the
-// Simulator, but may submit.
+	"github.com/varq-project/varq/predictor/sched"
+)
+
+// Observer is told what happens, at the moment it happens. Of the Simulator, it
+// may use Submit, Reserve, Call and Halt.
 type Observer interface {
 	// Reserved: a hard reservation was granted for the time start, after at had
 	// been asked for.
@@ -17,34 +21,163 @@ type Observer interface {
 	// Stopped: j, started at j.Start, was stopped for a hard reservation and is
 	// back in the queue.
 	Stopped(now int64, j *sched.Job)
-	// Ended: j, started at j.Start, has ended. From now on it is its owner's.
+	// Ended: j, started at j.Start, has ended at j.End. From now on it is its
+	// owner's.
 	Ended(now int64, j *sched.Job)
 }
 
-// Simulator is a cluster in the course of time.
-type Simulator struct{}
+// Simulator is a cluster in the course of time: a sched.Scheduler, and what will
+// happen to it. Jobs run for Run seconds, but are killed at their Limit.
+//
+// Of one moment, first jobs end, then calls are made, then jobs and reservations
+// come, and then the scheduler starts what it can. An event costs O(log n) with n
+// events to come, and what it costs the Scheduler.
+type Simulator struct {
+	scheduler *sched.Scheduler
+	observer  Observer
+	now       int64
+	events    events
+	seq       uint64
+	halted    bool
+}
 
-// New returns an idle cluster at time 0.
-func New(c sched.Config, o Observer) *Simulator { panic("not yet") }
+// New returns an idle cluster at time 0. Like sched.New, it panics if the Config
+// makes no sense.
+func New(c sched.Config, o Observer) *Simulator {
+	return &Simulator{scheduler: sched.New(c), observer: o}
+}
+
+// Reset makes the cluster idle again, at time now, with nothing to come.
+func (s *Simulator) Reset(now int64) {
+	s.scheduler.Reset(now)
+	s.now, s.halted, s.seq = now, false, 0
+	clear(s.events)
+	s.events = s.events[:0]
+}
+
+// Scheduler returns the scheduler, to be asked about its state.
+func (s *Simulator) Scheduler() *sched.Scheduler { return s.scheduler }
 
 // Now returns the present: all before it has happened.
-func (s *Simulator) Now() int64 { panic("not yet") }
+func (s *Simulator) Now() int64 { return s.now }
 
-// Submit lets j join the queue at j.Submit, which must not lie before Now.
-// Jobs submitted for the same moment join in the order of the calls.
-func (s *Simulator) Submit(j *sched.Job) { panic("not yet") }
+// Submit lets j join the queue at j.Submit or, if that has passed, now. Jobs for
+// the same moment join in the order of the calls.
+func (s *Simulator) Submit(j *sched.Job) { s.announce(event{at: j.Submit, kind: submission, job: j}) }
 
-// Reserve lets j ask for a hard reservation at time `at` when it is submitted,
-// at j.Submit, which must not lie before Now. It is given the time nearest to
-// `at` that can be had.
-func (s *Simulator) Reserve(j *sched.Job, at int64) { panic("not yet") }
+// Reserve lets j ask for a hard reservation at time at, as soon as it is
+// submitted. It gets the time nearest to it that can be had.
+func (s *Simulator) Reserve(j *sched.Job, at int64) {
+	s.announce(event{at: j.Submit, kind: reservation, job: j, asked: at})
+}
 
-// Shorten sets the limit of a running job to a smaller one.
-func (s *Simulator) Shorten(j *sched.Job, limit int64) { panic("not yet") }
+// Call calls do at a time to come, or now. It may use all of the Simulator but
+// Advance, Drain and Reset: nodes fail and recover, checkpoints begin and end, by
+// calls.
+func (s *Simulator) Call(at int64, do func(now int64)) {
+	s.announce(event{at: at, kind: call, do: do})
+}
 
-// Advance lets everything happen that happens before time `to`, which becomes
-// the present: what happens at `to` itself has not happened yet.
-func (s *Simulator) Advance(to int64) { panic("not yet") }
+// Place lets j run since j.Start, now or before: it ran when the run starts, or
+// stands for processors that are down. It panics if there is no room.
+func (s *Simulator) Place(j *sched.Job) {
+	s.scheduler.Place(s.now, j)
+	s.announceEnd(j)
+}
 
-// Drain lets everything happen until no job is left.
-func (s *Simulator) Drain() { panic("not yet") }
+// Stop stops the running job j, which goes back to its place in the queue, to
+// start anew.
+func (s *Simulator) Stop(j *sched.Job) {
+	s.events.removeEnd(j)
+	s.scheduler.Stop(s.now, j)
+}
+
+// Prolong lets the running job j run for a number of seconds more than it would
+// have. Its limit stays.
+func (s *Simulator) Prolong(j *sched.Job, seconds int64) {
+	s.events.removeEnd(j)
+	j.Run += seconds
+	s.announceEnd(j)
+}
+
+// Shorten gives the running job j a smaller limit.
+func (s *Simulator) Shorten(j *sched.Job, limit int64) {
+	s.events.removeEnd(j)
+	s.scheduler.Shorten(s.now, j, limit)
+	s.announceEnd(j)
+}
+
+// Halt lets Advance or Drain return after the present moment.
+func (s *Simulator) Halt() { s.halted = true }
+
+// Advance lets everything happen that happens before the time to, which becomes
+// the present; what happens at that time has not happened yet. It panics if to
+// has passed. After Halt the present is the moment that was halted at.
+func (s *Simulator) Advance(to int64) {
+	if to < s.now {
+		panic(fmt.Sprintf("sim: from %d back to %d", s.now, to))
+	}
+	if s.drain(to) {
+		s.now = to
+	}
+}
+
+// Drain lets everything happen until nothing is to come.
+func (s *Simulator) Drain() { s.drain(sched.Never) }
+
+// drain reports whether it went on to the end.
+func (s *Simulator) drain(to int64) bool {
+	for s.halted = false; !s.halted; s.moment() {
+		next := s.scheduler.Wake()
+		if len(s.events) > 0 {
+			next = min(next, s.events[0].at)
+		}
+		if next >= to {
+			return true
+		}
+		s.now = max(s.now, next)
+	}
+	return false
+}
+
+// moment lets everything happen that happens now.
+func (s *Simulator) moment() {
+	for len(s.events) > 0 && s.events[0].at <= s.now {
+		s.happen(s.events.pop())
+	}
+	started, stopped := s.scheduler.Pass(s.now)
+	for _, j := range stopped {
+		s.events.removeEnd(j)
+		s.observer.Stopped(s.now, j)
+	}
+	for _, j := range started {
+		s.observer.Started(s.now, j)
+		s.announceEnd(j)
+	}
+}
+
+func (s *Simulator) happen(e event) {
+	switch e.kind {
+	case end:
+		s.scheduler.Finish(s.now, e.job)
+		s.observer.Ended(s.now, e.job)
+	case call:
+		e.do(s.now)
+	case submission:
+		s.scheduler.Submit(s.now, e.job)
+	case reservation:
+		start := s.scheduler.Reserve(s.now, e.job, e.asked)
+		s.observer.Reserved(s.now, e.job, e.asked, start)
+	}
+}
+
+func (s *Simulator) announceEnd(j *sched.Job) {
+	s.announce(event{at: j.Start + max(0, min(j.Run, j.Limit)), kind: end, job: j})
+}
+
+func (s *Simulator) announce(e event) {
+	e.at = max(e.at, s.now)
+	e.seq = s.seq
+	s.seq++
+	s.events.push(e)
+}

@@ -1,0 +1,100 @@
+package sched
+
+import "slices"
+
+// settle gives every queued job its place for conservative backfilling.
+func (s *Scheduler) settle(now int64) {
+	switch {
+	case s.config.Backfill != Conservative:
+		return
+	case s.lost:
+		s.replace(now, 0)
+	case s.gained:
+		s.compress(now)
+	}
+	slices.SortFunc(s.arrived, compare)
+	for _, j := range s.arrived {
+		if j.state.at == Never {
+			s.place(now, j)
+		}
+	}
+	s.gained, s.lost = false, false
+}
+
+// place gives j the earliest place there is.
+func (s *Scheduler) place(now int64, j *Job) {
+	s.move(j, s.profile.EarliestFit(now, j.planned(), j.Procs))
+	b := s.queue.blocks[s.queue.find(j)]
+	b.at = min(b.at, j.state.at)
+}
+
+// move gives up j's place, if it has one, for another.
+func (s *Scheduler) move(j *Job, at int64) {
+	if j.state.at != Never {
+		s.profile.Add(j.state.at, add(j.state.at, j.planned()), j.Procs)
+	}
+	j.state.at = at
+	if at != Never {
+		s.profile.Add(at, add(at, j.planned()), -j.Procs)
+	}
+}
+
+// compress moves the places of queued jobs forward, one after the other in the
+// order of the queue, each to the earliest there is while all others stand.
+func (s *Scheduler) compress(now int64) {
+	for _, b := range s.queue.blocks {
+		moved := false
+		for _, j := range b.jobs {
+			if j.state.at == Never || j.state.at <= now {
+				continue
+			}
+			if at := s.profile.EarlierFit(now, j.state.at, j.planned(), j.Procs); at < j.state.at {
+				s.move(j, at)
+				moved = true
+			}
+		}
+		if moved {
+			b.renote()
+		}
+	}
+}
+
+// replace finds new places for the jobs of the queue from the given one on: less
+// is free than when they got theirs.
+func (s *Scheduler) replace(now int64, from int) {
+	i := 0
+	for j := range s.queue.all() {
+		if i >= from {
+			s.move(j, Never)
+		}
+		i++
+	}
+	i = 0
+	for _, b := range s.queue.blocks {
+		for _, j := range b.jobs {
+			if i >= from {
+				s.move(j, s.profile.EarliestFit(now, j.planned(), j.Procs))
+			}
+			i++
+		}
+		b.renote()
+	}
+}
+
+// startPlaced starts the jobs whose time has come.
+func (s *Scheduler) startPlaced(now int64) {
+	before := len(s.started)
+	for _, b := range s.queue.blocks {
+		if b.at > now {
+			continue
+		}
+		for _, j := range b.jobs {
+			if j.state.at <= now {
+				s.start(now, j)
+			}
+		}
+	}
+	if len(s.started) > before {
+		s.queue.sweep()
+	}
+}

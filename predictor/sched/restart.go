@@ -1,0 +1,45 @@
+package sched
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// Restart prices the stopping of a running job: A N Tp + B N Tf, with N its
+// processors, Tp how long it has run and Tf how long it is thought to run still
+// (Smith 2000, section 4.2, where A - B = 1). The cheapest are stopped first.
+type Restart struct {
+	A, B float64
+}
+
+// cost returns the price of stopping j.
+func (r *Restart) cost(now int64, j *Job) float64 {
+	n, run, left := float64(j.Procs), float64(now-j.Start), float64(max(0, j.state.until-now))
+	return r.A*n*run + r.B*n*left
+}
+
+// makeRoom stops running jobs until the reserved job j can start.
+func (s *Scheduler) makeRoom(now int64, j *Job) {
+	var victims []*Job
+	if s.config.Restart != nil {
+		for _, v := range s.running {
+			if !v.state.hard {
+				victims = append(victims, v)
+			}
+		}
+		slices.SortFunc(victims, func(a, b *Job) int {
+			return cmp.Or(cmp.Compare(s.config.Restart.cost(now, a), s.config.Restart.cost(now, b)), cmp.Compare(a.ID, b.ID))
+		})
+	}
+	for _, v := range victims {
+		if s.free >= j.Procs {
+			return
+		}
+		s.Stop(now, v)
+		s.stopped = append(s.stopped, v)
+	}
+	if s.free < j.Procs {
+		panic(fmt.Sprintf("sched: no room for the reservation of job %d", j.ID))
+	}
+}
