@@ -32,12 +32,11 @@ func (h *Header) add(line string) {
 	if len(h.Notice) < maxNotice {
 		h.Notice = append(h.Notice, strings.TrimRight(line, " \t\r"))
 	}
-	key, value, ok := strings.Cut(line, ":")
+	key, value, ok := cutComment(line)
 	if !ok {
 		return
 	}
-	value = strings.TrimSpace(value)
-	switch strings.TrimSpace(key) {
+	switch key {
 	case "Computer":
 		h.Computer = cmp.Or(h.Computer, value)
 	case "Installation":
@@ -57,6 +56,17 @@ func (h *Header) add(line string) {
 	case "Partition":
 		addName(&h.Partitions, value)
 	}
+}
+
+// ownKeys are of the header lines that Header's other fields tell.
+var ownKeys = map[string]bool{"Version": true, "Computer": true, "Installation": true, "UnixStartTime": true,
+	"MaxNodes": true, "MaxProcs": true, "MaxJobs": true, "MaxRecords": true, "Queue": true, "Partition": true}
+
+// cutComment splits "MaxProcs: 128" at the colon. It reports whether there is
+// one.
+func cutComment(line string) (key, value string, ok bool) {
+	key, value, ok = strings.Cut(line, ":")
+	return strings.TrimSpace(key), strings.TrimSpace(value), ok
 }
 
 // leadingNumber reads the 1664 of "1664 (72, 1368, 224)"; it is 0 without one.

@@ -1,4 +1,4 @@
-// Package swf reads logs in the Standard Workload Format, version
+// Package swf reads and writes logs in the Standard Workload Format, version
 // 2.2, of the Parallel Workloads Archive: a header of comments, then a line of
 // 18 numbers for each job.
 // See https://www.cs.huji.ac.il/labs/parallel/workload/swf.html.
@@ -14,28 +14,10 @@ import (
 	"iter"
 	"os"
 	"strconv"
-
-	"github.com/varq-project/varq/predictor/workload"
 )
 
 // maxLine is the longest line read, in bytes.
 const maxLine = 64 << 10
-
-// fieldNames are the names of a record's fields, for errors.
-var fieldNames = [...]string{"job number", "submit time", "wait time", "run time", "allocated processors", "average CPU time",
-	"used memory", "requested processors", "requested time", "requested memory", "status", "user", "group", "executable",
-	"queue", "partition", "preceding job", "think time"}
-
-// minFields is the number of fields without which a line is of no use: all up
-// to the status.
-const minFields = 11
-
-// Warning counts lines that are odd but could be used.
-type Warning struct {
-	Text  string
-	Line  int // the first such line
-	Count int
-}
 
 // Reader reads one log.
 type Reader struct {
@@ -44,9 +26,8 @@ type Reader struct {
 	closer   io.Closer
 	line     int
 	header   Header
-	next     []byte // the first line after the header
-	err      error  // met while looking for it
-	newest   int64  // submit time so far
+	next     []byte // the first line after the header, until it is read
+	err      error  // met last; io.EOF at the end
 	warnings []Warning
 }
 
@@ -94,55 +75,36 @@ func (r *Reader) Close() error {
 // whole header, as they stand at the top.
 func (r *Reader) Header() Header { return r.header }
 
-// Warnings returns what was odd in the lines read so far.
-func (r *Reader) Warnings() []Warning { return r.warnings }
-
-// Jobs yields the log's jobs. Their times are Unix seconds if the header has
-// UnixStartTime, else seconds since the start of the log. The partition is the
-// log's partition and the QOS its queue; in a log without partitions the
-// partition is the queue. A job's nodes are the fewest that have the processors
-// it asked for. A wait or run time that is unknown leaves Start and End 0.
-func (r *Reader) Jobs() iter.Seq2[workload.Job, error] {
-	return func(yield func(workload.Job, error) bool) {
-		convert := newConverter(&r.header)
-		for record, err := range r.Records() {
-			if err != nil {
-				yield(workload.Job{}, err)
-				return
-			}
-			if !yield(convert.job(&record), nil) {
+// Records yields the records that Read would return. An error ends the sequence.
+func (r *Reader) Records() iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		var record Record
+		for {
+			err := r.Read(&record)
+			if errors.Is(err, io.EOF) || !yield(record, err) || err != nil {
 				return
 			}
 		}
 	}
 }
 
-// Records yields the log's records as they stand. Of a bad line the error names
-// the file, line and field, and ends the sequence.
-func (r *Reader) Records() iter.Seq2[Record, error] {
-	return func(yield func(Record, error) bool) {
-		for {
-			line, err := r.next, r.err
-			if line == nil && err == nil {
-				line, err = r.readRecordLine()
-			}
-			r.next = nil
-			if errors.Is(err, io.EOF) {
-				return
-			}
-			var record Record
-			if err == nil {
-				record, err = r.parse(line)
-			}
-			if err != nil {
-				yield(Record{}, fmt.Errorf("swf: %s:%d: %w", r.name, r.line, err))
-				return
-			}
-			if !yield(record, nil) {
-				return
-			}
-		}
+// Read reads the next record as it stands into rec. It returns io.EOF after the
+// last. Of a bad line the error names the file, line and field; what comes
+// behind it is not read. The order of submission is not looked at.
+func (r *Reader) Read(rec *Record) error {
+	line := r.next
+	r.next = nil
+	if line == nil && r.err == nil {
+		line, r.err = r.readRecordLine()
 	}
+	if r.err == nil {
+		r.err = r.parse(line, rec)
+	}
+	if r.err == nil || errors.Is(r.err, io.EOF) {
+		return r.err
+	}
+	*rec = Record{}
+	return fmt.Errorf("swf: %s:%d: %w", r.name, r.line, r.err)
 }
 
 // readRecordLine returns the next line that is neither empty nor a comment, or
@@ -150,14 +112,17 @@ func (r *Reader) Records() iter.Seq2[Record, error] {
 func (r *Reader) readRecordLine() ([]byte, error) {
 	for {
 		line, err := r.lines.ReadSlice('\n')
-		if len(line) == 0 && err != nil {
+		if len(line) == 0 && errors.Is(err, io.EOF) {
 			return nil, err
 		}
 		r.line++
-		if errors.Is(err, bufio.ErrBufferFull) {
+		switch {
+		case err == nil || errors.Is(err, io.EOF):
+		case errors.Is(err, bufio.ErrBufferFull):
 			return nil, fmt.Errorf("line longer than %d bytes", maxLine)
-		}
-		if err != nil && !errors.Is(err, io.EOF) {
+		case errors.Is(err, io.ErrUnexpectedEOF):
+			return nil, fmt.Errorf("the compressed file is cut short, get it again: %w", err)
+		default:
 			return nil, err
 		}
 		line = bytes.TrimSpace(line)
@@ -171,8 +136,9 @@ func (r *Reader) readRecordLine() ([]byte, error) {
 	}
 }
 
-func (r *Reader) parse(line []byte) (Record, error) {
-	var values [len(fieldNames)]int64
+// parse reads a line without blanks around it.
+func (r *Reader) parse(line []byte, rec *Record) error {
+	var values [fields]int64
 	var cpuTime float64
 	n := 0
 	for at := 0; at < len(line); {
@@ -180,114 +146,89 @@ func (r *Reader) parse(line []byte) (Record, error) {
 			at++
 			continue
 		}
-		end := at
-		for end < len(line) && line[end] != ' ' && line[end] != '\t' {
-			end++
-		}
-		if n == len(fieldNames) {
-			r.warn("more than 18 fields")
+		if n == fields {
+			r.Warn(0, 0, "more than 18 fields; the rest is ignored")
 			break
 		}
-		value, fractional, ok := parseNumber(line[at:end])
-		if !ok {
-			return Record{}, fmt.Errorf("field %d (%s): bad number %q", n+1, fieldNames[n], shorten(line[at:end]))
-		}
-		switch {
-		case n == cpuTimeField && fractional:
-			cpuTime, _ = strconv.ParseFloat(string(line[at:end]), 64)
-		case n == cpuTimeField:
+		field := Field(n + 1)
+		value, end := parseWhole(line, at)
+		if end == at || end < len(line) && line[end] != ' ' && line[end] != '\t' {
+			var ok bool
+			if end, ok = skipFraction(line, at, end); !ok {
+				return fmt.Errorf("%v: bad number %q", field, shorten(line[at:end]))
+			}
+			if field == FieldCPUTime {
+				cpuTime, _ = strconv.ParseFloat(string(line[at:end]), 64)
+			} else {
+				r.Warn(field, value, "has a fraction; dropped")
+			}
+		} else if field == FieldCPUTime {
 			cpuTime = float64(value)
-		case fractional:
-			r.warn("a fraction in a whole number")
 		}
 		values[n] = value
 		n++
 		at = end
 	}
 	if n < minFields {
-		return Record{}, fmt.Errorf("%d fields, want %d", n, len(fieldNames))
+		return fmt.Errorf("%d fields, want %d", n, fields)
 	}
-	if n < len(fieldNames) {
-		r.warn("fewer than 18 fields")
+	if n < fields {
+		r.Warn(0, 0, "fewer than 18 fields; the rest is taken as unknown")
 	}
-	for ; n < len(fieldNames); n++ {
+	for ; n < fields; n++ {
 		values[n] = Unknown
 	}
-	record := Record{values[0], values[1], values[2], values[3], values[4], cpuTime, values[6], values[7], values[8],
+	for i, top := range &tops {
+		if top > 0 && values[i] > top {
+			return fmt.Errorf("%v: %d is too large", Field(i+1), values[i])
+		}
+	}
+	*rec = Record{values[0], values[1], values[2], values[3], values[4], cpuTime, values[6], values[7], values[8],
 		values[9], values[10], values[11], values[12], values[13], values[14], values[15], values[16], values[17]}
-	return record, r.check(&record)
-}
-
-const cpuTimeField = 5
-
-// Larger values would overflow sums of times, or counts.
-const (
-	maxSeconds    = 1 << 40
-	maxProcessors = 1 << 30
-	maxMemory     = 1 << 32
-)
-
-// check refuses a record that cannot be used, and counts the odd.
-func (r *Reader) check(rec *Record) error {
-	for _, f := range [...]struct {
-		index      int
-		value, top int64
-	}{
-		{1, rec.Submit, maxSeconds}, {2, rec.Wait, maxSeconds}, {3, rec.Run, maxSeconds}, {4, rec.Procs, maxProcessors},
-		{7, rec.ReqProcs, maxProcessors}, {8, rec.ReqTime, maxSeconds}, {9, rec.ReqMemory, maxMemory},
-	} {
-		if f.value > f.top {
-			return fmt.Errorf("field %d (%s): %d is too large", f.index+1, fieldNames[f.index], f.value)
-		}
-		if f.value < Unknown {
-			r.warn("a negative " + fieldNames[f.index])
-		}
-	}
-	if rec.Submit < r.newest {
-		r.warn("submitted before the line above")
-	}
-	r.newest = rec.Submit
-	if rec.Run > 0 && rec.Procs <= 0 && rec.ReqProcs <= 0 {
-		r.warn("ran on no processors")
-	}
 	return nil
 }
 
-func (r *Reader) warn(text string) {
-	for i := range r.warnings {
-		if r.warnings[i].Text == text {
-			r.warnings[i].Count++
-			return
-		}
+// tops are the largest values accepted: beyond them sums of times, or counts,
+// would overflow.
+var tops = func() (t [fields]int64) {
+	const seconds, processors, memory = 1 << 40, 1 << 30, 1 << 32
+	t[FieldSubmit-1], t[FieldWait-1], t[FieldRun-1], t[FieldReqTime-1] = seconds, seconds, seconds, seconds
+	t[FieldProcs-1], t[FieldReqProcs-1] = processors, processors
+	t[FieldReqMemory-1] = memory
+	return t
+}()
+
+// parseWhole reads the whole number at line[at:], of at most 18 digits, and
+// returns where it ends. That is `at` itself where there is no such number.
+func parseWhole(line []byte, at int) (value int64, end int) {
+	first := at
+	if line[at] == '-' {
+		first++
 	}
-	r.warnings = append(r.warnings, Warning{text, r.line, 1})
+	end = first
+	for end < len(line) && line[end]-'0' <= 9 {
+		value = 10*value + int64(line[end]-'0')
+		end++
+	}
+	if digits := end - first; digits == 0 || digits > 18 {
+		return 0, at
+	}
+	if first > at {
+		value = -value
+	}
+	return value, end
 }
 
-// parseNumber reads the whole part of a decimal number, and reports whether it
-// has a fraction.
-func parseNumber(s []byte) (whole int64, fractional, ok bool) {
-	negative := len(s) > 0 && s[0] == '-'
-	if negative {
-		s = s[1:]
-	}
-	i := 0
-	for ; i < len(s) && s[i] >= '0' && s[i] <= '9'; i++ {
-		if i == 18 {
-			return 0, false, false
+// skipFraction takes in the fraction behind the whole number line[at:end], and
+// returns where the field ends. It reports whether the field is a number.
+func skipFraction(line []byte, at, end int) (fieldEnd int, ok bool) {
+	ok = end > at && line[end] == '.'
+	for fieldEnd = end; fieldEnd < len(line) && line[fieldEnd] != ' ' && line[fieldEnd] != '\t'; fieldEnd++ {
+		if fieldEnd > end && line[fieldEnd]-'0' > 9 {
+			ok = false
 		}
-		whole = 10*whole + int64(s[i]-'0')
 	}
-	if i == 0 {
-		return 0, false, false
-	}
-	if negative {
-		whole = -whole
-	}
-	if i == len(s) {
-		return whole, false, true
-	}
-	onlyDigits := len(bytes.Trim(s[i+1:], "0123456789")) == 0
-	return whole, true, s[i] == '.' && onlyDigits
+	return fieldEnd, ok
 }
 
 func shorten(s []byte) []byte { return s[:min(len(s), 40)] }

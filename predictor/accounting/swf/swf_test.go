@@ -122,15 +122,19 @@ func TestWarnings(t *testing.T) {
 	if err != nil || len(jobs) != 4 {
 		t.Fatalf("%d jobs, %v", len(jobs), err)
 	}
-	want := []Warning{
-		{"fewer than 18 fields", 1, 1},
-		{"a fraction in a whole number", 2, 1},
-		{"more than 18 fields", 2, 1},
-		{"submitted before the line above", 2, 2},
-		{"a negative wait time", 3, 1},
-		{"ran on no processors", 3, 1},
+	want := []string{
+		"line 1: fewer than 18 fields; the rest is taken as unknown",
+		"line 2: field 3 (wait time): 1 has a fraction; dropped",
+		"line 2: more than 18 fields; the rest is ignored",
+		"line 2: field 2 (submit time): 8 is before the line above (2 such lines)",
+		"line 3: field 3 (wait time): -7 is negative; taken as unknown",
+		"line 3: field 5 (allocated processors): -1 and no requested processors: ran on none",
 	}
-	if diff := cmp.Diff(want, r.Warnings()); diff != "" {
+	var got []string
+	for _, w := range r.Warnings() {
+		got = append(got, w.String())
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -231,15 +235,43 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-func BenchmarkJobs(b *testing.B) {
+func benchLog(lines int) []byte {
 	var log bytes.Buffer
-	for i := range 10_000 {
+	for i := range lines {
 		fmt.Fprintf(&log, "%6d %9d %7d %6d %4d %6d.%02d %6d %4d %6d %4d  1 %3d %3d %3d %2d %2d -1 -1\n",
 			i, 100*i, i%5000, 7*i%9000, 1+i%512, 6*i%9000, i%100, 1000+i%7000, 1+i%512, 60*(1+i%1000), -1, i%400, i%40, i%99, i%5, i%3)
 	}
-	b.SetBytes(int64(log.Len()))
+	return log.Bytes()
+}
+
+// BenchmarkRead reads a plain log of 100,000 lines.
+func BenchmarkRead(b *testing.B) {
+	const lines = 100_000
+	log := benchLog(lines)
+	b.SetBytes(int64(len(log)))
 	for b.Loop() {
-		r, err := NewReader("bench", bytes.NewReader(log.Bytes()))
+		r, err := NewReader("bench", bytes.NewReader(log))
+		if err != nil {
+			b.Fatal(err)
+		}
+		var record Record
+		n := 0
+		for err = r.Read(&record); err == nil; err = r.Read(&record) {
+			n++
+		}
+		if n != lines || !errors.Is(err, io.EOF) {
+			b.Fatal(n, err)
+		}
+	}
+	b.ReportMetric(lines*float64(b.N)/b.Elapsed().Seconds(), "lines/s")
+}
+
+func BenchmarkJobs(b *testing.B) {
+	const lines = 10_000
+	log := benchLog(lines)
+	b.SetBytes(int64(len(log)))
+	for b.Loop() {
+		r, err := NewReader("bench", bytes.NewReader(log))
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -250,9 +282,9 @@ func BenchmarkJobs(b *testing.B) {
 			}
 			n++
 		}
-		if n != 10_000 {
+		if n != lines {
 			b.Fatal(n)
 		}
 	}
-	b.ReportMetric(10_000*float64(b.N)/b.Elapsed().Seconds(), "lines/s")
+	b.ReportMetric(lines*float64(b.N)/b.Elapsed().Seconds(), "lines/s")
 }
