@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"syscall"
 
+	"github.com/varq-project/varq/predictor/slurmtime"
 	"github.com/varq-project/varq/wrapper/ticket"
 )
 
@@ -23,7 +24,7 @@ func TrimLimit(q Queue, job, begin int64, t ticket.Ticket) error {
 		return err
 	}
 	longest := t.WorkLimit + max(0, t.HoldUntil-j.Eligible) + slack
-	minutes := (t.WorkLimit + max(0, begin-j.Start) + 59) / 60
+	minutes := slurmtime.Minutes(t.WorkLimit + max(0, begin-j.Start))
 	if j.Limit > longest || j.Limit <= minutes*60 {
 		return nil
 	}

@@ -69,6 +69,10 @@ func count(text string) (int64, error) {
 	return int64(n), nil
 }
 
+// Minutes returns how many whole minutes hold a duration in seconds: Slurm keeps
+// time limits in minutes.
+func Minutes(seconds int64) int64 { return (seconds + 59) / 60 }
+
 // FormatDuration writes seconds as Slurm does, [DAYS-]HH:MM:SS.
 func FormatDuration(seconds int64) string {
 	if seconds == Unlimited {

@@ -77,6 +77,14 @@ func TestDuration(t *testing.T) {
 	}
 }
 
+func TestMinutes(t *testing.T) {
+	for seconds, want := range map[int64]int64{0: 0, 1: 1, 59: 1, 60: 1, 61: 2, 3600: 60} {
+		if got := Minutes(seconds); got != want {
+			t.Errorf("Minutes(%d) = %d, want %d", seconds, got, want)
+		}
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{"17:00", "now+2hours", "tomorrow noon", "12/25/27-10:00", "2027-01-02T10:00:30", "uts1795217746", "0229"} {
 		f.Add(text, int64(1795228713))

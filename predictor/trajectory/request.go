@@ -3,6 +3,7 @@ package trajectory
 import (
 	"fmt"
 
+	"github.com/varq-project/varq/predictor/slurmtime"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -54,4 +55,4 @@ func (r *Request) held(begin int64) int64 { return max(0, r.HoldUntil-begin) }
 func (r *Request) enlarged(begin int64) int64 { return minutes(r.Job.Limit + r.held(begin)) }
 
 // minutes rounds seconds up to whole minutes.
-func minutes(seconds int64) int64 { return (seconds + 59) / 60 * 60 }
+func minutes(seconds int64) int64 { return slurmtime.Minutes(seconds) * 60 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/varq-project/varq/predictor/accounting"
+	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
 // jobResult is an entry of an answer's results[] or status[]: a part of a job
@@ -41,7 +42,7 @@ func (c *Client) Update(ctx context.Context, u accounting.Update) error {
 		}
 	}
 	if u.TimeLimit != 0 {
-		body["time_limit"] = (u.TimeLimit + 59) / 60
+		body["time_limit"] = slurmtime.Minutes(u.TimeLimit)
 	}
 	if u.Comment != nil {
 		body["comment"] = *u.Comment
