@@ -15,7 +15,7 @@ type Folder string
 
 // Open returns the jobs of the log of that name, as Trace.Jobs does, and how
 // many processors its machine had. "CTC-SP2-1996" stands for the last of the
-// files CTC-SP2-1996*.swf and CTC-SP2-1996*.swf.gz. The jobs can be had more
+// files CTC-SP2-1996-*.swf and CTC-SP2-1996-*.swf.gz. The jobs can be had more
 // than once: the file is open only meanwhile.
 func (f Folder) Open(name string) (jobs iter.Seq2[sched.Job, error], procs int32, err error) {
 	path, err := f.find(name)
@@ -41,17 +41,17 @@ func (f Folder) Open(name string) (jobs iter.Seq2[sched.Job, error], procs int32
 func (f Folder) find(name string) (path string, err error) {
 	entries, err := os.ReadDir(string(f))
 	if err != nil {
-		return "", fmt.Errorf("trace: no folder of logs: %w; they can be had from %s", err, Archive)
+		return "", fmt.Errorf("trace: no log %s: %w; it can be had from %s", name, err, Archive)
 	}
 	found := ""
 	for _, entry := range entries {
-		file := entry.Name()
-		if strings.HasPrefix(file, name) && (strings.HasSuffix(file, ".swf") || strings.HasSuffix(file, ".swf.gz")) {
-			found = file // ReadDir sorts: the last version stays
+		version, ok := strings.CutPrefix(strings.TrimSuffix(entry.Name(), ".gz"), name)
+		if ok && strings.HasSuffix(version, ".swf") && (version[0] == '-' || version[0] == '.') {
+			found = entry.Name() // ReadDir sorts: the last version stays
 		}
 	}
 	if found == "" {
-		return "", fmt.Errorf("trace: no %s*.swf or %s*.swf.gz in the folder %s: get it from %s", name, name, f, Archive)
+		return "", fmt.Errorf("trace: no log %s-*.swf or .swf.gz in the folder %s; it can be had from %s", name, f, Archive)
 	}
 	return filepath.Join(string(f), found), nil
 }

@@ -47,7 +47,7 @@ func (c *converter) runsOn(log *swf.Reader, r *swf.Record) int32 {
 		log.Warn(swf.FieldStatus, r.Status, "is a part of a job that has a line of its own; left out")
 		return 0
 	case !r.Ran():
-		log.Warn(swf.FieldRun, r.Run, "and never ran; left out")
+		log.Warn(swf.FieldRun, r.Run, "means that it never ran; left out")
 		return 0
 	}
 	field, procs := swf.FieldProcs, r.Procs
@@ -73,7 +73,7 @@ func (c *converter) job(log *swf.Reader, r *swf.Record, procs int32) sched.Job {
 	limit := max(0, r.ReqTime)
 	switch {
 	case limit == 0:
-		log.Warn(swf.FieldReqTime, r.ReqTime, "is no time; the longest run of the queue is taken")
+		log.Warn(swf.FieldReqTime, r.ReqTime, "is no time; the longest run of its queue is taken")
 	case r.Run > limit:
 		log.Warn(swf.FieldRun, r.Run, "is more than the requested time; killed by then")
 	}

@@ -58,10 +58,14 @@ func CreateSchedule(path string, h swf.Header) (*Schedule, error) {
 
 // Add adds a job that has ended, in any order. The job may be used again.
 func (s *Schedule) Add(j *sched.Job) {
-	s.rows = append(s.rows, row{
+	s.rows = append(s.rows, rowOf(j))
+}
+
+func rowOf(j *sched.Job) row {
+	return row{
 		id: j.ID, submit: j.Submit, start: j.Start, end: j.End, limit: j.Limit, run: j.Run,
 		procs: j.Procs, user: j.User, group: j.Group, app: j.App, queue: j.Queue, partition: j.Partition,
-	})
+	}
 }
 
 // Close writes the schedule and gives it its name. After an error there is no

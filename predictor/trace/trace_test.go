@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/varq-project/varq/predictor/accounting/swf"
 	"github.com/varq-project/varq/predictor/sched"
@@ -21,8 +20,6 @@ import (
 )
 
 var update = flag.Bool("update", false, "write the golden files again")
-
-var ignoreState = cmpopts.IgnoreUnexported(sched.Job{})
 
 // openBytes opens a log in memory.
 func openBytes(log []byte, o Options) (*Trace, error) {

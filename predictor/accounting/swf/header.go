@@ -23,8 +23,12 @@ type Header struct {
 	Notice []string
 }
 
-// maxNotice is the number of header lines kept.
-const maxNotice = 10_000
+// maxNotice is the number of header lines kept, and maxHeaderLine the number of
+// bytes of each.
+const (
+	maxNotice     = 10_000
+	maxHeaderLine = 1000
+)
 
 // add takes in one comment line, without its semicolon. Headers are written
 // by people: a number counts up to where it stops being one.

@@ -129,7 +129,7 @@ func (r *Reader) readRecordLine() ([]byte, error) {
 		switch {
 		case len(line) == 0:
 		case line[0] == ';':
-			r.header.add(string(line[1:]))
+			r.header.add(string(line[1:min(len(line), maxHeaderLine)]))
 		default:
 			return line, nil
 		}

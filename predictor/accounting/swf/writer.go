@@ -89,6 +89,6 @@ func (h *Header) write(w *bufio.Writer) {
 
 func writeNames(w *bufio.Writer, key string, names map[int64]string) {
 	for _, number := range slices.Sorted(maps.Keys(names)) {
-		fmt.Fprintf(w, "; %s: %d %s\n", key, number, names[number])
+		fmt.Fprintf(w, "; %s: %2d %s\n", key, number, names[number])
 	}
 }

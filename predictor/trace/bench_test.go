@@ -1,0 +1,54 @@
+package trace
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"testing"
+)
+
+const benchLines = 100_000
+
+func benchLog() []byte {
+	var log bytes.Buffer
+	fmt.Fprintln(&log, "; MaxProcs: 512")
+	for i := range benchLines {
+		fmt.Fprintf(&log, "%6d %9d %7d %6d %4d     -1    -1 %4d %6d    -1  1 %3d %3d %3d %2d %2d -1 -1\n",
+			i, 100*i, i%5000, 7*i%9000, 1+i%512, 1+i%512, 9000+60*(i%1000), i%400, i%40, i%99, i%5, i%3)
+	}
+	return log.Bytes()
+}
+
+// BenchmarkJobs reads a log of 100,000 lines from memory.
+func BenchmarkJobs(b *testing.B) {
+	plain := benchLog()
+	var zipped bytes.Buffer
+	w := gzip.NewWriter(&zipped)
+	w.Write(plain)
+	w.Close()
+	for _, c := range []struct {
+		name string
+		log  []byte
+	}{{"plain", plain}, {"gzip", zipped.Bytes()}} {
+		b.Run(c.name, func(b *testing.B) {
+			b.SetBytes(int64(len(c.log)))
+			for b.Loop() {
+				trace, err := openBytes(c.log, Options{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				n := 0
+				for _, err := range trace.Jobs() {
+					if err != nil {
+						b.Fatal(err)
+					}
+					n++
+				}
+				if n != benchLines || trace.Warnings() != nil {
+					b.Fatal(n, trace.Warnings())
+				}
+			}
+			b.ReportMetric(benchLines*float64(b.N)/b.Elapsed().Seconds(), "lines/s")
+		})
+	}
+}
