@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"compress/gzip"
 	"fmt"
+	"path/filepath"
 	"testing"
+
+	"github.com/varq-project/varq/predictor/sched"
 )
 
 const benchLines = 100_000
@@ -17,6 +20,20 @@ func benchLog() []byte {
 			i, 100*i, i%5000, 7*i%9000, 1+i%512, 1+i%512, 9000+60*(i%1000), i%400, i%40, i%99, i%5, i%3)
 	}
 	return log.Bytes()
+}
+
+// BenchmarkSchedule writes a schedule of 100,000 jobs to a file.
+func BenchmarkSchedule(b *testing.B) {
+	path := filepath.Join(b.TempDir(), "schedule.swf")
+	jobs := make([]sched.Job, benchLines)
+	for i := range jobs {
+		at := int64(100 * (i ^ 511)) // ended in another order
+		jobs[i] = sched.Job{ID: int64(i), Submit: at, Start: at + 5000, End: at + 9000, Run: 4000, Limit: 6000, Procs: 64}
+	}
+	for b.Loop() {
+		write(b, path, jobs)
+	}
+	b.ReportMetric(benchLines*float64(b.N)/b.Elapsed().Seconds(), "jobs/s")
 }
 
 // BenchmarkJobs reads a log of 100,000 lines from memory.

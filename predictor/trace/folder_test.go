@@ -103,6 +103,9 @@ func TestArchive(t *testing.T) {
 				}
 				jobs++
 			}
+			if trace.Progress() != 1 {
+				t.Errorf("%v of the file read", trace.Progress())
+			}
 			t.Logf("%d jobs on %d processors", jobs, trace.Procs())
 			for _, w := range trace.Warnings() {
 				t.Log(w)

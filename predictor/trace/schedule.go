@@ -26,6 +26,9 @@ type Schedule struct {
 	rows   []row
 }
 
+// simulated is the note in the header of a schedule.
+const simulated = " Note: a schedule simulated by varq: waits and run times did not happen"
+
 // row is what a schedule tells about a job.
 type row struct {
 	id, submit, start, end, limit, run        int64
@@ -34,11 +37,15 @@ type row struct {
 
 // CreateSchedule creates a schedule of the kind that the end of its name tells:
 // .swf, .csv, or either with .gz behind it. There is no file of that name until
-// Close has written all of it. The header becomes the header of an SWF file;
-// what it says of the number of jobs does not count.
+// Close has written all of it. The header becomes that of an SWF file, with a
+// note that this is a simulation; it must tell MaxProcs for Open to know it, and
+// what it says of the number of jobs is left out.
 func CreateSchedule(path string, h swf.Header) (*Schedule, error) {
 	s := &Schedule{path: path, header: h}
 	s.header.MaxJobs, s.header.MaxRecords = 0, 0
+	if !slices.Contains(h.Notice, simulated) {
+		s.header.Notice = slices.Concat([]string{simulated}, h.Notice)
+	}
 	switch plain := strings.TrimSuffix(path, ".gz"); {
 	case strings.HasSuffix(plain, ".swf"):
 		s.format = writeSWF

@@ -75,6 +75,7 @@ func content(t *testing.T, path string) string {
 func TestSchedule(t *testing.T) {
 	const wantSWF = `; Version: 2.2
 ; Computer: made up
+; Note: a schedule simulated by varq: waits and run times did not happen
 ; MaxProcs: 400
 ; Queue:  1 short
 ; Queue:  2 long

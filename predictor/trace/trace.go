@@ -71,6 +71,10 @@ func (t *Trace) Procs() int32 { return t.jobs.procs }
 // Header returns the log's header.
 func (t *Trace) Header() swf.Header { return t.log.Header() }
 
+// Progress returns how much of the log has been read, 0 to 1; it is 0 where that
+// cannot be told.
+func (t *Trace) Progress() float64 { return t.log.Progress() }
+
 // Warnings returns what was odd in the lines read so far, by first line. Each
 // line that is no job is counted in exactly one of those that end in "left out".
 func (t *Trace) Warnings() []swf.Warning { return t.log.Warnings() }

@@ -23,7 +23,7 @@ const maxLine = 64 << 10
 type Reader struct {
 	name     string
 	lines    *bufio.Reader
-	closer   io.Closer
+	file     *os.File // that Open opened
 	line     int
 	header   Header
 	next     []byte // the first line after the header, until it is read
@@ -43,7 +43,7 @@ func Open(path string) (*Reader, error) {
 		file.Close()
 		return nil, err
 	}
-	reader.closer = file
+	reader.file = file
 	return reader, nil
 }
 
@@ -65,10 +65,27 @@ func NewReader(name string, r io.Reader) (*Reader, error) {
 
 // Close closes the file of a Reader made by Open.
 func (r *Reader) Close() error {
-	if r.closer == nil {
+	if r.file == nil {
 		return nil
 	}
-	return r.closer.Close()
+	return r.file.Close()
+}
+
+// Progress returns how much of the file has been read, as a share of its size.
+// It is 0 where that cannot be told: of a pipe, or of a Reader not made by Open.
+func (r *Reader) Progress() float64 {
+	if r.file == nil {
+		return 0
+	}
+	info, err := r.file.Stat()
+	if err != nil || info.Size() == 0 {
+		return 0
+	}
+	offset, err := r.file.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return 0
+	}
+	return float64(offset) / float64(info.Size())
 }
 
 // Header returns what is known of the log from the comments read so far: the

@@ -160,8 +160,8 @@ func TestGzip(t *testing.T) {
 		}
 		n++
 	}
-	if n != 4 {
-		t.Errorf("%d records", n)
+	if n != 4 || r.Progress() != 1 {
+		t.Errorf("%d records, %v of the file", n, r.Progress())
 	}
 
 	cut := zipped.Bytes()[:zipped.Len()-12]
