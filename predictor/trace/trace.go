@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"iter"
 	"math"
+	"os"
 
 	"github.com/varq-project/varq/predictor/accounting/swf"
 	"github.com/varq-project/varq/predictor/sched"
@@ -26,28 +27,39 @@ type Options struct {
 // Trace is a log that is being read. It takes the same memory however long the
 // log is.
 type Trace struct {
-	name    string
-	open    func() (*swf.Reader, error)
 	log     *swf.Reader
+	again   func() (*swf.Reader, error) // opens the log a second time
 	jobs    converter
 	longest map[int32]int64 // by queue; nil until a job has no requested time
 }
 
 // Open opens the log at path. The caller closes it.
 func Open(path string, o Options) (*Trace, error) {
-	t, err := open(path, func() (*swf.Reader, error) { return swf.Open(path) }, o)
+	log, err := swf.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w; logs can be had from %s", err, Archive)
 	}
-	return t, err
-}
-
-// open is Open of a log that openLog can open, again and again.
-func open(name string, openLog func() (*swf.Reader, error), o Options) (*Trace, error) {
-	log, err := openLog()
 	if err != nil {
 		return nil, err
 	}
+	return newTrace(path, log, func() (*swf.Reader, error) { return openAgain(path) }, o)
+}
+
+// openAgain opens a log that may be read already, which a pipe does not allow.
+func openAgain(path string) (*swf.Reader, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("trace: %w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("trace: %s: a job has no requested time, and for the longest run of its queue the log must be read twice: save it to a file", path)
+	}
+	return swf.Open(path)
+}
+
+// newTrace reads a log of which `again` opens another reader. It closes the log
+// if it cannot be used.
+func newTrace(name string, log *swf.Reader, again func() (*swf.Reader, error), o Options) (*Trace, error) {
 	procs := int64(o.Procs)
 	if header := log.Header(); procs == 0 {
 		procs = header.MaxProcs
@@ -56,10 +68,13 @@ func open(name string, openLog func() (*swf.Reader, error), o Options) (*Trace, 
 		}
 	}
 	if procs < 1 || procs > math.MaxInt32 {
-		log.Close()
-		return nil, fmt.Errorf("trace: %s: the header does not say how many processors the machine has (MaxProcs): give the number", name)
+		defer log.Close()
+		if err := log.Read(new(swf.Record)); err != nil && !errors.Is(err, io.EOF) {
+			return nil, err // the file is no log at all
+		}
+		return nil, fmt.Errorf("trace: %s: the header does not say how many processors the machine has (MaxProcs): give the number with --procs", name)
 	}
-	return &Trace{name: name, open: openLog, log: log, jobs: newConverter(int32(procs))}, nil
+	return &Trace{log: log, again: again, jobs: newConverter(int32(procs))}, nil
 }
 
 // Close closes the log.
@@ -123,7 +138,7 @@ func (t *Trace) next() (sched.Job, error) {
 // a queue" (Smith 2000, section 3), and where the log does not tell which, no
 // job of a queue ran for longer than its maximum.
 func (t *Trace) longestRuns() (map[int32]int64, error) {
-	log, err := t.open()
+	log, err := t.again()
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -23,7 +24,12 @@ var update = flag.Bool("update", false, "write the golden files again")
 
 // openBytes opens a log in memory.
 func openBytes(log []byte, o Options) (*Trace, error) {
-	return open("log.swf", func() (*swf.Reader, error) { return swf.NewReader("log.swf", bytes.NewReader(log)) }, o)
+	openLog := func() (*swf.Reader, error) { return swf.NewReader("log.swf", bytes.NewReader(log)) }
+	reader, err := openLog()
+	if err != nil {
+		return nil, err
+	}
+	return newTrace("log.swf", reader, openLog, o)
 }
 
 func all(t *Trace) (jobs []sched.Job, err error) {
@@ -98,17 +104,20 @@ func TestProcs(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
+	const machine = "; MaxProcs: 4\n"
 	for _, c := range []struct{ name, log, want string }{
-		{"bad field", line + "2 x\n", `swf: log.swf:2: field 2 (submit time): bad number "x"`},
-		{"cut short", line + "2 0 1 1", "swf: log.swf:2: 4 fields, want 18"},
-		{"garbage", "\x7fELF\x02\x01", `swf: log.swf:1: field 1 (job number): bad number "\x7fELF\x02\x01"`},
+		{"bad field", machine + line + "2 x\n", `swf: log.swf:3: field 2 (submit time): bad number "x"`},
+		{"cut short", machine + line + "2 0 1 1", "swf: log.swf:3: 4 fields, want 18"},
+		{"a page instead", "<!DOCTYPE html>\n", `swf: log.swf:1: field 1 (job number): bad number "<!DOCTYPE"`},
+		{"a program instead", "\x7fELF\x02\x01", `swf: log.swf:1: field 1 (job number): bad number "\x7fELF\x02\x01"`},
+		{"gzip in name only", "\x1f\x8b no gzip", "swf: log.swf: gzip: invalid header"},
 		{
-			"found by the second pass", "1 0 1 1 1 1 1 1 -1 1 1\n" + line + "x",
-			`swf: log.swf:3: field 1 (job number): bad number "x"`,
+			"found by the second pass", machine + "1 0 1 1 1 1 1 1 -1 1 1\n" + line + "x",
+			`swf: log.swf:4: field 1 (job number): bad number "x"`,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			trace, err := openBytes([]byte(c.log), Options{Procs: 4})
+			trace, err := openBytes([]byte(c.log), Options{})
 			if err == nil {
 				_, err = all(trace)
 			}
@@ -155,6 +164,23 @@ func TestOnce(t *testing.T) {
 		t.Errorf("%d jobs, %v", len(jobs), err)
 	}
 	if jobs, err := all(trace); len(jobs) != 0 || err != nil {
+		t.Errorf("%d jobs, %v", len(jobs), err)
+	}
+}
+
+// TestPipe: what cannot be read twice is not, where it would have to be.
+func TestPipe(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Skip(err)
+	}
+	go os.WriteFile(path, []byte(line+"2 0 1 1 1 1 1 1 -1 1 1\n"), 0)
+	trace, err := Open(path, Options{Procs: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer trace.Close()
+	if jobs, err := all(trace); len(jobs) != 1 || err == nil || !strings.Contains(err.Error(), "must be read twice") {
 		t.Errorf("%d jobs, %v", len(jobs), err)
 	}
 }
