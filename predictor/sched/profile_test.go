@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// naiveProfile is a Profile of the moments 0 to naiveEnd-1, one number each, of which the
+// naive is a Profile of the moments 0 to naiveEnd-1, one number each, of which the
 // last lasts for ever.
 type naiveProfile struct {
 	begin int64
@@ -76,7 +76,7 @@ func TestProfileMatchesNaive(t *testing.T) {
 		q.add(0, Never, 5)
 		for range 100 {
 			a, b, n := moment(), moment(), rng.Int32N(13)-4
-			length := max(0, b)
+			length := max(1, b)
 			if to := min(b, Never); to <= naiveEnd-1 || to == Never {
 				if a < naiveEnd-1 {
 					p.Add(a, to, n-3)
