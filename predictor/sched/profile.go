@@ -12,15 +12,15 @@ import (
 // makes it so.
 //
 // It is a B+ tree of the changes: each node knows the sum of the changes below
-// it, and the least and the greatest sum on the way. So adding processors for a
-// time touches two changes only, however many steps lie between, and equal
-// neighbours merge by themselves: a change of 0 is none. With s steps, At, Add
-// and Fits take O(log s); EarliestFit, EarlierFit and LatestFit O(log s + g) with
-// g stretches passed by that have the processors for too short a time.
-// What is tested is in arrays without pointers: a search through a leaf has no
-// branch that is hard to predict, a profile of up to 32 steps is one array, and
-// the garbage collector does not look inside. A plain sorted array is as quick up
-// to 200 steps and 10 to 1000 times slower at 20,000 (see BenchmarkProfile).
+// it, and the least and the greatest sum on the way. So Add touches two changes
+// only, however many steps lie between them, and equal neighbours need no merging:
+// a change of 0 is none. With s steps, At, Add and Fits take O(log s), and
+// EarliestFit, EarlierFit and LatestFit O(log s + g), with g the changes to and
+// from n processors that they pass; Advance takes O(log s) for each step it
+// forgets. Nodes are indices into one array, so that nothing is allocated
+// in the long run and the garbage collector does not look inside; 32 steps are one
+// node, and a search through a leaf has no branch that is hard to predict. A plain
+// sorted array adds as fast up to 200 steps, and 20 times slower at 20,000.
 type Profile struct {
 	begin int64
 	free  int32 // processors at the beginning
@@ -39,9 +39,9 @@ func (p *Profile) Reset(now int64, free int32) {
 
 // CopyFrom makes p equal to q. Memory is kept.
 func (p *Profile) CopyFrom(q *Profile) {
-	nodes, spare := append(p.nodes[:0], q.nodes...), append(p.spare[:0], q.spare...)
-	*p = *q
-	p.nodes, p.spare = nodes, spare
+	p.begin, p.free, p.root, p.n = q.begin, q.free, q.root, q.n
+	p.nodes = append(p.nodes[:0], q.nodes...)
+	p.spare = append(p.spare[:0], q.spare...)
 }
 
 // Advance moves the beginning forward to now, and forgets what was before.

@@ -140,7 +140,11 @@ func (p *Profile) join(nd *node, i int) {
 	if left.n+right.n > fan/2 {
 		return
 	}
-	left.copy(left.n, right, 0)
+	seam := left.n
+	left.copy(seam, right, 0)
+	if !left.leaf {
+		p.join(left, seam-1)
+	}
 	p.drop(nd, i+1)
 	p.note(nd, i)
 }
