@@ -140,7 +140,7 @@ func (p *Profile) join(nd *node, i int) {
 	if left.n+right.n > fan/2 {
 		return
 	}
-	seam := left.n
+	seam := left.n // where two grandchildren have become neighbours
 	left.copy(seam, right, 0)
 	if !left.leaf {
 		p.join(left, seam-1)
