@@ -1,0 +1,137 @@
+// Package progress tells how far a long command is, and how long it will still
+// take: by a bar on a terminal, elsewhere by a line now and then.
+package progress
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/varq-project/varq/predictor/slurmtime"
+)
+
+// How often progress is shown.
+const (
+	redraw = 100 * time.Millisecond // on a terminal
+	remind = 15 * time.Second       // elsewhere: a quick command says nothing
+)
+
+// widest is the length of a bar that has room, in characters.
+const widest = 40
+
+// Meter shows the progress of one command. Its methods may be called from
+// several goroutines.
+type Meter struct {
+	w     io.Writer
+	width func() int // of the terminal in characters; 0: there is none
+	now   func() time.Time
+
+	mu    sync.Mutex
+	began time.Time
+	base  float64 // what was done already when it began
+	shown time.Time
+	drawn int // characters on the terminal's line
+}
+
+// New returns a meter that writes to w, the command's standard error.
+func New(w io.Writer) *Meter {
+	return &Meter{w: w, width: widthOf(w), now: time.Now}
+}
+
+// widthOf returns the function that tells how wide the terminal is that w leads
+// to, now that its user may change it.
+func widthOf(w io.Writer) func() int {
+	file, ok := w.(*os.File)
+	if !ok {
+		return func() int { return 0 }
+	}
+	return func() int {
+		size, err := unix.IoctlGetWinsize(int(file.Fd()), unix.TIOCGWINSZ)
+		if err != nil {
+			return 0
+		}
+		return max(1, int(size.Col))
+	}
+}
+
+// Show tells that a part of the work, 0 to 1, is done, and in words how much
+// that is ("12 of 40 cases"). A part of 0 may also mean that it is not known.
+// The first call starts the clock. Show may be called as often as there is
+// progress: most calls only look at the clock.
+func (m *Meter) Show(part float64, words string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.now()
+	if m.began.IsZero() {
+		m.began, m.base, m.shown = now, part, now
+	}
+	if now.Sub(m.shown) < redraw {
+		return
+	}
+	width := m.width()
+	if width == 0 && now.Sub(m.shown) < remind {
+		return
+	}
+	m.shown = now
+	text := words + ", " + m.times(part, now.Sub(m.began))
+	if width == 0 {
+		fmt.Fprintln(m.w, text)
+		return
+	}
+	width-- // the last column would break the line
+	m.draw(fit(bar(part, text, width), width))
+}
+
+// Close wipes the bar off the terminal. The meter may be used on.
+func (m *Meter) Close() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.drawn > 0 {
+		m.draw("")
+		fmt.Fprint(m.w, "\r")
+	}
+}
+
+// times tells how long it has taken and, as far as that is known, will take.
+func (m *Meter) times(part float64, elapsed time.Duration) string {
+	text := clock(elapsed)
+	if part > m.base && part < 1 {
+		rest := float64(elapsed) * (1 - part) / (part - m.base)
+		text += ", " + clock(time.Duration(rest)) + " left"
+	}
+	return text
+}
+
+func clock(d time.Duration) string { return slurmtime.FormatDuration(int64(d.Seconds())) }
+
+// bar puts a bar before the text, if part is known and there is room.
+func bar(part float64, text string, width int) string {
+	room := min(widest, width-utf8.RuneCountInString(text)-len("[] 100 % "))
+	if part <= 0 || room < 5 {
+		return text
+	}
+	full := int(min(part, 1) * float64(room))
+	return fmt.Sprintf("[%s%s] %3.0f %% %s",
+		strings.Repeat("=", full), strings.Repeat(" ", room-full), 100*min(part, 1), text)
+}
+
+// fit cuts text to a number of characters.
+func fit(text string, width int) string {
+	if runes := []rune(text); len(runes) > width {
+		return string(runes[:width])
+	}
+	return text
+}
+
+// draw replaces the terminal's line.
+func (m *Meter) draw(text string) {
+	length := utf8.RuneCountInString(text)
+	fmt.Fprint(m.w, "\r"+text+strings.Repeat(" ", max(0, m.drawn-length)))
+	m.drawn = length
+}
