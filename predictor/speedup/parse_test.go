@@ -1,0 +1,64 @@
+package speedup
+
+import (
+	"testing"
+)
+
+func TestParse(t *testing.T) {
+	for text, want := range map[string]Curve{
+		"amdahl/0.05":   Amdahl{.05},
+		"amdahl/0":      Amdahl{0},
+		"amdahl/1":      Amdahl{1},
+		"downey/64,1.5": Downey{64, 1.5},
+		"downey/1,0":    Downey{1, 0},
+	} {
+		got, err := Parse(text)
+		if err != nil || got != want {
+			t.Errorf("%s: %v, %v", text, got, err)
+		} else if got.String() != text {
+			t.Errorf("%s is written %v", text, got)
+		}
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	for text, want := range map[string]string{
+		"":               `"" is no speedup (try amdahl/0.05 or downey/64,1.5)`,
+		"linear":         `"linear" is no speedup (try amdahl/0.05 or downey/64,1.5)`,
+		"amdahl":         `speedup amdahl/SERIAL: SERIAL: "" is not a number from 0 to 1`,
+		"amdahl/5%":      `speedup amdahl/SERIAL: SERIAL: "5%" is not a number from 0 to 1`,
+		"amdahl/1.5":     `speedup amdahl/SERIAL: SERIAL: "1.5" is not a number from 0 to 1`,
+		"amdahl/NaN":     `speedup amdahl/SERIAL: SERIAL: "NaN" is not a number from 0 to 1`,
+		"downey/.5,1":    `speedup downey/A,SIGMA: A: ".5" is not a number from 1 to 1e+09`,
+		"downey/inf,1":   `speedup downey/A,SIGMA: A: "inf" is not a number from 1 to 1e+09`,
+		"downey/64":      `speedup downey/A,SIGMA: SIGMA: "" is not a number from 0 to 1e+06`,
+		"downey/64,-1":   `speedup downey/A,SIGMA: SIGMA: "-1" is not a number from 0 to 1e+06`,
+		"downey/64,1.5,": `speedup downey/A,SIGMA: SIGMA: "1.5," is not a number from 0 to 1e+06`,
+	} {
+		if _, err := Parse(text); err == nil || err.Error() != want {
+			t.Errorf("%s: got error %v, want %s", text, err, want)
+		}
+	}
+}
+
+// What is read is written so that it is read again, and is a speedup.
+func FuzzParse(f *testing.F) {
+	for _, text := range []string{"amdahl/0.05", "downey/64,1.5", "downey/1e9,1e6", "amdahl/0x1p-2", "downey/1,"} {
+		f.Add(text, 64.)
+	}
+	f.Fuzz(func(t *testing.T, text string, n float64) {
+		c, err := Parse(text)
+		if err != nil {
+			return
+		}
+		if again, err := Parse(c.String()); err != nil || again != c {
+			t.Fatalf("%q is %v, which is %v, %v", text, c, again, err)
+		}
+		if !(n >= 1 && n <= 1e9) {
+			return
+		}
+		if s := c.Of(n); !(s >= 1-1e-9 && s <= n*(1+1e-9)) {
+			t.Errorf("%v: %v on %v processors", c, s, n)
+		}
+	})
+}
