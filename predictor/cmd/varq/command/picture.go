@@ -13,7 +13,7 @@ func (e *Env) draw(path string, request api.PlanRequest, answer api.PlanAnswer) 
 		fmt.Fprintf(e.Stderr, "varq: %s is not drawn: nothing was forecast for this job\n", path)
 		return nil
 	}
-	picture := plot.Trajectory{
+	picture := &plot.Trajectory{
 		Title:    "Probability of running by " + e.moment(request.BeginBy),
 		Points:   answer.Trajectory,
 		Prob:     request.Prob,
@@ -24,7 +24,7 @@ func (e *Env) draw(path string, request api.PlanRequest, answer api.PlanAnswer) 
 	if answer.Plan != nil {
 		picture.Prob = answer.Plan.Prob // the site's default, if none was asked for
 	}
-	if err := picture.Save(path); err != nil {
+	if err := plot.Save(path, picture); err != nil {
 		return fmt.Errorf("--plot: %w", err)
 	}
 	return nil

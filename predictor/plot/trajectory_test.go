@@ -116,17 +116,17 @@ func TestSave(t *testing.T) {
 	dir := t.TempDir()
 	for name, start := range map[string]string{"a.svg": "<?xml", "b.PNG": "\x89PNG"} {
 		path := filepath.Join(dir, name)
-		if err := figure4().Save(path); err != nil {
+		if err := Save(path, figure4()); err != nil {
 			t.Fatal(err)
 		}
 		if b, err := os.ReadFile(path); err != nil || !strings.HasPrefix(string(b), start) {
 			t.Errorf("%s begins with %.10q, %v", name, b, err)
 		}
 	}
-	if err := figure4().Save(filepath.Join(dir, "c.pdf")); err == nil || !strings.Contains(err.Error(), "c.pdf") {
+	if err := Save(filepath.Join(dir, "c.pdf"), figure4()); err == nil || !strings.Contains(err.Error(), "c.pdf") {
 		t.Errorf("c.pdf: %v", err)
 	}
-	if err := figure4().Save(filepath.Join(dir, "missing", "d.svg")); err == nil {
+	if err := Save(filepath.Join(dir, "missing", "d.svg"), figure4()); err == nil {
 		t.Error("saved in a folder that does not exist")
 	}
 }

@@ -1,6 +1,3 @@
-// Package plot draws probability trajectories as SVG or PNG pictures, in the
-// manner of the VARQ paper's Figure 4: the probability of starting by the
-// deadline against the time at which the job becomes eligible.
 package plot
 
 import (
@@ -10,15 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	gonum "gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
-
-	"github.com/varq-project/varq/predictor/api"
 )
 
 // The size of a picture, and its resolution as PNG.
@@ -27,17 +21,6 @@ const (
 	height = 5 * vg.Inch
 	dpi    = 144
 )
-
-// Trajectory is a picture of what was forecast for a request, and of the plan if
-// there is one.
-type Trajectory struct {
-	Title    string
-	Points   []api.Point // in increasing order of BeginTime
-	Prob     float64     // the probability asked for, 0 if that is not known
-	BeginBy  int64       // the deadline, Unix seconds
-	Plan     *api.Plan   // nil when refused
-	Location *time.Location
-}
 
 // Format returns the format that a file's name asks for, "svg" or "png".
 func Format(path string) (string, error) {
@@ -48,30 +31,32 @@ func Format(path string) (string, error) {
 	return "", fmt.Errorf("%s: a picture's name ends in .svg or .png", path)
 }
 
-// Save draws the picture into a file, in the format that its name asks for.
-func (t *Trajectory) Save(path string) error {
+// Picture is what can be drawn: a Trajectory, for one.
+type Picture interface {
+	// Write draws the picture in a format, "svg" or "png". Its error is w's, or
+	// that there is nothing to draw.
+	Write(w io.Writer, format string) error
+}
+
+// Save draws a picture into a file, in the format that its name asks for.
+func Save(path string, p Picture) error {
 	format, err := Format(path)
 	if err != nil {
 		return err
 	}
 	var b bytes.Buffer
-	if err := t.Write(&b, format); err != nil {
+	if err := p.Write(&b, format); err != nil {
 		return err
 	}
 	return os.WriteFile(path, b.Bytes(), 0o666)
 }
 
-// Write draws the picture in a format, "svg" or "png". Its error is w's, or that
-// there is nothing to draw.
-func (t *Trajectory) Write(w io.Writer, format string) error {
-	if len(t.Points) == 0 || t.BeginBy <= t.Points[0].BeginTime {
-		return fmt.Errorf("nothing to draw: no submission before the deadline was forecast")
-	}
-	p := t.plot()
+// write has a picture painted on a canvas, and writes it in a format.
+func write(w io.Writer, format string, paint func(draw.Canvas)) error {
 	switch format {
 	case "svg":
 		c := vgsvg.New(width, height)
-		p.Draw(margins(c))
+		paint(sheet(c))
 		var b bytes.Buffer
 		if _, err := c.WriteTo(&b); err != nil {
 			return err
@@ -83,35 +68,31 @@ func (t *Trajectory) Write(w io.Writer, format string) error {
 		return err
 	case "png":
 		c := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dpi))
-		p.Draw(margins(c))
+		paint(sheet(c))
 		_, err := vgimg.PngCanvas{Canvas: c}.WriteTo(w)
 		return err
 	}
 	return fmt.Errorf("no pictures in the format %q", format)
 }
 
-// margins leaves some paper around the picture.
-func margins(c vg.CanvasSizer) draw.Canvas {
+// sheet is a canvas of white paper.
+func sheet(c vg.CanvasSizer) draw.Canvas {
 	whole := draw.New(c)
 	whole.SetColor(paper)
 	whole.Fill(whole.Path())
-	return draw.Crop(whole, vg.Points(10), -vg.Points(40), vg.Points(8), -vg.Points(10))
+	return whole
 }
 
-// plot sets up the axes and what is drawn between them.
-func (t *Trajectory) plot() *gonum.Plot {
+// axes sets up a title and two axes with nothing between them.
+func axes(title, x, y string) *gonum.Plot {
 	p := gonum.New()
-	p.BackgroundColor = nil // the margins have painted it
-	p.Title.Text = t.Title
+	p.BackgroundColor = nil // the sheet is painted
+	p.Title.Text = title
 	p.Title.TextStyle.Font = face(13, true)
 	p.Title.TextStyle.Color = ink
 	p.Title.Padding = vg.Points(20)
-	p.X.Min, p.X.Max = float64(t.Points[0].BeginTime), float64(t.BeginBy)
-	p.Y.Min, p.Y.Max = 0, 1
-	p.X.Label.Text = "the job becomes eligible at"
-	p.Y.Label.Text = "probability of a start by " + clock(t.BeginBy, t.Location)
-	p.X.Tick.Marker = clockTicks{t.BeginBy, t.Location}
-	p.Y.Tick.Marker = percentTicks{}
+	p.X.Label.Text = x
+	p.Y.Label.Text = y
 	p.X.Padding, p.Y.Padding = 0, 0
 	for _, a := range []*gonum.Axis{&p.X, &p.Y} {
 		a.Label.TextStyle.Font = face(10, false)
@@ -125,6 +106,5 @@ func (t *Trajectory) plot() *gonum.Plot {
 	}
 	p.Y.Width = 0
 	p.Y.Tick.Length = 0
-	p.Add(layers{t})
 	return p
 }

@@ -1,0 +1,48 @@
+package plot
+
+import (
+	"errors"
+	"io"
+	"time"
+
+	gonum "gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/varq-project/varq/predictor/api"
+)
+
+// Trajectory is a picture of what was forecast for a request, and of the plan if
+// there is one: the probability of starting by the deadline against the time at
+// which the job becomes eligible.
+type Trajectory struct {
+	Title    string
+	Points   []api.Point // in increasing order of BeginTime
+	Prob     float64     // the probability asked for, 0 if that is not known
+	BeginBy  int64       // the deadline, Unix seconds
+	Plan     *api.Plan   // nil when refused
+	Location *time.Location
+}
+
+// Write draws the picture in a format, "svg" or "png". Its error is w's, or that
+// there is nothing to draw.
+func (t *Trajectory) Write(w io.Writer, format string) error {
+	if len(t.Points) == 0 || t.BeginBy <= t.Points[0].BeginTime {
+		return errors.New("nothing to draw: no submission before the deadline was forecast")
+	}
+	p := t.plot()
+	return write(w, format, func(c draw.Canvas) {
+		p.Draw(draw.Crop(c, vg.Points(10), -vg.Points(40), vg.Points(8), -vg.Points(10)))
+	})
+}
+
+// plot sets up the axes and what is drawn between them.
+func (t *Trajectory) plot() *gonum.Plot {
+	p := axes(t.Title, "the job becomes eligible at", "probability of a start by "+clock(t.BeginBy, t.Location))
+	p.X.Min, p.X.Max = float64(t.Points[0].BeginTime), float64(t.BeginBy)
+	p.Y.Min, p.Y.Max = 0, 1
+	p.X.Tick.Marker = clockTicks{t.BeginBy, t.Location}
+	p.Y.Tick.Marker = percentTicks{}
+	p.Add(layers{t})
+	return p
+}
