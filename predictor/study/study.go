@@ -41,7 +41,8 @@ type Case struct {
 	Seed uint64 `json:"seed"`
 }
 
-// Values are what a simulation measured, by name.
+// Values are what a simulation measured, by name. They are finite: what could not
+// be measured is left out.
 type Values map[string]float64
 
 // Outcome is what became of a case.
@@ -87,7 +88,8 @@ type Interval struct {
 type Figure struct {
 	Name   string   `json:"name"` // of its file, without ending
 	Title  string   `json:"title"`
-	X, Y   string   // what the axes show, with units
+	X      string   `json:"x"` // what the axis shows, with its unit
+	Y      string   `json:"y"`
 	Labels []string `json:"labels,omitempty"` // of the bars; empty for lines
 	Series []Series `json:"series"`
 }

@@ -1,0 +1,155 @@
+package cases
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/varq-project/varq/predictor/study"
+)
+
+// Setting is what the outcomes in one folder have in common. With it, a case's
+// name and seed say all.
+type Setting struct {
+	Version string `json:"version"` // of varq
+	Study   string `json:"study"`
+	Quick   bool   `json:"quick"`
+	Traces  string `json:"traces,omitempty"` // the folder with the logs
+}
+
+// Folder keeps the outcomes of one study: the setting in study.json, and a file
+// for each case in the folder cases. Several machines may write to it at once.
+type Folder struct{ dir string }
+
+// The folder's files.
+const (
+	settingFile = "study.json"
+	casesDir    = "cases"
+	slurmDir    = "slurm"
+)
+
+// mostBytes bounds the files that are read.
+const mostBytes = 1 << 20
+
+// Open opens the folder dir, or makes it. If there are outcomes of another
+// setting in it, the error says so.
+func Open(dir string, s Setting) (*Folder, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(filepath.Join(dir, casesDir), 0o777); err != nil {
+		return nil, err
+	}
+	f := &Folder{dir}
+	var found Setting
+	switch err := read(f.Path(settingFile), &found); {
+	case errors.Is(err, fs.ErrNotExist):
+		return f, write(f.Path(settingFile), s)
+	case err != nil:
+		return nil, err
+	case found != s:
+		return nil, fmt.Errorf("%s holds another study: %s, and not %s; name another folder, or remove it", dir, found, s)
+	}
+	return f, nil
+}
+
+// String tells the setting in one line.
+func (s Setting) String() string {
+	text := s.Study
+	if s.Quick {
+		text += " --quick"
+	}
+	if s.Traces != "" {
+		text += " on the logs in " + s.Traces
+	}
+	return text + " by varq " + s.Version
+}
+
+// Path returns the absolute name of a file in the folder, or of the folder.
+func (f *Folder) Path(elem ...string) string {
+	return filepath.Join(append([]string{f.dir}, elem...)...)
+}
+
+// file returns the name of the file that keeps a case's outcome.
+func (f *Folder) file(c study.Case) string {
+	name := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', strings.ContainsRune("-+.,=%", r):
+			return r
+		}
+		return '_'
+	}, c.Name)
+	return f.Path(casesDir, name+"_seed"+strconv.FormatUint(c.Seed, 10)+".json")
+}
+
+// load returns what is kept of a case, or nil.
+func (f *Folder) load(c study.Case) (study.Values, error) {
+	var o study.Outcome
+	err := read(f.file(c), &o)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if o.Case != c || o.Values == nil {
+		return nil, fmt.Errorf("%s: is not the outcome of the case %s with seed %d: remove it", f.file(c), c.Name, c.Seed)
+	}
+	return o.Values, nil
+}
+
+func (f *Folder) save(o study.Outcome) error {
+	if o.Values == nil {
+		o.Values = study.Values{}
+	}
+	return write(f.file(o.Case), o)
+}
+
+func read(name string, v any) error {
+	file, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, mostBytes))
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(data, v); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// write makes a whole file of v, or none.
+func write(name string, v any) error {
+	data, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	file, err := os.CreateTemp(filepath.Dir(name), ".new-*")
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(append(data, '\n'))
+	if err == nil {
+		err = file.Chmod(0o644)
+	}
+	if closeErr := file.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil {
+		err = os.Rename(file.Name(), name)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(file.Name()))
+	}
+	return nil
+}

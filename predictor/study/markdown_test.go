@@ -1,0 +1,65 @@
+package study
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func ptr(x float64) *float64 { return &x }
+
+// madeUp is the report of a study that never was.
+func madeUp() Report {
+	return Report{
+		Name:  "toy",
+		Title: "Toys in Queues (1999)",
+		Tables: []Table{
+			{"Waits", []Row{
+				{Name: "mean wait", Unit: "min", Paper: ptr(211), Ours: Interval{198.4, 180.2, 216.61, 5}},
+				{Name: "with fewer toys", Unit: "%", Paper: ptr(-7), Ours: Interval{-12.3, -14, -10.6, 5}, Note: "one log | not two"},
+			}},
+			{"Beyond the paper", []Row{
+				{Name: "one seed", Ours: Interval{.31415, .31415, .31415, 1}},
+				{Name: "nothing measured", Unit: "s", Paper: ptr(10)},
+			}},
+		},
+		Differences: []string{"There are no toys."},
+		Figures:     []Figure{{Name: "waits", Title: "Waits by toy", X: "toys", Y: "min"}},
+	}
+}
+
+func TestMarkdown(t *testing.T) {
+	got := madeUp().Markdown()
+	golden := filepath.Join("testdata", "report.md")
+	if *update {
+		if err := os.WriteFile(golden, []byte(got), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("the report is not %s; if it should be, run the test with -update and read it:\n%s", golden, got)
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	for _, test := range []struct {
+		row                   Row
+		paper, ours, interval string
+	}{
+		{Row{Paper: ptr(.54), Ours: Interval{.612, .5, .7, 3}}, "0.54", "0.61", "0.50 to 0.70"},
+		{Row{Paper: ptr(9.99), Ours: Interval{Mean: 10.01, N: 1}}, "10.0", "10.0", "-"},
+		{Row{Paper: ptr(4795), Ours: Interval{12345.6, 12000, 12600, 3}}, "4795", "12346", "12000 to 12600"},
+		{Row{}, "-", "-", "-"},
+	} {
+		if paper, ours, interval := test.row.Numbers(); paper != test.paper || ours != test.ours || interval != test.interval {
+			t.Errorf("%+v: %s | %s | %s", test.row, paper, ours, interval)
+		}
+	}
+}
