@@ -25,6 +25,12 @@ var (
 	overlay = color.NRGBA{0xff, 0xff, 0xff, 0xe8} // behind a label
 )
 
+// palette tells lines apart. After the first come pairs of related colours.
+var palette = []color.NRGBA{ink, orange, blue, {0xf0, 0xa3, 0x6b, 0xff}, {0x7f, 0xb2, 0xe5, 0xff}, {0x3c, 0x8c, 0x4a, 0xff}}
+
+// shade is the colour of the i-th line.
+func shade(i int) color.Color { return palette[i%len(palette)] }
+
 // face is the sans-serif font in a size in points.
 func face(size float64, bold bool) font.Font {
 	f := font.Font{Typeface: "Liberation", Variant: "Sans", Size: vg.Points(size)}
