@@ -48,7 +48,7 @@ func (r *Run) Slurm(ctx context.Context, cases []study.Case, name, task string) 
 		return g.outcomes()
 	}
 	tasks := min(len(cases), mostTasks)
-	array, err := submit(ctx, r.Folder, name, fmt.Sprintf("%s --part=$SLURM_ARRAY_TASK_ID/%d", task, tasks), parts(missing, tasks))
+	array, err := submit(r.Folder, name, fmt.Sprintf("%s --part=$SLURM_ARRAY_TASK_ID/%d", task, tasks), parts(missing, tasks))
 	if err != nil {
 		return nil, err
 	}
@@ -101,8 +101,9 @@ type array struct {
 	stderr *bytes.Buffer
 }
 
-// submit submits a job array with these tasks.
-func submit(ctx context.Context, f *Folder, name, task string, tasks []int) (*array, error) {
+// submit submits a job array with these tasks. That cannot be interrupted: an
+// array that is submitted must be known, to be cancelled.
+func submit(f *Folder, name, task string, tasks []int) (*array, error) {
 	logs := f.Path(slurmDir)
 	if err := errors.Join(os.RemoveAll(logs), os.MkdirAll(logs, 0o777)); err != nil {
 		return nil, err
@@ -112,7 +113,7 @@ func submit(ctx context.Context, f *Folder, name, task string, tasks []int) (*ar
 		indices[i] = strconv.Itoa(t)
 	}
 	a := &array{folder: f, stderr: &bytes.Buffer{}}
-	a.sbatch = exec.CommandContext(ctx, "sbatch", "--parsable", "--wait",
+	a.sbatch = exec.Command("sbatch", "--parsable", "--wait",
 		"--job-name="+name, "--ntasks=1", "--cpus-per-task=1",
 		"--array="+strings.Join(indices, ","),
 		"--chdir="+f.Path(),
@@ -134,7 +135,7 @@ func submit(ctx context.Context, f *Folder, name, task string, tasks []int) (*ar
 	a.id, _, _ = strings.Cut(strings.TrimSpace(line), ";")
 	if _, err := strconv.ParseUint(a.id, 10, 32); err != nil {
 		_, _ = io.Copy(io.Discard, out)
-		err = cmp.Or(ctx.Err(), a.sbatch.Wait(), fmt.Errorf("it answered %.40q", line))
+		err = cmp.Or(a.sbatch.Wait(), fmt.Errorf("it answered %.40q", line))
 		return nil, fmt.Errorf("sbatch did not submit the study: %w: %s", err, strings.TrimSpace(a.stderr.String()))
 	}
 	return a, nil
@@ -151,7 +152,9 @@ func (a *array) wait() <-chan struct{} {
 	return ended
 }
 
+// cancel ends the array, and the waiting for it.
 func (a *array) cancel() error {
+	_ = a.sbatch.Process.Kill()
 	out, err := exec.Command("scancel", a.id).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("job %s was not cancelled: scancel: %w: %s", a.id, err, bytes.TrimSpace(out))
