@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/varq-project/varq/predictor/cmd/varq/command"
+	"github.com/varq-project/varq/predictor/study"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
@@ -19,5 +20,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		Getenv: os.Getenv,
 		Now:    func() int64 { return time.Now().Unix() },
 		Zone:   time.Local,
+
+		Studies: study.Studies(),
 	})
 }

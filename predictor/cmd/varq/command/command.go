@@ -17,6 +17,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/client"
 	"github.com/varq-project/varq/predictor/config"
+	"github.com/varq-project/varq/predictor/study"
 )
 
 // The exit codes of varq.
@@ -33,6 +34,7 @@ type Env struct {
 	Getenv         func(string) string
 	Now            func() int64   // Unix seconds
 	Zone           *time.Location // of the times read and shown
+	Studies        map[string]study.Study
 }
 
 // errNo ends a command with ExitNo. What there is to say has been said.
@@ -106,6 +108,7 @@ Its work is running by 17:00 with a probability of at least 0.9.`,
 		newPredict(env, link),
 		newStatus(env, link),
 		newReport(env, link),
+		newStudy(env),
 		newVersion(env),
 	)
 	for _, cmd := range root.Commands() {

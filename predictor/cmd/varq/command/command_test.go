@@ -19,6 +19,8 @@ func runVarq(ts *testscript.TestScript, neg bool, args []string) {
 		Getenv: ts.Getenv,
 		Now:    func() int64 { return now },
 		Zone:   time.UTC,
+
+		Studies: toyStudies(),
 	})
 	if neg == (code == ExitOK) {
 		ts.Fatalf("exit code %d", code)
@@ -67,7 +69,7 @@ func TestExamples(t *testing.T) {
 		}
 		for line := range strings.Lines(cmd.Example) {
 			// Commands run within the test's process, whose folder is not the script's.
-			line = strings.Replace(line, "--plot=", "--plot=$WORK/", 1)
+			line = strings.NewReplacer("--plot=", "--plot=$WORK/", "--out=", "--out=$WORK/").Replace(line)
 			script.WriteString(strings.TrimSpace(line) + "\n! stderr .\n")
 			count++
 		}

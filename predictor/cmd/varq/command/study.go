@@ -1,0 +1,233 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/cmd/varq/cases"
+	"github.com/varq-project/varq/predictor/cmd/varq/progress"
+	"github.com/varq-project/varq/predictor/cmd/varq/table"
+	"github.com/varq-project/varq/predictor/plot"
+	"github.com/varq-project/varq/predictor/study"
+	"github.com/varq-project/varq/predictor/trace"
+)
+
+// studyFlags say which study is run, and how.
+type studyFlags struct {
+	traces, out, part  string
+	seeds              int
+	quick, json, slurm bool
+}
+
+// mostSeeds bounds the repetitions of a study.
+const mostSeeds = 1000
+
+func newStudy(env *Env) *cobra.Command {
+	names := slices.Sorted(maps.Keys(env.Studies))
+	cmd := &cobra.Command{
+		Use:   "study " + strings.Join(names, "|") + " [options]",
+		Short: "Reproduce the figures of a paper",
+		Long: `Study simulates what a paper did, and puts its numbers next to those found, with
+their 95 % confidence intervals over several seeds, and every difference of the
+setting: smith is Smith, Foster and Taylor's "Scheduling with Advanced
+Reservations" (2000), downey Downey's "Using Queue Time Predictions for Processor
+Allocation" (1997), and varq Nurmi, Wolski and Brevik's "VARQ: Virtual Advance
+Reservations for Queues" (2007).
+
+Smith and varq replay logs of ` + trace.Archive + `.
+
+With --out, a report with pictures is written to FOLDER/report.md, and the outcome
+of every case is kept: the command goes on where it was interrupted. With --slurm
+the cases run as a job array, and FOLDER must be one that all nodes share, and so
+must the folder of the logs and varq itself be. Options for sbatch are taken from
+its environment, SBATCH_PARTITION for instance.`,
+		Example: `  varq study downey --quick
+  varq study downey --seeds=5 --json
+  varq study varq --traces=traces --out=varq-study
+  varq study smith --traces=traces --quick`,
+		ValidArgs: names,
+	}
+	f := &studyFlags{}
+	flags := cmd.Flags()
+	flags.StringVar(&f.traces, "traces", "", "the `folder` with the logs (default $VARQ_TRACES)")
+	flags.IntVar(&f.seeds, "seeds", 0, "repeat everything with this `number` of seeds (default: as many as the study needs)")
+	flags.BoolVar(&f.quick, "quick", false, "only the beginning of each workload, with few seeds")
+	flags.BoolVar(&f.json, "json", false, "show the report in JSON")
+	flags.StringVar(&f.out, "out", "", "keep outcomes, and write the report, in this `folder`")
+	flags.BoolVar(&f.slurm, "slurm", false, "run the cases as a Slurm job array, and wait for it")
+	flags.StringVar(&f.part, "part", "", "run only a part of the cases, `FIRST/OF`: every OF-th from FIRST on, 0 being the first; without a report")
+	cmd.Args = func(cmd *cobra.Command, args []string) error { return oneStudy(cmd, args, names) }
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := f.check(); err != nil {
+			return usageError{cmd.CommandPath(), err}
+		}
+		return env.study(cmd, args[0], f)
+	}
+	return cmd
+}
+
+// oneStudy accepts the name of one study.
+func oneStudy(cmd *cobra.Command, args, names []string) error {
+	one := strings.Join(names, ", ")
+	switch {
+	case len(args) == 0:
+		return usageError{cmd.CommandPath(), fmt.Errorf("which study? One of %s", one)}
+	case len(args) > 1:
+		return usageError{cmd.CommandPath(), fmt.Errorf("%q is one too many: one study at a time", args[1])}
+	case !slices.Contains(names, args[0]):
+		return usageError{cmd.CommandPath(), fmt.Errorf("%q is none of %s", args[0], one)}
+	}
+	return nil
+}
+
+func (f *studyFlags) check() error {
+	switch {
+	case f.seeds < 0 || f.seeds > mostSeeds:
+		return fmt.Errorf("--seeds: %d is not in 1..%d", f.seeds, mostSeeds)
+	case f.out == "" && f.slurm:
+		return errors.New("--slurm needs --out: a folder that all nodes share")
+	case f.out == "" && f.part != "":
+		return errors.New("--part needs --out: the folder that the parts are gathered in")
+	case f.slurm && f.part != "":
+		return errors.New("--slurm makes the parts itself: leave --part out")
+	}
+	if f.part != "" {
+		if _, err := cases.ParsePart(f.part); err != nil {
+			return fmt.Errorf("--part: %w", err)
+		}
+	}
+	return nil
+}
+
+// study runs a study and reports what it found.
+func (e *Env) study(cmd *cobra.Command, name string, f *studyFlags) error {
+	folder, err := absolute(f.traces, e.Getenv("VARQ_TRACES"))
+	if err != nil {
+		return fmt.Errorf("--traces: %w", err)
+	}
+	meter := progress.New(e.Stderr)
+	defer meter.Close()
+	run := cases.Run{
+		Study:    e.Studies[name],
+		Options:  study.Options{Seeds: f.seeds, Quick: f.quick},
+		Progress: meter,
+	}
+	if folder != "" {
+		run.Options.Traces = trace.Folder(folder)
+	}
+	if f.out != "" {
+		run.Folder, err = cases.Open(f.out, cases.Setting{Version: api.Version, Study: name, Quick: f.quick, Traces: folder})
+		if err != nil {
+			return fmt.Errorf("--out: %w", err)
+		}
+	}
+	all := run.Study.Cases(run.Options)
+	var outcomes []study.Outcome
+	switch {
+	case f.part != "":
+		part, err := cases.ParsePart(f.part)
+		if err != nil {
+			return err
+		}
+		_, err = run.Local(cmd.Context(), part.Choose(all))
+		return err
+	case f.slurm:
+		outcomes, err = run.Slurm(cmd.Context(), all, "varq-study-"+name, f.task(name, folder, run.Folder))
+	default:
+		outcomes, err = run.Local(cmd.Context(), all)
+	}
+	meter.Close()
+	if len(outcomes) > 0 {
+		report := run.Study.Report(run.Options, outcomes)
+		err = errors.Join(err, e.showStudy(report, f.json), saveStudy(report, run.Folder))
+	}
+	if errors.Is(err, study.ErrNoTraces) {
+		err = fmt.Errorf("%w\nSay by --traces, or VARQ_TRACES, in which folder they are", err)
+	}
+	return err
+}
+
+// absolute returns the absolute name of a folder, or of the second where the
+// first is not given.
+func absolute(folder, otherwise string) (string, error) {
+	if folder == "" {
+		folder = otherwise
+	}
+	if folder == "" {
+		return "", nil
+	}
+	return filepath.Abs(folder)
+}
+
+// task returns the shell command that runs the study elsewhere, but for its part.
+func (f *studyFlags) task(name, traces string, folder *cases.Folder) string {
+	self, err := os.Executable()
+	if err != nil {
+		self = "varq"
+	}
+	words := []string{quote(self), "study", name, "--out=" + quote(folder.Path())}
+	if traces != "" {
+		words = append(words, "--traces="+quote(traces))
+	}
+	if f.seeds > 0 {
+		words = append(words, "--seeds="+strconv.Itoa(f.seeds))
+	}
+	if f.quick {
+		words = append(words, "--quick")
+	}
+	return strings.Join(words, " ")
+}
+
+// showStudy prints a report.
+func (e *Env) showStudy(r study.Report, json bool) error {
+	if json {
+		return writeJSON(e.Stdout, r)
+	}
+	fmt.Fprintf(e.Stdout, "%s: %s\n", r.Name, r.Title)
+	for _, t := range r.Tables {
+		fmt.Fprintf(e.Stdout, "\n%s\n", t.Title)
+		if err := table.Write(e.Stdout, studyColumns(), t.Rows, table.Style{}); err != nil {
+			return err
+		}
+	}
+	if len(r.Differences) > 0 {
+		fmt.Fprint(e.Stdout, "\nHow the setting differs from the paper's:\n")
+	}
+	for _, d := range r.Differences {
+		fmt.Fprintf(e.Stdout, "- %s\n", d)
+	}
+	return nil
+}
+
+func studyColumns() []table.Column[study.Row] {
+	type row = study.Row
+	return []table.Column[row]{
+		{Name: "Measure", Value: row.Label},
+		{Name: "Paper", Right: true, Value: func(r row) string { paper, _, _ := r.Numbers(); return paper }},
+		{Name: "Ours", Right: true, Value: func(r row) string { _, ours, _ := r.Numbers(); return ours }},
+		{Name: "95 % CI", Right: true, Value: func(r row) string { _, _, interval := r.Numbers(); return interval }},
+		{Name: "Note", Value: func(r row) string { return r.Note }},
+	}
+}
+
+// saveStudy writes a report, with its pictures, into the folder, if there is one.
+func saveStudy(r study.Report, folder *cases.Folder) error {
+	if folder == nil {
+		return nil
+	}
+	for _, figure := range r.Figures {
+		if err := plot.Save(folder.Path(figure.Name+".svg"), plot.Figure(figure)); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(folder.Path("report.md"), []byte(r.Markdown()), 0o666)
+}

@@ -1,0 +1,87 @@
+package command
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/varq-project/varq/predictor/cmd/varq/cases"
+	"github.com/varq-project/varq/predictor/study"
+)
+
+// toy is a study that counts the letters of three words. Seed 12 makes one fail.
+type toy struct {
+	name       string
+	needTraces bool
+}
+
+func toyStudies() map[string]study.Study {
+	return map[string]study.Study{"downey": toy{"downey", false}, "smith": toy{"smith", true}, "varq": toy{"varq", false}}
+}
+
+func (t toy) Cases(o study.Options) []study.Case {
+	seeds := max(1, o.Seeds)
+	var all []study.Case
+	for seed := range seeds {
+		for _, name := range []string{"one", "two", "three"} {
+			all = append(all, study.Case{Name: name, Seed: uint64(seed)})
+		}
+	}
+	return all
+}
+
+func (t toy) Run(o study.Options, c study.Case) (study.Values, error) {
+	if t.needTraces && o.Traces == nil {
+		return nil, study.ErrNoTraces
+	}
+	if c.Name == "two" && c.Seed == 12 {
+		return nil, errors.New("12 is unlucky")
+	}
+	return study.Values{"letters": float64(len(c.Name))}, nil
+}
+
+func (t toy) Report(_ study.Options, outcomes []study.Outcome) study.Report {
+	paper := 4.
+	row := study.Row{Name: "letters", Unit: "mean", Paper: &paper, Note: "by hand"}
+	for _, o := range outcomes {
+		row.Ours.Mean += o.Values["letters"] / float64(len(outcomes))
+	}
+	row.Ours.N = len(outcomes)
+	row.Ours.Low, row.Ours.High = row.Ours.Mean-1, row.Ours.Mean+1
+	return study.Report{
+		Name:        t.name,
+		Title:       "Letters of Numbers (1999)",
+		Tables:      []study.Table{{Title: "Table 1", Rows: []study.Row{row}}},
+		Differences: []string{"English is taken for Latin."},
+		Figures: []study.Figure{{
+			Name: "letters", Title: "Letters", Labels: []string{"mean"},
+			Series: []study.Series{{Name: "paper", Y: []float64{4}}, {Name: "ours", Y: []float64{row.Ours.Mean}}},
+		}},
+	}
+}
+
+// TestStudyTask finds everything that shapes a study in the command of its tasks.
+func TestStudyTask(t *testing.T) {
+	folder, err := cases.Open(t.TempDir()+"/it's here", cases.Setting{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &studyFlags{quick: true, seeds: 7}
+	got := f.task("smith", "/my logs", folder)
+	if !strings.HasPrefix(got, self+" study smith --out='/") {
+		t.Errorf("the task is %s", got)
+	}
+	for _, want := range []string{`/it'\''s here'`, " --traces='/my logs'", " --seeds=7", " --quick"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the task is %s, without %s", got, want)
+		}
+	}
+	if got := (&studyFlags{}).task("downey", "", folder); strings.Contains(got, "--traces") || strings.Contains(got, "--seeds") || strings.Contains(got, "--quick") {
+		t.Errorf("the task is %s", got)
+	}
+}

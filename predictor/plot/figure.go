@@ -1,0 +1,118 @@
+package plot
+
+import (
+	"errors"
+	"io"
+	"math"
+
+	gonum "gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/varq-project/varq/predictor/study"
+)
+
+// Figure is a picture from a study's report: lines, or groups of bars if there
+// are labels for them.
+type Figure study.Figure
+
+// Write draws the picture in a format, "svg" or "png". Its error is w's, or that
+// there is nothing to draw.
+func (f Figure) Write(w io.Writer, format string) error {
+	p := axes(f.Title, f.X, f.Y)
+	var err error
+	if len(f.Labels) > 0 {
+		err = f.addBars(p)
+	} else {
+		err = f.addLines(p)
+	}
+	if err != nil {
+		return err
+	}
+	var names key
+	for _, s := range f.Series {
+		names = append(names, s.Name)
+	}
+	p.Add(names)
+	return write(w, format, func(c draw.Canvas) {
+		p.Draw(draw.Crop(c, vg.Points(10), -vg.Points(25), vg.Points(8), -vg.Points(10)))
+	})
+}
+
+var errNothing = errors.New("nothing to draw: the figure is empty")
+
+// addLines adds the series as lines, and leaves room for them.
+func (f Figure) addLines(p *gonum.Plot) error {
+	var paths lines
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, s := range f.Series {
+		path := make(plotter.XYs, min(len(s.X), len(s.Y)))
+		for i := range path {
+			path[i] = plotter.XY{X: s.X[i], Y: s.Y[i]}
+			low, high = min(low, s.X[i]), max(high, s.X[i])
+		}
+		paths = append(paths, path)
+	}
+	if !(low < high) {
+		return errNothing
+	}
+	p.X.Min, p.X.Max = low, high
+	p.Y.Min, p.Y.Max = f.heights()
+	p.Add(paths)
+	return nil
+}
+
+// addBars adds the series as bars side by side over each label.
+func (f Figure) addBars(p *gonum.Plot) error {
+	if len(f.Series) == 0 {
+		return errNothing
+	}
+	ticks := make([]gonum.Tick, len(f.Labels))
+	for i, label := range f.Labels {
+		ticks[i] = gonum.Tick{Value: float64(i), Label: label}
+	}
+	p.X.Tick.Marker = gonum.ConstantTicks(ticks)
+	p.X.Tick.Length = 0
+	p.X.Min, p.X.Max = -.5, float64(len(f.Labels))-.5
+	p.Y.Min, p.Y.Max = f.heights()
+	p.Add(bars(f.Series))
+	return nil
+}
+
+// heights returns what the vertical axis covers: 0, and a little more than the
+// values.
+func (f Figure) heights() (low, high float64) {
+	for _, s := range f.Series {
+		for _, y := range s.Y {
+			low, high = min(low, y), max(high, y)
+		}
+	}
+	if low == high {
+		return 0, 1
+	}
+	const margin = 1.05
+	return low * margin, high * margin
+}
+
+// bars draws the first values of all series side by side around 0, the second
+// ones around 1, and so on, over a grid.
+type bars []study.Series
+
+// Plot implements gonum's Plotter.
+func (b bars) Plot(c draw.Canvas, p *gonum.Plot) {
+	g := plotter.Grid{Horizontal: line(grid, .75)}
+	g.Plot(c, p)
+	x, y := p.Transforms(&c)
+	const group = .8 // of the way from one group to the next
+	width := group / float64(len(b))
+	for i, s := range b {
+		for k, value := range s.Y {
+			left := float64(k) - group/2 + float64(i)*width
+			c.FillPolygon(shade(i), []vg.Point{
+				{X: x(left), Y: y(0)}, {X: x(left + width), Y: y(0)}, {X: x(left + width), Y: y(value)}, {X: x(left), Y: y(value)},
+			})
+		}
+	}
+	c.StrokeLine2(line(muted, .75), c.Min.X, y(0), c.Max.X, y(0))
+}

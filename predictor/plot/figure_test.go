@@ -1,0 +1,75 @@
+package plot
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/varq-project/varq/predictor/study"
+)
+
+func figures() map[string]Figure {
+	return map[string]Figure{
+		"bars": {
+			Title: "Waits with reservations", X: "reservations", Y: "longer waits, %", Labels: []string{"10 %", "20 %"},
+			Series: []study.Series{{Name: "paper", Y: []float64{13, 62}}, {Name: "ours", Y: []float64{21, 48}}, {Name: "varq", Y: []float64{-2, 3}}},
+		},
+		"lines": {
+			Title: "Promised and kept", X: "promised", Y: "kept",
+			Series: []study.Series{{Name: "exact", X: []float64{0, 1}, Y: []float64{0, 1}}, {Name: "ours", X: []float64{.5, .75, .95}, Y: []float64{.6, .77, .96}}},
+		},
+	}
+}
+
+func TestFigureSVG(t *testing.T) {
+	for name, figure := range figures() {
+		var got bytes.Buffer
+		if err := figure.Write(&got, "svg"); err != nil {
+			t.Fatal(err)
+		}
+		golden := filepath.Join("testdata", "figure_"+name+".svg")
+		if *update {
+			if err := os.WriteFile(golden, got.Bytes(), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(golden)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got.Bytes(), want) {
+			t.Errorf("the picture is not %s; if it should be, run the test with -update and look at it", golden)
+		}
+		for _, says := range append(figure.Labels, figure.Title, figure.X, figure.Y, figure.Series[0].Name) {
+			if !strings.Contains(got.String(), ">"+says+"<") {
+				t.Errorf("%s does not say %q", golden, says)
+			}
+		}
+	}
+}
+
+// Figures of little: none may panic.
+func TestSmallFigures(t *testing.T) {
+	for name, figure := range map[string]Figure{
+		"no bars":       {Labels: []string{"a"}},
+		"nothing":       {},
+		"empty line":    {Series: []study.Series{{Name: "a"}}},
+		"a single spot": {Series: []study.Series{{Name: "a", X: []float64{1}, Y: []float64{1}}}},
+	} {
+		if err := figure.Write(&bytes.Buffer{}, "svg"); err == nil {
+			t.Errorf("%s: drawn", name)
+		}
+	}
+	for name, figure := range map[string]Figure{
+		"flat":         {Series: []study.Series{{X: []float64{1, 2}, Y: []float64{0, 0}}}},
+		"missing bars": {Labels: []string{"a", "b"}, Series: []study.Series{{}, {Y: []float64{1}}}},
+	} {
+		for _, format := range []string{"svg", "png"} {
+			if err := figure.Write(&bytes.Buffer{}, format); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,12 @@
+package study
+
+import "errors"
+
+// Studies returns all studies by name.
+func Studies() map[string]Study {
+	return map[string]Study{}
+}
+
+// ErrNoTraces is returned for a case of a study that replays real logs when
+// Options has none.
+var ErrNoTraces = errors.New("this study replays real logs")
