@@ -16,10 +16,11 @@ import (
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
-// How often progress is shown.
+// When progress is shown: a quick command says nothing.
 const (
-	redraw = 100 * time.Millisecond // on a terminal
-	remind = 15 * time.Second       // elsewhere: a quick command says nothing
+	patience = 2 * time.Second        // before the first bar on a terminal
+	redraw   = 100 * time.Millisecond // between two
+	remind   = 15 * time.Second       // between lines elsewhere
 )
 
 // widest is the length of a bar that has room, in characters.
@@ -71,7 +72,7 @@ func (m *Meter) Show(part float64, words string) {
 	if m.began.IsZero() {
 		m.began, m.base, m.shown = now, part, now
 	}
-	if now.Sub(m.shown) < redraw {
+	if now.Sub(m.began) < patience || now.Sub(m.shown) < redraw {
 		return
 	}
 	width := m.width()

@@ -37,14 +37,16 @@ func TestLines(t *testing.T) {
 }
 
 func TestQuickIsQuiet(t *testing.T) {
-	m, out, pass := meter(0)
-	for range 14 {
-		m.Show(.5, "half")
-		pass(time.Second)
-	}
-	m.Close()
-	if out.Len() > 0 {
-		t.Errorf("said %q", out)
+	for width, seconds := range map[int]int{0: 14, 80: 2} {
+		m, out, pass := meter(width)
+		for range seconds {
+			m.Show(.5, "half")
+			pass(time.Second)
+		}
+		m.Close()
+		if out.Len() > 0 {
+			t.Errorf("said %q on a terminal of %d characters", out, width)
+		}
 	}
 }
 
