@@ -2,12 +2,12 @@ package sched
 
 import "slices"
 
-// settle gives every queued job its place for conservative backfilling.
+// settle gives every queued job its place, if the policy knows places.
 func (s *Scheduler) settle(now int64) {
 	switch {
-	case s.config.Backfill != Conservative:
+	case !s.places():
 		return
-	case s.lost:
+	case s.lost, s.config.Backfill == Timeline && (s.gained || len(s.arrived) > 0):
 		s.replace(now, 0)
 	case s.gained:
 		s.compress(now)
@@ -59,8 +59,7 @@ func (s *Scheduler) compress(now int64) {
 	}
 }
 
-// replace finds new places for the jobs of the queue from the given one on: less
-// is free than when they got theirs.
+// replace finds new places for the jobs of the queue from the given one on.
 func (s *Scheduler) replace(now int64, from int) {
 	i := 0
 	for j := range s.queue.all() {

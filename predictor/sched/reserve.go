@@ -42,7 +42,7 @@ func (s *Scheduler) Reserve(now int64, j *Job, at int64) (start int64) {
 	i, _ := slices.BinarySearchFunc(s.reserved, j, byStart)
 	s.reserved = slices.Insert(s.reserved, i, j)
 	s.head = shadow{}
-	if s.config.Backfill == Conservative {
+	if s.places() {
 		s.replace(now, s.protected())
 	}
 	return start

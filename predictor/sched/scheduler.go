@@ -20,11 +20,16 @@ const (
 	// early, the places move forward where they can, in the order of the queue
 	// (Mu'alem and Feitelson 2001). No job starts later than at its first place.
 	Conservative
+	// Timeline: as Conservative, but whenever anything changes all places are
+	// found anew, in the order of the queue. A job delays nobody behind whom it
+	// stands at that moment; there is no guarantee to those whom others pass in
+	// the order (Smith 2000, section 3). With FCFS few jobs can tell.
+	Timeline
 )
 
-var backfillNames = [...]string{"none", "easy", "conservative"}
+var backfillNames = [...]string{"none", "easy", "conservative", "timeline"}
 
-// String returns the name of b in lower case: none, easy or conservative.
+// String returns the name of b in lower case.
 func (b Backfill) String() string {
 	if int(b) < len(backfillNames) {
 		return backfillNames[b]
@@ -57,7 +62,7 @@ type Config struct {
 //
 // With q jobs in the queue and s steps in the profile, an event costs
 // O(log s + q/64) without backfilling and with EASY unless a job ends that lets
-// others start, and O(q log s) when places move forward.
+// others start, and O(q log s) when places move.
 type Scheduler struct {
 	config  Config
 	free    int32 // processors
@@ -89,7 +94,7 @@ type Scheduler struct {
 // New returns the Scheduler of an idle cluster at time 0. It panics if the
 // Config makes no sense.
 func New(c Config) *Scheduler {
-	if c.Procs < 1 || c.Backfill > Conservative || !(c.Protected >= 0 && c.Protected <= 1) {
+	if c.Procs < 1 || c.Backfill > Timeline || !(c.Protected >= 0 && c.Protected <= 1) {
 		panic(fmt.Sprintf("sched: bad Config %+v", c))
 	}
 	s := &Scheduler{config: c}
@@ -304,7 +309,7 @@ func (s *Scheduler) Pass(now int64) (started, stopped []*Job) {
 		s.startHeads(now)
 	case EASY:
 		s.easy(now)
-	case Conservative:
+	case Conservative, Timeline:
 		s.settle(now)
 		s.startPlaced(now)
 	}
@@ -319,7 +324,7 @@ func (s *Scheduler) Wake() int64 {
 	if len(s.reserved) > 0 {
 		wake = s.reserved[0].state.at
 	}
-	if s.config.Backfill == Conservative {
+	if s.places() {
 		for _, b := range s.queue.blocks {
 			wake = min(wake, b.at)
 		}
@@ -333,6 +338,9 @@ func (s *Scheduler) Wake() int64 {
 	}
 	return wake
 }
+
+// places reports whether queued jobs have places in the profile.
+func (s *Scheduler) places() bool { return s.config.Backfill >= Conservative }
 
 // startHeads starts jobs from the head of the queue as long as they fit.
 func (s *Scheduler) startHeads(now int64) {

@@ -46,7 +46,7 @@ func BenchmarkSimulate(b *testing.B) {
 	const procs = 256
 	jobs := steady(100_000, procs, .8)
 	for _, order := range []sched.Order{sched.FCFS(), sched.LWF()} {
-		for _, backfill := range []sched.Backfill{sched.NoBackfill, sched.EASY, sched.Conservative} {
+		for _, backfill := range []sched.Backfill{sched.NoBackfill, sched.EASY, sched.Conservative, sched.Timeline} {
 			b.Run(order.Name+"/"+backfill.String(), func(b *testing.B) {
 				b.ReportAllocs()
 				var w watch
