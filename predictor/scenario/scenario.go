@@ -1,0 +1,62 @@
+// Package scenario simulates a cluster some of whose users reserve: by hard
+// advance reservations, or by VARQ's, which the code plans that plans live ones.
+// It tells what that does to those who reserve and to those who do not.
+package scenario
+
+import (
+	"iter"
+
+	"github.com/varq-project/varq/predictor/sched"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// Scenario is a cluster, its policy, and who reserves.
+type Scenario struct {
+	Procs        int32 // processors of the cluster
+	Order        sched.Order
+	Backfill     sched.Backfill
+	Reservations Reservations
+	// Seed decides which jobs become reservations, and when hard ones are to
+	// start. It chooses the same jobs of a workload whatever the policy, and of
+	// two shares the smaller is a part of the larger.
+	Seed uint64
+	// Request tells what a job asks its queue for, with the names that classes
+	// of jobs go by; nil: as many nodes as processors, in one partition.
+	Request func(*sched.Job) workload.Request
+	// Estimator, if not nil, predicts run times, which jobs are then planned with
+	// instead of their limits. Hard reservations need Restart then.
+	Estimator Estimator
+}
+
+// Estimator predicts how long a job will run.
+type Estimator interface {
+	// Estimate returns the predicted run time of a job that is submitted, seconds;
+	// false if nothing is known of its like.
+	Estimate(j *sched.Job) (seconds int64, ok bool)
+	// Learn takes in a job that has ended.
+	Learn(j *sched.Job)
+}
+
+// Watch is told what goes on. Its functions may be nil.
+type Watch struct {
+	// Submitted is called whenever another job has come: how many there were.
+	Submitted func(jobs int)
+	// Ended is called with every job that has ended. The job is not the watch's
+	// to keep.
+	Ended func(*sched.Job)
+}
+
+// Run simulates the scenario until the last of the jobs, which come in the order
+// of their submission, has ended. Its only error is the jobs' own. It takes
+// memory for the jobs that are in the system, and 4 bytes for each that has been.
+func (s *Scenario) Run(jobs iter.Seq2[sched.Job, error], w Watch) (*Result, error) {
+	r := newRun(s, w)
+	for j, err := range jobs {
+		if err != nil {
+			return nil, err
+		}
+		r.submit(&j)
+	}
+	r.sim.Drain()
+	return r.result(), nil
+}

@@ -1,0 +1,137 @@
+package scenario
+
+import (
+	"github.com/varq-project/varq/predictor/qbets"
+	"github.com/varq-project/varq/predictor/sched"
+	"github.com/varq-project/varq/predictor/stats"
+	"github.com/varq-project/varq/predictor/trajectory"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// virtual plans VARQ's reservations, as varqd does.
+type virtual struct {
+	*VARQ
+	request    func(*sched.Job) workload.Request
+	forecaster *qbets.Predictor
+	planner    trajectory.Planner
+
+	asked, promised, kept, moves int
+	prob                         float64 // sum of those promised
+	work, overhead               float64 // processor seconds, of jobs that hold promises
+}
+
+// promise is a VARQ reservation that was granted.
+type promise struct {
+	trajectory.Request
+	trajectory.Submission
+	submitted, ended bool
+}
+
+func newVirtual(v *VARQ, request func(*sched.Job) workload.Request) *virtual {
+	if request == nil {
+		request = func(j *sched.Job) workload.Request {
+			return workload.Request{Size: workload.Size{Nodes: j.Procs, CPUs: j.Procs}, Limit: j.Limit}
+		}
+	}
+	forecaster := qbets.New(qbets.Options{})
+	return &virtual{
+		VARQ:       v,
+		request:    request,
+		forecaster: forecaster,
+		planner:    trajectory.Planner{Forecaster: forecaster},
+	}
+}
+
+// learn takes in the wait of a job that starts.
+func (v *virtual) learn(j *sched.Job) {
+	v.forecaster.Learn(workload.Job{ID: j.ID, Request: v.request(j), Submit: j.Submit, Eligible: j.Submit, Start: j.Start})
+}
+
+// reserve asks for a reservation for j, which is submitted now. A refused job
+// joins the queue like any other.
+func (r *run) reserve(j *sched.Job) {
+	v, now := r.varq, j.Submit
+	v.asked++
+	request := trajectory.Request{Job: v.request(j), Now: now, Deadline: (now/v.Every + 1) * v.Every, Prob: v.Prob}
+	if !v.BestEffort {
+		request.HoldUntil = request.Deadline
+	}
+	answer := v.planner.Plan(request)
+	if answer.Plan == nil {
+		r.chosen[j] = &reservation{}
+		r.enqueue(j)
+		return
+	}
+	v.promised++
+	v.prob += answer.Plan.Estimate.Prob
+	request.Job = answer.Job
+	p := &promise{Request: request, Submission: trajectory.Submission{Begin: answer.Plan.Begin, Limit: answer.Plan.Limit}}
+	r.chosen[j] = &reservation{promise: p}
+	r.await(j, p)
+	if v.Replan > 0 {
+		r.sim.Call(now+v.Replan, func(now int64) { r.replan(now, j, p) })
+	}
+}
+
+// await submits a pending reservation when its time has come.
+func (r *run) await(j *sched.Job, p *promise) {
+	begin := p.Begin
+	r.sim.Call(begin, func(now int64) {
+		if p.submitted || p.Begin != begin {
+			return
+		}
+		p.submitted = true
+		j.Submit, j.Limit = now, p.Limit
+		r.gather(now)
+		r.enqueue(j)
+	})
+}
+
+// replan looks at a reservation again until its job has joined the queue.
+func (r *run) replan(now int64, j *sched.Job, p *promise) {
+	if p.submitted {
+		return
+	}
+	p.Now = now
+	if to := r.varq.planner.Replan(p.Request, p.Submission).Submission; to != p.Submission {
+		r.varq.moves++
+		moved := to.Begin != p.Begin
+		p.Submission = to
+		if moved {
+			r.await(j, p)
+		}
+	}
+	r.sim.Call(now+r.varq.Replan, func(now int64) { r.replan(now, j, p) })
+}
+
+// deliver sees to it that a job which starts now holds its processors until its
+// work may start. Then its limit is trimmed to the work's.
+func (r *run) deliver(now int64, j *sched.Job, p *promise) {
+	v := r.varq
+	if now <= p.Deadline {
+		v.kept++
+	}
+	held := max(0, p.HoldUntil-now)
+	v.work += float64(min(j.Run, p.Job.Limit)) * float64(j.Procs)
+	v.overhead += float64(held) * float64(j.Procs)
+	r.held += float64(held) * float64(j.Procs)
+	j.Run = held + min(j.Run, p.Job.Limit)
+	r.sim.Call(now+held, func(int64) {
+		if !p.ended {
+			r.sim.Shorten(j, held+p.Job.Limit)
+		}
+	})
+}
+
+func (v *virtual) result() *VARQResult {
+	result := &VARQResult{Asked: v.asked, Promised: v.promised, Kept: v.kept, KeptHigh: 1, Moves: v.moves}
+	if v.promised > 0 {
+		result.Prob = v.prob / float64(v.promised)
+		result.KeptLow = stats.LowerProportion(v.kept, v.promised, .975)
+		result.KeptHigh = 1 - stats.LowerProportion(v.promised-v.kept, v.promised, .975)
+	}
+	if v.work > 0 {
+		result.Overhead = v.overhead / v.work
+	}
+	return result
+}
