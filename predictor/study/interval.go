@@ -1,0 +1,25 @@
+package study
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// intervalOf returns the mean of some independent measurements, with its 95 %
+// confidence interval: mean ± t s/√n, with t of Student's distribution of n-1
+// degrees of freedom. Without measurements N is 0.
+func intervalOf(x []float64) Interval {
+	n := len(x)
+	if n == 0 {
+		return Interval{}
+	}
+	mean := stat.Mean(x, nil)
+	half := 0.
+	if n > 1 {
+		t := distuv.StudentsT{Sigma: 1, Nu: float64(n - 1)}.Quantile(.975)
+		half = t * stat.StdDev(x, nil) / math.Sqrt(float64(n))
+	}
+	return Interval{Mean: mean, Low: mean - half, High: mean + half, N: n}
+}
