@@ -17,7 +17,7 @@ type Result struct {
 	Held             float64 `json:"held"`
 	Lost             float64 `json:"lost"`
 	// All is about all jobs but those that hold reservations; Others is about
-	// those alone that never asked for one, the same jobs in all scenarios.
+	// those alone that never asked for one, nor were set aside.
 	All    Waits `json:"all"`
 	Others Waits `json:"others"`
 

@@ -90,6 +90,9 @@ func (r *run) submit(job *sched.Job) {
 		r.sim.Reserve(j, j.Submit+int64(v*float64(hard.Ahead)))
 	case varq != nil && u < varq.Share:
 		r.reserve(j)
+	case u < r.Aside:
+		r.chosen[j] = &reservation{}
+		r.enqueue(j)
 	default:
 		r.enqueue(j)
 	}

@@ -20,6 +20,10 @@ type Scenario struct {
 	// start. It chooses the same jobs of a workload whatever the policy, and of
 	// two shares the smaller is a part of the larger.
 	Seed uint64
+	// Aside is the share of the jobs that Result.Others is not about even if they
+	// do not reserve, because they do in another scenario to compare with: with
+	// the greatest share of all scenarios, Others is about the same jobs in each.
+	Aside float64
 	// Request tells what a job asks its queue for, with the names that classes
 	// of jobs go by; nil: as many nodes as processors, in one partition.
 	Request func(*sched.Job) workload.Request
