@@ -8,50 +8,54 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/varq-project/varq/predictor/scenario"
 )
 
 // Load is a picture of how busy a cluster is over time: above the jobs that wait,
-// below the share of the processors that work; one line for each course.
+// below the share of the processors that are taken; one line for each course.
 type Load struct {
 	Title   string
 	Courses []Course
 }
 
-// Course is how a named cluster fares: means over stretches of equal length.
+// Course is how a named cluster fares.
 type Course struct {
-	Name   string
-	Step   int64     // length of a stretch, seconds
-	Queued []float64 // jobs that wait
-	Busy   []float64 // share of the processors, 0 to 1
+	Name string
+	scenario.Series
 }
 
 // Write draws the picture in a format, "svg" or "png". Its error is w's, or that
 // there is nothing to draw.
 func (l *Load) Write(w io.Writer, format string) error {
-	var end int64
+	if len(l.Courses) == 0 {
+		return errNoTime
+	}
+	start, end := l.Courses[0].Start, l.Courses[0].Start
 	for _, course := range l.Courses {
-		end = max(end, course.Step*int64(len(course.Busy)))
+		start = min(start, course.Start)
+		end = max(end, course.Start+course.Step*int64(len(course.Busy)))
 	}
-	if end == 0 {
-		return errors.New("nothing to draw: no time has passed")
+	if start == end {
+		return errNoTime
 	}
-	unit, label := unitOf(end)
-	queue, busy := axes(l.Title, "", "jobs waiting"), axes("", label, "processors at work")
+	unit, label := unitOf(end - start)
+	queue, busy := axes(l.Title, "", "jobs waiting"), axes("", label, "processors taken")
 	var queues, shares lines
 	var names key
 	most := 1.
 	for _, course := range l.Courses {
 		names = append(names, course.Name)
-		step := float64(course.Step) / unit
-		queues = append(queues, staircase(course.Queued, step))
-		shares = append(shares, staircase(course.Busy, step))
+		from, step := float64(course.Start-start)/unit, float64(course.Step)/unit
+		queues = append(queues, staircase(course.Queued, from, step))
+		shares = append(shares, staircase(course.Busy, from, step))
 		for _, n := range course.Queued {
 			most = max(most, n)
 		}
 	}
 	queue.Y.Max, busy.Y.Max = most, 1
 	for _, p := range []*gonum.Plot{queue, busy} {
-		p.X.Min, p.X.Max = 0, float64(end)/unit
+		p.X.Min, p.X.Max = 0, float64(end-start)/unit
 		p.Y.Min = 0
 	}
 	queue.X.Tick.Marker = unlabelled{gonum.DefaultTicks{}}
@@ -66,12 +70,14 @@ func (l *Load) Write(w io.Writer, format string) error {
 	})
 }
 
+var errNoTime = errors.New("nothing to draw: no time has passed")
+
 // unitOf returns in what to count a time of so many seconds.
-func unitOf(end int64) (seconds float64, label string) {
+func unitOf(span int64) (seconds float64, label string) {
 	switch {
-	case end >= 3*86400:
+	case span >= 3*86400:
 		return 86400, "days"
-	case end >= 3*3600:
+	case span >= 3*3600:
 		return 3600, "hours"
 	default:
 		return 60, "minutes"
@@ -79,10 +85,11 @@ func unitOf(end int64) (seconds float64, label string) {
 }
 
 // staircase goes along each of some means for a step.
-func staircase(means []float64, step float64) plotter.XYs {
+func staircase(means []float64, from, step float64) plotter.XYs {
 	path := make(plotter.XYs, 0, 2*len(means))
 	for i, y := range means {
-		path = append(path, plotter.XY{X: float64(i) * step, Y: y}, plotter.XY{X: float64(i+1) * step, Y: y})
+		left := from + float64(i)*step
+		path = append(path, plotter.XY{X: left, Y: y}, plotter.XY{X: left + step, Y: y})
 	}
 	return path
 }

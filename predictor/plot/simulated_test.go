@@ -5,9 +5,10 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
+
+	"github.com/varq-project/varq/predictor/scenario"
 )
 
 // scenarios are waits of three clusters and how busy they are, out of formulas.
@@ -15,14 +16,13 @@ func scenarios() (*Waits, *Load) {
 	waits := &Waits{Title: "2,000 jobs, with and without reservations"}
 	load := &Load{Title: "2,000 jobs on 128 processors"}
 	for i, name := range []string{"none", "hard=10%", "varq=10%"} {
-		var sample []int64
-		for k := range 2000 {
-			sample = append(sample, int64(math.Exp(float64(k-600)/1400*float64(11+i%2)))-1)
+		var percentiles []int64
+		for k := range 101 {
+			percentiles = append(percentiles, int64(math.Exp(float64(k-30)/70*float64(11+i%2)))-1)
 		}
-		slices.Sort(sample)
-		waits.Distributions = append(waits.Distributions, Distribution{name, sample})
-		course := Course{Name: name, Step: 6 * 3600}
-		for k := range 120 {
+		waits.Distributions = append(waits.Distributions, Distribution{name, percentiles})
+		course := Course{name, scenario.Series{Start: 86400, Step: 12 * 3600}}
+		for k := range 60 {
 			course.Queued = append(course.Queued, max(0, 20+float64(10+5*i)*math.Sin(float64(k)/5)))
 			course.Busy = append(course.Busy, .7+.05*float64(i)+.1*math.Cos(float64(k)/3))
 		}
@@ -55,6 +55,31 @@ func TestSimulatedSVG(t *testing.T) {
 			if !strings.Contains(got.String(), ">"+says) {
 				t.Errorf("%s.svg does not say %q", name, says)
 			}
+		}
+	}
+}
+
+// Pictures of little: none may panic.
+func TestSmallSimulatedPictures(t *testing.T) {
+	for name, picture := range map[string]Picture{
+		"no wait":     &Waits{Distributions: []Distribution{{"all", make([]int64, 101)}}},
+		"two waits":   &Waits{Distributions: []Distribution{{"none", nil}, {"all", []int64{30, 1 << 40}}}},
+		"one minute":  &Load{Courses: []Course{{"all", scenario.Series{Step: 60, Queued: []float64{0}, Busy: []float64{0}}}}},
+		"three hours": &Load{Courses: []Course{{"all", scenario.Series{Step: 3 * 3600, Queued: []float64{2}, Busy: []float64{1}}}}},
+	} {
+		for _, format := range []string{"svg", "png"} {
+			if err := picture.Write(&bytes.Buffer{}, format); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+	for name, picture := range map[string]Picture{
+		"nobody":   &Waits{Distributions: []Distribution{{"all", nil}}},
+		"no time":  &Load{Courses: []Course{{"all", scenario.Series{}}}},
+		"no place": &Load{},
+	} {
+		if err := picture.Write(&bytes.Buffer{}, "svg"); err == nil || !strings.Contains(err.Error(), "nothing to draw") {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

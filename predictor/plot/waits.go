@@ -3,8 +3,6 @@ package plot
 import (
 	"errors"
 	"io"
-	"math"
-	"sort"
 
 	gonum "gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -19,10 +17,12 @@ type Waits struct {
 	Distributions []Distribution
 }
 
-// Distribution is a named sample of waits.
+// Distribution is how long the jobs of a named cluster wait.
 type Distribution struct {
-	Name  string
-	Waits []int64 // seconds, in ascending order
+	Name string
+	// Percentiles are the waits in seconds that 0, 1, ... 100 % of the jobs do not
+	// exceed, in equal steps however many there are.
+	Percentiles []int64
 }
 
 // The waits that are shown, in seconds: nobody minds less, and there is room for
@@ -32,29 +32,21 @@ const (
 	longestWait  = 4 * 3600
 )
 
-// steps is how many points a line has.
-const steps = 500
-
 // Write draws the picture in a format, "svg" or "png". Its error is w's, or that
 // there is nothing to draw.
 func (d *Waits) Write(w io.Writer, format string) error {
 	longest := int64(longestWait)
-	var names key
-	for _, sample := range d.Distributions {
-		if len(sample.Waits) == 0 {
-			continue
-		}
-		names = append(names, sample.Name)
-		longest = max(longest, sample.Waits[len(sample.Waits)-1])
-	}
-	if names == nil {
-		return errors.New("nothing to draw: no job waited or started")
-	}
 	var curves lines
-	for _, sample := range d.Distributions {
-		if len(sample.Waits) > 0 {
-			curves = append(curves, sample.longer(longest))
+	var names key
+	for _, distribution := range d.Distributions {
+		if n := len(distribution.Percentiles); n > 1 {
+			longest = max(longest, distribution.Percentiles[n-1])
+			curves = append(curves, distribution.longer())
+			names = append(names, distribution.Name)
 		}
+	}
+	if curves == nil {
+		return errors.New("nothing to draw: no job has waited")
 	}
 	p := axes(d.Title, "wait", "jobs that wait for longer")
 	p.X.Scale = gonum.LogScale{}
@@ -68,15 +60,17 @@ func (d *Waits) Write(w io.Writer, format string) error {
 	})
 }
 
-// longer returns the share of waits that are longer than each of some times,
-// which lie evenly on a logarithmic axis.
-func (d Distribution) longer(longest int64) plotter.XYs {
-	path := make(plotter.XYs, steps+1)
-	ratio := float64(longest) / shortestWait
-	for i := range path {
-		x := shortestWait * math.Pow(ratio, float64(i)/steps)
-		shorter := sort.Search(len(d.Waits), func(k int) bool { return float64(d.Waits[k]) > x })
-		path[i] = plotter.XY{X: x, Y: 1 - float64(shorter)/float64(len(d.Waits))}
+// longer returns the share of the jobs that wait for longer than each
+// percentile. Of those too short to show it keeps the last.
+func (d Distribution) longer() plotter.XYs {
+	var path plotter.XYs
+	steps := len(d.Percentiles) - 1
+	for i, wait := range d.Percentiles {
+		at := plotter.XY{X: max(shortestWait, float64(wait)), Y: 1 - float64(i)/float64(steps)}
+		if len(path) > 0 && path[len(path)-1].X == shortestWait && at.X == shortestWait {
+			path = path[:0]
+		}
+		path = append(path, at)
 	}
 	return path
 }
