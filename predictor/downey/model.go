@@ -4,7 +4,6 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/varq-project/varq/predictor/speedup"
 	"github.com/varq-project/varq/predictor/stats"
 )
 
@@ -13,24 +12,21 @@ import (
 // parallelism uniform from 0 to 2, arrivals a Poisson process.
 type Model struct {
 	Procs int32 // at least 1
-	// Load is how much work arrives, as a fraction of what the machine could do.
-	// What counts as work depends on what is drawn.
+	// Load is how much work arrives, as a fraction of what the machine could do;
+	// greater than 0. What counts as work depends on what is drawn.
 	Load float64
 }
 
-// work is L, the run time on one processor, in seconds: e^2 to e^12.
+// work is the distribution of L, the run time on one processor, in seconds.
 var work = stats.LogUniform{Min: math.Exp(2), Max: math.Exp(12)}
 
 // maxSigma bounds the variance of parallelism.
 const maxSigma = 2
 
-// parallelism is the distribution of A. A machine of one processor has sequential
-// jobs only.
+// Lifetimes returns the distribution of the jobs' work, in seconds.
+func (Model) Lifetimes() stats.LogUniform { return work }
+
+// parallelism draws A.
 func (m Model) parallelism(random *rand.Rand) float64 {
 	return math.Exp(random.Float64() * math.Log(float64(m.Procs)))
-}
-
-// curve draws a speedup.
-func (m Model) curve(random *rand.Rand) speedup.Downey {
-	return speedup.Downey{A: m.parallelism(random), Sigma: maxSigma * random.Float64()}
 }

@@ -26,21 +26,19 @@ func TestJobs(t *testing.T) {
 	}
 }
 
-// The work that arrives is that asked for. Of a million jobs it has a standard
-// error of some 0.3 %, much of it from the few longest.
+// The work that arrives is that asked for. Of 300,000 jobs it has a standard error
+// of some 0.5 %, much of it from the few longest.
 func TestJobsOfferTheLoad(t *testing.T) {
+	const load = .8
 	for _, procs := range []int32{1, 2, 3, 64, 256} {
-		for _, load := range []float64{.5, .8} {
-			m := Model{Procs: procs, Load: load}
-			offered, last := 0., int64(0)
-			for job := range m.Jobs(rand.New(rand.NewPCG(uint64(procs), 1)), 1_000_000) {
-				offered += float64(job.Procs) * float64(job.Run)
-				last = job.Submit
-			}
-			offered /= float64(procs) * float64(last)
-			if math.Abs(offered-load) > .01*load {
-				t.Errorf("%d processors: offered load %.4f, want %v", procs, offered, load)
-			}
+		offered, last := 0., int64(0)
+		for job := range (Model{Procs: procs, Load: load}).Jobs(rand.New(rand.NewPCG(uint64(procs), 1)), 300_000) {
+			offered += float64(job.Procs) * float64(job.Run)
+			last = job.Submit
+		}
+		offered /= float64(procs) * float64(last)
+		if math.Abs(offered-load) > .015*load {
+			t.Errorf("%d processors: offered load %.4f, want %v", procs, offered, load)
 		}
 	}
 }
