@@ -18,6 +18,7 @@ func (s *Scheduler) settle(now int64) {
 			s.place(now, j)
 		}
 	}
+	s.arrived = slices.DeleteFunc(s.arrived, func(j *Job) bool { return j.state.at != Never })
 	s.gained, s.lost = false, false
 }
 
@@ -61,6 +62,7 @@ func (s *Scheduler) compress(now int64) {
 
 // replace finds new places for the jobs of the queue from the given one on.
 func (s *Scheduler) replace(now int64, from int) {
+	s.arrived = s.arrived[:0]
 	i := 0
 	for j := range s.queue.all() {
 		if i >= from {
@@ -73,6 +75,9 @@ func (s *Scheduler) replace(now int64, from int) {
 		for _, j := range b.jobs {
 			if i >= from {
 				s.move(j, s.profile.EarliestFit(now, j.planned(), j.Procs))
+			}
+			if j.state.at == Never {
+				s.arrived = append(s.arrived, j)
 			}
 			i++
 		}

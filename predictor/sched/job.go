@@ -13,7 +13,7 @@ type Job struct {
 	Submit int64 // when it joins the queue; a job put back keeps it
 	Limit  int64 // requested wall time, seconds; at least 1
 	// Estimate is how long a Scheduler thinks the job runs, in seconds, where
-	// that is not Limit; 0 stands for Limit. The job may run for longer.
+	// that is less than Limit; 0 stands for Limit. The job may run for longer.
 	Estimate int64
 	// Run is how long the job runs unless it is stopped, in seconds. Only who
 	// simulates knows; a Scheduler does not look.

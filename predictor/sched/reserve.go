@@ -14,6 +14,7 @@ func (s *Scheduler) Offers(now int64, j *Job, at int64) (before, after int64) {
 	s.check(j)
 	s.profile.Advance(now)
 	s.hard.Advance(now)
+	s.prolong(now)
 	s.settle(now)
 	s.suppose(now)
 	at = max(at, now)

@@ -80,7 +80,8 @@ type Scheduler struct {
 	// estimated counts running jobs that are planned with an estimate.
 	estimated int
 
-	// arrived are the queued jobs that have joined since the last Pass.
+	// arrived are the queued jobs that have joined since the last Pass and, where
+	// jobs have places, those for which there is none.
 	arrived []*Job
 	head    shadow
 	// gained: since places were last moved forward, processors became free
@@ -162,8 +163,8 @@ func (s *Scheduler) key(now int64, j *Job) float64 {
 	return s.config.Order.Key(now, j)
 }
 
-// Reorder computes the keys of all queued jobs anew. Places kept by conservative
-// backfilling stay.
+// Reorder computes the keys of all queued jobs anew. Places kept by Conservative
+// stay.
 func (s *Scheduler) Reorder(now int64) {
 	jobs := slices.Collect(s.queue.all())
 	s.queue.clear()
@@ -172,6 +173,7 @@ func (s *Scheduler) Reorder(now int64) {
 		s.queue.add(j)
 	}
 	s.head = shadow{}
+	s.lost = s.lost || s.config.Backfill == Timeline
 }
 
 // Withdraw takes j out of the queue, or gives up its hard reservation.
@@ -204,10 +206,12 @@ func (s *Scheduler) Place(now int64, j *Job) {
 		panic(fmt.Sprintf("sched: no room for job %d", j.ID))
 	}
 	s.profile.Advance(now)
-	j.state = state{}
+	j.state = state{joined: s.joined}
+	s.joined++
 	s.run(j.Start, j)
 	s.profile.Add(now, j.state.until, -j.Procs)
 	s.lost = true
+	s.head = shadow{}
 }
 
 // Finish tells that the running job j has ended.
@@ -218,9 +222,11 @@ func (s *Scheduler) Finish(now int64, j *Job) {
 }
 
 // Stop stops the running job j and puts it back in its place in the queue, where
-// it keeps its time of submission.
+// it keeps its time of submission. If it held a hard reservation, it has none any
+// more.
 func (s *Scheduler) Stop(now int64, j *Job) {
 	s.leave(now, j)
+	j.state.hard = false
 	j.Stops++
 	j.Lost += now - j.Start
 	s.join(now, j)
@@ -232,8 +238,12 @@ func (s *Scheduler) Shorten(now int64, j *Job, limit int64) {
 	if limit >= j.Limit {
 		return
 	}
+	estimated := j.estimated()
 	j.Limit = limit
-	if until := max(now, j.Start+limit); until < j.state.until {
+	if estimated && !j.estimated() {
+		s.estimated--
+	}
+	if until := max(now, add(j.Start, limit)); until < j.state.until {
 		s.release(until, j)
 		j.state.until = until
 	}
@@ -313,7 +323,9 @@ func (s *Scheduler) Pass(now int64) (started, stopped []*Job) {
 		s.settle(now)
 		s.startPlaced(now)
 	}
-	s.arrived = s.arrived[:0]
+	if !s.places() {
+		s.arrived = s.arrived[:0]
+	}
 	return s.started, s.stopped
 }
 

@@ -32,7 +32,7 @@ type state struct {
 // reservations last as long as they were asked for.
 func (j *Job) planned() int64 {
 	if j.Estimate > 0 && !j.state.hard {
-		return j.Estimate
+		return min(j.Estimate, j.Limit)
 	}
 	return j.Limit
 }

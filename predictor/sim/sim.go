@@ -18,8 +18,9 @@ type Observer interface {
 	Reserved(now int64, j *sched.Job, at, start int64)
 	// Started: j starts. The observer may still change j.Run.
 	Started(now int64, j *sched.Job)
-	// Stopped: j, started at j.Start, was stopped for a hard reservation and is
-	// back in the queue.
+	// Stopped: j was stopped for a hard reservation and is back in the queue; j.Lost
+	// counts what it had run. It may have started again by now, of which Started
+	// tells next: j.Start is the new one then.
 	Stopped(now int64, j *sched.Job)
 	// Ended: j, started at j.Start, has ended at j.End. From now on it is its
 	// owner's.
@@ -96,7 +97,7 @@ func (s *Simulator) Stop(j *sched.Job) {
 // have. Its limit stays.
 func (s *Simulator) Prolong(j *sched.Job, seconds int64) {
 	s.events.removeEnd(j)
-	j.Run += seconds
+	j.Run = min(j.Run, sched.Never-seconds) + seconds
 	s.announceEnd(j)
 }
 
@@ -172,7 +173,8 @@ func (s *Simulator) happen(e event) {
 }
 
 func (s *Simulator) announceEnd(j *sched.Job) {
-	s.announce(event{at: j.Start + max(0, min(j.Run, j.Limit)), kind: end, job: j})
+	run := max(0, min(j.Run, j.Limit))
+	s.announce(event{at: min(j.Start, sched.Never-run) + run, kind: end, job: j})
 }
 
 func (s *Simulator) announce(e event) {
