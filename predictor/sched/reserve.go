@@ -13,16 +13,16 @@ import (
 func (s *Scheduler) Offers(now int64, j *Job, at int64) (before, after int64) {
 	s.check(j)
 	s.profile.Advance(now)
-	s.hard.Advance(now)
 	s.prolong(now)
 	s.settle(now)
 	s.suppose(now)
 	at = max(at, now)
-	after = s.fitReservation(at, j)
-	if after == at {
-		return at, at
+	after = s.trial.EarliestFit(at, j.Limit, j.Procs)
+	before, ok := s.trial.LatestFit(now, at, j.Limit, j.Procs)
+	if !ok {
+		before = Never
 	}
-	return s.fitReservationBefore(now, at, j), after
+	return before, after
 }
 
 // Reserve gives j a hard reservation at the offered time nearest to at, of two
@@ -37,9 +37,7 @@ func (s *Scheduler) Reserve(now int64, j *Job, at int64) (start int64) {
 	}
 	j.state = state{phase: reserved, hard: true, at: start, joined: s.joined}
 	s.joined++
-	end := add(start, j.Limit)
-	s.profile.Add(start, end, -j.Procs)
-	s.hard.Add(start, end, -j.Procs)
+	s.profile.Add(start, add(start, j.Limit), -j.Procs)
 	i, _ := slices.BinarySearchFunc(s.reserved, j, byStart)
 	s.reserved = slices.Insert(s.reserved, i, j)
 	s.head = shadow{}
@@ -78,43 +76,6 @@ func (s *Scheduler) suppose(now int64) {
 			s.trial.Add(j.state.at, add(j.state.at, j.planned()), j.Procs)
 		}
 		i++
-	}
-}
-
-// fitReservation returns the earliest time from t on at which j has room in the
-// trial profile and among the hard reservations, or Never.
-func (s *Scheduler) fitReservation(t int64, j *Job) int64 {
-	for {
-		t = s.trial.EarliestFit(t, j.Limit, j.Procs)
-		if s.config.Restart == nil || t == Never {
-			return t
-		}
-		hard := s.hard.EarliestFit(t, j.Limit, j.Procs)
-		if hard == t {
-			return t
-		}
-		t = hard
-	}
-}
-
-// fitReservationBefore returns the latest such time from `from` to t, or Never.
-func (s *Scheduler) fitReservationBefore(from, t int64, j *Job) int64 {
-	for {
-		at, ok := s.trial.LatestFit(from, t, j.Limit, j.Procs)
-		if !ok {
-			return Never
-		}
-		if s.config.Restart == nil {
-			return at
-		}
-		hard, ok := s.hard.LatestFit(from, at, j.Limit, j.Procs)
-		if !ok {
-			return Never
-		}
-		if hard == at {
-			return at
-		}
-		t = hard
 	}
 }
 

@@ -29,7 +29,8 @@ func (s *Scheduler) makeRoom(now int64, j *Job) {
 			}
 		}
 		slices.SortFunc(victims, func(a, b *Job) int {
-			return cmp.Or(cmp.Compare(s.config.Restart.cost(now, a), s.config.Restart.cost(now, b)), cmp.Compare(a.ID, b.ID))
+			return cmp.Or(cmp.Compare(s.config.Restart.cost(now, a), s.config.Restart.cost(now, b)),
+				cmp.Compare(a.ID, b.ID), cmp.Compare(a.state.joined, b.state.joined))
 		})
 	}
 	for _, v := range victims {

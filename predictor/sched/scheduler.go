@@ -75,8 +75,6 @@ type Scheduler struct {
 	// profile is what is free under the running jobs, the hard reservations and,
 	// with conservative backfilling, the places of the queued jobs.
 	profile Profile
-	// hard, with Restart, is what is free under the hard reservations alone.
-	hard Profile
 	// estimated counts running jobs that are planned with an estimate.
 	estimated int
 
@@ -113,7 +111,6 @@ func (s *Scheduler) Reset(now int64) {
 	}
 	s.free = s.config.Procs
 	s.profile.Reset(now, s.config.Procs)
-	s.hard.Reset(now, s.config.Procs)
 	s.joined, s.estimated = 0, 0
 	s.head = shadow{}
 	s.gained, s.lost = false, false
@@ -185,7 +182,6 @@ func (s *Scheduler) Withdraw(now int64, j *Job) {
 		s.arrived = slices.DeleteFunc(s.arrived, func(a *Job) bool { return a == j })
 	case reserved:
 		s.reserved = slices.DeleteFunc(s.reserved, func(r *Job) bool { return r == j })
-		s.hard.Add(j.state.at, add(j.state.at, j.Limit), j.Procs)
 	default:
 		panic(fmt.Sprintf("sched: job %d does not wait", j.ID))
 	}
@@ -274,9 +270,6 @@ func (s *Scheduler) release(from int64, j *Job) {
 		return
 	}
 	s.profile.Add(from, j.state.until, j.Procs)
-	if j.state.hard {
-		s.hard.Add(from, j.state.until, j.Procs)
-	}
 	s.gained = true
 	s.head = shadow{}
 }
