@@ -1,6 +1,8 @@
 package plot
 
 import (
+	"slices"
+
 	gonum "gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/text"
@@ -8,14 +10,15 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// lines draws a line for each path over a grid, in the colours of the palette.
+// lines draws a line for each path over a grid, in the colours of the palette: the
+// first on top, so that it shows how far the others are from it.
 type lines []plotter.XYs
 
 // Plot implements gonum's Plotter.
 func (l lines) Plot(c draw.Canvas, p *gonum.Plot) {
 	g := plotter.Grid{Vertical: line(grid, .75), Horizontal: line(grid, .75)}
 	g.Plot(c, p)
-	for i, path := range l {
+	for i, path := range slices.Backward(l) {
 		drawn := plotter.Line{XYs: path, LineStyle: line(shade(i), 1.25)}
 		drawn.Plot(c, p)
 	}

@@ -3,6 +3,7 @@ package plot
 import (
 	"errors"
 	"io"
+	"slices"
 
 	gonum "gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -25,6 +26,12 @@ type Course struct {
 	scenario.Series
 }
 
+// How many steps a course has at the most: several are in each other's way.
+const (
+	stepsOfOne  = 250
+	stepsOfMany = 80
+)
+
 // Write draws the picture in a format, "svg" or "png". Its error is w's, or that
 // there is nothing to draw.
 func (l *Load) Write(w io.Writer, format string) error {
@@ -40,25 +47,31 @@ func (l *Load) Write(w io.Writer, format string) error {
 		return errNoTime
 	}
 	unit, label := unitOf(end - start)
+	steps := stepsOfOne
+	if len(l.Courses) > 1 {
+		steps = stepsOfMany
+	}
 	queue, busy := axes(l.Title, "", "jobs waiting"), axes("", label, "processors taken")
 	var queues, shares lines
 	var names key
 	most := 1.
 	for _, course := range l.Courses {
 		names = append(names, course.Name)
-		from, step := float64(course.Start-start)/unit, float64(course.Step)/unit
-		queues = append(queues, staircase(course.Queued, from, step))
-		shares = append(shares, staircase(course.Busy, from, step))
-		for _, n := range course.Queued {
-			most = max(most, n)
-		}
+		merge := 1 + (len(course.Busy)-1)/steps
+		from, step := float64(course.Start-start)/unit, float64(course.Step)*float64(merge)/unit
+		queued := merged(course.Queued, merge)
+		queues = append(queues, staircase(queued, from, step))
+		shares = append(shares, staircase(merged(course.Busy, merge), from, step))
+		most = max(most, slices.Max(queued))
 	}
 	queue.Y.Max, busy.Y.Max = most, 1
 	for _, p := range []*gonum.Plot{queue, busy} {
 		p.X.Min, p.X.Max = 0, float64(end-start)/unit
 		p.Y.Min = 0
 	}
-	queue.X.Tick.Marker = unlabelled{gonum.DefaultTicks{}}
+	queue.X.Tick.Marker = unlabelled{}
+	queue.Y.Tick.Marker = plainTicks{}
+	busy.X.Tick.Marker = plainTicks{}
 	busy.Y.Tick.Marker = percentTicks{}
 	queue.Add(queues, names)
 	busy.Add(shares)
@@ -94,16 +107,16 @@ func staircase(means []float64, from, step float64) plotter.XYs {
 	return path
 }
 
-// unlabelled keeps the ticks of an axis that another below it has the labels of.
-type unlabelled struct{ gonum.Ticker }
-
-// Ticks returns the ticks without labels.
-func (u unlabelled) Ticks(low, high float64) []gonum.Tick {
-	ticks := u.Ticker.Ticks(low, high)
-	for i := range ticks {
-		if !ticks[i].IsMinor() {
-			ticks[i].Label = " "
+// merged returns the means of so many neighbours each; fewer may be left for the
+// last.
+func merged(means []float64, n int) []float64 {
+	var all []float64
+	for some := range slices.Chunk(means, n) {
+		sum := 0.
+		for _, mean := range some {
+			sum += mean
 		}
+		all = append(all, sum/float64(len(some)))
 	}
-	return ticks
+	return all
 }

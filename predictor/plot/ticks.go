@@ -2,6 +2,7 @@ package plot
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 
 	gonum "gonum.org/v1/plot"
@@ -67,6 +68,34 @@ func (percentTicks) Ticks(float64, float64) []gonum.Tick {
 	var ticks []gonum.Tick
 	for n := 0; n <= 100; n += 20 {
 		ticks = append(ticks, gonum.Tick{Value: float64(n) / 100, Label: fmt.Sprintf("%d %%", n)})
+	}
+	return ticks
+}
+
+// plainTicks labels an axis with as few digits as will do.
+type plainTicks struct{}
+
+// Ticks returns gonum's ticks.
+func (plainTicks) Ticks(low, high float64) []gonum.Tick {
+	ticks := gonum.DefaultTicks{}.Ticks(low, high)
+	for i := range ticks {
+		if !ticks[i].IsMinor() {
+			ticks[i].Label = strconv.FormatFloat(ticks[i].Value, 'g', 6, 64)
+		}
+	}
+	return ticks
+}
+
+// unlabelled keeps the ticks of an axis that another below it has the labels of.
+type unlabelled struct{}
+
+// Ticks returns gonum's ticks without labels.
+func (unlabelled) Ticks(low, high float64) []gonum.Tick {
+	ticks := gonum.DefaultTicks{}.Ticks(low, high)
+	for i := range ticks {
+		if !ticks[i].IsMinor() {
+			ticks[i].Label = " "
+		}
 	}
 	return ticks
 }
