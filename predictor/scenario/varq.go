@@ -56,7 +56,7 @@ func (r *run) reserve(j *sched.Job) {
 	if !v.BestEffort {
 		request.HoldUntil = request.Deadline
 	}
-	answer := v.planner.Plan(request)
+	answer := v.planner.Decide(request)
 	if answer.Plan == nil {
 		r.chosen[j] = &reservation{}
 		r.enqueue(j)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -202,10 +203,14 @@ func TestPlanProperties(t *testing.T) {
 					t.Fatalf("refused, but %+v would do for %+v", pt, q)
 				}
 			}
-			continue
+			a.Refusal.Offers = nil
+		} else {
+			planned++
+			checkPlan(t, p, q, a)
 		}
-		planned++
-		checkPlan(t, p, q, a)
+		if decision := p.Decide(q); !reflect.DeepEqual(a, decision) {
+			t.Fatalf("decided %+v, planned %+v but for the offers", decision, a)
+		}
 	}
 	if planned < 50 || refused < 50 || offered < 50 {
 		t.Errorf("%d planned, %d refused, %d offers: the test is lopsided", planned, refused, offered)

@@ -87,17 +87,31 @@ type Point struct {
 //
 // A request that makes no sense is refused like one that cannot be promised.
 func (p *Planner) Plan(r Request) Answer {
-	a, b := p.try(&r, 1)
-	switch {
-	case a.Plan != nil:
-		return a
-	case a.Refusal == nil:
-		a.Refusal = p.refuse(&r, b, a.Trajectory)
-	case a.Refusal.Limit == "":
-		return a // no request like this one makes sense
+	a, hopeless := p.decide(&r)
+	if a.Refusal != nil && !hopeless {
+		a.Refusal.Offers = p.offers(&r, a.Trajectory)
 	}
-	a.Refusal.Offers = p.offers(&r, a.Trajectory)
 	return a
+}
+
+// Decide is Plan for who has no use for offers, which cost many times the plan: a
+// refusal has none.
+func (p *Planner) Decide(r Request) Answer {
+	a, _ := p.decide(&r)
+	return a
+}
+
+// decide plans or refuses; a refusal is hopeless if no request like this one
+// makes sense.
+func (p *Planner) decide(r *Request) (a Answer, hopeless bool) {
+	a, b := p.try(r, 1)
+	switch {
+	case a.Plan == nil && a.Refusal == nil:
+		a.Refusal = p.refuse(r, b, a.Trajectory)
+	case a.Refusal != nil:
+		hopeless = a.Refusal.Limit == ""
+	}
+	return a, hopeless
 }
 
 // try plans on the grid thinned to every n-th step, within the bounds that it
