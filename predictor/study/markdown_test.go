@@ -9,7 +9,6 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-func ptr(x float64) *float64 { return &x }
 
 // madeUp is the report of a study that never was.
 func madeUp() Report {
@@ -18,12 +17,12 @@ func madeUp() Report {
 		Title: "Toys in Queues (1999)",
 		Tables: []Table{
 			{"Waits", []Row{
-				{Name: "mean wait", Unit: "min", Paper: ptr(211), Ours: Interval{198.4, 180.2, 216.61, 5}},
-				{Name: "with fewer toys", Unit: "%", Paper: ptr(-7), Ours: Interval{-12.3, -14, -10.6, 5}, Note: "one log | not two"},
+				{Name: "mean wait", Unit: "min", Paper: paper(211), Ours: Interval{198.4, 180.2, 216.61, 5}},
+				{Name: "with fewer toys", Unit: "%", Paper: paper(-7), Ours: Interval{-12.3, -14, -10.6, 5}, Note: "one log | not two"},
 			}},
 			{"Beyond the paper", []Row{
 				{Name: "one seed", Ours: Interval{.31415, .31415, .31415, 1}},
-				{Name: "nothing measured", Unit: "s", Paper: ptr(10)},
+				{Name: "nothing measured", Unit: "s", Paper: paper(10)},
 			}},
 		},
 		Differences: []string{"There are no toys."},
@@ -53,9 +52,9 @@ func TestNumbers(t *testing.T) {
 		row                   Row
 		paper, ours, interval string
 	}{
-		{Row{Paper: ptr(.54), Ours: Interval{.612, .5, .7, 3}}, "0.54", "0.61", "0.50 to 0.70"},
-		{Row{Paper: ptr(9.99), Ours: Interval{Mean: 10.01, N: 1}}, "10.0", "10.0", "-"},
-		{Row{Paper: ptr(4795), Ours: Interval{12345.6, 12000, 12600, 3}}, "4795", "12346", "12000 to 12600"},
+		{Row{Paper: paper(.54), Ours: Interval{.612, .5, .7, 3}}, "0.54", "0.61", "0.50 to 0.70"},
+		{Row{Paper: paper(9.99), Ours: Interval{Mean: 10.01, N: 1}}, "10.0", "10.0", "-"},
+		{Row{Paper: paper(4795), Ours: Interval{12345.6, 12000, 12600, 3}}, "4795", "12346", "12000 to 12600"},
 		{Row{}, "-", "-", "-"},
 	} {
 		if paper, ours, interval := test.row.Numbers(); paper != test.paper || ours != test.ours || interval != test.interval {
