@@ -9,7 +9,6 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-
 // madeUp is the report of a study that never was.
 func madeUp() Report {
 	return Report{

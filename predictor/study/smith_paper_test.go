@@ -63,7 +63,7 @@ func TestSmithPaper(t *testing.T) {
 	between(t, "3.1, 20 % reserve, no backfilling: others wait longer by %", r.longer(many, all), 15, 300)
 	between(t, "3.2, 10 % reserve: offset in min", r.level(few, all, "offset", 1./60), 50, 1000)
 	between(t, "3.2, 20 % reserve: offset in min", r.level(many, all, "offset", 1./60), 80, 1500)
-	between(t, "3.2, offset of FCFS over LWF, %", r.ratio(choice{order: "fcfs"}, choice{order: "lwf"}, all, "offset"), 10, 200)
+	between(t, "3.2, offset of FCFS over LWF, %", r.offsetRatio(choice{order: "fcfs"}, choice{order: "lwf"}, all), 10, 200)
 	between(t, "3.3, half of the queue protected: offset, %", r.against(choice{}, hardKind(50), all, "offset"), -70, -10)
 	between(t, "3.3, none of the queue protected: offset, %", r.against(choice{}, hardKind(0), all, "offset"), -97, -60)
 	between(t, "3.3, none of the queue protected: wait, %", r.against(choice{}, hardKind(0), all, "wait"), 2, 80)

@@ -61,14 +61,14 @@ func (r smithReport) level(c choice, kind smithKind, measure string, factor floa
 	return r.mean(c, func(s smithSetting, seed uint64) float64 { return factor * r.of(s, kind, seed, measure) })
 }
 
-// ratio returns by how many per cent the mean of a measure over some settings is
-// more than over others.
-func (r smithReport) ratio(x, y choice, kind smithKind, measure string) Interval {
+// offsetRatio returns by how many per cent the mean offset of some settings is
+// more than that of others.
+func (r smithReport) offsetRatio(x, y choice, kind smithKind) Interval {
 	return overSeeds(r.seeds, func(seed uint64) float64 {
 		over := func(c choice) float64 {
 			var values []float64
 			for _, s := range c.settings() {
-				values = append(values, r.of(s, kind, seed, measure))
+				values = append(values, r.of(s, kind, seed, "offset"))
 			}
 			return mean(values)
 		}
@@ -139,9 +139,9 @@ func (r smithReport) offsets() Table {
 		add("10 % reserve, "+log.name, "min", nil, r.level(choice{log: log.name, share: 10}, queue, "offset", minutes))
 		add("20 % reserve, "+log.name, "min", nil, r.level(choice{log: log.name, share: 20}, queue, "offset", minutes))
 	}
-	add("20 % over 10 %", "% more", paper(32), r.ratio(choice{share: 20}, choice{share: 10}, queue, "offset"))
-	add("FCFS over LWF", "% more", paper(49), r.ratio(choice{order: "fcfs"}, choice{order: "lwf"}, queue, "offset"))
-	add("backfilling over none", "% more", paper(32), r.ratio(choice{backfill: &withBackfill}, choice{backfill: &withoutBackfill}, queue, "offset"))
+	add("20 % over 10 %", "% more", paper(32), r.offsetRatio(choice{share: 20}, choice{share: 10}, queue))
+	add("FCFS over LWF", "% more", paper(49), r.offsetRatio(choice{order: "fcfs"}, choice{order: "lwf"}, queue))
+	add("backfilling over none", "% more", paper(32), r.offsetRatio(choice{backfill: &withBackfill}, choice{backfill: &withoutBackfill}, queue))
 	return t
 }
 
