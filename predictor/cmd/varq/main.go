@@ -14,12 +14,14 @@ import (
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 func run(args []string, stdout, stderr io.Writer) int {
+	began := time.Now()
 	return command.Run(args, command.Env{
-		Stdout: stdout,
-		Stderr: stderr,
-		Getenv: os.Getenv,
-		Now:    func() int64 { return time.Now().Unix() },
-		Zone:   time.Local,
+		Stdout:  stdout,
+		Stderr:  stderr,
+		Getenv:  os.Getenv,
+		Now:     func() int64 { return time.Now().Unix() },
+		Elapsed: func() time.Duration { return time.Since(began) },
+		Zone:    time.Local,
 
 		Studies: study.Studies(),
 	})

@@ -32,8 +32,9 @@ const (
 type Env struct {
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
-	Now            func() int64   // Unix seconds
-	Zone           *time.Location // of the times read and shown
+	Now            func() int64         // Unix seconds
+	Elapsed        func() time.Duration // since the process began
+	Zone           *time.Location       // of the times read and shown
 	Studies        map[string]study.Study
 }
 
@@ -108,6 +109,7 @@ Its work is running by 17:00 with a probability of at least 0.9.`,
 		newPredict(env, link),
 		newStatus(env, link),
 		newReport(env, link),
+		newSimulate(env),
 		newStudy(env),
 		newVersion(env),
 	)

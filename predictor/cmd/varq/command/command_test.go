@@ -14,11 +14,12 @@ import (
 // runVarq is the scripts' command varq. It runs within the test's process.
 func runVarq(ts *testscript.TestScript, neg bool, args []string) {
 	code := Run(args, Env{
-		Stdout: ts.Stdout(),
-		Stderr: ts.Stderr(),
-		Getenv: ts.Getenv,
-		Now:    func() int64 { return now },
-		Zone:   time.UTC,
+		Stdout:  ts.Stdout(),
+		Stderr:  ts.Stderr(),
+		Getenv:  ts.Getenv,
+		Now:     func() int64 { return now },
+		Elapsed: func() time.Duration { return elapsed },
+		Zone:    time.UTC,
 
 		Studies: toyStudies(),
 	})
@@ -29,6 +30,7 @@ func runVarq(ts *testscript.TestScript, neg bool, args []string) {
 
 func params(p testscript.Params) testscript.Params {
 	p.Setup = setup
+	p.UpdateScripts = *update
 	p.Cmds = map[string]func(*testscript.TestScript, bool, []string){"varq": runVarq}
 	return p
 }
@@ -51,7 +53,7 @@ func setup(env *testscript.Env) error {
 	env.Setenv("SOCKET", socket)
 	env.Setenv("VARQ_ENDPOINT", "unix://"+socket)
 	env.Setenv("VARQ_CONFIG", filepath.Join(env.WorkDir, "varq.yaml"))
-	return nil
+	return writeLog(env.WorkDir)
 }
 
 func TestScripts(t *testing.T) {
@@ -69,7 +71,8 @@ func TestExamples(t *testing.T) {
 		}
 		for line := range strings.Lines(cmd.Example) {
 			// Commands run within the test's process, whose folder is not the script's.
-			line = strings.NewReplacer("--plot=", "--plot=$WORK/", "--out=", "--out=$WORK/").Replace(line)
+			line = strings.NewReplacer("--plot=", "--plot=$WORK/", "--out=", "--out=$WORK/",
+				"--trace=", "--trace=$WORK/", "--schedule=", "--schedule=$WORK/").Replace(line)
 			script.WriteString(strings.TrimSpace(line) + "\n! stderr .\n")
 			count++
 		}

@@ -40,14 +40,18 @@ func TestManual(t *testing.T) {
 		}
 		cmd.LocalFlags().VisitAll(option)
 		for _, sub := range cmd.Commands() {
-			mentions("command "+sub.Name(), "\n.It Cm "+sub.Name()+"\n")
+			name := strings.TrimPrefix(sub.CommandPath(), "varq ")
+			mentions("command "+name, "\n.It Cm "+name+"\n")
 			if sub.Name() != "completion" {
 				visit(sub)
 			}
 		}
 	}
 	visit(root)
-	for _, columns := range []string{table.Names(statusColumns(env)), table.Names(reportColumns(""))} {
+	for _, columns := range []string{
+		table.Names(statusColumns(env)), table.Names(reportColumns("")),
+		table.Names(othersColumns()[1:]), table.Names(reserversColumns()[1:]),
+	} {
 		for name := range strings.SplitSeq(columns, ",") {
 			if !regexp.MustCompile(`(?m)^\.It Cm .*\b` + name + `\b`).MatchString(manual) {
 				t.Errorf("varq(1) has no column %s", name)

@@ -1,0 +1,122 @@
+package command
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/varq-project/varq/predictor/sched"
+)
+
+// kinds explains --reservations.
+const kinds = `  none
+      Nobody reserves.
+  hard=SHARE[,ahead=2h][,protected=100%][,restart=A]
+      This share of the jobs, 10% for instance, ask for a fixed time up to two hours
+      ahead, and take the nearest that the scheduler offers. It does not delay the
+      protected share of the queue, nor stop jobs that run unless restart lets it.
+  varq=SHARE[,prob=0.95][,every=6h][,replan=30m][,best-effort]
+      This share of the jobs are submitted as varqd would submit them, to be running
+      by the next deadline with this probability; there is one every six hours.`
+
+func newSimulate(env *Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "simulate --trace=FILE|--model=downey [options]",
+		Short: "Replay a log on a simulated cluster, with reservations or without",
+		Long: `Simulate replays a log, or jobs that a model makes up, on a cluster that exists
+only in memory, and tells how long its users wait and how busy it is. Neither
+varqd nor Slurm takes part. 'varq simulate compare' tells what reservations do.
+
+--reservations says who reserves, and how; varq(1) tells more:
+
+` + kinds,
+		Example: `  varq simulate --trace=log.swf.gz
+  varq simulate --trace=log.swf.gz --policy=lwf --backfill=easy --reservations=hard=10%
+  varq simulate --trace=log.swf.gz --reservations=varq=10%,prob=.95,every=6h --plot=pictures
+  varq simulate --model=downey --procs=256 --jobs=1000 --load=.8 --schedule=made.swf --json`,
+		Args: noArguments,
+	}
+	cmd.Flags().SortFlags = false
+	f := addSimulation(cmd)
+	kind := cmd.Flags().String("reservations", "none", "who reserves, and how, as told above")
+	schedule := cmd.Flags().String("schedule", "", "write when each job ran into `FILE`.swf or .csv, perhaps .gz")
+	_ = cmd.MarkFlagFilename("schedule", "swf", "csv", "gz")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		usage := func(err error) error { return usageError{cmd.CommandPath(), err} }
+		s, err := f.simulation(cmd.Flags())
+		if err != nil {
+			return usage(err)
+		}
+		t, err := newTrial(*kind)
+		if err != nil {
+			return usage(err)
+		}
+		trials := []*trial{t}
+		if err := env.run(cmd.Context(), s, trials, *schedule); err != nil {
+			return err
+		}
+		if f.plot != "" {
+			if err := draw(f.plot, s.setting, trials); err != nil {
+				return fmt.Errorf("--plot: %w", err)
+			}
+		}
+		if f.json {
+			return writeJSON(env.Stdout, struct {
+				setting
+				*trial
+			}{s.setting, t})
+		}
+		return env.showTrial(s.setting, t)
+	}
+	cmd.AddCommand(newCompare(env))
+	return cmd
+}
+
+// simulationFlags say what is simulated, but for the reservations.
+type simulationFlags struct {
+	*jobsFlags
+	policy, backfill, plot string
+	json                   bool
+}
+
+// What --policy and --backfill know, the first being the default.
+var (
+	policies  = []sched.Order{sched.FCFS(), sched.LWF()}
+	backfills = []sched.Backfill{sched.Conservative, sched.EASY, sched.NoBackfill}
+)
+
+func addSimulation(cmd *cobra.Command) *simulationFlags {
+	f := &simulationFlags{jobsFlags: addJobs(cmd)}
+	flags := cmd.Flags()
+	flags.StringVar(&f.policy, "policy", policies[0].Name, "`order` of the queue: fcfs, first come first served; lwf, least work first")
+	flags.StringVar(&f.backfill, "backfill", backfills[0].String(), "`which` jobs may overtake: conservative, those that delay nobody; easy, not the first; none")
+	flags.StringVar(&f.plot, "plot", "", "draw the load and the waits into the folder `DIR`")
+	flags.BoolVar(&f.json, "json", false, "show the result in JSON: times and durations in seconds")
+	_ = cmd.MarkFlagDirname("plot")
+	for flag, names := range map[string][]string{"policy": namesOf(policies, orderName), "backfill": namesOf(backfills, sched.Backfill.String)} {
+		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
+	}
+	return f
+}
+
+func orderName(o sched.Order) string { return o.Name }
+
+func namesOf[T any](all []T, name func(T) string) []string {
+	names := make([]string, len(all))
+	for i, v := range all {
+		names[i] = name(v)
+	}
+	return names
+}
+
+// choice returns the one of all that text names.
+func choice[T any](flag, text string, all []T, name func(T) string) (T, error) {
+	for _, v := range all {
+		if name(v) == text {
+			return v, nil
+		}
+	}
+	var none T
+	return none, fmt.Errorf("--%s: %q is none of %s", flag, text, strings.Join(namesOf(all, name), ", "))
+}

@@ -1,0 +1,219 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/varq-project/varq/predictor/cmd/varq/table"
+	"github.com/varq-project/varq/predictor/scenario"
+)
+
+// usualKinds are compared unless others are asked for.
+var usualKinds = []string{"hard=10%", "varq=10%", "hard=20%", "varq=20%"}
+
+func newCompare(env *Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "compare --trace=FILE|--model=downey [options]",
+		Short: "Tell what reservations of several kinds do to the users of a cluster",
+		Long: `Compare replays the same jobs without reservations and with several kinds of
+them, and puts side by side what each does to those who do not reserve, and what
+those get who do. Change is against the cluster without reservations; the jobs
+whose waits are compared are the same in every line, those that never reserve.
+Utilisation counts what VARQ's jobs hold before their work.
+
+Of those who reserve hard, Exact start at the very time they asked for; Offset is
+the mean distance of all of them from it. Of VARQ's promises, which Granted counts,
+Kept were; Delivered is Kept / Granted, which lies with 95 % confidence between Low
+and High. Ratio is what their jobs used, holding included, / what the work took.
+
+--reservations says who reserves, and how, once for each kind; varq(1) tells more:
+
+` + kinds,
+		Example: `  varq simulate compare --trace=log.swf.gz
+  varq simulate compare --trace=log.swf.gz --plot=page
+  varq simulate compare --model=downey --jobs=1000 --reservations=hard=5% --reservations=varq=5%,prob=.9 --json`,
+		Args: noArguments,
+	}
+	cmd.Flags().SortFlags = false
+	f := addSimulation(cmd)
+	kinds := cmd.Flags().StringArray("reservations", usualKinds, "who reserves, and how, as told above; any number of times")
+	cmd.Flags().Lookup("plot").Usage = "write a page that tells it all, and its pictures, into the folder `DIR`"
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		usage := func(err error) error { return usageError{cmd.CommandPath(), err} }
+		s, err := f.simulation(cmd.Flags())
+		if err != nil {
+			return usage(err)
+		}
+		if err := f.readTwice(); err != nil {
+			return usage(err)
+		}
+		trials := []*trial{{Reservations: "none"}}
+		for _, kind := range *kinds {
+			t, err := newTrial(kind)
+			if err != nil {
+				return usage(err)
+			}
+			if t.share() == 0 {
+				return usage(fmt.Errorf("--reservations: %s is compared with anyway; leave it out", kind))
+			}
+			trials = append(trials, t)
+			s.scenario.Aside = max(s.scenario.Aside, t.share())
+		}
+		if err := env.run(cmd.Context(), s, trials, ""); err != nil {
+			return err
+		}
+		c := newComparison(s.setting, trials)
+		if f.plot != "" {
+			if err := c.save(f.plot); err != nil {
+				return fmt.Errorf("--plot: %w", err)
+			}
+		}
+		if f.json {
+			return writeJSON(env.Stdout, c)
+		}
+		return c.show(env.Stdout)
+	}
+	return cmd
+}
+
+// readTwice finds out whether the jobs can be had more than once.
+func (f *jobsFlags) readTwice() error {
+	if f.trace == "" {
+		return nil
+	}
+	info, err := os.Stat(f.trace)
+	if err != nil || info.Mode().IsRegular() || info.IsDir() {
+		return nil // what is wrong with it is told when it is opened
+	}
+	return fmt.Errorf("--trace: %s can be read only once, but is needed for every kind of reservations: save it to a file", f.trace)
+}
+
+// comparison holds trials against the first, in which nobody reserves.
+type comparison struct {
+	setting
+	Trials []compared `json:"scenarios"`
+}
+
+// compared is a trial and how it differs from the first.
+type compared struct {
+	*trial
+	Change *change `json:"change,omitempty"` // nil of the first
+}
+
+// change is by how much more there is than without reservations, in shares of
+// what there is then; nil if that is nothing.
+type change struct {
+	Wait        *float64 `json:"mean_wait"`
+	Slowdown    *float64 `json:"bounded_slowdown"`
+	Utilisation *float64 `json:"utilisation"`
+}
+
+func newComparison(s setting, trials []*trial) *comparison {
+	c := &comparison{setting: s}
+	for i, t := range trials {
+		row := compared{trial: t}
+		if base := trials[0]; i > 0 {
+			row.Change = &change{
+				Wait:        relative(t.Others.Mean, base.Others.Mean),
+				Slowdown:    relative(t.Others.Slowdown, base.Others.Slowdown),
+				Utilisation: relative(t.Utilisation, base.Utilisation),
+			}
+		}
+		c.Trials = append(c.Trials, row)
+	}
+	return c
+}
+
+func relative(now, before float64) *float64 {
+	if before == 0 {
+		return nil
+	}
+	r := now/before - 1
+	return &r
+}
+
+// show shows the comparison on a terminal.
+func (c *comparison) show(w io.Writer) error {
+	fmt.Fprintf(w, "%s\n\nThe %s jobs that never reserve:\n\n", c.setting, thousands(c.Trials[0].Others.Jobs))
+	if err := table.Write(w, othersColumns(), c.Trials, table.Style{}); err != nil {
+		return err
+	}
+	fmt.Fprint(w, "\nThose that reserve:\n\n")
+	if err := table.Write(w, reserversColumns(), c.Trials[1:], table.Style{}); err != nil {
+		return err
+	}
+	for _, sentence := range c.verdict() {
+		fmt.Fprintf(w, "\n%s\n", wrap(sentence))
+	}
+	_, err := fmt.Fprintf(w, "\nSimulated %s.\n", c.speed())
+	return err
+}
+
+// othersColumns tell what becomes of those who do not reserve.
+func othersColumns() []table.Column[compared] {
+	type row = compared
+	columns := []table.Column[row]{{Name: "Reservations", Value: func(r row) string { return r.Reservations }}}
+	number := func(name string, value func(row) string) {
+		columns = append(columns, table.Column[row]{Name: name, Right: true, Value: value})
+	}
+	changed := func(of func(*change) *float64) {
+		number("Change", func(r row) string {
+			if r.Change == nil {
+				return ""
+			}
+			return signed(of(r.Change))
+		})
+	}
+	number("MeanWait", func(r row) string { return rounded(r.Others.Mean) })
+	changed(func(c *change) *float64 { return c.Wait })
+	number("Median", func(r row) string { return seconds(r.Others.Median) })
+	number("P95", func(r row) string { return seconds(r.Others.P95) })
+	number("Slowdown", func(r row) string { return strconv.FormatFloat(r.Others.Slowdown, 'f', 2, 64) })
+	changed(func(c *change) *float64 { return c.Slowdown })
+	number("Utilisation", func(r row) string { return percent(r.Utilisation) })
+	changed(func(c *change) *float64 { return c.Utilisation })
+	return columns
+}
+
+// reserversColumns tell what those get who reserve.
+func reserversColumns() []table.Column[compared] {
+	type row = compared
+	columns := []table.Column[row]{{Name: "Reservations", Value: func(r row) string { return r.Reservations }}}
+	column := func(name string, hard func(*scenario.HardResult) string, varq func(*scenario.VARQResult) string) {
+		columns = append(columns, table.Column[row]{Name: name, Right: true, Value: func(r row) string {
+			switch {
+			case r.Hard != nil && hard != nil:
+				return hard(r.Hard)
+			case r.VARQ != nil && varq != nil:
+				return varq(r.VARQ)
+			default:
+				return none
+			}
+		}})
+	}
+	type hard = *scenario.HardResult
+	type varq = *scenario.VARQResult
+	// What is said of promises alone, if there are any.
+	promise := func(name string, value func(varq) string) {
+		column(name, nil, func(v varq) string {
+			if v.Promised == 0 {
+				return none
+			}
+			return value(v)
+		})
+	}
+	column("Asked", func(h hard) string { return strconv.Itoa(h.Jobs) }, func(v varq) string { return strconv.Itoa(v.Asked) })
+	column("Granted", func(h hard) string { return strconv.Itoa(h.Jobs) }, func(v varq) string { return strconv.Itoa(v.Promised) })
+	column("Exact", func(h hard) string { return strconv.Itoa(h.Exact) }, nil)
+	column("Offset", func(h hard) string { return rounded(h.Offset) }, nil)
+	promise("Kept", func(v varq) string { return strconv.Itoa(v.Kept) })
+	promise("Delivered", func(v varq) string { return share(delivered(v)) })
+	promise("Low", func(v varq) string { return share(v.KeptLow) })
+	promise("High", func(v varq) string { return share(v.KeptHigh) })
+	promise("Ratio", ratio)
+	return columns
+}

@@ -1,0 +1,176 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/varq-project/varq/predictor/accounting/swf"
+	"github.com/varq-project/varq/predictor/downey"
+	"github.com/varq-project/varq/predictor/sched"
+	"github.com/varq-project/varq/predictor/trace"
+)
+
+// modelDowney is the only model there is.
+const modelDowney = "downey"
+
+// What a model's jobs are unless the flags say otherwise, and the most that they
+// may say.
+const (
+	defaultProcs = 128
+	defaultJobs  = 10_000
+	defaultLoad  = .8
+
+	mostJobs = 100_000_000
+	mostLoad = 2
+)
+
+// jobsFlags say which jobs are simulated, on how large a machine.
+type jobsFlags struct {
+	trace, model string
+	procs        int32
+	jobs         int
+	load         float64
+	seed         uint64
+}
+
+func addJobs(cmd *cobra.Command) *jobsFlags {
+	f := &jobsFlags{}
+	flags := cmd.Flags()
+	flags.StringVar(&f.trace, "trace", "", "the jobs of a log in the Standard Workload Format: `FILE`.swf or .swf.gz")
+	flags.StringVar(&f.model, "model", "", "the jobs of a `model`: "+modelDowney)
+	flags.Int32Var(&f.procs, "procs", 0, fmt.Sprintf("`processors` of the machine (default: as the log says, or %d)", defaultProcs))
+	flags.IntVar(&f.jobs, "jobs", 0, fmt.Sprintf("at most so `many`: the log's first, or (default %d) the model's", defaultJobs))
+	flags.Float64Var(&f.load, "load", 0, fmt.Sprintf("with --model, the work that arrives as a `share` of what the machine can do (default %v)", defaultLoad))
+	flags.Uint64Var(&f.seed, "seed", 1, "the same `number` gives the same result")
+	_ = cmd.MarkFlagFilename("trace", "swf", "gz")
+	_ = cmd.RegisterFlagCompletionFunc("model", cobra.FixedCompletions([]string{modelDowney}, cobra.ShellCompDirectiveNoFileComp))
+	return f
+}
+
+// jobs are where simulated jobs come from, the same ones each time.
+type jobs struct {
+	name string // for people
+	open func() (jobLog, error)
+}
+
+// jobLog is a log that is being read; trace.Trace is one.
+type jobLog interface {
+	// Jobs yields the jobs in the order of submission, once.
+	Jobs() iter.Seq2[sched.Job, error]
+	Procs() int32
+	Header() swf.Header
+	// Progress is how much has been read, 0 to 1; it is 0 where that is not known.
+	Progress() float64
+	Warnings() []swf.Warning
+	Close() error
+}
+
+// source checks what the flags say. Those that were not given are not changed in
+// flags.
+func (f *jobsFlags) source(flags *pflag.FlagSet) (jobs, error) {
+	switch {
+	case f.trace == "" && f.model == "":
+		return jobs{}, errors.New("nothing to simulate: give a log by --trace=FILE, or --model=" + modelDowney)
+	case f.trace != "" && f.model != "":
+		return jobs{}, errors.New("--trace and --model exclude each other")
+	case f.model != "" && f.model != modelDowney:
+		return jobs{}, fmt.Errorf("--model: there is no model %q; there is %s", f.model, modelDowney)
+	case flags.Changed("procs") && f.procs < 1:
+		return jobs{}, fmt.Errorf("--procs: %d is not a number of processors", f.procs)
+	case flags.Changed("jobs") && (f.jobs < 1 || f.jobs > mostJobs):
+		return jobs{}, fmt.Errorf("--jobs: %d is not between 1 and %d", f.jobs, mostJobs)
+	case flags.Changed("load") && f.trace != "":
+		return jobs{}, errors.New("--load is for --model: a log has the load that it has")
+	case flags.Changed("load") && !(f.load > 0 && f.load <= mostLoad):
+		return jobs{}, fmt.Errorf("--load: %v is not more than 0 and at most %d", f.load, mostLoad)
+	}
+	if f.trace != "" {
+		return f.fromTrace(), nil
+	}
+	return f.fromModel(), nil
+}
+
+func (f *jobsFlags) fromTrace() jobs {
+	return jobs{filepath.Base(f.trace), func() (jobLog, error) {
+		log, err := trace.Open(f.trace, trace.Options{Procs: f.procs})
+		switch {
+		case err != nil:
+			return nil, err
+		case f.jobs == 0:
+			return log, nil
+		default:
+			return &head{jobLog: log, most: f.jobs}, nil
+		}
+	}}
+}
+
+// head is the beginning of a log.
+type head struct {
+	jobLog
+	most, read int
+}
+
+func (h *head) Jobs() iter.Seq2[sched.Job, error] {
+	return func(yield func(sched.Job, error) bool) {
+		for job, err := range h.jobLog.Jobs() {
+			h.read++
+			if !yield(job, err) || h.read == h.most {
+				return
+			}
+		}
+	}
+}
+
+// Progress is how much of the beginning, or of the whole log if that is less,
+// has been read.
+func (h *head) Progress() float64 {
+	return max(h.jobLog.Progress(), float64(h.read)/float64(h.most))
+}
+
+func (f *jobsFlags) fromModel() jobs {
+	if f.procs == 0 {
+		f.procs = defaultProcs
+	}
+	if f.jobs == 0 {
+		f.jobs = defaultJobs
+	}
+	if f.load == 0 {
+		f.load = defaultLoad
+	}
+	name := fmt.Sprintf("Downey's model (load %v)", f.load)
+	return jobs{name, func() (jobLog, error) { return &modelled{jobsFlags: *f}, nil }}
+}
+
+// modelled is a log that a model makes up.
+type modelled struct {
+	jobsFlags
+	made int
+}
+
+func (m *modelled) Jobs() iter.Seq2[sched.Job, error] {
+	model := downey.Model{Procs: m.procs, Load: m.load}
+	return func(yield func(sched.Job, error) bool) {
+		for job := range model.Jobs(rand.New(rand.NewPCG(m.seed, 0)), m.jobs) {
+			m.made++
+			if !yield(job, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (m *modelled) Procs() int32 { return m.procs }
+
+func (m *modelled) Header() swf.Header {
+	return swf.Header{Computer: "Downey's model", MaxProcs: int64(m.procs)}
+}
+
+func (m *modelled) Progress() float64       { return float64(m.made) / float64(m.jobs) }
+func (m *modelled) Warnings() []swf.Warning { return nil }
+func (m *modelled) Close() error            { return nil }

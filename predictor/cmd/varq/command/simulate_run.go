@@ -1,0 +1,226 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"runtime"
+	"sync"
+
+	"github.com/spf13/pflag"
+
+	"github.com/varq-project/varq/predictor/cmd/varq/progress"
+	"github.com/varq-project/varq/predictor/scenario"
+	"github.com/varq-project/varq/predictor/sched"
+	"github.com/varq-project/varq/predictor/trace"
+)
+
+// simulation is a cluster and the jobs it gets.
+type simulation struct {
+	setting
+	jobs     jobs
+	scenario scenario.Scenario // but for the reservations
+}
+
+// setting is what the trials of a simulation have in common.
+type setting struct {
+	Source   string `json:"source"` // of the jobs
+	Procs    int32  `json:"procs"`
+	Policy   string `json:"policy"`
+	Backfill string `json:"backfill"`
+	Seed     uint64 `json:"seed"`
+	// Seconds is how long the command has taken, in which it simulated
+	// JobsPerSecond over all trials.
+	Seconds       float64 `json:"seconds"`
+	JobsPerSecond float64 `json:"jobs_per_second"`
+}
+
+// trial is a kind of reservations, and what it came to.
+type trial struct {
+	Reservations string `json:"reservations"`
+	kind         scenario.Reservations
+	*scenario.Result
+}
+
+// newTrial reads --reservations.
+func newTrial(text string) (*trial, error) {
+	kind, err := scenario.ParseReservations(text)
+	if err != nil {
+		return nil, fmt.Errorf("--reservations: %w", err)
+	}
+	return &trial{Reservations: text, kind: kind}, nil
+}
+
+// share is that of the jobs that reserve.
+func (t *trial) share() float64 {
+	switch {
+	case t.kind.Hard != nil:
+		return t.kind.Hard.Share
+	case t.kind.VARQ != nil:
+		return t.kind.VARQ.Share
+	default:
+		return 0
+	}
+}
+
+// simulation checks what the flags say.
+func (f *simulationFlags) simulation(flags *pflag.FlagSet) (*simulation, error) {
+	jobs, err := f.source(flags)
+	if err != nil {
+		return nil, err
+	}
+	order, err := choice("policy", f.policy, policies, orderName)
+	if err != nil {
+		return nil, err
+	}
+	backfill, err := choice("backfill", f.backfill, backfills, sched.Backfill.String)
+	if err != nil {
+		return nil, err
+	}
+	return &simulation{
+		setting:  setting{Source: jobs.name, Policy: f.policy, Backfill: f.backfill, Seed: f.seed},
+		jobs:     jobs,
+		scenario: scenario.Scenario{Order: order, Backfill: backfill, Seed: f.seed},
+	}, nil
+}
+
+// run runs the trials on the same jobs. On standard error it shows how far they
+// are and, in the end, what was odd about the jobs. The schedule of the first
+// becomes a file, if one is given.
+func (e *Env) run(ctx context.Context, s *simulation, trials []*trial, schedule string) error {
+	logs := make([]jobLog, len(trials))
+	for i := range logs {
+		log, err := s.jobs.open()
+		if err != nil {
+			return err
+		}
+		defer log.Close()
+		logs[i] = log
+	}
+	s.Procs = logs[0].Procs()
+	s.scenario.Procs = s.Procs
+	var file *trace.Schedule
+	if schedule != "" {
+		header := logs[0].Header()
+		header.MaxProcs = int64(s.Procs)
+		var err error
+		if file, err = trace.CreateSchedule(schedule, header); err != nil {
+			return fmt.Errorf("--schedule: %w", err)
+		}
+	}
+	err := s.runAll(ctx, trials, logs, file, progress.New(e.Stderr))
+	for _, w := range logs[0].Warnings() {
+		fmt.Fprintf(e.Stderr, "varq: %s: %v\n", s.Source, w)
+	}
+	if file != nil {
+		err = closeSchedule(file, err)
+	}
+	if err != nil {
+		return err
+	}
+	total := 0
+	for _, t := range trials {
+		total += t.Jobs
+	}
+	s.Seconds = e.Elapsed().Seconds()
+	s.JobsPerSecond = float64(total) / s.Seconds
+	return nil
+}
+
+// closeSchedule writes the schedule of a run that ended in err, unless that is an
+// error.
+func closeSchedule(file *trace.Schedule, err error) error {
+	if err != nil {
+		return errors.Join(err, file.Discard())
+	}
+	return file.Close()
+}
+
+// errInterrupted ends a simulation whose context has ended.
+var errInterrupted = errors.New("interrupted")
+
+// runAll runs each trial on its log, as many at a time as Go has processors.
+func (s *simulation) runAll(parent context.Context, trials []*trial, logs []jobLog, schedule *trace.Schedule, meter *progress.Meter) error {
+	defer meter.Close()
+	ctx, cancel := context.WithCancelCause(parent)
+	defer cancel(nil)
+	far := farness{meter: meter, of: make([]reach, len(trials))}
+	turns := make(chan struct{}, runtime.GOMAXPROCS(0))
+	var all sync.WaitGroup
+	for i, t := range trials {
+		all.Go(func() {
+			turns <- struct{}{}
+			defer func() { <-turns }()
+			cluster := s.scenario
+			cluster.Reservations = t.kind
+			cluster.Request = trace.Requests(logs[i].Header())
+			var watch scenario.Watch
+			if i == 0 && schedule != nil {
+				watch.Ended = schedule.Add
+			}
+			result, err := cluster.Run(watched(ctx, logs[i], func(r reach) { far.show(i, r) }), watch)
+			if err == nil && result.Jobs == 0 {
+				err = fmt.Errorf("%s: there is no job to simulate", s.Source)
+			}
+			if err != nil {
+				cancel(err)
+			}
+			t.Result = result
+		})
+	}
+	all.Wait()
+	if parent.Err() != nil {
+		return errInterrupted
+	}
+	return context.Cause(ctx)
+}
+
+// reach is how far a trial is.
+type reach struct {
+	part float64 // of the log, 0 to 1
+	jobs int
+}
+
+// farness is how far all trials are.
+type farness struct {
+	meter *progress.Meter
+	mu    sync.Mutex
+	of    []reach
+}
+
+func (f *farness) show(trial int, r reach) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.of[trial] = r
+	var all reach
+	for _, r := range f.of {
+		all.part += r.part / float64(len(f.of))
+		all.jobs += r.jobs
+	}
+	f.meter.Show(all.part, thousands(all.jobs)+" jobs")
+}
+
+// glance is after how many jobs a simulation looks up.
+const glance = 256
+
+// watched yields the jobs of the log. Every now and then it shows how far they
+// are, and whether ctx has ended, which ends them too.
+func watched(ctx context.Context, log jobLog, show func(reach)) iter.Seq2[sched.Job, error] {
+	return func(yield func(sched.Job, error) bool) {
+		n := 0
+		for job, err := range log.Jobs() {
+			if n%glance == 0 {
+				if ctx.Err() != nil {
+					yield(sched.Job{}, context.Cause(ctx))
+					return
+				}
+				show(reach{log.Progress(), n})
+			}
+			n++
+			if !yield(job, err) {
+				return
+			}
+		}
+	}
+}

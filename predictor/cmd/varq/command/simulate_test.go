@@ -1,0 +1,178 @@
+package command
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// elapsed is how long every command takes in the tests.
+const elapsed = 2 * time.Second
+
+// writeLog writes the log of 600 made up jobs into a folder: as it is, compressed,
+// and compressed but cut short.
+func writeLog(dir string) error {
+	log, err := os.ReadFile(filepath.Join("testdata", "log.swf"))
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "log.swf"), log, 0o666); err != nil {
+		return err
+	}
+	var zipped bytes.Buffer
+	w := gzip.NewWriter(&zipped)
+	if _, err := w.Write(log); err != nil {
+		return err
+	}
+	if err := w.Close(); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "cut.swf.gz"), zipped.Bytes()[:zipped.Len()/2], 0o666); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "log.swf.gz"), zipped.Bytes(), 0o666)
+}
+
+// varq runs a command that must succeed and say nothing on standard error.
+func varq(t *testing.T, args ...string) []byte {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	code := Run(args, Env{
+		Stdout:  &stdout,
+		Stderr:  &stderr,
+		Getenv:  func(string) string { return "" },
+		Elapsed: func() time.Duration { return elapsed },
+		Zone:    time.UTC,
+	})
+	if code != ExitOK || stderr.Len() > 0 {
+		t.Fatalf("varq %s: exit code %d\n%s", strings.Join(args, " "), code, &stderr)
+	}
+	return stdout.Bytes()
+}
+
+// golden holds got against a file.
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", "simulate", name)
+	if *update {
+		if err := os.WriteFile(path, got, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("got\n%s\nwhich is not %s; if it should be, run the test with -update", got, path)
+	}
+}
+
+// TestGoldenReports replays the log with every policy, backfilling and kind of
+// reservations, and tells the result in words and in JSON.
+func TestGoldenReports(t *testing.T) {
+	log := "--trace=" + filepath.Join("testdata", "log.swf")
+	for _, policy := range policies {
+		for _, backfill := range backfills {
+			for kind, reservations := range map[string]string{"none": "none", "hard": "hard=20%", "varq": "varq=20%,prob=.75"} {
+				name := fmt.Sprintf("%s-%v-%s.txt", policy.Name, backfill, kind)
+				args := []string{"simulate", log, "--policy=" + policy.Name, "--backfill=" + backfill.String(), "--reservations=" + reservations}
+				report := varq(t, args...)
+				golden(t, name, append(report, brief(t, varq(t, append(args, "--json")...))...))
+			}
+		}
+	}
+}
+
+// brief leaves the long lists of numbers out of JSON.
+func brief(t *testing.T, text []byte) []byte {
+	t.Helper()
+	var answer any
+	if err := json.Unmarshal(text, &answer); err != nil {
+		t.Fatal(err)
+	}
+	var cut func(any)
+	cut = func(v any) {
+		switch v := v.(type) {
+		case []any:
+			for _, item := range v {
+				cut(item)
+			}
+		case map[string]any:
+			for key, item := range v {
+				if list, ok := item.([]any); ok && key != "scenarios" {
+					v[key] = fmt.Sprintf("%d numbers", len(list))
+				} else {
+					cut(item)
+				}
+			}
+		}
+	}
+	cut(answer)
+	var b bytes.Buffer
+	if err := writeJSON(&b, answer); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestGoldenComparison(t *testing.T) {
+	dir := t.TempDir()
+	args := []string{"simulate", "compare", "--trace=" + filepath.Join("testdata", "log.swf"),
+		"--reservations=hard=10%", "--reservations=varq=10%,prob=.75", "--reservations=varq=20%,prob=.75", "--plot=" + dir}
+	golden(t, "compare.txt", varq(t, args...))
+	golden(t, "compare.json", brief(t, varq(t, append(args, "--json")...)))
+
+	page, err := os.ReadFile(filepath.Join(dir, comparePage))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, says := range []string{"600 jobs of log.swf on 64 processors", "<svg", "varq=20%,prob=.75", "seed 1"} {
+		if !strings.Contains(string(page), says) {
+			t.Errorf("the page does not say %q", says)
+		}
+	}
+	for _, from := range []string{"src=", "href=", "<script", "<?xml", "ZgotmplZ"} {
+		if strings.Contains(string(page), from) {
+			t.Errorf("the page has %q in it", from)
+		}
+	}
+}
+
+// TestSameSeed gets the same schedule twice, and another with another seed.
+func TestSameSeed(t *testing.T) {
+	dir := t.TempDir()
+	schedule := func(seed string) []byte {
+		path := filepath.Join(dir, "schedule.csv")
+		varq(t, "simulate", "--model=downey", "--jobs=300", "--reservations=hard=10%", "--seed="+seed, "--schedule="+path)
+		got, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	first := schedule("1")
+	if !bytes.Equal(first, schedule("1")) {
+		t.Error("the same seed gives another schedule")
+	}
+	if bytes.Equal(first, schedule("2")) {
+		t.Error("another seed gives the same schedule")
+	}
+}
+
+func TestWrap(t *testing.T) {
+	text := strings.Repeat("longer ", 11) + "5.0 % longer"
+	want := strings.Repeat("longer ", 10) + "longer\n5.0 % longer"
+	if got := wrap(text); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -1,0 +1,98 @@
+package command
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/varq-project/varq/predictor/prob"
+)
+
+// verdict says in sentences what a comparison means: first what the kinds cost
+// that as many jobs use, then what each kind does.
+func (c *comparison) verdict() []string {
+	var pairs, each []string
+	rows := c.Trials[1:]
+	for i, a := range rows {
+		for _, b := range rows[i+1:] {
+			if a.share() != b.share() {
+				continue
+			}
+			pairs = append(pairs, fmt.Sprintf("When %s of the jobs reserve, all others wait %s with %s, and %s with %s.",
+				percent(a.share()), longer(a.Change.Wait), a.Reservations, longer(b.Change.Wait), b.Reservations))
+		}
+		each = append(each, a.sentence(c.Trials[0].trial))
+	}
+	return append(pairs, each...)
+}
+
+// sentence says what a kind of reservations does, against the trial without any.
+func (r compared) sentence(base *trial) string {
+	var s strings.Builder
+	fmt.Fprintf(&s, "%s: a job that does not reserve waits for %s on average, which is %s (%s without reservations).",
+		r.Reservations, rounded(r.Others.Mean), longer(r.Change.Wait), rounded(base.Others.Mean))
+	if h := r.Hard; h != nil && h.Jobs > 0 {
+		fmt.Fprintf(&s, " The %s that reserve start at a fixed time, %s of them at the very one they asked for; on average it is %s away.",
+			thousands(h.Jobs), thousands(h.Exact), rounded(h.Offset))
+		if r.Stops > 0 {
+			fmt.Fprintf(&s, " For them running jobs are stopped %s times.", thousands(r.Stops))
+		}
+	}
+	if v := r.VARQ; v != nil {
+		fmt.Fprintf(&s, " Of the %s that ask, %s are promised to run by their deadline with probability %s.",
+			thousands(v.Asked), thousands(v.Promised), prob.Format(r.kind.VARQ.Prob))
+		if v.Promised > 0 {
+			fmt.Fprintf(&s, " %s of these promises are kept, which is %s (with 95 %% confidence it is %s to %s), and their jobs use %s times what the work takes.",
+				percent(delivered(v)), judge(v.KeptLow, v.KeptHigh, r.kind.VARQ.Prob), percent(v.KeptLow), percent(v.KeptHigh), ratio(v))
+		}
+	}
+	return s.String()
+}
+
+// longer says how a wait has changed.
+func longer(change *float64) string {
+	switch {
+	case change == nil:
+		return "no matter of percents, as nobody waited"
+	case math.Abs(*change) < .0005:
+		return "as long as before"
+	case *change < 0:
+		return percent(-*change) + " shorter"
+	default:
+		return percent(*change) + " longer"
+	}
+}
+
+// judge says how an interval of what was delivered stands to what was promised.
+func judge(low, high, promised float64) string {
+	switch {
+	case low > promised:
+		return "more than promised"
+	case high < promised:
+		return "less than promised"
+	default:
+		return "as promised"
+	}
+}
+
+// wrap breaks text into lines of at most 79 characters, but not before a per cent
+// sign.
+func wrap(text string) string {
+	const joint = "\x00"
+	var s strings.Builder
+	width := 0
+	for _, word := range strings.Fields(strings.ReplaceAll(text, " %", joint+"%")) {
+		switch n := len(word); {
+		case width == 0:
+			width = n
+		case width+1+n > 79:
+			s.WriteByte('\n')
+			width = n
+		default:
+			s.WriteByte(' ')
+			width += 1 + n
+		}
+		s.WriteString(word)
+	}
+	return strings.ReplaceAll(s.String(), joint, " ")
+}
