@@ -400,7 +400,7 @@ func (n *naive) reserve(j *naiveJob) {
 	from := n.now
 	for _, q := range queue[:protected] {
 		at := q.place
-		if at == never {
+		if n.backfill < sched.Conservative {
 			at = n.earliest(trial, from, q.planned(), q.procs)
 		}
 		trial = append(trial, q.claim(at))

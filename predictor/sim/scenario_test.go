@@ -315,7 +315,7 @@ func TestScenarios(t *testing.T) {
 			}
 			want := strings.ReplaceAll(strings.TrimSpace(s.story), "\t", "")
 			var p player
-			if diff := cmp.Diff(want, tell(p.play(w, false))); diff != "" {
+			if diff := cmp.Diff(want, tell(p.play(w))); diff != "" {
 				t.Errorf("%s\n%v(-want +got)\n%s", s.says, w, diff)
 			}
 			if difference := differ(w); difference != "" {
