@@ -39,7 +39,7 @@ varqd nor Slurm takes part. 'varq simulate compare' tells what reservations do.
 	}
 	cmd.Flags().SortFlags = false
 	f := addSimulation(cmd)
-	kind := cmd.Flags().String("reservations", "none", "who reserves, and how, as told above")
+	kind := cmd.Flags().String("reservations", "none", "`who` reserves, and how, as told above")
 	schedule := cmd.Flags().String("schedule", "", "write when each job ran into `FILE`.swf or .csv, perhaps .gz")
 	_ = cmd.MarkFlagFilename("schedule", "swf", "csv", "gz")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {

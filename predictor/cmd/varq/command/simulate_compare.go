@@ -13,7 +13,7 @@ import (
 )
 
 // usualKinds are compared unless others are asked for.
-var usualKinds = []string{"hard=10%", "varq=10%", "hard=20%", "varq=20%"}
+var usualKinds = []string{"hard=10%", "varq=10%", "hard=20%", "varq=20%", "varq=10%,prob=.75"}
 
 func newCompare(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
@@ -36,11 +36,12 @@ and High. Ratio is what their jobs used, holding included, / what the work took.
 		Example: `  varq simulate compare --trace=log.swf.gz
   varq simulate compare --trace=log.swf.gz --plot=page
   varq simulate compare --model=downey --jobs=1000 --reservations=hard=5% --reservations=varq=5%,prob=.9 --json`,
-		Args: noArguments,
+		Args:                  noArguments,
+		DisableFlagsInUseLine: true,
 	}
 	cmd.Flags().SortFlags = false
 	f := addSimulation(cmd)
-	kinds := cmd.Flags().StringArray("reservations", usualKinds, "who reserves, and how, as told above; any number of times")
+	kinds := cmd.Flags().StringArray("reservations", usualKinds, "`who` reserves, and how, as told above; any number of times")
 	cmd.Flags().Lookup("plot").Usage = "write a page that tells it all, and its pictures, into the folder `DIR`"
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		usage := func(err error) error { return usageError{cmd.CommandPath(), err} }

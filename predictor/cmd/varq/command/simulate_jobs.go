@@ -45,7 +45,7 @@ func addJobs(cmd *cobra.Command) *jobsFlags {
 	flags.StringVar(&f.trace, "trace", "", "the jobs of a log in the Standard Workload Format: `FILE`.swf or .swf.gz")
 	flags.StringVar(&f.model, "model", "", "the jobs of a `model`: "+modelDowney)
 	flags.Int32Var(&f.procs, "procs", 0, fmt.Sprintf("`processors` of the machine (default: as the log says, or %d)", defaultProcs))
-	flags.IntVar(&f.jobs, "jobs", 0, fmt.Sprintf("at most so `many`: the log's first, or (default %d) the model's", defaultJobs))
+	flags.IntVar(&f.jobs, "jobs", 0, fmt.Sprintf("the log's first jobs, so `many` at most, or (default %d) the model's", defaultJobs))
 	flags.Float64Var(&f.load, "load", 0, fmt.Sprintf("with --model, the work that arrives as a `share` of what the machine can do (default %v)", defaultLoad))
 	flags.Uint64Var(&f.seed, "seed", 1, "the same `number` gives the same result")
 	_ = cmd.MarkFlagFilename("trace", "swf", "gz")

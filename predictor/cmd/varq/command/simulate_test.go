@@ -3,7 +3,9 @@ package command
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -174,5 +176,23 @@ func TestWrap(t *testing.T) {
 	want := strings.Repeat("longer ", 10) + "longer\n5.0 % longer"
 	if got := wrap(text); got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestInterrupted ends a simulation early; it leaves nothing behind.
+func TestInterrupted(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	env := Env{Stdout: &stdout, Stderr: &stderr, Elapsed: func() time.Duration { return elapsed }}
+	f := jobsFlags{model: modelDowney, procs: 8, jobs: 100, load: .5}
+	s := &simulation{jobs: f.fromModel()}
+	dir := t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	err := env.run(ctx, s, []*trial{{}, {}}, filepath.Join(dir, "schedule.csv"))
+	if !errors.Is(err, errInterrupted) {
+		t.Errorf("an interrupted simulation ends in %v", err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("it leaves %v, %v", left, err)
 	}
 }

@@ -8,18 +8,17 @@ import (
 	"github.com/varq-project/varq/predictor/prob"
 )
 
-// verdict says in sentences what a comparison means: first what the kinds cost
-// that as many jobs use, then what each kind does.
+// verdict says in sentences what a comparison means: first what hard reservations
+// and VARQ's cost if as many jobs use them, then what each kind does.
 func (c *comparison) verdict() []string {
 	var pairs, each []string
-	rows := c.Trials[1:]
-	for i, a := range rows {
-		for _, b := range rows[i+1:] {
-			if a.share() != b.share() {
-				continue
+	for _, a := range c.Trials[1:] {
+		for _, b := range c.Trials[1:] {
+			if a.Hard != nil && b.VARQ != nil && a.share() == b.share() {
+				pairs = append(pairs, fmt.Sprintf("When %.4g %% of the jobs ask for a reservation, all others wait %s with %s, which grants them all, and %s with %s, which grants %s of %s.",
+					100*a.share(), longer(a.Change.Wait), a.Reservations,
+					longer(b.Change.Wait), b.Reservations, thousands(b.VARQ.Promised), thousands(b.VARQ.Asked)))
 			}
-			pairs = append(pairs, fmt.Sprintf("When %s of the jobs reserve, all others wait %s with %s, and %s with %s.",
-				percent(a.share()), longer(a.Change.Wait), a.Reservations, longer(b.Change.Wait), b.Reservations))
 		}
 		each = append(each, a.sentence(c.Trials[0].trial))
 	}
