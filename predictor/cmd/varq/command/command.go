@@ -1,5 +1,6 @@
-// Package command holds the subcommands of varq, one a file. They ask varqd and
-// show its answer: tables and sentences for people, JSON or bars for scripts.
+// Package command holds the subcommands of varq, each in files of its name. They
+// ask varqd, or simulate, and show the answer: tables and sentences for people,
+// JSON or bars for scripts.
 package command
 
 import (
@@ -25,7 +26,7 @@ const (
 	ExitOK     = 0 // varqd answered, and the answer is yes
 	ExitNo     = 1 // varqd answered: no such promise can be made, or was
 	ExitUsage  = 2 // the command line makes no sense
-	ExitFailed = 3 // varqd could not be asked, or could not answer
+	ExitFailed = 3 // varqd could not be asked or answer; a simulation failed
 )
 
 // Env is the world a command runs in.

@@ -31,6 +31,9 @@ func TestExitCodes(t *testing.T) {
 		"quote --no-such-option":               ExitUsage,
 		"report -S":                            ExitUsage,
 		"nonsense":                             ExitUsage,
+		"simulate":                             ExitUsage,
+		"simulate compare --reservations=hard": ExitUsage,
+		"simulate --trace=/nowhere.swf":        ExitFailed,
 		"status -u root":                       ExitFailed,
 		"status --endpoint=unix:///nowhere/at": ExitFailed,
 	} {
