@@ -415,12 +415,12 @@ var (
 )
 
 func TestEqualsNaive(t *testing.T) {
-	const workloads = 200
+	const workloads = 100
+	random := rand.New(rand.NewPCG(1, 2))
 	for _, order := range orders {
 		for _, backfill := range backfills {
 			for _, m := range modes {
 				t.Run(fmt.Sprintf("%s/%v/%s", order, backfill, m.name), func(t *testing.T) {
-					random := rand.New(rand.NewPCG(1, 2))
 					for range workloads {
 						if w := m.make(order, backfill, random.IntN); differ(w) != "" {
 							w = smallest(w)
