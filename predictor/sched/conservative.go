@@ -87,7 +87,6 @@ func (s *Scheduler) replace(now int64, from int) {
 
 // startPlaced starts the jobs whose time has come.
 func (s *Scheduler) startPlaced(now int64) {
-	before := len(s.started)
 	for _, b := range s.queue.blocks {
 		if b.at > now {
 			continue
@@ -97,8 +96,7 @@ func (s *Scheduler) startPlaced(now int64) {
 				s.start(now, j)
 			}
 		}
+		s.queue.sweep(b)
 	}
-	if len(s.started) > before {
-		s.queue.sweep()
-	}
+	s.queue.tidy()
 }

@@ -82,18 +82,19 @@ func (s *Scheduler) backfill(now int64, j *Job) {
 
 // backfillAll starts all jobs of the queue that the head's shadow admits.
 func (s *Scheduler) backfillAll(now int64) {
-	before := len(s.started)
 	for _, b := range s.queue.blocks {
 		if b.procs > s.free || b.procs > s.head.extra && add(now, b.span) > s.head.at && len(s.reserved) == 0 {
 			continue
 		}
+		before := len(s.started)
 		for _, j := range b.jobs {
 			if s.admits(now, j) {
 				s.backfill(now, j)
 			}
 		}
+		if len(s.started) > before {
+			s.queue.sweep(b)
+		}
 	}
-	if len(s.started) > before {
-		s.queue.sweep()
-	}
+	s.queue.tidy()
 }

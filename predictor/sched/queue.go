@@ -115,22 +115,24 @@ func (q *queue) remove(j *Job) {
 	}
 }
 
-// sweep removes those jobs of the queue that have left it.
-func (q *queue) sweep() {
+// sweep removes those jobs of a block that have left the queue. The block may be
+// empty then, until tidy.
+func (q *queue) sweep(b *block) {
+	before := len(b.jobs)
+	b.jobs = slices.DeleteFunc(b.jobs, func(j *Job) bool { return j.state.phase != queued })
+	q.n -= before - len(b.jobs)
+	b.renote()
+}
+
+// tidy takes out the blocks that are empty.
+func (q *queue) tidy() {
 	kept := q.blocks[:0]
 	for _, b := range q.blocks {
-		before := len(b.jobs)
-		b.jobs = slices.DeleteFunc(b.jobs, func(j *Job) bool { return j.state.phase != queued })
-		q.n -= before - len(b.jobs)
-		switch len(b.jobs) {
-		case 0:
+		if len(b.jobs) > 0 {
+			kept = append(kept, b)
+		} else {
 			q.spare = append(q.spare, b)
-			continue
-		case before:
-		default:
-			b.renote()
 		}
-		kept = append(kept, b)
 	}
 	clear(q.blocks[len(kept):])
 	q.blocks = kept
