@@ -17,7 +17,7 @@ type Smith struct{}
 const (
 	smithSeeds      = 5
 	smithQuickSeeds = 2
-	smithQuickJobs  = 3000 // of each log
+	smithQuickJobs  = 5000 // of each log
 	// smithAhead is how far ahead reservations are asked for at the most (section
 	// 2.2), seconds, and how often VARQ's deadlines come.
 	smithAhead = 2 * 3600
@@ -74,14 +74,13 @@ type smithPolicy struct {
 	backfill sched.Backfill
 }
 
-// smithPolicies are those of section 2.1.
+// smithPolicies are those of section 2.1, and another reading of its backfilling.
 func smithPolicies() []smithPolicy {
-	return []smithPolicy{
-		{sched.FCFS(), sched.NoBackfill},
-		{sched.LWF(), sched.NoBackfill},
-		{sched.FCFS(), sched.Timeline},
-		{sched.LWF(), sched.Timeline},
+	var policies []smithPolicy
+	for _, b := range []sched.Backfill{sched.NoBackfill, sched.Timeline, sched.Conservative} {
+		policies = append(policies, smithPolicy{sched.FCFS(), b}, smithPolicy{sched.LWF(), b})
 	}
+	return policies
 }
 
 // smithShares are the shares of the jobs that reserve, in per cent.
@@ -126,9 +125,12 @@ var (
 	smithAs        = []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
 )
 
-// kinds returns what is simulated under a policy: VARQ only under that which is
-// nearest to what most sites run.
+// kinds returns what is simulated under a policy. Of the other reading only the
+// main effects are of interest.
 func (p smithPolicy) kinds() []smithKind {
+	if p.backfill == sched.Conservative {
+		return []smithKind{smithNone, hardKind(100)}
+	}
 	kinds := []smithKind{smithNone}
 	for _, protected := range smithProtected {
 		kinds = append(kinds, hardKind(protected))
@@ -136,16 +138,10 @@ func (p smithPolicy) kinds() []smithKind {
 	for _, a := range smithAs {
 		kinds = append(kinds, restartKind(a))
 	}
-	if p.usual() {
-		for _, prob := range smithProbs {
-			kinds = append(kinds, varqKind(prob))
-		}
+	for _, prob := range smithProbs {
+		kinds = append(kinds, varqKind(prob))
 	}
 	return kinds
-}
-
-func (p smithPolicy) usual() bool {
-	return p.order.Name == sched.FCFS().Name && p.backfill != sched.NoBackfill
 }
 
 // smithSetting is what a case simulates, with all kinds of reservations.
