@@ -266,6 +266,33 @@ var scenarios = []struct {
 		35 job 2 ends
 		35 job 4 ends`,
 }, {
+	name: "a reservation moves the shadow",
+	says: "Job 2 would not be over at 13, when job 1 is to start, until job 3 is promised 18: now that is 25.",
+	workload: workload{procs: 4, backfill: sched.EASY, entries: []entry{
+		job(2, 3, 11, 11), job(2, 4, 9, 6), job(5, 1, 9, 0), job(7, 4, 7, 7).askedFor(18),
+	}},
+	story: `
+		2 job 0 starts
+		7 job 3 is promised 18
+		7 job 2 starts
+		7 job 2 ends
+		13 job 0 ends
+		18 job 3 starts
+		25 job 3 ends
+		25 job 1 starts
+		31 job 1 ends`,
+}, {
+	name: "a reservation that is given up makes room",
+	says: "Job 1 would not be over at 10.",
+	workload: workload{procs: 4, backfill: sched.EASY, entries: []entry{
+		job(0, 1, 1, 1).askedFor(10), job(6, 4, 12, 12),
+	}, acts: []act{{at: 7, kind: withdraw, job: 0}}},
+	story: `
+		0 job 0 is promised 10
+		7 job 0 leaves
+		7 job 1 starts
+		19 job 1 ends`,
+}, {
 	name: "the timeline follows a new order",
 	says: "Job 2 is smaller, and ahead of job 1 until at 10 age counts.",
 	workload: workload{procs: 4, order: "aging", backfill: sched.Timeline, entries: []entry{
