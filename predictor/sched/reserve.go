@@ -54,7 +54,8 @@ func byStart(a, b *Job) int {
 // protected returns how many jobs from the head of the queue on a new hard
 // reservation may not delay.
 func (s *Scheduler) protected() int {
-	return int(math.Ceil(s.config.Protected * float64(s.queue.n)))
+	const slip = 1e-9 // .07 of 100 is a little more than 7
+	return int(math.Ceil(s.config.Protected*float64(s.queue.n) - slip))
 }
 
 // suppose plans the protected part of the queue in the trial profile, and leaves

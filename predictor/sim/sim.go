@@ -56,7 +56,8 @@ func (s *Simulator) Reset(now int64) {
 	s.events = s.events[:0]
 }
 
-// Scheduler returns the scheduler, to be asked about its state.
+// Scheduler returns the scheduler, to be asked about its state. A Call may also
+// tell it to Withdraw a job or to Reorder the queue.
 func (s *Simulator) Scheduler() *sched.Scheduler { return s.scheduler }
 
 // Now returns the present: all before it has happened.
