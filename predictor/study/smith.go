@@ -7,6 +7,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/scenario"
 	"github.com/varq-project/varq/predictor/sched"
+	"github.com/varq-project/varq/predictor/walltime"
 )
 
 // Smith is the study of "Scheduling with Advanced Reservations" (Smith, Foster
@@ -17,7 +18,7 @@ type Smith struct{}
 const (
 	smithSeeds      = 5
 	smithQuickSeeds = 2
-	smithQuickJobs  = 5000 // of each log
+	smithQuickJobs  = 3000 // of each log
 	// smithAhead is how far ahead reservations are asked for at the most (section
 	// 2.2), seconds, and how often VARQ's deadlines come.
 	smithAhead = 2 * 3600
@@ -91,29 +92,31 @@ var smithShares = []int{10, 20}
 type smithKind struct {
 	name         string
 	reservations func(share float64) scenario.Reservations
+	predicted    bool // jobs are planned with predicted run times
 }
 
 // smithNone is what the others are compared with.
-var smithNone = smithKind{"none", func(float64) scenario.Reservations { return scenario.Reservations{} }}
+var smithNone = smithKind{name: "none", reservations: func(float64) scenario.Reservations { return scenario.Reservations{} }}
 
 // hardKind may not delay a part of the queue, in per cent.
 func hardKind(protected int) smithKind {
-	return smithKind{fmt.Sprintf("hard protected=%d%%", protected), func(share float64) scenario.Reservations {
+	return smithKind{name: fmt.Sprintf("hard protected=%d%%", protected), reservations: func(share float64) scenario.Reservations {
 		return scenario.Reservations{Hard: &scenario.Hard{Share: share, Ahead: smithAhead, Protected: float64(protected) / 100}}
 	}}
 }
 
-// restartKind stops jobs at the price a N Tp + (a - 1) N Tf, with tenths of a.
+// restartKind stops jobs at the price a N Tp + (a - 1) N Tf, with tenths of a, and
+// plans with predicted run times (section 4.1).
 func restartKind(tenths int) smithKind {
 	a := float64(tenths) / 10
-	return smithKind{fmt.Sprintf("restart a=%.1f", a), func(share float64) scenario.Reservations {
+	return smithKind{name: fmt.Sprintf("restart a=%.1f", a), predicted: true, reservations: func(share float64) scenario.Reservations {
 		return scenario.Reservations{Hard: &scenario.Hard{Share: share, Ahead: smithAhead, Protected: 1, Restart: &sched.Restart{A: a, B: a - 1}}}
 	}}
 }
 
 // varqKind promises a start with a probability, in per cent.
 func varqKind(prob int) smithKind {
-	return smithKind{fmt.Sprintf("varq prob=%d%%", prob), func(share float64) scenario.Reservations {
+	return smithKind{name: fmt.Sprintf("varq prob=%d%%", prob), reservations: func(share float64) scenario.Reservations {
 		return scenario.Reservations{VARQ: &scenario.VARQ{Share: share, Prob: float64(prob) / 100, Every: smithAhead}}
 	}}
 }
@@ -181,6 +184,9 @@ func (Smith) seeds(o Options) int {
 // Cases implements Study.
 func (s Smith) Cases(o Options) []Case {
 	var cases []Case
+	for i := range smithLogs {
+		cases = append(cases, Case{smithLogs[i].runTimesCase(), 1})
+	}
 	for seed := range s.seeds(o) {
 		for _, setting := range smithSettings() {
 			cases = append(cases, Case{setting.name(), uint64(seed) + 1})
@@ -189,8 +195,13 @@ func (s Smith) Cases(o Options) []Case {
 	return cases
 }
 
-// Run implements Study. Its values are named "KIND MEASURE".
+// Run implements Study. Values of a setting are named "KIND MEASURE".
 func (Smith) Run(o Options, c Case) (Values, error) {
+	for i := range smithLogs {
+		if smithLogs[i].runTimesCase() == c.Name {
+			return smithLogs[i].scoreRunTimes(o)
+		}
+	}
 	for _, s := range smithSettings() {
 		if s.name() == c.Name {
 			return s.run(o, c.Seed)
@@ -210,6 +221,9 @@ func (s smithSetting) run(o Options, seed uint64) (Values, error) {
 		sc := scenario.Scenario{
 			Procs: s.log.procs, Order: s.policy.order, Backfill: s.policy.backfill,
 			Reservations: kind.reservations(share), Aside: share, Seed: seed,
+		}
+		if kind.predicted {
+			sc.Estimator = &walltime.Predictor{}
 		}
 		r, err := sc.Run(jobs, scenario.Watch{})
 		if err != nil {
