@@ -228,10 +228,15 @@ func (s *Scheduler) Stop(now int64, j *Job) {
 	s.join(now, j)
 }
 
-// Shorten gives the running job j a smaller limit, and with it a smaller estimate
-// if need be.
+// Shorten gives the job j, which runs or waits, a smaller limit, and with it a
+// smaller estimate if need be; at least 1 as long as it waits. Its place in the
+// order of the queue stays.
 func (s *Scheduler) Shorten(now int64, j *Job, limit int64) {
 	if limit >= j.Limit {
+		return
+	}
+	if j.state.phase != running {
+		s.shortenWaiting(now, j, limit)
 		return
 	}
 	estimated := j.estimated()
@@ -243,6 +248,22 @@ func (s *Scheduler) Shorten(now int64, j *Job, limit int64) {
 		s.release(until, j)
 		j.state.until = until
 	}
+}
+
+// shortenWaiting is Shorten of a job that is queued or holds a reservation.
+func (s *Scheduler) shortenWaiting(now int64, j *Job, limit int64) {
+	before := j.planned()
+	j.Limit = min(j.Limit, max(1, limit))
+	if j.state.at != Never {
+		s.profile.Advance(now)
+		s.profile.Add(add(j.state.at, j.planned()), add(j.state.at, before), j.Procs)
+		s.gained = true
+	}
+	if j.state.phase == queued {
+		b := s.queue.blocks[s.queue.find(j)]
+		b.span = min(b.span, j.planned())
+	}
+	s.head = shadow{}
 }
 
 // leave frees the processors of a running job.

@@ -48,14 +48,15 @@ func (h *events) pop() event {
 	return e
 }
 
-// removeEnd takes the end of j out. It looks at every event.
-func (h *events) removeEnd(j *sched.Job) {
+// removeEnd takes the end of j out, if there is one. It looks at every event.
+func (h *events) removeEnd(j *sched.Job) bool {
 	for i := range *h {
 		if (*h)[i].job == j && (*h)[i].kind == end {
 			h.delete(i)
-			return
+			return true
 		}
 	}
+	return false
 }
 
 func (h *events) delete(i int) {

@@ -168,6 +168,9 @@ func (n *naive) do(c act) {
 		n.stop(j)
 	case c.kind == prolong && j.phase == running:
 		j.run = later(j.run, c.value)
+	case c.kind == shorten && (j.phase == queued || j.phase == reserved) && c.value < j.limit:
+		j.limit = max(1, c.value)
+		n.gained = n.gained || j.place != never
 	case c.kind == shorten && j.phase == running && c.value < j.limit:
 		j.limit = c.value
 		if until := max(n.now, later(j.start, j.limit)); until < j.until {

@@ -247,7 +247,7 @@ func (p *player) do(now int64, a act) {
 		p.phase[a.job] = queued
 	case a.kind == prolong && phase == running:
 		p.Prolong(j, a.value)
-	case a.kind == shorten && phase == running:
+	case a.kind == shorten && (phase == running || phase == queued || phase == reserved):
 		p.Shorten(j, a.value)
 	case a.kind == reorder:
 		p.Scheduler().Reorder(now)

@@ -102,11 +102,13 @@ func (s *Simulator) Prolong(j *sched.Job, seconds int64) {
 	s.announceEnd(j)
 }
 
-// Shorten gives the running job j a smaller limit.
+// Shorten gives the job j, which runs or waits, a smaller limit.
 func (s *Simulator) Shorten(j *sched.Job, limit int64) {
-	s.events.removeEnd(j)
+	running := s.events.removeEnd(j)
 	s.scheduler.Shorten(s.now, j, limit)
-	s.announceEnd(j)
+	if running {
+		s.announceEnd(j)
+	}
 }
 
 // Halt lets Advance or Drain return after the present moment.
