@@ -24,7 +24,7 @@ type virtual struct {
 type promise struct {
 	trajectory.Request
 	trajectory.Submission
-	submitted, ended bool
+	submitted, started, ended bool
 }
 
 func newVirtual(v *VARQ, request func(*sched.Job) workload.Request) *virtual {
@@ -87,19 +87,20 @@ func (r *run) await(j *sched.Job, p *promise) {
 	})
 }
 
-// replan looks at a reservation again until its job has joined the queue.
+// replan looks at a reservation again until its job starts.
 func (r *run) replan(now int64, j *sched.Job, p *promise) {
-	if p.submitted {
+	if p.started {
 		return
 	}
 	p.Now = now
-	if to := r.varq.planner.Replan(p.Request, p.Submission).Submission; to != p.Submission {
+	before := p.Submission
+	p.Submission = r.varq.planner.Replan(p.Request, before).Submission
+	switch {
+	case p.submitted:
+		r.sim.Shorten(j, p.Limit)
+	case p.Begin != before.Begin:
 		r.varq.moves++
-		moved := to.Begin != p.Begin
-		p.Submission = to
-		if moved {
-			r.await(j, p)
-		}
+		r.await(j, p)
 	}
 	r.sim.Call(now+r.varq.Replan, func(now int64) { r.replan(now, j, p) })
 }
@@ -108,6 +109,7 @@ func (r *run) replan(now int64, j *sched.Job, p *promise) {
 // work may start. Then its limit is trimmed to the work's.
 func (r *run) deliver(now int64, j *sched.Job, p *promise) {
 	v := r.varq
+	p.started = true
 	if now <= p.Deadline {
 		v.kept++
 	}
