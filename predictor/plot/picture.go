@@ -88,8 +88,14 @@ func axes(title, x, y string) *gonum.Plot {
 	p := gonum.New()
 	p.BackgroundColor = nil // the sheet is painted
 	p.Title.Text = title
-	p.Title.TextStyle.Font = face(13, true)
 	p.Title.TextStyle.Color = ink
+	// A long title is smaller, so that it is not cut off, in a wider font either.
+	for size := 13.; size >= 6; size-- {
+		p.Title.TextStyle.Font = face(size, true)
+		if p.Title.TextStyle.Width(title) < .8*width {
+			break
+		}
+	}
 	p.Title.Padding = vg.Points(20)
 	p.X.Label.Text = x
 	p.Y.Label.Text = y
