@@ -92,7 +92,7 @@ func axes(title, x, y string) *gonum.Plot {
 	// A long title is smaller, so that it is not cut off, in a wider font either.
 	for size := 13.; size >= 6; size-- {
 		p.Title.TextStyle.Font = face(size, true)
-		if p.Title.TextStyle.Width(title) < .8*width {
+		if p.Title.TextStyle.Width(title) < .7*width {
 			break
 		}
 	}
