@@ -18,55 +18,45 @@ func (l *smithLog) scoreRunTimes(o Options) (Values, error) {
 	if err != nil {
 		return nil, err
 	}
-	score := &runTimeScore{lastTwo: map[int32][2]int64{}}
-	sc := scenario.Scenario{Procs: l.procs, Order: sched.FCFS(), Backfill: sched.Timeline, Estimator: score}
-	if _, err := sc.Run(jobs, scenario.Watch{}); err != nil || score.jobs == 0 {
+	var r runTimes
+	sc := scenario.Scenario{Procs: l.procs, Order: sched.FCFS(), Backfill: sched.Timeline, Estimator: &r}
+	if _, err := sc.Run(jobs, scenario.Watch{}); err != nil || r.similar.Jobs() == 0 {
 		return Values{}, err
 	}
-	n := float64(score.jobs)
 	return Values{
-		"run": score.run / n, "limit": score.limitError / n,
-		"last two": score.lastTwoError / n, "predicted": score.predictedError / n,
+		"run": r.run / float64(r.similar.Jobs()), "limit": r.limits.Error(),
+		"last two": r.ofLastTwo.Error(), "predicted": r.similar.Error(),
 	}, nil
 }
 
-// runTimeScore adds up the absolute errors of three predictions, in seconds. The
-// scheduler is told none of them. Where nothing is known the limit is what is
-// predicted.
-type runTimeScore struct {
-	predictor walltime.Predictor
-	lastTwo   map[int32][2]int64 // run times by user, the last one twice if it is the only one
-
-	jobs                                          int
-	run, limitError, lastTwoError, predictedError float64
+// runTimes scores three predictions of run times. The scheduler is told none of
+// them. Where nothing is known the limit is what is predicted.
+type runTimes struct {
+	predictor                  walltime.Predictor
+	lastTwo                    walltime.LastTwo
+	run                        float64 // seconds, sum
+	limits, ofLastTwo, similar walltime.Score
 }
 
 // Estimate implements scenario.Estimator.
-func (s *runTimeScore) Estimate(j *sched.Job) (int64, bool) {
+func (r *runTimes) Estimate(j *sched.Job) (int64, bool) {
 	run, limit := float64(min(j.Run, j.Limit)), float64(j.Limit)
-	lastTwo, predicted := limit, limit
-	if last, ok := s.lastTwo[j.User]; ok {
-		lastTwo = min(limit, float64(last[0]+last[1])/2)
-	}
-	if p, ok := s.predictor.Predict(j); ok {
+	r.run += run
+	r.limits.Add(limit, run)
+	lastTwo, _ := r.lastTwo.Estimate(j)
+	r.ofLastTwo.Add(float64(lastTwo), run)
+	predicted := limit
+	if p, ok := r.predictor.Predict(j); ok {
 		predicted = p.Seconds
 	}
-	s.jobs++
-	s.run += run
-	s.limitError += math.Abs(limit - run)
-	s.lastTwoError += math.Abs(lastTwo - run)
-	s.predictedError += math.Abs(predicted - run)
+	r.similar.Add(predicted, run)
 	return 0, false
 }
 
 // Learn implements scenario.Estimator.
-func (s *runTimeScore) Learn(j *sched.Job) {
-	last, ok := s.lastTwo[j.User]
-	if !ok {
-		last[0] = j.End - j.Start
-	}
-	s.lastTwo[j.User] = [2]int64{j.End - j.Start, last[0]}
-	s.predictor.Learn(j)
+func (r *runTimes) Learn(j *sched.Job) {
+	r.lastTwo.Learn(j)
+	r.predictor.Learn(j)
 }
 
 // runTimes compares what predicts run times.

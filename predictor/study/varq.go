@@ -8,7 +8,7 @@ import (
 	"github.com/varq-project/varq/predictor/sched"
 )
 
-// VARQ is the study of Table 4 of "VARQ: Virtual Advance Reservations for Queues"
+// VARQ is the study of Table 4 of "VARQ: Implementing Probabilistic Advanced Reservations for Batch-scheduled Parallel Machines"
 // (Nurmi, Wolski and Brevik 2007): promises and what becomes of them when a tenth,
 // half or nearly all of the jobs ask for one.
 type VARQ struct{}
@@ -129,7 +129,7 @@ func (v VARQ) Report(o Options, outcomes []Outcome) Report {
 	r := resultsOf(outcomes)
 	report := Report{
 		Name:        "varq",
-		Title:       "Nurmi, Wolski and Brevik, VARQ: Virtual Advance Reservations for Queues (2007)",
+		Title:       "Nurmi, Wolski and Brevik, VARQ: Implementing Probabilistic Advanced Reservations for Batch-scheduled Parallel Machines (2007)",
 		Differences: varqDifferences(o),
 	}
 	for _, m := range varqMachines {
