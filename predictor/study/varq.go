@@ -8,9 +8,10 @@ import (
 	"github.com/varq-project/varq/predictor/sched"
 )
 
-// VARQ is the study of Table 4 of "VARQ: Implementing Probabilistic Advanced Reservations for Batch-scheduled Parallel Machines"
-// (Nurmi, Wolski and Brevik 2007): promises and what becomes of them when a tenth,
-// half or nearly all of the jobs ask for one.
+// VARQ is the study of Table 4 of "VARQ: Implementing Probabilistic Advanced
+// Reservations for Batch-scheduled Parallel Machines" (Nurmi, Wolski and Brevik
+// 2007): promises and what becomes of them when a tenth, half or nearly all of the
+// jobs ask for one.
 type VARQ struct{}
 
 const (

@@ -40,8 +40,8 @@ func newStudy(env *Env) *cobra.Command {
 their 95 % confidence intervals over several seeds, and every difference of the
 setting: smith is Smith, Foster and Taylor's "Scheduling with Advanced
 Reservations" (2000), downey Downey's "Using Queue Time Predictions for Processor
-Allocation" (1997), and varq Nurmi, Wolski and Brevik's "VARQ: Virtual Advance
-Reservations for Queues" (2007).
+Allocation" (1997), and varq Nurmi, Wolski and Brevik's "VARQ: Implementing
+Probabilistic Advanced Reservations for Batch-scheduled Parallel Machines" (2007).
 
 Smith and varq replay logs of ` + trace.Archive + `.
 
