@@ -3,11 +3,8 @@ package trace
 import (
 	"bufio"
 	"cmp"
-	"compress/gzip"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,8 +16,7 @@ import (
 // Schedule writes finished jobs to a file. It keeps 72 bytes of each until Close
 // writes them all, in the order of submission.
 type Schedule struct {
-	path   string
-	file   *os.File // under another name until it is whole
+	file   *File
 	format func(io.Writer, *swf.Header, []row) error
 	header swf.Header
 	rows   []row
@@ -41,7 +37,7 @@ type row struct {
 // note that this is a simulation; it must tell MaxProcs for Open to know it, and
 // what it says of the number of jobs is left out.
 func CreateSchedule(path string, h swf.Header) (*Schedule, error) {
-	s := &Schedule{path: path, header: h}
+	s := &Schedule{header: h}
 	s.header.MaxJobs, s.header.MaxRecords = 0, 0
 	if !slices.Contains(h.Notice, simulated) {
 		s.header.Notice = slices.Concat([]string{simulated}, h.Notice)
@@ -54,10 +50,9 @@ func CreateSchedule(path string, h swf.Header) (*Schedule, error) {
 	default:
 		return nil, fmt.Errorf("trace: the name of the schedule %s must end in .swf, .csv, .swf.gz or .csv.gz", path)
 	}
-	unfinished := fmt.Sprintf("%s.%d.unfinished", path, os.Getpid())
-	file, err := os.OpenFile(unfinished, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	file, err := CreateFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("trace: %w", err)
+		return nil, err
 	}
 	s.file = file
 	return s, nil
@@ -81,38 +76,11 @@ func (s *Schedule) Close() error {
 	slices.SortStableFunc(s.rows, func(a, b row) int {
 		return cmp.Or(cmp.Compare(a.submit, b.submit), cmp.Compare(a.id, b.id))
 	})
-	err := s.write()
-	if err == nil {
-		err = s.file.Sync()
-	}
-	if closeErr := s.file.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
-		err = os.Rename(s.file.Name(), s.path)
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("trace: the schedule %s: %w", s.path, err), os.Remove(s.file.Name()))
-	}
-	return nil
+	return s.file.Finish(func(w io.Writer) error { return s.format(w, &s.header, s.rows) })
 }
 
 // Discard ends the schedule without a file.
-func (s *Schedule) Discard() error {
-	s.file.Close()
-	return os.Remove(s.file.Name())
-}
-
-func (s *Schedule) write() error {
-	if !strings.HasSuffix(s.path, ".gz") {
-		return s.format(s.file, &s.header, s.rows)
-	}
-	zipped := gzip.NewWriter(s.file)
-	if err := s.format(zipped, &s.header, s.rows); err != nil {
-		return err
-	}
-	return zipped.Close()
-}
+func (s *Schedule) Discard() error { return s.file.Discard() }
 
 // writeSWF writes a log of what happened: a job killed at its limit has run that
 // long, and failed.

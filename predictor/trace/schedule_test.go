@@ -187,7 +187,7 @@ func TestUnfinished(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Add(&finished()[0])
-	s.file.Close() // and so the disk takes no more
+	s.file.file.Close() // and so the disk takes no more
 	if err := s.Close(); !errors.Is(err, os.ErrClosed) || !strings.Contains(err.Error(), path) {
 		t.Errorf("got %v", err)
 	}

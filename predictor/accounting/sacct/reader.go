@@ -30,16 +30,33 @@ var Fields = []string{"JobIDRaw", "User", "Account", "Partition", "QOS", "State"
 // maxLine is the longest line read, in bytes.
 const maxLine = 1 << 20
 
-// Read yields the jobs of sacct's parsable output (-P, or -p) in r. Times are
+// Record is a job as sacct tells it. The job's Size is what it asked for.
+type Record struct {
+	workload.Job
+	Allocated workload.Size // 0 where nothing was, or without a column AllocTRES
+}
+
+// Read yields the jobs of Records.
+func Read(name string, r io.Reader, zone *time.Location) iter.Seq2[workload.Job, error] {
+	return func(yield func(workload.Job, error) bool) {
+		for record, err := range Records(name, r, zone) {
+			if !yield(record.Job, err) {
+				return
+			}
+		}
+	}
+}
+
+// Records yields the jobs of sacct's parsable output (-P, or -p) in r. Times are
 // Unix seconds (SLURM_TIME_FORMAT=%s) or, as sacct writes them by itself, local
 // times of the zone. Errors name the file, line and column, and end the
 // sequence.
-func Read(name string, r io.Reader, zone *time.Location) iter.Seq2[workload.Job, error] {
-	return func(yield func(workload.Job, error) bool) {
+func Records(name string, r io.Reader, zone *time.Location) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
 		lines := bufio.NewScanner(r)
 		lines.Buffer(make([]byte, 64<<10), maxLine)
 		fail := func(line int, err error) {
-			yield(workload.Job{}, fmt.Errorf("sacct: %s:%d: %w", name, line, err))
+			yield(Record{}, fmt.Errorf("sacct: %s:%d: %w", name, line, err))
 		}
 		if !lines.Scan() {
 			if err := lines.Err(); err != nil {
@@ -60,12 +77,12 @@ func Read(name string, r io.Reader, zone *time.Location) iter.Seq2[workload.Job,
 			if lines.Text() == "" {
 				continue
 			}
-			job, err := p.parse(lines.Text())
+			record, err := p.parse(lines.Text())
 			if err != nil {
 				fail(n, err)
 				return
 			}
-			if !yield(job, nil) {
+			if !yield(record, nil) {
 				return
 			}
 		}
@@ -125,29 +142,29 @@ func newParser(header string, zone *time.Location) (*parser, error) {
 	}, nil
 }
 
-func (p *parser) parse(line string) (workload.Job, error) {
+func (p *parser) parse(line string) (Record, error) {
 	var r row
 	rest, more := line, true
 	for _, column := range p.columns {
 		if !more {
-			return workload.Job{}, fmt.Errorf("%d columns, want %d", strings.Count(line, "|")+1, len(p.columns))
+			return Record{}, fmt.Errorf("%d columns, want %d", strings.Count(line, "|")+1, len(p.columns))
 		}
 		var text string
 		text, rest, more = strings.Cut(rest, "|")
 		if set, ok := setters[column]; ok {
 			if err := set(p, &r, text); err != nil {
-				return workload.Job{}, fmt.Errorf("%s: %w", column, err)
+				return Record{}, fmt.Errorf("%s: %w", column, err)
 			}
 		}
 	}
 	if more && rest != "" {
-		return workload.Job{}, fmt.Errorf("%d columns, want %d", strings.Count(line, "|")+1, len(p.columns))
+		return Record{}, fmt.Errorf("%d columns, want %d", strings.Count(line, "|")+1, len(p.columns))
 	}
 	r.job.Size = accounting.RequestedSize(r.requested, r.allocated)
 	if p.knowsAllocation {
 		accounting.DropInventedTimes(&r.job, r.allocated)
 	}
-	return r.job, nil
+	return Record{r.job, accounting.SizeOf(r.allocated)}, nil
 }
 
 // maxInterned bounds the table of names that are kept once.

@@ -205,12 +205,18 @@ func (r *Reader) parse(line []byte, rec *Record) error {
 	return nil
 }
 
-// tops are the largest values accepted: beyond them sums of times, or counts,
+// The largest times and numbers of processors that are read: beyond them sums
 // would overflow.
+const (
+	MaxSeconds    = 1 << 40
+	MaxProcessors = 1 << 30
+)
+
+// tops are the largest values accepted.
 var tops = func() (t [fields]int64) {
-	const seconds, processors, memory = 1 << 40, 1 << 30, 1 << 32
-	t[FieldSubmit-1], t[FieldWait-1], t[FieldRun-1], t[FieldReqTime-1] = seconds, seconds, seconds, seconds
-	t[FieldProcs-1], t[FieldReqProcs-1] = processors, processors
+	const memory = 1 << 32
+	t[FieldSubmit-1], t[FieldWait-1], t[FieldRun-1], t[FieldReqTime-1] = MaxSeconds, MaxSeconds, MaxSeconds, MaxSeconds
+	t[FieldProcs-1], t[FieldReqProcs-1] = MaxProcessors, MaxProcessors
 	t[FieldReqMemory-1] = memory
 	return t
 }()

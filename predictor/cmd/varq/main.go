@@ -11,11 +11,12 @@ import (
 	"github.com/varq-project/varq/predictor/study"
 )
 
-func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
-func run(args []string, stdout, stderr io.Writer) int {
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	began := time.Now()
 	return command.Run(args, command.Env{
+		Stdin:   stdin,
 		Stdout:  stdout,
 		Stderr:  stderr,
 		Getenv:  os.Getenv,

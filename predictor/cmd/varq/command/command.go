@@ -31,6 +31,7 @@ const (
 
 // Env is the world a command runs in.
 type Env struct {
+	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
 	Now            func() int64         // Unix seconds
@@ -111,6 +112,7 @@ Its work is running by 17:00 with a probability of at least 0.9.`,
 		newStatus(env, link),
 		newReport(env, link),
 		newSimulate(env),
+		newTrace(env),
 		newStudy(env),
 		newVersion(env),
 	)

@@ -1,6 +1,9 @@
 package command
 
 import (
+	"bytes"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,9 +14,15 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// runVarq is the scripts' command varq. It runs within the test's process.
+// runVarq is the scripts' command varq. It runs within the test's process, and its
+// standard input is the script's file stdin, if there is one.
 func runVarq(ts *testscript.TestScript, neg bool, args []string) {
+	stdin, err := os.ReadFile(ts.MkAbs("stdin"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		ts.Fatalf("%v", err)
+	}
 	code := Run(args, Env{
+		Stdin:   bytes.NewReader(stdin),
 		Stdout:  ts.Stdout(),
 		Stderr:  ts.Stderr(),
 		Getenv:  ts.Getenv,
@@ -27,6 +36,14 @@ func runVarq(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("exit code %d", code)
 	}
 }
+
+// sacctOutput is of four jobs on 12 processors.
+const sacctOutput = `JobIDRaw|User|Account|Partition|QOS|State|Submit|Eligible|Start|End|TimelimitRaw|ReqTRES|AllocTRES
+11|alice|phys|main|normal|COMPLETED|1795000000|1795000000|1795000005|1795003605|120|cpu=4,mem=8G,node=1|cpu=8,mem=8G,node=1
+12|bob|chem|main|normal|FAILED|1795000060|1795000060|1795000065|1795000125|60|cpu=4,node=1|cpu=4,node=1
+13|alice|phys|gpu|high|TIMEOUT|1795000100|1795000100|1795000130|1795000730|10|cpu=4,node=1|cpu=4,node=1
+14|carol|phys|main|normal|COMPLETED|1795000200|1795000200|1795003605|1795004000|60|cpu=8,node=1|cpu=8,node=1
+`
 
 func params(p testscript.Params) testscript.Params {
 	p.Setup = setup
@@ -53,6 +70,9 @@ func setup(env *testscript.Env) error {
 	env.Setenv("SOCKET", socket)
 	env.Setenv("VARQ_ENDPOINT", "unix://"+socket)
 	env.Setenv("VARQ_CONFIG", filepath.Join(env.WorkDir, "varq.yaml"))
+	if err := os.WriteFile(filepath.Join(env.WorkDir, "sacct.txt"), []byte(sacctOutput), 0o666); err != nil {
+		return err
+	}
 	return writeLog(env.WorkDir)
 }
 
@@ -72,8 +92,16 @@ func TestExamples(t *testing.T) {
 		for line := range strings.Lines(cmd.Example) {
 			// Commands run within the test's process, whose folder is not the script's.
 			line = strings.NewReplacer("--plot=", "--plot=$WORK/", "--out=", "--out=$WORK/",
-				"--trace=", "--trace=$WORK/", "--schedule=", "--schedule=$WORK/").Replace(line)
-			script.WriteString(strings.TrimSpace(line) + "\n! stderr .\n")
+				"--trace=", "--trace=$WORK/", "--schedule=", "--schedule=$WORK/", "--output=", "--output=$WORK/").Replace(line)
+			line = strings.TrimSpace(line)
+			if !strings.HasPrefix(line, "varq ") { // sacct's side of a pipe
+				script.WriteString("cp sacct.txt stdin\n")
+				continue
+			}
+			script.WriteString(line + "\n")
+			if !strings.HasPrefix(line, "varq trace ") { // which tells what it found
+				script.WriteString("! stderr .\n")
+			}
 			count++
 		}
 		for _, sub := range cmd.Commands() {

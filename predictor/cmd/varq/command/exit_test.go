@@ -34,11 +34,16 @@ func TestExitCodes(t *testing.T) {
 		"simulate":                             ExitUsage,
 		"simulate compare --reservations=hard": ExitUsage,
 		"simulate --trace=/nowhere.swf":        ExitFailed,
+		"trace":                                ExitFailed,
+		"trace /nowhere.txt":                   ExitFailed,
+		"trace --output=log.txt":               ExitUsage,
+		"trace --procs=0":                      ExitUsage,
 		"status -u root":                       ExitFailed,
 		"status --endpoint=unix:///nowhere/at": ExitFailed,
 	} {
 		var stdout, stderr bytes.Buffer
 		got := Run(strings.Fields(line), Env{
+			Stdin:  strings.NewReader(""),
 			Stdout: &stdout,
 			Stderr: &stderr,
 			Getenv: func(name string) string {

@@ -1,0 +1,155 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/varq-project/varq/predictor/accounting/sacct"
+	"github.com/varq-project/varq/predictor/trace"
+)
+
+// traceFlags say what becomes of sacct's output.
+type traceFlags struct {
+	output string
+	procs  int32
+}
+
+func newTrace(env *Env) *cobra.Command {
+	f := &traceFlags{}
+	cmd := &cobra.Command{
+		Use:   "trace [options] [FILE]",
+		Short: "Make a log for simulate out of Slurm's accounting",
+		Long: `Trace reads what sacct printed, from FILE or standard input, and writes the jobs
+as a log in the Standard Workload Format, which 'varq simulate' replays: each
+submitted when it could have started. Users, accounts and jobs have numbers there,
+and no names; partitions and QOS keep theirs. What the log leaves out is counted
+on standard error.
+
+Sacct's own local times are read too, but in autumn an hour comes twice: set
+SLURM_TIME_FORMAT. In a script, set -o pipefail, lest sacct fail unseen.`,
+		Example: `  SLURM_TIME_FORMAT=%s sacct -aXDP -S now-90days -o \
+    ` + strings.Join(sacct.Fields, ",") + ` |
+    varq trace --output=site.swf.gz
+  varq simulate compare --trace=site.swf.gz`,
+		Args: oneFile,
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.output, "output", "", "write the log into `FILE`.swf or .swf.gz, not to standard output")
+	flags.Int32Var(&f.procs, "procs", 0, "`processors` of the machine (default: the most that the log's jobs used at once)")
+	_ = cmd.MarkFlagFilename("output", "swf", "gz")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		switch {
+		case cmd.Flags().Changed("procs") && f.procs < 1:
+			return usageError{cmd.CommandPath(), fmt.Errorf("--procs: %d is not a number of processors", f.procs)}
+		case cmd.Flags().Changed("output") && !strings.HasSuffix(strings.TrimSuffix(f.output, ".gz"), ".swf"):
+			return usageError{cmd.CommandPath(), fmt.Errorf("--output: the name %q must end in .swf or .swf.gz", f.output)}
+		case len(args) == 0 && isTerminal(env.Stdin):
+			return usageError{cmd.CommandPath(), errors.New("where is sacct's output? Give a file, or let sacct write into a pipe")}
+		case len(args) == 0:
+			return env.trace(cmd.Context(), "standard input", env.Stdin, f)
+		}
+		file, err := os.Open(args[0])
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		return env.trace(cmd.Context(), filepath.Base(args[0]), file, f)
+	}
+	return cmd
+}
+
+// oneFile accepts one argument, or none.
+func oneFile(cmd *cobra.Command, args []string) error {
+	if len(args) <= 1 {
+		return nil
+	}
+	return usageError{cmd.CommandPath(), fmt.Errorf("%q is one too many: one file at a time", args[1])}
+}
+
+// isTerminal reports whether somebody would have to type what r reads, or r is
+// /dev/null.
+func isTerminal(r io.Reader) bool {
+	file, ok := r.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// trace turns sacct's output into a log.
+func (e *Env) trace(ctx context.Context, name string, in io.Reader, f *traceFlags) error {
+	finish := func(write func(io.Writer) error) error { return write(e.Stdout) }
+	discard := func() error { return nil }
+	if f.output != "" {
+		file, err := trace.CreateFile(f.output)
+		if err != nil {
+			return fmt.Errorf("--output: %w", err)
+		}
+		finish, discard = file.Finish, file.Discard
+	}
+	log, err := trace.FromSlurm(interruptible(ctx, sacct.Records(name, in, e.Zone)))
+	if err == nil && log.Ran == 0 {
+		err = fmt.Errorf("%s: no job that has run, and ended", name)
+	}
+	if err != nil {
+		return errors.Join(err, discard())
+	}
+	procs := int64(f.procs)
+	if procs == 0 {
+		procs = log.Peak
+	}
+	if err := finish(func(w io.Writer) error { return log.Write(w, procs) }); err != nil {
+		return err
+	}
+	e.tellTrace(log, f.procs > 0)
+	return nil
+}
+
+// tellTrace says what the log does not.
+func (e *Env) tellTrace(log *trace.SlurmLog, knowsProcs bool) {
+	for _, left := range []struct {
+		jobs int
+		what string
+	}{
+		{log.Cancelled, "ended without having run, in the log as cancelled"},
+		{log.Pending, "left out, still pending"},
+		{log.Running, "left out, still running"},
+		{log.Odd, "left out, without processors or with times that contradict one another"},
+	} {
+		if left.jobs > 0 {
+			fmt.Fprintf(e.Stderr, "varq: %s: %s\n", left.what, thousands(left.jobs))
+		}
+	}
+	if !knowsProcs {
+		fmt.Fprintf(e.Stderr, "varq: processors of the machine, the most that were in use at once: %s; --procs overrides that\n",
+			thousands(int(log.Peak)))
+	}
+}
+
+// interruptible yields the same, until ctx ends: half of what sacct wrote is no
+// log.
+func interruptible[T any](ctx context.Context, all iter.Seq2[T, error]) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for v, err := range all {
+			if ctx.Err() != nil {
+				break
+			}
+			if !yield(v, err) {
+				return
+			}
+		}
+		if ctx.Err() != nil {
+			var none T
+			yield(none, errInterrupted)
+		}
+	}
+}
