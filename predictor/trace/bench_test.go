@@ -7,7 +7,9 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/varq-project/varq/predictor/accounting/sacct"
 	"github.com/varq-project/varq/predictor/sched"
+	"github.com/varq-project/varq/predictor/workload"
 )
 
 const benchLines = 100_000
@@ -68,4 +70,26 @@ func BenchmarkJobs(b *testing.B) {
 			b.ReportMetric(benchLines*float64(b.N)/b.Elapsed().Seconds(), "lines/s")
 		})
 	}
+}
+
+// BenchmarkFromSlurm takes in 100,000 jobs, and tells the bytes allocated for each.
+func BenchmarkFromSlurm(b *testing.B) {
+	const n = 100_000
+	jobs := func(yield func(sacct.Record, error) bool) {
+		for i := range int64(n) {
+			job := sacct.Record{Job: workload.Job{ID: i, Submit: 1e9 + i, Start: 1e9 + i + i*i%5000, State: workload.Completed}}
+			job.User, job.Limit, job.CPUs = "user", 3600, int32(1+i%64)
+			job.End = job.Start + i*i%3600
+			if !yield(job, nil) {
+				return
+			}
+		}
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if log, err := FromSlurm(jobs); err != nil || log.Ran != n {
+			b.Fatal(log, err)
+		}
+	}
+	b.ReportMetric(n*float64(b.N)/b.Elapsed().Seconds(), "jobs/s")
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// SlurmLog is the past of a Slurm cluster, to be written as a log. It keeps 80
+// SlurmLog is the past of a Slurm cluster, to be written as a log. It keeps 72
 // bytes of each job.
 type SlurmLog struct {
 	// Ran is how many jobs ran, and Cancelled how many others ended in the queue;
@@ -123,7 +123,7 @@ func status(s workload.State) int8 {
 // of the largest job. It takes O(n log n).
 func peak(rows []slurmRow) int64 {
 	type change struct{ at, procs int64 }
-	var changes []change
+	changes := make([]change, 0, 2*len(rows))
 	var most int64
 	for i := range rows {
 		r := &rows[i]

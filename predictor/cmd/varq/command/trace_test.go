@@ -1,0 +1,27 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestTraceInterrupted: sacct, interrupted with varq, ends as if it had written
+// everything.
+func TestTraceInterrupted(t *testing.T) {
+	dir := t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	env := Env{Zone: time.UTC}
+	err := env.trace(ctx, "sacct", strings.NewReader(sacctOutput), &traceFlags{output: filepath.Join(dir, "site.swf")})
+	if !errors.Is(err, errInterrupted) {
+		t.Errorf("an interrupted command ends in %v", err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("it leaves %v, %v", left, err)
+	}
+}
