@@ -2,6 +2,7 @@ package command
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -53,10 +54,16 @@ varqd nor Slurm takes part. 'varq simulate compare' tells what reservations do.
 			return usage(err)
 		}
 		trials := []*trial{t}
+		if f.plot != "" && t.share() > 0 {
+			// To see the difference, the same jobs without.
+			trials = append(trials, &trial{Reservations: "none"})
+			s.scenario.Aside = t.share()
+		}
 		if err := env.run(cmd.Context(), s, trials, *schedule); err != nil {
 			return err
 		}
 		if f.plot != "" {
+			slices.Reverse(trials)
 			if err := draw(f.plot, s.setting, trials); err != nil {
 				return fmt.Errorf("--plot: %w", err)
 			}
@@ -91,7 +98,7 @@ func addSimulation(cmd *cobra.Command) *simulationFlags {
 	flags := cmd.Flags()
 	flags.StringVar(&f.policy, "policy", policies[0].Name, "`order` of the queue: fcfs, first come first served; lwf, least work first")
 	flags.StringVar(&f.backfill, "backfill", backfills[0].String(), "`which` jobs may overtake: conservative, those that delay nobody; easy, not the first; none")
-	flags.StringVar(&f.plot, "plot", "", "draw the load and the waits into the folder `DIR`")
+	flags.StringVar(&f.plot, "plot", "", "draw the load and the waits, with reservations and without, into the folder `DIR`")
 	flags.BoolVar(&f.json, "json", false, "show the result in JSON: times and durations in seconds")
 	_ = cmd.MarkFlagDirname("plot")
 	for flag, names := range map[string][]string{"policy": namesOf(policies, orderName), "backfill": namesOf(backfills, sched.Backfill.String)} {
