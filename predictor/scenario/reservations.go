@@ -24,11 +24,12 @@ type VARQ struct {
 	Share float64 // of the jobs
 	Prob  float64 // success probability asked for
 	// Every is the interval of the deadlines in seconds: a job asks for the next
-	// multiple of it after its submission (VARQ 2007, section 4.4).
+	// multiple of it after its submission (VARQ 2007, section 4.4). At least 1.
 	Every int64
 	// BestEffort lets the work start with the job, and not at the deadline.
 	BestEffort bool
 	// Replan is how often a pending reservation is looked at again, in seconds;
-	// 0: never.
+	// 0: never. varqd does so every few seconds. Here each look plans up to
+	// Every/30 submissions anew, and most of a simulation's time goes there.
 	Replan int64
 }

@@ -67,9 +67,6 @@ func (r *run) submit(job *sched.Job) {
 	}
 	r.jobs++
 	r.last = job.Submit
-	if r.watch.Submitted != nil {
-		r.watch.Submitted(r.jobs)
-	}
 	j := r.job()
 	*j = *job
 	r.sim.Advance(j.Submit)
@@ -176,7 +173,7 @@ func (r *run) Ended(now int64, j *sched.Job) {
 	if c != nil {
 		delete(r.chosen, j)
 	}
-	if r.Estimator != nil {
+	if r.Estimator != nil && (c == nil || c.promise == nil) {
 		r.Estimator.Learn(j)
 	}
 	if r.watch.Ended != nil {

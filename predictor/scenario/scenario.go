@@ -28,7 +28,9 @@ type Scenario struct {
 	// of jobs go by; nil: as many nodes as processors, in one partition.
 	Request func(*sched.Job) workload.Request
 	// Estimator, if not nil, predicts run times, which jobs are then planned with
-	// instead of their limits. Hard reservations need Restart then.
+	// instead of their limits, but for those with VARQ's promises: how long they
+	// hold their processors is not theirs to tell. Hard reservations need Restart
+	// then.
 	Estimator Estimator
 }
 
@@ -37,22 +39,25 @@ type Estimator interface {
 	// Estimate returns the predicted run time of a job that is submitted, seconds;
 	// false if nothing is known of its like.
 	Estimate(j *sched.Job) (seconds int64, ok bool)
-	// Learn takes in a job that has ended.
+	// Learn takes in a job that has ended, unless it was promised a start: it ran
+	// for longer than its work.
 	Learn(j *sched.Job)
 }
 
 // Watch is told what goes on. Its functions may be nil.
 type Watch struct {
-	// Submitted is called whenever another job has come: how many there were.
-	Submitted func(jobs int)
-	// Ended is called with every job that has ended. The job is not the watch's
-	// to keep.
+	// Ended is called with every job that has ended, as the cluster saw it: one
+	// with VARQ's promise came when it joined the queue, and its limit and run
+	// time contain the time that it held its processors before its work. The job
+	// is not the watch's to keep.
 	Ended func(*sched.Job)
 }
 
 // Run simulates the scenario until the last of the jobs, which come in the order
-// of their submission, has ended. Its only error is the jobs' own. It takes
-// memory for the jobs that are in the system, and 4 bytes for each that has been.
+// of their submission, has ended. Its only error is the jobs' own. It panics if
+// the cluster makes no sense, or a job that is larger than it, or not in order.
+// It takes memory for the jobs that are in the system, and 4 bytes for each that
+// has been.
 func (s *Scenario) Run(jobs iter.Seq2[sched.Job, error], w Watch) (*Result, error) {
 	r := newRun(s, w)
 	for j, err := range jobs {

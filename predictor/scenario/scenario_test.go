@@ -93,22 +93,6 @@ func TestSeriesStaysShort(t *testing.T) {
 	}
 }
 
-func TestHardReservationsAreKept(t *testing.T) {
-	for _, backfill := range []sched.Backfill{sched.NoBackfill, sched.EASY, sched.Conservative, sched.Timeline} {
-		for _, restart := range []*sched.Restart{nil, {A: .8, B: -.2}} {
-			r := simulate(t, Scenario{Procs: 64, Backfill: backfill, Seed: 7,
-				Reservations: Reservations{Hard: &Hard{Share: .2, Ahead: 7200, Protected: .5, Restart: restart}}}, busy(3000))
-			// A reservation that misses its start makes the scheduler panic.
-			if r.Hard.Jobs < 500 || r.Hard.Jobs > 700 || r.Hard.Exact == 0 || r.All.Jobs+r.Hard.Jobs != r.Jobs {
-				t.Errorf("%v: %+v of %d", backfill, r.Hard, r.Jobs)
-			}
-			if restart == nil && r.Stops > 0 {
-				t.Errorf("%v: %d stops", backfill, r.Stops)
-			}
-		}
-	}
-}
-
 func TestVARQ(t *testing.T) {
 	jobs := busy(8000)
 	plain := simulate(t, Scenario{Procs: 64, Backfill: sched.EASY, Seed: 3, Aside: .1}, jobs)
@@ -168,13 +152,10 @@ func TestSameSeedSameResult(t *testing.T) {
 }
 
 func TestWatch(t *testing.T) {
-	submitted, ended := 0, 0
+	ended := 0
 	s := Scenario{Procs: 64}
-	if _, err := s.Run(each(busy(100)), Watch{
-		Submitted: func(n int) { submitted = n },
-		Ended:     func(*sched.Job) { ended++ },
-	}); err != nil || submitted != 100 || ended != 100 {
-		t.Errorf("%d submitted, %d ended, %v", submitted, ended, err)
+	if _, err := s.Run(each(busy(100)), Watch{Ended: func(*sched.Job) { ended++ }}); err != nil || ended != 100 {
+		t.Errorf("%d ended, %v", ended, err)
 	}
 }
 

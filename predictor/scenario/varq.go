@@ -67,6 +67,7 @@ func (r *run) reserve(j *sched.Job) {
 	request.Job = answer.Job
 	p := &promise{Request: request, Submission: trajectory.Submission{Begin: answer.Plan.Begin, Limit: answer.Plan.Limit}}
 	r.chosen[j] = &reservation{promise: p}
+	j.Estimate = 0 // which knows nothing of the time that the job will hold
 	r.await(j, p)
 	if v.Replan > 0 {
 		r.sim.Call(now+v.Replan, func(now int64) { r.replan(now, j, p) })

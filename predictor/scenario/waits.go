@@ -39,20 +39,21 @@ func (w *waits) result() Waits {
 	result := Waits{
 		Jobs:        n,
 		Mean:        w.sum / float64(n),
-		Median:      w.quantile(.5),
-		P95:         w.quantile(.95),
-		Max:         w.quantile(1),
+		Median:      w.percentile(50),
+		P95:         w.percentile(95),
+		Max:         w.percentile(100),
 		Slowdown:    w.slowdown / float64(n),
 		Percentiles: make([]int64, 101),
 	}
 	for i := range result.Percentiles {
-		result.Percentiles[i] = w.quantile(float64(i) / 100)
+		result.Percentiles[i] = w.percentile(i)
 	}
 	return result
 }
 
-// quantile returns the least wait that a share q of the jobs did not exceed.
-func (w *waits) quantile(q float64) int64 {
-	i := int(math.Ceil(q*float64(len(w.seconds)))) - 1
-	return int64(w.seconds[max(0, i)])
+// percentile returns the least of the sorted waits that so many per cent of the
+// jobs did not exceed.
+func (w *waits) percentile(percent int) int64 {
+	rank := (percent*len(w.seconds) + 99) / 100
+	return int64(w.seconds[max(1, rank)-1])
 }
