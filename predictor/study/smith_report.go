@@ -334,7 +334,7 @@ func smithDifferences(o Options) []string {
 		"Jobs that can be restarted are planned with run times predicted from similar jobs by a fixed list of templates, where the paper's authors had searched the best for each log. The a of each row is the one that is best in the mean over everything.",
 		"Waits are those of the jobs that never reserve, the same ones with and without reservations. The paper does not say whether it compares the same jobs.",
 		"The means are those of every combination of log, order, backfilling and share; confidence intervals are over the random choice of the jobs that reserve, on the same logs.",
-		"VARQ's reservations are asked for with deadlines every two hours, and so as far ahead in the mean as the hard ones; what they were not promised joins the queue.",
+		"VARQ's reservations are asked for with deadlines every two hours, and so as far ahead in the mean as the hard ones; what they were not promised joins the queue. A plan is not made anew until its job is submitted.",
 	}
 	if o.Quick {
 		d = append(d, fmt.Sprintf("Quick: only the first %d jobs of each log.", smithQuickJobs))
