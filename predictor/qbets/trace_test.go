@@ -2,21 +2,20 @@ package qbets_test
 
 import (
 	"cmp"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/varq-project/varq/predictor/accounting/swf"
 	"github.com/varq-project/varq/predictor/qbets"
 	"github.com/varq-project/varq/predictor/workload"
+	"github.com/varq-project/varq/test/archive"
 )
 
 // TestTrace lives through a real log, SDSC-SP2: at each submission it bounds the
 // wait from what has started by then. The first tenth is warm-up. A bound that
 // knows nothing of the queue's present state is granted .02.
 func TestTrace(t *testing.T) {
-	jobs := readTrace(t, "SDSC-SP2-1998-4.2-cln.swf.gz")
+	jobs := readTrace(t, "SDSC-SP2-1998")
 	starts := slices.Clone(jobs)
 	slices.SortStableFunc(starts, func(a, b workload.Job) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.ID, b.ID))
@@ -51,20 +50,10 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// readTrace returns a log's jobs that started, by submission. It skips the test
-// when there is no such log in the folder VARQ_TRACES names, or else in
-// ../shared/traces as seen from the repository's root.
+// readTrace returns a log's jobs that started, by submission.
 func readTrace(t *testing.T, name string) []workload.Job {
 	t.Helper()
-	folder := os.Getenv("VARQ_TRACES")
-	if folder == "" {
-		folder = filepath.Join("..", "..", "..", "shared", "traces")
-	}
-	path := filepath.Join(folder, name)
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("no log of that name (set VARQ_TRACES to its folder): %v", err)
-	}
-	log, err := swf.Open(path)
+	log, err := swf.Open(archive.Log(t, name))
 	if err != nil {
 		t.Fatal(err)
 	}

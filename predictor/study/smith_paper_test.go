@@ -1,27 +1,12 @@
 package study
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/varq-project/varq/predictor/trace"
+	"github.com/varq-project/varq/test/archive"
 )
-
-// realLogs returns the folder that VARQ_TRACES names, or else ../shared/traces as
-// seen from the repository's root. Without it the test is skipped.
-func realLogs(t *testing.T) Traces {
-	t.Helper()
-	folder := os.Getenv("VARQ_TRACES")
-	if folder == "" {
-		folder = filepath.Join("..", "..", "..", "shared", "traces")
-	}
-	if _, err := os.Stat(folder); err != nil {
-		t.Skipf("no logs (set VARQ_TRACES to their folder): %v", err)
-	}
-	return trace.Folder(folder)
-}
 
 // outcomes runs the cases of a study that use takes.
 func outcomes(t *testing.T, s Study, o Options, use func(Case) bool) []Outcome {
@@ -54,7 +39,7 @@ func TestSmithPaper(t *testing.T) {
 	if testing.Short() {
 		t.Skip("replays logs: not in short mode")
 	}
-	o := Options{Quick: true, Seeds: 1, Traces: realLogs(t)}
+	o := Options{Quick: true, Seeds: 1, Traces: trace.Folder(archive.Folder(t))}
 	r := smithReport{seeds: o.Seeds, results: resultsOf(outcomes(t, Smith{}, o, func(c Case) bool {
 		return strings.HasSuffix(c.Name, " none 20%")
 	}))}

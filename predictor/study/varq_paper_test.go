@@ -1,6 +1,11 @@
 package study
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/varq-project/varq/predictor/trace"
+	"github.com/varq-project/varq/test/archive"
+)
 
 // TestVARQPaper finds what Table 4 of VARQ (2007) tells in the beginning of
 // DataStar's log: promises are at least what was asked for, the more is asked the
@@ -9,7 +14,7 @@ func TestVARQPaper(t *testing.T) {
 	if testing.Short() {
 		t.Skip("replays a log: not in short mode")
 	}
-	o := Options{Quick: true, Seeds: 1, Traces: realLogs(t)}
+	o := Options{Quick: true, Seeds: 1, Traces: trace.Folder(archive.Folder(t))}
 	paper := varqMachines[0]
 	few, more, nearlyAll := varqCells[0], varqCells[2], varqCells[7]
 	r := resultsOf(outcomes(t, VARQ{}, o, func(c Case) bool {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/varq-project/varq/predictor/study"
+	"github.com/varq-project/varq/test/archive"
 )
 
 var _ study.Traces = Folder("")
@@ -61,13 +62,7 @@ func TestFolder(t *testing.T) {
 
 // TestArchive streams the archive's own logs, whole.
 func TestArchive(t *testing.T) {
-	dir := os.Getenv("VARQ_TRACES")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "shared", "traces")
-	}
-	if _, err := os.Stat(dir); err != nil {
-		t.Skipf("no traces: set VARQ_TRACES to a folder of the archive's logs (%v)", err)
-	}
+	dir := archive.Folder(t)
 	for _, c := range []struct {
 		name       string
 		procs      int32

@@ -2,34 +2,18 @@ package walltime
 
 import (
 	"cmp"
-	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/varq-project/varq/predictor/accounting/swf"
 	"github.com/varq-project/varq/predictor/sched"
+	"github.com/varq-project/varq/test/archive"
 )
-
-// archive returns the path of a log of the archive.
-func archive(t testing.TB, name string) string {
-	dir := os.Getenv("VARQ_TRACES")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "shared", "traces")
-	}
-	found, err := filepath.Glob(filepath.Join(dir, name+"*.swf.gz"))
-	if err != nil || len(found) == 0 {
-		t.Skipf("no %s in %s: set VARQ_TRACES to a folder of the archive's logs", name, dir)
-	}
-	return found[0]
-}
 
 // lived returns a log's jobs with the times at which they really started and
 // ended; those that asked for no time have the longest run of the log as limit.
 func lived(t testing.TB, name string, most int) []sched.Job {
-	log, err := swf.Open(archive(t, name))
+	log, err := swf.Open(archive.Log(t, name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +21,7 @@ func lived(t testing.TB, name string, most int) []sched.Job {
 	var jobs []sched.Job
 	var longest int64
 	for r, err := range log.Records() {
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err != nil {
 			t.Fatal(err)
 		}
 		if !r.Ran() || r.Wait < 0 || r.Procs <= 0 {

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/varq-project/varq/predictor/workload"
+	"github.com/varq-project/varq/test/archive"
 )
 
 const sample = `; Version: 2.2
@@ -182,13 +183,7 @@ func TestGzip(t *testing.T) {
 
 // The archive's own logs, as many jobs as their README says.
 func TestArchive(t *testing.T) {
-	dir := os.Getenv("VARQ_TRACES")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "..", "shared", "traces")
-	}
-	if _, err := os.Stat(dir); err != nil {
-		t.Skipf("no traces: set VARQ_TRACES to a folder of the archive's logs (%v)", err)
-	}
+	dir := archive.Folder(t)
 	for name, want := range map[string]int{
 		"SDSC-DS-2004-2.1-cln": 96069, "KTH-SP2-1996-2.1-cln": 28476, "SDSC-Par-1996-3.1-cln": 32135, "NASA-iPSC-1993-3.1-cln": 18239,
 	} {
