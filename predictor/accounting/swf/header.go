@@ -23,11 +23,12 @@ type Header struct {
 	Notice []string
 }
 
-// maxNotice is the number of header lines kept, and maxHeaderLine the number of
-// bytes of each.
+// maxNotice is the number of header lines kept, maxHeaderLine the number of bytes
+// of each, and maxName that of a name.
 const (
 	maxNotice     = 10_000
 	maxHeaderLine = 1000
+	maxName       = 200
 )
 
 // add takes in one comment line, without its semicolon. Headers are written
@@ -42,9 +43,9 @@ func (h *Header) add(line string) {
 	}
 	switch key {
 	case "Computer":
-		h.Computer = cmp.Or(h.Computer, value)
+		h.Computer = cmp.Or(h.Computer, cutName(value))
 	case "Installation":
-		h.Installation = cmp.Or(h.Installation, value)
+		h.Installation = cmp.Or(h.Installation, cutName(value))
 	case "UnixStartTime":
 		h.UnixStartTime = leadingNumber(value)
 	case "MaxNodes":
@@ -101,7 +102,11 @@ func addName(list *map[int64]string, value string) {
 	}
 	name := ""
 	if len(fields) > 1 {
-		name = strings.TrimRight(fields[1], ",")
+		name = strings.TrimRight(cutName(fields[1]), ",")
 	}
 	(*list)[number] = name
 }
+
+// cutName returns the beginning of a name that is too long: one that just fits
+// into its line would not when the line is written anew.
+func cutName(s string) string { return strings.TrimSpace(s[:min(len(s), maxName)]) }

@@ -79,6 +79,7 @@ func TestWriter(t *testing.T) {
 func FuzzWriter(f *testing.F) {
 	f.Add([]byte(sample))
 	f.Add([]byte("; Queue: 3 \n; Queue: 999 a:b, c\n;MaxProcs:7x\n;\n;;\n1 0 1 1 1 1.5 1 1 1 1 1\n; late: 1\n"))
+	f.Add([]byte(";Partition:0 " + strings.Repeat("n", maxHeaderLine)))
 	f.Fuzz(func(t *testing.T, log []byte) {
 		r, err := NewReader("fuzz", bytes.NewReader(log))
 		if err != nil {
