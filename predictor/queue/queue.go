@@ -1,0 +1,119 @@
+// Package queue keeps what is known of a cluster's queue at a moment: which jobs
+// wait, in which order they came, and which run since when. It is told of events,
+// live or from a log, and forecasters look at it. Times are Unix seconds.
+package queue
+
+import (
+	"iter"
+
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// Queue is the jobs that wait and run. The zero Queue is empty.
+// Looking at it changes nothing and may be done at the same time.
+type Queue struct {
+	jobs             map[int64]*Job
+	pending, running list
+}
+
+// Job is a job of the queue. Its End is 0 and its State Pending or Running.
+type Job struct {
+	workload.Job
+	in         *list
+	prev, next *Job
+}
+
+// Submit takes in a job that waits: from now on it could start. A job that is
+// known already is taken anew, in its old place while it waits.
+func (q *Queue) Submit(j workload.Job) *Job {
+	old := q.jobs[j.ID]
+	if old != nil && old.in == &q.pending {
+		j.State = workload.Pending
+		old.Job = j
+		return old
+	}
+	q.Remove(j.ID)
+	j.Start, j.End, j.State = 0, 0, workload.Pending
+	return q.add(&q.pending, j)
+}
+
+// Start lets a job run since j.Start, whether it was known or not.
+func (q *Queue) Start(j workload.Job) *Job {
+	q.Remove(j.ID)
+	j.End, j.State = 0, workload.Running
+	return q.add(&q.running, j)
+}
+
+func (q *Queue) add(l *list, j workload.Job) *Job {
+	if q.jobs == nil {
+		q.jobs = make(map[int64]*Job)
+	}
+	job := &Job{Job: j}
+	q.jobs[j.ID] = job
+	l.push(job)
+	return job
+}
+
+// Remove takes out a job that has ended or was cancelled, and returns it, or nil
+// if it is not known.
+func (q *Queue) Remove(id int64) *Job {
+	j := q.jobs[id]
+	if j != nil {
+		j.in.remove(j)
+		delete(q.jobs, id)
+	}
+	return j
+}
+
+// Job returns a job, or nil if it neither waits nor runs.
+func (q *Queue) Job(id int64) *Job { return q.jobs[id] }
+
+// Pending yields the jobs that wait, in the order in which they came.
+func (q *Queue) Pending() iter.Seq[*Job] { return q.pending.all() }
+
+// Running yields the jobs that run, in the order in which they were told.
+func (q *Queue) Running() iter.Seq[*Job] { return q.running.all() }
+
+// Len returns how many jobs wait and how many run.
+func (q *Queue) Len() (pending, running int) { return q.pending.n, q.running.n }
+
+// list is a doubly linked list.
+type list struct {
+	first, last *Job
+	n           int
+}
+
+func (l *list) push(j *Job) {
+	j.in, j.prev, j.next = l, l.last, nil
+	if l.last == nil {
+		l.first = j
+	} else {
+		l.last.next = j
+	}
+	l.last = j
+	l.n++
+}
+
+func (l *list) remove(j *Job) {
+	if j.prev == nil {
+		l.first = j.next
+	} else {
+		j.prev.next = j.next
+	}
+	if j.next == nil {
+		l.last = j.prev
+	} else {
+		j.next.prev = j.prev
+	}
+	l.n--
+}
+
+func (l *list) all() iter.Seq[*Job] {
+	return func(yield func(*Job) bool) {
+		for j := l.first; j != nil; j = j.next {
+			if !yield(j) {
+				return
+			}
+		}
+	}
+}

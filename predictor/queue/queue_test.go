@@ -1,0 +1,71 @@
+package queue
+
+import (
+	"iter"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// naive keeps plain slices.
+type naive struct{ pending, running []int64 }
+
+func (n *naive) remove(id int64) {
+	is := func(x int64) bool { return x == id }
+	n.pending, n.running = slices.DeleteFunc(n.pending, is), slices.DeleteFunc(n.running, is)
+}
+
+func ids(jobs iter.Seq[*Job]) (list []int64) {
+	for j := range jobs {
+		list = append(list, j.ID)
+	}
+	return list
+}
+
+func TestAgainstSlices(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 1))
+	var q Queue
+	var n naive
+	for range 20_000 {
+		j := workload.Job{ID: random.Int64N(40), Submit: 1, Start: 7}
+		switch random.IntN(3) {
+		case 0:
+			q.Submit(j)
+			if !slices.Contains(n.pending, j.ID) {
+				n.remove(j.ID)
+				n.pending = append(n.pending, j.ID)
+			}
+		case 1:
+			q.Start(j)
+			n.remove(j.ID)
+			n.running = append(n.running, j.ID)
+		case 2:
+			known := q.Job(j.ID)
+			if q.Remove(j.ID) != known || q.Job(j.ID) != nil {
+				t.Fatalf("job %d is still there", j.ID)
+			}
+			n.remove(j.ID)
+		}
+		if got := ids(q.Pending()); !slices.Equal(got, n.pending) {
+			t.Fatalf("pending %v, want %v", got, n.pending)
+		}
+		if got := ids(q.Running()); !slices.Equal(got, n.running) {
+			t.Fatalf("running %v, want %v", got, n.running)
+		}
+		if pending, running := q.Len(); pending != len(n.pending) || running != len(n.running) {
+			t.Fatalf("Len = %d, %d, want %d, %d", pending, running, len(n.pending), len(n.running))
+		}
+	}
+}
+
+func TestStates(t *testing.T) {
+	var q Queue
+	if j := q.Submit(workload.Job{ID: 1, Start: 5, End: 6}); j.State != workload.Pending || j.Start != 0 || j.End != 0 {
+		t.Errorf("waits: %+v", j.Job)
+	}
+	if j := q.Start(workload.Job{ID: 1, Start: 5, End: 6}); j.State != workload.Running || j.Start != 5 || j.End != 0 {
+		t.Errorf("runs: %+v", j.Job)
+	}
+}
