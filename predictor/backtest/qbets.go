@@ -1,0 +1,57 @@
+package backtest
+
+import (
+	"math"
+
+	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/qbets"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// qbetsMethod scores qbets as it stands, without a grid of delays between.
+type qbetsMethod struct {
+	*qbets.Predictor
+	asked workload.Request
+}
+
+func newQBETS() *qbetsMethod { return &qbetsMethod{Predictor: qbets.New(qbets.Options{})} }
+
+// Name implements [Method].
+func (m *qbetsMethod) Name() string { return "qbets" }
+
+// Submitted implements [forecast.Observer].
+func (m *qbetsMethod) Submitted(*workload.Job) {}
+
+// Started implements [forecast.Observer].
+func (m *qbetsMethod) Started(j *workload.Job) { m.Learn(*j) }
+
+// Ended implements [forecast.Observer].
+func (m *qbetsMethod) Ended(*workload.Job) {}
+
+// Predict implements [Method].
+func (m *qbetsMethod) Predict(q *forecast.Question) (wait, lower Prediction) {
+	m.asked = q.Request
+	if m.Bound(m.asked, .5).Sample == 0 {
+		return nil, nil
+	}
+	return m, m
+}
+
+// Quantile implements [Prediction].
+func (m *qbetsMethod) Quantile(q float64) float64 {
+	b := m.Bound(m.asked, q)
+	if !b.OK {
+		return math.Inf(1)
+	}
+	return float64(b.Seconds)
+}
+
+// Within implements [Prediction].
+func (m *qbetsMethod) Within(seconds float64) float64 {
+	var e [1]workload.Estimate
+	m.Forecast(m.asked, 0, []workload.Candidate{{Limit: m.asked.Limit, Budget: int64(seconds)}}, e[:])
+	return e[0].Prob
+}
+
+// Below implements [Prediction].
+func (m *qbetsMethod) Below(seconds float64) float64 { return m.Within(math.Ceil(seconds) - 1) }

@@ -1,0 +1,208 @@
+package backtest
+
+import (
+	"errors"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/qbets"
+	"github.com/varq-project/varq/predictor/queue"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// Options say what is scored.
+type Options struct {
+	Quantiles []float64 // in (0,1)
+	Budgets   []int64   // seconds
+	// By are the ways in which the log is split up as well.
+	By []Split
+	// Watch, if any, is called now and then with how many of the log's jobs have
+	// been asked about. An error of it ends the run.
+	Watch func(asked int) error
+}
+
+// Report is how several methods did on a log.
+type Report struct {
+	// Warmup is how many jobs, the first tenth, were asked about by nobody.
+	Warmup int `json:"warmup"`
+	Part
+	// Parts are those of all splits, split by split.
+	Parts []*Part `json:"parts,omitempty"`
+}
+
+// Part is how several methods did on the same jobs.
+type Part struct {
+	By       string  `json:"by,omitempty"`    // the Split's name; empty for a whole log
+	Value    string  `json:"value,omitempty"` // what these jobs have in common
+	Jobs     int     `json:"jobs"`
+	MeanWait float64 `json:"mean_wait"` // seconds
+	Scores   []Score `json:"scores"`    // in the order of the methods
+}
+
+// Split tells jobs apart.
+type Split struct {
+	Name string
+	// Value is what a job has in common with those it is scored with.
+	Value func(*workload.Job) string
+}
+
+// Splits are all there are.
+var Splits = []Split{
+	{"queue", func(j *workload.Job) string { return eachQueue.class(&j.Request).String() }},
+	{"month", month},
+	{"size", func(j *workload.Job) string {
+		cell := qbets.Grid{}.Class(&j.Request)
+		return qbets.Class{Unit: cell.Unit, Size: cell.Size}.String()
+	}},
+}
+
+// month is that of the submission, in UTC.
+func month(j *workload.Job) string { return time.Unix(j.Submit, 0).UTC().Format("2006-01") }
+
+// ErrNoJobs is the error of a run on a log without a job that started.
+var ErrNoJobs = errors.New("no job that started")
+
+// glance is after how many jobs Options.Watch is called.
+const glance = 256
+
+// Run lives through the jobs of a log, in any order, and scores the methods, which
+// may look at q. Each is asked about every job that starts, but for the first
+// tenth, in which all only learn.
+func Run(jobs []workload.Job, q *queue.Queue, methods []Method, o Options) (*Report, error) {
+	r := &run{options: &o, methods: methods, replies: make([]reply, len(methods))}
+	for i := range jobs {
+		if jobs[i].Start > 0 && jobs[i].End > 0 {
+			r.warmup++
+		}
+	}
+	if r.warmup == 0 {
+		return nil, ErrNoJobs
+	}
+	r.warmup /= 10
+	r.whole = r.newSums("", "")
+	for range o.By {
+		r.splits = append(r.splits, make(map[string]*sums))
+	}
+	observers := []forecast.Observer{&r.longest}
+	for _, m := range methods {
+		observers = append(observers, m)
+	}
+	Replay(jobs, q, observers, r.ask)
+	if r.err != nil {
+		return nil, r.err
+	}
+	return r.report(), nil
+}
+
+// run is a run on a log.
+type run struct {
+	options *Options
+	methods []Method
+	replies []reply // of each method, to the question at hand
+	warmup  int
+	asked   int
+	longest longest
+	whole   *sums
+	splits  []map[string]*sums // of each Split, by value
+	err     error
+}
+
+// sums adds up how the methods do on some jobs.
+type sums struct {
+	part    Part // but for the scores
+	waits   float64
+	tallies []*tally // of each method
+}
+
+func (r *run) newSums(by, value string) *sums {
+	s := &sums{part: Part{By: by, Value: value}}
+	for range r.methods {
+		s.tallies = append(s.tallies, newTally(len(r.options.Quantiles), len(r.options.Budgets)))
+	}
+	return s
+}
+
+// ask asks all methods about a job, and scores what they say.
+func (r *run) ask(j *workload.Job) {
+	if r.err != nil {
+		return
+	}
+	r.asked++
+	if watch := r.options.Watch; watch != nil && r.asked%glance == 0 {
+		r.err = watch(r.asked)
+	}
+	wait, ok := j.Wait()
+	if r.asked <= r.warmup || !ok {
+		return
+	}
+	o := outcome{wait: float64(wait), month: month(j), rank: rank(j), longest: float64(r.longest)}
+	question := forecast.Question{Request: j.Request, Now: j.Submit, Submit: j.Eligible}
+	for i, m := range r.methods {
+		predicted, lower := m.Predict(&question)
+		r.replies[i].look(predicted, lower, &o, r.options.Quantiles, r.options.Budgets)
+	}
+	r.add(r.whole, &o)
+	for i, split := range r.options.By {
+		value := split.Value(j)
+		s := r.splits[i][value]
+		if s == nil {
+			s = r.newSums(split.Name, value)
+			r.splits[i][value] = s
+		}
+		r.add(s, &o)
+	}
+}
+
+func (r *run) add(s *sums, o *outcome) {
+	s.part.Jobs++
+	s.waits += o.wait
+	for i, t := range s.tallies {
+		t.add(o, &r.replies[i], r.options.Quantiles, r.options.Budgets)
+	}
+}
+
+// rank is V of Score's randomised ranks: uniform in [0,1), the same for a job
+// whatever is scored.
+func rank(j *workload.Job) float64 {
+	return rand.New(rand.NewPCG(uint64(j.ID), uint64(j.Submit))).Float64()
+}
+
+func (r *run) report() *Report {
+	report := &Report{Warmup: r.warmup, Part: *r.part(r.whole)}
+	for _, split := range r.splits {
+		for _, value := range slices.Sorted(maps.Keys(split)) {
+			report.Parts = append(report.Parts, r.part(split[value]))
+		}
+	}
+	return report
+}
+
+func (r *run) part(s *sums) *Part {
+	part := s.part
+	if part.Jobs > 0 {
+		part.MeanWait = s.waits / float64(part.Jobs)
+	}
+	for i, t := range s.tallies {
+		part.Scores = append(part.Scores, t.score(r.methods[i].Name(), part.MeanWait, r.options.Quantiles, r.options.Budgets))
+	}
+	return &part
+}
+
+// longest is the longest wait of any job that has started.
+type longest float64
+
+// Submitted implements [forecast.Observer].
+func (l *longest) Submitted(*workload.Job) {}
+
+// Started implements [forecast.Observer].
+func (l *longest) Started(j *workload.Job) {
+	if wait, ok := j.Wait(); ok {
+		*l = max(*l, longest(wait))
+	}
+}
+
+// Ended implements [forecast.Observer].
+func (l *longest) Ended(*workload.Job) {}

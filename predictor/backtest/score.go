@@ -1,0 +1,380 @@
+package backtest
+
+import (
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/varq-project/varq/predictor/stats"
+)
+
+// Score is how one method did on a log, or on a part of it.
+//
+// A job that gets no answer, or no number for a quantile, counts there as if the
+// longest wait of any job so far had been named: the methods can then be compared
+// although they answer about different jobs, and to say nothing does not pay.
+// Only the pinball loss is about all jobs in this way. The coverage and the width
+// are about the numbers given, and the probabilities about the jobs answered.
+type Score struct {
+	Method    string          `json:"method"`
+	Jobs      int             `json:"jobs"`
+	Answered  float64         `json:"answered"` // share of the jobs
+	Quantiles []QuantileScore `json:"quantiles"`
+	Budgets   []BudgetScore   `json:"budgets"`
+	// CalibrationError is the expected calibration error of the probabilities for
+	// all budgets together: the mean distance, over the bins of Reliability and
+	// weighted by their counts, from the mean probability to the share that came
+	// true.
+	CalibrationError float64 `json:"calibration_error"`
+	// Reliability has the bins that are not empty.
+	Reliability []Bin `json:"reliability"`
+	// Promises is nil for a method that makes none.
+	Promises []PromiseScore `json:"promises,omitempty"`
+	// Months has the coverage of each month in which jobs were submitted.
+	Months []Month `json:"months"`
+}
+
+// QuantileScore is how well one quantile was forecast.
+type QuantileScore struct {
+	Quantile float64 `json:"quantile"`
+	// Coverage is the share of the waits that did not exceed the quantile, of those
+	// for which it was a number. A wait that the forecast gave a probability of its
+	// own, 0 s for instance, has the randomised rank u = F(w-) + V (F(w) - F(w-)),
+	// with V uniform in [0,1), and counts if u is at most the quantile: so an exact
+	// forecast has an exact coverage, whatever its ties.
+	Coverage Proportion `json:"coverage"`
+	// Plain is the same with all ties counted.
+	Plain Proportion `json:"plain"`
+	// Pinball is the mean loss, seconds: that of a forecast x of the q-quantile is
+	// q (w-x) for a wait w of x or more and (1-q) (x-w) otherwise. Relative is the
+	// same in parts of the mean wait; nil if that is 0.
+	Pinball  float64  `json:"pinball"`
+	Relative *float64 `json:"relative"`
+	// Width is the median of (x+60)/(w+60), within half a percent.
+	Width float64 `json:"width"`
+	// SteadyMonths is the share of the months with BusyMonth jobs or more whose
+	// coverage is within .05 of the quantile; nil if there is none.
+	SteadyMonths *float64 `json:"steady_months"`
+}
+
+// BudgetScore is how well the probability of starting within a budget was forecast.
+type BudgetScore struct {
+	Budget int64   `json:"budget"` // seconds
+	Brier  float64 `json:"brier"`  // mean squared distance from what came true
+	// BaseRate is the share of the same jobs that started within the budget, and
+	// Skill by how much of it the Brier score is better than that of forecasting the
+	// base rate each time; nil if that is perfect.
+	BaseRate float64  `json:"base_rate"`
+	Skill    *float64 `json:"skill"`
+}
+
+// Bin is what came true of the probabilities in a twentieth of [0,1].
+type Bin struct {
+	Count int     `json:"count"`
+	Mean  float64 `json:"mean"` // of the probabilities
+	True  float64 `json:"true"` // share that came true
+}
+
+// PromiseScore is how promises were kept: of all jobs and budgets with a lower
+// bound on the probability that is at least Prob, the share that came true.
+type PromiseScore struct {
+	Prob float64    `json:"prob"`
+	Kept Proportion `json:"kept"`
+}
+
+// Month is the jobs that were submitted in one month, in UTC.
+type Month struct {
+	Month    string    `json:"month"` // 2006-01
+	Jobs     int       `json:"jobs"`
+	Coverage []float64 `json:"coverage"` // of each quantile; 0 where it was never a number
+}
+
+// Proportion is a share with its 95 % confidence interval (Clopper and Pearson's),
+// as if each were independent of the others.
+type Proportion struct {
+	Of    int     `json:"of"`
+	Share float64 `json:"share"`
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+}
+
+// BusyMonth is from how many jobs on a month's coverage is looked at.
+const BusyMonth = 100
+
+// bins is how many bins Reliability has at most, and promised the probabilities at
+// which promises are looked at.
+const bins = 20
+
+var promised = [...]float64{.5, .75, .95}
+
+// outcome is what became of a job.
+type outcome struct {
+	wait    float64 // seconds
+	month   string
+	rank    float64 // V
+	longest float64 // wait of any job that had started when it was submitted
+}
+
+// reply is what a method said of a job, as far as it is scored.
+type reply struct {
+	answered  bool
+	quantiles []float64
+	covered   []bool
+	within    []float64 // for each budget
+	lower     []float64 // the same of the lower bound; empty without one
+}
+
+// look fills r with what wait and lower say.
+func (r *reply) look(wait, lower Prediction, o *outcome, quantiles []float64, budgets []int64) {
+	*r = reply{wait != nil, r.quantiles[:0], r.covered[:0], r.within[:0], r.lower[:0]}
+	if wait == nil {
+		return
+	}
+	rank := math.NaN() // u, once it is needed
+	for _, q := range quantiles {
+		x := wait.Quantile(q)
+		covered := o.wait < x
+		if o.wait == x {
+			if math.IsNaN(rank) {
+				below := wait.Below(o.wait)
+				rank = below + o.rank*(wait.Within(o.wait)-below)
+			}
+			covered = rank <= q
+		}
+		r.quantiles, r.covered = append(r.quantiles, x), append(r.covered, covered)
+	}
+	for _, b := range budgets {
+		r.within = append(r.within, wait.Within(float64(b)))
+	}
+	if lower == wait {
+		r.lower = append(r.lower, r.within...)
+	} else if lower != nil {
+		for _, b := range budgets {
+			r.lower = append(r.lower, lower.Within(float64(b)))
+		}
+	}
+}
+
+// tally adds up how one method does.
+type tally struct {
+	jobs, answered int
+	quantiles      []quantileTally
+	budgets        []budgetTally
+	bins           [bins]binTally
+	promises       [len(promised)]count
+	promising      bool
+	months         map[string]*monthTally
+}
+
+type quantileTally struct {
+	covered, plain count
+	pinball        float64
+	ratios         ratios
+}
+
+type budgetTally struct {
+	within count
+	brier  float64
+}
+
+type binTally struct {
+	true count
+	prob float64
+}
+
+type monthTally struct {
+	jobs    int
+	covered []count
+}
+
+// count is how many of some are so.
+type count struct{ n, of int }
+
+func (c *count) add(yes bool) {
+	c.of++
+	if yes {
+		c.n++
+	}
+}
+
+func (c count) share() float64 {
+	if c.of == 0 {
+		return 0
+	}
+	return float64(c.n) / float64(c.of)
+}
+
+func (c count) proportion() Proportion {
+	const side = .975
+	p := Proportion{Of: c.of, Share: c.share(), High: 1}
+	if c.of > 0 {
+		p.Low = stats.LowerProportion(c.n, c.of, side)
+		p.High = 1 - stats.LowerProportion(c.of-c.n, c.of, side)
+	}
+	return p
+}
+
+func newTally(quantiles, budgets int) *tally {
+	return &tally{
+		quantiles: make([]quantileTally, quantiles),
+		budgets:   make([]budgetTally, budgets),
+		months:    make(map[string]*monthTally),
+	}
+}
+
+// add adds a job.
+func (t *tally) add(o *outcome, r *reply, quantiles []float64, budgets []int64) {
+	month := t.months[o.month]
+	if month == nil {
+		month = &monthTally{covered: make([]count, len(quantiles))}
+		t.months[o.month] = month
+	}
+	t.jobs++
+	month.jobs++
+	for i, q := range quantiles {
+		s := &t.quantiles[i]
+		x := o.longest
+		if r.answered && !math.IsInf(r.quantiles[i], 1) {
+			x = r.quantiles[i]
+			s.covered.add(r.covered[i])
+			s.plain.add(o.wait <= x)
+			s.ratios.add((x + 60) / (o.wait + 60))
+			month.covered[i].add(r.covered[i])
+		}
+		s.pinball += max(q*(o.wait-x), (1-q)*(x-o.wait))
+	}
+	if !r.answered {
+		return
+	}
+	t.answered++
+	for i, budget := range budgets {
+		p, within := r.within[i], o.wait <= float64(budget)
+		came := 0.
+		if within {
+			came = 1
+		}
+		b := &t.budgets[i]
+		b.within.add(within)
+		b.brier += (p - came) * (p - came)
+		bin := &t.bins[max(0, min(int(p*bins), bins-1))]
+		bin.true.add(within)
+		bin.prob += p
+	}
+	for i, lower := range r.lower {
+		t.promising = true
+		for k, p := range promised {
+			if lower >= p {
+				t.promises[k].add(o.wait <= float64(budgets[i]))
+			}
+		}
+	}
+}
+
+// score returns what was added up; mean is the mean wait of the jobs.
+func (t *tally) score(method string, mean float64, quantiles []float64, budgets []int64) Score {
+	jobs := float64(max(1, t.jobs))
+	s := Score{Method: method, Jobs: t.jobs, Answered: float64(t.answered) / jobs}
+	for i, q := range quantiles {
+		sums := &t.quantiles[i]
+		pinball := sums.pinball / jobs
+		s.Quantiles = append(s.Quantiles, QuantileScore{
+			Quantile:     q,
+			Coverage:     sums.covered.proportion(),
+			Plain:        sums.plain.proportion(),
+			Pinball:      pinball,
+			Relative:     quotient(pinball, mean),
+			Width:        sums.ratios.median(),
+			SteadyMonths: t.steady(i, q),
+		})
+	}
+	answered := float64(max(1, t.answered))
+	for i, budget := range budgets {
+		sums := &t.budgets[i]
+		b := BudgetScore{Budget: budget, Brier: sums.brier / answered, BaseRate: sums.within.share()}
+		if worse := quotient(b.Brier, b.BaseRate*(1-b.BaseRate)); worse != nil {
+			skill := 1 - *worse
+			b.Skill = &skill
+		}
+		s.Budgets = append(s.Budgets, b)
+	}
+	for _, b := range t.bins {
+		if b.true.of > 0 {
+			n := float64(b.true.of)
+			bin := Bin{Count: b.true.of, Mean: b.prob / n, True: b.true.share()}
+			s.Reliability = append(s.Reliability, bin)
+			s.CalibrationError += math.Abs(bin.Mean-bin.True) * n / (answered * float64(len(budgets)))
+		}
+	}
+	if t.promising {
+		for i, p := range promised {
+			s.Promises = append(s.Promises, PromiseScore{p, t.promises[i].proportion()})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.months)) {
+		month := t.months[name]
+		m := Month{Month: name, Jobs: month.jobs}
+		for _, c := range month.covered {
+			m.Coverage = append(m.Coverage, c.share())
+		}
+		s.Months = append(s.Months, m)
+	}
+	return s
+}
+
+// steady returns the share of the busy months in which the i-th quantile, q, was
+// covered nearly as it should be.
+func (t *tally) steady(i int, q float64) *float64 {
+	var months count
+	for _, m := range t.months {
+		if m.jobs >= BusyMonth {
+			c := m.covered[i]
+			months.add(c.of > 0 && math.Abs(c.share()-q) <= .05)
+		}
+	}
+	return quotient(float64(months.n), float64(months.of))
+}
+
+// quotient returns a/b, or nil if b is 0.
+func quotient(a, b float64) *float64 {
+	if b == 0 {
+		return nil
+	}
+	q := a / b
+	return &q
+}
+
+// ratios counts positive numbers by their logarithm, in steps of a percent.
+type ratios struct {
+	counts []int32 // of the steps from first on
+	first  int
+	n      int
+}
+
+const logStep = .01
+
+func (r *ratios) add(ratio float64) {
+	step := int(math.Floor(math.Log(ratio) / logStep))
+	switch {
+	case r.n == 0:
+		r.first, r.counts = step, []int32{0}
+	case step < r.first:
+		r.counts = append(make([]int32, r.first-step), r.counts...)
+		r.first = step
+	case step >= r.first+len(r.counts):
+		r.counts = append(r.counts, make([]int32, step-r.first-len(r.counts)+1)...)
+	}
+	r.counts[step-r.first]++
+	r.n++
+}
+
+// median returns the middle of the step that the median is in, or 0 if there is
+// none.
+func (r *ratios) median() float64 {
+	left := r.n / 2
+	for i, n := range r.counts {
+		if left -= int(n); left < 0 {
+			return math.Exp((float64(r.first+i) + .5) * logStep)
+		}
+	}
+	return 0
+}
