@@ -1,46 +1,34 @@
 package walltime
 
-import "container/list"
-
-// store holds the categories that were used last. The zero store is empty.
+// store holds the categories that were added to last: all of the last half of
+// most, up to most. The zero store is empty.
 type store struct {
-	of     map[key]*list.Element
-	recent list.List // of *entry, the last used first
-}
-
-type entry struct {
-	key      key
-	category category
+	young, old map[key]*category
 }
 
 // get returns a category, or nil.
 func (s *store) get(k key) *category {
-	e, ok := s.of[k]
-	if !ok {
-		return nil
+	if c, ok := s.young[k]; ok {
+		return c
 	}
-	return &e.Value.(*entry).category
+	return s.old[k]
 }
 
-// obtain returns a category to be added to; the one that was not added to for
-// the longest time makes room.
+// obtain returns a category to be added to. Once there are too many, those are
+// forgotten that have not been added to since as many as half of them were.
 func (s *store) obtain(k key) *category {
-	if s.of == nil {
-		s.of = make(map[key]*list.Element)
+	if c, ok := s.young[k]; ok {
+		return c
 	}
-	e, ok := s.of[k]
-	switch {
-	case ok:
-		s.recent.MoveToFront(e)
-	case len(s.of) < most:
-		e = s.recent.PushFront(&entry{key: k})
-		s.of[k] = e
-	default:
-		e = s.recent.Back()
-		delete(s.of, e.Value.(*entry).key)
-		e.Value = &entry{key: k}
-		s.recent.MoveToFront(e)
-		s.of[k] = e
+	c, ok := s.old[k]
+	if ok {
+		delete(s.old, k)
+	} else {
+		c = new(category)
 	}
-	return &e.Value.(*entry).category
+	if s.young == nil || len(s.young) == most/2 {
+		s.young, s.old = make(map[key]*category), s.young
+	}
+	s.young[k] = c
+	return c
 }

@@ -37,56 +37,49 @@ type template struct {
 
 // templates are what jobs may have in common, from the special to the general.
 // Smith searched for the best of each log by a genetic algorithm; this list is the
-// same for all, and leaves it to the categories themselves which of them matter.
+// same for all, and leaves it to the intervals which of them matter.
 var templates = [...]template{
 	{user | app | procs | limit, mean, "user, application, size and limit"},
 	{user | app | procs, mean, "user, application and size"},
 	{user | procs | limit, mean, "user, size and limit"},
 	{user | limit, mean, "user and limit"},
-	{user | procs, mean, "user and size"},
 	{user | app, line, "user and application, by size"},
 	{user, mean, "user"},
 	{user, share, "user, by limit"},
-	{user | queue, mean, "user and queue"},
-	{app | limit, mean, "application and limit"},
 	{group | procs | limit, mean, "group, size and limit"},
 	{queue | procs | limit, mean, "queue, size and limit"},
-	{queue | procs, mean, "queue and size"},
-	{limit, mean, "limit"},
 	{0, share, "all, by limit"},
 }
 
-// key names a category; what its template does not look at is 0.
+// key names a category; what its template does not look at is 0. It has no
+// padding, so that maps hash it at once.
 type key struct {
-	template                       *template
-	user, group, app, queue, procs int32
-	limit                          int64
+	template, procs         int32
+	user, group, app, queue int32
+	limit                   int64
 }
 
-// key returns the category that a job belongs to, false if what the template
-// looks at is not known of it.
-func (t *template) key(j *sched.Job) (key, bool) {
-	k := key{template: t}
-	for _, trait := range [...]struct {
-		is    traits
-		value int32
-		to    *int32
-	}{
-		{user, j.User, &k.user}, {group, j.Group, &k.group}, {app, j.App, &k.app}, {queue, j.Queue, &k.queue},
-	} {
-		if t.traits&trait.is == 0 {
-			continue
-		}
-		if trait.value < 0 {
-			return key{}, false
-		}
-		*trait.to = trait.value
+// keyOf returns the category of templates[t] that a job belongs to, false if what
+// the template looks at is not known of it.
+func keyOf(t int, j *sched.Job) (key, bool) {
+	k, of := key{template: int32(t)}, templates[t].traits
+	if of&user != 0 {
+		k.user = j.User
 	}
-	if t.traits&procs != 0 {
+	if of&group != 0 {
+		k.group = j.Group
+	}
+	if of&app != 0 {
+		k.app = j.App
+	}
+	if of&queue != 0 {
+		k.queue = j.Queue
+	}
+	if of&procs != 0 {
 		k.procs = int32(bits.Len32(uint32(j.Procs)))
 	}
-	if t.traits&limit != 0 {
+	if of&limit != 0 {
 		k.limit = j.Limit
 	}
-	return k, true
+	return k, k.user|k.group|k.app|k.queue >= 0
 }

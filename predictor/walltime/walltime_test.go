@@ -2,76 +2,127 @@ package walltime
 
 import (
 	"math"
+	"math/bits"
 	"math/rand/v2"
+	"slices"
 	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/varq-project/varq/predictor/sched"
 )
 
 // random returns jobs of a few users whose run times have much, little or nothing
 // to do with what they ask for.
-func random(n int) []sched.Job {
+func random(users int32, n int) []sched.Job {
 	r := rand.New(rand.NewPCG(1, 9))
 	jobs := make([]sched.Job, n)
 	for i := range jobs {
 		j := sched.Job{
-			ID: int64(i), User: r.Int32N(6) - 1, Group: r.Int32N(3) - 1, App: r.Int32N(4) - 1, Queue: r.Int32N(3) - 1,
+			ID: int64(i), User: r.Int32N(users) - 1, Group: r.Int32N(3) - 1, App: r.Int32N(4) - 1, Queue: r.Int32N(3) - 1,
 			Procs: 1 << r.IntN(7), Limit: 600 * (1 + r.Int64N(5)),
 		}
-		j.End = int64(float64(j.Limit) * math.Pow(r.Float64(), float64(j.User+1)))
+		j.End = int64(float64(j.Limit) * math.Pow(r.Float64(), float64(j.User%6+1)))
 		jobs[i] = j
 	}
 	return jobs
 }
 
-// slow predicts j from all jobs before it, without categories, rings and sums.
-func slow(before []sched.Job, j *sched.Job) (seconds float64, ok bool) {
-	weight, sum := 0., 0.
-	for i := range templates {
-		t := &templates[i]
-		k, known := t.key(j)
-		if !known {
-			continue
+// slow predicts from a list of all jobs that have ended, and recomputes everything
+// but the records.
+type slow struct {
+	jobs    []sched.Job
+	records [len(templates)][]float64
+}
+
+func (t template) alike(a, b *sched.Job) bool {
+	for _, of := range []struct {
+		trait traits
+		a, b  int64
+	}{
+		{user, int64(a.User), int64(b.User)}, {group, int64(a.Group), int64(b.Group)}, {app, int64(a.App), int64(b.App)},
+		{queue, int64(a.Queue), int64(b.Queue)}, {limit, a.Limit, b.Limit},
+		{procs, int64(bits.Len32(uint32(a.Procs))), int64(bits.Len32(uint32(b.Procs)))},
+	} {
+		if t.traits&of.trait != 0 && (of.a < 0 || of.a != of.b) {
+			return false
 		}
-		var x, y []float64
-		for b := len(before) - 1; b >= 0 && len(y) < memory; b-- {
-			if other, known := t.key(&before[b]); !known || other != k {
-				continue
-			}
-			run := math.Log(math.Max(1, float64(before[b].End)))
-			if t.by == share {
-				run += math.Log(float64(j.Limit)) - math.Log(float64(before[b].Limit))
-			}
-			x, y = append(x, math.Log(float64(before[b].Procs))), append(y, run)
-		}
-		n := float64(len(y))
-		meanX, meanY, xx, xy := average(x), average(y), 0., 0.
-		for i := range x {
-			xx += (x[i] - meanX) * (x[i] - meanX)
-			xy += (x[i] - meanX) * (y[i] - meanY)
-		}
-		slope, freedom, lever := 0., n-1, 1+1/n
-		if t.by == line {
-			if xx < 1e-9 {
-				continue
-			}
-			at := math.Log(float64(j.Procs)) - meanX
-			slope, freedom, lever = xy/xx, n-2, 1+1/n+at*at/xx
-		}
-		if freedom < 1 {
-			continue
-		}
-		left := 1.
-		for i := range x {
-			off := y[i] - meanY - slope*(x[i]-meanX)
-			left += off * off
-		}
-		says := meanY + slope*(math.Log(float64(j.Procs))-meanX)
-		w := math.Pow(left/freedom*lever, -2)
-		weight += w
-		sum += w * math.Max(0, math.Min(says, math.Log(float64(j.Limit))))
 	}
-	return math.Exp(sum / weight), weight > 0
+	return true
+}
+
+// similar returns the processors and the run times, both as logarithms, of the
+// newest jobs that are like j and would have run for longer than age at j's limit,
+// the newest first, out of those that are remembered.
+func (s *slow) similar(t template, j *sched.Job, age int64) (x, y []float64) {
+	seen := 0
+	for i := len(s.jobs) - 1; i >= 0 && seen < memory; i-- {
+		other := &s.jobs[i]
+		if !t.alike(j, other) {
+			continue
+		}
+		seen++
+		run := math.Max(1, float64(other.End))
+		if t.by == share {
+			run *= float64(j.Limit) / float64(other.Limit)
+		}
+		if age == 0 || run > float64(age)+1e-3 {
+			x, y = append(x, math.Log(float64(other.Procs))), append(y, math.Log(run))
+		}
+	}
+	return x, y
+}
+
+// predict returns what a template says, as logarithms; n is 0 if it says nothing.
+func (s *slow) predict(t int, j *sched.Job, age int64) (run, lever, half float64, n int) {
+	x, y := s.similar(templates[t], j, age)
+	x, y = x[:min(len(x), recent)], y[:min(len(y), recent)]
+	n = len(y)
+	freedom, slope, at := float64(n-1), 0., 0.
+	lever = 1 + 1/float64(n)
+	if templates[t].by == line {
+		xx, xy := 0., 0.
+		for i := range x {
+			xx += (x[i] - average(x)) * (x[i] - average(x))
+			xy += (x[i] - average(x)) * (y[i] - average(y))
+		}
+		if n < 3 || xx < 1e-9 {
+			return 0, 0, 0, 0
+		}
+		at = math.Log(float64(j.Procs)) - average(x)
+		freedom, slope, lever = freedom-1, xy/xx, lever+at*at/xx
+	}
+	left := 0.
+	for i := range x {
+		off := y[i] - average(y) - slope*(x[i]-average(x))
+		left += off * off
+	}
+	variance := average(append([]float64{2}, s.records[t]...))
+	v := freedom + doubt
+	half = distuv.StudentsT{Sigma: 1, Nu: v}.Quantile(.95) * math.Sqrt(lever*(left+doubt*variance)/v)
+	return average(y) + slope*at, lever, half, n
+}
+
+func (s *slow) surest(j *sched.Job, age int64) (best Prediction, ok bool) {
+	best.HalfWidth = math.Inf(1)
+	for t := range templates {
+		run, _, half, n := s.predict(t, j, age)
+		if n > 0 && half < best.HalfWidth-1e-12 {
+			seconds := math.Max(math.Max(1, float64(age)), math.Min(math.Exp(run), float64(j.Limit)))
+			best, ok = Prediction{seconds, half, n, templates[t].name}, true
+		}
+	}
+	return best, ok
+}
+
+func (s *slow) learn(j sched.Job) {
+	for t := range templates {
+		if run, lever, _, n := s.predict(t, &j, 0); n > 0 {
+			off := math.Log(math.Max(1, float64(j.End))) - run
+			s.records[t] = append(s.records[t], off*off/lever)
+		}
+	}
+	s.jobs = append(s.jobs, j)
 }
 
 func average(x []float64) float64 {
@@ -82,30 +133,69 @@ func average(x []float64) float64 {
 	return sum / float64(len(x))
 }
 
-func TestPredictAgainstSlow(t *testing.T) {
-	jobs := random(1500)
+func near(a, b float64) bool { return math.Abs(a-b) <= 1e-6*max(1, math.Abs(b)) }
+
+func TestAgainstSlow(t *testing.T) {
 	var p Predictor
-	answered := 0
+	var s slow
+	r := rand.New(rand.NewPCG(3, 3))
+	jobs := random(6, 300)
+	young, old := 0, 0
 	for i := range jobs {
-		got, ok := p.Predict(&jobs[i])
-		want, wantOK := slow(jobs[:i], &jobs[i])
-		if ok != wantOK || ok && math.Abs(got.Seconds-want) > 1e-6*want {
-			t.Fatalf("job %d: %+v %v, want %v %v", i, got, ok, want, wantOK)
-		}
-		if ok {
-			answered++
-			if got.Seconds < 1 || got.Seconds > float64(jobs[i].Limit)*(1+1e-9) || !(got.Spread > 0) || got.Jobs < 2 || got.Template == "" {
-				t.Fatalf("job %d: %+v", i, got)
+		j := &jobs[i]
+		for _, age := range []int64{0, 1, r.Int64N(j.Limit), j.Limit, 2 * j.Limit} {
+			got, ok := p.PredictRunning(j, age)
+			want, wantOK := s.surest(j, age)
+			if ok != wantOK {
+				t.Fatalf("job %d, age %d: %+v %v, want %+v %v", i, age, got, ok, want, wantOK)
+			}
+			if !ok {
+				continue
+			}
+			if !near(got.Seconds, want.Seconds) || !near(got.HalfWidth, want.HalfWidth) || got.Jobs != want.Jobs || got.Template != want.Template {
+				t.Fatalf("job %d, age %d: %+v, want %+v", i, age, got, want)
+			}
+			if got.Seconds < 1 || got.Seconds < float64(age) || got.Seconds > float64(max(age, j.Limit)) || !(got.HalfWidth > 0) {
+				t.Fatalf("job %d, age %d, limit %d: %+v", i, age, j.Limit, got)
+			}
+			if age == 0 {
+				young++
+			} else {
+				old++
 			}
 		}
-		if seconds, _ := p.Estimate(&jobs[i]); ok && (seconds < 1 || seconds > jobs[i].Limit) {
+		if seconds, ok := p.Estimate(j); ok && (seconds < 1 || seconds > j.Limit) {
 			t.Fatalf("job %d: estimate %d", i, seconds)
 		}
-		p.Learn(&jobs[i])
+		p.Learn(j)
+		s.learn(*j)
 	}
-	if answered < 1400 {
-		t.Errorf("%d answers", answered)
+	if young < 280 || old < 550 {
+		t.Errorf("only %d and %d answers", young, old)
 	}
+}
+
+func TestSameAgain(t *testing.T) {
+	jobs := random(40, 3000)
+	replay := func() (all []float64) {
+		var p Predictor
+		r := rand.New(rand.NewPCG(4, 4))
+		for i := range jobs {
+			prediction, _ := p.PredictRunning(&jobs[i], int64(i%3)*300)
+			all = append(all, prediction.Seconds, prediction.HalfWidth)
+			d := p.Distribution(&jobs[i], int64(i%3)*300)
+			all = append(all, float64(d.Draw(r)))
+			p.Learn(&jobs[i])
+		}
+		return all
+	}
+	if !slices.Equal(replay(), replay()) {
+		t.Error("two replays differ")
+	}
+}
+
+func of(user int32, run int64) *sched.Job {
+	return &sched.Job{User: user, App: -1, Group: -1, Queue: -1, Procs: 4, Limit: 3600, End: run}
 }
 
 // A user who always runs the same for the same time is believed before those who
@@ -114,26 +204,88 @@ func TestSurestSpeaks(t *testing.T) {
 	var p Predictor
 	r := rand.New(rand.NewPCG(2, 2))
 	for range 100 {
-		p.Learn(&sched.Job{User: 1, App: -1, Group: -1, Queue: -1, Procs: 4, Limit: 3600, End: 1 + r.Int64N(3600)})
-		p.Learn(&sched.Job{User: 2, App: -1, Group: -1, Queue: -1, Procs: 4, Limit: 3600, End: 1000})
+		p.Learn(of(1, 1+r.Int64N(3600)))
+		p.Learn(of(2, 1000))
 	}
-	got, ok := p.Predict(&sched.Job{User: 2, App: -1, Group: -1, Queue: -1, Procs: 4, Limit: 3600})
-	if !ok || math.Abs(got.Seconds-1000) > 150 || got.Template != "user, size and limit" {
+	got, ok := p.Predict(of(2, 0))
+	if !ok || !near(got.Seconds, 1000) || got.Jobs != recent || got.Template != "user, size and limit" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// Two runs that are equal by chance are not surer than the record of their
+// template allows.
+func TestFewAreDoubted(t *testing.T) {
+	var p Predictor
+	r := rand.New(rand.NewPCG(2, 3))
+	for i := range int32(400) {
+		p.Learn(of(i%20, int64(math.Exp(8*r.Float64()))))
+	}
+	p.Learn(of(100, 60))
+	one, _ := p.Predict(of(100, 0))
+	p.Learn(of(100, 60))
+	two, _ := p.Predict(of(100, 0))
+	if one.HalfWidth < 2 || two.HalfWidth < 2 {
+		t.Errorf("run times between 1 and 2981 s, but a half width of %.2f after one job, %.2f after two", one.HalfWidth, two.HalfWidth)
+	}
+	for range 20 {
+		p.Learn(of(100, 60))
+	}
+	if many, _ := p.Predict(of(100, 0)); many.HalfWidth >= two.HalfWidth || !near(many.Seconds, 60) {
+		t.Errorf("%+v after 22 equal jobs", many)
+	}
+}
+
+// A running job is compared with those only that ran longer.
+func TestOlder(t *testing.T) {
+	var p Predictor
+	for range 10 {
+		p.Learn(of(1, 10))
+		p.Learn(of(1, 2000))
+	}
+	if got, ok := p.PredictRunning(of(1, 0), 10); !ok || !near(got.Seconds, 2000) {
+		t.Errorf("%+v", got)
+	}
+	if got, ok := p.PredictRunning(of(1, 0), 2000); ok {
+		t.Errorf("%+v from none that ran as long", got)
+	}
+}
+
+// A job that nothing is known of is predicted by none, and is no help to any.
+func TestStranger(t *testing.T) {
+	var p Predictor
+	j := of(-1, 100)
+	if _, ok := p.Predict(j); ok {
+		t.Error("a prediction out of nothing")
+	}
+	if seconds, ok := p.Estimate(j); ok {
+		t.Errorf("%d out of nothing", seconds)
+	}
+	p.Learn(j)
+	if got, ok := p.Predict(of(1, 0)); !ok || got.Template != "all, by limit" {
 		t.Errorf("%+v", got)
 	}
 }
 
 func TestStoreForgets(t *testing.T) {
 	var s store
-	for i := range int32(most + 10) {
-		s.obtain(key{user: i}).n = int(i)
-		s.obtain(key{user: 3})
+	for i := range int32(3 * most) {
+		s.obtain(key{user: i}).next = int(i)
+		s.obtain(key{user: 3}).next = 3
+		if n := len(s.young) + len(s.old); n > most {
+			t.Fatalf("%d categories", n)
+		}
 	}
-	if len(s.of) != most || s.recent.Len() != most {
-		t.Errorf("%d categories, %d in the list", len(s.of), s.recent.Len())
+	if c := s.get(key{user: 3}); c == nil || c.next != 3 {
+		t.Error("one in use is forgotten")
 	}
-	if s.get(key{user: 1}) != nil || s.get(key{user: 3}) == nil || s.get(key{user: most + 9}).n != most+9 {
-		t.Error("the wrong one is forgotten")
+	for i := range int32(most/2 - 1) {
+		if c := s.get(key{user: 3*most - 1 - i}); c == nil || c.next != int(3*most-1-i) {
+			t.Fatalf("forgotten after %d others", i)
+		}
+	}
+	if s.get(key{user: most}) != nil {
+		t.Error("one not in use is remembered")
 	}
 }
 
@@ -158,11 +310,7 @@ func TestScore(t *testing.T) {
 }
 
 func BenchmarkPredictAndLearn(b *testing.B) {
-	jobs := random(10_000)
-	var p Predictor
-	for i := range jobs {
-		p.Learn(&jobs[i])
-	}
+	jobs, p := learnt()
 	i := 0
 	for b.Loop() {
 		j := &jobs[i%len(jobs)]
@@ -170,4 +318,48 @@ func BenchmarkPredictAndLearn(b *testing.B) {
 		p.Learn(j)
 		i++
 	}
+}
+
+func BenchmarkPredictRunning(b *testing.B) {
+	jobs, p := learnt()
+	i := 0
+	for b.Loop() {
+		j := &jobs[i%len(jobs)]
+		p.PredictRunning(j, j.Limit/10)
+		i++
+	}
+}
+
+func BenchmarkDistribution(b *testing.B) {
+	jobs, p := learnt()
+	i := 0
+	for b.Loop() {
+		j := &jobs[i%len(jobs)]
+		p.Distribution(j, j.Limit/10)
+		i++
+	}
+}
+
+func BenchmarkDraw(b *testing.B) {
+	jobs, p := learnt()
+	d := p.Distribution(&jobs[0], 1)
+	r := rand.New(rand.NewPCG(6, 6))
+	for b.Loop() {
+		d.Draw(r)
+	}
+}
+
+// learnt returns jobs of 300 users who each run a few kinds of jobs again and
+// again, and what is learnt from them.
+func learnt() ([]sched.Job, *Predictor) {
+	r := rand.New(rand.NewPCG(5, 5))
+	kinds := random(300, 2000)
+	jobs := make([]sched.Job, 50_000)
+	var p Predictor
+	for i := range jobs {
+		jobs[i] = kinds[int(float64(len(kinds))*math.Pow(r.Float64(), 3))]
+		jobs[i].End = 1 + r.Int64N(jobs[i].Limit)
+		p.Learn(&jobs[i])
+	}
+	return jobs, &p
 }

@@ -1,0 +1,102 @@
+package walltime
+
+// life is how many outcomes a reliability remembers, on average: the weight of one
+// falls by a factor of e for each life that come after it.
+const life = 2000
+
+// start is how many outcomes the belief is worth that distributions are right.
+const start = 20
+
+// reliability tells what the probabilities of distributions were worth: which share
+// of run times fell short of the quantile of each level. Its zero value believes
+// them.
+type reliability struct {
+	bins  [levels]float64 // sum up to total
+	total float64
+	// levels are those that quantiles have to be taken of: the i-th is not exceeded
+	// by i of levels.
+	levels [levels + 1]float32
+}
+
+// add takes in a run time of which the probability was from below to within. Where
+// it is an atom, all between are equally well its rank, and share its weight.
+func (r *reliability) add(below, within float64) {
+	if r.total == 0 {
+		r.total = start
+		for i := range r.bins {
+			r.bins[i] = float64(start) / levels
+		}
+	}
+	const keep = 1 - 1./life
+	for i := range r.bins {
+		r.bins[i] *= keep
+	}
+	r.total = r.total*keep + 1
+	from, to := below*levels, within*levels
+	first, last := min(int(from), levels-1), min(int(to), levels-1)
+	if first == last {
+		r.bins[first]++
+	} else {
+		each := 1 / (to - from)
+		r.bins[first] += each * (float64(first+1) - from)
+		for i := first + 1; i < last; i++ {
+			r.bins[i] += each
+		}
+		r.bins[last] += each * (to - float64(last))
+	}
+	r.invert()
+}
+
+// invert finds the levels.
+func (r *reliability) invert() {
+	i, sum := 1, 0.
+	for b, n := range r.bins {
+		for i < levels && float64(i)*r.total <= (sum+n)*levels {
+			r.levels[i] = float32((float64(b) + (float64(i)*r.total/levels-sum)/n) / levels)
+			i++
+		}
+		sum += n
+	}
+	for ; i <= levels; i++ {
+		r.levels[i] = 1
+	}
+}
+
+// level returns the i-th of the levels.
+func (r *reliability) level(i int) float32 {
+	if r.total == 0 {
+		return float32(i) / levels
+	}
+	return r.levels[i]
+}
+
+// recalibrated returns the distribution whose quantiles are those of the levels
+// that r, and by a share other, found them to be worth.
+func (d *Distribution) recalibrated(r, other *reliability, share float32) Distribution {
+	if r.total == 0 && other.total == 0 {
+		return *d
+	}
+	var to [levels + 1]float64
+	for i := range to {
+		low := r.level(i)
+		to[i] = float64(low + (other.level(i)-low)*share)
+	}
+	// The limit's probability is what lies above its level.
+	before := float64(d.before)
+	i := 0
+	for i < levels && to[i+1] < before {
+		i++
+	}
+	worth := 0.
+	if to[i+1] > to[i] {
+		worth = min(1, (float64(i)+(before-to[i])/(to[i+1]-to[i]))/levels)
+	}
+	c := Distribution{limit: d.limit, before: float32(worth)}
+	for i := range c.quantiles {
+		x := float64(i) * worth
+		b := min(int(x), levels-1)
+		level := to[b] + (to[b+1]-to[b])*(x-float64(b))
+		c.quantiles[i] = float32(d.at(min(level, before)))
+	}
+	return c
+}
