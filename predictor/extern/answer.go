@@ -1,0 +1,133 @@
+package extern
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/varq-project/varq/predictor/delay"
+	"github.com/varq-project/varq/predictor/extern/forecasterpb"
+	"github.com/varq-project/varq/predictor/forecast"
+)
+
+// What an answer may be at most.
+const (
+	maxPoints = 1000
+	maxName   = 100 // bytes, of a class or a version
+)
+
+// errNonsense is what an answer is that cannot be one.
+var errNonsense = errors.New("nonsense")
+
+func nonsense(format string, args ...any) error {
+	return fmt.Errorf("%w: "+format, append([]any{errNonsense}, args...)...)
+}
+
+// reply is a checked answer; known is false where the forecaster says that it
+// does not know.
+type reply struct {
+	forecast.Answer
+	known bool
+}
+
+// toReplies checks the answers to a number of questions. Its errors wrap
+// errNonsense and name the answer and the point, counted from 0.
+func toReplies(questions int, answers []*forecasterpb.Answer) ([]reply, error) {
+	if len(answers) != questions {
+		return nil, nonsense("%d answers to %d questions", len(answers), questions)
+	}
+	replies := make([]reply, len(answers))
+	for i, a := range answers {
+		if err := toReply(a, &replies[i]); err != nil {
+			return nil, fmt.Errorf("answer %d: %w", i, err)
+		}
+	}
+	return replies, nil
+}
+
+func toReply(a *forecasterpb.Answer, r *reply) error {
+	points := a.GetPoints()
+	if len(points) == 0 {
+		return nil
+	}
+	if err := checkPoints(points); err != nil {
+		return err
+	}
+	if s := a.GetSample(); !(s >= 0) || math.IsInf(s, 1) {
+		return nonsense("a sample of %v", s)
+	}
+	if err := checkName(a.GetClass()); err != nil {
+		return nonsense("class: %v", err)
+	}
+	r.Sample, r.Class, r.known = a.GetSample(), a.GetClass(), true
+	r.Wait = toDistribution(points)
+	return nil
+}
+
+func checkPoints(points []*forecasterpb.Point) error {
+	if len(points) > maxPoints {
+		return nonsense("%d points, of at most %d", len(points), maxPoints)
+	}
+	seconds, probability := -1., 0.
+	for i, p := range points {
+		s, q := p.GetSeconds(), p.GetProbability()
+		switch {
+		case !(s >= 0) || math.IsInf(s, 1):
+			return nonsense("point %d: %v seconds", i, s)
+		case s <= seconds:
+			return nonsense("point %d: %v seconds after %v", i, s, seconds)
+		case !(q >= 0 && q <= 1):
+			return nonsense("point %d: a probability of %v", i, q)
+		case q < probability:
+			return nonsense("point %d: probability falls from %v to %v", i, probability, q)
+		}
+		seconds, probability = s, q
+	}
+	return nil
+}
+
+// checkName refuses what would not fit on a line for people.
+func checkName(s string) error {
+	switch {
+	case len(s) > maxName:
+		return fmt.Errorf("%d bytes, of at most %d", len(s), maxName)
+	case !utf8.ValidString(s):
+		return errors.New("not UTF-8")
+	}
+	for _, r := range s {
+		if !unicode.IsPrint(r) {
+			return fmt.Errorf("holds %q, which cannot be printed", r)
+		}
+	}
+	return nil
+}
+
+// toDistribution reads checked points off at every delay of the grid.
+func toDistribution(points []*forecasterpb.Point) (d delay.Distribution) {
+	var s0, p0 float64 // the last point at or before the delay
+	next := 0
+	for i := range d {
+		at := delay.At(i)
+		for next < len(points) && points[next].GetSeconds() <= at {
+			s0, p0 = points[next].GetSeconds(), points[next].GetProbability()
+			next++
+		}
+		d[i] = p0
+		if next < len(points) {
+			s1, p1 := points[next].GetSeconds(), points[next].GetProbability()
+			d[i] = min(p1, p0+(p1-p0)*((at-s0)/(s1-s0)))
+		}
+	}
+	return d
+}
+
+// fromDistribution returns the points of the grid.
+func fromDistribution(d *delay.Distribution) []*forecasterpb.Point {
+	points := make([]*forecasterpb.Point, len(d))
+	for i, p := range d {
+		points[i] = &forecasterpb.Point{Seconds: delay.At(i), Probability: p}
+	}
+	return points
+}
