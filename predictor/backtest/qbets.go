@@ -12,6 +12,7 @@ import (
 type qbetsMethod struct {
 	*qbets.Predictor
 	asked workload.Request
+	now   int64
 }
 
 func newQBETS() *qbetsMethod { return &qbetsMethod{Predictor: qbets.New(qbets.Options{})} }
@@ -19,19 +20,10 @@ func newQBETS() *qbetsMethod { return &qbetsMethod{Predictor: qbets.New(qbets.Op
 // Name implements [Method].
 func (m *qbetsMethod) Name() string { return "qbets" }
 
-// Submitted implements [forecast.Observer].
-func (m *qbetsMethod) Submitted(*workload.Job) {}
-
-// Started implements [forecast.Observer].
-func (m *qbetsMethod) Started(j *workload.Job) { m.Learn(*j) }
-
-// Ended implements [forecast.Observer].
-func (m *qbetsMethod) Ended(*workload.Job) {}
-
 // Predict implements [Method].
 func (m *qbetsMethod) Predict(q *forecast.Question) (wait, lower Prediction) {
-	m.asked = q.Request
-	if m.Bound(m.asked, .5).Sample == 0 {
+	m.asked, m.now = q.Request, q.Now
+	if m.Bound(m.asked, m.now, .5).Sample == 0 {
 		return nil, nil
 	}
 	return m, m
@@ -39,7 +31,7 @@ func (m *qbetsMethod) Predict(q *forecast.Question) (wait, lower Prediction) {
 
 // Quantile implements [Prediction].
 func (m *qbetsMethod) Quantile(q float64) float64 {
-	b := m.Bound(m.asked, q)
+	b := m.Bound(m.asked, m.now, q)
 	if !b.OK {
 		return math.Inf(1)
 	}
@@ -49,7 +41,7 @@ func (m *qbetsMethod) Quantile(q float64) float64 {
 // Within implements [Prediction].
 func (m *qbetsMethod) Within(seconds float64) float64 {
 	var e [1]workload.Estimate
-	m.Forecast(m.asked, 0, []workload.Candidate{{Limit: m.asked.Limit, Budget: int64(seconds)}}, e[:])
+	m.Forecast(m.asked, m.now, []workload.Candidate{{Limit: m.asked.Limit, Budget: int64(seconds)}}, e[:])
 	return e[0].Prob
 }
 

@@ -283,5 +283,5 @@ func (g *Ingest) Forecast(r workload.Request, now int64, c []workload.Candidate,
 func (g *Ingest) Bound(r workload.Request, quantile float64) qbets.Bound {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
-	return g.predictor.Bound(r, quantile)
+	return g.predictor.Bound(r, g.Now(), quantile)
 }

@@ -20,13 +20,13 @@ type run struct{ length, rare int32 }
 // observe counts wait, which is not yet part of h, and returns the length of the
 // longest run that is too long to be chance, or 0 when there is none. A tie is no
 // miss, so nothing is ever below a quantile as small as waits get.
-func (r *runs) observe(h *history, table *[len(watched)]indices, wait uint32) int {
+func (r *runs) observe(h *history, table *[len(watched)]*stats.BoundIndices, wait uint32) int {
 	n := h.len()
 	longest := int32(0)
 	for i := range watched {
-		k := table[i].at(n)
-		above := k > 0 && wait > h.sorted.Select(k-1)
-		below := k > 0 && wait < h.sorted.Select(n-k)
+		k, ok := table[i].Index(n)
+		above := ok && wait > h.sorted.Select(k-1)
+		below := ok && wait < h.sorted.Select(n-k)
 		longest = max(longest, r.above[i].count(above, h, i), r.below[i].count(below, h, i))
 	}
 	return int(longest)
@@ -47,30 +47,4 @@ func (r *run) count(miss bool, h *history, i int) int32 {
 		return 0
 	}
 	return r.length
-}
-
-// indices remembers stats.QuantileBound's index of one quantile by sample size.
-type indices struct {
-	quantile, confidence float64
-	k                    []int32 // by n; 0: no bound
-}
-
-// at returns the index for a sample of n, or 0 when n is too small.
-func (t *indices) at(n int) int {
-	for m := len(t.k); m <= n; m++ {
-		// With one observation more the index stays or moves up by one.
-		k := int32(0)
-		if m > 0 {
-			k = t.k[m-1]
-		}
-		switch {
-		case k == 0:
-			first, _, _ := stats.QuantileBound(m, t.quantile, t.confidence)
-			k = int32(first)
-		case stats.AtMost(int(k)-1, m, t.quantile) < t.confidence:
-			k++
-		}
-		t.k = append(t.k, k)
-	}
-	return int(t.k[n])
 }

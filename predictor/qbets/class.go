@@ -3,6 +3,7 @@ package qbets
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -14,6 +15,8 @@ import (
 // that tells partitions or QOS apart leaves them so for requests that name none.
 type Class struct {
 	Partition string
+	Account   string // whose own service it is, or User's
+	User      string
 	QOS       string
 	Unit      Unit  // what Size counts
 	Size      Range // how much of Unit is asked for
@@ -23,6 +26,29 @@ type Class struct {
 // Range is the numbers above Above up to and including Through. Through 0 means
 // without end, so the zero Range is every number above 0.
 type Range struct{ Above, Through int64 }
+
+// holds reports whether n, which is above 0, is in the range.
+func (r Range) holds(n int64) bool { return n > r.Above && n <= r.last() }
+
+// last returns the greatest number in the range.
+func (r Range) last() int64 {
+	if r.Through == 0 {
+		return math.MaxInt64
+	}
+	return r.Through
+}
+
+// joined returns the range of all numbers in r and s, or r if there are numbers
+// between them.
+func (r Range) joined(s Range) Range {
+	switch {
+	case r.last() == s.Above:
+		return Range{r.Above, s.Through}
+	case s.last() == r.Above:
+		return Range{s.Above, r.Through}
+	}
+	return r
+}
 
 // Unit is the resource that a job's size is counted in.
 type Unit uint8
@@ -43,11 +69,12 @@ type Classifier interface {
 	Class(r *workload.Request) Class
 }
 
-// atLeast reports whether every request of c asks for at least as much as one of
-// d in the same partition: as long, and as many of the same unit. Several nodes
-// are more than CPUs of one node.
+// atLeast reports whether jobs of c in the same partition ask for at least as
+// much as any of d: as long, and as many of the same unit. Several nodes are more
+// than CPUs of one node. The waits of a class are alike as far as can be told, so
+// that all of them speak for its longest and largest jobs.
 func (c Class) atLeast(d Class) bool {
-	return c.asLarge(d) && c.Limit.Above >= d.Limit.Above
+	return c.asLarge(d) && c.Limit.last() >= d.Limit.last()
 }
 
 // justShorter reports whether the requests of c are as large as those of d and
@@ -57,7 +84,7 @@ func (c Class) justShorter(d Class) bool {
 }
 
 func (c Class) asLarge(d Class) bool {
-	return c.Unit == d.Unit && c.Size.Above >= d.Size.Above || c.Unit == Nodes && d.Unit == CPUs
+	return c.Unit == d.Unit && c.Size.last() >= d.Size.last() || c.Unit == Nodes && d.Unit == CPUs
 }
 
 // compare orders the classes of a partition by limit, by size within a limit,
@@ -79,14 +106,31 @@ func (c Class) widened(d Class) Class {
 	}
 	if d.Unit != c.Unit || d.Size != c.Size {
 		c.Size.Through = 0
+		if d.Unit == c.Unit {
+			c.Size.Above = min(c.Size.Above, d.Size.Above)
+		}
 	}
-	switch {
-	case d.Limit.Above < c.Limit.Above:
-		c.Limit.Above = d.Limit.Above
-	case d.Limit.Above > c.Limit.Above:
+	c.Limit.Above = min(c.Limit.Above, d.Limit.Above)
+	if d.Limit.last() > c.Limit.last() {
 		c.Limit.Through = 0
 	}
 	return c
+}
+
+// joined returns the class of all requests of c and d, and whether there is one
+// that holds no others: they differ in one range, and one's ends where the
+// other's begins.
+func (c Class) joined(d Class) (Class, bool) {
+	both := c
+	switch {
+	case c.Size == d.Size:
+		both.Limit = c.Limit.joined(d.Limit)
+		d.Limit = both.Limit
+	case c.Limit == d.Limit:
+		both.Size = c.Size.joined(d.Size)
+		d.Size = both.Size
+	}
+	return both, both == d && both != c
 }
 
 // String names the class as sites would: "partition=batch nodes=3-4
@@ -95,6 +139,12 @@ func (c Class) String() string {
 	var parts []string
 	if c.Partition != "" {
 		parts = append(parts, "partition="+c.Partition)
+	}
+	if c.Account != "" {
+		parts = append(parts, "account="+c.Account)
+	}
+	if c.User != "" {
+		parts = append(parts, "user="+c.User)
 	}
 	if c.QOS != "" {
 		parts = append(parts, "qos="+c.QOS)

@@ -3,56 +3,57 @@ package qbets
 import (
 	"math"
 
+	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/stats"
 )
 
-// history is the past waits of one class, back to the last change point.
+// history is the past waits of one class, back to the last change point, and the
+// jobs of the class that wait now.
 type history struct {
-	class   Class
-	ring    []uint32 // waits in seconds, in the order of job starts
-	head    int      // index in ring of the oldest
-	sorted  stats.Multiset
-	log     stats.Lag1 // of the logarithms of the waits
-	runs    runs
-	stale   int   // how many of the oldest waits are from before the last change
-	changed int64 // Unix seconds of the last change point, or 0
+	class    Class
+	recent   recent[observation] // in the order of job starts
+	sorted   stats.Multiset
+	counts   [delay.Points + 1]int32 // of waits by delay.Index
+	moments  moments
+	log      stats.Lag1 // of the logarithms of the waits
+	runs     runs
+	stale    int   // how many of the oldest waits are from before the last change
+	changed  int64 // Unix seconds of the last change point, or 0
+	reviewed int   // waits learnt since the class was last reviewed
+
+	waiting stats.Multiset // when each job that waits became eligible
 }
 
-func (h *history) len() int { return h.sorted.Len() }
+// observation is a wait and what the clustering may tell it apart by.
+type observation struct {
+	wait   uint32 // seconds
+	limit  uint32 // seconds
+	amount uint32 // of the class's unit
+	order  uint32 // among all that were learnt
+}
+
+func (h *history) len() int { return h.recent.n }
 
 // at returns the i-th wait, 0 being the oldest.
-func (h *history) at(i int) uint32 {
-	i += h.head
-	if i >= len(h.ring) {
-		i -= len(h.ring)
-	}
-	return h.ring[i]
-}
+func (h *history) at(i int) *observation { return h.recent.at(i) }
 
 // push appends a wait.
-func (h *history) push(w uint32) {
-	n := h.len()
-	if n == len(h.ring) {
-		h.grow()
-	}
-	i := h.head + n
-	if i >= len(h.ring) {
-		i -= len(h.ring)
-	}
-	h.ring[i] = w
-	h.sorted.Insert(w)
-	h.log.Push(logWait(w))
+func (h *history) push(o observation) {
+	h.recent.push(o)
+	h.sorted.Insert(o.wait)
+	h.counts[delay.Index(float64(o.wait))]++
+	h.moments.add(o.wait)
+	h.log.Push(logWait(o.wait))
 }
 
 // drop forgets the oldest wait. There must be two or more.
 func (h *history) drop() {
 	h.stale = max(0, h.stale-1)
-	h.sorted.Delete(h.at(0))
-	h.log.Drop(logWait(h.at(1)))
-	h.head++
-	if h.head == len(h.ring) {
-		h.head = 0
-	}
+	wait := h.recent.drop().wait
+	h.sorted.Delete(wait)
+	h.counts[delay.Index(float64(wait))]--
+	h.moments.take(wait)
+	h.log.Drop(logWait(h.at(0).wait))
 }
 
 // cut forgets all but the newest n waits, if there are more.
@@ -60,25 +61,26 @@ func (h *history) cut(n int) {
 	if n >= h.len() {
 		return
 	}
-	kept := make([]uint32, n)
+	kept := make([]observation, n)
 	for i := range kept {
-		kept[i] = h.at(h.len() - n + i)
+		kept[i] = *h.at(h.len() - n + i)
 	}
-	h.ring, h.head = kept, 0
-	h.sorted, h.log = stats.Multiset{}, stats.Lag1{}
-	for _, w := range kept {
-		h.sorted.Insert(w)
-		h.log.Push(logWait(w))
+	h.recent = recent[observation]{}
+	h.sorted, h.log, h.moments = stats.Multiset{}, stats.Lag1{}, moments{}
+	h.counts = [len(h.counts)]int32{}
+	for _, o := range kept {
+		h.push(o)
 	}
 }
 
-// grow makes room for half as many waits again.
-func (h *history) grow() {
-	n := h.len()
-	bigger := make([]uint32, n+n/2+4)
-	k := copy(bigger, h.ring[h.head:])
-	copy(bigger[k:], h.ring[:h.head])
-	h.ring, h.head = bigger, 0
+// overdue returns how many of the jobs that wait at a time have waited for longer
+// than a budget, which is not negative.
+func (h *history) overdue(now, budget int64) int {
+	if h.waiting.Len() == 0 || now-budget <= 0 {
+		return 0
+	}
+	n, _ := h.waiting.Through(uint32(min(now-budget-1, math.MaxUint32)))
+	return n
 }
 
 // logWait is the logarithm of a wait, shifted by a second because many waits

@@ -2,8 +2,8 @@ package qbets
 
 import (
 	"math"
-	"slices"
 
+	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/stats"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -28,18 +28,30 @@ type Options struct {
 // Predictor forecasts waits from the past waits of jobs of the same class or,
 // while there are few, also of those that asked for more: it takes a longer or
 // larger job to wait at least as long, and never takes the contrary.
-// Learn must not run at the same time as any other method; the other methods
-// change nothing and may run at the same time as one another.
+// It is told what happens in the order of time. Being told must not run at the
+// same time as any other method; the other methods change nothing and may run at
+// the same time as one another.
 type Predictor struct {
 	confidence float64
 	least      int
 	most       int
 	classifier Classifier
 
-	partitions map[string][]*history // in the order of their classes
-	indices    [len(watched)]indices
-	newest     int64
-	learnt     int
+	services map[string]*service // by partition
+	tenants  map[tenantKey]*tenant
+	waiting  map[int64]*waiting // by job
+	starts   map[string]*starts // by partition; "": of the cluster
+	outages  []Outage
+	indices  [len(watched)]*stats.BoundIndices
+	newest   int64
+	learnt   int
+}
+
+// waiting is a job that waits.
+type waiting struct {
+	request  workload.Request
+	eligible int64
+	home     *history
 }
 
 // New returns a Predictor that has learnt nothing. It panics when an option is
@@ -68,48 +80,152 @@ func New(o Options) *Predictor {
 		least:      o.MinHistory,
 		most:       o.MaxHistory,
 		classifier: o.Classifier,
-		partitions: make(map[string][]*history),
+		services:   make(map[string]*service),
+		tenants:    make(map[tenantKey]*tenant),
+		waiting:    make(map[int64]*waiting),
+		starts:     make(map[string]*starts),
 	}
 	for i, q := range watched {
-		p.indices[i] = indices{quantile: q, confidence: o.Confidence}
+		p.indices[i] = stats.NewBoundIndices(q, o.Confidence)
 	}
 	return p
 }
 
-// Learn takes in the wait of a job that has started. Jobs come in the order of
-// their starts. A job that has not started, or whose times contradict one
-// another, teaches nothing.
+// Submitted takes in a job that waits from j.Eligible on. A job that cannot
+// start, being held or waiting for another, does not wait. One that is known
+// already is taken anew.
+func (p *Predictor) Submitted(j *workload.Job) {
+	p.withdraw(j.ID)
+	eligible := j.Eligible
+	if eligible == 0 {
+		eligible = j.Submit
+	}
+	if eligible <= 0 || eligible > math.MaxUint32 {
+		return
+	}
+	w := &waiting{request: j.Request, eligible: eligible}
+	p.waiting[j.ID] = w
+	p.house(w)
+	for _, s := range p.watch(j.Partition) {
+		s.waiting.Insert(uint32(eligible))
+	}
+}
+
+// Started takes in a job that has started: it is Learn.
+func (p *Predictor) Started(j *workload.Job) { p.Learn(*j) }
+
+// Ended takes in a job that has ended, or that was cancelled while it waited.
+func (p *Predictor) Ended(j *workload.Job) { p.withdraw(j.ID) }
+
+// withdraw forgets a job that waits no more.
+func (p *Predictor) withdraw(id int64) {
+	w := p.waiting[id]
+	if w == nil {
+		return
+	}
+	delete(p.waiting, id)
+	w.home.waiting.Delete(uint32(w.eligible))
+	for _, s := range p.watch(w.request.Partition) {
+		s.waiting.Delete(uint32(w.eligible))
+	}
+}
+
+// house lets a job wait in its class.
+func (p *Predictor) house(w *waiting) {
+	s := p.service(w.request.Partition)
+	if t := p.own(&w.request); t != nil {
+		s = t.own
+	}
+	place := s.place(&w.request)
+	w.home = s.history(&place)
+	w.home.waiting.Insert(uint32(w.eligible))
+}
+
+// rehome finds the classes anew of those jobs that wait whose requests are told.
+func (p *Predictor) rehome(moves func(*workload.Request) bool) {
+	for _, w := range p.waiting {
+		if moves(&w.request) {
+			w.home.waiting.Delete(uint32(w.eligible))
+			p.house(w)
+		}
+	}
+}
+
+// service returns what a partition offers.
+func (p *Predictor) service(partition string) *service {
+	s := p.services[partition]
+	if s == nil {
+		s = &service{owner: Class{Partition: partition}, start: p.classifier}
+		p.services[partition] = s
+	}
+	return s
+}
+
+// Learn takes in the wait of a job that has started, whether or not it was seen
+// waiting. Jobs come in the order of their starts. A job that has not started, or
+// whose times contradict one another, teaches nothing; neither does one that
+// waited during an outage.
+//
+// It costs O(log n) amortised for a class of n waits. Where a class is split or
+// joined, O(n log n) and a look at each job that waits come at once.
 func (p *Predictor) Learn(job workload.Job) {
 	seconds, ok := job.Wait()
 	if !ok || seconds < 0 || seconds > math.MaxUint32 {
 		return
 	}
-	p.learnt++
+	eligible := job.Start - seconds
+	p.listen(&job, eligible)
+	p.withdraw(job.ID)
 	p.newest = max(p.newest, job.Start)
-	p.learn(p.history(p.classifier.Class(&job.Request)), uint32(seconds), job.Start)
+	if p.silenced(&job.Request, eligible, job.Start) {
+		return
+	}
+	p.learnt++
+	s := p.service(job.Partition)
+	place := s.place(&job.Request)
+	p.compareTenants(&job, s.find(&place), uint32(seconds))
+	if p.own(&job.Request) == nil {
+		p.teach(s, &job)
+	}
 }
 
-// history returns the past of a class, which is a new one if it has none.
-func (p *Predictor) history(class Class) *history {
-	pasts := p.partitions[class.Partition]
-	i, found := slices.BinarySearchFunc(pasts, class, func(h *history, c Class) int { return h.class.compare(c) })
-	if !found {
-		pasts = slices.Insert(pasts, i, &history{class: class})
-		p.partitions[class.Partition] = pasts
+// teach lets a service learn the wait of a job, and review its class when it is
+// time.
+func (p *Predictor) teach(s *service, j *workload.Job) {
+	seconds, _ := j.Wait()
+	place := s.place(&j.Request)
+	h := s.history(&place)
+	p.learn(h, observation{
+		wait:   uint32(seconds),
+		limit:  uint32(min(place.limit, math.MaxUint32)),
+		amount: uint32(place.amount),
+		order:  uint32(p.learnt),
+	}, j.Start)
+	if h.reviewed++; !h.due(p.least) {
+		return
 	}
-	return pasts[i]
+	for _, gone := range s.review(h, p.least, p.most) {
+		if gone.waiting.Len() == 0 {
+			continue
+		}
+		for _, w := range p.waiting {
+			if w.home == gone {
+				p.house(w)
+			}
+		}
+	}
 }
 
 // learn adds a wait to h. After a run of misses that is too long to be chance,
 // only the newest waits stay, as few as still yield a bound. Those of them that
 // are older than the run stay no longer than they must: each wait that follows
 // takes the place of one.
-func (p *Predictor) learn(h *history, wait uint32, start int64) {
-	run := h.runs.observe(h, &p.indices, wait)
+func (p *Predictor) learn(h *history, o observation, start int64) {
+	run := h.runs.observe(h, &p.indices, o.wait)
 	if h.len() == p.most || h.stale > 0 && h.len() >= p.least {
 		h.drop()
 	}
-	h.push(wait)
+	h.push(o)
 	if run > 0 {
 		h.cut(max(p.least, run))
 		h.stale = max(0, h.len()-run)
@@ -118,44 +234,89 @@ func (p *Predictor) learn(h *history, wait uint32, start int64) {
 	}
 }
 
+// answer finds the past waits that answer for a request whose classes are known.
+//
+// The jobs of a tenant that is served worse than others are answered for by its
+// own past alone, however little of it there is, and those of one that is served
+// better by its own past if that is enough, and else by everyone's.
+func (p *Predictor) answer(e *pool, c *classes) {
+	if c.tenant != nil {
+		e.fill(c.tenant.own, c.own, p.least)
+		if c.tenant.worse() || e.waits >= p.least {
+			return
+		}
+	}
+	e.waits = 0
+	if c.service != nil {
+		e.fill(c.service, c.class, p.least)
+	}
+}
+
+// classes are those that a request belongs to.
+type classes struct {
+	tenant  *tenant // that has a service of its own, or nil
+	own     Class   // of that service
+	service *service
+	class   Class // of everyone's service
+}
+
+func (p *Predictor) classes(r *workload.Request) classes {
+	c := classes{tenant: p.own(r), service: p.services[r.Partition]}
+	c.find(r)
+	return c
+}
+
+// find finds the classes for another limit of the request.
+func (c *classes) find(r *workload.Request) {
+	if c.tenant != nil {
+		c.own = c.tenant.own.class(r, c.own)
+	}
+	if c.service != nil {
+		c.class = c.service.class(r, c.class)
+	}
+}
+
 // Forecast estimates every candidate of r into the element of est of the same
 // index. A candidate's class follows its own time limit, so estimates jump where
 // the limit leaves one class for another. Prob is the lower confidence bound on
 // the probability of a wait within the budget, which is the largest q whose Bound
-// is within it. The time at which it is asked, the second argument, makes no
-// difference: a Predictor knows what it has learnt and nothing of the present.
-func (p *Predictor) Forecast(r workload.Request, _ int64, c []workload.Candidate, est []workload.Estimate) {
+// is within it. Jobs count that wait now, a time in Unix seconds; during an outage
+// nothing is known of any candidate.
+func (p *Predictor) Forecast(r workload.Request, now int64, c []workload.Candidate, est []workload.Estimate) {
+	e := pool{now: now}
 	var (
-		e      evidence
-		class  Class  // of the candidate before
-		name   string // of the evidence
-		before int    // within the budget of the candidate before
+		known           classes // of the candidate before
+		name            string  // of the evidence
+		within, overdue int     // the budget of the candidate before
 	)
+	next := p.classes(&r)
+	down := p.Down(r.Partition, now) != ""
 	for i := range c {
 		r.Limit = c[i].Limit
-		next := p.classifier.Class(&r)
-		same := i > 0 && next == class
-		if !same {
-			class = next
-			p.gather(&e, class)
+		next.find(&r)
+		same := i > 0 && next == known
+		if !same && !down {
+			known = next
+			p.answer(&e, &known)
 			name = e.class.String()
 		}
 		if e.waits == 0 {
 			est[i] = workload.Estimate{}
 			continue
 		}
-		within, sum := e.within(c[i].Budget)
+		k, sum := e.within(c[i].Budget)
+		m := e.overdue(c[i].Budget)
 		est[i] = workload.Estimate{
-			Held:   (float64(c[i].Budget)*float64(within) - float64(sum)) / float64(e.waits),
+			Held:   (float64(c[i].Budget)*float64(k) - float64(sum)) / float64(e.waits+m),
 			Sample: e.waits,
 			Class:  name,
 		}
-		if same && within == before {
+		if same && k == within && m == overdue {
 			est[i].Prob = est[i-1].Prob
 		} else {
-			est[i].Prob = stats.LowerProportion(within, e.waits, p.confidence)
+			est[i].Prob = stats.LowerProportion(k, e.waits+m, p.confidence)
 		}
-		before = within
+		within, overdue = k, m
 	}
 }
 
@@ -167,35 +328,66 @@ type Bound struct {
 	Sample     int     // past waits behind it
 	Index      int     // the Index-th smallest of them, from 1, is the bound
 	Class      string  // whose waits they are
-	OK         bool    // false: the sample is too small for any bound
+	OK         bool    // false: the sample is too small for any bound, or Down
+	Down       string  // why there is none during an outage, or empty
 }
 
-// Bound bounds the q-quantile of the wait of a job like r.
-func (p *Predictor) Bound(r workload.Request, q float64) Bound {
+// Bound bounds the q-quantile of the wait of a job like r, as things are now, a
+// time in Unix seconds.
+func (p *Predictor) Bound(r workload.Request, now int64, q float64) Bound {
 	b := Bound{Quantile: q}
-	var e evidence
-	p.gather(&e, p.classifier.Class(&r))
+	if b.Down = p.Down(r.Partition, now); b.Down != "" {
+		return b
+	}
+	e := pool{now: now}
+	c := p.classes(&r)
+	p.answer(&e, &c)
 	if e.waits == 0 {
 		return b
 	}
 	b.Sample, b.Class = e.waits, e.class.String()
-	b.Index, b.Confidence, b.OK = stats.QuantileBound(e.waits, q, p.confidence)
-	if b.OK {
-		b.Seconds = e.smallest(b.Index)
-	}
+	b.Seconds, b.Index, b.Confidence, b.OK = e.bound(q, p.confidence)
 	return b
+}
+
+// Evidence is what an answer rests on.
+type Evidence struct {
+	Sample  int    // past waits
+	Class   string // whose waits they are
+	Changed int64  // their last change point, Unix seconds, or 0
+	Down    string // why there is no answer during an outage, or empty
+}
+
+// Distribution estimates the distribution of the wait of a job like r, as things
+// are now, a time in Unix seconds: not a bound, but what is to be expected. Of n
+// past waits and the next, which are taken to be exchangeable, the next is among
+// the k smallest with probability k/(n+1); jobs that wait count as in the bounds.
+// It reports false when it knows nothing, or during an outage.
+func (p *Predictor) Distribution(r workload.Request, now int64, d *delay.Distribution) (Evidence, bool) {
+	if down := p.Down(r.Partition, now); down != "" {
+		return Evidence{Down: down}, false
+	}
+	e := pool{now: now}
+	c := p.classes(&r)
+	p.answer(&e, &c)
+	if e.waits == 0 {
+		return Evidence{}, false
+	}
+	e.distribution(d)
+	return Evidence{Sample: e.waits, Class: e.class.String(), Changed: e.changed()}, true
 }
 
 // Len returns how many waits were learnt.
 func (p *Predictor) Len() int { return p.learnt }
 
-// Newest returns the latest start learnt from, Unix seconds, or 0.
+// Newest returns the latest start told, Unix seconds, or 0.
 func (p *Predictor) Newest() int64 { return p.newest }
 
 // Changed returns the time of the last change point of the waits that answer
 // for r, Unix seconds, or 0 when there was none.
 func (p *Predictor) Changed(r workload.Request) int64 {
-	var e evidence
-	p.gather(&e, p.classifier.Class(&r))
+	var e pool
+	c := p.classes(&r)
+	p.answer(&e, &c)
 	return e.changed()
 }

@@ -19,11 +19,11 @@ func TestSection23BinomialBound(t *testing.T) {
 	for i := range int64(58) {
 		p.Learn(started(r, 1+i, 100+i))
 	}
-	if b := p.Bound(r, .95); b.OK {
+	if b := p.Bound(r, 0, .95); b.OK {
 		t.Errorf("58 waits bound the .95 quantile: %+v", b)
 	}
 	p.Learn(started(r, 100, 50))
-	b := p.Bound(r, .95)
+	b := p.Bound(r, 0, .95)
 	if !b.OK || b.Index != 59 || b.Seconds != 157 || b.Sample != 59 {
 		t.Errorf("59 waits: %+v, want the greatest, 157", b)
 	}
@@ -43,7 +43,7 @@ func TestSection23InverseAgreesWithBound(t *testing.T) {
 		r := randomRequest(random)
 		for percent := 1; percent < 100; percent++ {
 			q := float64(percent) / 100
-			b := p.Bound(r, q)
+			b := p.Bound(r, 0, q)
 			if !b.OK {
 				continue
 			}
@@ -81,7 +81,7 @@ func TestSection23ChangePoints(t *testing.T) {
 				p.Learn(started(r, 100_000+i, wait(change.then)))
 			}
 			// The .95 quantile is 2.3 times the median.
-			if b := p.Bound(r, .95); b.Sample > 300 || float64(b.Seconds) < 2*change.then || float64(b.Seconds) > 10*change.then {
+			if b := p.Bound(r, 0, .95); b.Sample > 300 || float64(b.Seconds) < 2*change.then || float64(b.Seconds) > 10*change.then {
 				t.Errorf("200 waits after the change: %+v", b)
 			}
 			if p.Changed(r) < 100_000 {
@@ -104,7 +104,7 @@ func TestSection23ClassesFollowTheRequest(t *testing.T) {
 	}
 	for limit, slow := range map[int64]bool{hour + 1: false, 2 * hour: false, 18*hour + 1: true, 24 * hour: true} {
 		r.Limit = limit
-		if b := p.Bound(r, .95); !b.OK || (b.Seconds >= 5000) != slow {
+		if b := p.Bound(r, 0, .95); !b.OK || (b.Seconds >= 5000) != slow {
 			t.Errorf("limit %d s: %+v, want slow: %v", limit, b, slow)
 		}
 	}
@@ -214,7 +214,7 @@ func TestSection31Coverage(t *testing.T) {
 			for i := range 10_000 {
 				wait := int64(s.next(i, random))
 				for j, q := range quantiles {
-					if b := p.Bound(r, q); b.OK {
+					if b := p.Bound(r, 0, q); b.OK {
 						asked[j]++
 						if wait <= b.Seconds {
 							held[j]++

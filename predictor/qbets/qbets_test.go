@@ -77,12 +77,12 @@ func TestAgainstOracle(t *testing.T) {
 		}
 		p.Learn(started(request, int64(1+i), wait))
 		past = append(past, wait)
-		past = past[len(past)-p.Bound(request, .5).Sample:]
+		past = past[len(past)-p.Bound(request, 0, .5).Sample:]
 		if i%7 != 0 {
 			continue
 		}
 		for _, q := range []float64{.05, .5, .75, .95, .99} {
-			b := p.Bound(request, q)
+			b := p.Bound(request, 0, q)
 			seconds, ok := past.bound(q, .95)
 			if b.OK != ok || ok && b.Seconds != seconds {
 				t.Fatalf("after %d: Bound(%v) = %+v, want %d, %v", i+1, q, b, seconds, ok)
@@ -128,18 +128,20 @@ func TestEvidenceAgainstOracle(t *testing.T) {
 		if random.IntN(4) == 0 {
 			r.Limit *= 8 // beyond what was learnt
 		}
-		own := (Grid{}).Class(&r)
+		service := p.services[r.Partition]
+		own := service.class(&r, Class{})
+		larger := func(c Class) bool {
+			return c.Unit == own.Unit && c.Size.last() >= own.Size.last() || c.Unit == Nodes && own.Unit == CPUs
+		}
 		var pasts []*history
-		for _, h := range p.partitions[r.Partition] {
-			longer, larger := h.class.Limit.Above >= own.Limit.Above, h.class.Size.Above >= own.Size.Above
-			if longer && (h.class.Unit == own.Unit && larger || h.class.Unit == Nodes && own.Unit == CPUs) {
+		for _, h := range service.classes {
+			if h.class.Limit.last() >= own.Limit.last() && larger(h.class) {
 				pasts = append(pasts, h)
 			}
 		}
 		if len(pasts) == 0 {
-			for _, h := range p.partitions[r.Partition] {
-				adjacent, larger := h.class.Limit.Through == own.Limit.Above && own.Limit.Above > 0, h.class.Size.Above >= own.Size.Above
-				if adjacent && (h.class.Unit == own.Unit && larger || h.class.Unit == Nodes && own.Unit == CPUs) {
+			for _, h := range service.classes {
+				if h.class.Limit.last() == own.Limit.Above && larger(h.class) {
 					pasts = append(pasts, h)
 					shorter++
 				}
@@ -147,7 +149,7 @@ func TestEvidenceAgainstOracle(t *testing.T) {
 		}
 		nearness := func(h *history) string {
 			c := h.class
-			return fmt.Sprintf("%v %09d %d %09d %s", c.QOS != own.QOS, c.Limit.Above, c.Unit, c.Size.Above, c.QOS)
+			return fmt.Sprintf("%v %v %09d %d %09d %s", c != own, c.QOS != own.QOS, c.Limit.Above, c.Unit, c.Size.Above, c.QOS)
 		}
 		slices.SortFunc(pasts, func(a, b *history) int { return strings.Compare(nearness(a), nearness(b)) })
 		var past oracle
@@ -157,11 +159,11 @@ func TestEvidenceAgainstOracle(t *testing.T) {
 				break
 			}
 			for i := range h.len() {
-				past = append(past, int64(h.at(i)))
+				past = append(past, int64(h.at(i).wait))
 			}
 		}
 		for _, q := range []float64{.05, .5, .75, .95} {
-			b := p.Bound(r, q)
+			b := p.Bound(r, 0, q)
 			seconds, ok := past.bound(q, .95)
 			if b.OK != ok || ok && b.Seconds != seconds || b.Sample != len(past) {
 				t.Fatalf("%+v: Bound(%v) = %+v, want %d, %v of %d", r, q, b, seconds, ok, len(past))
@@ -193,7 +195,7 @@ func TestMonotone(t *testing.T) {
 		r := randomRequest(random)
 		previous := Bound{OK: true}
 		for q := .01; q < 1; q += .01 {
-			b := p.Bound(r, q)
+			b := p.Bound(r, 0, q)
 			if b.OK && (!previous.OK || b.Seconds < previous.Seconds || b.Confidence < .95) {
 				t.Fatalf("%+v: bound %+v follows %+v", r, b, previous)
 			}
@@ -242,7 +244,7 @@ func trajectory(work, ahead int64) ([]workload.Candidate, []workload.Estimate) {
 func TestNothingLearnt(t *testing.T) {
 	p := New(Options{})
 	r := workload.Request{Partition: "batch", Limit: 600}
-	if b := p.Bound(r, .5); b.OK || b.Sample != 0 {
+	if b := p.Bound(r, 0, .5); b.OK || b.Sample != 0 {
 		t.Errorf("Bound = %+v, want none", b)
 	}
 	if e := ask(p, r, 1e6); e != (workload.Estimate{}) {
@@ -296,7 +298,7 @@ func TestSmallJobsVouchForNoOther(t *testing.T) {
 	p := New(Options{})
 	bulk := workload.Request{Partition: "main", Size: workload.Size{Nodes: 4}, Limit: 8 * hour}
 	for i := range int64(1000) {
-		p.Learn(started(bulk, 1+i, 10+i%50))
+		p.Learn(started(bulk, 1+50*i, 10+i%50))
 	}
 	longer, larger := bulk, bulk
 	longer.Limit = 24 * hour
@@ -305,7 +307,7 @@ func TestSmallJobsVouchForNoOther(t *testing.T) {
 		if e := ask(p, r, 1e6); e != (workload.Estimate{}) {
 			t.Errorf("%+v: %+v, want nothing", r, e)
 		}
-		if b := p.Bound(r, .5); b.OK || b.Sample != 0 {
+		if b := p.Bound(r, 0, .5); b.OK || b.Sample != 0 {
 			t.Errorf("%+v: %+v, want no bound", r, b)
 		}
 	}
@@ -322,10 +324,10 @@ func TestSmallJobsVouchForNoOther(t *testing.T) {
 	if e, want := ask(p, beyond, 60_000), math.Pow(.05, .1); math.Abs(e.Prob-want) > 1e-9 {
 		t.Errorf("of 10 that waited long: %+v, want probability %v", e, want)
 	}
-	if b := p.Bound(beyond, .5); b.Seconds < 50_000 {
+	if b := p.Bound(beyond, 0, .5); b.Seconds < 50_000 {
 		t.Errorf("of 10 that waited long: %+v, want 50000 s or more", b)
 	}
-	if b := p.Bound(beyond, .95); b.OK {
+	if b := p.Bound(beyond, 0, .95); b.OK {
 		t.Errorf("10 waits bound the .95 quantile: %+v", b)
 	}
 	if e := ask(p, bulk, 60); e.Prob < .95 {
@@ -343,7 +345,7 @@ func TestFreshCluster(t *testing.T) {
 		p.Learn(started(r, 1+i, random.Int64N(hour)))
 	}
 	small := workload.Request{Partition: "main", Size: workload.Size{Nodes: 1, CPUs: 4}, Limit: 10 * minute}
-	if b := p.Bound(small, .95); !b.OK || b.Seconds > hour || b.Class != "partition=main cpus=3+ limit>5m" {
+	if b := p.Bound(small, 0, .95); !b.OK || b.Seconds > hour || b.Class != "partition=main cpus=3+ limit>5m" {
 		t.Errorf("Bound = %+v", b)
 	}
 }
@@ -390,7 +392,7 @@ func FuzzLearn(f *testing.F) {
 			t.Errorf("Forecast = %+v", e)
 		}
 		for _, q := range []float64{-1, 0, .5, .95, 1, 2, math.NaN()} {
-			if b := p.Bound(r, q); b.Seconds < 0 || b.OK && b.Confidence < .95 {
+			if b := p.Bound(r, 0, q); b.Seconds < 0 || b.OK && b.Confidence < .95 {
 				t.Errorf("Bound(%v) = %+v", q, b)
 			}
 		}
@@ -428,7 +430,7 @@ func BenchmarkBound(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			p := learnt(n)
 			for b.Loop() {
-				p.Bound(r, .95)
+				p.Bound(r, 0, .95)
 			}
 		})
 	}

@@ -24,7 +24,7 @@ func TestTrace(t *testing.T) {
 	quantiles := []float64{.5, .75, .95}
 	held, asked := make([]int, len(quantiles)), make([]int, len(quantiles))
 	for i, job := range jobs {
-		for len(starts) > 0 && starts[0].Start <= job.Submit {
+		for len(starts) > 0 && starts[0].Start < job.Submit {
 			p.Learn(starts[0])
 			starts = starts[1:]
 		}
@@ -33,7 +33,7 @@ func TestTrace(t *testing.T) {
 		}
 		wait, _ := job.Wait()
 		for j, q := range quantiles {
-			if b := p.Bound(job.Request, q); b.OK {
+			if b := p.Bound(job.Request, job.Submit, q); b.OK {
 				asked[j]++
 				if wait <= b.Seconds {
 					held[j]++

@@ -33,6 +33,9 @@ func (l *Lag1) Drop(next float64) {
 	l.first = next
 }
 
+// Mean returns the mean of the window, 0 when it is empty.
+func (l *Lag1) Mean() float64 { return l.sum / float64(max(1, l.n)) }
+
 // Autocorrelation returns the usual estimate, the sum of products of
 // neighbours' deviations from the mean over the sum of squared deviations. It is
 // 0 for a window of fewer than 3 values or of equal ones.

@@ -1,0 +1,129 @@
+package qbets
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// Outage is a time in which jobs could not start. What they wait then is not
+// queueing delay.
+type Outage struct {
+	Partition string // the whole cluster if empty
+	From      int64  // Unix seconds
+	To        int64  // Unix seconds; 0 while it lasts
+	Reason    string // a sentence without a full stop
+}
+
+// mostOutages is how many are remembered. Only waits that began before the oldest
+// could be mistaken for queueing delay.
+const mostOutages = 64
+
+// Outage takes in an outage that is known, as from the states of nodes. It is
+// told again, with the same partition and beginning, when it is over.
+func (p *Predictor) Outage(o Outage) {
+	for i := range p.outages {
+		if p.outages[i].Partition == o.Partition && p.outages[i].From == o.From {
+			p.outages[i] = o
+			return
+		}
+	}
+	if len(p.outages) == mostOutages {
+		p.outages = append(p.outages[:0], p.outages[1:]...)
+	}
+	p.outages = append(p.outages, o)
+}
+
+// Down says why nothing can be promised at a time for jobs of a partition: a
+// sentence without a full stop. It is empty when there is no outage.
+func (p *Predictor) Down(partition string, now int64) string {
+	for i := len(p.outages) - 1; i >= 0; i-- {
+		if o := &p.outages[i]; o.hits(partition, now, now+1) {
+			return o.Reason
+		}
+	}
+	for _, where := range [...]string{"", partition} {
+		s := p.starts[where]
+		if s == nil {
+			continue
+		}
+		if since, waiting, ok := s.outage(now); ok {
+			name := "the cluster"
+			if where != "" {
+				name = "partition " + where
+			}
+			return fmt.Sprintf("no job has started for %s while %s: %s seems to be down", silent(now-since), waits(waiting), name)
+		}
+	}
+	return ""
+}
+
+func waits(n int) string {
+	if n == 1 {
+		return "1 waits"
+	}
+	return fmt.Sprintf("%d wait", n)
+}
+
+// silent writes a number of seconds in whole minutes: "2h10m".
+func silent(seconds int64) string {
+	text := strings.TrimSuffix((time.Duration(seconds) * time.Second).Truncate(time.Minute).String(), "0s")
+	return strings.TrimSuffix(text, "h0m") + map[bool]string{true: "h"}[strings.HasSuffix(text, "h0m")]
+}
+
+// hits reports whether the outage concerns a partition between two times.
+func (o *Outage) hits(partition string, from, to int64) bool {
+	return (o.Partition == "" || o.Partition == partition) && from < o.end() && to > o.From
+}
+
+func (o *Outage) end() int64 {
+	if o.To == 0 {
+		return math.MaxInt64
+	}
+	return o.To
+}
+
+// silenced reports whether some of a job's wait fell into an outage.
+func (p *Predictor) silenced(r *workload.Request, eligible, start int64) bool {
+	for i := range p.outages {
+		if p.outages[i].hits(r.Partition, eligible, start) {
+			return true
+		}
+	}
+	return false
+}
+
+// watched is where the starts of a partition's jobs are watched: the partition,
+// and the cluster, which has no name.
+func (p *Predictor) watch(partition string) []*starts {
+	watches := make([]*starts, 0, 2)
+	for _, where := range [...]string{"", partition} {
+		s := p.starts[where]
+		if s == nil {
+			s = &starts{}
+			p.starts[where] = s
+		}
+		watches = append(watches, s)
+		if partition == "" {
+			break
+		}
+	}
+	return watches
+}
+
+// listen takes in the start of a job, and any outage that it ends.
+func (p *Predictor) listen(j *workload.Job, eligible int64) {
+	for i, s := range p.watch(j.Partition) {
+		since, ended := s.started(eligible, j.Start)
+		if ended {
+			partition := j.Partition
+			if i == 0 {
+				partition = ""
+			}
+			p.Outage(Outage{Partition: partition, From: since, To: j.Start, Reason: "no job started"})
+		}
+	}
+}
