@@ -41,6 +41,8 @@ type past interface {
 	add(wait uint32)
 	// enough reports whether there are enough to answer.
 	enough() bool
+	// lower returns lower bounds on the probabilities, or nil.
+	lower() Prediction
 }
 
 // baseline is a Method that knows nothing but past waits: of the whole log, of each
@@ -49,11 +51,15 @@ type baseline[P past] struct {
 	name  string
 	scope scope
 	empty func() P
-	pasts map[qbets.Class]P
+	pasts [eachCell + 1]map[qbets.Class]P // of each scope
 }
 
 func newBaseline[P past](name string, s scope, empty func() P) *baseline[P] {
-	return &baseline[P]{name, s, empty, make(map[qbets.Class]P)}
+	b := &baseline[P]{name: name, scope: s, empty: empty}
+	for s := range b.pasts {
+		b.pasts[s] = make(map[qbets.Class]P)
+	}
+	return b
 }
 
 // Name implements [Method].
@@ -70,10 +76,10 @@ func (b *baseline[P]) Started(j *workload.Job) {
 	}
 	for s := range b.scope + 1 {
 		class := s.class(&j.Request)
-		p, known := b.pasts[class]
+		p, known := b.pasts[s][class]
 		if !known {
 			p = b.empty()
-			b.pasts[class] = p
+			b.pasts[s][class] = p
 		}
 		p.add(uint32(wait))
 	}
@@ -83,11 +89,11 @@ func (b *baseline[P]) Started(j *workload.Job) {
 func (b *baseline[P]) Ended(*workload.Job) {}
 
 // Predict implements [Method]. While a cell has not enough waits its queue answers,
-// and for the queue the log. What it predicts it promises.
+// and for the queue the log.
 func (b *baseline[P]) Predict(q *forecast.Question) (wait, lower Prediction) {
 	for s := b.scope; ; s-- {
-		if p, known := b.pasts[s.class(&q.Request)]; known && p.enough() {
-			return p, p
+		if p, known := b.pasts[s][s.class(&q.Request)]; known && p.enough() {
+			return p, p.lower()
 		}
 		if s == wholeLog {
 			return nil, nil
@@ -111,6 +117,8 @@ func newRolling() *rolling { return &rolling{sorted: make([]uint32, 0, window)} 
 // enough is true: one wait has quantiles too. To wait for more is worse on each of
 // the real logs that this was tried on, where the whole log would answer.
 func (r *rolling) enough() bool { return true }
+
+func (r *rolling) lower() Prediction { return nil }
 
 func (r *rolling) add(wait uint32) {
 	if len(r.sorted) == window {
@@ -165,8 +173,9 @@ type binomial struct {
 	bounds bounds
 }
 
-func (b *binomial) enough() bool    { return b.waits.Len() >= leastBound }
-func (b *binomial) add(wait uint32) { b.waits.Insert(wait) }
+func (b *binomial) enough() bool      { return b.waits.Len() >= leastBound }
+func (b *binomial) lower() Prediction { return b }
+func (b *binomial) add(wait uint32)   { b.waits.Insert(wait) }
 
 // Quantile returns the bound, +Inf where the waits are too few for any.
 func (b *binomial) Quantile(q float64) float64 {
@@ -182,7 +191,7 @@ func (b *binomial) Within(seconds float64) float64 {
 	if !(seconds >= 0) {
 		return 0
 	}
-	n, _ := b.waits.Through(uint32(min(seconds, math.MaxUint32)))
+	n := b.waits.Rank(uint32(min(seconds, math.MaxUint32)))
 	return stats.LowerProportion(n, b.waits.Len(), confidence)
 }
 

@@ -40,12 +40,14 @@ type Cluster struct {
 // Maker makes a Method.
 type Maker struct {
 	Name string
-	New  func(Cluster) Method
+	// Baseline says that it is there for others to be held against.
+	Baseline bool
+	New      func(Cluster) Method
 }
 
 // Methods are all there are, the baselines last.
 var Methods = []Maker{
-	{"qbets", func(Cluster) Method { return newQBETS() }},
+	{Name: "qbets", New: func(Cluster) Method { return newQBETS() }},
 	rollingMaker("rolling-log", wholeLog),
 	rollingMaker("rolling-queue", eachQueue),
 	rollingMaker("rolling-cell", eachCell),
@@ -55,11 +57,11 @@ var Methods = []Maker{
 }
 
 func rollingMaker(name string, s scope) Maker {
-	return Maker{name, func(Cluster) Method { return newBaseline(name, s, newRolling) }}
+	return Maker{name, true, func(Cluster) Method { return newBaseline(name, s, newRolling) }}
 }
 
 func binomialMaker(name string, s scope) Maker {
-	return Maker{name, func(Cluster) Method {
+	return Maker{name, true, func(Cluster) Method {
 		shared := make(bounds)
 		return newBaseline(name, s, func() *binomial { return &binomial{bounds: shared} })
 	}}

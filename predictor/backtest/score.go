@@ -101,11 +101,11 @@ type Proportion struct {
 // BusyMonth is from how many jobs on a month's coverage is looked at.
 const BusyMonth = 100
 
-// bins is how many bins Reliability has at most, and promised the probabilities at
-// which promises are looked at.
+// bins is how many bins Reliability has at most.
 const bins = 20
 
-var promised = [...]float64{.5, .75, .95}
+// Promised are the probabilities of Score.Promises.
+var Promised = [...]float64{.5, .75, .95}
 
 // outcome is what became of a job.
 type outcome struct {
@@ -161,7 +161,7 @@ type tally struct {
 	quantiles      []quantileTally
 	budgets        []budgetTally
 	bins           [bins]binTally
-	promises       [len(promised)]count
+	promises       [len(Promised)]count
 	promising      bool
 	months         map[string]*monthTally
 }
@@ -262,7 +262,7 @@ func (t *tally) add(o *outcome, r *reply, quantiles []float64, budgets []int64) 
 	}
 	for i, lower := range r.lower {
 		t.promising = true
-		for k, p := range promised {
+		for k, p := range Promised {
 			if lower >= p {
 				t.promises[k].add(o.wait <= float64(budgets[i]))
 			}
@@ -306,7 +306,7 @@ func (t *tally) score(method string, mean float64, quantiles []float64, budgets 
 		}
 	}
 	if t.promising {
-		for i, p := range promised {
+		for i, p := range Promised {
 			s.Promises = append(s.Promises, PromiseScore{p, t.promises[i].proportion()})
 		}
 	}

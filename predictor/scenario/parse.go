@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/varq-project/varq/predictor/prob"
 	"github.com/varq-project/varq/predictor/sched"
@@ -121,11 +120,9 @@ func parseShare(text string) (float64, error) {
 
 // parseSeconds reads a duration of some seconds at least.
 func parseSeconds(text string, least int64) (int64, error) {
-	var seconds int64
-	if d, err := time.ParseDuration(text); err == nil {
-		seconds = int64(d / time.Second)
-	} else if seconds, err = slurmtime.ParseDuration(text); err != nil {
-		return 0, fmt.Errorf("%.40q is not a duration such as 6h or 06:00:00", text)
+	seconds, err := slurmtime.ParseSpan(text)
+	if err != nil {
+		return 0, err
 	}
 	if seconds < least || seconds > longest {
 		return 0, fmt.Errorf("%.40q is not between %s and a year", text, slurmtime.FormatDuration(least))

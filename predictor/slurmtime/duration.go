@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Unlimited is the duration that Slurm writes UNLIMITED.
@@ -53,6 +54,19 @@ func ParseDuration(text string) (int64, error) {
 	}
 	if seconds > maxDuration {
 		return fail("it is too long")
+	}
+	return seconds, nil
+}
+
+// ParseSpan reads a duration as people say it, 90s or 1h30m, or in any format of
+// ParseDuration. It returns seconds.
+func ParseSpan(text string) (int64, error) {
+	if d, err := time.ParseDuration(text); err == nil {
+		return int64(d / time.Second), nil
+	}
+	seconds, err := ParseDuration(text)
+	if err != nil {
+		return 0, fmt.Errorf("%.40q is not a duration such as 6h or 06:00:00", text)
 	}
 	return seconds, nil
 }

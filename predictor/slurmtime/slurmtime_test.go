@@ -77,6 +77,19 @@ func TestDuration(t *testing.T) {
 	}
 }
 
+func TestSpan(t *testing.T) {
+	for text, want := range map[string]int64{"90s": 90, "1h30m": 5400, "90": 5400, "1-12": 129600, "-5m": -300} {
+		if got, err := ParseSpan(text); err != nil || got != want {
+			t.Errorf("%q: %d (%v), want %d", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "soon", "1d", "5 m"} {
+		if got, err := ParseSpan(text); err == nil {
+			t.Errorf("%q: %d", text, got)
+		}
+	}
+}
+
 func TestMinutes(t *testing.T) {
 	for seconds, want := range map[int64]int64{0: 0, 1: 1, 59: 1, 60: 1, 61: 2, 3600: 60} {
 		if got := Minutes(seconds); got != want {

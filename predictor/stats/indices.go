@@ -1,13 +1,20 @@
 package stats
 
 // BoundIndices remembers the index of QuantileBound for one quantile and confidence
-// by the size of the sample, for those who ask again and again as a sample grows.
-// It takes four bytes for each size up to the largest asked for, and for a new one
-// the time of one AtMost.
+// by the size of the sample, for those who ask again and again as a sample grows. It
+// takes four bytes, and some multiplications, for each size up to the largest asked
+// for.
 type BoundIndices struct {
 	q, c float64
 	k    []int32 // by n; 0: no bound
+
+	// Of the largest n with its k: P[Bin(n,q) <= k-1] and P[Bin(n,q) = k-1].
+	atMost, exactly float64
 }
+
+// anew is after how many sizes the probabilities are calculated anew, lest rounding
+// errors add up.
+const anew = 1000
 
 // NewBoundIndices returns the indices of the level-c upper confidence bound on the
 // q-quantile; 0 < c < 1.
@@ -18,16 +25,28 @@ func NewBoundIndices(q, c float64) *BoundIndices {
 // Index returns the k and ok of QuantileBound(n, q, c), n being 0 or more.
 func (b *BoundIndices) Index(n int) (k int, ok bool) {
 	for m := len(b.k); m <= n; m++ {
-		// With one observation more the index stays or moves up by one.
-		next := b.k[m-1]
-		switch {
-		case next == 0:
-			first, _, _ := QuantileBound(m, b.q, b.c)
-			next = int32(first)
-		case AtMost(int(next)-1, m, b.q) < b.c:
-			next++
-		}
-		b.k = append(b.k, next)
+		b.k = append(b.k, b.next(m, int(b.k[m-1])))
 	}
 	return int(b.k[n]), b.k[n] > 0
+}
+
+// next returns the index for n when k is the one for n-1. With one observation more
+// the index stays or moves up by one, and the probabilities follow by Pascal's rule.
+func (b *BoundIndices) next(n, k int) int32 {
+	if k == 0 || n%anew == 0 {
+		k, _, _ = QuantileBound(n, b.q, b.c)
+		b.atMost = AtMost(k-1, n, b.q)
+		b.exactly = b.atMost - AtMost(k-2, n, b.q)
+		return int32(k)
+	}
+	fewer := float64(k - 1) // successes
+	before := b.exactly
+	b.atMost -= b.q * before
+	if b.atMost >= b.c {
+		b.exactly = before * (1 - b.q) * float64(n) / (float64(n) - fewer)
+		return int32(k)
+	}
+	b.exactly = before * b.q * float64(n) / (fewer + 1)
+	b.atMost += b.exactly
+	return int32(k + 1)
 }

@@ -71,6 +71,19 @@ func (m *Multiset) Select(i int) uint32 {
 	return m.blocks[b][i-m.counts[b]]
 }
 
+// Rank returns how many values are <= v.
+func (m *Multiset) Rank(v uint32) int {
+	if len(m.blocks) == 0 {
+		return 0
+	}
+	b := sort.Search(len(m.blocks), func(b int) bool { return last(m.blocks[b]) > v })
+	if b == len(m.blocks) {
+		return m.counts[b]
+	}
+	block := m.blocks[b]
+	return m.counts[b] + sort.Search(len(block), func(i int) bool { return block[i] > v })
+}
+
 // Through returns how many values are <= v, and their sum.
 func (m *Multiset) Through(v uint32) (count int, sum int64) {
 	if len(m.blocks) == 0 {

@@ -42,6 +42,9 @@ func compareMultisets(t *testing.T, fast *Multiset, slow slowMultiset, probe uin
 	if wantCount, wantSum := slow.through(probe); count != wantCount || sum != wantSum {
 		t.Fatalf("Through(%d) = %d, %d, want %d, %d", probe, count, sum, wantCount, wantSum)
 	}
+	if rank := fast.Rank(probe); rank != count {
+		t.Fatalf("Rank(%d) = %d, want %d", probe, rank, count)
+	}
 	if len(slow) > 0 {
 		i := int(probe) % len(slow)
 		if got := fast.Select(i); got != slow[i] {
