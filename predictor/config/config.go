@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
@@ -31,9 +32,11 @@ type Config struct {
 	Ledger     Ledger     `yaml:"ledger"`
 	History    History    `yaml:"history"`
 	Forecast   Forecast   `yaml:"forecast"`
-	Plan       Plan       `yaml:"plan"`
-	Watch      Watch      `yaml:"watch"`
-	Log        Log        `yaml:"log"`
+	// Forecasters are the site's own, beside those that varqd has.
+	Forecasters []Forecaster `yaml:"forecasters"`
+	Plan        Plan         `yaml:"plan"`
+	Watch       Watch        `yaml:"watch"`
+	Log         Log          `yaml:"log"`
 }
 
 // Slurmrestd says how varqd speaks to Slurm.
@@ -90,6 +93,19 @@ type Forecast struct {
 	Confidence float64 `yaml:"confidence"`
 	// Days is how many days of past jobs are kept and learnt from.
 	Days int `yaml:"days"`
+}
+
+// Forecaster is a program that forecasts waits; see contrib/forecasters.
+type Forecaster struct {
+	// Name is what it is called in reports: a word in lower case, different for
+	// each.
+	Name string `yaml:"name"`
+	// Command is split at spaces and run without a shell, as varqd's own user.
+	// It begins with an absolute path.
+	Command string `yaml:"command"`
+	// Timeout bounds one answer, and so what a plan may wait for it; 0 stands
+	// for 20ms.
+	Timeout Duration `yaml:"timeout"`
 }
 
 // Plan bounds and fills in what users ask for.
@@ -241,6 +257,7 @@ func (c *Config) check() error {
 	if c.Forecast.Days < 1 {
 		bad("forecast.days", "%d is less than 1", c.Forecast.Days)
 	}
+	checkForecasters(c.Forecasters, bad)
 	positive("slurmrestd.timeout", c.Slurmrestd.Timeout)
 	positive("plan.horizon", c.Plan.Horizon)
 	positive("plan.stale", c.Plan.Stale)
@@ -258,4 +275,30 @@ func (c *Config) check() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// forecasterName is what a forecaster may be called.
+var forecasterName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,31}$`)
+
+// longestAnswer bounds the time for which a site's forecaster may hold up a plan.
+const longestAnswer = Duration(time.Second)
+
+func checkForecasters(forecasters []Forecaster, bad func(key, format string, args ...any)) {
+	names := map[string]bool{}
+	for i, f := range forecasters {
+		key := fmt.Sprintf("forecasters[%d].", i)
+		switch {
+		case !forecasterName.MatchString(f.Name):
+			bad(key+"name", "%q is not a word of at most 32 of a-z, 0-9, - and _, beginning with a letter", f.Name)
+		case names[f.Name]:
+			bad(key+"name", "%q is the name of another one", f.Name)
+		}
+		names[f.Name] = true
+		if !filepath.IsAbs(strings.TrimSpace(f.Command)) {
+			bad(key+"command", "%q does not begin with an absolute path", f.Command)
+		}
+		if f.Timeout < 0 || f.Timeout > longestAnswer {
+			bad(key+"timeout", "%v does not lie between 0s and %v", f.Timeout, longestAnswer)
+		}
+	}
 }

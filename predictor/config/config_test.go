@@ -30,6 +30,10 @@ client:
   endpoint: tcp://ctl1:6825
 plan: {prob: 0.95, horizon: 2-00:00:00, stale: 10}
 watch: {interval: 500ms}
+forecasters:
+  - {name: lastwait, command: /usr/libexec/lastwait -n 50, timeout: 50ms}
+  - name: ours_2
+    command: /opt/model/serve
 `))
 	if err != nil {
 		t.Fatal(err)
@@ -38,6 +42,10 @@ watch: {interval: 500ms}
 	want.Client.Endpoint = "tcp://ctl1:6825"
 	want.Plan = Plan{Prob: .95, Horizon: Duration(48 * time.Hour), Stale: Duration(10 * time.Minute)}
 	want.Watch.Interval = Duration(500 * time.Millisecond)
+	want.Forecasters = []Forecaster{
+		{Name: "lastwait", Command: "/usr/libexec/lastwait -n 50", Timeout: Duration(50 * time.Millisecond)},
+		{Name: "ours_2", Command: "/opt/model/serve"},
+	}
 	if diff := cmp.Diff(want, c); diff != "" {
 		t.Error(diff)
 	}
@@ -55,11 +63,18 @@ func TestErrorsNameTheLine(t *testing.T) {
 		"plan: {prob: .nan}\n":                  "plan.prob: NaN does not lie between 0 and 1",
 		"watch: {interval: 0s}\n":               "watch.interval: 0s is not more than 0",
 		"forecast: {days: 0}\n":                 "forecast.days: 0 is less than 1",
-		"log: {level: loud}\n":                  `log.level: "loud" is none of debug, info, warn, error`,
-		"ledger: {path: \"\"}\n":                "ledger.path: must not be empty",
-		"client: {}\n---\nclient: {}\n":         "more than one YAML document",
-		"client: {}\nclient: {endpoint: x}\n":   "varq.yaml:2",
-		"watch: {interval: 999999999999999h}\n": "is not a duration",
+		"forecasters: [{nam: x}]\n":             `varq.yaml:1: unknown key "nam" in section forecaster`,
+		"forecasters: [{name: A, command: /x}]": `forecasters[0].name: "A" is not a word`,
+		"forecasters: [{name: a, command: /x}, {name: a, command: /y}]": `forecasters[1].name: "a" is the name of another one`,
+		"forecasters: [{name: a, command: x}]":                          `forecasters[0].command: "x" does not begin with an absolute path`,
+		"forecasters: [{name: a}]":                                      `forecasters[0].command: "" does not begin`,
+		"forecasters: [{name: a, command: /x, timeout: -1s}]":           "forecasters[0].timeout: -1s does not lie between 0s and 1s",
+		"forecasters: [{name: a, command: /x, timeout: 1001ms}]":        "forecasters[0].timeout: 1.001s does not",
+		"log: {level: loud}\n":                                          `log.level: "loud" is none of debug, info, warn, error`,
+		"ledger: {path: \"\"}\n":                                        "ledger.path: must not be empty",
+		"client: {}\n---\nclient: {}\n":                                 "more than one YAML document",
+		"client: {}\nclient: {endpoint: x}\n":                           "varq.yaml:2",
+		"watch: {interval: 999999999999999h}\n":                         "is not a duration",
 	} {
 		_, err := Parse("varq.yaml", []byte(text))
 		if err == nil || !strings.Contains(err.Error(), want) {
