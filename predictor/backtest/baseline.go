@@ -131,9 +131,13 @@ func (r *rolling) add(wait uint32) {
 	r.sorted = slices.Insert(r.sorted, i, wait)
 }
 
-// Quantile returns the least wait that a share q of the waits do not exceed.
+// Quantile returns the least wait that a share q of the waits do not exceed, 0 if
+// there is none.
 func (r *rolling) Quantile(q float64) float64 {
 	n := len(r.sorted)
+	if n == 0 {
+		return 0
+	}
 	// A product such as .95*300 may be a hair above the whole number it stands for.
 	k := int(math.Ceil(q*float64(n) - 1e-9))
 	return float64(r.sorted[max(0, min(k, n)-1)])

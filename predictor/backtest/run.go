@@ -72,7 +72,7 @@ const glance = 256
 // may look at q. Each is asked about every job that starts, but for the first
 // tenth, in which all only learn.
 func Run(jobs []workload.Job, q *queue.Queue, methods []Method, o Options) (*Report, error) {
-	r := &run{options: &o, methods: methods, replies: make([]reply, len(methods))}
+	r := &run{options: &o, methods: methods, replies: make([]reply, len(methods)), anybody: newBaseline("", wholeLog, newRolling)}
 	for i := range jobs {
 		if jobs[i].Start > 0 && jobs[i].End > 0 {
 			r.warmup++
@@ -86,7 +86,7 @@ func Run(jobs []workload.Job, q *queue.Queue, methods []Method, o Options) (*Rep
 	for range o.By {
 		r.splits = append(r.splits, make(map[string]*sums))
 	}
-	observers := []forecast.Observer{&r.longest}
+	observers := []forecast.Observer{r.anybody}
 	for _, m := range methods {
 		observers = append(observers, m)
 	}
@@ -104,7 +104,7 @@ type run struct {
 	replies []reply // of each method, to the question at hand
 	warmup  int
 	asked   int
-	longest longest
+	anybody *baseline[*rolling]
 	whole   *sums
 	splits  []map[string]*sums // of each Split, by value
 	err     error
@@ -138,8 +138,11 @@ func (r *run) ask(j *workload.Job) {
 	if r.asked <= r.warmup || !ok {
 		return
 	}
-	o := outcome{wait: float64(wait), month: month(j), rank: rank(j), longest: float64(r.longest)}
 	question := forecast.Question{Request: j.Request, Now: j.Submit, Submit: j.Eligible}
+	o := outcome{wait: float64(wait), month: month(j), rank: rank(j)}
+	if o.anybody, _ = r.anybody.Predict(&question); o.anybody == nil {
+		o.anybody = newRolling()
+	}
 	for i, m := range r.methods {
 		predicted, lower := m.Predict(&question)
 		r.replies[i].look(predicted, lower, &o, r.options.Quantiles, r.options.Budgets)
@@ -190,19 +193,3 @@ func (r *run) part(s *sums) *Part {
 	}
 	return &part
 }
-
-// longest is the longest wait of any job that has started.
-type longest float64
-
-// Submitted implements [forecast.Observer].
-func (l *longest) Submitted(*workload.Job) {}
-
-// Started implements [forecast.Observer].
-func (l *longest) Started(j *workload.Job) {
-	if wait, ok := j.Wait(); ok {
-		*l = max(*l, longest(wait))
-	}
-}
-
-// Ended implements [forecast.Observer].
-func (l *longest) Ended(*workload.Job) {}

@@ -10,11 +10,12 @@ import (
 
 // Score is how one method did on a log, or on a part of it.
 //
-// A job that gets no answer, or no number for a quantile, counts there as if the
-// longest wait of any job so far had been named: the methods can then be compared
-// although they answer about different jobs, and to say nothing does not pay.
-// Only the pinball loss is about all jobs in this way. The coverage and the width
-// are about the numbers given, and the probabilities about the jobs answered.
+// A method that does not answer, or names no number for a quantile, gets the pinball
+// loss of the same quantile of the last 300 waits of any jobs, which is what anybody
+// could have said. So the losses of all methods are about the same jobs, silence does
+// not pay, and a little of it does not decide how a method compares. The coverage and
+// the width are about the numbers named, and the scores of probabilities about the
+// jobs answered, as is the base rate that they are held against.
 type Score struct {
 	Method    string          `json:"method"`
 	Jobs      int             `json:"jobs"`
@@ -111,8 +112,8 @@ var Promised = [...]float64{.5, .75, .95}
 type outcome struct {
 	wait    float64 // seconds
 	month   string
-	rank    float64 // V
-	longest float64 // wait of any job that had started when it was submitted
+	rank    float64    // V
+	anybody Prediction // could have said this
 }
 
 // reply is what a method said of a job, as far as it is scored.
@@ -233,9 +234,13 @@ func (t *tally) add(o *outcome, r *reply, quantiles []float64, budgets []int64) 
 	month.jobs++
 	for i, q := range quantiles {
 		s := &t.quantiles[i]
-		x := o.longest
-		if r.answered && !math.IsInf(r.quantiles[i], 1) {
+		x := math.Inf(1)
+		if r.answered {
 			x = r.quantiles[i]
+		}
+		if math.IsInf(x, 1) {
+			x = o.anybody.Quantile(q)
+		} else {
 			s.covered.add(r.covered[i])
 			s.plain.add(o.wait <= x)
 			s.ratios.add((x + 60) / (o.wait + 60))

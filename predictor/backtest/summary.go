@@ -35,6 +35,19 @@ func (p *Part) AgainstBest(s *Score, i int) *float64 {
 	return quotient(s.Quantiles[i].Pinball, best.Quantiles[i].Pinball)
 }
 
+// Join puts side by side what several runs on the same log found, each about methods
+// of its own. It takes the first report to pieces.
+func Join(reports []*Report) *Report {
+	all := reports[0]
+	for _, r := range reports[1:] {
+		all.Scores = append(all.Scores, r.Scores...)
+		for i, p := range r.Parts {
+			all.Parts[i].Scores = append(all.Parts[i].Scores, p.Scores...)
+		}
+	}
+	return all
+}
+
 // Summary is how a method did on several logs, against the best baseline of each.
 type Summary struct {
 	Method    string            `json:"method"`
