@@ -10,7 +10,7 @@ import (
 
 // evenly is an answer whose waits lie evenly up to some seconds.
 func evenly(seconds float64, sample float64) (r reply) {
-	r.Wait = toDistribution(pointsOf(seconds, 1))
+	r.Wait = toDistribution([]float64{seconds}, []float64{1})
 	r.Sample, r.known = sample, true
 	return r
 }

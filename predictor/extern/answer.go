@@ -48,11 +48,10 @@ func toReplies(questions int, answers []*forecasterpb.Answer) ([]reply, error) {
 }
 
 func toReply(a *forecasterpb.Answer, r *reply) error {
-	points := a.GetPoints()
-	if len(points) == 0 {
+	if len(a.GetSeconds()) == 0 && len(a.GetProbability()) == 0 {
 		return nil
 	}
-	if err := checkPoints(points); err != nil {
+	if err := checkPoints(a.GetSeconds(), a.GetProbability()); err != nil {
 		return err
 	}
 	if s := a.GetSample(); !(s >= 0) || math.IsInf(s, 1) {
@@ -62,28 +61,31 @@ func toReply(a *forecasterpb.Answer, r *reply) error {
 		return nonsense("class: %v", err)
 	}
 	r.Sample, r.Class, r.known = a.GetSample(), a.GetClass(), true
-	r.Wait = toDistribution(points)
+	r.Wait = toDistribution(a.GetSeconds(), a.GetProbability())
 	return nil
 }
 
-func checkPoints(points []*forecasterpb.Point) error {
-	if len(points) > maxPoints {
-		return nonsense("%d points, of at most %d", len(points), maxPoints)
+func checkPoints(seconds, probability []float64) error {
+	switch {
+	case len(seconds) != len(probability):
+		return nonsense("%d seconds and %d probabilities", len(seconds), len(probability))
+	case len(seconds) > maxPoints:
+		return nonsense("%d points, of at most %d", len(seconds), maxPoints)
 	}
-	seconds, probability := -1., 0.
-	for i, p := range points {
-		s, q := p.GetSeconds(), p.GetProbability()
+	lastSeconds, lastProbability := -1., 0.
+	for i, s := range seconds {
+		p := probability[i]
 		switch {
 		case !(s >= 0) || math.IsInf(s, 1):
 			return nonsense("point %d: %v seconds", i, s)
-		case s <= seconds:
-			return nonsense("point %d: %v seconds after %v", i, s, seconds)
-		case !(q >= 0 && q <= 1):
-			return nonsense("point %d: a probability of %v", i, q)
-		case q < probability:
-			return nonsense("point %d: probability falls from %v to %v", i, probability, q)
+		case s <= lastSeconds:
+			return nonsense("point %d: %v seconds after %v", i, s, lastSeconds)
+		case !(p >= 0 && p <= 1):
+			return nonsense("point %d: a probability of %v", i, p)
+		case p < lastProbability:
+			return nonsense("point %d: probability falls from %v to %v", i, lastProbability, p)
 		}
-		seconds, probability = s, q
+		lastSeconds, lastProbability = s, p
 	}
 	return nil
 }
@@ -105,29 +107,29 @@ func checkName(s string) error {
 }
 
 // toDistribution reads checked points off at every delay of the grid.
-func toDistribution(points []*forecasterpb.Point) (d delay.Distribution) {
+func toDistribution(seconds, probability []float64) (d delay.Distribution) {
 	var s0, p0 float64 // the last point at or before the delay
 	next := 0
 	for i := range d {
 		at := delay.At(i)
-		for next < len(points) && points[next].GetSeconds() <= at {
-			s0, p0 = points[next].GetSeconds(), points[next].GetProbability()
+		for next < len(seconds) && seconds[next] <= at {
+			s0, p0 = seconds[next], probability[next]
 			next++
 		}
 		d[i] = p0
-		if next < len(points) {
-			s1, p1 := points[next].GetSeconds(), points[next].GetProbability()
+		if next < len(seconds) {
+			s1, p1 := seconds[next], probability[next]
 			d[i] = min(p1, p0+(p1-p0)*((at-s0)/(s1-s0)))
 		}
 	}
 	return d
 }
 
-// fromDistribution returns the points of the grid.
-func fromDistribution(d *delay.Distribution) []*forecasterpb.Point {
-	points := make([]*forecasterpb.Point, len(d))
-	for i, p := range d {
-		points[i] = &forecasterpb.Point{Seconds: delay.At(i), Probability: p}
+// grid are the seconds of an answer that is a delay.Distribution.
+var grid = func() []float64 {
+	seconds := make([]float64, delay.Points)
+	for i := range seconds {
+		seconds[i] = delay.At(i)
 	}
-	return points
-}
+	return seconds
+}()

@@ -14,51 +14,41 @@ import (
 	"github.com/varq-project/varq/predictor/extern/forecasterpb"
 )
 
-func pointsOf(numbers ...float64) (points []*forecasterpb.Point) {
-	for i := 0; i+1 < len(numbers); i += 2 {
-		points = append(points, &forecasterpb.Point{Seconds: numbers[i], Probability: numbers[i+1]})
-	}
-	return points
-}
-
 // naive reads points off at a delay by trying every two neighbours.
-func naive(points []*forecasterpb.Point, at float64) float64 {
-	all := points
-	if points[0].Seconds > 0 {
-		all = append(pointsOf(0, 0), points...)
+func naive(seconds, probability []float64, at float64) float64 {
+	if seconds[0] > 0 {
+		seconds, probability = append([]float64{0}, seconds...), append([]float64{0}, probability...)
 	}
-	for i := 1; i < len(all); i++ {
-		a, b := all[i-1], all[i]
-		if a.Seconds <= at && at < b.Seconds {
-			return a.Probability + (b.Probability-a.Probability)*(at-a.Seconds)/(b.Seconds-a.Seconds)
+	for i := 1; i < len(seconds); i++ {
+		if seconds[i-1] <= at && at < seconds[i] {
+			return probability[i-1] + (probability[i]-probability[i-1])*(at-seconds[i-1])/(seconds[i]-seconds[i-1])
 		}
 	}
-	return all[len(all)-1].Probability
+	return probability[len(probability)-1]
 }
 
 func TestToDistribution(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 500 {
-		var numbers []float64
-		seconds, probability := 0., 0.
+		var seconds, probability []float64
+		s, p := 0., 0.
 		for range 1 + r.IntN(300) {
-			probability = min(1, probability+r.ExpFloat64()/100)
-			if r.IntN(4) > 0 || len(numbers) > 0 {
-				seconds += .01 + 1000*r.ExpFloat64()
+			p = min(1, p+r.ExpFloat64()/100)
+			if r.IntN(4) > 0 || len(seconds) > 0 {
+				s += .01 + 1000*r.ExpFloat64()
 			}
-			numbers = append(numbers, seconds, probability)
+			seconds, probability = append(seconds, s), append(probability, p)
 		}
-		points := pointsOf(numbers...)
-		if err := checkPoints(points); err != nil {
+		if err := checkPoints(seconds, probability); err != nil {
 			t.Fatal(err)
 		}
-		d := toDistribution(points)
+		d := toDistribution(seconds, probability)
 		for i, got := range d {
-			if want := naive(points, delay.At(i)); math.Abs(got-want) > 1e-12 {
+			if want := naive(seconds, probability, delay.At(i)); math.Abs(got-want) > 1e-12 {
 				t.Fatalf("within %v: %v, want %v", delay.At(i), got, want)
 			}
 		}
-		if again := toDistribution(fromDistribution(&d)); again != d {
+		if again := toDistribution(grid, d[:]); again != d {
 			t.Fatalf("%v comes back as %v", d, again)
 		}
 	}
@@ -77,18 +67,19 @@ func TestCheckName(t *testing.T) {
 
 // FuzzAnswers holds the answers that pass to what a distribution must be.
 func FuzzAnswers(f *testing.F) {
-	add := func(sample float64, class string, points ...float64) {
+	add := func(sample float64, class string, seconds, probability []float64) {
 		data, err := proto.Marshal(&forecasterpb.ForecastResponse{Answers: []*forecasterpb.Answer{
-			{Points: pointsOf(points...), Sample: sample, Class: class},
+			{Seconds: seconds, Probability: probability, Sample: sample, Class: class},
 		}})
 		if err != nil {
 			f.Fatal(err)
 		}
 		f.Add(data)
 	}
-	add(20, "ada", 0, .1, 60, .5, 1e9, 1)
-	add(1, "", 5e-324, 0, math.MaxFloat64, 1)
-	add(math.NaN(), "", math.Inf(1), -1)
+	add(20, "ada", []float64{0, 60, 1e9}, []float64{.1, .5, 1})
+	add(1, "", []float64{5e-324, math.MaxFloat64}, []float64{0, 1})
+	add(math.NaN(), "", []float64{math.Inf(1)}, []float64{-1})
+	add(0, "", []float64{1, 2}, []float64{1})
 	f.Add(binary.AppendUvarint(nil, 1<<40))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var response forecasterpb.ForecastResponse

@@ -83,8 +83,8 @@ func (f *Forecaster) Run(ctx context.Context) {
 		if time.Since(begun) > longestPause {
 			pause = f.pace.pause
 		}
-		f.record.out(err.Error())
 		f.Log.Warn("forecaster is left out", "error", err, "again_in", pause)
+		f.record.out(err.Error())
 		select {
 		case <-ctx.Done():
 			return
@@ -108,9 +108,9 @@ func (f *Forecaster) live(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	f.Log.Info("forecaster answers", "version", p.version, "events", told)
 	p.ready.Store(true)
 	f.record.up(p.version)
-	f.Log.Info("forecaster answers", "version", p.version, "events", told)
 	for {
 		select {
 		case <-p.ctx.Done():

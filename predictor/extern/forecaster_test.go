@@ -178,6 +178,7 @@ func TestWrongAnswers(t *testing.T) {
 		"refuses":         {"failed: not today [31m xxx", Failed},
 		"says nothing":    {"nonsense: 0 answers to 1 questions", Nonsense},
 		"huge":            {"nonsense: grpc: received message larger than max", Nonsense},
+		"half a point":    {"nonsense: 2 seconds and 1 probabilities", Nonsense},
 		"NaN":             {"nonsense: point 1: a probability of NaN", Nonsense},
 		"never":           {"nonsense: point 0: +Inf seconds", Nonsense},
 		"before 0":        {"nonsense: point 0: -1 seconds", Nonsense},
@@ -423,10 +424,25 @@ func BenchmarkForecast(b *testing.B) {
 			}
 		}
 	})
-	b.Run("event", func(b *testing.B) {
-		j := &workload.Job{ID: 1, Request: good, State: workload.Running}
+	b.Run("past", func(b *testing.B) { // one event, with its share of a batch
+		n := narrator{process: f.process.Load()}
 		for b.Loop() {
-			f.Started(j)
+			n.Started(job)
 		}
 	})
 }
+
+// BenchmarkEvent is what learning costs varqd: the program learns elsewhere.
+func BenchmarkEvent(b *testing.B) {
+	f := New(Options{Name: "site", Log: slog.New(slog.DiscardHandler)})
+	f.backlog.reopen()
+	for i := 0; b.Loop(); i++ {
+		f.Started(job)
+		if i%maxBatch == 0 {
+			f.backlog.next()
+			f.backlog.told()
+		}
+	}
+}
+
+var job = &workload.Job{ID: 1, Request: good, Submit: 900, Eligible: 900, Start: 1000, State: workload.Running}

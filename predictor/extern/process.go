@@ -65,7 +65,7 @@ func start(ctx context.Context, command string, pace pace, log *slog.Logger) (*p
 		AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC},
 		RunnerFunc:       p.program.prepare,
 		SkipHostEnv:      true,
-		StartTimeout:     pace.start,
+		StartTimeout:     2 * pace.start, // starting, below, ends first
 		Logger:           hclog.NewNullLogger(),
 		Stderr:           p.words,
 		SyncStderr:       p.words,

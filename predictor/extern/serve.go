@@ -58,7 +58,8 @@ func (s *server) Forecast(_ context.Context, r *forecasterpb.ForecastRequest) (*
 		q, answer := toQuestion(asked), &forecasterpb.Answer{}
 		var a forecast.Answer
 		if s.forecaster.Forecast(&q, &a) {
-			answer.Points, answer.Sample, answer.Class = fromDistribution(&a.Wait), a.Sample, a.Class
+			answer.Seconds, answer.Probability = grid, a.Wait[:]
+			answer.Sample, answer.Class = a.Sample, a.Class
 		}
 		response.Answers = append(response.Answers, answer)
 	}

@@ -81,11 +81,15 @@ func (f *faulty) Observe(ctx context.Context, r *forecasterpb.ObserveRequest) (*
 }
 
 // answering is a program that answers every question alike, unless the account
-// is called good.
+// is called good. Points are seconds and probabilities in turn.
 func answering(sample float64, class string, points ...float64) func() {
 	a := &forecasterpb.Answer{Sample: sample, Class: class}
-	for i := 0; i < len(points); i += 2 {
-		a.Points = append(a.Points, &forecasterpb.Point{Seconds: points[i], Probability: points[i+1]})
+	for i, x := range points {
+		if i%2 == 0 {
+			a.Seconds = append(a.Seconds, x)
+		} else {
+			a.Probability = append(a.Probability, x)
+		}
 	}
 	return failing(func(r *forecasterpb.ForecastRequest) (*forecasterpb.ForecastResponse, error) {
 		response := &forecasterpb.ForecastResponse{}
@@ -173,6 +177,7 @@ var programs = map[string]func(){
 	"huge": failing(func(*forecasterpb.ForecastRequest) (*forecasterpb.ForecastResponse, error) {
 		return &forecasterpb.ForecastResponse{Answers: []*forecasterpb.Answer{{Class: strings.Repeat("x", 8<<20)}}}, nil
 	}),
+	"half a point":    answering(1, "", 0, .1, 5),
 	"NaN":             answering(1, "", 0, .1, 5, nan),
 	"never":           answering(1, "", inf, 1),
 	"before 0":        answering(1, "", -1, .5),

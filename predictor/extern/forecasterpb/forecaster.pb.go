@@ -642,18 +642,20 @@ func (x *ForecastResponse) GetAnswers() []*Answer {
 	return nil
 }
 
-// The distribution of the time from submit to the start.
+// The distribution of the time from submit to the start, by at most 1000 points:
+// probability[i] is that of a wait of at most seconds[i]. Seconds increase from
+// one point to the next; probabilities lie between 0 and 1 and do not fall.
+// Between two points probability is spread evenly, and a first point that is not
+// at 0 seconds follows one of probability 0 there. What the last point lacks to 1
+// lies beyond it. An answer without points says "I do not know".
 type Answer struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// In increasing order of seconds, at most 1000. Between two points probability
-	// is spread evenly, and a first point that is not at 0 seconds follows one of
-	// probability 0 there. What the last point lacks to 1 lies beyond it. An
-	// answer without points says "I do not know".
-	Points []*Point `protobuf:"bytes,1,rep,name=points,proto3" json:"points,omitempty"`
+	state       protoimpl.MessageState `protogen:"open.v1"`
+	Seconds     []float64              `protobuf:"fixed64,1,rep,packed,name=seconds,proto3" json:"seconds,omitempty"`
+	Probability []float64              `protobuf:"fixed64,2,rep,packed,name=probability,proto3" json:"probability,omitempty"`
 	// How many past waits, or simulations, the answer rests on.
-	Sample float64 `protobuf:"fixed64,2,opt,name=sample,proto3" json:"sample,omitempty"`
+	Sample float64 `protobuf:"fixed64,3,opt,name=sample,proto3" json:"sample,omitempty"`
 	// The jobs whose past was used, where there are classes; at most 100 bytes.
-	Class         string `protobuf:"bytes,3,opt,name=class,proto3" json:"class,omitempty"`
+	Class         string `protobuf:"bytes,4,opt,name=class,proto3" json:"class,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -688,9 +690,16 @@ func (*Answer) Descriptor() ([]byte, []int) {
 	return file_forecaster_proto_rawDescGZIP(), []int{10}
 }
 
-func (x *Answer) GetPoints() []*Point {
+func (x *Answer) GetSeconds() []float64 {
 	if x != nil {
-		return x.Points
+		return x.Seconds
+	}
+	return nil
+}
+
+func (x *Answer) GetProbability() []float64 {
+	if x != nil {
+		return x.Probability
 	}
 	return nil
 }
@@ -707,60 +716,6 @@ func (x *Answer) GetClass() string {
 		return x.Class
 	}
 	return ""
-}
-
-// The probability that the wait is at most so many seconds. Probabilities lie
-// between 0 and 1 and do not fall from one point to the next.
-type Point struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Seconds       float64                `protobuf:"fixed64,1,opt,name=seconds,proto3" json:"seconds,omitempty"`
-	Probability   float64                `protobuf:"fixed64,2,opt,name=probability,proto3" json:"probability,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Point) Reset() {
-	*x = Point{}
-	mi := &file_forecaster_proto_msgTypes[11]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Point) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Point) ProtoMessage() {}
-
-func (x *Point) ProtoReflect() protoreflect.Message {
-	mi := &file_forecaster_proto_msgTypes[11]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Point.ProtoReflect.Descriptor instead.
-func (*Point) Descriptor() ([]byte, []int) {
-	return file_forecaster_proto_rawDescGZIP(), []int{11}
-}
-
-func (x *Point) GetSeconds() float64 {
-	if x != nil {
-		return x.Seconds
-	}
-	return 0
-}
-
-func (x *Point) GetProbability() float64 {
-	if x != nil {
-		return x.Probability
-	}
-	return 0
 }
 
 var File_forecaster_proto protoreflect.FileDescriptor
@@ -805,14 +760,12 @@ const file_forecaster_proto_rawDesc = "" +
 	"\x03now\x18\x02 \x01(\x03R\x03now\x12\x16\n" +
 	"\x06submit\x18\x03 \x01(\x03R\x06submit\"H\n" +
 	"\x10ForecastResponse\x124\n" +
-	"\aanswers\x18\x01 \x03(\v2\x1a.varq.forecaster.v1.AnswerR\aanswers\"i\n" +
-	"\x06Answer\x121\n" +
-	"\x06points\x18\x01 \x03(\v2\x19.varq.forecaster.v1.PointR\x06points\x12\x16\n" +
-	"\x06sample\x18\x02 \x01(\x01R\x06sample\x12\x14\n" +
-	"\x05class\x18\x03 \x01(\tR\x05class\"C\n" +
-	"\x05Point\x12\x18\n" +
-	"\aseconds\x18\x01 \x01(\x01R\aseconds\x12 \n" +
-	"\vprobability\x18\x02 \x01(\x01R\vprobability2\x8e\x02\n" +
+	"\aanswers\x18\x01 \x03(\v2\x1a.varq.forecaster.v1.AnswerR\aanswers\"r\n" +
+	"\x06Answer\x12\x18\n" +
+	"\aseconds\x18\x01 \x03(\x01R\aseconds\x12 \n" +
+	"\vprobability\x18\x02 \x03(\x01R\vprobability\x12\x16\n" +
+	"\x06sample\x18\x03 \x01(\x01R\x06sample\x12\x14\n" +
+	"\x05class\x18\x04 \x01(\tR\x05class2\x8e\x02\n" +
 	"\n" +
 	"Forecaster\x12U\n" +
 	"\bDescribe\x12#.varq.forecaster.v1.DescribeRequest\x1a$.varq.forecaster.v1.DescribeResponse\x12R\n" +
@@ -831,7 +784,7 @@ func file_forecaster_proto_rawDescGZIP() []byte {
 	return file_forecaster_proto_rawDescData
 }
 
-var file_forecaster_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
+var file_forecaster_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
 var file_forecaster_proto_goTypes = []any{
 	(*DescribeRequest)(nil),  // 0: varq.forecaster.v1.DescribeRequest
 	(*DescribeResponse)(nil), // 1: varq.forecaster.v1.DescribeResponse
@@ -844,7 +797,6 @@ var file_forecaster_proto_goTypes = []any{
 	(*Question)(nil),         // 8: varq.forecaster.v1.Question
 	(*ForecastResponse)(nil), // 9: varq.forecaster.v1.ForecastResponse
 	(*Answer)(nil),           // 10: varq.forecaster.v1.Answer
-	(*Point)(nil),            // 11: varq.forecaster.v1.Point
 }
 var file_forecaster_proto_depIdxs = []int32{
 	4,  // 0: varq.forecaster.v1.ObserveRequest.events:type_name -> varq.forecaster.v1.Event
@@ -855,18 +807,17 @@ var file_forecaster_proto_depIdxs = []int32{
 	8,  // 5: varq.forecaster.v1.ForecastRequest.questions:type_name -> varq.forecaster.v1.Question
 	5,  // 6: varq.forecaster.v1.Question.request:type_name -> varq.forecaster.v1.Request
 	10, // 7: varq.forecaster.v1.ForecastResponse.answers:type_name -> varq.forecaster.v1.Answer
-	11, // 8: varq.forecaster.v1.Answer.points:type_name -> varq.forecaster.v1.Point
-	0,  // 9: varq.forecaster.v1.Forecaster.Describe:input_type -> varq.forecaster.v1.DescribeRequest
-	2,  // 10: varq.forecaster.v1.Forecaster.Observe:input_type -> varq.forecaster.v1.ObserveRequest
-	7,  // 11: varq.forecaster.v1.Forecaster.Forecast:input_type -> varq.forecaster.v1.ForecastRequest
-	1,  // 12: varq.forecaster.v1.Forecaster.Describe:output_type -> varq.forecaster.v1.DescribeResponse
-	3,  // 13: varq.forecaster.v1.Forecaster.Observe:output_type -> varq.forecaster.v1.ObserveResponse
-	9,  // 14: varq.forecaster.v1.Forecaster.Forecast:output_type -> varq.forecaster.v1.ForecastResponse
-	12, // [12:15] is the sub-list for method output_type
-	9,  // [9:12] is the sub-list for method input_type
-	9,  // [9:9] is the sub-list for extension type_name
-	9,  // [9:9] is the sub-list for extension extendee
-	0,  // [0:9] is the sub-list for field type_name
+	0,  // 8: varq.forecaster.v1.Forecaster.Describe:input_type -> varq.forecaster.v1.DescribeRequest
+	2,  // 9: varq.forecaster.v1.Forecaster.Observe:input_type -> varq.forecaster.v1.ObserveRequest
+	7,  // 10: varq.forecaster.v1.Forecaster.Forecast:input_type -> varq.forecaster.v1.ForecastRequest
+	1,  // 11: varq.forecaster.v1.Forecaster.Describe:output_type -> varq.forecaster.v1.DescribeResponse
+	3,  // 12: varq.forecaster.v1.Forecaster.Observe:output_type -> varq.forecaster.v1.ObserveResponse
+	9,  // 13: varq.forecaster.v1.Forecaster.Forecast:output_type -> varq.forecaster.v1.ForecastResponse
+	11, // [11:14] is the sub-list for method output_type
+	8,  // [8:11] is the sub-list for method input_type
+	8,  // [8:8] is the sub-list for extension type_name
+	8,  // [8:8] is the sub-list for extension extendee
+	0,  // [0:8] is the sub-list for field type_name
 }
 
 func init() { file_forecaster_proto_init() }
@@ -885,7 +836,7 @@ func file_forecaster_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_forecaster_proto_rawDesc), len(file_forecaster_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   12,
+			NumMessages:   11,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
