@@ -170,14 +170,13 @@ func (n *narrator) add(e *forecasterpb.Event) {
 }
 
 func (n *narrator) flush() {
-	if len(n.events) == 0 || n.process.ctx.Err() != nil {
-		return
-	}
-	if err := n.process.observe(n.events); err != nil {
-		n.process.giveUp(err)
+	if len(n.events) > 0 && n.process.ctx.Err() == nil {
+		if err := n.process.observe(n.events); err != nil {
+			n.process.giveUp(err)
+		}
 	}
 	n.told += len(n.events)
-	n.events = nil
+	n.events = n.events[:0]
 }
 
 // Name implements forecast.Forecaster.

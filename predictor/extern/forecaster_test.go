@@ -138,6 +138,7 @@ func TestNeverUp(t *testing.T) {
 		"on TCP":           "it listens on tcp 127.0.0.1:6825, not on a unix socket",
 		"elsewhere":        "it listens on unix /tmp/varq-test.sock, not",
 		"deaf":             "it has not started within 300ms",
+		"boasts":           `its version: holds '\n', which cannot be printed`,
 		"unknown service":  "it does not describe itself: unknown service",
 	} {
 		t.Run(strings.ReplaceAll(name, "/", " "), func(t *testing.T) {
@@ -328,18 +329,22 @@ func TestFloods(t *testing.T) {
 	}
 }
 
-func TestChildrenDieToo(t *testing.T) {
+func TestNothingIsLeft(t *testing.T) {
 	f, _ := run(t, "has children", nil)
 	eventually(t, f, "up", up)
 	child, err := strconv.Atoi(f.Health().Version)
 	if err != nil {
 		t.Fatal(err)
 	}
+	dir := f.process.Load().program.dir
 	f.process.Load().stop(errors.New("enough"))
 	eventually(t, f, "up again", func(h Health) bool { return up(h) && h.Starts == 2 })
 	state, err := os.ReadFile("/proc/" + strconv.Itoa(child) + "/stat")
 	if err == nil && !strings.Contains(string(state), ") Z ") && syscall.Kill(child, 0) == nil {
 		t.Errorf("child %d lives: %s", child, state)
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("its folder %s is left: %v", dir, err)
 	}
 }
 

@@ -82,7 +82,8 @@ func (p *program) Wait(context.Context) error {
 }
 
 // Kill implements runner.AttachedRunner. It may be called at any time: a program
-// that has not been started yet never is.
+// that has not been started yet never is, and what one that has ended has left
+// running is killed too.
 func (p *program) Kill(context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

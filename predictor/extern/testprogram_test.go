@@ -150,6 +150,7 @@ var programs = map[string]func(){
 	"on TCP":           func() { fmt.Println("1|1|tcp|127.0.0.1:6825|grpc"); time.Sleep(forever) },
 	"elsewhere":        func() { fmt.Println("1|1|unix|/tmp/varq-test.sock|grpc"); time.Sleep(forever) },
 	"deaf":             func() { fmt.Printf("1|1|unix|%s|grpc\n", listen().Addr()); time.Sleep(forever) },
+	"boasts":           func() { Serve(&counter{}, "the very best\n") },
 	"unknown service": func() {
 		l := listen()
 		fmt.Printf("1|1|unix|%s|grpc\n", l.Addr())

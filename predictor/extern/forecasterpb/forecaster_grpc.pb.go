@@ -1,5 +1,6 @@
 // How varqd speaks to a forecaster of the site's own: a program, in any language,
-// that says how long jobs will wait. varqd makes one call at a time.
+// that says how long jobs will wait. varqd makes one call at a time, but does not
+// wait for one that it has cancelled because it took too long.
 //
 // Times are Unix seconds and durations are seconds. A time that is not known, or
 // not reached yet, is 0.
