@@ -1,6 +1,7 @@
 package backtest
 
 import (
+	"cmp"
 	"errors"
 	"maps"
 	"math/rand/v2"
@@ -45,17 +46,19 @@ type Part struct {
 // Split tells jobs apart.
 type Split struct {
 	Name string
-	// Value is what a job has in common with those it is scored with.
-	Value func(*workload.Job) string
+	// Value is what a job has in common with those it is scored with. Parts come in
+	// the order of place, and those of one place in the order of value.
+	Value func(*workload.Job) (value string, place int64)
 }
 
 // Splits are all there are.
 var Splits = []Split{
-	{"queue", func(j *workload.Job) string { return eachQueue.class(&j.Request).String() }},
-	{"month", month},
-	{"size", func(j *workload.Job) string {
+	{"queue", func(j *workload.Job) (string, int64) { return eachQueue.class(&j.Request).String(), 0 }},
+	{"month", func(j *workload.Job) (string, int64) { return month(j), 0 }},
+	{"size", func(j *workload.Job) (string, int64) {
 		cell := qbets.Grid{}.Class(&j.Request)
-		return qbets.Class{Unit: cell.Unit, Size: cell.Size}.String()
+		size := qbets.Class{Unit: cell.Unit, Size: cell.Size}
+		return size.String(), int64(size.Unit)<<32 + size.Size.Above
 	}},
 }
 
@@ -113,6 +116,7 @@ type run struct {
 // sums adds up how the methods do on some jobs.
 type sums struct {
 	part    Part // but for the scores
+	place   int64
 	waits   float64
 	tallies []*tally // of each method
 }
@@ -149,10 +153,11 @@ func (r *run) ask(j *workload.Job) {
 	}
 	r.add(r.whole, &o)
 	for i, split := range r.options.By {
-		value := split.Value(j)
+		value, place := split.Value(j)
 		s := r.splits[i][value]
 		if s == nil {
 			s = r.newSums(split.Name, value)
+			s.place = place
 			r.splits[i][value] = s
 		}
 		r.add(s, &o)
@@ -176,11 +181,15 @@ func rank(j *workload.Job) float64 {
 func (r *run) report() *Report {
 	report := &Report{Warmup: r.warmup, Part: *r.part(r.whole)}
 	for _, split := range r.splits {
-		for _, value := range slices.Sorted(maps.Keys(split)) {
-			report.Parts = append(report.Parts, r.part(split[value]))
+		for _, s := range slices.SortedFunc(maps.Values(split), (*sums).compare) {
+			report.Parts = append(report.Parts, r.part(s))
 		}
 	}
 	return report
+}
+
+func (s *sums) compare(other *sums) int {
+	return cmp.Or(cmp.Compare(s.place, other.place), cmp.Compare(s.part.Value, other.part.Value))
 }
 
 func (r *run) part(s *sums) *Part {

@@ -1,7 +1,7 @@
 package plot
 
 import (
-	"errors"
+	"fmt"
 	"io"
 	"math"
 
@@ -40,7 +40,7 @@ func (f Figure) Write(w io.Writer, format string) error {
 	})
 }
 
-var errNothing = errors.New("nothing to draw: the figure is empty")
+var errNothing = fmt.Errorf("%w: the figure is empty", ErrNothing)
 
 // addLines adds the series as lines, and leaves room for them.
 func (f Figure) addLines(p *gonum.Plot) error {

@@ -1,7 +1,7 @@
 package plot
 
 import (
-	"errors"
+	"fmt"
 	"io"
 	"slices"
 
@@ -83,7 +83,7 @@ func (l *Load) Write(w io.Writer, format string) error {
 	})
 }
 
-var errNoTime = errors.New("nothing to draw: no time has passed")
+var errNoTime = fmt.Errorf("%w: no time has passed", ErrNothing)
 
 // unitOf returns in what to count a time of so many seconds.
 func unitOf(span int64) (seconds float64, label string) {

@@ -2,6 +2,7 @@ package plot
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -37,6 +38,9 @@ type Picture interface {
 	// that there is nothing to draw.
 	Write(w io.Writer, format string) error
 }
+
+// ErrNothing is the error of a picture that would be empty.
+var ErrNothing = errors.New("nothing to draw")
 
 // Save draws a picture into a file, in the format that its name asks for.
 func Save(path string, p Picture) error {

@@ -1,7 +1,7 @@
 package plot
 
 import (
-	"errors"
+	"fmt"
 	"io"
 
 	gonum "gonum.org/v1/plot"
@@ -46,7 +46,7 @@ func (d *Waits) Write(w io.Writer, format string) error {
 		}
 	}
 	if curves == nil {
-		return errors.New("nothing to draw: no job has waited")
+		return fmt.Errorf("%w: no job has waited", ErrNothing)
 	}
 	p := axes(d.Title, "wait", "jobs that wait for longer")
 	p.X.Scale = gonum.LogScale{}

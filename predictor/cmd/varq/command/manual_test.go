@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/varq-project/varq/predictor/backtest"
 	"github.com/varq-project/varq/predictor/cmd/varq/table"
 )
 
@@ -51,6 +52,7 @@ func TestManual(t *testing.T) {
 	for _, columns := range []string{
 		table.Names(statusColumns(env)), table.Names(reportColumns("")),
 		table.Names(othersColumns()[1:]), table.Names(reserversColumns()[1:]),
+		table.Names(quantileColumns(&backtest.Part{}, 0)[1:]), table.Names(promiseColumns()[1:]), strings.Join(methodNames(), ","),
 	} {
 		for name := range strings.SplitSeq(columns, ",") {
 			if !regexp.MustCompile(`(?m)^\.It Cm .*\b` + name + `\b`).MatchString(manual) {

@@ -1,0 +1,209 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/varq-project/varq/predictor/backtest"
+	"github.com/varq-project/varq/predictor/prob"
+	"github.com/varq-project/varq/predictor/slurmtime"
+)
+
+// allMethods stands for every method there is.
+const allMethods = "all"
+
+// The most that a list may hold, and the longest budget.
+const (
+	mostListed    = 20
+	longestBudget = 366 * 24 * 3600
+)
+
+// evaluateFlags say what is evaluated, and how.
+type evaluateFlags struct {
+	traces, methods, quantiles, budgets, by []string
+	procs                                   int32
+	json                                    bool
+	plot                                    string
+}
+
+func newEvaluate(env *Env) *cobra.Command {
+	f := &evaluateFlags{}
+	cmd := &cobra.Command{
+		Use:   "evaluate --trace=FILE... [options]",
+		Short: "Score forecasts of waits on a log",
+		Long: `Evaluate lives through a log as it happened: whenever a job is submitted that is
+going to start, each method forecasts how long it will wait, from what had happened
+by then. The first tenth of the jobs is only learnt from. Neither varqd nor Slurm
+takes part. 'varq trace' makes a log of your cluster.
+
+A quantile of the wait is scored by its coverage, the share of the jobs that did not
+wait for longer, which ought to be the quantile; by its pinball loss, the less the
+better; and by its width. The probability of a start within a budget of time is
+scored by its Brier score, the less the better, and by its calibration error.
+What the columns mean is told in varq(1).
+
+Rolling and binomial are baselines: the quantiles of the last 300 waits, and upper
+confidence bounds on those of all waits; of the whole log, of the job's queue, or of
+the cell of the queue's jobs with about as many nodes and as much requested time.`,
+		Example: `  varq evaluate --trace=log.swf.gz
+  varq evaluate --trace=log.swf --methods=qbets,rolling-cell --by=queue,size
+  varq evaluate --trace=log.swf --quantiles=.9 --budgets=1h,1-0 --plot=pictures --json`,
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringArrayVar(&f.traces, "trace", nil, "a log in the Standard Workload Format: `FILE`.swf or .swf.gz; several may follow")
+	flags.Int32Var(&f.procs, "procs", 0, "`processors` of the machine (default: as the log says)")
+	flags.StringSliceVar(&f.methods, "methods", []string{allMethods}, "the `methods` to score: all, or of "+strings.Join(methodNames(), ", "))
+	flags.StringSliceVar(&f.quantiles, "quantiles", []string{".5", ".75", ".9", ".95"}, "the `quantiles` to score")
+	flags.StringSliceVar(&f.budgets, "budgets", []string{"5m", "30m", "1h", "2h", "6h", "12h", "24h"}, "the `times` within which a start is to be forecast")
+	flags.StringSliceVar(&f.by, "by", nil, "score `parts` of the log too, apart by "+strings.Join(splitNames(), ", "))
+	flags.BoolVar(&f.json, "json", false, "show the scores in JSON: times and durations in seconds")
+	flags.StringVar(&f.plot, "plot", "", "draw reliability, coverage by month and pinball loss into the folder `DIR`")
+	_ = cmd.MarkFlagFilename("trace", "swf", "gz")
+	_ = cmd.MarkFlagDirname("plot")
+	_ = cmd.RegisterFlagCompletionFunc("methods", completeList(append([]string{allMethods}, methodNames()...)))
+	_ = cmd.RegisterFlagCompletionFunc("by", completeList(splitNames()))
+	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return []string{"swf", "gz"}, cobra.ShellCompDirectiveFilterFileExt
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		e, err := f.evaluation(cmd.Flags(), args)
+		if err != nil {
+			return usageError{cmd.CommandPath(), err}
+		}
+		return env.evaluate(cmd.Context(), e, f)
+	}
+	return cmd
+}
+
+func methodNames() []string {
+	return namesOf(backtest.Methods, func(m backtest.Maker) string { return m.Name })
+}
+
+func splitNames() []string {
+	return namesOf(backtest.Splits, func(s backtest.Split) string { return s.Name })
+}
+
+// completeList completes the last of several names with commas between.
+func completeList(names []string) cobra.CompletionFunc {
+	return func(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+		before := begun[:strings.LastIndex(begun, ",")+1]
+		completions := make([]string, len(names))
+		for i, name := range names {
+			completions[i] = before + name
+		}
+		return completions, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	}
+}
+
+// evaluation is what is to be scored, and on which logs.
+type evaluation struct {
+	paths   []string
+	procs   int32 // 0: as the logs say
+	makers  []backtest.Maker
+	budgets []string // as they were given
+	options backtest.Options
+}
+
+// evaluation checks what the flags say. Arguments are further logs.
+func (f *evaluateFlags) evaluation(flags *pflag.FlagSet, args []string) (*evaluation, error) {
+	switch {
+	case len(f.traces) == 0:
+		return nil, errors.New("nothing to evaluate on: give a log by --trace=FILE")
+	case flags.Changed("procs") && f.procs < 1:
+		return nil, fmt.Errorf("--procs: %d is not a number of processors", f.procs)
+	case len(f.methods) == 0:
+		return nil, errors.New("--methods: name one at least, or " + allMethods)
+	}
+	e := &evaluation{paths: append(f.traces, args...), procs: f.procs, budgets: f.budgets}
+	var err error
+	if slices.Equal(f.methods, []string{allMethods}) {
+		e.makers = backtest.Methods
+	} else if e.makers, err = chosen("methods", f.methods, backtest.Methods, func(m backtest.Maker) string { return m.Name }); err != nil {
+		return nil, err
+	}
+	if e.options.By, err = chosen("by", f.by, backtest.Splits, func(s backtest.Split) string { return s.Name }); err != nil {
+		return nil, err
+	}
+	if e.options.Quantiles, err = list("quantiles", f.quantiles, prob.Parse); err != nil {
+		return nil, err
+	}
+	if e.options.Budgets, err = list("budgets", f.budgets, parseBudget); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// chosen returns those of all that a list names, in its order.
+func chosen[T any](flag string, names []string, all []T, name func(T) string) ([]T, error) {
+	var some []T
+	for i, text := range names {
+		v, err := choice(flag, text, all, name)
+		if err != nil {
+			return nil, err
+		}
+		if slices.Contains(names[:i], text) {
+			return nil, fmt.Errorf("--%s: %s is there twice", flag, text)
+		}
+		some = append(some, v)
+	}
+	return some, nil
+}
+
+// list reads a list of different numbers.
+func list[T comparable](flag string, texts []string, parse func(string) (T, error)) ([]T, error) {
+	if len(texts) == 0 || len(texts) > mostListed {
+		return nil, fmt.Errorf("--%s: %d of them are not between 1 and %d", flag, len(texts), mostListed)
+	}
+	var some []T
+	for _, text := range texts {
+		v, err := parse(text)
+		if err != nil {
+			return nil, fmt.Errorf("--%s: %w", flag, err)
+		}
+		if slices.Contains(some, v) {
+			return nil, fmt.Errorf("--%s: %s is there twice", flag, text)
+		}
+		some = append(some, v)
+	}
+	return some, nil
+}
+
+func parseBudget(text string) (int64, error) {
+	seconds, err := slurmtime.ParseSpan(text)
+	if err == nil && (seconds < 1 || seconds > longestBudget) {
+		err = fmt.Errorf("%.40q is not between a second and a year", text)
+	}
+	return seconds, err
+}
+
+// evaluate scores, and shows what came out.
+func (e *Env) evaluate(ctx context.Context, ev *evaluation, f *evaluateFlags) error {
+	if f.plot != "" {
+		if err := os.MkdirAll(f.plot, 0o777); err != nil {
+			return fmt.Errorf("--plot: %w", err)
+		}
+	}
+	logs, err := e.runEvaluation(ctx, ev)
+	if err != nil {
+		return err
+	}
+	scores := newEvaluated(logs)
+	scores.Seconds = e.Elapsed().Seconds()
+	if f.plot != "" {
+		if err := e.drawScores(f.plot, logs); err != nil {
+			return err
+		}
+	}
+	if f.json {
+		return writeJSON(e.Stdout, scores)
+	}
+	return scores.show(e.Stdout, ev.budgets)
+}

@@ -1,0 +1,160 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/varq-project/varq/predictor/accounting/swf"
+	"github.com/varq-project/varq/predictor/backtest"
+	"github.com/varq-project/varq/predictor/cmd/varq/progress"
+	"github.com/varq-project/varq/predictor/queue"
+	"github.com/varq-project/varq/predictor/trace"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// mostEvaluated bounds the jobs of a log, which is held in memory.
+const mostEvaluated = 10_000_000
+
+// evaluated is what came out on several logs.
+type evaluated struct {
+	Seconds float64            `json:"seconds"` // that the command has taken
+	Logs    []*evaluatedLog    `json:"logs"`
+	Summary []backtest.Summary `json:"summary"`
+}
+
+// evaluatedLog is what came out on one log.
+type evaluatedLog struct {
+	Source string `json:"source"`
+	Procs  int32  `json:"procs"`
+	*backtest.Report
+}
+
+func newEvaluated(logs []*evaluatedLog) *evaluated {
+	reports := make([]*backtest.Report, len(logs))
+	for i, log := range logs {
+		reports[i] = log.Report
+	}
+	return &evaluated{Logs: logs, Summary: backtest.Summarise(reports)}
+}
+
+// runEvaluation scores the methods on one log after another. On standard error it
+// shows how far it is, and what is odd about the logs.
+func (e *Env) runEvaluation(ctx context.Context, ev *evaluation) ([]*evaluatedLog, error) {
+	meter := progress.New(e.Stderr)
+	defer meter.Close()
+	var logs []*evaluatedLog
+	for i, path := range ev.paths {
+		name := filepath.Base(path)
+		show := func(part float64, jobs int) error {
+			if ctx.Err() != nil {
+				return errInterrupted
+			}
+			meter.Show((float64(i)+part)/float64(len(ev.paths)), fmt.Sprintf("%s: %s jobs", name, thousands(jobs)))
+			return nil
+		}
+		past, err := readLog(path, ev.procs, show)
+		if err != nil {
+			return nil, err
+		}
+		report, err := ev.score(past, show)
+		if errors.Is(err, backtest.ErrNoJobs) {
+			err = fmt.Errorf("%s: %w", name, err)
+		}
+		if err != nil {
+			return nil, err
+		}
+		logs = append(logs, &evaluatedLog{name, past.procs, report})
+		meter.Close()
+		for _, w := range past.warnings {
+			fmt.Fprintf(e.Stderr, "varq: %s: %v\n", name, w)
+		}
+	}
+	return logs, nil
+}
+
+// score scores the methods on a log, as many at a time as Go has processors.
+func (ev *evaluation) score(past *pastJobs, show func(part float64, jobs int) error) (*backtest.Report, error) {
+	reports, errs := make([]*backtest.Report, len(ev.makers)), make([]error, len(ev.makers))
+	var asked atomic.Int64 // by all methods together
+	turns := make(chan struct{}, runtime.GOMAXPROCS(0))
+	var all sync.WaitGroup
+	for i, m := range ev.makers {
+		all.Go(func() {
+			turns <- struct{}{}
+			defer func() { <-turns }()
+			var q queue.Queue
+			method := m.New(backtest.Cluster{Queue: &q, Procs: past.procs, Nodes: past.nodes})
+			options := ev.options
+			before := 0
+			options.Watch = func(n int) error {
+				sum := asked.Add(int64(n - before))
+				before = n
+				jobs := float64(sum) / float64(len(ev.makers))
+				return show(jobs/float64(len(past.jobs)), int(jobs))
+			}
+			reports[i], errs[i] = backtest.Run(past.jobs, &q, []backtest.Method{method}, options)
+		})
+	}
+	all.Wait()
+	if err := cmp.Or(errs...); err != nil {
+		return nil, err
+	}
+	return backtest.Join(reports), nil
+}
+
+// pastJobs is a log that has been read.
+type pastJobs struct {
+	jobs         []workload.Job
+	procs, nodes int32
+	warnings     []swf.Warning
+}
+
+// readLog reads the jobs of a log, and the size of the machine if procs is 0. Show
+// is called now and then; an error of it ends the reading.
+func readLog(path string, procs int32, show func(part float64, jobs int) error) (*pastJobs, error) {
+	log, err := swf.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w; logs can be had from %s", err, trace.Archive)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	past := &pastJobs{}
+	for job, err := range log.Jobs() {
+		if err != nil {
+			return nil, err
+		}
+		if len(past.jobs) == mostEvaluated {
+			return nil, fmt.Errorf("%s: more than %s jobs: take a part of it", path, thousands(mostEvaluated))
+		}
+		past.jobs = append(past.jobs, job)
+		if n := len(past.jobs); n%glance == 0 {
+			if err := show(0, n); err != nil {
+				return nil, err
+			}
+		}
+	}
+	past.warnings = log.Warnings()
+	header := log.Header()
+	if procs == 0 {
+		procs = int32(min(max(header.MaxProcs, header.MaxNodes), math.MaxInt32))
+	}
+	if procs == 0 {
+		return nil, fmt.Errorf("%s: the header does not say how many processors the machine has (MaxProcs): give the number with --procs", path)
+	}
+	past.procs, past.nodes = procs, procs
+	if header.MaxNodes > 0 && header.MaxProcs > header.MaxNodes {
+		perNode := float64(header.MaxProcs) / float64(header.MaxNodes)
+		past.nodes = int32(math.Ceil(float64(procs) / perNode))
+	}
+	return past, nil
+}

@@ -1,0 +1,218 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/varq-project/varq/predictor/backtest"
+	"github.com/varq-project/varq/predictor/cmd/varq/table"
+)
+
+// show shows the scores on a terminal. Budgets are named as they were given.
+func (e *evaluated) show(w io.Writer, budgets []string) error {
+	for i, log := range e.Logs {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		if err := log.show(w, budgets); err != nil {
+			return err
+		}
+	}
+	if len(e.Logs) > 1 {
+		fmt.Fprintf(w, "\nPinball loss in parts of the best baseline's on %d logs, geometric mean (worst)\n", len(e.Logs))
+		if err := table.Write(w, summaryColumns(e.Summary), e.Summary, table.Style{}); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(w, "\nEvaluated in %.3f s\n", e.Seconds)
+	return err
+}
+
+// show shows the tables of one log.
+func (l *evaluatedLog) show(w io.Writer, budgets []string) error {
+	fmt.Fprintf(w, "%s on %s processors: %s jobs scored, after %s of warm-up; mean wait %s\n",
+		l.Source, thousands(int(l.Procs)), thousands(l.Jobs), thousands(l.Warmup), rounded(l.MeanWait))
+	write := func(title string, columns []table.Column[backtest.Score]) error {
+		fmt.Fprintf(w, "\n%s\n", title)
+		return table.Write(w, columns, l.Scores, table.Style{})
+	}
+	for i, q := range l.quantiles() {
+		if err := write(fmt.Sprintf("The %v quantile of the wait", q), quantileColumns(&l.Part, i)); err != nil {
+			return err
+		}
+	}
+	if err := write("The probability of a start in time: Brier score", briefColumns(budgets, func(b backtest.BudgetScore) string { return share(b.Brier) })); err != nil {
+		return err
+	}
+	if err := write("The same: skill against the base rate", briefColumns(budgets, func(b backtest.BudgetScore) string { return perhaps(b.Skill) })); err != nil {
+		return err
+	}
+	if err := write("The same: calibration, and promises kept at each lower bound", promiseColumns()); err != nil {
+		return err
+	}
+	for parts := range chunkBy(l.Parts, func(p *backtest.Part) string { return p.By }) {
+		fmt.Fprintf(w, "\nBy %s\n", parts[0].By)
+		var rows []partRow
+		for _, p := range parts {
+			for i := range p.Scores {
+				rows = append(rows, partRow{p, &p.Scores[i]})
+			}
+		}
+		if err := table.Write(w, partColumns(parts[0].By, l.quantiles()), rows, table.Style{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// quantiles returns those that were scored.
+func (l *evaluatedLog) quantiles() []float64 {
+	var all []float64
+	for _, q := range l.Scores[0].Quantiles {
+		all = append(all, q.Quantile)
+	}
+	return all
+}
+
+// chunkBy yields the runs of neighbours that have the same key.
+func chunkBy[T any](all []T, key func(T) string) func(yield func([]T) bool) {
+	return func(yield func([]T) bool) {
+		for len(all) > 0 {
+			n := slices.IndexFunc(all, func(v T) bool { return key(v) != key(all[0]) })
+			if n < 0 {
+				n = len(all)
+			}
+			if !yield(all[:n]) {
+				return
+			}
+			all = all[n:]
+		}
+	}
+}
+
+type scoreColumn = table.Column[backtest.Score]
+
+func methodColumn() scoreColumn {
+	return scoreColumn{Name: "Method", Value: func(s backtest.Score) string { return s.Method }}
+}
+
+// quantileColumns tell how well the i-th quantile was forecast.
+func quantileColumns(p *backtest.Part, i int) []scoreColumn {
+	columns := []scoreColumn{methodColumn()}
+	number := func(name string, value func(backtest.Score, backtest.QuantileScore) string) {
+		columns = append(columns, scoreColumn{Name: name, Right: true, Value: func(s backtest.Score) string { return value(s, s.Quantiles[i]) }})
+	}
+	type quantile = backtest.QuantileScore
+	number("Answered", func(s backtest.Score, _ quantile) string { return share(s.Answered) })
+	number("Coverage", func(_ backtest.Score, q quantile) string { return shareOf(q.Coverage, q.Coverage.Share) })
+	number("Low", func(_ backtest.Score, q quantile) string { return shareOf(q.Coverage, q.Coverage.Low) })
+	number("High", func(_ backtest.Score, q quantile) string { return shareOf(q.Coverage, q.Coverage.High) })
+	number("Plain", func(_ backtest.Score, q quantile) string { return shareOf(q.Plain, q.Plain.Share) })
+	number("Months", func(_ backtest.Score, q quantile) string { return perhaps(q.SteadyMonths) })
+	number("Pinball", func(_ backtest.Score, q quantile) string { return strconv.FormatFloat(q.Pinball, 'f', 0, 64) })
+	number("Relative", func(_ backtest.Score, q quantile) string { return perhaps(q.Relative) })
+	number("ToBest", func(s backtest.Score, _ quantile) string { return perhaps(p.AgainstBest(&s, i)) })
+	number("Width", func(_ backtest.Score, q quantile) string {
+		if q.Coverage.Of == 0 {
+			return none
+		}
+		return strconv.FormatFloat(q.Width, 'f', 2, 64)
+	})
+	return columns
+}
+
+// briefColumns tell one number for each budget.
+func briefColumns(budgets []string, value func(backtest.BudgetScore) string) []scoreColumn {
+	columns := []scoreColumn{methodColumn()}
+	for i, budget := range budgets {
+		columns = append(columns, scoreColumn{Name: budget, Right: true, Value: func(s backtest.Score) string {
+			if s.Answered == 0 {
+				return none
+			}
+			return value(s.Budgets[i])
+		}})
+	}
+	return columns
+}
+
+// promiseColumns tell how far probabilities are to be believed.
+func promiseColumns() []scoreColumn {
+	columns := []scoreColumn{
+		methodColumn(),
+		{Name: "Error", Right: true, Value: calibrationError},
+	}
+	for i, p := range backtest.Promised {
+		columns = append(columns, scoreColumn{Name: fmt.Sprintf("Kept%g", 100*p), Right: true, Value: func(s backtest.Score) string {
+			if s.Promises == nil || s.Promises[i].Kept.Of == 0 {
+				return none
+			}
+			return fmt.Sprintf("%s of %s", share(s.Promises[i].Kept.Share), thousands(s.Promises[i].Kept.Of))
+		}})
+	}
+	return columns
+}
+
+func calibrationError(s backtest.Score) string {
+	if s.Answered == 0 {
+		return none
+	}
+	return share(s.CalibrationError)
+}
+
+// partRow is how one method did on a part of a log.
+type partRow struct {
+	*backtest.Part
+	score *backtest.Score
+}
+
+func partColumns(by string, quantiles []float64) []table.Column[partRow] {
+	columns := []table.Column[partRow]{
+		{Name: strings.ToUpper(by[:1]) + by[1:], Value: func(r partRow) string { return r.Value }},
+		{Name: "Jobs", Right: true, Value: func(r partRow) string { return thousands(r.Jobs) }},
+		{Name: "MeanWait", Right: true, Value: func(r partRow) string { return rounded(r.MeanWait) }},
+		{Name: "Method", Value: func(r partRow) string { return r.score.Method }},
+		{Name: "Answered", Right: true, Value: func(r partRow) string { return share(r.score.Answered) }},
+	}
+	for i, q := range quantiles {
+		columns = append(columns,
+			table.Column[partRow]{Name: fmt.Sprintf("Cover%g", 100*q), Right: true, Value: func(r partRow) string {
+				c := r.score.Quantiles[i].Coverage
+				return shareOf(c, c.Share)
+			}},
+			table.Column[partRow]{Name: fmt.Sprintf("Rel%g", 100*q), Right: true, Value: func(r partRow) string { return perhaps(r.score.Quantiles[i].Relative) }})
+	}
+	return append(columns, table.Column[partRow]{Name: "Error", Right: true, Value: func(r partRow) string { return calibrationError(*r.score) }})
+}
+
+func summaryColumns(all []backtest.Summary) []table.Column[backtest.Summary] {
+	columns := []table.Column[backtest.Summary]{{Name: "Method", Value: func(s backtest.Summary) string { return s.Method }}}
+	for i, q := range all[0].Quantiles {
+		columns = append(columns, table.Column[backtest.Summary]{Name: fmt.Sprint(q.Quantile), Right: true, Value: func(s backtest.Summary) string {
+			q := s.Quantiles[i]
+			if q.Logs == 0 {
+				return none
+			}
+			return fmt.Sprintf("%s (%s)", share(q.Mean), share(q.Worst))
+		}})
+	}
+	return columns
+}
+
+// shareOf shows a number about a proportion, if it is one of anything.
+func shareOf(p backtest.Proportion, x float64) string {
+	if p.Of == 0 {
+		return none
+	}
+	return share(x)
+}
+
+// perhaps shows a number as share does, if there is one.
+func perhaps(x *float64) string {
+	if x == nil {
+		return none
+	}
+	return share(*x)
+}

@@ -1,0 +1,77 @@
+package plot
+
+import (
+	"fmt"
+	"io"
+	"math"
+
+	gonum "gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/varq-project/varq/predictor/backtest"
+)
+
+// Reliability is a picture of how far the probabilities of several methods are to be
+// believed: for each twentieth of the probabilities their mean and the share that
+// came true, one line for each method. The area of a dot is the share of the
+// probabilities that it stands for.
+type Reliability struct {
+	Title  string
+	Scores []backtest.Score
+}
+
+// Write draws the picture in a format, "svg" or "png". Its error is w's, or that
+// there is nothing to draw.
+func (r *Reliability) Write(w io.Writer, format string) error {
+	var curves curves
+	var names key
+	for _, s := range r.Scores {
+		if len(s.Reliability) > 0 {
+			curves = append(curves, s.Reliability)
+			names = append(names, s.Method)
+		}
+	}
+	if curves == nil {
+		return fmt.Errorf("%w: no probability was forecast", ErrNothing)
+	}
+	p := axes(r.Title, "probability forecast", "share that came true")
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1, 0, 1
+	p.X.Tick.Marker, p.Y.Tick.Marker = percentTicks{}, percentTicks{}
+	p.Add(curves, names)
+	return write(w, format, func(c draw.Canvas) {
+		p.Draw(draw.Crop(c, vg.Points(10), -vg.Points(25), vg.Points(8), -vg.Points(10)))
+	})
+}
+
+// curves are the bins of several methods.
+type curves [][]backtest.Bin
+
+// largest is the radius of the dot that stands for all probabilities.
+const largest = 14
+
+// Plot implements gonum's Plotter.
+func (cs curves) Plot(c draw.Canvas, p *gonum.Plot) {
+	var paths lines
+	for _, bins := range cs {
+		path := make(plotter.XYs, len(bins))
+		for i, bin := range bins {
+			path[i] = plotter.XY{X: bin.Mean, Y: bin.True}
+		}
+		paths = append(paths, path)
+	}
+	paths.Plot(c, p)
+	x, y := p.Transforms(&c)
+	c.StrokeLine2(line(muted, 1, vg.Points(5), vg.Points(4)), x(0), y(0), x(1), y(1))
+	for i, bins := range cs {
+		all := 0
+		for _, bin := range bins {
+			all += bin.Count
+		}
+		for _, bin := range bins {
+			dot := draw.GlyphStyle{Color: shade(i), Radius: largest * vg.Length(math.Sqrt(float64(bin.Count)/float64(all))), Shape: draw.CircleGlyph{}}
+			c.DrawGlyph(dot, vg.Point{X: x(bin.Mean), Y: y(bin.True)})
+		}
+	}
+}
