@@ -2,46 +2,57 @@ package walltime
 
 import (
 	"math"
-
-	"github.com/varq-project/varq/predictor/sched"
+	"math/bits"
+	"math/rand/v2"
 )
 
 // past is what a category remembers of a job, in logarithms: its processors, and
 // its run time, or the share of its limit that it ran.
 type past struct{ procs, run float64 }
 
-// at returns what a category by b remembers of a job of which all but the run time
-// is known, and what is to be added to the category's run times to make them
-// logarithms of seconds.
-func (b by) at(j *sched.Job) (procs, unit float64) {
-	switch b {
-	case share:
-		return 0, math.Log(float64(max(1, j.Limit)))
-	case line:
-		return math.Log(float64(max(1, j.Procs))), 0
-	}
-	return 0, 0
-}
-
-// category holds the newest of the jobs that are alike.
+// category holds jobs that are alike: a sample of those that were submitted last.
+//
+// Not simply those that ended last: of a hundred jobs that are submitted together,
+// those are the longest. So of a batch, jobs that were submitted before the first of
+// them had ended, each is as likely to be held as any other, in whatever order they
+// end (Vitter's reservoir sampling, algorithm R).
 type category struct {
-	jobs []past // a ring, once there are memory of them
-	next int    // where in it the oldest is
-	fit  fit    // of the newest
+	jobs  []past // a ring, once there are memory of them
+	next  int    // where in it the oldest is
+	first int64  // when the first job of the batch ended
+	batch int    // jobs of the batch that have ended
+	fit   fit    // of the newest
 }
 
-// add takes in a job, and forgets the oldest if there are too many.
-func (c *category) add(b by, p past) {
-	if len(c.jobs) < memory {
+// add takes in a job that was submitted and ended at these times, and forgets another
+// if there are too many. It draws from random.
+func (c *category) add(b by, p past, submit, end int64, random *rand.PCG) {
+	if submit >= c.first || c.batch == 0 {
+		c.first, c.batch = end, 0
+	}
+	c.batch++
+	switch {
+	case c.batch > memory:
+		i, _ := bits.Mul64(random.Uint64(), uint64(c.batch))
+		if i >= memory {
+			return
+		}
+		c.jobs[i] = p
+	case len(c.jobs) < memory:
 		c.jobs = append(c.jobs, p)
-	} else {
+	default:
 		c.jobs[c.next] = p
 		c.next = (c.next + 1) % memory
 	}
-	c.fit = c.longer(b, math.Inf(-1))
+	var jobs [recent]past
+	n := min(len(c.jobs), recent)
+	for i := range n {
+		jobs[i] = c.newest(i)
+	}
+	c.fit = fitTo(b, jobs[:n])
 }
 
-// newest returns the job that ended i jobs before the last.
+// newest returns the job that was taken in i jobs before the last.
 func (c *category) newest(i int) past {
 	at := c.next - 1 - i
 	if at < 0 {
@@ -52,14 +63,20 @@ func (c *category) newest(i int) past {
 
 // longer fits the newest of those jobs that ran for longer than run.
 func (c *category) longer(b by, run float64) fit {
-	var buffer [recent]past
-	jobs := buffer[:0]
-	for i := 0; i < len(c.jobs) && len(jobs) < recent; i++ {
+	var jobs [recent]past
+	n, skipped := 0, 0
+	for i := 0; i < len(c.jobs) && n < recent; i++ {
 		if p := c.newest(i); p.run > run {
-			jobs = append(jobs, p)
+			jobs[n] = p
+			n++
+		} else {
+			skipped++
 		}
 	}
-	return fitTo(b, jobs)
+	if skipped == 0 {
+		return c.fit
+	}
+	return fitTo(b, jobs[:n])
 }
 
 // fit is the mean of logarithms of run times, or a least-squares line through them

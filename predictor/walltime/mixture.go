@@ -11,14 +11,14 @@ import (
 const cells = 128
 
 // negligible is a weight that is not worth a look at one more category.
-const negligible = .02
+const negligible = .1
 
 // mixture gathers run times with weights, to make a Distribution of them.
 type mixture struct {
-	weights   [cells]float64
-	killed    float64 // weight at the limit
-	low, step float64 // where cells begin, as a logarithm of seconds, and their width
-	high      float64 // logarithm of the limit
+	weights    [cells]float64
+	killed     float64 // weight at the limit
+	low, scale float64 // where cells begin, as a logarithm of seconds, and how many there are to one
+	high       float64 // logarithm of the limit
 }
 
 // add adds a run time, as a logarithm, that is longer than the age. A thousandth of
@@ -28,7 +28,7 @@ func (m *mixture) add(run, weight float64) {
 		m.killed += weight
 		return
 	}
-	m.weights[max(0, min(int((run-m.low)/m.step), cells-1))] += weight
+	m.weights[max(0, min(int((run-m.low)*m.scale), cells-1))] += weight
 }
 
 // even adds a weight that is spread evenly over the cells and the limit.
@@ -49,7 +49,7 @@ func (m *mixture) distribution(limit int64) (d Distribution) {
 		before += w
 	}
 	d.before = float32(before)
-	from, ratio := math.Exp(m.low), math.Exp(m.step)
+	from, ratio := math.Exp(m.low), math.Exp(1/m.scale)
 	d.quantiles[0] = float32(from)
 	i, sum := 1, 0.
 	for _, w := range m.weights {
@@ -67,45 +67,45 @@ func (m *mixture) distribution(limit int64) (d Distribution) {
 	return d
 }
 
-// similar returns the run times of past jobs that are similar to j and ran for
-// longer than age seconds.
+// past returns the run times of past jobs that are similar to j and ran for longer
+// than age seconds.
 //
 // It begins with the category whose interval is the tightest. Its m jobs do not tell
 // all that can happen: they get m/(m+doubt) of the weight, and the next more general
-// category disposes of the rest in the same way. In the end, what is left is spread
+// category disposes of the rest in the same way, until little is left. That is spread
 // evenly over the logarithms from the age to the limit, so that nothing is
 // impossible. (It is the posterior mean of Dirichlet processes, each of which has
 // the next as its base and is believed as if it were of doubt jobs.)
-func (p *Predictor) similar(j *sched.Job, age int64) Distribution {
+func (p *Predictor) past(j *sched.Job, age int64) Distribution {
+	age = max(0, age)
 	limit := max(j.Limit, age, 1)
-	m := mixture{low: math.Log(float64(age) + .5), high: math.Log(float64(limit))}
 	if limit == age {
 		return Distribution{limit: limit}
 	}
-	m.step = (m.high - m.low) / cells
-	left := 1.
-	categories := p.of(j)
-	s, ok := p.surest(j, age, &categories)
+	m := mixture{low: math.Log(float64(age) + .5), high: math.Log(float64(limit))}
+	m.scale = cells / (m.high - m.low)
+	s := p.similar(j)
+	best, ok := p.surest(&s, age)
 	if !ok {
-		s.template = len(templates)
+		best.template = len(templates)
 	}
-	old := after(age)
-	for t := s.template; t < len(templates) && left > negligible; t++ {
-		c := categories[t]
+	old, left := after(age), 1.
+	for t := best.template; t < len(templates) && left > negligible; t++ {
+		c := s.categories[t]
 		if c == nil {
 			continue
 		}
-		_, unit := templates[t].by.at(j)
+		_, unit := s.units(templates[t].by)
 		n := doubt
-		for _, past := range c.jobs {
-			if past.run+unit > old {
+		for i := range c.jobs {
+			if c.jobs[i].run > old-unit {
 				n++
 			}
 		}
 		each := left / float64(n)
-		for _, past := range c.jobs {
-			if past.run+unit > old {
-				m.add(past.run+unit, each)
+		for i := range c.jobs {
+			if run := c.jobs[i].run; run > old-unit {
+				m.add(run+unit, each)
 			}
 		}
 		left = each * doubt

@@ -2,7 +2,7 @@ package walltime
 
 // life is how many outcomes a reliability remembers, on average: the weight of one
 // falls by a factor of e for each life that come after it.
-const life = 2000
+const life = 500
 
 // start is how many outcomes the belief is worth that distributions are right.
 const start = 20
@@ -11,8 +11,9 @@ const start = 20
 // of run times fell short of the quantile of each level. Its zero value believes
 // them.
 type reliability struct {
-	bins  [levels]float64 // sum up to total
-	total float64
+	bins    [levels]float64 // sum up to total
+	total   float64
+	killing killing
 	// levels are those that quantiles have to be taken of: the i-th is not exceeded
 	// by i of levels.
 	levels [levels + 1]float32
@@ -72,31 +73,30 @@ func (r *reliability) level(i int) float32 {
 
 // recalibrated returns the distribution whose quantiles are those of the levels
 // that r, and by a share other, found them to be worth.
-func (d *Distribution) recalibrated(r, other *reliability, share float32) Distribution {
-	if r.total == 0 && other.total == 0 {
+func (d *Distribution) recalibrated(r, other *reliability, share float64) Distribution {
+	if d.before == 0 {
 		return *d
 	}
-	var to [levels + 1]float64
-	for i := range to {
-		low := r.level(i)
-		to[i] = float64(low + (other.level(i)-low)*share)
-	}
-	// The limit's probability is what lies above its level.
-	before := float64(d.before)
-	i := 0
-	for i < levels && to[i+1] < before {
-		i++
-	}
-	worth := 0.
-	if to[i+1] > to[i] {
-		worth = min(1, (float64(i)+(before-to[i])/(to[i+1]-to[i]))/levels)
-	}
-	c := Distribution{limit: d.limit, before: float32(worth)}
+	k := 1 - float64(d.before)
+	low, high := r.killing.of(k), other.killing.of(k)
+	c := Distribution{limit: d.limit, before: float32(1 - (low + (high-low)*share))}
 	for i := range c.quantiles {
-		x := float64(i) * worth
+		low := r.level(i)
+		x := (low + (other.level(i)-low)*float32(share)) * levels
 		b := min(int(x), levels-1)
-		level := to[b] + (to[b+1]-to[b])*(x-float64(b))
-		c.quantiles[i] = float32(d.at(min(level, before)))
+		from, to := d.quantiles[b], d.quantiles[b+1]
+		c.quantiles[i] = from + (to-from)*(x-float32(b))
 	}
 	return c
+}
+
+// test takes in how long a job ran of which d was said.
+func (r *reliability) test(d *Distribution, run int64) {
+	if d.before == 0 {
+		return
+	}
+	r.killing.add(1-float64(d.before), run >= d.limit)
+	if run < d.limit {
+		r.add(min(1, d.Below(run)/float64(d.before)), min(1, d.Within(run)/float64(d.before)))
+	}
 }

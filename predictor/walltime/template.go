@@ -59,24 +59,21 @@ type key struct {
 	limit                   int64
 }
 
+// only returns a value if the template looks at a trait, and else 0.
+func (t traits) only(trait traits, value int32) int32 {
+	if t&trait == 0 {
+		return 0
+	}
+	return value
+}
+
 // keyOf returns the category of templates[t] that a job belongs to, false if what
 // the template looks at is not known of it.
 func keyOf(t int, j *sched.Job) (key, bool) {
-	k, of := key{template: int32(t)}, templates[t].traits
-	if of&user != 0 {
-		k.user = j.User
-	}
-	if of&group != 0 {
-		k.group = j.Group
-	}
-	if of&app != 0 {
-		k.app = j.App
-	}
-	if of&queue != 0 {
-		k.queue = j.Queue
-	}
-	if of&procs != 0 {
-		k.procs = int32(bits.Len32(uint32(j.Procs)))
+	of := templates[t].traits
+	k := key{
+		template: int32(t), procs: of.only(procs, int32(bits.Len32(uint32(j.Procs)))),
+		user: of.only(user, j.User), group: of.only(group, j.Group), app: of.only(app, j.App), queue: of.only(queue, j.Queue),
 	}
 	if of&limit != 0 {
 		k.limit = j.Limit

@@ -15,6 +15,7 @@ package walltime
 
 import (
 	"math"
+	"math/rand/v2"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -77,6 +78,7 @@ type Prediction struct {
 type Predictor struct {
 	categories store
 	records    [len(templates)]record
+	random     rand.PCG
 
 	watch         watch
 	reliabilities [milestones]reliability
@@ -89,13 +91,13 @@ func (p *Predictor) Predict(j *sched.Job) (Prediction, bool) { return p.PredictR
 // PredictRunning returns the prediction for a job that has run for age seconds,
 // from those past jobs only that ran for longer; false if there are none.
 func (p *Predictor) PredictRunning(j *sched.Job, age int64) (Prediction, bool) {
-	categories := p.of(j)
-	s, ok := p.surest(j, age, &categories)
+	s := p.similar(j)
+	best, ok := p.surest(&s, age)
 	if !ok {
 		return Prediction{}, false
 	}
-	seconds := max(1, float64(age), min(math.Exp(s.run), float64(j.Limit)))
-	return Prediction{seconds, s.halfWidth, s.jobs, templates[s.template].name}, true
+	seconds := max(1, float64(age), min(math.Exp(best.run), float64(j.Limit)))
+	return Prediction{seconds, best.halfWidth, best.jobs, templates[best.template].name}, true
 }
 
 // Estimate returns Predict's answer in whole seconds.
@@ -108,69 +110,26 @@ func (p *Predictor) Estimate(j *sched.Job) (seconds int64, ok bool) {
 func (p *Predictor) Learn(j *sched.Job) {
 	p.ended(j)
 	run := math.Log(float64(max(1, j.End-j.Start)))
+	s := similar{procs: math.Log(float64(max(1, j.Procs))), limit: math.Log(float64(max(1, j.Limit)))}
 	for t := range templates {
 		k, ok := keyOf(t, j)
 		if !ok {
 			continue
 		}
 		c, by := p.categories.obtain(k), templates[t].by
-		procs, unit := by.at(j)
+		procs, unit := s.units(by)
 		if c.fit.n > 0 {
 			predicted, lever := c.fit.predict(procs)
 			p.records[t].add(predicted, lever, run-unit)
 		}
-		c.add(by, past{procs, run - unit})
+		c.add(by, past{procs, run - unit}, j.Submit, j.End, &p.random)
 	}
-}
-
-// saying is what a category says of a job.
-type saying struct {
-	template       int
-	run, halfWidth float64 // logarithms of seconds
-	jobs           int
-}
-
-// surest returns what the one of j's categories says whose interval is the tightest
-// for a job of an age; of equally tight ones the most special.
-func (p *Predictor) surest(j *sched.Job, age int64, categories *[len(templates)]*category) (best saying, ok bool) {
-	old := after(age)
-	best.halfWidth = math.Inf(1)
-	for t, c := range categories {
-		if c == nil {
-			continue
-		}
-		by := templates[t].by
-		procs, unit := by.at(j)
-		f := &c.fit
-		if age > 0 {
-			longer := c.longer(by, old-unit)
-			f = &longer
-		}
-		if f.n == 0 {
-			continue
-		}
-		run, lever := f.predict(procs)
-		if half := f.halfWidth(lever, &p.records[t]); half < best.halfWidth {
-			best, ok = saying{t, run + unit, half, f.n}, true
-		}
-	}
-	return best, ok
-}
-
-// of returns the categories that j belongs to by each template, or nil.
-func (p *Predictor) of(j *sched.Job) (categories [len(templates)]*category) {
-	for t := range templates {
-		if k, ok := keyOf(t, j); ok {
-			categories[t] = p.categories.get(k)
-		}
-	}
-	return categories
 }
 
 // Distribution returns how probable which run times are of a job that has run for
 // age seconds, 0 if it has not started.
 func (p *Predictor) Distribution(j *sched.Job, age int64) Distribution {
-	d := p.similar(j, age)
+	d := p.past(j, age)
 	k, share := between(age)
-	return d.recalibrated(&p.reliabilities[k], &p.reliabilities[min(k+1, milestones-1)], float32(share))
+	return d.recalibrated(&p.reliabilities[k], &p.reliabilities[min(k+1, milestones-1)], share)
 }

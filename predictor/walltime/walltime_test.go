@@ -12,8 +12,8 @@ import (
 	"github.com/varq-project/varq/predictor/sched"
 )
 
-// random returns jobs of a few users whose run times have much, little or nothing
-// to do with what they ask for.
+// random returns jobs of a few users, one after the other, whose run times have much,
+// little or nothing to do with what they ask for.
 func random(users int32, n int) []sched.Job {
 	r := rand.New(rand.NewPCG(1, 9))
 	jobs := make([]sched.Job, n)
@@ -22,7 +22,9 @@ func random(users int32, n int) []sched.Job {
 			ID: int64(i), User: r.Int32N(users) - 1, Group: r.Int32N(3) - 1, App: r.Int32N(4) - 1, Queue: r.Int32N(3) - 1,
 			Procs: 1 << r.IntN(7), Limit: 600 * (1 + r.Int64N(5)),
 		}
-		j.End = int64(float64(j.Limit) * math.Pow(r.Float64(), float64(j.User%6+1)))
+		j.Submit = int64(i) * 3600
+		j.Start = j.Submit
+		j.End = j.Start + int64(float64(j.Limit)*math.Pow(r.Float64(), float64(j.User%6+1)))
 		jobs[i] = j
 	}
 	return jobs
@@ -62,7 +64,7 @@ func (s *slow) similar(t template, j *sched.Job, age int64) (x, y []float64) {
 			continue
 		}
 		seen++
-		run := math.Max(1, float64(other.End))
+		run := math.Max(1, float64(other.End-other.Start))
 		if t.by == share {
 			run *= float64(j.Limit) / float64(other.Limit)
 		}
@@ -118,7 +120,7 @@ func (s *slow) surest(j *sched.Job, age int64) (best Prediction, ok bool) {
 func (s *slow) learn(j sched.Job) {
 	for t := range templates {
 		if run, lever, _, n := s.predict(t, &j, 0); n > 0 {
-			off := math.Log(math.Max(1, float64(j.End))) - run
+			off := math.Log(math.Max(1, float64(j.End-j.Start))) - run
 			s.records[t] = append(s.records[t], off*off/lever)
 		}
 	}
@@ -194,20 +196,34 @@ func TestSameAgain(t *testing.T) {
 	}
 }
 
-func of(user int32, run int64) *sched.Job {
-	return &sched.Job{User: user, App: -1, Group: -1, Queue: -1, Procs: 4, Limit: 3600, End: run}
+func of(user int32) *sched.Job {
+	return &sched.Job{User: user, App: -1, Group: -1, Queue: -1, Procs: 4, Limit: 3600}
+}
+
+// history is a predictor that sees one job after the other.
+type history struct {
+	Predictor
+	now int64
+}
+
+// ran lets the user's job run for some seconds.
+func (h *history) ran(user int32, run int64) {
+	j := of(user)
+	j.Submit, j.Start, j.End = h.now, h.now, h.now+run
+	h.now = j.End
+	h.Learn(j)
 }
 
 // A user who always runs the same for the same time is believed before those who
 // do not.
 func TestSurestSpeaks(t *testing.T) {
-	var p Predictor
+	var h history
 	r := rand.New(rand.NewPCG(2, 2))
 	for range 100 {
-		p.Learn(of(1, 1+r.Int64N(3600)))
-		p.Learn(of(2, 1000))
+		h.ran(1, 1+r.Int64N(3600))
+		h.ran(2, 1000)
 	}
-	got, ok := p.Predict(of(2, 0))
+	got, ok := h.Predict(of(2))
 	if !ok || !near(got.Seconds, 1000) || got.Jobs != recent || got.Template != "user, size and limit" {
 		t.Errorf("%+v", got)
 	}
@@ -216,54 +232,73 @@ func TestSurestSpeaks(t *testing.T) {
 // Two runs that are equal by chance are not surer than the record of their
 // template allows.
 func TestFewAreDoubted(t *testing.T) {
-	var p Predictor
+	var h history
 	r := rand.New(rand.NewPCG(2, 3))
 	for i := range int32(400) {
-		p.Learn(of(i%20, int64(math.Exp(8*r.Float64()))))
+		h.ran(i%20, int64(math.Exp(8*r.Float64())))
 	}
-	p.Learn(of(100, 60))
-	one, _ := p.Predict(of(100, 0))
-	p.Learn(of(100, 60))
-	two, _ := p.Predict(of(100, 0))
+	h.ran(100, 60)
+	one, _ := h.Predict(of(100))
+	h.ran(100, 60)
+	two, _ := h.Predict(of(100))
 	if one.HalfWidth < 2 || two.HalfWidth < 2 {
 		t.Errorf("run times between 1 and 2981 s, but a half width of %.2f after one job, %.2f after two", one.HalfWidth, two.HalfWidth)
 	}
 	for range 20 {
-		p.Learn(of(100, 60))
+		h.ran(100, 60)
 	}
-	if many, _ := p.Predict(of(100, 0)); many.HalfWidth >= two.HalfWidth || !near(many.Seconds, 60) {
+	if many, _ := h.Predict(of(100)); many.HalfWidth >= two.HalfWidth || !near(many.Seconds, 60) {
 		t.Errorf("%+v after 22 equal jobs", many)
 	}
 }
 
 // A running job is compared with those only that ran longer.
 func TestOlder(t *testing.T) {
-	var p Predictor
+	var h history
 	for range 10 {
-		p.Learn(of(1, 10))
-		p.Learn(of(1, 2000))
+		h.ran(1, 10)
+		h.ran(1, 2000)
 	}
-	if got, ok := p.PredictRunning(of(1, 0), 10); !ok || !near(got.Seconds, 2000) {
+	if got, ok := h.PredictRunning(of(1), 10); !ok || !near(got.Seconds, 2000) {
 		t.Errorf("%+v", got)
 	}
-	if got, ok := p.PredictRunning(of(1, 0), 2000); ok {
+	if got, ok := h.PredictRunning(of(1), 2000); ok {
 		t.Errorf("%+v from none that ran as long", got)
 	}
 }
 
 // A job that nothing is known of is predicted by none, and is no help to any.
 func TestStranger(t *testing.T) {
-	var p Predictor
-	j := of(-1, 100)
-	if _, ok := p.Predict(j); ok {
+	var h history
+	if _, ok := h.Predict(of(-1)); ok {
 		t.Error("a prediction out of nothing")
 	}
-	if seconds, ok := p.Estimate(j); ok {
+	if seconds, ok := h.Estimate(of(-1)); ok {
 		t.Errorf("%d out of nothing", seconds)
 	}
-	p.Learn(j)
-	if got, ok := p.Predict(of(1, 0)); !ok || got.Template != "all, by limit" {
+	h.ran(-1, 100)
+	if got, ok := h.Predict(of(1)); !ok || got.Template != "all, by limit" {
 		t.Errorf("%+v", got)
+	}
+}
+
+// Of jobs that are submitted together, those that end last are not remembered before
+// the others.
+func TestBatch(t *testing.T) {
+	var c category
+	var random rand.PCG
+	const batches, size = 200, 100
+	sum := 0.
+	for b := range int64(batches) {
+		for run := range int64(size) {
+			c.add(mean, past{run: float64(run)}, b*1000, b*1000+1+run, &random)
+		}
+		for _, p := range c.jobs {
+			sum += p.run / (batches * memory)
+		}
+	}
+	if math.Abs(sum-float64(size-1)/2) > 2 {
+		t.Errorf("of runs of 0 to 99, on average %.1f is remembered", sum)
 	}
 }
 
@@ -358,8 +393,9 @@ func learnt() ([]sched.Job, *Predictor) {
 	var p Predictor
 	for i := range jobs {
 		jobs[i] = kinds[int(float64(len(kinds))*math.Pow(r.Float64(), 3))]
-		jobs[i].End = 1 + r.Int64N(jobs[i].Limit)
-		p.Learn(&jobs[i])
+		jobs[i].ID, jobs[i].Submit, jobs[i].Start = int64(i), int64(10*i), int64(10*i)
+		jobs[i].End = jobs[i].Start + 1 + r.Int64N(jobs[i].Limit)
 	}
+	live(jobs, &p, nil, func(*sched.Job, int64) {})
 	return jobs, &p
 }

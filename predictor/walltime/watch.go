@@ -73,7 +73,7 @@ func (w *watch) of(j *sched.Job) *watched {
 func (p *Predictor) Submitted(j *sched.Job) {
 	p.advance(j.Submit)
 	if o := p.watch.of(j); o != nil {
-		o.said = append(o.said, said{0, p.similar(j, 0)})
+		o.said = append(o.said, said{0, p.past(j, 0)})
 	}
 }
 
@@ -107,7 +107,7 @@ func (p *Predictor) advance(now int64) {
 			if o.gone {
 				continue
 			}
-			o.said = append(o.said, said{k, p.similar(&o.job, age)})
+			o.said = append(o.said, said{k, p.past(&o.job, age)})
 			if k+1 < milestones {
 				p.watch.next[k+1] = append(p.watch.next[k+1], o)
 			}
@@ -126,7 +126,7 @@ func (p *Predictor) ended(j *sched.Job) {
 	run := max(1, j.End-j.Start)
 	for i := range o.said {
 		s := &o.said[i]
-		p.reliabilities[s.milestone].add(s.Below(run), s.Within(run))
+		p.reliabilities[s.milestone].test(&s.Distribution, run)
 	}
 	p.Forget(j.ID)
 }
