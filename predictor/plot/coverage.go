@@ -99,7 +99,7 @@ func (q nearly) Plot(c draw.Canvas, p *gonum.Plot) {
 	_, y := p.Transforms(&c)
 	low, high := y(max(p.Y.Min, float64(q)-.05)), y(min(p.Y.Max, float64(q)+.05))
 	c.FillPolygon(enough, []vg.Point{{X: c.Min.X, Y: low}, {X: c.Max.X, Y: low}, {X: c.Max.X, Y: high}, {X: c.Min.X, Y: high}})
-	c.StrokeLine2(line(blue, .75), c.Min.X, y(float64(q)), c.Max.X, y(float64(q)))
+	c.StrokeLine2(line(blue, 1.75), c.Min.X, y(float64(q)), c.Max.X, y(float64(q)))
 }
 
 // monthTicks labels 0, 1, ... with months, or keeps only the ticks.

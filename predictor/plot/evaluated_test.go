@@ -1,0 +1,94 @@
+package plot
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/varq-project/varq/predictor/backtest"
+)
+
+// evaluated are two methods' scores, out of formulas.
+func evaluated() []backtest.Score {
+	var scores []backtest.Score
+	for i, name := range []string{"exact", "timid"} {
+		s := backtest.Score{Method: name}
+		for k := range 20 {
+			p := (float64(k) + .5) / 20
+			s.Reliability = append(s.Reliability, backtest.Bin{Count: 100 + 50*k, Mean: p, True: math.Pow(p, 1/(1+.5*float64(i)))})
+		}
+		for _, q := range []float64{.5, .95} {
+			s.Quantiles = append(s.Quantiles, backtest.QuantileScore{Quantile: q})
+		}
+		for k := range 18 {
+			wave := .05 * math.Sin(float64(k))
+			s.Months = append(s.Months, backtest.Month{
+				Month: fmt.Sprintf("%d-%02d", 2024+k/12, 1+k%12), Jobs: 40 * k,
+				Coverage: []float64{.5 + wave + .1*float64(i), .95 + wave*float64(1-i)},
+			})
+		}
+		scores = append(scores, s)
+	}
+	return scores
+}
+
+func TestEvaluatedSVG(t *testing.T) {
+	for name, picture := range map[string]Picture{
+		"reliability": &Reliability{"Probabilities", evaluated()},
+		"coverage":    &Coverage{"Coverage by month", evaluated()},
+	} {
+		var got bytes.Buffer
+		if err := picture.Write(&got, "svg"); err != nil {
+			t.Fatal(err)
+		}
+		golden := filepath.Join("testdata", name+".svg")
+		if *update {
+			if err := os.WriteFile(golden, got.Bytes(), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(golden)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got.Bytes(), want) {
+			t.Errorf("the picture is not %s; if it should be, run the test with -update and look at it", golden)
+		}
+		for _, says := range []string{"exact", "timid"} {
+			if !strings.Contains(got.String(), ">"+says+"<") {
+				t.Errorf("%s.svg does not say %q", name, says)
+			}
+		}
+		// Two months have too few jobs to be drawn.
+		if name == "coverage" && (strings.Contains(got.String(), ">2024-02<") || !strings.Contains(got.String(), ">2024-04<")) {
+			t.Errorf("%s.svg has the wrong months", name)
+		}
+	}
+}
+
+// Pictures of little: none may panic.
+func TestSmallEvaluatedPictures(t *testing.T) {
+	one := backtest.Score{
+		Method:      "one",
+		Reliability: []backtest.Bin{{Count: 1, Mean: 1}},
+		Quantiles:   []backtest.QuantileScore{{Quantile: .999}},
+		Months:      []backtest.Month{{Month: "1970-01", Jobs: 100, Coverage: []float64{0}}},
+	}
+	for _, picture := range []Picture{&Reliability{"", []backtest.Score{one}}, &Coverage{"", []backtest.Score{one}}} {
+		for _, format := range []string{"svg", "png"} {
+			if err := picture.Write(&bytes.Buffer{}, format); err != nil {
+				t.Errorf("%T: %v", picture, err)
+			}
+		}
+	}
+	for _, picture := range []Picture{&Reliability{}, &Coverage{}, &Reliability{"", []backtest.Score{{}}}, &Coverage{"", []backtest.Score{{}}}} {
+		if err := picture.Write(&bytes.Buffer{}, "svg"); !errors.Is(err, ErrNothing) {
+			t.Errorf("%+v: %v", picture, err)
+		}
+	}
+}
