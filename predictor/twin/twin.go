@@ -1,0 +1,213 @@
+package twin
+
+import (
+	"math/rand/v2"
+
+	"github.com/varq-project/varq/predictor/queue"
+	"github.com/varq-project/varq/predictor/sched"
+	"github.com/varq-project/varq/predictor/walltime"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// Options are what a Twin is told beforehand. The zero Options are good.
+type Options struct {
+	// Machine returns the name of the machine that a partition's jobs run on, which
+	// may be that of other partitions too, and its processors. nil: learnt.
+	Machine func(partition string) (name string, procs int32)
+	// Policy is how jobs are started on all machines. nil: learnt.
+	Policy *Policy
+	// Runs is how many simulations there are at most at a moment; 0: 100.
+	Runs int
+	// Precision is the standard error of a probability that is good enough to stop
+	// before; 0: .03.
+	Precision float64
+	// Expired, if not nil, is asked before each simulation but the first whether
+	// time is up.
+	Expired func() bool
+}
+
+// Twin simulates a queue that others keep. It is told of events after the queue has
+// been, in the order of time. Nothing of it may be used at the same time as anything
+// else.
+type Twin struct {
+	options  Options
+	queue    *queue.Queue
+	runtimes walltime.Predictor
+	machines partitions
+	came     arrivals
+	jobs     map[int64]*job
+	numbers  map[string]int32 // of users, accounts and queues
+	longest  int64            // run time ever seen, seconds
+
+	cluster cluster
+	now     snapshot
+	look    look
+}
+
+// job is what is known of a job of the queue.
+type job struct {
+	sched.Job
+	in     *partition
+	told   walltime.Distribution // of its run time
+	age    int64                 // at which that was told
+	number int64                 // among the arrivals; -1: none
+	runs   bool
+	tried  guesses
+}
+
+// New returns the twin of a queue.
+func New(q *queue.Queue, o Options) *Twin {
+	if o.Runs == 0 {
+		o.Runs = 100
+	}
+	if o.Precision == 0 {
+		o.Precision = .03
+	}
+	return &Twin{
+		options: o, queue: q, machines: partitions{configured: o.Machine},
+		jobs: make(map[int64]*job), numbers: make(map[string]int32), longest: hour,
+	}
+}
+
+// Submitted tells of a job that waits from now on.
+func (t *Twin) Submitted(j *workload.Job) {
+	k := t.meet(j)
+	k.tried = t.try(j)
+	t.runtimes.Submitted(&k.Job)
+	k.number = t.came.add(arrival{submit: k.Submit, limit: k.Limit, procs: k.Procs, partition: k.in})
+}
+
+// Started tells of a job that runs since j.Start.
+func (t *Twin) Started(j *workload.Job) {
+	k, ok := t.jobs[j.ID]
+	if !ok {
+		k = t.meet(j)
+	}
+	t.run(k, j.Start)
+	t.runtimes.Started(&k.Job)
+	t.foretell(k, 0)
+	if k.tried != nil {
+		t.machines.machine(k.in).tell(k.tried, float64(j.Start-k.Submit))
+		k.tried = nil
+	}
+}
+
+// Ended tells of a job that ended at j.End, or was cancelled if it has no start.
+func (t *Twin) Ended(j *workload.Job) {
+	k, ok := t.jobs[j.ID]
+	if !ok {
+		return
+	}
+	delete(t.jobs, j.ID)
+	came := &arrival{}
+	if k.number >= 0 {
+		if kept := t.came.get(k.number); kept != nil {
+			came = kept
+		}
+	}
+	if !k.runs {
+		t.runtimes.Forget(j.ID)
+		came.procs = 0
+		return
+	}
+	k.End = max(j.End, k.Start)
+	run := k.End - k.Start
+	came.run = max(1, min(run, came.limit))
+	t.longest = max(t.longest, run)
+	t.machines.take(k.in, -k.Procs)
+	t.runtimes.Learn(&k.Job)
+}
+
+// run notes that a job runs since a time.
+func (t *Twin) run(k *job, since int64) {
+	if !k.runs {
+		t.machines.take(k.in, k.Procs)
+	}
+	k.Start, k.runs = since, true
+}
+
+// eligible returns when a job could have started.
+func eligible(j *workload.Job) int64 {
+	if j.Eligible != 0 {
+		return j.Eligible
+	}
+	return j.Submit
+}
+
+// meet makes the acquaintance of a job.
+func (t *Twin) meet(j *workload.Job) *job {
+	k := &job{in: t.machines.of(j.Partition), number: -1}
+	k.Job = sched.Job{
+		ID: j.ID, Submit: eligible(j), Start: j.Start, Limit: t.limit(&j.Request), Procs: procs(&j.Request),
+		User: t.numberOf("user", j.User), Group: t.numberOf("account", j.Account), App: -1,
+		Queue: t.numberOf(j.Partition, j.QOS), Partition: -1,
+	}
+	t.foretell(k, 0)
+	t.jobs[j.ID] = k
+	return k
+}
+
+// numberOf numbers the names of a kind; -1 stands for none.
+func (t *Twin) numberOf(kind, name string) int32 {
+	if name == "" && (kind == "user" || kind == "account") {
+		return -1
+	}
+	name = kind + "/" + name
+	number, ok := t.numbers[name]
+	if !ok {
+		number = int32(len(t.numbers))
+		t.numbers[name] = number
+	}
+	return number
+}
+
+// limit returns a request's limit; one that asks for none is planned as long as the
+// longest job ran.
+func (t *Twin) limit(r *workload.Request) int64 {
+	if r.Limit > 0 {
+		return r.Limit
+	}
+	return t.longest
+}
+
+// foretell finds out how long a job of an age may run in all.
+func (t *Twin) foretell(k *job, age int64) { k.told, k.age = t.runtimes.Distribution(&k.Job, age), age }
+
+// outlived returns the probability with which the job would have ended by an age.
+func (t *Twin) outlived(k *job, age int64) float64 {
+	if age <= k.age {
+		return 0
+	}
+	// What was told of a young job says little of the few that get old.
+	const old = .5
+	p := k.told.Within(age)
+	if p > old {
+		t.foretell(k, age)
+		return 0
+	}
+	return p
+}
+
+// job returns what is known of a job of the queue.
+func (t *Twin) job(j *queue.Job) *job {
+	if k, ok := t.jobs[j.ID]; ok {
+		return k
+	}
+	k := t.meet(&j.Job)
+	if j.State == workload.Running {
+		t.run(k, j.Start)
+	}
+	return k
+}
+
+// policy returns the policy of a machine.
+func (t *Twin) policy(m *machine) Policy {
+	if t.options.Policy != nil {
+		return *t.options.Policy
+	}
+	return candidates[m.best]
+}
+
+// Look looks at the queue as it is at a moment, and forgets what was seen before. The
+// random numbers are for simulating what may become of it, when asked.
+func (t *Twin) Look(now int64, r *rand.Rand) { t.look.begin(now, r) }
