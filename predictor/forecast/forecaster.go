@@ -20,6 +20,9 @@ type Question struct {
 type Answer struct {
 	// Wait is the distribution of the time from Question.Submit to the start.
 	Wait delay.Distribution
+	// Lower is a lower confidence bound on each probability of Wait, for who
+	// must keep what is promised. Only a Blend says more than 0.
+	Lower delay.Distribution
 	// Evidence is what it rests on.
 	Evidence
 }
@@ -35,6 +38,20 @@ type Evidence struct {
 	// Down says why nothing can be promised now, as during an outage: a sentence
 	// without a full stop. It is empty in normal times.
 	Down string
+}
+
+// eligible returns since when a job waits.
+func eligible(j *workload.Job) int64 {
+	if j.Eligible != 0 {
+		return j.Eligible
+	}
+	return j.Submit
+}
+
+// ask returns what is asked about a job that begins to wait.
+func ask(j *workload.Job) Question {
+	at := eligible(j)
+	return Question{Request: j.Request, Now: at, Submit: at}
 }
 
 // Observer is told what happens in a cluster's queue, in the order of time. At

@@ -1,0 +1,204 @@
+// Package features puts into numbers what is known of a queue, and of who asks,
+// when somebody asks how long a job will wait: what the job needs, what day and
+// hour it is, how long others have waited of late who are like it in this or that,
+// who waits now and for how long already, and what is free. What the numbers mean
+// for the wait is for others to learn.
+package features
+
+import (
+	"math"
+
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// Vector is the features of one question. Durations and amounts of work are in
+// logarithms; what is not known has the value of what it is a special case of.
+type Vector [Count]float32
+
+// Count is the number of features. The first Lasting of them say as much of a job
+// that is submitted in some hours as of one that is submitted now.
+const (
+	Count   = 60
+	Lasting = 18
+)
+
+// Extractor knows what has happened, and makes features of it. Submitted, Started
+// and Ended are to be called in the order of time, as forecast.Observer says.
+type Extractor struct {
+	names  numbering
+	queue  queue
+	levels levels
+	starts starts
+	usage  usage
+	shares shares
+}
+
+// New returns an Extractor that knows nothing.
+func New() *Extractor {
+	return &Extractor{names: numbering{}, levels: newLevels(), usage: usage{}, shares: shares{}, queue: newQueue()}
+}
+
+// Submitted takes in that j waits.
+func (e *Extractor) Submitted(j *workload.Job) {
+	e.queue.submit(e.learn(j))
+}
+
+// Started takes in that j started at j.Start.
+func (e *Extractor) Started(j *workload.Job) {
+	t := e.learn(j)
+	e.queue.start(t, j.Start)
+	if wait, ok := j.Wait(); ok {
+		z := logDelay(float64(wait))
+		e.levels.learn(&t, z)
+		e.starts.learn(&t, j.Start, z)
+	}
+}
+
+// Ended takes in that j ended at j.End, or was cancelled.
+func (e *Extractor) Ended(j *workload.Job) {
+	e.queue.remove(j.ID)
+	if j.Start == 0 {
+		return
+	}
+	t := e.learn(j)
+	run := float64(max(1, j.End-j.Start))
+	e.shares.learn(t.user, run/float64(t.limit))
+	e.usage.charge(&t, j.End, run*float64(t.cpus))
+}
+
+// learn makes a task of a job, and names of what is new in it.
+func (e *Extractor) learn(j *workload.Job) task {
+	since := j.Eligible
+	if since == 0 {
+		since = j.Submit
+	}
+	return e.task(&j.Request, j.ID, since, e.names.learn)
+}
+
+// task is what the features need of a job, with names as numbers.
+type task struct {
+	id                        int64
+	since                     int64 // eligible from
+	limit                     int64
+	cpus                      float64
+	gpus, memory              float64
+	lnCPUs, lnLimit           float64
+	expected                  float64 // run time, seconds
+	user, account, part, line int32   // line: partition and QOS
+	cell, shape               int32   // of like size and limit; of the very same
+}
+
+func (e *Extractor) task(r *workload.Request, id, since int64, number func(key) int32) task {
+	cpus, limit := float64(max(1, r.CPUs, r.Nodes)), max(1, r.Limit)
+	t := task{
+		id: id, since: since, limit: limit,
+		cpus: cpus, gpus: float64(r.GPUs), memory: float64(r.Memory),
+		lnCPUs: math.Log(cpus), lnLimit: math.Log(float64(limit)),
+		user:    number(key{kind: user, name: r.User}),
+		account: number(key{kind: account, name: r.Account}),
+		part:    number(key{kind: partition, name: r.Partition}),
+	}
+	t.line = number(key{kind: line, a: int64(t.part), name: r.QOS})
+	t.cell = number(key{kind: cell, a: int64(t.line), b: int64(math.Round(t.lnCPUs / math.Ln2)), c: int64(1.5 * t.lnLimit)})
+	t.shape = number(key{kind: shape, a: int64(t.line), b: int64(cpus), c: limit})
+	t.expected = float64(limit) * e.shares.of(t.user)
+	return t
+}
+
+// numbering gives a number to everything that has a name.
+type numbering map[key]int32
+
+type key struct {
+	kind    kind
+	name    string
+	a, b, c int64
+}
+
+type kind uint8
+
+const (
+	user kind = iota
+	account
+	partition
+	line
+	cell
+	shape
+)
+
+// learn returns the number of k, a new one if it has none.
+func (n numbering) learn(k key) int32 {
+	i, ok := n[k]
+	if !ok {
+		i = int32(len(n))
+		n[k] = i
+	}
+	return i
+}
+
+// unknown is the number of what has none.
+const unknown = -2
+
+// find returns the number of k, if it has one.
+func (n numbering) find(k key) int32 {
+	if i, ok := n[k]; ok {
+		return i
+	}
+	return unknown
+}
+
+// Look makes the features of a request that asks at time now how long it would
+// wait if it became eligible at submit, Unix seconds both. It costs O(q + r) with
+// q jobs waiting and r running.
+func (e *Extractor) Look(r *workload.Request, now, submit int64, v *Vector) {
+	t := e.task(r, 0, submit, e.names.find)
+	w := writer{to: v[:0]}
+	e.lasting(&w, &t, now)
+	e.present(&w, &t, now)
+	if len(w.to) != Count {
+		panic("features: wrong number")
+	}
+}
+
+// writer appends features.
+type writer struct{ to []float32 }
+
+func (w *writer) add(values ...float64) {
+	for _, v := range values {
+		w.to = append(w.to, float32(v))
+	}
+}
+
+// lasting adds what the job is, when it comes, and how jobs like it fare in the
+// long run.
+func (e *Extractor) lasting(w *writer, t *task, now int64) {
+	const hour, day, week = 3600, 86400, 7 * 86400
+	w.add(
+		t.lnCPUs, t.lnLimit, t.lnCPUs+t.lnLimit,
+		math.Log1p(t.gpus), math.Log1p(t.memory/t.cpus),
+		float64(t.since%day)/hour, float64(t.since%week)/hour, float64((t.since+3*day)%week)/hour,
+	)
+	l := &e.levels
+	all := l.slow.of(everything, 5)
+	line := l.slow.of(t.line, all)
+	user := l.slow.of(t.user, line)
+	cell := l.slow.of(t.cell, line)
+	w.add(all, line, user, cell, l.slow.of(t.account, line))
+	u := &e.usage
+	w.add(
+		math.Log1p(u.of(t.user, now).day), math.Log1p(u.of(t.user, now).week),
+		math.Log1p(u.of(t.account, now).day), math.Log1p(u.of(t.account, now).week),
+		math.Log(t.expected),
+	)
+}
+
+// present adds what is so just now.
+func (e *Extractor) present(w *writer, t *task, now int64) {
+	l := &e.levels
+	all := l.fast.of(everything, l.slow.of(everything, 5))
+	line := l.fast.of(t.line, all)
+	user := l.fast.of(t.user, line)
+	cell := l.fast.of(t.cell, line)
+	w.add(all, line, user, cell, l.last.of(t.user, user), l.last.of(t.line, line), l.last.of(t.shape, cell))
+	e.starts.add(w, t, now, line)
+	e.queue.add(w, t, now)
+}

@@ -1,0 +1,146 @@
+package features
+
+import (
+	"math"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+func job(random *rand.Rand, id, at int64) workload.Job {
+	cpus := int32(1) << random.IntN(6)
+	return workload.Job{
+		ID: id, Submit: at, Eligible: at,
+		Request: workload.Request{
+			User: string(rune('a' + random.IntN(5))), Account: string(rune('x' + random.IntN(2))),
+			Partition: []string{"batch", "long"}[random.IntN(2)], QOS: []string{"", "high"}[random.IntN(2)],
+			Size: workload.Size{Nodes: cpus, CPUs: cpus}, Limit: 600 * (1 + random.Int64N(50)),
+		},
+	}
+}
+
+// live tells e of some jobs' lives, and returns the time after.
+func live(e *Extractor, random *rand.Rand, n int) (now int64) {
+	now = 1e9
+	for id := range int64(n) {
+		j := job(random, id, now)
+		e.Submitted(&j)
+		now += random.Int64N(300)
+		if random.IntN(10) > 0 {
+			j.Start = now
+			e.Started(&j)
+		}
+		now += random.Int64N(300)
+		if random.IntN(10) > 0 {
+			j.End = now
+			e.Ended(&j)
+		}
+	}
+	return now
+}
+
+func TestFeaturesAreNumbers(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 1))
+	e := New()
+	var v Vector
+	for _, now := range []int64{1e9, live(e, random, 1000)} {
+		for i := range int64(100) {
+			j := job(random, -1, now)
+			if i == 0 {
+				j = workload.Job{}
+			}
+			e.Look(&j.Request, now, now+i*600, &v)
+			for k, x := range v {
+				if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
+					t.Fatalf("feature %d is %v", k, x)
+				}
+			}
+		}
+	}
+}
+
+// TestLastingFeatures: of a job to be submitted later, they depend on what has
+// happened as little as they say.
+func TestLastingFeatures(t *testing.T) {
+	random := rand.New(rand.NewPCG(2, 2))
+	e := New()
+	now := live(e, random, 300)
+	j := job(random, 1000, now)
+	var before, after Vector
+	e.Look(&j.Request, now, now+3600, &before)
+	waiting := job(random, 1001, now)
+	e.Submitted(&waiting)
+	e.Look(&j.Request, now, now+3600, &after)
+	if [Lasting]float32(before[:Lasting]) != [Lasting]float32(after[:Lasting]) {
+		t.Error("a job that begins to wait changes lasting features")
+	}
+	if before == after {
+		t.Error("a job that begins to wait changes no feature")
+	}
+}
+
+// TestQueueIsKept: whoever has left leaves no trace among who waits and runs.
+func TestQueueIsKept(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 3))
+	e := New()
+	live(e, random, 500)
+	for id := range int64(500) {
+		e.Ended(&workload.Job{ID: id})
+	}
+	q := &e.queue
+	if len(q.pending) != 0 || len(q.running) != 0 || len(q.index) != 0 || q.used != 0 {
+		t.Errorf("left behind: %d waiting, %d running, %v CPUs", len(q.pending), len(q.running), q.used)
+	}
+	if q.most == 0 {
+		t.Error("nothing ever ran")
+	}
+}
+
+// TestLookChangesNothing lets the race detector see that many may look at once.
+func TestLookChangesNothing(t *testing.T) {
+	random := rand.New(rand.NewPCG(4, 4))
+	e := New()
+	now := live(e, random, 300)
+	stranger := workload.Request{User: "new", Partition: "new", Limit: 1}
+	var views [8]Vector
+	var all sync.WaitGroup
+	for i := range views {
+		all.Go(func() { e.Look(&stranger, now, now, &views[i]) })
+	}
+	all.Wait()
+	for i := range views {
+		if views[i] != views[0] {
+			t.Errorf("look %d differs", i)
+		}
+	}
+}
+
+func TestDecay(t *testing.T) {
+	for x := 0.; x < 20; x += .013 {
+		if got, want := decay(x), math.Exp(-x); math.Abs(got-want) > .01 {
+			t.Errorf("decay(%v) = %v, want %v", x, got, want)
+		}
+	}
+}
+
+// BenchmarkLook looks at 1,000 waiting and 500 running jobs.
+func BenchmarkLook(b *testing.B) {
+	random := rand.New(rand.NewPCG(1, 1))
+	e := New()
+	now := live(e, random, 1000)
+	for id := range int64(1500) {
+		j := job(random, 10_000+id, now)
+		e.Submitted(&j)
+		if id >= 1000 {
+			j.Start = now
+			e.Started(&j)
+		}
+	}
+	j := job(random, 0, now)
+	var v Vector
+	for b.Loop() {
+		e.Look(&j.Request, now, now, &v)
+	}
+}

@@ -1,0 +1,95 @@
+package features
+
+import "math"
+
+// logDelay is the logarithm of a delay, in which the first minute counts for
+// little.
+func logDelay(seconds float64) float64 { return math.Log(60 + max(0, seconds)) }
+
+// everything is the number of what all jobs have in common.
+const everything = -1
+
+// means are running means by number.
+type means struct {
+	keep float64 // of what is known, at each new value
+	by   map[int32]mean
+}
+
+type mean struct{ sum, weight float64 }
+
+func (m *means) learn(i int32, z float64) {
+	v := m.by[i]
+	m.by[i] = mean{v.sum*m.keep + z, v.weight*m.keep + 1}
+}
+
+// of returns a mean, drawn towards another as long as it rests on little.
+func (m *means) of(i int32, towards float64) float64 {
+	v := m.by[i]
+	return (v.sum + towards/2) / (v.weight + .5)
+}
+
+// levels are how long jobs have waited, in logarithms: in the long run, of late,
+// and the last one.
+type levels struct{ slow, fast, last means }
+
+func newLevels() levels {
+	return levels{
+		slow: means{.995, map[int32]mean{}},
+		fast: means{.9, map[int32]mean{}},
+		last: means{0, map[int32]mean{}},
+	}
+}
+
+func (l *levels) learn(t *task, z float64) {
+	for _, i := range [...]int32{everything, t.line, t.user, t.account, t.cell} {
+		l.slow.learn(i, z)
+	}
+	for _, i := range [...]int32{everything, t.line, t.user, t.cell} {
+		l.fast.learn(i, z)
+	}
+	for _, i := range [...]int32{t.user, t.line, t.shape} {
+		l.last.learn(i, z)
+	}
+}
+
+// shares are which share of their time limits users' jobs run for.
+type shares map[int32]mean
+
+// learn takes in a share in logarithms, by user and for all.
+func (s shares) learn(user int32, share float64) {
+	z := math.Log(max(1e-4, min(share, 1)))
+	v := s[user]
+	s[user] = mean{.8*v.sum + z, .8*v.weight + 1}
+	v = s[everything]
+	s[everything] = mean{.99*v.sum + z, .99*v.weight + 1}
+}
+
+func (s shares) of(user int32) float64 {
+	all, own := s[everything], s[user]
+	towards := (all.sum - .5) / (all.weight + .5)
+	return math.Exp((own.sum + towards/2) / (own.weight + .5))
+}
+
+// usage is the CPU-seconds that users and accounts have had, decaying.
+type usage map[int32]used
+
+type used struct {
+	day, week float64 // with a mean age of a day, of a week
+	at        int64
+}
+
+func (u usage) charge(t *task, at int64, cpuSeconds float64) {
+	for _, i := range [...]int32{t.user, t.account} {
+		v := u.of(i, at)
+		v.day += cpuSeconds
+		v.week += cpuSeconds
+		u[i] = v
+	}
+}
+
+// of returns what i has used, as it counts at a time.
+func (u usage) of(i int32, at int64) used {
+	v := u[i]
+	age := float64(max(0, at-v.at)) / 86400
+	return used{v.day * math.Exp(-age), v.week * math.Exp(-age/7), max(at, v.at)}
+}

@@ -1,0 +1,156 @@
+package features
+
+import "math"
+
+// queue is the jobs that wait and run, in no order, and the most CPUs that were
+// ever in use at once.
+type queue struct {
+	pending, running []task // since: eligible from; running: started at
+	index            map[int64]place
+	used             float64
+	most             float64
+	parts            map[int32]room
+}
+
+// place is where a job is.
+type place struct {
+	running bool
+	i       int
+}
+
+// room is the CPUs of a partition.
+type room struct{ used, most float64 }
+
+func newQueue() queue {
+	return queue{index: map[int64]place{}, parts: map[int32]room{}}
+}
+
+func (q *queue) submit(t task) {
+	q.remove(t.id)
+	q.index[t.id] = place{false, len(q.pending)}
+	q.pending = append(q.pending, t)
+}
+
+func (q *queue) start(t task, at int64) {
+	q.remove(t.id)
+	t.since = at
+	q.index[t.id] = place{true, len(q.running)}
+	q.running = append(q.running, t)
+	q.use(&t, t.cpus)
+}
+
+func (q *queue) use(t *task, cpus float64) {
+	q.used += cpus
+	q.most = max(q.most, q.used)
+	r := q.parts[t.part]
+	r.used += cpus
+	r.most = max(r.most, r.used)
+	q.parts[t.part] = r
+}
+
+func (q *queue) remove(id int64) {
+	p, ok := q.index[id]
+	if !ok {
+		return
+	}
+	delete(q.index, id)
+	list := &q.pending
+	if p.running {
+		list = &q.running
+		q.use(&(*list)[p.i], -(*list)[p.i].cpus)
+	}
+	last := len(*list) - 1
+	if p.i != last {
+		(*list)[p.i] = (*list)[last]
+		q.index[(*list)[p.i].id] = p
+	}
+	*list = (*list)[:last]
+}
+
+// add adds who waits and who runs, from the point of view of t.
+func (q *queue) add(w *writer, t *task, now int64) {
+	var count, cpus, asked, expected, oldest, largest float64
+	var line struct{ count, expected, oldest float64 }
+	var part struct{ expected, oldest float64 }
+	var smaller, larger, alike float64 // age of the oldest that asks for no more, no less
+	var own struct{ count, oldest float64 }
+	ahead := 0.
+	for i := range q.pending {
+		p := &q.pending[i]
+		age := float64(now - p.since)
+		work := p.cpus * p.expected
+		count++
+		cpus += p.cpus
+		asked += p.cpus * float64(p.limit)
+		expected += work
+		oldest = max(oldest, age)
+		largest = max(largest, p.cpus)
+		if p.cpus <= t.cpus {
+			ahead += work
+		}
+		if p.part == t.part {
+			part.expected += work
+			part.oldest = max(part.oldest, age)
+		}
+		if p.line == t.line {
+			line.count++
+			line.expected += work
+			line.oldest = max(line.oldest, age)
+			if p.cpus <= t.cpus && p.limit <= t.limit {
+				smaller = max(smaller, age)
+			}
+			if p.cpus >= t.cpus && p.limit >= t.limit {
+				larger = max(larger, age)
+			}
+			if p.cell == t.cell {
+				alike = max(alike, age)
+			}
+		}
+		if p.user == t.user {
+			own.count++
+			own.oldest = max(own.oldest, age)
+		}
+	}
+	r := q.ends(t, now)
+	most := max(q.most, t.cpus)
+	here := q.parts[t.part]
+	here.most = max(here.most, t.cpus)
+	w.add(
+		count, math.Log1p(asked), math.Log1p(expected), cpus, logDelay(oldest), largest,
+		line.count, math.Log1p(line.expected), logDelay(line.oldest), math.Log1p(part.expected), logDelay(part.oldest),
+		logDelay(smaller), logDelay(larger), logDelay(alike),
+		own.count, logDelay(own.oldest),
+		math.Log1p(ahead),
+		math.Log1p(r.asked), math.Log1p(r.expected), r.count, r.own,
+		q.most-q.used, q.most-q.used-t.cpus, here.most-here.used, here.most-here.used-t.cpus,
+		logDelay((expected+r.expected)/most), logDelay((ahead+r.expected)/most),
+		logDelay((part.expected+r.part)/here.most),
+	)
+}
+
+// ends is what is left of the running jobs.
+type ends struct {
+	count, own      float64 // CPUs of the same user
+	asked, expected float64 // CPU-seconds
+	part            float64 // expected, in the same partition
+}
+
+func (q *queue) ends(t *task, now int64) (e ends) {
+	for i := range q.running {
+		r := &q.running[i]
+		age := float64(now - r.since)
+		left := max(0, float64(r.limit)-age)
+		// Who has outlived what was expected has a third of its age still to go.
+		expected := min(left, max(r.expected-age, age/3))
+		e.count++
+		e.asked += r.cpus * left
+		e.expected += r.cpus * expected
+		if r.part == t.part {
+			e.part += r.cpus * expected
+		}
+		if r.user == t.user {
+			e.own += r.cpus
+		}
+	}
+	return e
+}

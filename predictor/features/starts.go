@@ -1,0 +1,82 @@
+package features
+
+import "math"
+
+// starts are the last jobs that started, in a ring.
+type starts struct {
+	ring [remembered]started
+	n    int // ever
+}
+
+const remembered = 400
+
+type started struct {
+	task
+	at int64
+	z  float64 // logarithm of its wait
+}
+
+func (s *starts) learn(t *task, at int64, z float64) {
+	s.ring[s.n%remembered] = started{*t, at, z}
+	s.n++
+}
+
+// add adds how long those waited who are like t and started of late, the more
+// alike and the later the more they count, and when the last one started that is
+// just like t, or asks for more.
+func (s *starts) add(w *writer, t *task, now int64, towards float64) {
+	const long = 30 * 86400
+	var near, wide struct{ sum, squares, weight float64 }
+	larger, largerZ, same, sameZ := float64(long), towards, float64(long), towards
+	for k := 1; k <= min(s.n, remembered); k++ {
+		o := &s.ring[(s.n-k)%remembered]
+		since := max(0, float64(now-o.at))
+		size, limit := o.lnCPUs-t.lnCPUs, o.lnLimit-t.lnLimit
+		far := math.Abs(size) + math.Abs(limit)
+		if o.line == t.line {
+			if larger == long && size > -.01 && limit > -.01 {
+				larger, largerZ = since, o.z
+			}
+			if same == long && far < .1 {
+				same, sameZ = since, o.z
+			}
+		} else {
+			far += 1.5
+		}
+		if o.user == t.user {
+			far = max(0, far-.5)
+		}
+		weight := decay(1.5*far + since/86400)
+		near.sum += weight * o.z
+		near.squares += weight * o.z * o.z
+		near.weight += weight
+		weight = decay(3*far + since/604800)
+		wide.sum += weight * o.z
+		wide.weight += weight
+	}
+	const doubt = .01
+	mean := (near.sum + doubt*towards) / (near.weight + doubt)
+	variance := (near.squares+doubt*towards*towards)/(near.weight+doubt) - mean*mean
+	w.add(
+		mean, math.Sqrt(max(0, variance)), (wide.sum+doubt*mean)/(wide.weight+doubt),
+		logDelay(larger), largerZ, logDelay(same), sameZ,
+	)
+}
+
+// decay is exp(-x) for x >= 0, from a table: it weighs, no more.
+func decay(x float64) float64 {
+	i := int(x * decaySteps)
+	if i >= len(decays) {
+		return 0
+	}
+	return decays[i]
+}
+
+const decaySteps = 64
+
+var decays = func() (d [16 * decaySteps]float64) {
+	for i := range d {
+		d[i] = math.Exp(-(float64(i) + .5) / decaySteps)
+	}
+	return d
+}()

@@ -1,0 +1,161 @@
+package forecast
+
+import (
+	"math/rand/v2"
+	"sync/atomic"
+
+	"github.com/varq-project/varq/predictor/delay"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// Blend is what several forecasters say together: a mixture, in which each has the
+// share that its recent scores in the class of the job have earned, calibrated by
+// what has come true of the mixture before. It learns from the forecast that it
+// makes of every job when that begins to wait.
+//
+// It refuses to forecast while a forecaster says that the cluster is down.
+type Blend struct {
+	members     []Forecaster
+	rng         *rand.Rand
+	weights     weights
+	calibration *Calibration
+	asked       map[int64]*said
+	last        atomic.Pointer[said]
+}
+
+// mostAsked bounds how many forecasts are remembered of jobs that still wait.
+const mostAsked = 5000
+
+// said is an answer on its way to the truth.
+type said struct {
+	question Question
+	answer   Answer
+	ok       bool
+	class    string
+	blended  delay.Distribution // before calibration
+	members  []Answer
+	answered []bool
+}
+
+// NewBlend returns a Blend of members, which it tells what happens. What chance
+// the randomness is of only matters for delays of 0.
+func NewBlend(rng *rand.Rand, members ...Forecaster) *Blend {
+	return &Blend{
+		members:     members,
+		rng:         rng,
+		weights:     newWeights(len(members)),
+		calibration: NewCalibration(),
+		asked:       map[int64]*said{},
+	}
+}
+
+// Name returns "blend".
+func (*Blend) Name() string { return "blend" }
+
+// Forecast implements Forecaster.
+func (b *Blend) Forecast(q *Question, a *Answer) bool {
+	s := b.say(q)
+	b.last.Store(s)
+	*a = s.answer
+	return s.ok
+}
+
+// say makes a forecast.
+func (b *Blend) say(q *Question) *said {
+	s := &said{
+		question: *q, class: classOf(&q.Request),
+		members: make([]Answer, len(b.members)), answered: make([]bool, len(b.members)),
+	}
+	shares := make([]float64, len(b.members))
+	b.weights.of(s.class, shares)
+	sum := 0.
+	for i, m := range b.members {
+		s.answered[i] = m.Forecast(q, &s.members[i])
+		if s.members[i].Down != "" && s.answer.Down == "" {
+			s.answer.Down = s.members[i].Down
+		}
+		if s.answered[i] {
+			sum += shares[i]
+		}
+	}
+	if sum == 0 {
+		return s
+	}
+	for i := range s.members {
+		if !s.answered[i] {
+			continue
+		}
+		share := shares[i] / sum
+		of := &s.members[i]
+		s.blended.Mix(&of.Wait, share)
+		s.answer.Sample += share * of.Sample
+		s.answer.Changed = max(s.answer.Changed, of.Changed)
+		if s.answer.Class == "" {
+			s.answer.Class = of.Class
+		}
+	}
+	s.answer.Wait = s.blended
+	b.calibration.Apply(&s.answer.Wait)
+	b.calibration.Lower(&s.answer.Wait, &s.answer.Lower)
+	s.ok = s.answer.Down == ""
+	return s
+}
+
+// classOf names the jobs among which scores are compared.
+func classOf(r *workload.Request) string { return r.Partition + "/" + r.QOS }
+
+// Submitted implements Observer.
+func (b *Blend) Submitted(j *workload.Job) {
+	if len(b.asked) < mostAsked {
+		q := ask(j)
+		s := b.last.Load()
+		if s == nil || s.question != q {
+			s = b.say(&q)
+		}
+		b.asked[j.ID] = s
+	}
+	for _, m := range b.members {
+		m.Submitted(j)
+	}
+}
+
+// Started implements Observer.
+func (b *Blend) Started(j *workload.Job) {
+	if s := b.asked[j.ID]; s != nil {
+		delete(b.asked, j.ID)
+		if wait, ok := j.Wait(); ok && s.ok {
+			b.learn(s, float64(wait))
+		}
+	}
+	for _, m := range b.members {
+		m.Started(j)
+	}
+}
+
+// Ended implements Observer.
+func (b *Blend) Ended(j *workload.Job) {
+	delete(b.asked, j.ID)
+	for _, m := range b.members {
+		m.Ended(j)
+	}
+}
+
+// learn takes in what came true.
+func (b *Blend) learn(s *said, wait float64) {
+	scores := make([]float64, len(b.members))
+	worst := 0.
+	for i := range scores {
+		if s.answered[i] {
+			scores[i] = Score(&s.members[i].Wait, wait)
+			worst = max(worst, scores[i])
+		}
+	}
+	for i := range scores {
+		if !s.answered[i] {
+			scores[i] = worst
+		}
+	}
+	b.weights.learn(s.class, scores)
+	random := b.rng.Float64()
+	b.calibration.Learn(PIT(&s.blended, wait, random), PIT(&s.answer.Wait, wait, random))
+}

@@ -1,0 +1,87 @@
+package forecast
+
+import (
+	"math/rand/v2"
+	"sync/atomic"
+
+	"github.com/varq-project/varq/predictor/features"
+	"github.com/varq-project/varq/predictor/forest"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// Forest forecasts from the waits of jobs in similar situations: package features
+// says what the situation is, package forest which ones are similar.
+type Forest struct {
+	extractor *features.Extractor
+	present   *forest.Model
+	waiting   map[int64]forest.Case
+	last      atomic.Pointer[situation]
+}
+
+// situation is a question as a case of the model.
+type situation struct {
+	question Question
+	present  forest.Case
+}
+
+// NewForest returns a Forest that has learnt nothing.
+func NewForest(rng *rand.Rand) *Forest {
+	return &Forest{
+		extractor: features.New(),
+		present:   forest.New(features.Count, rng),
+		waiting:   map[int64]forest.Case{},
+	}
+}
+
+// Name returns "forest".
+func (*Forest) Name() string { return "forest" }
+
+// Forecast implements Forecaster.
+func (f *Forest) Forecast(q *Question, a *Answer) bool {
+	s := f.situation(q)
+	*a = Answer{}
+	a.Sample = float64(min(f.present.Learnt(), 1000))
+	return f.present.Predict(s.present, &a.Wait)
+}
+
+func (f *Forest) situation(q *Question) *situation {
+	if s := f.last.Load(); s != nil && s.question == *q {
+		return s
+	}
+	s := &situation{question: *q}
+	var v features.Vector
+	f.extractor.Look(&q.Request, q.Now, q.Submit, &v)
+	s.present = f.present.Case(v[:])
+	f.last.Store(s)
+	return s
+}
+
+// Submitted implements Observer.
+func (f *Forest) Submitted(j *workload.Job) {
+	q := ask(j)
+	f.waiting[j.ID] = f.situation(&q).present
+	f.changed()
+	f.extractor.Submitted(j)
+}
+
+// Started implements Observer.
+func (f *Forest) Started(j *workload.Job) {
+	if c, ok := f.waiting[j.ID]; ok {
+		delete(f.waiting, j.ID)
+		if wait, ok := j.Wait(); ok {
+			f.present.Learn(c, float64(wait))
+		}
+	}
+	f.changed()
+	f.extractor.Started(j)
+}
+
+// Ended implements Observer.
+func (f *Forest) Ended(j *workload.Job) {
+	delete(f.waiting, j.ID)
+	f.changed()
+	f.extractor.Ended(j)
+}
+
+// changed makes the situation that was looked at last one of the past.
+func (f *Forest) changed() { f.last.Store(nil) }

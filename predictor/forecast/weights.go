@@ -1,0 +1,62 @@
+package forecast
+
+import "math"
+
+// weights are the shares that forecasters have in a blend, by class: exponential
+// in their past scores. With a score whose mixtures lose no more than exp(-loss)
+// averages do, as is so of the CRPS on [0,1] with a factor of 2 (V'yugin and
+// Trunov 2019), the blend would be as good as the best forecaster but for a
+// constant; since old losses fade, it follows a change of the best.
+type weights struct {
+	all     []float64 // faded losses
+	classes map[string][]float64
+}
+
+const (
+	learning   = 2    // the factor
+	fadeAll    = .99  // of what all classes say
+	fadeClass  = .998 // of what a class says itself
+	mostShares = 10_000
+)
+
+func newWeights(n int) weights {
+	return weights{all: make([]float64, n), classes: map[string][]float64{}}
+}
+
+// learn takes in the scores of all forecasters about one case; what a forecaster
+// that did not answer lost is the worst score of those that did.
+func (w *weights) learn(class string, scores []float64) {
+	of, ok := w.classes[class]
+	if !ok {
+		if len(w.classes) == mostShares {
+			clear(w.classes)
+		}
+		of = make([]float64, len(w.all))
+		w.classes[class] = of
+	}
+	for i, score := range scores {
+		w.all[i] = w.all[i]*fadeAll + score
+		of[i] = of[i]*fadeClass + score
+	}
+}
+
+// of sets shares to the forecasters' in a class, adding up to 1.
+func (w *weights) of(class string, shares []float64) {
+	of := w.classes[class]
+	least := math.Inf(1)
+	for i := range shares {
+		shares[i] = w.all[i]
+		if of != nil {
+			shares[i] += of[i]
+		}
+		least = min(least, shares[i])
+	}
+	sum := 0.
+	for i := range shares {
+		shares[i] = math.Exp(learning * (least - shares[i]))
+		sum += shares[i]
+	}
+	for i := range shares {
+		shares[i] /= sum
+	}
+}

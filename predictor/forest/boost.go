@@ -1,0 +1,82 @@
+package forest
+
+// boost is an ensemble of small trees of which each was fitted to what those
+// before it left over. When the oldest goes, those that follow learn what it said,
+// as far as it still holds.
+type boost struct {
+	base   float32
+	trees  []tree
+	oldest int       // index in trees, once there are boostTrees
+	left   []float32 // by case: the target less what is predicted
+	known  []uint64  // by case: which one left is about, counted from 1
+}
+
+// predict returns the logarithm of the shifted delay.
+func (b *boost) predict(x []float32) float32 {
+	y := b.base
+	for i := range b.trees {
+		y += boostRate * b.trees[i].leaf(x).cut
+	}
+	return y
+}
+
+// recent is how many of the newest cases the trees are fitted to.
+const recent = 5000
+
+// roll grows a tree in place of the oldest.
+func (b *boost) roll(c *cases, g *grower) {
+	if len(b.trees) == 0 {
+		sum := float32(0)
+		for _, y := range c.target {
+			sum += y
+		}
+		b.base = sum / float32(c.n)
+		b.left, b.known = make([]float32, window), make([]uint64, window)
+	}
+	n := min(c.n, recent)
+	b.catchUp(c, n)
+	if len(b.trees) == boostTrees {
+		b.add(c, n, &b.trees[b.oldest], 1)
+	}
+	g.rows = g.rows[:0]
+	for range boostSample {
+		g.rows = append(g.rows, b.at(c, g.rng.IntN(n)))
+	}
+	t := g.tree(c, limits{least: boostLeaf, tries: boostTries, depth: boostDepth}, c.width-1, b.left)
+	b.add(c, n, &t, -1)
+	if len(b.trees) < boostTrees {
+		b.trees = append(b.trees, t)
+		return
+	}
+	b.trees[b.oldest] = t
+	b.oldest = (b.oldest + 1) % boostTrees
+}
+
+// at returns the index of the case before which age others came.
+func (b *boost) at(c *cases, age int) int32 {
+	i := c.next - 1 - age
+	if i < 0 {
+		i += c.n
+	}
+	return int32(i)
+}
+
+// catchUp computes what is left over of the cases that are new among the newest n.
+func (b *boost) catchUp(c *cases, n int) {
+	for age := range n {
+		i, id := b.at(c, age), c.born-uint64(age)
+		if b.known[i] == id {
+			return
+		}
+		b.known[i] = id
+		b.left[i] = c.target[i] - b.predict(c.row(i))
+	}
+}
+
+// add takes a tree's answers, times a sign, into what is left over.
+func (b *boost) add(c *cases, n int, t *tree, sign float32) {
+	for age := range n {
+		i := b.at(c, age)
+		b.left[i] += sign * boostRate * t.leaf(c.row(i)).cut
+	}
+}

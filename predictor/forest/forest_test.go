@@ -1,0 +1,137 @@
+package forest
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/varq-project/varq/predictor/delay"
+)
+
+// learnt returns a model of cases whose delay is exponential with a mean that the
+// first two of 20 features decide.
+func learnt(n int, random *rand.Rand, mean func(x []float32) float64) *Model {
+	m := New(20, rand.New(rand.NewPCG(1, 2)))
+	x := make([]float32, 20)
+	for range n {
+		draw(x, random)
+		m.Learn(m.Case(x), mean(x)*random.ExpFloat64())
+	}
+	return m
+}
+
+func draw(x []float32, random *rand.Rand) {
+	for i := range x {
+		x[i] = random.Float32()
+	}
+}
+
+// steep goes from 100 to 36,000 s, and has a jump.
+func steep(x []float32) float64 {
+	y := 100 * math.Exp(4*float64(x[0]))
+	if x[1] > .5 {
+		y *= 6
+	}
+	return y
+}
+
+// TestFindsWhatMatters: of 20 features two matter, and what is forecast is near
+// the truth.
+func TestFindsWhatMatters(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 1))
+	m := learnt(7000, random, steep)
+	x := make([]float32, 20)
+	var d delay.Distribution
+	within, off := [...]float64{.5, .9, .95}, [3]float64{}
+	const asked = 1500
+	for range asked {
+		draw(x, random)
+		if !m.Predict(m.Case(x), &d) {
+			t.Fatal("nothing learnt")
+		}
+		for i, q := range within {
+			// How probable what is forecast to have probability q really is.
+			off[i] += 1 - math.Exp(-d.Quantile(q)/steep(x))
+		}
+	}
+	for i, q := range within {
+		if mean := off[i] / asked; math.Abs(mean-q) > .03 {
+			t.Errorf("the %v quantile is really that of %v", q, mean)
+		}
+	}
+	draw(x, random)
+	low, high := quantile(m, x, 0, 0), quantile(m, x, 1, 1)
+	if high < 30*low {
+		t.Errorf("medians from %v to %v, want a factor of 300", low, high)
+	}
+}
+
+// quantile is the median where x has been changed in the features that matter.
+func quantile(m *Model, x []float32, x0, x1 float32) float64 {
+	x[0], x[1] = x0, x1
+	var d delay.Distribution
+	m.Predict(m.Case(x), &d)
+	return d.Quantile(.5)
+}
+
+// TestForgets: when the world turns round, so does the model.
+func TestForgets(t *testing.T) {
+	random := rand.New(rand.NewPCG(2, 2))
+	m := learnt(2000, random, steep)
+	x := make([]float32, 20)
+	draw(x, random)
+	before := quantile(m, x, .9, .2)
+	for range 8000 {
+		draw(x, random)
+		m.Learn(m.Case(x), 10*random.ExpFloat64())
+	}
+	if after := quantile(m, x, .9, .2); after > 60 || before < 1000 {
+		t.Errorf("median %v before, %v after, want some 2500 and 7", before, after)
+	}
+}
+
+func TestIsADistribution(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 3))
+	m := learnt(3000, random, func(x []float32) float64 { return 1e6 * float64(x[2]) })
+	x := make([]float32, 20)
+	var d delay.Distribution
+	for range 200 {
+		draw(x, random)
+		m.Predict(m.Case(x), &d)
+		last := 0.
+		for i, p := range d {
+			if p < last || p > 1 {
+				t.Fatalf("point %d: %v after %v", i, p, last)
+			}
+			last = p
+		}
+		if last < 1-1e-9 {
+			t.Fatalf("ends at %v", last)
+		}
+	}
+}
+
+func TestNothingLearnt(t *testing.T) {
+	m := New(3, rand.New(rand.NewPCG(1, 1)))
+	var d delay.Distribution
+	if m.Predict(m.Case([]float32{1, 2, 3}), &d) {
+		t.Error("it predicts")
+	}
+	// Cases that do not differ, and delays that do not.
+	for range 1000 {
+		m.Learn(m.Case([]float32{1, 2, 3}), 50)
+	}
+	if !m.Predict(m.Case([]float32{7, 8, 9}), &d) || d.Within(60) < 1-1e-9 || d.Within(40) > 1e-9 {
+		t.Errorf("of delays of 50 s: %v within 40, %v within 60", d.Within(40), d.Within(60))
+	}
+}
+
+// TestSame: the same chance, the same answers.
+func TestSame(t *testing.T) {
+	a := learnt(3000, rand.New(rand.NewPCG(5, 5)), steep)
+	b := learnt(3000, rand.New(rand.NewPCG(5, 5)), steep)
+	x := make([]float32, 20)
+	if quantile(a, x, .3, .3) != quantile(b, x, .3, .3) {
+		t.Error("answers differ")
+	}
+}
