@@ -11,13 +11,14 @@ type Method interface {
 	forecast.Observer
 	// Name is a word in lower case, different for each Method.
 	Name() string
-	// Predict answers a question. Wait is nil when it does not, and lower when it
-	// promises nothing. Both hold until the Method is told or asked the next thing.
+	// Predict answers a question. Wait is nil when it does not. Lower has lower bounds
+	// on the probabilities; it is nil when there are none, and may be wait itself. Both
+	// hold until the Method is told or asked the next thing.
 	Predict(q *forecast.Question) (wait, lower Prediction)
 }
 
 // Prediction is the distribution of a wait. A *delay.Distribution is one, and so are
-// the waits of past jobs as they stand, which lie on no grid.
+// the waits of past jobs as they stand, which lie on no grid. Values can be compared.
 type Prediction interface {
 	// Quantile returns the least wait, in seconds, that is not exceeded with
 	// probability q, or +Inf when there is none to name.

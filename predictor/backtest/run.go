@@ -124,7 +124,7 @@ type sums struct {
 func (r *run) newSums(by, value string) *sums {
 	s := &sums{part: Part{By: by, Value: value}}
 	for range r.methods {
-		s.tallies = append(s.tallies, newTally(len(r.options.Quantiles), len(r.options.Budgets)))
+		s.tallies = append(s.tallies, newTally(r.options))
 	}
 	return s
 }
@@ -149,7 +149,7 @@ func (r *run) ask(j *workload.Job) {
 	}
 	for i, m := range r.methods {
 		predicted, lower := m.Predict(&question)
-		r.replies[i].look(predicted, lower, &o, r.options.Quantiles, r.options.Budgets)
+		r.replies[i].look(predicted, lower, &o, r.options)
 	}
 	r.add(r.whole, &o)
 	for i, split := range r.options.By {
@@ -168,7 +168,7 @@ func (r *run) add(s *sums, o *outcome) {
 	s.part.Jobs++
 	s.waits += o.wait
 	for i, t := range s.tallies {
-		t.add(o, &r.replies[i], r.options.Quantiles, r.options.Budgets)
+		t.add(o, &r.replies[i])
 	}
 }
 
@@ -198,7 +198,7 @@ func (r *run) part(s *sums) *Part {
 		part.MeanWait = s.waits / float64(part.Jobs)
 	}
 	for i, t := range s.tallies {
-		part.Scores = append(part.Scores, t.score(r.methods[i].Name(), part.MeanWait, r.options.Quantiles, r.options.Budgets))
+		part.Scores = append(part.Scores, t.score(r.methods[i].Name(), part.MeanWait))
 	}
 	return &part
 }

@@ -126,31 +126,31 @@ type reply struct {
 }
 
 // look fills r with what wait and lower say.
-func (r *reply) look(wait, lower Prediction, o *outcome, quantiles []float64, budgets []int64) {
+func (r *reply) look(wait, lower Prediction, outcome *outcome, o *Options) {
 	*r = reply{wait != nil, r.quantiles[:0], r.covered[:0], r.within[:0], r.lower[:0]}
 	if wait == nil {
 		return
 	}
 	rank := math.NaN() // u, once it is needed
-	for _, q := range quantiles {
+	for _, q := range o.Quantiles {
 		x := wait.Quantile(q)
-		covered := o.wait < x
-		if o.wait == x {
+		covered := outcome.wait < x
+		if outcome.wait == x {
 			if math.IsNaN(rank) {
-				below := wait.Below(o.wait)
-				rank = below + o.rank*(wait.Within(o.wait)-below)
+				below := wait.Below(outcome.wait)
+				rank = below + outcome.rank*(wait.Within(outcome.wait)-below)
 			}
 			covered = rank <= q
 		}
 		r.quantiles, r.covered = append(r.quantiles, x), append(r.covered, covered)
 	}
-	for _, b := range budgets {
+	for _, b := range o.Budgets {
 		r.within = append(r.within, wait.Within(float64(b)))
 	}
 	if lower == wait {
 		r.lower = append(r.lower, r.within...)
 	} else if lower != nil {
-		for _, b := range budgets {
+		for _, b := range o.Budgets {
 			r.lower = append(r.lower, lower.Within(float64(b)))
 		}
 	}
@@ -158,6 +158,7 @@ func (r *reply) look(wait, lower Prediction, o *outcome, quantiles []float64, bu
 
 // tally adds up how one method does.
 type tally struct {
+	options        *Options
 	jobs, answered int
 	quantiles      []quantileTally
 	budgets        []budgetTally
@@ -179,7 +180,7 @@ type budgetTally struct {
 }
 
 type binTally struct {
-	true count
+	came count
 	prob float64
 }
 
@@ -215,36 +216,37 @@ func (c count) proportion() Proportion {
 	return p
 }
 
-func newTally(quantiles, budgets int) *tally {
+func newTally(o *Options) *tally {
 	return &tally{
-		quantiles: make([]quantileTally, quantiles),
-		budgets:   make([]budgetTally, budgets),
+		options:   o,
+		quantiles: make([]quantileTally, len(o.Quantiles)),
+		budgets:   make([]budgetTally, len(o.Budgets)),
 		months:    make(map[string]*monthTally),
 	}
 }
 
 // add adds a job.
-func (t *tally) add(o *outcome, r *reply, quantiles []float64, budgets []int64) {
+func (t *tally) add(o *outcome, r *reply) {
 	month := t.months[o.month]
 	if month == nil {
-		month = &monthTally{covered: make([]count, len(quantiles))}
+		month = &monthTally{covered: make([]count, len(t.quantiles))}
 		t.months[o.month] = month
 	}
 	t.jobs++
 	month.jobs++
-	for i, q := range quantiles {
+	for i, q := range t.options.Quantiles {
 		s := &t.quantiles[i]
 		x := math.Inf(1)
 		if r.answered {
 			x = r.quantiles[i]
 		}
-		if math.IsInf(x, 1) {
-			x = o.anybody.Quantile(q)
-		} else {
+		if x >= 0 && !math.IsInf(x, 1) {
 			s.covered.add(r.covered[i])
 			s.plain.add(o.wait <= x)
 			s.ratios.add((x + 60) / (o.wait + 60))
 			month.covered[i].add(r.covered[i])
+		} else {
+			x = o.anybody.Quantile(q)
 		}
 		s.pinball += max(q*(o.wait-x), (1-q)*(x-o.wait))
 	}
@@ -252,34 +254,39 @@ func (t *tally) add(o *outcome, r *reply, quantiles []float64, budgets []int64) 
 		return
 	}
 	t.answered++
-	for i, budget := range budgets {
-		p, within := r.within[i], o.wait <= float64(budget)
-		came := 0.
-		if within {
-			came = 1
-		}
-		b := &t.budgets[i]
-		b.within.add(within)
-		b.brier += (p - came) * (p - came)
-		bin := &t.bins[max(0, min(int(p*bins), bins-1))]
-		bin.true.add(within)
-		bin.prob += p
+	for i, budget := range t.options.Budgets {
+		t.budget(i, r.within[i], o.wait <= float64(budget))
 	}
 	for i, lower := range r.lower {
 		t.promising = true
 		for k, p := range Promised {
 			if lower >= p {
-				t.promises[k].add(o.wait <= float64(budgets[i]))
+				t.promises[k].add(o.wait <= float64(t.options.Budgets[i]))
 			}
 		}
 	}
 }
 
+// budget adds the probability p of a start within the i-th budget, and whether that
+// came true.
+func (t *tally) budget(i int, p float64, came bool) {
+	truth := 0.
+	if came {
+		truth = 1
+	}
+	b := &t.budgets[i]
+	b.within.add(came)
+	b.brier += (p - truth) * (p - truth)
+	bin := &t.bins[max(0, min(int(p*bins), bins-1))]
+	bin.came.add(came)
+	bin.prob += p
+}
+
 // score returns what was added up; mean is the mean wait of the jobs.
-func (t *tally) score(method string, mean float64, quantiles []float64, budgets []int64) Score {
+func (t *tally) score(method string, mean float64) Score {
 	jobs := float64(max(1, t.jobs))
 	s := Score{Method: method, Jobs: t.jobs, Answered: float64(t.answered) / jobs}
-	for i, q := range quantiles {
+	for i, q := range t.options.Quantiles {
 		sums := &t.quantiles[i]
 		pinball := sums.pinball / jobs
 		s.Quantiles = append(s.Quantiles, QuantileScore{
@@ -293,7 +300,7 @@ func (t *tally) score(method string, mean float64, quantiles []float64, budgets 
 		})
 	}
 	answered := float64(max(1, t.answered))
-	for i, budget := range budgets {
+	for i, budget := range t.options.Budgets {
 		sums := &t.budgets[i]
 		b := BudgetScore{Budget: budget, Brier: sums.brier / answered, BaseRate: sums.within.share()}
 		if worse := quotient(b.Brier, b.BaseRate*(1-b.BaseRate)); worse != nil {
@@ -303,11 +310,11 @@ func (t *tally) score(method string, mean float64, quantiles []float64, budgets 
 		s.Budgets = append(s.Budgets, b)
 	}
 	for _, b := range t.bins {
-		if b.true.of > 0 {
-			n := float64(b.true.of)
-			bin := Bin{Count: b.true.of, Mean: b.prob / n, True: b.true.share()}
+		if b.came.of > 0 {
+			n := float64(b.came.of)
+			bin := Bin{Count: b.came.of, Mean: b.prob / n, True: b.came.share()}
 			s.Reliability = append(s.Reliability, bin)
-			s.CalibrationError += math.Abs(bin.Mean-bin.True) * n / (answered * float64(len(budgets)))
+			s.CalibrationError += math.Abs(bin.Mean-bin.True) * n / (answered * float64(len(t.budgets)))
 		}
 	}
 	if t.promising {

@@ -21,7 +21,7 @@ var (
 // second has a probability of its own, and one second has almost half of it.
 func TestExactForecast(t *testing.T) {
 	var q queue.Queue
-	r, err := Run(made(40_000, 1), &q, []Method{knowing()}, Options{Quantiles: someQuantiles, Budgets: someBudgets, By: Splits})
+	r, err := Run(made(20_000, 1), &q, []Method{knowing()}, Options{Quantiles: someQuantiles, Budgets: someBudgets, By: Splits})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func TestExactForecast(t *testing.T) {
 			t.Errorf("the %v quantile is steady in %v of the months", q.Quantile, q.SteadyMonths)
 		}
 	}
-	if s.CalibrationError > .01 || s.Answered != 1 {
+	if s.CalibrationError > .015 || s.Answered != 1 {
 		t.Errorf("calibration error %v, answered %v", s.CalibrationError, s.Answered)
 	}
 	for _, b := range s.Budgets {
@@ -124,7 +124,7 @@ func lastWaits(jobs []workload.Job, now int64, q float64) float64 {
 // some infinite and many tied, and adds up again by the definitions.
 func TestAgainstOracle(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 2))
-	jobs := made(1500, 3)
+	jobs := made(800, 3)
 	for i := range jobs {
 		if j := &jobs[i]; j.Start > 0 {
 			j.Start = j.Submit + []int64{0, 30, 60, 61, 600, 5000}[random.IntN(6)]

@@ -130,3 +130,15 @@ func FuzzParseDuration(f *testing.F) {
 		}
 	})
 }
+
+func FuzzParseSpan(f *testing.F) {
+	for _, text := range []string{"90s", "1h30m", "1-12:30", "UNLIMITED", "-5m"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		d, err := ParseDuration(text)
+		if span, spanErr := ParseSpan(text); err == nil && (spanErr != nil || text != "0" && span != d) {
+			t.Errorf("%q is %d, or %d (%v)", text, d, span, spanErr)
+		}
+	})
+}
