@@ -193,13 +193,10 @@ func (u Unit) String() string {
 	return "any"
 }
 
-// duration writes whole hours and minutes as "2h" and "30m".
+// duration writes whole minutes as "2h30m".
 func duration(seconds int64) string {
-	switch {
-	case seconds%3600 == 0:
-		return fmt.Sprintf("%dh", seconds/3600)
-	case seconds%60 == 0:
-		return fmt.Sprintf("%dm", seconds/60)
+	if seconds%minute == 0 {
+		return span(seconds)
 	}
 	return (time.Duration(seconds) * time.Second).String()
 }

@@ -3,6 +3,8 @@ package qbets
 import (
 	"math"
 	"slices"
+
+	"github.com/varq-project/varq/predictor/delay"
 )
 
 // The clustering is on line. The classes of a service begin as cells of the
@@ -48,24 +50,44 @@ func (s *service) review(h *history, enough, most int) (gone []*history) {
 }
 
 // alike returns the neighbour whose waits differ least from those of h, and the
-// class of both, or nil if all differ.
+// class of both, or nil if all differ. Only the time counts that both remember: what
+// differs between then and now is no difference between them.
 func (s *service) alike(h *history, enough int) (alike *history, both Class) {
 	least := math.Inf(1)
 	for _, other := range s.classes {
-		if other.len() < enough {
-			continue
-		}
 		class, ok := h.class.joined(other.class)
-		if !ok {
+		if !ok || other.len() < enough {
 			continue
 		}
-		n := float64(h.len() + other.len())
-		excess := gain(h.moments, other.moments) - parameters*math.Log(n)/2
+		since := max(h.at(0).order, other.at(0).order)
+		all, ours, m := histogram{}, histogram{}, 0
+		n := h.since(since, &ours)
+		if n >= enough {
+			all = ours
+			m = other.since(since, &all)
+		}
+		if m < enough {
+			continue
+		}
+		parts := all.divide(n + m)
+		one := parts.tally(&ours)
+		excess := parts.gain(one, parts.tally(&all).less(one)) - parts.parameters()*math.Log(float64(n+m))/2
 		if excess < min(0, least) {
 			alike, both, least = other, class, excess
 		}
 	}
 	return alike, both
+}
+
+// since adds to a histogram the waits learnt from a time on, and returns how many
+// they are.
+func (h *history) since(order uint32, counts *histogram) int {
+	n := 0
+	for n < h.len() && h.at(h.len()-1-n).order >= order {
+		counts[delay.Index(float64(h.at(h.len()-1-n).wait))]++
+		n++
+	}
+	return n
 }
 
 // join returns the past of two classes as that of one, of which it keeps the
@@ -97,8 +119,10 @@ func (h *history) boundary(enough int) (low, high Class, ok bool) {
 	if n < 2*enough {
 		return low, high, false
 	}
+	parts := h.counts.divide(n)
+	all := parts.tally(&h.counts)
 	effective := independent(n, h.log.Autocorrelation())
-	best := (parameters + 1) * math.Log(max(effective, math.E)) / 2
+	best := (parts.parameters() + 1) * math.Log(max(effective, math.E)) / 2
 	weight := effective / float64(n)
 	keyed := make([]uint64, n) // what is asked for, and which wait it was
 	look := func(asked func(*observation) uint32) (at int64, found bool) {
@@ -106,13 +130,13 @@ func (h *history) boundary(enough int) (low, high Class, ok bool) {
 			keyed[i] = uint64(asked(h.at(i)))<<32 | uint64(i)
 		}
 		slices.Sort(keyed)
-		var below moments
+		var below tally
 		for i, key := range keyed[:n-enough] {
-			below.add(h.at(int(uint32(key))).wait)
+			below[parts.of[delay.Index(float64(h.at(int(uint32(key))).wait))]]++
 			if i+1 < enough || keyed[i+1]>>32 == key>>32 {
 				continue
 			}
-			if g := weight * gain(below, h.moments.less(below)); g > best {
+			if g := weight * parts.gain(below, all.less(below)); g > best {
 				best, at, found = g, int64(key>>32), true
 			}
 		}

@@ -13,8 +13,7 @@ type history struct {
 	class    Class
 	recent   recent[observation] // in the order of job starts
 	sorted   stats.Multiset
-	counts   [delay.Points + 1]int32 // of waits by delay.Index
-	moments  moments
+	counts   histogram
 	log      stats.Lag1 // of the logarithms of the waits
 	runs     runs
 	stale    int   // how many of the oldest waits are from before the last change
@@ -42,7 +41,6 @@ func (h *history) push(o observation) {
 	h.recent.push(o)
 	h.sorted.Insert(o.wait)
 	h.counts[delay.Index(float64(o.wait))]++
-	h.moments.add(o.wait)
 	h.log.Push(logWait(o.wait))
 }
 
@@ -52,7 +50,6 @@ func (h *history) drop() {
 	wait := h.recent.drop().wait
 	h.sorted.Delete(wait)
 	h.counts[delay.Index(float64(wait))]--
-	h.moments.take(wait)
 	h.log.Drop(logWait(h.at(0).wait))
 }
 
@@ -66,8 +63,7 @@ func (h *history) cut(n int) {
 		kept[i] = *h.at(h.len() - n + i)
 	}
 	h.recent = recent[observation]{}
-	h.sorted, h.log, h.moments = stats.Multiset{}, stats.Lag1{}, moments{}
-	h.counts = [len(h.counts)]int32{}
+	h.sorted, h.log, h.counts = stats.Multiset{}, stats.Lag1{}, histogram{}
 	for _, o := range kept {
 		h.push(o)
 	}

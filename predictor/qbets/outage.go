@@ -1,10 +1,9 @@
 package qbets
 
 import (
+	"cmp"
 	"fmt"
 	"math"
-	"strings"
-	"time"
 
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -42,7 +41,7 @@ func (p *Predictor) Outage(o Outage) {
 func (p *Predictor) Down(partition string, now int64) string {
 	for i := len(p.outages) - 1; i >= 0; i-- {
 		if o := &p.outages[i]; o.hits(partition, now, now+1) {
-			return o.Reason
+			return cmp.Or(o.Reason, named(o.Partition)+" is down")
 		}
 	}
 	for _, where := range [...]string{"", partition} {
@@ -51,27 +50,37 @@ func (p *Predictor) Down(partition string, now int64) string {
 			continue
 		}
 		if since, waiting, ok := s.outage(now); ok {
-			name := "the cluster"
-			if where != "" {
-				name = "partition " + where
-			}
-			return fmt.Sprintf("no job has started for %s while %s: %s seems to be down", silent(now-since), waits(waiting), name)
+			return fmt.Sprintf("no job has started for %s while %s: %s seems to be down", span(now-since), waitingJobs(waiting), named(where))
 		}
 	}
 	return ""
 }
 
-func waits(n int) string {
+// named names a partition, or the cluster, in a sentence.
+func named(partition string) string {
+	if partition == "" {
+		return "the cluster"
+	}
+	return "partition " + partition
+}
+
+func waitingJobs(n int) string {
 	if n == 1 {
 		return "1 waits"
 	}
 	return fmt.Sprintf("%d wait", n)
 }
 
-// silent writes a number of seconds in whole minutes: "2h10m".
-func silent(seconds int64) string {
-	text := strings.TrimSuffix((time.Duration(seconds) * time.Second).Truncate(time.Minute).String(), "0s")
-	return strings.TrimSuffix(text, "h0m") + map[bool]string{true: "h"}[strings.HasSuffix(text, "h0m")]
+// span writes a number of seconds in whole minutes: "2h10m".
+func span(seconds int64) string {
+	hours, minutes := seconds/hour, seconds%hour/minute
+	switch {
+	case hours == 0:
+		return fmt.Sprintf("%dm", minutes)
+	case minutes == 0:
+		return fmt.Sprintf("%dh", hours)
+	}
+	return fmt.Sprintf("%dh%dm", hours, minutes)
 }
 
 // hits reports whether the outage concerns a partition between two times.

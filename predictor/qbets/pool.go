@@ -36,6 +36,9 @@ type pool struct {
 	pasts []*history
 	waits int   // in all pasts
 	now   int64 // Unix seconds
+
+	tenant *tenant // whose ranks among the waits count, or nil
+	few    bool    // too few waits for a bound by ranks, which were taken among more
 }
 
 // fill finds the evidence for a class of a service, in place of what e held. It
@@ -99,32 +102,50 @@ func (e *pool) overdue(budget int64) int {
 	return n
 }
 
+// trials returns of how many jobs it is known whether they started within the
+// budget, and how many did. Of a tenant they are its own.
+func (e *pool) trials(budget int64) (started, n int) {
+	started, _ = e.within(budget)
+	n = e.waits + e.overdue(budget)
+	if e.tenant != nil && !e.few {
+		return e.tenant.within(started, n+1), e.tenant.ranks.n
+	}
+	return started, n
+}
+
+// held returns the mean of what the waits leave of a budget, seconds.
+func (e *pool) held(budget int64) float64 {
+	k, sum := e.within(budget)
+	return (float64(budget)*float64(k) - float64(sum)) / float64(e.waits+e.overdue(budget))
+}
+
 // bound bounds the q-quantile of the wait with a confidence, which it returns as
-// it was achieved: the bound is the index-th smallest wait of the pool.
+// it was achieved. Where neither jobs that wait nor ranks count, the bound is the
+// index-th smallest wait of the pool; else it is the least that will do, and index
+// is how many waits are within it.
 func (e *pool) bound(q, c float64) (seconds int64, index int, confidence float64, ok bool) {
-	index, confidence, ok = stats.QuantileBound(e.waits, q, c)
-	if !ok {
-		return 0, 0, 0, false
+	if e.tenant == nil || e.few {
+		index, confidence, ok = stats.QuantileBound(e.waits, q, c)
+		if !ok {
+			return 0, 0, 0, false
+		}
+		if seconds = e.smallest(index); e.overdue(seconds) == 0 {
+			return seconds, index, confidence, true
+		}
 	}
-	seconds = e.smallest(index)
-	if e.overdue(seconds) == 0 {
-		return seconds, index, confidence, true
-	}
-	longest := e.smallest(e.waits)
-	seconds += int64(sort.Search(int(longest-seconds)+1, func(more int) bool {
-		return e.confidence(seconds+int64(more), q) >= c
-	}))
-	if seconds > longest {
+	more := e.smallest(e.waits) - seconds
+	seconds += int64(sort.Search(int(more)+1, func(i int) bool { return e.confidence(seconds+int64(i), q) >= c }))
+	if confidence = e.confidence(seconds, q); confidence < c {
 		return 0, 0, 0, false
 	}
 	index, _ = e.within(seconds)
-	return seconds, index, e.confidence(seconds, q), true
+	return seconds, index, confidence, true
 }
 
 // confidence returns how surely the q-quantile is within the budget.
 func (e *pool) confidence(budget int64, q float64) float64 {
-	within, _ := e.within(budget)
-	return stats.AtMost(within-1, e.waits+e.overdue(budget), q)
+	k, n := e.trials(budget)
+	return stats.AtMost(k-1, n, q)
 }
 
 // smallest returns the k-th smallest wait, seconds; 1 <= k <= e.waits.
@@ -138,14 +159,25 @@ func (e *pool) smallest(k int) int64 {
 	}))
 }
 
-// distribution estimates the distribution of the wait on delay's grid.
+// distribution estimates the distribution of the wait on delay's grid. Of a
+// tenant, what is worse than every wait of the pool is taken to be the worst of
+// them, and everyone's service counts as one more of its ranks.
 func (e *pool) distribution(d *delay.Distribution) {
 	count := 0
 	for i := range d {
 		for _, h := range e.pasts {
 			count += int(h.counts[i])
 		}
-		d[i] = float64(count) / float64(e.waits+e.overdue(int64(delay.At(i)))+1)
+		n := e.waits + e.overdue(int64(delay.At(i))) + 1
+		d[i] = float64(count) / float64(n)
+		if e.tenant == nil {
+			continue
+		}
+		k := e.tenant.ranks.n
+		if count < n-1 {
+			k = e.tenant.within(count, n)
+		}
+		d[i] = (float64(k) + d[i]) / float64(e.tenant.ranks.n+1)
 	}
 }
 

@@ -38,7 +38,7 @@ type Predictor struct {
 	classifier Classifier
 
 	services map[string]*service // by partition
-	tenants  map[tenantKey]*tenant
+	tenants  tenants
 	waiting  map[int64]*waiting // by job
 	starts   map[string]*starts // by partition; "": of the cluster
 	outages  []Outage
@@ -81,7 +81,7 @@ func New(o Options) *Predictor {
 		most:       o.MaxHistory,
 		classifier: o.Classifier,
 		services:   make(map[string]*service),
-		tenants:    make(map[tenantKey]*tenant),
+		tenants:    make(tenants),
 		waiting:    make(map[int64]*waiting),
 		starts:     make(map[string]*starts),
 	}
@@ -133,29 +133,16 @@ func (p *Predictor) withdraw(id int64) {
 // house lets a job wait in its class.
 func (p *Predictor) house(w *waiting) {
 	s := p.service(w.request.Partition)
-	if t := p.own(&w.request); t != nil {
-		s = t.own
-	}
 	place := s.place(&w.request)
 	w.home = s.history(&place)
 	w.home.waiting.Insert(uint32(w.eligible))
-}
-
-// rehome finds the classes anew of those jobs that wait whose requests are told.
-func (p *Predictor) rehome(moves func(*workload.Request) bool) {
-	for _, w := range p.waiting {
-		if moves(&w.request) {
-			w.home.waiting.Delete(uint32(w.eligible))
-			p.house(w)
-		}
-	}
 }
 
 // service returns what a partition offers.
 func (p *Predictor) service(partition string) *service {
 	s := p.services[partition]
 	if s == nil {
-		s = &service{owner: Class{Partition: partition}, start: p.classifier}
+		s = &service{start: p.classifier}
 		p.services[partition] = s
 	}
 	return s
@@ -183,27 +170,38 @@ func (p *Predictor) Learn(job workload.Job) {
 	p.learnt++
 	s := p.service(job.Partition)
 	place := s.place(&job.Request)
-	p.compareTenants(&job, s.find(&place), uint32(seconds))
-	if p.own(&job.Request) == nil {
-		p.teach(s, &job)
-	}
-}
-
-// teach lets a service learn the wait of a job, and review its class when it is
-// time.
-func (p *Predictor) teach(s *service, j *workload.Job) {
-	seconds, _ := j.Wait()
-	place := s.place(&j.Request)
 	h := s.history(&place)
+	p.rank(h, &job.Request, uint32(seconds))
 	p.learn(h, observation{
 		wait:   uint32(seconds),
 		limit:  uint32(min(place.limit, math.MaxUint32)),
 		amount: uint32(place.amount),
 		order:  uint32(p.learnt),
-	}, j.Start)
-	if h.reviewed++; !h.due(p.least) {
+	}, job.Start)
+	if h.reviewed++; h.due(p.least) {
+		p.review(s, h)
+	}
+}
+
+// rank lets those whose job it was learn how it was served, compared with others
+// of its class.
+func (p *Predictor) rank(h *history, r *workload.Request, wait uint32) {
+	if h.len() < p.least {
 		return
 	}
+	rank := h.rank(wait)
+	for _, key := range tenantsOf(r) {
+		if key.named() {
+			t := p.tenants.get(key)
+			t.seen = p.learnt
+			t.learn(rank, mostRanks*p.least, p.least, len(p.tenants))
+		}
+	}
+}
+
+// review reviews a class of a service, and finds new ones for the jobs that wait
+// in a class which is no more.
+func (p *Predictor) review(s *service, h *history) {
 	for _, gone := range s.review(h, p.least, p.most) {
 		if gone.waiting.Len() == 0 {
 			continue
@@ -234,45 +232,39 @@ func (p *Predictor) learn(h *history, o observation, start int64) {
 	}
 }
 
-// answer finds the past waits that answer for a request whose classes are known.
-//
-// The jobs of a tenant that is served worse than others are answered for by its
-// own past alone, however little of it there is, and those of one that is served
-// better by its own past if that is enough, and else by everyone's.
-func (p *Predictor) answer(e *pool, c *classes) {
-	if c.tenant != nil {
-		e.fill(c.tenant.own, c.own, p.least)
-		if c.tenant.worse() || e.waits >= p.least {
-			return
-		}
-	}
-	e.waits = 0
-	if c.service != nil {
-		e.fill(c.service, c.class, p.least)
+// asked is whom and which class a request is asked of.
+type asked struct {
+	service *service // nil if nothing is known of the partition
+	class   Class
+	key     tenantKey // of tenant
+	tenant  *tenant   // whose service differs, or nil
+}
+
+func (p *Predictor) ask(r *workload.Request) (a asked) {
+	a.service = p.services[r.Partition]
+	a.key, a.tenant = p.tenants.served(r)
+	a.limit(r)
+	return a
+}
+
+// limit finds the class for another limit of the request.
+func (a *asked) limit(r *workload.Request) {
+	if a.service != nil {
+		a.class = a.service.class(r, a.class)
 	}
 }
 
-// classes are those that a request belongs to.
-type classes struct {
-	tenant  *tenant // that has a service of its own, or nil
-	own     Class   // of that service
-	service *service
-	class   Class // of everyone's service
-}
-
-func (p *Predictor) classes(r *workload.Request) classes {
-	c := classes{tenant: p.own(r), service: p.services[r.Partition]}
-	c.find(r)
-	return c
-}
-
-// find finds the classes for another limit of the request.
-func (c *classes) find(r *workload.Request) {
-	if c.tenant != nil {
-		c.own = c.tenant.own.class(r, c.own)
+// answer finds the past waits that answer.
+func (p *Predictor) answer(e *pool, a *asked) {
+	e.waits, e.tenant = 0, nil
+	if a.service == nil {
+		return
 	}
-	if c.service != nil {
-		c.class = c.service.class(r, c.class)
+	e.fill(a.service, a.class, p.least)
+	e.few = e.waits < p.least
+	if a.tenant != nil {
+		e.tenant = a.tenant
+		e.class.Account, e.class.User = a.key.account, a.key.user
 	}
 }
 
@@ -285,38 +277,42 @@ func (c *classes) find(r *workload.Request) {
 func (p *Predictor) Forecast(r workload.Request, now int64, c []workload.Candidate, est []workload.Estimate) {
 	e := pool{now: now}
 	var (
-		known           classes // of the candidate before
-		name            string  // of the evidence
-		within, overdue int     // the budget of the candidate before
+		known  asked              // by the candidate before
+		name   string             // of the evidence
+		d      delay.Distribution // of a tenant's waits
+		before [2]int             // successes and trials of the candidate before
 	)
-	next := p.classes(&r)
+	next := p.ask(&r)
 	down := p.Down(r.Partition, now) != ""
 	for i := range c {
 		r.Limit = c[i].Limit
-		next.find(&r)
+		next.limit(&r)
 		same := i > 0 && next == known
 		if !same && !down {
 			known = next
 			p.answer(&e, &known)
 			name = e.class.String()
+			if e.tenant != nil {
+				e.distribution(&d)
+			}
 		}
 		if e.waits == 0 {
 			est[i] = workload.Estimate{}
 			continue
 		}
-		k, sum := e.within(c[i].Budget)
-		m := e.overdue(c[i].Budget)
-		est[i] = workload.Estimate{
-			Held:   (float64(c[i].Budget)*float64(k) - float64(sum)) / float64(e.waits+m),
-			Sample: e.waits,
-			Class:  name,
+		est[i] = workload.Estimate{Sample: e.waits, Class: name}
+		if e.tenant == nil {
+			est[i].Held = e.held(c[i].Budget)
+		} else {
+			est[i].Held = d.Held(float64(c[i].Budget))
 		}
-		if same && k == within && m == overdue {
+		k, n := e.trials(c[i].Budget)
+		if now := [2]int{k, n}; same && now == before {
 			est[i].Prob = est[i-1].Prob
 		} else {
-			est[i].Prob = stats.LowerProportion(k, e.waits+m, p.confidence)
+			est[i].Prob = stats.LowerProportion(k, n, p.confidence)
+			before = now
 		}
-		within, overdue = k, m
 	}
 }
 
@@ -326,7 +322,7 @@ type Bound struct {
 	Quantile   float64 // the quantile it bounds
 	Confidence float64 // really achieved, at least the one asked for
 	Sample     int     // past waits behind it
-	Index      int     // the Index-th smallest of them, from 1, is the bound
+	Index      int     // which of them, from the smallest, 1, it is at least
 	Class      string  // whose waits they are
 	OK         bool    // false: the sample is too small for any bound, or Down
 	Down       string  // why there is none during an outage, or empty
@@ -340,8 +336,8 @@ func (p *Predictor) Bound(r workload.Request, now int64, q float64) Bound {
 		return b
 	}
 	e := pool{now: now}
-	c := p.classes(&r)
-	p.answer(&e, &c)
+	a := p.ask(&r)
+	p.answer(&e, &a)
 	if e.waits == 0 {
 		return b
 	}
@@ -368,8 +364,8 @@ func (p *Predictor) Distribution(r workload.Request, now int64, d *delay.Distrib
 		return Evidence{Down: down}, false
 	}
 	e := pool{now: now}
-	c := p.classes(&r)
-	p.answer(&e, &c)
+	a := p.ask(&r)
+	p.answer(&e, &a)
 	if e.waits == 0 {
 		return Evidence{}, false
 	}
@@ -387,7 +383,7 @@ func (p *Predictor) Newest() int64 { return p.newest }
 // for r, Unix seconds, or 0 when there was none.
 func (p *Predictor) Changed(r workload.Request) int64 {
 	var e pool
-	c := p.classes(&r)
-	p.answer(&e, &c)
+	a := p.ask(&r)
+	p.answer(&e, &a)
 	return e.changed()
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/stats"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -399,6 +400,46 @@ func FuzzLearn(f *testing.F) {
 	})
 }
 
+// FuzzEvents: whatever happens in whatever order, nothing panics and what is said
+// makes sense.
+func FuzzEvents(f *testing.F) {
+	f.Add([]byte("submit, start and end some jobs; then submit more, and start"))
+	f.Fuzz(func(t *testing.T, events []byte) {
+		p := New(Options{MinHistory: 2, MaxHistory: 20})
+		now := int64(1)
+		for i, b := range events {
+			now += int64(b >> 4)
+			j := workload.Job{
+				ID:      int64(b % 7),
+				Request: workload.Request{Partition: "ab"[b%2 : b%2+1], User: "uvw"[b%3 : b%3+1], Size: workload.Size{Nodes: int32(b % 5)}, Limit: 600 * int64(b%11)},
+				Submit:  now - int64(b%32),
+			}
+			switch b % 4 {
+			case 0:
+				p.Submitted(&j)
+			case 1, 2:
+				j.Start = now
+				p.Started(&j)
+			case 3:
+				p.Ended(&j)
+			}
+			if i%16 != 0 {
+				continue
+			}
+			var d delay.Distribution
+			_, ok := p.Distribution(j.Request, now, &d)
+			for k := 1; ok && k < len(d); k++ {
+				if !(d[k] >= d[k-1]) || d[k] > 1 {
+					t.Fatalf("within %v: %v follows %v", delay.At(k), d[k], d[k-1])
+				}
+			}
+			if b := p.Bound(j.Request, now, .5); b.OK && (b.Confidence < .95 || b.Seconds < 0) {
+				t.Fatalf("Bound = %+v", b)
+			}
+		}
+	})
+}
+
 // learnt returns a predictor that has learnt n waits of a busy cluster.
 func learnt(n int) *Predictor {
 	p := New(Options{})
@@ -408,11 +449,18 @@ func learnt(n int) *Predictor {
 
 var sizes = []int{200_000, 1_000_000}
 
+// someone returns r as the request of one of 200 users in 20 accounts.
+func someone(r workload.Request, random *rand.Rand) workload.Request {
+	n := random.IntN(200)
+	r.User, r.Account = fmt.Sprint("user", n), fmt.Sprint("account", n%20)
+	return r
+}
+
 func BenchmarkLearn(b *testing.B) {
 	random := rand.New(rand.NewPCG(2, 2))
 	jobs := make([]workload.Job, 1<<16)
 	for i := range jobs {
-		jobs[i] = started(randomRequest(random), int64(1+i), int64(600*math.Exp(random.NormFloat64())))
+		jobs[i] = started(someone(randomRequest(random), random), int64(1+i), int64(600*math.Exp(random.NormFloat64())))
 	}
 	for _, n := range sizes {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -421,6 +469,54 @@ func BenchmarkLearn(b *testing.B) {
 				p.Learn(jobs[i%len(jobs)])
 			}
 		})
+	}
+}
+
+// BenchmarkEvents is the life of a job: submitted, and started 1,000 jobs later.
+func BenchmarkEvents(b *testing.B) {
+	random := rand.New(rand.NewPCG(2, 2))
+	for _, n := range sizes {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			p := learnt(n)
+			jobs := make([]workload.Job, 1000)
+			now := 10 * int64(n)
+			for i := 0; b.Loop(); i++ {
+				now += 10
+				j := &jobs[i%len(jobs)]
+				if j.ID != 0 {
+					j.Start = now
+					p.Started(j)
+				}
+				*j = workload.Job{ID: now, Request: someone(randomRequest(random), random), Submit: now}
+				p.Submitted(j)
+			}
+		})
+	}
+}
+
+// BenchmarkDistribution is asked of a class, of which 500 jobs wait, by a user
+// with a service of its own.
+func BenchmarkDistribution(b *testing.B) {
+	r := workload.Request{Partition: "batch", Size: workload.Size{Nodes: 1, CPUs: 16}, Limit: 8 * hour}
+	for _, n := range sizes {
+		p := learnt(n)
+		now := 10 * int64(n)
+		for i := range int64(500) {
+			p.Submitted(&workload.Job{ID: 1 + i, Request: r, Submit: now - i*30})
+		}
+		for _, r.User = range []string{"", "slow"} {
+			for i := range int64(300) {
+				if r.User != "" {
+					p.Learn(started(r, now+i, 20_000+i))
+				}
+			}
+			b.Run(fmt.Sprintf("%d%s", n, r.User), func(b *testing.B) {
+				var d delay.Distribution
+				for b.Loop() {
+					p.Distribution(r, now, &d)
+				}
+			})
+		}
 	}
 }
 

@@ -6,11 +6,9 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// service is what a partition offers: its classes and their past. An account or
-// a user that is served differently has one of its own.
+// service is what a partition offers: its classes and their past.
 type service struct {
-	owner   Class // Partition, and Account or User if it is somebody's own
-	start   Classifier
+	start   Classifier // of the cells that classes begin as
 	classes []*history // in the order of their classes, of which no two meet
 }
 
@@ -23,7 +21,6 @@ type place struct {
 
 func (s *service) place(r *workload.Request) place {
 	cell := s.start.Class(r)
-	cell.Account, cell.User = s.owner.Account, s.owner.User
 	_, amount := size(&r.Size)
 	return place{cell, amount, max(1, r.Limit)}
 }

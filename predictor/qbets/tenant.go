@@ -11,21 +11,32 @@ import (
 // tenant is an account or a user of a partition, whose jobs may be served better
 // or worse than others like them.
 //
-// Each wait is scored by its rank among the past waits of its class, between -1
-// and 1. If the tenant is served like everyone else, scores have mean 0 and, since
-// ties take the middle of their ranks, a variance of at most 1/3. To give the
-// tenant a mean of its own raises the logarithm of the likelihood of n such scores
-// by 3/2 n mean^2 or more. That must exceed what Bayes's criterion charges for one
-// number, and the logarithm of how many tenants there are to choose among, for the
-// tenant to be given a service of its own. As in the clustering, a change of
-// opinion must be paid for in doubt: dependent scores count as fewer until there
-// is a service, and in full once there is.
+// Each wait is ranked among the past waits of its class. That makes waits of all
+// classes comparable, so that the ranks of a tenant are a history of its own
+// service: of n past waits of a class and the next, a tenant's next is within the
+// k smallest as often as its ranks were k/(n+1) or less. The tenant is a class of
+// its own in that respect, but needs no history of its own for each kind of job.
+//
+// Whether its service differs is decided by the mean of its scores, the ranks
+// between -1 and 1. If it is served like everyone else, scores have mean 0 and,
+// since ties take the middle of their ranks, a variance of at most 1/3. A mean of
+// its own raises the logarithm of the likelihood of n such scores by 3/2 n mean^2
+// or more. That must exceed what Bayes's criterion charges for one number, and the
+// logarithm of how many tenants there are to choose among. As in the clustering, a
+// change of opinion must be paid for in doubt: scores that depend on one another
+// count as fewer before the service is held to differ, and in full from then on.
 type tenant struct {
-	scores recent[float64]
-	series stats.Lag1 // of the scores
-	past   recent[workload.Job]
-	own    *service // nil while its jobs are served like everyone's
-	seen   int      // how much had been learnt when it last was
+	ranks   recent[rank]
+	sorted  stats.Multiset // of the ranks, as shares
+	series  stats.Lag1     // of the scores
+	differs bool
+	seen    int // how much had been learnt when it last was
+}
+
+// rank is where a wait lies among those of a class before it.
+type rank struct {
+	share uint32  // share(k, n+1) if the wait is at most the k-th smallest of n
+	score float64 // between -1 and 1, 0 in the middle
 }
 
 // tenantKey is an account, or a user, of a partition.
@@ -33,43 +44,56 @@ type tenantKey struct{ partition, account, user string }
 
 // mostTenants is how many accounts and users are known at a time. The one that
 // has been silent for longest is forgotten for a new one.
-const mostTenants = 512
+const mostTenants = 1024
 
-// score takes in the rank of a wait.
-func (t *tenant) score(x float64, most int) {
-	if t.scores.n == most {
-		t.scores.drop()
-		t.series.Drop(*t.scores.at(0))
-	}
-	t.scores.push(x)
-	t.series.Push(x)
-}
+// mostRanks is how many ranks of a tenant are remembered, in multiples of the least
+// that can tell anything.
+const mostRanks = 4
 
-// differs reports whether the tenant's service is not everyone's, as one of so
-// many tenants. It takes some evidence to say so.
-func (t *tenant) differs(enough, tenants int) bool {
-	n := float64(t.scores.n)
-	if t.own == nil {
-		n = independent(t.scores.n, t.series.Autocorrelation())
-	}
-	mean := t.series.Mean()
-	return t.scores.n >= enough && 1.5*n*mean*mean > math.Log(max(n, math.E))/2+math.Log(float64(tenants))
-}
+// share writes k/n, which is at most 1, so that equal fractions are equal.
+func share(k, n int) uint32 { return uint32(uint64(k) * math.MaxUint32 / uint64(n)) }
 
-// worse reports whether the tenant's jobs wait longer than others.
-func (t *tenant) worse() bool { return t.series.Mean() > 0 }
-
-// rank returns where a wait lies among those of h, between -1 and 1.
-func (h *history) rank(wait uint32) float64 {
+// rank returns where a wait lies among those of h.
+func (h *history) rank(wait uint32) rank {
 	below := 0
 	if wait > 0 {
 		below, _ = h.sorted.Through(wait - 1)
 	}
 	through, _ := h.sorted.Through(wait)
-	return float64(below+through)/float64(h.len()) - 1
+	return rank{
+		share: share(below+1, h.len()+1),
+		score: float64(below+through)/float64(h.len()) - 1,
+	}
 }
 
-// tenants returns the keys of those whose jobs r is one of, the user first.
+// learn takes in the rank of a wait of one of so many tenants, of which the newest
+// are remembered.
+func (t *tenant) learn(r rank, most, enough, tenants int) {
+	if t.ranks.n == most {
+		t.sorted.Delete(t.ranks.drop().share)
+		t.series.Drop(t.ranks.at(0).score)
+	}
+	t.ranks.push(r)
+	t.sorted.Insert(r.share)
+	t.series.Push(r.score)
+
+	n := float64(t.ranks.n)
+	if !t.differs {
+		n = independent(t.ranks.n, t.series.Autocorrelation())
+	}
+	mean := t.series.Mean()
+	charge := math.Log(max(n, 1))/2 + math.Log(float64(tenants))
+	t.differs = t.ranks.n >= enough && 1.5*n*mean*mean > charge
+}
+
+// within returns how many of the tenant's ranks are k/n or less.
+func (t *tenant) within(k, n int) int {
+	count, _ := t.sorted.Through(share(k, n))
+	return count
+}
+
+// tenantsOf returns whose jobs r is one of, the user first, which has no name if
+// it is not known.
 func tenantsOf(r *workload.Request) [2]tenantKey {
 	return [...]tenantKey{{r.Partition, "", r.User}, {r.Partition, r.Account, ""}}
 }
@@ -77,51 +101,8 @@ func tenantsOf(r *workload.Request) [2]tenantKey {
 // named reports whether the key is somebody's.
 func (k *tenantKey) named() bool { return k.account != "" || k.user != "" }
 
-// own returns the nearest tenant of r that has a service of its own, or nil.
-func (p *Predictor) own(r *workload.Request) *tenant {
-	for _, key := range tenantsOf(r) {
-		if !key.named() {
-			continue
-		}
-		if t := p.tenants[key]; t != nil && t.own != nil {
-			return t
-		}
-	}
-	return nil
-}
-
-// tenant returns what is known of a tenant, which may be nothing yet.
-func (p *Predictor) tenant(key tenantKey) *tenant {
-	t := p.tenants[key]
-	if t == nil {
-		if len(p.tenants) >= mostTenants {
-			p.forgetTenant()
-		}
-		t = &tenant{}
-		p.tenants[key] = t
-	}
-	t.seen = p.learnt
-	return t
-}
-
-// forgetTenant forgets the one that has been silent for longest.
-func (p *Predictor) forgetTenant() {
-	var oldest tenantKey
-	seen := math.MaxInt
-	for key, t := range p.tenants {
-		if t.seen < seen || t.seen == seen && key.compare(oldest) < 0 {
-			oldest, seen = key, t.seen
-		}
-	}
-	served := p.tenants[oldest].own != nil
-	delete(p.tenants, oldest)
-	if served {
-		p.rehome(oldest.holds)
-	}
-}
-
 // compare orders keys.
-func (k tenantKey) compare(o tenantKey) int {
+func (k *tenantKey) compare(o *tenantKey) int {
 	return cmp.Or(
 		cmp.Compare(k.partition, o.partition),
 		cmp.Compare(k.account, o.account),
@@ -129,38 +110,43 @@ func (k tenantKey) compare(o tenantKey) int {
 	)
 }
 
-// holds reports whether r is one of the tenant's.
-func (k tenantKey) holds(r *workload.Request) bool {
-	return r.Partition == k.partition && (k.user == "" || r.User == k.user) && (k.account == "" || r.Account == k.account)
-}
+// tenants are the accounts and users that are known.
+type tenants map[tenantKey]*tenant
 
-// compare learns how a job of each of its tenants was served compared with the
-// others of its class, whose past is h.
-func (p *Predictor) compareTenants(j *workload.Job, h *history, wait uint32) {
-	for _, key := range tenantsOf(&j.Request) {
+// served returns the nearest tenant of r whose service differs, or nil.
+func (ts tenants) served(r *workload.Request) (tenantKey, *tenant) {
+	for _, key := range tenantsOf(r) {
 		if !key.named() {
 			continue
 		}
-		t := p.tenant(key)
-		if h != nil && h.len() >= p.least {
-			t.score(h.rank(wait), 4*p.least)
-		}
-		if t.past.n == 2*p.least {
-			t.past.drop()
-		}
-		t.past.push(*j)
-		switch differs := t.differs(p.least, len(p.tenants)); {
-		case differs && t.own == nil:
-			t.own = &service{owner: Class{Partition: key.partition, Account: key.account, User: key.user}, start: p.classifier}
-			for i := range t.past.n {
-				p.teach(t.own, t.past.at(i))
-			}
-			p.rehome(key.holds)
-		case !differs && t.own != nil:
-			t.own = nil
-			p.rehome(key.holds)
-		case t.own != nil:
-			p.teach(t.own, j)
+		if t := ts[key]; t != nil && t.differs {
+			return key, t
 		}
 	}
+	return tenantKey{}, nil
+}
+
+// get returns what is known of a tenant, which may be nothing yet.
+func (ts tenants) get(key tenantKey) *tenant {
+	t := ts[key]
+	if t == nil {
+		if len(ts) >= mostTenants {
+			ts.forget()
+		}
+		t = &tenant{}
+		ts[key] = t
+	}
+	return t
+}
+
+// forget forgets the one that has been silent for longest.
+func (ts tenants) forget() {
+	var oldest tenantKey
+	seen := math.MaxInt
+	for key, t := range ts {
+		if t.seen < seen || t.seen == seen && key.compare(&oldest) < 0 {
+			oldest, seen = key, t.seen
+		}
+	}
+	delete(ts, oldest)
 }
