@@ -77,9 +77,10 @@ type forecaster struct {
 	answer forecast.Answer
 }
 
+// Predict implements [Method].
 func (f *forecaster) Predict(q *forecast.Question) (wait, lower Prediction) {
 	if !f.Forecast(q, &f.answer) {
 		return nil, nil
 	}
-	return &f.answer.Wait, nil
+	return &f.answer.Wait, &f.answer.Lower
 }

@@ -111,6 +111,41 @@ func TestNonsense(t *testing.T) {
 	}
 }
 
+// half is a Forecaster that answers every second question: a wait of 0 with
+// probability .8, of which .6 is promised.
+type half struct {
+	fake
+	asked int
+}
+
+func (h *half) Forecast(_ *forecast.Question, a *forecast.Answer) bool {
+	h.asked++
+	for i := range a.Wait {
+		a.Wait[i], a.Lower[i] = .8, .6
+	}
+	return h.asked%2 == 0
+}
+
+// TestOf scores a Forecaster.
+func TestOf(t *testing.T) {
+	var q queue.Queue
+	r, err := Run(made(1000, 8), &q, []Method{Of(&half{fake: fake{name: "half"}})}, Options{Quantiles: someQuantiles, Budgets: someBudgets})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := r.Scores[0]
+	if s.Method != "half" || math.Abs(s.Answered-.5) > .001 {
+		t.Errorf("%s answers %v", s.Method, s.Answered)
+	}
+	answered := r.Jobs / 2
+	if median, last := s.Quantiles[0].Plain, s.Quantiles[3].Plain; median.Of != answered || last.Of != 0 {
+		t.Errorf("of %d quantiles, and beyond the grid of %d, want %d and 0", median.Of, last.Of, answered)
+	}
+	if p := s.Promises; p[0].Kept.Of != answered*len(someBudgets) || p[1].Kept.Of != 0 {
+		t.Errorf("promises %+v", p)
+	}
+}
+
 // TestSummary holds the ratios to the best baseline against those worked out by hand.
 func TestSummary(t *testing.T) {
 	report := func(mine, log, cell float64) *Report {
