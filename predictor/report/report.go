@@ -122,23 +122,9 @@ func (s *sum) row(group string) api.ReportRow {
 		n := float64(settled)
 		row.Promised, row.Estimated, row.Delivered = s.promised/n, s.estimated/n, float64(s.kept)/n
 	}
-	row.Low, row.High = interval(s.kept, settled)
+	row.Low, row.High = stats.ProportionInterval(s.kept, settled, confidence)
 	if s.required > 0 {
 		row.Ratio = s.used / s.required
 	}
 	return row
-}
-
-// interval is Clopper and Pearson's for a proportion of which k of n are known,
-// from 0 to 1 when none is.
-func interval(k, n int) (low, high float64) {
-	const side = (1 + confidence) / 2
-	low, high = 0, 1
-	if k > 0 {
-		low = stats.LowerProportion(k, n, side)
-	}
-	if k < n {
-		high = 1 - stats.LowerProportion(n-k, n, side)
-	}
-	return low, high
 }

@@ -130,8 +130,7 @@ func (v *virtual) result() *VARQResult {
 	result := &VARQResult{Asked: v.asked, Promised: v.promised, Kept: v.kept, KeptHigh: 1, Moves: v.moves}
 	if v.promised > 0 {
 		result.Prob = v.prob / float64(v.promised)
-		result.KeptLow = stats.LowerProportion(v.kept, v.promised, .975)
-		result.KeptHigh = 1 - stats.LowerProportion(v.promised-v.kept, v.promised, .975)
+		result.KeptLow, result.KeptHigh = stats.ProportionInterval(v.kept, v.promised, .95)
 	}
 	if v.work > 0 {
 		result.Overhead = v.overhead / v.work

@@ -110,3 +110,11 @@ func guessBeta(a, b, c float64) float64 {
 	w := y*math.Sqrt(max(0, h+lambda))/h - (rb-ra)*(lambda+5./6-2/(3*h))
 	return a / (a + b*math.Exp(2*w))
 }
+
+// ProportionInterval returns Clopper and Pearson's interval of confidence c for a
+// probability that showed x successes in n independent trials: either end is
+// missed with probability (1-c)/2 at most. It is from 0 to 1 when n is 0.
+func ProportionInterval(x, n int, c float64) (low, high float64) {
+	side := (1 + c) / 2
+	return LowerProportion(x, n, side), 1 - LowerProportion(n-x, n, side)
+}

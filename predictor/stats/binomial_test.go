@@ -134,3 +134,19 @@ func BenchmarkLowerProportion(b *testing.B) {
 		})
 	}
 }
+
+func TestProportionInterval(t *testing.T) {
+	const c = .95
+	for n := range 40 {
+		for x := range n + 1 {
+			low, high := ProportionInterval(x, n, c)
+			// At its ends, what was seen and all beyond it has probability (1-c)/2.
+			if x == 0 && low != 0 || x > 0 && math.Abs(1-AtMost(x-1, n, low)-(1-c)/2) > 1e-3 {
+				t.Errorf("%d of %d: from %v", x, n, low)
+			}
+			if x == n && high != 1 || x < n && math.Abs(AtMost(x, n, high)-(1-c)/2) > 1e-3 {
+				t.Errorf("%d of %d: to %v", x, n, high)
+			}
+		}
+	}
+}
