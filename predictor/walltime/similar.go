@@ -8,19 +8,13 @@ import (
 
 // similar are the past jobs that a job is compared with.
 type similar struct {
-	categories   [len(templates)]*category // by template; nil where there is none
-	procs, limit float64                   // of the job, as logarithms
+	alike
+	procs, limit float64 // of the job, as logarithms
 }
 
-// similar finds the categories that j belongs to.
-func (p *Predictor) similar(j *sched.Job) similar {
-	s := similar{procs: math.Log(float64(max(1, j.Procs))), limit: math.Log(float64(max(1, j.Limit)))}
-	for t := range templates {
-		if k, ok := keyOf(t, j); ok {
-			s.categories[t] = p.categories.get(k)
-		}
-	}
-	return s
+// similarTo returns past jobs of categories that j belongs to.
+func similarTo(j *sched.Job, a alike) similar {
+	return similar{a, math.Log(float64(max(1, j.Procs))), math.Log(float64(max(1, j.Limit)))}
 }
 
 // units returns the processors that a category by b is told of, and what is to be
@@ -48,7 +42,7 @@ type saying struct {
 func (p *Predictor) surest(s *similar, age int64) (best saying, ok bool) {
 	old := after(age)
 	best.halfWidth = math.Inf(1)
-	for t, c := range s.categories {
+	for t, c := range &s.alike {
 		if c == nil {
 			continue
 		}

@@ -59,24 +59,26 @@ type key struct {
 	limit                   int64
 }
 
-// only returns a value if the template looks at a trait, and else 0.
-func (t traits) only(trait traits, value int32) int32 {
-	if t&trait == 0 {
-		return 0
-	}
-	return value
-}
-
 // keyOf returns the category of templates[t] that a job belongs to, false if what
 // the template looks at is not known of it.
 func keyOf(t int, j *sched.Job) (key, bool) {
-	of := templates[t].traits
-	k := key{
-		template: int32(t), procs: of.only(procs, int32(bits.Len32(uint32(j.Procs)))),
-		user: of.only(user, j.User), group: of.only(group, j.Group), app: of.only(app, j.App), queue: of.only(queue, j.Queue),
+	k, of := kindOf(j), templates[t].traits
+	k.template = int32(t)
+	for _, trait := range [...]struct {
+		is    traits
+		value *int32
+	}{{user, &k.user}, {group, &k.group}, {app, &k.app}, {queue, &k.queue}, {procs, &k.procs}} {
+		if of&trait.is == 0 {
+			*trait.value = 0
+		}
 	}
-	if of&limit != 0 {
-		k.limit = j.Limit
+	if of&limit == 0 {
+		k.limit = 0
 	}
 	return k, k.user|k.group|k.app|k.queue >= 0
+}
+
+// kindOf returns a key of all traits.
+func kindOf(j *sched.Job) key {
+	return key{-1, int32(bits.Len32(uint32(j.Procs))), j.User, j.Group, j.App, j.Queue, j.Limit}
 }

@@ -28,7 +28,8 @@ import (
 const recent = 5
 
 // memory is how many jobs a category remembers, for those predictions that only
-// long ones qualify for, and for distributions.
+// long ones qualify for, and for distributions: on real logs, more tell of times that
+// are past, and less of less.
 const memory = 20
 
 // doubt is how many jobs the record of a template counts for in the interval of a
@@ -36,9 +37,6 @@ const memory = 20
 // would be chosen before those that are tight with reason. On real logs the error
 // grows below, and hardly changes up to 32.
 const doubt = 8
-
-// most is how many categories are remembered, those that last learnt.
-const most = 1 << 16
 
 // after returns the logarithm of an age that longer runs exceed. A thousandth of a
 // second makes up for logarithms not being exact.
@@ -73,12 +71,12 @@ type Prediction struct {
 
 // Predictor predicts run times. The zero Predictor has learnt nothing.
 //
-// Learning and predicting take a constant time for each of the templates, and
-// memory is bounded, whatever the number of jobs.
+// Learning and predicting take a constant time, and memory is bounded, whatever the
+// number of past jobs. Nothing is allocated to predict.
 type Predictor struct {
 	categories store
 	records    [len(templates)]record
-	random     rand.PCG
+	random     rand.PCG // of which jobs are remembered
 
 	watch         watch
 	reliabilities [milestones]reliability
@@ -91,7 +89,7 @@ func (p *Predictor) Predict(j *sched.Job) (Prediction, bool) { return p.PredictR
 // PredictRunning returns the prediction for a job that has run for age seconds,
 // from those past jobs only that ran for longer; false if there are none.
 func (p *Predictor) PredictRunning(j *sched.Job, age int64) (Prediction, bool) {
-	s := p.similar(j)
+	s := similarTo(j, p.categories.of(j))
 	best, ok := p.surest(&s, age)
 	if !ok {
 		return Prediction{}, false
@@ -108,15 +106,14 @@ func (p *Predictor) Estimate(j *sched.Job) (seconds int64, ok bool) {
 
 // Learn takes in a job that has ended.
 func (p *Predictor) Learn(j *sched.Job) {
-	p.ended(j)
+	p.test(j)
 	run := math.Log(float64(max(1, j.End-j.Start)))
-	s := similar{procs: math.Log(float64(max(1, j.Procs))), limit: math.Log(float64(max(1, j.Limit)))}
-	for t := range templates {
-		k, ok := keyOf(t, j)
-		if !ok {
+	s := similarTo(j, *p.categories.obtain(j))
+	for t, c := range &s.alike {
+		if c == nil {
 			continue
 		}
-		c, by := p.categories.obtain(k), templates[t].by
+		by := templates[t].by
 		procs, unit := s.units(by)
 		if c.fit.n > 0 {
 			predicted, lever := c.fit.predict(procs)
@@ -127,9 +124,11 @@ func (p *Predictor) Learn(j *sched.Job) {
 }
 
 // Distribution returns how probable which run times are of a job that has run for
-// age seconds, 0 if it has not started.
+// age seconds, 0 if it has not started: what similar past jobs say, and what such
+// sayings turned out to be worth if the predictor is told of Submitted and Started.
+// It has an answer for any job, which is vague if nothing is known of its like.
 func (p *Predictor) Distribution(j *sched.Job, age int64) Distribution {
 	d := p.past(j, age)
-	k, share := between(age)
+	k, share := between(d.age)
 	return d.recalibrated(&p.reliabilities[k], &p.reliabilities[min(k+1, milestones-1)], share)
 }

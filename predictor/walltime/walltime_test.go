@@ -304,22 +304,29 @@ func TestBatch(t *testing.T) {
 
 func TestStoreForgets(t *testing.T) {
 	var s store
-	for i := range int32(3 * most) {
-		s.obtain(key{user: i}).next = int(i)
-		s.obtain(key{user: 3}).next = 3
+	first := *s.obtain(of(0))
+	last := make(map[int32]alike)
+	const users = most
+	for user := range int32(users) {
+		if user > 0 {
+			last[user] = *s.obtain(of(user))
+		}
+		if got := *s.obtain(of(0)); got != first || s.of(of(0)) != first {
+			t.Fatalf("one in use is forgotten after %d others", user)
+		}
 		if n := len(s.young) + len(s.old); n > most {
 			t.Fatalf("%d categories", n)
 		}
-	}
-	if c := s.get(key{user: 3}); c == nil || c.next != 3 {
-		t.Error("one in use is forgotten")
-	}
-	for i := range int32(most/2 - 1) {
-		if c := s.get(key{user: 3*most - 1 - i}); c == nil || c.next != int(3*most-1-i) {
-			t.Fatalf("forgotten after %d others", i)
+		if len(s.kinds) > most {
+			t.Fatalf("%d kinds", len(s.kinds))
 		}
 	}
-	if s.get(key{user: most}) != nil {
+	for user := int32(users - most/2/len(templates)); user < users; user++ {
+		if s.of(of(user)) != last[user] {
+			t.Fatalf("forgotten after %d others", users-1-user)
+		}
+	}
+	if got := s.of(of(1)); got[len(templates)-1] != first[len(templates)-1] || slices.ContainsFunc(got[:len(templates)-1], func(c *category) bool { return c != nil }) {
 		t.Error("one not in use is remembered")
 	}
 }
@@ -344,39 +351,53 @@ func TestScore(t *testing.T) {
 	}
 }
 
-func BenchmarkPredictAndLearn(b *testing.B) {
-	jobs, p := learnt()
+// eachOf calls do for one of many jobs after the other.
+func eachOf(b *testing.B, do func(p *Predictor, j *sched.Job)) {
+	jobs, p := learnt(50_000)
 	i := 0
 	for b.Loop() {
-		j := &jobs[i%len(jobs)]
-		p.Predict(j)
-		p.Learn(j)
+		do(p, &jobs[i%len(jobs)])
 		i++
 	}
+}
+
+func BenchmarkEstimate(b *testing.B) {
+	eachOf(b, func(p *Predictor, j *sched.Job) { p.Estimate(j) })
 }
 
 func BenchmarkPredictRunning(b *testing.B) {
-	jobs, p := learnt()
-	i := 0
-	for b.Loop() {
-		j := &jobs[i%len(jobs)]
-		p.PredictRunning(j, j.Limit/10)
-		i++
-	}
+	eachOf(b, func(p *Predictor, j *sched.Job) { p.PredictRunning(j, j.Limit/10) })
+}
+
+func BenchmarkLearn(b *testing.B) {
+	eachOf(b, func(p *Predictor, j *sched.Job) { p.Learn(j) })
+}
+
+// BenchmarkLife tells of a job three times: it is submitted, starts and ends, and up
+// to five distributions are put to the test.
+func BenchmarkLife(b *testing.B) {
+	var now int64
+	eachOf(b, func(p *Predictor, j *sched.Job) {
+		now = max(now, j.Start) + 10
+		j.End += now - j.Start
+		j.Submit, j.Start = now, now
+		p.Submitted(j)
+		p.Started(j)
+		now = j.End
+		p.Learn(j)
+	})
 }
 
 func BenchmarkDistribution(b *testing.B) {
-	jobs, p := learnt()
-	i := 0
-	for b.Loop() {
-		j := &jobs[i%len(jobs)]
-		p.Distribution(j, j.Limit/10)
-		i++
-	}
+	eachOf(b, func(p *Predictor, j *sched.Job) { p.Distribution(j, 0) })
+}
+
+func BenchmarkDistributionRunning(b *testing.B) {
+	eachOf(b, func(p *Predictor, j *sched.Job) { p.Distribution(j, j.Limit/10) })
 }
 
 func BenchmarkDraw(b *testing.B) {
-	jobs, p := learnt()
+	jobs, p := learnt(50_000)
 	d := p.Distribution(&jobs[0], 1)
 	r := rand.New(rand.NewPCG(6, 6))
 	for b.Loop() {
@@ -385,11 +406,11 @@ func BenchmarkDraw(b *testing.B) {
 }
 
 // learnt returns jobs of 300 users who each run a few kinds of jobs again and
-// again, and what is learnt from them.
-func learnt() ([]sched.Job, *Predictor) {
+// again, n in all, and what is learnt from them.
+func learnt(n int) ([]sched.Job, *Predictor) {
 	r := rand.New(rand.NewPCG(5, 5))
 	kinds := random(300, 2000)
-	jobs := make([]sched.Job, 50_000)
+	jobs := make([]sched.Job, n)
 	var p Predictor
 	for i := range jobs {
 		jobs[i] = kinds[int(float64(len(kinds))*math.Pow(r.Float64(), 3))]

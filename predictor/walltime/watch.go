@@ -36,33 +36,46 @@ type watch struct {
 	next [milestones][]*watched
 }
 
+// watched is a job that has been told of and has not ended.
 type watched struct {
-	job   sched.Job
-	start int64
-	gone  bool
-	said  []said
+	job     sched.Job
+	started bool
+	ended   bool
+	said    []said
 }
 
-// said is what was said of a job at a milestone.
+// said is what past jobs said of a job at a milestone.
 type said struct {
 	milestone int
 	Distribution
 }
 
-// of returns the watched job, which is new if need be; nil if there are too many.
-func (w *watch) of(j *sched.Job) *watched {
-	if o, ok := w.jobs[j.ID]; ok {
+// obtain returns the watched job, which is new if need be; nil if there are too many.
+func (w *watch) obtain(j *sched.Job) *watched {
+	o, ok := w.jobs[j.ID]
+	switch {
+	case ok:
 		return o
-	}
-	if len(w.jobs) == watchable {
+	case len(w.jobs) == watchable:
 		return nil
-	}
-	if w.jobs == nil {
+	case w.jobs == nil:
 		w.jobs = make(map[int64]*watched)
 	}
-	o := &watched{job: *j}
+	o = &watched{job: *j}
 	w.jobs[j.ID] = o
 	return o
+}
+
+// forget takes a job out, and returns what was said of it.
+func (w *watch) forget(id int64) []said {
+	o, ok := w.jobs[id]
+	if !ok {
+		return nil
+	}
+	all := o.said
+	o.ended, o.said = true, nil
+	delete(w.jobs, id)
+	return all
 }
 
 // Submitted tells of a job that joins the queue at its time of submission.
@@ -72,7 +85,7 @@ func (w *watch) of(j *sched.Job) *watched {
 // and Learn want to be told all in the order of time. Jobs are known by their ID.
 func (p *Predictor) Submitted(j *sched.Job) {
 	p.advance(j.Submit)
-	if o := p.watch.of(j); o != nil {
+	if o := p.watch.obtain(j); o != nil && !o.started && len(o.said) == 0 {
 		o.said = append(o.said, said{0, p.past(j, 0)})
 	}
 }
@@ -80,31 +93,25 @@ func (p *Predictor) Submitted(j *sched.Job) {
 // Started tells of a job that starts at its time of start.
 func (p *Predictor) Started(j *sched.Job) {
 	p.advance(j.Start)
-	if o := p.watch.of(j); o != nil {
-		o.start = j.Start
+	if o := p.watch.obtain(j); o != nil && !o.started {
+		o.started, o.job = true, *j
 		p.watch.next[1] = append(p.watch.next[1], o)
 	}
 }
 
 // Forget tells of a job that will not be learnt: it was cancelled, or put back into
-// the queue.
-func (p *Predictor) Forget(id int64) {
-	if o, ok := p.watch.jobs[id]; ok {
-		o.gone = true
-		delete(p.watch.jobs, id)
-	}
-}
+// the queue, whereupon it may be submitted anew.
+func (p *Predictor) Forget(id int64) { p.watch.forget(id) }
 
-// advance notes what is said of those jobs that have come to a milestone before
-// now.
+// advance notes what past jobs say of those jobs that came to a milestone before now.
 func (p *Predictor) advance(now int64) {
 	for k := 1; k < milestones; k++ {
 		age, queue := milestone(k), p.watch.next[k]
-		for len(queue) > 0 && queue[0].start+age < now {
+		for len(queue) > 0 && queue[0].job.Start+age < now {
 			o := queue[0]
 			queue[0] = nil
 			queue = queue[1:]
-			if o.gone {
+			if o.ended {
 				continue
 			}
 			o.said = append(o.said, said{k, p.past(&o.job, age)})
@@ -116,17 +123,11 @@ func (p *Predictor) advance(now int64) {
 	}
 }
 
-// ended puts what was said of j to the test.
-func (p *Predictor) ended(j *sched.Job) {
+// test puts to the test what was said of a job that has ended.
+func (p *Predictor) test(j *sched.Job) {
 	p.advance(j.End)
-	o, ok := p.watch.jobs[j.ID]
-	if !ok {
-		return
-	}
 	run := max(1, j.End-j.Start)
-	for i := range o.said {
-		s := &o.said[i]
+	for _, s := range p.watch.forget(j.ID) {
 		p.reliabilities[s.milestone].test(&s.Distribution, run)
 	}
-	p.Forget(j.ID)
 }
