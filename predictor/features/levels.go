@@ -6,6 +6,9 @@ import "math"
 // little.
 func logDelay(seconds float64) float64 { return math.Log(60 + max(0, seconds)) }
 
+// Delay returns a delay in seconds as a feature, like those of a Vector.
+func Delay(seconds float64) float32 { return float32(logDelay(seconds)) }
+
 // everything is the number of what all jobs have in common.
 const everything = -1
 

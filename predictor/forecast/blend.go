@@ -156,6 +156,5 @@ func (b *Blend) learn(s *said, wait float64) {
 		}
 	}
 	b.weights.learn(s.class, scores)
-	random := b.rng.Float64()
-	b.calibration.Learn(PIT(&s.blended, wait, random), PIT(&s.answer.Wait, wait, random))
+	b.calibration.Learn(&s.blended, &s.answer.Wait, wait, b.rng.Float64())
 }

@@ -21,6 +21,11 @@ import (
 // fall by half in some 350 forecasts bound that, and make C itself uncertain by
 // some percent.
 //
+// A forecaster's words may be worth less where it speaks of days than where it
+// speaks of minutes. So there is a C for each of a few strata of forecasts, told
+// apart by what they say themselves (Mondrian conformal prediction), each drawn
+// towards that of all as if that had come true so many times in it.
+//
 // What remains is taken out by feedback (adaptive conformal inference, Gibbs and
 // Candès 2021): for each of a number of levels, a correction grows by rate*level
 // when a forecast of that level was exceeded and shrinks by rate*(1-level) when it
@@ -30,72 +35,109 @@ import (
 // together, not of every user's nor of every hour's; and what came true of a
 // forecast is known only when the wait is over.
 type Calibration struct {
-	pits    [steps]float64 // how many PITs lie in each step, in units of unit
-	unit    float64        // the weight of the next
-	weight  float64        // sum of pits
-	squares float64        // sum of squared weights
-	shift   [len(levels)]float64
-	meant   [steps + 1]float64 // by edge: what a level of the forecaster means
-	lower   []float64          // by k: a lower bound on what k of len(lower)-1 estimates
+	all    past
+	strata [len(strata) + 1]past
+	shift  [len(levels)]float64
+	meant  [len(strata) + 1][steps + 1]float64 // by edge: what a level of the forecaster means
+	turn   int                                 // the stratum to be told anew without a reason
+	lower  []float64                           // by k: a lower bound on what k of len(lower)-1 estimates
 }
 
 const (
 	keep  = .998 // of the weight of the past, with each forecast that came true
 	trust = 10.  // forecasts that a forecaster is believed for at first
+	pull  = 300. // forecasts that those of all strata count for in each
 	rate  = .0005
 )
+
+// strata are where one ends and the next begins, in seconds of the .9 quantile.
+var strata = [...]float64{600, 7200, 43_200}
 
 // levels are those that are corrected; between them corrections are interpolated.
 var levels = [...]float64{.05, .1, .15, .2, .25, .3, .35, .4, .45, .5, .55, .6, .65, .7, .75, .8, .85, .9, .925, .95, .97, .98, .99}
 
+// past is the PITs of forecasts, weighing less with each that follows.
+type past struct {
+	pits    [steps]float64 // how many lie in each step, in units of unit
+	unit    float64        // the weight of the next
+	weight  float64        // sum of pits
+	squares float64        // sum of squared weights
+}
+
+func (p *past) learn(pit float64) {
+	p.unit /= keep
+	p.pits[step(pit)] += p.unit
+	p.weight += p.unit
+	p.squares += p.unit * p.unit
+	if p.unit > 1e9 {
+		for i := range p.pits {
+			p.pits[i] /= p.unit
+		}
+		p.weight /= p.unit
+		p.squares /= p.unit * p.unit
+		p.unit = 1
+	}
+}
+
 // NewCalibration returns one that takes forecasts at their word.
 func NewCalibration() *Calibration {
-	c := &Calibration{unit: 1, weight: trust, squares: trust}
-	for i := range c.pits {
-		c.pits[i] = trust * (edges[i+1] - edges[i])
+	c := &Calibration{all: past{unit: 1, weight: trust, squares: trust}}
+	for i := range c.all.pits {
+		c.all.pits[i] = trust * (edges[i+1] - edges[i])
 	}
-	c.tell()
+	for i := range c.strata {
+		c.strata[i].unit = 1
+		c.tell(i)
+	}
 	c.bound()
 	return c
 }
 
-// Learn takes in what came true: the PIT of a forecast as it was made, and of the
-// same forecast as it was then calibrated.
-func (c *Calibration) Learn(pit, calibrated float64) {
-	c.unit /= keep
-	c.pits[step(pit)] += c.unit
-	c.weight += c.unit
-	c.squares += c.unit * c.unit
-	if c.unit > 1e9 {
-		for i := range c.pits {
-			c.pits[i] /= c.unit
-		}
-		c.weight /= c.unit
-		c.squares /= c.unit * c.unit
-		c.unit = 1
+// stratum returns which one a forecast belongs to.
+func stratum(d *delay.Distribution) int {
+	const judged = .9
+	i := 0
+	for i < len(strata) && d.Within(strata[i]) < judged {
+		i++
 	}
-	for i, level := range levels {
+	return i
+}
+
+// Learn takes in a forecast that came true, as it was made and as it was then
+// calibrated, and the delay in seconds. random is a number between 0 and 1.
+func (c *Calibration) Learn(said, calibrated *delay.Distribution, seconds, random float64) {
+	i, pit := stratum(said), PIT(said, seconds, random)
+	c.all.learn(pit)
+	c.strata[i].learn(pit)
+	pit = PIT(calibrated, seconds, random)
+	for k, level := range levels {
 		held := 0.
-		if calibrated <= level {
+		if pit <= level {
 			held = 1
 		}
 		room := min(level, 1-level) / 2
-		c.shift[i] = max(-room, min(c.shift[i]+rate*(level-held), room))
+		c.shift[k] = max(-room, min(c.shift[k]+rate*(level-held), room))
 	}
-	c.tell()
+	c.tell(i)
+	c.tell(c.turn)
+	c.turn = (c.turn + 1) % len(c.strata)
 	c.bound()
 }
 
-// tell works out what the levels of the forecaster mean. A level q is to be
-// replaced by the one at which C is q plus its correction, so the meaning of a
-// level u is the q for which q + correction(q) = C(u).
-func (c *Calibration) tell() {
+// tell works out what the levels of the forecaster mean in a stratum. A level q is
+// to be replaced by the one at which C is q plus its correction, so the meaning of
+// a level u is the q for which q + correction(q) = C(u).
+func (c *Calibration) tell(stratum int) {
+	of, meant := &c.strata[stratum], &c.meant[stratum]
+	// In units of the stratum's own, those of all strata weigh so much each.
+	others := pull * of.unit / c.all.weight
+	weight := of.weight + pull*of.unit
 	sum, k := 0., 0
 	low, lowAt := 0., 0. // the corrected level below, and where it is corrected to
 	high, highAt := levels[0], levels[0]+c.shift[0]
-	for i := range c.pits {
-		sum += c.pits[i]
-		came := sum / c.weight
+	for i := range of.pits {
+		sum += of.pits[i] + others*c.all.pits[i]
+		came := sum / weight
 		for highAt < came && k < len(levels) {
 			low, lowAt = high, highAt
 			if k++; k < len(levels) {
@@ -108,28 +150,22 @@ func (c *Calibration) tell() {
 		if highAt > lowAt {
 			q = low + (high-low)*(came-lowAt)/(highAt-lowAt)
 		}
-		c.meant[i+1] = max(c.meant[i], min(q, 1))
+		meant[i+1] = max(meant[i], min(q, 1))
 	}
-	c.meant[steps] = 1
-}
-
-// Mean returns the probability that a forecaster means by one that it says.
-func (c *Calibration) Mean(said float64) float64 {
-	if !(said > 0) {
-		return 0
-	}
-	i := step(said)
-	low, high := edges[i], edges[i+1]
-	return c.meant[i] + (c.meant[i+1]-c.meant[i])*(min(said, high)-low)/(high-low)
+	meant[steps] = 1
 }
 
 // Apply replaces what is said in d by what is meant.
 func (c *Calibration) Apply(d *delay.Distribution) {
-	for i, said := range d {
-		if i > 0 && said == d[i-1] {
-			continue
+	meant := &c.meant[stratum(d)]
+	said, means := 0., 0.
+	for i, p := range d {
+		if p != said {
+			said = p
+			k := step(p)
+			means = meant[k] + (meant[k+1]-meant[k])*(min(p, edges[k+1])-edges[k])/(edges[k+1]-edges[k])
 		}
-		d[i] = c.Mean(said)
+		d[i] = means
 	}
 }
 
@@ -160,7 +196,7 @@ func (c *Calibration) bound() {
 
 // Effective returns how many forecasts of equal weight would be worth as much as
 // those learnt from: (sum of weights)^2 / (sum of squared weights).
-func (c *Calibration) Effective() float64 { return c.weight * c.weight / c.squares }
+func (c *Calibration) Effective() float64 { return c.all.weight * c.all.weight / c.all.squares }
 
 // PIT returns where a delay lies in a forecast, between 0 and 1: the probability
 // that was given to less, and, for a delay of 0, a random part of that given to

@@ -74,7 +74,7 @@ func TestCalibrationHolds(t *testing.T) {
 				c.Apply(&meant)
 				r := random.Float64()
 				pit := PIT(&meant, seconds, r)
-				c.Learn(PIT(said, seconds, r), pit)
+				c.Learn(said, &meant, seconds, r)
 				if i < warm {
 					continue
 				}
@@ -133,7 +133,7 @@ func TestLowerIsKept(t *testing.T) {
 						}
 					}
 					r := random.Float64()
-					c.Learn(PIT(said, seconds, r), PIT(&meant, seconds, r))
+					c.Learn(said, &meant, seconds, r)
 				}
 				if share := float64(kept) / float64(n); n < 4000 || share < p || share > p+.5*(1-p)+.02 {
 					t.Errorf("promised %v, kept %.4f of %d", p, share, n)
@@ -145,14 +145,20 @@ func TestLowerIsKept(t *testing.T) {
 
 // TestNewCalibration takes forecasts at their word.
 func TestNewCalibration(t *testing.T) {
-	c := NewCalibration()
-	for p := 0.; p <= 1; p += .01 {
-		if math.Abs(c.Mean(p)-p) > 1e-9 {
-			t.Errorf("%v means %v", p, c.Mean(p))
+	for _, mean := range [...]float64{10, 1000, 1e5} {
+		said := exponential(mean)
+		meant := *said
+		NewCalibration().Apply(&meant)
+		for i := range said {
+			if math.Abs(meant[i]-said[i]) > 1e-9 {
+				t.Errorf("%v means %v", said[i], meant[i])
+			}
 		}
 	}
-	if c.Mean(-1) != 0 || c.Mean(2) != 1 {
-		t.Errorf("beyond 0 and 1: %v, %v", c.Mean(-1), c.Mean(2))
+	var never delay.Distribution
+	NewCalibration().Apply(&never)
+	if never != (delay.Distribution{}) {
+		t.Error("a delay without end has one")
 	}
 }
 
@@ -178,7 +184,7 @@ func BenchmarkCalibration(b *testing.B) {
 		meant, low := *d, delay.Distribution{}
 		c.Apply(&meant)
 		c.Lower(&meant, &low)
-		c.Learn(random.Float64(), random.Float64())
+		c.Learn(d, &meant, 1000*random.ExpFloat64(), random.Float64())
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 // says what the situation is, package forest which ones are similar.
 type Forest struct {
 	extractor *features.Extractor
+	twin      *Twin // or nil
 	present   *forest.Model
 	waiting   map[int64]forest.Case
 	last      atomic.Pointer[situation]
@@ -24,14 +25,23 @@ type situation struct {
 	present  forest.Case
 }
 
-// NewForest returns a Forest that has learnt nothing.
-func NewForest(rng *rand.Rand) *Forest {
+// NewForest returns a Forest that has learnt nothing. With a Twin, which others
+// tell what happens, what it simulates is one more thing known of a situation.
+func NewForest(rng *rand.Rand, t *Twin) *Forest {
+	count := features.Count
+	if t != nil {
+		count += simulated
+	}
 	return &Forest{
 		extractor: features.New(),
-		present:   forest.New(features.Count, rng),
+		twin:      t,
+		present:   forest.New(count, rng),
 		waiting:   map[int64]forest.Case{},
 	}
 }
+
+// simulated is how many features a Twin adds.
+const simulated = 2
 
 // Name returns "forest".
 func (*Forest) Name() string { return "forest" }
@@ -51,7 +61,12 @@ func (f *Forest) situation(q *Question) *situation {
 	s := &situation{question: *q}
 	var v features.Vector
 	f.extractor.Look(&q.Request, q.Now, q.Submit, &v)
-	s.present = f.present.Case(v[:])
+	known := v[:]
+	if f.twin != nil {
+		p := f.twin.point(q)
+		known = append(known, features.Delay(float64(p.Expected)), features.Delay(float64(p.Limits)))
+	}
+	s.present = f.present.Case(known)
 	f.last.Store(s)
 	return s
 }
