@@ -18,7 +18,7 @@ import (
 // What is kept at most: forecasts of jobs that wait, days of what became of them,
 // and classes of a forecaster in a day.
 const (
-	mostForecasts = 100_000
+	mostForecasts = 50_000
 	mostDays      = 400
 	mostClasses   = 128
 )
@@ -215,13 +215,18 @@ func prune(ctx context.Context, tx *sql.Tx, begun []Forecast) error {
 			return err
 		}
 	}
+	return keepForecasts(ctx, tx, mostForecasts)
+}
+
+// keepForecasts drops the oldest forecasts beyond so many, but all of a job at once:
+// the forecasters are to be scored by the same jobs.
+func keepForecasts(ctx context.Context, tx *sql.Tx, most int) error {
 	var n int
-	if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM forecasts`).Scan(&n); err != nil || n <= mostForecasts {
+	if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM forecasts`).Scan(&n); err != nil || n <= most {
 		return err
 	}
-	// Whole jobs, so that the forecasters are scored by the same ones.
 	_, err := tx.ExecContext(ctx, `DELETE FROM forecasts WHERE (job, submit) IN
-		(SELECT job, submit FROM forecasts ORDER BY eligible, job, submit LIMIT ?)`, n-mostForecasts)
+		(SELECT job, submit FROM forecasts ORDER BY eligible, job, submit LIMIT ?)`, n-most)
 	return err
 }
 
