@@ -183,8 +183,10 @@ func (c *cluster) backfillAll() {
 			continue
 		}
 		from := b * blockSize
-		for i := max(from, c.head+1); i < min(from+blockSize, len(c.need)); i++ {
-			c.try(i)
+		for i, need := range c.need[from:min(from+blockSize, len(c.need))] {
+			if need <= c.free {
+				c.try(from + i)
+			}
 		}
 	}
 }
@@ -211,7 +213,9 @@ func (c *cluster) start(i int) {
 	t := &c.tasks[i]
 	c.starts[i] = c.now
 	c.need[i] = absent
-	c.note(i / blockSize)
+	if b := &c.blocks[i/blockSize]; t.procs == b.need || t.limit == b.span {
+		c.note(i / blockSize)
+	}
 	c.free -= t.procs
 	r := release{c.now + t.limit, t.procs}
 	c.planned = slices.Insert(c.planned, c.find(r.at), r)
@@ -305,10 +309,10 @@ func (c *cluster) wait(i int) int64 {
 	return c.starts[i]
 }
 
-// drain lets everything happen.
-func (c *cluster) drain() {
+// advance lets everything happen until a time, or all that will, if that is Never.
+func (c *cluster) advance(to int64) {
 	c.moment()
-	for c.next() {
+	for c.now < to && c.next() {
 	}
 }
 

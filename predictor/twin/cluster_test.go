@@ -72,7 +72,7 @@ func (s *scene) bySubmission(from int64) (places []int32) {
 func (s *scene) starts(c *cluster, policy Policy) []int64 {
 	c.backfill, c.record = policy.Backfill, nil
 	c.load(s.now, s.free, s.running, s.tasks, s.coming)
-	c.drain()
+	c.advance(sched.Never)
 	return c.starts
 }
 
@@ -134,7 +134,7 @@ func TestFutureAgainstCluster(t *testing.T) {
 		f.clear()
 		c.backfill, c.record = policy.Backfill, f
 		c.load(s.now, s.free, s.running, s.tasks, s.coming)
-		c.drain()
+		c.advance(sched.Never)
 		f.lived(c, s.procs, s.bySubmission(0))
 		got := l.start(f, policy, asked)
 

@@ -22,8 +22,8 @@ type future struct {
 	procs   int32
 	tasks   []task // in the order of the queue
 	starts  []int64
-	arrival []int32 // places of the tasks, by submission
-	ends    []finish
+	arrival []int32  // places of the tasks, by submission
+	ends    []finish // by time, as far as it matters
 	moments []moment
 }
 
@@ -55,9 +55,12 @@ func (f *future) note(c *cluster) {
 	f.moments = append(f.moments, m)
 }
 
-// lived takes down the rest, after the cluster has lived to the end.
+// lived takes down the rest, after the cluster has lived for as long as it matters.
 func (f *future) lived(c *cluster, procs int32, arrival []int32) {
 	f.procs = procs
+	for _, o := range c.running {
+		f.ends = append(f.ends, finish{o.end, o.procs, o.place})
+	}
 	f.tasks = append(f.tasks[:0], c.tasks...)
 	f.starts = append(f.starts[:0], c.starts...)
 	f.arrival = append(f.arrival[:0], arrival...)

@@ -12,7 +12,7 @@ import (
 
 const (
 	// foreseen is for how long after the last submission that is asked about jobs
-	// still come.
+	// still come, if it matters how long it waits.
 	foreseen = day
 	// batch is how many simulations there are before the precision is looked at.
 	batch = 8
@@ -35,7 +35,8 @@ type look struct {
 type view struct {
 	snapshot
 	policy  Policy
-	until   int64 // submissions may be asked about until then
+	until   int64 // jobs come until then, and until is how far
+	end     int64 // the futures go
 	futures []*future
 	n       int // futures in use
 
@@ -47,12 +48,12 @@ type view struct {
 func (l *look) begin(now int64, r *rand.Rand) { l.at, l.rand, l.n = now, r, 0 }
 
 // view returns the view of the machine of a partition.
-func (l *look) view(t *Twin, in *partition, procs int32, until int64) *view {
+func (l *look) view(t *Twin, in *partition, procs int32, until, end int64) *view {
 	m := t.machines.machine(in)
 	for _, v := range l.views[:l.n] {
 		if v.machine == m && v.procs >= procs {
-			if until > v.until {
-				v.n, v.until = 0, until
+			if until > v.until || end > v.end {
+				v.n, v.until, v.end = 0, max(until, v.until), max(end, v.end)
 			}
 			return v
 		}
@@ -63,7 +64,7 @@ func (l *look) view(t *Twin, in *partition, procs int32, until int64) *view {
 	v := l.views[l.n]
 	l.n++
 	v.take(t, in, procs, l.at)
-	v.policy, v.until, v.n = t.policy(m), until, 0
+	v.policy, v.until, v.end, v.n = t.policy(m), until, end, 0
 	return v
 }
 
@@ -83,7 +84,7 @@ func (v *view) live(t *Twin, r *rand.Rand) {
 		w.run = k.length(r.Float64())
 		v.drawn = append(v.drawn, w)
 	}
-	v.drawn = t.came.draw(v.at, v.until+foreseen, r, func(p *partition) bool { return t.machines.machine(p) == v.machine }, v.drawn)
+	v.drawn = t.came.draw(v.at, v.until, r, func(p *partition) bool { return t.machines.machine(p) == v.machine }, v.drawn)
 	for i := range v.drawn {
 		v.drawn[i].procs = min(v.drawn[i].procs, v.procs)
 	}
@@ -92,7 +93,7 @@ func (v *view) live(t *Twin, r *rand.Rand) {
 	c := &t.cluster
 	c.backfill, c.record = v.policy.Backfill, f
 	c.load(v.at, v.free, v.running, v.ordered, v.places[len(v.waits):])
-	c.drain()
+	c.advance(v.end)
 	c.record = nil
 	f.lived(c, v.procs, v.places)
 }
@@ -161,7 +162,7 @@ func (t *Twin) Wait(r *workload.Request, submit int64, out *delay.Distribution) 
 // submission, and none lies before the last Look; out has as many elements. What may
 // become of the queue is simulated until the probability to start within each
 // candidate's budget is known precisely enough, or that of each delay where the
-// budget is 0.
+// budget is 0. What lies beyond the budgets, where all have one, need not be true.
 //
 // The job asked about is in none of the simulations, but put into each of them
 // afterwards: one set of them answers all questions asked at a moment.
@@ -171,7 +172,8 @@ func (t *Twin) Waits(r *workload.Request, candidates []workload.Candidate, out [
 	}
 	l := &t.look
 	n := procs(r)
-	v := l.view(t, t.machines.of(r.Partition), n, candidates[len(candidates)-1].Submit)
+	until, end := horizon(candidates)
+	v := l.view(t, t.machines.of(r.Partition), n, until, end)
 	clear(out)
 	asked := 0
 	for asked < t.options.Runs {
@@ -195,6 +197,19 @@ func (t *Twin) Waits(r *workload.Request, candidates []workload.Candidate, out [
 		}
 	}
 	return v.evidence(v.policy, asked)
+}
+
+// horizon returns until when jobs need come, and how far futures go, that are to
+// answer for some candidates.
+func horizon(candidates []workload.Candidate) (until, end int64) {
+	for i := range candidates {
+		c := &candidates[i]
+		if c.Budget <= 0 {
+			return candidates[len(candidates)-1].Submit + foreseen, sched.Never
+		}
+		end = max(end, c.Submit+c.Budget)
+	}
+	return end, end
 }
 
 // enough reports whether what was counted in n futures is precise enough.

@@ -4,34 +4,38 @@ import "github.com/varq-project/varq/predictor/workload"
 
 // partition is what has been seen of one.
 type partition struct {
-	told *machine // its machine as configured, or nil
-	own  machine  // if it is separate
-	used int32    // processors that its jobs run on
-	most int32    // ever used at once
-	rest int32    // the most that all other partitions ever used at once
+	told     *machine // its machine as configured, or nil
+	own      machine
+	separate bool // its own machine is what its jobs run on
+	usage    usage
+	rest     usage // of all other partitions
 }
 
 // machine is processors that jobs wait for together.
 type machine struct {
 	learner
-	told int32 // processors as configured
+	procs int32
 }
 
 // partitions finds out which partitions share processors, and how many there are.
 //
 // At first all share one machine. A partition has one of its own as soon as it was
-// seen that it adds: that all partitions at once used more processors than this one
-// or all others ever did alone, by at least half of the smaller of the two. Partitions
-// that share a machine can add nothing in this sense once it has been full. A
-// machine has as many processors as were ever used at once.
+// seen that it adds: that all partitions at once use more processors than this one
+// or all others alone, by at least half of the smaller of the two. Partitions that
+// share a machine which is full at times add nothing in this sense. A machine has as
+// many processors as are in use for more than rarely of the time.
 type partitions struct {
 	configured func(partition string) (machine string, procs int32) // or nil
 	byMachine  map[string]*machine
 	byName     map[string]*partition
 	shared     machine
-	used       int32 // processors that jobs run on
-	most       int32 // ever used at once
+	usage      usage // of all
+	due        int   // changes until what is learnt is worked out anew
 }
+
+// workedOut is how many changes of the usage pass before what is learnt from it is
+// worked out anew.
+const workedOut = 64
 
 // of returns the partition of a name.
 func (p *partitions) of(name string) *partition {
@@ -59,26 +63,42 @@ func (p *partitions) toldOf(name string, procs int32) *machine {
 		m = new(machine)
 		p.byMachine[name] = m
 	}
-	m.told = max(m.told, procs)
+	m.procs = max(m.procs, procs)
 	return m
 }
 
-// take counts processors that the jobs of a partition run on from now on, fewer if
-// procs is negative.
-func (p *partitions) take(in *partition, procs int32) {
-	in.used += procs
-	p.used += procs
-	in.most = max(in.most, in.used)
-	p.most = max(p.most, p.used)
+// take counts processors that the jobs of a partition run on from a time on, or fewer.
+func (p *partitions) take(now int64, in *partition, procs int32) {
+	in.usage.change(now, procs)
+	p.usage.change(now, procs)
 	for _, each := range p.byName {
-		each.rest = max(each.rest, p.used-each.used)
+		if each != in {
+			each.rest.change(now, procs)
+		}
+	}
+	if p.due--; p.due <= 0 {
+		p.due = workedOut
+		p.workOut()
 	}
 }
 
-// separate reports whether a partition has a machine of its own.
-func (p *partitions) separate(in *partition) bool {
-	low, high := min(in.most, in.rest), max(in.most, in.rest)
-	return low > 0 && p.most >= high+(low+1)/2
+// workOut finds out how many processors machines have, and which partitions have one
+// of their own.
+func (p *partitions) workOut() {
+	all := p.usage.full()
+	p.shared.procs = all
+	most := int32(0)
+	for _, each := range p.byName {
+		own, rest := each.usage.full(), each.rest.full()
+		low, high := min(own, rest), max(own, rest)
+		each.own.procs = own
+		if each.separate = low > 0 && all >= high+(low+1)/2; each.separate {
+			p.shared.procs -= own
+		} else {
+			most = max(most, own)
+		}
+	}
+	p.shared.procs = max(p.shared.procs, most)
 }
 
 // machine returns the machine of a partition.
@@ -86,27 +106,10 @@ func (p *partitions) machine(in *partition) *machine {
 	switch {
 	case in.told != nil:
 		return in.told
-	case p.separate(in):
+	case in.separate:
 		return &in.own
 	}
 	return &p.shared
-}
-
-// procs returns the number of processors of a partition's machine.
-func (p *partitions) procs(in *partition) int32 {
-	switch {
-	case in.told != nil:
-		return in.told.told
-	case p.separate(in):
-		return in.most
-	}
-	procs := p.most
-	for _, each := range p.byName {
-		if p.separate(each) {
-			procs -= each.most
-		}
-	}
-	return max(procs, in.most)
 }
 
 // procs returns the processors that a request asks for, or the nodes, where that is

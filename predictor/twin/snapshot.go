@@ -12,6 +12,7 @@ type snapshot struct {
 	machine *machine
 	procs   int32
 	free    int32
+	calm    int64      // no job has ended since
 	running []occupant // in the order in which they are thought to end
 	pending []task     // in the order in which they came
 	ran     []ran      // of running
@@ -62,7 +63,7 @@ func (s *snapshot) take(t *Twin, in *partition, procs int32, now int64) {
 			s.waits = append(s.waits, k)
 		}
 	}
-	s.procs = max(t.machines.procs(in), procs, used)
+	s.procs = max(s.machine.procs, procs, used)
 	s.free = s.procs - used
 	s.pending = s.pending[:0]
 	for _, k := range s.waits {

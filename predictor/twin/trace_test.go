@@ -69,7 +69,7 @@ func TestTrace(t *testing.T) {
 				point.add(float64(p.Expected), float64(wait))
 				limits.add(float64(p.Limits), float64(wait))
 				before.add(last.seconds, float64(wait))
-				if asked%8 == 0 {
+				if asked%64 == 0 {
 					w.Look(j.Submit, r)
 					d := new(delay.Distribution)
 					w.Wait(&j.Request, j.Submit, d)

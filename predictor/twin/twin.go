@@ -114,14 +114,14 @@ func (t *Twin) Ended(j *workload.Job) {
 	run := k.End - k.Start
 	came.run = max(1, min(run, came.limit))
 	t.longest = max(t.longest, run)
-	t.machines.take(k.in, -k.Procs)
+	t.machines.take(k.End, k.in, -k.Procs)
 	t.runtimes.Learn(&k.Job)
 }
 
 // run notes that a job runs since a time.
 func (t *Twin) run(k *job, since int64) {
 	if !k.runs {
-		t.machines.take(k.in, k.Procs)
+		t.machines.take(since, k.in, k.Procs)
 	}
 	k.Start, k.runs = since, true
 }

@@ -1,0 +1,143 @@
+package twin_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/varq-project/varq/predictor/backtest"
+	"github.com/varq-project/varq/predictor/delay"
+	"github.com/varq-project/varq/predictor/downey"
+	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/queue"
+	"github.com/varq-project/varq/predictor/sched"
+	"github.com/varq-project/varq/predictor/sim"
+	"github.com/varq-project/varq/predictor/twin"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+const procs = 128
+
+// made returns the log of a made-up machine on which jobs were started by a policy.
+func made(policy twin.Policy, load float64, n int) []workload.Job {
+	config := sched.Config{Procs: procs, Backfill: policy.Backfill}
+	if policy.Order == twin.LWF {
+		config.Order = sched.LWF()
+	}
+	ended := new(log)
+	s := sim.New(config, ended)
+	random := rand.New(rand.NewPCG(1, uint64(n)))
+	for j := range (downey.Model{Procs: procs, Load: load}).Jobs(random, n) {
+		const first = 1_000_000_000
+		j.Submit += first
+		s.Advance(j.Submit)
+		s.Submit(&j)
+	}
+	s.Drain()
+	return ended.jobs
+}
+
+// log takes down the jobs that have ended.
+type log struct{ jobs []workload.Job }
+
+func (l *log) Ended(_ int64, j *sched.Job) {
+	done := workload.Job{ID: j.ID, Submit: j.Submit, Eligible: j.Submit, Start: j.Start, End: j.End, State: workload.Completed}
+	done.User, done.CPUs, done.Limit = fmt.Sprint("user", j.User), j.Procs, j.Limit
+	l.jobs = append(l.jobs, done)
+}
+func (*log) Started(int64, *sched.Job)                {}
+func (*log) Reserved(int64, *sched.Job, int64, int64) {}
+func (*log) Stopped(int64, *sched.Job)                {}
+
+func policies() []twin.Policy {
+	return []twin.Policy{{twin.FCFS, sched.EASY}, {twin.FCFS, sched.NoBackfill}, {twin.LWF, sched.EASY}, {twin.LWF, sched.NoBackfill}}
+}
+
+// load is how much work a policy can cope with.
+func load(p twin.Policy) float64 {
+	if p.Backfill == sched.NoBackfill {
+		return .15
+	}
+	return .75
+}
+
+// TestLearnsPolicy lets twins find out by which policy jobs were started.
+func TestLearnsPolicy(t *testing.T) {
+	for _, policy := range policies() {
+		jobs := made(policy, load(policy), 4000)
+		var q queue.Queue
+		w := twin.New(&q, twin.Options{})
+		backtest.Replay(jobs, &q, []forecast.Observer{w}, func(*workload.Job) {})
+		_, e := w.Point(&jobs[len(jobs)-1].Request, jobs[len(jobs)-1].End)
+		t.Logf("%v: learnt %v, %d processors", policy, e.Policy, e.Procs)
+		if e.Policy != policy {
+			t.Errorf("%v taken for %v", policy, e.Policy)
+		}
+		if e.Procs < procs*9/10 || e.Procs > procs {
+			t.Errorf("%d processors of %d", e.Procs, procs)
+		}
+	}
+}
+
+// TestCalibrated holds the probabilities that twins tell against what comes true on
+// made-up machines: of those told to be about p, about the share p comes true.
+func TestCalibrated(t *testing.T) {
+	for _, policy := range policies() {
+		jobs := made(policy, load(policy), 2000)
+		var q queue.Queue
+		w := twin.New(&q, twin.Options{Runs: 32})
+		r := rand.New(rand.NewPCG(1, 1))
+		var told reliability
+		asked := 0
+		var d delay.Distribution
+		var point, now miss
+		backtest.Replay(jobs, &q, []forecast.Observer{w}, func(j *workload.Job) {
+			if asked++; asked < len(jobs)/4 || asked%10 != 0 {
+				return
+			}
+			w.Look(j.Submit, r)
+			w.Wait(&j.Request, j.Submit, &d)
+			wait := float64(j.Start - j.Submit)
+			for _, within := range []float64{0, 300, 1800, 3600, 4 * 3600} {
+				told.add(d.Within(within), wait <= within)
+			}
+			p, _ := w.Point(&j.Request, j.Submit)
+			point.add(float64(p.Expected), wait)
+			now.add(0, wait)
+		})
+		t.Logf("%v: expected calibration error %.3f of %.0f; point %.3f, none %.3f", policy, told.err(), told.n(), point.mean(), now.mean())
+		if told.err() > .05 {
+			t.Errorf("%v: expected calibration error %.3f", policy, told.err())
+			for i := range told.count {
+				t.Logf("%.2f came true %.2f (%.0f)", told.sum[i]/told.count[i], told.true[i]/told.count[i], told.count[i])
+			}
+		}
+	}
+}
+
+// reliability counts by tenths of the probability told.
+type reliability struct{ count, sum, true [11]float64 }
+
+func (r *reliability) add(p float64, came bool) {
+	i := int(math.Round(p * 10))
+	r.count[i]++
+	r.sum[i] += p
+	if came {
+		r.true[i]++
+	}
+}
+
+func (r *reliability) n() (n float64) {
+	for _, c := range r.count {
+		n += c
+	}
+	return n
+}
+
+func (r *reliability) err() (sum float64) {
+	for i := range r.count {
+		sum += math.Abs(r.sum[i] - r.true[i])
+	}
+	return sum / r.n()
+}
