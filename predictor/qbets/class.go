@@ -63,7 +63,9 @@ const (
 	GPUs
 )
 
-// Classifier tells which class a request belongs to.
+// Classifier tells which class a request belongs to as long as nothing is known.
+// The classes of a Predictor begin so; then sizes and limits part where waits do.
+// What else a Classifier tells apart, as QOS, stays apart.
 type Classifier interface {
 	// Class returns the one class of r. No request belongs to two.
 	Class(r *workload.Request) Class

@@ -7,7 +7,7 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Grid is a fixed Classifier: by partition, by QOS, by size in doublings and by
+// Grid is the usual Classifier: by partition, by QOS, by size in doublings and by
 // time limit in the steps that sites and users like to choose.
 type Grid struct{}
 

@@ -105,8 +105,8 @@ func (p *Predictor) silenced(r *workload.Request, eligible, start int64) bool {
 	return false
 }
 
-// watched is where the starts of a partition's jobs are watched: the partition,
-// and the cluster, which has no name.
+// watch returns where the starts of a partition's jobs are watched: the cluster,
+// which has no name, and then the partition.
 func (p *Predictor) watch(partition string) []*starts {
 	watches := make([]*starts, 0, 2)
 	for _, where := range [...]string{"", partition} {
@@ -123,16 +123,19 @@ func (p *Predictor) watch(partition string) []*starts {
 	return watches
 }
 
-// listen takes in the start of a job, and any outage that it ends.
+// listen takes in the start of a job, and any outage that it ends: of its
+// partition, if it was not one of the whole cluster.
 func (p *Predictor) listen(j *workload.Job, eligible int64) {
+	whole := false
 	for i, s := range p.watch(j.Partition) {
 		since, ended := s.started(eligible, j.Start)
-		if ended {
-			partition := j.Partition
-			if i == 0 {
-				partition = ""
-			}
-			p.Outage(Outage{Partition: partition, From: since, To: j.Start, Reason: "no job started"})
+		if !ended || whole {
+			continue
 		}
+		o := Outage{From: since, To: j.Start}
+		if whole = i == 0; !whole {
+			o.Partition = j.Partition
+		}
+		p.Outage(o)
 	}
 }

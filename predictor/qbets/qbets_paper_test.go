@@ -175,7 +175,7 @@ func TestSection44EducationAccount(t *testing.T) {
 	promised, kept := map[string][3]int{}, map[string][3]int{}
 	quantiles := [...]float64{.5, .75, .95}
 	now := int64(0)
-	for i := range 30_000 {
+	for i := range 20_000 {
 		r := workload.Request{Partition: "normal", Account: "research", User: fmt.Sprint("r", random.IntN(30)), Size: workload.Size{Nodes: 1 << random.IntN(5)}, Limit: 18 * hour}
 		median := 600 * float64(r.Nodes)
 		if random.IntN(15) == 0 {
@@ -184,7 +184,7 @@ func TestSection44EducationAccount(t *testing.T) {
 		}
 		now += 60
 		wait := int64(median * math.Exp(random.NormFloat64()))
-		if i > 10_000 {
+		if i > 5000 {
 			counts, held := promised[r.Account], kept[r.Account]
 			for j, q := range quantiles {
 				if b := p.Bound(r, now, q); b.OK {
@@ -244,7 +244,7 @@ func TestSection46Dante(t *testing.T) {
 			backlog++
 			wait = up + 2*backlog - now
 		}
-		if now > from && now%4 == 0 {
+		if now > from && now%16 == 0 {
 			plain = plain[max(0, len(plain)-1000):]
 			if seconds, ok := plain.bound(.95, .95); ok {
 				promised.plain++

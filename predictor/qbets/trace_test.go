@@ -15,7 +15,7 @@ import (
 // what has happened by then. The first tenth is warm-up. A bound that knows the
 // queue's present state only by how long jobs have waited is granted .02.
 func TestTrace(t *testing.T) {
-	for _, name := range []string{"SDSC-SP2-1998", "KTH-SP2-1996", "CTC-SP2-1996", "SDSC-BLUE-2000"} {
+	for _, name := range []string{"SDSC-SP2-1998", "KTH-SP2-1996"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			jobs := readTrace(t, name)

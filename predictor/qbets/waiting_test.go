@@ -49,7 +49,7 @@ func TestWaitingJobsAgainstOracle(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	r := workload.Request{Limit: hour}
 	refused := 0
-	for range 60 {
+	for range 30 {
 		p, without := New(Options{Classifier: oneClass{}}), New(Options{Classifier: oneClass{}})
 		const now = 1_000_000
 		var o censored

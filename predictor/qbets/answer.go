@@ -1,0 +1,157 @@
+package qbets
+
+import (
+	"github.com/varq-project/varq/predictor/delay"
+	"github.com/varq-project/varq/predictor/stats"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// asked is whom and which class a request is asked of.
+type asked struct {
+	service *service // nil if nothing is known of the partition
+	class   Class
+	key     tenantKey // of tenant
+	tenant  *tenant   // whose service differs, or nil
+}
+
+func (p *Predictor) ask(r *workload.Request) (a asked) {
+	a.service = p.services[r.Partition]
+	a.key, a.tenant = p.tenants.served(r)
+	a.limit(r)
+	return a
+}
+
+// limit finds the class for another limit of the request.
+func (a *asked) limit(r *workload.Request) {
+	if a.service != nil {
+		a.class = a.service.class(r, a.class)
+	}
+}
+
+// answer finds the past waits that answer.
+func (p *Predictor) answer(e *pool, a *asked) {
+	e.waits, e.tenant = 0, nil
+	if a.service == nil {
+		return
+	}
+	e.fill(a.service, a.class, p.least)
+	e.few = e.waits < p.least
+	if a.tenant != nil {
+		e.tenant = a.tenant
+		e.class.Account, e.class.User = a.key.account, a.key.user
+	}
+}
+
+// Forecast estimates every candidate of r into the element of est of the same
+// index. A candidate's class follows its own time limit, so estimates jump where
+// the limit leaves one class for another. Prob is the lower confidence bound on
+// the probability of a wait within the budget, which is the largest q whose Bound
+// is within it. Jobs count that wait now, a time in Unix seconds; during an outage
+// nothing is known of any candidate.
+func (p *Predictor) Forecast(r workload.Request, now int64, c []workload.Candidate, est []workload.Estimate) {
+	e := pool{now: now}
+	var (
+		known  asked              // by the candidate before
+		name   string             // of the evidence
+		d      delay.Distribution // of a tenant's waits
+		before [2]int             // successes and trials of the candidate before
+	)
+	next := p.ask(&r)
+	down := p.Down(r.Partition, now) != ""
+	for i := range c {
+		r.Limit = c[i].Limit
+		next.limit(&r)
+		same := i > 0 && next == known
+		if !same && !down {
+			known = next
+			p.answer(&e, &known)
+			name = e.class.String()
+			if e.tenant != nil {
+				e.distribution(&d)
+			}
+		}
+		if e.waits == 0 {
+			est[i] = workload.Estimate{}
+			continue
+		}
+		est[i] = workload.Estimate{Sample: e.waits, Class: name}
+		if e.tenant == nil {
+			est[i].Held = e.held(c[i].Budget)
+		} else {
+			est[i].Held = d.Held(float64(c[i].Budget))
+		}
+		k, n := e.trials(c[i].Budget)
+		if now := [2]int{k, n}; same && now == before {
+			est[i].Prob = est[i-1].Prob
+		} else {
+			est[i].Prob = stats.LowerProportion(k, n, p.confidence)
+			before = now
+		}
+	}
+}
+
+// Bound is an upper confidence bound on a quantile of the wait.
+type Bound struct {
+	Seconds    int64   // the bound itself
+	Quantile   float64 // the quantile it bounds
+	Confidence float64 // really achieved, at least the one asked for
+	Sample     int     // past waits behind it
+	Index      int     // which of them, the smallest being 1, it is at least
+	Class      string  // whose waits they are
+	OK         bool    // false: the sample is too small for any bound, or Down
+	Down       string  // why there is none during an outage, or empty
+}
+
+// Bound bounds the q-quantile of the wait of a job like r, as things are now, a
+// time in Unix seconds.
+func (p *Predictor) Bound(r workload.Request, now int64, q float64) Bound {
+	b := Bound{Quantile: q}
+	if b.Down = p.Down(r.Partition, now); b.Down != "" {
+		return b
+	}
+	e := pool{now: now}
+	a := p.ask(&r)
+	p.answer(&e, &a)
+	if e.waits == 0 {
+		return b
+	}
+	b.Sample, b.Class = e.waits, e.class.String()
+	b.Seconds, b.Index, b.Confidence, b.OK = e.bound(q, p.confidence)
+	return b
+}
+
+// Evidence is what an answer rests on.
+type Evidence struct {
+	Sample  int    // past waits
+	Class   string // whose waits they are
+	Changed int64  // their last change point, Unix seconds, or 0
+	Down    string // why there is no answer during an outage, or empty
+}
+
+// Distribution estimates the distribution of the wait of a job like r, as things
+// are now, a time in Unix seconds: not a bound, but what is to be expected. Of n
+// past waits and the next, which are taken to be exchangeable, the next is among
+// the k smallest with probability k/(n+1); jobs that wait count as in the bounds.
+// It reports false when it knows nothing, or during an outage.
+func (p *Predictor) Distribution(r workload.Request, now int64, d *delay.Distribution) (Evidence, bool) {
+	if down := p.Down(r.Partition, now); down != "" {
+		return Evidence{Down: down}, false
+	}
+	e := pool{now: now}
+	a := p.ask(&r)
+	p.answer(&e, &a)
+	if e.waits == 0 {
+		return Evidence{}, false
+	}
+	e.distribution(d)
+	return Evidence{Sample: e.waits, Class: e.class.String(), Changed: e.changed()}, true
+}
+
+// Changed returns the time of the last change point of the waits that answer
+// for r, Unix seconds, or 0 when there was none.
+func (p *Predictor) Changed(r workload.Request) int64 {
+	var e pool
+	a := p.ask(&r)
+	p.answer(&e, &a)
+	return e.changed()
+}
