@@ -5,12 +5,16 @@
 // to one category of each template, and of these the one speaks whose confidence
 // interval is the tightest.
 //
-// Three things differ from the paper. Means, lines and intervals are of logarithms
+// Four things differ from the paper. Means, lines and intervals are of logarithms
 // of run times, in which a category of short jobs is not the surest for being
 // short, and the mean is near the median, which has the least absolute error. The
-// interval is that of the next run time, not of the mean. And what a few jobs say
+// interval is that of the next run time, not of the mean. Of jobs submitted together a
+// sample is remembered, not those that end last, which are the longest. And what a few jobs say
 // is doubted by the record of their template, so that a category of one or two jobs
 // can speak without being the surest by chance.
+//
+// A Distribution tells more than a prediction: how probable every run time is, of a job
+// of any age. It is recalibrated on line by what earlier ones turned out to be worth.
 package walltime
 
 import (

@@ -141,7 +141,7 @@ func TestAgainstSlow(t *testing.T) {
 	var p Predictor
 	var s slow
 	r := rand.New(rand.NewPCG(3, 3))
-	jobs := random(6, 300)
+	jobs := random(6, 200)
 	young, old := 0, 0
 	for i := range jobs {
 		j := &jobs[i]
@@ -172,7 +172,7 @@ func TestAgainstSlow(t *testing.T) {
 		p.Learn(j)
 		s.learn(*j)
 	}
-	if young < 280 || old < 550 {
+	if young < 180 || old < 350 {
 		t.Errorf("only %d and %d answers", young, old)
 	}
 }
