@@ -10,6 +10,7 @@ const (
 	PathBind         = "/v1/bindings"     // POST Binding
 	PathReservations = "/v1/reservations" // GET, with Param...: []Reservation
 	PathReport       = "/v1/report"       // GET, with Param...: Report
+	PathCalibration  = "/v1/calibration"  // GET, with Param...: Calibration
 	PathPredict      = "/v1/predict"      // POST PredictRequest: Prediction
 	PathHealth       = "/healthz"         // GET Health
 	PathMetrics      = "/metrics"         // GET Prometheus text

@@ -1,14 +1,17 @@
 package api
 
-// The parameters of PathReservations and PathReport: the fields of
-// ReservationsQuery and ReportQuery that are not at their zero.
+// The parameters of PathReservations, PathReport and PathCalibration: the fields of
+// ReservationsQuery, ReportQuery and CalibrationQuery that are not at their zero.
 const (
-	ParamUser  = "user"
-	ParamJob   = "job"
-	ParamAll   = "all"
-	ParamBy    = "by"
-	ParamStart = "start"
-	ParamEnd   = "end"
+	ParamUser       = "user"
+	ParamJob        = "job"
+	ParamAll        = "all"
+	ParamBy         = "by"
+	ParamStart      = "start"
+	ParamEnd        = "end"
+	ParamForecaster = "forecaster"
+	ParamPartition  = "partition"
+	ParamClass      = "class"
 )
 
 // Everybody stands for all users in a query.

@@ -10,10 +10,15 @@ import (
 type Daily struct {
 	Day int64
 	Sums
-	// Open is how many still wait, and Overdue how many of them for longer than the
-	// quantile of the last of Levels, and so of each: what they will say of the
-	// coverage is known.
-	Open, Overdue int
+	Unscored
+}
+
+// Unscored is how many forecasts are of jobs that still wait.
+type Unscored struct {
+	Open int // all of them
+	// Overdue is how many wait for longer than the quantile of the last of Levels,
+	// and so of each: what they will say of the coverage is known.
+	Overdue int
 }
 
 // Drift is what Watch found.

@@ -103,6 +103,19 @@ func (c *Client) Report(ctx context.Context, q api.ReportQuery) (r api.Report, e
 	return r, err
 }
 
+// Calibration asks how far forecasts are to be believed.
+func (c *Client) Calibration(ctx context.Context, q api.CalibrationQuery) (r api.Calibration, err error) {
+	v := values{}
+	v.text(api.ParamBy, q.By)
+	v.number(api.ParamStart, q.Start)
+	v.number(api.ParamEnd, q.End)
+	v.text(api.ParamForecaster, q.Forecaster)
+	v.text(api.ParamPartition, q.Partition)
+	v.text(api.ParamClass, q.Class)
+	err = c.do(ctx, http.MethodGet, v.path(api.PathCalibration), nil, &r)
+	return r, err
+}
+
 // Predict bounds the wait of a job submitted now.
 func (c *Client) Predict(ctx context.Context, r api.PredictRequest) (p api.Prediction, err error) {
 	err = c.do(ctx, http.MethodPost, api.PathPredict, r, &p)

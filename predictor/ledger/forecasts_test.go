@@ -144,9 +144,9 @@ func TestForecastsThatAreNotScored(t *testing.T) {
 		t.Error(err, diff)
 	}
 	key := calibration.Key{Day: 20_000, Forecaster: "blend"}
-	for now, want := range map[int64]Unscored{late.Eligible + 3600: {Open: 1}, late.Eligible + 86400: {Open: 1, Overdue: 1}} {
+	for now, want := range map[int64]calibration.Unscored{late.Eligible + 3600: {Open: 1}, late.Eligible + 86400: {Open: 1, Overdue: 1}} {
 		got, err := l.Unscored(t.Context(), Scores{Partition: "batch"}, now)
-		if diff := cmp.Diff(map[calibration.Key]Unscored{key: want}, got); err != nil || diff != "" {
+		if diff := cmp.Diff(map[calibration.Key]calibration.Unscored{key: want}, got); err != nil || diff != "" {
 			t.Error(err, diff)
 		}
 	}

@@ -85,18 +85,14 @@ func (l *Ledger) Scored(ctx context.Context, q Scores) (calibration.Table, error
 	return table, err
 }
 
-// Unscored is how many forecasts are of jobs that still wait: all, and those whose
-// wait is longer than each of calibration's quantiles by now.
-type Unscored struct{ Open, Overdue int }
-
 // Unscored counts the forecasts of jobs that still wait at now, by day.
-func (l *Ledger) Unscored(ctx context.Context, q Scores, now int64) (map[calibration.Key]Unscored, error) {
-	counts := map[calibration.Key]Unscored{}
+func (l *Ledger) Unscored(ctx context.Context, q Scores, now int64) (map[calibration.Key]calibration.Unscored, error) {
+	counts := map[calibration.Key]calibration.Unscored{}
 	clause, args := q.where("eligible / 86400")
 	err := l.each(ctx, `SELECT `+q.columns("eligible / 86400")+`, count(*), sum(due < ?) FROM forecasts`+clause+` GROUP BY 1, 2, 3, 4`,
 		append([]any{now}, args...), func(rows *sql.Rows) error {
 			var k calibration.Key
-			var u Unscored
+			var u calibration.Unscored
 			if err := rows.Scan(&k.Day, &k.Forecaster, &k.Partition, &k.Class, &u.Open, &u.Overdue); err != nil {
 				return err
 			}

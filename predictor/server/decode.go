@@ -160,9 +160,15 @@ func parseReservations(values url.Values) (api.ReservationsQuery, error) {
 
 func parseReport(values url.Values) (api.ReportQuery, error) {
 	q := query{values: values}
-	r := api.ReportQuery{By: q.text(api.ParamBy), Start: q.number(api.ParamStart), End: q.number(api.ParamEnd), User: q.text(api.ParamUser)}
-	if r.By != "" && !slices.Contains(api.Groupings, r.By) {
-		q.fail(field(api.ParamBy, "%q is none of %s", r.By, strings.Join(api.Groupings, ", ")))
+	r := api.ReportQuery{By: q.grouping(api.Groupings), Start: q.number(api.ParamStart), End: q.number(api.ParamEnd), User: q.text(api.ParamUser)}
+	return r, q.end()
+}
+
+func parseCalibration(values url.Values) (api.CalibrationQuery, error) {
+	q := query{values: values}
+	r := api.CalibrationQuery{
+		By: q.grouping(api.CalibrationGroupings), Start: q.number(api.ParamStart), End: q.number(api.ParamEnd),
+		Forecaster: q.text(api.ParamForecaster), Partition: q.text(api.ParamPartition), Class: q.text(api.ParamClass),
 	}
 	return r, q.end()
 }
@@ -185,6 +191,15 @@ func (q *query) text(key string) string {
 	}
 	q.fail(checkName(key, v[0]))
 	return v[0]
+}
+
+// grouping reads what to group by: one of those that there are, or nothing.
+func (q *query) grouping(all []string) string {
+	by := q.text(api.ParamBy)
+	if by != "" && !slices.Contains(all, by) {
+		q.fail(field(api.ParamBy, "%q is none of %s", by, strings.Join(all, ", ")))
+	}
+	return by
 }
 
 func (q *query) number(key string) int64 {

@@ -59,6 +59,7 @@ func (h *handler) routes(registry *prometheus.Registry) http.Handler {
 	route(http.MethodPost, api.PathBind, h.asUser(h.bind))
 	route(http.MethodGet, api.PathReservations, h.asUser(h.reservations))
 	route(http.MethodGet, api.PathReport, h.asUser(h.report))
+	route(http.MethodGet, api.PathCalibration, h.asUser(h.calibration))
 	route(http.MethodPost, api.PathPredict, h.asUser(h.predict))
 	route(http.MethodGet, api.PathHealth, h.health)
 	route(http.MethodGet, api.PathOpenAPI, func(w http.ResponseWriter, _ *http.Request) error {
@@ -228,6 +229,18 @@ func (h *handler) report(w http.ResponseWriter, r *userRequest) error {
 		return err
 	}
 	return writeJSON(w, http.StatusOK, report)
+}
+
+func (h *handler) calibration(w http.ResponseWriter, r *userRequest) error {
+	q, err := parseCalibration(r.URL.Query())
+	if err != nil {
+		return err
+	}
+	calibration, err := h.service.Calibration(r.Context(), q)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, calibration)
 }
 
 func (h *handler) predict(w http.ResponseWriter, r *userRequest) error {

@@ -27,7 +27,7 @@ func TestOpenAPIIsComplete(t *testing.T) {
 	}
 	for path, method := range map[string]string{
 		api.PathPlan: "post", api.PathQuote: "post", api.PathBind: "post", api.PathPredict: "post",
-		api.PathReservations: "get", api.PathReport: "get", api.PathHealth: "get", api.PathMetrics: "get", api.PathOpenAPI: "get",
+		api.PathReservations: "get", api.PathReport: "get", api.PathCalibration: "get", api.PathHealth: "get", api.PathMetrics: "get", api.PathOpenAPI: "get",
 	} {
 		if d.Paths[path][method] == nil {
 			t.Errorf("%s %s is missing", method, path)
@@ -59,7 +59,7 @@ func TestOpenAPIIsComplete(t *testing.T) {
 		}
 	}
 	for _, v := range []any{
-		api.PlanRequest{}, api.PlanAnswer{}, api.Binding{}, api.Reservation{}, api.Report{},
+		api.PlanRequest{}, api.PlanAnswer{}, api.Binding{}, api.Reservation{}, api.Report{}, api.Calibration{},
 		api.PredictRequest{}, api.Prediction{}, api.Health{}, api.Error{},
 	} {
 		check(t, reflect.TypeOf(v))

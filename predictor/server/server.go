@@ -33,6 +33,8 @@ type Service interface {
 	Reservations(ctx context.Context, user string, q api.ReservationsQuery) ([]api.Reservation, error)
 	// Report compares promises and outcomes of those that user may see.
 	Report(ctx context.Context, user string, q api.ReportQuery) (api.Report, error)
+	// Calibration tells how far forecasts are to be believed.
+	Calibration(ctx context.Context, q api.CalibrationQuery) (api.Calibration, error)
 	// Predict bounds the wait of a job submitted now.
 	Predict(ctx context.Context, user string, req *api.PredictRequest) (api.Prediction, error)
 	// Health tells how varqd itself is.

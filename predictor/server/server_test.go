@@ -79,6 +79,10 @@ func (s *fakeService) Report(_ context.Context, user string, q api.ReportQuery) 
 	return api.Report{By: q.By}, nil
 }
 
+func (s *fakeService) Calibration(_ context.Context, q api.CalibrationQuery) (api.Calibration, error) {
+	return api.Calibration{By: q.By}, nil
+}
+
 func (s *fakeService) Predict(_ context.Context, user string, req *api.PredictRequest) (api.Prediction, error) {
 	s.seen(user)
 	return api.Prediction{Job: req.Job}, nil
@@ -323,6 +327,13 @@ func TestErrorsNameTheField(t *testing.T) {
 			t.Errorf("GET report%s: %d %s, want %d", query, status, answer, want)
 		}
 	}
+	for query, want := range map[string]int{
+		"": 200, "?by=class&start=1&end=2&forecaster=blend&partition=gpu&class=nodes%3D1": 200, "?by=user": 400, "?user=bob": 400, "?class=%00": 400,
+	} {
+		if status, answer := f.get(api.PathCalibration + query); status != want {
+			t.Errorf("GET calibration%s: %d %s, want %d", query, status, answer, want)
+		}
+	}
 }
 
 func TestManyAtOnce(t *testing.T) {
@@ -434,6 +445,7 @@ func FuzzDecodePlan(f *testing.F) {
 func FuzzParseQueries(f *testing.F) {
 	f.Add("user=alice&job=3&all=true")
 	f.Add("by=month&start=1&end=2&user=*")
+	f.Add("by=class&start=1&end=2&forecaster=blend&partition=gpu&class=nodes%3D1")
 	f.Fuzz(func(t *testing.T, text string) {
 		req, err := http.ReadRequest(bufio.NewReader(strings.NewReader("GET /x?" + text + " HTTP/1.0\r\n\r\n")))
 		if err != nil {
@@ -443,6 +455,9 @@ func FuzzParseQueries(f *testing.F) {
 			t.Errorf("%q is taken for %+v", text, r)
 		}
 		if r, err := parseReport(req.URL.Query()); err == nil && (r.Start < 0 || r.End < 0) {
+			t.Errorf("%q is taken for %+v", text, r)
+		}
+		if r, err := parseCalibration(req.URL.Query()); err == nil && (r.Start < 0 || r.End < 0 || len(r.Class) > maxName) {
 			t.Errorf("%q is taken for %+v", text, r)
 		}
 	})
