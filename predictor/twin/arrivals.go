@@ -29,6 +29,7 @@ type arrival struct {
 	submit, limit, run int64 // run is 0 as long as the job has not ended
 	procs              int32 // 0 if it was cancelled
 	partition          *partition
+	class              *class
 }
 
 // arrivals are the jobs that came in the last weeks, in the order of time.
@@ -83,7 +84,7 @@ func (a *arrivals) draw(now, until int64, r *rand.Rand, here func(*partition) bo
 			if came.procs == 0 || !here(came.partition) {
 				continue
 			}
-			t := task{submit: came.submit + back, limit: came.limit, run: came.run, procs: came.procs}
+			t := task{submit: came.submit + back, limit: came.limit, run: came.run, procs: came.procs, rank: came.class.rank()}
 			if t.run == 0 {
 				t.run = t.limit
 			}

@@ -13,6 +13,7 @@ type task struct {
 	limit  int64 // for how long it is planned, seconds
 	run    int64 // how long it runs, seconds; no more than the limit
 	procs  int32
+	rank   int8 // of its class
 }
 
 // occupant is a job that runs.

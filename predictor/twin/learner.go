@@ -3,31 +3,45 @@ package twin
 import "math"
 
 const (
-	// often is how many submissions pass between two that policies are tried on.
-	often = 16
-	// fade is how much less the errors of policies count with each job.
-	fade = 1 - 1./128
-	// enough is how many jobs must tell before the policy believed in changes, and
-	// better by how much another's error must be smaller then.
+	// often is how many submissions pass between two on which suppositions are tried.
+	often = 8
+	// fade is how much less errors count with each job.
+	fade = 1 - 1./64
+	// enough is how many jobs must tell before another supposition is believed in,
+	// and better by how much its error must be smaller then.
 	enough = 16
 	better = .95
 )
 
-// guesses are the waits, in seconds, that the candidate policies would have given a
-// job; nil: none was tried on it.
-type guesses *[len(candidates)]float64
-
-// learner finds out by which policy jobs are started: the one that would have
-// predicted best when jobs started. Errors are of the logarithm of the wait and a
-// minute.
-type learner struct {
-	errors [len(candidates)]float64 // sums that fade
-	told   float64                  // jobs, fading
-	best   int                      // index of the policy believed in
-	next   int                      // submissions until the next trial
+// supposition is what may be true of a machine.
+type supposition struct {
+	Policy
+	size int // which of its sizes
 }
 
-// due reports whether the policies are to be tried on the next job.
+// suppositions are what may be true of machines. What comes first is believed until
+// something else is known.
+var suppositions = func() (all [sizes * len(candidates)]supposition) {
+	for i := range all {
+		all[i] = supposition{candidates[i%len(candidates)], i / len(candidates)}
+	}
+	return all
+}()
+
+// guesses are the waits, in seconds, that a job would have by each supposition; nil:
+// none was tried on it.
+type guesses *[len(suppositions)]float64
+
+// learner finds out what is true of a machine: what would have predicted best when
+// jobs started. Errors are of the logarithm of the wait and a minute.
+type learner struct {
+	errors [len(suppositions)]float64 // sums that fade
+	told   float64                    // jobs, fading
+	best   int                        // index of the supposition believed in
+	next   int                        // submissions until the next trial
+}
+
+// due reports whether suppositions are to be tried on the next job.
 func (l *learner) due() bool {
 	if l.next > 0 {
 		l.next--
@@ -37,7 +51,7 @@ func (l *learner) due() bool {
 	return true
 }
 
-// tell takes in how long a job waited that the policies were tried on.
+// tell takes in how long a job waited on which suppositions were tried.
 func (l *learner) tell(g guesses, wait float64) {
 	l.told = l.told*fade + 1
 	for i, guess := range g {

@@ -63,8 +63,10 @@ func (l *look) view(t *Twin, in *partition, procs int32, until, end int64) *view
 	}
 	v := l.views[l.n]
 	l.n++
-	v.take(t, in, procs, l.at)
-	v.policy, v.until, v.end, v.n = t.policy(m), until, end, 0
+	b := t.believed(m)
+	v.take(t, in, l.at)
+	v.suppose(b, procs)
+	v.policy, v.until, v.end, v.n = b.Policy, until, end, 0
 	return v
 }
 
@@ -115,8 +117,8 @@ func (v *view) arrange() {
 
 // ask counts when candidates of a request would start in the future f: in out, by
 // points of delay's grid. Those which do not are not counted.
-func (l *look) ask(f *future, policy Policy, procs int32, candidates []workload.Candidate, out []delay.Distribution) {
-	l.gaps = f.gaps(procs, l.gaps)
+func (l *look) ask(f *future, policy Policy, asked task, candidates []workload.Candidate, out []delay.Distribution) {
+	l.gaps = f.gaps(asked.procs, l.gaps)
 	l.filler.reset(l.gaps)
 	for end := len(candidates); end > 0; {
 		begin := end - 1
@@ -124,8 +126,8 @@ func (l *look) ask(f *future, policy Policy, procs int32, candidates []workload.
 			begin--
 		}
 		first := &candidates[begin]
-		place := policy.place(f.tasks, task{submit: first.Submit, limit: first.Limit, procs: procs})
-		turn := f.turn(first.Submit, int32(place), procs)
+		asked.submit, asked.limit = first.Submit, first.Limit
+		turn := f.turn(first.Submit, int32(policy.place(f.tasks, asked)), asked.procs)
 		for i := end - 1; i >= begin; i-- {
 			c := &candidates[i]
 			start := min(max(turn, c.Submit), l.filler.start(c.Submit, c.Limit))
@@ -171,9 +173,9 @@ func (t *Twin) Waits(r *workload.Request, candidates []workload.Candidate, out [
 		return Evidence{}
 	}
 	l := &t.look
-	n := procs(r)
+	job := t.asked(r, l.at)
 	until, end := horizon(candidates)
-	v := l.view(t, t.machines.of(r.Partition), n, until, end)
+	v := l.view(t, t.machines.of(r.Partition), job.procs, until, end)
 	clear(out)
 	asked := 0
 	for asked < t.options.Runs {
@@ -183,7 +185,7 @@ func (t *Twin) Waits(r *workload.Request, candidates []workload.Candidate, out [
 			}
 			v.live(t, l.rand)
 		}
-		l.ask(v.futures[asked], v.policy, n, candidates, out)
+		l.ask(v.futures[asked], v.policy, job, candidates, out)
 		asked++
 		if asked%batch == 0 && t.enough(asked, candidates, out) {
 			break

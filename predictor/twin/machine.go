@@ -14,7 +14,7 @@ type partition struct {
 // machine is processors that jobs wait for together.
 type machine struct {
 	learner
-	procs int32
+	procs [sizes]int32
 }
 
 // partitions finds out which partitions share processors, and how many there are.
@@ -23,7 +23,7 @@ type machine struct {
 // seen that it adds: that all partitions at once use more processors than this one
 // or all others alone, by at least half of the smaller of the two. Partitions that
 // share a machine which is full at times add nothing in this sense. A machine has as
-// many processors as are in use for more than rarely of the time.
+// many processors as are in use when rarely more are.
 type partitions struct {
 	configured func(partition string) (machine string, procs int32) // or nil
 	byMachine  map[string]*machine
@@ -63,7 +63,9 @@ func (p *partitions) toldOf(name string, procs int32) *machine {
 		m = new(machine)
 		p.byMachine[name] = m
 	}
-	m.procs = max(m.procs, procs)
+	for size := range m.procs {
+		m.procs[size] = max(m.procs[size], procs)
+	}
 	return m
 }
 
@@ -85,20 +87,24 @@ func (p *partitions) take(now int64, in *partition, procs int32) {
 // workOut finds out how many processors machines have, and which partitions have one
 // of their own.
 func (p *partitions) workOut() {
-	all := p.usage.full()
+	all, most := p.usage.full(), [sizes]int32{}
 	p.shared.procs = all
-	most := int32(0)
 	for _, each := range p.byName {
 		own, rest := each.usage.full(), each.rest.full()
-		low, high := min(own, rest), max(own, rest)
+		low, high := min(own[0], rest[0]), max(own[0], rest[0])
 		each.own.procs = own
-		if each.separate = low > 0 && all >= high+(low+1)/2; each.separate {
-			p.shared.procs -= own
-		} else {
-			most = max(most, own)
+		each.separate = low > 0 && all[0] >= high+(low+1)/2
+		for size := range own {
+			if each.separate {
+				p.shared.procs[size] -= own[size]
+			} else {
+				most[size] = max(most[size], own[size])
+			}
 		}
 	}
-	p.shared.procs = max(p.shared.procs, most)
+	for size := range most {
+		p.shared.procs[size] = max(p.shared.procs[size], most[size])
+	}
 }
 
 // machine returns the machine of a partition.

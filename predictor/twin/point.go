@@ -14,34 +14,37 @@ type Point struct {
 func (t *Twin) Point(r *workload.Request, now int64) (Point, Evidence) {
 	s := &t.now
 	asked := t.asked(r, now)
-	s.take(t, t.machines.of(r.Partition), asked.procs, now)
-	policy := t.policy(s.machine)
+	s.take(t, t.machines.of(r.Partition), now)
+	b := t.believed(s.machine)
+	s.suppose(b, asked.procs)
 	return Point{
-		Expected: s.point(&t.cluster, policy, asked, expected),
-		Limits:   s.point(&t.cluster, policy, asked, limits),
-	}, s.evidence(policy, 2)
+		Expected: s.point(&t.cluster, b.Policy, asked, expected),
+		Limits:   s.point(&t.cluster, b.Policy, asked, limits),
+	}, s.evidence(b.Policy, 2)
 }
 
 // asked is the task of a request that joins the queue now.
 func (t *Twin) asked(r *workload.Request, now int64) task {
 	limit := t.limit(r)
-	return task{submit: now, limit: limit, run: limit, procs: procs(r)}
+	return task{submit: now, limit: limit, run: limit, procs: procs(r), rank: t.classOf(r).rank()}
 }
 
 // try finds out how long a job that has just been submitted would wait by each
-// policy, now and then.
+// supposition, now and then.
 func (t *Twin) try(j *workload.Job) guesses {
 	in := t.machines.of(j.Partition)
-	if t.options.Policy != nil || !t.machines.machine(in).due() {
+	if !t.machines.machine(in).due() {
 		return nil
 	}
 	now := eligible(j)
 	asked := t.asked(&j.Request, now)
-	t.now.take(t, in, asked.procs, now)
+	t.now.take(t, in, now)
 	t.now.without(j.ID)
-	g := new([len(candidates)]float64)
-	for i, policy := range candidates {
-		g[i] = float64(t.now.point(&t.cluster, policy, asked, expected))
+	g := new([len(suppositions)]float64)
+	for i, s := range suppositions {
+		s = t.told(s)
+		t.now.suppose(s, asked.procs)
+		g[i] = float64(t.now.point(&t.cluster, s.Policy, asked, expected))
 	}
 	return g
 }

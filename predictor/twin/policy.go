@@ -12,8 +12,9 @@ type Order uint8
 
 // The orders of a queue.
 const (
-	FCFS Order = iota // first come, first served
-	LWF               // least work first: processors times limit
+	FCFS     Order = iota // first come, first served
+	LWF                   // least work first: processors times limit
+	Priority              // classes that pass others first, of equal ones first come, first served
 )
 
 // Policy is how a machine's jobs are started.
@@ -29,14 +30,13 @@ var candidates = [...]Policy{
 	{FCFS, sched.NoBackfill},
 	{LWF, sched.EASY},
 	{LWF, sched.NoBackfill},
+	{Priority, sched.EASY},
+	{Priority, sched.NoBackfill},
 }
 
 // String returns the policy in words: "FCFS with EASY backfilling".
 func (p Policy) String() string {
-	words := "FCFS"
-	if p.Order == LWF {
-		words = "LWF"
-	}
+	words := [...]string{"FCFS", "LWF", "priorities"}[p.Order]
 	if p.Backfill == sched.EASY {
 		return words + " with EASY backfilling"
 	}
@@ -48,6 +48,9 @@ func (p Policy) String() string {
 func (p Policy) compare(a, b task) int {
 	if p.Order == LWF {
 		return cmp.Compare(int64(a.procs)*a.limit, int64(b.procs)*b.limit)
+	}
+	if p.Order == Priority {
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.submit, b.submit))
 	}
 	return cmp.Compare(a.submit, b.submit)
 }

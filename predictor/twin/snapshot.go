@@ -10,7 +10,8 @@ import (
 type snapshot struct {
 	at      int64
 	machine *machine
-	procs   int32
+	used    int32 // processors that jobs run on
+	procs   int32 // processors, as supposed
 	free    int32
 	calm    int64      // no job has ended since
 	running []occupant // in the order in which they are thought to end
@@ -34,12 +35,11 @@ type ran struct {
 // limit.
 const overrun = 60
 
-// take takes the snapshot of the machine of a partition, with at least as many
-// processors as a request asks for.
-func (s *snapshot) take(t *Twin, in *partition, procs int32, now int64) {
+// take takes the snapshot of the machine of a partition.
+func (s *snapshot) take(t *Twin, in *partition, now int64) {
 	s.at, s.machine = now, t.machines.machine(in)
 	s.ran, s.waits = s.ran[:0], s.waits[:0]
-	used := int32(0)
+	s.used = 0
 	for j := range t.queue.Running() {
 		if k := t.job(j); t.machines.machine(k.in) == s.machine {
 			age, planned := max(0, now-k.Start), k.Start+k.Limit
@@ -47,7 +47,7 @@ func (s *snapshot) take(t *Twin, in *partition, procs int32, now int64) {
 				planned = now + overrun
 			}
 			s.ran = append(s.ran, ran{k, age, planned, t.outlived(k, age)})
-			used += k.Procs
+			s.used += k.Procs
 		}
 	}
 	slices.SortFunc(s.ran, func(a, b ran) int {
@@ -63,11 +63,19 @@ func (s *snapshot) take(t *Twin, in *partition, procs int32, now int64) {
 			s.waits = append(s.waits, k)
 		}
 	}
-	s.procs = max(s.machine.procs, procs, used)
-	s.free = s.procs - used
 	s.pending = s.pending[:0]
 	for _, k := range s.waits {
-		s.pending = append(s.pending, task{min(k.Submit, now), k.Limit, k.length(.5), min(k.Procs, s.procs)})
+		s.pending = append(s.pending, task{min(k.Submit, now), k.Limit, k.length(.5), k.Procs, k.class.rank()})
+	}
+}
+
+// suppose gives the machine its size: at least as many processors as run jobs or are
+// asked for. Jobs that ask for more take all.
+func (s *snapshot) suppose(b supposition, asked int32) {
+	s.procs = max(s.machine.procs[b.size], asked, s.used)
+	s.free = s.procs - s.used
+	for i, k := range s.waits {
+		s.pending[i].procs = min(k.Procs, s.procs)
 	}
 }
 

@@ -37,7 +37,8 @@ type Twin struct {
 	came     arrivals
 	jobs     map[int64]*job
 	numbers  map[string]int32 // of users, accounts and queues
-	longest  int64            // run time ever seen, seconds
+	classes  map[[2]string]*class
+	longest  int64 // run time ever seen, seconds
 
 	cluster cluster
 	now     snapshot
@@ -48,6 +49,7 @@ type Twin struct {
 type job struct {
 	sched.Job
 	in     *partition
+	class  *class
 	told   walltime.Distribution // of its run time
 	age    int64                 // at which that was told
 	number int64                 // among the arrivals; -1: none
@@ -65,7 +67,7 @@ func New(q *queue.Queue, o Options) *Twin {
 	}
 	return &Twin{
 		options: o, queue: q, machines: partitions{configured: o.Machine},
-		jobs: make(map[int64]*job), numbers: make(map[string]int32), longest: hour,
+		jobs: make(map[int64]*job), numbers: make(map[string]int32), classes: make(map[[2]string]*class), longest: hour,
 	}
 }
 
@@ -74,7 +76,7 @@ func (t *Twin) Submitted(j *workload.Job) {
 	k := t.meet(j)
 	k.tried = t.try(j)
 	t.runtimes.Submitted(&k.Job)
-	k.number = t.came.add(arrival{submit: k.Submit, limit: k.Limit, procs: k.Procs, partition: k.in})
+	k.number = t.came.add(arrival{submit: k.Submit, limit: k.Limit, procs: k.Procs, partition: k.in, class: k.class})
 }
 
 // Started tells of a job that runs since j.Start.
@@ -84,6 +86,7 @@ func (t *Twin) Started(j *workload.Job) {
 		k = t.meet(j)
 	}
 	t.run(k, j.Start)
+	t.compete(k)
 	t.runtimes.Started(&k.Job)
 	t.foretell(k, 0)
 	if k.tried != nil {
@@ -118,6 +121,22 @@ func (t *Twin) Ended(j *workload.Job) {
 	t.runtimes.Learn(&k.Job)
 }
 
+// compete notes whom a job passes that starts: of those who wait for the same machine
+// the first, if it is of another class and came before.
+func (t *Twin) compete(k *job) {
+	m := t.machines.machine(k.in)
+	for j := range t.queue.Pending() {
+		other := t.job(j)
+		if other.Submit >= k.Submit {
+			return
+		}
+		if other.class != k.class && t.machines.machine(other.in) == m {
+			other.class.overtaken(k.class)
+			return
+		}
+	}
+}
+
 // run notes that a job runs since a time.
 func (t *Twin) run(k *job, since int64) {
 	if !k.runs {
@@ -136,7 +155,7 @@ func eligible(j *workload.Job) int64 {
 
 // meet makes the acquaintance of a job.
 func (t *Twin) meet(j *workload.Job) *job {
-	k := &job{in: t.machines.of(j.Partition), number: -1}
+	k := &job{in: t.machines.of(j.Partition), class: t.classOf(&j.Request), number: -1}
 	k.Job = sched.Job{
 		ID: j.ID, Submit: eligible(j), Start: j.Start, Limit: t.limit(&j.Request), Procs: procs(&j.Request),
 		User: t.numberOf("user", j.User), Group: t.numberOf("account", j.Account), App: -1,
@@ -145,6 +164,17 @@ func (t *Twin) meet(j *workload.Job) *job {
 	t.foretell(k, 0)
 	t.jobs[j.ID] = k
 	return k
+}
+
+// classOf returns the class of a request.
+func (t *Twin) classOf(r *workload.Request) *class {
+	key := [2]string{r.Partition, r.QOS}
+	c, ok := t.classes[key]
+	if !ok {
+		c = new(class)
+		t.classes[key] = c
+	}
+	return c
 }
 
 // numberOf numbers the names of a kind; -1 stands for none.
@@ -200,12 +230,15 @@ func (t *Twin) job(j *queue.Job) *job {
 	return k
 }
 
-// policy returns the policy of a machine.
-func (t *Twin) policy(m *machine) Policy {
+// believed returns what is believed of a machine, or was told.
+func (t *Twin) believed(m *machine) supposition { return t.told(suppositions[m.best]) }
+
+// told returns a supposition with the policy that is configured, if one is.
+func (t *Twin) told(s supposition) supposition {
 	if t.options.Policy != nil {
-		return *t.options.Policy
+		s.Policy = *t.options.Policy
 	}
-	return candidates[m.best]
+	return s
 }
 
 // Look looks at the queue as it is at a moment, and forgets what was seen before. The

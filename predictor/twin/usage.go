@@ -5,10 +5,14 @@ import (
 	"math/bits"
 )
 
-// rarely is the share of the time for which a machine is taken to be used beyond its
-// full size: as jobs overlap for a moment in what is told of them, as nodes are
-// lent, or as logs err.
-const rarely = .02
+// sizes is how many sizes of a machine are held possible.
+const sizes = 3
+
+// rarely is, for each of them, the share of the time for which a machine is used beyond
+// its size: little, if it is seldom full; more, if logs err, nodes are lent, or jobs
+// overlap for a moment in what is told of them. What comes first is believed until
+// something else is known.
+var rarely = [sizes]float64{.01, .001, .05}
 
 // halfLife is after how many seconds a time counts half as much.
 const halfLife = 90 * day
@@ -54,14 +58,17 @@ func (u *usage) change(now int64, procs int32) {
 	u.used = max(0, u.used+procs)
 }
 
-// full returns how many processors are in use when all are, and 0 if little has
-// been seen.
-func (u *usage) full() int32 {
+// full returns how many processors are in use when all are, by each size; 0 if little
+// has been seen.
+func (u *usage) full() (procs [sizes]int32) {
 	beyond := 0.
 	for i := len(u.time) - 1; i >= 0; i-- {
-		if beyond += u.time[i]; beyond > rarely*u.total {
-			return slotMost(i)
+		beyond += u.time[i]
+		for size, share := range rarely {
+			if procs[size] == 0 && beyond > share*u.total {
+				procs[size] = slotMost(i)
+			}
 		}
 	}
-	return 0
+	return procs
 }
