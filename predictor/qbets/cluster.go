@@ -13,10 +13,13 @@ import (
 // differ most, by limit or by size. Bayes's information criterion decides: two
 // groups are told apart when that raises the logarithm of the likelihood of their
 // waits by more than half the logarithm of their number for each number that the
-// model has more. In doubt everything stays as it is, so that classes do not
-// flicker: what speaks for a split is counted as though dependent waits were
-// fewer, and the boundary's own place is charged for; what speaks for a
-// boundary that is there already is counted in full.
+// model has more. The place of a boundary is such a number where it was sought, but
+// not where it has been all along: so classes do not flicker.
+//
+// The criterion takes waits for independent. They are not, as jobs that are
+// submitted together wait together, and a boundary may be drawn that only parts
+// one bunch of jobs from another. Such a class tells the truth about jobs like
+// those, and is joined again when others have come.
 //
 // Groups of fewer waits than can be bounded alone are neither made nor joined:
 // nobody could tell whether they differ. They are answered for by the larger and
@@ -121,9 +124,7 @@ func (h *history) boundary(enough int) (low, high Class, ok bool) {
 	}
 	parts := h.counts.divide(n)
 	all := parts.tally(&h.counts)
-	effective := independent(n, h.log.Autocorrelation())
-	best := (parts.parameters() + 1) * math.Log(max(effective, math.E)) / 2
-	weight := effective / float64(n)
+	best := (parts.parameters() + 1) * math.Log(float64(n)) / 2
 	keyed := make([]uint64, n) // what is asked for, and which wait it was
 	look := func(asked func(*observation) uint32) (at int64, found bool) {
 		for i := range keyed {
@@ -136,7 +137,7 @@ func (h *history) boundary(enough int) (low, high Class, ok bool) {
 			if i+1 < enough || keyed[i+1]>>32 == key>>32 {
 				continue
 			}
-			if g := weight * parts.gain(below, all.less(below)); g > best {
+			if g := parts.gain(below, all.less(below)); g > best {
 				best, at, found = g, int64(key>>32), true
 			}
 		}

@@ -86,7 +86,7 @@ func (p *Predictor) Learn(job workload.Job) {
 	eligible := job.Start - seconds
 	p.listen(&job, eligible)
 	p.newest = max(p.newest, job.Start)
-	if p.silenced(&job.Request, eligible, job.Start) {
+	if p.interrupted(job.Partition, eligible, job.Start) {
 		return
 	}
 	p.learnt++

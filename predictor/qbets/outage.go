@@ -95,10 +95,11 @@ func (o *Outage) end() int64 {
 	return o.To
 }
 
-// silenced reports whether some of a job's wait fell into an outage.
-func (p *Predictor) silenced(r *workload.Request, eligible, start int64) bool {
+// interrupted reports whether there was an outage of a partition between two
+// times.
+func (p *Predictor) interrupted(partition string, from, to int64) bool {
 	for i := range p.outages {
-		if p.outages[i].hits(r.Partition, eligible, start) {
+		if p.outages[i].hits(partition, from, to) {
 			return true
 		}
 	}
@@ -124,18 +125,17 @@ func (p *Predictor) watch(partition string) []*starts {
 }
 
 // listen takes in the start of a job, and any outage that it ends: of its
-// partition, if it was not one of the whole cluster.
+// partition, if it was not one of the whole cluster. A silence during an outage
+// that is known says nothing of others.
 func (p *Predictor) listen(j *workload.Job, eligible int64) {
-	whole := false
 	for i, s := range p.watch(j.Partition) {
-		since, ended := s.started(eligible, j.Start)
-		if !ended || whole {
-			continue
+		where := j.Partition
+		if i == 0 {
+			where = ""
 		}
-		o := Outage{From: since, To: j.Start}
-		if whole = i == 0; !whole {
-			o.Partition = j.Partition
+		since := s.started(eligible, j.Start)
+		if !p.interrupted(where, since, j.Start) && s.heard(j.Start-since) {
+			p.Outage(Outage{Partition: where, From: since, To: j.Start})
 		}
-		p.Outage(o)
 	}
 }

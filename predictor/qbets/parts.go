@@ -98,12 +98,3 @@ func (t *tally) logLikelihood() float64 {
 
 // parameters returns how many numbers a group's model has.
 func (p *parts) parameters() float64 { return float64(p.number - 1) }
-
-// independent returns how many independent observations tell as much of a mean as
-// n of lag-1 autocorrelation rho: n(1-rho)/(1+rho), the limit for an AR(1)
-// series. Jobs that are submitted together wait together, and a hundred of them
-// are hardly more evidence than one.
-func independent(n int, rho float64) float64 {
-	rho = min(max(rho, 0), .99)
-	return float64(n) * (1 - rho) / (1 + rho)
-}

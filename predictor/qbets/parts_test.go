@@ -66,9 +66,3 @@ func TestPartsAgainstOracle(t *testing.T) {
 		}
 	}
 }
-
-func TestIndependent(t *testing.T) {
-	if independent(100, 0) != 100 || independent(100, -.5) != 100 || math.Abs(independent(100, .5)-100./3) > 1e-9 {
-		t.Error("not n(1-rho)/(1+rho)")
-	}
-}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/varq-project/varq/predictor/stats"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -228,7 +229,10 @@ func TestSection46Dante(t *testing.T) {
 	r := workload.Request{Partition: "batch", Size: workload.Size{Nodes: 1, CPUs: 4}, Limit: hour}
 	p := New(Options{})
 	var starts []workload.Job // of those that wait, by start
-	var plain oracle
+	// Plain QBETS: the newest 1000 waits and the binomial bound.
+	var newest []uint32
+	var sorted stats.Multiset
+	index, _, _ := stats.QuantileBound(1000, .95, .95)
 	var promised, kept struct{ plain, complete int }
 	var refusal string
 	backlog := int64(0)
@@ -236,7 +240,12 @@ func TestSection46Dante(t *testing.T) {
 		for len(starts) > 0 && starts[0].Start < now {
 			p.Started(&starts[0])
 			wait, _ := starts[0].Wait()
-			plain = append(plain, wait)
+			newest = append(newest, uint32(wait))
+			sorted.Insert(uint32(wait))
+			if len(newest) > 1000 {
+				sorted.Delete(newest[0])
+				newest = newest[1:]
+			}
 			starts = starts[1:]
 		}
 		wait := int64(600 * math.Exp(random.NormFloat64()/2))
@@ -244,13 +253,10 @@ func TestSection46Dante(t *testing.T) {
 			backlog++
 			wait = up + 2*backlog - now
 		}
-		if now > from && now%16 == 0 {
-			plain = plain[max(0, len(plain)-1000):]
-			if seconds, ok := plain.bound(.95, .95); ok {
-				promised.plain++
-				if wait <= seconds {
-					kept.plain++
-				}
+		if now > from {
+			promised.plain++
+			if wait <= int64(sorted.Select(index-1)) {
+				kept.plain++
 			}
 			if b := p.Bound(r, now, .95); b.OK {
 				promised.complete++

@@ -58,18 +58,25 @@ func (s *starts) outage(now int64) (since int64, waiting int, ok bool) {
 }
 
 // started takes in the start of a job that was eligible since a time and that
-// need not have been seen waiting. It returns since when there was an outage, if
-// one ends.
-func (s *starts) started(eligible, now int64) (since int64, ok bool) {
+// need not have been seen waiting. It returns since when there was silence, which
+// may be now.
+func (s *starts) started(eligible, now int64) (since int64) {
 	since = max(s.newest, eligible)
 	if earlier, _, waits := s.silence(now); waits {
 		since = min(since, earlier)
 	}
-	first := s.newest == 0
+	if s.newest == 0 {
+		since = now // what was before is not known
+	}
 	s.newest = max(s.newest, now)
-	length := now - since
-	if first || length <= 0 {
-		return 0, false
+	return min(since, now)
+}
+
+// heard takes in the length of a silence that is over, and reports whether it was
+// an outage.
+func (s *starts) heard(length int64) (outage bool) {
+	if length <= 0 {
+		return false
 	}
 	believed := s.believed(length)
 	if s.silences.n == mostSilences {
@@ -77,7 +84,7 @@ func (s *starts) started(eligible, now int64) (since int64, ok bool) {
 	}
 	s.silences.push(uint32(min(believed, math.MaxUint32)))
 	s.sorted.Insert(uint32(min(believed, math.MaxUint32)))
-	return since, believed < length
+	return believed < length
 }
 
 // believed returns the length of a silence, or the greatest length that can be

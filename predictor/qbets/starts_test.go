@@ -17,7 +17,7 @@ func watchStarts(silences []int64) (s *starts, found []int) {
 	s.started(1, now)
 	for i, silence := range silences {
 		now += silence
-		if _, ok := s.started(1, now); ok {
+		if since := s.started(1, now); s.heard(now - since) {
 			found = append(found, i)
 		}
 	}

@@ -22,9 +22,9 @@ import (
 // since ties take the middle of their ranks, a variance of at most 1/3. A mean of
 // its own raises the logarithm of the likelihood of n such scores by 3/2 n mean^2
 // or more. That must exceed what Bayes's criterion charges for one number, and the
-// logarithm of how many tenants there are to choose among. As in the clustering, a
-// change of opinion must be paid for in doubt: scores that depend on one another
-// count as fewer before the service is held to differ, and in full from then on.
+// logarithm of how many tenants there are to choose among. Scores that depend on one
+// another count as fewer before the service is held to differ, and in full from
+// then on: in doubt, the opinion stays what it was.
 type tenant struct {
 	ranks   recent[rank]
 	sorted  stats.Multiset // of the ranks, as shares
@@ -84,6 +84,15 @@ func (t *tenant) learn(r rank, most, enough, tenants int) {
 	mean := t.series.Mean()
 	charge := math.Log(max(n, 1))/2 + math.Log(float64(tenants))
 	t.differs = t.ranks.n >= enough && 1.5*n*mean*mean > charge
+}
+
+// independent returns how many independent observations tell as much of a mean as
+// n of lag-1 autocorrelation rho: n(1-rho)/(1+rho), the limit for an AR(1)
+// series. Jobs that are submitted together wait together, and a hundred of them
+// are hardly more evidence than one.
+func independent(n int, rho float64) float64 {
+	rho = min(max(rho, 0), .99)
+	return float64(n) * (1 - rho) / (1 + rho)
 }
 
 // within returns how many of the tenant's ranks are k/n or less.
