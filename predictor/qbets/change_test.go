@@ -86,12 +86,11 @@ func TestFewFalseAlarms(t *testing.T) {
 		random := rand.New(rand.NewPCG(2, 2))
 		next := ar1(rho, 1.5)
 		p := New(Options{Classifier: oneClass{}})
-		alarms := 0
+		alarms, changed := 0, int64(0)
 		for i := range 100_000 {
-			changed := p.Changed(r)
 			p.Learn(started(r, int64(1+10_000_000*i), int64(next(i, random))))
-			if p.Changed(r) != changed {
-				alarms++
+			if last := p.Changed(r); last != changed {
+				alarms, changed = alarms+1, last
 			}
 		}
 		t.Logf("autocorrelation %v: %d false alarms", rho, alarms)
