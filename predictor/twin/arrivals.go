@@ -56,7 +56,7 @@ func (a *arrivals) add(came arrival) int64 {
 	return a.first + int64(len(a.list)) - 1
 }
 
-// get returns an arrival by its number, or nil if it is forgotten.
+// get returns an arrival by its number, or nil if it is forgotten, or -1.
 func (a *arrivals) get(number int64) *arrival {
 	if number < a.first {
 		return nil

@@ -108,7 +108,7 @@ func (*witness) Ended(_ int64, _ *sched.Job)                {}
 // test of its own against a naive one.
 func TestClusterAgainstSim(t *testing.T) {
 	c := new(cluster)
-	for seed := range uint64(2000) {
+	for seed := range uint64(500) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		policy := candidates[r.IntN(len(candidates))]
 		s := randomScene(r, policy, r.IntN(100))
@@ -123,7 +123,7 @@ func TestClusterAgainstSim(t *testing.T) {
 // simulates it with the others. Nobody comes later than the job, or behind it.
 func TestFutureAgainstCluster(t *testing.T) {
 	c, f, l := new(cluster), new(future), new(look)
-	for seed := range uint64(2000) {
+	for seed := range uint64(500) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		policy := candidates[r.IntN(len(candidates))]
 		s := randomScene(r, policy, r.IntN(100))

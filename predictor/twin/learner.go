@@ -3,8 +3,11 @@ package twin
 import "math"
 
 const (
-	// often is how many submissions pass between two on which suppositions are tried.
+	// often is how many submissions pass at least between two on which suppositions
+	// are tried. There is one more for each dear jobs that wait, as each of them makes
+	// a trial dearer.
 	often = 8
+	dear  = 16
 	// fade is how much less errors count with each job.
 	fade = 1 - 1./64
 	// enough is how many jobs must tell before another supposition is believed in,
@@ -41,13 +44,13 @@ type learner struct {
 	next   int                        // submissions until the next trial
 }
 
-// due reports whether suppositions are to be tried on the next job.
-func (l *learner) due() bool {
+// due reports whether suppositions are to be tried on the next job, while others wait.
+func (l *learner) due(waiting int) bool {
 	if l.next > 0 {
 		l.next--
 		return false
 	}
-	l.next = often - 1
+	l.next = often - 1 + waiting/dear
 	return true
 }
 

@@ -1,6 +1,10 @@
 package twin
 
-import "github.com/varq-project/varq/predictor/workload"
+import (
+	"math"
+
+	"github.com/varq-project/varq/predictor/workload"
+)
 
 // Point is how long a job would wait, in seconds, if everything went as thought.
 type Point struct {
@@ -33,7 +37,8 @@ func (t *Twin) asked(r *workload.Request, now int64) task {
 // supposition, now and then.
 func (t *Twin) try(j *workload.Job) guesses {
 	in := t.machines.of(j.Partition)
-	if !t.machines.machine(in).due() {
+	waiting, _ := t.queue.Len()
+	if !t.machines.machine(in).due(waiting) {
 		return nil
 	}
 	now := eligible(j)
@@ -42,6 +47,10 @@ func (t *Twin) try(j *workload.Job) guesses {
 	t.now.without(j.ID)
 	g := new([len(suppositions)]float64)
 	for i, s := range suppositions {
+		if t.options.Policy != nil && i%len(candidates) > 0 || t.options.Machine != nil && s.size > 0 {
+			g[i] = math.Inf(1)
+			continue
+		}
 		s = t.told(s)
 		t.now.suppose(s, asked.procs)
 		g[i] = float64(t.now.point(&t.cluster, s.Policy, asked, expected))

@@ -20,7 +20,7 @@ const (
 // Policy is how a machine's jobs are started.
 type Policy struct {
 	Order    Order
-	Backfill sched.Backfill // sched.NoBackfill or sched.EASY
+	Backfill sched.Backfill // none, or EASY, for which all others are taken
 }
 
 // candidates are the policies of which the one is found out that is in force. What
@@ -36,11 +36,11 @@ var candidates = [...]Policy{
 
 // String returns the policy in words: "FCFS with EASY backfilling".
 func (p Policy) String() string {
-	words := [...]string{"FCFS", "LWF", "priorities"}[p.Order]
-	if p.Backfill == sched.EASY {
-		return words + " with EASY backfilling"
+	order := [...]string{"FCFS", "least work first", "priorities"}[p.Order]
+	if p.Backfill == sched.NoBackfill {
+		return order + " without backfilling"
 	}
-	return words + " without backfilling"
+	return order + " with EASY backfilling"
 }
 
 // compare compares the places of two tasks in the order of the queue; of equal ones

@@ -84,7 +84,7 @@ func TestLearnsPolicy(t *testing.T) {
 // made-up machines: of those told to be about p, about the share p comes true.
 func TestCalibrated(t *testing.T) {
 	for _, policy := range policies() {
-		jobs := made(policy, load(policy), 2000)
+		jobs := made(policy, load(policy), 1500)
 		var q queue.Queue
 		w := twin.New(&q, twin.Options{Runs: 32})
 		r := rand.New(rand.NewPCG(1, 1))
@@ -93,7 +93,7 @@ func TestCalibrated(t *testing.T) {
 		var d delay.Distribution
 		var point, now miss
 		backtest.Replay(jobs, &q, []forecast.Observer{w}, func(j *workload.Job) {
-			if asked++; asked < len(jobs)/4 || asked%10 != 0 {
+			if asked++; asked < len(jobs)/3 || asked%20 != 0 {
 				return
 			}
 			w.Look(j.Submit, r)

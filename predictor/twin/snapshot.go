@@ -13,7 +13,6 @@ type snapshot struct {
 	used    int32 // processors that jobs run on
 	procs   int32 // processors, as supposed
 	free    int32
-	calm    int64      // no job has ended since
 	running []occupant // in the order in which they are thought to end
 	pending []task     // in the order in which they came
 	ran     []ran      // of running

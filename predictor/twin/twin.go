@@ -101,33 +101,40 @@ func (t *Twin) Ended(j *workload.Job) {
 	if !ok {
 		return
 	}
-	delete(t.jobs, j.ID)
-	came := &arrival{}
-	if k.number >= 0 {
-		if kept := t.came.get(k.number); kept != nil {
-			came = kept
-		}
-	}
 	if !k.runs {
-		t.runtimes.Forget(j.ID)
-		came.procs = 0
+		t.forget(k)
+		if came := t.came.get(k.number); came != nil {
+			came.procs = 0
+		}
 		return
 	}
 	k.End = max(j.End, k.Start)
 	run := k.End - k.Start
-	came.run = max(1, min(run, came.limit))
 	t.longest = max(t.longest, run)
+	if came := t.came.get(k.number); came != nil {
+		came.run = max(1, min(run, came.limit))
+	}
 	t.machines.take(k.End, k.in, -k.Procs)
 	t.runtimes.Learn(&k.Job)
+	delete(t.jobs, j.ID)
+}
+
+// forget lets go of a job of which there is nothing to learn.
+func (t *Twin) forget(k *job) {
+	if k.runs {
+		t.machines.take(k.Start, k.in, -k.Procs)
+	}
+	t.runtimes.Forget(k.ID)
+	delete(t.jobs, k.ID)
 }
 
 // compete notes whom a job passes that starts: of those who wait for the same machine
-// the first, if it is of another class and came before.
+// and came before, the first of another class, if it is among the first of all.
 func (t *Twin) compete(k *job) {
-	m := t.machines.machine(k.in)
+	m, left := t.machines.machine(k.in), 32
 	for j := range t.queue.Pending() {
 		other := t.job(j)
-		if other.Submit >= k.Submit {
+		if left--; left < 0 || other.Submit >= k.Submit {
 			return
 		}
 		if other.class != k.class && t.machines.machine(other.in) == m {
@@ -153,8 +160,22 @@ func eligible(j *workload.Job) int64 {
 	return j.Submit
 }
 
+// forgetful is how many jobs may be known that are not in the queue, as their ends were
+// never told.
+const forgetful = 4096
+
 // meet makes the acquaintance of a job.
 func (t *Twin) meet(j *workload.Job) *job {
+	if old, ok := t.jobs[j.ID]; ok {
+		t.forget(old)
+	}
+	if pending, running := t.queue.Len(); len(t.jobs) > pending+running+forgetful {
+		for id, old := range t.jobs {
+			if t.queue.Job(id) == nil {
+				t.forget(old)
+			}
+		}
+	}
 	k := &job{in: t.machines.of(j.Partition), class: t.classOf(&j.Request), number: -1}
 	k.Job = sched.Job{
 		ID: j.ID, Submit: eligible(j), Start: j.Start, Limit: t.limit(&j.Request), Procs: procs(&j.Request),
@@ -241,6 +262,7 @@ func (t *Twin) told(s supposition) supposition {
 	return s
 }
 
-// Look looks at the queue as it is at a moment, and forgets what was seen before. The
-// random numbers are for simulating what may become of it, when asked.
+// Look looks at the queue as it is at a moment, and forgets what was seen before:
+// after an event the next question wants a new look. The random numbers are for
+// simulating what may become of the queue, when asked.
 func (t *Twin) Look(now int64, r *rand.Rand) { t.look.begin(now, r) }
