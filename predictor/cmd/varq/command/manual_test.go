@@ -50,7 +50,7 @@ func TestManual(t *testing.T) {
 	}
 	visit(root)
 	for _, columns := range []string{
-		table.Names(statusColumns(env)), table.Names(reportColumns("")),
+		table.Names(statusColumns(env)), table.Names(reportColumns("")), table.Names(calibrationColumns("")),
 		table.Names(othersColumns()[1:]), table.Names(reserversColumns()[1:]),
 		table.Names(quantileColumns(&backtest.Part{}, 0)[1:]), table.Names(promiseColumns()[1:]), strings.Join(methodNames(), ","),
 	} {

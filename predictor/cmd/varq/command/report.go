@@ -15,7 +15,7 @@ import (
 func newReport(env *Env, link *link) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report [options]",
-		Short: "Compare what was promised with what was kept",
+		Short: "Compare what was promised or forecast with what came of it",
 		Long: `Report compares the reservations' promises with what became of them, and what
 they used with what their work required. Promised is the mean probability asked
 for, Estimated the mean forecast; Delivered is the share that was kept, and lies
@@ -23,29 +23,34 @@ with 95 % confidence between Low and High. Required and Used are node-hours, and
 Ratio is Used / Required.
 
 It covers your own reservations, by their deadlines; operators may ask about
-others' too. Columns, for --format: ` + table.Names(reportColumns("")),
+others' too. Columns, for --format: ` + table.Names(reportColumns("")) + `
+
+With --calibration, it tells how far varqd's forecasts are to be believed: it
+holds what each forecaster said, whenever a job began to wait, against how long
+these jobs waited. A quantile is as good as its name if it covers that share of
+the waits, and a probability if it comes true as often as it says: Error is how
+far off they are in the mean. Forecasters that have drifted are named. It covers
+everybody's jobs whose wait began in the last 30 days, or from --starttime on.
+Columns: ` + table.Names(calibrationColumns("")),
 		Example: `  varq report
   varq report --by=month -S 2026-01-01
   varq report --by=account --all -S now-7days -E now
   varq report --by=partition --format=Partition%-12,Promises,Delivered,Ratio
-  varq report --by=user --all --parsable2 --noheader`,
+  varq report --by=user --all --parsable2 --noheader
+  varq report --calibration
+  varq report --calibration --by=class -p gpu -S now-7days
+  varq report --calibration --plot=reliability.svg`,
 		Args: noArguments,
 	}
-	by := cmd.Flags().String("by", "", "one line for each `group`: "+strings.Join(api.Groupings, ", "))
+	by := cmd.Flags().String("by", "", "one line for each `group`: "+strings.Join(api.Groupings, ", ")+";\nwith --calibration "+strings.Join(api.CalibrationGroupings, ", "))
 	whoseFlags := addWhose(cmd.Flags())
 	from := cmd.Flags().StringP("starttime", "S", "", "deadlines from this `time` on, in any format of sacct")
 	to := cmd.Flags().StringP("endtime", "E", "", "deadlines before this `time`")
+	calibration := addCalibration(cmd)
 	style := addStyle(cmd.Flags())
-	_ = cmd.RegisterFlagCompletionFunc("by", cobra.FixedCompletions(api.Groupings, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("by", cobra.FixedCompletions(slices.Concat(api.Groupings, api.CalibrationGroupings), cobra.ShellCompDirectiveNoFileComp))
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		usage := func(err error) error { return usageError{cmd.CommandPath(), err} }
-		if *by != "" && !slices.Contains(api.Groupings, *by) {
-			return usage(fmt.Errorf("--by: %q is none of %s", *by, strings.Join(api.Groupings, ", ")))
-		}
-		columns, err := choose(reportColumns(*by), style.format)
-		if err != nil {
-			return usage(err)
-		}
 		whose, err := whoseFlags.user()
 		if err != nil {
 			return usage(err)
@@ -55,6 +60,30 @@ others' too. Columns, for --format: ` + table.Names(reportColumns("")),
 			return usage(err)
 		}
 		end, err := env.parseTime("--endtime", *to)
+		if err != nil {
+			return usage(err)
+		}
+		if err := calibration.check(whose); err != nil {
+			return usage(err)
+		}
+		groupings := api.Groupings
+		if calibration.wanted {
+			groupings = api.CalibrationGroupings
+		}
+		if *by != "" && !slices.Contains(groupings, *by) {
+			return usage(fmt.Errorf("--by: %q is none of %s", *by, strings.Join(groupings, ", ")))
+		}
+		if calibration.wanted {
+			columns, err := choose(calibrationColumns(*by), style.format)
+			if err != nil {
+				return usage(err)
+			}
+			if start == 0 {
+				start = env.Now() - calibrationTime
+			}
+			return env.reportCalibration(cmd.Context(), link, calibration.query(*by, start, end), calibration.plot, columns, style)
+		}
+		columns, err := choose(reportColumns(*by), style.format)
 		if err != nil {
 			return usage(err)
 		}

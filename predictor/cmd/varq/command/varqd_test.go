@@ -42,6 +42,7 @@ func startVarqd(socket, asked string) (io.Closer, error) {
 	f.mux.HandleFunc("POST "+api.PathPredict, answer(predictionFor))
 	f.mux.HandleFunc("GET "+api.PathReservations, f.reservations)
 	f.mux.HandleFunc("GET "+api.PathReport, f.report)
+	f.mux.HandleFunc("GET "+api.PathCalibration, calibration)
 	server := &http.Server{Handler: f}
 	go func() { _ = server.Serve(listener) }()
 	return server, nil
@@ -216,4 +217,37 @@ func (f *fakeVarqd) report(w http.ResponseWriter, r *http.Request) {
 		report.Rows = append(report.Rows, row)
 	}
 	reply(w, http.StatusOK, report)
+}
+
+// calibration knows two forecasters in each of two groups, and none named nobody.
+// The second promises too much.
+func calibration(w http.ResponseWriter, r *http.Request) {
+	groups := map[string][]string{
+		"": {""}, "partition": {"batch", "gpu"}, "class": {"nodes=1", "nodes=2-4"}, "month": {"2026-10", "2026-11"},
+	}
+	c := api.Calibration{By: r.FormValue(api.ParamBy), Rows: []api.CalibrationRow{}}
+	for _, forecaster := range []string{"blend", "qbets"} {
+		for i, group := range groups[c.By] {
+			if r.FormValue(api.ParamForecaster) == "nobody" {
+				continue
+			}
+			row := api.CalibrationRow{Forecaster: forecaster, Group: group, Forecasts: 1234, CalibrationError: .0123, Brier: .081}
+			lost := 0.
+			if forecaster == "qbets" {
+				row.CalibrationError, row.Brier, lost = .0789, .1234, .1
+				if i == 0 && c.By != "month" {
+					row.Drift = "promises too much since 2026-11-02: 0.85 of 410 waits were within the 0.95 quantile"
+				}
+			}
+			for _, q := range []float64{.5, .75, .9, .95} {
+				row.Quantiles = append(row.Quantiles, api.QuantileCoverage{Quantile: q, Covered: q - lost, Low: q - lost - .02, High: q - lost + .02, Pinball: 4000 * q * (1 - q)})
+			}
+			for k := range 20 {
+				p := (float64(k) + .5) / 20
+				row.Reliability = append(row.Reliability, api.ReliabilityBin{Count: 10 + 20*k, Mean: p, True: p * (1 - lost*2)})
+			}
+			c.Rows = append(c.Rows, row)
+		}
+	}
+	reply(w, http.StatusOK, c)
 }

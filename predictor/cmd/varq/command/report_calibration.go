@@ -1,0 +1,176 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/backtest"
+	"github.com/varq-project/varq/predictor/cmd/varq/table"
+	"github.com/varq-project/varq/predictor/plot"
+)
+
+// calibrationTime is how far back forecasts are reported on if nobody says, in
+// seconds.
+const calibrationTime = 30 * 86400
+
+// calibrationFlags ask for a report about forecasts.
+type calibrationFlags struct {
+	wanted                             bool
+	plot, partition, class, forecaster string
+}
+
+func addCalibration(cmd *cobra.Command) *calibrationFlags {
+	f := &calibrationFlags{}
+	flags := cmd.Flags()
+	flags.BoolVar(&f.wanted, "calibration", false, "tell how far forecasts are to be believed")
+	flags.StringVarP(&f.partition, "partition", "p", "", "forecasts for this `partition`")
+	flags.StringVar(&f.class, "class", "", "forecasts for this `class` of jobs, as --by=class names it")
+	flags.StringVar(&f.forecaster, "forecaster", "", "forecasts by this `name`")
+	flags.StringVar(&f.plot, "plot", "", "draw the reliability diagram into `FILE`.svg or .png")
+	flags.Lookup("plot").NoOptDefVal = "reliability.svg"
+	_ = cmd.MarkFlagFilename("plot", "svg", "png")
+	return f
+}
+
+// check finds what makes no sense together, as for a user.
+func (f *calibrationFlags) check(user string) error {
+	if f.wanted {
+		if user != "" {
+			return errors.New("--calibration is about everybody's jobs: leave out --user and --all")
+		}
+		if f.plot != "" {
+			if _, err := plot.Format(f.plot); err != nil {
+				return fmt.Errorf("--plot: %w", err)
+			}
+		}
+		return nil
+	}
+	for _, o := range []struct{ name, value string }{
+		{"partition", f.partition}, {"class", f.class}, {"forecaster", f.forecaster}, {"plot", f.plot},
+	} {
+		if o.value != "" {
+			return fmt.Errorf("--%s goes with --calibration", o.name)
+		}
+	}
+	return nil
+}
+
+func (f *calibrationFlags) query(by string, start, end int64) api.CalibrationQuery {
+	return api.CalibrationQuery{By: by, Start: start, End: end, Forecaster: f.forecaster, Partition: f.partition, Class: f.class}
+}
+
+// reportCalibration asks varqd about its forecasts, shows the answer, and draws it
+// into the file picture if that is not empty.
+func (e *Env) reportCalibration(ctx context.Context, link *link, q api.CalibrationQuery, picture string, columns []table.Column[quantileRow], style *styleFlags) error {
+	varqd, err := link.dial()
+	if err != nil {
+		return err
+	}
+	c, err := varqd.Calibration(ctx, q)
+	if err != nil {
+		return err
+	}
+	if picture != "" {
+		if err := e.drawCalibration(picture, c); err != nil {
+			return err
+		}
+	}
+	if style.json {
+		return writeJSON(e.Stdout, c)
+	}
+	var rows []quantileRow
+	for i := range c.Rows {
+		for k := range c.Rows[i].Quantiles {
+			rows = append(rows, quantileRow{&c.Rows[i], &c.Rows[i].Quantiles[k]})
+		}
+	}
+	if err := table.Write(e.Stdout, columns, rows, style.table()); err != nil || !style.plain() {
+		return err
+	}
+	e.showDrift(c)
+	if picture == "" && c.By == "" && len(c.Rows) > 0 {
+		fmt.Fprintf(e.Stdout, "\n%s", diagram(c.Rows))
+	}
+	return nil
+}
+
+// quantileRow is one quantile of a forecaster.
+type quantileRow struct {
+	*api.CalibrationRow
+	*api.QuantileCoverage
+}
+
+func calibrationColumns(by string) []table.Column[quantileRow] {
+	type row = quantileRow
+	columns := []table.Column[row]{{Name: "Forecaster", Value: func(r row) string { return r.Forecaster }}}
+	if by != "" {
+		name := strings.ToUpper(by[:1]) + by[1:]
+		columns = append(columns, table.Column[row]{Name: name, Value: func(r row) string { return r.Group }})
+	}
+	number := func(name string, value func(row) string) {
+		columns = append(columns, table.Column[row]{Name: name, Right: true, Value: value})
+	}
+	number("Forecasts", func(r row) string { return strconv.Itoa(r.Forecasts) })
+	number("Error", func(r row) string { return share(r.CalibrationError) })
+	number("Brier", func(r row) string { return share(r.Brier) })
+	number("Quantile", func(r row) string { return fmt.Sprint(r.Quantile) })
+	number("Coverage", func(r row) string { return share(r.Covered) })
+	number("Low", func(r row) string { return share(r.Low) })
+	number("High", func(r row) string { return share(r.High) })
+	number("Pinball", func(r row) string { return strconv.FormatFloat(r.Pinball, 'f', 0, 64) })
+	return columns
+}
+
+// showDrift names the forecasters that have drifted.
+func (e *Env) showDrift(c api.Calibration) {
+	if len(c.Rows) == 0 {
+		fmt.Fprintln(e.Stdout, "\nNo forecast was scored in this time.")
+		return
+	}
+	if c.By == "month" {
+		return
+	}
+	found := false
+	fmt.Fprintln(e.Stdout)
+	for _, r := range c.Rows {
+		if r.Drift != "" {
+			found = true
+			fmt.Fprintf(e.Stdout, "%s %s.\n", rowName(&r), r.Drift)
+		}
+	}
+	if !found {
+		fmt.Fprintln(e.Stdout, "No forecaster has drifted.")
+	}
+}
+
+func rowName(r *api.CalibrationRow) string {
+	if r.Group == "" {
+		return r.Forecaster
+	}
+	return r.Forecaster + " (" + r.Group + ")"
+}
+
+// drawCalibration draws the reliability of all rows into the file path.
+func (e *Env) drawCalibration(path string, c api.Calibration) error {
+	picture := &plot.Reliability{Title: "Probabilities of a start in time"}
+	for i := range c.Rows {
+		score := backtest.Score{Method: rowName(&c.Rows[i])}
+		for _, b := range c.Rows[i].Reliability {
+			score.Reliability = append(score.Reliability, backtest.Bin(b))
+		}
+		picture.Scores = append(picture.Scores, score)
+	}
+	switch err := plot.Save(path, picture); {
+	case errors.Is(err, plot.ErrNothing):
+		fmt.Fprintf(e.Stderr, "varq: %s is not drawn: no forecast was scored in this time\n", path)
+	case err != nil:
+		return fmt.Errorf("--plot: %w", err)
+	}
+	return nil
+}
