@@ -31,10 +31,9 @@ type Sums struct {
 
 // Level is how one of Levels fared.
 type Level struct {
-	// Covered is how many waits had a randomised rank u = F(w-) + V (F(w) - F(w-)),
-	// with V uniform in [0,1), of at most the level. That is how many were within
-	// the quantile, but for ties, as of waits of 0 s; with an exact forecast it has
-	// an exact mean, whatever its ties.
+	// Covered is how many waits had a randomised rank (delay.Distribution's Rank) of
+	// at most the level. That is how many were within the quantile, but for ties, as
+	// of waits of 0 s; with an exact forecast it has an exact mean, whatever its ties.
 	Covered int
 	// Pinball is the sum of the losses, seconds: that of a forecast x of the
 	// q-quantile is q (w-x) for a wait w of x or more and (1-q) (x-w) otherwise. A
@@ -55,8 +54,7 @@ type Bin struct {
 // drawn from [0,1) for it.
 func (s *Sums) Add(forecast *delay.Distribution, wait, v float64) {
 	s.Forecasts++
-	below := forecast.Below(wait)
-	rank := below + v*(forecast.Within(wait)-below)
+	rank := forecast.Rank(wait, v)
 	for i, q := range Levels {
 		if rank <= q {
 			s.Levels[i].Covered++

@@ -71,6 +71,15 @@ func (d *Distribution) Below(seconds float64) float64 {
 	return d.Within(seconds)
 }
 
+// Rank returns where a delay of a number of seconds lies in the distribution, between
+// 0 and 1: the probability of less and, where delays of that very length have one,
+// the part v of it. With v drawn from [0,1), ranks of delays drawn from the
+// distribution are uniform.
+func (d *Distribution) Rank(seconds, v float64) float64 {
+	below := d.Below(seconds)
+	return below + v*(d.Within(seconds)-below)
+}
+
 // Quantile returns the least delay, in seconds, that is not exceeded with
 // probability q. It is +Inf where that lies beyond the grid.
 func (d *Distribution) Quantile(q float64) float64 {

@@ -72,6 +72,30 @@ func TestWithinIsMonotone(t *testing.T) {
 	}
 }
 
+func TestRanksAreUniform(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	const n = 100_000
+	d := random(r)
+	for i := range d {
+		d[i] = .3 + .7*d[i] // an atom at 0
+	}
+	var below [10]int
+	for range n {
+		rank := d.Rank(min(d.Quantile(r.Float64()*d[Points-1]), longest), r.Float64())
+		for i := range below {
+			if rank <= float64(i+1)/10 {
+				below[i]++
+			}
+		}
+	}
+	for i, k := range below {
+		want := min(1, float64(i+1)/10/d[Points-1])
+		if math.Abs(float64(k)/n-want) > .01 {
+			t.Errorf("%v of the ranks are at most %v, want %v", float64(k)/n, float64(i+1)/10, want)
+		}
+	}
+}
+
 // TestHeld sums up what the integral says, second by second.
 func TestHeld(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
