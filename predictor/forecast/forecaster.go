@@ -38,6 +38,17 @@ type Evidence struct {
 	// Down says why nothing can be promised now, as during an outage: a sentence
 	// without a full stop. It is empty in normal times.
 	Down string
+	// Members are the forecasters of a Blend that answered, and Calibrated is how
+	// many recent forecasts that came true its calibration rests on.
+	Members    []Member
+	Calibrated float64
+}
+
+// Member is what one forecaster has to do with the answer of a Blend.
+type Member struct {
+	Name  string
+	Share float64 // of the blend, from 0 to 1
+	Evidence
 }
 
 // eligible returns since when a job waits.

@@ -57,12 +57,12 @@ func (p *Predictor) Forecast(r workload.Request, now int64, c []workload.Candida
 		before [2]int             // successes and trials of the candidate before
 	)
 	next := p.ask(&r)
-	down := p.Down(r.Partition, now) != ""
+	down := p.Down(r.Partition, now)
 	for i := range c {
 		r.Limit = c[i].Limit
 		next.limit(&r)
 		same := i > 0 && next == known
-		if !same && !down {
+		if !same && down == "" {
 			known = next
 			p.answer(&e, &known)
 			name = e.class.String()
@@ -71,7 +71,7 @@ func (p *Predictor) Forecast(r workload.Request, now int64, c []workload.Candida
 			}
 		}
 		if e.waits == 0 {
-			est[i] = workload.Estimate{}
+			est[i] = workload.Estimate{Down: down}
 			continue
 		}
 		est[i] = workload.Estimate{Sample: e.waits, Class: name}

@@ -106,6 +106,9 @@ func (p *Planner) Decide(r Request) Answer {
 func (p *Planner) decide(r *Request) (a Answer, hopeless bool) {
 	a, b := p.try(r, 1)
 	switch {
+	case down(a.Trajectory) != "":
+		a.Plan, a.Refusal = nil, &Refusal{Reason: down(a.Trajectory)}
+		hopeless = true
 	case a.Plan == nil && a.Refusal == nil:
 		a.Refusal = p.refuse(r, b, a.Trajectory)
 	case a.Refusal != nil:
@@ -199,6 +202,14 @@ func highest(points []Point) float64 {
 		prob = max(prob, pt.Prob)
 	}
 	return prob
+}
+
+// down returns why nothing can be promised at all now, or nothing if it can.
+func down(points []Point) string {
+	if len(points) == 0 {
+		return ""
+	}
+	return points[0].Down
 }
 
 // plan turns a point of the trajectory into a plan with its costs.

@@ -311,3 +311,22 @@ func TestPercent(t *testing.T) {
 		}
 	}
 }
+
+// outage is a forecaster that would promise anything, but for an outage.
+type outage struct{}
+
+func (outage) Forecast(_ workload.Request, _ int64, c []workload.Candidate, est []workload.Estimate) {
+	for i := range c {
+		est[i] = workload.Estimate{Prob: 1, Sample: 1000, Down: "no job has started for 6 hours"}
+	}
+}
+
+// TestRefusedWhileDown: whatever is probable, nothing is promised or offered while
+// the cluster is down, and the reason is said.
+func TestRefusedWhileDown(t *testing.T) {
+	p := Planner{Forecaster: outage{}}
+	a := p.Plan(request(1, 6*hour, .9))
+	if a.Plan != nil || a.Refusal == nil || a.Refusal.Reason != "no job has started for 6 hours" || len(a.Refusal.Offers) > 0 {
+		t.Errorf("%+v, %+v", a.Plan, a.Refusal)
+	}
+}

@@ -17,9 +17,12 @@ const (
 	// the same hour of one of the last weeks, or, before there has been a
 	// whole one, of the last days.
 	weeks = 4
-	// together is for how long they come as they came in the same week: as users
-	// submit many jobs at a time, what comes is more uneven than chance.
-	together = 6 * hour
+	// together is for how long they come as they came together: as users submit many
+	// jobs at a time, what comes is more uneven than chance.
+	together = hour
+	// about is by how much an hour may be earlier or later than the same one. Few weeks
+	// alone would be too few hours to choose from.
+	about = 2 * hour
 	// remembered is how many past arrivals are kept at most.
 	remembered = 1 << 17
 )
@@ -64,8 +67,8 @@ func (a *arrivals) get(number int64) *arrival {
 	return &a.list[number-a.first]
 }
 
-// draw appends the jobs that come after now and until a time: those of a stretch of
-// a past week, drawn for each stretch anew, that the machine is for.
+// draw appends the jobs that come to a machine after now and until a time: those of a
+// past hour, drawn for each hour anew.
 func (a *arrivals) draw(now, until int64, r *rand.Rand, here func(*partition) bool, to []task) []task {
 	for from := now; from < until; from += together {
 		end := min(from+together, until)
@@ -73,11 +76,11 @@ func (a *arrivals) draw(now, until int64, r *rand.Rand, here func(*partition) bo
 		if now-a.begin < week {
 			period, most = day, 7
 		}
-		newest, oldest := max(1, (end-now+period-1)/period), min(most, (from-a.begin)/period)
+		newest, oldest := max(1, (end+about-now+period-1)/period), min(most, (from-about-a.begin)/period)
 		if oldest < newest || len(a.list) == 0 {
 			continue
 		}
-		back := (newest + r.Int64N(oldest-newest+1)) * period
+		back := (newest+r.Int64N(oldest-newest+1))*period + r.Int64N(2*about+1) - about
 		i := sort.Search(len(a.list), func(i int) bool { return a.list[i].submit > from-back })
 		for ; i < len(a.list) && a.list[i].submit <= end-back; i++ {
 			came := &a.list[i]

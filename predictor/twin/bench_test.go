@@ -91,3 +91,28 @@ func BenchmarkPoint(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkEvents tells of a submission, a start and an end.
+func BenchmarkEvents(b *testing.B) {
+	for _, n := range []int{0, 100, 1000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			w, now := busy(n, 200)
+			j := workload.Job{ID: 1 << 40}
+			j.User, j.Partition, j.CPUs, j.Limit = "user1", "batch", 16, 3600
+			b.ReportAllocs()
+			for b.Loop() {
+				now += 60
+				j.ID++
+				j.Submit, j.Start, j.End = now, 0, 0
+				w.queue.Submit(j)
+				w.Submitted(&j)
+				j.Start = now + 10
+				w.queue.Start(j)
+				w.Started(&j)
+				j.End = now + 20
+				w.queue.Remove(j.ID)
+				w.Ended(&j)
+			}
+		})
+	}
+}

@@ -21,8 +21,8 @@ type machine struct {
 //
 // At first all share one machine. A partition has one of its own as soon as it was
 // seen that it adds: that all partitions at once use more processors than this one
-// or all others alone, by at least half of the smaller of the two. Partitions that
-// share a machine which is full at times add nothing in this sense. A machine has as
+// or all others alone, by at least three quarters of the smaller of the two.
+// Partitions that share a machine which is full at times add less. A machine has as
 // many processors as are in use when rarely more are.
 type partitions struct {
 	configured func(partition string) (machine string, procs int32) // or nil
@@ -93,7 +93,7 @@ func (p *partitions) workOut() {
 		own, rest := each.usage.full(), each.rest.full()
 		low, high := min(own[0], rest[0]), max(own[0], rest[0])
 		each.own.procs = own
-		each.separate = low > 0 && all[0] >= high+(low+1)/2
+		each.separate = low > 0 && all[0] >= high+low*3/4+1
 		for size := range own {
 			if each.separate {
 				p.shared.procs[size] -= own[size]

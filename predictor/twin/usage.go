@@ -12,7 +12,7 @@ const sizes = 3
 // its size: little, if it is seldom full; more, if logs err, nodes are lent, or jobs
 // overlap for a moment in what is told of them. What comes first is believed until
 // something else is known.
-var rarely = [sizes]float64{.01, .001, .05}
+var rarely = [sizes]float64{.02, .001, .08}
 
 // halfLife is after how many seconds a time counts half as much.
 const halfLife = 90 * day

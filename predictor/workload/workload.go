@@ -102,4 +102,7 @@ type Estimate struct {
 	Sample int
 	// Class names the job class whose past was used.
 	Class string
+	// Down says why nothing can be promised now, as during an outage: a sentence
+	// without a full stop. It is empty in normal times.
+	Down string
 }
