@@ -1,8 +1,11 @@
 package backtest
 
 import (
+	"math/rand/v2"
+
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/queue"
+	"github.com/varq-project/varq/predictor/twin"
 )
 
 // Method is one way of forecasting, as it is scored. It is told of what happens,
@@ -48,6 +51,9 @@ type Maker struct {
 
 // Methods are all there are, the baselines last.
 var Methods = []Maker{
+	{Name: "blend", New: func(c Cluster) Method { return Of(forecast.Standard(c.Queue, twin.Options{}, chance())) }},
+	{Name: "history", New: func(Cluster) Method { return Of(forecast.History(chance())) }},
+	{Name: "twin", New: func(c Cluster) Method { return Of(forecast.NewTwin(c.Queue, twin.Options{Runs: 20}, chance())) }},
 	{Name: "qbets", New: func(Cluster) Method { return newQBETS() }},
 	rollingMaker("rolling-log", wholeLog),
 	rollingMaker("rolling-queue", eachQueue),
@@ -56,6 +62,9 @@ var Methods = []Maker{
 	binomialMaker("binomial-queue", eachQueue),
 	binomialMaker("binomial-cell", eachCell),
 }
+
+// chance is the same for each method and log, so that runs can be repeated.
+func chance() *rand.Rand { return rand.New(rand.NewPCG(1, 1)) }
 
 func rollingMaker(name string, s scope) Maker {
 	return Maker{name, true, func(Cluster) Method { return newBaseline(name, s, newRolling) }}

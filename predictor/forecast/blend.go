@@ -15,6 +15,7 @@ import (
 //
 // It refuses to forecast while a forecaster says that the cluster is down.
 type Blend struct {
+	name        string
 	members     []Forecaster
 	rng         *rand.Rand
 	weights     weights
@@ -39,8 +40,9 @@ type said struct {
 
 // NewBlend returns a Blend of members, which it tells what happens. What chance
 // the randomness is of only matters for delays of 0.
-func NewBlend(rng *rand.Rand, members ...Forecaster) *Blend {
+func NewBlend(name string, rng *rand.Rand, members ...Forecaster) *Blend {
 	return &Blend{
+		name:        name,
 		members:     members,
 		rng:         rng,
 		weights:     newWeights(len(members)),
@@ -49,8 +51,8 @@ func NewBlend(rng *rand.Rand, members ...Forecaster) *Blend {
 	}
 }
 
-// Name returns "blend".
-func (*Blend) Name() string { return "blend" }
+// Name implements Forecaster.
+func (b *Blend) Name() string { return b.name }
 
 // Forecast implements Forecaster.
 func (b *Blend) Forecast(q *Question, a *Answer) bool {
@@ -93,7 +95,9 @@ func (b *Blend) say(q *Question) *said {
 		if s.answer.Class == "" {
 			s.answer.Class = of.Class
 		}
+		s.answer.Members = append(s.answer.Members, Member{b.members[i].Name(), share, of.Evidence})
 	}
+	s.answer.Calibrated = b.calibration.Effective()
 	s.answer.Wait = s.blended
 	b.calibration.Apply(&s.answer.Wait)
 	b.calibration.Lower(&s.answer.Wait, &s.answer.Lower)
@@ -143,16 +147,15 @@ func (b *Blend) Ended(j *workload.Job) {
 // learn takes in what came true.
 func (b *Blend) learn(s *said, wait float64) {
 	scores := make([]float64, len(b.members))
-	worst := 0.
+	own := Score(&s.blended, wait)
 	for i := range scores {
 		if s.answered[i] {
 			scores[i] = Score(&s.members[i].Wait, wait)
-			worst = max(worst, scores[i])
 		}
 	}
 	for i := range scores {
 		if !s.answered[i] {
-			scores[i] = worst
+			scores[i] = own
 		}
 	}
 	b.weights.learn(s.class, scores)

@@ -23,8 +23,9 @@ func newWeights(n int) weights {
 	return weights{all: make([]float64, n), classes: map[string][]float64{}}
 }
 
-// learn takes in the scores of all forecasters about one case; what a forecaster
-// that did not answer lost is the worst score of those that did.
+// learn takes in the scores of all forecasters about one case. One that did not
+// answer is to be given the blend's own score: it neither wins nor loses by its
+// silence (Freund et al. 1997, "specialists").
 func (w *weights) learn(class string, scores []float64) {
 	of, ok := w.classes[class]
 	if !ok {

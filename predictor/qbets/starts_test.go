@@ -123,7 +123,7 @@ func TestToldOutage(t *testing.T) {
 	}
 	est := make([]workload.Estimate, 1)
 	p.Forecast(r, 1000, []workload.Candidate{{Limit: hour, Budget: hour}}, est)
-	if est[0] != (workload.Estimate{}) {
+	if want := (workload.Estimate{Down: b.Down}); est[0] != want {
 		t.Errorf("Forecast = %+v", est[0])
 	}
 	if p.Down("other", 2000) != "" || p.Down("main", 999) != "" {
