@@ -178,7 +178,7 @@ func (e *Extractor) lasting(w *writer, t *task, now int64) {
 		float64(t.since%day)/hour, float64(t.since%week)/hour, float64((t.since+3*day)%week)/hour,
 	)
 	l := &e.levels
-	all := l.slow.of(everything, 5)
+	all := l.slow.of(everything, atFirst)
 	line := l.slow.of(t.line, all)
 	user := l.slow.of(t.user, line)
 	cell := l.slow.of(t.cell, line)
@@ -194,7 +194,7 @@ func (e *Extractor) lasting(w *writer, t *task, now int64) {
 // present adds what is so just now.
 func (e *Extractor) present(w *writer, t *task, now int64) {
 	l := &e.levels
-	all := l.fast.of(everything, l.slow.of(everything, 5))
+	all := l.fast.of(everything, l.slow.of(everything, atFirst))
 	line := l.fast.of(t.line, all)
 	user := l.fast.of(t.user, line)
 	cell := l.fast.of(t.cell, line)

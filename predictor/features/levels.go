@@ -12,6 +12,10 @@ func Delay(seconds float64) float32 { return float32(logDelay(seconds)) }
 // everything is the number of what all jobs have in common.
 const everything = -1
 
+// atFirst is the level before any job has waited: the logarithm of a minute and a
+// half.
+const atFirst = 5
+
 // means are running means by number.
 type means struct {
 	keep float64 // of what is known, at each new value

@@ -138,10 +138,7 @@ type ends struct {
 func (q *queue) ends(t *task, now int64) (e ends) {
 	for i := range q.running {
 		r := &q.running[i]
-		age := float64(now - r.since)
-		left := max(0, float64(r.limit)-age)
-		// Who has outlived what was expected has a third of its age still to go.
-		expected := min(left, max(r.expected-age, age/3))
+		left, expected := r.left(now)
 		e.count++
 		e.asked += r.cpus * left
 		e.expected += r.cpus * expected
@@ -153,4 +150,12 @@ func (q *queue) ends(t *task, now int64) (e ends) {
 		}
 	}
 	return e
+}
+
+// left returns how much longer a running job may run, and may be expected to.
+func (t *task) left(now int64) (asked, expected float64) {
+	age := float64(now - t.since)
+	asked = max(0, float64(t.limit)-age)
+	// Who has outlived what was expected has a third of its age still to go.
+	return asked, min(asked, max(t.expected-age, age/3))
 }

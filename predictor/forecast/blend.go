@@ -110,14 +110,7 @@ func classOf(r *workload.Request) string { return r.Partition + "/" + r.QOS }
 
 // Submitted implements Observer.
 func (b *Blend) Submitted(j *workload.Job) {
-	if len(b.asked) < mostAsked {
-		q := ask(j)
-		s := b.last.Load()
-		if s == nil || s.question != q {
-			s = b.say(&q)
-		}
-		b.asked[j.ID] = s
-	}
+	b.expect(j, ask(j))
 	for _, m := range b.members {
 		m.Submitted(j)
 	}
@@ -125,12 +118,7 @@ func (b *Blend) Submitted(j *workload.Job) {
 
 // Started implements Observer.
 func (b *Blend) Started(j *workload.Job) {
-	if s := b.asked[j.ID]; s != nil {
-		delete(b.asked, j.ID)
-		if wait, ok := j.Wait(); ok && s.ok {
-			b.learn(s, float64(wait))
-		}
-	}
+	b.started(j)
 	for _, m := range b.members {
 		m.Started(j)
 	}
@@ -138,11 +126,38 @@ func (b *Blend) Started(j *workload.Job) {
 
 // Ended implements Observer.
 func (b *Blend) Ended(j *workload.Job) {
-	delete(b.asked, j.ID)
+	b.ended(j)
 	for _, m := range b.members {
 		m.Ended(j)
 	}
 }
+
+// expect asks about a job that begins to wait, to learn from what becomes of it.
+func (b *Blend) expect(j *workload.Job, q Question) {
+	if len(b.asked) >= mostAsked {
+		return
+	}
+	s := b.last.Load()
+	if s == nil || s.question != q {
+		s = b.say(&q)
+	}
+	b.asked[j.ID] = s
+}
+
+// started learns from a job that was expected.
+func (b *Blend) started(j *workload.Job) {
+	s := b.asked[j.ID]
+	if s == nil {
+		return
+	}
+	delete(b.asked, j.ID)
+	if wait, ok := j.Wait(); ok && s.ok {
+		b.learn(s, float64(wait))
+	}
+}
+
+// ended expects a job no longer.
+func (b *Blend) ended(j *workload.Job) { delete(b.asked, j.ID) }
 
 // learn takes in what came true.
 func (b *Blend) learn(s *said, wait float64) {

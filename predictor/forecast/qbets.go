@@ -2,19 +2,41 @@ package forecast
 
 import (
 	"github.com/varq-project/varq/predictor/qbets"
+	"github.com/varq-project/varq/predictor/workload"
 )
 
 // QBETS forecasts from the past waits of jobs of the same class, without a look at
-// the present queue.
-type QBETS struct{ *qbets.Predictor }
+// the present queue. Of a question whose Now has passed it tells what it says now.
+type QBETS struct {
+	*qbets.Predictor
+	told int64 // the time of the last event
+}
 
 // Name returns "qbets".
-func (QBETS) Name() string { return "qbets" }
+func (*QBETS) Name() string { return "qbets" }
 
 // Forecast implements Forecaster.
-func (f QBETS) Forecast(q *Question, a *Answer) bool {
+func (f *QBETS) Forecast(q *Question, a *Answer) bool {
 	*a = Answer{}
-	e, ok := f.Distribution(q.Request, q.Now, &a.Wait)
+	e, ok := f.Distribution(q.Request, max(q.Now, f.told), &a.Wait)
 	a.Evidence = Evidence{Sample: float64(e.Sample), Class: e.Class, Changed: e.Changed, Down: e.Down}
 	return ok
+}
+
+// Submitted implements Observer.
+func (f *QBETS) Submitted(j *workload.Job) {
+	f.told = max(f.told, eligible(j))
+	f.Predictor.Submitted(j)
+}
+
+// Started implements Observer.
+func (f *QBETS) Started(j *workload.Job) {
+	f.told = max(f.told, j.Start)
+	f.Predictor.Started(j)
+}
+
+// Ended implements Observer.
+func (f *QBETS) Ended(j *workload.Job) {
+	f.told = max(f.told, j.End)
+	f.Predictor.Ended(j)
 }

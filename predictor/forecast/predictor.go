@@ -1,0 +1,88 @@
+package forecast
+
+import (
+	"math/rand/v2"
+
+	"github.com/varq-project/varq/predictor/qbets"
+	"github.com/varq-project/varq/predictor/queue"
+	"github.com/varq-project/varq/predictor/twin"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// Predictor forecasts whatever is asked: submissions of the present by one Blend,
+// later ones by another, which shares some of its forecasters. The queue that is
+// now says much of the former, and less of the latter the farther they are; each
+// Blend has weights and a calibration of its own, learnt from questions like those
+// that it is asked. What might have been asked about a job before it was submitted
+// is asked when it is: a rehearsal.
+type Predictor struct {
+	name           string
+	rng            *rand.Rand
+	members        []Forecaster // of both; each is told once what happens
+	present, later *Blend
+}
+
+// Standard returns what varqd forecasts with, of a queue that others keep. More
+// forecasters, as a site's own, may join it.
+func Standard(q *queue.Queue, o twin.Options, rng *rand.Rand, more ...Forecaster) *Predictor {
+	t := NewTwin(q, o, rng)
+	return newPredictor("blend", NewForest(rng, t), rng, t, more...)
+}
+
+// History returns what can be forecast without simulating the queue.
+func History(rng *rand.Rand) *Predictor {
+	return newPredictor("history", NewForest(rng, nil), rng, nil)
+}
+
+func newPredictor(name string, f *Forest, rng *rand.Rand, t *Twin, more ...Forecaster) *Predictor {
+	past := &QBETS{Predictor: qbets.New(qbets.Options{})}
+	ahead := newAhead(f, rng)
+	p := &Predictor{
+		name: name, rng: rng,
+		present: NewBlend("present", rng, append([]Forecaster{f, past}, more...)...),
+		later:   NewBlend("later", rng, append([]Forecaster{ahead, past}, more...)...),
+		members: append([]Forecaster{ahead, f, past}, more...),
+	}
+	if t != nil {
+		p.members = append(p.members, t)
+	}
+	return p
+}
+
+// Name implements Forecaster.
+func (p *Predictor) Name() string { return p.name }
+
+// Forecast implements Forecaster.
+func (p *Predictor) Forecast(q *Question, a *Answer) bool {
+	if q.Submit > q.Now+shortest {
+		return p.later.Forecast(q, a)
+	}
+	return p.present.Forecast(q, a)
+}
+
+// Submitted implements Observer.
+func (p *Predictor) Submitted(j *workload.Job) {
+	p.present.expect(j, ask(j))
+	p.later.expect(j, rehearse(j, p.rng))
+	for _, m := range p.members {
+		m.Submitted(j)
+	}
+}
+
+// Started implements Observer.
+func (p *Predictor) Started(j *workload.Job) {
+	p.present.started(j)
+	p.later.started(j)
+	for _, m := range p.members {
+		m.Started(j)
+	}
+}
+
+// Ended implements Observer.
+func (p *Predictor) Ended(j *workload.Job) {
+	p.present.ended(j)
+	p.later.ended(j)
+	for _, m := range p.members {
+		m.Ended(j)
+	}
+}
