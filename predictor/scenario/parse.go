@@ -26,10 +26,11 @@ const longest = 366 * 24 * 3600
 // ParseReservations reads who reserves, as "none", or one of
 //
 //	hard=10%,ahead=2h,protected=100%,restart=0.8
-//	varq=10%,prob=0.95,every=6h,replan=30m,best-effort
+//	varq=10%,prob=0.95,every=6h,replan=30m,best-effort,forecaster=qbets
 //
 // of which all but the share may be left out: hard reservations protect the whole
-// queue then and stop no job. The value of restart is Restart.A, with B = A - 1.
+// queue then and stop no job; VARQ's start at the deadline, planned with qbets, not
+// history or blend. The value of restart is Restart.A, with B = A - 1.
 // Shares and probabilities are numbers from 0 to 1 or percentages, durations what
 // Go or Slurm call so. An error names the part it is about.
 func ParseReservations(text string) (Reservations, error) {
@@ -99,8 +100,10 @@ func (v *VARQ) set(key, value string) (err error) {
 		if value != "" {
 			err = errors.New("takes no value")
 		}
+	case "forecaster":
+		v.Forecaster, err = parseForecaster(value)
 	default:
-		err = errors.New("VARQ's reservations have only prob, every, replan and best-effort")
+		err = errors.New("VARQ's reservations have only prob, every, replan, best-effort and forecaster")
 	}
 	return err
 }
@@ -146,6 +149,9 @@ func (r Reservations) String() string {
 			slurmtime.FormatDuration(v.Every), slurmtime.FormatDuration(v.Replan))
 		if v.BestEffort {
 			text += ",best-effort"
+		}
+		if v.Forecaster != QBETS {
+			text += ",forecaster=" + v.Forecaster.String()
 		}
 		return text
 	}

@@ -17,6 +17,8 @@ func TestParseReservations(t *testing.T) {
 		"hard=1,restart=0.5":                                {Hard: &Hard{Share: 1, Ahead: 7200, Protected: 1, Restart: &sched.Restart{A: .5, B: -.5}}},
 		"varq=10%,prob=.95,every=6h":                        {VARQ: &VARQ{Share: .1, Prob: .95, Every: 21600, Replan: 1800}},
 		"varq=95%,prob=75%,every=30m,replan=0s,best-effort": {VARQ: &VARQ{Share: .95, Prob: .75, Every: 1800, BestEffort: true}},
+		"varq=10%,forecaster=qbets":                         {VARQ: &VARQ{Share: .1, Prob: .95, Every: 21600, Replan: 1800}},
+		"varq=10%,replan=0,forecaster=blend":                {VARQ: &VARQ{Share: .1, Prob: .95, Every: 21600, Forecaster: Blend}},
 	} {
 		got, err := ParseReservations(text)
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
@@ -41,6 +43,7 @@ func TestParseReservationsRefuses(t *testing.T) {
 		"hard=10%,ahead=10000h":          "ahead: \"10000h\" is not between",
 		"hard=10%,ahead=1h,ahead=2h":     "ahead: given twice",
 		"varq=10%,best-effort=certainly": "best-effort: takes no value",
+		"varq=10%,forecaster=crystal":    `forecaster: "crystal" is none of qbets, history and blend`,
 		"hard=10%,":                      ": hard reservations have only",
 	} {
 		if _, err := ParseReservations(text); err == nil || !strings.Contains(err.Error(), want) {
@@ -51,7 +54,7 @@ func TestParseReservationsRefuses(t *testing.T) {
 
 func FuzzParseReservations(f *testing.F) {
 	f.Add("hard=10%,ahead=2h,protected=.5,restart=.7")
-	f.Add("varq=10%,prob=.95,every=6h,replan=90s,best-effort")
+	f.Add("varq=10%,prob=.95,every=6h,replan=90s,best-effort,forecaster=history")
 	f.Fuzz(func(t *testing.T, text string) {
 		r, err := ParseReservations(text)
 		if err != nil {

@@ -28,6 +28,7 @@ type VARQ struct {
 	Every int64
 	// BestEffort lets the work start with the job, and not at the deadline.
 	BestEffort bool
+	Forecaster Forecaster
 	// Replan is how often a pending reservation is looked at again, in seconds;
 	// 0: never. varqd does so every few seconds. Here each look plans up to
 	// Every/30 submissions anew, and most of a simulation's time goes there.

@@ -16,6 +16,7 @@ type run struct {
 	random *rand.Rand
 	spare  []*sched.Job
 	varq   *virtual // nil without VARQ
+	outage outage
 
 	// chosen are the jobs in the system that asked for a reservation.
 	chosen map[*sched.Job]*reservation
@@ -53,7 +54,7 @@ func newRun(s *Scenario, w Watch) *run {
 	}
 	r.sim = sim.New(config, r)
 	if s.Reservations.VARQ != nil {
-		r.varq = newVirtual(s.Reservations.VARQ, s.Request)
+		r.varq = newVirtual(s)
 	}
 	return r
 }
@@ -64,6 +65,7 @@ func (r *run) submit(job *sched.Job) {
 		r.sim.Advance(job.Submit)
 		r.series = newSeries(job.Submit)
 		r.first, r.now, r.end = job.Submit, job.Submit, job.Submit
+		r.breakDown(job.Submit)
 	}
 	r.jobs++
 	r.last = job.Submit
@@ -99,6 +101,9 @@ func (r *run) submit(job *sched.Job) {
 func (r *run) enqueue(j *sched.Job) {
 	r.queued++
 	r.sim.Submit(j)
+	if r.varq != nil {
+		r.varq.submitted(j)
+	}
 }
 
 // job returns a job to be filled in.
@@ -140,7 +145,7 @@ func (r *run) Started(now int64, j *sched.Job) {
 		r.queued--
 	}
 	if r.varq != nil {
-		r.varq.learn(j)
+		r.varq.started(j)
 	}
 	if c != nil && c.promise != nil {
 		r.deliver(now, j, c.promise)
@@ -157,6 +162,9 @@ func (r *run) Stopped(now int64, j *sched.Job) {
 
 // Ended implements sim.Observer.
 func (r *run) Ended(now int64, j *sched.Job) {
+	if r.recovered(now, j) {
+		return
+	}
 	r.gather(now)
 	r.running -= j.Procs
 	r.end = now
@@ -175,6 +183,9 @@ func (r *run) Ended(now int64, j *sched.Job) {
 	}
 	if r.Estimator != nil && (c == nil || c.promise == nil) {
 		r.Estimator.Learn(j)
+	}
+	if r.varq != nil {
+		r.varq.ended(j)
 	}
 	if r.watch.Ended != nil {
 		r.watch.Ended(j)

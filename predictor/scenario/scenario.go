@@ -27,6 +27,9 @@ type Scenario struct {
 	// Request tells what a job asks its queue for, with the names that classes
 	// of jobs go by; nil: as many nodes as processors, in one partition.
 	Request func(*sched.Job) workload.Request
+	// Outage is a time in which no job starts. There must be none with hard
+	// reservations, which start whatever happens.
+	Outage Outage
 	// Estimator, if not nil, predicts run times, which jobs are then planned with
 	// instead of their limits, but for those with VARQ's promises: how long they
 	// hold their processors is not theirs to tell. Hard reservations need Restart
@@ -51,7 +54,26 @@ type Watch struct {
 	// time contain the time that it held its processors before its work. The job
 	// is not the watch's to keep.
 	Ended func(*sched.Job)
+	// Answered is called with every request for one of VARQ's reservations: when
+	// it is refused, or when the job starts that was promised to.
+	Answered func(Reservation)
 }
+
+// Reservation is what became of a request for one of VARQ's. Times are as jobs
+// have them.
+type Reservation struct {
+	Asked, Deadline int64
+	// Refusal is why there is no promise, one sentence; it is empty if there is,
+	// and what follows means nothing if it is not.
+	Refusal string
+	Prob    float64 // promised
+	Begin   int64   // when the job joined the queue
+	Start   int64
+}
+
+// Kept reports whether there was a promise, and the job was running by its
+// deadline.
+func (r *Reservation) Kept() bool { return r.Refusal == "" && r.Start <= r.Deadline }
 
 // Run simulates the scenario until the last of the jobs, which come in the order
 // of their submission, has ended. Its only error is the jobs' own. It panics if

@@ -1,7 +1,9 @@
 package scenario
 
 import (
-	"github.com/varq-project/varq/predictor/qbets"
+	"math/rand/v2"
+
+	"github.com/varq-project/varq/predictor/queue"
 	"github.com/varq-project/varq/predictor/sched"
 	"github.com/varq-project/varq/predictor/stats"
 	"github.com/varq-project/varq/predictor/trajectory"
@@ -11,9 +13,10 @@ import (
 // virtual plans VARQ's reservations, as varqd does.
 type virtual struct {
 	*VARQ
-	request    func(*sched.Job) workload.Request
-	forecaster *qbets.Predictor
-	planner    trajectory.Planner
+	request func(*sched.Job) workload.Request
+	queue   queue.Queue
+	oracle  oracle
+	planner trajectory.Planner
 
 	asked, promised, kept, moves int
 	prob                         float64 // sum of those promised
@@ -24,27 +27,49 @@ type virtual struct {
 type promise struct {
 	trajectory.Request
 	trajectory.Submission
+	asked                     int64
+	promised                  float64
 	submitted, started, ended bool
 }
 
-func newVirtual(v *VARQ, request func(*sched.Job) workload.Request) *virtual {
-	if request == nil {
-		request = func(j *sched.Job) workload.Request {
+func newVirtual(s *Scenario) *virtual {
+	v := &virtual{VARQ: s.Reservations.VARQ, request: s.Request}
+	if v.request == nil {
+		v.request = func(j *sched.Job) workload.Request {
 			return workload.Request{Size: workload.Size{Nodes: j.Procs, CPUs: j.Procs}, Limit: j.Limit}
 		}
 	}
-	forecaster := qbets.New(qbets.Options{})
-	return &virtual{
-		VARQ:       v,
-		request:    request,
-		forecaster: forecaster,
-		planner:    trajectory.Planner{Forecaster: forecaster},
-	}
+	v.oracle = v.Forecaster.oracle(&v.queue, rand.New(rand.NewPCG(s.Seed, 0x4652_4543)))
+	v.planner.Forecaster = v.oracle
+	return v
 }
 
-// learn takes in the wait of a job that starts.
-func (v *virtual) learn(j *sched.Job) {
-	v.forecaster.Learn(workload.Job{ID: j.ID, Request: v.request(j), Submit: j.Submit, Eligible: j.Submit, Start: j.Start})
+// job is j as forecasters know it, but for its times after the submission.
+func (v *virtual) job(j *sched.Job) workload.Job {
+	return workload.Job{ID: j.ID, Request: v.request(j), Submit: j.Submit, Eligible: j.Submit}
+}
+
+// submitted takes in that j waits from now on.
+func (v *virtual) submitted(j *sched.Job) {
+	job := v.job(j)
+	v.queue.Submit(job)
+	v.oracle.Submitted(&job)
+}
+
+// started takes in that j starts.
+func (v *virtual) started(j *sched.Job) {
+	job := v.job(j)
+	job.Start = j.Start
+	v.queue.Start(job)
+	v.oracle.Started(&job)
+}
+
+// ended takes in that j has ended.
+func (v *virtual) ended(j *sched.Job) {
+	job := v.job(j)
+	job.Start, job.End = j.Start, j.End
+	v.queue.Remove(job.ID)
+	v.oracle.Ended(&job)
 }
 
 // reserve asks for a reservation for j, which is submitted now. A refused job
@@ -58,6 +83,7 @@ func (r *run) reserve(j *sched.Job) {
 	}
 	answer := v.planner.Decide(request)
 	if answer.Plan == nil {
+		r.answered(Reservation{Asked: now, Deadline: request.Deadline, Refusal: answer.Refusal.Reason})
 		r.chosen[j] = &reservation{}
 		r.enqueue(j)
 		return
@@ -65,7 +91,12 @@ func (r *run) reserve(j *sched.Job) {
 	v.promised++
 	v.prob += answer.Plan.Estimate.Prob
 	request.Job = answer.Job
-	p := &promise{Request: request, Submission: trajectory.Submission{Begin: answer.Plan.Begin, Limit: answer.Plan.Limit}}
+	p := &promise{
+		Request:    request,
+		Submission: trajectory.Submission{Begin: answer.Plan.Begin, Limit: answer.Plan.Limit},
+		asked:      now,
+		promised:   answer.Plan.Estimate.Prob,
+	}
 	r.chosen[j] = &reservation{promise: p}
 	j.Estimate = 0 // which knows nothing of the time that the job will hold
 	r.await(j, p)
@@ -114,6 +145,7 @@ func (r *run) deliver(now int64, j *sched.Job, p *promise) {
 	if now <= p.Deadline {
 		v.kept++
 	}
+	r.answered(Reservation{Asked: p.asked, Deadline: p.Deadline, Prob: p.promised, Begin: p.Begin, Start: now})
 	held := max(0, p.HoldUntil-now)
 	v.work += float64(min(j.Run, p.Job.Limit)) * float64(j.Procs)
 	v.overhead += float64(held) * float64(j.Procs)
@@ -124,6 +156,13 @@ func (r *run) deliver(now int64, j *sched.Job, p *promise) {
 			r.sim.Shorten(j, held+p.Job.Limit)
 		}
 	})
+}
+
+// answered tells who watches.
+func (r *run) answered(a Reservation) {
+	if r.watch.Answered != nil {
+		r.watch.Answered(a)
+	}
 }
 
 func (v *virtual) result() *VARQResult {
