@@ -1,3 +1,6 @@
+// Package backtest scores forecasters on logs, lived through as they happened:
+// each job is asked about when it began to wait, with nothing known but what had
+// happened by then.
 package backtest
 
 import (
@@ -93,9 +96,8 @@ func Run(jobs []workload.Job, q *queue.Queue, methods []Method, o Options) (*Rep
 	for _, m := range methods {
 		observers = append(observers, m)
 	}
-	Replay(jobs, q, observers, r.ask)
-	if r.err != nil {
-		return nil, r.err
+	if err := forecast.Replay(jobs, q, observers, r.ask); err != nil {
+		return nil, err
 	}
 	return r.report(), nil
 }
@@ -110,7 +112,6 @@ type run struct {
 	anybody *baseline[*rolling]
 	whole   *sums
 	splits  []map[string]*sums // of each Split, by value
-	err     error
 }
 
 // sums adds up how the methods do on some jobs.
@@ -130,19 +131,18 @@ func (r *run) newSums(by, value string) *sums {
 }
 
 // ask asks all methods about a job, and scores what they say.
-func (r *run) ask(j *workload.Job) {
-	if r.err != nil {
-		return
-	}
+func (r *run) ask(j *workload.Job) error {
 	r.asked++
 	if watch := r.options.Watch; watch != nil && r.asked%glance == 0 {
-		r.err = watch(r.asked)
+		if err := watch(r.asked); err != nil {
+			return err
+		}
 	}
 	wait, ok := j.Wait()
 	if r.asked <= r.warmup || !ok {
-		return
+		return nil
 	}
-	question := forecast.Question{Request: j.Request, Now: j.Submit, Submit: j.Eligible}
+	question := forecast.Question{Request: j.Request, Now: j.Start - wait, Submit: j.Start - wait}
 	o := outcome{wait: float64(wait), month: month(j), rank: rank(j)}
 	if o.anybody, _ = r.anybody.Predict(&question); o.anybody == nil {
 		o.anybody = newRolling()
@@ -162,6 +162,7 @@ func (r *run) ask(j *workload.Job) {
 		}
 		r.add(s, &o)
 	}
+	return nil
 }
 
 func (r *run) add(s *sums, o *outcome) {

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/varq-project/varq/predictor/backtest"
 	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/downey"
 	"github.com/varq-project/varq/predictor/forecast"
@@ -65,13 +64,25 @@ func load(p twin.Policy) float64 {
 	return .75
 }
 
+// replay replays a log.
+func replay(t *testing.T, jobs []workload.Job, q *queue.Queue, observers []forecast.Observer, asked func(*workload.Job)) {
+	t.Helper()
+	err := forecast.Replay(jobs, q, observers, func(j *workload.Job) error {
+		asked(j)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestLearnsPolicy lets twins find out by which policy jobs were started.
 func TestLearnsPolicy(t *testing.T) {
 	for _, policy := range policies() {
 		jobs := made(policy, load(policy), 4000)
 		var q queue.Queue
 		w := twin.New(&q, twin.Options{})
-		backtest.Replay(jobs, &q, []forecast.Observer{w}, func(*workload.Job) {})
+		replay(t, jobs, &q, []forecast.Observer{w}, func(*workload.Job) {})
 		_, e := w.Point(&jobs[len(jobs)-1].Request, jobs[len(jobs)-1].End)
 		t.Logf("%v: learnt %v, %d processors", policy, e.Policy, e.Procs)
 		if e.Policy != policy {
@@ -102,7 +113,7 @@ func TestCalibrated(t *testing.T) {
 				told.add(d.Within(within), float64(j.Start-j.Submit) <= within)
 			}
 		}
-		backtest.Replay(jobs, &q, []forecast.Observer{w}, func(j *workload.Job) {
+		replay(t, jobs, &q, []forecast.Observer{w}, func(j *workload.Job) {
 			if asked++; asked < len(jobs)/3 || asked%8 != 0 {
 				return
 			}

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/varq-project/varq/predictor/accounting/swf"
-	"github.com/varq-project/varq/predictor/backtest"
 	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/queue"
@@ -59,7 +58,7 @@ func TestTrace(t *testing.T) {
 			var point, limits, runs, before miss
 			var evidence twin.Evidence
 			asked := 0
-			backtest.Replay(jobs, &q, []forecast.Observer{w, last}, func(j *workload.Job) {
+			replay(t, jobs, &q, []forecast.Observer{w, last}, func(j *workload.Job) {
 				wait, ok := j.Wait()
 				if asked++; !ok || asked < len(jobs)/10 {
 					return

@@ -1,32 +1,31 @@
-// Package backtest scores forecasters on logs, lived through as they happened:
-// each job is asked about when it was submitted, with nothing known but what had
-// happened by then.
-package backtest
+package forecast
 
 import (
 	"cmp"
 	"slices"
 
-	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/queue"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Replay lives through the jobs of a log, in any order. What happens is told to
-// the queue, and then to each observer. Just before a job is submitted that is
-// going to start, asked is called: j is the truth, of which a forecaster must be
-// told no more than its Request. Jobs submitted in the same second come in the
-// order of the log.
+// Replay lives through jobs, given in any order. What happens is told to the queue,
+// and then to each observer. Just before a job begins to wait that is going to
+// start, asked is called: j is the truth, of which a forecaster must be told no
+// more than its Request. An error of asked ends the replay, and is returned. Jobs
+// that begin to wait in the same second come in the order given.
 //
-// A job that was cancelled before it started waits until its End, and is left out
-// where that is unknown.
-func Replay(jobs []workload.Job, q *queue.Queue, observers []forecast.Observer, asked func(j *workload.Job)) {
+// A job that is Pending or Running still waits or runs in the end. One that was
+// cancelled before it started waits until its End. Others whose End is unknown
+// are left out.
+func Replay(jobs []workload.Job, q *queue.Queue, observers []Observer, asked func(j *workload.Job) error) error {
 	for _, e := range events(jobs) {
 		j := &jobs[e.job]
 		switch e.kind {
 		case submission:
 			if j.Start > 0 {
-				asked(j)
+				if err := asked(j); err != nil {
+					return err
+				}
 			}
 			waiting := *j
 			waiting.Start, waiting.End, waiting.State = 0, 0, workload.Pending
@@ -48,6 +47,7 @@ func Replay(jobs []workload.Job, q *queue.Queue, observers []forecast.Observer, 
 			}
 		}
 	}
+	return nil
 }
 
 // kind is what happens, in the order in which it happens at one moment.
@@ -72,19 +72,27 @@ func events(jobs []workload.Job) []event {
 	list := make([]event, 0, 3*len(jobs))
 	for i := range jobs {
 		j := &jobs[i]
-		if j.End == 0 {
+		ended := j.End != 0
+		if !ended && j.State != workload.Pending && j.State != workload.Running {
 			continue
 		}
-		starts, ends := start, end
-		if j.Start == j.Submit {
+		begins, starts, ends := eligible(j), start, end
+		if j.Start > 0 {
+			begins = min(begins, j.Start) // where its times contradict one another
+		}
+		if j.Start == begins {
 			starts = startAtOnce
 		}
-		if j.End == j.Start || j.Start == 0 && j.End == j.Submit {
+		over := max(j.End, j.Start, begins)
+		if over == max(j.Start, begins) {
 			ends = endAtOnce
 		}
-		list = append(list, event{j.Submit, submission, int32(i)}, event{j.End, ends, int32(i)})
+		list = append(list, event{begins, submission, int32(i)})
 		if j.Start > 0 {
 			list = append(list, event{j.Start, starts, int32(i)})
+		}
+		if ended {
+			list = append(list, event{over, ends, int32(i)})
 		}
 	}
 	slices.SortFunc(list, func(a, b event) int {
