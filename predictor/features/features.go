@@ -6,7 +6,9 @@
 package features
 
 import (
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -36,6 +38,18 @@ type Extractor struct {
 // New returns an Extractor that knows nothing.
 func New() *Extractor {
 	return &Extractor{names: numbering{}, levels: newLevels(), usage: usage{}, shares: shares{}, queue: newQueue()}
+}
+
+// Still returns what e knows now, to look at later: what e is told from now on
+// changes nothing about who waits and runs in it, nor who has started of late. It
+// costs O(q + r) with q jobs waiting and r running, and O(n) with n users and kinds
+// of jobs.
+func (e *Extractor) Still() *Extractor {
+	still := *e
+	still.queue.pending, still.queue.running = slices.Clone(e.queue.pending), slices.Clone(e.queue.running)
+	still.queue.parts = maps.Clone(e.queue.parts)
+	still.levels.fast.by, still.levels.last.by = maps.Clone(e.levels.fast.by), maps.Clone(e.levels.last.by)
+	return &still
 }
 
 // Submitted takes in that j waits.

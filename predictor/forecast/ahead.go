@@ -3,7 +3,6 @@ package forecast
 import (
 	"math/rand/v2"
 	"sort"
-	"sync/atomic"
 
 	"github.com/varq-project/varq/predictor/features"
 	"github.com/varq-project/varq/predictor/forest"
@@ -19,14 +18,19 @@ type Ahead struct {
 	model     *forest.Model
 	rng       *rand.Rand
 	waiting   map[int64]forest.Case
-	states    []*features.State // one in a while, up to a day old
-	now       atomic.Pointer[features.State]
-	told      int64 // the time of the last event
+	past      []moment // one in a while, up to a day old
+	told      int64    // the time of the last event
+}
+
+// moment is what was known at a time.
+type moment struct {
+	at int64
+	*features.Extractor
 }
 
 const (
-	// aWhile is how many seconds lie between two states that are remembered.
-	aWhile = 300
+	// aWhile is how many seconds lie between two moments that are remembered.
+	aWhile = 600
 	// shortest and farthest is how long before a job's submission what is known
 	// is learnt from, in seconds.
 	shortest = 300.
@@ -38,7 +42,7 @@ const (
 func newAhead(f *Forest, rng *rand.Rand) *Ahead {
 	return &Ahead{
 		extractor: f.extractor,
-		model:     forest.New(features.LaterCount, rng),
+		model:     forest.New(features.Count+1, rng),
 		rng:       rng,
 		waiting:   map[int64]forest.Case{},
 	}
@@ -50,45 +54,37 @@ func (*Ahead) Name() string { return "ahead" }
 // Forecast implements Forecaster.
 func (f *Ahead) Forecast(q *Question, a *Answer) bool {
 	*a = Answer{}
-	s := f.state(q.Now)
-	if s == nil {
+	c := f.later(q)
+	if c == nil {
 		return false
 	}
 	a.Sample = float64(min(f.model.Learnt(), 1000))
-	return f.model.Predict(f.later(&q.Request, s, q.Submit), &a.Wait)
+	return f.model.Predict(c, &a.Wait)
 }
 
-func (f *Ahead) later(r *workload.Request, s *features.State, submit int64) forest.Case {
-	var v features.Later
-	f.extractor.Later(r, s, submit, &v)
-	return f.model.Case(v[:])
-}
-
-// state returns what was known at a time, or nil if that is forgotten.
-func (f *Ahead) state(now int64) *features.State {
-	if now < f.told {
-		i := sort.Search(len(f.states), func(i int) bool { return f.states[i].At > now })
-		if i == 0 {
+// later is a question as a case of the model, or nil if it is about a time that is
+// forgotten.
+func (f *Ahead) later(q *Question) forest.Case {
+	m := moment{q.Now, f.extractor}
+	if q.Now < f.told {
+		after := sort.Search(len(f.past), func(i int) bool { return f.past[i].at > q.Now })
+		if after == 0 {
 			return nil
 		}
-		return f.states[i-1]
+		m = f.past[after-1]
 	}
-	s := f.now.Load()
-	if s == nil || s.At != now {
-		s = f.extractor.State(now)
-		f.now.Store(s)
-	}
-	return s
+	var v features.Vector
+	m.Look(&q.Request, m.at, q.Submit, &v)
+	return f.model.Case(append(v[:], features.Delay(float64(q.Submit-m.at))))
 }
 
 // Submitted implements Observer.
 func (f *Ahead) Submitted(j *workload.Job) {
-	at := eligible(j)
-	f.remember(at)
-	if s := f.state(at - lead(f.rng)); s != nil {
-		f.waiting[j.ID] = f.later(&j.Request, s, at)
+	f.remember(eligible(j))
+	q := rehearse(j, f.rng)
+	if c := f.later(&q); c != nil {
+		f.waiting[j.ID] = c
 	}
-	f.changed(at)
 }
 
 // Started implements Observer.
@@ -100,29 +96,21 @@ func (f *Ahead) Started(j *workload.Job) {
 			f.model.Learn(c, float64(wait))
 		}
 	}
-	f.changed(j.Start)
 }
 
 // Ended implements Observer.
 func (f *Ahead) Ended(j *workload.Job) {
 	f.remember(j.End)
 	delete(f.waiting, j.ID)
-	f.changed(j.End)
-}
-
-// changed makes what is known something of the past.
-func (f *Ahead) changed(at int64) {
-	f.told = max(f.told, at)
-	f.now.Store(nil)
 }
 
 // remember takes down what was known just before something happens, if that is a
 // while after what is remembered.
 func (f *Ahead) remember(at int64) {
-	n := len(f.states)
-	if at <= f.told || n > 0 && at < f.states[n-1].At+aWhile {
-		return
+	n := len(f.past)
+	if at > f.told && (n == 0 || at >= f.past[n-1].at+aWhile) {
+		old := sort.Search(n, func(i int) bool { return float64(at-f.past[i].at) <= farthest })
+		f.past = append(f.past[old:], moment{at, f.extractor.Still()})
 	}
-	old := sort.Search(n, func(i int) bool { return float64(at-f.states[i].At) <= farthest })
-	f.states = append(f.states[old:], f.extractor.State(at))
+	f.told = max(f.told, at)
 }
