@@ -20,6 +20,7 @@ type Predictor struct {
 	rng            *rand.Rand
 	members        []Forecaster // of both; each is told once what happens
 	present, later *Blend
+	promises       promises
 }
 
 // Standard returns what varqd forecasts with, of a queue that others keep. More
@@ -39,9 +40,10 @@ func newPredictor(name string, f *Forest, rng *rand.Rand, t *Twin, more ...Forec
 	ahead := newAhead(f, rng)
 	p := &Predictor{
 		name: name, rng: rng,
-		present: NewBlend("present", rng, append([]Forecaster{f, past}, more...)...),
-		later:   NewBlend("later", rng, append([]Forecaster{ahead, past}, more...)...),
-		members: append([]Forecaster{ahead, f, past}, more...),
+		present:  NewBlend("present", rng, append([]Forecaster{f, past}, more...)...),
+		later:    NewBlend("later", rng, append([]Forecaster{ahead, past}, more...)...),
+		members:  append([]Forecaster{ahead, f, past}, more...),
+		promises: newPromises(),
 	}
 	if t != nil {
 		p.members = append(p.members, t)
@@ -73,6 +75,7 @@ func (p *Predictor) Submitted(j *workload.Job) {
 func (p *Predictor) Started(j *workload.Job) {
 	p.present.started(j)
 	p.later.started(j)
+	p.promises.started(j, p.rng.Float64())
 	for _, m := range p.members {
 		m.Started(j)
 	}
@@ -82,6 +85,7 @@ func (p *Predictor) Started(j *workload.Job) {
 func (p *Predictor) Ended(j *workload.Job) {
 	p.present.ended(j)
 	p.later.ended(j)
+	p.promises.ended(j)
 	for _, m := range p.members {
 		m.Ended(j)
 	}

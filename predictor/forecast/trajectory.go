@@ -65,7 +65,9 @@ func (t Trajectory) ask(r *workload.Request, now int64, c *workload.Candidate, a
 	q.Limit = c.Limit
 	if !t.Predictor.Forecast(&q, a) {
 		*a = Answer{Evidence: a.Evidence}
+		return
 	}
+	t.promises.bound(a)
 }
 
 // estimate is what two answers say of a budget, in seconds, for a candidate between.
