@@ -62,6 +62,7 @@ type Watch struct {
 // Reservation is what became of a request for one of VARQ's. Times are as jobs
 // have them.
 type Reservation struct {
+	Job             int64 // its ID
 	Asked, Deadline int64
 	// Refusal is why there is no promise, one sentence; it is empty if there is,
 	// and what follows means nothing if it is not.
@@ -69,6 +70,9 @@ type Reservation struct {
 	Prob    float64 // promised
 	Begin   int64   // when the job joined the queue
 	Start   int64
+	// Work and Held are the processor seconds that the work takes and those that
+	// the job holds before.
+	Work, Held float64
 }
 
 // Kept reports whether there was a promise, and the job was running by its

@@ -3,6 +3,7 @@ package scenario
 import (
 	"math/rand/v2"
 
+	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/queue"
 	"github.com/varq-project/varq/predictor/sched"
 	"github.com/varq-project/varq/predictor/stats"
@@ -72,6 +73,13 @@ func (v *virtual) ended(j *sched.Job) {
 	v.oracle.Ended(&job)
 }
 
+// promise lets the oracle know what p rests on, now.
+func (v *virtual) promise(j *sched.Job, p *promise) {
+	q := forecast.Question{Request: p.Job, Now: p.Now, Submit: p.Begin}
+	q.Limit = p.Limit
+	v.oracle.Promise(j.ID, &q)
+}
+
 // reserve asks for a reservation for j, which is submitted now. A refused job
 // joins the queue like any other.
 func (r *run) reserve(j *sched.Job) {
@@ -83,7 +91,7 @@ func (r *run) reserve(j *sched.Job) {
 	}
 	answer := v.planner.Decide(request)
 	if answer.Plan == nil {
-		r.answered(Reservation{Asked: now, Deadline: request.Deadline, Refusal: answer.Refusal.Reason})
+		r.answered(Reservation{Job: j.ID, Asked: now, Deadline: request.Deadline, Refusal: answer.Refusal.Reason})
 		r.chosen[j] = &reservation{}
 		r.enqueue(j)
 		return
@@ -98,6 +106,7 @@ func (r *run) reserve(j *sched.Job) {
 		promised:   answer.Plan.Estimate.Prob,
 	}
 	r.chosen[j] = &reservation{promise: p}
+	v.promise(j, p)
 	j.Estimate = 0 // which knows nothing of the time that the job will hold
 	r.await(j, p)
 	if v.Replan > 0 {
@@ -127,12 +136,14 @@ func (r *run) replan(now int64, j *sched.Job, p *promise) {
 	p.Now = now
 	before := p.Submission
 	p.Submission = r.varq.planner.Replan(p.Request, before).Submission
-	switch {
-	case p.submitted:
+	if p.submitted {
 		r.sim.Shorten(j, p.Limit)
-	case p.Begin != before.Begin:
-		r.varq.moves++
-		r.await(j, p)
+	} else {
+		r.varq.promise(j, p)
+		if p.Begin != before.Begin {
+			r.varq.moves++
+			r.await(j, p)
+		}
 	}
 	r.sim.Call(now+r.varq.Replan, func(now int64) { r.replan(now, j, p) })
 }
@@ -145,12 +156,17 @@ func (r *run) deliver(now int64, j *sched.Job, p *promise) {
 	if now <= p.Deadline {
 		v.kept++
 	}
-	r.answered(Reservation{Asked: p.asked, Deadline: p.Deadline, Prob: p.promised, Begin: p.Begin, Start: now})
 	held := max(0, p.HoldUntil-now)
-	v.work += float64(min(j.Run, p.Job.Limit)) * float64(j.Procs)
-	v.overhead += float64(held) * float64(j.Procs)
-	r.held += float64(held) * float64(j.Procs)
-	j.Run = held + min(j.Run, p.Job.Limit)
+	run := min(j.Run, p.Job.Limit)
+	a := Reservation{
+		Job: j.ID, Asked: p.asked, Deadline: p.Deadline, Prob: p.promised, Begin: p.Begin, Start: now,
+		Work: float64(run) * float64(j.Procs), Held: float64(held) * float64(j.Procs),
+	}
+	v.work += a.Work
+	v.overhead += a.Held
+	r.held += a.Held
+	r.answered(a)
+	j.Run = held + run
 	r.sim.Call(now+held, func(int64) {
 		if !p.ended {
 			r.sim.Shorten(j, held+p.Job.Limit)
