@@ -48,7 +48,9 @@ func (p *partitions) of(name string) *partition {
 	made := new(partition)
 	p.byName[name] = made
 	if p.configured != nil {
-		made.told = p.toldOf(p.configured(name))
+		if machine, procs := p.configured(name); machine != "" {
+			made.told = p.toldOf(machine, procs)
+		}
 	}
 	return made
 }

@@ -12,7 +12,7 @@ import (
 // Options are what a Twin is told beforehand. The zero Options are good.
 type Options struct {
 	// Machine returns the name of the machine that a partition's jobs run on, which
-	// may be that of other partitions too, and its processors. nil: learnt.
+	// may be that of other partitions too, and its processors. nil, or no name: learnt.
 	Machine func(partition string) (name string, procs int32)
 	// Policy is how jobs are started on all machines. nil: learnt.
 	Policy *Policy
