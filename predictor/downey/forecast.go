@@ -11,23 +11,22 @@ import (
 
 // Running is a job that holds processors.
 type Running struct {
-	Procs int32
-	Age   float64 // for how many seconds it has run
+	Procs     int32
+	Age       float64          // for how many seconds it has run
+	Lifetimes stats.LogUniform // what its run time is drawn from
 }
 
 // Forecast predicts how long the job at the head of a queue waits until n
 // processors are free, from the sizes and ages of the running jobs alone: run
 // times are taken to be independent and log-uniform (section 3).
 //
-// A job older than the longest lifetime is not counted on: nothing is known of its
+// A job older than its longest lifetime is not counted on: nothing is known of its
 // end.
 //
 // One Forecast serves any number of states, one after the other.
 type Forecast struct {
-	free  int32
-	most  float64 // the longest lifetime
-	least float64 // the shortest
-	jobs  []running
+	free int32
+	jobs []running
 	// What was asked last: whoever asks for n after n finds the next answer near.
 	benefactors int
 	median      float64
@@ -37,19 +36,19 @@ type Forecast struct {
 
 // running is a job with what equation 5 needs of it.
 type running struct {
-	procs int32
-	age   float64
-	left  float64 // ln(most/age), or of the shortest lifetime while it is younger
+	procs       int32
+	age         float64
+	least, most float64 // the shortest and the longest lifetime
+	left        float64 // ln(most/age), or of the shortest lifetime while it is younger
 }
 
 // Look takes in the state of a machine: how many processors are free, and what runs
 // on the others. It costs O(p log p) for p jobs.
-func (f *Forecast) Look(lifetimes stats.LogUniform, free int32, jobs []Running) {
-	f.free, f.least, f.most = free, lifetimes.Min, lifetimes.Max
-	f.jobs = f.jobs[:0]
+func (f *Forecast) Look(free int32, jobs []Running) {
+	f.free, f.jobs = free, f.jobs[:0]
 	for _, j := range jobs {
-		if j.Age < f.most {
-			f.jobs = append(f.jobs, running{j.Procs, j.Age, math.Log(f.most / max(j.Age, f.least))})
+		if least, most := j.Lifetimes.Min, j.Lifetimes.Max; j.Age < most {
+			f.jobs = append(f.jobs, running{j.Procs, j.Age, least, most, math.Log(most / max(j.Age, least))})
 		}
 	}
 	slices.SortFunc(f.jobs, func(a, b running) int {
@@ -96,14 +95,14 @@ func (f *Forecast) Median(n int32) float64 {
 		f.median = 0
 	}
 	benefactors := f.jobs[:count]
-	oldest := 0.
+	first := math.Inf(1) // when one has ended for certain
 	for _, j := range benefactors {
-		oldest = max(oldest, j.age)
+		first = min(first, j.most-j.age)
 	}
-	f.median = root(f.median, f.most-oldest, func(q float64) (float64, float64) {
+	f.median = root(f.median, first, func(q float64) (float64, float64) {
 		none, hazard := 1., 0.
 		for _, j := range benefactors {
-			still, rate := f.still(j, q)
+			still, rate := j.still(q)
 			none *= still
 			hazard += rate / still
 		}
@@ -121,9 +120,9 @@ func (f *Forecast) Mean(n int32) float64 {
 	if need <= 0 {
 		return 0
 	}
-	youngest, total := math.Inf(1), 0.
+	last, total := 0., 0. // last: when all have ended for certain
 	for _, j := range f.jobs {
-		youngest = min(youngest, j.age)
+		last = max(last, j.most-j.age)
 		total += float64(j.procs)
 	}
 	if total < need {
@@ -132,10 +131,10 @@ func (f *Forecast) Mean(n int32) float64 {
 	if need < f.target {
 		f.mean = 0
 	}
-	f.mean = root(f.mean, f.most-youngest, func(q float64) (float64, float64) {
+	f.mean = root(f.mean, last, func(q float64) (float64, float64) {
 		freed, rate := 0., 0.
 		for _, j := range f.jobs {
-			still, r := f.still(j, q)
+			still, r := j.still(q)
 			freed += float64(j.procs) * (1 - still)
 			rate += float64(j.procs) * r
 		}
@@ -147,15 +146,15 @@ func (f *Forecast) Mean(n int32) float64 {
 
 // still returns the probability that the job runs for another q seconds, and at
 // which rate it falls: equation 5 with the total lifetime t = age + q.
-func (f *Forecast) still(j running, q float64) (probability, rate float64) {
+func (j *running) still(q float64) (probability, rate float64) {
 	t := j.age + q
 	switch {
-	case t < f.least:
+	case t < j.least:
 		return 1, 0
-	case t >= f.most:
+	case t >= j.most:
 		return 0, 0
 	}
-	return math.Log(f.most/t) / j.left, 1 / (t * j.left)
+	return math.Log(j.most/t) / j.left, 1 / (t * j.left)
 }
 
 // root returns where f, which never falls and is known with its slope, crosses 0

@@ -10,17 +10,19 @@ import (
 
 // state is a machine as a forecast sees it.
 type state struct {
-	lifetimes stats.LogUniform
-	free      int32
-	jobs      []Running
+	free int32
+	jobs []Running
 }
 
 func randomState(random *rand.Rand, most int) state {
-	s := state{lifetimes: stats.LogUniform{Min: math.Exp(2), Max: math.Exp(12)}, free: int32(random.IntN(8))}
+	s := state{free: int32(random.IntN(8))}
+	lifetimes := [...]stats.LogUniform{{Min: math.Exp(2), Max: math.Exp(12)}, {Min: 60, Max: 3600}}
 	for range random.IntN(most + 1) {
 		s.jobs = append(s.jobs, Running{
 			Procs: 1 + int32(random.IntN(1<<random.IntN(6))),
 			Age:   stats.LogUniform{Min: .1, Max: 200_000}.Rand(random), // some too young, some too old
+			// Mostly of one class.
+			Lifetimes: lifetimes[max(0, random.IntN(4)-2)],
 		})
 	}
 	return s
@@ -28,7 +30,7 @@ func randomState(random *rand.Rand, most int) state {
 
 func (s *state) look() *Forecast {
 	f := new(Forecast)
-	f.Look(s.lifetimes, s.free, s.jobs)
+	f.Look(s.free, s.jobs)
 	return f
 }
 
@@ -36,7 +38,7 @@ func (s *state) look() *Forecast {
 func (s *state) counted() []Running {
 	var jobs []Running
 	for _, j := range s.jobs {
-		if j.Age < s.lifetimes.Max {
+		if j.Age < j.Lifetimes.Max {
 			jobs = append(jobs, j)
 		}
 	}
@@ -45,12 +47,12 @@ func (s *state) counted() []Running {
 
 // running is the probability that the job still runs in q seconds: equation 5.
 func (s *state) running(j Running, q float64) float64 {
-	return (1 - s.lifetimes.CDF(j.Age+q)) / (1 - s.lifetimes.CDF(j.Age))
+	return (1 - j.Lifetimes.CDF(j.Age+q)) / (1 - j.Lifetimes.CDF(j.Age))
 }
 
 // crossing finds, by bisection, where a function that falls reaches the level.
 func (s *state) crossing(level float64, f func(q float64) float64) float64 {
-	low, high := 0., s.lifetimes.Max
+	low, high := 0., math.Exp(12)
 	if f(high) > level {
 		return math.Inf(1)
 	}
@@ -88,28 +90,31 @@ func (s *state) slowMean(n int32) float64 {
 	})
 }
 
-// exactMedian solves equation 8: it goes through every set of jobs that may have
-// ended.
+// exactMedian solves equation 8.
 func (s *state) exactMedian(n int32) float64 {
+	return s.crossing(.5, func(q float64) float64 { return s.missed(n, q) })
+}
+
+// missed is the probability that n processors are not free in q seconds, exactly:
+// equations 6 to 8.
+func (s *state) missed(n int32, q float64) float64 {
 	jobs := s.counted()
-	return s.crossing(.5, func(q float64) float64 {
-		missed := 0.
-		for ended := range 1 << len(jobs) {
-			free, probability := s.free, 1.
-			for i, j := range jobs {
-				if p := s.running(j, q); ended>>i&1 == 1 {
-					free += j.Procs
-					probability *= 1 - p
-				} else {
-					probability *= p
-				}
-			}
-			if free < n {
-				missed += probability
+	missed := 0.
+	for ended := range 1 << len(jobs) {
+		free, probability := s.free, 1.
+		for i, j := range jobs {
+			if p := s.running(j, q); ended>>i&1 == 1 {
+				free += j.Procs
+				probability *= 1 - p
+			} else {
+				probability *= p
 			}
 		}
-		return missed
-	})
+		if free < n {
+			missed += probability
+		}
+	}
+	return missed
 }
 
 func near(a, b float64) bool { return a == b || math.Abs(a-b) <= 1e-5*(1+math.Abs(b)) }
@@ -208,7 +213,7 @@ func BenchmarkForecast(b *testing.B) {
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		s := &states[i%len(states)]
-		f.Look(s.lifetimes, s.free, s.jobs)
+		f.Look(s.free, s.jobs)
 		for n := int32(1); n <= 128; n++ {
 			f.Wait(n)
 		}

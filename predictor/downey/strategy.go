@@ -97,9 +97,9 @@ func (s *System) choose(h *head) (n int32, again float64) {
 func (s *System) predict(h *head) (n int32, again float64) {
 	s.running = s.running[:0]
 	for _, a := range h.machine.jobs {
-		s.running = append(s.running, Running{Procs: a.procs, Age: h.now - a.start})
+		s.running = append(s.running, Running{Procs: a.procs, Age: h.now - a.start, Lifetimes: s.Lifetimes})
 	}
-	s.forecast.Look(s.Lifetimes, h.machine.free, s.running)
+	s.forecast.Look(h.machine.free, s.running)
 	wait := s.forecast.Wait
 	if s.Rule == BIAS {
 		wait = func(n int32) float64 { return s.correction.Apply(s.forecast.Wait(n)) }

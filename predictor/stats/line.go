@@ -42,3 +42,12 @@ func (l *Line) Correlation() float64 {
 	}
 	return l.xy / math.Sqrt(l.xx*l.yy)
 }
+
+// Spread returns the standard deviation of the points from the line of Fit, along y,
+// and 0 where there is no such line.
+func (l *Line) Spread() float64 {
+	if !(l.xx > 0) {
+		return 0
+	}
+	return math.Sqrt(max(0, l.yy-l.xy*l.xy/l.xx) / l.n)
+}

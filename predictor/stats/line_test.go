@@ -26,6 +26,14 @@ func TestLineAgainstGonum(t *testing.T) {
 			math.Abs(intercept-wantIntercept) > 1e-6*math.Abs(wantIntercept)+1e-6*math.Abs(shift) {
 			t.Fatalf("%v + %v x (%v), want %v + %v x", intercept, slope, ok, wantIntercept, wantSlope)
 		}
+		squares := 0.
+		for i, x := range xs {
+			off := ys[i] - intercept - slope*x
+			squares += off * off
+		}
+		if got, want := line.Spread(), math.Sqrt(squares/float64(len(xs))); math.Abs(got-want) > 1e-6 {
+			t.Fatalf("spread %v, want %v", got, want)
+		}
 		if got, want := line.Correlation(), stat.Correlation(xs, ys, nil); math.Abs(got-want) > 1e-6 {
 			t.Fatalf("correlation %v, want %v", got, want)
 		}
@@ -35,7 +43,7 @@ func TestLineAgainstGonum(t *testing.T) {
 func TestLineThroughTooLittle(t *testing.T) {
 	var line Line
 	for range 3 {
-		if _, _, ok := line.Fit(); ok || line.Correlation() != 0 {
+		if _, _, ok := line.Fit(); ok || line.Correlation() != 0 || line.Spread() != 0 {
 			t.Fatalf("%d points fit", line.Len())
 		}
 		line.Add(2, float64(line.Len()))

@@ -1,0 +1,93 @@
+package forecast
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/varq-project/varq/predictor/queue"
+	"github.com/varq-project/varq/predictor/twin"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// crowd lets an observer live through so many past jobs, of 200 users, and leaves it
+// with 1,000 jobs that wait and 500 that run. It returns a job like them that is
+// submitted next.
+func crowd(q *queue.Queue, past int, o Observer) workload.Job {
+	random := rand.New(rand.NewPCG(1, 1))
+	now := int64(1_000_000_000)
+	next := func(id int) workload.Job {
+		j := workload.Job{ID: int64(id), Submit: now, Eligible: now, State: workload.Completed}
+		j.User, j.Account = fmt.Sprint("user", random.IntN(200)), fmt.Sprint("group", random.IntN(20))
+		j.Partition, j.CPUs, j.Limit = "batch", 1<<random.IntN(8), 1800<<random.IntN(6)
+		return j
+	}
+	jobs := make([]workload.Job, past, past+1500)
+	for i := range jobs {
+		now += random.Int64N(200)
+		j := next(i)
+		j.Start = now + random.Int64N(1+j.Limit)*random.Int64N(2)
+		j.End = j.Start + 1 + random.Int64N(j.Limit)
+		jobs[i] = j
+	}
+	for i := range 1500 {
+		now += random.Int64N(20)
+		j := next(past + i)
+		j.State = workload.Pending
+		if i%3 == 0 {
+			j.Start, j.State = now, workload.Running
+		}
+		jobs = append(jobs, j)
+	}
+	now++
+	// Those of the past that would wait or run still have done so by now.
+	for i := range jobs[:past] {
+		j := &jobs[i]
+		j.Start = min(j.Start, now)
+		j.End = min(j.End, now)
+	}
+	_ = Replay(jobs, q, []Observer{o}, func(*workload.Job) error { return nil })
+	return next(len(jobs))
+}
+
+// BenchmarkDowney forecasts a job at a new moment each.
+func BenchmarkDowney(b *testing.B) {
+	var q queue.Queue
+	f := NewDowney(&q)
+	j := crowd(&q, 5000, f)
+	question := ask(&j)
+	var a Answer
+	b.ReportAllocs()
+	for b.Loop() {
+		question.Now++
+		question.Submit++
+		f.Forecast(&question, &a)
+	}
+}
+
+// BenchmarkPlan answers what a plan asks: submissions every 30 s of 12 hours, with
+// limits that fall, by what varqd forecasts with. 1,000 jobs wait and 500 run; before
+// them the cluster had 20,000. Of a million more would be remembered: the forecasters
+// keep a bounded past, and are full by then.
+func BenchmarkPlan(b *testing.B) {
+	var q queue.Queue
+	p := Standard(&q, twin.Options{}, rand.New(rand.NewPCG(1, 1)))
+	j := crowd(&q, 20_000, p)
+	const deadline = 12 * 3600
+	candidates := make([]workload.Candidate, 0, deadline/30)
+	estimates := make([]workload.Estimate, deadline/30)
+	var took []time.Duration
+	for now := j.Submit; b.Loop(); now += 30 {
+		candidates = candidates[:0]
+		for at := int64(0); at < deadline; at += 30 {
+			candidates = append(candidates, workload.Candidate{Submit: now + at, Limit: 3600 + deadline - at, Budget: deadline - at})
+		}
+		began := time.Now()
+		Trajectory{p}.Forecast(j.Request, now, candidates, estimates)
+		took = append(took, time.Since(began))
+	}
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "p99-ms")
+}
