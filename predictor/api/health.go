@@ -5,6 +5,8 @@ type Health struct {
 	OK bool `json:"ok"`
 	// Problems are sentences about what does not work, for people.
 	Problems []string `json:"problems,omitempty"`
+	// Notes are sentences about what is left out as long as it does not work.
+	Notes []string `json:"notes,omitempty"`
 	// History is the number of past jobs learnt from, Newest the start of the
 	// last.
 	History int    `json:"history"`

@@ -75,8 +75,30 @@ type Plan struct {
 
 // Evidence is what a forecast rests on.
 type Evidence struct {
-	Sample int    `json:"sample"`
-	Class  string `json:"class"`
+	// Sample is how many past waits count, each forecaster's by its share.
+	Sample int `json:"sample"`
+	// Class names the jobs whose past was used, where there are classes.
+	Class string `json:"class"`
+	// Changed is when the waits of that class last changed, or 0.
+	Changed int64 `json:"changed,omitempty"`
+	// Down says why nothing can be promised now, as during an outage: a sentence
+	// without a full stop.
+	Down string `json:"down,omitempty"`
+	// Calibrated is by how many recent forecasts that came true it is corrected.
+	Calibrated float64 `json:"calibrated,omitempty"`
+	// Members are the forecasters that it is blended from.
+	Members []Member `json:"members,omitempty"`
+}
+
+// Member is what one forecaster has to do with a forecast.
+type Member struct {
+	Forecaster string  `json:"forecaster"`
+	Share      float64 `json:"share"` // of the forecast, from 0 to 1
+	Sample     int     `json:"sample"`
+	Class      string  `json:"class,omitempty"`
+	Changed    int64   `json:"changed,omitempty"`
+	// Simulated says as what the queue was simulated, where it was.
+	Simulated string `json:"simulated,omitempty"`
 }
 
 // Cost of an allocation.

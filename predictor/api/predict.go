@@ -12,13 +12,17 @@ type PredictRequest struct {
 type Prediction struct {
 	Job    workload.Request `json:"job"`
 	Bounds []Bound          `json:"bounds"`
+	// Waiting and Running are how many jobs wait and run now.
+	Waiting int `json:"waiting"`
+	Running int `json:"running"`
 	Evidence
 }
 
-// Bound is an upper confidence bound on a quantile of the wait. Seconds is nil
-// when too few waits are known for a bound.
+// Bound is a quantile of the wait: as it is expected to be, and an upper confidence
+// bound on it, which promises rest on. Either is nil when too little is known.
 type Bound struct {
 	Quantile   float64  `json:"quantile"`
-	Seconds    *float64 `json:"seconds"`
-	Confidence float64  `json:"confidence"` // the one really achieved
+	Expected   *float64 `json:"expected"` // seconds
+	Seconds    *float64 `json:"seconds"`  // the bound
+	Confidence float64  `json:"confidence"`
 }

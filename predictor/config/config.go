@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -280,6 +281,9 @@ func (c *Config) check() error {
 // forecasterName is what a forecaster may be called.
 var forecasterName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,31}$`)
 
+// builtIn are the names of the forecasters that varqd has, alone and together.
+var builtIn = []string{"blend", "history", "present", "later", "forest", "ahead", "qbets", "twin", "downey"}
+
 // longestAnswer bounds the time for which a site's forecaster may hold up a plan.
 const longestAnswer = Duration(time.Second)
 
@@ -290,6 +294,8 @@ func checkForecasters(forecasters []Forecaster, bad func(key, format string, arg
 		switch {
 		case !forecasterName.MatchString(f.Name):
 			bad(key+"name", "%q is not a word of at most 32 of a-z, 0-9, - and _, beginning with a letter", f.Name)
+		case slices.Contains(builtIn, f.Name):
+			bad(key+"name", "%q is the name of one that varqd has", f.Name)
 		case names[f.Name]:
 			bad(key+"name", "%q is the name of another one", f.Name)
 		}

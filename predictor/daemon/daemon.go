@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"sync"
 	"time"
@@ -20,6 +21,7 @@ import (
 	"github.com/varq-project/varq/predictor/keeper"
 	"github.com/varq-project/varq/predictor/ledger"
 	"github.com/varq-project/varq/predictor/munge"
+	"github.com/varq-project/varq/predictor/selfscore"
 	"github.com/varq-project/varq/predictor/server"
 )
 
@@ -40,16 +42,25 @@ type Daemon struct {
 	ingest   *ingest.Ingest
 	keeper   *keeper.Keeper
 	server   *server.Server
+	scorer   *selfscore.Scorer
+	own      forecasters
 	problems *problems
 	looks    *looks
 	errors   *prometheus.CounterVec
+
+	seen              chan seen // looks at the queue, at most one
+	looked, refreshed *latch    // open once that was tried for the first time
+	loaded            *latch    // open once the past is
 }
 
 // New opens the ledger and the history of a daemon; Run starts it and Close
 // gives them back.
 func New(o Options) (*Daemon, error) {
 	c := o.Config
-	d := &Daemon{config: c, log: o.Log, problems: newProblems(), looks: newLooks(c.Watch, time.Now)}
+	d := &Daemon{
+		config: c, log: o.Log, problems: newProblems(), looks: newLooks(c.Watch, time.Now),
+		seen: make(chan seen, 1), looked: newLatch(), refreshed: newLatch(), loaded: newLatch(),
+	}
 	if o.Slurm == nil {
 		s, err := connect(c.Slurmrestd)
 		if err != nil {
@@ -70,15 +81,24 @@ func New(o Options) (*Daemon, error) {
 	}
 	registry := prometheus.NewRegistry()
 	now := func() int64 { return time.Now().Unix() }
+	d.own = newForecasters(c.Forecasters, d.past, o.Log)
 	d.ingest = ingest.New(ingest.Options{
-		Cache: d.cache, Source: o.Slurm, Confidence: c.Forecast.Confidence, Days: c.Forecast.Days,
-		Told: d.told, Now: now, Log: o.Log,
+		Cache: d.cache, Source: o.Slurm, Days: c.Forecast.Days,
+		Own: d.own.all(), Told: d.told, Now: now, Log: o.Log,
 	})
 	d.keeper = keeper.New(keeper.Options{
 		Ledger: d.ledger, Slurm: o.Slurm, Past: d.ingest, Now: now,
 		Prob: c.Plan.Prob, Confidence: c.Forecast.Confidence, Horizon: c.Plan.Horizon.Seconds(), Stale: c.Plan.Stale.Seconds(),
 		Grace: c.Watch.Grace.Seconds(), Log: o.Log, Metrics: keeper.NewMetrics(registry),
 	})
+	d.scorer, err = selfscore.New(context.Background(), selfscore.Options{
+		Ledger: d.ledger, Ask: d.ask, Most: mostScored, Rand: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
+		Calibration: d.keeper.Calibration, Log: o.Log,
+		Metrics: selfscore.NewMetrics(registry, d.keeper.Calibration, now, o.Log),
+	})
+	if err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
 	d.server = server.New(server.Options{
 		Service:     service{d.keeper, d},
 		Credentials: munge.Munge{Socket: c.Server.MungeSocket},
@@ -101,6 +121,7 @@ func (d *Daemon) register(registry *prometheus.Registry) {
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		outcomes{d.ledger, d.log},
+		d.own,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "varq_history_jobs", Help: "Past jobs learnt from."}, func() float64 {
 			jobs, _ := d.ingest.Learnt()
 			return float64(jobs)
@@ -137,7 +158,15 @@ func (d *Daemon) Run(ctx context.Context) error {
 	running.Go(func() { d.learn(ctx) })
 	running.Go(func() { d.refresh(ctx) })
 	running.Go(func() { d.watch(ctx) })
+	running.Go(func() { d.follow(ctx) })
 	running.Go(func() { d.watchdog(ctx) })
+	for _, f := range d.own {
+		running.Go(func() {
+			if d.loaded.wait(ctx) {
+				f.Run(ctx)
+			}
+		})
+	}
 
 	<-ctx.Done()
 	notify("STOPPING=1")

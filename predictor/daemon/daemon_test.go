@@ -82,6 +82,13 @@ func (s *fakeSlurm) Accounted(context.Context, int64) ([]workload.Job, error) {
 	return nil, s.err()
 }
 func (s *fakeSlurm) Operators(context.Context) ([]string, error) { return nil, s.err() }
+func (s *fakeSlurm) Nodes(context.Context) ([]accounting.Node, error) {
+	nodes := make([]accounting.Node, 64)
+	for i := range nodes {
+		nodes[i] = accounting.Node{Name: fmt.Sprintf("n%d", i), CPUs: 64, Partitions: []string{"main"}, Up: true}
+	}
+	return nodes, s.err()
+}
 func (s *fakeSlurm) Cluster(context.Context) (limits.Cluster, error) {
 	nodes := make([]string, 64)
 	for i := range nodes {

@@ -63,7 +63,7 @@ type service struct {
 // looks at the queue.
 func (s service) Health(context.Context) api.Health {
 	d := s.daemon
-	h := api.Health{Problems: d.problems.list(), Version: api.Version}
+	h := api.Health{Problems: d.problems.list(), Notes: d.own.notes(), Version: api.Version}
 	if err := d.keeper.Ready(); err != nil {
 		h.Problems = append(h.Problems, err.Error())
 	}

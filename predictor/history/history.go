@@ -213,23 +213,24 @@ func (h *History) Len(ctx context.Context) (int, error) {
 	return n, wrap(err)
 }
 
-// Jobs yields every job in the order of the starts; it ends with the first
-// error.
-func (h *History) Jobs(ctx context.Context) iter.Seq2[workload.Job, error] {
+// Jobs yields those jobs that started last, at most so many, in the order of the
+// starts; it ends with the first error.
+func (h *History) Jobs(ctx context.Context, most int) iter.Seq2[workload.Job, error] {
 	return func(yield func(workload.Job, error) bool) {
-		if err := h.each(ctx, func(j workload.Job) bool { return yield(j, nil) }); err != nil {
+		if err := h.each(ctx, most, func(j workload.Job) bool { return yield(j, nil) }); err != nil {
 			yield(workload.Job{}, wrap(err))
 		}
 	}
 }
 
-func (h *History) each(ctx context.Context, yield func(workload.Job) bool) error {
+func (h *History) each(ctx context.Context, most int, yield func(workload.Job) bool) error {
 	texts, err := h.texts(ctx)
 	if err != nil {
 		return err
 	}
 	rows, err := h.db.QueryContext(ctx, `SELECT start, job, submit, eligible, end, state, user, account, partition, qos,
-		nodes, cpus, gpus, memory, time_limit FROM jobs ORDER BY start, job, submit`)
+		nodes, cpus, gpus, memory, time_limit
+		FROM (SELECT * FROM jobs ORDER BY start DESC, job DESC, submit DESC LIMIT ?) ORDER BY start, job, submit`, most)
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ func synthetic(n int) []workload.Job {
 func collect(t *testing.T, h *History) []workload.Job {
 	t.Helper()
 	var jobs []workload.Job
-	for j, err := range h.Jobs(t.Context()) {
+	for j, err := range h.Jobs(t.Context(), 1_000_000) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,6 +84,16 @@ func TestJobsComeBackInOrderOfStart(t *testing.T) {
 	slices.SortFunc(want, byStart)
 	if diff := cmp.Diff(want, collect(t, h)); diff != "" {
 		t.Error(diff)
+	}
+	newest := 0
+	for j, err := range h.Jobs(t.Context(), 10) {
+		if err != nil || !cmp.Equal(j, want[len(want)-10+newest]) {
+			t.Fatalf("of the newest ten, number %d is %+v, %v", newest, j, err)
+		}
+		newest++
+	}
+	if newest != 10 {
+		t.Errorf("the newest ten are %d", newest)
 	}
 	if got, err := h.Coverage(t.Context()); err != nil || got != covered {
 		t.Errorf("coverage %+v, %v", got, err)
@@ -198,7 +208,7 @@ func BenchmarkLoadMillion(b *testing.B) {
 	for b.Loop() {
 		h := mustOpen(b, path)
 		p := qbets.New(qbets.Options{})
-		for j, err := range h.Jobs(b.Context()) {
+		for j, err := range h.Jobs(b.Context(), 1_000_000) {
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -1,28 +1,35 @@
-// Package ingest learns queueing delay from a cluster's past: from accounting,
-// through a cache on disk, and from the live queue as jobs start. Each start is
-// learnt once, and starts are learnt in their order as far as they become known
-// in it. Times are Unix seconds.
+// Package ingest has varqd's forecasters live through what happens in a cluster:
+// first its past, from accounting through a cache on disk, and then what is seen
+// of the live queue and read from accounting. They are told of each submission,
+// start and end once, in the order of time as far as it becomes known in it. Times
+// are Unix seconds.
 package ingest
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"iter"
 	"log/slog"
-	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/varq-project/varq/predictor/accounting"
+	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/history"
-	"github.com/varq-project/varq/predictor/qbets"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// overlap is how far accounting is read again each time, in seconds: it may
-// learn of a job's end that much later.
-const overlap = 600
+const (
+	// overlap is how far accounting is read again each time, in seconds: it may
+	// learn of a job's end that much later.
+	overlap = 600
+	// blind is for how long, in seconds, nothing may be seen of the queue or of
+	// accounting before the past is lived through anew, with what was missed in its
+	// place.
+	blind = 3600
+	// remembered is how many past jobs are lived through, those that started last.
+	remembered = 50_000
+)
 
 // day in seconds.
 const day = 86400
@@ -44,10 +51,11 @@ type Source interface {
 type Options struct {
 	Cache  *history.History
 	Source Source
-	// Confidence is the level of every bound.
-	Confidence float64
-	// Days is how many days of the past are learnt from.
+	// Days is how many days of the past are kept.
 	Days int
+	// Own are a site's own forecasters, which join those that there are. They are
+	// not told of the past: see Past.
+	Own []forecast.Forecaster
 	// Told, if not nil, is told of the jobs of accounting before they count as
 	// read; if it fails they will be read again.
 	Told func(ctx context.Context, jobs []workload.Job) error
@@ -55,33 +63,32 @@ type Options struct {
 	Log  *slog.Logger
 }
 
-// Ingest holds what has been learnt. Load and CatchUp are called one after the
-// other by one goroutine; every other method may be called at any time.
+// Ingest has forecasters live through what happens. Load and CatchUp are called
+// one after the other by one goroutine; every other method may be called at any
+// time.
 type Ingest struct {
 	Options
+	site site
 
-	storing sync.Mutex // held while the cache grows and what is new is learnt
-	running map[runKey]bool
+	present atomic.Pointer[present] // nil until the past is loaded
 
-	mu        sync.RWMutex // guards predictor
-	predictor *qbets.Predictor
-	ready     atomic.Bool
+	storing sync.Mutex // held while the cache grows and what is new is told
+	look    *look      // the last one
+	missed  bool       // much was: accounting is not told late, but lived through anew
+	// While the past is being lived through, starts that are new are kept in news.
+	reliving bool
+	news     []workload.Job
 
 	percent atomic.Int64 // of the first load
 	covered atomic.Int64
 }
 
-// runKey is one run of a job.
-type runKey struct{ job, start int64 }
-
 // New returns an Ingest that has learnt nothing yet.
-func New(o Options) *Ingest {
-	return &Ingest{Options: o, predictor: qbets.New(qbets.Options{Confidence: o.Confidence})}
-}
+func New(o Options) *Ingest { return &Ingest{Options: o} }
 
-// Load learns what the cache holds. A cache that was never filled is first
-// filled from accounting, from where the last attempt left off. Ready succeeds
-// once Load has.
+// Load lives through what the cache holds. It is filled from accounting first,
+// from where the last attempt left off; if it was once filled up, varqd does
+// without what is new while accounting is away. Ready succeeds once Load has.
 func (g *Ingest) Load(ctx context.Context) error {
 	coverage, err := g.Cache.Coverage(ctx)
 	if err != nil {
@@ -99,42 +106,14 @@ func (g *Ingest) Load(ctx context.Context) error {
 	}
 	if !coverage.Complete {
 		g.Log.Info("reading history from accounting for the first time", "days", g.Days)
-		if err := g.read(ctx, coverage); err != nil {
+	}
+	if err := g.read(ctx, coverage); err != nil {
+		if !coverage.Complete || ctx.Err() != nil {
 			return err
 		}
+		g.Log.Warn("beginning with what was known before", "error", err)
 	}
-	return g.learnCache(ctx)
-}
-
-// learnCache makes a new predictor of the whole cache.
-func (g *Ingest) learnCache(ctx context.Context) error {
-	g.storing.Lock()
-	defer g.storing.Unlock()
-	coverage, err := g.Cache.Coverage(ctx)
-	if err != nil {
-		return err
-	}
-	total, err := g.Cache.Len(ctx)
-	if err != nil {
-		return err
-	}
-	p := qbets.New(qbets.Options{Confidence: g.Confidence})
-	n := 0
-	for job, err := range g.Cache.Jobs(ctx) {
-		if err != nil {
-			return err
-		}
-		p.Learn(job)
-		n++
-		g.percent.Store(int64(100 * n / max(total, n)))
-	}
-	g.mu.Lock()
-	g.predictor = p
-	g.mu.Unlock()
-	g.covered.Store(coverage.Until)
-	g.ready.Store(true)
-	g.Log.Info("history loaded", "jobs", n)
-	return nil
+	return g.relive(ctx)
 }
 
 // CatchUp reads from accounting what has happened since it was last read.
@@ -143,10 +122,24 @@ func (g *Ingest) CatchUp(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	missed := g.missedMuch(coverage.Until)
 	if err := g.read(ctx, coverage); err != nil {
 		return err
 	}
+	if missed {
+		if err := g.relive(ctx); err != nil {
+			return err
+		}
+	}
 	return g.Cache.Prune(ctx, g.Now()-int64(g.Days)*day)
+}
+
+// missedMuch reports whether too much was missed to be told late.
+func (g *Ingest) missedMuch(covered int64) bool {
+	g.storing.Lock()
+	defer g.storing.Unlock()
+	g.missed = g.missed || g.Now()-covered > blind
+	return g.missed
 }
 
 // read reads accounting from a little before coverage's end until now, window
@@ -196,13 +189,13 @@ func (g *Ingest) store(ctx context.Context, jobs []workload.Job, coverage *histo
 	if err := g.add(ctx, jobs, coverage); err != nil {
 		return err
 	}
-	if g.ready.Load() {
+	if g.Ready() == nil {
 		g.covered.Store(coverage.Until)
 	}
 	return nil
 }
 
-// add puts jobs into the cache and learns those whose start is new.
+// add puts jobs of accounting into the cache, and tells of what is new.
 func (g *Ingest) add(ctx context.Context, jobs []workload.Job, coverage *history.Coverage) error {
 	g.storing.Lock()
 	defer g.storing.Unlock()
@@ -210,53 +203,39 @@ func (g *Ingest) add(ctx context.Context, jobs []workload.Job, coverage *history
 	if err != nil {
 		return err
 	}
-	if !g.ready.Load() {
-		return nil // the cache will be learnt as a whole
-	}
-	slices.SortFunc(fresh, byStart)
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for i := range fresh {
-		g.predictor.Learn(fresh[i])
+	if p := g.present.Load(); p != nil && !g.missed {
+		p.accounted(jobs, runsOf(fresh))
 	}
 	return nil
 }
 
-func byStart(a, b workload.Job) int {
-	return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Submit, b.Submit))
-}
-
-// Watched takes in the live queue: it learns the waits of the jobs that have
-// started since it was last called. Until the past is loaded it does nothing.
-func (g *Ingest) Watched(ctx context.Context, queue []accounting.QueueEntry) error {
-	if !g.ready.Load() {
+// Watched takes in the live queue as it was looked at, at a time: it tells of what
+// has changed since it was last called.
+func (g *Ingest) Watched(ctx context.Context, queue []accounting.QueueEntry, at int64) error {
+	g.storing.Lock()
+	defer g.storing.Unlock()
+	l := &look{queue, at}
+	p := g.present.Load()
+	if p == nil {
+		g.look = l
 		return nil
 	}
-	running := make(map[runKey]bool)
-	var started []workload.Job
-	for i := range queue {
-		j := &queue[i].Job
-		if j.Start == 0 {
-			continue
-		}
-		key := runKey{j.ID, j.Start}
-		running[key] = true
-		if !g.running[key] {
-			started = append(started, *j)
-		}
+	fresh, err := g.Cache.Add(ctx, p.unseen(l), nil)
+	if err != nil {
+		return err
 	}
-	if len(started) > 0 {
-		if err := g.add(ctx, started, nil); err != nil {
-			return err
-		}
+	g.missed = g.missed || g.look != nil && at-g.look.at > blind
+	g.look = l
+	if g.reliving {
+		g.news = append(g.news, fresh...)
 	}
-	g.running = running
+	p.looked(l, runsOf(fresh))
 	return nil
 }
 
 // Ready returns nil once the past is loaded, and else says how far it is.
 func (g *Ingest) Ready() error {
-	if g.ready.Load() {
+	if g.present.Load() != nil {
 		return nil
 	}
 	return fmt.Errorf("varqd is still loading history: %d%%", g.percent.Load())
@@ -265,23 +244,13 @@ func (g *Ingest) Ready() error {
 // Covered returns the time up to which all jobs that have ended are known.
 func (g *Ingest) Covered() int64 { return g.covered.Load() }
 
-// Learnt returns how many waits were learnt, and the latest start among them.
-func (g *Ingest) Learnt() (jobs int, newest int64) {
-	g.mu.RLock()
-	defer g.mu.RUnlock()
-	return g.predictor.Len(), g.predictor.Newest()
-}
-
-// Forecast implements trajectory.Forecaster.
-func (g *Ingest) Forecast(r workload.Request, now int64, c []workload.Candidate, est []workload.Estimate) {
-	g.mu.RLock()
-	defer g.mu.RUnlock()
-	g.predictor.Forecast(r, now, c, est)
-}
-
-// Bound bounds a quantile of the wait of a job like r.
-func (g *Ingest) Bound(r workload.Request, quantile float64) qbets.Bound {
-	g.mu.RLock()
-	defer g.mu.RUnlock()
-	return g.predictor.Bound(r, g.Now(), quantile)
+// Learnt returns how many starts the forecasters know of, and the latest.
+func (g *Ingest) Learnt() (starts int, newest int64) {
+	p := g.present.Load()
+	if p == nil {
+		return 0, 0
+	}
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return p.starts, p.newest
 }

@@ -64,7 +64,7 @@ func start(t *testing.T, path string, s *source) *Ingest {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { cache.Close() })
-	return New(Options{Cache: cache, Source: s, Days: 2, Confidence: .95, Now: func() int64 { return now }, Log: slog.New(slog.DiscardHandler)})
+	return New(Options{Cache: cache, Source: s, Days: 2, Now: func() int64 { return now }, Log: slog.New(slog.DiscardHandler)})
 }
 
 func learnt(g *Ingest) int {
@@ -116,7 +116,7 @@ func TestEachWaitIsLearntOnce(t *testing.T) {
 	pending.ID, pending.Start, pending.State = 7, 0, workload.Pending
 	queue := []accounting.QueueEntry{{Job: running}, {Job: pending}}
 	for range 3 {
-		if err := g.Watched(t.Context(), queue); err != nil {
+		if err := g.Watched(t.Context(), queue, now); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -136,7 +136,7 @@ func TestEachWaitIsLearntOnce(t *testing.T) {
 	if err := again.Load(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := again.Watched(t.Context(), queue); err != nil {
+	if err := again.Watched(t.Context(), queue, now); err != nil {
 		t.Fatal(err)
 	}
 	if learnt(again) != base+1 {

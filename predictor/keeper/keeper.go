@@ -15,9 +15,9 @@ import (
 	"sync/atomic"
 
 	"github.com/varq-project/varq/predictor/accounting"
+	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/ledger"
 	"github.com/varq-project/varq/predictor/limits"
-	"github.com/varq-project/varq/predictor/qbets"
 	"github.com/varq-project/varq/predictor/server"
 	"github.com/varq-project/varq/predictor/trajectory"
 	"github.com/varq-project/varq/predictor/workload"
@@ -37,6 +37,8 @@ type Slurm interface {
 	Accounted(ctx context.Context, job int64) ([]workload.Job, error)
 	// Cluster returns what the cluster forbids.
 	Cluster(ctx context.Context) (limits.Cluster, error)
+	// Nodes returns its nodes.
+	Nodes(ctx context.Context) ([]accounting.Node, error)
 	// Operators returns the users who may see and change everybody's jobs.
 	Operators(ctx context.Context) ([]string, error)
 }
@@ -44,8 +46,16 @@ type Slurm interface {
 // Past is what has been learnt from past jobs.
 type Past interface {
 	trajectory.Forecaster
-	// Bound bounds a quantile of the wait of a job like r.
-	Bound(r workload.Request, quantile float64) qbets.Bound
+	// Predict answers how long a job like r would wait if it were submitted now. It
+	// reports false, with Down set where that is why, when it knows nothing.
+	Predict(r workload.Request) (forecast.Answer, bool)
+	// Promise tells that a job of which r is asked was promised a start because of
+	// what is forecast of it at a begin time to come, or still is.
+	Promise(job int64, r workload.Request, begin int64)
+	// Queue is how many jobs wait and how many run.
+	Queue() (waiting, running int)
+	// Cluster takes in what Slurm says of partitions and nodes.
+	Cluster(c *limits.Cluster, nodes []accounting.Node)
 	// Ready returns nil once there is enough to plan with, and otherwise an
 	// error that says how far loading is.
 	Ready() error
@@ -108,10 +118,15 @@ func (k *Keeper) Refresh(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read the cluster's limits: %w", err)
 	}
+	nodes, err := k.Slurm.Nodes(ctx)
+	if err != nil {
+		return fmt.Errorf("read the cluster's nodes: %w", err)
+	}
 	operators, err := k.Slurm.Operators(ctx)
 	if err != nil {
 		return fmt.Errorf("read Slurm's operators: %w", err)
 	}
+	k.Past.Cluster(&cluster, nodes)
 	k.picture.Store(&picture{cluster: cluster, operators: operators, at: k.Now()})
 	return nil
 }

@@ -13,9 +13,10 @@ import (
 
 	"github.com/varq-project/varq/predictor/accounting"
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/delay"
+	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/ledger"
 	"github.com/varq-project/varq/predictor/limits"
-	"github.com/varq-project/varq/predictor/qbets"
 	"github.com/varq-project/varq/predictor/server"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -81,14 +82,24 @@ func (s *fakeSlurm) Cluster(context.Context) (limits.Cluster, error) {
 	}}, s.err
 }
 
+func (s *fakeSlurm) Nodes(context.Context) ([]accounting.Node, error) {
+	return []accounting.Node{{Name: "a", CPUs: 250, Partitions: []string{"main"}, Up: true}}, s.err
+}
+
 func (s *fakeSlurm) Operators(context.Context) ([]string, error) { return []string{"oper"}, s.err }
 
 // fakePast forecasts that every job waits for as long as wait says, at most.
 type fakePast struct {
-	wait    int64
-	loading error
-	covered int64
+	wait     int64
+	loading  error
+	down     string
+	covered  int64
+	nodes    int
+	promised []promised
 }
+
+// promised is what a job was promised a start by.
+type promised struct{ job, submit, limit int64 }
 
 func (p *fakePast) Forecast(_ workload.Request, _ int64, c []workload.Candidate, est []workload.Estimate) {
 	for i := range c {
@@ -99,8 +110,28 @@ func (p *fakePast) Forecast(_ workload.Request, _ int64, c []workload.Candidate,
 	}
 }
 
-func (p *fakePast) Bound(workload.Request, float64) qbets.Bound {
-	return qbets.Bound{Seconds: p.wait, Confidence: .96, Sample: 1000, Class: "all", OK: true}
+func (p *fakePast) Predict(workload.Request) (a forecast.Answer, ok bool) {
+	a.Down = p.down
+	if p.down != "" {
+		return a, false
+	}
+	for i := delay.Index(float64(p.wait)); i < delay.Points; i++ {
+		a.Wait[i] = 1
+		a.Lower[i] = .93
+	}
+	a.Evidence = forecast.Evidence{Sample: 1000.6, Class: "all", Calibrated: 512, Members: []forecast.Member{
+		{Name: "forest", Share: .7, Evidence: forecast.Evidence{Sample: 1200}},
+		{Name: "qbets", Share: .3, Evidence: forecast.Evidence{Sample: 400, Class: "all", Changed: 17}},
+	}}
+	return a, true
+}
+
+func (p *fakePast) Queue() (waiting, running int) { return 31, 80 }
+func (p *fakePast) Cluster(_ *limits.Cluster, nodes []accounting.Node) {
+	p.nodes = len(nodes)
+}
+func (p *fakePast) Promise(job int64, r workload.Request, submit int64) {
+	p.promised = append(p.promised, promised{job, submit, r.Limit})
 }
 
 func (p *fakePast) Ready() error   { return p.loading }
@@ -821,16 +852,5 @@ func TestOldReservationsAreListedOnlyWhenAsked(t *testing.T) {
 		if err != nil || len(list) != want {
 			t.Errorf("all=%v: %d, %v", all, len(list), err)
 		}
-	}
-}
-
-func TestPredict(t *testing.T) {
-	s := newSite(t)
-	p, err := s.Predict(t.Context(), "alice", &api.PredictRequest{})
-	if err != nil || len(p.Bounds) != 4 || *p.Bounds[0].Seconds != 600 || p.Job.Partition != "main" {
-		t.Errorf("%+v, %v", p, err)
-	}
-	if _, err := s.Predict(t.Context(), "alice", &api.PredictRequest{Job: workload.Request{Partition: "none"}}); !errors.Is(err, server.ErrInvalid) {
-		t.Errorf("an unknown partition: %v", err)
 	}
 }

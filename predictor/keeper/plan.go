@@ -10,7 +10,6 @@ import (
 	"github.com/varq-project/varq/predictor/server"
 	"github.com/varq-project/varq/predictor/slurmtime"
 	"github.com/varq-project/varq/predictor/trajectory"
-	"github.com/varq-project/varq/predictor/workload"
 )
 
 // Plan plans a reservation for user. With promise a plan is in the ledger, and
@@ -146,38 +145,3 @@ func options(req *api.PlanRequest, kind trajectory.Kind, r *trajectory.Request) 
 
 // local writes Unix seconds as Slurm does, in the zone of this host.
 func local(t int64) string { return slurmtime.Format(t, time.Local) }
-
-// quantiles are those of a prediction that asks for none.
-var quantiles = []float64{.5, .75, .9, .95}
-
-// Predict bounds the wait of a job like user's that is submitted now.
-func (k *Keeper) Predict(_ context.Context, user string, req *api.PredictRequest) (api.Prediction, error) {
-	planner, err := k.planner()
-	if err != nil {
-		return api.Prediction{}, err
-	}
-	job := req.Job
-	job.User = user
-	if job, err = planner.Cluster.Complete(job); err != nil {
-		return api.Prediction{}, server.Fault(server.ErrInvalid, err.Error())
-	}
-	asked := req.Quantiles
-	if len(asked) == 0 {
-		asked = quantiles
-	}
-	answer := api.Prediction{Job: job, Bounds: make([]api.Bound, len(asked))}
-	for i, q := range asked {
-		answer.Bounds[i], answer.Evidence = k.bound(job, q)
-	}
-	return answer, nil
-}
-
-func (k *Keeper) bound(job workload.Request, q float64) (api.Bound, api.Evidence) {
-	b := k.Past.Bound(job, q)
-	bound := api.Bound{Quantile: q, Confidence: b.Confidence}
-	if b.OK {
-		seconds := float64(b.Seconds)
-		bound.Seconds = &seconds
-	}
-	return bound, api.Evidence{Sample: b.Sample, Class: b.Class}
-}

@@ -289,6 +289,11 @@ func (k *Keeper) revise(ctx context.Context, e *ledger.Entry, j *workload.Job, n
 	current := trajectory.Submission{Begin: e.Progress.BeginTime, Limit: e.Progress.TimeLimit}
 	revised := planner.Replan(r, current)
 	k.Metrics.replans.Inc()
+	if !e.Progress.Yielded {
+		promised := r.Job
+		promised.Limit = revised.Limit
+		k.Past.Promise(e.Job, promised, revised.Begin)
+	}
 	k.setForecast(e.ID, revised.Prob)
 	if revised.Submission == current || e.Progress.Held || e.Progress.Yielded || k.resting(e.ID, now) {
 		return nil
