@@ -38,6 +38,9 @@ type Evidence struct {
 	// Down says why nothing can be promised now, as during an outage: a sentence
 	// without a full stop. It is empty in normal times.
 	Down string
+	// Simulated is the policy as which the queue was simulated, in words, where it
+	// was.
+	Simulated string
 	// Members are the forecasters of a Blend that answered, and Calibrated is how
 	// many recent forecasts that came true its calibration rests on.
 	Members    []Member

@@ -21,8 +21,9 @@ type Forest struct {
 
 // situation is a question as a case of the model.
 type situation struct {
-	question Question
-	present  forest.Case
+	question  Question
+	present   forest.Case
+	simulated string // as what, if it was
 }
 
 // NewForest returns a Forest that has learnt nothing. With a Twin, which others
@@ -51,6 +52,7 @@ func (f *Forest) Forecast(q *Question, a *Answer) bool {
 	s := f.situation(q)
 	*a = Answer{}
 	a.Sample = float64(min(f.present.Learnt(), 1000))
+	a.Simulated = s.simulated
 	return f.present.Predict(s.present, &a.Wait)
 }
 
@@ -63,7 +65,8 @@ func (f *Forest) situation(q *Question) *situation {
 	f.extractor.Look(&q.Request, q.Now, q.Submit, &v)
 	known := v[:]
 	if f.twin != nil {
-		p := f.twin.point(q)
+		p, policy := f.twin.point(q)
+		s.simulated = policy.String()
 		known = append(known, features.Delay(float64(p.Expected)), features.Delay(float64(p.Limits)))
 	}
 	s.present = f.present.Case(known)

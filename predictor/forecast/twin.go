@@ -42,11 +42,11 @@ func (f *Twin) Forecast(q *Question, a *Answer) bool {
 }
 
 // point simulates the queue with the run times expected and with the limits.
-func (f *Twin) point(q *Question) twin.Point {
+func (f *Twin) point(q *Question) (twin.Point, twin.Policy) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	p, _ := f.twin.Point(&q.Request, q.Now)
-	return p
+	p, e := f.twin.Point(&q.Request, q.Now)
+	return p, e.Policy
 }
 
 // Submitted implements Observer.

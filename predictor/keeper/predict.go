@@ -55,7 +55,7 @@ func evidence(e *forecast.Evidence) api.Evidence {
 	for i := range e.Members {
 		m := &e.Members[i]
 		told.Members = append(told.Members, api.Member{
-			Forecaster: m.Name, Share: m.Share, Sample: int(m.Sample), Class: m.Class, Changed: m.Changed,
+			Forecaster: m.Name, Share: m.Share, Sample: int(m.Sample), Class: m.Class, Changed: m.Changed, Simulated: m.Simulated,
 		})
 	}
 	return told
