@@ -1,0 +1,112 @@
+package forecast
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/varq-project/varq/predictor/delay"
+)
+
+// TestBlendFollowsTheBest: shares go to who forecasts a class best, and to another
+// when that one does.
+func TestBlendFollowsTheBest(t *testing.T) {
+	l := newLife(1, always("short", exponential(100)), always("long", exponential(10_000)))
+	if s := l.shares("a"); s["short"] != .5 || s["long"] != .5 {
+		t.Errorf("at first: %v", s)
+	}
+	for range 300 {
+		l.jobs(1, "a", 100)
+		l.jobs(1, "b", 10_000)
+	}
+	if a, b := l.shares("a"), l.shares("b"); a["short"] < .9 || b["long"] < .9 {
+		t.Errorf("short waits in a, long ones in b: %v, %v", a, b)
+	}
+	l.jobs(700, "a", 10_000)
+	if a := l.shares("a"); a["long"] < .9 {
+		t.Errorf("after a change: %v", a)
+	}
+	if c := l.shares("never seen"); c["long"] < .9 {
+		t.Errorf("where nothing is known: %v", c)
+	}
+}
+
+// TestBlendShares: they sum up to 1, and only who answers has one.
+func TestBlendShares(t *testing.T) {
+	odd := &voice{name: "odd", says: func(q *Question) *delay.Distribution {
+		if q.Now%2 == 0 {
+			return nil
+		}
+		return exponential(500)
+	}}
+	l := newLife(2, always("always", exponential(1000)), odd)
+	for range 500 {
+		l.jobs(1, "a", 800)
+		sum, answers := 0., 0
+		for _, share := range l.shares("a") {
+			sum += share
+			answers++
+		}
+		if want := 1 + int(l.now%2); math.Abs(sum-1) > 1e-12 || answers != want {
+			t.Fatalf("%d share %v, want %d", answers, sum, want)
+		}
+	}
+}
+
+// TestSilence neither wins nor loses: who says the same as another half of the time
+// has the same share as that one.
+func TestSilence(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 3))
+	good, bad := exponential(1000), exponential(20)
+	half := func(name string, d *delay.Distribution) *voice {
+		silent := false
+		return &voice{name: name, says: func(*Question) *delay.Distribution {
+			if silent = random.IntN(2) == 0; silent {
+				return nil
+			}
+			return d
+		}}
+	}
+	l := newLife(3, always("good", good), half("half good", good), always("bad", bad), half("half bad", bad))
+	l.jobs(1000, "a", 1000)
+	sum := map[string]float64{}
+	for range 1000 {
+		if s := l.shares("a"); len(s) == 4 {
+			sum = s
+		}
+	}
+	if ratio := sum["half good"] / sum["good"]; ratio < .7 || ratio > 1.3 {
+		t.Errorf("shares %v", sum)
+	}
+	if sum["bad"]+sum["half bad"] > .1 {
+		t.Errorf("shares %v: silence saves a bad forecaster", sum)
+	}
+}
+
+// TestNobodyAnswers: neither does the blend, and it has nothing to learn from.
+func TestNobodyAnswers(t *testing.T) {
+	silent := true
+	l := newLife(4, &voice{name: "shy", says: func(*Question) *delay.Distribution {
+		if silent {
+			return nil
+		}
+		return exponential(10)
+	}})
+	for range 100 {
+		j, _, ok := l.submit("a")
+		if ok {
+			t.Fatal("an answer out of nothing")
+		}
+		l.wait(j, 1e5)
+	}
+	silent = false
+	_, a, ok := l.submit("a")
+	if !ok || len(a.Members) != 1 || math.Abs(a.Calibrated-NewCalibration().Effective()) > 1e-9 {
+		t.Errorf("answers %v: %+v", ok, a.Evidence)
+	}
+	for i := range a.Wait {
+		if math.Abs(a.Wait[i]-exponential(10)[i]) > 1e-9 {
+			t.Fatalf("says %v for %v", a.Wait[i], exponential(10)[i])
+		}
+	}
+}
