@@ -1,0 +1,96 @@
+package forecast
+
+import (
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// TestDown: while a forecaster says that the cluster is down, nothing is forecast,
+// the reason is told, and what jobs wait then is not learnt from.
+func TestDown(t *testing.T) {
+	const outage = "the cluster has been down since noon"
+	watch := always("watch", exponential(100))
+	l := newLife(1, always("other", exponential(100)), watch)
+	l.jobs(500, "a", 100)
+	_, before, _ := l.submit("a")
+	watch.down = outage
+	for range 100 {
+		j, a, ok := l.submit("a")
+		if ok || !strings.Contains(a.Down, outage) {
+			t.Fatalf("answers %v, down %q", ok, a.Down)
+		}
+		l.wait(j, 50_000)
+	}
+	watch.down = ""
+	_, after, ok := l.submit("a")
+	if !ok || after.Down != "" || after.Calibrated != before.Calibrated || after.Wait != before.Wait {
+		t.Errorf("after the outage, answers %v with %v past forecasts, before %v", ok, after.Calibrated, before.Calibrated)
+	}
+}
+
+// TestCancelled: jobs that never start teach nothing, and start nothing later.
+func TestCancelled(t *testing.T) {
+	l := newLife(2, always("one", exponential(100)), always("other", exponential(1000)))
+	l.jobs(200, "a", 100)
+	_, before, _ := l.submit("a")
+	for range 200 {
+		j, _, _ := l.submit("a")
+		j.End = j.Submit + 50_000
+		l.Ended(&j)
+		l.wait(j, 60_000) // nonsense, but then the job is not known any more
+	}
+	if _, after, _ := l.submit("a"); after.Wait != before.Wait || after.Calibrated != before.Calibrated {
+		t.Errorf("%v past forecasts, before %v", after.Calibrated, before.Calibrated)
+	}
+}
+
+// TestUnknownJobs: after a restart jobs start and end that were never seen waiting.
+func TestUnknownJobs(t *testing.T) {
+	l := newLife(3, always("one", exponential(100)))
+	_, before, _ := l.submit("a")
+	for id := range int64(100) {
+		j := workload.Job{ID: 1e6 + id, Submit: 999_000_000, Eligible: 999_000_000, Start: l.now}
+		l.Started(&j)
+		j.End = l.now + 10
+		l.Ended(&j)
+		l.Ended(&j)
+	}
+	if _, after, ok := l.submit("a"); !ok || after.Wait != before.Wait {
+		t.Errorf("answers %v, with %v past forecasts", ok, after.Calibrated)
+	}
+}
+
+// TestImpossibleWaits: a job that started before it could teaches nothing.
+func TestImpossibleWaits(t *testing.T) {
+	l := newLife(4, always("one", exponential(100)))
+	_, before, _ := l.submit("a")
+	for range 100 {
+		j, _, _ := l.submit("a")
+		l.wait(j, -50)
+	}
+	if _, after, _ := l.submit("a"); after.Wait != before.Wait {
+		t.Errorf("%v past forecasts", after.Calibrated)
+	}
+}
+
+// TestBlendIsBounded: jobs that wait for ever do not take memory without end.
+func TestBlendIsBounded(t *testing.T) {
+	l := newLife(5, always("one", exponential(100)))
+	fill := func(n int) uint64 {
+		for range n {
+			l.submit("a")
+		}
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := fill(mostAsked + 1)
+	if after := fill(4 * mostAsked); after > before+before/10+1<<20 {
+		t.Errorf("%d bytes after %d jobs, %d after five times as many", before, mostAsked, after)
+	}
+	runtime.KeepAlive(l)
+}

@@ -1,0 +1,62 @@
+package forecast
+
+import (
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"github.com/varq-project/varq/predictor/queue"
+	"github.com/varq-project/varq/predictor/twin"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// TestConcurrentForecasts: whoever asks at the same time is told the same as one
+// after the other, and nothing but the answer changes.
+func TestConcurrentForecasts(t *testing.T) {
+	var q queue.Queue
+	random := rand.New(rand.NewPCG(1, 1))
+	downey := NewDowney(&q)
+	all := []Forecaster{
+		History(random), downey,
+		NewBlend("blend", random, downey, NewForest(random, nil)),
+		Standard(&q, twin.Options{Runs: 4}, random),
+	}
+	observers := make([]Observer, len(all))
+	for i, f := range all {
+		observers[i] = f
+	}
+	jobs := made(120, 2)
+	for i := range jobs[100:] {
+		jobs[100+i].Start, jobs[100+i].End, jobs[100+i].State = 0, 0, workload.Pending
+	}
+	if err := Replay(jobs, &q, observers, func(*workload.Job) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	now := jobs[len(jobs)-1].Submit
+	questions := make([]Question, 12)
+	for i := range questions {
+		questions[i] = Question{Request: jobs[i].Request, Now: now, Submit: now + int64(i/4)*3600}
+	}
+	for _, f := range all {
+		t.Run(f.Name(), func(t *testing.T) {
+			var want [12]Answer
+			for i := range questions {
+				f.Forecast(&questions[i], &want[i])
+			}
+			var wg sync.WaitGroup
+			for shift := range 4 {
+				wg.Go(func() {
+					for k := range questions {
+						i := (k*5 + 3*shift) % len(questions)
+						var a Answer
+						f.Forecast(&questions[i], &a)
+						if a.Wait != want[i].Wait || a.Lower != want[i].Lower {
+							t.Errorf("question %d is answered in another way", i)
+						}
+					}
+				})
+			}
+			wg.Wait()
+		})
+	}
+}
