@@ -2,7 +2,9 @@ package command
 
 import (
 	"fmt"
+	"math"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -16,16 +18,19 @@ func newPredict(env *Env, link *link) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "predict [options] [options of sbatch]",
 		Short: "Tell how long a job would wait if it were submitted now",
-		Long: `Predict tells how long a job would wait in the queue if it were submitted now:
-for each quantile, a bound that holds with the confidence beside it. A job waits
-no longer than its bound at 0.9 in nine cases of ten.`,
+		Long: `Predict tells how long a job would wait in the queue if it were submitted now.
+In nine cases of ten a job waits no longer than its wait at quantile 0.9. How
+long exactly that is nobody knows: it is at most what stands beside it, with the
+confidence given, and on that reservations rest.`,
 		Example: `  varq predict -N4 -t 1:00:00
   varq predict -p gpu --gpus=2 -t 30 --quantile=0.5,0.99
+  varq predict -N4 -t 1:00:00 --why
   varq predict -N16 -t 1-00:00:00 --json`,
 		Args: noArguments,
 	}
 	job := addJob(cmd.Flags())
 	quantiles := cmd.Flags().Float64Slice("quantile", nil, "`quantiles` of the wait, between 0 and 1 (default 0.5,0.75,0.9,0.95)")
+	why := cmd.Flags().Bool("why", false, "tell in sentences what the prediction rests on")
 	asJSON := addJSON(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		request := api.PredictRequest{Quantiles: *quantiles}
@@ -49,26 +54,42 @@ no longer than its bound at 0.9 in nine cases of ten.`,
 		if *asJSON {
 			return writeJSON(env.Stdout, prediction)
 		}
-		return env.showPrediction(prediction)
+		if err := env.showPrediction(prediction); err != nil {
+			return err
+		}
+		if !*why {
+			_, err = fmt.Fprintf(env.Stdout, "\n%s\n", basis(&prediction.Evidence))
+			return err
+		}
+		kept, err := varqd.Calibration(cmd.Context(), api.CalibrationQuery{
+			Forecaster: blend, Partition: prediction.Job.Partition, Start: env.Now() - calibrationTime,
+		})
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(env.Stdout, "\n%s\n", strings.Join(env.reasons(&prediction, &kept), "\n"))
+		return err
 	}
 	return cmd
 }
 
 func (e *Env) showPrediction(p api.Prediction) error {
 	now := e.Now()
+	wait := func(seconds *float64) string {
+		if seconds == nil {
+			return "unknown"
+		}
+		return slurmtime.FormatDuration(int64(math.Ceil(*seconds)))
+	}
 	columns := []table.Column[api.Bound]{
 		{Name: "Quantile", Right: true, Value: func(b api.Bound) string { return strconv.FormatFloat(b.Quantile, 'g', -1, 64) }},
-		{Name: "Wait", Right: true, Value: func(b api.Bound) string {
-			if b.Seconds == nil {
-				return "unknown"
-			}
-			return slurmtime.FormatDuration(int64(*b.Seconds))
-		}},
+		{Name: "Wait", Right: true, Value: func(b api.Bound) string { return wait(b.Expected) }},
+		{Name: "AtMost", Right: true, Value: func(b api.Bound) string { return wait(b.Seconds) }},
 		{Name: "StartBy", Value: func(b api.Bound) string {
 			if b.Seconds == nil {
 				return none
 			}
-			return e.moment(now + int64(*b.Seconds))
+			return e.moment(now + int64(math.Ceil(*b.Seconds)))
 		}},
 		{Name: "Confidence", Right: true, Value: func(b api.Bound) string {
 			if b.Seconds == nil {
@@ -77,9 +98,5 @@ func (e *Env) showPrediction(p api.Prediction) error {
 			return prob.Format(b.Confidence)
 		}},
 	}
-	if err := table.Write(e.Stdout, columns, p.Bounds, table.Style{}); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(e.Stdout, "\nFrom %s.\n", evidence(p.Evidence))
-	return err
+	return table.Write(e.Stdout, columns, p.Bounds, table.Style{})
 }

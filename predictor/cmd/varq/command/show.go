@@ -40,6 +40,9 @@ func evidence(e api.Evidence) string {
 	if e.Sample == 0 {
 		return "no past wait: none of jobs like it is known"
 	}
+	if e.Class == "" {
+		return fmt.Sprintf("%d past waits", e.Sample)
+	}
 	return fmt.Sprintf("%d past waits of jobs like it (%s)", e.Sample, e.Class)
 }
 

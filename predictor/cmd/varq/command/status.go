@@ -87,12 +87,26 @@ All columns, for --format: ` + table.Names(statusColumns(env)),
 		if err != nil {
 			return err
 		}
+		if style.plain() {
+			if err := env.note(cmd.Context(), varqd); err != nil {
+				return err
+			}
+		}
 		if len(found)+len(jobs) == 0 && style.plain() && !*old {
 			fmt.Fprintln(env.Stderr, "varq: no reservation is open or was due in the last day; --old shows older ones")
 		}
 		return env.missing(jobs, found)
 	}
 	return cmd
+}
+
+// note tells what varqd does without, as long as that does not work.
+func (e *Env) note(ctx context.Context, varqd *client.Client) error {
+	health, err := varqd.Health(ctx)
+	for _, note := range health.Notes {
+		fmt.Fprintf(e.Stderr, "varq: note: %s\n", note)
+	}
+	return err
 }
 
 // ask gets the reservations of the jobs, or else all that the query selects.

@@ -8,8 +8,10 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/varq-project/varq/predictor/api"
@@ -41,6 +43,7 @@ func startVarqd(socket, asked string) (io.Closer, error) {
 	f.mux.HandleFunc("POST "+api.PathQuote, answer(quoteFor))
 	f.mux.HandleFunc("POST "+api.PathPredict, answer(predictionFor))
 	f.mux.HandleFunc("GET "+api.PathReservations, f.reservations)
+	f.mux.HandleFunc("GET "+api.PathHealth, f.health)
 	f.mux.HandleFunc("GET "+api.PathReport, f.report)
 	f.mux.HandleFunc("GET "+api.PathCalibration, calibration)
 	server := &http.Server{Handler: f}
@@ -141,12 +144,26 @@ func predictionFor(r api.PredictRequest) (api.Prediction, error) {
 	if r.Quantiles == nil {
 		r.Quantiles = []float64{.5, .75, .9, .95}
 	}
-	p := api.Prediction{Job: r.Job, Evidence: api.Evidence{Sample: 412, Class: "partition=batch limit=1h-2h"}}
+	class := "partition=batch limit=1h-2h"
+	p := api.Prediction{
+		Job: r.Job, Waiting: 31, Running: 80,
+		Evidence: api.Evidence{
+			Sample: 823, Class: class, Changed: now - 3*86400, Calibrated: 512.7,
+			Members: []api.Member{
+				{Forecaster: "forest", Share: .7, Sample: 1000, Simulated: "FCFS with EASY backfilling"},
+				{Forecaster: "qbets", Share: .25, Sample: 412, Class: class, Changed: now - 3*86400},
+				{Forecaster: "lastwait", Share: .05, Sample: 1},
+			},
+		},
+	}
+	if r.Job.Partition == "gpu" {
+		p.Evidence = api.Evidence{Down: "no node of partition gpu can start jobs: of 8, 3 are down and 5 drained"}
+	}
 	for _, q := range r.Quantiles {
-		b := api.Bound{Quantile: q}
-		if q < .99 {
-			seconds := q * 4000
-			b.Seconds, b.Confidence = &seconds, .956
+		b := api.Bound{Quantile: q, Confidence: .95}
+		if q < .99 && p.Down == "" {
+			expected, seconds := q*3600, q*4000
+			b.Expected, b.Seconds = &expected, &seconds
 		}
 		p.Bounds = append(p.Bounds, b)
 	}
@@ -175,6 +192,15 @@ func reservations() []api.Reservation {
 	missed.Eligible, missed.Start, missed.WorkStart = now-10800, now-7500, now-7500
 	missed.Note = "the user moved the job's begin time"
 	return []api.Reservation{pending, holding, kept, missed}
+}
+
+// health has the notes of the file notes beside the one of what was asked.
+func (f *fakeVarqd) health(w http.ResponseWriter, _ *http.Request) {
+	h := api.Health{OK: true}
+	if notes, err := os.ReadFile(filepath.Join(filepath.Dir(f.asked.Name()), "notes")); err == nil {
+		h.Notes = strings.Split(strings.TrimSpace(string(notes)), "\n")
+	}
+	reply(w, http.StatusOK, h)
 }
 
 func (f *fakeVarqd) reservations(w http.ResponseWriter, r *http.Request) {

@@ -1,0 +1,97 @@
+package command
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/varq-project/varq/predictor/api"
+)
+
+// blend is the forecaster whose word counts.
+const blend = "blend"
+
+// basis says in one sentence what a prediction rests on.
+func basis(e *api.Evidence) string {
+	if e.Down != "" {
+		return fmt.Sprintf("Nothing can be promised now: %s.", e.Down)
+	}
+	return fmt.Sprintf("From %s.", evidence(*e))
+}
+
+// reasons says what a prediction rests on, a sentence each.
+func (e *Env) reasons(p *api.Prediction, kept *api.Calibration) []string {
+	queue := fmt.Sprintf("%s and %s", count(p.Waiting, "job waits", "jobs wait"), count(p.Running, "runs", "run"))
+	if p.Down != "" {
+		return []string{basis(&p.Evidence), queue + "."}
+	}
+	if len(p.Members) == 0 {
+		return []string{basis(&p.Evidence), queue + "."}
+	}
+	var said []string
+	shares := make([]string, len(p.Members))
+	for i, m := range p.Members {
+		verb := ""
+		if i == 0 {
+			verb = " rests"
+		}
+		shares[i] = fmt.Sprintf("%.0f %%%s on %s", 100*m.Share, verb, member(&m))
+		if m.Simulated != "" {
+			queue += ", simulated as " + m.Simulated
+		}
+	}
+	said = append(said, strings.Join(shares, ", ")+".", queue+".")
+	if p.Changed != 0 {
+		said = append(said, fmt.Sprintf("The waits of these jobs changed last on %s.", time.Unix(p.Changed, 0).In(e.Zone).Format(time.DateOnly)))
+	}
+	said = append(said, fmt.Sprintf("Its probabilities are corrected by what came of the last %s forecasts.", thousands(int(p.Calibrated))))
+	return append(said, held(kept)...)
+}
+
+// count counts things.
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return thousands(n) + " " + many
+}
+
+// member says what one forecaster knows.
+func member(m *api.Member) string {
+	waits := count(m.Sample, "past wait", "past waits")
+	switch m.Forecaster {
+	case "forest":
+		return waits + " in situations like this one"
+	case "qbets":
+		if m.Class == "" {
+			return waits
+		}
+		return fmt.Sprintf("%s of jobs like it (%s)", waits, m.Class)
+	}
+	text := "the site's own forecaster " + m.Forecaster
+	if m.Class != "" {
+		text += fmt.Sprintf(" (%s)", m.Class)
+	}
+	return text
+}
+
+// held says how far forecasts like it came true, for the quantile that promises
+// mostly rest on.
+func held(kept *api.Calibration) []string {
+	for i := range kept.Rows {
+		row := &kept.Rows[i]
+		for _, q := range row.Quantiles {
+			if math.Abs(q.Quantile-.95) > 1e-9 {
+				continue
+			}
+			text := fmt.Sprintf("Of %s for this partition in the last 30 days, %s came true at quantile 0.95.",
+				count(row.Forecasts, "forecast", "forecasts"), percent(q.Covered))
+			if row.Drift != "" {
+				text += fmt.Sprintf(" It has drifted: it %s.", row.Drift)
+			}
+			return []string{text}
+		}
+	}
+	return nil
+}
