@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/varq-project/varq/predictor/forecast"
-	"github.com/varq-project/varq/predictor/queue"
 	"github.com/varq-project/varq/predictor/stats"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -153,21 +152,4 @@ func TestOddWaits(t *testing.T) {
 	if wait, _ := m.Predict(&forecast.Question{}); wait != nil {
 		t.Errorf("learnt %v", wait)
 	}
-}
-
-// BenchmarkEvaluate scores every method on made up jobs.
-func BenchmarkEvaluate(b *testing.B) {
-	jobs := made(20_000, 1)
-	for b.Loop() {
-		var q queue.Queue
-		var methods []Method
-		for _, m := range Methods {
-			methods = append(methods, m.New(Cluster{Queue: &q, Procs: 512, Nodes: 128}))
-		}
-		_, err := Run(jobs, &q, methods, Options{Quantiles: someQuantiles, Budgets: []int64{300, 1800, 3600, 7200, 21600, 43200, 86400}})
-		if err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportMetric(float64(len(jobs)*b.N)/b.Elapsed().Seconds(), "jobs/s")
 }
