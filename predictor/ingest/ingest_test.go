@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/varq-project/varq/predictor/accounting"
+	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/history"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -57,14 +58,14 @@ func past(from, to int64) []workload.Job {
 
 const now = 1_800_000_000
 
-func start(t *testing.T, path string, s *source) *Ingest {
+func start(t *testing.T, path string, s Source, own ...forecast.Forecaster) *Ingest {
 	t.Helper()
 	cache, _, err := history.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { cache.Close() })
-	return New(Options{Cache: cache, Source: s, Days: 2, Now: func() int64 { return now }, Log: slog.New(slog.DiscardHandler)})
+	return New(Options{Cache: cache, Source: s, Own: own, Days: 2, Now: func() int64 { return now }, Log: slog.New(slog.DiscardHandler)})
 }
 
 func learnt(g *Ingest) int {
