@@ -67,10 +67,56 @@ func BenchmarkDowney(b *testing.B) {
 	}
 }
 
+// BenchmarkQuantile names a quantile from history, without simulations, each time
+// at a new moment.
+func BenchmarkQuantile(b *testing.B) {
+	var q queue.Queue
+	p := History(rand.New(rand.NewPCG(1, 1)))
+	j := crowd(&q, 20_000, p)
+	question := ask(&j)
+	var a Answer
+	b.ReportAllocs()
+	for b.Loop() {
+		question.Now++
+		question.Submit++
+		p.Forecast(&question, &a)
+		a.Wait.Quantile(.95)
+	}
+}
+
+// BenchmarkUpdate lets jobs come, start and end. One event is told to all forecasters
+// of the blend; us/start is what that of a start takes, which they learn from.
+func BenchmarkUpdate(b *testing.B) {
+	var q queue.Queue
+	p := Standard(&q, twin.Options{}, rand.New(rand.NewPCG(1, 1)))
+	j := crowd(&q, 20_000, p)
+	var starts time.Duration
+	n := 0
+	b.ReportAllocs()
+	for b.Loop() {
+		j.ID++
+		j.Submit += 10
+		j.Eligible = j.Submit
+		j.Start, j.End = 0, 0
+		q.Submit(j)
+		p.Submitted(&j)
+		j.Start = j.Submit + j.ID%5000
+		q.Start(j)
+		began := time.Now()
+		p.Started(&j)
+		starts += time.Since(began)
+		n++
+		j.End = j.Start + 100
+		q.Remove(j.ID)
+		p.Ended(&j)
+	}
+	b.ReportMetric(float64(starts.Nanoseconds())/1000/float64(n), "us/start")
+}
+
 // BenchmarkPlan answers what a plan asks: submissions every 30 s of 12 hours, with
 // limits that fall, by what varqd forecasts with. 1,000 jobs wait and 500 run; before
-// them the cluster had 20,000. Of a million more would be remembered: the forecasters
-// keep a bounded past, and are full by then.
+// them the cluster had 20,000. Of a million no more would be remembered: what the
+// forecasters keep is bounded, and full by then.
 func BenchmarkPlan(b *testing.B) {
 	var q queue.Queue
 	p := Standard(&q, twin.Options{}, rand.New(rand.NewPCG(1, 1)))
