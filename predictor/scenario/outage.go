@@ -1,50 +1,113 @@
 package scenario
 
-import "github.com/varq-project/varq/predictor/sched"
+import (
+	"errors"
+	"fmt"
+	"strings"
 
-// Outage is a time in which no job starts; those that run go on to their end. In
-// seconds; there is none if it lasts for 0.
+	"github.com/varq-project/varq/predictor/sched"
+	"github.com/varq-project/varq/predictor/slurmtime"
+)
+
+// Outage is a time in which no job starts; those that run go on to their end. The
+// zero Outage is none. In seconds.
 type Outage struct {
-	After int64 // the first submission
 	Lasts int64
+	After int64 // the first submission
+	Every int64 // from the beginning of one to that of the next; 0: there is only one
 }
 
-// outage is one in the course of time.
+// ParseOutage reads an outage, as "6h,after=15-0,every=30-0", of which all but how
+// long it lasts may be left out: it begins with the first job then, and there is
+// one. The empty text is none. Durations are what Go or Slurm call so. An error
+// names the part it is about.
+func ParseOutage(text string) (o Outage, err error) {
+	if text == "" {
+		return o, nil
+	}
+	parts := strings.Split(text, ",")
+	if o.Lasts, err = parseSeconds(parts[0], 1); err != nil {
+		return Outage{}, err
+	}
+	for _, part := range parts[1:] {
+		key, value, _ := strings.Cut(part, "=")
+		switch key {
+		case "after":
+			o.After, err = parseSeconds(value, 0)
+		case "every":
+			o.Every, err = parseSeconds(value, o.Lasts+1)
+		default:
+			err = errors.New("outages have only after and every")
+		}
+		if err != nil {
+			return Outage{}, fmt.Errorf("%.40s: %w", key, err)
+		}
+	}
+	return o, nil
+}
+
+// String writes o as ParseOutage reads it.
+func (o Outage) String() string {
+	if o.Lasts == 0 {
+		return ""
+	}
+	text := slurmtime.FormatDuration(o.Lasts) + ",after=" + slurmtime.FormatDuration(o.After)
+	if o.Every > 0 {
+		text += ",every=" + slurmtime.FormatDuration(o.Every)
+	}
+	return text
+}
+
+// outage is an Outage in the course of time.
 type outage struct {
-	until int64
-	taken map[*sched.Job]bool // stand for the processors that are out of order
+	next  int64               // when the next begins, unless that was announced
+	until int64               // when the one that has begun is over
+	taken map[*sched.Job]bool // stand for the processors that nobody can have
 }
 
-// breakDown lets the outage happen in its time; the first job comes now.
-func (r *run) breakDown(now int64) {
-	if r.Outage.Lasts == 0 {
-		return
+func newOutage(o Outage, first int64) outage {
+	if o.Lasts == 0 {
+		return outage{next: sched.Never}
 	}
-	from := now + r.Outage.After
-	r.outage = outage{until: from + r.Outage.Lasts, taken: make(map[*sched.Job]bool)}
-	r.sim.Call(from, r.take)
+	return outage{next: first + o.After, taken: make(map[*sched.Job]bool)}
 }
 
-// take lets nobody have the processors that are free until the outage is over.
+// breakDown announces the outages that begin by the next submission.
+func (r *run) breakDown(submission int64) {
+	for r.outage.next <= submission {
+		until := r.outage.next + r.Outage.Lasts
+		r.sim.Call(r.outage.next, func(now int64) {
+			r.outage.until = until
+			r.take(now)
+		})
+		if r.Outage.Every == 0 {
+			r.outage.next = sched.Never
+		} else {
+			r.outage.next += r.Outage.Every
+		}
+	}
+}
+
+// take lets nobody have the processors that are free now until the outage is over.
 func (r *run) take(now int64) {
-	free := r.sim.Scheduler().Free()
-	if free == 0 || now >= r.outage.until {
+	left, free := r.outage.until-now, r.sim.Scheduler().Free()
+	if left <= 0 || free == 0 {
 		return
 	}
-	left := r.outage.until - now
 	j := &sched.Job{ID: -1, Submit: now, Start: now, Procs: free, Run: left, Limit: left}
 	r.outage.taken[j] = true
 	r.sim.Place(j)
 }
 
-// recovered reports whether j stood for processors that were out of order. If it
-// is a job that ends during the outage, its processors are taken too.
-func (r *run) recovered(now int64, j *sched.Job) bool {
+// tookOver reports whether j, which ends, was none of the jobs, but stood for
+// processors during an outage. If it was one of them, and there is an outage, its
+// processors are taken too.
+func (r *run) tookOver(now int64, j *sched.Job) bool {
 	if r.outage.taken[j] {
 		delete(r.outage.taken, j)
 		return true
 	}
-	if from := r.first + r.Outage.After; now >= from && now < r.outage.until {
+	if now < r.outage.until {
 		r.sim.Call(now, r.take)
 	}
 	return false

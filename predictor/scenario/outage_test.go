@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/varq-project/varq/predictor/sched"
@@ -55,6 +56,7 @@ func TestOutageByHand(t *testing.T) {
 		{Outage{After: 1, Lasts: 149}, [2]int64{1000, 1150}},
 		{Outage{After: 1, Lasts: 150}, [2]int64{1000, 1151}},
 		{Outage{After: 5000, Lasts: 50}, [2]int64{1000, 1150}},
+		{Outage{After: 0, Lasts: 30, Every: 70}, [2]int64{1030, 1170}},
 	} {
 		r, got := ended(t, Scenario{Procs: 4, Outage: c.outage}, jobs)
 		if starts := [2]int64{got[1].Start, got[2].Start}; starts != c.starts {
@@ -64,4 +66,41 @@ func TestOutageByHand(t *testing.T) {
 			t.Errorf("%+v: the end is at %d, of the last job at %d", c.outage, r.End, end)
 		}
 	}
+}
+
+func TestParseOutage(t *testing.T) {
+	for text, want := range map[string]Outage{
+		"":                         {},
+		"6h":                       {Lasts: 21600},
+		"6h,after=15-0":            {Lasts: 21600, After: 15 * 86400},
+		"90s,every=1h,after=1m30s": {Lasts: 90, After: 90, Every: 3600},
+	} {
+		got, err := ParseOutage(text)
+		if err != nil || got != want {
+			t.Errorf("%q: %+v, %v, want %+v", text, got, err, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"0s":          `"0s" is not between`,
+		"after=1h":    "is not a duration",
+		"6h,every=6h": `every: "6h" is not between`,
+		"6h,at=noon":  "at: outages have only after and every",
+	} {
+		if _, err := ParseOutage(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q in it", text, err, want)
+		}
+	}
+}
+
+func FuzzParseOutage(f *testing.F) {
+	f.Add("6h,after=15-0,every=30-0")
+	f.Fuzz(func(t *testing.T, text string) {
+		o, err := ParseOutage(text)
+		if err != nil {
+			return
+		}
+		if again, err := ParseOutage(o.String()); err != nil || again != o {
+			t.Errorf("%q is %+v, and that %+v: %v", text, o, again, err)
+		}
+	})
 }

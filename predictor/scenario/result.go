@@ -59,6 +59,10 @@ type VARQResult struct {
 	Asked    int `json:"asked"`
 	Promised int `json:"promised"`
 	Kept     int `json:"kept"` // running by their deadline
+	// Down is how many were refused because nobody could be promised anything, as
+	// during an outage, and Why what was said to the last of them.
+	Down int    `json:"down,omitempty"`
+	Why  string `json:"why,omitempty"`
 	// KeptLow and KeptHigh are the 95 % confidence interval of the share kept
 	// (Clopper and Pearson), 0 and 1 without promises.
 	KeptLow  float64 `json:"kept_low"`

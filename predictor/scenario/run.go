@@ -65,8 +65,9 @@ func (r *run) submit(job *sched.Job) {
 		r.sim.Advance(job.Submit)
 		r.series = newSeries(job.Submit)
 		r.first, r.now, r.end = job.Submit, job.Submit, job.Submit
-		r.breakDown(job.Submit)
+		r.outage = newOutage(r.Outage, job.Submit)
 	}
+	r.breakDown(job.Submit)
 	r.jobs++
 	r.last = job.Submit
 	j := r.job()
@@ -162,7 +163,7 @@ func (r *run) Stopped(now int64, j *sched.Job) {
 
 // Ended implements sim.Observer.
 func (r *run) Ended(now int64, j *sched.Job) {
-	if r.recovered(now, j) {
+	if r.tookOver(now, j) {
 		return
 	}
 	r.gather(now)

@@ -27,8 +27,8 @@ type Scenario struct {
 	// Request tells what a job asks its queue for, with the names that classes
 	// of jobs go by; nil: as many nodes as processors, in one partition.
 	Request func(*sched.Job) workload.Request
-	// Outage is a time in which no job starts. There must be none with hard
-	// reservations, which start whatever happens.
+	// Outage is when no job starts. There must be none with hard reservations, which
+	// start whatever happens.
 	Outage Outage
 	// Estimator, if not nil, predicts run times, which jobs are then planned with
 	// instead of their limits, but for those with VARQ's promises: how long they
@@ -65,8 +65,10 @@ type Reservation struct {
 	Job             int64 // its ID
 	Asked, Deadline int64
 	// Refusal is why there is no promise, one sentence; it is empty if there is,
-	// and what follows means nothing if it is not.
+	// and what follows means nothing if it is not. Down tells that nobody would have
+	// got one, as during an outage.
 	Refusal string
+	Down    bool
 	Prob    float64 // promised
 	Begin   int64   // when the job joined the queue
 	Start   int64

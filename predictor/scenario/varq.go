@@ -20,6 +20,8 @@ type virtual struct {
 	planner trajectory.Planner
 
 	asked, promised, kept, moves int
+	down                         int     // refused because nobody could be promised anything
+	why                          string  // the last of those
 	prob                         float64 // sum of those promised
 	work, overhead               float64 // processor seconds, of jobs that hold promises
 }
@@ -91,7 +93,7 @@ func (r *run) reserve(j *sched.Job) {
 	}
 	answer := v.planner.Decide(request)
 	if answer.Plan == nil {
-		r.answered(Reservation{Job: j.ID, Asked: now, Deadline: request.Deadline, Refusal: answer.Refusal.Reason})
+		r.refused(j, &request, &answer)
 		r.chosen[j] = &reservation{}
 		r.enqueue(j)
 		return
@@ -174,6 +176,17 @@ func (r *run) deliver(now int64, j *sched.Job, p *promise) {
 	})
 }
 
+// refused takes down why j gets no promise.
+func (r *run) refused(j *sched.Job, q *trajectory.Request, a *trajectory.Answer) {
+	why := a.Refusal.Reason
+	down := len(a.Trajectory) > 0 && a.Trajectory[0].Down == why
+	if down {
+		r.varq.down++
+		r.varq.why = why
+	}
+	r.answered(Reservation{Job: j.ID, Asked: q.Now, Deadline: q.Deadline, Refusal: why, Down: down})
+}
+
 // answered tells who watches.
 func (r *run) answered(a Reservation) {
 	if r.watch.Answered != nil {
@@ -182,7 +195,7 @@ func (r *run) answered(a Reservation) {
 }
 
 func (v *virtual) result() *VARQResult {
-	result := &VARQResult{Asked: v.asked, Promised: v.promised, Kept: v.kept, KeptHigh: 1, Moves: v.moves}
+	result := &VARQResult{Asked: v.asked, Promised: v.promised, Kept: v.kept, KeptHigh: 1, Down: v.down, Why: v.why, Moves: v.moves}
 	if v.promised > 0 {
 		result.Prob = v.prob / float64(v.promised)
 		result.KeptLow, result.KeptHigh = stats.ProportionInterval(v.kept, v.promised, .95)
