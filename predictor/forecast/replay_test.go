@@ -30,7 +30,7 @@ func TestReplay(t *testing.T) {
 	var q queue.Queue
 	var d diary
 	asked := 0
-	replay := func(j *workload.Job) error { asked++; return nil }
+	replay := func(*workload.Job) error { asked++; return nil }
 	if err := Replay(jobs, &q, []Observer{&d}, replay); err != nil {
 		t.Fatal(err)
 	}
