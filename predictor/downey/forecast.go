@@ -52,7 +52,10 @@ func (f *Forecast) Look(free int32, jobs []Running) {
 		}
 	}
 	slices.SortFunc(f.jobs, func(a, b running) int {
-		return cmp.Or(cmp.Compare(b.procs, a.procs), cmp.Compare(a.age, b.age))
+		if c := cmp.Compare(b.procs, a.procs); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.age, b.age)
 	})
 	f.benefactors, f.median, f.target, f.mean = 0, 0, 0, 0
 }

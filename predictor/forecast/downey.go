@@ -36,9 +36,16 @@ type Downey struct {
 	all        lifetimes
 	correction downey.Correction
 	predicted  map[int64]float64 // waits of jobs that wait, uncorrected
+	last       *prediction       // since when nothing has happened, or nil
 
 	machine downey.Forecast
 	running []downey.Running
+}
+
+// prediction is that of a wait, uncorrected.
+type prediction struct {
+	question Question
+	seconds  float64
 }
 
 // line is the jobs whose lifetimes are alike.
@@ -62,19 +69,22 @@ func (f *Downey) Forecast(q *Question, a *Answer) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	*a = Answer{}
-	wait, ok := f.predict(q, 0)
-	if !ok || !f.correction.Distribution(wait, &a.Wait) {
+	p := f.predict(q, 0)
+	if p == nil || !f.correction.Distribution(p.seconds, &a.Wait) {
 		return false
 	}
 	a.Sample = float64(f.correction.Len())
 	return true
 }
 
-// predict predicts a wait in seconds, uncorrected. The job asked about need not be
-// in the queue yet.
-func (f *Downey) predict(q *Question, id int64) (seconds float64, ok bool) {
+// predict predicts a wait, or returns nil. The job asked about need not be in the
+// queue yet.
+func (f *Downey) predict(q *Question, id int64) *prediction {
+	if f.last != nil && f.last.question == *q {
+		return f.last
+	}
 	if !f.all.known {
-		return 0, false
+		return nil
 	}
 	used, n := f.look(q.Now), procs(&q.Request)
 	free := max(f.most, n, used) - used
@@ -85,8 +95,12 @@ func (f *Downey) predict(q *Question, id int64) (seconds float64, ok bool) {
 		}
 	}
 	f.machine.Look(free, f.running)
-	seconds = f.machine.Wait(n) + work/float64(used+free) - float64(q.Submit-q.Now)
-	return max(0, seconds), !math.IsInf(seconds, 1)
+	wait := f.machine.Wait(n) + work/float64(used+free)
+	if math.IsInf(wait, 1) {
+		return nil
+	}
+	f.last = &prediction{*q, max(0, wait-float64(q.Submit-q.Now))}
+	return f.last
 }
 
 // look takes down what runs, and returns the processors in use.
@@ -118,19 +132,20 @@ func (f *Downey) of(r *workload.Request, age float64) stats.LogUniform {
 func (f *Downey) Submitted(j *workload.Job) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(f.predicted) >= mostAsked {
-		return
-	}
 	q := ask(j)
-	if wait, ok := f.predict(&q, j.ID); ok {
-		f.predicted[j.ID] = wait
+	if len(f.predicted) < mostAsked {
+		if p := f.predict(&q, j.ID); p != nil {
+			f.predicted[j.ID] = p.seconds
+		}
 	}
+	f.last = nil
 }
 
 // Started implements Observer.
 func (f *Downey) Started(j *workload.Job) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.last = nil
 	used := int32(0)
 	for r := range f.queue.Running() {
 		used += procs(&r.Request)
@@ -147,6 +162,7 @@ func (f *Downey) Started(j *workload.Job) {
 func (f *Downey) Ended(j *workload.Job) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.last = nil
 	delete(f.predicted, j.ID)
 	if j.Start == 0 || j.End < j.Start {
 		return
