@@ -66,6 +66,7 @@ func TestErrorsNameTheLine(t *testing.T) {
 		"forecasters: [{nam: x}]\n":             `varq.yaml:1: unknown key "nam" in section forecaster`,
 		"forecasters: [{name: A, command: /x}]": `forecasters[0].name: "A" is not a word`,
 		"forecasters: [{name: a, command: /x}, {name: a, command: /y}]": `forecasters[1].name: "a" is the name of another one`,
+		"forecasters: [{name: qbets, command: /x}]":                     `forecasters[0].name: "qbets" is the name of one that varqd has`,
 		"forecasters: [{name: a, command: x}]":                          `forecasters[0].command: "x" does not begin with an absolute path`,
 		"forecasters: [{name: a}]":                                      `forecasters[0].command: "" does not begin`,
 		"forecasters: [{name: a, command: /x, timeout: -1s}]":           "forecasters[0].timeout: -1s does not lie between 0s and 1s",

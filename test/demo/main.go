@@ -75,7 +75,7 @@ func run(ctx context.Context) (err error) {
 	}
 
 	title("What alice may expect of the queue")
-	if err := d.show("varq", "predict", "-N1", "-t", "3"); err != nil {
+	if err := d.show("varq", "predict", "-N1", "-t", "3", "--why"); err != nil {
 		return err
 	}
 	picture := filepath.Join(s.JobDir(), "trajectory.svg")
@@ -104,7 +104,7 @@ func run(ctx context.Context) (err error) {
 	}
 
 	title("One that is refused")
-	if err := d.refused("--begin-by="+at(deadline), "--prob=0.9", "--nodes=4", "--time=10"); err != nil {
+	if err := d.refused("--begin-by="+at(deadline), "--prob=0.99", fmt.Sprintf("--nodes=%d", nodes), fmt.Sprintf("--ntasks=%d", nodes*cpus), "--time=10"); err != nil {
 		return err
 	}
 
@@ -118,7 +118,11 @@ func run(ctx context.Context) (err error) {
 		return err
 	}
 	title("What was promised, and what was kept")
-	return d.show("varq", "report")
+	if err := d.show("varq", "report"); err != nil {
+		return err
+	}
+	title("What was forecast, and what came true")
+	return d.show("varq", "report", "--calibration")
 }
 
 // demo is the state of the play.

@@ -205,7 +205,7 @@ func salloc(t *testing.T, s *site.Site) {
 func signal(t *testing.T, s *site.Site) {
 	file, out := script(t, s, "signal", "", "")
 	option, at := deadline()
-	id, _ := reserve(t, s, "alice", option, "--prob=0.97", "--time=5", file)
+	id, _ := reserve(t, s, "alice", option, "--prob=0.8", "--time=5", file)
 	if err := s.WaitState(t.Context(), id, lead, "RUNNING"); err != nil {
 		t.Fatal(err)
 	}

@@ -152,7 +152,8 @@ func predictionFor(r api.PredictRequest) (api.Prediction, error) {
 			Members: []api.Member{
 				{Forecaster: "forest", Share: .7, Sample: 1000, Simulated: "FCFS with EASY backfilling"},
 				{Forecaster: "qbets", Share: .25, Sample: 412, Class: class, Changed: now - 3*86400},
-				{Forecaster: "lastwait", Share: .05, Sample: 1},
+				{Forecaster: "lastwait", Share: .049, Sample: 1},
+				{Forecaster: "nowait", Share: .001},
 			},
 		},
 	}

@@ -23,20 +23,19 @@ func basis(e *api.Evidence) string {
 // reasons says what a prediction rests on, a sentence each.
 func (e *Env) reasons(p *api.Prediction, kept *api.Calibration) []string {
 	queue := fmt.Sprintf("%s and %s", count(p.Waiting, "job waits", "jobs wait"), count(p.Running, "runs", "run"))
-	if p.Down != "" {
-		return []string{basis(&p.Evidence), queue + "."}
-	}
 	if len(p.Members) == 0 {
 		return []string{basis(&p.Evidence), queue + "."}
 	}
 	var said []string
-	shares := make([]string, len(p.Members))
-	for i, m := range p.Members {
+	var shares []string
+	for _, m := range p.Members {
 		verb := ""
-		if i == 0 {
+		if len(shares) == 0 {
 			verb = " rests"
 		}
-		shares[i] = fmt.Sprintf("%.0f %%%s on %s", 100*m.Share, verb, member(&m))
+		if percent := math.Round(100 * m.Share); percent > 0 {
+			shares = append(shares, fmt.Sprintf("%.0f %%%s on %s", percent, verb, member(&m)))
+		}
 		if m.Simulated != "" {
 			queue += ", simulated as " + m.Simulated
 		}
@@ -76,13 +75,16 @@ func member(m *api.Member) string {
 	return text
 }
 
+// fewForecasts say nothing of a quantile that one in twenty exceeds.
+const fewForecasts = 60
+
 // held says how far forecasts like it came true, for the quantile that promises
 // mostly rest on.
 func held(kept *api.Calibration) []string {
 	for i := range kept.Rows {
 		row := &kept.Rows[i]
 		for _, q := range row.Quantiles {
-			if math.Abs(q.Quantile-.95) > 1e-9 {
+			if math.Abs(q.Quantile-.95) > 1e-9 || row.Forecasts < fewForecasts {
 				continue
 			}
 			text := fmt.Sprintf("Of %s for this partition in the last 30 days, %s came true at quantile 0.95.",
