@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/varq-project/varq/predictor/sched"
+	"github.com/varq-project/varq/predictor/workload"
 )
 
 // madeUpLogs has a small log for every name: jobs of a few nodes and minutes that
@@ -35,6 +36,12 @@ func (madeUpLogs) Open(string) (iter.Seq2[sched.Job, error], int32, error) {
 	}, 256, nil
 }
 
+func (madeUpLogs) Requests(string) (func(*sched.Job) workload.Request, error) {
+	return func(j *sched.Job) workload.Request {
+		return workload.Request{User: fmt.Sprint(j.User), Size: workload.Size{Nodes: j.Procs, CPUs: j.Procs}, Limit: j.Limit}
+	}, nil
+}
+
 // brokenLogs end with an error.
 type brokenLogs struct{ madeUpLogs }
 
@@ -56,7 +63,7 @@ func (b brokenLogs) Open(name string) (iter.Seq2[sched.Job, error], int32, error
 }
 
 // replaying are the studies that replay logs.
-var replaying = map[string]Study{"smith": Smith{}, "varq": VARQ{}}
+var replaying = map[string]Study{"forecasters": Forecasters{}, "smith": Smith{}, "varq": VARQ{}}
 
 func TestCasesAreUnique(t *testing.T) {
 	for name, s := range Studies() {

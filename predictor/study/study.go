@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"github.com/varq-project/varq/predictor/sched"
+	"github.com/varq-project/varq/predictor/workload"
 )
 
 // Study is one paper's experiment, cut into cases that may run anywhere and in
@@ -33,6 +34,9 @@ type Traces interface {
 	// order of submission, and how many processors its machine had. The name has
 	// no version: "CTC-SP2-1996". The error says which file is missing.
 	Open(name string) (jobs iter.Seq2[sched.Job, error], procs int32, err error)
+	// Requests tells what a log's jobs ask their queues for, with the names of its
+	// header.
+	Requests(name string) (func(*sched.Job) workload.Request, error)
 }
 
 // Case is one simulation of a study.

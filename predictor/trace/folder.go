@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/varq-project/varq/predictor/sched"
+	"github.com/varq-project/varq/predictor/workload"
 )
 
 // Folder is a folder with logs, named as in the archive.
@@ -36,6 +37,20 @@ func (f Folder) Open(name string) (jobs iter.Seq2[sched.Job, error], procs int32
 		defer trace.Close()
 		trace.Jobs()(yield)
 	}, trace.Procs(), nil
+}
+
+// Requests returns what the jobs of the log of that name ask their queues for.
+func (f Folder) Requests(name string) (func(*sched.Job) workload.Request, error) {
+	path, err := f.find(name)
+	if err != nil {
+		return nil, err
+	}
+	trace, err := Open(path, Options{})
+	if err != nil {
+		return nil, err
+	}
+	defer trace.Close()
+	return Requests(trace.Header()), nil
 }
 
 func (f Folder) find(name string) (path string, err error) {

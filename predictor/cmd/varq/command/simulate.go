@@ -17,9 +17,11 @@ const kinds = `  none
       This share of the jobs, 10% for instance, ask for a fixed time up to two hours
       ahead, and take the nearest that the scheduler offers. It does not delay the
       protected share of the queue, nor stop jobs that run unless restart lets it.
-  varq=SHARE[,prob=0.95][,every=6h][,replan=30m][,best-effort]
+  varq=SHARE[,prob=0.95][,every=6h][,replan=30m][,best-effort][,forecaster=qbets]
       This share of the jobs are submitted as varqd would submit them, to be running
-      by the next deadline with this probability; there is one every six hours.`
+      by the next deadline with this probability; there is one every six hours. They
+      are planned by plain QBETS, by all that history tells, or by varqd's blend with
+      its simulations: qbets, history, blend.`
 
 func newSimulate(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
@@ -35,6 +37,7 @@ varqd nor Slurm takes part. 'varq simulate compare' tells what reservations do.
 		Example: `  varq simulate --trace=log.swf.gz
   varq simulate --trace=log.swf.gz --policy=lwf --backfill=easy --reservations=hard=10%
   varq simulate --trace=log.swf.gz --reservations=varq=10%,prob=.95,every=6h --plot=pictures
+  varq simulate --trace=log.swf.gz --reservations=varq=10%,forecaster=blend --outage=6h,after=15-0
   varq simulate --model=downey --procs=256 --jobs=1000 --load=.8 --schedule=made.swf --json`,
 		Args: noArguments,
 	}
@@ -54,6 +57,9 @@ varqd nor Slurm takes part. 'varq simulate compare' tells what reservations do.
 			return usage(err)
 		}
 		trials := []*trial{t}
+		if err := s.check(trials); err != nil {
+			return usage(err)
+		}
 		if f.plot != "" && t.share() > 0 {
 			// To see the difference, the same jobs without.
 			trials = append(trials, &trial{Reservations: "none"})
@@ -83,8 +89,8 @@ varqd nor Slurm takes part. 'varq simulate compare' tells what reservations do.
 // simulationFlags say what is simulated, but for the reservations.
 type simulationFlags struct {
 	*jobsFlags
-	policy, backfill, plot string
-	json                   bool
+	policy, backfill, outage, plot string
+	json                           bool
 }
 
 // What --policy and --backfill know, the first being the default.
@@ -98,6 +104,7 @@ func addSimulation(cmd *cobra.Command) *simulationFlags {
 	flags := cmd.Flags()
 	flags.StringVar(&f.policy, "policy", policies[0].Name, "`order` of the queue: fcfs, first come first served; lwf, least work first")
 	flags.StringVar(&f.backfill, "backfill", backfills[0].String(), "`which` jobs may overtake: conservative, those that delay nobody; easy, not the first; none")
+	flags.StringVar(&f.outage, "outage", "", "no job starts for so `long`: TIME[,after=TIME][,every=TIME], from the first submission on, again every so often")
 	flags.StringVar(&f.plot, "plot", "", "draw the load and the waits, with reservations and without, into the folder `DIR`")
 	flags.BoolVar(&f.json, "json", false, "show the result in JSON: times and durations in seconds")
 	_ = cmd.MarkFlagDirname("plot")

@@ -64,6 +64,9 @@ and High. Ratio is what their jobs used, holding included, / what the work took.
 			trials = append(trials, t)
 			s.scenario.Aside = max(s.scenario.Aside, t.share())
 		}
+		if err := s.check(trials); err != nil {
+			return usage(err)
+		}
 		if err := env.run(cmd.Context(), s, trials, ""); err != nil {
 			return err
 		}

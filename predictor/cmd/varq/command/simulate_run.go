@@ -29,6 +29,7 @@ type setting struct {
 	Procs    int32  `json:"procs"`
 	Policy   string `json:"policy"`
 	Backfill string `json:"backfill"`
+	Outage   string `json:"outage,omitempty"`
 	Seed     uint64 `json:"seed"`
 	// Seconds is how long the command has taken, in which it simulated
 	// JobsPerSecond over all trials.
@@ -78,11 +79,25 @@ func (f *simulationFlags) simulation(flags *pflag.FlagSet) (*simulation, error) 
 	if err != nil {
 		return nil, err
 	}
+	outage, err := scenario.ParseOutage(f.outage)
+	if err != nil {
+		return nil, fmt.Errorf("--outage: %w", err)
+	}
 	return &simulation{
-		setting:  setting{Source: jobs.name, Policy: f.policy, Backfill: f.backfill, Seed: f.seed},
+		setting:  setting{Source: jobs.name, Policy: f.policy, Backfill: f.backfill, Outage: outage.String(), Seed: f.seed},
 		jobs:     jobs,
-		scenario: scenario.Scenario{Order: order, Backfill: backfill, Seed: f.seed},
+		scenario: scenario.Scenario{Order: order, Backfill: backfill, Outage: outage, Seed: f.seed},
 	}, nil
+}
+
+// check refuses what cannot be simulated together.
+func (s *simulation) check(trials []*trial) error {
+	for _, t := range trials {
+		if t.kind.Hard != nil && s.scenario.Outage.Lasts > 0 {
+			return errors.New("--outage: hard reservations start whatever happens: they know no outages")
+		}
+	}
+	return nil
 }
 
 // run runs the trials on the same jobs. On standard error it shows how far they

@@ -46,6 +46,10 @@ func (e *Env) showTrial(s setting, t *trial) error {
 			l.line("Used", "%s times what the work took", ratio(v))
 		}
 	}
+	if t.VARQ != nil && t.VARQ.Down > 0 {
+		l.line("Refused", "%s while nothing could be promised to anybody, the last as", thousands(t.VARQ.Down))
+		l.line("", "%s", t.VARQ.Why)
+	}
 	l.line("Simulated", "%s", s.speed())
 	_, err := io.WriteString(e.Stdout, l.String())
 	return err
@@ -53,7 +57,11 @@ func (e *Env) showTrial(s setting, t *trial) error {
 
 // String says what is simulated.
 func (s setting) String() string {
-	return fmt.Sprintf("%s on %s processors, %s, %s", s.Source, thousands(int(s.Procs)), inWords[s.Policy], inWords[s.Backfill])
+	text := fmt.Sprintf("%s on %s processors, %s, %s", s.Source, thousands(int(s.Procs)), inWords[s.Policy], inWords[s.Backfill])
+	if s.Outage != "" {
+		text += ", outage " + s.Outage
+	}
+	return text
 }
 
 // speed says how long it took.

@@ -42,8 +42,10 @@ setting: smith is Smith, Foster and Taylor's "Scheduling with Advanced
 Reservations" (2000), downey Downey's "Using Queue Time Predictions for Processor
 Allocation" (1997), and varq Nurmi, Wolski and Brevik's "VARQ: Implementing
 Probabilistic Advanced Reservations for Batch-scheduled Parallel Machines" (2007).
+Forecasters holds VARQ's reservations as varqd's blend plans them against those
+that plain QBETS does, also around outages.
 
-Smith and varq replay logs of ` + trace.Archive + `.
+Forecasters, smith and varq replay logs of ` + trace.Archive + `.
 
 With --out, a report with pictures is written to FOLDER/report.md, and the outcome
 of every case is kept: the command goes on where it was interrupted. With --slurm

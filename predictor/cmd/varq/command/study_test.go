@@ -17,7 +17,7 @@ type toy struct {
 }
 
 func toyStudies() map[string]study.Study {
-	return map[string]study.Study{"downey": toy{"downey", false}, "smith": toy{"smith", true}, "varq": toy{"varq", false}}
+	return map[string]study.Study{"downey": toy{"downey", false}, "forecasters": toy{"forecasters", true}, "smith": toy{"smith", true}, "varq": toy{"varq", false}}
 }
 
 func (t toy) Cases(o study.Options) []study.Case {
