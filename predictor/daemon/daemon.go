@@ -83,7 +83,7 @@ func New(o Options) (*Daemon, error) {
 	now := func() int64 { return time.Now().Unix() }
 	d.own = newForecasters(c.Forecasters, d.past, o.Log)
 	d.ingest = ingest.New(ingest.Options{
-		Cache: d.cache, Source: o.Slurm, Days: c.Forecast.Days,
+		Cache: d.cache, Source: o.Slurm, Confidence: c.Forecast.Confidence, Days: c.Forecast.Days,
 		Own: d.own.all(), Told: d.told, Now: now, Log: o.Log,
 	})
 	d.keeper = keeper.New(keeper.Options{

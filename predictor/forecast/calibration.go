@@ -41,6 +41,8 @@ type Calibration struct {
 	meant  [len(strata) + 1][steps + 1]float64 // by edge: what a level of the forecaster means
 	turn   int                                 // the stratum to be told anew without a reason
 	lower  []float64                           // by k: a lower bound on what k of len(lower)-1 estimates
+	// confidence of lower bounds.
+	confidence float64
 }
 
 const (
@@ -81,7 +83,7 @@ func (p *past) learn(pit float64) {
 
 // NewCalibration returns one that takes forecasts at their word.
 func NewCalibration() *Calibration {
-	c := &Calibration{all: past{unit: 1, weight: trust, squares: trust}}
+	c := &Calibration{all: past{unit: 1, weight: trust, squares: trust}, confidence: .95}
 	for i := range c.all.pits {
 		c.all.pits[i] = trust * (edges[i+1] - edges[i])
 	}
@@ -169,9 +171,6 @@ func (c *Calibration) Apply(d *delay.Distribution) {
 	}
 }
 
-// confidence of lower bounds.
-const confidence = .95
-
 // Lower sets low to a lower confidence bound (Clopper and Pearson's) on what is
 // meant by d, calibrated already: what was learnt of it is not worth more than so
 // many forecasts that came true.
@@ -190,7 +189,7 @@ func (c *Calibration) bound() {
 	}
 	c.lower = make([]float64, n+1)
 	for k := range c.lower {
-		c.lower[k] = stats.LowerProportion(k, n, confidence)
+		c.lower[k] = stats.LowerProportion(k, n, c.confidence)
 	}
 }
 

@@ -14,3 +14,18 @@ func (p *Predictor) Outage(o qbets.Outage) {
 
 // Members returns the forecasters of submissions of the present.
 func (p *Predictor) Members() []Forecaster { return p.present.members }
+
+// SetConfidence sets the level of the lower bounds on probabilities, in (0,1),
+// which is .95 before, of a Predictor that has learnt nothing.
+func (p *Predictor) SetConfidence(level float64) {
+	for _, b := range [...]*Blend{p.present, p.later} {
+		b.calibration.confidence, b.calibration.lower = level, nil
+		b.calibration.bound()
+	}
+}
+
+// Inherit takes over from another what has become of promises, which no past tells
+// of.
+func (p *Predictor) Inherit(from *Predictor) {
+	p.promises, from.promises = from.promises, newPromises()
+}

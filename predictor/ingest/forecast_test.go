@@ -117,7 +117,7 @@ func BenchmarkBurst(b *testing.B) {
 	g := New(Options{})
 	for b.Loop() {
 		b.StopTimer()
-		p := newPresent(&g.site, nil)
+		p := newPresent(&g.site, .95, nil)
 		p.tell(a)
 		p.last = now
 		var queue []accounting.QueueEntry

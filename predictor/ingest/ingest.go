@@ -51,6 +51,8 @@ type Source interface {
 type Options struct {
 	Cache  *history.History
 	Source Source
+	// Confidence is the level of lower bounds on probabilities.
+	Confidence float64
 	// Days is how many days of the past are kept.
 	Days int
 	// Own are a site's own forecasters, which join those that there are. They are

@@ -65,7 +65,7 @@ func start(t *testing.T, path string, s Source, own ...forecast.Forecaster) *Ing
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { cache.Close() })
-	return New(Options{Cache: cache, Source: s, Own: own, Days: 2, Now: func() int64 { return now }, Log: slog.New(slog.DiscardHandler)})
+	return New(Options{Cache: cache, Source: s, Own: own, Confidence: .95, Days: 2, Now: func() int64 { return now }, Log: slog.New(slog.DiscardHandler)})
 }
 
 func learnt(g *Ingest) int {

@@ -30,7 +30,7 @@ type present struct {
 
 // newPresent returns an empty queue and forecasters that know nothing, in a
 // cluster as it is now.
-func newPresent(s *site, others []forecast.Forecaster) *present {
+func newPresent(s *site, confidence float64, others []forecast.Forecaster) *present {
 	p := &present{}
 	members := make([]forecast.Forecaster, len(others))
 	for i, f := range others {
@@ -39,6 +39,7 @@ func newPresent(s *site, others []forecast.Forecaster) *present {
 	}
 	// What is forecast must not depend on chance: the same past, the same answers.
 	p.predictor = forecast.Standard(&p.queue, twin.Options{Machine: s.machine()}, rand.New(rand.NewPCG(1, 1)), members...)
+	p.predictor.SetConfidence(confidence)
 	s.tell(p)
 	return p
 }

@@ -46,7 +46,7 @@ func (g *Ingest) begin(ctx context.Context) (*present, []workload.Job, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	p := newPresent(&g.site, g.Own)
+	p := newPresent(&g.site, g.Confidence, g.Own)
 	p.last, p.covered = coverage.Until, coverage.Until
 	if g.look != nil {
 		p.last = g.look.at
@@ -63,6 +63,11 @@ func (g *Ingest) replace(p *present) {
 	p.accounted(g.news, fresh)
 	g.site.tell(p)
 	p.open()
+	if old := g.present.Load(); old != nil {
+		old.mu.Lock()
+		p.predictor.Inherit(old.predictor)
+		old.mu.Unlock()
+	}
 	g.missed = false
 	g.present.Store(p)
 	g.covered.Store(p.covered)
