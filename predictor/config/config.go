@@ -90,9 +90,11 @@ type History struct {
 
 // Forecast says how waits are forecast.
 type Forecast struct {
-	// Confidence is the level of every bound, in (0,1).
+	// Confidence is the level of the lower bounds on probabilities that promises
+	// rest on, in (0,1).
 	Confidence float64 `yaml:"confidence"`
-	// Days is how many days of past jobs are kept and learnt from.
+	// Days is how many days of past jobs are kept; those that started last are
+	// learnt from.
 	Days int `yaml:"days"`
 }
 
