@@ -23,7 +23,7 @@ var seasons = map[string]func(i int) float64{
 func TestBlendHolds(t *testing.T) {
 	for name, season := range seasons {
 		t.Run(name, func(t *testing.T) {
-			const n, warm = 10_000, 1000
+			const n, warm = 6000, 1000
 			mean := 0.
 			knowing := &voice{name: "knowing", says: func(*Question) *delay.Distribution { return exponential(mean) }}
 			l := newLife(5, knowing, always("stubborn", exponential(300)))

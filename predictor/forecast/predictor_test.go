@@ -1,0 +1,201 @@
+package forecast
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/varq-project/varq/predictor/delay"
+	"github.com/varq-project/varq/predictor/queue"
+	"github.com/varq-project/varq/predictor/twin"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// count is how often forecasts of some quantiles held.
+type count struct {
+	asked, answered int
+	held, kept      [len(judged)]int
+	promised        [len(judged)]int
+	score, anybody  float64
+}
+
+var judged = [...]float64{.5, .75, .95}
+
+// judge lives through jobs, and judges what f says of all but the first of them,
+// asked so many seconds before they are submitted.
+func judge(t *testing.T, jobs []workload.Job, q *queue.Queue, f Forecaster, warm int, lead int64) (c count) {
+	t.Helper()
+	random := rand.New(rand.NewPCG(9, 9))
+	var all delay.Distribution
+	for i := range jobs {
+		wait, _ := jobs[i].Wait()
+		for k := delay.Index(float64(wait)); k < delay.Points; k++ {
+			all[k] += 1 / float64(len(jobs))
+		}
+	}
+	asked := 0
+	err := Replay(jobs, q, []Observer{f}, func(j *workload.Job) error {
+		if asked++; asked <= warm {
+			return nil
+		}
+		c.asked++
+		question := ask(j)
+		question.Now -= lead
+		var a Answer
+		if !f.Forecast(&question, &a) {
+			return nil
+		}
+		c.answered++
+		seconds, _ := j.Wait()
+		wait := float64(seconds)
+		rank := PIT(&a.Wait, wait, random.Float64())
+		for k, level := range judged {
+			if rank <= level {
+				c.held[k]++
+			}
+			if budget := a.Lower.Quantile(level); !math.IsInf(budget, 1) {
+				c.promised[k]++
+				if wait <= budget {
+					c.kept[k]++
+				}
+			}
+		}
+		c.score += Score(&a.Wait, wait)
+		c.anybody += Score(&all, wait)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// hold checks that all is answered, that quantiles hold about as often as they say,
+// and promises no less often but for half as much. So few jobs, whose waits hang
+// together, cannot tell more.
+func (c *count) hold(t *testing.T, near float64) {
+	t.Helper()
+	if c.answered < c.asked*99/100 {
+		t.Errorf("answers %d of %d", c.answered, c.asked)
+	}
+	for k, level := range judged {
+		if share := float64(c.held[k]) / float64(c.answered); math.Abs(share-level) > near {
+			t.Errorf("%v held in %.3f", level, share)
+		}
+		if share := float64(c.kept[k]) / float64(c.promised[k]); c.promised[k] < c.asked/2 || share < level-near/2 {
+			t.Errorf("%v was promised %d times, and kept in %.3f", level, c.promised[k], share)
+		}
+	}
+}
+
+// TestHistory: what is forecast without simulations holds as often as it says, and
+// says more than how long jobs wait in general, as of all that is to come.
+func TestHistory(t *testing.T) {
+	var q queue.Queue
+	c := judge(t, made(1500, 3), &q, History(rand.New(rand.NewPCG(1, 1))), 500, 0)
+	c.hold(t, .06)
+	if c.score > .8*c.anybody {
+		t.Errorf("scores %.1f, anybody %.1f", c.score, c.anybody)
+	}
+}
+
+// TestStandard is the same of what varqd forecasts with.
+func TestStandard(t *testing.T) {
+	var q queue.Queue
+	p := Standard(&q, twin.Options{Runs: 4}, rand.New(rand.NewPCG(1, 1)))
+	c := judge(t, made(800, 4), &q, p, 300, 0)
+	c.hold(t, .06)
+	if c.score > .6*c.anybody {
+		t.Errorf("scores %.1f, anybody %.1f", c.score, c.anybody)
+	}
+}
+
+// TestLaterSubmissions: so it is of submissions that were asked about hours before,
+// though less can be said of them.
+func TestLaterSubmissions(t *testing.T) {
+	var q queue.Queue
+	c := judge(t, made(1500, 5), &q, History(rand.New(rand.NewPCG(1, 1))), 500, 3*3600)
+	c.hold(t, .06)
+	if c.score > 1.05*c.anybody {
+		t.Errorf("scores %.1f, anybody %.1f", c.score, c.anybody)
+	}
+}
+
+// TestTrajectoryFallsWithBudgets: a plan's probabilities are those of its budgets,
+// which fall as submissions come nearer to the deadline, and never more than 1.
+func TestTrajectoryFallsWithBudgets(t *testing.T) {
+	var q queue.Queue
+	p := History(rand.New(rand.NewPCG(1, 1)))
+	jobs := made(600, 6)
+	if err := Replay(jobs, &q, []Observer{p}, func(*workload.Job) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	now := jobs[len(jobs)-1].Submit
+	for _, r := range []workload.Request{jobs[3].Request, jobs[50].Request} {
+		var c []workload.Candidate
+		for budget := int64(0); budget <= 86_400; budget += 600 {
+			c = append(c, workload.Candidate{Submit: now, Limit: r.Limit, Budget: budget})
+		}
+		est := make([]workload.Estimate, len(c))
+		Trajectory{p}.Forecast(r, now, c, est)
+		for i, e := range est {
+			if e.Prob < 0 || e.Prob > 1 || e.Held < 0 || e.Held > float64(c[i].Budget) {
+				t.Fatalf("%+v of %+v", e, c[i])
+			}
+			if i > 0 && (e.Prob < est[i-1].Prob || e.Held < est[i-1].Held) {
+				t.Fatalf("%+v of %+v, after %+v", e, c[i], est[i-1])
+			}
+		}
+		if est[len(est)-1].Prob < .5 {
+			t.Errorf("a start within a day is promised with %v", est[len(est)-1].Prob)
+		}
+	}
+}
+
+// TestRestart: forecasters that are told of jobs they have never seen, in any order,
+// forecast on.
+func TestRestart(t *testing.T) {
+	var q queue.Queue
+	random := rand.New(rand.NewPCG(1, 1))
+	all := []Forecaster{
+		Standard(&q, twin.Options{Runs: 2}, random), NewDowney(&q), NewTwin(&q, twin.Options{Runs: 2}, random),
+		NewForest(random, nil), History(random),
+	}
+	jobs := made(150, 7)
+	now := jobs[0].Submit
+	for i := range jobs {
+		j := jobs[i]
+		now = max(now, j.Submit)
+		for range 2 {
+			switch random.IntN(3) {
+			case 0:
+				waiting := j
+				waiting.Start, waiting.End = 0, 0
+				q.Submit(waiting)
+				for _, f := range all {
+					f.Submitted(&waiting)
+				}
+			case 1:
+				running := j
+				running.Start, running.End = now, 0
+				q.Start(running)
+				for _, f := range all {
+					f.Started(&running)
+				}
+			default:
+				ended := j
+				ended.End = now
+				q.Remove(j.ID)
+				for _, f := range all {
+					f.Ended(&ended)
+				}
+			}
+		}
+		for _, f := range all {
+			var a Answer
+			if f.Forecast(&Question{Request: j.Request, Now: now, Submit: now}, &a) && !(a.Wait[0] >= 0 && a.Wait[delay.Points-1] <= 1) {
+				t.Fatalf("%s says %v", f.Name(), a.Wait)
+			}
+		}
+	}
+}
