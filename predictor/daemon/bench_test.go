@@ -124,7 +124,7 @@ func BenchmarkRestartMillion(b *testing.B) {
 		if err := cmd.Start(); err != nil {
 			b.Fatal(err)
 		}
-		eventually(b, asking, func(h api.Health) bool { return h.History > 0 })
+		before(b, 5*time.Minute, asking, func(h api.Health) bool { return h.History > 0 })
 		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid))
 		if err != nil {
 			b.Fatal(err)

@@ -164,12 +164,17 @@ func run(t testing.TB, c config.Config, slurm Slurm) (asking *client.Client, sto
 // eventually waits until what varqd says of its health pleases.
 func eventually(t testing.TB, asking *client.Client, pleases func(api.Health) bool) api.Health {
 	t.Helper()
+	return before(t, 20*time.Second, asking, pleases)
+}
+
+func before(t testing.TB, end time.Duration, asking *client.Client, pleases func(api.Health) bool) api.Health {
+	t.Helper()
 	for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
 		h, err := asking.Health(t.Context())
 		if err == nil && pleases(h) {
 			return h
 		}
-		if time.Since(began) > 20*time.Second {
+		if time.Since(began) > end {
 			t.Fatalf("health %+v, %v", h, err)
 		}
 	}
