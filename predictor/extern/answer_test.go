@@ -8,10 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/extern/forecasterpb"
+	"github.com/varq-project/varq/predictor/forecast"
 )
 
 // naive reads points off at a delay by trying every two neighbours.
@@ -104,7 +106,7 @@ func FuzzAnswers(f *testing.F) {
 			if !(r.Sample >= 0) || math.IsInf(r.Sample, 1) || len(r.Class) > maxName {
 				t.Errorf("%+v", r)
 			}
-			if !r.known && r.Answer != (reply{}.Answer) {
+			if !r.known && !cmp.Equal(r.Answer, forecast.Answer{}) {
 				t.Errorf("knows nothing, and yet says %+v", r)
 			}
 		}

@@ -204,7 +204,7 @@ func TestWrongAnswers(t *testing.T) {
 					ask(f, wrong)
 					ask(f, wrong)
 				}
-				if a, ok := ask(f, wrong); ok || a != (forecast.Answer{}) {
+				if a, ok := ask(f, wrong); ok || !cmp.Equal(a, forecast.Answer{}) {
 					t.Errorf("answers %+v", a)
 				}
 			}
