@@ -98,6 +98,7 @@ func (b *Blend) say(q *Question) *said {
 		s.answer.Members = append(s.answer.Members, Member{b.members[i].Name(), share, of.Evidence})
 	}
 	s.answer.Calibrated = b.calibration.Effective()
+	addTails(&s.blended)
 	s.answer.Wait = s.blended
 	b.calibration.Apply(&s.answer.Wait)
 	b.calibration.Lower(&s.answer.Wait, &s.answer.Lower)

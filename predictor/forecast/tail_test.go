@@ -1,0 +1,59 @@
+package forecast
+
+import (
+	"math"
+	"testing"
+
+	"github.com/varq-project/varq/predictor/delay"
+)
+
+// TestTails: nothing that was never seen is impossible, and what was is hardly less
+// likely.
+func TestTails(t *testing.T) {
+	var d delay.Distribution
+	for i := delay.Index(600); i < delay.Points; i++ {
+		d[i] = 1
+	}
+	addTails(&d)
+	for i := 1; i < delay.Points; i++ {
+		if d[i] < d[i-1] || d[i] > 1 {
+			t.Fatalf("falls to %v, or rises above 1, after %v", d[i], d[i-1])
+		}
+	}
+	if got := d.Within(700); math.Abs(got-.97) > .001 {
+		t.Errorf("what was seen has a probability of %v", got)
+	}
+	if got := d.Within(3600); got < .985 || got > .995 {
+		t.Errorf("six times as long has a probability of %v", got)
+	}
+	if got := d.Within(1e5); math.Abs(got-1) > 1e-9 {
+		t.Errorf("in the end there are %v", got)
+	}
+}
+
+// TestQueueLongerThanEver: while waits grow beyond all that was ever seen, a Blend
+// promises less often what does not hold than it would without a tail.
+func TestQueueLongerThanEver(t *testing.T) {
+	c := NewCalibration()
+	held := 0
+	const n = 3000
+	for i := range n {
+		seconds := 100 * math.Pow(10, float64(i)/1000)
+		said := exponential(seconds / 6)
+		for k := range said {
+			if delay.At(k) > seconds*.8 {
+				said[k] = 1
+			}
+		}
+		addTails(said)
+		meant := *said
+		c.Apply(&meant)
+		if seconds <= meant.Quantile(.95) {
+			held++
+		}
+		c.Learn(said, &meant, seconds, .5)
+	}
+	if share := float64(held) / n; share < .9 {
+		t.Errorf(".95 held in %.3f", share)
+	}
+}
