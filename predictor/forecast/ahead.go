@@ -16,7 +16,6 @@ import (
 type Ahead struct {
 	extractor *features.Extractor
 	model     *forest.Model
-	rng       *rand.Rand
 	waiting   map[int64]forest.Case
 	past      []moment // one in a while, up to a day old
 	told      int64    // the time of the last event
@@ -43,7 +42,6 @@ func newAhead(f *Forest, rng *rand.Rand) *Ahead {
 	return &Ahead{
 		extractor: f.extractor,
 		model:     forest.New(features.Count+1, rng),
-		rng:       rng,
 		waiting:   map[int64]forest.Case{},
 	}
 }
@@ -78,14 +76,16 @@ func (f *Ahead) later(q *Question) forest.Case {
 	return f.model.Case(append(v[:], features.Delay(float64(q.Submit-m.at))))
 }
 
-// Submitted implements Observer.
-func (f *Ahead) Submitted(j *workload.Job) {
-	f.remember(eligible(j))
-	q := rehearse(j, f.rng)
-	if c := f.later(&q); c != nil {
+// expect asks itself about a job that begins to wait, to learn from what becomes of
+// it.
+func (f *Ahead) expect(j *workload.Job, q *Question) {
+	if c := f.later(q); c != nil {
 		f.waiting[j.ID] = c
 	}
 }
+
+// Submitted implements Observer.
+func (f *Ahead) Submitted(j *workload.Job) { f.remember(eligible(j)) }
 
 // Started implements Observer.
 func (f *Ahead) Started(j *workload.Job) {

@@ -19,6 +19,7 @@ type Predictor struct {
 	name           string
 	rng            *rand.Rand
 	members        []Forecaster // of both; each is told once what happens
+	ahead          *Ahead
 	present, later *Blend
 	promises       promises
 }
@@ -39,7 +40,7 @@ func newPredictor(name string, f *Forest, rng *rand.Rand, t *Twin, more ...Forec
 	past := &QBETS{Predictor: qbets.New(qbets.Options{})}
 	ahead := newAhead(f, rng)
 	p := &Predictor{
-		name: name, rng: rng,
+		name: name, rng: rng, ahead: ahead,
 		present:  NewBlend("present", rng, append([]Forecaster{f, past}, more...)...),
 		later:    NewBlend("later", rng, append([]Forecaster{ahead, past}, more...)...),
 		members:  append([]Forecaster{ahead, f, past}, more...),
@@ -65,7 +66,11 @@ func (p *Predictor) Forecast(q *Question, a *Answer) bool {
 // Submitted implements Observer.
 func (p *Predictor) Submitted(j *workload.Job) {
 	p.present.expect(j, ask(j))
-	p.later.expect(j, rehearse(j, p.rng))
+	if p.ahead.model.Learnt() < enough || p.rng.IntN(seldom) == 0 {
+		q := rehearse(j, p.rng)
+		p.later.expect(j, q)
+		p.ahead.expect(j, &q)
+	}
 	for _, m := range p.members {
 		m.Submitted(j)
 	}

@@ -7,6 +7,13 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
+const (
+	// enough rehearsals are learnt of each job; from then on they are of one job in
+	// so many as seldom says, as one in some hours is as good as the next.
+	enough = 5000
+	seldom = 4
+)
+
 // lead draws how many seconds before its submission a job might have been asked
 // about: any order of magnitude between shortest and farthest is as likely.
 func lead(rng *rand.Rand) int64 {
