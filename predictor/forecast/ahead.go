@@ -41,7 +41,7 @@ const (
 func newAhead(f *Forest, rng *rand.Rand) *Ahead {
 	return &Ahead{
 		extractor: f.extractor,
-		model:     forest.New(features.Count+1, rng),
+		model:     forest.New(features.Count+1, forest.Light, rng),
 		waiting:   map[int64]forest.Case{},
 	}
 }

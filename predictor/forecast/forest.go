@@ -6,6 +6,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/features"
 	"github.com/varq-project/varq/predictor/forest"
+	"github.com/varq-project/varq/predictor/twin"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -27,22 +28,23 @@ type situation struct {
 }
 
 // NewForest returns a Forest that has learnt nothing. With a Twin, which others
-// tell what happens, what it simulates is one more thing known of a situation.
+// tell what happens, what it simulates is one more thing known of a situation, and
+// as a simulation costs more than learning, it learns thoroughly.
 func NewForest(rng *rand.Rand, t *Twin) *Forest {
-	count := features.Count
+	count, effort := features.Count, forest.Light
 	if t != nil {
-		count += simulated
+		count, effort = count+simulated, forest.Thorough
 	}
 	return &Forest{
 		extractor: features.New(),
 		twin:      t,
-		present:   forest.New(count, rng),
+		present:   forest.New(count, effort, rng),
 		waiting:   map[int64]forest.Case{},
 	}
 }
 
 // simulated is how many features a Twin adds.
-const simulated = 2
+const simulated = 2 + twin.Orders
 
 // Name returns "forest".
 func (*Forest) Name() string { return "forest" }
@@ -68,6 +70,9 @@ func (f *Forest) situation(q *Question) *situation {
 		p, policy := f.twin.point(q)
 		s.simulated = policy.String()
 		known = append(known, features.Delay(float64(p.Expected)), features.Delay(float64(p.Limits)))
+		for _, wait := range p.ByOrder {
+			known = append(known, features.Delay(float64(wait)))
+		}
 	}
 	s.present = f.present.Case(known)
 	f.last.Store(s)
@@ -78,6 +83,7 @@ func (f *Forest) situation(q *Question) *situation {
 func (f *Forest) Submitted(j *workload.Job) {
 	q := ask(j)
 	f.waiting[j.ID] = f.situation(&q).present
+	f.present.Grow() // here, as a start has to be taken in quickly
 	f.changed()
 	f.extractor.Submitted(j)
 }

@@ -7,14 +7,19 @@ import (
 	"github.com/varq-project/varq/predictor/delay"
 )
 
-// BenchmarkLearn learns cases of 60 features, growing a tree of each kind in a
-// hundred of them.
+// BenchmarkLearn learns cases of 60 features, growing a tree of each kind in so many
+// of them.
 func BenchmarkLearn(b *testing.B) {
-	random := rand.New(rand.NewPCG(1, 1))
-	m, x := New(60, random), make([]float32, 60)
-	for b.Loop() {
-		draw(x, random)
-		m.Learn(m.Case(x), float64(x[0]*x[1]*1000))
+	for name, effort := range map[string]Effort{"light": Light, "thorough": Thorough} {
+		b.Run(name, func(b *testing.B) {
+			random := rand.New(rand.NewPCG(1, 1))
+			m, x := New(60, effort, random), make([]float32, 60)
+			for b.Loop() {
+				draw(x, random)
+				m.Learn(m.Case(x), float64(x[0]*x[1]*1000))
+				m.Grow()
+			}
+		})
 	}
 }
 

@@ -24,7 +24,7 @@ func (b *boost) predict(x []float32) float32 {
 const recent = 5000
 
 // roll grows a tree in place of the oldest.
-func (b *boost) roll(c *cases, g *grower) {
+func (b *boost) roll(c *cases, g *grower, how growth) {
 	if len(b.trees) == 0 {
 		sum := float32(0)
 		for _, y := range c.target {
@@ -39,10 +39,10 @@ func (b *boost) roll(c *cases, g *grower) {
 		b.add(c, n, &b.trees[b.oldest], 1)
 	}
 	g.rows = g.rows[:0]
-	for range boostSample {
+	for range how.sample {
 		g.rows = append(g.rows, b.at(c, g.rng.IntN(n)))
 	}
-	t := g.tree(c, limits{least: boostLeaf, tries: boostTries, depth: boostDepth}, c.width-1, b.left)
+	t := g.tree(c, limits{how, boostDepth}, c.width-1, b.left)
 	b.add(c, n, &t, -1)
 	if len(b.trees) < boostTrees {
 		b.trees = append(b.trees, t)

@@ -19,27 +19,47 @@ import (
 	"github.com/varq-project/varq/predictor/delay"
 )
 
-// The size of the ensembles and how they grow. Results on real logs hardly depend
-// on any of these within a factor of two.
 const (
 	window = 20_000 // cases remembered
 	memory = 10_000 // mean age, in cases, of those that a tree is grown from
-	period = 100    // cases between a tree and the next
 	warmUp = 200    // cases before the first
 
-	forestTrees, forestSample, forestLeaf, forestTries = 50, 4000, 8, 28
-	boostTrees, boostSample, boostLeaf, boostTries     = 100, 3000, 20, 20
-	boostDepth, boostRate                              = 4, .1
+	forestTrees = 50
+	boostTrees  = 100
+	boostDepth  = 4
+	boostRate   = .1
+)
+
+// Effort is how much a Model makes of its cases. Results on real logs hardly depend
+// on any one of its numbers within a factor of two.
+type Effort struct {
+	period        int // cases between a tree of each ensemble and the next
+	forest, boost growth
+}
+
+// growth is how a tree of an ensemble grows.
+type growth struct {
+	sample int // cases to grow from
+	least  int // of them in a leaf
+	tries  int // random cuts at each fork
+}
+
+var (
+	// Light spends some 20 microseconds on each case.
+	Light = Effort{period: 100, forest: growth{4000, 8, 28}, boost: growth{3000, 20, 20}}
+	// Thorough spends some 10 times as much, for errors that are some percent less.
+	Thorough = Effort{period: 50, forest: growth{8000, 5, 60}, boost: growth{5000, 20, 80}}
 )
 
 // shift is added to a delay before its logarithm is taken, in seconds: what
 // matters less is told apart less.
 const shift = 3600
 
-// Model learns delays from cases of a fixed number of features. Learn must not
-// run at the same time as any other method; the others change nothing.
+// Model learns delays from cases of a fixed number of features. Learn and Grow
+// must not run at the same time as any other method; the others change nothing.
 type Model struct {
 	features int // without the boosted ensemble's answer
+	effort   Effort
 	rng      *rand.Rand
 	cases    cases
 	learnt   int
@@ -50,11 +70,12 @@ type Model struct {
 	grow     grower
 }
 
-// New returns a Model of cases that have a number of features, and of what
-// chance the randomness is.
-func New(features int, rng *rand.Rand) *Model {
+// New returns a Model of cases that have a number of features, with which effort it
+// learns and of what chance the randomness is.
+func New(features int, e Effort, rng *rand.Rand) *Model {
 	return &Model{
 		features: features,
+		effort:   e,
 		rng:      rng,
 		cases:    newCases(features + 1),
 		due:      warmUp,
@@ -76,24 +97,29 @@ func (m *Model) Case(features []float32) Case {
 	return c
 }
 
-// Learn takes in the delay, in seconds, that a case came to. It costs some
-// microseconds, and a few milliseconds once in a hundred calls.
+// Learn takes in the delay, in seconds, that a case came to.
 func (m *Model) Learn(c Case, seconds float64) {
 	m.cases.push(c, float32(math.Log(shift+seconds)), uint8(min(delay.Index(seconds), delay.Points-1)))
 	m.learnt++
+}
+
+// Grow grows a tree of each ensemble if, since the last, enough was learnt. That takes
+// milliseconds; it is apart from Learn so that it can be done when there is time.
+func (m *Model) Grow() {
 	if m.learnt < m.due {
 		return
 	}
 	// The first trees, which know little, are soon replaced.
-	m.due = m.learnt + min(period, m.learnt/20)
-	m.boost.roll(&m.cases, &m.grow)
+	m.due = m.learnt + min(m.effort.period, m.learnt/20)
+	m.boost.roll(&m.cases, &m.grow, m.effort.boost)
 	m.roll()
 }
 
 // roll grows a tree of the forest.
 func (m *Model) roll() {
-	m.cases.sample(forestSample, m.rng, &m.grow.rows)
-	t := m.grow.tree(&m.cases, limits{least: forestLeaf, tries: forestTries, depth: math.MaxInt}, m.features+1, m.cases.target)
+	how := m.effort.forest
+	m.cases.sample(how.sample, m.rng, &m.grow.rows)
+	t := m.grow.tree(&m.cases, limits{how, math.MaxInt}, m.features+1, m.cases.target)
 	t.keep(&m.grow, m.cases.point)
 	if len(m.trees) < forestTrees {
 		m.trees = append(m.trees, t)

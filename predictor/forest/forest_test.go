@@ -11,11 +11,12 @@ import (
 // learnt returns a model of cases whose delay is exponential with a mean that the
 // first two of 20 features decide.
 func learnt(n int, random *rand.Rand, mean func(x []float32) float64) *Model {
-	m := New(20, rand.New(rand.NewPCG(1, 2)))
+	m := New(20, Light, rand.New(rand.NewPCG(1, 2)))
 	x := make([]float32, 20)
 	for range n {
 		draw(x, random)
 		m.Learn(m.Case(x), mean(x)*random.ExpFloat64())
+		m.Grow()
 	}
 	return m
 }
@@ -84,6 +85,7 @@ func TestForgets(t *testing.T) {
 	for range 8000 {
 		draw(x, random)
 		m.Learn(m.Case(x), 10*random.ExpFloat64())
+		m.Grow()
 	}
 	if after := quantile(m, x, .9, .2); after > 60 || before < 1000 {
 		t.Errorf("median %v before, %v after, want some 2500 and 7", before, after)
@@ -112,7 +114,7 @@ func TestIsADistribution(t *testing.T) {
 }
 
 func TestNothingLearnt(t *testing.T) {
-	m := New(3, rand.New(rand.NewPCG(1, 1)))
+	m := New(3, Light, rand.New(rand.NewPCG(1, 1)))
 	var d delay.Distribution
 	if m.Predict(m.Case([]float32{1, 2, 3}), &d) {
 		t.Error("it predicts")
@@ -120,6 +122,7 @@ func TestNothingLearnt(t *testing.T) {
 	// Cases that do not differ, and delays that do not.
 	for range 1000 {
 		m.Learn(m.Case([]float32{1, 2, 3}), 50)
+		m.Grow()
 	}
 	if !m.Predict(m.Case([]float32{7, 8, 9}), &d) || d.Within(60) < 1-1e-9 || d.Within(40) > 1e-9 {
 		t.Errorf("of delays of 50 s: %v within 40, %v within 60", d.Within(40), d.Within(60))

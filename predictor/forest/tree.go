@@ -48,8 +48,7 @@ func (t *tree) keep(g *grower, point []uint8) {
 
 // limits bound the growth of a tree.
 type limits struct {
-	least int // cases in a leaf
-	tries int // random cuts at each fork
+	growth
 	depth int
 }
 

@@ -3,6 +3,7 @@ package twin
 import (
 	"math"
 
+	"github.com/varq-project/varq/predictor/sched"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -10,9 +11,12 @@ import (
 type Point struct {
 	Expected int64 // all jobs run as long as is expected of them: the median
 	Limits   int64 // all jobs run for as long as their limits
+	// ByOrder is Expected by each Order, with EASY backfilling. No machine follows one
+	// to the letter, and where they differ it tells much which is nearest.
+	ByOrder [Orders]int64
 }
 
-// Point simulates the queue twice until a request would start that joins it now, as
+// Point simulates the queue a few times until a request would start that joins it now, as
 // if no other job came. With n jobs in the queue it takes O(n log n), of which the
 // larger part goes to their expected run times.
 func (t *Twin) Point(r *workload.Request, now int64) (Point, Evidence) {
@@ -21,10 +25,17 @@ func (t *Twin) Point(r *workload.Request, now int64) (Point, Evidence) {
 	s.take(t, t.machines.of(r.Partition), now)
 	b := t.believed(s.machine)
 	s.suppose(b, asked.procs)
-	return Point{
+	p := Point{
 		Expected: s.point(&t.cluster, b.Policy, asked, expected),
 		Limits:   s.point(&t.cluster, b.Policy, asked, limits),
-	}, s.evidence(b.Policy, 2)
+	}
+	for i := range p.ByOrder {
+		p.ByOrder[i] = p.Expected
+		if policy := (Policy{Order(i), sched.EASY}); policy != b.Policy {
+			p.ByOrder[i] = s.point(&t.cluster, policy, asked, expected)
+		}
+	}
+	return p, s.evidence(b.Policy, 2+Orders)
 }
 
 // asked is the task of a request that joins the queue now.

@@ -17,6 +17,9 @@ const (
 	Priority              // classes that pass others first, of equal ones first come, first served
 )
 
+// Orders is the number of orders.
+const Orders = 3
+
 // Policy is how a machine's jobs are started.
 type Policy struct {
 	Order    Order

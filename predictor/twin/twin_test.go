@@ -79,7 +79,7 @@ func TestPoint(t *testing.T) {
 	if p, e := b.w.Point(request(20, 100), 1020); p.Limits != 580 || e.Procs != 20 {
 		t.Errorf("more than there is: %+v by %+v", p, e)
 	}
-	want := "2 simulations of the queue: 1 jobs waiting, 1 running, FCFS with EASY backfilling"
+	want := "5 simulations of the queue: 1 jobs waiting, 1 running, FCFS with EASY backfilling"
 	if _, e := b.w.Point(request(1, 1), 1020); e.String() != want {
 		t.Errorf("%q, want %q", e, want)
 	}
