@@ -85,7 +85,10 @@ func (f *Ahead) expect(j *workload.Job, q *Question) {
 }
 
 // Submitted implements Observer.
-func (f *Ahead) Submitted(j *workload.Job) { f.remember(eligible(j)) }
+func (f *Ahead) Submitted(j *workload.Job) {
+	f.model.Grow()
+	f.remember(eligible(j))
+}
 
 // Started implements Observer.
 func (f *Ahead) Started(j *workload.Job) {
