@@ -80,7 +80,7 @@ func (p *Predictor) Submitted(j *workload.Job) {
 func (p *Predictor) Started(j *workload.Job) {
 	p.present.started(j)
 	p.later.started(j)
-	p.promises.started(j, p.rng.Float64())
+	p.promises.started(j)
 	for _, m := range p.members {
 		m.Started(j)
 	}

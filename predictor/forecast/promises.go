@@ -1,63 +1,91 @@
 package forecast
 
-import (
-	"github.com/varq-project/varq/predictor/delay"
-	"github.com/varq-project/varq/predictor/workload"
-)
+import "github.com/varq-project/varq/predictor/workload"
 
 // promises tell what forecasts are worth that were chosen to promise something.
 //
 // Who looks at many submissions, again and again, and takes the cheapest that is
 // forecast to be good enough, takes those of which too much is forecast more often
 // than others: forecasts that hold on average do not hold on average where they are
-// chosen (the winner's curse). So there is a Calibration of those alone. Since
-// there are few of them, it can only take away from what is promised.
+// chosen (the winner's curse), least where little time is left. On the other hand
+// the lower bounds that promises rest on are meant to hold more often than they say.
+// So the probability of missing a promise is taken to be as many times the one said
+// as there were misses for those that were said.
 type promises struct {
-	calibration *Calibration
-	made        map[int64]promise
+	made map[int64]promise
+	odds [len(margins) + 1]odds
 }
 
-// promise is the forecast by which a job was promised a start.
+// margins are budgets, in seconds, between which promises fare alike.
+var margins = [...]float64{900, 3600, 3 * 3600}
+
+// odds are how many promises were missed, and were said to be; of late, more or less.
+type odds struct{ missed, said float64 }
+
+// unproven are odds before anything is known: somewhat worse than said, as if that
+// had been seen in the time in which one miss was said.
+var unproven = odds{missed: 1.5, said: 1}
+
+// recent is how much of the odds is left with each promise.
+const recent = .995
+
+// promise is what was said of a job that was promised a start.
 type promise struct {
 	submit int64
-	wait   delay.Distribution
+	budget float64 // seconds
+	miss   float64 // the probability that it starts later, at most
 }
 
 func newPromises() promises {
-	return promises{NewCalibration(), map[int64]promise{}}
+	p := promises{made: map[int64]promise{}}
+	for i := range p.odds {
+		p.odds[i] = unproven
+	}
+	return p
+}
+
+// of returns the odds of promises with this budget.
+func (p *promises) of(budget float64) *odds {
+	i := 0
+	for i < len(margins) && budget >= margins[i] {
+		i++
+	}
+	return &p.odds[i]
+}
+
+// prob returns the probability that may be promised with a budget of which an
+// answer says that it suffices with probability wait, and lower at least.
+func (p *promises) prob(wait, lower, budget float64) float64 {
+	o := p.of(budget)
+	return max(0, min(wait, 1-o.missed/o.said*(1-lower)))
 }
 
 // Promise tells that a job is to be submitted as q says because of what is forecast
-// of that. It is told again when that changes, or when it is looked at again and
-// kept. Like an Observer's methods it must not be called at the same time as any
-// other.
-func (p *Predictor) Promise(job int64, q *Question) {
+// of a start within budget seconds of that. It is told again when that changes, or
+// when it is looked at again and kept. Like an Observer's methods it must not be
+// called at the same time as any other.
+func (p *Predictor) Promise(job int64, q *Question, budget int64) {
 	var a Answer
 	if len(p.promises.made) < mostAsked && p.Forecast(q, &a) {
-		p.promises.made[job] = promise{q.Submit, a.Wait}
-	}
-}
-
-// bound lowers what may be promised by an answer to what has become of promises.
-func (p *promises) bound(a *Answer) {
-	kept := a.Wait
-	p.calibration.Apply(&kept)
-	for i := range kept {
-		a.Lower[i] = min(a.Lower[i], kept[i])
+		p.promises.made[job] = promise{q.Submit, float64(budget), 1 - a.Lower.Within(float64(budget))}
 	}
 }
 
 // started learns from a job that was promised a start.
-func (p *promises) started(j *workload.Job, random float64) {
+func (p *promises) started(j *workload.Job) {
 	made, ok := p.made[j.ID]
 	if !ok {
 		return
 	}
 	delete(p.made, j.ID)
-	if wait, ok := j.Wait(); ok && made.submit == eligible(j) {
-		kept := made.wait
-		p.calibration.Apply(&kept)
-		p.calibration.Learn(&made.wait, &kept, float64(wait), random)
+	wait, ok := j.Wait()
+	if !ok || made.submit != eligible(j) {
+		return
+	}
+	o := p.of(made.budget)
+	o.missed, o.said = recent*o.missed, recent*o.said+made.miss
+	if float64(wait) > made.budget {
+		o.missed++
 	}
 }
 

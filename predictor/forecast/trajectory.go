@@ -39,7 +39,7 @@ func (t Trajectory) Forecast(r workload.Request, now int64, c []workload.Candida
 			if to > from {
 				share = float64(c[i].Submit-c[from].Submit) / float64(max(1, c[to].Submit-c[from].Submit))
 			}
-			est[i] = estimate(&left, &right, share, float64(c[i].Budget-max(0, now-c[i].Submit)))
+			est[i] = t.estimate(&left, &right, share, float64(c[i].Budget-max(0, now-c[i].Submit)))
 		}
 		left = right
 	}
@@ -65,16 +65,18 @@ func (t Trajectory) ask(r *workload.Request, now int64, c *workload.Candidate, a
 	q.Limit = c.Limit
 	if !t.Predictor.Forecast(&q, a) {
 		*a = Answer{Evidence: a.Evidence}
-		return
 	}
-	t.promises.bound(a)
 }
 
 // estimate is what two answers say of a budget, in seconds, for a candidate between.
-func estimate(left, right *Answer, share, budget float64) workload.Estimate {
+func (t Trajectory) estimate(left, right *Answer, share, budget float64) workload.Estimate {
 	between := func(of func(*Answer) float64) float64 { return (1-share)*of(left) + share*of(right) }
 	return workload.Estimate{
-		Prob:   between(func(a *Answer) float64 { return a.Lower.Within(budget) }),
+		Prob: t.promises.prob(
+			between(func(a *Answer) float64 { return a.Wait.Within(budget) }),
+			between(func(a *Answer) float64 { return a.Lower.Within(budget) }),
+			budget,
+		),
 		Held:   between(func(a *Answer) float64 { return a.Wait.Held(budget) }),
 		Sample: int(between(func(a *Answer) float64 { return a.Sample })),
 		Class:  left.Class,

@@ -52,16 +52,16 @@ func (g *Ingest) Predict(r workload.Request) (a forecast.Answer, ok bool) {
 	return a, ok
 }
 
-// Promise tells that a job of which r is asked was promised a start because of what
-// is forecast of it at a begin time to come, or still is.
-func (g *Ingest) Promise(job int64, r workload.Request, begin int64) {
+// Promise tells that a job of which r is asked was promised a start by a deadline
+// because of what is forecast of it at a begin time to come, or still is.
+func (g *Ingest) Promise(job int64, r workload.Request, begin, deadline int64) {
 	p, now := g.present.Load(), g.Now()
 	if p == nil || begin < now { // who waits already was promised something before
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.predictor.Promise(job, &forecast.Question{Request: r, Now: now, Submit: begin})
+	p.predictor.Promise(job, &forecast.Question{Request: r, Now: now, Submit: begin}, deadline-begin)
 }
 
 // Queue returns how many jobs are known to wait and how many to run.

@@ -51,7 +51,7 @@ type Past interface {
 	Predict(r workload.Request) (forecast.Answer, bool)
 	// Promise tells that a job of which r is asked was promised a start because of
 	// what is forecast of it at a begin time to come, or still is.
-	Promise(job int64, r workload.Request, begin int64)
+	Promise(job int64, r workload.Request, begin, deadline int64)
 	// Queue is how many jobs wait and how many run.
 	Queue() (waiting, running int)
 	// Cluster takes in what Slurm says of partitions and nodes.

@@ -45,7 +45,7 @@ type oracle interface {
 	forecast.Observer
 	// Promise tells that a job was promised a start because of the answer to q, or
 	// still is.
-	Promise(job int64, q *forecast.Question)
+	Promise(job int64, q *forecast.Question, budget int64)
 }
 
 // oracle returns f in a cluster with this queue, which knows all before f does.
@@ -65,4 +65,4 @@ type plain struct{ *qbets.Predictor }
 
 func (plain) Submitted(*workload.Job)           {}
 func (plain) Ended(*workload.Job)               {}
-func (plain) Promise(int64, *forecast.Question) {}
+func (plain) Promise(int64, *forecast.Question, int64) {}

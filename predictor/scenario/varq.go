@@ -79,7 +79,7 @@ func (v *virtual) ended(j *sched.Job) {
 func (v *virtual) promise(j *sched.Job, p *promise) {
 	q := forecast.Question{Request: p.Job, Now: p.Now, Submit: p.Begin}
 	q.Limit = p.Limit
-	v.oracle.Promise(j.ID, &q)
+	v.oracle.Promise(j.ID, &q, p.Deadline-p.Begin)
 }
 
 // reserve asks for a reservation for j, which is submitted now. A refused job

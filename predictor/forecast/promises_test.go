@@ -1,0 +1,74 @@
+package forecast
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// TestPromisesAreProbabilities: what may be promised is never more than what is
+// forecast, does not fall as that rises, and is 0 where nothing is known.
+func TestPromisesAreProbabilities(t *testing.T) {
+	p := newPromises()
+	p.odds[1] = odds{missed: 1, said: 4}
+	for _, budget := range [...]float64{0, 900, 3600, 1e6} {
+		last := 0.
+		for wait := 0.; wait <= 1; wait += .01 {
+			got := p.prob(wait, wait*wait, budget)
+			if got < last || got > wait {
+				t.Fatalf("%v of %v with a budget of %v, after %v", got, wait, budget, last)
+			}
+			last = got
+		}
+		if p.prob(0, 0, budget) != 0 {
+			t.Error("a promise without a forecast")
+		}
+	}
+}
+
+// TestPromisesAreKept: jobs are promised a start only where that is forecast with a
+// probability of .95, by forecasts that err by chance. They are kept in .95.
+func TestPromisesAreKept(t *testing.T) {
+	for _, optimism := range [...]float64{.5, 1, 3} {
+		random := rand.New(rand.NewPCG(1, 1))
+		p := newPromises()
+		made, kept := 0, 0
+		for id := range int64(20_000) {
+			// Of ten looks at chances that are often good and sometimes not, the best.
+			miss, said := .5*random.Float64()*random.Float64(), 1.
+			for range 10 {
+				said = min(said, miss/optimism*(.7+.6*random.Float64()))
+			}
+			if p.prob(1, 1-said, 600) < .95 {
+				continue
+			}
+			j := workload.Job{ID: id, Submit: 1000, Start: 1000 + 300}
+			if random.Float64() < miss {
+				j.Start = 2000
+			}
+			p.made[id] = promise{submit: 1000, budget: 600, miss: said}
+			p.started(&j)
+			if made++; j.Start < 2000 {
+				kept++
+			}
+		}
+		if share := float64(kept) / float64(made); made < 1000 || share < .945 {
+			t.Errorf("risks forecast by 1/%v: of %d promises %.3f are kept", optimism, made, share)
+		}
+	}
+}
+
+// TestPromisesOfOthers: a job that was moved, or never started, says nothing.
+func TestPromisesOfOthers(t *testing.T) {
+	p := newPromises()
+	for id := range int64(2) {
+		p.made[id] = promise{submit: 1000, budget: 60, miss: .1}
+	}
+	p.started(&workload.Job{ID: 0, Submit: 1500, Start: 9000})
+	p.ended(&workload.Job{ID: 1})
+	p.started(&workload.Job{ID: 2, Submit: 1000, Start: 9000})
+	if p.odds[0] != unproven || len(p.made) > 0 {
+		t.Errorf("%+v, %d left", p.odds[0], len(p.made))
+	}
+}
