@@ -27,9 +27,9 @@ type situation struct {
 	simulated string // as what, if it was
 }
 
-// NewForest returns a Forest that has learnt nothing. With a Twin, which others
-// tell what happens, what it simulates is one more thing known of a situation, and
-// as a simulation costs more than learning, it learns thoroughly.
+// NewForest returns a Forest that has learnt nothing. With a Twin, which it tells
+// what happens, what that simulates is one more thing known of a situation, and as a
+// simulation costs more than learning, it learns thoroughly.
 func NewForest(rng *rand.Rand, t *Twin) *Forest {
 	count, effort := features.Count, forest.Light
 	if t != nil {
@@ -86,6 +86,9 @@ func (f *Forest) Submitted(j *workload.Job) {
 	f.present.Grow() // here, as a start has to be taken in quickly
 	f.changed()
 	f.extractor.Submitted(j)
+	if f.twin != nil {
+		f.twin.Submitted(j)
+	}
 }
 
 // Started implements Observer.
@@ -98,6 +101,9 @@ func (f *Forest) Started(j *workload.Job) {
 	}
 	f.changed()
 	f.extractor.Started(j)
+	if f.twin != nil {
+		f.twin.Started(j)
+	}
 }
 
 // Ended implements Observer.
@@ -105,6 +111,9 @@ func (f *Forest) Ended(j *workload.Job) {
 	delete(f.waiting, j.ID)
 	f.changed()
 	f.extractor.Ended(j)
+	if f.twin != nil {
+		f.twin.Ended(j)
+	}
 }
 
 // changed makes the situation that was looked at last one of the past.

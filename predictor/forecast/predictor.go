@@ -27,30 +27,29 @@ type Predictor struct {
 // Standard returns what varqd forecasts with, of a queue that others keep. More
 // forecasters, as a site's own, may join it.
 func Standard(q *queue.Queue, o twin.Options, rng *rand.Rand, more ...Forecaster) *Predictor {
-	t := NewTwin(q, o, rng)
-	return newPredictor("blend", NewForest(rng, t), rng, t, more...)
+	return newPredictor("blend", NewForest(rng, NewTwin(q, o, rng)), rng, more...)
 }
 
 // History returns what can be forecast without simulating the queue.
 func History(rng *rand.Rand) *Predictor {
-	return newPredictor("history", NewForest(rng, nil), rng, nil)
+	return newPredictor("history", NewForest(rng, nil), rng)
 }
 
-func newPredictor(name string, f *Forest, rng *rand.Rand, t *Twin, more ...Forecaster) *Predictor {
+func newPredictor(name string, f *Forest, rng *rand.Rand, more ...Forecaster) *Predictor {
 	past := &QBETS{Predictor: qbets.New(qbets.Options{})}
 	ahead := newAhead(f, rng)
-	p := &Predictor{
+	return &Predictor{
 		name: name, rng: rng, ahead: ahead,
-		present:  NewBlend("present", rng, append([]Forecaster{f, past}, more...)...),
+		present:  NewBlend(name, rng, append([]Forecaster{f, past}, more...)...),
 		later:    NewBlend("later", rng, append([]Forecaster{ahead, past}, more...)...),
 		members:  append([]Forecaster{ahead, f, past}, more...),
 		promises: newPromises(),
 	}
-	if t != nil {
-		p.members = append(p.members, t)
-	}
-	return p
 }
+
+// Present is the Blend that forecasts submissions of the present, for who asks about
+// no others: told what happens itself, it saves what the later ones cost to learn.
+func (p *Predictor) Present() *Blend { return p.present }
 
 // Name implements Forecaster.
 func (p *Predictor) Name() string { return p.name }
