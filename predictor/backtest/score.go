@@ -207,13 +207,8 @@ func (c count) share() float64 {
 }
 
 func (c count) proportion() Proportion {
-	const side = .975
-	p := Proportion{Of: c.of, Share: c.share(), High: 1}
-	if c.of > 0 {
-		p.Low = stats.LowerProportion(c.n, c.of, side)
-		p.High = 1 - stats.LowerProportion(c.of-c.n, c.of, side)
-	}
-	return p
+	low, high := stats.ProportionInterval(c.n, c.of, .95)
+	return Proportion{Of: c.of, Share: c.share(), Low: low, High: high}
 }
 
 func newTally(o *Options) *tally {

@@ -39,7 +39,7 @@ func TestBlendHolds(t *testing.T) {
 					t.Fatal("no answer")
 				}
 				if i >= warm {
-					rank := PIT(&a.Wait, wait, v.Float64())
+					rank := a.Wait.Rank(wait, v.Float64())
 					for k, q := range quantiles {
 						if rank <= q {
 							held[k]++

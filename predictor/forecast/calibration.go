@@ -29,11 +29,16 @@ import (
 // What remains is taken out by feedback (adaptive conformal inference, Gibbs and
 // Candès 2021): for each of a number of levels, a correction grows by rate*level
 // when a forecast of that level was exceeded and shrinks by rate*(1-level) when it
-// held. As corrections are bounded, the share of forecasts that held after n of
-// them is within (1+rate)/(rate*n) of the level whatever the world does, adversary
-// included. The limits of both: this is true of the long run and of all forecasts
-// together, not of every user's nor of every hour's; and what came true of a
-// forecast is known only when the wait is over.
+// held. The corrections of n forecasts add up, so that as long as none meets its
+// bound, which is half of what there is room for, the share of forecasts that held
+// is within |correction|/(rate*n) of the level whatever the world does: after
+// 20,000 forecasts within .005 if it is .05 by then. At the bound that is lost, as a
+// correction that could grow on would in the end promise nothing, or anything.
+//
+// The limits of both: this is true of the long run and of all forecasts together,
+// not of every user's nor of every hour's. The feedback is slow on purpose, and only
+// C follows a change. And what came true of a forecast is known only when the wait
+// is over: many later ones have been made by then.
 type Calibration struct {
 	all    past
 	strata [len(strata) + 1]past
@@ -108,10 +113,10 @@ func stratum(d *delay.Distribution) int {
 // Learn takes in a forecast that came true, as it was made and as it was then
 // calibrated, and the delay in seconds. random is a number between 0 and 1.
 func (c *Calibration) Learn(said, calibrated *delay.Distribution, seconds, random float64) {
-	i, pit := stratum(said), PIT(said, seconds, random)
+	i, pit := stratum(said), said.Rank(seconds, random)
 	c.all.learn(pit)
 	c.strata[i].learn(pit)
-	pit = PIT(calibrated, seconds, random)
+	pit = calibrated.Rank(seconds, random)
 	for k, level := range levels {
 		held := 0.
 		if pit <= level {
@@ -196,14 +201,6 @@ func (c *Calibration) bound() {
 // Effective returns how many forecasts of equal weight would be worth as much as
 // those learnt from: (sum of weights)^2 / (sum of squared weights).
 func (c *Calibration) Effective() float64 { return c.all.weight * c.all.weight / c.all.squares }
-
-// PIT returns where a delay lies in a forecast, between 0 and 1: the probability
-// that was given to less, and, for a delay of 0, a random part of that given to
-// it. random is a number between 0 and 1.
-func PIT(d *delay.Distribution, seconds, random float64) float64 {
-	below, within := d.Below(seconds), d.Within(seconds)
-	return below + random*(within-below)
-}
 
 // Score is the continuous ranked probability score of a forecast on delay's grid,
 // between 0 and 1: the mean square of what each probability was away from what

@@ -73,7 +73,7 @@ func TestCalibrationHolds(t *testing.T) {
 				meant := *said
 				c.Apply(&meant)
 				r := random.Float64()
-				pit := PIT(&meant, seconds, r)
+				pit := meant.Rank(seconds, r)
 				c.Learn(said, &meant, seconds, r)
 				if i < warm {
 					continue
@@ -140,6 +140,41 @@ func TestLowerIsKept(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestFeedbackAddsUp: the share of forecasts that held is off a level by what its
+// correction has become, whatever the world does, unless that has met its bound, as it
+// does where forecasts are always exceeded.
+func TestFeedbackAddsUp(t *testing.T) {
+	never := world{"never", func(int, *rand.Rand) (*delay.Distribution, float64) { return exponential(100), 1e9 }}
+	for _, w := range append([]world{never}, worlds...) {
+		random := rand.New(rand.NewPCG(3, 3))
+		c := NewCalibration()
+		var held [len(levels)]int
+		var met [len(levels)]bool
+		const n = 5000
+		for i := range n {
+			said, seconds := w.next(i, random)
+			meant, r := *said, random.Float64()
+			c.Apply(&meant)
+			c.Learn(said, &meant, seconds, r)
+			for k, level := range levels {
+				if meant.Rank(seconds, r) <= level {
+					held[k]++
+				}
+				met[k] = met[k] || math.Abs(c.shift[k]) == min(level, 1-level)/2
+			}
+		}
+		for k, level := range levels {
+			off := level - float64(held[k])/n
+			if !met[k] && math.Abs(off-c.shift[k]/(rate*n)) > 1e-6 {
+				t.Errorf("%s: %v is off by %v, its correction is %v", w.name, level, off, c.shift[k])
+			}
+			if level <= .9 && met[k] != (w.name == "never") {
+				t.Errorf("%s: the correction of %v is %v", w.name, level, c.shift[k])
+			}
+		}
 	}
 }
 

@@ -48,7 +48,7 @@ func judge(t *testing.T, jobs []workload.Job, q *queue.Queue, f Forecaster, warm
 		c.answered++
 		seconds, _ := j.Wait()
 		wait := float64(seconds)
-		rank := PIT(&a.Wait, wait, random.Float64())
+		rank := a.Wait.Rank(wait, random.Float64())
 		for k, level := range judged {
 			if rank <= level {
 				c.held[k]++

@@ -4,7 +4,7 @@ import "github.com/varq-project/varq/predictor/delay"
 
 // tails are delays longer than those that a forecaster thinks of, by so many points
 // of the grid, and the probability given to each: half an hour becomes about 80
-// minutes, and 5 hours and a half.
+// minutes, and 6 hours.
 var tails = [...]struct {
 	longer int
 	share  float64

@@ -3,10 +3,12 @@ package forecast
 import "math"
 
 // weights are the shares that forecasters have in a blend, by class: exponential
-// in their past scores. With a score whose mixtures lose no more than exp(-loss)
-// averages do, as is so of the CRPS on [0,1] with a factor of 2 (V'yugin and
-// Trunov 2019), the blend would be as good as the best forecaster but for a
-// constant; since old losses fade, it follows a change of the best.
+// in their past scores. With the CRPS on [0,1] and a factor of 1/2, exp(-loss/2) of a
+// mixture is no less than the mixture of the forecasters' own, and the blend would be
+// as good as the best of them but for a constant. With a factor of 2 that is true
+// only of cleverer ways to blend than a mixture (V'yugin and Trunov 2019): here it
+// is no more than a good choice, which follows the best sooner. Since old losses
+// fade, it follows a change of the best.
 type weights struct {
 	all     []float64 // faded losses
 	classes map[string][]float64
