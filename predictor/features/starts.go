@@ -10,14 +10,17 @@ type starts struct {
 
 const remembered = 400
 
+// started is what counts of a job that started. There is no more of it, as all are
+// looked at for each question.
 type started struct {
-	task
-	at int64
-	z  float64 // logarithm of its wait
+	at              int64
+	z               float64 // logarithm of its wait
+	lnCPUs, lnLimit float64
+	line, user      int32
 }
 
 func (s *starts) learn(t *task, at int64, z float64) {
-	s.ring[s.n%remembered] = started{*t, at, z}
+	s.ring[s.n%remembered] = started{at, z, t.lnCPUs, t.lnLimit, t.line, t.user}
 	s.n++
 }
 

@@ -46,7 +46,7 @@ type growth struct {
 
 var (
 	// Light spends some 20 microseconds on each case.
-	Light = Effort{period: 100, forest: growth{4000, 8, 28}, boost: growth{3000, 20, 20}}
+	Light = Effort{period: 100, forest: growth{2000, 8, 28}, boost: growth{1500, 20, 20}}
 	// Thorough spends some 10 times as much, for errors that are some percent less.
 	Thorough = Effort{period: 50, forest: growth{8000, 5, 60}, boost: growth{5000, 20, 80}}
 )
