@@ -231,6 +231,10 @@ func located(name string, err error) error {
 	return errors.Join(errs...)
 }
 
+// longestPause bounds the time between two looks at Slurm. Of one who looks less
+// often, much is missed each time.
+const longestPause = Duration(30 * time.Minute)
+
 // check refuses values that no part of varq could work with.
 func (c *Config) check() error {
 	var errs []error
@@ -245,6 +249,12 @@ func (c *Config) check() error {
 	positive := func(key string, d Duration) {
 		if d <= 0 {
 			bad(key, "%v is not more than 0", d)
+		}
+	}
+	pause := func(key string, d Duration) {
+		positive(key, d)
+		if d > longestPause {
+			bad(key, "%v is more than %v", d, longestPause)
 		}
 	}
 	oneOf := func(key, value string, of ...string) {
@@ -264,10 +274,13 @@ func (c *Config) check() error {
 	positive("slurmrestd.timeout", c.Slurmrestd.Timeout)
 	positive("plan.horizon", c.Plan.Horizon)
 	positive("plan.stale", c.Plan.Stale)
-	positive("watch.interval", c.Watch.Interval)
-	positive("watch.idle", c.Watch.Idle)
-	positive("watch.refresh", c.Watch.Refresh)
+	pause("watch.interval", c.Watch.Interval)
+	pause("watch.idle", c.Watch.Idle)
+	pause("watch.refresh", c.Watch.Refresh)
 	positive("watch.grace", c.Watch.Grace)
+	if c.Plan.Stale <= c.Watch.Refresh {
+		bad("plan.stale", "%v is not more than watch.refresh, %v", c.Plan.Stale, c.Watch.Refresh)
+	}
 	oneOf("log.level", c.Log.Level, "debug", "info", "warn", "error")
 	oneOf("log.format", c.Log.Format, "text", "json")
 	for _, path := range []struct{ key, value string }{
