@@ -16,7 +16,7 @@ import (
 type Ahead struct {
 	extractor *features.Extractor
 	model     *forest.Model
-	waiting   map[int64]forest.Case
+	waiting   awaited[forest.Case]
 	past      []moment // one in a while, up to a day old
 	told      int64    // the time of the last event
 }
@@ -42,7 +42,7 @@ func newAhead(f *Forest, rng *rand.Rand) *Ahead {
 	return &Ahead{
 		extractor: f.extractor,
 		model:     forest.New(features.Count+1, forest.Light, rng),
-		waiting:   map[int64]forest.Case{},
+		waiting:   newAwaited[forest.Case](),
 	}
 }
 
@@ -80,7 +80,7 @@ func (f *Ahead) later(q *Question) forest.Case {
 // it.
 func (f *Ahead) expect(j *workload.Job, q *Question) {
 	if c := f.later(q); c != nil {
-		f.waiting[j.ID] = c
+		f.waiting.put(j.ID, c)
 	}
 }
 
@@ -93,8 +93,7 @@ func (f *Ahead) Submitted(j *workload.Job) {
 // Started implements Observer.
 func (f *Ahead) Started(j *workload.Job) {
 	f.remember(j.Start)
-	if c, ok := f.waiting[j.ID]; ok {
-		delete(f.waiting, j.ID)
+	if c, ok := f.waiting.take(j.ID); ok {
 		if wait, ok := j.Wait(); ok {
 			f.model.Learn(c, float64(wait))
 		}
@@ -104,7 +103,7 @@ func (f *Ahead) Started(j *workload.Job) {
 // Ended implements Observer.
 func (f *Ahead) Ended(j *workload.Job) {
 	f.remember(j.End)
-	delete(f.waiting, j.ID)
+	f.waiting.take(j.ID)
 }
 
 // remember takes down what was known just before something happens, if that is a

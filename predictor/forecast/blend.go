@@ -20,12 +20,9 @@ type Blend struct {
 	rng         *rand.Rand
 	weights     weights
 	calibration *Calibration
-	asked       map[int64]*said
+	asked       awaited[*said]
 	last        atomic.Pointer[said]
 }
-
-// mostAsked bounds how many forecasts are remembered of jobs that still wait.
-const mostAsked = 5000
 
 // said is an answer on its way to the truth.
 type said struct {
@@ -47,7 +44,7 @@ func NewBlend(name string, rng *rand.Rand, members ...Forecaster) *Blend {
 		rng:         rng,
 		weights:     newWeights(len(members)),
 		calibration: NewCalibration(),
-		asked:       map[int64]*said{},
+		asked:       newAwaited[*said](),
 	}
 }
 
@@ -135,30 +132,34 @@ func (b *Blend) Ended(j *workload.Job) {
 
 // expect asks about a job that begins to wait, to learn from what becomes of it.
 func (b *Blend) expect(j *workload.Job, q Question) {
-	if len(b.asked) >= mostAsked {
-		return
+	if b.asked.wants(j.ID) {
+		s := b.last.Load()
+		if s == nil || s.question != q {
+			s = b.say(&q)
+		}
+		b.asked.put(j.ID, s)
 	}
-	s := b.last.Load()
-	if s == nil || s.question != q {
-		s = b.say(&q)
-	}
-	b.asked[j.ID] = s
+	b.changed()
 }
 
 // started learns from a job that was expected.
 func (b *Blend) started(j *workload.Job) {
-	s := b.asked[j.ID]
-	if s == nil {
-		return
+	if s, ok := b.asked.take(j.ID); ok && s.ok {
+		if wait, ok := j.Wait(); ok {
+			b.learn(s, float64(wait))
+		}
 	}
-	delete(b.asked, j.ID)
-	if wait, ok := j.Wait(); ok && s.ok {
-		b.learn(s, float64(wait))
-	}
+	b.changed()
 }
 
 // ended expects a job no longer.
-func (b *Blend) ended(j *workload.Job) { delete(b.asked, j.ID) }
+func (b *Blend) ended(j *workload.Job) {
+	b.asked.take(j.ID)
+	b.changed()
+}
+
+// changed makes what was said last a thing of the past.
+func (b *Blend) changed() { b.last.Store(nil) }
 
 // learn takes in what came true.
 func (b *Blend) learn(s *said, wait float64) {

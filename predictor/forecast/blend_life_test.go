@@ -88,9 +88,9 @@ func TestBlendIsBounded(t *testing.T) {
 		runtime.ReadMemStats(&m)
 		return m.HeapAlloc
 	}
-	before := fill(mostAsked + 1)
-	if after := fill(4 * mostAsked); after > before+before/10+1<<20 {
-		t.Errorf("%d bytes after %d jobs, %d after five times as many", before, mostAsked, after)
+	before := fill(mostAwaited)
+	if after := fill(4 * mostAwaited); after > before+before/10+1<<20 {
+		t.Errorf("%d bytes after %d jobs, %d after five times as many", before, mostAwaited, after)
 	}
 	runtime.KeepAlive(l)
 }

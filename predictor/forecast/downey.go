@@ -35,8 +35,8 @@ type Downey struct {
 	lines      map[line]*lifetimes
 	all        lifetimes
 	correction downey.Correction
-	predicted  map[int64]float64 // waits of jobs that wait, uncorrected
-	last       *prediction       // since when nothing has happened, or nil
+	predicted  awaited[float64] // waits, uncorrected
+	last       *prediction      // since when nothing has happened, or nil
 
 	machine downey.Forecast
 	running []downey.Running
@@ -57,7 +57,7 @@ const mostLines = 10_000
 // NewDowney returns a Downey of a queue that others keep; what happens is to be told
 // after the queue knows.
 func NewDowney(q *queue.Queue) *Downey {
-	return &Downey{queue: q, lines: map[line]*lifetimes{}, predicted: map[int64]float64{}}
+	return &Downey{queue: q, lines: map[line]*lifetimes{}, predicted: newAwaited[float64]()}
 }
 
 // Name returns "downey".
@@ -132,10 +132,9 @@ func (f *Downey) of(r *workload.Request, age float64) stats.LogUniform {
 func (f *Downey) Submitted(j *workload.Job) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	q := ask(j)
-	if len(f.predicted) < mostAsked {
+	if q := ask(j); f.predicted.wants(j.ID) {
 		if p := f.predict(&q, j.ID); p != nil {
-			f.predicted[j.ID] = p.seconds
+			f.predicted.put(j.ID, p.seconds)
 		}
 	}
 	f.last = nil
@@ -151,8 +150,7 @@ func (f *Downey) Started(j *workload.Job) {
 		used += procs(&r.Request)
 	}
 	f.most = max(f.most, used)
-	predicted, known := f.predicted[j.ID]
-	delete(f.predicted, j.ID)
+	predicted, known := f.predicted.take(j.ID)
 	if wait, ok := j.Wait(); ok && known {
 		f.correction.Learn(predicted, float64(wait))
 	}
@@ -163,7 +161,7 @@ func (f *Downey) Ended(j *workload.Job) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.last = nil
-	delete(f.predicted, j.ID)
+	f.predicted.take(j.ID)
 	if j.Start == 0 || j.End < j.Start {
 		return
 	}

@@ -62,7 +62,7 @@ func TestDowneyForgets(t *testing.T) {
 	if err := Replay(made(500, 1), &q, []Observer{f}, func(*workload.Job) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
-	for id := range int64(2 * mostAsked) {
+	for id := range int64(mostAwaited) {
 		j := workload.Job{ID: 10_000 + id, Submit: 2e9, Eligible: 2e9}
 		j.CPUs, j.Limit = 4, 3600
 		f.Submitted(&j)
@@ -72,7 +72,7 @@ func TestDowneyForgets(t *testing.T) {
 		j.End = j.Submit
 		f.Ended(&j)
 	}
-	if n := len(f.predicted); n != mostAsked {
+	if n := len(f.predicted.said); n != mostAwaited/2 {
 		t.Errorf("%d predictions are remembered", n)
 	}
 }

@@ -12,7 +12,7 @@ import "github.com/varq-project/varq/predictor/workload"
 // So the probability of missing a promise is taken to be as many times the one said
 // as there were misses for those that were said.
 type promises struct {
-	made map[int64]promise
+	made awaited[promise]
 	odds [len(margins) + 1]odds
 }
 
@@ -37,7 +37,7 @@ type promise struct {
 }
 
 func newPromises() promises {
-	p := promises{made: map[int64]promise{}}
+	p := promises{made: newAwaited[promise]()}
 	for i := range p.odds {
 		p.odds[i] = unproven
 	}
@@ -66,18 +66,17 @@ func (p *promises) prob(wait, lower, budget float64) float64 {
 // called at the same time as any other.
 func (p *Predictor) Promise(job int64, q *Question, budget int64) {
 	var a Answer
-	if len(p.promises.made) < mostAsked && p.Forecast(q, &a) {
-		p.promises.made[job] = promise{q.Submit, float64(budget), 1 - a.Lower.Within(float64(budget))}
+	if p.promises.made.wants(job) && p.Forecast(q, &a) {
+		p.promises.made.put(job, promise{q.Submit, float64(budget), 1 - a.Lower.Within(float64(budget))})
 	}
 }
 
 // started learns from a job that was promised a start.
 func (p *promises) started(j *workload.Job) {
-	made, ok := p.made[j.ID]
+	made, ok := p.made.take(j.ID)
 	if !ok {
 		return
 	}
-	delete(p.made, j.ID)
 	wait, ok := j.Wait()
 	if !ok || made.submit != eligible(j) {
 		return
@@ -90,4 +89,4 @@ func (p *promises) started(j *workload.Job) {
 }
 
 // ended forgets a job that did not start.
-func (p *promises) ended(j *workload.Job) { delete(p.made, j.ID) }
+func (p *promises) ended(j *workload.Job) { p.made.take(j.ID) }

@@ -47,7 +47,7 @@ func TestPromisesAreKept(t *testing.T) {
 			if random.Float64() < miss {
 				j.Start = 2000
 			}
-			p.made[id] = promise{submit: 1000, budget: 600, miss: said}
+			p.made.put(id, promise{submit: 1000, budget: 600, miss: said})
 			p.started(&j)
 			if made++; j.Start < 2000 {
 				kept++
@@ -63,12 +63,12 @@ func TestPromisesAreKept(t *testing.T) {
 func TestPromisesOfOthers(t *testing.T) {
 	p := newPromises()
 	for id := range int64(2) {
-		p.made[id] = promise{submit: 1000, budget: 60, miss: .1}
+		p.made.put(id, promise{submit: 1000, budget: 60, miss: .1})
 	}
 	p.started(&workload.Job{ID: 0, Submit: 1500, Start: 9000})
 	p.ended(&workload.Job{ID: 1})
 	p.started(&workload.Job{ID: 2, Submit: 1000, Start: 9000})
-	if p.odds[0] != unproven || len(p.made) > 0 {
-		t.Errorf("%+v, %d left", p.odds[0], len(p.made))
+	if p.odds[0] != unproven || len(p.made.said) > 0 {
+		t.Errorf("%+v, %d left", p.odds[0], len(p.made.said))
 	}
 }
