@@ -77,6 +77,6 @@ func (l *lastWait) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 		}
 		a.Wait[i] = float64(shorter) / float64(len(waits)+1)
 	}
-	a.Sample, a.Class = float64(len(waits)), "last waits of "+q.User
+	a.Sample, a.Class = float64(len(waits)), "partition="+q.Partition+" user="+q.User
 	return true
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/varq-project/varq/predictor/calibration"
 	"github.com/varq-project/varq/predictor/extern"
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/workload"
@@ -37,6 +38,9 @@ func TestLastWaits(t *testing.T) {
 	past(l, 0, 60)
 	if l.Forecast(q, &a); a.Wait.Within(100) != 5./6 || a.Wait.Within(1e6) != 5./6 {
 		t.Errorf("has not forgotten: %v", a.Wait)
+	}
+	if public := calibration.PublicClass(a.Class); public != "partition=batch" {
+		t.Errorf("everybody is told of the class %q", public)
 	}
 	q.Partition = "debug"
 	if l.Forecast(q, &a) {

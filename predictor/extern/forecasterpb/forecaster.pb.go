@@ -655,7 +655,9 @@ type Answer struct {
 	Probability []float64              `protobuf:"fixed64,2,rep,packed,name=probability,proto3" json:"probability,omitempty"`
 	// How many past waits, or simulations, the answer rests on.
 	Sample float64 `protobuf:"fixed64,3,opt,name=sample,proto3" json:"sample,omitempty"`
-	// The jobs whose past was used, where there are classes; at most 100 bytes.
+	// The jobs whose past was used, where there are classes, as "partition=gpu
+	// user=alice"; at most 100 bytes. Everybody may see it in reports, but for the
+	// words user=NAME and account=NAME: name nobody in other words.
 	Class         string `protobuf:"bytes,4,opt,name=class,proto3" json:"class,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
