@@ -17,7 +17,7 @@ type Ahead struct {
 	extractor *features.Extractor
 	model     *forest.Model
 	waiting   awaited[forest.Case]
-	past      []moment // one in a while, up to a day old
+	past      []moment // up to a day old, the older the farther apart
 	told      int64    // the time of the last event
 }
 
@@ -28,8 +28,11 @@ type moment struct {
 }
 
 const (
-	// aWhile is how many seconds lie between two moments that are remembered.
+	// aWhile is how many seconds lie at least between two moments that are remembered,
+	// and coarse how many times as much their age is at most where it is more: what
+	// was known hours ago is asked for to within minutes.
 	aWhile = 600
+	coarse = 8
 	// shortest and farthest is how long before a job's submission what is known
 	// is learnt from, in seconds.
 	shortest = 300.
@@ -111,8 +114,23 @@ func (f *Ahead) Ended(j *workload.Job) {
 func (f *Ahead) remember(at int64) {
 	n := len(f.past)
 	if at > f.told && (n == 0 || at >= f.past[n-1].at+aWhile) {
-		old := sort.Search(n, func(i int) bool { return float64(at-f.past[i].at) <= farthest })
-		f.past = append(f.past[old:], moment{at, f.extractor.Still()})
+		f.past = append(thinned(f.past, at), moment{at, f.extractor.Still()})
 	}
 	f.told = max(f.told, at)
+}
+
+// thinned leaves out, in place, those of some moments, in the order of time, that are
+// too old at a time, or too near to the one before.
+func thinned(past []moment, at int64) []moment {
+	old := sort.Search(len(past), func(i int) bool { return float64(at-past[i].at) <= farthest })
+	kept := past[:0]
+	for i := old; i < len(past); i++ {
+		// The last one kept makes room for a next one that is near the one before.
+		if k := len(kept); k >= 2 && coarse*(past[i].at-kept[k-2].at) <= at-kept[k-2].at {
+			kept = kept[:k-1]
+		}
+		kept = append(kept, past[i])
+	}
+	clear(past[len(kept):])
+	return kept
 }
