@@ -15,10 +15,11 @@ import (
 	"github.com/varq-project/varq/predictor/delay"
 )
 
-// What is kept at most: forecasts of jobs that wait, days of what became of them,
-// and classes of a forecaster in a day.
+// What is kept at most: forecasts of jobs that wait, days for which a job waits,
+// days of what became of forecasts, and classes of a forecaster in a day.
 const (
 	mostForecasts = 50_000
+	mostWait      = 90
 	mostDays      = 400
 	mostClasses   = 128
 )
@@ -48,7 +49,7 @@ type Start struct {
 
 // Waits is what has become of the waits of jobs since the ledger was last told.
 type Waits struct {
-	Begun   []Forecast // of jobs that began to wait; they replace older ones
+	Begun   []Forecast // of jobs that began to wait, they replace older ones
 	Started []Start
 	Gone    []Run // left the queue without having started, or stay there held
 }
@@ -59,16 +60,17 @@ type Waits struct {
 // scored. It is one transaction, so that each forecast counts once, whenever the
 // process dies and however often a start is told. r ranks ties. Score returns the
 // sums of what it scored.
+//
+// While as many forecasts as are kept wait for their jobs to start, new ones are
+// left out: to drop old ones instead would be to score short waits only.
 func (l *Ledger) Score(ctx context.Context, w Waits, r *rand.Rand) (calibration.Table, error) {
 	if len(w.Begun)+len(w.Started)+len(w.Gone) == 0 {
 		return nil, nil
 	}
 	var scored calibration.Table
 	err := l.db.Write(ctx, func(tx *sql.Tx) error {
-		for i := range w.Begun {
-			if err := insertForecast(ctx, tx, &w.Begun[i]); err != nil {
-				return err
-			}
+		if err := insertForecasts(ctx, tx, w.Begun, mostForecasts); err != nil {
+			return err
 		}
 		var err error
 		if scored, err = score(ctx, tx, w.Started, r); err != nil {
@@ -88,6 +90,21 @@ func (l *Ledger) Score(ctx context.Context, w Waits, r *rand.Rand) (calibration.
 		return nil, fmt.Errorf("ledger: score forecasts: %w", err)
 	}
 	return scored, nil
+}
+
+// insertForecasts adds forecasts, all of them or, if there would be more than so
+// many, none: the forecasters are to be scored by the same jobs.
+func insertForecasts(ctx context.Context, tx *sql.Tx, list []Forecast, most int) error {
+	var n int
+	if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM forecasts`).Scan(&n); err != nil || n+len(list) > most {
+		return err
+	}
+	for i := range list {
+		if err := insertForecast(ctx, tx, &list[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // insertForecast leaves out what is no distribution, so that a forecaster that
@@ -204,30 +221,25 @@ func bound(ctx context.Context, tx *sql.Tx, k calibration.Key) (calibration.Key,
 	return k, nil
 }
 
-// prune drops what is too old or too much, when something was added.
+// prune drops what is too old, when something was added.
 func prune(ctx context.Context, tx *sql.Tx, begun []Forecast) error {
 	if len(begun) == 0 {
 		return nil
 	}
-	oldest := calibration.Day(begun[len(begun)-1].Eligible) - mostDays
-	for _, statement := range []string{`DELETE FROM coverage WHERE day < ?`, `DELETE FROM reliability WHERE day < ?`} {
-		if _, err := tx.ExecContext(ctx, statement, oldest); err != nil {
+	today := calibration.Day(begun[len(begun)-1].Eligible)
+	for _, old := range []struct {
+		statement string
+		before    int64
+	}{
+		{`DELETE FROM coverage WHERE day < ?`, today - mostDays},
+		{`DELETE FROM reliability WHERE day < ?`, today - mostDays},
+		{`DELETE FROM forecasts WHERE eligible < ?`, (today - mostWait) * 86400},
+	} {
+		if _, err := tx.ExecContext(ctx, old.statement, old.before); err != nil {
 			return err
 		}
 	}
-	return keepForecasts(ctx, tx, mostForecasts)
-}
-
-// keepForecasts drops the oldest forecasts beyond so many, but all of a job at once:
-// the forecasters are to be scored by the same jobs.
-func keepForecasts(ctx context.Context, tx *sql.Tx, most int) error {
-	var n int
-	if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM forecasts`).Scan(&n); err != nil || n <= most {
-		return err
-	}
-	_, err := tx.ExecContext(ctx, `DELETE FROM forecasts WHERE (job, submit) IN
-		(SELECT job, submit FROM forecasts ORDER BY eligible, job, submit LIMIT ?)`, n-most)
-	return err
+	return nil
 }
 
 // encode writes a distribution as little-endian float32. It reports false if it is

@@ -175,15 +175,14 @@ func TestForecastsAreBounded(t *testing.T) {
 	}
 }
 
-func TestOldestForecastsAreDropped(t *testing.T) {
+// A full table takes in no job by halves, and keeps those that have waited longest.
+func TestForecastsBeyondTheMostAreLeftOut(t *testing.T) {
 	l := openNew(t)
-	var w Waits
 	for i := range int64(10) {
-		w.Begun = append(w.Begun, forecast(i, 100-i, "blend"), forecast(i, 100-i, "qbets"))
-	}
-	mustScore(t, l, w)
-	if err := l.db.Write(t.Context(), func(tx *sql.Tx) error { return keepForecasts(t.Context(), tx, 15) }); err != nil {
-		t.Fatal(err)
+		both := []Forecast{forecast(i, i, "blend"), forecast(i, i, "qbets")}
+		if err := l.db.Write(t.Context(), func(tx *sql.Tx) error { return insertForecasts(t.Context(), tx, both, 15) }); err != nil {
+			t.Fatal(err)
+		}
 	}
 	left, err := l.Forecasts(t.Context())
 	if err != nil || len(left) != 7 {
@@ -191,7 +190,17 @@ func TestOldestForecastsAreDropped(t *testing.T) {
 	}
 	for job := range int64(7) {
 		if _, ok := left[Run{Job: job, Submit: noon}]; !ok {
-			t.Errorf("job %d, which is newer, was dropped", job)
+			t.Errorf("job %d, which has waited longer, was dropped", job)
+		}
+	}
+}
+
+func TestForecastsOfLongAgoAreDropped(t *testing.T) {
+	l := openNew(t)
+	for i, left := range [...]int{1, 2, 2} { // the third time without the first
+		mustScore(t, l, Waits{Begun: []Forecast{forecast(int64(i), int64(i)*(mostWait/2+1)*86400, "blend")}})
+		if runs, err := l.Forecasts(t.Context()); err != nil || len(runs) != left {
+			t.Errorf("%d jobs are kept, want %d, %v", len(runs), left, err)
 		}
 	}
 }
