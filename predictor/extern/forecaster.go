@@ -194,12 +194,20 @@ func (f *Forecaster) Ended(j *workload.Job) { f.add(ended(j)) }
 // add takes in an event for the program. One that falls behind by more than can
 // be kept is given up: it learns sooner from the past.
 func (f *Forecaster) add(e *forecasterpb.Event) {
-	if f.backlog.add(e) {
-		return
+	if !f.backlog.add(e) {
+		f.restart(fmt.Errorf("it has fallen behind by %d events", maxBacklog))
 	}
+}
+
+// Relearn has the program started anew, and so told the past again, in which there
+// is more than it was told as it happened.
+func (f *Forecaster) Relearn() { f.restart(errors.New("it is to be told the past again")) }
+
+// restart stops the program, which Run starts again.
+func (f *Forecaster) restart(why error) {
 	f.backlog.close()
 	if p := f.process.Load(); p != nil {
-		p.stop(fmt.Errorf("it has fallen behind by %d events", maxBacklog))
+		p.stop(why)
 	}
 }
 

@@ -312,6 +312,20 @@ func TestFallsBehind(t *testing.T) {
 	eventually(t, f, "left out", func(h Health) bool { return strings.Contains(h.Problem, "fallen behind by 65536 events") })
 }
 
+func TestRelearns(t *testing.T) {
+	f, l := run(t, "good", nil)
+	eventually(t, f, "up", up)
+	f.Ended(&workload.Job{ID: 2})
+	f.Relearn()
+	eventually(t, f, "up again", func(h Health) bool { return up(h) && h.Starts == 2 })
+	if a, ok := ask(f, good); !ok || a.Sample != 2 {
+		t.Errorf("knows %v events, %v; the past has 2", a.Sample, ok)
+	}
+	if !strings.Contains(l.String(), "told the past again") {
+		t.Error(l)
+	}
+}
+
 func TestFloods(t *testing.T) {
 	for _, name := range []string{"floods", "floods as Go does"} {
 		t.Run(name, func(t *testing.T) {

@@ -20,13 +20,17 @@ import (
 
 // diary is a site's own forecaster that writes down what it is told, with times
 // since now.
-type diary struct{ told []string }
+type diary struct {
+	told     []string
+	relearnt int
+}
 
 func (*diary) Name() string                                           { return "diary" }
 func (*diary) Forecast(_ *forecast.Question, _ *forecast.Answer) bool { return false }
 func (d *diary) note(what string, j *workload.Job, at int64) {
 	d.told = append(d.told, fmt.Sprintf("%s%d@%d", what, j.ID, at-now))
 }
+func (d *diary) Relearn()                  { d.relearnt++ }
 func (d *diary) Submitted(j *workload.Job) { d.note("+", j, since(j)) }
 func (d *diary) Started(j *workload.Job)   { d.note(">", j, j.Start) }
 func (d *diary) Ended(j *workload.Job)     { d.note("-", j, j.End) }
@@ -315,6 +319,28 @@ func TestLoadKnowsTheLiveQueue(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, queued(unseen)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// Who is told the past elsewhere is told it again once much was missed, and else
+// never.
+func TestOwnForecastersRelearnWhatWasMissed(t *testing.T) {
+	var d diary
+	a := accounts(past(now-day, now-2*3600))
+	g := start(t, filepath.Join(t.TempDir(), "history.db"), &a, &d)
+	clock := int64(now)
+	g.Now = func() int64 { return clock }
+	if err := g.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct{ after, relearnt int64 }{{300, 0}, {2 * blind, 1}, {300, 1}} {
+		clock += step.after
+		if err := g.CatchUp(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if d.relearnt != int(step.relearnt) {
+			t.Errorf("relearnt %d times, want %d", d.relearnt, step.relearnt)
+		}
 	}
 }
 

@@ -67,10 +67,21 @@ func (g *Ingest) replace(p *present) {
 		old.mu.Lock()
 		p.predictor.Inherit(old.predictor)
 		old.mu.Unlock()
+		g.relearn()
 	}
 	g.missed = false
 	g.present.Store(p)
 	g.covered.Store(p.covered)
+}
+
+// relearn has those of the site's own forecasters who can be told the past again
+// be told: what was missed is in it.
+func (g *Ingest) relearn() {
+	for _, f := range g.Own {
+		if f, ok := f.(interface{ Relearn() }); ok {
+			f.Relearn()
+		}
+	}
 }
 
 // past returns the jobs of the cache, together with those of a look, or of nil: who
