@@ -142,8 +142,10 @@ func (q *queue) place(t *task, free, room []int32) ([]int, bool) {
 	return nodes, true
 }
 
+// start starts a task. Slurm takes up to two seconds from its decision on.
 func (q *queue) start(t *task, nodes []int, now int64) {
-	t.Start, t.End = now, now+t.runTime
+	t.Start = now + t.ID%3
+	t.End = t.Start + t.runTime
 	for _, n := range nodes {
 		q.free[n] -= t.CPUs / t.Nodes
 	}

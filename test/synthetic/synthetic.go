@@ -67,7 +67,7 @@ func History(c Config) iter.Seq2[workload.Job, error] {
 		newQueue(c).run(tasks)
 		for i := range tasks {
 			t := &tasks[i]
-			if t.Start == 0 {
+			if t.Start == 0 || t.Start >= c.End-1 {
 				continue
 			}
 			if t.End >= c.End {
