@@ -37,7 +37,7 @@ type Extractor struct {
 
 // New returns an Extractor that knows nothing.
 func New() *Extractor {
-	return &Extractor{names: numbering{}, levels: newLevels(), usage: usage{}, shares: shares{}, queue: newQueue()}
+	return &Extractor{levels: newLevels(), queue: newQueue()}
 }
 
 // Still returns what e knows now, to look at later: what e is told from now on
@@ -48,7 +48,7 @@ func (e *Extractor) Still() *Extractor {
 	still := *e
 	still.queue.pending, still.queue.running = slices.Clone(e.queue.pending), slices.Clone(e.queue.running)
 	still.queue.parts = maps.Clone(e.queue.parts)
-	still.levels.fast.by, still.levels.last.by = maps.Clone(e.levels.fast.by), maps.Clone(e.levels.last.by)
+	still.levels.fast.by, still.levels.last.by = e.levels.fast.by.still(), e.levels.last.by.still()
 	return &still
 }
 
@@ -119,8 +119,11 @@ func (e *Extractor) task(r *workload.Request, id, since int64, number func(key) 
 	return t
 }
 
-// numbering gives a number to everything that has a name.
-type numbering map[key]int32
+// numbering gives a number to everything that has a name, and none of them twice.
+type numbering struct {
+	of   newest[key, int32]
+	next int32
+}
 
 type key struct {
 	kind    kind
@@ -140,12 +143,13 @@ const (
 )
 
 // learn returns the number of k, a new one if it has none.
-func (n numbering) learn(k key) int32 {
-	i, ok := n[k]
+func (n *numbering) learn(k key) int32 {
+	i, ok := n.of.get(k)
 	if !ok {
-		i = int32(len(n))
-		n[k] = i
+		i = n.next
+		n.next++
 	}
+	n.of.set(k, i)
 	return i
 }
 
@@ -153,8 +157,8 @@ func (n numbering) learn(k key) int32 {
 const unknown = -2
 
 // find returns the number of k, if it has one.
-func (n numbering) find(k key) int32 {
-	if i, ok := n[k]; ok {
+func (n *numbering) find(k key) int32 {
+	if i, ok := n.of.get(k); ok {
 		return i
 	}
 	return unknown

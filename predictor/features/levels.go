@@ -19,19 +19,19 @@ const atFirst = 5
 // means are running means by number.
 type means struct {
 	keep float64 // of what is known, at each new value
-	by   map[int32]mean
+	by   newest[int32, mean]
 }
 
 type mean struct{ sum, weight float64 }
 
 func (m *means) learn(i int32, z float64) {
-	v := m.by[i]
-	m.by[i] = mean{v.sum*m.keep + z, v.weight*m.keep + 1}
+	v, _ := m.by.get(i)
+	m.by.set(i, mean{v.sum*m.keep + z, v.weight*m.keep + 1})
 }
 
 // of returns a mean, drawn towards another as long as it rests on little.
 func (m *means) of(i int32, towards float64) float64 {
-	v := m.by[i]
+	v, _ := m.by.get(i)
 	return (v.sum + towards/2) / (v.weight + .5)
 }
 
@@ -41,9 +41,9 @@ type levels struct{ slow, fast, last means }
 
 func newLevels() levels {
 	return levels{
-		slow: means{.995, map[int32]mean{}},
-		fast: means{.9, map[int32]mean{}},
-		last: means{0, map[int32]mean{}},
+		slow: means{keep: .995},
+		fast: means{keep: .9},
+		last: means{keep: 0},
 	}
 }
 
@@ -59,44 +59,46 @@ func (l *levels) learn(t *task, z float64) {
 	}
 }
 
-// shares are which share of their time limits users' jobs run for.
-type shares map[int32]mean
-
-// learn takes in a share in logarithms, by user and for all.
-func (s shares) learn(user int32, share float64) {
-	z := math.Log(max(1e-4, min(share, 1)))
-	v := s[user]
-	s[user] = mean{.8*v.sum + z, .8*v.weight + 1}
-	v = s[everything]
-	s[everything] = mean{.99*v.sum + z, .99*v.weight + 1}
+// shares are which share of their time limits users' jobs run for, in logarithms.
+type shares struct {
+	all mean
+	by  newest[int32, mean]
 }
 
-func (s shares) of(user int32) float64 {
-	all, own := s[everything], s[user]
-	towards := (all.sum - .5) / (all.weight + .5)
+// learn takes in a share, by user and for all.
+func (s *shares) learn(user int32, share float64) {
+	z := math.Log(max(1e-4, min(share, 1)))
+	v, _ := s.by.get(user)
+	s.by.set(user, mean{.8*v.sum + z, .8*v.weight + 1})
+	s.all = mean{.99*s.all.sum + z, .99*s.all.weight + 1}
+}
+
+func (s *shares) of(user int32) float64 {
+	own, _ := s.by.get(user)
+	towards := (s.all.sum - .5) / (s.all.weight + .5)
 	return math.Exp((own.sum + towards/2) / (own.weight + .5))
 }
 
 // usage is the CPU-seconds that users and accounts have had, decaying.
-type usage map[int32]used
+type usage struct{ by newest[int32, used] }
 
 type used struct {
 	day, week float64 // with a mean age of a day, of a week
 	at        int64
 }
 
-func (u usage) charge(t *task, at int64, cpuSeconds float64) {
+func (u *usage) charge(t *task, at int64, cpuSeconds float64) {
 	for _, i := range [...]int32{t.user, t.account} {
 		v := u.of(i, at)
 		v.day += cpuSeconds
 		v.week += cpuSeconds
-		u[i] = v
+		u.by.set(i, v)
 	}
 }
 
 // of returns what i has used, as it counts at a time.
-func (u usage) of(i int32, at int64) used {
-	v := u[i]
+func (u *usage) of(i int32, at int64) used {
+	v, _ := u.by.get(i)
 	age := float64(max(0, at-v.at)) / 86400
 	return used{v.day * math.Exp(-age), v.week * math.Exp(-age/7), max(at, v.at)}
 }
