@@ -27,9 +27,9 @@ func TestMoreConfidencePromisesLess(t *testing.T) {
 
 func TestInherit(t *testing.T) {
 	old, fresh := History(rand.New(rand.NewPCG(1, 1))), History(rand.New(rand.NewPCG(1, 1)))
-	old.promises.odds[0] = odds{missed: 3, said: 2}
+	old.promises.odds[0] = Odds{Missed: 3, Said: 2}
 	fresh.Inherit(old)
-	if fresh.promises.odds[0] != (odds{missed: 3, said: 2}) || old.promises.odds[0] != unproven {
+	if fresh.promises.odds[0] != (Odds{Missed: 3, Said: 2}) || old.promises.odds[0] != unproven {
 		t.Error("what has become of promises was not handed over")
 	}
 }

@@ -1,6 +1,11 @@
 package forecast
 
-import "github.com/varq-project/varq/predictor/workload"
+import (
+	"math"
+	"slices"
+
+	"github.com/varq-project/varq/predictor/workload"
+)
 
 // promises tell what forecasts are worth that were chosen to promise something.
 //
@@ -13,18 +18,18 @@ import "github.com/varq-project/varq/predictor/workload"
 // as there were misses for those that were said.
 type promises struct {
 	made awaited[promise]
-	odds [len(margins) + 1]odds
+	odds [len(margins) + 1]Odds
 }
 
 // margins are budgets, in seconds, between which promises fare alike.
 var margins = [...]float64{900, 3600, 3 * 3600}
 
-// odds are how many promises were missed, and were said to be; of late, more or less.
-type odds struct{ missed, said float64 }
+// Odds are how many promises were Missed, and were Said to be; of late, more or less.
+type Odds struct{ Missed, Said float64 }
 
 // unproven are odds before anything is known: somewhat worse than said, as if that
 // had been seen in the time in which one miss was said.
-var unproven = odds{missed: 1.5, said: 1}
+var unproven = Odds{Missed: 1.5, Said: 1}
 
 // recent is how much of the odds is left with each promise.
 const recent = .995
@@ -45,7 +50,7 @@ func newPromises() promises {
 }
 
 // of returns the odds of promises with this budget.
-func (p *promises) of(budget float64) *odds {
+func (p *promises) of(budget float64) *Odds {
 	i := 0
 	for i < len(margins) && budget >= margins[i] {
 		i++
@@ -57,7 +62,7 @@ func (p *promises) of(budget float64) *odds {
 // answer says that it suffices with probability wait, and lower at least.
 func (p *promises) prob(wait, lower, budget float64) float64 {
 	o := p.of(budget)
-	return max(0, min(wait, 1-o.missed/o.said*(1-lower)))
+	return max(0, min(wait, 1-o.Missed/o.Said*(1-lower)))
 }
 
 // Promise tells that a job is to be submitted as q says because of what is forecast
@@ -68,6 +73,19 @@ func (p *Predictor) Promise(job int64, q *Question, budget int64) {
 	var a Answer
 	if p.promises.made.wants(job) && p.Forecast(q, &a) {
 		p.promises.made.put(job, promise{q.Submit, float64(budget), 1 - a.Lower.Within(float64(budget))})
+	}
+}
+
+// Odds returns what has become of promises, which no past tells of: those with small
+// budgets first.
+func (p *Predictor) Odds() []Odds { return slices.Clone(p.promises.odds[:]) }
+
+// SetOdds takes over what Odds returned. Like an Observer's methods it must not be
+// called at the same time as any other. What is no Odds is ignored.
+func (p *Predictor) SetOdds(list []Odds) {
+	nonsense := func(o Odds) bool { return !(o.Missed >= 0 && o.Said > 0) || math.IsInf(o.Missed+o.Said, 1) }
+	if len(list) == len(p.promises.odds) && !slices.ContainsFunc(list, nonsense) {
+		copy(p.promises.odds[:], list)
 	}
 }
 
@@ -82,9 +100,9 @@ func (p *promises) started(j *workload.Job) {
 		return
 	}
 	o := p.of(made.budget)
-	o.missed, o.said = recent*o.missed, recent*o.said+made.miss
+	o.Missed, o.Said = recent*o.Missed, recent*o.Said+made.miss
 	if float64(wait) > made.budget {
-		o.missed++
+		o.Missed++
 	}
 }
 

@@ -1,6 +1,7 @@
 package forecast
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -11,7 +12,7 @@ import (
 // forecast, does not fall as that rises, and is 0 where nothing is known.
 func TestPromisesAreProbabilities(t *testing.T) {
 	p := newPromises()
-	p.odds[1] = odds{missed: 1, said: 4}
+	p.odds[1] = Odds{Missed: 1, Said: 4}
 	for _, budget := range [...]float64{0, 900, 3600, 1e6} {
 		last := 0.
 		for wait := 0.; wait <= 1; wait += .01 {
@@ -70,5 +71,20 @@ func TestPromisesOfOthers(t *testing.T) {
 	p.started(&workload.Job{ID: 2, Submit: 1000, Start: 9000})
 	if p.odds[0] != unproven || len(p.made.said) > 0 {
 		t.Errorf("%+v, %d left", p.odds[0], len(p.made.said))
+	}
+}
+
+// TestOddsAreTakenOver: all that Odds tells, and nothing that it never tells.
+func TestOddsAreTakenOver(t *testing.T) {
+	old, fresh := History(rand.New(rand.NewPCG(1, 1))), History(rand.New(rand.NewPCG(1, 1)))
+	old.promises.odds[1] = Odds{Missed: 3, Said: 2}
+	fresh.SetOdds(old.Odds())
+	if fresh.promises.odds != old.promises.odds {
+		t.Errorf("%v, want %v", fresh.Odds(), old.Odds())
+	}
+	for _, wrong := range [][]Odds{nil, make([]Odds, len(margins)+1), {{1, 1}, {1, 1}, {1, 1}, {math.NaN(), 1}}, {{1, 1}, {1, 1}, {1, 1}, {1, math.Inf(1)}}} {
+		if fresh.SetOdds(wrong); fresh.promises.odds != old.promises.odds {
+			t.Fatalf("took over %v", wrong)
+		}
 	}
 }
