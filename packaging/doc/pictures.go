@@ -5,16 +5,17 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
+	"math/rand/v2"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/plot"
-	"github.com/varq-project/varq/predictor/qbets"
+	"github.com/varq-project/varq/predictor/queue"
 	"github.com/varq-project/varq/predictor/trajectory"
+	"github.com/varq-project/varq/predictor/twin"
 	"github.com/varq-project/varq/predictor/workload"
 	"github.com/varq-project/varq/test/synthetic"
 )
@@ -55,8 +56,8 @@ func run() error {
 	return draw("trajectory.svg", &request, answer)
 }
 
-// learn teaches a predictor 60 days of a cluster, ending now.
-func learn() (*qbets.Predictor, error) {
+// learn has a predictor live through 60 days of a cluster, which end now.
+func learn() (trajectory.Forecaster, error) {
 	var jobs []workload.Job
 	for job, err := range synthetic.History(synthetic.Config{
 		Seed: 4, Nodes: 32, CPUs: 16, ShortNodes: 4,
@@ -67,12 +68,10 @@ func learn() (*qbets.Predictor, error) {
 		}
 		jobs = append(jobs, job)
 	}
-	slices.SortStableFunc(jobs, func(a, b workload.Job) int { return cmp.Compare(a.Start, b.Start) })
-	p := qbets.New(qbets.Options{})
-	for _, job := range jobs {
-		p.Learn(job)
-	}
-	return p, nil
+	var q queue.Queue
+	p := forecast.Standard(&q, twin.Options{}, rand.New(rand.NewPCG(1, 1)))
+	err := forecast.Replay(jobs, &q, []forecast.Observer{p}, func(*workload.Job) error { return nil })
+	return forecast.Trajectory{Predictor: p}, err
 }
 
 // draw writes the picture of a planned request.

@@ -1,6 +1,7 @@
 package forecast
 
 import (
+	"math"
 	"sort"
 
 	"github.com/varq-project/varq/predictor/workload"
@@ -16,6 +17,11 @@ const (
 	knot = 600
 	// mostKnots is how many it is asked about at most.
 	mostKnots = 96
+	// jump is by how much the probabilities of two knots may differ for that; where
+	// they differ by more, as where a time limit falls below one that matters, it is
+	// asked about those between, up to mostJumps times.
+	jump      = .05
+	mostJumps = 64
 )
 
 // Forecast implements trajectory.Forecaster. Of a job that waits already it says
@@ -24,25 +30,53 @@ func (t Trajectory) Forecast(r workload.Request, now int64, c []workload.Candida
 	if len(c) == 0 {
 		return
 	}
+	p := pass{Trajectory: t, request: &r, now: now, candidates: c, estimates: est, jumps: mostJumps}
 	knots := knots(c)
 	var left, right Answer
-	t.ask(&r, now, &c[0], &left)
-	for k := range knots {
-		from, to := knots[k], len(c)-1
-		right = left
-		if k+1 < len(knots) {
-			to = knots[k+1]
-			t.ask(&r, now, &c[to], &right)
-		}
-		for i := from; i <= to; i++ {
-			share := 0.
-			if to > from {
-				share = float64(c[i].Submit-c[from].Submit) / float64(max(1, c[to].Submit-c[from].Submit))
-			}
-			est[i] = t.estimate(&left, &right, share, float64(c[i].Budget-max(0, now-c[i].Submit)))
-		}
+	p.ask(0, &left)
+	for k, to := range knots[1:] {
+		p.ask(to, &right)
+		p.fill(knots[k], to, &left, &right)
 		left = right
 	}
+	last := len(c) - 1
+	est[last] = p.estimate(last, &left, &left, 0)
+}
+
+// pass is one call of Forecast.
+type pass struct {
+	Trajectory
+	request    *workload.Request
+	now        int64
+	candidates []workload.Candidate
+	estimates  []workload.Estimate
+	jumps      int // how many more may be looked into
+}
+
+// fill estimates the candidates between two that were asked about, and the first.
+func (p *pass) fill(from, to int, left, right *Answer) {
+	middle := (from + to) / 2
+	budget := p.budget(middle)
+	if differ := left.Lower.Within(budget) - right.Lower.Within(budget); math.Abs(differ) > jump && middle > from && p.jumps > 0 {
+		p.jumps--
+		var between Answer
+		p.ask(middle, &between)
+		p.fill(from, middle, left, &between)
+		p.fill(middle, to, &between, right)
+		return
+	}
+	begin, end := p.candidates[from].Submit, p.candidates[to].Submit
+	for i := from; i < to; i++ {
+		share := float64(p.candidates[i].Submit-begin) / float64(max(1, end-begin))
+		p.estimates[i] = p.estimate(i, left, right, share)
+	}
+}
+
+// budget returns how long a candidate, by its index, may wait from now on, or from
+// its submission on if that is yet to come; seconds.
+func (p *pass) budget(i int) float64 {
+	c := &p.candidates[i]
+	return float64(c.Budget - max(0, p.now-c.Submit))
 }
 
 // knots returns the candidates, by their indices, that are asked about: the first,
@@ -60,19 +94,21 @@ func knots(c []workload.Candidate) []int {
 }
 
 // ask asks about one candidate. Where nothing is known, what is said is never.
-func (t Trajectory) ask(r *workload.Request, now int64, c *workload.Candidate, a *Answer) {
-	q := Question{Request: *r, Now: now, Submit: max(now, c.Submit)}
+func (p *pass) ask(i int, a *Answer) {
+	c := &p.candidates[i]
+	q := Question{Request: *p.request, Now: p.now, Submit: max(p.now, c.Submit)}
 	q.Limit = c.Limit
-	if !t.Predictor.Forecast(&q, a) {
+	if !p.Predictor.Forecast(&q, a) {
 		*a = Answer{Evidence: a.Evidence}
 	}
 }
 
-// estimate is what two answers say of a budget, in seconds, for a candidate between.
-func (t Trajectory) estimate(left, right *Answer, share, budget float64) workload.Estimate {
+// estimate is what two answers say of a candidate between.
+func (p *pass) estimate(i int, left, right *Answer, share float64) workload.Estimate {
+	budget := p.budget(i)
 	between := func(of func(*Answer) float64) float64 { return (1-share)*of(left) + share*of(right) }
 	return workload.Estimate{
-		Prob: t.promises.prob(
+		Prob: p.promises.prob(
 			between(func(a *Answer) float64 { return a.Wait.Within(budget) }),
 			between(func(a *Answer) float64 { return a.Lower.Within(budget) }),
 			budget,
