@@ -19,7 +19,7 @@ func TestConcurrentForecasts(t *testing.T) {
 	all := []Forecaster{
 		History(random), downey,
 		NewBlend("blend", random, downey, NewForest(random, nil)),
-		Standard(&q, twin.Options{Runs: 4}, random),
+		Standard(&q, twin.Options{}, random),
 	}
 	observers := make([]Observer, len(all))
 	for i, f := range all {
