@@ -63,6 +63,6 @@ func (f Forecaster) oracle(q *queue.Queue, random *rand.Rand) oracle {
 // plain is a predictor that is told of nothing but starts.
 type plain struct{ *qbets.Predictor }
 
-func (plain) Submitted(*workload.Job)           {}
-func (plain) Ended(*workload.Job)               {}
+func (plain) Submitted(*workload.Job)                  {}
+func (plain) Ended(*workload.Job)                      {}
 func (plain) Promise(int64, *forecast.Question, int64) {}
