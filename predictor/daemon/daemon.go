@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/varq-project/varq/predictor/config"
+	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/history"
 	"github.com/varq-project/varq/predictor/ingest"
 	"github.com/varq-project/varq/predictor/keeper"
@@ -48,9 +49,10 @@ type Daemon struct {
 	looks    *looks
 	errors   *prometheus.CounterVec
 
-	seen              chan seen // looks at the queue, at most one
-	looked, refreshed *latch    // open once that was tried for the first time
-	loaded            *latch    // open once the past is
+	odds              []forecast.Odds // as the ledger has them
+	seen              chan seen       // looks at the queue, at most one
+	looked, refreshed *latch          // open once that was tried for the first time
+	loaded            *latch          // open once the past is
 }
 
 // New opens the ledger and the history of a daemon; Run starts it and Close
@@ -79,11 +81,14 @@ func New(o Options) (*Daemon, error) {
 	if aside != "" {
 		o.Log.Warn("the history was damaged and will be read again from accounting", "moved_to", aside)
 	}
+	if d.odds, err = d.ledger.Odds(context.Background()); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
 	registry := prometheus.NewRegistry()
 	now := func() int64 { return time.Now().Unix() }
 	d.own = newForecasters(c.Forecasters, d.past, o.Log)
 	d.ingest = ingest.New(ingest.Options{
-		Cache: d.cache, Source: o.Slurm, Confidence: c.Forecast.Confidence, Days: c.Forecast.Days,
+		Cache: d.cache, Source: o.Slurm, Confidence: c.Forecast.Confidence, OldOdds: d.odds, Days: c.Forecast.Days,
 		Own: d.own.all(), Told: d.told, Now: now, Log: o.Log,
 	})
 	d.keeper = keeper.New(keeper.Options{

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -19,6 +20,8 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/client"
 	"github.com/varq-project/varq/predictor/config"
+	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/ledger"
 	"github.com/varq-project/varq/predictor/limits"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -239,6 +242,37 @@ func TestGoesOnAfterAStopAndWithSlurmAway(t *testing.T) {
 	}
 	slurm.setAway(false)
 	eventually(t, asking, well)
+}
+
+// Who knows from the ledger that promises were missed promises nothing; who finds
+// nothing in it does, and writes down what becomes of promises.
+func TestRemembersWhatBecameOfPromises(t *testing.T) {
+	for _, known := range [][]forecast.Odds{nil, slices.Repeat([]forecast.Odds{{Missed: 1e9, Said: 1}}, 4)} {
+		c := testConfig(t)
+		l, err := ledger.Open(c.Ledger.Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		if err := l.SetOdds(t.Context(), known); err != nil {
+			t.Fatal(err)
+		}
+		asking, _ := run(t, c, &fakeSlurm{past: quick(1000)})
+		eventually(t, asking, well)
+		answer, err := asking.Plan(t.Context(), planRequest())
+		if err != nil || (answer.Plan == nil) != (known != nil) {
+			t.Errorf("with the odds %v: %+v, %v", known, answer, err)
+		}
+		for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+			odds, err := l.Odds(t.Context())
+			if len(odds) == 4 {
+				break
+			}
+			if err != nil || time.Now().After(deadline) {
+				t.Fatalf("written down is %v, %v", odds, err)
+			}
+		}
+	}
 }
 
 func TestManyPlansAtOnce(t *testing.T) {

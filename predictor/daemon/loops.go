@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -141,9 +142,22 @@ func (d *Daemon) follow(ctx context.Context) {
 			return 0, nil
 		case s := <-d.seen:
 			defer d.looked.open()
-			return 0, errors.Join(d.scorer.Looked(ctx, s.queue, s.at), d.ingest.Watched(ctx, s.queue, s.at))
+			return 0, errors.Join(d.scorer.Looked(ctx, s.queue, s.at), d.ingest.Watched(ctx, s.queue, s.at), d.keepOdds(ctx))
 		}
 	})
+}
+
+// keepOdds has the ledger keep what has become of promises, which no past tells of.
+func (d *Daemon) keepOdds(ctx context.Context) error {
+	odds := d.ingest.Odds()
+	if odds == nil || slices.Equal(odds, d.odds) {
+		return nil
+	}
+	if err := d.ledger.SetOdds(ctx, odds); err != nil {
+		return err
+	}
+	d.odds = odds
+	return nil
 }
 
 // told hands jobs of accounting on before they count as read.

@@ -64,6 +64,17 @@ func (g *Ingest) Promise(job int64, r workload.Request, begin, deadline int64) {
 	p.predictor.Promise(job, &forecast.Question{Request: r, Now: now, Submit: begin}, deadline-begin)
 }
 
+// Odds returns what has become of promises, nil until the past is loaded.
+func (g *Ingest) Odds() []forecast.Odds {
+	p := g.present.Load()
+	if p == nil {
+		return nil
+	}
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return p.predictor.Odds()
+}
+
 // Queue returns how many jobs are known to wait and how many to run.
 func (g *Ingest) Queue() (waiting, running int) {
 	p := g.present.Load()

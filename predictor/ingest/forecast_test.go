@@ -56,6 +56,24 @@ func TestOwnForecastersTakePart(t *testing.T) {
 	}
 }
 
+// What has become of promises outlives a new start, and living through the past anew.
+func TestOddsOutliveThePast(t *testing.T) {
+	a := accounts(past(now-day, now-2*3600))
+	g := start(t, filepath.Join(t.TempDir(), "history.db"), &a)
+	g.OldOdds = []forecast.Odds{{Missed: 1, Said: 2}, {Missed: 3, Said: 4}, {Missed: 5, Said: 6}, {Missed: 7, Said: 8}}
+	if g.Odds() != nil {
+		t.Error("something is known before the past is")
+	}
+	for range 2 {
+		if err := g.Load(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if odds := g.Odds(); !slices.Equal(odds, g.OldOdds) {
+			t.Errorf("%v, want %v", odds, g.OldOdds)
+		}
+	}
+}
+
 // Plans are made, predictions told and forecasts scored while the queue is followed,
 // accounting read and the past lived through anew.
 func TestForecastsWhileLearning(t *testing.T) {

@@ -53,6 +53,8 @@ type Options struct {
 	Source Source
 	// Confidence is the level of lower bounds on probabilities.
 	Confidence float64
+	// OldOdds are what Odds of an earlier Ingest returned last, or nil.
+	OldOdds []forecast.Odds
 	// Days is how many days of the past are kept.
 	Days int
 	// Own are a site's own forecasters, which join those that there are. They are

@@ -63,7 +63,9 @@ func (g *Ingest) replace(p *present) {
 	p.accounted(g.news, fresh)
 	g.site.tell(p)
 	p.open()
-	if old := g.present.Load(); old != nil {
+	if old := g.present.Load(); old == nil {
+		p.predictor.SetOdds(g.OldOdds)
+	} else {
 		old.mu.Lock()
 		p.predictor.Inherit(old.predictor)
 		old.mu.Unlock()

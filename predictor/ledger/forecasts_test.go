@@ -32,9 +32,9 @@ func exponential(mean float64) (d delay.Distribution) {
 	return d
 }
 
-// forecast returns what a forecaster says of a job that becomes eligible that many
+// said returns what a forecaster says of a job that becomes eligible that many
 // seconds after noon.
-func forecast(job, after int64, forecaster string) Forecast {
+func said(job, after int64, forecaster string) Forecast {
 	return Forecast{
 		Run: Run{Job: job, Submit: noon}, Eligible: noon + after, Forecaster: forecaster,
 		Partition: "batch", Class: "nodes=1", Wait: exponential(3600),
@@ -74,7 +74,7 @@ func TestScores(t *testing.T) {
 		var w Waits
 		for i := range int64(5) {
 			for _, name := range []string{"blend", "qbets"} {
-				f := forecast(int64(look)*5+i, 5000*int64(look), name)
+				f := said(int64(look)*5+i, 5000*int64(look), name)
 				f.Partition = []string{"batch", "gpu"}[i%2]
 				f.Wait = exponential(1000 + 9000*r.Float64())
 				w.Begun = append(w.Begun, f)
@@ -120,8 +120,8 @@ func TestScores(t *testing.T) {
 
 func TestForecastsThatAreNotScored(t *testing.T) {
 	l := openNew(t)
-	held, moved, cancelled, clock, late := forecast(1, 0, "blend"), forecast(2, 0, "blend"), forecast(3, 0, "blend"), forecast(4, 0, "blend"), forecast(5, 0, "blend")
-	broken := forecast(6, 0, "blend")
+	held, moved, cancelled, clock, late := said(1, 0, "blend"), said(2, 0, "blend"), said(3, 0, "blend"), said(4, 0, "blend"), said(5, 0, "blend")
+	broken := said(6, 0, "blend")
 	broken.Wait[7] = math.NaN()
 	mustScore(t, l, Waits{Begun: []Forecast{held, moved, cancelled, clock, late, broken}})
 	again := moved
@@ -157,7 +157,7 @@ func TestForecastsAreBounded(t *testing.T) {
 	// More classes than are told apart in a day.
 	var w Waits
 	for i := range int64(mostClasses + 10) {
-		f := forecast(i, 0, "blend")
+		f := said(i, 0, "blend")
 		f.Class = fmt.Sprint(i)
 		w.Begun = append(w.Begun, f)
 		w.Started = append(w.Started, started(&f, 60))
@@ -169,7 +169,7 @@ func TestForecastsAreBounded(t *testing.T) {
 		t.Errorf("%d classes, others %+v", len(table), others)
 	}
 	// Sums of long ago.
-	mustScore(t, l, Waits{Begun: []Forecast{forecast(1, (mostDays+1)*86400, "blend")}})
+	mustScore(t, l, Waits{Begun: []Forecast{said(1, (mostDays+1)*86400, "blend")}})
 	if table := mustScored(t, l, Scores{}); len(table) != 0 {
 		t.Errorf("after %d days there are still %v", mostDays, table)
 	}
@@ -179,7 +179,7 @@ func TestForecastsAreBounded(t *testing.T) {
 func TestForecastsBeyondTheMostAreLeftOut(t *testing.T) {
 	l := openNew(t)
 	for i := range int64(10) {
-		both := []Forecast{forecast(i, i, "blend"), forecast(i, i, "qbets")}
+		both := []Forecast{said(i, i, "blend"), said(i, i, "qbets")}
 		if err := l.db.Write(t.Context(), func(tx *sql.Tx) error { return insertForecasts(t.Context(), tx, both, 15) }); err != nil {
 			t.Fatal(err)
 		}
@@ -198,7 +198,7 @@ func TestForecastsBeyondTheMostAreLeftOut(t *testing.T) {
 func TestForecastsOfLongAgoAreDropped(t *testing.T) {
 	l := openNew(t)
 	for i, left := range [...]int{1, 2, 2} { // the third time without the first
-		mustScore(t, l, Waits{Begun: []Forecast{forecast(int64(i), int64(i)*(mostWait/2+1)*86400, "blend")}})
+		mustScore(t, l, Waits{Begun: []Forecast{said(int64(i), int64(i)*(mostWait/2+1)*86400, "blend")}})
 		if runs, err := l.Forecasts(t.Context()); err != nil || len(runs) != left {
 			t.Errorf("%d jobs are kept, want %d, %v", len(runs), left, err)
 		}
@@ -220,7 +220,7 @@ func TestForecastsComeToAnOldLedger(t *testing.T) {
 	if got := one(t, l, Query{}); got.User != "alice" {
 		t.Errorf("the promise is now %+v", got)
 	}
-	f := forecast(1, 0, "blend")
+	f := said(1, 0, "blend")
 	mustScore(t, l, Waits{Begun: []Forecast{f}, Started: []Start{started(&f, 60)}})
 	if len(mustScored(t, l, Scores{})) != 1 {
 		t.Error("nothing was scored")
@@ -240,7 +240,7 @@ func TestKilledWhileScoring(t *testing.T) {
 	l := open(t, path)
 	var w Waits
 	for i := range int64(killed) {
-		w.Begun = append(w.Begun, forecast(i, 0, "blend"), forecast(i, 0, "qbets"))
+		w.Begun = append(w.Begun, said(i, 0, "blend"), said(i, 0, "qbets"))
 	}
 	mustScore(t, l, w)
 	l.Close()
@@ -292,7 +292,7 @@ func TestKilledWhileScoring(t *testing.T) {
 func scoreAll(t *testing.T, path string) {
 	l := open(t, path)
 	for i := range int64(killed) {
-		f := forecast(i, 0, "")
+		f := said(i, 0, "")
 		mustScore(t, l, Waits{Started: []Start{started(&f, 60*i)}})
 		if os.Getenv("VARQ_TEST_LEDGER") != "" {
 			fmt.Println(i)
@@ -303,7 +303,7 @@ func scoreAll(t *testing.T, path string) {
 func TestScoringOnAFullDisk(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	l := open(t, path)
-	f := forecast(1, 0, "blend")
+	f := said(1, 0, "blend")
 	mustScore(t, l, Waits{Begun: []Forecast{f}})
 	limit := func(pages int) {
 		if err := l.db.Write(t.Context(), func(tx *sql.Tx) error {
@@ -316,7 +316,7 @@ func TestScoringOnAFullDisk(t *testing.T) {
 	limit(1) // SQLite makes it what there is
 	var many Waits
 	for i := range int64(100) {
-		many.Begun = append(many.Begun, forecast(10+i, 0, "blend"))
+		many.Begun = append(many.Begun, said(10+i, 0, "blend"))
 	}
 	many.Started = []Start{started(&f, 60)}
 	if _, err := l.Score(t.Context(), many, rand.New(rand.NewPCG(1, 1))); err == nil {
@@ -333,7 +333,7 @@ func TestScoringOnAFullDisk(t *testing.T) {
 
 func TestScoringRace(t *testing.T) {
 	l := openNew(t)
-	f := forecast(1, 0, "blend")
+	f := said(1, 0, "blend")
 	mustScore(t, l, Waits{Begun: []Forecast{f}})
 	var wg sync.WaitGroup
 	errs := make([]error, 8)
@@ -388,7 +388,7 @@ func BenchmarkScore(b *testing.B) {
 		for range 20 {
 			job++
 			for _, name := range []string{"blend", "qbets", "forest", "twin", "site"} {
-				w.Begun = append(w.Begun, forecast(job, job, name))
+				w.Begun = append(w.Begun, said(job, job, name))
 			}
 		}
 		if _, err := l.Score(b.Context(), w, r); err != nil {

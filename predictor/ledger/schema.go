@@ -89,4 +89,7 @@ CREATE TABLE reliability (
 	n INTEGER NOT NULL, predicted REAL NOT NULL, came_true INTEGER NOT NULL, squares REAL NOT NULL,
 	PRIMARY KEY (day, forecaster, partition, class, bin)
 ) STRICT, WITHOUT ROWID;
+`, `
+-- What has become of promises of late, those that left the least time first.
+CREATE TABLE odds (place INTEGER PRIMARY KEY, missed REAL NOT NULL, said REAL NOT NULL) STRICT;
 `}

@@ -1,0 +1,29 @@
+package ledger
+
+import (
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/varq-project/varq/predictor/forecast"
+)
+
+func TestOdds(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger.db")
+	l := open(t, path)
+	if list, err := l.Odds(t.Context()); err != nil || list != nil {
+		t.Errorf("a new ledger has %v, %v", list, err)
+	}
+	want := []forecast.Odds{{Missed: .3, Said: .1}, {Missed: 1, Said: 2}}
+	for _, list := range [][]forecast.Odds{{{Missed: 5, Said: 5}, {}, {}}, want} {
+		if err := l.SetOdds(t.Context(), list); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := open(t, path).Odds(t.Context()); err != nil || !slices.Equal(list, want) {
+		t.Errorf("%v, %v, want %v", list, err, want)
+	}
+}
