@@ -45,7 +45,7 @@ func (p *partitions) of(name string) *partition {
 	if p.byName == nil {
 		p.byName = make(map[string]*partition)
 	}
-	made := new(partition)
+	made := &partition{rest: usage{used: p.usage.used}}
 	p.byName[name] = made
 	if p.configured != nil {
 		if machine, procs := p.configured(name); machine != "" {

@@ -211,6 +211,20 @@ func TestPartitions(t *testing.T) {
 	}
 }
 
+// TestLatePartition: of one that is met when others are in use it is known what they
+// use.
+func TestLatePartition(t *testing.T) {
+	var p partitions
+	a := p.of("a")
+	p.take(0, a, 100)
+	late := p.of("late")
+	p.take(10, a, 30)
+	p.take(20, a, -100)
+	if late.rest.used != 30 {
+		t.Errorf("others use %d processors, want 30", late.rest.used)
+	}
+}
+
 func TestSlots(t *testing.T) {
 	last := -1
 	for procs := range int32(100_000) {
