@@ -17,12 +17,8 @@ import (
 // logarithms; what is not known has the value of what it is a special case of.
 type Vector [Count]float32
 
-// Count is the number of features. The first Lasting of them say as much of a job
-// that is submitted in some hours as of one that is submitted now.
-const (
-	Count   = 60
-	Lasting = 18
-)
+// Count is the number of features.
+const Count = 60
 
 // Extractor knows what has happened, and makes features of it. Submitted, Started
 // and Ended are to be called in the order of time, as forecast.Observer says.
@@ -82,11 +78,7 @@ func (e *Extractor) Ended(j *workload.Job) {
 
 // learn makes a task of a job, and names of what is new in it.
 func (e *Extractor) learn(j *workload.Job) task {
-	since := j.Eligible
-	if since == 0 {
-		since = j.Submit
-	}
-	return e.task(&j.Request, j.ID, since, e.names.learn)
+	return e.task(&j.Request, j.ID, j.Since(), e.names.learn)
 }
 
 // task is what the features need of a job, with names as numbers.
@@ -103,7 +95,7 @@ type task struct {
 }
 
 func (e *Extractor) task(r *workload.Request, id, since int64, number func(key) int32) task {
-	cpus, limit := float64(max(1, r.CPUs, r.Nodes)), max(1, r.Limit)
+	cpus, limit := float64(r.Procs()), max(1, r.Limit)
 	t := task{
 		id: id, since: since, limit: limit,
 		cpus: cpus, gpus: float64(r.GPUs), memory: float64(r.Memory),

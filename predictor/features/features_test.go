@@ -61,9 +61,9 @@ func TestFeaturesAreNumbers(t *testing.T) {
 	}
 }
 
-// TestLastingFeatures: of a job to be submitted later, they depend on what has
-// happened as little as they say.
+// TestLastingFeatures: the first features do not depend on who waits just now.
 func TestLastingFeatures(t *testing.T) {
+	const lasting = 18
 	random := rand.New(rand.NewPCG(2, 2))
 	e := New()
 	now := live(e, random, 300)
@@ -73,7 +73,7 @@ func TestLastingFeatures(t *testing.T) {
 	waiting := job(random, 1001, now)
 	e.Submitted(&waiting)
 	e.Look(&j.Request, now, now+3600, &after)
-	if [Lasting]float32(before[:Lasting]) != [Lasting]float32(after[:Lasting]) {
+	if [lasting]float32(before[:lasting]) != [lasting]float32(after[:lasting]) {
 		t.Error("a job that begins to wait changes lasting features")
 	}
 	if before == after {

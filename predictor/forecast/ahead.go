@@ -90,7 +90,7 @@ func (f *Ahead) expect(j *workload.Job, q *Question) {
 // Submitted implements Observer.
 func (f *Ahead) Submitted(j *workload.Job) {
 	f.model.Grow()
-	f.remember(eligible(j))
+	f.remember(j.Since())
 }
 
 // Started implements Observer.

@@ -86,11 +86,11 @@ func (f *Downey) predict(q *Question, id int64) *prediction {
 	if !f.all.known {
 		return nil
 	}
-	used, n := f.look(q.Now), procs(&q.Request)
+	used, n := f.look(q.Now), q.Procs()
 	free := max(f.most, n, used) - used
 	work := 0.
 	for j := range f.queue.Pending() {
-		if p := procs(&j.Request); j.ID != id && p <= n && j.Limit <= q.Limit {
+		if p := j.Procs(); j.ID != id && p <= n && j.Limit <= q.Limit {
 			work += float64(p) * f.of(&j.Request, 0).Mean()
 		}
 	}
@@ -107,7 +107,7 @@ func (f *Downey) predict(q *Question, id int64) *prediction {
 func (f *Downey) look(now int64) (used int32) {
 	f.running = f.running[:0]
 	for j := range f.queue.Running() {
-		n, age := procs(&j.Request), float64(max(0, now-j.Start))
+		n, age := j.Procs(), float64(max(0, now-j.Start))
 		f.running = append(f.running, downey.Running{Procs: n, Age: age, Lifetimes: f.of(&j.Request, age)})
 		used += n
 	}
@@ -147,7 +147,7 @@ func (f *Downey) Started(j *workload.Job) {
 	f.last = nil
 	used := int32(0)
 	for r := range f.queue.Running() {
-		used += procs(&r.Request)
+		used += r.Procs()
 	}
 	f.most = max(f.most, used)
 	predicted, known := f.predicted.take(j.ID)
@@ -178,10 +178,6 @@ func (f *Downey) Ended(j *workload.Job) {
 	own.learn(ran)
 	f.all.learn(ran)
 }
-
-// procs returns the processors that a request asks for, or the nodes, where that is
-// all that is known.
-func procs(r *workload.Request) int32 { return max(1, r.CPUs, r.Nodes) }
 
 // lifetimes are the newest run times of some jobs, in seconds.
 type lifetimes struct {

@@ -54,17 +54,9 @@ type Member struct {
 	Evidence
 }
 
-// eligible returns since when a job waits.
-func eligible(j *workload.Job) int64 {
-	if j.Eligible != 0 {
-		return j.Eligible
-	}
-	return j.Submit
-}
-
 // ask returns what is asked about a job that begins to wait.
 func ask(j *workload.Job) Question {
-	at := eligible(j)
+	at := j.Since()
 	return Question{Request: j.Request, Now: at, Submit: at}
 }
 

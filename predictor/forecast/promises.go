@@ -96,7 +96,7 @@ func (p *promises) started(j *workload.Job) {
 		return
 	}
 	wait, ok := j.Wait()
-	if !ok || made.submit != eligible(j) {
+	if !ok || made.submit != j.Since() {
 		return
 	}
 	o := p.of(made.budget)

@@ -25,7 +25,7 @@ func (f *QBETS) Forecast(q *Question, a *Answer) bool {
 
 // Submitted implements Observer.
 func (f *QBETS) Submitted(j *workload.Job) {
-	f.told = max(f.told, eligible(j))
+	f.told = max(f.told, j.Since())
 	f.Predictor.Submitted(j)
 }
 

@@ -68,7 +68,7 @@ func Events(jobs []workload.Job) []Event {
 		if j.End == 0 && j.State != workload.Pending && j.State != workload.Running {
 			continue
 		}
-		at, starts, ends := eligible(j), start, end
+		at, starts, ends := j.Since(), start, end
 		if j.Start > 0 {
 			at = min(at, j.Start) // where its times contradict one another
 		}

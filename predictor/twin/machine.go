@@ -1,7 +1,5 @@
 package twin
 
-import "github.com/varq-project/varq/predictor/workload"
-
 // partition is what has been seen of one.
 type partition struct {
 	told     *machine // its machine as configured, or nil
@@ -119,7 +117,3 @@ func (p *partitions) machine(in *partition) *machine {
 	}
 	return &p.shared
 }
-
-// procs returns the processors that a request asks for, or the nodes, where that is
-// all that is known.
-func procs(r *workload.Request) int32 { return max(1, r.CPUs, r.Nodes) }

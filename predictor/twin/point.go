@@ -41,7 +41,7 @@ func (t *Twin) Point(r *workload.Request, now int64) (Point, Evidence) {
 // asked is the task of a request that joins the queue now.
 func (t *Twin) asked(r *workload.Request, now int64) task {
 	limit := t.limit(r)
-	return task{submit: now, limit: limit, run: limit, procs: procs(r), rank: t.classOf(r).rank()}
+	return task{submit: now, limit: limit, run: limit, procs: r.Procs(), rank: t.classOf(r).rank()}
 }
 
 // try finds out how long a job that has just been submitted would wait by each
@@ -52,7 +52,7 @@ func (t *Twin) try(j *workload.Job) guesses {
 	if !t.machines.machine(in).due(waiting) {
 		return nil
 	}
-	now := eligible(j)
+	now := j.Since()
 	asked := t.asked(&j.Request, now)
 	t.now.take(t, in, now)
 	t.now.without(j.ID)

@@ -152,14 +152,6 @@ func (t *Twin) run(k *job, since int64) {
 	k.Start, k.runs = since, true
 }
 
-// eligible returns when a job could have started.
-func eligible(j *workload.Job) int64 {
-	if j.Eligible != 0 {
-		return j.Eligible
-	}
-	return j.Submit
-}
-
 // forgetful is how many jobs may be known that are not in the queue, as their ends were
 // never told.
 const forgetful = 4096
@@ -178,7 +170,7 @@ func (t *Twin) meet(j *workload.Job) *job {
 	}
 	k := &job{in: t.machines.of(j.Partition), class: t.classOf(&j.Request), number: -1}
 	k.Job = sched.Job{
-		ID: j.ID, Submit: eligible(j), Start: j.Start, Limit: t.limit(&j.Request), Procs: procs(&j.Request),
+		ID: j.ID, Submit: j.Since(), Start: j.Start, Limit: t.limit(&j.Request), Procs: j.Procs(),
 		User: t.numberOf("user", j.User), Group: t.numberOf("account", j.Account), App: -1,
 		Queue: t.numberOf(j.Partition, j.QOS), Partition: -1,
 	}

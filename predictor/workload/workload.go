@@ -4,7 +4,10 @@
 // live cluster, a replayed log and a simulation run the same code.
 package workload
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // Size is what a job asks a cluster for, in Slurm's trackable resources (TRES).
 // Counts are totals over the whole job. A resource not asked for is 0.
@@ -14,6 +17,10 @@ type Size struct {
 	GPUs   int32 `json:"gpus,omitempty"`
 	Memory int64 `json:"memory,omitempty"` // MiB
 }
+
+// Procs returns the processors, or the nodes where that is all that is known, and 1 at
+// least.
+func (s *Size) Procs() int32 { return max(1, s.CPUs, s.Nodes) }
 
 // Request describes a job as the queue sees it: who asks, where, how much and
 // for how long. Limit is the requested wall time in seconds.
@@ -39,17 +46,17 @@ type Job struct {
 	Comment  string // as its user and varq wrote it, where known
 }
 
+// Since returns when the job began to wait: Eligible or, where that is not known, Submit.
+func (j *Job) Since() int64 { return cmp.Or(j.Eligible, j.Submit) }
+
 // Wait returns the queueing delay start - eligible in seconds. It reports false
 // when the job has not started, or its times contradict one another.
 func (j *Job) Wait() (seconds int64, ok bool) {
-	eligible := j.Eligible
-	if eligible == 0 {
-		eligible = j.Submit
-	}
-	if j.Start == 0 || eligible == 0 || j.Start < eligible {
+	since := j.Since()
+	if j.Start == 0 || since == 0 || j.Start < since {
 		return 0, false
 	}
-	return j.Start - eligible, true
+	return j.Start - since, true
 }
 
 // State is the part of Slurm's job state that queueing and accounting need.
