@@ -257,7 +257,7 @@ func TestRemembersWhatBecameOfPromises(t *testing.T) {
 		if err := l.SetOdds(t.Context(), known); err != nil {
 			t.Fatal(err)
 		}
-		asking, _ := run(t, c, &fakeSlurm{past: quick(1000)})
+		asking, _ := run(t, c, &fakeSlurm{past: quick(250)})
 		eventually(t, asking, well)
 		answer, err := asking.Plan(t.Context(), planRequest())
 		if err != nil || (answer.Plan == nil) != (known != nil) {
