@@ -17,7 +17,7 @@ type site struct {
 	outages  []qbets.Outage     // in the order in which they were seen
 }
 
-// mostOutages is how many outages are kept.
+// mostOutages is how many outages are kept, besides those that are not over.
 const mostOutages = 64
 
 // machine is the nodes of partitions that share any.
@@ -71,9 +71,11 @@ func (s *site) see(c *limits.Cluster, nodes []accounting.Node, now int64) (chang
 		s.outages = append(s.outages, o)
 		changed = append(changed, o)
 	}
-	if old := len(s.outages) - mostOutages; old > 0 {
-		s.outages = slices.Delete(s.outages, 0, old)
-	}
+	surplus := len(s.outages) - mostOutages
+	s.outages = slices.DeleteFunc(s.outages, func(o qbets.Outage) bool {
+		surplus--
+		return surplus >= 0 && o.To != 0 // of the others it is still to be told that they are over
+	})
 	return changed
 }
 
