@@ -6,10 +6,10 @@
 // which a job's wait began is what counts, and not whether it was seen waiting: a
 // job that comes and starts between two looks at the queue is asked about like any
 // other, before anybody is told of it, unless accounting is read just then. These
-// are left out: job arrays, whose tasks
-// are told apart only as they start; jobs that ended before they were first seen;
-// jobs whose wait began while varqd was not looking; those that are cancelled in the
-// queue, held, or given another begin time.
+// are left out: job arrays, whose tasks are told apart only as they start; jobs that
+// ended before they were first seen; jobs whose wait began while varqd was not
+// looking; those that are cancelled in the queue, held, or given another begin time;
+// and those that come while the ledger has no room for more that wait.
 package selfscore
 
 import (
