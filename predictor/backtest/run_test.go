@@ -112,16 +112,17 @@ func TestNonsense(t *testing.T) {
 }
 
 // half is a Forecaster that answers every second question: a wait of 0 with
-// probability .8, of which .6 is promised.
+// probability .8, of which a part is promised.
 type half struct {
 	fake
-	asked int
+	promised float64
+	asked    int
 }
 
 func (h *half) Forecast(_ *forecast.Question, a *forecast.Answer) bool {
 	h.asked++
 	for i := range a.Wait {
-		a.Wait[i], a.Lower[i] = .8, .6
+		a.Wait[i], a.Lower[i] = .8, h.promised
 	}
 	return h.asked%2 == 0
 }
@@ -129,7 +130,11 @@ func (h *half) Forecast(_ *forecast.Question, a *forecast.Answer) bool {
 // TestOf scores a Forecaster.
 func TestOf(t *testing.T) {
 	var q queue.Queue
-	r, err := Run(made(1000, 8), &q, []Method{Of(&half{fake: fake{name: "half"}})}, Options{Quantiles: someQuantiles, Budgets: someBudgets})
+	methods := []Method{
+		Of(&half{fake: fake{name: "half"}, promised: .6}),
+		Of(&half{fake: fake{name: "silent"}}),
+	}
+	r, err := Run(made(1000, 8), &q, methods, Options{Quantiles: someQuantiles, Budgets: someBudgets})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,6 +148,9 @@ func TestOf(t *testing.T) {
 	}
 	if p := s.Promises; p[0].Kept.Of != answered*len(someBudgets) || p[1].Kept.Of != 0 {
 		t.Errorf("promises %+v", p)
+	}
+	if p := r.Scores[1].Promises; p != nil {
+		t.Errorf("who promises nothing has %+v", p)
 	}
 }
 

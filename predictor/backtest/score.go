@@ -164,7 +164,6 @@ type tally struct {
 	budgets        []budgetTally
 	bins           [bins]binTally
 	promises       [len(Promised)]count
-	promising      bool
 	months         map[string]*monthTally
 }
 
@@ -253,7 +252,6 @@ func (t *tally) add(o *outcome, r *reply) {
 		t.budget(i, r.within[i], o.wait <= float64(budget))
 	}
 	for i, lower := range r.lower {
-		t.promising = true
 		for k, p := range Promised {
 			if lower >= p {
 				t.promises[k].add(o.wait <= float64(t.options.Budgets[i]))
@@ -312,7 +310,7 @@ func (t *tally) score(method string, mean float64) Score {
 			s.CalibrationError += math.Abs(bin.Mean-bin.True) * n / (answered * float64(len(t.budgets)))
 		}
 	}
-	if t.promising {
+	if t.promises != [len(Promised)]count{} {
 		for i, p := range Promised {
 			s.Promises = append(s.Promises, PromiseScore{p, t.promises[i].proportion()})
 		}

@@ -47,6 +47,9 @@ func TestExactForecast(t *testing.T) {
 			t.Errorf("budget %d: skill %v", b.Budget, b.Skill)
 		}
 	}
+	if len(s.Promises) != len(Promised) {
+		t.Errorf("promises: %+v", s.Promises)
+	}
 	for _, p := range s.Promises {
 		if p.Kept.Share < p.Prob || p.Kept.Of == 0 {
 			t.Errorf("promises of %v: %+v", p.Prob, p.Kept)

@@ -178,7 +178,8 @@ func (c *Calibration) Apply(d *delay.Distribution) {
 
 // Lower sets low to a lower confidence bound (Clopper and Pearson's) on what is
 // meant by d, calibrated already: what was learnt of it is not worth more than so
-// many forecasts that came true.
+// many forecasts that came true. That takes them to be independent, as those of jobs
+// that waited together are not: it is a margin, which promises show the worth of.
 func (c *Calibration) Lower(d, low *delay.Distribution) {
 	n := float64(len(c.lower) - 1)
 	for i, p := range d {

@@ -21,7 +21,7 @@ import (
 
 const (
 	window = 20_000 // cases remembered
-	memory = 10_000 // mean age, in cases, of those that a tree is grown from
+	memory = 10_000 // mean age, in cases, of those that a tree is grown from, if all were remembered
 	warmUp = 200    // cases before the first
 
 	forestTrees = 50
