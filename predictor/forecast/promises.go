@@ -19,6 +19,7 @@ import (
 type promises struct {
 	made awaited[promise]
 	odds [len(margins) + 1]Odds
+	told int64 // until when odds have been forgiven
 }
 
 // margins are budgets, in seconds, between which promises fare alike.
@@ -33,6 +34,15 @@ var unproven = Odds{Missed: 1.5, Said: 1}
 
 // recent is how much of the odds is left with each promise.
 const recent = .995
+
+// forgiven is after how many seconds odds are halfway back to what they were before
+// anything was known. Where so many promises were missed that none is made any more,
+// nothing else would show that others would be kept. That is done once in forgive
+// seconds.
+const (
+	forgiven = 30 * 86_400
+	forgive  = 3600
+)
 
 // promise is what was said of a job that was promised a start.
 type promise struct {
@@ -89,8 +99,27 @@ func (p *Predictor) SetOdds(list []Odds) {
 	}
 }
 
+// forgive brings the odds nearer to what they were, once in a while.
+func (p *promises) forgive(now int64) {
+	if p.told == 0 {
+		p.told = now
+	}
+	since := now - p.told
+	if since < forgive {
+		return
+	}
+	p.told = now
+	gone := 1 - math.Exp2(-float64(since)/forgiven)
+	for i := range p.odds {
+		o := &p.odds[i]
+		o.Missed += gone * (unproven.Missed - o.Missed)
+		o.Said += gone * (unproven.Said - o.Said)
+	}
+}
+
 // started learns from a job that was promised a start.
 func (p *promises) started(j *workload.Job) {
+	p.forgive(j.Start)
 	made, ok := p.made.take(j.ID)
 	if !ok {
 		return

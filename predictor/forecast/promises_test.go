@@ -60,6 +60,28 @@ func TestPromisesAreKept(t *testing.T) {
 	}
 }
 
+// TestDisasterIsForgiven: after days on which no promise was kept nothing is promised,
+// and some months later what is all but certain is promised again.
+func TestDisasterIsForgiven(t *testing.T) {
+	const day = 86_400
+	p := newPromises()
+	at := int64(1e9)
+	for id := range int64(100) {
+		at += day / 50
+		p.made.put(id, promise{submit: at - 7200, budget: 600, miss: .01})
+		p.started(&workload.Job{ID: id, Submit: at - 7200, Start: at})
+	}
+	if got := p.prob(1, .99, 600); got > .6 {
+		t.Errorf("promises %v on the next day", got)
+	}
+	for end := at + 180*day; at < end; at += 600 {
+		p.started(&workload.Job{ID: -1, Submit: at, Start: at})
+	}
+	if got := p.prob(1, .99, 600); got < .95 {
+		t.Errorf("promises %v half a year later", got)
+	}
+}
+
 // TestPromisesOfOthers: a job that was moved, or never started, says nothing.
 func TestPromisesOfOthers(t *testing.T) {
 	p := newPromises()
