@@ -49,8 +49,8 @@ func (p *Predictor) Down(partition string, now int64) string {
 		if s == nil {
 			continue
 		}
-		if since, waiting, ok := s.outage(now); ok {
-			return fmt.Sprintf("no job has started for %s while %s: %s seems to be down", span(now-since), waitingJobs(waiting), named(where))
+		if q, ok := s.outage(now, p.apart(where)); ok {
+			return fmt.Sprintf("no job has started for %s while %s: %s seems to be down", span(now-q.since), waitingJobs(q.waiting), named(where))
 		}
 	}
 	return ""
@@ -133,9 +133,18 @@ func (p *Predictor) listen(j *workload.Job, eligible int64) {
 		if i == 0 {
 			where = ""
 		}
-		since := s.started(eligible, j.Start)
-		if !p.interrupted(where, since, j.Start) && s.heard(j.Start-since) {
-			p.Outage(Outage{Partition: where, From: since, To: j.Start})
+		q, ok := s.started(eligible, j.Start)
+		if ok && !p.interrupted(where, q.since, j.Start) && s.heard(q, j.Start, p.apart(where)) {
+			p.Outage(Outage{Partition: where, From: q.since, To: j.Start})
 		}
 	}
+}
+
+// apart returns how many seconds are to be expected between two outages of the
+// cluster or, partitions sharing as many as it has, of a partition alone.
+func (p *Predictor) apart(where string) int64 {
+	if where == "" {
+		return outagesApart
+	}
+	return outagesApart * int64(len(p.starts)-1)
 }

@@ -79,18 +79,21 @@ func TestSection23ChangePoints(t *testing.T) {
 			random := rand.New(rand.NewPCG(6, 6))
 			p := New(Options{Classifier: oneClass{}})
 			wait := func(median float64) int64 { return int64(median * math.Exp(random.NormFloat64()/2)) }
-			for i := range int64(3000) {
-				p.Learn(started(r, 1+i, wait(change.before)))
+			const begin, changed = 1_000_000, 1_003_000 // a job starts every second
+			for at := int64(begin); at < changed; at++ {
+				wait := wait(change.before)
+				p.Learn(started(r, at-wait, wait))
 			}
-			for i := range int64(200) {
-				p.Learn(started(r, 100_000+i, wait(change.then)))
+			for at := int64(changed); at < changed+200; at++ {
+				wait := wait(change.then)
+				p.Learn(started(r, at-wait, wait))
 			}
 			// The .95 quantile is 2.3 times the median.
 			if b := p.Bound(r, 0, .95); b.Sample > 300 || float64(b.Seconds) < 2*change.then || float64(b.Seconds) > 10*change.then {
 				t.Errorf("200 waits after the change: %+v", b)
 			}
-			if p.Changed(r) < 100_000 {
-				t.Errorf("change point at %d, want 100000 or later", p.Changed(r))
+			if p.Changed(r) < changed {
+				t.Errorf("change point at %d, want %d or later", p.Changed(r), changed)
 			}
 		})
 	}
@@ -175,7 +178,7 @@ func TestSection44EducationAccount(t *testing.T) {
 	p := New(Options{})
 	promised, kept := map[string][3]int{}, map[string][3]int{}
 	quantiles := [...]float64{.5, .75, .95}
-	now := int64(0)
+	now := int64(10_000_000)
 	for i := range 20_000 {
 		r := workload.Request{Partition: "normal", Account: "research", User: fmt.Sprint("r", random.IntN(30)), Size: workload.Size{Nodes: 1 << random.IntN(5)}, Limit: 18 * hour}
 		median := 600 * float64(r.Nodes)
@@ -197,7 +200,7 @@ func TestSection44EducationAccount(t *testing.T) {
 			}
 			promised[r.Account], kept[r.Account] = counts, held
 		}
-		p.Learn(started(r, now, wait))
+		p.Learn(started(r, now-wait, wait))
 	}
 	for _, account := range []string{"research", "education"} {
 		for j, q := range quantiles {

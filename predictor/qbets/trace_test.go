@@ -52,6 +52,9 @@ func TestTrace(t *testing.T) {
 				p.Submitted(&job)
 			}
 			t.Logf("refused as during an outage: %d", down)
+			if 4*200*down > len(jobs) {
+				t.Error("more than one in 200")
+			}
 			for j, q := range quantiles {
 				coverage := float64(held[j]) / float64(asked[j])
 				t.Logf("bound on the %v quantile: held for %.4f of %d", q, coverage, asked[j])

@@ -53,10 +53,10 @@ func TestWaitingJobsAgainstOracle(t *testing.T) {
 		p, without := New(Options{Classifier: oneClass{}}), New(Options{Classifier: oneClass{}})
 		const now = 1_000_000
 		var o censored
-		for i := range int64(59 + random.IntN(400)) {
+		for i := 59 + random.Int64N(400); i > 0; i-- {
 			wait := int64(1000 * random.ExpFloat64())
-			p.Learn(started(r, now/2+10*i-wait, wait))
-			without.Learn(started(r, now/2+10*i-wait, wait))
+			p.Learn(started(r, now-10*i-wait, wait))
+			without.Learn(started(r, now-10*i-wait, wait))
 			o.waits = append(o.waits, wait)
 		}
 		o.waits = o.waits[len(o.waits)-p.Bound(r, now, .5).Sample:]
