@@ -310,7 +310,8 @@ func TestFigure4Trajectory(t *testing.T) {
 		if r.Limit <= cutoff {
 			median = 2 * hour
 		}
-		p.Learn(started(r, 1+60*i, int64(median*math.Exp(1.2*random.NormFloat64()))))
+		wait := int64(median * math.Exp(1.2*random.NormFloat64()))
+		p.Learn(started(r, 1_000_000_000+60*i-wait, wait))
 	}
 	r.Limit = hour
 	candidates, est := trajectory(hour, 12*hour)
