@@ -90,9 +90,10 @@ func (c *count) hold(t *testing.T, near float64) {
 // TestHistory: what is forecast without simulations holds as often as it says, and
 // says more than how long jobs wait in general, as of all that is to come.
 func TestHistory(t *testing.T) {
+	t.Parallel()
 	var q queue.Queue
-	c := judge(t, made(3000, 3), &q, History(rand.New(rand.NewPCG(1, 1))), 500, 0)
-	c.hold(t, .025)
+	c := judge(t, made(2000, 3), &q, History(rand.New(rand.NewPCG(1, 1))), 500, 0)
+	c.hold(t, .04)
 	if c.score > .3*c.anybody {
 		t.Errorf("scores %.1f, anybody %.1f", c.score, c.anybody)
 	}
@@ -100,10 +101,11 @@ func TestHistory(t *testing.T) {
 
 // TestStandard is the same of what varqd forecasts with.
 func TestStandard(t *testing.T) {
+	t.Parallel()
 	var q queue.Queue
 	p := Standard(&q, twin.Options{}, rand.New(rand.NewPCG(1, 1)))
-	c := judge(t, made(2000, 4), &q, p, 500, 0)
-	c.hold(t, .04)
+	c := judge(t, made(1200, 4), &q, p, 400, 0)
+	c.hold(t, .06)
 	if c.score > .3*c.anybody {
 		t.Errorf("scores %.1f, anybody %.1f", c.score, c.anybody)
 	}
@@ -112,8 +114,9 @@ func TestStandard(t *testing.T) {
 // TestLaterSubmissions: so it is of submissions that were asked about hours before,
 // though less can be said of them.
 func TestLaterSubmissions(t *testing.T) {
+	t.Parallel()
 	var q queue.Queue
-	c := judge(t, made(3000, 5), &q, History(rand.New(rand.NewPCG(1, 1))), 500, 3*3600)
+	c := judge(t, made(2000, 5), &q, History(rand.New(rand.NewPCG(1, 1))), 500, 3*3600)
 	c.hold(t, .04)
 	if c.score > c.anybody {
 		t.Errorf("scores %.1f, anybody %.1f", c.score, c.anybody)
