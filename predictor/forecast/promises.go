@@ -76,13 +76,18 @@ func (p *promises) prob(wait, lower, budget float64) float64 {
 }
 
 // Promise tells that a job is to be submitted as q says because of what is forecast
-// of a start within budget seconds of that. It is told again when that changes, or
-// when it is looked at again and kept. Like an Observer's methods it must not be
-// called at the same time as any other.
+// of a start within budget seconds of that. What counts is what was forecast when
+// that was decided, so to tell it again changes nothing unless q.Submit is another:
+// who looks until the end knows what will be missed, and may not be able to help it.
+// Like an Observer's methods it must not be called at the same time as any other.
 func (p *Predictor) Promise(job int64, q *Question, budget int64) {
+	made := &p.promises.made
+	if old, ok := made.said[job]; ok && old.submit == q.Submit {
+		return
+	}
 	var a Answer
-	if p.promises.made.wants(job) && p.Forecast(q, &a) {
-		p.promises.made.put(job, promise{q.Submit, float64(budget), 1 - a.Lower.Within(float64(budget))})
+	if made.wants(job) && p.Forecast(q, &a) {
+		made.put(job, promise{q.Submit, float64(budget), 1 - a.Lower.Within(float64(budget))})
 	}
 }
 

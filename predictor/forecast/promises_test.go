@@ -110,3 +110,25 @@ func TestOddsAreTakenOver(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatWasDecidedCounts: whoever looks again at a promise and keeps it, as it is
+// or as it cannot be helped, does not make it another.
+func TestWhatWasDecidedCounts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	f := &picky{most: 60}
+	p := &Predictor{present: NewBlend("present", rng, f), later: NewBlend("later", rng, f), promises: newPromises()}
+	q := Question{Now: 1000, Submit: 1000}
+	q.Limit = 60
+	p.Promise(7, &q, 600)
+	want := p.promises.made.said[7]
+	q.Limit = 100
+	p.Promise(7, &q, 600)
+	if got := p.promises.made.said[7]; got != want {
+		t.Errorf("%+v, was %+v", got, want)
+	}
+	q.Submit = 2000
+	p.Promise(7, &q, 600)
+	if got := p.promises.made.said[7]; got == want || got.submit != 2000 {
+		t.Errorf("moved: still %+v", got)
+	}
+}

@@ -40,6 +40,7 @@ func (s startsMeanwhile) Update(ctx context.Context, u accounting.Update) error 
 func TestStartsWhileMoved(t *testing.T) {
 	s := newSite(t)
 	deadline := int64(epoch + 7200)
+	s.past.wait = 1500
 	p := s.promise("alice", request(deadline))
 	s.submit("alice", 7, p)
 	s.at(epoch + 5)

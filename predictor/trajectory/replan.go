@@ -6,10 +6,10 @@ import "github.com/varq-project/varq/predictor/workload"
 // changing: two steps, so that noise in the forecast does not move it.
 const settle = 2 * fineStep
 
-// surer is the share of the risk allowed, 1 - Prob, that may be taken by who moves a
-// promise which holds to where it costs less. It is looked at again and again, and
-// would be moved at the moments at which too little risk is forecast.
-const surer = .5
+// worthwhile is how many seconds of holding must be saved for a promise that holds
+// to be moved. It is looked at again and again, and forecasts err now this way and
+// now that: who took every chance to save a little would end where they err most.
+const worthwhile = 15 * 60
 
 // Submission is how a pending job stands in the queue: it is eligible from Begin
 // (Unix seconds) on with the time limit Limit (seconds).
@@ -32,9 +32,9 @@ type Revision struct {
 // present; current is how the job stands in the queue.
 //
 // As long as the job is not eligible, its begin time moves by the rule of Plan,
-// but only when the promise no longer holds, or when it would hold with half the
-// risk allowed and cost less; only by two steps or more, and, if it does not hold,
-// never to where it is worse kept than now. From then on, only the limit changes:
+// but only when the promise no longer holds, and then by two steps or more and
+// never to where it is worse kept than now; or when it would still hold and save a
+// quarter of an hour of holding or more. From then on, only the limit changes:
 // the nearer HoldUntil, the less time there is left to hold.
 func (p *Planner) Replan(r Request, current Submission) Revision {
 	if r.Now >= current.Begin {
@@ -48,18 +48,14 @@ func (p *Planner) Replan(r Request, current Submission) Revision {
 	b := p.bounds(&r)
 	stay.Prob = p.probability(&r, b, current)
 	points := p.trajectory(&r, b, 1)
-	holds, need := stay.Prob >= r.Prob, r.Prob
-	if holds {
-		need = 1 - surer*(1-r.Prob)
-	}
-	i := r.choose(points, min(need, highest(points)))
+	i := r.choose(points, min(r.Prob, highest(points)))
 	if i < 0 {
 		return stay
 	}
 	to := points[i]
 	better := to.Prob > stay.Prob && abs(to.Begin-current.Begin) >= settle
-	if holds {
-		better = to.Prob >= need && r.held(to.Begin) <= r.held(current.Begin)-settle
+	if stay.Prob >= r.Prob {
+		better = to.Prob >= r.Prob && r.held(to.Begin) <= r.held(current.Begin)-worthwhile
 	}
 	if !better {
 		return stay

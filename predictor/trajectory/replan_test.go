@@ -8,8 +8,7 @@ import (
 )
 
 func TestReplanBeforeEligible(t *testing.T) {
-	// At mean 1 h, .9 takes 8290 s: the latest submission is 8310 s ahead. Half the
-	// risk takes 10785 s, and 5393 s at half the mean.
+	// At mean 1 h, .9 takes 8290 s: the latest submission is 8310 s ahead.
 	for _, c := range []struct {
 		name  string
 		mean  float64
@@ -18,10 +17,9 @@ func TestReplanBeforeEligible(t *testing.T) {
 		prob  float64 // of the revision, at least
 	}{
 		{"right", hour, 8310, 8310, .9},
-		{"too early, but for half the risk", hour, 10_770, 10_770, .9},
-		{"a step too early for half the risk", hour, 10_830, 10_830, .95},
-		{"two steps too early for half the risk", hour, 10_860, 10_800, .95},
-		{"the queue has become faster", hour / 2, 8310, 5400, .95},
+		{"a little too early is left alone", hour, 8310 + 870, 8310 + 870, .9},
+		{"a quarter of an hour too early moves", hour, 8310 + 900, 8310, .9},
+		{"the queue has become faster", hour / 2, 8310, 4170, .9},
 		{"the queue has become slower", 1.5 * hour, 8310, 12450, .9},
 		{"a step too late is left alone", hour, 8280, 8280, .89},
 		{"two steps too late move", hour, 8250, 8310, .9},
