@@ -19,7 +19,7 @@ func TestFaults(t *testing.T) {
 
 	file, out := script(t, s, "faults", "", "")
 	option, at := deadline()
-	id, promised := reserve(t, s, "alice", option, "--prob=0.8", "--time=5", file)
+	id, promised := reserve(t, s, "alice", option, "--prob=0.6", "--time=5", file)
 	if err := s.KillVarqd(); err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 // private: nobody sees, binds, forges or moves another user's reservation.
 func private(t *testing.T, s *site.Site) {
 	file, _ := script(t, s, "private", "", "")
-	id, r := reserve(t, s, "alice", "--begin-by=now+3hours", "--prob=0.8", "--time=5", file)
+	id, r := reserve(t, s, "alice", "--begin-by=now+3hours", "--prob=0.6", "--time=5", file)
 	job := strconv.FormatInt(id, 10)
 	defer mustRun(t, s, "alice", "scancel", job)
 

@@ -13,7 +13,7 @@ import (
 func refused(t *testing.T, s *site.Site) {
 	file, _ := script(t, s, "refused", "", "")
 	option, _ := deadline()
-	r, err := s.Run(t.Context(), "alice", "sbatch", option, "--prob=0.95", "--time=8:00:00", "--nodes=8", "--job-name=refused", file)
+	r, err := s.Run(t.Context(), "alice", "sbatch", option, "--prob=0.7", "--time=8:00:00", "--nodes=8", "--job-name=refused", file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func outputKept(t *testing.T, s *site.Site) {
 func testOnly(t *testing.T, s *site.Site) {
 	file, _ := script(t, s, "testonly", "", "")
 	option, _ := deadline()
-	r := mustRun(t, s, "alice", "sbatch", "--test-only", option, "--prob=0.8", "--time=5", "--job-name=testonly", file)
+	r := mustRun(t, s, "alice", "sbatch", "--test-only", option, "--prob=0.6", "--time=5", "--job-name=testonly", file)
 	if !strings.Contains(r.Stderr, "varq: ") {
 		t.Errorf("no quote in %q", r.Stderr)
 	}

@@ -58,8 +58,8 @@ func TestReservations(t *testing.T) {
 func strict(t *testing.T, s *site.Site) {
 	file, out := script(t, s, "strict", "", "sleep 8; echo status $?")
 	option, at := deadline()
-	id, r := reserve(t, s, "alice", option, "--prob=0.8", "--time=5", "--comment=mine and yours", file, "an argument")
-	if r.BeginBy != at || r.HoldUntil != at || r.Prob != .8 || r.Estimate < .8 {
+	id, r := reserve(t, s, "alice", option, "--prob=0.6", "--time=5", "--comment=mine and yours", file, "an argument")
+	if r.BeginBy != at || r.HoldUntil != at || r.Prob != .6 || r.Estimate < .6 {
 		t.Errorf("promised %+v", r.Plan)
 	}
 	job, err := s.Job(t.Context(), id)
@@ -106,7 +106,7 @@ func fourNodes(t *testing.T, s *site.Site) {
 	file, out := script(t, s, "four", "#SBATCH --nodes=4 --ntasks-per-node=1",
 		"srun bash -c 'echo step $(date +%s.%N)'; srun bash -c 'echo step $(date +%s.%N)'")
 	option, at := deadline()
-	id, _ := reserve(t, s, "alice", option, "--prob=0.8", "--time=5", file)
+	id, _ := reserve(t, s, "alice", option, "--prob=0.6", "--time=5", file)
 	settled(t, s, "alice", id, api.StateKept)
 	wantStart(t, out, at)
 	steps := stamps(t, out, "step")
@@ -126,7 +126,7 @@ func window(t *testing.T, s *site.Site) {
 	option, at := deadline()
 	after := at - 30
 	id, r := reserve(t, s, "alice", option, fmt.Sprintf("--begin-after=uts%d", after),
-		"--prob=0.8", "--time=5", file)
+		"--prob=0.6", "--time=5", file)
 	if r.HoldUntil != after {
 		t.Errorf("held until %d, not %d", r.HoldUntil, after)
 	}
@@ -145,7 +145,7 @@ func window(t *testing.T, s *site.Site) {
 func bestEffort(t *testing.T, s *site.Site) {
 	file, out := script(t, s, "besteffort", "", "")
 	option, _ := deadline()
-	id, r := reserve(t, s, "alice", option, "--best-effort", "--prob=0.8", "--time=5", file)
+	id, r := reserve(t, s, "alice", option, "--best-effort", "--prob=0.6", "--time=5", file)
 	if r.HoldUntil != 0 || r.TimeLimit != 300 || r.BeginTime > time.Now().Unix() {
 		t.Errorf("held until %d, limit %d, eligible at %d", r.HoldUntil, r.TimeLimit, r.BeginTime)
 	}
@@ -157,7 +157,7 @@ func bestEffort(t *testing.T, s *site.Site) {
 func exportNone(t *testing.T, s *site.Site) {
 	file, out := script(t, s, "exportnone", "#SBATCH --export=NONE", "")
 	option, at := deadline()
-	id, _ := reserve(t, s, "bob", option, "--prob=0.8", "--time=5", file)
+	id, _ := reserve(t, s, "bob", option, "--prob=0.6", "--time=5", file)
 	settled(t, s, "bob", id, api.StateKept)
 	wantStart(t, out, at)
 }
@@ -178,7 +178,7 @@ func sbatchLines(t *testing.T, s *site.Site) {
 // srun: a job of one step is held like a script.
 func srun(t *testing.T, s *site.Site) {
 	option, at := deadline()
-	r := mustRun(t, s, "alice", "srun", option, "--prob=0.8", "--time=5", "--nodes=2", "bash", "-c", "echo work $(date +%s.%N)")
+	r := mustRun(t, s, "alice", "srun", option, "--prob=0.6", "--time=5", "--nodes=2", "bash", "-c", "echo work $(date +%s.%N)")
 	lines := strings.Fields(r.Stdout)
 	if len(lines) != 4 {
 		t.Fatalf("srun printed %q", r.Stdout)
@@ -194,7 +194,7 @@ func srun(t *testing.T, s *site.Site) {
 // salloc: the command starts at the deadline, and so do its steps.
 func salloc(t *testing.T, s *site.Site) {
 	option, at := deadline()
-	r := mustRun(t, s, "alice", "salloc", option, "--prob=0.8", "--time=5", "srun", "bash", "-c", "echo work $(date +%s.%N)")
+	r := mustRun(t, s, "alice", "salloc", option, "--prob=0.6", "--time=5", "srun", "bash", "-c", "echo work $(date +%s.%N)")
 	started, err := strconv.ParseFloat(strings.TrimPrefix(strings.TrimSpace(r.Stdout), "work "), 64)
 	if late := started - float64(at); err != nil || late < -1 || late > 3 {
 		t.Errorf("the step started %+.3f s from the deadline (%v)", late, err)
@@ -205,7 +205,7 @@ func salloc(t *testing.T, s *site.Site) {
 func signal(t *testing.T, s *site.Site) {
 	file, out := script(t, s, "signal", "", "")
 	option, at := deadline()
-	id, _ := reserve(t, s, "alice", option, "--prob=0.8", "--time=5", file)
+	id, _ := reserve(t, s, "alice", option, "--prob=0.6", "--time=5", file)
 	if err := s.WaitState(t.Context(), id, lead, "RUNNING"); err != nil {
 		t.Fatal(err)
 	}
@@ -232,7 +232,7 @@ func onMiss(t *testing.T, s *site.Site) {
 	}
 	file, out := script(t, s, "miss", "#SBATCH --nodelist=node8", "")
 	option, _ := deadline()
-	id, _ := reserve(t, s, "alice", option, "--on-miss=cancel", "--prob=0.8", "--time=5", file)
+	id, _ := reserve(t, s, "alice", option, "--on-miss=cancel", "--prob=0.6", "--time=5", file)
 	settled(t, s, "alice", id, api.StateMissed)
 	if err := s.WaitState(t.Context(), id, 10*time.Second, "CANCELLED"); err != nil {
 		t.Error(err)
@@ -248,7 +248,7 @@ func onMiss(t *testing.T, s *site.Site) {
 func requeue(t *testing.T, s *site.Site) {
 	file, out := script(t, s, "requeue", "#SBATCH --requeue --open-mode=append", "echo restarts ${SLURM_RESTART_COUNT:-0}; [ -n \"$SLURM_RESTART_COUNT\" ] || sleep 60")
 	option, at := deadline()
-	id, _ := reserve(t, s, "bob", option, "--prob=0.8", "--time=5", file)
+	id, _ := reserve(t, s, "bob", option, "--prob=0.6", "--time=5", file)
 	time.Sleep(time.Until(time.Unix(at+3, 0)))
 	if err := s.WaitState(t.Context(), id, 30*time.Second, "RUNNING"); err != nil {
 		t.Fatal(err)
@@ -276,7 +276,7 @@ func requeue(t *testing.T, s *site.Site) {
 // userUpdate: varq leaves alone what its user has changed.
 func userUpdate(t *testing.T, s *site.Site) {
 	file, _ := script(t, s, "update", "", "")
-	id, _ := reserve(t, s, "alice", "--begin-by=now+2hours", "--prob=0.8", "--time=5", file)
+	id, _ := reserve(t, s, "alice", "--begin-by=now+2hours", "--prob=0.6", "--time=5", file)
 	job := strconv.FormatInt(id, 10)
 	begin := time.Now().Add(90 * time.Minute).Unix()
 	mustRun(t, s, "alice", "scontrol", "update", "JobId="+job, "StartTime="+time.Unix(begin, 0).Format("2006-01-02T15:04:05"), "TimeLimit=44")
@@ -302,7 +302,7 @@ func userUpdate(t *testing.T, s *site.Site) {
 // cancel: a cancelled job is a cancelled reservation, not a missed one.
 func cancel(t *testing.T, s *site.Site) {
 	file, out := script(t, s, "cancel", "", "")
-	id, _ := reserve(t, s, "alice", "--begin-by=now+2hours", "--prob=0.8", "--time=5", file)
+	id, _ := reserve(t, s, "alice", "--begin-by=now+2hours", "--prob=0.6", "--time=5", file)
 	mustRun(t, s, "alice", "scancel", strconv.FormatInt(id, 10))
 	settled(t, s, "alice", id, api.StateCancelled)
 	if _, err := os.Stat(out); err == nil {
