@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"cmp"
 	"math/rand/v2"
 	"sync"
 
@@ -117,7 +116,7 @@ func (p *present) unseen(l *look) []workload.Job {
 // has reports whether j waits or runs in the queue just as it is.
 func (p *present) has(j *workload.Job) bool {
 	known := p.queue.Job(j.ID)
-	return known != nil && known.Submit == j.Submit && known.Start == j.Start && (j.Start != 0 || since(&known.Job) == since(j))
+	return known != nil && known.Submit == j.Submit && known.Start == j.Start && (j.Start != 0 || known.Since() == j.Since())
 }
 
 // waits reports whether the queue has j as one that waits.
@@ -125,9 +124,6 @@ func (p *present) waits(j *workload.Job) bool {
 	known := p.queue.Job(j.ID)
 	return known != nil && known.Submit == j.Submit && known.Start == 0
 }
-
-// since returns when a job began to wait.
-func since(j *workload.Job) int64 { return cmp.Or(j.Eligible, j.Submit) }
 
 // looked tells of what has changed since the last look. A start that is not fresh
 // was told before, unless its job was known to wait. Whoever is gone has left just
@@ -154,7 +150,7 @@ func (p *present) looked(l *look, fresh map[run]bool) {
 			return
 		}
 		j := known.Job
-		j.End, j.State = max(p.last, j.Start, since(&j)), workload.Unknown
+		j.End, j.State = max(p.last, j.Start, j.Since()), workload.Unknown
 		changed = append(changed, j)
 	}
 	for j := range p.queue.Pending() {
@@ -183,7 +179,7 @@ func (p *present) accounted(jobs []workload.Job, fresh map[run]bool) {
 		if !fresh[runOf(&j)] {
 			continue
 		}
-		begun := since(&j)
+		begun := j.Since()
 		if begun < p.last-overlap { // it cannot have come since, but was not seen waiting
 			begun = j.Start
 		}

@@ -31,7 +31,7 @@ func (d *diary) note(what string, j *workload.Job, at int64) {
 	d.told = append(d.told, fmt.Sprintf("%s%d@%d", what, j.ID, at-now))
 }
 func (d *diary) Relearn()                  { d.relearnt++ }
-func (d *diary) Submitted(j *workload.Job) { d.note("+", j, since(j)) }
+func (d *diary) Submitted(j *workload.Job) { d.note("+", j, j.Since()) }
 func (d *diary) Started(j *workload.Job)   { d.note(">", j, j.Start) }
 func (d *diary) Ended(j *workload.Job)     { d.note("-", j, j.End) }
 
