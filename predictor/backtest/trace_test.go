@@ -1,11 +1,10 @@
 package backtest
 
 import (
+	"slices"
 	"testing"
 
-	"github.com/varq-project/varq/predictor/accounting/swf"
 	"github.com/varq-project/varq/predictor/queue"
-	"github.com/varq-project/varq/predictor/workload"
 	"github.com/varq-project/varq/test/archive"
 )
 
@@ -19,7 +18,7 @@ func TestBaselinesOnTraces(t *testing.T) {
 		t.Run(log, func(t *testing.T) {
 			var q queue.Queue
 			methods := []Method{newBaseline("rolling-cell", eachCell, newRolling)}
-			r, err := Run(readTrace(t, log), &q, methods, Options{Quantiles: []float64{.95}})
+			r, err := Run(slices.Collect(archive.Jobs(t, log)), &q, methods, Options{Quantiles: []float64{.95}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -31,21 +30,4 @@ func TestBaselinesOnTraces(t *testing.T) {
 			}
 		})
 	}
-}
-
-func readTrace(t *testing.T, name string) []workload.Job {
-	t.Helper()
-	log, err := swf.Open(archive.Log(t, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
-	var jobs []workload.Job
-	for job, err := range log.Jobs() {
-		if err != nil {
-			t.Fatal(err)
-		}
-		jobs = append(jobs, job)
-	}
-	return jobs
 }

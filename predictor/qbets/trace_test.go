@@ -5,7 +5,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/varq-project/varq/predictor/accounting/swf"
 	"github.com/varq-project/varq/predictor/qbets"
 	"github.com/varq-project/varq/predictor/workload"
 	"github.com/varq-project/varq/test/archive"
@@ -67,18 +66,9 @@ func TestTrace(t *testing.T) {
 }
 
 // readTrace returns a log's jobs that started, by submission.
-func readTrace(t *testing.T, name string) []workload.Job {
+func readTrace(t *testing.T, name string) (jobs []workload.Job) {
 	t.Helper()
-	log, err := swf.Open(archive.Log(t, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
-	var jobs []workload.Job
-	for job, err := range log.Jobs() {
-		if err != nil {
-			t.Fatal(err)
-		}
+	for job := range archive.Jobs(t, name) {
 		if _, ok := job.Wait(); ok {
 			jobs = append(jobs, job)
 		}

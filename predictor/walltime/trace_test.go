@@ -6,7 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/varq-project/varq/predictor/accounting/swf"
 	"github.com/varq-project/varq/predictor/sched"
 	"github.com/varq-project/varq/test/archive"
 )
@@ -16,18 +15,10 @@ var logs = []string{"SDSC-SP2-1998", "CTC-SP2-1996", "KTH-SP2-1996", "SDSC-BLUE-
 // lived returns the first jobs of a log with the times at which they really started and
 // ended. Those that asked for no time, which all of SDSC-Par's are, have the
 // longest run of them as limit.
-func lived(t testing.TB, name string, most int) []sched.Job {
-	log, err := swf.Open(archive.Log(t, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
-	var jobs []sched.Job
+func lived(t testing.TB, name string, most int) (jobs []sched.Job) {
+	t.Helper()
 	var longest int64
-	for r, err := range log.Records() {
-		if err != nil {
-			t.Fatal(err)
-		}
+	for r := range archive.Records(t, name) {
 		if !r.Ran() || r.Wait < 0 || r.Procs <= 0 {
 			continue
 		}

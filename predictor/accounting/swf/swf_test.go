@@ -14,7 +14,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/varq-project/varq/predictor/workload"
-	"github.com/varq-project/varq/test/archive"
 )
 
 const sample = `; Version: 2.2
@@ -178,35 +177,6 @@ func TestGzip(t *testing.T) {
 	}
 	if _, err := Open(filepath.Join(t.TempDir(), "missing")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("got %v", err)
-	}
-}
-
-// The archive's own logs, as many jobs as their README says.
-func TestArchive(t *testing.T) {
-	dir := archive.Folder(t)
-	for name, want := range map[string]int{
-		"SDSC-DS-2004-2.1-cln": 96069, "KTH-SP2-1996-2.1-cln": 28476, "SDSC-Par-1996-3.1-cln": 32135, "NASA-iPSC-1993-3.1-cln": 18239,
-	} {
-		r, err := Open(filepath.Join(dir, name+".swf.gz"))
-		if err != nil {
-			t.Error(err)
-			continue
-		}
-		n := 0
-		for job, err := range r.Jobs() {
-			if err != nil {
-				t.Fatal(err)
-			}
-			if job.Submit < r.Header().UnixStartTime || job.End != 0 && job.End < job.Start {
-				t.Fatalf("%s: %+v", name, job)
-			}
-			n++
-		}
-		if n != want {
-			t.Errorf("%s: %d jobs, want %d", name, n, want)
-		}
-		t.Logf("%s: %d jobs, %v", name, n, r.Warnings())
-		r.Close()
 	}
 }
 

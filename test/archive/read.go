@@ -1,0 +1,41 @@
+package archive
+
+import (
+	"iter"
+	"testing"
+
+	"github.com/varq-project/varq/predictor/accounting/swf"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// Open opens a log that Log finds, until the test is over.
+func Open(t testing.TB, name string) *swf.Reader {
+	t.Helper()
+	log, err := swf.Open(Log(t, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { log.Close() })
+	return log
+}
+
+// Jobs yields the jobs of a log that Log finds. What cannot be read fails the test.
+func Jobs(t testing.TB, name string) iter.Seq[workload.Job] { return sound(t, Open(t, name).Jobs()) }
+
+// Records is Jobs of the records as they stand.
+func Records(t testing.TB, name string) iter.Seq[swf.Record] {
+	return sound(t, Open(t, name).Records())
+}
+
+func sound[T any](t testing.TB, list iter.Seq2[T, error]) iter.Seq[T] {
+	return func(yield func(T) bool) {
+		for one, err := range list {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !yield(one) {
+				return
+			}
+		}
+	}
+}
