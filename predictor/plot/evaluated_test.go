@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -42,30 +40,14 @@ func TestEvaluatedSVG(t *testing.T) {
 		"reliability": &Reliability{"Probabilities", evaluated()},
 		"coverage":    &Coverage{"Coverage by month", evaluated()},
 	} {
-		var got bytes.Buffer
-		if err := picture.Write(&got, "svg"); err != nil {
-			t.Fatal(err)
-		}
-		golden := filepath.Join("testdata", name+".svg")
-		if *update {
-			if err := os.WriteFile(golden, got.Bytes(), 0o666); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(golden)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(got.Bytes(), want) {
-			t.Errorf("the picture is not %s; if it should be, run the test with -update and look at it", golden)
-		}
+		got := golden(t, name, picture)
 		for _, says := range []string{"exact", "timid"} {
-			if !strings.Contains(got.String(), ">"+says+"<") {
+			if !strings.Contains(got, ">"+says+"<") {
 				t.Errorf("%s.svg does not say %q", name, says)
 			}
 		}
 		// Two months have too few jobs to be drawn.
-		if name == "coverage" && (strings.Contains(got.String(), ">2024-02<") || !strings.Contains(got.String(), ">2024-04<")) {
+		if name == "coverage" && (strings.Contains(got, ">2024-02<") || !strings.Contains(got, ">2024-04<")) {
 			t.Errorf("%s.svg has the wrong months", name)
 		}
 	}

@@ -2,8 +2,6 @@ package plot
 
 import (
 	"bytes"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -25,26 +23,10 @@ func figures() map[string]Figure {
 
 func TestFigureSVG(t *testing.T) {
 	for name, figure := range figures() {
-		var got bytes.Buffer
-		if err := figure.Write(&got, "svg"); err != nil {
-			t.Fatal(err)
-		}
-		golden := filepath.Join("testdata", "figure_"+name+".svg")
-		if *update {
-			if err := os.WriteFile(golden, got.Bytes(), 0o666); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(golden)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(got.Bytes(), want) {
-			t.Errorf("the picture is not %s; if it should be, run the test with -update and look at it", golden)
-		}
+		got := golden(t, "figure_"+name, figure)
 		for _, says := range append(figure.Labels, figure.Title, figure.X, figure.Y, figure.Series[0].Name) {
-			if !strings.Contains(got.String(), ">"+says+"<") {
-				t.Errorf("%s does not say %q", golden, says)
+			if !strings.Contains(got, ">"+says+"<") {
+				t.Errorf("figure_%s.svg does not say %q", name, says)
 			}
 		}
 	}

@@ -3,8 +3,6 @@ package plot
 import (
 	"bytes"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -34,25 +32,9 @@ func scenarios() (*Waits, *Load) {
 func TestSimulatedSVG(t *testing.T) {
 	waits, load := scenarios()
 	for name, picture := range map[string]Picture{"waits": waits, "load": load} {
-		var got bytes.Buffer
-		if err := picture.Write(&got, "svg"); err != nil {
-			t.Fatal(err)
-		}
-		golden := filepath.Join("testdata", name+".svg")
-		if *update {
-			if err := os.WriteFile(golden, got.Bytes(), 0o666); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(golden)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(got.Bytes(), want) {
-			t.Errorf("the picture is not %s; if it should be, run the test with -update and look at it", golden)
-		}
+		got := golden(t, name, picture)
 		for _, says := range []string{"2,000 jobs", "none", "hard=10%", "varq=10%", "80 %"} {
-			if !strings.Contains(got.String(), ">"+says) {
+			if !strings.Contains(got, ">"+says) {
 				t.Errorf("%s.svg does not say %q", name, says)
 			}
 		}

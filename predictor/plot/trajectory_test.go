@@ -2,7 +2,6 @@ package plot
 
 import (
 	"bytes"
-	"flag"
 	"image/color"
 	"image/png"
 	"os"
@@ -14,8 +13,6 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 // figure4 is the paper's Figure 4, drawn again: two classes, .5 asked for. It
 // covers the 12 hours to 2:49 AM on 7 March 2007 in Illinois.
@@ -45,39 +42,17 @@ func figure4() *Trajectory {
 	return t
 }
 
-func drawn(t *testing.T, picture *Trajectory, format string) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	if err := picture.Write(&b, format); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
-}
-
 func TestSVG(t *testing.T) {
-	got := drawn(t, figure4(), "svg")
-	golden := filepath.Join("testdata", "figure4.svg")
-	if *update {
-		if err := os.WriteFile(golden, got, 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("the picture is not %s; if it should be, run the test with -update and look at it", golden)
-	}
+	got := golden(t, "figure4", figure4())
 	for _, says := range []string{
 		"4 nodes for 1 hour", "50 %", "asked", "eligible at 01:59: 50.3 %", "extra cost at most 3.3 node-hours", "1.5 node-hours on average",
 		"deadline", "02:49", "Tue 6 Mar", "limit&gt;7h", "limit&lt;=7h", "probability of a start by 02:49",
 	} {
-		if !strings.Contains(string(got), ">"+says) {
+		if !strings.Contains(got, ">"+says) {
 			t.Errorf("the picture does not say %q", says)
 		}
 	}
-	if strings.Contains(string(got), "partition=dque") {
+	if strings.Contains(got, "partition=dque") {
 		t.Error("the picture repeats what all classes have in common")
 	}
 }
