@@ -16,7 +16,7 @@ import (
 // It refuses to forecast while a forecaster says that the cluster is down.
 type Blend struct {
 	name        string
-	members     []Forecaster
+	members     members
 	rng         *rand.Rand
 	weights     weights
 	calibration *Calibration
@@ -109,25 +109,19 @@ func classOf(r *workload.Request) string { return r.Partition + "/" + r.QOS }
 // Submitted implements Observer.
 func (b *Blend) Submitted(j *workload.Job) {
 	b.expect(j, ask(j))
-	for _, m := range b.members {
-		m.Submitted(j)
-	}
+	b.members.Submitted(j)
 }
 
 // Started implements Observer.
 func (b *Blend) Started(j *workload.Job) {
 	b.started(j)
-	for _, m := range b.members {
-		m.Started(j)
-	}
+	b.members.Started(j)
 }
 
 // Ended implements Observer.
 func (b *Blend) Ended(j *workload.Job) {
 	b.ended(j)
-	for _, m := range b.members {
-		m.Ended(j)
-	}
+	b.members.Ended(j)
 }
 
 // expect asks about a job that begins to wait, to learn from what becomes of it.
@@ -166,13 +160,9 @@ func (b *Blend) learn(s *said, wait float64) {
 	scores := make([]float64, len(b.members))
 	own := Score(&s.blended, wait)
 	for i := range scores {
+		scores[i] = own
 		if s.answered[i] {
 			scores[i] = Score(&s.members[i].Wait, wait)
-		}
-	}
-	for i := range scores {
-		if !s.answered[i] {
-			scores[i] = own
 		}
 	}
 	b.weights.learn(s.class, scores)

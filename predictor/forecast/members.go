@@ -1,6 +1,33 @@
 package forecast
 
-import "github.com/varq-project/varq/predictor/qbets"
+import (
+	"github.com/varq-project/varq/predictor/qbets"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// members are told together what happens, each once.
+type members []Forecaster
+
+// Submitted implements Observer.
+func (all members) Submitted(j *workload.Job) {
+	for _, m := range all {
+		m.Submitted(j)
+	}
+}
+
+// Started implements Observer.
+func (all members) Started(j *workload.Job) {
+	for _, m := range all {
+		m.Started(j)
+	}
+}
+
+// Ended implements Observer.
+func (all members) Ended(j *workload.Job) {
+	for _, m := range all {
+		m.Ended(j)
+	}
+}
 
 // Outage tells of a time in which jobs cannot start, as the cluster says. It is
 // told again, with the same partition and beginning, when it is over.

@@ -18,7 +18,7 @@ import (
 type Predictor struct {
 	name           string
 	rng            *rand.Rand
-	members        []Forecaster // of both; each is told once what happens
+	members        members // of both
 	ahead          *Ahead
 	present, later *Blend
 	promises       promises
@@ -70,9 +70,7 @@ func (p *Predictor) Submitted(j *workload.Job) {
 		p.later.expect(j, q)
 		p.ahead.expect(j, &q)
 	}
-	for _, m := range p.members {
-		m.Submitted(j)
-	}
+	p.members.Submitted(j)
 }
 
 // Started implements Observer.
@@ -80,9 +78,7 @@ func (p *Predictor) Started(j *workload.Job) {
 	p.present.started(j)
 	p.later.started(j)
 	p.promises.started(j)
-	for _, m := range p.members {
-		m.Started(j)
-	}
+	p.members.Started(j)
 }
 
 // Ended implements Observer.
@@ -90,7 +86,5 @@ func (p *Predictor) Ended(j *workload.Job) {
 	p.present.ended(j)
 	p.later.ended(j)
 	p.promises.ended(j)
-	for _, m := range p.members {
-		m.Ended(j)
-	}
+	p.members.Ended(j)
 }

@@ -52,8 +52,9 @@ func (g *Ingest) Predict(r workload.Request) (a forecast.Answer, ok bool) {
 	return a, ok
 }
 
-// Promise tells that a job of which r is asked was promised a start by a deadline
-// because of what is forecast of it at a begin time to come, or still is.
+// Promise tells that a job of which r is asked is promised a start by a deadline
+// because of what is forecast of it at a begin time to come. To tell it again changes
+// nothing unless it begins at another.
 func (g *Ingest) Promise(job int64, r workload.Request, begin, deadline int64) {
 	p, now := g.present.Load(), g.Now()
 	if p == nil || begin < now { // who waits already was promised something before

@@ -49,8 +49,9 @@ type Past interface {
 	// Predict answers how long a job like r would wait if it were submitted now. It
 	// reports false, with Down set where that is why, when it knows nothing.
 	Predict(r workload.Request) (forecast.Answer, bool)
-	// Promise tells that a job of which r is asked was promised a start because of
-	// what is forecast of it at a begin time to come, or still is.
+	// Promise tells that a job of which r is asked is promised a start because of what
+	// is forecast of it at a begin time to come. To tell it again changes nothing
+	// unless it begins at another.
 	Promise(job int64, r workload.Request, begin, deadline int64)
 	// Queue is how many jobs wait and how many run.
 	Queue() (waiting, running int)
