@@ -1,7 +1,9 @@
 package forecast
 
 import (
+	"cmp"
 	"math/rand/v2"
+	"sync"
 	"sync/atomic"
 
 	"github.com/varq-project/varq/predictor/delay"
@@ -22,17 +24,24 @@ type Blend struct {
 	calibration *Calibration
 	asked       awaited[*said]
 	last        atomic.Pointer[said]
+	spare       sync.Pool // of *said, as most answers have nothing to teach
+	unheard     Answer    // to what only the Blend itself asks
 }
 
-// said is an answer on its way to the truth.
+// said is what is to be remembered of an answer until the truth is known.
 type said struct {
-	question Question
-	answer   Answer
-	ok       bool
-	class    string
-	blended  delay.Distribution // before calibration
-	members  []Answer
-	answered []bool
+	question            Question
+	ok                  bool
+	class               string
+	opinions            []opinion // of the members
+	blended, calibrated delay.Distribution
+}
+
+// opinion is what one member said.
+type opinion struct {
+	answered bool
+	wait     delay.Distribution
+	Evidence
 }
 
 // NewBlend returns a Blend of members, which it tells what happens. What chance
@@ -45,6 +54,7 @@ func NewBlend(name string, rng *rand.Rand, members ...Forecaster) *Blend {
 		weights:     newWeights(len(members)),
 		calibration: NewCalibration(),
 		asked:       newAwaited[*said](),
+		spare:       sync.Pool{New: func() any { return &said{opinions: make([]opinion, len(members))} }},
 	}
 }
 
@@ -53,54 +63,60 @@ func (b *Blend) Name() string { return b.name }
 
 // Forecast implements Forecaster.
 func (b *Blend) Forecast(q *Question, a *Answer) bool {
-	s := b.say(q)
-	b.last.Store(s)
-	*a = s.answer
-	return s.ok
+	s := b.spare.Get().(*said)
+	ok := b.say(q, a, s)
+	b.remember(s)
+	return ok
 }
 
-// say makes a forecast.
-func (b *Blend) say(q *Question) *said {
-	s := &said{
-		question: *q, class: classOf(&q.Request),
-		members: make([]Answer, len(b.members)), answered: make([]bool, len(b.members)),
-	}
+// say makes a forecast, and takes it down in s.
+func (b *Blend) say(q *Question, a *Answer, s *said) bool {
+	s.question, s.class = *q, classOf(&q.Request)
 	shares := make([]float64, len(b.members))
 	b.weights.of(s.class, shares)
-	sum := 0.
+	down, sum := "", 0.
 	for i, m := range b.members {
-		s.answered[i] = m.Forecast(q, &s.members[i])
-		if s.members[i].Down != "" && s.answer.Down == "" {
-			s.answer.Down = s.members[i].Down
-		}
-		if s.answered[i] {
+		o := &s.opinions[i]
+		o.answered = m.Forecast(q, a)
+		o.wait, o.Evidence = a.Wait, a.Evidence
+		down = cmp.Or(down, o.Down)
+		if o.answered {
 			sum += shares[i]
 		}
 	}
+	*a = Answer{Evidence: Evidence{Down: down}}
+	s.ok = down == "" && sum != 0
 	if sum == 0 {
-		return s
+		return false
 	}
-	for i := range s.members {
-		if !s.answered[i] {
+	s.blended = delay.Distribution{}
+	a.Members = make([]Member, 0, len(b.members))
+	for i := range s.opinions {
+		o := &s.opinions[i]
+		if !o.answered {
 			continue
 		}
 		share := shares[i] / sum
-		of := &s.members[i]
-		s.blended.Mix(&of.Wait, share)
-		s.answer.Sample += share * of.Sample
-		s.answer.Changed = max(s.answer.Changed, of.Changed)
-		if s.answer.Class == "" {
-			s.answer.Class = of.Class
-		}
-		s.answer.Members = append(s.answer.Members, Member{b.members[i].Name(), share, of.Evidence})
+		s.blended.Mix(&o.wait, share)
+		a.Sample += share * o.Sample
+		a.Changed = max(a.Changed, o.Changed)
+		a.Class = cmp.Or(a.Class, o.Class)
+		a.Members = append(a.Members, Member{b.members[i].Name(), share, o.Evidence})
 	}
-	s.answer.Calibrated = b.calibration.Effective()
+	a.Calibrated = b.calibration.Effective()
 	addTails(&s.blended)
-	s.answer.Wait = s.blended
-	b.calibration.Apply(&s.answer.Wait)
-	b.calibration.Lower(&s.answer.Wait, &s.answer.Lower)
-	s.ok = s.answer.Down == ""
-	return s
+	s.calibrated = s.blended
+	b.calibration.Apply(&s.calibrated)
+	a.Wait = s.calibrated
+	b.calibration.Lower(&a.Wait, &a.Lower)
+	return s.ok
+}
+
+// remember keeps what was said last, instead of what was before.
+func (b *Blend) remember(s *said) {
+	if old := b.last.Swap(s); old != nil {
+		b.spare.Put(old)
+	}
 }
 
 // classOf names the jobs among which scores are compared.
@@ -127,21 +143,21 @@ func (b *Blend) Ended(j *workload.Job) {
 // expect asks about a job that begins to wait, to learn from what becomes of it.
 func (b *Blend) expect(j *workload.Job, q Question) {
 	if b.asked.wants(j.ID) {
-		s := b.last.Load()
-		if s == nil || s.question != q {
-			s = b.say(&q)
+		if s := b.last.Load(); s == nil || s.question != q {
+			b.Forecast(&q, &b.unheard)
 		}
-		b.asked.put(j.ID, s)
+		b.asked.put(j.ID, b.last.Swap(nil))
 	}
 	b.changed()
 }
 
 // started learns from a job that was expected.
 func (b *Blend) started(j *workload.Job) {
-	if s, ok := b.asked.take(j.ID); ok && s.ok {
-		if wait, ok := j.Wait(); ok {
+	if s, ok := b.asked.take(j.ID); ok {
+		if wait, ok := j.Wait(); ok && s.ok {
 			b.learn(s, float64(wait))
 		}
+		b.spare.Put(s)
 	}
 	b.changed()
 }
@@ -153,7 +169,7 @@ func (b *Blend) ended(j *workload.Job) {
 }
 
 // changed makes what was said last a thing of the past.
-func (b *Blend) changed() { b.last.Store(nil) }
+func (b *Blend) changed() { b.remember(nil) }
 
 // learn takes in what came true.
 func (b *Blend) learn(s *said, wait float64) {
@@ -161,10 +177,10 @@ func (b *Blend) learn(s *said, wait float64) {
 	own := Score(&s.blended, wait)
 	for i := range scores {
 		scores[i] = own
-		if s.answered[i] {
-			scores[i] = Score(&s.members[i].Wait, wait)
+		if o := &s.opinions[i]; o.answered {
+			scores[i] = Score(&o.wait, wait)
 		}
 	}
 	b.weights.learn(s.class, scores)
-	b.calibration.Learn(&s.blended, &s.answer.Wait, wait, b.rng.Float64())
+	b.calibration.Learn(&s.blended, &s.calibrated, wait, b.rng.Float64())
 }
