@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/varq-project/varq/predictor/accounting/swf"
 	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/queue"
@@ -14,19 +13,10 @@ import (
 	"github.com/varq-project/varq/test/archive"
 )
 
-// read returns the first jobs of a log.
-func read(t testing.TB, name string, most int) []workload.Job {
+// beginning returns the first jobs of a log.
+func beginning(t testing.TB, name string, most int) (jobs []workload.Job) {
 	t.Helper()
-	log, err := swf.Open(archive.Log(t, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
-	var jobs []workload.Job
-	for job, err := range log.Jobs() {
-		if err != nil {
-			t.Fatal(err)
-		}
+	for job := range archive.Jobs(t, name) {
 		if jobs = append(jobs, job); len(jobs) == most {
 			break
 		}
@@ -50,7 +40,7 @@ func (m *miss) mean() float64 { return m.sum / m.n }
 func TestTrace(t *testing.T) {
 	for _, name := range []string{"SDSC-SP2-1998", "KTH-SP2-1996", "CTC-SP2-1996"} {
 		t.Run(name, func(t *testing.T) {
-			jobs := read(t, name, 4000)
+			jobs := beginning(t, name, 4000)
 			var q queue.Queue
 			w := twin.New(&q, twin.Options{})
 			r := rand.New(rand.NewPCG(1, 1))
