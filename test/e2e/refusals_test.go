@@ -13,7 +13,7 @@ import (
 func refused(t *testing.T, s *site.Site) {
 	file, _ := script(t, s, "refused", "", "")
 	option, _ := deadline()
-	r, err := s.Run(t.Context(), "alice", "sbatch", option, "--prob=0.7", "--time=8:00:00", "--nodes=8", "--job-name=refused", file)
+	r, err := s.Run(t.Context(), "alice", "sbatch", option, "--prob=0.6", "--time=8:00:00", "--nodes=8", "--job-name=refused", file)
 	if err != nil {
 		t.Fatal(err)
 	}
