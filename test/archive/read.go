@@ -8,8 +8,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Open opens a log that Log finds, until the test is over.
-func Open(t testing.TB, name string) *swf.Reader {
+// open opens a log that Log finds, until the test is over.
+func open(t testing.TB, name string) *swf.Reader {
 	t.Helper()
 	log, err := swf.Open(Log(t, name))
 	if err != nil {
@@ -20,11 +20,11 @@ func Open(t testing.TB, name string) *swf.Reader {
 }
 
 // Jobs yields the jobs of a log that Log finds. What cannot be read fails the test.
-func Jobs(t testing.TB, name string) iter.Seq[workload.Job] { return sound(t, Open(t, name).Jobs()) }
+func Jobs(t testing.TB, name string) iter.Seq[workload.Job] { return sound(t, open(t, name).Jobs()) }
 
 // Records is Jobs of the records as they stand.
 func Records(t testing.TB, name string) iter.Seq[swf.Record] {
-	return sound(t, Open(t, name).Records())
+	return sound(t, open(t, name).Records())
 }
 
 func sound[T any](t testing.TB, list iter.Seq2[T, error]) iter.Seq[T] {
