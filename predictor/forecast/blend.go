@@ -164,7 +164,9 @@ func (b *Blend) started(j *workload.Job) {
 
 // ended expects a job no longer.
 func (b *Blend) ended(j *workload.Job) {
-	b.asked.take(j.ID)
+	if s, ok := b.asked.take(j.ID); ok {
+		b.spare.Put(s)
+	}
 	b.changed()
 }
 
