@@ -19,6 +19,7 @@ type Predictor struct {
 	name           string
 	rng            *rand.Rand
 	members        members // of both
+	forest         *Forest
 	ahead          *Ahead
 	present, later *Blend
 	promises       promises
@@ -39,7 +40,7 @@ func newPredictor(name string, f *Forest, rng *rand.Rand, more ...Forecaster) *P
 	past := &QBETS{Predictor: qbets.New(qbets.Options{})}
 	ahead := newAhead(f, rng)
 	return &Predictor{
-		name: name, rng: rng, ahead: ahead,
+		name: name, rng: rng, forest: f, ahead: ahead,
 		present:  NewBlend(name, rng, append([]Forecaster{f, past}, more...)...),
 		later:    NewBlend("later", rng, append([]Forecaster{ahead, past}, more...)...),
 		members:  append([]Forecaster{ahead, f, past}, more...),
@@ -47,9 +48,20 @@ func newPredictor(name string, f *Forest, rng *rand.Rand, more ...Forecaster) *P
 	}
 }
 
+// unhurried is how many jobs before the end trees are grown half as often as at it.
+const unhurried = 1500
+
 // Present is the Blend that forecasts submissions of the present, for who asks about
 // no others: told what happens itself, it saves what the later ones cost to learn.
 func (p *Predictor) Present() *Blend { return p.present }
+
+// Hurry tells p that only what comes after so many more jobs matters: until it is
+// told 0, it takes less trouble over what it has learnt, the less the more are left.
+func (p *Predictor) Hurry(left int) {
+	times := 1 + left/unhurried
+	p.forest.present.Hurry(times)
+	p.ahead.model.Hurry(times)
+}
 
 // Name implements Forecaster.
 func (p *Predictor) Name() string { return p.name }

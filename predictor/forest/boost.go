@@ -2,11 +2,12 @@ package forest
 
 // boost is an ensemble of small trees of which each was fitted to what those
 // before it left over. When the oldest goes, those that follow learn what it said,
-// as far as it still holds.
+// as far as it still holds. Cuts are judged by squared errors; leaves say the median
+// of what is left, so that a few long delays do not move them.
 type boost struct {
 	base   float32
 	trees  []tree
-	oldest int       // index in trees, once there are boostTrees
+	oldest int       // index in trees, once there are all
 	left   []float32 // by case: the target less what is predicted
 	known  []uint64  // by case: which one left is about, counted from 1
 }
@@ -15,16 +16,13 @@ type boost struct {
 func (b *boost) predict(x []float32) float32 {
 	y := b.base
 	for i := range b.trees {
-		y += boostRate * b.trees[i].leaf(x).cut
+		y += boostRate * b.trees[i].value(x)
 	}
 	return y
 }
 
-// recent is how many of the newest cases the trees are fitted to.
-const recent = 5000
-
-// roll grows a tree in place of the oldest.
-func (b *boost) roll(c *cases, g *grower, how growth) {
+// roll grows a tree in place of the oldest, fitted to the newest cases.
+func (b *boost) roll(c *cases, g *grower, e *Effort) {
 	if len(b.trees) == 0 {
 		sum := float32(0)
 		for _, y := range c.target {
@@ -33,50 +31,41 @@ func (b *boost) roll(c *cases, g *grower, how growth) {
 		b.base = sum / float32(c.n)
 		b.left, b.known = make([]float32, window), make([]uint64, window)
 	}
-	n := min(c.n, recent)
+	n := min(c.n, e.recent)
 	b.catchUp(c, n)
-	if len(b.trees) == boostTrees {
+	if len(b.trees) == e.boosted {
 		b.add(c, n, &b.trees[b.oldest], 1)
 	}
 	g.rows = g.rows[:0]
-	for range how.sample {
-		g.rows = append(g.rows, b.at(c, g.rng.IntN(n)))
+	for range min(e.boost.sample, n) {
+		g.rows = append(g.rows, int32(c.at(g.rng.IntN(n))))
 	}
-	t := g.tree(c, limits{how, boostDepth}, c.width-1, b.left)
+	t := g.tree(c, e.boost, c.width-1, b.left)
 	b.add(c, n, &t, -1)
-	if len(b.trees) < boostTrees {
+	if len(b.trees) < e.boosted {
 		b.trees = append(b.trees, t)
 		return
 	}
 	b.trees[b.oldest] = t
-	b.oldest = (b.oldest + 1) % boostTrees
-}
-
-// at returns the index of the case before which age others came.
-func (b *boost) at(c *cases, age int) int32 {
-	i := c.next - 1 - age
-	if i < 0 {
-		i += c.n
-	}
-	return int32(i)
+	b.oldest = (b.oldest + 1) % e.boosted
 }
 
 // catchUp computes what is left over of the cases that are new among the newest n.
 func (b *boost) catchUp(c *cases, n int) {
 	for age := range n {
-		i, id := b.at(c, age), c.born-uint64(age)
+		i, id := c.at(age), c.born-uint64(age)
 		if b.known[i] == id {
 			return
 		}
 		b.known[i] = id
-		b.left[i] = c.target[i] - b.predict(c.row(i))
+		b.left[i] = c.target[i] - b.predict(c.row(int32(i)))
 	}
 }
 
 // add takes a tree's answers, times a sign, into what is left over.
 func (b *boost) add(c *cases, n int, t *tree, sign float32) {
 	for age := range n {
-		i := b.at(c, age)
-		b.left[i] += sign * boostRate * t.leaf(c.row(i)).cut
+		i := c.at(age)
+		b.left[i] += sign * boostRate * t.value(c.row(int32(i)))
 	}
 }

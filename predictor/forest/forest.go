@@ -20,20 +20,22 @@ import (
 )
 
 const (
-	window = 20_000 // cases remembered
-	memory = 10_000 // mean age, in cases, of those that a tree is grown from, if all were remembered
+	window = 60_000 // cases remembered
+	memory = 20_000 // mean age, in cases, of those that a tree is grown from, if all were remembered
 	warmUp = 200    // cases before the first
 
-	forestTrees = 50
-	boostTrees  = 100
-	boostDepth  = 4
-	boostRate   = .1
+	boostRate = .1
 )
 
 // Effort is how much a Model makes of its cases. Results on real logs hardly depend
 // on any one of its numbers within a factor of two.
 type Effort struct {
-	period        int // cases between a tree of each ensemble and the next
+	period        int     // cases between new trees and the next
+	trees         int     // of the forest, one of them new
+	boosted       int     // trees of the boosted ensemble
+	perPeriod     int     // of them, new ones
+	recent        int     // cases that those are fitted to
+	fresh         float64 // share of the new cases that a tree's leaves take in
 	forest, boost growth
 }
 
@@ -41,19 +43,28 @@ type Effort struct {
 type growth struct {
 	sample int // cases to grow from
 	least  int // of them in a leaf
-	tries  int // random cuts at each fork
+	tries  int // features looked at for each fork
+	glance int // cases by which a fork is judged, about
+	depth  int
 }
 
 var (
 	// Light spends some 20 microseconds on each case.
-	Light = Effort{period: 100, forest: growth{2000, 8, 28}, boost: growth{1500, 20, 20}}
-	// Thorough spends some 10 times as much, for errors that are some percent less.
-	Thorough = Effort{period: 50, forest: growth{8000, 5, 60}, boost: growth{5000, 20, 80}}
+	Light = Effort{
+		period: 100, trees: 50, boosted: 100, perPeriod: 1, recent: 5000, fresh: .1,
+		forest: growth{2000, 8, 12, 128, math.MaxInt}, boost: growth{1500, 20, 20, 256, 4},
+	}
+	// Thorough spends some 30 times as much, for errors that are some percent less.
+	Thorough = Effort{
+		period: 50, trees: 150, boosted: 100, perPeriod: 2, recent: 50_000, fresh: .5,
+		forest: growth{10_000, 5, 20, math.MaxInt, math.MaxInt},
+		boost:  growth{20_000, 30, math.MaxInt, math.MaxInt, 6},
+	}
 )
 
 // shift is added to a delay before its logarithm is taken, in seconds: what
 // matters less is told apart less.
-const shift = 3600
+const shift = 1800
 
 // Model learns delays from cases of a fixed number of features. Learn and Grow
 // must not run at the same time as any other method; the others change nothing.
@@ -63,10 +74,12 @@ type Model struct {
 	rng      *rand.Rand
 	cases    cases
 	learnt   int
-	due      int // when the next trees are grown
+	due      int    // when the next trees are grown
+	haste    int    // how many times as seldom
+	fresh    uint64 // cases ever that the leaves have seen
 	boost    boost
 	trees    []tree
-	oldest   int // index in trees, once there are forestTrees
+	oldest   int // index in trees, once there are all
 	grow     grower
 }
 
@@ -79,6 +92,7 @@ func New(features int, e Effort, rng *rand.Rand) *Model {
 		rng:      rng,
 		cases:    newCases(features + 1),
 		due:      warmUp,
+		haste:    1,
 		grow:     grower{rng: rng},
 	}
 }
@@ -103,30 +117,54 @@ func (m *Model) Learn(c Case, seconds float64) {
 	m.learnt++
 }
 
-// Grow grows a tree of each ensemble if, since the last, enough was learnt. That takes
-// milliseconds; it is apart from Learn so that it can be done when there is time.
+// Hurry has Grow grow trees so many times as seldom as it otherwise would, at least
+// once: to live through a past of which only the end matters.
+func (m *Model) Hurry(times int) { m.haste = max(1, times) }
+
+// Grow takes what was learnt into the leaves of the forest and, if enough was learnt
+// since the last time, grows trees of each ensemble. That takes milliseconds; it is
+// apart from Learn so that it can be done when there is time.
 func (m *Model) Grow() {
+	m.refresh()
 	if m.learnt < m.due {
 		return
 	}
 	// The first trees, which know little, are soon replaced.
-	m.due = m.learnt + min(m.effort.period, m.learnt/20)
-	m.boost.roll(&m.cases, &m.grow, m.effort.boost)
+	m.due = m.learnt + min(m.effort.period*m.haste, m.learnt/20)
+	m.cases.bin()
+	for range m.effort.perPeriod {
+		m.boost.roll(&m.cases, &m.grow, &m.effort)
+	}
 	m.roll()
+}
+
+// refresh has the forest's leaves take in some of the new cases. As trees outlive
+// their cases, what they keep is young, and most of it had no say in where they fork.
+// Not all, as then a leaf would know no more than the last burst of jobs.
+func (m *Model) refresh() {
+	for n := min(m.cases.born-m.fresh, uint64(m.cases.n)); n > 0; n-- {
+		k := int32(m.cases.at(int(n - 1)))
+		for i := range m.trees {
+			if m.rng.Float64() < m.effort.fresh {
+				m.trees[i].refresh(m.cases.row(k), m.cases.point[k])
+			}
+		}
+	}
+	m.fresh = m.cases.born
 }
 
 // roll grows a tree of the forest.
 func (m *Model) roll() {
 	how := m.effort.forest
 	m.cases.sample(how.sample, m.rng, &m.grow.rows)
-	t := m.grow.tree(&m.cases, limits{how, math.MaxInt}, m.features+1, m.cases.target)
-	t.keep(&m.grow, m.cases.point)
-	if len(m.trees) < forestTrees {
+	t := m.grow.tree(&m.cases, how, m.features+1, m.cases.target)
+	t.keep(&m.grow)
+	if len(m.trees) < m.effort.trees {
 		m.trees = append(m.trees, t)
 		return
 	}
 	m.trees[m.oldest] = t
-	m.oldest = (m.oldest + 1) % forestTrees
+	m.oldest = (m.oldest + 1) % m.effort.trees
 }
 
 // Predict sets d to the distribution of the delays of similar cases, and reports

@@ -138,3 +138,28 @@ func TestSame(t *testing.T) {
 		t.Error("answers differ")
 	}
 }
+
+// TestHurry: in a hurry fewer trees are grown, and yet leaves take in what is new.
+func TestHurry(t *testing.T) {
+	grown := [2]int{}
+	for i, times := range []int{1, 100} {
+		random := rand.New(rand.NewPCG(6, 6))
+		m := learnt(4000, random, steep)
+		x := make([]float32, 20)
+		before := quantile(m, x, .9, .2)
+		m.Hurry(times)
+		from := m.oldest
+		for range 3000 {
+			draw(x, random)
+			m.Learn(m.Case(x), 10*random.ExpFloat64())
+			m.Grow()
+		}
+		grown[i] = m.oldest - from
+		if after := quantile(m, x, .9, .2); after > .6*before {
+			t.Errorf("%d times as seldom: median %v before, %v after 3000 delays of 10 s", times, before, after)
+		}
+	}
+	if grown[0] != 30 || grown[1] < 5 || grown[1] > 15 {
+		t.Errorf("%d trees of 3000 cases, in a hurry %d", grown[0], grown[1])
+	}
+}

@@ -18,9 +18,11 @@ func (g *Ingest) relive(ctx context.Context) error {
 		n := 0
 		err = forecast.Replay(jobs, &p.queue, []forecast.Observer{p}, func(*workload.Job) error {
 			n++
+			p.predictor.Hurry(len(jobs) - n)
 			g.percent.Store(int64(100 * n / len(jobs)))
 			return ctx.Err()
 		})
+		p.predictor.Hurry(0)
 	}
 	g.storing.Lock()
 	defer g.storing.Unlock()

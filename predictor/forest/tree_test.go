@@ -1,0 +1,160 @@
+package forest
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// some returns cases of features of which some have few values, and a grower of all
+// of them.
+func some(n int, how growth, random *rand.Rand) (*cases, *grower) {
+	c := newCases(6)
+	x := make([]float32, c.width)
+	g := &grower{rng: random, how: how}
+	for i := range n {
+		for f := range x {
+			x[f] = float32(math.Floor(float64(random.Float32())*math.Pow(10, float64(f)))) - 3
+		}
+		c.push(x, 5+x[2]/100+random.Float32(), 0)
+		g.rows = append(g.rows, int32(i))
+	}
+	c.bin()
+	g.cases = &c
+	for f := range c.width {
+		g.features = append(g.features, int32(f))
+	}
+	for i := range n {
+		g.sown = append(g.sown, seed{int32(i), int32(c.target[i] * unit)})
+	}
+	return &c, g
+}
+
+// TestEdges: a bin is where the edges say, about as many values lie in each if
+// they differ, and values that are the same lie in the same.
+func TestEdges(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 1))
+	for _, different := range []int{1, 2, 63, 64, 65, 1000} {
+		values := make([]float32, 6400)
+		for i := range values {
+			values[i] = float32(random.IntN(different))
+		}
+		slices.Sort(values)
+		var e edges
+		e.draw(values)
+		count := [bins]int{}
+		for _, v := range append(values, -1, 1e9) {
+			bin, want := e.bin(v), 0
+			for want < bins-1 && v > e[want] {
+				want++
+			}
+			if int(bin) != want {
+				t.Fatalf("%v of %d values lies in %d, want %d", v, different, bin, want)
+			}
+			count[bin]++
+		}
+		if different >= 1000 {
+			if least, most := slices.Min(count[:]), slices.Max(count[:]); least < 50 || most > 150 {
+				t.Errorf("%d to %d of 6400 values lie in one of %d bins", least, most, bins)
+			}
+		} else if filled := bins - len(slices.DeleteFunc(count[:], func(n int) bool { return n != 0 })); filled < 9*min(different, bins)/10 {
+			t.Errorf("%d values lie in %d bins", different, filled)
+		}
+	}
+}
+
+// TestForkIsBest holds the cut that histograms find against all there are.
+func TestForkIsBest(t *testing.T) {
+	for n := range uint64(20) {
+		random := rand.New(rand.NewPCG(n, 1))
+		how := growth{least: 1 + int(n), tries: 6, glance: math.MaxInt}
+		c, g := some(60+int(50*n), how, random)
+		got := g.fork(g.sown)
+		best, least := 0., float64(how.least)
+		for f := range c.width {
+			for bin := range bins - 1 {
+				if gain := gain(c, g.sown, f, uint8(bin), least); gain > best {
+					best = gain
+				}
+			}
+		}
+		if found := gain(c, g.sown, int(got.feature), got.bin, least); math.Abs(found-best) > best/1000 {
+			t.Errorf("%d cases: a cut that gains %v, the best gains %v", len(g.sown), found, best)
+		}
+	}
+}
+
+// gain is by how much a cut lessens the sum of squared deviations.
+func gain(c *cases, sown []seed, feature int, bin uint8, least float64) float64 {
+	var n, sum, squares [2]float64
+	for _, s := range sown {
+		side := 0
+		if c.row(s.row)[feature] > c.edges[feature][bin] {
+			side = 1
+		}
+		y := float64(s.target)
+		n[side]++
+		sum[side] += y
+		squares[side] += y * y
+	}
+	if n[0] < least || n[1] < least {
+		return 0
+	}
+	deviations := func(n, sum, squares float64) float64 { return squares - sum*sum/n }
+	return deviations(n[0]+n[1], sum[0]+sum[1], squares[0]+squares[1]) -
+		deviations(n[0], sum[0], squares[0]) - deviations(n[1], sum[1], squares[1])
+}
+
+// TestTreeKeepsItsCases: the leaf that a case falls into keeps its delay, and no
+// leaf has fewer than it may or lies deeper.
+func TestTreeKeepsItsCases(t *testing.T) {
+	for n := range uint64(10) {
+		how := growth{least: 4, tries: 3, glance: 64, depth: 7}
+		c, g := some(500, how, rand.New(rand.NewPCG(n, 2)))
+		for i := range c.point {
+			c.point[i] = uint8(i % 251)
+		}
+		grown := g.tree(c, how, c.width, c.target)
+		grown.keep(g)
+		if len(grown.leaves) != 500 {
+			t.Fatalf("%d delays of 500 cases", len(grown.leaves))
+		}
+		for i := range c.n {
+			points := grown.points(c.row(int32(i)))
+			if !slices.Contains(points, c.point[i]) {
+				t.Fatalf("the delay of case %d is not in its leaf", i)
+			}
+			if len(points) < how.least {
+				t.Errorf("a leaf of %d", len(points))
+			}
+		}
+		if deep := depth(&grown, 0); deep > how.depth {
+			t.Errorf("a leaf at a depth of %d", deep)
+		}
+	}
+}
+
+func depth(t *tree, i int32) int {
+	if n := t.nodes[i]; n.feature >= 0 {
+		return 1 + max(depth(t, n.left), depth(t, n.right))
+	}
+	return 0
+}
+
+// TestRefresh: new delays take the place of the oldest in their leaf, and of no
+// others.
+func TestRefresh(t *testing.T) {
+	grown := tree{
+		nodes:  []node{{0, .5, 1, 2}, {-1, 0, 0, 3}, {-1, 0, 3, 5}},
+		leaves: []uint8{1, 2, 3, 4, 5},
+		oldest: make([]uint8, 3),
+	}
+	for point := range uint8(4) {
+		grown.refresh([]float32{0}, 10+point)
+	}
+	grown.refresh([]float32{1}, 20)
+	if want := []uint8{13, 11, 12, 20, 5}; !slices.Equal(grown.leaves, want) {
+		t.Errorf("leaves %v, want %v", grown.leaves, want)
+	}
+}
