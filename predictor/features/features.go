@@ -18,7 +18,7 @@ import (
 type Vector [Count]float32
 
 // Count is the number of features.
-const Count = 60
+const Count = 70
 
 // Extractor knows what has happened, and makes features of it. Submitted, Started
 // and Ended are to be called in the order of time, as forecast.Observer says.
@@ -29,6 +29,7 @@ type Extractor struct {
 	starts starts
 	usage  usage
 	shares shares
+	habits habits
 }
 
 // New returns an Extractor that knows nothing.
@@ -61,6 +62,7 @@ func (e *Extractor) Started(j *workload.Job) {
 		z := logDelay(float64(wait))
 		e.levels.learn(&t, z)
 		e.starts.learn(&t, j.Start, z)
+		e.habits.start(t.user, e.queue.runs(t.user), j.Start, float64(wait))
 	}
 }
 
@@ -72,6 +74,7 @@ func (e *Extractor) Ended(j *workload.Job) {
 	}
 	t := e.learn(j)
 	run := float64(max(1, j.End-j.Start))
+	e.habits.end(t.user, j.End)
 	e.shares.learn(t.user, run/float64(t.limit))
 	e.usage.charge(&t, j.End, run*float64(t.cpus))
 }
@@ -210,5 +213,5 @@ func (e *Extractor) present(w *writer, t *task, now int64) {
 	cell := l.fast.of(t.cell, line)
 	w.add(all, line, user, cell, l.last.of(t.user, user), l.last.of(t.line, line), l.last.of(t.shape, cell))
 	e.starts.add(w, t, now, line)
-	e.queue.add(w, t, now)
+	e.habits.add(w, t.user, e.queue.add(w, t, now))
 }

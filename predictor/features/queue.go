@@ -67,13 +67,24 @@ func (q *queue) remove(id int64) {
 	*list = (*list)[:last]
 }
 
-// add adds who waits and who runs, from the point of view of t.
-func (q *queue) add(w *writer, t *task, now int64) {
+// runs returns how many jobs of a user run.
+func (q *queue) runs(user int32) (n int) {
+	for i := range q.running {
+		if q.running[i].user == user {
+			n++
+		}
+	}
+	return n
+}
+
+// add adds who waits and who runs, from the point of view of t, and returns how many
+// jobs of the same user run.
+func (q *queue) add(w *writer, t *task, now int64) float64 {
 	var count, cpus, asked, expected, oldest, largest float64
 	var line struct{ count, expected, oldest float64 }
 	var part struct{ expected, oldest float64 }
-	var smaller, larger, alike float64 // age of the oldest that asks for no more, no less
-	var own struct{ count, oldest float64 }
+	var smaller, larger, alike float64                       // age of the oldest that asks for no more, no less
+	var own struct{ count, oldest, asked, expected float64 } // seconds, one after the other
 	ahead := 0.
 	for i := range q.pending {
 		p := &q.pending[i]
@@ -109,6 +120,8 @@ func (q *queue) add(w *writer, t *task, now int64) {
 		if p.user == t.user {
 			own.count++
 			own.oldest = max(own.oldest, age)
+			own.asked += float64(p.limit)
+			own.expected += p.expected
 		}
 	}
 	r := q.ends(t, now)
@@ -121,18 +134,26 @@ func (q *queue) add(w *writer, t *task, now int64) {
 		logDelay(smaller), logDelay(larger), logDelay(alike),
 		own.count, logDelay(own.oldest),
 		math.Log1p(ahead),
-		math.Log1p(r.asked), math.Log1p(r.expected), r.count, r.own,
+		math.Log1p(r.asked), math.Log1p(r.expected), r.count, r.own.cpus,
 		q.most-q.used, q.most-q.used-t.cpus, here.most-here.used, here.most-here.used-t.cpus,
 		logDelay((expected+r.expected)/most), logDelay((ahead+r.expected)/most),
 		logDelay((part.expected+r.part)/here.most),
+		logDelay(own.asked), logDelay(own.expected),
+		r.own.count, logDelay(r.own.soonest), logDelay(r.own.last), logDelay(r.own.soonestExpected), logDelay(r.own.lastExpected),
 	)
+	return r.own.count
 }
 
 // ends is what is left of the running jobs.
 type ends struct {
-	count, own      float64 // CPUs of the same user
-	asked, expected float64 // CPU-seconds
-	part            float64 // expected, in the same partition
+	count           float64
+	asked, expected float64  // CPU-seconds
+	part            float64  // expected, in the same partition
+	own             struct { // of the same user
+		count, cpus                   float64
+		soonest, last                 float64 // seconds to the end at the limit
+		soonestExpected, lastExpected float64
+	}
 }
 
 func (q *queue) ends(t *task, now int64) (e ends) {
@@ -145,8 +166,14 @@ func (q *queue) ends(t *task, now int64) (e ends) {
 		if r.part == t.part {
 			e.part += r.cpus * expected
 		}
-		if r.user == t.user {
-			e.own += r.cpus
+		if own := &e.own; r.user == t.user {
+			if own.count == 0 {
+				own.soonest, own.soonestExpected = left, expected
+			}
+			own.count++
+			own.cpus += r.cpus
+			own.soonest, own.soonestExpected = min(own.soonest, left), min(own.soonestExpected, expected)
+			own.last, own.lastExpected = max(own.last, left), max(own.lastExpected, expected)
 		}
 	}
 	return e
