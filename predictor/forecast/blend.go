@@ -30,11 +30,12 @@ type Blend struct {
 
 // said is what is to be remembered of an answer until the truth is known.
 type said struct {
-	question            Question
-	ok                  bool
-	class               string
-	opinions            []opinion // of the members
-	blended, calibrated delay.Distribution
+	question   Question
+	ok         bool
+	class      string
+	opinions   []opinion // of the members
+	blended    delay.Distribution
+	calibrated Calibrated
 }
 
 // opinion is what one member said.
@@ -105,9 +106,8 @@ func (b *Blend) say(q *Question, a *Answer, s *said) bool {
 	}
 	a.Calibrated = b.calibration.Effective()
 	addTails(&s.blended)
-	s.calibrated = s.blended
-	b.calibration.Apply(&s.calibrated)
-	a.Wait = s.calibrated
+	b.calibration.Apply(&s.blended, &s.calibrated)
+	a.Wait = s.calibrated.Wait
 	b.calibration.Lower(&a.Wait, &a.Lower)
 	return s.ok
 }

@@ -19,7 +19,10 @@ import (
 // how much it may then be wrong is at most the sum over the past of each one's
 // weight times how different the world was (Barber et al. 2023): weights that
 // fall by half in some 350 forecasts bound that, and make C itself uncertain by
-// some percent.
+// some percent. Where the world stays as it is, weights that fall by half in ten times
+// as many are better. So there are two memories, and what is meant is a mixture of
+// what either says, in which each has the share that its recent scores have earned,
+// like a forecaster in a Blend.
 //
 // A forecaster's words may be worth less where it speaks of days than where it
 // speaks of minutes. So there is a C for each of a few strata of forecasts, told
@@ -40,21 +43,21 @@ import (
 // C follows a change. And what came true of a forecast is known only when the wait
 // is over: many later ones have been made by then.
 type Calibration struct {
-	all    past
-	strata [len(strata) + 1]past
-	shift  [len(levels)]float64
-	meant  [len(strata) + 1][steps + 1]float64 // by edge: what a level of the forecaster means
-	turn   int                                 // the stratum to be told anew without a reason
-	lower  []float64                           // by k: a lower bound on what k of len(lower)-1 estimates
+	memories [memories]memory // the shortest first
+	weights  weights          // of the memories
+	shift    [len(levels)]float64
+	turn     int       // the stratum to be told anew without a reason
+	lower    []float64 // by k: a lower bound on what k of len(lower)-1 estimates, by the shorter memory
 	// confidence of lower bounds.
 	confidence float64
 }
 
 const (
-	keep  = .998 // of the weight of the past, with each forecast that came true
-	trust = 10.  // forecasts that a forecaster is believed for at first
-	pull  = 300. // forecasts that those of all strata count for in each
-	rate  = .0005
+	memories = 2
+	kinds    = len(strata) + 1
+	trust    = 10.  // forecasts that a forecaster is believed for at first
+	pull     = 300. // forecasts that those of all strata count for in each
+	rate     = .0005
 )
 
 // strata are where one ends and the next begins, in seconds of the .9 quantile.
@@ -63,8 +66,27 @@ var strata = [...]float64{600, 7200, 43_200}
 // levels are those that are corrected; between them corrections are interpolated.
 var levels = [...]float64{.05, .1, .15, .2, .25, .3, .35, .4, .45, .5, .55, .6, .65, .7, .75, .8, .85, .9, .925, .95, .97, .98, .99}
 
+// keeps is how much of the weight of the past each memory keeps, with each forecast
+// that came true.
+var keeps = [memories]float64{.998, .9998}
+
+// memory is the past, overall and by stratum, and what it says that the forecaster's
+// levels mean.
+type memory struct {
+	all    past
+	strata [kinds]past
+	meant  [kinds][steps + 1]float64 // by edge
+}
+
+// Calibrated is a forecast as it is meant: all in all, and by either memory alone.
+type Calibrated struct {
+	Wait delay.Distribution
+	by   [memories]delay.Distribution
+}
+
 // past is the PITs of forecasts, weighing less with each that follows.
 type past struct {
+	keep    float64        // of the weight, with each
 	pits    [steps]float64 // how many lie in each step, in units of unit
 	unit    float64        // the weight of the next
 	weight  float64        // sum of pits
@@ -72,7 +94,7 @@ type past struct {
 }
 
 func (p *past) learn(pit float64) {
-	p.unit /= keep
+	p.unit /= p.keep
 	p.pits[step(pit)] += p.unit
 	p.weight += p.unit
 	p.squares += p.unit * p.unit
@@ -86,15 +108,24 @@ func (p *past) learn(pit float64) {
 	}
 }
 
+func newPast(keep, trust float64) past {
+	p := past{keep: keep, unit: 1, weight: trust, squares: trust}
+	for i := range p.pits {
+		p.pits[i] = trust * (edges[i+1] - edges[i])
+	}
+	return p
+}
+
 // NewCalibration returns one that takes forecasts at their word.
 func NewCalibration() *Calibration {
-	c := &Calibration{all: past{unit: 1, weight: trust, squares: trust}, confidence: .95}
-	for i := range c.all.pits {
-		c.all.pits[i] = trust * (edges[i+1] - edges[i])
-	}
-	for i := range c.strata {
-		c.strata[i].unit = 1
-		c.tell(i)
+	c := &Calibration{weights: newWeights(memories), confidence: .95}
+	for i := range c.memories {
+		m := &c.memories[i]
+		m.all = newPast(keeps[i], trust)
+		for k := range m.strata {
+			m.strata[k] = newPast(keeps[i], 0)
+			m.tell(k, &c.shift)
+		}
 	}
 	c.bound()
 	return c
@@ -112,11 +143,17 @@ func stratum(d *delay.Distribution) int {
 
 // Learn takes in a forecast that came true, as it was made and as it was then
 // calibrated, and the delay in seconds. random is a number between 0 and 1.
-func (c *Calibration) Learn(said, calibrated *delay.Distribution, seconds, random float64) {
+func (c *Calibration) Learn(said *delay.Distribution, meant *Calibrated, seconds, random float64) {
 	i, pit := stratum(said), said.Rank(seconds, random)
-	c.all.learn(pit)
-	c.strata[i].learn(pit)
-	pit = calibrated.Rank(seconds, random)
+	scores := make([]float64, memories)
+	for k := range c.memories {
+		m := &c.memories[k]
+		m.all.learn(pit)
+		m.strata[i].learn(pit)
+		scores[k] = Score(&meant.by[k], seconds)
+	}
+	c.weights.learn("", scores)
+	pit = meant.Wait.Rank(seconds, random)
 	for k, level := range levels {
 		held := 0.
 		if pit <= level {
@@ -125,30 +162,32 @@ func (c *Calibration) Learn(said, calibrated *delay.Distribution, seconds, rando
 		room := min(level, 1-level) / 2
 		c.shift[k] = max(-room, min(c.shift[k]+rate*(level-held), room))
 	}
-	c.tell(i)
-	c.tell(c.turn)
-	c.turn = (c.turn + 1) % len(c.strata)
+	c.memories[0].tell(i, &c.shift)
+	for k := range c.memories {
+		c.memories[k].tell(c.turn, &c.shift)
+	}
+	c.turn = (c.turn + 1) % kinds
 	c.bound()
 }
 
 // tell works out what the levels of the forecaster mean in a stratum. A level q is
 // to be replaced by the one at which C is q plus its correction, so the meaning of
 // a level u is the q for which q + correction(q) = C(u).
-func (c *Calibration) tell(stratum int) {
-	of, meant := &c.strata[stratum], &c.meant[stratum]
+func (m *memory) tell(stratum int, shift *[len(levels)]float64) {
+	of, meant := &m.strata[stratum], &m.meant[stratum]
 	// In units of the stratum's own, those of all strata weigh so much each.
-	others := pull * of.unit / c.all.weight
+	others := pull * of.unit / m.all.weight
 	weight := of.weight + pull*of.unit
 	sum, k := 0., 0
 	low, lowAt := 0., 0. // the corrected level below, and where it is corrected to
-	high, highAt := levels[0], levels[0]+c.shift[0]
+	high, highAt := levels[0], levels[0]+shift[0]
 	for i := range of.pits {
-		sum += of.pits[i] + others*c.all.pits[i]
+		sum += of.pits[i] + others*m.all.pits[i]
 		came := sum / weight
 		for highAt < came && k < len(levels) {
 			low, lowAt = high, highAt
 			if k++; k < len(levels) {
-				high, highAt = levels[k], max(highAt, levels[k]+c.shift[k])
+				high, highAt = levels[k], max(highAt, levels[k]+shift[k])
 			} else {
 				high, highAt = 1, 1
 			}
@@ -162,17 +201,28 @@ func (c *Calibration) tell(stratum int) {
 	meant[steps] = 1
 }
 
-// Apply replaces what is said in d by what is meant.
-func (c *Calibration) Apply(d *delay.Distribution) {
-	meant := &c.meant[stratum(d)]
-	said, means := 0., 0.
-	for i, p := range d {
-		if p != said {
-			said = p
+// Apply sets to to what is meant by a forecast.
+func (c *Calibration) Apply(said *delay.Distribution, to *Calibrated) {
+	i := stratum(said)
+	to.Wait = delay.Distribution{}
+	shares := make([]float64, memories)
+	c.weights.of("", shares)
+	for k, share := range shares {
+		c.memories[k].apply(i, said, &to.by[k])
+		to.Wait.Mix(&to.by[k], share)
+	}
+}
+
+func (m *memory) apply(stratum int, said, to *delay.Distribution) {
+	meant := &m.meant[stratum]
+	last, means := 0., 0.
+	for i, p := range said {
+		if p != last {
+			last = p
 			k := step(p)
 			means = meant[k] + (meant[k+1]-meant[k])*(min(p, edges[k+1])-edges[k])/(edges[k+1]-edges[k])
 		}
-		d[i] = means
+		to[i] = means
 	}
 }
 
@@ -200,8 +250,11 @@ func (c *Calibration) bound() {
 }
 
 // Effective returns how many forecasts of equal weight would be worth as much as
-// those learnt from: (sum of weights)^2 / (sum of squared weights).
-func (c *Calibration) Effective() float64 { return c.all.weight * c.all.weight / c.all.squares }
+// those in the shorter memory: (sum of weights)^2 / (sum of squared weights).
+func (c *Calibration) Effective() float64 {
+	all := &c.memories[0].all
+	return all.weight * all.weight / all.squares
+}
 
 // Score is the continuous ranked probability score of a forecast on delay's grid,
 // between 0 and 1: the mean square of what each probability was away from what

@@ -70,10 +70,10 @@ func TestCalibrationHolds(t *testing.T) {
 			bad, blocks := 0, 0
 			for i := range n {
 				said, seconds := w.next(i, random)
-				meant := *said
-				c.Apply(&meant)
+				var meant Calibrated
+				c.Apply(said, &meant)
 				r := random.Float64()
-				pit := meant.Rank(seconds, r)
+				pit := meant.Wait.Rank(seconds, r)
 				c.Learn(said, &meant, seconds, r)
 				if i < warm {
 					continue
@@ -118,12 +118,13 @@ func TestLowerIsKept(t *testing.T) {
 			var kept, n [len(promised)]int
 			for i := range 8000 {
 				said, seconds := w.next(i, random)
-				meant, low := *said, delay.Distribution{}
-				c.Apply(&meant)
-				c.Lower(&meant, &low)
+				var meant Calibrated
+				var low delay.Distribution
+				c.Apply(said, &meant)
+				c.Lower(&meant.Wait, &low)
 				for k := range low {
-					if low[k] > meant[k] || k > 0 && low[k] < low[k-1] {
-						t.Fatalf("lower bound %v of %v, after %v", low[k], meant[k], low[k-1])
+					if low[k] > meant.Wait[k] || k > 0 && low[k] < low[k-1] {
+						t.Fatalf("lower bound %v of %v, after %v", low[k], meant.Wait[k], low[k-1])
 					}
 				}
 				for k, p := range promised {
@@ -158,11 +159,12 @@ func TestFeedbackAddsUp(t *testing.T) {
 		const n = 3000
 		for i := range n {
 			said, seconds := w.next(i, random)
-			meant, r := *said, random.Float64()
-			c.Apply(&meant)
+			var meant Calibrated
+			r := random.Float64()
+			c.Apply(said, &meant)
 			c.Learn(said, &meant, seconds, r)
 			for k, level := range levels {
-				if meant.Rank(seconds, r) <= level {
+				if meant.Wait.Rank(seconds, r) <= level {
 					held[k]++
 				}
 				met[k] = met[k] || math.Abs(c.shift[k]) == min(level, 1-level)/2
@@ -184,17 +186,18 @@ func TestFeedbackAddsUp(t *testing.T) {
 func TestNewCalibration(t *testing.T) {
 	for _, mean := range [...]float64{10, 1000, 1e5} {
 		said := exponential(mean)
-		meant := *said
-		NewCalibration().Apply(&meant)
+		var meant Calibrated
+		NewCalibration().Apply(said, &meant)
 		for i := range said {
-			if math.Abs(meant[i]-said[i]) > 1e-9 {
-				t.Errorf("%v means %v", said[i], meant[i])
+			if math.Abs(meant.Wait[i]-said[i]) > 1e-9 {
+				t.Errorf("%v means %v", said[i], meant.Wait[i])
 			}
 		}
 	}
 	var never delay.Distribution
-	NewCalibration().Apply(&never)
-	if never != (delay.Distribution{}) {
+	var meant Calibrated
+	NewCalibration().Apply(&never, &meant)
+	if meant.Wait != (delay.Distribution{}) {
 		t.Error("a delay without end has one")
 	}
 }
@@ -217,10 +220,11 @@ func TestScoreIsProper(t *testing.T) {
 func BenchmarkCalibration(b *testing.B) {
 	c, random := NewCalibration(), rand.New(rand.NewPCG(1, 1))
 	d := exponential(1000)
+	var meant Calibrated
+	var low delay.Distribution
 	for b.Loop() {
-		meant, low := *d, delay.Distribution{}
-		c.Apply(&meant)
-		c.Lower(&meant, &low)
+		c.Apply(d, &meant)
+		c.Lower(&meant.Wait, &low)
 		c.Learn(d, &meant, 1000*random.ExpFloat64(), random.Float64())
 	}
 }

@@ -56,9 +56,9 @@ func heldWhileGrowing(tails func(*delay.Distribution)) float64 {
 			}
 		}
 		tails(said)
-		meant := *said
-		c.Apply(&meant)
-		if seconds <= meant.Quantile(.95) {
+		var meant Calibrated
+		c.Apply(said, &meant)
+		if seconds <= meant.Wait.Quantile(.95) {
 			held++
 		}
 		c.Learn(said, &meant, seconds, .5)

@@ -49,7 +49,7 @@ func TestJumpsAreFound(t *testing.T) {
 					said[i] = 1
 				}
 				addTails(&said)
-				b.calibration.Learn(&said, &said, 0, rng.Float64())
+				b.calibration.Learn(&said, &Calibrated{Wait: said}, 0, rng.Float64())
 			}
 		}
 		est := make([]workload.Estimate, len(c))
