@@ -90,6 +90,9 @@ func (p *Planner) Plan(r Request) Answer {
 	a, hopeless := p.decide(&r)
 	if a.Refusal != nil && !hopeless {
 		a.Refusal.Offers = p.offers(&r, a.Trajectory)
+		if len(a.Refusal.Offers) == 0 && a.Refusal.Limit == "" {
+			a.Refusal.Reason += ", and nothing like it can be promised now: ask again later, or do without a promise"
+		}
 	}
 	return a
 }

@@ -32,7 +32,11 @@ func (p *Planner) refuse(r *Request, b bounds, points []Point) *Refusal {
 	if need := p.needed(r.Prob); sample < need {
 		return &Refusal{Reason: fmt.Sprintf("not enough history: %d waits known, at least %d needed", sample, need)}
 	}
-	return &Refusal{Reason: fmt.Sprintf("the job starts by the deadline with a probability of %.2f at best", percent(highest(points)))}
+	best := percent(highest(points))
+	if best <= 0 {
+		return &Refusal{Reason: "no start by the deadline can be promised, however little is asked"}
+	}
+	return &Refusal{Reason: fmt.Sprintf("the job starts by the deadline with a probability of %.2f at best", best)}
 }
 
 // binding returns the rule but for which the request could be promised, or nil,

@@ -90,15 +90,18 @@ func TestOffers(t *testing.T) {
 }
 
 func TestRefusedWithoutHistory(t *testing.T) {
+	const nothing = ", and nothing like it can be promised now: ask again later, or do without a promise"
 	for _, c := range []struct {
 		sample int
+		mean   float64
 		want   string
 	}{
-		{0, "not enough history: 0 waits known, at least 29 needed"},
-		{28, "not enough history: 28 waits known, at least 29 needed"},
-		{29, "the job starts by the deadline with a probability of 0.04 at best"},
+		{0, 10 * hour, "not enough history: 0 waits known, at least 29 needed" + nothing},
+		{28, 10 * hour, "not enough history: 28 waits known, at least 29 needed"},
+		{29, 10 * hour, "the job starts by the deadline with a probability of 0.04 at best"},
+		{29, 1e9, "no start by the deadline can be promised, however little is asked" + nothing},
 	} {
-		p := &Planner{Forecaster: curve{mean: hour * 10, sample: c.sample}, Horizon: hour}
+		p := &Planner{Forecaster: curve{mean: c.mean, sample: c.sample}, Horizon: hour}
 		a := p.Plan(request(1, hour/2, .9))
 		if a.Refusal == nil || a.Refusal.Reason != c.want || a.Refusal.Limit != "" {
 			t.Errorf("%+v, want %q", a.Refusal, c.want)
