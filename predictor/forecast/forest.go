@@ -16,7 +16,7 @@ type Forest struct {
 	extractor *features.Extractor
 	twin      *Twin // or nil
 	present   *forest.Model
-	waiting   map[int64]forest.Case
+	waiting   awaited[forest.Case]
 	last      atomic.Pointer[situation]
 }
 
@@ -39,7 +39,7 @@ func NewForest(rng *rand.Rand, t *Twin) *Forest {
 		extractor: features.New(),
 		twin:      t,
 		present:   forest.New(count, effort, rng),
-		waiting:   map[int64]forest.Case{},
+		waiting:   newAwaited[forest.Case](),
 	}
 }
 
@@ -81,8 +81,10 @@ func (f *Forest) situation(q *Question) *situation {
 
 // Submitted implements Observer.
 func (f *Forest) Submitted(j *workload.Job) {
-	q := ask(j)
-	f.waiting[j.ID] = f.situation(&q).present
+	if f.waiting.wants(j.ID) {
+		q := ask(j)
+		f.waiting.put(j.ID, f.situation(&q).present)
+	}
 	f.present.Grow() // here, as a start has to be taken in quickly
 	f.changed()
 	f.extractor.Submitted(j)
@@ -93,8 +95,7 @@ func (f *Forest) Submitted(j *workload.Job) {
 
 // Started implements Observer.
 func (f *Forest) Started(j *workload.Job) {
-	if c, ok := f.waiting[j.ID]; ok {
-		delete(f.waiting, j.ID)
+	if c, ok := f.waiting.take(j.ID); ok {
 		if wait, ok := j.Wait(); ok {
 			f.present.Learn(c, float64(wait))
 		}
@@ -108,7 +109,7 @@ func (f *Forest) Started(j *workload.Job) {
 
 // Ended implements Observer.
 func (f *Forest) Ended(j *workload.Job) {
-	delete(f.waiting, j.ID)
+	f.waiting.take(j.ID)
 	f.changed()
 	f.extractor.Ended(j)
 	if f.twin != nil {
