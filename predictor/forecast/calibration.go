@@ -46,7 +46,7 @@ type Calibration struct {
 	memories [memories]memory // the shortest first
 	weights  weights          // of the memories
 	shift    [len(levels)]float64
-	turn     int       // the stratum to be told anew without a reason
+	turn     int       // the memory, and the stratum times memories, to be told anew
 	lower    []float64 // by k: a lower bound on what k of len(lower)-1 estimates, by the shorter memory
 	// confidence of lower bounds.
 	confidence float64
@@ -162,17 +162,15 @@ func (c *Calibration) Learn(said *delay.Distribution, meant *Calibrated, seconds
 		room := min(level, 1-level) / 2
 		c.shift[k] = max(-room, min(c.shift[k]+rate*(level-held), room))
 	}
-	c.memories[0].tell(i, &c.shift)
-	for k := range c.memories {
-		c.memories[k].tell(c.turn, &c.shift)
-	}
-	c.turn = (c.turn + 1) % kinds
+	c.memories[c.turn%memories].tell(c.turn/memories, &c.shift)
+	c.turn = (c.turn + 1) % (kinds * memories)
 	c.bound()
 }
 
-// tell works out what the levels of the forecaster mean in a stratum. A level q is
-// to be replaced by the one at which C is q plus its correction, so the meaning of
-// a level u is the q for which q + correction(q) = C(u).
+// tell works out what the levels of the forecaster mean in a stratum, which changes
+// so slowly that one of them at a time is enough. A level q is to be replaced by the
+// one at which C is q plus its correction, so the meaning of a level u is the q for
+// which q + correction(q) = C(u).
 func (m *memory) tell(stratum int, shift *[len(levels)]float64) {
 	of, meant := &m.strata[stratum], &m.meant[stratum]
 	// In units of the stratum's own, those of all strata weigh so much each.
