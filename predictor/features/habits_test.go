@@ -1,0 +1,46 @@
+package features
+
+import (
+	"math"
+	"testing"
+)
+
+// habitsOf returns what add adds for a user who runs so many jobs.
+func habitsOf(h *habits, user int32, running float64) (most, free, after float64) {
+	var room [3]float32
+	w := writer{to: room[:0]}
+	h.add(&w, user, running)
+	return float64(w.to[0]), float64(w.to[1]), float64(w.to[2])
+}
+
+func TestHabits(t *testing.T) {
+	const day = 86_400
+	var h habits
+	if most, free, after := habitsOf(&h, 1, 0); most != 0 || free != 0 || after != 0 {
+		t.Errorf("of a stranger: %v, %v, %v", most, free, after)
+	}
+	// The user runs two jobs at once at most: each of the others starts when one ends.
+	h.start(1, 1, 0, 0)
+	h.start(1, 2, 0, 0)
+	for i := range int64(20) {
+		at := (i + 1) * day
+		h.end(1, at)
+		h.start(1, 2, at+30, day)
+	}
+	if most, free, after := habitsOf(&h, 1, 1); most != 2 || free != 1 || after < .8 || after > 1 {
+		t.Errorf("of who runs two at once: %v, %v to go, %v after another", most, free, after)
+	}
+	// Then hundreds run, long after another has ended.
+	for range 40 {
+		h.start(1, 300, 100*day, day)
+	}
+	if most, _, after := habitsOf(&h, 1, 0); most != 300 || after > .05 {
+		t.Errorf("of who runs 300 at once: %v, %v after another", most, after)
+	}
+	for range 500 {
+		h.start(1, 1, 100*day, 0)
+	}
+	if most, _, _ := habitsOf(&h, 1, 0); math.Abs(most-300*math.Pow(.999, 500)) > .01 {
+		t.Errorf("long ago: %v", most)
+	}
+}
