@@ -46,9 +46,9 @@ const (
 
 // promise is what was said of a job that was promised a start.
 type promise struct {
-	submit int64
-	budget float64 // seconds
-	miss   float64 // the probability that it starts later, at most
+	submit, deadline int64   // Unix seconds
+	budget           float64 // from submit to deadline, in seconds, when that was decided
+	miss             float64 // the probability that it starts later, at most
 }
 
 func newPromises() promises {
@@ -76,18 +76,27 @@ func (p *promises) prob(wait, lower, budget float64) float64 {
 }
 
 // Promise tells that a job is to be submitted as q says because of what is forecast
-// of a start within budget seconds of that. What counts is what was forecast when
-// that was decided, so to tell it again changes nothing unless q.Submit is another:
-// who looks until the end knows what will be missed, and may not be able to help it.
+// of a start by a deadline, Unix seconds. What counts is what was forecast when that
+// was decided, so to tell it again changes nothing unless q.Submit is another: who
+// looks until the end knows what will be missed, and may not be able to help it. For
+// the same reason a job that is moved since its promise no longer holds is the promise
+// still that it was: that it was chosen too boldly is to be learnt.
+//
 // Like an Observer's methods it must not be called at the same time as any other.
-func (p *Predictor) Promise(job int64, q *Question, budget int64) {
+func (p *Predictor) Promise(job int64, q *Question, deadline int64, holds bool) {
 	made := &p.promises.made
-	if old, ok := made.said[job]; ok && old.submit == q.Submit {
-		return
-	}
-	var a Answer
-	if made.wants(job) && p.Forecast(q, &a) {
-		made.put(job, promise{q.Submit, float64(budget), 1 - a.Lower.Within(float64(budget))})
+	old, ok := made.said[job]
+	switch {
+	case ok && old.submit == q.Submit, !made.wants(job):
+	case ok && !holds:
+		old.submit = q.Submit
+		made.put(job, old)
+	default:
+		budget := float64(deadline - q.Submit)
+		var a Answer
+		if p.Forecast(q, &a) {
+			made.put(job, promise{q.Submit, deadline, budget, 1 - a.Lower.Within(budget)})
+		}
 	}
 }
 
@@ -126,16 +135,12 @@ func (p *promises) forgive(now int64) {
 func (p *promises) started(j *workload.Job) {
 	p.forgive(j.Start)
 	made, ok := p.made.take(j.ID)
-	if !ok {
-		return
-	}
-	wait, ok := j.Wait()
 	if !ok || made.submit != j.Since() {
 		return
 	}
 	o := p.of(made.budget)
 	o.Missed, o.Said = recent*o.Missed, recent*o.Said+made.miss
-	if float64(wait) > made.budget {
+	if j.Start > made.deadline {
 		o.Missed++
 	}
 }

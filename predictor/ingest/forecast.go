@@ -53,16 +53,17 @@ func (g *Ingest) Predict(r workload.Request) (a forecast.Answer, ok bool) {
 }
 
 // Promise tells that a job of which r is asked is promised a start by a deadline
-// because of what is forecast of it at a begin time to come. To tell it again changes
-// nothing unless it begins at another.
-func (g *Ingest) Promise(job int64, r workload.Request, begin, deadline int64) {
+// because of what is forecast of it at a begin time to come, or that it was and is
+// moved as that no longer holds. To tell it again changes nothing unless it begins at
+// another.
+func (g *Ingest) Promise(job int64, r workload.Request, begin, deadline int64, holds bool) {
 	p, now := g.present.Load(), g.Now()
 	if p == nil || begin < now { // who waits already was promised something before
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.predictor.Promise(job, &forecast.Question{Request: r, Now: now, Submit: begin}, deadline-begin)
+	p.predictor.Promise(job, &forecast.Question{Request: r, Now: now, Submit: begin}, deadline, holds)
 }
 
 // Odds returns what has become of promises, nil until the past is loaded.

@@ -89,7 +89,7 @@ func TestForecastsWhileLearning(t *testing.T) {
 		func() { g.Predict(r) },
 		func() { g.Queue() },
 		func() { g.Learnt() },
-		func() { g.Promise(7, r, now+1000, now+2000) },
+		func() { g.Promise(7, r, now+1000, now+2000, true) },
 		func() {
 			g.Ask(&forecast.Question{Request: r, Now: now, Submit: now}, func(string, *forecast.Answer) {})
 		},

@@ -50,9 +50,9 @@ type Past interface {
 	// reports false, with Down set where that is why, when it knows nothing.
 	Predict(r workload.Request) (forecast.Answer, bool)
 	// Promise tells that a job of which r is asked is promised a start because of what
-	// is forecast of it at a begin time to come. To tell it again changes nothing
-	// unless it begins at another.
-	Promise(job int64, r workload.Request, begin, deadline int64)
+	// is forecast of it at a begin time to come, or that it was and is moved as that no
+	// longer holds. To tell it again changes nothing unless it begins at another.
+	Promise(job int64, r workload.Request, begin, deadline int64, holds bool)
 	// Queue is how many jobs wait and how many run.
 	Queue() (waiting, running int)
 	// Cluster takes in what Slurm says of partitions and nodes.

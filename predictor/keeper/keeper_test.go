@@ -130,7 +130,7 @@ func (p *fakePast) Queue() (waiting, running int) { return 31, 80 }
 func (p *fakePast) Cluster(_ *limits.Cluster, nodes []accounting.Node) {
 	p.nodes = len(nodes)
 }
-func (p *fakePast) Promise(job int64, r workload.Request, submit, _ int64) {
+func (p *fakePast) Promise(job int64, r workload.Request, submit, _ int64, _ bool) {
 	p.promised = append(p.promised, promised{job, submit, r.Limit})
 }
 

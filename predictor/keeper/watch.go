@@ -292,7 +292,7 @@ func (k *Keeper) revise(ctx context.Context, e *ledger.Entry, j *workload.Job, n
 	if !e.Progress.Yielded {
 		promised := r.Job
 		promised.Limit = revised.Limit
-		k.Past.Promise(e.Job, promised, revised.Begin, e.BeginBy)
+		k.Past.Promise(e.Job, promised, revised.Begin, e.BeginBy, revised.Prob >= e.Prob)
 	}
 	k.setForecast(e.ID, revised.Prob)
 	if revised.Submission == current || e.Progress.Held || e.Progress.Yielded || k.resting(e.ID, now) {

@@ -44,8 +44,8 @@ type oracle interface {
 	trajectory.Forecaster
 	forecast.Observer
 	// Promise tells that a job was promised a start because of the answer to q, or
-	// still is.
-	Promise(job int64, q *forecast.Question, budget int64)
+	// that it is to be submitted as q says and whether its promise still holds.
+	Promise(job int64, q *forecast.Question, deadline int64, holds bool)
 }
 
 // oracle returns f in a cluster with this queue, which knows all before f does.
@@ -63,6 +63,6 @@ func (f Forecaster) oracle(q *queue.Queue, random *rand.Rand) oracle {
 // plain is a predictor that is told of nothing but starts.
 type plain struct{ *qbets.Predictor }
 
-func (plain) Submitted(*workload.Job)                  {}
-func (plain) Ended(*workload.Job)                      {}
-func (plain) Promise(int64, *forecast.Question, int64) {}
+func (plain) Submitted(*workload.Job)                        {}
+func (plain) Ended(*workload.Job)                            {}
+func (plain) Promise(int64, *forecast.Question, int64, bool) {}

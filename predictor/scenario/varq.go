@@ -75,11 +75,11 @@ func (v *virtual) ended(j *sched.Job) {
 	v.oracle.Ended(&job)
 }
 
-// promise lets the oracle know what p rests on, now.
-func (v *virtual) promise(j *sched.Job, p *promise) {
+// promise lets the oracle know what p rests on, now, and whether it still holds.
+func (v *virtual) promise(j *sched.Job, p *promise, holds bool) {
 	q := forecast.Question{Request: p.Job, Now: p.Now, Submit: p.Begin}
 	q.Limit = p.Limit
-	v.oracle.Promise(j.ID, &q, p.Deadline-p.Begin)
+	v.oracle.Promise(j.ID, &q, p.Deadline, holds)
 }
 
 // reserve asks for a reservation for j, which is submitted now. A refused job
@@ -108,7 +108,7 @@ func (r *run) reserve(j *sched.Job) {
 		promised:   answer.Plan.Estimate.Prob,
 	}
 	r.chosen[j] = &reservation{promise: p}
-	v.promise(j, p)
+	v.promise(j, p, true)
 	j.Estimate = 0 // which knows nothing of the time that the job will hold
 	r.await(j, p)
 	if v.Replan > 0 {
@@ -137,11 +137,12 @@ func (r *run) replan(now int64, j *sched.Job, p *promise) {
 	}
 	p.Now = now
 	before := p.Submission
-	p.Submission = r.varq.planner.Replan(p.Request, before).Submission
+	revised := r.varq.planner.Replan(p.Request, before)
+	p.Submission = revised.Submission
 	if p.submitted {
 		r.sim.Shorten(j, p.Limit)
 	} else {
-		r.varq.promise(j, p)
+		r.varq.promise(j, p, revised.Prob >= p.Prob)
 		if p.Begin != before.Begin {
 			r.varq.moves++
 			r.await(j, p)
