@@ -98,14 +98,17 @@ type fakePast struct {
 	promised []promised
 }
 
-// promised is what a job was promised a start by.
-type promised struct{ job, submit, limit int64 }
+// promised is what a job was promised a start by, and whether it still holds.
+type promised struct {
+	job, submit, limit int64
+	holds              bool
+}
 
 func (p *fakePast) Forecast(_ workload.Request, _ int64, c []workload.Candidate, est []workload.Estimate) {
 	for i := range c {
 		est[i] = workload.Estimate{Prob: .1, Sample: 1000, Class: "all"}
 		if c[i].Budget >= p.wait {
-			est[i].Prob = .95
+			est[i].Prob = .98
 		}
 	}
 }
@@ -130,8 +133,8 @@ func (p *fakePast) Queue() (waiting, running int) { return 31, 80 }
 func (p *fakePast) Cluster(_ *limits.Cluster, nodes []accounting.Node) {
 	p.nodes = len(nodes)
 }
-func (p *fakePast) Promise(job int64, r workload.Request, submit, _ int64, _ bool) {
-	p.promised = append(p.promised, promised{job, submit, r.Limit})
+func (p *fakePast) Promise(job int64, r workload.Request, submit, _ int64, holds bool) {
+	p.promised = append(p.promised, promised{job, submit, r.Limit, holds})
 }
 
 func (p *fakePast) Ready() error   { return p.loading }

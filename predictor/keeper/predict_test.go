@@ -53,9 +53,14 @@ func TestPromisesAreTold(t *testing.T) {
 	s.submit("alice", 7, p)
 	s.at(epoch + 60)
 	s.at(epoch + 120)
-	want := promised{7, p.BeginTime, p.TimeLimit}
+	want := promised{7, p.BeginTime, p.TimeLimit, true}
 	if len(s.past.promised) != 2 || s.past.promised[0] != want || s.past.promised[1] != want {
 		t.Errorf("told of %+v, want %+v at each look", s.past.promised, want)
+	}
+	s.past.wait = 9000 // longer than there is time
+	s.at(epoch + 180)
+	if last := s.past.promised[len(s.past.promised)-1]; last.job != 7 || last.holds {
+		t.Errorf("told of %+v, though it no longer holds", last)
 	}
 }
 

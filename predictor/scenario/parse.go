@@ -16,7 +16,7 @@ const (
 	defaultAhead  = 2 * 3600 // seconds (Smith 2000, section 2.2)
 	defaultProb   = .95
 	defaultEvery  = 6 * 3600 // seconds (VARQ 2007, section 4.4)
-	defaultReplan = 1800     // seconds
+	defaultReplan = 240      // seconds
 	defaultA      = .8       // price of the work a stopped job has done; A - B = 1
 )
 
@@ -26,7 +26,7 @@ const longest = 366 * 24 * 3600
 // ParseReservations reads who reserves, as "none", or one of
 //
 //	hard=10%,ahead=2h,protected=100%,restart=0.8
-//	varq=10%,prob=0.95,every=6h,replan=30m,best-effort,forecaster=qbets
+//	varq=10%,prob=0.95,every=6h,replan=4m,best-effort,forecaster=qbets
 //
 // of which all but the share may be left out: hard reservations protect the whole
 // queue then and stop no job; VARQ's start at the deadline, planned with qbets, not

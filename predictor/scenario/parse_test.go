@@ -15,9 +15,9 @@ func TestParseReservations(t *testing.T) {
 		"hard=10%": {Hard: &Hard{Share: .1, Ahead: 7200, Protected: 1}},
 		"hard=.2,ahead=1:00:00,protected=50%,restart":       {Hard: &Hard{Share: .2, Ahead: 3600, Protected: .5, Restart: &sched.Restart{A: .8, B: .8 - 1}}},
 		"hard=1,restart=0.5":                                {Hard: &Hard{Share: 1, Ahead: 7200, Protected: 1, Restart: &sched.Restart{A: .5, B: -.5}}},
-		"varq=10%,prob=.95,every=6h":                        {VARQ: &VARQ{Share: .1, Prob: .95, Every: 21600, Replan: 1800}},
+		"varq=10%,prob=.95,every=6h":                        {VARQ: &VARQ{Share: .1, Prob: .95, Every: 21600, Replan: 240}},
 		"varq=95%,prob=75%,every=30m,replan=0s,best-effort": {VARQ: &VARQ{Share: .95, Prob: .75, Every: 1800, BestEffort: true}},
-		"varq=10%,forecaster=qbets":                         {VARQ: &VARQ{Share: .1, Prob: .95, Every: 21600, Replan: 1800}},
+		"varq=10%,forecaster=qbets":                         {VARQ: &VARQ{Share: .1, Prob: .95, Every: 21600, Replan: 240}},
 		"varq=10%,replan=0,forecaster=blend":                {VARQ: &VARQ{Share: .1, Prob: .95, Every: 21600, Forecaster: Blend}},
 	} {
 		got, err := ParseReservations(text)

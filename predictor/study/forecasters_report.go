@@ -150,7 +150,7 @@ func forecastDifferences(o Options) []string {
 		"Plain QBETS is this project's, told of nothing but starts: it knows nothing of the jobs that wait, and that none has started for long. Unlike the paper's it finds its classes of jobs itself, and leaves out waits in which it later sees an outage.",
 		"A promise that is broken costs nothing: its job comes too late to hold anything. Plain QBETS breaks more than it says, so that its cost at .95 is that of a lesser promise; at .99 it is asked for more, to be compared at what is kept.",
 		"A job asks for the next deadline after its submission, of which there is one every six hours; if it is refused it joins the queue.",
-		"A reservation is planned anew every 30 minutes until its job has joined the queue; varqd does so far more often. Both planners learn from the first job on; nothing is left out to warm up.",
+		"A reservation is planned anew every four minutes until its job has joined the queue; varqd does so every few seconds. Both planners learn from the first job on; nothing is left out to warm up.",
 		"The intervals are over seeds, which choose who asks in the same log; the note of what was kept has the interval of the promises themselves, as if one said nothing of the next.",
 		"During an outage no job starts, and those that run go on; the first begins on the 15th day. Who asks before it cannot be warned.",
 	}

@@ -198,7 +198,7 @@ func varqDifferences(o Options) []string {
 		"A job asks for the next deadline after its submission, of which there is one every six hours; if it is refused it joins the queue. The paper does not say what became of those.",
 		"Predictions learn from the waits of all jobs from the first day on; nothing is left out to warm up.",
 		"Nodes are the processors divided by eight, rounded up.",
-		"A plan is not made anew until its job is submitted, as varqd does and the paper says VARQ may. With replan=30m in varq simulate, up to 5 in a hundred promises fewer are kept: it seems that to move a job whenever the forecast has become better is to choose the moments at which it is too good.",
+		"A plan is not made anew until its job is submitted, as varqd does and the paper says VARQ may.",
 	}
 	if o.Quick {
 		d = append(d, fmt.Sprintf("Quick: only the first %d jobs.", varqQuickJobs))

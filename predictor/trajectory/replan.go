@@ -7,9 +7,16 @@ import "github.com/varq-project/varq/predictor/workload"
 const settle = 2 * fineStep
 
 // worthwhile is how many seconds of holding must be saved for a promise that holds
-// to be moved. It is looked at again and again, and forecasts err now this way and
-// now that: who took every chance to save a little would end where they err most.
-const worthwhile = 15 * 60
+// to be moved: few enough that a job which could begin at once can be put off again
+// and again as long as the queue stays short, and enough that Slurm is not asked to
+// change jobs all the time.
+const worthwhile = 4 * 60
+
+// venture is the share of the risk promised that a promise may run which holds and is
+// moved to save holding. It is looked at again and again, and forecasts err now this
+// way and now that: who took every chance would end where they err most, or wait
+// until it is too late.
+const venture = .3
 
 // Submission is how a pending job stands in the queue: it is eligible from Begin
 // (Unix seconds) on with the time limit Limit (seconds).
@@ -31,10 +38,10 @@ type Revision struct {
 // request it was planned for, with the job as Answer.Job has it and Now the
 // present; current is how the job stands in the queue.
 //
-// As long as the job is not eligible, its begin time moves by the rule of Plan,
-// but only when the promise no longer holds, and then by two steps or more and
-// never to where it is worse kept than now; or when it would still hold and save a
-// quarter of an hour of holding or more. From then on, only the limit changes:
+// As long as the job is not eligible, its begin time moves by the rule of Plan, but
+// only when the promise no longer holds, and then by two steps or more and never to
+// where it is worse kept than now; or when four minutes of holding or more are saved,
+// at three tenths of the risk promised at most. From then on, only the limit changes:
 // the nearer HoldUntil, the less time there is left to hold.
 func (p *Planner) Replan(r Request, current Submission) Revision {
 	if r.Now >= current.Begin {
@@ -48,14 +55,19 @@ func (p *Planner) Replan(r Request, current Submission) Revision {
 	b := p.bounds(&r)
 	stay.Prob = p.probability(&r, b, current)
 	points := p.trajectory(&r, b, 1)
-	i := r.choose(points, min(r.Prob, highest(points)))
+	holds := stay.Prob >= r.Prob
+	enough := min(r.Prob, highest(points))
+	if holds {
+		enough = 1 - venture*(1-r.Prob)
+	}
+	i := r.choose(points, enough)
 	if i < 0 {
 		return stay
 	}
 	to := points[i]
 	better := to.Prob > stay.Prob && abs(to.Begin-current.Begin) >= settle
-	if stay.Prob >= r.Prob {
-		better = to.Prob >= r.Prob && r.held(to.Begin) <= r.held(current.Begin)-worthwhile
+	if holds {
+		better = r.held(to.Begin) <= r.held(current.Begin)-worthwhile
 	}
 	if !better {
 		return stay

@@ -8,7 +8,8 @@ import (
 )
 
 func TestReplanBeforeEligible(t *testing.T) {
-	// At mean 1 h, .9 takes 8290 s: the latest submission is 8310 s ahead.
+	// At mean 1 h, .9 takes 8290 s: the latest submission is 8310 s ahead. Three
+	// tenths of the risk, .97, take 12624 s: 12630 s ahead.
 	for _, c := range []struct {
 		name  string
 		mean  float64
@@ -17,9 +18,10 @@ func TestReplanBeforeEligible(t *testing.T) {
 		prob  float64 // of the revision, at least
 	}{
 		{"right", hour, 8310, 8310, .9},
-		{"a little too early is left alone", hour, 8310 + 870, 8310 + 870, .9},
-		{"a quarter of an hour too early moves", hour, 8310 + 900, 8310, .9},
-		{"the queue has become faster", hour / 2, 8310, 4170, .9},
+		{"early, but not by enough of the risk", hour, 12600, 12600, .9},
+		{"a little too early is left alone", hour, 12630 + 210, 12630 + 210, .97},
+		{"four minutes too early moves", hour, 12630 + 240, 12630, .97},
+		{"the queue has become faster", hour / 2, 8310, 6330, .97},
 		{"the queue has become slower", 1.5 * hour, 8310, 12450, .9},
 		{"a step too late is left alone", hour, 8280, 8280, .89},
 		{"two steps too late move", hour, 8250, 8310, .9},
@@ -46,7 +48,7 @@ func TestReplanUnheld(t *testing.T) {
 		hold, begin, moved int64 // before the deadline; a hold of 0 is best effort
 	}{
 		{"a window that must still be held", hour, hour, 8310, 8310},
-		{"a window that the queue is now fast enough for", hour / 3, hour, 8310, hour},
+		{"a window that the queue is now fast enough for", hour / 4, hour, 8310, hour},
 		{"no cheaper", hour / 3, 3 * hour, 8310, 8310},
 		{"best effort, good enough", hour, 0, 8310, 8310},
 		{"best effort, not good enough", 1.5 * hour, 0, 8310, 4 * hour},
