@@ -67,8 +67,11 @@ func percent(prob float64) float64 {
 }
 
 // maxBases bounds how many of Slurm's reservations the search for a later
-// deadline looks beyond.
-const maxBases = 8
+// deadline looks beyond, and maxLeads how many leads it tries after each.
+const (
+	maxBases = 8
+	maxLeads = 6
+)
 
 // later moves the deadline to the earliest whole minute at which the request can
 // be promised. A forecast depends on how long before its deadline the job
@@ -84,17 +87,22 @@ func (p *Planner) later(r *Request) bool {
 		}
 	}
 	b.blocked = nil
-	for _, base := range bases {
+	slices.Sort(bases)
+	for i, base := range bases {
 		far := r.delayed(base + p.horizon() - r.Deadline)
-		// The deadline must be later than the one refused.
-		lead := far.shortestLead(p.trajectory(&far, b, 1), r.Deadline-base)
-		if lead == 0 {
-			continue
-		}
-		moved := r.delayed(minutes(base+lead) - r.Deadline)
-		if a, _ := p.try(&moved, 1); a.Plan != nil {
-			*r = moved
-			return true
+		points := p.trajectory(&far, b, 1)
+		lead := r.Deadline - base // the deadline must be later than the one refused
+		for try := range maxLeads {
+			lead = far.shortestLead(points, lead)
+			if lead == 0 || try > 0 && i+1 < len(bases) && base+lead > bases[i+1] {
+				break
+			}
+			moved := r.delayed(minutes(base+lead) - r.Deadline)
+			if a, _ := p.try(&moved, 1); a.Plan != nil {
+				*r = moved
+				return true
+			}
+			lead += lead / 4
 		}
 	}
 	return false

@@ -333,3 +333,25 @@ func TestRefusedWhileDown(t *testing.T) {
 		t.Errorf("%+v, %+v", a.Plan, a.Refusal)
 	}
 }
+
+// distant is a forecaster that is surer of what is farther ahead.
+type distant struct{ curve }
+
+func (f distant) Forecast(r workload.Request, now int64, c []workload.Candidate, est []workload.Estimate) {
+	f.curve.Forecast(r, now, c, est)
+	for i := range c {
+		if c[i].Submit < now+hour {
+			est[i].Prob *= .8
+		}
+	}
+}
+
+// TestLaterThanForecast: a deadline is offered, though what was forecast of one far
+// ahead does not hold for it.
+func TestLaterThanForecast(t *testing.T) {
+	p := &Planner{Forecaster: distant{curve{mean: hour, sample: 1000}}, Cluster: site(nil)}
+	o := offer(t, p.Plan(request(2, hour/2, .9)), OfferLater)
+	if o == nil || o.Plan.Begin < noon+hour || o.Request.Deadline > noon+5*hour {
+		t.Errorf("%+v", o)
+	}
+}

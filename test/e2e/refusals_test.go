@@ -77,7 +77,7 @@ func outputKept(t *testing.T, s *site.Site) {
 		{"--quiet", "", true},
 		{"--verbose", "Submitted batch job N", false},
 	} {
-		r := mustRun(t, s, "alice", "sbatch", c.flag, when, "--time=5", "--job-name=quiet", file)
+		r := mustRun(t, s, "alice", "sbatch", c.flag, when, "--prob=0.6", "--time=5", "--job-name=quiet", file)
 		id := slices.Max(jobs(t, s, "alice", "quiet"))
 		if got := strings.TrimSpace(strings.Replace(r.Stdout, id, "N", 1)); got != c.stdout {
 			t.Errorf("%s printed %q", c.flag, r.Stdout)
