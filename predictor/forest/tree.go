@@ -81,12 +81,18 @@ type grower struct {
 
 	sown     []seed // leaf by leaf
 	nodes    []node
+	mean     int32   // target of all
 	features []int32 // in any order
-	sums     []int64 // by bin: deviations from the mean target, and how many
-	few      []int64 // the same by case
+	sums     []sums  // those not in use
+	some     []seed  // by which a fork is judged
+	few      []int64 // by case: as in sums
 	codes    []uint8
 	targets  []int32
 }
+
+// sums are deviations from the mean target, and of how many cases, by feature looked
+// at and bin.
+type sums []int64
 
 // tree grows a tree from g.rows, by the first so many features of the cases; g.sown
 // then has the cases of its leaves. Histograms of binned features make it O(s f d)
@@ -101,33 +107,90 @@ func (g *grower) tree(c *cases, how growth, features int, target []float32) tree
 	for f := range g.features {
 		g.features[f] = int32(f)
 	}
-	g.split(0, len(g.sown), 0)
+	g.mean = mean(g.sown)
+	g.split(0, len(g.sown), 0, nil)
 	return tree{nodes: slices.Clone(g.nodes)}
+}
+
+func mean(sown []seed) int32 {
+	sum := 0
+	for _, s := range sown {
+		sum += int(s.target)
+	}
+	return int32(sum / len(sown))
 }
 
 func resize[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
 
-// split grows the subtree of the cases sown[from:to].
-func (g *grower) split(from, to, depth int) int32 {
+// split grows the subtree of the cases sown[from:to], given their sums over all
+// features or nil. It gives the sums back.
+func (g *grower) split(from, to, depth int, of sums) int32 {
 	me := int32(len(g.nodes))
 	sown := g.sown[from:to]
 	g.nodes = append(g.nodes, node{})
 	var f fork
-	if len(sown) >= 2*g.how.least && depth < g.how.depth {
-		f = g.fork(sown)
+	if g.forks(sown, depth) {
+		if of == nil && g.thorough(sown) {
+			of = g.count(sown, g.features)
+		}
+		f = g.fork(sown, of)
 	}
 	middle := from
 	if f.gain > 0 {
 		middle += g.partition(sown, f)
 	}
 	if middle == from || middle == to {
+		g.spare(of)
 		g.nodes[me] = node{-1, g.middle(sown), int32(from), int32(to)}
 		return me
 	}
-	left := g.split(from, middle, depth+1)
-	right := g.split(middle, to, depth+1)
+	less, more := g.halve(g.sown[from:middle], g.sown[middle:to], depth+1, of)
+	left := g.split(from, middle, depth+1, less)
+	right := g.split(middle, to, depth+1, more)
 	g.nodes[me] = node{f.feature, g.cases.edges[f.feature][f.bin], left, right}
 	return me
+}
+
+// forks reports whether there may be a fork among cases at a depth.
+func (g *grower) forks(sown []seed, depth int) bool {
+	return len(sown) >= 2*g.how.least && depth < g.how.depth
+}
+
+// thorough reports whether a fork is judged by all features of all cases.
+func (g *grower) thorough(sown []seed) bool {
+	return len(sown) >= few && g.how.tries >= len(g.features) && g.how.glance >= len(sown)
+}
+
+// halve makes the sums of the left and the right part of some cases of theirs, if they
+// are needed: the smaller part is counted, and the other one has the rest.
+func (g *grower) halve(left, right []seed, depth int, of sums) (ofLeft, ofRight sums) {
+	if of == nil {
+		return nil, nil
+	}
+	if len(left) > len(right) {
+		ofRight, ofLeft = g.halve(right, left, depth, of)
+		return ofLeft, ofRight
+	}
+	if !g.forks(right, depth) || !g.thorough(right) {
+		g.spare(of)
+		return nil, nil
+	}
+	ofLeft = g.count(left, g.features)
+	for i, n := range ofLeft {
+		of[i] -= n
+	}
+	if !g.forks(left, depth) || !g.thorough(left) {
+		g.spare(ofLeft)
+		ofLeft = nil
+	}
+	return ofLeft, of
+}
+
+// spare takes back sums.
+func (g *grower) spare(of sums) {
+	if of != nil {
+		g.sums = append(g.sums, of)
+	}
 }
 
 // middle returns the median target.
@@ -148,58 +211,79 @@ type fork struct {
 	bin     uint8
 }
 
-// judge considers a cut before which lies a sum of deviations, which of all n add up
-// to 0.
-func judge(best *fork, f int32, bin uint8, sum int64, n, least int) {
+// judge considers a cut before which lies a sum of deviations, of n whose mean
+// deviation is given.
+func judge(best *fork, f int32, bin uint8, sum int64, n, least int, mean float32) {
 	before := int(sum & (1<<counting - 1))
 	if before < least || n-before < least {
 		return
 	}
-	deviation := float32(sum >> counting)
+	deviation := float32(sum>>counting) - mean*float32(before)
 	if gain := deviation * deviation * (1/float32(before) + 1/float32(n-before)); gain > best.gain {
 		*best = fork{gain, f, bin}
 	}
 }
 
+// few is how many cases are fewer than there are bins worth counting.
+const few = 48
+
 // fork returns a cut that tells the targets of the cases apart, by one of some
 // features drawn at random: the best, or among few cases the best of some cuts drawn
-// at random. Its gain is 0 if none tells anything.
-func (g *grower) fork(sown []seed) fork {
+// at random. Its gain is 0 if none tells anything. If their sums over all features are
+// given, it is the best of all.
+func (g *grower) fork(sown []seed, of sums) (best fork) {
+	if of != nil {
+		return judgeAll(g.features, of, len(sown), g.how.least)
+	}
 	tries := g.features[:min(g.how.tries, len(g.features))]
 	for i := range tries {
 		j := i + g.rng.IntN(len(g.features)-i)
 		g.features[i], g.features[j] = g.features[j], g.features[i]
 	}
-	const few = 48
 	if len(sown) < few {
 		return g.forkFew(sown, tries)
 	}
-	return g.forkMany(sown, tries)
+	apart := max(1, len(sown)/g.how.glance)
+	glance := g.some[:0]
+	for i := 0; i < len(sown); i += apart {
+		glance = append(glance, sown[i])
+	}
+	g.some = glance
+	of = g.count(glance, tries)
+	defer g.spare(of)
+	return judgeAll(tries, of, len(glance), max(1, g.how.least/apart))
 }
 
-func (g *grower) forkMany(sown []seed, tries []int32) (best fork) {
-	apart := max(1, len(sown)/g.how.glance)
-	n, sum := 0, 0
-	for i := 0; i < len(sown); i += apart {
-		sum += int(sown[i].target)
-		n++
+// count adds up the cases by some features.
+func (g *grower) count(sown []seed, features []int32) sums {
+	var of sums
+	if last := len(g.sums) - 1; last >= 0 {
+		of, g.sums = g.sums[last], g.sums[:last]
 	}
-	mean, least := int64(sum/n), max(1, g.how.least/apart)
-	g.sums = resize(g.sums, len(tries)*bins)
-	clear(g.sums)
-	for k := 0; k < len(sown); k += apart {
-		s := sown[k]
+	of = resize(of, len(features)*bins)
+	clear(of)
+	for _, s := range sown {
 		codes := g.cases.codes[int(s.row)*g.cases.width:]
-		one := (int64(s.target)-mean)<<counting + 1
-		for i, f := range tries {
-			g.sums[i*bins+int(codes[f]%bins)] += one
+		one := int64(s.target-g.mean)<<counting + 1
+		for i, f := range features {
+			of[i*bins+int(codes[f]%bins)] += one
 		}
 	}
-	for i, f := range tries {
+	return of
+}
+
+// judgeAll returns the best of all cuts of n cases, between the bins of features.
+func judgeAll(features []int32, of sums, n, least int) (best fork) {
+	all := int64(0)
+	for _, s := range of[:bins] {
+		all += s
+	}
+	mean := float32(all>>counting) / float32(n)
+	for i, f := range features {
 		sum := int64(0)
-		for bin, s := range g.sums[i*bins:][:bins-1] {
+		for bin, s := range of[i*bins:][:bins-1] {
 			if sum += s; s != 0 {
-				judge(&best, f, uint8(bin), sum, n, least)
+				judge(&best, f, uint8(bin), sum, n, least, mean)
 			}
 		}
 	}
@@ -207,14 +291,10 @@ func (g *grower) forkMany(sown []seed, tries []int32) (best fork) {
 }
 
 func (g *grower) forkFew(sown []seed, tries []int32) (best fork) {
-	n, sum := uint64(len(sown)), 0
-	for _, s := range sown {
-		sum += int(s.target)
-	}
-	mean := int64(sum / len(sown))
+	n, mean := uint64(len(sown)), mean(sown)
 	g.few, g.codes = resize(g.few, len(sown)), resize(g.codes, len(sown))
 	for i, s := range sown {
-		g.few[i] = (int64(s.target)-mean)<<counting + 1
+		g.few[i] = int64(s.target-mean)<<counting + 1
 	}
 	for _, f := range tries {
 		for i, s := range sown {
@@ -233,7 +313,7 @@ func (g *grower) forkFew(sown []seed, tries []int32) (best fork) {
 				// No branch, as no processor could guess it: the sign becomes a mask.
 				sum += g.few[i] & ((int64(c) - int64(bin) - 1) >> 63)
 			}
-			judge(&best, f, bin, sum, len(sown), g.how.least)
+			judge(&best, f, bin, sum, len(sown), g.how.least, 0)
 		}
 	}
 	return best

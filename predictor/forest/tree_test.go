@@ -70,7 +70,7 @@ func TestForkIsBest(t *testing.T) {
 		random := rand.New(rand.NewPCG(n, 1))
 		how := growth{least: 1 + int(n), tries: 6, glance: math.MaxInt}
 		c, g := some(60+int(50*n), how, random)
-		got := g.fork(g.sown)
+		got := g.fork(g.sown, nil)
 		best, least := 0., float64(how.least)
 		for f := range c.width {
 			for bin := range bins - 1 {
