@@ -19,7 +19,7 @@ const (
 	forecastProb       = .95
 	forecastSure       = .99 // asked of plain QBETS too, which keeps less than it promises
 	forecastEvery      = 6 * 3600
-	forecastReplan     = 1800
+	forecastReplan     = 240
 	forecastSeeds      = 3
 	forecastQuickSeeds = 1
 	forecastQuickJobs  = 10_000
