@@ -74,10 +74,11 @@ const (
 )
 
 // later moves the deadline to the earliest whole minute at which the request can
-// be promised. A forecast depends on how long before its deadline the job
-// becomes eligible, not on which deadline it is, so that one trajectory before
-// an imaginary deadline far away tells how long is long enough. Reservations of
-// Slurm's do depend on the time: the search begins anew where each of them ends.
+// be promised. A forecast depends on how long before its deadline the job becomes
+// eligible, and little on which deadline it is, so that one trajectory before an
+// imaginary deadline far away tells about how long is long enough: where that is not
+// quite so, longer leads are tried. Reservations of Slurm's do depend on the time: the
+// search begins anew where each of them ends.
 func (p *Planner) later(r *Request) bool {
 	b := p.bounds(r)
 	bases := []int64{r.Now}
