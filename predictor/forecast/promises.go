@@ -76,11 +76,12 @@ func (p *promises) prob(wait, lower, budget float64) float64 {
 }
 
 // Promise tells that a job is to be submitted as q says because of what is forecast
-// of a start by a deadline, Unix seconds. What counts is what was forecast when that
-// was decided, so to tell it again changes nothing unless q.Submit is another: who
-// looks until the end knows what will be missed, and may not be able to help it. For
-// the same reason a job that is moved since its promise no longer holds is the promise
-// still that it was: that it was chosen too boldly is to be learnt.
+// of a start by a deadline, Unix seconds, and whether what was promised holds. What
+// counts is what was forecast when that was decided, so to tell it again changes
+// nothing unless q.Submit is another: who looks until the end knows what will be
+// missed, and may not be able to help it. For the same reason a job that is moved
+// since its promise no longer holds is still the promise that it was: that it was
+// made too boldly is to be learnt.
 //
 // Like an Observer's methods it must not be called at the same time as any other.
 func (p *Predictor) Promise(job int64, q *Question, deadline int64, holds bool) {

@@ -54,7 +54,7 @@ var (
 		period: 100, trees: 50, boosted: 100, perPeriod: 1, recent: 5000, fresh: .1,
 		forest: growth{2000, 8, 12, 128, math.MaxInt}, boost: growth{1500, 20, 20, 256, 4},
 	}
-	// Thorough spends some 30 times as much, for errors that are some percent less.
+	// Thorough spends some 20 times as much, for errors that are some percent less.
 	Thorough = Effort{
 		period: 50, trees: 150, boosted: 100, perPeriod: 2, recent: 50_000, fresh: .5,
 		forest: growth{10_000, 5, 20, math.MaxInt, math.MaxInt},
