@@ -88,7 +88,7 @@ func (t *Twin) Started(j *workload.Job) {
 	t.run(k, j.Start)
 	t.compete(k)
 	t.runtimes.Started(&k.Job)
-	t.foretell(k, 0)
+	k.age = untold
 	if k.tried != nil {
 		t.machines.machine(k.in).tell(k.tried, float64(j.Start-k.Submit))
 		k.tried = nil
@@ -213,11 +213,18 @@ func (t *Twin) limit(r *workload.Request) int64 {
 	return t.longest
 }
 
+// untold is the age of a job that has started since it was foretold how long it runs:
+// that is done anew when the queue is looked at, as a start has to be taken in quickly.
+const untold = -1
+
 // foretell finds out how long a job of an age may run in all.
 func (t *Twin) foretell(k *job, age int64) { k.told, k.age = t.runtimes.Distribution(&k.Job, age), age }
 
 // outlived returns the probability with which the job would have ended by an age.
 func (t *Twin) outlived(k *job, age int64) float64 {
+	if k.age == untold {
+		t.foretell(k, 0)
+	}
 	if age <= k.age {
 		return 0
 	}
