@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
@@ -108,7 +109,7 @@ func within(t *testing.T, so func() bool) {
 
 // A site's own forecaster cannot have the name of one that there is.
 func TestBuiltInNames(t *testing.T) {
-	blend := forecast.Standard(new(queue.Queue), twin.Options{}, nil)
+	blend := forecast.Standard(new(queue.Queue), twin.Options{}, rand.New(rand.NewPCG(1, 1)))
 	for _, f := range append(blend.Members(), blend) {
 		if _, err := config.Parse("varq.yaml", []byte("forecasters: [{name: "+f.Name()+", command: /x}]")); err == nil {
 			t.Errorf("the name %s is accepted", f.Name())

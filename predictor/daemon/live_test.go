@@ -179,7 +179,7 @@ func (l *live) reserve(user string, in time.Duration) *api.Plan {
 	var answer api.PlanAnswer
 	status := l.ask(user, api.PathPlan, api.PlanRequest{
 		Job:     workload.Request{Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: 60},
-		BeginBy: time.Now().Add(in).Unix(), Prob: .8,
+		BeginBy: time.Now().Add(in).Unix(), Prob: .7,
 	}, &answer)
 	if status != "200" || answer.Plan == nil {
 		l.t.Fatalf("status %s, answer %+v", status, answer)

@@ -21,27 +21,40 @@ func (b *boost) predict(x []float32) float32 {
 	return y
 }
 
-// roll grows a tree in place of the oldest, fitted to the newest cases.
-func (b *boost) roll(c *cases, g *grower, e *Effort) {
-	if len(b.trees) == 0 {
-		sum := float32(0)
-		for _, y := range c.target {
-			sum += y
-		}
-		b.base = sum / float32(c.n)
-		b.left, b.known = make([]float32, window), make([]uint64, window)
+// begin is called before the first trees grow.
+func (b *boost) begin(c *cases) {
+	sum := float32(0)
+	for _, y := range c.target {
+		sum += y
 	}
+	b.base = sum / float32(c.n)
+	b.left, b.known = make([]float32, window), make([]uint64, window)
+}
+
+// grow grows the next trees, which are to take the place of the oldest, fitted to the
+// newest of the cases that g looks at. It changes nothing that predict looks at.
+func (b *boost) grow(g *grower, e *Effort) []tree {
+	c := g.cases
 	n := min(c.n, e.recent)
 	b.catchUp(c, n)
-	if len(b.trees) == e.boosted {
-		b.add(c, n, &b.trees[b.oldest], 1)
+	grown := make([]tree, 0, e.perPeriod)
+	for range e.perPeriod {
+		if gone := len(b.trees) + len(grown) - e.boosted; gone >= 0 {
+			b.add(c, n, &b.trees[(b.oldest+gone)%e.boosted], 1)
+		}
+		g.rows = g.rows[:0]
+		for range min(e.boost.sample, n) {
+			g.rows = append(g.rows, int32(c.at(g.rng.IntN(n))))
+		}
+		t := g.tree(e.boost, c.width-1, b.left)
+		b.add(c, n, &t, -1)
+		grown = append(grown, t)
 	}
-	g.rows = g.rows[:0]
-	for range min(e.boost.sample, n) {
-		g.rows = append(g.rows, int32(c.at(g.rng.IntN(n))))
-	}
-	t := g.tree(c, e.boost, c.width-1, b.left)
-	b.add(c, n, &t, -1)
+	return grown
+}
+
+// use brings a tree into use, in place of the oldest.
+func (b *boost) use(t tree, e *Effort) {
 	if len(b.trees) < e.boosted {
 		b.trees = append(b.trees, t)
 		return

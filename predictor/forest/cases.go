@@ -10,15 +10,18 @@ import (
 type cases struct {
 	width  int
 	x      []float32 // window rows of width features
-	codes  []uint8   // of x: which bin of the feature a value lies in
 	target []float32 // logarithms of delays
 	point  []uint8   // of delay's grid
 	next   int       // where the next goes
 	n      int
 	born   uint64 // cases ever
+}
 
+// binned is which bins the features of cases lie in.
+type binned struct {
+	codes []uint8 // by case and feature
 	edges []edges // by feature
-	due   uint64  // when they are drawn anew
+	due   uint64  // when they are drawn anew, in cases ever
 	coded uint64  // cases ever that have codes
 }
 
@@ -34,12 +37,9 @@ const (
 	redrawn = 20_000
 )
 
-func newCases(width int) cases { return cases{width: width, edges: make([]edges, width)} }
-
 func (c *cases) push(x []float32, target float32, point uint8) {
 	if c.n < window {
 		c.x = append(c.x, x...)
-		c.codes = append(c.codes, make([]uint8, c.width)...)
 		c.target = append(c.target, target)
 		c.point = append(c.point, point)
 		c.n++
@@ -51,32 +51,40 @@ func (c *cases) push(x []float32, target float32, point uint8) {
 	c.born++
 }
 
+// seen returns the cases as they are now, without the oldest that the next will
+// overwrite.
+func (c *cases) seen() cases {
+	seen := *c
+	seen.n = min(c.n, window-reserve)
+	return seen
+}
+
 // bin finds the bins of the cases that are new, or of all if it is time to draw them
 // anew, by the newest.
-func (c *cases) bin() {
+func (b *binned) bin(c *cases) {
 	const judged = 5000
-	if c.born >= c.due {
-		c.due, c.coded = c.born+min(c.born, redrawn), 0
+	if c.born >= b.due {
+		b.due, b.coded = c.born+min(c.born, redrawn), 0
+		b.edges = resize(b.edges, c.width)
 		values := make([]float32, min(c.n, judged))
-		for f := range c.edges {
+		for f := range b.edges {
 			for age := range values {
 				values[age] = c.x[c.at(age)*c.width+f]
 			}
 			slices.Sort(values)
-			c.edges[f].draw(values)
+			b.edges[f].draw(values)
 		}
 	}
-	for n := min(c.born-c.coded, uint64(c.n)); n > 0; n-- {
-		c.code(c.at(int(n - 1)))
+	if len(b.codes) < len(c.x) {
+		b.codes = append(b.codes, make([]uint8, len(c.x)-len(b.codes))...)
 	}
-	c.coded = c.born
-}
-
-func (c *cases) code(i int) {
-	codes := c.codes[i*c.width:]
-	for f, v := range c.row(int32(i)) {
-		codes[f] = c.edges[f].bin(v)
+	for n := min(c.born-b.coded, uint64(c.n)); n > 0; n-- {
+		i := c.at(int(n - 1))
+		for f, v := range c.row(int32(i)) {
+			b.codes[i*c.width+f] = b.edges[f].bin(v)
+		}
 	}
+	b.coded = c.born
 }
 
 // draw has bins that each have about as many of the values, which are ascending.
@@ -111,7 +119,7 @@ func (c *cases) row(i int32) []float32 { return c.x[int(i)*c.width:][:c.width] }
 func (c *cases) at(age int) int {
 	i := c.next - 1 - age
 	if i < 0 {
-		i += c.n
+		i += window
 	}
 	return i
 }

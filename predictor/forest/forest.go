@@ -23,6 +23,9 @@ const (
 	window = 60_000 // cases remembered
 	memory = 20_000 // mean age, in cases, of those that a tree is grown from, if all were remembered
 	warmUp = 200    // cases before the first
+	// reserve is how many cases may be learnt while trees grow, which leave out as many of
+	// the oldest.
+	reserve = 2048
 
 	boostRate = .1
 )
@@ -67,7 +70,9 @@ var (
 const shift = 1800
 
 // Model learns delays from cases of a fixed number of features. Learn and Grow
-// must not run at the same time as any other method; the others change nothing.
+// must not run at the same time as any other method; the others change nothing. Trees
+// grow in the background, and come into use when the next begin to grow, after the
+// same case wherever it runs.
 type Model struct {
 	features int // without the boosted ensemble's answer
 	effort   Effort
@@ -80,7 +85,16 @@ type Model struct {
 	boost    boost
 	trees    []tree
 	oldest   int // index in trees, once there are all
-	grow     grower
+	grower   grower
+	growing  *growing // or nil
+}
+
+// growing is trees that are being grown.
+type growing struct {
+	born    uint64 // cases ever, when that began
+	done    chan struct{}
+	boosted []tree
+	tree    tree // of the forest
 }
 
 // New returns a Model of cases that have a number of features, with which effort it
@@ -90,10 +104,10 @@ func New(features int, e Effort, rng *rand.Rand) *Model {
 		features: features,
 		effort:   e,
 		rng:      rng,
-		cases:    newCases(features + 1),
+		cases:    cases{width: features + 1},
 		due:      warmUp,
 		haste:    1,
-		grow:     grower{rng: rng},
+		grower:   grower{rng: rand.New(rand.NewPCG(rng.Uint64(), rng.Uint64()))},
 	}
 }
 
@@ -113,6 +127,9 @@ func (m *Model) Case(features []float32) Case {
 
 // Learn takes in the delay, in seconds, that a case came to.
 func (m *Model) Learn(c Case, seconds float64) {
+	if g := m.growing; g != nil && m.cases.born-g.born >= reserve {
+		<-g.done // before what it looks at is overwritten
+	}
 	m.cases.push(c, float32(math.Log(shift+seconds)), uint8(min(delay.Index(seconds), delay.Points-1)))
 	m.learnt++
 }
@@ -122,20 +139,49 @@ func (m *Model) Learn(c Case, seconds float64) {
 func (m *Model) Hurry(times int) { m.haste = max(1, times) }
 
 // Grow takes what was learnt into the leaves of the forest and, if enough was learnt
-// since the last time, grows trees of each ensemble. That takes milliseconds; it is
-// apart from Learn so that it can be done when there is time.
+// since the last time, lets trees of each ensemble grow, and those that did so since
+// then come into use. For those it waits, if it must.
 func (m *Model) Grow() {
 	m.refresh()
 	if m.learnt < m.due {
 		return
 	}
+	m.use()
 	// The first trees, which know little, are soon replaced.
 	m.due = m.learnt + min(m.effort.period*m.haste, m.learnt/20)
-	m.cases.bin()
-	for range m.effort.perPeriod {
-		m.boost.roll(&m.cases, &m.grow, &m.effort)
+	if len(m.boost.trees) == 0 {
+		m.boost.begin(&m.cases)
 	}
-	m.roll()
+	g := &growing{born: m.cases.born, done: make(chan struct{})}
+	m.growing = g
+	seen := m.cases.seen()
+	go func() {
+		defer close(g.done)
+		m.grower.look(&seen)
+		g.boosted = m.boost.grow(&m.grower, &m.effort)
+		seen.sample(m.effort.forest.sample, m.grower.rng, &m.grower.rows)
+		g.tree = m.grower.tree(m.effort.forest, m.features+1, seen.target)
+		g.tree.keep(&m.grower)
+	}()
+}
+
+// use brings the trees that have grown into use.
+func (m *Model) use() {
+	g := m.growing
+	if g == nil {
+		return
+	}
+	<-g.done
+	m.growing = nil
+	for _, t := range g.boosted {
+		m.boost.use(t, &m.effort)
+	}
+	if len(m.trees) < m.effort.trees {
+		m.trees = append(m.trees, g.tree)
+		return
+	}
+	m.trees[m.oldest] = g.tree
+	m.oldest = (m.oldest + 1) % m.effort.trees
 }
 
 // refresh has the forest's leaves take in some of the new cases. As trees outlive
@@ -151,20 +197,6 @@ func (m *Model) refresh() {
 		}
 	}
 	m.fresh = m.cases.born
-}
-
-// roll grows a tree of the forest.
-func (m *Model) roll() {
-	how := m.effort.forest
-	m.cases.sample(how.sample, m.rng, &m.grow.rows)
-	t := m.grow.tree(&m.cases, how, m.features+1, m.cases.target)
-	t.keep(&m.grow)
-	if len(m.trees) < m.effort.trees {
-		m.trees = append(m.trees, t)
-		return
-	}
-	m.trees[m.oldest] = t
-	m.oldest = (m.oldest + 1) % m.effort.trees
 }
 
 // Predict sets d to the distribution of the delays of similar cases, and reports

@@ -163,3 +163,29 @@ func TestHurry(t *testing.T) {
 		t.Errorf("%d trees of 3000 cases, in a hurry %d", grown[0], grown[1])
 	}
 }
+
+// TestGrowsWhileLearning: trees grow from what stays as it is while more cases are
+// learnt than there is room for, and come into use after the same case each time.
+func TestGrowsWhileLearning(t *testing.T) {
+	answer := func() float64 {
+		random := rand.New(rand.NewPCG(7, 7))
+		m := New(3, Light, rand.New(rand.NewPCG(1, 2)))
+		x := make([]float32, 3)
+		for i := range window + 3*reserve {
+			draw(x, random)
+			m.Learn(m.Case(x), steep(x)*random.ExpFloat64())
+			if i%(reserve+100) == 0 {
+				m.Grow()
+			}
+		}
+		m.Grow()
+		return quantile(m, x, .9, .7)
+	}
+	first := answer()
+	if want := 6 * 100 * math.Exp(4*.9) * math.Ln2; first < want/2 || first > 2*want {
+		t.Errorf("median %v, want some %v", first, want)
+	}
+	if again := answer(); again != first {
+		t.Errorf("median %v, the next time %v", first, again)
+	}
+}

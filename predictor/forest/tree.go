@@ -74,10 +74,11 @@ type seed struct{ row, target int32 } // in steps of 1/unit
 
 // grower grows trees; its memory serves one after the other.
 type grower struct {
-	rng   *rand.Rand
-	rows  []int32 // the cases to grow from
-	cases *cases
-	how   growth
+	rng    *rand.Rand
+	cases  *cases
+	binned binned
+	rows   []int32 // the cases to grow from
+	how    growth
 
 	sown     []seed // leaf by leaf
 	nodes    []node
@@ -94,11 +95,17 @@ type grower struct {
 // at and bin.
 type sums []int64
 
+// look has g grow trees from these cases.
+func (g *grower) look(c *cases) {
+	g.cases = c
+	g.binned.bin(c)
+}
+
 // tree grows a tree from g.rows, by the first so many features of the cases; g.sown
 // then has the cases of its leaves. Histograms of binned features make it O(s f d)
 // with a sample of s, f features looked at in each fork and a depth of d.
-func (g *grower) tree(c *cases, how growth, features int, target []float32) tree {
-	g.cases, g.how, g.nodes = c, how, g.nodes[:0]
+func (g *grower) tree(how growth, features int, target []float32) tree {
+	g.how, g.nodes = how, g.nodes[:0]
 	g.sown = resize(g.sown, len(g.rows))
 	for i, row := range g.rows {
 		g.sown[i] = seed{row, int32(target[row] * unit)}
@@ -147,7 +154,7 @@ func (g *grower) split(from, to, depth int, of sums) int32 {
 	less, more := g.halve(g.sown[from:middle], g.sown[middle:to], depth+1, of)
 	left := g.split(from, middle, depth+1, less)
 	right := g.split(middle, to, depth+1, more)
-	g.nodes[me] = node{f.feature, g.cases.edges[f.feature][f.bin], left, right}
+	g.nodes[me] = node{f.feature, g.binned.edges[f.feature][f.bin], left, right}
 	return me
 }
 
@@ -263,7 +270,7 @@ func (g *grower) count(sown []seed, features []int32) sums {
 	of = resize(of, len(features)*bins)
 	clear(of)
 	for _, s := range sown {
-		codes := g.cases.codes[int(s.row)*g.cases.width:]
+		codes := g.binned.codes[int(s.row)*g.cases.width:]
 		one := int64(s.target-g.mean)<<counting + 1
 		for i, f := range features {
 			of[i*bins+int(codes[f]%bins)] += one
@@ -298,7 +305,7 @@ func (g *grower) forkFew(sown []seed, tries []int32) (best fork) {
 	}
 	for _, f := range tries {
 		for i, s := range sown {
-			g.codes[i] = g.cases.codes[int(s.row)*g.cases.width+int(f)]
+			g.codes[i] = g.binned.codes[int(s.row)*g.cases.width+int(f)]
 		}
 		random := g.rng.Uint64()
 		for range 3 {
@@ -323,7 +330,7 @@ func (g *grower) forkFew(sown []seed, tries []int32) (best fork) {
 func (g *grower) partition(sown []seed, f fork) int {
 	i, j := 0, len(sown)
 	for i < j {
-		if g.cases.codes[int(sown[i].row)*g.cases.width+int(f.feature)] <= f.bin {
+		if g.binned.codes[int(sown[i].row)*g.cases.width+int(f.feature)] <= f.bin {
 			i++
 		} else {
 			j--

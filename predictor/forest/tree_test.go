@@ -10,7 +10,7 @@ import (
 // some returns cases of features of which some have few values, and a grower of all
 // of them.
 func some(n int, how growth, random *rand.Rand) (*cases, *grower) {
-	c := newCases(6)
+	c := cases{width: 6}
 	x := make([]float32, c.width)
 	g := &grower{rng: random, how: how}
 	for i := range n {
@@ -20,8 +20,7 @@ func some(n int, how growth, random *rand.Rand) (*cases, *grower) {
 		c.push(x, 5+x[2]/100+random.Float32(), 0)
 		g.rows = append(g.rows, int32(i))
 	}
-	c.bin()
-	g.cases = &c
+	g.look(&c)
 	for f := range c.width {
 		g.features = append(g.features, int32(f))
 	}
@@ -74,23 +73,23 @@ func TestForkIsBest(t *testing.T) {
 		best, least := 0., float64(how.least)
 		for f := range c.width {
 			for bin := range bins - 1 {
-				if gain := gain(c, g.sown, f, uint8(bin), least); gain > best {
+				if gain := gain(g, g.sown, f, uint8(bin), least); gain > best {
 					best = gain
 				}
 			}
 		}
-		if found := gain(c, g.sown, int(got.feature), got.bin, least); math.Abs(found-best) > best/1000 {
+		if found := gain(g, g.sown, int(got.feature), got.bin, least); math.Abs(found-best) > best/1000 {
 			t.Errorf("%d cases: a cut that gains %v, the best gains %v", len(g.sown), found, best)
 		}
 	}
 }
 
 // gain is by how much a cut lessens the sum of squared deviations.
-func gain(c *cases, sown []seed, feature int, bin uint8, least float64) float64 {
+func gain(g *grower, sown []seed, feature int, bin uint8, least float64) float64 {
 	var n, sum, squares [2]float64
 	for _, s := range sown {
 		side := 0
-		if c.row(s.row)[feature] > c.edges[feature][bin] {
+		if g.cases.row(s.row)[feature] > g.binned.edges[feature][bin] {
 			side = 1
 		}
 		y := float64(s.target)
@@ -115,7 +114,7 @@ func TestTreeKeepsItsCases(t *testing.T) {
 		for i := range c.point {
 			c.point[i] = uint8(i % 251)
 		}
-		grown := g.tree(c, how, c.width, c.target)
+		grown := g.tree(how, c.width, c.target)
 		grown.keep(g)
 		if len(grown.leaves) != 500 {
 			t.Fatalf("%d delays of 500 cases", len(grown.leaves))
