@@ -21,7 +21,7 @@ func (h *habits) start(user int32, running int, at int64, wait float64) {
 		if at-v.ended < just {
 			after = 1
 		}
-		v.after = mean{.9*v.after.sum + after, .9*v.after.weight + 1}
+		v.after = v.after.with(after, .9)
 	}
 	h.by.set(user, v)
 }

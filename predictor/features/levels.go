@@ -24,9 +24,12 @@ type means struct {
 
 type mean struct{ sum, weight float64 }
 
+// with returns the mean with a new value, of which so much of the old is kept.
+func (m mean) with(z, keep float64) mean { return mean{m.sum*keep + z, m.weight*keep + 1} }
+
 func (m *means) learn(i int32, z float64) {
 	v, _ := m.by.get(i)
-	m.by.set(i, mean{v.sum*m.keep + z, v.weight*m.keep + 1})
+	m.by.set(i, v.with(z, m.keep))
 }
 
 // of returns a mean, drawn towards another as long as it rests on little.
@@ -69,8 +72,8 @@ type shares struct {
 func (s *shares) learn(user int32, share float64) {
 	z := math.Log(max(1e-4, min(share, 1)))
 	v, _ := s.by.get(user)
-	s.by.set(user, mean{.8*v.sum + z, .8*v.weight + 1})
-	s.all = mean{.99*s.all.sum + z, .99*s.all.weight + 1}
+	s.by.set(user, v.with(z, .8))
+	s.all = s.all.with(z, .99)
 }
 
 func (s *shares) of(user int32) float64 {

@@ -5,11 +5,10 @@ package forest
 // as far as it still holds. Cuts are judged by squared errors; leaves say the median
 // of what is left, so that a few long delays do not move them.
 type boost struct {
-	base   float32
-	trees  []tree
-	oldest int       // index in trees, once there are all
-	left   []float32 // by case: the target less what is predicted
-	known  []uint64  // by case: which one left is about, counted from 1
+	ensemble
+	base  float32
+	left  []float32 // by case: the target less what is predicted
+	known []uint64  // by case: which one left is about, counted from 1
 }
 
 // predict returns the logarithm of the shifted delay.
@@ -53,16 +52,6 @@ func (b *boost) grow(g *grower, e *Effort) []tree {
 	return grown
 }
 
-// use brings a tree into use, in place of the oldest.
-func (b *boost) use(t tree, e *Effort) {
-	if len(b.trees) < e.boosted {
-		b.trees = append(b.trees, t)
-		return
-	}
-	b.trees[b.oldest] = t
-	b.oldest = (b.oldest + 1) % e.boosted
-}
-
 // catchUp computes what is left over of the cases that are new among the newest n.
 func (b *boost) catchUp(c *cases, n int) {
 	for age := range n {
@@ -71,7 +60,7 @@ func (b *boost) catchUp(c *cases, n int) {
 			return
 		}
 		b.known[i] = id
-		b.left[i] = c.target[i] - b.predict(c.row(int32(i)))
+		b.left[i] = c.target[i] - b.predict(c.row(i))
 	}
 }
 
@@ -79,6 +68,6 @@ func (b *boost) catchUp(c *cases, n int) {
 func (b *boost) add(c *cases, n int, t *tree, sign float32) {
 	for age := range n {
 		i := c.at(age)
-		b.left[i] += sign * boostRate * t.value(c.row(int32(i)))
+		b.left[i] += sign * boostRate * t.value(c.row(i))
 	}
 }

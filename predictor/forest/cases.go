@@ -80,7 +80,7 @@ func (b *binned) bin(c *cases) {
 	}
 	for n := min(c.born-b.coded, uint64(c.n)); n > 0; n-- {
 		i := c.at(int(n - 1))
-		for f, v := range c.row(int32(i)) {
+		for f, v := range c.row(i) {
 			b.codes[i*c.width+f] = b.edges[f].bin(v)
 		}
 	}
@@ -113,7 +113,7 @@ func (e *edges) bin(v float32) uint8 {
 }
 
 // row returns the features of a case.
-func (c *cases) row(i int32) []float32 { return c.x[int(i)*c.width:][:c.width] }
+func (c *cases) row(i int) []float32 { return c.x[i*c.width:][:c.width] }
 
 // at returns the index of the case after which so many others came.
 func (c *cases) at(age int) int {

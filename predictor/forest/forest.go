@@ -83,8 +83,7 @@ type Model struct {
 	haste    int    // how many times as seldom
 	fresh    uint64 // cases ever that the leaves have seen
 	boost    boost
-	trees    []tree
-	oldest   int // index in trees, once there are all
+	forest   ensemble
 	grower   grower
 	growing  *growing // or nil
 }
@@ -174,14 +173,9 @@ func (m *Model) use() {
 	<-g.done
 	m.growing = nil
 	for _, t := range g.boosted {
-		m.boost.use(t, &m.effort)
+		m.boost.put(t, m.effort.boosted)
 	}
-	if len(m.trees) < m.effort.trees {
-		m.trees = append(m.trees, g.tree)
-		return
-	}
-	m.trees[m.oldest] = g.tree
-	m.oldest = (m.oldest + 1) % m.effort.trees
+	m.forest.put(g.tree, m.effort.trees)
 }
 
 // refresh has the forest's leaves take in some of the new cases. As trees outlive
@@ -189,10 +183,10 @@ func (m *Model) use() {
 // Not all, as then a leaf would know no more than the last burst of jobs.
 func (m *Model) refresh() {
 	for n := min(m.cases.born-m.fresh, uint64(m.cases.n)); n > 0; n-- {
-		k := int32(m.cases.at(int(n - 1)))
-		for i := range m.trees {
+		k := m.cases.at(int(n - 1))
+		for i := range m.forest.trees {
 			if m.rng.Float64() < m.effort.fresh {
-				m.trees[i].refresh(m.cases.row(k), m.cases.point[k])
+				m.forest.trees[i].refresh(m.cases.row(k), m.cases.point[k])
 			}
 		}
 	}
@@ -203,13 +197,13 @@ func (m *Model) refresh() {
 // whether enough was learnt. Each tree has one voice, which the delays in the leaf
 // share.
 func (m *Model) Predict(c Case, d *delay.Distribution) bool {
-	if len(m.trees) == 0 {
+	if len(m.forest.trees) == 0 {
 		return false
 	}
 	*d = delay.Distribution{}
-	for i := range m.trees {
-		points := m.trees[i].points(c)
-		share := 1 / float64(len(points)*len(m.trees))
+	for i := range m.forest.trees {
+		points := m.forest.trees[i].points(c)
+		share := 1 / float64(len(points)*len(m.forest.trees))
 		for _, p := range points {
 			d[p] += share
 		}

@@ -148,13 +148,13 @@ func TestHurry(t *testing.T) {
 		x := make([]float32, 20)
 		before := quantile(m, x, .9, .2)
 		m.Hurry(times)
-		from := m.oldest
+		from := m.forest.oldest
 		for range 3000 {
 			draw(x, random)
 			m.Learn(m.Case(x), 10*random.ExpFloat64())
 			m.Grow()
 		}
-		grown[i] = m.oldest - from
+		grown[i] = m.forest.oldest - from
 		if after := quantile(m, x, .9, .2); after > .6*before {
 			t.Errorf("%d times as seldom: median %v before, %v after 3000 delays of 10 s", times, before, after)
 		}

@@ -137,7 +137,7 @@ func (g *grower) split(from, to, depth int, of sums) int32 {
 	g.nodes = append(g.nodes, node{})
 	var f fork
 	if g.forks(sown, depth) {
-		if of == nil && g.thorough(sown) {
+		if of == nil && g.thorough(sown, depth) {
 			of = g.count(sown, g.features)
 		}
 		f = g.fork(sown, of)
@@ -163,9 +163,10 @@ func (g *grower) forks(sown []seed, depth int) bool {
 	return len(sown) >= 2*g.how.least && depth < g.how.depth
 }
 
-// thorough reports whether a fork is judged by all features of all cases.
-func (g *grower) thorough(sown []seed) bool {
-	return len(sown) >= few && g.how.tries >= len(g.features) && g.how.glance >= len(sown)
+// thorough reports whether there may be a fork that is judged by all features of all
+// cases.
+func (g *grower) thorough(sown []seed, depth int) bool {
+	return g.forks(sown, depth) && len(sown) >= few && g.how.tries >= len(g.features) && g.how.glance >= len(sown)
 }
 
 // halve makes the sums of the left and the right part of some cases of theirs, if they
@@ -178,7 +179,7 @@ func (g *grower) halve(left, right []seed, depth int, of sums) (ofLeft, ofRight 
 		ofRight, ofLeft = g.halve(right, left, depth, of)
 		return ofLeft, ofRight
 	}
-	if !g.forks(right, depth) || !g.thorough(right) {
+	if !g.thorough(right, depth) {
 		g.spare(of)
 		return nil, nil
 	}
@@ -186,7 +187,7 @@ func (g *grower) halve(left, right []seed, depth int, of sums) (ofLeft, ofRight 
 	for i, n := range ofLeft {
 		of[i] -= n
 	}
-	if !g.forks(left, depth) || !g.thorough(left) {
+	if !g.thorough(left, depth) {
 		g.spare(ofLeft)
 		ofLeft = nil
 	}

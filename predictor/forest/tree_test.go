@@ -89,7 +89,7 @@ func gain(g *grower, sown []seed, feature int, bin uint8, least float64) float64
 	var n, sum, squares [2]float64
 	for _, s := range sown {
 		side := 0
-		if g.cases.row(s.row)[feature] > g.binned.edges[feature][bin] {
+		if g.cases.row(int(s.row))[feature] > g.binned.edges[feature][bin] {
 			side = 1
 		}
 		y := float64(s.target)
@@ -120,7 +120,7 @@ func TestTreeKeepsItsCases(t *testing.T) {
 			t.Fatalf("%d delays of 500 cases", len(grown.leaves))
 		}
 		for i := range c.n {
-			points := grown.points(c.row(int32(i)))
+			points := grown.points(c.row(i))
 			if !slices.Contains(points, c.point[i]) {
 				t.Fatalf("the delay of case %d is not in its leaf", i)
 			}
