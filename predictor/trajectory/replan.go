@@ -55,23 +55,17 @@ func (p *Planner) Replan(r Request, current Submission) Revision {
 	b := p.bounds(&r)
 	stay.Prob = p.probability(&r, b, current)
 	points := p.trajectory(&r, b, 1)
-	holds := stay.Prob >= r.Prob
 	enough := min(r.Prob, highest(points))
-	if holds {
+	better := func(to Point) bool { return to.Prob > stay.Prob && abs(to.Begin-current.Begin) >= settle }
+	if stay.Prob >= r.Prob {
 		enough = 1 - venture*(1-r.Prob)
+		better = func(to Point) bool { return r.held(to.Begin) <= r.held(current.Begin)-worthwhile }
 	}
 	i := r.choose(points, enough)
-	if i < 0 {
+	if i < 0 || !better(points[i]) {
 		return stay
 	}
 	to := points[i]
-	better := to.Prob > stay.Prob && abs(to.Begin-current.Begin) >= settle
-	if holds {
-		better = r.held(to.Begin) <= r.held(current.Begin)-worthwhile
-	}
-	if !better {
-		return stay
-	}
 	return Revision{Submission: Submission{Begin: to.Begin, Limit: to.Limit}, Prob: to.Prob}
 }
 
