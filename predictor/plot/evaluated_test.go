@@ -40,7 +40,7 @@ func TestEvaluatedSVG(t *testing.T) {
 		"reliability": &Reliability{"Probabilities", evaluated()},
 		"coverage":    &Coverage{"Coverage by month", evaluated()},
 	} {
-		got := golden(t, name, picture)
+		got := expect(t, name, picture)
 		for _, says := range []string{"exact", "timid"} {
 			if !strings.Contains(got, ">"+says+"<") {
 				t.Errorf("%s.svg does not say %q", name, says)

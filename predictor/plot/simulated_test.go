@@ -32,7 +32,7 @@ func scenarios() (*Waits, *Load) {
 func TestSimulatedSVG(t *testing.T) {
 	waits, load := scenarios()
 	for name, picture := range map[string]Picture{"waits": waits, "load": load} {
-		got := golden(t, name, picture)
+		got := expect(t, name, picture)
 		for _, says := range []string{"2,000 jobs", "none", "hard=10%", "varq=10%", "80 %"} {
 			if !strings.Contains(got, ">"+says) {
 				t.Errorf("%s.svg does not say %q", name, says)

@@ -43,7 +43,7 @@ func figure4() *Trajectory {
 }
 
 func TestSVG(t *testing.T) {
-	got := golden(t, "figure4", figure4())
+	got := expect(t, "figure4", figure4())
 	for _, says := range []string{
 		"4 nodes for 1 hour", "50 %", "asked", "eligible at 01:59: 50.3 %", "extra cost at most 3.3 node-hours", "1.5 node-hours on average",
 		"deadline", "02:49", "Tue 6 Mar", "limit&gt;7h", "limit&lt;=7h", "probability of a start by 02:49",

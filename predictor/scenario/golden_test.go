@@ -2,17 +2,14 @@ package scenario
 
 import (
 	"encoding/json"
-	"flag"
-	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/varq-project/varq/predictor/sched"
+	"github.com/varq-project/varq/test/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files again")
 
 // TestGolden keeps the JSON of a small cluster's results. Numbers may differ by
 // what processors round differently.
@@ -37,16 +34,8 @@ func TestGolden(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		golden := filepath.Join("testdata", name+".json")
-		if *update {
-			if err := os.WriteFile(golden, append(got, '\n'), 0o666); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(golden)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := filepath.Join("testdata", name+".json")
+		want := golden.Want(t, file, append(got, '\n'))
 		if diff := cmp.Diff(tree(t, want), tree(t, got), close); diff != "" {
 			t.Errorf("%s (-want +got; -update accepts):\n%s", name, diff)
 		}

@@ -1,13 +1,11 @@
 package study
 
 import (
-	"flag"
-	"os"
 	"path/filepath"
 	"testing"
-)
 
-var update = flag.Bool("update", false, "write the golden files anew")
+	"github.com/varq-project/varq/test/golden"
+)
 
 // madeUp is the report of a study that never was.
 func madeUp() Report {
@@ -31,18 +29,10 @@ func madeUp() Report {
 
 func TestMarkdown(t *testing.T) {
 	got := madeUp().Markdown()
-	golden := filepath.Join("testdata", "report.md")
-	if *update {
-		if err := os.WriteFile(golden, []byte(got), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := filepath.Join("testdata", "report.md")
+	want := golden.Want(t, file, []byte(got))
 	if got != string(want) {
-		t.Errorf("the report is not %s; if it should be, run the test with -update and read it:\n%s", golden, got)
+		t.Errorf("the report is not %s; if it should be, run the test with -update and read it:\n%s", file, got)
 	}
 }
 

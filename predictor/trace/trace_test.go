@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -18,9 +17,8 @@ import (
 	"github.com/varq-project/varq/predictor/accounting/swf"
 	"github.com/varq-project/varq/predictor/sched"
 	"github.com/varq-project/varq/predictor/workload"
+	"github.com/varq-project/varq/test/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files again")
 
 // openBytes opens a log in memory.
 func openBytes(log []byte, o Options) (*Trace, error) {
@@ -62,16 +60,8 @@ func TestOdd(t *testing.T) {
 	for _, w := range trace.Warnings() {
 		fmt.Fprintln(&got, w)
 	}
-	golden := filepath.Join("testdata", "odd.golden")
-	if *update {
-		if err := os.WriteFile(golden, []byte(got.String()), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := filepath.Join("testdata", "odd.golden")
+	want := golden.Want(t, file, []byte(got.String()))
 	if diff := cmp.Diff(string(want), got.String()); diff != "" {
 		t.Errorf("(-want +got; -update accepts):\n%s", diff)
 	}

@@ -1,15 +1,13 @@
 package cluster
 
 import (
-	"flag"
-	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-)
 
-var update = flag.Bool("update", false, "write the golden files again")
+	"github.com/varq-project/varq/test/golden"
+)
 
 func TestRender(t *testing.T) {
 	s := settings{
@@ -24,16 +22,8 @@ func TestRender(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		golden := filepath.Join("testdata", name)
-		if *update {
-			if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(golden)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := filepath.Join("testdata", name)
+		want := golden.Want(t, file, []byte(got))
 		if diff := cmp.Diff(string(want), got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}

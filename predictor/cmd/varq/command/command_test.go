@@ -12,6 +12,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/spf13/cobra"
+
+	"github.com/varq-project/varq/test/golden"
 )
 
 // runVarq is the scripts' command varq. It runs within the test's process, and its
@@ -47,7 +49,7 @@ const sacctOutput = `JobIDRaw|User|Account|Partition|QOS|State|Submit|Eligible|S
 
 func params(p testscript.Params) testscript.Params {
 	p.Setup = setup
-	p.UpdateScripts = *update
+	p.UpdateScripts = golden.Update()
 	p.Cmds = map[string]func(*testscript.TestScript, bool, []string){"varq": runVarq}
 	return p
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"math"
 	"os"
@@ -14,9 +13,9 @@ import (
 	"strings"
 	"testing"
 	"time"
-)
 
-var update = flag.Bool("update", false, "write the golden files anew")
+	"github.com/varq-project/varq/test/golden"
+)
 
 // elapsed is how long every command takes in the tests.
 const elapsed = 2 * time.Second
@@ -62,19 +61,11 @@ func varq(t *testing.T, args ...string) []byte {
 	return stdout.Bytes()
 }
 
-// golden holds got against a file.
-func golden(t *testing.T, name string, got []byte) {
+// expect holds got against a file.
+func expect(t *testing.T, name string, got []byte) {
 	t.Helper()
 	path := filepath.Join("testdata", "simulate", name)
-	if *update {
-		if err := os.WriteFile(path, got, 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := golden.Want(t, path, got)
 	if !bytes.Equal(got, want) {
 		t.Errorf("got\n%s\nwhich is not %s; if it should be, run the test with -update", got, path)
 	}
@@ -90,7 +81,7 @@ func TestGoldenReports(t *testing.T) {
 				name := fmt.Sprintf("%s-%v-%s.txt", policy.Name, backfill, kind)
 				args := []string{"simulate", log, "--policy=" + policy.Name, "--backfill=" + backfill.String(), "--reservations=" + reservations}
 				report := varq(t, args...)
-				golden(t, name, append(report, brief(t, varq(t, append(args, "--json")...))...))
+				expect(t, name, append(report, brief(t, varq(t, append(args, "--json")...))...))
 			}
 		}
 	}
@@ -137,8 +128,8 @@ func TestGoldenComparison(t *testing.T) {
 	dir := t.TempDir()
 	args := []string{"simulate", "compare", "--trace=" + filepath.Join("testdata", "log.swf"),
 		"--reservations=hard=10%", "--reservations=varq=10%,prob=.75", "--reservations=varq=20%,prob=.75", "--plot=" + dir}
-	golden(t, "compare.txt", varq(t, args...))
-	golden(t, "compare.json", brief(t, varq(t, append(args, "--json")...)))
+	expect(t, "compare.txt", varq(t, args...))
+	expect(t, "compare.json", brief(t, varq(t, append(args, "--json")...)))
 
 	page, err := os.ReadFile(filepath.Join(dir, comparePage))
 	if err != nil {

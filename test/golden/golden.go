@@ -1,0 +1,30 @@
+// Package golden reads what tests expect from files, which running them with -update
+// writes anew.
+package golden
+
+import (
+	"flag"
+	"os"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// Update reports whether golden files are to be written anew.
+func Update() bool { return *update }
+
+// Want returns what is expected, the contents of a file. If golden files are to be
+// written anew, it is got from then on.
+func Want(t testing.TB, file string, got []byte) []byte {
+	t.Helper()
+	if Update() {
+		if err := os.WriteFile(file, got, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return want
+}
