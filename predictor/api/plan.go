@@ -124,6 +124,7 @@ type Refusal struct {
 // The kinds of offer.
 const (
 	OfferProb  = "probability" // the best probability for this deadline
+	OfferFree  = "best-effort" // the same, with work that starts when the job does
 	OfferLater = "deadline"    // the earliest deadline for this probability
 	OfferNodes = "nodes"       // the same with fewer nodes
 	OfferTime  = "time"        // the same with less time

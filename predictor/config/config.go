@@ -117,6 +117,9 @@ type Plan struct {
 	Prob float64 `yaml:"prob"`
 	// Horizon is how long before its deadline a job may become eligible.
 	Horizon Duration `yaml:"horizon"`
+	// MaxHold is how long a job may hold its nodes before its work, in time limits of
+	// the work; an hour it always may. 0 is no bound.
+	MaxHold float64 `yaml:"max_hold"`
 	// Stale is how old varqd's picture of the cluster (partitions, limits) may
 	// grow, with Slurm out of reach, before it makes no more promises.
 	Stale Duration `yaml:"stale"`
@@ -154,7 +157,7 @@ func Default() Config {
 		Ledger:   Ledger{Path: "/var/lib/varq/ledger.db"},
 		History:  History{Path: "/var/cache/varq/history.db"},
 		Forecast: Forecast{Confidence: .95, Days: 180},
-		Plan:     Plan{Prob: .9, Horizon: Duration(7 * 24 * time.Hour), Stale: Duration(15 * time.Minute)},
+		Plan:     Plan{Prob: .9, Horizon: Duration(7 * 24 * time.Hour), MaxHold: 4, Stale: Duration(15 * time.Minute)},
 		Watch: Watch{
 			Interval: Duration(5 * time.Second),
 			Idle:     Duration(20 * time.Second),
@@ -273,6 +276,9 @@ func (c *Config) check() error {
 	checkForecasters(c.Forecasters, bad)
 	positive("slurmrestd.timeout", c.Slurmrestd.Timeout)
 	positive("plan.horizon", c.Plan.Horizon)
+	if !(c.Plan.MaxHold >= 0) {
+		bad("plan.max_hold", "%v is less than 0", c.Plan.MaxHold)
+	}
 	positive("plan.stale", c.Plan.Stale)
 	pause("watch.interval", c.Watch.Interval)
 	pause("watch.idle", c.Watch.Idle)

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/varq-project/varq/predictor/trajectory"
 )
 
 func TestEmptyFileIsTheDefault(t *testing.T) {
@@ -28,7 +30,7 @@ func TestParse(t *testing.T) {
 	c, err := Parse("varq.yaml", []byte(`
 client:
   endpoint: tcp://ctl1:6825
-plan: {prob: 0.95, horizon: 2-00:00:00, stale: 10}
+plan: {prob: 0.95, horizon: 2-00:00:00, max_hold: 2.5, stale: 10}
 watch: {interval: 500ms}
 forecasters:
   - {name: lastwait, command: /usr/libexec/lastwait -n 50, timeout: 50ms}
@@ -40,7 +42,7 @@ forecasters:
 	}
 	want := Default()
 	want.Client.Endpoint = "tcp://ctl1:6825"
-	want.Plan = Plan{Prob: .95, Horizon: Duration(48 * time.Hour), Stale: Duration(10 * time.Minute)}
+	want.Plan = Plan{Prob: .95, Horizon: Duration(48 * time.Hour), MaxHold: 2.5, Stale: Duration(10 * time.Minute)}
 	want.Watch.Interval = Duration(500 * time.Millisecond)
 	want.Forecasters = []Forecaster{
 		{Name: "lastwait", Command: "/usr/libexec/lastwait -n 50", Timeout: Duration(50 * time.Millisecond)},
@@ -48,6 +50,14 @@ forecasters:
 	}
 	if diff := cmp.Diff(want, c); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// The study of forecasters, and simulations, plan as varqd does unless it is told
+// otherwise.
+func TestMaxHoldIsThePlanners(t *testing.T) {
+	if got := Default().Plan.MaxHold; got != trajectory.DefaultMaxHold {
+		t.Errorf("plan.max_hold is %v, and elsewhere %v", got, trajectory.DefaultMaxHold)
 	}
 }
 
@@ -61,6 +71,8 @@ func TestErrorsNameTheLine(t *testing.T) {
 		"plan: {\n":                             "varq.yaml:",
 		"plan: {prob: 1.5}\n":                   "plan.prob: 1.5 does not lie between 0 and 1",
 		"plan: {prob: .nan}\n":                  "plan.prob: NaN does not lie between 0 and 1",
+		"plan: {max_hold: -1}\n":                "plan.max_hold: -1 is less than 0",
+		"plan: {max_hold: .nan}\n":              "plan.max_hold: NaN is less than 0",
 		"watch: {interval: 0s}\n":               "watch.interval: 0s is not more than 0",
 		"watch: {interval: 1h}\n":               "watch.interval: 1h0m0s is more than 30m0s",
 		"watch: {idle: 1h}\n":                   "watch.idle: 1h0m0s is more than 30m0s",

@@ -93,7 +93,7 @@ func New(o Options) (*Daemon, error) {
 	})
 	d.keeper = keeper.New(keeper.Options{
 		Ledger: d.ledger, Slurm: o.Slurm, Past: d.ingest, Now: now,
-		Prob: c.Plan.Prob, Confidence: c.Forecast.Confidence, Horizon: c.Plan.Horizon.Seconds(), Stale: c.Plan.Stale.Seconds(),
+		Prob: c.Plan.Prob, Confidence: c.Forecast.Confidence, Horizon: c.Plan.Horizon.Seconds(), MaxHold: c.Plan.MaxHold, Stale: c.Plan.Stale.Seconds(),
 		Grace: c.Watch.Grace.Seconds(), Log: o.Log, Metrics: keeper.NewMetrics(registry),
 	})
 	d.scorer, err = selfscore.New(context.Background(), selfscore.Options{

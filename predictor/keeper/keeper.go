@@ -77,6 +77,8 @@ type Options struct {
 	Confidence float64
 	// Horizon is how long before its deadline a job may become eligible.
 	Horizon int64
+	// MaxHold is how long a job may hold its nodes before the work, in time limits.
+	MaxHold float64
 	// Stale is how old the picture of the cluster may be for a promise.
 	Stale int64
 	// Grace is how long after its deadline a plan without a job is closed.
@@ -154,7 +156,9 @@ func (k *Keeper) planner() (*trajectory.Planner, error) {
 		return nil, server.Fault(server.ErrUnavailable, err.Error())
 	}
 	cluster := &k.picture.Load().cluster
-	return &trajectory.Planner{Forecaster: k.Past, Cluster: cluster, Horizon: k.Horizon, Confidence: k.Confidence}, nil
+	return &trajectory.Planner{
+		Forecaster: k.Past, Cluster: cluster, Horizon: k.Horizon, MaxHold: k.MaxHold, Confidence: k.Confidence,
+	}, nil
 }
 
 // seesAll reports whether user may see everybody's reservations.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/varq-project/varq/predictor/accounting"
@@ -393,6 +394,26 @@ func TestRefusals(t *testing.T) {
 		t.Errorf("with a broken ledger: %v", err)
 	}
 	s.open()
+}
+
+// What would hold nodes for too long is refused, with the options that ask for less.
+func TestMaxHold(t *testing.T) {
+	s := newSite(t)
+	s.past.wait = 20_000
+	s.MaxHold = 4 // 4 h of holding, and it takes 5.6
+	answer, err := s.Plan(t.Context(), "alice", request(epoch+30_000), true)
+	if err != nil || answer.Refusal == nil || answer.Refusal.Limit != "varq max_hold" {
+		t.Fatalf("%+v, %v", answer, err)
+	}
+	var offered []string
+	for _, o := range answer.Refusal.Offers {
+		offered = append(offered, o.Options)
+	}
+	if diff := cmp.Diff([]string{"--prob=0.1", "--best-effort"}, offered); diff != "" {
+		t.Error(diff)
+	}
+	s.MaxHold = 6
+	s.promise("alice", request(epoch+30_000))
 }
 
 func TestNobodyFillsTheLedger(t *testing.T) {

@@ -126,6 +126,8 @@ func options(req *api.PlanRequest, kind trajectory.Kind, r *trajectory.Request) 
 	switch kind {
 	case trajectory.OfferProb:
 		words = append(words, fmt.Sprintf("--prob=%.4g", r.Prob))
+	case trajectory.OfferFree:
+		words = append(words, "--best-effort")
 	case trajectory.OfferLater:
 		words = append(words, "--begin-by="+local(r.Deadline))
 		if req.BeginAfter != 0 {

@@ -9,6 +9,7 @@ import (
 	"github.com/varq-project/varq/predictor/prob"
 	"github.com/varq-project/varq/predictor/sched"
 	"github.com/varq-project/varq/predictor/slurmtime"
+	"github.com/varq-project/varq/predictor/trajectory"
 )
 
 // What reservations are like unless they say otherwise.
@@ -26,11 +27,12 @@ const longest = 366 * 24 * 3600
 // ParseReservations reads who reserves, as "none", or one of
 //
 //	hard=10%,ahead=2h,protected=100%,restart=0.8
-//	varq=10%,prob=0.95,every=6h,replan=4m,best-effort,forecaster=qbets
+//	varq=10%,prob=0.95,every=6h,replan=4m,max-hold=4,best-effort,forecaster=qbets
 //
 // of which all but the share may be left out: hard reservations protect the whole
 // queue then and stop no job; VARQ's start at the deadline, planned with qbets, not
-// history or blend. The value of restart is Restart.A, with B = A - 1.
+// history or blend, and hold processors for it for any time, with blend for as long
+// as varqd allows. The value of restart is Restart.A, with B = A - 1.
 // Shares and probabilities are numbers from 0 to 1 or percentages, durations what
 // Go or Slurm call so. An error names the part it is about.
 func ParseReservations(text string) (Reservations, error) {
@@ -66,6 +68,9 @@ func ParseReservations(text string) (Reservations, error) {
 			return Reservations{}, fmt.Errorf("%.40s: %w", key, err)
 		}
 	}
+	if r.VARQ != nil && !seen["max-hold"] {
+		r.VARQ.MaxHold = r.VARQ.Forecaster.maxHold()
+	}
 	return r, nil
 }
 
@@ -95,6 +100,11 @@ func (v *VARQ) set(key, value string) (err error) {
 		v.Every, err = parseSeconds(value, 60)
 	case "replan":
 		v.Replan, err = parseSeconds(value, 0)
+	case "max-hold":
+		v.MaxHold, err = strconv.ParseFloat(value, 64)
+		if err != nil || !(v.MaxHold >= 0) {
+			err = fmt.Errorf("%.40q is not a number of time limits", value)
+		}
 	case "best-effort":
 		v.BestEffort = true
 		if value != "" {
@@ -103,9 +113,18 @@ func (v *VARQ) set(key, value string) (err error) {
 	case "forecaster":
 		v.Forecaster, err = parseForecaster(value)
 	default:
-		err = errors.New("VARQ's reservations have only prob, every, replan, best-effort and forecaster")
+		err = errors.New("VARQ's reservations have only prob, every, replan, max-hold, best-effort and forecaster")
 	}
 	return err
+}
+
+// maxHold is how long a job may hold its processors, in time limits, where that is not
+// said: with the blend, as long as with varqd.
+func (f Forecaster) maxHold() float64 {
+	if f == Blend {
+		return trajectory.DefaultMaxHold
+	}
+	return 0
 }
 
 // parseShare reads a share from 0 to 1, or 0% to 100%.
@@ -147,6 +166,9 @@ func (r Reservations) String() string {
 		v := r.VARQ
 		text := fmt.Sprintf("varq=%s,prob=%s,every=%s,replan=%s", percent(v.Share), strconv.FormatFloat(v.Prob, 'g', -1, 64),
 			slurmtime.FormatDuration(v.Every), slurmtime.FormatDuration(v.Replan))
+		if v.MaxHold != v.Forecaster.maxHold() {
+			text += ",max-hold=" + strconv.FormatFloat(v.MaxHold, 'g', -1, 64)
+		}
 		if v.BestEffort {
 			text += ",best-effort"
 		}

@@ -18,7 +18,9 @@ func TestParseReservations(t *testing.T) {
 		"varq=10%,prob=.95,every=6h":                        {VARQ: &VARQ{Share: .1, Prob: .95, Every: 21600, Replan: 240}},
 		"varq=95%,prob=75%,every=30m,replan=0s,best-effort": {VARQ: &VARQ{Share: .95, Prob: .75, Every: 1800, BestEffort: true}},
 		"varq=10%,forecaster=qbets":                         {VARQ: &VARQ{Share: .1, Prob: .95, Every: 21600, Replan: 240}},
-		"varq=10%,replan=0,forecaster=blend":                {VARQ: &VARQ{Share: .1, Prob: .95, Every: 21600, Forecaster: Blend}},
+		"varq=10%,replan=0,forecaster=blend":                {VARQ: &VARQ{Share: .1, Prob: .95, Every: 21600, Forecaster: Blend, MaxHold: 4}},
+		"varq=10%,max-hold=0,forecaster=blend":              {VARQ: &VARQ{Share: .1, Prob: .95, Every: 21600, Replan: 240, Forecaster: Blend}},
+		"varq=10%,max-hold=2.5":                             {VARQ: &VARQ{Share: .1, Prob: .95, Every: 21600, Replan: 240, MaxHold: 2.5}},
 	} {
 		got, err := ParseReservations(text)
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
@@ -42,6 +44,8 @@ func TestParseReservationsRefuses(t *testing.T) {
 		"hard=10%,ahead=400d":            "ahead: ",
 		"hard=10%,ahead=10000h":          "ahead: \"10000h\" is not between",
 		"hard=10%,ahead=1h,ahead=2h":     "ahead: given twice",
+		"varq=10%,max-hold=-1":           `max-hold: "-1" is not a number of time limits`,
+		"varq=10%,max-hold=nan":          "max-hold: ",
 		"varq=10%,best-effort=certainly": "best-effort: takes no value",
 		"varq=10%,forecaster=crystal":    `forecaster: "crystal" is none of qbets, history and blend`,
 		"hard=10%,":                      ": hard reservations have only",
@@ -54,7 +58,7 @@ func TestParseReservationsRefuses(t *testing.T) {
 
 func FuzzParseReservations(f *testing.F) {
 	f.Add("hard=10%,ahead=2h,protected=.5,restart=.7")
-	f.Add("varq=10%,prob=.95,every=6h,replan=90s,best-effort,forecaster=history")
+	f.Add("varq=10%,prob=.95,every=6h,replan=90s,max-hold=0,best-effort,forecaster=history")
 	f.Fuzz(func(t *testing.T, text string) {
 		r, err := ParseReservations(text)
 		if err != nil {

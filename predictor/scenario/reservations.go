@@ -29,6 +29,9 @@ type VARQ struct {
 	// BestEffort lets the work start with the job, and not at the deadline.
 	BestEffort bool
 	Forecaster Forecaster
+	// MaxHold is how long a job may hold its processors before the work, in time
+	// limits (trajectory.Planner); 0: no bound, as in the paper.
+	MaxHold float64
 	// Replan is how often a pending reservation is looked at again, in seconds;
 	// 0: never. varqd does so every few seconds. Here each look plans up to
 	// Every/30 submissions anew, and most of a simulation's time goes there.

@@ -43,7 +43,7 @@ func newVirtual(s *Scenario) *virtual {
 		}
 	}
 	v.oracle = v.Forecaster.oracle(&v.queue, rand.New(rand.NewPCG(s.Seed, 0x4652_4543)))
-	v.planner.Forecaster = v.oracle
+	v.planner.Forecaster, v.planner.MaxHold = v.oracle, v.MaxHold
 	return v
 }
 

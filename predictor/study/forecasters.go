@@ -6,12 +6,14 @@ import (
 
 	"github.com/varq-project/varq/predictor/scenario"
 	"github.com/varq-project/varq/predictor/sched"
+	"github.com/varq-project/varq/predictor/trajectory"
 )
 
 // Forecasters is the study of what VARQ's reservations are planned with: by plain
 // QBETS, as in "VARQ: Implementing Probabilistic Advanced Reservations for
 // Batch-scheduled Parallel Machines" (Nurmi, Wolski and Brevik 2007, section 4.4),
-// or by the blend that varqd forecasts with; in normal times, and around outages.
+// or by the blend that varqd forecasts with, and whether nodes may be held for any
+// time or only as long as varqd allows; in normal times, and around outages.
 type Forecasters struct{}
 
 const (
@@ -42,11 +44,37 @@ type forecastSetting struct {
 	log     string
 	planner scenario.Forecaster
 	prob    float64 // asked for
+	maxHold float64 // in time limits; 0: for any time
 	outages bool
+}
+
+// plainly is how VARQ plans in the paper, and varqdly how varqd does.
+func plainly(log string) forecastSetting {
+	return forecastSetting{log: log, planner: plainQBETS, prob: forecastProb}
+}
+
+func varqdly(log string) forecastSetting {
+	return forecastSetting{log: log, planner: theBlend, prob: forecastProb, maxHold: trajectory.DefaultMaxHold}
+}
+
+// around returns the setting with outages.
+func (s forecastSetting) around() forecastSetting {
+	s.outages = true
+	return s
+}
+
+// forecastCalm are the settings without outages.
+func forecastCalm(log string) []forecastSetting {
+	sure, bounded, unbounded := plainly(log), plainly(log), varqdly(log)
+	sure.prob, bounded.maxHold, unbounded.maxHold = forecastSure, trajectory.DefaultMaxHold, 0
+	return []forecastSetting{plainly(log), sure, bounded, unbounded, varqdly(log)}
 }
 
 func (s forecastSetting) name() string {
 	name := fmt.Sprintf("%s %s at %v", s.log, s.planner, s.prob)
+	if s.maxHold > 0 {
+		name += fmt.Sprintf(" holding %v", s.maxHold)
+	}
 	if s.outages {
 		name += " with outages"
 	}
@@ -56,10 +84,8 @@ func (s forecastSetting) name() string {
 func forecastSettings() []forecastSetting {
 	var settings []forecastSetting
 	for _, log := range forecastLogs {
-		settings = append(settings, forecastSetting{log, plainQBETS, forecastSure, false})
-		for _, planner := range []scenario.Forecaster{plainQBETS, theBlend} {
-			settings = append(settings, forecastSetting{log, planner, forecastProb, false}, forecastSetting{log, planner, forecastProb, true})
-		}
+		settings = append(settings, forecastCalm(log)...)
+		settings = append(settings, plainly(log).around(), varqdly(log).around())
 	}
 	return settings
 }
@@ -126,7 +152,7 @@ func (s forecastSetting) run(o Options, seed uint64) (Values, error) {
 		return nil, err
 	}
 	sc.Reservations.VARQ = &scenario.VARQ{
-		Share: forecastShare, Prob: s.prob, Every: forecastEvery, Replan: forecastReplan, Forecaster: s.planner,
+		Share: forecastShare, Prob: s.prob, Every: forecastEvery, Replan: forecastReplan, Forecaster: s.planner, MaxHold: s.maxHold,
 	}
 	t := forecastTally{outage: sc.Outage, first: none.First}
 	r, err := sc.Run(jobs, scenario.Watch{Answered: t.add})

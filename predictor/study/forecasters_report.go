@@ -3,7 +3,6 @@ package study
 import (
 	"fmt"
 
-	"github.com/varq-project/varq/predictor/scenario"
 	"github.com/varq-project/varq/predictor/stats"
 )
 
@@ -18,14 +17,11 @@ func (f Forecasters) Report(o Options, outcomes []Outcome) Report {
 	for _, log := range forecastLogs {
 		normal := Table{Title: log + ": a tenth of the jobs asks for .95, or .99 where it says so"}
 		outages := Table{Title: log + ": the same with an outage of 6 h every 30 days"}
-		plain, sure := forecastSetting{log, plainQBETS, forecastProb, false}, forecastSetting{log, plainQBETS, forecastSure, false}
-		blend := forecastSetting{log, theBlend, forecastProb, false}
-		for _, s := range []forecastSetting{plain, sure, blend} {
+		for _, s := range forecastCalm(log) {
 			normal.Rows = append(normal.Rows, s.rows(r, seeds)...)
 		}
-		for _, s := range []forecastSetting{plain, blend} {
-			s.outages = true
-			outages.Rows = append(outages.Rows, s.outageRows(r, seeds)...)
+		for _, s := range []forecastSetting{plainly(log), varqdly(log)} {
+			outages.Rows = append(outages.Rows, s.around().outageRows(r, seeds)...)
 		}
 		normal.Rows = append(normal.Rows, forecastGains(log, r, seeds)...)
 		report.Tables = append(report.Tables, normal, outages)
@@ -50,12 +46,17 @@ func (s forecastSetting) total(r results, seeds int, part, whole string) (k, n i
 	return k, n
 }
 
-// label is the planner's name, with what is asked of it unless that is usual.
+// label is the planner's name, with what is asked of it unless that is usual, and how
+// long it may hold nodes unless that is any time.
 func (s forecastSetting) label() string {
-	if s.prob == forecastProb {
-		return s.planner.String()
+	label := s.planner.String()
+	if s.prob != forecastProb {
+		label += fmt.Sprintf(" at %v", s.prob)
 	}
-	return fmt.Sprintf("%s at %v", s.planner, s.prob)
+	if s.maxHold > 0 {
+		label += fmt.Sprintf(" holding %v limits", s.maxHold)
+	}
+	return label
 }
 
 // rows tells what a planner did in normal times.
@@ -63,7 +64,7 @@ func (s forecastSetting) rows(r results, seeds int) []Row {
 	name := s.label() + ": "
 	kept := Row{Name: name + "kept", Ours: s.of(r, seeds, "kept", 1), Note: s.judgement(r, seeds)}
 	predicted := Row{Name: name + "promised probability", Ours: s.of(r, seeds, "prob", 1)}
-	if s.planner == plainQBETS && s.prob == forecastProb && s.log == varqLog {
+	if s == plainly(varqLog) {
 		cell := varqCells[2] // a tenth at .95
 		kept.Paper, predicted.Paper = &cell.actual, &cell.predicted
 	}
@@ -102,13 +103,13 @@ func (s forecastSetting) judgement(r results, seeds int) string {
 
 // forecastGains holds the planners against each other, seed by seed.
 func forecastGains(log string, r results, seeds int) []Row {
-	ours, theirs := forecastSetting{log, theBlend, forecastProb, false}, forecastSetting{log, plainQBETS, forecastProb, false}
+	ours, theirs := varqdly(log), plainly(log)
 	gain := func(measure string, units float64) Interval {
 		return overSeeds(seeds, func(seed uint64) float64 {
 			return units * (r.value(ours.name(), seed, measure) - r.value(theirs.name(), seed, measure))
 		})
 	}
-	name := fmt.Sprintf("%s against %s: ", theBlend, plainQBETS)
+	name := fmt.Sprintf("%s against %s: ", ours.label(), theirs.label())
 	return []Row{
 		{Name: name + "accepted", Unit: "percentage points more", Ours: gain("granted", 100)},
 		{Name: name + "kept", Unit: "percentage points more", Ours: gain("kept", 100)},
@@ -134,9 +135,8 @@ func forecastFigure(log string, r results, seeds int) Figure {
 		Name: "planned-" + log, Title: "Reservations on " + log, X: "measure", Y: "share",
 		Labels: []string{"accepted", "kept", "overhead"},
 	}
-	for _, planner := range []scenario.Forecaster{plainQBETS, theBlend} {
-		s := forecastSetting{log, planner, forecastProb, false}
-		f.Series = append(f.Series, Series{Name: planner.String(), Y: []float64{
+	for _, s := range []forecastSetting{plainly(log), varqdly(log)} {
+		f.Series = append(f.Series, Series{Name: s.label(), Y: []float64{
 			s.of(r, seeds, "granted", 1).Mean, s.of(r, seeds, "kept", 1).Mean, max(0, s.of(r, seeds, "cost", 1).Mean-1),
 		}})
 	}
@@ -149,6 +149,7 @@ func forecastDifferences(o Options) []string {
 		"All jobs of the logs run, on all processors of their machines, first come, first served with EASY backfilling; the paper's scheduler is Maui, and it does not say which jobs it took.",
 		"Plain QBETS is this project's, told of nothing but starts: it knows nothing of the jobs that wait, and that none has started for long. Unlike the paper's it finds its classes of jobs itself, and leaves out waits in which it later sees an outage.",
 		"A promise that is broken costs nothing: its job comes too late to hold anything. Plain QBETS breaks more than it says, so that its cost at .95 is that of a lesser promise; at .99 it is asked for more, to be compared at what is kept.",
+		"Where it says so, a job may hold processors before its work for at most four times its time limit, or for an hour: more is refused. So varqd plans unless it is told otherwise; the paper knows no bound, and pays for the short jobs that hold much.",
 		"A job asks for the next deadline after its submission, of which there is one every six hours; if it is refused it joins the queue.",
 		"A reservation is planned anew every four minutes until its job has joined the queue; varqd does so every few seconds. Both planners learn from the first job on; nothing is left out to warm up.",
 		"The intervals are over seeds, which choose who asks in the same log; the note of what was kept has the interval of the promises themselves, as if one said nothing of the next.",

@@ -1,16 +1,19 @@
 package trajectory
 
 import (
+	"fmt"
 	"math"
 	"sort"
 
 	"github.com/varq-project/varq/predictor/limits"
+	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
-// bounds are what the cluster allows a reservation.
+// bounds are what a reservation is allowed.
 type bounds struct {
 	longest     int64       // the enlarged limit, seconds
 	longestRule limits.Rule // without a name if there is none
+	tooLittle   string      // for what longest is, as the end of a sentence about the rule
 	// blocked are the windows in which the job cannot run, in order of time,
 	// apart from one another.
 	blocked []limits.Window
@@ -26,9 +29,36 @@ func (p *Planner) bounds(r *Request) bounds {
 		return b
 	}
 	if seconds, rule := p.Cluster.MaxLimit(r.Job); seconds != limits.None {
-		b.longest, b.longestRule = seconds, rule
+		b.longest, b.longestRule, b.tooLittle = seconds, rule, ", too little for the work and the time to hold it"
 	}
 	b.blocked = p.Cluster.Blocked(r.Job)
+	return b
+}
+
+// DefaultMaxHold is the MaxHold of a varqd that is not told otherwise. On public logs
+// it halves what promises hold, nearly all of which is for jobs of some minutes.
+const DefaultMaxHold = 4
+
+// alwaysHeld is how long a job may hold its nodes whatever MaxHold says, in seconds.
+const alwaysHeld = 3600
+
+// allowed returns what a promise that is still to be made is allowed: what the
+// cluster does, and MaxHold.
+func (p *Planner) allowed(r *Request) bounds {
+	b := p.bounds(r)
+	hold := max(alwaysHeld, p.MaxHold*float64(r.Job.Limit))
+	if p.MaxHold == 0 || hold > year {
+		return b
+	}
+	if longest := minutes(r.Job.Limit + int64(hold)); longest < b.longest {
+		b.longest = longest
+		b.longestRule = limits.Rule{
+			Name: "varq max_hold",
+			Says: fmt.Sprintf("a job of %s may hold its nodes for %s before its work (max_hold)",
+				slurmtime.FormatDuration(r.Job.Limit), slurmtime.FormatDuration(int64(hold))),
+		}
+		b.tooLittle = ", too short a time to be as sure of it"
+	}
 	return b
 }
 

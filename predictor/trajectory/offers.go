@@ -11,6 +11,7 @@ type Kind string
 // The kinds of offer.
 const (
 	OfferProb  Kind = "probability" // the best probability for this deadline
+	OfferFree  Kind = "best-effort" // the same, with work that starts when the job does
 	OfferLater Kind = "deadline"    // the earliest deadline for this probability
 	OfferNodes Kind = "nodes"       // the same with fewer nodes, or fewer CPUs on one
 	OfferTime  Kind = "time"        // the same with less time
@@ -36,6 +37,7 @@ func (p *Planner) offers(r *Request, points []Point) []Offer {
 		find func(*Request) bool // changes the request to the one to offer
 	}{
 		{OfferProb, func(r *Request) bool { return lessProb(r, points) }},
+		{OfferFree, unheld},
 		{OfferLater, p.later},
 		{OfferNodes, p.smaller},
 		{OfferTime, p.shorter},
@@ -66,6 +68,14 @@ func percent(prob float64) float64 {
 	return n / 100
 }
 
+// unheld lets work that was to start at the deadline start before, for which no nodes
+// need to be held.
+func unheld(r *Request) bool {
+	strict := r.HoldUntil == r.Deadline
+	r.HoldUntil = 0
+	return strict
+}
+
 // maxBases bounds how many of Slurm's reservations the search for a later
 // deadline looks beyond, and maxLeads how many leads it tries after each.
 const (
@@ -80,7 +90,7 @@ const (
 // quite so, longer leads are tried. Reservations of Slurm's do depend on the time: the
 // search begins anew where each of them ends.
 func (p *Planner) later(r *Request) bool {
-	b := p.bounds(r)
+	b := p.allowed(r)
 	bases := []int64{r.Now}
 	for _, w := range b.blocked {
 		if w.End > r.Now && w.End < r.Now+p.horizon() && len(bases) <= maxBases {

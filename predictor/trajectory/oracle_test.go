@@ -190,7 +190,7 @@ func TestPlanProperties(t *testing.T) {
 	for i := range 400 {
 		f := steps{seed: uint64(i), width: 60 + r.Int64N(20000)}
 		q := randomRequest(r)
-		p := &Planner{Forecaster: f, Cluster: randomCluster(r, q), Horizon: 2 * fineSpan}
+		p := &Planner{Forecaster: f, Cluster: randomCluster(r, q), Horizon: 2 * fineSpan, MaxHold: float64(r.IntN(4))}
 		a := p.Plan(q)
 		if a.Refusal != nil {
 			refused++
@@ -243,6 +243,9 @@ func checkPlan(t *testing.T, p *Planner, q Request, a Answer) {
 	if most := p.Cluster.Partitions["main"].MaxTime; most > 0 && got.Limit > most {
 		t.Fatalf("%+v has the limit %d, above the partition's %d", q, got.Limit, most)
 	}
+	if most := max(hour, p.MaxHold*float64(a.Job.Limit)); p.MaxHold > 0 && float64(got.Limit) >= float64(a.Job.Limit)+most+60 {
+		t.Fatalf("%+v has the limit %d, and may hold nodes for %v", q, got.Limit, most)
+	}
 	// The work itself must be out of the way of every maintenance it needs the
 	// nodes of, and a job that starts at once must end before.
 	for _, w := range p.Cluster.Blocked(a.Job) {
@@ -269,6 +272,11 @@ func checkOffer(t *testing.T, p *Planner, q Request, o Offer) {
 			t.Fatalf("an offer of %v for %v", same.Prob, q.Prob)
 		}
 		same.Prob = q.Prob
+	case OfferFree:
+		if same.HoldUntil != 0 || q.HoldUntil != q.Deadline {
+			t.Fatalf("not best effort for a strict request: %+v for %+v", o.Request, q)
+		}
+		same.HoldUntil = q.HoldUntil
 	case OfferLater:
 		if same.Deadline <= q.Deadline || same.Deadline%60 != 0 {
 			t.Fatalf("a later deadline of %d for %d", same.Deadline, q.Deadline)

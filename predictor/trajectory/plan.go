@@ -29,6 +29,10 @@ type Planner struct {
 	// seconds, and how far ahead a later deadline is looked for; 0 stands for
 	// DefaultHorizon.
 	Horizon int64
+	// MaxHold is how long a job may hold its nodes before the work, at most, in
+	// time limits of the work; an hour it always may. It bounds what is promised,
+	// and not what it takes to keep a promise. 0 stands for no bound.
+	MaxHold float64
 	// Confidence is the level of the Forecaster's probabilities. It tells how
 	// many past waits a probability takes; 0 stands for .95.
 	Confidence float64
@@ -127,7 +131,7 @@ func (p *Planner) try(r *Request, n int64) (Answer, bounds) {
 	if no := p.admit(r); no != nil {
 		return Answer{Job: r.Job, Refusal: no}, bounds{}
 	}
-	b := p.bounds(r)
+	b := p.allowed(r)
 	a := Answer{Job: r.Job, Trajectory: p.trajectory(r, b, n)}
 	if i := r.choose(a.Trajectory, r.Prob); i >= 0 {
 		a.Plan = p.plan(r, a.Trajectory[i])

@@ -43,9 +43,7 @@ func (p *Planner) refuse(r *Request, b bounds, points []Point) *Refusal {
 // and how the sentence about it goes on. When only all of them together are in
 // the way, and when they leave no submission at all, it returns one of them.
 func (p *Planner) binding(r *Request, b bounds, none bool) (rule *limits.Rule, so string) {
-	limit := func() (*limits.Rule, string) {
-		return &b.longestRule, ", too little for the work and the time to hold it"
-	}
+	limit := func() (*limits.Rule, string) { return &b.longestRule, b.tooLittle }
 	window := func(begin int64) (*limits.Rule, string) {
 		w := b.ahead(begin)
 		return &w.Rule, r.meets(w)

@@ -355,3 +355,47 @@ func TestLaterThanForecast(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 }
+
+// What would hold nodes for too long is refused, and offered as what holds none, or
+// is less sure; an hour is never too long, and a promise once made knows no bound.
+func TestMaxHold(t *testing.T) {
+	short := request(1, 6*hour, .9) // takes 2.3 h
+	short.Job.Limit = hour / 6
+	p := &Planner{Forecaster: curve{mean: hour, sample: 1000}, MaxHold: 4}
+	a := p.Plan(short)
+	const reason = "a job of 00:10:00 may hold its nodes for 01:00:00 before its work (max_hold), too short a time to be as sure of it"
+	if a.Refusal == nil || a.Refusal.Limit != "varq max_hold" || a.Refusal.Reason != reason {
+		t.Fatalf("%+v", a)
+	}
+	if o := offer(t, a, OfferFree); o == nil || o.Request.HoldUntil != 0 || o.Plan.Worst.NodeSeconds != 0 {
+		t.Errorf("best effort: %+v", o)
+	}
+	if o := offer(t, a, OfferProb); o == nil || o.Request.Prob != .63 || o.Plan.Begin < o.Request.Deadline-hour {
+		t.Errorf("best probability: %+v", o)
+	}
+	if o := offer(t, a, OfferLater); o != nil {
+		t.Errorf("a later deadline, which does not help: %+v", o)
+	}
+	for _, c := range []struct {
+		name    string
+		maxHold float64
+		limit   int64
+	}{
+		{"no bound", 0, hour / 6},
+		{"as good as none", 1e300, hour / 6},
+		{"14 limits", 14, hour / 6},
+		{"a longer job", 4, hour},
+	} {
+		r := short
+		r.Job.Limit = c.limit
+		p.MaxHold = c.maxHold
+		if a := p.Plan(r); a.Plan == nil {
+			t.Errorf("%s: %+v", c.name, a.Refusal)
+		}
+	}
+	p.MaxHold = 4
+	pending := Submission{Begin: short.Deadline - hour, Limit: hour/6 + hour}
+	if got := p.Replan(short, pending); got.Begin != short.Deadline-8310 {
+		t.Errorf("a promise that no longer holds stays: %+v", got)
+	}
+}

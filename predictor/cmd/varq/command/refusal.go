@@ -13,6 +13,7 @@ import (
 // offerNames tell in what an offer differs from what was asked.
 var offerNames = map[string]string{
 	api.OfferProb:  "The best probability for this deadline",
+	api.OfferFree:  "The same, with work that starts as soon as the job does",
 	api.OfferLater: "The earliest deadline for this probability",
 	api.OfferNodes: "A smaller job",
 	api.OfferTime:  "A shorter job",

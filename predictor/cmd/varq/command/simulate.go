@@ -17,10 +17,11 @@ const kinds = `  none
       This share of the jobs, 10% for instance, ask for a fixed time up to two hours
       ahead, and take the nearest that the scheduler offers. It does not delay the
       protected share of the queue, nor stop jobs that run unless restart lets it.
-  varq=SHARE[,prob=0.95][,every=6h][,replan=4m][,best-effort][,forecaster=qbets]
+  varq=SHARE[,prob=0.95][,every=6h][,replan=4m][,max-hold=N][,best-effort][,forecaster=qbets]
       This share of the jobs are submitted as varqd would submit them, to be running
       by the next deadline with this probability; there is one every six hours. They
-      are planned by plain QBETS, by all that history tells, or by varqd's blend with
+      hold their processors before their work for N time limits at most, and are
+      planned by plain QBETS, by all that history tells, or by varqd's blend with
       its simulations: qbets, history, blend.`
 
 func newSimulate(env *Env) *cobra.Command {
