@@ -67,7 +67,8 @@ type VARQResult struct {
 	// (Clopper and Pearson), 0 and 1 without promises.
 	KeptLow  float64 `json:"kept_low"`
 	KeptHigh float64 `json:"kept_high"`
-	// Prob is the mean of the probabilities promised; 0 without promises.
+	// Prob is the mean probability forecast of those promised, when they were; 0
+	// without promises.
 	Prob float64 `json:"mean_probability"`
 	// Overhead is the processor time held before the work per processor time of
 	// work: the paper's Table 3 prints 1 more.

@@ -69,7 +69,7 @@ type Reservation struct {
 	// got one, as during an outage.
 	Refusal string
 	Down    bool
-	Prob    float64 // promised
+	Prob    float64 // forecast when it was promised
 	Begin   int64   // when the job joined the queue
 	Start   int64
 	// Work and Held are the processor seconds that the work takes and those that

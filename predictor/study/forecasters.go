@@ -48,26 +48,26 @@ type forecastSetting struct {
 	outages bool
 }
 
-// plainly is how VARQ plans in the paper, and varqdly how varqd does.
-func plainly(log string) forecastSetting {
+// asInPaper has VARQ plan as in the paper, asVarqd as varqd does.
+func asInPaper(log string) forecastSetting {
 	return forecastSetting{log: log, planner: plainQBETS, prob: forecastProb}
 }
 
-func varqdly(log string) forecastSetting {
+func asVarqd(log string) forecastSetting {
 	return forecastSetting{log: log, planner: theBlend, prob: forecastProb, maxHold: trajectory.DefaultMaxHold}
 }
 
-// around returns the setting with outages.
-func (s forecastSetting) around() forecastSetting {
+// withOutages returns the same setting around outages.
+func (s forecastSetting) withOutages() forecastSetting {
 	s.outages = true
 	return s
 }
 
-// forecastCalm are the settings without outages.
-func forecastCalm(log string) []forecastSetting {
-	sure, bounded, unbounded := plainly(log), plainly(log), varqdly(log)
+// calmSettings are the settings without outages.
+func calmSettings(log string) []forecastSetting {
+	sure, bounded, unbounded := asInPaper(log), asInPaper(log), asVarqd(log)
 	sure.prob, bounded.maxHold, unbounded.maxHold = forecastSure, trajectory.DefaultMaxHold, 0
-	return []forecastSetting{plainly(log), sure, bounded, unbounded, varqdly(log)}
+	return []forecastSetting{asInPaper(log), sure, bounded, unbounded, asVarqd(log)}
 }
 
 func (s forecastSetting) name() string {
@@ -84,8 +84,8 @@ func (s forecastSetting) name() string {
 func forecastSettings() []forecastSetting {
 	var settings []forecastSetting
 	for _, log := range forecastLogs {
-		settings = append(settings, forecastCalm(log)...)
-		settings = append(settings, plainly(log).around(), varqdly(log).around())
+		settings = append(settings, calmSettings(log)...)
+		settings = append(settings, asInPaper(log).withOutages(), asVarqd(log).withOutages())
 	}
 	return settings
 }

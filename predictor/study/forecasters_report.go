@@ -17,11 +17,11 @@ func (f Forecasters) Report(o Options, outcomes []Outcome) Report {
 	for _, log := range forecastLogs {
 		normal := Table{Title: log + ": a tenth of the jobs asks for .95, or .99 where it says so"}
 		outages := Table{Title: log + ": the same with an outage of 6 h every 30 days"}
-		for _, s := range forecastCalm(log) {
+		for _, s := range calmSettings(log) {
 			normal.Rows = append(normal.Rows, s.rows(r, seeds)...)
 		}
-		for _, s := range []forecastSetting{plainly(log), varqdly(log)} {
-			outages.Rows = append(outages.Rows, s.around().outageRows(r, seeds)...)
+		for _, s := range []forecastSetting{asInPaper(log), asVarqd(log)} {
+			outages.Rows = append(outages.Rows, s.withOutages().outageRows(r, seeds)...)
 		}
 		normal.Rows = append(normal.Rows, forecastGains(log, r, seeds)...)
 		report.Tables = append(report.Tables, normal, outages)
@@ -63,8 +63,8 @@ func (s forecastSetting) label() string {
 func (s forecastSetting) rows(r results, seeds int) []Row {
 	name := s.label() + ": "
 	kept := Row{Name: name + "kept", Ours: s.of(r, seeds, "kept", 1), Note: s.judgement(r, seeds)}
-	predicted := Row{Name: name + "promised probability", Ours: s.of(r, seeds, "prob", 1)}
-	if s == plainly(varqLog) {
+	predicted := Row{Name: name + "probability forecast", Ours: s.of(r, seeds, "prob", 1), Note: fmt.Sprintf("when %v was promised", s.prob)}
+	if s == asInPaper(varqLog) {
 		cell := varqCells[2] // a tenth at .95
 		kept.Paper, predicted.Paper = &cell.actual, &cell.predicted
 	}
@@ -103,7 +103,7 @@ func (s forecastSetting) judgement(r results, seeds int) string {
 
 // forecastGains holds the planners against each other, seed by seed.
 func forecastGains(log string, r results, seeds int) []Row {
-	ours, theirs := varqdly(log), plainly(log)
+	ours, theirs := asVarqd(log), asInPaper(log)
 	gain := func(measure string, units float64) Interval {
 		return overSeeds(seeds, func(seed uint64) float64 {
 			return units * (r.value(ours.name(), seed, measure) - r.value(theirs.name(), seed, measure))
@@ -135,7 +135,7 @@ func forecastFigure(log string, r results, seeds int) Figure {
 		Name: "planned-" + log, Title: "Reservations on " + log, X: "measure", Y: "share",
 		Labels: []string{"accepted", "kept", "overhead"},
 	}
-	for _, s := range []forecastSetting{plainly(log), varqdly(log)} {
+	for _, s := range []forecastSetting{asInPaper(log), asVarqd(log)} {
 		f.Series = append(f.Series, Series{Name: s.label(), Y: []float64{
 			s.of(r, seeds, "granted", 1).Mean, s.of(r, seeds, "kept", 1).Mean, max(0, s.of(r, seeds, "cost", 1).Mean-1),
 		}})

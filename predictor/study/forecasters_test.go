@@ -16,7 +16,7 @@ func TestForecasters(t *testing.T) {
 	}
 	o := Options{Quick: true, Seeds: 1, Traces: trace.Folder(archive.Folder(t))}
 	const log = "CTC-SP2-1996"
-	plain, blend := plainly(log), varqdly(log)
+	plain, blend := asInPaper(log), asVarqd(log)
 	r := resultsOf(outcomes(t, Forecasters{}, o, func(c Case) bool { return c.Name == plain.name() || c.Name == blend.name() }))
 	between(t, "accepted", blend.of(r, 1, "granted", 1), plain.of(r, 1, "granted", 1).Mean, 1)
 	between(t, "kept", blend.of(r, 1, "kept", 1), forecastProb, 1)

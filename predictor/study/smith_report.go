@@ -275,7 +275,7 @@ func (r smithReport) price() Table {
 			add("offset", "min", r.level(c, kind, "offset", 1./60))
 			add("got the time asked for", "%", r.level(c, kind, "exact", 100))
 			add("were promised it", "%", r.level(c, kind, "granted", 100))
-			add("probability promised", "%", r.level(c, kind, "prob", 100))
+			add("probability forecast", "%", r.level(c, kind, "prob", 100))
 			add("kept", "%", r.level(c, kind, "kept", 100))
 			add("cost", "of the work's own", r.level(c, kind, "cost", 1))
 		}

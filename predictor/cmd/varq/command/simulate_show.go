@@ -41,7 +41,7 @@ func (e *Env) showTrial(s setting, t *trial) error {
 	if v := t.VARQ; v != nil {
 		l.line("Reserved", "%s by %s jobs, %s of them with a promise", t.Reservations, thousands(v.Asked), thousands(v.Promised))
 		if v.Promised > 0 {
-			l.line("Promised", "probability %s on average", share(v.Prob))
+			l.line("Forecast", "probability %s on average", share(v.Prob))
 			l.line("Kept", "%s: %s (%s to %s with 95 %% confidence)", thousands(v.Kept), share(delivered(v)), share(v.KeptLow), share(v.KeptHigh))
 			l.line("Used", "%s times what the work took", ratio(v))
 		}
