@@ -16,7 +16,7 @@ const worthwhile = 4 * 60
 // moved to save holding. It is looked at again and again, and forecasts err now this
 // way and now that: who took every chance would end where they err most, or wait
 // until it is too late.
-const venture = .25
+const venture = .2
 
 // Submission is how a pending job stands in the queue: it is eligible from Begin
 // (Unix seconds) on with the time limit Limit (seconds).
@@ -41,7 +41,7 @@ type Revision struct {
 // As long as the job is not eligible, its begin time moves by the rule of Plan, but
 // only when the promise no longer holds, and then by two steps or more and never to
 // where it is worse kept than now; or when four minutes of holding or more are saved,
-// at a quarter of the risk promised at most. From then on, only the limit changes: the
+// at a fifth of the risk promised at most. From then on, only the limit changes: the
 // nearer HoldUntil, the less time there is left to hold.
 func (p *Planner) Replan(r Request, current Submission) Revision {
 	if r.Now >= current.Begin {

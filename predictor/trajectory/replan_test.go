@@ -9,7 +9,7 @@ import (
 
 func TestReplanBeforeEligible(t *testing.T) {
 	// At mean 1 h, .9 takes 8290 s: the latest submission is 8310 s ahead. A
-	// quarter of the risk, .975, takes 13280 s: 13290 s ahead.
+	// fifth of the risk, .98, takes 14083 s: 14100 s ahead.
 	for _, c := range []struct {
 		name  string
 		mean  float64
@@ -18,10 +18,10 @@ func TestReplanBeforeEligible(t *testing.T) {
 		prob  float64 // of the revision, at least
 	}{
 		{"right", hour, 8310, 8310, .9},
-		{"early, but not by enough of the risk", hour, 13260, 13260, .9},
-		{"a little too early is left alone", hour, 13290 + 210, 13290 + 210, .975},
-		{"four minutes too early moves", hour, 13290 + 240, 13290, .975},
-		{"the queue has become faster", hour / 2, 8310, 6660, .975},
+		{"early, but not by enough of the risk", hour, 14070, 14070, .9},
+		{"a little too early is left alone", hour, 14100 + 210, 14100 + 210, .98},
+		{"four minutes too early moves", hour, 14100 + 240, 14100, .98},
+		{"the queue has become faster", hour / 2, 8310, 7050, .98},
 		{"the queue has become slower", 1.5 * hour, 8310, 12450, .9},
 		{"a step too late is left alone", hour, 8280, 8280, .89},
 		{"two steps too late move", hour, 8250, 8310, .9},
