@@ -27,17 +27,31 @@ const maxText = 128
 // Two things differ from Slurm: words may be in upper case, and a day that a
 // month does not have is an error.
 func Parse(text string, now int64, zone *time.Location) (int64, error) {
+	return read(text, now, zone, (*when).next)
+}
+
+// ParsePast reads a time as sacct --starttime does: like Parse, but a time of day is
+// today's, and a date without a year this year's, or last year's if its month is to
+// come.
+func ParsePast(text string, now int64, zone *time.Location) (int64, error) {
+	return read(text, now, zone, (*when).last)
+}
+
+// resolve fills in what was left out of a time.
+type resolve func(w *when, now time.Time) time.Time
+
+func read(text string, now int64, zone *time.Location, fill resolve) (int64, error) {
 	if len(text) > maxText {
 		return 0, fmt.Errorf("%.20q… is too long for a time", text)
 	}
-	at, err := parse(text, time.Unix(now, 0).In(zone))
+	at, err := parse(text, time.Unix(now, 0).In(zone), fill)
 	if err != nil {
 		return 0, fmt.Errorf("%q is not a time: %w (try 17:00, tomorrow, 2027-01-31T08:00 or now+2hours)", text, err)
 	}
 	return at, nil
 }
 
-func parse(text string, now time.Time) (int64, error) {
+func parse(text string, now time.Time, fill resolve) (int64, error) {
 	s := &scanner{rest: strings.ToLower(strings.TrimSpace(text))}
 	if s.rest == "" {
 		return 0, errors.New("it is empty")
@@ -63,7 +77,11 @@ func parse(text string, now time.Time) (int64, error) {
 		}
 		s.separator()
 	}
-	return w.resolve(now)
+	at := fill(&w, now).Unix()
+	if at <= 0 {
+		return 0, errors.New("it lies before 1970")
+	}
+	return at, nil
 }
 
 // when is what has been read of a time.
@@ -139,33 +157,48 @@ func (w *when) date(year, month, day int) error {
 	return nil
 }
 
-// resolve fills in what was left out.
-func (w *when) resolve(now time.Time) (int64, error) {
-	at := func(year, month, day int) time.Time {
-		return time.Date(year, time.Month(month), day, w.hour, w.minute, w.second, 0, now.Location())
-	}
-	minute := now.Truncate(time.Minute)
-	var t time.Time
+// on returns the time on a day.
+func (w *when) on(year, month, day int, zone *time.Location) time.Time {
+	return time.Date(year, time.Month(month), day, w.hour, w.minute, w.second, 0, zone)
+}
+
+// next returns the first such time after this minute, or the very time if it is whole.
+func (w *when) next(now time.Time) time.Time {
+	later := func(t time.Time) bool { return t.Truncate(time.Minute).After(now.Truncate(time.Minute)) }
 	switch {
-	case !w.hasDate:
-		year, month, day := now.Date()
-		if t = at(year, int(month), day); !t.Truncate(time.Minute).After(minute) {
-			t = at(year, int(month), day+1)
-		}
 	case w.hasYear:
-		t = at(w.year, w.month, w.day)
-	default:
+		return w.on(w.year, w.month, w.day, now.Location())
+	case w.hasDate:
 		for year := now.Year(); ; year++ { // a 29th of February may be years away
-			t = at(year, w.month, w.day)
-			if t.Day() == w.day && t.Truncate(time.Minute).After(minute) {
-				break
+			if t := w.on(year, w.month, w.day, now.Location()); t.Day() == w.day && later(t) {
+				return t
 			}
 		}
 	}
-	if t.Unix() <= 0 {
-		return 0, errors.New("it lies before 1970")
+	year, month, day := now.Date()
+	if t := w.on(year, int(month), day, now.Location()); later(t) {
+		return t
 	}
-	return t.Unix(), nil
+	return w.on(year, int(month), day+1, now.Location())
+}
+
+// last returns such a time of today, or such a day of the last twelve months, or the
+// very time if it is whole.
+func (w *when) last(now time.Time) time.Time {
+	year, month, day := now.Date()
+	switch {
+	case w.hasYear:
+		year, month, day = w.year, time.Month(w.month), w.day
+	case w.hasDate:
+		if time.Month(w.month) > month {
+			year--
+		}
+		month, day = time.Month(w.month), w.day
+		for w.on(year, int(month), day, now.Location()).Day() != day { // a 29th of February may be years ago
+			year--
+		}
+	}
+	return w.on(year, int(month), day, now.Location())
 }
 
 // scanner takes a text apart from the left.

@@ -56,6 +56,32 @@ func TestParseZone(t *testing.T) {
 	}
 }
 
+// Answers are those of sacct's rule: what is not said lies in the past, except that a time of
+// day is today's and a day of this month this year's.
+func TestParsePast(t *testing.T) {
+	zone := time.FixedZone("east", 2*3600)
+	now := time.Date(2026, 11, 21, 12, 30, 0, 0, zone)
+	for text, want := range map[string]time.Time{
+		"08:00":          time.Date(2026, 11, 21, 8, 0, 0, 0, zone),
+		"12:30":          time.Date(2026, 11, 21, 12, 30, 0, 0, zone),
+		"23:00":          time.Date(2026, 11, 21, 23, 0, 0, 0, zone),
+		"1001":           time.Date(2026, 10, 1, 0, 0, 0, 0, zone),
+		"11/25":          time.Date(2026, 11, 25, 0, 0, 0, 0, zone),
+		"12/24-18:00":    time.Date(2025, 12, 24, 18, 0, 0, 0, zone),
+		"0229":           time.Date(2024, 2, 29, 0, 0, 0, 0, zone),
+		"now-7days":      time.Date(2026, 11, 14, 12, 30, 0, 0, zone),
+		"2026-01-01":     time.Date(2026, 1, 1, 0, 0, 0, 0, zone),
+		"tomorrow 08:00": time.Date(2026, 11, 22, 8, 0, 0, 0, zone),
+	} {
+		if got, err := ParsePast(text, now.Unix(), zone); err != nil || got != want.Unix() {
+			t.Errorf("%q: %v (%v), want %v", text, time.Unix(got, 0).In(zone), err, want)
+		}
+	}
+	if _, err := ParsePast("whenever", now.Unix(), zone); err == nil {
+		t.Error("whenever is a time")
+	}
+}
+
 func TestDuration(t *testing.T) {
 	for text, want := range map[string]int64{
 		"90": 5400, "1:30": 90, "1:30:00": 5400, "1-12": 129600, "1-12:30": 131400, "1-0:0:1": 86401, "unlimited": Unlimited, "0": 0,
@@ -109,6 +135,9 @@ func FuzzParse(f *testing.F) {
 		at, err := Parse(text, now, time.UTC)
 		if err != nil {
 			return
+		}
+		if past, err := ParsePast(text, now, time.UTC); err == nil && past > at {
+			t.Errorf("%q: the last is %d, the next %d", text, past, at)
 		}
 		if again, err := Parse(Format(at, time.UTC), now, time.UTC); at > 0 && at < 1<<37 && (err != nil || again != at) {
 			t.Errorf("%q is %d, written %s, which is %d (%v)", text, at, Format(at, time.UTC), again, err)

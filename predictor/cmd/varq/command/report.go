@@ -55,11 +55,11 @@ Columns: ` + table.Names(calibrationColumns("")),
 		if err != nil {
 			return usage(err)
 		}
-		start, err := env.parseTime("--starttime", *from)
+		start, err := env.parsePast("--starttime", *from)
 		if err != nil {
 			return usage(err)
 		}
-		end, err := env.parseTime("--endtime", *to)
+		end, err := env.parsePast("--endtime", *to)
 		if err != nil {
 			return usage(err)
 		}

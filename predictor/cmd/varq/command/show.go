@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/slurmtime"
@@ -12,12 +13,21 @@ import (
 // none stands for a value that there is not.
 const none = "-"
 
-// parseTime reads the time that an option says, 0 if it says none.
+// parseTime reads the time to come that an option says, 0 if it says none.
 func (e *Env) parseTime(option, text string) (int64, error) {
+	return e.readTime(option, text, slurmtime.Parse)
+}
+
+// parsePast reads the time gone by that an option says, 0 if it says none.
+func (e *Env) parsePast(option, text string) (int64, error) {
+	return e.readTime(option, text, slurmtime.ParsePast)
+}
+
+func (e *Env) readTime(option, text string, parse func(string, int64, *time.Location) (int64, error)) (int64, error) {
 	if text == "" {
 		return 0, nil
 	}
-	at, err := slurmtime.Parse(text, e.Now(), e.Zone)
+	at, err := parse(text, e.Now(), e.Zone)
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", option, err)
 	}
