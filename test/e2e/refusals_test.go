@@ -2,12 +2,43 @@ package e2e
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/test/site"
+	"github.com/varq-project/varq/test/synthetic"
 )
+
+// TestMaxHold: where jobs wait for hours, one of some minutes would have to hold its
+// nodes for far longer than it works. It is refused, and the offer that holds none is
+// as good as its word.
+func TestMaxHold(t *testing.T) {
+	t.Parallel()
+	s := site.ForTest(t, site.Options{History: synthetic.History(synthetic.Config{
+		Seed: 1, Nodes: 8, CPUs: 4, ShortNodes: 2, Jobs: 10_000, Days: 30, End: time.Now().Unix(), Utilisation: .85,
+	})})
+	asked := []string{"--nodes=8", "--time=5", "--begin-by=now+12hours", "--prob=0.85"}
+	quote, err := s.Run(t.Context(), "alice", "varq", append([]string{"quote", "--json"}, asked...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer := decode[api.PlanAnswer](t, quote.Stdout)
+	if quote.Code != 1 || answer.Refusal == nil || answer.Refusal.Limit != "varq max_hold" {
+		t.Fatalf("exit code %d: %s", quote.Code, quote.Stdout)
+	}
+	if !slices.ContainsFunc(answer.Refusal.Offers, func(o api.Offer) bool { return o.Options == "--best-effort" && o.Worst.NodeSeconds == 0 }) {
+		t.Fatalf("best effort is not offered: %s", quote.Stdout)
+	}
+	file, _ := script(t, s, "best-effort", "", "")
+	id, r := reserve(t, s, "alice", append(asked, "--best-effort", file)...)
+	defer mustRun(t, s, "alice", "scancel", strconv.FormatInt(id, 10))
+	if r.Estimate < .85 || r.TimeLimit != 5*60 {
+		t.Errorf("promised %+v", r)
+	}
+}
 
 // refused: what cannot be promised is not submitted, and something is offered.
 func refused(t *testing.T, s *site.Site) {
