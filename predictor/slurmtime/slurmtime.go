@@ -182,8 +182,8 @@ func (w *when) next(now time.Time) time.Time {
 	return w.on(year, int(month), day+1, now.Location())
 }
 
-// last returns such a time of today, or such a day of the last twelve months, or the
-// very time if it is whole.
+// last returns such a time of today, or such a day of the twelve months that end with
+// this one, or the very time if it is whole.
 func (w *when) last(now time.Time) time.Time {
 	year, month, day := now.Date()
 	switch {

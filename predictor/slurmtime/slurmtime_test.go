@@ -34,21 +34,28 @@ func TestAsSlurm(t *testing.T) {
 	}
 }
 
+var zone = time.FixedZone("east", 2*3600)
+
+// meet checks which times in zone are read at now.
+func meet(t *testing.T, parse func(string, int64, *time.Location) (int64, error), now time.Time, want map[string]time.Time) {
+	t.Helper()
+	for text, want := range want {
+		if got, err := parse(text, now.Unix(), zone); err != nil || got != want.Unix() {
+			t.Errorf("%q: %v (%v), want %v", text, time.Unix(got, 0).In(zone), err, want)
+		}
+	}
+}
+
 func TestParseZone(t *testing.T) {
-	zone := time.FixedZone("east", 2*3600)
 	now := time.Date(2026, 11, 21, 23, 30, 0, 0, zone)
-	for text, want := range map[string]time.Time{
+	meet(t, Parse, now, map[string]time.Time{
 		"23:45":            time.Date(2026, 11, 21, 23, 45, 0, 0, zone),
 		"23:30":            time.Date(2026, 11, 22, 23, 30, 0, 0, zone),
 		"tomorrow":         time.Date(2026, 11, 22, 0, 0, 0, 0, zone),
 		"Tomorrow Noon":    time.Date(2026, 11, 22, 12, 0, 0, 0, zone),
 		"0229":             time.Date(2028, 2, 29, 0, 0, 0, 0, zone),
 		"2027-03-28T02:30": time.Date(2027, 3, 28, 2, 30, 0, 0, zone),
-	} {
-		if got, err := Parse(text, now.Unix(), zone); err != nil || got != want.Unix() {
-			t.Errorf("%q: %v (%v), want %v", text, time.Unix(got, 0).In(zone), err, want)
-		}
-	}
+	})
 	for _, text := range []string{"2027-02-30", "0431", "17:00 18:00", "today tomorrow", strings.Repeat("1", 200)} {
 		if got, err := Parse(text, now.Unix(), zone); err == nil {
 			t.Errorf("%q: %d", text, got)
@@ -59,9 +66,8 @@ func TestParseZone(t *testing.T) {
 // Answers are those of sacct's rule: what is not said lies in the past, except that a time of
 // day is today's and a day of this month this year's.
 func TestParsePast(t *testing.T) {
-	zone := time.FixedZone("east", 2*3600)
 	now := time.Date(2026, 11, 21, 12, 30, 0, 0, zone)
-	for text, want := range map[string]time.Time{
+	meet(t, ParsePast, now, map[string]time.Time{
 		"08:00":          time.Date(2026, 11, 21, 8, 0, 0, 0, zone),
 		"12:30":          time.Date(2026, 11, 21, 12, 30, 0, 0, zone),
 		"23:00":          time.Date(2026, 11, 21, 23, 0, 0, 0, zone),
@@ -72,11 +78,7 @@ func TestParsePast(t *testing.T) {
 		"now-7days":      time.Date(2026, 11, 14, 12, 30, 0, 0, zone),
 		"2026-01-01":     time.Date(2026, 1, 1, 0, 0, 0, 0, zone),
 		"tomorrow 08:00": time.Date(2026, 11, 22, 8, 0, 0, 0, zone),
-	} {
-		if got, err := ParsePast(text, now.Unix(), zone); err != nil || got != want.Unix() {
-			t.Errorf("%q: %v (%v), want %v", text, time.Unix(got, 0).In(zone), err, want)
-		}
-	}
+	})
 	if _, err := ParsePast("whenever", now.Unix(), zone); err == nil {
 		t.Error("whenever is a time")
 	}

@@ -35,10 +35,6 @@ func (p *Planner) bounds(r *Request) bounds {
 	return b
 }
 
-// DefaultMaxHold is the MaxHold of a varqd that is not told otherwise. On public logs
-// it halves what promises hold, nearly all of which is for jobs of some minutes.
-const DefaultMaxHold = 4
-
 // alwaysHeld is how long a job may hold its nodes whatever MaxHold says, in seconds.
 const alwaysHeld = 3600
 

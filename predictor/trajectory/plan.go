@@ -18,6 +18,11 @@ type Forecaster interface {
 // seconds, unless a Planner says otherwise: a week.
 const DefaultHorizon = 7 * 24 * 3600
 
+// DefaultMaxHold is the MaxHold of a varqd that is not told otherwise. On public logs
+// it halves what promises hold for their work: what it refuses is for short jobs, which
+// hold most and do least.
+const DefaultMaxHold = 4
+
 // Planner makes plans. It holds no state of its own: plans may be made at the
 // same time as far as the Forecaster and the Cluster allow it.
 type Planner struct {
