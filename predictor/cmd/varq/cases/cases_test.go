@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -50,7 +51,7 @@ func (s *toy) Run(_ study.Options, c study.Case) (study.Values, error) {
 func (*toy) Report(study.Options, []study.Outcome) study.Report { return study.Report{} }
 
 func newRun(s study.Study, f *Folder) *Run {
-	return &Run{Study: s, Folder: f, Progress: progress.New(&bytes.Buffer{})}
+	return &Run{Study: s, Folder: f, Progress: progress.New(&bytes.Buffer{}, func() time.Duration { return 0 })}
 }
 
 func open(t *testing.T, dir string, s Setting) *Folder {

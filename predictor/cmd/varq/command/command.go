@@ -35,7 +35,7 @@ type Env struct {
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
 	Now            func() int64         // Unix seconds
-	Elapsed        func() time.Duration // since the process began
+	Elapsed        func() time.Duration // since the process began; progress is shown by this clock
 	Zone           *time.Location       // of the times read and shown
 	Studies        map[string]study.Study
 }

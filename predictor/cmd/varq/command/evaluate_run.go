@@ -48,7 +48,7 @@ func newEvaluated(logs []*evaluatedLog) *evaluated {
 // runEvaluation scores the methods on one log after another. On standard error it
 // shows how far it is, and what is odd about the logs.
 func (e *Env) runEvaluation(ctx context.Context, ev *evaluation) ([]*evaluatedLog, error) {
-	meter := progress.New(e.Stderr)
+	meter := progress.New(e.Stderr, e.Elapsed)
 	defer meter.Close()
 	var logs []*evaluatedLog
 	for i, path := range ev.paths {

@@ -17,7 +17,7 @@ func TestEvaluateInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var stderr bytes.Buffer
-	env := Env{Stderr: &stderr, Zone: time.UTC}
+	env := Env{Stderr: &stderr, Elapsed: func() time.Duration { return elapsed }, Zone: time.UTC}
 	ev := &evaluation{
 		paths:   []string{filepath.Join("testdata", "log.swf")},
 		makers:  backtest.Methods,

@@ -55,8 +55,9 @@ func TestExitCodes(t *testing.T) {
 				}
 				return "unix://" + socket
 			},
-			Now:  func() int64 { return now },
-			Zone: time.UTC,
+			Now:     func() int64 { return now },
+			Elapsed: func() time.Duration { return elapsed },
+			Zone:    time.UTC,
 		})
 		if got != want {
 			t.Errorf("varq %s: exit code %d, want %d\n%s", line, got, want, &stderr)

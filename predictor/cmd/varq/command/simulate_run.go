@@ -124,7 +124,7 @@ func (e *Env) run(ctx context.Context, s *simulation, trials []*trial, schedule 
 			return fmt.Errorf("--schedule: %w", err)
 		}
 	}
-	err := s.runAll(ctx, trials, logs, file, progress.New(e.Stderr))
+	err := s.runAll(ctx, trials, logs, file, progress.New(e.Stderr, e.Elapsed))
 	for _, w := range logs[0].Warnings() {
 		fmt.Fprintf(e.Stderr, "varq: %s: %v\n", s.Source, w)
 	}

@@ -116,7 +116,7 @@ func (e *Env) study(cmd *cobra.Command, name string, f *studyFlags) error {
 	if err != nil {
 		return fmt.Errorf("--traces: %w", err)
 	}
-	meter := progress.New(e.Stderr)
+	meter := progress.New(e.Stderr, e.Elapsed)
 	defer meter.Close()
 	run := cases.Run{
 		Study:    e.Studies[name],

@@ -29,20 +29,22 @@ const widest = 40
 // Meter shows the progress of one command. Its methods may be called from
 // several goroutines.
 type Meter struct {
-	w     io.Writer
-	width func() int // of the terminal in characters; 0: there is none
-	now   func() time.Time
+	w       io.Writer
+	width   func() int // of the terminal in characters; 0: there is none
+	elapsed func() time.Duration
 
-	mu    sync.Mutex
-	began time.Time
-	base  float64 // what was done already when it began
-	shown time.Time
-	drawn int // characters on the terminal's line
+	mu      sync.Mutex
+	started bool
+	began   time.Duration // the clock at the first call of Show
+	base    float64       // the part done already at that call
+	shown   time.Duration // the clock when something was last written, or began
+	drawn   int           // characters on the terminal's line
 }
 
-// New returns a meter that writes to w, the command's standard error.
-func New(w io.Writer) *Meter {
-	return &Meter{w: w, width: widthOf(w), now: time.Now}
+// New returns a meter that writes to w, the command's standard error, and reads
+// the time from the clock elapsed, which may begin anywhere.
+func New(w io.Writer, elapsed func() time.Duration) *Meter {
+	return &Meter{w: w, width: widthOf(w), elapsed: elapsed}
 }
 
 // widthOf returns the function that tells how wide the terminal is that w leads
@@ -68,19 +70,19 @@ func widthOf(w io.Writer) func() int {
 func (m *Meter) Show(part float64, words string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	now := m.now()
-	if m.began.IsZero() {
-		m.began, m.base, m.shown = now, part, now
+	now := m.elapsed()
+	if !m.started {
+		m.started, m.began, m.base, m.shown = true, now, part, now
 	}
-	if now.Sub(m.began) < patience || now.Sub(m.shown) < redraw {
+	if now-m.began < patience || now-m.shown < redraw {
 		return
 	}
 	width := m.width()
-	if width == 0 && now.Sub(m.shown) < remind {
+	if width == 0 && now-m.shown < remind {
 		return
 	}
 	m.shown = now
-	text := words + ", " + m.times(part, now.Sub(m.began))
+	text := words + ", " + m.times(part, now-m.began)
 	if width == 0 {
 		fmt.Fprintln(m.w, text)
 		return

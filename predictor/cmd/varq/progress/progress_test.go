@@ -11,9 +11,10 @@ import (
 // meter returns a meter on a terminal of that width, 0 for none, and its clock.
 func meter(width int) (m *Meter, out *bytes.Buffer, pass func(time.Duration)) {
 	out = &bytes.Buffer{}
-	now := time.Unix(1_000_000, 0)
-	m = &Meter{w: out, width: func() int { return width }, now: func() time.Time { return now }}
-	return m, out, func(d time.Duration) { now = now.Add(d) }
+	now := 100 * time.Second
+	m = New(out, func() time.Duration { return now })
+	m.width = func() int { return width }
+	return m, out, func(d time.Duration) { now += d }
 }
 
 func TestLines(t *testing.T) {
@@ -110,10 +111,10 @@ func TestNoTerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	if n := New(file).width(); n != 0 {
+	if n := New(file, nil).width(); n != 0 {
 		t.Errorf("a file is a terminal of %d characters", n)
 	}
-	if n := New(&bytes.Buffer{}).width(); n != 0 {
+	if n := New(&bytes.Buffer{}, nil).width(); n != 0 {
 		t.Errorf("a buffer is a terminal of %d characters", n)
 	}
 }
