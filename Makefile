@@ -45,7 +45,7 @@ e2e: build
 
 # The same end-to-end tests on Slurm 24.11, from Debian 13 in a chroot.
 test-slurm24: build
-	VARQ_SLURM24=1 $(GO) test -timeout 40m -v -count=1 ./test/e2e ./plugin/plugintest ./predictor/daemon ./predictor/accounting/slurmrestd
+	VARQ_SLURM24=1 $(GO) test -timeout 40m -v -count=1 ./test/e2e ./plugin/plugintest ./predictor/varqd/daemon ./predictor/slurm/slurmrestd
 
 bench: build
 	@mkdir -p build

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/varq-project/varq/predictor/config"
+	"github.com/varq-project/varq/predictor/varqd/config"
 )
 
 func read(t *testing.T, path string) string {

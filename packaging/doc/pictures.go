@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/cluster/queue"
 	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/twin"
 	"github.com/varq-project/varq/predictor/plot"
-	"github.com/varq-project/varq/predictor/queue"
-	"github.com/varq-project/varq/predictor/trajectory"
-	"github.com/varq-project/varq/predictor/twin"
+	"github.com/varq-project/varq/predictor/promise/trajectory"
 	"github.com/varq-project/varq/predictor/workload"
 	"github.com/varq-project/varq/test/synthetic"
 )

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/varq-project/varq/predictor/jobsize"
+	"github.com/varq-project/varq/predictor/slurm/jobsize"
 )
 
 // MaxOptions bounds the options of one command, in bytes.

@@ -4,8 +4,8 @@ import (
 	"math/rand/v2"
 	"sort"
 
-	"github.com/varq-project/varq/predictor/features"
-	"github.com/varq-project/varq/predictor/forest"
+	"github.com/varq-project/varq/predictor/forecast/features"
+	"github.com/varq-project/varq/predictor/forecast/forest"
 	"github.com/varq-project/varq/predictor/workload"
 )
 

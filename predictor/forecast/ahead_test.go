@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/varq-project/varq/predictor/features"
+	"github.com/varq-project/varq/predictor/forecast/features"
 )
 
 // TestMomentsGrowApart: few moments are remembered, and yet there is one for any time

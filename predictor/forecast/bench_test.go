@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/varq-project/varq/predictor/queue"
-	"github.com/varq-project/varq/predictor/twin"
+	"github.com/varq-project/varq/predictor/cluster/queue"
+	"github.com/varq-project/varq/predictor/forecast/twin"
 	"github.com/varq-project/varq/predictor/workload"
 )
 

@@ -5,8 +5,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/varq-project/varq/predictor/queue"
-	"github.com/varq-project/varq/predictor/twin"
+	"github.com/varq-project/varq/predictor/cluster/queue"
+	"github.com/varq-project/varq/predictor/forecast/twin"
 	"github.com/varq-project/varq/predictor/workload"
 )
 

@@ -4,8 +4,8 @@ import (
 	"math"
 	"sync"
 
-	"github.com/varq-project/varq/predictor/downey"
-	"github.com/varq-project/varq/predictor/queue"
+	"github.com/varq-project/varq/predictor/cluster/queue"
+	"github.com/varq-project/varq/predictor/forecast/downey"
 	"github.com/varq-project/varq/predictor/stats"
 	"github.com/varq-project/varq/predictor/workload"
 )

@@ -3,8 +3,8 @@ package forecast
 import (
 	"testing"
 
+	"github.com/varq-project/varq/predictor/cluster/queue"
 	"github.com/varq-project/varq/predictor/delay"
-	"github.com/varq-project/varq/predictor/queue"
 	"github.com/varq-project/varq/predictor/workload"
 )
 

@@ -4,9 +4,9 @@ import (
 	"math/rand/v2"
 	"sync/atomic"
 
-	"github.com/varq-project/varq/predictor/features"
-	"github.com/varq-project/varq/predictor/forest"
-	"github.com/varq-project/varq/predictor/twin"
+	"github.com/varq-project/varq/predictor/forecast/features"
+	"github.com/varq-project/varq/predictor/forecast/forest"
+	"github.com/varq-project/varq/predictor/forecast/twin"
 	"github.com/varq-project/varq/predictor/workload"
 )
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/varq-project/varq/predictor/delay"
-	"github.com/varq-project/varq/predictor/qbets"
+	"github.com/varq-project/varq/predictor/forecast/qbets"
 	"github.com/varq-project/varq/predictor/workload"
 )
 

@@ -3,9 +3,9 @@ package forecast
 import (
 	"math/rand/v2"
 
-	"github.com/varq-project/varq/predictor/qbets"
-	"github.com/varq-project/varq/predictor/queue"
-	"github.com/varq-project/varq/predictor/twin"
+	"github.com/varq-project/varq/predictor/cluster/queue"
+	"github.com/varq-project/varq/predictor/forecast/qbets"
+	"github.com/varq-project/varq/predictor/forecast/twin"
 	"github.com/varq-project/varq/predictor/workload"
 )
 

@@ -1,7 +1,7 @@
 package forecast
 
 import (
-	"github.com/varq-project/varq/predictor/qbets"
+	"github.com/varq-project/varq/predictor/forecast/qbets"
 	"github.com/varq-project/varq/predictor/workload"
 )
 

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/varq-project/varq/predictor/queue"
+	"github.com/varq-project/varq/predictor/cluster/queue"
 	"github.com/varq-project/varq/predictor/workload"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/varq-project/varq/predictor/queue"
+	"github.com/varq-project/varq/predictor/cluster/queue"
 	"github.com/varq-project/varq/predictor/workload"
 )
 

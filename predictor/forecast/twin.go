@@ -4,8 +4,8 @@ import (
 	"math/rand/v2"
 	"sync"
 
-	"github.com/varq-project/varq/predictor/queue"
-	"github.com/varq-project/varq/predictor/twin"
+	"github.com/varq-project/varq/predictor/cluster/queue"
+	"github.com/varq-project/varq/predictor/forecast/twin"
 	"github.com/varq-project/varq/predictor/workload"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/varq-project/varq/predictor/backtest"
+	"github.com/varq-project/varq/predictor/trial/backtest"
 )
 
 // evaluated are two methods' scores, out of formulas.

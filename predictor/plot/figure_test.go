@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/varq-project/varq/predictor/study"
+	"github.com/varq-project/varq/predictor/trial/study"
 )
 
 func figures() map[string]Figure {

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/varq-project/varq/predictor/scenario"
+	"github.com/varq-project/varq/predictor/trial/scenario"
 )
 
 // Load is a picture of how busy a cluster is over time: above the jobs that wait,

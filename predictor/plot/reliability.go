@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/varq-project/varq/predictor/backtest"
+	"github.com/varq-project/varq/predictor/trial/backtest"
 )
 
 // Reliability is a picture of how far the probabilities of several methods are to be

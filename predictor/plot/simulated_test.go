@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/varq-project/varq/predictor/scenario"
+	"github.com/varq-project/varq/predictor/trial/scenario"
 )
 
 // scenarios are waits of three clusters and how busy they are, out of formulas.

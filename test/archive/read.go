@@ -4,7 +4,7 @@ import (
 	"iter"
 	"testing"
 
-	"github.com/varq-project/varq/predictor/accounting/swf"
+	"github.com/varq-project/varq/predictor/logs/swf"
 	"github.com/varq-project/varq/predictor/workload"
 )
 

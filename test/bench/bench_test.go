@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/varq-project/varq/predictor/api"
-	"github.com/varq-project/varq/predictor/history"
+	"github.com/varq-project/varq/predictor/live/history"
 	"github.com/varq-project/varq/predictor/workload"
 	"github.com/varq-project/varq/test/site"
 )

@@ -9,7 +9,7 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/varq-project/varq/predictor/client"
+	"github.com/varq-project/varq/predictor/varqd/client"
 	"github.com/varq-project/varq/test/cluster"
 )
 

@@ -11,8 +11,8 @@ import (
 	"slices"
 
 	"github.com/varq-project/varq/predictor/delay"
-	"github.com/varq-project/varq/predictor/extern"
 	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/live/extern"
 	"github.com/varq-project/varq/predictor/workload"
 )
 

@@ -11,9 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/varq-project/varq/predictor/calibration"
-	"github.com/varq-project/varq/predictor/extern"
 	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/score"
+	"github.com/varq-project/varq/predictor/live/extern"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -39,7 +39,7 @@ func TestLastWaits(t *testing.T) {
 	if l.Forecast(q, &a); a.Wait.Within(100) != 5./6 || a.Wait.Within(1e6) != 5./6 {
 		t.Errorf("has not forgotten: %v", a.Wait)
 	}
-	if public := calibration.PublicClass(a.Class); public != "partition=batch" {
+	if public := score.PublicClass(a.Class); public != "partition=batch" {
 		t.Errorf("everybody is told of the class %q", public)
 	}
 	q.Partition = "debug"

@@ -23,8 +23,8 @@ import (
 
 	"github.com/varq-project/varq/plugin/filter"
 	"github.com/varq-project/varq/predictor/api"
-	"github.com/varq-project/varq/predictor/client"
-	"github.com/varq-project/varq/predictor/config"
+	"github.com/varq-project/varq/predictor/varqd/client"
+	"github.com/varq-project/varq/predictor/varqd/config"
 )
 
 func main() {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/varq-project/varq/predictor/cmd/varq/command"
-	"github.com/varq-project/varq/predictor/study"
+	"github.com/varq-project/varq/predictor/trial/study"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }

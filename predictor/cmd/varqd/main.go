@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/varq-project/varq/predictor/api"
-	"github.com/varq-project/varq/predictor/config"
-	"github.com/varq-project/varq/predictor/daemon"
+	"github.com/varq-project/varq/predictor/varqd/config"
+	"github.com/varq-project/varq/predictor/varqd/daemon"
 )
 
 func main() { os.Exit(run()) }

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/varq-project/varq/predictor/cmd/varq/progress"
-	"github.com/varq-project/varq/predictor/study"
+	"github.com/varq-project/varq/predictor/trial/study"
 )
 
 // Run is a study that is being run.

@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/varq-project/varq/predictor/cmd/varq/progress"
-	"github.com/varq-project/varq/predictor/study"
+	"github.com/varq-project/varq/predictor/trial/study"
 )
 
 // toy is a study whose cases give twice their seed, and that counts its runs. The

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/varq-project/varq/predictor/study"
+	"github.com/varq-project/varq/predictor/trial/study"
 )
 
 // Setting is what the outcomes in one folder have in common. With it, a case's

@@ -17,7 +17,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/varq-project/varq/predictor/study"
+	"github.com/varq-project/varq/predictor/trial/study"
 )
 
 // mostTasks is how many tasks an array has at most: Slurm's default of

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/varq-project/varq/predictor/study"
+	"github.com/varq-project/varq/predictor/trial/study"
 )
 
 // TestMain is a task of the array too: test OUT --part=PART runs a part of the

@@ -3,8 +3,8 @@ package command
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/varq-project/varq/predictor/client"
-	"github.com/varq-project/varq/predictor/config"
+	"github.com/varq-project/varq/predictor/varqd/client"
+	"github.com/varq-project/varq/predictor/varqd/config"
 )
 
 // link finds varqd: by --endpoint, else VARQ_ENDPOINT, else the configuration.

@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/varq-project/varq/predictor/backtest"
 	"github.com/varq-project/varq/predictor/plot"
-	"github.com/varq-project/varq/predictor/study"
+	"github.com/varq-project/varq/predictor/trial/backtest"
+	"github.com/varq-project/varq/predictor/trial/study"
 )
 
 // drawScores draws three pictures of each log into a folder. Their names begin with

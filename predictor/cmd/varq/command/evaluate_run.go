@@ -12,11 +12,11 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/varq-project/varq/predictor/accounting/swf"
-	"github.com/varq-project/varq/predictor/backtest"
+	"github.com/varq-project/varq/predictor/cluster/queue"
 	"github.com/varq-project/varq/predictor/cmd/varq/progress"
-	"github.com/varq-project/varq/predictor/queue"
-	"github.com/varq-project/varq/predictor/trace"
+	"github.com/varq-project/varq/predictor/logs/swf"
+	"github.com/varq-project/varq/predictor/logs/trace"
+	"github.com/varq-project/varq/predictor/trial/backtest"
 	"github.com/varq-project/varq/predictor/workload"
 )
 

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/varq-project/varq/predictor/backtest"
 	"github.com/varq-project/varq/predictor/cmd/varq/table"
+	"github.com/varq-project/varq/predictor/trial/backtest"
 )
 
 // show shows the scores on a terminal. Budgets are named as they were given.

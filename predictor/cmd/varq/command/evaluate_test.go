@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/varq-project/varq/predictor/backtest"
+	"github.com/varq-project/varq/predictor/trial/backtest"
 )
 
 // TestEvaluateInterrupted: the log is not even read to its end.

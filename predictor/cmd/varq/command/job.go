@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/varq-project/varq/predictor/jobsize"
+	"github.com/varq-project/varq/predictor/slurm/jobsize"
 	"github.com/varq-project/varq/predictor/slurmtime"
 	"github.com/varq-project/varq/predictor/workload"
 )

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/varq-project/varq/predictor/backtest"
 	"github.com/varq-project/varq/predictor/cmd/varq/table"
+	"github.com/varq-project/varq/predictor/trial/backtest"
 )
 
 // TestManual finds every command, option and column in varq(1).

@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/varq-project/varq/predictor/api"
-	"github.com/varq-project/varq/predictor/backtest"
 	"github.com/varq-project/varq/predictor/cmd/varq/table"
 	"github.com/varq-project/varq/predictor/plot"
+	"github.com/varq-project/varq/predictor/trial/backtest"
 )
 
 // calibrationTime is how far back forecasts are reported on if nobody says, in

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/varq-project/varq/predictor/sched"
+	"github.com/varq-project/varq/predictor/cluster/sched"
 )
 
 // kinds explains --reservations.

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/varq-project/varq/predictor/cmd/varq/table"
-	"github.com/varq-project/varq/predictor/scenario"
+	"github.com/varq-project/varq/predictor/trial/scenario"
 )
 
 // usualKinds are compared unless others are asked for.

@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/varq-project/varq/predictor/accounting/swf"
-	"github.com/varq-project/varq/predictor/downey"
-	"github.com/varq-project/varq/predictor/sched"
-	"github.com/varq-project/varq/predictor/trace"
+	"github.com/varq-project/varq/predictor/cluster/sched"
+	"github.com/varq-project/varq/predictor/forecast/downey"
+	"github.com/varq-project/varq/predictor/logs/swf"
+	"github.com/varq-project/varq/predictor/logs/trace"
 )
 
 // modelDowney is the only model there is.

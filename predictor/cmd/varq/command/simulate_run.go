@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/varq-project/varq/predictor/cluster/sched"
 	"github.com/varq-project/varq/predictor/cmd/varq/progress"
-	"github.com/varq-project/varq/predictor/scenario"
-	"github.com/varq-project/varq/predictor/sched"
-	"github.com/varq-project/varq/predictor/trace"
+	"github.com/varq-project/varq/predictor/logs/trace"
+	"github.com/varq-project/varq/predictor/trial/scenario"
 )
 
 // simulation is a cluster and the jobs it gets.

@@ -6,9 +6,9 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/varq-project/varq/predictor/scenario"
-	"github.com/varq-project/varq/predictor/sched"
+	"github.com/varq-project/varq/predictor/cluster/sched"
 	"github.com/varq-project/varq/predictor/slurmtime"
+	"github.com/varq-project/varq/predictor/trial/scenario"
 )
 
 // inWords says what the names of policies and of kinds of backfilling mean.

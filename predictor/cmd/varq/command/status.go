@@ -8,10 +8,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/varq-project/varq/predictor/api"
-	"github.com/varq-project/varq/predictor/client"
 	"github.com/varq-project/varq/predictor/cmd/varq/table"
 	"github.com/varq-project/varq/predictor/prob"
 	"github.com/varq-project/varq/predictor/slurmtime"
+	"github.com/varq-project/varq/predictor/varqd/client"
 )
 
 // ownColumns and everyColumns are those of status that are shown unless asked

@@ -16,9 +16,9 @@ import (
 	"github.com/varq-project/varq/predictor/cmd/varq/cases"
 	"github.com/varq-project/varq/predictor/cmd/varq/progress"
 	"github.com/varq-project/varq/predictor/cmd/varq/table"
+	"github.com/varq-project/varq/predictor/logs/trace"
 	"github.com/varq-project/varq/predictor/plot"
-	"github.com/varq-project/varq/predictor/study"
-	"github.com/varq-project/varq/predictor/trace"
+	"github.com/varq-project/varq/predictor/trial/study"
 )
 
 // studyFlags say which study is run, and how.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/varq-project/varq/predictor/cmd/varq/cases"
-	"github.com/varq-project/varq/predictor/study"
+	"github.com/varq-project/varq/predictor/trial/study"
 )
 
 // toy is a study that counts the letters of three words. Seed 12 makes one fail.

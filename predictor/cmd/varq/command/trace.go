@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/varq-project/varq/predictor/accounting/sacct"
-	"github.com/varq-project/varq/predictor/trace"
+	"github.com/varq-project/varq/predictor/logs/trace"
+	"github.com/varq-project/varq/predictor/slurm/sacct"
 )
 
 // traceFlags say what becomes of sacct's output.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/varq-project/varq/predictor/accounting/swf"
+	"github.com/varq-project/varq/predictor/logs/swf"
 	"github.com/varq-project/varq/predictor/workload"
 	"github.com/varq-project/varq/test/cluster"
 	"github.com/varq-project/varq/test/synthetic"

@@ -1,0 +1,25 @@
+package api
+
+import "errors"
+
+// The kinds of errors that a user is told about. What answers a request wraps one
+// of them in a sentence, by Fault; the server turns the kind into a status.
+var (
+	ErrInvalid     = errors.New("invalid request")
+	ErrForbidden   = errors.New("not permitted")
+	ErrNotFound    = errors.New("not found")
+	ErrConflict    = errors.New("conflict")
+	ErrUnavailable = errors.New("not available now")
+)
+
+// fault is an error with a text of its own that is of one of the kinds above.
+type fault struct {
+	kind error
+	text string
+}
+
+func (f *fault) Error() string { return f.text }
+func (f *fault) Unwrap() error { return f.kind }
+
+// Fault returns an error of the given kind that reads text.
+func Fault(kind error, text string) error { return &fault{kind, text} }

@@ -1,0 +1,34 @@
+package walltime
+
+import "github.com/varq-project/varq/predictor/cluster/sched"
+
+// LastTwo predicts the average of the user's last two run times, and what the
+// user asked for as long as there are none (Tsafrir, Etsion and Feitelson,
+// "Backfilling Using System-Generated Predictions", 2007): the simplest predictor
+// that does well, to compare with. The zero LastTwo has learnt nothing.
+type LastTwo struct {
+	runs map[int32][2]int64 // the last first
+}
+
+// Estimate returns the predicted run time of j in seconds. It knows something of
+// every job.
+func (l *LastTwo) Estimate(j *sched.Job) (seconds int64, ok bool) {
+	runs, ok := l.runs[j.User]
+	if !ok {
+		return j.Limit, true
+	}
+	return max(1, min((runs[0]+runs[1])/2, j.Limit)), true
+}
+
+// Learn takes in a job that has ended.
+func (l *LastTwo) Learn(j *sched.Job) {
+	if l.runs == nil {
+		l.runs = make(map[int32][2]int64)
+	}
+	ran := j.End - j.Start
+	before, ok := l.runs[j.User]
+	if !ok {
+		before[0] = ran
+	}
+	l.runs[j.User] = [2]int64{ran, before[0]}
+}

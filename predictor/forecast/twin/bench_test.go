@@ -1,0 +1,118 @@
+package twin
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/varq-project/varq/predictor/cluster/queue"
+	"github.com/varq-project/varq/predictor/delay"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// busy returns a twin that has lived for four weeks, in each of which some
+// jobs ended, with a queue of its own at the time now.
+func busy(waiting, running int) (w *Twin, now int64) {
+	const start, procs = 1_000_000_000, 4096
+	r := rand.New(rand.NewPCG(1, 1))
+	q := new(queue.Queue)
+	w = New(q, Options{})
+	now, id := int64(start), int64(0)
+	next := func() workload.Job {
+		id++
+		j := workload.Job{ID: id, Submit: now, Eligible: now}
+		j.User, j.Partition = fmt.Sprint("user", r.IntN(60)), "batch"
+		j.CPUs = 1 << r.IntN(8)
+		j.Limit = 1800 << r.IntN(6)
+		return j
+	}
+	submit := func(j workload.Job) { q.Submit(j); w.Submitted(&j) }
+	run := func(j workload.Job) workload.Job {
+		j.Start = now
+		q.Start(j)
+		w.Started(&j)
+		return j
+	}
+	for now < start+4*week {
+		j := next()
+		submit(j)
+		j = run(j)
+		now += 900
+		j.End = j.Start + 60 + r.Int64N(j.Limit-60)
+		q.Remove(j.ID)
+		j.End = min(j.End, now)
+		w.Ended(&j)
+	}
+	for range running {
+		j := next()
+		submit(j)
+		run(j)
+		now += 5
+	}
+	for range waiting {
+		submit(next())
+		now += 5
+	}
+	return w, now
+}
+
+// BenchmarkPlan answers what a whole plan asks: submissions every 30 s of 12 hours,
+// with limits that fall.
+func BenchmarkPlan(b *testing.B) {
+	w, now := busy(1000, 500)
+	request := workload.Request{User: "user1", Partition: "batch", Size: workload.Size{CPUs: 64}, Limit: 3600}
+	candidates := make([]workload.Candidate, 12*hour/30)
+	out := make([]delay.Distribution, len(candidates))
+	for i := range candidates {
+		left := int64(12*hour - 30*i)
+		candidates[i] = workload.Candidate{Submit: now + int64(30*i), Limit: request.Limit + left, Budget: left}
+	}
+	r := rand.New(rand.NewPCG(1, 1))
+	runs := 0
+	b.ReportAllocs()
+	for b.Loop() {
+		w.Look(now, r)
+		runs += w.Waits(&request, candidates, out).Runs
+	}
+	b.ReportMetric(float64(runs)/float64(b.N), "runs")
+	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(runs), "us/run")
+}
+
+// BenchmarkPoint is what each submission costs.
+func BenchmarkPoint(b *testing.B) {
+	for _, n := range []int{30, 100, 300, 1000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			w, now := busy(n, 200)
+			request := workload.Request{User: "user1", Partition: "batch", Size: workload.Size{CPUs: 64}, Limit: 3600}
+			b.ReportAllocs()
+			for b.Loop() {
+				w.Point(&request, now)
+			}
+		})
+	}
+}
+
+// BenchmarkEvents tells of a submission, a start and an end.
+func BenchmarkEvents(b *testing.B) {
+	for _, n := range []int{0, 100, 1000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			w, now := busy(n, 200)
+			j := workload.Job{ID: 1 << 40}
+			j.User, j.Partition, j.CPUs, j.Limit = "user1", "batch", 16, 3600
+			b.ReportAllocs()
+			for b.Loop() {
+				now += 60
+				j.ID++
+				j.Submit, j.Start, j.End = now, 0, 0
+				w.queue.Submit(j)
+				w.Submitted(&j)
+				j.Start = now + 10
+				w.queue.Start(j)
+				w.Started(&j)
+				j.End = now + 20
+				w.queue.Remove(j.ID)
+				w.Ended(&j)
+			}
+		})
+	}
+}

@@ -1,0 +1,116 @@
+package extern
+
+import (
+	"context"
+	"sync"
+
+	"github.com/varq-project/varq/predictor/live/extern/forecasterpb"
+)
+
+// Events are told in batches of at most maxBatch, and at most maxBacklog may
+// wait for it.
+const (
+	maxBatch   = 1024
+	maxBacklog = 1 << 16
+)
+
+// backlog is the events that the program has not been told yet. Adding to it
+// never waits.
+type backlog struct {
+	more chan struct{} // holds one when there may be events to tell
+
+	mu      sync.Mutex
+	open    bool
+	events  []*forecasterpb.Event
+	telling int           // of the events, how many are being told
+	empty   chan struct{} // closed when no event is left; nil while there is none
+	slow    bool          // somebody has waited for that in vain
+}
+
+func newBacklog() *backlog { return &backlog{more: make(chan struct{}, 1)} }
+
+// reopen forgets all events and takes in new ones from now on.
+func (b *backlog) reopen() { b.reset(true) }
+
+// close forgets all events and takes in no more: the program that will be told
+// next is told the past anyway.
+func (b *backlog) close() { b.reset(false) }
+
+func (b *backlog) reset(open bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.open, b.events, b.telling = open, nil, 0
+	b.emptied()
+}
+
+func (b *backlog) emptied() {
+	if b.empty != nil {
+		close(b.empty)
+		b.empty = nil
+	}
+	b.slow = false
+}
+
+// add takes in an event. It reports false when there are too many.
+func (b *backlog) add(e *forecasterpb.Event) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case !b.open:
+		return true
+	case len(b.events) >= maxBacklog:
+		return false
+	}
+	b.events = append(b.events, e)
+	if b.empty == nil {
+		b.empty = make(chan struct{})
+	}
+	select {
+	case b.more <- struct{}{}:
+	default:
+	}
+	return true
+}
+
+// next returns events to tell, none if there are none; told has to follow.
+func (b *backlog) next() []*forecasterpb.Event {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.telling = min(len(b.events), maxBatch)
+	return b.events[:b.telling:b.telling]
+}
+
+// told removes the events that next returned.
+func (b *backlog) told() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.events = b.events[b.telling:]
+	b.telling = 0
+	if len(b.events) == 0 {
+		b.events = nil
+		b.emptied()
+	}
+}
+
+// wait waits until all events are told, and reports false when ctx is done
+// before. Then it does not wait again until they are.
+func (b *backlog) wait(ctx context.Context) bool {
+	b.mu.Lock()
+	empty, slow := b.empty, b.slow
+	b.mu.Unlock()
+	switch {
+	case empty == nil:
+		return true
+	case slow:
+		return false
+	}
+	select {
+	case <-empty:
+		return true
+	case <-ctx.Done():
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.slow = b.empty == empty
+	return false
+}

@@ -1,0 +1,301 @@
+package extern
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/live/extern/forecasterpb"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// DefaultTimeout is how long an answer may take.
+const DefaultTimeout = 20 * time.Millisecond
+
+const (
+	// patience is how many questions in succession a program may fail to answer.
+	patience = 3
+	// longestPause bounds the pause before a program is started again, which
+	// doubles each time. For one that has run for so long it is the first again.
+	longestPause = 10 * time.Minute
+)
+
+// Options configure a Forecaster.
+type Options struct {
+	// Name is the forecaster's name, a word in lower case.
+	Name string
+	// Command starts the program. It is split at spaces and run without a shell,
+	// as varqd's own user.
+	Command string
+	// Timeout bounds one answer, or those to all the questions of a plan; 0
+	// stands for DefaultTimeout.
+	Timeout time.Duration
+	// Past tells an observer all that is known of the past, in the order of time.
+	// It is called whenever the program was started, while the Forecaster is told
+	// of what happens; so what happens around then may be told twice. An error
+	// is logged, and the program does without what is missing; ctx ends when the
+	// program does. Nil tells of no past.
+	Past func(ctx context.Context, o forecast.Observer) error
+	Log  *slog.Logger
+}
+
+// Forecaster is a forecaster that runs as a program of its own. It implements
+// forecast.Forecaster; whenever the program is not there, it knows nothing.
+//
+// Forecast and Health may be called at any time, also at the same time, and the
+// methods of forecast.Observer one after the other. None waits for the program,
+// but Forecast, and that no longer than Options.Timeout.
+type Forecaster struct {
+	Options
+	pace pace
+
+	process atomic.Pointer[process] // nil while there is none
+	backlog *backlog
+	ahead   ahead
+	record  *record
+}
+
+// New returns a Forecaster whose program is not started yet.
+func New(o Options) *Forecaster {
+	if o.Timeout == 0 {
+		o.Timeout = DefaultTimeout
+	}
+	o.Log = o.Log.With("forecaster", o.Name)
+	return &Forecaster{Options: o, pace: usualPace, backlog: newBacklog(), record: newRecord(o.Name)}
+}
+
+// Run starts the program, and again after each of its ends, until ctx is done.
+// When it returns the program has ended.
+func (f *Forecaster) Run(ctx context.Context) {
+	for pause := f.pace.pause; ; pause = min(2*pause, longestPause) {
+		begun := time.Now()
+		err := f.live(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		if time.Since(begun) > longestPause {
+			pause = f.pace.pause
+		}
+		f.Log.Warn("forecaster is left out", "error", err, "again_in", pause)
+		f.record.out(err.Error())
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+	}
+}
+
+// live runs the program once, and says why it ended.
+func (f *Forecaster) live(ctx context.Context) error {
+	p, err := start(ctx, f.Command, f.pace, f.Log)
+	if err != nil {
+		return err
+	}
+	defer p.kill()
+	f.process.Store(p)
+	defer f.process.Store(nil)
+	f.backlog.reopen()
+	defer f.backlog.close()
+	told, err := f.tellPast(p)
+	if err != nil {
+		return err
+	}
+	f.Log.Info("forecaster answers", "version", p.version, "events", told)
+	p.ready.Store(true)
+	f.record.up(p.version)
+	for {
+		select {
+		case <-p.ctx.Done():
+			return context.Cause(p.ctx)
+		case <-f.backlog.more:
+			f.tellNews(p)
+		}
+	}
+}
+
+// tellPast tells a program of the past and returns how many events that were.
+func (f *Forecaster) tellPast(p *process) (told int, err error) {
+	if f.Past == nil {
+		return 0, nil
+	}
+	n := narrator{process: p}
+	err = f.Past(p.ctx, &n)
+	n.flush()
+	if p.ctx.Err() != nil {
+		return 0, context.Cause(p.ctx)
+	}
+	if err != nil {
+		f.Log.Warn("forecaster is told of a part of the past only", "error", err)
+	}
+	return n.told, nil
+}
+
+// tellNews tells a program of what has happened, and gives it up where that
+// fails.
+func (f *Forecaster) tellNews(p *process) {
+	for events := f.backlog.next(); len(events) > 0; events = f.backlog.next() {
+		if err := p.observe(events); err != nil {
+			p.giveUp(err)
+			return
+		}
+		f.backlog.told()
+	}
+}
+
+// narrator is a forecast.Observer that tells a program. It gives the program up
+// where that fails.
+type narrator struct {
+	process *process
+	events  []*forecasterpb.Event
+	told    int
+}
+
+func (n *narrator) Submitted(j *workload.Job) { n.add(submitted(j)) }
+func (n *narrator) Started(j *workload.Job)   { n.add(started(j)) }
+func (n *narrator) Ended(j *workload.Job)     { n.add(ended(j)) }
+
+func (n *narrator) add(e *forecasterpb.Event) {
+	n.events = append(n.events, e)
+	if len(n.events) == maxBatch {
+		n.flush()
+	}
+}
+
+func (n *narrator) flush() {
+	if len(n.events) > 0 && n.process.ctx.Err() == nil {
+		if err := n.process.observe(n.events); err != nil {
+			n.process.giveUp(err)
+		}
+	}
+	n.told += len(n.events)
+	n.events = n.events[:0]
+}
+
+// Name implements forecast.Forecaster.
+func (f *Forecaster) Name() string { return f.Options.Name }
+
+// Submitted implements forecast.Observer.
+func (f *Forecaster) Submitted(j *workload.Job) { f.add(submitted(j)) }
+
+// Started implements forecast.Observer.
+func (f *Forecaster) Started(j *workload.Job) { f.add(started(j)) }
+
+// Ended implements forecast.Observer.
+func (f *Forecaster) Ended(j *workload.Job) { f.add(ended(j)) }
+
+// add takes in an event for the program. One that falls behind by more than can
+// be kept is given up: it learns sooner from the past.
+func (f *Forecaster) add(e *forecasterpb.Event) {
+	if !f.backlog.add(e) {
+		f.restart(fmt.Errorf("it has fallen behind by %d events", maxBacklog))
+	}
+}
+
+// Relearn has the program started anew, and so told the past again, in which there
+// is more than it was told as it happened.
+func (f *Forecaster) Relearn() { f.restart(errors.New("it is to be told the past again")) }
+
+// restart stops the program, which Run starts again.
+func (f *Forecaster) restart(why error) {
+	f.backlog.close()
+	if p := f.process.Load(); p != nil {
+		p.stop(why)
+	}
+}
+
+// Prepare asks ahead, in one call, what a plan is going to ask: questions that
+// differ in Submit and Limit alone. At most 128 of them are asked, evenly
+// spread; Forecast then answers all of them without asking again, those between
+// by a mixture of their neighbours' answers.
+func (f *Forecaster) Prepare(questions []forecast.Question) {
+	if len(questions) == 0 {
+		return
+	}
+	questions = thin(questions, maxQuestions)
+	replies := f.ask(questions)
+	points := make([]point, len(questions))
+	for i, q := range questions {
+		points[i] = point{submit: q.Submit, limit: q.Limit}
+		if replies != nil {
+			points[i].reply = replies[i]
+		}
+	}
+	f.ahead.keep(about(&questions[0]), points)
+}
+
+// Forecast implements forecast.Forecaster. It reports false also where the
+// program does not answer in time, or with nonsense.
+func (f *Forecaster) Forecast(q *forecast.Question, a *forecast.Answer) bool {
+	r, ok := f.ahead.answer(q)
+	if !ok {
+		if replies := f.ask([]forecast.Question{*q}); replies != nil {
+			r = replies[0]
+		}
+	}
+	*a = r.Answer
+	return r.known
+}
+
+// ask returns the program's answers, or nil if it has none in time. It is asked
+// only once it knows all events that came before.
+func (f *Forecaster) ask(questions []forecast.Question) []reply {
+	p := f.process.Load()
+	if p == nil || !p.ready.Load() {
+		return nil
+	}
+	ctx, done := context.WithTimeout(p.ctx, f.Timeout)
+	defer done()
+	if !f.backlog.wait(ctx) || !p.take(ctx) {
+		if p.ctx.Err() == nil {
+			f.record.failed(Busy)
+		}
+		return nil
+	}
+	defer p.give()
+	replies, err := p.forecast(ctx, questions)
+	if err == nil {
+		f.record.answered()
+		return replies
+	}
+	if p.ctx.Err() != nil {
+		return nil // of no interest any more
+	}
+	first, inRow := f.record.failed(kind(err))
+	if first {
+		f.Log.Warn("forecaster is left out of an answer", "error", f.told(err))
+	}
+	if inRow >= patience {
+		p.stop(p.explained(fmt.Errorf("%d failures in succession, the last: %w", inRow, f.told(err))))
+	}
+	return nil
+}
+
+// told says what a failed call means, in one line.
+func (f *Forecaster) told(err error) error {
+	switch {
+	case kind(err) == Late:
+		return fmt.Errorf("no answer within %v", f.Timeout)
+	case errors.Is(err, errNonsense):
+		return err
+	}
+	return fmt.Errorf("%s: %s", kind(err), printable(status.Convert(err).Message()))
+}
+
+// kind says in which way a call has failed.
+func kind(err error) Failure {
+	switch {
+	case errors.Is(err, errNonsense), status.Code(err) == codes.ResourceExhausted, status.Code(err) == codes.Internal:
+		return Nonsense
+	case status.Code(err) == codes.DeadlineExceeded:
+		return Late
+	}
+	return Failed
+}

@@ -1,0 +1,278 @@
+// Package history caches what Slurm's accounting says of past jobs, so that a
+// daemon that starts again need not ask for months of it. It is one SQLite file
+// that holds one row for each job that has started, in order of the starts, and
+// it may be thrown away at any time: the truth is Slurm's. Times are Unix
+// seconds.
+package history
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"os"
+	"sync"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/varq-project/varq/predictor/live/sqlitefile"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+var schema = []string{`
+CREATE TABLE strings (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE) STRICT;
+CREATE TABLE jobs (
+	start INTEGER NOT NULL, job INTEGER NOT NULL, submit INTEGER NOT NULL,
+	eligible INTEGER NOT NULL, end INTEGER NOT NULL, state INTEGER NOT NULL,
+	user INTEGER NOT NULL, account INTEGER NOT NULL, partition INTEGER NOT NULL, qos INTEGER NOT NULL,
+	nodes INTEGER NOT NULL, cpus INTEGER NOT NULL, gpus INTEGER NOT NULL, memory INTEGER NOT NULL, time_limit INTEGER NOT NULL,
+	PRIMARY KEY (start, job, submit)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE coverage (one INTEGER PRIMARY KEY CHECK (one = 1), since INTEGER NOT NULL, until INTEGER NOT NULL, complete INTEGER NOT NULL) STRICT;
+INSERT INTO coverage VALUES (1, 0, 0, 0);
+`}
+
+// Coverage says which part of Slurm's accounting has been read: every job that
+// ended or ran from Since up to Until.
+type Coverage struct {
+	Since, Until int64
+	// Complete is true once the first reading has reached its end.
+	Complete bool
+}
+
+// History is an open cache. Its methods may be called at the same time.
+type History struct {
+	db *sqlitefile.File
+
+	mu  sync.Mutex
+	ids map[string]int64 // of table strings
+}
+
+// Open opens the cache in the file path, and creates it if there is none. A file
+// that is damaged, or that a later varq wrote, is moved aside and a new one
+// begun; asideTo then names where it went.
+func Open(path string) (h *History, asideTo string, err error) {
+	h, err = open(path)
+	if !corrupt(err) && !errors.Is(err, sqlitefile.ErrTooNew) {
+		return h, "", wrap(err)
+	}
+	asideTo = path + ".damaged"
+	if err := os.Rename(path, asideTo); err != nil {
+		return nil, "", wrap(err)
+	}
+	for _, suffix := range []string{"-wal", "-shm"} {
+		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, asideTo, wrap(err)
+		}
+	}
+	h, err = open(path)
+	return h, asideTo, wrap(err)
+}
+
+func open(path string) (*History, error) {
+	db, err := sqlitefile.Open(path, sqlitefile.SurvivesKill, schema)
+	if err != nil {
+		return nil, err
+	}
+	h := &History{db: db, ids: map[string]int64{}}
+	if err := h.check(); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return h, nil
+}
+
+var errDamaged = errors.New("damaged")
+
+func (h *History) check() error {
+	var verdict string
+	if err := h.db.QueryRow("PRAGMA quick_check(1)").Scan(&verdict); err != nil {
+		return err
+	}
+	if verdict != "ok" {
+		return fmt.Errorf("%w: %s", errDamaged, verdict)
+	}
+	texts, err := h.texts(context.Background())
+	for id, text := range texts {
+		h.ids[text] = id
+	}
+	return err
+}
+
+func corrupt(err error) bool {
+	if errors.Is(err, errDamaged) {
+		return true
+	}
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
+		code := e.Code() & 0xff
+		return code == sqlite3.SQLITE_CORRUPT || code == sqlite3.SQLITE_NOTADB
+	}
+	return false
+}
+
+func wrap(err error) error {
+	if err != nil {
+		return fmt.Errorf("history: %w", err)
+	}
+	return nil
+}
+
+// Close closes the file.
+func (h *History) Close() error { return h.db.Close() }
+
+// Coverage returns what has been read so far.
+func (h *History) Coverage(ctx context.Context) (Coverage, error) {
+	var c Coverage
+	err := h.db.QueryRowContext(ctx, "SELECT since, until, complete FROM coverage").Scan(&c.Since, &c.Until, &c.Complete)
+	return c, wrap(err)
+}
+
+// Add stores those of jobs that have started, and, if covered is not nil, that
+// accounting has been read so far; both or neither. It returns the jobs whose
+// start was not known before, in their order. Of the others the end and the
+// final state are taken over.
+func (h *History) Add(ctx context.Context, jobs []workload.Job, covered *Coverage) (fresh []workload.Job, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	interned := map[string]int64{} // in this transaction
+	err = h.db.Write(ctx, func(tx *sql.Tx) error {
+		insert, err := tx.PrepareContext(ctx, `INSERT INTO jobs VALUES (?,?,?, ?,?,?, ?,?,?,?, ?,?,?,?,?) ON CONFLICT DO NOTHING`)
+		if err != nil {
+			return err
+		}
+		defer insert.Close()
+		finish, err := tx.PrepareContext(ctx, `UPDATE jobs SET end = ?, state = ? WHERE start = ? AND job = ? AND submit = ? AND end <> ?`)
+		if err != nil {
+			return err
+		}
+		defer finish.Close()
+		for i := range jobs {
+			j := &jobs[i]
+			if j.Start == 0 {
+				continue
+			}
+			var ids [4]int64
+			for k, text := range []string{j.User, j.Account, j.Partition, j.QOS} {
+				if ids[k], err = h.intern(ctx, tx, interned, text); err != nil {
+					return err
+				}
+			}
+			done, err := insert.ExecContext(ctx, j.Start, j.ID, j.Submit, j.Eligible, j.End, j.State,
+				ids[0], ids[1], ids[2], ids[3], j.Nodes, j.CPUs, j.GPUs, j.Memory, j.Limit)
+			if err != nil {
+				return err
+			}
+			if n, err := done.RowsAffected(); err != nil {
+				return err
+			} else if n == 1 {
+				fresh = append(fresh, *j)
+			} else if j.End != 0 {
+				if _, err := finish.ExecContext(ctx, j.End, j.State, j.Start, j.ID, j.Submit, j.End); err != nil {
+					return err
+				}
+			}
+		}
+		if covered == nil {
+			return nil
+		}
+		_, err = tx.ExecContext(ctx, "UPDATE coverage SET since = ?, until = ?, complete = ?", covered.Since, covered.Until, covered.Complete)
+		return err
+	})
+	if err != nil {
+		return nil, wrap(err)
+	}
+	for text, id := range interned {
+		h.ids[text] = id
+	}
+	return fresh, nil
+}
+
+// intern returns the number of text, and remembers in fresh one that it made.
+func (h *History) intern(ctx context.Context, tx *sql.Tx, fresh map[string]int64, text string) (int64, error) {
+	if id, ok := h.ids[text]; ok {
+		return id, nil
+	}
+	if id, ok := fresh[text]; ok {
+		return id, nil
+	}
+	done, err := tx.ExecContext(ctx, "INSERT INTO strings (text) VALUES (?)", text)
+	if err != nil {
+		return 0, err
+	}
+	id, err := done.LastInsertId()
+	fresh[text] = id
+	return id, err
+}
+
+// Len returns the number of jobs.
+func (h *History) Len(ctx context.Context) (int, error) {
+	var n int
+	err := h.db.QueryRowContext(ctx, "SELECT count(*) FROM jobs").Scan(&n)
+	return n, wrap(err)
+}
+
+// Jobs yields those jobs that started last, at most so many, in the order of the
+// starts; it ends with the first error.
+func (h *History) Jobs(ctx context.Context, most int) iter.Seq2[workload.Job, error] {
+	return func(yield func(workload.Job, error) bool) {
+		if err := h.each(ctx, most, func(j workload.Job) bool { return yield(j, nil) }); err != nil {
+			yield(workload.Job{}, wrap(err))
+		}
+	}
+}
+
+func (h *History) each(ctx context.Context, most int, yield func(workload.Job) bool) error {
+	texts, err := h.texts(ctx)
+	if err != nil {
+		return err
+	}
+	rows, err := h.db.QueryContext(ctx, `SELECT start, job, submit, eligible, end, state, user, account, partition, qos,
+		nodes, cpus, gpus, memory, time_limit
+		FROM (SELECT * FROM jobs ORDER BY start DESC, job DESC, submit DESC LIMIT ?) ORDER BY start, job, submit`, most)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var j workload.Job
+		var user, account, partition, qos int64
+		if err := rows.Scan(&j.Start, &j.ID, &j.Submit, &j.Eligible, &j.End, &j.State, &user, &account, &partition, &qos,
+			&j.Nodes, &j.CPUs, &j.GPUs, &j.Memory, &j.Limit); err != nil {
+			return err
+		}
+		j.User, j.Account, j.Partition, j.QOS = texts[user], texts[account], texts[partition], texts[qos]
+		if !yield(j) {
+			return nil
+		}
+	}
+	return rows.Err()
+}
+
+// texts returns the whole table strings.
+func (h *History) texts(ctx context.Context) (map[int64]string, error) {
+	rows, err := h.db.QueryContext(ctx, "SELECT id, text FROM strings")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	texts := map[int64]string{}
+	for rows.Next() {
+		var id int64
+		var text string
+		if err := rows.Scan(&id, &text); err != nil {
+			return nil, err
+		}
+		texts[id] = text
+	}
+	return texts, rows.Err()
+}
+
+// Prune forgets the jobs that started before the time before.
+func (h *History) Prune(ctx context.Context, before int64) error {
+	return wrap(h.db.Write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "DELETE FROM jobs WHERE start < ?", before)
+		return err
+	}))
+}

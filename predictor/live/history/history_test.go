@@ -1,0 +1,227 @@
+package history
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/varq-project/varq/predictor/forecast/qbets"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+func mustOpen(t testing.TB, path string) *History {
+	t.Helper()
+	h, aside, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if aside != "" {
+		t.Fatalf("the cache was moved to %s", aside)
+	}
+	t.Cleanup(func() { h.Close() })
+	return h
+}
+
+// synthetic returns n started jobs of a few users, in no order.
+func synthetic(n int) []workload.Job {
+	rng := rand.New(rand.NewPCG(1, 2))
+	jobs := make([]workload.Job, n)
+	for i := range jobs {
+		submit := 1_700_000_000 + int64(rng.IntN(60*86400))
+		eligible := submit + int64(rng.IntN(2))*3600
+		start := eligible + int64(rng.ExpFloat64()*1800)
+		limit := int64(60 * (1 + rng.IntN(1440)))
+		jobs[i] = workload.Job{
+			ID: int64(i + 1), Submit: submit, Eligible: eligible, Start: start, End: start + rng.Int64N(limit), State: workload.Completed,
+			Request: workload.Request{
+				User: fmt.Sprintf("user%d", rng.IntN(300)), Account: "phys", Partition: []string{"main", "short"}[rng.IntN(2)], QOS: "normal",
+				Size: workload.Size{Nodes: int32(1 + rng.IntN(64)), CPUs: int32(1 + rng.IntN(256)), GPUs: int32(rng.IntN(3)), Memory: rng.Int64N(1 << 20)}, Limit: limit,
+			},
+		}
+	}
+	return jobs
+}
+
+func collect(t *testing.T, h *History) []workload.Job {
+	t.Helper()
+	var jobs []workload.Job
+	for j, err := range h.Jobs(t.Context(), 1_000_000) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		jobs = append(jobs, j)
+	}
+	return jobs
+}
+
+func byStart(a, b workload.Job) int {
+	if a.Start != b.Start {
+		return int(a.Start - b.Start)
+	}
+	return int(a.ID - b.ID)
+}
+
+func TestJobsComeBackInOrderOfStart(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.db")
+	want := synthetic(500)
+	h := mustOpen(t, path)
+	covered := Coverage{Since: 1, Until: 2, Complete: true}
+	for chunk := range slices.Chunk(want, 99) {
+		fresh, err := h.Add(t.Context(), chunk, &covered)
+		if err != nil || len(fresh) != len(chunk) {
+			t.Fatalf("%d of %d jobs are new, %v", len(fresh), len(chunk), err)
+		}
+	}
+	h.Close()
+	h = mustOpen(t, path)
+	slices.SortFunc(want, byStart)
+	if diff := cmp.Diff(want, collect(t, h)); diff != "" {
+		t.Error(diff)
+	}
+	newest := 0
+	for j, err := range h.Jobs(t.Context(), 10) {
+		if err != nil || !cmp.Equal(j, want[len(want)-10+newest]) {
+			t.Fatalf("of the newest ten, number %d is %+v, %v", newest, j, err)
+		}
+		newest++
+	}
+	if newest != 10 {
+		t.Errorf("the newest ten are %d", newest)
+	}
+	if got, err := h.Coverage(t.Context()); err != nil || got != covered {
+		t.Errorf("coverage %+v, %v", got, err)
+	}
+	if n, err := h.Len(t.Context()); err != nil || n != len(want) {
+		t.Errorf("Len = %d, %v", n, err)
+	}
+}
+
+func TestEachStartIsNewOnce(t *testing.T) {
+	h := mustOpen(t, filepath.Join(t.TempDir(), "history.db"))
+	add := func(jobs ...workload.Job) []workload.Job {
+		t.Helper()
+		fresh, err := h.Add(t.Context(), jobs, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fresh
+	}
+	job := synthetic(1)[0]
+	pending, running, other := job, job, job
+	pending.Start, pending.End, pending.State = 0, 0, workload.Pending
+	running.End, running.State = 0, workload.Running
+	other.ID++
+	if fresh := add(pending); len(fresh) != 0 {
+		t.Errorf("a pending job is new: %v", fresh)
+	}
+	if fresh := add(running); len(fresh) != 1 {
+		t.Errorf("a started job is not new: %v", fresh)
+	}
+	if fresh := add(job, other, running); len(fresh) != 1 || fresh[0].ID != other.ID {
+		t.Errorf("new are %v, want only job %d", fresh, other.ID)
+	}
+	if diff := cmp.Diff([]workload.Job{job, other}, collect(t, h)); diff != "" {
+		t.Errorf("the end was not taken over: %s", diff)
+	}
+	requeued := job
+	requeued.Submit, requeued.Eligible, requeued.Start = job.Submit+9000, job.Submit+9000, job.Start+9999
+	if fresh := add(requeued); len(fresh) != 1 {
+		t.Error("the second run of a requeued job is not new")
+	}
+}
+
+func TestPrune(t *testing.T) {
+	h := mustOpen(t, filepath.Join(t.TempDir(), "history.db"))
+	jobs := synthetic(100)
+	slices.SortFunc(jobs, byStart)
+	if _, err := h.Add(t.Context(), jobs, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Prune(t.Context(), jobs[40].Start); err != nil {
+		t.Fatal(err)
+	}
+	if got := collect(t, h); len(got) != 60 || got[0].ID != jobs[40].ID {
+		t.Errorf("%d jobs are left", len(got))
+	}
+}
+
+func TestDamagedFileIsMovedAside(t *testing.T) {
+	for name, damage := range map[string]func(data []byte) []byte{
+		"not a database": func([]byte) []byte { return bytes.Repeat([]byte("rubbish "), 1000) },
+		"torn page": func(data []byte) []byte {
+			for i := 3 * 4096; i < 5*4096 && i < len(data); i++ {
+				data[i] = 0xA5
+			}
+			return data
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "history.db")
+			h := mustOpen(t, path)
+			if _, err := h.Add(t.Context(), synthetic(500), nil); err != nil {
+				t.Fatal(err)
+			}
+			h.Close()
+			data, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, damage(data), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			h, aside, err := Open(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer h.Close()
+			if _, err := os.Stat(aside); err != nil {
+				t.Errorf("the damaged file is gone: %v", err)
+			}
+			if _, err := h.Add(t.Context(), synthetic(5), nil); err != nil {
+				t.Errorf("the new file does not work: %v", err)
+			}
+			if got := collect(t, h); len(got) != 5 {
+				t.Errorf("%d jobs in the new file, want 5", len(got))
+			}
+		})
+	}
+}
+
+// A million past jobs from the file into a predictor, as when varqd starts.
+func BenchmarkLoadMillion(b *testing.B) {
+	path := filepath.Join(b.TempDir(), "history.db")
+	h := mustOpen(b, path)
+	for chunk := range slices.Chunk(synthetic(1_000_000), 50_000) {
+		if _, err := h.Add(b.Context(), chunk, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+	h.Close()
+	runtime.GC()
+	for b.Loop() {
+		h := mustOpen(b, path)
+		p := qbets.New(qbets.Options{})
+		for j, err := range h.Jobs(b.Context(), 1_000_000) {
+			if err != nil {
+				b.Fatal(err)
+			}
+			p.Learn(j)
+		}
+		if p.Len() != 1_000_000 {
+			b.Fatalf("learnt %d", p.Len())
+		}
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		b.ReportMetric(float64(m.HeapAlloc)/(1<<20), "heap-MiB")
+		runtime.KeepAlive(p)
+		h.Close()
+	}
+}

@@ -1,0 +1,194 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/live/history"
+	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// source is an accounting with windows of an hour. It fails at the time fail.
+type source struct {
+	jobs  []workload.Job
+	fail  int64
+	asked []int64 // the beginnings of what was asked for
+}
+
+var errAway = errors.New("accounting is away")
+
+func (s *source) History(_ context.Context, from, to int64, progress func(slurm.Progress)) iter.Seq2[workload.Job, error] {
+	s.asked = append(s.asked, from)
+	return func(yield func(workload.Job, error) bool) {
+		for at := from; at < to; at += 3600 {
+			end := min(at+3600, to)
+			if s.fail != 0 && s.fail < end {
+				yield(workload.Job{}, errAway)
+				return
+			}
+			for _, j := range s.jobs {
+				if j.Start < end && (j.End == 0 || j.End >= at) && j.Start <= to && !yield(j, nil) {
+					return
+				}
+			}
+			progress(slurm.Progress{From: from, To: to, Complete: end})
+		}
+	}
+}
+
+// past returns one job an hour that waited ten minutes and ran for two hours.
+func past(from, to int64) []workload.Job {
+	var jobs []workload.Job
+	for at := from; at < to; at += 3600 {
+		jobs = append(jobs, workload.Job{
+			ID: at, Request: workload.Request{User: "alice", Partition: "main", Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: 7200},
+			Submit: at, Eligible: at, Start: at + 600, End: at + 7800, State: workload.Completed,
+		})
+	}
+	return jobs
+}
+
+const now = 1_800_000_000
+
+func start(t *testing.T, path string, s Source, own ...forecast.Forecaster) *Ingest {
+	t.Helper()
+	cache, _, err := history.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cache.Close() })
+	return New(Options{Cache: cache, Source: s, Own: own, Confidence: .95, Days: 2, Now: func() int64 { return now }, Log: slog.New(slog.DiscardHandler)})
+}
+
+func learnt(g *Ingest) int {
+	n, _ := g.Learnt()
+	return n
+}
+
+func TestFirstLoadIsResumed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.db")
+	s := &source{jobs: past(now-2*day+3600, now-3600), fail: now - day}
+	g := start(t, path, s)
+	if err := g.Load(t.Context()); !errors.Is(err, errAway) {
+		t.Fatalf("Load = %v, want that accounting is away", err)
+	}
+	if err := g.Ready(); err == nil || !strings.Contains(err.Error(), "still loading history: 5") {
+		t.Errorf("Ready = %v, want some fifty percent", err)
+	}
+	s.fail = 0
+	again := start(t, path, s) // as after a crash
+	if err := again.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := again.Ready(); err != nil {
+		t.Error(err)
+	}
+	if learnt(again) != len(s.jobs) {
+		t.Errorf("learnt %d of %d", learnt(again), len(s.jobs))
+	}
+	if resumed := s.asked[len(s.asked)-1]; resumed < now-day-2*3600 {
+		t.Errorf("the second attempt began %d s ago", now-resumed)
+	}
+	if again.Covered() != now {
+		t.Errorf("covered until %d, want now, %d", again.Covered(), now)
+	}
+}
+
+func TestEachWaitIsLearntOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.db")
+	s := &source{jobs: past(now-day, now-2*3600)}
+	g := start(t, path, s)
+	if err := g.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	base := learnt(g)
+
+	running := past(now-3600, now-3599)[0]
+	running.End, running.State = 0, workload.Running
+	pending := running
+	pending.ID, pending.Start, pending.State = 7, 0, workload.Pending
+	queue := []slurm.QueueEntry{{Job: running}, {Job: pending}}
+	for range 3 {
+		if err := g.Watched(t.Context(), queue, now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if learnt(g) != base+1 {
+		t.Errorf("learnt %d of the live queue, want 1", learnt(g)-base)
+	}
+	s.jobs = append(s.jobs, running)
+	for range 2 {
+		if err := g.CatchUp(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if learnt(g) != base+1 {
+		t.Errorf("accounting taught again what the queue had: %d", learnt(g)-base)
+	}
+	again := start(t, path, s)
+	if err := again.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := again.Watched(t.Context(), queue, now); err != nil {
+		t.Fatal(err)
+	}
+	if learnt(again) != base+1 {
+		t.Errorf("after a restart %d waits are known, before %d", learnt(again), base+1)
+	}
+}
+
+func TestNothingCountsAsReadUntilTold(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.db")
+	s := &source{jobs: past(now-day, now-2*3600)}
+	g := start(t, path, s)
+	var told []int64
+	errBusy := errors.New("busy")
+	g.Told = func(_ context.Context, jobs []workload.Job) error {
+		if len(jobs) > 0 && told == nil {
+			told = []int64{}
+			return errBusy
+		}
+		for _, j := range jobs {
+			told = append(told, j.ID)
+		}
+		return nil
+	}
+	if err := g.Load(t.Context()); !errors.Is(err, errBusy) {
+		t.Fatal(err)
+	}
+	if err := g.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, j := range s.jobs {
+		if !slices.Contains(told, j.ID) {
+			t.Errorf("job %d was never told of", j.ID)
+		}
+	}
+}
+
+func TestOldCacheStartsAtOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.db")
+	s := &source{jobs: past(now-day, now-2*3600)}
+	if err := start(t, path, s).Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.fail = 1 // accounting is away for good
+	g := start(t, path, s)
+	if err := g.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if g.Ready() != nil || learnt(g) != len(s.jobs) {
+		t.Errorf("%v, learnt %d", g.Ready(), learnt(g))
+	}
+	if err := g.CatchUp(t.Context()); !errors.Is(err, errAway) {
+		t.Errorf("CatchUp = %v", err)
+	}
+}

@@ -1,0 +1,370 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"maps"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// diary is a site's own forecaster that writes down what it is told, with times
+// since now.
+type diary struct {
+	told     []string
+	relearnt int
+}
+
+func (*diary) Name() string                                           { return "diary" }
+func (*diary) Forecast(_ *forecast.Question, _ *forecast.Answer) bool { return false }
+func (d *diary) note(what string, j *workload.Job, at int64) {
+	d.told = append(d.told, fmt.Sprintf("%s%d@%d", what, j.ID, at-now))
+}
+func (d *diary) Relearn()                  { d.relearnt++ }
+func (d *diary) Submitted(j *workload.Job) { d.note("+", j, j.Since()) }
+func (d *diary) Started(j *workload.Job)   { d.note(">", j, j.Start) }
+func (d *diary) Ended(j *workload.Job)     { d.note("-", j, j.End) }
+
+// words returns what was told since it was last asked for.
+func (d *diary) words() string {
+	text := strings.Join(d.told, " ")
+	d.told = nil
+	return text
+}
+
+// accounts is an accounting of one window, which may change.
+type accounts []workload.Job
+
+func (a *accounts) History(_ context.Context, from, to int64, progress func(slurm.Progress)) iter.Seq2[workload.Job, error] {
+	return func(yield func(workload.Job, error) bool) {
+		for _, j := range *a {
+			if !yield(j, nil) {
+				return
+			}
+		}
+		progress(slurm.Progress{From: from, To: to, Complete: to})
+	}
+}
+
+func job(id, eligible, start, end int64) workload.Job {
+	j := workload.Job{
+		ID: id, Request: workload.Request{User: "alice", Partition: "main", Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: 600},
+		Submit: now + eligible, Eligible: now + eligible, State: workload.Pending,
+	}
+	if start != 0 {
+		j.Start, j.State = now+start, workload.Running
+	}
+	if end != 0 {
+		j.End, j.State = now+end, workload.Completed
+	}
+	return j
+}
+
+// follow looks at the queue once for each step, and compares what is told.
+type step struct {
+	at       int64
+	queue    []slurm.QueueEntry
+	accounts []workload.Job // if any, accounting is read before
+	want     string
+}
+
+func entries(jobs ...workload.Job) []slurm.QueueEntry {
+	list := make([]slurm.QueueEntry, len(jobs))
+	for i := range jobs {
+		list[i].Job = jobs[i]
+	}
+	return list
+}
+
+func TestLooksAreTold(t *testing.T) {
+	held, dependent, later := entries(job(1, 0, 0, 0)), entries(job(1, 0, 0, 0)), entries(job(1, 90, 0, 0))
+	held[0].Held = true
+	dependent[0].Eligible = 0
+	changed := job(1, 50, 0, 0)
+	changed.Submit = now
+	again := job(1, 70, 0, 0)
+	for name, steps := range map[string][]step{
+		"a life": {
+			{20, entries(job(1, 5, 0, 0)), nil, "+1@5"},
+			{40, entries(job(1, 5, 0, 0)), nil, ""},
+			{60, entries(job(1, 5, 45, 0)), nil, ">1@45"},
+			{80, entries(job(1, 5, 45, 0)), nil, ""},
+			{100, nil, nil, "-1@80"}, // just after it was last seen
+			{120, nil, []workload.Job{job(1, 5, 45, 95)}, ""},
+		},
+		"ends make room": {
+			{20, entries(job(1, 5, 6, 0), job(2, 7, 0, 0)), nil, "+1@5 >1@6 +2@7"},
+			{40, entries(job(2, 7, 30, 0), job(3, 31, 32, 0)), nil, "-1@20 >2@30 +3@31 >3@32"},
+		},
+		"cancelled": {
+			{20, entries(job(1, 5, 0, 0)), nil, "+1@5"},
+			{40, nil, nil, "-1@20"},
+		},
+		"held and released": {
+			{20, held, nil, ""},
+			{40, entries(job(1, 30, 0, 0)), nil, "+1@30"},
+			{60, held, nil, "-1@40"},
+		},
+		"dependent, begins later": {
+			{20, dependent, nil, ""},
+			{40, later, nil, ""},
+			{100, later, nil, "+1@90"},
+		},
+		"begin time moved while it waits": {
+			{40, entries(job(1, 0, 0, 0)), nil, "+1@0"},
+			{60, entries(changed), nil, "-1@40 +1@50"},
+		},
+		"requeued": {
+			{20, entries(job(1, 5, 6, 0)), nil, "+1@5 >1@6"},
+			{80, entries(again), nil, "-1@20 +1@70"},
+			{100, entries(job(1, 70, 90, 0)), nil, ">1@90"},
+		},
+		"came and went between two looks": {
+			{20, nil, nil, ""},
+			{40, nil, []workload.Job{job(1, 12, 13, 15)}, "+1@20 >1@21 -1@23"}, // told late: as if just now
+			{60, nil, []workload.Job{job(1, 12, 13, 15)}, ""},
+		},
+		"seen to wait, then accounted": {
+			{20, entries(job(1, 5, 0, 0)), nil, "+1@5"},
+			{40, nil, []workload.Job{job(1, 5, 25, 35)}, ">1@25 -1@35"},
+		},
+		"a look from before accounting was read": {
+			{20, entries(job(1, 5, 6, 0)), nil, "+1@5 >1@6"},
+			{40, entries(job(1, 5, 6, 0)), []workload.Job{job(1, 5, 6, 39)}, "-1@39"},
+			{60, nil, nil, ""},
+		},
+		"tasks of an array are not seen to wait": {
+			{2000, entries(job(1, 0, 0, 0)), nil, "+1@0"},
+			{2020, entries(job(1, 0, 0, 0), job(2, 0, 2010, 0)), nil, ">2@2010"},
+			{2040, entries(job(1, 0, 2030, 0), job(2, 0, 2010, 0)), nil, ">1@2030"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var d diary
+			a := accounts(past(now-day, now-2*3600))
+			g := start(t, filepath.Join(t.TempDir(), "history.db"), &a, &d)
+			if err := g.Watched(t.Context(), nil, now); err != nil {
+				t.Fatal(err)
+			}
+			if err := g.Load(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if said := d.words(); said != "" {
+				t.Fatalf("a site's own forecaster was told the past: %s", said)
+			}
+			for _, s := range steps {
+				if s.accounts != nil {
+					a = s.accounts
+					if err := g.CatchUp(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if err := g.Watched(t.Context(), s.queue, now+s.at); err != nil {
+					t.Fatal(err)
+				}
+				if said := d.words(); said != s.want {
+					t.Errorf("after the look at %d was told %q, want %q", s.at, said, s.want)
+				}
+			}
+		})
+	}
+}
+
+// names returns who is in the queue, and how.
+func names(jobs ...workload.Job) []string {
+	set := map[string]bool{}
+	for i := range jobs {
+		set[fmt.Sprintf("%d %d %d", jobs[i].ID, jobs[i].Submit, jobs[i].Start)] = true
+	}
+	return slices.Sorted(maps.Keys(set))
+}
+
+func queued(g *Ingest) []string {
+	var jobs []workload.Job
+	p := g.present.Load()
+	for j := range p.queue.Pending() {
+		jobs = append(jobs, j.Job)
+	}
+	for j := range p.queue.Running() {
+		jobs = append(jobs, j.Job)
+	}
+	return names(jobs...)
+}
+
+// Whatever happens between looks, and whenever accounting is read or the past lived
+// through anew, the queue is in the end what was looked at last, every start is told
+// once, and nobody ends who has not started or begun to wait.
+func TestQueueIsWhatWasSeen(t *testing.T) {
+	for seed := range uint64(20) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		var d diary
+		var all accounts
+		g := start(t, filepath.Join(t.TempDir(), "history.db"), &all, &d)
+		clock := int64(now)
+		g.Now = func() int64 { return clock }
+		if err := g.Watched(t.Context(), nil, clock); err != nil {
+			t.Fatal(err)
+		}
+		if err := g.Load(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		var live []workload.Job
+		id := int64(0)
+		for range 60 {
+			from := clock
+			clock += 1 + random.Int64N(40)
+			if random.IntN(20) == 0 {
+				clock += 2 * blind
+			}
+			at := func() int64 { return from + 1 + random.Int64N(clock-from) }
+			for range random.IntN(4) {
+				id++
+				live = append(live, job(id, at()-now, 0, 0))
+			}
+			live = slices.DeleteFunc(live, func(j workload.Job) bool {
+				if random.IntN(3) > 0 {
+					return false
+				}
+				if j.Start == 0 && random.IntN(4) > 0 {
+					return false
+				}
+				j.End, j.State = max(j.Start, at()), workload.Completed
+				all = append(all, j)
+				return true
+			})
+			for i := range live {
+				j := &live[i]
+				switch {
+				case j.Start == 0 && random.IntN(2) == 0:
+					j.Start, j.State = max(j.Eligible, at()), workload.Running
+				case j.Start != 0 && random.IntN(20) == 0: // requeued
+					over := *j
+					over.End, over.State = max(j.Start, from), workload.Requeued
+					all = append(all, over)
+					*j = job(j.ID, clock-now, 0, 0)
+				}
+			}
+			if random.IntN(3) == 0 {
+				if err := g.CatchUp(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := g.Watched(t.Context(), entries(live...), clock); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(names(live...), queued(g)); diff != "" {
+				t.Fatalf("seed %d at %d: %s", seed, clock-now, diff)
+			}
+		}
+		starts := map[string]bool{}
+		present := map[string]bool{}
+		for _, word := range d.told {
+			name, _, _ := strings.Cut(word[1:], "@")
+			switch word[0] {
+			case '+':
+				present[name] = true
+			case '>':
+				if starts[word] {
+					t.Errorf("seed %d: %s twice", seed, word)
+				}
+				starts[word], present[name] = true, true
+			case '-':
+				if !present[name] {
+					t.Errorf("seed %d: %s, but it was not there", seed, word)
+				}
+				delete(present, name)
+			}
+		}
+	}
+}
+
+func TestLoadKnowsTheLiveQueue(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.db")
+	a := accounts(append(past(now-day, now-2*3600), job(7, -900, -800, 0), job(8, -900, -700, 0)))
+	g := start(t, path, &a)
+	queue := entries(job(7, -900, -800, 0), job(9, -day, -day+3600, 0), job(10, -300, 0, 0))
+	if err := g.Watched(t.Context(), queue, now); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	want := names(queue[0].Job, queue[1].Job, queue[2].Job) // 8 has ended, who knows when
+	if diff := cmp.Diff(want, queued(g)); diff != "" {
+		t.Error(diff)
+	}
+	if waiting, running := g.Queue(); waiting != 1 || running != 2 {
+		t.Errorf("%d wait and %d run", waiting, running)
+	}
+
+	unseen := start(t, path, &a) // no look yet: who has not ended runs
+	if err := unseen.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(names(job(7, -900, -800, 0), job(8, -900, -700, 0)), queued(unseen)); diff != "" {
+		t.Error(diff)
+	}
+	if err := unseen.Watched(t.Context(), queue, now); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, queued(unseen)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Who is told the past elsewhere is told it again once much was missed, and else
+// never.
+func TestOwnForecastersRelearnWhatWasMissed(t *testing.T) {
+	var d diary
+	a := accounts(past(now-day, now-2*3600))
+	g := start(t, filepath.Join(t.TempDir(), "history.db"), &a, &d)
+	clock := int64(now)
+	g.Now = func() int64 { return clock }
+	if err := g.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct{ after, relearnt int64 }{{300, 0}, {2 * blind, 1}, {300, 1}} {
+		clock += step.after
+		if err := g.CatchUp(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if d.relearnt != int(step.relearnt) {
+			t.Errorf("relearnt %d times, want %d", d.relearnt, step.relearnt)
+		}
+	}
+}
+
+func TestPastIsToldToWhoAsks(t *testing.T) {
+	a := accounts(past(now-3*3600, now-2*3600))
+	g := start(t, filepath.Join(t.TempDir(), "history.db"), &a)
+	if err := g.Watched(t.Context(), entries(job(7, -900, -800, 0), job(9, -300, 0, 0)), now); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var d diary
+	if err := g.Past(t.Context(), &d); err != nil {
+		t.Fatal(err)
+	}
+	first := a[0].ID
+	want := fmt.Sprintf("+%d@-10800 >%[1]d@-10200 -%[1]d@-3000 +7@-900 >7@-800 +9@-300", first)
+	if said := d.words(); said != want {
+		t.Errorf("told %q, want %q", said, want)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := g.Past(ctx, &d); err == nil {
+		t.Error("the past is told to who is not there any more")
+	}
+}

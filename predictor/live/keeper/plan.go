@@ -1,0 +1,148 @@
+package keeper
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/promise/trajectory"
+	"github.com/varq-project/varq/predictor/slurmtime"
+)
+
+// Plan plans a reservation for user. With promise a plan is in the ledger, and
+// on disk, before Plan returns.
+func (k *Keeper) Plan(ctx context.Context, user string, req *api.PlanRequest, promise bool) (api.PlanAnswer, error) {
+	planner, err := k.planner()
+	if err != nil {
+		return api.PlanAnswer{}, err
+	}
+	now := k.Now()
+	r := k.request(user, req, now)
+	got := planner.Plan(r)
+	var answer api.PlanAnswer
+	if req.Trajectory {
+		answer.Trajectory = points(got.Trajectory)
+	}
+	if got.Refusal != nil {
+		answer.Refusal = refusal(req, got.Refusal)
+		if promise {
+			k.Metrics.refusals.Inc()
+		}
+		return answer, nil
+	}
+	plan := describe(&r, got.Plan)
+	plan.WorkLimit = got.Job.Limit
+	plan.OnMiss = req.OnMiss
+	if plan.OnMiss == "" {
+		plan.OnMiss = api.OnMissRun
+	}
+	answer.Plan = &plan
+	if !promise {
+		return answer, nil
+	}
+	if !k.admit(user) {
+		return api.PlanAnswer{}, api.Fault(api.ErrConflict, fmt.Sprintf("you have %d reservations that no job has taken up", maxJobless))
+	}
+	plan.ID = api.NewPlanID()
+	plan.Comment = api.CommentPrefix + plan.ID
+	if err := k.Ledger.Promise(ctx, &api.Reservation{
+		Plan: plan, User: user, Account: got.Job.Account, Partition: got.Job.Partition, QOS: got.Job.QOS, Size: got.Job.Size,
+		BestEffort: req.BestEffort, Promised: now,
+	}); err != nil {
+		k.Log.Error("promise could not be written down", "user", user, "error", err)
+		return api.PlanAnswer{}, api.Fault(api.ErrUnavailable, "the promise could not be written down, so none is made")
+	}
+	k.Metrics.promises.Inc()
+	k.Log.Info("promised", "plan", plan.ID, "user", user, "begin_by", plan.BeginBy, "prob", plan.Prob, "estimate", plan.Estimate, "begin", plan.BeginTime, "limit", plan.TimeLimit)
+	return answer, nil
+}
+
+// maxJobless bounds how many promises without a job a user may have, lest one
+// fills the ledger.
+const maxJobless = 10_000
+
+// admit counts one more promise of user's, unless there are too many.
+func (k *Keeper) admit(user string) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.jobless[user] >= maxJobless {
+		return false
+	}
+	k.jobless[user]++
+	return true
+}
+
+// request translates a user's request for the planner.
+func (k *Keeper) request(user string, req *api.PlanRequest, now int64) trajectory.Request {
+	r := trajectory.Request{Job: req.Job, Now: now, Deadline: req.BeginBy, HoldUntil: req.BeginBy, Prob: req.Prob}
+	r.Job.User = user
+	if r.Prob == 0 {
+		r.Prob = k.Prob
+	}
+	switch {
+	case req.BestEffort:
+		r.HoldUntil = 0
+	case req.BeginAfter != 0:
+		r.HoldUntil = req.BeginAfter
+	}
+	return r
+}
+
+func describe(r *trajectory.Request, p *trajectory.Plan) api.Plan {
+	return api.Plan{
+		BeginTime: p.Begin, TimeLimit: p.Limit, BeginBy: r.Deadline, HoldUntil: r.HoldUntil,
+		Prob: r.Prob, Estimate: p.Estimate.Prob,
+		Work: api.Cost(p.Work), Worst: api.Cost(p.Worst), Expected: api.Cost(p.Expected),
+		Evidence: api.Evidence{Sample: p.Estimate.Sample, Class: p.Estimate.Class},
+	}
+}
+
+func points(trajectory []trajectory.Point) []api.Point {
+	list := make([]api.Point, len(trajectory))
+	for i, p := range trajectory {
+		list[i] = api.Point{BeginTime: p.Begin, TimeLimit: p.Limit, Prob: p.Prob, Class: p.Class}
+	}
+	return list
+}
+
+func refusal(req *api.PlanRequest, no *trajectory.Refusal) *api.Refusal {
+	r := &api.Refusal{Reason: no.Reason, Limit: no.Limit}
+	for _, o := range no.Offers {
+		r.Offers = append(r.Offers, api.Offer{
+			Kind: string(o.Kind), Options: options(req, o.Kind, &o.Request), Prob: o.Request.Prob, BeginBy: o.Request.Deadline,
+			Nodes: o.Request.Job.Nodes, CPUs: o.Request.Job.CPUs, Limit: o.Request.Job.Limit, Worst: api.Cost(o.Plan.Worst),
+		})
+	}
+	return r
+}
+
+// options returns the sbatch options by which an offer differs from what was
+// asked for.
+func options(req *api.PlanRequest, kind trajectory.Kind, r *trajectory.Request) string {
+	var words []string
+	switch kind {
+	case trajectory.OfferProb:
+		words = append(words, fmt.Sprintf("--prob=%.4g", r.Prob))
+	case trajectory.OfferFree:
+		words = append(words, "--best-effort")
+	case trajectory.OfferLater:
+		words = append(words, "--begin-by="+local(r.Deadline))
+		if req.BeginAfter != 0 {
+			words = append(words, "--begin-after="+local(r.HoldUntil))
+		}
+	case trajectory.OfferNodes:
+		if r.Job.Nodes != req.Job.Nodes {
+			words = append(words, fmt.Sprintf("--nodes=%d", r.Job.Nodes))
+		} else {
+			words = append(words, fmt.Sprintf("--ntasks=%d", r.Job.CPUs))
+		}
+	case trajectory.OfferTime:
+		words = append(words, "--time="+slurmtime.FormatDuration(r.Job.Limit))
+	}
+	return strings.Join(words, " ")
+}
+
+// local writes Unix seconds as Slurm does, in the zone of this host.
+func local(t int64) string { return slurmtime.Format(t, time.Local) }

@@ -1,0 +1,61 @@
+package keeper
+
+import (
+	"context"
+	"math"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/delay"
+	"github.com/varq-project/varq/predictor/forecast"
+)
+
+// quantiles are those of a prediction that asks for none.
+var quantiles = []float64{.5, .75, .9, .95}
+
+// Predict tells how long a job like user's would wait that is submitted now.
+func (k *Keeper) Predict(_ context.Context, user string, req *api.PredictRequest) (api.Prediction, error) {
+	planner, err := k.planner()
+	if err != nil {
+		return api.Prediction{}, err
+	}
+	job := req.Job
+	job.User = user
+	if job, err = planner.Cluster.Complete(job); err != nil {
+		return api.Prediction{}, api.Fault(api.ErrInvalid, err.Error())
+	}
+	asked := req.Quantiles
+	if len(asked) == 0 {
+		asked = quantiles
+	}
+	said, ok := k.Past.Predict(job)
+	answer := api.Prediction{Job: job, Bounds: make([]api.Bound, len(asked)), Evidence: evidence(&said.Evidence)}
+	answer.Waiting, answer.Running = k.Past.Queue()
+	for i, q := range asked {
+		answer.Bounds[i] = api.Bound{Quantile: q, Confidence: k.Confidence}
+		if ok {
+			answer.Bounds[i].Expected, answer.Bounds[i].Seconds = quantile(&said.Wait, q), quantile(&said.Lower, q)
+		}
+	}
+	return answer, nil
+}
+
+// quantile returns a quantile in seconds, or nil where there is none to name.
+func quantile(d *delay.Distribution, q float64) *float64 {
+	seconds := d.Quantile(q)
+	if math.IsInf(seconds, 1) {
+		return nil
+	}
+	return &seconds
+}
+
+// evidence says what a forecast rests on.
+func evidence(e *forecast.Evidence) api.Evidence {
+	told := api.Evidence{Sample: int(e.Sample), Class: e.Class, Changed: e.Changed, Down: e.Down, Calibrated: e.Calibrated}
+	for i := range e.Members {
+		m := &e.Members[i]
+		told.Members = append(told.Members, api.Member{
+			Forecaster: m.Name, Share: m.Share, Sample: int(m.Sample), Class: m.Class, Changed: m.Changed, Simulated: m.Simulated,
+		})
+	}
+	return told
+}

@@ -1,0 +1,70 @@
+package keeper
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/delay"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+func TestPredict(t *testing.T) {
+	s := newSite(t)
+	p, err := s.Predict(t.Context(), "alice", &api.PredictRequest{})
+	if err != nil || len(p.Bounds) != 4 || p.Job.Partition != "main" || p.Waiting != 31 || p.Running != 80 {
+		t.Errorf("%+v, %v", p, err)
+	}
+	wait := delay.At(delay.Index(600))
+	for _, b := range p.Bounds[:3] {
+		if b.Expected == nil || *b.Expected > wait || b.Seconds == nil || *b.Seconds > wait || *b.Seconds < *b.Expected {
+			t.Errorf("the %v quantile: expected %v, at most %v; all wait 600 s", b.Quantile, b.Expected, b.Seconds)
+		}
+	}
+	if b := p.Bounds[3]; b.Expected == nil || b.Seconds != nil {
+		t.Errorf("%+v: what is expected is certain, what is promised no more than .93", b)
+	}
+	want := api.Evidence{Sample: 1000, Class: "all", Calibrated: 512, Members: []api.Member{
+		{Forecaster: "forest", Share: .7, Sample: 1200}, {Forecaster: "qbets", Share: .3, Sample: 400, Class: "all", Changed: 17},
+	}}
+	if diff := cmp.Diff(want, p.Evidence); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := s.Predict(t.Context(), "alice", &api.PredictRequest{Job: workload.Request{Partition: "none"}}); !errors.Is(err, api.ErrInvalid) {
+		t.Errorf("an unknown partition: %v", err)
+	}
+}
+
+func TestPredictWhileDown(t *testing.T) {
+	s := newSite(t)
+	s.past.down = "no node of partition main can start jobs"
+	p, err := s.Predict(t.Context(), "alice", &api.PredictRequest{Quantiles: []float64{.5}})
+	if err != nil || p.Down != s.past.down || p.Bounds[0].Expected != nil || p.Bounds[0].Seconds != nil {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
+
+func TestPromisesAreTold(t *testing.T) {
+	s := newSite(t)
+	p := s.promise("alice", request(epoch+7200))
+	s.submit("alice", 7, p)
+	s.at(epoch + 60)
+	s.at(epoch + 120)
+	want := promised{7, p.BeginTime, p.TimeLimit, true}
+	if len(s.past.promised) != 2 || s.past.promised[0] != want || s.past.promised[1] != want {
+		t.Errorf("told of %+v, want %+v at each look", s.past.promised, want)
+	}
+	s.past.wait = 9000 // longer than there is time
+	s.at(epoch + 180)
+	if last := s.past.promised[len(s.past.promised)-1]; last.job != 7 || last.holds {
+		t.Errorf("told of %+v, though it no longer holds", last)
+	}
+}
+
+func TestNodesAreToldOf(t *testing.T) {
+	if s := newSite(t); s.past.nodes != 1 {
+		t.Errorf("told of %d nodes", s.past.nodes)
+	}
+}

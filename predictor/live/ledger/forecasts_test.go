@@ -1,0 +1,399 @@
+package ledger
+
+import (
+	"bufio"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/varq-project/varq/predictor/delay"
+	"github.com/varq-project/varq/predictor/forecast/score"
+	"github.com/varq-project/varq/predictor/live/sqlitefile"
+)
+
+// noon of the day 20000.
+const noon = 20_000*86400 + 43_200
+
+// exponential returns a distribution with an atom at 0.
+func exponential(mean float64) (d delay.Distribution) {
+	for i := range d {
+		d[i] = .25 - .75*math.Expm1(-delay.At(i)/mean)
+	}
+	return d
+}
+
+// said returns what a forecaster says of a job that becomes eligible that many
+// seconds after noon.
+func said(job, after int64, forecaster string) Forecast {
+	return Forecast{
+		Run: Run{Job: job, Submit: noon}, Eligible: noon + after, Forecaster: forecaster,
+		Partition: "batch", Class: "nodes=1", Wait: exponential(3600),
+	}
+}
+
+func started(f *Forecast, wait int64) Start {
+	return Start{Run: f.Run, Eligible: f.Eligible, Start: f.Eligible + wait}
+}
+
+func mustScore(t *testing.T, l *Ledger, w Waits) score.Table {
+	t.Helper()
+	table, err := l.Score(t.Context(), w, rand.New(rand.NewPCG(1, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+func mustScored(t *testing.T, l *Ledger, q Scores) score.Table {
+	t.Helper()
+	table, err := l.Scored(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+func openNew(t *testing.T) *Ledger { return open(t, filepath.Join(t.TempDir(), "ledger.db")) }
+
+// TestScores holds what the tables say against sums that never were on disk.
+func TestScores(t *testing.T) {
+	l := openNew(t)
+	r := rand.New(rand.NewPCG(7, 7))
+	want := score.Table{}
+	for look := range 20 {
+		var w Waits
+		for i := range int64(5) {
+			for _, name := range []string{"blend", "qbets"} {
+				f := said(int64(look)*5+i, 5000*int64(look), name)
+				f.Partition = []string{"batch", "gpu"}[i%2]
+				f.Wait = exponential(1000 + 9000*r.Float64())
+				w.Begun = append(w.Begun, f)
+			}
+		}
+		mustScore(t, l, w)
+		starts := Waits{}
+		for i := range w.Begun {
+			if f := &w.Begun[i]; f.Forecaster == "blend" {
+				starts.Started = append(starts.Started, started(f, r.Int64N(20_000)))
+			}
+		}
+		for k, s := range mustScore(t, l, starts) {
+			want.At(k).Plus(s)
+		}
+		if len(mustScore(t, l, starts)) != 0 {
+			t.Fatal("starts told twice counted twice")
+		}
+	}
+	near := cmpopts.EquateApprox(1e-9, 0)
+	if diff := cmp.Diff(want, mustScored(t, l, Scores{ByPartition: true, ByClass: true}), near); diff != "" {
+		t.Error(diff)
+	}
+	qbets, gpu := score.Table{}, score.Table{}
+	for k, s := range want {
+		if k.Forecaster == "qbets" && k.Day > 20_000 {
+			qbets.At(score.Key{Day: k.Day, Forecaster: "qbets"}).Plus(s)
+		}
+		if k.Partition == "gpu" {
+			gpu.At(score.Key{Day: k.Day, Forecaster: k.Forecaster, Class: k.Class}).Plus(s)
+		}
+	}
+	if diff := cmp.Diff(qbets, mustScored(t, l, Scores{Forecaster: "qbets", From: 20_001, To: 20_009}), near); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(gpu, mustScored(t, l, Scores{Partition: "gpu", Class: "nodes=1", ByClass: true}), near); diff != "" {
+		t.Error(diff)
+	}
+	if left, err := l.Forecasts(t.Context()); err != nil || len(left) != 0 {
+		t.Errorf("%d jobs are still awaited, %v", len(left), err)
+	}
+}
+
+func TestForecastsThatAreNotScored(t *testing.T) {
+	l := openNew(t)
+	held, moved, cancelled, clock, late := said(1, 0, "blend"), said(2, 0, "blend"), said(3, 0, "blend"), said(4, 0, "blend"), said(5, 0, "blend")
+	broken := said(6, 0, "blend")
+	broken.Wait[7] = math.NaN()
+	mustScore(t, l, Waits{Begun: []Forecast{held, moved, cancelled, clock, late, broken}})
+	again := moved
+	again.Eligible += 600
+	table := mustScore(t, l, Waits{
+		Begun: []Forecast{again},
+		Started: []Start{
+			{Run: held.Run, Eligible: held.Eligible + 60, Start: held.Eligible + 90}, // its wait began anew
+			started(&again, 5),
+			started(&clock, -1),
+			started(&broken, 5),
+		},
+		Gone: []Run{cancelled.Run},
+	})
+	if len(table) != 1 || table.At(score.Key{Day: 20_000, Forecaster: "blend", Partition: "batch", Class: "nodes=1"}).Forecasts != 1 {
+		t.Errorf("scored %v", table)
+	}
+	left, err := l.Forecasts(t.Context())
+	if diff := cmp.Diff(map[Run]int64{late.Run: late.Eligible}, left); err != nil || diff != "" {
+		t.Error(err, diff)
+	}
+	key := score.Key{Day: 20_000, Forecaster: "blend"}
+	for now, want := range map[int64]score.Unscored{late.Eligible + 3600: {Open: 1}, late.Eligible + 86400: {Open: 1, Overdue: 1}} {
+		got, err := l.Unscored(t.Context(), Scores{Partition: "batch"}, now)
+		if diff := cmp.Diff(map[score.Key]score.Unscored{key: want}, got); err != nil || diff != "" {
+			t.Error(err, diff)
+		}
+	}
+}
+
+func TestForecastsAreBounded(t *testing.T) {
+	l := openNew(t)
+	// More classes than are told apart in a day.
+	var w Waits
+	for i := range int64(mostClasses + 10) {
+		f := said(i, 0, "blend")
+		f.Class = fmt.Sprint(i)
+		w.Begun = append(w.Begun, f)
+		w.Started = append(w.Started, started(&f, 60))
+	}
+	mustScore(t, l, w)
+	table := mustScored(t, l, Scores{ByPartition: true, ByClass: true})
+	others := table[score.Key{Day: 20_000, Forecaster: "blend", Partition: Others, Class: Others}]
+	if len(table) != mostClasses+1 || others == nil || others.Forecasts != 10 {
+		t.Errorf("%d classes, others %+v", len(table), others)
+	}
+	// Sums of long ago.
+	mustScore(t, l, Waits{Begun: []Forecast{said(1, (mostDays+1)*86400, "blend")}})
+	if table := mustScored(t, l, Scores{}); len(table) != 0 {
+		t.Errorf("after %d days there are still %v", mostDays, table)
+	}
+}
+
+// A full table takes in no job by halves, and keeps those that have waited longest.
+func TestForecastsBeyondTheMostAreLeftOut(t *testing.T) {
+	l := openNew(t)
+	for i := range int64(10) {
+		both := []Forecast{said(i, i, "blend"), said(i, i, "qbets")}
+		if err := l.db.Write(t.Context(), func(tx *sql.Tx) error { return insertForecasts(t.Context(), tx, both, 15) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	left, err := l.Forecasts(t.Context())
+	if err != nil || len(left) != 7 {
+		t.Errorf("%d jobs are kept, %v", len(left), err)
+	}
+	for job := range int64(7) {
+		if _, ok := left[Run{Job: job, Submit: noon}]; !ok {
+			t.Errorf("job %d, which has waited longer, was dropped", job)
+		}
+	}
+}
+
+func TestForecastsOfLongAgoAreDropped(t *testing.T) {
+	l := openNew(t)
+	for i, left := range [...]int{1, 2, 2} { // the third time without the first
+		mustScore(t, l, Waits{Begun: []Forecast{said(int64(i), int64(i)*(mostWait/2+1)*86400, "blend")}})
+		if runs, err := l.Forecasts(t.Context()); err != nil || len(runs) != left {
+			t.Errorf("%d jobs are kept, want %d, %v", len(runs), left, err)
+		}
+	}
+}
+
+// TestForecastsComeToAnOldLedger opens the ledger of a varq without self-scoring.
+func TestForecastsComeToAnOldLedger(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger.db")
+	old, err := sqlitefile.Open(path, sqlitefile.SurvivesPowerCut, schema[:1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustPromise(t, &Ledger{old}, promise("aaaaaaaaaaaa", "alice", 10_000))
+	if err := old.Close(); err != nil {
+		t.Fatal(err)
+	}
+	l := open(t, path)
+	if got := one(t, l, Query{}); got.User != "alice" {
+		t.Errorf("the promise is now %+v", got)
+	}
+	f := said(1, 0, "blend")
+	mustScore(t, l, Waits{Begun: []Forecast{f}, Started: []Start{started(&f, 60)}})
+	if len(mustScored(t, l, Scores{})) != 1 {
+		t.Error("nothing was scored")
+	}
+}
+
+const killed = 100 // jobs
+
+// TestKilledWhileScoring kills a process without notice in the middle of scoring,
+// again and again: in the end each forecast counts once.
+func TestKilledWhileScoring(t *testing.T) {
+	if path := os.Getenv("VARQ_TEST_LEDGER"); path != "" {
+		scoreAll(t, path)
+		return
+	}
+	path := filepath.Join(t.TempDir(), "ledger.db")
+	l := open(t, path)
+	var w Waits
+	for i := range int64(killed) {
+		w.Begun = append(w.Begun, said(i, 0, "blend"), said(i, 0, "qbets"))
+	}
+	mustScore(t, l, w)
+	l.Close()
+	r := rand.New(rand.NewPCG(9, 9))
+	for range 5 {
+		child := exec.Command(os.Args[0], "-test.run=^TestKilledWhileScoring$")
+		child.Env = append(os.Environ(), "VARQ_TEST_LEDGER="+path)
+		out, err := child.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := child.Start(); err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewScanner(out)
+		for left := 2 + r.IntN(8); left > 0 && lines.Scan(); left-- {
+		}
+		_ = child.Process.Kill()
+		_ = child.Wait()
+	}
+	l = open(t, path)
+	left, err := l.Forecasts(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := func() (n int) {
+		for _, s := range mustScored(t, l, Scores{}) {
+			n += s.Forecasts
+			bins := 0
+			for _, b := range s.Bins {
+				bins += b.N
+			}
+			if bins != s.Forecasts*len(score.Budgets) {
+				t.Errorf("%d probabilities of %d forecasts", bins, s.Forecasts)
+			}
+		}
+		return n
+	}
+	if n := sum(); n+2*len(left) != 2*killed || len(left) == 0 || n == 0 {
+		t.Errorf("%d forecasts are scored and %d are not, of %d", n, 2*len(left), 2*killed)
+	}
+	scoreAll(t, path)
+	if n := sum(); n != 2*killed {
+		t.Errorf("%d forecasts are scored, of %d", n, 2*killed)
+	}
+}
+
+// scoreAll tells all starts from the beginning, and a line of each.
+func scoreAll(t *testing.T, path string) {
+	l := open(t, path)
+	for i := range int64(killed) {
+		f := said(i, 0, "")
+		mustScore(t, l, Waits{Started: []Start{started(&f, 60*i)}})
+		if os.Getenv("VARQ_TEST_LEDGER") != "" {
+			fmt.Println(i)
+		}
+	}
+}
+
+func TestScoringOnAFullDisk(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger.db")
+	l := open(t, path)
+	f := said(1, 0, "blend")
+	mustScore(t, l, Waits{Begun: []Forecast{f}})
+	limit := func(pages int) {
+		if err := l.db.Write(t.Context(), func(tx *sql.Tx) error {
+			_, err := tx.Exec(fmt.Sprintf("PRAGMA max_page_count = %d", pages))
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	limit(1) // SQLite makes it what there is
+	var many Waits
+	for i := range int64(100) {
+		many.Begun = append(many.Begun, said(10+i, 0, "blend"))
+	}
+	many.Started = []Start{started(&f, 60)}
+	if _, err := l.Score(t.Context(), many, rand.New(rand.NewPCG(1, 1))); err == nil {
+		t.Fatal("the disk never filled")
+	}
+	if n := len(mustScored(t, l, Scores{})); n != 0 {
+		t.Errorf("%d sums of a transaction that failed", n)
+	}
+	limit(1_000_000)
+	if len(mustScore(t, l, many)) != 1 {
+		t.Error("the forecast was lost")
+	}
+}
+
+func TestScoringRace(t *testing.T) {
+	l := openNew(t)
+	f := said(1, 0, "blend")
+	mustScore(t, l, Waits{Begun: []Forecast{f}})
+	var wg sync.WaitGroup
+	errs := make([]error, 8)
+	for i := range errs {
+		wg.Go(func() {
+			_, err := l.Score(t.Context(), Waits{Started: []Start{started(&f, 60)}}, rand.New(rand.NewPCG(1, 1)))
+			_, err2 := l.Scored(t.Context(), Scores{})
+			errs[i] = errors.Join(err, err2)
+		})
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Error(err)
+	}
+	if s := mustScored(t, l, Scores{})[score.Key{Day: 20_000, Forecaster: "blend"}]; s == nil || s.Forecasts != 1 {
+		t.Errorf("scored %+v, once was right", s)
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	d := exponential(3600)
+	whole, _ := encode(&d)
+	f.Add(whole)
+	f.Add([]byte("short"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var d delay.Distribution
+		if !decode(b, &d) {
+			return
+		}
+		again, ok := encode(&d)
+		if !ok || string(again) != string(b) {
+			t.Errorf("%v is written as %v", d, again)
+		}
+	})
+}
+
+// BenchmarkScore is one look at a busy queue: five forecasters of 20 jobs that
+// begin to wait and of 20 that start.
+func BenchmarkScore(b *testing.B) {
+	l, err := Open(filepath.Join(b.TempDir(), "ledger.db"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer l.Close()
+	r := rand.New(rand.NewPCG(1, 1))
+	var last Waits
+	for job := int64(0); b.Loop(); {
+		w := Waits{}
+		for i := range last.Begun {
+			w.Started = append(w.Started, started(&last.Begun[i], 60))
+		}
+		for range 20 {
+			job++
+			for _, name := range []string{"blend", "qbets", "forest", "twin", "site"} {
+				w.Begun = append(w.Begun, said(job, job, name))
+			}
+		}
+		if _, err := l.Score(b.Context(), w, r); err != nil {
+			b.Fatal(err)
+		}
+		last = w
+	}
+}

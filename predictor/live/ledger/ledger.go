@@ -1,0 +1,211 @@
+// Package ledger keeps varq's promises: what was promised to whom, the job it
+// became, what happened on the way and how it ended. It is one SQLite file, and
+// a promise is on disk before Promise returns. Times are Unix seconds, durations
+// seconds.
+package ledger
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/sqlitefile"
+)
+
+// The errors of Bind.
+var (
+	ErrNoPlan   = errors.New("no such plan")
+	ErrNotYours = errors.New("the plan is another user's")
+	ErrBound    = errors.New("the plan has a job already")
+	ErrJobTaken = errors.New("the job has a plan already")
+	ErrClosed   = errors.New("the plan is settled")
+)
+
+// Ledger is an open ledger. Its methods may be called at the same time.
+type Ledger struct {
+	db *sqlitefile.File
+}
+
+// Open opens the ledger in the file path, and creates it if there is none.
+func Open(path string) (*Ledger, error) {
+	db, err := sqlitefile.Open(path, sqlitefile.SurvivesPowerCut, schema)
+	if err != nil {
+		return nil, fmt.Errorf("ledger: %w", err)
+	}
+	return &Ledger{db: db}, nil
+}
+
+// Close closes the file.
+func (l *Ledger) Close() error { return l.db.Close() }
+
+// Entry is one promise as the ledger has it.
+type Entry struct {
+	api.Reservation
+	Open     bool // not settled yet
+	Progress Progress
+}
+
+// Progress is what is known of the job of a plan.
+type Progress struct {
+	State  string // one of api's states before settlement
+	Submit int64  // the job's submit time
+	// BeginTime and TimeLimit are those of the job as varq last set them, or as
+	// it was promised. WasBegin and WasLimit are those before; they differ as
+	// long as it is not known that Slurm has carried the change out.
+	BeginTime, TimeLimit int64
+	WasBegin, WasLimit   int64
+	// Held is true while the user holds the job.
+	Held bool
+	// Yielded is true once the user has changed the job herself; varq then
+	// leaves it alone.
+	Yielded bool
+	// Late is true once the job was seen pending after its deadline.
+	Late bool
+	// Eligible and Start are the job's; WorkStart is 0 until the work has begun.
+	Eligible, Start, WorkStart int64
+}
+
+// Kind is the kind of an event.
+type Kind string
+
+// The kinds of events. The latest User or Note event is what a reservation's
+// note says.
+const (
+	Bound    Kind = "bound"
+	Moved    Kind = "moved"    // varq moved the begin time
+	Limited  Kind = "limited"  // varq changed the time limit
+	Requeued Kind = "requeued" // Slurm put the job back into the queue
+	User     Kind = "user"     // the user did something to the job
+	Note     Kind = "note"     // something else worth telling the user
+	Settled  Kind = "settled"
+)
+
+// Event is one thing that happened to a reservation.
+type Event struct {
+	At   int64
+	Kind Kind
+	Text string
+}
+
+// Settlement is how a promise ended.
+type Settlement struct {
+	At                              int64
+	Outcome                         string // api.StateKept, StateMissed or StateCancelled
+	Eligible, Start, WorkStart, End int64
+}
+
+// Promise writes a new promise down. When it returns nil the promise survives a
+// power cut; when it returns an error nothing is promised.
+func (l *Ledger) Promise(ctx context.Context, r *api.Reservation) error {
+	err := l.db.Write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `INSERT INTO plans (
+			id, user, account, partition, qos, nodes, cpus, gpus, memory,
+			begin_time, time_limit, begin_by, hold_until, work_limit, prob, estimate, best_effort, on_miss,
+			work_node_seconds, work_billing_seconds, worst_node_seconds, worst_billing_seconds, expected_node_seconds, expected_billing_seconds,
+			sample, class, comment, promised_at
+			) VALUES (?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?, ?,?,?,?)`,
+			r.ID, r.User, r.Account, r.Partition, r.QOS, r.Nodes, r.CPUs, r.GPUs, r.Memory,
+			r.BeginTime, r.TimeLimit, r.BeginBy, r.HoldUntil, r.WorkLimit, r.Prob, r.Estimate, r.BestEffort, r.OnMiss,
+			r.Work.NodeSeconds, r.Work.BillingSeconds, r.Worst.NodeSeconds, r.Worst.BillingSeconds, r.Expected.NodeSeconds, r.Expected.BillingSeconds,
+			r.Sample, r.Class, r.Comment, r.Promised)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("ledger: promise %s: %w", r.ID, err)
+	}
+	return nil
+}
+
+// Bind ties the plan to user's job, submitted at submit. Binding the same job
+// again changes nothing. The errors are ErrNoPlan, ErrNotYours, ErrClosed,
+// ErrBound and ErrJobTaken, or the file's.
+func (l *Ledger) Bind(ctx context.Context, plan, user string, job, submit int64, at int64) error {
+	err := l.db.Write(ctx, func(tx *sql.Tx) error {
+		var owner, state string
+		var boundJob, begin, limit int64
+		var open bool
+		err := tx.QueryRowContext(ctx, `SELECT user, open, job, state, begin_time, time_limit FROM reservations WHERE id = ?`, plan).
+			Scan(&owner, &open, &boundJob, &state, &begin, &limit)
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
+			return ErrNoPlan
+		case err != nil:
+			return err
+		case owner != user:
+			return ErrNotYours
+		case boundJob == job:
+			return nil
+		case boundJob != 0:
+			return ErrBound
+		case !open:
+			return ErrClosed
+		}
+		var taken int
+		if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM bindings WHERE job = ? AND submit = ?`, job, submit).Scan(&taken); err != nil {
+			return err
+		}
+		if taken > 0 {
+			return ErrJobTaken
+		}
+		if _, err := tx.ExecContext(ctx, `INSERT INTO bindings
+			(plan, job, submit, state, begin_time, time_limit, was_begin, was_limit, held, yielded, late, eligible, start, work_start)
+			VALUES (?,?,?,?,?,?,?,?,0,0,0,0,0,0)`, plan, job, submit, api.StatePending, begin, limit, begin, limit); err != nil {
+			return err
+		}
+		return appendEvents(ctx, tx, plan, []Event{{At: at, Kind: Bound, Text: fmt.Sprintf("job %d", job)}})
+	})
+	if err != nil {
+		return fmt.Errorf("ledger: bind plan %s to job %d: %w", plan, job, err)
+	}
+	return nil
+}
+
+// Record writes down what is now known of the job of a bound plan, and the
+// events that led there.
+func (l *Ledger) Record(ctx context.Context, plan string, p Progress, events ...Event) error {
+	err := l.db.Write(ctx, func(tx *sql.Tx) error {
+		done, err := tx.ExecContext(ctx, `UPDATE bindings SET submit = ?, state = ?, begin_time = ?, time_limit = ?, was_begin = ?, was_limit = ?,
+			held = ?, yielded = ?, late = ?, eligible = ?, start = ?, work_start = ? WHERE plan = ?`,
+			p.Submit, p.State, p.BeginTime, p.TimeLimit, p.WasBegin, p.WasLimit, p.Held, p.Yielded, p.Late, p.Eligible, p.Start, p.WorkStart, plan)
+		if err != nil {
+			return err
+		}
+		if n, err := done.RowsAffected(); err != nil || n != 1 {
+			return errors.Join(err, ErrNoPlan)
+		}
+		return appendEvents(ctx, tx, plan, events)
+	})
+	if err != nil {
+		return fmt.Errorf("ledger: record plan %s: %w", plan, err)
+	}
+	return nil
+}
+
+// Settle closes a promise; one that is closed already is an error.
+func (l *Ledger) Settle(ctx context.Context, plan string, s Settlement, events ...Event) error {
+	err := l.db.Write(ctx, func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, `INSERT INTO settlements (plan, at, outcome, eligible, start, work_start, end) VALUES (?,?,?,?,?,?,?)`,
+			plan, s.At, s.Outcome, s.Eligible, s.Start, s.WorkStart, s.End); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, `UPDATE plans SET open = 0 WHERE id = ?`, plan); err != nil {
+			return err
+		}
+		return appendEvents(ctx, tx, plan, append(events, Event{At: s.At, Kind: Settled, Text: s.Outcome}))
+	})
+	if err != nil {
+		return fmt.Errorf("ledger: settle plan %s: %w", plan, err)
+	}
+	return nil
+}
+
+func appendEvents(ctx context.Context, tx *sql.Tx, plan string, events []Event) error {
+	for _, e := range events {
+		if _, err := tx.ExecContext(ctx, `INSERT INTO events (plan, at, kind, text) VALUES (?,?,?,?)`, plan, e.At, string(e.Kind), e.Text); err != nil {
+			return err
+		}
+	}
+	return nil
+}

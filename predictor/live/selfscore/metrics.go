@@ -1,0 +1,125 @@
+package selfscore
+
+import (
+	"context"
+	"log/slog"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/forecast/score"
+	"github.com/varq-project/varq/predictor/live/ledger"
+)
+
+// mostPartitions is how many partitions, lists of several included, are told apart
+// in the metrics.
+const mostPartitions = 64
+
+// Metrics are the scores of forecasts for Prometheus.
+type Metrics struct {
+	scored *prometheus.CounterVec
+
+	mu         sync.Mutex
+	partitions map[string]bool
+}
+
+// NewMetrics makes the metrics and registers them. Those about calibration are of
+// the last 30 days, and read with the function given, at most once a minute of the
+// clock now.
+func NewMetrics(registry prometheus.Registerer, read func(context.Context, api.CalibrationQuery) (api.Calibration, error), now func() int64, log *slog.Logger) *Metrics {
+	m := &Metrics{
+		scored: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "varq_forecasts_scored_total", Help: "Forecasts of waits held against the wait, by forecaster and partition.",
+		}, []string{"forecaster", "partition"}),
+		partitions: map[string]bool{},
+	}
+	registry.MustRegister(m.scored, &collector{read: read, now: now, log: log})
+	return m
+}
+
+// count counts what was scored.
+func (m *Metrics) count(scored score.Table) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for k, s := range scored {
+		partition := k.Partition
+		if !m.partitions[partition] && len(m.partitions) == mostPartitions {
+			partition = ledger.Others
+		} else {
+			m.partitions[partition] = true
+		}
+		m.scored.WithLabelValues(k.Forecaster, partition).Add(float64(s.Forecasts))
+	}
+}
+
+// collector tells of the calibration of each forecaster.
+type collector struct {
+	read func(context.Context, api.CalibrationQuery) (api.Calibration, error)
+	now  func() int64
+	log  *slog.Logger
+
+	mu   sync.Mutex
+	last api.Calibration
+	at   int64 // when it was read
+}
+
+const (
+	window  = 30 * 86400 // seconds that the metrics look back
+	refresh = 60
+)
+
+var (
+	coverageDesc = prometheus.NewDesc("varq_forecast_coverage",
+		"Share of the waits of the last 30 days within a forecast quantile.", []string{"forecaster", "level"}, nil)
+	errorDesc = prometheus.NewDesc("varq_forecast_calibration_error",
+		"Expected calibration error of the probabilities of the last 30 days.", []string{"forecaster"}, nil)
+	driftDesc = prometheus.NewDesc("varq_forecast_drift",
+		"Whether a forecaster has drifted.", []string{"forecaster"}, nil)
+)
+
+// Describe implements prometheus.Collector.
+func (*collector) Describe(ch chan<- *prometheus.Desc) {
+	ch <- coverageDesc
+	ch <- errorDesc
+	ch <- driftDesc
+}
+
+// Collect implements prometheus.Collector.
+func (c *collector) Collect(ch chan<- prometheus.Metric) {
+	gauge := func(desc *prometheus.Desc, value float64, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
+	}
+	for _, r := range c.calibration().Rows {
+		for _, q := range r.Quantiles {
+			gauge(coverageDesc, q.Covered, r.Forecaster, strconv.FormatFloat(q.Quantile, 'g', -1, 64))
+		}
+		gauge(errorDesc, r.CalibrationError, r.Forecaster)
+		drift := 0.
+		if r.Drift != "" {
+			drift = 1
+		}
+		gauge(driftDesc, drift, r.Forecaster)
+	}
+}
+
+// calibration returns what was read last, or reads it anew.
+func (c *collector) calibration() api.Calibration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.now()
+	if now-c.at < refresh {
+		return c.last
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	fresh, err := c.read(ctx, api.CalibrationQuery{Start: now - window})
+	if err != nil {
+		c.log.Error("read the calibration of forecasts", "error", err)
+		return c.last
+	}
+	c.last, c.at = fresh, now
+	return fresh
+}

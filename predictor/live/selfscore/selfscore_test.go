@@ -1,0 +1,342 @@
+package selfscore
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/delay"
+	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/score"
+	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// now is when the tests begin: noon of a day.
+const now = 20_000*86400 + 43_200
+
+// exponential has an atom at 0 and else a mean.
+func exponential(atom, mean float64) (d delay.Distribution) {
+	for i := range d {
+		d[i] = atom - (1-atom)*math.Expm1(-delay.At(i)/mean)
+	}
+	return d
+}
+
+// fixture is a Scorer on a real ledger, and what it asked.
+type fixture struct {
+	*Scorer
+	path     string
+	ledger   *ledger.Ledger
+	asked    []forecast.Question
+	says     []Said
+	drift    string
+	log      bytes.Buffer
+	registry *prometheus.Registry
+}
+
+func start(t *testing.T) *fixture {
+	f := &fixture{path: filepath.Join(t.TempDir(), "ledger.db"), says: []Said{{Forecaster: "blend", Answer: forecast.Answer{Wait: exponential(.5, 600)}}}}
+	f.open(t)
+	t.Cleanup(func() { f.ledger.Close() })
+	return f
+}
+
+// open starts the Scorer, or starts it anew.
+func (f *fixture) open(t *testing.T) {
+	t.Helper()
+	if f.ledger != nil {
+		f.ledger.Close()
+	}
+	var err error
+	if f.ledger, err = ledger.Open(f.path); err != nil {
+		t.Fatal(err)
+	}
+	calibrated := func(context.Context, api.CalibrationQuery) (api.Calibration, error) {
+		return api.Calibration{Rows: []api.CalibrationRow{{
+			Forecaster: "blend", CalibrationError: .02, Drift: f.drift,
+			Quantiles: []api.QuantileCoverage{{Quantile: .95, Covered: .9}},
+		}}}, nil
+	}
+	f.registry = prometheus.NewRegistry()
+	log := slog.New(slog.NewTextHandler(&f.log, nil))
+	f.Scorer, err = New(t.Context(), Options{
+		Ledger: f.ledger, Most: 10, Rand: rand.New(rand.NewPCG(1, 1)),
+		Ask: func(_ context.Context, q *forecast.Question) []Said {
+			f.asked = append(f.asked, *q)
+			return f.says
+		},
+		Calibration: calibrated, Log: log,
+		Metrics: NewMetrics(f.registry, calibrated, func() int64 { return now }, log),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// job waits since a time, and has started if start is not 0.
+func job(id, eligible, start int64) slurm.QueueEntry {
+	return slurm.QueueEntry{Job: workload.Job{
+		ID: id, Submit: eligible, Eligible: eligible, Start: start, Request: workload.Request{Partition: "batch", Limit: 3600},
+	}}
+}
+
+func (f *fixture) look(t *testing.T, at int64, queue ...slurm.QueueEntry) {
+	t.Helper()
+	if err := f.Looked(t.Context(), queue, at); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// scored returns how many forecasts have been scored.
+func (f *fixture) scored(t *testing.T) (n int) {
+	t.Helper()
+	table, err := f.ledger.Scored(t.Context(), ledger.Scores{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range table {
+		n += s.Forecasts
+	}
+	return n
+}
+
+func TestJobsAreAskedAboutOnceAndScored(t *testing.T) {
+	f := start(t)
+	f.look(t, now, job(1, now-50, 0)) // began to wait nobody knows when
+	if len(f.asked) != 0 {
+		t.Fatalf("asked %v at the first look", f.asked)
+	}
+	f.look(t, now+60, job(1, now-50, 0), job(2, now+10, 0), job(3, now+20, now+25), job(4, 0, 0), job(5, now+600, 0))
+	want := []forecast.Question{
+		{Request: job(2, 0, 0).Request, Now: now + 10, Submit: now + 10},
+		{Request: job(3, 0, 0).Request, Now: now + 20, Submit: now + 20},
+	}
+	if diff := cmp.Diff(want, f.asked); diff != "" {
+		t.Error(diff)
+	}
+	if n := f.scored(t); n != 1 {
+		t.Errorf("%d are scored, of one that started", n)
+	}
+	f.look(t, now+120, job(1, now-50, now+70), job(2, now+10, 0), job(3, now+20, now+25), job(4, now+90, 0))
+	if len(f.asked) != 3 || f.asked[2].Submit != now+90 {
+		t.Errorf("asked %v: a job whose begin time has come is asked about, others not again", f.asked)
+	}
+	f.look(t, now+180, job(2, now+10, now+130), job(3, now+20, now+25))
+	f.look(t, now+240, job(2, now+10, now+130))
+	if n := f.scored(t); n != 2 {
+		t.Errorf("%d are scored, of two that started", n)
+	}
+}
+
+func TestJobsThatAreLeftOut(t *testing.T) {
+	f := start(t)
+	f.look(t, now)
+	array, leader, component, held := job(1, now+1, 0), job(2, now+1, 0), job(3, now+1, 0), job(4, now+1, 0)
+	array.ArrayJob, array.ArrayTasks = 1, "1-9"
+	leader.HetJob, component.HetJob, held.Held = 2, 2, true
+	f.look(t, now+60, array, leader, component, held)
+	if len(f.asked) != 1 {
+		t.Errorf("asked about %d, of one", len(f.asked))
+	}
+	leader.Held = true
+	f.look(t, now+120, leader)
+	if left, err := f.ledger.Forecasts(t.Context()); err != nil || len(left) != 0 {
+		t.Errorf("%v, %v: a job that is held is no longer awaited", left, err)
+	}
+	var many []slurm.QueueEntry
+	for i := range int64(100) {
+		many = append(many, job(100+i, now+150, 0))
+	}
+	f.look(t, now+180, many...)
+	if len(f.asked) != 1+f.Most {
+		t.Errorf("asked about %d more, of at most %d", len(f.asked)-1, f.Most)
+	}
+	f.look(t, now+240, many...)
+	if len(f.asked) != 1+f.Most {
+		t.Error("asked later about those beyond")
+	}
+}
+
+func TestRestartLosesNothing(t *testing.T) {
+	f := start(t)
+	f.look(t, now)
+	f.look(t, now+60, job(1, now+10, 0), job(2, now+10, 0), job(3, now+10, 0))
+	f.open(t)
+	f.look(t, now+3600, job(1, now+10, now+300))
+	quick, cancelled := job(2, now+10, now+100).Job, job(3, now+10, 0).Job
+	cancelled.State = workload.Cancelled
+	unknown := job(9, now+10, now+20).Job
+	if err := f.Told(t.Context(), []workload.Job{quick, cancelled, unknown}); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Told(t.Context(), []workload.Job{quick}); err != nil {
+		t.Fatal(err)
+	}
+	left, err := f.ledger.Forecasts(t.Context())
+	if n := f.scored(t); n != 2 || err != nil || len(left) != 0 {
+		t.Errorf("%d are scored, of two; %v left, %v", n, left, err)
+	}
+}
+
+// brokenLedger has no room.
+type brokenLedger struct{ Ledger }
+
+var errFull = errors.New("the disk is full")
+
+func (brokenLedger) Score(context.Context, ledger.Waits, *rand.Rand) (score.Table, error) {
+	return nil, errFull
+}
+
+func TestStartsAreTriedAgain(t *testing.T) {
+	f := start(t)
+	f.look(t, now)
+	f.look(t, now+60, job(1, now+10, 0))
+	working := f.Ledger
+	f.Ledger = brokenLedger{working}
+	if err := f.Looked(t.Context(), []slurm.QueueEntry{job(1, now+10, now+90), job(2, now+70, 0)}, now+120); !errors.Is(err, errFull) {
+		t.Errorf("error %v", err)
+	}
+	f.Ledger = working
+	f.look(t, now+180, job(1, now+10, now+90), job(2, now+70, 0))
+	if n := f.scored(t); n != 1 {
+		t.Errorf("%d are scored, of one that started", n)
+	}
+}
+
+func TestClassesNameNoUser(t *testing.T) {
+	f := start(t)
+	f.says[0].Class = "partition=batch user=alice " + strings.Repeat("ü", 200)
+	f.look(t, now)
+	f.look(t, now+60, job(1, now+10, now+20))
+	table, err := f.ledger.Scored(t.Context(), ledger.Scores{ByClass: true})
+	if err != nil || len(table) != 1 {
+		t.Fatal(table, err)
+	}
+	for k := range table {
+		if strings.Contains(k.Class, "alice") || !strings.HasPrefix(k.Class, "partition=batch ü") || len(k.Class) > maxClass || strings.ContainsRune(k.Class, '�') {
+			t.Errorf("class %q", k.Class)
+		}
+	}
+}
+
+// TestExactForecastsScoreSo lives through a day in which jobs wait as was forecast,
+// half of them not at all: however rarely the queue is looked at, they score so.
+func TestExactForecastsScoreSo(t *testing.T) {
+	f := start(t)
+	r := rand.New(rand.NewPCG(4, 4))
+	truth := exponential(.5, 600)
+	var jobs []slurm.QueueEntry
+	for i := range int64(1500) {
+		eligible := now + 1 + 50*i
+		wait := int64(math.Ceil(truth.Quantile(r.Float64())))
+		jobs = append(jobs, job(i, eligible, eligible+wait))
+	}
+	for at := int64(now); at < now+90_000; at += 200 {
+		var queue []slurm.QueueEntry
+		for _, j := range jobs {
+			if j.Eligible <= at && at < j.Start+300 { // each runs for 5 minutes
+				if j.Start > at {
+					j.Start = 0
+				}
+				queue = append(queue, j)
+			}
+		}
+		f.look(t, at, queue...)
+	}
+	table, err := f.ledger.Scored(t.Context(), ledger.Scores{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sums score.Sums
+	for _, s := range table {
+		sums.Plus(s)
+	}
+	if sums.Forecasts != len(jobs) {
+		t.Errorf("%d of %d jobs are scored", sums.Forecasts, len(jobs))
+	}
+	for i, q := range score.Levels {
+		if share, _, _ := sums.Coverage(i); math.Abs(share-q) > .03 {
+			t.Errorf("%v of the waits within the %v quantile", share, q)
+		}
+	}
+}
+
+func TestMetricsAndLog(t *testing.T) {
+	f := start(t)
+	f.drift = "promises too much since yesterday"
+	f.look(t, now)
+	f.look(t, now+60, job(1, now+10, now+20))
+	if n := strings.Count(f.log.String(), "promises too much"); n != 1 {
+		t.Errorf("the drift was logged %d times on one day", n)
+	}
+	f.look(t, now+86400)
+	if n := strings.Count(f.log.String(), "promises too much"); n != 2 {
+		t.Errorf("the drift was logged %d times on two days", n)
+	}
+	families, err := f.registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]float64{}
+	for _, family := range families {
+		m := family.GetMetric()[0]
+		got[family.GetName()] = m.GetGauge().GetValue() + m.GetCounter().GetValue()
+	}
+	want := map[string]float64{
+		"varq_forecasts_scored_total": 1, "varq_forecast_coverage": .9, "varq_forecast_calibration_error": .02, "varq_forecast_drift": 1,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestPartitionsInMetricsAreBounded(t *testing.T) {
+	f := start(t)
+	table := score.Table{}
+	for i := range int64(mostPartitions + 20) {
+		table.At(score.Key{Forecaster: "blend", Partition: strings.Repeat("p", int(i)+1)}).Forecasts = 1
+	}
+	f.Metrics.count(table)
+	f.Metrics.count(table)
+	families, err := f.registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, family := range families {
+		if n := len(family.GetMetric()); family.GetName() == "varq_forecasts_scored_total" && n != mostPartitions+1 {
+			t.Errorf("%d partitions", n)
+		}
+	}
+}
+
+func TestLooksAndAccountingAtOnce(t *testing.T) {
+	f := start(t)
+	f.look(t, now)
+	var wg sync.WaitGroup
+	for i := range int64(20) {
+		wg.Go(func() { _ = f.Looked(t.Context(), []slurm.QueueEntry{job(i, now+60, 0)}, now+60) })
+		wg.Go(func() { _ = f.Told(t.Context(), []workload.Job{job(i, now+60, now+70).Job}) })
+	}
+	wg.Wait()
+	for i := range int64(20) {
+		if err := f.Told(t.Context(), []workload.Job{job(i, now+60, now+70).Job}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n, asked := f.scored(t), len(f.asked); n != asked || n == 0 {
+		t.Errorf("%d are scored, %d were asked about", n, asked)
+	}
+}

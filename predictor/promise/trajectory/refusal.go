@@ -1,0 +1,99 @@
+package trajectory
+
+import (
+	"fmt"
+
+	"github.com/varq-project/varq/predictor/cluster/limits"
+)
+
+// Refusal says why no promise can be made, and what can be promised instead.
+type Refusal struct {
+	// Reason is one sentence for the user.
+	Reason string
+	// Limit names the limit that binds ("partition main MaxTime"), if one does.
+	Limit string
+	// Offers are requests that can be promised, at most one of each kind.
+	Offers []Offer
+}
+
+// refuse explains why no point of the trajectory within the bounds is good
+// enough.
+func (p *Planner) refuse(r *Request, b bounds, points []Point) *Refusal {
+	if r.Job.Limit > b.longest {
+		return &Refusal{Reason: b.longestRule.Says, Limit: b.longestRule.Name}
+	}
+	if rule, so := p.binding(r, b, len(points) == 0); rule != nil {
+		return &Refusal{Reason: rule.Says + so, Limit: rule.Name}
+	}
+	sample := 0
+	for _, pt := range points {
+		sample = max(sample, pt.Sample)
+	}
+	if need := p.needed(r.Prob); sample < need {
+		return &Refusal{Reason: fmt.Sprintf("not enough history: %d waits known, at least %d needed", sample, need)}
+	}
+	best := percent(highest(points))
+	if best <= 0 {
+		return &Refusal{Reason: "no start by the deadline can be promised, however little is asked"}
+	}
+	return &Refusal{Reason: fmt.Sprintf("the job starts by the deadline with a probability of %.2f at best", best)}
+}
+
+// binding returns the rule but for which the request could be promised, or nil,
+// and how the sentence about it goes on. When only all of them together are in
+// the way, and when they leave no submission at all, it returns one of them.
+func (p *Planner) binding(r *Request, b bounds, none bool) (rule *limits.Rule, so string) {
+	limit := func() (*limits.Rule, string) { return &b.longestRule, b.tooLittle }
+	window := func(begin int64) (*limits.Rule, string) {
+		w := b.ahead(begin)
+		return &w.Rule, r.meets(w)
+	}
+	anyLimit, anyTime := b, b
+	anyLimit.longest, anyTime.blocked = unlimited, nil
+	limited, blocked := b.longestRule.Name != "", len(b.blocked) > 0
+	if limited {
+		if _, ok := p.promised(r, anyLimit); ok {
+			return limit()
+		}
+	}
+	if blocked {
+		if begin, ok := p.promised(r, anyTime); ok {
+			return window(begin)
+		}
+	}
+	if limited && blocked {
+		if _, ok := p.promised(r, bounds{longest: unlimited}); ok {
+			return limit()
+		}
+	}
+	if !none {
+		return nil, ""
+	}
+	if c := p.candidates(r, anyTime, 1); len(c) > 0 {
+		return window(c[len(c)-1].Submit)
+	}
+	return limit()
+}
+
+// promised returns the begin time that the request would be planned for within
+// the bounds.
+func (p *Planner) promised(r *Request, b bounds) (begin int64, ok bool) {
+	points := p.trajectory(r, b, 1)
+	i := r.choose(points, r.Prob)
+	if i < 0 {
+		return 0, false
+	}
+	return points[i].Begin, true
+}
+
+// meets tells where in the time of the reservation a window is, as the end of a
+// sentence about it.
+func (r *Request) meets(w *limits.Window) string {
+	switch {
+	case w.End <= r.Deadline:
+		return " until too short a time before the deadline"
+	case w.Start < r.Deadline+r.Job.Limit:
+		return " when the work is to run"
+	}
+	return " too soon after the work"
+}

@@ -1,0 +1,401 @@
+package trajectory
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/varq-project/varq/predictor/cluster/limits"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// curve is a forecaster that knows one class: the probability of a start within
+// the budget is 1 - exp(-budget/mean), whatever the limit, and jobs on more than
+// two nodes wait ten times as long.
+type curve struct {
+	mean   float64
+	sample int
+}
+
+func (f curve) Forecast(r workload.Request, _ int64, c []workload.Candidate, est []workload.Estimate) {
+	mean := f.mean
+	if r.Nodes > 2 {
+		mean *= 10
+	}
+	for i := range c {
+		est[i] = workload.Estimate{Sample: f.sample, Class: "all"}
+		if b := float64(c[i].Budget); f.sample > 0 && b > 0 {
+			est[i].Prob = 1 - math.Exp(-b/mean)
+			est[i].Held = b - mean*est[i].Prob
+		}
+	}
+}
+
+const (
+	hour = 3600
+	noon = 1_700_000_000/86400*86400 + 12*hour
+)
+
+// site has eight nodes and the partition "main", which edit may change.
+func site(edit func(*limits.Partition)) *limits.Cluster {
+	p := limits.Partition{
+		Name: "main", Default: true, Up: true, MaxTime: limits.None, DefaultTime: limits.None, MaxNodes: limits.None,
+		Nodes: strings.Fields("n1 n2 n3 n4 n5 n6 n7 n8"), TotalCPUs: 64,
+	}
+	if edit != nil {
+		edit(&p)
+	}
+	return &limits.Cluster{Partitions: map[string]limits.Partition{"main": p}}
+}
+
+// request asks for one hour on nodes at noon + lead.
+func request(nodes int32, lead int64, prob float64) Request {
+	return Request{
+		Job: workload.Request{Size: workload.Size{Nodes: nodes, CPUs: 8 * nodes}, Limit: hour},
+		Now: noon, Deadline: noon + lead, HoldUntil: noon + lead, Prob: prob,
+	}
+}
+
+func offer(t *testing.T, a Answer, kind Kind) *Offer {
+	t.Helper()
+	if a.Refusal == nil {
+		t.Fatalf("planned: %+v", a.Plan)
+	}
+	for i := range a.Refusal.Offers {
+		if o := &a.Refusal.Offers[i]; o.Kind == kind {
+			return o
+		}
+	}
+	return nil
+}
+
+func TestOffers(t *testing.T) {
+	// Within half an hour: 1-exp(-.5) = .39 on 1 or 2 nodes.
+	p := &Planner{Forecaster: curve{mean: hour / 10, sample: 1000}, Cluster: site(nil)}
+	a := p.Plan(request(4, hour/2, .9))
+	if o := offer(t, a, OfferProb); o == nil || o.Request.Prob != .39 {
+		t.Errorf("best probability: %+v", o)
+	}
+	// 1-exp(-x) >= .9 takes x = 2.303 h: 8290 s, on the grid 8310 s, at whole
+	// minutes 8340 s.
+	if o := offer(t, a, OfferLater); o == nil || o.Request.Deadline != noon+8340 || o.Plan.Begin != noon+30 {
+		t.Errorf("later deadline: %+v", o)
+	}
+	if o := offer(t, a, OfferNodes); o == nil || o.Request.Job.Nodes != 2 || o.Request.Job.CPUs != 16 {
+		t.Errorf("fewer nodes: %+v", o)
+	}
+	if o := offer(t, a, OfferTime); o != nil {
+		t.Errorf("less time, which does not help: %+v", o)
+	}
+}
+
+func TestRefusedWithoutHistory(t *testing.T) {
+	const nothing = ", and nothing like it can be promised now: ask again later, or do without a promise"
+	for _, c := range []struct {
+		sample int
+		mean   float64
+		want   string
+	}{
+		{0, 10 * hour, "not enough history: 0 waits known, at least 29 needed" + nothing},
+		{28, 10 * hour, "not enough history: 28 waits known, at least 29 needed"},
+		{29, 10 * hour, "the job starts by the deadline with a probability of 0.04 at best"},
+		{29, 1e9, "no start by the deadline can be promised, however little is asked" + nothing},
+	} {
+		p := &Planner{Forecaster: curve{mean: c.mean, sample: c.sample}, Horizon: hour}
+		a := p.Plan(request(1, hour/2, .9))
+		if a.Refusal == nil || a.Refusal.Reason != c.want || a.Refusal.Limit != "" {
+			t.Errorf("%+v, want %q", a.Refusal, c.want)
+		}
+		if c.sample == 0 && len(a.Refusal.Offers) != 0 {
+			t.Errorf("offers out of nothing: %+v", a.Refusal.Offers)
+		}
+	}
+}
+
+// The work fits, the reservation does not: the refusal names what is in the way.
+func TestRefusalNamesTheLimit(t *testing.T) {
+	maintenance := func(start, end int64) *limits.Cluster {
+		c := site(nil)
+		c.Reservations = []limits.Reservation{{Name: "maint", Start: noon + start, End: noon + end, Nodes: c.Partitions["main"].Nodes}}
+		return c
+	}
+	for _, c := range []struct {
+		name    string
+		cluster *limits.Cluster
+		prob    float64
+		limit   string
+		reason  string
+	}{
+		{
+			"MaxTime below the work", site(func(p *limits.Partition) { p.MaxTime = hour / 2 }), .9,
+			"partition main MaxTime", "partition main allows 00:30:00 (MaxTime)",
+		},
+		{
+			"MaxTime below work and hold", site(func(p *limits.Partition) { p.MaxTime = 2 * hour }), .9,
+			"partition main MaxTime", "partition main allows 02:00:00 (MaxTime), too little for the work and the time to hold it",
+		},
+		{
+			"MaxTime of the work", site(func(p *limits.Partition) { p.MaxTime = hour }), .9,
+			"partition main MaxTime", "partition main allows 01:00:00 (MaxTime), too little for the work and the time to hold it",
+		},
+		{
+			"not MaxTime", site(func(p *limits.Partition) { p.MaxTime = 2 * hour }), .9999,
+			"", "the job starts by the deadline with a probability of 0.63 at best",
+		},
+		{
+			"size", site(func(p *limits.Partition) { p.Nodes = p.Nodes[:1] }), .9,
+			"partition main size", "partition main has 1 node",
+		},
+		{
+			"maintenance before", maintenance(hour, 3*hour), .9,
+			"reservation maint", "reservation maint leaves partition main 0 of 8 nodes until too short a time before the deadline",
+		},
+		{
+			"maintenance over the deadline", maintenance(3*hour, 5*hour), .9,
+			"reservation maint", "reservation maint leaves partition main 0 of 8 nodes when the work is to run",
+		},
+		{
+			"maintenance during the work", maintenance(4*hour+hour/2, 5*hour), .9,
+			"reservation maint", "reservation maint leaves partition main 0 of 8 nodes when the work is to run",
+		},
+		{
+			"maintenance right after", maintenance(5*hour+60, 6*hour), .9,
+			"reservation maint", "reservation maint leaves partition main 0 of 8 nodes too soon after the work",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			// .9 takes 2.3 h of budget, 4 h give .98.
+			p := &Planner{Forecaster: curve{mean: hour, sample: 100_000}, Cluster: c.cluster}
+			a := p.Plan(request(2, 4*hour, c.prob))
+			if a.Refusal == nil {
+				t.Fatalf("planned %+v", a.Plan)
+			}
+			if a.Refusal.Limit != c.limit || a.Refusal.Reason != c.reason {
+				t.Errorf("limit %q, reason %q; want %q, %q", a.Refusal.Limit, a.Refusal.Reason, c.limit, c.reason)
+			}
+			for _, o := range a.Refusal.Offers {
+				checkOffer(t, p, request(2, 4*hour, c.prob), o)
+			}
+		})
+	}
+}
+
+// What is in the way is named even where other rules, harmless ones, come first,
+// or the forecast would not do either.
+func TestRefusalNamesWhatBinds(t *testing.T) {
+	c := site(func(p *limits.Partition) { p.MaxTime = 48 * hour })
+	c.Reservations = []limits.Reservation{
+		{Name: "soon", Start: noon + 600, End: noon + 1200, Nodes: c.Partitions["main"].Nodes},
+		{Name: "over", Start: noon + 3*hour, End: noon + 5*hour, Nodes: c.Partitions["main"].Nodes},
+	}
+	for _, sample := range []int{0, 1000} {
+		p := &Planner{Forecaster: curve{mean: hour, sample: sample}, Cluster: c}
+		if a := p.Plan(request(2, 4*hour, .9)); a.Refusal == nil || a.Refusal.Limit != "reservation over" || len(a.Trajectory) != 0 {
+			t.Errorf("%d waits known: %+v", sample, a.Refusal)
+		}
+	}
+}
+
+// Work that need not be held fits in before a maintenance, and under a MaxTime,
+// that a strict reservation cannot be made with.
+func TestUnheldWorkFits(t *testing.T) {
+	c := site(func(p *limits.Partition) { p.MaxTime = hour + 300 })
+	c.Reservations = []limits.Reservation{{Name: "maint", Start: noon + 4*hour, End: noon + 9*hour, Nodes: c.Partitions["main"].Nodes}}
+	p := &Planner{Forecaster: curve{mean: hour, sample: 1000}, Cluster: c}
+	for _, mode := range []struct {
+		name        string
+		hold, begin int64
+		prob        float64 // 0 when refused
+	}{
+		// The job must start an hour before the maintenance.
+		{"best effort", 0, noon, 1 - math.Exp(-3)},
+		{"window", noon + hour, noon + hour, 1 - math.Exp(-2)},
+		{"window too late", noon + 2*hour, 0, 0},
+		{"strict", noon + 6*hour, 0, 0},
+	} {
+		t.Run(mode.name, func(t *testing.T) {
+			r := request(1, 6*hour, .8)
+			r.HoldUntil = mode.hold
+			a := p.Plan(r)
+			switch got := a.Plan; {
+			case mode.prob == 0:
+				if got != nil || a.Refusal.Limit == "" {
+					t.Errorf("%+v %+v", got, a.Refusal)
+				}
+			case got == nil:
+				t.Error(a.Refusal.Reason)
+			case got.Begin != mode.begin || got.Limit != hour || math.Abs(got.Estimate.Prob-mode.prob) > 1e-9:
+				t.Errorf("%+v, want %+v", got, mode)
+			}
+		})
+	}
+}
+
+// A maintenance that leaves enough nodes, or is over, or comes later, does not
+// matter.
+func TestHarmlessMaintenance(t *testing.T) {
+	for _, v := range []limits.Reservation{
+		{Name: "some", Start: noon, End: noon + 9*hour, Nodes: []string{"n1", "n2", "n3", "n4", "n5", "n6"}},
+		{Name: "other", Start: noon, End: noon + 9*hour, Nodes: []string{"x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8"}},
+		{Name: "past", Start: noon - 9*hour, End: noon, Nodes: strings.Fields("n1 n2 n3 n4 n5 n6 n7 n8")},
+		{Name: "future", Start: noon + 9*hour, End: noon + 10*hour, Nodes: strings.Fields("n1 n2 n3 n4 n5 n6 n7 n8")},
+	} {
+		c := site(nil)
+		c.Reservations = []limits.Reservation{v}
+		p := &Planner{Forecaster: curve{mean: hour, sample: 1000}, Cluster: c}
+		if a := p.Plan(request(2, 4*hour, .9)); a.Plan == nil || a.Plan.Begin != noon+4*hour-8310 {
+			t.Errorf("%s: %+v %+v", v.Name, a.Plan, a.Refusal)
+		}
+	}
+}
+
+// After a maintenance, the search for a later deadline begins anew.
+func TestLaterThanMaintenance(t *testing.T) {
+	c := site(nil)
+	c.Reservations = []limits.Reservation{{Name: "maint", Start: noon + hour, End: noon + 3*hour, Nodes: c.Partitions["main"].Nodes}}
+	p := &Planner{Forecaster: curve{mean: hour, sample: 1000}, Cluster: c}
+	o := offer(t, p.Plan(request(2, hour/2, .9)), OfferLater)
+	if o == nil || o.Request.Deadline != noon+3*hour+8340 || o.Plan.Begin < noon+3*hour {
+		t.Errorf("%+v", o)
+	}
+}
+
+func TestSenselessRequests(t *testing.T) {
+	for _, c := range []struct {
+		edit func(*Request)
+		want string
+	}{
+		{func(r *Request) { r.Prob = 0 }, "the probability 0 is not between 0 and 1"},
+		{func(r *Request) { r.Prob = 1 }, "the probability 1 is not between 0 and 1"},
+		{func(r *Request) { r.Prob = math.NaN() }, "the probability NaN is not between 0 and 1"},
+		{func(r *Request) { r.Deadline = r.Now }, "the deadline has passed"},
+		{func(r *Request) { r.Deadline = math.MaxInt64 }, "the deadline is more than a year away"},
+		{func(r *Request) { r.HoldUntil = r.Deadline + 1 }, "the work may not start until after the deadline"},
+		{func(r *Request) { r.Job.Limit = -1 }, "the time limit -1 s is not between 0 and a year"},
+		{func(r *Request) { r.Job.Limit = math.MaxInt64 }, "the time limit 9223372036854775807 s is not between 0 and a year"},
+		{func(r *Request) { r.Job.Nodes = -1 }, "a job cannot ask for less than nothing"},
+		{func(r *Request) { r.Job.Limit = 0 }, "no time limit given, and partition main has no default time"},
+		{func(r *Request) { r.Job.Partition = "nowhere" }, `unknown partition "nowhere"`},
+	} {
+		p := &Planner{Forecaster: curve{mean: hour, sample: 1000}, Cluster: site(nil)}
+		r := request(2, hour, .5)
+		c.edit(&r)
+		a := p.Plan(r)
+		if a.Plan != nil || a.Refusal == nil || a.Refusal.Reason != c.want || a.Refusal.Offers != nil {
+			t.Errorf("%+v, want %q", a.Refusal, c.want)
+		}
+	}
+}
+
+func TestLargest(t *testing.T) {
+	for n := range int64(40) {
+		for most := range n + 1 {
+			asked := 0
+			got := largest(n, func(x int64) bool { asked++; return x <= most })
+			want := min(most, max(n-1, 0))
+			if got != want {
+				t.Errorf("largest of 1..%d up to %d: %d, want %d", n-1, most, got, want)
+			}
+			if asked > 12 {
+				t.Errorf("%d questions for %d", asked, n)
+			}
+		}
+	}
+}
+
+func TestPercent(t *testing.T) {
+	for n := range 101 {
+		prob := float64(n) / 100
+		if got := percent(prob); got != prob {
+			t.Errorf("percent(%v) = %v", prob, got)
+		}
+		if got := percent(math.Nextafter(prob, -1)); n > 0 && got != float64(n-1)/100 {
+			t.Errorf("percent of a little less than %v is %v", prob, got)
+		}
+	}
+}
+
+// outage is a forecaster that would promise anything, but for an outage.
+type outage struct{}
+
+func (outage) Forecast(_ workload.Request, _ int64, c []workload.Candidate, est []workload.Estimate) {
+	for i := range c {
+		est[i] = workload.Estimate{Prob: 1, Sample: 1000, Down: "no job has started for 6 hours"}
+	}
+}
+
+// TestRefusedWhileDown: whatever is probable, nothing is promised or offered while
+// the cluster is down, and the reason is said.
+func TestRefusedWhileDown(t *testing.T) {
+	p := Planner{Forecaster: outage{}}
+	a := p.Plan(request(1, 6*hour, .9))
+	if a.Plan != nil || a.Refusal == nil || a.Refusal.Reason != "no job has started for 6 hours" || len(a.Refusal.Offers) > 0 {
+		t.Errorf("%+v, %+v", a.Plan, a.Refusal)
+	}
+}
+
+// distant is a forecaster that is surer of what is farther ahead.
+type distant struct{ curve }
+
+func (f distant) Forecast(r workload.Request, now int64, c []workload.Candidate, est []workload.Estimate) {
+	f.curve.Forecast(r, now, c, est)
+	for i := range c {
+		if c[i].Submit < now+hour {
+			est[i].Prob *= .8
+		}
+	}
+}
+
+// TestLaterThanForecast: a deadline is offered, though what was forecast of one far
+// ahead does not hold for it.
+func TestLaterThanForecast(t *testing.T) {
+	p := &Planner{Forecaster: distant{curve{mean: hour, sample: 1000}}, Cluster: site(nil)}
+	o := offer(t, p.Plan(request(2, hour/2, .9)), OfferLater)
+	if o == nil || o.Plan.Begin < noon+hour || o.Request.Deadline > noon+5*hour {
+		t.Errorf("%+v", o)
+	}
+}
+
+// What would hold nodes for too long is refused, and offered as what holds none, or
+// is less sure; an hour is never too long, and a promise once made knows no bound.
+func TestMaxHold(t *testing.T) {
+	short := request(1, 6*hour, .9) // takes 2.3 h
+	short.Job.Limit = hour / 6
+	p := &Planner{Forecaster: curve{mean: hour, sample: 1000}, MaxHold: 4}
+	a := p.Plan(short)
+	const reason = "a job of 00:10:00 may hold its nodes for 01:00:00 before its work (max_hold), too short a time to be as sure of it"
+	if a.Refusal == nil || a.Refusal.Limit != "varq max_hold" || a.Refusal.Reason != reason {
+		t.Fatalf("%+v", a)
+	}
+	if o := offer(t, a, OfferFree); o == nil || o.Request.HoldUntil != 0 || o.Plan.Worst.NodeSeconds != 0 {
+		t.Errorf("best effort: %+v", o)
+	}
+	if o := offer(t, a, OfferProb); o == nil || o.Request.Prob != .63 || o.Plan.Begin < o.Request.Deadline-hour {
+		t.Errorf("best probability: %+v", o)
+	}
+	if o := offer(t, a, OfferLater); o != nil {
+		t.Errorf("a later deadline, which does not help: %+v", o)
+	}
+	for _, c := range []struct {
+		name    string
+		maxHold float64
+		limit   int64
+	}{
+		{"no bound", 0, hour / 6},
+		{"as good as none", 1e300, hour / 6},
+		{"14 limits", 14, hour / 6},
+		{"a longer job", 4, hour},
+	} {
+		r := short
+		r.Job.Limit = c.limit
+		p.MaxHold = c.maxHold
+		if a := p.Plan(r); a.Plan == nil {
+			t.Errorf("%s: %+v", c.name, a.Refusal)
+		}
+	}
+	p.MaxHold = 4
+	pending := Submission{Begin: short.Deadline - hour, Limit: hour/6 + hour}
+	if got := p.Replan(short, pending); got.Begin != short.Deadline-8310 {
+		t.Errorf("a promise that no longer holds stays: %+v", got)
+	}
+}

@@ -1,0 +1,177 @@
+package trajectory
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/varq-project/varq/predictor/cluster/limits"
+)
+
+func TestReplanBeforeEligible(t *testing.T) {
+	// At mean 1 h, .9 takes 8290 s: the latest submission is 8310 s ahead. A
+	// fifth of the risk, .98, takes 14083 s: 14100 s ahead.
+	for _, c := range []struct {
+		name  string
+		mean  float64
+		begin int64 // before the deadline
+		want  int64
+		prob  float64 // of the revision, at least
+	}{
+		{"right", hour, 8310, 8310, .9},
+		{"early, but not by enough of the risk", hour, 14070, 14070, .9},
+		{"a little too early is left alone", hour, 14100 + 210, 14100 + 210, .98},
+		{"four minutes too early moves", hour, 14100 + 240, 14100, .98},
+		{"the queue has become faster", hour / 2, 8310, 7050, .98},
+		{"the queue has become slower", 1.5 * hour, 8310, 12450, .9},
+		{"a step too late is left alone", hour, 8280, 8280, .89},
+		{"two steps too late move", hour, 8250, 8310, .9},
+		{"lost, but as good as it gets", 10 * hour, 8310, 4 * hour, .32},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := &Planner{Forecaster: curve{mean: c.mean, sample: 1000}, Cluster: site(nil)}
+			r := request(2, 4*hour, .9)
+			current := Submission{Begin: r.Deadline - c.begin, Limit: r.enlarged(r.Deadline - c.begin)}
+			got := p.Replan(r, current)
+			want := Submission{Begin: r.Deadline - c.want, Limit: r.enlarged(r.Deadline - c.want)}
+			if got.Submission != want || got.Prob < c.prob {
+				t.Errorf("%+v, want %+v and %v or more", got, want, c.prob)
+			}
+		})
+	}
+}
+
+// A window or best effort moves by what it costs, not by the time.
+func TestReplanUnheld(t *testing.T) {
+	for _, c := range []struct {
+		name               string
+		mean               float64
+		hold, begin, moved int64 // before the deadline; a hold of 0 is best effort
+	}{
+		{"a window that must still be held", hour, hour, 8310, 8310},
+		{"a window that the queue is now fast enough for", hour / 4, hour, 8310, hour},
+		{"no cheaper", hour / 3, 3 * hour, 8310, 8310},
+		{"best effort, good enough", hour, 0, 8310, 8310},
+		{"best effort, not good enough", 1.5 * hour, 0, 8310, 4 * hour},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := &Planner{Forecaster: curve{mean: c.mean, sample: 1000}, Cluster: site(nil)}
+			r := request(2, 4*hour, .9)
+			if r.HoldUntil = 0; c.hold != 0 {
+				r.HoldUntil = r.Deadline - c.hold
+			}
+			current := Submission{Begin: r.Deadline - c.begin, Limit: r.enlarged(r.Deadline - c.begin)}
+			want := Submission{Begin: r.Deadline - c.moved, Limit: r.enlarged(r.Deadline - c.moved)}
+			if got := p.Replan(r, current); got.Submission != want || got.Prob < .9 {
+				t.Errorf("%+v, want %+v and .9 or more", got, want)
+			}
+		})
+	}
+}
+
+func TestReplanForbidden(t *testing.T) {
+	c := site(nil)
+	c.Reservations = []limits.Reservation{{Name: "maint", Start: noon + 3*hour, End: noon + 5*hour, Nodes: c.Partitions["main"].Nodes}}
+	p := &Planner{Forecaster: curve{mean: hour, sample: 1000}, Cluster: c}
+	current := Submission{Begin: noon + hour, Limit: 4 * hour}
+	r := request(2, 4*hour, .9)
+	r.Job.Partition = "main"
+	if got := p.Replan(r, current); got.Submission != current || got.Prob != 0 {
+		t.Errorf("a maintenance over the deadline: %+v", got)
+	}
+}
+
+func TestReplanEligible(t *testing.T) {
+	p := &Planner{Forecaster: curve{mean: hour, sample: 1000}}
+	r := request(2, 4*hour, .9)
+	begin := r.Deadline - 2*hour
+	for _, c := range []struct {
+		name      string
+		now       int64 // after begin
+		has, want int64 // limit
+		prob      float64
+	}{
+		{"just eligible", 0, 3 * hour, 3 * hour, .864},
+		{"half a minute later", 30, 3 * hour, 3 * hour, .863},
+		{"half the way", hour, 3 * hour, 2*hour + 60, .632}, // the queue has no memory
+		{"a second before", 2*hour - 1, 3 * hour, hour + 120, .0002},
+		{"at the deadline", 2 * hour, 3 * hour, hour, 0},
+		{"long after", 9 * hour, 3 * hour, hour, 0},
+		{"lowered by somebody", hour, 90 * 60, 90 * 60, .632},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r.Now = begin + c.now
+			got := p.Replan(r, Submission{Begin: begin, Limit: c.has})
+			if got.Begin != begin || got.Limit != c.want || got.Prob < c.prob || got.Prob > c.prob+.002 {
+				t.Errorf("%+v, want limit %d and probability %v", got, c.want, c.prob)
+			}
+		})
+	}
+}
+
+// Once the work may start, its own limit is enough.
+func TestReplanTrimsToTheWindow(t *testing.T) {
+	p := &Planner{Forecaster: curve{mean: hour, sample: 1000}}
+	r := request(2, 4*hour, .9)
+	begin := r.Now
+	r.HoldUntil = r.Now + hour
+	for _, c := range []struct{ now, limit int64 }{
+		{0, 2 * hour}, {hour / 2, hour + hour/2 + 60}, {hour - 1, hour + 120}, {hour, hour}, {2 * hour, hour},
+	} {
+		r.Now = begin + c.now
+		if got := p.Replan(r, Submission{Begin: begin, Limit: 2 * hour}); got.Limit != c.limit {
+			t.Errorf("after %d s the limit is %d s, want %d", c.now, got.Limit, c.limit)
+		}
+	}
+}
+
+// Whatever happens to the forecast: the promise never gets worse by a change,
+// the limit is never less than the job needs or above the cluster's, and a
+// second look at once finds nothing to change.
+func TestReplanProperties(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	moved, trimmed := 0, 0
+	for i := range 300 {
+		q := randomRequest(r)
+		c := randomCluster(r, q)
+		p := &Planner{Forecaster: steps{seed: uint64(i), width: 60 + r.Int64N(9000)}, Cluster: c}
+		a := p.Plan(q)
+		if a.Plan == nil {
+			continue
+		}
+		q.Job = a.Job
+		current := Submission{a.Plan.Begin, a.Plan.Limit}
+		for q.Now < q.Deadline+hour {
+			// The forecast changes under the plan.
+			p.Forecaster = steps{seed: r.Uint64(), width: 60 + r.Int64N(9000)}
+			b := p.bounds(&q)
+			before := p.probability(&q, b, current)
+			got := p.Replan(q, current)
+			need := q.Job.Limit + max(0, q.HoldUntil-max(q.Now, got.Begin))
+			switch {
+			case got.Limit < need:
+				t.Fatalf("limit %d, the job needs %d: %+v at %d", got.Limit, need, q, q.Now)
+			case q.Now >= current.Begin && (got.Begin != current.Begin || got.Limit > current.Limit):
+				t.Fatalf("%+v became %+v when eligible", current, got)
+			case q.Now < current.Begin && got.Begin < q.Now:
+				t.Fatalf("moved into the past: %+v at %d", got, q.Now)
+			case q.Now < current.Begin && got.Prob < min(before, q.Prob):
+				t.Fatalf("%+v at %v became %+v", current, before, got)
+			case before >= q.Prob && got.Begin != current.Begin && q.held(got.Begin) >= q.held(current.Begin):
+				t.Fatalf("%+v at %v became %+v, which costs no less", current, before, got)
+			}
+			if again := p.Replan(q, got.Submission); again.Submission != got.Submission {
+				t.Fatalf("%+v became %+v and at once %+v", current, got, again)
+			}
+			if got.Begin != current.Begin {
+				moved++
+			} else if got.Limit != current.Limit {
+				trimmed++
+			}
+			current = got.Submission
+			q.Now += 1 + r.Int64N(2*hour)
+		}
+	}
+	if moved < 50 || trimmed < 50 {
+		t.Errorf("%d moves, %d trims: the test is lopsided", moved, trimmed)
+	}
+}

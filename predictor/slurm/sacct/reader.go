@@ -1,0 +1,244 @@
+// Package sacct reads past jobs with Slurm's sacct command, or from a file that
+// it wrote.
+package sacct
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/varq-project/varq/predictor/cluster/limits"
+	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/slurmtime"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// Fields are the columns to ask sacct for, as in
+//
+//	SLURM_TIME_FORMAT=%s sacct -aXDP -o JobIDRaw,User,... -S ... -E ...
+//
+// A file may have more, in any order; its first line names them.
+var Fields = []string{"JobIDRaw", "User", "Account", "Partition", "QOS", "State", "Submit", "Eligible", "Start", "End",
+	"TimelimitRaw", "ReqTRES", "AllocTRES"}
+
+// maxLine is the longest line read, in bytes.
+const maxLine = 1 << 20
+
+// Record is a job as sacct tells it. The job's Size is what it asked for.
+type Record struct {
+	workload.Job
+	Allocated workload.Size // 0 where nothing was, or without a column AllocTRES
+}
+
+// Read yields the jobs of Records.
+func Read(name string, r io.Reader, zone *time.Location) iter.Seq2[workload.Job, error] {
+	return func(yield func(workload.Job, error) bool) {
+		for record, err := range Records(name, r, zone) {
+			if !yield(record.Job, err) {
+				return
+			}
+		}
+	}
+}
+
+// Records yields the jobs of sacct's parsable output (-P, or -p) in r. Times are
+// Unix seconds (SLURM_TIME_FORMAT=%s) or, as sacct writes them by itself, local
+// times of the zone. Errors name the file, line and column, and end the
+// sequence.
+func Records(name string, r io.Reader, zone *time.Location) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		lines := bufio.NewScanner(r)
+		lines.Buffer(make([]byte, 64<<10), maxLine)
+		fail := func(line int, err error) {
+			yield(Record{}, fmt.Errorf("sacct: %s:%d: %w", name, line, err))
+		}
+		if !lines.Scan() {
+			if err := lines.Err(); err != nil {
+				fail(1, err)
+			} else {
+				fail(1, errors.New("no header line"))
+			}
+			return
+		}
+		p, err := newParser(lines.Text(), zone)
+		if err != nil {
+			fail(1, err)
+			return
+		}
+		n := 1
+		for lines.Scan() {
+			n++
+			if lines.Text() == "" {
+				continue
+			}
+			record, err := p.parse(lines.Text())
+			if err != nil {
+				fail(n, err)
+				return
+			}
+			if !yield(record, nil) {
+				return
+			}
+		}
+		if err := lines.Err(); err != nil {
+			fail(n+1, err)
+		}
+	}
+}
+
+// setters store one column's text in the row.
+var setters = map[string]func(p *parser, row *row, text string) error{
+	"JobIDRaw":     func(_ *parser, row *row, s string) error { return setID(row, s) },
+	"JobID":        func(_ *parser, row *row, s string) error { return setID(row, s) },
+	"User":         func(p *parser, row *row, s string) error { row.job.User = p.intern(s); return nil },
+	"Account":      func(p *parser, row *row, s string) error { row.job.Account = p.intern(s); return nil },
+	"Partition":    func(p *parser, row *row, s string) error { row.job.Partition = p.intern(s); return nil },
+	"QOS":          func(p *parser, row *row, s string) error { row.job.QOS = p.intern(s); return nil },
+	"State":        func(_ *parser, row *row, s string) error { row.job.State = slurm.ParseState(s); return nil },
+	"Submit":       func(p *parser, row *row, s string) error { return p.setTime(&row.job.Submit, s) },
+	"Eligible":     func(p *parser, row *row, s string) error { return p.setTime(&row.job.Eligible, s) },
+	"Start":        func(p *parser, row *row, s string) error { return p.setTime(&row.job.Start, s) },
+	"End":          func(p *parser, row *row, s string) error { return p.setTime(&row.job.End, s) },
+	"Timelimit":    func(_ *parser, row *row, s string) error { return setLimit(row, s) },
+	"TimelimitRaw": func(_ *parser, row *row, s string) error { return setLimitMinutes(row, s) },
+	"ReqTRES":      func(_ *parser, row *row, s string) (err error) { row.requested, err = slurm.ParseTRES(s); return },
+	"AllocTRES":    func(_ *parser, row *row, s string) (err error) { row.allocated, err = slurm.ParseTRES(s); return },
+}
+
+// parser knows where the columns of one output are.
+type parser struct {
+	columns         []string
+	knowsAllocation bool // there is an AllocTRES column
+	zone            *time.Location
+	strings         map[string]string
+}
+
+type row struct {
+	job                  workload.Job
+	requested, allocated limits.TRES
+}
+
+func newParser(header string, zone *time.Location) (*parser, error) {
+	columns := strings.Split(strings.TrimSuffix(header, "|"), "|")
+	if !slices.Contains(columns, "JobIDRaw") && !slices.Contains(columns, "JobID") {
+		return nil, fmt.Errorf("no JobIDRaw column: want a header line such as %s", strings.Join(Fields, "|"))
+	}
+	for _, needed := range []string{"State", "Submit", "Start", "End"} {
+		if !slices.Contains(columns, needed) {
+			return nil, fmt.Errorf("no %s column", needed)
+		}
+	}
+	return &parser{
+		columns:         columns,
+		knowsAllocation: slices.Contains(columns, "AllocTRES"),
+		zone:            zone,
+		strings:         make(map[string]string),
+	}, nil
+}
+
+func (p *parser) parse(line string) (Record, error) {
+	var r row
+	rest, more := line, true
+	for _, column := range p.columns {
+		if !more {
+			return Record{}, fmt.Errorf("%d columns, want %d", strings.Count(line, "|")+1, len(p.columns))
+		}
+		var text string
+		text, rest, more = strings.Cut(rest, "|")
+		if set, ok := setters[column]; ok {
+			if err := set(p, &r, text); err != nil {
+				return Record{}, fmt.Errorf("%s: %w", column, err)
+			}
+		}
+	}
+	if more && rest != "" {
+		return Record{}, fmt.Errorf("%d columns, want %d", strings.Count(line, "|")+1, len(p.columns))
+	}
+	r.job.Size = slurm.RequestedSize(r.requested, r.allocated)
+	if p.knowsAllocation {
+		slurm.DropInventedTimes(&r.job, r.allocated)
+	}
+	return Record{r.job, slurm.SizeOf(r.allocated)}, nil
+}
+
+// maxInterned bounds the table of names that are kept once.
+const maxInterned = 100_000
+
+// intern returns s without keeping its line alive.
+func (p *parser) intern(s string) string {
+	if known, ok := p.strings[s]; ok {
+		return known
+	}
+	if len(p.strings) >= maxInterned {
+		clear(p.strings)
+	}
+	s = strings.Clone(s)
+	p.strings[s] = s
+	return s
+}
+
+func setID(row *row, s string) (err error) {
+	if row.job.ID, err = strconv.ParseInt(s, 10, 64); err != nil {
+		return fmt.Errorf("bad job id %q", s)
+	}
+	return nil
+}
+
+// setTime reads Unix seconds or a local time; a time not reached yet is 0.
+func (p *parser) setTime(to *int64, s string) error {
+	switch s {
+	case "", "None", "Unknown", "N/A":
+		*to = 0
+		return nil
+	}
+	if seconds, err := strconv.ParseInt(s, 10, 64); err == nil && seconds >= 0 {
+		*to = seconds
+		return nil
+	}
+	local, err := time.ParseInLocation("2006-01-02T15:04:05", s, p.zone)
+	if err != nil || local.Unix() < 0 {
+		return fmt.Errorf("bad time %q", s)
+	}
+	*to = local.Unix()
+	return nil
+}
+
+func setLimitMinutes(row *row, s string) error {
+	if known := setSpecialLimit(row, s); known {
+		return nil
+	}
+	minutes, err := strconv.ParseInt(s, 10, 32)
+	if err != nil || minutes < 0 {
+		return fmt.Errorf("bad time limit %q", s)
+	}
+	row.job.Limit = 60 * minutes
+	return nil
+}
+
+// setLimit reads [D-]HH:MM:SS.
+func setLimit(row *row, s string) (err error) {
+	if known := setSpecialLimit(row, s); known {
+		return nil
+	}
+	row.job.Limit, err = slurmtime.ParseDuration(s)
+	return err
+}
+
+// setSpecialLimit handles a limit that is a word. Of the partition's limit, and
+// of none at all, no number is known.
+func setSpecialLimit(row *row, s string) (known bool) {
+	switch strings.ToUpper(s) {
+	case "UNLIMITED", "INFINITE":
+		row.job.Limit = slurm.UnlimitedTime
+		return true
+	case "PARTITION_LIMIT", "INVALID", "":
+		return true
+	}
+	return false
+}

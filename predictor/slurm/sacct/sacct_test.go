@@ -1,0 +1,198 @@
+package sacct
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+func read(output string) ([]workload.Job, error) {
+	var jobs []workload.Job
+	for job, err := range Read("jobs.txt", strings.NewReader(output), time.FixedZone("CET", 3600)) {
+		if err != nil {
+			return jobs, err
+		}
+		jobs = append(jobs, job)
+	}
+	return jobs, nil
+}
+
+func TestRead(t *testing.T) {
+	got, err := read(`JobIDRaw|User|Account|Partition|QOS|State|Submit|Eligible|Start|End|TimelimitRaw|Timelimit|ReqTRES|AllocTRES|JobName
+1|alice|phys|main|normal|COMPLETED|1795227907|1795227908|1795227909|1795227913|10|00:10:00|billing=2,cpu=2,mem=100M,node=1|billing=2,cpu=4,node=1|x
+2|bob|chem|gpu|normal|CANCELLED by 1000|1795227907|Unknown|None|1795227999|UNLIMITED|UNLIMITED|cpu=4,mem=4000M,node=1,gres/gpu=2,billing=4||y
+3|bob|chem|main|normal|RUNNING|2026-11-21T02:25:07|2026-11-21T02:25:07|2026-11-21T02:25:08|Unknown|Partition_Limit|Partition_Limit|cpu=1,node=1|cpu=1,node=1|z
+
+4|bob|chem|main|normal|REQUEUED|1795227907|1795227907|1795227908|1795227909|1440|1-00:00:00||cpu=1,node=1|
+5|bob|chem|main|normal|CANCELLED|1795227907|1795227907|1795227908|1795227908|1440|1-00:00:00|cpu=1,node=1||
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	job := func(id int64, user, account, partition string) workload.Job {
+		return workload.Job{
+			ID: id, Submit: 1795227907, Eligible: 1795227907,
+			Request: workload.Request{User: user, Account: account, Partition: partition, QOS: "normal"},
+		}
+	}
+	done := job(1, "alice", "phys", "main")
+	done.Eligible, done.Start, done.End, done.State = 1795227908, 1795227909, 1795227913, workload.Completed
+	done.Size, done.Limit = workload.Size{Nodes: 1, CPUs: 2, Memory: 100}, 600
+	cancelled := job(2, "bob", "chem", "gpu")
+	cancelled.Eligible, cancelled.End, cancelled.State = 0, 1795227999, workload.Cancelled
+	cancelled.Size, cancelled.Limit = workload.Size{Nodes: 1, CPUs: 4, GPUs: 2, Memory: 4000}, slurm.UnlimitedTime
+	running := job(3, "bob", "chem", "main")
+	running.Submit, running.Eligible, running.Start, running.State = 1795224307, 1795224307, 1795224308, workload.Running
+	running.Size = workload.Size{Nodes: 1, CPUs: 1}
+	requeued := job(4, "bob", "chem", "main")
+	requeued.Start, requeued.End, requeued.State, requeued.Limit = 1795227908, 1795227909, workload.Requeued, 86400
+	requeued.Size = workload.Size{Nodes: 1, CPUs: 1}
+	neverStarted := requeued
+	neverStarted.ID, neverStarted.Start, neverStarted.End, neverStarted.State = 5, 0, 1795227908, workload.Cancelled
+	if diff := cmp.Diff([]workload.Job{done, cancelled, running, requeued, neverStarted}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// Columns may stand in any order, and -p ends each line with a bar.
+func TestColumns(t *testing.T) {
+	got, err := read("End|Start|Submit|State|JobID|Timelimit|\n30|20|10|COMPLETED|7|2-03:04:05|\n")
+	want := workload.Job{ID: 7, Submit: 10, Start: 20, End: 30, State: workload.Completed, Request: workload.Request{Limit: 183845}}
+	if err != nil || len(got) != 1 || got[0] != want {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	const header = "JobIDRaw|State|Submit|Start|End|Timelimit|TimelimitRaw|ReqTRES\n"
+	for _, c := range []struct{ output, want string }{
+		{"", "sacct: jobs.txt:1: no header line"},
+		{"1|2|3\n", "sacct: jobs.txt:1: no JobIDRaw column: want a header line such as JobIDRaw|User|Account|Partition|QOS|State|Submit|Eligible|Start|End|TimelimitRaw|ReqTRES|AllocTRES"},
+		{"JobIDRaw|State|Submit|Start\n", "sacct: jobs.txt:1: no End column"},
+		{header + "1|COMPLETED|1|2|3||1|\n1|COMPLETED|1\n", "sacct: jobs.txt:3: 3 columns, want 8"},
+		{header + "1|COMPLETED|1|2|3||1||extra\n", "sacct: jobs.txt:2: 9 columns, want 8"},
+		{header + "1.batch|COMPLETED|1|2|3||1|\n", `sacct: jobs.txt:2: JobIDRaw: bad job id "1.batch"`},
+		{header + "1|COMPLETED|yesterday|2|3||1|\n", `sacct: jobs.txt:2: Submit: bad time "yesterday"`},
+		{header + "1|COMPLETED|1|-2|3||1|\n", `sacct: jobs.txt:2: Start: bad time "-2"`},
+		{header + "1|COMPLETED|1|2|3|1:2:3:4|1|\n", `sacct: jobs.txt:2: Timelimit: "1:2:3:4" is not a time limit: it has too many parts (try 90, 1:30:00 or 1-12)`},
+		{header + "1|COMPLETED|1|2|3||1.5|\n", `sacct: jobs.txt:2: TimelimitRaw: bad time limit "1.5"`},
+		{header + "1|COMPLETED|1|2|3||1|cpu=x\n", `sacct: jobs.txt:2: ReqTRES: TRES "cpu=x": bad count "x"`},
+		{header + strings.Repeat("x", maxLine+1), "sacct: jobs.txt:2: bufio.Scanner: token too long"},
+	} {
+		_, err := read(c.output)
+		if err == nil || err.Error() != c.want {
+			t.Errorf("\n got %v\nwant %s", err, c.want)
+		}
+	}
+}
+
+// fakeSacct is a script in place of sacct.
+func fakeSacct(t *testing.T, script string) *Command {
+	path := filepath.Join(t.TempDir(), "sacct")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return &Command{Path: path, Env: []string{"SLURM_CONF=/the/conf"}}
+}
+
+func TestCommand(t *testing.T) {
+	c := fakeSacct(t, `
+echo "$SLURM_CONF $SLURM_TIME_FORMAT $*" >>"$0.log"
+echo "`+strings.Join(Fields, "|")+`"
+echo "1|alice|phys|main|normal|COMPLETED|100|100|200|300|10|cpu=1,node=1|cpu=1,node=1"
+echo "2|alice|phys|main|normal|PENDING|100|100|Unknown|Unknown|10|cpu=1,node=1|"
+`)
+	var got []workload.Job
+	for job, err := range c.History(t.Context(), 0, 86400, nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, job)
+	}
+	if len(got) != 1 || got[0].ID != 1 {
+		t.Errorf("got %+v", got)
+	}
+	log, err := os.ReadFile(c.Path + ".log")
+	want := "/the/conf %s --allusers --allocations --duplicates --parsable2 --format=" + strings.Join(Fields, ",") + " --starttime=uts0 --endtime=uts86400\n"
+	if string(log) != want {
+		t.Errorf("ran %s, %v\nwant %s", log, err, want)
+	}
+}
+
+func TestCommandFails(t *testing.T) {
+	for _, test := range []struct{ script, want string }{
+		{"echo 'sacct: error: slurmdbd is down' >&2; exit 1", "no answer from Slurm: sacct: exit status 1: sacct: error: slurmdbd is down"},
+		{"echo '" + strings.Join(Fields, "|") + "'; echo 1", "sacct: output:2: 1 columns, want 13"},
+		{"true", "sacct: output:1: no header line"},
+	} {
+		var last error
+		for _, err := range fakeSacct(t, test.script).History(t.Context(), 0, 10, nil) {
+			last = err
+		}
+		if last == nil || last.Error() != test.want {
+			t.Errorf("\n got %v\nwant %s", last, test.want)
+		}
+	}
+	missing := Command{Path: "/nonexistent/sacct"}
+	for _, err := range missing.History(t.Context(), 0, 10, nil) {
+		if !errors.Is(err, slurm.ErrUnavailable) {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
+// A caller who stops reading leaves no sacct behind.
+func TestCommandStops(t *testing.T) {
+	c := fakeSacct(t, "echo '"+strings.Join(Fields, "|")+"'\nwhile echo '1|a|b|c|d|COMPLETED|1|1|2|3|10||'; do :; done")
+	for _, err := range c.History(t.Context(), 0, 10, nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		break
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add("JobIDRaw|State|Submit|Start|End|Timelimit|TimelimitRaw|ReqTRES\n1|COMPLETED|1|2|3|1-01:00:00|1|cpu=1\n")
+	f.Add(strings.Join(Fields, "|") + "\n1|alice|phys|main|normal|CANCELLED by 1|1|1|None|Unknown|UNLIMITED|cpu=1,mem=1G|\n")
+	f.Fuzz(func(t *testing.T, output string) {
+		jobs, _ := read(output)
+		for _, job := range jobs {
+			if job.Limit < 0 || job.CPUs < 0 || job.Nodes < 0 || job.Submit < 0 {
+				t.Errorf("%+v", job)
+			}
+		}
+	})
+}
+
+func BenchmarkRead(b *testing.B) {
+	var output strings.Builder
+	output.WriteString(strings.Join(Fields, "|") + "\n")
+	for i := range 10_000 {
+		fmt.Fprintf(&output, "%d|user%d|phys|main|normal|COMPLETED|1795227907|1795227907|1795227908|1795227913|%d|billing=2,cpu=2,mem=100M,node=1|billing=2,cpu=2,node=1\n",
+			i, i%300, i%1440)
+	}
+	b.SetBytes(int64(output.Len()))
+	for b.Loop() {
+		n := 0
+		for _, err := range Read("bench", strings.NewReader(output.String()), time.UTC) {
+			if err != nil {
+				b.Fatal(err)
+			}
+			n++
+		}
+		if n != 10_000 {
+			b.Fatal(n)
+		}
+	}
+	b.ReportMetric(10_000*float64(b.N)/b.Elapsed().Seconds(), "lines/s")
+}

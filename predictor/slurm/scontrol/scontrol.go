@@ -1,0 +1,240 @@
+// Package scontrol asks Slurm's scontrol command for the few facts about a
+// cluster that no version of the REST API tells, or not every version.
+package scontrol
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/varq-project/varq/predictor/cluster/limits"
+	"github.com/varq-project/varq/predictor/slurm"
+)
+
+// Command runs scontrol. The zero value runs the one on the PATH.
+type Command struct {
+	Path string   // of scontrol, "scontrol" if empty
+	Env  []string // added to the environment, SLURM_CONF=... for instance
+}
+
+// Config is what varq needs of a running slurmctld's configuration.
+type Config struct {
+	SlurmUser string
+	// MaxTRES: see limits.Cluster.
+	MaxTRES bool
+	// LimitsEnforced is false when AccountingStorageEnforce lets jobs exceed
+	// the limits of their QOS and association.
+	LimitsEnforced bool
+}
+
+// Config reads the configuration.
+func (c *Command) Config(ctx context.Context) (Config, error) {
+	out, err := c.run(ctx, "show", "config")
+	if err != nil {
+		return Config{}, err
+	}
+	return parseConfig(out), nil
+}
+
+// Complete fills in what Cluster of package slurmrestd leaves out: which
+// partition is the default and whether each is up, how billing sums, group
+// limits in TRES minutes and how much of them is used. Where Slurm does not
+// enforce the limits of QOS and associations, it takes them out.
+func (c *Command) Complete(ctx context.Context, cluster *limits.Cluster) error {
+	config, err := c.Config(ctx)
+	if err != nil {
+		return err
+	}
+	partitions, err := c.run(ctx, "--oneliner", "show", "partition")
+	if err != nil {
+		return err
+	}
+	manager, err := c.run(ctx, "--oneliner", "show", "assoc_mgr", "flags=qos,assoc")
+	if err != nil {
+		return err
+	}
+	cluster.MaxTRES = config.MaxTRES
+	completePartitions(cluster, partitions)
+	if err := completeGroups(cluster, manager); err != nil {
+		return err
+	}
+	if !config.LimitsEnforced {
+		dropLimits(cluster)
+	}
+	return nil
+}
+
+// maxOutput bounds what is read of scontrol's output, in bytes.
+const maxOutput = 64 << 20
+
+func (c *Command) run(ctx context.Context, args ...string) ([]byte, error) {
+	path := c.Path
+	if path == "" {
+		path = "scontrol"
+	}
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Env = append(os.Environ(), c.Env...)
+	cmd.WaitDelay = time.Second
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("%w: %w", slurm.ErrUnavailable, err)
+	}
+	out, readErr := io.ReadAll(io.LimitReader(stdout, maxOutput))
+	_, _ = io.Copy(io.Discard, stdout)
+	if err := cmd.Wait(); err != nil {
+		return nil, fmt.Errorf("%w: scontrol %s: %w: %.200s", slurm.ErrUnavailable, strings.Join(args, " "), err, bytes.TrimSpace(stderr.Bytes()))
+	}
+	return out, readErr
+}
+
+// parseConfig reads lines of "Key = Value".
+func parseConfig(out []byte) Config {
+	var config Config
+	for key, value := range settings(out) {
+		values := strings.Split(strings.ToLower(value), ",")
+		switch key {
+		case "SlurmUser":
+			config.SlurmUser, _, _ = strings.Cut(value, "(")
+		case "PriorityFlags":
+			config.MaxTRES = slices.Contains(values, "max_tres")
+		case "AccountingStorageEnforce":
+			config.LimitsEnforced = slices.ContainsFunc(values, func(v string) bool {
+				return v == "limits" || v == "safe" || v == "all"
+			})
+		}
+	}
+	return config
+}
+
+func settings(out []byte) iter.Seq2[string, string] {
+	return func(yield func(key, value string) bool) {
+		for line := range strings.Lines(string(out)) {
+			key, value, ok := strings.Cut(line, "=")
+			if ok && !yield(strings.TrimSpace(key), strings.TrimSpace(value)) {
+				return
+			}
+		}
+	}
+}
+
+// record is a line of "Key=Value Key=Value". Of a key that comes again, in a
+// comment perhaps, the first counts.
+type record map[string]string
+
+func records(out []byte) iter.Seq[record] {
+	return func(yield func(record) bool) {
+		lines := bufio.NewScanner(bytes.NewReader(out))
+		lines.Buffer(nil, maxOutput)
+		for lines.Scan() {
+			r := make(record)
+			for field := range strings.FieldsSeq(lines.Text()) {
+				key, value, ok := strings.Cut(field, "=")
+				if _, again := r[key]; ok && !again {
+					r[key] = value
+				}
+			}
+			if len(r) > 0 && !yield(r) {
+				return
+			}
+		}
+	}
+}
+
+func completePartitions(cluster *limits.Cluster, out []byte) {
+	for r := range records(out) {
+		if p, ok := cluster.Partitions[r["PartitionName"]]; ok {
+			p.Default = r["Default"] == "YES"
+			p.Up = r["State"] == "UP"
+			cluster.Partitions[p.Name] = p
+		}
+	}
+}
+
+// completeGroups reads the records of the association manager.
+func completeGroups(cluster *limits.Cluster, out []byte) error {
+	type key struct{ account, user, partition string }
+	associations := make(map[key]*limits.Association)
+	for i := range cluster.Associations {
+		a := &cluster.Associations[i]
+		associations[key{a.Account, a.User, a.Partition}] = a
+	}
+	for r := range records(out) {
+		minutes, used, err := parseUsage(r["GrpTRESMins"])
+		if err != nil {
+			return fmt.Errorf("scontrol show assoc_mgr: %w", err)
+		}
+		name := withoutID(r["QOS"])
+		if q, ok := cluster.QOS[name]; ok {
+			q.GrpTRESMins, q.UsedTRESMins = minutes, used
+			cluster.QOS[name] = q
+		}
+		if a, ok := associations[key{r["Account"], withoutID(r["UserName"]), r["Partition"]}]; ok {
+			a.GrpTRESMins, a.UsedTRESMins = minutes, used
+		}
+	}
+	return nil
+}
+
+// withoutID turns "alice(1001)" into "alice".
+func withoutID(s string) string {
+	name, _, _ := strings.Cut(s, "(")
+	return name
+}
+
+// parseUsage reads "cpu=900000(123),mem=N(0)": what is limited, with the limit
+// and the usage. Without a limit both are nil.
+func parseUsage(list string) (limit, used limits.TRES, err error) {
+	if list == "" {
+		return nil, nil, nil
+	}
+	for item := range strings.SplitSeq(list, ",") {
+		name, counts, ok := strings.Cut(item, "=")
+		most, usage, parens := strings.Cut(counts, "(")
+		usage, closed := strings.CutSuffix(usage, ")")
+		if !ok || !parens || !closed {
+			return nil, nil, fmt.Errorf("%q: want TRES=LIMIT(USED)", item)
+		}
+		if most == "N" {
+			continue
+		}
+		n, err := strconv.ParseInt(most, 10, 64)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%q: bad limit", item)
+		}
+		u, err := strconv.ParseFloat(usage, 64)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%q: bad usage", item)
+		}
+		if limit == nil {
+			limit, used = make(limits.TRES), make(limits.TRES)
+		}
+		limit[name], used[name] = n, int64(u)
+	}
+	return limit, used, nil
+}
+
+// dropLimits takes out the limits of every QOS and association.
+func dropLimits(cluster *limits.Cluster) {
+	none := limits.JobLimits{MaxWall: limits.None, GrpSubmitJobs: limits.None}
+	for name, q := range cluster.QOS {
+		q.JobLimits = none
+		cluster.QOS[name] = q
+	}
+	for i := range cluster.Associations {
+		cluster.Associations[i].JobLimits = none
+	}
+}

@@ -1,0 +1,113 @@
+package scontrol
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/varq-project/varq/predictor/cluster/limits"
+	"github.com/varq-project/varq/predictor/slurm"
+)
+
+func TestConfig(t *testing.T) {
+	got := parseConfig([]byte(`Configuration data as of 2026-11-21T02:47:52
+AccountingStorageEnforce = associations,limits,qos
+PriorityFlags           = CALCULATE_RUNNING,MAX_TRES
+SlurmUser               = slurm(64030)
+
+Slurmctld(primary) at head is UP
+`))
+	want := Config{SlurmUser: "slurm", MaxTRES: true, LimitsEnforced: true}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	got = parseConfig([]byte("AccountingStorageEnforce = associations\nPriorityFlags =\n"))
+	if diff := cmp.Diff(Config{}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// Lines of Slurm 22.05, shortened.
+const (
+	partitions = `PartitionName=main AllowGroups=ALL Default=YES QoS=N/A DefaultTime=01:00:00 State=UP TotalCPUs=16
+PartitionName=short AllowGroups=ALL Default=NO QoS=N/A DefaultTime=NONE State=DRAIN TotalCPUs=8
+`
+	manager = `Current Association Manager state
+Association Records
+ClusterName=lab Account=phys UserName= Partition= ID=3 GrpSubmitJobs=1000(0) GrpTRESMins=cpu=5000000(17),mem=N(0),node=1000(9) MaxWallPJ=2880
+ClusterName=lab Account=phys UserName=alice(1001) Partition= ID=5 GrpTRESMins=cpu=N(17),mem=N(0),node=N(9) MaxWallPJ=2880 Comment=GrpTRESMins=cpu=1(1)
+QOS Records
+QOS=normal(1) UsageRaw=456.939750 GrpTRESMins=cpu=900000(7.5),mem=N(0) GrpTRESRunMins=cpu=N(0) MaxWallPJ=1440 Account Limits=No Accounts User Limits=No Users
+`
+)
+
+func cluster() limits.Cluster {
+	return limits.Cluster{
+		Partitions: map[string]limits.Partition{"main": {Name: "main", Up: true}, "short": {Name: "short", Up: true}},
+		QOS:        map[string]limits.QOS{"normal": {Name: "normal", JobLimits: limits.JobLimits{MaxWall: 86400}}},
+		Associations: []limits.Association{
+			{Account: "phys", JobLimits: limits.JobLimits{MaxWall: 172800}},
+			{Account: "phys", User: "alice"},
+		},
+	}
+}
+
+func TestComplete(t *testing.T) {
+	got := cluster()
+	completePartitions(&got, []byte(partitions))
+	if err := completeGroups(&got, []byte(manager)); err != nil {
+		t.Fatal(err)
+	}
+	want := limits.Cluster{
+		Partitions: map[string]limits.Partition{"main": {Name: "main", Default: true, Up: true}, "short": {Name: "short"}},
+		QOS: map[string]limits.QOS{"normal": {Name: "normal", JobLimits: limits.JobLimits{
+			MaxWall: 86400, GrpTRESMins: limits.TRES{"cpu": 900000}, UsedTRESMins: limits.TRES{"cpu": 7},
+		}}},
+		Associations: []limits.Association{
+			{Account: "phys", JobLimits: limits.JobLimits{
+				MaxWall: 172800, GrpTRESMins: limits.TRES{"cpu": 5000000, "node": 1000}, UsedTRESMins: limits.TRES{"cpu": 17, "node": 9},
+			}},
+			{Account: "phys", User: "alice"},
+		},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	dropLimits(&got)
+	if q := got.QOS["normal"]; q.MaxWall != limits.None || q.GrpTRESMins != nil || got.Associations[0].MaxWall != limits.None {
+		t.Errorf("limits are left: %+v", got)
+	}
+}
+
+func TestBadUsage(t *testing.T) {
+	for line, want := range map[string]string{
+		"QOS=normal(1) GrpTRESMins=cpu":        `scontrol show assoc_mgr: "cpu": want TRES=LIMIT(USED)`,
+		"QOS=normal(1) GrpTRESMins=cpu=x(1)":   `scontrol show assoc_mgr: "cpu=x(1)": bad limit`,
+		"QOS=normal(1) GrpTRESMins=cpu=1(y)":   `scontrol show assoc_mgr: "cpu=1(y)": bad usage`,
+		"QOS=normal(1) GrpTRESMins=cpu=1(1),,": `scontrol show assoc_mgr: "": want TRES=LIMIT(USED)`,
+	} {
+		c := cluster()
+		if err := completeGroups(&c, []byte(line)); err == nil || err.Error() != want {
+			t.Errorf("%s:\n got %v\nwant %s", line, err, want)
+		}
+	}
+}
+
+func TestNoCommand(t *testing.T) {
+	c := Command{Path: "/nonexistent/scontrol"}
+	if _, err := c.Config(t.Context()); !errors.Is(err, slurm.ErrUnavailable) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func FuzzComplete(f *testing.F) {
+	f.Add(partitions)
+	f.Add(manager)
+	f.Fuzz(func(_ *testing.T, out string) {
+		c := cluster()
+		completePartitions(&c, []byte(out))
+		_ = completeGroups(&c, []byte(out))
+		parseConfig([]byte(out))
+	})
+}

@@ -1,0 +1,80 @@
+// Package slurm holds what varq reads from Slurm and asks of it, whatever
+// the way: slurmrestd, the command line tools or a log in the Standard Workload
+// Format. The sources themselves are the packages below.
+package slurm
+
+import (
+	"errors"
+
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// The kinds of failure that a caller may act on. Errors of every source wrap
+// one of them where it applies.
+var (
+	// ErrNotFound: no such job, or none that the caller may see.
+	ErrNotFound = errors.New("not found")
+	// ErrPermission: Slurm refused it to this user.
+	ErrPermission = errors.New("permission denied")
+	// ErrRefused: Slurm understood the request and refused it, because of a
+	// limit or of the job's state.
+	ErrRefused = errors.New("refused by Slurm")
+	// ErrUnavailable: Slurm cannot answer now; trying again may help.
+	ErrUnavailable = errors.New("no answer from Slurm")
+)
+
+// UnlimitedTime stands for a time limit of UNLIMITED: 365 days in seconds, which
+// is also how long Slurm's own scheduler takes such a job to run.
+const UnlimitedTime int64 = 365 * 24 * 3600
+
+// Progress tells how far a history has been read.
+type Progress struct {
+	From, To int64 // the interval asked for, Unix seconds
+	Complete int64 // every job that ended before it has been yielded
+	Jobs     int   // yielded so far
+}
+
+// QueueEntry is a job of the live queue. The Start of a pending job is 0, and
+// its Eligible the moment it may start: its begin time, if that is to come, or 0
+// while it is held or depends on another job.
+type QueueEntry struct {
+	workload.Job
+	Name       string
+	Reason     string // why it is pending, as Slurm writes it ("BeginTime", "Priority")
+	Dependency string
+	Priority   int64
+	Held       bool   // by its user
+	Nodes      string // hostlist, empty while pending
+	// ArrayJob is the id of the job array, 0 for an ordinary job. ArrayTasks
+	// names this entry's tasks: "7", or "1-4,8" for tasks not split off yet.
+	ArrayJob   int64
+	ArrayTasks string
+	// HetJob is the id of a heterogeneous job's leader, 0 for an ordinary job.
+	HetJob       int64
+	RestartCount int
+}
+
+// Node is one compute node.
+type Node struct {
+	Name       string
+	CPUs       int32
+	Memory     int64 // MiB
+	GPUs       int32
+	Partitions []string
+	// Up is false for a node that is down, failed, powered off for good, or
+	// unreachable.
+	Up bool
+	// Drained is true for a node that takes no new jobs: drained, draining,
+	// or in maintenance.
+	Drained bool
+	State   string // as Slurm writes it, flags joined by "+": "IDLE+DRAIN"
+	Reason  string
+}
+
+// Update changes a job. A field of 0 or nil leaves its part of the job alone.
+type Update struct {
+	Job       int64
+	BeginTime int64 // Unix seconds; a time gone by lets the job start now
+	TimeLimit int64 // seconds; Slurm counts minutes, so it is rounded up
+	Comment   *string
+}

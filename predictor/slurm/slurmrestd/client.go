@@ -1,0 +1,367 @@
+// Package slurmrestd speaks Slurm's REST API, v0.0.38 (Slurm 22.05) to v0.0.45
+// (Slurm 26.05).
+//
+// Each release of Slurm serves some of these versions, and the shape of what
+// they say differs. The client takes the newest that the server's own OpenAPI
+// document names, and reads all of them with the same few types: a number may
+// come as an integer, a string or {set,infinite,number}, a list as a string or
+// an array.
+package slurmrestd
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/varq-project/varq/predictor/slurm"
+)
+
+// Options say how to reach a slurmrestd.
+type Options struct {
+	// URL of the server: http://HOST:PORT, https://HOST:PORT, or
+	// unix:/PATH/OF/SOCKET.
+	URL string
+	// User is the Slurm user to act as. Needed with a Token on Slurm 22.05;
+	// afterwards the token tells.
+	User string
+	// Token returns the JSON web token; it is called for every request, and
+	// once more for one that was turned away. Nil on a socket whose server
+	// acts as its own user (rest_auth/local).
+	Token func() (string, error)
+	// Timeout bounds one request, 1 minute if 0. One for history may take
+	// five times as long.
+	Timeout time.Duration
+}
+
+// TokenFile returns a token function that reads path each time, so that a token
+// may be renewed under a running program. The file holds the token alone, or
+// the line SLURM_JWT=... that scontrol token prints.
+func TokenFile(path string) func() (string, error) {
+	return func() (string, error) {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return "", fmt.Errorf("token: %w", err)
+		}
+		token := strings.TrimPrefix(strings.TrimSpace(string(data)), "SLURM_JWT=")
+		if token == "" || strings.ContainsAny(token, " \t\r\n") {
+			return "", fmt.Errorf("token: %s does not hold one token", path)
+		}
+		return token, nil
+	}
+}
+
+// Client is a connection to one slurmrestd. It may be used by several
+// goroutines at once. Every method fails with an error that wraps
+// slurm.ErrUnavailable while Slurm cannot be reached.
+type Client struct {
+	opts Options
+	base string
+	http *http.Client
+	// maxAnswer bounds an answer's length in bytes.
+	maxAnswer int64
+
+	mu       sync.Mutex
+	versions versions // of the server, once known
+}
+
+const (
+	defaultTimeout  = time.Minute
+	historyTimeouts = 5         // times the Timeout
+	maxAnswer       = 512 << 20 // bytes
+	maxErrorAnswer  = 1 << 20   // bytes
+)
+
+// New returns a client; it does not connect yet. It fails if the URL is bad.
+func New(opts Options) (*Client, error) {
+	opts.Timeout = cmp.Or(opts.Timeout, defaultTimeout)
+	transport := &http.Transport{MaxIdleConnsPerHost: 2, IdleConnTimeout: 30 * time.Second}
+	client := &Client{opts: opts, http: &http.Client{Transport: transport, CheckRedirect: noRedirect}, maxAnswer: maxAnswer}
+	if path, ok := strings.CutPrefix(opts.URL, "unix:"); ok {
+		path = strings.TrimPrefix(path, "//")
+		if !strings.HasPrefix(path, "/") {
+			return nil, fmt.Errorf("slurmrestd URL %q: want unix:/PATH", opts.URL)
+		}
+		client.base = "http://slurmrestd"
+		transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "unix", path)
+		}
+		return client, nil
+	}
+	u, err := url.Parse(opts.URL)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return nil, fmt.Errorf("slurmrestd URL %q: want http://HOST:PORT, https://HOST:PORT or unix:/PATH", opts.URL)
+	}
+	client.base = strings.TrimSuffix(opts.URL, "/")
+	return client, nil
+}
+
+// noRedirect has a redirect count as a failure: slurmrestd sends none, and to
+// follow one would hand the token to whoever it names.
+func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// Close closes idle connections.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// request is one call of the API.
+type request struct {
+	method string
+	family family
+	path   string // below the version: "/jobs"
+	query  url.Values
+	body   any // sent as JSON
+}
+
+// fields says what to do with the parts of an answer, by key in lower case:
+// "jobs", "nodes" and so on. The rest of the answer is skipped.
+type fields map[string]fieldReader
+
+// fieldReader reads one field's value.
+type fieldReader func(*json.Decoder) error
+
+// each decodes a field's array element by element, so that only one is in
+// memory at a time. An array that is null has none.
+func each[T any](use func(*T) error) fieldReader {
+	return func(d *json.Decoder) error {
+		token, err := d.Token()
+		if err != nil || token == nil {
+			return err
+		}
+		if token != json.Delim('[') {
+			return fmt.Errorf("want an array, not %v", token)
+		}
+		for d.More() {
+			var element T
+			if err := d.Decode(&element); err != nil {
+				return err
+			}
+			if err := use(&element); err != nil {
+				return err
+			}
+		}
+		_, err = d.Token()
+		return err
+	}
+}
+
+// do calls the API and reads the answer into fields.
+func (c *Client) do(ctx context.Context, r request, fields fields) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, c.opts.Timeout, errTimeout)
+	defer cancel()
+	return c.doWithin(ctx, r, fields)
+}
+
+var errTimeout = errors.New("slurmrestd did not answer in time")
+
+// doWithin is do, as long as ctx lets it.
+func (c *Client) doWithin(ctx context.Context, r request, fields fields) error {
+	v, err := c.serverVersions(ctx)
+	if err != nil {
+		return err
+	}
+	path := fmt.Sprintf("/%s/%s%s", r.family, v[r.family], r.path)
+	if len(r.query) > 0 {
+		path += "?" + r.query.Encode()
+	}
+	response, err := c.send(ctx, r.method, path, r.body)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	name := r.method + " " + strings.SplitN(path, "?", 2)[0]
+	if response.StatusCode >= 300 {
+		err := c.failure(name, response)
+		if response.StatusCode == http.StatusNotFound && len(err.Slurm) == 0 {
+			c.forgetVersions() // perhaps Slurm was upgraded
+		}
+		return err
+	}
+	return readAnswer(ctx, name, &boundedReader{r: response.Body, left: c.maxAnswer}, fields)
+}
+
+// send sends a request. One that is turned away, or may have been (Slurm often
+// says no more than that it failed), is sent again if there is a new token.
+func (c *Client) send(ctx context.Context, method, path string, body any) (*http.Response, error) {
+	var encoded []byte
+	if body != nil {
+		var err error
+		if encoded, err = json.Marshal(body); err != nil {
+			return nil, err
+		}
+	}
+	token, err := c.token()
+	if err != nil {
+		return nil, err
+	}
+	for {
+		response, err := c.sendOnce(ctx, method, path, encoded, token)
+		if err != nil {
+			return nil, unreachable(ctx, method, path, err)
+		}
+		if response.StatusCode != http.StatusUnauthorized && response.StatusCode < 500 {
+			return response, nil
+		}
+		renewed, err := c.token()
+		if err != nil || renewed == token {
+			return response, nil
+		}
+		response.Body.Close()
+		token = renewed
+	}
+}
+
+func (c *Client) token() (string, error) {
+	if c.opts.Token == nil {
+		return "", nil
+	}
+	return c.opts.Token()
+}
+
+func (c *Client) sendOnce(ctx context.Context, method, path string, body []byte, token string) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Accept", "application/json")
+	if body != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if c.opts.User != "" {
+		r.Header.Set("X-SLURM-USER-NAME", c.opts.User)
+	}
+	if token != "" {
+		r.Header.Set("X-SLURM-USER-TOKEN", token)
+	}
+	return c.http.Do(r)
+}
+
+// unreachable explains why there was no answer.
+func unreachable(ctx context.Context, method, path string, err error) error {
+	path, _, _ = strings.Cut(path, "?")
+	if cause := context.Cause(ctx); errors.Is(cause, errTimeout) {
+		return fmt.Errorf("slurmrestd: %s %s: %w: %w: %w", method, path, cause, slurm.ErrTooMuch, slurm.ErrUnavailable)
+	}
+	return fmt.Errorf("slurmrestd: %s %s: %w: %w", method, path, slurm.ErrUnavailable, err)
+}
+
+// failure reads an answer whose status says that the request failed.
+func (c *Client) failure(name string, response *http.Response) *Error {
+	var answer struct {
+		Errors []wireError
+	}
+	// An answer that is not JSON leaves just the status.
+	_ = json.NewDecoder(io.LimitReader(response.Body, maxErrorAnswer)).Decode(&answer)
+	return newError(name, response.StatusCode, answer.Errors)
+}
+
+func newError(name string, status int, wire []wireError) *Error {
+	e := &Error{Request: name, Status: status}
+	for i := range wire {
+		e.Slurm = append(e.Slurm, wire[i].slurmError())
+	}
+	e.kind = kindOf(status, e.Slurm)
+	return e
+}
+
+// readAnswer reads an answer's fields one after another. The answer may have
+// failed whatever its status was.
+func readAnswer(ctx context.Context, name string, r io.Reader, fields fields) error {
+	var errs []wireError
+	err := readObject(json.NewDecoder(r), func(key string, d *json.Decoder) error {
+		read, ok := fields[strings.ToLower(key)] // v0.0.38 has "QOS"
+		switch {
+		case key == "errors":
+			return d.Decode(&errs)
+		case ok:
+			return read(d)
+		}
+		return skipValue(d)
+	})
+	switch {
+	case errors.Is(err, errStop):
+		return nil
+	case err != nil && ctx.Err() != nil:
+		method, path, _ := strings.Cut(name, " ")
+		return unreachable(ctx, method, path, err)
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, new(net.Error)):
+		return fmt.Errorf("slurmrestd: %s: the answer was cut short: %w: %w", name, slurm.ErrUnavailable, err)
+	case err != nil:
+		return fmt.Errorf("slurmrestd: %s: bad answer: %w", name, err)
+	case len(errs) > 0:
+		e := newError(name, http.StatusOK, errs)
+		if len(e.Slurm) == 1 && e.Slurm[0].Number == errNothingFound {
+			return nil
+		}
+		return e
+	}
+	return nil
+}
+
+// errStop ends the reading of an answer early.
+var errStop = errors.New("stop")
+
+// readObject calls read for each key of the JSON object in d.
+func readObject(d *json.Decoder, read func(key string, d *json.Decoder) error) error {
+	token, err := d.Token()
+	if err != nil {
+		return err
+	}
+	if token != json.Delim('{') {
+		return fmt.Errorf("want an object, not %v", token)
+	}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return err
+		}
+		if err := read(key.(string), d); err != nil {
+			return fmt.Errorf("%s: %w", key, err)
+		}
+	}
+	_, err = d.Token()
+	return err
+}
+
+// skipValue reads over one value without keeping it.
+func skipValue(d *json.Decoder) error {
+	for depth := 0; ; {
+		token, err := d.Token()
+		if err != nil {
+			return err
+		}
+		switch token {
+		case json.Delim('{'), json.Delim('['):
+			depth++
+		case json.Delim('}'), json.Delim(']'):
+			depth--
+		}
+		if depth == 0 {
+			return nil
+		}
+	}
+}
+
+// boundedReader fails, rather than ends, once it has read as much as it may.
+type boundedReader struct {
+	r    io.Reader
+	left int64
+}
+
+func (b *boundedReader) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, fmt.Errorf("%w: the answer is too long", slurm.ErrTooMuch)
+	}
+	n, err := b.r.Read(p[:min(int64(len(p)), b.left)])
+	b.left -= int64(n)
+	return n, err
+}

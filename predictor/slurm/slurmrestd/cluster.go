@@ -1,0 +1,324 @@
+package slurmrestd
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/varq-project/varq/predictor/cluster/limits"
+	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/slurm/hostlist"
+)
+
+// Cluster returns what the configuration and the accounting database forbid. No
+// version of the API tells PriorityFlags (limits.Cluster.MaxTRES) and how much of GrpTRESMins is used;
+// v0.0.38 to v0.0.41 do not tell a QOS's GrpTRESMins, v0.0.39 to v0.0.44 not
+// which partition is the default, and v0.0.39 not whether it is up. Package
+// scontrol fills these in.
+func (c *Client) Cluster(ctx context.Context) (limits.Cluster, error) {
+	cluster := limits.Cluster{
+		Partitions: make(map[string]limits.Partition),
+		QOS:        make(map[string]limits.QOS),
+	}
+	v, err := c.serverVersions(ctx)
+	if err != nil {
+		return cluster, err
+	}
+	addPartition := func(p limits.Partition, err error) error {
+		cluster.Partitions[p.Name] = p
+		return err
+	}
+	readPartition := each(func(p *partition) error { return addPartition(p.limits()) })
+	if v[controller] <= lastFlat {
+		readPartition = each(func(p *flatPartition) error { return addPartition(p.limits()) })
+	}
+	for _, part := range []struct {
+		family     family
+		path, name string
+		read       fieldReader
+	}{
+		{controller, "/partitions", "partitions", readPartition},
+		{controller, "/reservations", "reservations", each(func(r *reservation) error {
+			reservation, err := r.limits()
+			cluster.Reservations = append(cluster.Reservations, reservation)
+			return err
+		})},
+		{database, "/qos", "qos", each(func(q *qos) error {
+			cluster.QOS[q.Name] = q.limits()
+			return nil
+		})},
+		{database, "/associations", "associations", each(func(a *association) error {
+			cluster.Associations = append(cluster.Associations, a.limits())
+			return nil
+		})},
+	} {
+		r := request{method: http.MethodGet, family: part.family, path: part.path}
+		if err := c.do(ctx, r, fields{part.name: part.read}); err != nil {
+			return cluster, err
+		}
+	}
+	slices.SortFunc(cluster.Associations, func(a, b limits.Association) int {
+		return cmp.Or(strings.Compare(a.Account, b.Account), strings.Compare(a.User, b.User), strings.Compare(a.Partition, b.Partition))
+	})
+	slices.SortFunc(cluster.Reservations, func(a, b limits.Reservation) int { return strings.Compare(a.Name, b.Name) })
+	return cluster, nil
+}
+
+// flatPartition is a partition as v0.0.38 tells it.
+type flatPartition struct {
+	Name           string `json:"name"`
+	Flags          words  `json:"flags"`
+	State          string `json:"state"`
+	BillingWeights string `json:"billing_weights"`
+	DefaultTime    number `json:"default_time_limit"` // minutes
+	MaxTime        number `json:"max_time_limit"`     // minutes
+	MaxNodes       number `json:"maximum_nodes_per_job"`
+	Nodes          string `json:"nodes"`
+	QOS            string `json:"qos"`
+	TotalCPUs      number `json:"total_cpus"`
+}
+
+func (p *flatPartition) limits() (limits.Partition, error) {
+	return newPartition(limits.Partition{
+		Name:        p.Name,
+		Default:     containsFold(p.Flags, "DEFAULT"),
+		Up:          p.State == "UP",
+		MaxTime:     minutesOrNone(p.MaxTime),
+		DefaultTime: minutesOrNone(p.DefaultTime),
+		MaxNodes:    p.MaxNodes.or(limits.None),
+		QOS:         p.QOS,
+		TotalCPUs:   p.TotalCPUs.or(0),
+	}, p.Nodes, p.BillingWeights)
+}
+
+// partition is a partition as the later versions tell it.
+type partition struct {
+	Name  string `json:"name"`
+	Flags words  `json:"flags"` // since v0.0.45
+	Nodes struct {
+		Configured string `json:"configured"`
+	} `json:"nodes"`
+	QOS struct {
+		Assigned string `json:"assigned"`
+	} `json:"qos"`
+	TRES struct {
+		BillingWeights string `json:"billing_weights"`
+	} `json:"tres"`
+	CPUs struct {
+		Total number `json:"total"`
+	} `json:"cpus"`
+	Defaults struct {
+		Time number `json:"time"` // minutes
+	} `json:"defaults"`
+	Maximums struct {
+		Time  number `json:"time"` // minutes
+		Nodes number `json:"nodes"`
+	} `json:"maximums"`
+	Partition struct {
+		State words `json:"state"` // since v0.0.40
+	} `json:"partition"`
+}
+
+func (p *partition) limits() (limits.Partition, error) {
+	return newPartition(limits.Partition{
+		Name:        p.Name,
+		Default:     containsFold(p.Flags, "DEFAULT"),
+		Up:          len(p.Partition.State) == 0 || containsFold(p.Partition.State, "UP"),
+		MaxTime:     minutesOrNone(p.Maximums.Time),
+		DefaultTime: minutesOrNone(p.Defaults.Time),
+		MaxNodes:    p.Maximums.Nodes.or(limits.None),
+		QOS:         p.QOS.Assigned,
+		TotalCPUs:   p.CPUs.Total.or(0),
+	}, p.Nodes.Configured, p.TRES.BillingWeights)
+}
+
+// newPartition adds what is written alike in every version.
+func newPartition(p limits.Partition, nodes, weights string) (limits.Partition, error) {
+	var err error
+	if p.Nodes, err = hostlist.Expand(nodes); err != nil {
+		return p, fmt.Errorf("partition %s: %w", p.Name, err)
+	}
+	if p.BillingWeights, err = slurm.ParseWeights(weights); err != nil {
+		return p, fmt.Errorf("partition %s: %w", p.Name, err)
+	}
+	return p, nil
+}
+
+func containsFold(list []string, word string) bool {
+	return slices.ContainsFunc(list, func(s string) bool { return strings.EqualFold(s, word) })
+}
+
+// minutesOrNone turns a limit in minutes into seconds.
+func minutesOrNone(n number) int64 {
+	if !n.set {
+		return limits.None
+	}
+	return 60 * min(n.value, slurm.UnlimitedTime)
+}
+
+// reservation is one of Slurm's own reservations.
+type reservation struct {
+	Name     string `json:"name"`
+	Start    number `json:"start_time"`
+	End      number `json:"end_time"`
+	Nodes    string `json:"node_list"`
+	Flags    words  `json:"flags"`
+	Users    words  `json:"users"`
+	Accounts words  `json:"accounts"`
+}
+
+func (r *reservation) limits() (limits.Reservation, error) {
+	nodes, err := hostlist.Expand(r.Nodes)
+	if err != nil {
+		err = fmt.Errorf("reservation %s: %w", r.Name, err)
+	}
+	return limits.Reservation{
+		Name:        r.Name,
+		Start:       r.Start.or(0),
+		End:         r.End.or(0),
+		Nodes:       nodes,
+		Maintenance: containsFold(r.Flags, "MAINT"),
+		Users:       r.Users,
+		Accounts:    r.Accounts,
+	}, err
+}
+
+// qos is a quality of service as slurmdbd tells it. It has no limit on the
+// number of submitted jobs that a group may have.
+type qos struct {
+	Name   string `json:"name"`
+	Flags  words  `json:"flags"`
+	Limits struct {
+		Max struct {
+			TRES struct {
+				Total   tresList `json:"total"`
+				Minutes struct {
+					Total tresList `json:"total"` // since v0.0.42
+					Per   struct {
+						Job tresList `json:"job"`
+					} `json:"per"`
+				} `json:"minutes"`
+				Per struct {
+					Job tresList `json:"job"`
+				} `json:"per"`
+			} `json:"tres"`
+			WallClock struct {
+				Per struct {
+					Job number `json:"job"` // minutes
+				} `json:"per"`
+			} `json:"wall_clock"`
+		} `json:"max"`
+	} `json:"limits"`
+}
+
+func (q *qos) limits() limits.QOS {
+	most := &q.Limits.Max
+	return limits.QOS{
+		Name:               q.Name,
+		OverPartQOS:        containsFold(q.Flags, "OVERRIDE_PARTITION_QOS"),
+		PartitionTimeLimit: containsFold(q.Flags, "PARTITION_TIME_LIMIT"),
+		PartitionMaxNodes:  containsFold(q.Flags, "PARTITION_MAXIMUM_NODE"),
+		JobLimits: limits.JobLimits{
+			MaxWall:       minutesOrNone(most.WallClock.Per.Job),
+			MaxTRES:       most.TRES.Per.Job.counts(),
+			MaxTRESMins:   most.TRES.Minutes.Per.Job.counts(),
+			GrpTRESMins:   most.TRES.Minutes.Total.counts(),
+			GrpTRES:       most.TRES.Total.counts(),
+			GrpSubmitJobs: limits.None,
+		},
+	}
+}
+
+// association is an association as slurmdbd tells it.
+type association struct {
+	Account   string `json:"account"`
+	User      string `json:"user"`
+	Partition string `json:"partition"`
+	Parent    string `json:"parent_account"`
+	Flags     words  `json:"flags"`
+	IsDefault flag   `json:"is_default"`
+	QOS       words  `json:"qos"`
+	Default   struct {
+		QOS text `json:"qos"`
+	} `json:"default"`
+	Max struct {
+		Jobs struct {
+			Per struct {
+				Submitted number `json:"submitted"`
+				WallClock number `json:"wall_clock"` // minutes
+			} `json:"per"`
+		} `json:"jobs"`
+		TRES struct {
+			Total tresList `json:"total"`
+			Group struct {
+				Minutes tresList `json:"minutes"`
+			} `json:"group"`
+			Minutes struct {
+				Per struct {
+					Job tresList `json:"job"`
+				} `json:"per"`
+			} `json:"minutes"`
+			Per struct {
+				Job tresList `json:"job"`
+			} `json:"per"`
+		} `json:"tres"`
+	} `json:"max"`
+}
+
+func (a *association) limits() limits.Association {
+	return limits.Association{
+		Account:    a.Account,
+		User:       a.User,
+		Partition:  a.Partition,
+		Parent:     a.Parent,
+		Default:    a.User != "" && (bool(a.IsDefault) || containsFold(a.Flags, "DEFAULT")),
+		DefaultQOS: string(a.Default.QOS),
+		QOS:        a.QOS,
+		JobLimits: limits.JobLimits{
+			MaxWall:       minutesOrNone(a.Max.Jobs.Per.WallClock),
+			MaxTRES:       a.Max.TRES.Per.Job.counts(),
+			MaxTRESMins:   a.Max.TRES.Minutes.Per.Job.counts(),
+			GrpTRESMins:   a.Max.TRES.Group.Minutes.counts(),
+			GrpTRES:       a.Max.TRES.Total.counts(),
+			GrpSubmitJobs: a.Max.Jobs.Per.Submitted.or(limits.None),
+		},
+	}
+}
+
+// flag is a truth value that v0.0.38 writes as a number.
+type flag bool
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (f *flag) UnmarshalJSON(data []byte) error {
+	if truth, err := strconv.ParseBool(string(data)); err == nil {
+		*f = flag(truth)
+		return nil
+	}
+	var n number
+	err := n.UnmarshalJSON(data)
+	*f = n.value != 0
+	return err
+}
+
+// Operators returns the users who may see and change everybody's jobs: those
+// with an administrator level in accounting. The API does not tell SlurmUser.
+func (c *Client) Operators(ctx context.Context) ([]string, error) {
+	var operators []string
+	err := c.do(ctx, request{method: http.MethodGet, family: database, path: "/users"}, fields{
+		"users": each(func(u *struct {
+			Name  string `json:"name"`
+			Level words  `json:"administrator_level"`
+		}) error {
+			if containsFold(u.Level, "Operator") || containsFold(u.Level, "Administrator") {
+				operators = append(operators, u.Name)
+			}
+			return nil
+		}),
+	})
+	slices.Sort(operators)
+	return operators, err
+}

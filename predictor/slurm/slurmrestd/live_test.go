@@ -1,0 +1,239 @@
+package slurmrestd_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/varq-project/varq/predictor/cluster/limits"
+	"github.com/varq-project/varq/predictor/live/ingest"
+	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/slurm/sacct"
+	"github.com/varq-project/varq/predictor/slurm/scontrol"
+	"github.com/varq-project/varq/predictor/slurm/slurmrestd"
+	"github.com/varq-project/varq/predictor/workload"
+	"github.com/varq-project/varq/test/cluster"
+)
+
+// TestLive goes through everything on a real Slurm: 22.05, or 24.11 with
+// VARQ_SLURM24=1.
+func TestLive(t *testing.T) {
+	c := cluster.ForTest(t, cluster.Options{Nodes: 2, SlurmConf: "AccountingStorageEnforce=associations,limits,qos"})
+	ctx := t.Context()
+	lab := live{t, c}
+	root, alice := lab.client("root"), lab.client("alice")
+	if err := root.Ping(ctx); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now().Unix()
+
+	t.Run("configuration", lab.configuration)
+	finished := lab.submit("alice", "--time=10", "--ntasks=2", "--comment=mine varq:abcdefghijkl", "--wrap=true")
+	pending := lab.submit("alice", "--time=30", "--begin=now+1hour", "--wrap=true")
+	t.Run("queue", func(t *testing.T) {
+		job, err := root.Job(ctx, pending)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if job.User != "alice" || job.State != workload.Pending || job.Limit != 1800 || job.Start != 0 || job.Reason != "BeginTime" ||
+			job.Nodes != "" || job.Size.Nodes != 1 || job.CPUs != 1 || job.Held || job.Eligible < began+3500 {
+			t.Errorf("%+v", job)
+		}
+		queue, err := root.Queue(ctx)
+		if err != nil || !slices.ContainsFunc(queue, func(e slurm.QueueEntry) bool { return e.ID == pending }) {
+			t.Errorf("%+v, %v", queue, err)
+		}
+		nodes, err := root.Nodes(ctx)
+		if err != nil || len(nodes) != 2 || !nodes[0].Up || nodes[0].Drained || nodes[0].CPUs != 4 {
+			t.Errorf("%+v, %v", nodes, err)
+		}
+	})
+	t.Run("update", func(t *testing.T) {
+		begin, comment := began+7200, "moved varq:abcdefghijkl"
+		if err := root.Update(ctx, slurm.Update{Job: pending, BeginTime: begin, TimeLimit: 2700, Comment: &comment}); err != nil {
+			t.Fatal(err)
+		}
+		if job, err := root.Job(ctx, pending); err != nil || job.Eligible != begin || job.Limit != 2700 || job.Comment != comment {
+			t.Errorf("%+v, %v", job, err)
+		}
+		if err := alice.Update(ctx, slurm.Update{Job: pending, TimeLimit: 1800}); err != nil {
+			t.Errorf("the owner's update: %v", err)
+		}
+		bob := lab.client("bob")
+		if err := bob.Update(ctx, slurm.Update{Job: pending, TimeLimit: 60}); !errors.Is(err, slurm.ErrPermission) {
+			t.Errorf("another user's update: %v", err)
+		}
+		if err := bob.Cancel(ctx, pending); !errors.Is(err, slurm.ErrPermission) {
+			t.Errorf("another user's cancellation: %v", err)
+		}
+		if err := root.Update(ctx, slurm.Update{Job: 999999, TimeLimit: 60}); !errors.Is(err, slurm.ErrNotFound) {
+			t.Errorf("update of no job: %v", err)
+		}
+		if err := root.Cancel(ctx, 999999); !errors.Is(err, slurm.ErrNotFound) {
+			t.Errorf("cancellation of no job: %v", err)
+		}
+		if err := alice.Cancel(ctx, pending); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := root.Job(ctx, pending); !errors.Is(err, slurm.ErrNotFound) {
+			t.Errorf("after its cancellation: %v", err)
+		}
+	})
+	t.Run("history", func(t *testing.T) {
+		job := lab.settled(root, finished)
+		if job.User != "alice" || job.State != workload.Completed || job.Limit != 600 || job.CPUs != 2 || job.Nodes != 1 ||
+			job.Start < job.Submit || job.End < job.Start || job.Comment != "mine varq:abcdefghijkl" {
+			t.Errorf("%+v", job)
+		}
+		cancelled := lab.settled(root, pending)
+		if cancelled.State != workload.Cancelled || cancelled.Start != 0 {
+			t.Errorf("%+v", cancelled)
+		}
+		if jobs, err := root.Accounted(ctx, 999999); len(jobs) != 0 || err != nil {
+			t.Errorf("of no job: %+v, %v", jobs, err)
+		}
+		history := collect(t, root, began-86400, time.Now().Unix()+1)
+		if i := slices.IndexFunc(history, func(j workload.Job) bool { return j.ID == finished }); i < 0 || history[i] != job {
+			t.Errorf("%+v has no %+v", history, job)
+		}
+		job.Comment = "" // sacct is not asked for it
+		history = collect(t, &sacct.Command{Path: lab.program("sacct"), Env: c.Env()}, began-86400, time.Now().Unix()+1)
+		if i := slices.IndexFunc(history, func(j workload.Job) bool { return j.ID == finished }); i < 0 || history[i] != job {
+			t.Errorf("sacct: %+v has no %+v", history, job)
+		}
+	})
+	t.Run("slurmctld down", func(t *testing.T) {
+		if err := c.StopDaemon(cluster.Slurmctld); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := root.Queue(ctx); !errors.Is(err, slurm.ErrUnavailable) {
+			t.Errorf("queue: %v", err)
+		}
+	})
+}
+
+// live is a test on one cluster.
+type live struct {
+	t *testing.T
+	c *cluster.Cluster
+}
+
+func (l live) client(user string) *slurmrestd.Client {
+	l.t.Helper()
+	token, err := l.c.TokenFile(l.t.Context(), user)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	client, err := slurmrestd.New(slurmrestd.Options{URL: l.c.RestURL(), User: user, Token: slurmrestd.TokenFile(token)})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	l.t.Cleanup(client.Close)
+	return client
+}
+
+// program returns what to run for one of Slurm's programs.
+func (l live) program(name string) string {
+	if l.c.Root() == "/" {
+		return name
+	}
+	path := filepath.Join(l.t.TempDir(), name)
+	script := fmt.Sprintf("#!/bin/sh\nexec chroot %s %s \"$@\"\n", l.c.Root(), name)
+	if err := os.WriteFile(path, []byte(script), 0o700); err != nil {
+		l.t.Fatal(err)
+	}
+	return path
+}
+
+// run runs a command as root.
+func (l live) run(name string, args ...string) {
+	l.t.Helper()
+	if out, err := l.c.Command(l.t.Context(), "root", name, args...).CombinedOutput(); err != nil {
+		l.t.Fatalf("%s %v: %v: %s", name, args, err, out)
+	}
+}
+
+func (l live) submit(user string, args ...string) int64 {
+	l.t.Helper()
+	out, err := l.c.Command(l.t.Context(), user, "sbatch", append([]string{"--parsable", "--output=/dev/null"}, args...)...).Output()
+	if err != nil {
+		l.t.Fatalf("sbatch %v: %v", args, err)
+	}
+	id, err := strconv.ParseInt(strings.TrimSpace(string(out)), 10, 64)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return id
+}
+
+// settled waits until accounting knows the end of a job: it lags.
+func (l live) settled(client *slurmrestd.Client, id int64) workload.Job {
+	l.t.Helper()
+	for range 100 {
+		jobs, err := client.Accounted(l.t.Context(), id)
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		if len(jobs) == 1 && jobs[0].State.Finished() {
+			return jobs[0]
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+	l.t.Fatalf("accounting does not know the end of job %d", id)
+	panic("unreachable")
+}
+
+func (l live) configuration(t *testing.T) {
+	l.run("sacctmgr", "-i", "add", "qos", "varqtest", "set", "MaxWall=7-00:00:00", "GrpTRESMins=cpu=900000", "MaxTRESMinsPerJob=cpu=1000")
+	l.run("sacctmgr", "-i", "modify", "user", "alice", "set", "MaxWall=2-00:00:00", "GrpTRESMins=cpu=600000")
+	l.run("scontrol", "create", "reservation", "reservationname=service", "starttime=now+2days", "duration=120", "flags=maint,ignore_jobs", "nodes=ALL", "users=root")
+	client := l.client("root")
+	got, err := client.Cluster(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := scontrol.Command{Path: l.program("scontrol"), Env: l.c.Env()}
+	if err := command.Complete(t.Context(), &got); err != nil {
+		t.Fatal(err)
+	}
+	config, err := command.Config(t.Context())
+	if err != nil || config.SlurmUser != "slurm" || !config.LimitsEnforced {
+		t.Errorf("%+v, %v", config, err)
+	}
+	if q := got.QOS["varqtest"]; q.MaxWall != 7*86400 || q.GrpTRESMins["cpu"] != 900000 || q.MaxTRESMins["cpu"] != 1000 {
+		t.Errorf("QOS %+v", q)
+	}
+	i := slices.IndexFunc(got.Associations, func(a limits.Association) bool { return a.User == "alice" })
+	if i < 0 || got.Associations[i].MaxWall != 2*86400 || got.Associations[i].GrpTRESMins["cpu"] != 600000 || !got.Associations[i].Default {
+		t.Errorf("associations %+v", got.Associations)
+	}
+	p := got.Partitions["main"]
+	if !p.Up || !p.Default || p.MaxTime <= 0 || p.DefaultTime <= 0 || len(p.Nodes) != 2 || p.TotalCPUs != 8 {
+		t.Errorf("partition %+v", p)
+	}
+	if len(got.Reservations) != 1 || !got.Reservations[0].Maintenance || len(got.Reservations[0].Nodes) != 2 ||
+		got.Reservations[0].End-got.Reservations[0].Start != 7200 {
+		t.Errorf("reservations %+v", got.Reservations)
+	}
+	if operators, err := client.Operators(t.Context()); err != nil || !slices.Contains(operators, "oper") {
+		t.Errorf("operators %v, %v", operators, err)
+	}
+}
+
+func collect(t *testing.T, from ingest.Source, begin, end int64) []workload.Job {
+	t.Helper()
+	var jobs []workload.Job
+	for job, err := range from.History(t.Context(), begin, end, nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		jobs = append(jobs, job)
+	}
+	return jobs
+}

@@ -1,0 +1,67 @@
+package slurmrestd
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/varq-project/varq/predictor/slurm"
+)
+
+// node is a node as slurmctld tells it.
+type node struct {
+	Name       string `json:"name"`
+	State      words  `json:"state"`
+	StateFlags words  `json:"state_flags"` // v0.0.38
+	CPUs       number `json:"cpus"`
+	Memory     number `json:"real_memory"` // MiB
+	TRES       string `json:"tres"`
+	Partitions words  `json:"partitions"`
+	Reason     string `json:"reason"`
+}
+
+// Nodes returns every node, by name.
+func (c *Client) Nodes(ctx context.Context) ([]slurm.Node, error) {
+	var nodes []slurm.Node
+	err := c.do(ctx, request{method: http.MethodGet, family: controller, path: "/nodes"}, fields{
+		"nodes": each(func(n *node) error {
+			tres, err := slurm.ParseTRES(n.TRES)
+			if err != nil {
+				return err
+			}
+			states := slices.Concat(n.State, n.StateFlags)
+			for i := range states {
+				states[i] = strings.ToUpper(states[i])
+			}
+			nodes = append(nodes, slurm.Node{
+				Name:       n.Name,
+				CPUs:       n.CPUs.count(),
+				Memory:     n.Memory.or(0),
+				GPUs:       slurm.SizeOf(tres).GPUs,
+				Partitions: n.Partitions,
+				Up:         !containsAny(states, downStates),
+				Drained:    containsAny(states, drainStates),
+				State:      strings.Join(states, "+"),
+				Reason:     n.Reason,
+			})
+			return nil
+		}),
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(nodes, func(a, b slurm.Node) int { return strings.Compare(a.Name, b.Name) })
+	return nodes, nil
+}
+
+// Slurm's node states and flags under which a node cannot run jobs, and under
+// which it takes no new ones. A node that only sleeps to save power is up.
+var (
+	downStates  = []string{"DOWN", "ERROR", "FAIL", "FUTURE", "DYNAMIC_FUTURE", "UNKNOWN", "INVALID", "INVALID_REG", "NOT_RESPONDING"}
+	drainStates = []string{"DRAIN", "MAINTENANCE", "REBOOT_REQUESTED", "REBOOT_ISSUED", "POWER_DRAIN", "BLOCKED"}
+)
+
+func containsAny(list, wanted []string) bool {
+	return slices.ContainsFunc(wanted, func(word string) bool { return slices.Contains(list, word) })
+}

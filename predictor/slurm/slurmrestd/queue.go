@@ -1,0 +1,144 @@
+package slurmrestd
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// queueJob is a job as slurmctld tells it.
+type queueJob struct {
+	JobID        number  `json:"job_id"`
+	Name         string  `json:"name"`
+	UserName     string  `json:"user_name"`
+	Account      string  `json:"account"`
+	Partition    string  `json:"partition"`
+	QOS          string  `json:"qos"`
+	State        words   `json:"job_state"`
+	Reason       string  `json:"state_reason"`
+	Dependency   string  `json:"dependency"`
+	Comment      comment `json:"comment"`
+	Priority     number  `json:"priority"`
+	Nodes        string  `json:"nodes"`
+	NodeCount    number  `json:"node_count"`
+	CPUs         number  `json:"cpus"`
+	TimeLimit    number  `json:"time_limit"` // minutes
+	Submit       number  `json:"submit_time"`
+	Eligible     number  `json:"eligible_time"`
+	Start        number  `json:"start_time"`
+	TRESReq      string  `json:"tres_req_str"`
+	TRESAlloc    string  `json:"tres_alloc_str"`
+	ArrayJobID   number  `json:"array_job_id"`
+	ArrayTaskID  number  `json:"array_task_id"`
+	ArrayTasks   string  `json:"array_task_string"`
+	HetJobID     number  `json:"het_job_id"`
+	RestartCount number  `json:"restart_cnt"`
+}
+
+// heldByUser is the reason of a job that waits because its user wants it to.
+// Others of priority 0 wait for an administrator, as do those that Slurm could
+// not launch.
+const heldByUser = "JobHeldUser"
+
+// Queue returns every pending and running job, by id.
+func (c *Client) Queue(ctx context.Context) ([]slurm.QueueEntry, error) {
+	return c.readQueue(ctx, "/jobs")
+}
+
+// Job returns one pending or running job, or slurm.ErrNotFound.
+func (c *Client) Job(ctx context.Context, id int64) (slurm.QueueEntry, error) {
+	queue, err := c.readQueue(ctx, jobPath(id))
+	if err != nil {
+		return slurm.QueueEntry{}, err
+	}
+	for _, entry := range queue { // the rest are other tasks of its array
+		if entry.ID == id {
+			return entry, nil
+		}
+	}
+	return slurm.QueueEntry{}, fmt.Errorf("slurmrestd: job %d: %w", id, slurm.ErrNotFound)
+}
+
+// readQueue returns the pending and running jobs that path names, by id.
+func (c *Client) readQueue(ctx context.Context, path string) ([]slurm.QueueEntry, error) {
+	var queue []slurm.QueueEntry
+	err := c.do(ctx, request{method: http.MethodGet, family: controller, path: path}, fields{
+		"jobs": each(func(j *queueJob) error {
+			if entry := j.entry(); !entry.State.Finished() {
+				queue = append(queue, entry)
+			}
+			return nil
+		}),
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(queue, func(a, b slurm.QueueEntry) int { return cmp.Compare(a.ID, b.ID) })
+	return queue, nil
+}
+
+func (j *queueJob) entry() slurm.QueueEntry {
+	// A list that cannot be read counts as none, so that one job does not hide
+	// the others. Its nodes and CPUs are told apart from the list, too.
+	requested, _ := slurm.ParseTRES(j.TRESReq)
+	allocated, _ := slurm.ParseTRES(j.TRESAlloc)
+	entry := slurm.QueueEntry{
+		Job: workload.Job{
+			ID: j.JobID.or(0),
+			Request: workload.Request{
+				User:      j.UserName,
+				Account:   j.Account,
+				Partition: j.Partition,
+				QOS:       j.QOS,
+				Size:      slurm.RequestedSize(requested, allocated),
+				Limit:     limitSeconds(j.TimeLimit),
+			},
+			Submit:   j.Submit.or(0),
+			Eligible: j.Eligible.or(0),
+			State:    slurm.ParseState(j.State...),
+			Comment:  string(j.Comment),
+		},
+		Name:         j.Name,
+		Reason:       j.Reason,
+		Dependency:   j.Dependency,
+		Priority:     j.Priority.or(0),
+		Nodes:        j.Nodes,
+		ArrayJob:     j.ArrayJobID.or(0),
+		ArrayTasks:   j.ArrayTasks,
+		HetJob:       j.HetJobID.or(0),
+		RestartCount: int(j.RestartCount.count()),
+	}
+	if entry.State == workload.Requeued { // it will be pending in a moment
+		entry.State = workload.Pending
+	}
+	if entry.Size.Nodes == 0 {
+		entry.Size.Nodes = j.NodeCount.count()
+	}
+	if entry.CPUs == 0 {
+		entry.CPUs = j.CPUs.count()
+	}
+	if entry.State == workload.Pending {
+		entry.Held = j.Priority.set && j.Priority.value == 0 && j.Reason == heldByUser
+	} else {
+		entry.Start = j.Start.or(0) // a pending job's is a guess
+	}
+	if entry.ArrayTasks == "" && entry.ArrayJob != 0 && j.ArrayTaskID.set {
+		entry.ArrayTasks = strconv.FormatInt(j.ArrayTaskID.value, 10)
+	}
+	return entry
+}
+
+// limitSeconds turns a limit in minutes into seconds; one that is not known, or
+// left to the partition, is 0.
+func limitSeconds(minutes number) int64 {
+	if minutes.infinite {
+		return slurm.UnlimitedTime
+	}
+	return 60 * min(max(minutes.or(0), 0), slurm.UnlimitedTime/60)
+}

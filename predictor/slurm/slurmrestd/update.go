@@ -1,0 +1,108 @@
+package slurmrestd
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/slurmtime"
+)
+
+// jobResult is an entry of an answer's results[] or status[]: a part of a job
+// may be refused in an answer that has no errors[].
+type jobResult struct {
+	ErrorCode number `json:"error_code"` // of an update
+	ErrorText text   `json:"error"`
+	Why       string `json:"why"`
+}
+
+// killResult is the same of a cancellation.
+type killResult struct {
+	Error struct {
+		Text string `json:"string"`
+		Code number `json:"code"`
+	} `json:"error"`
+}
+
+// Update changes one job. The server refuses what its user may
+// not do: her own pending job's times and comment are a user's to change, any
+// job's an operator's.
+func (c *Client) Update(ctx context.Context, u slurm.Update) error {
+	versions, err := c.serverVersions(ctx)
+	if err != nil {
+		return err
+	}
+	body := make(map[string]any)
+	if u.BeginTime != 0 {
+		body["begin_time"] = u.BeginTime
+		if versions[controller] <= lastFlat {
+			body["begin_time"] = "uts" + strconv.FormatInt(u.BeginTime, 10)
+		}
+	}
+	if u.TimeLimit != 0 {
+		body["time_limit"] = slurmtime.Minutes(u.TimeLimit)
+	}
+	if u.Comment != nil {
+		body["comment"] = *u.Comment
+	}
+	if len(body) == 0 {
+		return nil
+	}
+	r := request{method: http.MethodPost, family: controller, path: jobPath(u.Job), body: body}
+	var refused []SlurmError
+	err = c.do(ctx, r, fields{"results": each(func(result *jobResult) error {
+		if n := result.ErrorCode.or(0); n != 0 {
+			refused = append(refused, SlurmError{Number: n, Error: string(result.ErrorText), Description: result.Why})
+		}
+		return nil
+	})})
+	return orRefused(err, r, refused)
+}
+
+// Cancel removes a job from the queue or ends it.
+func (c *Client) Cancel(ctx context.Context, job int64) error {
+	r := request{method: http.MethodDelete, family: controller, path: jobPath(job)}
+	var refused []SlurmError
+	err := c.do(ctx, r, fields{"status": each(func(result *killResult) error {
+		if n := result.Error.Code.or(0); n != 0 {
+			refused = append(refused, SlurmError{Number: n, Error: result.Error.Text})
+		}
+		return nil
+	})})
+	return orRefused(err, r, refused)
+}
+
+func jobPath(id int64) string { return "/job/" + strconv.FormatInt(id, 10) }
+
+func orRefused(err error, r request, refused []SlurmError) error {
+	if err != nil || len(refused) == 0 {
+		return err
+	}
+	return &Error{
+		Request: r.method + " " + r.path,
+		Status:  http.StatusOK,
+		Slurm:   refused,
+		kind:    kindOf(http.StatusOK, refused),
+	}
+}
+
+// Ping reports whether slurmctld answers.
+func (c *Client) Ping(ctx context.Context) error {
+	answered := false
+	err := c.do(ctx, request{method: http.MethodGet, family: controller, path: "/ping"}, fields{
+		"pings": each(func(p *struct {
+			Ping       text `json:"ping"`       // v0.0.38
+			Pinged     text `json:"pinged"`     // v0.0.39 to v0.0.44
+			Responding bool `json:"responding"` // since v0.0.42
+		}) error {
+			answered = answered || p.Ping == "UP" || p.Pinged == "UP" || p.Responding
+			return nil
+		}),
+	})
+	if err == nil && !answered {
+		err = fmt.Errorf("slurmctld does not answer: %w", slurm.ErrUnavailable)
+	}
+	return err
+}

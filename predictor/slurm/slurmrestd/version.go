@@ -1,0 +1,120 @@
+package slurmrestd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/varq-project/varq/predictor/slurm"
+)
+
+// family is one of the two halves of the API.
+type family string
+
+const (
+	controller family = "slurm"   // slurmctld: queue, nodes, partitions
+	database   family = "slurmdb" // slurmdbd: past jobs, associations, QOS
+)
+
+// version is the N of v0.0.N.
+type version int
+
+// The versions that this package reads.
+const (
+	oldest version = 38
+	newest version = 45
+)
+
+// lastFlat is the last version with a parser of its own for each endpoint; the
+// next one takes numbers as times.
+const lastFlat version = 38
+
+// String returns the version as it stands in a path.
+func (v version) String() string { return fmt.Sprintf("v0.0.%d", int(v)) }
+
+// versions is the one to use of each family.
+type versions map[family]version
+
+// documents are the places where releases serve their OpenAPI document.
+var documents = []string{"/openapi", "/openapi/v3"}
+
+// serverVersions returns the versions to use, from the server's own OpenAPI
+// document when it is called for the first time.
+func (c *Client) serverVersions(ctx context.Context) (versions, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.versions != nil {
+		return c.versions, nil
+	}
+	var err error
+	for _, path := range documents {
+		var v versions
+		if v, err = c.readVersions(ctx, path); err == nil {
+			c.versions = v
+			return v, nil
+		}
+		if !errors.Is(err, slurm.ErrNotFound) {
+			break
+		}
+	}
+	return nil, err
+}
+
+func (c *Client) forgetVersions() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.versions = nil
+}
+
+func (c *Client) readVersions(ctx context.Context, path string) (versions, error) {
+	response, err := c.send(ctx, http.MethodGet, path, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	if response.StatusCode >= 300 {
+		return nil, c.failure("GET "+path, response)
+	}
+	var served []string
+	err = readAnswer(ctx, "GET "+path, &boundedReader{r: response.Body, left: c.maxAnswer}, fields{
+		"paths": func(d *json.Decoder) error {
+			return readObject(d, func(path string, d *json.Decoder) error {
+				served = append(served, path)
+				return skipValue(d)
+			})
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return chooseVersions(served)
+}
+
+// chooseVersions returns the newest version of each family that is both served
+// and known here.
+func chooseVersions(paths []string) (versions, error) {
+	v := make(versions)
+	for _, path := range paths {
+		part := strings.SplitN(strings.TrimPrefix(path, "/"), "/", 3)
+		if len(part) < 3 {
+			continue
+		}
+		digits, ok := strings.CutPrefix(part[1], "v0.0.")
+		n, err := strconv.Atoi(digits)
+		if !ok || err != nil || version(n) < oldest || version(n) > newest {
+			continue
+		}
+		f := family(part[0])
+		v[f] = max(v[f], version(n))
+	}
+	for _, f := range []family{controller, database} {
+		if v[f] == 0 {
+			return nil, fmt.Errorf("slurmrestd serves no /%s API from %v to %v", f, oldest, newest)
+		}
+	}
+	return v, nil
+}

@@ -1,0 +1,67 @@
+package slurm
+
+import (
+	"strings"
+
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// baseStates are Slurm's job states, of which a job has exactly one.
+var baseStates = map[string]workload.State{
+	"PENDING":       workload.Pending,
+	"RUNNING":       workload.Running,
+	"SUSPENDED":     workload.Running,
+	"COMPLETED":     workload.Completed,
+	"CANCELLED":     workload.Cancelled,
+	"FAILED":        workload.Failed,
+	"TIMEOUT":       workload.TimedOut,
+	"NODE_FAIL":     workload.Failed,
+	"PREEMPTED":     workload.Failed,
+	"BOOT_FAIL":     workload.Failed,
+	"DEADLINE":      workload.TimedOut,
+	"OUT_OF_MEMORY": workload.Failed,
+}
+
+// flagStates are Slurm's job state flags that matter beside the base state, or
+// that older versions write in its place.
+var flagStates = map[string]workload.State{
+	"COMPLETING":    workload.Running, // still holds its nodes
+	"CONFIGURING":   workload.Running,
+	"RESIZING":      workload.Running,
+	"SIGNALING":     workload.Running,
+	"STAGE_OUT":     workload.Running,
+	"STOPPED":       workload.Running,
+	"POWER_UP_NODE": workload.Running,
+	"REQUEUED":      workload.Requeued,
+	"REQUEUE_FED":   workload.Requeued,
+	"REQUEUE_HOLD":  workload.Pending,
+	"SPECIAL_EXIT":  workload.Pending,
+	"RESV_DEL_HOLD": workload.Pending,
+	"REVOKED":       workload.Cancelled,
+	"LAUNCH_FAILED": workload.Failed,
+	"RECONFIG_FAIL": workload.Failed,
+}
+
+// ParseState turns a job's state into the part of it that varq needs. Slurm
+// writes one word ("PENDING"), a word with a remark ("CANCELLED by 1000",
+// "CANCELLED+"), or, from v0.0.40 on, a base state and flags. Words it does not
+// know are ignored; with none that it knows the state is Unknown.
+func ParseState(words ...string) workload.State {
+	base, flag := workload.Unknown, workload.Unknown
+	for _, word := range words {
+		word, _, _ = strings.Cut(strings.ToUpper(word), " ")
+		word = strings.TrimRight(word, "+")
+		if state, ok := baseStates[word]; ok {
+			base = state
+		} else if state, ok := flagStates[word]; ok && flag != workload.Requeued {
+			flag = state
+		}
+	}
+	switch {
+	case flag == workload.Requeued, base == workload.Unknown:
+		return flag
+	case base != workload.Pending && flag == workload.Running:
+		return workload.Running
+	}
+	return base
+}

@@ -1,0 +1,205 @@
+// Package backtest scores forecasters on logs, lived through as they happened:
+// each job is asked about when it began to wait, with nothing known but what had
+// happened by then.
+package backtest
+
+import (
+	"cmp"
+	"errors"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/varq-project/varq/predictor/cluster/queue"
+	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/qbets"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// Options say what is scored.
+type Options struct {
+	Quantiles []float64 // in (0,1)
+	Budgets   []int64   // seconds
+	// By are the ways in which the log is split up as well.
+	By []Split
+	// Watch, if any, is called now and then with how many of the log's jobs have
+	// been asked about. An error of it ends the run.
+	Watch func(asked int) error
+}
+
+// Report is how several methods did on a log.
+type Report struct {
+	// Warmup is how many jobs, the first tenth, were asked about by nobody.
+	Warmup int `json:"warmup"`
+	Part
+	// Parts are those of all splits, split by split.
+	Parts []*Part `json:"parts,omitempty"`
+}
+
+// Part is how several methods did on the same jobs.
+type Part struct {
+	By       string  `json:"by,omitempty"`    // the Split's name; empty for a whole log
+	Value    string  `json:"value,omitempty"` // what these jobs have in common
+	Jobs     int     `json:"jobs"`
+	MeanWait float64 `json:"mean_wait"` // seconds
+	Scores   []Score `json:"scores"`    // in the order of the methods
+}
+
+// Split tells jobs apart.
+type Split struct {
+	Name string
+	// Value is what a job has in common with those it is scored with. Parts come in
+	// the order of place, and those of one place in the order of value.
+	Value func(*workload.Job) (value string, place int64)
+}
+
+// Splits are all there are.
+var Splits = []Split{
+	{"queue", func(j *workload.Job) (string, int64) { return eachQueue.class(&j.Request).String(), 0 }},
+	{"month", func(j *workload.Job) (string, int64) { return month(j), 0 }},
+	{"size", func(j *workload.Job) (string, int64) {
+		cell := qbets.Grid{}.Class(&j.Request)
+		size := qbets.Class{Unit: cell.Unit, Size: cell.Size}
+		return size.String(), int64(size.Unit)<<32 + size.Size.Above
+	}},
+}
+
+// month is that of the submission, in UTC.
+func month(j *workload.Job) string { return time.Unix(j.Submit, 0).UTC().Format("2006-01") }
+
+// ErrNoJobs is the error of a run on a log without a job that started.
+var ErrNoJobs = errors.New("no job that started")
+
+// glance is after how many jobs Options.Watch is called.
+const glance = 256
+
+// Run lives through the jobs of a log, in any order, and scores the methods, which
+// may look at q. Each is asked about every job that starts, but for the first
+// tenth, in which all only learn.
+func Run(jobs []workload.Job, q *queue.Queue, methods []Method, o Options) (*Report, error) {
+	r := &run{options: &o, methods: methods, replies: make([]reply, len(methods)), anybody: newBaseline("", wholeLog, newRolling)}
+	for i := range jobs {
+		if jobs[i].Start > 0 && jobs[i].End > 0 {
+			r.warmup++
+		}
+	}
+	if r.warmup == 0 {
+		return nil, ErrNoJobs
+	}
+	r.warmup /= 10
+	r.whole = r.newSums("", "")
+	for range o.By {
+		r.splits = append(r.splits, make(map[string]*sums))
+	}
+	observers := []forecast.Observer{r.anybody}
+	for _, m := range methods {
+		observers = append(observers, m)
+	}
+	if err := forecast.Replay(jobs, q, observers, r.ask); err != nil {
+		return nil, err
+	}
+	return r.report(), nil
+}
+
+// run is a run on a log.
+type run struct {
+	options *Options
+	methods []Method
+	replies []reply // of each method, to the question at hand
+	warmup  int
+	asked   int
+	anybody *baseline[*rolling]
+	whole   *sums
+	splits  []map[string]*sums // of each Split, by value
+}
+
+// sums adds up how the methods do on some jobs.
+type sums struct {
+	part    Part // but for the scores
+	place   int64
+	waits   float64
+	tallies []*tally // of each method
+}
+
+func (r *run) newSums(by, value string) *sums {
+	s := &sums{part: Part{By: by, Value: value}}
+	for range r.methods {
+		s.tallies = append(s.tallies, newTally(r.options))
+	}
+	return s
+}
+
+// ask asks all methods about a job, and scores what they say.
+func (r *run) ask(j *workload.Job) error {
+	r.asked++
+	if watch := r.options.Watch; watch != nil && r.asked%glance == 0 {
+		if err := watch(r.asked); err != nil {
+			return err
+		}
+	}
+	wait, ok := j.Wait()
+	if r.asked <= r.warmup || !ok {
+		return nil
+	}
+	question := forecast.Question{Request: j.Request, Now: j.Start - wait, Submit: j.Start - wait}
+	o := outcome{wait: float64(wait), month: month(j), rank: rank(j)}
+	if o.anybody, _ = r.anybody.Predict(&question); o.anybody == nil {
+		o.anybody = newRolling()
+	}
+	for i, m := range r.methods {
+		predicted, lower := m.Predict(&question)
+		r.replies[i].look(predicted, lower, &o, r.options)
+	}
+	r.add(r.whole, &o)
+	for i, split := range r.options.By {
+		value, place := split.Value(j)
+		s := r.splits[i][value]
+		if s == nil {
+			s = r.newSums(split.Name, value)
+			s.place = place
+			r.splits[i][value] = s
+		}
+		r.add(s, &o)
+	}
+	return nil
+}
+
+func (r *run) add(s *sums, o *outcome) {
+	s.part.Jobs++
+	s.waits += o.wait
+	for i, t := range s.tallies {
+		t.add(o, &r.replies[i])
+	}
+}
+
+// rank is V of Score's randomised ranks: uniform in [0,1), the same for a job
+// whatever is scored.
+func rank(j *workload.Job) float64 {
+	return rand.New(rand.NewPCG(uint64(j.ID), uint64(j.Submit))).Float64()
+}
+
+func (r *run) report() *Report {
+	report := &Report{Warmup: r.warmup, Part: *r.part(r.whole)}
+	for _, split := range r.splits {
+		for _, s := range slices.SortedFunc(maps.Values(split), (*sums).compare) {
+			report.Parts = append(report.Parts, r.part(s))
+		}
+	}
+	return report
+}
+
+func (s *sums) compare(other *sums) int {
+	return cmp.Or(cmp.Compare(s.place, other.place), cmp.Compare(s.part.Value, other.part.Value))
+}
+
+func (r *run) part(s *sums) *Part {
+	part := s.part
+	if part.Jobs > 0 {
+		part.MeanWait = s.waits / float64(part.Jobs)
+	}
+	for i, t := range s.tallies {
+		part.Scores = append(part.Scores, t.score(r.methods[i].Name(), part.MeanWait))
+	}
+	return &part
+}

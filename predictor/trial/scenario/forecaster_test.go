@@ -1,0 +1,48 @@
+package scenario
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/varq-project/varq/predictor/cluster/sched"
+)
+
+// Whatever plans them, reservations of the same seed become of the same jobs and
+// end the same, and those who watch are told of each.
+func TestForecasters(t *testing.T) {
+	jobs := busy(1500)
+	if testing.Short() {
+		jobs = jobs[:500]
+	}
+	for _, f := range []Forecaster{QBETS, History, Blend} {
+		s := Scenario{Procs: 64, Backfill: sched.EASY, Seed: 6,
+			Reservations: Reservations{VARQ: &VARQ{Share: .1, Prob: .5, Every: 6 * 3600, Forecaster: f}}}
+		if f == Blend {
+			jobs = jobs[:300]
+		}
+		refused, promised, kept := 0, 0, 0
+		got, err := s.Run(each(jobs), Watch{Answered: func(r Reservation) {
+			switch {
+			case r.Refusal != "":
+				refused++
+			case r.Prob < .5 || r.Begin < r.Asked || r.Start < r.Begin || r.Deadline%(6*3600) != 0:
+				t.Errorf("%v: %+v", f, r)
+			case r.Kept():
+				kept++
+				fallthrough
+			default:
+				promised++
+			}
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v := got.VARQ; v.Promised == 0 || refused != v.Asked-v.Promised || promised != v.Promised || kept != v.Kept {
+			t.Errorf("%v: told of %d refusals and %d promises, %d of them kept, with %+v", f, refused, promised, kept, got.VARQ)
+		}
+		if diff := cmp.Diff(got, simulate(t, s, jobs)); diff != "" {
+			t.Errorf("%v: not the same again:\n%s", f, diff)
+		}
+	}
+}

@@ -1,0 +1,183 @@
+package scenario
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/varq-project/varq/predictor/cluster/sched"
+	"github.com/varq-project/varq/predictor/prob"
+	"github.com/varq-project/varq/predictor/promise/trajectory"
+	"github.com/varq-project/varq/predictor/slurmtime"
+)
+
+// What reservations are like unless they say otherwise.
+const (
+	defaultAhead  = 2 * 3600 // seconds (Smith 2000, section 2.2)
+	defaultProb   = .95
+	defaultEvery  = 6 * 3600 // seconds (VARQ 2007, section 4.4)
+	defaultReplan = 240      // seconds
+	defaultA      = .8       // price of the work a stopped job has done; A - B = 1
+)
+
+// longest bounds the durations, seconds.
+const longest = 366 * 24 * 3600
+
+// ParseReservations reads who reserves, as "none", or one of
+//
+//	hard=10%,ahead=2h,protected=100%,restart=0.8
+//	varq=10%,prob=0.95,every=6h,replan=4m,max-hold=4,best-effort,forecaster=qbets
+//
+// of which all but the share may be left out: hard reservations protect the whole
+// queue then and stop no job; VARQ's start at the deadline, planned with qbets, not
+// history or blend, and hold processors for it for any time, with blend for as long
+// as varqd allows. The value of restart is Restart.A, with B = A - 1.
+// Shares and probabilities are numbers from 0 to 1 or percentages, durations what
+// Go or Slurm call so. An error names the part it is about.
+func ParseReservations(text string) (Reservations, error) {
+	if text == "none" {
+		return Reservations{}, nil
+	}
+	parts := strings.Split(text, ",")
+	name, value, _ := strings.Cut(parts[0], "=")
+	share, err := parseShare(value)
+	if name != "hard" && name != "varq" {
+		return Reservations{}, fmt.Errorf("%.40q is neither none, hard=SHARE nor varq=SHARE", parts[0])
+	}
+	if err != nil {
+		return Reservations{}, fmt.Errorf("%s: %w", name, err)
+	}
+	var r Reservations
+	var set func(key, value string) error
+	if name == "hard" {
+		r.Hard = &Hard{Share: share, Ahead: defaultAhead, Protected: 1}
+		set = r.Hard.set
+	} else {
+		r.VARQ = &VARQ{Share: share, Prob: defaultProb, Every: defaultEvery, Replan: defaultReplan}
+		set = r.VARQ.set
+	}
+	seen := make(map[string]bool)
+	for _, part := range parts[1:] {
+		key, value, _ := strings.Cut(part, "=")
+		if seen[key] {
+			return Reservations{}, fmt.Errorf("%s: given twice", key)
+		}
+		seen[key] = true
+		if err := set(key, value); err != nil {
+			return Reservations{}, fmt.Errorf("%.40s: %w", key, err)
+		}
+	}
+	if r.VARQ != nil && !seen["max-hold"] {
+		r.VARQ.MaxHold = r.VARQ.Forecaster.maxHold()
+	}
+	return r, nil
+}
+
+func (h *Hard) set(key, value string) (err error) {
+	switch key {
+	case "ahead":
+		h.Ahead, err = parseSeconds(value, 0)
+	case "protected":
+		h.Protected, err = parseShare(value)
+	case "restart":
+		h.Restart = &sched.Restart{A: defaultA, B: defaultA - 1}
+		if value != "" {
+			h.Restart.A, err = parseShare(value)
+			h.Restart.B = h.Restart.A - 1
+		}
+	default:
+		err = errors.New("hard reservations have only ahead, protected and restart")
+	}
+	return err
+}
+
+func (v *VARQ) set(key, value string) (err error) {
+	switch key {
+	case "prob":
+		v.Prob, err = prob.Parse(value)
+	case "every":
+		v.Every, err = parseSeconds(value, 60)
+	case "replan":
+		v.Replan, err = parseSeconds(value, 0)
+	case "max-hold":
+		v.MaxHold, err = strconv.ParseFloat(value, 64)
+		if err != nil || !(v.MaxHold >= 0) {
+			err = fmt.Errorf("%.40q is not a number of time limits", value)
+		}
+	case "best-effort":
+		v.BestEffort = true
+		if value != "" {
+			err = errors.New("takes no value")
+		}
+	case "forecaster":
+		v.Forecaster, err = parseForecaster(value)
+	default:
+		err = errors.New("VARQ's reservations have only prob, every, replan, max-hold, best-effort and forecaster")
+	}
+	return err
+}
+
+// maxHold is how long a job may hold its processors, in time limits, where that is not
+// said: with the blend, as long as with varqd.
+func (f Forecaster) maxHold() float64 {
+	if f == Blend {
+		return trajectory.DefaultMaxHold
+	}
+	return 0
+}
+
+// parseShare reads a share from 0 to 1, or 0% to 100%.
+func parseShare(text string) (float64, error) {
+	number, percent := strings.CutSuffix(text, "%")
+	share, err := strconv.ParseFloat(number, 64)
+	if percent {
+		share /= 100
+	}
+	if err != nil || !(share >= 0 && share <= 1) {
+		return 0, fmt.Errorf("%.40q is not a share from 0%% to 100%%", text)
+	}
+	return share, nil
+}
+
+// parseSeconds reads a duration of some seconds at least.
+func parseSeconds(text string, least int64) (int64, error) {
+	seconds, err := slurmtime.ParseSpan(text)
+	if err != nil {
+		return 0, err
+	}
+	if seconds < least || seconds > longest {
+		return 0, fmt.Errorf("%.40q is not between %s and a year", text, slurmtime.FormatDuration(least))
+	}
+	return seconds, nil
+}
+
+// String writes r as ParseReservations reads it.
+func (r Reservations) String() string {
+	switch {
+	case r.Hard != nil:
+		h := r.Hard
+		text := fmt.Sprintf("hard=%s,ahead=%s,protected=%s", percent(h.Share), slurmtime.FormatDuration(h.Ahead), percent(h.Protected))
+		if h.Restart != nil {
+			text += ",restart=" + strconv.FormatFloat(h.Restart.A, 'g', -1, 64)
+		}
+		return text
+	case r.VARQ != nil:
+		v := r.VARQ
+		text := fmt.Sprintf("varq=%s,prob=%s,every=%s,replan=%s", percent(v.Share), strconv.FormatFloat(v.Prob, 'g', -1, 64),
+			slurmtime.FormatDuration(v.Every), slurmtime.FormatDuration(v.Replan))
+		if v.MaxHold != v.Forecaster.maxHold() {
+			text += ",max-hold=" + strconv.FormatFloat(v.MaxHold, 'g', -1, 64)
+		}
+		if v.BestEffort {
+			text += ",best-effort"
+		}
+		if v.Forecaster != QBETS {
+			text += ",forecaster=" + v.Forecaster.String()
+		}
+		return text
+	}
+	return "none"
+}
+
+func percent(share float64) string { return strconv.FormatFloat(100*share, 'g', 12, 64) + "%" }

@@ -1,0 +1,235 @@
+package scenario
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"github.com/varq-project/varq/predictor/cluster/sched"
+	"github.com/varq-project/varq/predictor/cluster/sim"
+)
+
+// run is a scenario in the course of time.
+type run struct {
+	*Scenario
+	watch  Watch
+	sim    *sim.Simulator
+	random *rand.Rand
+	spare  []*sched.Job
+	varq   *virtual // nil without VARQ
+	outage outage
+
+	// chosen are the jobs in the system that asked for a reservation.
+	chosen map[*sched.Job]*reservation
+
+	jobs             int
+	first, last, end int64
+	running          int32 // processors
+	queued           int   // jobs
+	now              int64 // up to which the following is gathered
+	busy, busyToLast float64
+	held, lost       float64 // processor seconds
+	stops            int
+	others, rest     waits // of those that did not ask for a reservation; of those that did and have none
+	exact            int
+	offsets          []int64
+	series           *series
+}
+
+// reservation is what is known of a job that asked for one.
+type reservation struct {
+	hard    bool
+	promise *promise // of VARQ; nil for a hard reservation and for a refusal
+}
+
+func newRun(s *Scenario, w Watch) *run {
+	r := &run{
+		Scenario: s,
+		watch:    w,
+		random:   rand.New(rand.NewPCG(s.Seed, 0x5641_5251)),
+		chosen:   make(map[*sched.Job]*reservation),
+	}
+	config := sched.Config{Procs: s.Procs, Order: s.Order, Backfill: s.Backfill}
+	if hard := s.Reservations.Hard; hard != nil {
+		config.Protected, config.Restart = hard.Protected, hard.Restart
+	}
+	r.sim = sim.New(config, r)
+	if s.Reservations.VARQ != nil {
+		r.varq = newVirtual(s)
+	}
+	return r
+}
+
+// submit takes in the next job of the workload.
+func (r *run) submit(job *sched.Job) {
+	if r.series == nil {
+		r.sim.Advance(job.Submit)
+		r.series = newSeries(job.Submit)
+		r.first, r.now, r.end = job.Submit, job.Submit, job.Submit
+		r.outage = newOutage(r.Outage, job.Submit)
+	}
+	r.breakDown(job.Submit)
+	r.jobs++
+	r.last = job.Submit
+	j := r.job()
+	*j = *job
+	r.sim.Advance(j.Submit)
+	r.gather(j.Submit)
+	r.busyToLast = r.busy
+	if r.Estimator != nil {
+		if seconds, ok := r.Estimator.Estimate(j); ok {
+			j.Estimate = max(1, min(seconds, j.Limit))
+		}
+	}
+	// Both are drawn for every job, so that the choice of one does not change
+	// that of the next.
+	u, v := r.random.Float64(), r.random.Float64()
+	hard, varq := r.Reservations.Hard, r.Reservations.VARQ
+	switch {
+	case hard != nil && u < hard.Share:
+		r.chosen[j] = &reservation{hard: true}
+		r.sim.Reserve(j, j.Submit+int64(v*float64(hard.Ahead)))
+	case varq != nil && u < varq.Share:
+		r.reserve(j)
+	case u < r.Aside:
+		r.chosen[j] = &reservation{}
+		r.enqueue(j)
+	default:
+		r.enqueue(j)
+	}
+}
+
+// enqueue lets j join the queue now.
+func (r *run) enqueue(j *sched.Job) {
+	r.queued++
+	r.sim.Submit(j)
+	if r.varq != nil {
+		r.varq.submitted(j)
+	}
+}
+
+// job returns a job to be filled in.
+func (r *run) job() *sched.Job {
+	last := len(r.spare) - 1
+	if last < 0 {
+		return new(sched.Job)
+	}
+	j := r.spare[last]
+	r.spare = r.spare[:last]
+	return j
+}
+
+// gather adds up what was so until now.
+func (r *run) gather(now int64) {
+	if now == r.now {
+		return
+	}
+	r.busy += float64(r.running) * float64(now-r.now)
+	r.now = now
+	r.series.add(now, r.queued, r.running)
+}
+
+// Reserved implements sim.Observer.
+func (r *run) Reserved(_ int64, _ *sched.Job, at, start int64) {
+	offset := max(at-start, start-at)
+	r.offsets = append(r.offsets, offset)
+	if offset == 0 {
+		r.exact++
+	}
+}
+
+// Started implements sim.Observer.
+func (r *run) Started(now int64, j *sched.Job) {
+	r.gather(now)
+	r.running += j.Procs
+	c := r.chosen[j]
+	if c == nil || !c.hard {
+		r.queued--
+	}
+	if r.varq != nil {
+		r.varq.started(j)
+	}
+	if c != nil && c.promise != nil {
+		r.deliver(now, j, c.promise)
+	}
+}
+
+// Stopped implements sim.Observer.
+func (r *run) Stopped(now int64, j *sched.Job) {
+	r.gather(now)
+	r.running -= j.Procs
+	r.queued++
+	r.stops++
+}
+
+// Ended implements sim.Observer.
+func (r *run) Ended(now int64, j *sched.Job) {
+	if r.tookOver(now, j) {
+		return
+	}
+	r.gather(now)
+	r.running -= j.Procs
+	r.end = now
+	r.lost += float64(j.Lost) * float64(j.Procs)
+	c := r.chosen[j]
+	switch wait, ran := j.Start-j.Submit, j.End-j.Start; {
+	case c == nil:
+		r.others.add(wait, ran)
+	case !c.hard && c.promise == nil:
+		r.rest.add(wait, ran)
+	case c.promise != nil:
+		c.promise.ended = true
+	}
+	if c != nil {
+		delete(r.chosen, j)
+	}
+	if r.Estimator != nil && (c == nil || c.promise == nil) {
+		r.Estimator.Learn(j)
+	}
+	if r.varq != nil {
+		r.varq.ended(j)
+	}
+	if r.watch.Ended != nil {
+		r.watch.Ended(j)
+	}
+	r.spare = append(r.spare, j)
+}
+
+func (r *run) result() *Result {
+	result := &Result{Jobs: r.jobs, First: r.first, Last: r.last, End: r.end, Stops: r.stops}
+	if r.jobs == 0 {
+		return result
+	}
+	procs := float64(r.Procs)
+	if span := float64(r.last - r.first); span > 0 {
+		result.Utilisation = r.busyToLast / procs / span
+	}
+	if span := float64(r.end - r.first); span > 0 {
+		result.UtilisationToEnd = r.busy / procs / span
+		result.Held, result.Lost = r.held/procs/span, r.lost/procs/span
+	}
+	result.Series = r.series.result(r.Procs)
+	result.Others = r.others.result()
+	r.others.merge(&r.rest)
+	result.All = r.others.result()
+	if r.Reservations.Hard != nil {
+		result.Hard = r.hardResult()
+	}
+	if r.varq != nil {
+		result.VARQ = r.varq.result()
+	}
+	return result
+}
+
+func (r *run) hardResult() *HardResult {
+	n := len(r.offsets)
+	result := &HardResult{Jobs: n, Exact: r.exact}
+	if n == 0 {
+		return result
+	}
+	slices.Sort(r.offsets)
+	result.Median = r.offsets[(n-1)/2]
+	for _, offset := range r.offsets {
+		result.Offset += float64(offset) / float64(n)
+	}
+	return result
+}

@@ -1,0 +1,24 @@
+package study
+
+import (
+	"testing"
+
+	"github.com/varq-project/varq/predictor/logs/trace"
+	"github.com/varq-project/varq/test/archive"
+)
+
+// TestForecasters finds, in the beginning of a log, that the blend lets more
+// requests be accepted than plain QBETS does, that it keeps what it promises, and that
+// less is held for it.
+func TestForecasters(t *testing.T) {
+	if testing.Short() {
+		t.Skip("replays a log: not in short mode")
+	}
+	o := Options{Quick: true, Seeds: 1, Traces: trace.Folder(archive.Folder(t))}
+	const log = "CTC-SP2-1996"
+	plain, blend := asInPaper(log), asVarqd(log)
+	r := resultsOf(outcomes(t, Forecasters{}, o, func(c Case) bool { return c.Name == plain.name() || c.Name == blend.name() }))
+	between(t, "accepted", blend.of(r, 1, "granted", 1), plain.of(r, 1, "granted", 1).Mean, 1)
+	between(t, "kept", blend.of(r, 1, "kept", 1), forecastProb, 1)
+	between(t, "cost", blend.of(r, 1, "cost", 1), 1, plain.of(r, 1, "cost", 1).Mean)
+}

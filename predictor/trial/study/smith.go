@@ -1,0 +1,263 @@
+package study
+
+import (
+	"fmt"
+	"iter"
+	"math"
+
+	"github.com/varq-project/varq/predictor/cluster/sched"
+	"github.com/varq-project/varq/predictor/cluster/walltime"
+	"github.com/varq-project/varq/predictor/trial/scenario"
+)
+
+// Smith is the study of "Scheduling with Advanced Reservations" (Smith, Foster
+// and Taylor 2000): what hard reservations cost those who do not reserve, and how
+// near to the time asked for they are granted.
+type Smith struct{}
+
+const (
+	smithSeeds      = 5
+	smithQuickSeeds = 2
+	smithQuickJobs  = 3000 // of each log
+	// smithAhead is how far ahead reservations are asked for at the most (section
+	// 2.2), seconds, and how often VARQ's deadlines come.
+	smithAhead = 2 * 3600
+)
+
+// smithLog is a workload of the paper's Table 1.
+type smithLog struct {
+	name  string
+	procs int32 // nodes of the paper's machine
+	// limits gives the job its maximum run time, and reports whether the job takes
+	// part.
+	limits func(*sched.Job) bool
+}
+
+var smithLogs = []smithLog{
+	{"CTC-SP2-1996", 512, func(*sched.Job) bool { return true }},
+	{"SDSC-Par-1996", 400, paragonLimits},
+}
+
+// paragonLimits gives a job of SDSC's Paragon the maximum run time of its queue:
+// those whose name ends in s, m and l are for 1, 4 and 12 hours, standby is for 12,
+// and the one-node queue "ll" for 48. The log shows as much: of each hundred jobs
+// one to five end within minutes after these times, and hardly one runs on, which
+// must have been allowed to. Interactive sessions have no queue and no limit.
+func paragonLimits(j *sched.Job) bool {
+	const interactive, shortest, short, medium, q1ll, q320m = 0, 1, 10, 18, 30, 31
+	hours := int64(12)
+	switch {
+	case j.Queue == interactive:
+		return false
+	case j.Queue >= shortest && j.Queue <= short:
+		hours = 1
+	case j.Queue > short && j.Queue <= medium, j.Queue == q320m:
+		hours = 4
+	case j.Queue == q1ll:
+		hours = 48
+	}
+	j.Limit = max(j.Run, hours*3600)
+	return true
+}
+
+// jobs returns the jobs of the log, once read.
+func (l *smithLog) jobs(o Options) (iter.Seq2[sched.Job, error], error) {
+	most := math.MaxInt
+	if o.Quick {
+		most = smithQuickJobs
+	}
+	return readJobs(o.Traces, l.name, most, l.limits)
+}
+
+// smithPolicy is how a queue is worked off.
+type smithPolicy struct {
+	order    sched.Order
+	backfill sched.Backfill
+}
+
+// smithPolicies are those of section 2.1, and another reading of its backfilling.
+func smithPolicies() []smithPolicy {
+	var policies []smithPolicy
+	for _, b := range []sched.Backfill{sched.NoBackfill, sched.Timeline, sched.Conservative} {
+		policies = append(policies, smithPolicy{sched.FCFS(), b}, smithPolicy{sched.LWF(), b})
+	}
+	return policies
+}
+
+// smithShares are the shares of the jobs that reserve, in per cent.
+var smithShares = []int{10, 20}
+
+// smithKind is a kind of reservations: its name, and what it is for a share of
+// the jobs.
+type smithKind struct {
+	name         string
+	reservations func(share float64) scenario.Reservations
+	predicted    bool // jobs are planned with predicted run times
+}
+
+// smithNone is what the others are compared with.
+var smithNone = smithKind{name: "none", reservations: func(float64) scenario.Reservations { return scenario.Reservations{} }}
+
+// hardKind may not delay a part of the queue, in per cent.
+func hardKind(protected int) smithKind {
+	return smithKind{name: fmt.Sprintf("hard protected=%d%%", protected), reservations: func(share float64) scenario.Reservations {
+		return scenario.Reservations{Hard: &scenario.Hard{Share: share, Ahead: smithAhead, Protected: float64(protected) / 100}}
+	}}
+}
+
+// restartKind stops jobs at the price a N Tp + (a - 1) N Tf, with tenths of a, and
+// plans with predicted run times (section 4.1).
+func restartKind(tenths int) smithKind {
+	a := float64(tenths) / 10
+	return smithKind{name: fmt.Sprintf("restart a=%.1f", a), predicted: true, reservations: func(share float64) scenario.Reservations {
+		return scenario.Reservations{Hard: &scenario.Hard{Share: share, Ahead: smithAhead, Protected: 1, Restart: &sched.Restart{A: a, B: a - 1}}}
+	}}
+}
+
+// varqKind promises a start with a probability, in per cent.
+func varqKind(prob int) smithKind {
+	return smithKind{name: fmt.Sprintf("varq prob=%d%%", prob), reservations: func(share float64) scenario.Reservations {
+		return scenario.Reservations{VARQ: &scenario.VARQ{Share: share, Prob: float64(prob) / 100, Every: smithAhead}}
+	}}
+}
+
+// The kinds that are compared, in per cent and in tenths.
+var (
+	smithProtected = []int{100, 50, 0}
+	smithProbs     = []int{50, 95}
+	smithAs        = []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
+)
+
+// kinds returns what is simulated under a policy. Of the other reading only the
+// main effects are of interest.
+func (p smithPolicy) kinds() []smithKind {
+	if p.backfill == sched.Conservative {
+		return []smithKind{smithNone, hardKind(100)}
+	}
+	kinds := []smithKind{smithNone}
+	for _, protected := range smithProtected {
+		kinds = append(kinds, hardKind(protected))
+	}
+	for _, a := range smithAs {
+		kinds = append(kinds, restartKind(a))
+	}
+	for _, prob := range smithProbs {
+		kinds = append(kinds, varqKind(prob))
+	}
+	return kinds
+}
+
+// smithSetting is what a case simulates, with all kinds of reservations.
+type smithSetting struct {
+	log    *smithLog
+	policy smithPolicy
+	share  int // per cent of the jobs that reserve
+}
+
+func (s smithSetting) name() string {
+	return fmt.Sprintf("%s %s %s %d%%", s.log.name, s.policy.order.Name, s.policy.backfill, s.share)
+}
+
+// smithSettings returns all settings in order.
+func smithSettings() []smithSetting {
+	var settings []smithSetting
+	for i := range smithLogs {
+		for _, policy := range smithPolicies() {
+			for _, share := range smithShares {
+				settings = append(settings, smithSetting{&smithLogs[i], policy, share})
+			}
+		}
+	}
+	return settings
+}
+
+func (Smith) seeds(o Options) int {
+	switch {
+	case o.Seeds > 0:
+		return o.Seeds
+	case o.Quick:
+		return smithQuickSeeds
+	}
+	return smithSeeds
+}
+
+// Cases implements Study.
+func (s Smith) Cases(o Options) []Case {
+	var cases []Case
+	for i := range smithLogs {
+		cases = append(cases, Case{smithLogs[i].runTimesCase(), 1})
+	}
+	for seed := range s.seeds(o) {
+		for _, setting := range smithSettings() {
+			cases = append(cases, Case{setting.name(), uint64(seed) + 1})
+		}
+	}
+	return cases
+}
+
+// Run implements Study. Values of a setting are named "KIND MEASURE".
+func (Smith) Run(o Options, c Case) (Values, error) {
+	for i := range smithLogs {
+		if smithLogs[i].runTimesCase() == c.Name {
+			return smithLogs[i].scoreRunTimes(o)
+		}
+	}
+	for _, s := range smithSettings() {
+		if s.name() == c.Name {
+			return s.run(o, c.Seed)
+		}
+	}
+	return nil, fmt.Errorf("smith has no case %q", c.Name)
+}
+
+func (s smithSetting) run(o Options, seed uint64) (Values, error) {
+	jobs, err := s.log.jobs(o)
+	if err != nil {
+		return nil, err
+	}
+	share := float64(s.share) / 100
+	values := Values{}
+	for _, kind := range s.policy.kinds() {
+		sc := scenario.Scenario{
+			Procs: s.log.procs, Order: s.policy.order, Backfill: s.policy.backfill,
+			Reservations: kind.reservations(share), Aside: share, Seed: seed,
+		}
+		if kind.predicted {
+			sc.Estimator = &walltime.Predictor{}
+		}
+		r, err := sc.Run(jobs, scenario.Watch{})
+		if err != nil {
+			return nil, err
+		}
+		for measure, v := range valuesOf(r) {
+			values[kind.name+" "+measure] = v
+		}
+	}
+	return values, nil
+}
+
+// valuesOf names what a scenario came to: "wait" is the mean wait of those who
+// never ask for a reservation, seconds, and "utilisation" that between the first
+// submission and the last.
+func valuesOf(r *scenario.Result) Values {
+	v := Values{
+		"wait":        r.Others.Mean,
+		"utilisation": r.Utilisation,
+		"lost":        r.Lost,
+		"held":        r.Held,
+	}
+	if h := r.Hard; h != nil && h.Jobs > 0 {
+		v["offset"] = h.Offset
+		v["exact"] = float64(h.Exact) / float64(h.Jobs)
+	}
+	if q := r.VARQ; q != nil && q.Asked > 0 {
+		v["promised"] = float64(q.Promised)
+		v["granted"] = float64(q.Promised) / float64(q.Asked)
+		v["cost"] = 1 + q.Overhead
+		if q.Promised > 0 {
+			v["prob"] = q.Prob
+			v["kept"] = float64(q.Kept) / float64(q.Promised)
+		}
+	}
+	return v
+}

@@ -1,0 +1,81 @@
+package study
+
+import (
+	"math"
+
+	"github.com/varq-project/varq/predictor/cluster/sched"
+	"github.com/varq-project/varq/predictor/cluster/walltime"
+	"github.com/varq-project/varq/predictor/trial/scenario"
+)
+
+// runTimesCase is the name of the case in which run times are predicted alone.
+func (l *smithLog) runTimesCase() string { return l.name + " run times" }
+
+// scoreRunTimes predicts the run time of every job when it is submitted, from the
+// jobs that have ended by then, first come, first served.
+func (l *smithLog) scoreRunTimes(o Options) (Values, error) {
+	jobs, err := l.jobs(o)
+	if err != nil {
+		return nil, err
+	}
+	var r runTimes
+	sc := scenario.Scenario{Procs: l.procs, Order: sched.FCFS(), Backfill: sched.Timeline, Estimator: &r}
+	if _, err := sc.Run(jobs, scenario.Watch{}); err != nil || r.similar.Jobs() == 0 {
+		return Values{}, err
+	}
+	return Values{
+		"run": r.run / float64(r.similar.Jobs()), "limit": r.limits.Error(),
+		"last two": r.ofLastTwo.Error(), "predicted": r.similar.Error(),
+	}, nil
+}
+
+// runTimes scores three predictions of run times. The scheduler is told none of
+// them. Where nothing is known the limit is what is predicted.
+type runTimes struct {
+	predictor                  walltime.Predictor
+	lastTwo                    walltime.LastTwo
+	run                        float64 // seconds, sum
+	limits, ofLastTwo, similar walltime.Score
+}
+
+// Estimate implements scenario.Estimator.
+func (r *runTimes) Estimate(j *sched.Job) (int64, bool) {
+	run, limit := float64(min(j.Run, j.Limit)), float64(j.Limit)
+	r.run += run
+	r.limits.Add(limit, run)
+	lastTwo, _ := r.lastTwo.Estimate(j)
+	r.ofLastTwo.Add(float64(lastTwo), run)
+	predicted := limit
+	if p, ok := r.predictor.Predict(j); ok {
+		predicted = p.Seconds
+	}
+	r.similar.Add(predicted, run)
+	return 0, false
+}
+
+// Learn implements scenario.Estimator.
+func (r *runTimes) Learn(j *sched.Job) {
+	r.lastTwo.Learn(j)
+	r.predictor.Learn(j)
+}
+
+// runTimes compares what predicts run times.
+func (r smithReport) runTimes() Table {
+	t := Table{Title: "Section 4.1: predicted run times, mean absolute error"}
+	for i := range smithLogs {
+		l := &smithLogs[i]
+		for _, row := range []struct{ name, measure, note string }{
+			{"mean run time", "run", ""},
+			{"maximum run times", "limit", "what schedulers plan with"},
+			{"mean of the user's last two", "last two", ""},
+			{"similar jobs", "predicted", "what is planned with when jobs can be restarted"},
+		} {
+			value := r.value(l.runTimesCase(), 1, row.measure)
+			if math.IsNaN(value) {
+				continue
+			}
+			t.Rows = append(t.Rows, Row{Name: row.name + ", " + l.name, Unit: "min", Ours: intervalOf([]float64{value / 60}), Note: row.note})
+		}
+	}
+	return t
+}

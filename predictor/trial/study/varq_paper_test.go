@@ -1,0 +1,33 @@
+package study
+
+import (
+	"testing"
+
+	"github.com/varq-project/varq/predictor/logs/trace"
+	"github.com/varq-project/varq/test/archive"
+)
+
+// TestVARQPaper finds what Table 4 of VARQ (2007) tells in the beginning of
+// DataStar's log: promises are at least what was asked for, the more is asked the
+// fewer are granted, and they are kept worse the more jobs ask.
+func TestVARQPaper(t *testing.T) {
+	if testing.Short() {
+		t.Skip("replays a log: not in short mode")
+	}
+	o := Options{Quick: true, Seeds: 1, Traces: trace.Folder(archive.Folder(t))}
+	paper := varqMachines[0]
+	few, more, nearlyAll := varqCells[0], varqCells[2], varqCells[7]
+	r := resultsOf(outcomes(t, VARQ{}, o, func(c Case) bool {
+		return c.Name == few.name(paper) || c.Name == more.name(paper) || c.Name == nearlyAll.name(paper)
+	}))
+	of := func(cell varqCell, measure string) Interval {
+		return overSeeds(o.Seeds, func(seed uint64) float64 { return r.value(cell.name(paper), seed, measure) })
+	}
+	between(t, "10 % at .5: predicted", of(few, "prob"), .5, 1)
+	between(t, "10 % at .5: kept", of(few, "kept"), .5, 1)
+	between(t, "10 % at .95: predicted", of(more, "prob"), .95, 1)
+	between(t, "10 % at .95: kept", of(more, "kept"), .9, 1)
+	between(t, "10 % at .95: granted", of(more, "granted"), .02, of(few, "granted").Mean)
+	between(t, "95 % at .75: predicted", of(nearlyAll, "prob"), .75, 1)
+	between(t, "95 % at .75: kept", of(nearlyAll, "kept"), .3, of(nearlyAll, "prob").Mean)
+}

@@ -1,0 +1,223 @@
+// Package client asks varqd: over the unix socket of its own host, where the
+// kernel tells varqd who asks, or over TCP, where a munge credential does.
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/varqd/munge"
+)
+
+// Timeout bounds one request, credential included.
+const Timeout = 2 * time.Second
+
+// maxAnswer bounds an answer of varqd's, in bytes.
+const maxAnswer = 64 << 20
+
+// Client asks one varqd. It may be used by several goroutines at once.
+type Client struct {
+	endpoint string
+	base     string // of every URL
+	http     http.Client
+	munge    *munge.Munge // on TCP
+}
+
+// New returns a client of the varqd at an endpoint, unix:///PATH or
+// tcp://HOST:PORT. On TCP it makes its credentials with the munged at
+// mungeSocket; empty means munge's own default.
+func New(endpoint, mungeSocket string) (*Client, error) {
+	c := &Client{endpoint: endpoint}
+	var dialer net.Dialer
+	scheme, address, _ := strings.Cut(endpoint, "://")
+	switch {
+	case scheme == "unix" && strings.HasPrefix(address, "/"):
+		c.base = "http://varqd"
+		c.http.Transport = &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return dialer.DialContext(ctx, "unix", address)
+		}}
+	case scheme == "tcp":
+		if _, port, err := net.SplitHostPort(address); err != nil || port == "" {
+			return nil, fmt.Errorf("endpoint %q: tcp:// is followed by HOST:PORT", endpoint)
+		}
+		c.base = "http://" + address
+		c.http.Transport = &http.Transport{DialContext: dialer.DialContext}
+		c.munge = &munge.Munge{Socket: mungeSocket}
+	default:
+		return nil, fmt.Errorf("endpoint %q is neither unix:///PATH nor tcp://HOST:PORT", endpoint)
+	}
+	return c, nil
+}
+
+// ErrUnreachable is returned when varqd does not answer.
+var ErrUnreachable = errors.New("varqd is not reachable")
+
+// Plan asks for a reservation: a promise, or a refusal.
+func (c *Client) Plan(ctx context.Context, r api.PlanRequest) (a api.PlanAnswer, err error) {
+	err = c.do(ctx, http.MethodPost, api.PathPlan, r, &a)
+	return a, err
+}
+
+// Quote asks what Plan would promise, and promises nothing.
+func (c *Client) Quote(ctx context.Context, r api.PlanRequest) (a api.PlanAnswer, err error) {
+	err = c.do(ctx, http.MethodPost, api.PathQuote, r, &a)
+	return a, err
+}
+
+// Bind tells varqd which job a plan became.
+func (c *Client) Bind(ctx context.Context, b api.Binding) error {
+	return c.do(ctx, http.MethodPost, api.PathBind, b, nil)
+}
+
+// Reservations lists reservations that the asker may see.
+func (c *Client) Reservations(ctx context.Context, q api.ReservationsQuery) (list []api.Reservation, err error) {
+	v := values{}
+	v.text(api.ParamUser, q.User)
+	v.number(api.ParamJob, q.Job)
+	if q.All {
+		v.text(api.ParamAll, "true")
+	}
+	err = c.do(ctx, http.MethodGet, v.path(api.PathReservations), nil, &list)
+	return list, err
+}
+
+// Report compares promises and outcomes of those that the asker may see.
+func (c *Client) Report(ctx context.Context, q api.ReportQuery) (r api.Report, err error) {
+	v := values{}
+	v.text(api.ParamBy, q.By)
+	v.number(api.ParamStart, q.Start)
+	v.number(api.ParamEnd, q.End)
+	v.text(api.ParamUser, q.User)
+	err = c.do(ctx, http.MethodGet, v.path(api.PathReport), nil, &r)
+	return r, err
+}
+
+// Calibration asks how far forecasts are to be believed.
+func (c *Client) Calibration(ctx context.Context, q api.CalibrationQuery) (r api.Calibration, err error) {
+	v := values{}
+	v.text(api.ParamBy, q.By)
+	v.number(api.ParamStart, q.Start)
+	v.number(api.ParamEnd, q.End)
+	v.text(api.ParamForecaster, q.Forecaster)
+	v.text(api.ParamPartition, q.Partition)
+	v.text(api.ParamClass, q.Class)
+	err = c.do(ctx, http.MethodGet, v.path(api.PathCalibration), nil, &r)
+	return r, err
+}
+
+// Predict bounds the wait of a job submitted now.
+func (c *Client) Predict(ctx context.Context, r api.PredictRequest) (p api.Prediction, err error) {
+	err = c.do(ctx, http.MethodPost, api.PathPredict, r, &p)
+	return p, err
+}
+
+// Health tells how varqd is.
+func (c *Client) Health(ctx context.Context) (h api.Health, err error) {
+	err = c.do(ctx, http.MethodGet, api.PathHealth, nil, &h)
+	return h, err
+}
+
+// values are the parameters of a request that are not at their zero.
+type values url.Values
+
+func (v values) text(key, value string) {
+	if value != "" {
+		url.Values(v).Set(key, value)
+	}
+}
+
+func (v values) number(key string, n int64) {
+	if n != 0 {
+		v.text(key, strconv.FormatInt(n, 10))
+	}
+}
+
+func (v values) path(path string) string {
+	if len(v) == 0 {
+		return path
+	}
+	return path + "?" + url.Values(v).Encode()
+}
+
+// do makes one request and decodes its answer.
+func (c *Client) do(ctx context.Context, method, path string, question, answer any) error {
+	ctx, cancel := context.WithTimeout(ctx, Timeout)
+	defer cancel()
+	var body []byte
+	if question != nil {
+		var err error
+		if body, err = json.Marshal(question); err != nil {
+			return err
+		}
+	}
+	r, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	if question != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if c.munge != nil {
+		credential, err := c.munge.Encode(ctx, api.RequestDigest(method, r.URL.RequestURI(), body))
+		if err != nil {
+			return fmt.Errorf("no credential for varqd: %w", err)
+		}
+		r.Header.Set("Authorization", "Munge "+credential)
+	}
+	resp, err := c.http.Do(r)
+	if err != nil {
+		return c.unreachable(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	if err != nil {
+		return c.unreachable(err)
+	}
+	if len(text) > maxAnswer {
+		return fmt.Errorf("varqd at %s answers with more than %d bytes", c.endpoint, maxAnswer)
+	}
+	// An ill varqd tells of its health with an error's status.
+	if resp.StatusCode/100 != 2 && path != api.PathHealth {
+		return refusal(resp.Status, text)
+	}
+	if answer == nil {
+		return nil
+	}
+	if err := json.Unmarshal(text, answer); err != nil {
+		return fmt.Errorf("varqd at %s answers what is no answer: %w", c.endpoint, err)
+	}
+	return nil
+}
+
+// unreachable says in a few words why varqd did not answer.
+func (c *Client) unreachable(err error) error {
+	why := err.Error()
+	var wrapped *url.Error
+	if errors.As(err, &wrapped) {
+		why = wrapped.Err.Error()
+		if wrapped.Timeout() {
+			why = fmt.Sprintf("no answer within %v", Timeout)
+		}
+	}
+	return fmt.Errorf("%w at %s: %s", ErrUnreachable, c.endpoint, why)
+}
+
+// refusal returns varqd's own words, or the HTTP status without them.
+func refusal(status string, text []byte) error {
+	var e api.Error
+	if json.Unmarshal(text, &e) != nil || e.Error == "" {
+		return fmt.Errorf("varqd answers %s", status)
+	}
+	return errors.New(e.Error)
+}

@@ -1,0 +1,131 @@
+package config
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/varq-project/varq/predictor/promise/trajectory"
+)
+
+func TestEmptyFileIsTheDefault(t *testing.T) {
+	for _, text := range []string{"", "# nothing\n", "client:\n"} {
+		c, err := Parse("varq.yaml", []byte(text))
+		if err != nil {
+			t.Errorf("%q: %v", text, err)
+		}
+		if diff := cmp.Diff(Default(), c); diff != "" {
+			t.Errorf("%q: %s", text, diff)
+		}
+	}
+}
+
+func TestParse(t *testing.T) {
+	c, err := Parse("varq.yaml", []byte(`
+client:
+  endpoint: tcp://ctl1:6825
+plan: {prob: 0.95, horizon: 2-00:00:00, max_hold: 2.5, stale: 10}
+watch: {interval: 500ms}
+forecasters:
+  - {name: lastwait, command: /usr/libexec/lastwait -n 50, timeout: 50ms}
+  - name: ours_2
+    command: /opt/model/serve
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Default()
+	want.Client.Endpoint = "tcp://ctl1:6825"
+	want.Plan = Plan{Prob: .95, Horizon: Duration(48 * time.Hour), MaxHold: 2.5, Stale: Duration(10 * time.Minute)}
+	want.Watch.Interval = Duration(500 * time.Millisecond)
+	want.Forecasters = []Forecaster{
+		{Name: "lastwait", Command: "/usr/libexec/lastwait -n 50", Timeout: Duration(50 * time.Millisecond)},
+		{Name: "ours_2", Command: "/opt/model/serve"},
+	}
+	if diff := cmp.Diff(want, c); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// The study of forecasters, and simulations, plan as varqd does unless it is told
+// otherwise.
+func TestMaxHoldIsThePlanners(t *testing.T) {
+	if got := Default().Plan.MaxHold; got != trajectory.DefaultMaxHold {
+		t.Errorf("plan.max_hold is %v, and elsewhere %v", got, trajectory.DefaultMaxHold)
+	}
+}
+
+func TestErrorsNameTheLine(t *testing.T) {
+	for text, want := range map[string]string{
+		"client:\n  endpiont: x\n":              `varq.yaml:2: unknown key "endpiont" in section client`,
+		"\nclients: {}\n":                       `varq.yaml:2: unknown key "clients"`,
+		"plan:\n  prob: high\n":                 "varq.yaml:2: cannot unmarshal",
+		"plan:\n  horizon: soon\n":              `varq.yaml:2: "soon" is not a duration`,
+		"plan:\n  horizon: [1]\n":               "varq.yaml:2: not a duration",
+		"plan: {\n":                             "varq.yaml:",
+		"plan: {prob: 1.5}\n":                   "plan.prob: 1.5 does not lie between 0 and 1",
+		"plan: {prob: .nan}\n":                  "plan.prob: NaN does not lie between 0 and 1",
+		"plan: {max_hold: -1}\n":                "plan.max_hold: -1 is less than 0",
+		"plan: {max_hold: .nan}\n":              "plan.max_hold: NaN is less than 0",
+		"watch: {interval: 0s}\n":               "watch.interval: 0s is not more than 0",
+		"watch: {interval: 1h}\n":               "watch.interval: 1h0m0s is more than 30m0s",
+		"watch: {idle: 1h}\n":                   "watch.idle: 1h0m0s is more than 30m0s",
+		"watch: {refresh: 1h}\n":                "watch.refresh: 1h0m0s is more than 30m0s",
+		"plan: {stale: 5m}\n":                   "plan.stale: 5m0s is not more than watch.refresh, 5m0s",
+		"forecast: {days: 0}\n":                 "forecast.days: 0 is less than 1",
+		"forecasters: [{nam: x}]\n":             `varq.yaml:1: unknown key "nam" in section forecaster`,
+		"forecasters: [{name: A, command: /x}]": `forecasters[0].name: "A" is not a word`,
+		"forecasters: [{name: a, command: /x}, {name: a, command: /y}]": `forecasters[1].name: "a" is the name of another one`,
+		"forecasters: [{name: qbets, command: /x}]":                     `forecasters[0].name: "qbets" is the name of one that varqd has`,
+		"forecasters: [{name: a, command: x}]":                          `forecasters[0].command: "x" does not begin with an absolute path`,
+		"forecasters: [{name: a}]":                                      `forecasters[0].command: "" does not begin`,
+		"forecasters: [{name: a, command: /x, timeout: -1s}]":           "forecasters[0].timeout: -1s does not lie between 0s and 1s",
+		"forecasters: [{name: a, command: /x, timeout: 1001ms}]":        "forecasters[0].timeout: 1.001s does not",
+		"log: {level: loud}\n":                                          `log.level: "loud" is none of debug, info, warn, error`,
+		"ledger: {path: \"\"}\n":                                        "ledger.path: must not be empty",
+		"client: {}\n---\nclient: {}\n":                                 "more than one YAML document",
+		"client: {}\nclient: {endpoint: x}\n":                           "varq.yaml:2",
+		"watch: {interval: 999999999999999h}\n":                         "is not a duration",
+	} {
+		_, err := Parse("varq.yaml", []byte(text))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+func TestLoad(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "varq.yaml")
+	if _, err := Load(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("missing: %v", err)
+	}
+	if err := os.WriteFile(path, []byte("#"+strings.Repeat("x", maxSize)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(path); err == nil || !strings.Contains(err.Error(), "larger than") {
+		t.Errorf("huge: %v", err)
+	}
+	if err := os.WriteFile(path, []byte("client: {munge_socket: /run/m}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if c, err := Load(path); err != nil || c.Client.MungeSocket != "/run/m" {
+		t.Errorf("%+v, %v", c.Client, err)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte("client: {endpoint: unix:///x}\nplan: {horizon: 1-0, prob: .5}\n"))
+	f.Add([]byte("a: &a [*a]\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c, err := Parse("fuzz", data)
+		if err == nil && !(c.Plan.Prob > 0 && c.Plan.Prob < 1 && c.Watch.Interval > 0) {
+			t.Errorf("%q gives %+v", data, c)
+		}
+	})
+}

@@ -1,0 +1,203 @@
+// Package daemon is varqd put together: it opens the files, connects to Slurm,
+// serves the API and runs the loops that learn, watch and settle.
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/live/history"
+	"github.com/varq-project/varq/predictor/live/ingest"
+	"github.com/varq-project/varq/predictor/live/keeper"
+	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/live/selfscore"
+	"github.com/varq-project/varq/predictor/varqd/config"
+	"github.com/varq-project/varq/predictor/varqd/munge"
+	"github.com/varq-project/varq/predictor/varqd/server"
+)
+
+// Options configure a Daemon.
+type Options struct {
+	Config config.Config
+	// Slurm is the cluster; nil means slurmrestd as configured.
+	Slurm Slurm
+	Log   *slog.Logger
+}
+
+// Daemon is one varqd.
+type Daemon struct {
+	config   config.Config
+	log      *slog.Logger
+	ledger   *ledger.Ledger
+	cache    *history.History
+	ingest   *ingest.Ingest
+	keeper   *keeper.Keeper
+	server   *server.Server
+	scorer   *selfscore.Scorer
+	own      forecasters
+	problems *problems
+	looks    *looks
+	errors   *prometheus.CounterVec
+
+	odds              []forecast.Odds // as the ledger has them
+	seen              chan seen       // looks at the queue, at most one
+	looked, refreshed *latch          // open once that was tried for the first time
+	loaded            *latch          // open once the past is
+}
+
+// New opens the ledger and the history of a daemon; Run starts it and Close
+// gives them back.
+func New(o Options) (*Daemon, error) {
+	c := o.Config
+	d := &Daemon{
+		config: c, log: o.Log, problems: newProblems(), looks: newLooks(c.Watch, time.Now),
+		seen: make(chan seen, 1), looked: newLatch(), refreshed: newLatch(), loaded: newLatch(),
+	}
+	if o.Slurm == nil {
+		s, err := connect(c.Slurmrestd)
+		if err != nil {
+			return nil, err
+		}
+		o.Slurm = s
+	}
+	var err error
+	if d.ledger, err = ledger.Open(c.Ledger.Path); err != nil {
+		return nil, err
+	}
+	var aside string
+	if d.cache, aside, err = history.Open(c.History.Path); err != nil {
+		return nil, errors.Join(err, d.ledger.Close())
+	}
+	if aside != "" {
+		o.Log.Warn("the history was damaged and will be read again from accounting", "moved_to", aside)
+	}
+	if d.odds, err = d.ledger.Odds(context.Background()); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	registry := prometheus.NewRegistry()
+	now := func() int64 { return time.Now().Unix() }
+	d.own = newForecasters(c.Forecasters, d.past, o.Log)
+	d.ingest = ingest.New(ingest.Options{
+		Cache: d.cache, Source: o.Slurm, Confidence: c.Forecast.Confidence, OldOdds: d.odds, Days: c.Forecast.Days,
+		Own: d.own.all(), Told: d.told, Now: now, Log: o.Log,
+	})
+	d.keeper = keeper.New(keeper.Options{
+		Ledger: d.ledger, Slurm: o.Slurm, Past: d.ingest, Now: now,
+		Prob: c.Plan.Prob, Confidence: c.Forecast.Confidence, Horizon: c.Plan.Horizon.Seconds(), MaxHold: c.Plan.MaxHold, Stale: c.Plan.Stale.Seconds(),
+		Grace: c.Watch.Grace.Seconds(), Log: o.Log, Metrics: keeper.NewMetrics(registry),
+	})
+	d.scorer, err = selfscore.New(context.Background(), selfscore.Options{
+		Ledger: d.ledger, Ask: d.ask, Most: mostScored, Rand: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
+		Calibration: d.keeper.Calibration, Log: o.Log,
+		Metrics: selfscore.NewMetrics(registry, d.keeper.Calibration, now, o.Log),
+	})
+	if err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	d.server = server.New(server.Options{
+		Service:     service{d.keeper, d},
+		Credentials: munge.Munge{Socket: c.Server.MungeSocket},
+		Log:         o.Log,
+		Metrics:     registry,
+	})
+	d.register(registry)
+	return d, nil
+}
+
+// Close closes the daemon's files.
+func (d *Daemon) Close() error { return errors.Join(d.ledger.Close(), d.cache.Close()) }
+
+func (d *Daemon) register(registry *prometheus.Registry) {
+	d.errors = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "varq_slurm_errors_total", Help: "Failures to read from Slurm, by what was read.",
+	}, []string{"what"})
+	registry.MustRegister(
+		d.errors,
+		collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		outcomes{d.ledger, d.log},
+		d.own,
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "varq_history_jobs", Help: "Past jobs learnt from."}, func() float64 {
+			jobs, _ := d.ingest.Learnt()
+			return float64(jobs)
+		}),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "varq_history_newest_seconds", Help: "Unix time of the latest start learnt."}, func() float64 {
+			_, newest := d.ingest.Learnt()
+			return float64(newest)
+		}),
+	)
+}
+
+// stopTime bounds how long requests in progress may take when varqd stops.
+const stopTime = 10 * time.Second
+
+// Run serves until ctx is done, which is no error, or until it cannot serve any
+// more. When it returns everything it started has ended.
+func (d *Daemon) Run(ctx context.Context) error {
+	listeners, err := d.listen()
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var running sync.WaitGroup
+	for _, l := range listeners {
+		running.Go(func() {
+			if err := d.server.Serve(l); err != nil {
+				stop(fmt.Errorf("serve %s: %w", l.Addr(), err))
+			}
+		})
+		d.log.Info("listening", "address", l.Addr().String())
+	}
+	notify("READY=1")
+	running.Go(func() { d.learn(ctx) })
+	running.Go(func() { d.refresh(ctx) })
+	running.Go(func() { d.watch(ctx) })
+	running.Go(func() { d.follow(ctx) })
+	running.Go(func() { d.watchdog(ctx) })
+	for _, f := range d.own {
+		running.Go(func() {
+			if d.loaded.wait(ctx) {
+				f.Run(ctx)
+			}
+		})
+	}
+
+	<-ctx.Done()
+	notify("STOPPING=1")
+	d.log.Info("stopping")
+	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+	defer cancel()
+	err = d.server.Shutdown(closing)
+	running.Wait()
+	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
+		err = errors.Join(cause, err)
+	}
+	return err
+}
+
+// listen opens the unix socket and, if one is configured, the TCP address.
+func (d *Daemon) listen() ([]net.Listener, error) {
+	local, err := server.ListenUnix(d.config.Server.Socket)
+	if err != nil {
+		return nil, err
+	}
+	if d.config.Server.Listen == "" {
+		return []net.Listener{local}, nil
+	}
+	remote, err := net.Listen("tcp", d.config.Server.Listen)
+	if err != nil {
+		return nil, errors.Join(err, local.Close())
+	}
+	return []net.Listener{local, remote}, nil
+}

@@ -1,0 +1,355 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/cluster/limits"
+	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/varqd/client"
+	"github.com/varq-project/varq/predictor/varqd/config"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// fakeSlurm is a cluster with an empty queue and a past.
+type fakeSlurm struct {
+	past  []workload.Job
+	gate  chan struct{} // if not nil, history is held back until it is closed
+	mu    sync.Mutex
+	away  bool
+	queue []slurm.QueueEntry
+}
+
+func (s *fakeSlurm) err() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.away {
+		return slurm.ErrUnavailable
+	}
+	return nil
+}
+
+func (s *fakeSlurm) setAway(away bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.away = away
+}
+
+func (s *fakeSlurm) History(ctx context.Context, from, to int64, progress func(slurm.Progress)) iter.Seq2[workload.Job, error] {
+	return func(yield func(workload.Job, error) bool) {
+		if err := s.err(); err != nil {
+			yield(workload.Job{}, err)
+			return
+		}
+		for i, half := range [][]workload.Job{s.past[:len(s.past)/2], s.past[len(s.past)/2:]} {
+			for _, j := range half {
+				if !yield(j, nil) {
+					return
+				}
+			}
+			progress(slurm.Progress{From: from, To: to, Complete: from + (to-from)*int64(i+1)/2})
+			if i == 0 && s.gate != nil {
+				select {
+				case <-s.gate:
+				case <-ctx.Done():
+					yield(workload.Job{}, ctx.Err())
+					return
+				}
+			}
+		}
+	}
+}
+
+func (s *fakeSlurm) Queue(context.Context) ([]slurm.QueueEntry, error) {
+	err := s.err()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.queue, err
+}
+
+func (s *fakeSlurm) setQueue(queue ...slurm.QueueEntry) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.queue = queue
+}
+
+func (s *fakeSlurm) Job(context.Context, int64) (slurm.QueueEntry, error) {
+	return slurm.QueueEntry{}, slurm.ErrNotFound
+}
+func (s *fakeSlurm) Update(context.Context, slurm.Update) error { return s.err() }
+func (s *fakeSlurm) Cancel(context.Context, int64) error        { return s.err() }
+func (s *fakeSlurm) Accounted(context.Context, int64) ([]workload.Job, error) {
+	return nil, s.err()
+}
+func (s *fakeSlurm) Operators(context.Context) ([]string, error) { return nil, s.err() }
+func (s *fakeSlurm) Nodes(context.Context) ([]slurm.Node, error) {
+	nodes := make([]slurm.Node, 64)
+	for i := range nodes {
+		nodes[i] = slurm.Node{Name: fmt.Sprintf("n%d", i), CPUs: 64, Partitions: []string{"main"}, Up: true}
+	}
+	return nodes, s.err()
+}
+func (s *fakeSlurm) Cluster(context.Context) (limits.Cluster, error) {
+	nodes := make([]string, 64)
+	for i := range nodes {
+		nodes[i] = fmt.Sprintf("n%d", i)
+	}
+	return limits.Cluster{Partitions: map[string]limits.Partition{
+		"main": {Name: "main", Default: true, Up: true, MaxTime: 7 * 86400, DefaultTime: 3600, MaxNodes: limits.None, TotalCPUs: 4096, Nodes: nodes},
+	}}, s.err()
+}
+
+// quick returns n one-node jobs that hardly waited, one every ten minutes until
+// now.
+func quick(n int) []workload.Job {
+	now := time.Now().Unix()
+	jobs := make([]workload.Job, n)
+	for i := range jobs {
+		at := now - int64(n-i)*600
+		jobs[i] = workload.Job{
+			ID: int64(i + 1), Request: workload.Request{User: "alice", Partition: "main", Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: 24 * 3600},
+			Submit: at, Eligible: at, Start: at + int64(i%7), End: at + 300, State: workload.Completed,
+		}
+	}
+	return jobs
+}
+
+func testConfig(t testing.TB) config.Config {
+	c := config.Default()
+	dir := t.TempDir()
+	c.Server.Socket = filepath.Join(dir, "socket")
+	c.Server.Listen = "127.0.0.1:0"
+	c.Ledger.Path = filepath.Join(dir, "ledger.db")
+	c.History.Path = filepath.Join(dir, "history.db")
+	c.Watch.Interval, c.Watch.Idle, c.Watch.Refresh = config.Duration(20*time.Millisecond), config.Duration(20*time.Millisecond), config.Duration(50*time.Millisecond)
+	return c
+}
+
+// run starts a daemon and returns a client of it, and what stops it.
+func run(t testing.TB, c config.Config, fake Slurm) (asking *client.Client, stop func()) {
+	t.Helper()
+	d, err := New(Options{Config: c, Slurm: fake, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- errors.Join(d.Run(ctx), d.Close()) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(stop)
+	asking, err = client.New("unix://"+c.Server.Socket, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return asking, stop
+}
+
+// eventually waits until what varqd says of its health pleases.
+func eventually(t testing.TB, asking *client.Client, pleases func(api.Health) bool) api.Health {
+	t.Helper()
+	return before(t, 20*time.Second, asking, pleases)
+}
+
+func before(t testing.TB, end time.Duration, asking *client.Client, pleases func(api.Health) bool) api.Health {
+	t.Helper()
+	for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+		h, err := asking.Health(t.Context())
+		if err == nil && pleases(h) {
+			return h
+		}
+		if time.Since(began) > end {
+			t.Fatalf("health %+v, %v", h, err)
+		}
+	}
+}
+
+func well(h api.Health) bool { return h.OK }
+
+func planRequest() api.PlanRequest {
+	return api.PlanRequest{
+		Job:     workload.Request{Partition: "main", Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: 3600},
+		BeginBy: time.Now().Unix() + 12*3600, Prob: .9,
+	}
+}
+
+func TestAnswersWhileLoading(t *testing.T) {
+	fake := &fakeSlurm{past: quick(1000), gate: make(chan struct{})}
+	asking, _ := run(t, testConfig(t), fake)
+	eventually(t, asking, func(h api.Health) bool {
+		return !h.OK && strings.Contains(strings.Join(h.Problems, " "), "still loading history: 50%")
+	})
+	if _, err := asking.Plan(t.Context(), planRequest()); err == nil || !strings.Contains(err.Error(), "still loading history: 50%") {
+		t.Errorf("a plan while loading: %v", err)
+	}
+	if _, err := asking.Reservations(t.Context(), api.ReservationsQuery{}); err != nil {
+		t.Errorf("the list while loading: %v", err)
+	}
+	close(fake.gate)
+	h := eventually(t, asking, well)
+	if h.History != 1000 || h.Newest == 0 {
+		t.Errorf("health %+v", h)
+	}
+	answer, err := asking.Plan(t.Context(), planRequest())
+	if err != nil || answer.Plan == nil {
+		t.Errorf("%+v, %v", answer, err)
+	}
+}
+
+func TestGoesOnAfterAStopAndWithSlurmAway(t *testing.T) {
+	c := testConfig(t)
+	fake := &fakeSlurm{past: quick(1000)}
+	asking, stop := run(t, c, fake)
+	eventually(t, asking, well)
+	answer, err := asking.Plan(t.Context(), planRequest())
+	if err != nil || answer.Plan == nil {
+		t.Fatalf("%+v, %v", answer, err)
+	}
+	fake.setAway(true)
+	eventually(t, asking, func(h api.Health) bool { return len(h.Problems) >= 3 })
+	// What is known is fresh enough to promise with.
+	if again, err := asking.Plan(t.Context(), planRequest()); err != nil || again.Plan == nil {
+		t.Errorf("with Slurm away for a moment: %+v, %v", again, err)
+	}
+	stop()
+	asking, _ = run(t, c, fake)
+	eventually(t, asking, func(h api.Health) bool { return h.History == 1000 && !h.OK })
+	if _, err := asking.Plan(t.Context(), planRequest()); err == nil || !strings.Contains(err.Error(), "has not reached Slurm") {
+		t.Errorf("started with Slurm away: %v", err)
+	}
+	list, err := asking.Reservations(t.Context(), api.ReservationsQuery{})
+	if err != nil || len(list) != 2 || list[0].ID != answer.Plan.ID && list[1].ID != answer.Plan.ID {
+		t.Errorf("after a restart: %+v, %v", list, err)
+	}
+	fake.setAway(false)
+	eventually(t, asking, well)
+}
+
+// Who knows from the ledger that promises were missed promises nothing; who finds
+// nothing in it does, and writes down what becomes of promises.
+func TestRemembersWhatBecameOfPromises(t *testing.T) {
+	for _, known := range [][]forecast.Odds{nil, slices.Repeat([]forecast.Odds{{Missed: 1e9, Said: 1}}, 4)} {
+		c := testConfig(t)
+		l, err := ledger.Open(c.Ledger.Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		if err := l.SetOdds(t.Context(), known); err != nil {
+			t.Fatal(err)
+		}
+		asking, _ := run(t, c, &fakeSlurm{past: quick(250)})
+		eventually(t, asking, well)
+		answer, err := asking.Plan(t.Context(), planRequest())
+		if err != nil || (answer.Plan == nil) != (known != nil) {
+			t.Errorf("with the odds %v: %+v, %v", known, answer, err)
+		}
+		for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+			odds, err := l.Odds(t.Context())
+			if len(odds) == 4 {
+				break
+			}
+			if err != nil || time.Now().After(deadline) {
+				t.Fatalf("written down is %v, %v", odds, err)
+			}
+		}
+	}
+}
+
+func TestManyPlansAtOnce(t *testing.T) {
+	c := testConfig(t)
+	asking, _ := run(t, c, &fakeSlurm{past: quick(1000)})
+	eventually(t, asking, well)
+	var wg sync.WaitGroup
+	for range 8 {
+		one, err := client.New("unix://"+c.Server.Socket, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 4 {
+			wg.Go(func() {
+				r := planRequest()
+				r.BeginBy -= 11 * 3600
+				if a, err := one.Plan(t.Context(), r); err != nil || a.Plan == nil {
+					t.Errorf("%+v, %v", a, err)
+				}
+			})
+		}
+	}
+	wg.Wait()
+	list, err := asking.Reservations(t.Context(), api.ReservationsQuery{})
+	if err != nil || len(list) != 32 {
+		t.Errorf("%d promises in the ledger, %v", len(list), err)
+	}
+}
+
+func TestTwoDaemons(t *testing.T) {
+	c := testConfig(t)
+	asking, _ := run(t, c, &fakeSlurm{past: quick(100)})
+	eventually(t, asking, well)
+	d, err := New(Options{Config: c, Slurm: &fakeSlurm{}, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	if err := d.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "another process answers") {
+		t.Errorf("a second daemon on the same socket: %v", err)
+	}
+	other := testConfig(t)
+	second, _ := run(t, other, &fakeSlurm{past: quick(100)})
+	eventually(t, second, well)
+}
+
+func TestMetrics(t *testing.T) {
+	c := testConfig(t)
+	asking, _ := run(t, c, &fakeSlurm{past: quick(1000)})
+	eventually(t, asking, well)
+	if _, err := asking.Plan(t.Context(), planRequest()); err != nil {
+		t.Fatal(err)
+	}
+	text := metrics(t, c.Server.Socket)
+	for _, line := range []string{
+		"varq_promises_total 1", "varq_history_jobs 1000", `varq_reservations{state="PROMISED"} 1`,
+		`varq_request_seconds_count{path="/v1/plans",status="200"} 1`, "varq_refusals_total 0", "varq_replans_total 0",
+	} {
+		if !strings.Contains(text, line) {
+			t.Errorf("/metrics lacks %s", line)
+		}
+	}
+}
+
+// metrics returns what a daemon tells Prometheus.
+func metrics(t *testing.T, socket string) string {
+	t.Helper()
+	transport := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return net.Dial("unix", socket) }}
+	defer transport.CloseIdleConnections()
+	resp, err := (&http.Client{Transport: transport}).Get("http://varqd" + api.PathMetrics)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}

@@ -1,0 +1,101 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/live/extern"
+	"github.com/varq-project/varq/predictor/live/selfscore"
+	"github.com/varq-project/varq/predictor/varqd/config"
+)
+
+// mostScored is how many of the jobs that begin to wait between two looks have
+// their forecasts scored.
+const mostScored = 20
+
+// ask has all forecasters answer a question.
+func (d *Daemon) ask(_ context.Context, q *forecast.Question) []selfscore.Said {
+	var said []selfscore.Said
+	d.ingest.Ask(q, func(name string, a *forecast.Answer) {
+		said = append(said, selfscore.Said{Forecaster: name, Answer: *a})
+	})
+	return said
+}
+
+// past tells an observer of the past.
+func (d *Daemon) past(ctx context.Context, o forecast.Observer) error { return d.ingest.Past(ctx, o) }
+
+// forecasters are the site's own, and metrics of how they do.
+type forecasters []*extern.Forecaster
+
+// newForecasters makes the forecasters that a configuration describes.
+func newForecasters(list []config.Forecaster, past func(context.Context, forecast.Observer) error, log *slog.Logger) forecasters {
+	var own forecasters
+	for _, f := range list {
+		own = append(own, extern.New(extern.Options{
+			Name: f.Name, Command: f.Command, Timeout: time.Duration(f.Timeout), Past: past, Log: log,
+		}))
+	}
+	return own
+}
+
+// all returns them as who may join a blend.
+func (own forecasters) all() []forecast.Forecaster {
+	var list []forecast.Forecaster
+	for _, f := range own {
+		list = append(list, f)
+	}
+	return list
+}
+
+// notes says which are left out, and why.
+func (own forecasters) notes() []string {
+	var notes []string
+	for _, f := range own {
+		if h := f.Health(); h.Problem != "" {
+			notes = append(notes, fmt.Sprintf("forecaster %s is left out: %s", h.Name, h.Problem))
+		}
+	}
+	return notes
+}
+
+var (
+	forecasterUp = prometheus.NewDesc("varq_forecaster_up",
+		"Whether a forecaster of the site's own is asked.", []string{"forecaster"}, nil)
+	forecasterStarts = prometheus.NewDesc("varq_forecaster_starts_total",
+		"How often a forecaster's program came to be asked.", []string{"forecaster"}, nil)
+	forecasterAnswers = prometheus.NewDesc("varq_forecaster_answers_total",
+		"Questions that a forecaster has answered.", []string{"forecaster"}, nil)
+	forecasterFailures = prometheus.NewDesc("varq_forecaster_failures_total",
+		"Questions that a forecaster has failed to answer, by why.", []string{"forecaster", "reason"}, nil)
+)
+
+// Describe implements prometheus.Collector.
+func (forecasters) Describe(ch chan<- *prometheus.Desc) {
+	ch <- forecasterUp
+	ch <- forecasterStarts
+	ch <- forecasterAnswers
+	ch <- forecasterFailures
+}
+
+// Collect implements prometheus.Collector.
+func (own forecasters) Collect(ch chan<- prometheus.Metric) {
+	for _, f := range own {
+		h := f.Health()
+		up := 0.
+		if h.Problem == "" {
+			up = 1
+		}
+		ch <- prometheus.MustNewConstMetric(forecasterUp, prometheus.GaugeValue, up, h.Name)
+		ch <- prometheus.MustNewConstMetric(forecasterStarts, prometheus.CounterValue, float64(h.Starts), h.Name)
+		ch <- prometheus.MustNewConstMetric(forecasterAnswers, prometheus.CounterValue, float64(h.Answers), h.Name)
+		for _, reason := range []extern.Failure{extern.Late, extern.Nonsense, extern.Failed, extern.Busy} {
+			ch <- prometheus.MustNewConstMetric(forecasterFailures, prometheus.CounterValue, float64(h.Failures[reason]), h.Name, string(reason))
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package daemon
+
+import (
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/cluster/queue"
+	"github.com/varq-project/varq/predictor/delay"
+	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/twin"
+	"github.com/varq-project/varq/predictor/live/extern"
+	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/varqd/config"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// TestMain makes a forecaster of the test binary itself, if asked to.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "forecaster" {
+		extern.Serve(&prompt{}, "prompt 1")
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// prompt forecasts that everybody starts within a minute, once it knows the past.
+type prompt struct{ starts int }
+
+func (*prompt) Name() string            { return "prompt" }
+func (*prompt) Submitted(*workload.Job) {}
+func (p *prompt) Started(*workload.Job) { p.starts++ }
+func (*prompt) Ended(*workload.Job)     {}
+func (p *prompt) Forecast(_ *forecast.Question, a *forecast.Answer) bool {
+	for i := range a.Wait {
+		a.Wait[i] = min(1, (1+delay.At(i))/60)
+	}
+	a.Sample = float64(p.starts)
+	return p.starts >= 500
+}
+
+// A site's own forecasters take part, one that does not work is noted, and what all
+// say is held against what happens.
+func TestOwnForecasters(t *testing.T) {
+	c := testConfig(t)
+	c.Forecasters = []config.Forecaster{
+		{Name: "prompt", Command: os.Args[0] + " forecaster", Timeout: config.Duration(time.Second)},
+		{Name: "broken", Command: "/bin/false"},
+	}
+	fake := &fakeSlurm{past: quick(1000)}
+	asking, _ := run(t, c, fake)
+	eventually(t, asking, well)
+	eventually(t, asking, func(h api.Health) bool {
+		return len(h.Notes) == 1 && strings.HasPrefix(h.Notes[0], "forecaster broken is left out: it ")
+	})
+	p, err := asking.Predict(t.Context(), api.PredictRequest{Job: workload.Request{Limit: 600}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(p.Members, func(m api.Member) bool { return m.Forecaster == "prompt" && m.Sample == 1000 }) {
+		t.Errorf("of whom the prediction is blended: %+v", p.Members)
+	}
+
+	entry := slurm.QueueEntry{Job: quick(1)[0]}
+	entry.ID, entry.Start, entry.End, entry.State = 7000, 0, 0, workload.Pending
+	entry.Submit = time.Now().Unix()
+	entry.Eligible = entry.Submit
+	fake.setQueue(entry)
+	within(t, func() bool {
+		p, err := asking.Predict(t.Context(), api.PredictRequest{Job: workload.Request{Limit: 600}})
+		return err == nil && p.Waiting == 1
+	})
+	entry.Start, entry.State = entry.Eligible+1, workload.Running
+	fake.setQueue(entry)
+	within(t, func() bool {
+		scored, err := asking.Calibration(t.Context(), api.CalibrationQuery{})
+		var names []string
+		for _, r := range scored.Rows {
+			names = append(names, r.Forecaster)
+		}
+		slices.Sort(names)
+		return err == nil && slices.Equal(names, []string{"blend", "forest", "prompt", "qbets"})
+	})
+	text := metrics(t, c.Server.Socket)
+	for _, line := range []string{
+		`varq_forecaster_up{forecaster="prompt"} 1`, `varq_forecaster_starts_total{forecaster="prompt"} 1`,
+		`varq_forecaster_up{forecaster="broken"} 0`, `varq_forecaster_failures_total{forecaster="broken",reason="late"} 0`,
+		`varq_forecasts_scored_total{forecaster="blend",partition="main"} 1`,
+	} {
+		if !strings.Contains(text, line) {
+			t.Errorf("/metrics lacks %s", line)
+		}
+	}
+}
+
+// within waits for something to become true.
+func within(t *testing.T, so func() bool) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); !so(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("it has not come true in 20 s")
+		}
+	}
+}
+
+// A site's own forecaster cannot have the name of one that there is.
+func TestBuiltInNames(t *testing.T) {
+	blend := forecast.Standard(new(queue.Queue), twin.Options{}, rand.New(rand.NewPCG(1, 1)))
+	for _, f := range append(blend.Members(), blend) {
+		if _, err := config.Parse("varq.yaml", []byte("forecasters: [{name: "+f.Name()+", command: /x}]")); err == nil {
+			t.Errorf("the name %s is accepted", f.Name())
+		}
+	}
+}

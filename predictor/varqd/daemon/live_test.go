@@ -1,0 +1,309 @@
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"log/slog"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/varqd/config"
+	"github.com/varq-project/varq/predictor/workload"
+	"github.com/varq-project/varq/test/cluster"
+)
+
+// calm is a past in which one-node jobs of a few minutes wait for two seconds.
+func calm(now int64) iter.Seq2[workload.Job, error] {
+	return func(yield func(workload.Job, error) bool) {
+		const jobs, days = 2000, 5
+		for i := range int64(jobs) {
+			at := now - (days+1)*86400 + i*days*86400/jobs
+			j := workload.Job{
+				ID: 500_000 + i, Request: workload.Request{User: "bob", Account: "chem", Partition: "main", Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: 60 * (1 + i%10)},
+				Submit: at, Eligible: at, Start: at + i%5, End: at + 60, State: workload.Completed,
+			}
+			if !yield(j, nil) {
+				return
+			}
+		}
+	}
+}
+
+// live is a daemon on a real Slurm.
+type live struct {
+	*cluster.Cluster
+	t      *testing.T
+	config config.Config
+	daemon *Daemon
+	stop   func()
+}
+
+func startLive(t *testing.T) *live {
+	l := &live{Cluster: cluster.ForTest(t, cluster.Options{Nodes: 2}), t: t}
+	if _, err := l.LoadHistory(t.Context(), calm(time.Now().Unix())); err != nil {
+		t.Fatal(err)
+	}
+	for _, variable := range l.Env() {
+		name, value, _ := strings.Cut(variable, "=")
+		t.Setenv(name, value)
+	}
+	if l.Root() != "/" { // varqd runs here, the Slurm whose scontrol it needs does not
+		commands := t.TempDir()
+		script := fmt.Sprintf("#!/bin/sh\nexec chroot %s scontrol \"$@\"\n", l.Root())
+		if err := os.WriteFile(filepath.Join(commands, "scontrol"), []byte(script), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("PATH", commands+":"+os.Getenv("PATH"))
+	}
+	token, err := l.TokenFile(t.Context(), "root")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := l.Path("varq")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	text := fmt.Sprintf(`
+slurmrestd: {url: "%s", user: root, token_file: %s}
+server: {socket: %s/socket}
+ledger: {path: %[3]s/ledger.db}
+history: {path: %[3]s/history.db}
+forecast: {days: 10}
+watch: {interval: 500ms, idle: 1s, refresh: 2s, grace: 5s}
+`, l.RestURL(), token, dir)
+	if l.config, err = config.Parse("test", []byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	l.start()
+	t.Cleanup(func() { l.stop() })
+	return l
+}
+
+// start runs the daemon and waits until it can promise something.
+func (l *live) start() {
+	l.t.Helper()
+	d, err := New(Options{Config: l.config, Log: slog.New(slog.NewTextHandler(l.t.Output(), nil))})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	l.daemon = d
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- d.Run(ctx) }()
+	l.stop = func() {
+		cancel()
+		if err := <-done; err != nil {
+			l.t.Error(err)
+		}
+		if err := d.Close(); err != nil {
+			l.t.Error(err)
+		}
+	}
+	l.eventually("varqd is well", func() bool { return service{d.keeper, d}.Health(ctx).OK })
+}
+
+func (l *live) eventually(what string, ok func() bool) {
+	l.t.Helper()
+	for began := time.Now(); !ok(); time.Sleep(100 * time.Millisecond) {
+		if time.Since(began) > time.Minute {
+			l.t.Fatalf("not in a minute: %s", what)
+		}
+	}
+}
+
+// run runs a command as a user and returns what it prints.
+func (l *live) run(user, name string, args ...string) string {
+	l.t.Helper()
+	out, err := l.Command(l.t.Context(), user, name, args...).Output()
+	if err != nil {
+		l.t.Fatalf("%s %s: %v", name, strings.Join(args, " "), err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// curl runs curl as a user, on varqd's side of a chroot.
+func (l *live) curl(name string, args ...string) string {
+	l.t.Helper()
+	u, err := user.Lookup(name)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	var credential syscall.Credential
+	if _, err := fmt.Sscan(u.Uid, &credential.Uid); err != nil {
+		l.t.Fatal(err)
+	}
+	if _, err := fmt.Sscan(u.Gid, &credential.Gid); err != nil {
+		l.t.Fatal(err)
+	}
+	cmd := exec.CommandContext(l.t.Context(), "curl", args...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &credential}
+	out, err := cmd.Output()
+	if err != nil {
+		l.t.Fatalf("curl %s: %v", strings.Join(args, " "), err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// ask calls varqd as a user and decodes its answer, if there is one.
+func (l *live) ask(user, path string, request, answer any) (status string) {
+	l.t.Helper()
+	args := []string{"--silent", "--write-out", "\n%{http_code}", "--unix-socket", l.config.Server.Socket, "http://varqd" + path}
+	if request != nil {
+		body, err := json.Marshal(request)
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		args = append(args, "--data", string(body))
+	}
+	out := l.curl(user, args...)
+	i := strings.LastIndexByte(out, '\n')
+	if status = out[i+1:]; status == "200" && answer != nil {
+		if err := json.Unmarshal([]byte(out[:i]), answer); err != nil {
+			l.t.Fatalf("%s: %v in %q", path, err, out)
+		}
+	}
+	return status
+}
+
+func (l *live) reserve(user string, in time.Duration) *api.Plan {
+	l.t.Helper()
+	var answer api.PlanAnswer
+	status := l.ask(user, api.PathPlan, api.PlanRequest{
+		Job:     workload.Request{Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: 60},
+		BeginBy: time.Now().Add(in).Unix(), Prob: .7,
+	}, &answer)
+	if status != "200" || answer.Plan == nil {
+		l.t.Fatalf("status %s, answer %+v", status, answer)
+	}
+	return answer.Plan
+}
+
+// submit submits a job as the plan says and returns its id.
+func (l *live) submit(user string, p *api.Plan, sleep time.Duration) string {
+	l.t.Helper()
+	return l.run(user, "sbatch", "--parsable", "--output=/dev/null",
+		"--begin="+time.Unix(p.BeginTime, 0).Format("2006-01-02T15:04:05"), fmt.Sprintf("--time=%d", p.TimeLimit/60),
+		"--comment="+p.Comment, fmt.Sprintf("--wrap=sleep %d", int(sleep.Seconds())))
+}
+
+// oversized promises alice a reservation that becomes eligible an hour before
+// the forecast asks for it, as if the queue had been slower then.
+func (l *live) oversized() *api.Plan {
+	l.t.Helper()
+	deadline := time.Now().Unix() + 3*3600
+	r := &api.Reservation{
+		Plan: api.Plan{
+			ID: api.NewPlanID(), BeginTime: deadline - 3600, TimeLimit: 3660, BeginBy: deadline, HoldUntil: deadline, WorkLimit: 60,
+			Prob: .8, Estimate: .8, OnMiss: "run",
+		},
+		User: "alice", Account: "phys", Partition: "main", Size: workload.Size{Nodes: 1, CPUs: 1}, Promised: time.Now().Unix(),
+	}
+	r.Comment = api.CommentPrefix + r.ID
+	if err := l.daemon.ledger.Promise(l.t.Context(), r); err != nil {
+		l.t.Fatal(err)
+	}
+	return &r.Plan
+}
+
+func (l *live) reservation(user, job string) api.Reservation {
+	l.t.Helper()
+	var list []api.Reservation
+	if status := l.ask(user, api.PathReservations+"?job="+job, nil, &list); status != "200" || len(list) != 1 {
+		return api.Reservation{}
+	}
+	return list[0]
+}
+
+func (l *live) awaitState(user, job, state string) api.Reservation {
+	l.t.Helper()
+	var r api.Reservation
+	l.eventually("job "+job+" is "+state, func() bool {
+		r = l.reservation(user, job)
+		return r.State == state
+	})
+	return r
+}
+
+func TestLive(t *testing.T) {
+	l := startLive(t)
+
+	kept := l.reserve("alice", 40*time.Second)
+	job := l.submit("alice", kept, 38*time.Second)
+	far := l.reserve("alice", 3*time.Hour)
+	held := l.submit("alice", far, time.Second)
+	changed := l.submit("alice", l.reserve("alice", 2*time.Hour), time.Second)
+	cancelled := l.submit("alice", l.reserve("alice", time.Hour), time.Second)
+	moving := l.oversized()
+	moved := l.submit("alice", moving, time.Second)
+	forged := l.submit("bob", l.reserve("alice", 4*time.Hour), time.Second)
+	for _, id := range []string{job, held, changed, cancelled} {
+		l.awaitState("alice", id, api.StatePending)
+	}
+
+	l.run("alice", "scontrol", "hold", held)
+	l.run("alice", "scontrol", "update", "JobId="+changed, "TimeLimit=7")
+	l.run("alice", "scancel", cancelled)
+	if r := l.awaitState("alice", cancelled, api.StateCancelled); r.Note == "" {
+		t.Errorf("cancelled without a note: %+v", r)
+	}
+	l.eventually("the hold and the update are noted", func() bool {
+		return l.reservation("alice", held).Note == "held" && strings.Contains(l.reservation("alice", changed).Note, "00:07:00")
+	})
+
+	// Varq moves a job that is too early, and does not take that for alice's doing.
+	later := time.Unix(moving.BeginBy-30, 0).Format("2006-01-02T15:04:05")
+	l.eventually("a job that is too early is moved", func() bool {
+		shown := l.run("alice", "scontrol", "--oneliner", "show", "job", moved)
+		return strings.Contains(shown, "StartTime="+later) && strings.Contains(shown, "TimeLimit=00:02:00")
+	})
+	time.Sleep(2 * time.Second)
+	if r := l.reservation("alice", moved); r.State != api.StatePending || r.Note != "" || r.Eligible != moving.BeginBy-30 {
+		t.Errorf("the moved job: %+v", r)
+	}
+	l.run("alice", "scontrol", "release", held)
+	l.eventually("the release is noted", func() bool { return l.reservation("alice", held).Note == "released" })
+
+	// Bob neither sees nor binds what is alice's, and a copied comment is no use.
+	var seen []api.Reservation
+	if status := l.ask("bob", api.PathReservations+"?all=true", nil, &seen); status != "200" || len(seen) != 0 {
+		t.Errorf("bob sees %s %+v", status, seen)
+	}
+	if status := l.ask("bob", api.PathReservations+"?user=alice", nil, nil); status != "403" {
+		t.Errorf("bob asks for alice's: %s", status)
+	}
+	var forgedID int64
+	fmt.Sscan(forged, &forgedID)
+	if status := l.ask("bob", api.PathBind, api.Binding{Plan: far.ID, Job: forgedID}, nil); status != "404" {
+		t.Errorf("bob binds alice's plan: %s", status)
+	}
+	if r := l.reservation("bob", forged); r.ID != "" {
+		t.Errorf("bob's forged comment got him %+v", r)
+	}
+	if r := l.reservation("oper", held); r.User != "alice" {
+		t.Errorf("the operator sees %+v", r)
+	}
+
+	// All is found again after varqd, slurmrestd and slurmctld have been away.
+	l.stop()
+	for _, d := range []cluster.Daemon{cluster.Slurmrestd, cluster.Slurmctld} {
+		if err := l.Restart(t.Context(), d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.start()
+	l.awaitState("alice", job, api.StateHolding)
+	l.awaitState("alice", job, api.StateRunning)
+	r := l.awaitState("alice", job, api.StateKept)
+	if r.Start == 0 || r.Start > r.BeginBy || r.WorkStart != r.BeginBy || r.End <= r.WorkStart {
+		t.Errorf("settled as %+v", r)
+	}
+}

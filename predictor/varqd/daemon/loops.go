@@ -1,0 +1,169 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// The parts of varqd that can be in trouble.
+const (
+	partHistory   = "history"
+	partLimits    = "limits"
+	partQueue     = "queue"
+	partForecasts = "forecasts"
+)
+
+// The wait after a failure, doubled with each that follows.
+const (
+	retryFirst = time.Second
+	retryMost  = 15 * time.Second
+)
+
+// repeat calls do until ctx is done: pause after each success, and less or more
+// after a failure, which is a problem of the part until do succeeds again.
+func (d *Daemon) repeat(ctx context.Context, part string, do func(context.Context) (pause time.Duration, err error)) {
+	retry := retryFirst
+	for ctx.Err() == nil {
+		pause, err := do(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil {
+			d.errors.WithLabelValues(part).Inc()
+			if d.problems.set(part, err) {
+				d.log.Error("trouble", "part", part, "error", err)
+			}
+			pause, retry = retry, min(2*retry, retryMost)
+		} else {
+			if d.problems.clear(part) {
+				d.log.Info("trouble is over", "part", part)
+			}
+			retry = retryFirst
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
+		}
+	}
+}
+
+// latch is something that has happened or not.
+type latch struct {
+	once sync.Once
+	done chan struct{}
+}
+
+func newLatch() *latch { return &latch{done: make(chan struct{})} }
+
+// open notes that it has happened.
+func (l *latch) open() { l.once.Do(func() { close(l.done) }) }
+
+// wait waits until it has happened, and reports false when ctx is done before.
+func (l *latch) wait(ctx context.Context) bool {
+	select {
+	case <-l.done:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// learn loads the past and then follows accounting. It begins once the cluster and
+// the queue have been looked at, or could not be: they belong to what is known.
+func (d *Daemon) learn(ctx context.Context) {
+	if !d.refreshed.wait(ctx) || !d.looked.wait(ctx) {
+		return
+	}
+	d.repeat(ctx, partHistory, func(ctx context.Context) (time.Duration, error) {
+		if d.ingest.Ready() == nil {
+			return time.Duration(d.config.Watch.Refresh), d.ingest.CatchUp(ctx)
+		}
+		if err := d.ingest.Load(ctx); err != nil {
+			return 0, err
+		}
+		d.loaded.open()
+		return 0, nil
+	})
+}
+
+// refresh follows the cluster's limits and nodes.
+func (d *Daemon) refresh(ctx context.Context) {
+	d.repeat(ctx, partLimits, func(ctx context.Context) (time.Duration, error) {
+		defer d.refreshed.open()
+		return time.Duration(d.config.Watch.Refresh), d.keeper.Refresh(ctx)
+	})
+}
+
+// seen is the queue as it was looked at.
+type seen struct {
+	queue []slurm.QueueEntry
+	at    int64
+}
+
+// watch follows the queue: closely while there are reservations.
+func (d *Daemon) watch(ctx context.Context) {
+	d.repeat(ctx, partQueue, func(ctx context.Context) (time.Duration, error) {
+		at := time.Now().Unix()
+		jobs, open, err := d.keeper.Watch(ctx)
+		d.looks.done()
+		if err == nil {
+			d.show(seen{jobs, at})
+		} else {
+			d.looked.open()
+		}
+		if open > 0 {
+			return time.Duration(d.config.Watch.Interval), err
+		}
+		return time.Duration(d.config.Watch.Idle), err
+	})
+}
+
+// show has the forecasters told of a look at the queue, as soon as they have time.
+// One that they have not come to yet is of no use any more.
+func (d *Daemon) show(s seen) {
+	select {
+	case <-d.seen:
+	default:
+	}
+	d.seen <- s
+}
+
+// follow has forecasts scored, and the forecasters told of what is seen.
+func (d *Daemon) follow(ctx context.Context) {
+	d.repeat(ctx, partForecasts, func(ctx context.Context) (time.Duration, error) {
+		select {
+		case <-ctx.Done():
+			return 0, nil
+		case s := <-d.seen:
+			defer d.looked.open()
+			return 0, errors.Join(d.scorer.Looked(ctx, s.queue, s.at), d.ingest.Watched(ctx, s.queue, s.at), d.keepOdds(ctx))
+		}
+	})
+}
+
+// keepOdds has the ledger keep what has become of promises, which no past tells of.
+func (d *Daemon) keepOdds(ctx context.Context) error {
+	odds := d.ingest.Odds()
+	if odds == nil || slices.Equal(odds, d.odds) {
+		return nil
+	}
+	if err := d.ledger.SetOdds(ctx, odds); err != nil {
+		return err
+	}
+	d.odds = odds
+	return nil
+}
+
+// told hands jobs of accounting on before they count as read.
+func (d *Daemon) told(ctx context.Context, jobs []workload.Job) error {
+	if err := d.keeper.Learnt(ctx, jobs); err != nil {
+		return err
+	}
+	return d.scorer.Told(ctx, jobs)
+}

@@ -1,0 +1,42 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"runtime/debug"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/varqd/config"
+)
+
+// gcPercent lets garbage grow to four times what is alive, tens of megabytes: a
+// plan leaves one behind, and fewer collections make the slowest plans faster.
+const gcPercent = 400
+
+// Main runs a daemon with the configuration c until ctx is done. It logs to
+// log.
+func Main(ctx context.Context, c config.Config, log io.Writer) error {
+	debug.SetGCPercent(gcPercent)
+	logger := newLogger(c.Log, log)
+	logger.Info("varqd starts", "version", api.Version)
+	d, err := New(Options{Config: c, Log: logger})
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Run(ctx), d.Close())
+}
+
+// newLogger returns the logger that c describes; config has checked its values.
+func newLogger(c config.Log, w io.Writer) *slog.Logger {
+	var options slog.HandlerOptions
+	var level slog.Level
+	if level.UnmarshalText([]byte(c.Level)) == nil {
+		options.Level = level
+	}
+	if c.Format == "json" {
+		return slog.New(slog.NewJSONHandler(w, &options))
+	}
+	return slog.New(slog.NewTextHandler(w, &options))
+}

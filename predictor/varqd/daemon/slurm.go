@@ -1,0 +1,75 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"os/exec"
+	"time"
+
+	"github.com/varq-project/varq/predictor/cluster/limits"
+	"github.com/varq-project/varq/predictor/live/ingest"
+	"github.com/varq-project/varq/predictor/live/keeper"
+	"github.com/varq-project/varq/predictor/slurm/scontrol"
+	"github.com/varq-project/varq/predictor/slurm/slurmrestd"
+	"github.com/varq-project/varq/predictor/varqd/config"
+)
+
+// Slurm is everything varqd needs of Slurm.
+type Slurm interface {
+	keeper.Slurm
+	ingest.Source
+}
+
+// site is Slurm by slurmrestd, and by scontrol for what slurmrestd does not
+// tell. On a host without scontrol varqd does without.
+type site struct {
+	*slurmrestd.Client
+	scontrol scontrol.Command
+}
+
+// connect makes the client of slurmrestd that c describes.
+func connect(c config.Slurmrestd) (*site, error) {
+	user, err := slurmUser(c)
+	if err != nil {
+		return nil, err
+	}
+	client, err := slurmrestd.New(slurmrestd.Options{URL: c.URL, User: user, Token: tokenSource(c), Timeout: time.Duration(c.Timeout)})
+	if err != nil {
+		return nil, err
+	}
+	return &site{Client: client}, nil
+}
+
+// patience bounds how long scontrol and slurmrestd may take together.
+const patience = 2 * time.Minute
+
+// Cluster implements keeper.Slurm.
+func (s *site) Cluster(ctx context.Context) (limits.Cluster, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	cluster, err := s.Client.Cluster(ctx)
+	if err != nil {
+		return limits.Cluster{}, err
+	}
+	if err := s.scontrol.Complete(ctx, &cluster); err != nil && !errors.Is(err, exec.ErrNotFound) {
+		return limits.Cluster{}, err
+	}
+	return cluster, nil
+}
+
+// Operators implements keeper.Slurm: SlurmUser is one of them.
+func (s *site) Operators(ctx context.Context) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	operators, err := s.Client.Operators(ctx)
+	if err != nil {
+		return nil, err
+	}
+	switch c, err := s.scontrol.Config(ctx); {
+	case err == nil && c.SlurmUser != "":
+		operators = append(operators, c.SlurmUser)
+	case err != nil && !errors.Is(err, exec.ErrNotFound):
+		return nil, err
+	}
+	return operators, nil
+}

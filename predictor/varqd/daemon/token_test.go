@@ -1,0 +1,73 @@
+package daemon
+
+import (
+	"encoding/base64"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/varq-project/varq/predictor/varqd/config"
+)
+
+// jwt makes a token that expires after life.
+func jwt(life time.Duration) string {
+	claims := fmt.Sprintf(`{"exp":%d,"sun":"varq"}`, time.Now().Add(life).Unix())
+	return "e30." + base64.RawURLEncoding.EncodeToString([]byte(claims)) + ".c2ln"
+}
+
+// printer writes a command that prints text and counts its runs in the file
+// runs.
+func printer(t *testing.T, text string) (command, runs string) {
+	t.Helper()
+	dir := t.TempDir()
+	command, runs = filepath.Join(dir, "token"), filepath.Join(dir, "runs")
+	script := fmt.Sprintf("#!/bin/sh\necho run >>%s\necho '%s'\n", runs, text)
+	if err := os.WriteFile(command, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return command, runs
+}
+
+func TestTokenCommand(t *testing.T) {
+	for _, c := range []struct {
+		life time.Duration
+		runs int // of three requests
+	}{{time.Hour, 1}, {0, 3}} {
+		want := jwt(c.life)
+		command, runs := printer(t, "SLURM_JWT="+want)
+		token := tokenSource(config.Slurmrestd{TokenCommand: command + " lifespan=3600"})
+		for range 3 {
+			if got, err := token(); err != nil || got != want {
+				t.Errorf("%q, %v", got, err)
+			}
+		}
+		if text, _ := os.ReadFile(runs); strings.Count(string(text), "run") != c.runs {
+			t.Errorf("a life of %v: %d runs, want %d", c.life, strings.Count(string(text), "run"), c.runs)
+		}
+	}
+}
+
+func TestTokenCommandFails(t *testing.T) {
+	nonsense, _ := printer(t, "hello")
+	for command, want := range map[string]string{nonsense: "not a JSON web token", "/nowhere/token": "no such file", "false": "exit status 1"} {
+		if _, err := tokenSource(config.Slurmrestd{TokenCommand: command})(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", command, err, want)
+		}
+	}
+	if tokenSource(config.Slurmrestd{}) != nil {
+		t.Error("a token out of nowhere")
+	}
+}
+
+func FuzzExpiry(f *testing.F) {
+	f.Add(jwt(time.Hour))
+	f.Add("a.b.c")
+	f.Fuzz(func(t *testing.T, token string) {
+		if _, err := expiry(token); err == nil && strings.Count(token, ".") != 2 {
+			t.Errorf("%q passes for a token", token)
+		}
+	})
+}

@@ -1,0 +1,240 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// Bounds of what a request may say.
+const (
+	maxName      = 256
+	maxNodes     = 1 << 20
+	maxCPUs      = 1 << 28
+	maxMemory    = 1 << 50 // MiB
+	maxLimit     = 366 * 86400
+	maxTime      = 1 << 40 // Unix seconds
+	maxQuantiles = 64
+)
+
+// field is an error about one field of a request.
+func field(name, format string, args ...any) error {
+	return api.Fault(api.ErrInvalid, name+": "+fmt.Sprintf(format, args...))
+}
+
+// decode reads one JSON value strictly: unknown fields, values of a wrong type
+// and anything after it are errors.
+func decode[T any](body []byte) (*T, error) {
+	v := new(T)
+	dec := json.NewDecoder(bytes.NewReader(body))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(v); err != nil {
+		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
+			// The path goes through embedded structs, which JSON does not show.
+			return nil, field(strings.ReplaceAll(wrong.Field, "Size.", ""), "a %s does not fit here", wrong.Value)
+		}
+		if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
+			return nil, field(strings.Trim(name, `"`), "no such field")
+		}
+		return nil, api.Fault(api.ErrInvalid, "the request is not valid JSON: "+err.Error())
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, api.Fault(api.ErrInvalid, "the request goes on after its end")
+	}
+	return v, nil
+}
+
+// decodePlan reads and checks a plan request; its job's user becomes user.
+func decodePlan(body []byte, user string) (*api.PlanRequest, error) {
+	req, err := decode[api.PlanRequest](body)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkJob(&req.Job, user); err != nil {
+		return nil, err
+	}
+	switch {
+	case req.BeginBy <= 0 || req.BeginBy > maxTime:
+		return nil, field("begin_by", "%d is not a time", req.BeginBy)
+	case req.BeginAfter < 0 || req.BeginAfter > maxTime:
+		return nil, field("begin_after", "%d is not a time", req.BeginAfter)
+	case req.BeginAfter > req.BeginBy:
+		return nil, field("begin_after", "lies after begin_by")
+	case req.BeginAfter != 0 && req.BestEffort:
+		return nil, field("begin_after", "makes no sense with best_effort")
+	case req.Prob != 0 && !(req.Prob > 0 && req.Prob < 1):
+		return nil, field("prob", "%v does not lie between 0 and 1", req.Prob)
+	case !slices.Contains([]string{"", api.OnMissRun, api.OnMissCancel}, req.OnMiss):
+		return nil, field("on_miss", "%q is neither run nor cancel", req.OnMiss)
+	}
+	return req, nil
+}
+
+func decodeBinding(body []byte) (*api.Binding, error) {
+	b, err := decode[api.Binding](body)
+	if err != nil {
+		return nil, err
+	}
+	if !api.ValidPlanID(b.Plan) {
+		return nil, field("plan", "%.20q is not the identifier of a plan", b.Plan)
+	}
+	if b.Job <= 0 {
+		return nil, field("job", "%d is not a job id", b.Job)
+	}
+	return b, nil
+}
+
+func decodePredict(body []byte, user string) (*api.PredictRequest, error) {
+	req, err := decode[api.PredictRequest](body)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkJob(&req.Job, user); err != nil {
+		return nil, err
+	}
+	if len(req.Quantiles) > maxQuantiles {
+		return nil, field("quantiles", "more than %d", maxQuantiles)
+	}
+	for i, q := range req.Quantiles {
+		if !(q > 0 && q < 1) {
+			return nil, field(fmt.Sprintf("quantiles[%d]", i), "%v does not lie between 0 and 1", q)
+		}
+	}
+	return req, nil
+}
+
+// checkJob bounds what a job asks for, and makes it user's.
+func checkJob(job *workload.Request, user string) error {
+	if job.User != "" && job.User != user {
+		return field("job.user", "you are %s, not %q", user, job.User)
+	}
+	job.User = user
+	for _, s := range []struct{ name, value string }{{"job.account", job.Account}, {"job.partition", job.Partition}, {"job.qos", job.QOS}} {
+		if err := checkName(s.name, s.value); err != nil {
+			return err
+		}
+	}
+	for _, n := range []struct {
+		name        string
+		value, most int64
+	}{
+		{"job.nodes", int64(job.Nodes), maxNodes},
+		{"job.cpus", int64(job.CPUs), maxCPUs},
+		{"job.gpus", int64(job.GPUs), maxCPUs},
+		{"job.memory", job.Memory, maxMemory},
+		{"job.limit", job.Limit, maxLimit},
+	} {
+		if n.value < 0 || n.value > n.most {
+			return field(n.name, "%d does not lie between 0 and %d", n.value, n.most)
+		}
+	}
+	return nil
+}
+
+func checkName(name, value string) error {
+	if len(value) > maxName {
+		return field(name, "longer than %d bytes", maxName)
+	}
+	if !utf8.ValidString(value) || strings.ContainsFunc(value, unicode.IsControl) {
+		return field(name, "has characters that no name has")
+	}
+	return nil
+}
+
+func parseReservations(values url.Values) (api.ReservationsQuery, error) {
+	q := query{values: values}
+	r := api.ReservationsQuery{User: q.text(api.ParamUser), Job: q.number(api.ParamJob), All: q.flag(api.ParamAll)}
+	return r, q.end()
+}
+
+func parseReport(values url.Values) (api.ReportQuery, error) {
+	q := query{values: values}
+	r := api.ReportQuery{By: q.grouping(api.Groupings), Start: q.number(api.ParamStart), End: q.number(api.ParamEnd), User: q.text(api.ParamUser)}
+	return r, q.end()
+}
+
+func parseCalibration(values url.Values) (api.CalibrationQuery, error) {
+	q := query{values: values}
+	r := api.CalibrationQuery{
+		By: q.grouping(api.CalibrationGroupings), Start: q.number(api.ParamStart), End: q.number(api.ParamEnd),
+		Forecaster: q.text(api.ParamForecaster), Partition: q.text(api.ParamPartition), Class: q.text(api.ParamClass),
+	}
+	return r, q.end()
+}
+
+// query reads the values of a URL's query strictly: each key once, and none
+// left over.
+type query struct {
+	values url.Values
+	err    error
+}
+
+func (q *query) text(key string) string {
+	v := q.values[key]
+	delete(q.values, key)
+	if len(v) > 1 {
+		q.fail(field(key, "given more than once"))
+	}
+	if len(v) == 0 {
+		return ""
+	}
+	q.fail(checkName(key, v[0]))
+	return v[0]
+}
+
+// grouping reads what to group by: one of those that there are, or nothing.
+func (q *query) grouping(all []string) string {
+	by := q.text(api.ParamBy)
+	if by != "" && !slices.Contains(all, by) {
+		q.fail(field(api.ParamBy, "%q is none of %s", by, strings.Join(all, ", ")))
+	}
+	return by
+}
+
+func (q *query) number(key string) int64 {
+	text := q.text(key)
+	if text == "" {
+		return 0
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 || n > maxTime {
+		q.fail(field(key, "%q is not a number of use here", text))
+	}
+	return n
+}
+
+func (q *query) flag(key string) bool {
+	text := q.text(key)
+	if text == "" {
+		return false
+	}
+	on, err := strconv.ParseBool(text)
+	if err != nil {
+		q.fail(field(key, "%q is neither true nor false", text))
+	}
+	return on
+}
+
+func (q *query) fail(err error) {
+	if q.err == nil {
+		q.err = err
+	}
+}
+
+func (q *query) end() error {
+	for key := range q.values {
+		q.fail(field(key, "no such parameter"))
+	}
+	return q.err
+}

@@ -1,0 +1,464 @@
+package server
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/varqd/munge"
+)
+
+// fakeService answers with what it was asked.
+type fakeService struct {
+	mu    sync.Mutex
+	users []string
+}
+
+func (s *fakeService) seen(user string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.users = append(s.users, user)
+}
+
+func (s *fakeService) Plan(ctx context.Context, user string, req *api.PlanRequest, promise bool) (api.PlanAnswer, error) {
+	s.seen(user)
+	switch req.Job.Partition {
+	case "panic":
+		panic("on purpose")
+	case "broken":
+		return api.PlanAnswer{}, errors.New("secret detail")
+	case "busy":
+		return api.PlanAnswer{}, api.Fault(api.ErrUnavailable, "still loading history: 42%")
+	case "slow":
+		<-ctx.Done()
+		return api.PlanAnswer{}, ctx.Err()
+	}
+	plan := &api.Plan{BeginBy: req.BeginBy, Comment: req.Job.User}
+	if promise {
+		plan.ID = "aaaaaaaaaaaa"
+	}
+	return api.PlanAnswer{Plan: plan}, nil
+}
+
+func (s *fakeService) Bind(_ context.Context, user string, b api.Binding) error {
+	s.seen(user)
+	if b.Job == 9 {
+		return api.Fault(api.ErrConflict, "the plan has a job already")
+	}
+	return nil
+}
+
+func (s *fakeService) Reservations(_ context.Context, user string, q api.ReservationsQuery) ([]api.Reservation, error) {
+	s.seen(user)
+	if q.User == "bob" {
+		return nil, api.Fault(api.ErrForbidden, "not yours")
+	}
+	if q.Job == 0 {
+		return nil, nil
+	}
+	return []api.Reservation{{User: user, Job: q.Job}}, nil
+}
+
+func (s *fakeService) Report(_ context.Context, user string, q api.ReportQuery) (api.Report, error) {
+	s.seen(user)
+	return api.Report{By: q.By}, nil
+}
+
+func (s *fakeService) Calibration(_ context.Context, q api.CalibrationQuery) (api.Calibration, error) {
+	return api.Calibration{By: q.By}, nil
+}
+
+func (s *fakeService) Predict(_ context.Context, user string, req *api.PredictRequest) (api.Prediction, error) {
+	s.seen(user)
+	return api.Prediction{Job: req.Job}, nil
+}
+
+func (s *fakeService) Health(context.Context) api.Health { return api.Health{OK: true, History: 7} }
+
+// fakeMunge takes "UID PAYLOAD" for a credential, each once.
+type fakeMunge struct {
+	mu   sync.Mutex
+	used map[string]bool
+}
+
+func (m *fakeMunge) Decode(_ context.Context, credential string) (uint32, []byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var uid uint32
+	var payload []byte
+	if n, err := fmt.Sscanf(credential, "%d %x", &uid, &payload); n != 2 || err != nil {
+		return 0, nil, fmt.Errorf("%w: %w", munge.ErrInvalid, err)
+	}
+	if m.used[credential] {
+		return 0, nil, fmt.Errorf("%w: replayed", munge.ErrInvalid)
+	}
+	m.used[credential] = true
+	return uid, payload, nil
+}
+
+// fixture is a server on a unix socket and on TCP.
+type fixture struct {
+	t       testing.TB
+	service *fakeService
+	socket  string
+	address string
+	local   *http.Client
+}
+
+func start(t testing.TB) *fixture {
+	f := &fixture{t: t, service: &fakeService{}, socket: filepath.Join(t.TempDir(), "socket")}
+	s := New(Options{
+		Service: f.service, Credentials: &fakeMunge{used: map[string]bool{}},
+		UserName: func(uid uint32) (string, error) {
+			if uid == 404 {
+				return "", errors.New("no such user")
+			}
+			return fmt.Sprintf("user%d", uid), nil
+		},
+		Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(),
+	})
+	unix, err := ListenUnix(f.socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tcp, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.address = tcp.Addr().String()
+	var serving sync.WaitGroup
+	for _, l := range []net.Listener{unix, tcp} {
+		serving.Go(func() {
+			if err := s.Serve(l); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	f.local = f.client()
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		if err := s.Shutdown(ctx); err != nil {
+			t.Error(err)
+		}
+		serving.Wait()
+	})
+	return f
+}
+
+// client returns a client of the unix socket.
+func (f *fixture) client() *http.Client {
+	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", f.socket)
+	}}
+	f.t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport}
+}
+
+func ask(t testing.TB, client *http.Client, method, url, body string, header ...string) (status int, answer string) {
+	t.Helper()
+	req, err := http.NewRequest(method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(text)
+}
+
+func (f *fixture) post(path, body string) (int, string) {
+	f.t.Helper()
+	return ask(f.t, f.local, http.MethodPost, "http://varqd"+path, body)
+}
+
+func (f *fixture) get(path string) (int, string) {
+	f.t.Helper()
+	return ask(f.t, f.local, http.MethodGet, "http://varqd"+path, "")
+}
+
+func TestTheSocketKnowsTheUser(t *testing.T) {
+	f := start(t)
+	me := fmt.Sprintf("user%d", os.Getuid())
+	status, answer := f.post(api.PathPlan, `{"job":{"nodes":1,"cpus":1,"limit":60},"begin_by":1800000000}`)
+	if status != 200 || !strings.Contains(answer, `"comment":"`+me+`"`) || !strings.Contains(answer, "aaaaaaaaaaaa") {
+		t.Errorf("%d %s", status, answer)
+	}
+	status, answer = f.post(api.PathQuote, `{"job":{"user":"`+me+`","nodes":1,"cpus":1,"limit":60},"begin_by":1800000000}`)
+	if status != 200 || strings.Contains(answer, "aaaaaaaaaaaa") {
+		t.Errorf("%d %s", status, answer)
+	}
+	if status, answer = f.post(api.PathPlan, `{"job":{"user":"mallory"},"begin_by":1800000000}`); status != 400 || !strings.Contains(answer, "job.user") {
+		t.Errorf("%d %s", status, answer)
+	}
+	// A credential is no use where the kernel knows better.
+	status, answer = ask(t, f.local, http.MethodGet, "http://varqd"+api.PathReservations+"?job=3", "", "Authorization", "Munge 1000 00")
+	if status != 200 || !strings.Contains(answer, `"user":"`+me+`"`) {
+		t.Errorf("%d %s", status, answer)
+	}
+	if info, err := os.Stat(f.socket); err != nil || info.Mode().Perm() != 0o666 {
+		t.Errorf("socket %v %v", info.Mode(), err)
+	}
+}
+
+func TestTheCredentialKnowsTheUser(t *testing.T) {
+	f := start(t)
+	uri := api.PathReservations + "?job=3"
+	credential := func(uid int, method, uri, body string) string {
+		return fmt.Sprintf("Munge %d %x", uid, api.RequestDigest(method, uri, []byte(body)))
+	}
+	good := credential(1000, "GET", uri, "")
+	for _, c := range []struct {
+		name, credential string
+		status           int
+	}{
+		{"none", "", 401},
+		{"another kind", "Bearer x", 401},
+		{"nonsense", "Munge x", 401},
+		{"good", good, 200},
+		{"replayed", good, 401},
+		{"of another path", credential(1000, "GET", api.PathReport, ""), 401},
+		{"of another query", credential(1000, "GET", api.PathReservations+"?job=4", ""), 401},
+		{"of another method", credential(1000, "POST", uri, ""), 401},
+		{"of another body", credential(1000, "GET", uri, "x"), 401},
+		{"of nobody", credential(404, "GET", uri, ""), 401},
+	} {
+		status, answer := ask(t, http.DefaultClient, "GET", "http://"+f.address+uri, "", "Authorization", c.credential)
+		if status != c.status {
+			t.Errorf("%s: %d %s, want %d", c.name, status, answer, c.status)
+		}
+	}
+	for _, user := range f.service.users {
+		if user != "user1000" {
+			t.Errorf("the service was asked as %s", user)
+		}
+	}
+	// What is nobody's secret needs no credential.
+	for _, path := range []string{api.PathHealth, api.PathMetrics, api.PathOpenAPI} {
+		if status, _ := ask(t, http.DefaultClient, "GET", "http://"+f.address+path, ""); status != 200 {
+			t.Errorf("%s: %d", path, status)
+		}
+	}
+}
+
+func TestErrorsNameTheField(t *testing.T) {
+	f := start(t)
+	for _, c := range []struct {
+		path, body string
+		status     int
+		want       string
+	}{
+		{api.PathPlan, ``, 400, "not valid JSON"},
+		{api.PathPlan, `{"begin_by":1800000000} x`, 400, "goes on after its end"},
+		{api.PathPlan, `{"begin_by":1800000000,"beginby":1}`, 400, "beginby: no such field"},
+		{api.PathPlan, `{"begin_by":"soon"}`, 400, "begin_by: a string does not fit"},
+		{api.PathPlan, `{"job":{"nodes":1e99},"begin_by":1800000000}`, 400, "job.nodes: a number 1e99 does not fit"},
+		{api.PathPlan, `{"job":{"nodes":-1},"begin_by":1800000000}`, 400, "job.nodes: -1"},
+		{api.PathPlan, `{"job":{"limit":99999999999},"begin_by":1800000000}`, 400, "job.limit"},
+		{api.PathPlan, `{"job":{"account":"a\u0000b"},"begin_by":1800000000}`, 400, "job.account"},
+		{api.PathPlan, `{"job":{"qos":"` + strings.Repeat("q", 300) + `"},"begin_by":1800000000}`, 400, "job.qos"},
+		{api.PathPlan, `{}`, 400, "begin_by: 0 is not a time"},
+		{api.PathPlan, `{"begin_by":1800000000,"prob":1}`, 400, "prob: 1 does not lie"},
+		{api.PathPlan, `{"begin_by":1800000000,"prob":-0.5}`, 400, "prob"},
+		{api.PathPlan, `{"begin_by":1800000000,"begin_after":1800000001}`, 400, "begin_after: lies after"},
+		{api.PathPlan, `{"begin_by":1800000000,"begin_after":1700000001,"best_effort":true}`, 400, "begin_after: makes no sense"},
+		{api.PathPlan, `{"begin_by":1800000000,"on_miss":"cry"}`, 400, "on_miss"},
+		{api.PathPlan, `{"x":"` + strings.Repeat("x", maxBody) + `"}`, 413, "larger than"},
+		{api.PathPlan, `{"job":{"partition":"panic"},"begin_by":1800000000}`, 500, "internal error"},
+		{api.PathPlan, `{"job":{"partition":"broken"},"begin_by":1800000000}`, 500, "internal error"},
+		{api.PathPlan, `{"job":{"partition":"busy"},"begin_by":1800000000}`, 503, "42%"},
+		{api.PathBind, `{"plan":"x","job":1}`, 400, "plan: "},
+		{api.PathBind, `{"plan":"aaaaaaaaaaaa","job":0}`, 400, "job: 0"},
+		{api.PathBind, `{"plan":"aaaaaaaaaaaa","job":9}`, 409, "has a job already"},
+		{api.PathBind, `{"plan":"aaaaaaaaaaaa","job":1}`, 204, ""},
+		{api.PathPredict, `{"quantiles":[0.5,2]}`, 400, "quantiles[1]"},
+		{api.PathPredict, `{"quantiles":[` + strings.Repeat("0.5,", 64) + `0.5]}`, 400, "more than 64"},
+		{api.PathPredict, `{}`, 200, "job"},
+		{"/v1/nothing", `{}`, 404, "there is no POST /v1/nothing"},
+		{api.PathReport, `{}`, 404, "there is no POST"},
+	} {
+		status, answer := f.post(c.path, c.body)
+		if status != c.status || !strings.Contains(answer, c.want) {
+			t.Errorf("POST %s %.60s: %d %s, want %d %s", c.path, c.body, status, answer, c.status, c.want)
+		}
+		if strings.Contains(answer, "secret detail") {
+			t.Error("an internal error reached the user")
+		}
+		var e api.Error
+		if status >= 400 && (json.Unmarshal([]byte(answer), &e) != nil || e.Error == "") {
+			t.Errorf("POST %s: %q is not an api.Error", c.path, answer)
+		}
+	}
+	for query, want := range map[string]string{
+		"": "200 []", "?job=3": `200 [{`, "?user=bob": "403", "?job=x": "400", "?job=-1": "400", "?all=perhaps": "400",
+		"?jobs=3": "400", "?job=1&job=2": "400", "?all=true": "200",
+	} {
+		status, answer := f.get(api.PathReservations + query)
+		if got := fmt.Sprint(status, " ", answer); !strings.HasPrefix(got, want) {
+			t.Errorf("GET reservations%s: %s, want %s", query, got, want)
+		}
+	}
+	for query, want := range map[string]int{"": 200, "?by=month&start=1&end=2": 200, "?by=planet": 400} {
+		if status, answer := f.get(api.PathReport + query); status != want {
+			t.Errorf("GET report%s: %d %s, want %d", query, status, answer, want)
+		}
+	}
+	for query, want := range map[string]int{
+		"": 200, "?by=class&start=1&end=2&forecaster=blend&partition=gpu&class=nodes%3D1": 200, "?by=user": 400, "?user=bob": 400, "?class=%00": 400,
+	} {
+		if status, answer := f.get(api.PathCalibration + query); status != want {
+			t.Errorf("GET calibration%s: %d %s, want %d", query, status, answer, want)
+		}
+	}
+}
+
+func TestManyAtOnce(t *testing.T) {
+	f := start(t)
+	var wg sync.WaitGroup
+	for range 8 {
+		client := f.client()
+		for range 25 {
+			wg.Go(func() {
+				status, answer := ask(t, client, http.MethodPost, "http://varqd"+api.PathPlan, `{"begin_by":1800000000}`)
+				if status != 200 {
+					t.Errorf("%d %s", status, answer)
+				}
+			})
+		}
+	}
+	wg.Wait()
+}
+
+func TestNobodyTakesAllConnections(t *testing.T) {
+	f := start(t)
+	var open []net.Conn
+	defer func() {
+		for _, c := range open {
+			c.Close()
+		}
+	}()
+	for range maxConnections {
+		c, err := net.Dial("unix", f.socket)
+		if err != nil {
+			t.Fatal(err)
+		}
+		open = append(open, c)
+	}
+	extra, err := net.Dial("unix", f.socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer extra.Close()
+	extra.SetReadDeadline(time.Now().Add(5 * time.Second))
+	if _, err := extra.Read(make([]byte, 1)); !errors.Is(err, io.EOF) && !strings.Contains(err.Error(), "reset") {
+		t.Errorf("the connection too many is not closed: %v", err)
+	}
+	if status, _ := ask(t, http.DefaultClient, "GET", "http://"+f.address+api.PathHealth, ""); status != 200 {
+		t.Error("other peers are shut out")
+	}
+}
+
+func TestListenUnix(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "socket")
+	l, err := ListenUnix(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ListenUnix(path); err == nil || !strings.Contains(err.Error(), "another process") {
+		t.Errorf("a socket in use: %v", err)
+	}
+	l.(*net.UnixListener).SetUnlinkOnClose(false) // as after kill -9
+	l.Close()
+	if l, err = ListenUnix(path); err != nil {
+		t.Fatalf("a socket left behind: %v", err)
+	}
+	l.Close()
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ListenUnix(path); err == nil {
+		t.Error("a file of another kind was replaced")
+	}
+}
+
+func TestUserNamesAreCached(t *testing.T) {
+	asked := 0
+	u := newUsers(func(uint32) (string, error) { asked++; return "alice", nil })
+	for range 3 {
+		if name, err := u.name(1000); name != "alice" || err != nil {
+			t.Error(name, err)
+		}
+	}
+	if asked != 1 {
+		t.Errorf("asked %d times", asked)
+	}
+}
+
+func FuzzDecodePlan(f *testing.F) {
+	f.Add([]byte(`{"job":{"nodes":4,"cpus":16,"limit":3600,"partition":"main"},"begin_by":1800000000,"prob":0.9}`))
+	f.Add([]byte(`{"begin_by":1e10,"begin_after":5,"on_miss":"cancel"}`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		req, err := decodePlan(body, "alice")
+		if err != nil {
+			if !errors.Is(err, api.ErrInvalid) {
+				t.Errorf("%q: %v is not the user's fault", body, err)
+			}
+			return
+		}
+		if req.Job.User != "alice" || req.BeginBy <= 0 || req.BeginAfter > req.BeginBy || req.Job.Nodes < 0 || req.Job.Limit > maxLimit || req.Prob < 0 || req.Prob >= 1 {
+			t.Errorf("%q is taken for %+v", body, req)
+		}
+		again, err := json.Marshal(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := decodePlan(again, "alice"); err != nil {
+			t.Errorf("%s: %v", again, err)
+		}
+	})
+}
+
+func FuzzParseQueries(f *testing.F) {
+	f.Add("user=alice&job=3&all=true")
+	f.Add("by=month&start=1&end=2&user=*")
+	f.Add("by=class&start=1&end=2&forecaster=blend&partition=gpu&class=nodes%3D1")
+	f.Fuzz(func(t *testing.T, text string) {
+		req, err := http.ReadRequest(bufio.NewReader(strings.NewReader("GET /x?" + text + " HTTP/1.0\r\n\r\n")))
+		if err != nil {
+			t.Skip()
+		}
+		if r, err := parseReservations(req.URL.Query()); err == nil && (r.Job < 0 || len(r.User) > maxName) {
+			t.Errorf("%q is taken for %+v", text, r)
+		}
+		if r, err := parseReport(req.URL.Query()); err == nil && (r.Start < 0 || r.End < 0) {
+			t.Errorf("%q is taken for %+v", text, r)
+		}
+		if r, err := parseCalibration(req.URL.Query()); err == nil && (r.Start < 0 || r.End < 0 || len(r.Class) > maxName) {
+			t.Errorf("%q is taken for %+v", text, r)
+		}
+	})
+}
