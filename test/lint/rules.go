@@ -1,0 +1,13 @@
+//go:build ruleguard
+
+// Package lint has the linter's rules that are the project's own.
+package lint
+
+import "github.com/quasilyte/go-ruleguard/dsl"
+
+// noGoroutine: in a pure wing a call returns when all that it began has ended.
+func noGoroutine(m dsl.Matcher) {
+	m.Match(`go $f($*_)`).
+		Where(m.File().PkgPath.Matches(`/predictor/(cluster|forecast|promise|trial)(/|$)`) && !m.File().Name.Matches(`_test\.go$`)).
+		Report(`a pure wing starts no goroutine: who calls it may`)
+}
