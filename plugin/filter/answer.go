@@ -87,8 +87,9 @@ func (s *Submission) span(p *api.Plan) string {
 
 func (s *Submission) refuse(l *lines, r *api.Refusal) {
 	l.add(wordRefuse, "no promise: %s", r.Reason)
-	for _, o := range r.Offers {
-		l.add(wordRefuse, "possible: %s   (probability %s, at most %s more)", o.Options, prob.Format(o.Prob), o.Worst)
+	for i := range r.Offers {
+		o := &r.Offers[i]
+		l.add(wordRefuse, "possible: %s   (probability %s, at most %s more)", strings.Join(o.Options(&s.Request, s.zone), " "), prob.Format(o.Prob), o.Worst)
 	}
 }
 

@@ -138,11 +138,14 @@ func TestWrite(t *testing.T) {
 }
 
 func TestWriteRefusal(t *testing.T) {
+	worst := api.Cost{NodeSeconds: 3600}
 	refusal := api.Refusal{Reason: "too large\nfor us", Offers: []api.Offer{
-		{Options: "--begin-by=2026-11-21T14:00:00 --prob=0.9", Prob: .91, Worst: api.Cost{NodeSeconds: 3600}},
+		{Kind: api.OfferProb, Prob: .85, BeginBy: now + 3600, Worst: worst},
+		{Kind: api.OfferLater, Prob: .9, BeginBy: now + 7200, HoldUntil: now + 6600, Worst: worst},
 	}}
 	want := "refuse no promise: too large for us\n" +
-		"refuse possible: --begin-by=2026-11-21T14:00:00 --prob=0.9   (probability 0.91, at most 1.00 node-hours, 0.00 billing-hours more)\nend\n"
+		"refuse possible: --prob=0.85   (probability 0.85, at most 1.00 node-hours, 0.00 billing-hours more)\n" +
+		"refuse possible: --begin-by=2026-11-21T14:00:00   (probability 0.90, at most 1.00 node-hours, 0.00 billing-hours more)\nend\n"
 	if diff := cmp.Diff(want, write(t, `{"spank:begin-by":"now+1hour"}`, api.PlanAnswer{Refusal: &refusal})); diff != "" {
 		t.Error(diff)
 	}

@@ -329,7 +329,7 @@ func refused(t *testing.T, l *lab) {
 		if r.code == 0 || r.stdout != "" {
 			t.Errorf("%s: exit code %d, printed %q", command[0], r.code, r.stdout)
 		}
-		for _, said := range []string{"varq: no promise: no more than 4 nodes are ever promised\n", "--begin-by=2031-01-01T00:00:00 --prob=0.9 --nodes=4"} {
+		for _, said := range []string{"varq: no promise: no more than 4 nodes are ever promised\n", "varq: possible: --nodes=4   (probability 0.93, "} {
 			if !strings.Contains(r.stderr, said) {
 				t.Errorf("%s said %q, not %q", command[0], r.stderr, said)
 			}

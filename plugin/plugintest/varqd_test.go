@@ -63,7 +63,7 @@ func (v *varqd) answer(r api.PlanRequest, promise bool) api.PlanAnswer {
 	if r.Job.Nodes > 4 {
 		return api.PlanAnswer{Refusal: &api.Refusal{
 			Reason: "no more than 4 nodes are ever promised",
-			Offers: []api.Offer{{Kind: api.OfferNodes, Options: "--begin-by=2031-01-01T00:00:00 --prob=0.9 --nodes=4", Prob: .93}},
+			Offers: []api.Offer{{Kind: api.OfferNodes, Nodes: 4, Prob: .93}},
 		}}
 	}
 	now := time.Now().Unix()

@@ -121,28 +121,6 @@ type Refusal struct {
 	Offers []Offer `json:"offers,omitempty"`
 }
 
-// The kinds of offer.
-const (
-	OfferProb  = "probability" // the best probability for this deadline
-	OfferFree  = "best-effort" // the same, with work that starts when the job does
-	OfferLater = "deadline"    // the earliest deadline for this probability
-	OfferNodes = "nodes"       // the same with fewer nodes
-	OfferTime  = "time"        // the same with less time
-)
-
-// Offer is a request that could be promised, with the plan it would get.
-type Offer struct {
-	Kind string `json:"kind"`
-	// Options are the sbatch options that ask for it, one line.
-	Options string  `json:"options"`
-	Prob    float64 `json:"prob"`
-	BeginBy int64   `json:"begin_by"`
-	Nodes   int32   `json:"nodes"`
-	CPUs    int32   `json:"cpus"`
-	Limit   int64   `json:"limit"`
-	Worst   Cost    `json:"worst"`
-}
-
 // Point is one step of a probability trajectory.
 type Point struct {
 	BeginTime int64   `json:"begin_time"`

@@ -29,7 +29,7 @@ func TestMaxHold(t *testing.T) {
 	if quote.Code != 1 || answer.Refusal == nil || answer.Refusal.Limit != "varq max_hold" {
 		t.Fatalf("exit code %d: %s", quote.Code, quote.Stdout)
 	}
-	if !slices.ContainsFunc(answer.Refusal.Offers, func(o api.Offer) bool { return o.Options == "--best-effort" && o.Worst.NodeSeconds == 0 }) {
+	if !slices.ContainsFunc(answer.Refusal.Offers, func(o api.Offer) bool { return o.Kind == api.OfferFree && o.Worst.NodeSeconds == 0 }) {
 		t.Fatalf("best effort is not offered: %s", quote.Stdout)
 	}
 	file, _ := script(t, s, "best-effort", "", "")

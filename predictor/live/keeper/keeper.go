@@ -13,6 +13,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cluster/limits"
@@ -71,6 +72,8 @@ type Options struct {
 	Past   Past
 	// Now is the clock, in Unix seconds.
 	Now func() int64
+	// Zone is that of the site: of the times in notes, and of a report's months.
+	Zone *time.Location
 	// Prob is the success probability of those who ask for none.
 	Prob float64
 	// Confidence is the level of Past's probabilities.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
@@ -171,7 +172,7 @@ func (s *site) open() {
 		s.t.Fatal(err)
 	}
 	s.Keeper = New(Options{
-		Ledger: l, Slurm: s.slurm, Past: s.past, Now: func() int64 { return s.clock },
+		Ledger: l, Slurm: s.slurm, Past: s.past, Now: func() int64 { return s.clock }, Zone: time.UTC,
 		Prob: .9, Confidence: .95, Horizon: 86400, Stale: 900, Grace: 300,
 		Log: slog.New(slog.DiscardHandler), Metrics: NewMetrics(prometheus.NewRegistry()),
 	})
@@ -406,7 +407,7 @@ func TestMaxHold(t *testing.T) {
 	}
 	var offered []string
 	for _, o := range answer.Refusal.Offers {
-		offered = append(offered, o.Options)
+		offered = append(offered, o.Options(request(epoch+30_000), time.UTC)...)
 	}
 	if diff := cmp.Diff([]string{"--prob=0.1", "--best-effort"}, offered); diff != "" {
 		t.Error(diff)

@@ -3,12 +3,9 @@ package keeper
 import (
 	"context"
 	"fmt"
-	"strings"
-	"time"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/promise/trajectory"
-	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
 // Plan plans a reservation for user. With promise a plan is in the ledger, and
@@ -26,7 +23,7 @@ func (k *Keeper) Plan(ctx context.Context, user string, req *api.PlanRequest, pr
 		answer.Trajectory = points(got.Trajectory)
 	}
 	if got.Refusal != nil {
-		answer.Refusal = refusal(req, got.Refusal)
+		answer.Refusal = refusal(got.Refusal)
 		if promise {
 			k.Metrics.refusals.Inc()
 		}
@@ -107,42 +104,13 @@ func points(trajectory []trajectory.Point) []api.Point {
 	return list
 }
 
-func refusal(req *api.PlanRequest, no *trajectory.Refusal) *api.Refusal {
+func refusal(no *trajectory.Refusal) *api.Refusal {
 	r := &api.Refusal{Reason: no.Reason, Limit: no.Limit}
 	for _, o := range no.Offers {
 		r.Offers = append(r.Offers, api.Offer{
-			Kind: string(o.Kind), Options: options(req, o.Kind, &o.Request), Prob: o.Request.Prob, BeginBy: o.Request.Deadline,
+			Kind: string(o.Kind), Prob: o.Request.Prob, BeginBy: o.Request.Deadline, HoldUntil: o.Request.HoldUntil,
 			Nodes: o.Request.Job.Nodes, CPUs: o.Request.Job.CPUs, Limit: o.Request.Job.Limit, Worst: api.Cost(o.Plan.Worst),
 		})
 	}
 	return r
 }
-
-// options returns the sbatch options by which an offer differs from what was
-// asked for.
-func options(req *api.PlanRequest, kind trajectory.Kind, r *trajectory.Request) string {
-	var words []string
-	switch kind {
-	case trajectory.OfferProb:
-		words = append(words, fmt.Sprintf("--prob=%.4g", r.Prob))
-	case trajectory.OfferFree:
-		words = append(words, "--best-effort")
-	case trajectory.OfferLater:
-		words = append(words, "--begin-by="+local(r.Deadline))
-		if req.BeginAfter != 0 {
-			words = append(words, "--begin-after="+local(r.HoldUntil))
-		}
-	case trajectory.OfferNodes:
-		if r.Job.Nodes != req.Job.Nodes {
-			words = append(words, fmt.Sprintf("--nodes=%d", r.Job.Nodes))
-		} else {
-			words = append(words, fmt.Sprintf("--ntasks=%d", r.Job.CPUs))
-		}
-	case trajectory.OfferTime:
-		words = append(words, "--time="+slurmtime.FormatDuration(r.Job.Limit))
-	}
-	return strings.Join(words, " ")
-}
-
-// local writes Unix seconds as Slurm does, in the zone of this host.
-func local(t int64) string { return slurmtime.Format(t, time.Local) }

@@ -79,7 +79,7 @@ func (k *Keeper) Report(ctx context.Context, user string, q api.ReportQuery) (ap
 	if err != nil {
 		return api.Report{}, err
 	}
-	return report.Make(q.By, list, time.Local)
+	return report.Make(q.By, list, k.Zone)
 }
 
 func (k *Keeper) list(ctx context.Context, q ledger.Query) ([]api.Reservation, error) {

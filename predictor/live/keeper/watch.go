@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/ledger"
@@ -165,13 +166,22 @@ func (k *Keeper) bind(ctx context.Context, e *ledger.Entry, j *workload.Job, now
 // change collects what is new about a reservation.
 type change struct {
 	now      int64
+	zone     *time.Location
 	progress ledger.Progress
 	events   []ledger.Event
+}
+
+func (k *Keeper) newChange(e *ledger.Entry, now int64) *change {
+	return &change{now: now, zone: k.Zone, progress: e.Progress}
 }
 
 func (c *change) event(kind ledger.Kind, format string, args ...any) {
 	c.events = append(c.events, ledger.Event{At: c.now, Kind: kind, Text: fmt.Sprintf(format, args...)})
 }
+
+// moment writes a time for the text of an event. Users in other zones read it too,
+// so that it says which zone it is in.
+func (c *change) moment(at int64) string { return time.Unix(at, 0).In(c.zone).Format(time.RFC3339) }
 
 // record writes down what is new, if anything is.
 func (k *Keeper) record(ctx context.Context, e *ledger.Entry, c *change) error {
@@ -190,7 +200,7 @@ func (k *Keeper) record(ctx context.Context, e *ledger.Entry, c *change) error {
 
 // pending attends to a job that waits.
 func (k *Keeper) pending(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
-	c := &change{now: now, progress: e.Progress}
+	c := k.newChange(e, now)
 	c.observe(j)
 	if now >= e.BeginBy+skew {
 		return k.late(ctx, e, j, c)
@@ -230,7 +240,7 @@ func (c *change) observe(j *slurm.QueueEntry) {
 		c.event(ledger.User, "the time limit was changed to %s, not by varq; varq leaves the job alone now", slurmtime.FormatDuration(j.Limit))
 	case j.Eligible != p.BeginTime && j.Eligible != p.WasBegin && c.moved(j):
 		p.Yielded = true
-		c.event(ledger.User, "the begin time was changed to %s, not by varq; varq leaves the job alone now", local(j.Eligible))
+		c.event(ledger.User, "the begin time was changed to %s, not by varq; varq leaves the job alone now", c.moment(j.Eligible))
 	case j.Eligible != 0:
 		// What varq last asked for has been carried out, or it has not.
 		p.TimeLimit, p.WasLimit = j.Limit, j.Limit
@@ -298,13 +308,13 @@ func (k *Keeper) revise(ctx context.Context, e *ledger.Entry, j *workload.Job, n
 	if revised.Submission == current || e.Progress.Held || e.Progress.Yielded || k.resting(e.ID, now) {
 		return nil
 	}
-	c := &change{now: now, progress: e.Progress}
+	c := k.newChange(e, now)
 	update := slurm.Update{Job: e.Job}
 	p := &c.progress
 	p.BeginTime, p.TimeLimit = revised.Begin, revised.Limit
 	if revised.Begin != current.Begin {
 		update.BeginTime = revised.Begin
-		c.event(ledger.Moved, "begin time moved from %s to %s", local(current.Begin), local(revised.Begin))
+		c.event(ledger.Moved, "begin time moved from %s to %s", c.moment(current.Begin), c.moment(revised.Begin))
 	}
 	if revised.Limit != current.Limit {
 		update.TimeLimit = revised.Limit
@@ -341,7 +351,7 @@ func (k *Keeper) update(ctx context.Context, u slurm.Update, current trajectory.
 
 // running attends to a job that has started.
 func (k *Keeper) running(ctx context.Context, e *ledger.Entry, j *workload.Job, now int64) error {
-	c := &change{now: now, progress: e.Progress}
+	c := k.newChange(e, now)
 	p := &c.progress
 	if j.Submit != p.Submit {
 		c.event(ledger.Requeued, "requeued by Slurm")

@@ -92,7 +92,7 @@ func New(o Options) (*Daemon, error) {
 		Own: d.own.all(), Told: d.told, Now: now, Log: o.Log,
 	})
 	d.keeper = keeper.New(keeper.Options{
-		Ledger: d.ledger, Slurm: o.Slurm, Past: d.ingest, Now: now,
+		Ledger: d.ledger, Slurm: o.Slurm, Past: d.ingest, Now: now, Zone: time.Local,
 		Prob: c.Plan.Prob, Confidence: c.Forecast.Confidence, Horizon: c.Plan.Horizon.Seconds(), MaxHold: c.Plan.MaxHold, Stale: c.Plan.Stale.Seconds(),
 		Grace: c.Watch.Grace.Seconds(), Log: o.Log, Metrics: keeper.NewMetrics(registry),
 	})

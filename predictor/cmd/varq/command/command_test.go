@@ -23,6 +23,10 @@ func runVarq(ts *testscript.TestScript, neg bool, args []string) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		ts.Fatalf("%v", err)
 	}
+	zone, err := time.LoadLocation(ts.Getenv("TZ"))
+	if err != nil {
+		ts.Fatalf("%v", err)
+	}
 	code := Run(args, Env{
 		Stdin:   bytes.NewReader(stdin),
 		Stdout:  ts.Stdout(),
@@ -30,7 +34,7 @@ func runVarq(ts *testscript.TestScript, neg bool, args []string) {
 		Getenv:  ts.Getenv,
 		Now:     func() int64 { return now },
 		Elapsed: func() time.Duration { return elapsed },
-		Zone:    time.UTC,
+		Zone:    zone,
 
 		Studies: toyStudies(),
 	})

@@ -81,7 +81,7 @@ func (e *Env) showAnswer(request api.PlanRequest, answer api.PlanAnswer, job []s
 		request.Prob = answer.Plan.Prob // the site's default, if none was asked for
 		return e.showPlan(answer.Plan, append(job, e.reservationOptions(request)...))
 	case answer.Refusal != nil:
-		return e.showRefusal(answer.Refusal, append(job, e.reservationOptions(request)...))
+		return e.showRefusal(&request, answer.Refusal, append(job, e.reservationOptions(request)...))
 	default:
 		return errors.New("varqd's answer is neither a plan nor a refusal")
 	}

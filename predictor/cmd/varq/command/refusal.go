@@ -19,8 +19,9 @@ var offerNames = map[string]string{
 	api.OfferTime:  "A shorter job",
 }
 
-// showRefusal says why what options ask for cannot be promised, and what can.
-func (e *Env) showRefusal(r *api.Refusal, options []string) error {
+// showRefusal says why what was asked for by these options cannot be promised, and
+// what can.
+func (e *Env) showRefusal(asked *api.PlanRequest, r *api.Refusal, options []string) error {
 	var s strings.Builder
 	fmt.Fprintf(&s, "Cannot be promised: %s.\n", strings.TrimSuffix(r.Reason, "."))
 	if r.Limit != "" {
@@ -29,18 +30,19 @@ func (e *Env) showRefusal(r *api.Refusal, options []string) error {
 	if len(r.Offers) == 0 {
 		s.WriteString("There is nothing like it that can be promised either.\n")
 	}
-	for _, o := range r.Offers {
+	for i := range r.Offers {
+		o := &r.Offers[i]
 		fmt.Fprintf(&s, "\n%s, for at most %s node-hours more:\n\n  sbatch %s job.sh\n",
-			cmp.Or(offerNames[o.Kind], "Another offer"), nodeHours(o.Worst.NodeSeconds), strings.Join(override(options, o.Options), " "))
+			cmp.Or(offerNames[o.Kind], "Another offer"), nodeHours(o.Worst.NodeSeconds), strings.Join(override(options, o.Options(asked, e.Zone)), " "))
 	}
 	_, err := io.WriteString(e.Stdout, s.String())
 	return err
 }
 
 // override returns options with those of an offer in the place of their like.
-func override(options []string, offered string) []string {
+func override(options, offered []string) []string {
 	changed := slices.Clone(options)
-	for _, option := range strings.Fields(offered) {
+	for _, option := range offered {
 		name, _, _ := strings.Cut(option, "=")
 		at := slices.IndexFunc(changed, func(o string) bool { return o == name || strings.HasPrefix(o, name+"=") })
 		if at < 0 {

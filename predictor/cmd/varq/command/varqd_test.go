@@ -105,10 +105,10 @@ func quoteFor(r api.PlanRequest) (api.PlanAnswer, error) {
 		a.Refusal = &api.Refusal{
 			Reason: fmt.Sprintf("the probability is 0.97 at best, and %.2f was asked for", r.Prob),
 			Offers: []api.Offer{
-				{Kind: api.OfferProb, Options: "--prob=0.97",
-					Prob: .97, BeginBy: r.BeginBy, Nodes: 4, CPUs: 4, Limit: 3600, Worst: api.Cost{NodeSeconds: 57600, BillingSeconds: 57600}},
-				{Kind: api.OfferLater, Options: "--begin-by=2026-11-21T18:30:00 --begin-after=2026-11-21T17:30:00",
-					Prob: .99, BeginBy: r.BeginBy + 5400, Nodes: 4, CPUs: 4, Limit: 3600, Worst: api.Cost{NodeSeconds: 79200, BillingSeconds: 79200}},
+				{Kind: api.OfferProb,
+					Prob: .97, BeginBy: r.BeginBy, HoldUntil: r.BeginAfter, Nodes: 4, CPUs: 4, Limit: 3600, Worst: api.Cost{NodeSeconds: 57600, BillingSeconds: 57600}},
+				{Kind: api.OfferLater,
+					Prob: .99, BeginBy: r.BeginBy + 5400, HoldUntil: r.BeginAfter + 5400, Nodes: 4, CPUs: 4, Limit: 3600, Worst: api.Cost{NodeSeconds: 79200, BillingSeconds: 79200}},
 			},
 		}
 	default:

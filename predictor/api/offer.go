@@ -1,0 +1,58 @@
+package api
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/varq-project/varq/predictor/slurmtime"
+)
+
+// The kinds of offer.
+const (
+	OfferProb  = "probability" // the best probability for this deadline
+	OfferFree  = "best-effort" // the same, with work that starts when the job does
+	OfferLater = "deadline"    // the earliest deadline for this probability
+	OfferNodes = "nodes"       // the same with fewer nodes, or fewer CPUs on one
+	OfferTime  = "time"        // the same with less time
+)
+
+// Offer is a request that could be promised instead of the one refused. Its kind
+// says in which field the two differ.
+type Offer struct {
+	Kind    string  `json:"kind"`
+	Prob    float64 `json:"prob"`
+	BeginBy int64   `json:"begin_by"`
+	// HoldUntil is when the work may start, as in a Plan.
+	HoldUntil int64 `json:"hold_until"`
+	Nodes     int32 `json:"nodes"`
+	CPUs      int32 `json:"cpus"`
+	Limit     int64 `json:"limit"` // of the work
+	Worst     Cost  `json:"worst"`
+}
+
+// Options returns the options of sbatch by which the offer differs from the
+// request that was refused. Times are written in zone, which is that of the user
+// who will give them to sbatch, and not varqd's.
+func (o *Offer) Options(refused *PlanRequest, zone *time.Location) []string {
+	switch o.Kind {
+	case OfferProb:
+		return []string{fmt.Sprintf("--prob=%.4g", o.Prob)}
+	case OfferFree:
+		return []string{"--best-effort"}
+	case OfferLater:
+		options := []string{"--begin-by=" + slurmtime.Format(o.BeginBy, zone)}
+		if refused.BeginAfter != 0 {
+			options = append(options, "--begin-after="+slurmtime.Format(o.HoldUntil, zone))
+		}
+		return options
+	case OfferNodes:
+		if o.Nodes == refused.Job.Nodes {
+			return []string{fmt.Sprintf("--ntasks=%d", o.CPUs)}
+		}
+		return []string{fmt.Sprintf("--nodes=%d", o.Nodes)}
+	case OfferTime:
+		return []string{"--time=" + slurmtime.FormatDuration(o.Limit)}
+	default:
+		return nil
+	}
+}

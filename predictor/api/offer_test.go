@@ -1,0 +1,39 @@
+package api
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+func TestOfferOptions(t *testing.T) {
+	const noon = 1795262400 // 2026-11-21T12:00:00 in UTC
+	job := workload.Request{Size: workload.Size{Nodes: 4, CPUs: 16}, Limit: 7200}
+	strict := PlanRequest{Job: job, BeginBy: noon}
+	window := PlanRequest{Job: job, BeginBy: noon, BeginAfter: noon - 600}
+	later := Offer{Kind: OfferLater, Prob: .9, BeginBy: noon + 3600, HoldUntil: noon + 3000}
+	tokyo := time.FixedZone("JST", 9*3600)
+	for _, c := range []struct {
+		offer   Offer
+		refused PlanRequest
+		zone    *time.Location
+		want    string
+	}{
+		{Offer{Kind: OfferProb, Prob: .97}, strict, time.UTC, "--prob=0.97"},
+		{Offer{Kind: OfferFree}, strict, time.UTC, "--best-effort"},
+		{later, strict, time.UTC, "--begin-by=2026-11-21T13:00:00"},
+		{later, window, time.UTC, "--begin-by=2026-11-21T13:00:00 --begin-after=2026-11-21T12:50:00"},
+		{later, window, tokyo, "--begin-by=2026-11-21T22:00:00 --begin-after=2026-11-21T21:50:00"},
+		{Offer{Kind: OfferNodes, Nodes: 2, CPUs: 8}, strict, time.UTC, "--nodes=2"},
+		{Offer{Kind: OfferNodes, Nodes: 4, CPUs: 8}, strict, time.UTC, "--ntasks=8"},
+		{Offer{Kind: OfferTime, Limit: 5400}, strict, time.UTC, "--time=01:30:00"},
+	} {
+		got := c.offer.Options(&c.refused, c.zone)
+		if !slices.Equal(got, strings.Fields(c.want)) {
+			t.Errorf("%+v in %v: %v, want %s", c.offer, c.zone, got, c.want)
+		}
+	}
+}

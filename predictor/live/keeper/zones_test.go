@@ -1,0 +1,56 @@
+package keeper
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/varq-project/varq/plugin/filter"
+)
+
+// Varqd is in Tokyo and the submitter in New York: what is offered there means the
+// same when it is pasted there.
+func TestOffersAreInTheSubmittersZone(t *testing.T) {
+	const tokyo, newYork = 9 * 3600, -5 * 3600
+	varqd := time.Local
+	time.Local = time.FixedZone("JST", tokyo)
+	t.Cleanup(func() { time.Local = varqd })
+	zone := time.FixedZone("EST", newYork)
+	read := func(options string) *filter.Submission {
+		t.Helper()
+		s, err := filter.Read([]byte(options), epoch, zone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	s := newSite(t)
+	s.past.wait = 9000 // and the deadline is in 7200 s
+	asked := read(fmt.Sprintf(`{"time":"01:00:00","spank:begin-by":"uts%d","spank:begin-after":"uts%d"}`, epoch+7200, epoch+6600))
+	answer, err := s.Plan(t.Context(), "alice", &asked.Request, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines strings.Builder
+	if err := asked.Write(&lines, answer); err != nil {
+		t.Fatal(err)
+	}
+	_, offer, found := strings.Cut(lines.String(), "possible: --begin-by=")
+	beginBy, rest, _ := strings.Cut(offer, " --begin-after=")
+	beginAfter, _, _ := strings.Cut(rest, " ")
+	if !found {
+		t.Fatalf("no later deadline is offered:\n%s", lines.String())
+	}
+	pasted := read(fmt.Sprintf(`{"time":"01:00:00","spank:begin-by":%q,"spank:begin-after":%q}`, beginBy, beginAfter)).Request
+	if pasted.BeginBy-pasted.BeginAfter != 600 {
+		t.Errorf("the window of 600 s is %d s long", pasted.BeginBy-pasted.BeginAfter)
+	}
+	answer, err = s.Plan(t.Context(), "alice", &pasted, false)
+	if err != nil || answer.Plan == nil {
+		t.Errorf("what was offered is not promised: %+v, %v", answer.Refusal, err)
+	}
+	if lead := pasted.BeginBy - epoch; lead > 3*3600 {
+		t.Errorf("the deadline offered is %d s away; jobs wait 9000 s", lead)
+	}
+}
