@@ -26,9 +26,7 @@ import (
 
 // Slurm is what the keeper needs of Slurm.
 type Slurm interface {
-	// Queue returns every pending and running job.
-	Queue(ctx context.Context) ([]slurm.QueueEntry, error)
-	// Job returns one of them; a job that is not there is
+	// Job returns a job of the queue; one that is not there is
 	// slurm.ErrNotFound.
 	Job(ctx context.Context, id int64) (slurm.QueueEntry, error)
 	// Update changes one job, Cancel ends it.

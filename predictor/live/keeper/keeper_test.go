@@ -240,9 +240,19 @@ func (s *site) at(clock int64) {
 	if err := s.Refresh(s.t.Context()); err != nil {
 		s.t.Fatal(err)
 	}
-	if _, _, err := s.Watch(s.t.Context()); err != nil {
+	if err := s.watch(s.t.Context()); err != nil {
 		s.t.Fatal(err)
 	}
+}
+
+// watch reads the queue and has the keeper watch it, as varqd does.
+func (s *site) watch(ctx context.Context) error {
+	at := s.clock
+	queue, err := s.slurm.Queue(ctx)
+	if err == nil {
+		_, err = s.Watch(ctx, queue, at)
+	}
+	return err
 }
 
 // reservation returns the one reservation of a plan.
@@ -324,7 +334,7 @@ func TestKeptThroughCrashes(t *testing.T) {
 		step.do()
 		s.slurm.err = slurm.ErrUnavailable
 		s.clock = step.at
-		if _, _, err := s.Watch(t.Context()); !errors.Is(err, slurm.ErrUnavailable) {
+		if err := s.watch(t.Context()); !errors.Is(err, slurm.ErrUnavailable) {
 			t.Errorf("Watch = %v with Slurm away", err)
 		}
 		s.slurm.err = nil
@@ -760,7 +770,7 @@ func TestNeverSubmitted(t *testing.T) {
 	s.at(deadline + 299)
 	s.want(p.ID, api.StatePromised, "")
 	s.clock = deadline + 5000 // accounting has not been read that far
-	if _, _, err := s.Watch(t.Context()); err != nil {
+	if err := s.watch(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	s.want(p.ID, api.StatePromised, "")
@@ -816,7 +826,7 @@ func TestAccountingAway(t *testing.T) {
 	s.past.wait = 1200
 	s.Slurm = accountingAway{s.slurm}
 	s.clock = epoch + 10
-	if _, _, err := s.Watch(t.Context()); !errors.Is(err, slurm.ErrUnavailable) {
+	if err := s.watch(t.Context()); !errors.Is(err, slurm.ErrUnavailable) {
 		t.Errorf("Watch = %v", err)
 	}
 	if j := s.slurm.jobs[8]; j.Eligible != deadline+60-1200 {

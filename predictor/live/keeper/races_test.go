@@ -132,7 +132,7 @@ func TestOneJobFailsInAccounting(t *testing.T) {
 		s.end(id, deadline+1000, workload.Completed)
 	}
 	s.clock = deadline + 1001
-	if _, _, err := s.Watch(t.Context()); err == nil {
+	if err := s.watch(t.Context()); err == nil {
 		t.Error("no error")
 	}
 	s.at(deadline + 1002)
@@ -161,7 +161,7 @@ func TestWatchGoesOnAfterForbiddenBinding(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	if _, _, err := s.Watch(ctx); err != nil {
+	if err := s.watch(ctx); err != nil {
 		t.Errorf("Watch: %v", err)
 	}
 }

@@ -22,26 +22,22 @@ const retryAfter = 60
 // a job that starts in the last moment is taken for late.
 const skew = 2
 
-// Watch looks at the queue once and does for each open reservation what is due:
-// it binds jobs to plans, follows and revises them, and settles those that are
-// over. It returns the queue's jobs, and how many reservations were open. What
-// fails for one reservation is logged and does not keep it from the others,
-// except that nothing more is asked of a Slurm that does not answer.
-func (k *Keeper) Watch(ctx context.Context) (jobs []slurm.QueueEntry, open int, err error) {
+// Watch does for each open reservation what is due, given every pending and running
+// job: it binds jobs to plans, follows and revises them, and settles those that are
+// over. It returns how many reservations were open. What fails for one reservation
+// is logged and does not keep it from the others, except that nothing more is asked
+// of a Slurm that does not answer.
+//
+// Invariant: the clock showed now, Unix seconds, before the queue was read. So a job
+// that is pending in the queue had not started by now.
+func (k *Keeper) Watch(ctx context.Context, jobs []slurm.QueueEntry, now int64) (open int, err error) {
 	if err := k.lock(ctx); err != nil {
-		return nil, 0, err
+		return 0, err
 	}
 	defer k.unlock()
-	// The clock is read before the queue: what is pending in the queue was still
-	// pending then.
-	now := k.Now()
 	entries, err := k.Ledger.Select(ctx, ledger.Query{Open: true})
 	if err != nil {
-		return nil, 0, err
-	}
-	jobs, err = k.Slurm.Queue(ctx)
-	if err != nil {
-		return nil, len(entries), fmt.Errorf("read the queue: %w", err)
+		return 0, err
 	}
 	k.count(entries)
 	q := newQueue(jobs)
@@ -51,15 +47,15 @@ func (k *Keeper) Watch(ctx context.Context) (jobs []slurm.QueueEntry, open int, 
 			e := &entries[i]
 			switch err := step(ctx, e, q, now); {
 			case ctx.Err() != nil:
-				return jobs, len(entries), ctx.Err()
+				return len(entries), ctx.Err()
 			case errors.Is(err, slurm.ErrUnavailable):
-				return jobs, len(entries), err
+				return len(entries), err
 			case err != nil:
 				k.Log.Error("reservation", "plan", e.ID, "job", e.Job, "error", err)
 			}
 		}
 	}
-	return jobs, len(entries), nil
+	return len(entries), nil
 }
 
 // queue is Slurm's queue, to be looked up in.

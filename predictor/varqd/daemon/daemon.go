@@ -38,6 +38,7 @@ type Options struct {
 type Daemon struct {
 	config   config.Config
 	log      *slog.Logger
+	slurm    Slurm
 	ledger   *ledger.Ledger
 	cache    *history.History
 	ingest   *ingest.Ingest
@@ -70,6 +71,7 @@ func New(o Options) (*Daemon, error) {
 		}
 		o.Slurm = s
 	}
+	d.slurm = o.Slurm
 	var err error
 	if d.ledger, err = ledger.Open(c.Ledger.Path); err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -106,17 +107,21 @@ type seen struct {
 	at    int64
 }
 
-// watch follows the queue: closely while there are reservations.
+// watch reads the queue, closely while there are reservations, and gives it to the
+// keeper and to the forecasters.
 func (d *Daemon) watch(ctx context.Context) {
 	d.repeat(ctx, partQueue, func(ctx context.Context) (time.Duration, error) {
+		defer d.looks.done()
+		// Invariant: the clock is read before the queue, so that no job which is
+		// pending in the queue had started by then.
 		at := time.Now().Unix()
-		jobs, open, err := d.keeper.Watch(ctx)
-		d.looks.done()
-		if err == nil {
-			d.show(seen{jobs, at})
-		} else {
+		queue, err := d.slurm.Queue(ctx)
+		if err != nil {
 			d.looked.open()
+			return 0, fmt.Errorf("read the queue: %w", err)
 		}
+		open, err := d.keeper.Watch(ctx, queue, at)
+		d.show(seen{queue, at})
 		if open > 0 {
 			return time.Duration(d.config.Watch.Interval), err
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/live/ingest"
 	"github.com/varq-project/varq/predictor/live/keeper"
+	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/slurm/scontrol"
 	"github.com/varq-project/varq/predictor/slurm/slurmrestd"
 	"github.com/varq-project/varq/predictor/varqd/config"
@@ -18,6 +19,8 @@ import (
 type Slurm interface {
 	keeper.Slurm
 	ingest.Source
+	// Queue returns every pending and running job.
+	Queue(ctx context.Context) ([]slurm.QueueEntry, error)
 }
 
 // site is Slurm by slurmrestd, and by scontrol for what slurmrestd does not
