@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/cmd/varq/command"
 	"github.com/varq-project/varq/predictor/trial/study"
 )
@@ -16,14 +17,15 @@ func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	began := time.Now()
 	return command.Run(args, command.Env{
-		Stdin:   stdin,
-		Stdout:  stdout,
-		Stderr:  stderr,
-		Getenv:  os.Getenv,
-		Now:     func() int64 { return time.Now().Unix() },
-		Elapsed: func() time.Duration { return time.Since(began) },
-		Zone:    time.Local,
-
+		Env: cli.Env{
+			Stdin:   stdin,
+			Stdout:  stdout,
+			Stderr:  stderr,
+			Getenv:  os.Getenv,
+			Now:     func() int64 { return time.Now().Unix() },
+			Elapsed: func() time.Duration { return time.Since(began) },
+			Zone:    time.Local,
+		},
 		Studies: study.Studies(),
 	})
 }

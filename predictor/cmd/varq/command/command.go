@@ -5,17 +5,17 @@ package command
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os/signal"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
+	"github.com/varq-project/varq/predictor/cmd/varq/evaluate"
+	"github.com/varq-project/varq/predictor/cmd/varq/simulate"
 	"github.com/varq-project/varq/predictor/trial/study"
 	"github.com/varq-project/varq/predictor/varqd/client"
 	"github.com/varq-project/varq/predictor/varqd/config"
@@ -29,28 +29,14 @@ const (
 	ExitFailed = 3 // varqd could not be asked or answer; a simulation failed
 )
 
-// Env is the world a command runs in.
+// Env is the world a command runs in, and the studies it knows by their names.
 type Env struct {
-	Stdin          io.Reader
-	Stdout, Stderr io.Writer
-	Getenv         func(string) string
-	Now            func() int64         // Unix seconds
-	Elapsed        func() time.Duration // since the process began; progress is shown by this clock
-	Zone           *time.Location       // of the times read and shown
-	Studies        map[string]study.Study
+	cli.Env
+	Studies map[string]study.Study
 }
 
 // errNo ends a command with ExitNo. What there is to say has been said.
 var errNo = errors.New("no")
-
-// usageError is the fault of the command line.
-type usageError struct {
-	command string // the command to read the help of
-	err     error
-}
-
-func (e usageError) Error() string { return e.err.Error() }
-func (e usageError) Unwrap() error { return e.err }
 
 // Run executes the command line args, without the program's name, and returns
 // the exit code.
@@ -60,14 +46,14 @@ func Run(args []string, env Env) int {
 	root := newRoot(&env)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
-	var usage usageError
+	var usage cli.UsageError
 	switch {
 	case err == nil:
 		return ExitOK
 	case errors.Is(err, errNo):
 		return ExitNo
 	case errors.As(err, &usage):
-		fmt.Fprintf(env.Stderr, "varq: %v\nTry '%s --help'.\n", err, usage.command)
+		fmt.Fprintf(env.Stderr, "varq: %v\nTry '%s --help'.\n", err, usage.Command)
 		return ExitUsage
 	default:
 		fmt.Fprintf(env.Stderr, "varq: %v\n", err)
@@ -103,7 +89,7 @@ Its work is running by 17:00 with a probability of at least 0.9.`,
 	root.SetOut(env.Stdout)
 	root.SetErr(env.Stderr)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usageError{cmd.CommandPath(), err}
+		return cli.Usage(cmd, err)
 	})
 	link := addEndpoint(root, env)
 	root.AddCommand(
@@ -111,8 +97,8 @@ Its work is running by 17:00 with a probability of at least 0.9.`,
 		newPredict(env, link),
 		newStatus(env, link),
 		newReport(env, link),
-		newSimulate(env),
-		newEvaluate(env),
+		simulate.New(&env.Env),
+		evaluate.New(&env.Env),
 		newTrace(env),
 		newStudy(env),
 		newVersion(env),
@@ -132,20 +118,5 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	if similar := cmd.SuggestionsFor(args[0]); len(similar) > 0 {
 		err = fmt.Errorf("%w; did you mean %s?", err, strings.Join(similar, " or "))
 	}
-	return usageError{cmd.CommandPath(), err}
-}
-
-// noArguments accepts options alone.
-func noArguments(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	return usageError{cmd.CommandPath(), fmt.Errorf("%q is not an option; %s takes nothing else", args[0], cmd.CommandPath())}
-}
-
-// writeJSON shows v as varqd sent it.
-func writeJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
+	return cli.Usage(cmd, err)
 }

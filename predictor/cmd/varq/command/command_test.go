@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"compress/gzip"
 	"errors"
 	"io/fs"
 	"os"
@@ -13,6 +14,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/spf13/cobra"
 
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
+	"github.com/varq-project/varq/predictor/cmd/varq/cli/clitest"
 	"github.com/varq-project/varq/test/golden"
 )
 
@@ -28,19 +31,44 @@ func runVarq(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("%v", err)
 	}
 	code := Run(args, Env{
-		Stdin:   bytes.NewReader(stdin),
-		Stdout:  ts.Stdout(),
-		Stderr:  ts.Stderr(),
-		Getenv:  ts.Getenv,
-		Now:     func() int64 { return now },
-		Elapsed: func() time.Duration { return elapsed },
-		Zone:    zone,
-
+		Env: cli.Env{
+			Stdin:   bytes.NewReader(stdin),
+			Stdout:  ts.Stdout(),
+			Stderr:  ts.Stderr(),
+			Getenv:  ts.Getenv,
+			Now:     func() int64 { return now },
+			Elapsed: func() time.Duration { return clitest.Elapsed },
+			Zone:    zone,
+		},
 		Studies: toyStudies(),
 	})
 	if neg == (code == ExitOK) {
 		ts.Fatalf("exit code %d", code)
 	}
+}
+
+// writeLog writes the log of 600 made up jobs into a folder: as it is, compressed,
+// and compressed but cut short.
+func writeLog(dir string) error {
+	log, err := os.ReadFile(clitest.Log())
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "log.swf"), log, 0o666); err != nil {
+		return err
+	}
+	var zipped bytes.Buffer
+	w := gzip.NewWriter(&zipped)
+	if _, err := w.Write(log); err != nil {
+		return err
+	}
+	if err := w.Close(); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "cut.swf.gz"), zipped.Bytes()[:zipped.Len()/2], 0o666); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "log.swf.gz"), zipped.Bytes(), 0o666)
 }
 
 // sacctOutput is of four jobs on 12 processors.
@@ -114,7 +142,7 @@ func TestExamples(t *testing.T) {
 			visit(sub)
 		}
 	}
-	visit(newRoot(&Env{Now: func() int64 { return now }, Zone: time.UTC}))
+	visit(newRoot(&Env{Env: cli.Env{Now: func() int64 { return now }, Zone: time.UTC}}))
 	if count < 15 {
 		t.Errorf("only %d examples were found", count)
 	}

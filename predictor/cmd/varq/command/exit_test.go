@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
+	"github.com/varq-project/varq/predictor/cmd/varq/cli/clitest"
 )
 
 func TestExitCodes(t *testing.T) {
@@ -45,7 +48,7 @@ func TestExitCodes(t *testing.T) {
 		"status --endpoint=unix:///nowhere/at": ExitFailed,
 	} {
 		var stdout, stderr bytes.Buffer
-		got := Run(strings.Fields(line), Env{
+		got := Run(strings.Fields(line), Env{Env: cli.Env{
 			Stdin:  strings.NewReader(""),
 			Stdout: &stdout,
 			Stderr: &stderr,
@@ -56,9 +59,9 @@ func TestExitCodes(t *testing.T) {
 				return "unix://" + socket
 			},
 			Now:     func() int64 { return now },
-			Elapsed: func() time.Duration { return elapsed },
+			Elapsed: func() time.Duration { return clitest.Elapsed },
 			Zone:    time.UTC,
-		})
+		}})
 		if got != want {
 			t.Errorf("varq %s: exit code %d, want %d\n%s", line, got, want, &stderr)
 		}

@@ -1,8 +1,6 @@
 package command
 
 import (
-	"os"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -10,24 +8,21 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
+	"github.com/varq-project/varq/predictor/cmd/varq/cli/clitest"
 	"github.com/varq-project/varq/predictor/cmd/varq/table"
-	"github.com/varq-project/varq/predictor/trial/backtest"
 )
 
 // TestManual finds every command, option and column in varq(1).
 func TestManual(t *testing.T) {
-	data, err := os.ReadFile("../../../../packaging/man/varq.1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	manual := string(data)
+	manual := clitest.Manual(t)
 	mentions := func(what, macro string) {
 		t.Helper()
 		if !strings.Contains(manual, macro) {
 			t.Errorf("varq(1) has no %s (%q)", what, macro)
 		}
 	}
-	env := &Env{Zone: time.UTC}
+	env := &Env{Env: cli.Env{Zone: time.UTC}}
 	root := newRoot(env)
 	root.InitDefaultCompletionCmd("bash")
 	var visit func(cmd *cobra.Command)
@@ -49,15 +44,5 @@ func TestManual(t *testing.T) {
 		}
 	}
 	visit(root)
-	for _, columns := range []string{
-		table.Names(statusColumns(env)), table.Names(reportColumns("")), table.Names(calibrationColumns("")),
-		table.Names(othersColumns()[1:]), table.Names(reserversColumns()[1:]),
-		table.Names(quantileColumns(&backtest.Part{}, 0)[1:]), table.Names(promiseColumns()[1:]), strings.Join(methodNames(), ","),
-	} {
-		for name := range strings.SplitSeq(columns, ",") {
-			if !regexp.MustCompile(`(?m)^\.It Cm .*\b` + name + `\b`).MatchString(manual) {
-				t.Errorf("varq(1) has no column %s", name)
-			}
-		}
-	}
+	clitest.Explained(t, table.Names(statusColumns(env)), table.Names(reportColumns("")), table.Names(calibrationColumns("")))
 }

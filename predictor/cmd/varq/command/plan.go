@@ -6,34 +6,35 @@ import (
 	"strings"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/prob"
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
 // showPlan shows what the options given to sbatch would bring about.
 func (e *Env) showPlan(p *api.Plan, options []string) error {
-	s := listing{width: 12}
+	s := cli.Listing{Width: 12}
 	fmt.Fprintf(&s, "Can be promised: running by %s with probability %s (forecast %s).\n\n",
 		e.moment(p.BeginBy), prob.Format(p.Prob), prob.Format(p.Estimate))
-	s.line("Eligible", "%s, %s from now", e.moment(p.BeginTime), slurmtime.FormatDuration(max(0, p.BeginTime-e.Now())))
-	s.line("Time limit", "%s, of which %s for the work", slurmtime.FormatDuration(p.TimeLimit), slurmtime.FormatDuration(p.WorkLimit))
+	s.Line("Eligible", "%s, %s from now", e.moment(p.BeginTime), slurmtime.FormatDuration(max(0, p.BeginTime-e.Now())))
+	s.Line("Time limit", "%s, of which %s for the work", slurmtime.FormatDuration(p.TimeLimit), slurmtime.FormatDuration(p.WorkLimit))
 	switch p.HoldUntil {
 	case 0:
-		s.line("Work starts", "as soon as the job does")
+		s.Line("Work starts", "as soon as the job does")
 	case p.BeginBy:
-		s.line("Work starts", "at the deadline")
+		s.Line("Work starts", "at the deadline")
 	default:
-		s.line("Work starts", "from %s on", e.moment(p.HoldUntil))
+		s.Line("Work starts", "from %s on", e.moment(p.HoldUntil))
 	}
 	if p.OnMiss == api.OnMissCancel {
-		s.line("If missed", "the job is cancelled")
+		s.Line("If missed", "the job is cancelled")
 	} else {
-		s.line("If missed", "the job runs as soon as it can")
+		s.Line("If missed", "the job runs as soon as it can")
 	}
-	s.line("Work costs", "%s", p.Work)
-	s.line("At most", "%s more", p.Worst)
-	s.line("Expected", "%s more", p.Expected)
-	s.line("Forecast", "from %s", evidence(p.Evidence))
+	s.Line("Work costs", "%s", p.Work)
+	s.Line("At most", "%s more", p.Worst)
+	s.Line("Expected", "%s more", p.Expected)
+	s.Line("Forecast", "from %s", evidence(p.Evidence))
 	fmt.Fprintf(&s, "\nTo make this reservation:\n\n  sbatch %s job.sh\n", strings.Join(options, " "))
 	_, err := io.WriteString(e.Stdout, s.String())
 	return err

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/cmd/varq/table"
 	"github.com/varq-project/varq/predictor/prob"
 	"github.com/varq-project/varq/predictor/slurmtime"
@@ -26,7 +27,7 @@ confidence given, and on that reservations rest.`,
   varq predict -p gpu --gpus=2 -t 30 --quantile=0.5,0.99
   varq predict -N4 -t 1:00:00 --why
   varq predict -N16 -t 1-00:00:00 --json`,
-		Args: noArguments,
+		Args: cli.NoArguments,
 	}
 	job := addJob(cmd.Flags())
 	quantiles := cmd.Flags().Float64Slice("quantile", nil, "`quantiles` of the wait, between 0 and 1 (default 0.5,0.75,0.9,0.95)")
@@ -36,11 +37,11 @@ confidence given, and on that reservations rest.`,
 		request := api.PredictRequest{Quantiles: *quantiles}
 		var err error
 		if request.Job, err = job.request(); err != nil {
-			return usageError{cmd.CommandPath(), err}
+			return cli.Usage(cmd, err)
 		}
 		for _, q := range *quantiles {
 			if !(q > 0 && q < 1) {
-				return usageError{cmd.CommandPath(), fmt.Errorf("--quantile: %v does not lie between 0 and 1", q)}
+				return cli.Usage(cmd, fmt.Errorf("--quantile: %v does not lie between 0 and 1", q))
 			}
 		}
 		varqd, err := link.dial()
@@ -52,7 +53,7 @@ confidence given, and on that reservations rest.`,
 			return err
 		}
 		if *asJSON {
-			return writeJSON(env.Stdout, prediction)
+			return cli.WriteJSON(env.Stdout, prediction)
 		}
 		if err := env.showPrediction(prediction); err != nil {
 			return err
@@ -87,13 +88,13 @@ func (e *Env) showPrediction(p api.Prediction) error {
 		{Name: "AtMost", Right: true, Value: func(b api.Bound) string { return wait(b.Seconds) }},
 		{Name: "StartBy", Value: func(b api.Bound) string {
 			if b.Seconds == nil {
-				return none
+				return cli.None
 			}
 			return e.moment(now + int64(math.Ceil(*b.Seconds)))
 		}},
 		{Name: "Confidence", Right: true, Value: func(b api.Bound) string {
 			if b.Seconds == nil {
-				return none
+				return cli.None
 			}
 			return prob.Format(b.Confidence)
 		}},

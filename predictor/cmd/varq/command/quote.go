@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/plot"
 )
 
@@ -24,7 +25,7 @@ Give the options that sbatch will get; the job's size and time limit count.`,
   varq quote -p gpu --gpus=4 -t 2:00:00 --begin-by=17:00 --begin-after=16:30
   varq quote -N4 -t 1:00:00 --begin-by=17:00 --best-effort --json
   varq quote -N4 -t 1:00:00 --begin-by=17:00 --plot=trajectory.svg`,
-		Args: noArguments,
+		Args: cli.NoArguments,
 	}
 	cmd.Flags().SortFlags = false
 	reservation := addReservation(cmd.Flags())
@@ -33,7 +34,7 @@ Give the options that sbatch will get; the job's size and time limit count.`,
 	asJSON := addJSON(cmd.Flags())
 	_ = cmd.MarkFlagFilename("plot", "svg", "png")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		usage := func(err error) error { return usageError{cmd.CommandPath(), err} }
+		usage := func(err error) error { return cli.Usage(cmd, err) }
 		request, err := reservation.request(env)
 		if err != nil {
 			return usage(err)
@@ -61,7 +62,7 @@ Give the options that sbatch will get; the job's size and time limit count.`,
 			}
 		}
 		if *asJSON {
-			err = writeJSON(env.Stdout, answer)
+			err = cli.WriteJSON(env.Stdout, answer)
 		} else {
 			err = env.showAnswer(request, answer, job.options())
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/cmd/varq/table"
 )
 
@@ -40,7 +41,7 @@ Columns: ` + table.Names(calibrationColumns("")),
   varq report --calibration
   varq report --calibration --by=class -p gpu -S now-7days
   varq report --calibration --plot=reliability.svg`,
-		Args: noArguments,
+		Args: cli.NoArguments,
 	}
 	by := cmd.Flags().String("by", "", "one line for each `group`: "+strings.Join(api.Groupings, ", ")+";\nwith --calibration "+strings.Join(api.CalibrationGroupings, ", "))
 	whoseFlags := addWhose(cmd.Flags())
@@ -50,7 +51,7 @@ Columns: ` + table.Names(calibrationColumns("")),
 	style := addStyle(cmd.Flags())
 	_ = cmd.RegisterFlagCompletionFunc("by", cobra.FixedCompletions(slices.Concat(api.Groupings, api.CalibrationGroupings), cobra.ShellCompDirectiveNoFileComp))
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		usage := func(err error) error { return usageError{cmd.CommandPath(), err} }
+		usage := func(err error) error { return cli.Usage(cmd, err) }
 		whose, err := whoseFlags.user()
 		if err != nil {
 			return usage(err)
@@ -96,7 +97,7 @@ Columns: ` + table.Names(calibrationColumns("")),
 			return err
 		}
 		if style.json {
-			return writeJSON(env.Stdout, report)
+			return cli.WriteJSON(env.Stdout, report)
 		}
 		return table.Write(env.Stdout, columns, report.Rows, style.table())
 	}
@@ -120,7 +121,7 @@ func reportColumns(by string) []table.Column[api.ReportRow] {
 	settled := func(name string, value func(row) string) {
 		number(name, func(r row) string {
 			if r.Kept+r.Missed == 0 {
-				return none
+				return cli.None
 			}
 			return value(r)
 		})
@@ -130,21 +131,18 @@ func reportColumns(by string) []table.Column[api.ReportRow] {
 	count("Missed", func(r row) int { return r.Missed })
 	count("Cancelled", func(r row) int { return r.Cancelled })
 	count("Open", func(r row) int { return r.Open })
-	settled("Promised", func(r row) string { return share(r.Promised) })
-	settled("Estimated", func(r row) string { return share(r.Estimated) })
-	settled("Delivered", func(r row) string { return share(r.Delivered) })
-	settled("Low", func(r row) string { return share(r.Low) })
-	settled("High", func(r row) string { return share(r.High) })
+	settled("Promised", func(r row) string { return cli.Share(r.Promised) })
+	settled("Estimated", func(r row) string { return cli.Share(r.Estimated) })
+	settled("Delivered", func(r row) string { return cli.Share(r.Delivered) })
+	settled("Low", func(r row) string { return cli.Share(r.Low) })
+	settled("High", func(r row) string { return cli.Share(r.High) })
 	number("Required", func(r row) string { return nodeHours(r.Required) })
 	number("Used", func(r row) string { return nodeHours(r.Used) })
 	number("Ratio", func(r row) string {
 		if r.Required == 0 {
-			return none
+			return cli.None
 		}
 		return strconv.FormatFloat(r.Ratio, 'f', 2, 64)
 	})
 	return columns
 }
-
-// share shows a fraction of many.
-func share(x float64) string { return strconv.FormatFloat(x, 'f', 3, 64) }

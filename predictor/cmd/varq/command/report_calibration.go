@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/cmd/varq/table"
 	"github.com/varq-project/varq/predictor/plot"
 	"github.com/varq-project/varq/predictor/trial/backtest"
@@ -82,7 +83,7 @@ func (e *Env) reportCalibration(ctx context.Context, link *link, q api.Calibrati
 		}
 	}
 	if style.json {
-		return writeJSON(e.Stdout, c)
+		return cli.WriteJSON(e.Stdout, c)
 	}
 	var rows []quantileRow
 	for i := range c.Rows {
@@ -117,12 +118,12 @@ func calibrationColumns(by string) []table.Column[quantileRow] {
 		columns = append(columns, table.Column[row]{Name: name, Right: true, Value: value})
 	}
 	number("Forecasts", func(r row) string { return strconv.Itoa(r.Forecasts) })
-	number("Error", func(r row) string { return share(r.CalibrationError) })
-	number("Brier", func(r row) string { return share(r.Brier) })
+	number("Error", func(r row) string { return cli.Share(r.CalibrationError) })
+	number("Brier", func(r row) string { return cli.Share(r.Brier) })
 	number("Quantile", func(r row) string { return fmt.Sprint(r.Quantile) })
-	number("Coverage", func(r row) string { return share(r.Covered) })
-	number("Low", func(r row) string { return share(r.Low) })
-	number("High", func(r row) string { return share(r.High) })
+	number("Coverage", func(r row) string { return cli.Share(r.Covered) })
+	number("Low", func(r row) string { return cli.Share(r.Low) })
+	number("High", func(r row) string { return cli.Share(r.High) })
 	number("Pinball", func(r row) string { return strconv.FormatFloat(r.Pinball, 'f', 0, 64) })
 	return columns
 }

@@ -3,15 +3,12 @@ package command
 import (
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
-
-// none stands for a value that there is not.
-const none = "-"
 
 // parseTime reads the time to come that an option says, 0 if it says none.
 func (e *Env) parseTime(option, text string) (int64, error) {
@@ -37,7 +34,7 @@ func (e *Env) readTime(option, text string, parse func(string, int64, *time.Loca
 // moment shows a time as Slurm does, in the zone of the user.
 func (e *Env) moment(at int64) string {
 	if at == 0 {
-		return none
+		return cli.None
 	}
 	return slurmtime.Format(at, e.Zone)
 }
@@ -54,14 +51,4 @@ func evidence(e api.Evidence) string {
 		return fmt.Sprintf("%d past waits", e.Sample)
 	}
 	return fmt.Sprintf("%d past waits of jobs like it (%s)", e.Sample, e.Class)
-}
-
-// listing is a text whose lines each have a name in front.
-type listing struct {
-	strings.Builder
-	width int // of the names, in characters
-}
-
-func (l *listing) line(name, format string, args ...any) {
-	fmt.Fprintf(l, "  %-*s %s\n", l.width, name, fmt.Sprintf(format, args...))
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/cmd/varq/table"
 	"github.com/varq-project/varq/predictor/prob"
 	"github.com/varq-project/varq/predictor/slurmtime"
@@ -48,7 +49,7 @@ All columns, for --format: ` + table.Names(statusColumns(env)),
 	old := cmd.Flags().Bool("old", false, "also those that were settled longer ago than a day")
 	style := addStyle(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		usage := func(err error) error { return usageError{cmd.CommandPath(), err} }
+		usage := func(err error) error { return cli.Usage(cmd, err) }
 		jobs, err := parseJobs(args)
 		if err != nil {
 			return usage(err)
@@ -78,7 +79,7 @@ All columns, for --format: ` + table.Names(statusColumns(env)),
 		}
 		switch {
 		case style.json:
-			err = writeJSON(env.Stdout, found)
+			err = cli.WriteJSON(env.Stdout, found)
 		case len(jobs) > 0 && style.plain():
 			err = env.tell(found)
 		default:
@@ -165,7 +166,7 @@ func statusColumns(env *Env) []table.Column[api.Reservation] {
 	}
 	number("JobID", func(r row) string {
 		if r.Job == 0 {
-			return none
+			return cli.None
 		}
 		return strconv.FormatInt(r.Job, 10)
 	})
@@ -183,7 +184,7 @@ func statusColumns(env *Env) []table.Column[api.Reservation] {
 	number("Forecast", func(r row) string { return prob.Format(r.Estimate) })
 	number("Now", func(r row) string {
 		if !open(r) || r.Now == 0 { // settled, or not looked at yet
-			return none
+			return cli.None
 		}
 		return prob.Format(r.Now)
 	})
@@ -199,7 +200,7 @@ func statusColumns(env *Env) []table.Column[api.Reservation] {
 	text("End", func(r row) string { return env.moment(r.End) })
 	number("Held", func(r row) string {
 		if r.Start == 0 {
-			return none
+			return cli.None
 		}
 		return slurmtime.FormatDuration(env.held(r))
 	})

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/prob"
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
@@ -20,36 +21,36 @@ func (e *Env) tell(reservations []api.Reservation) error {
 }
 
 func (e *Env) story(r api.Reservation) string {
-	s := listing{width: 10}
+	s := cli.Listing{Width: 10}
 	fmt.Fprintf(&s, "Job %d (plan %s) of %s: %s\n", r.Job, r.ID, r.User, r.State)
-	s.line("Promised", "on %s: running by %s with probability %s (forecast %s)",
+	s.Line("Promised", "on %s: running by %s with probability %s (forecast %s)",
 		e.moment(r.Promised), e.moment(r.BeginBy), prob.Format(r.Prob), prob.Format(r.Estimate))
 	if open(r) && r.Now != 0 {
-		s.line("Now", "probability %s", prob.Format(r.Now))
+		s.Line("Now", "probability %s", prob.Format(r.Now))
 	}
-	s.line("Asks for", "%d nodes, %d CPUs for %s, in all %s", r.Nodes, r.CPUs,
+	s.Line("Asks for", "%d nodes, %d CPUs for %s, in all %s", r.Nodes, r.CPUs,
 		slurmtime.FormatDuration(r.WorkLimit), slurmtime.FormatDuration(r.TimeLimit))
 	if r.Eligible != 0 {
-		s.line("Eligible", "since %s", e.moment(r.Eligible))
+		s.Line("Eligible", "since %s", e.moment(r.Eligible))
 	} else {
-		s.line("Eligible", "from %s", e.moment(r.BeginTime))
+		s.Line("Eligible", "from %s", e.moment(r.BeginTime))
 	}
 	if r.Start != 0 {
 		seconds := e.held(r)
-		s.line("Held", "from %s for %s: %s node-hours", e.moment(r.Start),
+		s.Line("Held", "from %s for %s: %s node-hours", e.moment(r.Start),
 			slurmtime.FormatDuration(seconds), nodeHours(float64(r.Nodes)*float64(seconds)))
 	}
 	if r.WorkStart != 0 {
-		s.line("Work", "began %s, %s", e.moment(r.WorkStart), against(r.WorkStart, r.BeginBy))
+		s.Line("Work", "began %s, %s", e.moment(r.WorkStart), against(r.WorkStart, r.BeginBy))
 	}
 	if r.End != 0 {
-		s.line("Ended", "%s", e.moment(r.End))
+		s.Line("Ended", "%s", e.moment(r.End))
 	}
 	if r.Note != "" {
-		s.line("Note", "%s", r.Note)
+		s.Line("Note", "%s", r.Note)
 	}
 	if hint := next(r); hint != "" {
-		s.line("Next", "%s", hint)
+		s.Line("Next", "%s", hint)
 	}
 	return s.String()
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cmd/varq/cases"
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/cmd/varq/progress"
 	"github.com/varq-project/varq/predictor/cmd/varq/table"
 	"github.com/varq-project/varq/predictor/logs/trace"
@@ -70,7 +71,7 @@ its environment, SBATCH_PARTITION for instance.`,
 	cmd.Args = func(cmd *cobra.Command, args []string) error { return oneStudy(cmd, args, names) }
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := f.check(); err != nil {
-			return usageError{cmd.CommandPath(), err}
+			return cli.Usage(cmd, err)
 		}
 		return env.study(cmd, args[0], f)
 	}
@@ -82,11 +83,11 @@ func oneStudy(cmd *cobra.Command, args, names []string) error {
 	one := strings.Join(names, ", ")
 	switch {
 	case len(args) == 0:
-		return usageError{cmd.CommandPath(), fmt.Errorf("which study? One of %s", one)}
+		return cli.Usage(cmd, fmt.Errorf("which study? One of %s", one))
 	case len(args) > 1:
-		return usageError{cmd.CommandPath(), fmt.Errorf("%q is one too many: one study at a time", args[1])}
+		return cli.Usage(cmd, fmt.Errorf("%q is one too many: one study at a time", args[1]))
 	case !slices.Contains(names, args[0]):
-		return usageError{cmd.CommandPath(), fmt.Errorf("%q is none of %s", args[0], one)}
+		return cli.Usage(cmd, fmt.Errorf("%q is none of %s", args[0], one))
 	}
 	return nil
 }
@@ -192,7 +193,7 @@ func (f *studyFlags) task(name, traces string, folder *cases.Folder) string {
 // showStudy prints a report.
 func (e *Env) showStudy(r study.Report, json bool) error {
 	if json {
-		return writeJSON(e.Stdout, r)
+		return cli.WriteJSON(e.Stdout, r)
 	}
 	fmt.Fprintf(e.Stdout, "%s: %s\n", r.Name, r.Title)
 	for _, t := range r.Tables {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/logs/trace"
 	"github.com/varq-project/varq/predictor/slurm/sacct"
 )
@@ -48,11 +49,11 @@ SLURM_TIME_FORMAT. In a script, set -o pipefail, lest sacct fail unseen.`,
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
 		case cmd.Flags().Changed("procs") && f.procs < 1:
-			return usageError{cmd.CommandPath(), fmt.Errorf("--procs: %d is not a number of processors", f.procs)}
+			return cli.Usage(cmd, fmt.Errorf("--procs: %d is not a number of processors", f.procs))
 		case cmd.Flags().Changed("output") && !strings.HasSuffix(strings.TrimSuffix(f.output, ".gz"), ".swf"):
-			return usageError{cmd.CommandPath(), fmt.Errorf("--output: the name %q must end in .swf or .swf.gz", f.output)}
+			return cli.Usage(cmd, fmt.Errorf("--output: the name %q must end in .swf or .swf.gz", f.output))
 		case len(args) == 0 && isTerminal(env.Stdin):
-			return usageError{cmd.CommandPath(), errors.New("where is sacct's output? Give a file, or let sacct write into a pipe")}
+			return cli.Usage(cmd, errors.New("where is sacct's output? Give a file, or let sacct write into a pipe"))
 		case len(args) == 0:
 			return env.trace(cmd.Context(), "standard input", env.Stdin, f)
 		}
@@ -71,7 +72,7 @@ func oneFile(cmd *cobra.Command, args []string) error {
 	if len(args) <= 1 {
 		return nil
 	}
-	return usageError{cmd.CommandPath(), fmt.Errorf("%q is one too many: one file at a time", args[1])}
+	return cli.Usage(cmd, fmt.Errorf("%q is one too many: one file at a time", args[1]))
 }
 
 // isTerminal reports whether somebody would have to type what r reads, or r is
@@ -126,12 +127,12 @@ func (e *Env) tellTrace(log *trace.SlurmLog, knowsProcs bool) {
 		{log.Odd, "left out, without processors or with times that contradict one another"},
 	} {
 		if left.jobs > 0 {
-			fmt.Fprintf(e.Stderr, "varq: %s: %s\n", left.what, thousands(left.jobs))
+			fmt.Fprintf(e.Stderr, "varq: %s: %s\n", left.what, cli.Thousands(left.jobs))
 		}
 	}
 	if !knowsProcs {
 		fmt.Fprintf(e.Stderr, "varq: processors of the machine, the most that were in use at once: %s; --procs overrides that\n",
-			thousands(int(log.Peak)))
+			cli.Thousands(int(log.Peak)))
 	}
 }
 
@@ -149,7 +150,7 @@ func interruptible[T any](ctx context.Context, all iter.Seq2[T, error]) iter.Seq
 		}
 		if ctx.Err() != nil {
 			var none T
-			yield(none, errInterrupted)
+			yield(none, cli.ErrInterrupted)
 		}
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 )
 
 // TestTraceInterrupted: sacct, interrupted with varq, ends as if it had written
@@ -16,9 +18,9 @@ func TestTraceInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	env := Env{Zone: time.UTC}
+	env := Env{Env: cli.Env{Zone: time.UTC}}
 	err := env.trace(ctx, "sacct", strings.NewReader(sacctOutput), &traceFlags{output: filepath.Join(dir, "site.swf")})
-	if !errors.Is(err, errInterrupted) {
+	if !errors.Is(err, cli.ErrInterrupted) {
 		t.Errorf("an interrupted command ends in %v", err)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {

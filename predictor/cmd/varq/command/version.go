@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 )
 
 func newVersion(env *Env) *cobra.Command {
@@ -14,7 +15,7 @@ func newVersion(env *Env) *cobra.Command {
 		Use:     "version",
 		Short:   "Print varq's version",
 		Example: `  varq version`,
-		Args:    noArguments,
+		Args:    cli.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprintf(env.Stdout, "varq %s %s/%s\n", api.Version, runtime.GOOS, runtime.GOARCH)
 			return err

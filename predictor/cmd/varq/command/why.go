@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 )
 
 // blend is the forecaster whose word counts.
@@ -44,7 +45,7 @@ func (e *Env) reasons(p *api.Prediction, kept *api.Calibration) []string {
 	if p.Changed != 0 {
 		said = append(said, fmt.Sprintf("The waits of these jobs changed last on %s.", time.Unix(p.Changed, 0).In(e.Zone).Format(time.DateOnly)))
 	}
-	said = append(said, fmt.Sprintf("Its probabilities are corrected by what came of the last %s forecasts.", thousands(int(p.Calibrated))))
+	said = append(said, fmt.Sprintf("Its probabilities are corrected by what came of the last %s forecasts.", cli.Thousands(int(p.Calibrated))))
 	return append(said, held(kept)...)
 }
 
@@ -53,7 +54,7 @@ func count(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
-	return thousands(n) + " " + many
+	return cli.Thousands(n) + " " + many
 }
 
 // member says what one forecaster knows.
@@ -88,7 +89,7 @@ func held(kept *api.Calibration) []string {
 				continue
 			}
 			text := fmt.Sprintf("Of %s for this partition in the last 30 days, %s came true at quantile 0.95.",
-				count(row.Forecasts, "forecast", "forecasts"), percent(q.Covered))
+				count(row.Forecasts, "forecast", "forecasts"), cli.Percent(q.Covered))
 			if row.Drift != "" {
 				text += fmt.Sprintf(" It has drifted: it %s.", row.Drift)
 			}

@@ -1,14 +1,17 @@
-package command
+package evaluate
 
 import (
 	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
+	"github.com/varq-project/varq/predictor/cmd/varq/cli/clitest"
+	"github.com/varq-project/varq/predictor/cmd/varq/table"
 	"github.com/varq-project/varq/predictor/trial/backtest"
 )
 
@@ -17,20 +20,20 @@ func TestEvaluateInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var stderr bytes.Buffer
-	env := Env{Stderr: &stderr, Elapsed: func() time.Duration { return elapsed }, Zone: time.UTC}
+	env := cli.Env{Stderr: &stderr, Elapsed: func() time.Duration { return clitest.Elapsed }, Zone: time.UTC}
 	ev := &evaluation{
-		paths:   []string{filepath.Join("testdata", "log.swf")},
+		paths:   []string{clitest.Log()},
 		makers:  backtest.Methods,
 		options: backtest.Options{Quantiles: []float64{.5}, Budgets: []int64{60}},
 	}
-	if _, err := env.runEvaluation(ctx, ev); !errors.Is(err, errInterrupted) || stderr.Len() > 0 {
+	if _, err := ev.runAll(ctx, &env); !errors.Is(err, cli.ErrInterrupted) || stderr.Len() > 0 {
 		t.Errorf("an interrupted command ends in %v\n%s", err, &stderr)
 	}
 }
 
 // TestEvaluateJSON: what scripts read has what people read.
 func TestEvaluateJSON(t *testing.T) {
-	log := "--trace=" + filepath.Join("testdata", "log.swf")
+	log := "--trace=" + clitest.Log()
 	var answer struct {
 		Seconds float64
 		Logs    []struct {
@@ -41,11 +44,11 @@ func TestEvaluateJSON(t *testing.T) {
 		}
 		Summary []backtest.Summary
 	}
-	decoder := json.NewDecoder(bytes.NewReader(varq(t, "evaluate", log, "--by=size", "--methods=rolling-log,binomial-cell", "--json")))
+	decoder := json.NewDecoder(bytes.NewReader(clitest.Run(t, New, log, "--by=size", "--methods=rolling-log,binomial-cell", "--json")))
 	if err := decoder.Decode(&answer); err != nil {
 		t.Fatal(err)
 	}
-	if answer.Seconds != elapsed.Seconds() || len(answer.Logs) != 1 || len(answer.Summary) != 2 {
+	if answer.Seconds != clitest.Elapsed.Seconds() || len(answer.Logs) != 1 || len(answer.Summary) != 2 {
 		t.Fatalf("%+v", answer)
 	}
 	l := answer.Logs[0]
@@ -60,4 +63,9 @@ func TestEvaluateJSON(t *testing.T) {
 	if best := answer.Summary[0].Quantiles[0]; best.Quantile != .5 || best.Logs != 1 || best.Mean < 1 {
 		t.Errorf("%+v", best)
 	}
+}
+
+// TestManual finds every column and every method in varq(1).
+func TestManual(t *testing.T) {
+	clitest.Explained(t, table.Names(quantileColumns(&backtest.Part{}, 0)[1:]), table.Names(promiseColumns()[1:]), strings.Join(methodNames(), ","))
 }

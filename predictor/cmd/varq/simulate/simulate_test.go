@@ -1,8 +1,7 @@
-package command
+package simulate
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,57 +13,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
+	"github.com/varq-project/varq/predictor/cmd/varq/cli/clitest"
+	"github.com/varq-project/varq/predictor/cmd/varq/table"
 	"github.com/varq-project/varq/test/golden"
 )
-
-// elapsed is how long every command takes in the tests.
-const elapsed = 2 * time.Second
-
-// writeLog writes the log of 600 made up jobs into a folder: as it is, compressed,
-// and compressed but cut short.
-func writeLog(dir string) error {
-	log, err := os.ReadFile(filepath.Join("testdata", "log.swf"))
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(dir, "log.swf"), log, 0o666); err != nil {
-		return err
-	}
-	var zipped bytes.Buffer
-	w := gzip.NewWriter(&zipped)
-	if _, err := w.Write(log); err != nil {
-		return err
-	}
-	if err := w.Close(); err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(dir, "cut.swf.gz"), zipped.Bytes()[:zipped.Len()/2], 0o666); err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(dir, "log.swf.gz"), zipped.Bytes(), 0o666)
-}
-
-// varq runs a command that must succeed and say nothing on standard error.
-func varq(t *testing.T, args ...string) []byte {
-	t.Helper()
-	var stdout, stderr bytes.Buffer
-	code := Run(args, Env{
-		Stdout:  &stdout,
-		Stderr:  &stderr,
-		Getenv:  func(string) string { return "" },
-		Elapsed: func() time.Duration { return elapsed },
-		Zone:    time.UTC,
-	})
-	if code != ExitOK || stderr.Len() > 0 {
-		t.Fatalf("varq %s: exit code %d\n%s", strings.Join(args, " "), code, &stderr)
-	}
-	return stdout.Bytes()
-}
 
 // expect holds got against a file.
 func expect(t *testing.T, name string, got []byte) {
 	t.Helper()
-	path := filepath.Join("testdata", "simulate", name)
+	path := filepath.Join("testdata", name)
 	want := golden.Want(t, path, got)
 	if !bytes.Equal(got, want) {
 		t.Errorf("got\n%s\nwhich is not %s; if it should be, run the test with -update", got, path)
@@ -74,14 +32,14 @@ func expect(t *testing.T, name string, got []byte) {
 // TestGoldenReports replays the log with every policy, backfilling and kind of
 // reservations, and tells the result in words and in JSON.
 func TestGoldenReports(t *testing.T) {
-	log := "--trace=" + filepath.Join("testdata", "log.swf")
+	log := "--trace=" + clitest.Log()
 	for _, policy := range policies {
 		for _, backfill := range backfills {
 			for kind, reservations := range map[string]string{"none": "none", "hard": "hard=20%", "varq": "varq=20%,prob=.75"} {
 				name := fmt.Sprintf("%s-%v-%s.txt", policy.Name, backfill, kind)
-				args := []string{"simulate", log, "--policy=" + policy.Name, "--backfill=" + backfill.String(), "--reservations=" + reservations}
-				report := varq(t, args...)
-				expect(t, name, append(report, brief(t, varq(t, append(args, "--json")...))...))
+				args := []string{log, "--policy=" + policy.Name, "--backfill=" + backfill.String(), "--reservations=" + reservations}
+				report := clitest.Run(t, New, args...)
+				expect(t, name, append(report, brief(t, clitest.Run(t, New, append(args, "--json")...))...))
 			}
 		}
 	}
@@ -118,7 +76,7 @@ func brief(t *testing.T, text []byte) []byte {
 	}
 	cut(answer)
 	var b bytes.Buffer
-	if err := writeJSON(&b, answer); err != nil {
+	if err := cli.WriteJSON(&b, answer); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -126,10 +84,10 @@ func brief(t *testing.T, text []byte) []byte {
 
 func TestGoldenComparison(t *testing.T) {
 	dir := t.TempDir()
-	args := []string{"simulate", "compare", "--trace=" + filepath.Join("testdata", "log.swf"),
+	args := []string{"compare", "--trace=" + clitest.Log(),
 		"--reservations=hard=10%", "--reservations=varq=10%,prob=.75", "--reservations=varq=20%,prob=.75", "--plot=" + dir}
-	expect(t, "compare.txt", varq(t, args...))
-	expect(t, "compare.json", brief(t, varq(t, append(args, "--json")...)))
+	expect(t, "compare.txt", clitest.Run(t, New, args...))
+	expect(t, "compare.json", brief(t, clitest.Run(t, New, append(args, "--json")...)))
 
 	page, err := os.ReadFile(filepath.Join(dir, comparePage))
 	if err != nil {
@@ -152,7 +110,7 @@ func TestSameSeed(t *testing.T) {
 	dir := t.TempDir()
 	schedule := func(seed string) []byte {
 		path := filepath.Join(dir, "schedule.csv")
-		varq(t, "simulate", "--model=downey", "--jobs=300", "--reservations=hard=10%", "--seed="+seed, "--schedule="+path)
+		clitest.Run(t, New, "--model=downey", "--jobs=300", "--reservations=hard=10%", "--seed="+seed, "--schedule="+path)
 		got, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -179,17 +137,22 @@ func TestWrap(t *testing.T) {
 // TestInterrupted ends a simulation early; it leaves nothing behind.
 func TestInterrupted(t *testing.T) {
 	var stdout, stderr bytes.Buffer
-	env := Env{Stdout: &stdout, Stderr: &stderr, Elapsed: func() time.Duration { return elapsed }}
+	env := cli.Env{Stdout: &stdout, Stderr: &stderr, Elapsed: func() time.Duration { return clitest.Elapsed }}
 	f := jobsFlags{model: modelDowney, procs: 8, jobs: 100, load: .5}
 	s := &simulation{jobs: f.fromModel()}
 	dir := t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	err := env.run(ctx, s, []*trial{{}, {}}, filepath.Join(dir, "schedule.csv"))
-	if !errors.Is(err, errInterrupted) {
+	err := s.run(ctx, &env, []*trial{{}, {}}, filepath.Join(dir, "schedule.csv"))
+	if !errors.Is(err, cli.ErrInterrupted) {
 		t.Errorf("an interrupted simulation ends in %v", err)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 		t.Errorf("it leaves %v, %v", left, err)
 	}
+}
+
+// TestManual finds every column in varq(1).
+func TestManual(t *testing.T) {
+	clitest.Explained(t, table.Names(othersColumns()[1:]), table.Names(reserversColumns()[1:]))
 }

@@ -1,10 +1,11 @@
-package command
+package simulate
 
 import (
 	"fmt"
 	"math"
 	"strings"
 
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/prob"
 )
 
@@ -17,7 +18,7 @@ func (c *comparison) verdict() []string {
 			if a.Hard != nil && b.VARQ != nil && a.share() == b.share() {
 				pairs = append(pairs, fmt.Sprintf("When %.4g %% of the jobs ask for a reservation, all others wait %s with %s, which grants them all, and %s with %s, which grants %s of %s.",
 					100*a.share(), longer(a.Change.Wait), a.Reservations,
-					longer(b.Change.Wait), b.Reservations, thousands(b.VARQ.Promised), thousands(b.VARQ.Asked)))
+					longer(b.Change.Wait), b.Reservations, cli.Thousands(b.VARQ.Promised), cli.Thousands(b.VARQ.Asked)))
 			}
 		}
 		each = append(each, a.sentence(c.Trials[0].trial))
@@ -29,20 +30,20 @@ func (c *comparison) verdict() []string {
 func (r compared) sentence(base *trial) string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "%s: a job that does not reserve waits for %s on average, which is %s (%s without reservations).",
-		r.Reservations, rounded(r.Others.Mean), longer(r.Change.Wait), rounded(base.Others.Mean))
+		r.Reservations, cli.Rounded(r.Others.Mean), longer(r.Change.Wait), cli.Rounded(base.Others.Mean))
 	if h := r.Hard; h != nil && h.Jobs > 0 {
 		fmt.Fprintf(&s, " The %s that reserve start at a fixed time, %s of them at the very one they asked for; on average it is %s away.",
-			thousands(h.Jobs), thousands(h.Exact), rounded(h.Offset))
+			cli.Thousands(h.Jobs), cli.Thousands(h.Exact), cli.Rounded(h.Offset))
 		if r.Stops > 0 {
-			fmt.Fprintf(&s, " For them running jobs are stopped %s times.", thousands(r.Stops))
+			fmt.Fprintf(&s, " For them running jobs are stopped %s times.", cli.Thousands(r.Stops))
 		}
 	}
 	if v := r.VARQ; v != nil {
 		fmt.Fprintf(&s, " Of the %s that ask, %s are promised to run by their deadline with probability %s.",
-			thousands(v.Asked), thousands(v.Promised), prob.Format(r.kind.VARQ.Prob))
+			cli.Thousands(v.Asked), cli.Thousands(v.Promised), prob.Format(r.kind.VARQ.Prob))
 		if v.Promised > 0 {
 			fmt.Fprintf(&s, " %s of these promises are kept, which is %s (with 95 %% confidence it is %s to %s), and their jobs use %s times what the work takes.",
-				percent(delivered(v)), judge(v.KeptLow, v.KeptHigh, r.kind.VARQ.Prob), percent(v.KeptLow), percent(v.KeptHigh), ratio(v))
+				cli.Percent(delivered(v)), judge(v.KeptLow, v.KeptHigh, r.kind.VARQ.Prob), cli.Percent(v.KeptLow), cli.Percent(v.KeptHigh), ratio(v))
 		}
 	}
 	return s.String()
@@ -56,9 +57,9 @@ func longer(change *float64) string {
 	case math.Abs(*change) < .0005:
 		return "as long as before"
 	case *change < 0:
-		return percent(-*change) + " shorter"
+		return cli.Percent(-*change) + " shorter"
 	default:
-		return percent(*change) + " longer"
+		return cli.Percent(*change) + " longer"
 	}
 }
 

@@ -1,4 +1,4 @@
-package command
+package evaluate
 
 import (
 	"cmp"
@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 
 	"github.com/varq-project/varq/predictor/cluster/queue"
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/cmd/varq/progress"
 	"github.com/varq-project/varq/predictor/logs/swf"
 	"github.com/varq-project/varq/predictor/logs/trace"
@@ -22,6 +23,9 @@ import (
 
 // mostEvaluated bounds the jobs of a log, which is held in memory.
 const mostEvaluated = 10_000_000
+
+// glance is after how many jobs the reading of a log looks up.
+const glance = 256
 
 // evaluated is what came out on several logs.
 type evaluated struct {
@@ -45,26 +49,26 @@ func newEvaluated(logs []*evaluatedLog) *evaluated {
 	return &evaluated{Logs: logs, Summary: backtest.Summarise(reports)}
 }
 
-// runEvaluation scores the methods on one log after another. On standard error it
+// runAll scores the methods on one log after another. On standard error it
 // shows how far it is, and what is odd about the logs.
-func (e *Env) runEvaluation(ctx context.Context, ev *evaluation) ([]*evaluatedLog, error) {
-	meter := progress.New(e.Stderr, e.Elapsed)
+func (e *evaluation) runAll(ctx context.Context, env *cli.Env) ([]*evaluatedLog, error) {
+	meter := progress.New(env.Stderr, env.Elapsed)
 	defer meter.Close()
 	var logs []*evaluatedLog
-	for i, path := range ev.paths {
+	for i, path := range e.paths {
 		name := filepath.Base(path)
 		show := func(part float64, jobs int) error {
 			if ctx.Err() != nil {
-				return errInterrupted
+				return cli.ErrInterrupted
 			}
-			meter.Show((float64(i)+part)/float64(len(ev.paths)), fmt.Sprintf("%s: %s jobs", name, thousands(jobs)))
+			meter.Show((float64(i)+part)/float64(len(e.paths)), fmt.Sprintf("%s: %s jobs", name, cli.Thousands(jobs)))
 			return nil
 		}
-		past, err := readLog(path, ev.procs, show)
+		past, err := readLog(path, e.procs, show)
 		if err != nil {
 			return nil, err
 		}
-		report, err := ev.score(past, show)
+		report, err := e.score(past, show)
 		if errors.Is(err, backtest.ErrNoJobs) {
 			err = fmt.Errorf("%s: %w", name, err)
 		}
@@ -74,30 +78,30 @@ func (e *Env) runEvaluation(ctx context.Context, ev *evaluation) ([]*evaluatedLo
 		logs = append(logs, &evaluatedLog{name, past.procs, report})
 		meter.Close()
 		for _, w := range past.warnings {
-			fmt.Fprintf(e.Stderr, "varq: %s: %v\n", name, w)
+			fmt.Fprintf(env.Stderr, "varq: %s: %v\n", name, w)
 		}
 	}
 	return logs, nil
 }
 
 // score scores the methods on a log, as many at a time as Go has processors.
-func (ev *evaluation) score(past *pastJobs, show func(part float64, jobs int) error) (*backtest.Report, error) {
-	reports, errs := make([]*backtest.Report, len(ev.makers)), make([]error, len(ev.makers))
+func (e *evaluation) score(past *pastJobs, show func(part float64, jobs int) error) (*backtest.Report, error) {
+	reports, errs := make([]*backtest.Report, len(e.makers)), make([]error, len(e.makers))
 	var asked atomic.Int64 // by all methods together
 	turns := make(chan struct{}, runtime.GOMAXPROCS(0))
 	var all sync.WaitGroup
-	for i, m := range ev.makers {
+	for i, m := range e.makers {
 		all.Go(func() {
 			turns <- struct{}{}
 			defer func() { <-turns }()
 			var q queue.Queue
 			method := m.New(backtest.Cluster{Queue: &q, Procs: past.procs, Nodes: past.nodes})
-			options := ev.options
+			options := e.options
 			before := 0
 			options.Watch = func(n int) error {
 				sum := asked.Add(int64(n - before))
 				before = n
-				jobs := float64(sum) / float64(len(ev.makers))
+				jobs := float64(sum) / float64(len(e.makers))
 				return show(jobs/float64(len(past.jobs)), int(jobs))
 			}
 			reports[i], errs[i] = backtest.Run(past.jobs, &q, []backtest.Method{method}, options)
@@ -134,7 +138,7 @@ func readLog(path string, procs int32, show func(part float64, jobs int) error) 
 			return nil, err
 		}
 		if len(past.jobs) == mostEvaluated {
-			return nil, fmt.Errorf("%s: more than %s jobs: take a part of it", path, thousands(mostEvaluated))
+			return nil, fmt.Errorf("%s: more than %s jobs: take a part of it", path, cli.Thousands(mostEvaluated))
 		}
 		past.jobs = append(past.jobs, job)
 		if n := len(past.jobs); n%glance == 0 {

@@ -1,4 +1,4 @@
-package command
+package simulate
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/varq-project/varq/predictor/cluster/sched"
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/cmd/varq/progress"
 	"github.com/varq-project/varq/predictor/logs/trace"
 	"github.com/varq-project/varq/predictor/trial/scenario"
@@ -71,11 +72,11 @@ func (f *simulationFlags) simulation(flags *pflag.FlagSet) (*simulation, error) 
 	if err != nil {
 		return nil, err
 	}
-	order, err := choice("policy", f.policy, policies, orderName)
+	order, err := cli.Choose("policy", f.policy, policies, orderName)
 	if err != nil {
 		return nil, err
 	}
-	backfill, err := choice("backfill", f.backfill, backfills, sched.Backfill.String)
+	backfill, err := cli.Choose("backfill", f.backfill, backfills, sched.Backfill.String)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +104,7 @@ func (s *simulation) check(trials []*trial) error {
 // run runs the trials on the same jobs. On standard error it shows how far they
 // are and, in the end, what was odd about the jobs. The schedule of the first
 // becomes a file, if one is given.
-func (e *Env) run(ctx context.Context, s *simulation, trials []*trial, schedule string) error {
+func (s *simulation) run(ctx context.Context, env *cli.Env, trials []*trial, schedule string) error {
 	logs := make([]jobLog, len(trials))
 	for i := range logs {
 		log, err := s.jobs.open()
@@ -124,9 +125,9 @@ func (e *Env) run(ctx context.Context, s *simulation, trials []*trial, schedule 
 			return fmt.Errorf("--schedule: %w", err)
 		}
 	}
-	err := s.runAll(ctx, trials, logs, file, progress.New(e.Stderr, e.Elapsed))
+	err := s.runAll(ctx, trials, logs, file, progress.New(env.Stderr, env.Elapsed))
 	for _, w := range logs[0].Warnings() {
-		fmt.Fprintf(e.Stderr, "varq: %s: %v\n", s.Source, w)
+		fmt.Fprintf(env.Stderr, "varq: %s: %v\n", s.Source, w)
 	}
 	if file != nil {
 		err = closeSchedule(file, err)
@@ -138,7 +139,7 @@ func (e *Env) run(ctx context.Context, s *simulation, trials []*trial, schedule 
 	for _, t := range trials {
 		total += t.Jobs
 	}
-	s.Seconds = e.Elapsed().Seconds()
+	s.Seconds = env.Elapsed().Seconds()
 	s.JobsPerSecond = float64(total) / s.Seconds
 	return nil
 }
@@ -151,9 +152,6 @@ func closeSchedule(file *trace.Schedule, err error) error {
 	}
 	return file.Close()
 }
-
-// errInterrupted ends a simulation whose context has ended.
-var errInterrupted = errors.New("interrupted")
 
 // runAll runs each trial on its log, as many at a time as Go has processors.
 func (s *simulation) runAll(parent context.Context, trials []*trial, logs []jobLog, schedule *trace.Schedule, meter *progress.Meter) error {
@@ -186,7 +184,7 @@ func (s *simulation) runAll(parent context.Context, trials []*trial, logs []jobL
 	}
 	all.Wait()
 	if parent.Err() != nil {
-		return errInterrupted
+		return cli.ErrInterrupted
 	}
 	return context.Cause(ctx)
 }
@@ -213,7 +211,7 @@ func (f *farness) show(trial int, r reach) {
 		all.part += r.part / float64(len(f.of))
 		all.jobs += r.jobs
 	}
-	f.meter.Show(all.part, thousands(all.jobs)+" jobs")
+	f.meter.Show(all.part, cli.Thousands(all.jobs)+" jobs")
 }
 
 // glance is after how many jobs a simulation looks up.

@@ -1,8 +1,9 @@
-package command
+package evaluate
 
 import (
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 
@@ -12,8 +13,8 @@ import (
 )
 
 // drawScores draws three pictures of each log into a folder. Their names begin with
-// the log's. Those that would be empty are named on standard error.
-func (e *Env) drawScores(dir string, logs []*evaluatedLog) error {
+// the log's. Those that would be empty are named on stderr.
+func drawScores(stderr io.Writer, dir string, logs []*evaluatedLog) error {
 	for _, log := range logs {
 		name, _, _ := strings.Cut(log.Source, ".swf")
 		some := log.drawn()
@@ -27,7 +28,7 @@ func (e *Env) drawScores(dir string, logs []*evaluatedLog) error {
 		} {
 			err := plot.Save(filepath.Join(dir, p.file), p.picture)
 			if errors.Is(err, plot.ErrNothing) {
-				fmt.Fprintf(e.Stderr, "varq: %s: %v\n", p.file, err)
+				fmt.Fprintf(stderr, "varq: %s: %v\n", p.file, err)
 				err = nil
 			}
 			if err != nil {

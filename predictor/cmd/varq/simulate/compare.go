@@ -1,4 +1,4 @@
-package command
+package simulate
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/cmd/varq/table"
 	"github.com/varq-project/varq/predictor/trial/scenario"
 )
@@ -15,7 +16,7 @@ import (
 // usualKinds are compared unless others are asked for.
 var usualKinds = []string{"hard=10%", "varq=10%", "hard=20%", "varq=20%", "varq=10%,prob=.75"}
 
-func newCompare(env *Env) *cobra.Command {
+func newCompare(env *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compare --trace=FILE|--model=downey [options]",
 		Short: "Tell what reservations of several kinds do to the users of a cluster",
@@ -36,7 +37,7 @@ and High. Ratio is what their jobs used, holding included, / what the work took.
 		Example: `  varq simulate compare --trace=log.swf.gz
   varq simulate compare --trace=log.swf.gz --plot=page
   varq simulate compare --model=downey --jobs=1000 --reservations=hard=5% --reservations=varq=5%,prob=.9 --json`,
-		Args:                  noArguments,
+		Args:                  cli.NoArguments,
 		DisableFlagsInUseLine: true,
 	}
 	cmd.Flags().SortFlags = false
@@ -44,7 +45,7 @@ and High. Ratio is what their jobs used, holding included, / what the work took.
 	kinds := cmd.Flags().StringArray("reservations", usualKinds, "`who` reserves, and how, as told above; any number of times")
 	cmd.Flags().Lookup("plot").Usage = "write a page that tells it all, and its pictures, into the folder `DIR`"
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		usage := func(err error) error { return usageError{cmd.CommandPath(), err} }
+		usage := func(err error) error { return cli.Usage(cmd, err) }
 		s, err := f.simulation(cmd.Flags())
 		if err != nil {
 			return usage(err)
@@ -67,7 +68,7 @@ and High. Ratio is what their jobs used, holding included, / what the work took.
 		if err := s.check(trials); err != nil {
 			return usage(err)
 		}
-		if err := env.run(cmd.Context(), s, trials, ""); err != nil {
+		if err := s.run(cmd.Context(), env, trials, ""); err != nil {
 			return err
 		}
 		c := newComparison(s.setting, trials)
@@ -77,7 +78,7 @@ and High. Ratio is what their jobs used, holding included, / what the work took.
 			}
 		}
 		if f.json {
-			return writeJSON(env.Stdout, c)
+			return cli.WriteJSON(env.Stdout, c)
 		}
 		return c.show(env.Stdout)
 	}
@@ -142,7 +143,7 @@ func relative(now, before float64) *float64 {
 
 // show shows the comparison on a terminal.
 func (c *comparison) show(w io.Writer) error {
-	fmt.Fprintf(w, "%s\n\nThe %s jobs that never reserve:\n\n", c.setting, thousands(c.Trials[0].Others.Jobs))
+	fmt.Fprintf(w, "%s\n\nThe %s jobs that never reserve:\n\n", c.setting, cli.Thousands(c.Trials[0].Others.Jobs))
 	if err := table.Write(w, othersColumns(), c.Trials, table.Style{}); err != nil {
 		return err
 	}
@@ -172,13 +173,13 @@ func othersColumns() []table.Column[compared] {
 			return signed(of(r.Change))
 		})
 	}
-	number("MeanWait", func(r row) string { return rounded(r.Others.Mean) })
+	number("MeanWait", func(r row) string { return cli.Rounded(r.Others.Mean) })
 	changed(func(c *change) *float64 { return c.Wait })
 	number("Median", func(r row) string { return seconds(r.Others.Median) })
 	number("P95", func(r row) string { return seconds(r.Others.P95) })
 	number("Slowdown", func(r row) string { return strconv.FormatFloat(r.Others.Slowdown, 'f', 2, 64) })
 	changed(func(c *change) *float64 { return c.Slowdown })
-	number("Utilisation", func(r row) string { return percent(r.Utilisation) })
+	number("Utilisation", func(r row) string { return cli.Percent(r.Utilisation) })
 	changed(func(c *change) *float64 { return c.Utilisation })
 	return columns
 }
@@ -195,7 +196,7 @@ func reserversColumns() []table.Column[compared] {
 			case r.VARQ != nil && varq != nil:
 				return varq(r.VARQ)
 			default:
-				return none
+				return cli.None
 			}
 		}})
 	}
@@ -205,7 +206,7 @@ func reserversColumns() []table.Column[compared] {
 	promise := func(name string, value func(varq) string) {
 		column(name, nil, func(v varq) string {
 			if v.Promised == 0 {
-				return none
+				return cli.None
 			}
 			return value(v)
 		})
@@ -213,11 +214,11 @@ func reserversColumns() []table.Column[compared] {
 	column("Asked", func(h hard) string { return strconv.Itoa(h.Jobs) }, func(v varq) string { return strconv.Itoa(v.Asked) })
 	column("Granted", func(h hard) string { return strconv.Itoa(h.Jobs) }, func(v varq) string { return strconv.Itoa(v.Promised) })
 	column("Exact", func(h hard) string { return strconv.Itoa(h.Exact) }, nil)
-	column("Offset", func(h hard) string { return rounded(h.Offset) }, nil)
+	column("Offset", func(h hard) string { return cli.Rounded(h.Offset) }, nil)
 	promise("Kept", func(v varq) string { return strconv.Itoa(v.Kept) })
-	promise("Delivered", func(v varq) string { return share(delivered(v)) })
-	promise("Low", func(v varq) string { return share(v.KeptLow) })
-	promise("High", func(v varq) string { return share(v.KeptHigh) })
+	promise("Delivered", func(v varq) string { return cli.Share(delivered(v)) })
+	promise("Low", func(v varq) string { return cli.Share(v.KeptLow) })
+	promise("High", func(v varq) string { return cli.Share(v.KeptHigh) })
 	promise("Ratio", ratio)
 	return columns
 }

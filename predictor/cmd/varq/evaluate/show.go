@@ -1,4 +1,4 @@
-package command
+package evaluate
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/cmd/varq/table"
 	"github.com/varq-project/varq/predictor/trial/backtest"
 )
@@ -34,7 +35,7 @@ func (e *evaluated) show(w io.Writer, budgets []string) error {
 // show shows the tables of one log.
 func (l *evaluatedLog) show(w io.Writer, budgets []string) error {
 	fmt.Fprintf(w, "%s on %s processors: %s jobs scored, after %s of warm-up; mean wait %s\n",
-		l.Source, thousands(int(l.Procs)), thousands(l.Jobs), thousands(l.Warmup), rounded(l.MeanWait))
+		l.Source, cli.Thousands(int(l.Procs)), cli.Thousands(l.Jobs), cli.Thousands(l.Warmup), cli.Rounded(l.MeanWait))
 	write := func(title string, columns []table.Column[backtest.Score]) error {
 		fmt.Fprintf(w, "\n%s\n", title)
 		return table.Write(w, columns, l.Scores, table.Style{})
@@ -44,7 +45,7 @@ func (l *evaluatedLog) show(w io.Writer, budgets []string) error {
 			return err
 		}
 	}
-	if err := write("The probability of a start in time: Brier score", briefColumns(budgets, func(b backtest.BudgetScore) string { return share(b.Brier) })); err != nil {
+	if err := write("The probability of a start in time: Brier score", briefColumns(budgets, func(b backtest.BudgetScore) string { return cli.Share(b.Brier) })); err != nil {
 		return err
 	}
 	if err := write("The same: skill against the base rate", briefColumns(budgets, func(b backtest.BudgetScore) string { return perhaps(b.Skill) })); err != nil {
@@ -106,7 +107,7 @@ func quantileColumns(p *backtest.Part, i int) []scoreColumn {
 		columns = append(columns, scoreColumn{Name: name, Right: true, Value: func(s backtest.Score) string { return value(s, s.Quantiles[i]) }})
 	}
 	type quantile = backtest.QuantileScore
-	number("Answered", func(s backtest.Score, _ quantile) string { return share(s.Answered) })
+	number("Answered", func(s backtest.Score, _ quantile) string { return cli.Share(s.Answered) })
 	number("Coverage", func(_ backtest.Score, q quantile) string { return shareOf(q.Coverage, q.Coverage.Share) })
 	number("Low", func(_ backtest.Score, q quantile) string { return shareOf(q.Coverage, q.Coverage.Low) })
 	number("High", func(_ backtest.Score, q quantile) string { return shareOf(q.Coverage, q.Coverage.High) })
@@ -117,7 +118,7 @@ func quantileColumns(p *backtest.Part, i int) []scoreColumn {
 	number("ToBest", func(s backtest.Score, _ quantile) string { return perhaps(p.AgainstBest(&s, i)) })
 	number("Width", func(_ backtest.Score, q quantile) string {
 		if q.Coverage.Of == 0 {
-			return none
+			return cli.None
 		}
 		return strconv.FormatFloat(q.Width, 'f', 2, 64)
 	})
@@ -130,7 +131,7 @@ func briefColumns(budgets []string, value func(backtest.BudgetScore) string) []s
 	for i, budget := range budgets {
 		columns = append(columns, scoreColumn{Name: budget, Right: true, Value: func(s backtest.Score) string {
 			if s.Answered == 0 {
-				return none
+				return cli.None
 			}
 			return value(s.Budgets[i])
 		}})
@@ -147,9 +148,9 @@ func promiseColumns() []scoreColumn {
 	for i, p := range backtest.Promised {
 		columns = append(columns, scoreColumn{Name: fmt.Sprintf("Kept%g", 100*p), Right: true, Value: func(s backtest.Score) string {
 			if s.Promises == nil || s.Promises[i].Kept.Of == 0 {
-				return none
+				return cli.None
 			}
-			return fmt.Sprintf("%s of %s", share(s.Promises[i].Kept.Share), thousands(s.Promises[i].Kept.Of))
+			return fmt.Sprintf("%s of %s", cli.Share(s.Promises[i].Kept.Share), cli.Thousands(s.Promises[i].Kept.Of))
 		}})
 	}
 	return columns
@@ -157,9 +158,9 @@ func promiseColumns() []scoreColumn {
 
 func calibrationError(s backtest.Score) string {
 	if s.Answered == 0 {
-		return none
+		return cli.None
 	}
-	return share(s.CalibrationError)
+	return cli.Share(s.CalibrationError)
 }
 
 // partRow is how one method did on a part of a log.
@@ -171,10 +172,10 @@ type partRow struct {
 func partColumns(by string, quantiles []float64) []table.Column[partRow] {
 	columns := []table.Column[partRow]{
 		{Name: strings.ToUpper(by[:1]) + by[1:], Value: func(r partRow) string { return r.Value }},
-		{Name: "Jobs", Right: true, Value: func(r partRow) string { return thousands(r.Jobs) }},
-		{Name: "MeanWait", Right: true, Value: func(r partRow) string { return rounded(r.MeanWait) }},
+		{Name: "Jobs", Right: true, Value: func(r partRow) string { return cli.Thousands(r.Jobs) }},
+		{Name: "MeanWait", Right: true, Value: func(r partRow) string { return cli.Rounded(r.MeanWait) }},
 		{Name: "Method", Value: func(r partRow) string { return r.score.Method }},
-		{Name: "Answered", Right: true, Value: func(r partRow) string { return share(r.score.Answered) }},
+		{Name: "Answered", Right: true, Value: func(r partRow) string { return cli.Share(r.score.Answered) }},
 	}
 	for i, q := range quantiles {
 		columns = append(columns,
@@ -193,9 +194,9 @@ func summaryColumns(all []backtest.Summary) []table.Column[backtest.Summary] {
 		columns = append(columns, table.Column[backtest.Summary]{Name: fmt.Sprint(q.Quantile), Right: true, Value: func(s backtest.Summary) string {
 			q := s.Quantiles[i]
 			if q.Logs == 0 {
-				return none
+				return cli.None
 			}
-			return fmt.Sprintf("%s (%s)", share(q.Mean), share(q.Worst))
+			return fmt.Sprintf("%s (%s)", cli.Share(q.Mean), cli.Share(q.Worst))
 		}})
 	}
 	return columns
@@ -204,15 +205,15 @@ func summaryColumns(all []backtest.Summary) []table.Column[backtest.Summary] {
 // shareOf shows a number about a proportion, if it is one of anything.
 func shareOf(p backtest.Proportion, x float64) string {
 	if p.Of == 0 {
-		return none
+		return cli.None
 	}
-	return share(x)
+	return cli.Share(x)
 }
 
 // perhaps shows a number as share does, if there is one.
 func perhaps(x *float64) string {
 	if x == nil {
-		return none
+		return cli.None
 	}
-	return share(*x)
+	return cli.Share(*x)
 }

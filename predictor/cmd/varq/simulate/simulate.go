@@ -1,13 +1,15 @@
-package command
+// Package simulate is the command that replays a log on a cluster in memory, and
+// tells what reservations do to those who make them and to all others.
+package simulate
 
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/varq-project/varq/predictor/cluster/sched"
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 )
 
 // kinds explains --reservations.
@@ -24,7 +26,8 @@ const kinds = `  none
       planned by plain QBETS, by all that history tells, or by varqd's blend with
       its simulations: qbets, history, blend.`
 
-func newSimulate(env *Env) *cobra.Command {
+// New returns the command simulate, with its subcommand compare.
+func New(env *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "simulate --trace=FILE|--model=downey [options]",
 		Short: "Replay a log on a simulated cluster, with reservations or without",
@@ -40,7 +43,7 @@ varqd nor Slurm takes part. 'varq simulate compare' tells what reservations do.
   varq simulate --trace=log.swf.gz --reservations=varq=10%,prob=.95,every=6h --plot=pictures
   varq simulate --trace=log.swf.gz --reservations=varq=10%,forecaster=blend --outage=6h,after=15-0
   varq simulate --model=downey --procs=256 --jobs=1000 --load=.8 --schedule=made.swf --json`,
-		Args: noArguments,
+		Args: cli.NoArguments,
 	}
 	cmd.Flags().SortFlags = false
 	f := addSimulation(cmd)
@@ -48,7 +51,7 @@ varqd nor Slurm takes part. 'varq simulate compare' tells what reservations do.
 	schedule := cmd.Flags().String("schedule", "", "write when each job ran into `FILE`.swf or .csv, perhaps .gz")
 	_ = cmd.MarkFlagFilename("schedule", "swf", "csv", "gz")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		usage := func(err error) error { return usageError{cmd.CommandPath(), err} }
+		usage := func(err error) error { return cli.Usage(cmd, err) }
 		s, err := f.simulation(cmd.Flags())
 		if err != nil {
 			return usage(err)
@@ -66,7 +69,7 @@ varqd nor Slurm takes part. 'varq simulate compare' tells what reservations do.
 			trials = append(trials, &trial{Reservations: "none"})
 			s.scenario.Aside = t.share()
 		}
-		if err := env.run(cmd.Context(), s, trials, *schedule); err != nil {
+		if err := s.run(cmd.Context(), env, trials, *schedule); err != nil {
 			return err
 		}
 		if f.plot != "" {
@@ -76,12 +79,12 @@ varqd nor Slurm takes part. 'varq simulate compare' tells what reservations do.
 			}
 		}
 		if f.json {
-			return writeJSON(env.Stdout, struct {
+			return cli.WriteJSON(env.Stdout, struct {
 				setting
 				*trial
 			}{s.setting, t})
 		}
-		return env.showTrial(s.setting, t)
+		return showTrial(env.Stdout, s.setting, t)
 	}
 	cmd.AddCommand(newCompare(env))
 	return cmd
@@ -109,29 +112,10 @@ func addSimulation(cmd *cobra.Command) *simulationFlags {
 	flags.StringVar(&f.plot, "plot", "", "draw the load and the waits, with reservations and without, into the folder `DIR`")
 	flags.BoolVar(&f.json, "json", false, "show the result in JSON: times and durations in seconds")
 	_ = cmd.MarkFlagDirname("plot")
-	for flag, names := range map[string][]string{"policy": namesOf(policies, orderName), "backfill": namesOf(backfills, sched.Backfill.String)} {
+	for flag, names := range map[string][]string{"policy": cli.Names(policies, orderName), "backfill": cli.Names(backfills, sched.Backfill.String)} {
 		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
 	}
 	return f
 }
 
 func orderName(o sched.Order) string { return o.Name }
-
-func namesOf[T any](all []T, name func(T) string) []string {
-	names := make([]string, len(all))
-	for i, v := range all {
-		names[i] = name(v)
-	}
-	return names
-}
-
-// choice returns the one of all that text names.
-func choice[T any](flag, text string, all []T, name func(T) string) (T, error) {
-	for _, v := range all {
-		if name(v) == text {
-			return v, nil
-		}
-	}
-	var none T
-	return none, fmt.Errorf("--%s: %q is none of %s", flag, text, strings.Join(namesOf(all, name), ", "))
-}

@@ -1,4 +1,4 @@
-package command
+package simulate
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/cmd/varq/table"
 	"github.com/varq-project/varq/predictor/plot"
 )
@@ -80,7 +81,7 @@ func (c *comparison) page(dir string) ([]byte, error) {
 	}
 	var page bytes.Buffer
 	err = t.Execute(&page, map[string]any{
-		"Setting": c.setting, "Jobs": thousands(c.Trials[0].Jobs), "Others": thousands(c.Trials[0].Others.Jobs),
+		"Setting": c.setting, "Jobs": cli.Thousands(c.Trials[0].Jobs), "Others": cli.Thousands(c.Trials[0].Others.Jobs),
 		"Verdict": c.verdict(), "OthersTable": cells(othersColumns(), c.Trials), "ReserversTable": cells(reserversColumns(), c.Trials[1:]),
 		"Load": load, "Waits": waits, "Speed": c.speed(),
 	})

@@ -1,4 +1,5 @@
-package command
+// Package evaluate is the command that scores forecasts of waits on logs.
+package evaluate
 
 import (
 	"context"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/prob"
 	"github.com/varq-project/varq/predictor/slurmtime"
 	"github.com/varq-project/varq/predictor/trial/backtest"
@@ -33,7 +35,8 @@ type evaluateFlags struct {
 	plot                                    string
 }
 
-func newEvaluate(env *Env) *cobra.Command {
+// New returns the command evaluate.
+func New(env *cli.Env) *cobra.Command {
 	f := &evaluateFlags{}
 	cmd := &cobra.Command{
 		Use:   "evaluate --trace=FILE... [options]",
@@ -76,19 +79,19 @@ the cell of the queue's jobs with about as many nodes and as much requested time
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		e, err := f.evaluation(cmd.Flags(), args)
 		if err != nil {
-			return usageError{cmd.CommandPath(), err}
+			return cli.Usage(cmd, err)
 		}
-		return env.evaluate(cmd.Context(), e, f)
+		return e.run(cmd.Context(), env, f)
 	}
 	return cmd
 }
 
 func methodNames() []string {
-	return namesOf(backtest.Methods, func(m backtest.Maker) string { return m.Name })
+	return cli.Names(backtest.Methods, func(m backtest.Maker) string { return m.Name })
 }
 
 func splitNames() []string {
-	return namesOf(backtest.Splits, func(s backtest.Split) string { return s.Name })
+	return cli.Names(backtest.Splits, func(s backtest.Split) string { return s.Name })
 }
 
 // completeList completes the last of several names with commas between.
@@ -145,7 +148,7 @@ func (f *evaluateFlags) evaluation(flags *pflag.FlagSet, args []string) (*evalua
 func chosen[T any](flag string, names []string, all []T, name func(T) string) ([]T, error) {
 	var some []T
 	for i, text := range names {
-		v, err := choice(flag, text, all, name)
+		v, err := cli.Choose(flag, text, all, name)
 		if err != nil {
 			return nil, err
 		}
@@ -184,26 +187,26 @@ func parseBudget(text string) (int64, error) {
 	return seconds, err
 }
 
-// evaluate scores, and shows what came out.
-func (e *Env) evaluate(ctx context.Context, ev *evaluation, f *evaluateFlags) error {
+// run scores, and shows what came out.
+func (e *evaluation) run(ctx context.Context, env *cli.Env, f *evaluateFlags) error {
 	if f.plot != "" {
 		if err := os.MkdirAll(f.plot, 0o777); err != nil {
 			return fmt.Errorf("--plot: %w", err)
 		}
 	}
-	logs, err := e.runEvaluation(ctx, ev)
+	logs, err := e.runAll(ctx, env)
 	if err != nil {
 		return err
 	}
 	scores := newEvaluated(logs)
-	scores.Seconds = e.Elapsed().Seconds()
+	scores.Seconds = env.Elapsed().Seconds()
 	if f.plot != "" {
-		if err := e.drawScores(f.plot, logs); err != nil {
+		if err := drawScores(env.Stderr, f.plot, logs); err != nil {
 			return err
 		}
 	}
 	if f.json {
-		return writeJSON(e.Stdout, scores)
+		return cli.WriteJSON(env.Stdout, scores)
 	}
-	return scores.show(e.Stdout, ev.budgets)
+	return scores.show(env.Stdout, e.budgets)
 }

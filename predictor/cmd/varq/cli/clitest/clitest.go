@@ -1,0 +1,73 @@
+// Package clitest helps to test the commands of varq.
+package clitest
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
+)
+
+// Elapsed is how long every command takes in the tests.
+const Elapsed = 2 * time.Second
+
+// Log returns the name of a log of 600 made up jobs on 64 processors.
+func Log() string { return file("../../testdata/log.swf") }
+
+// Manual returns the text of varq(1).
+func Manual(t testing.TB) string {
+	t.Helper()
+	text, err := os.ReadFile(file("../../../../../packaging/man/varq.1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// file returns the absolute name of a file, given relative to this one.
+func file(name string) string {
+	_, here, _, _ := runtime.Caller(0)
+	return filepath.Join(filepath.Dir(here), name)
+}
+
+// Explained finds names, of columns or of values, separated by commas, in the lists
+// of varq(1).
+func Explained(t testing.TB, names ...string) {
+	t.Helper()
+	manual := Manual(t)
+	for name := range strings.SplitSeq(strings.Join(names, ","), ",") {
+		if !regexp.MustCompile(`(?m)^\.It Cm .*\b` + name + `\b`).MatchString(manual) {
+			t.Errorf("varq(1) does not explain %s", name)
+		}
+	}
+}
+
+// Run runs a command that must succeed and say nothing on standard error. It
+// returns what the command showed.
+func Run(t testing.TB, newCommand func(*cli.Env) *cobra.Command, args ...string) []byte {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	cmd := newCommand(&cli.Env{
+		Stdout:  &stdout,
+		Stderr:  &stderr,
+		Getenv:  func(string) string { return "" },
+		Elapsed: func() time.Duration { return Elapsed },
+		Zone:    time.UTC,
+	})
+	cmd.SetArgs(args)
+	cmd.SetOut(&stdout)
+	cmd.SetErr(&stderr)
+	cmd.SilenceUsage = true
+	if err := cmd.Execute(); err != nil || stderr.Len() > 0 {
+		t.Fatalf("varq %s %s: %v\n%s", cmd.Name(), strings.Join(args, " "), err, &stderr)
+	}
+	return stdout.Bytes()
+}

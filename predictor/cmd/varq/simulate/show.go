@@ -1,0 +1,87 @@
+package simulate
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/varq-project/varq/predictor/cluster/sched"
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
+	"github.com/varq-project/varq/predictor/slurmtime"
+	"github.com/varq-project/varq/predictor/trial/scenario"
+)
+
+// inWords says what the names of policies and of kinds of backfilling mean.
+var inWords = map[string]string{
+	sched.FCFS().Name:           "first come, first served",
+	sched.LWF().Name:            "least work first",
+	sched.NoBackfill.String():   "no backfilling",
+	sched.EASY.String():         "EASY backfilling",
+	sched.Conservative.String(): "conservative backfilling",
+}
+
+// showTrial shows what one trial came to.
+func showTrial(out io.Writer, s setting, t *trial) error {
+	l := cli.Listing{Width: 12}
+	fmt.Fprintf(&l, "%s jobs of %s\n\n", cli.Thousands(t.Jobs), s)
+	l.Line("Time", "%s until the last job came, %s until the last had ended", seconds(t.Last-t.First), seconds(t.End-t.First))
+	l.Line("Utilisation", "%s until the last job came, %s until the last had ended", cli.Percent(t.Utilisation), cli.Percent(t.UtilisationToEnd))
+	w := t.Others
+	whose := "all jobs"
+	if t.Hard != nil || t.VARQ != nil {
+		whose = fmt.Sprintf("the %s jobs that do not reserve", cli.Thousands(w.Jobs))
+	}
+	l.Line("Wait", "of %s: mean %s, median %s,", whose, cli.Rounded(w.Mean), seconds(w.Median))
+	l.Line("", "95th percentile %s, longest %s", seconds(w.P95), seconds(w.Max))
+	l.Line("Slowdown", "bounded, mean: %.2f", w.Slowdown)
+	if h := t.Hard; h != nil {
+		l.Line("Reserved", "%s by %s jobs, %s of them for the very time asked for", t.Reservations, cli.Thousands(h.Jobs), cli.Thousands(h.Exact))
+		l.Line("Offset", "from the time asked for: mean %s, median %s", cli.Rounded(h.Offset), seconds(h.Median))
+	}
+	if v := t.VARQ; v != nil {
+		l.Line("Reserved", "%s by %s jobs, %s of them with a promise", t.Reservations, cli.Thousands(v.Asked), cli.Thousands(v.Promised))
+		if v.Promised > 0 {
+			l.Line("Forecast", "probability %s on average", cli.Share(v.Prob))
+			l.Line("Kept", "%s: %s (%s to %s with 95 %% confidence)", cli.Thousands(v.Kept), cli.Share(delivered(v)), cli.Share(v.KeptLow), cli.Share(v.KeptHigh))
+			l.Line("Used", "%s times what the work took", ratio(v))
+		}
+	}
+	if t.VARQ != nil && t.VARQ.Down > 0 {
+		l.Line("Refused", "%s while nothing could be promised to anybody, the last as", cli.Thousands(t.VARQ.Down))
+		l.Line("", "%s", t.VARQ.Why)
+	}
+	l.Line("Simulated", "%s", s.speed())
+	_, err := io.WriteString(out, l.String())
+	return err
+}
+
+// String says what is simulated.
+func (s setting) String() string {
+	text := fmt.Sprintf("%s on %s processors, %s, %s", s.Source, cli.Thousands(int(s.Procs)), inWords[s.Policy], inWords[s.Backfill])
+	if s.Outage != "" {
+		text += ", outage " + s.Outage
+	}
+	return text
+}
+
+// speed says how long it took.
+func (s setting) speed() string {
+	return fmt.Sprintf("in %.3f s: %s jobs/s", s.Seconds, cli.Thousands(int(s.JobsPerSecond)))
+}
+
+// delivered is the share of the promises that were kept; there must be some.
+func delivered(v *scenario.VARQResult) float64 { return float64(v.Kept) / float64(v.Promised) }
+
+// ratio shows what jobs with promises used, in parts of what their work took.
+func ratio(v *scenario.VARQResult) string { return strconv.FormatFloat(1+v.Overhead, 'f', 2, 64) }
+
+// seconds shows a duration.
+func seconds(d int64) string { return slurmtime.FormatDuration(d) }
+
+// signed shows a change, if there is one to show.
+func signed(x *float64) string {
+	if x == nil {
+		return cli.None
+	}
+	return fmt.Sprintf("%+.1f %%", 100**x)
+}
