@@ -1,0 +1,77 @@
+package study
+
+import (
+	"fmt"
+	"hash/fnv"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/varq-project/varq/test/golden"
+)
+
+// measures are what the cases of each study measure.
+func measures(study string) []string {
+	reserved := []string{"wait", "utilisation", "lost", "held", "offset", "exact", "promised", "granted", "cost", "prob", "kept"}
+	switch study {
+	case "downey":
+		return []string{
+			"spoiled", "rebels", "losers", "saved", "lost", "median", "mean", "heavier", "duration", "durations",
+			"correlation", "slope", "intercept", "turnaround", "slower", "busier",
+		}
+	case "forecasters":
+		return append(reserved, "slowdown", "wait without", "slowdown without", "overhead of kept", "kept promises",
+			"asked in outages", "promised in outages", "kept in outages", "down in outages")
+	case "smith":
+		names := []string{"run", "limit", "last two", "predicted"}
+		for _, kind := range (smithPolicy{backfill: withBackfill}).kinds() {
+			for _, measure := range reserved {
+				names = append(names, kind.name+" "+measure)
+			}
+		}
+		return names
+	default:
+		return append(reserved, "wait without", "utilisation without")
+	}
+}
+
+// madeUpOutcomes has a number for everything that is measured, which depends on
+// nothing but the names of the case and of the measure, and on the seed. Every
+// seventh case is missing.
+func madeUpOutcomes(name string, s Study, o Options) []Outcome {
+	var outcomes []Outcome
+	for i, c := range s.Cases(o) {
+		if i%7 == 3 {
+			continue
+		}
+		values := Values{}
+		for _, measure := range measures(name) {
+			hash := fnv.New32a()
+			fmt.Fprint(hash, c.Name, c.Seed, measure)
+			values[measure] = 1 + 9*float64(hash.Sum32())/(1<<32)
+		}
+		values["promised"] += 10 // and so is more than what is kept of it
+		outcomes = append(outcomes, Outcome{c, values})
+	}
+	return outcomes
+}
+
+// TestReports holds the reports on made up outcomes against files.
+func TestReports(t *testing.T) {
+	for name, s := range Studies() {
+		o := Options{}
+		report := s.Report(o, madeUpOutcomes(name, s, o))
+		var text strings.Builder
+		text.WriteString(report.Markdown())
+		for _, f := range report.Figures {
+			fmt.Fprintf(&text, "\n%s: %s; %s against %s; %q\n", f.Name, f.Title, f.Y, f.X, f.Labels)
+			for _, series := range f.Series {
+				fmt.Fprintf(&text, "%s: %.4g at %.4g\n", series.Name, series.Y, series.X)
+			}
+		}
+		file := filepath.Join("testdata", name+".md")
+		if want := golden.Want(t, file, []byte(text.String())); text.String() != string(want) {
+			t.Errorf("the report is not %s; if it should be, run the test with -update and read it:\n%s", file, &text)
+		}
+	}
+}
