@@ -2,70 +2,10 @@ package study
 
 import (
 	"fmt"
-	"math"
+	"slices"
 
 	"github.com/varq-project/varq/predictor/forecast/downey"
 )
-
-// downeyReport compares the outcomes with the paper.
-type downeyReport struct {
-	results
-	seeds int
-}
-
-// row compares a number of the paper, NaN if it has none, with what a case
-// measured. Where that number, which comes from a single run, is outside the
-// interval of our mean, the note says how far our single runs are apart.
-func (r downeyReport) row(name, unit string, number float64, of, measure, note string) Row {
-	least, most := math.Inf(1), math.Inf(-1)
-	row := Row{Name: name, Unit: unit, Note: note}
-	row.Ours = overSeeds(r.seeds, func(seed uint64) float64 {
-		x := r.value(of, seed, measure)
-		if !math.IsNaN(x) {
-			least, most = min(least, x), max(most, x)
-		}
-		return x
-	})
-	if math.IsNaN(number) {
-		return row
-	}
-	row.Paper = paper(number)
-	if row.Ours.N > 1 && (number < row.Ours.Low || number > row.Ours.High) {
-		runs := fmt.Sprintf("single runs: %.4g to %.4g", least, most)
-		if note != "" {
-			runs = note + "; " + runs
-		}
-		row.Note = runs
-	}
-	return row
-}
-
-// Report implements Study.
-func (d Downey) Report(o Options, outcomes []Outcome) Report {
-	r := downeyReport{resultsOf(outcomes), d.seeds(o)}
-	differences := downeyDifferences
-	if o.Quick {
-		differences = append([]string{fmt.Sprintf("Runs are of %d days, not of %d, and so scatter more.", downeyQuickDays, downeyDays)}, differences...)
-	}
-	return Report{
-		Name:        "downey",
-		Title:       "Downey, Using Queue Time Predictions for Processor Allocation (1997)",
-		Tables:      []Table{r.workload(), r.alone(), r.predictions(), r.all(), r.readings()},
-		Differences: differences,
-		Figures:     r.figures(),
-	}
-}
-
-func (r downeyReport) workload() Table {
-	return Table{Title: "Sections 5.1 and 5.2: the jobs under AVG, and what OPT could gain", Rows: []Row{
-		r.row("median duration", "min", 3, "alone AVG", "duration", ""),
-		r.row("mean duration", "h", 1.3, "alone AVG", "durations", ""),
-		r.row("spoiled: got all the processors of use to them", "% of jobs", 63, "alone AVG", "spoiled", ""),
-		r.row("saved by the median rebel, OPT", "min", 15, "alone OPT", "median", ""),
-		r.row("saved by a rebel in the mean, OPT", "h", 1.6, "alone OPT", "mean", ""),
-		r.row("work of a rebel over that of a docile job, OPT", "", 8, "alone OPT", "heavier", ""),
-	}}
-}
 
 // What explains the differences.
 const (
@@ -74,10 +14,79 @@ const (
 	noteConcede   = "those who lose do so by half a minute on average"
 )
 
-// downeyStrategy is a row of the paper's Tables 1 and 2.
+// The jobs of the paper's run, and their mean turnaround under AVG in seconds.
+const (
+	downeyJobs       = 30421
+	downeyTurnaround = 4795
+)
+
+// Report implements Study.
+func (d Downey) Report(o Options, outcomes []Outcome) Report {
+	r := resultsOf(outcomes, d.seeds(o))
+	table := func(title string, lines []line) Table { return r.table(title, r.singleRuns(lines)) }
+	const fitted, whole = ", predicting with AVG's run times", ", A rounded down"
+	report := Report{
+		Name:  "downey",
+		Title: "Downey, Using Queue Time Predictions for Processor Allocation (1997)",
+		Tables: []Table{
+			table("Sections 5.1 and 5.2: the jobs under AVG, and what OPT could gain", []line{
+				{"median duration", "min", paper(3), of("alone AVG", "duration"), ""},
+				{"mean duration", "h", paper(1.3), of("alone AVG", "durations"), ""},
+				{"spoiled: got all the processors of use to them", "% of jobs", paper(63), of("alone AVG", "spoiled"), ""},
+				{"saved by the median rebel, OPT", "min", paper(15), of("alone OPT", "median"), ""},
+				{"saved by a rebel in the mean, OPT", "h", paper(1.6), of("alone OPT", "mean"), ""},
+				{"work of a rebel over that of a docile job, OPT", "", paper(8), of("alone OPT", "heavier"), ""},
+			}),
+			table("Table 1: each job alone follows a strategy, all others AVG", slices.Concat(
+				eachStrategy(downeyStrategy.rebelsLine), eachStrategy(downeyStrategy.savedLine), eachStrategy(downeyStrategy.losersLine),
+			)),
+			table("Sections 5.3 and 5.4: predictions, and the rebels who rely on them", []line{
+				{"PRED: saved by the median rebel", "min", paper(55), of("alone PRED", "median"), noteLifetimes},
+				{"PRED: saved by a rebel in the mean", "h", paper(2.7), of("alone PRED", "mean"), noteLifetimes},
+				{"PRED: lost by a rebel who loses", "min", paper(3.7), of("alone PRED", "lost"), ""},
+				{"PRED: correlation of predicted and actual waits", "", paper(.48), of("alone PRED", "correlation"), ""},
+				{"PRED: slope of their line", "", paper(.6), of("alone PRED", "slope"), ""},
+				{"PRED: intercept", "ln s", paper(1.7), of("alone PRED", "intercept"), noteLifetimes},
+				{"BIAS: correlation", "", paper(.59), of("alone BIAS", "correlation"), ""},
+				{"BIAS: slope", "", paper(1.01), of("alone BIAS", "slope"), ""},
+				{"BIAS: intercept", "ln s", paper(-.01), of("alone BIAS", "intercept"), ""},
+			}),
+			table("Table 2 and section 6.1: all jobs follow a strategy", slices.Concat(
+				[]line{{"AVG: turnaround", "s", paper(downeyTurnaround), of("all AVG", "turnaround"), ""}},
+				eachStrategy(downeyStrategy.slowerLine),
+				[]line{
+					{"BIAS, locked in: turnaround", "% more than AVG", paper(more(5011, downeyTurnaround)), of("all BIAS, locked in", "slower"), noteTimid},
+					{"BIAS, locked in, averse to risk: turnaround", "% more than AVG", paper(more(4783, downeyTurnaround)), of("all BIAS, locked in, averse to risk", "slower"), noteTimid},
+				},
+				eachStrategy(downeyStrategy.busierLine),
+			)),
+			table("Other readings of the paper", []line{
+				{"PRED: rebels" + fitted, "% of jobs", paper(7.85), of("alone PRED, fitted lifetimes", "rebels"), "the paper's predictions are longer"},
+				{"PRED: saved by the median rebel" + fitted, "min", paper(55), of("alone PRED, fitted lifetimes", "median"), ""},
+				{"PRED: intercept" + fitted, "ln s", paper(1.7), of("alone PRED, fitted lifetimes", "intercept"), ""},
+				{"PRED: turnaround" + fitted, "% more than AVG", paper(-3), of("all PRED, fitted lifetimes", "slower"), ""},
+				{"mean duration" + whole, "h", paper(1.3), of("alone OPT, A rounded down", "durations"), "the paper rounds up"},
+				{"spoiled" + whole, "% of jobs", paper(63), of("alone OPT, A rounded down", "spoiled"), ""},
+				{"OPT: rebels" + whole, "% of jobs", paper(13.95), of("alone OPT, A rounded down", "rebels"), ""},
+				{"OPT: turnaround" + whole, "% more than AVG", paper(9), of("all OPT, A rounded down", "slower"), ""},
+			}),
+		},
+		Differences: downeyDifferences,
+		Figures: []Figure{
+			downeyFigure(r, "saved", "Each job alone follows a strategy", "saved by a job, min", downeyStrategy.savedLine),
+			downeyFigure(r, "turnaround", "All jobs follow a strategy", "turnaround, % more than AVG", downeyStrategy.slowerLine),
+		},
+	}
+	if o.Quick {
+		report.Differences = append([]string{fmt.Sprintf("Runs are of %d days, not of %d, and so scatter more.", downeyQuickDays, downeyDays)}, downeyDifferences...)
+	}
+	return report
+}
+
+// downeyStrategy is what the paper's Tables 1 and 2 say of a strategy.
 type downeyStrategy struct {
 	rule               downey.Rule
-	rebels             float64 // of the 30421 jobs
+	rebels             float64 // of all jobs
 	saved              float64 // minutes
 	losers             float64 // per cent of the rebels
 	busier, slower     float64 // per cent
@@ -92,85 +101,49 @@ var downeyStrategies = []downeyStrategy{
 	{rule: downey.HEUR, rebels: 11158, saved: 12.8, losers: 68, busier: -5, slower: 37, noteLosers: noteConcede},
 }
 
-func (r downeyReport) alone() Table {
-	const jobs = 30421
-	t := Table{Title: "Table 1: each job alone follows a strategy, all others AVG"}
+func eachStrategy(declare func(downeyStrategy) line) []line {
+	var lines []line
 	for _, s := range downeyStrategies {
-		of := "alone " + string(s.rule)
-		t.Rows = append(t.Rows, r.row(string(s.rule)+": rebels", "% of jobs", 100*s.rebels/jobs, of, "rebels", s.noteAlone))
+		lines = append(lines, declare(s))
 	}
-	for _, s := range downeyStrategies {
-		t.Rows = append(t.Rows, r.row(string(s.rule)+": saved by a job", "min", s.saved, "alone "+string(s.rule), "saved", ""))
-	}
-	for _, s := range downeyStrategies {
-		t.Rows = append(t.Rows, r.row(string(s.rule)+": rebels who lose", "%", s.losers, "alone "+string(s.rule), "losers", s.noteLosers))
-	}
-	return t
+	return lines
 }
 
-func (r downeyReport) predictions() Table {
-	return Table{Title: "Sections 5.3 and 5.4: predictions, and the rebels who rely on them", Rows: []Row{
-		r.row("PRED: saved by the median rebel", "min", 55, "alone PRED", "median", noteLifetimes),
-		r.row("PRED: saved by a rebel in the mean", "h", 2.7, "alone PRED", "mean", noteLifetimes),
-		r.row("PRED: lost by a rebel who loses", "min", 3.7, "alone PRED", "lost", ""),
-		r.row("PRED: correlation of predicted and actual waits", "", .48, "alone PRED", "correlation", ""),
-		r.row("PRED: slope of their line", "", .6, "alone PRED", "slope", ""),
-		r.row("PRED: intercept", "ln s", 1.7, "alone PRED", "intercept", noteLifetimes),
-		r.row("BIAS: correlation", "", .59, "alone BIAS", "correlation", ""),
-		r.row("BIAS: slope", "", 1.01, "alone BIAS", "slope", ""),
-		r.row("BIAS: intercept", "ln s", -.01, "alone BIAS", "intercept", ""),
-	}}
+func (s downeyStrategy) alone(value string) measure { return of("alone "+string(s.rule), value) }
+func (s downeyStrategy) all(value string) measure   { return of("all "+string(s.rule), value) }
+
+func (s downeyStrategy) rebelsLine() line {
+	return line{string(s.rule) + ": rebels", "% of jobs", paper(100 * s.rebels / downeyJobs), s.alone("rebels"), s.noteAlone}
 }
 
-func (r downeyReport) all() Table {
-	t := Table{Title: "Table 2 and section 6.1: all jobs follow a strategy", Rows: []Row{
-		r.row("AVG: turnaround", "s", 4795, "all AVG", "turnaround", ""),
-	}}
-	for _, s := range downeyStrategies {
-		t.Rows = append(t.Rows, r.row(string(s.rule)+": turnaround", "% more than AVG", s.slower, "all "+string(s.rule), "slower", s.noteAll))
-	}
-	const avg = 4795
-	t.Rows = append(t.Rows,
-		r.row("BIAS, locked in: turnaround", "% more than AVG", more(5011, avg), "all BIAS, locked in", "slower", noteTimid),
-		r.row("BIAS, locked in, averse to risk: turnaround", "% more than AVG", more(4783, avg), "all BIAS, locked in, averse to risk", "slower", noteTimid))
-	for _, s := range downeyStrategies {
-		t.Rows = append(t.Rows, r.row(string(s.rule)+": utilisation", "% more than AVG", s.busier, "all "+string(s.rule), "busier", ""))
-	}
-	return t
+func (s downeyStrategy) savedLine() line {
+	return line{string(s.rule) + ": saved by a job", "min", paper(s.saved), s.alone("saved"), ""}
 }
 
-// readings measures what the paper's words could also mean.
-func (r downeyReport) readings() Table {
-	const fitted, whole = ", predicting with AVG's run times", ", A rounded down"
-	return Table{Title: "Other readings of the paper", Rows: []Row{
-		r.row("PRED: rebels"+fitted, "% of jobs", 7.85, "alone PRED, fitted lifetimes", "rebels", "the paper's predictions are longer"),
-		r.row("PRED: saved by the median rebel"+fitted, "min", 55, "alone PRED, fitted lifetimes", "median", ""),
-		r.row("PRED: intercept"+fitted, "ln s", 1.7, "alone PRED, fitted lifetimes", "intercept", ""),
-		r.row("PRED: turnaround"+fitted, "% more than AVG", -3, "all PRED, fitted lifetimes", "slower", ""),
-		r.row("mean duration"+whole, "h", 1.3, "alone OPT, A rounded down", "durations", "the paper rounds up"),
-		r.row("spoiled"+whole, "% of jobs", 63, "alone OPT, A rounded down", "spoiled", ""),
-		r.row("OPT: rebels"+whole, "% of jobs", 13.95, "alone OPT, A rounded down", "rebels", ""),
-		r.row("OPT: turnaround"+whole, "% more than AVG", 9, "all OPT, A rounded down", "slower", ""),
-	}}
+func (s downeyStrategy) losersLine() line {
+	return line{string(s.rule) + ": rebels who lose", "%", paper(s.losers), s.alone("losers"), s.noteLosers}
 }
 
-func (r downeyReport) figures() []Figure {
-	saved := Figure{Name: "saved", Title: "Each job alone follows a strategy", X: "strategy", Y: "saved by a job, min"}
-	slower := Figure{Name: "turnaround", Title: "All jobs follow a strategy", X: "strategy", Y: "turnaround, % more than AVG"}
-	saved.Series = []Series{{Name: "paper"}, {Name: "ours"}}
-	slower.Series = []Series{{Name: "paper"}, {Name: "ours"}}
-	add := func(f *Figure, row Row) {
-		f.Series[0].Y = append(f.Series[0].Y, *row.Paper)
-		f.Series[1].Y = append(f.Series[1].Y, row.Ours.Mean)
-	}
+func (s downeyStrategy) slowerLine() line {
+	return line{string(s.rule) + ": turnaround", "% more than AVG", paper(s.slower), s.all("slower"), s.noteAll}
+}
+
+func (s downeyStrategy) busierLine() line {
+	return line{string(s.rule) + ": utilisation", "% more than AVG", paper(s.busier), s.all("busier"), ""}
+}
+
+// downeyFigure shows the paper's number and ours for each strategy.
+func downeyFigure(r results, name, title, y string, declare func(downeyStrategy) line) Figure {
+	papers, ours := Series{Name: "paper"}, Series{Name: "ours"}
+	f := Figure{Name: name, Title: title, X: "strategy", Y: y}
 	for _, s := range downeyStrategies {
-		name := string(s.rule)
-		saved.Labels = append(saved.Labels, name)
-		slower.Labels = append(slower.Labels, name)
-		add(&saved, r.row("", "", s.saved, "alone "+name, "saved", ""))
-		add(&slower, r.row("", "", s.slower, "all "+name, "slower", ""))
+		l := declare(s)
+		f.Labels = append(f.Labels, string(s.rule))
+		papers.Y = append(papers.Y, *l.paper)
+		ours.Y = append(ours.Y, r.interval(l.ours).Mean)
 	}
-	return []Figure{saved, slower}
+	f.Series = []Series{papers, ours}
+	return f
 }
 
 var downeyDifferences = []string{

@@ -8,43 +8,30 @@ import (
 
 // Report implements Study.
 func (f Forecasters) Report(o Options, outcomes []Outcome) Report {
-	r, seeds := resultsOf(outcomes), f.seeds(o)
+	r := resultsOf(outcomes, f.seeds(o))
 	report := Report{
 		Name:        "forecasters",
 		Title:       "Nurmi, Wolski and Brevik, VARQ (2007), section 4.4: reservations planned by plain QBETS and by varqd's blend",
 		Differences: forecastDifferences(o),
 	}
 	for _, log := range forecastLogs {
-		normal := Table{Title: log + ": a tenth of the jobs asks for .95, or .99 where it says so"}
-		outages := Table{Title: log + ": the same with an outage of 6 h every 30 days"}
+		var calm, around []line
 		for _, s := range calmSettings(log) {
-			normal.Rows = append(normal.Rows, s.rows(r, seeds)...)
+			calm = append(calm, s.lines(r)...)
 		}
 		for _, s := range []forecastSetting{asInPaper(log), asVarqd(log)} {
-			outages.Rows = append(outages.Rows, s.withOutages().outageRows(r, seeds)...)
+			around = append(around, s.withOutages().outageLines(r)...)
 		}
-		normal.Rows = append(normal.Rows, forecastGains(log, r, seeds)...)
-		report.Tables = append(report.Tables, normal, outages)
-		report.Figures = append(report.Figures, forecastFigure(log, r, seeds))
+		report.Tables = append(report.Tables,
+			r.table(log+": a tenth of the jobs asks for .95, or .99 where it says so", append(calm, gainLines(log)...)),
+			r.table(log+": the same with an outage of 6 h every 30 days", around))
+		report.Figures = append(report.Figures, plannedFigure(log, r))
 	}
 	return report
 }
 
-// of returns the interval of a measure, in so many of its units.
-func (s forecastSetting) of(r results, seeds int, measure string, units float64) Interval {
-	return overSeeds(seeds, func(seed uint64) float64 { return units * r.value(s.name(), seed, measure) })
-}
-
-// total returns the sum over the seeds of what is known of two counts.
-func (s forecastSetting) total(r results, seeds int, part, whole string) (k, n int) {
-	for seed := range seeds {
-		v, ok := r[Case{s.name(), uint64(seed) + 1}]
-		if ok {
-			k, n = k+int(v[part]), n+int(v[whole])
-		}
-	}
-	return k, n
-}
+// of is what the setting's case found.
+func (s forecastSetting) of(value string) measure { return of(s.name(), value) }
 
 // label is the planner's name, with what is asked of it unless that is usual, and how
 // long it may hold nodes unless that is any time.
@@ -59,34 +46,28 @@ func (s forecastSetting) label() string {
 	return label
 }
 
-// rows tells what a planner did in normal times.
-func (s forecastSetting) rows(r results, seeds int) []Row {
+// lines tell what a planner did in normal times.
+func (s forecastSetting) lines(r results) []line {
 	name := s.label() + ": "
-	kept := Row{Name: name + "kept", Ours: s.of(r, seeds, "kept", 1), Note: s.judgement(r, seeds)}
-	predicted := Row{Name: name + "probability forecast", Ours: s.of(r, seeds, "prob", 1), Note: fmt.Sprintf("when %v was promised", s.prob)}
+	var predicted, kept *float64
 	if s == asInPaper(varqLog) {
 		cell := varqCells[2] // a tenth at .95
-		kept.Paper, predicted.Paper = &cell.actual, &cell.predicted
+		predicted, kept = paper(cell.predicted), paper(cell.actual)
 	}
-	more := func(measure string, units float64) Interval {
-		return overSeeds(seeds, func(seed uint64) float64 {
-			return (r.value(s.name(), seed, measure) - r.value(s.name(), seed, measure+" without")) / units
-		})
-	}
-	return []Row{
-		{Name: name + "accepted", Unit: "% of those who asked", Ours: s.of(r, seeds, "granted", 100)},
-		predicted,
-		kept,
-		{Name: name + "cost", Unit: "of the work's own", Ours: s.of(r, seeds, "cost", 1), Note: "1 more than the overhead; who comes too late holds nothing"},
-		{Name: name + "overhead of promises kept", Unit: "of the work's own", Ours: s.of(r, seeds, "overhead of kept", 1)},
-		{Name: name + "the others' wait", Unit: "min more", Ours: more("wait", 60)},
-		{Name: name + "the others' mean bounded slowdown", Unit: "more", Ours: more("slowdown", 1)},
+	return []line{
+		{name + "accepted", "% of those who asked", nil, s.of("granted").times(100), ""},
+		{name + "probability forecast", "", predicted, s.of("prob"), fmt.Sprintf("when %v was promised", s.prob)},
+		{name + "kept", "", kept, s.of("kept"), s.judgement(r)},
+		{name + "cost", "of the work's own", nil, s.of("cost"), "1 more than the overhead; who comes too late holds nothing"},
+		{name + "overhead of promises kept", "of the work's own", nil, s.of("overhead of kept"), ""},
+		{name + "the others' wait", "min more", nil, s.of("wait").minus(s.of("wait without")).per(60), ""},
+		{name + "the others' mean bounded slowdown", "more", nil, s.of("slowdown").minus(s.of("slowdown without")), ""},
 	}
 }
 
 // judgement holds the promises kept with all seeds against what was asked for.
-func (s forecastSetting) judgement(r results, seeds int) string {
-	kept, promised := s.total(r, seeds, "kept promises", "promised")
+func (s forecastSetting) judgement(r results) string {
+	kept, promised := r.total(s.of("kept promises")), r.total(s.of("promised"))
 	if promised == 0 {
 		return ""
 	}
@@ -101,44 +82,40 @@ func (s forecastSetting) judgement(r results, seeds int) string {
 	return fmt.Sprintf("%d of %d, %.3f to %.3f: %s", kept, promised, low, high, verdict)
 }
 
-// forecastGains holds the planners against each other, seed by seed.
-func forecastGains(log string, r results, seeds int) []Row {
+// gainLines hold the planners against each other, seed by seed.
+func gainLines(log string) []line {
 	ours, theirs := asVarqd(log), asInPaper(log)
-	gain := func(measure string, units float64) Interval {
-		return overSeeds(seeds, func(seed uint64) float64 {
-			return units * (r.value(ours.name(), seed, measure) - r.value(theirs.name(), seed, measure))
-		})
-	}
+	gain := func(value string) measure { return ours.of(value).minus(theirs.of(value)) }
 	name := fmt.Sprintf("%s against %s: ", ours.label(), theirs.label())
-	return []Row{
-		{Name: name + "accepted", Unit: "percentage points more", Ours: gain("granted", 100)},
-		{Name: name + "kept", Unit: "percentage points more", Ours: gain("kept", 100)},
-		{Name: name + "cost", Unit: "more", Ours: gain("cost", 1)},
+	return []line{
+		{name + "accepted", "percentage points more", nil, gain("granted").times(100), ""},
+		{name + "kept", "percentage points more", nil, gain("kept").times(100), ""},
+		{name + "cost", "more", nil, gain("cost"), ""},
 	}
 }
 
-// outageRows tells what a planner did around outages.
-func (s forecastSetting) outageRows(r results, seeds int) []Row {
+// outageLines tell what a planner did around outages.
+func (s forecastSetting) outageLines(r results) []line {
 	name := s.label() + ": "
-	down, asked := s.total(r, seeds, "down in outages", "asked in outages")
-	return []Row{
-		{Name: name + "kept", Unit: "of all promises", Ours: s.of(r, seeds, "kept", 1), Note: s.judgement(r, seeds)},
-		{Name: name + "promised during outages", Ours: s.of(r, seeds, "promised in outages", 1), Note: fmt.Sprintf("of %d who asked, all seeds together", asked)},
-		{Name: name + "kept of these", Ours: s.of(r, seeds, "kept in outages", 1)},
-		{Name: name + "refused during outages", Unit: "because the machine seemed to be down", Ours: s.of(r, seeds, "down in outages", 1), Note: fmt.Sprintf("%d, all seeds together", down)},
+	down, asked := r.total(s.of("down in outages")), r.total(s.of("asked in outages"))
+	return []line{
+		{name + "kept", "of all promises", nil, s.of("kept"), s.judgement(r)},
+		{name + "promised during outages", "", nil, s.of("promised in outages"), fmt.Sprintf("of %d who asked, all seeds together", asked)},
+		{name + "kept of these", "", nil, s.of("kept in outages"), ""},
+		{name + "refused during outages", "because the machine seemed to be down", nil, s.of("down in outages"), fmt.Sprintf("%d, all seeds together", down)},
 	}
 }
 
-// forecastFigure shows the three measures of both planners.
-func forecastFigure(log string, r results, seeds int) Figure {
+// plannedFigure shows the three measures of both planners.
+func plannedFigure(log string, r results) Figure {
 	f := Figure{
 		Name: "planned-" + log, Title: "Reservations on " + log, X: "measure", Y: "share",
 		Labels: []string{"accepted", "kept", "overhead"},
 	}
 	for _, s := range []forecastSetting{asInPaper(log), asVarqd(log)} {
-		f.Series = append(f.Series, Series{Name: s.label(), Y: []float64{
-			s.of(r, seeds, "granted", 1).Mean, s.of(r, seeds, "kept", 1).Mean, max(0, s.of(r, seeds, "cost", 1).Mean-1),
-		}})
+		y := r.means(s.of("granted"), s.of("kept"), s.of("cost"))
+		y[2] = max(0, y[2]-1)
+		f.Series = append(f.Series, Series{Name: s.label(), Y: y})
 	}
 	return f
 }

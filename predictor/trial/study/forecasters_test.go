@@ -17,8 +17,8 @@ func TestForecasters(t *testing.T) {
 	o := Options{Quick: true, Seeds: 1, Traces: trace.Folder(archive.Folder(t))}
 	const log = "CTC-SP2-1996"
 	plain, blend := asInPaper(log), asVarqd(log)
-	r := resultsOf(outcomes(t, Forecasters{}, o, func(c Case) bool { return c.Name == plain.name() || c.Name == blend.name() }))
-	between(t, "accepted", blend.of(r, 1, "granted", 1), plain.of(r, 1, "granted", 1).Mean, 1)
-	between(t, "kept", blend.of(r, 1, "kept", 1), forecastProb, 1)
-	between(t, "cost", blend.of(r, 1, "cost", 1), 1, plain.of(r, 1, "cost", 1).Mean)
+	r := resultsOf(outcomes(t, Forecasters{}, o, func(c Case) bool { return c.Name == plain.name() || c.Name == blend.name() }), o.Seeds)
+	between(t, "accepted", r.interval(blend.of("granted")), r.interval(plain.of("granted")).Mean, 1)
+	between(t, "kept", r.interval(blend.of("kept")), forecastProb, 1)
+	between(t, "cost", r.interval(blend.of("cost")), 1, r.interval(plain.of("cost")).Mean)
 }

@@ -40,15 +40,15 @@ func TestSmithPaper(t *testing.T) {
 		t.Skip("replays logs: not in short mode")
 	}
 	o := Options{Quick: true, Seeds: 1, Traces: trace.Folder(archive.Folder(t))}
-	r := smithReport{seeds: o.Seeds, results: resultsOf(outcomes(t, Smith{}, o, func(c Case) bool {
+	r := resultsOf(outcomes(t, Smith{}, o, func(c Case) bool {
 		return strings.HasSuffix(c.Name, " none 20%")
-	}))}
-	all := hardKind(100)
-	between(t, "3.1, 20 % reserve: others wait longer by %", r.longer(choice{}, all), 15, 300)
-	between(t, "3.2, 20 % reserve: offset in min", r.level(choice{}, all, "offset", 1./60), 80, 1500)
-	between(t, "3.2, offset of FCFS over LWF, %", r.offsetRatio(choice{order: "fcfs"}, choice{order: "lwf"}, all), 5, 200)
-	between(t, "3.3, half of the queue protected: offset, %", r.against(choice{}, hardKind(50), all, "offset"), -70, -10)
-	between(t, "3.3, none of the queue protected: offset, %", r.against(choice{}, hardKind(0), all, "offset"), -97, -60)
-	between(t, "3.3, none of the queue protected: wait, %", r.against(choice{}, hardKind(0), all, "wait"), 1, 80)
-	between(t, "4.3, jobs can be restarted: offset, %", r.against(choice{}, restartKind(9), all, "offset"), -90, -30)
+	}), o.Seeds)
+	all := choice{}
+	between(t, "3.1, 20 % reserve: others wait longer by %", r.interval(all.longer(strict)), 15, 300)
+	between(t, "3.2, 20 % reserve: offset in min", r.interval(all.offset()), 80, 1500)
+	between(t, "3.2, offset of FCFS over LWF, %", r.interval(choice{order: "fcfs"}.offsetOver(choice{order: "lwf"})), 5, 200)
+	between(t, "3.3, half of the queue protected: offset, %", r.interval(all.against(hardKind(50), strict, "offset")), -70, -10)
+	between(t, "3.3, none of the queue protected: offset, %", r.interval(all.against(hardKind(0), strict, "offset")), -97, -60)
+	between(t, "3.3, none of the queue protected: wait, %", r.interval(all.against(hardKind(0), strict, "wait")), 1, 80)
+	between(t, "4.3, jobs can be restarted: offset, %", r.interval(all.against(restartKind(9), strict, "offset")), -90, -30)
 }

@@ -8,12 +8,6 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/sched"
 )
 
-// smithReport compares the outcomes with the paper.
-type smithReport struct {
-	results
-	seeds int
-}
-
 // choice is some of the settings: nil and 0 stand for all, but for those of the
 // other reading of backfilling.
 type choice struct {
@@ -23,17 +17,11 @@ type choice struct {
 	share    int
 }
 
-// mean returns the mean, over the chosen settings, of what is measured in them
-// with each seed.
-func (r smithReport) mean(c choice, measure func(s smithSetting, seed uint64) float64) Interval {
-	return overSeeds(r.seeds, func(seed uint64) float64 {
-		var x []float64
-		for _, s := range c.settings() {
-			x = append(x, measure(s, seed))
-		}
-		return mean(x)
-	})
-}
+var (
+	withoutBackfill = sched.NoBackfill
+	withBackfill    = sched.Timeline
+	keptPlaces      = sched.Conservative
+)
 
 func (c choice) settings() []smithSetting {
 	return slices.DeleteFunc(smithSettings(), func(s smithSetting) bool {
@@ -45,276 +33,287 @@ func (c choice) settings() []smithSetting {
 	})
 }
 
-// of returns what a kind of reservation measured in a setting.
-func (r smithReport) of(s smithSetting, kind smithKind, seed uint64, measure string) float64 {
-	return r.value(s.name(), seed, kind.name+" "+measure)
-}
-
-// longer returns by how many per cent waits are longer with reservations of a
-// kind than without any.
-func (r smithReport) longer(c choice, kind smithKind) Interval {
-	return r.mean(c, func(s smithSetting, seed uint64) float64 {
-		return more(r.of(s, kind, seed, "wait"), r.of(s, smithNone, seed, "wait"))
-	})
-}
-
-// level returns the mean of a measure times a factor.
-func (r smithReport) level(c choice, kind smithKind, measure string, factor float64) Interval {
-	return r.mean(c, func(s smithSetting, seed uint64) float64 { return factor * r.of(s, kind, seed, measure) })
-}
-
-// offsetRatio returns by how many per cent the mean offset of some settings is
-// more than that of others.
-func (r smithReport) offsetRatio(x, y choice, kind smithKind) Interval {
-	return overSeeds(r.seeds, func(seed uint64) float64 {
-		over := func(c choice) float64 {
-			var values []float64
-			for _, s := range c.settings() {
-				values = append(values, r.of(s, kind, seed, "offset"))
-			}
-			return mean(values)
+// mean is the mean of a measure over the settings.
+func (c choice) mean(of func(smithSetting) measure) measure {
+	settings := c.settings()
+	return func(r results, seed uint64) float64 {
+		var x []float64
+		for _, s := range settings {
+			x = append(x, of(s)(r, seed))
 		}
-		return more(over(x), over(y))
-	})
+		return mean(x)
+	}
 }
 
-// against returns by how many per cent a measure is more with one kind than with
-// another, in the mean over the settings.
-func (r smithReport) against(c choice, kind, other smithKind, measure string) Interval {
-	return r.mean(c, func(s smithSetting, seed uint64) float64 {
-		return more(r.of(s, kind, seed, measure), r.of(s, other, seed, measure))
-	})
+// of is what was found with a kind of reservations.
+func (s smithSetting) of(kind smithKind, value string) measure {
+	return of(s.name(), kind.name+" "+value)
 }
 
-var (
-	withoutBackfill = sched.NoBackfill
-	withBackfill    = sched.Timeline
-	keptPlaces      = sched.Conservative
-)
+// level is the mean of a value times a factor.
+func (c choice) level(kind smithKind, value string, factor float64) measure {
+	return c.mean(func(s smithSetting) measure { return s.of(kind, value).times(factor) })
+}
+
+// against is by how many per cent a value is more with one kind of reservations than
+// with another, in the mean.
+func (c choice) against(kind, other smithKind, value string) measure {
+	return c.mean(func(s smithSetting) measure { return s.of(kind, value).over(s.of(other, value)) })
+}
+
+// longer is by how many per cent the others wait longer than if nobody reserves.
+func (c choice) longer(kind smithKind) measure { return c.against(kind, smithNone, "wait") }
+
+// offset is the mean distance of strict reservations from the time asked for, in
+// minutes.
+func (c choice) offset() measure { return c.level(strict, "offset", 1./60) }
+
+// offsetOver is by how many per cent the offset is more than in other settings.
+func (c choice) offsetOver(other choice) measure {
+	return c.level(strict, "offset", 1).over(other.level(strict, "offset", 1))
+}
+
+// busier is by how many percentage points the machine is busier than if nobody
+// reserves.
+func (c choice) busier(kind smithKind) measure {
+	return c.mean(func(s smithSetting) measure {
+		return s.of(kind, "utilisation").minus(s.of(smithNone, "utilisation")).times(100)
+	})
+}
 
 // Report implements Study.
 func (s Smith) Report(o Options, outcomes []Outcome) Report {
-	r := smithReport{resultsOf(outcomes), s.seeds(o)}
-	restart, figure := r.restart()
+	r := resultsOf(outcomes, s.seeds(o))
+	stopped, restartFigure := smithRestart(r)
 	return Report{
 		Name:  "smith",
 		Title: "Smith, Foster and Taylor, Scheduling with Advanced Reservations (2000)",
 		Tables: []Table{
-			r.waits(), r.offsets(), r.reading(), r.utilisation(), r.priority(), r.runTimes(), restart, r.price(),
+			r.table("Section 3.1: how much longer the others wait when some reserve", smithWaitLines()),
+			r.table("Section 3.2: how far from the time asked for reservations are granted", smithOffsetLines()),
+			r.table("Another reading of the paper's backfilling: jobs keep their places in the timeline", smithReadingLines()),
+			r.table("Section 3.1: utilisation between the first submission and the last", smithUtilisationLines()),
+			r.table("Section 3.3: when a reservation may delay a part of the queue", smithPriorityLines()),
+			r.table("Section 4.1: predicted run times, mean absolute error", r.known(runTimeLines())),
+			r.table("Section 4.3: when running jobs can be stopped and restarted", stopped),
+			r.table("Beyond the paper: hard reservations beside VARQ's, of the same jobs", r.known(smithPriceLines())),
 		},
 		Differences: smithDifferences(o),
-		Figures:     []Figure{r.waitFigure(), figure, r.priceFigure()},
+		Figures:     []Figure{smithWaitFigure(r), restartFigure, smithPriceFigure(r)},
 	}
 }
 
-func (r smithReport) waits() Table {
-	queue := hardKind(100)
-	t := Table{Title: "Section 3.1: how much longer the others wait when some reserve"}
-	add := func(name string, paper *float64, c choice) {
-		t.Rows = append(t.Rows, Row{Name: name, Unit: "%", Paper: paper, Ours: r.longer(c, queue)})
-	}
-	add("10 % reserve, no backfilling", paper(13), choice{backfill: &withoutBackfill, share: 10})
-	add("20 % reserve, no backfilling", paper(62), choice{backfill: &withoutBackfill, share: 20})
-	add("10 % reserve, backfilling", paper(9), choice{backfill: &withBackfill, share: 10})
-	add("20 % reserve, backfilling", paper(37), choice{backfill: &withBackfill, share: 20})
-	for i := range t.Rows {
-		t.Rows[i].Note = "most of it is SDSC's, whose load is above the paper's: see each log"
-	}
-	for _, log := range smithLogs {
-		add("10 % reserve, no backfilling, "+log.name, nil, choice{log: log.name, backfill: &withoutBackfill, share: 10})
-		add("20 % reserve, no backfilling, "+log.name, nil, choice{log: log.name, backfill: &withoutBackfill, share: 20})
-		add("10 % reserve, backfilling, "+log.name, nil, choice{log: log.name, backfill: &withBackfill, share: 10})
-		add("20 % reserve, backfilling, "+log.name, nil, choice{log: log.name, backfill: &withBackfill, share: 20})
-	}
-	add("all, FCFS", nil, choice{order: "fcfs"})
-	add("all, LWF", nil, choice{order: "lwf"})
-	t.Rows[len(t.Rows)-1].Note = "the paper has it slightly larger than with FCFS"
-	return t
+// strict reservations may not delay any job of the queue.
+var strict = hardKind(100)
+
+// smithWait is one of the waits that section 3.1 gives.
+type smithWait struct {
+	share    int // per cent of the jobs that reserve
+	backfill *sched.Backfill
+	policy   string
+	longer   float64 // per cent
 }
 
-func (r smithReport) offsets() Table {
-	queue := hardKind(100)
-	t := Table{Title: "Section 3.2: how far from the time asked for reservations are granted"}
-	add := func(name, unit string, paper *float64, ours Interval) {
-		t.Rows = append(t.Rows, Row{Name: name, Unit: unit, Paper: paper, Ours: ours})
-	}
-	const minutes = 1. / 60
-	add("10 % reserve", "min", paper(211), r.level(choice{share: 10}, queue, "offset", minutes))
-	add("20 % reserve", "min", paper(278), r.level(choice{share: 20}, queue, "offset", minutes))
-	for _, log := range smithLogs {
-		add("10 % reserve, "+log.name, "min", nil, r.level(choice{log: log.name, share: 10}, queue, "offset", minutes))
-		add("20 % reserve, "+log.name, "min", nil, r.level(choice{log: log.name, share: 20}, queue, "offset", minutes))
-	}
-	add("20 % over 10 %", "% more", paper(32), r.offsetRatio(choice{share: 20}, choice{share: 10}, queue))
-	add("FCFS over LWF", "% more", paper(49), r.offsetRatio(choice{order: "fcfs"}, choice{order: "lwf"}, queue))
-	add("backfilling over none", "% more", paper(32), r.offsetRatio(choice{backfill: &withBackfill}, choice{backfill: &withoutBackfill}, queue))
-	t.Rows[len(t.Rows)-1].Note = "see the other reading"
-	return t
+var smithWaits = []smithWait{
+	{10, &withoutBackfill, "no backfilling", 13},
+	{20, &withoutBackfill, "no backfilling", 62},
+	{10, &withBackfill, "backfilling", 9},
+	{20, &withBackfill, "backfilling", 37},
 }
 
-// reading is about backfilling in which a job keeps the place it has got even if
-// one comes that is ahead of it in the order.
-func (r smithReport) reading() Table {
-	queue := hardKind(100)
-	kept := choice{backfill: &keptPlaces}
-	t := Table{Title: "Another reading of the paper's backfilling: jobs keep their places in the timeline"}
-	for i, share := range smithShares {
-		c := choice{backfill: &keptPlaces, share: share}
-		t.Rows = append(t.Rows, Row{
-			Name: fmt.Sprintf("%d %% reserve: the others' wait", share), Unit: "% more",
-			Paper: paper([]float64{9, 37}[i]), Ours: r.longer(c, queue),
+// ours is what the paper's number is compared with, of one log or of all.
+func (w smithWait) ours(log string) measure {
+	return choice{log: log, backfill: w.backfill, share: w.share}.longer(strict)
+}
+
+func smithWaitLines() []line {
+	var lines []line
+	for _, w := range smithWaits {
+		lines = append(lines, line{
+			fmt.Sprintf("%d %% reserve, %s", w.share, w.policy), "%", paper(w.longer), w.ours(""),
+			"most of it is SDSC's, whose load is above the paper's: see each log",
 		})
 	}
-	for _, order := range []string{sched.FCFS().Name, sched.LWF().Name} {
-		t.Rows = append(t.Rows, Row{
-			Name: "the others' wait, " + order, Unit: "% more", Ours: r.longer(choice{backfill: &keptPlaces, order: order}, queue),
-		})
-	}
-	t.Rows = append(t.Rows, Row{
-		Name: "offset, backfilling over none", Unit: "% more", Paper: paper(32),
-		Ours: r.offsetRatio(kept, choice{backfill: &withoutBackfill}, queue),
-		Note: "least work first gains nothing by its order here, so that reservations find no shorter queue",
-	})
-	return t
-}
-
-func (r smithReport) utilisation() Table {
-	t := Table{Title: "Section 3.1: utilisation between the first submission and the last"}
 	for _, log := range smithLogs {
-		t.Rows = append(t.Rows, Row{Name: "none reserve, " + log.name, Unit: "%", Ours: r.mean(choice{log: log.name},
-			func(s smithSetting, seed uint64) float64 { return 100 * r.of(s, smithNone, seed, "utilisation") })})
-		for _, share := range smithShares {
-			t.Rows = append(t.Rows, Row{
-				Name: fmt.Sprintf("%d %% reserve, %s", share, log.name), Unit: "percentage points more", Paper: paper(0),
-				Ours: r.mean(choice{log: log.name, share: share}, func(s smithSetting, seed uint64) float64 {
-					return 100 * (r.of(s, hardKind(100), seed, "utilisation") - r.of(s, smithNone, seed, "utilisation"))
-				}),
+		for _, w := range smithWaits {
+			lines = append(lines, line{
+				name: fmt.Sprintf("%d %% reserve, %s, %s", w.share, w.policy, log.name), unit: "%", ours: w.ours(log.name),
 			})
 		}
 	}
-	return t
+	return append(lines,
+		line{name: "all, FCFS", unit: "%", ours: choice{order: "fcfs"}.longer(strict)},
+		line{name: "all, LWF", unit: "%", ours: choice{order: "lwf"}.longer(strict), note: "the paper has it slightly larger than with FCFS"})
 }
 
-func (r smithReport) priority() Table {
-	t := Table{Title: "Section 3.3: when a reservation may delay a part of the queue"}
-	all := hardKind(100)
-	for _, row := range []struct {
+func smithOffsetLines() []line {
+	lines := []line{
+		{"10 % reserve", "min", paper(211), choice{share: 10}.offset(), ""},
+		{"20 % reserve", "min", paper(278), choice{share: 20}.offset(), ""},
+	}
+	for _, log := range smithLogs {
+		for _, share := range smithShares {
+			lines = append(lines, line{
+				name: fmt.Sprintf("%d %% reserve, %s", share, log.name), unit: "min",
+				ours: choice{log: log.name, share: share}.offset(),
+			})
+		}
+	}
+	return append(lines,
+		line{"20 % over 10 %", "% more", paper(32), choice{share: 20}.offsetOver(choice{share: 10}), ""},
+		line{"FCFS over LWF", "% more", paper(49), choice{order: "fcfs"}.offsetOver(choice{order: "lwf"}), ""},
+		line{"backfilling over none", "% more", paper(32), choice{backfill: &withBackfill}.offsetOver(choice{backfill: &withoutBackfill}), "see the other reading"})
+}
+
+// smithReadingLines are about backfilling in which a job keeps the place it has got
+// even if one comes that is ahead of it in the order.
+func smithReadingLines() []line {
+	kept := func(order string, share int) choice {
+		return choice{backfill: &keptPlaces, order: order, share: share}
+	}
+	return []line{
+		{"10 % reserve: the others' wait", "% more", paper(9), kept("", 10).longer(strict), ""},
+		{"20 % reserve: the others' wait", "% more", paper(37), kept("", 20).longer(strict), ""},
+		{"the others' wait, fcfs", "% more", nil, kept("fcfs", 0).longer(strict), ""},
+		{"the others' wait, lwf", "% more", nil, kept("lwf", 0).longer(strict), ""},
+		{
+			"offset, backfilling over none", "% more", paper(32),
+			kept("", 0).offsetOver(choice{backfill: &withoutBackfill}),
+			"least work first gains nothing by its order here, so that reservations find no shorter queue",
+		},
+	}
+}
+
+func smithUtilisationLines() []line {
+	var lines []line
+	for _, log := range smithLogs {
+		lines = append(lines, line{
+			name: "none reserve, " + log.name, unit: "%",
+			ours: choice{log: log.name}.level(smithNone, "utilisation", 100),
+		})
+		for _, share := range smithShares {
+			lines = append(lines, line{
+				fmt.Sprintf("%d %% reserve, %s", share, log.name), "percentage points more", paper(0),
+				choice{log: log.name, share: share}.busier(strict), "",
+			})
+		}
+	}
+	return lines
+}
+
+func smithPriorityLines() []line {
+	var lines []line
+	for _, part := range []struct {
 		protected    int
 		wait, offset float64
 	}{{50, 7, -39}, {0, 22, -89}} {
-		kind := hardKind(row.protected)
-		name := fmt.Sprintf("%d %% of the queue protected, not 100 %%", row.protected)
-		t.Rows = append(t.Rows,
-			Row{Name: name + ": wait", Unit: "% more", Paper: paper(row.wait), Ours: r.against(choice{}, kind, all, "wait")},
-			Row{Name: name + ": offset", Unit: "% more", Paper: paper(row.offset), Ours: r.against(choice{}, kind, all, "offset")})
+		name := fmt.Sprintf("%d %% of the queue protected, not 100 %%: ", part.protected)
+		add := func(log, suffix string, wait, offset *float64) {
+			c, kind := choice{log: log}, hardKind(part.protected)
+			lines = append(lines,
+				line{name + "wait" + suffix, "% more", wait, c.against(kind, strict, "wait"), ""},
+				line{name + "offset" + suffix, "% more", offset, c.against(kind, strict, "offset"), ""})
+		}
+		add("", "", paper(part.wait), paper(part.offset))
 		for _, log := range smithLogs {
-			t.Rows = append(t.Rows,
-				Row{Name: name + ": wait, " + log.name, Unit: "% more", Ours: r.against(choice{log: log.name}, kind, all, "wait")},
-				Row{Name: name + ": offset, " + log.name, Unit: "% more", Ours: r.against(choice{log: log.name}, kind, all, "offset")})
+			add(log.name, ", "+log.name, nil, nil)
 		}
 	}
-	return t
+	return lines
 }
 
-// restart compares jobs that can be restarted with jobs that cannot, at those a
+// smithRestart compares jobs that can be restarted with jobs that cannot, at those a
 // that serve waits and offsets best, in the mean over everything.
-func (r smithReport) restart() (Table, Figure) {
-	cannot := hardKind(100)
+func smithRestart(r results) ([]line, Figure) {
+	all := choice{}
 	figure := Figure{Name: "restart", Title: "Jobs that can be restarted", X: "a, in the price a N Tp + (a-1) N Tf of stopping a job", Y: "% more than if they cannot be"}
-	t := Table{Title: "Section 4.3: when running jobs can be stopped and restarted"}
-	for _, m := range []struct {
-		measure string
-		paper   float64
-	}{{"wait", -7}, {"offset", -55}} {
-		line := Series{Name: m.measure}
+	// best returns the tenths of a with which the value is least.
+	best := func(value string) int {
+		series := Series{Name: value}
 		best, least := 0, math.Inf(1)
 		for _, a := range smithAs {
-			change := r.against(choice{}, restartKind(a), cannot, m.measure)
+			change := r.interval(all.against(restartKind(a), strict, value))
 			if change.N == 0 {
 				continue
 			}
-			line.X, line.Y = append(line.X, float64(a)/10), append(line.Y, change.Mean)
+			series.X, series.Y = append(series.X, float64(a)/10), append(series.Y, change.Mean)
 			if change.Mean < least {
 				best, least = a, change.Mean
 			}
 		}
-		figure.Series = append(figure.Series, line)
-		t.Rows = append(t.Rows, Row{
-			Name: m.measure, Unit: "% more", Paper: paper(m.paper), Ours: r.against(choice{}, restartKind(best), cannot, m.measure),
-			Note: fmt.Sprintf("best with a = %.1f, b = %.1f; the paper: |a| > |b|", float64(best)/10, float64(best)/10-1),
-		})
-		if m.measure == "wait" {
-			t.Rows = append(t.Rows, Row{
-				Name: "utilisation", Unit: "percentage points more", Paper: paper(0),
-				Ours: r.mean(choice{}, func(s smithSetting, seed uint64) float64 {
-					useful := r.of(s, restartKind(best), seed, "utilisation") - r.of(s, restartKind(best), seed, "lost")
-					return 100 * (useful - r.of(s, cannot, seed, "utilisation"))
-				}),
-				Note: "without the lost work of stopped jobs",
-			})
+		figure.Series = append(figure.Series, series)
+		return best
+	}
+	compared := func(value string, number float64, a int) line {
+		return line{
+			value, "% more", paper(number), all.against(restartKind(a), strict, value),
+			fmt.Sprintf("best with a = %.1f, b = %.1f; the paper: |a| > |b|", float64(a)/10, float64(a)/10-1),
 		}
 	}
-	return t, figure
+	forWait, forOffset := best("wait"), best("offset")
+	useful := all.mean(func(s smithSetting) measure {
+		kind := restartKind(forWait)
+		return s.of(kind, "utilisation").minus(s.of(kind, "lost")).minus(s.of(strict, "utilisation")).times(100)
+	})
+	return []line{
+		compared("wait", -7, forWait),
+		{"utilisation", "percentage points more", paper(0), useful, "without the lost work of stopped jobs"},
+		compared("offset", -55, forOffset),
+	}, figure
 }
 
-// price puts hard reservations beside VARQ's, of the same jobs.
-func (r smithReport) price() Table {
-	t := Table{Title: "Beyond the paper: hard reservations beside VARQ's, of the same jobs"}
+// smithPriceLines put hard reservations beside VARQ's, of the same jobs.
+func smithPriceLines() []line {
+	var lines []line
 	for _, share := range smithShares {
 		c := choice{share: share}
 		for _, kind := range priceKinds() {
-			add := func(what, unit string, ours Interval) {
-				if ours.N > 0 {
-					t.Rows = append(t.Rows, Row{Name: fmt.Sprintf("%d %%, %s: %s", share, kind.name, what), Unit: unit, Ours: ours})
-				}
+			for _, l := range []line{
+				{name: "the others' wait", unit: "% more", ours: c.longer(kind)},
+				{name: "utilisation", unit: "percentage points more", ours: c.busier(kind)},
+				{name: "offset", unit: "min", ours: c.level(kind, "offset", 1./60)},
+				{name: "got the time asked for", unit: "%", ours: c.level(kind, "exact", 100)},
+				{name: "were promised it", unit: "%", ours: c.level(kind, "granted", 100)},
+				{name: "probability forecast", unit: "%", ours: c.level(kind, "prob", 100)},
+				{name: "kept", unit: "%", ours: c.level(kind, "kept", 100)},
+				{name: "cost", unit: "of the work's own", ours: c.level(kind, "cost", 1)},
+			} {
+				l.name = fmt.Sprintf("%d %%, %s: %s", share, kind.name, l.name)
+				lines = append(lines, l)
 			}
-			add("the others' wait", "% more", r.longer(c, kind))
-			add("utilisation", "percentage points more", r.mean(c, func(s smithSetting, seed uint64) float64 {
-				return 100 * (r.of(s, kind, seed, "utilisation") - r.of(s, smithNone, seed, "utilisation"))
-			}))
-			add("offset", "min", r.level(c, kind, "offset", 1./60))
-			add("got the time asked for", "%", r.level(c, kind, "exact", 100))
-			add("were promised it", "%", r.level(c, kind, "granted", 100))
-			add("probability forecast", "%", r.level(c, kind, "prob", 100))
-			add("kept", "%", r.level(c, kind, "kept", 100))
-			add("cost", "of the work's own", r.level(c, kind, "cost", 1))
 		}
 	}
-	return t
+	return lines
 }
 
 // priceKinds are the kinds of reservations whose price is compared.
 func priceKinds() []smithKind {
-	kinds := []smithKind{hardKind(100), hardKind(0)}
+	kinds := []smithKind{strict, hardKind(0)}
 	for _, p := range smithProbs {
 		kinds = append(kinds, varqKind(p))
 	}
 	return kinds
 }
 
-// waitFigure shows the paper's waits and ours.
-func (r smithReport) waitFigure() Figure {
+// smithWaitFigure shows the paper's waits and ours.
+func smithWaitFigure(r results) Figure {
 	f := Figure{Name: "waits", Title: "How much longer the others wait when some reserve", X: "jobs that reserve", Y: "% longer"}
-	f.Series = []Series{{Name: "paper", Y: []float64{13, 62, 9, 37}}, {Name: "ours"}}
-	for _, policy := range []struct {
-		name     string
-		backfill sched.Backfill
-	}{{"no backfilling", withoutBackfill}, {"backfilling", withBackfill}} {
-		for _, share := range smithShares {
-			f.Labels = append(f.Labels, fmt.Sprintf("%d %%, %s", share, policy.name))
-			f.Series[1].Y = append(f.Series[1].Y, r.longer(choice{backfill: &policy.backfill, share: share}, hardKind(100)).Mean)
-		}
+	f.Series = []Series{{Name: "paper"}, {Name: "ours"}}
+	for _, w := range smithWaits {
+		f.Labels = append(f.Labels, fmt.Sprintf("%d %%, %s", w.share, w.policy))
+		f.Series[0].Y = append(f.Series[0].Y, w.longer)
+		f.Series[1].Y = append(f.Series[1].Y, r.interval(w.ours("")).Mean)
 	}
 	return f
 }
 
-// priceFigure shows what each kind of reservation does to the others' waits.
-func (r smithReport) priceFigure() Figure {
+// smithPriceFigure shows what each kind of reservation does to the others' waits.
+func smithPriceFigure(r results) Figure {
 	f := Figure{Name: "price", Title: "How much longer the others wait", X: "jobs that reserve", Y: "% longer"}
 	for _, kind := range priceKinds() {
 		s := Series{Name: kind.name}
 		for _, share := range smithShares {
-			s.Y = append(s.Y, r.longer(choice{share: share}, kind).Mean)
+			s.Y = append(s.Y, r.interval(choice{share: share}.longer(kind)).Mean)
 		}
 		f.Series = append(f.Series, s)
 	}

@@ -1,8 +1,6 @@
 package study
 
 import (
-	"math"
-
 	"github.com/varq-project/varq/predictor/cluster/sched"
 	"github.com/varq-project/varq/predictor/cluster/walltime"
 	"github.com/varq-project/varq/predictor/trial/scenario"
@@ -59,23 +57,22 @@ func (r *runTimes) Learn(j *sched.Job) {
 	r.predictor.Learn(j)
 }
 
-// runTimes compares what predicts run times.
-func (r smithReport) runTimes() Table {
-	t := Table{Title: "Section 4.1: predicted run times, mean absolute error"}
+// runTimeLines compare what predicts run times.
+func runTimeLines() []line {
+	var lines []line
 	for i := range smithLogs {
 		l := &smithLogs[i]
-		for _, row := range []struct{ name, measure, note string }{
+		for _, predicted := range []struct{ name, value, note string }{
 			{"mean run time", "run", ""},
 			{"maximum run times", "limit", "what schedulers plan with"},
 			{"mean of the user's last two", "last two", ""},
 			{"similar jobs", "predicted", "what is planned with when jobs can be restarted"},
 		} {
-			value := r.value(l.runTimesCase(), 1, row.measure)
-			if math.IsNaN(value) {
-				continue
-			}
-			t.Rows = append(t.Rows, Row{Name: row.name + ", " + l.name, Unit: "min", Ours: intervalOf([]float64{value / 60}), Note: row.note})
+			lines = append(lines, line{
+				name: predicted.name + ", " + l.name, unit: "min",
+				ours: of(l.runTimesCase(), predicted.value).per(60), note: predicted.note,
+			})
 		}
 	}
-	return t
+	return lines
 }

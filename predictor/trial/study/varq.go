@@ -127,52 +127,40 @@ func (c varqCell) run(o Options, m varqMachine, seed uint64) (Values, error) {
 
 // Report implements Study.
 func (v VARQ) Report(o Options, outcomes []Outcome) Report {
-	r := resultsOf(outcomes)
+	r := resultsOf(outcomes, v.seeds(o))
 	report := Report{
 		Name:        "varq",
 		Title:       "Nurmi, Wolski and Brevik, VARQ: Implementing Probabilistic Advanced Reservations for Batch-scheduled Parallel Machines (2007)",
 		Differences: varqDifferences(o),
 	}
 	for _, m := range varqMachines {
-		table := Table{Title: m.title}
+		var lines []line
 		for _, cell := range varqCells {
-			table.Rows = append(table.Rows, cell.rows(m, r, v.seeds(o))...)
+			lines = append(lines, cell.lines(m)...)
 		}
-		report.Tables = append(report.Tables, table)
-		report.Figures = append(report.Figures, varqFigure(m, r, v.seeds(o)))
+		report.Tables = append(report.Tables, r.table(m.title, lines))
+		report.Figures = append(report.Figures, varqFigure(m, r))
 	}
 	return report
 }
 
-// rows compares a cell with the paper's.
-func (c varqCell) rows(m varqMachine, r results, seeds int) []Row {
-	over := func(measure func(value func(string) float64) float64) Interval {
-		return overSeeds(seeds, func(seed uint64) float64 {
-			return measure(func(name string) float64 { return r.value(c.name(m), seed, name) })
-		})
-	}
-	of := func(name string) Interval {
-		return over(func(value func(string) float64) float64 { return value(name) })
-	}
+// lines compare a cell with the paper's.
+func (c varqCell) lines(m varqMachine) []line {
 	name := fmt.Sprintf("%d %% at .%d: ", c.share, c.prob)
-	rows := []Row{
-		{Name: name + "predicted", Paper: &c.predicted, Ours: of("prob"), Note: c.note},
-		{Name: name + "kept", Paper: &c.actual, Ours: of("kept")},
-		{Name: name + "promises", Paper: &c.count, Ours: of("promised"), Note: "of a log ten times as long"},
+	of := func(value string) measure { return of(c.name(m), value) }
+	return []line{
+		{name + "predicted", "", paper(c.predicted), of("prob"), c.note},
+		{name + "kept", "", paper(c.actual), of("kept"), ""},
+		{name + "promises", "", paper(c.count), of("promised"), "of a log ten times as long"},
+		{name + "granted", "% of those who asked", nil, of("granted").times(100), ""},
+		{name + "cost", "of the work's own", nil, of("cost"), ""},
+		{name + "the others' wait", "min more", nil, of("wait").minus(of("wait without")).per(60), ""},
+		{name + "utilisation", "percentage points more", nil, of("utilisation").minus(of("utilisation without")).times(100), ""},
 	}
-	return append(rows,
-		Row{Name: name + "granted", Unit: "% of those who asked", Ours: over(func(value func(string) float64) float64 { return 100 * value("granted") })},
-		Row{Name: name + "cost", Unit: "of the work's own", Ours: of("cost")},
-		Row{Name: name + "the others' wait", Unit: "min more", Ours: over(func(value func(string) float64) float64 {
-			return (value("wait") - value("wait without")) / 60
-		})},
-		Row{Name: name + "utilisation", Unit: "percentage points more", Ours: over(func(value func(string) float64) float64 {
-			return 100 * (value("utilisation") - value("utilisation without"))
-		})})
 }
 
 // varqFigure shows what was kept of what was promised.
-func varqFigure(m varqMachine, r results, seeds int) Figure {
+func varqFigure(m varqMachine, r results) Figure {
 	f := Figure{
 		Name: fmt.Sprintf("kept-%d", m.nodes), Title: fmt.Sprintf("Promised and kept on %d nodes", m.nodes),
 		X: "jobs that ask, and the probability they ask for", Y: "share",
@@ -180,10 +168,8 @@ func varqFigure(m varqMachine, r results, seeds int) Figure {
 	}
 	for _, cell := range varqCells {
 		f.Labels = append(f.Labels, fmt.Sprintf("%d %% at .%d", cell.share, cell.prob))
-		of := func(measure string) float64 {
-			return overSeeds(seeds, func(seed uint64) float64 { return r.value(cell.name(m), seed, measure) }).Mean
-		}
-		for i, y := range []float64{float64(cell.prob) / 100, of("prob"), of("kept")} {
+		found := r.means(of(cell.name(m), "prob"), of(cell.name(m), "kept"))
+		for i, y := range []float64{float64(cell.prob) / 100, found[0], found[1]} {
 			f.Series[i].Y = append(f.Series[i].Y, y)
 		}
 	}

@@ -19,15 +19,15 @@ func TestVARQPaper(t *testing.T) {
 	few, more, nearlyAll := varqCells[0], varqCells[2], varqCells[7]
 	r := resultsOf(outcomes(t, VARQ{}, o, func(c Case) bool {
 		return c.Name == few.name(paper) || c.Name == more.name(paper) || c.Name == nearlyAll.name(paper)
-	}))
-	of := func(cell varqCell, measure string) Interval {
-		return overSeeds(o.Seeds, func(seed uint64) float64 { return r.value(cell.name(paper), seed, measure) })
+	}), o.Seeds)
+	found := func(cell varqCell, value string) Interval {
+		return r.interval(of(cell.name(paper), value))
 	}
-	between(t, "10 % at .5: predicted", of(few, "prob"), .5, 1)
-	between(t, "10 % at .5: kept", of(few, "kept"), .5, 1)
-	between(t, "10 % at .95: predicted", of(more, "prob"), .95, 1)
-	between(t, "10 % at .95: kept", of(more, "kept"), .9, 1)
-	between(t, "10 % at .95: granted", of(more, "granted"), .02, of(few, "granted").Mean)
-	between(t, "95 % at .75: predicted", of(nearlyAll, "prob"), .75, 1)
-	between(t, "95 % at .75: kept", of(nearlyAll, "kept"), .3, of(nearlyAll, "prob").Mean)
+	between(t, "10 % at .5: predicted", found(few, "prob"), .5, 1)
+	between(t, "10 % at .5: kept", found(few, "kept"), .5, 1)
+	between(t, "10 % at .95: predicted", found(more, "prob"), .95, 1)
+	between(t, "10 % at .95: kept", found(more, "kept"), .9, 1)
+	between(t, "10 % at .95: granted", found(more, "granted"), .02, found(few, "granted").Mean)
+	between(t, "95 % at .75: predicted", found(nearlyAll, "prob"), .75, 1)
+	between(t, "95 % at .75: kept", found(nearlyAll, "kept"), .3, found(nearlyAll, "prob").Mean)
 }

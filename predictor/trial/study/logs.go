@@ -1,0 +1,38 @@
+package study
+
+import (
+	"iter"
+
+	"github.com/varq-project/varq/predictor/cluster/sched"
+)
+
+// readJobs reads those jobs of a log that use takes, at most so many, into
+// memory: a case simulates them again and again. Use may change a job.
+func readJobs(traces Traces, name string, most int, use func(*sched.Job) bool) (iter.Seq2[sched.Job, error], error) {
+	if traces == nil {
+		return nil, ErrNoTraces
+	}
+	log, _, err := traces.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	var jobs []sched.Job
+	for job, err := range log {
+		if err != nil {
+			return nil, err
+		}
+		if len(jobs) == most {
+			break
+		}
+		if use(&job) {
+			jobs = append(jobs, job)
+		}
+	}
+	return func(yield func(sched.Job, error) bool) {
+		for _, job := range jobs {
+			if !yield(job, nil) {
+				return
+			}
+		}
+	}, nil
+}
