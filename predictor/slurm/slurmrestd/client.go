@@ -19,7 +19,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"sync"
 	"time"
@@ -42,23 +41,6 @@ type Options struct {
 	// Timeout bounds one request, 1 minute if 0. One for history may take
 	// five times as long.
 	Timeout time.Duration
-}
-
-// TokenFile returns a token function that reads path each time, so that a token
-// may be renewed under a running program. The file holds the token alone, or
-// the line SLURM_JWT=... that scontrol token prints.
-func TokenFile(path string) func() (string, error) {
-	return func() (string, error) {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			return "", fmt.Errorf("token: %w", err)
-		}
-		token := strings.TrimPrefix(strings.TrimSpace(string(data)), "SLURM_JWT=")
-		if token == "" || strings.ContainsAny(token, " \t\r\n") {
-			return "", fmt.Errorf("token: %s does not hold one token", path)
-		}
-		return token, nil
-	}
 }
 
 // Client is a connection to one slurmrestd. It may be used by several

@@ -3,7 +3,10 @@ package daemon
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os/exec"
+	"os/user"
+	"strings"
 	"time"
 
 	"github.com/varq-project/varq/predictor/cluster/limits"
@@ -23,8 +26,8 @@ type Slurm interface {
 	Queue(ctx context.Context) ([]slurm.QueueEntry, error)
 }
 
-// site is Slurm by slurmrestd, and by scontrol for what slurmrestd does not
-// tell. On a host without scontrol varqd does without.
+// site is Slurm as slurmrestd tells of it, completed by scontrol. A host without
+// scontrol does without what only scontrol tells.
 type site struct {
 	*slurmrestd.Client
 	scontrol scontrol.Command
@@ -32,23 +35,39 @@ type site struct {
 
 // connect makes the client of slurmrestd that c describes.
 func connect(c config.Slurmrestd) (*site, error) {
-	user, err := slurmUser(c)
-	if err != nil {
-		return nil, err
+	name := c.User
+	if name == "" {
+		u, err := user.Current()
+		if err != nil {
+			return nil, fmt.Errorf("slurmrestd.user is not set, and who runs varqd is not known: %w", err)
+		}
+		name = u.Username
 	}
-	client, err := slurmrestd.New(slurmrestd.Options{URL: c.URL, User: user, Token: tokenSource(c), Timeout: time.Duration(c.Timeout)})
+	client, err := slurmrestd.New(slurmrestd.Options{URL: c.URL, User: name, Token: token(c), Timeout: time.Duration(c.Timeout)})
 	if err != nil {
 		return nil, err
 	}
 	return &site{Client: client}, nil
 }
 
-// patience bounds how long scontrol and slurmrestd may take together.
-const patience = 2 * time.Minute
+// token returns where slurmrestd's tokens come from: a file, else a command, else
+// nowhere (nil).
+func token(c config.Slurmrestd) func() (string, error) {
+	if c.TokenFile != "" {
+		return slurmrestd.TokenFile(c.TokenFile)
+	}
+	if words := strings.Fields(c.TokenCommand); len(words) > 0 {
+		return slurmrestd.TokenCommand(words...)
+	}
+	return nil
+}
+
+// readTimeout bounds how long scontrol and slurmrestd may take together.
+const readTimeout = 2 * time.Minute
 
 // Cluster implements keeper.Slurm.
 func (s *site) Cluster(ctx context.Context) (limits.Cluster, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	cluster, err := s.Client.Cluster(ctx)
 	if err != nil {
@@ -62,7 +81,7 @@ func (s *site) Cluster(ctx context.Context) (limits.Cluster, error) {
 
 // Operators implements keeper.Slurm: SlurmUser is one of them.
 func (s *site) Operators(ctx context.Context) ([]string, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	operators, err := s.Client.Operators(ctx)
 	if err != nil {

@@ -1,4 +1,4 @@
-package daemon
+package slurmrestd
 
 import (
 	"encoding/base64"
@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/varq-project/varq/predictor/varqd/config"
 )
 
 // jwt makes a token that expires after life.
@@ -38,7 +36,7 @@ func TestTokenCommand(t *testing.T) {
 	}{{time.Hour, 1}, {0, 3}} {
 		want := jwt(c.life)
 		command, runs := printer(t, "SLURM_JWT="+want)
-		token := tokenSource(config.Slurmrestd{TokenCommand: command + " lifespan=3600"})
+		token := TokenCommand(command, "lifespan=3600")
 		for range 3 {
 			if got, err := token(); err != nil || got != want {
 				t.Errorf("%q, %v", got, err)
@@ -53,12 +51,9 @@ func TestTokenCommand(t *testing.T) {
 func TestTokenCommandFails(t *testing.T) {
 	nonsense, _ := printer(t, "hello")
 	for command, want := range map[string]string{nonsense: "not a JSON web token", "/nowhere/token": "no such file", "false": "exit status 1"} {
-		if _, err := tokenSource(config.Slurmrestd{TokenCommand: command})(); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := TokenCommand(command)(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", command, err, want)
 		}
-	}
-	if tokenSource(config.Slurmrestd{}) != nil {
-		t.Error("a token out of nowhere")
 	}
 }
 

@@ -1,0 +1,98 @@
+package slurmrestd
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+)
+
+// TokenFile returns a function for Options.Token that reads path each time, so that
+// a token may be renewed under a running program. The file holds the token alone, or
+// the line SLURM_JWT=... that scontrol token prints.
+func TokenFile(path string) func() (string, error) {
+	return func() (string, error) {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return "", fmt.Errorf("token: %w", err)
+		}
+		token := bareToken(data)
+		if token == "" || strings.ContainsAny(token, " \t\r\n") {
+			return "", fmt.Errorf("token: %s does not hold one token", path)
+		}
+		return token, nil
+	}
+}
+
+// TokenCommand returns a function for Options.Token that runs a command, given as its
+// words, which prints a token as scontrol token does. Each token is used for half of
+// its remaining life; then the command runs again.
+func TokenCommand(words ...string) func() (string, error) {
+	return (&tokenCommand{words: words}).token
+}
+
+// tokenCommandTimeout bounds one run of a token command.
+const tokenCommandTimeout = 20 * time.Second
+
+type tokenCommand struct {
+	words []string
+
+	mu    sync.Mutex
+	last  string
+	renew time.Time // when last is to be replaced
+}
+
+func (t *tokenCommand) token() (string, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := time.Now()
+	if t.last != "" && now.Before(t.renew) {
+		return t.last, nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), tokenCommandTimeout)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, t.words[0], t.words[1:]...).Output()
+	if err != nil {
+		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+			err = fmt.Errorf("%w: %s", err, strings.TrimSpace(string(exit.Stderr)))
+		}
+		return "", fmt.Errorf("token: %s: %w", t.words[0], err)
+	}
+	token := bareToken(out)
+	expires, err := expiry(token)
+	if err != nil {
+		return "", fmt.Errorf("token: %s: %w", t.words[0], err)
+	}
+	t.last, t.renew = token, now.Add(expires.Sub(now)/2)
+	return token, nil
+}
+
+// bareToken strips white space and scontrol's SLURM_JWT= from a token.
+func bareToken(data []byte) string {
+	return strings.TrimPrefix(strings.TrimSpace(string(data)), "SLURM_JWT=")
+}
+
+// expiry returns when a JSON web token expires. It does not verify the token.
+func expiry(token string) (time.Time, error) {
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
+		return time.Time{}, fmt.Errorf("its output is not a JSON web token")
+	}
+	data, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(parts[1], "="))
+	if err != nil {
+		return time.Time{}, fmt.Errorf("its output is not a JSON web token: %w", err)
+	}
+	var claims struct {
+		Expires int64 `json:"exp"`
+	}
+	if err := json.Unmarshal(data, &claims); err != nil {
+		return time.Time{}, fmt.Errorf("its output is not a JSON web token: %w", err)
+	}
+	return time.Unix(claims.Expires, 0), nil
+}
