@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	systemd "github.com/coreos/go-systemd/v22/daemon"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
@@ -49,6 +50,7 @@ type Daemon struct {
 	problems *problems
 	looks    *looks
 	errors   *prometheus.CounterVec
+	cleanups cleanups // of Close
 
 	odds              []forecast.Odds // as the ledger has them
 	seen              chan seen       // looks at the queue, at most one
@@ -58,33 +60,25 @@ type Daemon struct {
 
 // New opens the ledger and the history of a daemon; Run starts it and Close
 // gives them back.
-func New(o Options) (*Daemon, error) {
+func New(o Options) (_ *Daemon, err error) {
 	c := o.Config
 	d := &Daemon{
 		config: c, log: o.Log, problems: newProblems(), looks: newLooks(c.Watch, time.Now),
 		seen: make(chan seen, 1), looked: newLatch(), refreshed: newLatch(), loaded: newLatch(),
 	}
-	if o.Slurm == nil {
-		s, err := connect(c.Slurmrestd)
+	defer func() {
 		if err != nil {
+			err = errors.Join(err, d.Close())
+		}
+	}()
+	if o.Slurm == nil {
+		if o.Slurm, err = connect(c.Slurmrestd); err != nil {
 			return nil, err
 		}
-		o.Slurm = s
 	}
 	d.slurm = o.Slurm
-	var err error
-	if d.ledger, err = ledger.Open(c.Ledger.Path); err != nil {
+	if err := d.open(); err != nil {
 		return nil, err
-	}
-	var aside string
-	if d.cache, aside, err = history.Open(c.History.Path); err != nil {
-		return nil, errors.Join(err, d.ledger.Close())
-	}
-	if aside != "" {
-		o.Log.Warn("the history was damaged and will be read again from accounting", "moved_to", aside)
-	}
-	if d.odds, err = d.ledger.Odds(context.Background()); err != nil {
-		return nil, errors.Join(err, d.Close())
 	}
 	registry := prometheus.NewRegistry()
 	now := func() int64 { return time.Now().Unix() }
@@ -104,7 +98,7 @@ func New(o Options) (*Daemon, error) {
 		Metrics: selfscore.NewMetrics(registry, d.keeper.Calibration, now, o.Log),
 	})
 	if err != nil {
-		return nil, errors.Join(err, d.Close())
+		return nil, err
 	}
 	d.server = server.New(server.Options{
 		Service:     service{d.keeper, d},
@@ -116,8 +110,28 @@ func New(o Options) (*Daemon, error) {
 	return d, nil
 }
 
+// open opens the daemon's files.
+func (d *Daemon) open() (err error) {
+	if d.ledger, err = ledger.Open(d.config.Ledger.Path); err != nil {
+		return err
+	}
+	d.cleanups.add("ledger", d.ledger.Close)
+	if d.odds, err = d.ledger.Odds(context.Background()); err != nil {
+		return err
+	}
+	var aside string
+	if d.cache, aside, err = history.Open(d.config.History.Path); err != nil {
+		return err
+	}
+	d.cleanups.add("history", d.cache.Close)
+	if aside != "" {
+		d.log.Warn("the history was damaged and will be read again from accounting", "moved_to", aside)
+	}
+	return nil
+}
+
 // Close closes the daemon's files.
-func (d *Daemon) Close() error { return errors.Join(d.ledger.Close(), d.cache.Close()) }
+func (d *Daemon) Close() error { return d.cleanups.run() }
 
 func (d *Daemon) register(registry *prometheus.Registry) {
 	d.errors = prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -161,7 +175,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 		})
 		d.log.Info("listening", "address", l.Addr().String())
 	}
-	notify("READY=1")
+	notify(systemd.SdNotifyReady)
 	running.Go(func() { d.learn(ctx) })
 	running.Go(func() { d.refresh(ctx) })
 	running.Go(func() { d.watch(ctx) })
@@ -176,7 +190,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	}
 
 	<-ctx.Done()
-	notify("STOPPING=1")
+	notify(systemd.SdNotifyStopping)
 	d.log.Info("stopping")
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 	defer cancel()

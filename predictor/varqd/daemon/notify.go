@@ -2,38 +2,26 @@ package daemon
 
 import (
 	"context"
-	"net"
-	"os"
-	"strconv"
-	"strings"
 	"time"
+
+	systemd "github.com/coreos/go-systemd/v22/daemon"
 )
 
-// notify tells systemd about the state of varqd, if systemd has started it; see
-// sd_notify(3).
-func notify(state string) {
-	address := os.Getenv("NOTIFY_SOCKET")
-	if address == "" {
-		return
-	}
-	if strings.HasPrefix(address, "@") { // an abstract socket
-		address = "\x00" + address[1:]
-	}
-	conn, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: address, Net: "unixgram"})
-	if err != nil {
-		return
-	}
-	defer conn.Close()
-	_, _ = conn.Write([]byte(state))
-}
+// notify tells systemd the state of varqd, if systemd has started it; see
+// sd_notify(3). It fails in silence: varqd does its work without systemd, too.
+func notify(state string) { _, _ = systemd.SdNotify(false, state) }
 
-// watchdog tells systemd regularly that varqd is alive, if it wants to know.
+// watchdog sends systemd's watchdog a sign of life twice in the time after which it
+// would start varqd again, until ctx is done. It does nothing without a watchdog.
 func (d *Daemon) watchdog(ctx context.Context) {
-	usec, err := strconv.ParseInt(os.Getenv("WATCHDOG_USEC"), 10, 64)
-	if err != nil || usec <= 0 {
+	interval, err := systemd.SdWatchdogEnabled(false)
+	if err != nil {
+		d.log.Error("no signs of life are sent to systemd's watchdog", "error", err)
+	}
+	if interval == 0 {
 		return
 	}
-	tick := time.NewTicker(time.Duration(usec) * time.Microsecond / 2)
+	tick := time.NewTicker(interval / 2)
 	defer tick.Stop()
 	for {
 		select {
@@ -45,12 +33,12 @@ func (d *Daemon) watchdog(ctx context.Context) {
 	}
 }
 
-// pulse tells systemd that varqd is alive, unless it no longer looks at the
-// queue: then systemd is to start it again.
+// pulse sends one sign of life, unless varqd no longer looks at the queue: then
+// systemd is to start it again.
 func (d *Daemon) pulse() {
 	if err := d.looks.overdue(); err != nil {
 		d.log.Error("not telling systemd's watchdog that varqd is alive", "error", err)
 		return
 	}
-	notify("WATCHDOG=1")
+	notify(systemd.SdNotifyWatchdog)
 }
