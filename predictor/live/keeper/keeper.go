@@ -88,8 +88,8 @@ type Options struct {
 	Metrics *Metrics
 }
 
-// Keeper makes and keeps promises. Plan, Predict, Bind, Reservations, Report and
-// Calibration may be called at the same time as one another and as one Watch.
+// Keeper makes and keeps promises. Plan, Predict, Bind, Reservations and Report
+// may be called at the same time as one another and as one Watch.
 type Keeper struct {
 	Options
 	picture atomic.Pointer[picture]

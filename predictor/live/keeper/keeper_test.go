@@ -18,6 +18,8 @@ import (
 	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/live/sqlitefile"
+	"github.com/varq-project/varq/predictor/live/statefile"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -147,6 +149,7 @@ type site struct {
 	*Keeper
 	t     *testing.T
 	path  string
+	file  *sqlitefile.File // of the ledger
 	slurm *fakeSlurm
 	past  *fakePast
 	clock int64
@@ -161,18 +164,18 @@ func newSite(t *testing.T) *site {
 		past:  &fakePast{wait: 600},
 	}
 	s.open()
-	t.Cleanup(func() { s.Ledger.Close() })
+	t.Cleanup(func() { s.file.Close() })
 	return s
 }
 
 func (s *site) open() {
 	s.t.Helper()
-	l, err := ledger.Open(s.path)
-	if err != nil {
+	var err error
+	if s.file, err = statefile.Open(s.path); err != nil {
 		s.t.Fatal(err)
 	}
 	s.Keeper = New(Options{
-		Ledger: l, Slurm: s.slurm, Past: s.past, Now: func() int64 { return s.clock }, Zone: time.UTC,
+		Ledger: ledger.New(s.file), Slurm: s.slurm, Past: s.past, Now: func() int64 { return s.clock }, Zone: time.UTC,
 		Prob: .9, Confidence: .95, Horizon: 86400, Stale: 900, Grace: 300,
 		Log: slog.New(slog.DiscardHandler), Metrics: NewMetrics(prometheus.NewRegistry()),
 	})
@@ -183,7 +186,7 @@ func (s *site) open() {
 
 // crash drops the keeper and opens another on the same ledger, as after kill -9.
 func (s *site) crash() {
-	s.Ledger.Close()
+	s.file.Close()
 	s.open()
 }
 
@@ -396,7 +399,7 @@ func TestRefusals(t *testing.T) {
 	if _, err := s.Plan(t.Context(), "alice", request(epoch+7200), true); !errors.Is(err, api.ErrUnavailable) || !strings.Contains(err.Error(), "16 minutes") {
 		t.Errorf("with a stale picture: %v", err)
 	}
-	s.Ledger.Close()
+	s.file.Close()
 	if err := s.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,7 @@
 // Package ledger keeps varq's promises: what was promised to whom, the job it
-// became, what happened on the way and how it ended. It is one SQLite file, and
-// a promise is on disk before Promise returns. Times are Unix seconds, durations
-// seconds.
+// became, what happened on the way and how it ended. A promise is on disk before
+// Promise returns, and nothing that is written is forgotten. Times are Unix seconds,
+// durations seconds.
 package ledger
 
 import (
@@ -23,22 +23,13 @@ var (
 	ErrClosed   = errors.New("the plan is settled")
 )
 
-// Ledger is an open ledger. Its methods may be called at the same time.
+// Ledger is the ledger in a file. Its methods may be called at the same time.
 type Ledger struct {
 	db *sqlitefile.File
 }
 
-// Open opens the ledger in the file path, and creates it if there is none.
-func Open(path string) (*Ledger, error) {
-	db, err := sqlitefile.Open(path, sqlitefile.SurvivesPowerCut, schema)
-	if err != nil {
-		return nil, fmt.Errorf("ledger: %w", err)
-	}
-	return &Ledger{db: db}, nil
-}
-
-// Close closes the file.
-func (l *Ledger) Close() error { return l.db.Close() }
+// New returns the ledger in a file that statefile.Open has opened.
+func New(file *sqlitefile.File) *Ledger { return &Ledger{file} }
 
 // Entry is one promise as the ledger has it.
 type Entry struct {
@@ -100,16 +91,8 @@ type Settlement struct {
 // power cut; when it returns an error nothing is promised.
 func (l *Ledger) Promise(ctx context.Context, r *api.Reservation) error {
 	err := l.db.Write(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `INSERT INTO plans (
-			id, user, account, partition, qos, nodes, cpus, gpus, memory,
-			begin_time, time_limit, begin_by, hold_until, work_limit, prob, estimate, best_effort, on_miss,
-			work_node_seconds, work_billing_seconds, worst_node_seconds, worst_billing_seconds, expected_node_seconds, expected_billing_seconds,
-			sample, class, comment, promised_at
-			) VALUES (?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?, ?,?,?,?)`,
-			r.ID, r.User, r.Account, r.Partition, r.QOS, r.Nodes, r.CPUs, r.GPUs, r.Memory,
-			r.BeginTime, r.TimeLimit, r.BeginBy, r.HoldUntil, r.WorkLimit, r.Prob, r.Estimate, r.BestEffort, r.OnMiss,
-			r.Work.NodeSeconds, r.Work.BillingSeconds, r.Worst.NodeSeconds, r.Worst.BillingSeconds, r.Expected.NodeSeconds, r.Expected.BillingSeconds,
-			r.Sample, r.Class, r.Comment, r.Promised)
+		promised := promiseColumns(r)
+		_, err := tx.ExecContext(ctx, promised.Insert("plans"), promised.Pointers()...)
 		return err
 	})
 	if err != nil {
@@ -149,9 +132,9 @@ func (l *Ledger) Bind(ctx context.Context, plan, user string, job, submit int64,
 		if taken > 0 {
 			return ErrJobTaken
 		}
-		if _, err := tx.ExecContext(ctx, `INSERT INTO bindings
-			(plan, job, submit, state, begin_time, time_limit, was_begin, was_limit, held, yielded, late, eligible, start, work_start)
-			VALUES (?,?,?,?,?,?,?,?,0,0,0,0,0,0)`, plan, job, submit, api.StatePending, begin, limit, begin, limit); err != nil {
+		p := Progress{State: api.StatePending, Submit: submit, BeginTime: begin, TimeLimit: limit, WasBegin: begin, WasLimit: limit}
+		binding := append(sqlitefile.Columns{{Name: "plan", Pointer: &plan}, {Name: "job", Pointer: &job}}, progressColumns(&p, "")...)
+		if _, err := tx.ExecContext(ctx, binding.Insert("bindings"), binding.Pointers()...); err != nil {
 			return err
 		}
 		return appendEvents(ctx, tx, plan, []Event{{At: at, Kind: Bound, Text: fmt.Sprintf("job %d", job)}})
@@ -166,9 +149,8 @@ func (l *Ledger) Bind(ctx context.Context, plan, user string, job, submit int64,
 // events that led there.
 func (l *Ledger) Record(ctx context.Context, plan string, p Progress, events ...Event) error {
 	err := l.db.Write(ctx, func(tx *sql.Tx) error {
-		done, err := tx.ExecContext(ctx, `UPDATE bindings SET submit = ?, state = ?, begin_time = ?, time_limit = ?, was_begin = ?, was_limit = ?,
-			held = ?, yielded = ?, late = ?, eligible = ?, start = ?, work_start = ? WHERE plan = ?`,
-			p.Submit, p.State, p.BeginTime, p.TimeLimit, p.WasBegin, p.WasLimit, p.Held, p.Yielded, p.Late, p.Eligible, p.Start, p.WorkStart, plan)
+		progress := progressColumns(&p, "")
+		done, err := tx.ExecContext(ctx, "UPDATE bindings SET "+progress.Assignments()+" WHERE plan = ?", append(progress.Pointers(), plan)...)
 		if err != nil {
 			return err
 		}

@@ -12,18 +12,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/varq-project/varq/predictor/api"
-	"github.com/varq-project/varq/predictor/live/sqlitefile"
+	"github.com/varq-project/varq/predictor/live/statefile"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-func open(t *testing.T, path string) *Ledger {
+func open(t testing.TB, path string) *Ledger {
 	t.Helper()
-	l, err := Open(path)
+	file, err := statefile.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { l.Close() })
-	return l
+	t.Cleanup(func() { file.Close() })
+	return New(file)
 }
 
 // promise returns a promise with every field set.
@@ -69,7 +69,7 @@ func TestPromiseSurvivesReopening(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v, %v; want 0600", info.Mode(), err)
 	}
-	l.Close()
+	l.db.Close()
 	got := one(t, open(t, path), Query{Plan: want.ID})
 	if diff := cmp.Diff(*want, got.Reservation); diff != "" {
 		t.Error(diff)
@@ -77,6 +77,102 @@ func TestPromiseSurvivesReopening(t *testing.T) {
 	if got.Progress.BeginTime != want.BeginTime || got.Progress.TimeLimit != want.TimeLimit {
 		t.Errorf("before binding the job's times are %+v, want the plan's", got.Progress)
 	}
+}
+
+// Every column holds the value of the field that it is named after: each has a value of
+// its own, and is read under its name, without the code that has written it.
+func TestColumns(t *testing.T) {
+	l := open(t, filepath.Join(t.TempDir(), "ledger.db"))
+	ctx := t.Context()
+	r := &api.Reservation{
+		Plan: api.Plan{
+			ID: "ID", BeginTime: 101, TimeLimit: 102, BeginBy: 103, HoldUntil: 104, WorkLimit: 105, Prob: .106, Estimate: .107, OnMiss: "OnMiss",
+			Work: api.Cost{NodeSeconds: 108, BillingSeconds: 109}, Worst: api.Cost{NodeSeconds: 110, BillingSeconds: 111},
+			Expected: api.Cost{NodeSeconds: 112, BillingSeconds: 113},
+			Evidence: api.Evidence{Sample: 114, Class: "Class"}, Comment: "Comment",
+		},
+		User: "User", Account: "Account", Partition: "Partition", QOS: "QOS",
+		Size: workload.Size{Nodes: 115, CPUs: 116, GPUs: 117, Memory: 118}, BestEffort: true, Promised: 119,
+	}
+	mustPromise(t, l, r)
+	if err := l.Bind(ctx, "ID", "User", 120, 121, 122); err != nil {
+		t.Fatal(err)
+	}
+	p := Progress{
+		State: "State", Submit: 123, BeginTime: 124, TimeLimit: 125, WasBegin: 126, WasLimit: 127,
+		Eligible: 128, Start: 129, WorkStart: 130,
+	}
+	for _, flag := range []struct {
+		column string
+		value  *bool
+	}{{"held", &p.Held}, {"yielded", &p.Yielded}, {"late", &p.Late}} {
+		p.Held, p.Yielded, p.Late = false, false, false
+		*flag.value = true
+		if err := l.Record(ctx, "ID", p, Event{At: 131, Kind: Note, Text: "Note"}); err != nil {
+			t.Fatal(err)
+		}
+		want := map[string]any{
+			"id": "ID", "user": "User", "account": "Account", "partition": "Partition", "qos": "QOS",
+			"nodes": int64(115), "cpus": int64(116), "gpus": int64(117), "memory": int64(118),
+			"begin_time": int64(101), "time_limit": int64(102), "begin_by": int64(103), "hold_until": int64(104), "work_limit": int64(105),
+			"prob": .106, "estimate": .107, "best_effort": int64(1), "on_miss": "OnMiss",
+			"work_node_seconds": 108., "work_billing_seconds": 109., "worst_node_seconds": 110., "worst_billing_seconds": 111.,
+			"expected_node_seconds": 112., "expected_billing_seconds": 113.,
+			"sample": int64(114), "class": "Class", "comment": "Comment", "promised_at": int64(119), "open": int64(1),
+			"state": "State", "job": int64(120), "submit": int64(123), "set_begin_time": int64(124), "set_time_limit": int64(125),
+			"was_begin": int64(126), "was_limit": int64(127), "held": int64(0), "yielded": int64(0), "late": int64(0),
+			"eligible": int64(128), "start": int64(129), "work_start": int64(130), "end": int64(0), "note": "Note",
+		}
+		want[flag.column] = int64(1)
+		if diff := cmp.Diff(want, row(t, l, "reservations")); diff != "" {
+			t.Error(diff)
+		}
+		stored := *r
+		stored.Job, stored.State, stored.Eligible, stored.Start, stored.WorkStart, stored.Note = 120, "State", 128, 129, 130, "Note"
+		if diff := cmp.Diff(Entry{Reservation: stored, Open: true, Progress: p}, one(t, l, Query{})); diff != "" {
+			t.Error(diff)
+		}
+	}
+	settled := Settlement{At: 140, Outcome: "Outcome", Eligible: 141, Start: 142, WorkStart: 143, End: 144}
+	if err := l.Settle(ctx, "ID", settled); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{
+		"plan": "ID", "at": int64(140), "outcome": "Outcome",
+		"eligible": int64(141), "start": int64(142), "work_start": int64(143), "end": int64(144),
+	}
+	if diff := cmp.Diff(want, row(t, l, "settlements")); diff != "" {
+		t.Error(diff)
+	}
+	if got := one(t, l, Query{}); got.State != "Outcome" || got.Eligible != 141 || got.Start != 142 || got.WorkStart != 143 || got.End != 144 {
+		t.Errorf("settled as %+v", got.Reservation)
+	}
+}
+
+// row returns the only row of a table or view, by column.
+func row(t *testing.T, l *Ledger, table string) map[string]any {
+	t.Helper()
+	values := map[string]any{}
+	if err := l.db.Each(t.Context(), "SELECT * FROM "+table, nil, func(rows *sql.Rows) error {
+		names, err := rows.Columns()
+		if err != nil {
+			return err
+		}
+		list := make([]any, len(names))
+		for i := range list {
+			list[i] = new(any)
+		}
+		if err := rows.Scan(list...); err != nil {
+			return err
+		}
+		for i, name := range names {
+			values[name] = *list[i].(*any)
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return values
 }
 
 func TestPromiseTwiceIsAnError(t *testing.T) {
@@ -251,39 +347,8 @@ func TestFullDisk(t *testing.T) {
 	mustPromise(t, l, promise("aaaaaaaaaaaa", "alice", 10_000))
 }
 
-func TestLaterSchemaIsRefused(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "ledger.db")
-	l := open(t, path)
-	if _, err := l.db.Exec("PRAGMA user_version = 99"); err != nil {
-		t.Fatal(err)
-	}
-	l.Close()
-	if _, err := Open(path); !errors.Is(err, sqlitefile.ErrTooNew) {
-		t.Errorf("Open = %v, want ErrTooNew", err)
-	}
-}
-
-func TestDurability(t *testing.T) {
-	l := open(t, filepath.Join(t.TempDir(), "ledger.db"))
-	var synchronous int
-	var journal string
-	if err := errors.Join(l.db.QueryRow("PRAGMA synchronous").Scan(&synchronous), l.db.QueryRow("PRAGMA journal_mode").Scan(&journal)); err != nil {
-		t.Fatal(err)
-	}
-	if synchronous != 2 || journal != "wal" {
-		t.Errorf("synchronous %d, journal %s; want 2 (full), wal", synchronous, journal)
-	}
-	if _, err := l.db.Exec(`INSERT INTO events (plan, at, kind, text) VALUES ('none', 0, '', '')`); err == nil {
-		t.Error("foreign keys are not enforced")
-	}
-}
-
 func BenchmarkPromise(b *testing.B) {
-	l, err := Open(filepath.Join(b.TempDir(), "ledger.db"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer l.Close()
+	l := open(b, filepath.Join(b.TempDir(), "ledger.db"))
 	for i := 0; b.Loop(); i++ {
 		if err := l.Promise(b.Context(), promise(fmt.Sprintf("%012d", i), "alice", 10_000)); err != nil {
 			b.Fatal(err)

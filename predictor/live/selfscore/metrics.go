@@ -11,11 +11,11 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/forecast/score"
-	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/live/scores"
 )
 
-// mostPartitions is how many partitions, lists of several included, are told apart
-// in the metrics.
+// mostPartitions is how many partitions have a time series of their own in the metrics;
+// a list of several counts as one. The others share scores.Others.
 const mostPartitions = 64
 
 // Metrics are the scores of forecasts for Prometheus.
@@ -26,10 +26,9 @@ type Metrics struct {
 	partitions map[string]bool
 }
 
-// NewMetrics makes the metrics and registers them. Those about calibration are of
-// the last 30 days, and read with the function given, at most once a minute of the
-// clock now.
-func NewMetrics(registry prometheus.Registerer, read func(context.Context, api.CalibrationQuery) (api.Calibration, error), now func() int64, log *slog.Logger) *Metrics {
+// NewMetrics makes the metrics and registers them. Calibration is that of the last 30
+// days. It is read at most once a minute of the clock now, in Unix seconds.
+func NewMetrics(registry prometheus.Registerer, read ReadCalibration, now func() int64, log *slog.Logger) *Metrics {
 	m := &Metrics{
 		scored: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "varq_forecasts_scored_total", Help: "Forecasts of waits held against the wait, by forecaster and partition.",
@@ -40,14 +39,14 @@ func NewMetrics(registry prometheus.Registerer, read func(context.Context, api.C
 	return m
 }
 
-// count counts what was scored.
+// count adds what was scored to the counters.
 func (m *Metrics) count(scored score.Table) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for k, s := range scored {
 		partition := k.Partition
 		if !m.partitions[partition] && len(m.partitions) == mostPartitions {
-			partition = ledger.Others
+			partition = scores.Others
 		} else {
 			m.partitions[partition] = true
 		}
@@ -55,9 +54,12 @@ func (m *Metrics) count(scored score.Table) {
 	}
 }
 
-// collector tells of the calibration of each forecaster.
+// ReadCalibration is Reader.Calibration.
+type ReadCalibration func(context.Context, api.CalibrationQuery) (api.Calibration, error)
+
+// collector collects the calibration of each forecaster.
 type collector struct {
-	read func(context.Context, api.CalibrationQuery) (api.Calibration, error)
+	read ReadCalibration
 	now  func() int64
 	log  *slog.Logger
 
@@ -67,8 +69,8 @@ type collector struct {
 }
 
 const (
-	window  = 30 * 86400 // seconds that the metrics look back
-	refresh = 60
+	window = 30 * 86400 // seconds of the past whose scores count
+	maxAge = 60         // seconds before the calibration is read again
 )
 
 var (
@@ -105,21 +107,22 @@ func (c *collector) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
-// calibration returns what was read last, or reads it anew.
+// calibration returns the calibration, as read at most maxAge ago. If reading fails it
+// is the last that was read.
 func (c *collector) calibration() api.Calibration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := c.now()
-	if now-c.at < refresh {
+	if now-c.at < maxAge {
 		return c.last
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	fresh, err := c.read(ctx, api.CalibrationQuery{Start: now - window})
+	calibration, err := c.read(ctx, api.CalibrationQuery{Start: now - window})
 	if err != nil {
 		c.log.Error("read the calibration of forecasts", "error", err)
 		return c.last
 	}
-	c.last, c.at = fresh, now
-	return fresh
+	c.last, c.at = calibration, now
+	return calibration
 }

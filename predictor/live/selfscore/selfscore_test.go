@@ -19,7 +19,9 @@ import (
 	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/score"
-	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/live/scores"
+	"github.com/varq-project/varq/predictor/live/sqlitefile"
+	"github.com/varq-project/varq/predictor/live/statefile"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -39,31 +41,33 @@ func exponential(atom, mean float64) (d delay.Distribution) {
 type fixture struct {
 	*Scorer
 	path     string
-	ledger   *ledger.Ledger
+	file     *sqlitefile.File
+	scores   *scores.Store
 	asked    []forecast.Question
-	says     []Said
+	says     []Answer
 	drift    string
 	log      bytes.Buffer
 	registry *prometheus.Registry
 }
 
 func start(t *testing.T) *fixture {
-	f := &fixture{path: filepath.Join(t.TempDir(), "ledger.db"), says: []Said{{Forecaster: "blend", Answer: forecast.Answer{Wait: exponential(.5, 600)}}}}
+	f := &fixture{path: filepath.Join(t.TempDir(), "ledger.db"), says: []Answer{{Forecaster: "blend", Answer: forecast.Answer{Wait: exponential(.5, 600)}}}}
 	f.open(t)
-	t.Cleanup(func() { f.ledger.Close() })
+	t.Cleanup(func() { f.file.Close() })
 	return f
 }
 
 // open starts the Scorer, or starts it anew.
 func (f *fixture) open(t *testing.T) {
 	t.Helper()
-	if f.ledger != nil {
-		f.ledger.Close()
+	if f.file != nil {
+		f.file.Close()
 	}
 	var err error
-	if f.ledger, err = ledger.Open(f.path); err != nil {
+	if f.file, err = statefile.Open(f.path); err != nil {
 		t.Fatal(err)
 	}
+	f.scores = scores.New(f.file)
 	calibrated := func(context.Context, api.CalibrationQuery) (api.Calibration, error) {
 		return api.Calibration{Rows: []api.CalibrationRow{{
 			Forecaster: "blend", CalibrationError: .02, Drift: f.drift,
@@ -73,8 +77,8 @@ func (f *fixture) open(t *testing.T) {
 	f.registry = prometheus.NewRegistry()
 	log := slog.New(slog.NewTextHandler(&f.log, nil))
 	f.Scorer, err = New(t.Context(), Options{
-		Ledger: f.ledger, Most: 10, Rand: rand.New(rand.NewPCG(1, 1)),
-		Ask: func(_ context.Context, q *forecast.Question) []Said {
+		Store: f.scores, Most: 10, Rand: rand.New(rand.NewPCG(1, 1)),
+		Ask: func(_ context.Context, q *forecast.Question) []Answer {
 			f.asked = append(f.asked, *q)
 			return f.says
 		},
@@ -95,7 +99,7 @@ func job(id, eligible, start int64) slurm.QueueEntry {
 
 func (f *fixture) look(t *testing.T, at int64, queue ...slurm.QueueEntry) {
 	t.Helper()
-	if err := f.Looked(t.Context(), queue, at); err != nil {
+	if err := f.ObserveQueue(t.Context(), queue, at); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -103,7 +107,7 @@ func (f *fixture) look(t *testing.T, at int64, queue ...slurm.QueueEntry) {
 // scored returns how many forecasts have been scored.
 func (f *fixture) scored(t *testing.T) (n int) {
 	t.Helper()
-	table, err := f.ledger.Scored(t.Context(), ledger.Scores{})
+	table, err := f.scores.Scored(t.Context(), scores.Query{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +157,7 @@ func TestJobsThatAreLeftOut(t *testing.T) {
 	}
 	leader.Held = true
 	f.look(t, now+120, leader)
-	if left, err := f.ledger.Forecasts(t.Context()); err != nil || len(left) != 0 {
+	if left, err := f.scores.Awaited(t.Context()); err != nil || len(left) != 0 {
 		t.Errorf("%v, %v: a job that is held is no longer awaited", left, err)
 	}
 	var many []slurm.QueueEntry
@@ -179,24 +183,24 @@ func TestRestartLosesNothing(t *testing.T) {
 	quick, cancelled := job(2, now+10, now+100).Job, job(3, now+10, 0).Job
 	cancelled.State = workload.Cancelled
 	unknown := job(9, now+10, now+20).Job
-	if err := f.Told(t.Context(), []workload.Job{quick, cancelled, unknown}); err != nil {
+	if err := f.ObserveAccounting(t.Context(), []workload.Job{quick, cancelled, unknown}); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Told(t.Context(), []workload.Job{quick}); err != nil {
+	if err := f.ObserveAccounting(t.Context(), []workload.Job{quick}); err != nil {
 		t.Fatal(err)
 	}
-	left, err := f.ledger.Forecasts(t.Context())
+	left, err := f.scores.Awaited(t.Context())
 	if n := f.scored(t); n != 2 || err != nil || len(left) != 0 {
 		t.Errorf("%d are scored, of two; %v left, %v", n, left, err)
 	}
 }
 
-// brokenLedger has no room.
-type brokenLedger struct{ Ledger }
+// brokenStore has no room.
+type brokenStore struct{ Store }
 
 var errFull = errors.New("the disk is full")
 
-func (brokenLedger) Score(context.Context, ledger.Waits, *rand.Rand) (score.Table, error) {
+func (brokenStore) Score(context.Context, scores.Waits, *rand.Rand) (score.Table, error) {
 	return nil, errFull
 }
 
@@ -204,12 +208,12 @@ func TestStartsAreTriedAgain(t *testing.T) {
 	f := start(t)
 	f.look(t, now)
 	f.look(t, now+60, job(1, now+10, 0))
-	working := f.Ledger
-	f.Ledger = brokenLedger{working}
-	if err := f.Looked(t.Context(), []slurm.QueueEntry{job(1, now+10, now+90), job(2, now+70, 0)}, now+120); !errors.Is(err, errFull) {
+	working := f.Store
+	f.Store = brokenStore{working}
+	if err := f.ObserveQueue(t.Context(), []slurm.QueueEntry{job(1, now+10, now+90), job(2, now+70, 0)}, now+120); !errors.Is(err, errFull) {
 		t.Errorf("error %v", err)
 	}
-	f.Ledger = working
+	f.Store = working
 	f.look(t, now+180, job(1, now+10, now+90), job(2, now+70, 0))
 	if n := f.scored(t); n != 1 {
 		t.Errorf("%d are scored, of one that started", n)
@@ -221,7 +225,7 @@ func TestClassesNameNoUser(t *testing.T) {
 	f.says[0].Class = "partition=batch user=alice " + strings.Repeat("ü", 200)
 	f.look(t, now)
 	f.look(t, now+60, job(1, now+10, now+20))
-	table, err := f.ledger.Scored(t.Context(), ledger.Scores{ByClass: true})
+	table, err := f.scores.Scored(t.Context(), scores.Query{ByClass: true})
 	if err != nil || len(table) != 1 {
 		t.Fatal(table, err)
 	}
@@ -256,7 +260,7 @@ func TestExactForecastsScoreSo(t *testing.T) {
 		}
 		f.look(t, at, queue...)
 	}
-	table, err := f.ledger.Scored(t.Context(), ledger.Scores{})
+	table, err := f.scores.Scored(t.Context(), scores.Query{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -327,12 +331,12 @@ func TestLooksAndAccountingAtOnce(t *testing.T) {
 	f.look(t, now)
 	var wg sync.WaitGroup
 	for i := range int64(20) {
-		wg.Go(func() { _ = f.Looked(t.Context(), []slurm.QueueEntry{job(i, now+60, 0)}, now+60) })
-		wg.Go(func() { _ = f.Told(t.Context(), []workload.Job{job(i, now+60, now+70).Job}) })
+		wg.Go(func() { _ = f.ObserveQueue(t.Context(), []slurm.QueueEntry{job(i, now+60, 0)}, now+60) })
+		wg.Go(func() { _ = f.ObserveAccounting(t.Context(), []workload.Job{job(i, now+60, now+70).Job}) })
 	}
 	wg.Wait()
 	for i := range int64(20) {
-		if err := f.Told(t.Context(), []workload.Job{job(i, now+60, now+70).Job}); err != nil {
+		if err := f.ObserveAccounting(t.Context(), []workload.Job{job(i, now+60, now+70).Job}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -114,3 +114,18 @@ func (f *File) Write(ctx context.Context, do func(*sql.Tx) error) error {
 	}
 	return nil
 }
+
+// Each hands the rows of a query to do, one after another, until one fails.
+func (f *File) Each(ctx context.Context, query string, args []any, do func(*sql.Rows) error) error {
+	rows, err := f.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := do(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}

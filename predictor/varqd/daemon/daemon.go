@@ -21,7 +21,9 @@ import (
 	"github.com/varq-project/varq/predictor/live/ingest"
 	"github.com/varq-project/varq/predictor/live/keeper"
 	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/live/scores"
 	"github.com/varq-project/varq/predictor/live/selfscore"
+	"github.com/varq-project/varq/predictor/live/statefile"
 	"github.com/varq-project/varq/predictor/varqd/config"
 	"github.com/varq-project/varq/predictor/varqd/munge"
 	"github.com/varq-project/varq/predictor/varqd/server"
@@ -41,6 +43,7 @@ type Daemon struct {
 	log      *slog.Logger
 	slurm    Slurm
 	ledger   *ledger.Ledger
+	scores   *scores.Store
 	cache    *history.History
 	ingest   *ingest.Ingest
 	keeper   *keeper.Keeper
@@ -52,7 +55,7 @@ type Daemon struct {
 	errors   *prometheus.CounterVec
 	cleanups cleanups // of Close
 
-	odds              []forecast.Odds // as the ledger has them
+	odds              []forecast.Odds // as d.scores has them
 	seen              chan seen       // looks at the queue, at most one
 	looked, refreshed *latch          // open once that was tried for the first time
 	loaded            *latch          // open once the past is
@@ -92,16 +95,17 @@ func New(o Options) (_ *Daemon, err error) {
 		Prob: c.Plan.Prob, Confidence: c.Forecast.Confidence, Horizon: c.Plan.Horizon.Seconds(), MaxHold: c.Plan.MaxHold, Stale: c.Plan.Stale.Seconds(),
 		Grace: c.Watch.Grace.Seconds(), Log: o.Log, Metrics: keeper.NewMetrics(registry),
 	})
+	scored := selfscore.Reader{Scores: d.scores, Now: now}
 	d.scorer, err = selfscore.New(context.Background(), selfscore.Options{
-		Ledger: d.ledger, Ask: d.ask, Most: mostScored, Rand: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
-		Calibration: d.keeper.Calibration, Log: o.Log,
-		Metrics: selfscore.NewMetrics(registry, d.keeper.Calibration, now, o.Log),
+		Store: d.scores, Ask: d.ask, Most: mostScored, Rand: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
+		Calibration: scored.Calibration, Log: o.Log,
+		Metrics: selfscore.NewMetrics(registry, scored.Calibration, now, o.Log),
 	})
 	if err != nil {
 		return nil, err
 	}
 	d.server = server.New(server.Options{
-		Service:     service{d.keeper, d},
+		Service:     service{d.keeper, scored, d},
 		Credentials: munge.Munge{Socket: c.Server.MungeSocket},
 		Log:         o.Log,
 		Metrics:     registry,
@@ -111,12 +115,14 @@ func New(o Options) (_ *Daemon, err error) {
 }
 
 // open opens the daemon's files.
-func (d *Daemon) open() (err error) {
-	if d.ledger, err = ledger.Open(d.config.Ledger.Path); err != nil {
+func (d *Daemon) open() error {
+	file, err := statefile.Open(d.config.Ledger.Path)
+	if err != nil {
 		return err
 	}
-	d.cleanups.add("ledger", d.ledger.Close)
-	if d.odds, err = d.ledger.Odds(context.Background()); err != nil {
+	d.cleanups.add("ledger", file.Close)
+	d.ledger, d.scores = ledger.New(file), scores.New(file)
+	if d.odds, err = d.scores.Odds(context.Background()); err != nil {
 		return err
 	}
 	var aside string

@@ -19,7 +19,8 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/forecast"
-	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/live/scores"
+	"github.com/varq-project/varq/predictor/live/statefile"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/varqd/client"
 	"github.com/varq-project/varq/predictor/varqd/config"
@@ -249,12 +250,13 @@ func TestGoesOnAfterAStopAndWithSlurmAway(t *testing.T) {
 func TestRemembersWhatBecameOfPromises(t *testing.T) {
 	for _, known := range [][]forecast.Odds{nil, slices.Repeat([]forecast.Odds{{Missed: 1e9, Said: 1}}, 4)} {
 		c := testConfig(t)
-		l, err := ledger.Open(c.Ledger.Path)
+		file, err := statefile.Open(c.Ledger.Path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer l.Close()
-		if err := l.SetOdds(t.Context(), known); err != nil {
+		defer file.Close()
+		stored := scores.New(file)
+		if err := stored.SetOdds(t.Context(), known); err != nil {
 			t.Fatal(err)
 		}
 		asking, _ := run(t, c, &fakeSlurm{past: quick(250)})
@@ -264,7 +266,7 @@ func TestRemembersWhatBecameOfPromises(t *testing.T) {
 			t.Errorf("with the odds %v: %+v, %v", known, answer, err)
 		}
 		for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-			odds, err := l.Odds(t.Context())
+			odds, err := stored.Odds(t.Context())
 			if len(odds) == 4 {
 				break
 			}

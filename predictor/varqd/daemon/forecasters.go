@@ -19,12 +19,12 @@ import (
 const mostScored = 20
 
 // ask has all forecasters answer a question.
-func (d *Daemon) ask(_ context.Context, q *forecast.Question) []selfscore.Said {
-	var said []selfscore.Said
+func (d *Daemon) ask(_ context.Context, q *forecast.Question) []selfscore.Answer {
+	var answers []selfscore.Answer
 	d.ingest.Ask(q, func(name string, a *forecast.Answer) {
-		said = append(said, selfscore.Said{Forecaster: name, Answer: *a})
+		answers = append(answers, selfscore.Answer{Forecaster: name, Answer: *a})
 	})
-	return said
+	return answers
 }
 
 // past tells an observer of the past.

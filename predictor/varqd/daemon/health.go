@@ -13,6 +13,7 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/keeper"
 	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/live/selfscore"
 )
 
 // problems are what does not work at present, by the part that it ails.
@@ -52,10 +53,11 @@ func (p *problems) list() []string {
 	return list
 }
 
-// service is what the server serves: the keeper's doings and the whole daemon's
-// health.
+// service is what the server serves: reservations, the calibration of forecasts, and
+// the health of the whole daemon.
 type service struct {
 	*keeper.Keeper
+	selfscore.Reader
 	daemon *Daemon
 }
 

@@ -108,7 +108,7 @@ func (l *live) start() {
 			l.t.Error(err)
 		}
 	}
-	l.eventually("varqd is well", func() bool { return service{d.keeper, d}.Health(ctx).OK })
+	l.eventually("varqd is well", func() bool { return service{Keeper: d.keeper, daemon: d}.Health(ctx).OK })
 }
 
 func (l *live) eventually(what string, ok func() bool) {

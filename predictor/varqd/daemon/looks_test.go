@@ -65,7 +65,7 @@ func TestStuckWatch(t *testing.T) {
 	d.looks = newLooks(d.config.Watch, func() time.Time { return clock })
 	clock = clock.Add(7 * time.Minute)
 	const problem = "the queue has not been looked at for 7 minutes"
-	if h := (service{d.keeper, d}).Health(t.Context()); h.OK || !slices.Contains(h.Problems, problem) {
+	if h := (service{daemon: d}).Health(t.Context()); h.OK || !slices.Contains(h.Problems, problem) {
 		t.Errorf("health %+v", h)
 	}
 	d.pulse()
@@ -75,7 +75,7 @@ func TestStuckWatch(t *testing.T) {
 	}
 
 	d.looks.done()
-	if h := (service{d.keeper, d}).Health(t.Context()); slices.Contains(h.Problems, problem) {
+	if h := (service{daemon: d}).Health(t.Context()); slices.Contains(h.Problems, problem) {
 		t.Errorf("health %+v after another look", h)
 	}
 	d.pulse()

@@ -147,18 +147,18 @@ func (d *Daemon) follow(ctx context.Context) {
 			return 0, nil
 		case s := <-d.seen:
 			defer d.looked.open()
-			return 0, errors.Join(d.scorer.Looked(ctx, s.queue, s.at), d.ingest.Watched(ctx, s.queue, s.at), d.keepOdds(ctx))
+			return 0, errors.Join(d.scorer.ObserveQueue(ctx, s.queue, s.at), d.ingest.Watched(ctx, s.queue, s.at), d.keepOdds(ctx))
 		}
 	})
 }
 
-// keepOdds has the ledger keep what has become of promises, which no past tells of.
+// keepOdds stores the odds of promises, which cannot be learnt again from the past.
 func (d *Daemon) keepOdds(ctx context.Context) error {
 	odds := d.ingest.Odds()
 	if odds == nil || slices.Equal(odds, d.odds) {
 		return nil
 	}
-	if err := d.ledger.SetOdds(ctx, odds); err != nil {
+	if err := d.scores.SetOdds(ctx, odds); err != nil {
 		return err
 	}
 	d.odds = odds
@@ -170,5 +170,5 @@ func (d *Daemon) told(ctx context.Context, jobs []workload.Job) error {
 	if err := d.keeper.Learnt(ctx, jobs); err != nil {
 		return err
 	}
-	return d.scorer.Told(ctx, jobs)
+	return d.scorer.ObserveAccounting(ctx, jobs)
 }

@@ -1,4 +1,4 @@
-package ledger
+package scores
 
 import (
 	"bufio"
@@ -18,7 +18,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/forecast/score"
-	"github.com/varq-project/varq/predictor/live/sqlitefile"
+	"github.com/varq-project/varq/predictor/live/statefile"
 )
 
 // noon of the day 20000.
@@ -36,16 +36,16 @@ func exponential(mean float64) (d delay.Distribution) {
 // seconds after noon.
 func said(job, after int64, forecaster string) Forecast {
 	return Forecast{
-		Run: Run{Job: job, Submit: noon}, Eligible: noon + after, Forecaster: forecaster,
+		Job: Job{ID: job, Submit: noon}, Eligible: noon + after, Forecaster: forecaster,
 		Partition: "batch", Class: "nodes=1", Wait: exponential(3600),
 	}
 }
 
 func started(f *Forecast, wait int64) Start {
-	return Start{Run: f.Run, Eligible: f.Eligible, Start: f.Eligible + wait}
+	return Start{Job: f.Job, Eligible: f.Eligible, Start: f.Eligible + wait}
 }
 
-func mustScore(t *testing.T, l *Ledger, w Waits) score.Table {
+func mustScore(t *testing.T, l *Store, w Waits) score.Table {
 	t.Helper()
 	table, err := l.Score(t.Context(), w, rand.New(rand.NewPCG(1, 1)))
 	if err != nil {
@@ -54,7 +54,7 @@ func mustScore(t *testing.T, l *Ledger, w Waits) score.Table {
 	return table
 }
 
-func mustScored(t *testing.T, l *Ledger, q Scores) score.Table {
+func mustScored(t *testing.T, l *Store, q Query) score.Table {
 	t.Helper()
 	table, err := l.Scored(t.Context(), q)
 	if err != nil {
@@ -63,7 +63,17 @@ func mustScored(t *testing.T, l *Ledger, q Scores) score.Table {
 	return table
 }
 
-func openNew(t *testing.T) *Ledger { return open(t, filepath.Join(t.TempDir(), "ledger.db")) }
+func open(t testing.TB, path string) *Store {
+	t.Helper()
+	file, err := statefile.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { file.Close() })
+	return New(file)
+}
+
+func openNew(t *testing.T) *Store { return open(t, filepath.Join(t.TempDir(), "ledger.db")) }
 
 // TestScores holds what the tables say against sums that never were on disk.
 func TestScores(t *testing.T) {
@@ -95,7 +105,7 @@ func TestScores(t *testing.T) {
 		}
 	}
 	near := cmpopts.EquateApprox(1e-9, 0)
-	if diff := cmp.Diff(want, mustScored(t, l, Scores{ByPartition: true, ByClass: true}), near); diff != "" {
+	if diff := cmp.Diff(want, mustScored(t, l, Query{ByPartition: true, ByClass: true}), near); diff != "" {
 		t.Error(diff)
 	}
 	qbets, gpu := score.Table{}, score.Table{}
@@ -107,13 +117,13 @@ func TestScores(t *testing.T) {
 			gpu.At(score.Key{Day: k.Day, Forecaster: k.Forecaster, Class: k.Class}).Plus(s)
 		}
 	}
-	if diff := cmp.Diff(qbets, mustScored(t, l, Scores{Forecaster: "qbets", From: 20_001, To: 20_009}), near); diff != "" {
+	if diff := cmp.Diff(qbets, mustScored(t, l, Query{Forecaster: "qbets", From: 20_001, To: 20_009}), near); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(gpu, mustScored(t, l, Scores{Partition: "gpu", Class: "nodes=1", ByClass: true}), near); diff != "" {
+	if diff := cmp.Diff(gpu, mustScored(t, l, Query{Partition: "gpu", Class: "nodes=1", ByClass: true}), near); diff != "" {
 		t.Error(diff)
 	}
-	if left, err := l.Forecasts(t.Context()); err != nil || len(left) != 0 {
+	if left, err := l.Awaited(t.Context()); err != nil || len(left) != 0 {
 		t.Errorf("%d jobs are still awaited, %v", len(left), err)
 	}
 }
@@ -129,23 +139,23 @@ func TestForecastsThatAreNotScored(t *testing.T) {
 	table := mustScore(t, l, Waits{
 		Begun: []Forecast{again},
 		Started: []Start{
-			{Run: held.Run, Eligible: held.Eligible + 60, Start: held.Eligible + 90}, // its wait began anew
+			{Job: held.Job, Eligible: held.Eligible + 60, Start: held.Eligible + 90}, // its wait began anew
 			started(&again, 5),
 			started(&clock, -1),
 			started(&broken, 5),
 		},
-		Gone: []Run{cancelled.Run},
+		Gone: []Job{cancelled.Job},
 	})
 	if len(table) != 1 || table.At(score.Key{Day: 20_000, Forecaster: "blend", Partition: "batch", Class: "nodes=1"}).Forecasts != 1 {
 		t.Errorf("scored %v", table)
 	}
-	left, err := l.Forecasts(t.Context())
-	if diff := cmp.Diff(map[Run]int64{late.Run: late.Eligible}, left); err != nil || diff != "" {
+	left, err := l.Awaited(t.Context())
+	if diff := cmp.Diff(map[Job]int64{late.Job: late.Eligible}, left); err != nil || diff != "" {
 		t.Error(err, diff)
 	}
 	key := score.Key{Day: 20_000, Forecaster: "blend"}
 	for now, want := range map[int64]score.Unscored{late.Eligible + 3600: {Open: 1}, late.Eligible + 86400: {Open: 1, Overdue: 1}} {
-		got, err := l.Unscored(t.Context(), Scores{Partition: "batch"}, now)
+		got, err := l.Unscored(t.Context(), Query{Partition: "batch"}, now)
 		if diff := cmp.Diff(map[score.Key]score.Unscored{key: want}, got); err != nil || diff != "" {
 			t.Error(err, diff)
 		}
@@ -163,14 +173,14 @@ func TestForecastsAreBounded(t *testing.T) {
 		w.Started = append(w.Started, started(&f, 60))
 	}
 	mustScore(t, l, w)
-	table := mustScored(t, l, Scores{ByPartition: true, ByClass: true})
+	table := mustScored(t, l, Query{ByPartition: true, ByClass: true})
 	others := table[score.Key{Day: 20_000, Forecaster: "blend", Partition: Others, Class: Others}]
 	if len(table) != mostClasses+1 || others == nil || others.Forecasts != 10 {
 		t.Errorf("%d classes, others %+v", len(table), others)
 	}
 	// Sums of long ago.
 	mustScore(t, l, Waits{Begun: []Forecast{said(1, (mostDays+1)*86400, "blend")}})
-	if table := mustScored(t, l, Scores{}); len(table) != 0 {
+	if table := mustScored(t, l, Query{}); len(table) != 0 {
 		t.Errorf("after %d days there are still %v", mostDays, table)
 	}
 }
@@ -184,12 +194,12 @@ func TestForecastsBeyondTheMostAreLeftOut(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	left, err := l.Forecasts(t.Context())
+	left, err := l.Awaited(t.Context())
 	if err != nil || len(left) != 7 {
 		t.Errorf("%d jobs are kept, %v", len(left), err)
 	}
 	for job := range int64(7) {
-		if _, ok := left[Run{Job: job, Submit: noon}]; !ok {
+		if _, ok := left[Job{ID: job, Submit: noon}]; !ok {
 			t.Errorf("job %d, which has waited longer, was dropped", job)
 		}
 	}
@@ -199,31 +209,9 @@ func TestForecastsOfLongAgoAreDropped(t *testing.T) {
 	l := openNew(t)
 	for i, left := range [...]int{1, 2, 2} { // the third time without the first
 		mustScore(t, l, Waits{Begun: []Forecast{said(int64(i), int64(i)*(mostWait/2+1)*86400, "blend")}})
-		if runs, err := l.Forecasts(t.Context()); err != nil || len(runs) != left {
+		if runs, err := l.Awaited(t.Context()); err != nil || len(runs) != left {
 			t.Errorf("%d jobs are kept, want %d, %v", len(runs), left, err)
 		}
-	}
-}
-
-// TestForecastsComeToAnOldLedger opens the ledger of a varq without self-scoring.
-func TestForecastsComeToAnOldLedger(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "ledger.db")
-	old, err := sqlitefile.Open(path, sqlitefile.SurvivesPowerCut, schema[:1])
-	if err != nil {
-		t.Fatal(err)
-	}
-	mustPromise(t, &Ledger{old}, promise("aaaaaaaaaaaa", "alice", 10_000))
-	if err := old.Close(); err != nil {
-		t.Fatal(err)
-	}
-	l := open(t, path)
-	if got := one(t, l, Query{}); got.User != "alice" {
-		t.Errorf("the promise is now %+v", got)
-	}
-	f := said(1, 0, "blend")
-	mustScore(t, l, Waits{Begun: []Forecast{f}, Started: []Start{started(&f, 60)}})
-	if len(mustScored(t, l, Scores{})) != 1 {
-		t.Error("nothing was scored")
 	}
 }
 
@@ -243,7 +231,7 @@ func TestKilledWhileScoring(t *testing.T) {
 		w.Begun = append(w.Begun, said(i, 0, "blend"), said(i, 0, "qbets"))
 	}
 	mustScore(t, l, w)
-	l.Close()
+	l.db.Close()
 	r := rand.New(rand.NewPCG(9, 9))
 	for range 5 {
 		child := exec.Command(os.Args[0], "-test.run=^TestKilledWhileScoring$")
@@ -262,12 +250,12 @@ func TestKilledWhileScoring(t *testing.T) {
 		_ = child.Wait()
 	}
 	l = open(t, path)
-	left, err := l.Forecasts(t.Context())
+	left, err := l.Awaited(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	sum := func() (n int) {
-		for _, s := range mustScored(t, l, Scores{}) {
+		for _, s := range mustScored(t, l, Query{}) {
 			n += s.Forecasts
 			bins := 0
 			for _, b := range s.Bins {
@@ -322,7 +310,7 @@ func TestScoringOnAFullDisk(t *testing.T) {
 	if _, err := l.Score(t.Context(), many, rand.New(rand.NewPCG(1, 1))); err == nil {
 		t.Fatal("the disk never filled")
 	}
-	if n := len(mustScored(t, l, Scores{})); n != 0 {
+	if n := len(mustScored(t, l, Query{})); n != 0 {
 		t.Errorf("%d sums of a transaction that failed", n)
 	}
 	limit(1_000_000)
@@ -340,7 +328,7 @@ func TestScoringRace(t *testing.T) {
 	for i := range errs {
 		wg.Go(func() {
 			_, err := l.Score(t.Context(), Waits{Started: []Start{started(&f, 60)}}, rand.New(rand.NewPCG(1, 1)))
-			_, err2 := l.Scored(t.Context(), Scores{})
+			_, err2 := l.Scored(t.Context(), Query{})
 			errs[i] = errors.Join(err, err2)
 		})
 	}
@@ -348,7 +336,7 @@ func TestScoringRace(t *testing.T) {
 	if err := errors.Join(errs...); err != nil {
 		t.Error(err)
 	}
-	if s := mustScored(t, l, Scores{})[score.Key{Day: 20_000, Forecaster: "blend"}]; s == nil || s.Forecasts != 1 {
+	if s := mustScored(t, l, Query{})[score.Key{Day: 20_000, Forecaster: "blend"}]; s == nil || s.Forecasts != 1 {
 		t.Errorf("scored %+v, once was right", s)
 	}
 }
@@ -373,11 +361,7 @@ func FuzzDecode(f *testing.F) {
 // BenchmarkScore is one look at a busy queue: five forecasters of 20 jobs that
 // begin to wait and of 20 that start.
 func BenchmarkScore(b *testing.B) {
-	l, err := Open(filepath.Join(b.TempDir(), "ledger.db"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer l.Close()
+	l := open(b, filepath.Join(b.TempDir(), "ledger.db"))
 	r := rand.New(rand.NewPCG(1, 1))
 	var last Waits
 	for job := int64(0); b.Loop(); {

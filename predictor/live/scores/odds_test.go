@@ -1,4 +1,4 @@
-package ledger
+package scores
 
 import (
 	"path/filepath"
@@ -20,7 +20,7 @@ func TestOdds(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := l.Close(); err != nil {
+	if err := l.db.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if list, err := open(t, path).Odds(t.Context()); err != nil || !slices.Equal(list, want) {

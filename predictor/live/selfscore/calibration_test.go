@@ -1,31 +1,37 @@
-package keeper
+package selfscore
 
 import (
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/delay"
-	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/live/scores"
+	"github.com/varq-project/varq/predictor/live/statefile"
 )
 
 func TestCalibration(t *testing.T) {
-	s := newSite(t)
-	now := s.Now()
-	var w ledger.Waits
+	file, err := statefile.Open(filepath.Join(t.TempDir(), "ledger.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { file.Close() })
+	r := Reader{Scores: scores.New(file), Now: func() int64 { return now }}
+	var w scores.Waits
 	for i := range int64(40) {
-		f := ledger.Forecast{Run: ledger.Run{Job: i}, Eligible: now - 86400*(i%20), Forecaster: "blend", Partition: []string{"batch", "gpu"}[i%2], Class: "nodes=1"}
+		f := scores.Forecast{Job: scores.Job{ID: i}, Eligible: now - 86400*(i%20), Forecaster: "blend", Partition: []string{"batch", "gpu"}[i%2], Class: "nodes=1"}
 		for k := range f.Wait {
 			f.Wait[k] = min(1, delay.At(k)/1000)
 		}
 		w.Begun = append(w.Begun, f)
-		w.Started = append(w.Started, ledger.Start{Run: f.Run, Eligible: f.Eligible, Start: f.Eligible + 25*i})
+		w.Started = append(w.Started, scores.Start{Job: f.Job, Eligible: f.Eligible, Start: f.Eligible + 25*i})
 	}
-	if _, err := s.Ledger.Score(t.Context(), w, rand.New(rand.NewPCG(1, 1))); err != nil {
+	if _, err := r.Scores.Score(t.Context(), w, rand.New(rand.NewPCG(1, 1))); err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []struct {
+	for _, test := range []struct {
 		q    api.CalibrationQuery
 		want []int // forecasts
 	}{
@@ -37,7 +43,7 @@ func TestCalibration(t *testing.T) {
 		{api.CalibrationQuery{Forecaster: "qbets"}, nil},
 		{api.CalibrationQuery{Class: "nodes=2"}, nil},
 	} {
-		got, err := s.Calibration(t.Context(), c.q)
+		got, err := r.Calibration(t.Context(), test.q)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,8 +51,8 @@ func TestCalibration(t *testing.T) {
 		for _, r := range got.Rows {
 			forecasts = append(forecasts, r.Forecasts)
 		}
-		if !slices.Equal(forecasts, c.want) {
-			t.Errorf("%+v: rows of %v forecasts, want %v", c.q, forecasts, c.want)
+		if !slices.Equal(forecasts, test.want) {
+			t.Errorf("%+v: rows of %v forecasts, want %v", test.q, forecasts, test.want)
 		}
 	}
 }

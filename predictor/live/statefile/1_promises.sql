@@ -1,7 +1,3 @@
-package ledger
-
-// schema holds the steps that build the ledger's tables; see sqlitefile.Open.
-var schema = []string{`
 -- What was promised. Never changed, but for the column open.
 CREATE TABLE plans (
 	id TEXT PRIMARY KEY,
@@ -62,34 +58,3 @@ CREATE VIEW reservations AS SELECT p.*,
 	coalesce(s.work_start, b.work_start, 0) AS work_start, coalesce(s.end, 0) AS end,
 	coalesce((SELECT e.text FROM events e WHERE e.plan = p.id AND e.kind IN ('user', 'note') ORDER BY e.id DESC LIMIT 1), '') AS note
 FROM plans p LEFT JOIN bindings b ON b.plan = p.id LEFT JOIN settlements s ON s.plan = p.id;
-`, `
--- What forecasters said of jobs that have not started yet, when these began to
--- wait. due is the time after which a wait is longer than all of calibration's
--- quantiles; cdf is the distribution, as little-endian float32.
-CREATE TABLE forecasts (
-	job INTEGER NOT NULL, submit INTEGER NOT NULL, forecaster TEXT NOT NULL,
-	eligible INTEGER NOT NULL, due INTEGER NOT NULL,
-	partition TEXT NOT NULL, class TEXT NOT NULL,
-	cdf BLOB NOT NULL,
-	PRIMARY KEY (job, submit, forecaster)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX forecasts_by_age ON forecasts (eligible);
-
--- What became of forecasts, added up: coverage by quantile, and probabilities by
--- twentieth. day is that of the forecasts, in days since 1970, UTC.
-CREATE TABLE coverage (
-	day INTEGER NOT NULL, forecaster TEXT NOT NULL, partition TEXT NOT NULL, class TEXT NOT NULL,
-	level REAL NOT NULL,
-	n INTEGER NOT NULL, covered INTEGER NOT NULL, pinball REAL NOT NULL,
-	PRIMARY KEY (day, forecaster, partition, class, level)
-) STRICT, WITHOUT ROWID;
-CREATE TABLE reliability (
-	day INTEGER NOT NULL, forecaster TEXT NOT NULL, partition TEXT NOT NULL, class TEXT NOT NULL,
-	bin INTEGER NOT NULL,
-	n INTEGER NOT NULL, predicted REAL NOT NULL, came_true INTEGER NOT NULL, squares REAL NOT NULL,
-	PRIMARY KEY (day, forecaster, partition, class, bin)
-) STRICT, WITHOUT ROWID;
-`, `
--- What has become of promises of late, those that left the least time first.
-CREATE TABLE odds (place INTEGER PRIMARY KEY, missed REAL NOT NULL, said REAL NOT NULL) STRICT;
-`}

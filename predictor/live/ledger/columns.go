@@ -1,0 +1,71 @@
+package ledger
+
+import (
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/sqlitefile"
+)
+
+// promiseColumns are the columns of the table plans, but for open: what is promised.
+func promiseColumns(r *api.Reservation) sqlitefile.Columns {
+	return sqlitefile.Columns{
+		{Name: "id", Pointer: &r.ID},
+		{Name: "user", Pointer: &r.User},
+		{Name: "account", Pointer: &r.Account},
+		{Name: "partition", Pointer: &r.Partition},
+		{Name: "qos", Pointer: &r.QOS},
+		{Name: "nodes", Pointer: &r.Nodes},
+		{Name: "cpus", Pointer: &r.CPUs},
+		{Name: "gpus", Pointer: &r.GPUs},
+		{Name: "memory", Pointer: &r.Memory},
+		{Name: "begin_time", Pointer: &r.BeginTime},
+		{Name: "time_limit", Pointer: &r.TimeLimit},
+		{Name: "begin_by", Pointer: &r.BeginBy},
+		{Name: "hold_until", Pointer: &r.HoldUntil},
+		{Name: "work_limit", Pointer: &r.WorkLimit},
+		{Name: "prob", Pointer: &r.Prob},
+		{Name: "estimate", Pointer: &r.Estimate},
+		{Name: "best_effort", Pointer: &r.BestEffort},
+		{Name: "on_miss", Pointer: &r.OnMiss},
+		{Name: "work_node_seconds", Pointer: &r.Work.NodeSeconds},
+		{Name: "work_billing_seconds", Pointer: &r.Work.BillingSeconds},
+		{Name: "worst_node_seconds", Pointer: &r.Worst.NodeSeconds},
+		{Name: "worst_billing_seconds", Pointer: &r.Worst.BillingSeconds},
+		{Name: "expected_node_seconds", Pointer: &r.Expected.NodeSeconds},
+		{Name: "expected_billing_seconds", Pointer: &r.Expected.BillingSeconds},
+		{Name: "sample", Pointer: &r.Sample},
+		{Name: "class", Pointer: &r.Class},
+		{Name: "comment", Pointer: &r.Comment},
+		{Name: "promised_at", Pointer: &r.Promised},
+	}
+}
+
+// progressColumns are the columns of the table bindings that tell of a job. The view
+// reservations calls the times that varq has set set_begin_time and set_time_limit,
+// since it has the promised ones beside them.
+func progressColumns(p *Progress, set string) sqlitefile.Columns {
+	return sqlitefile.Columns{
+		{Name: "submit", Pointer: &p.Submit},
+		{Name: "state", Pointer: &p.State},
+		{Name: set + "begin_time", Pointer: &p.BeginTime},
+		{Name: set + "time_limit", Pointer: &p.TimeLimit},
+		{Name: "was_begin", Pointer: &p.WasBegin},
+		{Name: "was_limit", Pointer: &p.WasLimit},
+		{Name: "held", Pointer: &p.Held},
+		{Name: "yielded", Pointer: &p.Yielded},
+		{Name: "late", Pointer: &p.Late},
+		{Name: "eligible", Pointer: &p.Eligible},
+		{Name: "start", Pointer: &p.Start},
+		{Name: "work_start", Pointer: &p.WorkStart},
+	}
+}
+
+// entryColumns are the columns of the view reservations.
+func entryColumns(e *Entry) sqlitefile.Columns {
+	columns := append(promiseColumns(&e.Reservation), progressColumns(&e.Progress, "set_")...)
+	return append(columns, sqlitefile.Columns{
+		{Name: "open", Pointer: &e.Open},
+		{Name: "job", Pointer: &e.Job},
+		{Name: "end", Pointer: &e.End},
+		{Name: "note", Pointer: &e.Note},
+	}...)
+}

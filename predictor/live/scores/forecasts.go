@@ -1,0 +1,109 @@
+package scores
+
+import (
+	"context"
+	"database/sql"
+	"encoding/binary"
+	"math"
+
+	"github.com/varq-project/varq/predictor/delay"
+	"github.com/varq-project/varq/predictor/forecast/score"
+)
+
+// insertForecasts adds all of the forecasts or, if the table would hold more than most,
+// none: every forecaster is scored by the same jobs.
+func insertForecasts(ctx context.Context, tx *sql.Tx, list []Forecast, most int) error {
+	var n int
+	if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM forecasts`).Scan(&n); err != nil || n+len(list) > most {
+		return err
+	}
+	for i := range list {
+		if err := insertForecast(ctx, tx, &list[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// insertForecast leaves out what is no distribution: a forecaster that errs does not
+// keep the others from being scored.
+func insertForecast(ctx context.Context, tx *sql.Tx, f *Forecast) error {
+	cdf, ok := encode(&f.Wait)
+	if !ok {
+		return nil
+	}
+	// An infinite quantile counts as the end of the grid, far beyond any forecast.
+	quantile := min(f.Wait.Quantile(score.Levels[len(score.Levels)-1]), delay.At(delay.Points-1))
+	_, err := tx.ExecContext(ctx, `INSERT OR REPLACE INTO forecasts
+		(job, submit, forecaster, eligible, due, partition, class, cdf) VALUES (?,?,?,?,?,?,?,?)`,
+		f.ID, f.Submit, f.Forecaster, f.Eligible, f.Eligible+int64(math.Ceil(quantile)), f.Partition, f.Class, cdf)
+	return err
+}
+
+func deleteForecasts(ctx context.Context, tx *sql.Tx, job Job) error {
+	_, err := tx.ExecContext(ctx, `DELETE FROM forecasts WHERE job = ? AND submit = ?`, job.ID, job.Submit)
+	return err
+}
+
+func forecastsOf(ctx context.Context, tx *sql.Tx, job Job) ([]Forecast, error) {
+	rows, err := tx.QueryContext(ctx, `SELECT forecaster, eligible, partition, class, cdf FROM forecasts
+		WHERE job = ? AND submit = ? ORDER BY forecaster`, job.ID, job.Submit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var list []Forecast
+	for rows.Next() {
+		f := Forecast{Job: job}
+		var cdf []byte
+		if err := rows.Scan(&f.Forecaster, &f.Eligible, &f.Partition, &f.Class, &cdf); err != nil {
+			return nil, err
+		}
+		if decode(cdf, &f.Wait) {
+			list = append(list, f)
+		}
+	}
+	return list, rows.Err()
+}
+
+// Awaited returns the jobs whose forecasts have not been scored, and when the wait of
+// each began.
+func (s *Store) Awaited(ctx context.Context) (map[Job]int64, error) {
+	jobs := map[Job]int64{}
+	err := s.each(ctx, `SELECT DISTINCT job, submit, eligible FROM forecasts`, nil, func(rows *sql.Rows) error {
+		var job Job
+		var eligible int64
+		if err := rows.Scan(&job.ID, &job.Submit, &eligible); err != nil {
+			return err
+		}
+		jobs[job] = eligible
+		return nil
+	})
+	return jobs, err
+}
+
+// encode writes a distribution as little-endian float32. It reports false if it is
+// none.
+func encode(d *delay.Distribution) ([]byte, bool) {
+	b := make([]byte, 0, 4*delay.Points)
+	for _, p := range d {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(float32(p)))
+	}
+	return b, decode(b, &delay.Distribution{})
+}
+
+// decode reads what encode wrote, and reports false if that is no distribution.
+func decode(b []byte, d *delay.Distribution) bool {
+	if len(b) != 4*delay.Points {
+		return false
+	}
+	last := 0.
+	for i := range d {
+		d[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:])))
+		if !(d[i] >= last && d[i] <= 1) {
+			return false
+		}
+		last = d[i]
+	}
+	return true
+}

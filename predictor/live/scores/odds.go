@@ -1,0 +1,44 @@
+package scores
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/varq-project/varq/predictor/forecast"
+)
+
+// Odds returns what SetOdds wrote down last, or nil.
+func (s *Store) Odds(ctx context.Context) ([]forecast.Odds, error) {
+	var list []forecast.Odds
+	err := s.each(ctx, `SELECT missed, said FROM odds ORDER BY place`, nil, func(rows *sql.Rows) error {
+		var o forecast.Odds
+		if err := rows.Scan(&o.Missed, &o.Said); err != nil {
+			return err
+		}
+		list = append(list, o)
+		return nil
+	})
+	return list, err
+}
+
+// SetOdds replaces the odds by list. The odds say how often forecasts that were chosen
+// to promise something failed, and how often they said that they would: a score, which
+// grows and is forgotten like the others, and no record of any one promise.
+func (s *Store) SetOdds(ctx context.Context, list []forecast.Odds) error {
+	err := s.db.Write(ctx, func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM odds`); err != nil {
+			return err
+		}
+		for i, o := range list {
+			if _, err := tx.ExecContext(ctx, `INSERT INTO odds (place, missed, said) VALUES (?,?,?)`, i, o.Missed, o.Said); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("ledger: write down the odds of promises: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,61 @@
+package scores
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"maps"
+	"slices"
+
+	"github.com/varq-project/varq/predictor/forecast/score"
+)
+
+// addSums adds sums to those in the tables, in the order of their keys.
+func addSums(ctx context.Context, tx *sql.Tx, sums score.Table) error {
+	keys := slices.SortedFunc(maps.Keys(sums), func(a, b score.Key) int {
+		return cmp.Or(cmp.Compare(a.Day, b.Day), cmp.Compare(a.Forecaster, b.Forecaster), cmp.Compare(a.Partition, b.Partition), cmp.Compare(a.Class, b.Class))
+	})
+	for _, k := range keys {
+		bounded, err := bound(ctx, tx, k)
+		if err != nil {
+			return err
+		}
+		s := sums[k]
+		for i, level := range s.Levels {
+			if _, err := tx.ExecContext(ctx, `INSERT INTO coverage (day, forecaster, partition, class, level, n, covered, pinball)
+				VALUES (?,?,?,?,?,?,?,?) ON CONFLICT DO UPDATE SET
+				n = n + excluded.n, covered = covered + excluded.covered, pinball = pinball + excluded.pinball`,
+				bounded.Day, bounded.Forecaster, bounded.Partition, bounded.Class, score.Levels[i], s.Forecasts, level.Covered, level.Pinball); err != nil {
+				return err
+			}
+		}
+		for i, bin := range s.Bins {
+			if bin.N == 0 {
+				continue
+			}
+			if _, err := tx.ExecContext(ctx, `INSERT INTO reliability (day, forecaster, partition, class, bin, n, predicted, came_true, squares)
+				VALUES (?,?,?,?,?,?,?,?,?) ON CONFLICT DO UPDATE SET
+				n = n + excluded.n, predicted = predicted + excluded.predicted, came_true = came_true + excluded.came_true, squares = squares + excluded.squares`,
+				bounded.Day, bounded.Forecaster, bounded.Partition, bounded.Class, i, bin.N, bin.Predicted, bin.True, bin.Squares); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// bound returns the key under which the sums of k are kept. It is that of the Others if
+// k is new and the forecaster has mostClasses keys in that day.
+func bound(ctx context.Context, tx *sql.Tx, k score.Key) (score.Key, error) {
+	var known bool
+	var classes int
+	if err := tx.QueryRowContext(ctx, `SELECT coalesce(max(partition = ? AND class = ?), 0), count(*) FROM coverage
+		WHERE day = ? AND forecaster = ? AND level = ?`,
+		k.Partition, k.Class, k.Day, k.Forecaster, score.Levels[0]).Scan(&known, &classes); err != nil {
+		return k, err
+	}
+	if !known && classes >= mostClasses {
+		k.Partition, k.Class = Others, Others
+	}
+	return k, nil
+}

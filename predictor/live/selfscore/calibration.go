@@ -1,0 +1,44 @@
+package selfscore
+
+import (
+	"context"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/forecast/score"
+	"github.com/varq-project/varq/predictor/live/scores"
+	"github.com/varq-project/varq/predictor/promise/report"
+)
+
+// driftDays is how many of the last days are searched for a forecaster's drift.
+const driftDays = 90
+
+// Reader reads how far forecasts are to be believed out of their scores.
+type Reader struct {
+	Scores *scores.Store
+	// Now is the clock, in Unix seconds.
+	Now func() int64
+}
+
+// Calibration returns the calibration of the forecasts that q selects. It names no
+// user, and everybody may ask.
+func (r Reader) Calibration(ctx context.Context, q api.CalibrationQuery) (api.Calibration, error) {
+	now := r.Now()
+	today, from := score.Day(now), score.Day(q.Start)
+	wanted := scores.Query{
+		Forecaster: q.Forecaster, Partition: q.Partition, Class: q.Class,
+		From:        min(from, today-driftDays),
+		ByPartition: q.By == "partition", ByClass: q.By == "class",
+	}
+	if q.End != 0 {
+		wanted.To = score.Day(q.End) + 1
+	}
+	var f report.Forecasts
+	var err error
+	if f.Scored, err = r.Scores.Scored(ctx, wanted); err != nil {
+		return api.Calibration{}, err
+	}
+	if f.Unscored, err = r.Scores.Unscored(ctx, wanted, now); err != nil {
+		return api.Calibration{}, err
+	}
+	return report.Calibration(q.By, f, from, today), nil
+}

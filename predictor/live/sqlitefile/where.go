@@ -1,0 +1,26 @@
+package sqlitefile
+
+import "strings"
+
+// Where collects conditions that all have to hold, and their arguments. The zero value
+// has none.
+type Where struct {
+	conditions []string
+	Args       []any // of the conditions, in the order of Clause
+}
+
+// And adds a condition and its arguments if given is true.
+func (w *Where) And(given bool, condition string, args ...any) {
+	if given {
+		w.conditions = append(w.conditions, condition)
+		w.Args = append(w.Args, args...)
+	}
+}
+
+// Clause returns the WHERE clause, which is empty without conditions.
+func (w *Where) Clause() string {
+	if len(w.conditions) == 0 {
+		return ""
+	}
+	return " WHERE " + strings.Join(w.conditions, " AND ")
+}

@@ -1,0 +1,185 @@
+package statefile
+
+import (
+	"database/sql"
+	_ "embed" // an old file
+	"errors"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/delay"
+	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/score"
+	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/live/scores"
+	"github.com/varq-project/varq/predictor/live/sqlitefile"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+func open(t *testing.T, path string) *sqlitefile.File {
+	t.Helper()
+	f, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+func TestLaterSchemaIsRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger.db")
+	f := open(t, path)
+	if _, err := f.Exec("PRAGMA user_version = 99"); err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	if _, err := Open(path); !errors.Is(err, sqlitefile.ErrTooNew) {
+		t.Errorf("Open = %v, want ErrTooNew", err)
+	}
+}
+
+func TestDurability(t *testing.T) {
+	f := open(t, filepath.Join(t.TempDir(), "ledger.db"))
+	var synchronous int
+	var journal string
+	if err := errors.Join(f.QueryRow("PRAGMA synchronous").Scan(&synchronous), f.QueryRow("PRAGMA journal_mode").Scan(&journal)); err != nil {
+		t.Fatal(err)
+	}
+	if synchronous != 2 || journal != "wal" {
+		t.Errorf("synchronous %d, journal %s; want 2 (full), wal", synchronous, journal)
+	}
+	if _, err := f.Exec(`INSERT INTO events (plan, at, kind, text) VALUES ('none', 0, '', '')`); err == nil {
+		t.Error("foreign keys are not enforced")
+	}
+}
+
+// version3 is a file of the varq in which the ledger kept the scores, as SQL: three
+// promises, of which one is settled and one has a job that is held, three jobs about
+// which two forecasters were asked, of which two have started, and odds.
+//
+//go:embed testdata/version3.sql
+var version3 string
+
+// noon of the day 20000.
+const noon = 20_000*86400 + 43_200
+
+func TestOldFileKeepsItsData(t *testing.T) {
+	ctx, path := t.Context(), filepath.Join(t.TempDir(), "ledger.db")
+	old, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := old.Exec(version3); err != nil {
+		t.Fatal(err)
+	}
+	old.Close()
+	f := open(t, path)
+
+	l := ledger.New(f)
+	entries, err := l.Select(ctx, ledger.Query{})
+	if err != nil || len(entries) != 3 {
+		t.Fatalf("%v, %v", entries, err)
+	}
+	want := ledger.Entry{
+		Reservation: api.Reservation{
+			Plan: api.Plan{
+				ID: "aaaaaaaaaaaa", BeginTime: 9400, TimeLimit: 4200, BeginBy: 10_000, HoldUntil: 9940, WorkLimit: 3600,
+				Prob: .9, Estimate: .93, OnMiss: "cancel",
+				Work: api.Cost{NodeSeconds: 1, BillingSeconds: 2}, Worst: api.Cost{NodeSeconds: 3, BillingSeconds: 4},
+				Expected: api.Cost{NodeSeconds: 5, BillingSeconds: 6},
+				Evidence: api.Evidence{Sample: 77, Class: "main"}, Comment: "varq:aaaaaaaaaaaa",
+			},
+			Job: 7, User: "alice", Account: "phys", Partition: "main", QOS: "normal",
+			Size:       workload.Size{Nodes: 4, CPUs: 16, GPUs: 1, Memory: 2048},
+			BestEffort: true, State: api.StateMissed, Promised: 6400,
+			Eligible: 9701, Start: 10_800, WorkStart: 10_801, End: 13_900, Note: "not started by the deadline",
+		},
+		Progress: ledger.Progress{
+			State: api.StateMissed, Submit: 6400, BeginTime: 9700, TimeLimit: 3900, WasBegin: 9400, WasLimit: 4200, Late: true,
+			Eligible: 9701, Start: 10_800, WorkStart: 10_801,
+		},
+	}
+	if diff := cmp.Diff(want, entries[0]); diff != "" {
+		t.Error(diff)
+	}
+	held := ledger.Progress{State: api.StatePending, Submit: 6500, BeginTime: 19_700, TimeLimit: 3901, WasBegin: 19_400, WasLimit: 4201, Held: true, Yielded: true}
+	if b := entries[1]; b.Job != 8 || !b.Open || b.Progress != held || b.Note != "held" {
+		t.Errorf("%+v", b)
+	}
+	if c := entries[2]; c.User != "carol" || c.State != api.StatePromised {
+		t.Errorf("%+v", c)
+	}
+	if events, err := l.Events(ctx, "aaaaaaaaaaaa"); err != nil || len(events) != 3 {
+		t.Errorf("%v, %v", events, err)
+	}
+
+	s := scores.New(f)
+	if odds, err := s.Odds(ctx); err != nil || !slices.Equal(odds, []forecast.Odds{{Missed: 1, Said: 2}, {Missed: 3, Said: 4}, {Missed: 5, Said: 6}, {Missed: 7, Said: 8.5}}) {
+		t.Errorf("%v, %v", odds, err)
+	}
+	waiting := scores.Job{ID: 2, Submit: noon}
+	awaited, err := s.Awaited(ctx)
+	if diff := cmp.Diff(map[scores.Job]int64{waiting: noon + 2}, awaited); err != nil || diff != "" {
+		t.Error(err, diff)
+	}
+	// The third job starts now, and joins the two that were scored long ago.
+	start := scores.Start{Job: waiting, Eligible: noon + 2, Start: noon + 62}
+	if _, err := s.Score(ctx, scores.Waits{Started: []scores.Start{start}}, rand.New(rand.NewPCG(1, 1))); err != nil {
+		t.Fatal(err)
+	}
+	table, err := s.Scored(ctx, scores.Query{ByPartition: true, ByClass: true})
+	blend := table[score.Key{Day: 20_000, Forecaster: "blend", Partition: "batch", Class: "nodes=1"}]
+	if err != nil || len(table) != 2 || blend == nil || blend.Forecasts != 3 {
+		t.Fatalf("%v, %v", table, err)
+	}
+	// The forecasts were exponential, with an atom of 1/4 at 0 and a mean of an hour.
+	var forecasts delay.Distribution
+	for i := range forecasts {
+		forecasts[i] = .25 - .75*math.Expm1(-delay.At(i)/3600)
+	}
+	sum := 0.
+	for _, wait := range []float64{60, 6999, 60} {
+		x := forecasts.Quantile(.5)
+		sum += max(.5*(wait-x), .5*(x-wait))
+	}
+	if got := blend.Levels[0].Pinball; math.Abs(got-sum) > 1 {
+		t.Errorf("pinball loss %v, want %v", got, sum)
+	}
+}
+
+// The first varq kept no scores.
+func TestScoresComeToAnOldFile(t *testing.T) {
+	ctx, path := t.Context(), filepath.Join(t.TempDir(), "ledger.db")
+	old, err := sqlitefile.Open(path, sqlitefile.SurvivesPowerCut, steps[:1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := ledger.New(old).Promise(ctx, &api.Reservation{Plan: api.Plan{ID: "aaaaaaaaaaaa", BeginBy: 10_000}, User: "alice"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := old.Close(); err != nil {
+		t.Fatal(err)
+	}
+	f := open(t, path)
+	if got, err := ledger.New(f).Select(ctx, ledger.Query{}); err != nil || len(got) != 1 || got[0].User != "alice" {
+		t.Errorf("the promise is now %+v, %v", got, err)
+	}
+	s := scores.New(f)
+	job := scores.Job{ID: 1, Submit: noon}
+	w := scores.Waits{
+		Begun:   []scores.Forecast{{Job: job, Eligible: noon, Forecaster: "blend"}},
+		Started: []scores.Start{{Job: job, Eligible: noon, Start: noon + 60}},
+	}
+	if _, err := s.Score(ctx, w, rand.New(rand.NewPCG(1, 1))); err != nil {
+		t.Fatal(err)
+	}
+	if table, err := s.Scored(ctx, scores.Query{}); err != nil || len(table) != 1 {
+		t.Errorf("scored %v, %v", table, err)
+	}
+}
