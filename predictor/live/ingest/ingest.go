@@ -1,8 +1,10 @@
-// Package ingest has varqd's forecasters live through what happens in a cluster:
-// first its past, from accounting through a cache on disk, and then what is seen
-// of the live queue and read from accounting. They are told of each submission,
-// start and end once, in the order of time as far as it becomes known in it. Times
-// are Unix seconds.
+// Package ingest has a model observe what happens in a cluster. It reads the past from
+// accounting, through a cache on disk, and follows the present by snapshots of the queue
+// and by what accounting adds. Times are Unix seconds.
+//
+// A model observes events in the order of time, and each once. When the queue or
+// accounting was out of reach for so long that this is no longer possible, a new model
+// learns everything that is known and takes the place of the old one.
 package ingest
 
 import (
@@ -13,22 +15,20 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/live/history"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
 const (
-	// overlap is how far accounting is read again each time, in seconds: it may
+	// overlap is how far back accounting is read again each time, in seconds. It may
 	// learn of a job's end that much later.
 	overlap = 600
-	// blind is for how long, in seconds, nothing may be seen of the queue or of
-	// accounting before the past is lived through anew, with what was missed in its
-	// place.
-	blind = 3600
-	// remembered is how many past jobs are lived through, those that started last.
-	remembered = 50_000
+	// maxGap is how many seconds may pass between two snapshots, or two readings of
+	// accounting, before a new model is needed.
+	maxGap = 3600
+	// maxJobs is how many past jobs a model learns: those that started last.
+	maxJobs = 50_000
 )
 
 // day in seconds.
@@ -51,195 +51,45 @@ type Source interface {
 type Options struct {
 	Cache  *history.History
 	Source Source
-	// Confidence is the level of lower bounds on probabilities.
-	Confidence float64
-	// OldOdds are what Odds of an earlier Ingest returned last, or nil.
-	OldOdds []forecast.Odds
+	// NewModel returns a model that knows nothing. Machine returns the machine of a
+	// partition: its name, and its processors. It is nil if none is known.
+	NewModel func(machine func(partition string) (name string, procs int32)) Model
 	// Days is how many days of the past are kept.
 	Days int
-	// Own are a site's own forecasters, which join those that there are. They are
-	// not told of the past: see Past.
-	Own []forecast.Forecaster
-	// Told, if not nil, is told of the jobs of accounting before they count as
-	// read; if it fails they will be read again.
-	Told func(ctx context.Context, jobs []workload.Job) error
-	Now  func() int64
-	Log  *slog.Logger
+	// Accounted, if not nil, gets the jobs of accounting before they count as read. If
+	// it fails they are read again.
+	Accounted func(ctx context.Context, jobs []workload.Job) error
+	Now       func() int64
+	Log       *slog.Logger
 }
 
-// Ingest has forecasters live through what happens. Load and CatchUp are called
-// one after the other by one goroutine; every other method may be called at any
-// time.
+// Ingest has a model observe a cluster. Load and CatchUp are called one after the other
+// by one goroutine. Every other method may be called at any time.
 type Ingest struct {
 	Options
-	site site
 
-	present atomic.Pointer[present] // nil until the past is loaded
+	tracker atomic.Pointer[tracker] // of the model that serves, nil until Load is done
 
-	storing sync.Mutex // held while the cache grows and what is new is told
-	look    *look      // the last one
-	missed  bool       // much was: accounting is not told late, but lived through anew
-	// While the past is being lived through, starts that are new are kept in news.
-	reliving bool
-	news     []workload.Job
+	mu       sync.Mutex // guards what follows, and is held while the model observes
+	last     *snapshot
+	machines machines
+	outages  outages
+	gap      bool // a new model is needed, and the old one does not observe accounting
 
-	percent atomic.Int64 // of the first load
+	// While a new model learns, meanwhile collects the starts that it does not learn.
+	rebuilding bool
+	meanwhile  []workload.Job
+
+	percent atomic.Int64 // of Load
 	covered atomic.Int64
 }
 
-// New returns an Ingest that has learnt nothing yet.
+// New returns an Ingest that knows nothing yet.
 func New(o Options) *Ingest { return &Ingest{Options: o} }
 
-// Load lives through what the cache holds. It is filled from accounting first,
-// from where the last attempt left off; if it was once filled up, varqd does
-// without what is new while accounting is away. Ready succeeds once Load has.
-func (g *Ingest) Load(ctx context.Context) error {
-	coverage, err := g.Cache.Coverage(ctx)
-	if err != nil {
-		return err
-	}
-	since := g.Now() - int64(g.Days)*day
-	if coverage.Since == 0 || coverage.Since > since+day {
-		coverage = history.Coverage{Since: since, Until: since}
-		if _, err := g.Cache.Add(ctx, nil, &coverage); err != nil {
-			return err
-		}
-	}
-	if err := g.Cache.Prune(ctx, since); err != nil {
-		return err
-	}
-	if !coverage.Complete {
-		g.Log.Info("reading history from accounting for the first time", "days", g.Days)
-	}
-	if err := g.read(ctx, coverage); err != nil {
-		if !coverage.Complete || ctx.Err() != nil {
-			return err
-		}
-		g.Log.Warn("beginning with what was known before", "error", err)
-	}
-	return g.relive(ctx)
-}
-
-// CatchUp reads from accounting what has happened since it was last read.
-func (g *Ingest) CatchUp(ctx context.Context) error {
-	coverage, err := g.Cache.Coverage(ctx)
-	if err != nil {
-		return err
-	}
-	missed := g.missedMuch(coverage.Until)
-	if err := g.read(ctx, coverage); err != nil {
-		return err
-	}
-	if missed {
-		if err := g.relive(ctx); err != nil {
-			return err
-		}
-	}
-	return g.Cache.Prune(ctx, g.Now()-int64(g.Days)*day)
-}
-
-// missedMuch reports whether too much was missed to be told late.
-func (g *Ingest) missedMuch(covered int64) bool {
-	g.storing.Lock()
-	defer g.storing.Unlock()
-	g.missed = g.missed || g.Now()-covered > blind
-	return g.missed
-}
-
-// read reads accounting from a little before coverage's end until now, window
-// by window; each counts as read once it is in the cache.
-func (g *Ingest) read(ctx context.Context, coverage history.Coverage) error {
-	first := !coverage.Complete
-	from, to := max(coverage.Since, coverage.Until-overlap), g.Now()
-	var batch []workload.Job
-	var failed error
-	said := g.Now()
-	window := func(p slurm.Progress) {
-		if failed != nil {
-			return
-		}
-		coverage.Until = max(coverage.Until, p.Complete)
-		coverage.Complete = coverage.Complete || p.Complete >= to
-		failed = g.store(ctx, batch, &coverage)
-		batch = batch[:0]
-		if first {
-			percent := 100 * (p.Complete - coverage.Since) / max(1, to-coverage.Since)
-			g.percent.Store(percent)
-			if now := g.Now(); now >= said+5 {
-				said = now
-				g.Log.Info("reading history", "percent", percent, "jobs", p.Jobs)
-			}
-		}
-	}
-	for job, err := range g.Source.History(ctx, from, to, window) {
-		if err != nil {
-			return fmt.Errorf("read accounting: %w", err)
-		}
-		if failed != nil {
-			break
-		}
-		batch = append(batch, job)
-	}
-	return failed
-}
-
-// store takes in jobs of accounting.
-func (g *Ingest) store(ctx context.Context, jobs []workload.Job, coverage *history.Coverage) error {
-	if g.Told != nil {
-		if err := g.Told(ctx, jobs); err != nil {
-			return err
-		}
-	}
-	if err := g.add(ctx, jobs, coverage); err != nil {
-		return err
-	}
-	if g.Ready() == nil {
-		g.covered.Store(coverage.Until)
-	}
-	return nil
-}
-
-// add puts jobs of accounting into the cache, and tells of what is new.
-func (g *Ingest) add(ctx context.Context, jobs []workload.Job, coverage *history.Coverage) error {
-	g.storing.Lock()
-	defer g.storing.Unlock()
-	fresh, err := g.Cache.Add(ctx, jobs, coverage)
-	if err != nil {
-		return err
-	}
-	if p := g.present.Load(); p != nil && !g.missed {
-		p.accounted(jobs, runsOf(fresh))
-	}
-	return nil
-}
-
-// Watched takes in the live queue as it was looked at, at a time: it tells of what
-// has changed since it was last called.
-func (g *Ingest) Watched(ctx context.Context, queue []slurm.QueueEntry, at int64) error {
-	g.storing.Lock()
-	defer g.storing.Unlock()
-	l := &look{queue, at}
-	p := g.present.Load()
-	if p == nil {
-		g.look = l
-		return nil
-	}
-	fresh, err := g.Cache.Add(ctx, p.unseen(l), nil)
-	if err != nil {
-		return err
-	}
-	g.missed = g.missed || g.look != nil && at-g.look.at > blind
-	g.look = l
-	if g.reliving {
-		g.news = append(g.news, fresh...)
-	}
-	p.looked(l, runsOf(fresh))
-	return nil
-}
-
-// Ready returns nil once the past is loaded, and else says how far it is.
+// Ready returns nil once Load is done, and before an error that says how far it is.
 func (g *Ingest) Ready() error {
-	if g.present.Load() != nil {
+	if g.tracker.Load() != nil {
 		return nil
 	}
 	return fmt.Errorf("varqd is still loading history: %d%%", g.percent.Load())
@@ -248,13 +98,26 @@ func (g *Ingest) Ready() error {
 // Covered returns the time up to which all jobs that have ended are known.
 func (g *Ingest) Covered() int64 { return g.covered.Load() }
 
-// Learnt returns how many starts the forecasters know of, and the latest.
-func (g *Ingest) Learnt() (starts int, newest int64) {
-	p := g.present.Load()
-	if p == nil {
-		return 0, 0
+// ObserveQueue takes in a snapshot of the queue at a time. The model observes what has
+// changed since the one before.
+func (g *Ingest) ObserveQueue(ctx context.Context, queue []slurm.QueueEntry, at int64) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	s := &snapshot{queue, at}
+	t := g.tracker.Load()
+	if t == nil {
+		g.last = s
+		return nil
 	}
-	p.mu.RLock()
-	defer p.mu.RUnlock()
-	return p.starts, p.newest
+	started, err := g.Cache.Add(ctx, t.unseen(s), nil)
+	if err != nil {
+		return err
+	}
+	g.gap = g.gap || g.last != nil && at-g.last.at > maxGap
+	g.last = s
+	if g.rebuilding {
+		g.meanwhile = append(g.meanwhile, started...)
+	}
+	t.snapshot(s, runsOf(started))
+	return nil
 }

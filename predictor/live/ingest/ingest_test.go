@@ -12,6 +12,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/live/history"
+	"github.com/varq-project/varq/predictor/live/outlook"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -58,18 +59,32 @@ func past(from, to int64) []workload.Job {
 
 const now = 1_800_000_000
 
-func start(t *testing.T, path string, s Source, own ...forecast.Forecaster) *Ingest {
+// fixture is an Ingest, the Outlook whose models it keeps up to date, and their clock.
+type fixture struct {
+	*Ingest
+	*outlook.Outlook
+	clock int64
+}
+
+func start(t *testing.T, path string, s Source, own ...forecast.Forecaster) *fixture {
 	t.Helper()
 	cache, _, err := history.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { cache.Close() })
-	return New(Options{Cache: cache, Source: s, Own: own, Confidence: .95, Days: 2, Now: func() int64 { return now }, Log: slog.New(slog.DiscardHandler)})
+	f := &fixture{clock: now}
+	clock := func() int64 { return f.clock }
+	f.Outlook = outlook.New(outlook.Options{Own: own, Confidence: .95, Now: clock})
+	f.Ingest = New(Options{
+		Cache: cache, Source: s, Days: 2, Now: clock, Log: slog.New(slog.DiscardHandler),
+		NewModel: func(machine func(string) (string, int32)) Model { return f.NewModel(machine) },
+	})
+	return f
 }
 
-func learnt(g *Ingest) int {
-	n, _ := g.Learnt()
+func learnt(f *fixture) int {
+	n, _ := f.Learnt()
 	return n
 }
 
@@ -117,7 +132,7 @@ func TestEachWaitIsLearntOnce(t *testing.T) {
 	pending.ID, pending.Start, pending.State = 7, 0, workload.Pending
 	queue := []slurm.QueueEntry{{Job: running}, {Job: pending}}
 	for range 3 {
-		if err := g.Watched(t.Context(), queue, now); err != nil {
+		if err := g.ObserveQueue(t.Context(), queue, now); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -137,7 +152,7 @@ func TestEachWaitIsLearntOnce(t *testing.T) {
 	if err := again.Load(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := again.Watched(t.Context(), queue, now); err != nil {
+	if err := again.ObserveQueue(t.Context(), queue, now); err != nil {
 		t.Fatal(err)
 	}
 	if learnt(again) != base+1 {
@@ -151,7 +166,7 @@ func TestNothingCountsAsReadUntilTold(t *testing.T) {
 	g := start(t, path, s)
 	var told []int64
 	errBusy := errors.New("busy")
-	g.Told = func(_ context.Context, jobs []workload.Job) error {
+	g.Accounted = func(_ context.Context, jobs []workload.Job) error {
 		if len(jobs) > 0 && told == nil {
 			told = []int64{}
 			return errBusy

@@ -21,6 +21,7 @@ import (
 	"github.com/varq-project/varq/predictor/live/ingest"
 	"github.com/varq-project/varq/predictor/live/keeper"
 	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/live/outlook"
 	"github.com/varq-project/varq/predictor/live/scores"
 	"github.com/varq-project/varq/predictor/live/selfscore"
 	"github.com/varq-project/varq/predictor/live/statefile"
@@ -45,6 +46,7 @@ type Daemon struct {
 	ledger   *ledger.Ledger
 	scores   *scores.Store
 	cache    *history.History
+	outlook  *outlook.Outlook
 	ingest   *ingest.Ingest
 	keeper   *keeper.Keeper
 	server   *server.Server
@@ -85,13 +87,13 @@ func New(o Options) (_ *Daemon, err error) {
 	}
 	registry := prometheus.NewRegistry()
 	now := func() int64 { return time.Now().Unix() }
-	d.own = newForecasters(c.Forecasters, d.past, o.Log)
+	d.own = newForecasters(c.Forecasters, d.replay, o.Log)
+	d.outlook = outlook.New(outlook.Options{Own: d.own.all(), Confidence: c.Forecast.Confidence, OldOdds: d.odds, Now: now})
 	d.ingest = ingest.New(ingest.Options{
-		Cache: d.cache, Source: o.Slurm, Confidence: c.Forecast.Confidence, OldOdds: d.odds, Days: c.Forecast.Days,
-		Own: d.own.all(), Told: d.told, Now: now, Log: o.Log,
+		Cache: d.cache, Source: o.Slurm, NewModel: d.newModel, Days: c.Forecast.Days, Accounted: d.accounted, Now: now, Log: o.Log,
 	})
 	d.keeper = keeper.New(keeper.Options{
-		Ledger: d.ledger, Slurm: o.Slurm, Past: d.ingest, Now: now, Zone: time.Local,
+		Ledger: d.ledger, Slurm: o.Slurm, Past: past{d.outlook, d.ingest}, Now: now, Zone: time.Local,
 		Prob: c.Plan.Prob, Confidence: c.Forecast.Confidence, Horizon: c.Plan.Horizon.Seconds(), MaxHold: c.Plan.MaxHold, Stale: c.Plan.Stale.Seconds(),
 		Grace: c.Watch.Grace.Seconds(), Log: o.Log, Metrics: keeper.NewMetrics(registry),
 	})
@@ -150,11 +152,11 @@ func (d *Daemon) register(registry *prometheus.Registry) {
 		outcomes{d.ledger, d.log},
 		d.own,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "varq_history_jobs", Help: "Past jobs learnt from."}, func() float64 {
-			jobs, _ := d.ingest.Learnt()
+			jobs, _ := d.outlook.Learnt()
 			return float64(jobs)
 		}),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "varq_history_newest_seconds", Help: "Unix time of the latest start learnt."}, func() float64 {
-			_, newest := d.ingest.Learnt()
+			_, newest := d.outlook.Learnt()
 			return float64(newest)
 		}),
 	)

@@ -10,25 +10,40 @@ import (
 
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/live/extern"
+	"github.com/varq-project/varq/predictor/live/ingest"
+	"github.com/varq-project/varq/predictor/live/outlook"
 	"github.com/varq-project/varq/predictor/live/selfscore"
 	"github.com/varq-project/varq/predictor/varqd/config"
 )
 
-// mostScored is how many of the jobs that begin to wait between two looks have
-// their forecasts scored.
+// mostScored is of how many jobs that begin to wait between two snapshots of the queue
+// the forecasts are scored.
 const mostScored = 20
 
-// ask has all forecasters answer a question.
+// ask returns what all forecasters answer to a question.
 func (d *Daemon) ask(_ context.Context, q *forecast.Question) []selfscore.Answer {
 	var answers []selfscore.Answer
-	d.ingest.Ask(q, func(name string, a *forecast.Answer) {
+	d.outlook.Ask(q, func(name string, a *forecast.Answer) {
 		answers = append(answers, selfscore.Answer{Forecaster: name, Answer: *a})
 	})
 	return answers
 }
 
-// past tells an observer of the past.
-func (d *Daemon) past(ctx context.Context, o forecast.Observer) error { return d.ingest.Past(ctx, o) }
+// replay has an observer observe the past.
+func (d *Daemon) replay(ctx context.Context, o forecast.Observer) error {
+	return d.ingest.Replay(ctx, o)
+}
+
+// newModel returns a model of the outlook for ingest to keep up to date.
+func (d *Daemon) newModel(machine func(partition string) (name string, procs int32)) ingest.Model {
+	return d.outlook.NewModel(machine)
+}
+
+// past is keeper.Past: the outlook answers, and ingest says how far it can.
+type past struct {
+	*outlook.Outlook
+	*ingest.Ingest
+}
 
 // forecasters are the site's own, and metrics of how they do.
 type forecasters []*extern.Forecaster

@@ -72,7 +72,7 @@ func (s service) Health(context.Context) api.Health {
 	if err := d.looks.overdue(); err != nil {
 		h.Problems = append(h.Problems, err.Error())
 	}
-	h.History, h.Newest = d.ingest.Learnt()
+	h.History, h.Newest = d.outlook.Learnt()
 	h.OK = len(h.Problems) == 0
 	return h
 }

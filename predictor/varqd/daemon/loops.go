@@ -147,14 +147,14 @@ func (d *Daemon) follow(ctx context.Context) {
 			return 0, nil
 		case s := <-d.seen:
 			defer d.looked.open()
-			return 0, errors.Join(d.scorer.ObserveQueue(ctx, s.queue, s.at), d.ingest.Watched(ctx, s.queue, s.at), d.keepOdds(ctx))
+			return 0, errors.Join(d.scorer.ObserveQueue(ctx, s.queue, s.at), d.ingest.ObserveQueue(ctx, s.queue, s.at), d.keepOdds(ctx))
 		}
 	})
 }
 
 // keepOdds stores the odds of promises, which cannot be learnt again from the past.
 func (d *Daemon) keepOdds(ctx context.Context) error {
-	odds := d.ingest.Odds()
+	odds := d.outlook.Odds()
 	if odds == nil || slices.Equal(odds, d.odds) {
 		return nil
 	}
@@ -165,8 +165,8 @@ func (d *Daemon) keepOdds(ctx context.Context) error {
 	return nil
 }
 
-// told hands jobs of accounting on before they count as read.
-func (d *Daemon) told(ctx context.Context, jobs []workload.Job) error {
+// accounted has keeper and scorer take in jobs of accounting, before they count as read.
+func (d *Daemon) accounted(ctx context.Context, jobs []workload.Job) error {
 	if err := d.keeper.Learnt(ctx, jobs); err != nil {
 		return err
 	}

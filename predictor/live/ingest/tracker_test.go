@@ -18,27 +18,27 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// diary is a site's own forecaster that writes down what it is told, with times
-// since now.
+// diary is a site's own forecaster that writes down what it observes, with times since
+// now.
 type diary struct {
-	told     []string
+	observed []string
 	relearnt int
 }
 
 func (*diary) Name() string                                           { return "diary" }
 func (*diary) Forecast(_ *forecast.Question, _ *forecast.Answer) bool { return false }
 func (d *diary) note(what string, j *workload.Job, at int64) {
-	d.told = append(d.told, fmt.Sprintf("%s%d@%d", what, j.ID, at-now))
+	d.observed = append(d.observed, fmt.Sprintf("%s%d@%d", what, j.ID, at-now))
 }
 func (d *diary) Relearn()                  { d.relearnt++ }
 func (d *diary) Submitted(j *workload.Job) { d.note("+", j, j.Since()) }
 func (d *diary) Started(j *workload.Job)   { d.note(">", j, j.Start) }
 func (d *diary) Ended(j *workload.Job)     { d.note("-", j, j.End) }
 
-// words returns what was told since it was last asked for.
+// words returns what was observed since it was last asked for.
 func (d *diary) words() string {
-	text := strings.Join(d.told, " ")
-	d.told = nil
+	text := strings.Join(d.observed, " ")
+	d.observed = nil
 	return text
 }
 
@@ -70,7 +70,7 @@ func job(id, eligible, start, end int64) workload.Job {
 	return j
 }
 
-// follow looks at the queue once for each step, and compares what is told.
+// step is a snapshot of the queue, and what is observed.
 type step struct {
 	at       int64
 	queue    []slurm.QueueEntry
@@ -86,7 +86,7 @@ func entries(jobs ...workload.Job) []slurm.QueueEntry {
 	return list
 }
 
-func TestLooksAreTold(t *testing.T) {
+func TestEvents(t *testing.T) {
 	held, dependent, later := entries(job(1, 0, 0, 0)), entries(job(1, 0, 0, 0)), entries(job(1, 90, 0, 0))
 	held[0].Held = true
 	dependent[0].Eligible = 0
@@ -131,14 +131,14 @@ func TestLooksAreTold(t *testing.T) {
 		},
 		"came and went between two looks": {
 			{20, nil, nil, ""},
-			{40, nil, []workload.Job{job(1, 12, 13, 15)}, "+1@20 >1@21 -1@23"}, // told late: as if just now
+			{40, nil, []workload.Job{job(1, 12, 13, 15)}, "+1@20 >1@21 -1@23"}, // observed late: as if just now
 			{60, nil, []workload.Job{job(1, 12, 13, 15)}, ""},
 		},
 		"seen to wait, then accounted": {
 			{20, entries(job(1, 5, 0, 0)), nil, "+1@5"},
 			{40, nil, []workload.Job{job(1, 5, 25, 35)}, ">1@25 -1@35"},
 		},
-		"a look from before accounting was read": {
+		"a snapshot from before accounting was read": {
 			{20, entries(job(1, 5, 6, 0)), nil, "+1@5 >1@6"},
 			{40, entries(job(1, 5, 6, 0)), []workload.Job{job(1, 5, 6, 39)}, "-1@39"},
 			{60, nil, nil, ""},
@@ -153,14 +153,14 @@ func TestLooksAreTold(t *testing.T) {
 			var d diary
 			a := accounts(past(now-day, now-2*3600))
 			g := start(t, filepath.Join(t.TempDir(), "history.db"), &a, &d)
-			if err := g.Watched(t.Context(), nil, now); err != nil {
+			if err := g.ObserveQueue(t.Context(), nil, now); err != nil {
 				t.Fatal(err)
 			}
 			if err := g.Load(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			if said := d.words(); said != "" {
-				t.Fatalf("a site's own forecaster was told the past: %s", said)
+				t.Fatalf("a site's own forecaster observed the past: %s", said)
 			}
 			for _, s := range steps {
 				if s.accounts != nil {
@@ -169,11 +169,11 @@ func TestLooksAreTold(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				if err := g.Watched(t.Context(), s.queue, now+s.at); err != nil {
+				if err := g.ObserveQueue(t.Context(), s.queue, now+s.at); err != nil {
 					t.Fatal(err)
 				}
 				if said := d.words(); said != s.want {
-					t.Errorf("after the look at %d was told %q, want %q", s.at, said, s.want)
+					t.Errorf("after the snapshot at %d observed %q, want %q", s.at, said, s.want)
 				}
 			}
 		})
@@ -189,30 +189,28 @@ func names(jobs ...workload.Job) []string {
 	return slices.Sorted(maps.Keys(set))
 }
 
-func queued(g *Ingest) []string {
+func queued(g *fixture) []string {
 	var jobs []workload.Job
-	p := g.present.Load()
-	for j := range p.queue.Pending() {
+	q := g.tracker.Load().Queue()
+	for j := range q.Pending() {
 		jobs = append(jobs, j.Job)
 	}
-	for j := range p.queue.Running() {
+	for j := range q.Running() {
 		jobs = append(jobs, j.Job)
 	}
 	return names(jobs...)
 }
 
-// Whatever happens between looks, and whenever accounting is read or the past lived
-// through anew, the queue is in the end what was looked at last, every start is told
-// once, and nobody ends who has not started or begun to wait.
-func TestQueueIsWhatWasSeen(t *testing.T) {
+// Whatever happens between snapshots, and whenever accounting is read or a model is
+// rebuilt, the queue is in the end that of the last snapshot, every start is observed
+// once, and no job ends that has not started or begun to wait.
+func TestQueueIsThatOfTheLastSnapshot(t *testing.T) {
 	for seed := range uint64(20) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		var d diary
 		var all accounts
 		g := start(t, filepath.Join(t.TempDir(), "history.db"), &all, &d)
-		clock := int64(now)
-		g.Now = func() int64 { return clock }
-		if err := g.Watched(t.Context(), nil, clock); err != nil {
+		if err := g.ObserveQueue(t.Context(), nil, g.clock); err != nil {
 			t.Fatal(err)
 		}
 		if err := g.Load(t.Context()); err != nil {
@@ -221,12 +219,12 @@ func TestQueueIsWhatWasSeen(t *testing.T) {
 		var live []workload.Job
 		id := int64(0)
 		for range 60 {
-			from := clock
-			clock += 1 + random.Int64N(40)
+			from := g.clock
+			g.clock += 1 + random.Int64N(40)
 			if random.IntN(20) == 0 {
-				clock += 2 * blind
+				g.clock += 2 * maxGap
 			}
-			at := func() int64 { return from + 1 + random.Int64N(clock-from) }
+			at := func() int64 { return from + 1 + random.Int64N(g.clock-from) }
 			for range random.IntN(4) {
 				id++
 				live = append(live, job(id, at()-now, 0, 0))
@@ -251,7 +249,7 @@ func TestQueueIsWhatWasSeen(t *testing.T) {
 					over := *j
 					over.End, over.State = max(j.Start, from), workload.Requeued
 					all = append(all, over)
-					*j = job(j.ID, clock-now, 0, 0)
+					*j = job(j.ID, g.clock-now, 0, 0)
 				}
 			}
 			if random.IntN(3) == 0 {
@@ -259,30 +257,30 @@ func TestQueueIsWhatWasSeen(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if err := g.Watched(t.Context(), entries(live...), clock); err != nil {
+			if err := g.ObserveQueue(t.Context(), entries(live...), g.clock); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(names(live...), queued(g)); diff != "" {
-				t.Fatalf("seed %d at %d: %s", seed, clock-now, diff)
+				t.Fatalf("seed %d at %d: %s", seed, g.clock-now, diff)
 			}
 		}
 		starts := map[string]bool{}
-		present := map[string]bool{}
-		for _, word := range d.told {
+		known := map[string]bool{}
+		for _, word := range d.observed {
 			name, _, _ := strings.Cut(word[1:], "@")
 			switch word[0] {
 			case '+':
-				present[name] = true
+				known[name] = true
 			case '>':
 				if starts[word] {
 					t.Errorf("seed %d: %s twice", seed, word)
 				}
-				starts[word], present[name] = true, true
+				starts[word], known[name] = true, true
 			case '-':
-				if !present[name] {
+				if !known[name] {
 					t.Errorf("seed %d: %s, but it was not there", seed, word)
 				}
-				delete(present, name)
+				delete(known, name)
 			}
 		}
 	}
@@ -293,7 +291,7 @@ func TestLoadKnowsTheLiveQueue(t *testing.T) {
 	a := accounts(append(past(now-day, now-2*3600), job(7, -900, -800, 0), job(8, -900, -700, 0)))
 	g := start(t, path, &a)
 	queue := entries(job(7, -900, -800, 0), job(9, -day, -day+3600, 0), job(10, -300, 0, 0))
-	if err := g.Watched(t.Context(), queue, now); err != nil {
+	if err := g.ObserveQueue(t.Context(), queue, now); err != nil {
 		t.Fatal(err)
 	}
 	if err := g.Load(t.Context()); err != nil {
@@ -307,14 +305,14 @@ func TestLoadKnowsTheLiveQueue(t *testing.T) {
 		t.Errorf("%d wait and %d run", waiting, running)
 	}
 
-	unseen := start(t, path, &a) // no look yet: who has not ended runs
+	unseen := start(t, path, &a) // no snapshot yet: jobs that have not ended run
 	if err := unseen.Load(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(names(job(7, -900, -800, 0), job(8, -900, -700, 0)), queued(unseen)); diff != "" {
 		t.Error(diff)
 	}
-	if err := unseen.Watched(t.Context(), queue, now); err != nil {
+	if err := unseen.ObserveQueue(t.Context(), queue, now); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, queued(unseen)); diff != "" {
@@ -322,19 +320,17 @@ func TestLoadKnowsTheLiveQueue(t *testing.T) {
 	}
 }
 
-// Who is told the past elsewhere is told it again once much was missed, and else
-// never.
-func TestOwnForecastersRelearnWhatWasMissed(t *testing.T) {
+// A site's own forecaster, which learns the past by itself, is to learn it again after a
+// gap, and else never.
+func TestOwnForecastersRelearnAfterAGap(t *testing.T) {
 	var d diary
 	a := accounts(past(now-day, now-2*3600))
 	g := start(t, filepath.Join(t.TempDir(), "history.db"), &a, &d)
-	clock := int64(now)
-	g.Now = func() int64 { return clock }
 	if err := g.Load(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for _, step := range []struct{ after, relearnt int64 }{{300, 0}, {2 * blind, 1}, {300, 1}} {
-		clock += step.after
+	for _, step := range []struct{ after, relearnt int64 }{{300, 0}, {2 * maxGap, 1}, {300, 1}} {
+		g.clock += step.after
 		if err := g.CatchUp(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -344,27 +340,27 @@ func TestOwnForecastersRelearnWhatWasMissed(t *testing.T) {
 	}
 }
 
-func TestPastIsToldToWhoAsks(t *testing.T) {
+func TestReplay(t *testing.T) {
 	a := accounts(past(now-3*3600, now-2*3600))
 	g := start(t, filepath.Join(t.TempDir(), "history.db"), &a)
-	if err := g.Watched(t.Context(), entries(job(7, -900, -800, 0), job(9, -300, 0, 0)), now); err != nil {
+	if err := g.ObserveQueue(t.Context(), entries(job(7, -900, -800, 0), job(9, -300, 0, 0)), now); err != nil {
 		t.Fatal(err)
 	}
 	if err := g.Load(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	var d diary
-	if err := g.Past(t.Context(), &d); err != nil {
+	if err := g.Replay(t.Context(), &d); err != nil {
 		t.Fatal(err)
 	}
 	first := a[0].ID
 	want := fmt.Sprintf("+%d@-10800 >%[1]d@-10200 -%[1]d@-3000 +7@-900 >7@-800 +9@-300", first)
 	if said := d.words(); said != want {
-		t.Errorf("told %q, want %q", said, want)
+		t.Errorf("observed %q, want %q", said, want)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := g.Past(ctx, &d); err == nil {
-		t.Error("the past is told to who is not there any more")
+	if err := g.Replay(ctx, &d); err == nil {
+		t.Error("the past is replayed to an observer that is gone")
 	}
 }

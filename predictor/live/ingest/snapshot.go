@@ -5,23 +5,23 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// look is the queue as it was at a time.
-type look struct {
+// snapshot is Slurm's queue at one time.
+type snapshot struct {
 	queue []slurm.QueueEntry
 	at    int64
 }
 
-// jobs returns those that wait and those that run. Who is held, depends on another
-// job or has a begin time to come does not wait yet; the tasks of an array that are
-// not told apart wait as one job.
-func (l *look) jobs() (waiting, running []workload.Job) {
-	for i := range l.queue {
-		e := &l.queue[i]
+// jobs returns the jobs that wait and those that run. A job that is held, depends on
+// another or has a begin time to come does not wait yet. The tasks of an array that are
+// not separate jobs yet wait as one job.
+func (s *snapshot) jobs() (waiting, running []workload.Job) {
+	for i := range s.queue {
+		e := &s.queue[i]
 		switch {
 		case e.Start != 0:
 			running = append(running, e.Job)
 			running[len(running)-1].State = workload.Running
-		case !e.Held && e.Eligible != 0 && e.Eligible <= l.at:
+		case !e.Held && e.Eligible != 0 && e.Eligible <= s.at:
 			waiting = append(waiting, e.Job)
 			waiting[len(waiting)-1].State = workload.Pending
 		}
@@ -34,6 +34,7 @@ type run struct{ job, submit, start int64 }
 
 func runOf(j *workload.Job) run { return run{j.ID, j.Submit, j.Start} }
 
+// runsOf returns the runs of jobs as a set.
 func runsOf(jobs []workload.Job) map[run]bool {
 	runs := make(map[run]bool, len(jobs))
 	for i := range jobs {

@@ -6,42 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-func TestMachines(t *testing.T) {
-	got := machinesOf([]slurm.Node{
-		{Name: "a", CPUs: 4, Partitions: []string{"short", "main"}, Up: true},
-		{Name: "b", CPUs: 8, Partitions: []string{"main"}, Up: true},
-		{Name: "c", CPUs: 16, Partitions: []string{"main"}, Up: true, Drained: true},
-		{Name: "d", CPUs: 32, Partitions: []string{"gpu"}, Up: true},
-		{Name: "e", CPUs: 64, Partitions: []string{"big", "short"}},
-		{Name: "f", CPUs: 128, Up: true},
-	})
-	want := map[string]machine{"short": {"big", 12}, "main": {"big", 12}, "big": {"big", 12}, "gpu": {"gpu", 32}}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(machine{})); diff != "" {
-		t.Error(diff)
-	}
-	s := site{machines: got}
-	for partition, want := range map[string]machine{"main": {"big", 12}, "old,gpu": {"gpu", 32}, "old": {}} {
-		if name, procs := s.machine()(partition); name != want.name || procs != want.procs {
-			t.Errorf("%s is %s with %d processors, want %+v", partition, name, procs, want)
-		}
-	}
-	if (&site{}).machine() != nil {
-		t.Error("machines are made up of nothing")
-	}
-}
-
 func TestOutages(t *testing.T) {
 	a := accounts(past(now-day, now-2*3600))
 	g := start(t, filepath.Join(t.TempDir(), "history.db"), &a)
-	clock := int64(now)
-	g.Now = func() int64 { return clock }
 	cluster := limits.Cluster{Partitions: map[string]limits.Partition{
 		"main": {Name: "main", Up: true}, "closed": {Name: "closed"}, "empty": {Name: "empty", Up: true},
 	}}
@@ -71,34 +43,34 @@ func TestOutages(t *testing.T) {
 		if got := down("empty"); got != "" {
 			t.Errorf("down: %q", got)
 		}
-		clock += 60
+		g.clock += 60
 		g.Cluster(&cluster, nodes(true, true))
 	}
 	est := make([]workload.Estimate, 1)
 	r := past(now, now+1)[0].Request
-	g.Forecast(r, clock, []workload.Candidate{{Submit: clock + 7200, Limit: r.Limit, Budget: 3600}}, est)
+	g.Forecast(r, g.clock, []workload.Candidate{{Submit: g.clock + 7200, Limit: r.Limit, Budget: 3600}}, est)
 	if est[0].Prob != 0 || !strings.Contains(est[0].Down, "partition main") {
 		t.Errorf("during the outage is promised %+v", est[0])
 	}
-	clock += 60
+	g.clock += 60
 	g.Cluster(&cluster, nodes(true, false))
 	if got := down("main"); got != "" {
 		t.Errorf("after the outage: %q", got)
 	}
-	if n := len(g.site.outages); n != 2 {
+	if n := len(g.outages.list); n != 2 {
 		t.Errorf("%d outages were seen", n)
 	}
 	for range 3 * mostOutages {
-		clock += 60
-		g.Cluster(&cluster, nodes(clock%120 == 0, false))
+		g.clock += 60
+		g.Cluster(&cluster, nodes(g.clock%120 == 0, false))
 	}
-	if n := len(g.site.outages); n > mostOutages+1 { // one is not over
+	if n := len(g.outages.list); n > mostOutages+1 { // one is not over
 		t.Errorf("%d outages are kept", n)
 	}
 }
 
-// However many partitions are down at once, each is told to be up again, and of those
-// that were down long ago a part is forgotten.
+// However many partitions are down at once, the outage of each ends, and of those that
+// are long over a part is forgotten.
 func TestManyOutagesEnd(t *testing.T) {
 	cluster := func(up bool) *limits.Cluster {
 		partitions := map[string]limits.Partition{}
@@ -108,14 +80,14 @@ func TestManyOutagesEnd(t *testing.T) {
 		}
 		return &limits.Cluster{Partitions: partitions}
 	}
-	var s site
+	var s outages
 	for i, want := range [...]int{3 * mostOutages, 0, 3 * mostOutages, 0} {
 		up := i >= 2
-		if changed := s.see(cluster(up), nil, now+int64(i)); len(changed) != want {
-			t.Errorf("look %d: %d outages have begun or are over, want %d", i, len(changed), want)
+		if changed := s.update(cluster(up), nil, now+int64(i)); len(changed) != want {
+			t.Errorf("update %d: %d outages have begun or are over, want %d", i, len(changed), want)
 		}
 	}
-	if len(s.outages) != mostOutages {
-		t.Errorf("%d outages are kept", len(s.outages))
+	if len(s.list) != mostOutages {
+		t.Errorf("%d outages are kept", len(s.list))
 	}
 }

@@ -1,0 +1,100 @@
+package ingest
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/varq-project/varq/predictor/cluster/limits"
+	"github.com/varq-project/varq/predictor/forecast/qbets"
+	"github.com/varq-project/varq/predictor/slurm"
+)
+
+// mostOutages is how many outages are kept, besides those that are not over.
+const mostOutages = 64
+
+// outages are the times in which no job of a partition could start.
+type outages struct {
+	list []qbets.Outage // in the order of their beginnings
+}
+
+// Cluster takes in what Slurm says of partitions and nodes. The model observes
+// the outages: partitions that are down, or all of whose nodes are. What Slurm says of
+// processors counts for the next model.
+func (g *Ingest) Cluster(c *limits.Cluster, nodes []slurm.Node) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.machines = machinesOf(nodes)
+	changed := g.outages.update(c, nodes, g.Now())
+	for _, o := range changed {
+		g.Log.Warn("outage", "partition", o.Partition, "reason", o.Reason, "over", o.To != 0)
+	}
+	if t := g.tracker.Load(); t != nil {
+		t.observeOutages(changed)
+	}
+}
+
+// observeOutages has the model observe outages.
+func (t *tracker) observeOutages(list []qbets.Outage) {
+	for _, o := range list {
+		t.Outage(o)
+	}
+}
+
+// update brings the list up to date, and returns the outages that have begun or are over.
+func (s *outages) update(c *limits.Cluster, nodes []slurm.Node, now int64) (changed []qbets.Outage) {
+	down := map[string]string{}
+	for name, p := range c.Partitions {
+		if reason := downReason(&p, nodes); reason != "" {
+			down[name] = reason
+		}
+	}
+	for i := range s.list {
+		o := &s.list[i]
+		if o.To != 0 {
+			continue
+		}
+		if _, still := down[o.Partition]; still {
+			delete(down, o.Partition)
+			continue
+		}
+		o.To = max(now, o.From+1)
+		changed = append(changed, *o)
+	}
+	for _, name := range slices.Sorted(maps.Keys(down)) {
+		o := qbets.Outage{Partition: name, From: now, Reason: down[name]}
+		s.list = append(s.list, o)
+		changed = append(changed, o)
+	}
+	surplus := len(s.list) - mostOutages
+	s.list = slices.DeleteFunc(s.list, func(o qbets.Outage) bool {
+		surplus--
+		return surplus >= 0 && o.To != 0 // the end of the others is yet to be observed
+	})
+	return changed
+}
+
+// downReason says why no job of a partition can start. It is empty if one can.
+func downReason(p *limits.Partition, nodes []slurm.Node) string {
+	if !p.Up {
+		return fmt.Sprintf("partition %s is down", p.Name)
+	}
+	all, drained := 0, 0
+	for i := range nodes {
+		n := &nodes[i]
+		if !slices.Contains(n.Partitions, p.Name) {
+			continue
+		}
+		all++
+		switch {
+		case n.Up && !n.Drained:
+			return ""
+		case n.Up:
+			drained++
+		}
+	}
+	if all == 0 {
+		return ""
+	}
+	return fmt.Sprintf("no node of partition %s can start jobs: of %d, %d are down and %d drained", p.Name, all, all-drained, drained)
+}

@@ -1,0 +1,110 @@
+package ingest
+
+import (
+	"context"
+	"slices"
+
+	"github.com/varq-project/varq/predictor/cluster/queue"
+	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// rebuild has a new model learn everything that is known, and then serve. The old one
+// serves until then, and the new one observes in the end what has happened meanwhile.
+func (g *Ingest) rebuild(ctx context.Context) error {
+	t, covered, jobs, err := g.begin(ctx)
+	if err == nil {
+		err = t.Learn(ctx, jobs, g.percent.Store)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if err == nil {
+		g.replace(t)
+		g.covered.Store(covered)
+		g.Log.Info("history loaded", "jobs", len(jobs))
+	}
+	g.rebuilding, g.meanwhile = false, nil
+	return err
+}
+
+// begin returns the tracker of a new model, up to when accounting is covered, and what
+// the model is to learn: the past and the live queue. From then on g.meanwhile collects
+// the starts that it does not learn.
+func (g *Ingest) begin(ctx context.Context) (t *tracker, covered int64, jobs []workload.Job, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.rebuilding, g.meanwhile = true, nil
+	coverage, err := g.Cache.Coverage(ctx)
+	if err != nil {
+		return nil, 0, nil, err
+	}
+	if jobs, err = g.past(ctx, g.last); err != nil {
+		return nil, 0, nil, err
+	}
+	t = &tracker{Model: g.NewModel(g.machines.of()), at: coverage.Until}
+	t.observeOutages(g.outages.list)
+	if g.last != nil {
+		t.at = g.last.at
+	}
+	return t, coverage.Until, jobs, nil
+}
+
+// replace has t observe what has happened since it began, and then serve.
+func (g *Ingest) replace(t *tracker) {
+	started := runsOf(g.meanwhile)
+	if g.last != nil && g.last.at > t.at {
+		t.snapshot(g.last, started)
+	}
+	t.accounting(g.meanwhile, started)
+	t.observeOutages(g.outages.list)
+	t.Serve()
+	g.gap = false
+	g.tracker.Store(t)
+}
+
+// past returns the jobs of the cache, together with those of a snapshot, which may be
+// nil. Those that have not ended are Running or Pending.
+func (g *Ingest) past(ctx context.Context, s *snapshot) ([]workload.Job, error) {
+	var jobs []workload.Job
+	for job, err := range g.Cache.Jobs(ctx, maxJobs) {
+		if err != nil {
+			return nil, err
+		}
+		jobs = append(jobs, job)
+	}
+	var waiting, running []workload.Job
+	if s != nil {
+		waiting, running = s.jobs()
+	}
+	live := make(map[run]bool, len(running))
+	for i := range running {
+		live[runOf(&running[i])] = true
+	}
+	for i := range jobs {
+		j := &jobs[i]
+		key := runOf(j)
+		if j.End == 0 {
+			j.State = workload.Running
+			if s != nil && j.Start <= s.at && !live[key] {
+				j.State = workload.Unknown // it has ended, but when?
+			}
+		}
+		delete(live, key)
+	}
+	running = slices.DeleteFunc(running, func(j workload.Job) bool { return !live[runOf(&j)] })
+	return slices.Concat(jobs, running, waiting), nil
+}
+
+// Replay has an observer observe everything that is known of the past, up to the last
+// snapshot of the queue.
+func (g *Ingest) Replay(ctx context.Context, o forecast.Observer) error {
+	g.mu.Lock()
+	last := g.last
+	g.mu.Unlock()
+	jobs, err := g.past(ctx, last)
+	if err != nil {
+		return err
+	}
+	var q queue.Queue
+	return forecast.Replay(jobs, &q, []forecast.Observer{o}, func(*workload.Job) error { return ctx.Err() })
+}

@@ -1,0 +1,150 @@
+// Package outlook answers what varqd is asked about waits: how long a job would wait,
+// how likely it starts in time, and what each forecaster says. The answers are those of
+// a Model, which somebody else keeps up to date (package ingest) and now and then
+// replaces by a new one. Times are Unix seconds.
+package outlook
+
+import (
+	"sync/atomic"
+
+	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// Options configure an Outlook.
+type Options struct {
+	// Own are a site's own forecasters, which are blended with the standard ones.
+	// They learn the past by themselves, and observe only what happens while a Model
+	// serves. Two methods are optional: Prepare([]forecast.Question) is called with
+	// the questions of a plan before they are asked one by one, and Relearn() when
+	// there is more of the past than was observed.
+	Own []forecast.Forecaster
+	// Confidence is the level of lower bounds on probabilities.
+	Confidence float64
+	// OldOdds are what Odds of an earlier Outlook returned last, or nil.
+	OldOdds []forecast.Odds
+	Now     func() int64
+}
+
+// Outlook answers questions. Its methods may be called at any time, also while a Model
+// learns. Before the first Model serves, nothing is known.
+type Outlook struct {
+	Options
+	model atomic.Pointer[Model] // that serves, or nil
+}
+
+// New returns an Outlook without a Model.
+func New(o Options) *Outlook { return &Outlook{Options: o} }
+
+// Forecast implements trajectory.Forecaster.
+func (o *Outlook) Forecast(r workload.Request, now int64, c []workload.Candidate, est []workload.Estimate) {
+	m := o.model.Load()
+	if m == nil {
+		clear(est)
+		return
+	}
+	o.prepare(&r, now, c)
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	forecast.Trajectory{Predictor: m.predictor}.Forecast(r, now, c, est)
+}
+
+// prepare has those of the site's own forecasters prepare for the candidates of a plan
+// to whom one call with many questions is much cheaper than many calls.
+func (o *Outlook) prepare(r *workload.Request, now int64, c []workload.Candidate) {
+	var questions []forecast.Question
+	for _, f := range o.Own {
+		f, ok := f.(interface{ Prepare([]forecast.Question) })
+		if !ok || len(c) < 2 {
+			continue
+		}
+		if questions == nil {
+			questions = make([]forecast.Question, len(c))
+			for i := range c {
+				questions[i] = forecast.Question{Request: *r, Now: now, Submit: max(now, c[i].Submit)}
+				questions[i].Limit = c[i].Limit
+			}
+		}
+		f.Prepare(questions)
+	}
+}
+
+// Predict answers how long a job like r would wait if it were submitted now. It
+// reports false when nothing is known, with Down set where an outage is why.
+func (o *Outlook) Predict(r workload.Request) (a forecast.Answer, ok bool) {
+	m := o.model.Load()
+	if m == nil {
+		return a, false
+	}
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	now := o.Now()
+	ok = m.predictor.Forecast(&forecast.Question{Request: r, Now: now, Submit: now}, &a)
+	return a, ok
+}
+
+// Promise records that a job with request r is promised a start by a deadline, because
+// of what is forecast of it if it becomes eligible at begin. Holds is false if the
+// promise no longer holds, and the job is moved to begin all the same. Only the first
+// call for a job and a begin time counts, and only one before that time: a job that
+// waits already was promised something before.
+func (o *Outlook) Promise(job int64, r workload.Request, begin, deadline int64, holds bool) {
+	m, now := o.model.Load(), o.Now()
+	if m == nil || begin < now {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.predictor.Promise(job, &forecast.Question{Request: r, Now: now, Submit: begin}, deadline, holds)
+}
+
+// Odds returns the odds of promises, or nil before the first Model serves.
+func (o *Outlook) Odds() []forecast.Odds {
+	m := o.model.Load()
+	if m == nil {
+		return nil
+	}
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.predictor.Odds()
+}
+
+// Queue returns how many jobs are known to wait and how many to run.
+func (o *Outlook) Queue() (waiting, running int) {
+	m := o.model.Load()
+	if m == nil {
+		return 0, 0
+	}
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.queue.Len()
+}
+
+// Learnt returns how many starts the forecasters have observed, and the time of the
+// latest.
+func (o *Outlook) Learnt() (starts int, newest int64) {
+	m := o.model.Load()
+	if m == nil {
+		return 0, 0
+	}
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.starts, m.newest
+}
+
+// Ask asks the blend and then each of its forecasters alone. It calls answer with the
+// name and the answer of each that knows something.
+func (o *Outlook) Ask(q *forecast.Question, answer func(name string, a *forecast.Answer)) {
+	m := o.model.Load()
+	if m == nil {
+		return
+	}
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	var a forecast.Answer
+	for _, f := range append([]forecast.Forecaster{m.predictor}, m.predictor.Members()...) {
+		if f.Forecast(q, &a) {
+			answer(f.Name(), &a)
+		}
+	}
+}

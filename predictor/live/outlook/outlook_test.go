@@ -1,0 +1,166 @@
+package outlook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/varq-project/varq/predictor/delay"
+	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/qbets"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+const now = 1_800_000_000
+
+// past returns one job an hour of the last day that waited ten minutes and ran for two
+// hours.
+func past() []workload.Job {
+	var jobs []workload.Job
+	for at := int64(now - 86400); at < now-2*3600; at += 3600 {
+		jobs = append(jobs, workload.Job{
+			ID: at, Request: workload.Request{User: "alice", Partition: "main", Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: 7200},
+			Submit: at, Eligible: at, Start: at + 600, End: at + 7800, State: workload.Completed,
+		})
+	}
+	return jobs
+}
+
+func newOutlook(own ...forecast.Forecaster) *Outlook {
+	return New(Options{Own: own, Confidence: .95, Now: func() int64 { return now }})
+}
+
+// learn returns a Model that has learnt the past.
+func learn(t *testing.T, o *Outlook) *Model {
+	t.Helper()
+	m := o.NewModel(nil)
+	if err := m.Learn(t.Context(), past(), func(int64) {}); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// certain is a site's own forecaster for which every job starts at once. It counts what
+// it observes.
+type certain struct{ submitted, started, ended, prepared, relearnt int }
+
+func (*certain) Name() string { return "certain" }
+func (*certain) Forecast(_ *forecast.Question, a *forecast.Answer) bool {
+	*a = forecast.Answer{}
+	for i := range delay.Points {
+		a.Wait[i] = 1
+	}
+	return true
+}
+func (c *certain) Submitted(*workload.Job)       { c.submitted++ }
+func (c *certain) Started(*workload.Job)         { c.started++ }
+func (c *certain) Ended(*workload.Job)           { c.ended++ }
+func (c *certain) Prepare(q []forecast.Question) { c.prepared = len(q) }
+func (c *certain) Relearn()                      { c.relearnt++ }
+
+func TestOwnForecastersTakePart(t *testing.T) {
+	var own certain
+	o := newOutlook(&own)
+	m := learn(t, o)
+	m.Serve()
+	r := past()[0].Request
+	answer, ok := o.Predict(r)
+	if !ok || !slices.ContainsFunc(answer.Members, func(m forecast.Member) bool { return m.Name == "certain" && m.Share > 0 }) {
+		t.Errorf("%+v, %v", answer.Evidence, ok)
+	}
+	var asked []string
+	o.Ask(&forecast.Question{Request: r, Now: now, Submit: now}, func(name string, _ *forecast.Answer) { asked = append(asked, name) })
+	for _, name := range []string{"blend", "qbets", "certain"} {
+		if !slices.Contains(asked, name) {
+			t.Errorf("%s is not among those that were asked: %v", name, asked)
+		}
+	}
+	c := []workload.Candidate{{Submit: now, Limit: 600, Budget: 600}, {Submit: now + 300, Limit: 600, Budget: 300}}
+	o.Forecast(r, now, c, make([]workload.Estimate, 2))
+	if own.prepared != len(c) {
+		t.Errorf("prepared for %d candidates of %d", own.prepared, len(c))
+	}
+}
+
+// A site's own forecaster does not observe what a Model learns, but what happens while it
+// serves. It is to learn again when another Model takes over.
+func TestOwnForecastersJoinLate(t *testing.T) {
+	var own certain
+	o := newOutlook(&own)
+	m := learn(t, o)
+	if own != (certain{}) {
+		t.Errorf("observed before the Model serves: %+v", own)
+	}
+	m.Serve()
+	j := past()[0]
+	j.ID, j.Submit, j.Eligible, j.Start, j.End = 7, now, now, now+1, now+2
+	for _, e := range forecast.Events([]workload.Job{j}) {
+		m.Observe(&e)
+	}
+	if want := (certain{submitted: 1, started: 1, ended: 1}); own != want {
+		t.Errorf("observed %+v, want %+v", own, want)
+	}
+	learn(t, o).Serve()
+	if own.relearnt != 1 {
+		t.Errorf("told to learn again %d times", own.relearnt)
+	}
+}
+
+// The odds of promises outlive a restart, and a new Model.
+func TestOddsOutliveTheModel(t *testing.T) {
+	o := newOutlook()
+	o.OldOdds = []forecast.Odds{{Missed: 1, Said: 2}, {Missed: 3, Said: 4}, {Missed: 5, Said: 6}, {Missed: 7, Said: 8}}
+	if o.Odds() != nil {
+		t.Error("something is known before the past is")
+	}
+	for range 2 {
+		learn(t, o).Serve()
+		if odds := o.Odds(); !slices.Equal(odds, o.OldOdds) {
+			t.Errorf("%v, want %v", odds, o.OldOdds)
+		}
+	}
+}
+
+func TestNothingIsKnownBeforeAModelServes(t *testing.T) {
+	o := newOutlook()
+	r := past()[0].Request
+	estimates := []workload.Estimate{{Prob: .5}}
+	o.Forecast(r, now, []workload.Candidate{{Submit: now, Limit: 600, Budget: 600}}, estimates)
+	o.Promise(7, r, now+1000, now+2000, true)
+	o.Ask(&forecast.Question{Request: r, Now: now, Submit: now}, func(name string, _ *forecast.Answer) { t.Errorf("%s answers", name) })
+	_, ok := o.Predict(r)
+	waiting, running := o.Queue()
+	starts, newest := o.Learnt()
+	if got := fmt.Sprint(estimates[0].Prob, ok, waiting, running, starts, newest); got != "0 false 0 0 0 0" {
+		t.Errorf("known is %s", got)
+	}
+	learn(t, o).Serve()
+	if starts, newest := o.Learnt(); starts != len(past()) || newest != past()[len(past())-1].Start {
+		t.Errorf("learnt %d starts until %d", starts, newest)
+	}
+}
+
+func TestLearning(t *testing.T) {
+	o := newOutlook()
+	var last int64
+	if err := o.NewModel(nil).Learn(t.Context(), past(), func(percent int64) { last = percent }); err != nil || last != 100 {
+		t.Errorf("%v after %d%%", err, last)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := o.NewModel(nil).Learn(ctx, past(), func(int64) {}); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestOutageIsAnswered(t *testing.T) {
+	o := newOutlook()
+	m := learn(t, o)
+	m.Serve()
+	m.Outage(qbets.Outage{Partition: "main", From: now - 60, Reason: "partition main is down"})
+	if a, _ := o.Predict(past()[0].Request); a.Down != "partition main is down" {
+		t.Errorf("down: %q", a.Down)
+	}
+}
