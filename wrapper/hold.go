@@ -38,6 +38,13 @@ type Queue interface {
 	Cancel(id int64) error
 }
 
+// Clock tells the time, in Unix seconds, and waits for it.
+type Clock interface {
+	Now() int64
+	// SleepUntil returns when the clock shows a time, or at once if it does already.
+	SleepUntil(at int64) error
+}
+
 // Hold is one task's wait for its time.
 type Hold struct {
 	ticket.Ticket
@@ -49,6 +56,7 @@ type Hold struct {
 	Lead bool
 	// Queue answers for Slurm.
 	Queue Queue
+	Clock Clock
 	// Trim has the job's limit trimmed, by TrimLimit, in another process: the
 	// work must not wait for Slurm's answer.
 	Trim func(job, begin int64, t ticket.Ticket) error
@@ -62,7 +70,7 @@ type Hold struct {
 // trimmed at the beginning too, and the scheduler sees earlier when the nodes
 // will be free.
 func (h *Hold) Wait() error {
-	now := time.Now().Unix()
+	now := h.Clock.Now()
 	if now > h.BeginBy {
 		if h.missed() {
 			h.cancel()
@@ -75,7 +83,7 @@ func (h *Hold) Wait() error {
 			h.say("the job keeps a longer time limit than it needs: %v", err)
 		}
 	}
-	if err := sleepUntil(h.HoldUntil); err != nil {
+	if err := h.Clock.SleepUntil(h.HoldUntil); err != nil {
 		h.say("the work starts at once: %v", err)
 	}
 	return nil

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -35,8 +34,18 @@ func (q *queue) Cancel(id int64) error {
 	return q.err
 }
 
+// clock is a Clock that lets no real time pass.
+type clock int64
+
+func (c *clock) Now() int64 { return int64(*c) }
+
+func (c *clock) SleepUntil(at int64) error {
+	*c = max(*c, clock(at))
+	return nil
+}
+
 func TestWait(t *testing.T) {
-	now := time.Now().Unix()
+	const now = 1795262400
 	strict := func(deadline int64) ticket.Ticket {
 		return ticket.Ticket{HoldUntil: deadline, BeginBy: deadline, WorkLimit: 600}
 	}
@@ -62,7 +71,7 @@ func TestWait(t *testing.T) {
 		{name: "outside of a job", hold: Hold{Ticket: strict(now), Lead: true}},
 		{
 			name: "late", hold: Hold{Ticket: strict(now - 90), Job: 7, Lead: true},
-			trim: fmt.Sprint("7 ", now, " 600"), log: "varq: started 00:01:3",
+			trim: fmt.Sprint("7 ", now, " 600"), log: "varq: started 00:01:30",
 		},
 		{name: "late, another task", hold: Hold{Ticket: strict(now - 90), Job: 7}},
 		{
@@ -80,7 +89,7 @@ func TestWait(t *testing.T) {
 		{name: "missed, outside of a job", hold: Hold{Ticket: cancel(now - 90), Lead: true}, want: ErrCancelled, log: "has passed"},
 		{
 			name: "started in time", hold: Hold{Ticket: cancel(now - 90), Job: 7, Lead: true}, queue: queue{job: Job{Start: now - 90}},
-			asked: []string{"job 7"}, trim: fmt.Sprint("7 ", now, " 600"), log: "started 00:01:3",
+			asked: []string{"job 7"}, trim: fmt.Sprint("7 ", now, " 600"), log: "started 00:01:30",
 		},
 		{
 			name: "missed, or not", hold: Hold{Ticket: cancel(now - 90), Job: 7, Lead: true}, queue: queue{err: errors.New("no\nSlurm")},
@@ -92,20 +101,17 @@ func TestWait(t *testing.T) {
 			var log strings.Builder
 			var trimmed string
 			h := test.hold
-			h.Queue, h.Log = &test.queue, &log
+			clock := clock(now)
+			h.Queue, h.Clock, h.Log = &test.queue, &clock, &log
 			h.Trim = func(job, begin int64, of ticket.Ticket) error {
-				// The second in which this test runs may have changed.
-				if begin > h.HoldUntil && begin-now < 5 {
-					begin = now
-				}
 				trimmed = fmt.Sprint(job, " ", begin, " ", of.WorkLimit)
 				return nil
 			}
 			if err := h.Wait(); !errors.Is(err, test.want) {
 				t.Errorf("got error %v, want %v", err, test.want)
 			}
-			if late := time.Since(time.Unix(max(now, h.HoldUntil), 0)); late < 0 {
-				t.Errorf("the work started %v early", -late)
+			if want := max(now, h.HoldUntil); clock.Now() != want {
+				t.Errorf("returned %+d s from its time", clock.Now()-want)
 			}
 			if trimmed != test.trim {
 				t.Errorf("trimmed %q, want %q", trimmed, test.trim)
@@ -117,6 +123,15 @@ func TestWait(t *testing.T) {
 				t.Errorf("logged %q, want %q", got, test.log)
 			}
 		})
+	}
+}
+
+func TestWallClock(t *testing.T) {
+	var c WallClock
+	for _, at := range []int64{0, c.Now() + 1} {
+		if err := c.SleepUntil(at); err != nil || c.Now() < at {
+			t.Errorf("until %d: returned at %d, %v", at, c.Now(), err)
+		}
 	}
 }
 

@@ -170,7 +170,7 @@ func (f *flags) byHand() (ticket.Ticket, error) {
 }
 
 func hold(t ticket.Ticket) *wrapper.Hold {
-	return &wrapper.Hold{Ticket: t, Queue: wrapper.Slurm{}, Trim: wrapper.StartTrim, Log: os.Stderr}
+	return &wrapper.Hold{Ticket: t, Queue: wrapper.Slurm{}, Clock: wrapper.WallClock{}, Trim: wrapper.StartTrim, Log: os.Stderr}
 }
 
 func wait(h *wrapper.Hold) (code int) {
