@@ -56,7 +56,7 @@ func TestAsProgram(t *testing.T) {
 	}
 	waits := []int64{0, 10, 20, 300, 7000, 7000}
 	f := extern.New(extern.Options{
-		Name: "lastwait", Command: program + " -n 6", Timeout: 5 * time.Second,
+		Name: "lastwait", Command: program + " -n 6", Timeout: 5 * time.Minute,
 		Past: func(_ context.Context, o forecast.Observer) error { past(o, waits...); return nil },
 		Log:  slog.New(slog.DiscardHandler),
 	})
@@ -65,7 +65,7 @@ func TestAsProgram(t *testing.T) {
 	running.Go(func() { f.Run(ctx) })
 	defer running.Wait()
 	defer stop()
-	for deadline := time.Now().Add(20 * time.Second); f.Health().Problem != ""; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); f.Health().Problem != ""; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%+v", f.Health())
 		}

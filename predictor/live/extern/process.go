@@ -22,16 +22,15 @@ type pace struct {
 	start time.Duration // until it has described itself
 	learn time.Duration // to learn one batch of events
 	pause time.Duration // until it is started again for the first time
+	end   time.Duration // to end by itself, with its pipes closed
+	gone  time.Duration // until all of it is gone, once killed
 }
 
-var usualPace = pace{start: 10 * time.Second, learn: 30 * time.Second, pause: time.Second}
+var usualPace = pace{
+	start: 10 * time.Second, learn: 30 * time.Second, pause: time.Second, end: 100 * time.Millisecond, gone: 5 * time.Second,
+}
 
 const (
-	// endTime is how long a program whose pipes are closed may take to end by
-	// itself.
-	endTime = 100 * time.Millisecond
-	// killTime bounds the time until all of a killed program is gone.
-	killTime = 5 * time.Second
 	// maxAnswer bounds what a program answers, in bytes: maxQuestions times
 	// maxPoints, and some.
 	maxAnswer = 4 << 20
@@ -82,7 +81,7 @@ func start(ctx context.Context, command string, pace pace, log *slog.Logger) (*p
 		err = context.Cause(starting)
 	}
 	if err != nil {
-		if p.program.endedItself() {
+		if p.program.endedItself(pace.end) {
 			err = p.end()
 		}
 		p.kill()
@@ -145,7 +144,7 @@ func (p *process) kill() {
 	}()
 	select {
 	case <-gone:
-	case <-time.After(killTime): // something else holds its pipes open
+	case <-time.After(p.pace.gone): // something else holds its pipes open
 	}
 }
 
@@ -154,7 +153,7 @@ func (p *process) kill() {
 func (p *process) giveUp(err error) {
 	select {
 	case <-p.ctx.Done():
-	case <-time.After(endTime):
+	case <-time.After(p.pace.end):
 		p.stop(p.explained(err))
 	}
 }

@@ -97,12 +97,12 @@ func (p *program) Kill(context.Context) error {
 	return nil
 }
 
-// endedItself reports whether the program has ended, or does so at once, other
-// than by Kill.
-func (p *program) endedItself() bool {
+// endedItself reports whether the program has ended, or does so within a time,
+// other than by Kill.
+func (p *program) endedItself(within time.Duration) bool {
 	select {
 	case <-p.exited:
-	case <-time.After(endTime):
+	case <-time.After(within):
 		return false
 	}
 	p.mu.Lock()

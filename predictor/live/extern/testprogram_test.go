@@ -58,6 +58,18 @@ func (c *counter) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 	return c.events > 0 && q.User != "nobody"
 }
 
+// flooding is a counter that prints on and on once it has been told of a start.
+type flooding struct{ counter }
+
+func (f *flooding) Started(j *workload.Job) {
+	f.counter.Started(j)
+	go func() {
+		for {
+			fmt.Println(strings.Repeat("x", 1<<12))
+		}
+	}()
+}
+
 // faulty is counter, but for what a test says; a job named kill in the account
 // of an event, or a question, triggers it.
 type faulty struct {
@@ -135,7 +147,7 @@ func many(n int) []float64 {
 }
 
 // forever is longer than any test waits.
-const forever = time.Minute
+const forever = time.Hour
 
 var programs = map[string]func(){
 	"good": func() { Serve(&counter{}, "counter 1") },
@@ -195,25 +207,17 @@ var programs = map[string]func(){
 	"crashes learning": func() { serveFaulty(&faulty{observe: func() { panic("cannot learn") }}) },
 	"hangs learning":   func() { serveFaulty(&faulty{observe: func() { time.Sleep(forever) }}) },
 	"floods": func() {
-		go func() {
-			time.Sleep(100 * time.Millisecond) // after the handshake
-			for {
-				os.Stdout.WriteString(strings.Repeat("x", 1<<17))
-				os.Stderr.WriteString(strings.Repeat("y", 1<<17))
-				fmt.Fprintln(os.Stderr, "flood")
-			}
-		}()
-		serveFaulty(&faulty{})
+		serveFaulty(&faulty{observe: func() { // once, with the past
+			go func() {
+				for {
+					os.Stdout.WriteString(strings.Repeat("x", 1<<17))
+					os.Stderr.WriteString(strings.Repeat("y", 1<<17))
+					fmt.Fprintln(os.Stderr, "flood")
+				}
+			}()
+		}})
 	},
-	"floods as Go does": func() {
-		go func() {
-			time.Sleep(100 * time.Millisecond)
-			for {
-				fmt.Println(strings.Repeat("x", 1<<12))
-			}
-		}()
-		Serve(&counter{}, "counter 1")
-	},
+	"floods as Go does": func() { Serve(&flooding{}, "counter 1") },
 	"has children": func() {
 		child := exec.Command("sleep", "600")
 		child.Stdout, child.Stderr = os.Stdout, os.Stderr

@@ -176,10 +176,14 @@ func TestSlowServer(t *testing.T) {
 			}))
 			defer server.Close()
 			defer close(release)
-			c, err := New(Options{URL: server.URL, Timeout: 50 * time.Millisecond})
+			c, err := New(Options{URL: server.URL})
 			if err != nil {
 				t.Fatal(err)
 			}
+			if _, err := c.serverVersions(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			c.opts.Timeout = 50 * time.Millisecond
 			_, err = c.Queue(t.Context())
 			want := "slurmrestd: GET /slurm/v0.0.42/jobs: slurmrestd did not answer in time: too much at once: no answer from Slurm"
 			if err == nil || err.Error() != want {

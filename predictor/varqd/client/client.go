@@ -20,14 +20,17 @@ import (
 	"github.com/varq-project/varq/predictor/varqd/munge"
 )
 
-// Timeout bounds one request, credential included.
-const Timeout = 2 * time.Second
+// DefaultTimeout bounds one request, credential included.
+const DefaultTimeout = 2 * time.Second
 
 // maxAnswer bounds an answer of varqd's, in bytes.
 const maxAnswer = 64 << 20
 
 // Client asks one varqd. It may be used by several goroutines at once.
 type Client struct {
+	// Timeout bounds one request; New sets it to DefaultTimeout.
+	Timeout time.Duration
+
 	endpoint string
 	base     string // of every URL
 	http     http.Client
@@ -38,7 +41,7 @@ type Client struct {
 // tcp://HOST:PORT. On TCP it makes its credentials with the munged at
 // mungeSocket; empty means munge's own default.
 func New(endpoint, mungeSocket string) (*Client, error) {
-	c := &Client{endpoint: endpoint}
+	c := &Client{Timeout: DefaultTimeout, endpoint: endpoint}
 	var dialer net.Dialer
 	scheme, address, _ := strings.Cut(endpoint, "://")
 	switch {
@@ -152,7 +155,7 @@ func (v values) path(path string) string {
 
 // do makes one request and decodes its answer.
 func (c *Client) do(ctx context.Context, method, path string, question, answer any) error {
-	ctx, cancel := context.WithTimeout(ctx, Timeout)
+	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
 	var body []byte
 	if question != nil {
@@ -207,7 +210,7 @@ func (c *Client) unreachable(err error) error {
 	if errors.As(err, &wrapped) {
 		why = wrapped.Err.Error()
 		if wrapped.Timeout() {
-			why = fmt.Sprintf("no answer within %v", Timeout)
+			why = fmt.Sprintf("no answer within %v", c.Timeout)
 		}
 	}
 	return fmt.Errorf("%w at %s: %s", ErrUnreachable, c.endpoint, why)

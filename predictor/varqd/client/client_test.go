@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -48,6 +49,7 @@ func TestRequests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	c.Timeout = 5 * time.Minute
 	ctx := t.Context()
 	list, err := c.Reservations(ctx, api.ReservationsQuery{User: "*", Job: 7, All: true})
 	if err != nil || len(list) != 1 || list[0].Job != 7 {
@@ -95,6 +97,9 @@ func TestErrors(t *testing.T) {
 			c, err := New(serve(t, test.answer), "")
 			if err != nil {
 				t.Fatal(err)
+			}
+			if name != "never coming" {
+				c.Timeout = 5 * time.Minute
 			}
 			if _, err := c.Plan(t.Context(), api.PlanRequest{}); err == nil || !strings.Contains(err.Error(), test.says) {
 				t.Errorf("%v; wanted it to say %q", err, test.says)

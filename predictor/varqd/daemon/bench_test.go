@@ -18,7 +18,6 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/history"
-	"github.com/varq-project/varq/predictor/varqd/client"
 	"github.com/varq-project/varq/predictor/varqd/config"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -110,10 +109,7 @@ func BenchmarkRestartMillion(b *testing.B) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		b.Fatal(err)
 	}
-	asking, err := client.New("unix://"+c.Server.Socket, "")
-	if err != nil {
-		b.Fatal(err)
-	}
+	asking := ask(b, c)
 	peak := 0
 	for b.Loop() {
 		ctx, cancel := context.WithCancel(b.Context())
@@ -124,7 +120,7 @@ func BenchmarkRestartMillion(b *testing.B) {
 		if err := cmd.Start(); err != nil {
 			b.Fatal(err)
 		}
-		before(b, 5*time.Minute, asking, func(h api.Health) bool { return h.History > 0 })
+		eventually(b, asking, func(h api.Health) bool { return h.History > 0 })
 		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid))
 		if err != nil {
 			b.Fatal(err)

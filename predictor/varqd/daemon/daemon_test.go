@@ -158,27 +158,33 @@ func run(t testing.TB, c config.Config, fake Slurm) (asking *client.Client, stop
 		}
 	})
 	t.Cleanup(stop)
-	asking, err = client.New("unix://"+c.Server.Socket, "")
+	return ask(t, c), stop
+}
+
+// ask returns a client that waits for its answers.
+func ask(t testing.TB, c config.Config) *client.Client {
+	t.Helper()
+	asking, err := client.New("unix://"+c.Server.Socket, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return asking, stop
+	asking.Timeout = patient
+	return asking
 }
+
+// patient is how long anything may take before it counts as hanging. Only a test
+// that fails waits for it.
+const patient = 5 * time.Minute
 
 // eventually waits until what varqd says of its health pleases.
 func eventually(t testing.TB, asking *client.Client, pleases func(api.Health) bool) api.Health {
-	t.Helper()
-	return before(t, 20*time.Second, asking, pleases)
-}
-
-func before(t testing.TB, end time.Duration, asking *client.Client, pleases func(api.Health) bool) api.Health {
 	t.Helper()
 	for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
 		h, err := asking.Health(t.Context())
 		if err == nil && pleases(h) {
 			return h
 		}
-		if time.Since(began) > end {
+		if time.Since(began) > patient {
 			t.Fatalf("health %+v, %v", h, err)
 		}
 	}
@@ -265,7 +271,7 @@ func TestRemembersWhatBecameOfPromises(t *testing.T) {
 		if err != nil || (answer.Plan == nil) != (known != nil) {
 			t.Errorf("with the odds %v: %+v, %v", known, answer, err)
 		}
-		for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		for deadline := time.Now().Add(patient); ; time.Sleep(10 * time.Millisecond) {
 			odds, err := stored.Odds(t.Context())
 			if len(odds) == 4 {
 				break
@@ -283,10 +289,7 @@ func TestManyPlansAtOnce(t *testing.T) {
 	eventually(t, asking, well)
 	var wg sync.WaitGroup
 	for range 8 {
-		one, err := client.New("unix://"+c.Server.Socket, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		one := ask(t, c)
 		for range 4 {
 			wg.Go(func() {
 				r := planRequest()

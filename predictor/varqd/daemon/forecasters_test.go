@@ -48,7 +48,7 @@ func (p *prompt) Forecast(_ *forecast.Question, a *forecast.Answer) bool {
 func TestOwnForecasters(t *testing.T) {
 	c := testConfig(t)
 	c.Forecasters = []config.Forecaster{
-		{Name: "prompt", Command: os.Args[0] + " forecaster", Timeout: config.Duration(time.Second)},
+		{Name: "prompt", Command: os.Args[0] + " forecaster", Timeout: config.Duration(patient)},
 		{Name: "broken", Command: "/bin/false"},
 	}
 	fake := &fakeSlurm{past: quick(1000)}
@@ -100,9 +100,9 @@ func TestOwnForecasters(t *testing.T) {
 // within waits for something to become true.
 func within(t *testing.T, so func() bool) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !so(); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(patient); !so(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatal("it has not come true in 20 s")
+			t.Fatal("it never comes true")
 		}
 	}
 }

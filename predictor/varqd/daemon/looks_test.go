@@ -52,7 +52,7 @@ func TestStuckWatch(t *testing.T) {
 	defer conn.Close()
 	t.Setenv("NOTIFY_SOCKET", path)
 	heard := func() string {
-		conn.SetReadDeadline(time.Now().Add(5 * time.Second))
+		conn.SetReadDeadline(time.Now().Add(patient))
 		buffer := make([]byte, 64)
 		n, err := conn.Read(buffer)
 		if err != nil {

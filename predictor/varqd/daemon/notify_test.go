@@ -16,15 +16,14 @@ func TestNotify(t *testing.T) {
 	defer conn.Close()
 	t.Setenv("NOTIFY_SOCKET", path)
 	t.Setenv("WATCHDOG_USEC", "20000")
-	heard := make(map[string]bool)
 	c := testConfig(t)
 	asking, stop := run(t, c, &fakeSlurm{past: quick(100)})
 	eventually(t, asking, well)
-	time.AfterFunc(100*time.Millisecond, stop)
-	for _, want := range []string{"READY=1", "WATCHDOG=1", "STOPPING=1"} {
+	conn.SetReadDeadline(time.Now().Add(patient))
+	heard := make(map[string]bool)
+	await := func(want string) {
 		for !heard[want] {
 			buffer := make([]byte, 64)
-			conn.SetReadDeadline(time.Now().Add(5 * time.Second))
 			n, err := conn.Read(buffer)
 			if err != nil {
 				t.Fatalf("waiting for %s: %v", want, err)
@@ -32,7 +31,11 @@ func TestNotify(t *testing.T) {
 			heard[string(buffer[:n])] = true
 		}
 	}
-	if heard["STOPPING=1"] && !heard["READY=1"] {
-		t.Error("stopping before ready")
+	await("READY=1")
+	await("WATCHDOG=1")
+	if heard["STOPPING=1"] {
+		t.Error("stopping unasked")
 	}
+	go stop()
+	await("STOPPING=1")
 }

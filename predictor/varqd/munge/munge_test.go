@@ -37,13 +37,11 @@ func start(t *testing.T) Munge {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	for range 200 {
-		if exists(m.Socket) {
-			return m
+	for deadline := time.Now().Add(5 * time.Minute); !exists(m.Socket); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("munged makes no socket")
 		}
-		time.Sleep(20 * time.Millisecond)
 	}
-	t.Fatal("munged makes no socket")
 	return m
 }
 

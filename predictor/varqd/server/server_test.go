@@ -151,7 +151,7 @@ func start(t testing.TB) *fixture {
 	}
 	f.local = f.client()
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 		defer cancel()
 		if err := s.Shutdown(ctx); err != nil {
 			t.Error(err)
@@ -373,7 +373,7 @@ func TestNobodyTakesAllConnections(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer extra.Close()
-	extra.SetReadDeadline(time.Now().Add(5 * time.Second))
+	extra.SetReadDeadline(time.Now().Add(5 * time.Minute))
 	if _, err := extra.Read(make([]byte, 1)); !errors.Is(err, io.EOF) && !strings.Contains(err.Error(), "reset") {
 		t.Errorf("the connection too many is not closed: %v", err)
 	}

@@ -4,30 +4,26 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"time"
 )
 
 func TestTurns(t *testing.T) {
 	ts := newTurns(3, 2)
-	take := func(user string) (func(), error) {
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-		defer cancel()
-		return ts.take(ctx, user)
-	}
+	impatient, cancel := context.WithCancel(t.Context())
+	cancel()
 	must := func(user string) func() {
 		t.Helper()
-		done, err := take(user)
+		done, err := ts.take(t.Context(), user)
 		if err != nil {
 			t.Fatalf("%s: %v", user, err)
 		}
 		return done
 	}
 	first, second := must("alice"), must("alice")
-	if _, err := take("alice"); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := ts.take(impatient, "alice"); !errors.Is(err, context.Canceled) {
 		t.Errorf("a third turn of alice's: %v", err)
 	}
 	third := must("bob")
-	if _, err := take("carol"); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := ts.take(impatient, "carol"); !errors.Is(err, context.Canceled) {
 		t.Errorf("a fourth turn: %v", err)
 	}
 	first()
