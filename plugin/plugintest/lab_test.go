@@ -9,6 +9,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math"
 	"net"
 	"os"
 	"os/exec"
@@ -99,7 +100,6 @@ func build(t *testing.T, name string, args ...string) {
 type result struct {
 	stdout, stderr string
 	code           int
-	took           time.Duration
 }
 
 // run runs a command as alice.
@@ -110,15 +110,14 @@ func (l *lab) run(t *testing.T, name string, args ...string) result {
 
 func (l *lab) runEnv(t *testing.T, env []string, name string, args ...string) result {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), cluster.Patience)
 	defer cancel()
 	cmd := l.Command(ctx, "alice", name, args...)
 	cmd.Env = append(append(cmd.Env, "VARQ_ENDPOINT=unix://"+l.varqd.socket), env...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	began := time.Now()
 	err := cmd.Run()
-	r := result{stdout: stdout.String(), stderr: stderr.String(), took: time.Since(began)}
+	r := result{stdout: stdout.String(), stderr: stderr.String()}
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
 		r.code = exit.ExitCode()
@@ -186,12 +185,23 @@ func (l *lab) field(t *testing.T, job, name string) string {
 func (l *lab) await(t *testing.T, job, state string) {
 	t.Helper()
 	var last string
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(cluster.Patience); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
 		if last = l.field(t, job, "JobState"); last == state {
 			return
 		}
 	}
 	t.Fatalf("job %s is %s, not %s", job, last, state)
+}
+
+// awaitWork waits until the script's work has begun.
+func (l *lab) awaitWork(t *testing.T, output string) {
+	t.Helper()
+	for deadline := time.Now().Add(cluster.Patience); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+		if text, err := os.ReadFile(output); err == nil && len(times(t, string(text), "work")) > 0 {
+			return
+		}
+	}
+	t.Fatal("the work never begins")
 }
 
 func read(t *testing.T, file string) string {
@@ -220,9 +230,13 @@ func times(t *testing.T, text, word string) []float64 {
 	return found
 }
 
-// wantStart checks that something started n times, each within a tolerance
-// after a time and not before.
-func wantStart(t *testing.T, got []float64, n int, at int64, tolerance time.Duration) {
+// patient is how late work may start on a slow machine. It is still held then, and
+// not stuck.
+const patient = 5 * time.Minute
+
+// wantStart checks that something started n times, each at a time: not before it,
+// and as soon afterwards as the machine can.
+func wantStart(t *testing.T, got []float64, n int, at int64) {
 	t.Helper()
 	if len(got) != n {
 		t.Fatalf("started at %v, wanted %d starts", got, n)
@@ -230,19 +244,31 @@ func wantStart(t *testing.T, got []float64, n int, at int64, tolerance time.Dura
 	for _, start := range got {
 		late := start - float64(at)
 		t.Logf("started %+.3f s from its time", late)
-		if late < 0 || late > tolerance.Seconds() {
+		if late < 0 || late > patient.Seconds() {
 			t.Errorf("started %+.3f s from its time", late)
 		}
 	}
 }
 
-// soon is how late work may start on a busy machine.
-const soon = time.Second
-
-// in returns a time some seconds ahead, and how an option writes it.
-func in(seconds int64) (at int64, text string) {
-	at = time.Now().Unix() + seconds
+// in returns a time some seconds ahead, and more on a slow machine, and how an
+// option writes it.
+func (l *lab) in(seconds int64) (at int64, text string) {
+	at = time.Now().Add(l.Paced(time.Duration(seconds) * time.Second)).Unix()
 	return at, "uts" + strconv.FormatInt(at, 10)
+}
+
+// wantLimit checks that a job printed "limit" and a time limit that is that of its
+// work, ten minutes, and no more than its hold longer, in whole minutes. It was
+// submitted for as many seconds ahead as in has it.
+func (l *lab) wantLimit(t *testing.T, text string, seconds int64) {
+	t.Helper()
+	hold := int(math.Ceil(l.Paced(time.Duration(seconds) * time.Second).Minutes()))
+	for minutes := 11; minutes <= 10+hold; minutes++ {
+		if strings.Contains(text, fmt.Sprintf("limit %d:00\n", minutes)) {
+			return
+		}
+	}
+	t.Errorf("printed %q", text)
 }
 
 // asRoot runs a command as the administrator.

@@ -41,7 +41,7 @@ func startVarqd(t *testing.T, dir string) *varqd {
 	mux.HandleFunc("POST "+api.PathPlan, func(w http.ResponseWriter, r *http.Request) { v.plan(w, r, true) })
 	mux.HandleFunc("POST "+api.PathQuote, func(w http.ResponseWriter, r *http.Request) { v.plan(w, r, false) })
 	mux.HandleFunc("POST "+api.PathBind, v.bind)
-	server := http.Server{Handler: mux, ReadHeaderTimeout: time.Second}
+	server := http.Server{Handler: mux, ReadHeaderTimeout: time.Minute}
 	go server.Serve(listener)
 	t.Cleanup(func() { server.Close() })
 	return v

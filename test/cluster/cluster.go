@@ -26,6 +26,7 @@ type Cluster struct {
 	state
 	root     root
 	progress io.Writer
+	took     time.Duration // to start
 }
 
 // state is what a cluster is found again by, in DIR/cluster.json.
@@ -228,6 +229,19 @@ func (c *Cluster) Root() string { return c.root.path("/") }
 // munge, speak to this cluster.
 func (c *Cluster) Env() []string {
 	return []string{"SLURM_CONF=" + c.Conf(), "MUNGE_SOCKET=" + c.MungeSocket()}
+}
+
+// Patience is how long anything may take before it counts as hanging, on the
+// slowest of machines.
+const Patience = 15 * time.Minute
+
+// quickStart is in what time a machine starts a cluster that needs no Paced.
+const quickStart = 15 * time.Second
+
+// Paced stretches a time for a machine that is slow, as it showed when it started
+// the cluster. Tests take from it how far ahead of an event they have to be.
+func (c *Cluster) Paced(d time.Duration) time.Duration {
+	return time.Duration(float64(d) * max(1, c.took.Seconds()/quickStart.Seconds()))
 }
 
 // say tells the user about a step, with the seconds since began.

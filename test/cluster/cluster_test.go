@@ -30,9 +30,9 @@ func run(t *testing.T, c *Cluster, user, name string, args ...string) string {
 // eventually waits for a condition that accounting brings about with a delay.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !holds(); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(Patience); !holds(); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("not within 30 s: %s", what)
+			t.Fatalf("never: %s", what)
 		}
 	}
 }

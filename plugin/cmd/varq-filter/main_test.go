@@ -26,7 +26,7 @@ func TestScripts(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			server := &http.Server{Handler: http.HandlerFunc(promise), ReadHeaderTimeout: time.Second}
+			server := &http.Server{Handler: http.HandlerFunc(promise), ReadHeaderTimeout: time.Minute}
 			go server.Serve(listener)
 			env.Defer(func() { server.Close() })
 			env.Setenv("VARQ_ENDPOINT", "unix://"+socket)

@@ -175,7 +175,7 @@ func (l live) submit(user string, args ...string) int64 {
 // settled waits until accounting knows the end of a job: it lags.
 func (l live) settled(client *slurmrestd.Client, id int64) workload.Job {
 	l.t.Helper()
-	for range 100 {
+	for end := time.Now().Add(cluster.Patience); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
 		jobs, err := client.Accounted(l.t.Context(), id)
 		if err != nil {
 			l.t.Fatal(err)
@@ -183,7 +183,6 @@ func (l live) settled(client *slurmrestd.Client, id int64) workload.Job {
 		if len(jobs) == 1 && jobs[0].State.Finished() {
 			return jobs[0]
 		}
-		time.Sleep(200 * time.Millisecond)
 	}
 	l.t.Fatalf("accounting does not know the end of job %d", id)
 	panic("unreachable")

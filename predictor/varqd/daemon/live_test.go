@@ -21,15 +21,16 @@ import (
 	"github.com/varq-project/varq/test/cluster"
 )
 
-// calm is a past in which one-node jobs of a few minutes wait for two seconds.
-func calm(now int64) iter.Seq2[workload.Job, error] {
+// calm is a past in which one-node jobs of a few minutes wait for two times pace,
+// seconds.
+func calm(now, pace int64) iter.Seq2[workload.Job, error] {
 	return func(yield func(workload.Job, error) bool) {
 		const jobs, days = 2000, 5
 		for i := range int64(jobs) {
 			at := now - (days+1)*86400 + i*days*86400/jobs
 			j := workload.Job{
 				ID: 500_000 + i, Request: workload.Request{User: "bob", Account: "chem", Partition: "main", Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: 60 * (1 + i%10)},
-				Submit: at, Eligible: at, Start: at + i%5, End: at + 60, State: workload.Completed,
+				Submit: at, Eligible: at, Start: at + i%5*pace, End: at + 60, State: workload.Completed,
 			}
 			if !yield(j, nil) {
 				return
@@ -49,7 +50,7 @@ type live struct {
 
 func startLive(t *testing.T) *live {
 	l := &live{Cluster: cluster.ForTest(t, cluster.Options{Nodes: 2}), t: t}
-	if _, err := l.LoadHistory(t.Context(), calm(time.Now().Unix())); err != nil {
+	if _, err := l.LoadHistory(t.Context(), calm(time.Now().Unix(), int64(l.Paced(time.Second).Seconds()))); err != nil {
 		t.Fatal(err)
 	}
 	for _, variable := range l.Env() {
@@ -114,8 +115,8 @@ func (l *live) start() {
 func (l *live) eventually(what string, ok func() bool) {
 	l.t.Helper()
 	for began := time.Now(); !ok(); time.Sleep(100 * time.Millisecond) {
-		if time.Since(began) > time.Minute {
-			l.t.Fatalf("not in a minute: %s", what)
+		if time.Since(began) > cluster.Patience {
+			l.t.Fatalf("never: %s", what)
 		}
 	}
 }
@@ -236,8 +237,9 @@ func (l *live) awaitState(user, job, state string) api.Reservation {
 func TestLive(t *testing.T) {
 	l := startLive(t)
 
-	kept := l.reserve("alice", 40*time.Second)
-	job := l.submit("alice", kept, 38*time.Second)
+	ahead := l.Paced(40 * time.Second) // all but the end of this test
+	kept := l.reserve("alice", ahead)
+	job := l.submit("alice", kept, ahead)
 	far := l.reserve("alice", 3*time.Hour)
 	held := l.submit("alice", far, time.Second)
 	changed := l.submit("alice", l.reserve("alice", 2*time.Hour), time.Second)
@@ -265,7 +267,7 @@ func TestLive(t *testing.T) {
 		shown := l.run("alice", "scontrol", "--oneliner", "show", "job", moved)
 		return strings.Contains(shown, "StartTime="+later) && strings.Contains(shown, "TimeLimit=00:02:00")
 	})
-	time.Sleep(2 * time.Second)
+	time.Sleep(l.Paced(2 * time.Second))
 	if r := l.reservation("alice", moved); r.State != api.StatePending || r.Note != "" || r.Eligible != moving.BeginBy-30 {
 		t.Errorf("the moved job: %+v", r)
 	}
