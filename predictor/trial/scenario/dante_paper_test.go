@@ -51,8 +51,8 @@ func (d dante) test(t *testing.T) {
 	}
 	s := Scenario{Procs: 64, Backfill: sched.EASY, Seed: d.seed, Outage: Outage{Lasts: 6 * 3600, After: d.first * day, Every: 2 * day}}
 	type count struct{ promised, kept, down int }
-	of := func(f Forecaster) (all, during, late count, utilisation float64, why string) {
-		s.Reservations.VARQ = &VARQ{Share: .1, Prob: .75, Every: 3600, Replan: 900, Forecaster: f}
+	of := func(m Method) (all, during, late count, utilisation float64, why string) {
+		s.Reservations.VARQ = &VARQ{Share: .1, Prob: .75, Every: 3600, Replan: 900, Method: m}
 		r, err := s.Run(each(jobs), Watch{Answered: func(r Reservation) {
 			since := r.Asked - jobs[0].Submit - s.Outage.After
 			counts := []*count{&all}
@@ -78,7 +78,7 @@ func (d dante) test(t *testing.T) {
 			t.Fatal(err)
 		}
 		if r.VARQ.Down != all.down {
-			t.Errorf("%v: %d refused during outages, told of %d", f, r.VARQ.Down, all.down)
+			t.Errorf("%v: %d refused during outages, told of %d", m, r.VARQ.Down, all.down)
 		}
 		return all, during, late, r.Utilisation, r.VARQ.Why
 	}

@@ -9,18 +9,18 @@ import (
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
-// Outage is a time in which no job starts; those that run go on to their end. The
-// zero Outage is none. In seconds.
+// Outage is a period in which no job starts, and jobs that run go on. It may recur.
+// All fields are in seconds; the zero Outage never happens.
 type Outage struct {
 	Lasts int64
-	After int64 // the first submission
-	Every int64 // from the beginning of one to that of the next; 0: there is only one
+	After int64 // from the first submission to the beginning of the first outage
+	Every int64 // from the beginning of an outage to that of the next; 0: there is one only
 }
 
-// ParseOutage reads an outage, as "6h,after=15-0,every=30-0", of which all but how
-// long it lasts may be left out: it begins with the first job then, and there is
-// one. The empty text is none. Durations are what Go or Slurm call so. An error
-// names the part it is about.
+// ParseOutage reads an outage such as "6h,after=15-0,every=30-0": its length, and
+// optionally After and Every, which are 0 if they are missing. The empty text is the
+// zero Outage. Durations are written as in Go or in Slurm. An error names the part it
+// is about.
 func ParseOutage(text string) (o Outage, err error) {
 	if text == "" {
 		return o, nil
@@ -58,27 +58,30 @@ func (o Outage) String() string {
 	return text
 }
 
-// outage is an Outage in the course of time.
+// outage is the state of a run's outages. An outage is enacted by placeholder jobs: at
+// its beginning one takes all free processors until the end of the outage, and later
+// another takes the processors of each job that ends.
+// Invariant: during an outage no processor is free after the events of a moment.
 type outage struct {
-	next  int64               // when the next begins, unless that was announced
-	until int64               // when the one that has begun is over
-	taken map[*sched.Job]bool // stand for the processors that nobody can have
+	next         int64               // the beginning of the next outage that is not scheduled yet
+	until        int64               // the end of the latest outage that has begun
+	placeholders map[*sched.Job]bool // that run now
 }
 
 func newOutage(o Outage, first int64) outage {
 	if o.Lasts == 0 {
 		return outage{next: sched.Never}
 	}
-	return outage{next: first + o.After, taken: make(map[*sched.Job]bool)}
+	return outage{next: first + o.After, placeholders: make(map[*sched.Job]bool)}
 }
 
-// breakDown announces the outages that begin by the next submission.
-func (r *run) breakDown(submission int64) {
+// scheduleOutages schedules the outages that begin by the next submission.
+func (r *run) scheduleOutages(submission int64) {
 	for r.outage.next <= submission {
 		until := r.outage.next + r.Outage.Lasts
 		r.sim.Call(r.outage.next, func(now int64) {
 			r.outage.until = until
-			r.take(now)
+			r.occupy(now)
 		})
 		if r.Outage.Every == 0 {
 			r.outage.next = sched.Never
@@ -88,27 +91,22 @@ func (r *run) breakDown(submission int64) {
 	}
 }
 
-// take lets nobody have the processors that are free now until the outage is over.
-func (r *run) take(now int64) {
+// occupy takes the processors that are free now until the outage ends.
+func (r *run) occupy(now int64) {
 	left, free := r.outage.until-now, r.sim.Scheduler().Free()
 	if left <= 0 || free == 0 {
 		return
 	}
 	j := &sched.Job{ID: -1, Submit: now, Start: now, Procs: free, Run: left, Limit: left}
-	r.outage.taken[j] = true
+	r.outage.placeholders[j] = true
 	r.sim.Place(j)
 }
 
-// tookOver reports whether j, which ends, was none of the jobs, but stood for
-// processors during an outage. If it was one of them, and there is an outage, its
-// processors are taken too.
-func (r *run) tookOver(now int64, j *sched.Job) bool {
-	if r.outage.taken[j] {
-		delete(r.outage.taken, j)
-		return true
+// endPlaceholder reports whether j, which has ended, was a placeholder.
+func (r *run) endPlaceholder(j *sched.Job) bool {
+	if !r.outage.placeholders[j] {
+		return false
 	}
-	if now < r.outage.until {
-		r.sim.Call(now, r.take)
-	}
-	return false
+	delete(r.outage.placeholders, j)
+	return true
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
-// What reservations are like unless they say otherwise.
+// The defaults of reservations.
 const (
 	defaultAhead  = 2 * 3600 // seconds (Smith 2000, section 2.2)
 	defaultProb   = .95
@@ -21,20 +21,20 @@ const (
 	defaultA      = .8       // price of the work a stopped job has done; A - B = 1
 )
 
-// longest bounds the durations, seconds.
+// longest bounds durations, in seconds.
 const longest = 366 * 24 * 3600
 
-// ParseReservations reads who reserves, as "none", or one of
+// ParseReservations reads "none", or reservations of one kind with their settings:
 //
 //	hard=10%,ahead=2h,protected=100%,restart=0.8
 //	varq=10%,prob=0.95,every=6h,replan=4m,max-hold=4,best-effort,forecaster=qbets
 //
-// of which all but the share may be left out: hard reservations protect the whole
-// queue then and stop no job; VARQ's start at the deadline, planned with qbets, not
-// history or blend, and hold processors for it for any time, with blend for as long
-// as varqd allows. The value of restart is Restart.A, with B = A - 1.
-// Shares and probabilities are numbers from 0 to 1 or percentages, durations what
-// Go or Slurm call so. An error names the part it is about.
+// Everything but the share has a default. By default hard reservations protect the whole
+// queue and stop no job, and VARQ's start at the deadline, are planned with qbets, and
+// may hold processors for any time; with forecaster=blend for as long as varqd allows.
+// The forecasters are qbets, history and blend. The value of restart is Restart.A, and
+// B is A - 1. Shares and probabilities are numbers from 0 to 1 or percentages. Durations
+// are written as in Go or in Slurm. An error names the part it is about.
 func ParseReservations(text string) (Reservations, error) {
 	if text == "none" {
 		return Reservations{}, nil
@@ -69,7 +69,7 @@ func ParseReservations(text string) (Reservations, error) {
 		}
 	}
 	if r.VARQ != nil && !seen["max-hold"] {
-		r.VARQ.MaxHold = r.VARQ.Forecaster.maxHold()
+		r.VARQ.MaxHold = r.VARQ.Method.maxHold()
 	}
 	return r, nil
 }
@@ -111,17 +111,17 @@ func (v *VARQ) set(key, value string) (err error) {
 			err = errors.New("takes no value")
 		}
 	case "forecaster":
-		v.Forecaster, err = parseForecaster(value)
+		v.Method, err = parseMethod(value)
 	default:
 		err = errors.New("VARQ's reservations have only prob, every, replan, max-hold, best-effort and forecaster")
 	}
 	return err
 }
 
-// maxHold is how long a job may hold its processors, in time limits, where that is not
-// said: with the blend, as long as with varqd.
-func (f Forecaster) maxHold() float64 {
-	if f == Blend {
+// maxHold is the bound of the time held where none is given, in time limits: varqd's
+// for its own method, and otherwise none, as in the paper.
+func (m Method) maxHold() float64 {
+	if m == Blend {
 		return trajectory.DefaultMaxHold
 	}
 	return 0
@@ -140,7 +140,7 @@ func parseShare(text string) (float64, error) {
 	return share, nil
 }
 
-// parseSeconds reads a duration of some seconds at least.
+// parseSeconds reads a duration of at least so many seconds.
 func parseSeconds(text string, least int64) (int64, error) {
 	seconds, err := slurmtime.ParseSpan(text)
 	if err != nil {
@@ -166,14 +166,14 @@ func (r Reservations) String() string {
 		v := r.VARQ
 		text := fmt.Sprintf("varq=%s,prob=%s,every=%s,replan=%s", percent(v.Share), strconv.FormatFloat(v.Prob, 'g', -1, 64),
 			slurmtime.FormatDuration(v.Every), slurmtime.FormatDuration(v.Replan))
-		if v.MaxHold != v.Forecaster.maxHold() {
+		if v.MaxHold != v.Method.maxHold() {
 			text += ",max-hold=" + strconv.FormatFloat(v.MaxHold, 'g', -1, 64)
 		}
 		if v.BestEffort {
 			text += ",best-effort"
 		}
-		if v.Forecaster != QBETS {
-			text += ",forecaster=" + v.Forecaster.String()
+		if v.Method != QBETS {
+			text += ",forecaster=" + v.Method.String()
 		}
 		return text
 	}

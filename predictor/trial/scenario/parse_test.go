@@ -18,8 +18,8 @@ func TestParseReservations(t *testing.T) {
 		"varq=10%,prob=.95,every=6h":                        {VARQ: &VARQ{Share: .1, Prob: .95, Every: 21600, Replan: 240}},
 		"varq=95%,prob=75%,every=30m,replan=0s,best-effort": {VARQ: &VARQ{Share: .95, Prob: .75, Every: 1800, BestEffort: true}},
 		"varq=10%,forecaster=qbets":                         {VARQ: &VARQ{Share: .1, Prob: .95, Every: 21600, Replan: 240}},
-		"varq=10%,replan=0,forecaster=blend":                {VARQ: &VARQ{Share: .1, Prob: .95, Every: 21600, Forecaster: Blend, MaxHold: 4}},
-		"varq=10%,max-hold=0,forecaster=blend":              {VARQ: &VARQ{Share: .1, Prob: .95, Every: 21600, Replan: 240, Forecaster: Blend}},
+		"varq=10%,replan=0,forecaster=blend":                {VARQ: &VARQ{Share: .1, Prob: .95, Every: 21600, Method: Blend, MaxHold: 4}},
+		"varq=10%,max-hold=0,forecaster=blend":              {VARQ: &VARQ{Share: .1, Prob: .95, Every: 21600, Replan: 240, Method: Blend}},
 		"varq=10%,max-hold=2.5":                             {VARQ: &VARQ{Share: .1, Prob: .95, Every: 21600, Replan: 240, MaxHold: 2.5}},
 	} {
 		got, err := ParseReservations(text)

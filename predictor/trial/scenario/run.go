@@ -8,37 +8,39 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/sim"
 )
 
-// run is a scenario in the course of time.
+// run is the state of a scenario that is being simulated. It observes its simulator.
 type run struct {
 	*Scenario
 	watch  Watch
 	sim    *sim.Simulator
 	random *rand.Rand
-	spare  []*sched.Job
-	varq   *virtual // nil without VARQ
+	spare  []*sched.Job // ended, to be used again
+	varq   *varqd       // nil without VARQ's reservations
 	outage outage
 
-	// chosen are the jobs in the system that asked for a reservation.
-	chosen map[*sched.Job]*reservation
+	// special has the jobs in the system that asked for a reservation, or were set
+	// aside.
+	special map[*sched.Job]*reservation
 
 	jobs             int
 	first, last, end int64
-	running          int32 // processors
-	queued           int   // jobs
-	now              int64 // up to which the following is gathered
-	busy, busyToLast float64
+	running          int32   // processors
+	queued           int     // jobs
+	now              int64   // the time up to which busy and series are integrated
+	busy, busyToLast float64 // processor seconds of running jobs, up to now and up to the last submission
 	held, lost       float64 // processor seconds
 	stops            int
-	others, rest     waits // of those that did not ask for a reservation; of those that did and have none
+	others           waits // of the jobs that are not special
+	aside            waits // of the special jobs that have no reservation
 	exact            int
 	offsets          []int64
 	series           *series
 }
 
-// reservation is what is known of a job that asked for one.
+// reservation is what a special job got. The zero value is no reservation.
 type reservation struct {
 	hard    bool
-	promise *promise // of VARQ; nil for a hard reservation and for a refusal
+	promise *promise // VARQ's
 }
 
 func newRun(s *Scenario, w Watch) *run {
@@ -46,7 +48,7 @@ func newRun(s *Scenario, w Watch) *run {
 		Scenario: s,
 		watch:    w,
 		random:   rand.New(rand.NewPCG(s.Seed, 0x5641_5251)),
-		chosen:   make(map[*sched.Job]*reservation),
+		special:  make(map[*sched.Job]*reservation),
 	}
 	config := sched.Config{Procs: s.Procs, Order: s.Order, Backfill: s.Backfill}
 	if hard := s.Reservations.Hard; hard != nil {
@@ -54,12 +56,12 @@ func newRun(s *Scenario, w Watch) *run {
 	}
 	r.sim = sim.New(config, r)
 	if s.Reservations.VARQ != nil {
-		r.varq = newVirtual(s)
+		r.varq = newVarqd(s)
 	}
 	return r
 }
 
-// submit takes in the next job of the workload.
+// submit simulates up to the submission of the next job of the workload, and submits it.
 func (r *run) submit(job *sched.Job) {
 	if r.series == nil {
 		r.sim.Advance(job.Submit)
@@ -67,38 +69,38 @@ func (r *run) submit(job *sched.Job) {
 		r.first, r.now, r.end = job.Submit, job.Submit, job.Submit
 		r.outage = newOutage(r.Outage, job.Submit)
 	}
-	r.breakDown(job.Submit)
+	r.scheduleOutages(job.Submit)
 	r.jobs++
 	r.last = job.Submit
 	j := r.job()
 	*j = *job
 	r.sim.Advance(j.Submit)
-	r.gather(j.Submit)
+	r.integrate(j.Submit)
 	r.busyToLast = r.busy
 	if r.Estimator != nil {
 		if seconds, ok := r.Estimator.Estimate(j); ok {
 			j.Estimate = max(1, min(seconds, j.Limit))
 		}
 	}
-	// Both are drawn for every job, so that the choice of one does not change
-	// that of the next.
+	// Both are drawn for every job, whether they are used or not, so that the
+	// choice of each job is independent of all others.
 	u, v := r.random.Float64(), r.random.Float64()
 	hard, varq := r.Reservations.Hard, r.Reservations.VARQ
 	switch {
 	case hard != nil && u < hard.Share:
-		r.chosen[j] = &reservation{hard: true}
+		r.special[j] = &reservation{hard: true}
 		r.sim.Reserve(j, j.Submit+int64(v*float64(hard.Ahead)))
 	case varq != nil && u < varq.Share:
 		r.reserve(j)
 	case u < r.Aside:
-		r.chosen[j] = &reservation{}
+		r.special[j] = &reservation{}
 		r.enqueue(j)
 	default:
 		r.enqueue(j)
 	}
 }
 
-// enqueue lets j join the queue now.
+// enqueue puts j into the queue now.
 func (r *run) enqueue(j *sched.Job) {
 	r.queued++
 	r.sim.Submit(j)
@@ -107,7 +109,7 @@ func (r *run) enqueue(j *sched.Job) {
 	}
 }
 
-// job returns a job to be filled in.
+// job returns a job to be overwritten.
 func (r *run) job() *sched.Job {
 	last := len(r.spare) - 1
 	if last < 0 {
@@ -118,8 +120,9 @@ func (r *run) job() *sched.Job {
 	return j
 }
 
-// gather adds up what was so until now.
-func (r *run) gather(now int64) {
+// integrate extends busy and series, over a period in which the running and the queued
+// jobs were what they are, until now.
+func (r *run) integrate(now int64) {
 	if now == r.now {
 		return
 	}
@@ -139,9 +142,9 @@ func (r *run) Reserved(_ int64, _ *sched.Job, at, start int64) {
 
 // Started implements sim.Observer.
 func (r *run) Started(now int64, j *sched.Job) {
-	r.gather(now)
+	r.integrate(now)
 	r.running += j.Procs
-	c := r.chosen[j]
+	c := r.special[j]
 	if c == nil || !c.hard {
 		r.queued--
 	}
@@ -155,7 +158,7 @@ func (r *run) Started(now int64, j *sched.Job) {
 
 // Stopped implements sim.Observer.
 func (r *run) Stopped(now int64, j *sched.Job) {
-	r.gather(now)
+	r.integrate(now)
 	r.running -= j.Procs
 	r.queued++
 	r.stops++
@@ -163,24 +166,27 @@ func (r *run) Stopped(now int64, j *sched.Job) {
 
 // Ended implements sim.Observer.
 func (r *run) Ended(now int64, j *sched.Job) {
-	if r.tookOver(now, j) {
+	if r.endPlaceholder(j) {
 		return
 	}
-	r.gather(now)
+	if now < r.outage.until {
+		r.sim.Call(now, r.occupy)
+	}
+	r.integrate(now)
 	r.running -= j.Procs
 	r.end = now
 	r.lost += float64(j.Lost) * float64(j.Procs)
-	c := r.chosen[j]
+	c := r.special[j]
 	switch wait, ran := j.Start-j.Submit, j.End-j.Start; {
 	case c == nil:
 		r.others.add(wait, ran)
 	case !c.hard && c.promise == nil:
-		r.rest.add(wait, ran)
+		r.aside.add(wait, ran)
 	case c.promise != nil:
 		c.promise.ended = true
 	}
 	if c != nil {
-		delete(r.chosen, j)
+		delete(r.special, j)
 	}
 	if r.Estimator != nil && (c == nil || c.promise == nil) {
 		r.Estimator.Learn(j)
@@ -209,7 +215,7 @@ func (r *run) result() *Result {
 	}
 	result.Series = r.series.result(r.Procs)
 	result.Others = r.others.result()
-	r.others.merge(&r.rest)
+	r.others.merge(&r.aside)
 	result.All = r.others.result()
 	if r.Reservations.Hard != nil {
 		result.Hard = r.hardResult()

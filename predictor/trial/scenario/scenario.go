@@ -1,6 +1,12 @@
-// Package scenario simulates a cluster some of whose users reserve: by hard
-// advance reservations, or by VARQ's, which the code plans that plans live ones.
-// It tells what that does to those who reserve and to those who do not.
+// Package scenario simulates a cluster on which a share of the jobs ask for
+// reservations. Reservations are hard, which the scheduler grants and never breaks,
+// or VARQ's, which promise a start by a deadline with some probability and are
+// planned by the same code as live ones. A Result tells what became of the jobs that
+// reserve and how long all others waited. A scenario may have outages, in which no job
+// starts.
+//
+// A run is a function of the scenario and its jobs: the same input gives the same
+// result.
 package scenario
 
 import (
@@ -16,76 +22,77 @@ type Scenario struct {
 	Order        sched.Order
 	Backfill     sched.Backfill
 	Reservations Reservations
-	// Seed decides which jobs become reservations, and when hard ones are to
-	// start. It chooses the same jobs of a workload whatever the policy, and of
-	// two shares the smaller is a part of the larger.
+	// Seed chooses the jobs that ask for a reservation, and the times that hard ones
+	// ask for. The choice depends on nothing else but the share: every policy gets the
+	// same jobs, and the jobs of a smaller share are among those of a larger one.
 	Seed uint64
-	// Aside is the share of the jobs that Result.Others is not about even if they
-	// do not reserve, because they do in another scenario to compare with: with
-	// the greatest share of all scenarios, Others is about the same jobs in each.
+	// Aside is the share of the jobs that Result.Others leaves out, whether they
+	// reserve or not. Scenarios that are to be compared have the greatest share of any
+	// of them here; then Others is about the same jobs in each.
 	Aside float64
-	// Request tells what a job asks its queue for, with the names that classes
-	// of jobs go by; nil: as many nodes as processors, in one partition.
+	// Request returns what a job asks for, with the user, the partition and the other
+	// names that forecasts tell jobs apart by. Nil stands for as many nodes as
+	// processors, and no names.
 	Request func(*sched.Job) workload.Request
-	// Outage is when no job starts. There must be none with hard reservations, which
-	// start whatever happens.
+	// Outage is when no job starts. It must be the zero Outage with hard reservations,
+	// which start even then.
 	Outage Outage
-	// Estimator, if not nil, predicts run times, which jobs are then planned with
-	// instead of their limits, but for those with VARQ's promises: how long they
-	// hold their processors is not theirs to tell. Hard reservations need Restart
-	// then.
+	// Estimator, if not nil, predicts run times, and the scheduler plans with them
+	// instead of the limits. Jobs with a promise of VARQ's keep their limits, because
+	// they also hold processors before their work. With an Estimator, hard
+	// reservations need Restart.
 	Estimator Estimator
 }
 
 // Estimator predicts how long a job will run.
 type Estimator interface {
-	// Estimate returns the predicted run time of a job that is submitted, seconds;
-	// false if nothing is known of its like.
+	// Estimate returns the predicted run time, in seconds, of a job at its
+	// submission. It returns false if it knows no similar job.
 	Estimate(j *sched.Job) (seconds int64, ok bool)
-	// Learn takes in a job that has ended, unless it was promised a start: it ran
-	// for longer than its work.
+	// Learn observes the end of a job. It is not called for jobs with a promise of
+	// VARQ's: they run for longer than their work.
 	Learn(j *sched.Job)
 }
 
-// Watch is told what goes on. Its functions may be nil.
+// Watch has callbacks for what happens in a run. Each may be nil.
 type Watch struct {
-	// Ended is called with every job that has ended, as the cluster saw it: one
-	// with VARQ's promise came when it joined the queue, and its limit and run
-	// time contain the time that it held its processors before its work. The job
-	// is not the watch's to keep.
+	// Ended is called with every job that has ended, as the scheduler saw it. A job
+	// with a promise of VARQ's was submitted when it joined the queue, and its limit
+	// and its run time include the time for which it held processors before its work.
+	// The job is valid during the call only.
 	Ended func(*sched.Job)
-	// Answered is called with every request for one of VARQ's reservations: when
-	// it is refused, or when the job starts that was promised to.
+	// Answered is called once for every request for one of VARQ's reservations: when
+	// it is refused, or else when the job starts.
 	Answered func(Reservation)
 }
 
-// Reservation is what became of a request for one of VARQ's. Times are as jobs
-// have them.
+// Reservation is what became of a request for one of VARQ's reservations. Times are
+// those of the jobs.
 type Reservation struct {
 	Job             int64 // its ID
 	Asked, Deadline int64
-	// Refusal is why there is no promise, one sentence; it is empty if there is,
-	// and what follows means nothing if it is not. Down tells that nobody would have
-	// got one, as during an outage.
+	// Refusal is the reason why there is no promise, in one sentence. It is empty if
+	// there is one. The fields after Down are of promises alone.
 	Refusal string
-	Down    bool
-	Prob    float64 // forecast when it was promised
-	Begin   int64   // when the job joined the queue
-	Start   int64
-	// Work and Held are the processor seconds that the work takes and those that
-	// the job holds before.
+	// Down reports a refusal because the cluster seemed to be down, so that nobody
+	// could have got a promise.
+	Down  bool
+	Prob  float64 // the forecast at the time of the promise
+	Begin int64   // when the job joined the queue
+	Start int64
+	// Work is what the work takes and Held what the job holds before it, both in
+	// processor seconds.
 	Work, Held float64
 }
 
-// Kept reports whether there was a promise, and the job was running by its
-// deadline.
+// Kept reports whether there was a promise and the job started by the deadline.
 func (r *Reservation) Kept() bool { return r.Refusal == "" && r.Start <= r.Deadline }
 
-// Run simulates the scenario until the last of the jobs, which come in the order
-// of their submission, has ended. Its only error is the jobs' own. It panics if
-// the cluster makes no sense, or a job that is larger than it, or not in order.
-// It takes memory for the jobs that are in the system, and 4 bytes for each that
-// has been.
+// Run simulates the scenario until all jobs have ended. The jobs must come in the
+// order of their submission. Run returns an error only if jobs yields one. It panics
+// if the configuration of the cluster is invalid, if a job is larger than the cluster,
+// or if jobs are out of order. It keeps the jobs that are in the system, and 4 bytes
+// for each job that was.
 func (s *Scenario) Run(jobs iter.Seq2[sched.Job, error], w Watch) (*Result, error) {
 	r := newRun(s, w)
 	for j, err := range jobs {

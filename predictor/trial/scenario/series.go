@@ -1,19 +1,19 @@
 package scenario
 
-// bins is the most steps a series has.
+// bins bounds the number of steps of a series.
 const bins = 512
 
-// series gathers the means of what changes in the course of time, over steps that
-// double in length whenever there are too many.
+// series integrates the queued jobs and the busy processors over steps of time. The
+// step doubles whenever there would be more than bins of them.
 type series struct {
 	start, step  int64
-	at           int64 // up to which it is gathered
-	queued, busy []float64
+	at           int64     // the end of what is integrated
+	queued, busy []float64 // integrals over each step
 }
 
 func newSeries(start int64) *series { return &series{start: start, step: 60, at: start} }
 
-// add gathers what was so until now.
+// add integrates numbers that were constant since the last call, until now.
 func (s *series) add(now int64, queued int, busy int32) {
 	for s.at < now {
 		bin := int((s.at - s.start) / s.step)
@@ -49,7 +49,8 @@ func pairs(x []float64) []float64 {
 	return x[:n]
 }
 
-// result returns the means; the last step counts as far as it went.
+// result returns the means over the steps. That of the last is over the part of it that
+// was integrated.
 func (s *series) result(procs int32) Series {
 	result := Series{Start: s.start, Step: s.step}
 	for i := range s.queued {

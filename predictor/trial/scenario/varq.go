@@ -11,79 +11,81 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// virtual plans VARQ's reservations, as varqd does.
-type virtual struct {
+// varqd does what the daemon of that name does on a live cluster: it follows the queue,
+// lets the forecaster learn, and plans reservations.
+type varqd struct {
 	*VARQ
-	request func(*sched.Job) workload.Request
-	queue   queue.Queue
-	oracle  oracle
-	planner trajectory.Planner
+	request    func(*sched.Job) workload.Request
+	queue      queue.Queue
+	forecaster forecaster
+	planner    trajectory.Planner
 
 	asked, promised, kept, moves int
-	down                         int     // refused because nobody could be promised anything
-	why                          string  // the last of those
-	prob                         float64 // sum of those promised
-	work, overhead               float64 // processor seconds, of jobs that hold promises
+	down                         int     // refusals because the cluster seemed to be down
+	why                          string  // the reason of the last of them
+	prob                         float64 // sum of the forecasts of promises
+	work, held                   float64 // processor seconds of jobs with promises
 }
 
-// promise is a VARQ reservation that was granted.
+// promise is a reservation that was granted.
 type promise struct {
 	trajectory.Request
-	trajectory.Submission
+	trajectory.Submission     // the present plan
 	asked                     int64
-	promised                  float64
-	submitted, started, ended bool
+	forecast                  float64 // at the time of the promise
+	submitted, started, ended bool    // the job
 }
 
-func newVirtual(s *Scenario) *virtual {
-	v := &virtual{VARQ: s.Reservations.VARQ, request: s.Request}
+func newVarqd(s *Scenario) *varqd {
+	v := &varqd{VARQ: s.Reservations.VARQ, request: s.Request}
 	if v.request == nil {
 		v.request = func(j *sched.Job) workload.Request {
 			return workload.Request{Size: workload.Size{Nodes: j.Procs, CPUs: j.Procs}, Limit: j.Limit}
 		}
 	}
-	v.oracle = v.Forecaster.oracle(&v.queue, rand.New(rand.NewPCG(s.Seed, 0x4652_4543)))
-	v.planner.Forecaster, v.planner.MaxHold = v.oracle, v.MaxHold
+	v.forecaster = v.Method.forecaster(&v.queue, rand.New(rand.NewPCG(s.Seed, 0x4652_4543)))
+	v.planner.Forecaster, v.planner.MaxHold = v.forecaster, v.MaxHold
 	return v
 }
 
-// job is j as forecasters know it, but for its times after the submission.
-func (v *virtual) job(j *sched.Job) workload.Job {
+// job returns j, at its submission, as forecasters see it.
+func (v *varqd) job(j *sched.Job) workload.Job {
 	return workload.Job{ID: j.ID, Request: v.request(j), Submit: j.Submit, Eligible: j.Submit}
 }
 
-// submitted takes in that j waits from now on.
-func (v *virtual) submitted(j *sched.Job) {
+// submitted observes that j joins the queue.
+func (v *varqd) submitted(j *sched.Job) {
 	job := v.job(j)
 	v.queue.Submit(job)
-	v.oracle.Submitted(&job)
+	v.forecaster.Submitted(&job)
 }
 
-// started takes in that j starts.
-func (v *virtual) started(j *sched.Job) {
+// started observes that j starts.
+func (v *varqd) started(j *sched.Job) {
 	job := v.job(j)
 	job.Start = j.Start
 	v.queue.Start(job)
-	v.oracle.Started(&job)
+	v.forecaster.Started(&job)
 }
 
-// ended takes in that j has ended.
-func (v *virtual) ended(j *sched.Job) {
+// ended observes that j has ended.
+func (v *varqd) ended(j *sched.Job) {
 	job := v.job(j)
 	job.Start, job.End = j.Start, j.End
 	v.queue.Remove(job.ID)
-	v.oracle.Ended(&job)
+	v.forecaster.Ended(&job)
 }
 
-// promise lets the oracle know what p rests on, now, and whether it still holds.
-func (v *virtual) promise(j *sched.Job, p *promise, holds bool) {
+// register lets the forecaster know of p as it is planned now, and whether it holds by
+// the present forecast.
+func (v *varqd) register(j *sched.Job, p *promise, holds bool) {
 	q := forecast.Question{Request: p.Job, Now: p.Now, Submit: p.Begin}
 	q.Limit = p.Limit
-	v.oracle.Promise(j.ID, &q, p.Deadline, holds)
+	v.forecaster.Promise(j.ID, &q, p.Deadline, holds)
 }
 
-// reserve asks for a reservation for j, which is submitted now. A refused job
-// joins the queue like any other.
+// reserve asks for a reservation for j, which arrives now. A job that is refused joins
+// the queue at once.
 func (r *run) reserve(j *sched.Job) {
 	v, now := r.varq, j.Submit
 	v.asked++
@@ -94,7 +96,7 @@ func (r *run) reserve(j *sched.Job) {
 	answer := v.planner.Decide(request)
 	if answer.Plan == nil {
 		r.refused(j, &request, &answer)
-		r.chosen[j] = &reservation{}
+		r.special[j] = &reservation{}
 		r.enqueue(j)
 		return
 	}
@@ -105,18 +107,19 @@ func (r *run) reserve(j *sched.Job) {
 		Request:    request,
 		Submission: trajectory.Submission{Begin: answer.Plan.Begin, Limit: answer.Plan.Limit},
 		asked:      now,
-		promised:   answer.Plan.Estimate.Prob,
+		forecast:   answer.Plan.Estimate.Prob,
 	}
-	r.chosen[j] = &reservation{promise: p}
-	v.promise(j, p, true)
-	j.Estimate = 0 // which knows nothing of the time that the job will hold
+	r.special[j] = &reservation{promise: p}
+	v.register(j, p, true)
+	j.Estimate = 0 // it leaves out the time held before the work
 	r.await(j, p)
 	if v.Replan > 0 {
 		r.sim.Call(now+v.Replan, func(now int64) { r.replan(now, j, p) })
 	}
 }
 
-// await submits a pending reservation when its time has come.
+// await submits j at the begin time of its present plan, unless the plan is changed
+// before.
 func (r *run) await(j *sched.Job, p *promise) {
 	begin := p.Begin
 	r.sim.Call(begin, func(now int64) {
@@ -125,12 +128,12 @@ func (r *run) await(j *sched.Job, p *promise) {
 		}
 		p.submitted = true
 		j.Submit, j.Limit = now, p.Limit
-		r.gather(now)
+		r.integrate(now)
 		r.enqueue(j)
 	})
 }
 
-// replan looks at a reservation again until its job starts.
+// replan plans a reservation anew, now and at intervals until its job starts.
 func (r *run) replan(now int64, j *sched.Job, p *promise) {
 	if p.started {
 		return
@@ -142,7 +145,7 @@ func (r *run) replan(now int64, j *sched.Job, p *promise) {
 	if p.submitted {
 		r.sim.Shorten(j, p.Limit)
 	} else {
-		r.varq.promise(j, p, revised.Prob >= p.Prob)
+		r.varq.register(j, p, revised.Prob >= p.Prob)
 		if p.Begin != before.Begin {
 			r.varq.moves++
 			r.await(j, p)
@@ -151,8 +154,8 @@ func (r *run) replan(now int64, j *sched.Job, p *promise) {
 	r.sim.Call(now+r.varq.Replan, func(now int64) { r.replan(now, j, p) })
 }
 
-// deliver sees to it that a job which starts now holds its processors until its
-// work may start. Then its limit is trimmed to the work's.
+// deliver lets j, which starts now, hold its processors until its work may start. When
+// the work starts, the limit is trimmed to the work's own.
 func (r *run) deliver(now int64, j *sched.Job, p *promise) {
 	v := r.varq
 	p.started = true
@@ -162,11 +165,11 @@ func (r *run) deliver(now int64, j *sched.Job, p *promise) {
 	held := max(0, p.HoldUntil-now)
 	run := min(j.Run, p.Job.Limit)
 	a := Reservation{
-		Job: j.ID, Asked: p.asked, Deadline: p.Deadline, Prob: p.promised, Begin: p.Begin, Start: now,
+		Job: j.ID, Asked: p.asked, Deadline: p.Deadline, Prob: p.forecast, Begin: p.Begin, Start: now,
 		Work: float64(run) * float64(j.Procs), Held: float64(held) * float64(j.Procs),
 	}
 	v.work += a.Work
-	v.overhead += a.Held
+	v.held += a.Held
 	r.held += a.Held
 	r.answered(a)
 	j.Run = held + run
@@ -177,7 +180,7 @@ func (r *run) deliver(now int64, j *sched.Job, p *promise) {
 	})
 }
 
-// refused takes down why j gets no promise.
+// refused records why j gets no promise.
 func (r *run) refused(j *sched.Job, q *trajectory.Request, a *trajectory.Answer) {
 	why := a.Refusal.Reason
 	down := len(a.Trajectory) > 0 && a.Trajectory[0].Down == why
@@ -188,21 +191,21 @@ func (r *run) refused(j *sched.Job, q *trajectory.Request, a *trajectory.Answer)
 	r.answered(Reservation{Job: j.ID, Asked: q.Now, Deadline: q.Deadline, Refusal: why, Down: down})
 }
 
-// answered tells who watches.
+// answered calls back the watch.
 func (r *run) answered(a Reservation) {
 	if r.watch.Answered != nil {
 		r.watch.Answered(a)
 	}
 }
 
-func (v *virtual) result() *VARQResult {
+func (v *varqd) result() *VARQResult {
 	result := &VARQResult{Asked: v.asked, Promised: v.promised, Kept: v.kept, KeptHigh: 1, Down: v.down, Why: v.why, Moves: v.moves}
 	if v.promised > 0 {
 		result.Prob = v.prob / float64(v.promised)
 		result.KeptLow, result.KeptHigh = stats.ProportionInterval(v.kept, v.promised, .95)
 	}
 	if v.work > 0 {
-		result.Overhead = v.overhead / v.work
+		result.Overhead = v.held / v.work
 	}
 	return result
 }

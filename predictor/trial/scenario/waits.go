@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// tau is the run time in seconds below which a slowdown counts no more
-// (Feitelson 2001).
+// tau bounds slowdowns: shorter run times, in seconds, count as this one (Feitelson
+// 2001).
 const tau = 10
 
-// waits gathers the waits of jobs, 4 bytes each.
+// waits collects the waits of jobs, 4 bytes each.
 type waits struct {
 	seconds  []uint32
 	sum      float64
@@ -22,14 +22,14 @@ func (w *waits) add(wait, run int64) {
 	w.slowdown += max(1, float64(wait+run)/float64(max(run, tau)))
 }
 
-// merge adds what another has gathered.
+// merge adds the waits of another collection.
 func (w *waits) merge(o *waits) {
 	w.seconds = append(w.seconds, o.seconds...)
 	w.sum += o.sum
 	w.slowdown += o.slowdown
 }
 
-// result sorts the waits.
+// result summarises the waits. It sorts them.
 func (w *waits) result() Waits {
 	n := len(w.seconds)
 	if n == 0 {
@@ -51,8 +51,8 @@ func (w *waits) result() Waits {
 	return result
 }
 
-// percentile returns the least of the sorted waits that so many per cent of the
-// jobs did not exceed.
+// percentile returns the least of the waits, which must be sorted, that this percentage
+// of the jobs did not exceed.
 func (w *waits) percentile(percent int) int64 {
 	rank := (percent*len(w.seconds) + 99) / 100
 	return int64(w.seconds[max(1, rank)-1])

@@ -4,7 +4,7 @@ import "errors"
 
 // Studies returns all studies by name.
 func Studies() map[string]Study {
-	return map[string]Study{"downey": Downey{}, "forecasters": Forecasters{}, "smith": Smith{}, "varq": VARQ{}}
+	return map[string]Study{"downey": Downey{}, "forecasters": Methods{}, "smith": Smith{}, "varq": VARQ{}}
 }
 
 // ErrNoTraces is returned for a case of a study that replays real logs when

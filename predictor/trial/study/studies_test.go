@@ -63,7 +63,7 @@ func (b brokenLogs) Open(name string) (iter.Seq2[sched.Job, error], int32, error
 }
 
 // replaying are the studies that replay logs.
-var replaying = map[string]Study{"forecasters": Forecasters{}, "smith": Smith{}, "varq": VARQ{}}
+var replaying = map[string]Study{"forecasters": Methods{}, "smith": Smith{}, "varq": VARQ{}}
 
 func TestCasesAreUnique(t *testing.T) {
 	for name, s := range Studies() {

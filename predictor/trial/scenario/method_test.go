@@ -8,17 +8,17 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/sched"
 )
 
-// Whatever plans them, reservations of the same seed become of the same jobs and
-// end the same, and those who watch are told of each.
-func TestForecasters(t *testing.T) {
+// With every method, the same seed chooses the same jobs and gives the same result,
+// and the watch is told of each request.
+func TestMethods(t *testing.T) {
 	jobs := busy(1500)
 	if testing.Short() {
 		jobs = jobs[:500]
 	}
-	for _, f := range []Forecaster{QBETS, History, Blend} {
+	for _, m := range []Method{QBETS, History, Blend} {
 		s := Scenario{Procs: 64, Backfill: sched.EASY, Seed: 6,
-			Reservations: Reservations{VARQ: &VARQ{Share: .1, Prob: .5, Every: 6 * 3600, Forecaster: f}}}
-		if f == Blend {
+			Reservations: Reservations{VARQ: &VARQ{Share: .1, Prob: .5, Every: 6 * 3600, Method: m}}}
+		if m == Blend {
 			jobs = jobs[:300]
 		}
 		refused, promised, kept := 0, 0, 0
@@ -27,7 +27,7 @@ func TestForecasters(t *testing.T) {
 			case r.Refusal != "":
 				refused++
 			case r.Prob < .5 || r.Begin < r.Asked || r.Start < r.Begin || r.Deadline%(6*3600) != 0:
-				t.Errorf("%v: %+v", f, r)
+				t.Errorf("%v: %+v", m, r)
 			case r.Kept():
 				kept++
 				fallthrough
@@ -39,10 +39,10 @@ func TestForecasters(t *testing.T) {
 			t.Fatal(err)
 		}
 		if v := got.VARQ; v.Promised == 0 || refused != v.Asked-v.Promised || promised != v.Promised || kept != v.Kept {
-			t.Errorf("%v: told of %d refusals and %d promises, %d of them kept, with %+v", f, refused, promised, kept, got.VARQ)
+			t.Errorf("%v: told of %d refusals and %d promises, %d of them kept, with %+v", m, refused, promised, kept, got.VARQ)
 		}
 		if diff := cmp.Diff(got, simulate(t, s, jobs)); diff != "" {
-			t.Errorf("%v: not the same again:\n%s", f, diff)
+			t.Errorf("%v: not the same again:\n%s", m, diff)
 		}
 	}
 }

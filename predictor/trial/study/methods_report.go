@@ -7,19 +7,19 @@ import (
 )
 
 // Report implements Study.
-func (f Forecasters) Report(o Options, outcomes []Outcome) Report {
-	r := resultsOf(outcomes, f.seeds(o))
+func (m Methods) Report(o Options, outcomes []Outcome) Report {
+	r := resultsOf(outcomes, m.seeds(o))
 	report := Report{
 		Name:        "forecasters",
 		Title:       "Nurmi, Wolski and Brevik, VARQ (2007), section 4.4: reservations planned by plain QBETS and by varqd's blend",
-		Differences: forecastDifferences(o),
+		Differences: methodDifferences(o),
 	}
-	for _, log := range forecastLogs {
+	for _, log := range methodLogs {
 		var calm, around []line
 		for _, s := range calmSettings(log) {
 			calm = append(calm, s.lines(r)...)
 		}
-		for _, s := range []forecastSetting{asInPaper(log), asVarqd(log)} {
+		for _, s := range []methodSetting{asInPaper(log), asVarqd(log)} {
 			around = append(around, s.withOutages().outageLines(r)...)
 		}
 		report.Tables = append(report.Tables,
@@ -31,13 +31,13 @@ func (f Forecasters) Report(o Options, outcomes []Outcome) Report {
 }
 
 // of is what the setting's case found.
-func (s forecastSetting) of(value string) measure { return of(s.name(), value) }
+func (s methodSetting) of(value string) measure { return of(s.name(), value) }
 
-// label is the planner's name, with what is asked of it unless that is usual, and how
-// long it may hold nodes unless that is any time.
-func (s forecastSetting) label() string {
-	label := s.planner.String()
-	if s.prob != forecastProb {
+// label is the name of the method, with the probability asked for if it is not the
+// usual one, and the bound of the time held if there is one.
+func (s methodSetting) label() string {
+	label := s.method.String()
+	if s.prob != methodProb {
 		label += fmt.Sprintf(" at %v", s.prob)
 	}
 	if s.maxHold > 0 {
@@ -46,8 +46,8 @@ func (s forecastSetting) label() string {
 	return label
 }
 
-// lines tell what a planner did in normal times.
-func (s forecastSetting) lines(r results) []line {
+// lines tell what came of a setting in normal times.
+func (s methodSetting) lines(r results) []line {
 	name := s.label() + ": "
 	var predicted, kept *float64
 	if s == asInPaper(varqLog) {
@@ -66,7 +66,7 @@ func (s forecastSetting) lines(r results) []line {
 }
 
 // judgement holds the promises kept with all seeds against what was asked for.
-func (s forecastSetting) judgement(r results) string {
+func (s methodSetting) judgement(r results) string {
 	kept, promised := r.total(s.of("kept promises")), r.total(s.of("promised"))
 	if promised == 0 {
 		return ""
@@ -82,7 +82,7 @@ func (s forecastSetting) judgement(r results) string {
 	return fmt.Sprintf("%d of %d, %.3f to %.3f: %s", kept, promised, low, high, verdict)
 }
 
-// gainLines hold the planners against each other, seed by seed.
+// gainLines hold planning as varqd does against planning as in the paper, seed by seed.
 func gainLines(log string) []line {
 	ours, theirs := asVarqd(log), asInPaper(log)
 	gain := func(value string) measure { return ours.of(value).minus(theirs.of(value)) }
@@ -94,8 +94,8 @@ func gainLines(log string) []line {
 	}
 }
 
-// outageLines tell what a planner did around outages.
-func (s forecastSetting) outageLines(r results) []line {
+// outageLines tell what came of a setting with outages.
+func (s methodSetting) outageLines(r results) []line {
 	name := s.label() + ": "
 	down, asked := r.total(s.of("down in outages")), r.total(s.of("asked in outages"))
 	return []line{
@@ -106,13 +106,13 @@ func (s forecastSetting) outageLines(r results) []line {
 	}
 }
 
-// plannedFigure shows the three measures of both planners.
+// plannedFigure shows three values of planning as in the paper and as varqd does.
 func plannedFigure(log string, r results) Figure {
 	f := Figure{
 		Name: "planned-" + log, Title: "Reservations on " + log, X: "measure", Y: "share",
 		Labels: []string{"accepted", "kept", "overhead"},
 	}
-	for _, s := range []forecastSetting{asInPaper(log), asVarqd(log)} {
+	for _, s := range []methodSetting{asInPaper(log), asVarqd(log)} {
 		y := r.means(s.of("granted"), s.of("kept"), s.of("cost"))
 		y[2] = max(0, y[2]-1)
 		f.Series = append(f.Series, Series{Name: s.label(), Y: y})
@@ -120,7 +120,7 @@ func plannedFigure(log string, r results) Figure {
 	return f
 }
 
-func forecastDifferences(o Options) []string {
+func methodDifferences(o Options) []string {
 	d := []string{
 		"The paper has neither the blend nor outages, and only DataStar: its numbers are those of its Table 4, a tenth of the jobs at .95, beside plain QBETS; they are those of 11 promises.",
 		"All jobs of the logs run, on all processors of their machines, first come, first served with EASY backfilling; the paper's scheduler is Maui, and it does not say which jobs it took.",
@@ -133,7 +133,7 @@ func forecastDifferences(o Options) []string {
 		"During an outage no job starts, and those that run go on; the first begins on the 15th day. Who asks before it cannot be warned.",
 	}
 	if o.Quick {
-		d = append(d, fmt.Sprintf("Quick: only the first %d jobs.", forecastQuickJobs))
+		d = append(d, fmt.Sprintf("Quick: only the first %d jobs.", methodQuickJobs))
 	}
 	return d
 }

@@ -1,0 +1,216 @@
+package study
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/varq-project/varq/predictor/cluster/sched"
+	"github.com/varq-project/varq/predictor/promise/trajectory"
+	"github.com/varq-project/varq/predictor/trial/scenario"
+)
+
+// Methods is the study "forecasters", which compares two methods of forecasting the
+// waits that VARQ's reservations are planned with: plain QBETS, as in "VARQ:
+// Implementing Probabilistic Advanced Reservations for Batch-scheduled Parallel
+// Machines" (Nurmi, Wolski and Brevik 2007, section 4.4), and varqd's blend. It also
+// compares jobs that may hold nodes for any time with jobs that are bounded as by varqd,
+// and normal times with outages.
+type Methods struct{}
+
+const (
+	methodShare      = .1
+	methodProb       = .95
+	methodSure       = .99 // asked of plain QBETS too, which keeps less than it promises
+	methodEvery      = 6 * 3600
+	methodReplan     = 240
+	methodSeeds      = 3
+	methodQuickSeeds = 1
+	methodQuickJobs  = 10_000
+)
+
+// methodLogs are the logs that are replayed.
+var methodLogs = []string{"SDSC-DS-2004", "CTC-SP2-1996"}
+
+// The methods that are compared.
+const (
+	theBlend   = scenario.Blend
+	plainQBETS = scenario.QBETS
+)
+
+// methodOutage recurs in the settings with outages.
+var methodOutage = scenario.Outage{Lasts: 6 * 3600, After: 15 * 24 * 3600, Every: 30 * 24 * 3600}
+
+// methodSetting is what a case simulates.
+type methodSetting struct {
+	log     string
+	method  scenario.Method
+	prob    float64 // asked for
+	maxHold float64 // in time limits; 0: no bound
+	outages bool
+}
+
+// asInPaper plans as the paper does.
+func asInPaper(log string) methodSetting {
+	return methodSetting{log: log, method: plainQBETS, prob: methodProb}
+}
+
+// asVarqd plans as varqd does.
+func asVarqd(log string) methodSetting {
+	return methodSetting{log: log, method: theBlend, prob: methodProb, maxHold: trajectory.DefaultMaxHold}
+}
+
+// withOutages returns the same setting around outages.
+func (s methodSetting) withOutages() methodSetting {
+	s.outages = true
+	return s
+}
+
+// calmSettings are the settings without outages.
+func calmSettings(log string) []methodSetting {
+	sure, bounded, unbounded := asInPaper(log), asInPaper(log), asVarqd(log)
+	sure.prob, bounded.maxHold, unbounded.maxHold = methodSure, trajectory.DefaultMaxHold, 0
+	return []methodSetting{asInPaper(log), sure, bounded, unbounded, asVarqd(log)}
+}
+
+func (s methodSetting) name() string {
+	name := fmt.Sprintf("%s %s at %v", s.log, s.method, s.prob)
+	if s.maxHold > 0 {
+		name += fmt.Sprintf(" holding %v", s.maxHold)
+	}
+	if s.outages {
+		name += " with outages"
+	}
+	return name
+}
+
+func methodSettings() []methodSetting {
+	var settings []methodSetting
+	for _, log := range methodLogs {
+		settings = append(settings, calmSettings(log)...)
+		settings = append(settings, asInPaper(log).withOutages(), asVarqd(log).withOutages())
+	}
+	return settings
+}
+
+func (Methods) seeds(o Options) int {
+	switch {
+	case o.Seeds > 0:
+		return o.Seeds
+	case o.Quick:
+		return methodQuickSeeds
+	}
+	return methodSeeds
+}
+
+// Cases implements Study.
+func (m Methods) Cases(o Options) []Case {
+	var cases []Case
+	for seed := range m.seeds(o) {
+		for _, s := range methodSettings() {
+			cases = append(cases, Case{s.name(), uint64(seed) + 1})
+		}
+	}
+	return cases
+}
+
+// Run implements Study. Its values are those of valuesOf and of methodTally;
+// "slowdown", the mean bounded slowdown of those who never ask for a reservation; and
+// "wait without" and "slowdown without", of the same jobs where nobody reserves.
+func (Methods) Run(o Options, c Case) (Values, error) {
+	for _, s := range methodSettings() {
+		if s.name() == c.Name {
+			return s.run(o, c.Seed)
+		}
+	}
+	return nil, fmt.Errorf("forecasters has no case %q", c.Name)
+}
+
+func (s methodSetting) run(o Options, seed uint64) (Values, error) {
+	most := math.MaxInt
+	if o.Quick {
+		most = methodQuickJobs
+	}
+	jobs, err := readJobs(o.Traces, s.log, most, func(*sched.Job) bool { return true })
+	if err != nil {
+		return nil, err
+	}
+	_, procs, err := o.Traces.Open(s.log)
+	if err != nil {
+		return nil, err
+	}
+	request, err := o.Traces.Requests(s.log)
+	if err != nil {
+		return nil, err
+	}
+	sc := scenario.Scenario{
+		Procs: procs, Order: sched.FCFS(), Backfill: sched.EASY, Request: request, Aside: methodShare, Seed: seed,
+	}
+	if s.outages {
+		sc.Outage = methodOutage
+	}
+	none, err := sc.Run(jobs, scenario.Watch{})
+	if err != nil {
+		return nil, err
+	}
+	sc.Reservations.VARQ = &scenario.VARQ{
+		Share: methodShare, Prob: s.prob, Every: methodEvery, Replan: methodReplan, Method: s.method, MaxHold: s.maxHold,
+	}
+	t := methodTally{outage: sc.Outage, first: none.First}
+	r, err := sc.Run(jobs, scenario.Watch{Answered: t.add})
+	if err != nil {
+		return nil, err
+	}
+	values := valuesOf(r)
+	values["slowdown"] = r.Others.Slowdown
+	values["wait without"], values["slowdown without"] = none.Others.Mean, none.Others.Slowdown
+	t.values(values)
+	return values, nil
+}
+
+// methodTally counts what became of requests, all of them and those during outages.
+type methodTally struct {
+	outage scenario.Outage
+	first  int64 // submission of the log
+
+	kept       int
+	work, held float64 // processor seconds, of the promises kept
+	during     struct{ asked, promised, kept, down int }
+}
+
+func (t *methodTally) add(r scenario.Reservation) {
+	if r.Kept() {
+		t.kept++
+		t.work += r.Work
+		t.held += r.Held
+	}
+	since := r.Asked - t.first - t.outage.After
+	if t.outage.Lasts == 0 || since < 0 || since%t.outage.Every >= t.outage.Lasts {
+		return
+	}
+	d := &t.during
+	d.asked++
+	if r.Refusal == "" {
+		d.promised++
+	}
+	if r.Kept() {
+		d.kept++
+	}
+	if r.Down {
+		d.down++
+	}
+}
+
+// values adds to v "kept promises", their number; "overhead of kept", the processor time
+// that they held per that of their work; and the counts of requests during outages.
+func (t *methodTally) values(v Values) {
+	v["kept promises"] = float64(t.kept)
+	if t.work > 0 {
+		v["overhead of kept"] = t.held / t.work
+	}
+	if t.outage.Lasts > 0 {
+		v["asked in outages"] = float64(t.during.asked)
+		v["promised in outages"] = float64(t.during.promised)
+		v["kept in outages"] = float64(t.during.kept)
+		v["down in outages"] = float64(t.during.down)
+	}
+}
