@@ -59,15 +59,7 @@ func downeyCases() []downeyCase {
 	)
 }
 
-func (Downey) seeds(o Options) int {
-	switch {
-	case o.Seeds > 0:
-		return o.Seeds
-	case o.Quick:
-		return downeyQuickSeeds
-	}
-	return downeySeeds
-}
+func (Downey) seeds(o Options) int { return o.repetitions(downeySeeds, downeyQuickSeeds) }
 
 // Cases implements Study.
 func (d Downey) Cases(o Options) []Case {

@@ -2,7 +2,6 @@ package study
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/varq-project/varq/predictor/cluster/sched"
 	"github.com/varq-project/varq/predictor/promise/trajectory"
@@ -92,15 +91,7 @@ func methodSettings() []methodSetting {
 	return settings
 }
 
-func (Methods) seeds(o Options) int {
-	switch {
-	case o.Seeds > 0:
-		return o.Seeds
-	case o.Quick:
-		return methodQuickSeeds
-	}
-	return methodSeeds
-}
+func (Methods) seeds(o Options) int { return o.repetitions(methodSeeds, methodQuickSeeds) }
 
 // Cases implements Study.
 func (m Methods) Cases(o Options) []Case {
@@ -126,11 +117,7 @@ func (Methods) Run(o Options, c Case) (Values, error) {
 }
 
 func (s methodSetting) run(o Options, seed uint64) (Values, error) {
-	most := math.MaxInt
-	if o.Quick {
-		most = methodQuickJobs
-	}
-	jobs, err := readJobs(o.Traces, s.log, most, func(*sched.Job) bool { return true })
+	jobs, err := readJobs(o.Traces, s.log, o.atMost(methodQuickJobs), func(*sched.Job) bool { return true })
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,6 @@ package study
 import (
 	"fmt"
 	"iter"
-	"math"
 
 	"github.com/varq-project/varq/predictor/cluster/sched"
 	"github.com/varq-project/varq/predictor/cluster/walltime"
@@ -62,11 +61,7 @@ func paragonLimits(j *sched.Job) bool {
 
 // jobs returns the jobs of the log, once read.
 func (l *smithLog) jobs(o Options) (iter.Seq2[sched.Job, error], error) {
-	most := math.MaxInt
-	if o.Quick {
-		most = smithQuickJobs
-	}
-	return readJobs(o.Traces, l.name, most, l.limits)
+	return readJobs(o.Traces, l.name, o.atMost(smithQuickJobs), l.limits)
 }
 
 // smithPolicy is how a queue is worked off.
@@ -171,15 +166,7 @@ func smithSettings() []smithSetting {
 	return settings
 }
 
-func (Smith) seeds(o Options) int {
-	switch {
-	case o.Seeds > 0:
-		return o.Seeds
-	case o.Quick:
-		return smithQuickSeeds
-	}
-	return smithSeeds
-}
+func (Smith) seeds(o Options) int { return o.repetitions(smithSeeds, smithQuickSeeds) }
 
 // Cases implements Study.
 func (s Smith) Cases(o Options) []Case {

@@ -4,6 +4,7 @@ package study
 
 import (
 	"iter"
+	"math"
 
 	"github.com/varq-project/varq/predictor/cluster/sched"
 	"github.com/varq-project/varq/predictor/workload"
@@ -26,6 +27,27 @@ type Options struct {
 	Seeds  int    // independent repetitions; 0: the study's default
 	Quick  bool   // the smallest workload that still shows the effect
 	Traces Traces // the real logs; nil where a study needs none
+}
+
+// repetitions returns the number of seeds: what was asked for, or else the study's own
+// default.
+func (o Options) repetitions(usual, quick int) int {
+	switch {
+	case o.Seeds > 0:
+		return o.Seeds
+	case o.Quick:
+		return quick
+	default:
+		return usual
+	}
+}
+
+// atMost returns how many jobs of a log are simulated.
+func (o Options) atMost(quick int) int {
+	if o.Quick {
+		return quick
+	}
+	return math.MaxInt
 }
 
 // Traces gives access to real logs.

@@ -2,7 +2,6 @@ package study
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/varq-project/varq/predictor/cluster/sched"
 	"github.com/varq-project/varq/predictor/trial/scenario"
@@ -62,15 +61,7 @@ func (c varqCell) name(m varqMachine) string {
 	return fmt.Sprintf("%d nodes %d%% prob=%d%%", m.nodes, c.share, c.prob)
 }
 
-func (VARQ) seeds(o Options) int {
-	switch {
-	case o.Seeds > 0:
-		return o.Seeds
-	case o.Quick:
-		return varqQuickSeeds
-	}
-	return varqSeeds
-}
+func (VARQ) seeds(o Options) int { return o.repetitions(varqSeeds, varqQuickSeeds) }
 
 // Cases implements Study.
 func (v VARQ) Cases(o Options) []Case {
@@ -98,11 +89,7 @@ func (VARQ) Run(o Options, c Case) (Values, error) {
 }
 
 func (c varqCell) run(o Options, m varqMachine, seed uint64) (Values, error) {
-	most := math.MaxInt
-	if o.Quick {
-		most = varqQuickJobs
-	}
-	jobs, err := readJobs(o.Traces, varqLog, most, func(j *sched.Job) bool {
+	jobs, err := readJobs(o.Traces, varqLog, o.atMost(varqQuickJobs), func(j *sched.Job) bool {
 		j.Procs = (j.Procs + varqProcs - 1) / varqProcs // whole nodes
 		return j.Queue == varqNormal && j.Procs <= m.nodes
 	})
