@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/cmd/varq/progress"
 	"github.com/varq-project/varq/predictor/trial/study"
 )
@@ -134,7 +135,7 @@ func TestInterrupt(t *testing.T) {
 	}
 	f := open(t, t.TempDir(), Setting{})
 	_, err := newRun(s, f).Local(ctx, s.Cases(study.Options{Seeds: 100}))
-	if !errors.Is(err, ErrInterrupted) || !strings.Contains(err.Error(), "the same command goes on") {
+	if !errors.Is(err, cli.ErrInterrupted) || !strings.Contains(err.Error(), "the same command goes on") {
 		t.Errorf("error %v", err)
 	}
 	again := &toy{}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/trial/study"
 )
 
@@ -120,7 +121,7 @@ func TestSlurmInterrupted(t *testing.T) {
 		stop()
 	}()
 	_, err := runSlurm(ctx, open(t, t.TempDir(), Setting{Study: "toy"}), 1)
-	if !errors.Is(err, ErrInterrupted) || !strings.Contains(log(), "scancel 4711") {
+	if !errors.Is(err, cli.ErrInterrupted) || !strings.Contains(log(), "scancel 4711") {
 		t.Errorf("error %v; Slurm was told %q", err, log())
 	}
 }

@@ -1,7 +1,6 @@
 package evaluate
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,8 +8,9 @@ import (
 	"math"
 	"path/filepath"
 	"runtime"
-	"sync"
 	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/varq-project/varq/predictor/cluster/queue"
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
@@ -86,14 +86,12 @@ func (e *evaluation) runAll(ctx context.Context, env *cli.Env) ([]*evaluatedLog,
 
 // score scores the methods on a log, as many at a time as Go has processors.
 func (e *evaluation) score(past *pastJobs, show func(part float64, jobs int) error) (*backtest.Report, error) {
-	reports, errs := make([]*backtest.Report, len(e.makers)), make([]error, len(e.makers))
+	reports := make([]*backtest.Report, len(e.makers))
 	var asked atomic.Int64 // by all methods together
-	turns := make(chan struct{}, runtime.GOMAXPROCS(0))
-	var all sync.WaitGroup
+	var workers errgroup.Group
+	workers.SetLimit(runtime.GOMAXPROCS(0))
 	for i, m := range e.makers {
-		all.Go(func() {
-			turns <- struct{}{}
-			defer func() { <-turns }()
+		workers.Go(func() (err error) {
 			var q queue.Queue
 			method := m.New(backtest.Cluster{Queue: &q, Procs: past.procs, Nodes: past.nodes})
 			options := e.options
@@ -104,11 +102,11 @@ func (e *evaluation) score(past *pastJobs, show func(part float64, jobs int) err
 				jobs := float64(sum) / float64(len(e.makers))
 				return show(jobs/float64(len(past.jobs)), int(jobs))
 			}
-			reports[i], errs[i] = backtest.Run(past.jobs, &q, []backtest.Method{method}, options)
+			reports[i], err = backtest.Run(past.jobs, &q, []backtest.Method{method}, options)
+			return err
 		})
 	}
-	all.Wait()
-	if err := cmp.Or(errs...); err != nil {
+	if err := workers.Wait(); err != nil {
 		return nil, err
 	}
 	return backtest.Join(reports), nil

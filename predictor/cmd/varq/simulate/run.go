@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/spf13/pflag"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/varq-project/varq/predictor/cluster/sched"
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
@@ -153,18 +154,15 @@ func closeSchedule(file *trace.Schedule, err error) error {
 	return file.Close()
 }
 
-// runAll runs each trial on its log, as many at a time as Go has processors.
+// runAll runs each trial on its log, as many at a time as Go has processors. The first
+// error ends them all.
 func (s *simulation) runAll(parent context.Context, trials []*trial, logs []jobLog, schedule *trace.Schedule, meter *progress.Meter) error {
 	defer meter.Close()
-	ctx, cancel := context.WithCancelCause(parent)
-	defer cancel(nil)
+	workers, ctx := errgroup.WithContext(parent)
+	workers.SetLimit(runtime.GOMAXPROCS(0))
 	far := farness{meter: meter, of: make([]reach, len(trials))}
-	turns := make(chan struct{}, runtime.GOMAXPROCS(0))
-	var all sync.WaitGroup
 	for i, t := range trials {
-		all.Go(func() {
-			turns <- struct{}{}
-			defer func() { <-turns }()
+		workers.Go(func() error {
 			cluster := s.scenario
 			cluster.Reservations = t.kind
 			cluster.Request = trace.Requests(logs[i].Header())
@@ -176,17 +174,15 @@ func (s *simulation) runAll(parent context.Context, trials []*trial, logs []jobL
 			if err == nil && result.Jobs == 0 {
 				err = fmt.Errorf("%s: there is no job to simulate", s.Source)
 			}
-			if err != nil {
-				cancel(err)
-			}
 			t.Result = result
+			return err
 		})
 	}
-	all.Wait()
+	err := workers.Wait()
 	if parent.Err() != nil {
 		return cli.ErrInterrupted
 	}
-	return context.Cause(ctx)
+	return err
 }
 
 // reach is how far a trial is.
