@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
-	"github.com/varq-project/varq/predictor/cmd/varq/cli/clitest"
+	"github.com/varq-project/varq/test/clitest"
 	"github.com/varq-project/varq/test/golden"
 )
 

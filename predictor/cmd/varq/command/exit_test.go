@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
-	"github.com/varq-project/varq/predictor/cmd/varq/cli/clitest"
+	"github.com/varq-project/varq/test/clitest"
 )
 
 func TestExitCodes(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
-	"github.com/varq-project/varq/predictor/cmd/varq/cli/clitest"
 	"github.com/varq-project/varq/predictor/cmd/varq/table"
+	"github.com/varq-project/varq/test/clitest"
 )
 
 // TestManual finds every command, option and column in varq(1).

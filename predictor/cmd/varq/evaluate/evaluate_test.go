@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
-	"github.com/varq-project/varq/predictor/cmd/varq/cli/clitest"
 	"github.com/varq-project/varq/predictor/cmd/varq/table"
 	"github.com/varq-project/varq/predictor/trial/backtest"
+	"github.com/varq-project/varq/test/clitest"
 )
 
 // TestEvaluateInterrupted: the log is not even read to its end.

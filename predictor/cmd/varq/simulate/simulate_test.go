@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
-	"github.com/varq-project/varq/predictor/cmd/varq/cli/clitest"
 	"github.com/varq-project/varq/predictor/cmd/varq/table"
+	"github.com/varq-project/varq/test/clitest"
 	"github.com/varq-project/varq/test/golden"
 )
 

@@ -20,12 +20,12 @@ import (
 const Elapsed = 2 * time.Second
 
 // Log returns the name of a log of 600 made up jobs on 64 processors.
-func Log() string { return file("../../testdata/log.swf") }
+func Log() string { return file("../../predictor/cmd/varq/testdata/log.swf") }
 
 // Manual returns the text of varq(1).
 func Manual(t testing.TB) string {
 	t.Helper()
-	text, err := os.ReadFile(file("../../../../../packaging/man/varq.1"))
+	text, err := os.ReadFile(file("../../packaging/man/varq.1"))
 	if err != nil {
 		t.Fatal(err)
 	}
