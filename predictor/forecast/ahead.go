@@ -6,6 +6,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/forecast/features"
 	"github.com/varq-project/varq/predictor/forecast/forest"
+	"github.com/varq-project/varq/predictor/forecast/pending"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -16,7 +17,7 @@ import (
 type Ahead struct {
 	extractor *features.Extractor
 	model     *forest.Model
-	waiting   awaited[forest.Case]
+	waiting   pending.Sample[forest.Case]
 	past      []moment // up to a day old, the older the farther apart
 	told      int64    // the time of the last event
 }
@@ -45,7 +46,7 @@ func newAhead(f *Forest, rng *rand.Rand) *Ahead {
 	return &Ahead{
 		extractor: f.extractor,
 		model:     forest.New(features.Count+1, forest.Light, rng),
-		waiting:   newAwaited[forest.Case](),
+		waiting:   pending.New[forest.Case](),
 	}
 }
 
@@ -83,7 +84,7 @@ func (f *Ahead) later(q *Question) forest.Case {
 // it.
 func (f *Ahead) expect(j *workload.Job, q *Question) {
 	if c := f.later(q); c != nil {
-		f.waiting.put(j.ID, c)
+		f.waiting.Put(j.ID, c)
 	}
 }
 
@@ -96,7 +97,7 @@ func (f *Ahead) Submitted(j *workload.Job) {
 // Started implements Observer.
 func (f *Ahead) Started(j *workload.Job) {
 	f.remember(j.Start)
-	if c, ok := f.waiting.take(j.ID); ok {
+	if c, ok := f.waiting.Take(j.ID); ok {
 		if wait, ok := j.Wait(); ok {
 			f.model.Learn(c, float64(wait))
 		}
@@ -106,7 +107,7 @@ func (f *Ahead) Started(j *workload.Job) {
 // Ended implements Observer.
 func (f *Ahead) Ended(j *workload.Job) {
 	f.remember(j.End)
-	f.waiting.take(j.ID)
+	f.waiting.Take(j.ID)
 }
 
 // remember takes down what was known just before something happens, if that is a

@@ -7,6 +7,9 @@ import (
 	"sync/atomic"
 
 	"github.com/varq-project/varq/predictor/delay"
+	"github.com/varq-project/varq/predictor/forecast/mixture"
+	"github.com/varq-project/varq/predictor/forecast/pending"
+	"github.com/varq-project/varq/predictor/forecast/recalibration"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -20,9 +23,9 @@ type Blend struct {
 	name        string
 	members     members
 	rng         *rand.Rand
-	weights     weights
-	calibration *Calibration
-	asked       awaited[*said]
+	weights     mixture.Weights
+	calibration *recalibration.Recalibration
+	asked       pending.Sample[*said]
 	last        atomic.Pointer[said]
 	spare       sync.Pool // of *said, as most answers have nothing to teach
 	unheard     Answer    // to what only the Blend itself asks
@@ -35,7 +38,7 @@ type said struct {
 	class      string
 	opinions   []opinion // of the members
 	blended    delay.Distribution
-	calibrated Calibrated
+	calibrated recalibration.Forecast
 }
 
 // opinion is what one member said.
@@ -52,9 +55,9 @@ func NewBlend(name string, rng *rand.Rand, members ...Forecaster) *Blend {
 		name:        name,
 		members:     members,
 		rng:         rng,
-		weights:     newWeights(len(members)),
-		calibration: NewCalibration(),
-		asked:       newAwaited[*said](),
+		weights:     mixture.New(len(members)),
+		calibration: recalibration.New(),
+		asked:       pending.New[*said](),
 		spare:       sync.Pool{New: func() any { return &said{opinions: make([]opinion, len(members))} }},
 	}
 }
@@ -74,7 +77,7 @@ func (b *Blend) Forecast(q *Question, a *Answer) bool {
 func (b *Blend) say(q *Question, a *Answer, s *said) bool {
 	s.question, s.class = *q, classOf(&q.Request)
 	shares := make([]float64, len(b.members))
-	b.weights.of(s.class, shares)
+	b.weights.Of(s.class, shares)
 	down, sum := "", 0.
 	for i, m := range b.members {
 		o := &s.opinions[i]
@@ -142,18 +145,18 @@ func (b *Blend) Ended(j *workload.Job) {
 
 // expect asks about a job that begins to wait, to learn from what becomes of it.
 func (b *Blend) expect(j *workload.Job, q Question) {
-	if b.asked.wants(j.ID) {
+	if b.asked.Wants(j.ID) {
 		if s := b.last.Load(); s == nil || s.question != q {
 			b.Forecast(&q, &b.unheard)
 		}
-		b.asked.put(j.ID, b.last.Swap(nil))
+		b.asked.Put(j.ID, b.last.Swap(nil))
 	}
 	b.changed()
 }
 
 // started learns from a job that was expected.
 func (b *Blend) started(j *workload.Job) {
-	if s, ok := b.asked.take(j.ID); ok {
+	if s, ok := b.asked.Take(j.ID); ok {
 		if wait, ok := j.Wait(); ok && s.ok {
 			b.learn(s, float64(wait))
 		}
@@ -164,7 +167,7 @@ func (b *Blend) started(j *workload.Job) {
 
 // ended expects a job no longer.
 func (b *Blend) ended(j *workload.Job) {
-	if s, ok := b.asked.take(j.ID); ok {
+	if s, ok := b.asked.Take(j.ID); ok {
 		b.spare.Put(s)
 	}
 	b.changed()
@@ -176,13 +179,13 @@ func (b *Blend) changed() { b.remember(nil) }
 // learn takes in what came true.
 func (b *Blend) learn(s *said, wait float64) {
 	scores := make([]float64, len(b.members))
-	own := Score(&s.blended, wait)
+	own := s.blended.CRPS(wait)
 	for i := range scores {
 		scores[i] = own
 		if o := &s.opinions[i]; o.answered {
-			scores[i] = Score(&o.wait, wait)
+			scores[i] = o.wait.CRPS(wait)
 		}
 	}
-	b.weights.learn(s.class, scores)
+	b.weights.Learn(s.class, scores)
 	b.calibration.Learn(&s.blended, &s.calibrated, wait, b.rng.Float64())
 }

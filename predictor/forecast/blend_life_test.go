@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/varq-project/varq/predictor/forecast/forecasttest"
+	"github.com/varq-project/varq/predictor/forecast/pending"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -12,8 +14,8 @@ import (
 // the reason is told, and what jobs wait then is not learnt from.
 func TestDown(t *testing.T) {
 	const outage = "the cluster has been down since noon"
-	watch := always("watch", exponential(100))
-	l := newLife(1, always("other", exponential(100)), watch)
+	watch := always("watch", forecasttest.Exponential(100))
+	l := newLife(1, always("other", forecasttest.Exponential(100)), watch)
 	l.jobs(500, "a", 100)
 	_, before, _ := l.submit("a")
 	watch.down = outage
@@ -33,7 +35,7 @@ func TestDown(t *testing.T) {
 
 // TestCancelled: jobs that never start teach nothing, and start nothing later.
 func TestCancelled(t *testing.T) {
-	l := newLife(2, always("one", exponential(100)), always("other", exponential(1000)))
+	l := newLife(2, always("one", forecasttest.Exponential(100)), always("other", forecasttest.Exponential(1000)))
 	l.jobs(200, "a", 100)
 	_, before, _ := l.submit("a")
 	for range 200 {
@@ -49,7 +51,7 @@ func TestCancelled(t *testing.T) {
 
 // TestUnknownJobs: after a restart jobs start and end that were never seen waiting.
 func TestUnknownJobs(t *testing.T) {
-	l := newLife(3, always("one", exponential(100)))
+	l := newLife(3, always("one", forecasttest.Exponential(100)))
 	_, before, _ := l.submit("a")
 	for id := range int64(100) {
 		j := workload.Job{ID: 1e6 + id, Submit: 999_000_000, Eligible: 999_000_000, Start: l.now}
@@ -65,7 +67,7 @@ func TestUnknownJobs(t *testing.T) {
 
 // TestImpossibleWaits: a job that started before it could teaches nothing.
 func TestImpossibleWaits(t *testing.T) {
-	l := newLife(4, always("one", exponential(100)))
+	l := newLife(4, always("one", forecasttest.Exponential(100)))
 	_, before, _ := l.submit("a")
 	for range 100 {
 		j, _, _ := l.submit("a")
@@ -78,7 +80,7 @@ func TestImpossibleWaits(t *testing.T) {
 
 // TestBlendIsBounded: jobs that wait for ever do not take memory without end.
 func TestBlendIsBounded(t *testing.T) {
-	l := newLife(5, always("one", exponential(100)))
+	l := newLife(5, always("one", forecasttest.Exponential(100)))
 	fill := func(n int) uint64 {
 		for range n {
 			l.submit("a")
@@ -88,9 +90,9 @@ func TestBlendIsBounded(t *testing.T) {
 		runtime.ReadMemStats(&m)
 		return m.HeapAlloc
 	}
-	before := fill(mostAwaited)
-	if after := fill(4 * mostAwaited); after > before+before/10+1<<20 {
-		t.Errorf("%d bytes after %d jobs, %d after five times as many", before, mostAwaited, after)
+	before := fill(pending.Most)
+	if after := fill(4 * pending.Most); after > before+before/10+1<<20 {
+		t.Errorf("%d bytes after %d jobs, %d after five times as many", before, pending.Most, after)
 	}
 	runtime.KeepAlive(l)
 }

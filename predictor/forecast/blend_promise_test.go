@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/varq-project/varq/predictor/delay"
+	"github.com/varq-project/varq/predictor/forecast/forecasttest"
 	"github.com/varq-project/varq/predictor/stats"
 )
 
@@ -25,8 +26,8 @@ func TestBlendHolds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			const n, warm = 6000, 1000
 			mean := 0.
-			knowing := &voice{name: "knowing", says: func(*Question) *delay.Distribution { return exponential(mean) }}
-			l := newLife(5, knowing, always("stubborn", exponential(300)))
+			knowing := &voice{name: "knowing", says: func(*Question) *delay.Distribution { return forecasttest.Exponential(mean) }}
+			l := newLife(5, knowing, always("stubborn", forecasttest.Exponential(300)))
 			v := rand.New(rand.NewPCG(5, 5))
 			quantiles := [...]float64{.5, .75, .9, .95}
 			var held, promised, kept [len(quantiles)]int
@@ -51,9 +52,9 @@ func TestBlendHolds(t *testing.T) {
 							}
 						}
 					}
-					blended += Score(&a.Wait, wait)
-					known += Score(exponential(mean), wait)
-					stubborn += Score(exponential(300), wait)
+					blended += a.Wait.CRPS(wait)
+					known += forecasttest.Exponential(mean).CRPS(wait)
+					stubborn += forecasttest.Exponential(300).CRPS(wait)
 				}
 				l.wait(j, wait)
 			}

@@ -6,12 +6,14 @@ import (
 	"testing"
 
 	"github.com/varq-project/varq/predictor/delay"
+	"github.com/varq-project/varq/predictor/forecast/forecasttest"
+	"github.com/varq-project/varq/predictor/forecast/recalibration"
 )
 
 // TestBlendFollowsTheBest: shares go to who forecasts a class best, and to another
 // when that one does.
 func TestBlendFollowsTheBest(t *testing.T) {
-	l := newLife(1, always("short", exponential(100)), always("long", exponential(10_000)))
+	l := newLife(1, always("short", forecasttest.Exponential(100)), always("long", forecasttest.Exponential(10_000)))
 	if s := l.shares("a"); s["short"] != .5 || s["long"] != .5 {
 		t.Errorf("at first: %v", s)
 	}
@@ -37,9 +39,9 @@ func TestBlendShares(t *testing.T) {
 		if q.Now%2 == 0 {
 			return nil
 		}
-		return exponential(500)
+		return forecasttest.Exponential(500)
 	}}
-	l := newLife(2, always("always", exponential(1000)), odd)
+	l := newLife(2, always("always", forecasttest.Exponential(1000)), odd)
 	for range 500 {
 		l.jobs(1, "a", 800)
 		sum, answers := 0., 0
@@ -57,7 +59,7 @@ func TestBlendShares(t *testing.T) {
 // has the same share as that one.
 func TestSilence(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 3))
-	good, bad := exponential(1000), exponential(20)
+	good, bad := forecasttest.Exponential(1000), forecasttest.Exponential(20)
 	half := func(name string, d *delay.Distribution) *voice {
 		silent := false
 		return &voice{name: name, says: func(*Question) *delay.Distribution {
@@ -90,7 +92,7 @@ func TestNobodyAnswers(t *testing.T) {
 		if silent {
 			return nil
 		}
-		return exponential(10)
+		return forecasttest.Exponential(10)
 	}})
 	for range 100 {
 		j, _, ok := l.submit("a")
@@ -101,10 +103,10 @@ func TestNobodyAnswers(t *testing.T) {
 	}
 	silent = false
 	_, a, ok := l.submit("a")
-	if !ok || len(a.Members) != 1 || math.Abs(a.Calibrated-NewCalibration().Effective()) > 1e-9 {
+	if !ok || len(a.Members) != 1 || math.Abs(a.Calibrated-recalibration.New().Effective()) > 1e-9 {
 		t.Errorf("answers %v: %+v", ok, a.Evidence)
 	}
-	want := exponential(10)
+	want := forecasttest.Exponential(10)
 	addTails(want)
 	for i := range a.Wait {
 		if math.Abs(a.Wait[i]-want[i]) > 1e-9 {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/varq-project/varq/predictor/cluster/queue"
+	"github.com/varq-project/varq/predictor/forecast/forecasttest"
 	"github.com/varq-project/varq/predictor/forecast/twin"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -25,7 +26,7 @@ func TestConcurrentForecasts(t *testing.T) {
 	for i, f := range all {
 		observers[i] = f
 	}
-	jobs := made(120, 2)
+	jobs := forecasttest.Jobs(120, 2)
 	for i := range jobs[100:] {
 		jobs[100+i].Start, jobs[100+i].End, jobs[100+i].State = 0, 0, workload.Pending
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/cluster/queue"
 	"github.com/varq-project/varq/predictor/forecast/downey"
+	"github.com/varq-project/varq/predictor/forecast/pending"
 	"github.com/varq-project/varq/predictor/stats"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -35,8 +36,8 @@ type Downey struct {
 	lines      map[line]*lifetimes
 	all        lifetimes
 	correction downey.Correction
-	predicted  awaited[float64] // waits, uncorrected
-	last       *prediction      // since when nothing has happened, or nil
+	predicted  pending.Sample[float64] // waits, uncorrected
+	last       *prediction             // since when nothing has happened, or nil
 
 	machine downey.Forecast
 	running []downey.Running
@@ -57,7 +58,7 @@ const mostLines = 10_000
 // NewDowney returns a Downey of a queue that others keep; what happens is to be told
 // after the queue knows.
 func NewDowney(q *queue.Queue) *Downey {
-	return &Downey{queue: q, lines: map[line]*lifetimes{}, predicted: newAwaited[float64]()}
+	return &Downey{queue: q, lines: map[line]*lifetimes{}, predicted: pending.New[float64]()}
 }
 
 // Name returns "downey".
@@ -132,9 +133,9 @@ func (f *Downey) of(r *workload.Request, age float64) stats.LogUniform {
 func (f *Downey) Submitted(j *workload.Job) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if q := ask(j); f.predicted.wants(j.ID) {
+	if q := ask(j); f.predicted.Wants(j.ID) {
 		if p := f.predict(&q, j.ID); p != nil {
-			f.predicted.put(j.ID, p.seconds)
+			f.predicted.Put(j.ID, p.seconds)
 		}
 	}
 	f.last = nil
@@ -150,7 +151,7 @@ func (f *Downey) Started(j *workload.Job) {
 		used += r.Procs()
 	}
 	f.most = max(f.most, used)
-	predicted, known := f.predicted.take(j.ID)
+	predicted, known := f.predicted.Take(j.ID)
 	if wait, ok := j.Wait(); ok && known {
 		f.correction.Learn(predicted, float64(wait))
 	}
@@ -161,7 +162,7 @@ func (f *Downey) Ended(j *workload.Job) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.last = nil
-	f.predicted.take(j.ID)
+	f.predicted.Take(j.ID)
 	if j.Start == 0 || j.End < j.Start {
 		return
 	}

@@ -5,6 +5,8 @@ import (
 
 	"github.com/varq-project/varq/predictor/cluster/queue"
 	"github.com/varq-project/varq/predictor/delay"
+	"github.com/varq-project/varq/predictor/forecast/forecasttest"
+	"github.com/varq-project/varq/predictor/forecast/pending"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -12,7 +14,7 @@ import (
 // far better than the distribution of all waits there will be, and nearly as often
 // as they say come true.
 func TestDowneyKnowsTheQueue(t *testing.T) {
-	jobs := made(10_000, 1)
+	jobs := forecasttest.Jobs(10_000, 1)
 	var all delay.Distribution
 	for i := range jobs {
 		wait, _ := jobs[i].Wait()
@@ -40,8 +42,8 @@ func TestDowneyKnowsTheQueue(t *testing.T) {
 		}
 		answered++
 		wait, _ := j.Wait()
-		score += Score(&a.Wait, float64(wait))
-		anybody += Score(&all, float64(wait))
+		score += a.Wait.CRPS(float64(wait))
+		anybody += all.CRPS(float64(wait))
 		if float64(wait) <= a.Wait.Quantile(.9) {
 			held++
 		}
@@ -59,10 +61,10 @@ func TestDowneyKnowsTheQueue(t *testing.T) {
 func TestDowneyForgets(t *testing.T) {
 	var q queue.Queue
 	f := NewDowney(&q)
-	if err := Replay(made(500, 1), &q, []Observer{f}, func(*workload.Job) error { return nil }); err != nil {
+	if err := Replay(forecasttest.Jobs(500, 1), &q, []Observer{f}, func(*workload.Job) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
-	for id := range int64(mostAwaited) {
+	for id := range int64(pending.Most) {
 		j := workload.Job{ID: 10_000 + id, Submit: 2e9, Eligible: 2e9}
 		j.CPUs, j.Limit = 4, 3600
 		f.Submitted(&j)
@@ -72,7 +74,7 @@ func TestDowneyForgets(t *testing.T) {
 		j.End = j.Submit
 		f.Ended(&j)
 	}
-	if n := len(f.predicted.said); n != mostAwaited/2 {
+	if n := f.predicted.Len(); n != pending.Most/2 {
 		t.Errorf("%d predictions are remembered", n)
 	}
 }

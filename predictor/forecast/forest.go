@@ -6,6 +6,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/forecast/features"
 	"github.com/varq-project/varq/predictor/forecast/forest"
+	"github.com/varq-project/varq/predictor/forecast/pending"
 	"github.com/varq-project/varq/predictor/forecast/twin"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -16,7 +17,7 @@ type Forest struct {
 	extractor *features.Extractor
 	twin      *Twin // or nil
 	present   *forest.Model
-	waiting   awaited[forest.Case]
+	waiting   pending.Sample[forest.Case]
 	last      atomic.Pointer[situation]
 }
 
@@ -39,7 +40,7 @@ func NewForest(rng *rand.Rand, t *Twin) *Forest {
 		extractor: features.New(),
 		twin:      t,
 		present:   forest.New(count, effort, rng),
-		waiting:   newAwaited[forest.Case](),
+		waiting:   pending.New[forest.Case](),
 	}
 }
 
@@ -81,9 +82,9 @@ func (f *Forest) situation(q *Question) *situation {
 
 // Submitted implements Observer.
 func (f *Forest) Submitted(j *workload.Job) {
-	if f.waiting.wants(j.ID) {
+	if f.waiting.Wants(j.ID) {
 		q := ask(j)
-		f.waiting.put(j.ID, f.situation(&q).present)
+		f.waiting.Put(j.ID, f.situation(&q).present)
 	}
 	f.present.Grow() // here, as a start has to be taken in quickly
 	f.changed()
@@ -95,7 +96,7 @@ func (f *Forest) Submitted(j *workload.Job) {
 
 // Started implements Observer.
 func (f *Forest) Started(j *workload.Job) {
-	if c, ok := f.waiting.take(j.ID); ok {
+	if c, ok := f.waiting.Take(j.ID); ok {
 		if wait, ok := j.Wait(); ok {
 			f.present.Learn(c, float64(wait))
 		}
@@ -109,7 +110,7 @@ func (f *Forest) Started(j *workload.Job) {
 
 // Ended implements Observer.
 func (f *Forest) Ended(j *workload.Job) {
-	f.waiting.take(j.ID)
+	f.waiting.Take(j.ID)
 	f.changed()
 	f.extractor.Ended(j)
 	if f.twin != nil {

@@ -46,8 +46,7 @@ func (p *Predictor) Members() []Forecaster { return p.present.members }
 // which is .95 before, of a Predictor that has learnt nothing.
 func (p *Predictor) SetConfidence(level float64) {
 	for _, b := range [...]*Blend{p.present, p.later} {
-		b.calibration.confidence, b.calibration.lower = level, nil
-		b.calibration.bound()
+		b.calibration.SetConfidence(level)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/cluster/queue"
 	"github.com/varq-project/varq/predictor/delay"
+	"github.com/varq-project/varq/predictor/forecast/forecasttest"
 	"github.com/varq-project/varq/predictor/forecast/twin"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -60,8 +61,8 @@ func judge(t *testing.T, jobs []workload.Job, q *queue.Queue, f Forecaster, warm
 				}
 			}
 		}
-		c.score += Score(&a.Wait, wait)
-		c.anybody += Score(&all, wait)
+		c.score += a.Wait.CRPS(wait)
+		c.anybody += all.CRPS(wait)
 		return nil
 	})
 	if err != nil {
@@ -92,7 +93,7 @@ func (c *count) hold(t *testing.T, near float64) {
 func TestHistory(t *testing.T) {
 	t.Parallel()
 	var q queue.Queue
-	c := judge(t, made(2000, 3), &q, History(rand.New(rand.NewPCG(1, 1))), 500, 0)
+	c := judge(t, forecasttest.Jobs(2000, 3), &q, History(rand.New(rand.NewPCG(1, 1))), 500, 0)
 	c.hold(t, .04)
 	if c.score > .3*c.anybody {
 		t.Errorf("scores %.1f, anybody %.1f", c.score, c.anybody)
@@ -104,7 +105,7 @@ func TestStandard(t *testing.T) {
 	t.Parallel()
 	var q queue.Queue
 	p := Standard(&q, twin.Options{}, rand.New(rand.NewPCG(1, 1)))
-	c := judge(t, made(1200, 4), &q, p, 400, 0)
+	c := judge(t, forecasttest.Jobs(1200, 4), &q, p, 400, 0)
 	c.hold(t, .06)
 	if c.score > .3*c.anybody {
 		t.Errorf("scores %.1f, anybody %.1f", c.score, c.anybody)
@@ -116,7 +117,7 @@ func TestStandard(t *testing.T) {
 func TestLaterSubmissions(t *testing.T) {
 	t.Parallel()
 	var q queue.Queue
-	c := judge(t, made(2000, 5), &q, History(rand.New(rand.NewPCG(1, 1))), 500, 3*3600)
+	c := judge(t, forecasttest.Jobs(2000, 5), &q, History(rand.New(rand.NewPCG(1, 1))), 500, 3*3600)
 	c.hold(t, .04)
 	if c.score > c.anybody {
 		t.Errorf("scores %.1f, anybody %.1f", c.score, c.anybody)
@@ -128,7 +129,7 @@ func TestLaterSubmissions(t *testing.T) {
 func TestTrajectoryFallsWithBudgets(t *testing.T) {
 	var q queue.Queue
 	p := History(rand.New(rand.NewPCG(1, 1)))
-	jobs := made(600, 6)
+	jobs := forecasttest.Jobs(600, 6)
 	if err := Replay(jobs, &q, []Observer{p}, func(*workload.Job) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +164,7 @@ func TestRestart(t *testing.T) {
 		Standard(&q, twin.Options{}, random), NewDowney(&q), NewTwin(&q, twin.Options{Runs: 2}, random),
 		NewForest(random, nil), History(random),
 	}
-	jobs := made(150, 7)
+	jobs := forecasttest.Jobs(150, 7)
 	now := jobs[0].Submit
 	for i := range jobs {
 		j := jobs[i]

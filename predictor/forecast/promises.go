@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/varq-project/varq/predictor/forecast/pending"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -17,7 +18,7 @@ import (
 // So the probability of missing a promise is taken to be as many times the one said
 // as there were misses for those that were said.
 type promises struct {
-	made awaited[promise]
+	made pending.Sample[promise]
 	odds [len(margins) + 1]Odds
 	told int64 // until when odds have been forgiven
 }
@@ -52,7 +53,7 @@ type promise struct {
 }
 
 func newPromises() promises {
-	p := promises{made: newAwaited[promise]()}
+	p := promises{made: pending.New[promise]()}
 	for i := range p.odds {
 		p.odds[i] = unproven
 	}
@@ -86,17 +87,17 @@ func (p *promises) prob(wait, lower, budget float64) float64 {
 // Like an Observer's methods it must not be called at the same time as any other.
 func (p *Predictor) Promise(job int64, q *Question, deadline int64, holds bool) {
 	made := &p.promises.made
-	old, ok := made.said[job]
+	old, ok := made.Get(job)
 	switch {
-	case ok && old.submit == q.Submit, !made.wants(job):
+	case ok && old.submit == q.Submit, !made.Wants(job):
 	case ok && !holds:
 		old.submit = q.Submit
-		made.put(job, old)
+		made.Put(job, old)
 	default:
 		budget := float64(deadline - q.Submit)
 		var a Answer
 		if p.Forecast(q, &a) {
-			made.put(job, promise{q.Submit, deadline, budget, 1 - a.Lower.Within(budget)})
+			made.Put(job, promise{q.Submit, deadline, budget, 1 - a.Lower.Within(budget)})
 		}
 	}
 }
@@ -135,7 +136,7 @@ func (p *promises) forgive(now int64) {
 // started learns from a job that was promised a start.
 func (p *promises) started(j *workload.Job) {
 	p.forgive(j.Start)
-	made, ok := p.made.take(j.ID)
+	made, ok := p.made.Take(j.ID)
 	if !ok || made.submit != j.Since() {
 		return
 	}
@@ -147,4 +148,4 @@ func (p *promises) started(j *workload.Job) {
 }
 
 // ended forgets a job that did not start.
-func (p *promises) ended(j *workload.Job) { p.made.take(j.ID) }
+func (p *promises) ended(j *workload.Job) { p.made.Take(j.ID) }

@@ -48,7 +48,7 @@ func TestPromisesAreKept(t *testing.T) {
 			if random.Float64() < miss {
 				j.Start = 2000
 			}
-			p.made.put(id, promise{submit: 1000, deadline: 1600, budget: 600, miss: said})
+			p.made.Put(id, promise{submit: 1000, deadline: 1600, budget: 600, miss: said})
 			p.started(&j)
 			if made++; j.Start < 2000 {
 				kept++
@@ -68,7 +68,7 @@ func TestDisasterIsForgiven(t *testing.T) {
 	at := int64(1e9)
 	for id := range int64(100) {
 		at += day / 50
-		p.made.put(id, promise{submit: at - 7200, deadline: at - 6600, budget: 600, miss: .01})
+		p.made.Put(id, promise{submit: at - 7200, deadline: at - 6600, budget: 600, miss: .01})
 		p.started(&workload.Job{ID: id, Submit: at - 7200, Start: at})
 	}
 	if got := p.prob(1, .99, 600); got > .6 {
@@ -86,13 +86,13 @@ func TestDisasterIsForgiven(t *testing.T) {
 func TestPromisesOfOthers(t *testing.T) {
 	p := newPromises()
 	for id := range int64(2) {
-		p.made.put(id, promise{submit: 1000, deadline: 1060, budget: 60, miss: .1})
+		p.made.Put(id, promise{submit: 1000, deadline: 1060, budget: 60, miss: .1})
 	}
 	p.started(&workload.Job{ID: 0, Submit: 1500, Start: 9000})
 	p.ended(&workload.Job{ID: 1})
 	p.started(&workload.Job{ID: 2, Submit: 1000, Start: 9000})
-	if p.odds[0] != unproven || len(p.made.said) > 0 {
-		t.Errorf("%+v, %d left", p.odds[0], len(p.made.said))
+	if p.odds[0] != unproven || p.made.Len() > 0 {
+		t.Errorf("%+v, %d left", p.odds[0], p.made.Len())
 	}
 }
 
@@ -120,20 +120,20 @@ func TestWhatWasDecidedCounts(t *testing.T) {
 	q := Question{Now: 1000, Submit: 1000}
 	q.Limit = 60
 	p.Promise(7, &q, 3000, true)
-	want := p.promises.made.said[7]
+	want, _ := p.promises.made.Get(7)
 	q.Limit = 100
 	p.Promise(7, &q, 3000, true)
-	if got := p.promises.made.said[7]; got != want {
+	if got, _ := p.promises.made.Get(7); got != want {
 		t.Errorf("%+v, was %+v", got, want)
 	}
 	q.Submit, want.submit = 2000, 2000
 	p.Promise(7, &q, 3000, false)
-	if got := p.promises.made.said[7]; got != want {
+	if got, _ := p.promises.made.Get(7); got != want {
 		t.Errorf("moved as it holds no longer: %+v, want %+v", got, want)
 	}
 	q.Submit = 2500
 	p.Promise(7, &q, 3000, true)
-	if got := p.promises.made.said[7]; got.budget != 500 || got.submit != 2500 || got.miss == want.miss {
+	if got, _ := p.promises.made.Get(7); got.budget != 500 || got.submit != 2500 || got.miss == want.miss {
 		t.Errorf("moved: still %+v", got)
 	}
 }

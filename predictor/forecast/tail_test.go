@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/varq-project/varq/predictor/delay"
+	"github.com/varq-project/varq/predictor/forecast/forecasttest"
+	"github.com/varq-project/varq/predictor/forecast/recalibration"
 )
 
 // TestTails: nothing that was never seen is impossible, and what was is hardly less
@@ -44,19 +46,19 @@ func TestQueueLongerThanEver(t *testing.T) {
 // heldWhileGrowing returns how often the .95 quantile held of forecasts, with tails,
 // that know of no delay as long as the next.
 func heldWhileGrowing(tails func(*delay.Distribution)) float64 {
-	c := NewCalibration()
+	c := recalibration.New()
 	held := 0
 	const n = 3000
 	for i := range n {
 		seconds := 100 * math.Pow(10, float64(i)/1000)
-		said := exponential(seconds / 6)
+		said := forecasttest.Exponential(seconds / 6)
 		for k := range said {
 			if delay.At(k) > seconds*.8 {
 				said[k] = 1
 			}
 		}
 		tails(said)
-		var meant Calibrated
+		var meant recalibration.Forecast
 		c.Apply(said, &meant)
 		if seconds <= meant.Wait.Quantile(.95) {
 			held++

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/varq-project/varq/predictor/delay"
+	"github.com/varq-project/varq/predictor/forecast/recalibration"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -49,7 +50,7 @@ func TestJumpsAreFound(t *testing.T) {
 					said[i] = 1
 				}
 				addTails(&said)
-				b.calibration.Learn(&said, &Calibrated{Wait: said}, 0, rng.Float64())
+				b.calibration.Learn(&said, &recalibration.Forecast{Wait: said}, 0, rng.Float64())
 			}
 		}
 		est := make([]workload.Estimate, len(c))

@@ -1,4 +1,4 @@
-package forecast
+package forecasttest
 
 import (
 	"cmp"
@@ -9,11 +9,10 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// made returns jobs as a machine of 64 processors runs them, first come, first
-// served, that is asked for half of what it could do. Run times are log-uniform, as
-// in Downey's paper. With much more work the queue would be in another state for most
-// of so few jobs, which then say nothing of the long run.
-func made(n int, seed uint64) []workload.Job {
+// Jobs returns jobs as a machine of 64 processors runs them, first come, first served,
+// at a load of .5. Run times are log-uniform, as in Downey's paper. At a much higher
+// load the queue would be in some unusual state for most of so few jobs.
+func Jobs(n int, seed uint64) []workload.Job {
 	const machine, shortest, longest, load = 64, 10, 36_000, .5
 	random := rand.New(rand.NewPCG(seed, 0))
 	run := func() int64 { return int64(shortest * math.Exp(random.Float64()*math.Log(longest/shortest))) }

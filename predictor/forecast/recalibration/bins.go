@@ -1,0 +1,41 @@
+package recalibration
+
+import "math"
+
+// Probabilities from 0 to 1 are divided into bins that become narrower towards both
+// ends, where it matters whether 1 in 100 is meant or 1 in 1000: each halving of the
+// distance to 0, or to 1, takes the same number of bins.
+const (
+	octaves   = 12
+	perOctave = 8
+	half      = octaves*perOctave + 1 // bins below .5; the first begins at 0
+	bins      = 2 * half
+)
+
+// edges are where the bins begin and, last, 1.
+var edges = func() (e [bins + 1]float64) {
+	for i := 1; i <= half; i++ {
+		octave, part := (i-1)/perOctave, (i-1)%perOctave
+		e[i] = math.Ldexp(1+float64(part)/perOctave, octave-octaves-1)
+	}
+	for i := range half {
+		e[bins-i] = 1 - e[i]
+	}
+	return e
+}()
+
+// bin returns the bin that a probability lies in.
+func bin(p float64) int {
+	if !(p < .5) {
+		return bins - 1 - lowBin(1-p)
+	}
+	return lowBin(p)
+}
+
+// lowBin returns the bin of a probability up to .5. It reads the bin off the bits of
+// the number: the exponent is the octave, and the top bits of the mantissa the part.
+func lowBin(p float64) int {
+	const first = (1023 - octaves - 1) * perOctave // of the lowest octave
+	bits := int(math.Float64bits(max(p, 0)) >> (52 - 3))
+	return max(0, min(bits-first+1, half-1))
+}
