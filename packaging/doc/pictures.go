@@ -13,6 +13,7 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cluster/queue"
 	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/predictor"
 	"github.com/varq-project/varq/predictor/forecast/twin"
 	"github.com/varq-project/varq/predictor/plot"
 	"github.com/varq-project/varq/predictor/promise/trajectory"
@@ -69,9 +70,9 @@ func learn() (trajectory.Forecaster, error) {
 		jobs = append(jobs, job)
 	}
 	var q queue.Queue
-	p := forecast.Standard(&q, twin.Options{}, rand.New(rand.NewPCG(1, 1)))
+	p := predictor.Standard(&q, twin.Options{}, rand.New(rand.NewPCG(1, 1)))
 	err := forecast.Replay(jobs, &q, []forecast.Observer{p}, func(*workload.Job) error { return nil })
-	return forecast.Trajectory{Predictor: p}, err
+	return predictor.Trajectory{Predictor: p}, err
 }
 
 // draw writes the picture of a planned request.

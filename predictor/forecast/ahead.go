@@ -1,8 +1,8 @@
 package forecast
 
 import (
+	"math"
 	"math/rand/v2"
-	"sort"
 
 	"github.com/varq-project/varq/predictor/forecast/features"
 	"github.com/varq-project/varq/predictor/forecast/forest"
@@ -10,45 +10,42 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Ahead forecasts from what was known some time before jobs were submitted that
-// have started since: it remembers what the queue was like, and learns how much
-// that still says after a while. Of a question whose Now has passed it tells what
-// it would have said then.
+// Ahead forecasts jobs that are yet to be submitted. Its model learns from rehearsals:
+// when a job begins to wait, Ahead is asked what it would have been asked some time
+// before, with what was known then. It thus learns how much the state of the queue
+// still says after a while. A Question whose Now lies in the past is answered with what
+// was known then.
 type Ahead struct {
-	extractor *features.Extractor
-	model     *forest.Model
-	waiting   pending.Sample[forest.Case]
-	past      []moment // up to a day old, the older the farther apart
-	told      int64    // the time of the last event
-}
-
-// moment is what was known at a time.
-type moment struct {
-	at int64
-	*features.Extractor
+	moments moments
+	model   *forest.Model
+	waiting pending.Sample[forest.Case]
+	rng     *rand.Rand
 }
 
 const (
-	// aWhile is how many seconds lie at least between two moments that are remembered,
-	// and coarse how many times as much their age is at most where it is more: what
-	// was known hours ago is asked for to within minutes.
-	aWhile = 600
-	coarse = 8
-	// shortest and farthest is how long before a job's submission what is known
-	// is learnt from, in seconds.
-	shortest = 300.
-	farthest = 86_400.
+	// MinLead and maxLead are how long before its submission a job is rehearsed, in
+	// seconds.
+	MinLead = 300.
+	maxLead = 86_400.
+	// Until the model has learnt from plenty of rehearsals, every job is rehearsed;
+	// from then on one in rehearsedOf, as one in some hours is as good as the next.
+	plenty      = 5000
+	rehearsedOf = 4
 )
 
-// newAhead returns an Ahead that has learnt nothing. It looks at the queue with
-// the eyes of a Forest, which others tell what happens.
-func newAhead(f *Forest, rng *rand.Rand) *Ahead {
+// NewAhead returns an Ahead that has learnt nothing. It shares the features that f
+// extracts from the queue, so f must be told what happens, after Ahead is.
+func NewAhead(f *Forest, rng *rand.Rand) *Ahead {
 	return &Ahead{
-		extractor: f.extractor,
-		model:     forest.New(features.Count+1, forest.Light, rng),
-		waiting:   pending.New[forest.Case](),
+		moments: moments{extractor: f.extractor},
+		model:   forest.New(features.Count+1, forest.Light, rng),
+		waiting: pending.New[forest.Case](),
+		rng:     rng,
 	}
 }
+
+// Hurry is forest.Model's.
+func (f *Ahead) Hurry(times int) { f.model.Hurry(times) }
 
 // Name returns "ahead".
 func (*Ahead) Name() string { return "ahead" }
@@ -56,7 +53,7 @@ func (*Ahead) Name() string { return "ahead" }
 // Forecast implements Forecaster.
 func (f *Ahead) Forecast(q *Question, a *Answer) bool {
 	*a = Answer{}
-	c := f.later(q)
+	c := f.caseOf(q)
 	if c == nil {
 		return false
 	}
@@ -64,26 +61,31 @@ func (f *Ahead) Forecast(q *Question, a *Answer) bool {
 	return f.model.Predict(c, &a.Wait)
 }
 
-// later is a question as a case of the model, or nil if it is about a time that is
-// forgotten.
-func (f *Ahead) later(q *Question) forest.Case {
-	m := moment{q.Now, f.extractor}
-	if q.Now < f.told {
-		after := sort.Search(len(f.past), func(i int) bool { return f.past[i].at > q.Now })
-		if after == 0 {
-			return nil
-		}
-		m = f.past[after-1]
+// caseOf returns a question as a case of the model, or nil if its Now is forgotten.
+func (f *Ahead) caseOf(q *Question) forest.Case {
+	m, ok := f.moments.at(q.Now)
+	if !ok {
+		return nil
 	}
 	var v features.Vector
 	m.Look(&q.Request, m.at, q.Submit, &v)
 	return f.model.Case(append(v[:], features.Delay(float64(q.Submit-m.at))))
 }
 
-// expect asks itself about a job that begins to wait, to learn from what becomes of
-// it.
-func (f *Ahead) expect(j *workload.Job, q *Question) {
-	if c := f.later(q); c != nil {
+// Rehearse returns the question to rehearse a job with that begins to wait, or false
+// if it is not to be rehearsed. The time from Now to Submit is log-uniform.
+func (f *Ahead) Rehearse(j *workload.Job) (q Question, ok bool) {
+	if f.model.Learnt() >= plenty && f.rng.IntN(rehearsedOf) != 0 {
+		return q, false
+	}
+	q = AtSubmission(j)
+	q.Now -= int64(MinLead * math.Exp(f.rng.Float64()*math.Log(maxLead/MinLead)))
+	return q, true
+}
+
+// Expect takes in a rehearsal, to learn from the job's wait.
+func (f *Ahead) Expect(j *workload.Job, q *Question) {
+	if c := f.caseOf(q); c != nil {
 		f.waiting.Put(j.ID, c)
 	}
 }
@@ -91,12 +93,12 @@ func (f *Ahead) expect(j *workload.Job, q *Question) {
 // Submitted implements Observer.
 func (f *Ahead) Submitted(j *workload.Job) {
 	f.model.Grow()
-	f.remember(j.Since())
+	f.moments.remember(j.Since())
 }
 
 // Started implements Observer.
 func (f *Ahead) Started(j *workload.Job) {
-	f.remember(j.Start)
+	f.moments.remember(j.Start)
 	if c, ok := f.waiting.Take(j.ID); ok {
 		if wait, ok := j.Wait(); ok {
 			f.model.Learn(c, float64(wait))
@@ -106,32 +108,6 @@ func (f *Ahead) Started(j *workload.Job) {
 
 // Ended implements Observer.
 func (f *Ahead) Ended(j *workload.Job) {
-	f.remember(j.End)
+	f.moments.remember(j.End)
 	f.waiting.Take(j.ID)
-}
-
-// remember takes down what was known just before something happens, if that is a
-// while after what is remembered.
-func (f *Ahead) remember(at int64) {
-	n := len(f.past)
-	if at > f.told && (n == 0 || at >= f.past[n-1].at+aWhile) {
-		f.past = append(thinned(f.past, at), moment{at, f.extractor.Still()})
-	}
-	f.told = max(f.told, at)
-}
-
-// thinned leaves out, in place, those of some moments, in the order of time, that are
-// too old at a time, or too near to the one before.
-func thinned(past []moment, at int64) []moment {
-	old := sort.Search(len(past), func(i int) bool { return float64(at-past[i].at) <= farthest })
-	kept := past[:0]
-	for i := old; i < len(past); i++ {
-		// The last one kept makes room for a next one that is near the one before.
-		if k := len(kept); k >= 2 && coarse*(past[i].at-kept[k-2].at) <= at-kept[k-2].at {
-			kept = kept[:k-1]
-		}
-		kept = append(kept, past[i])
-	}
-	clear(past[len(kept):])
-	return kept
 }

@@ -133,7 +133,7 @@ func (f *Downey) of(r *workload.Request, age float64) stats.LogUniform {
 func (f *Downey) Submitted(j *workload.Job) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if q := ask(j); f.predicted.Wants(j.ID) {
+	if q := AtSubmission(j); f.predicted.Wants(j.ID) {
 		if p := f.predict(&q, j.ID); p != nil {
 			f.predicted.Put(j.ID, p.seconds)
 		}

@@ -28,7 +28,7 @@ func TestDowneyKnowsTheQueue(t *testing.T) {
 	asked, answered, held, past := 0, 0, 0, 0
 	err := Replay(jobs, &q, []Observer{f}, func(j *workload.Job) error {
 		var a Answer
-		question := ask(j)
+		question := AtSubmission(j)
 		ok := f.Forecast(&question, &a)
 		if asked++; asked < 1000 {
 			if asked <= refitted && ok {

@@ -1,84 +1,65 @@
-// Package forecast is about how long jobs will wait: what every forecaster offers
-// and is told, how the answers of several are blended into one, and how that one
-// is kept honest against what came true. It has no clock and does no I/O: times
-// are Unix seconds, and what happens is told in its order, live or from a log.
+// Package forecast holds the words of this wing: the question how long a job will
+// wait, the answer to it, the interface of those who answer, and the replay of past
+// jobs that they learn from. The methods that forecast with the help of packages qbets,
+// twin, forest and downey implement the interface here.
+//
+// A forecast is made by the packages below, each of which uses those before it:
+//
+//	mixture        weighs experts by their past scores
+//	recalibration  replaces probabilities by how often such probabilities came true
+//	blend          combines experts into one forecast by both
+//	predictor      forecasts with one blend for submissions now and one for later ones,
+//	               and says what may be promised
+//
+// The wing has no clock and does no I/O. Times are Unix seconds, and events are told in
+// their order, live or from a log.
 package forecast
 
-import (
-	"github.com/varq-project/varq/predictor/delay"
-	"github.com/varq-project/varq/predictor/workload"
-)
+import "github.com/varq-project/varq/predictor/workload"
 
-// Question asks how long a request will wait, Limit included, that becomes
-// eligible at Submit, as far as can be known at Now. Submit is never before Now.
-type Question struct {
-	workload.Request
-	Now, Submit int64
-}
-
-// Answer is what a forecaster says to a Question.
-type Answer struct {
-	// Wait is the distribution of the time from Question.Submit to the start.
-	Wait delay.Distribution
-	// Lower is a lower confidence bound on each probability of Wait, for who
-	// must keep what is promised. Only a Blend says more than 0.
-	Lower delay.Distribution
-	// Evidence is what it rests on.
-	Evidence
-}
-
-// Evidence is what a forecast rests on.
-type Evidence struct {
-	// Sample is the number of past waits, or of simulations, that count.
-	Sample float64
-	// Class names the jobs whose past was used, where there are classes.
-	Class string
-	// Changed is the time of the last change point in that past, or 0.
-	Changed int64
-	// Down says why nothing can be promised now, as during an outage: a sentence
-	// without a full stop. It is empty in normal times.
-	Down string
-	// Simulated is the policy as which the queue was simulated, in words, where it
-	// was.
-	Simulated string
-	// Members are the forecasters of a Blend that answered, and Calibrated is how
-	// many recent forecasts that came true its calibration rests on.
-	Members    []Member
-	Calibrated float64
-}
-
-// Member is what one forecaster has to do with the answer of a Blend.
-type Member struct {
-	Name  string
-	Share float64 // of the blend, from 0 to 1
-	Evidence
-}
-
-// ask returns what is asked about a job that begins to wait.
-func ask(j *workload.Job) Question {
-	at := j.Since()
-	return Question{Request: j.Request, Now: at, Submit: at}
-}
-
-// Observer is told what happens in a cluster's queue, in the order of time. At
-// one moment, ends come before starts and starts before submissions. It must
-// not keep the jobs, which may change.
+// Observer is told what happens to the jobs of a cluster, in the order of time. Of
+// events in the same second, ends come first, then starts, then submissions. An
+// Observer must not keep a job that it is told of, since that may change later.
 type Observer interface {
 	// Submitted: j waits from j.Eligible on. Its Start and End are 0.
 	Submitted(j *workload.Job)
-	// Started: j, which need not have been seen waiting, started at j.Start.
+	// Started: j started at j.Start. It need not have been seen waiting.
 	Started(j *workload.Job)
-	// Ended: j ended at j.End; it was cancelled before its start where that is 0.
+	// Ended: j ended at j.End. If its Start is 0, it was cancelled before it started.
 	Ended(j *workload.Job)
 }
 
-// Forecaster is one way of forecasting queueing delay. Learning must not run at
-// the same time as any other method; Forecast changes nothing that shows.
+// Forecaster is one way to forecast how long jobs wait. Its Observer methods must not
+// run at the same time as any other method. Forecast may run several times at once.
 type Forecaster interface {
 	Observer
 	// Name is a word in lower case, different for each Forecaster.
 	Name() string
-	// Forecast answers q into a, which may hold an older answer. It reports
-	// false, with Down set where that is why, when it knows nothing to say.
+	// Forecast answers q. It overwrites a, and changes nothing else that can be seen.
+	// It reports false when it has no answer; a.Down says why if that is an outage.
 	Forecast(q *Question, a *Answer) bool
+}
+
+// Experts are Forecasters that observe the same cluster.
+type Experts []Forecaster
+
+// Submitted implements Observer.
+func (all Experts) Submitted(j *workload.Job) {
+	for _, e := range all {
+		e.Submitted(j)
+	}
+}
+
+// Started implements Observer.
+func (all Experts) Started(j *workload.Job) {
+	for _, e := range all {
+		e.Started(j)
+	}
+}
+
+// Ended implements Observer.
+func (all Experts) Ended(j *workload.Job) {
+	for _, e := range all {
+		e.Ended(j)
+	}
 }

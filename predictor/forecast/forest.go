@@ -47,6 +47,9 @@ func NewForest(rng *rand.Rand, t *Twin) *Forest {
 // simulated is how many features a Twin adds.
 const simulated = 2 + twin.Orders
 
+// Hurry is forest.Model's.
+func (f *Forest) Hurry(times int) { f.present.Hurry(times) }
+
 // Name returns "forest".
 func (*Forest) Name() string { return "forest" }
 
@@ -83,7 +86,7 @@ func (f *Forest) situation(q *Question) *situation {
 // Submitted implements Observer.
 func (f *Forest) Submitted(j *workload.Job) {
 	if f.waiting.Wants(j.ID) {
-		q := ask(j)
+		q := AtSubmission(j)
 		f.waiting.Put(j.ID, f.situation(&q).present)
 	}
 	f.present.Grow() // here, as a start has to be taken in quickly

@@ -125,9 +125,9 @@ func (p *fakePast) Predict(workload.Request) (a forecast.Answer, ok bool) {
 		a.Wait[i] = 1
 		a.Lower[i] = .93
 	}
-	a.Evidence = forecast.Evidence{Sample: 1000.6, Class: "all", Calibrated: 512, Members: []forecast.Member{
-		{Name: "forest", Share: .7, Evidence: forecast.Evidence{Sample: 1200}},
-		{Name: "qbets", Share: .3, Evidence: forecast.Evidence{Sample: 400, Class: "all", Changed: 17}},
+	a.Evidence = forecast.Evidence{Sample: 1000.6, Class: "all", Recalibrated: 512, Opinions: []forecast.Opinion{
+		{Expert: "forest", Weight: .7, Evidence: forecast.Evidence{Sample: 1200}},
+		{Expert: "qbets", Weight: .3, Evidence: forecast.Evidence{Sample: 400, Class: "all", Changed: 17}},
 	}}
 	return a, true
 }

@@ -50,11 +50,11 @@ func quantile(d *delay.Distribution, q float64) *float64 {
 
 // evidence says what a forecast rests on.
 func evidence(e *forecast.Evidence) api.Evidence {
-	told := api.Evidence{Sample: int(e.Sample), Class: e.Class, Changed: e.Changed, Down: e.Down, Calibrated: e.Calibrated}
-	for i := range e.Members {
-		m := &e.Members[i]
+	told := api.Evidence{Sample: int(e.Sample), Class: e.Class, Changed: e.Changed, Down: e.Down, Calibrated: e.Recalibrated}
+	for i := range e.Opinions {
+		o := &e.Opinions[i]
 		told.Members = append(told.Members, api.Member{
-			Forecaster: m.Name, Share: m.Share, Sample: int(m.Sample), Class: m.Class, Changed: m.Changed, Simulated: m.Simulated,
+			Forecaster: o.Expert, Share: o.Weight, Sample: int(o.Sample), Class: o.Class, Changed: o.Changed, Simulated: o.Simulated,
 		})
 	}
 	return told

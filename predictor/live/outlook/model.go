@@ -7,6 +7,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/cluster/queue"
 	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/predictor"
 	"github.com/varq-project/varq/predictor/forecast/qbets"
 	"github.com/varq-project/varq/predictor/forecast/twin"
 	"github.com/varq-project/varq/predictor/workload"
@@ -22,7 +23,7 @@ type Model struct {
 	// which share it, never wait for many.
 	mu        sync.RWMutex
 	queue     queue.Queue
-	predictor *forecast.Predictor
+	predictor *predictor.Predictor
 	own       []*own
 	starts    int   // observed
 	newest    int64 // of them
@@ -38,7 +39,7 @@ func (o *Outlook) NewModel(machine func(partition string) (name string, procs in
 		members[i] = m.own[i]
 	}
 	// The seed is fixed: the same past gives the same answers.
-	m.predictor = forecast.Standard(&m.queue, twin.Options{Machine: machine}, rand.New(rand.NewPCG(1, 1)), members...)
+	m.predictor = predictor.Standard(&m.queue, twin.Options{Machine: machine}, rand.New(rand.NewPCG(1, 1)), members...)
 	m.predictor.SetConfidence(o.Confidence)
 	return m
 }

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/predictor"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -46,7 +47,7 @@ func (o *Outlook) Forecast(r workload.Request, now int64, c []workload.Candidate
 	o.prepare(&r, now, c)
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	forecast.Trajectory{Predictor: m.predictor}.Forecast(r, now, c, est)
+	predictor.Trajectory{Predictor: m.predictor}.Forecast(r, now, c, est)
 }
 
 // prepare has those of the site's own forecasters prepare for the candidates of a plan
@@ -142,7 +143,7 @@ func (o *Outlook) Ask(q *forecast.Question, answer func(name string, a *forecast
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	var a forecast.Answer
-	for _, f := range append([]forecast.Forecaster{m.predictor}, m.predictor.Members()...) {
+	for _, f := range append([]forecast.Forecaster{m.predictor}, m.predictor.Experts()...) {
 		if f.Forecast(q, &a) {
 			answer(f.Name(), &a)
 		}

@@ -67,7 +67,7 @@ func TestOwnForecastersTakePart(t *testing.T) {
 	m.Serve()
 	r := past()[0].Request
 	answer, ok := o.Predict(r)
-	if !ok || !slices.ContainsFunc(answer.Members, func(m forecast.Member) bool { return m.Name == "certain" && m.Share > 0 }) {
+	if !ok || !slices.ContainsFunc(answer.Opinions, func(o forecast.Opinion) bool { return o.Expert == "certain" && o.Weight > 0 }) {
 		t.Errorf("%+v, %v", answer.Evidence, ok)
 	}
 	var asked []string
@@ -111,7 +111,7 @@ func TestOwnForecastersJoinLate(t *testing.T) {
 // The odds of promises outlive a restart, and a new Model.
 func TestOddsOutliveTheModel(t *testing.T) {
 	o := newOutlook()
-	o.OldOdds = []forecast.Odds{{Missed: 1, Said: 2}, {Missed: 3, Said: 4}, {Missed: 5, Said: 6}, {Missed: 7, Said: 8}}
+	o.OldOdds = []forecast.Odds{{Missed: 1, Expected: 2}, {Missed: 3, Expected: 4}, {Missed: 5, Expected: 6}, {Missed: 7, Expected: 8}}
 	if o.Odds() != nil {
 		t.Error("something is known before the past is")
 	}

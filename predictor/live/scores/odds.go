@@ -13,7 +13,7 @@ func (s *Store) Odds(ctx context.Context) ([]forecast.Odds, error) {
 	var list []forecast.Odds
 	err := s.each(ctx, `SELECT missed, said FROM odds ORDER BY place`, nil, func(rows *sql.Rows) error {
 		var o forecast.Odds
-		if err := rows.Scan(&o.Missed, &o.Said); err != nil {
+		if err := rows.Scan(&o.Missed, &o.Expected); err != nil {
 			return err
 		}
 		list = append(list, o)
@@ -31,7 +31,7 @@ func (s *Store) SetOdds(ctx context.Context, list []forecast.Odds) error {
 			return err
 		}
 		for i, o := range list {
-			if _, err := tx.ExecContext(ctx, `INSERT INTO odds (place, missed, said) VALUES (?,?,?)`, i, o.Missed, o.Said); err != nil {
+			if _, err := tx.ExecContext(ctx, `INSERT INTO odds (place, missed, said) VALUES (?,?,?)`, i, o.Missed, o.Expected); err != nil {
 				return err
 			}
 		}

@@ -120,7 +120,7 @@ func TestOldFileKeepsItsData(t *testing.T) {
 	}
 
 	s := scores.New(f)
-	if odds, err := s.Odds(ctx); err != nil || !slices.Equal(odds, []forecast.Odds{{Missed: 1, Said: 2}, {Missed: 3, Said: 4}, {Missed: 5, Said: 6}, {Missed: 7, Said: 8.5}}) {
+	if odds, err := s.Odds(ctx); err != nil || !slices.Equal(odds, []forecast.Odds{{Missed: 1, Expected: 2}, {Missed: 3, Expected: 4}, {Missed: 5, Expected: 6}, {Missed: 7, Expected: 8.5}}) {
 		t.Errorf("%v, %v", odds, err)
 	}
 	waiting := scores.Job{ID: 2, Submit: noon}

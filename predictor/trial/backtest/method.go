@@ -5,6 +5,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/cluster/queue"
 	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/predictor"
 	"github.com/varq-project/varq/predictor/forecast/twin"
 )
 
@@ -51,8 +52,8 @@ type Maker struct {
 
 // Methods are all there are, the baselines last.
 var Methods = []Maker{
-	{Name: "blend", New: func(c Cluster) Method { return Of(forecast.Standard(c.Queue, twin.Options{}, chance()).Present()) }},
-	{Name: "history", New: func(Cluster) Method { return Of(forecast.History(chance()).Present()) }},
+	{Name: "blend", New: func(c Cluster) Method { return Of(predictor.Standard(c.Queue, twin.Options{}, chance()).Present()) }},
+	{Name: "history", New: func(Cluster) Method { return Of(predictor.History(chance()).Present()) }},
 	{Name: "twin", New: func(c Cluster) Method { return Of(forecast.NewTwin(c.Queue, twin.Options{Runs: 20}, chance())) }},
 	{Name: "downey", New: func(c Cluster) Method { return Of(forecast.NewDowney(c.Queue)) }},
 	{Name: "qbets", New: func(Cluster) Method { return newQBETS() }},

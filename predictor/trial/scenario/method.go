@@ -7,6 +7,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/cluster/queue"
 	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/predictor"
 	"github.com/varq-project/varq/predictor/forecast/qbets"
 	"github.com/varq-project/varq/predictor/forecast/twin"
 	"github.com/varq-project/varq/predictor/promise/trajectory"
@@ -21,9 +22,9 @@ const (
 	// started. It knows neither which jobs wait now, nor that no job has started
 	// for a long time.
 	QBETS Method = iota
-	// History is forecast.History, which blends all that needs no simulation.
+	// History is predictor.History, which blends all that needs no simulation.
 	History
-	// Blend is forecast.Standard, the method of varqd.
+	// Blend is predictor.Standard, the method of varqd.
 	Blend
 )
 
@@ -55,9 +56,9 @@ type forecaster interface {
 func (m Method) forecaster(q *queue.Queue, random *rand.Rand) forecaster {
 	switch m {
 	case History:
-		return forecast.Trajectory{Predictor: forecast.History(random)}
+		return predictor.Trajectory{Predictor: predictor.History(random)}
 	case Blend:
-		return forecast.Trajectory{Predictor: forecast.Standard(q, twin.Options{}, random)}
+		return predictor.Trajectory{Predictor: predictor.Standard(q, twin.Options{}, random)}
 	default:
 		return startsOnly{qbets.New(qbets.Options{})}
 	}

@@ -254,7 +254,7 @@ func TestGoesOnAfterAStopAndWithSlurmAway(t *testing.T) {
 // Who knows from the ledger that promises were missed promises nothing; who finds
 // nothing in it does, and writes down what becomes of promises.
 func TestRemembersWhatBecameOfPromises(t *testing.T) {
-	for _, known := range [][]forecast.Odds{nil, slices.Repeat([]forecast.Odds{{Missed: 1e9, Said: 1}}, 4)} {
+	for _, known := range [][]forecast.Odds{nil, slices.Repeat([]forecast.Odds{{Missed: 1e9, Expected: 1}}, 4)} {
 		c := testConfig(t)
 		file, err := statefile.Open(c.Ledger.Path)
 		if err != nil {

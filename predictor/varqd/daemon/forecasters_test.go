@@ -12,6 +12,7 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/queue"
 	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/predictor"
 	"github.com/varq-project/varq/predictor/forecast/twin"
 	"github.com/varq-project/varq/predictor/live/extern"
 	"github.com/varq-project/varq/predictor/slurm"
@@ -109,8 +110,8 @@ func within(t *testing.T, so func() bool) {
 
 // A site's own forecaster cannot have the name of one that there is.
 func TestBuiltInNames(t *testing.T) {
-	blend := forecast.Standard(new(queue.Queue), twin.Options{}, rand.New(rand.NewPCG(1, 1)))
-	for _, f := range append(blend.Members(), blend) {
+	blend := predictor.Standard(new(queue.Queue), twin.Options{}, rand.New(rand.NewPCG(1, 1)))
+	for _, f := range append(blend.Experts(), blend) {
 		if _, err := config.Parse("varq.yaml", []byte("forecasters: [{name: "+f.Name()+", command: /x}]")); err == nil {
 			t.Errorf("the name %s is accepted", f.Name())
 		}

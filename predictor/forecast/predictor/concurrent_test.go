@@ -1,4 +1,4 @@
-package forecast
+package predictor
 
 import (
 	"math/rand/v2"
@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/varq-project/varq/predictor/cluster/queue"
+	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/blend"
 	"github.com/varq-project/varq/predictor/forecast/forecasttest"
 	"github.com/varq-project/varq/predictor/forecast/twin"
 	"github.com/varq-project/varq/predictor/workload"
@@ -16,13 +18,13 @@ import (
 func TestConcurrentForecasts(t *testing.T) {
 	var q queue.Queue
 	random := rand.New(rand.NewPCG(1, 1))
-	downey := NewDowney(&q)
-	all := []Forecaster{
+	downey := forecast.NewDowney(&q)
+	all := []forecast.Forecaster{
 		History(random), downey,
-		NewBlend("blend", random, downey, NewForest(random, nil)),
+		blend.New("blend", random, downey, forecast.NewForest(random, nil)),
 		Standard(&q, twin.Options{}, random),
 	}
-	observers := make([]Observer, len(all))
+	observers := make([]forecast.Observer, len(all))
 	for i, f := range all {
 		observers[i] = f
 	}
@@ -30,17 +32,17 @@ func TestConcurrentForecasts(t *testing.T) {
 	for i := range jobs[100:] {
 		jobs[100+i].Start, jobs[100+i].End, jobs[100+i].State = 0, 0, workload.Pending
 	}
-	if err := Replay(jobs, &q, observers, func(*workload.Job) error { return nil }); err != nil {
+	if err := forecast.Replay(jobs, &q, observers, func(*workload.Job) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	now := jobs[len(jobs)-1].Submit
-	questions := make([]Question, 12)
+	questions := make([]forecast.Question, 12)
 	for i := range questions {
-		questions[i] = Question{Request: jobs[i].Request, Now: now, Submit: now + int64(i/4)*3600}
+		questions[i] = forecast.Question{Request: jobs[i].Request, Now: now, Submit: now + int64(i/4)*3600}
 	}
 	for _, f := range all {
 		t.Run(f.Name(), func(t *testing.T) {
-			var want [12]Answer
+			var want [12]forecast.Answer
 			for i := range questions {
 				f.Forecast(&questions[i], &want[i])
 			}
@@ -49,7 +51,7 @@ func TestConcurrentForecasts(t *testing.T) {
 				wg.Go(func() {
 					for k := range questions {
 						i := (k*5 + 3*shift) % len(questions)
-						var a Answer
+						var a forecast.Answer
 						f.Forecast(&questions[i], &a)
 						if a.Wait != want[i].Wait || a.Lower != want[i].Lower {
 							t.Errorf("question %d is answered in another way", i)

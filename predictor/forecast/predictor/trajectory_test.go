@@ -1,11 +1,11 @@
-package forecast
+package predictor
 
 import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/varq-project/varq/predictor/delay"
-	"github.com/varq-project/varq/predictor/forecast/recalibration"
+	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/blend"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -19,15 +19,22 @@ func (*picky) Name() string            { return "picky" }
 func (*picky) Submitted(*workload.Job) {}
 func (*picky) Started(*workload.Job)   {}
 func (*picky) Ended(*workload.Job)     {}
-func (f *picky) Forecast(q *Question, a *Answer) bool {
+func (f *picky) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 	f.asked++
-	*a = Answer{}
+	*a = forecast.Answer{}
 	if q.Limit <= f.most {
 		for i := range a.Wait {
 			a.Wait[i] = 1
 		}
 	}
 	return true
+}
+
+// blended returns a Predictor that has one expert, and no rehearsals.
+func blended(rng *rand.Rand, expert forecast.Forecaster) *Predictor {
+	return &Predictor{
+		present: blend.New("present", rng, expert), later: blend.New("later", rng, expert), promises: newPromises(),
+	}
 }
 
 // TestJumpsAreFound: where a time limit becomes short enough for a start, the
@@ -40,19 +47,16 @@ func TestJumpsAreFound(t *testing.T) {
 		c = append(c, workload.Candidate{Submit: now + at, Limit: 3600 + day - at, Budget: day - at})
 	}
 	for _, most := range [...]int64{3600 + 100, 4*3600 + 17, 20 * 3600, 2 * day} {
-		rng := rand.New(rand.NewPCG(1, 1))
 		f := &picky{most: most}
-		p := &Predictor{present: NewBlend("present", rng, f), later: NewBlend("later", rng, f), promises: newPromises()}
-		for _, b := range []*Blend{p.present, p.later} {
-			for range 2000 {
-				said := delay.Distribution{}
-				for i := range said {
-					said[i] = 1
-				}
-				addTails(&said)
-				b.calibration.Learn(&said, &recalibration.Forecast{Wait: said}, 0, rng.Float64())
+		p := blended(rand.New(rand.NewPCG(1, 1)), f)
+		for id := range int64(2000) { // so that it becomes sure of what f says
+			j := workload.Job{ID: id, Submit: now, Eligible: now, Start: now}
+			for _, b := range [...]*blend.Blend{p.present, p.later} {
+				b.Expect(&j, forecast.AtSubmission(&j))
+				b.Settle(&j)
 			}
 		}
+		f.asked = 0
 		est := make([]workload.Estimate, len(c))
 		Trajectory{p}.Forecast(workload.Request{}, now, c, est)
 		for i := range c {
@@ -61,7 +65,7 @@ func TestJumpsAreFound(t *testing.T) {
 				break
 			}
 		}
-		if f.asked > mostKnots+mostJumps {
+		if f.asked > mostKnots+mostBisections {
 			t.Errorf("%d questions", f.asked)
 		}
 	}

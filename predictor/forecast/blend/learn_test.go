@@ -1,4 +1,4 @@
-package forecast
+package blend
 
 import (
 	"runtime"
@@ -28,8 +28,8 @@ func TestDown(t *testing.T) {
 	}
 	watch.down = ""
 	_, after, ok := l.submit("a")
-	if !ok || after.Down != "" || after.Calibrated != before.Calibrated || after.Wait != before.Wait {
-		t.Errorf("after the outage, answers %v with %v past forecasts, before %v", ok, after.Calibrated, before.Calibrated)
+	if !ok || after.Down != "" || after.Recalibrated != before.Recalibrated || after.Wait != before.Wait {
+		t.Errorf("after the outage, answers %v with %v past forecasts, before %v", ok, after.Recalibrated, before.Recalibrated)
 	}
 }
 
@@ -44,8 +44,8 @@ func TestCancelled(t *testing.T) {
 		l.Ended(&j)
 		l.wait(j, 60_000) // nonsense, but then the job is not known any more
 	}
-	if _, after, _ := l.submit("a"); after.Wait != before.Wait || after.Calibrated != before.Calibrated {
-		t.Errorf("%v past forecasts, before %v", after.Calibrated, before.Calibrated)
+	if _, after, _ := l.submit("a"); after.Wait != before.Wait || after.Recalibrated != before.Recalibrated {
+		t.Errorf("%v past forecasts, before %v", after.Recalibrated, before.Recalibrated)
 	}
 }
 
@@ -61,7 +61,7 @@ func TestUnknownJobs(t *testing.T) {
 		l.Ended(&j)
 	}
 	if _, after, ok := l.submit("a"); !ok || after.Wait != before.Wait {
-		t.Errorf("answers %v, with %v past forecasts", ok, after.Calibrated)
+		t.Errorf("answers %v, with %v past forecasts", ok, after.Recalibrated)
 	}
 }
 
@@ -74,7 +74,7 @@ func TestImpossibleWaits(t *testing.T) {
 		l.wait(j, -50)
 	}
 	if _, after, _ := l.submit("a"); after.Wait != before.Wait {
-		t.Errorf("%v past forecasts", after.Calibrated)
+		t.Errorf("%v past forecasts", after.Recalibrated)
 	}
 }
 

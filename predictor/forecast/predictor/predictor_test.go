@@ -1,4 +1,4 @@
-package forecast
+package predictor
 
 import (
 	"math"
@@ -7,7 +7,9 @@ import (
 
 	"github.com/varq-project/varq/predictor/cluster/queue"
 	"github.com/varq-project/varq/predictor/delay"
+	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/forecasttest"
+	"github.com/varq-project/varq/predictor/forecast/qbets"
 	"github.com/varq-project/varq/predictor/forecast/twin"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -24,7 +26,7 @@ var judged = [...]float64{.5, .75, .95}
 
 // judge lives through jobs, and judges what f says of all but the first of them,
 // asked so many seconds before they are submitted.
-func judge(t *testing.T, jobs []workload.Job, q *queue.Queue, f Forecaster, warm int, lead int64) (c count) {
+func judge(t *testing.T, jobs []workload.Job, q *queue.Queue, f forecast.Forecaster, warm int, lead int64) (c count) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(9, 9))
 	var all delay.Distribution
@@ -35,14 +37,14 @@ func judge(t *testing.T, jobs []workload.Job, q *queue.Queue, f Forecaster, warm
 		}
 	}
 	asked := 0
-	err := Replay(jobs, q, []Observer{f}, func(j *workload.Job) error {
+	err := forecast.Replay(jobs, q, []forecast.Observer{f}, func(j *workload.Job) error {
 		if asked++; asked <= warm {
 			return nil
 		}
 		c.asked++
-		question := ask(j)
+		question := forecast.AtSubmission(j)
 		question.Now -= lead
-		var a Answer
+		var a forecast.Answer
 		if !f.Forecast(&question, &a) {
 			return nil
 		}
@@ -130,7 +132,7 @@ func TestTrajectoryFallsWithBudgets(t *testing.T) {
 	var q queue.Queue
 	p := History(rand.New(rand.NewPCG(1, 1)))
 	jobs := forecasttest.Jobs(600, 6)
-	if err := Replay(jobs, &q, []Observer{p}, func(*workload.Job) error { return nil }); err != nil {
+	if err := forecast.Replay(jobs, &q, []forecast.Observer{p}, func(*workload.Job) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	now := jobs[len(jobs)-1].Submit
@@ -160,9 +162,9 @@ func TestTrajectoryFallsWithBudgets(t *testing.T) {
 func TestRestart(t *testing.T) {
 	var q queue.Queue
 	random := rand.New(rand.NewPCG(1, 1))
-	all := []Forecaster{
-		Standard(&q, twin.Options{}, random), NewDowney(&q), NewTwin(&q, twin.Options{Runs: 2}, random),
-		NewForest(random, nil), History(random),
+	all := []forecast.Forecaster{
+		Standard(&q, twin.Options{}, random), forecast.NewDowney(&q), forecast.NewTwin(&q, twin.Options{Runs: 2}, random),
+		forecast.NewForest(random, nil), History(random),
 	}
 	jobs := forecasttest.Jobs(150, 7)
 	now := jobs[0].Submit
@@ -195,10 +197,24 @@ func TestRestart(t *testing.T) {
 			}
 		}
 		for _, f := range all {
-			var a Answer
-			if f.Forecast(&Question{Request: j.Request, Now: now, Submit: now}, &a) && !(a.Wait[0] >= 0 && a.Wait[delay.Points-1] <= 1) {
+			var a forecast.Answer
+			if f.Forecast(&forecast.Question{Request: j.Request, Now: now, Submit: now}, &a) && !(a.Wait[0] >= 0 && a.Wait[delay.Points-1] <= 1) {
 				t.Fatalf("%s says %v", f.Name(), a.Wait)
 			}
 		}
+	}
+}
+
+func TestOutageIsToldToWhoMinds(t *testing.T) {
+	p := History(rand.New(rand.NewPCG(1, 1)))
+	q := forecast.Question{Request: workload.Request{Partition: "main", Limit: 60}, Now: 100, Submit: 100}
+	var a forecast.Answer
+	p.Outage(qbets.Outage{Partition: "main", From: 50, Reason: "it is being moved"})
+	if p.Forecast(&q, &a) || a.Down != "it is being moved" {
+		t.Errorf("down: %q", a.Down)
+	}
+	p.Outage(qbets.Outage{Partition: "main", From: 50, To: 90})
+	if p.Forecast(&q, &a); a.Down != "" {
+		t.Errorf("after the outage, down: %q", a.Down)
 	}
 }

@@ -1,4 +1,4 @@
-package forecast
+package blend
 
 import (
 	"math"
@@ -51,19 +51,19 @@ func heldWhileGrowing(tails func(*delay.Distribution)) float64 {
 	const n = 3000
 	for i := range n {
 		seconds := 100 * math.Pow(10, float64(i)/1000)
-		said := forecasttest.Exponential(seconds / 6)
-		for k := range said {
+		raw := forecasttest.Exponential(seconds / 6)
+		for k := range raw {
 			if delay.At(k) > seconds*.8 {
-				said[k] = 1
+				raw[k] = 1
 			}
 		}
-		tails(said)
-		var meant recalibration.Forecast
-		c.Apply(said, &meant)
-		if seconds <= meant.Wait.Quantile(.95) {
+		tails(raw)
+		var got recalibration.Forecast
+		c.Apply(raw, &got)
+		if seconds <= got.Wait.Quantile(.95) {
 			held++
 		}
-		c.Learn(said, &meant, seconds, .5)
+		c.Learn(raw, &got, seconds, .5)
 	}
 	return float64(held) / n
 }

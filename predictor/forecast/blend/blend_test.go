@@ -1,4 +1,4 @@
-package forecast
+package blend
 
 import (
 	"math"
@@ -6,36 +6,37 @@ import (
 	"testing"
 
 	"github.com/varq-project/varq/predictor/delay"
+	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/forecasttest"
 	"github.com/varq-project/varq/predictor/forecast/recalibration"
 )
 
-// TestBlendFollowsTheBest: shares go to who forecasts a class best, and to another
-// when that one does.
+// TestBlendFollowsTheBest: the weight of a class goes to the expert that forecasts it
+// best, and to another once that one does.
 func TestBlendFollowsTheBest(t *testing.T) {
 	l := newLife(1, always("short", forecasttest.Exponential(100)), always("long", forecasttest.Exponential(10_000)))
-	if s := l.shares("a"); s["short"] != .5 || s["long"] != .5 {
+	if s := l.weightsOf("a"); s["short"] != .5 || s["long"] != .5 {
 		t.Errorf("at first: %v", s)
 	}
 	for range 300 {
 		l.jobs(1, "a", 100)
 		l.jobs(1, "b", 10_000)
 	}
-	if a, b := l.shares("a"), l.shares("b"); a["short"] < .9 || b["long"] < .9 {
+	if a, b := l.weightsOf("a"), l.weightsOf("b"); a["short"] < .9 || b["long"] < .9 {
 		t.Errorf("short waits in a, long ones in b: %v, %v", a, b)
 	}
 	l.jobs(700, "a", 10_000)
-	if a := l.shares("a"); a["long"] < .9 {
+	if a := l.weightsOf("a"); a["long"] < .9 {
 		t.Errorf("after a change: %v", a)
 	}
-	if c := l.shares("never seen"); c["long"] < .9 {
+	if c := l.weightsOf("never seen"); c["long"] < .9 {
 		t.Errorf("where nothing is known: %v", c)
 	}
 }
 
-// TestBlendShares: they sum up to 1, and only who answers has one.
-func TestBlendShares(t *testing.T) {
-	odd := &voice{name: "odd", says: func(q *Question) *delay.Distribution {
+// TestWeights: they sum up to 1, and only an expert that answers has one.
+func TestWeights(t *testing.T) {
+	odd := &scripted{name: "odd", says: func(q *forecast.Question) *delay.Distribution {
 		if q.Now%2 == 0 {
 			return nil
 		}
@@ -45,24 +46,24 @@ func TestBlendShares(t *testing.T) {
 	for range 500 {
 		l.jobs(1, "a", 800)
 		sum, answers := 0., 0
-		for _, share := range l.shares("a") {
-			sum += share
+		for _, weight := range l.weightsOf("a") {
+			sum += weight
 			answers++
 		}
 		if want := 1 + int(l.now%2); math.Abs(sum-1) > 1e-12 || answers != want {
-			t.Fatalf("%d share %v, want %d", answers, sum, want)
+			t.Fatalf("%d weigh %v, want %d", answers, sum, want)
 		}
 	}
 }
 
 // TestSilence neither wins nor loses: who says the same as another half of the time
-// has the same share as that one.
+// has the same weight as that one.
 func TestSilence(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 3))
 	good, bad := forecasttest.Exponential(1000), forecasttest.Exponential(20)
-	half := func(name string, d *delay.Distribution) *voice {
+	half := func(name string, d *delay.Distribution) *scripted {
 		silent := false
-		return &voice{name: name, says: func(*Question) *delay.Distribution {
+		return &scripted{name: name, says: func(*forecast.Question) *delay.Distribution {
 			if silent = random.IntN(2) == 0; silent {
 				return nil
 			}
@@ -73,22 +74,22 @@ func TestSilence(t *testing.T) {
 	l.jobs(1000, "a", 1000)
 	sum := map[string]float64{}
 	for range 1000 {
-		if s := l.shares("a"); len(s) == 4 {
+		if s := l.weightsOf("a"); len(s) == 4 {
 			sum = s
 		}
 	}
 	if ratio := sum["half good"] / sum["good"]; ratio < .7 || ratio > 1.3 {
-		t.Errorf("shares %v", sum)
+		t.Errorf("weights %v", sum)
 	}
 	if sum["bad"]+sum["half bad"] > .1 {
-		t.Errorf("shares %v: silence saves a bad forecaster", sum)
+		t.Errorf("weights %v: silence saves a bad forecaster", sum)
 	}
 }
 
 // TestNobodyAnswers: neither does the blend, and it has nothing to learn from.
 func TestNobodyAnswers(t *testing.T) {
 	silent := true
-	l := newLife(4, &voice{name: "shy", says: func(*Question) *delay.Distribution {
+	l := newLife(4, &scripted{name: "shy", says: func(*forecast.Question) *delay.Distribution {
 		if silent {
 			return nil
 		}
@@ -103,7 +104,7 @@ func TestNobodyAnswers(t *testing.T) {
 	}
 	silent = false
 	_, a, ok := l.submit("a")
-	if !ok || len(a.Members) != 1 || math.Abs(a.Calibrated-recalibration.New().Effective()) > 1e-9 {
+	if !ok || len(a.Opinions) != 1 || math.Abs(a.Recalibrated-recalibration.New().Effective()) > 1e-9 {
 		t.Errorf("answers %v: %+v", ok, a.Evidence)
 	}
 	want := forecasttest.Exponential(10)

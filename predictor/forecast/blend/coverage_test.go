@@ -1,4 +1,4 @@
-package forecast
+package blend
 
 import (
 	"math"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/varq-project/varq/predictor/delay"
+	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/forecasttest"
 	"github.com/varq-project/varq/predictor/stats"
 )
@@ -26,7 +27,7 @@ func TestBlendHolds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			const n, warm = 6000, 1000
 			mean := 0.
-			knowing := &voice{name: "knowing", says: func(*Question) *delay.Distribution { return forecasttest.Exponential(mean) }}
+			knowing := &scripted{name: "knowing", says: func(*forecast.Question) *delay.Distribution { return forecasttest.Exponential(mean) }}
 			l := newLife(5, knowing, always("stubborn", forecasttest.Exponential(300)))
 			v := rand.New(rand.NewPCG(5, 5))
 			quantiles := [...]float64{.5, .75, .9, .95}
@@ -79,7 +80,7 @@ func TestBlendHolds(t *testing.T) {
 func TestBoundsAreMonotone(t *testing.T) {
 	for seed := range uint64(20) {
 		random := rand.New(rand.NewPCG(seed, 7))
-		anything := func(*Question) *delay.Distribution {
+		anything := func(*forecast.Question) *delay.Distribution {
 			var d delay.Distribution
 			p := random.Float64() * random.Float64()
 			for i := range d {
@@ -90,7 +91,7 @@ func TestBoundsAreMonotone(t *testing.T) {
 			}
 			return &d
 		}
-		l := newLife(seed, &voice{name: "one", says: anything}, &voice{name: "other", says: anything})
+		l := newLife(seed, &scripted{name: "one", says: anything}, &scripted{name: "other", says: anything})
 		delays := stats.LogUniform{Min: .1, Max: 2e7}
 		for range 300 {
 			j, a, ok := l.submit([]string{"a", "b"}[random.IntN(2)])

@@ -1,10 +1,11 @@
-package forecast
+package predictor
 
 import (
 	"math"
 	"math/rand/v2"
 	"testing"
 
+	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -12,17 +13,17 @@ import (
 // forecast, does not fall as that rises, and is 0 where nothing is known.
 func TestPromisesAreProbabilities(t *testing.T) {
 	p := newPromises()
-	p.odds[1] = Odds{Missed: 1, Said: 4}
+	p.odds.by[1] = forecast.Odds{Missed: 1, Expected: 4}
 	for _, budget := range [...]float64{0, 900, 3600, 1e6} {
 		last := 0.
 		for wait := 0.; wait <= 1; wait += .01 {
-			got := p.prob(wait, wait*wait, budget)
+			got := p.odds.correct(wait, wait*wait, budget)
 			if got < last || got > wait {
 				t.Fatalf("%v of %v with a budget of %v, after %v", got, wait, budget, last)
 			}
 			last = got
 		}
-		if p.prob(0, 0, budget) != 0 {
+		if p.odds.correct(0, 0, budget) != 0 {
 			t.Error("a promise without a forecast")
 		}
 	}
@@ -41,15 +42,15 @@ func TestPromisesAreKept(t *testing.T) {
 			for range 10 {
 				said = min(said, miss/optimism*(.7+.6*random.Float64()))
 			}
-			if p.prob(1, 1-said, 600) < .95 {
+			if p.odds.correct(1, 1-said, 600) < .95 {
 				continue
 			}
 			j := workload.Job{ID: id, Submit: 1000, Start: 1000 + 300}
 			if random.Float64() < miss {
 				j.Start = 2000
 			}
-			p.made.Put(id, promise{submit: 1000, deadline: 1600, budget: 600, miss: said})
-			p.started(&j)
+			p.open.Put(id, promise{submit: 1000, deadline: 1600, budget: 600, miss: said})
+			p.settle(&j)
 			if made++; j.Start < 2000 {
 				kept++
 			}
@@ -68,16 +69,16 @@ func TestDisasterIsForgiven(t *testing.T) {
 	at := int64(1e9)
 	for id := range int64(100) {
 		at += day / 50
-		p.made.Put(id, promise{submit: at - 7200, deadline: at - 6600, budget: 600, miss: .01})
-		p.started(&workload.Job{ID: id, Submit: at - 7200, Start: at})
+		p.open.Put(id, promise{submit: at - 7200, deadline: at - 6600, budget: 600, miss: .01})
+		p.settle(&workload.Job{ID: id, Submit: at - 7200, Start: at})
 	}
-	if got := p.prob(1, .99, 600); got > .6 {
+	if got := p.odds.correct(1, .99, 600); got > .6 {
 		t.Errorf("promises %v on the next day", got)
 	}
 	for end := at + 180*day; at < end; at += 600 {
-		p.started(&workload.Job{ID: -1, Submit: at, Start: at})
+		p.settle(&workload.Job{ID: -1, Submit: at, Start: at})
 	}
-	if got := p.prob(1, .99, 600); got < .95 {
+	if got := p.odds.correct(1, .99, 600); got < .95 {
 		t.Errorf("promises %v half a year later", got)
 	}
 }
@@ -86,26 +87,30 @@ func TestDisasterIsForgiven(t *testing.T) {
 func TestPromisesOfOthers(t *testing.T) {
 	p := newPromises()
 	for id := range int64(2) {
-		p.made.Put(id, promise{submit: 1000, deadline: 1060, budget: 60, miss: .1})
+		p.open.Put(id, promise{submit: 1000, deadline: 1060, budget: 60, miss: .1})
 	}
-	p.started(&workload.Job{ID: 0, Submit: 1500, Start: 9000})
-	p.ended(&workload.Job{ID: 1})
-	p.started(&workload.Job{ID: 2, Submit: 1000, Start: 9000})
-	if p.odds[0] != unproven || p.made.Len() > 0 {
-		t.Errorf("%+v, %d left", p.odds[0], p.made.Len())
+	p.settle(&workload.Job{ID: 0, Submit: 1500, Start: 9000})
+	p.drop(&workload.Job{ID: 1})
+	p.settle(&workload.Job{ID: 2, Submit: 1000, Start: 9000})
+	if p.odds.by[0] != prior || p.open.Len() > 0 {
+		t.Errorf("%+v, %d left", p.odds.by[0], p.open.Len())
 	}
 }
 
-// TestOddsAreTakenOver: all that Odds tells, and nothing that it never tells.
+// TestOddsAreTakenOver: all that Odds returns, and nothing that it never does.
 func TestOddsAreTakenOver(t *testing.T) {
 	old, fresh := History(rand.New(rand.NewPCG(1, 1))), History(rand.New(rand.NewPCG(1, 1)))
-	old.promises.odds[1] = Odds{Missed: 3, Said: 2}
+	old.promises.odds.by[1] = forecast.Odds{Missed: 3, Expected: 2}
 	fresh.SetOdds(old.Odds())
-	if fresh.promises.odds != old.promises.odds {
+	if fresh.promises.odds.by != old.promises.odds.by {
 		t.Errorf("%v, want %v", fresh.Odds(), old.Odds())
 	}
-	for _, wrong := range [][]Odds{nil, make([]Odds, len(margins)+1), {{1, 1}, {1, 1}, {1, 1}, {math.NaN(), 1}}, {{1, 1}, {1, 1}, {1, 1}, {1, math.Inf(1)}}} {
-		if fresh.SetOdds(wrong); fresh.promises.odds != old.promises.odds {
+	good := forecast.Odds{Missed: 1, Expected: 1}
+	for _, wrong := range [][]forecast.Odds{
+		nil, make([]forecast.Odds, len(budgets)+1),
+		{good, good, good, {Missed: math.NaN(), Expected: 1}}, {good, good, good, {Missed: 1, Expected: math.Inf(1)}},
+	} {
+		if fresh.SetOdds(wrong); fresh.promises.odds.by != old.promises.odds.by {
 			t.Fatalf("took over %v", wrong)
 		}
 	}
@@ -114,26 +119,33 @@ func TestOddsAreTakenOver(t *testing.T) {
 // TestWhatWasDecidedCounts: whoever looks again at a promise and keeps it, as it is
 // or as it cannot be helped, does not make it another.
 func TestWhatWasDecidedCounts(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 1))
-	f := &picky{most: 60}
-	p := &Predictor{present: NewBlend("present", rng, f), later: NewBlend("later", rng, f), promises: newPromises()}
-	q := Question{Now: 1000, Submit: 1000}
+	p := blended(rand.New(rand.NewPCG(1, 1)), &picky{most: 60})
+	q := forecast.Question{Now: 1000, Submit: 1000}
 	q.Limit = 60
 	p.Promise(7, &q, 3000, true)
-	want, _ := p.promises.made.Get(7)
+	want, _ := p.promises.open.Get(7)
 	q.Limit = 100
 	p.Promise(7, &q, 3000, true)
-	if got, _ := p.promises.made.Get(7); got != want {
+	if got, _ := p.promises.open.Get(7); got != want {
 		t.Errorf("%+v, was %+v", got, want)
 	}
 	q.Submit, want.submit = 2000, 2000
 	p.Promise(7, &q, 3000, false)
-	if got, _ := p.promises.made.Get(7); got != want {
+	if got, _ := p.promises.open.Get(7); got != want {
 		t.Errorf("moved as it holds no longer: %+v, want %+v", got, want)
 	}
 	q.Submit = 2500
 	p.Promise(7, &q, 3000, true)
-	if got, _ := p.promises.made.Get(7); got.budget != 500 || got.submit != 2500 || got.miss == want.miss {
+	if got, _ := p.promises.open.Get(7); got.budget != 500 || got.submit != 2500 || got.miss == want.miss {
 		t.Errorf("moved: still %+v", got)
+	}
+}
+
+func TestInherit(t *testing.T) {
+	old, fresh := History(rand.New(rand.NewPCG(1, 1))), History(rand.New(rand.NewPCG(1, 1)))
+	old.promises.odds.by[0] = forecast.Odds{Missed: 3, Expected: 2}
+	fresh.Inherit(old)
+	if fresh.promises.odds.by[0] != (forecast.Odds{Missed: 3, Expected: 2}) || old.promises.odds.by[0] != prior {
+		t.Error("what has become of promises was not handed over")
 	}
 }

@@ -1,4 +1,4 @@
-package forecast
+package predictor
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/varq-project/varq/predictor/cluster/queue"
+	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/twin"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -15,7 +16,7 @@ import (
 // crowd lets an observer live through so many past jobs, of 200 users, and leaves it
 // with 1,000 jobs that wait and 500 that run. It returns a job like them that is
 // submitted next.
-func crowd(q *queue.Queue, past int, o Observer) workload.Job {
+func crowd(q *queue.Queue, past int, o forecast.Observer) workload.Job {
 	random := rand.New(rand.NewPCG(1, 1))
 	now := int64(1_000_000_000)
 	next := func(id int) workload.Job {
@@ -48,17 +49,17 @@ func crowd(q *queue.Queue, past int, o Observer) workload.Job {
 		j.Start = min(j.Start, now)
 		j.End = min(j.End, now)
 	}
-	_ = Replay(jobs, q, []Observer{o}, func(*workload.Job) error { return nil })
+	_ = forecast.Replay(jobs, q, []forecast.Observer{o}, func(*workload.Job) error { return nil })
 	return next(len(jobs))
 }
 
 // BenchmarkDowney forecasts a job at a new moment each.
 func BenchmarkDowney(b *testing.B) {
 	var q queue.Queue
-	f := NewDowney(&q)
+	f := forecast.NewDowney(&q)
 	j := crowd(&q, 5000, f)
-	question := ask(&j)
-	var a Answer
+	question := forecast.AtSubmission(&j)
+	var a forecast.Answer
 	b.ReportAllocs()
 	for b.Loop() {
 		question.Now++
@@ -73,8 +74,8 @@ func BenchmarkQuantile(b *testing.B) {
 	var q queue.Queue
 	p := History(rand.New(rand.NewPCG(1, 1)))
 	j := crowd(&q, 20_000, p)
-	question := ask(&j)
-	var a Answer
+	question := forecast.AtSubmission(&j)
+	var a forecast.Answer
 	b.ReportAllocs()
 	for b.Loop() {
 		question.Now++

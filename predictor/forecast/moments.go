@@ -1,0 +1,68 @@
+package forecast
+
+import (
+	"sort"
+
+	"github.com/varq-project/varq/predictor/forecast/features"
+)
+
+// moments are what was known at times of the last maxLead seconds, and what is known
+// now. Since what was known hours ago is asked for to within minutes only, the spacing
+// of moments grows with their age.
+//
+// Invariant: past is in the order of time. For any time of the last maxLead seconds
+// since the first event, the moment before it is older by not much more than the
+// larger of spacing and 1/coarseness of its age.
+type moments struct {
+	extractor *features.Extractor // what is known now
+	newest    int64               // the time of the last event
+	past      []moment
+}
+
+// moment is what was known at a time.
+type moment struct {
+	at int64
+	*features.Extractor
+}
+
+const (
+	spacing    = 600 // seconds
+	coarseness = 8
+)
+
+// at returns what was known at a time, or false if that is forgotten.
+func (m *moments) at(time int64) (moment, bool) {
+	if time >= m.newest {
+		return moment{time, m.extractor}, true
+	}
+	after := sort.Search(len(m.past), func(i int) bool { return m.past[i].at > time })
+	if after == 0 {
+		return moment{}, false
+	}
+	return m.past[after-1], true
+}
+
+// remember is called just before an event changes what is known. It keeps that, unless
+// the last moment is nearer than spacing.
+func (m *moments) remember(at int64) {
+	n := len(m.past)
+	if at > m.newest && (n == 0 || at >= m.past[n-1].at+spacing) {
+		m.past = append(thinned(m.past, at), moment{at, m.extractor.Still()})
+	}
+	m.newest = max(m.newest, at)
+}
+
+// thinned drops, in place, moments that are older than maxLead at a time, and those
+// whose neighbours are near enough to each other for their age.
+func thinned(past []moment, at int64) []moment {
+	old := sort.Search(len(past), func(i int) bool { return float64(at-past[i].at) <= maxLead })
+	kept := past[:0]
+	for i := old; i < len(past); i++ {
+		if k := len(kept); k >= 2 && coarseness*(past[i].at-kept[k-2].at) <= at-kept[k-2].at {
+			kept = kept[:k-1] // past[i] is near enough to the one before it
+		}
+		kept = append(kept, past[i])
+	}
+	clear(past[len(kept):])
+	return kept
+}
