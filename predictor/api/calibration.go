@@ -48,8 +48,9 @@ type CalibrationRow struct {
 type QuantileCoverage struct {
 	Quantile float64 `json:"quantile"`
 	// Covered is the share of the waits within the quantile, ties by their
-	// randomised rank, with its 95 % Clopper-Pearson interval from Low to High as if
-	// each were independent of the others.
+	// randomised rank, with its 95 % interval from Low to High. The interval is a
+	// block bootstrap's over the weeks in which the waits began. With waits from
+	// fewer than 5 weeks, all of a week are taken to share one fate, and it is wide.
 	Covered float64 `json:"covered"`
 	Low     float64 `json:"low"`
 	High    float64 `json:"high"`

@@ -18,8 +18,10 @@ type ReportRow struct {
 	Cancelled int    `json:"cancelled"`
 	Open      int    `json:"open"`
 	// Promised is the mean probability asked for, Estimated the mean forecast
-	// and Delivered kept / (kept + missed), with its 95 % Clopper-Pearson
-	// interval from Low to High; all over the kept and the missed.
+	// and Delivered kept / (kept + missed), with its 95 % interval from Low to
+	// High; all over the kept and the missed. The interval is a block bootstrap's
+	// over the weeks of the deadlines. With deadlines in fewer than 5 weeks it is
+	// Clopper and Pearson's, as if each promise were independent of the others.
 	Promised  float64 `json:"promised"`
 	Estimated float64 `json:"estimated"`
 	Delivered float64 `json:"delivered"`

@@ -19,8 +19,22 @@ func (c *Count) Add(yes bool) {
 	}
 }
 
+// Plus adds the things that another Count is about.
+func (c *Count) Plus(other Count) {
+	c.N += other.N
+	c.Of += other.Of
+}
+
 // Share returns N/Of, or 0 if Of is 0.
 func (c Count) Share() float64 { return float64(c.N) / float64(max(1, c.Of)) }
+
+// Sum returns what counts add up to.
+func Sum(counts []Count) (sum Count) {
+	for _, c := range counts {
+		sum.Plus(c)
+	}
+	return sum
+}
 
 // LeastBlocks is how many blocks BlockInterval needs. Fewer have too few different
 // resamples for a tail of .025.
@@ -54,16 +68,14 @@ func BlockInterval(blocks []Count, c float64, r *rand.Rand) (low, high float64, 
 	for i := range shares {
 		var sum Count
 		for range blocks {
-			b := blocks[r.IntN(len(blocks))]
-			sum.N += b.N
-			sum.Of += b.Of
+			sum.Plus(blocks[r.IntN(len(blocks))])
 		}
 		shares[i] = sum.Share()
 	}
 	slices.Sort(shares)
 	outside := int((resamples + 1) * bootstrapTail(len(blocks), c))
 	first := max(0, outside-1)
-	all := sumOf(blocks)
+	all := Sum(blocks)
 	low, high = ProportionInterval(all.N, all.Of, c)
 	return min(low, shares[first]), max(high, shares[resamples-1-first]), true
 }
@@ -75,12 +87,4 @@ func bootstrapTail(n int, c float64) float64 {
 	of := float64(n)
 	t := distuv.StudentsT{Sigma: 1, Nu: of - 1}.Quantile((1 + c) / 2)
 	return distuv.UnitNormal.CDF(-math.Sqrt(of/(of-1)) * t)
-}
-
-func sumOf(counts []Count) (sum Count) {
-	for _, c := range counts {
-		sum.N += c.N
-		sum.Of += c.Of
-	}
-	return sum
 }

@@ -88,7 +88,7 @@ func TestBlockIntervalCovers(t *testing.T) {
 			if ok && low <= .5 && .5 <= high {
 				covered++
 			}
-			all := sumOf(blocks)
+			all := Sum(blocks)
 			if low, high := ProportionInterval(all.N, all.Of, .95); low <= .5 && .5 <= high {
 				independent++
 			}
@@ -107,7 +107,7 @@ func TestBlockIntervalOfIndependence(t *testing.T) {
 	for range 20 {
 		blocks := drawBlocks(r, 50, .9, 0)
 		low, high, _ := BlockInterval(blocks, .95, r)
-		all := sumOf(blocks)
+		all := Sum(blocks)
 		exactLow, exactHigh := ProportionInterval(all.N, all.Of, .95)
 		if low > exactLow || high < exactHigh || high-low > 1.5*(exactHigh-exactLow) {
 			t.Errorf("from %v to %v, exactly from %v to %v", low, high, exactLow, exactHigh)
@@ -132,7 +132,7 @@ func TestBlockIntervalOfLittle(t *testing.T) {
 		if ok != c.ok || !ok && (low != 0 || high != 1) {
 			t.Errorf("%s: from %v to %v, %v", c.name, low, high, ok)
 		}
-		all := sumOf(c.blocks)
+		all := Sum(c.blocks)
 		if exactLow, exactHigh := ProportionInterval(all.N, all.Of, .95); ok && (low != exactLow || high != exactHigh) {
 			t.Errorf("%s: from %v to %v, want %v to %v", c.name, low, high, exactLow, exactHigh)
 		}

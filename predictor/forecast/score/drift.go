@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"github.com/varq-project/varq/predictor/stats"
 )
 
 // Daily is what became of one forecaster's forecasts of one day.
@@ -13,11 +15,11 @@ type Daily struct {
 	Unscored
 }
 
-// Unscored is how many forecasts are of jobs that still wait.
+// Unscored counts the forecasts of jobs that still wait.
 type Unscored struct {
 	Open int // all of them
-	// Overdue is how many wait for longer than the quantile of the last of Levels,
-	// and so of each: what they will say of the coverage is known.
+	// Overdue is how many of them wait for longer than the quantile of the last of
+	// Levels, and so of each. They count as not covered before they end.
 	Overdue int
 }
 
@@ -27,7 +29,7 @@ type Drift struct {
 	// fields are zero otherwise.
 	Found bool
 	Since int64   // the day with which it began
-	Level float64 // one of Levels, at which it shows most clearly
+	Level float64 // the one of Levels at which it shows most clearly
 	// Covered of Of waits were within that quantile since then.
 	Covered, Of int
 }
@@ -51,42 +53,44 @@ func (d Drift) String() string {
 const AlarmEvery = 365
 
 const (
-	// enough forecasts make a block: days with fewer are joined with those after
-	// them.
-	enough = 20
-	// settled is the share of a day's forecasts whose coverage must be known before
-	// the day is judged, and patience the number of days after which it is anyway.
-	settled  = .99
-	patience = 7
+	// leastForecasts make a block. Days with fewer are joined with those after them.
+	leastForecasts = 20
+	// A day is judged once the coverage of this share of its forecasts is known, or
+	// after so many days.
+	knownShare = .99
+	patience   = 7
 	// fortnight is how many blocks must look better before a drift is over.
 	fortnight = 14
 )
 
-// Watch tells whether a forecaster has drifted, by its days in their order, of which
-// those before today are over.
+// Watch tells whether a forecaster has drifted. It takes the forecaster's days in
+// their order, and judges those before today.
 //
-// For each of Levels, q, and for each direction there is a bet. A block of days in
-// which a share c of the waits was within the quantile multiplies the stake by
+// Watch bets against the forecaster. There is one bet for each level q and direction.
+// A block of days in which a share c of the waits was within the q-quantile
+// multiplies the stake by
 //
-//	e = 1 + (q - c) / (2 (1 - q))  on promises that are too high, and
-//	e = 1 + (c - q) / (2 q)        on promises that are too low,
+//	e = 1 + (q - c) / (2 (1 - q))  in the bet that the quantile is too low, and
+//	e = 1 + (c - q) / (2 q)        in the bet that it is too high,
 //
 // which is half of what can be staked without ruin. A stake below 1 is filled up to
-// 1, so that what was long ago matters no more; and the alarm is given when the mean
-// of all stakes reaches AlarmEvery. For as long as each forecast is calibrated given
-// what was known when it was made, E[e] = 1 given the past: the sum over all earlier
-// blocks, each with a stake of 1 put in anew, less the number of blocks, is then a
-// martingale, which is no less than the stakes here; so at the alarm the expected
-// number of blocks is AlarmEvery or more (the e-detector of Shin, Ramdas and Rinaldo,
-// 2023). How the waits within a block depend on one another does not matter: an
-// afternoon on which everybody waited is one observation. That is what a binomial
-// test gets wrong, for which a hundred jobs of one array are a hundred.
+// 1, so that the distant past does not matter. The alarm is given when the mean of all
+// stakes reaches AlarmEvery.
 //
-// The limits of this: how many jobs a block has is taken not to depend on how they
-// fare, and what a block says to be known when the next one begins, whereas a wait
-// can be longer than a day. And the price: a forecaster cannot be told to have
-// drifted within a few blocks. If .8 of the waits are within the .95 quantile, each
-// block multiplies that stake by 2.5, and the alarm takes 9 blocks.
+// False alarms are rare (the e-detector of Shin, Ramdas and Rinaldo, 2023). As long as
+// each forecast is calibrated given the past, E[e] = 1 given the past. Let a stake of 1
+// be put in anew with each block: the sum of what these stakes have become, less the
+// number of blocks, is then a martingale, and that sum is no less than the stake here.
+// So the expected number of blocks at the alarm is AlarmEvery or more. How the waits
+// within a block depend on one another does not matter: an afternoon on which
+// everybody waited is one observation. A binomial test would take the hundred jobs of
+// an array for a hundred observations.
+//
+// Two assumptions remain. The number of jobs in a block does not depend on how they
+// fare; and the outcome of a block is known when the next one begins, whereas a wait
+// can be longer than a day. The price is that no drift is seen within a few blocks: if
+// .8 of the waits are within the .95 quantile, each block multiplies that stake by
+// 2.5, and the alarm takes 9 blocks.
 //
 // A drift is over once the coverage of the last 14 blocks is twice as near to the
 // level as to what gave the alarm.
@@ -97,11 +101,12 @@ func Watch(days []Daily, today int64) Drift {
 	for i := range days {
 		d := &days[i]
 		all := d.Forecasts + d.Open
-		if d.Day >= today || float64(d.Open-d.Overdue) > (1-settled)*float64(all) && d.Day+patience > today {
+		unknown := float64(d.Open - d.Overdue)
+		if d.Day >= today || unknown > (1-knownShare)*float64(all) && d.Day+patience > today {
 			break
 		}
 		b.add(d)
-		if b.of >= enough {
+		if b.of >= leastForecasts {
 			w.judge(b)
 			b = block{}
 		}
@@ -109,10 +114,10 @@ func Watch(days []Daily, today int64) Drift {
 	return w.found
 }
 
-// block is some days that follow one another.
+// block is one day or several that follow one another.
 type block struct {
-	first   int64
-	of      int
+	first   int64 // day
+	of      int   // forecasts whose coverage is known
 	covered [len(Levels)]int
 }
 
@@ -126,16 +131,16 @@ func (b *block) add(d *Daily) {
 	}
 }
 
-// share returns the coverage at the i-th of Levels.
-func (b *block) share(i int) float64 { return float64(b.covered[i]) / float64(b.of) }
+// at returns the coverage at the i-th of Levels.
+func (b *block) at(i int) stats.Count { return stats.Count{N: b.covered[i], Of: b.of} }
 
 // watcher holds the bets, and what they have found.
 type watcher struct {
-	stakes [2 * len(Levels)]stake // too high and too low, by level
+	stakes [2 * len(Levels)]stake // by level: on too low, and on too high
 	found  Drift
-	level  int     // its level, by index
-	alarm  float64 // the coverage that gave it
-	blocks []block // since it began
+	level  int     // index of found.Level
+	alarm  float64 // the coverage that gave the alarm
+	blocks []block // since the drift began
 }
 
 // stake is that of one bet.
@@ -157,7 +162,7 @@ func (w *watcher) judge(b block) {
 	}
 	sum, best := 0., 0
 	for i := range w.stakes {
-		q, c := Levels[i/2], b.share(i/2)
+		q, c := Levels[i/2], b.at(i/2).Share()
 		e := 1 + (q-c)/(2*(1-q))
 		if i%2 == 1 {
 			e = 1 + (c-q)/(2*q)
@@ -177,21 +182,21 @@ func (w *watcher) judge(b block) {
 		return
 	}
 	w.level = best / 2
-	w.blocks = changed(w.stakes[best].blocks, w.level)
-	w.found = Drift{Found: true, Since: w.blocks[0].first, Level: Levels[w.level]}
-	w.found.Covered, w.found.Of = coverage(w.blocks, w.level)
-	w.alarm = float64(w.found.Covered) / float64(w.found.Of)
+	w.blocks = sinceChange(w.stakes[best].blocks, w.level)
+	covered := coverage(w.blocks, w.level)
+	w.found = Drift{Found: true, Since: w.blocks[0].first, Level: Levels[w.level], Covered: covered.N, Of: covered.Of}
+	w.alarm = covered.Share()
 	w.restart()
 }
 
-// changed returns the last of some blocks that differ most from the i-th of Levels:
-// those for which the sum of the differences, squared, divided by their number is
-// greatest, as is most likely if each block's were of a normal distribution whose
-// mean had been 0 and changed.
-func changed(blocks []block, i int) []block {
+// sinceChange returns the last blocks, from the most likely change point on: where the
+// sum of the differences from the i-th of Levels since then, squared and divided by
+// the number of blocks, is greatest. That is the likelihood ratio of a change of the
+// mean from 0, if the differences are normal.
+func sinceChange(blocks []block, i int) []block {
 	first, most, sum := 0, 0., 0.
 	for k := len(blocks) - 1; k >= 0; k-- {
-		sum += Levels[i] - blocks[k].share(i)
+		sum += Levels[i] - blocks[k].at(i).Share()
 		if square := sum * sum / float64(len(blocks)-k); square > most {
 			first, most = k, square
 		}
@@ -199,23 +204,22 @@ func changed(blocks []block, i int) []block {
 	return blocks[first:]
 }
 
-// follow looks whether the drift that was found goes on.
+// follow tells whether the drift that was found goes on.
 func (w *watcher) follow(b block) {
 	w.blocks = append(w.blocks, b)
-	covered, of := coverage(w.blocks[max(0, len(w.blocks)-fortnight):], w.level)
-	now := float64(covered) / float64(of)
+	now := coverage(w.blocks[max(0, len(w.blocks)-fortnight):], w.level).Share()
 	if 2*math.Abs(now-w.found.Level) < math.Abs(now-w.alarm) {
 		w.found = Drift{}
 		return
 	}
-	w.found.Covered, w.found.Of = coverage(w.blocks, w.level)
+	covered := coverage(w.blocks, w.level)
+	w.found.Covered, w.found.Of = covered.N, covered.Of
 }
 
-// coverage sums up some blocks at the i-th of Levels.
-func coverage(blocks []block, i int) (covered, of int) {
+// coverage sums up blocks at the i-th of Levels.
+func coverage(blocks []block, i int) (sum stats.Count) {
 	for _, b := range blocks {
-		covered += b.covered[i]
-		of += b.of
+		sum.Plus(b.at(i))
 	}
-	return covered, of
+	return sum
 }

@@ -88,15 +88,11 @@ func TestSumsAgainstDefinitions(t *testing.T) {
 		}
 	}
 	for i := range Levels {
-		share, low, high := sums.Coverage(i)
-		near("coverage", share, coverage[i])
+		near("coverage", sums.Coverage(i).Share(), coverage[i])
 		near("pinball", sums.Pinball(i), pinball[i])
-		if !(low < share && share < high) {
-			t.Errorf("coverage %v from %v to %v", share, low, high)
-		}
 	}
-	near("Brier score", sums.Brier(), brier)
-	near("calibration error", sums.Error(), calibrationError)
+	near("Brier score", sums.Bins.Brier(), brier)
+	near("calibration error", sums.Bins.Error(), calibrationError)
 
 	var whole Sums
 	for _, part := range parts {
@@ -115,40 +111,27 @@ func TestExactForecastsAreCovered(t *testing.T) {
 		sums.Add(d, draw(r, d), r.Float64())
 	}
 	for i, q := range Levels {
-		if share, _, _ := sums.Coverage(i); math.Abs(share-q) > .01 {
+		if share := sums.Coverage(i).Share(); math.Abs(share-q) > .01 {
 			t.Errorf("coverage %v of the %v quantile", share, q)
 		}
 	}
-	if e := sums.Error(); e > .01 {
+	if e := sums.Bins.Error(); e > .01 {
 		t.Errorf("calibration error %v", e)
 	}
 }
 
 func TestNothing(t *testing.T) {
 	var none Sums
-	if share, low, high := none.Coverage(0); share != 0 || low != 0 || high != 1 {
-		t.Errorf("coverage %v from %v to %v", share, low, high)
-	}
-	if none.Brier() != 0 || none.Error() != 0 || none.Pinball(0) != 0 {
+	if none.Coverage(0).Share() != 0 || none.Bins.Brier() != 0 || none.Bins.Error() != 0 || none.Pinball(0) != 0 {
 		t.Error("no forecast has a score")
+	}
+	if points := none.Bins.Diagram(); points == nil || len(points) != 0 {
+		t.Errorf("a diagram of nothing has %v", points)
 	}
 	var never delay.Distribution
 	none.Add(&never, 5, .5)
-	if share, _, _ := none.Coverage(3); share != 1 || math.IsInf(none.Pinball(3), 0) {
+	if share := none.Coverage(3).Share(); share != 1 || math.IsInf(none.Pinball(3), 0) {
 		t.Errorf("a delay without end: coverage %v, pinball loss %v", share, none.Pinball(3))
-	}
-}
-
-func TestPublicClass(t *testing.T) {
-	for class, want := range map[string]string{
-		"partition=batch nodes=3-4 limit=1h-2h":      "partition=batch nodes=3-4 limit=1h-2h",
-		"partition=batch account=physics user=alice": "partition=batch",
-		"user=alice": "",
-		"all jobs":   "all jobs",
-	} {
-		if got := PublicClass(class); got != want {
-			t.Errorf("PublicClass(%q) = %q, want %q", class, got, want)
-		}
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/ledger"
-	"github.com/varq-project/varq/predictor/promise/report"
 	"github.com/varq-project/varq/predictor/slurm"
 )
 
@@ -67,19 +66,6 @@ func (k *Keeper) Reservations(ctx context.Context, user string, q api.Reservatio
 		wanted.OpenOrSince = k.Now() - recent
 	}
 	return k.list(ctx, wanted)
-}
-
-// Report compares what was promised with what was kept.
-func (k *Keeper) Report(ctx context.Context, user string, q api.ReportQuery) (api.Report, error) {
-	whose, err := k.whose(user, q.User, false)
-	if err != nil {
-		return api.Report{}, err
-	}
-	list, err := k.list(ctx, ledger.Query{User: whose, From: q.Start, To: q.End})
-	if err != nil {
-		return api.Report{}, err
-	}
-	return report.Make(q.By, list, k.Zone)
 }
 
 func (k *Keeper) list(ctx context.Context, q ledger.Query) ([]api.Reservation, error) {

@@ -6,7 +6,6 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/forecast/score"
 	"github.com/varq-project/varq/predictor/live/scores"
-	"github.com/varq-project/varq/predictor/promise/report"
 )
 
 // driftDays is how many of the last days are searched for a forecaster's drift.
@@ -32,7 +31,7 @@ func (r Reader) Calibration(ctx context.Context, q api.CalibrationQuery) (api.Ca
 	if q.End != 0 {
 		wanted.To = score.Day(q.End) + 1
 	}
-	var f report.Forecasts
+	var f score.Forecasts
 	var err error
 	if f.Scored, err = r.Scores.Scored(ctx, wanted); err != nil {
 		return api.Calibration{}, err
@@ -40,5 +39,26 @@ func (r Reader) Calibration(ctx context.Context, q api.CalibrationQuery) (api.Ca
 	if f.Unscored, err = r.Scores.Unscored(ctx, wanted, now); err != nil {
 		return api.Calibration{}, err
 	}
-	return report.Calibration(q.By, f, from, today), nil
+	answer := api.Calibration{By: q.By, Rows: []api.CalibrationRow{}}
+	for _, row := range score.Rows(q.By, f, from, today) {
+		answer.Rows = append(answer.Rows, calibrationRow(&row))
+	}
+	return answer, nil
+}
+
+// calibrationRow returns a row of scores as it is answered.
+func calibrationRow(r *score.Row) api.CalibrationRow {
+	row := api.CalibrationRow{
+		Forecaster: r.Forecaster, Group: r.Group, Forecasts: r.Forecasts,
+		CalibrationError: r.CalibrationError, Brier: r.Brier, Drift: r.Drift.String(),
+		Quantiles:   make([]api.QuantileCoverage, len(r.Quantiles)),
+		Reliability: make([]api.ReliabilityBin, len(r.Reliability)),
+	}
+	for i, q := range r.Quantiles {
+		row.Quantiles[i] = api.QuantileCoverage(q)
+	}
+	for i, p := range r.Reliability {
+		row.Reliability[i] = api.ReliabilityBin(p)
+	}
+	return row
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/delay"
+	"github.com/varq-project/varq/predictor/forecast/score"
 	"github.com/varq-project/varq/predictor/live/scores"
 	"github.com/varq-project/varq/predictor/live/statefile"
 )
@@ -50,6 +51,9 @@ func TestCalibration(t *testing.T) {
 		var forecasts []int
 		for _, r := range got.Rows {
 			forecasts = append(forecasts, r.Forecasts)
+			if len(r.Quantiles) != len(score.Levels) || r.Quantiles[0].Quantile != score.Levels[0] || len(r.Reliability) == 0 {
+				t.Errorf("%+v: %+v", test.q, r)
+			}
 		}
 		if !slices.Equal(forecasts, test.want) {
 			t.Errorf("%+v: rows of %v forecasts, want %v", test.q, forecasts, test.want)

@@ -272,7 +272,7 @@ func TestExactForecastsScoreSo(t *testing.T) {
 		t.Errorf("%d of %d jobs are scored", sums.Forecasts, len(jobs))
 	}
 	for i, q := range score.Levels {
-		if share, _, _ := sums.Coverage(i); math.Abs(share-q) > .03 {
+		if share := sums.Coverage(i).Share(); math.Abs(share-q) > .03 {
 			t.Errorf("%v of the waits within the %v quantile", share, q)
 		}
 	}

@@ -1,30 +1,65 @@
 // Package report compares what was promised with what was kept: how often work
 // started by its deadline against the probability promised (the VARQ paper's
 // Table 2), and what the reservations cost against what their work needed
-// (Table 3).
+// (Table 3). Times are Unix seconds.
 package report
 
 import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/forecast/score"
 	"github.com/varq-project/varq/predictor/stats"
 )
 
-// confidence is the level of the interval of the delivered fraction.
-const confidence = .95
+// Outcome is what became of a promise.
+type Outcome uint8
 
-// Make groups reservations by one of api.Groupings (the month is that of the
-// deadline, in loc), or puts them into one row when by is "". Rows come in the
+// The outcomes.
+const (
+	Open Outcome = iota // not known yet
+	Kept
+	Missed
+	Cancelled
+)
+
+// Promise is one reservation, as far as it is reported.
+type Promise struct {
+	User, Account, Partition string
+	Outcome                  Outcome
+	Prob, Estimate           float64 // promised, and forecast when it was promised
+	BeginBy                  int64   // the deadline
+	HoldUntil                int64   // when the work may start
+	// Start and End are the job's, WorkStart that of the work in it; 0 where unknown.
+	Start, WorkStart, End int64
+	Nodes                 int32
+}
+
+// Row sums up a group of promises.
+type Row struct {
+	Group                                   string
+	Promises, Kept, Missed, Cancelled, Open int
+	// Promised and Estimated are the means of Prob and Estimate, and Delivered is the
+	// share kept; all over the kept and the missed.
+	Promised, Estimated, Delivered float64
+	// Low and High are the ends of the interval of Delivered, of score.Confidence. Its
+	// blocks are the weeks of the deadlines; with deadlines in too few weeks, promises
+	// are taken for independent of one another (Clopper and Pearson's interval).
+	Low, High float64
+	// Required node-seconds, which the work took; Used ones, for which the jobs had
+	// their nodes; and Used / Required. All over the jobs that have ended.
+	Required, Used, Ratio float64
+}
+
+// Make groups promises by "user", "account", "partition" or "month", which is that of
+// the deadline in loc, or puts them into one row when by is "". Rows come in the
 // order of their groups. The error says that by is none of these.
-func Make(by string, all []api.Reservation, loc *time.Location) (api.Report, error) {
+func Make(by string, all []Promise, loc *time.Location) ([]Row, error) {
 	group, err := grouping(by, loc)
 	if err != nil {
-		return api.Report{}, err
+		return nil, err
 	}
 	sums := map[string]*sum{}
 	for i := range all {
@@ -37,94 +72,91 @@ func Make(by string, all []api.Reservation, loc *time.Location) (api.Report, err
 	if by == "" && len(sums) == 0 {
 		sums[""] = &sum{}
 	}
-	r := api.Report{By: by, Rows: []api.ReportRow{}}
+	rows := []Row{}
 	for _, name := range slices.Sorted(maps.Keys(sums)) {
-		r.Rows = append(r.Rows, sums[name].row(name))
+		rows = append(rows, sums[name].row(name))
 	}
-	return r, nil
+	return rows, nil
 }
 
-// grouping returns the function that names a reservation's group.
-func grouping(by string, loc *time.Location) (func(*api.Reservation) string, error) {
+// grouping returns the function that names a promise's group.
+func grouping(by string, loc *time.Location) (func(*Promise) string, error) {
 	switch by {
 	case "":
-		return func(*api.Reservation) string { return "" }, nil
+		return func(*Promise) string { return "" }, nil
 	case "user":
-		return func(r *api.Reservation) string { return r.User }, nil
+		return func(p *Promise) string { return p.User }, nil
 	case "account":
-		return func(r *api.Reservation) string { return r.Account }, nil
+		return func(p *Promise) string { return p.Account }, nil
 	case "partition":
-		return func(r *api.Reservation) string { return r.Partition }, nil
+		return func(p *Promise) string { return p.Partition }, nil
 	case "month":
-		return func(r *api.Reservation) string { return time.Unix(r.BeginBy, 0).In(loc).Format("2006-01") }, nil
+		return func(p *Promise) string { return time.Unix(p.BeginBy, 0).In(loc).Format("2006-01") }, nil
 	}
-	return nil, fmt.Errorf("cannot group a report by %q: only by %s", by, strings.Join(api.Groupings, ", "))
+	return nil, fmt.Errorf("cannot group a report by %q: only by user, account, partition or month", by)
 }
 
-// sum is a group's row in the making.
+// sum is a group's row in the making, with sums for means.
 type sum struct {
-	kept, missed, cancelled, open int
-	promised, estimated           float64 // of the kept and the missed
-	required, used                float64 // node-seconds, of all that ended
+	Row
+	weekly score.Weekly // of the kept and the missed, by the week of the deadline
 }
 
-func (s *sum) add(r *api.Reservation) {
-	switch r.State {
-	case api.StateKept:
-		s.kept++
-		s.promised += r.Prob
-		s.estimated += r.Estimate
-	case api.StateMissed:
-		s.missed++
-		s.promised += r.Prob
-		s.estimated += r.Estimate
-	case api.StateCancelled:
-		s.cancelled++
+func (s *sum) add(p *Promise) {
+	s.Promises++
+	switch p.Outcome {
+	case Kept, Missed:
+		kept := p.Outcome == Kept
+		if kept {
+			s.Kept++
+		} else {
+			s.Missed++
+		}
+		s.Promised += p.Prob
+		s.Estimated += p.Estimate
+		s.weekly.At(score.Week(score.Day(p.BeginBy))).Add(kept)
+	case Cancelled:
+		s.Cancelled++
 	default:
-		s.open++
+		s.Open++
 		return
 	}
 	// A job cancelled while it held its nodes has been charged for them.
-	required, used := charged(r)
-	s.required += required
-	s.used += used
+	required, used := charged(p)
+	s.Required += required
+	s.Used += used
 }
 
 // charged returns the node-seconds that the work took and those that the whole
 // job took. Where the start of the work is not known, it is when it was meant to
 // start. A job that never ran or has not ended counts for nothing.
-func charged(r *api.Reservation) (required, used float64) {
-	if r.Start == 0 || r.End < r.Start {
+func charged(p *Promise) (required, used float64) {
+	if p.Start == 0 || p.End < p.Start {
 		return 0, 0
 	}
-	work := r.WorkStart
+	work := p.WorkStart
 	if work == 0 {
-		work = r.HoldUntil
+		work = p.HoldUntil
 	}
-	work = min(max(work, r.Start), r.End)
-	nodes := float64(r.Nodes)
-	return nodes * float64(r.End-work), nodes * float64(r.End-r.Start)
+	work = min(max(work, p.Start), p.End)
+	nodes := float64(p.Nodes)
+	return nodes * float64(p.End-work), nodes * float64(p.End-p.Start)
 }
 
-func (s *sum) row(group string) api.ReportRow {
-	settled := s.kept + s.missed
-	row := api.ReportRow{
-		Group:     group,
-		Promises:  settled + s.cancelled + s.open,
-		Kept:      s.kept,
-		Missed:    s.missed,
-		Cancelled: s.cancelled,
-		Open:      s.open,
-		Required:  s.required,
-		Used:      s.used,
-	}
+func (s *sum) row(group string) Row {
+	row := s.Row
+	row.Group = group
+	settled := s.Kept + s.Missed
 	if settled > 0 {
 		n := float64(settled)
-		row.Promised, row.Estimated, row.Delivered = s.promised/n, s.estimated/n, float64(s.kept)/n
+		row.Promised, row.Estimated, row.Delivered = s.Promised/n, s.Estimated/n, float64(s.Kept)/n
 	}
-	row.Low, row.High = stats.ProportionInterval(s.kept, settled, confidence)
-	if s.required > 0 {
-		row.Ratio = s.used / s.required
+	var ok bool
+	if row.Low, row.High, ok = s.weekly.Interval(); !ok {
+		row.Low, row.High = stats.ProportionInterval(s.Kept, settled, score.Confidence)
+	}
+	if s.Required > 0 {
+		row.Ratio = s.Used / s.Required
 	}
 	return row
 }

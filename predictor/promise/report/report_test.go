@@ -9,16 +9,15 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/varq-project/varq/predictor/api"
-	"github.com/varq-project/varq/predictor/workload"
 )
 
 // settled is a reservation of 2 nodes whose job started at start, its work at
 // 1000 and which ended at 4600.
-func settled(user, state string, start int64) api.Reservation {
-	return api.Reservation{
-		Plan: api.Plan{Prob: .75, Estimate: .8, BeginBy: 1000},
+func settled(user string, outcome Outcome, start int64) Promise {
+	return Promise{
+		Prob: .75, Estimate: .8, BeginBy: 1000,
 		User: user, Account: "physics", Partition: "main",
-		Size: workload.Size{Nodes: 2}, State: state,
+		Nodes: 2, Outcome: outcome,
 		Start: start, WorkStart: 1000, End: 4600,
 	}
 }
@@ -26,19 +25,19 @@ func settled(user, state string, start int64) api.Reservation {
 var approx = cmpopts.EquateApprox(0, 1e-4)
 
 func TestMake(t *testing.T) {
-	all := []api.Reservation{
-		settled("bob", api.StateKept, 1000),
-		settled("alice", api.StateKept, 100),
-		settled("alice", api.StateKept, 1000),
-		{User: "alice", State: api.StatePending},
-		{User: "alice", State: api.StateCancelled},
-		{Plan: api.Plan{Prob: .95, Estimate: .96}, User: "alice", State: api.StateMissed},
+	all := []Promise{
+		settled("bob", Kept, 1000),
+		settled("alice", Kept, 100),
+		settled("alice", Kept, 1000),
+		{User: "alice", Outcome: Open},
+		{User: "alice", Outcome: Cancelled},
+		{Prob: .95, Estimate: .96, User: "alice", Outcome: Missed},
 	}
 	got, err := Make("user", all, time.UTC)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := api.Report{By: "user", Rows: []api.ReportRow{
+	want := []Row{
 		{
 			Group: "alice", Promises: 5, Kept: 2, Missed: 1, Cancelled: 1, Open: 1,
 			Promised: (.75 + .75 + .95) / 3, Estimated: (.8 + .8 + .96) / 3, Delivered: 2. / 3,
@@ -49,27 +48,54 @@ func TestMake(t *testing.T) {
 			Group: "bob", Promises: 1, Kept: 1, Promised: .75, Estimated: .8, Delivered: 1,
 			Low: .025, High: 1, Required: 7200, Used: 7200, Ratio: 1,
 		},
-	}}
+	}
 	if diff := cmp.Diff(want, got, approx); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestInterval: promises of a bad week were missed together. From 5 weeks on, the
+// interval is as wide as that makes it.
+func TestInterval(t *testing.T) {
+	const week = 7 * 86400
+	for weeks, want := range map[int64]Row{
+		4: {Low: .8124, High: .9558}, // Clopper and Pearson's for 72 of 80
+		8: {Low: .6, High: 1},        // resamples with the bad week four times, and without it
+	} {
+		var all []Promise
+		for i := range 20 * weeks {
+			outcome := Kept
+			if i < 2*weeks { // all in the first week
+				outcome = Missed
+			}
+			all = append(all, Promise{Outcome: outcome, BeginBy: i / 20 * week})
+		}
+		got, err := Make("", all, time.UTC)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want.Promises, want.Kept, want.Missed, want.Delivered = len(all), 18*int(weeks), 2*int(weeks), .9
+		if diff := cmp.Diff([]Row{want}, got, approx); diff != "" {
+			t.Error(diff)
+		}
 	}
 }
 
 // The row of ornlteragrid at .95 in the paper's Table 3: 94 node-hours used for
 // 83 required.
 func TestTable3(t *testing.T) {
-	r := api.Reservation{
-		State: api.StateKept, Size: workload.Size{Nodes: 1},
+	r := Promise{
+		Outcome: Kept, Nodes: 1,
 		Start: 1, WorkStart: 1 + 11*3600, End: 1 + 94*3600,
 	}
-	got, _ := Make("", []api.Reservation{r}, time.UTC)
-	if row := got.Rows[0]; row.Required != 83*3600 || row.Used != 94*3600 || math.Round(row.Ratio*100) != 113 {
+	got, _ := Make("", []Promise{r}, time.UTC)
+	if row := got[0]; row.Required != 83*3600 || row.Used != 94*3600 || math.Round(row.Ratio*100) != 113 {
 		t.Errorf("%+v", row)
 	}
 }
 
 func TestGroups(t *testing.T) {
-	r := settled("alice", api.StateKept, 900)
+	r := settled("alice", Kept, 900)
 	r.BeginBy = 1_772_323_200 - 1 // a second before March 2026, UTC
 	berlin := time.FixedZone("CET", 3600)
 	for _, c := range []struct {
@@ -84,8 +110,8 @@ func TestGroups(t *testing.T) {
 		{"month", time.UTC, "2026-02"},
 		{"month", berlin, "2026-03"},
 	} {
-		got, err := Make(c.by, []api.Reservation{r}, c.loc)
-		if err != nil || len(got.Rows) != 1 || got.Rows[0].Group != c.group {
+		got, err := Make(c.by, []Promise{r}, c.loc)
+		if err != nil || len(got) != 1 || got[0].Group != c.group {
 			t.Errorf("by %q: %+v, %v, want group %q", c.by, got, err, c.group)
 		}
 	}
@@ -101,38 +127,38 @@ func TestGroups(t *testing.T) {
 
 func TestNothing(t *testing.T) {
 	got, err := Make("", nil, time.UTC)
-	if err != nil || len(got.Rows) != 1 || got.Rows[0] != (api.ReportRow{Low: 0, High: 1}) {
+	if err != nil || len(got) != 1 || got[0] != (Row{Low: 0, High: 1}) {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if got, err := Make("user", nil, time.UTC); err != nil || got.Rows == nil || len(got.Rows) != 0 {
+	if got, err := Make("user", nil, time.UTC); err != nil || got == nil || len(got) != 0 {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
 
 // A promise taken back is not judged, but what its job held has been paid for.
 func TestCancelledWhileHeld(t *testing.T) {
-	r := settled("alice", api.StateCancelled, 100)
+	r := settled("alice", Cancelled, 100)
 	r.WorkStart, r.HoldUntil, r.End = 0, 1000, 400
-	got, _ := Make("", []api.Reservation{r}, time.UTC)
-	want := api.ReportRow{Promises: 1, Cancelled: 1, Low: 0, High: 1, Required: 0, Used: 2 * 300}
-	if diff := cmp.Diff([]api.ReportRow{want}, got.Rows); diff != "" {
+	got, _ := Make("", []Promise{r}, time.UTC)
+	want := Row{Promises: 1, Cancelled: 1, Low: 0, High: 1, Required: 0, Used: 2 * 300}
+	if diff := cmp.Diff([]Row{want}, got); diff != "" {
 		t.Error(diff)
 	}
 }
 
 // Work that ran late needed no more than itself.
 func TestMissedCostsItsWork(t *testing.T) {
-	r := settled("alice", api.StateMissed, 1200)
+	r := settled("alice", Missed, 1200)
 	r.WorkStart = 1200
-	got, _ := Make("", []api.Reservation{r}, time.UTC)
-	if row := got.Rows[0]; row.Required != 2*3400 || row.Used != 2*3400 || row.Ratio != 1 {
+	got, _ := Make("", []Promise{r}, time.UTC)
+	if row := got[0]; row.Required != 2*3400 || row.Used != 2*3400 || row.Ratio != 1 {
 		t.Errorf("%+v", row)
 	}
 }
 
 // Without word from the node, the work is taken to start when it was to.
 func TestChargedUnknownWorkStart(t *testing.T) {
-	r := settled("alice", api.StateKept, 100)
+	r := settled("alice", Kept, 100)
 	r.WorkStart, r.HoldUntil = 0, 600
 	if required, used := charged(&r); required != 2*4000 || used != 2*4500 {
 		t.Errorf("%v required, %v used", required, used)
@@ -142,7 +168,7 @@ func TestChargedUnknownWorkStart(t *testing.T) {
 // Whatever the times in the ledger say, a job is never charged for less than its
 // work.
 func TestChargedContradictions(t *testing.T) {
-	for _, r := range []api.Reservation{
+	for _, r := range []Promise{
 		{Start: 100, WorkStart: 50, End: 200},
 		{Start: 100, WorkStart: 300, End: 200},
 		{Start: 100, End: 200},

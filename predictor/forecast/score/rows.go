@@ -1,0 +1,140 @@
+package score
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+)
+
+// Forecasts are what has become of forecasts, by day and forecaster, and by
+// partition or class if they are to be told apart.
+type Forecasts struct {
+	Scored   Table
+	Unscored map[Key]Unscored
+}
+
+// Row is how one forecaster did on one group of forecasts.
+type Row struct {
+	Forecaster, Group string
+	Forecasts         int
+	Quantiles         []Coverage // of Levels
+	CalibrationError  float64
+	Brier             float64
+	Reliability       []Point
+	Drift             Drift
+}
+
+// Coverage is how well one quantile of the wait was forecast.
+type Coverage struct {
+	Quantile float64
+	// Covered is the share of the waits within the quantile, and Low and High are the
+	// ends of its interval, as in Proportion.
+	Covered, Low, High float64
+	Pinball            float64 // mean loss, seconds
+}
+
+// Rows judges forecasters, grouped by "partition", "class" or "month", or only by
+// forecaster when by is "". The rows, which come in the order of forecasters and then
+// of groups, are about the days since from, and those without a scored forecast are
+// left out. Whether a forecaster drifts today is told by all the days there are; by
+// month it is not told.
+func Rows(by string, f Forecasts, from, today int64) []Row {
+	type group struct{ forecaster, name string }
+	days := map[group]map[int64]*Daily{}
+	for k := range keys(f) {
+		g := group{k.Forecaster, groupOf(by, k)}
+		if days[g] == nil {
+			days[g] = map[int64]*Daily{}
+		}
+		d := days[g][k.Day]
+		if d == nil {
+			d = &Daily{Day: k.Day}
+			days[g][k.Day] = d
+		}
+		if s := f.Scored[k]; s != nil {
+			d.Plus(s)
+		}
+		u := f.Unscored[k]
+		d.Open += u.Open
+		d.Overdue += u.Overdue
+	}
+	var rows []Row
+	for _, g := range slices.SortedFunc(maps.Keys(days), func(a, b group) int {
+		return cmp.Or(cmp.Compare(a.forecaster, b.forecaster), cmp.Compare(a.name, b.name))
+	}) {
+		list := inOrder(days[g])
+		row, ok := sumUp(list, from)
+		if !ok {
+			continue
+		}
+		row.Forecaster, row.Group = g.forecaster, g.name
+		if by != "month" {
+			row.Drift = Watch(list, today)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// keys returns those of the forecasts, scored or not.
+func keys(f Forecasts) map[Key]bool {
+	all := make(map[Key]bool, len(f.Scored)+len(f.Unscored))
+	for k := range f.Scored {
+		all[k] = true
+	}
+	for k := range f.Unscored {
+		all[k] = true
+	}
+	return all
+}
+
+func groupOf(by string, k Key) string {
+	switch by {
+	case "partition":
+		return k.Partition
+	case "class":
+		return k.Class
+	case "month":
+		return time.Unix(k.Day*86400, 0).UTC().Format("2006-01")
+	}
+	return ""
+}
+
+func inOrder(days map[int64]*Daily) []Daily {
+	list := make([]Daily, 0, len(days))
+	for _, day := range slices.Sorted(maps.Keys(days)) {
+		list = append(list, *days[day])
+	}
+	return list
+}
+
+// sumUp returns the scores of the days since from. It reports false if these have
+// none.
+func sumUp(days []Daily, from int64) (Row, bool) {
+	var sums Sums
+	var covered [len(Levels)]Weekly
+	for i := range days {
+		d := &days[i]
+		if d.Day < from || d.Forecasts == 0 {
+			continue
+		}
+		sums.Plus(&d.Sums)
+		for k := range covered {
+			covered[k].At(Week(d.Day)).Plus(d.Coverage(k))
+		}
+	}
+	if sums.Forecasts == 0 {
+		return Row{}, false
+	}
+	row := Row{
+		Forecasts:        sums.Forecasts,
+		CalibrationError: sums.Bins.Error(), Brier: sums.Bins.Brier(),
+		Reliability: sums.Bins.Diagram(),
+	}
+	for i, q := range Levels {
+		c := covered[i].Proportion()
+		row.Quantiles = append(row.Quantiles, Coverage{Quantile: q, Covered: c.Share, Low: c.Low, High: c.High, Pinball: sums.Pinball(i)})
+	}
+	return row, true
+}

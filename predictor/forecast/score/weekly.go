@@ -1,0 +1,80 @@
+package score
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/varq-project/varq/predictor/stats"
+)
+
+// Confidence is the level of all intervals.
+const Confidence = .95
+
+// Day returns the day, counted from 1970-01-01 in UTC, of a time in Unix seconds.
+func Day(at int64) int64 { return at / 86400 }
+
+// Week returns the week, from Monday to Sunday, of a day that Day returned.
+func Week(day int64) int64 { return (day + 3) / 7 } // 1970-01-01 was a Thursday
+
+// Weekly counts waits, or what was promised of them, by the week in which they began.
+// What happens in one week has much in common: an outage, a full queue, one user's
+// thousand jobs. Intervals therefore take weeks, and not waits, for independent of one
+// another. The zero Weekly is empty.
+type Weekly struct {
+	weeks  []int64 // ascending
+	counts []stats.Count
+}
+
+// At returns the count of a week, which is there from then on. It holds until the next
+// call of At.
+func (w *Weekly) At(week int64) *stats.Count {
+	i, found := slices.BinarySearch(w.weeks, week)
+	if !found {
+		w.weeks = slices.Insert(w.weeks, i, week)
+		w.counts = slices.Insert(w.counts, i, stats.Count{})
+	}
+	return &w.counts[i]
+}
+
+// Interval returns the interval of the share of all weeks, of level Confidence, by
+// [stats.BlockInterval] with weeks for blocks. It reports false if there are fewer
+// than [stats.LeastBlocks] weeks. Resamples are drawn from a fixed seed: shares of the
+// same weeks have the same resamples, and can be compared.
+func (w *Weekly) Interval() (low, high float64, ok bool) {
+	return stats.BlockInterval(w.counts, Confidence, rand.New(rand.NewPCG(1, 1)))
+}
+
+// Proportion is a share with an interval of level Confidence.
+type Proportion struct {
+	Of    int     `json:"of"`
+	Share float64 `json:"share"`
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+}
+
+// Proportion returns the share of all weeks and its Interval. With too few weeks, all
+// of a week are taken to share one fate, which makes the interval as wide as it can be:
+// it is Clopper and Pearson's for as many observations as there are weeks.
+func (w *Weekly) Proportion() Proportion {
+	low, high, ok := w.Interval()
+	all := stats.Sum(w.counts)
+	if !ok {
+		n := w.equalWeeks()
+		weeks := all.Share() * float64(n)
+		low, _ = stats.ProportionInterval(int(math.Floor(weeks)), n, Confidence)
+		_, high = stats.ProportionInterval(int(math.Ceil(weeks)), n, Confidence)
+	}
+	return Proportion{Of: all.Of, Share: all.Share(), Low: low, High: high}
+}
+
+// equalWeeks returns how many weeks of equal size tell as much as these, rounded down:
+// (sum of sizes)^2 / (sum of squared sizes).
+func (w *Weekly) equalWeeks() int {
+	sum, squares := 0, 0
+	for _, c := range w.counts {
+		sum += c.Of
+		squares += c.Of * c.Of
+	}
+	return sum * sum / max(1, squares)
+}

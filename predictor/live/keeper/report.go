@@ -1,0 +1,48 @@
+package keeper
+
+import (
+	"context"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/promise/report"
+)
+
+// Report compares what was promised with what was kept.
+func (k *Keeper) Report(ctx context.Context, user string, q api.ReportQuery) (api.Report, error) {
+	whose, err := k.whose(user, q.User, false)
+	if err != nil {
+		return api.Report{}, err
+	}
+	list, err := k.list(ctx, ledger.Query{User: whose, From: q.Start, To: q.End})
+	if err != nil {
+		return api.Report{}, err
+	}
+	promises := make([]report.Promise, len(list))
+	for i := range list {
+		promises[i] = promiseOf(&list[i])
+	}
+	rows, err := report.Make(q.By, promises, k.Zone)
+	if err != nil {
+		return api.Report{}, err
+	}
+	answer := api.Report{By: q.By, Rows: make([]api.ReportRow, len(rows))}
+	for i, row := range rows {
+		answer.Rows[i] = api.ReportRow(row)
+	}
+	return answer, nil
+}
+
+// promiseOf returns a reservation as it is reported.
+func promiseOf(r *api.Reservation) report.Promise {
+	return report.Promise{
+		User: r.User, Account: r.Account, Partition: r.Partition, Outcome: outcomes[r.State],
+		Prob: r.Prob, Estimate: r.Estimate, BeginBy: r.BeginBy, HoldUntil: r.HoldUntil,
+		Start: r.Start, WorkStart: r.WorkStart, End: r.End, Nodes: r.Nodes,
+	}
+}
+
+// outcomes are those of the states of settled reservations; all others are open.
+var outcomes = map[string]report.Outcome{
+	api.StateKept: report.Kept, api.StateMissed: report.Missed, api.StateCancelled: report.Cancelled,
+}
