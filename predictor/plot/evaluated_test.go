@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/varq-project/varq/predictor/forecast/score"
 	"github.com/varq-project/varq/predictor/trial/backtest"
 )
 
@@ -18,7 +19,7 @@ func evaluated() []backtest.Score {
 		s := backtest.Score{Method: name}
 		for k := range 20 {
 			p := (float64(k) + .5) / 20
-			s.Reliability = append(s.Reliability, backtest.Bin{Count: 100 + 50*k, Mean: p, True: math.Pow(p, 1/(1+.5*float64(i)))})
+			s.Reliability = append(s.Reliability, score.Point{Count: 100 + 50*k, Mean: p, True: math.Pow(p, 1/(1+.5*float64(i)))})
 		}
 		for _, q := range []float64{.5, .95} {
 			s.Quantiles = append(s.Quantiles, backtest.QuantileScore{Quantile: q})
@@ -35,9 +36,18 @@ func evaluated() []backtest.Score {
 	return scores
 }
 
+// curvesOf returns the curves of the scores' probabilities.
+func curvesOf(scores ...backtest.Score) []Curve {
+	var all []Curve
+	for _, s := range scores {
+		all = append(all, Curve{s.Method, s.Reliability})
+	}
+	return all
+}
+
 func TestEvaluatedSVG(t *testing.T) {
 	for name, picture := range map[string]Picture{
-		"reliability": &Reliability{"Probabilities", evaluated()},
+		"reliability": &Reliability{"Probabilities", curvesOf(evaluated()...)},
 		"coverage":    &Coverage{"Coverage by month", evaluated()},
 	} {
 		got := expect(t, name, picture)
@@ -57,18 +67,18 @@ func TestEvaluatedSVG(t *testing.T) {
 func TestSmallEvaluatedPictures(t *testing.T) {
 	one := backtest.Score{
 		Method:      "one",
-		Reliability: []backtest.Bin{{Count: 1, Mean: 1}},
+		Reliability: []score.Point{{Count: 1, Mean: 1}},
 		Quantiles:   []backtest.QuantileScore{{Quantile: .999}},
 		Months:      []backtest.Month{{Month: "1970-01", Jobs: 100, Coverage: []float64{0}}},
 	}
-	for _, picture := range []Picture{&Reliability{"", []backtest.Score{one}}, &Coverage{"", []backtest.Score{one}}} {
+	for _, picture := range []Picture{&Reliability{"", curvesOf(one)}, &Coverage{"", []backtest.Score{one}}} {
 		for _, format := range []string{"svg", "png"} {
 			if err := picture.Write(&bytes.Buffer{}, format); err != nil {
 				t.Errorf("%T: %v", picture, err)
 			}
 		}
 	}
-	for _, picture := range []Picture{&Reliability{}, &Coverage{}, &Reliability{"", []backtest.Score{{}}}, &Coverage{"", []backtest.Score{{}}}} {
+	for _, picture := range []Picture{&Reliability{}, &Coverage{}, &Reliability{"", []Curve{{}}}, &Coverage{"", []backtest.Score{{}}}} {
 		if err := picture.Write(&bytes.Buffer{}, "svg"); !errors.Is(err, ErrNothing) {
 			t.Errorf("%+v: %v", picture, err)
 		}

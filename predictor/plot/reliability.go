@@ -10,16 +10,21 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/varq-project/varq/predictor/trial/backtest"
+	"github.com/varq-project/varq/predictor/forecast/score"
 )
 
-// Reliability is a picture of how far the probabilities of several methods are to be
-// believed: for each twentieth of the probabilities their mean and the share that
-// came true, one line for each method. The area of a dot is the share of the
-// probabilities that it stands for.
+// Reliability is a reliability diagram: for each twentieth of the probabilities their
+// mean and the share that came true, one curve for each forecaster. The area of a dot
+// is the share of the probabilities that it stands for.
 type Reliability struct {
 	Title  string
-	Scores []backtest.Score
+	Curves []Curve
+}
+
+// Curve is what came true of a named forecaster's probabilities.
+type Curve struct {
+	Name   string
+	Points []score.Point
 }
 
 // Write draws the picture in a format, "svg" or "png". Its error is w's, or that
@@ -27,10 +32,10 @@ type Reliability struct {
 func (r *Reliability) Write(w io.Writer, format string) error {
 	var curves curves
 	var names key
-	for _, s := range r.Scores {
-		if len(s.Reliability) > 0 {
-			curves = append(curves, s.Reliability)
-			names = append(names, s.Method)
+	for _, c := range r.Curves {
+		if len(c.Points) > 0 {
+			curves = append(curves, c.Points)
+			names = append(names, c.Name)
 		}
 	}
 	if curves == nil {
@@ -45,8 +50,8 @@ func (r *Reliability) Write(w io.Writer, format string) error {
 	})
 }
 
-// curves are the bins of several methods.
-type curves [][]backtest.Bin
+// curves are the points of several forecasters.
+type curves [][]score.Point
 
 // largest is the radius of the dot that stands for all probabilities.
 const largest = 14
@@ -54,24 +59,24 @@ const largest = 14
 // Plot implements gonum's Plotter.
 func (cs curves) Plot(c draw.Canvas, p *gonum.Plot) {
 	var paths lines
-	for _, bins := range cs {
-		path := make(plotter.XYs, len(bins))
-		for i, bin := range bins {
-			path[i] = plotter.XY{X: bin.Mean, Y: bin.True}
+	for _, points := range cs {
+		path := make(plotter.XYs, len(points))
+		for i, point := range points {
+			path[i] = plotter.XY{X: point.Mean, Y: point.True}
 		}
 		paths = append(paths, path)
 	}
 	paths.Plot(c, p)
 	x, y := p.Transforms(&c)
 	c.StrokeLine2(line(muted, 1, vg.Points(5), vg.Points(4)), x(0), y(0), x(1), y(1))
-	for i, bins := range cs {
+	for i, points := range cs {
 		all := 0
-		for _, bin := range bins {
-			all += bin.Count
+		for _, point := range points {
+			all += point.Count
 		}
-		for _, bin := range bins {
-			dot := draw.GlyphStyle{Color: shade(i), Radius: largest * vg.Length(math.Sqrt(float64(bin.Count)/float64(all))), Shape: draw.CircleGlyph{}}
-			c.DrawGlyph(dot, vg.Point{X: x(bin.Mean), Y: y(bin.True)})
+		for _, point := range points {
+			dot := draw.GlyphStyle{Color: shade(i), Radius: largest * vg.Length(math.Sqrt(float64(point.Count)/float64(all))), Shape: draw.CircleGlyph{}}
+			c.DrawGlyph(dot, vg.Point{X: x(point.Mean), Y: y(point.True)})
 		}
 	}
 }

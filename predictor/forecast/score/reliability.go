@@ -57,7 +57,7 @@ func (r *Reliability) Plus(other *Reliability) {
 
 // Diagram returns a point for each bin that is not empty.
 func (r *Reliability) Diagram() []Point {
-	points := []Point{}
+	var points []Point
 	for _, b := range r {
 		if b.N > 0 {
 			n := float64(b.N)

@@ -125,7 +125,7 @@ func TestNothing(t *testing.T) {
 	if none.Coverage(0).Share() != 0 || none.Bins.Brier() != 0 || none.Bins.Error() != 0 || none.Pinball(0) != 0 {
 		t.Error("no forecast has a score")
 	}
-	if points := none.Bins.Diagram(); points == nil || len(points) != 0 {
+	if points := none.Bins.Diagram(); len(points) != 0 {
 		t.Errorf("a diagram of nothing has %v", points)
 	}
 	var never delay.Distribution

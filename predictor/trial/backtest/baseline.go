@@ -6,6 +6,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/qbets"
+	"github.com/varq-project/varq/predictor/forecast/score"
 	"github.com/varq-project/varq/predictor/stats"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -37,12 +38,12 @@ func (s scope) class(r *workload.Request) qbets.Class {
 
 // past is the waits of some jobs, and what they say of the next.
 type past interface {
-	Prediction
+	score.Prediction
 	add(wait uint32)
 	// enough reports whether there are enough to answer.
 	enough() bool
 	// lower returns lower bounds on the probabilities, or nil.
-	lower() Prediction
+	lower() score.Prediction
 }
 
 // baseline is a Method that knows nothing but past waits: of the whole log, of each
@@ -90,7 +91,7 @@ func (b *baseline[P]) Ended(*workload.Job) {}
 
 // Predict implements [Method]. While a cell has not enough waits its queue answers,
 // and for the queue the log.
-func (b *baseline[P]) Predict(q *forecast.Question) (wait, lower Prediction) {
+func (b *baseline[P]) Predict(q *forecast.Question) (wait, lower score.Prediction) {
 	for s := b.scope; ; s-- {
 		if p, known := b.pasts[s][s.class(&q.Request)]; known && p.enough() {
 			return p, p.lower()
@@ -118,7 +119,7 @@ func newRolling() *rolling { return &rolling{sorted: make([]uint32, 0, window)} 
 // the real logs that this was tried on, where the whole log would answer.
 func (r *rolling) enough() bool { return true }
 
-func (r *rolling) lower() Prediction { return nil }
+func (r *rolling) lower() score.Prediction { return nil }
 
 func (r *rolling) add(wait uint32) {
 	if len(r.sorted) == window {
@@ -177,9 +178,9 @@ type binomial struct {
 	bounds bounds
 }
 
-func (b *binomial) enough() bool      { return b.waits.Len() >= leastBound }
-func (b *binomial) lower() Prediction { return b }
-func (b *binomial) add(wait uint32)   { b.waits.Insert(wait) }
+func (b *binomial) enough() bool            { return b.waits.Len() >= leastBound }
+func (b *binomial) lower() score.Prediction { return b }
+func (b *binomial) add(wait uint32)         { b.waits.Insert(wait) }
 
 // Quantile returns the bound, +Inf where the waits are too few for any.
 func (b *binomial) Quantile(q float64) float64 {

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/score"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -76,18 +77,18 @@ func (t truth) Below(seconds float64) float64 { return t.Within(math.Ceil(second
 // fake is a Method that learns nothing.
 type fake struct {
 	name    string
-	predict func(*forecast.Question) (wait, lower Prediction)
+	predict func(*forecast.Question) (wait, lower score.Prediction)
 }
 
-func (f fake) Name() string                                          { return f.name }
-func (fake) Submitted(*workload.Job)                                 {}
-func (fake) Started(*workload.Job)                                   {}
-func (fake) Ended(*workload.Job)                                     {}
-func (f fake) Predict(q *forecast.Question) (wait, lower Prediction) { return f.predict(q) }
+func (f fake) Name() string                                                { return f.name }
+func (fake) Submitted(*workload.Job)                                       {}
+func (fake) Started(*workload.Job)                                         {}
+func (fake) Ended(*workload.Job)                                           {}
+func (f fake) Predict(q *forecast.Question) (wait, lower score.Prediction) { return f.predict(q) }
 
 // knowing knows the truth, and promises it.
 func knowing() Method {
-	return fake{"knowing", func(q *forecast.Question) (wait, lower Prediction) {
+	return fake{"knowing", func(q *forecast.Question) (wait, lower score.Prediction) {
 		t := truthOf(&q.Request)
 		return t, t
 	}}

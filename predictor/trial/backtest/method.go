@@ -6,6 +6,7 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/queue"
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/predictor"
+	"github.com/varq-project/varq/predictor/forecast/score"
 	"github.com/varq-project/varq/predictor/forecast/twin"
 )
 
@@ -16,21 +17,9 @@ type Method interface {
 	// Name is a word in lower case, different for each Method.
 	Name() string
 	// Predict answers a question. Wait is nil when it does not. Lower has lower bounds
-	// on the probabilities; it is nil when there are none, and may be wait itself. Both
-	// hold until the Method is told or asked the next thing.
-	Predict(q *forecast.Question) (wait, lower Prediction)
-}
-
-// Prediction is the distribution of a wait. A *delay.Distribution is one, and so are
-// the waits of past jobs as they stand, which lie on no grid. Values can be compared.
-type Prediction interface {
-	// Quantile returns the least wait, in seconds, that is not exceeded with
-	// probability q, or +Inf when there is none to name.
-	Quantile(q float64) float64
-	// Within returns the probability that the wait is at most so many seconds.
-	Within(seconds float64) float64
-	// Below returns the probability that it is less.
-	Below(seconds float64) float64
+	// on the probabilities; it is nil when there are none, and may be wait itself. They
+	// are comparable, and hold until the Method is told or asked the next thing.
+	Predict(q *forecast.Question) (wait, lower score.Prediction)
 }
 
 // Cluster is what a Method may know of a cluster before anything happens.
@@ -89,7 +78,7 @@ type forecaster struct {
 }
 
 // Predict implements [Method].
-func (f *forecaster) Predict(q *forecast.Question) (wait, lower Prediction) {
+func (f *forecaster) Predict(q *forecast.Question) (wait, lower score.Prediction) {
 	if !f.Forecast(q, &f.answer) {
 		return nil, nil
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/qbets"
+	"github.com/varq-project/varq/predictor/forecast/score"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -21,7 +22,7 @@ func newQBETS() *qbetsMethod { return &qbetsMethod{Predictor: qbets.New(qbets.Op
 func (m *qbetsMethod) Name() string { return "qbets" }
 
 // Predict implements [Method].
-func (m *qbetsMethod) Predict(q *forecast.Question) (wait, lower Prediction) {
+func (m *qbetsMethod) Predict(q *forecast.Question) (wait, lower score.Prediction) {
 	m.asked, m.now = q.Request, q.Now
 	if m.Bound(m.asked, m.now, .5).Sample == 0 {
 		return nil, nil
@@ -29,7 +30,7 @@ func (m *qbetsMethod) Predict(q *forecast.Question) (wait, lower Prediction) {
 	return m, m
 }
 
-// Quantile implements [Prediction].
+// Quantile implements [score.Prediction].
 func (m *qbetsMethod) Quantile(q float64) float64 {
 	b := m.Bound(m.asked, m.now, q)
 	if !b.OK {
@@ -38,12 +39,12 @@ func (m *qbetsMethod) Quantile(q float64) float64 {
 	return float64(b.Seconds)
 }
 
-// Within implements [Prediction].
+// Within implements [score.Prediction].
 func (m *qbetsMethod) Within(seconds float64) float64 {
 	var e [1]workload.Estimate
 	m.Forecast(m.asked, m.now, []workload.Candidate{{Limit: m.asked.Limit, Budget: int64(seconds)}}, e[:])
 	return e[0].Prob
 }
 
-// Below implements [Prediction].
+// Below implements [score.Prediction].
 func (m *qbetsMethod) Below(seconds float64) float64 { return m.Within(math.Ceil(seconds) - 1) }

@@ -14,6 +14,7 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/queue"
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/qbets"
+	"github.com/varq-project/varq/predictor/forecast/score"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -78,7 +79,7 @@ const glance = 256
 // may look at q. Each is asked about every job that starts, but for the first
 // tenth, in which all only learn.
 func Run(jobs []workload.Job, q *queue.Queue, methods []Method, o Options) (*Report, error) {
-	r := &run{options: &o, methods: methods, replies: make([]reply, len(methods)), anybody: newBaseline("", wholeLog, newRolling)}
+	r := &run{options: &o, methods: methods, replies: make([]reply, len(methods)), fallback: newBaseline("", wholeLog, newRolling)}
 	for i := range jobs {
 		if jobs[i].Start > 0 && jobs[i].End > 0 {
 			r.warmup++
@@ -92,7 +93,7 @@ func Run(jobs []workload.Job, q *queue.Queue, methods []Method, o Options) (*Rep
 	for range o.By {
 		r.splits = append(r.splits, make(map[string]*sums))
 	}
-	observers := []forecast.Observer{r.anybody}
+	observers := []forecast.Observer{r.fallback}
 	for _, m := range methods {
 		observers = append(observers, m)
 	}
@@ -104,14 +105,14 @@ func Run(jobs []workload.Job, q *queue.Queue, methods []Method, o Options) (*Rep
 
 // run is a run on a log.
 type run struct {
-	options *Options
-	methods []Method
-	replies []reply // of each method, to the question at hand
-	warmup  int
-	asked   int
-	anybody *baseline[*rolling]
-	whole   *sums
-	splits  []map[string]*sums // of each Split, by value
+	options  *Options
+	methods  []Method
+	replies  []reply // of each method, to the question at hand
+	warmup   int
+	asked    int
+	fallback *baseline[*rolling]
+	whole    *sums
+	splits   []map[string]*sums // of each Split, by value
 }
 
 // sums adds up how the methods do on some jobs.
@@ -143,13 +144,13 @@ func (r *run) ask(j *workload.Job) error {
 		return nil
 	}
 	question := forecast.Question{Request: j.Request, Now: j.Start - wait, Submit: j.Start - wait}
-	o := outcome{wait: float64(wait), month: month(j), rank: rank(j)}
-	if o.anybody, _ = r.anybody.Predict(&question); o.anybody == nil {
-		o.anybody = newRolling()
+	o := outcome{wait: float64(wait), week: score.Week(score.Day(question.Submit)), month: month(j), v: uniform(j)}
+	if o.fallback, _ = r.fallback.Predict(&question); o.fallback == nil {
+		o.fallback = newRolling()
 	}
 	for i, m := range r.methods {
 		predicted, lower := m.Predict(&question)
-		r.replies[i].look(predicted, lower, &o, r.options)
+		r.replies[i].read(predicted, lower, &o, r.options)
 	}
 	r.add(r.whole, &o)
 	for i, split := range r.options.By {
@@ -173,9 +174,9 @@ func (r *run) add(s *sums, o *outcome) {
 	}
 }
 
-// rank is V of Score's randomised ranks: uniform in [0,1), the same for a job
+// uniform returns a number from [0,1) that ranks ties. It is the same for a job
 // whatever is scored.
-func rank(j *workload.Job) float64 {
+func uniform(j *workload.Job) float64 {
 	return rand.New(rand.NewPCG(uint64(j.ID), uint64(j.Submit))).Float64()
 }
 

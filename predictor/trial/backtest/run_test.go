@@ -9,6 +9,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/cluster/queue"
 	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/score"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -99,7 +100,7 @@ func (c constant) Below(float64) float64    { return float64(c) }
 func TestNonsense(t *testing.T) {
 	for _, c := range []constant{-1, constant(math.NaN()), constant(math.Inf(1)), constant(math.Inf(-1)), 1e300} {
 		var q queue.Queue
-		method := fake{"nonsense", func(*forecast.Question) (wait, lower Prediction) { return c, c }}
+		method := fake{"nonsense", func(*forecast.Question) (wait, lower score.Prediction) { return c, c }}
 		r, err := Run(made(300, 7), &q, []Method{method}, Options{Quantiles: someQuantiles, Budgets: someBudgets})
 		if err != nil {
 			t.Fatal(err)

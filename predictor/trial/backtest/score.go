@@ -1,12 +1,6 @@
 package backtest
 
-import (
-	"maps"
-	"math"
-	"slices"
-
-	"github.com/varq-project/varq/predictor/stats"
-)
+import "github.com/varq-project/varq/predictor/forecast/score"
 
 // Score is how one method did on a log, or on a part of it.
 //
@@ -23,12 +17,9 @@ type Score struct {
 	Quantiles []QuantileScore `json:"quantiles"`
 	Budgets   []BudgetScore   `json:"budgets"`
 	// CalibrationError is the expected calibration error of the probabilities for
-	// all budgets together: the mean distance, over the bins of Reliability and
-	// weighted by their counts, from the mean probability to the share that came
-	// true.
-	CalibrationError float64 `json:"calibration_error"`
-	// Reliability has the bins that are not empty.
-	Reliability []Bin `json:"reliability"`
+	// all budgets together, and Reliability their diagram.
+	CalibrationError float64       `json:"calibration_error"`
+	Reliability      []score.Point `json:"reliability"`
 	// Promises is nil for a method that makes none.
 	Promises []PromiseScore `json:"promises,omitempty"`
 	// Months has the coverage of each month in which jobs were submitted.
@@ -38,17 +29,13 @@ type Score struct {
 // QuantileScore is how well one quantile was forecast.
 type QuantileScore struct {
 	Quantile float64 `json:"quantile"`
-	// Coverage is the share of the waits that did not exceed the quantile, of those
-	// for which it was a number. A wait that the forecast gave a probability of its
-	// own, 0 s for instance, has the randomised rank u = F(w-) + V (F(w) - F(w-)),
-	// with V uniform in [0,1), and counts if u is at most the quantile: so an exact
-	// forecast has an exact coverage, whatever its ties.
-	Coverage Proportion `json:"coverage"`
+	// Coverage is the share of the waits that did not exceed the quantile, ties by
+	// their randomised rank ([score.Quantiles]), of those for which it was a number.
+	Coverage score.Proportion `json:"coverage"`
 	// Plain is the same with all ties counted.
-	Plain Proportion `json:"plain"`
-	// Pinball is the mean loss, seconds: that of a forecast x of the q-quantile is
-	// q (w-x) for a wait w of x or more and (1-q) (x-w) otherwise. Relative is the
-	// same in parts of the mean wait; nil if that is 0.
+	Plain score.Proportion `json:"plain"`
+	// Pinball is the mean pinball loss, seconds. Relative is the same in parts of the
+	// mean wait; nil if that is 0.
 	Pinball  float64  `json:"pinball"`
 	Relative *float64 `json:"relative"`
 	// Width is the median of (x+60)/(w+60), within half a percent.
@@ -69,18 +56,14 @@ type BudgetScore struct {
 	Skill    *float64 `json:"skill"`
 }
 
-// Bin is what came true of the probabilities in a twentieth of [0,1].
-type Bin struct {
-	Count int     `json:"count"`
-	Mean  float64 `json:"mean"` // of the probabilities
-	True  float64 `json:"true"` // share that came true
-}
-
-// PromiseScore is how promises were kept: of all jobs and budgets with a lower
-// bound on the probability that is at least Prob, the share that came true.
+// PromiseScore is how promises were kept. A promise is a lower bound on the
+// probability that a job starts within a budget, and it is kept if the job does.
 type PromiseScore struct {
-	Prob float64    `json:"prob"`
-	Kept Proportion `json:"kept"`
+	Prob float64 `json:"prob"`
+	// Kept is about all promises of Prob or more, most of which are nearly certain.
+	// Band is about those of them that are less than Prob+Band.
+	Kept score.Proportion `json:"kept"`
+	Band score.Proportion `json:"band"`
 }
 
 // Month is the jobs that were submitted in one month, in UTC.
@@ -90,296 +73,11 @@ type Month struct {
 	Coverage []float64 `json:"coverage"` // of each quantile; 0 where it was never a number
 }
 
-// Proportion is a share with its 95 % confidence interval (Clopper and Pearson's),
-// as if each were independent of the others.
-type Proportion struct {
-	Of    int     `json:"of"`
-	Share float64 `json:"share"`
-	Low   float64 `json:"low"`
-	High  float64 `json:"high"`
-}
-
 // BusyMonth is from how many jobs on a month's coverage is looked at.
 const BusyMonth = 100
 
-// bins is how many bins Reliability has at most.
-const bins = 20
-
-// Promised are the probabilities of Score.Promises.
+// Promised are the probabilities of Score.Promises, ascending.
 var Promised = [...]float64{.5, .75, .95}
 
-// outcome is what became of a job.
-type outcome struct {
-	wait    float64 // seconds
-	month   string
-	rank    float64    // V
-	anybody Prediction // could have said this
-}
-
-// reply is what a method said of a job, as far as it is scored.
-type reply struct {
-	answered  bool
-	quantiles []float64
-	covered   []bool
-	within    []float64 // for each budget
-	lower     []float64 // the same of the lower bound; empty without one
-}
-
-// look fills r with what wait and lower say.
-func (r *reply) look(wait, lower Prediction, outcome *outcome, o *Options) {
-	*r = reply{wait != nil, r.quantiles[:0], r.covered[:0], r.within[:0], r.lower[:0]}
-	if wait == nil {
-		return
-	}
-	rank := math.NaN() // u, once it is needed
-	for _, q := range o.Quantiles {
-		x := wait.Quantile(q)
-		covered := outcome.wait < x
-		if outcome.wait == x {
-			if math.IsNaN(rank) {
-				below := wait.Below(outcome.wait)
-				rank = below + outcome.rank*(wait.Within(outcome.wait)-below)
-			}
-			covered = rank <= q
-		}
-		r.quantiles, r.covered = append(r.quantiles, x), append(r.covered, covered)
-	}
-	for _, b := range o.Budgets {
-		r.within = append(r.within, wait.Within(float64(b)))
-	}
-	if lower == wait {
-		r.lower = append(r.lower, r.within...)
-	} else if lower != nil {
-		for _, b := range o.Budgets {
-			r.lower = append(r.lower, lower.Within(float64(b)))
-		}
-	}
-}
-
-// tally adds up how one method does.
-type tally struct {
-	options        *Options
-	jobs, answered int
-	quantiles      []quantileTally
-	budgets        []budgetTally
-	bins           [bins]binTally
-	promises       [len(Promised)]count
-	months         map[string]*monthTally
-}
-
-type quantileTally struct {
-	covered, plain count
-	pinball        float64
-	ratios         ratios
-}
-
-type budgetTally struct {
-	within count
-	brier  float64
-}
-
-type binTally struct {
-	came count
-	prob float64
-}
-
-type monthTally struct {
-	jobs    int
-	covered []count
-}
-
-// count is how many of some are so.
-type count struct{ n, of int }
-
-func (c *count) add(yes bool) {
-	c.of++
-	if yes {
-		c.n++
-	}
-}
-
-func (c count) share() float64 {
-	if c.of == 0 {
-		return 0
-	}
-	return float64(c.n) / float64(c.of)
-}
-
-func (c count) proportion() Proportion {
-	low, high := stats.ProportionInterval(c.n, c.of, .95)
-	return Proportion{Of: c.of, Share: c.share(), Low: low, High: high}
-}
-
-func newTally(o *Options) *tally {
-	return &tally{
-		options:   o,
-		quantiles: make([]quantileTally, len(o.Quantiles)),
-		budgets:   make([]budgetTally, len(o.Budgets)),
-		months:    make(map[string]*monthTally),
-	}
-}
-
-// add adds a job.
-func (t *tally) add(o *outcome, r *reply) {
-	month := t.months[o.month]
-	if month == nil {
-		month = &monthTally{covered: make([]count, len(t.quantiles))}
-		t.months[o.month] = month
-	}
-	t.jobs++
-	month.jobs++
-	for i, q := range t.options.Quantiles {
-		s := &t.quantiles[i]
-		x := math.Inf(1)
-		if r.answered {
-			x = r.quantiles[i]
-		}
-		if x >= 0 && !math.IsInf(x, 1) {
-			s.covered.add(r.covered[i])
-			s.plain.add(o.wait <= x)
-			s.ratios.add((x + 60) / (o.wait + 60))
-			month.covered[i].add(r.covered[i])
-		} else {
-			x = o.anybody.Quantile(q)
-		}
-		s.pinball += max(q*(o.wait-x), (1-q)*(x-o.wait))
-	}
-	if !r.answered {
-		return
-	}
-	t.answered++
-	for i, budget := range t.options.Budgets {
-		t.budget(i, r.within[i], o.wait <= float64(budget))
-	}
-	for i, lower := range r.lower {
-		for k, p := range Promised {
-			if lower >= p {
-				t.promises[k].add(o.wait <= float64(t.options.Budgets[i]))
-			}
-		}
-	}
-}
-
-// budget adds the probability p of a start within the i-th budget, and whether that
-// came true.
-func (t *tally) budget(i int, p float64, came bool) {
-	truth := 0.
-	if came {
-		truth = 1
-	}
-	b := &t.budgets[i]
-	b.within.add(came)
-	b.brier += (p - truth) * (p - truth)
-	bin := &t.bins[max(0, min(int(p*bins), bins-1))]
-	bin.came.add(came)
-	bin.prob += p
-}
-
-// score returns what was added up; mean is the mean wait of the jobs.
-func (t *tally) score(method string, mean float64) Score {
-	jobs := float64(max(1, t.jobs))
-	s := Score{Method: method, Jobs: t.jobs, Answered: float64(t.answered) / jobs}
-	for i, q := range t.options.Quantiles {
-		sums := &t.quantiles[i]
-		pinball := sums.pinball / jobs
-		s.Quantiles = append(s.Quantiles, QuantileScore{
-			Quantile:     q,
-			Coverage:     sums.covered.proportion(),
-			Plain:        sums.plain.proportion(),
-			Pinball:      pinball,
-			Relative:     quotient(pinball, mean),
-			Width:        sums.ratios.median(),
-			SteadyMonths: t.steady(i, q),
-		})
-	}
-	answered := float64(max(1, t.answered))
-	for i, budget := range t.options.Budgets {
-		sums := &t.budgets[i]
-		b := BudgetScore{Budget: budget, Brier: sums.brier / answered, BaseRate: sums.within.share()}
-		if worse := quotient(b.Brier, b.BaseRate*(1-b.BaseRate)); worse != nil {
-			skill := 1 - *worse
-			b.Skill = &skill
-		}
-		s.Budgets = append(s.Budgets, b)
-	}
-	for _, b := range t.bins {
-		if b.came.of > 0 {
-			n := float64(b.came.of)
-			bin := Bin{Count: b.came.of, Mean: b.prob / n, True: b.came.share()}
-			s.Reliability = append(s.Reliability, bin)
-			s.CalibrationError += math.Abs(bin.Mean-bin.True) * n / (answered * float64(len(t.budgets)))
-		}
-	}
-	if t.promises != [len(Promised)]count{} {
-		for i, p := range Promised {
-			s.Promises = append(s.Promises, PromiseScore{p, t.promises[i].proportion()})
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(t.months)) {
-		month := t.months[name]
-		m := Month{Month: name, Jobs: month.jobs}
-		for _, c := range month.covered {
-			m.Coverage = append(m.Coverage, c.share())
-		}
-		s.Months = append(s.Months, m)
-	}
-	return s
-}
-
-// steady returns the share of the busy months in which the i-th quantile, q, was
-// covered nearly as it should be.
-func (t *tally) steady(i int, q float64) *float64 {
-	var months count
-	for _, m := range t.months {
-		if m.jobs >= BusyMonth {
-			c := m.covered[i]
-			months.add(c.of > 0 && math.Abs(c.share()-q) <= .05)
-		}
-	}
-	return quotient(float64(months.n), float64(months.of))
-}
-
-// quotient returns a/b, or nil if b is 0.
-func quotient(a, b float64) *float64 {
-	if b == 0 {
-		return nil
-	}
-	q := a / b
-	return &q
-}
-
-// ratios counts positive numbers by their logarithm, in steps of a percent.
-type ratios struct {
-	counts []int32 // of the steps from first on
-	first  int
-	n      int
-}
-
-const logStep = .01
-
-func (r *ratios) add(ratio float64) {
-	step := int(math.Floor(math.Log(ratio) / logStep))
-	switch {
-	case r.n == 0:
-		r.first, r.counts = step, []int32{0}
-	case step < r.first:
-		r.counts = append(make([]int32, r.first-step), r.counts...)
-		r.first = step
-	case step >= r.first+len(r.counts):
-		r.counts = append(r.counts, make([]int32, step-r.first-len(r.counts)+1)...)
-	}
-	r.counts[step-r.first]++
-	r.n++
-}
-
-// median returns the middle of the step that the median is in, or 0 if there is
-// none.
-func (r *ratios) median() float64 {
-	left := r.n / 2
-	for i, n := range r.counts {
-		if left -= int(n); left < 0 {
-			return math.Exp((float64(r.first+i) + .5) * logStep)
-		}
-	}
-	return 0
-}
+// Band is how far above Prob the promises of PromiseScore.Band reach.
+const Band = .03

@@ -9,6 +9,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/cluster/queue"
 	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/score"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -129,13 +130,16 @@ func TestAgainstOracle(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 2))
 	jobs := made(800, 3)
 	for i := range jobs {
-		if j := &jobs[i]; j.Start > 0 {
+		j := &jobs[i]
+		later := int64(i) * 7000 // nine weeks rather than a day
+		j.Submit, j.Eligible, j.End = j.Submit+later, j.Eligible+later, j.End+later
+		if j.Start > 0 {
 			j.Start = j.Submit + []int64{0, 30, 60, 61, 600, 5000}[random.IntN(6)]
 			j.End = j.Start + 10
 		}
 	}
 	said := map[int64][2]*steps{} // by submission
-	method := fake{"random", func(q *forecast.Question) (wait, lower Prediction) {
+	method := fake{"random", func(q *forecast.Question) (wait, lower score.Prediction) {
 		if random.IntN(10) == 0 {
 			said[q.Submit] = [2]*steps{}
 			return nil, nil
@@ -177,7 +181,7 @@ func TestAgainstOracle(t *testing.T) {
 	near("mean wait", r.MeanWait, mean)
 	for i, q := range someQuantiles {
 		var loss float64
-		var covered, plain, given int
+		var covered, plain score.Weekly
 		var widths []float64
 		for _, j := range asked {
 			w := float64(j.Start - j.Submit)
@@ -189,13 +193,9 @@ func TestAgainstOracle(t *testing.T) {
 				x = lastWaits(jobs, j.Submit, q)
 			} else {
 				d := said[j.Submit][0]
-				given++
-				if d.Below(w)+rank(&j)*(d.Within(w)-d.Below(w)) <= q {
-					covered++
-				}
-				if w <= x {
-					plain++
-				}
+				week := score.Week(j.Submit / 86400)
+				covered.At(week).Add(d.Below(w)+uniform(&j)*(d.Within(w)-d.Below(w)) <= q)
+				plain.At(week).Add(w <= x)
 				widths = append(widths, (x+60)/(w+60))
 			}
 			if w >= x {
@@ -207,8 +207,12 @@ func TestAgainstOracle(t *testing.T) {
 		got := s.Quantiles[i]
 		near("pinball", got.Pinball, loss/float64(len(asked)))
 		near("relative", *got.Relative, loss/float64(len(asked))/mean)
-		near("coverage", got.Coverage.Share, float64(covered)/float64(given))
-		near("plain", got.Plain.Share, float64(plain)/float64(given))
+		if want := covered.Proportion(); got.Coverage != want || want.High-want.Low > .5 {
+			t.Errorf("coverage is %+v, want %+v", got.Coverage, want)
+		}
+		if want := plain.Proportion(); got.Plain != want {
+			t.Errorf("plain coverage is %+v, want %+v", got.Plain, want)
+		}
 		slices.Sort(widths)
 		if want := widths[len(widths)/2]; math.Abs(got.Width/want-1) > .0051 {
 			t.Errorf("width %v, want %v", got.Width, want)
@@ -221,7 +225,8 @@ func TestAgainstOracle(t *testing.T) {
 	}
 	var all []pair
 	answered := 0
-	kept, promises := map[float64]float64{}, map[float64]float64{}
+	kept, promises := map[float64]float64{}, map[float64]int{}
+	keptInBand, promisesInBand := map[float64]float64{}, map[float64]int{}
 	for i, budget := range someBudgets {
 		var brier, rate, n float64
 		for _, j := range asked {
@@ -238,9 +243,14 @@ func TestAgainstOracle(t *testing.T) {
 			rate += one.true
 			n++
 			for _, p := range Promised {
-				if lower.Within(float64(budget)) >= p {
+				bound := lower.Within(float64(budget))
+				if bound >= p {
 					promises[p]++
 					kept[p] += one.true
+				}
+				if bound >= p && bound < p+.03 {
+					promisesInBand[p]++
+					keptInBand[p] += one.true
 				}
 			}
 		}
@@ -254,7 +264,12 @@ func TestAgainstOracle(t *testing.T) {
 	}
 	near("answered", s.Answered, float64(answered)/float64(len(asked)))
 	for i, p := range Promised {
-		near("kept", s.Promises[i].Kept.Share, kept[p]/promises[p])
+		got := s.Promises[i]
+		near("kept", got.Kept.Share, kept[p]/float64(promises[p]))
+		near("kept in the band", got.Band.Share, keptInBand[p]/float64(promisesInBand[p]))
+		if got.Kept.Of != promises[p] || got.Band.Of != promisesInBand[p] || promisesInBand[p] == 0 {
+			t.Errorf("promises of %v: %+v, want %d and %d in the band", p, got, promises[p], promisesInBand[p])
+		}
 	}
 	slices.SortFunc(all, func(a, b pair) int { return cmp.Compare(a.p, b.p) })
 	errorSum := 0.
@@ -269,26 +284,4 @@ func TestAgainstOracle(t *testing.T) {
 		errorSum += math.Abs(p - came)
 	}
 	near("calibration error", s.CalibrationError, errorSum/float64(len(all)))
-}
-
-func TestProportion(t *testing.T) {
-	for _, c := range []count{{0, 0}, {0, 10}, {10, 10}, {3, 10}} {
-		p := c.proportion()
-		if p.Low < 0 || p.High > 1 || p.Low > p.Share || p.Share > p.High {
-			t.Errorf("%v: %+v", c, p)
-		}
-	}
-}
-
-func TestRatios(t *testing.T) {
-	var r ratios
-	if r.median() != 0 {
-		t.Errorf("median of nothing %v", r.median())
-	}
-	for _, x := range []float64{1, 1e6, 1e-6, 3, 5} {
-		r.add(x)
-	}
-	if got := r.median(); math.Abs(got/3-1) > .0051 {
-		t.Errorf("median %v, want 3", got)
-	}
 }

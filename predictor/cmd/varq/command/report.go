@@ -3,7 +3,6 @@ package command
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -20,8 +19,9 @@ func newReport(env *Env, link *link) *cobra.Command {
 		Long: `Report compares the reservations' promises with what became of them, and what
 they used with what their work required. Promised is the mean probability asked
 for, Estimated the mean forecast; Delivered is the share that was kept, and lies
-with 95 % confidence between Low and High. Required and Used are node-hours, and
-Ratio is Used / Required.
+with 95 % confidence between Low and High: weeks are taken for independent of one
+another, or promises if their deadlines lie in fewer than 5 weeks. Required and Used
+are node-hours, and Ratio is Used / Required.
 
 It covers your own reservations, by their deadlines; operators may ask about
 others' too. Columns, for --format: ` + table.Names(reportColumns("")) + `
@@ -30,8 +30,10 @@ With --calibration, it tells how far varqd's forecasts are to be believed: it
 holds what each forecaster said, whenever a job began to wait, against how long
 these jobs waited. A quantile is as good as its name if it covers that share of
 the waits, and a probability if it comes true as often as it says: Error is how
-far off they are in the mean. Forecasters that have drifted are named. It covers
-everybody's jobs whose wait began in the last 30 days, or from --starttime on.
+far off they are in the mean. The interval of the coverage, from Low to High, takes
+weeks for independent of one another; fewer than 5 of them tell little, and it is
+wide. Forecasters that have drifted are named. It covers everybody's jobs whose wait
+began in the last 30 days, or from --starttime on.
 Columns: ` + table.Names(calibrationColumns("")),
 		Example: `  varq report
   varq report --by=month -S 2026-01-01
@@ -44,7 +46,7 @@ Columns: ` + table.Names(calibrationColumns("")),
 		Args: cli.NoArguments,
 	}
 	by := cmd.Flags().String("by", "", "one line for each `group`: "+strings.Join(api.Groupings, ", ")+";\nwith --calibration "+strings.Join(api.CalibrationGroupings, ", "))
-	whoseFlags := addWhose(cmd.Flags())
+	whose := addWhose(cmd.Flags())
 	from := cmd.Flags().StringP("starttime", "S", "", "deadlines from this `time` on, in any format of sacct")
 	to := cmd.Flags().StringP("endtime", "E", "", "deadlines before this `time`")
 	calibration := addCalibration(cmd)
@@ -52,7 +54,7 @@ Columns: ` + table.Names(calibrationColumns("")),
 	_ = cmd.RegisterFlagCompletionFunc("by", cobra.FixedCompletions(slices.Concat(api.Groupings, api.CalibrationGroupings), cobra.ShellCompDirectiveNoFileComp))
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		usage := func(err error) error { return cli.Usage(cmd, err) }
-		whose, err := whoseFlags.user()
+		user, err := whose.user()
 		if err != nil {
 			return usage(err)
 		}
@@ -64,7 +66,7 @@ Columns: ` + table.Names(calibrationColumns("")),
 		if err != nil {
 			return usage(err)
 		}
-		if err := calibration.check(whose); err != nil {
+		if err := calibration.check(user); err != nil {
 			return usage(err)
 		}
 		groupings := api.Groupings
@@ -79,70 +81,21 @@ Columns: ` + table.Names(calibrationColumns("")),
 			if err != nil {
 				return usage(err)
 			}
-			if start == 0 {
-				start = env.Now() - calibrationTime
-			}
-			return env.reportCalibration(cmd.Context(), link, calibration.query(*by, start, end), calibration.plot, columns, style)
+			return env.reportCalibration(cmd.Context(), link, calibration.query(*by, start, end, env.Now()), calibration.plot, columns, style)
 		}
 		columns, err := choose(reportColumns(*by), style.format)
 		if err != nil {
 			return usage(err)
 		}
-		varqd, err := link.dial()
-		if err != nil {
-			return err
-		}
-		report, err := varqd.Report(cmd.Context(), api.ReportQuery{By: *by, Start: start, End: end, User: whose})
-		if err != nil {
-			return err
-		}
-		if style.json {
-			return cli.WriteJSON(env.Stdout, report)
-		}
-		return table.Write(env.Stdout, columns, report.Rows, style.table())
+		return env.reportPromises(cmd.Context(), link, api.ReportQuery{By: *by, Start: start, End: end, User: user}, columns, style)
 	}
 	return cmd
 }
 
-// reportColumns are Table 3 of the paper, with the counts that it rests on.
-func reportColumns(by string) []table.Column[api.ReportRow] {
-	type row = api.ReportRow
-	var columns []table.Column[row]
-	if by != "" {
-		name := strings.ToUpper(by[:1]) + by[1:]
-		columns = append(columns, table.Column[row]{Name: name, Value: func(r row) string { return r.Group }})
+// groupColumn is the first column, or the second, if there is a line for each group.
+func groupColumn[R any](by string, group func(R) string) []table.Column[R] {
+	if by == "" {
+		return nil
 	}
-	number := func(name string, value func(row) string) {
-		columns = append(columns, table.Column[row]{Name: name, Right: true, Value: value})
-	}
-	count := func(name string, value func(row) int) {
-		number(name, func(r row) string { return strconv.Itoa(value(r)) })
-	}
-	settled := func(name string, value func(row) string) {
-		number(name, func(r row) string {
-			if r.Kept+r.Missed == 0 {
-				return cli.None
-			}
-			return value(r)
-		})
-	}
-	count("Promises", func(r row) int { return r.Promises })
-	count("Kept", func(r row) int { return r.Kept })
-	count("Missed", func(r row) int { return r.Missed })
-	count("Cancelled", func(r row) int { return r.Cancelled })
-	count("Open", func(r row) int { return r.Open })
-	settled("Promised", func(r row) string { return cli.Share(r.Promised) })
-	settled("Estimated", func(r row) string { return cli.Share(r.Estimated) })
-	settled("Delivered", func(r row) string { return cli.Share(r.Delivered) })
-	settled("Low", func(r row) string { return cli.Share(r.Low) })
-	settled("High", func(r row) string { return cli.Share(r.High) })
-	number("Required", func(r row) string { return nodeHours(r.Required) })
-	number("Used", func(r row) string { return nodeHours(r.Used) })
-	number("Ratio", func(r row) string {
-		if r.Required == 0 {
-			return cli.None
-		}
-		return strconv.FormatFloat(r.Ratio, 'f', 2, 64)
-	})
-	return columns
+	return []table.Column[R]{{Name: strings.ToUpper(by[:1]) + by[1:], Value: group}}
 }

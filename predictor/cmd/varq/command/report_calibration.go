@@ -5,15 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/cmd/varq/table"
+	"github.com/varq-project/varq/predictor/forecast/score"
 	"github.com/varq-project/varq/predictor/plot"
-	"github.com/varq-project/varq/predictor/trial/backtest"
 )
 
 // calibrationTime is how far back forecasts are reported on if nobody says, in
@@ -62,7 +61,11 @@ func (f *calibrationFlags) check(user string) error {
 	return nil
 }
 
-func (f *calibrationFlags) query(by string, start, end int64) api.CalibrationQuery {
+// query asks about the time from start, 0 unless given, to end.
+func (f *calibrationFlags) query(by string, start, end, now int64) api.CalibrationQuery {
+	if start == 0 {
+		start = now - calibrationTime
+	}
 	return api.CalibrationQuery{By: by, Start: start, End: end, Forecaster: f.forecaster, Partition: f.partition, Class: f.class}
 }
 
@@ -110,10 +113,7 @@ type quantileRow struct {
 func calibrationColumns(by string) []table.Column[quantileRow] {
 	type row = quantileRow
 	columns := []table.Column[row]{{Name: "Forecaster", Value: func(r row) string { return r.Forecaster }}}
-	if by != "" {
-		name := strings.ToUpper(by[:1]) + by[1:]
-		columns = append(columns, table.Column[row]{Name: name, Value: func(r row) string { return r.Group }})
-	}
+	columns = append(columns, groupColumn(by, func(r row) string { return r.Group })...)
 	number := func(name string, value func(row) string) {
 		columns = append(columns, table.Column[row]{Name: name, Right: true, Value: value})
 	}
@@ -161,11 +161,11 @@ func rowName(r *api.CalibrationRow) string {
 func (e *Env) drawCalibration(path string, c api.Calibration) error {
 	picture := &plot.Reliability{Title: "Probabilities of a start in time"}
 	for i := range c.Rows {
-		score := backtest.Score{Method: rowName(&c.Rows[i])}
+		curve := plot.Curve{Name: rowName(&c.Rows[i])}
 		for _, b := range c.Rows[i].Reliability {
-			score.Reliability = append(score.Reliability, backtest.Bin(b))
+			curve.Points = append(curve.Points, score.Point(b))
 		}
-		picture.Scores = append(picture.Scores, score)
+		picture.Curves = append(picture.Curves, curve)
 	}
 	switch err := plot.Save(path, picture); {
 	case errors.Is(err, plot.ErrNothing):

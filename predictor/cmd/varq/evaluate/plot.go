@@ -22,7 +22,7 @@ func drawScores(stderr io.Writer, dir string, logs []*evaluatedLog) error {
 			file    string
 			picture plot.Picture
 		}{
-			{name + "-reliability.svg", &plot.Reliability{Title: name + ": probabilities of a start in time", Scores: some}},
+			{name + "-reliability.svg", &plot.Reliability{Title: name + ": probabilities of a start in time", Curves: curves(some)}},
 			{name + "-coverage.svg", &plot.Coverage{Title: name + ": share of the waits within each quantile, by month", Scores: some}},
 			{name + "-pinball.svg", log.pinball(name + ": pinball loss in parts of the mean wait")},
 		} {
@@ -52,6 +52,15 @@ func (l *evaluatedLog) drawn() []backtest.Score {
 		some = append(some, *best)
 	}
 	return some
+}
+
+// curves returns those of the reliability diagram.
+func curves(scores []backtest.Score) []plot.Curve {
+	var all []plot.Curve
+	for _, s := range scores {
+		all = append(all, plot.Curve{Name: s.Method, Points: s.Reliability})
+	}
+	return all
 }
 
 // pinball returns the bars of all methods, in groups of the quantiles.

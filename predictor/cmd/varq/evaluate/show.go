@@ -9,6 +9,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/cmd/varq/table"
+	"github.com/varq-project/varq/predictor/forecast/score"
 	"github.com/varq-project/varq/predictor/trial/backtest"
 )
 
@@ -51,7 +52,7 @@ func (l *evaluatedLog) show(w io.Writer, budgets []string) error {
 	if err := write("The same: skill against the base rate", briefColumns(budgets, func(b backtest.BudgetScore) string { return perhaps(b.Skill) })); err != nil {
 		return err
 	}
-	if err := write("The same: calibration, and promises kept at each lower bound", promiseColumns()); err != nil {
+	if err := write("The same: calibration, and promises kept at each lower bound, or in the band above it", promiseColumns()); err != nil {
 		return err
 	}
 	for parts := range chunkBy(l.Parts, func(p *backtest.Part) string { return p.By }) {
@@ -146,12 +147,17 @@ func promiseColumns() []scoreColumn {
 		{Name: "Error", Right: true, Value: calibrationError},
 	}
 	for i, p := range backtest.Promised {
-		columns = append(columns, scoreColumn{Name: fmt.Sprintf("Kept%g", 100*p), Right: true, Value: func(s backtest.Score) string {
-			if s.Promises == nil || s.Promises[i].Kept.Of == 0 {
-				return cli.None
-			}
-			return fmt.Sprintf("%s of %s", cli.Share(s.Promises[i].Kept.Share), cli.Thousands(s.Promises[i].Kept.Of))
-		}})
+		kept := func(name string, promises func(*backtest.PromiseScore) score.Proportion) {
+			columns = append(columns, scoreColumn{Name: fmt.Sprintf("%s%g", name, 100*p), Right: true, Value: func(s backtest.Score) string {
+				if s.Promises == nil || promises(&s.Promises[i]).Of == 0 {
+					return cli.None
+				}
+				made := promises(&s.Promises[i])
+				return fmt.Sprintf("%s of %s", cli.Share(made.Share), cli.Thousands(made.Of))
+			}})
+		}
+		kept("Kept", func(p *backtest.PromiseScore) score.Proportion { return p.Kept })
+		kept("Band", func(p *backtest.PromiseScore) score.Proportion { return p.Band })
 	}
 	return columns
 }
@@ -203,7 +209,7 @@ func summaryColumns(all []backtest.Summary) []table.Column[backtest.Summary] {
 }
 
 // shareOf shows a number about a proportion, if it is one of anything.
-func shareOf(p backtest.Proportion, x float64) string {
+func shareOf(p score.Proportion, x float64) string {
 	if p.Of == 0 {
 		return cli.None
 	}

@@ -1,0 +1,65 @@
+package command
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
+	"github.com/varq-project/varq/predictor/cmd/varq/table"
+)
+
+// reportPromises asks varqd what became of promises, and shows the answer.
+func (e *Env) reportPromises(ctx context.Context, link *link, q api.ReportQuery, columns []table.Column[api.ReportRow], style *styleFlags) error {
+	varqd, err := link.dial()
+	if err != nil {
+		return err
+	}
+	report, err := varqd.Report(ctx, q)
+	if err != nil {
+		return err
+	}
+	if style.json {
+		return cli.WriteJSON(e.Stdout, report)
+	}
+	return table.Write(e.Stdout, columns, report.Rows, style.table())
+}
+
+// reportColumns are Table 3 of the paper, with the counts that it rests on.
+func reportColumns(by string) []table.Column[api.ReportRow] {
+	type row = api.ReportRow
+	columns := groupColumn(by, func(r row) string { return r.Group })
+	number := func(name string, value func(row) string) {
+		columns = append(columns, table.Column[row]{Name: name, Right: true, Value: value})
+	}
+	count := func(name string, value func(row) int) {
+		number(name, func(r row) string { return strconv.Itoa(value(r)) })
+	}
+	settled := func(name string, value func(row) string) {
+		number(name, func(r row) string {
+			if r.Kept+r.Missed == 0 {
+				return cli.None
+			}
+			return value(r)
+		})
+	}
+	count("Promises", func(r row) int { return r.Promises })
+	count("Kept", func(r row) int { return r.Kept })
+	count("Missed", func(r row) int { return r.Missed })
+	count("Cancelled", func(r row) int { return r.Cancelled })
+	count("Open", func(r row) int { return r.Open })
+	settled("Promised", func(r row) string { return cli.Share(r.Promised) })
+	settled("Estimated", func(r row) string { return cli.Share(r.Estimated) })
+	settled("Delivered", func(r row) string { return cli.Share(r.Delivered) })
+	settled("Low", func(r row) string { return cli.Share(r.Low) })
+	settled("High", func(r row) string { return cli.Share(r.High) })
+	number("Required", func(r row) string { return nodeHours(r.Required) })
+	number("Used", func(r row) string { return nodeHours(r.Used) })
+	number("Ratio", func(r row) string {
+		if r.Required == 0 {
+			return cli.None
+		}
+		return strconv.FormatFloat(r.Ratio, 'f', 2, 64)
+	})
+	return columns
+}
