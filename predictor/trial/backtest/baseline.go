@@ -11,7 +11,7 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// scope says whose past waits answer for a job.
+// scope says which past waits are a sample for a job.
 type scope uint8
 
 const (
@@ -20,11 +20,11 @@ const (
 	eachCell
 )
 
-// class returns whom a request is among: all jobs, those of its queue (partition
-// and QOS), or those of its cell, which is one of qbets.Grid: a queue's jobs with
-// nodes in the same doubling and requested times in the same of the steps that users
-// choose. Cells of the very numbers that were asked for hold too few jobs to learn
-// from: they do worse on each of the real logs that these were compared on.
+// class returns the jobs that a request belongs to: all jobs, those of its queue
+// (partition and QOS), or those of its cell of qbets.Grid. A cell has a queue's jobs
+// with about as many nodes, in doublings, and as much requested time, in the steps that
+// users choose. Cells of exactly equal numbers hold too few jobs to learn from: they did
+// worse on each of the real logs tried.
 func (s scope) class(r *workload.Request) qbets.Class {
 	switch s {
 	case eachCell:
@@ -36,7 +36,7 @@ func (s scope) class(r *workload.Request) qbets.Class {
 	}
 }
 
-// past is the waits of some jobs, and what they say of the next.
+// past is a sample of past waits, and the forecast of the next that follows from it.
 type past interface {
 	score.Prediction
 	add(wait uint32)
@@ -46,8 +46,8 @@ type past interface {
 	lower() score.Prediction
 }
 
-// baseline is a Method that knows nothing but past waits: of the whole log, of each
-// queue, or of each cell.
+// baseline is a Method that knows nothing but past waits: of the whole log, of the
+// queue, or of the cell.
 type baseline[P past] struct {
 	name  string
 	scope scope
@@ -89,8 +89,8 @@ func (b *baseline[P]) Started(j *workload.Job) {
 // Ended implements [forecast.Observer].
 func (b *baseline[P]) Ended(*workload.Job) {}
 
-// Predict implements [Method]. While a cell has not enough waits its queue answers,
-// and for the queue the log.
+// Predict implements [Method]. A cell with too few waits is replaced by its queue, and
+// a queue with too few by the log.
 func (b *baseline[P]) Predict(q *forecast.Question) (wait, lower score.Prediction) {
 	for s := b.scope; ; s-- {
 		if p, known := b.pasts[s][s.class(&q.Request)]; known && p.enough() {
@@ -105,8 +105,7 @@ func (b *baseline[P]) Predict(q *forecast.Question) (wait, lower score.Predictio
 // window is how many waits a rolling quantile remembers.
 const window = 300
 
-// rolling is the newest waits, the quantiles of which are taken for those of the
-// next.
+// rolling is the newest waits. Their quantiles are the forecast of the next.
 type rolling struct {
 	ring   [window]uint32
 	next   int

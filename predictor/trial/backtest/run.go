@@ -1,6 +1,6 @@
-// Package backtest scores forecasters on logs, lived through as they happened:
-// each job is asked about when it began to wait, with nothing known but what had
-// happened by then.
+// Package backtest scores methods of forecasting on logs. A log is replayed in the
+// order of time. When a job begins to wait, each method forecasts its wait from what
+// had happened by then; the wait in the log says how good the forecast was.
 package backtest
 
 import (
@@ -22,16 +22,16 @@ import (
 type Options struct {
 	Quantiles []float64 // in (0,1)
 	Budgets   []int64   // seconds
-	// By are the ways in which the log is split up as well.
+	// By are ways to split up the log. Their parts are scored besides the whole.
 	By []Split
-	// Watch, if any, is called now and then with how many of the log's jobs have
-	// been asked about. An error of it ends the run.
+	// Watch, if any, is called now and then with how many jobs of the log have been
+	// forecast. Its error ends the run.
 	Watch func(asked int) error
 }
 
 // Report is how several methods did on a log.
 type Report struct {
-	// Warmup is how many jobs, the first tenth, were asked about by nobody.
+	// Warmup is how many jobs, the first tenth, were learnt from but not scored.
 	Warmup int `json:"warmup"`
 	Part
 	// Parts are those of all splits, split by split.
@@ -41,17 +41,17 @@ type Report struct {
 // Part is how several methods did on the same jobs.
 type Part struct {
 	By       string  `json:"by,omitempty"`    // the Split's name; empty for a whole log
-	Value    string  `json:"value,omitempty"` // what these jobs have in common
+	Value    string  `json:"value,omitempty"` // the part's name
 	Jobs     int     `json:"jobs"`
 	MeanWait float64 `json:"mean_wait"` // seconds
 	Scores   []Score `json:"scores"`    // in the order of the methods
 }
 
-// Split tells jobs apart.
+// Split divides jobs into parts.
 type Split struct {
 	Name string
-	// Value is what a job has in common with those it is scored with. Parts come in
-	// the order of place, and those of one place in the order of value.
+	// Value names the part that a job belongs to. Parts come in the order of place,
+	// and those of one place in the order of value.
 	Value func(*workload.Job) (value string, place int64)
 }
 
@@ -75,9 +75,9 @@ var ErrNoJobs = errors.New("no job that started")
 // glance is after how many jobs Options.Watch is called.
 const glance = 256
 
-// Run lives through the jobs of a log, in any order, and scores the methods, which
-// may look at q. Each is asked about every job that starts, but for the first
-// tenth, in which all only learn.
+// Run replays the jobs of a log, which come in any order, and scores the methods. Each
+// method forecasts the wait of every job that starts, but for the first tenth, and may
+// look at q. The error is ErrNoJobs or that of Options.Watch.
 func Run(jobs []workload.Job, q *queue.Queue, methods []Method, o Options) (*Report, error) {
 	r := &run{options: &o, methods: methods, replies: make([]reply, len(methods)), fallback: newBaseline("", wholeLog, newRolling)}
 	for i := range jobs {
@@ -107,10 +107,10 @@ func Run(jobs []workload.Job, q *queue.Queue, methods []Method, o Options) (*Rep
 type run struct {
 	options  *Options
 	methods  []Method
-	replies  []reply // of each method, to the question at hand
+	replies  []reply // of each method, to the present question
 	warmup   int
 	asked    int
-	fallback *baseline[*rolling]
+	fallback *baseline[*rolling] // see Score
 	whole    *sums
 	splits   []map[string]*sums // of each Split, by value
 }
@@ -131,7 +131,7 @@ func (r *run) newSums(by, value string) *sums {
 	return s
 }
 
-// ask asks all methods about a job, and scores what they say.
+// ask has all methods forecast the wait of a job, and scores them.
 func (r *run) ask(j *workload.Job) error {
 	r.asked++
 	if watch := r.options.Watch; watch != nil && r.asked%glance == 0 {

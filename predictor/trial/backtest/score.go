@@ -5,11 +5,13 @@ import "github.com/varq-project/varq/predictor/forecast/score"
 // Score is how one method did on a log, or on a part of it.
 //
 // A method that does not answer, or names no number for a quantile, gets the pinball
-// loss of the same quantile of the last 300 waits of any jobs, which is what anybody
-// could have said. So the losses of all methods are about the same jobs, silence does
-// not pay, and a little of it does not decide how a method compares. The coverage and
-// the width are about the numbers named, and the scores of probabilities about the
-// jobs answered, as is the base rate that they are held against.
+// loss of the fallback: the same quantile of the last 300 waits of any jobs. So the
+// losses of all methods are about the same jobs, silence does not pay, and a little of
+// it does not decide how a method compares. The coverage and the width are about the
+// numbers named. The scores of probabilities, and the base rate, are about the jobs
+// answered.
+//
+// Intervals are those of [score.Weekly], whose weeks are those in which waits began.
 type Score struct {
 	Method    string          `json:"method"`
 	Jobs      int             `json:"jobs"`
