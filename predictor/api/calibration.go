@@ -16,25 +16,25 @@ type CalibrationQuery struct {
 	Forecaster, Partition, Class string
 }
 
-// Calibration tells how far forecasts of waits are to be believed: it holds those
-// of the jobs that have started against how long these waited.
+// Calibration judges the forecasts of waits that varqd made, by the waits of the jobs
+// that have started.
 type Calibration struct {
 	By   string           `json:"by"` // "partition", "class", "month" or ""
 	Rows []CalibrationRow `json:"rows"`
 }
 
-// CalibrationRow is how one forecaster did. A class of jobs served alike is named
-// without whose jobs they are.
+// CalibrationRow is how one forecaster did. The name of a class of jobs names neither
+// user nor account.
 type CalibrationRow struct {
 	Forecaster string             `json:"forecaster"`
 	Group      string             `json:"group"`
 	Forecasts  int                `json:"forecasts"`
 	Quantiles  []QuantileCoverage `json:"quantiles"`
-	// CalibrationError is the expected one of the probabilities of starting within
-	// 5 and 30 minutes, 1, 2, 6, 12 and 24 hours: the mean distance, over the bins
-	// of Reliability and weighted by their counts, from the mean probability to the
-	// share that came true. Brier is their mean squared distance from what came
-	// true.
+	// CalibrationError is the expected calibration error of the probabilities of
+	// starting within 5 and 30 minutes, 1, 2, 6, 12 and 24 hours: the mean distance,
+	// over the bins of Reliability and weighted by their counts, from the mean
+	// probability to the share that came true. Brier is the mean squared distance of
+	// these probabilities from what came true: 1 or 0.
 	CalibrationError float64 `json:"calibration_error"`
 	Brier            float64 `json:"brier"`
 	// Reliability has the bins that are not empty.

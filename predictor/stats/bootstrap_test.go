@@ -34,7 +34,7 @@ func everyResample(blocks []Count) []float64 {
 // likely as it should be, among all resamples there can be.
 func TestBlockIntervalAgainstAllResamples(t *testing.T) {
 	r := seeded(1)
-	for n := LeastBlocks; n <= 7; n++ {
+	for n := LeastBlocks; n <= 6; n++ {
 		for range 5 {
 			blocks := make([]Count, n)
 			for i := range blocks {
@@ -79,7 +79,7 @@ func drawBlocks(r *rand.Rand, n int, share, rho float64) []Count {
 // far less often.
 func TestBlockIntervalCovers(t *testing.T) {
 	r := seeded(2)
-	const runs = 400
+	const runs = 300
 	for _, n := range []int{5, 8, 20, 60} {
 		covered, independent := 0, 0
 		for range runs {
