@@ -17,10 +17,10 @@ func Day(at int64) int64 { return at / 86400 }
 // Week returns the week, from Monday to Sunday, of a day that Day returned.
 func Week(day int64) int64 { return (day + 3) / 7 } // 1970-01-01 was a Thursday
 
-// Weekly counts waits, or what was promised of them, by the week in which they began.
-// What happens in one week has much in common: an outage, a full queue, one user's
-// thousand jobs. Intervals therefore take weeks, and not waits, for independent of one
-// another. The zero Weekly is empty.
+// Weekly counts by week how many forecasts, or promises, came true. Those of one week
+// depend on one another: they share an outage, a full queue, one user's thousand jobs.
+// Intervals therefore take weeks, and nothing smaller, for independent of one another.
+// The zero Weekly is empty.
 type Weekly struct {
 	weeks  []int64 // ascending
 	counts []stats.Count
