@@ -46,25 +46,8 @@ func TestPredictWhileDown(t *testing.T) {
 	}
 }
 
-func TestPromisesAreTold(t *testing.T) {
-	s := newSite(t)
-	p := s.promise("alice", request(epoch+7200))
-	s.submit("alice", 7, p)
-	s.at(epoch + 60)
-	s.at(epoch + 120)
-	want := promised{7, p.BeginTime, p.TimeLimit, true}
-	if len(s.past.promised) != 2 || s.past.promised[0] != want || s.past.promised[1] != want {
-		t.Errorf("told of %+v, want %+v at each look", s.past.promised, want)
-	}
-	s.past.wait = 9000 // longer than there is time
-	s.at(epoch + 180)
-	if last := s.past.promised[len(s.past.promised)-1]; last.job != 7 || last.holds {
-		t.Errorf("told of %+v, though it no longer holds", last)
-	}
-}
-
-func TestNodesAreToldOf(t *testing.T) {
+func TestForecastersHearOfNodes(t *testing.T) {
 	if s := newSite(t); s.past.nodes != 1 {
-		t.Errorf("told of %d nodes", s.past.nodes)
+		t.Errorf("they heard of %d nodes", s.past.nodes)
 	}
 }

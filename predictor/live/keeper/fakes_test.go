@@ -1,0 +1,172 @@
+package keeper
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/varq-project/varq/predictor/cluster/limits"
+	"github.com/varq-project/varq/predictor/delay"
+	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// fakeSlurm is a queue and an accounting database, and what may go wrong with them.
+type fakeSlurm struct {
+	queue     map[int64]slurm.QueueEntry
+	accounted map[int64][]workload.Job
+	short     int64 // MaxTime of a partition short, if there is one
+
+	down           error          // of every call
+	updates        error          // of every change; it has no effect
+	updatesLost    bool           // changes are accepted and have no effect
+	startsAtUpdate int64          // the job that starts, by its old begin time, when it is to be changed
+	accountingDown map[int64]bool // for these jobs; for all under 0
+
+	calls []string // that change something, since they were last looked at
+}
+
+func newFakeSlurm() *fakeSlurm {
+	return &fakeSlurm{queue: map[int64]slurm.QueueEntry{}, accounted: map[int64][]workload.Job{}, accountingDown: map[int64]bool{}}
+}
+
+func (s *fakeSlurm) call(format string, args ...any) {
+	s.calls = append(s.calls, fmt.Sprintf(format, args...))
+}
+
+func (s *fakeSlurm) Queue(context.Context) ([]slurm.QueueEntry, error) {
+	var list []slurm.QueueEntry
+	for _, j := range s.queue {
+		list = append(list, j)
+	}
+	return list, s.down
+}
+
+func (s *fakeSlurm) Job(_ context.Context, id int64) (slurm.QueueEntry, error) {
+	if j, ok := s.queue[id]; ok {
+		return j, s.down
+	}
+	return slurm.QueueEntry{}, slurm.ErrNotFound
+}
+
+// Update refuses a begin time for a job that has started, as Slurm does, and
+// carries out the rest.
+func (s *fakeSlurm) Update(_ context.Context, u slurm.Update) error {
+	text := fmt.Sprintf("change job %d:", u.Job)
+	if u.BeginTime != 0 {
+		text += " begin " + clock(u.BeginTime)
+	}
+	if u.TimeLimit != 0 {
+		text += " limit " + span(u.TimeLimit)
+	}
+	j := s.queue[u.Job]
+	if u.Job == s.startsAtUpdate && j.Start == 0 {
+		j.Start, j.State = j.Eligible, workload.Running
+	}
+	err := s.down
+	switch {
+	case err != nil:
+	case s.updates != nil:
+		err = s.updates
+	case s.updatesLost:
+		text += ", which is lost"
+	default:
+		if u.TimeLimit != 0 {
+			j.Limit = u.TimeLimit
+		}
+		if u.BeginTime != 0 && j.Start != 0 {
+			err = slurm.ErrRefused
+		} else if u.BeginTime != 0 {
+			j.Eligible = u.BeginTime
+		}
+	}
+	s.queue[u.Job] = j
+	if err != nil {
+		text += ", which is refused"
+	}
+	s.call("%s", text)
+	return err
+}
+
+func (s *fakeSlurm) Cancel(_ context.Context, id int64) error {
+	s.call("cancel job %d", id)
+	return s.down
+}
+
+func (s *fakeSlurm) Accounted(_ context.Context, id int64) ([]workload.Job, error) {
+	if s.accountingDown[id] || s.accountingDown[0] {
+		return nil, slurm.ErrUnavailable
+	}
+	return s.accounted[id], s.down
+}
+
+func (s *fakeSlurm) Cluster(context.Context) (limits.Cluster, error) {
+	main := limits.Partition{
+		Name: "main", Default: true, Up: true, MaxTime: 86400, DefaultTime: 3600, MaxNodes: limits.None, TotalCPUs: 1000,
+		Nodes: []string{"a", "b", "c", "d"},
+	}
+	c := limits.Cluster{Partitions: map[string]limits.Partition{"main": main}}
+	if s.short != 0 {
+		main.Name, main.Default, main.MaxTime = "short", false, s.short
+		c.Partitions["short"] = main
+	}
+	return c, s.down
+}
+
+func (s *fakeSlurm) Nodes(context.Context) ([]slurm.Node, error) {
+	return []slurm.Node{{Name: "a", CPUs: 250, Partitions: []string{"main"}, Up: true}}, s.down
+}
+
+func (s *fakeSlurm) Operators(context.Context) ([]string, error) { return []string{"oper"}, s.down }
+
+// fakePast forecasts that every job waits for wait seconds.
+type fakePast struct {
+	wait     int64
+	loading  error
+	down     string
+	covered  int64
+	nodes    int
+	promised []promised
+}
+
+// promised is what a job was promised a start by, and whether it still holds.
+type promised struct {
+	job, begin, limit int64
+	holds             bool
+}
+
+func (p *fakePast) Forecast(_ workload.Request, _ int64, c []workload.Candidate, est []workload.Estimate) {
+	for i := range c {
+		est[i] = workload.Estimate{Prob: .1, Sample: 1000, Class: "all"}
+		if c[i].Budget >= p.wait {
+			est[i].Prob = .98
+		}
+	}
+}
+
+func (p *fakePast) Predict(workload.Request) (a forecast.Answer, ok bool) {
+	a.Down = p.down
+	if p.down != "" {
+		return a, false
+	}
+	for i := delay.Index(float64(p.wait)); i < delay.Points; i++ {
+		a.Wait[i] = 1
+		a.Lower[i] = .93
+	}
+	a.Evidence = forecast.Evidence{Sample: 1000.6, Class: "all", Recalibrated: 512, Opinions: []forecast.Opinion{
+		{Expert: "forest", Weight: .7, Evidence: forecast.Evidence{Sample: 1200}},
+		{Expert: "qbets", Weight: .3, Evidence: forecast.Evidence{Sample: 400, Class: "all", Changed: 17}},
+	}}
+	return a, true
+}
+
+func (p *fakePast) Queue() (waiting, running int) { return 31, 80 }
+
+func (p *fakePast) Cluster(_ *limits.Cluster, nodes []slurm.Node) { p.nodes = len(nodes) }
+
+func (p *fakePast) Promise(job int64, r workload.Request, begin, _ int64, holds bool) {
+	p.promised = append(p.promised, promised{job, begin, r.Limit, holds})
+}
+
+func (p *fakePast) Ready() error   { return p.loading }
+func (p *fakePast) Covered() int64 { return p.covered }

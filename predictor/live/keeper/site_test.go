@@ -1,0 +1,115 @@
+package keeper
+
+import (
+	"context"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/live/sqlitefile"
+	"github.com/varq-project/varq/predictor/live/statefile"
+	"github.com/varq-project/varq/predictor/slurmtime"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// epoch is when each test begins: 2027-01-15T08:00:00 in UTC.
+const epoch = 1_800_000_000
+
+// site is a keeper among fakes.
+type site struct {
+	*Keeper
+	t     *testing.T
+	path  string
+	file  *sqlitefile.File // of the ledger
+	slurm *fakeSlurm
+	past  *fakePast
+	clock int64
+	log   strings.Builder // warnings and errors since they were last looked at
+}
+
+// newSite returns a site where jobs wait for ten minutes.
+func newSite(t *testing.T) *site {
+	s := &site{
+		t: t, path: filepath.Join(t.TempDir(), "ledger.db"), clock: epoch,
+		slurm: newFakeSlurm(), past: &fakePast{wait: 600},
+	}
+	s.open()
+	t.Cleanup(func() { s.file.Close() })
+	return s
+}
+
+func (s *site) open() {
+	s.t.Helper()
+	var err error
+	if s.file, err = statefile.Open(s.path); err != nil {
+		s.t.Fatal(err)
+	}
+	s.Keeper = New(Options{
+		Ledger: ledger.New(s.file), Slurm: s.slurm, Past: s.past, Now: func() int64 { return s.clock }, Zone: time.UTC,
+		Prob: .9, Confidence: .95, Horizon: 86400, Stale: 900, Grace: 300,
+		Log: slog.New(slog.NewTextHandler(&s.log, &slog.HandlerOptions{Level: slog.LevelWarn})), Metrics: NewMetrics(prometheus.NewRegistry()),
+	})
+	s.refresh()
+}
+
+// crash drops the keeper and opens another on the same ledger, as after kill -9.
+func (s *site) crash() {
+	s.file.Close()
+	s.open()
+}
+
+// refresh shows the keeper the cluster, unless Slurm is down.
+func (s *site) refresh() {
+	s.t.Helper()
+	if s.slurm.down != nil {
+		return
+	}
+	if err := s.Refresh(s.t.Context()); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// watch reads the queue and has the keeper watch it, as varqd does. A Watch that
+// does not come back, as where a lock was forgotten, is an error.
+func (s *site) watch() error {
+	ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
+	defer cancel()
+	s.refresh()
+	at := s.clock
+	queue, err := s.slurm.Queue(ctx)
+	if err == nil {
+		_, err = s.Watch(ctx, queue, at)
+	}
+	return err
+}
+
+// request asks for two nodes for an hour.
+func request(beginBy int64) *api.PlanRequest {
+	return &api.PlanRequest{Job: workload.Request{Size: workload.Size{Nodes: 2, CPUs: 2}, Limit: 3600}, BeginBy: beginBy}
+}
+
+// clock writes a time, without the date on the day of the epoch.
+func clock(at int64) string {
+	if at == 0 {
+		return "-"
+	}
+	return strings.TrimPrefix(slurmtime.Format(at, time.UTC), "2027-01-15T")
+}
+
+// span writes a duration.
+func span(seconds int64) string {
+	text := (time.Duration(seconds) * time.Second).String()
+	if short, whole := strings.CutSuffix(text, "m0s"); whole {
+		text = strings.TrimSuffix(short+"m", "h0m")
+		if !strings.HasSuffix(text, "m") {
+			text += "h"
+		}
+	}
+	return text
+}

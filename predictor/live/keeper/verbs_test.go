@@ -1,0 +1,321 @@
+package keeper
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// verbs are what a line can begin with.
+var verbs = map[string]func(s *scene, w *words){
+	"wait": func(s *scene, w *words) { s.past.wait = s.span(w.next()) },
+	"history": func(s *scene, w *words) {
+		s.past.loading = choose(s, w.next(), map[string]error{"loaded": nil, "loading": errors.New("varqd is still loading history: 42%")})
+	},
+	"slurm": func(s *scene, w *words) {
+		s.slurm.down = choose(s, w.next(), map[string]error{"up": nil, "down": slurm.ErrUnavailable})
+	},
+	"accounting": func(s *scene, w *words) {
+		down, job := choose(s, w.next(), map[string]bool{"up": false, "down": true}), int64(0)
+		if len(*w) > 0 {
+			job = s.number(w.next())
+		}
+		s.slurm.accountingDown[job] = down
+	},
+	"updates": func(s *scene, w *words) {
+		word := w.next()
+		s.slurm.updates = choose(s, word, map[string]error{"done": nil, "lost": nil, "refused": slurm.ErrPermission})
+		s.slurm.updatesLost = word == "lost"
+	},
+	"ledger":              func(s *scene, w *words) { choose(s, w.next(), map[string]func() error{"broken": s.file.Close})() },
+	"partition":           func(s *scene, w *words) { w.flag("short"); s.slurm.short = s.span(w.next()) },
+	"max-hold":            func(s *scene, w *words) { s.MaxHold = float64(s.number(w.next())) },
+	"jobless":             func(s *scene, w *words) { s.jobless[w.next()] = int(s.number(w.next())) },
+	"crash":               func(s *scene, _ *words) { s.crash() },
+	"promise":             func(s *scene, w *words) { s.plan(w, true) },
+	"quote":               func(s *scene, w *words) { s.plan(w, false) },
+	"submit":              (*scene).submit,
+	"bind":                (*scene).bind,
+	"set":                 (*scene).set,
+	"start":               (*scene).start,
+	"starts-when-changed": func(s *scene, w *words) { s.slurm.startsAtUpdate = s.number(w.next()) },
+	"end":                 func(s *scene, w *words) { s.end(s.number(w.next()), w.next(), s.at(w)) },
+	"requeue":             (*scene).requeue,
+	"vanish":              func(s *scene, w *words) { delete(s.slurm.queue, s.number(w.next())) },
+	"watch":               (*scene).watches,
+	"learn":               (*scene).learn,
+	"refresh":             func(s *scene, _ *words) { s.refresh() },
+	"reservations":        (*scene).reservations,
+	"report":              (*scene).report,
+	"show":                (*scene).show,
+	"heard":               func(s *scene, _ *words) { s.heard() },
+}
+
+// plan asks for a reservation, and has its plan go by a name.
+func (s *scene) plan(w *words, promise bool) {
+	name := w.next()
+	req := request(s.time(w.after("by")))
+	if after := w.after("after"); after != "" {
+		req.BeginAfter = s.time(after)
+	}
+	req.BestEffort = w.flag("best-effort")
+	req.OnMiss, _ = w.value("on-miss")
+	answer, err := s.Plan(s.t.Context(), cmp.Or(w.after("to"), "alice"), req, promise)
+	switch {
+	case err != nil:
+		s.say("%s: %s", name, fault(err))
+	case answer.Plan != nil && answer.Refusal == nil:
+		p, verb := answer.Plan, "quoted"
+		if p.ID != "" {
+			s.plans[name], verb = p, "promised"
+		}
+		s.say("%s: %s with probability %v: begin %s, limit %s, work from %s", name, verb, p.Prob, clock(p.BeginTime), span(p.TimeLimit), clock(p.HoldUntil))
+	case answer.Refusal != nil && answer.Plan == nil:
+		s.say("%s: refused: %s (limit: %q)", name, answer.Refusal.Reason, answer.Refusal.Limit)
+		for _, o := range answer.Refusal.Offers {
+			s.say("  offer: %s", strings.Join(o.Options(req, s.Zone), " "))
+		}
+	default:
+		s.t.Fatalf("neither a plan nor a refusal: %+v", answer)
+	}
+}
+
+// fault shows an error for a user, by its kind.
+func fault(err error) string {
+	for name, kind := range map[string]error{
+		"invalid": api.ErrInvalid, "forbidden": api.ErrForbidden, "not found": api.ErrNotFound,
+		"conflict": api.ErrConflict, "unavailable": api.ErrUnavailable,
+	} {
+		if errors.Is(err, kind) {
+			return fmt.Sprintf("%s: %v", name, err)
+		}
+	}
+	return "internal error: " + err.Error()
+}
+
+func (s *scene) submit(w *words) {
+	p := s.plans[w.next()]
+	id := s.number(w.after("as"))
+	s.slurm.queue[id] = slurm.QueueEntry{Job: workload.Job{
+		ID: id, Submit: s.clock, Eligible: max(s.clock, p.BeginTime), State: workload.Pending, Comment: "mine " + p.Comment,
+		Request: workload.Request{
+			User: cmp.Or(w.after("by"), "alice"), Account: "phys", Partition: "main", Size: workload.Size{Nodes: 2, CPUs: 2}, Limit: p.TimeLimit,
+		},
+	}}
+}
+
+func (s *scene) bind(w *words) {
+	plan := s.plans[w.next()].ID
+	job, user := s.number(w.after("to")), cmp.Or(w.after("by"), "alice")
+	if err := s.Bind(s.t.Context(), user, api.Binding{Plan: plan, Job: job}); err != nil {
+		s.say("%s", s.named(fault(err)))
+	} else {
+		s.say("bound")
+	}
+}
+
+// change changes a job in the queue.
+func (s *scene) change(id int64, do func(j *slurm.QueueEntry)) {
+	j, ok := s.slurm.queue[id]
+	if !ok {
+		s.t.Fatalf("job %d is not in the queue", id)
+	}
+	do(&j)
+	s.slurm.queue[id] = j
+}
+
+func (s *scene) set(w *words) {
+	s.change(s.number(w.next()), func(j *slurm.QueueEntry) {
+		if user, given := w.value("user"); given {
+			j.User = user
+		}
+		if comment, given := w.value("comment"); given {
+			j.Comment = comment
+		}
+		if partition, given := w.value("partition"); given {
+			j.Partition = partition
+		}
+		if limit, given := w.value("limit"); given {
+			j.Limit = s.span(limit)
+		}
+		if submit, given := w.value("submit"); given {
+			j.Submit = s.time(submit)
+		}
+		if begin, given := w.value("begin"); given {
+			j.Held, j.Eligible = false, s.time(begin)
+		}
+		if w.flag("held") {
+			j.Held, j.Eligible = true, 0
+		}
+	})
+}
+
+func (s *scene) start(w *words) {
+	s.change(s.number(w.next()), func(j *slurm.QueueEntry) { j.Start, j.State = s.at(w), workload.Running })
+}
+
+func (s *scene) end(id int64, state string, at int64) {
+	j, ok := s.slurm.queue[id]
+	if !ok {
+		s.t.Fatalf("job %d is not in the queue", id)
+	}
+	delete(s.slurm.queue, id)
+	j.End = at
+	j.State = choose(s, state, map[string]workload.State{
+		"RUNNING": workload.Running, "COMPLETED": workload.Completed, "CANCELLED": workload.Cancelled,
+		"FAILED": workload.Failed, "REQUEUED": workload.Requeued,
+	})
+	s.slurm.accounted[id] = append(s.slurm.accounted[id], j.Job)
+}
+
+func (s *scene) requeue(w *words) {
+	id, at := s.number(w.next()), s.at(w)
+	again := s.slurm.queue[id]
+	s.end(id, "REQUEUED", at)
+	again.Submit, again.Eligible, again.Start, again.State = at, at+120, 0, workload.Pending
+	again.RestartCount++
+	if limit, given := w.value("limit"); given {
+		again.Limit = s.span(limit)
+	}
+	s.slurm.queue[id] = again
+}
+
+// watches has the keeper watch the queue, and shows what it did and how the
+// reservations stand now.
+func (s *scene) watches(w *words) {
+	read := !w.flag("unread")
+	until := s.clock
+	if text := w.after("until"); text != "" {
+		until = s.time(text)
+	}
+	for ; s.clock <= until; s.clock++ {
+		if read {
+			s.past.covered = s.clock
+		}
+		if err := s.watch(); err != nil {
+			s.say("watch: %v", err)
+		}
+	}
+	s.clock = until
+	for line := range strings.Lines(s.log.String()) {
+		_, text, _ := strings.Cut(strings.TrimSpace(line), " level=")
+		s.say("log: %s", s.named(text))
+	}
+	s.log.Reset()
+	for _, call := range s.slurm.calls {
+		s.say("slurm: %s", call)
+	}
+	s.slurm.calls = nil
+	for _, name := range slices.Sorted(maps.Keys(s.plans)) {
+		s.state(name)
+	}
+}
+
+// named replaces the identifiers of plans, which are random, by their names.
+func (s *scene) named(text string) string {
+	for name, p := range s.plans {
+		text = strings.ReplaceAll(text, p.ID, name)
+	}
+	return text
+}
+
+// entry returns what the ledger has of a plan.
+func (s *scene) entry(name string) *ledger.Entry {
+	entries, err := s.Ledger.Select(s.t.Context(), ledger.Query{Plan: s.plans[name].ID})
+	s.must(err)
+	if len(entries) != 1 {
+		s.t.Fatalf("the ledger has %d plans %s", len(entries), name)
+	}
+	return &entries[0]
+}
+
+// state shows how a reservation stands, its note, and what has happened to it since
+// it was last shown.
+func (s *scene) state(name string) {
+	e := s.entry(name)
+	text := fmt.Sprintf("%s: %s", name, e.State)
+	if e.Job != 0 {
+		text += fmt.Sprintf(", job %d", e.Job)
+	}
+	if e.Note != "" {
+		text += ": " + e.Note
+	}
+	s.say("%s", text)
+	events, err := s.Ledger.Events(s.t.Context(), e.ID)
+	s.must(err)
+	for _, event := range events[s.events[name]:] {
+		s.say("  %s %s: %s", clock(event.At), event.Kind, event.Text)
+	}
+	s.events[name] = len(events)
+}
+
+// learn has accounting tell of the last run of jobs.
+func (s *scene) learn(w *words) {
+	var jobs []workload.Job
+	for len(*w) > 0 {
+		runs := s.slurm.accounted[s.number(w.next())]
+		jobs = append(jobs, runs[len(runs)-1])
+	}
+	s.must(s.Learnt(s.t.Context(), jobs))
+	for _, name := range slices.Sorted(maps.Keys(s.plans)) {
+		s.state(name)
+	}
+}
+
+// reservations lists those that a user may see, by the plans' names.
+func (s *scene) reservations(w *words) {
+	user, q := w.next(), api.ReservationsQuery{User: w.after("of"), All: w.flag("all")}
+	if len(*w) > 0 {
+		q.Job = s.number(w.next())
+	}
+	list, err := s.Reservations(s.t.Context(), user, q)
+	if err != nil {
+		s.say("%s", fault(err))
+		return
+	}
+	s.say("%d reservations", len(list))
+	for _, r := range list {
+		s.say("  %s", s.named(fmt.Sprintf("%s of %s: %s, now %v", r.ID, r.User, r.State, r.Now)))
+	}
+}
+
+func (s *scene) report(w *words) {
+	report, err := s.Report(s.t.Context(), w.next(), api.ReportQuery{User: w.after("of")})
+	if err != nil {
+		s.say("%s", fault(err))
+		return
+	}
+	for _, row := range report.Rows {
+		s.say("%d promises, %d open", row.Promises, row.Open)
+	}
+}
+
+// show shows all that the ledger knows of a plan and its job.
+func (s *scene) show(w *words) {
+	name := w.next()
+	e := s.entry(name)
+	s.say("%s: promised to begin %s with limit %s", name, clock(e.BeginTime), span(e.TimeLimit))
+	s.say("  job %d: eligible %s, start %s, work %s, end %s", e.Job, clock(e.Eligible), clock(e.Start), clock(e.WorkStart), clock(e.End))
+	if e.Progress.Yielded {
+		s.say("  varq leaves the job alone")
+	}
+	if j, ok := s.slurm.queue[e.Job]; ok {
+		s.say("  in the queue: eligible %s, start %s, limit %s", clock(j.Eligible), clock(j.Start), span(j.Limit))
+	}
+}
+
+// heard shows what the forecasters have heard of promises since it was last shown.
+func (s *scene) heard() {
+	for _, p := range s.past.promised {
+		s.say("job %d begins %s with limit %s; the promise holds: %v", p.job, clock(p.begin), span(p.limit), p.holds)
+	}
+	s.past.promised = nil
+}
