@@ -1,21 +1,18 @@
-// Package keeper makes promises and keeps them: it plans reservations, writes
-// them into the ledger, finds their jobs in Slurm's queue, revises them while
-// they are pending and settles them when they end. All that it must remember is
-// in the ledger and in Slurm, so it goes on where it was after any crash. Time
-// and Slurm are given to it. Times are Unix seconds and durations seconds.
+// Package keeper makes promises and keeps them. It plans reservations and writes
+// them into the ledger. It finds the job of each in Slurm's queue, changes that job
+// while it is pending, and settles the reservation when the job has ended.
+//
+// The keeper has no state that a crash could lose: whatever decides about a
+// reservation is in the ledger or in Slurm. It has no clock and no connection of its
+// own either. Times are Unix seconds and durations seconds.
 package keeper
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
-	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/live/ledger"
@@ -24,42 +21,46 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Slurm is what the keeper needs of Slurm.
+// Slurm is the part of Slurm that the keeper asks, and that it changes. Any call may
+// return slurm.ErrUnavailable.
 type Slurm interface {
-	// Job returns a job of the queue; one that is not there is
-	// slurm.ErrNotFound.
+	// Job returns a pending or running job, or slurm.ErrNotFound.
 	Job(ctx context.Context, id int64) (slurm.QueueEntry, error)
-	// Update changes one job, Cancel ends it.
+	// Update changes a job. It may carry out a part of the change and refuse another.
 	Update(ctx context.Context, u slurm.Update) error
+	// Cancel ends a job. A job that is not in the queue is slurm.ErrNotFound.
 	Cancel(ctx context.Context, job int64) error
-	// Accounted returns what accounting knows of a job, oldest submission first.
+	// Accounted returns the runs of a job that accounting knows, oldest submission
+	// first.
 	Accounted(ctx context.Context, job int64) ([]workload.Job, error)
-	// Cluster returns what the cluster forbids.
+	// Cluster returns the limits of partitions, associations and QOS, and Slurm's own
+	// reservations.
 	Cluster(ctx context.Context) (limits.Cluster, error)
-	// Nodes returns its nodes.
+	// Nodes returns the nodes.
 	Nodes(ctx context.Context) ([]slurm.Node, error)
-	// Operators returns the users who may see and change everybody's jobs.
+	// Operators returns the users who may see and change the jobs of all users.
 	Operators(ctx context.Context) ([]string, error)
 }
 
-// Past is what has been learnt from past jobs.
+// Past is the forecasters with the jobs they have learnt from.
 type Past interface {
 	trajectory.Forecaster
-	// Predict answers how long a job like r would wait if it were submitted now. It
-	// reports false, with Down set where that is why, when it knows nothing.
+	// Predict forecasts the wait of a job like r that is submitted now. It reports
+	// false when it knows nothing; the answer's Down says why if the cluster is down.
 	Predict(r workload.Request) (forecast.Answer, bool)
-	// Promise tells that a job of which r is asked is promised a start because of what
-	// is forecast of it at a begin time to come, or that it was and is moved as that no
-	// longer holds. To tell it again changes nothing unless it begins at another.
+	// Promise notes that a pending job has been promised a start by deadline on the
+	// grounds of a forecast for its begin time. Holds is false once the forecast has
+	// fallen below what was promised. To repeat a call changes nothing, except that a
+	// new begin time stands for a new promise.
 	Promise(job int64, r workload.Request, begin, deadline int64, holds bool)
-	// Queue is how many jobs wait and how many run.
+	// Queue returns how many jobs wait and how many run.
 	Queue() (waiting, running int)
-	// Cluster takes in what Slurm says of partitions and nodes.
+	// Cluster takes in the state of partitions and nodes.
 	Cluster(c *limits.Cluster, nodes []slurm.Node)
 	// Ready returns nil once there is enough to plan with, and otherwise an
 	// error that says how far loading is.
 	Ready() error
-	// Covered is the time up to which all jobs that have ended are known.
+	// Covered returns the time until which every job that has ended is known.
 	Covered() int64
 }
 
@@ -70,17 +71,19 @@ type Options struct {
 	Past   Past
 	// Now is the clock, in Unix seconds.
 	Now func() int64
-	// Zone is that of the site: of the times in notes, and of a report's months.
+	// Zone is the site's: notes name times in it, and reports are grouped by its
+	// months.
 	Zone *time.Location
-	// Prob is the success probability of those who ask for none.
+	// Prob is the success probability of a request that asks for none.
 	Prob float64
-	// Confidence is the level of Past's probabilities.
+	// Confidence is the level of Past's lower bounds on probabilities.
 	Confidence float64
 	// Horizon is how long before its deadline a job may become eligible.
 	Horizon int64
-	// MaxHold is how long a job may hold its nodes before the work, in time limits.
+	// MaxHold is how long a job may hold its nodes before its work, in time limits of
+	// the work; 0 means no bound.
 	MaxHold float64
-	// Stale is how old the picture of the cluster may be for a promise.
+	// Stale is the age from which on the last Refresh is too old to promise anything.
 	Stale int64
 	// Grace is how long after its deadline a plan without a job is closed.
 	Grace   int64
@@ -88,97 +91,30 @@ type Options struct {
 	Metrics *Metrics
 }
 
-// Keeper makes and keeps promises. Plan, Predict, Bind, Reservations and Report
-// may be called at the same time as one another and as one Watch.
+// Keeper makes and keeps promises. Its methods may be called at the same time.
 type Keeper struct {
 	Options
-	picture atomic.Pointer[picture]
+	cluster atomic.Pointer[cluster] // as of the last Refresh; nil before the first
+	memory  memory
 
-	// looking is full while somebody acts on what is in the queue.
-	looking chan struct{}
-
-	mu        sync.Mutex
-	forecasts map[string]float64 // of pending reservations, by plan
-	retry     map[string]int64   // when to try again what failed for a plan's job
-	jobless   map[string]int     // open plans without a job, by user
+	// acting holds one value while open reservations are acted on: a lock that can be
+	// waited for with a context.
+	acting chan struct{}
 }
 
-// picture is what was last known of the cluster.
-type picture struct {
-	cluster   limits.Cluster
-	operators []string
-	at        int64
-}
-
-// New returns a Keeper. Refresh must have succeeded before it can promise
-// anything.
+// New returns a Keeper. It promises nothing before Refresh has succeeded.
 func New(o Options) *Keeper {
-	return &Keeper{Options: o, looking: make(chan struct{}, 1), forecasts: map[string]float64{}, retry: map[string]int64{}, jobless: map[string]int{}}
-}
-
-// Refresh looks at what the cluster allows. On failure the old picture stays.
-func (k *Keeper) Refresh(ctx context.Context) error {
-	cluster, err := k.Slurm.Cluster(ctx)
-	if err != nil {
-		return fmt.Errorf("read the cluster's limits: %w", err)
-	}
-	nodes, err := k.Slurm.Nodes(ctx)
-	if err != nil {
-		return fmt.Errorf("read the cluster's nodes: %w", err)
-	}
-	operators, err := k.Slurm.Operators(ctx)
-	if err != nil {
-		return fmt.Errorf("read Slurm's operators: %w", err)
-	}
-	k.Past.Cluster(&cluster, nodes)
-	k.picture.Store(&picture{cluster: cluster, operators: operators, at: k.Now()})
-	return nil
-}
-
-// Ready returns nil when promises can be made, and otherwise why not.
-func (k *Keeper) Ready() error {
-	if err := k.Past.Ready(); err != nil {
-		return err
-	}
-	p := k.picture.Load()
-	if p == nil {
-		return errors.New("varqd has not reached Slurm yet")
-	}
-	if age := k.Now() - p.at; age > k.Stale {
-		return fmt.Errorf("varqd has not reached Slurm for %d minutes", age/60)
-	}
-	return nil
-}
-
-// planner returns a planner for the cluster as last seen, or an error for the
-// user when that is not known well enough.
-func (k *Keeper) planner() (*trajectory.Planner, error) {
-	if err := k.Ready(); err != nil {
-		return nil, api.Fault(api.ErrUnavailable, err.Error())
-	}
-	cluster := &k.picture.Load().cluster
-	return &trajectory.Planner{
-		Forecaster: k.Past, Cluster: cluster, Horizon: k.Horizon, MaxHold: k.MaxHold, Confidence: k.Confidence,
-	}, nil
-}
-
-// seesAll reports whether user may see everybody's reservations.
-func (k *Keeper) seesAll(user string) bool {
-	if user == "root" {
-		return true
-	}
-	p := k.picture.Load()
-	return p != nil && slices.Contains(p.operators, user)
+	return &Keeper{Options: o, memory: newMemory(), acting: make(chan struct{}, 1)}
 }
 
 // lock waits for the right to act on open reservations.
 func (k *Keeper) lock(ctx context.Context) error {
 	select {
-	case k.looking <- struct{}{}:
+	case k.acting <- struct{}{}:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-func (k *Keeper) unlock() { <-k.looking }
+func (k *Keeper) unlock() { <-k.acting }

@@ -8,8 +8,9 @@ import (
 	"github.com/varq-project/varq/predictor/promise/trajectory"
 )
 
-// Plan plans a reservation for user. With promise a plan is in the ledger, and
-// on disk, before Plan returns.
+// Plan plans a reservation for user. With promise, the plan is on disk before Plan
+// returns; without, it is a quote. A refusal is an answer and not an error. The errors
+// are those of package api.
 func (k *Keeper) Plan(ctx context.Context, user string, req *api.PlanRequest, promise bool) (api.PlanAnswer, error) {
 	planner, err := k.planner()
 	if err != nil {
@@ -39,8 +40,8 @@ func (k *Keeper) Plan(ctx context.Context, user string, req *api.PlanRequest, pr
 	if !promise {
 		return answer, nil
 	}
-	if !k.admit(user) {
-		return api.PlanAnswer{}, api.Fault(api.ErrConflict, fmt.Sprintf("you have %d reservations that no job has taken up", maxJobless))
+	if !k.memory.admit(user) {
+		return api.PlanAnswer{}, api.Fault(api.ErrConflict, fmt.Sprintf("you have %d reservations that no job has taken up", maxUnclaimed))
 	}
 	plan.ID = api.NewPlanID()
 	plan.Comment = api.CommentPrefix + plan.ID
@@ -54,21 +55,6 @@ func (k *Keeper) Plan(ctx context.Context, user string, req *api.PlanRequest, pr
 	k.Metrics.promises.Inc()
 	k.Log.Info("promised", "plan", plan.ID, "user", user, "begin_by", plan.BeginBy, "prob", plan.Prob, "estimate", plan.Estimate, "begin", plan.BeginTime, "limit", plan.TimeLimit)
 	return answer, nil
-}
-
-// maxJobless bounds how many promises without a job a user may have, lest one
-// fills the ledger.
-const maxJobless = 10_000
-
-// admit counts one more promise of user's, unless there are too many.
-func (k *Keeper) admit(user string) bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.jobless[user] >= maxJobless {
-		return false
-	}
-	k.jobless[user]++
-	return true
 }
 
 // request translates a user's request for the planner.

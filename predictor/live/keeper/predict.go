@@ -9,10 +9,11 @@ import (
 	"github.com/varq-project/varq/predictor/forecast"
 )
 
-// quantiles are those of a prediction that asks for none.
+// quantiles are predicted if a request asks for none.
 var quantiles = []float64{.5, .75, .9, .95}
 
-// Predict tells how long a job like user's would wait that is submitted now.
+// Predict forecasts how long the job of a request would wait if user submitted it now.
+// The errors are those of package api.
 func (k *Keeper) Predict(_ context.Context, user string, req *api.PredictRequest) (api.Prediction, error) {
 	planner, err := k.planner()
 	if err != nil {
@@ -27,19 +28,19 @@ func (k *Keeper) Predict(_ context.Context, user string, req *api.PredictRequest
 	if len(asked) == 0 {
 		asked = quantiles
 	}
-	said, ok := k.Past.Predict(job)
-	answer := api.Prediction{Job: job, Bounds: make([]api.Bound, len(asked)), Evidence: evidence(&said.Evidence)}
+	got, ok := k.Past.Predict(job)
+	answer := api.Prediction{Job: job, Bounds: make([]api.Bound, len(asked)), Evidence: evidence(&got.Evidence)}
 	answer.Waiting, answer.Running = k.Past.Queue()
 	for i, q := range asked {
 		answer.Bounds[i] = api.Bound{Quantile: q, Confidence: k.Confidence}
 		if ok {
-			answer.Bounds[i].Expected, answer.Bounds[i].Seconds = quantile(&said.Wait, q), quantile(&said.Lower, q)
+			answer.Bounds[i].Expected, answer.Bounds[i].Seconds = quantile(&got.Wait, q), quantile(&got.Lower, q)
 		}
 	}
 	return answer, nil
 }
 
-// quantile returns a quantile in seconds, or nil where there is none to name.
+// quantile returns a quantile of d in seconds, or nil where it is infinite.
 func quantile(d *delay.Distribution, q float64) *float64 {
 	seconds := d.Quantile(q)
 	if math.IsInf(seconds, 1) {
@@ -48,14 +49,14 @@ func quantile(d *delay.Distribution, q float64) *float64 {
 	return &seconds
 }
 
-// evidence says what a forecast rests on.
+// evidence translates what a forecast rests on.
 func evidence(e *forecast.Evidence) api.Evidence {
-	told := api.Evidence{Sample: int(e.Sample), Class: e.Class, Changed: e.Changed, Down: e.Down, Calibrated: e.Recalibrated}
+	a := api.Evidence{Sample: int(e.Sample), Class: e.Class, Changed: e.Changed, Down: e.Down, Calibrated: e.Recalibrated}
 	for i := range e.Opinions {
 		o := &e.Opinions[i]
-		told.Members = append(told.Members, api.Member{
+		a.Members = append(a.Members, api.Member{
 			Forecaster: o.Expert, Share: o.Weight, Sample: int(o.Sample), Class: o.Class, Changed: o.Changed, Simulated: o.Simulated,
 		})
 	}
-	return told
+	return a
 }

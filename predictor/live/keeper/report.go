@@ -8,7 +8,8 @@ import (
 	"github.com/varq-project/varq/predictor/promise/report"
 )
 
-// Report compares what was promised with what was kept.
+// Report compares what was promised with what was kept. Its errors are those of
+// Reservations.
 func (k *Keeper) Report(ctx context.Context, user string, q api.ReportQuery) (api.Report, error) {
 	whose, err := k.whose(user, q.User, false)
 	if err != nil {

@@ -34,7 +34,7 @@ import (
 //	ledger broken                    the ledger can be written no more
 //	partition short SPAN             there is another partition, of this MaxTime
 //	max-hold N                       the site's bound on holding nodes, in time limits
-//	jobless USER N                   so many promises without a job are counted
+//	unclaimed USER N                 so many plans of the user's without a job are counted
 //	crash                            varqd is killed and started again
 //
 // What users do, and what becomes of their jobs. A job is one of alice's unless said

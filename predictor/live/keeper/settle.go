@@ -6,36 +6,33 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// lostAfter is how long after its latest possible end a job must be unknown to
-// Slurm's queue and accounting alike before its reservation is given up, in
-// seconds.
+// lostAfter is how long after its latest possible end, in seconds, a job counts as
+// lost that is not in the queue and of whose end accounting knows nothing.
 const lostAfter = 86400
 
-// lateAndCancelled is the note of a job cancelled by --on-miss=cancel.
-const lateAndCancelled = "not started by the deadline, so cancelled, as asked for"
-
-// unclaimed attends to a plan that no job in the queue names. It is closed once
-// accounting has been read far enough to know that no job has come and gone.
-func (k *Keeper) unclaimed(ctx context.Context, e *ledger.Entry, now int64) error {
+// expire closes a plan that no job has taken up, once accounting has been read far
+// enough to know that no job has come and gone.
+func (k *Keeper) expire(ctx context.Context, e *ledger.Entry, _ *slurm.QueueEntry, now int64) error {
 	if k.Past.Covered() < e.BeginBy+k.Grace {
 		return nil
 	}
 	return k.settle(ctx, e, ledger.Settlement{At: now, Outcome: api.StateCancelled}, "never submitted")
 }
 
-// gone attends to a reservation whose job has left the queue: accounting tells
-// how it ended, at once or a little later. A job that accounting cannot tell of
-// is left alone for a while, so that it does not keep others from being settled.
-func (k *Keeper) gone(ctx context.Context, e *ledger.Entry, now int64) error {
-	if k.resting(e.ID, now) {
+// gone settles a reservation whose job has left the queue, once accounting shows how
+// the job ended. A job that accounting fails on is left alone for a while, so that it
+// does not keep others from being settled.
+func (k *Keeper) gone(ctx context.Context, e *ledger.Entry, _ *slurm.QueueEntry, now int64) error {
+	if k.memory.postponed(e.ID, now) {
 		return nil
 	}
 	runs, err := k.Slurm.Accounted(ctx, e.Job)
 	if err != nil {
-		k.rest(e.ID, now)
+		k.memory.postpone(e.ID, now)
 		return fmt.Errorf("look up the job in accounting: %w", err)
 	}
 	last := lastRun(e, runs)
@@ -53,8 +50,7 @@ func (k *Keeper) gone(ctx context.Context, e *ledger.Entry, now int64) error {
 	return k.settle(ctx, e, ledger.Settlement{At: now, Outcome: api.StateCancelled}, why)
 }
 
-// lastRun returns the last of a job's runs, oldest first, that is e's; nil if
-// none is.
+// lastRun returns the last of runs, oldest first, that is one of e's job, or nil.
 func lastRun(e *ledger.Entry, runs []workload.Job) *workload.Job {
 	for i := len(runs) - 1; i >= 0; i-- {
 		if same(e, &runs[i]) {
@@ -64,8 +60,9 @@ func lastRun(e *ledger.Entry, runs []workload.Job) *workload.Job {
 	return nil
 }
 
-// Learnt takes in jobs that accounting has just told of. A plan whose job came
-// and went without being seen in the queue is bound and settled by it.
+// Learnt takes in jobs newly read from accounting. It settles the reservations of those
+// that have ended, and binds those first that were never seen in the queue. A job that
+// comes again changes nothing.
 func (k *Keeper) Learnt(ctx context.Context, jobs []workload.Job) error {
 	now := k.Now()
 	for i := range jobs {
@@ -74,14 +71,15 @@ func (k *Keeper) Learnt(ctx context.Context, jobs []workload.Job) error {
 		if !ok || !j.State.Finished() || j.State == workload.Requeued {
 			continue
 		}
-		if err := k.learnt(ctx, plan, j, now); err != nil {
+		if err := k.ended(ctx, plan, j, now); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (k *Keeper) learnt(ctx context.Context, plan string, j *workload.Job, now int64) error {
+// ended settles the reservation of a plan by a job that has ended and names the plan.
+func (k *Keeper) ended(ctx context.Context, plan string, j *workload.Job, now int64) error {
 	if err := k.lock(ctx); err != nil {
 		return err
 	}
@@ -104,6 +102,7 @@ func (k *Keeper) learnt(ctx context.Context, plan string, j *workload.Job, now i
 	return k.settle(ctx, e, s, why)
 }
 
+// settle closes a reservation, with a note that says why unless that is plain.
 func (k *Keeper) settle(ctx context.Context, e *ledger.Entry, s ledger.Settlement, why string) error {
 	var events []ledger.Event
 	if why != "" {
@@ -114,38 +113,4 @@ func (k *Keeper) settle(ctx context.Context, e *ledger.Entry, s ledger.Settlemen
 	}
 	k.Log.Info("settled", "plan", e.ID, "job", e.Job, "user", e.User, "outcome", s.Outcome, "why", why)
 	return nil
-}
-
-// outcome judges a promise by the last run of its job. The promise is that the
-// job starts in time as it was planned; where the user has taken the job back,
-// or changed it and it did not start in time, there is nothing to judge. The
-// sentence why is for the user, and empty for a promise that was plainly kept.
-func outcome(e *ledger.Entry, run *workload.Job, now int64) (s ledger.Settlement, why string) {
-	s = ledger.Settlement{At: now, Eligible: run.Eligible, Start: run.Start, End: run.End}
-	if p := &e.Progress; p.WorkStart != 0 && p.Start <= e.BeginBy && p.Start != run.Start {
-		s.Outcome, s.Eligible, s.Start, s.WorkStart = api.StateKept, p.Eligible, p.Start, p.WorkStart
-		return s, "requeued after its work had begun in time"
-	}
-	if run.Start != 0 && run.End >= workStart(e, run.Start) {
-		s.WorkStart = workStart(e, run.Start)
-	}
-	switch {
-	case s.WorkStart != 0 && run.Start <= e.BeginBy:
-		s.Outcome = api.StateKept
-	case run.State == workload.Cancelled && run.End < e.BeginBy:
-		s.Outcome, why = api.StateCancelled, "cancelled before the deadline"
-	case e.Progress.Yielded:
-		s.Outcome, why = api.StateCancelled, "not started in time after the user had changed the job"
-	case e.Progress.Held:
-		s.Outcome, why = api.StateCancelled, "not started in time because the user held it"
-	case run.Start == 0 && run.State == workload.Cancelled && e.OnMiss == api.OnMissCancel:
-		s.Outcome, why = api.StateMissed, lateAndCancelled
-	case run.Start == 0:
-		s.Outcome, why = api.StateMissed, "not started by the deadline"
-	case run.Start > e.BeginBy:
-		s.Outcome, why = api.StateMissed, fmt.Sprintf("started %d s after the deadline", run.Start-e.BeginBy)
-	default:
-		s.Outcome, why = api.StateMissed, fmt.Sprintf("ended (%s) before its work could begin", run.State)
-	}
-	return s, why
 }

@@ -38,7 +38,7 @@ var verbs = map[string]func(s *scene, w *words){
 	"ledger":              func(s *scene, w *words) { choose(s, w.next(), map[string]func() error{"broken": s.file.Close})() },
 	"partition":           func(s *scene, w *words) { w.flag("short"); s.slurm.short = s.span(w.next()) },
 	"max-hold":            func(s *scene, w *words) { s.MaxHold = float64(s.number(w.next())) },
-	"jobless":             func(s *scene, w *words) { s.jobless[w.next()] = int(s.number(w.next())) },
+	"unclaimed":           func(s *scene, w *words) { s.memory.unclaimed[w.next()] = int(s.number(w.next())) },
 	"crash":               func(s *scene, _ *words) { s.crash() },
 	"promise":             func(s *scene, w *words) { s.plan(w, true) },
 	"quote":               func(s *scene, w *words) { s.plan(w, false) },

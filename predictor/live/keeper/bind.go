@@ -1,0 +1,66 @@
+package keeper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// bindTime bounds how long a user who binds a job waits for Slurm.
+const bindTime = 1500 * time.Millisecond
+
+// Bind binds a plan of user's to a job of hers, which must be in the queue. To bind the
+// same job again changes nothing. The errors are those of package api.
+func (k *Keeper) Bind(ctx context.Context, user string, b api.Binding) error {
+	entries, err := k.Ledger.Select(ctx, ledger.Query{Plan: b.Plan, User: user})
+	if err != nil {
+		return err
+	}
+	if len(entries) == 0 {
+		return api.Fault(api.ErrNotFound, "you have no such plan")
+	}
+	e := &entries[0]
+	if e.Job == b.Job {
+		return nil
+	}
+	asking, cancel := context.WithTimeout(ctx, bindTime)
+	defer cancel()
+	j, err := k.Slurm.Job(asking, b.Job)
+	if errors.Is(err, slurm.ErrNotFound) || err == nil && j.User != user {
+		return api.Fault(api.ErrForbidden, fmt.Sprintf("you have no job %d in the queue", b.Job))
+	}
+	if err == nil {
+		err = k.lock(asking)
+	}
+	if err != nil {
+		k.Log.Warn("bind: Slurm cannot be asked", "job", b.Job, "error", err)
+		return api.Fault(api.ErrUnavailable, "Slurm cannot be asked now; varqd will find the job by its comment")
+	}
+	defer k.unlock()
+	err = k.bind(ctx, e, &j.Job, k.Now())
+	switch {
+	case errors.Is(err, ledger.ErrBound), errors.Is(err, ledger.ErrJobTaken), errors.Is(err, ledger.ErrClosed):
+		return api.Fault(api.ErrConflict, err.Error())
+	case err != nil:
+		return err
+	}
+	return nil
+}
+
+// bind binds e's plan to a job, in the ledger and in e.
+func (k *Keeper) bind(ctx context.Context, e *ledger.Entry, j *workload.Job, now int64) error {
+	if err := k.Ledger.Bind(ctx, e.ID, j.User, j.ID, j.Submit, now); err != nil {
+		return err
+	}
+	e.Job = j.ID
+	e.Progress.Submit = j.Submit
+	e.Progress.State = api.StatePending
+	k.Log.Info("bound", "plan", e.ID, "job", j.ID, "user", j.User)
+	return nil
+}

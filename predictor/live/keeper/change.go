@@ -1,0 +1,45 @@
+package keeper
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/varq-project/varq/predictor/live/ledger"
+)
+
+// change collects what is new about the job of a reservation, until record writes it
+// down.
+type change struct {
+	now      int64
+	zone     *time.Location
+	progress ledger.Progress
+	events   []ledger.Event
+}
+
+func (k *Keeper) newChange(e *ledger.Entry, now int64) *change {
+	return &change{now: now, zone: k.Zone, progress: e.Progress}
+}
+
+func (c *change) event(kind ledger.Kind, format string, args ...any) {
+	c.events = append(c.events, ledger.Event{At: c.now, Kind: kind, Text: fmt.Sprintf(format, args...)})
+}
+
+// moment writes a time for the text of an event. Users in other zones read it too,
+// so that it says which zone it is in.
+func (c *change) moment(at int64) string { return time.Unix(at, 0).In(c.zone).Format(time.RFC3339) }
+
+// record writes down what is new, in the ledger and in e, if anything is.
+func (k *Keeper) record(ctx context.Context, e *ledger.Entry, c *change) error {
+	if c.progress == e.Progress && len(c.events) == 0 {
+		return nil
+	}
+	if err := k.Ledger.Record(ctx, e.ID, c.progress, c.events...); err != nil {
+		return err
+	}
+	for _, event := range c.events {
+		k.Log.Info(event.Text, "plan", e.ID, "job", e.Job, "kind", event.Kind)
+	}
+	e.Progress, c.events = c.progress, nil
+	return nil
+}

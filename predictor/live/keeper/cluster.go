@@ -1,0 +1,74 @@
+package keeper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/cluster/limits"
+	"github.com/varq-project/varq/predictor/promise/trajectory"
+)
+
+// cluster is what was last read of the cluster. It is never changed.
+type cluster struct {
+	limits    limits.Cluster
+	operators []string
+	at        int64 // when it was read
+}
+
+// Refresh reads the cluster's limits, nodes and operators. If one of them cannot be
+// read, what was read before stays.
+func (k *Keeper) Refresh(ctx context.Context) error {
+	rules, err := k.Slurm.Cluster(ctx)
+	if err != nil {
+		return fmt.Errorf("read the cluster's limits: %w", err)
+	}
+	nodes, err := k.Slurm.Nodes(ctx)
+	if err != nil {
+		return fmt.Errorf("read the cluster's nodes: %w", err)
+	}
+	operators, err := k.Slurm.Operators(ctx)
+	if err != nil {
+		return fmt.Errorf("read Slurm's operators: %w", err)
+	}
+	k.Past.Cluster(&rules, nodes)
+	k.cluster.Store(&cluster{limits: rules, operators: operators, at: k.Now()})
+	return nil
+}
+
+// Ready returns nil when promises can be made, and otherwise why not.
+func (k *Keeper) Ready() error {
+	if err := k.Past.Ready(); err != nil {
+		return err
+	}
+	c := k.cluster.Load()
+	if c == nil {
+		return errors.New("varqd has not reached Slurm yet")
+	}
+	if age := k.Now() - c.at; age > k.Stale {
+		return fmt.Errorf("varqd has not reached Slurm for %d minutes", age/60)
+	}
+	return nil
+}
+
+// planner returns a planner for the cluster, or an api.ErrUnavailable while Ready
+// returns an error.
+func (k *Keeper) planner() (*trajectory.Planner, error) {
+	if err := k.Ready(); err != nil {
+		return nil, api.Fault(api.ErrUnavailable, err.Error())
+	}
+	return &trajectory.Planner{
+		Forecaster: k.Past, Cluster: &k.cluster.Load().limits, Horizon: k.Horizon, MaxHold: k.MaxHold, Confidence: k.Confidence,
+	}, nil
+}
+
+// operator reports whether user may see the reservations of all users.
+func (k *Keeper) operator(user string) bool {
+	if user == "root" {
+		return true
+	}
+	c := k.cluster.Load()
+	return c != nil && slices.Contains(c.operators, user)
+}

@@ -1,0 +1,70 @@
+package keeper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/slurm"
+)
+
+// claim binds e to the job that claims its plan.
+func (k *Keeper) claim(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
+	if k.memory.postponed(e.ID, now) {
+		return nil
+	}
+	err := k.bind(ctx, e, &j.Job, now)
+	if errors.Is(err, ledger.ErrJobTaken) {
+		k.memory.postpone(e.ID, now)
+	}
+	return err
+}
+
+// run follows a job that has started.
+func (k *Keeper) run(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
+	c := k.newChange(e, now)
+	p := &c.progress
+	if j.Submit != p.Submit {
+		c.event(ledger.Requeued, "requeued by Slurm")
+		p.Submit = j.Submit
+	}
+	if p.WorkStart == 0 {
+		p.Eligible, p.Start, p.Held = j.Eligible, j.Start, false
+	}
+	p.State = api.StateHolding
+	if begin := workStart(e, j.Start); now >= begin {
+		p.State = api.StateRunning
+		if p.WorkStart == 0 {
+			p.WorkStart = begin
+		}
+	}
+	return k.record(ctx, e, c)
+}
+
+// workStart returns when the work of a job begins that starts at start.
+func workStart(e *ledger.Entry, start int64) int64 { return max(start, e.HoldUntil) }
+
+// late notes that a job has not started by its deadline, and cancels it if its user
+// asked for that. A job whose work had begun before it was requeued stays.
+func (k *Keeper) late(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
+	c := k.newChange(e, now)
+	c.observe(j)
+	if !c.progress.Late {
+		c.progress.Late = true
+		c.event(ledger.Note, "not started by the deadline")
+	}
+	if err := k.record(ctx, e, c); err != nil {
+		return err
+	}
+	if e.OnMiss != api.OnMissCancel || c.progress.WorkStart != 0 || k.memory.postponed(e.ID, now) {
+		return nil
+	}
+	if err := k.Slurm.Cancel(ctx, j.ID); err != nil && !errors.Is(err, slurm.ErrNotFound) {
+		k.memory.postpone(e.ID, now)
+		return fmt.Errorf("cancel at the deadline: %w", err)
+	}
+	c.event(ledger.Note, lateAndCancelled)
+	return k.record(ctx, e, c)
+}

@@ -1,0 +1,64 @@
+package keeper
+
+import (
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// queue is an index of Slurm's queue.
+type queue struct {
+	byID   map[int64]*slurm.QueueEntry
+	byPlan map[string][]*slurm.QueueEntry // by the plan that a job's comment names
+}
+
+func newQueue(jobs []slurm.QueueEntry) *queue {
+	q := &queue{byID: make(map[int64]*slurm.QueueEntry, len(jobs)), byPlan: map[string][]*slurm.QueueEntry{}}
+	for i := range jobs {
+		j := &jobs[i]
+		q.byID[j.ID] = j
+		if plan, ok := api.PlanInComment(j.Comment); ok {
+			q.byPlan[plan] = append(q.byPlan[plan], j)
+		}
+	}
+	return q
+}
+
+// find returns the job that e is bound to or, while it is bound to none, the job that
+// claims its plan. It returns nil if there is no such job in the queue.
+func (q *queue) find(e *ledger.Entry) *slurm.QueueEntry {
+	if e.Job == 0 {
+		return q.claimant(e)
+	}
+	// An id alone proves nothing: Slurm uses ids again, for the jobs of any user.
+	if j := q.byID[e.Job]; j != nil && same(e, &j.Job) {
+		return j
+	}
+	return nil
+}
+
+// claimant returns the job that claims e's plan. A job claims the plan that its
+// comment names, if both are of the same user; of several, the first submission does.
+func (q *queue) claimant(e *ledger.Entry) *slurm.QueueEntry {
+	var first *slurm.QueueEntry
+	for _, j := range q.byPlan[e.ID] {
+		if j.User == e.User && (first == nil || j.Submit < first.Submit || j.Submit == first.Submit && j.ID < first.ID) {
+			first = j
+		}
+	}
+	return first
+}
+
+// same reports whether j is the job that e is bound to: the same submission, or
+// a later one after a requeue, which keeps the comment.
+func same(e *ledger.Entry, j *workload.Job) bool {
+	if j.ID != e.Job || j.User != e.User {
+		return false
+	}
+	if j.Submit == e.Progress.Submit {
+		return true
+	}
+	plan, _ := api.PlanInComment(j.Comment)
+	return j.Submit > e.Progress.Submit && plan == e.ID
+}
