@@ -2,67 +2,102 @@ package server
 
 import (
 	"encoding/json"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"reflect"
-	"strings"
 	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
 
 	"github.com/varq-project/varq/predictor/api"
 )
 
-// description is what the test needs of an OpenAPI document.
-type description struct {
-	Paths      map[string]map[string]any
-	Components struct {
-		Schemas map[string]struct{ Properties map[string]any }
+// TestOpenAPI holds the description against the standard, and against what the types
+// of the API are in JSON: each operation's request and answer, with all fields set.
+func TestOpenAPI(t *testing.T) {
+	doc, err := openapi3.NewLoader().LoadFromData(openAPI)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := doc.Validate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, schema := range doc.Components.Schemas {
+		schema.Value.AdditionalProperties.Has = new(bool) // what is not described is an error
+	}
+	for _, o := range []struct {
+		method, path    string
+		request, answer any
+	}{
+		{http.MethodPost, api.PathPlan, api.PlanRequest{}, api.PlanAnswer{}},
+		{http.MethodPost, api.PathQuote, api.PlanRequest{}, api.PlanAnswer{}},
+		{http.MethodPost, api.PathBind, api.Binding{}, nil},
+		{http.MethodPost, api.PathPredict, api.PredictRequest{}, api.Prediction{}},
+		{http.MethodGet, api.PathReservations, nil, []api.Reservation{}},
+		{http.MethodGet, api.PathReport, nil, api.Report{}},
+		{http.MethodGet, api.PathCalibration, nil, api.Calibration{}},
+		{http.MethodGet, api.PathHealth, nil, api.Health{}},
+		{http.MethodGet, api.PathMetrics, nil, nil},
+		{http.MethodGet, api.PathOpenAPI, nil, nil},
+	} {
+		t.Run(o.method+o.path, func(t *testing.T) {
+			path := doc.Paths.Find(o.path)
+			if path == nil || path.GetOperation(o.method) == nil {
+				t.Fatal("it is missing")
+			}
+			operation := path.GetOperation(o.method)
+			if o.request != nil {
+				describes(t, operation.RequestBody.Value.Content, o.request)
+			}
+			if o.answer != nil {
+				describes(t, operation.Responses.Status(http.StatusOK).Value.Content, o.answer)
+			}
+			describes(t, operation.Responses.Default().Value.Content, api.Error{})
+		})
 	}
 }
 
-func TestOpenAPIIsComplete(t *testing.T) {
-	var d description
-	if err := json.Unmarshal(openAPI, &d); err != nil {
+// describes checks that content describes the values of v's type.
+func describes(t *testing.T, content openapi3.Content, v any) {
+	t.Helper()
+	filled := reflect.New(reflect.TypeOf(v)).Elem()
+	fill(filled)
+	text, err := json.Marshal(filled.Interface())
+	if err != nil {
 		t.Fatal(err)
 	}
-	for path, method := range map[string]string{
-		api.PathPlan: "post", api.PathQuote: "post", api.PathBind: "post", api.PathPredict: "post",
-		api.PathReservations: "get", api.PathReport: "get", api.PathCalibration: "get", api.PathHealth: "get", api.PathMetrics: "get", api.PathOpenAPI: "get",
-	} {
-		if d.Paths[path][method] == nil {
-			t.Errorf("%s %s is missing", method, path)
-		}
+	var value any
+	if err := json.Unmarshal(text, &value); err != nil {
+		t.Fatal(err)
 	}
-	seen := map[reflect.Type]bool{}
-	var check func(t *testing.T, typ reflect.Type)
-	check = func(t *testing.T, typ reflect.Type) {
-		for typ.Kind() == reflect.Pointer || typ.Kind() == reflect.Slice {
-			typ = typ.Elem()
-		}
-		if typ.Kind() != reflect.Struct || seen[typ] {
-			return
-		}
-		seen[typ] = true
-		name := typ.Name()
-		if strings.HasSuffix(typ.PkgPath(), "/workload") {
-			name = "Job" + name
-		}
-		for _, field := range reflect.VisibleFields(typ) {
-			if field.Anonymous {
-				continue
-			}
-			key, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-			if d.Components.Schemas[name].Properties[key] == nil {
-				t.Errorf("schema %s lacks %q", name, key)
-			}
-			check(t, field.Type)
-		}
+	if err := content.Get("application/json").Schema.Value.VisitJSON(value, openapi3.MultiErrors()); err != nil {
+		t.Errorf("%T: %v", v, err)
 	}
-	for _, v := range []any{
-		api.PlanRequest{}, api.PlanAnswer{}, api.Binding{}, api.Reservation{}, api.Report{}, api.Calibration{},
-		api.PredictRequest{}, api.Prediction{}, api.Health{}, api.Error{},
-	} {
-		check(t, reflect.TypeOf(v))
+}
+
+// fill sets all that v holds to something other than its zero.
+func fill(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			fill(v.Field(i))
+		}
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem())
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		fill(v.Index(0))
+	case reflect.String:
+		v.SetString("text")
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Float64:
+		v.SetFloat(.5)
+	default:
+		v.SetInt(1)
 	}
 }
 
