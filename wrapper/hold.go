@@ -1,9 +1,9 @@
 // Package wrapper holds the work of a job on its nodes until the time that its
-// reservation promises. It needs nothing of varqd: the ticket that came with the
-// job says all, and Slurm's own commands do what is to be done to the job.
+// reservation promises. It does not need varqd: the job's ticket says when the work
+// may start, and Slurm's own commands change the job.
 //
-// Whatever goes wrong here, the work runs, and the job's standard error says
-// what was wrong.
+// Invariant: whatever goes wrong here, the work runs, and the job's standard error
+// says what went wrong.
 package wrapper
 
 import (
@@ -21,18 +21,18 @@ import (
 // the deadline, and its user wanted it cancelled then.
 var ErrCancelled = errors.New("the job has missed its deadline")
 
-// Job is how a job stands that has started. Times are Unix seconds, Limit is
+// Job is the state of a job that has started. Times are Unix seconds, Limit is
 // seconds.
 type Job struct {
 	Eligible, Start int64
 	Limit           int64
 }
 
-// Queue is what the wrapper asks of Slurm.
+// Queue is the part of Slurm that the wrapper asks, and that it changes.
 type Queue interface {
-	// Job returns how a job stands.
+	// Job returns the state of a job.
 	Job(id int64) (Job, error)
-	// SetLimit sets a job's time limit.
+	// SetLimit sets a job's time limit, in minutes.
 	SetLimit(id, minutes int64) error
 	// Cancel cancels a job.
 	Cancel(id int64) error
@@ -66,9 +66,8 @@ type Hold struct {
 
 // Wait returns when the work may start; the only error is ErrCancelled.
 //
-// When held work starts is known from the beginning. So the job's limit is
-// trimmed at the beginning too, and the scheduler sees earlier when the nodes
-// will be free.
+// The start of held work is known from the beginning. So the job's limit is trimmed
+// at the beginning too, and the scheduler knows earlier when the nodes will be free.
 func (h *Hold) Wait() error {
 	now := h.Clock.Now()
 	if now > h.BeginBy {
@@ -89,9 +88,8 @@ func (h *Hold) Wait() error {
 	return nil
 }
 
-// missed reports whether the work must not run any more. A job that Slurm starts
-// again has had its chance, and one that got its nodes in time, but its work only
-// later, has not missed its deadline either.
+// missed reports whether the work must not run any more. It may after a requeue, and
+// if the job started in time and only its work is late.
 func (h *Hold) missed() bool {
 	if !h.Cancel || h.Restarts > 0 {
 		return false
@@ -120,7 +118,7 @@ func (h *Hold) cancel() {
 	}
 }
 
-// sayLate tells of a start after the deadline, unless it is a matter of a moment.
+// sayLate says that the job has started after the deadline, unless by a second only.
 func (h *Hold) sayLate(now int64) {
 	switch late := now - h.BeginBy; {
 	case !h.Lead:

@@ -105,7 +105,8 @@ func find(name string) (string, error) {
 	return "", errors.New(name + ": not found in the job's PATH")
 }
 
-// plain leaves out of an environment what would change how the commands speak.
+// plain leaves out of an environment the variables that change what the commands
+// print, and sets their zone to UTC.
 func plain(env []string) []string {
 	env = slices.DeleteFunc(env, func(v string) bool {
 		return strings.HasPrefix(v, "SQUEUE_") || strings.HasPrefix(v, "SCANCEL_") ||

@@ -10,14 +10,13 @@ import (
 	"github.com/varq-project/varq/wrapper/ticket"
 )
 
-// slack is how much longer than planned a limit may be, in seconds, and still be
-// varq's: it counts whole minutes, and a submission takes a moment.
+// slack is by how many seconds a limit of varq's may be longer than planned: it is in
+// whole minutes, and a submission takes a moment.
 const slack = 120
 
-// TrimLimit lowers a job's time limit to what the work of its ticket needs that
-// begins at begin, Unix seconds, in whole minutes. It never raises a limit, and
-// leaves one alone that is longer than varq makes it: somebody has given the
-// work more time.
+// TrimLimit lowers a job's time limit to the whole minutes that its work needs if it
+// begins at begin, Unix seconds. It never raises a limit. It leaves alone a limit that
+// is longer than varq makes one: somebody has given the work more time.
 func TrimLimit(q Queue, job, begin int64, t ticket.Ticket) error {
 	j, err := q.Job(job)
 	if err != nil {

@@ -29,7 +29,7 @@ const (
 // errNoAnswer is returned for an answer that is neither a plan nor a refusal.
 var errNoAnswer = errors.New("varqd's answer is neither a plan nor a refusal")
 
-// Write tells varq.lua what varqd's answer to the submission's request means.
+// Write writes the lines for varq.lua that carry out varqd's answer to the request.
 func (s *Submission) Write(w io.Writer, a api.PlanAnswer) error {
 	var l lines
 	switch {
@@ -43,8 +43,8 @@ func (s *Submission) Write(w io.Writer, a api.PlanAnswer) error {
 	return l.write(w)
 }
 
-// WriteError tells varq.lua to submit nothing, and the user why, in one line
-// for each line of the error.
+// WriteError writes the lines for varq.lua that refuse the submission, one for each
+// line of the error, which the user reads.
 func WriteError(w io.Writer, err error) error {
 	var l lines
 	for line := range strings.Lines(err.Error()) {

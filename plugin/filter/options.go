@@ -1,7 +1,7 @@
-// Package filter is the thinking half of varq's cli_filter: it reads the options
-// of an sbatch, srun or salloc, makes a request for a reservation of them, and
-// says what varqd's answer means for the submission. The other half, varq.lua,
-// lives inside Slurm's command and does what this one says.
+// Package filter is the half of varq's cli_filter that is written in Go. It makes a
+// request for a reservation of the options of an sbatch, srun or salloc, and lines of
+// varqd's answer. The other half, varq.lua, runs inside Slurm's command; it changes or
+// refuses the submission as the lines say.
 package filter
 
 import (
@@ -17,11 +17,10 @@ import (
 // MaxOptions bounds the options of one command, in bytes.
 const MaxOptions = 4 << 20
 
-// options are those of a command, by their long names without dashes; what is
-// not given is not there.
+// options are the options given to a command, by their long names without dashes.
 type options map[string]string
 
-// parseOptions reads what Slurm's json_cli_options makes. The command's own
+// parseOptions reads the JSON of Slurm's json_cli_options. The command's own
 // arguments are dropped.
 func parseOptions(text []byte) (options, error) {
 	if len(text) > MaxOptions {

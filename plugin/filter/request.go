@@ -14,18 +14,21 @@ import (
 type Submission struct {
 	// Request is what to ask varqd.
 	Request api.PlanRequest
-	// Quote says to ask for a quote only: nothing will be submitted.
+	// Quote is true if nothing will be submitted, so that a quote is enough.
 	Quote bool
-	// Quiet says to tell nothing when all is well.
+	// Quiet is true if the user is to read nothing when all is well.
 	Quiet bool
 
 	zone *time.Location
 }
 
-// Read understands the options of a command, as Slurm's json_cli_options gives
-// them, that have at least one of varq's among them. The deadline is fixed here,
-// once: it is counted from now, Unix seconds. What contradicts itself, or what a
-// reservation cannot be made with, is an error of one line for each such thing.
+// Read makes a Submission of the options of a command, in the JSON of Slurm's
+// json_cli_options; at least one of them is varq's. Times are counted from now, Unix
+// seconds, and read and written in zone. The error has a line for each contradiction
+// and for each option that does not go together with a reservation.
+//
+// Invariant: the deadline is fixed here, once. Whatever happens to the job later
+// refers to it as an absolute time.
 func Read(cliOptions []byte, now int64, zone *time.Location) (*Submission, error) {
 	o, err := parseOptions(cliOptions)
 	if err != nil {

@@ -2,8 +2,8 @@ package api
 
 import "errors"
 
-// The kinds of errors that a user is told about. What answers a request wraps one
-// of them in a sentence, by Fault; the server turns the kind into a status.
+// The kinds of errors that reach a user. Fault makes an error of a kind that reads
+// as a sentence for the user; the server turns the kind into an HTTP status.
 var (
 	ErrInvalid     = errors.New("invalid request")
 	ErrForbidden   = errors.New("not permitted")

@@ -6,8 +6,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// PlanRequest asks for a reservation. The user is never taken from here: it is
-// whoever the connection or the credential proves to be asking.
+// PlanRequest asks for a reservation. Its user is not taken from here: the
+// connection or the credential proves who asks.
 type PlanRequest struct {
 	// Job is what the work itself needs; Limit is the time limit of the work,
 	// without any time spent waiting. Empty fields take Slurm's defaults.
@@ -77,27 +77,28 @@ type Plan struct {
 type Evidence struct {
 	// Sample is how many past waits count, each forecaster's by its share.
 	Sample int `json:"sample"`
-	// Class names the jobs whose past was used, where there are classes.
+	// Class names the class of jobs whose past waits were used, if there are classes.
 	Class string `json:"class"`
 	// Changed is when the waits of that class last changed, or 0.
 	Changed int64 `json:"changed,omitempty"`
 	// Down says why nothing can be promised now, as during an outage: a sentence
 	// without a full stop.
 	Down string `json:"down,omitempty"`
-	// Calibrated is by how many recent forecasts that came true it is corrected.
+	// Calibrated is the number of recent forecasts, of known outcome, that the
+	// forecast was recalibrated by.
 	Calibrated float64 `json:"calibrated,omitempty"`
-	// Members are the forecasters that it is blended from.
+	// Members are the forecasters that the forecast is a mixture of.
 	Members []Member `json:"members,omitempty"`
 }
 
-// Member is what one forecaster has to do with a forecast.
+// Member is the part that one forecaster has in a forecast.
 type Member struct {
 	Forecaster string  `json:"forecaster"`
-	Share      float64 `json:"share"` // of the forecast, from 0 to 1
+	Share      float64 `json:"share"` // its mixture weight, from 0 to 1
 	Sample     int     `json:"sample"`
 	Class      string  `json:"class,omitempty"`
 	Changed    int64   `json:"changed,omitempty"`
-	// Simulated says as what the queue was simulated, where it was.
+	// Simulated names the scheduling that the queue was simulated with, if it was.
 	Simulated string `json:"simulated,omitempty"`
 }
 

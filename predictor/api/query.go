@@ -19,11 +19,11 @@ const Everybody = "*"
 
 // ReservationsQuery selects reservations.
 type ReservationsQuery struct {
-	// User whose they are, or Everybody; empty means the asker's.
+	// User is whose reservations to select, or Everybody; empty means the asker's.
 	User string
 	// Job, if not 0, selects the reservation of that job alone, however old.
 	Job int64
-	// All adds those that were due more than a day ago and are settled.
+	// All adds settled reservations that were due more than a day ago.
 	All bool
 }
 
@@ -34,6 +34,6 @@ type ReportQuery struct {
 	// Start and End bound the deadlines, Start <= begin-by < End, Unix seconds;
 	// 0 means no bound.
 	Start, End int64
-	// User whose they are, or Everybody; empty means the asker's.
+	// User is whose reservations to select, or Everybody; empty means the asker's.
 	User string
 }

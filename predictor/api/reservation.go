@@ -31,6 +31,7 @@ type Reservation struct {
 	Start     int64   `json:"start,omitempty"`
 	WorkStart int64   `json:"work_start,omitempty"`
 	End       int64   `json:"end,omitempty"`
-	// Note tells what varq noticed: a hold or an update by the user, say.
+	// Note is the latest remark for the user: that she has held the job, say, or why
+	// the promise was missed.
 	Note string `json:"note,omitempty"`
 }

@@ -1,6 +1,6 @@
-// Package ticket is what a node must know of a promise. A ticket travels with
-// its job, from the submission to the node, in the variable Variable, so that
-// the work is held and started even if nothing of varq can be reached then.
+// Package ticket writes and reads tickets. A ticket is what a node must know of a
+// promise. It travels with its job, from the submission to the node, in the variable
+// Variable, so that the work is held and started even if varqd cannot be reached then.
 package ticket
 
 import (
@@ -14,7 +14,7 @@ import (
 // Variable is the environment variable that carries a ticket to the job.
 const Variable = "SLURM_SPANK_VARQ_TICKET"
 
-// Ticket tells when the work of a job may start, and how long it may take.
+// Ticket says when the work of a job may start, and how long it may take.
 // Times are Unix seconds.
 type Ticket struct {
 	// HoldUntil is when the work may start; 0 is as soon as the job does. It is

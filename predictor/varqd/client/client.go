@@ -1,5 +1,6 @@
-// Package client asks varqd: over the unix socket of its own host, where the
-// kernel tells varqd who asks, or over TCP, where a munge credential does.
+// Package client is a client of varqd's API. It connects by the unix socket of its
+// own host, where the kernel proves to varqd which user asks, or by TCP, where a
+// munge credential does.
 package client
 
 import (
@@ -26,7 +27,8 @@ const DefaultTimeout = 2 * time.Second
 // maxAnswer bounds an answer of varqd's, in bytes.
 const maxAnswer = 64 << 20
 
-// Client asks one varqd. It may be used by several goroutines at once.
+// Client asks one varqd. Its methods may be called at the same time. What they
+// return as an error is a sentence for the user.
 type Client struct {
 	// Timeout bounds one request; New sets it to DefaultTimeout.
 	Timeout time.Duration
@@ -125,7 +127,7 @@ func (c *Client) Predict(ctx context.Context, r api.PredictRequest) (p api.Predi
 	return p, err
 }
 
-// Health tells how varqd is.
+// Health returns varqd's own state.
 func (c *Client) Health(ctx context.Context) (h api.Health, err error) {
 	err = c.do(ctx, http.MethodGet, api.PathHealth, nil, &h)
 	return h, err
@@ -190,7 +192,7 @@ func (c *Client) do(ctx context.Context, method, path string, question, answer a
 	if len(text) > maxAnswer {
 		return fmt.Errorf("varqd at %s answers with more than %d bytes", c.endpoint, maxAnswer)
 	}
-	// An ill varqd tells of its health with an error's status.
+	// A varqd in trouble answers for its health with an error's status.
 	if resp.StatusCode/100 != 2 && path != api.PathHealth {
 		return refusal(resp.Status, text)
 	}

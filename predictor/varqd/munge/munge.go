@@ -1,6 +1,6 @@
-// Package munge makes and checks munge credentials, by which a host that shares
-// a cluster's munge key proves who one of its users is. It runs the commands
-// munge and unmunge, which every node of a Slurm cluster has.
+// Package munge makes and checks munge credentials. A credential proves, to every
+// host that shares the cluster's munge key, which user has made it. The package runs
+// the commands munge and unmunge, which every node of a Slurm cluster has.
 package munge
 
 import (
@@ -40,8 +40,8 @@ func (m Munge) Encode(ctx context.Context, payload []byte) (string, error) {
 // any other error means that munge does not work here.
 var ErrInvalid = errors.New("invalid credential")
 
-// Decode returns who made a credential and what it carries. A credential can be
-// decoded once.
+// Decode returns the id of the user who made a credential, and the payload. A
+// credential can be decoded once: the second time it is ErrInvalid.
 func (m Munge) Decode(ctx context.Context, credential string) (uid uint32, payload []byte, err error) {
 	if len(credential) == 0 || len(credential) > maxCredential {
 		return 0, nil, fmt.Errorf("%w: %d bytes long", ErrInvalid, len(credential))

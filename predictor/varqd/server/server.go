@@ -1,7 +1,8 @@
-// Package server serves varqd's API: JSON over HTTP, on a unix socket whose
-// peers the kernel identifies, and on TCP where a munge credential on each
-// request does. Whoever the connection proves to be asking is the user of a
-// request; nothing in the request can say otherwise.
+// Package server serves varqd's API, which is JSON over HTTP. On a unix socket the
+// kernel identifies the user who asks; on TCP a munge credential on each request
+// does.
+//
+// Invariant: nothing else in a request decides which user asks.
 package server
 
 import (
@@ -20,9 +21,9 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 )
 
-// Service does what the server is asked for. Errors that are one of this
-// package's reach the user in words; any other is reported as an internal one
-// and logged.
+// Service answers the requests. An error of one of package api's kinds reaches the
+// user in its own words. Any other is logged, and the user reads of an internal
+// error.
 type Service interface {
 	// Plan plans a reservation of user's; with promise it is written down and the
 	// plan has an identifier.

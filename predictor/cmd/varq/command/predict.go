@@ -62,13 +62,13 @@ confidence given, and on that reservations rest.`,
 			_, err = fmt.Fprintf(env.Stdout, "\n%s\n", basis(&prediction.Evidence))
 			return err
 		}
-		kept, err := varqd.Calibration(cmd.Context(), api.CalibrationQuery{
+		scores, err := varqd.Calibration(cmd.Context(), api.CalibrationQuery{
 			Forecaster: blend, Partition: prediction.Job.Partition, Start: env.Now() - calibrationTime,
 		})
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(env.Stdout, "\n%s\n", strings.Join(env.reasons(&prediction, &kept), "\n"))
+		_, err = fmt.Fprintf(env.Stdout, "\n%s\n", strings.Join(env.reasons(&prediction, &scores), "\n"))
 		return err
 	}
 	return cmd

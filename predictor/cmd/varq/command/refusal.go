@@ -10,7 +10,7 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 )
 
-// offerNames tell in what an offer differs from what was asked.
+// offerNames say how an offer differs from the request.
 var offerNames = map[string]string{
 	api.OfferProb:  "The best probability for this deadline",
 	api.OfferFree:  "The same, with work that starts as soon as the job does",
@@ -19,8 +19,8 @@ var offerNames = map[string]string{
 	api.OfferTime:  "A shorter job",
 }
 
-// showRefusal says why what was asked for by these options cannot be promised, and
-// what can.
+// showRefusal shows why a request cannot be promised, and the offers, ready to be
+// pasted after sbatch. Options are those of the request.
 func (e *Env) showRefusal(asked *api.PlanRequest, r *api.Refusal, options []string) error {
 	var s strings.Builder
 	fmt.Fprintf(&s, "Cannot be promised: %s.\n", strings.TrimSuffix(r.Reason, "."))
@@ -39,7 +39,8 @@ func (e *Env) showRefusal(asked *api.PlanRequest, r *api.Refusal, options []stri
 	return err
 }
 
-// override returns options with those of an offer in the place of their like.
+// override returns options, each replaced by the offered one of the same name, and
+// those offered besides.
 func override(options, offered []string) []string {
 	changed := slices.Clone(options)
 	for _, option := range offered {

@@ -101,7 +101,8 @@ All columns, for --format: ` + table.Names(statusColumns(env)),
 	return cmd
 }
 
-// note tells what varqd does without, as long as that does not work.
+// note prints the notes on varqd's health: what it does without, as long as that does
+// not work.
 func (e *Env) note(ctx context.Context, varqd *client.Client) error {
 	health, err := varqd.Health(ctx)
 	for _, note := range health.Notes {

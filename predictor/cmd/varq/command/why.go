@@ -10,7 +10,7 @@ import (
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 )
 
-// blend is the forecaster whose word counts.
+// blend is the name of the forecaster that promises rest on.
 const blend = "blend"
 
 // basis says in one sentence what a prediction rests on.
@@ -22,7 +22,7 @@ func basis(e *api.Evidence) string {
 }
 
 // reasons says what a prediction rests on, a sentence each.
-func (e *Env) reasons(p *api.Prediction, kept *api.Calibration) []string {
+func (e *Env) reasons(p *api.Prediction, scores *api.Calibration) []string {
 	queue := fmt.Sprintf("%s and %s", count(p.Waiting, "job waits", "jobs wait"), count(p.Running, "runs", "run"))
 	if len(p.Members) == 0 {
 		return []string{basis(&p.Evidence), queue + "."}
@@ -46,7 +46,7 @@ func (e *Env) reasons(p *api.Prediction, kept *api.Calibration) []string {
 		said = append(said, fmt.Sprintf("The waits of these jobs changed last on %s.", time.Unix(p.Changed, 0).In(e.Zone).Format(time.DateOnly)))
 	}
 	said = append(said, fmt.Sprintf("Its probabilities are corrected by what came of the last %s forecasts.", cli.Thousands(int(p.Calibrated))))
-	return append(said, held(kept)...)
+	return append(said, covered(scores)...)
 }
 
 // count counts things.
@@ -76,14 +76,14 @@ func member(m *api.Member) string {
 	return text
 }
 
-// fewForecasts say nothing of a quantile that one in twenty exceeds.
+// fewForecasts are too few to judge a quantile that one wait in twenty exceeds.
 const fewForecasts = 60
 
-// held says how far forecasts like it came true, for the quantile that promises
-// mostly rest on.
-func held(kept *api.Calibration) []string {
-	for i := range kept.Rows {
-		row := &kept.Rows[i]
+// covered says how many past waits were within the quantile that promises mostly rest
+// on.
+func covered(scores *api.Calibration) []string {
+	for i := range scores.Rows {
+		row := &scores.Rows[i]
 		for _, q := range row.Quantiles {
 			if math.Abs(q.Quantile-.95) > 1e-9 || row.Forecasts < fewForecasts {
 				continue
