@@ -1,6 +1,7 @@
 package keeper
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -32,32 +33,39 @@ func (k *Keeper) Plan(ctx context.Context, user string, req *api.PlanRequest, pr
 	}
 	plan := describe(&r, got.Plan)
 	plan.WorkLimit = got.Job.Limit
-	plan.OnMiss = req.OnMiss
-	if plan.OnMiss == "" {
-		plan.OnMiss = api.OnMissRun
+	plan.OnMiss = cmp.Or(req.OnMiss, api.OnMissRun)
+	if promise {
+		err = k.promise(ctx, &plan, &api.Reservation{
+			User: user, Account: got.Job.Account, Partition: got.Job.Partition, QOS: got.Job.QOS, Size: got.Job.Size,
+			BestEffort: req.BestEffort, Promised: now,
+		})
+		if err != nil {
+			return api.PlanAnswer{}, err
+		}
 	}
 	answer.Plan = &plan
-	if !promise {
-		return answer, nil
-	}
-	if !k.memory.admit(user) {
-		return api.PlanAnswer{}, api.Fault(api.ErrConflict, fmt.Sprintf("you have %d reservations that no job has taken up", maxUnclaimed))
-	}
-	plan.ID = api.NewPlanID()
-	plan.Comment = api.CommentPrefix + plan.ID
-	if err := k.Ledger.Promise(ctx, &api.Reservation{
-		Plan: plan, User: user, Account: got.Job.Account, Partition: got.Job.Partition, QOS: got.Job.QOS, Size: got.Job.Size,
-		BestEffort: req.BestEffort, Promised: now,
-	}); err != nil {
-		k.Log.Error("promise could not be written down", "user", user, "error", err)
-		return api.PlanAnswer{}, api.Fault(api.ErrUnavailable, "the promise could not be written down, so none is made")
-	}
-	k.Metrics.promises.Inc()
-	k.Log.Info("promised", "plan", plan.ID, "user", user, "begin_by", plan.BeginBy, "prob", plan.Prob, "estimate", plan.Estimate, "begin", plan.BeginTime, "limit", plan.TimeLimit)
 	return answer, nil
 }
 
-// request translates a user's request for the planner.
+// promise writes r, the reservation by a plan, into the ledger. The plan gets an
+// identifier.
+func (k *Keeper) promise(ctx context.Context, plan *api.Plan, r *api.Reservation) error {
+	if !k.memory.admit(r.User) {
+		return api.Fault(api.ErrConflict, fmt.Sprintf("you have %d reservations that no job has taken up", maxUnclaimed))
+	}
+	plan.ID = api.NewPlanID()
+	plan.Comment = api.CommentPrefix + plan.ID
+	r.Plan = *plan
+	if err := k.Ledger.Promise(ctx, r); err != nil {
+		k.Log.Error("promise could not be written down", "user", r.User, "error", err)
+		return api.Fault(api.ErrUnavailable, "the promise could not be written down, so none is made")
+	}
+	k.Metrics.promises.Inc()
+	k.Log.Info("promised", "plan", plan.ID, "user", r.User, "begin_by", plan.BeginBy, "prob", plan.Prob, "estimate", plan.Estimate, "begin", plan.BeginTime, "limit", plan.TimeLimit)
+	return nil
+}
+
+// request translates a user's request for the planner, with the site's defaults.
 func (k *Keeper) request(user string, req *api.PlanRequest, now int64) trajectory.Request {
 	r := trajectory.Request{Job: req.Job, Now: now, Deadline: req.BeginBy, HoldUntil: req.BeginBy, Prob: req.Prob}
 	r.Job.User = user
@@ -73,6 +81,7 @@ func (k *Keeper) request(user string, req *api.PlanRequest, now int64) trajector
 	return r
 }
 
+// describe translates a planner's plan for the user.
 func describe(r *trajectory.Request, p *trajectory.Plan) api.Plan {
 	return api.Plan{
 		BeginTime: p.Begin, TimeLimit: p.Limit, BeginBy: r.Deadline, HoldUntil: r.HoldUntil,
@@ -82,6 +91,7 @@ func describe(r *trajectory.Request, p *trajectory.Plan) api.Plan {
 	}
 }
 
+// points translates a trajectory for the user.
 func points(trajectory []trajectory.Point) []api.Point {
 	list := make([]api.Point, len(trajectory))
 	for i, p := range trajectory {
@@ -90,6 +100,7 @@ func points(trajectory []trajectory.Point) []api.Point {
 	return list
 }
 
+// refusal translates a planner's refusal for the user.
 func refusal(no *trajectory.Refusal) *api.Refusal {
 	r := &api.Refusal{Reason: no.Reason, Limit: no.Limit}
 	for _, o := range no.Offers {

@@ -60,6 +60,7 @@ import (
 //	heard                            what the forecasters have heard of promises
 func TestScenarios(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+		t.Parallel()
 		var s *scene
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			switch d.Cmd {
