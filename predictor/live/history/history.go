@@ -1,8 +1,7 @@
-// Package history caches what Slurm's accounting says of past jobs, so that a
-// daemon that starts again need not ask for months of it. It is one SQLite file
-// that holds one row for each job that has started, in order of the starts, and
-// it may be thrown away at any time: the truth is Slurm's. Times are Unix
-// seconds.
+// Package history caches what Slurm's accounting says of past jobs, so that a daemon that
+// starts again need not ask for months of it. The cache is one SQLite file with one row
+// for each run of a job. It may be deleted at any time: the truth is Slurm's. Times are
+// Unix seconds.
 package history
 
 import (
@@ -35,8 +34,8 @@ CREATE TABLE coverage (one INTEGER PRIMARY KEY CHECK (one = 1), since INTEGER NO
 INSERT INTO coverage VALUES (1, 0, 0, 0);
 `}
 
-// Coverage says which part of Slurm's accounting has been read: every job that
-// ended or ran from Since up to Until.
+// Coverage is the part of Slurm's accounting that has been read: every job that ended or
+// ran from Since up to Until.
 type Coverage struct {
 	Since, Until int64
 	// Complete is true once the first reading has reached its end.
@@ -48,12 +47,38 @@ type History struct {
 	db *sqlitefile.File
 
 	mu  sync.Mutex
-	ids map[string]int64 // of table strings
+	ids map[string]int64 // of the rows of the table strings, by their texts
 }
 
-// Open opens the cache in the file path, and creates it if there is none. A file
-// that is damaged, or that a later varq wrote, is moved aside and a new one
-// begun; asideTo then names where it went.
+// row is a row of the table jobs. The names of a job are rows of the table strings.
+type row struct {
+	workload.Job
+	user, account, partition, qos int64
+}
+
+func (r *row) columns() sqlitefile.Columns {
+	return sqlitefile.Columns{
+		{Name: "start", Pointer: &r.Start},
+		{Name: "job", Pointer: &r.ID},
+		{Name: "submit", Pointer: &r.Submit},
+		{Name: "eligible", Pointer: &r.Eligible},
+		{Name: "end", Pointer: &r.End},
+		{Name: "state", Pointer: &r.State},
+		{Name: "user", Pointer: &r.user},
+		{Name: "account", Pointer: &r.account},
+		{Name: "partition", Pointer: &r.partition},
+		{Name: "qos", Pointer: &r.qos},
+		{Name: "nodes", Pointer: &r.Nodes},
+		{Name: "cpus", Pointer: &r.CPUs},
+		{Name: "gpus", Pointer: &r.GPUs},
+		{Name: "memory", Pointer: &r.Memory},
+		{Name: "time_limit", Pointer: &r.Limit},
+	}
+}
+
+// Open opens the cache in the file path, and creates it if there is none. A file that is
+// damaged, or that a later varq has written, is moved aside to asideTo, and a new one is
+// begun.
 func Open(path string) (h *History, asideTo string, err error) {
 	h, err = open(path)
 	if !corrupt(err) && !errors.Is(err, sqlitefile.ErrTooNew) {
@@ -129,16 +154,17 @@ func (h *History) Coverage(ctx context.Context) (Coverage, error) {
 	return c, wrap(err)
 }
 
-// Add stores those of jobs that have started, and, if covered is not nil, that
-// accounting has been read so far; both or neither. It returns the jobs whose
-// start was not known before, in their order. Of the others the end and the
-// final state are taken over.
-func (h *History) Add(ctx context.Context, jobs []workload.Job, covered *Coverage) (fresh []workload.Job, err error) {
+// Add stores those of jobs that have started and, if covered is not nil, that accounting
+// has been read so far; both or neither. It returns the jobs whose starts were not known
+// before, in their order. Of the other jobs it stores the end and the final state.
+func (h *History) Add(ctx context.Context, jobs []workload.Job, covered *Coverage) (started []workload.Job, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	interned := map[string]int64{} // in this transaction
+	interned := map[string]int64{} // by this transaction
 	err = h.db.Write(ctx, func(tx *sql.Tx) error {
-		insert, err := tx.PrepareContext(ctx, `INSERT INTO jobs VALUES (?,?,?, ?,?,?, ?,?,?,?, ?,?,?,?,?) ON CONFLICT DO NOTHING`)
+		var r row
+		columns := r.columns()
+		insert, err := tx.PrepareContext(ctx, columns.Insert("jobs")+" ON CONFLICT DO NOTHING")
 		if err != nil {
 			return err
 		}
@@ -148,26 +174,29 @@ func (h *History) Add(ctx context.Context, jobs []workload.Job, covered *Coverag
 			return err
 		}
 		defer finish.Close()
+		values := columns.Pointers()
 		for i := range jobs {
 			j := &jobs[i]
 			if j.Start == 0 {
 				continue
 			}
-			var ids [4]int64
-			for k, text := range []string{j.User, j.Account, j.Partition, j.QOS} {
-				if ids[k], err = h.intern(ctx, tx, interned, text); err != nil {
+			r.Job = *j
+			for _, name := range []struct {
+				text string
+				id   *int64
+			}{{j.User, &r.user}, {j.Account, &r.account}, {j.Partition, &r.partition}, {j.QOS, &r.qos}} {
+				if *name.id, err = h.intern(ctx, tx, interned, name.text); err != nil {
 					return err
 				}
 			}
-			done, err := insert.ExecContext(ctx, j.Start, j.ID, j.Submit, j.Eligible, j.End, j.State,
-				ids[0], ids[1], ids[2], ids[3], j.Nodes, j.CPUs, j.GPUs, j.Memory, j.Limit)
+			done, err := insert.ExecContext(ctx, values...)
 			if err != nil {
 				return err
 			}
 			if n, err := done.RowsAffected(); err != nil {
 				return err
 			} else if n == 1 {
-				fresh = append(fresh, *j)
+				started = append(started, *j)
 			} else if j.End != 0 {
 				if _, err := finish.ExecContext(ctx, j.End, j.State, j.Start, j.ID, j.Submit, j.End); err != nil {
 					return err
@@ -186,15 +215,16 @@ func (h *History) Add(ctx context.Context, jobs []workload.Job, covered *Coverag
 	for text, id := range interned {
 		h.ids[text] = id
 	}
-	return fresh, nil
+	return started, nil
 }
 
-// intern returns the number of text, and remembers in fresh one that it made.
-func (h *History) intern(ctx context.Context, tx *sql.Tx, fresh map[string]int64, text string) (int64, error) {
+// intern returns the id of text in the table strings. It adds a new one to interned, which
+// is not in h.ids before the transaction is committed.
+func (h *History) intern(ctx context.Context, tx *sql.Tx, interned map[string]int64, text string) (int64, error) {
 	if id, ok := h.ids[text]; ok {
 		return id, nil
 	}
-	if id, ok := fresh[text]; ok {
+	if id, ok := interned[text]; ok {
 		return id, nil
 	}
 	done, err := tx.ExecContext(ctx, "INSERT INTO strings (text) VALUES (?)", text)
@@ -202,74 +232,63 @@ func (h *History) intern(ctx context.Context, tx *sql.Tx, fresh map[string]int64
 		return 0, err
 	}
 	id, err := done.LastInsertId()
-	fresh[text] = id
+	interned[text] = id
 	return id, err
 }
 
-// Len returns the number of jobs.
-func (h *History) Len(ctx context.Context) (int, error) {
-	var n int
-	err := h.db.QueryRowContext(ctx, "SELECT count(*) FROM jobs").Scan(&n)
-	return n, wrap(err)
-}
-
-// Jobs yields those jobs that started last, at most so many, in the order of the
-// starts; it ends with the first error.
+// Jobs yields the jobs that started last, at most so many, in the order of their starts.
+// It ends with the first error.
 func (h *History) Jobs(ctx context.Context, most int) iter.Seq2[workload.Job, error] {
 	return func(yield func(workload.Job, error) bool) {
-		if err := h.each(ctx, most, func(j workload.Job) bool { return yield(j, nil) }); err != nil {
+		err := h.each(ctx, most, func(j workload.Job) error {
+			if !yield(j, nil) {
+				return errStop
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errStop) {
 			yield(workload.Job{}, wrap(err))
 		}
 	}
 }
 
-func (h *History) each(ctx context.Context, most int, yield func(workload.Job) bool) error {
+// errStop ends Jobs early.
+var errStop = errors.New("stop")
+
+func (h *History) each(ctx context.Context, most int, do func(workload.Job) error) error {
 	texts, err := h.texts(ctx)
 	if err != nil {
 		return err
 	}
-	rows, err := h.db.QueryContext(ctx, `SELECT start, job, submit, eligible, end, state, user, account, partition, qos,
-		nodes, cpus, gpus, memory, time_limit
-		FROM (SELECT * FROM jobs ORDER BY start DESC, job DESC, submit DESC LIMIT ?) ORDER BY start, job, submit`, most)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var j workload.Job
-		var user, account, partition, qos int64
-		if err := rows.Scan(&j.Start, &j.ID, &j.Submit, &j.Eligible, &j.End, &j.State, &user, &account, &partition, &qos,
-			&j.Nodes, &j.CPUs, &j.GPUs, &j.Memory, &j.Limit); err != nil {
+	var r row
+	columns := r.columns()
+	into := columns.Pointers()
+	return h.db.Each(ctx, "SELECT "+columns.Names()+`
+		FROM (SELECT * FROM jobs ORDER BY start DESC, job DESC, submit DESC LIMIT ?) ORDER BY start, job, submit`, []any{most}, func(rows *sql.Rows) error {
+		if err := rows.Scan(into...); err != nil {
 			return err
 		}
-		j.User, j.Account, j.Partition, j.QOS = texts[user], texts[account], texts[partition], texts[qos]
-		if !yield(j) {
-			return nil
-		}
-	}
-	return rows.Err()
+		r.User, r.Account, r.Partition, r.QOS = texts[r.user], texts[r.account], texts[r.partition], texts[r.qos]
+		return do(r.Job)
+	})
 }
 
 // texts returns the whole table strings.
 func (h *History) texts(ctx context.Context) (map[int64]string, error) {
-	rows, err := h.db.QueryContext(ctx, "SELECT id, text FROM strings")
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	texts := map[int64]string{}
-	for rows.Next() {
+	err := h.db.Each(ctx, "SELECT id, text FROM strings", nil, func(rows *sql.Rows) error {
 		var id int64
 		var text string
 		if err := rows.Scan(&id, &text); err != nil {
-			return nil, err
+			return err
 		}
 		texts[id] = text
-	}
-	return texts, rows.Err()
+		return nil
+	})
+	return texts, err
 }
 
-// Prune forgets the jobs that started before the time before.
+// Prune deletes the jobs that started before a time.
 func (h *History) Prune(ctx context.Context, before int64) error {
 	return wrap(h.db.Write(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, "DELETE FROM jobs WHERE start < ?", before)

@@ -74,9 +74,9 @@ func TestJobsComeBackInOrderOfStart(t *testing.T) {
 	h := mustOpen(t, path)
 	covered := Coverage{Since: 1, Until: 2, Complete: true}
 	for chunk := range slices.Chunk(want, 99) {
-		fresh, err := h.Add(t.Context(), chunk, &covered)
-		if err != nil || len(fresh) != len(chunk) {
-			t.Fatalf("%d of %d jobs are new, %v", len(fresh), len(chunk), err)
+		started, err := h.Add(t.Context(), chunk, &covered)
+		if err != nil || len(started) != len(chunk) {
+			t.Fatalf("%d of %d jobs are new, %v", len(started), len(chunk), err)
 		}
 	}
 	h.Close()
@@ -98,8 +98,32 @@ func TestJobsComeBackInOrderOfStart(t *testing.T) {
 	if got, err := h.Coverage(t.Context()); err != nil || got != covered {
 		t.Errorf("coverage %+v, %v", got, err)
 	}
-	if n, err := h.Len(t.Context()); err != nil || n != len(want) {
-		t.Errorf("Len = %d, %v", n, err)
+}
+
+// Every column holds the value of the field that it is named after.
+func TestColumns(t *testing.T) {
+	h := mustOpen(t, filepath.Join(t.TempDir(), "history.db"))
+	job := workload.Job{
+		ID: 1, Submit: 2, Eligible: 3, Start: 4, End: 5, State: workload.Cancelled,
+		Request: workload.Request{
+			User: "User", Account: "Account", Partition: "Partition", QOS: "QOS",
+			Size: workload.Size{Nodes: 6, CPUs: 7, GPUs: 8, Memory: 9}, Limit: 10,
+		},
+	}
+	if _, err := h.Add(t.Context(), []workload.Job{job}, nil); err != nil {
+		t.Fatal(err)
+	}
+	var got string
+	if err := h.db.QueryRow(`SELECT concat_ws(' ', job, submit, eligible, start, end, state, u.text, a.text, p.text, q.text,
+		nodes, cpus, gpus, memory, time_limit) FROM jobs
+		JOIN strings u ON u.id = user JOIN strings a ON a.id = account JOIN strings p ON p.id = partition JOIN strings q ON q.id = qos`).Scan(&got); err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf("1 2 3 4 5 %d User Account Partition QOS 6 7 8 9 10", workload.Cancelled); got != want {
+		t.Errorf("the row is %s, want %s", got, want)
+	}
+	if diff := cmp.Diff([]workload.Job{job}, collect(t, h)); diff != "" {
+		t.Error(diff)
 	}
 }
 
@@ -107,32 +131,32 @@ func TestEachStartIsNewOnce(t *testing.T) {
 	h := mustOpen(t, filepath.Join(t.TempDir(), "history.db"))
 	add := func(jobs ...workload.Job) []workload.Job {
 		t.Helper()
-		fresh, err := h.Add(t.Context(), jobs, nil)
+		started, err := h.Add(t.Context(), jobs, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return fresh
+		return started
 	}
 	job := synthetic(1)[0]
 	pending, running, other := job, job, job
 	pending.Start, pending.End, pending.State = 0, 0, workload.Pending
 	running.End, running.State = 0, workload.Running
 	other.ID++
-	if fresh := add(pending); len(fresh) != 0 {
-		t.Errorf("a pending job is new: %v", fresh)
+	if started := add(pending); len(started) != 0 {
+		t.Errorf("a pending job is new: %v", started)
 	}
-	if fresh := add(running); len(fresh) != 1 {
-		t.Errorf("a started job is not new: %v", fresh)
+	if started := add(running); len(started) != 1 {
+		t.Errorf("a started job is not new: %v", started)
 	}
-	if fresh := add(job, other, running); len(fresh) != 1 || fresh[0].ID != other.ID {
-		t.Errorf("new are %v, want only job %d", fresh, other.ID)
+	if started := add(job, other, running); len(started) != 1 || started[0].ID != other.ID {
+		t.Errorf("new are %v, want only job %d", started, other.ID)
 	}
 	if diff := cmp.Diff([]workload.Job{job, other}, collect(t, h)); diff != "" {
 		t.Errorf("the end was not taken over: %s", diff)
 	}
 	requeued := job
 	requeued.Submit, requeued.Eligible, requeued.Start = job.Submit+9000, job.Submit+9000, job.Start+9999
-	if fresh := add(requeued); len(fresh) != 1 {
+	if started := add(requeued); len(started) != 1 {
 		t.Error("the second run of a requeued job is not new")
 	}
 }
