@@ -7,22 +7,20 @@ import (
 	"github.com/varq-project/varq/predictor/live/extern/forecasterpb"
 )
 
-// Events are told in batches of at most maxBatch, and at most maxBacklog may
-// wait for it.
+// Events are sent in batches of at most maxBatch, and at most maxBacklog may wait.
 const (
 	maxBatch   = 1024
 	maxBacklog = 1 << 16
 )
 
-// backlog is the events that the program has not been told yet. Adding to it
-// never waits.
+// backlog is the events that the program has not received yet. Adding to it never waits.
 type backlog struct {
-	more chan struct{} // holds one when there may be events to tell
+	more chan struct{} // holds one when there may be events to send
 
 	mu      sync.Mutex
 	open    bool
 	events  []*forecasterpb.Event
-	telling int           // of the events, how many are being told
+	sending int           // how many of events are being sent
 	empty   chan struct{} // closed when no event is left; nil while there is none
 	slow    bool          // somebody has waited for that in vain
 }
@@ -32,14 +30,14 @@ func newBacklog() *backlog { return &backlog{more: make(chan struct{}, 1)} }
 // reopen forgets all events and takes in new ones from now on.
 func (b *backlog) reopen() { b.reset(true) }
 
-// close forgets all events and takes in no more: the program that will be told
-// next is told the past anyway.
+// close forgets all events and takes in no more: the next program receives them with the
+// past.
 func (b *backlog) close() { b.reset(false) }
 
 func (b *backlog) reset(open bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.open, b.events, b.telling = open, nil, 0
+	b.open, b.events, b.sending = open, nil, 0
 	b.emptied()
 }
 
@@ -72,28 +70,28 @@ func (b *backlog) add(e *forecasterpb.Event) bool {
 	return true
 }
 
-// next returns events to tell, none if there are none; told has to follow.
+// next returns the next batch to send, which may be empty; sent has to follow.
 func (b *backlog) next() []*forecasterpb.Event {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.telling = min(len(b.events), maxBatch)
-	return b.events[:b.telling:b.telling]
+	b.sending = min(len(b.events), maxBatch)
+	return b.events[:b.sending:b.sending]
 }
 
-// told removes the events that next returned.
-func (b *backlog) told() {
+// sent removes the events that next returned.
+func (b *backlog) sent() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.events = b.events[b.telling:]
-	b.telling = 0
+	b.events = b.events[b.sending:]
+	b.sending = 0
 	if len(b.events) == 0 {
 		b.events = nil
 		b.emptied()
 	}
 }
 
-// wait waits until all events are told, and reports false when ctx is done
-// before. Then it does not wait again until they are.
+// wait waits until all events are sent. It reports false if ctx is done first, and from
+// then on at once until they are.
 func (b *backlog) wait(ctx context.Context) bool {
 	b.mu.Lock()
 	empty, slow := b.empty, b.slow

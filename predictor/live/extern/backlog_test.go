@@ -34,11 +34,11 @@ func TestBacklog(t *testing.T) {
 		t.Errorf("a batch of %d", n)
 	}
 	b.add(e)
-	b.told()
+	b.sent()
 	if n := len(b.next()); n != 2 {
 		t.Errorf("%d are left, want 2", n)
 	}
-	b.told()
+	b.sent()
 	if len(b.next()) > 0 || !b.wait(done) {
 		t.Error("is not empty")
 	}
@@ -53,13 +53,13 @@ func TestBacklog(t *testing.T) {
 	}
 	b.next()
 	b.close()
-	b.told()
+	b.sent()
 	if len(b.next()) > 0 || !b.wait(done) {
 		t.Error("remembers after it was closed")
 	}
 }
 
-// TestBacklogWakes has somebody wait while events are told.
+// TestBacklogWakes has somebody wait while events are sent.
 func TestBacklogWakes(t *testing.T) {
 	b := newBacklog()
 	b.reopen()
@@ -68,7 +68,7 @@ func TestBacklogWakes(t *testing.T) {
 		woken := make(chan bool)
 		go func() { woken <- b.wait(context.Background()) }()
 		b.next()
-		b.told()
+		b.sent()
 		if !<-woken {
 			t.Fatal("waited in vain")
 		}

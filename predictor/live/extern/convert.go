@@ -70,9 +70,9 @@ func ended(j *workload.Job) *forecasterpb.Event {
 	return &forecasterpb.Event{Event: &forecasterpb.Event_Ended{Ended: fromJob(j)}}
 }
 
-// tell hands an event on. One of a kind that is not known is left out: it comes
-// from a varqd that is newer.
-func tell(o forecast.Observer, e *forecasterpb.Event) {
+// observe has an observer observe an event. An event of an unknown kind is left out: it
+// comes from a newer varqd.
+func observe(o forecast.Observer, e *forecasterpb.Event) {
 	switch e := e.GetEvent().(type) {
 	case *forecasterpb.Event_Submitted:
 		j := toJob(e.Submitted)

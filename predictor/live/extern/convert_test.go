@@ -11,7 +11,7 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// listener keeps what it is told last.
+// listener keeps what it has observed last.
 type listener struct {
 	what string
 	job  workload.Job
@@ -41,7 +41,7 @@ func TestEventsComeThrough(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got listener
-			tell(&got, &arrived)
+			observe(&got, &arrived)
 			if diff := cmp.Diff(want, got.job); diff != "" || got.what != what {
 				t.Errorf("%s arrives as %s: %s", what, got.what, diff)
 			}
@@ -55,7 +55,7 @@ func TestEventsComeThrough(t *testing.T) {
 
 func TestNewerEventsAreLeftOut(t *testing.T) {
 	var l listener
-	tell(&l, &forecasterpb.Event{})
+	observe(&l, &forecasterpb.Event{})
 	if l.what != "" {
 		t.Errorf("%s, of an event that is not known", l.what)
 	}

@@ -37,21 +37,21 @@ type Options struct {
 	// Timeout bounds one answer, or those to all the questions of a plan; 0
 	// stands for DefaultTimeout.
 	Timeout time.Duration
-	// Past tells an observer all that is known of the past, in the order of time.
-	// It is called whenever the program was started, while the Forecaster is told
-	// of what happens; so what happens around then may be told twice. An error
-	// is logged, and the program does without what is missing; ctx ends when the
-	// program does. Nil tells of no past.
+	// Past has an observer observe all that is known of the past, in the order of
+	// time. It is called whenever the program was started. Meanwhile the Forecaster
+	// observes what happens, and so the program may receive some events twice. An
+	// error is logged, and the program does without what is missing. ctx ends when
+	// the program does. Nil is no past.
 	Past func(ctx context.Context, o forecast.Observer) error
 	Log  *slog.Logger
 }
 
-// Forecaster is a forecaster that runs as a program of its own. It implements
-// forecast.Forecaster; whenever the program is not there, it knows nothing.
+// Forecaster is a forecast.Forecaster that runs as a program of its own. It knows nothing
+// while the program does not run or has not learnt the past.
 //
-// Forecast and Health may be called at any time, also at the same time, and the
-// methods of forecast.Observer one after the other. None waits for the program,
-// but Forecast, and that no longer than Options.Timeout.
+// Forecast and Health may be called at any time, and the methods of forecast.Observer one
+// after the other. Only Forecast and Prepare wait for the program, and no longer than
+// Options.Timeout.
 type Forecaster struct {
 	Options
 	pace pace
@@ -104,11 +104,11 @@ func (f *Forecaster) live(ctx context.Context) error {
 	defer f.process.Store(nil)
 	f.backlog.reopen()
 	defer f.backlog.close()
-	told, err := f.tellPast(p)
+	sent, err := f.sendPast(p)
 	if err != nil {
 		return err
 	}
-	f.Log.Info("forecaster answers", "version", p.version, "events", told)
+	f.Log.Info("forecaster answers", "version", p.version, "events", sent)
 	p.ready.Store(true)
 	f.record.up(p.version)
 	for {
@@ -116,67 +116,66 @@ func (f *Forecaster) live(ctx context.Context) error {
 		case <-p.ctx.Done():
 			return context.Cause(p.ctx)
 		case <-f.backlog.more:
-			f.tellNews(p)
+			f.sendBacklog(p)
 		}
 	}
 }
 
-// tellPast tells a program of the past and returns how many events that were.
-func (f *Forecaster) tellPast(p *process) (told int, err error) {
+// sendPast sends the past to a program, and returns how many events it sent.
+func (f *Forecaster) sendPast(p *process) (sent int, err error) {
 	if f.Past == nil {
 		return 0, nil
 	}
-	n := narrator{process: p}
-	err = f.Past(p.ctx, &n)
-	n.flush()
+	s := sender{process: p}
+	err = f.Past(p.ctx, &s)
+	s.flush()
 	if p.ctx.Err() != nil {
 		return 0, context.Cause(p.ctx)
 	}
 	if err != nil {
 		f.Log.Warn("forecaster is told of a part of the past only", "error", err)
 	}
-	return n.told, nil
+	return s.sent, nil
 }
 
-// tellNews tells a program of what has happened, and gives it up where that
-// fails.
-func (f *Forecaster) tellNews(p *process) {
+// sendBacklog sends a program what has happened meanwhile, and gives it up if that fails.
+func (f *Forecaster) sendBacklog(p *process) {
 	for events := f.backlog.next(); len(events) > 0; events = f.backlog.next() {
 		if err := p.observe(events); err != nil {
 			p.giveUp(err)
 			return
 		}
-		f.backlog.told()
+		f.backlog.sent()
 	}
 }
 
-// narrator is a forecast.Observer that tells a program. It gives the program up
-// where that fails.
-type narrator struct {
+// sender is a forecast.Observer that sends events to a program, in batches. It gives the
+// program up if that fails.
+type sender struct {
 	process *process
 	events  []*forecasterpb.Event
-	told    int
+	sent    int
 }
 
-func (n *narrator) Submitted(j *workload.Job) { n.add(submitted(j)) }
-func (n *narrator) Started(j *workload.Job)   { n.add(started(j)) }
-func (n *narrator) Ended(j *workload.Job)     { n.add(ended(j)) }
+func (s *sender) Submitted(j *workload.Job) { s.add(submitted(j)) }
+func (s *sender) Started(j *workload.Job)   { s.add(started(j)) }
+func (s *sender) Ended(j *workload.Job)     { s.add(ended(j)) }
 
-func (n *narrator) add(e *forecasterpb.Event) {
-	n.events = append(n.events, e)
-	if len(n.events) == maxBatch {
-		n.flush()
+func (s *sender) add(e *forecasterpb.Event) {
+	s.events = append(s.events, e)
+	if len(s.events) == maxBatch {
+		s.flush()
 	}
 }
 
-func (n *narrator) flush() {
-	if len(n.events) > 0 && n.process.ctx.Err() == nil {
-		if err := n.process.observe(n.events); err != nil {
-			n.process.giveUp(err)
+func (s *sender) flush() {
+	if len(s.events) > 0 && s.process.ctx.Err() == nil {
+		if err := s.process.observe(s.events); err != nil {
+			s.process.giveUp(err)
 		}
 	}
-	n.told += len(n.events)
-	n.events = n.events[:0]
+	s.sent += len(s.events)
+	s.events = s.events[:0]
 }
 
 // Name implements forecast.Forecaster.
@@ -191,16 +190,16 @@ func (f *Forecaster) Started(j *workload.Job) { f.add(started(j)) }
 // Ended implements forecast.Observer.
 func (f *Forecaster) Ended(j *workload.Job) { f.add(ended(j)) }
 
-// add takes in an event for the program. One that falls behind by more than can
-// be kept is given up: it learns sooner from the past.
+// add takes in an event for the program. A program that falls behind by more than
+// maxBacklog is given up: it learns sooner from the past.
 func (f *Forecaster) add(e *forecasterpb.Event) {
 	if !f.backlog.add(e) {
 		f.restart(fmt.Errorf("it has fallen behind by %d events", maxBacklog))
 	}
 }
 
-// Relearn has the program started anew, and so told the past again, in which there
-// is more than it was told as it happened.
+// Relearn starts the program again, so that it receives the past again. It is for when the
+// past holds more than the Forecaster has observed.
 func (f *Forecaster) Relearn() { f.restart(errors.New("it is to be told the past again")) }
 
 // restart stops the program, which Run starts again.
@@ -211,10 +210,10 @@ func (f *Forecaster) restart(why error) {
 	}
 }
 
-// Prepare asks ahead, in one call, what a plan is going to ask: questions that
-// differ in Submit and Limit alone. At most 128 of them are asked, evenly
-// spread; Forecast then answers all of them without asking again, those between
-// by a mixture of their neighbours' answers.
+// Prepare asks ahead, in one call, the questions of a plan, which differ in Submit and
+// Limit alone. At most maxQuestions of them are asked, evenly spread. Forecast then
+// answers all of them without another call: those that were not asked by a mixture of
+// their neighbours' answers.
 func (f *Forecaster) Prepare(questions []forecast.Question) {
 	if len(questions) == 0 {
 		return
@@ -231,8 +230,8 @@ func (f *Forecaster) Prepare(questions []forecast.Question) {
 	f.ahead.keep(about(&questions[0]), points)
 }
 
-// Forecast implements forecast.Forecaster. It reports false also where the
-// program does not answer in time, or with nonsense.
+// Forecast implements forecast.Forecaster. It also reports false if the program does not
+// answer in time, or answers with nonsense.
 func (f *Forecaster) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 	r, ok := f.ahead.answer(q)
 	if !ok {
@@ -244,8 +243,8 @@ func (f *Forecaster) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 	return r.known
 }
 
-// ask returns the program's answers, or nil if it has none in time. It is asked
-// only once it knows all events that came before.
+// ask returns the program's answers, or nil if there are none in time. The program is asked
+// only after it has received all events that came before.
 func (f *Forecaster) ask(questions []forecast.Question) []reply {
 	p := f.process.Load()
 	if p == nil || !p.ready.Load() {
@@ -270,16 +269,16 @@ func (f *Forecaster) ask(questions []forecast.Question) []reply {
 	}
 	first, inRow := f.record.failed(kind(err))
 	if first {
-		f.Log.Warn("forecaster is left out of an answer", "error", f.told(err))
+		f.Log.Warn("forecaster is left out of an answer", "error", f.describe(err))
 	}
 	if inRow >= patience {
-		p.stop(p.explained(fmt.Errorf("%d failures in succession, the last: %w", inRow, f.told(err))))
+		p.stop(p.explained(fmt.Errorf("%d failures in succession, the last: %w", inRow, f.describe(err))))
 	}
 	return nil
 }
 
-// told says what a failed call means, in one line.
-func (f *Forecaster) told(err error) error {
+// describe returns the error of a failed call in one line for people.
+func (f *Forecaster) describe(err error) error {
 	switch {
 	case kind(err) == Late:
 		return fmt.Errorf("no answer within %v", f.Timeout)

@@ -305,7 +305,7 @@ func TestBadLearners(t *testing.T) {
 	}
 }
 
-// TestFallsBehind has a program that is told more than it can learn.
+// TestFallsBehind sends a program more than it can learn.
 func TestFallsBehind(t *testing.T) {
 	f, _ := run(t, "hangs learning", func(f *Forecaster) { f.Past, f.pace.pause = nil, patient })
 	eventually(t, f, "up", up)
@@ -447,7 +447,7 @@ func BenchmarkForecast(b *testing.B) {
 		}
 	})
 	b.Run("past", func(b *testing.B) { // one event, with its share of a batch
-		n := narrator{process: f.process.Load()}
+		n := sender{process: f.process.Load()}
 		for b.Loop() {
 			n.Started(job)
 		}
@@ -462,7 +462,7 @@ func BenchmarkEvent(b *testing.B) {
 		f.Started(job)
 		if i%maxBatch == 0 {
 			f.backlog.next()
-			f.backlog.told()
+			f.backlog.sent()
 		}
 	}
 }

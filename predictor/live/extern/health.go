@@ -20,7 +20,7 @@ const (
 	Busy Failure = "busy"
 )
 
-// Health is how a forecaster does.
+// Health is how well a forecaster works.
 type Health struct {
 	// Name is the configured name, Version what the program last called itself.
 	Name, Version string
@@ -29,11 +29,11 @@ type Health struct {
 	// Answers counts the calls that were answered, Failures those that were not.
 	Answers  uint64
 	Failures map[Failure]uint64
-	// Starts counts how often the program came to be asked.
+	// Starts counts how often the program became ready to be asked.
 	Starts uint64
 }
 
-// Health tells how the forecaster does.
+// Health returns how well the forecaster works.
 func (f *Forecaster) Health() Health { return f.record.health() }
 
 // record keeps a Health.
@@ -79,8 +79,8 @@ func (r *record) answered() {
 	r.inRow = 0
 }
 
-// failed returns whether it is the first failure of this way since the program
-// was started, and how many came in succession; being busy is none of those.
+// failed counts a failure. It returns whether it is the first of its kind since the
+// program was started, and how many have come in succession. Busy counts for neither.
 func (r *record) failed(way Failure) (first bool, inRow int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

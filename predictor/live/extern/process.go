@@ -171,7 +171,7 @@ func (p *process) take(ctx context.Context) bool {
 
 func (p *process) give() { <-p.turn }
 
-// observe tells events.
+// observe sends events.
 func (p *process) observe(events []*forecasterpb.Event) error {
 	ctx, done := context.WithTimeout(p.ctx, p.pace.learn)
 	defer done()

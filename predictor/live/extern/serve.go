@@ -44,7 +44,7 @@ func (s *server) Observe(_ context.Context, r *forecasterpb.ObserveRequest) (*fo
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, e := range r.GetEvents() {
-		tell(s.forecaster, e)
+		observe(s.forecaster, e)
 	}
 	return &forecasterpb.ObserveResponse{}, nil
 }
