@@ -1,5 +1,6 @@
-// Package daemon is varqd put together: it opens the files, connects to Slurm,
-// serves the API and runs the loops that learn, watch and settle.
+// Package daemon puts varqd together. It opens the files, connects to Slurm, serves the
+// API, and runs one loop each for what it follows: accounting, the cluster's limits, the
+// queue, and the forecasts of the jobs in it.
 package daemon
 
 import (
@@ -14,7 +15,6 @@ import (
 
 	systemd "github.com/coreos/go-systemd/v22/daemon"
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/live/history"
@@ -59,12 +59,12 @@ type Daemon struct {
 
 	odds              []forecast.Odds // as d.scores has them
 	seen              chan seen       // looks at the queue, at most one
-	looked, refreshed *latch          // open once that was tried for the first time
-	loaded            *latch          // open once the past is
+	looked, refreshed *latch          // the queue, or the limits, were read, or could not be
+	loaded            *latch          // the past was loaded
 }
 
-// New opens the ledger and the history of a daemon; Run starts it and Close
-// gives them back.
+// New returns a daemon that has opened its files. Run starts it, and Close closes the
+// files.
 func New(o Options) (_ *Daemon, err error) {
 	c := o.Config
 	d := &Daemon{
@@ -141,32 +141,11 @@ func (d *Daemon) open() error {
 // Close closes the daemon's files.
 func (d *Daemon) Close() error { return d.cleanups.run() }
 
-func (d *Daemon) register(registry *prometheus.Registry) {
-	d.errors = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "varq_slurm_errors_total", Help: "Failures to read from Slurm, by what was read.",
-	}, []string{"what"})
-	registry.MustRegister(
-		d.errors,
-		collectors.NewGoCollector(),
-		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		outcomes{d.ledger, d.log},
-		d.own,
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "varq_history_jobs", Help: "Past jobs learnt from."}, func() float64 {
-			jobs, _ := d.outlook.Learnt()
-			return float64(jobs)
-		}),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "varq_history_newest_seconds", Help: "Unix time of the latest start learnt."}, func() float64 {
-			_, newest := d.outlook.Learnt()
-			return float64(newest)
-		}),
-	)
-}
-
 // stopTime bounds how long requests in progress may take when varqd stops.
 const stopTime = 10 * time.Second
 
-// Run serves until ctx is done, which is no error, or until it cannot serve any
-// more. When it returns everything it started has ended.
+// Run serves until ctx is done, which is no error, or until serving fails. When it
+// returns, every goroutine and request that it started has ended.
 func (d *Daemon) Run(ctx context.Context) error {
 	listeners, err := d.listen()
 	if err != nil {

@@ -45,7 +45,7 @@ type past struct {
 	*ingest.Ingest
 }
 
-// forecasters are the site's own, and metrics of how they do.
+// forecasters are the site's own forecasters. They collect metrics of their health.
 type forecasters []*extern.Forecaster
 
 // newForecasters makes the forecasters that a configuration describes.
@@ -59,7 +59,7 @@ func newForecasters(list []config.Forecaster, past func(context.Context, forecas
 	return own
 }
 
-// all returns them as who may join a blend.
+// all returns them as members of a blend.
 func (own forecasters) all() []forecast.Forecaster {
 	var list []forecast.Forecaster
 	for _, f := range own {
@@ -68,7 +68,7 @@ func (own forecasters) all() []forecast.Forecaster {
 	return list
 }
 
-// notes says which are left out, and why.
+// notes returns a sentence for each that is left out, with the reason.
 func (own forecasters) notes() []string {
 	var notes []string
 	for _, f := range own {

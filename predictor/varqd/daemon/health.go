@@ -3,20 +3,15 @@ package daemon
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"slices"
 	"sync"
-	"time"
-
-	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/keeper"
-	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/live/selfscore"
 )
 
-// problems are what does not work at present, by the part that it ails.
+// problems are what does not work, by the part of varqd that it ails.
 type problems struct {
 	mu     sync.Mutex
 	byPart map[string]string
@@ -24,7 +19,7 @@ type problems struct {
 
 func newProblems() *problems { return &problems{byPart: map[string]string{}} }
 
-// set notes a problem and reports whether it is news.
+// set notes the problem of a part, and reports whether it is another than before.
 func (p *problems) set(part string, err error) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -33,7 +28,7 @@ func (p *problems) set(part string, err error) bool {
 	return !known || old != err.Error()
 }
 
-// clear forgets the part's problem and reports whether there was one.
+// clear forgets the problem of a part, and reports whether there was one.
 func (p *problems) clear(part string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -61,8 +56,8 @@ type service struct {
 	daemon *Daemon
 }
 
-// Health tells how varqd is. It is well while it can make promises and
-// looks at the queue.
+// Health returns how varqd is. It is well while it can make promises and looks at the
+// queue.
 func (s service) Health(context.Context) api.Health {
 	d := s.daemon
 	h := api.Health{Problems: d.problems.list(), Notes: d.own.notes(), Version: api.Version}
@@ -75,32 +70,4 @@ func (s service) Health(context.Context) api.Health {
 	h.History, h.Newest = d.outlook.Learnt()
 	h.OK = len(h.Problems) == 0
 	return h
-}
-
-// outcomes counts the ledger's reservations by state.
-type outcomes struct {
-	ledger *ledger.Ledger
-	log    *slog.Logger
-}
-
-var outcomesDesc = prometheus.NewDesc("varq_reservations", "Reservations in the ledger, by state.", []string{"state"}, nil)
-
-// Describe implements prometheus.Collector.
-func (outcomes) Describe(ch chan<- *prometheus.Desc) { ch <- outcomesDesc }
-
-// Collect implements prometheus.Collector.
-func (o outcomes) Collect(ch chan<- prometheus.Metric) {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	counts, err := o.ledger.Outcomes(ctx)
-	if err != nil {
-		o.log.Error("count reservations", "error", err)
-		return
-	}
-	for _, state := range []string{
-		api.StatePromised, api.StatePending, api.StateHolding, api.StateRunning,
-		api.StateKept, api.StateMissed, api.StateCancelled,
-	} {
-		ch <- prometheus.MustNewConstMetric(outcomesDesc, prometheus.GaugeValue, float64(counts[state]), state)
-	}
 }

@@ -8,15 +8,15 @@ import (
 	"github.com/varq-project/varq/predictor/varqd/config"
 )
 
-// The queue counts as not looked at after this many of the usual pauses, and
-// never sooner than overdueLeast: a look may have much to ask of a slow Slurm.
+// A look at the queue is overdue after this many of the usual pauses, and never sooner
+// than overdueLeast: one look may have much to ask of a slow Slurm.
 const (
 	overduePauses = 10
 	overdueLeast  = 5 * time.Minute
 )
 
-// looks knows when the queue was last looked at, whether or not Slurm answered:
-// a look that never comes back is a fault of varqd's.
+// looks remembers when a look at the queue last came back, whether or not Slurm answered.
+// A look that never comes back is a fault of varqd's own.
 type looks struct {
 	now   func() time.Time
 	bound time.Duration
@@ -25,7 +25,7 @@ type looks struct {
 	last time.Time
 }
 
-// newLooks begins with a look now.
+// newLooks counts the present as the first look.
 func newLooks(c config.Watch, now func() time.Time) *looks {
 	pause := time.Duration(max(c.Interval, c.Idle))
 	return &looks{now: now, bound: max(overduePauses*pause, overdueLeast), last: now()}
@@ -38,7 +38,7 @@ func (l *looks) done() {
 	l.last = l.now()
 }
 
-// overdue returns an error once the last look is too long ago.
+// overdue returns an error if the last look is too long ago.
 func (l *looks) overdue() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

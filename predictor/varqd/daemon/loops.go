@@ -26,8 +26,9 @@ const (
 	retryMost  = 15 * time.Second
 )
 
-// repeat calls do until ctx is done: pause after each success, and less or more
-// after a failure, which is a problem of the part until do succeeds again.
+// repeat calls do until ctx is done. After a success it waits as long as do says, after a
+// failure from retryFirst to retryMost. A failure is a problem of the part until do
+// succeeds again.
 func (d *Daemon) repeat(ctx context.Context, part string, do func(context.Context) (pause time.Duration, err error)) {
 	retry := retryFirst
 	for ctx.Err() == nil {
@@ -54,7 +55,7 @@ func (d *Daemon) repeat(ctx context.Context, part string, do func(context.Contex
 	}
 }
 
-// latch is something that has happened or not.
+// latch is an event that happens once, and can be waited for.
 type latch struct {
 	once sync.Once
 	done chan struct{}
@@ -62,10 +63,10 @@ type latch struct {
 
 func newLatch() *latch { return &latch{done: make(chan struct{})} }
 
-// open notes that it has happened.
+// open says that the event has happened.
 func (l *latch) open() { l.once.Do(func() { close(l.done) }) }
 
-// wait waits until it has happened, and reports false when ctx is done before.
+// wait waits for the event. It reports false if ctx is done first.
 func (l *latch) wait(ctx context.Context) bool {
 	select {
 	case <-l.done:
@@ -75,8 +76,8 @@ func (l *latch) wait(ctx context.Context) bool {
 	}
 }
 
-// learn loads the past and then follows accounting. It begins once the cluster and
-// the queue have been looked at, or could not be: they belong to what is known.
+// learn loads the past and then follows accounting. It waits for the first attempts to
+// read the cluster and the queue, which the first model is to know.
 func (d *Daemon) learn(ctx context.Context) {
 	if !d.refreshed.wait(ctx) || !d.looked.wait(ctx) {
 		return
@@ -129,8 +130,8 @@ func (d *Daemon) watch(ctx context.Context) {
 	})
 }
 
-// show has the forecasters told of a look at the queue, as soon as they have time.
-// One that they have not come to yet is of no use any more.
+// show hands a snapshot of the queue to follow, and drops an older one that follow has
+// not taken yet. It does not wait.
 func (d *Daemon) show(s seen) {
 	select {
 	case <-d.seen:
@@ -139,7 +140,7 @@ func (d *Daemon) show(s seen) {
 	d.seen <- s
 }
 
-// follow has forecasts scored, and the forecasters told of what is seen.
+// follow has the scorer and then the forecasters observe each snapshot of the queue.
 func (d *Daemon) follow(ctx context.Context) {
 	d.repeat(ctx, partForecasts, func(ctx context.Context) (time.Duration, error) {
 		select {
