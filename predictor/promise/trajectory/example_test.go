@@ -1,0 +1,72 @@
+package trajectory_test
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/varq-project/varq/predictor/promise/trajectory"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// exponential is a forecaster for a cluster on which waits are exponentially
+// distributed with a mean of so many seconds, whatever the job.
+type exponential float64
+
+func (mean exponential) Forecast(_ workload.Request, _ int64, candidates []workload.Candidate, estimates []workload.Estimate) {
+	for i, c := range candidates {
+		budget := float64(c.Budget)
+		prob := 1 - math.Exp(-budget/float64(mean))
+		estimates[i] = workload.Estimate{Prob: prob, Held: budget - float64(mean)*prob, Sample: 1000}
+	}
+}
+
+// A job of four nodes and an hour is to run at 17:00 with a probability of .9, and waits
+// are half an hour in the mean.
+func ExamplePlanner_Plan() {
+	planner := trajectory.Planner{Forecaster: exponential(30 * 60)}
+	deadline := time.Date(2026, 3, 3, 17, 0, 0, 0, time.UTC)
+	answer := planner.Plan(trajectory.Request{
+		Job:       workload.Request{Size: workload.Size{Nodes: 4, CPUs: 64}, Limit: 3600},
+		Now:       deadline.Add(-8 * time.Hour).Unix(),
+		Deadline:  deadline.Unix(),
+		HoldUntil: deadline.Unix(), // the work starts at the deadline, not before
+		Prob:      .9,
+	})
+	if answer.Refusal != nil {
+		fmt.Println("no promise:", answer.Refusal.Reason)
+		return
+	}
+	plan := answer.Plan
+	fmt.Println("eligible at", time.Unix(plan.Begin, 0).UTC().Format("15:04:05"))
+	fmt.Println("time limit", time.Duration(plan.Limit)*time.Second)
+	fmt.Printf("probability %.3f\n", plan.Estimate.Prob)
+	fmt.Printf("holds %.1f node-hours before the work, at most %.1f\n", plan.Expected.NodeSeconds/3600, plan.Worst.NodeSeconds/3600)
+	// Output:
+	// eligible at 15:50:30
+	// time limit 2h10m0s
+	// probability 0.901
+	// holds 2.8 node-hours before the work, at most 4.6
+}
+
+// The same cluster cannot promise as much for a deadline in an hour. The refusal offers
+// what it can.
+func ExamplePlanner_Plan_refusal() {
+	planner := trajectory.Planner{Forecaster: exponential(30 * 60)}
+	now := time.Date(2026, 3, 3, 16, 0, 0, 0, time.UTC).Unix()
+	answer := planner.Plan(trajectory.Request{
+		Job:      workload.Request{Size: workload.Size{Nodes: 4, CPUs: 64}, Limit: 3600},
+		Now:      now,
+		Deadline: now + 3600,
+		Prob:     .9,
+	})
+	fmt.Println(answer.Refusal.Reason)
+	for _, offer := range answer.Refusal.Offers {
+		r := offer.Request
+		fmt.Printf("%s: by %s with %.2f\n", offer.Kind, time.Unix(r.Deadline, 0).UTC().Format("15:04"), r.Prob)
+	}
+	// Output:
+	// the job starts by the deadline with a probability of 0.86 at best
+	// probability: by 17:00 with 0.86
+	// deadline: by 17:10 with 0.90
+}
