@@ -2,22 +2,21 @@ package trajectory
 
 import "slices"
 
-// The steps between candidates: the paper's 30 s in the last 12 hours before the
-// deadline, and 5 minutes before that, where an enlarged limit hardly changes
-// from one to the next. With the default horizon of a week that is at most
-// 3,313 candidates.
+// The steps between begin times, in seconds: the paper's 30 s in the last 12 hours
+// before the deadline, and 5 minutes before that, where a step changes the enlarged
+// limit by little. With the default horizon of a week there are at most 3,313 begin
+// times.
 const (
 	fineStep   = 30
 	fineSpan   = 12 * 3600
 	coarseStep = 300
 )
 
-// starts returns the begin times to consider, in increasing order: every one is
-// a whole number of steps before the deadline, except that the first may be now
-// itself. None is before now or further than horizon from the deadline, but for
-// the moment from which a start costs nothing, now or r.HoldUntil. Steps are
-// thinned to every n-th.
-func (r *Request) starts(horizon, n int64) []int64 {
+// begins returns the begin times to consider, in increasing order. They are every n-th
+// step back from the deadline, as far as now or the horizon, whichever is nearer, and
+// the end of that span. A begin time from which holding costs nothing, which is
+// max(now, HoldUntil), is added where it is beyond the horizon.
+func (r *Request) begins(horizon, n int64) []int64 {
 	deadline, free := r.Deadline, max(r.Now, r.HoldUntil)
 	earliest := max(r.Now, deadline-horizon)
 	span := deadline - earliest

@@ -24,7 +24,7 @@ func TestStarts(t *testing.T) {
 		{"thin", 0, 43200, DefaultHorizon, 10, 0, 300, 144},
 	} {
 		r := Request{Now: c.now, Deadline: c.deadline, HoldUntil: c.deadline}
-		got := r.starts(c.span, c.n)
+		got := r.begins(c.span, c.n)
 		if int64(len(got)) != c.length || got[0] != c.first || len(got) > 1 && got[1] != c.second {
 			t.Errorf("%s: %d starts from %v", c.name, len(got), got[:min(2, len(got))])
 		}
@@ -39,8 +39,8 @@ func TestThinStartsArePartOfAll(t *testing.T) {
 	for _, now := range []int64{0, 7, 300, 40000} {
 		for _, hold := range []int64{0, 50_000, 200_000} {
 			r := Request{Now: now, Deadline: 200_000, HoldUntil: hold}
-			all := r.starts(86400, 1)
-			for _, s := range r.starts(86400, thin) {
+			all := r.begins(86400, 1)
+			for _, s := range r.begins(86400, thin) {
 				if _, found := slices.BinarySearch(all, s); !found {
 					t.Errorf("from %d on, held until %d: %d is not on the whole grid", now, hold, s)
 				}
@@ -64,7 +64,7 @@ func TestStartsBeyondHorizon(t *testing.T) {
 		{"best effort", 0, 99, 23 * 86400, 3313},
 	} {
 		r := Request{Now: 99, Deadline: 30 * 86400, HoldUntil: c.hold}
-		if got := r.starts(DefaultHorizon, 1); got[0] != c.first || got[1] != c.second || int64(len(got)) != c.no {
+		if got := r.begins(DefaultHorizon, 1); got[0] != c.first || got[1] != c.second || int64(len(got)) != c.no {
 			t.Errorf("%s: %d starts from %v", c.name, len(got), got[:2])
 		}
 	}

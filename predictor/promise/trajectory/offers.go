@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Kind tells in what an offer differs from the request.
+// Kind says how an offer differs from the request.
 type Kind string
 
 // The kinds of offer.
@@ -24,12 +24,13 @@ type Offer struct {
 	Plan    *Plan
 }
 
-// thin is by how much the grid is thinned while offers are looked for. What is
-// found is planned on the whole grid, of which the thin one is a part.
+// thin is the thinning of the grid while offers are searched for. An offer that is found
+// is planned on the whole grid. The whole grid contains the thin one, so that the plan
+// exists.
 const thin = 10
 
-// offers looks for requests like r that can be promised, given r's own
-// trajectory if there is one.
+// offers searches for requests similar to r that can be promised. points is r's own
+// trajectory, which may be empty.
 func (p *Planner) offers(r *Request, points []Point) []Offer {
 	var found []Offer
 	for _, o := range []struct {
@@ -68,27 +69,28 @@ func percent(prob float64) float64 {
 	return n / 100
 }
 
-// unheld lets work that was to start at the deadline start before, for which no nodes
-// need to be held.
+// unheld makes a strict request a best-effort one, for which no nodes are held. It
+// returns false if the request is not strict.
 func unheld(r *Request) bool {
 	strict := r.HoldUntil == r.Deadline
 	r.HoldUntil = 0
 	return strict
 }
 
-// maxBases bounds how many of Slurm's reservations the search for a later
-// deadline looks beyond, and maxLeads how many leads it tries after each.
+// The search for a later deadline looks beyond the first maxBases blocked windows, and
+// tries at most maxLeads leads after each.
 const (
 	maxBases = 8
 	maxLeads = 6
 )
 
-// later moves the deadline to the earliest whole minute at which the request can
-// be promised. A forecast depends on how long before its deadline the job becomes
-// eligible, and little on which deadline it is, so that one trajectory before an
-// imaginary deadline far away tells about how long is long enough: where that is not
-// quite so, longer leads are tried. Reservations of Slurm's do depend on the time: the
-// search begins anew where each of them ends.
+// later moves the deadline to the earliest whole minute for which it finds a plan.
+//
+// A forecast depends mostly on the lead, the time from the begin to the deadline, and
+// little on the deadline itself. So one trajectory, before an imaginary deadline far
+// away, tells which lead is about long enough. Where it is not, later tries longer
+// leads. Blocked windows do depend on the time: the search starts anew at the end of
+// each.
 func (p *Planner) later(r *Request) bool {
 	b := p.allowed(r)
 	bases := []int64{r.Now}
@@ -119,8 +121,8 @@ func (p *Planner) later(r *Request) bool {
 	return false
 }
 
-// shortestLead returns the least time before the deadline, but more than least,
-// at which a point is good enough, seconds, or 0 if none is.
+// shortestLead returns the shortest lead of a point that is good enough, in seconds,
+// among those longer than least. It returns 0 if there is none.
 func (r *Request) shortestLead(points []Point, least int64) int64 {
 	for _, pt := range slices.Backward(points) {
 		if lead := r.Deadline - pt.Begin; lead > least && pt.Prob >= r.Prob {
@@ -130,8 +132,7 @@ func (r *Request) shortestLead(points []Point, least int64) int64 {
 	return 0
 }
 
-// delayed returns the request for a deadline so many seconds later, with as long
-// a window before it.
+// delayed returns the request with its deadline and its window so many seconds later.
 func (r *Request) delayed(seconds int64) Request {
 	d := *r
 	d.Deadline += seconds
@@ -141,8 +142,8 @@ func (r *Request) delayed(seconds int64) Request {
 	return d
 }
 
-// smaller lessens the nodes, or the CPUs of a job on one node, and everything
-// else in proportion.
+// smaller reduces the number of nodes, or of CPUs if there is one node, and all other
+// resources in proportion.
 func (p *Planner) smaller(r *Request) bool {
 	whole, size := r.Job, int64(r.Job.Nodes)
 	if size == 1 {
@@ -164,7 +165,7 @@ func (p *Planner) smaller(r *Request) bool {
 	return n > 0
 }
 
-// shorter lessens the time limit of the work to a whole number of minutes.
+// shorter reduces the time limit of the work to a whole number of minutes.
 func (p *Planner) shorter(r *Request) bool {
 	n := largest(minutes(r.Job.Limit)/60, func(n int64) bool {
 		r.Job.Limit = n * 60
@@ -175,10 +176,10 @@ func (p *Planner) shorter(r *Request) bool {
 	return n > 0
 }
 
-// largest looks for the largest number from 1 to n-1 that is good: it halves n
-// until a number is, and then searches between that one and the one before. It
-// returns 0 when it finds none. Where good does not go over to bad once and for
-// all, what it finds is good but need not be the largest.
+// largest searches for the largest number from 1 to n-1 that is good. It halves n until
+// the number is good, and then bisects between that number and the one before. It
+// returns 0 if it finds none. The result is good; it is the largest if all numbers
+// below a good one are good.
 func largest(n int64, good func(int64) bool) int64 {
 	bad := n
 	for ; bad > 1; bad /= 2 {

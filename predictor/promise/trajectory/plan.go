@@ -6,40 +6,38 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Forecaster tells how likely a request starts in time.
+// Forecaster estimates the probability that a job starts in time.
 type Forecaster interface {
-	// Forecast fills est[i] for candidate c[i] of request r, as known at time
-	// now (Unix seconds). One call covers a whole trajectory: candidates come in
+	// Forecast fills est[i] for candidate c[i] of request r, with what is known at
+	// time now (Unix seconds). One call covers a whole trajectory. Candidates are in
 	// increasing order of Submit, and their limits do not increase.
 	Forecast(r workload.Request, now int64, c []workload.Candidate, est []workload.Estimate)
 }
 
-// DefaultHorizon is how long before its deadline a job may become eligible, in
-// seconds, unless a Planner says otherwise: a week.
+// DefaultHorizon is the Horizon of a Planner that sets none: a week, in seconds.
 const DefaultHorizon = 7 * 24 * 3600
 
-// DefaultMaxHold is the MaxHold of a varqd that is not told otherwise. On public logs
-// it halves what promises hold for their work: what it refuses is for short jobs, which
-// hold most and do least.
+// DefaultMaxHold is varqd's default for MaxHold. On public logs it halves the node time
+// that reservations hold: what it refuses are short jobs, which hold the most for the
+// least work.
 const DefaultMaxHold = 4
 
-// Planner makes plans. It holds no state of its own: plans may be made at the
-// same time as far as the Forecaster and the Cluster allow it.
+// Planner makes plans. It has no state of its own, and its methods may be called
+// concurrently if those of the Forecaster may.
 type Planner struct {
 	Forecaster Forecaster
-	// Cluster tells what is allowed. Nil allows everything and fills in no
+	// Cluster has Slurm's limits and defaults. Nil stands for no limits and no
 	// defaults.
 	Cluster *limits.Cluster
-	// Horizon is how long before its deadline a job may become eligible, in
-	// seconds, and how far ahead a later deadline is looked for; 0 stands for
-	// DefaultHorizon.
+	// Horizon bounds how long before its deadline a job becomes eligible, and how
+	// much later an offered deadline is, in seconds. 0 stands for DefaultHorizon.
 	Horizon int64
-	// MaxHold is how long a job may hold its nodes before the work, at most, in
-	// time limits of the work; an hour it always may. It bounds what is promised,
-	// and not what it takes to keep a promise. 0 stands for no bound.
+	// MaxHold bounds how long a job may hold its nodes before its work, in time
+	// limits of the work. An hour is always allowed. The bound is on new promises;
+	// Replan ignores it, so that a promise can be kept. 0 stands for no bound.
 	MaxHold float64
-	// Confidence is the level of the Forecaster's probabilities. It tells how
-	// many past waits a probability takes; 0 stands for .95.
+	// Confidence is the confidence level of the Forecaster's probabilities, from
+	// which follows how many past waits a promise needs. 0 stands for .95.
 	Confidence float64
 }
 
@@ -56,14 +54,15 @@ type Answer struct {
 
 // Plan says how to submit a job so that the promise holds.
 type Plan struct {
-	// Begin is when the job is to become eligible, Unix seconds.
+	// Begin is when the job is to become eligible, in Unix seconds.
 	Begin int64
-	// Limit is the enlarged time limit: the work's own and, where the work may
-	// not start before, HoldUntil - Begin; seconds, a whole number of minutes.
+	// Limit is the enlarged time limit in seconds, a whole number of minutes: that of
+	// the work and the longest time for which the job may hold its nodes before,
+	// max(0, HoldUntil - Begin).
 	Limit int64
-	// Estimate is the forecast for this submission; its Prob is at least the one
-	// asked for, and its Held the expected seconds out of HoldUntil - Begin that
-	// the job holds its nodes before the work.
+	// Estimate is the forecast for this submission. Invariant: its Prob is at least
+	// the one asked for. Its Held is the expected time that the job holds its nodes
+	// before the work, in seconds.
 	Estimate workload.Estimate
 	// Work is what the work costs, Worst what the reservation costs on top of it
 	// if the job starts at once, and Expected what it costs on average.
@@ -83,18 +82,18 @@ type Point struct {
 	workload.Estimate
 }
 
-// Plan computes the probability trajectory and chooses, of the submissions whose
-// probability is at least the one asked for, the one that costs least, and of
-// those that cost the same the earliest. What a submission costs is the time
-// until the work may start, HoldUntil - Begin or nothing: the job may have to
-// spend it holding its nodes.
+// Plan computes the probability trajectory. Of the points whose probability is at least
+// the one asked for, it chooses the cheapest, and of equally cheap ones the earliest.
+// The cost of a point is max(0, HoldUntil - Begin), the longest time for which the job
+// may hold its nodes before the work.
 //
-// So a strict reservation takes the latest submission that is good enough, as in
-// the paper's Figure 3 (corrected: limits are relative, times absolute). A window
-// takes the earliest from its opening on, which costs nothing, or else the latest
-// before. Best effort always costs nothing and takes the earliest, normally now.
+// So a strict reservation takes the latest point that is good enough, as in the paper's
+// Figure 3 (corrected: limits are relative, times absolute). With a window, the points
+// from its opening on cost nothing, and Plan takes the earliest of these, or else the
+// latest before. With best effort every point costs nothing, and Plan takes the
+// earliest, normally now.
 //
-// A request that makes no sense is refused like one that cannot be promised.
+// An invalid request is refused like one that cannot be promised.
 func (p *Planner) Plan(r Request) Answer {
 	a, hopeless := p.decide(&r)
 	if a.Refusal != nil && !hopeless {
@@ -106,15 +105,15 @@ func (p *Planner) Plan(r Request) Answer {
 	return a
 }
 
-// Decide is Plan for who has no use for offers, which cost many times the plan: a
-// refusal has none.
+// Decide is Plan without the search for offers, which costs many times the plan: its
+// refusals have none.
 func (p *Planner) Decide(r Request) Answer {
 	a, _ := p.decide(&r)
 	return a
 }
 
-// decide plans or refuses; a refusal is hopeless if no request like this one
-// makes sense.
+// decide plans or refuses. A refusal is hopeless if there is no use in searching for
+// similar requests.
 func (p *Planner) decide(r *Request) (a Answer, hopeless bool) {
 	a, b := p.try(r, 1)
 	switch {
@@ -129,9 +128,9 @@ func (p *Planner) decide(r *Request) (a Answer, hopeless bool) {
 	return a, hopeless
 }
 
-// try plans on the grid thinned to every n-th step, within the bounds that it
-// returns. It fills in the defaults of r's job. Where the forecast finds no
-// submission good enough, the answer is neither a plan nor a refusal yet.
+// try plans on every n-th step of the grid, within the bounds that it returns. It fills
+// in the defaults of r's job. If no point is good enough, the answer has neither a plan
+// nor a refusal.
 func (p *Planner) try(r *Request, n int64) (Answer, bounds) {
 	if no := p.admit(r); no != nil {
 		return Answer{Job: r.Job, Refusal: no}, bounds{}
@@ -144,8 +143,9 @@ func (p *Planner) try(r *Request, n int64) (Answer, bounds) {
 	return a, b
 }
 
-// admit checks the request, fills in the defaults of its job, and refuses what
-// no forecast could help. Such a refusal names a limit only for the job's size.
+// admit checks the request and fills in the defaults of its job. It refuses what cannot
+// be promised whatever is forecast. The refusal names a limit if the size of the job is
+// the reason.
 func (p *Planner) admit(r *Request) *Refusal {
 	if err := r.check(); err != nil {
 		return &Refusal{Reason: err.Error()}
@@ -166,10 +166,9 @@ func (p *Planner) admit(r *Request) *Refusal {
 	return nil
 }
 
-// candidates returns every submission within the bounds, on the grid thinned to
-// every n-th step.
+// candidates returns the submissions within the bounds, on every n-th step of the grid.
 func (p *Planner) candidates(r *Request, b bounds, n int64) []workload.Candidate {
-	begins := r.starts(p.horizon(), n)
+	begins := r.begins(p.horizon(), n)
 	c := make([]workload.Candidate, 0, len(begins))
 	for _, begin := range begins {
 		s := Submission{Begin: begin, Limit: r.enlarged(begin)}
@@ -195,8 +194,8 @@ func (p *Planner) trajectory(r *Request, b bounds, n int64) []Point {
 	return points
 }
 
-// choose returns the index of the cheapest point with this probability or more,
-// the earliest of equals, or -1 when there is none.
+// choose returns the index of the cheapest point with at least this probability, the
+// earliest of equally cheap ones, or -1 if there is none.
 func (r *Request) choose(points []Point, prob float64) int {
 	found := -1
 	for i, pt := range points {
@@ -207,7 +206,7 @@ func (r *Request) choose(points []Point, prob float64) int {
 	return found
 }
 
-// highest returns the highest probability of the points, 0 when there are none.
+// highest returns the highest probability of the points, 0 without points.
 func highest(points []Point) float64 {
 	prob := 0.
 	for _, pt := range points {
@@ -216,7 +215,7 @@ func highest(points []Point) float64 {
 	return prob
 }
 
-// down returns why nothing can be promised at all now, or nothing if it can.
+// down returns why nothing can be promised to anybody now, or "" if it can.
 func down(points []Point) string {
 	if len(points) == 0 {
 		return ""
@@ -226,7 +225,7 @@ func down(points []Point) string {
 
 // plan turns a point of the trajectory into a plan with its costs.
 func (p *Planner) plan(r *Request, pt Point) *Plan {
-	// The time held is a matter of when the work may start, not of the deadline.
+	// The time held depends on when the work may start, and not on the deadline.
 	pt.Held = p.forecast(r, workload.Candidate{Submit: pt.Begin, Limit: pt.Limit, Budget: r.held(pt.Begin)}).Held
 	return &Plan{
 		Begin:    pt.Begin,
@@ -238,7 +237,7 @@ func (p *Planner) plan(r *Request, pt Point) *Plan {
 	}
 }
 
-// cost is what holding the job's resources for so many seconds costs.
+// cost returns the cost of the job's resources for so many seconds.
 func (p *Planner) cost(r *Request, seconds float64) Cost {
 	rate := float64(r.Job.CPUs)
 	if p.Cluster != nil {
@@ -254,7 +253,7 @@ func (p *Planner) horizon() int64 {
 	return DefaultHorizon
 }
 
-// needed returns how many past waits it takes to promise prob at all.
+// needed returns the least number of past waits from which prob can be promised.
 func (p *Planner) needed(prob float64) int {
 	c := p.Confidence
 	if c == 0 {

@@ -16,8 +16,7 @@ type Refusal struct {
 	Offers []Offer
 }
 
-// refuse explains why no point of the trajectory within the bounds is good
-// enough.
+// refuse explains why no point of the trajectory is good enough.
 func (p *Planner) refuse(r *Request, b bounds, points []Point) *Refusal {
 	if r.Job.Limit > b.longest {
 		return &Refusal{Reason: b.longestRule.Says, Limit: b.longestRule.Name}
@@ -39,11 +38,12 @@ func (p *Planner) refuse(r *Request, b bounds, points []Point) *Refusal {
 	return &Refusal{Reason: fmt.Sprintf("the job starts by the deadline with a probability of %.2f at best", best)}
 }
 
-// binding returns the rule but for which the request could be promised, or nil,
-// and how the sentence about it goes on. When only all of them together are in
-// the way, and when they leave no submission at all, it returns one of them.
+// binding returns the rule without which the request could be promised, and the end of a
+// sentence that begins with what the rule says. It returns one of the rules if only all
+// of them together prevent the promise, or if they leave no submission at all. It
+// returns nil if no rule is the reason.
 func (p *Planner) binding(r *Request, b bounds, none bool) (rule *limits.Rule, so string) {
-	limit := func() (*limits.Rule, string) { return &b.longestRule, b.tooLittle }
+	limit := func() (*limits.Rule, string) { return &b.longestRule, b.consequence }
 	window := func(begin int64) (*limits.Rule, string) {
 		w := b.ahead(begin)
 		return &w.Rule, r.meets(w)
@@ -75,8 +75,7 @@ func (p *Planner) binding(r *Request, b bounds, none bool) (rule *limits.Rule, s
 	return limit()
 }
 
-// promised returns the begin time that the request would be planned for within
-// the bounds.
+// promised returns the begin time of the plan within other bounds, if there is one.
 func (p *Planner) promised(r *Request, b bounds) (begin int64, ok bool) {
 	points := p.trajectory(r, b, 1)
 	i := r.choose(points, r.Prob)
@@ -86,8 +85,8 @@ func (p *Planner) promised(r *Request, b bounds) (begin int64, ok bool) {
 	return points[i].Begin, true
 }
 
-// meets tells where in the time of the reservation a window is, as the end of a
-// sentence about it.
+// meets returns the end of a sentence about a blocked window, which says where the
+// window is in the time of the reservation.
 func (r *Request) meets(w *limits.Window) string {
 	switch {
 	case w.End <= r.Deadline:

@@ -2,47 +2,49 @@ package trajectory
 
 import "github.com/varq-project/varq/predictor/workload"
 
-// settle is by how much, in seconds, a begin time must change to be worth
-// changing: two steps, so that noise in the forecast does not move it.
+// settle is the least change of a begin time in seconds, two steps, so that noise in the
+// forecasts does not move it.
 const settle = 2 * fineStep
 
-// worthwhile is how many seconds of holding must be saved for a promise that holds
-// to be moved: few enough that a job which could begin at once can be put off again
-// and again as long as the queue stays short, and enough that Slurm is not asked to
-// change jobs all the time.
+// worthwhile is the least time of holding, in seconds, that a move of a promise that
+// holds must save. It is so short that a job can be put off again and again as long as
+// the queue stays short, and so long that Slurm's jobs are not changed all the time.
 const worthwhile = 4 * 60
 
-// venture is the share of the risk promised that a promise may run which holds and is
-// moved to save holding. It is looked at again and again, and forecasts err now this
-// way and now that: who took every chance would end where they err most, or wait
-// until it is too late.
+// venture is the share of the risk, 1 minus the probability promised, that a promise
+// which holds may run after it is moved to save holding. The share is small because of
+// the winner's curse: the plan is made anew again and again with forecasts that err in
+// both directions, and a planner that took every chance would end where they err most.
 const venture = .2
 
-// Submission is how a pending job stands in the queue: it is eligible from Begin
-// (Unix seconds) on with the time limit Limit (seconds).
+// Submission is the state of a pending job in Slurm's queue: it is eligible from Begin
+// (Unix seconds) on, and has the time limit Limit (seconds).
 type Submission struct {
 	Begin, Limit int64
 }
 
-// Revision is what is thought of a pending reservation now.
+// Revision is a pending reservation, planned anew.
 type Revision struct {
-	// Submission is what the job should be changed to, equal to the present one
-	// when nothing should be.
+	// Submission is what the job is to be changed to. It equals the present one if
+	// the job is to stay as it is.
 	Submission
-	// Prob is the probability, as forecast now, that the job so changed starts
-	// by the deadline.
+	// Prob is the probability, forecast now, that the job starts by the deadline
+	// with this Submission.
 	Prob float64
 }
 
-// Replan looks again at the reservation of a job that is still pending. r is the
-// request it was planned for, with the job as Answer.Job has it and Now the
-// present; current is how the job stands in the queue.
+// Replan plans the reservation of a pending job anew. r is the request that it was
+// planned for, with Job as in Answer.Job and Now the present time; current is the state
+// of the job.
 //
-// As long as the job is not eligible, its begin time moves by the rule of Plan, but
-// only when the promise no longer holds, and then by two steps or more and never to
-// where it is worse kept than now; or when four minutes of holding or more are saved,
-// at a fifth of the risk promised at most. From then on, only the limit changes: the
-// nearer HoldUntil, the less time there is left to hold.
+// Before the job is eligible, Replan moves its begin time to the point that Plan would
+// choose, in two cases. Either the promise no longer holds, and the point is at least
+// two steps away and more probable than the present one. Or the promise holds, the move
+// saves at least four minutes of holding, and the risk at the point is at most a fifth
+// of the risk promised.
+//
+// Once the job is eligible, Replan only trims its limit: the nearer HoldUntil, the
+// shorter the job can still hold.
 func (p *Planner) Replan(r Request, current Submission) Revision {
 	if r.Now >= current.Begin {
 		trimmed := Submission{Begin: current.Begin, Limit: min(current.Limit, r.trimmed())}
@@ -69,9 +71,8 @@ func (p *Planner) Replan(r Request, current Submission) Revision {
 	return Revision{Submission: Submission{Begin: to.Begin, Limit: to.Limit}, Prob: to.Prob}
 }
 
-// trimmed is the time limit that a job needs which has not started yet. As long
-// as it would have to hold its nodes, it gets a minute more, for clocks that
-// disagree.
+// trimmed returns the time limit that an eligible job needs from now on. While it would
+// have to hold its nodes, the limit has one minute more, for clocks that differ.
 func (r *Request) trimmed() int64 {
 	if r.held(r.Now) == 0 {
 		return minutes(r.Job.Limit)
@@ -79,7 +80,7 @@ func (r *Request) trimmed() int64 {
 	return r.enlarged(r.Now) + 60
 }
 
-// probability forecasts one submission that is not eligible yet.
+// probability forecasts a job that is not eligible yet.
 func (p *Planner) probability(r *Request, b bounds, s Submission) float64 {
 	budget := b.budget(r, s)
 	if budget < 0 || s.Limit > b.longest {
@@ -88,8 +89,8 @@ func (p *Planner) probability(r *Request, b bounds, s Submission) float64 {
 	return p.forecast(r, workload.Candidate{Submit: s.Begin, Limit: s.Limit, Budget: budget}).Prob
 }
 
-// waiting forecasts a job that is eligible and waits: the probability that it
-// starts by the deadline, given that it has not started until now.
+// waiting forecasts a job that is eligible: the probability that it starts by the
+// deadline, given that it has not started yet.
 func (p *Planner) waiting(r *Request, s Submission) float64 {
 	if r.Now >= r.Deadline {
 		return 0
@@ -109,7 +110,7 @@ func (p *Planner) waiting(r *Request, s Submission) float64 {
 	return (by - before) / (1 - before)
 }
 
-// forecast asks about a single candidate.
+// forecast forecasts a single candidate.
 func (p *Planner) forecast(r *Request, c workload.Candidate) workload.Estimate {
 	var e [1]workload.Estimate
 	p.Forecaster.Forecast(r.Job, r.Now, []workload.Candidate{c}, e[:])

@@ -12,14 +12,15 @@ const year = 366 * 24 * 3600
 
 // Request asks for a reservation.
 type Request struct {
-	// Job is what the work itself needs, its Limit the time limit of the work
-	// alone, in seconds. What is empty takes Slurm's defaults.
+	// Job is what the work needs. Its Limit is the time limit of the work alone, in
+	// seconds. Empty fields take Slurm's defaults.
 	Job workload.Request
-	// Now is the present and Deadline the time by which the work must run, both
-	// Unix seconds.
+	// Now is the present time, and Deadline the time by which the work must run, both
+	// in Unix seconds.
 	Now, Deadline int64
-	// HoldUntil is when the work may start: the deadline (strict), a time before
-	// it (a window), or 0 (best effort: as soon as the job does).
+	// HoldUntil is the time from which the work may start: the deadline (a strict
+	// request), a time before it (a window), or 0 (best effort: whenever the job
+	// starts).
 	HoldUntil int64
 	// Prob is the success probability asked for, in (0,1).
 	Prob float64
@@ -44,14 +45,13 @@ func (r *Request) check() error {
 	return nil
 }
 
-// held returns how many seconds before the work a job would hold its nodes that
-// becomes eligible at begin and starts at once. Whenever else it starts, it holds
-// them for less.
+// held returns how long, in seconds, a job holds its nodes before the work if it becomes
+// eligible at begin and starts at once. If it starts later, it holds them for less.
 func (r *Request) held(begin int64) int64 { return max(0, r.HoldUntil-begin) }
 
-// enlarged returns the time limit of a job that becomes eligible at begin: time
-// for the work and for all the time that it may hold its nodes before, rounded
-// up to whole minutes as Slurm keeps limits.
+// enlarged returns the time limit of a job that becomes eligible at begin: that of the
+// work and the longest time that it may hold its nodes before, rounded up to whole
+// minutes as Slurm stores limits.
 func (r *Request) enlarged(begin int64) int64 { return minutes(r.Job.Limit + r.held(begin)) }
 
 // minutes rounds seconds up to whole minutes.
