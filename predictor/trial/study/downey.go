@@ -14,8 +14,8 @@ import (
 )
 
 // Downey is the study of "Using Queue Time Predictions for Processor Allocation"
-// (Downey 1997): what malleable jobs gain by predicting how long they would wait
-// for more processors, each of them alone and all together.
+// (Downey 1997): what malleable jobs gain if they predict how long they would wait for
+// more processors. Either one job alone does so, or all jobs do.
 type Downey struct{}
 
 const (
@@ -28,16 +28,16 @@ const (
 // downeyModel is the machine and the load of the paper.
 var downeyModel = downey.Model{Procs: 128, Load: .75}
 
-// downeyCase is one strategy, followed by some of the jobs.
+// downeyCase is a strategy with the circumstances in which jobs follow it.
 type downeyCase struct {
 	name     string
 	strategy downey.Strategy
-	alone    bool // each job alone, among jobs that follow AVG
-	fitted   bool // predicts with lifetimes fitted to AVG's run times
-	whole    bool // average parallelism is rounded down
+	alone    bool // one job alone follows it, and all others follow AVG; all jobs in turn
+	fitted   bool // it predicts with lifetimes fitted to the run times under AVG
+	whole    bool // the average parallelism of jobs is rounded down
 }
 
-// downeyCases returns the paper's own cases, and readings of it that differ.
+// downeyCases returns the paper's cases, and those of other readings of the paper.
 func downeyCases() []downeyCase {
 	var alone, all []downeyCase
 	for _, rule := range []downey.Rule{downey.AVG, downey.OPT, downey.PRED, downey.BIAS, downey.HEUR} {
@@ -106,7 +106,7 @@ func (c downeyCase) run(o Options, seed uint64) Values {
 	return runAll(days, c.strategy)
 }
 
-// fittedLifetimes is what the log of a machine that follows AVG tells.
+// fittedLifetimes fits the distribution of lifetimes to the run times under AVG.
 func fittedLifetimes(days [][]downey.Job) stats.LogUniform {
 	s := downey.NewSystem(downeyModel.Procs, downey.Strategy{Rule: downey.AVG})
 	var times []float64
@@ -119,13 +119,18 @@ func fittedLifetimes(days [][]downey.Job) stats.LogUniform {
 	return fit
 }
 
-// runAlone lets each job alone follow the strategy: section 5. It measures, in per
-// cent of all jobs, "spoiled" and "rebels"; "losers" in per cent of the rebels;
-// "saved", "lost" and "median", minutes that a job saves, that a losing rebel loses
-// and that the median rebel saves; "mean", hours that a rebel saves; the work of
-// rebels over that of docile jobs, "heavier"; "duration" and "durations", the
-// median in minutes and the mean in hours; and, of the predictions that rebels
-// rely on, "correlation", "slope" and "intercept".
+// runAlone lets each job in turn follow the strategy alone (section 5). A job is spoiled
+// if it gets all processors of use to it under AVG; otherwise it is a rebel if it waits
+// for more than are free, and else docile. The values are
+//
+//	spoiled, rebels                  per cent of all jobs
+//	losers                           per cent of the rebels, those that lose time
+//	saved                            minutes, mean over all jobs
+//	lost                             minutes, mean over the losers
+//	median, mean                     saved by a rebel: minutes, hours
+//	heavier                          mean work of rebels / mean work of docile jobs
+//	duration, durations              of jobs under AVG: median in minutes, mean in hours
+//	correlation, slope, intercept    of predicted and actual waits
 func runAlone(days [][]downey.Job, strategy downey.Strategy) Values {
 	s := downey.NewSystem(downeyModel.Procs, strategy)
 	var jobs, spoiled float64
@@ -164,9 +169,9 @@ func runAlone(days [][]downey.Job, strategy downey.Strategy) Values {
 	return measured(v)
 }
 
-// runAll lets all jobs follow the strategy: section 6. It measures "turnaround", in
-// seconds, and how that and utilisation, day by day, differ from AVG's, in per
-// cent: "slower" and "busier".
+// runAll lets all jobs follow the strategy (section 6). The values are "turnaround", the
+// mean in seconds; "slower", by how many per cent that is more than under AVG; and
+// "busier", by how many per cent utilisation is more than under AVG, mean over the days.
 func runAll(days [][]downey.Job, strategy downey.Strategy) Values {
 	avg := downey.NewSystem(downeyModel.Procs, downey.Strategy{Rule: downey.AVG})
 	s := downey.NewSystem(downeyModel.Procs, strategy)
@@ -185,7 +190,7 @@ func runAll(days [][]downey.Job, strategy downey.Strategy) Values {
 	})
 }
 
-// median returns the median, NaN of nothing.
+// median returns the median, or NaN of an empty list. It sorts x.
 func median(x []float64) float64 {
 	if len(x) == 0 {
 		return math.NaN()
@@ -194,7 +199,7 @@ func median(x []float64) float64 {
 	return stat.Quantile(.5, stat.Empirical, x, nil)
 }
 
-// measured leaves out what there was nothing to measure of.
+// measured removes the values that are NaN.
 func measured(v Values) Values {
 	maps.DeleteFunc(v, func(_ string, x float64) bool { return math.IsNaN(x) })
 	return v

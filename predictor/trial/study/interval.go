@@ -7,9 +7,9 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// intervalOf returns the mean of some independent measurements, with its 95 %
-// confidence interval: mean ± t s/√n, with t of Student's distribution of n-1
-// degrees of freedom. Without measurements N is 0.
+// intervalOf returns the mean of a sample with its 95 % confidence interval, mean ± t s/√n,
+// where t is the .975 quantile of Student's distribution with n-1 degrees of freedom. The
+// sample is independent: one number for each seed.
 func intervalOf(x []float64) Interval {
 	n := len(x)
 	if n == 0 {

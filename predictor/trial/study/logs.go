@@ -6,8 +6,8 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/sched"
 )
 
-// readJobs reads those jobs of a log that use takes, at most so many, into
-// memory: a case simulates them again and again. Use may change a job.
+// readJobs reads into memory the first jobs of a log that use accepts, at most so many,
+// so that a case can simulate them several times. use may change a job.
 func readJobs(traces Traces, name string, most int, use func(*sched.Job) bool) (iter.Seq2[sched.Job, error], error) {
 	if traces == nil {
 		return nil, ErrNoTraces

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Markdown returns the report as a page in Markdown. A figure is looked for
-// beside it, as its name with the ending .svg.
+// Markdown returns the report as a page in Markdown, which shows each figure from the
+// file NAME.svg beside it.
 func (r Report) Markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s: %s\n", r.Name, r.Title)
@@ -31,7 +31,7 @@ func (r Report) Markdown() string {
 	return b.String()
 }
 
-// cell keeps text within its cell.
+// cell escapes text for a cell of a table.
 func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
 
 // Label returns the row's name with its unit.
@@ -42,9 +42,9 @@ func (r Row) Label() string {
 	return r.Name + ", " + r.Unit
 }
 
-// Numbers returns the paper's number, ours and its confidence interval as text,
-// all with the same decimals: three significant digits of the greatest. What is
-// not known is "-".
+// Numbers returns the paper's number, ours and its confidence interval as text. All have
+// as many decimals as give the greatest three significant digits. What is not known is
+// "-".
 func (r Row) Numbers() (paper, ours, interval string) {
 	paper, ours, interval = "-", "-", "-"
 	greatest := math.Abs(r.Ours.Mean)

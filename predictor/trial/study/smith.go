@@ -18,8 +18,8 @@ const (
 	smithSeeds      = 5
 	smithQuickSeeds = 2
 	smithQuickJobs  = 3000 // of each log
-	// smithAhead is how far ahead reservations are asked for at the most (section
-	// 2.2), seconds, and how often VARQ's deadlines come.
+	// smithAhead bounds how far ahead reservations are asked for (section 2.2). It is
+	// also the interval of VARQ's deadlines. In seconds.
 	smithAhead = 2 * 3600
 )
 
@@ -27,8 +27,7 @@ const (
 type smithLog struct {
 	name  string
 	procs int32 // nodes of the paper's machine
-	// limits gives the job its maximum run time, and reports whether the job takes
-	// part.
+	// limits sets the job's maximum run time, and reports whether the job is simulated.
 	limits func(*sched.Job) bool
 }
 
@@ -37,11 +36,11 @@ var smithLogs = []smithLog{
 	{"SDSC-Par-1996", 400, paragonLimits},
 }
 
-// paragonLimits gives a job of SDSC's Paragon the maximum run time of its queue:
-// those whose name ends in s, m and l are for 1, 4 and 12 hours, standby is for 12,
-// and the one-node queue "ll" for 48. The log shows as much: of each hundred jobs
-// one to five end within minutes after these times, and hardly one runs on, which
-// must have been allowed to. Interactive sessions have no queue and no limit.
+// paragonLimits sets the maximum run time of a job of SDSC's Paragon by its queue: queues
+// whose name ends in s, m and l are for 1, 4 and 12 hours, standby is for 12, and the
+// one-node queue "ll" for 48. The log agrees: 1 to 5 % of the jobs end within minutes
+// after these times, and hardly any runs longer. Those that do must have been allowed
+// to. Interactive sessions have no queue and no limit, and are not simulated.
 func paragonLimits(j *sched.Job) bool {
 	const interactive, shortest, short, medium, q1ll, q320m = 0, 1, 10, 18, 30, 31
 	hours := int64(12)
@@ -59,12 +58,12 @@ func paragonLimits(j *sched.Job) bool {
 	return true
 }
 
-// jobs returns the jobs of the log, once read.
+// jobs reads the jobs of the log.
 func (l *smithLog) jobs(o Options) (iter.Seq2[sched.Job, error], error) {
 	return readJobs(o.Traces, l.name, o.atMost(smithQuickJobs), l.limits)
 }
 
-// smithPolicy is how a queue is worked off.
+// smithPolicy is a scheduling policy.
 type smithPolicy struct {
 	order    sched.Order
 	backfill sched.Backfill
@@ -82,26 +81,26 @@ func smithPolicies() []smithPolicy {
 // smithShares are the shares of the jobs that reserve, in per cent.
 var smithShares = []int{10, 20}
 
-// smithKind is a kind of reservations: its name, and what it is for a share of
-// the jobs.
+// smithKind is a kind of reservations.
 type smithKind struct {
 	name         string
-	reservations func(share float64) scenario.Reservations
-	predicted    bool // jobs are planned with predicted run times
+	reservations func(share float64) scenario.Reservations // that this share of the jobs make
+	predicted    bool                                      // the scheduler plans with predicted run times
 }
 
-// smithNone is what the others are compared with.
+// smithNone is the baseline.
 var smithNone = smithKind{name: "none", reservations: func(float64) scenario.Reservations { return scenario.Reservations{} }}
 
-// hardKind may not delay a part of the queue, in per cent.
+// hardKind are hard reservations that may not delay a part of the queue, in per cent.
 func hardKind(protected int) smithKind {
 	return smithKind{name: fmt.Sprintf("hard protected=%d%%", protected), reservations: func(share float64) scenario.Reservations {
 		return scenario.Reservations{Hard: &scenario.Hard{Share: share, Ahead: smithAhead, Protected: float64(protected) / 100}}
 	}}
 }
 
-// restartKind stops jobs at the price a N Tp + (a - 1) N Tf, with tenths of a, and
-// plans with predicted run times (section 4.1).
+// restartKind are hard reservations for which running jobs are stopped at the price
+// a N Tp + (a - 1) N Tf, where a is given in tenths. The scheduler plans with predicted
+// run times (section 4.1).
 func restartKind(tenths int) smithKind {
 	a := float64(tenths) / 10
 	return smithKind{name: fmt.Sprintf("restart a=%.1f", a), predicted: true, reservations: func(share float64) scenario.Reservations {
@@ -109,22 +108,22 @@ func restartKind(tenths int) smithKind {
 	}}
 }
 
-// varqKind promises a start with a probability, in per cent.
+// varqKind are VARQ's reservations with a success probability in per cent.
 func varqKind(prob int) smithKind {
 	return smithKind{name: fmt.Sprintf("varq prob=%d%%", prob), reservations: func(share float64) scenario.Reservations {
 		return scenario.Reservations{VARQ: &scenario.VARQ{Share: share, Prob: float64(prob) / 100, Every: smithAhead}}
 	}}
 }
 
-// The kinds that are compared, in per cent and in tenths.
+// The parameters of the kinds that are compared, in per cent and in tenths.
 var (
 	smithProtected = []int{100, 50, 0}
 	smithProbs     = []int{50, 95}
 	smithAs        = []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
 )
 
-// kinds returns what is simulated under a policy. Of the other reading only the
-// main effects are of interest.
+// kinds returns the kinds that are simulated under a policy. The other reading of
+// backfilling has only the main ones.
 func (p smithPolicy) kinds() []smithKind {
 	if p.backfill == sched.Conservative {
 		return []smithKind{smithNone, hardKind(100)}
@@ -142,7 +141,8 @@ func (p smithPolicy) kinds() []smithKind {
 	return kinds
 }
 
-// smithSetting is what a case simulates, with all kinds of reservations.
+// smithSetting is the setting of a case, which simulates it with each kind of
+// reservations.
 type smithSetting struct {
 	log    *smithLog
 	policy smithPolicy
@@ -221,30 +221,4 @@ func (s smithSetting) run(o Options, seed uint64) (Values, error) {
 		}
 	}
 	return values, nil
-}
-
-// valuesOf names what a scenario came to: "wait" is the mean wait of those who
-// never ask for a reservation, seconds, and "utilisation" that between the first
-// submission and the last.
-func valuesOf(r *scenario.Result) Values {
-	v := Values{
-		"wait":        r.Others.Mean,
-		"utilisation": r.Utilisation,
-		"lost":        r.Lost,
-		"held":        r.Held,
-	}
-	if h := r.Hard; h != nil && h.Jobs > 0 {
-		v["offset"] = h.Offset
-		v["exact"] = float64(h.Exact) / float64(h.Jobs)
-	}
-	if q := r.VARQ; q != nil && q.Asked > 0 {
-		v["promised"] = float64(q.Promised)
-		v["granted"] = float64(q.Promised) / float64(q.Asked)
-		v["cost"] = 1 + q.Overhead
-		if q.Promised > 0 {
-			v["prob"] = q.Prob
-			v["kept"] = float64(q.Kept) / float64(q.Promised)
-		}
-	}
-	return v
 }

@@ -6,11 +6,13 @@ import (
 	"github.com/varq-project/varq/predictor/trial/scenario"
 )
 
-// runTimesCase is the name of the case in which run times are predicted alone.
+// runTimesCase is the name of the case that scores predictions of run times.
 func (l *smithLog) runTimesCase() string { return l.name + " run times" }
 
-// scoreRunTimes predicts the run time of every job when it is submitted, from the
-// jobs that have ended by then, first come, first served.
+// scoreRunTimes predicts the run time of every job at its submission from the jobs that
+// have ended by then. The policy is first come, first served. The values are in seconds:
+// "run", the mean run time, and the mean absolute errors of the limit ("limit"), of the
+// mean of the user's last two ("last two") and of similar jobs ("predicted").
 func (l *smithLog) scoreRunTimes(o Options) (Values, error) {
 	jobs, err := l.jobs(o)
 	if err != nil {
@@ -27,12 +29,13 @@ func (l *smithLog) scoreRunTimes(o Options) (Values, error) {
 	}, nil
 }
 
-// runTimes scores three predictions of run times. The scheduler is told none of
-// them. Where nothing is known the limit is what is predicted.
+// runTimes scores three predictions of run times. It is a scenario.Estimator that gives
+// none of them to the scheduler. Where a prediction is not possible, the limit counts as
+// one.
 type runTimes struct {
 	predictor                  walltime.Predictor
 	lastTwo                    walltime.LastTwo
-	run                        float64 // seconds, sum
+	run                        float64 // sum in seconds
 	limits, ofLastTwo, similar walltime.Score
 }
 
@@ -57,7 +60,7 @@ func (r *runTimes) Learn(j *sched.Job) {
 	r.predictor.Learn(j)
 }
 
-// runTimeLines compare what predicts run times.
+// runTimeLines compare the predictions of run times.
 func runTimeLines() []line {
 	var lines []line
 	for i := range smithLogs {

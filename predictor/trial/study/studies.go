@@ -7,6 +7,5 @@ func Studies() map[string]Study {
 	return map[string]Study{"downey": Downey{}, "forecasters": Methods{}, "smith": Smith{}, "varq": VARQ{}}
 }
 
-// ErrNoTraces is returned for a case of a study that replays real logs when
-// Options has none.
+// ErrNoTraces is the error of a case that replays a real log if Options.Traces is nil.
 var ErrNoTraces = errors.New("this study replays real logs")

@@ -1,5 +1,8 @@
-// Package study reproduces the papers' figures: it prints the paper's number,
-// ours with a confidence interval, and how the setting differs.
+// Package study repeats the experiments of papers in simulation. A Study is a list of
+// independent cases, each a simulation with one setting and one seed. From their
+// outcomes it makes a Report, which puts each number of the paper beside ours, with a
+// confidence interval over the seeds, and lists how our setting differs from the
+// paper's. A Report is data; package plot draws its figures.
 package study
 
 import (
@@ -10,27 +13,25 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Study is one paper's experiment, cut into cases that may run anywhere and in
-// any order.
+// Study is the experiment of one paper. Its cases may run anywhere and in any order.
 type Study interface {
-	// Cases lists what has to be simulated, always in the same order.
+	// Cases returns the cases, always in the same order.
 	Cases(Options) []Case
-	// Run simulates one case. It is deterministic.
+	// Run simulates one case. Equal arguments give equal values.
 	Run(Options, Case) (Values, error)
-	// Report puts the outcomes side by side with the paper's; a case that is
-	// missing is left out of the means.
+	// Report compares the outcomes with the paper. Cases may be missing; then the
+	// means are over the others.
 	Report(Options, []Outcome) Report
 }
 
-// Options shape every study.
+// Options are common to all studies.
 type Options struct {
-	Seeds  int    // independent repetitions; 0: the study's default
-	Quick  bool   // the smallest workload that still shows the effect
-	Traces Traces // the real logs; nil where a study needs none
+	Seeds  int    // number of repetitions, each with a seed of its own; 0: the study's default
+	Quick  bool   // simulate only the beginning of each workload, with few seeds
+	Traces Traces // real logs; nil if there are none
 }
 
-// repetitions returns the number of seeds: what was asked for, or else the study's own
-// default.
+// repetitions returns the number of seeds: Seeds, or else one of the study's defaults.
 func (o Options) repetitions(usual, quick int) int {
 	switch {
 	case o.Seeds > 0:
@@ -42,7 +43,7 @@ func (o Options) repetitions(usual, quick int) int {
 	}
 }
 
-// atMost returns how many jobs of a log are simulated.
+// atMost returns how many jobs of a log are simulated at most.
 func (o Options) atMost(quick int) int {
 	if o.Quick {
 		return quick
@@ -52,37 +53,37 @@ func (o Options) atMost(quick int) int {
 
 // Traces gives access to real logs.
 type Traces interface {
-	// Open returns the jobs of a log of the Parallel Workloads Archive, in the
-	// order of submission, and how many processors its machine had. The name has
-	// no version: "CTC-SP2-1996". The error says which file is missing.
+	// Open returns the jobs of a log of the Parallel Workloads Archive in the order of
+	// their submission, and the number of processors of its machine. name has no
+	// version: "CTC-SP2-1996". The error names the file that is missing.
 	Open(name string) (jobs iter.Seq2[sched.Job, error], procs int32, err error)
-	// Requests tells what a log's jobs ask their queues for, with the names of its
-	// header.
+	// Requests returns a function from a job of the log to what it asks for, with the
+	// names of partitions that the log's header has.
 	Requests(name string) (func(*sched.Job) workload.Request, error)
 }
 
 // Case is one simulation of a study.
 type Case struct {
-	Name string `json:"name"` // tells the settings, and so is unique with Seed
+	Name string `json:"name"` // of the setting; Name and Seed together are unique
 	Seed uint64 `json:"seed"`
 }
 
-// Values are what a simulation measured, by name. They are finite: what could not
-// be measured is left out.
+// Values are what a simulation found, by name. Invariant: they are finite. What could
+// not be measured is left out.
 type Values map[string]float64
 
-// Outcome is what became of a case.
+// Outcome is a case with what it found.
 type Outcome struct {
 	Case
 	Values Values `json:"values"`
 }
 
-// Report is what a study found.
+// Report compares the outcomes of a study with a paper.
 type Report struct {
 	Name        string   `json:"name"`  // of the study: "downey"
 	Title       string   `json:"title"` // of the paper, with its year
 	Tables      []Table  `json:"tables"`
-	Differences []string `json:"differences"` // of our setting from the paper's, one sentence each
+	Differences []string `json:"differences"` // between our setting and the paper's, in sentences
 	Figures     []Figure `json:"figures,omitempty"`
 }
 
@@ -92,7 +93,7 @@ type Table struct {
 	Rows  []Row  `json:"rows"`
 }
 
-// Row is one number.
+// Row compares one number.
 type Row struct {
 	Name  string   `json:"name"`
 	Unit  string   `json:"unit,omitempty"`
@@ -101,22 +102,23 @@ type Row struct {
 	Note  string   `json:"note,omitempty"` // what explains a difference
 }
 
-// Interval is a mean over seeds with its 95 % confidence interval (Student's t).
-// With one seed there is none, and Low and High equal Mean.
+// Interval is the mean over some seeds, with its 95 % confidence interval (Student's t).
+// With one seed there is no interval, and Low and High equal Mean. Without any, all
+// fields are 0.
 type Interval struct {
 	Mean float64 `json:"mean"`
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
-	N    int     `json:"n"`
+	N    int     `json:"n"` // number of seeds
 }
 
-// Figure is a picture: bars or lines over the same X.
+// Figure is what a picture shows: groups of bars, or lines.
 type Figure struct {
 	Name   string   `json:"name"` // of its file, without ending
 	Title  string   `json:"title"`
-	X      string   `json:"x"` // what the axis shows, with its unit
+	X      string   `json:"x"` // label of the axis, with its unit
 	Y      string   `json:"y"`
-	Labels []string `json:"labels,omitempty"` // of the bars; empty for lines
+	Labels []string `json:"labels,omitempty"` // of the groups of bars; empty for lines
 	Series []Series `json:"series"`
 }
 

@@ -8,9 +8,9 @@ import (
 )
 
 // VARQ is the study of Table 4 of "VARQ: Implementing Probabilistic Advanced
-// Reservations for Batch-scheduled Parallel Machines" (Nurmi, Wolski and Brevik
-// 2007): promises and what becomes of them when a tenth, half or nearly all of the
-// jobs ask for one.
+// Reservations for Batch-scheduled Parallel Machines" (Nurmi, Wolski and Brevik 2007):
+// which promises are made and kept if a tenth, half or nearly all of the jobs ask for
+// one.
 type VARQ struct{}
 
 const (
@@ -23,25 +23,24 @@ const (
 	varqQuickJobs  = 5000
 )
 
-// varqMachine is a cluster that the jobs run on.
+// varqMachine is a cluster on which the log is replayed.
 type varqMachine struct {
 	nodes int32
 	title string
 }
 
-// varqMachines are the paper's cluster, and the nodes that the log's jobs had.
+// varqMachines are the paper's cluster and that of the log.
 var varqMachines = []varqMachine{
 	{272, "Table 4: on 272 nodes"},
 	{171, "The same on the 171 nodes that the queue had when the log was recorded"},
 }
 
-// varqCell is a cell of Table 4: which jobs ask, for what, and what the paper
-// found.
+// varqCell is a cell of Table 4.
 type varqCell struct {
-	share             int // per cent of the jobs that ask
-	prob              int // per cent
-	predicted, actual float64
-	count             float64
+	share             int     // per cent of the jobs that ask for a promise
+	prob              int     // per cent, asked for
+	predicted, actual float64 // probability: mean forecast, share kept
+	count             float64 // promises
 	note              string
 }
 
