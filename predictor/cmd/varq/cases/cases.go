@@ -1,6 +1,6 @@
-// Package cases runs the cases of a study, several at a time on this machine or
-// as a job array on a Slurm cluster, and keeps what each of them found in a
-// folder, so that nothing has to be simulated twice.
+// Package cases runs the cases of a study, several at a time on this machine or as a job
+// array on a Slurm cluster. It keeps the outcome of each in a folder, so that nothing is
+// simulated twice.
 package cases
 
 import (
@@ -61,9 +61,9 @@ func (r *Run) Local(ctx context.Context, cases []study.Case) ([]study.Outcome, e
 	return g.outcomes()
 }
 
-// gathering is what is known of the outcomes of some cases.
+// gathering collects the outcomes of some cases.
 type gathering struct {
-	mu       sync.Mutex // while cases run
+	mu       sync.Mutex // guards all below while cases run
 	run      *Run
 	cases    []study.Case
 	values   []study.Values // nil: not known yet
@@ -75,8 +75,7 @@ func newGathering(r *Run, cases []study.Case) *gathering {
 	return &gathering{run: r, cases: cases, values: make([]study.Values, len(cases)), failures: map[int]error{}}
 }
 
-// load takes what the folder has got, and returns the indices of the other
-// cases.
+// load takes the outcomes that the folder has, and returns the indices of the other cases.
 func (g *gathering) load() (missing []int, err error) {
 	for i, c := range g.cases {
 		if g.values[i] != nil {

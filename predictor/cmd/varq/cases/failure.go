@@ -18,13 +18,13 @@ func (f Failure) Error() string {
 	return fmt.Sprintf("case %s, seed %d: %v", f.Case.Name, f.Case.Seed, f.Err)
 }
 
-// Failures are all cases of a run that have no outcome.
+// Failures are the cases of a run that have no outcome.
 type Failures []Failure
 
-// mostNamed is how many failures are told one by one.
+// mostNamed bounds the causes that are named.
 const mostNamed = 10
 
-// Error names the cases, and says only once what many of them failed of.
+// Error names the cases, and a cause that many have in common only once.
 func (f Failures) Error() string {
 	var causes []string
 	by := map[string]Failures{}

@@ -14,8 +14,8 @@ import (
 	"github.com/varq-project/varq/predictor/trial/study"
 )
 
-// Setting is what the outcomes in one folder have in common. With it, a case's
-// name and seed say all.
+// Setting is what the outcomes in one folder have in common. Together with the name and
+// the seed of a case it determines the outcome.
 type Setting struct {
 	Version string `json:"version"` // of varq
 	Study   string `json:"study"`
@@ -37,8 +37,8 @@ const (
 // mostBytes bounds the files that are read.
 const mostBytes = 1 << 20
 
-// Open opens the folder dir, or makes it. If there are outcomes of another
-// setting in it, the error says so.
+// Open opens the folder dir, which it makes if there is none. It is an error if the folder
+// has outcomes of another setting.
 func Open(dir string, s Setting) (*Folder, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -60,7 +60,7 @@ func Open(dir string, s Setting) (*Folder, error) {
 	return f, nil
 }
 
-// String tells the setting in one line.
+// String describes the setting.
 func (s Setting) String() string {
 	text := s.Study
 	if s.Quick {
@@ -72,7 +72,7 @@ func (s Setting) String() string {
 	return text + " by varq " + s.Version
 }
 
-// Path returns the absolute name of a file in the folder, or of the folder.
+// Path returns the absolute name of a file in the folder, or of the folder itself.
 func (f *Folder) Path(elem ...string) string {
 	return filepath.Join(append([]string{f.dir}, elem...)...)
 }
@@ -89,7 +89,7 @@ func (f *Folder) file(c study.Case) string {
 	return f.Path(casesDir, name+"_seed"+strconv.FormatUint(c.Seed, 10)+".json")
 }
 
-// load returns what is kept of a case, or nil.
+// load returns the values of a case, or nil if it has no outcome yet.
 func (f *Folder) load(c study.Case) (study.Values, error) {
 	var o study.Outcome
 	err := read(f.file(c), &o)
@@ -128,7 +128,7 @@ func read(name string, v any) error {
 	return nil
 }
 
-// write makes a whole file of v, or none.
+// write writes v to a file, the whole of it or nothing.
 func write(name string, v any) error {
 	data, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {

@@ -20,24 +20,22 @@ import (
 	"github.com/varq-project/varq/predictor/trial/study"
 )
 
-// mostTasks is how many tasks an array has at most: Slurm's default of
-// MaxArraySize allows 1001. With more cases, a task runs several.
+// mostTasks bounds the tasks of an array: Slurm's default of MaxArraySize is 1001. With
+// more cases than that, a task runs several.
 const mostTasks = 1000
 
 const (
 	pollEvery = 2 * time.Second
-	// settleTime is how long a file that was written on a node may need to show
-	// up here.
+	// settleTime bounds the time after which a file that was written on a node is
+	// seen here.
 	settleTime = 30 * time.Second
 )
 
-// Slurm runs the cases whose outcomes the folder does not have as a job array,
-// and waits for it. Task is the shell command that runs a part of the study on a
-// node and puts the outcomes into the folder, but for its last option, --part.
-// The folder must be one that all nodes share. Sbatch finds its options in the
-// environment, such as SBATCH_PARTITION. When ctx ends the array is cancelled.
-//
-// Otherwise it does as Local does.
+// Slurm runs the cases whose outcomes the folder does not have as a job array, and waits
+// for it. task is the shell command that runs a part of the study on a node and puts the
+// outcomes into the folder, without its last option, --part. All nodes must share the
+// folder. sbatch takes options from the environment, such as SBATCH_PARTITION. When ctx
+// ends, the array is cancelled. What Slurm returns is what Local returns.
 func (r *Run) Slurm(ctx context.Context, cases []study.Case, name, task string) ([]study.Outcome, error) {
 	g := newGathering(r, cases)
 	missing, err := g.load()
@@ -83,7 +81,7 @@ func (r *Run) Slurm(ctx context.Context, cases []study.Case, name, task string) 
 	return g.outcomes()
 }
 
-// parts returns which of an array's tasks run the cases.
+// parts returns the tasks of an array that run the cases, each once and in order.
 func parts(cases []int, tasks int) []int {
 	var of []int
 	for _, i := range cases {
@@ -93,7 +91,7 @@ func parts(cases []int, tasks int) []int {
 	return slices.Compact(of)
 }
 
-// array is a job array that was submitted.
+// array is a job array in Slurm.
 type array struct {
 	id     string
 	folder *Folder
@@ -101,8 +99,8 @@ type array struct {
 	stderr *bytes.Buffer
 }
 
-// submit submits a job array with these tasks. That cannot be interrupted: an
-// array that is submitted must be known, to be cancelled.
+// submit submits a job array with these tasks. It cannot be interrupted, because an array
+// can be cancelled only when its id is known.
 func submit(f *Folder, name, task string, tasks []int) (*array, error) {
 	logs := f.Path(slurmDir)
 	if err := errors.Join(os.RemoveAll(logs), os.MkdirAll(logs, 0o777)); err != nil {
@@ -120,8 +118,8 @@ func submit(f *Folder, name, task string, tasks []int) (*array, error) {
 		"--output="+strings.ReplaceAll(f.Path(slurmDir), "%", "%%")+"/%a.out")
 	a.sbatch.Stdin = strings.NewReader("#!/bin/sh\nGOMAXPROCS=1 exec " + task + "\n")
 	a.sbatch.Stderr = a.stderr
-	// An interrupt from the terminal is not for sbatch: the array is to be
-	// cancelled too.
+	// An interrupt from the terminal must not reach sbatch before the array is
+	// cancelled.
 	a.sbatch.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	stdout, err := a.sbatch.StdoutPipe()
 	if err != nil {
@@ -141,8 +139,8 @@ func submit(f *Folder, name, task string, tasks []int) (*array, error) {
 	return a, nil
 }
 
-// wait returns a channel that is closed when the array has ended. Sbatch's exit
-// code is the tasks'; what became of each is seen in the folder.
+// wait returns a channel that is closed when the array has ended. The exit code of sbatch
+// does not matter: the folder has the outcome of each task.
 func (a *array) wait() <-chan struct{} {
 	ended := make(chan struct{})
 	go func() {
@@ -152,7 +150,7 @@ func (a *array) wait() <-chan struct{} {
 	return ended
 }
 
-// cancel ends the array, and the waiting for it.
+// cancel ends the array and sbatch, which waits for it.
 func (a *array) cancel() error {
 	_ = a.sbatch.Process.Kill()
 	out, err := exec.Command("scancel", a.id).CombinedOutput()
@@ -171,13 +169,13 @@ func (a *array) log(task int) string {
 	return strings.TrimSpace(string(data))
 }
 
-// silent reports whether the task of one of the cases has written nothing, as if
-// it had not failed.
+// silent reports whether the task of one of the cases has written nothing. Then its
+// outcome may still be on its way.
 func (a *array) silent(cases []int, tasks int) bool {
 	return slices.ContainsFunc(cases, func(i int) bool { return a.log(i%tasks) == "" })
 }
 
-// failure tells why a task left no outcome.
+// failure returns the reason why a task left no outcome.
 func (a *array) failure(task int) error {
 	said := a.log(task)
 	if said == "" {

@@ -1,5 +1,5 @@
-// Package cli holds what the commands of varq have in common: the world they run
-// in, the faults they find in a command line, and how they write what they show.
+// Package cli is what the commands of varq have in common: the environment they run in,
+// the errors of a command line, and the formats of numbers, lists and JSON.
 package cli
 
 import (
@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// Env is the world a command runs in.
+// Env is the environment of a command.
 type Env struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
 	Now            func() int64         // Unix seconds
-	Elapsed        func() time.Duration // since the process began; progress is shown by this clock
-	Zone           *time.Location       // of the times read and shown
+	Elapsed        func() time.Duration // since the process began; the clock of progress
+	Zone           *time.Location       // of the times that are read and shown
 }
 
-// ErrInterrupted ends a command whose context has ended.
+// ErrInterrupted is the error of a command whose context has ended.
 var ErrInterrupted = errors.New("interrupted")

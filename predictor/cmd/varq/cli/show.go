@@ -11,19 +11,19 @@ import (
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
-// None stands for a value that there is not.
+// None is shown where there is no value.
 const None = "-"
 
-// Share shows a fraction of many.
+// Share shows a fraction.
 func Share(x float64) string { return strconv.FormatFloat(x, 'f', 3, 64) }
 
-// Percent shows a fraction in per cent.
+// Percent shows a fraction as a percentage.
 func Percent(x float64) string { return strconv.FormatFloat(100*x, 'f', 1, 64) + " %" }
 
-// Rounded shows a mean of durations, in seconds.
+// Rounded shows a duration that need not be a whole number of seconds.
 func Rounded(d float64) string { return slurmtime.FormatDuration(int64(math.Round(d))) }
 
-// Thousands shows a count with its thousands apart.
+// Thousands shows a number with commas between its thousands.
 func Thousands(n int) string {
 	text := strconv.Itoa(n)
 	for i := len(text) - 3; i > 0; i -= 3 {
@@ -32,18 +32,18 @@ func Thousands(n int) string {
 	return text
 }
 
-// Listing is a text whose lines each have a name in front.
+// Listing is a text of indented lines with a name each.
 type Listing struct {
 	strings.Builder
 	Width int // of the names, in characters
 }
 
-// Line adds a line.
+// Line appends a line.
 func (l *Listing) Line(name, format string, args ...any) {
 	fmt.Fprintf(l, "  %-*s %s\n", l.Width, name, fmt.Sprintf(format, args...))
 }
 
-// WriteJSON shows v in JSON.
+// WriteJSON writes v as indented JSON.
 func WriteJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")

@@ -1,6 +1,7 @@
-// Package command holds the subcommands of varq, each in files of its name. They
-// ask varqd, or simulate, and show the answer: tables and sentences for people,
-// JSON or bars for scripts.
+// Package command is the command line of varq: the root command and the subcommands
+// that ask varqd, each in files of its name, beside trace and study. The subcommands
+// simulate and evaluate are packages of their own. An answer is shown as tables and
+// sentences for people, and as JSON or with bars between the columns for scripts.
 package command
 
 import (
@@ -29,13 +30,13 @@ const (
 	ExitFailed = 3 // varqd could not be asked or answer; a simulation failed
 )
 
-// Env is the world a command runs in, and the studies it knows by their names.
+// Env is the environment of the command line.
 type Env struct {
 	cli.Env
-	Studies map[string]study.Study
+	Studies map[string]study.Study // by name
 }
 
-// errNo ends a command with ExitNo. What there is to say has been said.
+// errNo ends a command with ExitNo and without a message.
 var errNo = errors.New("no")
 
 // Run executes the command line args, without the program's name, and returns

@@ -83,21 +83,21 @@ func (e *Env) showPrediction(p api.Prediction) error {
 		return slurmtime.FormatDuration(int64(math.Ceil(*seconds)))
 	}
 	columns := []table.Column[api.Bound]{
-		{Name: "Quantile", Right: true, Value: func(b api.Bound) string { return strconv.FormatFloat(b.Quantile, 'g', -1, 64) }},
-		{Name: "Wait", Right: true, Value: func(b api.Bound) string { return wait(b.Expected) }},
-		{Name: "AtMost", Right: true, Value: func(b api.Bound) string { return wait(b.Seconds) }},
-		{Name: "StartBy", Value: func(b api.Bound) string {
+		table.Number("Quantile", func(b api.Bound) string { return strconv.FormatFloat(b.Quantile, 'g', -1, 64) }),
+		table.Number("Wait", func(b api.Bound) string { return wait(b.Expected) }),
+		table.Number("AtMost", func(b api.Bound) string { return wait(b.Seconds) }),
+		table.Text("StartBy", func(b api.Bound) string {
 			if b.Seconds == nil {
 				return cli.None
 			}
 			return e.moment(now + int64(math.Ceil(*b.Seconds)))
-		}},
-		{Name: "Confidence", Right: true, Value: func(b api.Bound) string {
+		}),
+		table.Number("Confidence", func(b api.Bound) string {
 			if b.Seconds == nil {
 				return cli.None
 			}
 			return prob.Format(b.Confidence)
-		}},
+		}),
 	}
 	return table.Write(e.Stdout, columns, p.Bounds, table.Style{})
 }

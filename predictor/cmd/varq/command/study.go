@@ -22,7 +22,7 @@ import (
 	"github.com/varq-project/varq/predictor/trial/study"
 )
 
-// studyFlags say which study is run, and how.
+// studyFlags are the options of study.
 type studyFlags struct {
 	traces, out, part  string
 	seeds              int
@@ -111,7 +111,7 @@ func (f *studyFlags) check() error {
 	return nil
 }
 
-// study runs a study and reports what it found.
+// study runs a study, shows its report and saves it.
 func (e *Env) study(cmd *cobra.Command, name string, f *studyFlags) error {
 	folder, err := absolute(f.traces, e.Getenv("VARQ_TRACES"))
 	if err != nil {
@@ -159,8 +159,7 @@ func (e *Env) study(cmd *cobra.Command, name string, f *studyFlags) error {
 	return err
 }
 
-// absolute returns the absolute name of a folder, or of the second where the
-// first is not given.
+// absolute returns the absolute name of a folder, or of otherwise if folder is empty.
 func absolute(folder, otherwise string) (string, error) {
 	if folder == "" {
 		folder = otherwise
@@ -171,7 +170,8 @@ func absolute(folder, otherwise string) (string, error) {
 	return filepath.Abs(folder)
 }
 
-// task returns the shell command that runs the study elsewhere, but for its part.
+// task returns the shell command that runs a part of the study on another node, without
+// its last option, --part.
 func (f *studyFlags) task(name, traces string, folder *cases.Folder) string {
 	self, err := os.Executable()
 	if err != nil {
@@ -214,11 +214,11 @@ func (e *Env) showStudy(r study.Report, json bool) error {
 func studyColumns() []table.Column[study.Row] {
 	type row = study.Row
 	return []table.Column[row]{
-		{Name: "Measure", Value: row.Label},
-		{Name: "Paper", Right: true, Value: func(r row) string { paper, _, _ := r.Numbers(); return paper }},
-		{Name: "Ours", Right: true, Value: func(r row) string { _, ours, _ := r.Numbers(); return ours }},
-		{Name: "95 % CI", Right: true, Value: func(r row) string { _, _, interval := r.Numbers(); return interval }},
-		{Name: "Note", Value: func(r row) string { return r.Note }},
+		table.Text("Measure", row.Label),
+		table.Number("Paper", func(r row) string { paper, _, _ := r.Numbers(); return paper }),
+		table.Number("Ours", func(r row) string { _, ours, _ := r.Numbers(); return ours }),
+		table.Number("95 % CI", func(r row) string { _, _, interval := r.Numbers(); return interval }),
+		table.Text("Note", func(r row) string { return r.Note }),
 	}
 }
 

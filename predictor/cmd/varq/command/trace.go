@@ -17,7 +17,7 @@ import (
 	"github.com/varq-project/varq/predictor/slurm/sacct"
 )
 
-// traceFlags say what becomes of sacct's output.
+// traceFlags are the options of trace.
 type traceFlags struct {
 	output string
 	procs  int32
@@ -75,7 +75,7 @@ func oneFile(cmd *cobra.Command, args []string) error {
 	return cli.Usage(cmd, fmt.Errorf("%q is one too many: one file at a time", args[1]))
 }
 
-// isTerminal reports whether somebody would have to type what r reads, or r is
+// isTerminal reports whether r is a terminal, or another character device such as
 // /dev/null.
 func isTerminal(r io.Reader) bool {
 	file, ok := r.(*os.File)
@@ -115,7 +115,8 @@ func (e *Env) trace(ctx context.Context, name string, in io.Reader, f *traceFlag
 	return nil
 }
 
-// tellTrace says what the log does not.
+// tellTrace shows what the log leaves out, and the number of processors if that is a
+// guess.
 func (e *Env) tellTrace(log *trace.SlurmLog, knowsProcs bool) {
 	for _, left := range []struct {
 		jobs int
@@ -136,8 +137,8 @@ func (e *Env) tellTrace(log *trace.SlurmLog, knowsProcs bool) {
 	}
 }
 
-// interruptible yields the same, until ctx ends: half of what sacct wrote is no
-// log.
+// interruptible yields all until ctx ends, and then cli.ErrInterrupted: a part of sacct's
+// output must not pass for the whole.
 func interruptible[T any](ctx context.Context, all iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for v, err := range all {

@@ -1,5 +1,5 @@
-// Package progress tells how far a long command is, and how long it will still
-// take: by a bar on a terminal, elsewhere by a line now and then.
+// Package progress shows how much of a long command is done, and how long the rest will
+// take: as a bar on a terminal, elsewhere as a line now and then.
 package progress
 
 import (
@@ -16,14 +16,14 @@ import (
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
-// When progress is shown: a quick command says nothing.
+// When progress is shown. A quick command shows none.
 const (
 	patience = 2 * time.Second        // before the first bar on a terminal
-	redraw   = 100 * time.Millisecond // between two
+	redraw   = 100 * time.Millisecond // between two bars
 	remind   = 15 * time.Second       // between lines elsewhere
 )
 
-// widest is the length of a bar that has room, in characters.
+// widest bounds the length of a bar, in characters.
 const widest = 40
 
 // Meter shows the progress of one command. Its methods may be called from
@@ -47,8 +47,7 @@ func New(w io.Writer, elapsed func() time.Duration) *Meter {
 	return &Meter{w: w, width: widthOf(w), elapsed: elapsed}
 }
 
-// widthOf returns the function that tells how wide the terminal is that w leads
-// to, now that its user may change it.
+// widthOf returns a function that reads the present width of the terminal behind w.
 func widthOf(w io.Writer) func() int {
 	file, ok := w.(*os.File)
 	if !ok {
@@ -63,10 +62,9 @@ func widthOf(w io.Writer) func() int {
 	}
 }
 
-// Show tells that a part of the work, 0 to 1, is done, and in words how much
-// that is ("12 of 40 cases"). A part of 0 may also mean that it is not known.
-// The first call starts the clock. Show may be called as often as there is
-// progress: most calls only look at the clock.
+// Show shows that a part of the work, 0 to 1, is done, and in words how much that is
+// ("12 of 40 cases"). A part of 0 also stands for one that is not known. The first call
+// starts the clock. Show may be called very often: most calls only read the clock.
 func (m *Meter) Show(part float64, words string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -91,7 +89,7 @@ func (m *Meter) Show(part float64, words string) {
 	m.draw(fit(bar(part, text, width), width))
 }
 
-// Close wipes the bar off the terminal. The meter may be used on.
+// Close clears the bar. The meter may still be used.
 func (m *Meter) Close() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -101,7 +99,7 @@ func (m *Meter) Close() {
 	}
 }
 
-// times tells how long it has taken and, as far as that is known, will take.
+// times describes the time taken and, if it is known, the time left.
 func (m *Meter) times(part float64, elapsed time.Duration) string {
 	text := clock(elapsed)
 	if part > m.base && part < 1 {
@@ -113,7 +111,7 @@ func (m *Meter) times(part float64, elapsed time.Duration) string {
 
 func clock(d time.Duration) string { return slurmtime.FormatDuration(int64(d.Seconds())) }
 
-// bar puts a bar before the text, if part is known and there is room.
+// bar puts a bar before text if part is known and there is room.
 func bar(part float64, text string, width int) string {
 	room := min(widest, width-utf8.RuneCountInString(text)-len("[] 100 % "))
 	if part <= 0 || room < 5 {

@@ -13,7 +13,7 @@ import (
 	"github.com/varq-project/varq/predictor/trial/scenario"
 )
 
-// usualKinds are compared unless others are asked for.
+// usualKinds are the default of --reservations.
 var usualKinds = []string{"hard=10%", "varq=10%", "hard=20%", "varq=20%", "varq=10%,prob=.75"}
 
 func newCompare(env *cli.Env) *cobra.Command {
@@ -85,32 +85,32 @@ and High. Ratio is what their jobs used, holding included, / what the work took.
 	return cmd
 }
 
-// readTwice finds out whether the jobs can be had more than once.
+// readTwice returns an error if the jobs can be read only once.
 func (f *jobsFlags) readTwice() error {
 	if f.trace == "" {
 		return nil
 	}
 	info, err := os.Stat(f.trace)
 	if err != nil || info.Mode().IsRegular() || info.IsDir() {
-		return nil // what is wrong with it is told when it is opened
+		return nil // opening it returns a better error
 	}
 	return fmt.Errorf("--trace: %s can be read only once, but is needed for every kind of reservations: save it to a file", f.trace)
 }
 
-// comparison holds trials against the first, in which nobody reserves.
+// comparison compares trials with the first, in which nobody reserves.
 type comparison struct {
 	setting
 	Trials []compared `json:"scenarios"`
 }
 
-// compared is a trial and how it differs from the first.
+// compared is a trial with its difference from the first.
 type compared struct {
 	*trial
-	Change *change `json:"change,omitempty"` // nil of the first
+	Change *change `json:"change,omitempty"` // nil for the first
 }
 
-// change is by how much more there is than without reservations, in shares of
-// what there is then; nil if that is nothing.
+// change has the relative changes against the trial without reservations: .1 is 10 %
+// more. They are nil if the value was 0 there.
 type change struct {
 	Wait        *float64 `json:"mean_wait"`
 	Slowdown    *float64 `json:"bounded_slowdown"`
@@ -158,38 +158,40 @@ func (c *comparison) show(w io.Writer) error {
 	return err
 }
 
-// othersColumns tell what becomes of those who do not reserve.
+// othersColumns are about those who do not reserve.
 func othersColumns() []table.Column[compared] {
 	type row = compared
-	columns := []table.Column[row]{{Name: "Reservations", Value: func(r row) string { return r.Reservations }}}
-	number := func(name string, value func(row) string) {
-		columns = append(columns, table.Column[row]{Name: name, Right: true, Value: value})
-	}
-	changed := func(of func(*change) *float64) {
-		number("Change", func(r row) string {
+	changed := func(of func(*change) *float64) table.Column[row] {
+		return table.Number("Change", func(r row) string {
 			if r.Change == nil {
 				return ""
 			}
 			return signed(of(r.Change))
 		})
 	}
-	number("MeanWait", func(r row) string { return cli.Rounded(r.Others.Mean) })
-	changed(func(c *change) *float64 { return c.Wait })
-	number("Median", func(r row) string { return seconds(r.Others.Median) })
-	number("P95", func(r row) string { return seconds(r.Others.P95) })
-	number("Slowdown", func(r row) string { return strconv.FormatFloat(r.Others.Slowdown, 'f', 2, 64) })
-	changed(func(c *change) *float64 { return c.Slowdown })
-	number("Utilisation", func(r row) string { return cli.Percent(r.Utilisation) })
-	changed(func(c *change) *float64 { return c.Utilisation })
-	return columns
+	return []table.Column[row]{
+		table.Text("Reservations", func(r row) string { return r.Reservations }),
+		table.Number("MeanWait", func(r row) string { return cli.Rounded(r.Others.Mean) }),
+		changed(func(c *change) *float64 { return c.Wait }),
+		table.Number("Median", func(r row) string { return seconds(r.Others.Median) }),
+		table.Number("P95", func(r row) string { return seconds(r.Others.P95) }),
+		table.Number("Slowdown", func(r row) string { return strconv.FormatFloat(r.Others.Slowdown, 'f', 2, 64) }),
+		changed(func(c *change) *float64 { return c.Slowdown }),
+		table.Number("Utilisation", func(r row) string { return cli.Percent(r.Utilisation) }),
+		changed(func(c *change) *float64 { return c.Utilisation }),
+	}
 }
 
-// reserversColumns tell what those get who reserve.
+// reserversColumns are about those who reserve.
 func reserversColumns() []table.Column[compared] {
-	type row = compared
-	columns := []table.Column[row]{{Name: "Reservations", Value: func(r row) string { return r.Reservations }}}
-	column := func(name string, hard func(*scenario.HardResult) string, varq func(*scenario.VARQResult) string) {
-		columns = append(columns, table.Column[row]{Name: name, Right: true, Value: func(r row) string {
+	type (
+		row  = compared
+		hard = *scenario.HardResult
+		varq = *scenario.VARQResult
+	)
+	// column shows one of two values, or none where it is nil.
+	column := func(name string, hard func(hard) string, varq func(varq) string) table.Column[row] {
+		return table.Number(name, func(r row) string {
 			switch {
 			case r.Hard != nil && hard != nil:
 				return hard(r.Hard)
@@ -198,27 +200,27 @@ func reserversColumns() []table.Column[compared] {
 			default:
 				return cli.None
 			}
-		}})
+		})
 	}
-	type hard = *scenario.HardResult
-	type varq = *scenario.VARQResult
-	// What is said of promises alone, if there are any.
-	promise := func(name string, value func(varq) string) {
-		column(name, nil, func(v varq) string {
+	// promise shows a value of promises, if there are any.
+	promise := func(name string, value func(varq) string) table.Column[row] {
+		return column(name, nil, func(v varq) string {
 			if v.Promised == 0 {
 				return cli.None
 			}
 			return value(v)
 		})
 	}
-	column("Asked", func(h hard) string { return strconv.Itoa(h.Jobs) }, func(v varq) string { return strconv.Itoa(v.Asked) })
-	column("Granted", func(h hard) string { return strconv.Itoa(h.Jobs) }, func(v varq) string { return strconv.Itoa(v.Promised) })
-	column("Exact", func(h hard) string { return strconv.Itoa(h.Exact) }, nil)
-	column("Offset", func(h hard) string { return cli.Rounded(h.Offset) }, nil)
-	promise("Kept", func(v varq) string { return strconv.Itoa(v.Kept) })
-	promise("Delivered", func(v varq) string { return cli.Share(delivered(v)) })
-	promise("Low", func(v varq) string { return cli.Share(v.KeptLow) })
-	promise("High", func(v varq) string { return cli.Share(v.KeptHigh) })
-	promise("Ratio", ratio)
-	return columns
+	return []table.Column[row]{
+		table.Text("Reservations", func(r row) string { return r.Reservations }),
+		column("Asked", func(h hard) string { return strconv.Itoa(h.Jobs) }, func(v varq) string { return strconv.Itoa(v.Asked) }),
+		column("Granted", func(h hard) string { return strconv.Itoa(h.Jobs) }, func(v varq) string { return strconv.Itoa(v.Promised) }),
+		column("Exact", func(h hard) string { return strconv.Itoa(h.Exact) }, nil),
+		column("Offset", func(h hard) string { return cli.Rounded(h.Offset) }, nil),
+		promise("Kept", func(v varq) string { return strconv.Itoa(v.Kept) }),
+		promise("Delivered", func(v varq) string { return cli.Share(delivered(v)) }),
+		promise("Low", func(v varq) string { return cli.Share(v.KeptLow) }),
+		promise("High", func(v varq) string { return cli.Share(v.KeptHigh) }),
+		promise("Ratio", ratio),
+	}
 }

@@ -19,8 +19,7 @@ import (
 // modelDowney is the only model there is.
 const modelDowney = "downey"
 
-// What a model's jobs are unless the flags say otherwise, and the most that they
-// may say.
+// The defaults of a model's jobs, and the bounds of the flags.
 const (
 	defaultProcs = 128
 	defaultJobs  = 10_000
@@ -30,7 +29,7 @@ const (
 	mostLoad = 2
 )
 
-// jobsFlags say which jobs are simulated, on how large a machine.
+// jobsFlags are the options that say which jobs are simulated, on how large a machine.
 type jobsFlags struct {
 	trace, model string
 	procs        int32
@@ -53,26 +52,25 @@ func addJobs(cmd *cobra.Command) *jobsFlags {
 	return f
 }
 
-// jobs are where simulated jobs come from, the same ones each time.
+// jobs is the source of simulated jobs. Every log that it opens has the same jobs.
 type jobs struct {
 	name string // for people
 	open func() (jobLog, error)
 }
 
-// jobLog is a log that is being read; trace.Trace is one.
+// jobLog is an open log of jobs, such as a trace.Trace.
 type jobLog interface {
 	// Jobs yields the jobs in the order of submission, once.
 	Jobs() iter.Seq2[sched.Job, error]
 	Procs() int32
 	Header() swf.Header
-	// Progress is how much has been read, 0 to 1; it is 0 where that is not known.
+	// Progress is the share that has been read, 0 to 1, or 0 where that is not known.
 	Progress() float64
 	Warnings() []swf.Warning
 	Close() error
 }
 
-// source checks what the flags say. Those that were not given are not changed in
-// flags.
+// source checks the flags and returns the jobs that they ask for.
 func (f *jobsFlags) source(flags *pflag.FlagSet) (jobs, error) {
 	switch {
 	case f.trace == "" && f.model == "":
@@ -110,7 +108,7 @@ func (f *jobsFlags) fromTrace() jobs {
 	}}
 }
 
-// head is the beginning of a log.
+// head is the beginning of a log: its first jobs, at most so many.
 type head struct {
 	jobLog
 	most, read int
@@ -127,7 +125,7 @@ func (h *head) Jobs() iter.Seq2[sched.Job, error] {
 	}
 }
 
-// Progress is how much of the beginning, or of the whole log if that is less,
+// Progress is the share of the beginning, or of the whole log if that is shorter, that
 // has been read.
 func (h *head) Progress() float64 {
 	return max(h.jobLog.Progress(), float64(h.read)/float64(h.most))
@@ -147,10 +145,10 @@ func (f *jobsFlags) fromModel() jobs {
 	return jobs{name, func() (jobLog, error) { return &modelled{jobsFlags: *f}, nil }}
 }
 
-// modelled is a log that a model makes up.
+// modelled is a log of Downey's model.
 type modelled struct {
 	jobsFlags
-	made int
+	made int // jobs
 }
 
 func (m *modelled) Jobs() iter.Seq2[sched.Job, error] {

@@ -56,8 +56,7 @@ func (c *comparison) save(dir string) error {
 	return os.WriteFile(filepath.Join(dir, comparePage), page, 0o666)
 }
 
-// page returns a page that needs no other file: the pictures, drawn before, are
-// in it.
+// page returns a page that needs no other file. The pictures in it are read from dir.
 func (c *comparison) page(dir string) ([]byte, error) {
 	t, err := template.New(comparePage).Parse(pageText)
 	if err != nil {
@@ -88,7 +87,7 @@ func (c *comparison) page(dir string) ([]byte, error) {
 	return page.Bytes(), err
 }
 
-// cells are the rows of a table, of which the first is the header.
+// cells returns the rows of a table, of which the first is the header.
 func cells[R any](columns []table.Column[R], records []R) [][]string {
 	rows := [][]string{strings.Split(table.Names(columns), ",")}
 	for _, r := range records {

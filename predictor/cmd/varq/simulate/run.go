@@ -18,14 +18,14 @@ import (
 	"github.com/varq-project/varq/predictor/trial/scenario"
 )
 
-// simulation is a cluster and the jobs it gets.
+// simulation is what all trials of a command have in common.
 type simulation struct {
 	setting
 	jobs     jobs
-	scenario scenario.Scenario // but for the reservations
+	scenario scenario.Scenario // without reservations
 }
 
-// setting is what the trials of a simulation have in common.
+// setting is a simulation as it is shown.
 type setting struct {
 	Source   string `json:"source"` // of the jobs
 	Procs    int32  `json:"procs"`
@@ -33,13 +33,13 @@ type setting struct {
 	Backfill string `json:"backfill"`
 	Outage   string `json:"outage,omitempty"`
 	Seed     uint64 `json:"seed"`
-	// Seconds is how long the command has taken, in which it simulated
-	// JobsPerSecond over all trials.
+	// Seconds is how long the command took, and JobsPerSecond the number of jobs of
+	// all trials over that time.
 	Seconds       float64 `json:"seconds"`
 	JobsPerSecond float64 `json:"jobs_per_second"`
 }
 
-// trial is a kind of reservations, and what it came to.
+// trial is a kind of reservations and its result.
 type trial struct {
 	Reservations string `json:"reservations"`
 	kind         scenario.Reservations
@@ -55,7 +55,7 @@ func newTrial(text string) (*trial, error) {
 	return &trial{Reservations: text, kind: kind}, nil
 }
 
-// share is that of the jobs that reserve.
+// share returns the share of the jobs that reserve.
 func (t *trial) share() float64 {
 	switch {
 	case t.kind.Hard != nil:
@@ -67,7 +67,7 @@ func (t *trial) share() float64 {
 	}
 }
 
-// simulation checks what the flags say.
+// simulation checks the flags and returns the simulation that they ask for.
 func (f *simulationFlags) simulation(flags *pflag.FlagSet) (*simulation, error) {
 	jobs, err := f.source(flags)
 	if err != nil {
@@ -92,7 +92,7 @@ func (f *simulationFlags) simulation(flags *pflag.FlagSet) (*simulation, error) 
 	}, nil
 }
 
-// check refuses what cannot be simulated together.
+// check refuses trials that cannot be simulated.
 func (s *simulation) check(trials []*trial) error {
 	for _, t := range trials {
 		if t.kind.Hard != nil && s.scenario.Outage.Lasts > 0 {
@@ -102,9 +102,9 @@ func (s *simulation) check(trials []*trial) error {
 	return nil
 }
 
-// run runs the trials on the same jobs. On standard error it shows how far they
-// are and, in the end, what was odd about the jobs. The schedule of the first
-// becomes a file, if one is given.
+// run runs the trials on the same jobs. On standard error it shows progress and, in the
+// end, what was odd about the jobs. It writes the schedule of the first trial to a file if
+// schedule names one.
 func (s *simulation) run(ctx context.Context, env *cli.Env, trials []*trial, schedule string) error {
 	logs := make([]jobLog, len(trials))
 	for i := range logs {
@@ -145,8 +145,7 @@ func (s *simulation) run(ctx context.Context, env *cli.Env, trials []*trial, sch
 	return nil
 }
 
-// closeSchedule writes the schedule of a run that ended in err, unless that is an
-// error.
+// closeSchedule writes the schedule if the run ended without an error.
 func closeSchedule(file *trace.Schedule, err error) error {
 	if err != nil {
 		return errors.Join(err, file.Discard())
@@ -160,7 +159,7 @@ func (s *simulation) runAll(parent context.Context, trials []*trial, logs []jobL
 	defer meter.Close()
 	workers, ctx := errgroup.WithContext(parent)
 	workers.SetLimit(runtime.GOMAXPROCS(0))
-	far := farness{meter: meter, of: make([]reach, len(trials))}
+	total := totals{meter: meter, of: make([]done, len(trials))}
 	for i, t := range trials {
 		workers.Go(func() error {
 			cluster := s.scenario
@@ -170,7 +169,7 @@ func (s *simulation) runAll(parent context.Context, trials []*trial, logs []jobL
 			if i == 0 && schedule != nil {
 				watch.Ended = schedule.Add
 			}
-			result, err := cluster.Run(watched(ctx, logs[i], func(r reach) { far.show(i, r) }), watch)
+			result, err := cluster.Run(watched(ctx, logs[i], func(d done) { total.show(i, d) }), watch)
 			if err == nil && result.Jobs == 0 {
 				err = fmt.Errorf("%s: there is no job to simulate", s.Source)
 			}
@@ -185,37 +184,37 @@ func (s *simulation) runAll(parent context.Context, trials []*trial, logs []jobL
 	return err
 }
 
-// reach is how far a trial is.
-type reach struct {
+// done is how much of a trial is done.
+type done struct {
 	part float64 // of the log, 0 to 1
 	jobs int
 }
 
-// farness is how far all trials are.
-type farness struct {
+// totals shows the progress of all trials together.
+type totals struct {
 	meter *progress.Meter
 	mu    sync.Mutex
-	of    []reach
+	of    []done // each trial
 }
 
-func (f *farness) show(trial int, r reach) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.of[trial] = r
-	var all reach
-	for _, r := range f.of {
-		all.part += r.part / float64(len(f.of))
-		all.jobs += r.jobs
+func (t *totals) show(trial int, d done) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.of[trial] = d
+	var all done
+	for _, d := range t.of {
+		all.part += d.part / float64(len(t.of))
+		all.jobs += d.jobs
 	}
-	f.meter.Show(all.part, cli.Thousands(all.jobs)+" jobs")
+	t.meter.Show(all.part, cli.Thousands(all.jobs)+" jobs")
 }
 
-// glance is after how many jobs a simulation looks up.
+// glance is the number of jobs after which progress is shown.
 const glance = 256
 
-// watched yields the jobs of the log. Every now and then it shows how far they
-// are, and whether ctx has ended, which ends them too.
-func watched(ctx context.Context, log jobLog, show func(reach)) iter.Seq2[sched.Job, error] {
+// watched yields the jobs of the log, and shows progress. Once ctx has ended, it yields
+// the cause as an error, and no more jobs.
+func watched(ctx context.Context, log jobLog, show func(done)) iter.Seq2[sched.Job, error] {
 	return func(yield func(sched.Job, error) bool) {
 		n := 0
 		for job, err := range log.Jobs() {
@@ -224,7 +223,7 @@ func watched(ctx context.Context, log jobLog, show func(reach)) iter.Seq2[sched.
 					yield(sched.Job{}, context.Cause(ctx))
 					return
 				}
-				show(reach{log.Progress(), n})
+				show(done{log.Progress(), n})
 			}
 			n++
 			if !yield(job, err) {

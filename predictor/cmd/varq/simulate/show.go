@@ -11,7 +11,7 @@ import (
 	"github.com/varq-project/varq/predictor/trial/scenario"
 )
 
-// inWords says what the names of policies and of kinds of backfilling mean.
+// inWords explains the names of policies and of kinds of backfilling.
 var inWords = map[string]string{
 	sched.FCFS().Name:           "first come, first served",
 	sched.LWF().Name:            "least work first",
@@ -20,7 +20,7 @@ var inWords = map[string]string{
 	sched.Conservative.String(): "conservative backfilling",
 }
 
-// showTrial shows what one trial came to.
+// showTrial writes the result of a trial.
 func showTrial(out io.Writer, s setting, t *trial) error {
 	l := cli.Listing{Width: 12}
 	fmt.Fprintf(&l, "%s jobs of %s\n\n", cli.Thousands(t.Jobs), s)
@@ -55,7 +55,7 @@ func showTrial(out io.Writer, s setting, t *trial) error {
 	return err
 }
 
-// String says what is simulated.
+// String describes the setting.
 func (s setting) String() string {
 	text := fmt.Sprintf("%s on %s processors, %s, %s", s.Source, cli.Thousands(int(s.Procs)), inWords[s.Policy], inWords[s.Backfill])
 	if s.Outage != "" {
@@ -64,21 +64,21 @@ func (s setting) String() string {
 	return text
 }
 
-// speed says how long it took.
+// speed describes how long the simulation took.
 func (s setting) speed() string {
 	return fmt.Sprintf("in %.3f s: %s jobs/s", s.Seconds, cli.Thousands(int(s.JobsPerSecond)))
 }
 
-// delivered is the share of the promises that were kept; there must be some.
+// delivered returns the share of promises that were kept, of which there must be some.
 func delivered(v *scenario.VARQResult) float64 { return float64(v.Kept) / float64(v.Promised) }
 
-// ratio shows what jobs with promises used, in parts of what their work took.
+// ratio shows what jobs with promises used over what their work took.
 func ratio(v *scenario.VARQResult) string { return strconv.FormatFloat(1+v.Overhead, 'f', 2, 64) }
 
 // seconds shows a duration.
 func seconds(d int64) string { return slurmtime.FormatDuration(d) }
 
-// signed shows a change, if there is one to show.
+// signed shows a relative change, if it is known.
 func signed(x *float64) string {
 	if x == nil {
 		return cli.None

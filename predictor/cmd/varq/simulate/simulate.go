@@ -65,7 +65,7 @@ varqd nor Slurm takes part. 'varq simulate compare' tells what reservations do.
 			return usage(err)
 		}
 		if f.plot != "" && t.share() > 0 {
-			// To see the difference, the same jobs without.
+			// The picture compares with the same jobs without reservations.
 			trials = append(trials, &trial{Reservations: "none"})
 			s.scenario.Aside = t.share()
 		}
@@ -90,14 +90,14 @@ varqd nor Slurm takes part. 'varq simulate compare' tells what reservations do.
 	return cmd
 }
 
-// simulationFlags say what is simulated, but for the reservations.
+// simulationFlags are the options of a simulation except --reservations.
 type simulationFlags struct {
 	*jobsFlags
 	policy, backfill, outage, plot string
 	json                           bool
 }
 
-// What --policy and --backfill know, the first being the default.
+// The values of --policy and --backfill. The first of each is the default.
 var (
 	policies  = []sched.Order{sched.FCFS(), sched.LWF()}
 	backfills = []sched.Backfill{sched.Conservative, sched.EASY, sched.NoBackfill}

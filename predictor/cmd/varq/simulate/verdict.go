@@ -9,8 +9,8 @@ import (
 	"github.com/varq-project/varq/predictor/prob"
 )
 
-// verdict says in sentences what a comparison means: first what hard reservations
-// and VARQ's cost if as many jobs use them, then what each kind does.
+// verdict returns sentences about a comparison. The first ones compare hard reservations
+// with VARQ's if the same share of the jobs ask for them; then there is one for each kind.
 func (c *comparison) verdict() []string {
 	var pairs, each []string
 	for _, a := range c.Trials[1:] {
@@ -26,7 +26,7 @@ func (c *comparison) verdict() []string {
 	return append(pairs, each...)
 }
 
-// sentence says what a kind of reservations does, against the trial without any.
+// sentence describes the effect of a kind of reservations, against the trial without any.
 func (r compared) sentence(base *trial) string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "%s: a job that does not reserve waits for %s on average, which is %s (%s without reservations).",
@@ -49,7 +49,7 @@ func (r compared) sentence(base *trial) string {
 	return s.String()
 }
 
-// longer says how a wait has changed.
+// longer describes the change of a wait.
 func longer(change *float64) string {
 	switch {
 	case change == nil:
@@ -63,7 +63,7 @@ func longer(change *float64) string {
 	}
 }
 
-// judge says how an interval of what was delivered stands to what was promised.
+// judge compares the confidence interval of what was delivered with what was promised.
 func judge(low, high, promised float64) string {
 	switch {
 	case low > promised:
@@ -75,8 +75,7 @@ func judge(low, high, promised float64) string {
 	}
 }
 
-// wrap breaks text into lines of at most 79 characters, but not before a per cent
-// sign.
+// wrap breaks text into lines of at most 79 characters, never before a per cent sign.
 func wrap(text string) string {
 	const joint = "\x00"
 	var s strings.Builder

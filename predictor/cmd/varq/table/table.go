@@ -1,6 +1,6 @@
-// Package table prints records as Slurm's sacct does: aligned under a header and
-// dashes for people, separated by bars for scripts, with the columns of
-// --format=NAME[%[-]WIDTH],... if asked for.
+// Package table prints records in the manner of Slurm's sacct: aligned under a header and
+// dashes for people, or separated by bars for scripts. A format, NAME[%[-]WIDTH],...,
+// selects columns.
 package table
 
 import (
@@ -20,11 +20,21 @@ type Column[R any] struct {
 	Name string
 	// Right aligns the values to the right, as numbers are.
 	Right bool
-	// Width is the number of characters of the column; longer values are cut
-	// and end in "+". 0 means as wide as the widest value.
+	// Width is the number of characters of the column. A longer value is cut and ends
+	// in "+". 0 stands for the width of the widest value.
 	Width int
 	// Value renders the field.
 	Value func(R) string
+}
+
+// Text returns a column of text.
+func Text[R any](name string, value func(R) string) Column[R] {
+	return Column[R]{Name: name, Value: value}
+}
+
+// Number returns a column of numbers, which are aligned to the right.
+func Number[R any](name string, value func(R) string) Column[R] {
+	return Column[R]{Name: name, Right: true, Value: value}
 }
 
 // Style says how records are printed.
@@ -35,8 +45,9 @@ type Style struct {
 	NoHeader bool
 }
 
-// Select returns the columns that format names, in its order. An item of format
-// is NAME, NAME%WIDTH (to the right) or NAME%-WIDTH (to the left).
+// Select returns the columns that format names, in its order. An item of format is NAME,
+// NAME%WIDTH (aligned to the right) or NAME%-WIDTH (to the left). The error says which
+// item is wrong.
 func Select[R any](columns []Column[R], format string) ([]Column[R], error) {
 	var selected []Column[R]
 	for item := range strings.SplitSeq(format, ",") {
@@ -105,8 +116,7 @@ func headers[R any](columns []Column[R]) []string {
 	return names
 }
 
-// align writes lines in columns, with dashes below the first one if it is a
-// header.
+// align writes lines in columns. If the first is a header, dashes follow it.
 func align[R any](out *strings.Builder, columns []Column[R], lines [][]string, header bool) {
 	widths := make([]int, len(columns))
 	for i, c := range columns {
