@@ -46,7 +46,6 @@ func (v *Coverage) Write(w io.Writer, format string) error {
 	}
 	rows[0][0].Add(names)
 	return write(w, format, func(c draw.Canvas) {
-		c = draw.Crop(c, vg.Points(10), -vg.Points(25), vg.Points(8), -vg.Points(10))
 		tiles := gonum.Align(rows, draw.Tiles{Rows: len(rows), Cols: 1, PadY: vg.Points(6)}, c)
 		for i, row := range rows {
 			row[0].Draw(tiles[i][0])

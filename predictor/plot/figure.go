@@ -35,9 +35,7 @@ func (f Figure) Write(w io.Writer, format string) error {
 		names = append(names, s.Name)
 	}
 	p.Add(names)
-	return write(w, format, func(c draw.Canvas) {
-		p.Draw(draw.Crop(c, vg.Points(10), -vg.Points(25), vg.Points(8), -vg.Points(10)))
-	})
+	return write(w, format, p.Draw)
 }
 
 var errNothing = fmt.Errorf("%w: the figure is empty", ErrNothing)

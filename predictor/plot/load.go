@@ -76,7 +76,6 @@ func (l *Load) Write(w io.Writer, format string) error {
 	queue.Add(queues, names)
 	busy.Add(shares)
 	return write(w, format, func(c draw.Canvas) {
-		c = draw.Crop(c, vg.Points(10), -vg.Points(25), vg.Points(8), -vg.Points(10))
 		tiles := gonum.Align([][]*gonum.Plot{{queue}, {busy}}, draw.Tiles{Rows: 2, Cols: 1, PadY: vg.Points(8)}, c)
 		queue.Draw(tiles[0][0])
 		busy.Draw(tiles[1][0])

@@ -55,7 +55,7 @@ func Save(path string, p Picture) error {
 	return os.WriteFile(path, b.Bytes(), 0o666)
 }
 
-// write has a picture painted on a canvas, and writes it in a format.
+// write paints a picture on a canvas, within margins, and writes it in a format.
 func write(w io.Writer, format string, paint func(draw.Canvas)) error {
 	switch format {
 	case "svg":
@@ -79,12 +79,12 @@ func write(w io.Writer, format string, paint func(draw.Canvas)) error {
 	return fmt.Errorf("no pictures in the format %q", format)
 }
 
-// sheet is a canvas of white paper.
+// sheet paints the whole canvas white, and returns it without its margins.
 func sheet(c vg.CanvasSizer) draw.Canvas {
 	whole := draw.New(c)
 	whole.SetColor(paper)
 	whole.Fill(whole.Path())
-	return whole
+	return draw.Crop(whole, vg.Points(10), -vg.Points(25), vg.Points(8), -vg.Points(10))
 }
 
 // axes sets up a title and two axes with nothing between them.

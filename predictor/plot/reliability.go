@@ -45,9 +45,7 @@ func (r *Reliability) Write(w io.Writer, format string) error {
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1, 0, 1
 	p.X.Tick.Marker, p.Y.Tick.Marker = percentTicks{}, percentTicks{}
 	p.Add(curves, names)
-	return write(w, format, func(c draw.Canvas) {
-		p.Draw(draw.Crop(c, vg.Points(10), -vg.Points(25), vg.Points(8), -vg.Points(10)))
-	})
+	return write(w, format, p.Draw)
 }
 
 // curves are the points of several forecasters.

@@ -32,7 +32,7 @@ func (t *Trajectory) Write(w io.Writer, format string) error {
 	}
 	p := t.plot()
 	return write(w, format, func(c draw.Canvas) {
-		p.Draw(draw.Crop(c, vg.Points(10), -vg.Points(40), vg.Points(8), -vg.Points(10)))
+		p.Draw(draw.Crop(c, 0, -vg.Points(15), 0, 0)) // beside which the probability is named
 	})
 }
 

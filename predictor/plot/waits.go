@@ -6,8 +6,6 @@ import (
 
 	gonum "gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 )
 
 // Waits is a picture of how long jobs wait: for every time the share of jobs that
@@ -55,9 +53,7 @@ func (d *Waits) Write(w io.Writer, format string) error {
 	p.Y.Min, p.Y.Max = 0, 1
 	p.Y.Tick.Marker = percentTicks{}
 	p.Add(curves, names)
-	return write(w, format, func(c draw.Canvas) {
-		p.Draw(draw.Crop(c, vg.Points(10), -vg.Points(25), vg.Points(8), -vg.Points(10)))
-	})
+	return write(w, format, p.Draw)
 }
 
 // longer returns the share of the jobs that wait for longer than each

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"log"
 	"net/http"
 	"net/http/httptest"
 
@@ -36,12 +35,14 @@ func ExampleClient_Queue() {
 		Token: func() (string, error) { return "what 'scontrol token' prints", nil },
 	})
 	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 	defer client.Close()
 	queue, err := client.Queue(context.Background())
 	if err != nil {
-		log.Fatal(err) // wraps slurm.ErrUnavailable while Slurm cannot be reached
+		fmt.Println(err) // wraps slurm.ErrUnavailable while Slurm cannot be reached
+		return
 	}
 	for _, job := range queue {
 		fmt.Printf("%d of %s is %v (%s): %d nodes for %d s\n", job.ID, job.User, job.State, job.Reason, job.Size.Nodes, job.Limit)

@@ -89,9 +89,7 @@ Its work is running by 17:00 with a probability of at least 0.9.`,
 	}
 	root.SetOut(env.Stdout)
 	root.SetErr(env.Stderr)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return cli.Usage(cmd, err)
-	})
+	root.SetFlagErrorFunc(cli.Usage)
 	link := addEndpoint(root, env)
 	root.AddCommand(
 		newQuote(env, link),
