@@ -20,7 +20,7 @@ type run struct {
 
 	// special has the jobs in the system that asked for a reservation, or were set
 	// aside.
-	special map[*sched.Job]*reservation
+	special map[*sched.Job]*grant
 
 	jobs             int
 	first, last, end int64
@@ -37,8 +37,8 @@ type run struct {
 	series           *series
 }
 
-// reservation is what a special job got. The zero value is no reservation.
-type reservation struct {
+// grant is the reservation that a special job got. The zero value is none.
+type grant struct {
 	hard    bool
 	promise *promise // VARQ's
 }
@@ -48,7 +48,7 @@ func newRun(s *Scenario, w Watch) *run {
 		Scenario: s,
 		watch:    w,
 		random:   rand.New(rand.NewPCG(s.Seed, 0x5641_5251)),
-		special:  make(map[*sched.Job]*reservation),
+		special:  make(map[*sched.Job]*grant),
 	}
 	config := sched.Config{Procs: s.Procs, Order: s.Order, Backfill: s.Backfill}
 	if hard := s.Reservations.Hard; hard != nil {
@@ -88,12 +88,12 @@ func (r *run) submit(job *sched.Job) {
 	hard, varq := r.Reservations.Hard, r.Reservations.VARQ
 	switch {
 	case hard != nil && u < hard.Share:
-		r.special[j] = &reservation{hard: true}
+		r.special[j] = &grant{hard: true}
 		r.sim.Reserve(j, j.Submit+int64(v*float64(hard.Ahead)))
 	case varq != nil && u < varq.Share:
 		r.reserve(j)
 	case u < r.Aside:
-		r.special[j] = &reservation{}
+		r.special[j] = &grant{}
 		r.enqueue(j)
 	default:
 		r.enqueue(j)

@@ -96,7 +96,7 @@ func (r *run) reserve(j *sched.Job) {
 	answer := v.planner.Decide(request)
 	if answer.Plan == nil {
 		r.refused(j, &request, &answer)
-		r.special[j] = &reservation{}
+		r.special[j] = &grant{}
 		r.enqueue(j)
 		return
 	}
@@ -109,7 +109,7 @@ func (r *run) reserve(j *sched.Job) {
 		asked:      now,
 		forecast:   answer.Plan.Estimate.Prob,
 	}
-	r.special[j] = &reservation{promise: p}
+	r.special[j] = &grant{promise: p}
 	v.register(j, p, true)
 	j.Estimate = 0 // it leaves out the time held before the work
 	r.await(j, p)
