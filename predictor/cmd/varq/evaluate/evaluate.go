@@ -1,4 +1,6 @@
-// Package evaluate is the command that scores forecasts of waits on logs.
+// Package evaluate is the command that scores forecasts of waits on logs: each method
+// forecasts every job of a log from what had happened before, as package backtest has it,
+// and the command shows how well, in tables, in JSON and in pictures.
 package evaluate
 
 import (
@@ -21,13 +23,13 @@ import (
 // allMethods stands for every method there is.
 const allMethods = "all"
 
-// The most that a list may hold, and the longest budget.
+// Bounds of the options.
 const (
-	mostListed    = 20
-	longestBudget = 366 * 24 * 3600
+	mostListed    = 20              // items of a list
+	longestBudget = 366 * 24 * 3600 // seconds
 )
 
-// evaluateFlags say what is evaluated, and how.
+// evaluateFlags are the options of evaluate.
 type evaluateFlags struct {
 	traces, methods, quantiles, budgets, by []string
 	procs                                   int32
@@ -94,7 +96,7 @@ func splitNames() []string {
 	return cli.Names(backtest.Splits, func(s backtest.Split) string { return s.Name })
 }
 
-// completeList completes the last of several names with commas between.
+// completeList completes the last item of a list of names.
 func completeList(names []string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 		before := begun[:strings.LastIndex(begun, ",")+1]
@@ -106,7 +108,7 @@ func completeList(names []string) cobra.CompletionFunc {
 	}
 }
 
-// evaluation is what is to be scored, and on which logs.
+// evaluation is what to score, and on which logs.
 type evaluation struct {
 	paths   []string
 	procs   int32 // 0: as the logs say
@@ -115,7 +117,7 @@ type evaluation struct {
 	options backtest.Options
 }
 
-// evaluation checks what the flags say. Arguments are further logs.
+// evaluation checks the flags and returns what they ask for. args are further logs.
 func (f *evaluateFlags) evaluation(flags *pflag.FlagSet, args []string) (*evaluation, error) {
 	switch {
 	case len(f.traces) == 0:
@@ -144,7 +146,7 @@ func (f *evaluateFlags) evaluation(flags *pflag.FlagSet, args []string) (*evalua
 	return e, nil
 }
 
-// chosen returns those of all that a list names, in its order.
+// chosen returns the items of all that a list names, in the order of the list.
 func chosen[T any](flag string, names []string, all []T, name func(T) string) ([]T, error) {
 	var some []T
 	for i, text := range names {
@@ -160,7 +162,7 @@ func chosen[T any](flag string, names []string, all []T, name func(T) string) ([
 	return some, nil
 }
 
-// list reads a list of different numbers.
+// list parses a list of numbers, all of which must differ.
 func list[T comparable](flag string, texts []string, parse func(string) (T, error)) ([]T, error) {
 	if len(texts) == 0 || len(texts) > mostListed {
 		return nil, fmt.Errorf("--%s: %d of them are not between 1 and %d", flag, len(texts), mostListed)
@@ -187,7 +189,7 @@ func parseBudget(text string) (int64, error) {
 	return seconds, err
 }
 
-// run scores, and shows what came out.
+// run scores the methods and shows the scores.
 func (e *evaluation) run(ctx context.Context, env *cli.Env, f *evaluateFlags) error {
 	if f.plot != "" {
 		if err := os.MkdirAll(f.plot, 0o777); err != nil {

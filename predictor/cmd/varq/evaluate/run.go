@@ -21,20 +21,20 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// mostEvaluated bounds the jobs of a log, which is held in memory.
+// mostEvaluated bounds the jobs of a log, all of which are in memory.
 const mostEvaluated = 10_000_000
 
-// glance is after how many jobs the reading of a log looks up.
+// glance is the number of jobs after which the reading of a log shows progress.
 const glance = 256
 
-// evaluated is what came out on several logs.
+// evaluated is the result on all logs.
 type evaluated struct {
-	Seconds float64            `json:"seconds"` // that the command has taken
+	Seconds float64            `json:"seconds"` // that the command took
 	Logs    []*evaluatedLog    `json:"logs"`
 	Summary []backtest.Summary `json:"summary"`
 }
 
-// evaluatedLog is what came out on one log.
+// evaluatedLog is the result on one log.
 type evaluatedLog struct {
 	Source string `json:"source"`
 	Procs  int32  `json:"procs"`
@@ -49,8 +49,8 @@ func newEvaluated(logs []*evaluatedLog) *evaluated {
 	return &evaluated{Logs: logs, Summary: backtest.Summarise(reports)}
 }
 
-// runAll scores the methods on one log after another. On standard error it
-// shows how far it is, and what is odd about the logs.
+// runAll scores the methods on one log after another. On standard error it shows progress
+// and what is odd about the logs.
 func (e *evaluation) runAll(ctx context.Context, env *cli.Env) ([]*evaluatedLog, error) {
 	meter := progress.New(env.Stderr, env.Elapsed)
 	defer meter.Close()
@@ -84,7 +84,8 @@ func (e *evaluation) runAll(ctx context.Context, env *cli.Env) ([]*evaluatedLog,
 	return logs, nil
 }
 
-// score scores the methods on a log, as many at a time as Go has processors.
+// score scores the methods on a log, as many at a time as Go has processors. It calls show
+// with the progress; an error of show ends the scoring.
 func (e *evaluation) score(past *pastJobs, show func(part float64, jobs int) error) (*backtest.Report, error) {
 	reports := make([]*backtest.Report, len(e.makers))
 	var asked atomic.Int64 // by all methods together
@@ -112,15 +113,15 @@ func (e *evaluation) score(past *pastJobs, show func(part float64, jobs int) err
 	return backtest.Join(reports), nil
 }
 
-// pastJobs is a log that has been read.
+// pastJobs is a log in memory, with the size of its machine.
 type pastJobs struct {
 	jobs         []workload.Job
 	procs, nodes int32
 	warnings     []swf.Warning
 }
 
-// readLog reads the jobs of a log, and the size of the machine if procs is 0. Show
-// is called now and then; an error of it ends the reading.
+// readLog reads a log. procs is the number of processors of its machine, or 0 if the
+// header says it. It calls show with the progress; an error of show ends the reading.
 func readLog(path string, procs int32, show func(part float64, jobs int) error) (*pastJobs, error) {
 	log, err := swf.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
