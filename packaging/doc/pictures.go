@@ -14,7 +14,6 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/queue"
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/predictor"
-	"github.com/varq-project/varq/predictor/forecast/twin"
 	"github.com/varq-project/varq/predictor/plot"
 	"github.com/varq-project/varq/predictor/promise/trajectory"
 	"github.com/varq-project/varq/predictor/workload"
@@ -70,7 +69,7 @@ func learn() (trajectory.Forecaster, error) {
 		jobs = append(jobs, job)
 	}
 	var q queue.Queue
-	p := predictor.Standard(&q, twin.Options{}, rand.New(rand.NewPCG(1, 1)))
+	p := predictor.Standard(&q, predictor.Options{}, rand.New(rand.NewPCG(1, 1)))
 	err := forecast.Replay(jobs, &q, []forecast.Observer{p}, func(*workload.Job) error { return nil })
 	return predictor.Trajectory{Predictor: p}, err
 }

@@ -2,8 +2,10 @@ package forecast
 
 import (
 	"math/rand/v2"
+	"sync"
 	"sync/atomic"
 
+	"github.com/varq-project/varq/predictor/cluster/rollout"
 	"github.com/varq-project/varq/predictor/forecast/features"
 	"github.com/varq-project/varq/predictor/forecast/forest"
 	"github.com/varq-project/varq/predictor/forecast/pending"
@@ -11,27 +13,28 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Forest forecasts from the waits of jobs in similar situations: package features
-// says what the situation is, package forest which ones are similar.
+// Forest forecasts from the waits of jobs in similar situations. Package features puts
+// a situation into numbers, and package forest learns which situations are similar.
 type Forest struct {
-	extractor *features.Extractor
-	twin      *Twin // or nil
-	present   *forest.Model
-	waiting   pending.Sample[forest.Case]
-	last      atomic.Pointer[situation]
+	extractor  *features.Extractor
+	twin       *twin.Twin // or nil
+	simulating sync.Mutex // guards twin while forecasts ask it
+	present    *forest.Model
+	waiting    pending.Sample[forest.Case]
+	last       atomic.Pointer[situation]
 }
 
 // situation is a question as a case of the model.
 type situation struct {
 	question  Question
 	present   forest.Case
-	simulated string // as what, if it was
+	simulated string // the policy of the twin, or empty
 }
 
-// NewForest returns a Forest that has learnt nothing. With a Twin, which it tells
-// what happens, what that simulates is one more thing known of a situation, and as a
-// simulation costs more than learning, it learns thoroughly.
-func NewForest(rng *rand.Rand, t *Twin) *Forest {
+// NewForest returns a Forest that has learnt nothing. It tells the twin, if not nil,
+// what happens, and adds what the twin expects to the features of a situation. As a
+// rollout costs more than learning, it then learns thoroughly.
+func NewForest(rng *rand.Rand, t *twin.Twin) *Forest {
 	count, effort := features.Count, forest.Light
 	if t != nil {
 		count, effort = count+simulated, forest.Thorough
@@ -44,8 +47,8 @@ func NewForest(rng *rand.Rand, t *Twin) *Forest {
 	}
 }
 
-// simulated is how many features a Twin adds.
-const simulated = 2 + twin.Orders
+// simulated is the number of features that a twin adds.
+const simulated = 2 + rollout.Orders
 
 // Hurry is forest.Model's.
 func (f *Forest) Hurry(times int) { f.present.Hurry(times) }
@@ -62,6 +65,7 @@ func (f *Forest) Forecast(q *Question, a *Answer) bool {
 	return f.present.Predict(s.present, &a.Wait)
 }
 
+// situation returns the situation of a question.
 func (f *Forest) situation(q *Question) *situation {
 	if s := f.last.Load(); s != nil && s.question == *q {
 		return s
@@ -71,8 +75,10 @@ func (f *Forest) situation(q *Question) *situation {
 	f.extractor.Look(&q.Request, q.Now, q.Submit, &v)
 	known := v[:]
 	if f.twin != nil {
-		p, policy := f.twin.point(q)
-		s.simulated = policy.String()
+		f.simulating.Lock()
+		p := f.twin.Point(&q.Request, q.Now)
+		f.simulating.Unlock()
+		s.simulated = p.Policy.String()
 		known = append(known, features.Delay(float64(p.Expected)), features.Delay(float64(p.Limits)))
 		for _, wait := range p.ByOrder {
 			known = append(known, features.Delay(float64(wait)))
@@ -121,5 +127,5 @@ func (f *Forest) Ended(j *workload.Job) {
 	}
 }
 
-// changed makes the situation that was looked at last one of the past.
+// changed forgets the situation that was last asked about.
 func (f *Forest) changed() { f.last.Store(nil) }

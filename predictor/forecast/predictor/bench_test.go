@@ -9,7 +9,6 @@ import (
 
 	"github.com/varq-project/varq/predictor/cluster/queue"
 	"github.com/varq-project/varq/predictor/forecast"
-	"github.com/varq-project/varq/predictor/forecast/twin"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -89,7 +88,7 @@ func BenchmarkQuantile(b *testing.B) {
 // of the blend; us/start is what that of a start takes, which they learn from.
 func BenchmarkUpdate(b *testing.B) {
 	var q queue.Queue
-	p := Standard(&q, twin.Options{}, rand.New(rand.NewPCG(1, 1)))
+	p := Standard(&q, Options{}, rand.New(rand.NewPCG(1, 1)))
 	j := crowd(&q, 20_000, p)
 	var starts time.Duration
 	n := 0
@@ -120,7 +119,7 @@ func BenchmarkUpdate(b *testing.B) {
 // forecasters keep is bounded, and full by then.
 func BenchmarkPlan(b *testing.B) {
 	var q queue.Queue
-	p := Standard(&q, twin.Options{}, rand.New(rand.NewPCG(1, 1)))
+	p := Standard(&q, Options{}, rand.New(rand.NewPCG(1, 1)))
 	j := crowd(&q, 20_000, p)
 	const deadline = 12 * 3600
 	candidates := make([]workload.Candidate, 0, deadline/30)

@@ -9,7 +9,6 @@ import (
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/blend"
 	"github.com/varq-project/varq/predictor/forecast/forecasttest"
-	"github.com/varq-project/varq/predictor/forecast/twin"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -22,7 +21,7 @@ func TestConcurrentForecasts(t *testing.T) {
 	all := []forecast.Forecaster{
 		History(random), downey,
 		blend.New("blend", random, downey, forecast.NewForest(random, nil)),
-		Standard(&q, twin.Options{}, random),
+		Standard(&q, Options{}, random),
 	}
 	observers := make([]forecast.Observer, len(all))
 	for i, f := range all {

@@ -30,11 +30,17 @@ type Predictor struct {
 	promises       promises
 }
 
+// Options are what a Predictor is given. The zero Options are good.
+type Options struct {
+	// Machines is what is known of the cluster's machines; nil: they are learnt.
+	Machines twin.Machines
+}
+
 // Standard returns the Predictor of varqd. It looks at q, which others keep, and which
 // must know of each event before the Predictor does. A site's own forecasters may join
 // the experts.
-func Standard(q *queue.Queue, o twin.Options, rng *rand.Rand, own ...forecast.Forecaster) *Predictor {
-	return assemble("blend", forecast.NewForest(rng, forecast.NewTwin(q, o, rng)), rng, own...)
+func Standard(q *queue.Queue, o Options, rng *rand.Rand, own ...forecast.Forecaster) *Predictor {
+	return assemble("blend", forecast.NewForest(rng, twin.New(q, o.Machines)), rng, own...)
 }
 
 // History returns a Predictor that does not simulate the queue.

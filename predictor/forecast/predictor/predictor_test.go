@@ -10,7 +10,6 @@ import (
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/forecasttest"
 	"github.com/varq-project/varq/predictor/forecast/qbets"
-	"github.com/varq-project/varq/predictor/forecast/twin"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -106,7 +105,7 @@ func TestHistory(t *testing.T) {
 func TestStandard(t *testing.T) {
 	t.Parallel()
 	var q queue.Queue
-	p := Standard(&q, twin.Options{}, rand.New(rand.NewPCG(1, 1)))
+	p := Standard(&q, Options{}, rand.New(rand.NewPCG(1, 1)))
 	c := judge(t, forecasttest.Jobs(1200, 4), &q, p, 400, 0)
 	c.hold(t, .06)
 	if c.score > .3*c.anybody {
@@ -163,7 +162,7 @@ func TestRestart(t *testing.T) {
 	var q queue.Queue
 	random := rand.New(rand.NewPCG(1, 1))
 	all := []forecast.Forecaster{
-		Standard(&q, twin.Options{}, random), forecast.NewDowney(&q), forecast.NewTwin(&q, twin.Options{Runs: 2}, random),
+		Standard(&q, Options{}, random), forecast.NewDowney(&q),
 		forecast.NewForest(random, nil), History(random),
 	}
 	jobs := forecasttest.Jobs(150, 7)

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/varq-project/varq/predictor/cluster/queue"
-	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -16,7 +15,7 @@ func busy(waiting, running int) (w *Twin, now int64) {
 	const start, procs = 1_000_000_000, 4096
 	r := rand.New(rand.NewPCG(1, 1))
 	q := new(queue.Queue)
-	w = New(q, Options{})
+	w = New(q, nil)
 	now, id := int64(start), int64(0)
 	next := func() workload.Job {
 		id++
@@ -33,7 +32,7 @@ func busy(waiting, running int) (w *Twin, now int64) {
 		w.Started(&j)
 		return j
 	}
-	for now < start+4*week {
+	for now < start+28*24*3600 {
 		j := next()
 		submit(j)
 		j = run(j)
@@ -54,28 +53,6 @@ func busy(waiting, running int) (w *Twin, now int64) {
 		now += 5
 	}
 	return w, now
-}
-
-// BenchmarkPlan answers what a whole plan asks: submissions every 30 s of 12 hours,
-// with limits that fall.
-func BenchmarkPlan(b *testing.B) {
-	w, now := busy(1000, 500)
-	request := workload.Request{User: "user1", Partition: "batch", Size: workload.Size{CPUs: 64}, Limit: 3600}
-	candidates := make([]workload.Candidate, 12*hour/30)
-	out := make([]delay.Distribution, len(candidates))
-	for i := range candidates {
-		left := int64(12*hour - 30*i)
-		candidates[i] = workload.Candidate{Submit: now + int64(30*i), Limit: request.Limit + left, Budget: left}
-	}
-	r := rand.New(rand.NewPCG(1, 1))
-	runs := 0
-	b.ReportAllocs()
-	for b.Loop() {
-		w.Look(now, r)
-		runs += w.Waits(&request, candidates, out).Runs
-	}
-	b.ReportMetric(float64(runs)/float64(b.N), "runs")
-	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(runs), "us/run")
 }
 
 // BenchmarkPoint is what each submission costs.

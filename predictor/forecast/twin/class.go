@@ -1,20 +1,19 @@
 package twin
 
-// class is the jobs of a partition and QOS, which may have a priority.
+// class is the jobs of one partition and QOS, which may have a priority of their own.
 type class struct {
-	won, lost float64 // how often, fading, its jobs passed others or were passed
+	won, lost float64 // how often its jobs passed others and were passed, fading
 }
 
-// overtaken counts that a job of class by started while one of another class waited
-// that had come before it.
+// overtaken counts that a job of class by started before an older one of class c.
 func (c *class) overtaken(by *class) {
 	const fade = 1 - 1./512
 	by.won, by.lost = by.won*fade+1, by.lost*fade
 	c.won, c.lost = c.won*fade, c.lost*fade+1
 }
 
-// rank is the class's place in the order of priorities: 0 for those that pass others
-// much more often than others pass them, 1, and 2.
+// rank is the place of the class by rollout.Priority: 0 if it passes others much more
+// often than it is passed, 2 if much less often, and 1 otherwise.
 func (c *class) rank() int8 {
 	switch share := (c.won + 2) / (c.won + c.lost + 4); {
 	case share > 2./3:

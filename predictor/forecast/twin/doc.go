@@ -1,13 +1,13 @@
-// Package twin answers what history cannot: how long a job would wait in this
-// queue, now. It keeps a twin of the cluster, in which the jobs run that really
-// run and those wait that really wait, and lets it live on: many times, with run
-// times drawn from those of similar jobs, and with jobs to come as they came in
-// weeks past; or once, with the run times that are expected.
+// Package twin simulates a cluster's live queue: how long would a job wait if nothing
+// but the jobs that run and wait now took part, and each ran for as long as is expected
+// of it? A Twin keeps the jobs of the queue with a distribution of each one's run time,
+// and answers with a few rollouts.
 //
-// What it is not told it learns: how many processors there are, which partitions
-// share them, and by which policy jobs are started.
+// It learns from events what Slurm does not say, and what a replayed log lacks: how
+// many processors there are, which partitions share them, and by which policy jobs are
+// started.
 //
-// It counts processors alone. Nodes that are down, topology, memory, licences and
-// limits on what a user may run are unknown to it: who promises anything must
-// calibrate its answers.
+// It counts processors alone. It knows nothing of nodes that are down, topology,
+// memory, licences, or limits on what a user may run. Its answers are features of a
+// forecast, not a forecast: they have to be recalibrated against the waits that came.
 package twin

@@ -1,66 +1,79 @@
 package twin
 
-import "math"
+import (
+	"math"
+
+	"github.com/varq-project/varq/predictor/cluster/rollout"
+	"github.com/varq-project/varq/predictor/cluster/sched"
+)
 
 const (
-	// often is how many submissions pass at least between two on which suppositions
-	// are tried. There is one more for each dear jobs that wait, as each of them makes
-	// a trial dearer.
-	often = 8
-	dear  = 16
-	// fade is how much less errors count with each job.
+	// trialGap is the least number of submissions between two trials. There is one
+	// more for every crowd jobs that wait, as they make a trial more expensive.
+	trialGap = 8
+	crowd    = 16
+	// fade is what an error still counts after one more trial.
 	fade = 1 - 1./64
-	// enough is how many jobs must tell before another supposition is believed in,
-	// and better by how much its error must be smaller then.
+	// enough is how many trials, fading, it takes to prefer another hypothesis, and
+	// better is how small its error must be as a share of the best one's.
 	enough = 16
 	better = .95
 )
 
-// supposition is what may be true of a machine.
-type supposition struct {
-	Policy
-	size int // which of its sizes
+// hypothesis is what may be true of a machine: its policy, and which of its sizes.
+type hypothesis struct {
+	rollout.Policy
+	size int
 }
 
-// suppositions are what may be true of machines. What comes first is believed until
-// something else is known.
-var suppositions = func() (all [sizes * len(candidates)]supposition) {
+// policies are the policies that a machine may follow.
+var policies = [...]rollout.Policy{
+	{Order: rollout.FCFS, Backfill: sched.EASY},
+	{Order: rollout.FCFS, Backfill: sched.NoBackfill},
+	{Order: rollout.LWF, Backfill: sched.EASY},
+	{Order: rollout.LWF, Backfill: sched.NoBackfill},
+	{Order: rollout.Priority, Backfill: sched.EASY},
+	{Order: rollout.Priority, Backfill: sched.NoBackfill},
+}
+
+// hypotheses are all there are. The first holds until another has proved better.
+var hypotheses = func() (all [sizes * len(policies)]hypothesis) {
 	for i := range all {
-		all[i] = supposition{candidates[i%len(candidates)], i / len(candidates)}
+		all[i] = hypothesis{policies[i%len(policies)], i / len(policies)}
 	}
 	return all
 }()
 
-// guesses are the waits, in seconds, that a job would have by each supposition; nil:
-// none was tried on it.
-type guesses *[len(suppositions)]float64
+// trial is what each hypothesis predicts of the same job: its wait in seconds. It is
+// nil for a job that was not tried.
+type trial *[len(hypotheses)]float64
 
-// learner finds out what is true of a machine: what would have predicted best when
-// jobs started. Errors are of the logarithm of the wait and a minute.
+// learner finds the hypothesis that predicts a machine's waits best. Errors are absolute
+// and of logWait.
 type learner struct {
-	errors [len(suppositions)]float64 // sums that fade
-	told   float64                    // jobs, fading
-	best   int                        // index of the supposition believed in
-	next   int                        // submissions until the next trial
+	errors [len(hypotheses)]float64 // sums, fading
+	trials float64                  // their number, fading
+	best   int                      // index of the hypothesis that holds
+	next   int                      // submissions until the next trial
 }
 
-// due reports whether suppositions are to be tried on the next job, while others wait.
+// due reports whether the next job that is submitted is to be tried, while others wait.
 func (l *learner) due(waiting int) bool {
 	if l.next > 0 {
 		l.next--
 		return false
 	}
-	l.next = often - 1 + waiting/dear
+	l.next = trialGap - 1 + waiting/crowd
 	return true
 }
 
-// tell takes in how long a job waited on which suppositions were tried.
-func (l *learner) tell(g guesses, wait float64) {
-	l.told = l.told*fade + 1
-	for i, guess := range g {
-		l.errors[i] = l.errors[i]*fade + math.Abs(logWait(guess)-logWait(wait))
+// learn takes in the wait that a trial was about, in seconds.
+func (l *learner) learn(t trial, wait float64) {
+	l.trials = l.trials*fade + 1
+	for i, predicted := range t {
+		l.errors[i] = l.errors[i]*fade + math.Abs(logWait(predicted)-logWait(wait))
 	}
-	if l.told < enough {
+	if l.trials < enough {
 		return
 	}
 	for i := range l.errors {
@@ -70,6 +83,6 @@ func (l *learner) tell(g guesses, wait float64) {
 	}
 }
 
-// logWait is the logarithm of a wait in seconds and a minute, which tells long
-// waits from short ones but not one second from two.
+// logWait is the logarithm of a minute and a wait in seconds: it tells long waits from
+// short ones, but not one second from two.
 func logWait(seconds float64) float64 { return math.Log(60 + max(0, seconds)) }

@@ -1,12 +1,17 @@
 package twin
 
+// Machines returns the name of the machine that a partition's jobs run on, and its
+// processors. Several partitions may share a machine. Of an empty name, or by nil
+// Machines, the machine is learnt.
+type Machines func(partition string) (name string, procs int32)
+
 // partition is what has been seen of one.
 type partition struct {
-	told     *machine // its machine as configured, or nil
-	own      machine
-	separate bool // its own machine is what its jobs run on
-	usage    usage
-	rest     usage // of all other partitions
+	configured *machine // or nil
+	own        machine  // of its own, if separate
+	separate   bool
+	usage      usage
+	rest       usage // of all other partitions
 }
 
 // machine is processors that jobs wait for together.
@@ -17,23 +22,22 @@ type machine struct {
 
 // partitions finds out which partitions share processors, and how many there are.
 //
-// At first all share one machine. A partition has one of its own as soon as it was
-// seen that it adds: that all partitions at once use more processors than this one
-// or all others alone, by at least three quarters of the smaller of the two.
-// Partitions that share a machine which is full at times add less. A machine has as
-// many processors as are in use when rarely more are.
+// At first all partitions share one machine. A partition gets its own once it is seen
+// to add processors: all partitions at once then use more than it alone, or all others
+// alone, by at least three quarters of the smaller of the two. A partition of a shared
+// machine adds less, as that machine is full at times. The size of a machine is the
+// usage that is rarely exceeded.
 type partitions struct {
-	configured func(partition string) (machine string, procs int32) // or nil
-	byMachine  map[string]*machine
+	configured Machines
+	byMachine  map[string]*machine // configured
 	byName     map[string]*partition
 	shared     machine
 	usage      usage // of all
-	due        int   // changes until what is learnt is worked out anew
+	due        int   // changes of the usage until estimate
 }
 
-// workedOut is how many changes of the usage pass before what is learnt from it is
-// worked out anew.
-const workedOut = 64
+// estimateGap is how many changes of the usage pass between two estimates.
+const estimateGap = 64
 
 // of returns the partition of a name.
 func (p *partitions) of(name string) *partition {
@@ -47,14 +51,14 @@ func (p *partitions) of(name string) *partition {
 	p.byName[name] = made
 	if p.configured != nil {
 		if machine, procs := p.configured(name); machine != "" {
-			made.told = p.toldOf(machine, procs)
+			made.configured = p.named(machine, procs)
 		}
 	}
 	return made
 }
 
-// toldOf returns a machine as it was configured.
-func (p *partitions) toldOf(name string, procs int32) *machine {
+// named returns a configured machine, with at least so many processors.
+func (p *partitions) named(name string, procs int32) *machine {
 	if p.byMachine == nil {
 		p.byMachine = make(map[string]*machine)
 	}
@@ -69,7 +73,8 @@ func (p *partitions) toldOf(name string, procs int32) *machine {
 	return m
 }
 
-// take counts processors that the jobs of a partition run on from a time on, or fewer.
+// take counts processors that the jobs of a partition use from now on; fewer if
+// negative.
 func (p *partitions) take(now int64, in *partition, procs int32) {
 	in.usage.change(now, procs)
 	p.usage.change(now, procs)
@@ -79,14 +84,13 @@ func (p *partitions) take(now int64, in *partition, procs int32) {
 		}
 	}
 	if p.due--; p.due <= 0 {
-		p.due = workedOut
-		p.workOut()
+		p.due = estimateGap
+		p.estimate()
 	}
 }
 
-// workOut finds out how many processors machines have, and which partitions have one
-// of their own.
-func (p *partitions) workOut() {
+// estimate works out the sizes of the machines, and which partitions are separate.
+func (p *partitions) estimate() {
 	all, most := p.usage.full(), [sizes]int32{}
 	p.shared.procs = all
 	for _, each := range p.byName {
@@ -110,8 +114,8 @@ func (p *partitions) workOut() {
 // machine returns the machine of a partition.
 func (p *partitions) machine(in *partition) *machine {
 	switch {
-	case in.told != nil:
-		return in.told
+	case in.configured != nil:
+		return in.configured
 	case in.separate:
 		return &in.own
 	}

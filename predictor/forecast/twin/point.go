@@ -3,68 +3,92 @@ package twin
 import (
 	"math"
 
+	"github.com/varq-project/varq/predictor/cluster/rollout"
 	"github.com/varq-project/varq/predictor/cluster/sched"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Point is how long a job would wait, in seconds, if everything went as thought.
+// Point is how long a job would wait, in seconds, if no other job came.
 type Point struct {
-	Expected int64 // all jobs run as long as is expected of them: the median
-	Limits   int64 // all jobs run for as long as their limits
-	// ByOrder is Expected by each Order, with EASY backfilling. No machine follows one
-	// to the letter, and where they differ it tells much which is nearest.
-	ByOrder [Orders]int64
+	Expected int64 // if every job runs for the median of what is predicted
+	Limits   int64 // if every job runs for its limit
+	// ByOrder is Expected by each order, with EASY backfilling. No machine follows one
+	// to the letter; where they differ, it says much which of them comes nearest.
+	ByOrder [rollout.Orders]int64
+	// Policy is the one that the machine is believed to follow, and that Expected and
+	// Limits follow.
+	Policy rollout.Policy
 }
 
-// Point simulates the queue a few times until a request would start that joins it now, as
-// if no other job came. With n jobs in the queue it takes O(n log n), of which the
-// larger part goes to their expected run times.
-func (t *Twin) Point(r *workload.Request, now int64) (Point, Evidence) {
-	s := &t.now
-	asked := t.asked(r, now)
-	s.take(t, t.machines.of(r.Partition), now)
-	b := t.believed(s.machine)
-	s.suppose(b, asked.procs)
+// Point makes a few rollouts, each until a request starts that joins the queue now. With
+// n jobs in the queue it takes O(n log n), most of it for the prediction of their run
+// times.
+func (t *Twin) Point(r *workload.Request, now int64) Point {
+	s, task := t.Snapshot(r, now), t.Task(r, now)
 	p := Point{
-		Expected: s.point(&t.cluster, b.Policy, asked, expected),
-		Limits:   s.point(&t.cluster, b.Policy, asked, limits),
+		Expected: s.wait(s.Policy, task, expected),
+		Limits:   s.wait(s.Policy, task, limits),
+		Policy:   s.Policy,
 	}
 	for i := range p.ByOrder {
 		p.ByOrder[i] = p.Expected
-		if policy := (Policy{Order(i), sched.EASY}); policy != b.Policy {
-			p.ByOrder[i] = s.point(&t.cluster, policy, asked, expected)
+		if policy := (rollout.Policy{Order: rollout.Order(i), Backfill: sched.EASY}); policy != s.Policy {
+			p.ByOrder[i] = s.wait(policy, task, expected)
 		}
 	}
-	return p, s.evidence(b.Policy, 2+Orders)
+	return p
 }
 
-// asked is the task of a request that joins the queue now.
-func (t *Twin) asked(r *workload.Request, now int64) task {
-	limit := t.limit(r)
-	return task{submit: now, limit: limit, run: limit, procs: r.Procs(), rank: t.classOf(r).rank()}
+// lengths is which run times jobs have in a rollout.
+type lengths uint8
+
+const (
+	expected lengths = iota
+	limits
+)
+
+// wait makes a rollout until a task starts that joins the queue now, and returns how
+// long that takes, in seconds.
+func (s *Snapshot) wait(p rollout.Policy, task rollout.Task, l lengths) int64 {
+	s.tasks = append(append(s.tasks[:0], s.Pending...), task)
+	p.Sort(s.tasks)
+	place := p.Place(s.tasks, task) - 1
+	running := s.Running
+	if l == limits {
+		s.ends = append(s.ends[:0], s.Running...)
+		for i := range s.ends {
+			s.ends[i].End = s.ends[i].Planned
+		}
+		for i := range s.tasks {
+			s.tasks[i].Run = s.tasks[i].Limit
+		}
+		running = s.ends
+	}
+	m := &s.twin.machine
+	m.Load(p.Backfill, s.Now, s.Free, running, s.tasks, nil, nil)
+	return m.StartOf(place) - s.Now
 }
 
-// try finds out how long a job that has just been submitted would wait by each
-// supposition, now and then.
-func (t *Twin) try(j *workload.Job) guesses {
+// try has every hypothesis predict the wait of a job that has just been submitted, if a
+// trial is due.
+func (t *Twin) try(j *workload.Job) trial {
 	in := t.machines.of(j.Partition)
 	waiting, _ := t.queue.Len()
 	if !t.machines.machine(in).due(waiting) {
 		return nil
 	}
 	now := j.Since()
-	asked := t.asked(&j.Request, now)
-	t.now.take(t, in, now)
-	t.now.without(j.ID)
-	g := new([len(suppositions)]float64)
-	for i, s := range suppositions {
-		if t.options.Policy != nil && i%len(candidates) > 0 || t.options.Machine != nil && s.size > 0 {
-			g[i] = math.Inf(1)
+	task, s := t.Task(&j.Request, now), &t.snapshot
+	s.take(t, in, now)
+	s.without(j.ID)
+	waits := new([len(hypotheses)]float64)
+	for i, h := range hypotheses {
+		if t.machines.configured != nil && h.size > 0 {
+			waits[i] = math.Inf(1)
 			continue
 		}
-		s = t.told(s)
-		t.now.suppose(s, asked.procs)
-		g[i] = float64(t.now.point(&t.cluster, s.Policy, asked, expected))
+		s.suppose(h, task.Procs)
+		waits[i] = float64(s.wait(h.Policy, task, expected))
 	}
-	return g
+	return waits
 }

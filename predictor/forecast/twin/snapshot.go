@@ -2,42 +2,56 @@ package twin
 
 import (
 	"cmp"
+	"math/rand/v2"
 	"slices"
+
+	"github.com/varq-project/varq/predictor/cluster/rollout"
+	"github.com/varq-project/varq/predictor/workload"
 )
 
-// snapshot is a machine and its queue at a moment. Run times in it are those that
-// are expected: medians.
-type snapshot struct {
-	at      int64
-	machine *machine
-	used    int32 // processors that jobs run on
-	procs   int32 // processors, as supposed
-	free    int32
-	running []occupant // in the order in which they are thought to end
-	pending []task     // in the order in which they came
-	ran     []ran      // of running
-	waits   []*job     // of pending
+// Snapshot is a machine and its queue at a moment, as a rollout begins with them. Run
+// times are the medians of what is predicted, until Draw draws others.
+type Snapshot struct {
+	Now         int64
+	Procs, Free int32 // processors in all, as the Twin believes, and those that no job uses
+	Policy      rollout.Policy
+	Running     []rollout.Running // in the order of Planned
+	Pending     []rollout.Task    // in the order of Submit
 
-	tasks []task // scratch
-	ends  []occupant
+	twin    *Twin
+	machine *machine
+	used    int32          // Procs - Free
+	active  []active       // of Running
+	waiting []*job         // of Pending
+	tasks   []rollout.Task // scratch
+	ends    []rollout.Running
 }
 
-// ran is what is known of how long a running job will run.
-type ran struct {
+// active is what is known of how long a running job runs.
+type active struct {
 	*job
 	age     int64
-	planned int64   // when it is thought to end
+	planned int64   // when it reaches its limit
 	passed  float64 // probability with which it would have ended by now
 }
 
-// overrun is how long, in seconds, a job is thought to run on that has outlived its
+// overrun is how long, in seconds, a job is expected to run on that has outlived its
 // limit.
 const overrun = 60
 
-// take takes the snapshot of the machine of a partition.
-func (s *snapshot) take(t *Twin, in *partition, now int64) {
-	s.at, s.machine = now, t.machines.machine(in)
-	s.ran, s.waits = s.ran[:0], s.waits[:0]
+// Snapshot returns the machine that a request would run on, with at least as many
+// processors as the request needs. It holds until the next call of any method.
+func (t *Twin) Snapshot(r *workload.Request, now int64) *Snapshot {
+	s := &t.snapshot
+	s.take(t, t.machines.of(r.Partition), now)
+	s.suppose(hypotheses[s.machine.best], r.Procs())
+	return s
+}
+
+// take takes the snapshot of the machine of a partition, but for what is supposed.
+func (s *Snapshot) take(t *Twin, in *partition, now int64) {
+	s.Now, s.twin, s.machine = now, t, t.machines.machine(in)
+	s.active, s.waiting = s.active[:0], s.waiting[:0]
 	s.used = 0
 	for j := range t.queue.Running() {
 		if k := t.job(j); t.machines.machine(k.in) == s.machine {
@@ -45,88 +59,76 @@ func (s *snapshot) take(t *Twin, in *partition, now int64) {
 			if planned <= now {
 				planned = now + overrun
 			}
-			s.ran = append(s.ran, ran{k, age, planned, t.outlived(k, age)})
+			s.active = append(s.active, active{k, age, planned, t.outlived(k, age)})
 			s.used += k.Procs
 		}
 	}
-	slices.SortFunc(s.ran, func(a, b ran) int {
+	slices.SortFunc(s.active, func(a, b active) int {
 		return cmp.Or(cmp.Compare(a.planned, b.planned), cmp.Compare(a.ID, b.ID))
 	})
-	s.running = s.running[:0]
-	for i := range s.ran {
-		k := &s.ran[i]
-		s.running = append(s.running, occupant{k.planned, k.end(now, .5), k.Procs, -1})
+	s.Running = s.Running[:0]
+	for i := range s.active {
+		k := &s.active[i]
+		s.Running = append(s.Running, rollout.Running{Planned: k.planned, End: k.end(now, .5), Procs: k.Procs, Place: -1})
 	}
 	for j := range t.queue.Pending() {
 		if k := t.job(j); t.machines.machine(k.in) == s.machine {
-			s.waits = append(s.waits, k)
+			s.waiting = append(s.waiting, k)
 		}
 	}
-	s.pending = s.pending[:0]
-	for _, k := range s.waits {
-		s.pending = append(s.pending, task{min(k.Submit, now), k.Limit, k.length(.5), k.Procs, k.class.rank()})
+	s.Pending = s.Pending[:0]
+	for _, k := range s.waiting {
+		s.Pending = append(s.Pending, rollout.Task{
+			Submit: min(k.Submit, now), Limit: k.Limit, Run: k.length(.5), Procs: k.Procs, Rank: k.class.rank(),
+		})
 	}
 }
 
-// suppose gives the machine its size: at least as many processors as run jobs or are
-// asked for. Jobs that ask for more take all.
-func (s *snapshot) suppose(b supposition, asked int32) {
-	s.procs = max(s.machine.procs[b.size], asked, s.used)
-	s.free = s.procs - s.used
-	for i, k := range s.waits {
-		s.pending[i].procs = min(k.Procs, s.procs)
+// suppose gives the machine a policy and a size: at least the processors in use, and
+// those of a request. Jobs that need more get all.
+func (s *Snapshot) suppose(h hypothesis, requested int32) {
+	s.Policy = h.Policy
+	s.Procs = max(s.machine.procs[h.size], requested, s.used)
+	s.Free = s.Procs - s.used
+	for i, k := range s.waiting {
+		s.Pending[i].Procs = min(k.Procs, s.Procs)
 	}
 }
 
-// without leaves a job out that waits.
-func (s *snapshot) without(id int64) {
-	if i := slices.IndexFunc(s.waits, func(k *job) bool { return k.ID == id }); i >= 0 {
-		s.waits = slices.Delete(s.waits, i, i+1)
-		s.pending = slices.Delete(s.pending, i, i+1)
+// without leaves out a job that waits.
+func (s *Snapshot) without(id int64) {
+	if i := slices.IndexFunc(s.waiting, func(k *job) bool { return k.ID == id }); i >= 0 {
+		s.waiting = slices.Delete(s.waiting, i, i+1)
+		s.Pending = slices.Delete(s.Pending, i, i+1)
 	}
 }
 
-// end returns when a running job ends that has the level q, 0 to 1, of those run
-// times that it may still have.
-func (r *ran) end(now int64, q float64) int64 {
-	if r.Start+r.Limit <= now {
-		return r.planned
+// Draw draws the run times of all jobs from what is predicted of each.
+func (s *Snapshot) Draw(rng *rand.Rand) {
+	for i := range s.active {
+		s.Running[i].End = s.active[i].end(s.Now, rng.Float64())
 	}
-	left := r.told.Quantile(r.passed+(1-r.passed)*q) - r.age
-	return now + max(1, min(left, r.planned-now))
+	for i, k := range s.waiting {
+		s.Pending[i].Run = k.length(rng.Float64())
+	}
 }
 
-// length returns how long a job runs, in seconds, that has the level q of run times.
-func (k *job) length(q float64) int64 { return max(1, min(k.told.Quantile(q), k.Limit)) }
-
-// kind is which run times jobs have in a simulation.
-type kind uint8
-
-const (
-	expected kind = iota
-	limits
-)
-
-// point simulates the queue once until a task starts that joins it now, and returns
-// how long that takes, in seconds.
-func (s *snapshot) point(c *cluster, policy Policy, asked task, kind kind) int64 {
-	s.tasks = append(append(s.tasks[:0], s.pending...), asked)
-	if policy.Order != FCFS {
-		slices.SortStableFunc(s.tasks, policy.compare)
-	}
-	place := policy.place(s.tasks, asked) - 1
-	ends := s.running
-	if kind == limits {
-		s.ends = append(s.ends[:0], s.running...)
-		for i := range s.ends {
-			s.ends[i].end = s.ends[i].planned
-		}
-		for i := range s.tasks {
-			s.tasks[i].run = s.tasks[i].limit
-		}
-		ends = s.ends
-	}
-	c.backfill, c.record = policy.Backfill, nil
-	c.load(s.at, s.free, ends, s.tasks, nil)
-	return c.wait(place) - s.at
+// Serves reports whether a partition's jobs run on the machine.
+func (s *Snapshot) Serves(partition string) bool {
+	p := &s.twin.machines
+	return p.machine(p.of(partition)) == s.machine
 }
+
+// end returns when a running job ends, at the level q in [0,1) of the run times that it
+// may still have.
+func (a *active) end(now int64, q float64) int64 {
+	if a.Start+a.Limit <= now {
+		return a.planned
+	}
+	left := a.runtime.Quantile(a.passed+(1-a.passed)*q) - a.age
+	return now + max(1, min(left, a.planned-now))
+}
+
+// length returns how long a job runs, in seconds, at the level q in [0,1) of its run
+// times.
+func (k *job) length(q float64) int64 { return max(1, min(k.runtime.Quantile(q), k.Limit)) }

@@ -2,11 +2,9 @@ package twin_test
 
 import (
 	"math"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/varq-project/varq/predictor/cluster/queue"
-	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/twin"
 	"github.com/varq-project/varq/predictor/workload"
@@ -42,31 +40,23 @@ func TestTrace(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			jobs := beginning(t, name, 4000)
 			var q queue.Queue
-			w := twin.New(&q, twin.Options{})
-			r := rand.New(rand.NewPCG(1, 1))
+			w := twin.New(&q, nil)
 			last := &lastWait{}
-			var point, limits, runs, before miss
-			var evidence twin.Evidence
+			var point, limits, before miss
 			asked := 0
 			replay(t, jobs, &q, []forecast.Observer{w, last}, func(j *workload.Job) {
 				wait, ok := j.Wait()
 				if asked++; !ok || asked < len(jobs)/10 {
 					return
 				}
-				var p twin.Point
-				p, evidence = w.Point(&j.Request, j.Submit)
+				p := w.Point(&j.Request, j.Submit)
 				point.add(float64(p.Expected), float64(wait))
 				limits.add(float64(p.Limits), float64(wait))
 				before.add(last.seconds, float64(wait))
-				if asked%128 == 0 {
-					w.Look(j.Submit, r)
-					d := new(delay.Distribution)
-					w.Wait(&j.Request, j.Submit, d)
-					runs.add(min(1e6, d.Quantile(.5)), float64(wait))
-				}
 			})
-			t.Logf("of the logarithm of a minute and the wait, errors by: expected run times %.3f, limits %.3f, median of simulations %.3f, last wait %.3f", point.mean(), limits.mean(), runs.mean(), before.mean())
-			t.Logf("in the end: %v, on %d processors", evidence, evidence.Procs)
+			t.Logf("of the logarithm of a minute and the wait, errors by: expected run times %.3f, limits %.3f, last wait %.3f", point.mean(), limits.mean(), before.mean())
+			end := w.Snapshot(&jobs[len(jobs)-1].Request, jobs[len(jobs)-1].End)
+			t.Logf("in the end: %v, on %d processors", end.Policy, end.Procs)
 			if point.mean() > before.mean() {
 				t.Errorf("the last wait is a better guess than the twin")
 			}

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/varq-project/varq/predictor/cluster/queue"
+	"github.com/varq-project/varq/predictor/cluster/rollout"
 	"github.com/varq-project/varq/predictor/cluster/sched"
-	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -18,9 +18,9 @@ type bench struct {
 	id int64
 }
 
-func sit(o Options) *bench {
+func sit(m Machines) *bench {
 	b := new(bench)
-	b.w = New(&b.q, o)
+	b.w = New(&b.q, m)
 	return b
 }
 
@@ -46,7 +46,7 @@ func (b *bench) end(now int64, j workload.Job) {
 	b.w.Ended(&j)
 }
 
-func machineOf(procs int32) func(string) (string, int32) {
+func machineOf(procs int32) Machines {
 	return func(string) (string, int32) { return "all", procs }
 }
 
@@ -56,8 +56,7 @@ func request(procs int32, limit int64) *workload.Request {
 
 // TestPoint asks about a machine of 10 processors on which one job runs on 8.
 func TestPoint(t *testing.T) {
-	policy := Policy{FCFS, sched.EASY}
-	b := sit(Options{Machine: machineOf(10), Policy: &policy})
+	b := sit(machineOf(10))
 	b.start(1000, b.submit(1000, 8, 600))
 	b.submit(1010, 10, 300)
 	for _, c := range []struct {
@@ -68,30 +67,31 @@ func TestPoint(t *testing.T) {
 		{request(2, 700), 880}, // would delay it
 		{request(4, 100), 880}, // behind both
 	} {
-		p, e := b.w.Point(c.r, 1020)
+		p, s := b.w.Point(c.r, 1020), b.w.Snapshot(c.r, 1020)
 		if p.Limits != c.want {
 			t.Errorf("%d processors for %d s: %d s, want %d", c.r.CPUs, c.r.Limit, p.Limits, c.want)
 		}
-		if p.Expected > p.Limits || e.Waiting != 1 || e.Running != 1 || e.Procs != 10 {
-			t.Errorf("%+v by %v", p, e)
+		if p.Expected > p.Limits || len(s.Pending) != 1 || len(s.Running) != 1 || s.Procs != 10 {
+			t.Errorf("%+v by %+v", p, s)
 		}
 	}
-	if p, e := b.w.Point(request(20, 100), 1020); p.Limits != 580 || e.Procs != 20 {
-		t.Errorf("more than there is: %+v by %+v", p, e)
+	more := request(20, 100)
+	if p, s := b.w.Point(more, 1020), b.w.Snapshot(more, 1020); p.Limits != 580 || s.Procs != 20 {
+		t.Errorf("more than there is: %+v by %+v", p, s)
 	}
-	want := "5 simulations of the queue: 1 jobs waiting, 1 running, FCFS with EASY backfilling"
-	if _, e := b.w.Point(request(1, 1), 1020); e.String() != want {
-		t.Errorf("%q, want %q", e, want)
+	if got, want := b.w.Point(request(1, 1), 1020).Policy.String(), "FCFS with EASY backfilling"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 
 // TestMoreWorkIsNoSooner: without backfilling in the order of arrival, no job more
 // that waits or runs lets another start earlier.
 func TestMoreWorkIsNoSooner(t *testing.T) {
-	policy := Policy{FCFS, sched.NoBackfill}
+	fcfs := slices.Index(hypotheses[:], hypothesis{Policy: rollout.Policy{Order: rollout.FCFS, Backfill: sched.NoBackfill}})
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 3))
-		b := sit(Options{Machine: machineOf(16), Policy: &policy})
+		b := sit(machineOf(16))
+		b.w.machines.machine(b.w.machines.of("")).best = fcfs
 		free, now, last := int32(16), int64(1000), Point{}
 		asked := request(1+r.Int32N(16), 60)
 		for range 40 {
@@ -100,72 +100,11 @@ func TestMoreWorkIsNoSooner(t *testing.T) {
 				free -= j.CPUs
 				b.start(now, j)
 			}
-			p, _ := b.w.Point(asked, now)
+			p := b.w.Point(asked, now)
 			if p.Limits < last.Limits || p.Expected < last.Expected {
 				t.Fatalf("seed %d: from %+v down to %+v", seed, last, p)
 			}
 			last = p
-		}
-	}
-}
-
-// TestWaits: the same random numbers give the same answers, within the time there is.
-func TestWaits(t *testing.T) {
-	w, now := busy(200, 100)
-	asked := &workload.Request{User: "user1", Partition: "batch", Size: workload.Size{CPUs: 32}, Limit: 3600}
-	ask := func(seed uint64) (d delay.Distribution) {
-		w.Look(now, rand.New(rand.NewPCG(seed, 1)))
-		e := w.Wait(asked, now, &d)
-		if e.Runs == 0 || e.Waiting != 200 || e.Running != 100 {
-			t.Errorf("%+v", e)
-		}
-		return d
-	}
-	first, second, third := ask(1), ask(1), ask(2)
-	if first != second {
-		t.Error("the same random numbers give different answers")
-	}
-	if first == third {
-		t.Error("different random numbers give the same answer")
-	}
-	if first[0] < 0 || !slices.IsSorted(first[:]) || first[delay.Points-1] > 1 {
-		t.Errorf("no distribution: %v", first)
-	}
-	runs := 0
-	w.options.Expired = func() bool { runs++; return runs == 5 }
-	w.Look(now, rand.New(rand.NewPCG(1, 1)))
-	if e := w.Wait(asked, now, &first); e.Runs != 5 {
-		t.Errorf("%d simulations until time was up, want 5", e.Runs)
-	}
-}
-
-// TestFiller holds the search for gaps against looking at all.
-func TestFiller(t *testing.T) {
-	var f filler
-	for seed := range uint64(500) {
-		r := rand.New(rand.NewPCG(seed, 4))
-		var gaps []gap
-		now := int64(0)
-		for range r.IntN(20) {
-			now += r.Int64N(3)
-			g := gap{from: now, to: now + 1 + r.Int64N(5)}
-			g.until = now + r.Int64N(12)
-			gaps = append(gaps, g)
-			now = g.to
-		}
-		f.reset(gaps)
-		for submit := now + 2; submit >= 0; submit-- {
-			limit := 1 + r.Int64N(8)
-			want := int64(sched.Never)
-			for _, g := range gaps {
-				if at := max(submit, g.from); at < g.to && at+limit <= g.until {
-					want = at
-					break
-				}
-			}
-			if got := f.start(submit, limit); got != want {
-				t.Fatalf("seed %d: %v at %d for %d: %d, want %d", seed, gaps, submit, limit, got, want)
-			}
 		}
 	}
 }
@@ -180,7 +119,7 @@ func TestPartitions(t *testing.T) {
 			procs int32
 		}
 		var running []use
-		for now := int64(0); now < 4*week; now += 600 {
+		for now := int64(0); now < 28*24*3600; now += 600 {
 			for len(running) > 0 && r.IntN(3) == 0 {
 				i := r.IntN(len(running))
 				p.take(now, running[i].in, -running[i].procs)
@@ -198,7 +137,7 @@ func TestPartitions(t *testing.T) {
 				}
 			}
 		}
-		p.workOut()
+		p.estimate()
 		if separate := p.machine(a) != p.machine(b); separate == shared {
 			t.Errorf("shared %v, but separate %v: %v", shared, separate, p.machine(a).procs)
 		}
@@ -236,55 +175,14 @@ func TestSlots(t *testing.T) {
 	}
 }
 
-// TestArrivals lets jobs come that came every hour, on Mondays on two processors.
-func TestArrivals(t *testing.T) {
-	var a arrivals
-	class := new(class)
-	monday := func(now int64) bool { return (now/day+4)%7 == 1 }
-	now := int64(1000 * week)
-	add := func() {
-		came := arrival{submit: now, limit: 60, procs: 1, class: class}
-		if monday(now) {
-			came.procs = 2
-		}
-		a.add(came)
-		now += hour
-	}
-	r := rand.New(rand.NewPCG(1, 6))
-	here := func(*partition) bool { return true }
-	if tasks := a.draw(now, now+day, r, here, nil); len(tasks) > 0 {
-		t.Errorf("%d jobs will come, though none ever did", len(tasks))
-	}
-	for range 5 * 7 * 24 {
-		add()
-	}
-	last := now - hour // a moment at which everything has been told
-	tasks := a.draw(last, last+2*week, r, here, nil)
-	if len(tasks) != 2*7*24 {
-		t.Errorf("%d jobs come in two weeks, want %d", len(tasks), 2*7*24)
-	}
-	for _, task := range tasks {
-		sure := monday(task.submit-about) == monday(task.submit+about)
-		if sure && monday(task.submit) != (task.procs == 2) || task.submit <= last {
-			t.Fatalf("%+v does not come as others came", task)
-		}
-	}
-	for range remembered {
-		add()
-	}
-	if len(a.list) > remembered || a.get(0) != nil || a.get(a.first) != &a.list[0] {
-		t.Errorf("%d are remembered, from %d on", len(a.list), a.first)
-	}
-}
-
 // TestForgets tells a twin of jobs that never end.
 func TestForgets(t *testing.T) {
-	b := sit(Options{})
-	for i := range int64(3 * forgetful) {
+	b := sit(nil)
+	for i := range int64(3 * mostAbsent) {
 		j := b.start(i, b.submit(i, 1, 60))
 		b.q.Remove(j.ID)
 	}
-	if n := len(b.w.jobs); n > forgetful+2 {
+	if n := len(b.w.jobs); n > mostAbsent+2 {
 		t.Errorf("%d jobs are known that are not there", n)
 	}
 	if used := b.w.machines.usage.used; used != int32(len(b.w.jobs)) {

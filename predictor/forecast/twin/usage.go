@@ -5,24 +5,24 @@ import (
 	"math/bits"
 )
 
-// sizes is how many sizes of a machine are held possible.
-const sizes = 3
+const (
+	// sizes is how many sizes of a machine are held possible.
+	sizes = 3
+	// halfLife is the age, in seconds, at which usage counts half as much.
+	halfLife = 90 * 24 * 3600
+)
 
-// rarely is, for each of them, the share of the time for which a machine is used beyond
-// its size: little, if it is seldom full; more, if logs err, nodes are lent, or jobs
-// overlap for a moment in what is told of them. What comes first is believed until
-// something else is known.
+// rarely is, for each size, the share of the time in which more processors are in use.
+// It is small for a machine that is seldom full. It is larger where logs err, nodes are
+// lent, or jobs seem to overlap for a moment.
 var rarely = [sizes]float64{.02, .001, .08}
-
-// halfLife is after how many seconds a time counts half as much.
-const halfLife = 90 * day
 
 // usage is for how long how many processors have been in use.
 type usage struct {
 	used  int32
 	since int64
-	// time is for how long, by slots of processors, growing in weight so that what was
-	// long ago counts less.
+	// time is seconds by slot of processors. Weights grow with time, which makes what
+	// was long ago count less.
 	time  []float64
 	total float64
 }
@@ -40,7 +40,7 @@ func slotMost(slot int) int32 {
 	return int32(slot-shift*256+1)<<shift - 1
 }
 
-// change counts processors that are in use from a time on, or fewer.
+// change counts processors that are in use from now on; fewer if negative.
 func (u *usage) change(now int64, procs int32) {
 	if u.time == nil {
 		u.since = now
@@ -58,8 +58,8 @@ func (u *usage) change(now int64, procs int32) {
 	u.used = max(0, u.used+procs)
 }
 
-// full returns how many processors are in use when all are, by each size; 0 if little
-// has been seen.
+// full returns each size: the processors in use that are rarely exceeded, or 0 as long
+// as little has been seen.
 func (u *usage) full() (procs [sizes]int32) {
 	beyond := 0.
 	for i := len(u.time) - 1; i >= 0; i-- {

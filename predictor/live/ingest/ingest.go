@@ -15,6 +15,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/varq-project/varq/predictor/forecast/twin"
 	"github.com/varq-project/varq/predictor/live/history"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/workload"
@@ -51,9 +52,9 @@ type Source interface {
 type Options struct {
 	Cache  *history.History
 	Source Source
-	// NewModel returns a model that knows nothing. Machine returns the machine of a
-	// partition: its name, and its processors. It is nil if none is known.
-	NewModel func(machine func(partition string) (name string, procs int32)) Model
+	// NewModel returns a model that knows nothing but the machines, which are nil if none
+	// is known.
+	NewModel func(twin.Machines) Model
 	// Days is how many days of the past are kept.
 	Days int
 	// Accounted, if not nil, gets the jobs of accounting before they count as read. If

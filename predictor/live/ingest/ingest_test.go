@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/twin"
 	"github.com/varq-project/varq/predictor/live/history"
 	"github.com/varq-project/varq/predictor/live/outlook"
 	"github.com/varq-project/varq/predictor/slurm"
@@ -78,7 +79,7 @@ func start(t *testing.T, path string, s Source, own ...forecast.Forecaster) *fix
 	f.Outlook = outlook.New(outlook.Options{Own: own, Confidence: .95, Now: clock})
 	f.Ingest = New(Options{
 		Cache: cache, Source: s, Days: 2, Now: clock, Log: slog.New(slog.DiscardHandler),
-		NewModel: func(machine func(string) (string, int32)) Model { return f.NewModel(machine) },
+		NewModel: func(m twin.Machines) Model { return f.NewModel(m) },
 	})
 	return f
 }

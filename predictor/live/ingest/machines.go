@@ -3,6 +3,7 @@ package ingest
 import (
 	"strings"
 
+	"github.com/varq-project/varq/predictor/forecast/twin"
 	"github.com/varq-project/varq/predictor/slurm"
 )
 
@@ -15,9 +16,9 @@ type machine struct {
 // machines are the machines by partition; nil is unknown.
 type machines map[string]machine
 
-// of returns the function twin.Options.Machine. It is nil if no machine is known. Of
+// of returns the machines as forecasters ask for them, or nil if none is known. Of
 // several partitions in which a job may run, the first that is known counts.
-func (m machines) of() func(partition string) (name string, procs int32) {
+func (m machines) of() twin.Machines {
 	if len(m) == 0 {
 		return nil
 	}

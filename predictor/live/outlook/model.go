@@ -30,8 +30,8 @@ type Model struct {
 }
 
 // NewModel returns a Model with an empty queue and forecasters that know nothing.
-// Machine is twin.Options.Machine.
-func (o *Outlook) NewModel(machine func(partition string) (name string, procs int32)) *Model {
+// The machines may be nil: they are learnt then.
+func (o *Outlook) NewModel(machines twin.Machines) *Model {
 	m := &Model{outlook: o}
 	members := make([]forecast.Forecaster, len(o.Own))
 	for i, f := range o.Own {
@@ -39,7 +39,7 @@ func (o *Outlook) NewModel(machine func(partition string) (name string, procs in
 		members[i] = m.own[i]
 	}
 	// The seed is fixed: the same past gives the same answers.
-	m.predictor = predictor.Standard(&m.queue, twin.Options{Machine: machine}, rand.New(rand.NewPCG(1, 1)), members...)
+	m.predictor = predictor.Standard(&m.queue, predictor.Options{Machines: machines}, rand.New(rand.NewPCG(1, 1)), members...)
 	m.predictor.SetConfidence(o.Confidence)
 	return m
 }

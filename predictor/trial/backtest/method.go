@@ -7,7 +7,7 @@ import (
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/predictor"
 	"github.com/varq-project/varq/predictor/forecast/score"
-	"github.com/varq-project/varq/predictor/forecast/twin"
+	"github.com/varq-project/varq/predictor/trial/montecarlo"
 )
 
 // Method is one way of forecasting, as it is scored. It is told of what happens,
@@ -41,9 +41,11 @@ type Maker struct {
 
 // Methods are all there are, the baselines last.
 var Methods = []Maker{
-	{Name: "blend", New: func(c Cluster) Method { return Of(predictor.Standard(c.Queue, twin.Options{}, chance()).Present()) }},
+	{Name: "blend", New: func(c Cluster) Method {
+		return Of(predictor.Standard(c.Queue, predictor.Options{}, chance()).Present())
+	}},
 	{Name: "history", New: func(Cluster) Method { return Of(predictor.History(chance()).Present()) }},
-	{Name: "twin", New: func(c Cluster) Method { return Of(forecast.NewTwin(c.Queue, twin.Options{Runs: 20}, chance())) }},
+	{Name: "twin", New: func(c Cluster) Method { return Of(montecarlo.New(c.Queue, 20, chance())) }},
 	{Name: "downey", New: func(c Cluster) Method { return Of(forecast.NewDowney(c.Queue)) }},
 	{Name: "qbets", New: func(Cluster) Method { return newQBETS() }},
 	rollingMaker("rolling-log", wholeLog),

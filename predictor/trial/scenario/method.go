@@ -9,7 +9,6 @@ import (
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/predictor"
 	"github.com/varq-project/varq/predictor/forecast/qbets"
-	"github.com/varq-project/varq/predictor/forecast/twin"
 	"github.com/varq-project/varq/predictor/promise/trajectory"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -58,7 +57,7 @@ func (m Method) forecaster(q *queue.Queue, random *rand.Rand) forecaster {
 	case History:
 		return predictor.Trajectory{Predictor: predictor.History(random)}
 	case Blend:
-		return predictor.Trajectory{Predictor: predictor.Standard(q, twin.Options{}, random)}
+		return predictor.Trajectory{Predictor: predictor.Standard(q, predictor.Options{}, random)}
 	default:
 		return startsOnly{qbets.New(qbets.Options{})}
 	}

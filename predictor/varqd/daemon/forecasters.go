@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/twin"
 	"github.com/varq-project/varq/predictor/live/extern"
 	"github.com/varq-project/varq/predictor/live/ingest"
 	"github.com/varq-project/varq/predictor/live/outlook"
@@ -35,8 +36,8 @@ func (d *Daemon) replay(ctx context.Context, o forecast.Observer) error {
 }
 
 // newModel returns a model of the outlook for ingest to keep up to date.
-func (d *Daemon) newModel(machine func(partition string) (name string, procs int32)) ingest.Model {
-	return d.outlook.NewModel(machine)
+func (d *Daemon) newModel(machines twin.Machines) ingest.Model {
+	return d.outlook.NewModel(machines)
 }
 
 // past is keeper.Past: the outlook answers, and ingest says how far it can.

@@ -13,7 +13,6 @@ import (
 	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/predictor"
-	"github.com/varq-project/varq/predictor/forecast/twin"
 	"github.com/varq-project/varq/predictor/live/extern"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/varqd/config"
@@ -110,7 +109,7 @@ func within(t *testing.T, so func() bool) {
 
 // A site's own forecaster cannot have the name of one that there is.
 func TestBuiltInNames(t *testing.T) {
-	blend := predictor.Standard(new(queue.Queue), twin.Options{}, rand.New(rand.NewPCG(1, 1)))
+	blend := predictor.Standard(new(queue.Queue), predictor.Options{}, rand.New(rand.NewPCG(1, 1)))
 	for _, f := range append(blend.Experts(), blend) {
 		if _, err := config.Parse("varq.yaml", []byte("forecasters: [{name: "+f.Name()+", command: /x}]")); err == nil {
 			t.Errorf("the name %s is accepted", f.Name())

@@ -1,4 +1,4 @@
-package twin
+package rollout
 
 import (
 	"math"
@@ -7,21 +7,32 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/sched"
 )
 
-// task is a job that waits or will come.
-type task struct {
-	submit int64 // when it joins the queue
-	limit  int64 // for how long it is planned, seconds
-	run    int64 // how long it runs, seconds; no more than the limit
-	procs  int32
-	rank   int8 // of its class
+// Task is a job that waits or will come. Times are in seconds.
+type Task struct {
+	Submit int64 // when it joins the queue
+	Limit  int64 // its time limit, for which it is planned
+	Run    int64 // how long it runs; at most Limit
+	Procs  int32
+	Rank   int8 // of its class, by Priority; the lowest goes first
 }
 
-// occupant is a job that runs.
-type occupant struct {
-	planned int64 // when it is thought to end
-	end     int64 // when it ends
-	procs   int32
-	place   int32 // in the queue that it waited in, or -1
+// Running is a job that runs.
+type Running struct {
+	Planned int64 // when it reaches its time limit
+	End     int64 // when it ends; at most Planned
+	Procs   int32
+	Place   int32 // in the queue that it waited in; -1: it ran from the beginning
+}
+
+// Recorder takes down what happens in a rollout.
+type Recorder interface {
+	// Ended is called when a job ends.
+	Ended(Running)
+	// Passed is called, with backfilling, after all that happens at a moment; maybe more
+	// than once for one moment. Free is the number of processors left to a job behind
+	// all others. If it runs past shadow, when the first of the queue is planned to
+	// start, it may take no more than extra of them.
+	Passed(now, shadow int64, free, extra int32)
 }
 
 // blockSize is how many tasks of the queue are passed by at once, if none of them
@@ -31,36 +42,35 @@ const blockSize = 64
 // absent is the need of a task that is not in the queue.
 const absent = math.MaxInt32
 
-// cluster simulates one future of a machine: what sched and sim do without
-// reservations, with no or EASY backfilling, and nothing else. All that will come
-// is known when it begins, and so is everyone's place in the order of the queue:
-// nothing has to be moved. With n tasks and r running jobs, an event costs O(log r)
-// and n/blockSize looks, and those blocks are looked into of which a job may start.
+// Machine is the machine of a rollout. Tasks never move: each has its place in the
+// queue from the beginning, whether it has come or not. With n tasks and r running
+// jobs an event costs O(log r) and a look at n/blockSize blocks, and only those blocks
+// are looked into that may have a task to start.
 //
-// The zero cluster is ready to be loaded; its memory is kept.
-type cluster struct {
+// The zero Machine is ready for Load. Its memory serves one rollout after another.
+type Machine struct {
 	backfill sched.Backfill
 	now      int64
 	free     int32
 
-	tasks  []task  // in the order of the queue
-	starts []int64 // when each has started; sched.Never: not yet
-	need   []int32 // processors, of tasks that wait; absent of others
+	tasks  []Task  // in the order of the queue
+	starts []int64 // by place; sched.Never: not yet
+	need   []int32 // by place: processors of a task that waits, absent otherwise
 	blocks []block
-	head   int     // place of the first task that waits, or a place before it
+	head   int     // no task waits at a place before head
 	coming []int32 // places of the tasks that will come, by time
 
-	running []occupant // a heap: the next to end is at index 0
-	planned []release  // of the running jobs, ascending
+	running []Running // a heap: the next to end is at index 0
+	planned []release // of the running jobs, ascending
 
-	// shadow is when the first task of the queue will start at the latest, and
-	// extra the processors left beside it then; known as long as nothing ends and
-	// the same task is first.
+	// shadow is when the first task of the queue starts at the latest, and extra is
+	// the number of processors left beside it then. Both are known as long as no job
+	// ends and the same task is first.
 	shadow int64
 	extra  int32
 	known  bool
 
-	record *future // takes down what happens, unless it is nil
+	recorder Recorder // or nil
 }
 
 // block is what is known of all the tasks of a stretch of the queue that wait.
@@ -75,12 +85,12 @@ type release struct {
 	procs int32
 }
 
-// load makes the cluster that of a moment: jobs run that hold the rest of its
-// processors, and tasks wait, or will come, in the order of the queue. The places
-// of those that will come are given in the order of their submission, the running
-// jobs in the order in which they are thought to end. Tasks and places are read
-// until the next load.
-func (c *cluster) load(now int64, free int32, running []occupant, tasks []task, coming []int32) {
+// Load begins a rollout at a moment, with free processors. The running jobs are in the
+// order of Planned, the tasks in that of the queue. The places of the tasks that will
+// come are in the order of their submission; all other tasks wait. Tasks and coming
+// are read until the next Load. The recorder may be nil.
+func (c *Machine) Load(b sched.Backfill, now int64, free int32, running []Running, tasks []Task, coming []int32, r Recorder) {
+	c.backfill, c.recorder = b, r
 	c.now, c.free, c.tasks = now, free, tasks
 	c.head, c.known = 0, false
 	c.coming = coming
@@ -90,11 +100,11 @@ func (c *cluster) load(now int64, free int32, running []occupant, tasks []task, 
 	}
 	c.planned = c.planned[:0]
 	for _, o := range running {
-		c.planned = append(c.planned, release{o.planned, o.procs})
+		c.planned = append(c.planned, release{o.Planned, o.Procs})
 	}
 	c.starts, c.need = resize(c.starts, len(tasks)), resize(c.need, len(tasks))
 	for i := range tasks {
-		c.starts[i], c.need[i] = sched.Never, tasks[i].procs
+		c.starts[i], c.need[i] = sched.Never, tasks[i].Procs
 	}
 	for _, i := range coming {
 		c.need[i] = absent
@@ -108,13 +118,13 @@ func (c *cluster) load(now int64, free int32, running []occupant, tasks []task, 
 func resize[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
 
 // note finds out anew what a block is to know.
-func (c *cluster) note(b int) {
+func (c *Machine) note(b int) {
 	from := b * blockSize
 	noted := block{absent, math.MaxInt64}
 	for i, need := range c.need[from:min(from+blockSize, len(c.need))] {
 		if need != absent {
 			noted.need = min(noted.need, need)
-			noted.span = min(noted.span, c.tasks[from+i].limit)
+			noted.span = min(noted.span, c.tasks[from+i].Limit)
 		}
 	}
 	c.blocks[b] = noted
@@ -122,7 +132,7 @@ func (c *cluster) note(b int) {
 
 // pass lets the tasks start that can at this moment. The last of the tasks that
 // will come have arrived since the last pass.
-func (c *cluster) pass(arrived []int32) {
+func (c *Machine) pass(arrived []int32) {
 	first := c.first()
 	c.known = c.known && first == c.head
 	for c.head = first; c.head < len(c.need) && c.need[c.head] <= c.free; c.head = c.first() {
@@ -141,7 +151,7 @@ func (c *cluster) pass(arrived []int32) {
 		for _, i := range arrived {
 			c.try(int(i))
 		}
-	case c.record != nil && c.free > 0, slices.ContainsFunc(c.blocks[c.head/blockSize:], func(b block) bool { return b.need <= c.free }):
+	case c.recorder != nil && c.free > 0, slices.ContainsFunc(c.blocks[c.head/blockSize:], func(b block) bool { return b.need <= c.free }):
 		if !c.known {
 			c.castShadow()
 		}
@@ -150,7 +160,7 @@ func (c *cluster) pass(arrived []int32) {
 }
 
 // first returns the place of the first task that waits, or the number of places.
-func (c *cluster) first() int {
+func (c *Machine) first() int {
 	i := c.head
 	for i < len(c.need) && c.need[i] == absent {
 		if i%blockSize == 0 && c.blocks[i/blockSize].need == absent {
@@ -164,7 +174,7 @@ func (c *cluster) first() int {
 
 // castShadow finds when the first task will start at the latest: as soon as enough
 // of the running jobs are over by their limits.
-func (c *cluster) castShadow() {
+func (c *Machine) castShadow() {
 	need, free := c.need[c.head], c.free
 	c.shadow, c.known = c.now, true
 	for _, r := range c.planned {
@@ -178,7 +188,7 @@ func (c *cluster) castShadow() {
 }
 
 // backfillAll starts all tasks that do not delay the first.
-func (c *cluster) backfillAll() {
+func (c *Machine) backfillAll() {
 	for b := c.head / blockSize; b < len(c.blocks); b++ {
 		if !c.admits(c.blocks[b].need, c.blocks[b].span) {
 			continue
@@ -193,13 +203,13 @@ func (c *cluster) backfillAll() {
 }
 
 // admits reports whether a task that is not the first could start.
-func (c *cluster) admits(need int32, span int64) bool {
+func (c *Machine) admits(need int32, span int64) bool {
 	return need <= c.free && (need <= c.extra || span <= c.shadow-c.now)
 }
 
 // try starts a task, unless it would delay the first.
-func (c *cluster) try(i int) {
-	need, span := c.need[i], c.tasks[i].limit
+func (c *Machine) try(i int) {
+	need, span := c.need[i], c.tasks[i].Limit
 	if !c.admits(need, span) {
 		return
 	}
@@ -210,22 +220,22 @@ func (c *cluster) try(i int) {
 }
 
 // start lets a task run that waits.
-func (c *cluster) start(i int) {
+func (c *Machine) start(i int) {
 	t := &c.tasks[i]
 	c.starts[i] = c.now
 	c.need[i] = absent
-	if b := &c.blocks[i/blockSize]; t.procs == b.need || t.limit == b.span {
+	if b := &c.blocks[i/blockSize]; t.Procs == b.need || t.Limit == b.span {
 		c.note(i / blockSize)
 	}
-	c.free -= t.procs
-	r := release{c.now + t.limit, t.procs}
+	c.free -= t.Procs
+	r := release{c.now + t.Limit, t.Procs}
 	c.planned = slices.Insert(c.planned, c.find(r.at), r)
-	c.running = append(c.running, occupant{r.at, c.now + t.run, t.procs, int32(i)})
+	c.running = append(c.running, Running{r.at, c.now + t.Run, t.Procs, int32(i)})
 	c.up(len(c.running) - 1)
 }
 
 // find returns the index of the first release that is not before a time.
-func (c *cluster) find(at int64) int {
+func (c *Machine) find(at int64) int {
 	low, high := 0, len(c.planned)
 	for low < high {
 		if mid := (low + high) / 2; c.planned[mid].at < at {
@@ -238,30 +248,30 @@ func (c *cluster) find(at int64) int {
 }
 
 // finish lets the next running job end.
-func (c *cluster) finish() {
+func (c *Machine) finish() {
 	o := c.running[0]
 	last := len(c.running) - 1
 	c.running[0] = c.running[last]
 	c.running = c.running[:last]
 	c.down(0)
-	i := c.find(o.planned)
-	for c.planned[i].procs != o.procs {
+	i := c.find(o.Planned)
+	for c.planned[i].procs != o.Procs {
 		i++
 	}
 	c.planned = slices.Delete(c.planned, i, i+1)
-	c.free += o.procs
+	c.free += o.Procs
 	c.known = false
-	if c.record != nil {
-		c.record.ends = append(c.record.ends, finish{o.end, o.procs, o.place})
+	if c.recorder != nil {
+		c.recorder.Ended(o)
 	}
 }
 
 // arrive lets a task join the queue.
-func (c *cluster) arrive(i int) {
+func (c *Machine) arrive(i int) {
 	t := &c.tasks[i]
-	c.need[i] = t.procs
+	c.need[i] = t.Procs
 	b := &c.blocks[i/blockSize]
-	b.need, b.span = min(b.need, t.procs), min(b.span, t.limit)
+	b.need, b.span = min(b.need, t.Procs), min(b.span, t.Limit)
 	if i < c.head {
 		c.head, c.known = i, false
 	}
@@ -269,13 +279,13 @@ func (c *cluster) arrive(i int) {
 
 // next lets everything happen that happens at the next moment at which anything
 // does, and reports false if there is none.
-func (c *cluster) next() bool {
+func (c *Machine) next() bool {
 	next := int64(sched.Never)
 	if len(c.running) > 0 {
-		next = c.running[0].end
+		next = c.running[0].End
 	}
 	if len(c.coming) > 0 {
-		next = min(next, c.tasks[c.coming[0]].submit)
+		next = min(next, c.tasks[c.coming[0]].Submit)
 	}
 	if next == sched.Never {
 		return false
@@ -286,41 +296,42 @@ func (c *cluster) next() bool {
 }
 
 // moment lets everything happen that happens now.
-func (c *cluster) moment() {
-	for len(c.running) > 0 && c.running[0].end <= c.now {
+func (c *Machine) moment() {
+	for len(c.running) > 0 && c.running[0].End <= c.now {
 		c.finish()
 	}
 	arrived := 0
-	for arrived < len(c.coming) && c.tasks[c.coming[arrived]].submit <= c.now {
+	for arrived < len(c.coming) && c.tasks[c.coming[arrived]].Submit <= c.now {
 		c.arrive(int(c.coming[arrived]))
 		arrived++
 	}
 	c.pass(c.coming[:arrived])
 	c.coming = c.coming[arrived:]
-	if c.record != nil {
-		c.record.note(c)
+	if c.recorder != nil && c.backfill != sched.NoBackfill {
+		c.recorder.Passed(c.now, c.shadow, c.free, c.extra)
 	}
 }
 
-// wait lets the cluster live until a task starts, and returns when.
-func (c *cluster) wait(i int) int64 {
+// StartOf returns when the task at a place starts; it simulates no more than that takes.
+func (c *Machine) StartOf(place int) int64 {
 	c.moment()
-	for c.starts[i] == sched.Never && c.next() {
+	for c.starts[place] == sched.Never && c.next() {
 	}
-	return c.starts[i]
+	return c.starts[place]
 }
 
-// advance lets everything happen until a time, or all that will, if that is Never.
-func (c *cluster) advance(to int64) {
+// Starts returns when each task starts, by place, until the next Load.
+func (c *Machine) Starts() []int64 {
 	c.moment()
-	for c.now < to && c.next() {
+	for c.next() {
 	}
+	return c.starts
 }
 
-func (c *cluster) up(i int) {
+func (c *Machine) up(i int) {
 	for i > 0 {
 		parent := (i - 1) / 2
-		if c.running[i].end >= c.running[parent].end {
+		if c.running[i].End >= c.running[parent].End {
 			return
 		}
 		c.running[i], c.running[parent] = c.running[parent], c.running[i]
@@ -328,16 +339,16 @@ func (c *cluster) up(i int) {
 	}
 }
 
-func (c *cluster) down(i int) {
+func (c *Machine) down(i int) {
 	for {
 		least := 2*i + 1
 		if least >= len(c.running) {
 			return
 		}
-		if right := least + 1; right < len(c.running) && c.running[right].end < c.running[least].end {
+		if right := least + 1; right < len(c.running) && c.running[right].End < c.running[least].End {
 			least = right
 		}
-		if c.running[i].end <= c.running[least].end {
+		if c.running[i].End <= c.running[least].End {
 			return
 		}
 		c.running[i], c.running[least] = c.running[least], c.running[i]

@@ -1,0 +1,105 @@
+package montecarlo_test
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/varq-project/varq/predictor/cluster/queue"
+	"github.com/varq-project/varq/predictor/cluster/rollout"
+	"github.com/varq-project/varq/predictor/cluster/sched"
+	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/trial/montecarlo"
+	"github.com/varq-project/varq/predictor/workload"
+	"github.com/varq-project/varq/test/synthetic"
+)
+
+// TestCalibrated holds the probabilities that are forecast against what comes true on
+// made-up machines: of those forecast to be about p, about the share p comes true.
+func TestCalibrated(t *testing.T) {
+	for _, c := range []struct {
+		order    rollout.Order
+		backfill sched.Backfill
+		load     float64 // as much as the policy can cope with
+	}{
+		{rollout.FCFS, sched.EASY, .75}, {rollout.FCFS, sched.NoBackfill, .15},
+		{rollout.LWF, sched.EASY, .75}, {rollout.LWF, sched.NoBackfill, .15},
+	} {
+		policy := rollout.Policy{Order: c.order, Backfill: c.backfill}
+		jobs := synthetic.Scheduled(policy, 128, c.load, 1000)
+		var q queue.Queue
+		f := montecarlo.New(&q, 32, rand.New(rand.NewPCG(1, 1)))
+		gap := (jobs[len(jobs)-1].Submit - jobs[0].Submit) / int64(len(jobs))
+		var present, ahead reliability
+		asked := 0
+		ask := func(j *workload.Job, now int64, r *reliability) {
+			var a forecast.Answer
+			if !f.Forecast(&forecast.Question{Request: j.Request, Now: now, Submit: j.Submit}, &a) {
+				t.Error("no answer")
+			}
+			for _, within := range []float64{0, 300, 1800, 3600, 4 * 3600} {
+				r.add(a.Wait.Within(within), float64(j.Start-j.Submit) <= within)
+			}
+		}
+		err := forecast.Replay(jobs, &q, []forecast.Observer{f}, func(j *workload.Job) error {
+			if asked++; asked < len(jobs)/3 || asked%8 != 0 {
+				return nil
+			}
+			ask(j, j.Submit, &present)
+			if next, _ := slices.BinarySearchFunc(jobs, j.Submit+4*gap, bySubmission); next < len(jobs) {
+				ask(&jobs[next], j.Submit, &ahead)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%v: expected calibration error %.3f, of %.0f jobs to come %.3f", policy, present.err(), ahead.n(), ahead.err())
+		// A few hundred answers err by a few hundredths, the more the longer the same
+		// jobs decide over them.
+		present.check(t, .08)
+		ahead.check(t, .12)
+	}
+}
+
+func bySubmission(j workload.Job, at int64) int { return cmp.Compare(j.Submit, at) }
+
+// reliability counts by tenths of the probability forecast.
+type reliability struct{ count, sum, true [11]float64 }
+
+func (r *reliability) add(p float64, came bool) {
+	i := int(math.Round(p * 10))
+	r.count[i]++
+	r.sum[i] += p
+	if came {
+		r.true[i]++
+	}
+}
+
+func (r *reliability) n() (n float64) {
+	for _, c := range r.count {
+		n += c
+	}
+	return n
+}
+
+func (r *reliability) err() (sum float64) {
+	for i := range r.count {
+		sum += math.Abs(r.sum[i] - r.true[i])
+	}
+	return sum / r.n()
+}
+
+// check complains of an expected calibration error above what chance explains.
+func (r *reliability) check(t *testing.T, most float64) {
+	t.Helper()
+	if r.err() <= most {
+		return
+	}
+	t.Errorf("expected calibration error %.3f", r.err())
+	for i := range r.count {
+		t.Logf("%.2f came true %.2f (%.0f)", r.sum[i]/r.count[i], r.true[i]/r.count[i], r.count[i])
+	}
+}
