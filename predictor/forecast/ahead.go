@@ -35,10 +35,10 @@ const (
 
 // NewAhead returns an Ahead that has learnt nothing. It shares the features that f
 // extracts from the queue, so f must be told what happens, after Ahead is.
-func NewAhead(f *Forest, rng *rand.Rand) *Ahead {
+func NewAhead(f *Forest, rng *rand.Rand, b forest.Background) *Ahead {
 	return &Ahead{
 		moments: moments{extractor: f.extractor},
-		model:   forest.New(features.Count+1, forest.Light, rng),
+		model:   forest.New(features.Count+1, forest.Light, rng, b),
 		waiting: pending.New[forest.Case](),
 		rng:     rng,
 	}

@@ -33,8 +33,9 @@ type situation struct {
 
 // NewForest returns a Forest that has learnt nothing. It tells the twin, if not nil,
 // what happens, and adds what the twin expects to the features of a situation. As a
-// rollout costs more than learning, it then learns thoroughly.
-func NewForest(rng *rand.Rand, t *twin.Twin) *Forest {
+// rollout costs more than learning, it then learns thoroughly. Trees grow in the
+// background, or at once if that is nil.
+func NewForest(rng *rand.Rand, t *twin.Twin, b forest.Background) *Forest {
 	count, effort := features.Count, forest.Light
 	if t != nil {
 		count, effort = count+simulated, forest.Thorough
@@ -42,7 +43,7 @@ func NewForest(rng *rand.Rand, t *twin.Twin) *Forest {
 	return &Forest{
 		extractor: features.New(),
 		twin:      t,
-		present:   forest.New(count, effort, rng),
+		present:   forest.New(count, effort, rng, b),
 		waiting:   pending.New[forest.Case](),
 	}
 }

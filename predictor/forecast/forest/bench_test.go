@@ -13,7 +13,7 @@ func BenchmarkLearn(b *testing.B) {
 	for name, effort := range map[string]Effort{"light": Light, "thorough": Thorough} {
 		b.Run(name, func(b *testing.B) {
 			random := rand.New(rand.NewPCG(1, 1))
-			m, x := New(60, effort, random), make([]float32, 60)
+			m, x := New(60, effort, random, func(task func()) { go task() }), make([]float32, 60)
 			for b.Loop() {
 				draw(x, random)
 				m.Learn(m.Case(x), float64(x[0]*x[1]*1000))

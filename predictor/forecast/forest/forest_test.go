@@ -11,7 +11,7 @@ import (
 // learnt returns a model of cases whose delay is exponential with a mean that the
 // first two of 20 features decide.
 func learnt(n int, random *rand.Rand, mean func(x []float32) float64) *Model {
-	m := New(20, Light, rand.New(rand.NewPCG(1, 2)))
+	m := New(20, Light, rand.New(rand.NewPCG(1, 2)), nil)
 	x := make([]float32, 20)
 	for range n {
 		draw(x, random)
@@ -114,7 +114,7 @@ func TestIsADistribution(t *testing.T) {
 }
 
 func TestNothingLearnt(t *testing.T) {
-	m := New(3, Light, rand.New(rand.NewPCG(1, 1)))
+	m := New(3, Light, rand.New(rand.NewPCG(1, 1)), nil)
 	var d delay.Distribution
 	if m.Predict(m.Case([]float32{1, 2, 3}), &d) {
 		t.Error("it predicts")
@@ -165,11 +165,12 @@ func TestHurry(t *testing.T) {
 }
 
 // TestGrowsWhileLearning: trees grow from what stays as it is while more cases are
-// learnt than there is room for, and come into use after the same case each time.
+// learnt than there is room for, and come into use after the same case whenever the
+// Background has them grow.
 func TestGrowsWhileLearning(t *testing.T) {
-	answer := func() float64 {
+	answer := func(background Background) float64 {
 		random := rand.New(rand.NewPCG(7, 7))
-		m := New(3, Light, rand.New(rand.NewPCG(1, 2)))
+		m := New(3, Light, rand.New(rand.NewPCG(1, 2)), background)
 		x := make([]float32, 3)
 		for i := range window + 3*reserve {
 			draw(x, random)
@@ -181,11 +182,16 @@ func TestGrowsWhileLearning(t *testing.T) {
 		m.Grow()
 		return quantile(m, x, .9, .7)
 	}
-	first := answer()
+	first := answer(nil)
 	if want := 6 * 100 * math.Exp(4*.9) * math.Ln2; first < want/2 || first > 2*want {
 		t.Errorf("median %v, want some %v", first, want)
 	}
-	if again := answer(); again != first {
-		t.Errorf("median %v, the next time %v", first, again)
+	for name, background := range map[string]Background{
+		"concurrently": func(task func()) { go task() },
+		"never":        func(func()) {},
+	} {
+		if again := answer(background); again != first {
+			t.Errorf("median %v, growing %s %v", first, name, again)
+		}
 	}
 }

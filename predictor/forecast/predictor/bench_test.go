@@ -71,7 +71,7 @@ func BenchmarkDowney(b *testing.B) {
 // at a new moment.
 func BenchmarkQuantile(b *testing.B) {
 	var q queue.Queue
-	p := History(rand.New(rand.NewPCG(1, 1)))
+	p := History(Options{}, rand.New(rand.NewPCG(1, 1)))
 	j := crowd(&q, 20_000, p)
 	question := forecast.AtSubmission(&j)
 	var a forecast.Answer

@@ -19,8 +19,8 @@ func TestConcurrentForecasts(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	downey := forecast.NewDowney(&q)
 	all := []forecast.Forecaster{
-		History(random), downey,
-		blend.New("blend", random, downey, forecast.NewForest(random, nil)),
+		History(Options{}, random), downey,
+		blend.New("blend", random, downey, forecast.NewForest(random, nil, nil)),
 		Standard(&q, Options{}, random),
 	}
 	observers := make([]forecast.Observer, len(all))

@@ -15,6 +15,7 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/queue"
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/blend"
+	"github.com/varq-project/varq/predictor/forecast/forest"
 	"github.com/varq-project/varq/predictor/forecast/qbets"
 	"github.com/varq-project/varq/predictor/forecast/twin"
 	"github.com/varq-project/varq/predictor/workload"
@@ -34,23 +35,26 @@ type Predictor struct {
 type Options struct {
 	// Machines is what is known of the cluster's machines; nil: they are learnt.
 	Machines twin.Machines
+	// Background runs what may take its time; nil: it is done at once. What is forecast
+	// does not depend on it.
+	Background forest.Background
 }
 
 // Standard returns the Predictor of varqd. It looks at q, which others keep, and which
 // must know of each event before the Predictor does. A site's own forecasters may join
 // the experts.
 func Standard(q *queue.Queue, o Options, rng *rand.Rand, own ...forecast.Forecaster) *Predictor {
-	return assemble("blend", forecast.NewForest(rng, twin.New(q, o.Machines)), rng, own...)
+	return assemble("blend", forecast.NewForest(rng, twin.New(q, o.Machines), o.Background), o, rng, own...)
 }
 
 // History returns a Predictor that does not simulate the queue.
-func History(rng *rand.Rand) *Predictor {
-	return assemble("history", forecast.NewForest(rng, nil), rng)
+func History(o Options, rng *rand.Rand) *Predictor {
+	return assemble("history", forecast.NewForest(rng, nil, o.Background), o, rng)
 }
 
-func assemble(name string, forest *forecast.Forest, rng *rand.Rand, own ...forecast.Forecaster) *Predictor {
+func assemble(name string, forest *forecast.Forest, o Options, rng *rand.Rand, own ...forecast.Forecaster) *Predictor {
 	past := &forecast.QBETS{Predictor: qbets.New(qbets.Options{})}
-	ahead := forecast.NewAhead(forest, rng)
+	ahead := forecast.NewAhead(forest, rng, o.Background)
 	return &Predictor{
 		name: name, forest: forest, ahead: ahead,
 		present:  blend.New(name, rng, append([]forecast.Forecaster{forest, past}, own...)...),

@@ -94,7 +94,7 @@ func (c *count) hold(t *testing.T, near float64) {
 func TestHistory(t *testing.T) {
 	t.Parallel()
 	var q queue.Queue
-	c := judge(t, forecasttest.Jobs(2000, 3), &q, History(rand.New(rand.NewPCG(1, 1))), 500, 0)
+	c := judge(t, forecasttest.Jobs(2000, 3), &q, History(Options{}, rand.New(rand.NewPCG(1, 1))), 500, 0)
 	c.hold(t, .04)
 	if c.score > .3*c.anybody {
 		t.Errorf("scores %.1f, anybody %.1f", c.score, c.anybody)
@@ -118,7 +118,7 @@ func TestStandard(t *testing.T) {
 func TestLaterSubmissions(t *testing.T) {
 	t.Parallel()
 	var q queue.Queue
-	c := judge(t, forecasttest.Jobs(2000, 5), &q, History(rand.New(rand.NewPCG(1, 1))), 500, 3*3600)
+	c := judge(t, forecasttest.Jobs(2000, 5), &q, History(Options{}, rand.New(rand.NewPCG(1, 1))), 500, 3*3600)
 	c.hold(t, .04)
 	if c.score > c.anybody {
 		t.Errorf("scores %.1f, anybody %.1f", c.score, c.anybody)
@@ -129,7 +129,7 @@ func TestLaterSubmissions(t *testing.T) {
 // which fall as submissions come nearer to the deadline, and never more than 1.
 func TestTrajectoryFallsWithBudgets(t *testing.T) {
 	var q queue.Queue
-	p := History(rand.New(rand.NewPCG(1, 1)))
+	p := History(Options{}, rand.New(rand.NewPCG(1, 1)))
 	jobs := forecasttest.Jobs(600, 6)
 	if err := forecast.Replay(jobs, &q, []forecast.Observer{p}, func(*workload.Job) error { return nil }); err != nil {
 		t.Fatal(err)
@@ -163,7 +163,7 @@ func TestRestart(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	all := []forecast.Forecaster{
 		Standard(&q, Options{}, random), forecast.NewDowney(&q),
-		forecast.NewForest(random, nil), History(random),
+		forecast.NewForest(random, nil, nil), History(Options{}, random),
 	}
 	jobs := forecasttest.Jobs(150, 7)
 	now := jobs[0].Submit
@@ -205,7 +205,7 @@ func TestRestart(t *testing.T) {
 }
 
 func TestOutageIsToldToWhoMinds(t *testing.T) {
-	p := History(rand.New(rand.NewPCG(1, 1)))
+	p := History(Options{}, rand.New(rand.NewPCG(1, 1)))
 	q := forecast.Question{Request: workload.Request{Partition: "main", Limit: 60}, Now: 100, Submit: 100}
 	var a forecast.Answer
 	p.Outage(qbets.Outage{Partition: "main", From: 50, Reason: "it is being moved"})

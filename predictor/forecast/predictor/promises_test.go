@@ -99,7 +99,7 @@ func TestPromisesOfOthers(t *testing.T) {
 
 // TestOddsAreTakenOver: all that Odds returns, and nothing that it never does.
 func TestOddsAreTakenOver(t *testing.T) {
-	old, fresh := History(rand.New(rand.NewPCG(1, 1))), History(rand.New(rand.NewPCG(1, 1)))
+	old, fresh := History(Options{}, rand.New(rand.NewPCG(1, 1))), History(Options{}, rand.New(rand.NewPCG(1, 1)))
 	old.promises.odds.by[1] = forecast.Odds{Missed: 3, Expected: 2}
 	fresh.SetOdds(old.Odds())
 	if fresh.promises.odds.by != old.promises.odds.by {
@@ -142,7 +142,7 @@ func TestWhatWasDecidedCounts(t *testing.T) {
 }
 
 func TestInherit(t *testing.T) {
-	old, fresh := History(rand.New(rand.NewPCG(1, 1))), History(rand.New(rand.NewPCG(1, 1)))
+	old, fresh := History(Options{}, rand.New(rand.NewPCG(1, 1))), History(Options{}, rand.New(rand.NewPCG(1, 1)))
 	old.promises.odds.by[0] = forecast.Odds{Missed: 3, Expected: 2}
 	fresh.Inherit(old)
 	if fresh.promises.odds.by[0] != (forecast.Odds{Missed: 3, Expected: 2}) || old.promises.odds.by[0] != prior {

@@ -39,7 +39,8 @@ func (o *Outlook) NewModel(machines twin.Machines) *Model {
 		members[i] = m.own[i]
 	}
 	// The seed is fixed: the same past gives the same answers.
-	m.predictor = predictor.Standard(&m.queue, predictor.Options{Machines: machines}, rand.New(rand.NewPCG(1, 1)), members...)
+	options := predictor.Options{Machines: machines, Background: func(task func()) { go task() }}
+	m.predictor = predictor.Standard(&m.queue, options, rand.New(rand.NewPCG(1, 1)), members...)
 	m.predictor.SetConfidence(o.Confidence)
 	return m
 }

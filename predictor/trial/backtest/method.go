@@ -29,6 +29,8 @@ type Cluster struct {
 	Queue *queue.Queue
 	// Procs is the number of processors, Nodes that of nodes.
 	Procs, Nodes int32
+	// Background is that of forecast.Options.
+	Background func(task func())
 }
 
 // Maker makes a Method.
@@ -42,9 +44,11 @@ type Maker struct {
 // Methods are all there are, the baselines last.
 var Methods = []Maker{
 	{Name: "blend", New: func(c Cluster) Method {
-		return Of(predictor.Standard(c.Queue, predictor.Options{}, chance()).Present())
+		return Of(predictor.Standard(c.Queue, predictor.Options{Background: c.Background}, chance()).Present())
 	}},
-	{Name: "history", New: func(Cluster) Method { return Of(predictor.History(chance()).Present()) }},
+	{Name: "history", New: func(c Cluster) Method {
+		return Of(predictor.History(predictor.Options{Background: c.Background}, chance()).Present())
+	}},
 	{Name: "twin", New: func(c Cluster) Method { return Of(montecarlo.New(c.Queue, 20, chance())) }},
 	{Name: "downey", New: func(c Cluster) Method { return Of(forecast.NewDowney(c.Queue)) }},
 	{Name: "qbets", New: func(Cluster) Method { return newQBETS() }},

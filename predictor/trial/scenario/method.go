@@ -7,6 +7,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/cluster/queue"
 	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/forest"
 	"github.com/varq-project/varq/predictor/forecast/predictor"
 	"github.com/varq-project/varq/predictor/forecast/qbets"
 	"github.com/varq-project/varq/predictor/promise/trajectory"
@@ -52,12 +53,12 @@ type forecaster interface {
 
 // forecaster returns a forecaster that knows nothing yet. Invariant: whatever
 // happens on the cluster is in q before the forecaster observes it.
-func (m Method) forecaster(q *queue.Queue, random *rand.Rand) forecaster {
+func (m Method) forecaster(q *queue.Queue, b forest.Background, random *rand.Rand) forecaster {
 	switch m {
 	case History:
-		return predictor.Trajectory{Predictor: predictor.History(random)}
+		return predictor.Trajectory{Predictor: predictor.History(predictor.Options{Background: b}, random)}
 	case Blend:
-		return predictor.Trajectory{Predictor: predictor.Standard(q, predictor.Options{}, random)}
+		return predictor.Trajectory{Predictor: predictor.Standard(q, predictor.Options{Background: b}, random)}
 	default:
 		return startsOnly{qbets.New(qbets.Options{})}
 	}

@@ -42,6 +42,8 @@ type Scenario struct {
 	// they also hold processors before their work. With an Estimator, hard
 	// reservations need Restart.
 	Estimator Estimator
+	// Background is that of forecast.Options.
+	Background func(task func())
 }
 
 // Estimator predicts how long a job will run.

@@ -43,7 +43,7 @@ func newVarqd(s *Scenario) *varqd {
 			return workload.Request{Size: workload.Size{Nodes: j.Procs, CPUs: j.Procs}, Limit: j.Limit}
 		}
 	}
-	v.forecaster = v.Method.forecaster(&v.queue, rand.New(rand.NewPCG(s.Seed, 0x4652_4543)))
+	v.forecaster = v.Method.forecaster(&v.queue, s.Background, rand.New(rand.NewPCG(s.Seed, 0x4652_4543)))
 	v.planner.Forecaster, v.planner.MaxHold = v.forecaster, v.MaxHold
 	return v
 }

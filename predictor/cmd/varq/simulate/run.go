@@ -86,9 +86,12 @@ func (f *simulationFlags) simulation(flags *pflag.FlagSet) (*simulation, error) 
 		return nil, fmt.Errorf("--outage: %w", err)
 	}
 	return &simulation{
-		setting:  setting{Source: jobs.name, Policy: f.policy, Backfill: f.backfill, Outage: outage.String(), Seed: f.seed},
-		jobs:     jobs,
-		scenario: scenario.Scenario{Order: order, Backfill: backfill, Outage: outage, Seed: f.seed},
+		setting: setting{Source: jobs.name, Policy: f.policy, Backfill: f.backfill, Outage: outage.String(), Seed: f.seed},
+		jobs:    jobs,
+		scenario: scenario.Scenario{
+			Order: order, Backfill: backfill, Outage: outage, Seed: f.seed,
+			Background: func(task func()) { go task() },
+		},
 	}, nil
 }
 
