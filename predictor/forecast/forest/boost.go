@@ -1,17 +1,17 @@
 package forest
 
-// boost is an ensemble of small trees of which each was fitted to what those
-// before it left over. When the oldest goes, those that follow learn what it said,
-// as far as it still holds. Cuts are judged by squared errors; leaves say the median
-// of what is left, so that a few long delays do not move them.
+// boost is an ensemble of small trees, each fitted to the residuals of those before it.
+// When the oldest goes, its predictions become residuals again, which the next trees
+// learn as far as they still hold. Cuts are judged by squared errors. A leaf predicts the
+// median of its residuals, so that a few long delays do not move it.
 type boost struct {
 	ensemble
 	base  float32
-	left  []float32 // by case: the target less what is predicted
-	known []uint64  // by case: which one left is about, counted from 1
+	left  []float32 // residuals by row: the target less what is predicted
+	known []uint64  // by row: the number of the case, from 1, that left is the residual of
 }
 
-// predict returns the logarithm of the shifted delay.
+// predict predicts the logarithm of the shifted delay.
 func (b *boost) predict(x []float32) float32 {
 	y := b.base
 	for i := range b.trees {
@@ -30,8 +30,8 @@ func (b *boost) begin(c *cases) {
 	b.left, b.known = make([]float32, window), make([]uint64, window)
 }
 
-// grow grows the next trees, which are to take the place of the oldest, fitted to the
-// newest of the cases that g looks at. It changes nothing that predict looks at.
+// grow grows the next trees, which are to take the place of the oldest. They are fitted
+// to the newest of the grower's cases. Nothing changes that predict reads.
 func (b *boost) grow(g *grower, e *Effort) []tree {
 	c := g.cases
 	n := min(c.n, e.recent)
@@ -52,7 +52,7 @@ func (b *boost) grow(g *grower, e *Effort) []tree {
 	return grown
 }
 
-// catchUp computes what is left over of the cases that are new among the newest n.
+// catchUp computes the residuals of the new cases among the newest n.
 func (b *boost) catchUp(c *cases, n int) {
 	for age := range n {
 		i, id := c.at(age), c.born-uint64(age)
@@ -64,7 +64,7 @@ func (b *boost) catchUp(c *cases, n int) {
 	}
 }
 
-// add takes a tree's answers, times a sign, into what is left over.
+// add adds a tree's predictions, times a sign, to the residuals of the newest n cases.
 func (b *boost) add(c *cases, n int, t *tree, sign float32) {
 	for age := range n {
 		i := c.at(age)

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// cases are the newest cases, in a ring.
+// cases are the newest cases, in a ring of window rows.
 type cases struct {
 	width  int
 	x      []float32 // window rows of width features
@@ -17,23 +17,23 @@ type cases struct {
 	born   uint64 // cases ever
 }
 
-// binned is which bins the features of cases lie in.
+// binned says which bin of a feature each case lies in.
 type binned struct {
 	codes []uint8 // by case and feature
 	edges []edges // by feature
-	due   uint64  // when they are drawn anew, in cases ever
+	due   uint64  // cases ever when edges are drawn anew
 	coded uint64  // cases ever that have codes
 }
 
-// edges are where each bin of a feature ends, ascending: up to there a value lies in
-// it. Those that are not needed are infinite.
+// edges are the largest values of the bins of a feature, ascending. Bins that are not
+// needed end at infinity.
 type edges [bins]float32
 
 const (
-	// bins is a power of 2: into how many bins of about equally many cases the values of a feature
-	// fall, at most.
+	// bins is the number of bins of a feature, with about as many cases in each. It is a
+	// power of 2.
 	bins = 64
-	// redrawn is after how many cases bins are drawn anew.
+	// redrawn is the number of cases after which edges are drawn anew.
 	redrawn = 20_000
 )
 
@@ -51,16 +51,16 @@ func (c *cases) push(x []float32, target float32, point uint8) {
 	c.born++
 }
 
-// seen returns the cases as they are now, without the oldest that the next will
-// overwrite.
+// seen returns the cases without the oldest. It stays as it is while no more than
+// reserve cases are pushed.
 func (c *cases) seen() cases {
 	seen := *c
 	seen.n = min(c.n, window-reserve)
 	return seen
 }
 
-// bin finds the bins of the cases that are new, or of all if it is time to draw them
-// anew, by the newest.
+// bin finds the bins of the new cases. When it is time, it draws edges anew, by the
+// newest cases, and finds the bins of all.
 func (b *binned) bin(c *cases) {
 	const judged = 5000
 	if c.born >= b.due {
@@ -87,7 +87,7 @@ func (b *binned) bin(c *cases) {
 	b.coded = c.born
 }
 
-// draw has bins that each have about as many of the values, which are ascending.
+// draw draws edges with about as many of the values, which are ascending, in each bin.
 func (e *edges) draw(values []float32) {
 	last, n := len(values)-1, 0
 	for k := 1; k < bins; k++ {
@@ -115,7 +115,7 @@ func (e *edges) bin(v float32) uint8 {
 // row returns the features of a case.
 func (c *cases) row(i int) []float32 { return c.x[i*c.width:][:c.width] }
 
-// at returns the index of the case after which so many others came.
+// at returns the row of the case after which so many others came.
 func (c *cases) at(age int) int {
 	i := c.next - 1 - age
 	if i < 0 {
@@ -124,8 +124,8 @@ func (c *cases) at(age int) int {
 	return i
 }
 
-// sample draws cases with replacement into rows, n or as many as there are: the
-// newer, the likelier.
+// sample draws rows with replacement, n or as many as there are cases. Newer ones are
+// likelier.
 func (c *cases) sample(n int, rng *rand.Rand, rows *[]int32) {
 	*rows = (*rows)[:0]
 	for len(*rows) < min(n, c.n) {

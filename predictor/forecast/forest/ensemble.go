@@ -1,12 +1,12 @@
 package forest
 
-// ensemble is trees of which the oldest makes room for a new one, once there are all.
+// ensemble is trees. Once it is complete, a new tree takes the place of the oldest.
 type ensemble struct {
 	trees  []tree
-	oldest int // index in trees, once there are all
+	oldest int // index in trees, once complete
 }
 
-// put adds a tree to so many at most.
+// put adds a tree; most is the number of trees of a complete ensemble.
 func (e *ensemble) put(t tree, most int) {
 	if len(e.trees) < most {
 		e.trees = append(e.trees, t)

@@ -5,18 +5,21 @@ import (
 	"slices"
 )
 
-// tree is a regression tree; nodes[0] is its root.
+// tree is a regression tree. Its root is nodes[0].
 type tree struct {
 	nodes  []node
-	leaves []uint8 // points of delays, leaf by leaf
-	oldest []uint8 // by node: which of a leaf's delays is replaced next
+	leaves []uint8 // delays as points of delay's grid, leaf by leaf
+	oldest []uint8 // by node: the index, within the leaf, of the delay to replace next
 }
 
 // node is a fork or, with feature -1, a leaf.
 type node struct {
 	feature int32
-	cut     float32 // up to it left; in a leaf the middle of the targets
-	// left and right are the children; in a leaf the range of its cases.
+	// cut is the largest value of the feature that goes left; in a leaf it is the median
+	// of the targets.
+	cut float32
+	// left and right are the indices of the children; in a leaf they are the range
+	// [left, right) of its delays in tree.leaves.
 	left, right int32
 }
 
@@ -36,7 +39,7 @@ func (t *tree) leaf(x []float32) int32 {
 	}
 }
 
-// value returns the middle of the targets in the leaf that x falls into.
+// value returns the median of the targets in the leaf that x falls into.
 func (t *tree) value(x []float32) float32 { return t.nodes[t.leaf(x)].cut }
 
 // points returns the delays in the leaf that x falls into.
@@ -63,16 +66,21 @@ func (t *tree) refresh(x []float32, point uint8) {
 	}
 }
 
-// unit is into how many steps a logarithm is divided to be added up as integers.
+// unit is the number of steps that a target, a logarithm, is divided into: targets are
+// added up as integers.
 const unit = 4096
 
-// counting is how many bits of a sum of deviations count how many they are.
+// counting is the number of low bits of a sum that count its cases. The rest is the sum
+// of their deviations.
 const counting = 20
 
 // seed is a case that a tree is grown from.
-type seed struct{ row, target int32 } // in steps of 1/unit
+type seed struct {
+	row    int32 // of the cases
+	target int32 // in steps of 1/unit
+}
 
-// grower grows trees; its memory serves one after the other.
+// grower grows trees. Its memory serves one after the other.
 type grower struct {
 	rng    *rand.Rand
 	cases  *cases
@@ -80,30 +88,32 @@ type grower struct {
 	rows   []int32 // the cases to grow from
 	how    growth
 
-	sown     []seed // leaf by leaf
+	sown     []seed // in the order of the tree: in the end, leaf by leaf
 	nodes    []node
-	mean     int32   // target of all
+	mean     int32   // of all targets
 	features []int32 // in any order
-	sums     []sums  // those not in use
-	some     []seed  // by which a fork is judged
-	few      []int64 // by case: as in sums
-	codes    []uint8
-	targets  []int32
+
+	// Scratch.
+	sums    []sums // not in use
+	some    []seed
+	few     []int64 // as in sums, by case
+	codes   []uint8
+	targets []int32
 }
 
-// sums are deviations from the mean target, and of how many cases, by feature looked
-// at and bin.
+// sums are a histogram: by feature and bin, the number of cases, and the sum of the
+// deviations of their targets from a mean. Both share an int64, as counting says.
 type sums []int64
 
-// look has g grow trees from these cases.
+// look makes c the cases that trees are grown from.
 func (g *grower) look(c *cases) {
 	g.cases = c
 	g.binned.bin(c)
 }
 
-// tree grows a tree from g.rows, by the first so many features of the cases; g.sown
-// then has the cases of its leaves. Histograms of binned features make it O(s f d)
-// with a sample of s, f features looked at in each fork and a depth of d.
+// tree grows a tree from g.rows, by the first features of the cases. Afterwards g.sown
+// has the cases of its leaves. Histograms of binned features make it O(s f d), with s
+// rows, f features tried for each fork, and a depth of d.
 func (g *grower) tree(how growth, features int, target []float32) tree {
 	g.how, g.nodes = how, g.nodes[:0]
 	g.sown = resize(g.sown, len(g.rows))
@@ -129,8 +139,8 @@ func mean(sown []seed) int32 {
 
 func resize[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
 
-// split grows the subtree of the cases sown[from:to], given their sums over all
-// features or nil. It gives the sums back.
+// split grows the subtree of the cases sown[from:to], and returns its root. It takes
+// their sums over all features, or nil, and spares them in the end.
 func (g *grower) split(from, to, depth int, of sums) int32 {
 	me := int32(len(g.nodes))
 	sown := g.sown[from:to]
@@ -158,19 +168,20 @@ func (g *grower) split(from, to, depth int, of sums) int32 {
 	return me
 }
 
-// forks reports whether there may be a fork among cases at a depth.
+// forks reports whether cases at a depth may be forked.
 func (g *grower) forks(sown []seed, depth int) bool {
 	return len(sown) >= 2*g.how.least && depth < g.how.depth
 }
 
-// thorough reports whether there may be a fork that is judged by all features of all
-// cases.
+// thorough reports whether cases at a depth may be forked, by all features of all of
+// them.
 func (g *grower) thorough(sown []seed, depth int) bool {
 	return g.forks(sown, depth) && len(sown) >= few && g.how.tries >= len(g.features) && g.how.glance >= len(sown)
 }
 
-// halve makes the sums of the left and the right part of some cases of theirs, if they
-// are needed: the smaller part is counted, and the other one has the rest.
+// halve returns the sums of the left and the right part of some cases, each nil if it is
+// not needed. It takes the sums of all of them, or nil. Only the smaller part is
+// counted; the larger one has the rest.
 func (g *grower) halve(left, right []seed, depth int, of sums) (ofLeft, ofRight sums) {
 	if of == nil {
 		return nil, nil
@@ -194,7 +205,7 @@ func (g *grower) halve(left, right []seed, depth int, of sums) (ofLeft, ofRight 
 	return ofLeft, of
 }
 
-// spare takes back sums.
+// spare takes back sums that are no longer in use, or nil.
 func (g *grower) spare(of sums) {
 	if of != nil {
 		g.sums = append(g.sums, of)
@@ -211,34 +222,40 @@ func (g *grower) middle(sown []seed) float32 {
 	return float32(g.targets[len(sown)/2]) / unit
 }
 
-// fork is a cut behind a bin of a feature, and by how much it lessens squared
-// deviations.
+// fork is a cut behind a bin of a feature. Its gain is by how much it lessens the sum of
+// squared deviations; 0: there is no fork.
 type fork struct {
 	gain    float32
 	feature int32
 	bin     uint8
 }
 
-// judge considers a cut before which lies a sum of deviations, of n whose mean
-// deviation is given.
-func judge(best *fork, f int32, bin uint8, sum int64, n, least int, mean float32) {
+// contest is among the cuts of the same cases. It ends with the best of them.
+type contest struct {
+	best  fork
+	cases int
+	mean  float32 // of the deviations of the cases
+	least int     // cases on each side of a cut
+}
+
+// judge considers a cut. The sum, as in sums, is that of the cases before it.
+func (c *contest) judge(feature int32, bin uint8, sum int64) {
 	before := int(sum & (1<<counting - 1))
-	if before < least || n-before < least {
+	if before < c.least || c.cases-before < c.least {
 		return
 	}
-	deviation := float32(sum>>counting) - mean*float32(before)
-	if gain := deviation * deviation * (1/float32(before) + 1/float32(n-before)); gain > best.gain {
-		*best = fork{gain, f, bin}
+	deviation := float32(sum>>counting) - c.mean*float32(before)
+	if gain := deviation * deviation * (1/float32(before) + 1/float32(c.cases-before)); gain > c.best.gain {
+		c.best = fork{gain, feature, bin}
 	}
 }
 
-// few is how many cases are fewer than there are bins worth counting.
+// few is the number of cases below which a histogram is not worth its bins.
 const few = 48
 
-// fork returns a cut that tells the targets of the cases apart, by one of some
-// features drawn at random: the best, or among few cases the best of some cuts drawn
-// at random. Its gain is 0 if none tells anything. If their sums over all features are
-// given, it is the best of all.
+// fork returns the cut that tells the targets of the cases apart best. With sums over
+// all features it considers all cuts. Without, it considers those of some features drawn
+// at random; among few cases, some cuts drawn at random of each of them.
 func (g *grower) fork(sown []seed, of sums) (best fork) {
 	if of != nil {
 		return judgeAll(g.features, of, len(sown), g.how.least)
@@ -262,7 +279,7 @@ func (g *grower) fork(sown []seed, of sums) (best fork) {
 	return judgeAll(tries, of, len(glance), max(1, g.how.least/apart))
 }
 
-// count adds up the cases by some features.
+// count returns the sums of the cases over some features.
 func (g *grower) count(sown []seed, features []int32) sums {
 	var of sums
 	if last := len(g.sums) - 1; last >= 0 {
@@ -280,25 +297,28 @@ func (g *grower) count(sown []seed, features []int32) sums {
 	return of
 }
 
-// judgeAll returns the best of all cuts of n cases, between the bins of features.
-func judgeAll(features []int32, of sums, n, least int) (best fork) {
+// judgeAll returns the best cut of n cases by some features, given their sums.
+func judgeAll(features []int32, of sums, n, least int) fork {
 	all := int64(0)
 	for _, s := range of[:bins] {
 		all += s
 	}
-	mean := float32(all>>counting) / float32(n)
+	c := contest{cases: n, mean: float32(all>>counting) / float32(n), least: least}
 	for i, f := range features {
 		sum := int64(0)
 		for bin, s := range of[i*bins:][:bins-1] {
 			if sum += s; s != 0 {
-				judge(&best, f, uint8(bin), sum, n, least, mean)
+				c.judge(f, uint8(bin), sum)
 			}
 		}
 	}
-	return best
+	return c.best
 }
 
-func (g *grower) forkFew(sown []seed, tries []int32) (best fork) {
+// forkFew returns the best of some cuts drawn at random, three of each feature. A cut lies
+// between the bins of two cases.
+func (g *grower) forkFew(sown []seed, tries []int32) fork {
+	c := contest{cases: len(sown), least: g.how.least}
 	n, mean := uint64(len(sown)), mean(sown)
 	g.few, g.codes = resize(g.few, len(sown)), resize(g.codes, len(sown))
 	for i, s := range sown {
@@ -317,14 +337,14 @@ func (g *grower) forkFew(sown []seed, tries []int32) (best fork) {
 			}
 			bin := min(a, b) + uint8((random>>52)*uint64(max(a, b)-min(a, b))>>12)
 			sum := int64(0)
-			for i, c := range g.codes {
-				// No branch, as no processor could guess it: the sign becomes a mask.
-				sum += g.few[i] & ((int64(c) - int64(bin) - 1) >> 63)
+			for i, code := range g.codes {
+				// The sign becomes a mask instead of a branch that no processor could predict.
+				sum += g.few[i] & ((int64(code) - int64(bin) - 1) >> 63)
 			}
-			judge(&best, f, bin, sum, len(sown), g.how.least, 0)
+			c.judge(f, bin, sum)
 		}
 	}
-	return best
+	return c.best
 }
 
 // partition moves the cases before the cut to the front, and returns their number.
