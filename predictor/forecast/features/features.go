@@ -13,12 +13,11 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Vector is the features of one question. Durations and amounts of work are in
-// logarithms; what is not known has the value of what it is a special case of.
+// Vector is the features of one question: Table says what each is. A value that is not
+// known is that of the more general case.
 type Vector [Count]float32
 
-// Count is the number of features.
-const Count = 70
+func (v *Vector) set(feature int, value float64) { v[feature] = float32(value) }
 
 // Extractor knows what has happened, and makes features of it. Submitted, Started
 // and Ended are to be called in the order of time, as forecast.Observer says.
@@ -164,54 +163,53 @@ func (n *numbering) find(k key) int32 {
 // q jobs waiting and r running.
 func (e *Extractor) Look(r *workload.Request, now, submit int64, v *Vector) {
 	t := e.task(r, 0, submit, e.names.find)
-	w := writer{to: v[:0]}
-	e.lasting(&w, &t, now)
-	e.present(&w, &t, now)
-	if len(w.to) != Count {
-		panic("features: wrong number")
-	}
+	e.setLasting(v, &t, now)
+	e.setPresent(v, &t, now)
 }
 
-// writer appends features.
-type writer struct{ to []float32 }
-
-func (w *writer) add(values ...float64) {
-	for _, v := range values {
-		w.to = append(w.to, float32(v))
-	}
-}
-
-// lasting adds what the job is, when it comes, and how jobs like it fare in the
-// long run.
-func (e *Extractor) lasting(w *writer, t *task, now int64) {
+// setLasting sets what the job is, when it comes, and how jobs like it fare in the long
+// run.
+func (e *Extractor) setLasting(v *Vector, t *task, now int64) {
 	const hour, day, week = 3600, 86400, 7 * 86400
-	w.add(
-		t.lnCPUs, t.lnLimit, t.lnCPUs+t.lnLimit,
-		math.Log1p(t.gpus), math.Log1p(t.memory/t.cpus),
-		float64(t.since%day)/hour, float64(t.since%week)/hour, float64((t.since+3*day)%week)/hour,
-	)
+	v.set(jobCPUs, t.lnCPUs)
+	v.set(jobLimit, t.lnLimit)
+	v.set(jobWork, t.lnCPUs+t.lnLimit)
+	v.set(jobGPUs, math.Log1p(t.gpus))
+	v.set(jobMemory, math.Log1p(t.memory/t.cpus))
+	v.set(hourOfDay, float64(t.since%day)/hour)
+	v.set(hourOfWeek, float64(t.since%week)/hour)
+	v.set(hourOfLateWeek, float64((t.since+3*day)%week)/hour)
 	l := &e.levels
 	all := l.slow.of(everything, atFirst)
 	line := l.slow.of(t.line, all)
-	user := l.slow.of(t.user, line)
-	cell := l.slow.of(t.cell, line)
-	w.add(all, line, user, cell, l.slow.of(t.account, line))
-	u := &e.usage
-	w.add(
-		math.Log1p(u.of(t.user, now).day), math.Log1p(u.of(t.user, now).week),
-		math.Log1p(u.of(t.account, now).day), math.Log1p(u.of(t.account, now).week),
-		math.Log(t.expected),
-	)
+	v.set(slowAll, all)
+	v.set(slowLine, line)
+	v.set(slowUser, l.slow.of(t.user, line))
+	v.set(slowCell, l.slow.of(t.cell, line))
+	v.set(slowAccount, l.slow.of(t.account, line))
+	user, account := e.usage.of(t.user, now), e.usage.of(t.account, now)
+	v.set(usedUserDay, math.Log1p(user.day))
+	v.set(usedUserWeek, math.Log1p(user.week))
+	v.set(usedAccountDay, math.Log1p(account.day))
+	v.set(usedAccountWeek, math.Log1p(account.week))
+	v.set(jobExpected, math.Log(t.expected))
 }
 
-// present adds what is so just now.
-func (e *Extractor) present(w *writer, t *task, now int64) {
+// setPresent sets what is so just now.
+func (e *Extractor) setPresent(v *Vector, t *task, now int64) {
 	l := &e.levels
 	all := l.fast.of(everything, l.slow.of(everything, atFirst))
 	line := l.fast.of(t.line, all)
 	user := l.fast.of(t.user, line)
 	cell := l.fast.of(t.cell, line)
-	w.add(all, line, user, cell, l.last.of(t.user, user), l.last.of(t.line, line), l.last.of(t.shape, cell))
-	e.starts.add(w, t, now, line)
-	e.habits.add(w, t.user, e.queue.add(w, t, now))
+	v.set(fastAll, all)
+	v.set(fastLine, line)
+	v.set(fastUser, user)
+	v.set(fastCell, cell)
+	v.set(lastUser, l.last.of(t.user, user))
+	v.set(lastLine, l.last.of(t.line, line))
+	v.set(lastShape, l.last.of(t.shape, cell))
+	e.starts.set(v, t, now, line)
+	e.queue.set(v, t, now)
+	e.habits.set(v, t.user, float64(v[ownRunningJobs]))
 }

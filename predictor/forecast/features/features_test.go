@@ -54,16 +54,30 @@ func TestFeaturesAreNumbers(t *testing.T) {
 			e.Look(&j.Request, now, now+i*600, &v)
 			for k, x := range v {
 				if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
-					t.Fatalf("feature %d is %v", k, x)
+					t.Fatalf("%s is %v", Table[k].Name, x)
 				}
 			}
 		}
 	}
 }
 
+// TestTable: every feature has a name of its own, and a meaning.
+func TestTable(t *testing.T) {
+	index := map[string]int{}
+	for i, f := range Table {
+		if f.Name == "" || f.Meaning == "" {
+			t.Errorf("feature %d: %+v", i, f)
+		}
+		if other, ok := index[f.Name]; ok {
+			t.Errorf("features %d and %d are both named %s", other, i, f.Name)
+		}
+		index[f.Name] = i
+	}
+}
+
 // TestLastingFeatures: the first features do not depend on who waits just now.
 func TestLastingFeatures(t *testing.T) {
-	const lasting = 18
+	const lasting = fastAll
 	random := rand.New(rand.NewPCG(2, 2))
 	e := New()
 	now := live(e, random, 300)

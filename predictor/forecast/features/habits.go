@@ -33,8 +33,10 @@ func (h *habits) end(user int32, at int64) {
 	h.by.set(user, v)
 }
 
-// add adds the habits of a user who runs so many jobs.
-func (h *habits) add(w *writer, user int32, running float64) {
-	v, _ := h.by.get(user)
-	w.add(v.most, v.most-running, v.after.sum/(v.after.weight+1))
+// set sets the habits of a user who runs so many jobs.
+func (h *habits) set(v *Vector, user int32, running float64) {
+	of, _ := h.by.get(user)
+	v.set(userMost, of.most)
+	v.set(userRoom, of.most-running)
+	v.set(userAfter, of.after.sum/(of.after.weight+1))
 }

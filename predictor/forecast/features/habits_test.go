@@ -5,12 +5,11 @@ import (
 	"testing"
 )
 
-// habitsOf returns what add adds for a user who runs so many jobs.
+// habitsOf returns the habits of a user who runs so many jobs.
 func habitsOf(h *habits, user int32, running float64) (most, free, after float64) {
-	var room [3]float32
-	w := writer{to: room[:0]}
-	h.add(&w, user, running)
-	return float64(w.to[0]), float64(w.to[1]), float64(w.to[2])
+	var v Vector
+	h.set(&v, user, running)
+	return float64(v[userMost]), float64(v[userRoom]), float64(v[userAfter])
 }
 
 func TestHabits(t *testing.T) {

@@ -77,9 +77,8 @@ func (q *queue) runs(user int32) (n int) {
 	return n
 }
 
-// add adds who waits and who runs, from the point of view of t, and returns how many
-// jobs of the same user run.
-func (q *queue) add(w *writer, t *task, now int64) float64 {
+// set sets who waits and who runs, from the point of view of t.
+func (q *queue) set(v *Vector, t *task, now int64) {
 	var count, cpus, asked, expected, oldest, largest float64
 	var line struct{ count, expected, oldest float64 }
 	var part struct{ expected, oldest float64 }
@@ -128,20 +127,41 @@ func (q *queue) add(w *writer, t *task, now int64) float64 {
 	most := max(q.most, t.cpus)
 	here := q.parts[t.part]
 	here.most = max(here.most, t.cpus)
-	w.add(
-		count, math.Log1p(asked), math.Log1p(expected), cpus, logDelay(oldest), largest,
-		line.count, math.Log1p(line.expected), logDelay(line.oldest), math.Log1p(part.expected), logDelay(part.oldest),
-		logDelay(smaller), logDelay(larger), logDelay(alike),
-		own.count, logDelay(own.oldest),
-		math.Log1p(ahead),
-		math.Log1p(r.asked), math.Log1p(r.expected), r.count, r.own.cpus,
-		q.most-q.used, q.most-q.used-t.cpus, here.most-here.used, here.most-here.used-t.cpus,
-		logDelay((expected+r.expected)/most), logDelay((ahead+r.expected)/most),
-		logDelay((part.expected+r.part)/here.most),
-		logDelay(own.asked), logDelay(own.expected),
-		r.own.count, logDelay(r.own.soonest), logDelay(r.own.last), logDelay(r.own.soonestExpected), logDelay(r.own.lastExpected),
-	)
-	return r.own.count
+	v.set(waitingJobs, count)
+	v.set(waitingAsked, math.Log1p(asked))
+	v.set(waitingExpected, math.Log1p(expected))
+	v.set(waitingCPUs, cpus)
+	v.set(waitingOldest, logDelay(oldest))
+	v.set(waitingLargest, largest)
+	v.set(lineJobs, line.count)
+	v.set(lineExpected, math.Log1p(line.expected))
+	v.set(lineOldest, logDelay(line.oldest))
+	v.set(partExpected, math.Log1p(part.expected))
+	v.set(partOldest, logDelay(part.oldest))
+	v.set(smallerOldest, logDelay(smaller))
+	v.set(largerOldest, logDelay(larger))
+	v.set(cellOldest, logDelay(alike))
+	v.set(ownJobs, own.count)
+	v.set(ownOldest, logDelay(own.oldest))
+	v.set(aheadExpected, math.Log1p(ahead))
+	v.set(runningAsked, math.Log1p(r.asked))
+	v.set(runningExpected, math.Log1p(r.expected))
+	v.set(runningJobs, r.count)
+	v.set(ownRunningCPUs, r.own.cpus)
+	v.set(freeCPUs, q.most-q.used)
+	v.set(spareCPUs, q.most-q.used-t.cpus)
+	v.set(partFreeCPUs, here.most-here.used)
+	v.set(partSpareCPUs, here.most-here.used-t.cpus)
+	v.set(drainAll, logDelay((expected+r.expected)/most))
+	v.set(drainAhead, logDelay((ahead+r.expected)/most))
+	v.set(drainPart, logDelay((part.expected+r.part)/here.most))
+	v.set(ownAsked, logDelay(own.asked))
+	v.set(ownExpected, logDelay(own.expected))
+	v.set(ownRunningJobs, r.own.count)
+	v.set(ownSoonestEnd, logDelay(r.own.soonest))
+	v.set(ownLastEnd, logDelay(r.own.last))
+	v.set(ownSoonestExpected, logDelay(r.own.soonestExpected))
+	v.set(ownLastExpected, logDelay(r.own.lastExpected))
 }
 
 // ends is what is left of the running jobs.

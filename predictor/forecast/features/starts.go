@@ -24,10 +24,10 @@ func (s *starts) learn(t *task, at int64, z float64) {
 	s.n++
 }
 
-// add adds how long those waited who are like t and started of late, the more
+// set sets how long those waited who are like t and started of late, the more
 // alike and the later the more they count, and when the last one started that is
 // just like t, or asks for more.
-func (s *starts) add(w *writer, t *task, now int64, towards float64) {
+func (s *starts) set(v *Vector, t *task, now int64, towards float64) {
 	const long = 30 * 86400
 	var near, wide struct{ sum, squares, weight float64 }
 	larger, largerZ, same, sameZ := float64(long), towards, float64(long), towards
@@ -60,10 +60,13 @@ func (s *starts) add(w *writer, t *task, now int64, towards float64) {
 	const doubt = .01
 	mean := (near.sum + doubt*towards) / (near.weight + doubt)
 	variance := (near.squares+doubt*towards*towards)/(near.weight+doubt) - mean*mean
-	w.add(
-		mean, math.Sqrt(max(0, variance)), (wide.sum+doubt*mean)/(wide.weight+doubt),
-		logDelay(larger), largerZ, logDelay(same), sameZ,
-	)
+	v.set(nearMean, mean)
+	v.set(nearSpread, math.Sqrt(max(0, variance)))
+	v.set(wideMean, (wide.sum+doubt*mean)/(wide.weight+doubt))
+	v.set(largerStarted, logDelay(larger))
+	v.set(largerWaited, largerZ)
+	v.set(sameStarted, logDelay(same))
+	v.set(sameWaited, sameZ)
 }
 
 // decay is exp(-x) for x >= 0, from a table: it weighs, no more.
