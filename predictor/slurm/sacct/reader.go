@@ -1,5 +1,4 @@
-// Package sacct reads past jobs with Slurm's sacct command, or from a file that
-// it wrote.
+// Package sacct parses past jobs from the output of Slurm's sacct command.
 package sacct
 
 import (
@@ -19,7 +18,7 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Fields are the columns to ask sacct for, as in
+// Fields are the columns that a caller asks sacct for, as in
 //
 //	SLURM_TIME_FORMAT=%s sacct -aXDP -o JobIDRaw,User,... -S ... -E ...
 //
@@ -30,26 +29,15 @@ var Fields = []string{"JobIDRaw", "User", "Account", "Partition", "QOS", "State"
 // maxLine is the longest line read, in bytes.
 const maxLine = 1 << 20
 
-// Record is a job as sacct tells it. The job's Size is what it asked for.
+// Record is a job as sacct shows it. Its Size is what the job asked for.
 type Record struct {
 	workload.Job
-	Allocated workload.Size // 0 where nothing was, or without a column AllocTRES
-}
-
-// Read yields the jobs of Records.
-func Read(name string, r io.Reader, zone *time.Location) iter.Seq2[workload.Job, error] {
-	return func(yield func(workload.Job, error) bool) {
-		for record, err := range Records(name, r, zone) {
-			if !yield(record.Job, err) {
-				return
-			}
-		}
-	}
+	Allocated workload.Size // zero if nothing was allocated, or without a column AllocTRES
 }
 
 // Records yields the jobs of sacct's parsable output (-P, or -p) in r. Times are
 // Unix seconds (SLURM_TIME_FORMAT=%s) or, as sacct writes them by itself, local
-// times of the zone. Errors name the file, line and column, and end the
+// times of the zone. An error names the file, line and column, and ends the
 // sequence.
 func Records(name string, r io.Reader, zone *time.Location) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {

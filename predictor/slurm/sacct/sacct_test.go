@@ -1,10 +1,7 @@
 package sacct
 
 import (
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -17,11 +14,11 @@ import (
 
 func read(output string) ([]workload.Job, error) {
 	var jobs []workload.Job
-	for job, err := range Read("jobs.txt", strings.NewReader(output), time.FixedZone("CET", 3600)) {
+	for record, err := range Records("jobs.txt", strings.NewReader(output), time.FixedZone("CET", 3600)) {
 		if err != nil {
 			return jobs, err
 		}
-		jobs = append(jobs, job)
+		jobs = append(jobs, record.Job)
 	}
 	return jobs, nil
 }
@@ -95,72 +92,6 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// fakeSacct is a script in place of sacct.
-func fakeSacct(t *testing.T, script string) *Command {
-	path := filepath.Join(t.TempDir(), "sacct")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	return &Command{Path: path, Env: []string{"SLURM_CONF=/the/conf"}}
-}
-
-func TestCommand(t *testing.T) {
-	c := fakeSacct(t, `
-echo "$SLURM_CONF $SLURM_TIME_FORMAT $*" >>"$0.log"
-echo "`+strings.Join(Fields, "|")+`"
-echo "1|alice|phys|main|normal|COMPLETED|100|100|200|300|10|cpu=1,node=1|cpu=1,node=1"
-echo "2|alice|phys|main|normal|PENDING|100|100|Unknown|Unknown|10|cpu=1,node=1|"
-`)
-	var got []workload.Job
-	for job, err := range c.History(t.Context(), 0, 86400, nil) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		got = append(got, job)
-	}
-	if len(got) != 1 || got[0].ID != 1 {
-		t.Errorf("got %+v", got)
-	}
-	log, err := os.ReadFile(c.Path + ".log")
-	want := "/the/conf %s --allusers --allocations --duplicates --parsable2 --format=" + strings.Join(Fields, ",") + " --starttime=uts0 --endtime=uts86400\n"
-	if string(log) != want {
-		t.Errorf("ran %s, %v\nwant %s", log, err, want)
-	}
-}
-
-func TestCommandFails(t *testing.T) {
-	for _, test := range []struct{ script, want string }{
-		{"echo 'sacct: error: slurmdbd is down' >&2; exit 1", "no answer from Slurm: sacct: exit status 1: sacct: error: slurmdbd is down"},
-		{"echo '" + strings.Join(Fields, "|") + "'; echo 1", "sacct: output:2: 1 columns, want 13"},
-		{"true", "sacct: output:1: no header line"},
-	} {
-		var last error
-		for _, err := range fakeSacct(t, test.script).History(t.Context(), 0, 10, nil) {
-			last = err
-		}
-		if last == nil || last.Error() != test.want {
-			t.Errorf("\n got %v\nwant %s", last, test.want)
-		}
-	}
-	missing := Command{Path: "/nonexistent/sacct"}
-	for _, err := range missing.History(t.Context(), 0, 10, nil) {
-		if !errors.Is(err, slurm.ErrUnavailable) {
-			t.Errorf("got %v", err)
-		}
-	}
-}
-
-// A caller who stops reading leaves no sacct behind.
-func TestCommandStops(t *testing.T) {
-	c := fakeSacct(t, "echo '"+strings.Join(Fields, "|")+"'\nwhile echo '1|a|b|c|d|COMPLETED|1|1|2|3|10||'; do :; done")
-	for _, err := range c.History(t.Context(), 0, 10, nil) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		break
-	}
-}
-
 func FuzzRead(f *testing.F) {
 	f.Add("JobIDRaw|State|Submit|Start|End|Timelimit|TimelimitRaw|ReqTRES\n1|COMPLETED|1|2|3|1-01:00:00|1|cpu=1\n")
 	f.Add(strings.Join(Fields, "|") + "\n1|alice|phys|main|normal|CANCELLED by 1|1|1|None|Unknown|UNLIMITED|cpu=1,mem=1G|\n")
@@ -184,7 +115,7 @@ func BenchmarkRead(b *testing.B) {
 	b.SetBytes(int64(output.Len()))
 	for b.Loop() {
 		n := 0
-		for _, err := range Read("bench", strings.NewReader(output.String()), time.UTC) {
+		for _, err := range Records("bench", strings.NewReader(output.String()), time.UTC) {
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -1,6 +1,7 @@
 package slurmrestd_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -103,7 +104,7 @@ func TestLive(t *testing.T) {
 			t.Errorf("%+v has no %+v", history, job)
 		}
 		job.Comment = "" // sacct is not asked for it
-		history = collect(t, &sacct.Command{Path: lab.program("sacct"), Env: c.Env()}, began-86400, time.Now().Unix()+1)
+		history = lab.sacct(began-86400, time.Now().Unix()+1)
 		if i := slices.IndexFunc(history, func(j workload.Job) bool { return j.ID == finished }); i < 0 || history[i] != job {
 			t.Errorf("sacct: %+v has no %+v", history, job)
 		}
@@ -157,6 +158,24 @@ func (l live) run(name string, args ...string) {
 	if out, err := l.c.Command(l.t.Context(), "root", name, args...).CombinedOutput(); err != nil {
 		l.t.Fatalf("%s %v: %v: %s", name, args, err, out)
 	}
+}
+
+// sacct returns the past jobs that Slurm's own command shows.
+func (l live) sacct(begin, end int64) []workload.Job {
+	l.t.Helper()
+	out, err := l.c.Command(l.t.Context(), "root", "env", "SLURM_TIME_FORMAT=%s", "sacct", "-aXDP", "-o", strings.Join(sacct.Fields, ","),
+		fmt.Sprintf("-Suts%d", begin), fmt.Sprintf("-Euts%d", end)).Output()
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	var jobs []workload.Job
+	for record, err := range sacct.Records("sacct", bytes.NewReader(out), time.UTC) {
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		jobs = append(jobs, record.Job)
+	}
+	return jobs
 }
 
 func (l live) submit(user string, args ...string) int64 {
