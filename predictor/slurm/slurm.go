@@ -1,6 +1,6 @@
-// Package slurm holds what varq reads from Slurm and asks of it, whatever
-// the way: slurmrestd, the command line tools or a log in the Standard Workload
-// Format. The sources themselves are the packages below.
+// Package slurm is what all ways of reading Slurm have in common: job states, TRES,
+// kinds of errors, and time windows for long histories. The ways are the packages below:
+// slurmrestd, sacct and scontrol.
 package slurm
 
 import (

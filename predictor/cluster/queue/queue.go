@@ -1,6 +1,6 @@
-// Package queue keeps what is known of a cluster's queue at a moment: which jobs
-// wait, in which order they came, and which run since when. It is told of events,
-// live or from a log, and forecasters look at it. Times are Unix seconds.
+// Package queue keeps a cluster's queue at a moment: the jobs that wait, in the order in
+// which they came, and those that run. Events change it, live or from a log, and
+// forecasters read it. Times are Unix seconds.
 package queue
 
 import (
@@ -9,8 +9,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Queue is the jobs that wait and run. The zero Queue is empty.
-// Looking at it changes nothing and may be done at the same time.
+// Queue is the jobs that wait and run. The zero Queue is empty. Submit, Start and Remove
+// must not run at the same time as any other method; the others change nothing.
 type Queue struct {
 	jobs             map[int64]*Job
 	pending, running list
@@ -23,8 +23,8 @@ type Job struct {
 	prev, next *Job
 }
 
-// Submit takes in a job that waits: from now on it could start. A job that is
-// known already is taken anew, in its old place while it waits.
+// Submit puts in a job that waits. A job of the same number is replaced: if it waits, in
+// its place.
 func (q *Queue) Submit(j workload.Job) *Job {
 	old := q.jobs[j.ID]
 	if old != nil && old.in == &q.pending {
@@ -37,7 +37,7 @@ func (q *Queue) Submit(j workload.Job) *Job {
 	return q.add(&q.pending, j)
 }
 
-// Start lets a job run since j.Start, whether it was known or not.
+// Start puts in a job that runs since j.Start. It need not have waited in the queue.
 func (q *Queue) Start(j workload.Job) *Job {
 	q.Remove(j.ID)
 	j.End, j.State = 0, workload.Running
@@ -54,8 +54,7 @@ func (q *Queue) add(l *list, j workload.Job) *Job {
 	return job
 }
 
-// Remove takes out a job that has ended or was cancelled, and returns it, or nil
-// if it is not known.
+// Remove takes out a job, and returns it, or nil if it was not in the queue.
 func (q *Queue) Remove(id int64) *Job {
 	j := q.jobs[id]
 	if j != nil {
@@ -71,7 +70,7 @@ func (q *Queue) Job(id int64) *Job { return q.jobs[id] }
 // Pending yields the jobs that wait, in the order in which they came.
 func (q *Queue) Pending() iter.Seq[*Job] { return q.pending.all() }
 
-// Running yields the jobs that run, in the order in which they were told.
+// Running yields the jobs that run, in the order in which Start put them in.
 func (q *Queue) Running() iter.Seq[*Job] { return q.running.all() }
 
 // Len returns how many jobs wait and how many run.

@@ -1,7 +1,8 @@
-// Package sched decides which jobs of a space-sharing cluster start when: first
-// come first served, least work first or by any other order, with no, EASY or
-// conservative backfilling, around hard advance reservations, with jobs that may
-// be stopped and started again or may not. It is told what happens and at what
-// time, and has no clock: the same code schedules a simulated month in a second
-// and a live queue's possible futures.
+// Package sched is a scheduler: it decides which jobs of a space-sharing cluster start
+// when. Jobs are considered first come first served, least work first, or in any other
+// order, with no, EASY or conservative backfilling. There may be hard advance
+// reservations, which may stop running jobs or may not.
+//
+// Package sched has no clock. Every method takes the time at which something happens;
+// package sim provides it in simulations.
 package sched

@@ -12,21 +12,21 @@ type Job struct {
 	ID     int64
 	Submit int64 // when it joins the queue; a job put back keeps it
 	Limit  int64 // requested wall time, seconds; at least 1
-	// Estimate is how long a Scheduler thinks the job runs, in seconds, where
-	// that is less than Limit; 0 stands for Limit. The job may run for longer.
+	// Estimate is the run time that a Scheduler plans the job with, in seconds, if that
+	// is less than Limit; 0 stands for Limit. The job may run for longer.
 	Estimate int64
-	// Run is how long the job runs unless it is stopped, in seconds. Only who
-	// simulates knows; a Scheduler does not look.
+	// Run is how long the job runs unless it is stopped, in seconds. It is for
+	// simulators; a Scheduler does not read it.
 	Run   int64
 	Procs int32 // processors, at least 1
-	// Who and what, numbered as in a log; -1 where that is not known.
+	// User to Partition are numbers as in a log; -1 if not known.
 	User, Group, App, Queue, Partition int32
 
-	// Start and End are when the job last started and when it ended, filled in
-	// by the Scheduler. They mean nothing before.
+	// Start and End are when the job last started and when it ended. The Scheduler sets
+	// them; they mean nothing before.
 	Start, End int64
-	// Stops is how often the job was stopped and put back, Lost for how many
-	// seconds it had run in vain.
+	// Stops is how often the job was stopped and put back. Lost is the seconds that it
+	// had run by then, in vain.
 	Stops int32
 	Lost  int64
 

@@ -6,24 +6,24 @@ import (
 	"slices"
 )
 
-// Backfill says which jobs may start before those ahead of them in the queue.
+// Backfill says which jobs may start before jobs that are ahead of them in the queue.
 type Backfill uint8
 
 // The kinds of backfilling.
 const (
-	// NoBackfill: none. The first job that cannot start holds up all behind it.
+	// NoBackfill lets no job pass. The first job that cannot start holds up the rest.
 	NoBackfill Backfill = iota
-	// EASY: those that do not delay the first job of the queue (Lifka 1995).
+	// EASY lets jobs pass that do not delay the first job of the queue (Lifka 1995).
 	EASY
-	// Conservative: those that delay nobody. Each job keeps a place for its
-	// planned time, the earliest there was when it came; whenever a job ends
-	// early, the places move forward where they can, in the order of the queue
-	// (Mu'alem and Feitelson 2001). No job starts later than at its first place.
+	// Conservative lets jobs pass that delay no job ahead of them. Each job keeps a
+	// place for its planned time: the earliest there was when it came. When a job ends
+	// early, places move forward if they can, in the order of the queue (Mu'alem and
+	// Feitelson 2001). Invariant: no job starts later than at its first place.
 	Conservative
-	// Timeline: as Conservative, but whenever anything changes all places are
-	// found anew, in the order of the queue. A job delays nobody behind whom it
-	// stands at that moment; there is no guarantee to those whom others pass in
-	// the order (Smith 2000, section 3). With FCFS few jobs can tell.
+	// Timeline is Conservative with all places found anew, in the order of the queue,
+	// whenever anything changes. A job delays no job ahead of it at that moment, but has
+	// no guarantee against jobs that get ahead of it later (Smith 2000, section 3). With
+	// FCFS it hardly differs from Conservative.
 	Timeline
 )
 
@@ -50,19 +50,18 @@ type Config struct {
 	Restart *Restart
 }
 
-// Scheduler decides which jobs start when. It is told of what happens in the
-// order of time: the jobs that end at a moment, then those that come, and then
-// Pass says which start. A moment may be passed more than once.
+// Scheduler decides which jobs start when. Its methods are called in the order of time:
+// at each moment Finish for the jobs that end, then Submit for those that come, and then
+// Pass, which returns the jobs that start. Pass may be called again at the same moment.
 //
-// Jobs are planned with their limits, or with their estimates where they have
-// one. A job that outlives its estimate is thought to run for as long again as
-// it has; conservative backfilling then finds new places for the whole queue, so
-// that its guarantee, like that of a hard reservation without Restart, holds for
-// limits alone.
+// Jobs are planned with their limits, or with their estimates if they have one. A job
+// that outlives its estimate is planned to run for as long again as it has; conservative
+// backfilling then finds new places for the whole queue. So its guarantee, like that of
+// a hard reservation without Restart, holds for limits alone.
 //
-// With q jobs in the queue and s steps in the profile, an event costs
-// O(log s + q/64) without backfilling and with EASY unless a job ends that lets
-// others start, and O(q log s) when places move.
+// With q jobs in the queue and s steps in the profile, an event costs O(log s + q/64)
+// without backfilling. It costs the same with EASY, unless a job ends that lets others
+// start. It costs O(q log s) when places move.
 type Scheduler struct {
 	config  Config
 	free    int32 // processors

@@ -1,20 +1,22 @@
-// Package walltime predicts how long jobs run from how long similar jobs ran, as
+// Package walltime predicts how long jobs run from the run times of similar jobs, as
 // Smith, Foster and Taylor do ("Predicting Application Run Times Using Historical
-// Information", 1998; used by Smith 2000, section 4.1). What similar means is not
-// decided beforehand: templates say in what jobs may be alike, each job belongs
-// to one category of each template, and of these the one speaks whose confidence
-// interval is the tightest.
+// Information", 1998; used by Smith 2000, section 4.1). A template is a set of attributes
+// that similar jobs share. Each job belongs to one category of each template. The
+// category with the tightest confidence interval makes the prediction.
 //
-// Four things differ from the paper. Means, lines and intervals are of logarithms
-// of run times, in which a category of short jobs is not the surest for being
-// short, and the mean is near the median, which has the least absolute error. The
-// interval is that of the next run time, not of the mean. Of jobs submitted together a
-// sample is remembered, not those that end last, which are the longest. And what a few jobs say
-// is doubted by the record of their template, so that a category of one or two jobs
-// can speak without being the surest by chance.
+// Four things differ from the paper:
+//   - Means, lines and intervals are of the logarithms of run times. So a category is not
+//     tight merely because its jobs are short, and the mean is near the median, which has
+//     the least absolute error.
+//   - The interval is that of the next run time, not of the mean.
+//   - Of jobs submitted together a sample is remembered, rather than the last to end,
+//     which are the longest.
+//   - The interval of a small category is widened by the record of its template. So a
+//     category of one or two jobs can make a prediction, but is not the tightest by
+//     chance.
 //
-// A Distribution tells more than a prediction: how probable every run time is, of a job
-// of any age. It is recalibrated on line by what earlier ones turned out to be worth.
+// A Distribution says more than a prediction: the probability of every run time, for a
+// job of any age. It is recalibrated online by how earlier ones came true.
 package walltime
 
 import (
@@ -26,20 +28,19 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/sched"
 )
 
-// recent is how many jobs of a category a prediction is made of, the newest that
-// qualify: users change what they do. On real logs the error hardly changes between
-// 4 and 7, and grows beyond.
+// recent is the number of jobs that a prediction is made from: the newest of a category,
+// as users change what they do. On real logs the error hardly changes between 4 and 7,
+// and grows beyond.
 const recent = 5
 
-// memory is how many jobs a category remembers, for those predictions that only
-// long ones qualify for, and for distributions: on real logs, more tell of times that
-// are past, and less of less.
+// memory is the number of jobs that a category remembers. More than recent are needed
+// for the predictions that only long jobs qualify for, and for distributions. On real
+// logs, both more and fewer are worse.
 const memory = 20
 
-// doubt is how many jobs the record of a template counts for in the interval of a
-// category: more than a category's own, as the categories that are tight by chance
-// would be chosen before those that are tight with reason. On real logs the error
-// grows below, and hardly changes up to 32.
+// doubt is the number of jobs that the record of a template counts for in the interval of
+// a category. It is more than a category's own, or categories that are tight by chance
+// would be chosen. On real logs the error grows below, and hardly changes up to 32.
 const doubt = 8
 
 // after returns the logarithm of an age that longer runs exceed. A thousandth of a

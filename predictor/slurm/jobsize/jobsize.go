@@ -1,5 +1,5 @@
-// Package jobsize works out how much a whole job asks for, from the options of
-// sbatch that say it by node, by task, by CPU and by GPU.
+// Package jobsize works out the nodes, CPUs, GPUs and memory of a whole job. sbatch's
+// options give them by node, by task, by CPU and by GPU.
 package jobsize
 
 import (

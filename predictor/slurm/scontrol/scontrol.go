@@ -1,5 +1,5 @@
-// Package scontrol asks Slurm's scontrol command for the few facts about a
-// cluster that no version of the REST API tells, or not every version.
+// Package scontrol runs Slurm's scontrol command for the few facts about a cluster that
+// not every version of the REST API has.
 package scontrol
 
 import (
