@@ -53,7 +53,7 @@ func History(o Options, rng *rand.Rand) *Predictor {
 }
 
 func assemble(name string, forest *forecast.Forest, o Options, rng *rand.Rand, own ...forecast.Forecaster) *Predictor {
-	past := &forecast.QBETS{Predictor: qbets.New(qbets.Options{})}
+	past := &forecast.QBETS{Predictor: qbets.New()}
 	ahead := forecast.NewAhead(forest, rng, o.Background)
 	return &Predictor{
 		name: name, forest: forest, ahead: ahead,

@@ -84,7 +84,7 @@ func (p *Predictor) Forecast(r workload.Request, now int64, c []workload.Candida
 		if now := [2]int{k, n}; same && now == before {
 			est[i].Prob = est[i-1].Prob
 		} else {
-			est[i].Prob = stats.LowerProportion(k, n, p.confidence)
+			est[i].Prob = stats.LowerProportion(k, n, confidence)
 			before = now
 		}
 	}
@@ -116,7 +116,7 @@ func (p *Predictor) Bound(r workload.Request, now int64, q float64) Bound {
 		return b
 	}
 	b.Sample, b.Class = e.waits, e.class.String()
-	b.Seconds, b.Index, b.Confidence, b.OK = e.bound(q, p.confidence)
+	b.Seconds, b.Index, b.Confidence, b.OK = e.bound(q, confidence)
 	return b
 }
 
@@ -145,13 +145,4 @@ func (p *Predictor) Distribution(r workload.Request, now int64, d *delay.Distrib
 	}
 	e.distribution(d)
 	return Evidence{Sample: e.waits, Class: e.class.String(), Changed: e.changed()}, true
-}
-
-// Changed returns the time of the last change point of the waits that answer
-// for r, Unix seconds, or 0 when there was none.
-func (p *Predictor) Changed(r workload.Request) int64 {
-	var e pool
-	a := p.ask(&r)
-	p.answer(&e, &a)
-	return e.changed()
 }

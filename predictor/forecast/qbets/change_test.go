@@ -32,14 +32,14 @@ func TestRareRun(t *testing.T) {
 func learnChange(t *testing.T, before, then func() float64) int64 {
 	t.Helper()
 	r := workload.Request{Limit: hour}
-	p := New(Options{Classifier: oneClass{}})
+	p := ofOneClass()
 	for range 2000 {
 		p.Learn(started(r, 1, int64(before())))
 	}
-	changed := p.Changed(r)
+	changed := lastChange(p, r)
 	for n := int64(1); n <= 500; n++ {
 		p.Learn(started(r, 1_000_000, int64(then())))
-		if p.Changed(r) != changed {
+		if lastChange(p, r) != changed {
 			return n
 		}
 	}
@@ -85,11 +85,11 @@ func TestFewFalseAlarms(t *testing.T) {
 	for _, rho := range []float64{0, .5, .9} {
 		random := rand.New(rand.NewPCG(2, 2))
 		next := ar1(rho, 1.5)
-		p := New(Options{Classifier: oneClass{}})
+		p := ofOneClass()
 		alarms, changed := 0, int64(0)
 		for i := range 100_000 {
 			p.Learn(started(r, int64(1+10_000_000*i), int64(next(i, random))))
-			if last := p.Changed(r); last != changed {
+			if last := lastChange(p, r); last != changed {
 				alarms, changed = alarms+1, last
 			}
 		}
@@ -105,7 +105,7 @@ func TestFewFalseAlarms(t *testing.T) {
 func TestChangeLeavesNoPast(t *testing.T) {
 	r := workload.Request{Limit: hour}
 	random := rand.New(rand.NewPCG(3, 3))
-	p := New(Options{Classifier: oneClass{}})
+	p := ofOneClass()
 	for i := range int64(1000) {
 		p.Learn(started(r, 1+i, 10_000+random.Int64N(100)))
 	}

@@ -6,17 +6,14 @@ import (
 	"math"
 	"strings"
 	"time"
-
-	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Class is a set of requests that are served alike, or are taken to be. A field
-// left at its zero value does not restrict what the class holds; a Classifier
-// that tells partitions or QOS apart leaves them so for requests that name none.
+// Class is a set of requests that are served alike, or are taken to be. A field with its
+// zero value does not restrict the class.
 type Class struct {
 	Partition string
-	Account   string // whose own service it is, or User's
-	User      string
+	Account   string // of a class that serves one account alone
+	User      string // of a class that serves one user alone
 	QOS       string
 	Unit      Unit  // what Size counts
 	Size      Range // how much of Unit is asked for
@@ -38,8 +35,8 @@ func (r Range) last() int64 {
 	return r.Through
 }
 
-// joined returns the range of all numbers in r and s, or r if there are numbers
-// between them.
+// joined returns the range of all numbers in r and s, or r if there is a gap between
+// them.
 func (r Range) joined(s Range) Range {
 	switch {
 	case r.last() == s.Above:
@@ -62,14 +59,6 @@ const (
 	Nodes
 	GPUs
 )
-
-// Classifier tells which class a request belongs to as long as nothing is known.
-// The classes of a Predictor begin so; then sizes and limits part where waits do.
-// What else a Classifier tells apart, as QOS, stays apart.
-type Classifier interface {
-	// Class returns the one class of r. No request belongs to two.
-	Class(r *workload.Request) Class
-}
 
 // atLeast reports whether jobs of c in the same partition ask for at least as
 // much as any of d: as long, and as many of the same unit. Several nodes are more

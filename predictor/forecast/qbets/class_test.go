@@ -20,7 +20,7 @@ func TestGridClass(t *testing.T) {
 		{"nothing known", workload.Request{}, "cpus=1 limit<=5m"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if got := (Grid{}).Class(&test.request).String(); got != test.want {
+			if got := Cell(&test.request).String(); got != test.want {
 				t.Errorf("class %q, want %q", got, test.want)
 			}
 		})
@@ -29,7 +29,7 @@ func TestGridClass(t *testing.T) {
 
 func TestAtLeast(t *testing.T) {
 	class := func(cpus, nodes, gpus int32, limit int64) Class {
-		return (Grid{}).Class(&workload.Request{Size: workload.Size{CPUs: cpus, Nodes: nodes, GPUs: gpus}, Limit: limit})
+		return Cell(&workload.Request{Size: workload.Size{CPUs: cpus, Nodes: nodes, GPUs: gpus}, Limit: limit})
 	}
 	for _, test := range []struct {
 		name string
@@ -55,7 +55,7 @@ func TestAtLeast(t *testing.T) {
 
 func TestWidened(t *testing.T) {
 	request := workload.Request{Partition: "main", QOS: "low", Size: workload.Size{Nodes: 8}, Limit: 10 * hour}
-	class := (Grid{}).Class(&request)
+	class := Cell(&request)
 	for want, change := range map[string]func(*workload.Request){
 		"partition=main qos=low nodes=5-8 limit=8h-12h": func(*workload.Request) {},
 		"partition=main nodes=5-8 limit=8h-12h":         func(r *workload.Request) { r.QOS = "high" },
@@ -64,7 +64,7 @@ func TestWidened(t *testing.T) {
 	} {
 		other := request
 		change(&other)
-		if got := class.widened((Grid{}).Class(&other)).String(); got != want {
+		if got := class.widened(Cell(&other)).String(); got != want {
 			t.Errorf("widened to %q, want %q", got, want)
 		}
 	}

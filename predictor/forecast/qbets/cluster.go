@@ -7,8 +7,7 @@ import (
 	"github.com/varq-project/varq/predictor/delay"
 )
 
-// The clustering is on line. The classes of a service begin as cells of the
-// Classifier. From time to time a class is reviewed: it is joined with a
+// The clustering is online. Classes begin as cells. From time to time a class is reviewed: it is joined with a
 // neighbour if their waits do not differ, or else split in two where its waits
 // differ most, by limit or by size. Bayes's information criterion decides: two
 // groups are told apart when that raises the logarithm of the likelihood of their
@@ -23,7 +22,7 @@ import (
 //
 // Groups of fewer waits than can be bounded alone are neither made nor joined:
 // nobody could tell whether they differ. They are answered for by the larger and
-// longer ones, as the cells of the Classifier are.
+// longer ones, as cells are at first.
 
 // due reports whether enough has been learnt since the last review to see
 // something new. A review costs O(n log n) for a class of n waits and is due after

@@ -13,7 +13,7 @@ import (
 // joined had enough waits.
 func TestClassesPartition(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
-	p := New(Options{})
+	p := New()
 	for round := range 20 {
 		for i := range 1000 {
 			r := randomRequest(random)
@@ -119,7 +119,7 @@ func TestJoined(t *testing.T) {
 // independent waits are not split.
 func TestServedAlikeIsOneClass(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 3))
-	p := New(Options{})
+	p := New()
 	r := workload.Request{Partition: "main", Size: workload.Size{Nodes: 2}}
 	for i := range int64(20_000) {
 		r.Limit = minute * (1 + random.Int64N(24*60))

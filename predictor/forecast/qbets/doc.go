@@ -1,18 +1,16 @@
-// Package qbets forecasts queueing delay from the delays of past jobs, without
-// knowing the scheduler's policy: the Queue Bounds Estimation from Time Series of
-// Nurmi, Wolski and Brevik (section 2.3 of the VARQ report), and what that report
-// leaves to the future.
+// Package qbets bounds queueing delay by the delays of past jobs, without knowing the
+// scheduler's policy. It is the Queue Bounds Estimation from Time Series of Nurmi, Wolski
+// and Brevik (section 2.3 of the VARQ report), and what that report leaves to the future.
 //
-// Delays are taken as they come, sorted, and a quantile is bounded by an order
-// statistic whose index follows from the binomial distribution; jobs that wait
-// now count as far as they have waited (pool). Jobs are kept apart by class,
-// and classes split and join as the waits tell (cluster). A class forgets
-// what came before a change (runs). An account or a user that is served
-// differently has classes of its own (tenant). What jobs wait during an outage is
-// not queueing delay: it is not learnt, and while it lasts nothing is forecast
-// (starts, Outage). Where a class has few waits, only jobs that asked for at
-// least as much answer in its place.
+//   - A quantile is bounded by an order statistic of past waits, whose index follows from
+//     the binomial distribution. Jobs that wait now are censored observations (pool).
+//   - Jobs are kept apart by class. Classes split where waits differ, and join where they
+//     do not (cluster).
+//   - A class forgets the waits before a change point (runs).
+//   - An account or a user that is served differently has classes of its own (tenant).
+//   - A wait during an outage is not queueing delay: it is not learnt. While an outage
+//     lasts, nothing is forecast (starts, Outage).
+//   - If a class has few waits, those of jobs that asked for at least as much are added.
 //
-// The package has no clock and does no I/O. Times are Unix seconds and
-// durations are seconds.
+// Times are Unix seconds and durations are seconds.
 package qbets

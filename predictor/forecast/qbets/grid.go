@@ -7,12 +7,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Grid is the usual Classifier: by partition, by QOS, by size in doublings and by
-// time limit in the steps that sites and users like to choose.
-type Grid struct{}
-
-// limitSteps are the upper ends of Grid's limit classes, seconds; the last class
-// has no end.
+// limitSteps are the upper ends of the ranges of limits, in seconds. The last range has no
+// end.
 var limitSteps = [...]int64{
 	5 * minute, 15 * minute, 30 * minute,
 	1 * hour, 2 * hour, 4 * hour, 8 * hour, 12 * hour, 18 * hour, 24 * hour, 36 * hour, 48 * hour, 96 * hour,
@@ -23,8 +19,10 @@ const (
 	hour   = 60 * minute
 )
 
-// Class implements [Classifier].
-func (Grid) Class(r *workload.Request) Class {
+// Cell returns the class that a request belongs to as long as nothing is known: by
+// partition, by QOS, by size in doublings, and by time limit in the steps that sites and
+// users like to choose. No request belongs to two.
+func Cell(r *workload.Request) Class {
 	unit, amount := size(&r.Size)
 	return Class{Partition: r.Partition, QOS: r.QOS, Unit: unit, Size: doubling(amount), Limit: step(r.Limit)}
 }

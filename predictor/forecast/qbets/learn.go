@@ -64,7 +64,7 @@ func (p *Predictor) house(w *waiting) {
 func (p *Predictor) service(partition string) *service {
 	s := p.services[partition]
 	if s == nil {
-		s = &service{start: p.classifier}
+		s = &service{cell: p.cell}
 		p.services[partition] = s
 	}
 	return s
@@ -85,7 +85,6 @@ func (p *Predictor) Learn(job workload.Job) {
 	}
 	eligible := job.Start - seconds
 	p.listen(&job, eligible)
-	p.newest = max(p.newest, job.Start)
 	if p.interrupted(job.Partition, eligible, job.Start) {
 		return
 	}

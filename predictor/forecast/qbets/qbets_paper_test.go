@@ -20,7 +20,7 @@ import (
 // (success-failure) treatment of historical job delay data".
 func TestSection23BinomialBound(t *testing.T) {
 	r := workload.Request{Limit: 3600}
-	p := New(Options{Classifier: oneClass{}})
+	p := ofOneClass()
 	for i := range int64(58) {
 		p.Learn(started(r, 1+i, 100+i))
 	}
@@ -42,7 +42,7 @@ func TestSection23BinomialBound(t *testing.T) {
 // is within the budget.
 func TestSection23InverseAgreesWithBound(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 5))
-	p := New(Options{})
+	p := New()
 	learnMixture(p, 4000, random)
 	for range 200 {
 		r := randomRequest(random)
@@ -77,7 +77,7 @@ func TestSection23ChangePoints(t *testing.T) {
 	} {
 		t.Run(change.name, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(6, 6))
-			p := New(Options{Classifier: oneClass{}})
+			p := ofOneClass()
 			wait := func(median float64) int64 { return int64(median * math.Exp(random.NormFloat64()/2)) }
 			const begin, changed = 1_000_000, 1_003_000 // a job starts every second
 			for at := int64(begin); at < changed; at++ {
@@ -92,8 +92,8 @@ func TestSection23ChangePoints(t *testing.T) {
 			if b := p.Bound(r, 0, .95); b.Sample > 300 || float64(b.Seconds) < 2*change.then || float64(b.Seconds) > 10*change.then {
 				t.Errorf("200 waits after the change: %+v", b)
 			}
-			if p.Changed(r) < changed {
-				t.Errorf("change point at %d, want %d or later", p.Changed(r), changed)
+			if lastChange(p, r) < changed {
+				t.Errorf("change point at %d, want %d or later", lastChange(p, r), changed)
 			}
 		})
 	}
@@ -102,7 +102,7 @@ func TestSection23ChangePoints(t *testing.T) {
 // Section 2.3: classes have "the practical effect of indicating (indirectly)
 // where the backfilling cutoff is".
 func TestSection23ClassesFollowTheRequest(t *testing.T) {
-	p := New(Options{})
+	p := New()
 	r := workload.Request{Partition: "dque", Size: workload.Size{Nodes: 4}}
 	for i := range int64(400) {
 		r.Limit = 2 * hour
@@ -119,13 +119,13 @@ func TestSection23ClassesFollowTheRequest(t *testing.T) {
 }
 
 // Section 2.3: "where the backfilling cutoff is at any given moment". Limits up to
-// the cut-off are backfilled: the classes part there, though the Classifier's do
+// the cut-off are backfilled: the classes part there, though the cells do
 // not, and when the cut-off moves they part where it is then and join where it
 // was. It is found to within a few of the jobs nearest to it, some of which happen
 // to wait as though they were on the other side.
 func TestSection23BoundaryFollowsTheCutoff(t *testing.T) {
 	random := rand.New(rand.NewPCG(13, 13))
-	p := New(Options{})
+	p := New()
 	r := workload.Request{Partition: "dque", Size: workload.Size{Nodes: 4}}
 	now := int64(0)
 	learn := func(cutoff int64) {
@@ -175,7 +175,7 @@ func TestSection23BoundaryFollowsTheCutoff(t *testing.T) {
 // account's own ranks tell.
 func TestSection44EducationAccount(t *testing.T) {
 	random := rand.New(rand.NewPCG(14, 14))
-	p := New(Options{})
+	p := New()
 	promised, kept := map[string][3]int{}, map[string][3]int{}
 	quantiles := [...]float64{.5, .75, .95}
 	now := int64(10_000_000)
@@ -230,7 +230,7 @@ func TestSection46Dante(t *testing.T) {
 	)
 	random := rand.New(rand.NewPCG(15, 15))
 	r := workload.Request{Partition: "batch", Size: workload.Size{Nodes: 1, CPUs: 4}, Limit: hour}
-	p := New(Options{})
+	p := New()
 	var starts []workload.Job // of those that wait, by start
 	// Plain QBETS: the newest 1000 waits and the binomial bound.
 	var newest []uint32
@@ -302,7 +302,7 @@ func TestSection46Dante(t *testing.T) {
 func TestFigure4Trajectory(t *testing.T) {
 	const cutoff = 8 * hour // limits up to it are backfilled
 	random := rand.New(rand.NewPCG(7, 7))
-	p := New(Options{})
+	p := New()
 	r := workload.Request{Partition: "dque", Size: workload.Size{Nodes: 4, CPUs: 8}}
 	for i := range int64(20_000) {
 		r.Limit = minute * (30 + random.Int64N(13*60))
@@ -395,7 +395,7 @@ func TestSection31Coverage(t *testing.T) {
 		t.Run(s.name, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(8, 8))
 			r := workload.Request{Limit: 3600}
-			p := New(Options{Classifier: oneClass{}})
+			p := ofOneClass()
 			quantiles := []float64{.5, .75, .95}
 			var held, asked [3]int
 			for i := range 10_000 {

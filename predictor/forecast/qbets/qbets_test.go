@@ -27,10 +27,20 @@ func ask(p *Predictor, r workload.Request, budget int64) workload.Estimate {
 	return est[0]
 }
 
-// oneClass is a Classifier that tells nothing apart.
-type oneClass struct{}
+// ofOneClass returns a Predictor that takes all requests for alike.
+func ofOneClass() *Predictor {
+	p := New()
+	p.cell = func(*workload.Request) Class { return Class{} }
+	return p
+}
 
-func (oneClass) Class(*workload.Request) Class { return Class{} }
+// lastChange returns the time of the last change point of the waits that answer for r, or 0.
+func lastChange(p *Predictor, r workload.Request) int64 {
+	var e pool
+	a := p.ask(&r)
+	p.answer(&e, &a)
+	return e.changed()
+}
 
 // oracle answers by sorting and scanning a plain list of waits.
 type oracle []int64
@@ -69,7 +79,8 @@ func TestAgainstOracle(t *testing.T) {
 	const most = 400
 	random := rand.New(rand.NewPCG(1, 1))
 	request := workload.Request{Limit: 3600}
-	p := New(Options{MaxHistory: most, Classifier: oneClass{}})
+	p := ofOneClass()
+	p.most = most
 	var past oracle
 	for i := range 3000 {
 		wait := random.Int64N(10_000)
@@ -121,7 +132,7 @@ func randomRequest(random *rand.Rand) workload.Request {
 // classes finds, and it answers like a plain list of its waits.
 func TestEvidenceAgainstOracle(t *testing.T) {
 	random := rand.New(rand.NewPCG(11, 11))
-	p := New(Options{})
+	p := New()
 	learnMixture(p, 3000, random)
 	pooled, shorter := 0, 0
 	for range 500 {
@@ -190,7 +201,7 @@ func TestEvidenceAgainstOracle(t *testing.T) {
 
 func TestMonotone(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 3))
-	p := New(Options{})
+	p := New()
 	learnMixture(p, 5000, random)
 	for range 300 {
 		r := randomRequest(random)
@@ -217,7 +228,7 @@ func TestMonotone(t *testing.T) {
 // candidate.
 func TestForecastIsManyAsks(t *testing.T) {
 	random := rand.New(rand.NewPCG(4, 4))
-	p := New(Options{})
+	p := New()
 	learnMixture(p, 5000, random)
 	for range 20 {
 		r := randomRequest(random)
@@ -243,7 +254,7 @@ func trajectory(work, ahead int64) ([]workload.Candidate, []workload.Estimate) {
 }
 
 func TestNothingLearnt(t *testing.T) {
-	p := New(Options{})
+	p := New()
 	r := workload.Request{Partition: "batch", Limit: 600}
 	if b := p.Bound(r, 0, .5); b.OK || b.Sample != 0 {
 		t.Errorf("Bound = %+v, want none", b)
@@ -251,13 +262,13 @@ func TestNothingLearnt(t *testing.T) {
 	if e := ask(p, r, 1e6); e != (workload.Estimate{}) {
 		t.Errorf("Forecast = %+v, want nothing", e)
 	}
-	if p.Len() != 0 || p.Newest() != 0 || p.Changed(r) != 0 {
-		t.Errorf("Len, Newest, Changed = %d, %d, %d, want 0", p.Len(), p.Newest(), p.Changed(r))
+	if p.Len() != 0 || lastChange(p, r) != 0 {
+		t.Errorf("Len, last change = %d, %d, want 0", p.Len(), lastChange(p, r))
 	}
 }
 
 func TestContradictoryJobsTeachNothing(t *testing.T) {
-	p := New(Options{})
+	p := New()
 	for _, job := range []workload.Job{
 		{},
 		{Submit: 10, Eligible: 10},
@@ -276,7 +287,7 @@ func TestContradictoryJobsTeachNothing(t *testing.T) {
 // TestOneLimitForAll: where all users ask for one limit, a reservation that needs
 // more is not refused for want of history, as long as it is not much more.
 func TestOneLimitForAll(t *testing.T) {
-	p := New(Options{})
+	p := New()
 	all := workload.Request{Partition: "main", Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: hour}
 	for i := range int64(1000) {
 		p.Learn(started(all, 1+i, 10+i%50))
@@ -296,7 +307,7 @@ func TestOneLimitForAll(t *testing.T) {
 // than any before it, however many shorter and smaller ones started at once, and
 // where a few ask for as much, only they answer.
 func TestSmallJobsVouchForNoOther(t *testing.T) {
-	p := New(Options{})
+	p := New()
 	bulk := workload.Request{Partition: "main", Size: workload.Size{Nodes: 4}, Limit: 8 * hour}
 	for i := range int64(1000) {
 		p.Learn(started(bulk, 1+50*i, 10+i%50))
@@ -340,7 +351,7 @@ func TestSmallJobsVouchForNoOther(t *testing.T) {
 // the small and short ones.
 func TestFreshCluster(t *testing.T) {
 	random := rand.New(rand.NewPCG(12, 12))
-	p := New(Options{})
+	p := New()
 	for i := range int64(100) {
 		r := workload.Request{Partition: "main", Size: workload.Size{Nodes: 1 + random.Int32N(16)}, Limit: minute * (1 + random.Int64N(1440))}
 		p.Learn(started(r, 1+i, random.Int64N(hour)))
@@ -352,7 +363,8 @@ func TestFreshCluster(t *testing.T) {
 }
 
 func TestMaxHistory(t *testing.T) {
-	p := New(Options{MaxHistory: 100})
+	p := New()
+	p.most = 100
 	r := workload.Request{Partition: "batch", Limit: 600}
 	for i := range int64(1000) {
 		p.Learn(started(r, 1+i, 7))
@@ -360,21 +372,8 @@ func TestMaxHistory(t *testing.T) {
 	if e := ask(p, r, 10); e.Sample != 100 || e.Held != 3 {
 		t.Errorf("Forecast = %+v, want the newest 100 of 1000", e)
 	}
-	if p.Len() != 1000 || p.Newest() != 1007 {
-		t.Errorf("Len, Newest = %d, %d, want 1000, 1007", p.Len(), p.Newest())
-	}
-}
-
-func TestNewRefusesNonsense(t *testing.T) {
-	for _, o := range []Options{{Confidence: 1}, {Confidence: -1}, {Confidence: math.NaN()}, {MinHistory: 1}, {MinHistory: 10, MaxHistory: 9}} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("New(%+v) did not panic", o)
-				}
-			}()
-			New(o)
-		}()
+	if p.Len() != 1000 {
+		t.Errorf("Len = %d, want 1000", p.Len())
 	}
 }
 
@@ -383,7 +382,8 @@ func FuzzLearn(f *testing.F) {
 	f.Add(int64(-1), int64(math.MaxInt64), int64(math.MinInt64), int64(-600), int32(-1), int32(0), int64(-60))
 	f.Add(int64(0), int64(1), int64(math.MaxUint32), int64(math.MaxInt64), int32(math.MaxInt32), int32(math.MinInt32), int64(math.MaxInt64))
 	f.Fuzz(func(t *testing.T, submit, eligible, start, limit int64, nodes, cpus int32, budget int64) {
-		p := New(Options{MaxHistory: 70})
+		p := New()
+		p.most = 70
 		r := workload.Request{Partition: "batch", Size: workload.Size{Nodes: nodes, CPUs: cpus, GPUs: nodes / 2}, Limit: limit}
 		for i := range 100 {
 			p.Learn(workload.Job{Request: r, Submit: submit, Eligible: eligible, Start: start + int64(i%3)})
@@ -405,7 +405,8 @@ func FuzzLearn(f *testing.F) {
 func FuzzEvents(f *testing.F) {
 	f.Add([]byte("submit, start and end some jobs; then submit more, and start"))
 	f.Fuzz(func(t *testing.T, events []byte) {
-		p := New(Options{MinHistory: 2, MaxHistory: 20})
+		p := New()
+		p.least, p.most = 2, 20
 		now := int64(1)
 		for i, b := range events {
 			now += int64(b >> 4)
@@ -442,7 +443,7 @@ func FuzzEvents(f *testing.F) {
 
 // learnt returns a predictor that has learnt n waits of a busy cluster.
 func learnt(n int) *Predictor {
-	p := New(Options{})
+	p := New()
 	learnMixture(p, n, rand.New(rand.NewPCG(1, 1)))
 	return p
 }
@@ -549,7 +550,7 @@ func BenchmarkForecast(b *testing.B) {
 // BenchmarkForecastOfFewWaits is the worst case of pooling: a class for every
 // wait, so that dozens of classes answer.
 func BenchmarkForecastOfFewWaits(b *testing.B) {
-	p := New(Options{})
+	p := New()
 	r := workload.Request{Partition: "batch"}
 	for _, limit := range limitSteps {
 		for r.Nodes = 1; r.Nodes <= 4096; r.Nodes *= 2 {
@@ -573,7 +574,8 @@ func BenchmarkForecastOfOneClass(b *testing.B) {
 	for _, n := range sizes {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			random := rand.New(rand.NewPCG(1, 1))
-			p := New(Options{MaxHistory: n, Classifier: oneClass{}})
+			p := ofOneClass()
+			p.most = n
 			for i := range int64(n) {
 				p.Learn(started(r, 1+i, random.Int64N(24*hour)))
 			}

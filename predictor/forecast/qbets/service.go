@@ -6,21 +6,21 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// service is what a partition offers: its classes and their past.
+// service is the classes of a partition, and their past.
 type service struct {
-	start   Classifier // of the cells that classes begin as
-	classes []*history // in the order of their classes, of which no two meet
+	cell    func(*workload.Request) Class // that a class begins as
+	classes []*history                    // in the order of their classes, which are disjoint
 }
 
-// place is where a request belongs: by what the Classifier does not leave to the
-// clustering, and by its size and limit.
+// place is where a request belongs: its cell, its size and its limit. The clustering
+// moves the bounds of sizes and limits. It leaves the rest of the cell as it is.
 type place struct {
-	cell          Class // of the Classifier
+	cell          Class
 	amount, limit int64
 }
 
 func (s *service) place(r *workload.Request) place {
-	cell := s.start.Class(r)
+	cell := s.cell(r)
 	_, amount := size(&r.Size)
 	return place{cell, amount, max(1, r.Limit)}
 }
@@ -30,8 +30,7 @@ func (p *place) in(c *Class) bool {
 	return c.Unit == p.cell.Unit && c.Limit.holds(p.limit) && c.Size.holds(p.amount) && c.QOS == p.cell.QOS
 }
 
-// find returns the past of the class that holds the place, or nil when none of
-// its cell has been seen yet.
+// find returns the past of the class that holds the place, or nil if there is none yet.
 func (s *service) find(p *place) *history {
 	for _, h := range s.classes {
 		if h.class.Limit.Above >= p.limit {
@@ -44,8 +43,8 @@ func (s *service) find(p *place) *history {
 	return nil
 }
 
-// class returns the class of a request, which is known if it may be: the
-// Classifier's as long as nobody has asked for anything in that.
+// class returns the class of a request: known if that holds it, else the one in which it
+// would wait. That is its cell if nobody has asked for anything in it.
 func (s *service) class(r *workload.Request, known Class) Class {
 	p := s.place(r)
 	if known != (Class{}) && p.in(&known) {
@@ -57,8 +56,8 @@ func (s *service) class(r *workload.Request, known Class) Class {
 	return p.cell
 }
 
-// history returns the past of the class that holds the place, which is a new one
-// if none does.
+// history returns the past of the class that holds the place. It makes one if there is
+// none.
 func (s *service) history(p *place) *history {
 	h := s.find(p)
 	if h == nil {

@@ -231,7 +231,7 @@ func TestQuietBecomesNormal(t *testing.T) {
 // nothing is silent.
 func TestNobodyWaitsNoSilence(t *testing.T) {
 	random := rand.New(rand.NewPCG(4, 4))
-	p := New(Options{})
+	p := New()
 	r := workload.Request{Partition: "main", Limit: hour}
 	now := int64(1)
 	for range 2000 {
@@ -261,7 +261,7 @@ func TestNobodyWaitsNoSilence(t *testing.T) {
 }
 
 func TestToldOutage(t *testing.T) {
-	p := New(Options{})
+	p := New()
 	r := workload.Request{Partition: "main", Limit: hour}
 	for i := range int64(200) {
 		p.Learn(started(r, 1+i, 10))

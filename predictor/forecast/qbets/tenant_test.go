@@ -13,7 +13,7 @@ import (
 // forecasts.
 func TestTenantBounds(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 3))
-	p := New(Options{})
+	p := New()
 	r := workload.Request{Partition: "main", User: "slow", Size: workload.Size{Nodes: 2}, Limit: hour}
 	for i := range int64(5000) {
 		wait := 600 * random.ExpFloat64()
@@ -77,7 +77,7 @@ func TestTenantBounds(t *testing.T) {
 // together.
 func TestTenantsAlike(t *testing.T) {
 	random := rand.New(rand.NewPCG(4, 4))
-	p := New(Options{})
+	p := New()
 	r := workload.Request{Partition: "main", Size: workload.Size{Nodes: 2}, Limit: hour}
 	now, differ, looks := int64(1), 0, 0
 	for i := range 3000 {
@@ -103,7 +103,7 @@ func TestTenantsAlike(t *testing.T) {
 }
 
 func TestTenantsAreBounded(t *testing.T) {
-	p := New(Options{})
+	p := New()
 	r := workload.Request{Partition: "main", Limit: hour}
 	for i := range int64(3 * mostTenants) {
 		r.User = string(rune('a' + i))

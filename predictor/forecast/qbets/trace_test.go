@@ -22,7 +22,7 @@ func TestTrace(t *testing.T) {
 			slices.SortStableFunc(starts, func(a, b workload.Job) int {
 				return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.ID, b.ID))
 			})
-			p := qbets.New(qbets.Options{})
+			p := qbets.New()
 			quantiles := []float64{.5, .75, .95}
 			held, asked, down := make([]int, len(quantiles)), make([]int, len(quantiles)), 0
 			for i, job := range jobs {

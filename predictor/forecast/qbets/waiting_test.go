@@ -50,7 +50,7 @@ func TestWaitingJobsAgainstOracle(t *testing.T) {
 	r := workload.Request{Limit: hour}
 	refused := 0
 	for range 30 {
-		p, without := New(Options{Classifier: oneClass{}}), New(Options{Classifier: oneClass{}})
+		p, without := ofOneClass(), ofOneClass()
 		const now = 1_000_000
 		var o censored
 		for i := 59 + random.Int64N(400); i > 0; i-- {
@@ -130,7 +130,7 @@ func TestWaitingJobsAgainstOracle(t *testing.T) {
 // start or are cancelled, wherever their class goes meanwhile.
 func TestWaitingJobsComeAndGo(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 2))
-	p := New(Options{})
+	p := New()
 	waits := map[int64]workload.Job{}
 	for now := int64(1); now < 40_000; now++ {
 		j := workload.Job{ID: now, Request: randomRequest(random), Submit: now}

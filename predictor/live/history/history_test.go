@@ -231,7 +231,7 @@ func BenchmarkLoadMillion(b *testing.B) {
 	runtime.GC()
 	for b.Loop() {
 		h := mustOpen(b, path)
-		p := qbets.New(qbets.Options{})
+		p := qbets.New()
 		for j, err := range h.Jobs(b.Context(), 1_000_000) {
 			if err != nil {
 				b.Fatal(err)

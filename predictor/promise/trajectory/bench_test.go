@@ -17,7 +17,7 @@ const hour = 3600
 
 // learnt is a predictor that has seen n jobs of many sizes in one partition.
 func learnt(n int) *qbets.Predictor {
-	p := qbets.New(qbets.Options{})
+	p := qbets.New()
 	r := rand.New(rand.NewPCG(7, 8))
 	for i := range n {
 		start := int64(1_600_000_000 + 60*i)

@@ -13,7 +13,7 @@ import (
 // longer ones wait: where the enlarged limit falls to 8 hours the probability
 // jumps, and from there it falls towards the deadline.
 func TestSection3Figure4FromWaits(t *testing.T) {
-	p := qbets.New(qbets.Options{})
+	p := qbets.New()
 	r := rand.New(rand.NewPCG(9, 10))
 	for i := range 4000 {
 		limit, mean := int64(8*hour), 1.*hour

@@ -21,14 +21,14 @@ const (
 )
 
 // class returns the jobs that a request belongs to: all jobs, those of its queue
-// (partition and QOS), or those of its cell of qbets.Grid. A cell has a queue's jobs
+// (partition and QOS), or those of its qbets.Cell. A cell has a queue's jobs
 // with about as many nodes, in doublings, and as much requested time, in the steps that
 // users choose. Cells of exactly equal numbers hold too few jobs to learn from: they did
 // worse on each of the real logs tried.
 func (s scope) class(r *workload.Request) qbets.Class {
 	switch s {
 	case eachCell:
-		return qbets.Grid{}.Class(r)
+		return qbets.Cell(r)
 	case eachQueue:
 		return qbets.Class{Partition: r.Partition, QOS: r.QOS}
 	default:

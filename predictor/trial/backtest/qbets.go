@@ -16,7 +16,7 @@ type qbetsMethod struct {
 	now   int64
 }
 
-func newQBETS() *qbetsMethod { return &qbetsMethod{Predictor: qbets.New(qbets.Options{})} }
+func newQBETS() *qbetsMethod { return &qbetsMethod{Predictor: qbets.New()} }
 
 // Name implements [Method].
 func (m *qbetsMethod) Name() string { return "qbets" }

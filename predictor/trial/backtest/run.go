@@ -60,7 +60,7 @@ var Splits = []Split{
 	{"queue", func(j *workload.Job) (string, int64) { return eachQueue.class(&j.Request).String(), 0 }},
 	{"month", func(j *workload.Job) (string, int64) { return month(j), 0 }},
 	{"size", func(j *workload.Job) (string, int64) {
-		cell := qbets.Grid{}.Class(&j.Request)
+		cell := qbets.Cell(&j.Request)
 		size := qbets.Class{Unit: cell.Unit, Size: cell.Size}
 		return size.String(), int64(size.Unit)<<32 + size.Size.Above
 	}},

@@ -60,7 +60,7 @@ func (m Method) forecaster(q *queue.Queue, b forest.Background, random *rand.Ran
 	case Blend:
 		return predictor.Trajectory{Predictor: predictor.Standard(q, predictor.Options{Background: b}, random)}
 	default:
-		return startsOnly{qbets.New(qbets.Options{})}
+		return startsOnly{qbets.New()}
 	}
 }
 
