@@ -194,7 +194,7 @@ func (d *demo) reserve(name string, options ...string) error {
 
 // asPlanned checks that the job in the queue is the one that was planned.
 func (d *demo) asPlanned(r *reservation) error {
-	promise, err := d.Reservation(d.ctx, "alice", r.id)
+	promise, err := d.WaitSettled(d.ctx, "alice", r.id, api.StatePending, api.StateHolding, api.StateRunning)
 	if err != nil {
 		return err
 	}

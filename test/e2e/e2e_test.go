@@ -99,10 +99,11 @@ func reserve(t *testing.T, s *site.Site, user string, args ...string) (int64, ap
 	if !strings.Contains(run.Stderr, "varq: ") {
 		t.Errorf("sbatch told nothing of the promise: %q", run.Stderr)
 	}
-	r, err := s.Reservation(t.Context(), user, id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	var r api.Reservation
+	eventually(t, "varqd knows the job", func() bool { // at once, or with the queue
+		r, err = s.Reservation(t.Context(), user, id)
+		return err == nil
+	})
 	return id, r
 }
 

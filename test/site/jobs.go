@@ -22,8 +22,17 @@ type Run struct {
 }
 
 // Run runs a command as a user of the cluster: one of Slurm's, or one of varq's
-// ("varq", "varq-wrapper").
+// ("varq", "varq-wrapper"). Where a busy varqd's answer came too late, it runs the
+// command again.
 func (s *Site) Run(ctx context.Context, user, name string, args ...string) (Run, error) {
+	for {
+		if r, err := s.runOnce(ctx, user, name, args...); r.Code == 0 || !strings.Contains(r.Stderr, ": no answer within ") {
+			return r, err
+		}
+	}
+}
+
+func (s *Site) runOnce(ctx context.Context, user, name string, args ...string) (Run, error) {
 	if strings.HasPrefix(name, "varq") {
 		name = s.installed("/usr/bin/" + name)
 	}
