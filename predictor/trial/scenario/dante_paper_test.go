@@ -16,9 +16,6 @@ import (
 // promises nothing it does not keep once that has lasted for some hours, says why, and
 // keeps its promises as a whole.
 func TestSection46Dante(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds: not in short mode")
-	}
 	for _, d := range []dante{
 		{seed: 1, gap: 105, first: 1, within: 2},
 		{seed: 2, gap: 105, first: 3, within: 2},

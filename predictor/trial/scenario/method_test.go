@@ -12,9 +12,6 @@ import (
 // and the watch is told of each request.
 func TestMethods(t *testing.T) {
 	jobs := busy(1500)
-	if testing.Short() {
-		jobs = jobs[:500]
-	}
 	for _, m := range []Method{QBETS, History, Blend} {
 		s := Scenario{Procs: 64, Backfill: sched.EASY, Seed: 6,
 			Reservations: Reservations{VARQ: &VARQ{Share: .1, Prob: .5, Every: 6 * 3600, Method: m}}}

@@ -11,9 +11,6 @@ import (
 // requests be accepted than plain QBETS does, that it keeps what it promises, and that
 // less is held for it.
 func TestForecasters(t *testing.T) {
-	if testing.Short() {
-		t.Skip("replays a log: not in short mode")
-	}
 	o := Options{Quick: true, Seeds: 1, Traces: trace.Folder(archive.Folder(t))}
 	const log = "CTC-SP2-1996"
 	plain, blend := asInPaper(log), asVarqd(log)

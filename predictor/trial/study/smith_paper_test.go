@@ -36,9 +36,6 @@ func between(t *testing.T, what string, got Interval, low, high float64) {
 // TestSmithPaper finds the signs, and the orders of magnitude, of Smith (2000) in
 // the beginnings of two logs, without backfilling.
 func TestSmithPaper(t *testing.T) {
-	if testing.Short() {
-		t.Skip("replays logs: not in short mode")
-	}
 	o := Options{Quick: true, Seeds: 1, Traces: trace.Folder(archive.Folder(t))}
 	r := resultsOf(outcomes(t, Smith{}, o, func(c Case) bool {
 		return strings.HasSuffix(c.Name, " none 20%")

@@ -11,9 +11,6 @@ import (
 // DataStar's log: promises are at least what was asked for, the more is asked the
 // fewer are granted, and they are kept worse the more jobs ask.
 func TestVARQPaper(t *testing.T) {
-	if testing.Short() {
-		t.Skip("replays a log: not in short mode")
-	}
 	o := Options{Quick: true, Seeds: 1, Traces: trace.Folder(archive.Folder(t))}
 	paper := varqMachines[0]
 	few, more, nearlyAll := varqCells[0], varqCells[2], varqCells[7]
