@@ -1,7 +1,8 @@
 # varq: probabilistic advance reservations for Slurm.
 #
-#   make demo        a private Slurm on this machine, four reservations, a report
-#   make test        everything: build, lint, unit, race and end-to-end tests
+#   make demo        a private Slurm on this machine, three reservations and a refusal, a report
+#   make test        everything: build, lint, unit, race and end-to-end tests, known vulnerabilities
+#   make quick       what of it needs neither a Slurm nor the race detector
 
 VERSION := 0.1.0
 GO      ?= go
@@ -11,10 +12,12 @@ DESTDIR ?=
 PREFIX  ?= /usr
 
 LINT := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+VULNCHECK := $(GO) run golang.org/x/vuln/cmd/govulncheck@v1.8.0
+BENCHSTAT := $(GO) run golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da
 LDFLAGS := -s -w -X github.com/varq-project/varq/predictor/api.Version=$(VERSION)
 COMMANDS := predictor/cmd/varq predictor/cmd/varqd plugin/cmd/varq-filter wrapper/cmd/varq-wrapper
 
-.PHONY: all build commands plugin deps demo test unit e2e test-slurm24 bench fuzz lint generate check-generate clean
+.PHONY: all build commands plugin deps demo test quick unit e2e test-slurm24 bench bench-baseline fuzz lint vulncheck generate check-generate clean
 
 all: build
 
@@ -34,7 +37,11 @@ deps:
 demo: build
 	$(GO) run ./test/demo
 
-test: build lint check-generate unit e2e
+test: build lint check-generate vulncheck unit e2e
+
+# Tests that start a Slurm skip themselves with -short, and no others do.
+quick: build lint
+	$(GO) test -short ./...
 
 unit:
 	$(GO) test -race -timeout 1h $$($(GO) list ./... | grep -v /test/e2e)
@@ -47,9 +54,16 @@ e2e: build
 test-slurm24: build
 	VARQ_SLURM24=1 $(GO) test -timeout 1h -v -count=1 ./test/e2e ./plugin/plugintest ./predictor/varqd/daemon ./predictor/slurm/slurmrestd
 
+# How fast everything is, beside what test/bench/baseline.txt says it was.
+BENCHFLAGS ?= -benchtime 100ms -count 6
 bench: build
 	@mkdir -p build
-	$(GO) test -run '^$$' -bench . -benchmem ./predictor/... ./test/bench | tee build/bench.txt
+	$(GO) test -run '^$$' -bench . -benchmem $(BENCHFLAGS) -timeout 1h ./predictor/... ./test/bench > build/bench.txt || { cat build/bench.txt; exit 1; }
+	$(BENCHSTAT) baseline=test/bench/baseline.txt now=build/bench.txt
+
+# What bench has just found is the baseline from now on.
+bench-baseline: bench
+	grep -E '^(goos|goarch|pkg|cpu|Benchmark)' build/bench.txt > test/bench/baseline.txt
 
 FUZZTIME ?= 20s
 fuzz:
@@ -61,6 +75,13 @@ fuzz:
 
 lint:
 	$(LINT) run ./...
+
+# Known vulnerabilities in what varq calls. Where nobody can be asked, nothing fails.
+vulncheck:
+	@found=$$($(VULNCHECK) ./... 2>&1) || case $$found in \
+	  *'govulncheck: fetching vulnerabilities:'*) echo 'vulncheck: skipped, the database of vulnerabilities cannot be reached' ;; \
+	  *) echo "$$found"; exit 1 ;; \
+	esac
 
 generate:
 	$(GO) generate ./...
