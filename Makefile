@@ -17,7 +17,7 @@ BENCHSTAT := $(GO) run golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c
 LDFLAGS := -s -w -X github.com/varq-project/varq/predictor/api.Version=$(VERSION)
 COMMANDS := predictor/cmd/varq predictor/cmd/varqd plugin/cmd/varq-filter wrapper/cmd/varq-wrapper
 
-.PHONY: all build commands plugin deps demo test quick unit e2e test-slurm24 bench bench-baseline fuzz lint vulncheck generate check-generate clean
+.PHONY: all build commands plugin deps demo test quick unit e2e test-slurm24 bench bench-baseline measurements fuzz lint vulncheck generate check-generate clean
 
 all: build
 
@@ -55,15 +55,17 @@ test-slurm24: build
 	VARQ_SLURM24=1 $(GO) test -timeout 1h -v -count=1 ./test/e2e ./plugin/plugintest ./predictor/varqd/daemon ./predictor/slurm/slurmrestd
 
 # How fast everything is, beside what test/bench/baseline.txt says it was.
-BENCHFLAGS ?= -benchtime 100ms -count 6
-bench: build
-	@mkdir -p build
-	$(GO) test -run '^$$' -bench . -benchmem $(BENCHFLAGS) -timeout 1h ./predictor/... ./test/bench > build/bench.txt || { cat build/bench.txt; exit 1; }
+bench: measurements
 	$(BENCHSTAT) baseline=test/bench/baseline.txt now=build/bench.txt
 
-# What bench has just found is the baseline from now on.
-bench-baseline: bench
+# What is measured now is the baseline from now on.
+bench-baseline: measurements
 	grep -E '^(goos|goarch|pkg|cpu|Benchmark)' build/bench.txt > test/bench/baseline.txt
+
+BENCHFLAGS ?= -benchtime 100ms -count 6
+measurements: build
+	@mkdir -p build
+	$(GO) test -run '^$$' -bench . -benchmem $(BENCHFLAGS) -timeout 1h ./predictor/... ./test/bench > build/bench.txt || { cat build/bench.txt; exit 1; }
 
 FUZZTIME ?= 20s
 fuzz:
