@@ -42,9 +42,9 @@ type Source interface {
 	// order within one. A job that was still running when it was first read
 	// comes again, with its end, when a later interval is read; (ID, Submit)
 	// identifies it, since every requeue is a job of its own. After each
-	// window progress, if not nil, is told how far the history is complete;
-	// reading may be resumed from there, less the seconds by which Slurm's
-	// accounting lags. The first error ends the sequence.
+	// window progress, if not nil, is called with how far the history is
+	// complete. Reading may be resumed from there, less the seconds by which
+	// Slurm's accounting lags. The first error ends the sequence.
 	History(ctx context.Context, from, to int64, progress func(slurm.Progress)) iter.Seq2[workload.Job, error]
 }
 

@@ -24,8 +24,8 @@ const (
 	mostClasses   = 128
 )
 
-// Others is the partition, and the class, of those beyond the most that are told
-// apart in a day.
+// Others stands for the partition and for the class of what comes after the first
+// mostClasses of a day.
 const Others = "(others)"
 
 // Store is the scores in a file. Its methods may be called at the same time.

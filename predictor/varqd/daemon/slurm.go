@@ -26,8 +26,8 @@ type Slurm interface {
 	Queue(ctx context.Context) ([]slurm.QueueEntry, error)
 }
 
-// site is Slurm as slurmrestd tells of it, completed by scontrol. A host without
-// scontrol does without what only scontrol tells.
+// site is Slurm by way of slurmrestd, and of scontrol for what slurmrestd leaves out. On
+// a host without scontrol varqd does without that.
 type site struct {
 	*slurmrestd.Client
 	scontrol scontrol.Command
