@@ -1,7 +1,7 @@
-// Package forecast holds the words of this wing: the question how long a job will
-// wait, the answer to it, the interface of those who answer, and the replay of past
-// jobs that they learn from. The methods that forecast with the help of packages qbets,
-// twin, forest and downey implement the interface here.
+// Package forecast holds the words of this wing: the Question how long a job will wait,
+// the Answer, the Forecaster that gives it, and the Replay of past jobs to learn from.
+// Its experts are Forecasters that turn what packages qbets, twin, forest and downey
+// find into answers.
 //
 // A forecast is made by the packages below, each of which uses those before it:
 //

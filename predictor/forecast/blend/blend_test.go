@@ -56,8 +56,8 @@ func TestWeights(t *testing.T) {
 	}
 }
 
-// TestSilence neither wins nor loses: who says the same as another half of the time
-// has the same weight as that one.
+// TestSilence: an expert neither gains nor loses weight while it has no answer. One that
+// agrees with another, but is silent half of the time, weighs as much.
 func TestSilence(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 3))
 	good, bad := forecasttest.Exponential(1000), forecasttest.Exponential(20)
@@ -86,7 +86,7 @@ func TestSilence(t *testing.T) {
 	}
 }
 
-// TestNobodyAnswers: neither does the blend, and it has nothing to learn from.
+// TestNobodyAnswers: where no expert has an answer, the blend has none, and learns nothing.
 func TestNobodyAnswers(t *testing.T) {
 	silent := true
 	l := newLife(4, &scripted{name: "shy", says: func(*forecast.Question) *delay.Distribution {

@@ -19,9 +19,9 @@ var seasons = map[string]func(i int) float64{
 	"in waves":            func(i int) float64 { return 1000 * math.Exp(2*math.Sin(float64(i)/200)) },
 }
 
-// TestBlendHolds: of one who knows how long jobs wait on average and one who always
-// says the same, a blend says what comes true as often as it says, whatever changes;
-// it scores about as well as who knows; and promises are kept.
+// TestBlendHolds: one expert knows the mean wait, the other never changes its forecast.
+// However waits change, the quantiles of their blend hold as often as they say, its score
+// is about that of the better expert, and promises are kept.
 func TestBlendHolds(t *testing.T) {
 	for name, season := range seasons {
 		t.Run(name, func(t *testing.T) {
@@ -74,9 +74,9 @@ func TestBlendHolds(t *testing.T) {
 	}
 }
 
-// TestBoundsAreMonotone: whatever forecasters say and whatever comes true, a larger
-// budget never has a lesser probability, nor a larger probability a shorter bound,
-// and nothing is promised beyond what is thought.
+// TestBoundsAreMonotone: whatever experts say and whatever the outcomes are, probability
+// does not fall with the budget, quantiles do not fall with the probability, and lower
+// bounds lie below.
 func TestBoundsAreMonotone(t *testing.T) {
 	for seed := range uint64(20) {
 		random := rand.New(rand.NewPCG(seed, 7))

@@ -10,8 +10,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// TestDown: while a forecaster says that the cluster is down, nothing is forecast,
-// the reason is told, and what jobs wait then is not learnt from.
+// TestDown: while an expert says that the cluster is down, the blend has no answer but
+// the reason, and does not learn from the waits of jobs submitted then.
 func TestDown(t *testing.T) {
 	const outage = "the cluster has been down since noon"
 	watch := always("watch", forecasttest.Exponential(100))
@@ -33,7 +33,7 @@ func TestDown(t *testing.T) {
 	}
 }
 
-// TestCancelled: jobs that never start teach nothing, and start nothing later.
+// TestCancelled: jobs that end without a start teach nothing.
 func TestCancelled(t *testing.T) {
 	l := newLife(2, always("one", forecasttest.Exponential(100)), always("other", forecasttest.Exponential(1000)))
 	l.jobs(200, "a", 100)

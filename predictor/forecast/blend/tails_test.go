@@ -9,7 +9,7 @@ import (
 	"github.com/varq-project/varq/predictor/forecast/recalibration"
 )
 
-// TestTails: nothing that was never seen is impossible, and what was is hardly less
+// TestTails: longer delays than any before become possible, and others hardly less
 // likely.
 func TestTails(t *testing.T) {
 	var d delay.Distribution
@@ -33,8 +33,8 @@ func TestTails(t *testing.T) {
 	}
 }
 
-// TestQueueLongerThanEver: while waits grow beyond all that was ever seen, a Blend
-// promises less often what does not hold than it would without a tail.
+// TestQueueLongerThanEver: while waits grow longer than any before, recalibrated
+// quantiles hold more often with tails than without.
 func TestQueueLongerThanEver(t *testing.T) {
 	none := func(*delay.Distribution) {}
 	with, without := heldWhileGrowing(addTails), heldWhileGrowing(none)
@@ -43,8 +43,8 @@ func TestQueueLongerThanEver(t *testing.T) {
 	}
 }
 
-// heldWhileGrowing returns how often the .95 quantile held of forecasts, with tails,
-// that know of no delay as long as the next.
+// heldWhileGrowing returns how often the .95 quantile held while no forecast, but for its
+// tails, allowed for a delay as long as the next.
 func heldWhileGrowing(tails func(*delay.Distribution)) float64 {
 	c := recalibration.New()
 	held := 0

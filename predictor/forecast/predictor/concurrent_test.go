@@ -12,8 +12,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// TestConcurrentForecasts: whoever asks at the same time is told the same as one
-// after the other, and nothing but the answer changes.
+// TestConcurrentForecasts: questions asked at the same time have the same answers as
+// those asked one after the other.
 func TestConcurrentForecasts(t *testing.T) {
 	var q queue.Queue
 	random := rand.New(rand.NewPCG(1, 1))

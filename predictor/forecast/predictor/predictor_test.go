@@ -89,8 +89,8 @@ func (c *count) hold(t *testing.T, near float64) {
 	}
 }
 
-// TestHistory: what is forecast without simulations holds as often as it says, and
-// says more than how long jobs wait in general, as of all that is to come.
+// TestHistory: without simulations quantiles hold as often as they say, and scores are far
+// better than those of the distribution of all waits, those to come included.
 func TestHistory(t *testing.T) {
 	t.Parallel()
 	var q queue.Queue
@@ -101,7 +101,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// TestStandard is the same of what varqd forecasts with.
+// TestStandard is the same with simulations.
 func TestStandard(t *testing.T) {
 	t.Parallel()
 	var q queue.Queue
@@ -113,8 +113,8 @@ func TestStandard(t *testing.T) {
 	}
 }
 
-// TestLaterSubmissions: so it is of submissions that were asked about hours before,
-// though less can be said of them.
+// TestLaterSubmissions: asked hours before a submission, quantiles hold as often, though
+// less can be said.
 func TestLaterSubmissions(t *testing.T) {
 	t.Parallel()
 	var q queue.Queue
@@ -156,8 +156,7 @@ func TestTrajectoryFallsWithBudgets(t *testing.T) {
 	}
 }
 
-// TestRestart: forecasters that are told of jobs they have never seen, in any order,
-// forecast on.
+// TestRestart: forecasters that are told of unknown jobs, in any order, forecast on.
 func TestRestart(t *testing.T) {
 	var q queue.Queue
 	random := rand.New(rand.NewPCG(1, 1))
@@ -204,7 +203,7 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-func TestOutageIsToldToWhoMinds(t *testing.T) {
+func TestOutage(t *testing.T) {
 	p := History(Options{}, rand.New(rand.NewPCG(1, 1)))
 	q := forecast.Question{Request: workload.Request{Partition: "main", Limit: 60}, Now: 100, Submit: 100}
 	var a forecast.Answer

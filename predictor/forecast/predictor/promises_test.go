@@ -83,7 +83,7 @@ func TestDisasterIsForgiven(t *testing.T) {
 	}
 }
 
-// TestPromisesOfOthers: a job that was moved, or never started, says nothing.
+// TestPromisesOfOthers: a job that was moved, or never started, teaches nothing.
 func TestPromisesOfOthers(t *testing.T) {
 	p := newPromises()
 	for id := range int64(2) {
@@ -116,9 +116,9 @@ func TestOddsAreTakenOver(t *testing.T) {
 	}
 }
 
-// TestWhatWasDecidedCounts: whoever looks again at a promise and keeps it, as it is
-// or as it cannot be helped, does not make it another.
-func TestWhatWasDecidedCounts(t *testing.T) {
+// TestDecisionsCount: a promise keeps the forecast of its decision when it is looked at
+// again, and when the job is moved because it does not hold any more.
+func TestDecisionsCount(t *testing.T) {
 	p := blended(rand.New(rand.NewPCG(1, 1)), &picky{most: 60})
 	q := forecast.Question{Now: 1000, Submit: 1000}
 	q.Limit = 60

@@ -30,16 +30,15 @@ func (f *picky) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 	return true
 }
 
-// blended returns a Predictor that has one expert, and no rehearsals.
+// blended returns a Predictor of one expert, which is told nothing.
 func blended(rng *rand.Rand, expert forecast.Forecaster) *Predictor {
 	return &Predictor{
 		present: blend.New("present", rng, expert), later: blend.New("later", rng, expert), promises: newPromises(),
 	}
 }
 
-// TestJumpsAreFound: where a time limit becomes short enough for a start, the
-// candidates before are not taken for good, nor those after for bad, though few are
-// asked about.
+// TestJumpsAreFound: where a time limit becomes short enough for a start, candidates on
+// either side are told apart, though the Predictor is asked about few of them.
 func TestJumpsAreFound(t *testing.T) {
 	const now, day = 1_000_000, 86_400
 	var c []workload.Candidate

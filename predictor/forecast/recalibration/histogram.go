@@ -3,9 +3,8 @@ package recalibration
 // histogram counts PITs by bin, with weights that decay by a factor for each PIT that
 // follows.
 //
-// Instead of all older weights becoming smaller, that of the newest becomes larger:
-// all weights are in units that only their ratios matter in. They are scaled back
-// before they grow too large.
+// Only the ratios of weights matter. So instead of making all older weights smaller,
+// learn makes the newest larger, and scales all of them down before they grow too large.
 type histogram struct {
 	decay   float64       // per PIT
 	weights [bins]float64 // sums of the weights of the PITs in each bin

@@ -48,8 +48,8 @@ func (m *memory) update(stratum int, f *feedback) {
 // curve is a recalibration curve: what a forecast probability is replaced by, at the
 // edges of the bins. It rises from 0 to 1.
 //
-// A probability u is replaced by the level q for which q + correction(q) = C(u): the
-// feedback decides how much of C must have come true for q to be said.
+// A probability u is replaced by the level q for which q + correction(q) = C(u), where C
+// is the distribution of PITs and the correction is the feedback's.
 type curve [bins + 1]float64
 
 // apply replaces the probabilities of a forecast.

@@ -41,7 +41,7 @@ type Recalibration struct {
 	memories [memories]memory // that with the shorter half-life first
 	weights  mixture.Weights  // of the memories
 	feedback feedback
-	stale    int // counts through the curves of all memories and strata, whose turn it is
+	next     int // the curve to update next: memories*stratum + memory
 	lower    lowerBound
 }
 
@@ -85,8 +85,8 @@ func (r *Recalibration) Learn(raw *delay.Distribution, recalibrated *Forecast, s
 	r.weights.Learn("", losses)
 	r.feedback.learn(recalibrated.Wait.Rank(seconds, random))
 	// Curves change so slowly that to update one of them at a time is enough.
-	r.memories[r.stale%memories].update(r.stale/memories, &r.feedback)
-	r.stale = (r.stale + 1) % (strata * memories)
+	r.memories[r.next%memories].update(r.next/memories, &r.feedback)
+	r.next = (r.next + 1) % (strata * memories)
 	r.lower.update(r.Effective())
 }
 
