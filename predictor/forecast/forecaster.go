@@ -1,10 +1,11 @@
 // Package forecast holds the words of this wing: the Question how long a job will wait,
 // the Answer, the Forecaster that gives it, and the Replay of past jobs to learn from.
-// Its experts are Forecasters that turn what packages qbets, twin, forest and downey
-// find into answers.
 //
 // A forecast is made by the packages below, each of which uses those before it:
 //
+//	qbets, forest, features, twin, downey
+//	               methods: what the past, and the queue as it is, tell of waits
+//	expert         forecasters of those methods
 //	mixture        weighs experts by their past scores
 //	recalibration  replaces probabilities by how often such probabilities came true
 //	blend          combines experts into one forecast by both

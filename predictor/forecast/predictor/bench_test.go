@@ -9,6 +9,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/cluster/queue"
 	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/expert"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -55,7 +56,7 @@ func crowd(q *queue.Queue, past int, o forecast.Observer) workload.Job {
 // BenchmarkDowney forecasts a job at a new moment each.
 func BenchmarkDowney(b *testing.B) {
 	var q queue.Queue
-	f := forecast.NewDowney(&q)
+	f := expert.NewDowney(&q)
 	j := crowd(&q, 5000, f)
 	question := forecast.AtSubmission(&j)
 	var a forecast.Answer

@@ -8,6 +8,7 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/queue"
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/blend"
+	"github.com/varq-project/varq/predictor/forecast/expert"
 	"github.com/varq-project/varq/predictor/forecast/forecasttest"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -17,10 +18,10 @@ import (
 func TestConcurrentForecasts(t *testing.T) {
 	var q queue.Queue
 	random := rand.New(rand.NewPCG(1, 1))
-	downey := forecast.NewDowney(&q)
+	downey := expert.NewDowney(&q)
 	all := []forecast.Forecaster{
 		History(Options{}, random), downey,
-		blend.New("blend", random, downey, forecast.NewForest(random, nil, nil)),
+		blend.New("blend", random, downey, expert.NewForest(random, nil, nil)),
 		Standard(&q, Options{}, random),
 	}
 	observers := make([]forecast.Observer, len(all))

@@ -15,6 +15,7 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/queue"
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/blend"
+	"github.com/varq-project/varq/predictor/forecast/expert"
 	"github.com/varq-project/varq/predictor/forecast/forest"
 	"github.com/varq-project/varq/predictor/forecast/qbets"
 	"github.com/varq-project/varq/predictor/forecast/twin"
@@ -25,8 +26,8 @@ import (
 type Predictor struct {
 	name           string
 	experts        forecast.Experts // of both blends, ahead before the forest whose features it shares
-	forest         *forecast.Forest
-	ahead          *forecast.Ahead
+	forest         *expert.Forest
+	ahead          *expert.Ahead
 	present, later *blend.Blend
 	promises       promises
 }
@@ -44,17 +45,17 @@ type Options struct {
 // must know of each event before the Predictor does. A site's own forecasters may join
 // the experts.
 func Standard(q *queue.Queue, o Options, rng *rand.Rand, own ...forecast.Forecaster) *Predictor {
-	return assemble("blend", forecast.NewForest(rng, twin.New(q, o.Machines), o.Background), o, rng, own...)
+	return assemble("blend", expert.NewForest(rng, twin.New(q, o.Machines), o.Background), o, rng, own...)
 }
 
 // History returns a Predictor that does not simulate the queue.
 func History(o Options, rng *rand.Rand) *Predictor {
-	return assemble("history", forecast.NewForest(rng, nil, o.Background), o, rng)
+	return assemble("history", expert.NewForest(rng, nil, o.Background), o, rng)
 }
 
-func assemble(name string, forest *forecast.Forest, o Options, rng *rand.Rand, own ...forecast.Forecaster) *Predictor {
-	past := &forecast.QBETS{Predictor: qbets.New()}
-	ahead := forecast.NewAhead(forest, rng, o.Background)
+func assemble(name string, forest *expert.Forest, o Options, rng *rand.Rand, own ...forecast.Forecaster) *Predictor {
+	past := &expert.QBETS{Predictor: qbets.New()}
+	ahead := expert.NewAhead(forest, rng, o.Background)
 	return &Predictor{
 		name: name, forest: forest, ahead: ahead,
 		present:  blend.New(name, rng, append([]forecast.Forecaster{forest, past}, own...)...),
@@ -105,7 +106,7 @@ func (p *Predictor) Name() string { return p.name }
 
 // Forecast implements forecast.Forecaster.
 func (p *Predictor) Forecast(q *forecast.Question, a *forecast.Answer) bool {
-	if q.Submit > q.Now+forecast.MinLead {
+	if q.Submit > q.Now+expert.MinLead {
 		return p.later.Forecast(q, a)
 	}
 	return p.present.Forecast(q, a)

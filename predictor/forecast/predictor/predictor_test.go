@@ -8,6 +8,7 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/queue"
 	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/expert"
 	"github.com/varq-project/varq/predictor/forecast/forecasttest"
 	"github.com/varq-project/varq/predictor/forecast/qbets"
 	"github.com/varq-project/varq/predictor/workload"
@@ -161,8 +162,8 @@ func TestRestart(t *testing.T) {
 	var q queue.Queue
 	random := rand.New(rand.NewPCG(1, 1))
 	all := []forecast.Forecaster{
-		Standard(&q, Options{}, random), forecast.NewDowney(&q),
-		forecast.NewForest(random, nil, nil), History(Options{}, random),
+		Standard(&q, Options{}, random), expert.NewDowney(&q),
+		expert.NewForest(random, nil, nil), History(Options{}, random),
 	}
 	jobs := forecasttest.Jobs(150, 7)
 	now := jobs[0].Submit

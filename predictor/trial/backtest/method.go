@@ -5,6 +5,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/cluster/queue"
 	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/expert"
 	"github.com/varq-project/varq/predictor/forecast/predictor"
 	"github.com/varq-project/varq/predictor/forecast/score"
 	"github.com/varq-project/varq/predictor/trial/montecarlo"
@@ -50,7 +51,7 @@ var Methods = []Maker{
 		return Of(predictor.History(predictor.Options{Background: c.Background}, chance()).Present())
 	}},
 	{Name: "twin", New: func(c Cluster) Method { return Of(montecarlo.New(c.Queue, 20, chance())) }},
-	{Name: "downey", New: func(c Cluster) Method { return Of(forecast.NewDowney(c.Queue)) }},
+	{Name: "downey", New: func(c Cluster) Method { return Of(expert.NewDowney(c.Queue)) }},
 	{Name: "qbets", New: func(Cluster) Method { return newQBETS() }},
 	rollingMaker("rolling-log", wholeLog),
 	rollingMaker("rolling-queue", eachQueue),

@@ -1,10 +1,11 @@
-package forecast
+package expert
 
 import (
 	"math"
 	"sync"
 
 	"github.com/varq-project/varq/predictor/cluster/queue"
+	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/downey"
 	"github.com/varq-project/varq/predictor/forecast/pending"
 	"github.com/varq-project/varq/predictor/stats"
@@ -45,7 +46,7 @@ type Downey struct {
 
 // prediction is that of a wait, uncorrected.
 type prediction struct {
-	question Question
+	question forecast.Question
 	seconds  float64
 }
 
@@ -64,12 +65,12 @@ func NewDowney(q *queue.Queue) *Downey {
 // Name returns "downey".
 func (*Downey) Name() string { return "downey" }
 
-// Forecast implements Forecaster. It costs O(w + r log r) with w jobs waiting and r
+// Forecast implements forecast.Forecaster. It costs O(w + r log r) with w jobs waiting and r
 // running.
-func (f *Downey) Forecast(q *Question, a *Answer) bool {
+func (f *Downey) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	*a = Answer{}
+	*a = forecast.Answer{}
 	p := f.predict(q, 0)
 	if p == nil || !f.correction.Distribution(p.seconds, &a.Wait) {
 		return false
@@ -80,7 +81,7 @@ func (f *Downey) Forecast(q *Question, a *Answer) bool {
 
 // predict predicts a wait, or returns nil. The job asked about need not be in the
 // queue yet.
-func (f *Downey) predict(q *Question, id int64) *prediction {
+func (f *Downey) predict(q *forecast.Question, id int64) *prediction {
 	if f.last != nil && f.last.question == *q {
 		return f.last
 	}
@@ -129,11 +130,11 @@ func (f *Downey) of(r *workload.Request, age float64) stats.LogUniform {
 	return l
 }
 
-// Submitted implements Observer.
+// Submitted implements forecast.Observer.
 func (f *Downey) Submitted(j *workload.Job) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if q := AtSubmission(j); f.predicted.Wants(j.ID) {
+	if q := forecast.AtSubmission(j); f.predicted.Wants(j.ID) {
 		if p := f.predict(&q, j.ID); p != nil {
 			f.predicted.Put(j.ID, p.seconds)
 		}
@@ -141,7 +142,7 @@ func (f *Downey) Submitted(j *workload.Job) {
 	f.last = nil
 }
 
-// Started implements Observer.
+// Started implements forecast.Observer.
 func (f *Downey) Started(j *workload.Job) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -157,7 +158,7 @@ func (f *Downey) Started(j *workload.Job) {
 	}
 }
 
-// Ended implements Observer.
+// Ended implements forecast.Observer.
 func (f *Downey) Ended(j *workload.Job) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -1,10 +1,11 @@
-package forecast
+package expert
 
 import (
 	"testing"
 
 	"github.com/varq-project/varq/predictor/cluster/queue"
 	"github.com/varq-project/varq/predictor/delay"
+	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/forecasttest"
 	"github.com/varq-project/varq/predictor/forecast/pending"
 	"github.com/varq-project/varq/predictor/workload"
@@ -26,9 +27,9 @@ func TestDowneyKnowsTheQueue(t *testing.T) {
 	f := NewDowney(&q)
 	var score, anybody float64
 	asked, answered, held, past := 0, 0, 0, 0
-	err := Replay(jobs, &q, []Observer{f}, func(j *workload.Job) error {
-		var a Answer
-		question := AtSubmission(j)
+	err := forecast.Replay(jobs, &q, []forecast.Observer{f}, func(j *workload.Job) error {
+		var a forecast.Answer
+		question := forecast.AtSubmission(j)
 		ok := f.Forecast(&question, &a)
 		if asked++; asked < 1000 {
 			if asked <= refitted && ok {
@@ -61,7 +62,7 @@ func TestDowneyKnowsTheQueue(t *testing.T) {
 func TestDowneyForgets(t *testing.T) {
 	var q queue.Queue
 	f := NewDowney(&q)
-	if err := Replay(forecasttest.Jobs(500, 1), &q, []Observer{f}, func(*workload.Job) error { return nil }); err != nil {
+	if err := forecast.Replay(forecasttest.Jobs(500, 1), &q, []forecast.Observer{f}, func(*workload.Job) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	for id := range int64(pending.Most) {

@@ -1,6 +1,7 @@
-package forecast
+package expert
 
 import (
+	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/qbets"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -15,27 +16,27 @@ type QBETS struct {
 // Name returns "qbets".
 func (*QBETS) Name() string { return "qbets" }
 
-// Forecast implements Forecaster.
-func (f *QBETS) Forecast(q *Question, a *Answer) bool {
-	*a = Answer{}
+// Forecast implements forecast.Forecaster.
+func (f *QBETS) Forecast(q *forecast.Question, a *forecast.Answer) bool {
+	*a = forecast.Answer{}
 	e, ok := f.Distribution(q.Request, max(q.Now, f.told), &a.Wait)
-	a.Evidence = Evidence{Sample: float64(e.Sample), Class: e.Class, Changed: e.Changed, Down: e.Down}
+	a.Evidence = forecast.Evidence{Sample: float64(e.Sample), Class: e.Class, Changed: e.Changed, Down: e.Down}
 	return ok
 }
 
-// Submitted implements Observer.
+// Submitted implements forecast.Observer.
 func (f *QBETS) Submitted(j *workload.Job) {
 	f.told = max(f.told, j.Since())
 	f.Predictor.Submitted(j)
 }
 
-// Started implements Observer.
+// Started implements forecast.Observer.
 func (f *QBETS) Started(j *workload.Job) {
 	f.told = max(f.told, j.Start)
 	f.Predictor.Started(j)
 }
 
-// Ended implements Observer.
+// Ended implements forecast.Observer.
 func (f *QBETS) Ended(j *workload.Job) {
 	f.told = max(f.told, j.End)
 	f.Predictor.Ended(j)

@@ -1,9 +1,10 @@
-package forecast
+package expert
 
 import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/features"
 	"github.com/varq-project/varq/predictor/forecast/forest"
 	"github.com/varq-project/varq/predictor/forecast/pending"
@@ -50,9 +51,9 @@ func (f *Ahead) Hurry(times int) { f.model.Hurry(times) }
 // Name returns "ahead".
 func (*Ahead) Name() string { return "ahead" }
 
-// Forecast implements Forecaster.
-func (f *Ahead) Forecast(q *Question, a *Answer) bool {
-	*a = Answer{}
+// Forecast implements forecast.Forecaster.
+func (f *Ahead) Forecast(q *forecast.Question, a *forecast.Answer) bool {
+	*a = forecast.Answer{}
 	c := f.caseOf(q)
 	if c == nil {
 		return false
@@ -62,7 +63,7 @@ func (f *Ahead) Forecast(q *Question, a *Answer) bool {
 }
 
 // caseOf returns a question as a case of the model, or nil if its Now is forgotten.
-func (f *Ahead) caseOf(q *Question) forest.Case {
+func (f *Ahead) caseOf(q *forecast.Question) forest.Case {
 	m, ok := f.moments.at(q.Now)
 	if !ok {
 		return nil
@@ -74,29 +75,29 @@ func (f *Ahead) caseOf(q *Question) forest.Case {
 
 // Rehearse returns the question to rehearse a job with that begins to wait, or false
 // if it is not to be rehearsed. The time from Now to Submit is log-uniform.
-func (f *Ahead) Rehearse(j *workload.Job) (q Question, ok bool) {
+func (f *Ahead) Rehearse(j *workload.Job) (q forecast.Question, ok bool) {
 	if f.model.Learnt() >= plenty && f.rng.IntN(rehearsedOf) != 0 {
 		return q, false
 	}
-	q = AtSubmission(j)
+	q = forecast.AtSubmission(j)
 	q.Now -= int64(MinLead * math.Exp(f.rng.Float64()*math.Log(maxLead/MinLead)))
 	return q, true
 }
 
 // Expect takes in a rehearsal, to learn from the job's wait.
-func (f *Ahead) Expect(j *workload.Job, q *Question) {
+func (f *Ahead) Expect(j *workload.Job, q *forecast.Question) {
 	if c := f.caseOf(q); c != nil {
 		f.waiting.Put(j.ID, c)
 	}
 }
 
-// Submitted implements Observer.
+// Submitted implements forecast.Observer.
 func (f *Ahead) Submitted(j *workload.Job) {
 	f.model.Grow()
 	f.moments.remember(j.Since())
 }
 
-// Started implements Observer.
+// Started implements forecast.Observer.
 func (f *Ahead) Started(j *workload.Job) {
 	f.moments.remember(j.Start)
 	if c, ok := f.waiting.Take(j.ID); ok {
@@ -106,7 +107,7 @@ func (f *Ahead) Started(j *workload.Job) {
 	}
 }
 
-// Ended implements Observer.
+// Ended implements forecast.Observer.
 func (f *Ahead) Ended(j *workload.Job) {
 	f.moments.remember(j.End)
 	f.waiting.Take(j.ID)

@@ -1,4 +1,4 @@
-package forecast
+package expert
 
 import (
 	"math/rand/v2"
@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/varq-project/varq/predictor/cluster/rollout"
+	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/features"
 	"github.com/varq-project/varq/predictor/forecast/forest"
 	"github.com/varq-project/varq/predictor/forecast/pending"
@@ -26,7 +27,7 @@ type Forest struct {
 
 // situation is a question as a case of the model.
 type situation struct {
-	question  Question
+	question  forecast.Question
 	present   forest.Case
 	simulated string // the policy of the twin, or empty
 }
@@ -57,17 +58,17 @@ func (f *Forest) Hurry(times int) { f.present.Hurry(times) }
 // Name returns "forest".
 func (*Forest) Name() string { return "forest" }
 
-// Forecast implements Forecaster.
-func (f *Forest) Forecast(q *Question, a *Answer) bool {
+// Forecast implements forecast.Forecaster.
+func (f *Forest) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 	s := f.situation(q)
-	*a = Answer{}
+	*a = forecast.Answer{}
 	a.Sample = float64(min(f.present.Learnt(), 1000))
 	a.Simulated = s.simulated
 	return f.present.Predict(s.present, &a.Wait)
 }
 
 // situation returns the situation of a question.
-func (f *Forest) situation(q *Question) *situation {
+func (f *Forest) situation(q *forecast.Question) *situation {
 	if s := f.last.Load(); s != nil && s.question == *q {
 		return s
 	}
@@ -90,10 +91,10 @@ func (f *Forest) situation(q *Question) *situation {
 	return s
 }
 
-// Submitted implements Observer.
+// Submitted implements forecast.Observer.
 func (f *Forest) Submitted(j *workload.Job) {
 	if f.waiting.Wants(j.ID) {
-		q := AtSubmission(j)
+		q := forecast.AtSubmission(j)
 		f.waiting.Put(j.ID, f.situation(&q).present)
 	}
 	f.present.Grow() // here, as a start has to be taken in quickly
@@ -104,7 +105,7 @@ func (f *Forest) Submitted(j *workload.Job) {
 	}
 }
 
-// Started implements Observer.
+// Started implements forecast.Observer.
 func (f *Forest) Started(j *workload.Job) {
 	if c, ok := f.waiting.Take(j.ID); ok {
 		if wait, ok := j.Wait(); ok {
@@ -118,7 +119,7 @@ func (f *Forest) Started(j *workload.Job) {
 	}
 }
 
-// Ended implements Observer.
+// Ended implements forecast.Observer.
 func (f *Forest) Ended(j *workload.Job) {
 	f.waiting.Take(j.ID)
 	f.changed()
