@@ -57,7 +57,7 @@ func TestReservations(t *testing.T) {
 // strict: the script starts at its deadline, in a job that is exactly as
 // planned and whose limit is the work's own from then on.
 func strict(t *testing.T, s *site.Site) {
-	file, out := script(t, s, "strict", "", "until [ -e seen ]; do sleep .1; done")
+	file, out := script(t, s, "strict", "", "until [ -e seen ]; do sleep .1; done; sleep 2") // work of some seconds, which report tells
 	option, at := deadline(s)
 	id, r := reserve(t, s, "alice", option, "--prob=0.6", "--time=5", "--comment=mine and yours", file, "an argument")
 	if r.BeginBy != at || r.HoldUntil != at || r.Prob != .6 || r.Estimate < .6 {
