@@ -18,10 +18,10 @@ type outages struct {
 	list []qbets.Outage // in the order of their beginnings
 }
 
-// Cluster takes in what Slurm says of partitions and nodes. The model observes
+// ObserveCluster takes in what Slurm says of partitions and nodes. The model observes
 // the outages: partitions that are down, or all of whose nodes are. What Slurm says of
 // processors counts for the next model.
-func (g *Ingest) Cluster(c *limits.Cluster, nodes []slurm.Node) {
+func (g *Ingest) ObserveCluster(c *limits.Cluster, nodes []slurm.Node) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.machines = machinesOf(nodes)

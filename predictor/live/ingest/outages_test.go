@@ -29,7 +29,7 @@ func TestOutages(t *testing.T) {
 		answer, _ := g.Predict(r)
 		return answer.Down
 	}
-	g.Cluster(&cluster, nodes(false, false)) // before the past is loaded
+	g.ObserveCluster(&cluster, nodes(false, false)) // before the past is loaded
 	if err := g.Load(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func TestOutages(t *testing.T) {
 			t.Errorf("down: %q", got)
 		}
 		g.clock += 60
-		g.Cluster(&cluster, nodes(true, true))
+		g.ObserveCluster(&cluster, nodes(true, true))
 	}
 	est := make([]workload.Estimate, 1)
 	r := past(now, now+1)[0].Request
@@ -53,7 +53,7 @@ func TestOutages(t *testing.T) {
 		t.Errorf("during the outage is promised %+v", est[0])
 	}
 	g.clock += 60
-	g.Cluster(&cluster, nodes(true, false))
+	g.ObserveCluster(&cluster, nodes(true, false))
 	if got := down("main"); got != "" {
 		t.Errorf("after the outage: %q", got)
 	}
@@ -62,7 +62,7 @@ func TestOutages(t *testing.T) {
 	}
 	for range 3 * mostOutages {
 		g.clock += 60
-		g.Cluster(&cluster, nodes(g.clock%120 == 0, false))
+		g.ObserveCluster(&cluster, nodes(g.clock%120 == 0, false))
 	}
 	if n := len(g.outages.list); n > mostOutages+1 { // one is not over
 		t.Errorf("%d outages are kept", n)

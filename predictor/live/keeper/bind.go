@@ -12,11 +12,11 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// bindTime bounds how long a user who binds a job waits for Slurm.
-const bindTime = 1500 * time.Millisecond
+// bindTimeout bounds how long Bind waits for Slurm and for the lock.
+const bindTimeout = 1500 * time.Millisecond
 
-// Bind binds a plan of user's to a job of hers, which must be in the queue. To bind the
-// same job again changes nothing. The errors are those of package api.
+// Bind binds user's plan to user's job, which must be in the queue. Binding the same job
+// again changes nothing. An error that the user should read is a fault of package api.
 func (k *Keeper) Bind(ctx context.Context, user string, b api.Binding) error {
 	entries, err := k.Ledger.Select(ctx, ledger.Query{Plan: b.Plan, User: user})
 	if err != nil {
@@ -29,7 +29,7 @@ func (k *Keeper) Bind(ctx context.Context, user string, b api.Binding) error {
 	if e.Job == b.Job {
 		return nil
 	}
-	asking, cancel := context.WithTimeout(ctx, bindTime)
+	asking, cancel := context.WithTimeout(ctx, bindTimeout)
 	defer cancel()
 	j, err := k.Slurm.Job(asking, b.Job)
 	if errors.Is(err, slurm.ErrNotFound) || err == nil && j.User != user {
@@ -53,7 +53,7 @@ func (k *Keeper) Bind(ctx context.Context, user string, b api.Binding) error {
 	return nil
 }
 
-// bind binds e's plan to a job, in the ledger and in e.
+// bind binds e's plan to j, in the ledger and in e.
 func (k *Keeper) bind(ctx context.Context, e *ledger.Entry, j *workload.Job, now int64) error {
 	if err := k.Ledger.Bind(ctx, e.ID, j.User, j.ID, j.Submit, now); err != nil {
 		return err

@@ -8,8 +8,8 @@ import (
 	"github.com/varq-project/varq/predictor/live/ledger"
 )
 
-// change collects what is new about the job of a reservation, until record writes it
-// down.
+// change collects what is new about the job of a reservation. Method record of Keeper
+// writes it into the ledger.
 type change struct {
 	now      int64
 	zone     *time.Location
@@ -25,11 +25,11 @@ func (c *change) event(kind ledger.Kind, format string, args ...any) {
 	c.events = append(c.events, ledger.Event{At: c.now, Kind: kind, Text: fmt.Sprintf(format, args...)})
 }
 
-// moment writes a time for the text of an event. Users in other zones read it too,
-// so that it says which zone it is in.
+// moment formats a time for the text of an event. The text includes the zone, because
+// users in other zones read it too.
 func (c *change) moment(at int64) string { return time.Unix(at, 0).In(c.zone).Format(time.RFC3339) }
 
-// record writes down what is new, in the ledger and in e, if anything is.
+// record writes c into the ledger and into e. It writes nothing if nothing is new.
 func (k *Keeper) record(ctx context.Context, e *ledger.Entry, c *change) error {
 	if c.progress == e.Progress && len(c.events) == 0 {
 		return nil

@@ -11,15 +11,15 @@ import (
 	"github.com/varq-project/varq/predictor/promise/trajectory"
 )
 
-// cluster is what was last read of the cluster. It is never changed.
-type cluster struct {
+// clusterState is what the last Refresh read. It is immutable.
+type clusterState struct {
 	limits    limits.Cluster
 	operators []string
 	at        int64 // when it was read
 }
 
-// Refresh reads the cluster's limits, nodes and operators. If one of them cannot be
-// read, what was read before stays.
+// Refresh reads limits, nodes and operators from Slurm. If one of the three cannot be
+// read, the state from before stays in use.
 func (k *Keeper) Refresh(ctx context.Context) error {
 	rules, err := k.Slurm.Cluster(ctx)
 	if err != nil {
@@ -33,14 +33,14 @@ func (k *Keeper) Refresh(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read Slurm's operators: %w", err)
 	}
-	k.Past.Cluster(&rules, nodes)
-	k.cluster.Store(&cluster{limits: rules, operators: operators, at: k.Now()})
+	k.Outlook.ObserveCluster(&rules, nodes)
+	k.cluster.Store(&clusterState{limits: rules, operators: operators, at: k.Now()})
 	return nil
 }
 
-// Ready returns nil when promises can be made, and otherwise why not.
+// Ready returns nil if promises can be made. Otherwise the error says why not.
 func (k *Keeper) Ready() error {
-	if err := k.Past.Ready(); err != nil {
+	if err := k.Outlook.Ready(); err != nil {
 		return err
 	}
 	c := k.cluster.Load()
@@ -53,14 +53,14 @@ func (k *Keeper) Ready() error {
 	return nil
 }
 
-// planner returns a planner for the cluster, or an api.ErrUnavailable while Ready
-// returns an error.
+// planner returns a planner with the cluster's state. It returns an api.ErrUnavailable
+// while Ready returns an error.
 func (k *Keeper) planner() (*trajectory.Planner, error) {
 	if err := k.Ready(); err != nil {
 		return nil, api.Fault(api.ErrUnavailable, err.Error())
 	}
 	return &trajectory.Planner{
-		Forecaster: k.Past, Cluster: &k.cluster.Load().limits, Horizon: k.Horizon, MaxHold: k.MaxHold, Confidence: k.Confidence,
+		Forecaster: k.Outlook, Cluster: &k.cluster.Load().limits, Horizon: k.Horizon, MaxHold: k.MaxHold, Confidence: k.Confidence,
 	}, nil
 }
 

@@ -11,19 +11,19 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// fakeSlurm is a queue and an accounting database, and what may go wrong with them.
+// fakeSlurm is a queue and an accounting database, with faults to be set.
 type fakeSlurm struct {
 	queue     map[int64]slurm.QueueEntry
 	accounted map[int64][]workload.Job
-	short     int64 // MaxTime of a partition short, if there is one
+	short     int64 // MaxTime of the partition short; 0 without that partition
 
-	down           error          // of every call
-	updates        error          // of every change; it has no effect
-	updatesLost    bool           // changes are accepted and have no effect
-	startsAtUpdate int64          // the job that starts, by its old begin time, when it is to be changed
-	accountingDown map[int64]bool // for these jobs; for all under 0
+	down           error          // returned by every call
+	updates        error          // returned by every Update, which has no effect
+	updatesLost    bool           // Update succeeds and has no effect
+	startsAtUpdate int64          // this job starts just before Update changes it
+	accountingDown map[int64]bool // Accounted fails for these jobs; for all jobs with key 0
 
-	calls []string // that change something, since they were last looked at
+	calls []string // the calls that change jobs, since the last watch
 }
 
 func newFakeSlurm() *fakeSlurm {
@@ -49,8 +49,8 @@ func (s *fakeSlurm) Job(_ context.Context, id int64) (slurm.QueueEntry, error) {
 	return slurm.QueueEntry{}, slurm.ErrNotFound
 }
 
-// Update refuses a begin time for a job that has started, as Slurm does, and
-// carries out the rest.
+// Update refuses a begin time for a job that has started, as Slurm does, and makes the
+// rest of the change.
 func (s *fakeSlurm) Update(_ context.Context, u slurm.Update) error {
 	text := fmt.Sprintf("change job %d:", u.Job)
 	if u.BeginTime != 0 {
@@ -119,8 +119,8 @@ func (s *fakeSlurm) Nodes(context.Context) ([]slurm.Node, error) {
 
 func (s *fakeSlurm) Operators(context.Context) ([]string, error) { return []string{"oper"}, s.down }
 
-// fakePast forecasts that every job waits for wait seconds.
-type fakePast struct {
+// fakeOutlook forecasts that every job waits for wait seconds.
+type fakeOutlook struct {
 	wait     int64
 	loading  error
 	down     string
@@ -129,13 +129,13 @@ type fakePast struct {
 	promised []promised
 }
 
-// promised is what a job was promised a start by, and whether it still holds.
+// promised is one call of Promise.
 type promised struct {
 	job, begin, limit int64
 	holds             bool
 }
 
-func (p *fakePast) Forecast(_ workload.Request, _ int64, c []workload.Candidate, est []workload.Estimate) {
+func (p *fakeOutlook) Forecast(_ workload.Request, _ int64, c []workload.Candidate, est []workload.Estimate) {
 	for i := range c {
 		est[i] = workload.Estimate{Prob: .1, Sample: 1000, Class: "all"}
 		if c[i].Budget >= p.wait {
@@ -144,7 +144,7 @@ func (p *fakePast) Forecast(_ workload.Request, _ int64, c []workload.Candidate,
 	}
 }
 
-func (p *fakePast) Predict(workload.Request) (a forecast.Answer, ok bool) {
+func (p *fakeOutlook) Predict(workload.Request) (a forecast.Answer, ok bool) {
 	a.Down = p.down
 	if p.down != "" {
 		return a, false
@@ -160,13 +160,13 @@ func (p *fakePast) Predict(workload.Request) (a forecast.Answer, ok bool) {
 	return a, true
 }
 
-func (p *fakePast) Queue() (waiting, running int) { return 31, 80 }
+func (p *fakeOutlook) Queue() (waiting, running int) { return 31, 80 }
 
-func (p *fakePast) Cluster(_ *limits.Cluster, nodes []slurm.Node) { p.nodes = len(nodes) }
+func (p *fakeOutlook) ObserveCluster(_ *limits.Cluster, nodes []slurm.Node) { p.nodes = len(nodes) }
 
-func (p *fakePast) Promise(job int64, r workload.Request, begin, _ int64, holds bool) {
+func (p *fakeOutlook) Promise(job int64, r workload.Request, begin, _ int64, holds bool) {
 	p.promised = append(p.promised, promised{job, begin, r.Limit, holds})
 }
 
-func (p *fakePast) Ready() error   { return p.loading }
-func (p *fakePast) Covered() int64 { return p.covered }
+func (p *fakeOutlook) Ready() error   { return p.loading }
+func (p *fakeOutlook) Covered() int64 { return p.covered }

@@ -10,8 +10,8 @@ import (
 	"github.com/varq-project/varq/predictor/slurm"
 )
 
-// claim binds e to the job that claims its plan.
-func (k *Keeper) claim(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
+// bindClaimant binds e to j, the job that claims e's plan.
+func (k *Keeper) bindClaimant(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
 	if k.memory.postponed(e.ID, now) {
 		return nil
 	}
@@ -22,8 +22,9 @@ func (k *Keeper) claim(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry
 	return err
 }
 
-// run follows a job that has started.
-func (k *Keeper) run(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
+// noteStart records that a job has started and, from HoldUntil on, that its work has
+// begun.
+func (k *Keeper) noteStart(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
 	c := k.newChange(e, now)
 	p := &c.progress
 	if j.Submit != p.Submit {
@@ -43,12 +44,12 @@ func (k *Keeper) run(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, 
 	return k.record(ctx, e, c)
 }
 
-// workStart returns when the work of a job begins that starts at start.
+// workStart returns when the work of e's job begins if the job starts at start.
 func workStart(e *ledger.Entry, start int64) int64 { return max(start, e.HoldUntil) }
 
-// late notes that a job has not started by its deadline, and cancels it if its user
-// asked for that. A job whose work had begun before it was requeued stays.
-func (k *Keeper) late(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
+// noteLate records that a job is still pending after its deadline. It cancels the job if
+// the user asked for that, except a job that was requeued after its work had begun.
+func (k *Keeper) noteLate(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
 	c := k.newChange(e, now)
 	c.observe(j)
 	if !c.progress.Late {

@@ -1,10 +1,23 @@
-// Package keeper makes promises and keeps them. It plans reservations and writes
-// them into the ledger. It finds the job of each in Slurm's queue, changes that job
-// while it is pending, and settles the reservation when the job has ended.
+// Package keeper makes promises about jobs and keeps them.
 //
-// The keeper has no state that a crash could lose: whatever decides about a
-// reservation is in the ledger or in Slurm. It has no clock and no connection of its
-// own either. Times are Unix seconds and durations seconds.
+// A reservation in varq is a promise about one job, and no reservation of Slurm: the job
+// starts by the time BeginBy with a certain probability. BeginBy is the latest start (and
+// not Slurm's --deadline, which is a latest end). A plan says how the job has to be
+// submitted so that the promise holds. The ledger has one entry for each promise: the
+// plan, what is known of its job, and how it ended.
+//
+// Plan makes a plan and writes it into the ledger. The user submits a job with the plan's
+// begin time, time limit and comment. Watch finds the job in the queue by its comment and
+// binds it: from then on the ledger knows that the promise is about this job. A user may
+// also bind a job with Bind. As long as the job is pending, Watch revises it: it plans
+// the reservation again with the present forecast, and changes the job's begin time and
+// time limit if the new plan is better. A job may start early. Its nodes then idle until
+// HoldUntil, when its work begins. If the job starts after HoldUntil, its work begins at
+// once. When the job has ended, the reservation is settled: the promise was kept, was
+// missed, or is cancelled.
+//
+// A crash of varqd loses only what memory.go holds. Everything else that decides about a
+// reservation is in the ledger or in Slurm. Times are Unix seconds and durations seconds.
 package keeper
 
 import (
@@ -21,93 +34,95 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Slurm is the part of Slurm that the keeper asks, and that it changes. Any call may
-// return slurm.ErrUnavailable.
+// Slurm is how the keeper reads Slurm and changes jobs. Any call may return
+// slurm.ErrUnavailable.
 type Slurm interface {
 	// Job returns a pending or running job, or slurm.ErrNotFound.
 	Job(ctx context.Context, id int64) (slurm.QueueEntry, error)
-	// Update changes a job. It may carry out a part of the change and refuse another.
+	// Update changes a job. It may make a part of the change and refuse the rest.
 	Update(ctx context.Context, u slurm.Update) error
-	// Cancel ends a job. A job that is not in the queue is slurm.ErrNotFound.
+	// Cancel ends a job. It returns slurm.ErrNotFound if the job is not in the queue.
 	Cancel(ctx context.Context, job int64) error
-	// Accounted returns the runs of a job that accounting knows, oldest submission
-	// first.
+	// Accounted returns the runs of a job that are in accounting, oldest submission
+	// first. A job has several runs if it was requeued.
 	Accounted(ctx context.Context, job int64) ([]workload.Job, error)
-	// Cluster returns the limits of partitions, associations and QOS, and Slurm's own
-	// reservations.
+	// Cluster returns the limits of partitions, associations and QOS, and the
+	// reservations of Slurm itself.
 	Cluster(ctx context.Context) (limits.Cluster, error)
-	// Nodes returns the nodes.
+	// Nodes returns all nodes.
 	Nodes(ctx context.Context) ([]slurm.Node, error)
 	// Operators returns the users who may see and change the jobs of all users.
 	Operators(ctx context.Context) ([]string, error)
 }
 
-// Past is the forecasters with the jobs they have learnt from.
-type Past interface {
+// Outlook forecasts waits. It learns from the jobs of the past.
+type Outlook interface {
 	trajectory.Forecaster
 	// Predict forecasts the wait of a job like r that is submitted now. It reports
-	// false when it knows nothing; the answer's Down says why if the cluster is down.
+	// false if it knows nothing. If an outage is the reason, the answer's Down says so.
 	Predict(r workload.Request) (forecast.Answer, bool)
-	// Promise notes that a pending job has been promised a start by deadline on the
-	// grounds of a forecast for its begin time. Holds is false once the forecast has
-	// fallen below what was promised. To repeat a call changes nothing, except that a
-	// new begin time stands for a new promise.
+	// Promise says that a pending job is promised a start by deadline, and becomes
+	// eligible at begin. When the job starts, the forecasters learn whether the
+	// forecast that the promise rests on came true. That is the forecast for begin, as
+	// of the first call for this job and begin. holds is false if that forecast is
+	// below the probability promised; an earlier forecast for the job, if there is one,
+	// is then kept instead.
 	Promise(job int64, r workload.Request, begin, deadline int64, holds bool)
 	// Queue returns how many jobs wait and how many run.
 	Queue() (waiting, running int)
-	// Cluster takes in the state of partitions and nodes.
-	Cluster(c *limits.Cluster, nodes []slurm.Node)
-	// Ready returns nil once there is enough to plan with, and otherwise an
-	// error that says how far loading is.
+	// ObserveCluster takes in the state of partitions and nodes.
+	ObserveCluster(c *limits.Cluster, nodes []slurm.Node)
+	// Ready returns nil once the past is loaded. Before, its error says how much is.
 	Ready() error
-	// Covered returns the time until which every job that has ended is known.
+	// Covered returns a time: all jobs that ended before it are known.
 	Covered() int64
 }
 
 // Options configure a Keeper.
 type Options struct {
-	Ledger *ledger.Ledger
-	Slurm  Slurm
-	Past   Past
+	Ledger  *ledger.Ledger
+	Slurm   Slurm
+	Outlook Outlook
 	// Now is the clock, in Unix seconds.
 	Now func() int64
-	// Zone is the site's: notes name times in it, and reports are grouped by its
-	// months.
+	// Zone is the site's time zone. Events name times in this zone, and reports are
+	// grouped by its months.
 	Zone *time.Location
-	// Prob is the success probability of a request that asks for none.
+	// Prob is the default probability, when the request names none.
 	Prob float64
-	// Confidence is the level of Past's lower bounds on probabilities.
+	// Confidence is the confidence level of Outlook's lower bounds on probabilities.
 	Confidence float64
-	// Horizon is how long before its deadline a job may become eligible.
+	// Horizon is how long before BeginBy a job may become eligible.
 	Horizon int64
-	// MaxHold is how long a job may hold its nodes before its work, in time limits of
-	// the work; 0 means no bound.
+	// MaxHold bounds how long a job's nodes may idle before its work, as a multiple of
+	// the work's time limit. An hour is always allowed. 0 means no bound.
 	MaxHold float64
-	// Stale is the age from which on the last Refresh is too old to promise anything.
+	// Stale is the greatest age of the last Refresh. While the last Refresh is older, no
+	// promise is made and no job is revised.
 	Stale int64
-	// Grace is how long after its deadline a plan without a job is closed.
+	// Grace is how long after BeginBy a plan without a job expires.
 	Grace   int64
 	Log     *slog.Logger
 	Metrics *Metrics
 }
 
-// Keeper makes and keeps promises. Its methods may be called at the same time.
+// Keeper makes and keeps promises. Its methods may be called concurrently.
 type Keeper struct {
 	Options
-	cluster atomic.Pointer[cluster] // as of the last Refresh; nil before the first
+	cluster atomic.Pointer[clusterState] // as of the last Refresh; nil before the first
 	memory  memory
 
-	// acting holds one value while open reservations are acted on: a lock that can be
-	// waited for with a context.
+	// acting is a mutex for open reservations that lock can wait for with a context. It
+	// is locked while it contains a value.
 	acting chan struct{}
 }
 
-// New returns a Keeper. It promises nothing before Refresh has succeeded.
+// New returns a Keeper. The Keeper promises nothing before Refresh has succeeded.
 func New(o Options) *Keeper {
 	return &Keeper{Options: o, memory: newMemory(), acting: make(chan struct{}, 1)}
 }
 
-// lock waits for the right to act on open reservations.
+// lock waits until no other goroutine acts on open reservations.
 func (k *Keeper) lock(ctx context.Context) error {
 	select {
 	case k.acting <- struct{}{}:

@@ -6,29 +6,31 @@ import (
 	"github.com/varq-project/varq/predictor/live/ledger"
 )
 
-// retryAfter is how long a reservation is left alone after Slurm or the ledger has
-// failed on it, in seconds.
+// retryAfter is how many seconds the keeper waits before it repeats, for one reservation,
+// a call that Slurm or the ledger has refused or failed.
 const retryAfter = 60
 
-// maxUnclaimed bounds how many plans without a job a user may have, lest one user
-// fills the ledger.
+// maxUnclaimed is the greatest number of open plans without a job that one user may
+// have. It keeps one user from filling the ledger.
 const maxUnclaimed = 10_000
 
-// memory holds what the keeper knows of open reservations beside the ledger. A crash
-// loses it, at the price of a call to Slurm too many.
+// memory holds what the keeper knows of open reservations and does not write into the
+// ledger. A crash loses it. The next Watch then computes the forecasts and counts again,
+// and retries what failed without waiting for retryAfter.
 type memory struct {
 	mu        sync.Mutex
-	forecasts map[string]float64 // the latest of starting by the deadline, by plan
-	retry     map[string]int64   // until when to leave a plan alone, by plan
-	unclaimed map[string]int     // plans without a job, by user
+	forecasts map[string]float64 // by plan: the latest probability of a start by BeginBy
+	retry     map[string]int64   // by plan: when to try again
+	unclaimed map[string]int     // by user: the number of open plans without a job
 }
 
 func newMemory() memory {
 	return memory{forecasts: map[string]float64{}, retry: map[string]int64{}, unclaimed: map[string]int{}}
 }
 
-// keep forgets all reservations but the open ones, and counts those without a job.
-func (m *memory) keep(open []ledger.Entry) {
+// retain forgets the reservations that are not in open, and counts the open ones without
+// a job.
+func (m *memory) retain(open []ledger.Entry) {
 	isOpen := make(map[string]bool, len(open))
 	unclaimed := map[string]int{}
 	for i := range open {
@@ -52,8 +54,8 @@ func (m *memory) keep(open []ledger.Entry) {
 	}
 }
 
-// admit counts one more plan without a job of user's. It reports false, and counts
-// nothing, if there are too many.
+// admit adds 1 to the number of user's plans without a job. It reports false, and adds
+// nothing, if user has maxUnclaimed of them.
 func (m *memory) admit(user string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -70,21 +72,21 @@ func (m *memory) setForecast(plan string, prob float64) {
 	m.forecasts[plan] = prob
 }
 
-// forecast returns what was last set for plan, 0 if nothing was.
+// forecast returns the last probability that setForecast was given for plan, or 0.
 func (m *memory) forecast(plan string) float64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.forecasts[plan]
 }
 
-// postpone has plan left alone for retryAfter seconds from now on.
+// postpone makes postponed true for plan during the next retryAfter seconds.
 func (m *memory) postpone(plan string, now int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.retry[plan] = now + retryAfter
 }
 
-// postponed reports whether plan is to be left alone now.
+// postponed reports whether a call that failed for plan is not to be repeated yet.
 func (m *memory) postponed(plan string, now int64) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

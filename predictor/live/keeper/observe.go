@@ -7,9 +7,9 @@ import (
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
-// observe takes over how a pending job stands in the queue. Varq yields for good a job
-// that somebody else has changed: its begin time or time limit is neither the one that
-// varq set last nor the one before.
+// observe copies a pending job's state from the queue. If the job's begin time or time
+// limit is neither the one that varq set last nor the one before, then somebody else has
+// changed it. From then on varq does not revise the job any more.
 func (c *change) observe(j *slurm.QueueEntry) {
 	p := &c.progress
 	if j.Submit != p.Submit {
@@ -34,17 +34,17 @@ func (c *change) observe(j *slurm.QueueEntry) {
 	case j.Limit != p.TimeLimit && j.Limit != p.WasLimit:
 		p.Yielded = true
 		c.event(ledger.User, "the time limit was changed to %s, not by varq; varq leaves the job alone now", slurmtime.FormatDuration(j.Limit))
-	case j.Eligible != p.BeginTime && j.Eligible != p.WasBegin && c.moved(j):
+	case j.Eligible != p.BeginTime && j.Eligible != p.WasBegin && c.beginChanged(j):
 		p.Yielded = true
 		c.event(ledger.User, "the begin time was changed to %s, not by varq; varq leaves the job alone now", c.moment(j.Eligible))
 	case j.Eligible != 0:
-		c.carriedOut(j)
+		c.confirm(j)
 	}
 }
 
-// carriedOut finds out which part of varq's last change Slurm has carried out: the job shows
-// either what it was changed to or what it was before.
-func (c *change) carriedOut(j *slurm.QueueEntry) {
+// confirm records which part of varq's last change Slurm has made. A job that still has
+// its old begin time or limit keeps it.
+func (c *change) confirm(j *slurm.QueueEntry) {
 	p := &c.progress
 	p.TimeLimit, p.WasLimit = j.Limit, j.Limit
 	if j.Eligible == p.WasBegin {
@@ -53,10 +53,11 @@ func (c *change) carriedOut(j *slurm.QueueEntry) {
 	p.WasBegin = p.BeginTime
 }
 
-// moved reports whether an eligible time that is not varq's begin time shows that the
-// begin time was changed. It does not while Slurm shows none, as for a held job. It
-// does not either once both have passed: a job that is submitted late, released or
-// requeued becomes eligible later than its begin time.
-func (c *change) moved(j *slurm.QueueEntry) bool {
+// beginChanged reports whether somebody else has changed the begin time of j, whose
+// eligible time is not a begin time that varq has set. An eligible time of 0 shows no
+// change: Slurm reports it for a held job. If both the eligible time and varq's begin
+// time have passed, that shows no change either: a job that is submitted late, released
+// or requeued becomes eligible after its begin time.
+func (c *change) beginChanged(j *slurm.QueueEntry) bool {
 	return j.Eligible != 0 && (j.Eligible > c.now || j.Eligible < c.progress.BeginTime && c.progress.BeginTime > c.now)
 }

@@ -8,14 +8,20 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// lateAndCancelled is the note of a job cancelled by --on-miss=cancel.
+// lateAndCancelled is the note of a job that was cancelled because of --on-miss=cancel.
 const lateAndCancelled = "not started by the deadline, so cancelled, as asked for"
 
-// outcome judges a promise by the last run of its job. It is kept if the job starts in
-// time as it was planned, and missed if it does not. Where the user has cancelled the
-// job, or changed it and it did not start in time, there is nothing to judge. Why says
-// so to the user, and is empty for a promise that was plainly kept.
-func outcome(e *ledger.Entry, run *workload.Job, now int64) (s ledger.Settlement, why string) {
+// judge judges a promise by the last run of its job, which has ended.
+//
+//   - Kept: the job started by BeginBy and lasted until its work began. A later requeue
+//     changes nothing.
+//   - Cancelled: the job was cancelled before BeginBy; or the promise was not kept, and
+//     the user had held the job or somebody had changed it.
+//   - Missed: in all other cases.
+//
+// why tells the user the reason. It is empty for a promise that was kept without a
+// requeue.
+func judge(e *ledger.Entry, run *workload.Job, now int64) (s ledger.Settlement, why string) {
 	s = ledger.Settlement{At: now, Eligible: run.Eligible, Start: run.Start, End: run.End}
 	if p := &e.Progress; p.WorkStart != 0 && p.Start <= e.BeginBy && p.Start != run.Start {
 		s.Outcome, s.Eligible, s.Start, s.WorkStart = api.StateKept, p.Eligible, p.Start, p.WorkStart

@@ -9,29 +9,29 @@ import (
 	"github.com/varq-project/varq/predictor/promise/trajectory"
 )
 
-// Plan plans a reservation for user. With promise, the plan is on disk before Plan
-// returns; without, it is a quote. A refusal is an answer and not an error. The errors
-// are those of package api.
+// Plan plans a reservation for user. If promise is true, the plan is a promise, and is in
+// the ledger, on disk, before Plan returns. Otherwise the plan is a quote, and nothing is
+// promised. A refusal is an answer and not an error. The errors are faults of package api.
 func (k *Keeper) Plan(ctx context.Context, user string, req *api.PlanRequest, promise bool) (api.PlanAnswer, error) {
 	planner, err := k.planner()
 	if err != nil {
 		return api.PlanAnswer{}, err
 	}
 	now := k.Now()
-	r := k.request(user, req, now)
+	r := k.plannerRequest(user, req, now)
 	got := planner.Plan(r)
 	var answer api.PlanAnswer
 	if req.Trajectory {
-		answer.Trajectory = points(got.Trajectory)
+		answer.Trajectory = apiPoints(got.Trajectory)
 	}
 	if got.Refusal != nil {
-		answer.Refusal = refusal(got.Refusal)
+		answer.Refusal = apiRefusal(got.Refusal)
 		if promise {
 			k.Metrics.refusals.Inc()
 		}
 		return answer, nil
 	}
-	plan := describe(&r, got.Plan)
+	plan := apiPlan(&r, got.Plan)
 	plan.WorkLimit = got.Job.Limit
 	plan.OnMiss = cmp.Or(req.OnMiss, api.OnMissRun)
 	if promise {
@@ -47,8 +47,7 @@ func (k *Keeper) Plan(ctx context.Context, user string, req *api.PlanRequest, pr
 	return answer, nil
 }
 
-// promise writes r, the reservation by a plan, into the ledger. The plan gets an
-// identifier.
+// promise gives plan an identifier, and writes r with this plan into the ledger.
 func (k *Keeper) promise(ctx context.Context, plan *api.Plan, r *api.Reservation) error {
 	if !k.memory.admit(r.User) {
 		return api.Fault(api.ErrConflict, fmt.Sprintf("you have %d reservations that no job has taken up", maxUnclaimed))
@@ -65,8 +64,8 @@ func (k *Keeper) promise(ctx context.Context, plan *api.Plan, r *api.Reservation
 	return nil
 }
 
-// request translates a user's request for the planner, with the site's defaults.
-func (k *Keeper) request(user string, req *api.PlanRequest, now int64) trajectory.Request {
+// plannerRequest translates a user's request for the planner, with the site's defaults.
+func (k *Keeper) plannerRequest(user string, req *api.PlanRequest, now int64) trajectory.Request {
 	r := trajectory.Request{Job: req.Job, Now: now, Deadline: req.BeginBy, HoldUntil: req.BeginBy, Prob: req.Prob}
 	r.Job.User = user
 	if r.Prob == 0 {
@@ -81,8 +80,8 @@ func (k *Keeper) request(user string, req *api.PlanRequest, now int64) trajector
 	return r
 }
 
-// describe translates a planner's plan for the user.
-func describe(r *trajectory.Request, p *trajectory.Plan) api.Plan {
+// apiPlan translates a planner's plan.
+func apiPlan(r *trajectory.Request, p *trajectory.Plan) api.Plan {
 	return api.Plan{
 		BeginTime: p.Begin, TimeLimit: p.Limit, BeginBy: r.Deadline, HoldUntil: r.HoldUntil,
 		Prob: r.Prob, Estimate: p.Estimate.Prob,
@@ -91,8 +90,8 @@ func describe(r *trajectory.Request, p *trajectory.Plan) api.Plan {
 	}
 }
 
-// points translates a trajectory for the user.
-func points(trajectory []trajectory.Point) []api.Point {
+// apiPoints translates a trajectory.
+func apiPoints(trajectory []trajectory.Point) []api.Point {
 	list := make([]api.Point, len(trajectory))
 	for i, p := range trajectory {
 		list[i] = api.Point{BeginTime: p.Begin, TimeLimit: p.Limit, Prob: p.Prob, Class: p.Class}
@@ -100,8 +99,8 @@ func points(trajectory []trajectory.Point) []api.Point {
 	return list
 }
 
-// refusal translates a planner's refusal for the user.
-func refusal(no *trajectory.Refusal) *api.Refusal {
+// apiRefusal translates a planner's refusal.
+func apiRefusal(no *trajectory.Refusal) *api.Refusal {
 	r := &api.Refusal{Reason: no.Reason, Limit: no.Limit}
 	for _, o := range no.Offers {
 		r.Offers = append(r.Offers, api.Offer{

@@ -9,11 +9,13 @@ import (
 	"github.com/varq-project/varq/predictor/forecast"
 )
 
-// quantiles are predicted if a request asks for none.
-var quantiles = []float64{.5, .75, .9, .95}
+// defaultQuantiles are predicted if a request asks for none.
+var defaultQuantiles = []float64{.5, .75, .9, .95}
 
-// Predict forecasts how long the job of a request would wait if user submitted it now.
-// The errors are those of package api.
+// Predict forecasts how long the job of a request would wait if user submitted it now. A
+// bound's Expected is a quantile of the forecast wait. Its Seconds is the same quantile of
+// the lower confidence bound on the distribution function, and so is longer: an upper
+// confidence bound on the quantile. The errors are faults of package api.
 func (k *Keeper) Predict(_ context.Context, user string, req *api.PredictRequest) (api.Prediction, error) {
 	planner, err := k.planner()
 	if err != nil {
@@ -26,11 +28,11 @@ func (k *Keeper) Predict(_ context.Context, user string, req *api.PredictRequest
 	}
 	asked := req.Quantiles
 	if len(asked) == 0 {
-		asked = quantiles
+		asked = defaultQuantiles
 	}
-	got, ok := k.Past.Predict(job)
-	answer := api.Prediction{Job: job, Bounds: make([]api.Bound, len(asked)), Evidence: evidence(&got.Evidence)}
-	answer.Waiting, answer.Running = k.Past.Queue()
+	got, ok := k.Outlook.Predict(job)
+	answer := api.Prediction{Job: job, Bounds: make([]api.Bound, len(asked)), Evidence: apiEvidence(&got.Evidence)}
+	answer.Waiting, answer.Running = k.Outlook.Queue()
 	for i, q := range asked {
 		answer.Bounds[i] = api.Bound{Quantile: q, Confidence: k.Confidence}
 		if ok {
@@ -40,7 +42,7 @@ func (k *Keeper) Predict(_ context.Context, user string, req *api.PredictRequest
 	return answer, nil
 }
 
-// quantile returns a quantile of d in seconds, or nil where it is infinite.
+// quantile returns the q-quantile of d in seconds, or nil if it is infinite.
 func quantile(d *delay.Distribution, q float64) *float64 {
 	seconds := d.Quantile(q)
 	if math.IsInf(seconds, 1) {
@@ -49,8 +51,8 @@ func quantile(d *delay.Distribution, q float64) *float64 {
 	return &seconds
 }
 
-// evidence translates what a forecast rests on.
-func evidence(e *forecast.Evidence) api.Evidence {
+// apiEvidence translates the evidence of a forecast.
+func apiEvidence(e *forecast.Evidence) api.Evidence {
 	a := api.Evidence{Sample: int(e.Sample), Class: e.Class, Changed: e.Changed, Down: e.Down, Calibrated: e.Recalibrated}
 	for i := range e.Opinions {
 		o := &e.Opinions[i]

@@ -39,15 +39,15 @@ func TestPredict(t *testing.T) {
 
 func TestPredictWhileDown(t *testing.T) {
 	s := newSite(t)
-	s.past.down = "no node of partition main can start jobs"
+	s.outlook.down = "no node of partition main can start jobs"
 	p, err := s.Predict(t.Context(), "alice", &api.PredictRequest{Quantiles: []float64{.5}})
-	if err != nil || p.Down != s.past.down || p.Bounds[0].Expected != nil || p.Bounds[0].Seconds != nil {
+	if err != nil || p.Down != s.outlook.down || p.Bounds[0].Expected != nil || p.Bounds[0].Seconds != nil {
 		t.Errorf("%+v, %v", p, err)
 	}
 }
 
 func TestForecastersHearOfNodes(t *testing.T) {
-	if s := newSite(t); s.past.nodes != 1 {
-		t.Errorf("they heard of %d nodes", s.past.nodes)
+	if s := newSite(t); s.outlook.nodes != 1 {
+		t.Errorf("they heard of %d nodes", s.outlook.nodes)
 	}
 }

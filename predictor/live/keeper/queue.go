@@ -25,21 +25,22 @@ func newQueue(jobs []slurm.QueueEntry) *queue {
 	return q
 }
 
-// find returns the job that e is bound to or, while it is bound to none, the job that
-// claims its plan. It returns nil if there is no such job in the queue.
+// find returns the job that e is bound to. If e is bound to no job, it returns the job
+// that claims e's plan. It returns nil if that job is not in the queue.
 func (q *queue) find(e *ledger.Entry) *slurm.QueueEntry {
 	if e.Job == 0 {
 		return q.claimant(e)
 	}
-	// An id alone proves nothing: Slurm uses ids again, for the jobs of any user.
-	if j := q.byID[e.Job]; j != nil && same(e, &j.Job) {
+	// Slurm uses ids again, also for jobs of other users.
+	if j := q.byID[e.Job]; j != nil && isJobOf(e, &j.Job) {
 		return j
 	}
 	return nil
 }
 
-// claimant returns the job that claims e's plan. A job claims the plan that its
-// comment names, if both are of the same user; of several, the first submission does.
+// claimant returns the job that claims e's plan, or nil. A job claims the plan that its
+// comment names if job and plan are of the same user. If there are several such jobs, the
+// one submitted first claims the plan.
 func (q *queue) claimant(e *ledger.Entry) *slurm.QueueEntry {
 	var first *slurm.QueueEntry
 	for _, j := range q.byPlan[e.ID] {
@@ -50,9 +51,9 @@ func (q *queue) claimant(e *ledger.Entry) *slurm.QueueEntry {
 	return first
 }
 
-// same reports whether j is the job that e is bound to: the same submission, or
-// a later one after a requeue, which keeps the comment.
-func same(e *ledger.Entry, j *workload.Job) bool {
+// isJobOf reports whether j is the job that e is bound to. j is either the submission
+// that e knows, or a later one by a requeue, which keeps the job's id and comment.
+func isJobOf(e *ledger.Entry, j *workload.Job) bool {
 	if j.ID != e.Job || j.User != e.User {
 		return false
 	}

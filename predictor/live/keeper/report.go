@@ -8,8 +8,9 @@ import (
 	"github.com/varq-project/varq/predictor/promise/report"
 )
 
-// Report compares what was promised with what was kept. Its errors are those of
-// Reservations.
+// Report compares what was promised with what was kept, for the promises that q selects
+// and user may see. It returns api.ErrForbidden if user may not see the promises of the
+// user that q names.
 func (k *Keeper) Report(ctx context.Context, user string, q api.ReportQuery) (api.Report, error) {
 	whose, err := k.whose(user, q.User, false)
 	if err != nil {
@@ -21,7 +22,7 @@ func (k *Keeper) Report(ctx context.Context, user string, q api.ReportQuery) (ap
 	}
 	promises := make([]report.Promise, len(list))
 	for i := range list {
-		promises[i] = promiseOf(&list[i])
+		promises[i] = reportPromise(&list[i])
 	}
 	rows, err := report.Make(q.By, promises, k.Zone)
 	if err != nil {
@@ -34,16 +35,17 @@ func (k *Keeper) Report(ctx context.Context, user string, q api.ReportQuery) (ap
 	return answer, nil
 }
 
-// promiseOf returns a reservation as it is reported.
-func promiseOf(r *api.Reservation) report.Promise {
+// reportPromise translates a reservation for package report.
+func reportPromise(r *api.Reservation) report.Promise {
 	return report.Promise{
-		User: r.User, Account: r.Account, Partition: r.Partition, Outcome: outcomes[r.State],
+		User: r.User, Account: r.Account, Partition: r.Partition, Outcome: reportOutcomes[r.State],
 		Prob: r.Prob, Estimate: r.Estimate, BeginBy: r.BeginBy, HoldUntil: r.HoldUntil,
 		Start: r.Start, WorkStart: r.WorkStart, End: r.End, Nodes: r.Nodes,
 	}
 }
 
-// outcomes are those of the states of settled reservations; all others are open.
-var outcomes = map[string]report.Outcome{
+// reportOutcomes has the outcome for each state of a settled reservation. All other states
+// are report.Open.
+var reportOutcomes = map[string]report.Outcome{
 	api.StateKept: report.Kept, api.StateMissed: report.Missed, api.StateCancelled: report.Cancelled,
 }

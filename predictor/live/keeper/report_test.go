@@ -10,12 +10,12 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-func TestPromiseOf(t *testing.T) {
+func TestReportPromise(t *testing.T) {
 	for state, want := range map[string]report.Outcome{
 		api.StatePromised: report.Open, api.StatePending: report.Open, api.StateHolding: report.Open, api.StateRunning: report.Open,
 		api.StateKept: report.Kept, api.StateMissed: report.Missed, api.StateCancelled: report.Cancelled,
 	} {
-		got := promiseOf(&api.Reservation{
+		got := reportPromise(&api.Reservation{
 			Plan: api.Plan{Prob: .9, Estimate: .95, BeginBy: 7, HoldUntil: 5},
 			User: "alice", Account: "physics", Partition: "main", Size: workload.Size{Nodes: 2, CPUs: 8},
 			State: state, Start: 3, WorkStart: 6, End: 9,

@@ -7,12 +7,12 @@ import (
 	"github.com/varq-project/varq/predictor/live/ledger"
 )
 
-// recent is for how long after its deadline, in seconds, a settled reservation is
-// listed by default.
+// recent is how many seconds after its deadline a settled reservation is still listed by
+// default.
 const recent = 86400
 
-// Reservations lists the reservations that q selects of those that user may see. It
-// returns api.ErrForbidden if q names a user whose reservations user may not see.
+// Reservations lists the reservations that q selects and user may see. It returns
+// api.ErrForbidden if user may not see the reservations of the user that q names.
 func (k *Keeper) Reservations(ctx context.Context, user string, q api.ReservationsQuery) ([]api.Reservation, error) {
 	whose, err := k.whose(user, q.User, q.Job != 0)
 	if err != nil {
@@ -37,11 +37,12 @@ func (k *Keeper) list(ctx context.Context, q ledger.Query) ([]api.Reservation, e
 	return list, nil
 }
 
-// whose returns the user whose reservations asker is to see, "" for those of all. Asker
-// sees her own, and those of asked if she is an operator. With anybodys, an operator who
-// names nobody sees those of all.
-func (k *Keeper) whose(asker, asked string, anybodys bool) (string, error) {
-	if asked == "" && anybodys && k.operator(asker) {
+// whose returns the user whose reservations asker gets, or "" for all users. asked is the
+// user that asker names, or "". A user who names nobody gets her own reservations; an
+// operator gets those of all users if operatorGetsAll is true. Only operators may name
+// another user.
+func (k *Keeper) whose(asker, asked string, operatorGetsAll bool) (string, error) {
+	if asked == "" && operatorGetsAll && k.operator(asker) {
 		return "", nil
 	}
 	if asked == "" || asked == asker {
@@ -56,7 +57,8 @@ func (k *Keeper) whose(asker, asked string, anybodys bool) (string, error) {
 	return asked, nil
 }
 
-// reservation returns e with the present forecast of its start.
+// reservation returns e's reservation, with Now set to the present probability of a start
+// by BeginBy.
 func (k *Keeper) reservation(e *ledger.Entry) api.Reservation {
 	r := e.Reservation
 	switch {

@@ -11,11 +11,11 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// revise plans the reservation of a pending job again, and changes the job if there
-// is something to gain.
+// revise plans the reservation of a pending job again, and changes the job if the new plan
+// is better.
 //
-// Slurm lets an operator, as varqd is, exceed its limits. So the keeper observes them
-// itself: the limits of the job as it is, wherever its user has moved it since.
+// varqd is an operator, and Slurm does not enforce limits on operators' changes. So the
+// keeper checks them itself, for the job's present partition, account and QOS.
 func (k *Keeper) revise(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
 	c := k.newChange(e, now)
 	c.observe(j)
@@ -24,10 +24,10 @@ func (k *Keeper) revise(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntr
 	}
 	planner, err := k.planner()
 	if err != nil {
-		return nil // the job stands as it was promised; varqd's health says why
+		return nil // the job stays as it is; varqd's health says why
 	}
 	if _, ok := planner.Cluster.Partitions[j.Partition]; !ok {
-		return nil // a list of partitions, or a new one
+		return nil // a list of partitions, or a partition newer than the last Refresh
 	}
 	r := trajectory.Request{
 		Job: workload.Request{User: e.User, Account: j.Account, Partition: j.Partition, QOS: j.QOS, Size: e.Size, Limit: e.WorkLimit},
@@ -39,18 +39,19 @@ func (k *Keeper) revise(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntr
 	if !e.Progress.Yielded {
 		promised := r.Job
 		promised.Limit = revised.Limit
-		k.Past.Promise(e.Job, promised, revised.Begin, e.BeginBy, revised.Prob >= e.Prob)
+		k.Outlook.Promise(e.Job, promised, revised.Begin, e.BeginBy, revised.Prob >= e.Prob)
 	}
 	k.memory.setForecast(e.ID, revised.Prob)
 	if revised.Submission == current || e.Progress.Held || e.Progress.Yielded || k.memory.postponed(e.ID, now) {
 		return nil
 	}
-	return k.resubmit(ctx, e, c, current, revised.Submission)
+	return k.changeJob(ctx, e, c, current, revised.Submission)
 }
 
-// resubmit changes a job from one submission to another. The ledger knows of the change
-// before Slurm does, and the next look at the queue shows whether it was carried out.
-func (k *Keeper) resubmit(ctx context.Context, e *ledger.Entry, c *change, from, to trajectory.Submission) error {
+// changeJob changes the begin time and the time limit of a job. It writes the change into
+// the ledger first, and then sends it to Slurm. The next Watch sees in the queue whether
+// Slurm has made the change.
+func (k *Keeper) changeJob(ctx context.Context, e *ledger.Entry, c *change, from, to trajectory.Submission) error {
 	update := slurm.Update{Job: e.Job}
 	c.progress.BeginTime, c.progress.TimeLimit = to.Begin, to.Limit
 	if to.Begin != from.Begin {
@@ -72,10 +73,10 @@ func (k *Keeper) resubmit(ctx context.Context, e *ledger.Entry, c *change, from,
 	return nil
 }
 
-// update sends a change to Slurm. The job may have started since the queue was read.
-// Slurm then refuses another begin time, but lowers the limit all the same, to less
-// than the work needs that began earlier. So a later begin time goes first, and the
-// limit follows once Slurm has accepted it.
+// update sends a change to Slurm. If the job has started since the queue was read, Slurm
+// refuses the new begin time but lowers the limit nevertheless. The lower limit would be
+// too short, as the job started before the new begin time. So update sends a later begin
+// time alone, and sends the limit only after Slurm has accepted the begin time.
 func (k *Keeper) update(ctx context.Context, u slurm.Update, from trajectory.Submission) error {
 	if u.BeginTime > from.Begin {
 		if err := k.Slurm.Update(ctx, slurm.Update{Job: u.Job, BeginTime: u.BeginTime}); err != nil {

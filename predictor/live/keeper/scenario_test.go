@@ -14,50 +14,49 @@ import (
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
-// TestScenarios plays the stories in testdata. A story has scenes, and each begins
-// at 08:00:00 with nothing promised and an empty queue, where jobs wait for 10
-// minutes:
+// TestScenarios plays the stories in testdata. A story has scenes. Each scene begins at
+// 08:00:00 with nothing promised and an empty queue, and its jobs wait for 10 minutes:
 //
-//	scene                begins one
-//	scene pending        begins one where p is promised by 10:00, and its job 7 pending
-//	at TIME              goes on with it at a later time
+//	scene                begins a scene
+//	scene pending        begins a scene: p is promised by 10:00, and its job 7 is pending
+//	at TIME              goes on with the scene at a later time
 //
-// What happens follows in lines, then ---- and what comes of it. Go test's option
-// -rewrite writes that anew. What happens to the site:
+// Lines follow that say what happens, then ----, then the outcome. Go test's option
+// -rewrite writes the outcome anew. Lines about the site:
 //
-//	wait SPAN                        jobs wait for so long from now on
+//	wait SPAN                        from now on jobs wait for SPAN
 //	history loading|loaded           the past is still being loaded, or is loaded
-//	slurm down|up                    Slurm answers nothing, or everything
-//	accounting down|up [JOB]         the same for accounting, of all jobs or of one
+//	slurm down|up                    Slurm answers no call, or every call
+//	accounting down|up [JOB]         the same for accounting, for all jobs or for one
 //	updates refused|lost|done        what Slurm does with changes to jobs
-//	starts-when-changed JOB          the job starts when it is to be changed, by its old begin time
-//	ledger broken                    the ledger can be written no more
-//	partition short SPAN             there is another partition, of this MaxTime
-//	max-hold N                       the site's bound on holding nodes, in time limits
-//	unclaimed USER N                 so many plans of the user's without a job are counted
+//	starts-when-changed JOB          the job starts just before Slurm changes it
+//	ledger broken                    the ledger cannot be written any more
+//	partition short SPAN             there is another partition, with MaxTime SPAN
+//	max-hold N                       Options.MaxHold
+//	unclaimed USER N                 USER has N plans without a job
 //	crash                            varqd is killed and started again
 //
-// What users do, and what becomes of their jobs. A job is one of alice's unless said
-// otherwise, and what happens to it happens now, or at=TIME:
+// Lines about users and their jobs. A job is alice's unless the line names another user.
+// Everything happens now, or at=TIME:
 //
 //	promise|quote PLAN by TIME [to USER] [after TIME] [best-effort] [on-miss=cancel]
-//	submit PLAN as JOB [by USER]     with the plan's comment, as the plan says
+//	submit PLAN as JOB [by USER]     as the plan says
 //	bind PLAN to JOB [by USER]
 //	set JOB FIELD=VALUE...           user, submit, begin, limit, partition; or held, comment=
-//	start JOB                        it runs
-//	end JOB STATE                    it goes from the queue to accounting
-//	requeue JOB [limit=SPAN]         the same, and it waits again for 2 minutes at least
-//	vanish JOB                       it goes from the queue, and accounting knows nothing
+//	start JOB                        the job runs
+//	end JOB STATE                    the job moves from the queue to accounting
+//	requeue JOB [limit=SPAN]         the same, and the job waits again, at least 2 minutes
+//	vanish JOB                       the job leaves the queue, and is not in accounting
 //
-// What the keeper is called for, and what is looked at:
+// Lines that call the keeper or show a state:
 //
-//	watch [unread] [until TIME]      it watches the queue, every second until then; unread
-//	                                 leaves accounting read as far as it was
-//	learn JOB...                     accounting tells of jobs that have ended
-//	refresh                          it looks at the cluster
+//	watch [unread] [until TIME]      Watch, every second until TIME; unless unread,
+//	                                 accounting has been read up to the present
+//	learn JOB...                     ObserveAccounting
+//	refresh                          Refresh
 //	reservations|report USER [of USER] [JOB] [all]
-//	show PLAN                        all that the ledger knows
-//	heard                            what the forecasters have heard of promises
+//	show PLAN                        the plan's entry in the ledger
+//	heard                            the calls of Outlook.Promise
 func TestScenarios(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		t.Parallel()
@@ -79,7 +78,7 @@ func TestScenarios(t *testing.T) {
 	})
 }
 
-// play does what lines say, and returns what comes of it.
+// play does what lines say, and returns the outcome.
 func (s *scene) play(lines string) string {
 	s.said.Reset()
 	for line := range strings.Lines(lines) {
@@ -101,14 +100,14 @@ func (s *scene) play(lines string) string {
 type scene struct {
 	*site
 	plans  map[string]*api.Plan // by the names that the story gives them
-	events map[string]int       // how many of a plan's have been shown
+	events map[string]int       // by name: how many events of the plan have been shown
 	said   strings.Builder
 }
 
-// words are those of a line that nobody has taken yet.
+// words are the words of a line that have not been read yet.
 type words []string
 
-// next takes the first word.
+// next removes the first word and returns it.
 func (w *words) next() string {
 	if len(*w) == 0 {
 		return ""
@@ -118,7 +117,7 @@ func (w *words) next() string {
 	return first
 }
 
-// flag takes a word, and reports whether it was there.
+// flag removes word, and reports whether it was there.
 func (w *words) flag(word string) bool {
 	i := slices.Index(*w, word)
 	if i >= 0 {
@@ -127,7 +126,7 @@ func (w *words) flag(word string) bool {
 	return i >= 0
 }
 
-// after takes a word and the one that follows it, which it returns.
+// after removes word and its successor, and returns the successor.
 func (w *words) after(word string) string {
 	i := slices.Index(*w, word)
 	if i < 0 {
@@ -138,7 +137,7 @@ func (w *words) after(word string) string {
 	return value
 }
 
-// value takes a word NAME=VALUE, and returns its value.
+// value removes the word NAME=VALUE, and returns VALUE.
 func (w *words) value(name string) (value string, given bool) {
 	for i, word := range *w {
 		if value, given = strings.CutPrefix(word, name+"="); given {
@@ -158,14 +157,14 @@ func (s *scene) must(err error) {
 	}
 }
 
-// time reads a time: one of day means that of the scene's first day.
+// time parses a time. A time of day is on the scene's first day.
 func (s *scene) time(text string) int64 {
 	at, err := slurmtime.Parse(text, epoch-3600, s.Zone)
 	s.must(err)
 	return at
 }
 
-// at takes the time at which something happens, which is now unless given.
+// at removes at=TIME and returns the time, or the present time without it.
 func (s *scene) at(w *words) int64 {
 	if text, given := w.value("at"); given {
 		return s.time(text)
@@ -185,7 +184,7 @@ func (s *scene) number(text string) int64 {
 	return n
 }
 
-// choose returns what a word stands for.
+// choose returns the value of word in of.
 func choose[V any](s *scene, word string, of map[string]V) V {
 	v, ok := of[word]
 	if !ok {

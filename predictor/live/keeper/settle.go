@@ -10,23 +10,25 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// lostAfter is how long after its latest possible end, in seconds, a job counts as
-// lost that is not in the queue and of whose end accounting knows nothing.
+// lostAfter is how many seconds after its latest planned end a job counts as lost, if it
+// is not in the queue and accounting does not show its end.
 const lostAfter = 86400
 
-// expire closes a plan that no job has taken up, once accounting has been read far
-// enough to know that no job has come and gone.
+// expire settles a plan without a job, Grace after its deadline. It first waits until
+// accounting has been read up to that time, since a job of the plan may have ended before
+// the queue showed it. The note "never submitted" is also given if a job in the queue
+// claims the plan but cannot be bound, because it is bound to another plan.
 func (k *Keeper) expire(ctx context.Context, e *ledger.Entry, _ *slurm.QueueEntry, now int64) error {
-	if k.Past.Covered() < e.BeginBy+k.Grace {
+	if k.Outlook.Covered() < e.BeginBy+k.Grace {
 		return nil
 	}
 	return k.settle(ctx, e, ledger.Settlement{At: now, Outcome: api.StateCancelled}, "never submitted")
 }
 
-// gone settles a reservation whose job has left the queue, once accounting shows how
-// the job ended. A job that accounting fails on is left alone for a while, so that it
-// does not keep others from being settled.
-func (k *Keeper) gone(ctx context.Context, e *ledger.Entry, _ *slurm.QueueEntry, now int64) error {
+// settleGone settles a reservation whose job is not in the queue, once accounting shows how
+// the job ended. If accounting cannot be read for one job, settleGone does not ask for it
+// again for a while, so that the other jobs are settled.
+func (k *Keeper) settleGone(ctx context.Context, e *ledger.Entry, _ *slurm.QueueEntry, now int64) error {
 	if k.memory.postponed(e.ID, now) {
 		return nil
 	}
@@ -37,7 +39,7 @@ func (k *Keeper) gone(ctx context.Context, e *ledger.Entry, _ *slurm.QueueEntry,
 	}
 	last := lastRun(e, runs)
 	if last != nil && last.State.Finished() && last.State != workload.Requeued {
-		s, why := outcome(e, last, now)
+		s, why := judge(e, last, now)
 		return k.settle(ctx, e, s, why)
 	}
 	if now < e.BeginBy+e.TimeLimit+lostAfter {
@@ -50,20 +52,21 @@ func (k *Keeper) gone(ctx context.Context, e *ledger.Entry, _ *slurm.QueueEntry,
 	return k.settle(ctx, e, ledger.Settlement{At: now, Outcome: api.StateCancelled}, why)
 }
 
-// lastRun returns the last of runs, oldest first, that is one of e's job, or nil.
+// lastRun returns the last run of e's job, or nil. runs are in order, oldest first, and may
+// contain other jobs with the same id.
 func lastRun(e *ledger.Entry, runs []workload.Job) *workload.Job {
 	for i := len(runs) - 1; i >= 0; i-- {
-		if same(e, &runs[i]) {
+		if isJobOf(e, &runs[i]) {
 			return &runs[i]
 		}
 	}
 	return nil
 }
 
-// Learnt takes in jobs newly read from accounting. It settles the reservations of those
-// that have ended, and binds those first that were never seen in the queue. A job that
-// comes again changes nothing.
-func (k *Keeper) Learnt(ctx context.Context, jobs []workload.Job) error {
+// ObserveAccounting takes in jobs newly read from accounting, and settles the reservations
+// of jobs that have ended. A job that names a plan in its comment, but that Watch has never
+// seen in the queue, is bound first. A job that is given again changes nothing.
+func (k *Keeper) ObserveAccounting(ctx context.Context, jobs []workload.Job) error {
 	now := k.Now()
 	for i := range jobs {
 		j := &jobs[i]
@@ -71,15 +74,16 @@ func (k *Keeper) Learnt(ctx context.Context, jobs []workload.Job) error {
 		if !ok || !j.State.Finished() || j.State == workload.Requeued {
 			continue
 		}
-		if err := k.ended(ctx, plan, j, now); err != nil {
+		if err := k.settleEnded(ctx, plan, j, now); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// ended settles the reservation of a plan by a job that has ended and names the plan.
-func (k *Keeper) ended(ctx context.Context, plan string, j *workload.Job, now int64) error {
+// settleEnded settles the reservation of a plan. j has ended, and its comment names the
+// plan.
+func (k *Keeper) settleEnded(ctx context.Context, plan string, j *workload.Job, now int64) error {
 	if err := k.lock(ctx); err != nil {
 		return err
 	}
@@ -95,14 +99,15 @@ func (k *Keeper) ended(ctx context.Context, plan string, j *workload.Job, now in
 			return nil
 		}
 	}
-	if !same(e, j) {
+	if !isJobOf(e, j) {
 		return nil
 	}
-	s, why := outcome(e, j, now)
+	s, why := judge(e, j, now)
 	return k.settle(ctx, e, s, why)
 }
 
-// settle closes a reservation, with a note that says why unless that is plain.
+// settle closes a reservation in the ledger. why is the note for the user; there is none
+// if why is empty.
 func (k *Keeper) settle(ctx context.Context, e *ledger.Entry, s ledger.Settlement, why string) error {
 	var events []ledger.Event
 	if why != "" {

@@ -18,26 +18,26 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// epoch is when each test begins: 2027-01-15T08:00:00 in UTC.
+// epoch is the time at which each test begins: 2027-01-15T08:00:00 in UTC.
 const epoch = 1_800_000_000
 
-// site is a keeper among fakes.
+// site is a keeper with a fake Slurm, a fake Outlook and a real ledger.
 type site struct {
 	*Keeper
-	t     *testing.T
-	path  string
-	file  *sqlitefile.File // of the ledger
-	slurm *fakeSlurm
-	past  *fakePast
-	clock int64
-	log   strings.Builder // warnings and errors since they were last looked at
+	t       *testing.T
+	path    string
+	file    *sqlitefile.File // of the ledger
+	slurm   *fakeSlurm
+	outlook *fakeOutlook
+	clock   int64
+	log     strings.Builder // warnings and errors since the last watch
 }
 
 // newSite returns a site where jobs wait for ten minutes.
 func newSite(t *testing.T) *site {
 	s := &site{
 		t: t, path: filepath.Join(t.TempDir(), "ledger.db"), clock: epoch,
-		slurm: newFakeSlurm(), past: &fakePast{wait: 600},
+		slurm: newFakeSlurm(), outlook: &fakeOutlook{wait: 600},
 	}
 	s.open()
 	t.Cleanup(func() { s.file.Close() })
@@ -51,7 +51,7 @@ func (s *site) open() {
 		s.t.Fatal(err)
 	}
 	s.Keeper = New(Options{
-		Ledger: ledger.New(s.file), Slurm: s.slurm, Past: s.past, Now: func() int64 { return s.clock }, Zone: time.UTC,
+		Ledger: ledger.New(s.file), Slurm: s.slurm, Outlook: s.outlook, Now: func() int64 { return s.clock }, Zone: time.UTC,
 		Prob: .9, Confidence: .95, Horizon: 86400, Stale: 900, Grace: 300,
 		Log: slog.New(slog.NewTextHandler(&s.log, &slog.HandlerOptions{Level: slog.LevelWarn})), Metrics: NewMetrics(prometheus.NewRegistry()),
 	})
@@ -64,7 +64,7 @@ func (s *site) crash() {
 	s.open()
 }
 
-// refresh shows the keeper the cluster, unless Slurm is down.
+// refresh calls Refresh, unless Slurm is down.
 func (s *site) refresh() {
 	s.t.Helper()
 	if s.slurm.down != nil {
@@ -75,8 +75,8 @@ func (s *site) refresh() {
 	}
 }
 
-// watch reads the queue and has the keeper watch it, as varqd does. A Watch that
-// does not come back, as where a lock was forgotten, is an error.
+// watch reads the queue and calls Watch, as varqd does. A Watch that does not return, for
+// instance because it has not released the lock, is an error.
 func (s *site) watch() error {
 	ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
 	defer cancel()
@@ -94,7 +94,7 @@ func request(beginBy int64) *api.PlanRequest {
 	return &api.PlanRequest{Job: workload.Request{Size: workload.Size{Nodes: 2, CPUs: 2}, Limit: 3600}, BeginBy: beginBy}
 }
 
-// clock writes a time, without the date on the day of the epoch.
+// clock formats a time, without the date on the day of the epoch.
 func clock(at int64) string {
 	if at == 0 {
 		return "-"
@@ -102,7 +102,7 @@ func clock(at int64) string {
 	return strings.TrimPrefix(slurmtime.Format(at, time.UTC), "2027-01-15T")
 }
 
-// span writes a duration.
+// span formats a duration.
 func span(seconds int64) string {
 	text := (time.Duration(seconds) * time.Second).String()
 	if short, whole := strings.CutSuffix(text, "m0s"); whole {

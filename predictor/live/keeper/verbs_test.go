@@ -14,11 +14,11 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// verbs are what a line can begin with.
+// verbs are the first words of lines.
 var verbs = map[string]func(s *scene, w *words){
-	"wait": func(s *scene, w *words) { s.past.wait = s.span(w.next()) },
+	"wait": func(s *scene, w *words) { s.outlook.wait = s.span(w.next()) },
 	"history": func(s *scene, w *words) {
-		s.past.loading = choose(s, w.next(), map[string]error{"loaded": nil, "loading": errors.New("varqd is still loading history: 42%")})
+		s.outlook.loading = choose(s, w.next(), map[string]error{"loaded": nil, "loading": errors.New("varqd is still loading history: 42%")})
 	},
 	"slurm": func(s *scene, w *words) {
 		s.slurm.down = choose(s, w.next(), map[string]error{"up": nil, "down": slurm.ErrUnavailable})
@@ -59,7 +59,7 @@ var verbs = map[string]func(s *scene, w *words){
 	"heard":               func(s *scene, _ *words) { s.heard() },
 }
 
-// plan asks for a reservation, and has its plan go by a name.
+// plan asks for a reservation, and remembers its plan by a name.
 func (s *scene) plan(w *words, promise bool) {
 	name := w.next()
 	req := request(s.time(w.after("by")))
@@ -88,7 +88,7 @@ func (s *scene) plan(w *words, promise bool) {
 	}
 }
 
-// fault shows an error for a user, by its kind.
+// fault formats an error, with its kind.
 func fault(err error) string {
 	for name, kind := range map[string]error{
 		"invalid": api.ErrInvalid, "forbidden": api.ErrForbidden, "not found": api.ErrNotFound,
@@ -188,8 +188,8 @@ func (s *scene) requeue(w *words) {
 	s.slurm.queue[id] = again
 }
 
-// watches has the keeper watch the queue, and shows what it did and how the
-// reservations stand now.
+// watches calls watch, and shows the log, the changes to jobs, and the states of the
+// reservations.
 func (s *scene) watches(w *words) {
 	read := !w.flag("unread")
 	until := s.clock
@@ -198,7 +198,7 @@ func (s *scene) watches(w *words) {
 	}
 	for ; s.clock <= until; s.clock++ {
 		if read {
-			s.past.covered = s.clock
+			s.outlook.covered = s.clock
 		}
 		if err := s.watch(); err != nil {
 			s.say("watch: %v", err)
@@ -219,7 +219,7 @@ func (s *scene) watches(w *words) {
 	}
 }
 
-// named replaces the identifiers of plans, which are random, by their names.
+// named replaces the random identifiers of plans by their names.
 func (s *scene) named(text string) string {
 	for name, p := range s.plans {
 		text = strings.ReplaceAll(text, p.ID, name)
@@ -227,7 +227,7 @@ func (s *scene) named(text string) string {
 	return text
 }
 
-// entry returns what the ledger has of a plan.
+// entry returns a plan's entry in the ledger.
 func (s *scene) entry(name string) *ledger.Entry {
 	entries, err := s.Ledger.Select(s.t.Context(), ledger.Query{Plan: s.plans[name].ID})
 	s.must(err)
@@ -237,8 +237,7 @@ func (s *scene) entry(name string) *ledger.Entry {
 	return &entries[0]
 }
 
-// state shows how a reservation stands, its note, and what has happened to it since
-// it was last shown.
+// state shows a reservation's state, its note, and its events since the last call.
 func (s *scene) state(name string) {
 	e := s.entry(name)
 	text := fmt.Sprintf("%s: %s", name, e.State)
@@ -257,20 +256,20 @@ func (s *scene) state(name string) {
 	s.events[name] = len(events)
 }
 
-// learn has accounting tell of the last run of jobs.
+// learn passes the last run of each job to ObserveAccounting.
 func (s *scene) learn(w *words) {
 	var jobs []workload.Job
 	for len(*w) > 0 {
 		runs := s.slurm.accounted[s.number(w.next())]
 		jobs = append(jobs, runs[len(runs)-1])
 	}
-	s.must(s.Learnt(s.t.Context(), jobs))
+	s.must(s.ObserveAccounting(s.t.Context(), jobs))
 	for _, name := range slices.Sorted(maps.Keys(s.plans)) {
 		s.state(name)
 	}
 }
 
-// reservations lists those that a user may see, by the plans' names.
+// reservations lists the reservations that a user may see, by the plans' names.
 func (s *scene) reservations(w *words) {
 	user, q := w.next(), api.ReservationsQuery{User: w.after("of"), All: w.flag("all")}
 	if len(*w) > 0 {
@@ -298,7 +297,7 @@ func (s *scene) report(w *words) {
 	}
 }
 
-// show shows all that the ledger knows of a plan and its job.
+// show shows a plan's entry in the ledger, and its job in the queue.
 func (s *scene) show(w *words) {
 	name := w.next()
 	e := s.entry(name)
@@ -312,10 +311,10 @@ func (s *scene) show(w *words) {
 	}
 }
 
-// heard shows what the forecasters have heard of promises since it was last shown.
+// heard shows the calls of Promise since the last call of heard.
 func (s *scene) heard() {
-	for _, p := range s.past.promised {
+	for _, p := range s.outlook.promised {
 		s.say("job %d begins %s with limit %s; the promise holds: %v", p.job, clock(p.begin), span(p.limit), p.holds)
 	}
-	s.past.promised = nil
+	s.outlook.promised = nil
 }

@@ -8,53 +8,55 @@ import (
 	"github.com/varq-project/varq/predictor/slurm"
 )
 
-// skew is by how many seconds the clocks of varqd and of Slurm may differ. A job that
-// starts in the last moment is not taken for late within it.
+// skew is the greatest difference, in seconds, between the clocks of varqd and of Slurm. A
+// job that starts in its last moment must not count as late.
 const skew = 2
 
-// sight is what the queue shows of the job that a reservation is bound to or, before
-// it is bound, of the job that claims its plan.
-type sight uint8
+// jobState is the state of a reservation's job in the queue: the job that the reservation
+// is bound to or, before it is bound, the job that claims its plan. Several states are
+// joined by |.
+type jobState uint8
 
 const (
-	absent  sight = 1 << iota // there is no such job
-	waiting                   // it is pending, and may start in time
-	overdue                   // it is pending, and its deadline has passed
-	started                   // it holds its nodes, or its work runs
+	absent  jobState = 1 << iota // the queue shows no such job
+	waiting                      // the job is pending, and may start in time
+	overdue                      // the job is pending skew seconds after its deadline or later
+	started                      // the job has started; its work may or may not have begun
 
 	present  = waiting | overdue | started
-	anything = absent | present
+	anyState = absent | present
 )
 
-// action does what is due for an open reservation, given its job; nil if there is
-// none.
+// action does what is due for an open reservation. j is its job, or nil if it is absent.
 type action func(k *Keeper, ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error
 
-// transitions are what a look at the queue does to an open reservation. Each row is
-// applied to all reservations before the next, so that one reservation may go through
-// several: a job is followed as soon as it is bound. Accounting comes last: the jobs
-// that are in the queue do not wait for its answers.
+// transitions say which action is due for an open reservation. A row applies to each
+// reservation that is bound, or not bound, as the row says, and whose job is in one of the
+// row's states. Watch applies a row to all reservations before it goes on to the next row.
+// So several rows may apply to one reservation in one Watch: a job is revised as soon as it
+// is bound. The action that asks accounting comes last, because it may be slow.
 var transitions = []struct {
-	bound bool
-	seen  sight // any of these
-	do    action
+	bound  bool
+	states jobState
+	do     action
 }{
-	{false, present, (*Keeper).claim},
-	{true, started, (*Keeper).run},
-	{true, overdue, (*Keeper).late},
+	{false, present, (*Keeper).bindClaimant},
+	{true, started, (*Keeper).noteStart},
+	{true, overdue, (*Keeper).noteLate},
 	{true, waiting, (*Keeper).revise},
-	{false, anything, (*Keeper).expire}, // also if a job claims the plan, but cannot be bound
-	{true, absent, (*Keeper).gone},
+	{false, anyState, (*Keeper).expire}, // present if bindClaimant could not bind the job
+	{true, absent, (*Keeper).settleGone},
 }
 
-// Watch brings each open reservation up to date with the queue, which is every pending
-// and running job: see transitions. It returns how many reservations were open.
+// Watch brings each open reservation up to date with the queue, by the table transitions.
+// jobs are all pending and running jobs. Watch returns how many reservations were open.
 //
-// What fails for one reservation is logged, and does not keep it from the others. Only
-// a Slurm that does not answer ends the Watch, with an error.
+// If an action fails for one reservation, Watch logs the error and goes on. It stops, and
+// returns the error, if the ledger cannot be read, if Slurm does not answer, or if ctx is
+// done.
 //
-// Invariant: the clock showed now before the queue was read. So a job that is pending
-// in the queue had not started by now.
+// The caller must read now from the clock before it reads the queue. So a job that is
+// pending in jobs had not started at the time now.
 func (k *Keeper) Watch(ctx context.Context, jobs []slurm.QueueEntry, now int64) (open int, err error) {
 	if err := k.lock(ctx); err != nil {
 		return 0, err
@@ -64,13 +66,13 @@ func (k *Keeper) Watch(ctx context.Context, jobs []slurm.QueueEntry, now int64) 
 	if err != nil {
 		return 0, err
 	}
-	k.memory.keep(entries)
+	k.memory.retain(entries)
 	q := newQueue(jobs)
 	for _, t := range transitions {
 		for i := range entries {
 			e := &entries[i]
 			j := q.find(e)
-			if t.bound != (e.Job != 0) || t.seen&look(e, j, now) == 0 {
+			if t.bound != (e.Job != 0) || t.states&stateOf(e, j, now) == 0 {
 				continue
 			}
 			switch err := t.do(k, ctx, e, j, now); {
@@ -86,8 +88,8 @@ func (k *Keeper) Watch(ctx context.Context, jobs []slurm.QueueEntry, now int64) 
 	return len(entries), nil
 }
 
-// look returns what is seen of e's job.
-func look(e *ledger.Entry, j *slurm.QueueEntry, now int64) sight {
+// stateOf returns the state of e's job j, which is nil if it is absent.
+func stateOf(e *ledger.Entry, j *slurm.QueueEntry, now int64) jobState {
 	switch {
 	case j == nil:
 		return absent

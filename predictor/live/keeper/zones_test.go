@@ -26,7 +26,7 @@ func TestOffersAreInTheSubmittersZone(t *testing.T) {
 		return s
 	}
 	s := newSite(t)
-	s.past.wait = 9000 // and the deadline is in 7200 s
+	s.outlook.wait = 9000 // and the deadline is in 7200 s
 	asked := read(fmt.Sprintf(`{"time":"01:00:00","spank:begin-by":"uts%d","spank:begin-after":"uts%d"}`, epoch+7200, epoch+6600))
 	answer, err := s.Plan(t.Context(), "alice", &asked.Request, false)
 	if err != nil {

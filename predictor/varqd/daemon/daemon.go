@@ -93,7 +93,7 @@ func New(o Options) (_ *Daemon, err error) {
 		Cache: d.cache, Source: o.Slurm, NewModel: d.newModel, Days: c.Forecast.Days, Accounted: d.accounted, Now: now, Log: o.Log,
 	})
 	d.keeper = keeper.New(keeper.Options{
-		Ledger: d.ledger, Slurm: o.Slurm, Past: past{d.outlook, d.ingest}, Now: now, Zone: time.Local,
+		Ledger: d.ledger, Slurm: o.Slurm, Outlook: keeperOutlook{d.outlook, d.ingest}, Now: now, Zone: time.Local,
 		Prob: c.Plan.Prob, Confidence: c.Forecast.Confidence, Horizon: c.Plan.Horizon.Seconds(), MaxHold: c.Plan.MaxHold, Stale: c.Plan.Stale.Seconds(),
 		Grace: c.Watch.Grace.Seconds(), Log: o.Log, Metrics: keeper.NewMetrics(registry),
 	})

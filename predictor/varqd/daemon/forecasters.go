@@ -40,8 +40,8 @@ func (d *Daemon) newModel(machines twin.Machines) ingest.Model {
 	return d.outlook.NewModel(machines)
 }
 
-// past is keeper.Past: the outlook answers, and ingest says how far it can.
-type past struct {
+// keeperOutlook is a keeper.Outlook: outlook answers, and ingest says how much of the past is known.
+type keeperOutlook struct {
 	*outlook.Outlook
 	*ingest.Ingest
 }

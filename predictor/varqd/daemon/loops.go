@@ -168,7 +168,7 @@ func (d *Daemon) keepOdds(ctx context.Context) error {
 
 // accounted has keeper and scorer take in jobs of accounting, before they count as read.
 func (d *Daemon) accounted(ctx context.Context, jobs []workload.Job) error {
-	if err := d.keeper.Learnt(ctx, jobs); err != nil {
+	if err := d.keeper.ObserveAccounting(ctx, jobs); err != nil {
 		return err
 	}
 	return d.scorer.ObserveAccounting(ctx, jobs)
