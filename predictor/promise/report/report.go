@@ -1,7 +1,8 @@
-// Package report compares what was promised with what was kept: how often work
-// started by its deadline against the probability promised (the VARQ paper's
-// Table 2), and what the reservations cost against what their work needed
-// (Table 3). Times are Unix seconds.
+// Package report compares what was promised with what was kept. It compares the share of
+// promises kept with the probability promised (the VARQ paper's Table 2), and the
+// node-seconds that the reservations cost with those that their work needed (Table 3). It
+// does not judge promises: live/keeper/outcome.go decides whether a promise was kept. Times
+// are Unix seconds.
 package report
 
 import (
@@ -14,25 +15,26 @@ import (
 	"github.com/varq-project/varq/predictor/stats"
 )
 
-// Outcome is what became of a promise.
+// Outcome is the state of a promise.
 type Outcome uint8
 
 // The outcomes.
 const (
-	Open Outcome = iota // not known yet
+	Open Outcome = iota // not settled yet
 	Kept
 	Missed
-	Cancelled
+	Cancelled // neither kept nor missed, and in no share
 )
 
-// Promise is one reservation, as far as it is reported.
+// Promise is the part of a reservation that a report needs.
 type Promise struct {
 	User, Account, Partition string
 	Outcome                  Outcome
-	Prob, Estimate           float64 // promised, and forecast when it was promised
+	Prob, Estimate           float64 // the probability promised, and the one forecast then
 	BeginBy                  int64   // the deadline
-	HoldUntil                int64   // when the work may start
-	// Start and End are the job's, WorkStart that of the work in it; 0 where unknown.
+	HoldUntil                int64   // the time from which the work may start
+	// Start and End are the job's start and end. WorkStart is when its work began. A
+	// time not known is 0.
 	Start, WorkStart, End int64
 	Nodes                 int32
 }
@@ -41,21 +43,23 @@ type Promise struct {
 type Row struct {
 	Group                                   string
 	Promises, Kept, Missed, Cancelled, Open int
-	// Promised and Estimated are the means of Prob and Estimate, and Delivered is the
-	// share kept; all over the kept and the missed.
+	// Promised and Estimated are the means of Prob and Estimate, and Delivered is Kept /
+	// (Kept + Missed). All three are over the promises kept or missed.
 	Promised, Estimated, Delivered float64
-	// Low and High are the ends of the interval of Delivered, of score.Confidence. Its
-	// blocks are the weeks of the deadlines; with deadlines in too few weeks, promises
-	// are taken for independent of one another (Clopper and Pearson's interval).
+	// Low and High are the ends of Delivered's confidence interval, with the level
+	// score.Confidence. The interval is a block bootstrap's whose blocks are the weeks
+	// of the deadlines. If there are too few weeks, it is Clopper and Pearson's
+	// interval, for which the promises are independent of one another.
 	Low, High float64
-	// Required node-seconds, which the work took; Used ones, for which the jobs had
-	// their nodes; and Used / Required. All over the jobs that have ended.
+	// Required is the node-seconds that the work took, Used the node-seconds for which
+	// the jobs had their nodes, and Ratio is Used / Required. They are over the jobs
+	// that have ended, including those of cancelled promises.
 	Required, Used, Ratio float64
 }
 
-// Make groups promises by "user", "account", "partition" or "month", which is that of
-// the deadline in loc, or puts them into one row when by is "". Rows come in the
-// order of their groups. The error says that by is none of these.
+// Make groups promises by "user", "account", "partition" or "month" (the month of the
+// deadline in loc). If by is "", all promises are one group. There is one row for each
+// group, in the order of the groups' names. Any other by is an error.
 func Make(by string, all []Promise, loc *time.Location) ([]Row, error) {
 	group, err := grouping(by, loc)
 	if err != nil {
@@ -79,7 +83,7 @@ func Make(by string, all []Promise, loc *time.Location) ([]Row, error) {
 	return rows, nil
 }
 
-// grouping returns the function that names a promise's group.
+// grouping returns the function that returns the name of a promise's group.
 func grouping(by string, loc *time.Location) (func(*Promise) string, error) {
 	switch by {
 	case "":
@@ -96,10 +100,11 @@ func grouping(by string, loc *time.Location) (func(*Promise) string, error) {
 	return nil, fmt.Errorf("cannot group a report by %q: only by user, account, partition or month", by)
 }
 
-// sum is a group's row in the making, with sums for means.
+// sum adds up a group's row. Until method row divides them, Promised and Estimated are sums
+// and not means.
 type sum struct {
 	Row
-	weekly score.Weekly // of the kept and the missed, by the week of the deadline
+	weekly score.Weekly // of the promises kept or missed, by the week of the deadline
 }
 
 func (s *sum) add(p *Promise) {
@@ -121,15 +126,15 @@ func (s *sum) add(p *Promise) {
 		s.Open++
 		return
 	}
-	// A job cancelled while it held its nodes has been charged for them.
+	// A job that was cancelled while its nodes idled has been charged for them.
 	required, used := charged(p)
 	s.Required += required
 	s.Used += used
 }
 
-// charged returns the node-seconds that the work took and those that the whole
-// job took. Where the start of the work is not known, it is when it was meant to
-// start. A job that never ran or has not ended counts for nothing.
+// charged returns the node-seconds of the work and those of the whole job. If the start of
+// the work is not known, it is taken to be HoldUntil. A job that never ran, or has not
+// ended, has none.
 func charged(p *Promise) (required, used float64) {
 	if p.Start == 0 || p.End < p.Start {
 		return 0, 0

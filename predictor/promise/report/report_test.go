@@ -54,8 +54,8 @@ func TestMake(t *testing.T) {
 	}
 }
 
-// TestInterval: promises of a bad week were missed together. From 5 weeks on, the
-// interval is as wide as that makes it.
+// TestInterval: the promises of one week were all missed. With 5 weeks or more, the interval
+// is as wide as such weeks require.
 func TestInterval(t *testing.T) {
 	const week = 7 * 86400
 	for weeks, want := range map[int64]Row{
@@ -135,7 +135,7 @@ func TestNothing(t *testing.T) {
 	}
 }
 
-// A promise taken back is not judged, but what its job held has been paid for.
+// A cancelled promise is in no share, but its job's node-seconds count.
 func TestCancelledWhileHeld(t *testing.T) {
 	r := settled("alice", Cancelled, 100)
 	r.WorkStart, r.HoldUntil, r.End = 0, 1000, 400
@@ -146,7 +146,7 @@ func TestCancelledWhileHeld(t *testing.T) {
 	}
 }
 
-// Work that ran late needed no more than itself.
+// Work that began after HoldUntil required no more than its own node-seconds.
 func TestMissedCostsItsWork(t *testing.T) {
 	r := settled("alice", Missed, 1200)
 	r.WorkStart = 1200
@@ -156,7 +156,7 @@ func TestMissedCostsItsWork(t *testing.T) {
 	}
 }
 
-// Without word from the node, the work is taken to start when it was to.
+// If WorkStart is not known, the work is taken to begin at HoldUntil.
 func TestChargedUnknownWorkStart(t *testing.T) {
 	r := settled("alice", Kept, 100)
 	r.WorkStart, r.HoldUntil = 0, 600

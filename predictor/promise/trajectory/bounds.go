@@ -11,9 +11,9 @@ import (
 
 // bounds restrict the submissions of a job.
 type bounds struct {
-	// longest bounds the enlarged time limit, in seconds. longestRule says why; it
-	// has no name if nothing bounds it. consequence ends a sentence that begins with
-	// what the rule says.
+	// longest is the greatest enlarged time limit, in seconds. longestRule is the rule
+	// that sets it; the rule has no name if longest is unlimited. A refusal's sentence
+	// consists of longestRule.Says and consequence.
 	longest     int64
 	longestRule limits.Rule
 	consequence string
@@ -22,7 +22,7 @@ type bounds struct {
 	blocked []limits.Window
 }
 
-// unlimited is a time limit that bounds nothing.
+// unlimited is the value of longest without a bound.
 const unlimited = math.MaxInt64
 
 // bounds returns the bounds that the cluster sets.
@@ -38,14 +38,13 @@ func (p *Planner) bounds(r *Request) bounds {
 	return b
 }
 
-// alwaysHeld is a time for which every job may hold its nodes, in seconds, however small
-// MaxHold is.
-const alwaysHeld = 3600
+// alwaysAllowed is how many seconds the nodes of any job may idle, whatever MaxHold is.
+const alwaysAllowed = 3600
 
 // allowed returns the bounds of a new promise: those of the cluster, and MaxHold.
 func (p *Planner) allowed(r *Request) bounds {
 	b := p.bounds(r)
-	hold := max(alwaysHeld, p.MaxHold*float64(r.Job.Limit))
+	hold := max(alwaysAllowed, p.MaxHold*float64(r.Job.Limit))
 	if p.MaxHold == 0 || hold > year {
 		return b
 	}
@@ -70,12 +69,12 @@ func (b *bounds) ahead(t int64) *limits.Window {
 	return &b.blocked[i]
 }
 
-// budget returns how long after it becomes eligible the job may start, in seconds. It
-// must start by the deadline. It must also start so early that its time limit ends
-// before the next blocked window, because Slurm starts no job that could run into a
-// reservation. A negative budget means that even a start at once is too late. The
-// budget is conservative: the job could also start after the window, or its limit
-// could be trimmed while it waits.
+// budget returns the longest wait, in seconds, after which the submission s starts in time.
+// The job must start by the deadline. Its time limit must also end before the next blocked
+// window begins, because Slurm starts no job that could run into a Slurm reservation. If
+// the budget is negative, even a start without any wait is too late. The budget is
+// conservative: the job could also start after the window, or its limit could be trimmed
+// while it waits.
 func (b *bounds) budget(r *Request, s Submission) int64 {
 	budget := r.Deadline - s.Begin
 	if w := b.ahead(max(r.Now, s.Begin)); w != nil {

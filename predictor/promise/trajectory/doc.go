@@ -3,12 +3,13 @@
 // eligible, and with which time limit, so that its work runs by a deadline with the
 // probability asked for, at the least cost.
 //
-// A job that becomes eligible early is more likely to run by the deadline. It may
-// also start early; then it holds its nodes, idle, until the deadline, and its time
-// limit must have room for that. A Planner asks a Forecaster about every begin time
-// between now and the deadline. The answers are the probability trajectory, and the
-// plan is its cheapest point that is good enough. If there is none, the Planner
-// refuses, and offers similar requests that can be promised.
+// A job that becomes eligible early is more likely to run by the deadline. But the job may
+// also start early. Its nodes then idle until the time HoldUntil, when the work begins, and
+// its time limit must cover that time too. A Planner asks a Forecaster about a grid of begin
+// times between now and the deadline. The answers are the probability trajectory. The plan
+// is the cheapest point of the trajectory that has the probability asked for. If there is no
+// such point, the Planner refuses, and offers similar requests that can be promised. (The
+// options of sbatch for an offer are written by api.Offer.Options.)
 //
-// Planner.Replan looks again at a reservation whose job is still pending.
+// Planner.Replan plans a reservation anew while its job is pending.
 package trajectory

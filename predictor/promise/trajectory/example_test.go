@@ -10,7 +10,7 @@ import (
 )
 
 // exponential is a forecaster for a cluster on which waits are exponentially
-// distributed with a mean of so many seconds, whatever the job.
+// distributed with a mean of the value in seconds, whatever the job.
 type exponential float64
 
 func (mean exponential) Forecast(_ workload.Request, _ int64, candidates []workload.Candidate, estimates []workload.Estimate) {
@@ -21,8 +21,8 @@ func (mean exponential) Forecast(_ workload.Request, _ int64, candidates []workl
 	}
 }
 
-// A job of four nodes and an hour is to run at 17:00 with a probability of .9, and waits
-// are half an hour in the mean.
+// A user wants a job of four nodes and an hour to run at 17:00 with probability .9. The mean
+// wait is half an hour.
 func ExamplePlanner_Plan() {
 	planner := trajectory.Planner{Forecaster: exponential(30 * 60)}
 	deadline := time.Date(2026, 3, 3, 17, 0, 0, 0, time.UTC)
@@ -49,8 +49,8 @@ func ExamplePlanner_Plan() {
 	// holds 2.8 node-hours before the work, at most 4.6
 }
 
-// The same cluster cannot promise as much for a deadline in an hour. The refusal offers
-// what it can.
+// The same cluster cannot promise that probability for a deadline in an hour. The refusal
+// offers similar requests.
 func ExamplePlanner_Plan_refusal() {
 	planner := trajectory.Planner{Forecaster: exponential(30 * 60)}
 	now := time.Date(2026, 3, 3, 16, 0, 0, 0, time.UTC).Unix()

@@ -6,8 +6,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Whatever is asked, there is exactly one of a plan and a refusal, and the plan
-// has the properties of TestPlanProperties.
+// The answer to any request is either a plan or a refusal. The plan has the properties of
+// TestPlanProperties.
 func FuzzPlan(f *testing.F) {
 	f.Add(int64(noon), int64(noon+4*hour), int64(noon+4*hour), .9, int64(hour), int32(2), int32(16), int32(0), int64(0), "main")
 	f.Add(int64(noon), int64(noon+9*24*hour), int64(0), .5, int64(0), int32(0), int32(0), int32(1), int64(1<<40), "")

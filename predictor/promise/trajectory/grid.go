@@ -2,10 +2,9 @@ package trajectory
 
 import "slices"
 
-// The steps between begin times, in seconds: the paper's 30 s in the last 12 hours
-// before the deadline, and 5 minutes before that, where a step changes the enlarged
-// limit by little. With the default horizon of a week there are at most 3,313 begin
-// times.
+// The steps between begin times, in seconds. In the last 12 hours before the deadline the
+// step is the paper's 30 s. Earlier it is 5 minutes, since a step there changes the enlarged
+// limit by little. With the default horizon of a week there are at most 3,313 begin times.
 const (
 	fineStep   = 30
 	fineSpan   = 12 * 3600
@@ -13,9 +12,9 @@ const (
 )
 
 // begins returns the begin times to consider, in increasing order. They are every n-th
-// step back from the deadline, as far as now or the horizon, whichever is nearer, and
-// the end of that span. A begin time from which holding costs nothing, which is
-// max(now, HoldUntil), is added where it is beyond the horizon.
+// step back from the deadline until the later of now and deadline - horizon, which is a
+// begin time too. max(now, HoldUntil), the earliest begin time that costs nothing, is added
+// if it is before that.
 func (r *Request) begins(horizon, n int64) []int64 {
 	deadline, free := r.Deadline, max(r.Now, r.HoldUntil)
 	earliest := max(r.Now, deadline-horizon)

@@ -21,7 +21,7 @@ func TestStarts(t *testing.T) {
 		{"beyond 12 hours off the grid", 0, 43200 + 601, DefaultHorizon, 1, 0, 1, 1443},
 		{"a week", 0, DefaultHorizon, DefaultHorizon, 1, 0, 300, 3312},
 		{"a month", 0, 30 * 86400, DefaultHorizon, 1, 23 * 86400, 23*86400 + 300, 3312},
-		{"thin", 0, 43200, DefaultHorizon, 10, 0, 300, 144},
+		{"thinned", 0, 43200, DefaultHorizon, 10, 0, 300, 144},
 	} {
 		r := Request{Now: c.now, Deadline: c.deadline, HoldUntil: c.deadline}
 		got := r.begins(c.span, c.n)
@@ -34,13 +34,13 @@ func TestStarts(t *testing.T) {
 	}
 }
 
-// What the thin grid finds, the whole grid finds too.
+// The whole grid contains the thinned grid.
 func TestThinStartsArePartOfAll(t *testing.T) {
 	for _, now := range []int64{0, 7, 300, 40000} {
 		for _, hold := range []int64{0, 50_000, 200_000} {
 			r := Request{Now: now, Deadline: 200_000, HoldUntil: hold}
 			all := r.begins(86400, 1)
-			for _, s := range r.begins(86400, thin) {
+			for _, s := range r.begins(86400, thinned) {
 				if _, found := slices.BinarySearch(all, s); !found {
 					t.Errorf("from %d on, held until %d: %d is not on the whole grid", now, hold, s)
 				}
@@ -49,8 +49,8 @@ func TestThinStartsArePartOfAll(t *testing.T) {
 	}
 }
 
-// However far away the deadline is, there is a start at the first moment that
-// costs nothing.
+// The begin times include the earliest one that costs nothing, however far away the
+// deadline is.
 func TestStartsBeyondHorizon(t *testing.T) {
 	for _, c := range []struct {
 		name              string

@@ -11,10 +11,10 @@ type Kind string
 // The kinds of offer.
 const (
 	OfferProb  Kind = "probability" // the best probability for this deadline
-	OfferFree  Kind = "best-effort" // the same, with work that starts when the job does
+	OfferFree  Kind = "best-effort" // the same request, with work that starts when the job does
 	OfferLater Kind = "deadline"    // the earliest deadline for this probability
-	OfferNodes Kind = "nodes"       // the same with fewer nodes, or fewer CPUs on one
-	OfferTime  Kind = "time"        // the same with less time
+	OfferNodes Kind = "nodes"       // the same request with fewer nodes, or fewer CPUs on one node
+	OfferTime  Kind = "time"        // the same request with a shorter time limit of the work
 )
 
 // Offer is a request that can be promised, and the plan it would get.
@@ -24,10 +24,10 @@ type Offer struct {
 	Plan    *Plan
 }
 
-// thin is the thinning of the grid while offers are searched for. An offer that is found
-// is planned on the whole grid. The whole grid contains the thin one, so that the plan
-// exists.
-const thin = 10
+// thinned is the n of the thinned grid, every n-th step of the whole grid, on which smaller
+// and shorter search. Their result is then planned on the whole grid. As the whole grid
+// contains the thinned one, there is such a plan.
+const thinned = 10
 
 // offers searches for requests similar to r that can be promised. points is r's own
 // trajectory, which may be empty.
@@ -35,10 +35,10 @@ func (p *Planner) offers(r *Request, points []Point) []Offer {
 	var found []Offer
 	for _, o := range []struct {
 		kind Kind
-		find func(*Request) bool // changes the request to the one to offer
+		find func(*Request) bool // changes the request to the one to offer; false if there is none
 	}{
 		{OfferProb, func(r *Request) bool { return lessProb(r, points) }},
-		{OfferFree, unheld},
+		{OfferFree, bestEffort},
 		{OfferLater, p.later},
 		{OfferNodes, p.smaller},
 		{OfferTime, p.shorter},
@@ -54,13 +54,13 @@ func (p *Planner) offers(r *Request, points []Point) []Offer {
 	return found
 }
 
-// lessProb asks for the best probability of the trajectory, in whole percents.
+// lessProb lowers the probability to the highest one of the trajectory, in whole percents.
 func lessProb(r *Request, points []Point) bool {
 	r.Prob = percent(highest(points))
 	return r.Prob > 0
 }
 
-// percent rounds a probability down to whole percents.
+// percent rounds a probability down to a whole percent.
 func percent(prob float64) float64 {
 	n := math.Ceil(prob * 100)
 	if n/100 > prob {
@@ -69,16 +69,16 @@ func percent(prob float64) float64 {
 	return n / 100
 }
 
-// unheld makes a strict request a best-effort one, for which no nodes are held. It
-// returns false if the request is not strict.
-func unheld(r *Request) bool {
+// bestEffort makes a strict request a best-effort one, for which no nodes idle. It returns
+// false if the request is not strict.
+func bestEffort(r *Request) bool {
 	strict := r.HoldUntil == r.Deadline
 	r.HoldUntil = 0
 	return strict
 }
 
-// The search for a later deadline looks beyond the first maxBases blocked windows, and
-// tries at most maxLeads leads after each.
+// The search for a later deadline starts from now and from the end of each of the first
+// maxBases blocked windows. From each start it tries at most maxLeads leads.
 const (
 	maxBases = 8
 	maxLeads = 6
@@ -86,11 +86,11 @@ const (
 
 // later moves the deadline to the earliest whole minute for which it finds a plan.
 //
-// A forecast depends mostly on the lead, the time from the begin to the deadline, and
-// little on the deadline itself. So one trajectory, before an imaginary deadline far
-// away, tells which lead is about long enough. Where it is not, later tries longer
-// leads. Blocked windows do depend on the time: the search starts anew at the end of
-// each.
+// A forecast depends mostly on the lead, which is the time from the begin time to the
+// deadline, and little on the deadline itself. So one trajectory before a deadline far away
+// shows roughly which lead is long enough. If that lead turns out too short, later tries
+// longer ones. Blocked windows depend on the time and not on the lead. So the search starts
+// anew from the end of each.
 func (p *Planner) later(r *Request) bool {
 	b := p.allowed(r)
 	bases := []int64{r.Now}
@@ -121,8 +121,8 @@ func (p *Planner) later(r *Request) bool {
 	return false
 }
 
-// shortestLead returns the shortest lead of a point that is good enough, in seconds,
-// among those longer than least. It returns 0 if there is none.
+// shortestLead returns the shortest lead, in seconds, that is longer than least and whose
+// point has the probability asked for. It returns 0 if there is none.
 func (r *Request) shortestLead(points []Point, least int64) int64 {
 	for _, pt := range slices.Backward(points) {
 		if lead := r.Deadline - pt.Begin; lead > least && pt.Prob >= r.Prob {
@@ -132,7 +132,7 @@ func (r *Request) shortestLead(points []Point, least int64) int64 {
 	return 0
 }
 
-// delayed returns the request with its deadline and its window so many seconds later.
+// delayed returns the request with its deadline and its window later by seconds.
 func (r *Request) delayed(seconds int64) Request {
 	d := *r
 	d.Deadline += seconds
@@ -142,8 +142,8 @@ func (r *Request) delayed(seconds int64) Request {
 	return d
 }
 
-// smaller reduces the number of nodes, or of CPUs if there is one node, and all other
-// resources in proportion.
+// smaller reduces the number of nodes, or of CPUs if there is one node, until the request
+// can be promised. It reduces all other resources in proportion.
 func (p *Planner) smaller(r *Request) bool {
 	whole, size := r.Job, int64(r.Job.Nodes)
 	if size == 1 {
@@ -158,28 +158,29 @@ func (p *Planner) smaller(r *Request) bool {
 	}
 	n := largest(size, func(n int64) bool {
 		scale(n)
-		a, _ := p.try(r, thin)
+		a, _ := p.try(r, thinned)
 		return a.Plan != nil
 	})
 	scale(n)
 	return n > 0
 }
 
-// shorter reduces the time limit of the work to a whole number of minutes.
+// shorter reduces the time limit of the work to a whole number of minutes for which the
+// request can be promised.
 func (p *Planner) shorter(r *Request) bool {
 	n := largest(minutes(r.Job.Limit)/60, func(n int64) bool {
 		r.Job.Limit = n * 60
-		a, _ := p.try(r, thin)
+		a, _ := p.try(r, thinned)
 		return a.Plan != nil
 	})
 	r.Job.Limit = n * 60
 	return n > 0
 }
 
-// largest searches for the largest number from 1 to n-1 that is good. It halves n until
-// the number is good, and then bisects between that number and the one before. It
-// returns 0 if it finds none. The result is good; it is the largest if all numbers
-// below a good one are good.
+// largest returns a large number from 1 to n-1 that is good, or 0 if it finds none. It
+// halves n until the number is good, and then bisects between this number and the
+// one tried before. If all numbers below a good one are good, the result is the largest
+// good number.
 func largest(n int64, good func(int64) bool) int64 {
 	bad := n
 	for ; bad > 1; bad /= 2 {

@@ -12,8 +12,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// steps is a forecaster made of a random table: the probability depends on the
-// class of the limit and the budget, in no order whatever.
+// steps is a forecaster made of a random table. The probability depends on the class of the
+// limit and on the budget, and is not monotonic in either.
 type steps struct {
 	seed  uint64
 	width int64 // of a cell, seconds
@@ -27,9 +27,9 @@ func (f steps) Forecast(r workload.Request, _ int64, c []workload.Candidate, est
 	}
 }
 
-// figure3 is the paper's Figure 3, with its two slips put right: one submission
-// after the other, one question each, walking back from the deadline. It knows
-// of no limit, of strict reservations only, and takes every 30 s.
+// figure3 is the paper's Figure 3, with its two errors corrected. It walks back from the
+// deadline in steps of 30 s, and asks one question for each submission. It plans strict
+// reservations only, and has no limits.
 func figure3(f Forecaster, r Request) (begin, limit int64, ok bool) {
 	for k := int64(1); ; k++ {
 		s := max(r.Now, r.Deadline-30*k)
@@ -89,9 +89,9 @@ func TestStrictPlanAgainstFigure3(t *testing.T) {
 	}
 }
 
-// slow is what Plan should do, a question at a time: of all submissions that a
-// reader of the documentation would try, sorted by what they cost and then by
-// their time, the first that is good enough.
+// slow does what the documentation of Plan says, one question at a time. It sorts all
+// submissions by cost and then by time, and takes the first one that has the probability
+// asked for.
 func slow(f Forecaster, c *limits.Cluster, r Request) (begin, limit int64, ok bool) {
 	seconds := []int64{r.Now}
 	for s := r.Deadline - 30; s > r.Now; s -= 30 {
@@ -107,8 +107,7 @@ func slow(f Forecaster, c *limits.Cluster, r Request) (begin, limit int64, ok bo
 		if most := c.Partitions["main"].MaxTime; most > 0 && w > most {
 			continue
 		}
-		// The last moment at which the job may start: every second up to it is
-		// out of the way of maintenance.
+		// The job may start at any second up to this one without meeting a maintenance.
 		last := r.Deadline
 		for _, v := range c.Blocked(r.Job) {
 			if v.End > s {
@@ -183,7 +182,7 @@ func randomCluster(r *rand.Rand, q Request) *limits.Cluster {
 	return c
 }
 
-// What a plan must be, whatever the forecaster and the cluster.
+// These properties hold for any forecaster and any cluster.
 func TestPlanProperties(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	planned, refused, offered := 0, 0, 0
@@ -220,8 +219,8 @@ func TestPlanProperties(t *testing.T) {
 func checkPlan(t *testing.T, p *Planner, q Request, a Answer) {
 	t.Helper()
 	got := a.Plan
-	held := func(begin int64) int64 { return max(0, q.HoldUntil-begin) }
-	need := a.Job.Limit + held(got.Begin)
+	idle := func(begin int64) int64 { return max(0, q.HoldUntil-begin) }
+	need := a.Job.Limit + idle(got.Begin)
 	switch {
 	case got.Estimate.Prob < q.Prob:
 		t.Fatalf("%+v is planned at %v", q, got.Estimate.Prob)
@@ -235,7 +234,7 @@ func checkPlan(t *testing.T, p *Planner, q Request, a Answer) {
 		t.Fatalf("expected %v above worst %v", got.Expected, got.Worst)
 	}
 	for _, pt := range a.Trajectory {
-		cheaper := held(pt.Begin) < held(got.Begin) || held(pt.Begin) == held(got.Begin) && pt.Begin < got.Begin
+		cheaper := idle(pt.Begin) < idle(got.Begin) || idle(pt.Begin) == idle(got.Begin) && pt.Begin < got.Begin
 		if pt.Prob >= q.Prob && cheaper {
 			t.Fatalf("%+v costs less than %d, or is earlier, and good enough for %+v", pt, got.Begin, q)
 		}
@@ -246,8 +245,8 @@ func checkPlan(t *testing.T, p *Planner, q Request, a Answer) {
 	if most := max(hour, p.MaxHold*float64(a.Job.Limit)); p.MaxHold > 0 && float64(got.Limit) >= float64(a.Job.Limit)+most+60 {
 		t.Fatalf("%+v has the limit %d, and may hold nodes for %v", q, got.Limit, most)
 	}
-	// The work itself must be out of the way of every maintenance it needs the
-	// nodes of, and a job that starts at once must end before.
+	// The work must not meet a maintenance that needs its nodes, and a job that starts
+	// without a wait must end before that maintenance.
 	for _, w := range p.Cluster.Blocked(a.Job) {
 		if w.Start < got.Begin+got.Limit && w.End > got.Begin {
 			t.Fatalf("%+v from %d to %d meets %+v", q, got.Begin, got.Begin+got.Limit, w)

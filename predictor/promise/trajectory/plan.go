@@ -8,9 +8,9 @@ import (
 
 // Forecaster estimates the probability that a job starts in time.
 type Forecaster interface {
-	// Forecast fills est[i] for candidate c[i] of request r, with what is known at
-	// time now (Unix seconds). One call covers a whole trajectory. Candidates are in
-	// increasing order of Submit, and their limits do not increase.
+	// Forecast fills est[i] with the estimate for candidate c[i] of request r, as of
+	// the time now (Unix seconds). One call covers a whole trajectory. Candidates are
+	// in increasing order of Submit, and their limits do not increase.
 	Forecast(r workload.Request, now int64, c []workload.Candidate, est []workload.Estimate)
 }
 
@@ -18,26 +18,27 @@ type Forecaster interface {
 const DefaultHorizon = 7 * 24 * 3600
 
 // DefaultMaxHold is varqd's default for MaxHold. On public logs it halves the node time
-// that reservations hold: what it refuses are short jobs, which hold the most for the
-// least work.
+// that reservations leave idle. It refuses short jobs, whose nodes would idle longest in
+// proportion to their work.
 const DefaultMaxHold = 4
 
 // Planner makes plans. It has no state of its own, and its methods may be called
 // concurrently if those of the Forecaster may.
 type Planner struct {
 	Forecaster Forecaster
-	// Cluster has Slurm's limits and defaults. Nil stands for no limits and no
+	// Cluster has Slurm's limits and defaults. With nil there are no limits and no
 	// defaults.
 	Cluster *limits.Cluster
-	// Horizon bounds how long before its deadline a job becomes eligible, and how
-	// much later an offered deadline is, in seconds. 0 stands for DefaultHorizon.
+	// Horizon is in seconds; 0 stands for DefaultHorizon. A job becomes eligible at
+	// most Horizon before its deadline, or at max(now, HoldUntil). An offered deadline
+	// is at most Horizon after now or after the end of a blocked window.
 	Horizon int64
-	// MaxHold bounds how long a job may hold its nodes before its work, in time
-	// limits of the work. An hour is always allowed. The bound is on new promises;
-	// Replan ignores it, so that a promise can be kept. 0 stands for no bound.
+	// MaxHold bounds how long a job's nodes may idle before its work, as a multiple of
+	// the work's time limit. An hour is always allowed. 0 stands for no bound. Replan
+	// ignores this bound, so that it can keep a promise.
 	MaxHold float64
-	// Confidence is the confidence level of the Forecaster's probabilities, from
-	// which follows how many past waits a promise needs. 0 stands for .95.
+	// Confidence is the confidence level of the Forecaster's probabilities. It
+	// determines how many past waits a promise needs. 0 stands for .95.
 	Confidence float64
 }
 
@@ -47,8 +48,8 @@ type Answer struct {
 	Job     workload.Request
 	Plan    *Plan
 	Refusal *Refusal
-	// Trajectory is what was forecast, in increasing order of Begin. It is empty
-	// when the request was refused before any forecast.
+	// Trajectory has the forecasts, in increasing order of Begin. It is empty if the
+	// request was refused before any forecast.
 	Trajectory []Point
 }
 
@@ -56,44 +57,46 @@ type Answer struct {
 type Plan struct {
 	// Begin is when the job is to become eligible, in Unix seconds.
 	Begin int64
-	// Limit is the enlarged time limit in seconds, a whole number of minutes: that of
-	// the work and the longest time for which the job may hold its nodes before,
-	// max(0, HoldUntil - Begin).
+	// Limit is the enlarged time limit in seconds, a whole number of minutes. It is the
+	// work's time limit plus max(0, HoldUntil - Begin), the longest time for which the
+	// nodes may idle before the work.
 	Limit int64
-	// Estimate is the forecast for this submission. Invariant: its Prob is at least
-	// the one asked for. Its Held is the expected time that the job holds its nodes
-	// before the work, in seconds.
+	// Estimate is the forecast for this submission. Invariant: Estimate.Prob is at least
+	// the probability asked for. Estimate.Held is the expected time, in seconds, for
+	// which the nodes idle before the work.
 	Estimate workload.Estimate
-	// Work is what the work costs, Worst what the reservation costs on top of it
-	// if the job starts at once, and Expected what it costs on average.
+	// Work is the cost of the work itself. Worst and Expected are the costs of the idle
+	// nodes before the work: at most, if the job starts as soon as it is eligible, and
+	// on average.
 	Work, Worst, Expected Cost
 }
 
-// Cost of an allocation.
+// Cost is the cost of an allocation.
 type Cost struct {
 	NodeSeconds    float64
 	BillingSeconds float64 // billing units x seconds
 }
 
-// Point is one step of a probability trajectory: the submission with time limit
-// Limit that becomes eligible at Begin. Times are Unix seconds, limits seconds.
+// Point is one point of a probability trajectory: a submission (Begin in Unix seconds,
+// Limit in seconds) and the forecast for it.
 type Point struct {
 	Begin, Limit int64
 	workload.Estimate
 }
 
-// Plan computes the probability trajectory. Of the points whose probability is at least
-// the one asked for, it chooses the cheapest, and of equally cheap ones the earliest.
-// The cost of a point is max(0, HoldUntil - Begin), the longest time for which the job
-// may hold its nodes before the work.
+// Plan computes the probability trajectory. It chooses the cheapest point that has at least
+// the probability asked for, and the earliest of equally cheap points. The cost of a point
+// is max(0, HoldUntil - Begin), the longest time for which the nodes may idle before the
+// work.
 //
-// So a strict reservation takes the latest point that is good enough, as in the paper's
-// Figure 3 (corrected: limits are relative, times absolute). With a window, the points
-// from its opening on cost nothing, and Plan takes the earliest of these, or else the
-// latest before. With best effort every point costs nothing, and Plan takes the
-// earliest, normally now.
+// So for a strict request Plan chooses the latest point with that probability, as in the
+// paper's Figure 3 (corrected: limits are relative, times absolute). For a request with a
+// window, points from HoldUntil on cost nothing. Plan chooses the earliest of these that
+// has the probability, or else the latest point before HoldUntil that has it. For a
+// best-effort request every point costs nothing, and Plan chooses the earliest, normally
+// now.
 //
-// An invalid request is refused like one that cannot be promised.
+// An invalid request is refused.
 func (p *Planner) Plan(r Request) Answer {
 	a, hopeless := p.decide(&r)
 	if a.Refusal != nil && !hopeless {
@@ -105,15 +108,15 @@ func (p *Planner) Plan(r Request) Answer {
 	return a
 }
 
-// Decide is Plan without the search for offers, which costs many times the plan: its
-// refusals have none.
+// Decide is Plan without the search for offers, which takes many times as long as the plan.
+// Its refusals have no offers.
 func (p *Planner) Decide(r Request) Answer {
 	a, _ := p.decide(&r)
 	return a
 }
 
-// decide plans or refuses. A refusal is hopeless if there is no use in searching for
-// similar requests.
+// decide plans or refuses. A refusal is hopeless if no similar request could be promised
+// either.
 func (p *Planner) decide(r *Request) (a Answer, hopeless bool) {
 	a, b := p.try(r, 1)
 	switch {
@@ -128,9 +131,9 @@ func (p *Planner) decide(r *Request) (a Answer, hopeless bool) {
 	return a, hopeless
 }
 
-// try plans on every n-th step of the grid, within the bounds that it returns. It fills
-// in the defaults of r's job. If no point is good enough, the answer has neither a plan
-// nor a refusal.
+// try plans r on every n-th step of the grid, within the bounds that it returns. It fills
+// in the defaults of r's job. If no point has the probability asked for, the answer has
+// neither a plan nor a refusal.
 func (p *Planner) try(r *Request, n int64) (Answer, bounds) {
 	if no := p.admit(r); no != nil {
 		return Answer{Job: r.Job, Refusal: no}, bounds{}
@@ -143,9 +146,9 @@ func (p *Planner) try(r *Request, n int64) (Answer, bounds) {
 	return a, b
 }
 
-// admit checks the request and fills in the defaults of its job. It refuses what cannot
-// be promised whatever is forecast. The refusal names a limit if the size of the job is
-// the reason.
+// admit checks the request and fills in the defaults of its job. It returns a refusal if
+// the request cannot be promised whatever the forecast is. The refusal names a limit if the
+// size of the job is the reason.
 func (p *Planner) admit(r *Request) *Refusal {
 	if err := r.check(); err != nil {
 		return &Refusal{Reason: err.Error()}
@@ -194,12 +197,12 @@ func (p *Planner) trajectory(r *Request, b bounds, n int64) []Point {
 	return points
 }
 
-// choose returns the index of the cheapest point with at least this probability, the
-// earliest of equally cheap ones, or -1 if there is none.
+// choose returns the index of the cheapest point with at least the probability prob, the
+// earliest of equally cheap points. It returns -1 if no point has that probability.
 func (r *Request) choose(points []Point, prob float64) int {
 	found := -1
 	for i, pt := range points {
-		if pt.Prob >= prob && (found < 0 || r.held(pt.Begin) < r.held(points[found].Begin)) {
+		if pt.Prob >= prob && (found < 0 || r.idle(pt.Begin) < r.idle(points[found].Begin)) {
 			found = i
 		}
 	}
@@ -215,7 +218,7 @@ func highest(points []Point) float64 {
 	return prob
 }
 
-// down returns why nothing can be promised to anybody now, or "" if it can.
+// down returns the reason why nothing can be promised now, as during an outage, or "".
 func down(points []Point) string {
 	if len(points) == 0 {
 		return ""
@@ -225,19 +228,19 @@ func down(points []Point) string {
 
 // plan turns a point of the trajectory into a plan with its costs.
 func (p *Planner) plan(r *Request, pt Point) *Plan {
-	// The time held depends on when the work may start, and not on the deadline.
-	pt.Held = p.forecast(r, workload.Candidate{Submit: pt.Begin, Limit: pt.Limit, Budget: r.held(pt.Begin)}).Held
+	// How long the nodes idle depends on HoldUntil, and not on the deadline.
+	pt.Held = p.forecast(r, workload.Candidate{Submit: pt.Begin, Limit: pt.Limit, Budget: r.idle(pt.Begin)}).Held
 	return &Plan{
 		Begin:    pt.Begin,
 		Limit:    pt.Limit,
 		Estimate: pt.Estimate,
 		Work:     p.cost(r, float64(r.Job.Limit)),
-		Worst:    p.cost(r, float64(r.held(pt.Begin))),
+		Worst:    p.cost(r, float64(r.idle(pt.Begin))),
 		Expected: p.cost(r, pt.Held),
 	}
 }
 
-// cost returns the cost of the job's resources for so many seconds.
+// cost returns the cost of the job's resources during seconds.
 func (p *Planner) cost(r *Request, seconds float64) Cost {
 	rate := float64(r.Job.CPUs)
 	if p.Cluster != nil {
@@ -253,7 +256,7 @@ func (p *Planner) horizon() int64 {
 	return DefaultHorizon
 }
 
-// needed returns the least number of past waits from which prob can be promised.
+// needed returns the least number of past waits that can support a promise of prob.
 func (p *Planner) needed(prob float64) int {
 	c := p.Confidence
 	if c == 0 {

@@ -9,9 +9,9 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Figure 4's shape, from a queue that backfills jobs of up to 8 hours and lets
-// longer ones wait: where the enlarged limit falls to 8 hours the probability
-// jumps, and from there it falls towards the deadline.
+// A queue that backfills jobs of up to 8 hours, and lets longer jobs wait, gives a
+// trajectory of Figure 4's shape. The probability jumps where the enlarged limit falls to 8
+// hours, and decreases from there towards the deadline.
 func TestSection3Figure4FromWaits(t *testing.T) {
 	p := qbets.New()
 	r := rand.New(rand.NewPCG(9, 10))
@@ -35,7 +35,7 @@ func TestSection3Figure4FromWaits(t *testing.T) {
 	if a.Plan == nil {
 		t.Fatal(a.Refusal.Reason)
 	}
-	// 1 h of work and 7 h to hold make 8 h.
+	// 1 h of work and 7 h of idle nodes make 8 h.
 	jump := int((12 - 7) * hour / 30)
 	before, after := a.Trajectory[jump-1], a.Trajectory[jump]
 	if before.Class == after.Class || before.Prob > .35 || after.Prob < .95 {

@@ -10,13 +10,13 @@ import (
 type Refusal struct {
 	// Reason is one sentence for the user.
 	Reason string
-	// Limit names the limit that binds ("partition main MaxTime"), if one does.
+	// Limit names the limit that is the reason ("partition main MaxTime"), or is "".
 	Limit string
 	// Offers are requests that can be promised, at most one of each kind.
 	Offers []Offer
 }
 
-// refuse explains why no point of the trajectory is good enough.
+// refuse explains why no point of the trajectory has the probability asked for.
 func (p *Planner) refuse(r *Request, b bounds, points []Point) *Refusal {
 	if r.Job.Limit > b.longest {
 		return &Refusal{Reason: b.longestRule.Says, Limit: b.longestRule.Name}
@@ -38,10 +38,10 @@ func (p *Planner) refuse(r *Request, b bounds, points []Point) *Refusal {
 	return &Refusal{Reason: fmt.Sprintf("the job starts by the deadline with a probability of %.2f at best", best)}
 }
 
-// binding returns the rule without which the request could be promised, and the end of a
-// sentence that begins with what the rule says. It returns one of the rules if only all
-// of them together prevent the promise, or if they leave no submission at all. It
-// returns nil if no rule is the reason.
+// binding returns the rule without which the request could be promised, and the end of the
+// sentence that rule.Says begins. If only the limit and the windows together prevent the
+// promise, or if they allow no submission at all (none), binding returns one of these rules.
+// It returns nil if no rule is the reason.
 func (p *Planner) binding(r *Request, b bounds, none bool) (rule *limits.Rule, so string) {
 	limit := func() (*limits.Rule, string) { return &b.longestRule, b.consequence }
 	window := func(begin int64) (*limits.Rule, string) {
@@ -75,7 +75,8 @@ func (p *Planner) binding(r *Request, b bounds, none bool) (rule *limits.Rule, s
 	return limit()
 }
 
-// promised returns the begin time of the plan within other bounds, if there is one.
+// promised returns the begin time of the plan for r within the bounds b. It reports false
+// if there is no such plan.
 func (p *Planner) promised(r *Request, b bounds) (begin int64, ok bool) {
 	points := p.trajectory(r, b, 1)
 	i := r.choose(points, r.Prob)
@@ -85,8 +86,8 @@ func (p *Planner) promised(r *Request, b bounds) (begin int64, ok bool) {
 	return points[i].Begin, true
 }
 
-// meets returns the end of a sentence about a blocked window, which says where the
-// window is in the time of the reservation.
+// meets returns the end of a sentence that begins with what w's rule says. It says how the
+// blocked window w stands to the reservation in time.
 func (r *Request) meets(w *limits.Window) string {
 	switch {
 	case w.End <= r.Deadline:

@@ -9,9 +9,9 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// curve is a forecaster that knows one class: the probability of a start within
-// the budget is 1 - exp(-budget/mean), whatever the limit, and jobs on more than
-// two nodes wait ten times as long.
+// curve is a forecaster with one class of jobs. The probability of a start within the budget
+// is 1 - exp(-budget/mean), whatever the limit. Jobs on more than two nodes wait ten times
+// as long.
 type curve struct {
 	mean   float64
 	sample int
@@ -112,7 +112,8 @@ func TestRefusedWithoutHistory(t *testing.T) {
 	}
 }
 
-// The work fits, the reservation does not: the refusal names what is in the way.
+// The work fits and the reservation does not: the refusal names the rule that is the
+// reason.
 func TestRefusalNamesTheLimit(t *testing.T) {
 	maintenance := func(start, end int64) *limits.Cluster {
 		c := site(nil)
@@ -180,8 +181,8 @@ func TestRefusalNamesTheLimit(t *testing.T) {
 	}
 }
 
-// What is in the way is named even where other rules, harmless ones, come first,
-// or the forecast would not do either.
+// The refusal names the rule that is the reason, also if other rules come first, or if the
+// forecast would not be good enough either.
 func TestRefusalNamesWhatBinds(t *testing.T) {
 	c := site(func(p *limits.Partition) { p.MaxTime = 48 * hour })
 	c.Reservations = []limits.Reservation{
@@ -196,8 +197,8 @@ func TestRefusalNamesWhatBinds(t *testing.T) {
 	}
 }
 
-// Work that need not be held fits in before a maintenance, and under a MaxTime,
-// that a strict reservation cannot be made with.
+// A best-effort request fits before a maintenance, or below a MaxTime, that a strict request
+// does not fit.
 func TestUnheldWorkFits(t *testing.T) {
 	c := site(func(p *limits.Partition) { p.MaxTime = hour + 300 })
 	c.Reservations = []limits.Reservation{{Name: "maint", Start: noon + 4*hour, End: noon + 9*hour, Nodes: c.Partitions["main"].Nodes}}
@@ -231,8 +232,7 @@ func TestUnheldWorkFits(t *testing.T) {
 	}
 }
 
-// A maintenance that leaves enough nodes, or is over, or comes later, does not
-// matter.
+// A maintenance that leaves enough nodes, is over, or comes later is no reason to refuse.
 func TestHarmlessMaintenance(t *testing.T) {
 	for _, v := range []limits.Reservation{
 		{Name: "some", Start: noon, End: noon + 9*hour, Nodes: []string{"n1", "n2", "n3", "n4", "n5", "n6"}},
@@ -315,7 +315,7 @@ func TestPercent(t *testing.T) {
 	}
 }
 
-// outage is a forecaster that would promise anything, but for an outage.
+// outage is a forecaster that reports an outage, beside high probabilities.
 type outage struct{}
 
 func (outage) Forecast(_ workload.Request, _ int64, c []workload.Candidate, est []workload.Estimate) {
@@ -324,8 +324,8 @@ func (outage) Forecast(_ workload.Request, _ int64, c []workload.Candidate, est 
 	}
 }
 
-// TestRefusedWhileDown: whatever is probable, nothing is promised or offered while
-// the cluster is down, and the reason is said.
+// TestRefusedWhileDown: while the cluster is down nothing is promised or offered, whatever
+// the probability. The refusal says why.
 func TestRefusedWhileDown(t *testing.T) {
 	p := Planner{Forecaster: outage{}}
 	a := p.Plan(request(1, 6*hour, .9))
@@ -334,7 +334,7 @@ func TestRefusedWhileDown(t *testing.T) {
 	}
 }
 
-// distant is a forecaster that is surer of what is farther ahead.
+// distant is a forecaster whose probabilities rise with the time until the submission.
 type distant struct{ curve }
 
 func (f distant) Forecast(r workload.Request, now int64, c []workload.Candidate, est []workload.Estimate) {
@@ -346,8 +346,8 @@ func (f distant) Forecast(r workload.Request, now int64, c []workload.Candidate,
 	}
 }
 
-// TestLaterThanForecast: a deadline is offered, though what was forecast of one far
-// ahead does not hold for it.
+// TestLaterThanForecast: a later deadline is offered, although the forecast for a deadline
+// far away is too high for it.
 func TestLaterThanForecast(t *testing.T) {
 	p := &Planner{Forecaster: distant{curve{mean: hour, sample: 1000}}, Cluster: site(nil)}
 	o := offer(t, p.Plan(request(2, hour/2, .9)), OfferLater)
@@ -356,8 +356,9 @@ func TestLaterThanForecast(t *testing.T) {
 	}
 }
 
-// What would hold nodes for too long is refused, and offered as what holds none, or
-// is less sure; an hour is never too long, and a promise once made knows no bound.
+// A request for which nodes would idle longer than MaxHold is refused. The offers are a
+// best-effort request and a lower probability. An hour is always allowed, and Replan ignores
+// MaxHold.
 func TestMaxHold(t *testing.T) {
 	short := request(1, 6*hour, .9) // takes 2.3 h
 	short.Job.Limit = hour / 6

@@ -2,49 +2,54 @@ package trajectory
 
 import "github.com/varq-project/varq/predictor/workload"
 
-// settle is the least change of a begin time in seconds, two steps, so that noise in the
-// forecasts does not move it.
-const settle = 2 * fineStep
+// leastMove is the least change of the begin time, in seconds, for a promise that does not
+// hold. It is two steps, so that noise in the forecasts does not change the begin time.
+const leastMove = 2 * fineStep
 
-// worthwhile is the least time of holding, in seconds, that a move of a promise that
-// holds must save. It is so short that a job can be put off again and again as long as
-// the queue stays short, and so long that Slurm's jobs are not changed all the time.
-const worthwhile = 4 * 60
+// leastSaving is by how many seconds a move must shorten the time for which the nodes may
+// idle, if the promise holds. It is short, so that a job can be put off again and again as
+// long as the queue stays short. It is not shorter, so that Slurm's jobs are not changed all
+// the time.
+const leastSaving = 4 * 60
 
-// venture is the share of the risk, 1 minus the probability promised, that a promise
-// which holds may run after it is moved to save holding. The share is small because of
-// the winner's curse: the plan is made anew again and again with forecasts that err in
-// both directions, and a planner that took every chance would end where they err most.
+// venture limits a move that saves idle time, if the promise holds: the risk after the move
+// may be at most this share of the risk promised, which is 1 minus the probability promised.
+// The share is small because of the winner's curse. The plan is made anew again and again
+// with forecasts that err in both directions. A planner that took every chance would end
+// where the forecasts err most.
 const venture = .2
 
-// Submission is the state of a pending job in Slurm's queue: it is eligible from Begin
-// (Unix seconds) on, and has the time limit Limit (seconds).
+// Submission is how a job is submitted: the begin time Begin (Unix seconds), from which the
+// job is eligible, and the time limit Limit (seconds).
 type Submission struct {
 	Begin, Limit int64
 }
 
 // Revision is a pending reservation, planned anew.
 type Revision struct {
-	// Submission is what the job is to be changed to. It equals the present one if
-	// the job is to stay as it is.
+	// Submission is the one to which to change the job. It equals the present one if
+	// the job should stay as it is.
 	Submission
-	// Prob is the probability, forecast now, that the job starts by the deadline
-	// with this Submission.
+	// Prob is the probability, as forecast now, that the job with this Submission starts
+	// by the deadline.
 	Prob float64
 }
 
-// Replan plans the reservation of a pending job anew. r is the request that it was
-// planned for, with Job as in Answer.Job and Now the present time; current is the state
-// of the job.
+// Replan plans the reservation of a pending job anew. r is the request that was promised,
+// with Job as in Answer.Job and Now the present time. current is the job's present
+// submission.
 //
-// Before the job is eligible, Replan moves its begin time to the point that Plan would
-// choose, in two cases. Either the promise no longer holds, and the point is at least
-// two steps away and more probable than the present one. Or the promise holds, the move
-// saves at least four minutes of holding, and the risk at the point is at most a fifth
-// of the risk promised.
+// Before the job is eligible, Replan may move it to another point of the trajectory. The
+// promise holds if the present forecast is at least the probability promised.
+//   - If the promise does not hold, Replan chooses as Plan does. If no point has the
+//     probability promised, it chooses among the points with the highest probability. It
+//     moves the job if the point is more probable than the present submission, and at least
+//     leastMove away.
+//   - If the promise holds, Replan chooses among the points whose risk is at most venture
+//     times the risk promised. It moves the job if that saves at least leastSaving.
 //
-// Once the job is eligible, Replan only trims its limit: the nearer HoldUntil, the
-// shorter the job can still hold.
+// Once the job is eligible, Replan only shortens its limit: the nearer HoldUntil is, the
+// shorter the time for which the nodes can still idle.
 func (p *Planner) Replan(r Request, current Submission) Revision {
 	if r.Now >= current.Begin {
 		trimmed := Submission{Begin: current.Begin, Limit: min(current.Limit, r.trimmed())}
@@ -58,10 +63,10 @@ func (p *Planner) Replan(r Request, current Submission) Revision {
 	stay.Prob = p.probability(&r, b, current)
 	points := p.trajectory(&r, b, 1)
 	enough := min(r.Prob, highest(points))
-	better := func(to Point) bool { return to.Prob > stay.Prob && abs(to.Begin-current.Begin) >= settle }
+	better := func(to Point) bool { return to.Prob > stay.Prob && abs(to.Begin-current.Begin) >= leastMove }
 	if stay.Prob >= r.Prob {
 		enough = 1 - venture*(1-r.Prob)
-		better = func(to Point) bool { return r.held(to.Begin) <= r.held(current.Begin)-worthwhile }
+		better = func(to Point) bool { return r.idle(to.Begin) <= r.idle(current.Begin)-leastSaving }
 	}
 	i := r.choose(points, enough)
 	if i < 0 || !better(points[i]) {
@@ -71,16 +76,17 @@ func (p *Planner) Replan(r Request, current Submission) Revision {
 	return Revision{Submission: Submission{Begin: to.Begin, Limit: to.Limit}, Prob: to.Prob}
 }
 
-// trimmed returns the time limit that an eligible job needs from now on. While it would
-// have to hold its nodes, the limit has one minute more, for clocks that differ.
+// trimmed returns the time limit that an eligible job needs if it starts now or later.
+// Before HoldUntil the limit has one minute more, for clocks that differ.
 func (r *Request) trimmed() int64 {
-	if r.held(r.Now) == 0 {
+	if r.idle(r.Now) == 0 {
 		return minutes(r.Job.Limit)
 	}
 	return r.enlarged(r.Now) + 60
 }
 
-// probability forecasts a job that is not eligible yet.
+// probability forecasts the probability that a job which is not eligible yet starts in
+// time.
 func (p *Planner) probability(r *Request, b bounds, s Submission) float64 {
 	budget := b.budget(r, s)
 	if budget < 0 || s.Limit > b.longest {
@@ -89,8 +95,8 @@ func (p *Planner) probability(r *Request, b bounds, s Submission) float64 {
 	return p.forecast(r, workload.Candidate{Submit: s.Begin, Limit: s.Limit, Budget: budget}).Prob
 }
 
-// waiting forecasts a job that is eligible: the probability that it starts by the
-// deadline, given that it has not started yet.
+// waiting forecasts the probability that an eligible job starts by the deadline, given that
+// the job has not started yet.
 func (p *Planner) waiting(r *Request, s Submission) float64 {
 	if r.Now >= r.Deadline {
 		return 0

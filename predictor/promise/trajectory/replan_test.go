@@ -40,14 +40,14 @@ func TestReplanBeforeEligible(t *testing.T) {
 	}
 }
 
-// A window or best effort moves by what it costs, not by the time.
-func TestReplanUnheld(t *testing.T) {
+// A window or a best-effort request whose promise holds moves only if that lowers its cost.
+func TestReplanWindowAndBestEffort(t *testing.T) {
 	for _, c := range []struct {
 		name               string
 		mean               float64
 		hold, begin, moved int64 // before the deadline; a hold of 0 is best effort
 	}{
-		{"a window that must still be held", hour, hour, 8310, 8310},
+		{"before the window opens", hour, hour, 8310, 8310},
 		{"a window that the queue is now fast enough for", hour / 4, hour, 8310, hour},
 		{"no cheaper", hour / 3, 3 * hour, 8310, 8310},
 		{"best effort, good enough", hour, 0, 8310, 8310},
@@ -108,7 +108,7 @@ func TestReplanEligible(t *testing.T) {
 	}
 }
 
-// Once the work may start, its own limit is enough.
+// Once the work may start, the job needs the work's time limit alone.
 func TestReplanTrimsToTheWindow(t *testing.T) {
 	p := &Planner{Forecaster: curve{mean: hour, sample: 1000}}
 	r := request(2, 4*hour, .9)
@@ -124,9 +124,9 @@ func TestReplanTrimsToTheWindow(t *testing.T) {
 	}
 }
 
-// Whatever happens to the forecast: the promise never gets worse by a change,
-// the limit is never less than the job needs or above the cluster's, and a
-// second look at once finds nothing to change.
+// Whatever the forecast becomes, a change leaves the probability at least as high as before
+// or as promised. The limit is never less than the job needs. A second Replan at the same
+// time changes nothing.
 func TestReplanProperties(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	moved, trimmed := 0, 0
@@ -156,7 +156,7 @@ func TestReplanProperties(t *testing.T) {
 				t.Fatalf("moved into the past: %+v at %d", got, q.Now)
 			case q.Now < current.Begin && got.Prob < min(before, q.Prob):
 				t.Fatalf("%+v at %v became %+v", current, before, got)
-			case before >= q.Prob && got.Begin != current.Begin && q.held(got.Begin) >= q.held(current.Begin):
+			case before >= q.Prob && got.Begin != current.Begin && q.idle(got.Begin) >= q.idle(current.Begin):
 				t.Fatalf("%+v at %v became %+v, which costs no less", current, before, got)
 			}
 			if again := p.Replan(q, got.Submission); again.Submission != got.Submission {

@@ -7,7 +7,7 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// year bounds how far away a deadline and how long a job may be, in seconds.
+// year, in seconds, is the greatest lead of a deadline and the greatest time limit.
 const year = 366 * 24 * 3600
 
 // Request asks for a reservation.
@@ -15,18 +15,18 @@ type Request struct {
 	// Job is what the work needs. Its Limit is the time limit of the work alone, in
 	// seconds. Empty fields take Slurm's defaults.
 	Job workload.Request
-	// Now is the present time, and Deadline the time by which the work must run, both
+	// Now is the present time, and Deadline the time by which the job must start, both
 	// in Unix seconds.
 	Now, Deadline int64
-	// HoldUntil is the time from which the work may start: the deadline (a strict
-	// request), a time before it (a window), or 0 (best effort: whenever the job
-	// starts).
+	// HoldUntil is the time from which the work may start, in Unix seconds. It is the
+	// deadline (a strict request), a time before the deadline (a window), or 0 (best
+	// effort: the work starts when the job does).
 	HoldUntil int64
 	// Prob is the success probability asked for, in (0,1).
 	Prob float64
 }
 
-// check returns why the request makes no sense, or nil.
+// check returns an error that says why the request is invalid, or nil.
 func (r *Request) check() error {
 	switch {
 	case !(r.Prob > 0 && r.Prob < 1):
@@ -45,14 +45,14 @@ func (r *Request) check() error {
 	return nil
 }
 
-// held returns how long, in seconds, a job holds its nodes before the work if it becomes
-// eligible at begin and starts at once. If it starts later, it holds them for less.
-func (r *Request) held(begin int64) int64 { return max(0, r.HoldUntil-begin) }
+// idle returns the longest time, in seconds, for which the nodes of a job that becomes
+// eligible at begin may idle before the work. They idle that long if the job starts at
+// begin.
+func (r *Request) idle(begin int64) int64 { return max(0, r.HoldUntil-begin) }
 
-// enlarged returns the time limit of a job that becomes eligible at begin: that of the
-// work and the longest time that it may hold its nodes before, rounded up to whole
-// minutes as Slurm stores limits.
-func (r *Request) enlarged(begin int64) int64 { return minutes(r.Job.Limit + r.held(begin)) }
+// enlarged returns the time limit of a job that becomes eligible at begin. It is the work's
+// time limit plus idle(begin), rounded up to whole minutes as Slurm stores limits.
+func (r *Request) enlarged(begin int64) int64 { return minutes(r.Job.Limit + r.idle(begin)) }
 
 // minutes rounds seconds up to whole minutes.
 func minutes(seconds int64) int64 { return slurmtime.Minutes(seconds) * 60 }

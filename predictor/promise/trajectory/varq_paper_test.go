@@ -8,11 +8,11 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// figure4 answers as the paper's Figure 4 shows NCSA's TeraGrid cluster to have
-// answered for a 4-node, 1-hour job 12 hours ahead: from a little below .4 the
-// probability decays to .25, until at T+21600 the enlarged job becomes short
-// enough for another class, about .7; from there it falls, through .5 at
-// T+40470, towards 0 at the deadline.
+// figure4 is a forecaster with the probabilities that the paper's Figure 4 shows for NCSA's
+// TeraGrid cluster and a 4-node, 1-hour job 12 hours ahead. The probability decreases from a
+// little below .4 to .25. At T+21600 the enlarged job becomes short enough for another
+// class, and the probability is about .7. From there it decreases, through .5 at T+40470,
+// towards 0 at the deadline.
 type figure4 struct{}
 
 func (figure4) Forecast(_ workload.Request, _ int64, c []workload.Candidate, est []workload.Estimate) {
@@ -108,9 +108,9 @@ func TestSection3Refusal(t *testing.T) {
 	}
 }
 
-// Section 4.6: a best-effort reservation pays no allocation to wait, and a window
-// pays for the time until it opens. A job that need not hold its nodes asks for
-// no longer than its work, which makes it one of Figure 4's short jobs at once.
+// Section 4.6: a best-effort reservation pays for no idle nodes, and a window pays for the
+// time until it opens. A job whose nodes need not idle has the work's time limit, and so is
+// one of Figure 4's short jobs from the beginning.
 func TestSection4Modes(t *testing.T) {
 	p := &Planner{Forecaster: figure4{}}
 	for _, mode := range []struct {
