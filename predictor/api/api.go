@@ -1,12 +1,11 @@
-// Package api is the language that varqd and its clients speak: JSON over HTTP.
-// Times are Unix seconds, durations are seconds, memory is MiB, probabilities
-// lie in (0,1).
+// Package api defines the requests and answers of varqd, which are JSON over HTTP. Times are
+// Unix seconds, durations are seconds, memory is MiB, probabilities are in (0,1).
 package api
 
 // The paths of the API.
 const (
-	PathPlan         = "/v1/plans"        // POST PlanRequest: a promise, in the ledger before the answer leaves
-	PathQuote        = "/v1/quotes"       // POST PlanRequest: the same, with nothing promised
+	PathPlan         = "/v1/plans"        // POST PlanRequest: PlanAnswer. A promise is in the ledger before the answer leaves.
+	PathQuote        = "/v1/quotes"       // POST PlanRequest: PlanAnswer. Nothing is promised.
 	PathBind         = "/v1/bindings"     // POST Binding
 	PathReservations = "/v1/reservations" // GET, with Param...: []Reservation
 	PathReport       = "/v1/report"       // GET, with Param...: Report
@@ -17,10 +16,10 @@ const (
 	PathOpenAPI      = "/openapi.json"    // GET this API's own description
 )
 
-// Error is the body of every answer that is not a success.
+// Error is the body of every answer with an HTTP status of failure.
 type Error struct {
 	Error string `json:"error"`
 }
 
-// Version is varq's own, set by the build.
+// Version is the version of varq. The build sets it.
 var Version = "devel"

@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// CommentPrefix comes before a plan's identifier in the comment of its job.
+// CommentPrefix precedes a plan's identifier in the comment of its job.
 const CommentPrefix = "varq:"
 
-// idLength is the number of characters of a plan's identifier: 12 of 32 make 60
-// random bits, which nobody guesses.
+// idLength is the number of characters of a plan's identifier. 12 characters of an alphabet
+// of 32 have 60 random bits, too many to guess.
 const idLength = 12
 
 const idAlphabet = "abcdefghijklmnopqrstuvwxyz234567"
 
-// NewPlanID returns a fresh, unguessable identifier.
+// NewPlanID returns a new random identifier.
 func NewPlanID() string {
 	var id [idLength]byte
 	_, _ = rand.Read(id[:]) // never fails
@@ -29,8 +29,8 @@ func ValidPlanID(id string) bool {
 	return len(id) == idLength && strings.Trim(id, idAlphabet) == ""
 }
 
-// PlanInComment finds the plan that a job's comment names: the last word
-// "varq:ID" in it.
+// PlanInComment returns the identifier of the plan that a job's comment names, in its last
+// word of the form "varq:ID".
 func PlanInComment(comment string) (id string, ok bool) {
 	words := strings.Fields(comment)
 	for i := len(words) - 1; i >= 0; i-- {

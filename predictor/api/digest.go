@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// RequestDigest is the payload of the munge credential that a request over TCP
-// carries: it ties the credential to this very request. uri is the path with
-// its query, as in the request line.
+// RequestDigest returns the payload of the munge credential that a request over TCP
+// carries. With this payload the credential is of use for this request only. uri is the path
+// with its query, as in the request line.
 func RequestDigest(method, uri string, body []byte) []byte {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s %s %d\n", method, uri, len(body))

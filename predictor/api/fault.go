@@ -2,8 +2,8 @@ package api
 
 import "errors"
 
-// The kinds of errors that reach a user. Fault makes an error of a kind that reads
-// as a sentence for the user; the server turns the kind into an HTTP status.
+// The kinds of errors for users. Fault makes an error of a kind with a text for the user.
+// The server translates the kind into an HTTP status.
 var (
 	ErrInvalid     = errors.New("invalid request")
 	ErrForbidden   = errors.New("not permitted")
@@ -12,7 +12,7 @@ var (
 	ErrUnavailable = errors.New("not available now")
 )
 
-// fault is an error with a text of its own that is of one of the kinds above.
+// fault is an error of one of the kinds above, with a text of its own.
 type fault struct {
 	kind error
 	text string
@@ -21,5 +21,6 @@ type fault struct {
 func (f *fault) Error() string { return f.text }
 func (f *fault) Unwrap() error { return f.kind }
 
-// Fault returns an error of the given kind that reads text.
+// Fault returns an error of the given kind. text is a clause for the user, without a full
+// stop.
 func Fault(kind error, text string) error { return &fault{kind, text} }

@@ -1,14 +1,15 @@
 package api
 
-// Health is varqd's own state.
+// Health is the state of varqd.
 type Health struct {
 	OK bool `json:"ok"`
-	// Problems are sentences about what does not work, for people.
+	// Problems are sentences that say what does not work.
 	Problems []string `json:"problems,omitempty"`
-	// Notes are sentences about what is left out as long as it does not work.
+	// Notes are sentences that say which optional parts do not work, and so are left
+	// out. varqd is well nevertheless.
 	Notes []string `json:"notes,omitempty"`
-	// History is the number of past jobs learnt from, Newest the start of the
-	// last.
+	// History is the number of past jobs learnt from, Newest the latest start of a job
+	// learnt from, in Unix seconds.
 	History int    `json:"history"`
 	Newest  int64  `json:"newest"`
 	Version string `json:"version"`

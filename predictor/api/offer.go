@@ -10,19 +10,19 @@ import (
 // The kinds of offer.
 const (
 	OfferProb  = "probability" // the best probability for this deadline
-	OfferFree  = "best-effort" // the same, with work that starts when the job does
+	OfferFree  = "best-effort" // the same request, with work that starts when the job does
 	OfferLater = "deadline"    // the earliest deadline for this probability
-	OfferNodes = "nodes"       // the same with fewer nodes, or fewer CPUs on one
-	OfferTime  = "time"        // the same with less time
+	OfferNodes = "nodes"       // the same request with fewer nodes, or fewer CPUs on one node
+	OfferTime  = "time"        // the same request with a shorter time limit of the work
 )
 
-// Offer is a request that could be promised instead of the one refused. Its kind
-// says in which field the two differ.
+// Offer is a request that can be promised instead of the request refused. Kind says in
+// which field the two requests differ.
 type Offer struct {
 	Kind    string  `json:"kind"`
 	Prob    float64 `json:"prob"`
 	BeginBy int64   `json:"begin_by"`
-	// HoldUntil is when the work may start, as in a Plan.
+	// HoldUntil is the time from which the work may start, as in a Plan.
 	HoldUntil int64 `json:"hold_until"`
 	Nodes     int32 `json:"nodes"`
 	CPUs      int32 `json:"cpus"`
@@ -30,9 +30,8 @@ type Offer struct {
 	Worst     Cost  `json:"worst"`
 }
 
-// Options returns the options of sbatch by which the offer differs from the
-// request that was refused. Times are written in zone, which is that of the user
-// who will give them to sbatch, and not varqd's.
+// Options returns the options of sbatch that turn the request refused into the offer. Times
+// are in zone, the time zone of the user who will call sbatch.
 func (o *Offer) Options(refused *PlanRequest, zone *time.Location) []string {
 	switch o.Kind {
 	case OfferProb:

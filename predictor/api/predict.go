@@ -5,10 +5,10 @@ import "github.com/varq-project/varq/predictor/workload"
 // PredictRequest asks how long a job would wait if it were submitted now.
 type PredictRequest struct {
 	Job       workload.Request `json:"job"`
-	Quantiles []float64        `json:"quantiles,omitempty"` // default .5 .75 .9 .95
+	Quantiles []float64        `json:"quantiles,omitempty"` // by default .5 .75 .9 .95
 }
 
-// Prediction is the answer: one bound for each quantile.
+// Prediction is the answer to a PredictRequest, with one bound for each quantile.
 type Prediction struct {
 	Job    workload.Request `json:"job"`
 	Bounds []Bound          `json:"bounds"`
@@ -18,11 +18,12 @@ type Prediction struct {
 	Evidence
 }
 
-// Bound is a quantile of the wait: as it is expected to be, and an upper confidence
-// bound on it, which promises rest on. Either is nil when too little is known.
+// Bound is a forecast of one quantile of the wait. Expected is the best estimate of the
+// quantile. Seconds is an upper confidence bound on the quantile, on which promises rest.
+// Either is nil if too little is known.
 type Bound struct {
 	Quantile   float64  `json:"quantile"`
-	Expected   *float64 `json:"expected"` // seconds
-	Seconds    *float64 `json:"seconds"`  // the bound
-	Confidence float64  `json:"confidence"`
+	Expected   *float64 `json:"expected"`   // seconds
+	Seconds    *float64 `json:"seconds"`    // seconds
+	Confidence float64  `json:"confidence"` // the level of the bound Seconds
 }

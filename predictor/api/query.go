@@ -1,7 +1,7 @@
 package api
 
-// The parameters of PathReservations, PathReport and PathCalibration: the fields of
-// ReservationsQuery, ReportQuery and CalibrationQuery that are not at their zero.
+// The parameters of PathReservations, PathReport and PathCalibration. They are the fields of
+// ReservationsQuery, ReportQuery and CalibrationQuery. A field that is zero is left out.
 const (
 	ParamUser       = "user"
 	ParamJob        = "job"
@@ -19,21 +19,24 @@ const Everybody = "*"
 
 // ReservationsQuery selects reservations.
 type ReservationsQuery struct {
-	// User is whose reservations to select, or Everybody; empty means the asker's.
+	// User selects the reservations of one user, or of all with Everybody. If it is
+	// empty, the reservations are the asker's own. An operator who also names a Job gets
+	// that of any user.
 	User string
-	// Job, if not 0, selects the reservation of that job alone, however old.
+	// Job, if not 0, selects the reservations of that job alone, however old.
 	Job int64
-	// All adds settled reservations that were due more than a day ago.
+	// All adds settled reservations whose deadline passed more than a day ago.
 	All bool
 }
 
-// ReportQuery selects what a report covers.
+// ReportQuery selects the reservations of a report.
 type ReportQuery struct {
-	// By is one of Groupings, or "" for one row.
+	// By is one of Groupings. With "" there is one row.
 	By string
 	// Start and End bound the deadlines, Start <= begin-by < End, Unix seconds;
 	// 0 means no bound.
 	Start, End int64
-	// User is whose reservations to select, or Everybody; empty means the asker's.
+	// User selects the reservations of one user, or of all with Everybody. If it is
+	// empty, the reservations are the asker's own.
 	User string
 }

@@ -1,6 +1,6 @@
 package api
 
-// Groupings are what a report can be grouped by.
+// Groupings are the values of ReportQuery.By, besides "".
 var Groupings = []string{"user", "account", "partition", "month"}
 
 // Report compares what was promised with what was kept.
@@ -9,7 +9,8 @@ type Report struct {
 	Rows []ReportRow `json:"rows"`
 }
 
-// ReportRow is one group of settled reservations.
+// ReportRow sums up one group of reservations. A reservation is kept if its job started by
+// the deadline and lasted until its work began.
 type ReportRow struct {
 	Group     string `json:"group"`
 	Promises  int    `json:"promises"`
@@ -17,19 +18,20 @@ type ReportRow struct {
 	Missed    int    `json:"missed"`
 	Cancelled int    `json:"cancelled"`
 	Open      int    `json:"open"`
-	// Promised is the mean probability asked for, Estimated the mean forecast
-	// and Delivered kept / (kept + missed), with its 95 % interval from Low to
-	// High; all over the kept and the missed. The interval is a block bootstrap's
-	// over the weeks of the deadlines. With deadlines in fewer than 5 weeks it is
-	// Clopper and Pearson's, as if each promise were independent of the others.
+	// Promised is the mean probability asked for, Estimated the mean probability
+	// forecast, and Delivered is kept / (kept + missed). All three are over the
+	// reservations kept or missed. Low and High are the ends of Delivered's 95 %
+	// interval. The interval is a block bootstrap's over the weeks of the deadlines.
+	// With deadlines in fewer than 5 weeks it is Clopper and Pearson's interval, for
+	// which the promises are independent of one another.
 	Promised  float64 `json:"promised"`
 	Estimated float64 `json:"estimated"`
 	Delivered float64 `json:"delivered"`
 	Low       float64 `json:"low"`
 	High      float64 `json:"high"`
-	// Required node-seconds, which the work took; Used ones, for which the jobs
-	// had their nodes; and Used / Required, as in the paper's Table 3. All over
-	// the jobs that have ended, those cancelled while they held nodes too.
+	// Required is the node-seconds that the work took, Used the node-seconds for which
+	// the jobs had their nodes, and Ratio is Used / Required, as in the paper's Table 3.
+	// They are over the jobs that have ended, including those of cancelled reservations.
 	Required float64 `json:"required_node_seconds"`
 	Used     float64 `json:"used_node_seconds"`
 	Ratio    float64 `json:"ratio"`

@@ -4,16 +4,16 @@ import "github.com/varq-project/varq/predictor/workload"
 
 // The states of a reservation.
 const (
-	StatePromised  = "PROMISED"  // planned, no job seen yet
-	StatePending   = "PENDING"   // the job is in the queue
-	StateHolding   = "HOLDING"   // running, the work waits for its time
+	StatePromised  = "PROMISED"  // promised, and not bound to a job
+	StatePending   = "PENDING"   // the job is pending
+	StateHolding   = "HOLDING"   // the job has started, and its nodes idle until HoldUntil
 	StateRunning   = "RUNNING"   // the work runs
-	StateKept      = "KEPT"      // settled: it started in time
-	StateMissed    = "MISSED"    // settled: it did not
-	StateCancelled = "CANCELLED" // settled: cancelled before the deadline, or never submitted
+	StateKept      = "KEPT"      // settled: the job started by BeginBy and lasted until its work began
+	StateMissed    = "MISSED"    // settled: the promise was not kept
+	StateCancelled = "CANCELLED" // settled: never submitted, cancelled early, or not kept after a change by the user
 )
 
-// Reservation is one promise and what became of it.
+// Reservation is one promise, the state of its job and, once settled, its outcome.
 type Reservation struct {
 	Plan
 	Job       int64  `json:"job,omitempty"`
@@ -25,13 +25,14 @@ type Reservation struct {
 	BestEffort bool   `json:"best_effort"`
 	State      string `json:"state"`
 	Promised   int64  `json:"promised_at"`
-	// Now is the probability of starting by BeginBy as forecast at present.
+	// Now is the present forecast of the probability that the job starts by BeginBy. It
+	// is 1 if the job has started by BeginBy.
 	Now       float64 `json:"now"`
 	Eligible  int64   `json:"eligible,omitempty"`
 	Start     int64   `json:"start,omitempty"`
 	WorkStart int64   `json:"work_start,omitempty"`
 	End       int64   `json:"end,omitempty"`
-	// Note is the latest remark for the user: that she has held the job, say, or why
-	// the promise was missed.
+	// Note is the latest message for the user, for instance the reason why the promise was
+	// missed.
 	Note string `json:"note,omitempty"`
 }
