@@ -6,8 +6,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// PlanRequest asks for a reservation. varqd ignores its user: the connection or the
-// credential proves who asks.
+// PlanRequest asks for a reservation. The connection or the credential proves who asks.
+// Job.User is empty or the same user.
 type PlanRequest struct {
 	// Job is what the work needs. Its Limit is the time limit of the work alone, without
 	// time for idle nodes before the work. Empty fields take Slurm's defaults.

@@ -1,7 +1,7 @@
-// Package history caches what Slurm's accounting says of past jobs, so that a daemon that
-// starts again need not ask for months of it. The cache is one SQLite file with one row
-// for each run of a job. It may be deleted at any time: the truth is Slurm's. Times are
-// Unix seconds.
+// Package history caches past jobs from Slurm's accounting, so that varqd does not read
+// months of accounting at each start. The cache is one SQLite file with one row for each run
+// of a job. It may be deleted at any time, since Slurm has the same jobs. Times are Unix
+// seconds.
 package history
 
 import (
@@ -34,23 +34,24 @@ CREATE TABLE coverage (one INTEGER PRIMARY KEY CHECK (one = 1), since INTEGER NO
 INSERT INTO coverage VALUES (1, 0, 0, 0);
 `}
 
-// Coverage is the part of Slurm's accounting that has been read: every job that ended or
-// ran from Since up to Until.
+// Coverage is the part of Slurm's accounting that has been read. It covers every job that
+// ran or ended between Since and Until.
 type Coverage struct {
 	Since, Until int64
-	// Complete is true once the first reading has reached its end.
+	// Complete is true once the first reading of accounting is finished.
 	Complete bool
 }
 
-// History is an open cache. Its methods may be called at the same time.
+// History is an open cache. Its methods may be called concurrently.
 type History struct {
 	db *sqlitefile.File
 
 	mu  sync.Mutex
-	ids map[string]int64 // of the rows of the table strings, by their texts
+	ids map[string]int64 // by text: the id of its row in the table strings
 }
 
-// row is a row of the table jobs. The names of a job are rows of the table strings.
+// row is a row of the table jobs. Its user, account, partition and qos are ids of rows of
+// the table strings.
 type row struct {
 	workload.Job
 	user, account, partition, qos int64
@@ -76,9 +77,9 @@ func (r *row) columns() sqlitefile.Columns {
 	}
 }
 
-// Open opens the cache in the file path, and creates it if there is none. A file that is
-// damaged, or that a later varq has written, is moved aside to asideTo, and a new one is
-// begun.
+// Open opens the cache in the file path, and creates the file if there is none. If the file
+// is damaged, or written by a later varq, Open renames it to asideTo and creates a new one.
+// asideTo is empty if no file was renamed.
 func Open(path string) (h *History, asideTo string, err error) {
 	h, err = open(path)
 	if !corrupt(err) && !errors.Is(err, sqlitefile.ErrTooNew) {
@@ -147,20 +148,21 @@ func wrap(err error) error {
 // Close closes the file.
 func (h *History) Close() error { return h.db.Close() }
 
-// Coverage returns what has been read so far.
+// Coverage returns the part of accounting that has been read so far.
 func (h *History) Coverage(ctx context.Context) (Coverage, error) {
 	var c Coverage
 	err := h.db.QueryRowContext(ctx, "SELECT since, until, complete FROM coverage").Scan(&c.Since, &c.Until, &c.Complete)
 	return c, wrap(err)
 }
 
-// Add stores those of jobs that have started and, if covered is not nil, that accounting
-// has been read so far; both or neither. It returns the jobs whose starts were not known
-// before, in their order. Of the other jobs it stores the end and the final state.
+// Add stores the jobs that have started. It returns the jobs whose starts were not known
+// before, in the order of jobs. For a job whose start was known and that has ended, Add
+// stores the end and the state. If covered is not nil, Add also stores that accounting has been read so far, in the
+// same transaction.
 func (h *History) Add(ctx context.Context, jobs []workload.Job, covered *Coverage) (started []workload.Job, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	interned := map[string]int64{} // by this transaction
+	interned := map[string]int64{} // by text: the ids of new rows of this transaction
 	err = h.db.Write(ctx, func(tx *sql.Tx) error {
 		var r row
 		columns := r.columns()
@@ -218,8 +220,8 @@ func (h *History) Add(ctx context.Context, jobs []workload.Job, covered *Coverag
 	return started, nil
 }
 
-// intern returns the id of text in the table strings. It adds a new one to interned, which
-// is not in h.ids before the transaction is committed.
+// intern returns the id of text in the table strings. If text is new, intern inserts a row
+// and adds its id to interned. Add copies interned to h.ids after the transaction.
 func (h *History) intern(ctx context.Context, tx *sql.Tx, interned map[string]int64, text string) (int64, error) {
 	if id, ok := h.ids[text]; ok {
 		return id, nil
@@ -236,8 +238,8 @@ func (h *History) intern(ctx context.Context, tx *sql.Tx, interned map[string]in
 	return id, err
 }
 
-// Jobs yields the jobs that started last, at most so many, in the order of their starts.
-// It ends with the first error.
+// Jobs yields the jobs that started last, at most as many as most, in the order of their
+// starts. It ends with the first error.
 func (h *History) Jobs(ctx context.Context, most int) iter.Seq2[workload.Job, error] {
 	return func(yield func(workload.Job, error) bool) {
 		err := h.each(ctx, most, func(j workload.Job) error {
@@ -288,7 +290,7 @@ func (h *History) texts(ctx context.Context) (map[int64]string, error) {
 	return texts, err
 }
 
-// Prune deletes the jobs that started before a time.
+// Prune deletes the jobs that started before the time before.
 func (h *History) Prune(ctx context.Context, before int64) error {
 	return wrap(h.db.Write(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, "DELETE FROM jobs WHERE start < ?", before)

@@ -5,7 +5,7 @@ import (
 	"github.com/varq-project/varq/predictor/live/sqlitefile"
 )
 
-// promiseColumns are the columns of the table plans, but for open: what is promised.
+// promiseColumns are the columns of the table plans except open.
 func promiseColumns(r *api.Reservation) sqlitefile.Columns {
 	return sqlitefile.Columns{
 		{Name: "id", Pointer: &r.ID},
@@ -39,9 +39,9 @@ func promiseColumns(r *api.Reservation) sqlitefile.Columns {
 	}
 }
 
-// progressColumns are the columns of the table bindings that tell of a job. The view
-// reservations calls the times that varq has set set_begin_time and set_time_limit,
-// since it has the promised ones beside them.
+// progressColumns are the columns of the table bindings for the progress of a job. set is a
+// prefix of begin_time and time_limit: "set_" for the view reservations, in which these
+// names stand for the values promised, and "" for the table.
 func progressColumns(p *Progress, set string) sqlitefile.Columns {
 	return sqlitefile.Columns{
 		{Name: "submit", Pointer: &p.Submit},

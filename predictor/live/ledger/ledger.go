@@ -1,7 +1,7 @@
-// Package ledger keeps varq's promises: what was promised to whom, the job it
-// became, what happened on the way and how it ended. A promise is on disk before
-// Promise returns, and nothing that is written is forgotten. Times are Unix seconds,
-// durations seconds.
+// Package ledger stores varq's promises. For each promise it has the plan, the job that the
+// plan is bound to, the events, and the outcome. A promise is on disk before Promise
+// returns, and no promise or event is ever deleted. Times are Unix seconds, durations
+// seconds.
 package ledger
 
 import (
@@ -23,7 +23,7 @@ var (
 	ErrClosed   = errors.New("the plan is settled")
 )
 
-// Ledger is the ledger in a file. Its methods may be called at the same time.
+// Ledger is the ledger in a file. Its methods may be called concurrently.
 type Ledger struct {
 	db *sqlitefile.File
 }
@@ -31,49 +31,50 @@ type Ledger struct {
 // New returns the ledger in a file that statefile.Open has opened.
 func New(file *sqlitefile.File) *Ledger { return &Ledger{file} }
 
-// Entry is one promise as the ledger has it.
+// Entry is one promise in the ledger.
 type Entry struct {
 	api.Reservation
 	Open     bool // not settled yet
 	Progress Progress
 }
 
-// Progress is what is known of the job of a plan.
+// Progress is what the keeper has recorded of a plan's job.
 type Progress struct {
 	State  string // one of api's states before settlement
 	Submit int64  // the job's submit time
-	// BeginTime and TimeLimit are those of the job as varq last set them, or as
-	// it was promised. WasBegin and WasLimit are those before; they differ as
-	// long as it is not known that Slurm has carried the change out.
+	// BeginTime and TimeLimit are the job's begin time and time limit as varq last set
+	// them, or as promised. WasBegin and WasLimit are the values before varq's last
+	// change. They differ from BeginTime and TimeLimit until the queue has shown which
+	// part of the change Slurm has made.
 	BeginTime, TimeLimit int64
 	WasBegin, WasLimit   int64
-	// Held is true while the user holds the job.
+	// Held is true while the job is held (scontrol hold).
 	Held bool
-	// Yielded is true once the user has changed the job herself; varq then
-	// leaves it alone.
+	// Yielded is true once somebody other than varq has changed the job. varq does not
+	// revise the job any more.
 	Yielded bool
-	// Late is true once the job was seen pending after its deadline.
+	// Late is true once the queue has shown the job pending after its deadline.
 	Late bool
-	// Eligible and Start are the job's; WorkStart is 0 until the work has begun.
+	// Eligible and Start are the job's times. WorkStart is 0 until the work has begun.
 	Eligible, Start, WorkStart int64
 }
 
 // Kind is the kind of an event.
 type Kind string
 
-// The kinds of events. The latest User or Note event is what a reservation's
-// note says.
+// The kinds of events. The note of a reservation is the text of its latest event of the kind
+// User or Note.
 const (
 	Bound    Kind = "bound"
 	Moved    Kind = "moved"    // varq moved the begin time
 	Limited  Kind = "limited"  // varq changed the time limit
 	Requeued Kind = "requeued" // Slurm put the job back into the queue
-	User     Kind = "user"     // the user did something to the job
-	Note     Kind = "note"     // something else worth telling the user
+	User     Kind = "user"     // somebody other than varq changed, held or released the job
+	Note     Kind = "note"     // another message for the user
 	Settled  Kind = "settled"
 )
 
-// Event is one thing that happened to a reservation.
+// Event is one event of a reservation.
 type Event struct {
 	At   int64
 	Kind Kind
@@ -87,8 +88,8 @@ type Settlement struct {
 	Eligible, Start, WorkStart, End int64
 }
 
-// Promise writes a new promise down. When it returns nil the promise survives a
-// power cut; when it returns an error nothing is promised.
+// Promise writes a new promise. If Promise returns nil, the promise survives a power cut. If
+// it returns an error, nothing is promised.
 func (l *Ledger) Promise(ctx context.Context, r *api.Reservation) error {
 	err := l.db.Write(ctx, func(tx *sql.Tx) error {
 		promised := promiseColumns(r)
@@ -101,9 +102,9 @@ func (l *Ledger) Promise(ctx context.Context, r *api.Reservation) error {
 	return nil
 }
 
-// Bind ties the plan to user's job, submitted at submit. Binding the same job
-// again changes nothing. The errors are ErrNoPlan, ErrNotYours, ErrClosed,
-// ErrBound and ErrJobTaken, or the file's.
+// Bind binds a plan to user's job, which was submitted at submit. Binding the same job
+// again changes nothing. The errors are ErrNoPlan, ErrNotYours, ErrClosed, ErrBound,
+// ErrJobTaken, and errors of the file.
 func (l *Ledger) Bind(ctx context.Context, plan, user string, job, submit int64, at int64) error {
 	err := l.db.Write(ctx, func(tx *sql.Tx) error {
 		var owner, state string
@@ -145,8 +146,7 @@ func (l *Ledger) Bind(ctx context.Context, plan, user string, job, submit int64,
 	return nil
 }
 
-// Record writes down what is now known of the job of a bound plan, and the
-// events that led there.
+// Record writes the progress of a bound plan's job, and the events that belong to it.
 func (l *Ledger) Record(ctx context.Context, plan string, p Progress, events ...Event) error {
 	err := l.db.Write(ctx, func(tx *sql.Tx) error {
 		progress := progressColumns(&p, "")
@@ -165,7 +165,8 @@ func (l *Ledger) Record(ctx context.Context, plan string, p Progress, events ...
 	return nil
 }
 
-// Settle closes a promise; one that is closed already is an error.
+// Settle closes a promise with its outcome. The keeper judges the outcome, in
+// keeper/outcome.go. Closing a closed promise is an error.
 func (l *Ledger) Settle(ctx context.Context, plan string, s Settlement, events ...Event) error {
 	err := l.db.Write(ctx, func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, `INSERT INTO settlements (plan, at, outcome, eligible, start, work_start, end) VALUES (?,?,?,?,?,?,?)`,

@@ -79,8 +79,8 @@ func TestPromiseSurvivesReopening(t *testing.T) {
 	}
 }
 
-// Every column holds the value of the field that it is named after: each has a value of
-// its own, and is read under its name, without the code that has written it.
+// Every column holds the value of the field that it is named after. Each field has a
+// different value. The test reads the columns by name, without the code that wrote them.
 func TestColumns(t *testing.T) {
 	l := open(t, filepath.Join(t.TempDir(), "ledger.db"))
 	ctx := t.Context()

@@ -13,8 +13,8 @@ type Query struct {
 	Plan string
 	User string
 	Job  int64
-	// Open selects what is not settled yet, OpenOrSince also what was due since
-	// that time.
+	// Open selects the reservations that are not settled. OpenOrSince selects them, and
+	// also the reservations whose deadline is at that time or later.
 	Open        bool
 	OpenOrSince int64
 	// From and To bound the deadline: From <= begin-by < To.
@@ -32,7 +32,7 @@ func (q *Query) where() (w sqlitefile.Where) {
 	return w
 }
 
-// Select returns the reservations that q selects, in order of their deadlines.
+// Select returns the reservations that q selects, in the order of their deadlines.
 func (l *Ledger) Select(ctx context.Context, q Query) ([]Entry, error) {
 	where := q.where()
 	var e Entry
@@ -50,7 +50,7 @@ func (l *Ledger) Select(ctx context.Context, q Query) ([]Entry, error) {
 	return entries, err
 }
 
-// Events returns what happened to a plan, oldest first.
+// Events returns the events of a plan, oldest first.
 func (l *Ledger) Events(ctx context.Context, plan string) ([]Event, error) {
 	var events []Event
 	err := l.each(ctx, `SELECT at, kind, text FROM events WHERE plan = ? ORDER BY id`, []any{plan}, func(rows *sql.Rows) error {
@@ -64,7 +64,7 @@ func (l *Ledger) Events(ctx context.Context, plan string) ([]Event, error) {
 	return events, err
 }
 
-// Outcomes returns how many promises stand in each of api's states.
+// Outcomes returns the number of promises in each of api's states.
 func (l *Ledger) Outcomes(ctx context.Context) (map[string]int, error) {
 	counts := map[string]int{}
 	err := l.each(ctx, `SELECT state, count(*) FROM (
@@ -82,7 +82,7 @@ func (l *Ledger) Outcomes(ctx context.Context) (map[string]int, error) {
 	return counts, err
 }
 
-// each hands the rows of a query to do.
+// each calls do for each row of a query.
 func (l *Ledger) each(ctx context.Context, query string, args []any, do func(*sql.Rows) error) error {
 	if err := l.db.Each(ctx, query, args, do); err != nil {
 		return fmt.Errorf("ledger: %w", err)

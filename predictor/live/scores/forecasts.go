@@ -10,8 +10,8 @@ import (
 	"github.com/varq-project/varq/predictor/forecast/score"
 )
 
-// insertForecasts adds all of the forecasts or, if the table would hold more than most,
-// none: every forecaster is scored by the same jobs.
+// insertForecasts adds all forecasts in list, or none if the table would hold more than
+// most. So all forecasters are scored on the same jobs.
 func insertForecasts(ctx context.Context, tx *sql.Tx, list []Forecast, most int) error {
 	var n int
 	if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM forecasts`).Scan(&n); err != nil || n+len(list) > most {
@@ -25,14 +25,14 @@ func insertForecasts(ctx context.Context, tx *sql.Tx, list []Forecast, most int)
 	return nil
 }
 
-// insertForecast leaves out what is no distribution: a forecaster that errs does not
-// keep the others from being scored.
+// insertForecast adds a forecast. It leaves out one that is no distribution, so that the
+// other forecasters are scored nevertheless.
 func insertForecast(ctx context.Context, tx *sql.Tx, f *Forecast) error {
 	cdf, ok := encode(&f.Wait)
 	if !ok {
 		return nil
 	}
-	// An infinite quantile counts as the end of the grid, far beyond any forecast.
+	// An infinite quantile counts as the end of delay's grid.
 	quantile := min(f.Wait.Quantile(score.Levels[len(score.Levels)-1]), delay.At(delay.Points-1))
 	_, err := tx.ExecContext(ctx, `INSERT OR REPLACE INTO forecasts
 		(job, submit, forecaster, eligible, due, partition, class, cdf) VALUES (?,?,?,?,?,?,?,?)`,
@@ -66,9 +66,9 @@ func forecastsOf(ctx context.Context, tx *sql.Tx, job Job) ([]Forecast, error) {
 	return list, rows.Err()
 }
 
-// Awaited returns the jobs whose forecasts have not been scored, and when the wait of
-// each began.
-func (s *Store) Awaited(ctx context.Context) (map[Job]int64, error) {
+// UnscoredJobs returns the jobs whose forecasts are stored and not yet scored. The value of
+// each is the time at which its wait began.
+func (s *Store) UnscoredJobs(ctx context.Context) (map[Job]int64, error) {
 	jobs := map[Job]int64{}
 	err := s.each(ctx, `SELECT DISTINCT job, submit, eligible FROM forecasts`, nil, func(rows *sql.Rows) error {
 		var job Job
@@ -82,8 +82,8 @@ func (s *Store) Awaited(ctx context.Context) (map[Job]int64, error) {
 	return jobs, err
 }
 
-// encode writes a distribution as little-endian float32. It reports false if it is
-// none.
+// encode encodes a distribution as little-endian float32. It reports false if d is no
+// distribution.
 func encode(d *delay.Distribution) ([]byte, bool) {
 	b := make([]byte, 0, 4*delay.Points)
 	for _, p := range d {
@@ -92,7 +92,7 @@ func encode(d *delay.Distribution) ([]byte, bool) {
 	return b, decode(b, &delay.Distribution{})
 }
 
-// decode reads what encode wrote, and reports false if that is no distribution.
+// decode decodes b, which encode wrote, into d. It reports false if b is no distribution.
 func decode(b []byte, d *delay.Distribution) bool {
 	if len(b) != 4*delay.Points {
 		return false

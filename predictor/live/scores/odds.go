@@ -8,7 +8,7 @@ import (
 	"github.com/varq-project/varq/predictor/forecast"
 )
 
-// Odds returns what SetOdds wrote down last, or nil.
+// Odds returns the list that SetOdds wrote last, or nil.
 func (s *Store) Odds(ctx context.Context) ([]forecast.Odds, error) {
 	var list []forecast.Odds
 	err := s.each(ctx, `SELECT missed, said FROM odds ORDER BY place`, nil, func(rows *sql.Rows) error {
@@ -22,9 +22,9 @@ func (s *Store) Odds(ctx context.Context) ([]forecast.Odds, error) {
 	return list, err
 }
 
-// SetOdds replaces the odds by list. The odds say how often forecasts that were chosen
-// to promise something failed, and how often they said that they would: a score, which
-// grows and is forgotten like the others, and no record of any one promise.
+// SetOdds replaces the odds of promises by list. The odds compare how many promises were
+// missed with how many were expected to be missed. They are sums over promises, and no
+// record of any one promise; the ledger has those.
 func (s *Store) SetOdds(ctx context.Context, list []forecast.Odds) error {
 	err := s.db.Write(ctx, func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM odds`); err != nil {

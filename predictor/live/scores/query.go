@@ -15,12 +15,13 @@ import (
 type Query struct {
 	Forecaster, Partition, Class string
 	From, To                     int64 // days: From <= day < To; To 0 is without end
-	// ByPartition and ByClass tell partitions and classes apart. Without them their
-	// sums are added up under the name "".
+	// ByPartition and ByClass give each partition and each class sums of its own.
+	// Without ByPartition the sums of all partitions are added up under the name "", and
+	// those of classes without ByClass.
 	ByPartition, ByClass bool
 }
 
-// columns returns the columns that tell the sums apart: day, which is an expression,
+// columns returns the columns by which the sums are grouped: day (an SQL expression),
 // forecaster, partition and class.
 func (q *Query) columns(day string) string {
 	columns := []string{day, "forecaster", "''", "''"}
@@ -42,7 +43,7 @@ func (q *Query) where(day string) (w sqlitefile.Where) {
 	return w
 }
 
-// Scored returns the sums of scored forecasts, by day.
+// Scored returns the sums of the scored forecasts that q selects, by day.
 func (s *Store) Scored(ctx context.Context, q Query) (score.Table, error) {
 	table := score.Table{}
 	where := q.where("day")
@@ -79,7 +80,8 @@ func (s *Store) Scored(ctx context.Context, q Query) (score.Table, error) {
 	return table, err
 }
 
-// Unscored counts the forecasts of jobs that still wait at now, by day.
+// Unscored counts the forecasts that q selects and that are not scored, as their jobs still
+// wait at the time now. The counts are by the day on which the wait began.
 func (s *Store) Unscored(ctx context.Context, q Query, now int64) (map[score.Key]score.Unscored, error) {
 	counts := map[score.Key]score.Unscored{}
 	where := q.where("eligible / 86400")
@@ -96,7 +98,7 @@ func (s *Store) Unscored(ctx context.Context, q Query, now int64) (map[score.Key
 	return counts, err
 }
 
-// each hands the rows of a query to do.
+// each calls do for each row of a query.
 func (s *Store) each(ctx context.Context, query string, args []any, do func(*sql.Rows) error) error {
 	if err := s.db.Each(ctx, query, args, do); err != nil {
 		return fmt.Errorf("scores: %w", err)

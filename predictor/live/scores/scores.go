@@ -1,7 +1,6 @@
-// Package scores keeps how forecasts of waits have fared: what each forecaster said of
-// the jobs that still wait, the sums of what came of the others, and the odds that
-// forecasts hold which were chosen to promise something. All of it is in the file that
-// also holds the ledger. Times are Unix seconds.
+// Package scores stores forecasts of waits and their scores. It has the forecasts for jobs
+// that still wait, the sums of the scores of forecasts for jobs that have started, and the
+// odds of promises. All are in the same file as the ledger. Times are Unix seconds.
 package scores
 
 import (
@@ -15,20 +14,19 @@ import (
 	"github.com/varq-project/varq/predictor/live/sqlitefile"
 )
 
-// What is kept at most: forecasts of jobs that wait, days for which a job waits,
-// days of sums, and pairs of a partition and a class of a forecaster in a day.
+// The bounds of what is stored.
 const (
-	mostForecasts = 50_000
-	mostWait      = 90
-	mostDays      = 400
-	mostClasses   = 128
+	mostForecasts = 50_000 // forecasts for jobs that wait
+	mostWait      = 90     // days for which the forecasts for a job are stored
+	mostDays      = 400    // days for which sums are stored
+	mostClasses   = 128    // pairs of partition and class, for one forecaster and day
 )
 
-// Others stands for the partition and for the class of what comes after the first
-// mostClasses of a day.
+// Others is the partition, and the class, of the sums of all pairs of partition and class
+// after the first mostClasses of a forecaster and day.
 const Others = "(others)"
 
-// Store is the scores in a file. Its methods may be called at the same time.
+// Store is the scores in a file. Its methods may be called concurrently.
 type Store struct {
 	db *sqlitefile.File
 }
@@ -36,43 +34,44 @@ type Store struct {
 // New returns the scores in a file that statefile.Open has opened.
 func New(file *sqlitefile.File) *Store { return &Store{file} }
 
-// Job is one submission of a job: an ID alone may be used again by Slurm.
+// Job identifies one submission of a job. Slurm may use an ID again.
 type Job struct{ ID, Submit int64 }
 
-// Forecast is what one forecaster said of the wait of a job when it began to wait.
+// Forecast is one forecaster's forecast of the wait of a job, as of the time at which the
+// job began to wait.
 type Forecast struct {
 	Job
-	Eligible   int64 // when that was
+	Eligible   int64 // when the job began to wait
 	Forecaster string
 	Partition  string
-	Class      string // of jobs served alike; public, see score.PublicClass
+	Class      string // the class of jobs, as score.PublicClass names it
 	Wait       delay.Distribution
 }
 
-// Start is when a job started.
+// Start says when a job began to wait, and when it started.
 type Start struct {
 	Job
 	Eligible, Start int64
 }
 
-// Waits is what has become of the waits of jobs since Score was last called.
+// Waits are the changes of waits since Score was last called.
 type Waits struct {
-	Begun   []Forecast // of jobs that began to wait; they replace older ones
-	Started []Start
-	Gone    []Job // left the queue without having started, or stay there held
+	Begun   []Forecast // forecasts for jobs that have begun to wait; they replace older ones
+	Started []Start    // jobs that have started
+	Gone    []Job      // jobs that have left the queue without having started, or are held
 }
 
-// Score writes down the forecasts of the waits that have begun, and scores those of
-// the waits that have ended: the sums grow by what came of them, and they are deleted.
-// A job whose wait began at another time than was forecast is not scored. r ranks
-// ties. Score returns the sums of what it scored.
+// Score stores the forecasts of waits that have begun. It scores the forecasts of waits that
+// have ended: it adds their scores to the sums, and deletes the forecasts. It does not score
+// a job whose wait began at another time than was forecast. r ranks ties. Score returns the
+// sums of what it scored.
 //
-// Invariant: a forecast is either stored or part of the sums, never both, and never
-// counted twice, whenever the process dies and however often a start is reported. All
-// of a call is therefore one transaction.
+// Invariant: a forecast is either stored or part of the sums, and counts once. This holds
+// whenever the process dies, and however often a start is reported, because a call is one
+// transaction.
 //
-// While mostForecasts are stored, new ones are left out. Dropping old ones instead
-// would score short waits only.
+// While mostForecasts are stored, Score leaves out new forecasts. If it deleted old forecasts
+// instead, only short waits would be scored.
 func (s *Store) Score(ctx context.Context, w Waits, r *rand.Rand) (score.Table, error) {
 	if len(w.Begun)+len(w.Started)+len(w.Gone) == 0 {
 		return nil, nil
@@ -102,8 +101,8 @@ func (s *Store) Score(ctx context.Context, w Waits, r *rand.Rand) (score.Table, 
 	return scored, nil
 }
 
-// scoreStarted deletes the forecasts of jobs that have started, and sums up what came
-// of them.
+// scoreStarted deletes the forecasts of jobs that have started, and returns the sums of
+// their scores.
 func scoreStarted(ctx context.Context, tx *sql.Tx, started []Start, r *rand.Rand) (score.Table, error) {
 	sums := score.Table{}
 	for _, s := range started {
@@ -125,7 +124,7 @@ func scoreStarted(ctx context.Context, tx *sql.Tx, started []Start, r *rand.Rand
 	return sums, nil
 }
 
-// prune drops what is too old, when something was added.
+// prune deletes sums and forecasts that are too old, if a wait has begun.
 func prune(ctx context.Context, tx *sql.Tx, begun []Forecast) error {
 	if len(begun) == 0 {
 		return nil

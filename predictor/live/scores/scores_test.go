@@ -32,9 +32,8 @@ func exponential(mean float64) (d delay.Distribution) {
 	return d
 }
 
-// said returns what a forecaster says of a job that becomes eligible that many
-// seconds after noon.
-func said(job, after int64, forecaster string) Forecast {
+// forecastOf returns a forecast for a job that becomes eligible after seconds after noon.
+func forecastOf(job, after int64, forecaster string) Forecast {
 	return Forecast{
 		Job: Job{ID: job, Submit: noon}, Eligible: noon + after, Forecaster: forecaster,
 		Partition: "batch", Class: "nodes=1", Wait: exponential(3600),
@@ -75,7 +74,7 @@ func open(t testing.TB, path string) *Store {
 
 func openNew(t *testing.T) *Store { return open(t, filepath.Join(t.TempDir(), "ledger.db")) }
 
-// TestScores holds what the tables say against sums that never were on disk.
+// TestScores compares the tables with sums that were never on disk.
 func TestScores(t *testing.T) {
 	l := openNew(t)
 	r := rand.New(rand.NewPCG(7, 7))
@@ -84,7 +83,7 @@ func TestScores(t *testing.T) {
 		var w Waits
 		for i := range int64(5) {
 			for _, name := range []string{"blend", "qbets"} {
-				f := said(int64(look)*5+i, 5000*int64(look), name)
+				f := forecastOf(int64(look)*5+i, 5000*int64(look), name)
 				f.Partition = []string{"batch", "gpu"}[i%2]
 				f.Wait = exponential(1000 + 9000*r.Float64())
 				w.Begun = append(w.Begun, f)
@@ -123,15 +122,15 @@ func TestScores(t *testing.T) {
 	if diff := cmp.Diff(gpu, mustScored(t, l, Query{Partition: "gpu", Class: "nodes=1", ByClass: true}), near); diff != "" {
 		t.Error(diff)
 	}
-	if left, err := l.Awaited(t.Context()); err != nil || len(left) != 0 {
-		t.Errorf("%d jobs are still awaited, %v", len(left), err)
+	if left, err := l.UnscoredJobs(t.Context()); err != nil || len(left) != 0 {
+		t.Errorf("%d jobs are still unscored, %v", len(left), err)
 	}
 }
 
 func TestForecastsThatAreNotScored(t *testing.T) {
 	l := openNew(t)
-	held, moved, cancelled, clock, late := said(1, 0, "blend"), said(2, 0, "blend"), said(3, 0, "blend"), said(4, 0, "blend"), said(5, 0, "blend")
-	broken := said(6, 0, "blend")
+	held, moved, cancelled, clock, late := forecastOf(1, 0, "blend"), forecastOf(2, 0, "blend"), forecastOf(3, 0, "blend"), forecastOf(4, 0, "blend"), forecastOf(5, 0, "blend")
+	broken := forecastOf(6, 0, "blend")
 	broken.Wait[7] = math.NaN()
 	mustScore(t, l, Waits{Begun: []Forecast{held, moved, cancelled, clock, late, broken}})
 	again := moved
@@ -149,7 +148,7 @@ func TestForecastsThatAreNotScored(t *testing.T) {
 	if len(table) != 1 || table.At(score.Key{Day: 20_000, Forecaster: "blend", Partition: "batch", Class: "nodes=1"}).Forecasts != 1 {
 		t.Errorf("scored %v", table)
 	}
-	left, err := l.Awaited(t.Context())
+	left, err := l.UnscoredJobs(t.Context())
 	if diff := cmp.Diff(map[Job]int64{late.Job: late.Eligible}, left); err != nil || diff != "" {
 		t.Error(err, diff)
 	}
@@ -164,10 +163,10 @@ func TestForecastsThatAreNotScored(t *testing.T) {
 
 func TestForecastsAreBounded(t *testing.T) {
 	l := openNew(t)
-	// More classes than are told apart in a day.
+	// More classes than mostClasses in a day.
 	var w Waits
 	for i := range int64(mostClasses + 10) {
-		f := said(i, 0, "blend")
+		f := forecastOf(i, 0, "blend")
 		f.Class = fmt.Sprint(i)
 		w.Begun = append(w.Begun, f)
 		w.Started = append(w.Started, started(&f, 60))
@@ -178,23 +177,24 @@ func TestForecastsAreBounded(t *testing.T) {
 	if len(table) != mostClasses+1 || others == nil || others.Forecasts != 10 {
 		t.Errorf("%d classes, others %+v", len(table), others)
 	}
-	// Sums of long ago.
-	mustScore(t, l, Waits{Begun: []Forecast{said(1, (mostDays+1)*86400, "blend")}})
+	// Old sums.
+	mustScore(t, l, Waits{Begun: []Forecast{forecastOf(1, (mostDays+1)*86400, "blend")}})
 	if table := mustScored(t, l, Query{}); len(table) != 0 {
 		t.Errorf("after %d days there are still %v", mostDays, table)
 	}
 }
 
-// A full table takes in no job by halves, and keeps those that have waited longest.
+// A full table has all forecasts for a job or none, and keeps those that have waited
+// longest.
 func TestForecastsBeyondTheMostAreLeftOut(t *testing.T) {
 	l := openNew(t)
 	for i := range int64(10) {
-		both := []Forecast{said(i, i, "blend"), said(i, i, "qbets")}
+		both := []Forecast{forecastOf(i, i, "blend"), forecastOf(i, i, "qbets")}
 		if err := l.db.Write(t.Context(), func(tx *sql.Tx) error { return insertForecasts(t.Context(), tx, both, 15) }); err != nil {
 			t.Fatal(err)
 		}
 	}
-	left, err := l.Awaited(t.Context())
+	left, err := l.UnscoredJobs(t.Context())
 	if err != nil || len(left) != 7 {
 		t.Errorf("%d jobs are kept, %v", len(left), err)
 	}
@@ -208,8 +208,8 @@ func TestForecastsBeyondTheMostAreLeftOut(t *testing.T) {
 func TestForecastsOfLongAgoAreDropped(t *testing.T) {
 	l := openNew(t)
 	for i, left := range [...]int{1, 2, 2} { // the third time without the first
-		mustScore(t, l, Waits{Begun: []Forecast{said(int64(i), int64(i)*(mostWait/2+1)*86400, "blend")}})
-		if runs, err := l.Awaited(t.Context()); err != nil || len(runs) != left {
+		mustScore(t, l, Waits{Begun: []Forecast{forecastOf(int64(i), int64(i)*(mostWait/2+1)*86400, "blend")}})
+		if runs, err := l.UnscoredJobs(t.Context()); err != nil || len(runs) != left {
 			t.Errorf("%d jobs are kept, want %d, %v", len(runs), left, err)
 		}
 	}
@@ -217,8 +217,8 @@ func TestForecastsOfLongAgoAreDropped(t *testing.T) {
 
 const killed = 100 // jobs
 
-// TestKilledWhileScoring kills a process without notice in the middle of scoring,
-// again and again: in the end each forecast counts once.
+// TestKilledWhileScoring kills a process in the middle of scoring, again and again. In the
+// end each forecast counts once.
 func TestKilledWhileScoring(t *testing.T) {
 	if path := os.Getenv("VARQ_TEST_LEDGER"); path != "" {
 		scoreAll(t, path)
@@ -228,7 +228,7 @@ func TestKilledWhileScoring(t *testing.T) {
 	l := open(t, path)
 	var w Waits
 	for i := range int64(killed) {
-		w.Begun = append(w.Begun, said(i, 0, "blend"), said(i, 0, "qbets"))
+		w.Begun = append(w.Begun, forecastOf(i, 0, "blend"), forecastOf(i, 0, "qbets"))
 	}
 	mustScore(t, l, w)
 	l.db.Close()
@@ -250,7 +250,7 @@ func TestKilledWhileScoring(t *testing.T) {
 		_ = child.Wait()
 	}
 	l = open(t, path)
-	left, err := l.Awaited(t.Context())
+	left, err := l.UnscoredJobs(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -276,11 +276,11 @@ func TestKilledWhileScoring(t *testing.T) {
 	}
 }
 
-// scoreAll tells all starts from the beginning, and a line of each.
+// scoreAll scores all starts, from the first, and prints a line for each.
 func scoreAll(t *testing.T, path string) {
 	l := open(t, path)
 	for i := range int64(killed) {
-		f := said(i, 0, "")
+		f := forecastOf(i, 0, "")
 		mustScore(t, l, Waits{Started: []Start{started(&f, 60*i)}})
 		if os.Getenv("VARQ_TEST_LEDGER") != "" {
 			fmt.Println(i)
@@ -291,7 +291,7 @@ func scoreAll(t *testing.T, path string) {
 func TestScoringOnAFullDisk(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	l := open(t, path)
-	f := said(1, 0, "blend")
+	f := forecastOf(1, 0, "blend")
 	mustScore(t, l, Waits{Begun: []Forecast{f}})
 	limit := func(pages int) {
 		if err := l.db.Write(t.Context(), func(tx *sql.Tx) error {
@@ -304,7 +304,7 @@ func TestScoringOnAFullDisk(t *testing.T) {
 	limit(1) // SQLite makes it what there is
 	var many Waits
 	for i := range int64(100) {
-		many.Begun = append(many.Begun, said(10+i, 0, "blend"))
+		many.Begun = append(many.Begun, forecastOf(10+i, 0, "blend"))
 	}
 	many.Started = []Start{started(&f, 60)}
 	if _, err := l.Score(t.Context(), many, rand.New(rand.NewPCG(1, 1))); err == nil {
@@ -321,7 +321,7 @@ func TestScoringOnAFullDisk(t *testing.T) {
 
 func TestScoringRace(t *testing.T) {
 	l := openNew(t)
-	f := said(1, 0, "blend")
+	f := forecastOf(1, 0, "blend")
 	mustScore(t, l, Waits{Begun: []Forecast{f}})
 	var wg sync.WaitGroup
 	errs := make([]error, 8)
@@ -358,8 +358,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// BenchmarkScore is one look at a busy queue: five forecasters of 20 jobs that
-// begin to wait and of 20 that start.
+// BenchmarkScore measures one snapshot of a busy queue, with five forecasters, 20 jobs that
+// begin to wait and 20 that start.
 func BenchmarkScore(b *testing.B) {
 	l := open(b, filepath.Join(b.TempDir(), "ledger.db"))
 	r := rand.New(rand.NewPCG(1, 1))
@@ -372,7 +372,7 @@ func BenchmarkScore(b *testing.B) {
 		for range 20 {
 			job++
 			for _, name := range []string{"blend", "qbets", "forest", "twin", "site"} {
-				w.Begun = append(w.Begun, said(job, job, name))
+				w.Begun = append(w.Begun, forecastOf(job, job, name))
 			}
 		}
 		if _, err := l.Score(b.Context(), w, r); err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/varq-project/varq/predictor/forecast/score"
 )
 
-// addSums adds sums to those in the tables, in the order of their keys.
+// addSums adds sums to the tables, in the order of their keys.
 func addSums(ctx context.Context, tx *sql.Tx, sums score.Table) error {
 	keys := slices.SortedFunc(maps.Keys(sums), func(a, b score.Key) int {
 		return cmp.Or(cmp.Compare(a.Day, b.Day), cmp.Compare(a.Forecaster, b.Forecaster), cmp.Compare(a.Partition, b.Partition), cmp.Compare(a.Class, b.Class))
@@ -44,8 +44,8 @@ func addSums(ctx context.Context, tx *sql.Tx, sums score.Table) error {
 	return nil
 }
 
-// bound returns the key under which the sums of k are kept. It is that of the Others if
-// k is new and the forecaster has mostClasses keys in that day.
+// bound returns the key under which the sums of k are stored. It is k, or the key of Others
+// if k is new and the forecaster has mostClasses keys in that day.
 func bound(ctx context.Context, tx *sql.Tx, k score.Key) (score.Key, error) {
 	var known bool
 	var classes int

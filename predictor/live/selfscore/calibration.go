@@ -11,15 +11,15 @@ import (
 // driftDays is how many of the last days are searched for a forecaster's drift.
 const driftDays = 90
 
-// Reader reads how far forecasts are to be believed out of their scores.
+// Reader reads the calibration of forecasts from their scores.
 type Reader struct {
 	Scores *scores.Store
 	// Now is the clock, in Unix seconds.
 	Now func() int64
 }
 
-// Calibration returns the calibration of the forecasts that q selects. It names no
-// user, and everybody may ask.
+// Calibration returns the calibration of the forecasts that q selects. The answer names no
+// user, so that any user may read it.
 func (r Reader) Calibration(ctx context.Context, q api.CalibrationQuery) (api.Calibration, error) {
 	now := r.Now()
 	today, from := score.Day(now), score.Day(q.Start)
@@ -46,7 +46,7 @@ func (r Reader) Calibration(ctx context.Context, q api.CalibrationQuery) (api.Ca
 	return answer, nil
 }
 
-// calibrationRow returns a row of scores as it is answered.
+// calibrationRow translates a row of scores for package api.
 func calibrationRow(r *score.Row) api.CalibrationRow {
 	row := api.CalibrationRow{
 		Forecaster: r.Forecaster, Group: r.Group, Forecasts: r.Forecasts,

@@ -14,8 +14,9 @@ import (
 	"github.com/varq-project/varq/predictor/live/scores"
 )
 
-// mostPartitions is how many partitions have a time series of their own in the metrics;
-// a list of several counts as one. The others share scores.Others.
+// mostPartitions is how many partitions have a time series of their own in the metrics. A
+// list of partitions counts as one partition. All other partitions share the time series
+// scores.Others.
 const mostPartitions = 64
 
 // Metrics are the scores of forecasts for Prometheus.
@@ -26,8 +27,9 @@ type Metrics struct {
 	partitions map[string]bool
 }
 
-// NewMetrics makes the metrics and registers them. Calibration is that of the last 30
-// days. It is read at most once a minute of the clock now, in Unix seconds.
+// NewMetrics makes the metrics and registers them. They include the calibration of the last
+// 30 days, which read returns. read is called at most once a minute. now is the clock, in
+// Unix seconds.
 func NewMetrics(registry prometheus.Registerer, read ReadCalibration, now func() int64, log *slog.Logger) *Metrics {
 	m := &Metrics{
 		scored: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -39,7 +41,7 @@ func NewMetrics(registry prometheus.Registerer, read ReadCalibration, now func()
 	return m
 }
 
-// count adds what was scored to the counters.
+// count adds the number of forecasts scored to the counters.
 func (m *Metrics) count(scored score.Table) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -65,12 +67,12 @@ type collector struct {
 
 	mu   sync.Mutex
 	last api.Calibration
-	at   int64 // when it was read
+	at   int64 // when last was read
 }
 
 const (
-	window = 30 * 86400 // seconds of the past whose scores count
-	maxAge = 60         // seconds before the calibration is read again
+	window = 30 * 86400 // the calibration is over the last window seconds
+	maxAge = 60         // the calibration is read again after maxAge seconds
 )
 
 var (
@@ -107,8 +109,8 @@ func (c *collector) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
-// calibration returns the calibration, as read at most maxAge ago. If reading fails it
-// is the last that was read.
+// calibration returns the calibration, read at most maxAge ago. If reading fails, it returns
+// the one that was read last.
 func (c *collector) calibration() api.Calibration {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,18 +1,18 @@
-// Package selfscore scores varqd's forecasters: it asks each of them about every job
-// that begins to wait, stores the answers, and scores them when the job starts. Times
-// are Unix seconds.
+// Package selfscore scores varqd's forecasters. For every job that begins to wait, it asks
+// each forecaster for a forecast and stores it. When the job starts, it scores the
+// forecasts. Times are Unix seconds.
 //
-// Invariant: whether a job is scored depends on when its wait began, and never on how
-// long it waited. So a job that comes and starts between two snapshots of the queue is
-// asked about like any other, before the forecasters observe it. The only exception is
-// a job that accounting reports before the queue has shown it.
+// Invariant: whether a job is scored depends on when its wait began, and not on how long it
+// waited. So the forecasters are asked also about a job that comes and starts between two
+// snapshots of the queue, and before they observe it. The only exception is a job that
+// accounting reports before the queue has shown it.
 //
 // These jobs are not scored:
 //   - job arrays, whose tasks become jobs of their own only as they start
 //   - jobs that ended before the queue first showed them
 //   - jobs whose wait began while varqd did not read the queue
 //   - jobs that are cancelled before they start, held, or given another begin time
-//   - jobs that come while the store is full of forecasts
+//   - jobs that begin to wait while the store is full
 package selfscore
 
 import (
@@ -33,12 +33,12 @@ import (
 
 // Store is what a Scorer needs of scores.Store.
 type Store interface {
-	Awaited(ctx context.Context) (map[scores.Job]int64, error)
+	UnscoredJobs(ctx context.Context) (map[scores.Job]int64, error)
 	Score(ctx context.Context, w scores.Waits, r *rand.Rand) (score.Table, error)
 }
 
-// Answer is what one forecaster answers.
-type Answer struct {
+// NamedAnswer is the answer of the forecaster with the name Forecaster.
+type NamedAnswer struct {
 	Forecaster string
 	forecast.Answer
 }
@@ -47,11 +47,11 @@ type Answer struct {
 type Options struct {
 	Store Store
 	// Ask returns the answers of all forecasters that have one.
-	Ask func(ctx context.Context, q *forecast.Question) []Answer
-	// Most is how many jobs are asked about after one snapshot. Of more, a random
-	// sample is.
+	Ask func(ctx context.Context, q *forecast.Question) []NamedAnswer
+	// Most is the greatest number of jobs about which the Scorer asks after one
+	// snapshot. If more jobs have begun to wait, it asks about a random sample of Most.
 	Most int
-	// Rand draws samples, and ranks ties.
+	// Rand draws samples and ranks ties.
 	Rand *rand.Rand
 	// Calibration says which forecasters have drifted.
 	Calibration ReadCalibration
@@ -59,30 +59,30 @@ type Options struct {
 	Metrics     *Metrics
 }
 
-// Scorer scores forecasts. Its methods may be called at the same time.
+// Scorer scores forecasts. Its methods may be called concurrently.
 type Scorer struct {
 	Options
 
 	mu       sync.Mutex
-	awaited  map[scores.Job]int64 // jobs with stored forecasts, and when their waits began
-	waiting  map[scores.Job]int64 // when the waits began of the jobs of the last snapshot
-	last     int64                // time of that snapshot, 0 before the first
+	unscored map[scores.Job]int64 // jobs with stored forecasts, and when their waits began
+	waiting  map[scores.Job]int64 // jobs in the last snapshot, and when their waits began
+	last     int64                // time of the last snapshot, 0 before the first
 	driftDay int64                // day on which drifts were last logged
 }
 
-// New returns a Scorer that goes on where the last one with the same store stopped.
+// New returns a Scorer that continues with the forecasts in the store.
 func New(ctx context.Context, o Options) (*Scorer, error) {
-	awaited, err := o.Store.Awaited(ctx)
+	unscored, err := o.Store.UnscoredJobs(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &Scorer{Options: o, awaited: awaited}, nil
+	return &Scorer{Options: o, unscored: unscored}, nil
 }
 
-// ObserveQueue takes in a snapshot of the queue at the time now. It must be called
-// before the forecasters observe that snapshot. An error is the store's: jobs that have
-// started are then scored with the next snapshot, and those that have begun to wait
-// never are.
+// ObserveQueue takes in a snapshot of the queue at the time now. It must be called before
+// the forecasters observe that snapshot. An error is the store's. After an error, jobs that
+// have started are scored with the next snapshot. Jobs that have begun to wait are never
+// scored.
 func (s *Scorer) ObserveQueue(ctx context.Context, queue []slurm.QueueEntry, now int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,7 +97,7 @@ func (s *Scorer) ObserveQueue(ctx context.Context, queue []slurm.QueueEntry, now
 	for i := range queue {
 		j := &queue[i]
 		id := idOf(&j.Job)
-		if _, ok := s.awaited[id]; !ok && !asked[id] {
+		if _, ok := s.unscored[id]; !ok && !asked[id] {
 			continue
 		}
 		switch {
@@ -129,8 +129,8 @@ func (s *Scorer) logDrifts(ctx context.Context, now int64) error {
 	return nil
 }
 
-// ObserveAccounting takes in jobs from accounting. Of those that are awaited it scores
-// the ones that have started, and gives up the ones that never will.
+// ObserveAccounting takes in jobs from accounting. It scores the stored forecasts for jobs
+// that have started, and deletes those for jobs that have ended without having started.
 func (s *Scorer) ObserveAccounting(ctx context.Context, jobs []workload.Job) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -138,7 +138,7 @@ func (s *Scorer) ObserveAccounting(ctx context.Context, jobs []workload.Job) err
 	for i := range jobs {
 		j := &jobs[i]
 		id := idOf(j)
-		if _, ok := s.awaited[id]; !ok {
+		if _, ok := s.unscored[id]; !ok {
 			continue
 		}
 		switch {
@@ -151,7 +151,8 @@ func (s *Scorer) ObserveAccounting(ctx context.Context, jobs []workload.Job) err
 	return s.score(ctx, w)
 }
 
-// begun returns the jobs whose waits have begun since the last snapshot, or a sample.
+// begun returns the jobs whose waits have begun since the last snapshot, or a sample of Most
+// of these jobs.
 func (s *Scorer) begun(queue []slurm.QueueEntry, now int64) []*slurm.QueueEntry {
 	var jobs []*slurm.QueueEntry
 	waiting := make(map[scores.Job]int64, len(queue))
@@ -174,10 +175,10 @@ func (s *Scorer) begun(queue []slurm.QueueEntry, now int64) []*slurm.QueueEntry 
 	return jobs
 }
 
-// maxClass bounds the name of a class, in bytes.
+// maxClass is the greatest length of a class's name, in bytes.
 const maxClass = 200
 
-// ask asks all forecasters about a job whose wait has begun.
+// ask asks all forecasters about j, whose wait has begun, and returns their forecasts.
 func (s *Scorer) ask(ctx context.Context, j *slurm.QueueEntry) []scores.Forecast {
 	q := forecast.Question{Request: j.Request, Now: j.Eligible, Submit: j.Eligible}
 	var list []scores.Forecast
@@ -194,7 +195,7 @@ func (s *Scorer) ask(ctx context.Context, j *slurm.QueueEntry) []scores.Forecast
 	return list
 }
 
-// score stores what has become of waits, and then brings awaited up to date.
+// score passes w to the store, and then brings unscored up to date.
 func (s *Scorer) score(ctx context.Context, w scores.Waits) error {
 	scored, err := s.Store.Score(ctx, w, s.Rand)
 	if err != nil {
@@ -202,13 +203,13 @@ func (s *Scorer) score(ctx context.Context, w scores.Waits) error {
 	}
 	s.Metrics.count(scored)
 	for i := range w.Begun {
-		s.awaited[w.Begun[i].Job] = w.Begun[i].Eligible
+		s.unscored[w.Begun[i].Job] = w.Begun[i].Eligible
 	}
 	for _, start := range w.Started {
-		delete(s.awaited, start.Job)
+		delete(s.unscored, start.Job)
 	}
 	for _, job := range w.Gone {
-		delete(s.awaited, job)
+		delete(s.unscored, job)
 	}
 	return nil
 }

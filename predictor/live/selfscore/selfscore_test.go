@@ -26,10 +26,10 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// now is when the tests begin: noon of a day.
+// now is the time at which the tests begin: noon of a day.
 const now = 20_000*86400 + 43_200
 
-// exponential has an atom at 0 and else a mean.
+// exponential returns a distribution with an atom at 0. The mean is of the other waits.
 func exponential(atom, mean float64) (d delay.Distribution) {
 	for i := range d {
 		d[i] = atom - (1-atom)*math.Expm1(-delay.At(i)/mean)
@@ -37,27 +37,27 @@ func exponential(atom, mean float64) (d delay.Distribution) {
 	return d
 }
 
-// fixture is a Scorer on a real ledger, and what it asked.
+// fixture is a Scorer with a real store, and the questions that it has asked.
 type fixture struct {
 	*Scorer
 	path     string
 	file     *sqlitefile.File
 	scores   *scores.Store
 	asked    []forecast.Question
-	says     []Answer
+	says     []NamedAnswer
 	drift    string
 	log      bytes.Buffer
 	registry *prometheus.Registry
 }
 
 func start(t *testing.T) *fixture {
-	f := &fixture{path: filepath.Join(t.TempDir(), "ledger.db"), says: []Answer{{Forecaster: "blend", Answer: forecast.Answer{Wait: exponential(.5, 600)}}}}
+	f := &fixture{path: filepath.Join(t.TempDir(), "ledger.db"), says: []NamedAnswer{{Forecaster: "blend", Answer: forecast.Answer{Wait: exponential(.5, 600)}}}}
 	f.open(t)
 	t.Cleanup(func() { f.file.Close() })
 	return f
 }
 
-// open starts the Scorer, or starts it anew.
+// open starts a Scorer.
 func (f *fixture) open(t *testing.T) {
 	t.Helper()
 	if f.file != nil {
@@ -78,7 +78,7 @@ func (f *fixture) open(t *testing.T) {
 	log := slog.New(slog.NewTextHandler(&f.log, nil))
 	f.Scorer, err = New(t.Context(), Options{
 		Store: f.scores, Most: 10, Rand: rand.New(rand.NewPCG(1, 1)),
-		Ask: func(_ context.Context, q *forecast.Question) []Answer {
+		Ask: func(_ context.Context, q *forecast.Question) []NamedAnswer {
 			f.asked = append(f.asked, *q)
 			return f.says
 		},
@@ -90,7 +90,7 @@ func (f *fixture) open(t *testing.T) {
 	}
 }
 
-// job waits since a time, and has started if start is not 0.
+// job returns a job that waits since a time. It has started if start is not 0.
 func job(id, eligible, start int64) slurm.QueueEntry {
 	return slurm.QueueEntry{Job: workload.Job{
 		ID: id, Submit: eligible, Eligible: eligible, Start: start, Request: workload.Request{Partition: "batch", Limit: 3600},
@@ -157,8 +157,8 @@ func TestJobsThatAreLeftOut(t *testing.T) {
 	}
 	leader.Held = true
 	f.look(t, now+120, leader)
-	if left, err := f.scores.Awaited(t.Context()); err != nil || len(left) != 0 {
-		t.Errorf("%v, %v: a job that is held is no longer awaited", left, err)
+	if left, err := f.scores.UnscoredJobs(t.Context()); err != nil || len(left) != 0 {
+		t.Errorf("%v, %v: a job that is held is still to be scored", left, err)
 	}
 	var many []slurm.QueueEntry
 	for i := range int64(100) {
@@ -189,7 +189,7 @@ func TestRestartLosesNothing(t *testing.T) {
 	if err := f.ObserveAccounting(t.Context(), []workload.Job{quick}); err != nil {
 		t.Fatal(err)
 	}
-	left, err := f.scores.Awaited(t.Context())
+	left, err := f.scores.UnscoredJobs(t.Context())
 	if n := f.scored(t); n != 2 || err != nil || len(left) != 0 {
 		t.Errorf("%d are scored, of two; %v left, %v", n, left, err)
 	}
@@ -236,8 +236,9 @@ func TestClassesNameNoUser(t *testing.T) {
 	}
 }
 
-// TestExactForecastsScoreSo lives through a day in which jobs wait as was forecast,
-// half of them not at all: however rarely the queue is looked at, they score so.
+// TestExactForecastsScoreSo plays a day in which waits have exactly the distribution that
+// was forecast; half of the waits are 0. The scores show it, however rarely the queue is
+// read.
 func TestExactForecastsScoreSo(t *testing.T) {
 	f := start(t)
 	r := rand.New(rand.NewPCG(4, 4))

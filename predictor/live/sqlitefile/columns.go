@@ -2,14 +2,14 @@ package sqlitefile
 
 import "strings"
 
-// Column binds a column's name to the variable that holds its value: rows are written
-// from it and read into it. So no value can come to stand in another's column.
+// Column pairs a column's name with the variable from which its value is written and into
+// which it is read. So a value is never written to another value's column.
 type Column struct {
 	Name    string
 	Pointer any
 }
 
-// Columns are some columns of one row.
+// Columns are columns of one row.
 type Columns []Column
 
 // Names returns the names, for SELECT.
@@ -35,8 +35,8 @@ func (c Columns) list(write func(name string) string) string {
 	return strings.Join(words, ", ")
 }
 
-// Pointers returns the pointers: where Scan puts a row, or the arguments of Insert's
-// and Assignments' statements.
+// Pointers returns the pointers, as the destinations of Scan or the arguments of the
+// statements of Insert and Assignments.
 func (c Columns) Pointers() []any {
 	list := make([]any, len(c))
 	for i := range c {

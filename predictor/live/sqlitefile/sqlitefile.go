@@ -1,5 +1,5 @@
-// Package sqlitefile opens varq's SQLite files: readable by their owner alone,
-// in WAL mode, with a schema that is brought up to date by numbered steps.
+// Package sqlitefile opens varq's SQLite files. A file is readable by its owner alone and in
+// WAL mode. Numbered steps migrate its schema.
 package sqlitefile
 
 import (
@@ -17,29 +17,29 @@ import (
 // ErrTooNew is the error of a file that a later version of varq has written.
 var ErrTooNew = errors.New("written by a later version of varq")
 
-// Durability says what a committed transaction survives.
+// Durability says what a committed transaction survives. It is a value of SQLite's pragma
+// synchronous. With either value, no crash corrupts the file.
 type Durability string
 
-// The two durabilities: a power cut, or only the death of the process. Neither
-// ever leaves a torn file.
+// The durabilities.
 const (
 	SurvivesPowerCut Durability = "FULL"
-	SurvivesKill     Durability = "NORMAL"
+	SurvivesKill     Durability = "NORMAL" // the death of the process, but not a power cut
 )
 
-// File is an open file. Readers work side by side, writers one after the other
-// in the order they come.
+// File is an open file. Its methods may be called concurrently. Readers run in parallel,
+// writers one after another in the order of their calls.
 type File struct {
 	*sql.DB // for reading
 	writer  *sql.DB
 }
 
-// maxReaders is how many may read at once; others wait.
+// maxReaders is the greatest number of readers in parallel. Further readers wait.
 const maxReaders = 8
 
-// Open opens the file path, creating it with mode 0600 if need be, and applies
-// those of steps that it does not have yet. Step i takes the schema from
-// version i to version i+1; steps are only ever appended.
+// Open opens the file path, and creates it with mode 0600 if there is none. It applies the
+// steps that the file does not have yet. Step i is SQL that takes the schema from version i
+// to version i+1. A new step comes last, and no step changes.
 func Open(path string, durability Durability, steps []string) (*File, error) {
 	created, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -52,7 +52,7 @@ func Open(path string, durability Durability, steps []string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Another process, a backup say, may hold the write lock for a while.
+	// Another process, such as a backup, may have the write lock for a while.
 	query := url.Values{
 		"_txlock": {"immediate"},
 		"_pragma": {"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(" + string(durability) + ")", "foreign_keys(1)"},
@@ -96,15 +96,16 @@ func (f *File) migrate(steps []string) error {
 	})
 }
 
-// Write runs do in one transaction: all of it is committed, or nothing.
+// Write runs do in one transaction. It commits if do returns nil, and otherwise changes
+// nothing.
 func (f *File) Write(ctx context.Context, do func(*sql.Tx) error) error {
 	tx, err := f.writer.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
 	if err := do(tx); err != nil {
-		// A full disk has SQLite roll back by itself, and Rollback then only
-		// says that there is no transaction any more.
+		// After a full disk SQLite has rolled back by itself. Rollback's error then
+		// says only that there is no transaction.
 		_ = tx.Rollback()
 		return err
 	}
@@ -115,7 +116,7 @@ func (f *File) Write(ctx context.Context, do func(*sql.Tx) error) error {
 	return nil
 }
 
-// Each hands the rows of a query to do, one after another, until one fails.
+// Each calls do for each row of a query, and ends with the first error.
 func (f *File) Each(ctx context.Context, query string, args []any, do func(*sql.Rows) error) error {
 	rows, err := f.QueryContext(ctx, query, args...)
 	if err != nil {

@@ -2,11 +2,10 @@ package sqlitefile
 
 import "strings"
 
-// Where collects conditions that all have to hold, and their arguments. The zero value
-// has none.
+// Where is a conjunction of conditions with their arguments. The zero value has none.
 type Where struct {
 	conditions []string
-	Args       []any // of the conditions, in the order of Clause
+	Args       []any // the arguments of the conditions, in the order of Clause
 }
 
 // And adds a condition and its arguments if given is true.
@@ -17,7 +16,7 @@ func (w *Where) And(given bool, condition string, args ...any) {
 	}
 }
 
-// Clause returns the WHERE clause, which is empty without conditions.
+// Clause returns the WHERE clause. It is empty if there are no conditions.
 func (w *Where) Clause() string {
 	if len(w.conditions) == 0 {
 		return ""

@@ -1,4 +1,4 @@
--- What was promised. Never changed, but for the column open.
+-- The promises. Only the column open ever changes.
 CREATE TABLE plans (
 	id TEXT PRIMARY KEY,
 	user TEXT NOT NULL, account TEXT NOT NULL, partition TEXT NOT NULL, qos TEXT NOT NULL,
@@ -18,8 +18,8 @@ CREATE INDEX plans_by_user ON plans (user, begin_by);
 CREATE INDEX plans_by_deadline ON plans (begin_by);
 CREATE INDEX plans_open ON plans (begin_by) WHERE open;
 
--- The job that a plan became, and what is known of it. A job id alone may be
--- used again by Slurm; with its submit time it may not.
+-- The job to which a plan is bound, and its progress. Slurm may use a job id again,
+-- but not with the same submit time.
 CREATE TABLE bindings (
 	plan TEXT PRIMARY KEY REFERENCES plans,
 	job INTEGER NOT NULL, submit INTEGER NOT NULL,
@@ -31,7 +31,7 @@ CREATE TABLE bindings (
 	UNIQUE (job, submit)
 ) STRICT;
 
--- What happened, in order.
+-- The events of promises, in order.
 CREATE TABLE events (
 	id INTEGER PRIMARY KEY,
 	plan TEXT NOT NULL REFERENCES plans,
@@ -41,7 +41,7 @@ CREATE INDEX events_by_plan ON events (plan, id);
 CREATE TRIGGER events_are_not_changed BEFORE UPDATE ON events BEGIN SELECT RAISE(ABORT, 'events are append only'); END;
 CREATE TRIGGER events_are_not_deleted BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT, 'events are append only'); END;
 
--- What became of a promise.
+-- The outcomes of promises.
 CREATE TABLE settlements (
 	plan TEXT PRIMARY KEY REFERENCES plans,
 	at INTEGER NOT NULL, outcome TEXT NOT NULL,

@@ -1,6 +1,6 @@
--- What forecasters said of jobs that have not started yet, when these began to
--- wait. due is the time after which a wait is longer than the quantiles of all
--- score.Levels; cdf is the distribution, as little-endian float32.
+-- The forecasts for jobs that still wait, made when they began to wait. After the time
+-- due a wait is longer than the quantiles of all score.Levels. cdf is the distribution
+-- function, as little-endian float32.
 CREATE TABLE forecasts (
 	job INTEGER NOT NULL, submit INTEGER NOT NULL, forecaster TEXT NOT NULL,
 	eligible INTEGER NOT NULL, due INTEGER NOT NULL,
@@ -10,8 +10,8 @@ CREATE TABLE forecasts (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX forecasts_by_age ON forecasts (eligible);
 
--- What became of forecasts, added up: coverage by quantile, and probabilities by
--- twentieth. day is that of the forecasts, in days since 1970, UTC.
+-- The sums of scores: coverage by quantile, and reliability by twentieth of the
+-- probabilities. day is the day on which the wait began, in days since 1970, UTC.
 CREATE TABLE coverage (
 	day INTEGER NOT NULL, forecaster TEXT NOT NULL, partition TEXT NOT NULL, class TEXT NOT NULL,
 	level REAL NOT NULL,

@@ -1,7 +1,7 @@
-// Package statefile opens the one file in which varqd keeps what cannot be learnt
-// again from Slurm: the promises (package ledger) and how forecasts have fared
-// (package scores). Those packages own their tables' rows. The tables themselves are
-// defined here, since the steps that build a file have one order.
+// Package statefile opens the file in which varqd stores what it cannot learn again from
+// Slurm: promises (package ledger) and the scores of forecasts (package scores). These two
+// packages read and write the rows. This package defines the tables of both, because the
+// steps that build a file have one order.
 package statefile
 
 import (
@@ -20,11 +20,11 @@ var (
 	oddsSQL string
 )
 
-// steps build the tables; see sqlitefile.Open. They are only ever appended to.
+// steps build the tables; see sqlitefile.Open. A new step comes last, and no step changes.
 var steps = []string{promisesSQL, scoresSQL, oddsSQL}
 
-// Open opens the file path, creates it if there is none, and brings one that an
-// earlier varq has written up to date. What is committed to it survives a power cut.
+// Open opens the file path. It creates the file if there is none, and migrates a file that an
+// earlier varq has written. A committed transaction survives a power cut.
 func Open(path string) (*sqlitefile.File, error) {
 	f, err := sqlitefile.Open(path, sqlitefile.SurvivesPowerCut, steps)
 	if err != nil {

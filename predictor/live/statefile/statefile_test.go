@@ -59,9 +59,9 @@ func TestDurability(t *testing.T) {
 	}
 }
 
-// version3 is a file of the varq in which the ledger kept the scores, as SQL: three
-// promises, of which one is settled and one has a job that is held, three jobs about
-// which two forecasters were asked, of which two have started, and odds.
+// version3 is a file as SQL, written by the varq in which the ledger stored the scores. It
+// has three promises, one of which is settled and one of which has a held job. It has
+// forecasts of two forecasters for three jobs, two of which have started, and odds.
 //
 //go:embed testdata/version3.sql
 var version3 string
@@ -124,8 +124,8 @@ func TestOldFileKeepsItsData(t *testing.T) {
 		t.Errorf("%v, %v", odds, err)
 	}
 	waiting := scores.Job{ID: 2, Submit: noon}
-	awaited, err := s.Awaited(ctx)
-	if diff := cmp.Diff(map[scores.Job]int64{waiting: noon + 2}, awaited); err != nil || diff != "" {
+	unscored, err := s.UnscoredJobs(ctx)
+	if diff := cmp.Diff(map[scores.Job]int64{waiting: noon + 2}, unscored); err != nil || diff != "" {
 		t.Error(err, diff)
 	}
 	// The third job starts now, and joins the two that were scored long ago.

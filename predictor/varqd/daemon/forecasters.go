@@ -22,10 +22,10 @@ import (
 const mostScored = 20
 
 // ask returns what all forecasters answer to a question.
-func (d *Daemon) ask(_ context.Context, q *forecast.Question) []selfscore.Answer {
-	var answers []selfscore.Answer
+func (d *Daemon) ask(_ context.Context, q *forecast.Question) []selfscore.NamedAnswer {
+	var answers []selfscore.NamedAnswer
 	d.outlook.Ask(q, func(name string, a *forecast.Answer) {
-		answers = append(answers, selfscore.Answer{Forecaster: name, Answer: *a})
+		answers = append(answers, selfscore.NamedAnswer{Forecaster: name, Answer: *a})
 	})
 	return answers
 }
