@@ -48,7 +48,7 @@ func (k *Keeper) noteStart(ctx context.Context, e *ledger.Entry, j *slurm.QueueE
 func workStart(e *ledger.Entry, start int64) int64 { return max(start, e.HoldUntil) }
 
 // noteLate records that a job is still pending after its deadline. It cancels the job if
-// the user asked for that, except a job that was requeued after its work had begun.
+// OnMiss is OnMissCancel, unless the job was requeued after its work had begun.
 func (k *Keeper) noteLate(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
 	c := k.newChange(e, now)
 	c.observe(j)

@@ -1,20 +1,23 @@
 // Package keeper makes promises about jobs and keeps them.
 //
-// A reservation in varq is a promise about one job, and no reservation of Slurm: the job
-// starts by the time BeginBy with a certain probability. BeginBy is the latest start (and
-// not Slurm's --deadline, which is a latest end). A plan says how the job has to be
-// submitted so that the promise holds. The ledger has one entry for each promise: the
-// plan, what is known of its job, and how it ended.
+// A reservation in varq is a promise about one job, and not a reservation of Slurm: the job
+// starts by the time BeginBy with the probability asked for. BeginBy is the latest start
+// (not Slurm's --deadline, which is a latest end). A plan says how the job has to be
+// submitted so that the promise holds. A plan becomes a promise when it is written into the
+// ledger. The reservation is the promise together with its job, and the ledger has one
+// entry for each reservation.
 //
-// Plan makes a plan and writes it into the ledger. The user submits a job with the plan's
-// begin time, time limit and comment. Watch finds the job in the queue by its comment and
-// binds it: from then on the ledger knows that the promise is about this job. A user may
-// also bind a job with Bind. As long as the job is pending, Watch revises it: it plans
-// the reservation again with the present forecast, and changes the job's begin time and
-// time limit if the new plan is better. A job may start early. Its nodes then idle until
-// HoldUntil, when its work begins. If the job starts after HoldUntil, its work begins at
-// once. When the job has ended, the reservation is settled: the promise was kept, was
-// missed, or is cancelled.
+// The life of a reservation:
+//   - Plan writes the promise into the ledger. The user submits a job with the plan's
+//     begin time, time limit and comment.
+//   - Watch finds the job in the queue by its comment and binds it: it records in the
+//     ledger that the promise is about this job. A user may also bind a job with Bind.
+//   - Watch revises the job while it is pending: it plans the reservation again with the
+//     present forecast, and changes the job's begin time and time limit if that is better.
+//   - The job may start early. Its nodes then idle until HoldUntil, when its work begins.
+//     If the job starts after HoldUntil, its work begins at once.
+//   - Watch or ObserveAccounting settles the reservation when the job has ended: the promise
+//     was kept or missed, or is cancelled.
 //
 // A crash of varqd loses only what memory.go holds. Everything else that decides about a
 // reservation is in the ledger or in Slurm. Times are Unix seconds and durations seconds.
@@ -61,12 +64,11 @@ type Outlook interface {
 	// Predict forecasts the wait of a job like r that is submitted now. It reports
 	// false if it knows nothing. If an outage is the reason, the answer's Down says so.
 	Predict(r workload.Request) (forecast.Answer, bool)
-	// Promise says that a pending job is promised a start by deadline, and becomes
-	// eligible at begin. When the job starts, the forecasters learn whether the
-	// forecast that the promise rests on came true. That is the forecast for begin, as
-	// of the first call for this job and begin. holds is false if that forecast is
-	// below the probability promised; an earlier forecast for the job, if there is one,
-	// is then kept instead.
+	// Promise takes in that a pending job is promised a start by deadline, and that it
+	// becomes eligible at begin. When the job starts, the forecasters compare the start
+	// with their forecast for begin as of the first call for this job and begin. holds
+	// is false if the present forecast is below the probability promised. Then the
+	// forecast of an earlier call for this job, if there was one, stays in use.
 	Promise(job int64, r workload.Request, begin, deadline int64, holds bool)
 	// Queue returns how many jobs wait and how many run.
 	Queue() (waiting, running int)
