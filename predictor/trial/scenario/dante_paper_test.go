@@ -9,18 +9,19 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/sched"
 )
 
-// QBETS (Nurmi, Brevik and Wolski 2008), section 4.6: while the machine dante was
-// down, predictions necessarily fell short of ever longer waits. Here machines, full
-// or rather idle, are down for 6 h every other day, some after a day already. Of what
-// plain QBETS promises meanwhile, next to nothing is kept; one that knows what waits
-// promises nothing it does not keep once that has lasted for some hours, says why, and
-// keeps its promises as a whole.
+// QBETS (Nurmi, Brevik and Wolski 2008), section 4.6: while the machine dante was down,
+// predictions fell short of ever longer waits. Here the machines are down for 6 h every
+// other day. Some are full and some nearly idle, and some go down after only one day.
+// Plain QBETS keeps at most half of the promises that it makes during outages. The method
+// History knows the queue: once an outage has lasted for some hours, it keeps every
+// promise that it still makes, and its refusals say that the cluster seems to be down. It
+// keeps three quarters of all its promises.
 func TestSection46Dante(t *testing.T) {
 	for _, d := range []dante{
 		{seed: 1, gap: 105, first: 1, within: 2},
 		{seed: 2, gap: 105, first: 3, within: 2},
 		{seed: 4, gap: 150, first: 2, within: 2},
-		{seed: 6, gap: 250, first: 3, within: 4}, // of 1000 starts, next to none was waited for
+		{seed: 6, gap: 250, first: 3, within: 4}, // nearly none of 1000 jobs had to wait before it started
 	} {
 		t.Run(fmt.Sprintf("%+v", d), d.test)
 	}
@@ -31,7 +32,7 @@ type dante struct {
 	seed   uint64
 	gap    float64 // seconds between two submissions on average
 	first  int64   // days before the first outage
-	within int64   // hours in which an outage is noticed
+	within int64   // hours after which History has noticed an outage
 }
 
 func (d dante) test(t *testing.T) {
@@ -50,7 +51,7 @@ func (d dante) test(t *testing.T) {
 	type count struct{ promised, kept, down int }
 	of := func(m Method) (all, during, late count, utilisation float64, why string) {
 		s.Reservations.VARQ = &VARQ{Share: .1, Prob: .75, Every: 3600, Replan: 900, Method: m}
-		r, err := s.Run(each(jobs), Watch{Answered: func(r Reservation) {
+		r, err := s.Run(each(jobs), Callbacks{Answered: func(r Outcome) {
 			since := r.Asked - jobs[0].Submit - s.Outage.After
 			counts := []*count{&all}
 			if since >= 0 && since%s.Outage.Every < s.Outage.Lasts {
@@ -75,7 +76,7 @@ func (d dante) test(t *testing.T) {
 			t.Fatal(err)
 		}
 		if r.VARQ.Down != all.down {
-			t.Errorf("%v: %d refused during outages, told of %d", m, r.VARQ.Down, all.down)
+			t.Errorf("%v: %d refused because of outages, Answered counted %d", m, r.VARQ.Down, all.down)
 		}
 		return all, during, late, r.Utilisation, r.VARQ.Why
 	}

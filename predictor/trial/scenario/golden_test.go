@@ -11,8 +11,8 @@ import (
 	"github.com/varq-project/varq/test/golden"
 )
 
-// TestGolden keeps the JSON of a small cluster's results. Numbers may differ by
-// what processors round differently.
+// TestGolden compares the JSON of a small cluster's results with files. Numbers may differ
+// by rounding, which depends on the processor.
 func TestGolden(t *testing.T) {
 	jobs := busy(600)
 	for name, text := range map[string]string{
@@ -42,7 +42,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// tree reads JSON without knowing what it is about, so that names count too.
+// tree decodes JSON into maps and slices, so that the comparison includes the names.
 func tree(t *testing.T, text []byte) (tree any) {
 	t.Helper()
 	if err := json.Unmarshal(text, &tree); err != nil {

@@ -14,15 +14,16 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Method is a way to forecast waits, with which VARQ's reservations are planned.
+// Method is a way to forecast the waits that VARQ's reservations are planned with.
 type Method uint8
 
 const (
-	// QBETS is the method of VARQ 2007: it learns the waits of the jobs that have
-	// started. It knows neither which jobs wait now, nor that no job has started
-	// for a long time.
+	// QBETS is the method of VARQ 2007. It learns from the waits of the jobs that have
+	// started only: it knows neither the jobs that wait now, nor whether jobs have
+	// started lately.
 	QBETS Method = iota
-	// History is predictor.History, which blends all that needs no simulation.
+	// History is predictor.History, which blends the experts that need no simulation
+	// of the queue.
 	History
 	// Blend is predictor.Standard, the method of varqd.
 	Blend
@@ -30,7 +31,7 @@ const (
 
 var methodNames = []string{"qbets", "history", "blend"}
 
-// String returns the name that ParseReservations knows m by.
+// String returns the name by which ParseReservations reads m.
 func (m Method) String() string { return methodNames[m] }
 
 func parseMethod(text string) (Method, error) {
@@ -41,19 +42,20 @@ func parseMethod(text string) (Method, error) {
 	return Method(i), nil
 }
 
-// forecaster forecasts submissions, and observes what happens on the cluster.
+// forecaster forecasts the waits of submissions, and observes what happens on the
+// cluster.
 type forecaster interface {
 	trajectory.Forecaster
 	forecast.Observer
-	// Promise registers a promise, or a change of it: the job is going to be
-	// submitted as q says, and the promise holds or does not by the present
-	// forecast.
+	// Promise registers a promise or its new plan: the job is going to be submitted as
+	// q says. holds says whether the present forecast still reaches the probability of
+	// the promise.
 	Promise(job int64, q *forecast.Question, deadline int64, holds bool)
 }
 
-// forecaster returns a forecaster that knows nothing yet. Invariant: whatever
-// happens on the cluster is in q before the forecaster observes it.
-func (m Method) forecaster(q *queue.Queue, b forest.Background, random *rand.Rand) forecaster {
+// newForecaster returns a forecaster that has learnt nothing yet. Invariant: q knows of
+// each event on the cluster before the forecaster observes it.
+func (m Method) newForecaster(q *queue.Queue, b forest.Background, random *rand.Rand) forecaster {
 	switch m {
 	case History:
 		return predictor.Trajectory{Predictor: predictor.History(predictor.Options{Background: b}, random)}
@@ -64,7 +66,7 @@ func (m Method) forecaster(q *queue.Queue, b forest.Background, random *rand.Ran
 	}
 }
 
-// startsOnly is QBETS as in VARQ 2007: of all that happens it observes starts.
+// startsOnly is QBETS as in VARQ 2007: it observes starts and ignores all other events.
 type startsOnly struct{ *qbets.Predictor }
 
 func (startsOnly) Submitted(*workload.Job)                        {}

@@ -8,8 +8,8 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/sched"
 )
 
-// With every method, the same seed chooses the same jobs and gives the same result,
-// and the watch is told of each request.
+// With every method, the same seed chooses the same jobs and gives the same result, and
+// Callbacks.Answered is called for each request.
 func TestMethods(t *testing.T) {
 	jobs := busy(1500)
 	for _, m := range []Method{QBETS, History, Blend} {
@@ -19,7 +19,7 @@ func TestMethods(t *testing.T) {
 			jobs = jobs[:300]
 		}
 		refused, promised, kept := 0, 0, 0
-		got, err := s.Run(each(jobs), Watch{Answered: func(r Reservation) {
+		got, err := s.Run(each(jobs), Callbacks{Answered: func(r Outcome) {
 			switch {
 			case r.Refusal != "":
 				refused++
@@ -36,7 +36,7 @@ func TestMethods(t *testing.T) {
 			t.Fatal(err)
 		}
 		if v := got.VARQ; v.Promised == 0 || refused != v.Asked-v.Promised || promised != v.Promised || kept != v.Kept {
-			t.Errorf("%v: told of %d refusals and %d promises, %d of them kept, with %+v", m, refused, promised, kept, got.VARQ)
+			t.Errorf("%v: Answered counted %d refusals and %d promises, %d of them kept, with %+v", m, refused, promised, kept, got.VARQ)
 		}
 		if diff := cmp.Diff(got, simulate(t, s, jobs)); diff != "" {
 			t.Errorf("%v: not the same again:\n%s", m, diff)

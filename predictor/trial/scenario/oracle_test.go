@@ -24,14 +24,14 @@ func policies(yield func(sched.Order, sched.Backfill) bool) {
 	}
 }
 
-// choice says of a job whether it reserves, and how far ahead a hard reservation
-// wants to start.
+// choice says whether a job reserves, and how many seconds after its submission a hard
+// reservation asks to start.
 type choice struct {
 	reserves bool
 	ahead    int64
 }
 
-// choices draws by the seed alone who reserves.
+// choices draws the choice for each job, by ID, from the seed.
 func choices(seed uint64, jobs []sched.Job, share float64, ahead int64) map[int64]choice {
 	random := rand.New(rand.NewPCG(seed, 0x5641_5251))
 	all := make(map[int64]choice)
@@ -42,11 +42,11 @@ func choices(seed uint64, jobs []sched.Job, share float64, ahead int64) map[int6
 	return all
 }
 
-// ended runs the scenario and returns how its jobs ended, by ID.
+// ended runs the scenario and returns its jobs as they were when they ended, by ID.
 func ended(t *testing.T, s Scenario, jobs []sched.Job) (*Result, map[int64]sched.Job) {
 	t.Helper()
 	all := make(map[int64]sched.Job)
-	r, err := s.Run(each(jobs), Watch{Ended: func(j *sched.Job) { all[j.ID] = *j }})
+	r, err := s.Run(each(jobs), Callbacks{Ended: func(j *sched.Job) { all[j.ID] = *j }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,9 +56,10 @@ func ended(t *testing.T, s Scenario, jobs []sched.Job) (*Result, map[int64]sched
 	return r, all
 }
 
-// nobody watches a simulator, and lets jobs be used again.
+// nobody observes a simulator without reservations. It collects the jobs that have ended,
+// and reuses their memory.
 type nobody struct {
-	ended map[int64]sched.Job // nil: not kept
+	ended map[int64]sched.Job // by ID; nil: not collected
 	spare []*sched.Job
 }
 
@@ -72,7 +73,7 @@ func (n *nobody) Ended(_ int64, j *sched.Job) {
 	n.spare = append(n.spare, j)
 }
 
-// alone lets a simulator run without a scenario.
+// alone simulates the jobs without a scenario.
 func (n *nobody) alone(c sched.Config, jobs []sched.Job) {
 	s := sim.New(c, n)
 	for i := range jobs {
@@ -101,7 +102,7 @@ func naive(jobs map[int64]sched.Job) Waits {
 	}
 	slices.Sort(waits)
 	w.Jobs = len(waits)
-	least := func(percent int) int64 { // that so many per cent of the jobs did not exceed
+	least := func(percent int) int64 { // the shortest wait that percent % of the jobs did not exceed
 		for i, wait := range waits {
 			if 100*(i+1) >= percent*len(waits) {
 				return wait
@@ -116,11 +117,11 @@ func naive(jobs map[int64]sched.Job) Waits {
 	return w
 }
 
-// close tells numbers apart that are more than rounding away from one another.
+// close takes numbers for equal that differ by rounding only.
 var close = cmpopts.EquateApprox(1e-9, 1e-9)
 
-// Where nobody reserves, jobs run as in a simulator without a scenario, whoever
-// might have reserved.
+// If no job reserves, jobs run as in a simulator without a scenario, for every kind of
+// reservations with share 0.
 func TestNobodyReserves(t *testing.T) {
 	jobs := busy(1000)
 	for order, backfill := range policies {
@@ -152,15 +153,15 @@ func TestNobodyReserves(t *testing.T) {
 	}
 }
 
-// hasty thinks that jobs run half as long as they do.
+// hasty predicts half of each job's run time.
 type hasty struct{}
 
 func (hasty) Estimate(j *sched.Job) (int64, bool) { return j.Run / 2, true }
 func (hasty) Learn(*sched.Job)                    {}
 
-// Those reserve whom the seed chooses, whatever the policy, and they start as far
-// from the time they asked for as the result says: others are stopped for them if
-// they may be, and start anew.
+// The seed alone chooses the jobs that reserve. The result's offsets, waits, stops and
+// lost work are those of the jobs that ended. No job with a reservation is stopped, and
+// others are stopped only with Restart.
 func TestHardReservationsStartWhenGranted(t *testing.T) {
 	jobs := busy(1000)
 	who := choices(11, jobs, .2, 7200)
@@ -211,9 +212,9 @@ func TestHardReservationsStartWhenGranted(t *testing.T) {
 	}
 }
 
-// A promised job holds its processors until its deadline and then runs for as
-// long as its work takes, however its limit was changed on the way; in the end it
-// is that of the work. What was promised, kept and paid adds up.
+// A promised job holds its processors until its deadline and then runs for as long as its
+// work takes, however its limit changed before. At the end its limit is the time held plus
+// the limit of the work. The result's counts and its overhead are those of the jobs.
 func TestPromisedWorkRunsInFull(t *testing.T) {
 	const share, every = .2, 2 * 3600
 	jobs := busy(1200)
@@ -249,8 +250,8 @@ func TestPromisedWorkRunsInFull(t *testing.T) {
 					t.Fatalf("%s %v %v: the work of job %d began at %d, its deadline was %d", order.Name, backfill, kind, j.ID, j.Start+hold, deadline)
 				}
 				held += float64(hold) * float64(j.Procs)
-				// Who holds, or joined the queue late, was promised to. Of the rest
-				// nobody knows from outside.
+				// A job that held processors or joined the queue late had a promise.
+				// Other jobs may have had one: Callbacks.Ended does not show it.
 				if hold > 0 || j.Submit > before.Submit {
 					if run > 0 && j.Limit != hold+before.Limit {
 						t.Fatalf("%s %v %v: the limit of job %d was %d s in the end, after %d s of holding for %d s of work",
@@ -283,9 +284,9 @@ func TestPromisedWorkRunsInFull(t *testing.T) {
 	}
 }
 
-// spy knows how long jobs run, and notices when it is taught otherwise.
+// spy estimates the true run times, and counts the jobs whose end tells another.
 type spy struct {
-	run            map[int64]int64
+	run            map[int64]int64 // seconds, by job
 	learnt, misled int
 }
 
@@ -298,8 +299,9 @@ func (s *spy) Learn(j *sched.Job) {
 	}
 }
 
-// The time that a promised job holds its processors is no part of any run time:
-// it is neither learnt, nor is the job planned without it.
+// The time for which a promised job holds its processors is not part of its run time. So
+// the estimator does not learn from promised jobs, and the scheduler does not plan them
+// with its estimates.
 func TestEstimatorKnowsNothingOfHolding(t *testing.T) {
 	jobs := busy(4000)
 	s := &spy{run: make(map[int64]int64)}
@@ -336,7 +338,7 @@ func BenchmarkAlone(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			s := Scenario{Procs: 64, Backfill: sched.EASY}
-			if _, err := s.Run(each(jobs), Watch{}); err != nil {
+			if _, err := s.Run(each(jobs), Callbacks{}); err != nil {
 				b.Fatal(err)
 			}
 		}

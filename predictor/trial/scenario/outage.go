@@ -9,18 +9,18 @@ import (
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
-// Outage is a period in which no job starts, and jobs that run go on. It may recur.
-// All fields are in seconds; the zero Outage never happens.
+// Outage is a period in which no job starts. Jobs that run go on running. The period may
+// recur. If Lasts is 0 there is no outage. All fields are in seconds.
 type Outage struct {
 	Lasts int64
 	After int64 // from the first submission to the beginning of the first outage
-	Every int64 // from the beginning of an outage to that of the next; 0: there is one only
+	Every int64 // from the beginning of an outage to that of the next; 0: only one outage
 }
 
-// ParseOutage reads an outage such as "6h,after=15-0,every=30-0": its length, and
-// optionally After and Every, which are 0 if they are missing. The empty text is the
-// zero Outage. Durations are written as in Go or in Slurm. An error names the part it
-// is about.
+// ParseOutage reads an outage such as "6h,after=15-0,every=30-0". The first part is
+// Lasts. After and Every are optional, and 0 by default. The empty text is the zero
+// Outage. Durations are written as in Go or in Slurm. An error names the setting that is
+// wrong.
 func ParseOutage(text string) (o Outage, err error) {
 	if text == "" {
 		return o, nil
@@ -58,55 +58,58 @@ func (o Outage) String() string {
 	return text
 }
 
-// outage is the state of a run's outages. An outage is enacted by placeholder jobs: at
-// its beginning one takes all free processors until the end of the outage, and later
-// another takes the processors of each job that ends.
-// Invariant: during an outage no processor is free after the events of a moment.
-type outage struct {
-	next         int64               // the beginning of the next outage that is not scheduled yet
+// outages is the state of a simulation's outages. Placeholder jobs simulate an outage.
+// When it begins, a placeholder takes all free processors. When a job ends during the
+// outage, another placeholder takes its processors. Every placeholder ends with the
+// outage.
+// Invariant: during an outage no processor is free once all events of a moment have
+// happened.
+type outages struct {
+	next         int64               // the beginning of the first outage that is not scheduled yet
 	until        int64               // the end of the latest outage that has begun
-	placeholders map[*sched.Job]bool // that run now
+	placeholders map[*sched.Job]bool // those that run now
 }
 
-func newOutage(o Outage, first int64) outage {
+func newOutages(o Outage, first int64) outages {
 	if o.Lasts == 0 {
-		return outage{next: sched.Never}
+		return outages{next: sched.Never}
 	}
-	return outage{next: first + o.After, placeholders: make(map[*sched.Job]bool)}
+	return outages{next: first + o.After, placeholders: make(map[*sched.Job]bool)}
 }
 
 // scheduleOutages schedules the outages that begin by the next submission.
-func (r *run) scheduleOutages(submission int64) {
-	for r.outage.next <= submission {
-		until := r.outage.next + r.Outage.Lasts
-		r.sim.Call(r.outage.next, func(now int64) {
-			r.outage.until = until
+func (r *runner) scheduleOutages(submission int64) {
+	for r.outages.next <= submission {
+		until := r.outages.next + r.Outage.Lasts
+		r.sim.Call(r.outages.next, func(now int64) {
+			r.outages.until = until
 			r.occupy(now)
 		})
 		if r.Outage.Every == 0 {
-			r.outage.next = sched.Never
+			r.outages.next = sched.Never
 		} else {
-			r.outage.next += r.Outage.Every
+			r.outages.next += r.Outage.Every
 		}
 	}
 }
 
-// occupy takes the processors that are free now until the outage ends.
-func (r *run) occupy(now int64) {
-	left, free := r.outage.until-now, r.sim.Scheduler().Free()
+// occupy starts a placeholder on the processors that are free now, until the outage ends.
+func (r *runner) occupy(now int64) {
+	left, free := r.outages.until-now, r.sim.Scheduler().Free()
 	if left <= 0 || free == 0 {
 		return
 	}
 	j := &sched.Job{ID: -1, Submit: now, Start: now, Procs: free, Run: left, Limit: left}
-	r.outage.placeholders[j] = true
+	r.outages.placeholders[j] = true
 	r.sim.Place(j)
 }
 
-// endPlaceholder reports whether j, which has ended, was a placeholder.
-func (r *run) endPlaceholder(j *sched.Job) bool {
-	if !r.outage.placeholders[j] {
+// removePlaceholder removes j, which has ended, from the placeholders. It reports whether
+// j was one.
+func (r *runner) removePlaceholder(j *sched.Job) bool {
+	if !r.outages.placeholders[j] {
 		return false
 	}
-	delete(r.outage.placeholders, j)
+	delete(r.outages.placeholders, j)
 	return true
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/sched"
 )
 
-// During an outage no job starts, whatever the policy; those that run end in their
-// time, and all others run afterwards.
+// During an outage no job starts under any policy. Jobs that run end when they would
+// have, and all other jobs run after the outage.
 func TestOutage(t *testing.T) {
 	jobs := busy(1000)
 	const after, lasts = 20_000, 6 * 3600
@@ -41,7 +41,8 @@ func TestOutage(t *testing.T) {
 	}
 }
 
-// An outage that nobody notices changes nothing, even where all begins with it.
+// The starts of two jobs around outages: before the first submission, between the
+// submissions, across one, after all jobs, and recurring.
 func TestOutageByHand(t *testing.T) {
 	jobs := []sched.Job{
 		{ID: 1, Submit: 1000, Procs: 3, Run: 100, Limit: 200},

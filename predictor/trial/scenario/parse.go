@@ -18,7 +18,7 @@ const (
 	defaultProb   = .95
 	defaultEvery  = 6 * 3600 // seconds (VARQ 2007, section 4.4)
 	defaultReplan = 240      // seconds
-	defaultA      = .8       // price of the work a stopped job has done; A - B = 1
+	defaultA      = .8       // Restart.A, the price of the work that a stopped job has done
 )
 
 // longest bounds durations, in seconds.
@@ -29,12 +29,15 @@ const longest = 366 * 24 * 3600
 //	hard=10%,ahead=2h,protected=100%,restart=0.8
 //	varq=10%,prob=0.95,every=6h,replan=4m,max-hold=4,best-effort,forecaster=qbets
 //
-// Everything but the share has a default. By default hard reservations protect the whole
-// queue and stop no job, and VARQ's start at the deadline, are planned with qbets, and
-// may hold processors for any time; with forecaster=blend for as long as varqd allows.
-// The forecasters are qbets, history and blend. The value of restart is Restart.A, and
-// B is A - 1. Shares and probabilities are numbers from 0 to 1 or percentages. Durations
-// are written as in Go or in Slurm. An error names the part it is about.
+// Every setting but the share has a default. Hard reservations protect the whole queue
+// and stop no job by default. VARQ's reservations are planned with qbets by default, and
+// their work starts at the deadline. By default there is no bound on the time for which
+// they hold processors, except that forecaster=blend has varqd's bound.
+//
+// The forecasters are qbets, history and blend. The value of restart is Restart.A;
+// Restart.B is A - 1. The value of max-hold is a multiple of the job's time limit.
+// Shares and probabilities are numbers from 0 to 1 or percentages. Durations are
+// written as in Go or in Slurm. An error names the setting that is wrong.
 func ParseReservations(text string) (Reservations, error) {
 	if text == "none" {
 		return Reservations{}, nil
@@ -118,8 +121,8 @@ func (v *VARQ) set(key, value string) (err error) {
 	return err
 }
 
-// maxHold is the bound of the time held where none is given, in time limits: varqd's
-// for its own method, and otherwise none, as in the paper.
+// maxHold returns the default of VARQ.MaxHold: varqd's bound for Blend, and no bound for
+// the other methods, as in the paper.
 func (m Method) maxHold() float64 {
 	if m == Blend {
 		return trajectory.DefaultMaxHold
@@ -140,7 +143,7 @@ func parseShare(text string) (float64, error) {
 	return share, nil
 }
 
-// parseSeconds reads a duration of at least so many seconds.
+// parseSeconds reads a duration between least and longest, in seconds.
 func parseSeconds(text string, least int64) (int64, error) {
 	seconds, err := slurmtime.ParseSpan(text)
 	if err != nil {

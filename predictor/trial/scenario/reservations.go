@@ -3,7 +3,7 @@ package scenario
 import "github.com/varq-project/varq/predictor/cluster/sched"
 
 // Reservations says what share of the jobs ask for a reservation, and of which kind. At
-// most one of its fields is set; nobody reserves if none is.
+// most one field may be set. If neither is set, no job asks for a reservation.
 type Reservations struct {
 	Hard *Hard
 	VARQ *VARQ
@@ -13,32 +13,34 @@ type Reservations struct {
 // and never breaks it.
 type Hard struct {
 	Share float64 // of the jobs
-	// Ahead bounds how long after its submission a job asks to start, in seconds. The
-	// time it asks for is uniform between 0 and Ahead.
+	// Ahead is the longest time, in seconds, between a job's submission and the start
+	// that it asks for. The time is drawn uniformly from 0 to Ahead.
 	Ahead int64
 	// Protected is the share of the queue that a reservation may not delay.
 	Protected float64
-	// Restart is the price of stopping a running job. Nil: none is stopped.
+	// Restart is the price of stopping a running job. If it is nil, no job is stopped.
 	Restart *sched.Restart
 }
 
-// VARQ are reservations made of probability: an ordinary job is submitted so early that
-// it runs by its deadline with the probability asked for.
+// VARQ are probabilistic reservations: ordinary jobs, submitted early enough to start by
+// the deadline with the wanted probability.
 type VARQ struct {
 	Share float64 // of the jobs
-	Prob  float64 // success probability asked for
-	// Every is the interval of the deadlines in seconds, at least 1. A job asks for
-	// the first multiple of it after its submission (VARQ 2007, section 4.4).
+	Prob  float64 // the wanted probability of starting by the deadline
+	// Every is the interval between deadlines in seconds, at least 1. The deadline of
+	// a job is the first multiple of Every after its submission (VARQ 2007, section
+	// 4.4).
 	Every int64
-	// BestEffort lets the work start as soon as the job does. Otherwise it starts at
-	// the deadline.
+	// BestEffort means that the work starts as soon as the job does. Otherwise the job
+	// holds its processors, and the work starts at the deadline.
 	BestEffort bool
 	Method     Method // of forecasting waits
-	// MaxHold bounds how long a job may hold its processors before the work, in time
-	// limits (trajectory.Planner). 0: no bound, as in the paper.
+	// MaxHold bounds how long a job may hold its processors before the work, as a
+	// multiple of the job's time limit; see trajectory.Planner.MaxHold. An hour is
+	// always allowed. 0 means no bound, as in the paper.
 	MaxHold float64
-	// Replan is the interval in seconds at which a pending reservation is planned
-	// anew; 0: never. varqd's is a few seconds. Each time up to Every/30 submissions
-	// are forecast, which takes most of a simulation's time.
+	// Replan is the interval, in seconds, at which a pending reservation is planned
+	// anew; 0 means never. varqd's interval is a few seconds. Each plan takes up to
+	// Every/30 forecasts, which take most of a simulation's time.
 	Replan int64
 }

@@ -1,32 +1,34 @@
 package scenario
 
-// Result is the outcome of a scenario. Times are those of the jobs, durations are in
-// seconds, and shares between 0 and 1.
+// Result is the result of simulating a scenario. Times are in the clock of the jobs'
+// Submit, durations are in seconds, and shares are from 0 to 1.
 type Result struct {
 	Jobs int `json:"jobs"`
-	// First and Last are the times of the first and of the last submission, End that
-	// of the last end of a job.
+	// First is the time of the first submission, Last that of the last submission, and
+	// End the time at which the last job ended.
 	First int64 `json:"first_submission"`
 	Last  int64 `json:"last_submission"`
 	End   int64 `json:"end"`
-	// Utilisation is the share of the processors' time, from the first submission to
-	// the last, in which they ran jobs. UtilisationToEnd is the same from the first
-	// submission to the last end. So are Held, the share in which VARQ's jobs held
-	// processors before their work, and Lost, that of the runs of jobs that were then
-	// stopped.
+	// Utilisation is the share of the processor time that jobs used, from First to
+	// Last.
+	//
+	// UtilisationToEnd, Held and Lost are shares of the processor time from First to
+	// End. UtilisationToEnd is the share that jobs used, Held the share for which jobs
+	// with a promise of VARQ's held processors before their work, and Lost the share
+	// of the runs that were stopped for hard reservations.
 	Utilisation      float64 `json:"utilisation"`
 	UtilisationToEnd float64 `json:"utilisation_to_end"`
 	Held             float64 `json:"held"`
 	Lost             float64 `json:"lost"`
-	// All is about the jobs that have no reservation. Others leaves out those that
-	// asked for one, and those that were set aside.
+	// All has the waits of the jobs without a reservation. Others also leaves out the
+	// jobs whose request was refused, and the jobs that Scenario.Aside chooses.
 	All    Waits `json:"all"`
 	Others Waits `json:"others"`
 
 	Hard *HardResult `json:"hard,omitempty"`
 	VARQ *VARQResult `json:"varq,omitempty"`
 
-	Stops  int    `json:"stops"` // of running jobs, for hard reservations
+	Stops  int    `json:"stops"` // how often a running job was stopped for a hard reservation
 	Series Series `json:"series"`
 }
 
@@ -40,16 +42,17 @@ type Waits struct {
 	// Slowdown is the mean bounded slowdown max(1, (wait+run)/max(run, 10 s))
 	// (Feitelson 2001).
 	Slowdown float64 `json:"bounded_slowdown"`
-	// Percentiles has the waits that 0, 1, ... 100 % of the jobs did not exceed. It is
-	// empty without jobs.
+	// Percentiles[p], for p from 0 to 100, is the shortest wait that at least p % of
+	// the jobs did not exceed. Percentiles is empty if there are no jobs.
 	Percentiles []int64 `json:"percentiles,omitempty"`
 }
 
-// HardResult tells how hard reservations were granted.
+// HardResult tells how near to the time asked for hard reservations were granted.
 type HardResult struct {
 	Jobs int `json:"jobs"`
-	// Exact counts the jobs that got the very time they asked for. Offset is the mean
-	// distance between the time asked for and the one granted, and Median the median.
+	// Exact counts the jobs that got the time they asked for. Offset is the mean
+	// distance between the time asked for and the time granted; Median is the median
+	// distance.
 	Exact  int     `json:"exact"`
 	Offset float64 `json:"mean_offset"`
 	Median int64   `json:"median_offset"`
@@ -59,27 +62,27 @@ type HardResult struct {
 type VARQResult struct {
 	Asked    int `json:"asked"`
 	Promised int `json:"promised"`
-	Kept     int `json:"kept"` // promises: the job started by its deadline
-	// Down counts the refusals because the cluster seemed to be down, and Why is the
-	// reason given with the last of them.
+	Kept     int `json:"kept"` // promises whose job started by its deadline
+	// Down counts the requests that were refused because the cluster seemed to be
+	// down. Why is the reason given with the last of these refusals.
 	Down int    `json:"down,omitempty"`
 	Why  string `json:"why,omitempty"`
 	// KeptLow and KeptHigh are the ends of the 95 % confidence interval of Kept /
-	// Promised (Clopper and Pearson); they are 0 and 1 without promises.
+	// Promised (Clopper and Pearson). Without promises they are 0 and 1.
 	KeptLow  float64 `json:"kept_low"`
 	KeptHigh float64 `json:"kept_high"`
-	// Prob is the mean of the forecasts at the times of the promises; 0 without
-	// promises.
+	// Prob is the mean of the probabilities forecast when the promises were made. It is
+	// 0 without promises.
 	Prob float64 `json:"mean_probability"`
-	// Overhead is the processor time held before the work, per processor time of the
-	// work. The paper's Table 3 prints 1 more.
+	// Overhead is the processor time held before the work, divided by the processor
+	// time of the work. The paper's Table 3 prints 1 + Overhead.
 	Overhead float64 `json:"overhead"`
-	// Moves counts the changes of a pending job's begin time.
+	// Moves counts how often the begin time of a pending reservation changed.
 	Moves int `json:"moves"`
 }
 
-// Series has the means over steps of time, the first of which begins at Start. All
-// last Step seconds.
+// Series has means over steps of time. Each step lasts Step seconds. The first step
+// begins at Start.
 type Series struct {
 	Start  int64     `json:"start"`
 	Step   int64     `json:"step"`

@@ -8,47 +8,48 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/sim"
 )
 
-// run is the state of a scenario that is being simulated. It observes its simulator.
-type run struct {
+// runner simulates a scenario. It observes its simulator.
+type runner struct {
 	*Scenario
-	watch  Watch
-	sim    *sim.Simulator
-	random *rand.Rand
-	spare  []*sched.Job // ended, to be used again
-	varq   *varqd       // nil without VARQ's reservations
-	outage outage
+	callbacks Callbacks
+	sim       *sim.Simulator
+	random    *rand.Rand
+	spare     []*sched.Job // jobs that have ended, for newJob
+	varqd     *varqd       // nil without VARQ's reservations
+	outages   outages
 
-	// special has the jobs in the system that asked for a reservation, or were set
-	// aside.
-	special map[*sched.Job]*grant
+	// excluded has the jobs that Result.Others leaves out, from their submission to
+	// their end, and what each of them got.
+	excluded map[*sched.Job]*grant
 
 	jobs             int
 	first, last, end int64
 	running          int32   // processors
 	queued           int     // jobs
-	now              int64   // the time up to which busy and series are integrated
+	now              int64   // busy and series are integrated up to this time
 	busy, busyToLast float64 // processor seconds of running jobs, up to now and up to the last submission
 	held, lost       float64 // processor seconds
 	stops            int
-	others           waits // of the jobs that are not special
-	aside            waits // of the special jobs that have no reservation
-	exact            int
-	offsets          []int64
+	others           waits   // of the jobs that are not excluded
+	unreserved       waits   // of the excluded jobs without a reservation
+	exact            int     // jobs with hard reservations that got the time asked for
+	offsets          []int64 // of hard reservations, in seconds
 	series           *series
 }
 
-// grant is the reservation that a special job got. The zero value is none.
+// grant is the reservation that a job got. The zero grant is none: the request was
+// refused, or the job did not ask.
 type grant struct {
 	hard    bool
 	promise *promise // VARQ's
 }
 
-func newRun(s *Scenario, w Watch) *run {
-	r := &run{
-		Scenario: s,
-		watch:    w,
-		random:   rand.New(rand.NewPCG(s.Seed, 0x5641_5251)),
-		special:  make(map[*sched.Job]*grant),
+func newRunner(s *Scenario, callbacks Callbacks) *runner {
+	r := &runner{
+		Scenario:  s,
+		callbacks: callbacks,
+		random:    rand.New(rand.NewPCG(s.Seed, 0x5641_5251)),
+		excluded:  make(map[*sched.Job]*grant),
 	}
 	config := sched.Config{Procs: s.Procs, Order: s.Order, Backfill: s.Backfill}
 	if hard := s.Reservations.Hard; hard != nil {
@@ -56,23 +57,24 @@ func newRun(s *Scenario, w Watch) *run {
 	}
 	r.sim = sim.New(config, r)
 	if s.Reservations.VARQ != nil {
-		r.varq = newVarqd(s)
+		r.varqd = newVarqd(s)
 	}
 	return r
 }
 
-// submit simulates up to the submission of the next job of the workload, and submits it.
-func (r *run) submit(job *sched.Job) {
+// submit advances the simulation to the submission of the workload's next job, and
+// submits the job or reserves for it.
+func (r *runner) submit(job *sched.Job) {
 	if r.series == nil {
 		r.sim.Advance(job.Submit)
 		r.series = newSeries(job.Submit)
 		r.first, r.now, r.end = job.Submit, job.Submit, job.Submit
-		r.outage = newOutage(r.Outage, job.Submit)
+		r.outages = newOutages(r.Outage, job.Submit)
 	}
 	r.scheduleOutages(job.Submit)
 	r.jobs++
 	r.last = job.Submit
-	j := r.job()
+	j := r.newJob()
 	*j = *job
 	r.sim.Advance(j.Submit)
 	r.integrate(j.Submit)
@@ -82,18 +84,19 @@ func (r *run) submit(job *sched.Job) {
 			j.Estimate = max(1, min(seconds, j.Limit))
 		}
 	}
-	// Both are drawn for every job, whether they are used or not, so that the
-	// choice of each job is independent of all others.
+	// u decides whether the job asks for a reservation, and v how far ahead. Both are
+	// drawn for every job, even if unused, so that the draws for a job do not depend on
+	// the policy or on the share.
 	u, v := r.random.Float64(), r.random.Float64()
 	hard, varq := r.Reservations.Hard, r.Reservations.VARQ
 	switch {
 	case hard != nil && u < hard.Share:
-		r.special[j] = &grant{hard: true}
+		r.excluded[j] = &grant{hard: true}
 		r.sim.Reserve(j, j.Submit+int64(v*float64(hard.Ahead)))
 	case varq != nil && u < varq.Share:
 		r.reserve(j)
 	case u < r.Aside:
-		r.special[j] = &grant{}
+		r.excluded[j] = &grant{}
 		r.enqueue(j)
 	default:
 		r.enqueue(j)
@@ -101,16 +104,17 @@ func (r *run) submit(job *sched.Job) {
 }
 
 // enqueue puts j into the queue now.
-func (r *run) enqueue(j *sched.Job) {
+func (r *runner) enqueue(j *sched.Job) {
 	r.queued++
 	r.sim.Submit(j)
-	if r.varq != nil {
-		r.varq.submitted(j)
+	if r.varqd != nil {
+		r.varqd.submitted(j)
 	}
 }
 
-// job returns a job to be overwritten.
-func (r *run) job() *sched.Job {
+// newJob returns a job that the caller must overwrite. It reuses a job that has ended, if
+// there is one.
+func (r *runner) newJob() *sched.Job {
 	last := len(r.spare) - 1
 	if last < 0 {
 		return new(sched.Job)
@@ -120,9 +124,9 @@ func (r *run) job() *sched.Job {
 	return j
 }
 
-// integrate extends busy and series, over a period in which the running and the queued
-// jobs were what they are, until now.
-func (r *run) integrate(now int64) {
+// integrate extends busy and series from r.now to now. Invariant: since r.now, neither
+// r.running nor r.queued has changed.
+func (r *runner) integrate(now int64) {
 	if now == r.now {
 		return
 	}
@@ -132,7 +136,7 @@ func (r *run) integrate(now int64) {
 }
 
 // Reserved implements sim.Observer.
-func (r *run) Reserved(_ int64, _ *sched.Job, at, start int64) {
+func (r *runner) Reserved(_ int64, _ *sched.Job, at, start int64) {
 	offset := max(at-start, start-at)
 	r.offsets = append(r.offsets, offset)
 	if offset == 0 {
@@ -141,23 +145,23 @@ func (r *run) Reserved(_ int64, _ *sched.Job, at, start int64) {
 }
 
 // Started implements sim.Observer.
-func (r *run) Started(now int64, j *sched.Job) {
+func (r *runner) Started(now int64, j *sched.Job) {
 	r.integrate(now)
 	r.running += j.Procs
-	c := r.special[j]
+	c := r.excluded[j]
 	if c == nil || !c.hard {
 		r.queued--
 	}
-	if r.varq != nil {
-		r.varq.started(j)
+	if r.varqd != nil {
+		r.varqd.started(j)
 	}
 	if c != nil && c.promise != nil {
-		r.deliver(now, j, c.promise)
+		r.startPromised(now, j, c.promise)
 	}
 }
 
 // Stopped implements sim.Observer.
-func (r *run) Stopped(now int64, j *sched.Job) {
+func (r *runner) Stopped(now int64, j *sched.Job) {
 	r.integrate(now)
 	r.running -= j.Procs
 	r.queued++
@@ -165,42 +169,42 @@ func (r *run) Stopped(now int64, j *sched.Job) {
 }
 
 // Ended implements sim.Observer.
-func (r *run) Ended(now int64, j *sched.Job) {
-	if r.endPlaceholder(j) {
+func (r *runner) Ended(now int64, j *sched.Job) {
+	if r.removePlaceholder(j) {
 		return
 	}
-	if now < r.outage.until {
+	if now < r.outages.until {
 		r.sim.Call(now, r.occupy)
 	}
 	r.integrate(now)
 	r.running -= j.Procs
 	r.end = now
 	r.lost += float64(j.Lost) * float64(j.Procs)
-	c := r.special[j]
+	c := r.excluded[j]
 	switch wait, ran := j.Start-j.Submit, j.End-j.Start; {
 	case c == nil:
 		r.others.add(wait, ran)
 	case !c.hard && c.promise == nil:
-		r.aside.add(wait, ran)
+		r.unreserved.add(wait, ran)
 	case c.promise != nil:
 		c.promise.ended = true
 	}
 	if c != nil {
-		delete(r.special, j)
+		delete(r.excluded, j)
 	}
 	if r.Estimator != nil && (c == nil || c.promise == nil) {
 		r.Estimator.Learn(j)
 	}
-	if r.varq != nil {
-		r.varq.ended(j)
+	if r.varqd != nil {
+		r.varqd.ended(j)
 	}
-	if r.watch.Ended != nil {
-		r.watch.Ended(j)
+	if r.callbacks.Ended != nil {
+		r.callbacks.Ended(j)
 	}
 	r.spare = append(r.spare, j)
 }
 
-func (r *run) result() *Result {
+func (r *runner) result() *Result {
 	result := &Result{Jobs: r.jobs, First: r.first, Last: r.last, End: r.end, Stops: r.stops}
 	if r.jobs == 0 {
 		return result
@@ -215,18 +219,18 @@ func (r *run) result() *Result {
 	}
 	result.Series = r.series.result(r.Procs)
 	result.Others = r.others.result()
-	r.others.merge(&r.aside)
+	r.others.merge(&r.unreserved)
 	result.All = r.others.result()
 	if r.Reservations.Hard != nil {
 		result.Hard = r.hardResult()
 	}
-	if r.varq != nil {
-		result.VARQ = r.varq.result()
+	if r.varqd != nil {
+		result.VARQ = r.varqd.result()
 	}
 	return result
 }
 
-func (r *run) hardResult() *HardResult {
+func (r *runner) hardResult() *HardResult {
 	n := len(r.offsets)
 	result := &HardResult{Jobs: n, Exact: r.exact}
 	if n == 0 {

@@ -24,7 +24,7 @@ func each(jobs []sched.Job) iter.Seq2[sched.Job, error] {
 	}
 }
 
-// busy returns jobs that keep 64 processors busy, as the project's model makes them.
+// busy returns n jobs of Downey's model, which keep 64 processors busy.
 func busy(n int) []sched.Job {
 	model := downey.Model{Procs: 64, Load: .85}
 	return slices.Collect(model.Jobs(rand.New(rand.NewPCG(1, 1)), n))
@@ -32,7 +32,7 @@ func busy(n int) []sched.Job {
 
 func simulate(t *testing.T, s Scenario, jobs []sched.Job) *Result {
 	t.Helper()
-	r, err := s.Run(each(jobs), Watch{})
+	r, err := s.Run(each(jobs), Callbacks{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestSeriesStaysShort(t *testing.T) {
 		s.add(now, 3, 2)
 	}
 	got := s.result(4)
-	if len(got.Queued) > bins || len(got.Queued) < bins/2 || got.Step < 10_000_000/bins {
+	if len(got.Queued) > maxSteps || len(got.Queued) < maxSteps/2 || got.Step < 10_000_000/maxSteps {
 		t.Errorf("%d steps of %d s", len(got.Queued), got.Step)
 	}
 	for i := range got.Queued {
@@ -119,7 +119,7 @@ func TestVARQ(t *testing.T) {
 	}
 }
 
-// Where nobody waits, every promise is kept, and jobs come just before their
+// If no job has to wait, every promise is kept, and each job starts just before its
 // deadline.
 func TestVARQByHand(t *testing.T) {
 	var jobs []sched.Job
@@ -131,7 +131,7 @@ func TestVARQByHand(t *testing.T) {
 	if v.Asked != 400 || v.Promised == 0 || v.Kept != v.Promised {
 		t.Errorf("%+v", v)
 	}
-	// The latest step of 30 s before the deadline will do.
+	// The planner's last step, 30 s before the deadline, is early enough for each job.
 	if v.Overhead > 30./40 {
 		t.Errorf("%v of the work held", v.Overhead)
 	}
@@ -151,10 +151,10 @@ func TestSameSeedSameResult(t *testing.T) {
 	}
 }
 
-func TestWatch(t *testing.T) {
+func TestEnded(t *testing.T) {
 	ended := 0
 	s := Scenario{Procs: 64}
-	if _, err := s.Run(each(busy(100)), Watch{Ended: func(*sched.Job) { ended++ }}); err != nil || ended != 100 {
+	if _, err := s.Run(each(busy(100)), Callbacks{Ended: func(*sched.Job) { ended++ }}); err != nil || ended != 100 {
 		t.Errorf("%d ended, %v", ended, err)
 	}
 }
@@ -162,10 +162,10 @@ func TestWatch(t *testing.T) {
 func TestBadJobs(t *testing.T) {
 	bad := errors.New("bad")
 	s := Scenario{Procs: 64}
-	if _, err := s.Run(func(yield func(sched.Job, error) bool) { yield(sched.Job{}, bad) }, Watch{}); !errors.Is(err, bad) {
+	if _, err := s.Run(func(yield func(sched.Job, error) bool) { yield(sched.Job{}, bad) }, Callbacks{}); !errors.Is(err, bad) {
 		t.Error(err)
 	}
-	if r, err := s.Run(each(nil), Watch{}); err != nil || r.Jobs != 0 {
+	if r, err := s.Run(each(nil), Callbacks{}); err != nil || r.Jobs != 0 {
 		t.Errorf("no jobs: %+v, %v", r, err)
 	}
 }
@@ -181,7 +181,7 @@ func BenchmarkRun(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				s := Scenario{Procs: 64, Backfill: sched.EASY, Reservations: reservations}
-				if _, err := s.Run(each(jobs), Watch{}); err != nil {
+				if _, err := s.Run(each(jobs), Callbacks{}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -1,24 +1,25 @@
 package scenario
 
-// bins bounds the number of steps of a series.
-const bins = 512
+// maxSteps is the largest number of steps that a series has.
+const maxSteps = 512
 
-// series integrates the queued jobs and the busy processors over steps of time. The
-// step doubles whenever there would be more than bins of them.
+// series integrates the numbers of queued jobs and of busy processors over steps of time.
+// Whenever there would be more than maxSteps steps, the length of a step doubles.
 type series struct {
 	start, step  int64
-	at           int64     // the end of what is integrated
+	at           int64     // the end of the last integrated period
 	queued, busy []float64 // integrals over each step
 }
 
 func newSeries(start int64) *series { return &series{start: start, step: 60, at: start} }
 
-// add integrates numbers that were constant since the last call, until now.
+// add integrates queued and busy from the time of the last call to now. Both must have
+// been constant since then.
 func (s *series) add(now int64, queued int, busy int32) {
 	for s.at < now {
 		bin := int((s.at - s.start) / s.step)
-		if bin >= bins {
-			s.halve()
+		if bin >= maxSteps {
+			s.coarsen()
 			continue
 		}
 		for len(s.queued) <= bin {
@@ -31,12 +32,13 @@ func (s *series) add(now int64, queued int, busy int32) {
 	}
 }
 
-func (s *series) halve() {
+// coarsen doubles the length of a step, and so halves the number of steps.
+func (s *series) coarsen() {
 	s.step *= 2
 	s.queued, s.busy = pairs(s.queued), pairs(s.busy)
 }
 
-// pairs returns the sums of neighbours.
+// pairs returns the sums of x[0] and x[1], x[2] and x[3], and so on. It overwrites x.
 func pairs(x []float64) []float64 {
 	n := (len(x) + 1) / 2
 	for i := range n {
@@ -49,8 +51,8 @@ func pairs(x []float64) []float64 {
 	return x[:n]
 }
 
-// result returns the means over the steps. That of the last is over the part of it that
-// was integrated.
+// result returns the means over the steps. The mean over the last step is over its
+// integrated part only.
 func (s *series) result(procs int32) Series {
 	result := Series{Start: s.start, Step: s.step}
 	for i := range s.queued {

@@ -11,8 +11,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// varqd does what the daemon of that name does on a live cluster: it follows the queue,
-// lets the forecaster learn, and plans reservations.
+// varqd does in a simulation what the daemon varqd does on a live cluster. It follows the
+// queue, passes what happens to the forecaster, and plans reservations.
 type varqd struct {
 	*VARQ
 	request    func(*sched.Job) workload.Request
@@ -20,20 +20,21 @@ type varqd struct {
 	forecaster forecaster
 	planner    trajectory.Planner
 
-	asked, promised, kept, moves int
-	down                         int     // refusals because the cluster seemed to be down
-	why                          string  // the reason of the last of them
-	prob                         float64 // sum of the forecasts of promises
-	work, held                   float64 // processor seconds of jobs with promises
+	asked, promised, kept int     // requests
+	moves                 int     // changes of a begin time
+	down                  int     // refusals because the cluster seemed to be down
+	why                   string  // the reason given with the last refusal counted in down
+	prob                  float64 // sum of the promises' forecasts
+	work, held            float64 // processor seconds of jobs with promises
 }
 
 // promise is a reservation that was granted.
 type promise struct {
 	trajectory.Request
-	trajectory.Submission     // the present plan
-	asked                     int64
-	forecast                  float64 // at the time of the promise
-	submitted, started, ended bool    // the job
+	trajectory.Submission             // the present plan
+	asked                     int64   // when the job asked
+	forecast                  float64 // the probability at the time of the promise
+	submitted, started, ended bool    // what the job has done
 }
 
 func newVarqd(s *Scenario) *varqd {
@@ -43,26 +44,26 @@ func newVarqd(s *Scenario) *varqd {
 			return workload.Request{Size: workload.Size{Nodes: j.Procs, CPUs: j.Procs}, Limit: j.Limit}
 		}
 	}
-	v.forecaster = v.Method.forecaster(&v.queue, s.Background, rand.New(rand.NewPCG(s.Seed, 0x4652_4543)))
+	v.forecaster = v.Method.newForecaster(&v.queue, s.Background, rand.New(rand.NewPCG(s.Seed, 0x4652_4543)))
 	v.planner.Forecaster, v.planner.MaxHold = v.forecaster, v.MaxHold
 	return v
 }
 
-// job returns j, at its submission, as forecasters see it.
-func (v *varqd) job(j *sched.Job) workload.Job {
+// workloadJob returns j in the form that forecasters take, with neither start nor end.
+func (v *varqd) workloadJob(j *sched.Job) workload.Job {
 	return workload.Job{ID: j.ID, Request: v.request(j), Submit: j.Submit, Eligible: j.Submit}
 }
 
 // submitted observes that j joins the queue.
 func (v *varqd) submitted(j *sched.Job) {
-	job := v.job(j)
+	job := v.workloadJob(j)
 	v.queue.Submit(job)
 	v.forecaster.Submitted(&job)
 }
 
 // started observes that j starts.
 func (v *varqd) started(j *sched.Job) {
-	job := v.job(j)
+	job := v.workloadJob(j)
 	job.Start = j.Start
 	v.queue.Start(job)
 	v.forecaster.Started(&job)
@@ -70,24 +71,24 @@ func (v *varqd) started(j *sched.Job) {
 
 // ended observes that j has ended.
 func (v *varqd) ended(j *sched.Job) {
-	job := v.job(j)
+	job := v.workloadJob(j)
 	job.Start, job.End = j.Start, j.End
 	v.queue.Remove(job.ID)
 	v.forecaster.Ended(&job)
 }
 
-// register lets the forecaster know of p as it is planned now, and whether it holds by
-// the present forecast.
+// register tells the forecaster the present plan of p. holds says whether the present
+// forecast still reaches the probability of p.
 func (v *varqd) register(j *sched.Job, p *promise, holds bool) {
 	q := forecast.Question{Request: p.Job, Now: p.Now, Submit: p.Begin}
 	q.Limit = p.Limit
 	v.forecaster.Promise(j.ID, &q, p.Deadline, holds)
 }
 
-// reserve asks for a reservation for j, which arrives now. A job that is refused joins
-// the queue at once.
-func (r *run) reserve(j *sched.Job) {
-	v, now := r.varq, j.Submit
+// reserve asks for a reservation for j at its submission. If the request is refused, j
+// joins the queue at once.
+func (r *runner) reserve(j *sched.Job) {
+	v, now := r.varqd, j.Submit
 	v.asked++
 	request := trajectory.Request{Job: v.request(j), Now: now, Deadline: (now/v.Every + 1) * v.Every, Prob: v.Prob}
 	if !v.BestEffort {
@@ -96,7 +97,7 @@ func (r *run) reserve(j *sched.Job) {
 	answer := v.planner.Decide(request)
 	if answer.Plan == nil {
 		r.refused(j, &request, &answer)
-		r.special[j] = &grant{}
+		r.excluded[j] = &grant{}
 		r.enqueue(j)
 		return
 	}
@@ -109,18 +110,17 @@ func (r *run) reserve(j *sched.Job) {
 		asked:      now,
 		forecast:   answer.Plan.Estimate.Prob,
 	}
-	r.special[j] = &grant{promise: p}
+	r.excluded[j] = &grant{promise: p}
 	v.register(j, p, true)
-	j.Estimate = 0 // it leaves out the time held before the work
+	j.Estimate = 0 // the estimate leaves out the time held before the work
 	r.await(j, p)
 	if v.Replan > 0 {
 		r.sim.Call(now+v.Replan, func(now int64) { r.replan(now, j, p) })
 	}
 }
 
-// await submits j at the begin time of its present plan, unless the plan is changed
-// before.
-func (r *run) await(j *sched.Job, p *promise) {
+// await submits j at the begin time of its present plan, unless that time changes before.
+func (r *runner) await(j *sched.Job, p *promise) {
 	begin := p.Begin
 	r.sim.Call(begin, func(now int64) {
 		if p.submitted || p.Begin != begin {
@@ -133,68 +133,70 @@ func (r *run) await(j *sched.Job, p *promise) {
 	})
 }
 
-// replan plans a reservation anew, now and at intervals until its job starts.
-func (r *run) replan(now int64, j *sched.Job, p *promise) {
+// replan plans a reservation anew, and calls itself again every Replan seconds until the
+// job starts.
+func (r *runner) replan(now int64, j *sched.Job, p *promise) {
 	if p.started {
 		return
 	}
 	p.Now = now
 	before := p.Submission
-	revised := r.varq.planner.Replan(p.Request, before)
+	revised := r.varqd.planner.Replan(p.Request, before)
 	p.Submission = revised.Submission
 	if p.submitted {
 		r.sim.Shorten(j, p.Limit)
 	} else {
-		r.varq.register(j, p, revised.Prob >= p.Prob)
+		r.varqd.register(j, p, revised.Prob >= p.Prob)
 		if p.Begin != before.Begin {
-			r.varq.moves++
+			r.varqd.moves++
 			r.await(j, p)
 		}
 	}
-	r.sim.Call(now+r.varq.Replan, func(now int64) { r.replan(now, j, p) })
+	r.sim.Call(now+r.varqd.Replan, func(now int64) { r.replan(now, j, p) })
 }
 
-// deliver lets j, which starts now, hold its processors until its work may start. When
-// the work starts, the limit is trimmed to the work's own.
-func (r *run) deliver(now int64, j *sched.Job, p *promise) {
-	v := r.varq
+// startPromised records the start of j, which has the promise p. The job holds its
+// processors until its work may start. When the work starts, startPromised shortens the
+// job's limit so that the work keeps no more than its own limit.
+func (r *runner) startPromised(now int64, j *sched.Job, p *promise) {
+	v := r.varqd
 	p.started = true
 	if now <= p.Deadline {
 		v.kept++
 	}
-	held := max(0, p.HoldUntil-now)
-	run := min(j.Run, p.Job.Limit)
-	a := Reservation{
+	hold := max(0, p.HoldUntil-now) // seconds
+	work := min(j.Run, p.Job.Limit) // seconds
+	o := Outcome{
 		Job: j.ID, Asked: p.asked, Deadline: p.Deadline, Prob: p.forecast, Begin: p.Begin, Start: now,
-		Work: float64(run) * float64(j.Procs), Held: float64(held) * float64(j.Procs),
+		Work: float64(work) * float64(j.Procs), Held: float64(hold) * float64(j.Procs),
 	}
-	v.work += a.Work
-	v.held += a.Held
-	r.held += a.Held
-	r.answered(a)
-	j.Run = held + run
-	r.sim.Call(now+held, func(int64) {
+	v.work += o.Work
+	v.held += o.Held
+	r.held += o.Held
+	r.answered(o)
+	j.Run = hold + work
+	r.sim.Call(now+hold, func(int64) {
 		if !p.ended {
-			r.sim.Shorten(j, held+p.Job.Limit)
+			r.sim.Shorten(j, hold+p.Job.Limit)
 		}
 	})
 }
 
 // refused records why j gets no promise.
-func (r *run) refused(j *sched.Job, q *trajectory.Request, a *trajectory.Answer) {
+func (r *runner) refused(j *sched.Job, q *trajectory.Request, a *trajectory.Answer) {
 	why := a.Refusal.Reason
 	down := len(a.Trajectory) > 0 && a.Trajectory[0].Down == why
 	if down {
-		r.varq.down++
-		r.varq.why = why
+		r.varqd.down++
+		r.varqd.why = why
 	}
-	r.answered(Reservation{Job: j.ID, Asked: q.Now, Deadline: q.Deadline, Refusal: why, Down: down})
+	r.answered(Outcome{Job: j.ID, Asked: q.Now, Deadline: q.Deadline, Refusal: why, Down: down})
 }
 
-// answered calls back the watch.
-func (r *run) answered(a Reservation) {
-	if r.watch.Answered != nil {
-		r.watch.Answered(a)
+// answered calls Callbacks.Answered, if any.
+func (r *runner) answered(o Outcome) {
+	if r.callbacks.Answered != nil {
+		r.callbacks.Answered(o)
 	}
 }
 

@@ -5,24 +5,24 @@ import (
 	"slices"
 )
 
-// tau bounds slowdowns: shorter run times, in seconds, count as this one (Feitelson
-// 2001).
-const tau = 10
+// shortestRun bounds slowdowns: a shorter run, in seconds, counts as this long (tau in
+// Feitelson 2001).
+const shortestRun = 10
 
-// waits collects the waits of jobs, 4 bytes each.
+// waits collects the waits of jobs. It keeps 4 bytes for each.
 type waits struct {
 	seconds  []uint32
-	sum      float64
-	slowdown float64
+	sum      float64 // of the waits, in seconds
+	slowdown float64 // sum of the bounded slowdowns
 }
 
 func (w *waits) add(wait, run int64) {
 	w.seconds = append(w.seconds, uint32(min(wait, math.MaxUint32)))
 	w.sum += float64(wait)
-	w.slowdown += max(1, float64(wait+run)/float64(max(run, tau)))
+	w.slowdown += max(1, float64(wait+run)/float64(max(run, shortestRun)))
 }
 
-// merge adds the waits of another collection.
+// merge adds all waits of o.
 func (w *waits) merge(o *waits) {
 	w.seconds = append(w.seconds, o.seconds...)
 	w.sum += o.sum
@@ -51,8 +51,8 @@ func (w *waits) result() Waits {
 	return result
 }
 
-// percentile returns the least of the waits, which must be sorted, that this percentage
-// of the jobs did not exceed.
+// percentile returns the shortest wait that at least this percentage of the jobs did not
+// exceed. The waits must be sorted.
 func (w *waits) percentile(percent int) int64 {
 	rank := (percent*len(w.seconds) + 99) / 100
 	return int64(w.seconds[max(1, rank)-1])

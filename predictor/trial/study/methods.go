@@ -135,7 +135,7 @@ func (s methodSetting) run(o Options, seed uint64) (Values, error) {
 	if s.outages {
 		sc.Outage = methodOutage
 	}
-	none, err := sc.Run(jobs, scenario.Watch{})
+	none, err := sc.Run(jobs, scenario.Callbacks{})
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +143,7 @@ func (s methodSetting) run(o Options, seed uint64) (Values, error) {
 		Share: methodShare, Prob: s.prob, Every: methodEvery, Replan: methodReplan, Method: s.method, MaxHold: s.maxHold,
 	}
 	t := methodTally{outage: sc.Outage, first: none.First}
-	r, err := sc.Run(jobs, scenario.Watch{Answered: t.add})
+	r, err := sc.Run(jobs, scenario.Callbacks{Answered: t.add})
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +164,7 @@ type methodTally struct {
 	during     struct{ asked, promised, kept, down int }
 }
 
-func (t *methodTally) add(r scenario.Reservation) {
+func (t *methodTally) add(r scenario.Outcome) {
 	if r.Kept() {
 		t.kept++
 		t.work += r.Work

@@ -212,7 +212,7 @@ func (s smithSetting) run(o Options, seed uint64) (Values, error) {
 		if kind.predicted {
 			sc.Estimator = &walltime.Predictor{}
 		}
-		r, err := sc.Run(jobs, scenario.Watch{})
+		r, err := sc.Run(jobs, scenario.Callbacks{})
 		if err != nil {
 			return nil, err
 		}

@@ -20,7 +20,7 @@ func (l *smithLog) scoreRunTimes(o Options) (Values, error) {
 	}
 	var r runTimes
 	sc := scenario.Scenario{Procs: l.procs, Order: sched.FCFS(), Backfill: sched.Timeline, Estimator: &r}
-	if _, err := sc.Run(jobs, scenario.Watch{}); err != nil || r.similar.Jobs() == 0 {
+	if _, err := sc.Run(jobs, scenario.Callbacks{}); err != nil || r.similar.Jobs() == 0 {
 		return Values{}, err
 	}
 	return Values{

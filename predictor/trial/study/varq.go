@@ -97,12 +97,12 @@ func (c varqCell) run(o Options, m varqMachine, seed uint64) (Values, error) {
 	}
 	share := float64(c.share) / 100
 	sc := scenario.Scenario{Procs: m.nodes, Order: sched.FCFS(), Backfill: sched.EASY, Aside: share, Seed: seed}
-	none, err := sc.Run(jobs, scenario.Watch{})
+	none, err := sc.Run(jobs, scenario.Callbacks{})
 	if err != nil {
 		return nil, err
 	}
 	sc.Reservations.VARQ = &scenario.VARQ{Share: share, Prob: float64(c.prob) / 100, Every: varqEvery}
-	r, err := sc.Run(jobs, scenario.Watch{})
+	r, err := sc.Run(jobs, scenario.Callbacks{})
 	if err != nil {
 		return nil, err
 	}

@@ -168,11 +168,11 @@ func (s *simulation) runAll(parent context.Context, trials []*trial, logs []jobL
 			cluster := s.scenario
 			cluster.Reservations = t.kind
 			cluster.Request = trace.Requests(logs[i].Header())
-			var watch scenario.Watch
+			var callbacks scenario.Callbacks
 			if i == 0 && schedule != nil {
-				watch.Ended = schedule.Add
+				callbacks.Ended = schedule.Add
 			}
-			result, err := cluster.Run(watched(ctx, logs[i], func(d done) { total.show(i, d) }), watch)
+			result, err := cluster.Run(watched(ctx, logs[i], func(d done) { total.show(i, d) }), callbacks)
 			if err == nil && result.Jobs == 0 {
 				err = fmt.Errorf("%s: there is no job to simulate", s.Source)
 			}
