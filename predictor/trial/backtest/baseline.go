@@ -20,11 +20,11 @@ const (
 	eachCell
 )
 
-// class returns the jobs that a request belongs to: all jobs, those of its queue
-// (partition and QOS), or those of its qbets.Cell. A cell has a queue's jobs
-// with about as many nodes, in doublings, and as much requested time, in the steps that
-// users choose. Cells of exactly equal numbers hold too few jobs to learn from: they did
-// worse on each of the real logs tried.
+// class returns the class of jobs that a request belongs to: all jobs, the jobs of its
+// queue (partition and QOS), or the jobs of its qbets.Cell. A cell has the jobs of a queue
+// with similar sizes and time limits; sizes are rounded to powers of two, and limits to
+// the steps that users choose. Cells of equal sizes and limits have too few jobs to learn
+// from: they did worse on each of the real logs tried.
 func (s scope) class(r *workload.Request) qbets.Class {
 	switch s {
 	case eachCell:
@@ -36,23 +36,23 @@ func (s scope) class(r *workload.Request) qbets.Class {
 	}
 }
 
-// past is a sample of past waits, and the forecast of the next that follows from it.
+// past is a sample of past waits. As a Prediction it forecasts the next wait.
 type past interface {
 	score.Prediction
 	add(wait uint32)
-	// enough reports whether there are enough to answer.
+	// enough reports whether the sample has enough waits for a forecast.
 	enough() bool
 	// lower returns lower bounds on the probabilities, or nil.
 	lower() score.Prediction
 }
 
-// baseline is a Method that knows nothing but past waits: of the whole log, of the
-// queue, or of the cell.
+// baseline is a Method that knows only past waits, those of the whole log, of the job's
+// queue, or of its cell.
 type baseline[P past] struct {
 	name  string
 	scope scope
 	empty func() P
-	pasts [eachCell + 1]map[qbets.Class]P // of each scope
+	pasts [eachCell + 1]map[qbets.Class]P // by scope, up to that of the baseline
 }
 
 func newBaseline[P past](name string, s scope, empty func() P) *baseline[P] {
@@ -89,8 +89,8 @@ func (b *baseline[P]) Started(j *workload.Job) {
 // Ended implements [forecast.Observer].
 func (b *baseline[P]) Ended(*workload.Job) {}
 
-// Predict implements [Method]. A cell with too few waits is replaced by its queue, and
-// a queue with too few by the log.
+// Predict implements [Method]. If a cell has too few waits, its queue answers; if the
+// queue has too few, the whole log does.
 func (b *baseline[P]) Predict(q *forecast.Question) (wait, lower score.Prediction) {
 	for s := b.scope; ; s-- {
 		if p, known := b.pasts[s][s.class(&q.Request)]; known && p.enough() {
@@ -102,20 +102,20 @@ func (b *baseline[P]) Predict(q *forecast.Question) (wait, lower score.Predictio
 	}
 }
 
-// window is how many waits a rolling quantile remembers.
+// window is the number of waits that a rolling quantile remembers.
 const window = 300
 
-// rolling is the newest waits. Their quantiles are the forecast of the next.
+// rolling has the newest waits. It forecasts that the next wait is distributed like them.
 type rolling struct {
-	ring   [window]uint32
-	next   int
-	sorted []uint32
+	ring   [window]uint32 // in the order of arrival
+	next   int            // index of the oldest wait in ring, once ring is full
+	sorted []uint32       // the same waits, ascending
 }
 
 func newRolling() *rolling { return &rolling{sorted: make([]uint32, 0, window)} }
 
-// enough is true: one wait has quantiles too. To wait for more is worse on each of
-// the real logs that this was tried on, where the whole log would answer.
+// enough returns true: one wait suffices. Falling back to the whole log until there are
+// more waits was worse on each of the real logs tried.
 func (r *rolling) enough() bool { return true }
 
 func (r *rolling) lower() score.Prediction { return nil }
@@ -131,29 +131,30 @@ func (r *rolling) add(wait uint32) {
 	r.sorted = slices.Insert(r.sorted, i, wait)
 }
 
-// Quantile returns the least wait that a share q of the waits do not exceed, 0 if
-// there is none.
+// Quantile returns the least wait that at least a share q of the waits do not exceed. It
+// returns 0 if there are no waits.
 func (r *rolling) Quantile(q float64) float64 {
 	n := len(r.sorted)
 	if n == 0 {
 		return 0
 	}
-	// A product such as .95*300 may be a hair above the whole number it stands for.
+	// By rounding, a product such as .95*300 may be just above a whole number.
 	k := int(math.Ceil(q*float64(n) - 1e-9))
 	return float64(r.sorted[max(0, min(k, n)-1)])
 }
 
-// Within returns the share of the waits that are at most so long.
+// Within returns the share of the waits that are at most seconds.
 func (r *rolling) Within(seconds float64) float64 {
 	return r.share(func(wait uint32) bool { return float64(wait) <= seconds })
 }
 
-// Below returns the share of the waits that are shorter.
+// Below returns the share of the waits that are less than seconds.
 func (r *rolling) Below(seconds float64) float64 {
 	return r.share(func(wait uint32) bool { return float64(wait) < seconds })
 }
 
-// share returns that of the waits that are short.
+// share returns the share of the waits for which short is true. short must be true for
+// every wait below one for which it is true.
 func (r *rolling) share(short func(uint32) bool) float64 {
 	n, _ := slices.BinarySearchFunc(r.sorted, false, func(wait uint32, _ bool) int {
 		if short(wait) {
@@ -164,14 +165,14 @@ func (r *rolling) share(short func(uint32) bool) float64 {
 	return float64(n) / float64(len(r.sorted))
 }
 
-// confidence is the level of the binomial method's bounds.
+// confidence is the confidence level of the binomial method's bounds.
 const confidence = .95
 
-// leastBound is how many waits bound the .95 quantile.
+// leastBound is the number of waits from which on there is a bound on the .95 quantile.
 var leastBound = stats.SampleSize(.95, confidence)
 
-// binomial is all waits there were. For a quantile of the next it takes the upper
-// confidence bound on theirs, and for a probability the lower one.
+// binomial has all past waits. It forecasts a quantile by the upper confidence bound on
+// that quantile of the waits, and a probability by its lower confidence bound.
 type binomial struct {
 	waits  stats.Multiset
 	bounds bounds
@@ -181,7 +182,8 @@ func (b *binomial) enough() bool            { return b.waits.Len() >= leastBound
 func (b *binomial) lower() score.Prediction { return b }
 func (b *binomial) add(wait uint32)         { b.waits.Insert(wait) }
 
-// Quantile returns the bound, +Inf where the waits are too few for any.
+// Quantile returns the upper bound on the q-quantile, or +Inf if there are too few waits
+// for a bound.
 func (b *binomial) Quantile(q float64) float64 {
 	k, ok := b.bounds.of(q).Index(b.waits.Len())
 	if !ok {
@@ -190,7 +192,7 @@ func (b *binomial) Quantile(q float64) float64 {
 	return float64(b.waits.Select(k - 1))
 }
 
-// Within returns the largest q whose bound is at most so long.
+// Within returns the largest q whose upper bound is at most seconds.
 func (b *binomial) Within(seconds float64) float64 {
 	if !(seconds >= 0) {
 		return 0
@@ -199,10 +201,11 @@ func (b *binomial) Within(seconds float64) float64 {
 	return stats.LowerProportion(n, b.waits.Len(), confidence)
 }
 
-// Below returns the largest q whose bound is shorter.
+// Below returns the largest q whose upper bound is less than seconds.
 func (b *binomial) Below(seconds float64) float64 { return b.Within(math.Ceil(seconds) - 1) }
 
-// bounds are the indices of the bounds on each quantile.
+// bounds has, for each quantile, the ranks of the waits that are its bounds. The baselines
+// of a scope share one bounds.
 type bounds map[float64]*stats.BoundIndices
 
 func (b bounds) of(q float64) *stats.BoundIndices {

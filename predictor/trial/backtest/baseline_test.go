@@ -11,7 +11,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// TestRollingAgainstSorting holds the newest waits against sorting them each time.
+// TestRollingAgainstSorting compares the quantiles with those of the newest 300 waits,
+// sorted anew after each wait.
 func TestRollingAgainstSorting(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	fast := newRolling()
@@ -22,7 +23,7 @@ func TestRollingAgainstSorting(t *testing.T) {
 		all = append(all, wait)
 		newest := slices.Sorted(slices.Values(all[max(0, len(all)-300):]))
 		for k := range newest {
-			// Between two steps of the empirical distribution.
+			// q is between two steps of the empirical distribution.
 			q := (float64(k) + .5) / float64(len(newest))
 			if got := fast.Quantile(q); got != float64(newest[k]) {
 				t.Fatalf("%v quantile of %d is %v, want %d", q, len(newest), got, newest[k])
@@ -47,7 +48,7 @@ func TestRollingAgainstSorting(t *testing.T) {
 	}
 }
 
-// TestBinomialAgainstSorting holds the bounds against those of a sorted list.
+// TestBinomialAgainstSorting compares the bounds with those from a sorted list.
 func TestBinomialAgainstSorting(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 2))
 	fast := &binomial{bounds: make(bounds)}
@@ -81,15 +82,15 @@ func TestBinomialAgainstSorting(t *testing.T) {
 	}
 }
 
-// TestScopes: a baseline answers from its own kind of jobs, and while there are not
-// enough of them from the wider kind.
+// TestScopes: a baseline answers from the waits in its scope. While those are too few, it
+// answers from a wider scope.
 func TestScopes(t *testing.T) {
 	request := func(partition string, nodes int32) workload.Request {
 		return workload.Request{Partition: partition, Size: workload.Size{Nodes: nodes}, Limit: 3600}
 	}
 	for _, test := range []struct {
 		name               string
-		other, queue, cell float64 // what is said of the median for each kind of job
+		other, queue, cell float64 // median forecast for each kind of job, in seconds
 		few                float64
 	}{
 		{"rolling-log", 300, 300, 300, 300},
@@ -143,7 +144,7 @@ func TestScopes(t *testing.T) {
 	}
 }
 
-// TestOddWaits: a job whose times contradict one another teaches nothing.
+// TestOddWaits: baselines do not learn from a job whose times contradict one another.
 func TestOddWaits(t *testing.T) {
 	m := newBaseline("odd", wholeLog, newRolling)
 	for _, j := range []workload.Job{{Submit: 5, Start: 3}, {Submit: 1, Start: 1 << 40}, {Submit: 1}} {

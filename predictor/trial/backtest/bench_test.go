@@ -7,9 +7,9 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/queue"
 )
 
-// BenchmarkEvaluate scores methods on a log of 20,000 jobs, by the default quantiles
-// and budgets, in jobs per second: each that needs no simulations alone, and all of
-// these together, on one processor.
+// BenchmarkEvaluate scores the methods that need no simulation on a log of 20,000 jobs,
+// with the default quantiles and budgets, on one processor. It measures each method alone,
+// then all together, in jobs per second.
 func BenchmarkEvaluate(b *testing.B) {
 	jobs := made(20_000, 1)
 	o := Options{Quantiles: someQuantiles, Budgets: []int64{300, 1800, 3600, 7200, 21_600, 43_200, 86_400}}

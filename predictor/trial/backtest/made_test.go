@@ -9,8 +9,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// made returns made up jobs, one a minute: their waits are drawn anew for each, and
-// one in twenty is cancelled before it starts.
+// made returns n random jobs, one a minute. Each wait is drawn from the job's truth. One
+// job in twenty is cancelled before it starts.
 func made(n int, seed uint64) []workload.Job {
 	random := rand.New(rand.NewPCG(seed, 0))
 	jobs := make([]workload.Job, n)
@@ -35,8 +35,8 @@ func made(n int, seed uint64) []workload.Job {
 	return jobs
 }
 
-// truth is the distribution of a made up wait: 0 with the probability atom, and
-// exponential but cut to whole seconds otherwise.
+// truth is the distribution of the wait of a made job: 0 with probability atom, and
+// otherwise exponential, rounded down to whole seconds.
 type truth struct{ atom, mean float64 }
 
 func truthOf(r *workload.Request) truth {
@@ -74,7 +74,7 @@ func (t truth) Within(seconds float64) float64 {
 
 func (t truth) Below(seconds float64) float64 { return t.Within(math.Ceil(seconds) - 1) }
 
-// fake is a Method that learns nothing.
+// fake is a Method that ignores what happens.
 type fake struct {
 	name    string
 	predict func(*forecast.Question) (wait, lower score.Prediction)
@@ -86,7 +86,7 @@ func (fake) Started(*workload.Job)                                         {}
 func (fake) Ended(*workload.Job)                                           {}
 func (f fake) Predict(q *forecast.Question) (wait, lower score.Prediction) { return f.predict(q) }
 
-// knowing knows the truth, and promises it.
+// knowing returns a Method that predicts the truth, also as its lower bound.
 func knowing() Method {
 	return fake{"knowing", func(q *forecast.Question) (wait, lower score.Prediction) {
 		t := truthOf(&q.Request)

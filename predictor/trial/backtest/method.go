@@ -11,38 +11,39 @@ import (
 	"github.com/varq-project/varq/predictor/trial/montecarlo"
 )
 
-// Method is one way of forecasting, as it is scored. It is told of what happens,
-// and keeps none of the jobs.
+// Method is one way of forecasting waits. It observes what happens. It must not keep the
+// jobs that it is given.
 type Method interface {
 	forecast.Observer
-	// Name is a word in lower case, different for each Method.
+	// Name returns a word in lower case. Each Method has another.
 	Name() string
-	// Predict answers a question. Wait is nil when it does not. Lower has lower bounds
-	// on the probabilities; it is nil when there are none, and may be wait itself. They
-	// are comparable, and hold until the Method is told or asked the next thing.
+	// Predict forecasts the wait of a job. wait is nil if the Method has no forecast.
+	// lower has lower bounds on the probabilities. It is nil if there are none, and it
+	// may be equal to wait. Both must be comparable with ==, and are valid until the
+	// next call of any method.
 	Predict(q *forecast.Question) (wait, lower score.Prediction)
 }
 
-// Cluster is what a Method may know of a cluster before anything happens.
+// Cluster is what a Method knows of a cluster before the replay begins.
 type Cluster struct {
-	// Queue is the jobs that wait and run, at any moment. A Method looks at it, and
-	// changes nothing.
+	// Queue has the jobs that wait and run at the present moment of the replay. A
+	// Method must not change it.
 	Queue *queue.Queue
-	// Procs is the number of processors, Nodes that of nodes.
+	// Procs is the number of processors, and Nodes the number of nodes.
 	Procs, Nodes int32
-	// Background is that of forecast.Options.
+	// Background is predictor.Options.Background.
 	Background func(task func())
 }
 
 // Maker makes a Method.
 type Maker struct {
 	Name string
-	// Baseline says that it is there for others to be held against.
+	// Baseline says that the Method is a baseline, with which others are compared.
 	Baseline bool
 	New      func(Cluster) Method
 }
 
-// Methods are all there are, the baselines last.
+// Methods has all methods. The baselines come last.
 var Methods = []Maker{
 	{Name: "blend", New: func(c Cluster) Method {
 		return Of(predictor.Standard(c.Queue, predictor.Options{Background: c.Background}, chance()).Present())
@@ -61,7 +62,7 @@ var Methods = []Maker{
 	binomialMaker("binomial-cell", eachCell),
 }
 
-// chance is the same for each method and log, so that runs can be repeated.
+// chance returns random numbers with a fixed seed, so that runs can be repeated.
 func chance() *rand.Rand { return rand.New(rand.NewPCG(1, 1)) }
 
 func rollingMaker(name string, s scope) Maker {
@@ -75,17 +76,17 @@ func binomialMaker(name string, s scope) Maker {
 	}}
 }
 
-// Of scores a Forecaster.
-func Of(f forecast.Forecaster) Method { return &forecaster{Forecaster: f} }
+// Of returns a Method that predicts as a Forecaster forecasts.
+func Of(f forecast.Forecaster) Method { return &adapter{Forecaster: f} }
 
-// forecaster is a Forecaster with room for its answer.
-type forecaster struct {
+// adapter makes a Method of a Forecaster.
+type adapter struct {
 	forecast.Forecaster
 	answer forecast.Answer
 }
 
 // Predict implements [Method].
-func (f *forecaster) Predict(q *forecast.Question) (wait, lower score.Prediction) {
+func (f *adapter) Predict(q *forecast.Question) (wait, lower score.Prediction) {
 	if !f.Forecast(q, &f.answer) {
 		return nil, nil
 	}

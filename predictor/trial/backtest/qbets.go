@@ -9,7 +9,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// qbetsMethod scores qbets as it stands, without a grid of delays between.
+// qbetsMethod predicts as qbets.Predictor does. It asks for each quantile and budget
+// itself, without the grid of delays of package delay.
 type qbetsMethod struct {
 	*qbets.Predictor
 	asked workload.Request

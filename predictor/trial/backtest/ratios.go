@@ -2,13 +2,14 @@ package backtest
 
 import "math"
 
-// ratios counts positive numbers by their logarithm, in steps of a percent.
+// ratios is a histogram of the logarithms of positive numbers.
 type ratios struct {
-	counts []int32 // of the steps from first on
+	counts []int32 // counts[i] is the count of step first+i
 	first  int
-	n      int
+	n      int // sum of counts
 }
 
+// logStep is the width of a step of the histogram: about one percent of the number.
 const logStep = .01
 
 func (r *ratios) add(ratio float64) {
@@ -26,8 +27,7 @@ func (r *ratios) add(ratio float64) {
 	r.n++
 }
 
-// median returns the middle of the step that the median is in, or 0 if there is
-// none.
+// median returns the middle of the step that has the median, or 0 if there are no numbers.
 func (r *ratios) median() float64 {
 	left := r.n / 2
 	for i, n := range r.counts {

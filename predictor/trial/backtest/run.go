@@ -1,6 +1,6 @@
-// Package backtest scores methods of forecasting on logs. A log is replayed in the
-// order of time. When a job begins to wait, each method forecasts its wait from what
-// had happened by then; the wait in the log says how good the forecast was.
+// Package backtest scores methods of forecasting on logs. It replays a log in the order of
+// time. When a job begins to wait, each method forecasts the wait from the events before
+// that moment. The score compares the forecasts with the waits in the log.
 package backtest
 
 import (
@@ -18,27 +18,29 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Options say what is scored.
+// Options says what to score.
 type Options struct {
 	Quantiles []float64 // in (0,1)
 	Budgets   []int64   // seconds
-	// By are ways to split up the log. Their parts are scored besides the whole.
+	// By has the ways to split the log into parts. Run scores each part besides the
+	// whole log.
 	By []Split
-	// Watch, if any, is called now and then with how many jobs of the log have been
-	// forecast. Its error ends the run.
-	Watch func(asked int) error
+	// Progress, if not nil, is called after every 256 jobs with the number of jobs
+	// replayed so far. If it returns an error, Run ends and returns that error.
+	Progress func(asked int) error
 }
 
-// Report is how several methods did on a log.
+// Report has the scores of several methods on a log.
 type Report struct {
-	// Warmup is how many jobs, the first tenth, were learnt from but not scored.
+	// Warmup is the number of jobs that the methods learnt from but were not scored
+	// on: the first tenth.
 	Warmup int `json:"warmup"`
 	Part
-	// Parts are those of all splits, split by split.
+	// Parts has the parts of the first split, then those of the second, and so on.
 	Parts []*Part `json:"parts,omitempty"`
 }
 
-// Part is how several methods did on the same jobs.
+// Part has the scores of several methods on the same jobs.
 type Part struct {
 	By       string  `json:"by,omitempty"`    // the Split's name; empty for a whole log
 	Value    string  `json:"value,omitempty"` // the part's name
@@ -50,12 +52,12 @@ type Part struct {
 // Split divides jobs into parts.
 type Split struct {
 	Name string
-	// Value names the part that a job belongs to. Parts come in the order of place,
-	// and those of one place in the order of value.
+	// Value returns the name of a job's part, and its place. Parts are sorted by place,
+	// and parts of equal place by value.
 	Value func(*workload.Job) (value string, place int64)
 }
 
-// Splits are all there are.
+// Splits has all splits.
 var Splits = []Split{
 	{"queue", func(j *workload.Job) (string, int64) { return eachQueue.class(&j.Request).String(), 0 }},
 	{"month", func(j *workload.Job) (string, int64) { return month(j), 0 }},
@@ -66,20 +68,21 @@ var Splits = []Split{
 	}},
 }
 
-// month is that of the submission, in UTC.
+// month returns the month of the submission in UTC, such as "2006-01".
 func month(j *workload.Job) string { return time.Unix(j.Submit, 0).UTC().Format("2006-01") }
 
-// ErrNoJobs is the error of a run on a log without a job that started.
+// ErrNoJobs is the error of Run if no job of the log has started.
 var ErrNoJobs = errors.New("no job that started")
 
-// glance is after how many jobs Options.Watch is called.
-const glance = 256
+// progressEvery is the number of jobs between two calls of Options.Progress.
+const progressEvery = 256
 
-// Run replays the jobs of a log, which come in any order, and scores the methods. Each
-// method forecasts the wait of every job that starts, but for the first tenth, and may
-// look at q. The error is ErrNoJobs or that of Options.Watch.
+// Run replays the jobs of a log, given in any order, and scores the methods. Each method
+// forecasts the wait of every job that starts, except the first tenth of them. Run keeps q
+// up to date, which the methods may read. The error is ErrNoJobs or an error of
+// Options.Progress.
 func Run(jobs []workload.Job, q *queue.Queue, methods []Method, o Options) (*Report, error) {
-	r := &run{options: &o, methods: methods, replies: make([]reply, len(methods)), fallback: newBaseline("", wholeLog, newRolling)}
+	r := &runner{options: &o, methods: methods, replies: make([]reply, len(methods)), fallback: newBaseline("", wholeLog, newRolling)}
 	for i := range jobs {
 		if jobs[i].Start > 0 && jobs[i].End > 0 {
 			r.warmup++
@@ -103,27 +106,27 @@ func Run(jobs []workload.Job, q *queue.Queue, methods []Method, o Options) (*Rep
 	return r.report(), nil
 }
 
-// run is a run on a log.
-type run struct {
+// runner is the state of Run.
+type runner struct {
 	options  *Options
 	methods  []Method
-	replies  []reply // of each method, to the present question
-	warmup   int
-	asked    int
+	replies  []reply             // to the present question, by method
+	warmup   int                 // jobs
+	asked    int                 // jobs
 	fallback *baseline[*rolling] // see Score
 	whole    *sums
-	splits   []map[string]*sums // of each Split, by value
+	splits   []map[string]*sums // by Split and value
 }
 
-// sums adds up how the methods do on some jobs.
+// sums adds up the scores of the methods on some jobs.
 type sums struct {
-	part    Part // but for the scores
+	part    Part // without MeanWait and Scores
 	place   int64
-	waits   float64
-	tallies []*tally // of each method
+	waits   float64  // seconds
+	tallies []*tally // by method
 }
 
-func (r *run) newSums(by, value string) *sums {
+func (r *runner) newSums(by, value string) *sums {
 	s := &sums{part: Part{By: by, Value: value}}
 	for range r.methods {
 		s.tallies = append(s.tallies, newTally(r.options))
@@ -131,11 +134,11 @@ func (r *run) newSums(by, value string) *sums {
 	return s
 }
 
-// ask has all methods forecast the wait of a job, and scores them.
-func (r *run) ask(j *workload.Job) error {
+// ask asks all methods for a forecast of the job's wait, and scores the forecasts.
+func (r *runner) ask(j *workload.Job) error {
 	r.asked++
-	if watch := r.options.Watch; watch != nil && r.asked%glance == 0 {
-		if err := watch(r.asked); err != nil {
+	if progress := r.options.Progress; progress != nil && r.asked%progressEvery == 0 {
+		if err := progress(r.asked); err != nil {
 			return err
 		}
 	}
@@ -166,7 +169,7 @@ func (r *run) ask(j *workload.Job) error {
 	return nil
 }
 
-func (r *run) add(s *sums, o *outcome) {
+func (r *runner) add(s *sums, o *outcome) {
 	s.part.Jobs++
 	s.waits += o.wait
 	for i, t := range s.tallies {
@@ -174,13 +177,13 @@ func (r *run) add(s *sums, o *outcome) {
 	}
 }
 
-// uniform returns a number from [0,1) that ranks ties. It is the same for a job
-// whatever is scored.
+// uniform returns a number from [0,1) by which ties are ranked. It depends on the job
+// alone.
 func uniform(j *workload.Job) float64 {
 	return rand.New(rand.NewPCG(uint64(j.ID), uint64(j.Submit))).Float64()
 }
 
-func (r *run) report() *Report {
+func (r *runner) report() *Report {
 	report := &Report{Warmup: r.warmup, Part: *r.part(r.whole)}
 	for _, split := range r.splits {
 		for _, s := range slices.SortedFunc(maps.Values(split), (*sums).compare) {
@@ -194,7 +197,7 @@ func (s *sums) compare(other *sums) int {
 	return cmp.Or(cmp.Compare(s.place, other.place), cmp.Compare(s.part.Value, other.part.Value))
 }
 
-func (r *run) part(s *sums) *Part {
+func (r *runner) part(s *sums) *Part {
 	part := s.part
 	if part.Jobs > 0 {
 		part.MeanWait = s.waits / float64(part.Jobs)

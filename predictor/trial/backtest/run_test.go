@@ -21,7 +21,7 @@ func newMethods(q *queue.Queue) []Method {
 	return methods
 }
 
-// TestJoin: methods do the same one by one as side by side.
+// TestJoin: methods that are scored one by one get the same scores as together.
 func TestJoin(t *testing.T) {
 	jobs := made(600, 4)
 	o := Options{Quantiles: someQuantiles, Budgets: someBudgets, By: Splits}
@@ -44,7 +44,7 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// TestParts: the parts of each split follow one another as people would sort them.
+// TestParts: the parts of each split are sorted, sizes by number.
 func TestParts(t *testing.T) {
 	var q queue.Queue
 	r, err := Run(made(600, 5), &q, nil, Options{By: Splits})
@@ -64,18 +64,18 @@ func TestParts(t *testing.T) {
 	}
 }
 
-func TestWatch(t *testing.T) {
+func TestProgress(t *testing.T) {
 	var q queue.Queue
 	enough := errors.New("enough")
 	last := 0
-	_, err := Run(made(2000, 6), &q, nil, Options{Watch: func(asked int) error {
+	_, err := Run(made(2000, 6), &q, nil, Options{Progress: func(asked int) error {
 		last = asked
 		if asked > 1000 {
 			return enough
 		}
 		return nil
 	}})
-	if !errors.Is(err, enough) || last > 1000+glance {
+	if !errors.Is(err, enough) || last > 1000+progressEvery {
 		t.Errorf("the run ends in %v after %d jobs", err, last)
 	}
 }
@@ -89,14 +89,15 @@ func TestNoJobs(t *testing.T) {
 	}
 }
 
-// constant names the same number for everything.
+// constant is a Prediction whose quantiles and probabilities are one number.
 type constant float64
 
 func (c constant) Quantile(float64) float64 { return float64(c) }
 func (c constant) Within(float64) float64   { return float64(c) }
 func (c constant) Below(float64) float64    { return float64(c) }
 
-// TestNonsense: a method that names no numbers, or impossible ones, gets a score.
+// TestNonsense: a method whose predictions are no numbers, or impossible ones, gets a
+// score.
 func TestNonsense(t *testing.T) {
 	for _, c := range []constant{-1, constant(math.NaN()), constant(math.Inf(1)), constant(math.Inf(-1)), 1e300} {
 		var q queue.Queue
@@ -112,8 +113,8 @@ func TestNonsense(t *testing.T) {
 	}
 }
 
-// half is a Forecaster that answers every second question: a wait of 0 with
-// probability .8, of which a part is promised.
+// half is a Forecaster that answers every second question. It forecasts a wait of 0 with
+// probability .8 and the lower bound promised.
 type half struct {
 	fake
 	promised float64
@@ -128,7 +129,7 @@ func (h *half) Forecast(_ *forecast.Question, a *forecast.Answer) bool {
 	return h.asked%2 == 0
 }
 
-// TestOf scores a Forecaster.
+// TestOf scores two Forecasters.
 func TestOf(t *testing.T) {
 	var q queue.Queue
 	methods := []Method{
@@ -155,7 +156,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// TestSummary holds the ratios to the best baseline against those worked out by hand.
+// TestSummary compares the quotients with those computed by hand.
 func TestSummary(t *testing.T) {
 	report := func(mine, log, cell float64) *Report {
 		score := func(name string, loss float64) Score {

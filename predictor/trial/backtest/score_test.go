@@ -18,8 +18,8 @@ var (
 	someBudgets   = []int64{60, 600, 3600, 86400}
 )
 
-// TestExactForecast: a forecast that is the truth is calibrated, although every
-// second has a probability of its own, and one second has almost half of it.
+// TestExactForecast: a forecast of the true distribution is calibrated, although waits are
+// whole seconds and almost half of them are equal.
 func TestExactForecast(t *testing.T) {
 	var q queue.Queue
 	r, err := Run(made(20_000, 1), &q, []Method{knowing()}, Options{Quantiles: someQuantiles, Budgets: someBudgets, By: Splits})
@@ -56,7 +56,7 @@ func TestExactForecast(t *testing.T) {
 			t.Errorf("promises of %v: %+v", p.Prob, p.Kept)
 		}
 	}
-	// What is scored apart is all there is.
+	// The parts of a split have all jobs.
 	parts := map[string]int{}
 	for _, p := range r.Parts {
 		parts[p.By] += p.Jobs
@@ -68,7 +68,7 @@ func TestExactForecast(t *testing.T) {
 	}
 }
 
-// steps is a distribution on a few waits, which is a missing one to 1 short.
+// steps is a distribution on a few waits. Its probabilities may sum to less than 1.
 type steps struct{ at, prob []float64 }
 
 func randomSteps(random *rand.Rand) *steps {
@@ -106,7 +106,7 @@ func (s *steps) Quantile(q float64) float64 {
 	return math.Inf(1)
 }
 
-// lastWaits returns the q-quantile of the last 300 waits that were over by now.
+// lastWaits returns the q-quantile of the last 300 waits that ended before now or at now.
 func lastWaits(jobs []workload.Job, now int64, q float64) float64 {
 	var past []workload.Job
 	for _, j := range jobs {
@@ -124,8 +124,8 @@ func lastWaits(jobs []workload.Job, now int64, q float64) float64 {
 	return waits[int(math.Ceil(q*float64(len(waits))-1e-9))-1]
 }
 
-// TestAgainstOracle scores random forecasts of random waits, some of them missing,
-// some infinite and many tied, and adds up again by the definitions.
+// TestAgainstOracle compares the scores of random forecasts with sums by the definitions.
+// Some forecasts are missing, some are infinite, and many are equal to the wait.
 func TestAgainstOracle(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 2))
 	jobs := made(800, 3)

@@ -5,15 +5,14 @@ import (
 	"slices"
 )
 
-// IsBaseline reports whether a method of that name is one of those that others are
-// held against.
+// IsBaseline reports whether the method of that name is a baseline.
 func IsBaseline(name string) bool {
 	i := slices.IndexFunc(Methods, func(m Maker) bool { return m.Name == name })
 	return i >= 0 && Methods[i].Baseline
 }
 
-// Best returns the baseline with the least pinball loss at the i-th quantile, the
-// first of several, or nil if no baseline was scored.
+// Best returns the baseline with the least pinball loss at the i-th quantile, or nil if no
+// baseline was scored. Of equal baselines it returns the first.
 func (p *Part) Best(i int) *Score {
 	var best *Score
 	for k := range p.Scores {
@@ -25,8 +24,8 @@ func (p *Part) Best(i int) *Score {
 	return best
 }
 
-// AgainstBest returns the pinball loss of s at the i-th quantile in parts of that of
-// the best baseline, or nil if that is 0 or there is none.
+// AgainstBest returns the pinball loss of s at the i-th quantile divided by that of the
+// best baseline. It returns nil if there is no baseline or its loss is 0.
 func (p *Part) AgainstBest(s *Score, i int) *float64 {
 	best := p.Best(i)
 	if best == nil {
@@ -35,8 +34,8 @@ func (p *Part) AgainstBest(s *Score, i int) *float64 {
 	return quotient(s.Quantiles[i].Pinball, best.Quantiles[i].Pinball)
 }
 
-// Join puts side by side what several runs on the same log found, each about methods
-// of its own. It takes the first report to pieces.
+// Join returns one report with the scores of several reports on the same log. Each report
+// must be about other methods. Join changes and returns the first report.
 func Join(reports []*Report) *Report {
 	all := reports[0]
 	for _, r := range reports[1:] {
@@ -48,22 +47,23 @@ func Join(reports []*Report) *Report {
 	return all
 }
 
-// Summary is how a method did on several logs, against the best baseline of each.
+// Summary compares a method with the best baseline on several logs.
 type Summary struct {
 	Method    string            `json:"method"`
 	Quantiles []QuantileSummary `json:"quantiles"`
 }
 
-// QuantileSummary is about the pinball loss of one quantile in parts of that of the
-// best baseline, which may be another one on each log.
+// QuantileSummary summarises, over several logs, the pinball loss of one quantile divided
+// by the loss of the best baseline. The best baseline may differ between logs.
 type QuantileSummary struct {
 	Quantile float64 `json:"quantile"`
 	Mean     float64 `json:"mean"` // geometric, over the logs
 	Worst    float64 `json:"worst"`
-	Logs     int     `json:"logs"` // those with a loss to compare; if 0, so are the others
+	Logs     int     `json:"logs"` // number of logs with such a quotient; if 0, Mean and Worst are 0
 }
 
-// Summarise sums up reports of the same methods and quantiles on several logs.
+// Summarise returns a summary for each method. The reports must be about the same methods
+// and quantiles, each on another log.
 func Summarise(reports []*Report) []Summary {
 	if len(reports) == 0 {
 		return nil

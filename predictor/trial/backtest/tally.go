@@ -9,24 +9,24 @@ import (
 	"github.com/varq-project/varq/predictor/stats"
 )
 
-// outcome is what became of a job.
+// outcome is the true wait of a job, and what else scoring needs to know of the job.
 type outcome struct {
 	wait     float64          // seconds
-	week     int64            // in which it began
+	week     int64            // in which the wait began
 	month    string           // of the submission
-	v        float64          // uniform in [0,1): ranks ties
-	fallback score.Prediction // counts for a method that names no number
+	v        float64          // from [0,1), uniform: ranks ties
+	fallback score.Prediction // for the methods without a number
 }
 
-// reply is what a method said of a job, as far as it is scored.
+// reply is the forecast of a method for a job, as far as it is scored.
 type reply struct {
-	answered  bool
+	answered  bool // whether there was a forecast
 	quantiles []score.Quantile
-	within    []float64 // for each budget
-	lower     []float64 // the same of the lower bound; empty without one
+	within    []float64 // probabilities, by budget
+	lower     []float64 // lower bounds on them, by budget; empty if there are none
 }
 
-// read fills r with what wait and lower say.
+// read sets r to the forecast wait with the lower bounds lower.
 func (r *reply) read(wait, lower score.Prediction, outcome *outcome, o *Options) {
 	*r = reply{wait != nil, r.quantiles[:0], r.within[:0], r.lower[:0]}
 	if wait == nil {
@@ -45,7 +45,7 @@ func (r *reply) read(wait, lower score.Prediction, outcome *outcome, o *Options)
 	}
 }
 
-// tally adds up how one method does.
+// tally adds up the scores of one method.
 type tally struct {
 	options        *Options
 	jobs, answered int
@@ -71,7 +71,7 @@ type promiseTally struct{ kept, band score.Weekly }
 
 type monthTally struct {
 	jobs    int
-	covered []stats.Count // of each quantile
+	covered []stats.Count // by quantile
 }
 
 func newTally(o *Options) *tally {
@@ -83,7 +83,7 @@ func newTally(o *Options) *tally {
 	}
 }
 
-// add adds a job.
+// add adds the scores of the forecast r of a job.
 func (t *tally) add(o *outcome, r *reply) {
 	month := t.months[o.month]
 	if month == nil {
@@ -131,7 +131,7 @@ func (t *tally) add(o *outcome, r *reply) {
 	}
 }
 
-// score returns what was added up; mean is the mean wait of the jobs.
+// score returns the Score of a method. mean is the mean wait of the jobs, in seconds.
 func (t *tally) score(method string, mean float64) Score {
 	jobs := float64(max(1, t.jobs))
 	s := Score{Method: method, Jobs: t.jobs, Answered: float64(t.answered) / jobs}
@@ -161,7 +161,7 @@ func (t *tally) score(method string, mean float64) Score {
 	for i, p := range Promised {
 		s.Promises = append(s.Promises, PromiseScore{p, t.promises[i].kept.Proportion(), t.promises[i].band.Proportion()})
 	}
-	if s.Promises[0].Kept.Of == 0 { // nor are there any of more
+	if s.Promises[0].Kept.Of == 0 { // without promises of .5 or more there are none of .75 or .95
 		s.Promises = nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.months)) {
@@ -175,8 +175,7 @@ func (t *tally) score(method string, mean float64) Score {
 	return s
 }
 
-// steady returns the share of the busy months in which the i-th quantile, q, was
-// covered nearly as it should be.
+// steady returns QuantileScore.SteadyMonths of the i-th quantile, q.
 func (t *tally) steady(i int, q float64) *float64 {
 	var months stats.Count
 	for _, m := range t.months {

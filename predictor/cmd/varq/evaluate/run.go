@@ -97,7 +97,7 @@ func (e *evaluation) score(past *pastJobs, show func(part float64, jobs int) err
 			method := m.New(backtest.Cluster{Queue: &q, Procs: past.procs, Nodes: past.nodes, Background: func(task func()) { go task() }})
 			options := e.options
 			before := 0
-			options.Watch = func(n int) error {
+			options.Progress = func(n int) error {
 				sum := asked.Add(int64(n - before))
 				before = n
 				jobs := float64(sum) / float64(len(e.makers))
