@@ -13,9 +13,21 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Scheduled returns the log of a machine of one partition on which n jobs of Downey's
-// model were started by a policy: FCFS or LWF. Load is the work that comes, as a share
-// of what the machine can do.
+// Policies has scheduling policies, each with a load that is nearly as much as the policy
+// can cope with.
+var Policies = []struct {
+	rollout.Policy
+	Load float64
+}{
+	{rollout.Policy{Order: rollout.FCFS, Backfill: sched.EASY}, .75},
+	{rollout.Policy{Order: rollout.FCFS, Backfill: sched.NoBackfill}, .15},
+	{rollout.Policy{Order: rollout.LWF, Backfill: sched.EASY}, .75},
+	{rollout.Policy{Order: rollout.LWF, Backfill: sched.NoBackfill}, .15},
+}
+
+// Scheduled returns the log of a machine of one partition on which a policy, FCFS or LWF,
+// started n jobs of Downey's model. load is the work that arrives, as a share of what the
+// machine can do.
 func Scheduled(policy rollout.Policy, procs int32, load float64, n int) []workload.Job {
 	config := sched.Config{Procs: procs, Backfill: policy.Backfill}
 	if policy.Order == rollout.LWF {
@@ -35,7 +47,7 @@ func Scheduled(policy rollout.Policy, procs int32, load float64, n int) []worklo
 	return ended.jobs
 }
 
-// log takes down the jobs that have ended.
+// log collects the jobs that have ended.
 type log struct{ jobs []workload.Job }
 
 func (l *log) Ended(_ int64, j *sched.Job) {

@@ -4,8 +4,6 @@ import (
 	"testing"
 
 	"github.com/varq-project/varq/predictor/cluster/queue"
-	"github.com/varq-project/varq/predictor/cluster/rollout"
-	"github.com/varq-project/varq/predictor/cluster/sched"
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/twin"
 	"github.com/varq-project/varq/predictor/workload"
@@ -15,16 +13,9 @@ import (
 // TestLearnsPolicy lets twins find out by which policy jobs were started.
 func TestLearnsPolicy(t *testing.T) {
 	const procs = 128
-	for _, c := range []struct {
-		order    rollout.Order
-		backfill sched.Backfill
-		load     float64 // as much as the policy can cope with
-	}{
-		{rollout.FCFS, sched.EASY, .75}, {rollout.FCFS, sched.NoBackfill, .15},
-		{rollout.LWF, sched.EASY, .75}, {rollout.LWF, sched.NoBackfill, .15},
-	} {
-		policy := rollout.Policy{Order: c.order, Backfill: c.backfill}
-		jobs := synthetic.Scheduled(policy, procs, c.load, 4000)
+	for _, c := range synthetic.Policies {
+		policy := c.Policy
+		jobs := synthetic.Scheduled(policy, procs, c.Load, 4000)
 		var q queue.Queue
 		w := twin.New(&q, nil)
 		replay(t, jobs, &q, []forecast.Observer{w}, func(*workload.Job) {})

@@ -117,15 +117,7 @@ func TestRoundTrip(t *testing.T) {
 	random.Shuffle(len(mixed), func(i, j int) { mixed[i], mixed[j] = mixed[j], mixed[i] })
 	path := filepath.Join(t.TempDir(), "schedule.swf.gz")
 	write(t, path, mixed)
-	trace, err := Open(path, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer trace.Close()
-	got, err := all(trace)
-	if err != nil {
-		t.Fatal(err)
-	}
+	trace, got := readAll(t, path)
 	if diff := cmp.Diff(jobs, got, asRead); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -85,15 +85,7 @@ func TestSlurmRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	content(t, path)
-	trace, err := Open(path, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer trace.Close()
-	got, err := all(trace)
-	if err != nil {
-		t.Fatal(err)
-	}
+	trace, got := readAll(t, path)
 	job := func(id, submit, limit, run int64, procs, user, group, queue, partition int32) sched.Job {
 		return sched.Job{ID: id, Submit: submit, Limit: limit, Run: run, Procs: procs,
 			User: user, Group: group, App: -1, Queue: queue, Partition: partition}

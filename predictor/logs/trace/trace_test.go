@@ -40,6 +40,21 @@ func all(t *Trace) (jobs []sched.Job, err error) {
 	return jobs, nil
 }
 
+// readAll opens the log at path and returns it with all its jobs.
+func readAll(t *testing.T, path string) (*Trace, []sched.Job) {
+	t.Helper()
+	trace, err := Open(path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { trace.Close() })
+	jobs, err := all(trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return trace, jobs
+}
+
 // TestOdd reads a log with every oddity there is; odd.golden holds its jobs and
 // warnings.
 func TestOdd(t *testing.T) {

@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	"github.com/varq-project/varq/predictor/cluster/queue"
-	"github.com/varq-project/varq/predictor/cluster/rollout"
-	"github.com/varq-project/varq/predictor/cluster/sched"
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/trial/montecarlo"
 	"github.com/varq-project/varq/predictor/workload"
@@ -19,16 +17,9 @@ import (
 // TestCalibrated holds the probabilities that are forecast against what comes true on
 // made-up machines: of those forecast to be about p, about the share p comes true.
 func TestCalibrated(t *testing.T) {
-	for _, c := range []struct {
-		order    rollout.Order
-		backfill sched.Backfill
-		load     float64 // as much as the policy can cope with
-	}{
-		{rollout.FCFS, sched.EASY, .75}, {rollout.FCFS, sched.NoBackfill, .15},
-		{rollout.LWF, sched.EASY, .75}, {rollout.LWF, sched.NoBackfill, .15},
-	} {
-		policy := rollout.Policy{Order: c.order, Backfill: c.backfill}
-		jobs := synthetic.Scheduled(policy, 128, c.load, 1000)
+	for _, c := range synthetic.Policies {
+		policy := c.Policy
+		jobs := synthetic.Scheduled(policy, 128, c.Load, 1000)
 		var q queue.Queue
 		f := montecarlo.New(&q, 32, rand.New(rand.NewPCG(1, 1)))
 		gap := (jobs[len(jobs)-1].Submit - jobs[0].Submit) / int64(len(jobs))
