@@ -17,39 +17,39 @@ const (
 )
 
 const (
-	// weeks is how far back the jobs to come are drawn from. They come as jobs came at
-	// the same hour of one of the last weeks, or of the last days as long as there has
-	// been no whole week.
+	// weeks is the number of past weeks from which arrivals are drawn. As long as the
+	// past is shorter than a week, arrivals are drawn from the past days.
 	weeks = 4
-	// together is how long jobs come as they came together. Users submit many jobs at a
-	// time, which makes arrivals burstier than chance.
+	// together is the length, in seconds, of the past period that is drawn at once.
+	// Users submit many jobs at a time, so arrivals come in bursts; drawing periods
+	// keeps these.
 	together = hour
-	// about is by how much an hour may be earlier or later than the same one. The same
-	// hours of a few weeks alone would be too few to draw from.
+	// about is the largest shift, in seconds, of a drawn period from the same hour of a
+	// past week. The same hours of four weeks alone would be too few to draw from.
 	about = 2 * hour
-	// mostArrivals bounds the arrivals that are kept.
+	// mostArrivals is the largest number of arrivals that are kept.
 	mostArrivals = 1 << 17
 )
 
-// arrival is a job that came.
+// arrival is a job that was submitted.
 type arrival struct {
-	job       int64
-	request   workload.Request // with the limit that it was planned for
+	job       int64            // ID
+	request   workload.Request // its Limit is the one that the twin plans with
 	submit    int64
-	run       int64 // seconds; 0 as long as the job has not ended
+	run       int64 // seconds; 0 if the job has not ended
 	cancelled bool
 }
 
-// arrivals are the jobs that came in the last weeks, in the order of time. The zero
-// arrivals are ready to use.
+// arrivals has the jobs submitted in the last weeks, in the order of time. The zero value
+// is ready to use. Arrivals are numbered: list[i] has the number first+i.
 type arrivals struct {
 	list  []arrival
-	first int64           // number of the first in the list; every arrival has the next number
-	begin int64           // when the first in the list, or of all, came
-	of    map[int64]int64 // arrivals by job, of those that have not ended
+	first int64
+	begin int64           // submit time of list[0]
+	of    map[int64]int64 // numbers of the arrivals that have not ended, by job
 }
 
-// submitted takes in a job that comes and is planned for a limit.
+// submitted adds a job that is submitted now. limit is the limit that the twin plans with.
 func (a *arrivals) submitted(j *workload.Job, limit int64) {
 	came := arrival{job: j.ID, request: j.Request, submit: j.Since()}
 	came.request.Limit = limit
@@ -65,7 +65,7 @@ func (a *arrivals) submitted(j *workload.Job, limit int64) {
 	a.of[j.ID] = a.first + int64(len(a.list)) - 1
 }
 
-// drop drops the n oldest arrivals.
+// drop removes the n oldest arrivals.
 func (a *arrivals) drop(n int) {
 	for i := range a.list[:n] {
 		if job := a.list[i].job; a.of[job] == a.first+int64(i) {
@@ -77,7 +77,7 @@ func (a *arrivals) drop(n int) {
 	a.begin = a.list[0].submit
 }
 
-// ended takes in that a job ended, or was cancelled if it has no start.
+// ended records the end of a job. A job without a start was cancelled.
 func (a *arrivals) ended(j *workload.Job) {
 	number, ok := a.of[j.ID]
 	if !ok {
@@ -90,8 +90,8 @@ func (a *arrivals) ended(j *workload.Job) {
 	}
 }
 
-// draw appends the jobs that come to the machine of a snapshot after now and until a
-// time. For each hour they are those of a past hour drawn at random.
+// draw appends to the slice to the random tasks that arrive at the machine of s between now
+// and until. For each period of length together they are the jobs of a random past period.
 func (a *arrivals) draw(now, until int64, rng *rand.Rand, t *twin.Twin, s *twin.Snapshot, to []rollout.Task) []rollout.Task {
 	for from := now; from < until; from += together {
 		end := min(from+together, until)

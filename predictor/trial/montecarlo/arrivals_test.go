@@ -10,7 +10,7 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// TestArrivals lets jobs come that came every hour, on Mondays on two processors.
+// TestArrivals draws from a past with one job an hour, on Mondays on two processors.
 func TestArrivals(t *testing.T) {
 	var a arrivals
 	w := twin.New(new(queue.Queue), nil)
@@ -30,12 +30,12 @@ func TestArrivals(t *testing.T) {
 		return a.draw(now, until, r, w, w.Snapshot(&workload.Request{}, now), nil)
 	}
 	if tasks := draw(now, now+day); len(tasks) > 0 {
-		t.Errorf("%d jobs will come, though none ever did", len(tasks))
+		t.Errorf("%d jobs are drawn from an empty past", len(tasks))
 	}
 	for range 5 * 7 * 24 {
 		add()
 	}
-	last := now - hour // by then every job that comes is known
+	last := now - hour // before the newest arrival
 	tasks := draw(last, last+2*week)
 	if len(tasks) != 2*7*24 {
 		t.Errorf("%d jobs come in two weeks, want %d", len(tasks), 2*7*24)
@@ -43,7 +43,7 @@ func TestArrivals(t *testing.T) {
 	for _, task := range tasks {
 		sure := monday(task.Submit-about) == monday(task.Submit+about)
 		if sure && monday(task.Submit) != (task.Procs == 2) || task.Submit <= last || task.Run != 60 {
-			t.Fatalf("%+v does not come as others came", task)
+			t.Fatalf("%+v is not like the past", task)
 		}
 	}
 	for range mostArrivals {
@@ -54,8 +54,7 @@ func TestArrivals(t *testing.T) {
 	}
 }
 
-// TestEndedArrivals: a job comes again for as long as it ran, and not if it was
-// cancelled.
+// TestEndedArrivals: an arrival has the run time of its job, or is cancelled.
 func TestEndedArrivals(t *testing.T) {
 	var a arrivals
 	for id := range int64(3) {

@@ -14,8 +14,8 @@ import (
 	"github.com/varq-project/varq/test/synthetic"
 )
 
-// TestCalibrated holds the probabilities that are forecast against what comes true on
-// made-up machines: of those forecast to be about p, about the share p comes true.
+// TestCalibrated: on synthetic logs, about a share p of the starts forecast with
+// probability p come true.
 func TestCalibrated(t *testing.T) {
 	for _, c := range synthetic.Policies {
 		policy := c.Policy
@@ -48,8 +48,8 @@ func TestCalibrated(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Logf("%v: expected calibration error %.3f, of %.0f jobs to come %.3f", policy, present.err(), ahead.n(), ahead.err())
-		// A few hundred answers err by a few hundredths, the more the longer the same
-		// jobs decide over them.
+		// With a few hundred answers, chance explains an error of a few hundredths. It
+		// explains more for later submissions, as their answers depend on each other.
 		present.check(t, .08)
 		ahead.check(t, .12)
 	}
@@ -57,7 +57,8 @@ func TestCalibrated(t *testing.T) {
 
 func bySubmission(j workload.Job, at int64) int { return cmp.Compare(j.Submit, at) }
 
-// reliability counts by tenths of the probability forecast.
+// reliability has, for each tenth of the probability, the number of forecasts, their sum
+// and how many came true.
 type reliability struct{ count, sum, true [11]float64 }
 
 func (r *reliability) add(p float64, came bool) {
@@ -83,7 +84,7 @@ func (r *reliability) err() (sum float64) {
 	return sum / r.n()
 }
 
-// check complains of an expected calibration error above what chance explains.
+// check fails the test if the expected calibration error is above most.
 func (r *reliability) check(t *testing.T, most float64) {
 	t.Helper()
 	if r.err() <= most {

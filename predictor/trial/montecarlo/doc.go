@@ -1,8 +1,8 @@
-// Package montecarlo forecasts by what may become of the live queue. It lets a twin of
-// the queue live on many times: with run times drawn from those of similar jobs, and
-// with jobs to come as they came in past weeks. The waits of a job in all those futures
-// are the distribution of its wait.
+// Package montecarlo forecasts waits by simulating many futures of the live queue. A future
+// draws the run times of the jobs from those of similar jobs, and the jobs that arrive
+// later from the arrivals of past weeks. The forecast is the distribution of a job's wait
+// over the futures.
 //
-// It is an experiment. Its forecasts are worth less than those of the blend, which uses
-// the twin's expected waits as features, and cost far more.
+// The package is an experiment. Its forecasts are worse than those of the blend, which
+// uses the twin's expected waits as features, and take far longer.
 package montecarlo

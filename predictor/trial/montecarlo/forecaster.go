@@ -14,29 +14,29 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// foreseen is for how long, in seconds after the submission asked about, jobs still
-// come in a future.
+// foreseen is the time, in seconds, after the submission asked about for which a future has
+// arrivals.
 const foreseen = day
 
-// Forecaster is the forecast.Forecaster of the package.
+// Forecaster implements forecast.Forecaster by simulation.
 type Forecaster struct {
 	mu       sync.Mutex
 	twin     *twin.Twin
 	arrivals arrivals
-	futures  int
+	futures  int // number of futures for each forecast
 	rng      *rand.Rand
-	last     *forecast.Question // answered, with nothing having happened since; or nil
-	answer   forecast.Answer    // to it
+	last     *forecast.Question // the last question; nil if something has happened since
+	answer   forecast.Answer    // to last
 
-	// Scratch of one future.
+	// Memory for one future, used again by the next.
 	machine rollout.Machine
 	future  future
 	drawn   []rollout.Task
 	order   []int32
 }
 
-// New returns a Forecaster of a queue that others keep, and that knows of each event
-// first. It simulates so many futures for each forecast.
+// New returns a Forecaster that simulates a number of futures of q for each forecast. The
+// caller keeps q up to date: q must know of each event before the Forecaster observes it.
 func New(q *queue.Queue, futures int, rng *rand.Rand) *Forecaster {
 	return &Forecaster{twin: twin.New(q, nil), futures: futures, rng: rng}
 }
@@ -57,14 +57,14 @@ func (f *Forecaster) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 	return true
 }
 
-// simulate answers a question. The job asked about takes no part in the futures: each
-// says afterwards when that job would have started.
+// simulate answers a question. The futures do not have the job asked about. Each future
+// says afterwards when the job would have started.
 func (f *Forecaster) simulate(q *forecast.Question, a *forecast.Answer) {
 	*a = forecast.Answer{}
 	s := f.twin.Snapshot(&q.Request, q.Now)
 	a.Sample, a.Simulated = float64(f.futures), s.Policy.String()
 	asked := f.twin.Task(&q.Request, q.Submit)
-	asked.Limit = q.Limit // a job without a limit fits into any gap
+	asked.Limit = q.Limit // 0, no limit, fits into any gap
 	for range f.futures {
 		f.live(s, q.Submit+foreseen)
 		start := f.future.start(s.Policy, asked)
@@ -82,7 +82,7 @@ func (f *Forecaster) simulate(q *forecast.Question, a *forecast.Answer) {
 	}
 }
 
-// live simulates one future, in which jobs come until a time.
+// live simulates one future with arrivals until a time.
 func (f *Forecaster) live(s *twin.Snapshot, until int64) {
 	s.Draw(f.rng)
 	f.drawn = append(f.drawn[:0], s.Pending...)

@@ -12,8 +12,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// busy returns a Forecaster that has lived through four weeks of short jobs, and a time
-// at which so many jobs wait and run.
+// busy returns a Forecaster that has observed four weeks of short jobs, and a time at which
+// this many jobs wait and run.
 func busy(waiting, running, futures int, seed uint64) (f *Forecaster, now int64) {
 	const start = 1_000_000_000
 	r := rand.New(rand.NewPCG(1, 1))
@@ -53,7 +53,7 @@ func busy(waiting, running, futures int, seed uint64) (f *Forecaster, now int64)
 	return f, now
 }
 
-// asked is a question at a time.
+// asked returns a question at time now.
 func asked(now int64) *forecast.Question {
 	return &forecast.Question{
 		Request: workload.Request{User: "user1", Partition: "batch", Size: workload.Size{CPUs: 32}, Limit: 3600},
@@ -61,8 +61,8 @@ func asked(now int64) *forecast.Question {
 	}
 }
 
-// TestForecast: the same random numbers give the same answers, and so does the same
-// question at one moment.
+// TestForecast: the same seed gives the same answer. A question gets the same answer when
+// it is asked again at once.
 func TestForecast(t *testing.T) {
 	ask := func(seed uint64) delay.Distribution {
 		f, now := busy(200, 100, 20, seed)
@@ -74,7 +74,7 @@ func TestForecast(t *testing.T) {
 			t.Error("the same question is answered in another way")
 		}
 		if f.Forecast(asked(now+1), &again); again.Wait == a.Wait {
-			t.Error("the next moment nothing is simulated")
+			t.Error("a second later the answer is the same")
 		}
 		return a.Wait
 	}
@@ -90,8 +90,7 @@ func TestForecast(t *testing.T) {
 	}
 }
 
-// TestRestart: it answers questions after events of jobs that it has never seen, in any
-// order.
+// TestRestart: a Forecaster answers after events of unknown jobs in any order.
 func TestRestart(t *testing.T) {
 	var q queue.Queue
 	random := rand.New(rand.NewPCG(1, 1))
@@ -119,8 +118,7 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// BenchmarkForecast forecasts a job at a new moment each, with 1,000 jobs waiting and
-// 500 running.
+// BenchmarkForecast forecasts each job at another moment. 1,000 jobs wait and 500 run.
 func BenchmarkForecast(b *testing.B) {
 	f, now := busy(1000, 500, 20, 1)
 	var a forecast.Answer

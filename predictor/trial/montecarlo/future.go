@@ -7,33 +7,33 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/sched"
 )
 
-// future is one future of a machine without the job that is asked about, recorded such
-// that any job can be put into it.
+// future records one future of a machine. The future does not have the job that is asked
+// about, but the record tells when any job would have started in it.
 //
-// A job that waits behind others changes nothing for anybody until it starts. So it
-// starts at the first moment at which backfilling would have let it, or, at the latest,
-// once all ahead of it have started and enough of them have ended. With jobs to come
-// behind it this is not quite exact, in two small ways. Such a job may take what the
-// asked one, unless it is first, would have been offered before; this shows the asked
-// job too late. And jobs that end early make room that the asked one has taken already;
-// this shows it too early.
+// A job that waits behind others does not change their starts. So the job asked about
+// starts at the first moment at which backfilling would have started it. At the latest it
+// starts when all jobs ahead of it have started and enough of them have ended.
+//
+// If jobs arrive behind the job asked about, the start is not exact. In the record a later
+// job may take processors that the scheduler would have offered to the job asked about:
+// then the start is too late. And the record may offer processors that the job asked about
+// would have taken before: then the start is too early.
 type future struct {
 	procs   int32
-	tasks   []rollout.Task // in the order of the queue
-	starts  []int64        // of the tasks
-	places  []int32        // of the tasks, by submission
-	ends    []rollout.Running
+	tasks   []rollout.Task    // in the order of the queue
+	starts  []int64           // of the tasks
+	places  []int32           // indices of the tasks, by submission
+	ends    []rollout.Running // in the order of their ends
 	moments []moment
 }
 
-// moment is what backfilling leaves from a time on, until the next moment: as
-// rollout.Recorder's Passed says.
+// moment has the arguments of rollout.Recorder.Passed. They hold until the next moment.
 type moment struct {
 	at, shadow  int64
 	free, extra int32
 }
 
-// reset empties the future, of a machine of so many processors. Its memory is kept.
+// reset empties the future and sets its number of processors. It keeps the memory.
 func (f *future) reset(procs int32) {
 	f.procs, f.tasks, f.ends, f.moments = procs, f.tasks[:0], f.ends[:0], f.moments[:0]
 }
@@ -51,13 +51,13 @@ func (f *future) Passed(now, shadow int64, free, extra int32) {
 	f.moments = append(f.moments, m)
 }
 
-// start returns when a job would start, or sched.Never.
+// start returns when the job asked would start under the policy, or sched.Never.
 func (f *future) start(p rollout.Policy, asked rollout.Task) int64 {
 	return min(f.turn(int32(p.Place(f.tasks, asked)), asked), f.backfilled(asked))
 }
 
-// turn returns when a job is the first of the queue, where it has a place, and has
-// enough of the processors that those ahead of it hold by then.
+// turn returns when a job with this place in the queue starts without backfilling: when all
+// tasks ahead of it have started, and enough processors are free of their jobs.
 func (f *future) turn(place int32, asked rollout.Task) int64 {
 	turn := asked.Submit
 	for _, i := range f.places {
@@ -85,7 +85,8 @@ func (f *future) turn(place int32, asked rollout.Task) int64 {
 	return turn
 }
 
-// backfilled returns when backfilling first lets a job start, or sched.Never.
+// backfilled returns the first time at which backfilling would start the job, or
+// sched.Never.
 func (f *future) backfilled(asked rollout.Task) int64 {
 	for i, m := range f.moments {
 		next := int64(sched.Never)
