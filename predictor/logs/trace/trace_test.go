@@ -58,15 +58,7 @@ func readAll(t *testing.T, path string) (*Trace, []sched.Job) {
 // TestOdd reads a log with every oddity there is; odd.golden holds its jobs and
 // warnings.
 func TestOdd(t *testing.T) {
-	trace, err := Open(filepath.Join("testdata", "odd.swf"), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer trace.Close()
-	jobs, err := all(trace)
-	if err != nil {
-		t.Fatal(err)
-	}
+	trace, jobs := readAll(t, filepath.Join("testdata", "odd.swf"))
 	var got strings.Builder
 	for _, j := range jobs {
 		fmt.Fprintf(&got, "job %d: submit %d procs %d run %d limit %d user %d group %d app %d queue %d partition %d\n",

@@ -90,8 +90,8 @@ func (a *arrivals) ended(j *workload.Job) {
 	}
 }
 
-// draw appends to the slice to the random tasks that arrive at the machine of s between now
-// and until. For each period of length together they are the jobs of a random past period.
+// draw appends tasks that arrive after now and up to until, at the machine of s. For each
+// period of length together they are the arrivals of a random past period.
 func (a *arrivals) draw(now, until int64, rng *rand.Rand, t *twin.Twin, s *twin.Snapshot, to []rollout.Task) []rollout.Task {
 	for from := now; from < until; from += together {
 		end := min(from+together, until)

@@ -15,7 +15,7 @@ import (
 
 // Downey is the study of "Using Queue Time Predictions for Processor Allocation"
 // (Downey 1997): what malleable jobs gain if they predict how long they would wait for
-// more processors. Either one job alone does so, or all jobs do.
+// more processors. In some cases one job alone predicts, in others all jobs do.
 type Downey struct{}
 
 const (
@@ -28,16 +28,16 @@ const (
 // downeyModel is the machine and the load of the paper.
 var downeyModel = downey.Model{Procs: 128, Load: .75}
 
-// downeyCase is a strategy with the circumstances in which jobs follow it.
+// downeyCase is a strategy, and how it is tried.
 type downeyCase struct {
 	name     string
 	strategy downey.Strategy
-	alone    bool // one job alone follows it, and all others follow AVG; all jobs in turn
-	fitted   bool // it predicts with lifetimes fitted to the run times under AVG
+	alone    bool // each job in turn follows the strategy, while all others follow AVG
+	fitted   bool // the strategy predicts with lifetimes fitted to the run times under AVG
 	whole    bool // the average parallelism of jobs is rounded down
 }
 
-// downeyCases returns the paper's cases, and those of other readings of the paper.
+// downeyCases returns the paper's cases, then cases for other readings of the paper.
 func downeyCases() []downeyCase {
 	var alone, all []downeyCase
 	for _, rule := range []downey.Rule{downey.AVG, downey.OPT, downey.PRED, downey.BIAS, downey.HEUR} {
@@ -119,17 +119,18 @@ func fittedLifetimes(days [][]downey.Job) stats.LogUniform {
 	return fit
 }
 
-// runAlone lets each job in turn follow the strategy alone (section 5). A job is spoiled
-// if it gets all processors of use to it under AVG; otherwise it is a rebel if it waits
-// for more than are free, and else docile. The values are
+// runAlone simulates each job in turn with the strategy, while all others follow AVG
+// (section 5). A job is spoiled if it gets all the processors that it can use under AVG. Of
+// the other jobs, those that wait for more processors than are free are rebels, and the
+// rest are docile. The values are
 //
 //	spoiled, rebels                  per cent of all jobs
-//	losers                           per cent of the rebels, those that lose time
+//	losers                           rebels that lose time, per cent of the rebels
 //	saved                            minutes, mean over all jobs
 //	lost                             minutes, mean over the losers
-//	median, mean                     saved by a rebel: minutes, hours
+//	median, mean                     time saved by a rebel: median in minutes, mean in hours
 //	heavier                          mean work of rebels / mean work of docile jobs
-//	duration, durations              of jobs under AVG: median in minutes, mean in hours
+//	duration, durations              run time under AVG: median in minutes, mean in hours
 //	correlation, slope, intercept    of predicted and actual waits
 func runAlone(days [][]downey.Job, strategy downey.Strategy) Values {
 	s := downey.NewSystem(downeyModel.Procs, strategy)
@@ -169,9 +170,11 @@ func runAlone(days [][]downey.Job, strategy downey.Strategy) Values {
 	return measured(v)
 }
 
-// runAll lets all jobs follow the strategy (section 6). The values are "turnaround", the
-// mean in seconds; "slower", by how many per cent that is more than under AVG; and
-// "busier", by how many per cent utilisation is more than under AVG, mean over the days.
+// runAll simulates all jobs with the strategy (section 6). The values are
+//
+//	turnaround    seconds, mean
+//	slower        per cent by which turnaround is above that under AVG
+//	busier        per cent by which utilisation is above that under AVG, mean over the days
 func runAll(days [][]downey.Job, strategy downey.Strategy) Values {
 	avg := downey.NewSystem(downeyModel.Procs, downey.Strategy{Rule: downey.AVG})
 	s := downey.NewSystem(downeyModel.Procs, strategy)
@@ -190,7 +193,7 @@ func runAll(days [][]downey.Job, strategy downey.Strategy) Values {
 	})
 }
 
-// median returns the median, or NaN of an empty list. It sorts x.
+// median returns the median, or NaN if x is empty. It sorts x.
 func median(x []float64) float64 {
 	if len(x) == 0 {
 		return math.NaN()

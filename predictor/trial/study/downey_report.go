@@ -7,7 +7,7 @@ import (
 	"github.com/varq-project/varq/predictor/forecast/downey"
 )
 
-// What explains the differences.
+// Notes that explain differences.
 const (
 	noteLifetimes = "depends on the lifetimes taken for prediction, see the readings"
 	noteTimid     = "the correction is the paper's, yet more of our jobs rebel, those with little to gain: see below"
@@ -83,11 +83,11 @@ func (d Downey) Report(o Options, outcomes []Outcome) Report {
 	return report
 }
 
-// downeyStrategy is what the paper's Tables 1 and 2 say of a strategy.
+// downeyStrategy has the numbers of a strategy in the paper's Tables 1 and 2.
 type downeyStrategy struct {
 	rule               downey.Rule
-	rebels             float64 // of all jobs
-	saved              float64 // minutes
+	rebels             float64 // number of jobs
+	saved              float64 // minutes for each job
 	losers             float64 // per cent of the rebels
 	busier, slower     float64 // per cent
 	noteAlone, noteAll string

@@ -21,8 +21,8 @@ func runDowney(t *testing.T, o Options) []Outcome {
 	return outcomes
 }
 
-// A quick run shows every number, and what the paper found: who waits with
-// predictions gains almost what is possible, and PRED is better for all than OPT.
+// A quick run has every number, and two results of the paper: with predictions a job gains
+// almost as much as with OPT, and if all jobs follow PRED, turnaround is less than with OPT.
 func TestDowneyQuick(t *testing.T) {
 	o := Options{Quick: true}
 	r := Downey{}.Report(o, runDowney(t, o))
@@ -56,7 +56,7 @@ func TestDowneyIsDeterministic(t *testing.T) {
 	}
 }
 
-// Cases that are not there yet leave their numbers open.
+// Without outcomes the numbers are unknown.
 func TestDowneyWithoutOutcomes(t *testing.T) {
 	for _, table := range (Downey{}).Report(Options{}, nil).Tables {
 		for _, row := range table.Rows {

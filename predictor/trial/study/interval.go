@@ -9,7 +9,7 @@ import (
 
 // intervalOf returns the mean of a sample with its 95 % confidence interval, mean ± t s/√n,
 // where t is the .975 quantile of Student's distribution with n-1 degrees of freedom. The
-// sample is independent: one number for each seed.
+// numbers of the sample must be independent. Here each comes from another seed.
 func intervalOf(x []float64) Interval {
 	n := len(x)
 	if n == 0 {

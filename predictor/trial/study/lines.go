@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// line declares a row of a report: what it is about, the paper's number, and how ours
-// is computed.
+// line declares a row of a report: its name, the paper's number, and the measure that
+// computes ours.
 type line struct {
 	name, unit string
-	paper      *float64 // nil where the paper gives none
+	paper      *float64 // nil if the paper gives no number
 	ours       measure
-	note       string // what explains a difference
+	note       string // explains a difference
 }
 
 // paper is a number that a paper gives.
@@ -26,13 +26,14 @@ func (r results) table(title string, lines []line) Table {
 	return t
 }
 
-// known returns the lines of which some number is known.
+// known returns the lines whose measure is known with at least one seed.
 func (r results) known(lines []line) []line {
 	return slices.DeleteFunc(lines, func(l line) bool { return len(r.sample(l.ours)) == 0 })
 }
 
-// singleRuns adds to the notes how far single runs of ours are apart, where a paper's
-// number, which comes from a single run, is outside the interval of our mean.
+// singleRuns adds the range of our single runs to the notes of some lines: those whose
+// paper's number is outside the confidence interval of our mean. The paper's numbers come
+// from a single run.
 func (r results) singleRuns(lines []line) []line {
 	lines = slices.Clone(lines)
 	for i := range lines {

@@ -6,8 +6,9 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/sched"
 )
 
-// readJobs reads into memory the first jobs of a log that use accepts, at most so many,
-// so that a case can simulate them several times. use may change a job.
+// readJobs reads the first jobs of a log for which use returns true, at most a number of
+// them. use may change a job. The jobs are in memory, so that a case can simulate them
+// several times.
 func readJobs(traces Traces, name string, most int, use func(*sched.Job) bool) (iter.Seq2[sched.Job, error], error) {
 	if traces == nil {
 		return nil, ErrNoTraces

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Markdown returns the report as a page in Markdown, which shows each figure from the
-// file NAME.svg beside it.
+// Markdown returns the report as a page in Markdown. The page shows each figure as the
+// file NAME.svg in its own folder.
 func (r Report) Markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s: %s\n", r.Name, r.Title)
@@ -42,9 +42,9 @@ func (r Row) Label() string {
 	return r.Name + ", " + r.Unit
 }
 
-// Numbers returns the paper's number, ours and its confidence interval as text. All have
-// as many decimals as give the greatest three significant digits. What is not known is
-// "-".
+// Numbers returns the paper's number, our number and its confidence interval as text. All
+// have the same number of decimals, at most two: the number that gives the greatest of them
+// three significant digits. An unknown number is "-".
 func (r Row) Numbers() (paper, ours, interval string) {
 	paper, ours, interval = "-", "-", "-"
 	greatest := math.Abs(r.Ours.Mean)

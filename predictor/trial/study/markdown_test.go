@@ -7,7 +7,7 @@ import (
 	"github.com/varq-project/varq/test/golden"
 )
 
-// madeUp is the report of a study that never was.
+// madeUp is a report with every kind of row.
 func madeUp() Report {
 	return Report{
 		Name:  "toy",

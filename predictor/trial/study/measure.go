@@ -2,10 +2,10 @@ package study
 
 import "math"
 
-// results are what the cases of a study found.
+// results has the values of the cases of a study.
 type results struct {
 	values map[Case]Values
-	seeds  int // every case runs with each of the seeds 1 to seeds
+	seeds  int // the seeds of every case are 1 to seeds
 }
 
 func resultsOf(outcomes []Outcome, seeds int) results {
@@ -16,11 +16,11 @@ func resultsOf(outcomes []Outcome, seeds int) results {
 	return r
 }
 
-// measure computes one number from what the cases found with one seed. It is NaN
-// where they did not find it.
+// measure computes one number from the values of the cases with one seed. It returns NaN if
+// a value is missing.
 type measure func(r results, seed uint64) float64
 
-// of is the value that a case found under this name.
+// of returns the measure of the value with this name of the case with the name.
 func of(name, value string) measure {
 	return func(r results, seed uint64) float64 {
 		if v, ok := r.values[Case{Name: name, Seed: seed}][value]; ok {
@@ -30,30 +30,30 @@ func of(name, value string) measure {
 	}
 }
 
-// times multiplies a measure.
+// times returns the measure m times factor.
 func (m measure) times(factor float64) measure {
 	return func(r results, seed uint64) float64 { return factor * m(r, seed) }
 }
 
-// per divides a measure.
+// per returns the measure m divided by units.
 func (m measure) per(units float64) measure {
 	return func(r results, seed uint64) float64 { return m(r, seed) / units }
 }
 
-// minus subtracts another measure.
+// minus returns the measure m minus other.
 func (m measure) minus(other measure) measure {
 	return func(r results, seed uint64) float64 { return m(r, seed) - other(r, seed) }
 }
 
-// over is by how many per cent a measure is more than another.
+// over returns the measure of the per cent by which m is above other.
 func (m measure) over(other measure) measure {
 	return func(r results, seed uint64) float64 { return more(m(r, seed), other(r, seed)) }
 }
 
-// more returns by how many per cent x is more than y.
+// more returns the per cent by which x is above y.
 func more(x, y float64) float64 { return 100 * (x/y - 1) }
 
-// mean returns the mean of those x that are not NaN, or NaN.
+// mean returns the mean of the x that are not NaN, or NaN if there are none.
 func mean(x []float64) float64 {
 	sum, n := 0., 0
 	for _, v := range x {
@@ -64,7 +64,7 @@ func mean(x []float64) float64 {
 	return sum / float64(n)
 }
 
-// sample returns the measure with each seed for which it is known.
+// sample returns the measure for each seed with which it is known.
 func (r results) sample(m measure) []float64 {
 	var x []float64
 	for seed := range r.seeds {
@@ -78,7 +78,7 @@ func (r results) sample(m measure) []float64 {
 // interval returns the mean of a measure over the seeds, and its confidence interval.
 func (r results) interval(m measure) Interval { return intervalOf(r.sample(m)) }
 
-// means returns the mean of each measure, for a figure. It is 0 where nothing is known.
+// means returns the mean of each measure over the seeds. It is 0 if the measure is unknown.
 func (r results) means(measures ...measure) []float64 {
 	var all []float64
 	for _, m := range measures {
@@ -87,7 +87,7 @@ func (r results) means(measures ...measure) []float64 {
 	return all
 }
 
-// total returns the sum over the seeds of a measure that counts.
+// total returns the sum of a measure over the seeds. The measure must be a count.
 func (r results) total(m measure) int {
 	n := 0
 	for _, x := range r.sample(m) {

@@ -8,18 +8,17 @@ import (
 	"github.com/varq-project/varq/predictor/trial/scenario"
 )
 
-// Methods is the study "forecasters", which compares two methods of forecasting the
-// waits that VARQ's reservations are planned with: plain QBETS, as in "VARQ:
-// Implementing Probabilistic Advanced Reservations for Batch-scheduled Parallel
-// Machines" (Nurmi, Wolski and Brevik 2007, section 4.4), and varqd's blend. It also
-// compares jobs that may hold nodes for any time with jobs that are bounded as by varqd,
-// and normal times with outages.
+// Methods is the study "forecasters". It compares two methods of forecasting waits for
+// VARQ's reservations: plain QBETS, as in "VARQ: Implementing Probabilistic Advanced
+// Reservations for Batch-scheduled Parallel Machines" (Nurmi, Wolski and Brevik 2007,
+// section 4.4), and varqd's blend. It tries both methods with and without varqd's bound on
+// the time for which a job holds nodes before its work, and with and without outages.
 type Methods struct{}
 
 const (
 	methodShare      = .1
 	methodProb       = .95
-	methodSure       = .99 // asked of plain QBETS too, which keeps less than it promises
+	methodSure       = .99 // asked of plain QBETS only, which keeps less than it promises
 	methodEvery      = 6 * 3600
 	methodReplan     = 240
 	methodSeeds      = 3
@@ -36,7 +35,7 @@ const (
 	plainQBETS = scenario.QBETS
 )
 
-// methodOutage recurs in the settings with outages.
+// methodOutage is the recurring outage of the settings with outages.
 var methodOutage = scenario.Outage{Lasts: 6 * 3600, After: 15 * 24 * 3600, Every: 30 * 24 * 3600}
 
 // methodSetting is what a case simulates.
@@ -44,27 +43,27 @@ type methodSetting struct {
 	log     string
 	method  scenario.Method
 	prob    float64 // asked for
-	maxHold float64 // in time limits; 0: no bound
+	maxHold float64 // as scenario.VARQ.MaxHold
 	outages bool
 }
 
-// asInPaper plans as the paper does.
+// asInPaper returns the setting of the paper.
 func asInPaper(log string) methodSetting {
 	return methodSetting{log: log, method: plainQBETS, prob: methodProb}
 }
 
-// asVarqd plans as varqd does.
+// asVarqd returns the setting of varqd.
 func asVarqd(log string) methodSetting {
 	return methodSetting{log: log, method: theBlend, prob: methodProb, maxHold: trajectory.DefaultMaxHold}
 }
 
-// withOutages returns the same setting around outages.
+// withOutages returns the same setting with outages.
 func (s methodSetting) withOutages() methodSetting {
 	s.outages = true
 	return s
 }
 
-// calmSettings are the settings without outages.
+// calmSettings returns the settings without outages.
 func calmSettings(log string) []methodSetting {
 	sure, bounded, unbounded := asInPaper(log), asInPaper(log), asVarqd(log)
 	sure.prob, bounded.maxHold, unbounded.maxHold = methodSure, trajectory.DefaultMaxHold, 0
@@ -104,9 +103,11 @@ func (m Methods) Cases(o Options) []Case {
 	return cases
 }
 
-// Run implements Study. Its values are those of valuesOf and of methodTally;
-// "slowdown", the mean bounded slowdown of those who never ask for a reservation; and
-// "wait without" and "slowdown without", of the same jobs where nobody reserves.
+// Run implements Study. Its values are those of valuesOf and of methodTally, and
+//
+//	slowdown            mean bounded slowdown of the jobs that never ask for a reservation
+//	wait without        "wait" of the same jobs if no job reserves
+//	slowdown without    "slowdown" of the same jobs if no job reserves
 func (Methods) Run(o Options, c Case) (Values, error) {
 	for _, s := range methodSettings() {
 		if s.name() == c.Name {
@@ -154,13 +155,13 @@ func (s methodSetting) run(o Options, seed uint64) (Values, error) {
 	return values, nil
 }
 
-// methodTally counts what became of requests, all of them and those during outages.
+// methodTally counts the outcomes of all requests, and of the requests during outages.
 type methodTally struct {
 	outage scenario.Outage
-	first  int64 // submission of the log
+	first  int64 // time of the first submission
 
 	kept       int
-	work, held float64 // processor seconds, of the promises kept
+	work, held float64 // processor seconds, of the kept promises
 	during     struct{ asked, promised, kept, down int }
 }
 
@@ -187,8 +188,11 @@ func (t *methodTally) add(r scenario.Outcome) {
 	}
 }
 
-// values adds to v "kept promises", their number; "overhead of kept", the processor time
-// that they held per that of their work; and the counts of requests during outages.
+// values adds to v
+//
+//	kept promises       number of kept promises
+//	overhead of kept    processor time held before their work / processor time of their work
+//	... in outages      numbers of requests during outages
 func (t *methodTally) values(v Values) {
 	v["kept promises"] = float64(t.kept)
 	if t.work > 0 {

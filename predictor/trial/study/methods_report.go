@@ -30,11 +30,11 @@ func (m Methods) Report(o Options, outcomes []Outcome) Report {
 	return report
 }
 
-// of is what the setting's case found.
+// of returns the measure of a value of the setting's case.
 func (s methodSetting) of(value string) measure { return of(s.name(), value) }
 
-// label is the name of the method, with the probability asked for if it is not the
-// usual one, and the bound of the time held if there is one.
+// label returns the name of the method. It adds the probability asked for if that is not
+// methodProb, and the bound on holding nodes if there is one.
 func (s methodSetting) label() string {
 	label := s.method.String()
 	if s.prob != methodProb {
@@ -46,7 +46,7 @@ func (s methodSetting) label() string {
 	return label
 }
 
-// lines tell what came of a setting in normal times.
+// lines returns the rows of a setting without outages.
 func (s methodSetting) lines(r results) []line {
 	name := s.label() + ": "
 	var predicted, kept *float64
@@ -65,7 +65,8 @@ func (s methodSetting) lines(r results) []line {
 	}
 }
 
-// judgement holds the promises kept with all seeds against what was asked for.
+// judgement compares the share of kept promises, of all seeds, with the probability asked
+// for.
 func (s methodSetting) judgement(r results) string {
 	kept, promised := r.total(s.of("kept promises")), r.total(s.of("promised"))
 	if promised == 0 {
@@ -82,7 +83,7 @@ func (s methodSetting) judgement(r results) string {
 	return fmt.Sprintf("%d of %d, %.3f to %.3f: %s", kept, promised, low, high, verdict)
 }
 
-// gainLines hold planning as varqd does against planning as in the paper, seed by seed.
+// gainLines compares varqd's setting with the paper's, seed by seed.
 func gainLines(log string) []line {
 	ours, theirs := asVarqd(log), asInPaper(log)
 	gain := func(value string) measure { return ours.of(value).minus(theirs.of(value)) }
@@ -94,7 +95,7 @@ func gainLines(log string) []line {
 	}
 }
 
-// outageLines tell what came of a setting with outages.
+// outageLines returns the rows of a setting with outages.
 func (s methodSetting) outageLines(r results) []line {
 	name := s.label() + ": "
 	down, asked := r.total(s.of("down in outages")), r.total(s.of("asked in outages"))
@@ -106,7 +107,7 @@ func (s methodSetting) outageLines(r results) []line {
 	}
 }
 
-// plannedFigure shows three values of planning as in the paper and as varqd does.
+// plannedFigure shows three values of the paper's setting and of varqd's.
 func plannedFigure(log string, r results) Figure {
 	f := Figure{
 		Name: "planned-" + log, Title: "Reservations on " + log, X: "measure", Y: "share",

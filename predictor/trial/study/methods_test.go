@@ -7,9 +7,8 @@ import (
 	"github.com/varq-project/varq/test/archive"
 )
 
-// TestForecasters finds, in the beginning of a log, that the blend lets more
-// requests be accepted than plain QBETS does, that it keeps what it promises, and that
-// less is held for it.
+// TestForecasters: on the beginning of a log, with the blend more requests are accepted
+// than with plain QBETS, the promises are kept, and the overhead is less.
 func TestForecasters(t *testing.T) {
 	o := Options{Quick: true, Seeds: 1, Traces: trace.Folder(archive.Folder(t))}
 	const log = "CTC-SP2-1996"

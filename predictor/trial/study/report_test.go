@@ -10,7 +10,7 @@ import (
 	"github.com/varq-project/varq/test/golden"
 )
 
-// measures are what the cases of each study measure.
+// measures has the names of the values of each study.
 func measures(study string) []string {
 	reserved := []string{"wait", "utilisation", "lost", "held", "offset", "exact", "promised", "granted", "cost", "prob", "kept"}
 	switch study {
@@ -35,9 +35,8 @@ func measures(study string) []string {
 	}
 }
 
-// madeUpOutcomes has a number for everything that is measured, which depends on
-// nothing but the names of the case and of the measure, and on the seed. Every
-// seventh case is missing.
+// madeUpOutcomes returns outcomes with every value of the study. A value depends on the
+// names of the case and of the value, and on the seed. Every seventh case is missing.
 func madeUpOutcomes(name string, s Study, o Options) []Outcome {
 	var outcomes []Outcome
 	for i, c := range s.Cases(o) {
@@ -56,7 +55,7 @@ func madeUpOutcomes(name string, s Study, o Options) []Outcome {
 	return outcomes
 }
 
-// TestReports holds the reports on made up outcomes against files.
+// TestReports compares the reports on made-up outcomes with files.
 func TestReports(t *testing.T) {
 	for name, s := range Studies() {
 		o := Options{}

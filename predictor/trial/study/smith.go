@@ -10,7 +10,7 @@ import (
 )
 
 // Smith is the study of "Scheduling with Advanced Reservations" (Smith, Foster
-// and Taylor 2000): what hard reservations cost those who do not reserve, and how
+// and Taylor 2000): what hard reservations cost the jobs that do not reserve, and how
 // near to the time asked for they are granted.
 type Smith struct{}
 
@@ -18,8 +18,8 @@ const (
 	smithSeeds      = 5
 	smithQuickSeeds = 2
 	smithQuickJobs  = 3000 // of each log
-	// smithAhead bounds how far ahead reservations are asked for (section 2.2). It is
-	// also the interval of VARQ's deadlines. In seconds.
+	// smithAhead is the longest time in seconds between a submission and the start that
+	// a hard reservation asks for (section 2.2), and the interval of VARQ's deadlines.
 	smithAhead = 2 * 3600
 )
 
@@ -36,11 +36,12 @@ var smithLogs = []smithLog{
 	{"SDSC-Par-1996", 400, paragonLimits},
 }
 
-// paragonLimits sets the maximum run time of a job of SDSC's Paragon by its queue: queues
-// whose name ends in s, m and l are for 1, 4 and 12 hours, standby is for 12, and the
-// one-node queue "ll" for 48. The log agrees: 1 to 5 % of the jobs end within minutes
-// after these times, and hardly any runs longer. Those that do must have been allowed
-// to. Interactive sessions have no queue and no limit, and are not simulated.
+// paragonLimits sets the maximum run time of a job of SDSC's Paragon by its queue. The
+// maximum is 1, 4 or 12 hours in queues whose name ends in s, m or l, 12 hours in standby,
+// and 48 hours in the one-node queue "ll". The log agrees: 1 to 5 % of the jobs end within
+// minutes after these times, and hardly any job runs longer. A job that did run longer gets
+// its own run time as the limit. Interactive sessions have no queue and no limit, and are
+// not simulated.
 func paragonLimits(j *sched.Job) bool {
 	const interactive, shortest, short, medium, q1ll, q320m = 0, 1, 10, 18, 30, 31
 	hours := int64(12)
@@ -69,7 +70,8 @@ type smithPolicy struct {
 	backfill sched.Backfill
 }
 
-// smithPolicies are those of section 2.1, and another reading of its backfilling.
+// smithPolicies returns the policies of section 2.1, then those with another reading of its
+// backfilling.
 func smithPolicies() []smithPolicy {
 	var policies []smithPolicy
 	for _, b := range []sched.Backfill{sched.NoBackfill, sched.Timeline, sched.Conservative} {
@@ -84,23 +86,24 @@ var smithShares = []int{10, 20}
 // smithKind is a kind of reservations.
 type smithKind struct {
 	name         string
-	reservations func(share float64) scenario.Reservations // that this share of the jobs make
+	reservations func(share float64) scenario.Reservations // for a share of the jobs
 	predicted    bool                                      // the scheduler plans with predicted run times
 }
 
-// smithNone is the baseline.
+// smithNone is the baseline: no reservations.
 var smithNone = smithKind{name: "none", reservations: func(float64) scenario.Reservations { return scenario.Reservations{} }}
 
-// hardKind are hard reservations that may not delay a part of the queue, in per cent.
+// hardKind returns hard reservations that may not delay the first part of the queue.
+// protected is that part in per cent.
 func hardKind(protected int) smithKind {
 	return smithKind{name: fmt.Sprintf("hard protected=%d%%", protected), reservations: func(share float64) scenario.Reservations {
 		return scenario.Reservations{Hard: &scenario.Hard{Share: share, Ahead: smithAhead, Protected: float64(protected) / 100}}
 	}}
 }
 
-// restartKind are hard reservations for which running jobs are stopped at the price
-// a N Tp + (a - 1) N Tf, where a is given in tenths. The scheduler plans with predicted
-// run times (section 4.1).
+// restartKind returns hard reservations for which running jobs are stopped, at the price
+// a N Tp + (a - 1) N Tf. tenths is 10 a. The scheduler plans with predicted run times
+// (section 4.1).
 func restartKind(tenths int) smithKind {
 	a := float64(tenths) / 10
 	return smithKind{name: fmt.Sprintf("restart a=%.1f", a), predicted: true, reservations: func(share float64) scenario.Reservations {
@@ -108,22 +111,22 @@ func restartKind(tenths int) smithKind {
 	}}
 }
 
-// varqKind are VARQ's reservations with a success probability in per cent.
+// varqKind returns VARQ's reservations with a success probability, in per cent.
 func varqKind(prob int) smithKind {
 	return smithKind{name: fmt.Sprintf("varq prob=%d%%", prob), reservations: func(share float64) scenario.Reservations {
 		return scenario.Reservations{VARQ: &scenario.VARQ{Share: share, Prob: float64(prob) / 100, Every: smithAhead}}
 	}}
 }
 
-// The parameters of the kinds that are compared, in per cent and in tenths.
+// The parameters of the kinds: protected and prob in per cent, a in tenths.
 var (
 	smithProtected = []int{100, 50, 0}
 	smithProbs     = []int{50, 95}
 	smithAs        = []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
 )
 
-// kinds returns the kinds that are simulated under a policy. The other reading of
-// backfilling has only the main ones.
+// kinds returns the kinds that are simulated under a policy. Under the other reading of
+// backfilling only the two main kinds are simulated.
 func (p smithPolicy) kinds() []smithKind {
 	if p.backfill == sched.Conservative {
 		return []smithKind{smithNone, hardKind(100)}
@@ -141,7 +144,7 @@ func (p smithPolicy) kinds() []smithKind {
 	return kinds
 }
 
-// smithSetting is the setting of a case, which simulates it with each kind of
+// smithSetting is the setting of a case. The case simulates it with each kind of
 // reservations.
 type smithSetting struct {
 	log    *smithLog

@@ -8,7 +8,7 @@ import (
 	"github.com/varq-project/varq/test/archive"
 )
 
-// outcomes runs the cases of a study that use takes.
+// outcomes runs the cases of a study for which use returns true.
 func outcomes(t *testing.T, s Study, o Options, use func(Case) bool) []Outcome {
 	t.Helper()
 	var all []Outcome
@@ -24,7 +24,7 @@ func outcomes(t *testing.T, s Study, o Options, use func(Case) bool) []Outcome {
 	return all
 }
 
-// between checks one number.
+// between fails the test if a number is out of bounds.
 func between(t *testing.T, what string, got Interval, low, high float64) {
 	t.Helper()
 	t.Logf("%s: %.3g", what, got.Mean)
@@ -33,8 +33,8 @@ func between(t *testing.T, what string, got Interval, low, high float64) {
 	}
 }
 
-// TestSmithPaper finds the signs, and the orders of magnitude, of Smith (2000) in
-// the beginnings of two logs, without backfilling.
+// TestSmithPaper: on the beginnings of two logs, without backfilling, the numbers have the
+// signs and the orders of magnitude of those in Smith (2000).
 func TestSmithPaper(t *testing.T) {
 	o := Options{Quick: true, Seeds: 1, Traces: trace.Folder(archive.Folder(t))}
 	r := resultsOf(outcomes(t, Smith{}, o, func(c Case) bool {

@@ -8,8 +8,8 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/sched"
 )
 
-// choice is some of the settings: nil and 0 stand for all, but for those of the
-// other reading of backfilling.
+// choice chooses some of the settings. A zero field allows every value, except that a nil
+// backfill does not allow keptPlaces, the other reading of backfilling.
 type choice struct {
 	log      string
 	order    string
@@ -33,7 +33,7 @@ func (c choice) settings() []smithSetting {
 	})
 }
 
-// mean is the mean of a measure over the settings.
+// mean returns the mean of a measure over the settings.
 func (c choice) mean(of func(smithSetting) measure) measure {
 	settings := c.settings()
 	return func(r results, seed uint64) float64 {
@@ -45,35 +45,35 @@ func (c choice) mean(of func(smithSetting) measure) measure {
 	}
 }
 
-// of is what was found with a kind of reservations.
+// of returns the measure of a value with a kind of reservations.
 func (s smithSetting) of(kind smithKind, value string) measure {
 	return of(s.name(), kind.name+" "+value)
 }
 
-// level is the mean of a value times a factor.
+// level returns the mean of a value times a factor.
 func (c choice) level(kind smithKind, value string, factor float64) measure {
 	return c.mean(func(s smithSetting) measure { return s.of(kind, value).times(factor) })
 }
 
-// against is by how many per cent a value is more with one kind of reservations than
-// with another, in the mean.
+// against returns the per cent by which a value is greater with kind than with other, in
+// the mean over the settings.
 func (c choice) against(kind, other smithKind, value string) measure {
 	return c.mean(func(s smithSetting) measure { return s.of(kind, value).over(s.of(other, value)) })
 }
 
-// longer is by how many per cent the others wait longer than if nobody reserves.
+// longer returns the per cent by which the others wait longer than if no job reserves.
 func (c choice) longer(kind smithKind) measure { return c.against(kind, smithNone, "wait") }
 
-// offset is the mean distance of strict reservations from the time asked for, in
+// offset returns the mean distance of strict reservations from the time asked for, in
 // minutes.
 func (c choice) offset() measure { return c.level(strict, "offset", 1./60) }
 
-// offsetOver is by how many per cent the offset is more than in other settings.
+// offsetOver returns the per cent by which the offset is greater than in other settings.
 func (c choice) offsetOver(other choice) measure {
 	return c.level(strict, "offset", 1).over(other.level(strict, "offset", 1))
 }
 
-// busier is by how many percentage points the machine is busier than if nobody
+// busier returns the percentage points by which utilisation is greater than if no job
 // reserves.
 func (c choice) busier(kind smithKind) measure {
 	return c.mean(func(s smithSetting) measure {
@@ -106,12 +106,12 @@ func (s Smith) Report(o Options, outcomes []Outcome) Report {
 // strict reservations may not delay any job of the queue.
 var strict = hardKind(100)
 
-// smithWait is one of the waits that section 3.1 gives.
+// smithWait is one of the numbers that section 3.1 gives for waits.
 type smithWait struct {
 	share    int // per cent of the jobs that reserve
 	backfill *sched.Backfill
 	policy   string
-	longer   float64 // per cent
+	longer   float64 // per cent by which the others wait longer
 }
 
 var smithWaits = []smithWait{
@@ -121,7 +121,7 @@ var smithWaits = []smithWait{
 	{20, &withBackfill, "backfilling", 37},
 }
 
-// ours is what the paper's number is compared with, of one log or of all.
+// ours returns our measure of the paper's number, for one log or, if log is empty, for all.
 func (w smithWait) ours(log string) measure {
 	return choice{log: log, backfill: w.backfill, share: w.share}.longer(strict)
 }
@@ -165,8 +165,8 @@ func smithOffsetLines() []line {
 		line{"backfilling over none", "% more", paper(32), choice{backfill: &withBackfill}.offsetOver(choice{backfill: &withoutBackfill}), "see the other reading"})
 }
 
-// smithReadingLines are about backfilling in which a job keeps the place it has got
-// even if one comes that is ahead of it in the order.
+// smithReadingLines returns rows for the other reading of backfilling: a job keeps its
+// place in the timeline even if a job arrives that is ahead of it in the order.
 func smithReadingLines() []line {
 	kept := func(order string, share int) choice {
 		return choice{backfill: &keptPlaces, order: order, share: share}
@@ -222,12 +222,12 @@ func smithPriorityLines() []line {
 	return lines
 }
 
-// smithRestart compares jobs that can be restarted with jobs that cannot, at those a
-// that serve waits and offsets best, in the mean over everything.
+// smithRestart compares jobs that can be restarted with jobs that cannot. It uses the a
+// with the least mean wait, and the a with the least mean offset, over all settings.
 func smithRestart(r results) ([]line, Figure) {
 	all := choice{}
 	figure := Figure{Name: "restart", Title: "Jobs that can be restarted", X: "a, in the price a N Tp + (a-1) N Tf of stopping a job", Y: "% more than if they cannot be"}
-	// best returns the tenths of a with which the value is least.
+	// best returns the a, in tenths, with which the value is least.
 	best := func(value string) int {
 		series := Series{Name: value}
 		best, least := 0, math.Inf(1)
@@ -262,7 +262,7 @@ func smithRestart(r results) ([]line, Figure) {
 	}, figure
 }
 
-// smithPriceLines put hard reservations beside VARQ's, of the same jobs.
+// smithPriceLines compares hard reservations with VARQ's for the same jobs.
 func smithPriceLines() []line {
 	var lines []line
 	for _, share := range smithShares {
@@ -307,7 +307,7 @@ func smithWaitFigure(r results) Figure {
 	return f
 }
 
-// smithPriceFigure shows what each kind of reservation does to the others' waits.
+// smithPriceFigure shows how each kind of reservations changes the others' waits.
 func smithPriceFigure(r results) Figure {
 	f := Figure{Name: "price", Title: "How much longer the others wait", X: "jobs that reserve", Y: "% longer"}
 	for _, kind := range priceKinds() {

@@ -6,13 +6,16 @@ import (
 	"github.com/varq-project/varq/predictor/trial/scenario"
 )
 
-// runTimesCase is the name of the case that scores predictions of run times.
+// runTimesCase returns the name of the case that scores predictions of run times.
 func (l *smithLog) runTimesCase() string { return l.name + " run times" }
 
 // scoreRunTimes predicts the run time of every job at its submission from the jobs that
-// have ended by then. The policy is first come, first served. The values are in seconds:
-// "run", the mean run time, and the mean absolute errors of the limit ("limit"), of the
-// mean of the user's last two ("last two") and of similar jobs ("predicted").
+// have ended before. The policy is first come, first served. The values are, in seconds,
+//
+//	run          mean run time
+//	limit        mean absolute error of the time limit
+//	last two     mean absolute error of the mean of the user's last two run times
+//	predicted    mean absolute error of the prediction from similar jobs
 func (l *smithLog) scoreRunTimes(o Options) (Values, error) {
 	jobs, err := l.jobs(o)
 	if err != nil {
@@ -29,9 +32,9 @@ func (l *smithLog) scoreRunTimes(o Options) (Values, error) {
 	}, nil
 }
 
-// runTimes scores three predictions of run times. It is a scenario.Estimator that gives
-// none of them to the scheduler. Where a prediction is not possible, the limit counts as
-// one.
+// runTimes scores three predictions of run times. It is a scenario.Estimator that gives no
+// prediction to the scheduler. If a method has no prediction, the limit counts as its
+// prediction.
 type runTimes struct {
 	predictor                  walltime.Predictor
 	lastTwo                    walltime.LastTwo
@@ -60,7 +63,7 @@ func (r *runTimes) Learn(j *sched.Job) {
 	r.predictor.Learn(j)
 }
 
-// runTimeLines compare the predictions of run times.
+// runTimeLines returns the rows that compare predictions of run times.
 func runTimeLines() []line {
 	var lines []line
 	for i := range smithLogs {

@@ -7,5 +7,5 @@ func Studies() map[string]Study {
 	return map[string]Study{"downey": Downey{}, "forecasters": Methods{}, "smith": Smith{}, "varq": VARQ{}}
 }
 
-// ErrNoTraces is the error of a case that replays a real log if Options.Traces is nil.
+// ErrNoTraces is the error of a case that needs a real log while Options.Traces is nil.
 var ErrNoTraces = errors.New("this study replays real logs")

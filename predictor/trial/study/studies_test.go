@@ -15,8 +15,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// madeUpLogs has a small log for every name: jobs of a few nodes and minutes that
-// come every few seconds.
+// madeUpLogs has a small log for every name. Its jobs run for minutes on a few nodes, and
+// one is submitted every few seconds.
 type madeUpLogs struct{}
 
 func (madeUpLogs) Open(string) (iter.Seq2[sched.Job, error], int32, error) {
@@ -62,7 +62,7 @@ func (b brokenLogs) Open(name string) (iter.Seq2[sched.Job, error], int32, error
 	}, procs, err
 }
 
-// replaying are the studies that replay logs.
+// replaying has the studies that replay logs.
 var replaying = map[string]Study{"forecasters": Methods{}, "smith": Smith{}, "varq": VARQ{}}
 
 func TestCasesAreUnique(t *testing.T) {
@@ -82,8 +82,8 @@ func TestCasesAreUnique(t *testing.T) {
 	}
 }
 
-// TestReplaying runs a third of the cases on small logs: the same comes out each
-// time, and what is missing leaves no holes in the report.
+// TestReplaying runs a third of the cases on small logs. Every run has the same values, and
+// the report has only finite numbers although cases are missing.
 func TestReplaying(t *testing.T) {
 	for name, s := range replaying {
 		t.Run(name, func(t *testing.T) {
@@ -133,7 +133,7 @@ func checkFigures(t *testing.T, r Report) {
 	}
 }
 
-// TestMissingOutcomes: a case that failed leaves a report of the others.
+// TestMissingOutcomes: if a case is missing, the report is about the others.
 func TestMissingOutcomes(t *testing.T) {
 	for name, s := range replaying {
 		o := Options{Seeds: 1, Quick: true, Traces: madeUpLogs{}}
@@ -169,8 +169,8 @@ func TestNoLogs(t *testing.T) {
 	}
 }
 
-// TestParagonLimits gives jobs the limits of their queues, as the log's header
-// names these, and to those that ran on the time that they took.
+// TestParagonLimits: jobs get the limits of their queues, which the log's header names.
+// Jobs that ran longer get their run times.
 func TestParagonLimits(t *testing.T) {
 	for queue, hours := range map[int32]int64{
 		1: 1, 3: 1, 10: 1, // q4t, q8s, q256s

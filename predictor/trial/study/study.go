@@ -1,8 +1,8 @@
-// Package study repeats the experiments of papers in simulation. A Study is a list of
-// independent cases, each a simulation with one setting and one seed. From their
-// outcomes it makes a Report, which puts each number of the paper beside ours, with a
-// confidence interval over the seeds, and lists how our setting differs from the
-// paper's. A Report is data; package plot draws its figures.
+// Package study repeats the experiments of papers in simulation. A Study has independent
+// cases; each case has one setting and one seed. The Study makes a Report from the outcomes
+// of the cases. The Report compares each number of the paper with ours, gives a confidence
+// interval over the seeds, and lists how our setting differs from the paper's. A Report is
+// data; package plot draws its figures.
 package study
 
 import (
@@ -19,8 +19,8 @@ type Study interface {
 	Cases(Options) []Case
 	// Run simulates one case. Equal arguments give equal values.
 	Run(Options, Case) (Values, error)
-	// Report compares the outcomes with the paper. Cases may be missing; then the
-	// means are over the others.
+	// Report compares the outcomes with the paper. If outcomes are missing, the means
+	// are over the others.
 	Report(Options, []Outcome) Report
 }
 
@@ -31,7 +31,8 @@ type Options struct {
 	Traces Traces // real logs; nil if there are none
 }
 
-// repetitions returns the number of seeds: Seeds, or else one of the study's defaults.
+// repetitions returns the number of seeds: Seeds if it is set, or the study's default, usual
+// or quick.
 func (o Options) repetitions(usual, quick int) int {
 	switch {
 	case o.Seeds > 0:
@@ -43,7 +44,7 @@ func (o Options) repetitions(usual, quick int) int {
 	}
 }
 
-// atMost returns how many jobs of a log are simulated at most.
+// atMost returns the largest number of jobs of a log to simulate.
 func (o Options) atMost(quick int) int {
 	if o.Quick {
 		return quick
@@ -57,8 +58,8 @@ type Traces interface {
 	// their submission, and the number of processors of its machine. name has no
 	// version: "CTC-SP2-1996". The error names the file that is missing.
 	Open(name string) (jobs iter.Seq2[sched.Job, error], procs int32, err error)
-	// Requests returns a function from a job of the log to what it asks for, with the
-	// names of partitions that the log's header has.
+	// Requests returns a function that returns the request of a job of the log, with
+	// the names of partitions from the log's header.
 	Requests(name string) (func(*sched.Job) workload.Request, error)
 }
 
@@ -68,11 +69,11 @@ type Case struct {
 	Seed uint64 `json:"seed"`
 }
 
-// Values are what a simulation found, by name. Invariant: they are finite. What could
-// not be measured is left out.
+// Values has the results of a simulation by name. Invariant: all values are finite. A
+// result that could not be measured is missing.
 type Values map[string]float64
 
-// Outcome is a case with what it found.
+// Outcome is a case with its values.
 type Outcome struct {
 	Case
 	Values Values `json:"values"`
@@ -97,14 +98,14 @@ type Table struct {
 type Row struct {
 	Name  string   `json:"name"`
 	Unit  string   `json:"unit,omitempty"`
-	Paper *float64 `json:"paper,omitempty"` // nil where the paper gives none
+	Paper *float64 `json:"paper,omitempty"` // nil if the paper gives no number
 	Ours  Interval `json:"ours"`
-	Note  string   `json:"note,omitempty"` // what explains a difference
+	Note  string   `json:"note,omitempty"` // explains a difference
 }
 
-// Interval is the mean over some seeds, with its 95 % confidence interval (Student's t).
-// With one seed there is no interval, and Low and High equal Mean. Without any, all
-// fields are 0.
+// Interval is the mean over the seeds, with its 95 % confidence interval (Student's t). With
+// one seed there is no interval, and Low and High equal Mean. Without a seed all fields are
+// 0.
 type Interval struct {
 	Mean float64 `json:"mean"`
 	Low  float64 `json:"low"`
@@ -112,7 +113,7 @@ type Interval struct {
 	N    int     `json:"n"` // number of seeds
 }
 
-// Figure is what a picture shows: groups of bars, or lines.
+// Figure is the data of a picture: groups of bars, or lines.
 type Figure struct {
 	Name   string   `json:"name"` // of its file, without ending
 	Title  string   `json:"title"`

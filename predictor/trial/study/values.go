@@ -2,24 +2,24 @@ package study
 
 import "github.com/varq-project/varq/predictor/trial/scenario"
 
-// valuesOf returns the values of a scenario. With all reservations, and without any, they
-// are
+// valuesOf returns the values of a scenario's result. Every result has
 //
 //	wait           seconds, mean over the jobs that never ask for a reservation
 //	utilisation    share, from the first submission to the last
 //	lost, held     shares of the machine
 //
-// with hard reservations also
+// A result with hard reservations also has
 //
 //	offset         seconds, mean distance from the time asked for
 //	exact          share that got the time asked for
 //
-// and with VARQ's
+// A result with VARQ's reservations also has
 //
 //	promised       number of promises
 //	granted        promises / requests
 //	cost           processor time used / processor time of the work
-//	prob, kept     of the promises: mean forecast, share kept
+//	prob           mean forecast of the promises
+//	kept           share of the promises that were kept
 func valuesOf(r *scenario.Result) Values {
 	v := Values{
 		"wait":        r.Others.Mean,

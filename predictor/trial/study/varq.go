@@ -9,7 +9,7 @@ import (
 
 // VARQ is the study of Table 4 of "VARQ: Implementing Probabilistic Advanced
 // Reservations for Batch-scheduled Parallel Machines" (Nurmi, Wolski and Brevik 2007):
-// which promises are made and kept if a tenth, half or nearly all of the jobs ask for
+// how many promises are made and kept if a tenth, half or nearly all of the jobs ask for
 // one.
 type VARQ struct{}
 
@@ -29,7 +29,7 @@ type varqMachine struct {
 	title string
 }
 
-// varqMachines are the paper's cluster and that of the log.
+// varqMachines has the paper's cluster, and the cluster of the log.
 var varqMachines = []varqMachine{
 	{272, "Table 4: on 272 nodes"},
 	{171, "The same on the 171 nodes that the queue had when the log was recorded"},
@@ -39,8 +39,8 @@ var varqMachines = []varqMachine{
 type varqCell struct {
 	share             int     // per cent of the jobs that ask for a promise
 	prob              int     // per cent, asked for
-	predicted, actual float64 // probability: mean forecast, share kept
-	count             float64 // promises
+	predicted, actual float64 // mean forecast, and share of promises kept
+	count             float64 // number of promises
 	note              string
 }
 
@@ -130,7 +130,7 @@ func (v VARQ) Report(o Options, outcomes []Outcome) Report {
 	return report
 }
 
-// lines compare a cell with the paper's.
+// lines returns the rows that compare a cell of the paper with ours.
 func (c varqCell) lines(m varqMachine) []line {
 	name := fmt.Sprintf("%d %% at .%d: ", c.share, c.prob)
 	of := func(value string) measure { return of(c.name(m), value) }
@@ -145,7 +145,7 @@ func (c varqCell) lines(m varqMachine) []line {
 	}
 }
 
-// varqFigure shows what was kept of what was promised.
+// varqFigure shows the probabilities asked for, forecast and kept in each cell.
 func varqFigure(m varqMachine, r results) Figure {
 	f := Figure{
 		Name: fmt.Sprintf("kept-%d", m.nodes), Title: fmt.Sprintf("Promised and kept on %d nodes", m.nodes),

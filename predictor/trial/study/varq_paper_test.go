@@ -7,9 +7,9 @@ import (
 	"github.com/varq-project/varq/test/archive"
 )
 
-// TestVARQPaper finds what Table 4 of VARQ (2007) tells in the beginning of
-// DataStar's log: promises are at least what was asked for, the more is asked the
-// fewer are granted, and they are kept worse the more jobs ask.
+// TestVARQPaper: the beginning of DataStar's log shows the results of Table 4 of VARQ
+// (2007). Forecasts are at least the probability asked for. With a higher probability fewer
+// requests are granted. If nearly all jobs ask, fewer promises are kept than forecast.
 func TestVARQPaper(t *testing.T) {
 	o := Options{Quick: true, Seeds: 1, Traces: trace.Folder(archive.Folder(t))}
 	paper := varqMachines[0]
