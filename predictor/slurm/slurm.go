@@ -1,6 +1,5 @@
-// Package slurm is what all ways of reading Slurm have in common: job states, TRES,
-// kinds of errors, and time windows for long histories. The ways are the packages below:
-// slurmrestd, sacct and scontrol.
+// Package slurm has the types, errors and parsers that the packages slurmrestd, sacct and
+// scontrol share: job states, TRES, kinds of errors, and time windows for long histories.
 package slurm
 
 import (
@@ -9,22 +8,22 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// The kinds of failure that a caller may act on. Errors of every source wrap
-// one of them where it applies.
+// The kinds of failure that a caller may act on. The errors of the packages below wrap one
+// of these if it applies.
 var (
-	// ErrNotFound: no such job, or none that the caller may see.
+	// ErrNotFound: there is no such job, or the caller may not see it.
 	ErrNotFound = errors.New("not found")
-	// ErrPermission: Slurm refused it to this user.
+	// ErrPermission: this user may not do what was requested.
 	ErrPermission = errors.New("permission denied")
-	// ErrRefused: Slurm understood the request and refused it, because of a
-	// limit or of the job's state.
+	// ErrRefused: Slurm understood the request and refused it because of a limit or
+	// the job's state.
 	ErrRefused = errors.New("refused by Slurm")
 	// ErrUnavailable: Slurm cannot answer now; trying again may help.
 	ErrUnavailable = errors.New("no answer from Slurm")
 )
 
-// UnlimitedTime stands for a time limit of UNLIMITED: 365 days in seconds, which
-// is also how long Slurm's own scheduler takes such a job to run.
+// UnlimitedTime, in seconds, stands for the time limit UNLIMITED. It is 365 days: Slurm's
+// scheduler plans such a job with the same time.
 const UnlimitedTime int64 = 365 * 24 * 3600
 
 // Progress tells how far a history has been read.
@@ -34,9 +33,9 @@ type Progress struct {
 	Jobs     int   // yielded so far
 }
 
-// QueueEntry is a job of the live queue. The Start of a pending job is 0, and
-// its Eligible the moment it may start: its begin time, if that is to come, or 0
-// while it is held or depends on another job.
+// QueueEntry is a job of the live queue. The Start of a pending job is 0. Its Eligible is
+// the time from which it may start, which is in the future if its begin time is. Eligible is
+// 0 while the job is held or depends on another job.
 type QueueEntry struct {
 	workload.Job
 	Name       string
@@ -45,11 +44,11 @@ type QueueEntry struct {
 	Priority   int64
 	Held       bool   // by its user
 	Nodes      string // hostlist, empty while pending
-	// ArrayJob is the id of the job array, 0 for an ordinary job. ArrayTasks
-	// names this entry's tasks: "7", or "1-4,8" for tasks not split off yet.
+	// ArrayJob is the id of the job array, or 0 for an ordinary job. ArrayTasks lists
+	// this entry's tasks: "7", or "1-4,8" for tasks that Slurm has not split off yet.
 	ArrayJob   int64
 	ArrayTasks string
-	// HetJob is the id of a heterogeneous job's leader, 0 for an ordinary job.
+	// HetJob is the id of a heterogeneous job's leader, or 0 for an ordinary job.
 	HetJob       int64
 	RestartCount int
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// baseStates are Slurm's job states, of which a job has exactly one.
+// baseStates has Slurm's base job states. A job is in exactly one of these.
 var baseStates = map[string]workload.State{
 	"PENDING":       workload.Pending,
 	"RUNNING":       workload.Running,
@@ -22,8 +22,8 @@ var baseStates = map[string]workload.State{
 	"OUT_OF_MEMORY": workload.Failed,
 }
 
-// flagStates are Slurm's job state flags that matter beside the base state, or
-// that older versions write in its place.
+// flagStates has the job state flags that matter beside the base state. Older versions of
+// Slurm write some flags instead of the base state.
 var flagStates = map[string]workload.State{
 	"COMPLETING":    workload.Running, // still holds its nodes
 	"CONFIGURING":   workload.Running,
@@ -42,10 +42,10 @@ var flagStates = map[string]workload.State{
 	"RECONFIG_FAIL": workload.Failed,
 }
 
-// ParseState turns a job's state into the part of it that varq needs. Slurm
-// writes one word ("PENDING"), a word with a remark ("CANCELLED by 1000",
-// "CANCELLED+"), or, from v0.0.40 on, a base state and flags. Words it does not
-// know are ignored; with none that it knows the state is Unknown.
+// ParseState returns varq's state of a job from Slurm's. Slurm writes one word ("PENDING"),
+// a word with a remark ("CANCELLED by 1000", "CANCELLED+"), or, from v0.0.40 of the API on,
+// a base state and flags. ParseState ignores unknown words. If all words are unknown, the
+// state is Unknown.
 func ParseState(words ...string) workload.State {
 	base, flag := workload.Unknown, workload.Unknown
 	for _, word := range words {

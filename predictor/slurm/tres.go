@@ -11,8 +11,8 @@ import (
 )
 
 // ParseTRES reads Slurm's list of trackable resources, such as
-// "cpu=4,mem=4000M,node=1,gres/gpu=2,billing=4". Memory is counted in MiB; a
-// resource without a finite count is left out. The empty list is nil.
+// "cpu=4,mem=4000M,node=1,gres/gpu=2,billing=4". Memory is in MiB. A resource without a
+// finite count is left out. The result of an empty list is nil.
 func ParseTRES(list string) (limits.TRES, error) {
 	if list == "" {
 		return nil, nil
@@ -64,7 +64,7 @@ func parseCount(s string, memory bool) (count int64, finite bool, err error) {
 	return int64(value), true, nil
 }
 
-// SizeOf returns what tres says of a job's or a node's size.
+// SizeOf returns the size of a job or node with these resources.
 func SizeOf(tres limits.TRES) workload.Size {
 	return workload.Size{
 		Nodes:  clamp32(tres["node"]),
@@ -74,8 +74,8 @@ func SizeOf(tres limits.TRES) workload.Size {
 	}
 }
 
-// gpus counts GPUs of every type: Slurm lists either their sum as "gres/gpu",
-// or only the types ("gres/gpu:a100"), as the site chose.
+// gpus returns the number of GPUs of all types. Depending on the site's configuration,
+// Slurm lists their sum as "gres/gpu", or only the types ("gres/gpu:a100").
 func gpus(tres limits.TRES) int64 {
 	if n, ok := tres["gres/gpu"]; ok {
 		return n
@@ -91,9 +91,9 @@ func gpus(tres limits.TRES) int64 {
 
 func clamp32(n int64) int32 { return int32(min(max(n, 0), math.MaxInt32)) }
 
-// RequestedSize is the size of the request behind a job: as many nodes as it
-// was given, or asked for at least, and of the other resources what it asked
-// for, or was given where the request is not known.
+// RequestedSize returns the size that a job requested. The number of nodes is that of the
+// allocation or, if there is none, the requested minimum. The other resources are the
+// requested ones or, if the request is not known, the allocated ones.
 func RequestedSize(requested, allocated limits.TRES) workload.Size {
 	size, given := SizeOf(requested), SizeOf(allocated)
 	if given.Nodes > 0 {
@@ -111,9 +111,9 @@ func RequestedSize(requested, allocated limits.TRES) workload.Size {
 	return size
 }
 
-// DropInventedTimes sets those times of a job in accounting to 0 that Slurm only
-// made up: the end of a job that has not ended is the time of the query, and the
-// start of one that was never allocated anything the time of its cancellation.
+// DropInventedTimes sets to 0 the times in accounting that Slurm makes up. For a job that
+// has not ended, Slurm reports the time of the query as the end. For a job that was
+// cancelled without an allocation, it reports the time of the cancellation as the start.
 func DropInventedTimes(job *workload.Job, allocated limits.TRES) {
 	if !job.State.Finished() {
 		job.End = 0
@@ -123,8 +123,8 @@ func DropInventedTimes(job *workload.Job, allocated limits.TRES) {
 }
 
 // ParseWeights reads a partition's TRESBillingWeights, such as
-// "CPU=1.0,Mem=0.25G,GRES/gpu=2.0", into billing units for one of each TRES, by
-// its name in lower case; that of memory is for a MiB. None is nil.
+// "CPU=1.0,Mem=0.25G,GRES/gpu=2.0". It returns the billing units for one unit of each TRES,
+// by its name in lower case. The unit of memory is MiB. The result of an empty list is nil.
 func ParseWeights(list string) (map[string]float64, error) {
 	if list == "" || list == "(null)" {
 		return nil, nil

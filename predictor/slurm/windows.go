@@ -8,22 +8,22 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// ErrTooMuch is returned for an answer that is too long, or takes too long, to
-// come: a smaller part of it may still be had.
+// ErrTooMuch is the error of an answer that is too long or takes too long. A request for a
+// shorter window may succeed.
 var ErrTooMuch = errors.New("too much at once")
 
-// Windows reads a history in pieces, because accounting answers in one piece,
-// or not at all, however many jobs there are.
+// Windows reads a history in time windows. Slurm's accounting returns the jobs of a query
+// in one answer, and fails if there are too many.
 type Windows struct {
 	First    int64 // length of the first window, seconds
 	Min, Max int64 // bounds of a window's length, seconds
 	Target   int   // jobs in a window
 }
 
-// History implements ingest.Source by read, which yields the jobs of one
-// window. A window's length follows from what came back for the one before; one
-// that fails with ErrTooMuch is tried again, shorter. Jobs that overlap several
-// windows, and those that have not started, are sorted out here.
+// History implements ingest.Source. It calls read for the jobs of each window. The number
+// of rows of a window determines the length of the next. A window that fails with
+// ErrTooMuch is read again, shorter. History yields a job that overlaps several windows
+// once, and leaves out jobs that have not started.
 func (w Windows) History(ctx context.Context, from, to int64, progress func(Progress),
 	read func(ctx context.Context, from, to int64) iter.Seq2[workload.Job, error],
 ) iter.Seq2[workload.Job, error] {
@@ -77,13 +77,14 @@ func (w Windows) History(ctx context.Context, from, to int64, progress func(Prog
 
 var errStopped = errors.New("stopped by the caller")
 
-// jobKey identifies a job: Slurm uses ids again, and a requeued job keeps its.
+// jobKey identifies a job. The id is not enough: Slurm uses ids again, and a requeued job
+// keeps its id.
 type jobKey struct{ id, submit int64 }
 
 func started(job *workload.Job) bool { return job.Start != 0 || job.State.Finished() }
 
-// next returns the length of the window after one of the given length that had
-// so many rows: longer or shorter by at most a factor of four.
+// next returns the length of the next window, after a window with this length and this
+// number of rows. It differs from length by at most a factor of four.
 func (w Windows) next(length int64, rows int) int64 {
 	wanted := float64(length) * float64(w.Target) / float64(max(rows, 1))
 	wanted = min(max(wanted, float64(length)/4), float64(length)*4)

@@ -8,8 +8,8 @@ import (
 	"github.com/varq-project/varq/test/archive"
 )
 
-// The archive's own logs, as many jobs as their README says. Where there are any, none
-// of them may be missing.
+// The archive's logs have the numbers of jobs that their README says. If there are logs at
+// all, none may be missing.
 func TestArchive(t *testing.T) {
 	dir := archive.Folder(t)
 	for name, want := range map[string]int{

@@ -2,7 +2,7 @@ package swf
 
 import "fmt"
 
-// Field is the place of a field in a record, counted from 1 as the format does.
+// Field is the number of a field in a record, from 1 as in the format.
 type Field int
 
 // The fields of a record.
@@ -27,8 +27,8 @@ const (
 	FieldThinkTime
 )
 
-// fields is how many a record has, and minFields how many a line must have to be
-// of use: all up to the status.
+// fields is the number of fields of a record. minFields is the least number that a line must
+// have: the fields up to the status.
 const (
 	fields    = int(FieldThinkTime)
 	minFields = int(FieldStatus)

@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// Header is what the comments at the top of a log tell. Numbers that are not
-// given are 0.
+// Header has the data of the comments at the top of a log. A missing number is 0.
 type Header struct {
 	Computer      string
 	Installation  string
@@ -18,21 +17,21 @@ type Header struct {
 	MaxRecords    int64
 	Queues        map[int64]string
 	Partitions    map[int64]string
-	// Notice is every header line as it stands, without its semicolon, so that
-	// acknowledgements and terms of use can be kept.
+	// Notice has every header line without its semicolon, with acknowledgements and
+	// terms of use.
 	Notice []string
 }
 
-// maxNotice is the number of header lines kept, maxHeaderLine the number of bytes
-// of each, and maxName that of a name.
+// maxNotice bounds the header lines that are kept, maxHeaderLine the bytes of a line, and
+// maxName the bytes of a name.
 const (
 	maxNotice     = 10_000
 	maxHeaderLine = 1000
 	maxName       = 200
 )
 
-// add takes in one comment line, without its semicolon. Headers are written
-// by people: a number counts up to where it stops being one.
+// add reads one comment line, without its semicolon. People write headers, so text may
+// follow a number.
 func (h *Header) add(line string) {
 	if len(h.Notice) < maxNotice {
 		h.Notice = append(h.Notice, strings.TrimRight(line, " \t\r"))
@@ -63,7 +62,7 @@ func (h *Header) add(line string) {
 	}
 }
 
-// ownKeys are of the header lines that Header's other fields tell.
+// ownKeys has the keys of the header lines that fields of Header other than Notice hold.
 var ownKeys = map[string]bool{"Version": true, "Computer": true, "Installation": true, "UnixStartTime": true,
 	"MaxNodes": true, "MaxProcs": true, "MaxJobs": true, "MaxRecords": true, "Queue": true, "Partition": true}
 
@@ -74,7 +73,8 @@ func cutComment(line string) (key, value string, ok bool) {
 	return strings.TrimSpace(key), strings.TrimSpace(value), ok
 }
 
-// leadingNumber reads the 1664 of "1664 (72, 1368, 224)"; it is 0 without one.
+// leadingNumber returns the number at the beginning of s, such as 1664 of
+// "1664 (72, 1368, 224)", or 0 if there is none.
 func leadingNumber(s string) int64 {
 	end := 0
 	for end < len(s) && s[end] >= '0' && s[end] <= '9' {
@@ -87,7 +87,7 @@ func leadingNumber(s string) int64 {
 	return n
 }
 
-// addName takes in "3  normal" of a list of queues or partitions.
+// addName adds an entry such as "3  normal" to a list of queues or partitions.
 func addName(list *map[int64]string, value string) {
 	fields := strings.Fields(value)
 	if len(fields) == 0 {
@@ -107,6 +107,6 @@ func addName(list *map[int64]string, value string) {
 	(*list)[number] = name
 }
 
-// cutName returns the beginning of a name that is too long: one that just fits
-// into its line would not when the line is written anew.
+// cutName returns at most maxName bytes of a name. A longer name might not fit into its line
+// when the line is written again.
 func cutName(s string) string { return strings.TrimSpace(s[:min(len(s), maxName)]) }

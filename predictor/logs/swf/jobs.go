@@ -7,8 +7,8 @@ import (
 )
 
 // Jobs yields the log's jobs. Their times are Unix seconds if the header has
-// UnixStartTime, else seconds since the start of the log. A wait or run time that
-// is unknown leaves Start and End 0. What they ask for is named by Names.
+// UnixStartTime, else seconds since the start of the log. If the wait or the run time is
+// unknown, Start and End are 0. Names makes the Request.
 func (r *Reader) Jobs() iter.Seq2[workload.Job, error] {
 	return func(yield func(workload.Job, error) bool) {
 		names := r.header.Names()
@@ -27,8 +27,7 @@ func (r *Reader) Jobs() iter.Seq2[workload.Job, error] {
 	}
 }
 
-// check counts what is odd in a job; newest is the submit time of the line
-// above.
+// check counts warnings about a job. newest is the submit time of the previous line.
 func (r *Reader) check(rec *Record, newest int64) {
 	for _, f := range [...]struct {
 		field Field
@@ -63,8 +62,7 @@ func job(r *Record, names *Names, start int64) workload.Job {
 	return job
 }
 
-// state is the job's final state. A job of unknown status that ran counts as
-// completed.
+// state returns the job's final state. A job of unknown status that ran is completed.
 func state(r *Record) workload.State {
 	switch r.Status {
 	case StatusFailed, StatusLastFail:

@@ -6,16 +6,16 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Names turns the numbers of a log into what a queue is asked for: each number
-// has the name that the header gives it and no other, or else its field's name
-// and the number: "user14".
+// Names gives names to the numbers of users, groups, queues and partitions in a log. A
+// number has the name in the header if no other number has the same name. Otherwise its name
+// is the field's name and the number: "user14".
 type Names struct {
 	procsPerNode       int64
 	queues, partitions names
 	users, groups      names
 }
 
-// Names returns the names of the header's log. The zero Header has none, and a
+// Names returns the names of the header's log. The zero Header has no names, and one
 // processor for each node.
 func (h *Header) Names() *Names {
 	n := &Names{
@@ -31,9 +31,9 @@ func (h *Header) Names() *Names {
 	return n
 }
 
-// Request returns what the record's job asked for. The partition is the log's
-// partition and the QOS its queue; where the partition is unknown it is the
-// queue. The nodes are the fewest that have the processors asked for.
+// Request returns the request of the record's job. The partition is the log's partition,
+// and the QOS is its queue. If the log's partition is unknown, the queue is the partition.
+// The number of nodes is the least that has the requested processors.
 func (n *Names) Request(r *Record) workload.Request {
 	procs := r.ReqProcs
 	if procs <= 0 {
@@ -56,7 +56,7 @@ func (n *Names) Request(r *Record) workload.Request {
 	return request
 }
 
-// names gives the numbers of one field names, each made once.
+// names has the names of the numbers of one field. Made-up names are kept.
 type names struct {
 	field string
 	known map[int64]string

@@ -23,11 +23,11 @@ const maxLine = 64 << 10
 type Reader struct {
 	name     string
 	lines    *bufio.Reader
-	file     *os.File // that Open opened
+	file     *os.File // opened by Open, else nil
 	line     int
 	header   Header
 	next     []byte // the first line after the header, until it is read
-	err      error  // met last; io.EOF at the end
+	err      error  // the last error; io.EOF at the end
 	warnings []Warning
 }
 
@@ -47,8 +47,8 @@ func Open(path string) (*Reader, error) {
 	return reader, nil
 }
 
-// NewReader reads a log, plain or compressed with gzip, up to the end of its
-// header. Errors speak of it by name.
+// NewReader returns a Reader of a log, plain or compressed with gzip. It reads the header.
+// Errors name the log by name.
 func NewReader(name string, r io.Reader) (*Reader, error) {
 	lines := bufio.NewReaderSize(r, maxLine)
 	if magic, _ := lines.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
@@ -71,8 +71,8 @@ func (r *Reader) Close() error {
 	return r.file.Close()
 }
 
-// Progress returns how much of the file has been read, as a share of its size.
-// It is 0 where that cannot be told: of a pipe, or of a Reader not made by Open.
+// Progress returns the share of the file that has been read. It returns 0 for a pipe, and
+// for a Reader that Open has not made.
 func (r *Reader) Progress() float64 {
 	if r.file == nil {
 		return 0
@@ -88,8 +88,8 @@ func (r *Reader) Progress() float64 {
 	return float64(offset) / float64(info.Size())
 }
 
-// Header returns what is known of the log from the comments read so far: the
-// whole header, as they stand at the top.
+// Header returns the log's header, from the comments read so far. NewReader has read those
+// at the top.
 func (r *Reader) Header() Header { return r.header }
 
 // Records yields the records that Read would return. An error ends the sequence.
@@ -105,9 +105,9 @@ func (r *Reader) Records() iter.Seq2[Record, error] {
 	}
 }
 
-// Read reads the next record as it stands into rec. It returns io.EOF after the
-// last. Of a bad line the error names the file, line and field; what comes
-// behind it is not read. The order of submission is not looked at.
+// Read reads the next record into rec without changing its values. It returns io.EOF after
+// the last record. The error of a bad line names the file, line and field, and ends the
+// reading. Read does not check the order of submission.
 func (r *Reader) Read(rec *Record) error {
 	line := r.next
 	r.next = nil
@@ -153,7 +153,7 @@ func (r *Reader) readRecordLine() ([]byte, error) {
 	}
 }
 
-// parse reads a line without blanks around it.
+// parse reads a record from a line without blanks around it.
 func (r *Reader) parse(line []byte, rec *Record) error {
 	var values [fields]int64
 	var cpuTime float64
@@ -205,14 +205,14 @@ func (r *Reader) parse(line []byte, rec *Record) error {
 	return nil
 }
 
-// The largest times and numbers of processors that are read: beyond them sums
-// would overflow.
+// The largest times, in seconds, and numbers of processors that are read. Sums of larger
+// ones might overflow.
 const (
 	MaxSeconds    = 1 << 40
 	MaxProcessors = 1 << 30
 )
 
-// tops are the largest values accepted.
+// tops has the largest accepted value of each field; 0 means no bound.
 var tops = func() (t [fields]int64) {
 	const memory = 1 << 32
 	t[FieldSubmit-1], t[FieldWait-1], t[FieldRun-1], t[FieldReqTime-1] = MaxSeconds, MaxSeconds, MaxSeconds, MaxSeconds
@@ -221,8 +221,8 @@ var tops = func() (t [fields]int64) {
 	return t
 }()
 
-// parseWhole reads the whole number at line[at:], of at most 18 digits, and
-// returns where it ends. That is `at` itself where there is no such number.
+// parseWhole reads the integer of at most 18 digits at line[at:], and returns where it ends.
+// If there is no such integer, it returns end = at.
 func parseWhole(line []byte, at int) (value int64, end int) {
 	first := at
 	if line[at] == '-' {
@@ -242,8 +242,8 @@ func parseWhole(line []byte, at int) (value int64, end int) {
 	return value, end
 }
 
-// skipFraction takes in the fraction behind the whole number line[at:end], and
-// returns where the field ends. It reports whether the field is a number.
+// skipFraction reads the fraction after the integer line[at:end], and returns where the
+// field ends. It reports whether the field is a number.
 func skipFraction(line []byte, at, end int) (fieldEnd int, ok bool) {
 	ok = end > at && line[end] == '.'
 	for fieldEnd = end; fieldEnd < len(line) && line[fieldEnd] != ' ' && line[fieldEnd] != '\t'; fieldEnd++ {

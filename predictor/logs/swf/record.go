@@ -1,20 +1,20 @@
 package swf
 
-// Unknown is how the format writes a value that is not known.
+// Unknown is the format's value for an unknown number.
 const Unknown = -1
 
 // The values of Record.Status.
 const (
 	StatusFailed    = 0
 	StatusCompleted = 1
-	StatusPartial   = 2 // one part of a checkpointed job, to be continued
-	StatusLast      = 3 // its last part, completed
-	StatusLastFail  = 4 // its last part, failed
+	StatusPartial   = 2 // a part of a checkpointed job, but not the last part
+	StatusLast      = 3 // the last part of a checkpointed job, completed
+	StatusLastFail  = 4 // the last part of a checkpointed job, failed
 	StatusCancelled = 5
 )
 
-// Record is one line of a log: the 18 fields of the format, in its order and
-// units. Each is Unknown where the log does not tell.
+// Record is one line of a log: the 18 fields of the format, in its order and units. An
+// unknown field is Unknown.
 type Record struct {
 	Job         int64
 	Submit      int64   // seconds since the log's start
@@ -36,12 +36,11 @@ type Record struct {
 	ThinkTime   int64 // seconds since the preceding job ended
 }
 
-// Ran reports whether the job ever ran. A cancelled job without a run time
-// never did.
+// Ran reports whether the job ran. A cancelled job with run time 0 did not.
 func (r *Record) Ran() bool {
 	return r.Run > 0 || r.Run == 0 && r.Status != StatusCancelled
 }
 
-// Started reports whether the job ran and its wait is known. Of a cancelled job
-// that never ran, Wait is how long it had waited when it was cancelled.
+// Started reports whether the job ran and its wait is known. If a job was cancelled before
+// it ran, Wait is the time until the cancellation.
 func (r *Record) Started() bool { return r.Wait >= 0 && r.Ran() }

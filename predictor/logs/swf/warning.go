@@ -5,10 +5,10 @@ import "fmt"
 // Warning counts lines that are odd in the same way.
 type Warning struct {
 	Line  int    // the first such line
-	Field Field  // the odd one; 0: the line as a whole
-	Value int64  // of that field in that line
-	Text  string // what is odd, and what was made of it
-	Count int    // of such lines
+	Field Field  // the odd field; 0 for the line as a whole
+	Value int64  // of the field in the first such line
+	Text  string // what is odd, and how it was read
+	Count int    // number of such lines
 }
 
 // String names line and field: "line 17: field 5 (allocated processors): 512 is
@@ -24,12 +24,11 @@ func (w Warning) String() string {
 	return s
 }
 
-// Warnings returns what was odd in the lines read so far, by first line.
+// Warnings returns the warnings about the lines read so far, by first line.
 func (r *Reader) Warnings() []Warning { return r.warnings }
 
-// Warn counts an oddity of the record last read, found by who uses it, with
-// those that the Reader finds itself. Lines with the same field and text are
-// counted together.
+// Warn counts a warning about the last record read. It is for oddities that the Reader's
+// user finds. Lines with the same field and text are counted together.
 func (r *Reader) Warn(f Field, value int64, text string) {
 	for i := range r.warnings {
 		if w := &r.warnings[i]; w.Field == f && w.Text == text {

@@ -9,8 +9,8 @@ import (
 	"strconv"
 )
 
-// widths are of the columns, as the archive's logs have them; wider numbers
-// shift what is behind them.
+// widths has the widths of the columns in the archive's logs. A wider number shifts the
+// columns after it.
 var widths = [fields]int{5, 8, 6, 6, 4, 6, 5, 4, 6, 5, 2, 3, 3, 5, 2, 2, 2, 2}
 
 // Writer writes a log.
@@ -19,16 +19,15 @@ type Writer struct {
 	line []byte
 }
 
-// NewWriter returns a Writer to w that has written the header. The caller ends
-// it with Flush.
+// NewWriter returns a Writer to w, and writes the header. The caller must call Flush at the
+// end.
 func NewWriter(w io.Writer, h *Header) *Writer {
 	writer := &Writer{w: bufio.NewWriterSize(w, 64<<10)}
 	h.write(writer.w)
 	return writer
 }
 
-// Write writes one record. An error of the underlying writer may come later,
-// from Flush at the latest.
+// Write writes one record. The output is buffered, so a later call may return the error.
 func (w *Writer) Write(r *Record) error {
 	values := [fields]int64{r.Job, r.Submit, r.Wait, r.Run, r.Procs, 0, r.Memory, r.ReqProcs, r.ReqTime, r.ReqMemory,
 		r.Status, r.User, r.Group, r.Executable, r.Queue, r.Partition, r.PrecedingID, r.ThinkTime}
@@ -55,11 +54,11 @@ func (w *Writer) Write(r *Record) error {
 	return err
 }
 
-// Flush writes what is still in memory and returns the first error there was.
+// Flush writes the buffered output, and returns the first error of the Writer.
 func (w *Writer) Flush() error { return w.w.Flush() }
 
-// write writes the header's comments: its fields, and of the Notice what they do
-// not tell.
+// write writes the header's comments: its fields, and the lines of Notice that are not among
+// these.
 func (h *Header) write(w *bufio.Writer) {
 	fmt.Fprintln(w, "; Version: 2.2")
 	for _, f := range []struct{ key, value string }{{"Computer", h.Computer}, {"Installation", h.Installation}} {

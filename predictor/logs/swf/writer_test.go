@@ -75,7 +75,7 @@ func TestWriter(t *testing.T) {
 	}
 }
 
-// FuzzWriter: what can be read can be written and read back.
+// FuzzWriter: a log that can be read can be written and read again.
 func FuzzWriter(f *testing.F) {
 	f.Add([]byte(sample))
 	f.Add([]byte("; Queue: 3 \n; Queue: 999 a:b, c\n;MaxProcs:7x\n;\n;;\n1 0 1 1 1 1.5 1 1 1 1 1\n; late: 1\n"))

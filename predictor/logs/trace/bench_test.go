@@ -72,7 +72,7 @@ func BenchmarkJobs(b *testing.B) {
 	}
 }
 
-// BenchmarkFromSlurm takes in 100,000 jobs, and tells the bytes allocated for each.
+// BenchmarkFromSlurm reads 100,000 jobs, and reports the bytes allocated for each.
 func BenchmarkFromSlurm(b *testing.B) {
 	const n = 100_000
 	jobs := func(yield func(sacct.Record, error) bool) {

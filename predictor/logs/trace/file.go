@@ -12,11 +12,11 @@ import (
 // File is a file that is written whole or not at all.
 type File struct {
 	path string
-	file *os.File // under another name until it is whole
+	file *os.File // has a temporary name until Finish
 }
 
-// CreateFile creates a file that has its name only once Finish has written it.
-// What was there under that name stays until then.
+// CreateFile creates a file under a temporary name. Finish gives the file its name; until
+// then, an older file of that name stays.
 func CreateFile(path string) (*File, error) {
 	unfinished := fmt.Sprintf("%s.%d.unfinished", path, os.Getpid())
 	file, err := os.OpenFile(unfinished, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
@@ -26,9 +26,9 @@ func CreateFile(path string) (*File, error) {
 	return &File{path, file}, nil
 }
 
-// Finish has write write the file, compressed with gzip if its name ends in .gz,
-// and gives it its name. After an error there is no new file, and one of that
-// name that was there before is as it was.
+// Finish calls write to write the contents, compresses them with gzip if the name ends in
+// .gz, and gives the file its name. After an error there is no new file, and an older file
+// of that name is unchanged.
 func (f *File) Finish(write func(io.Writer) error) error {
 	err := f.write(write)
 	if err == nil {
@@ -46,7 +46,7 @@ func (f *File) Finish(write func(io.Writer) error) error {
 	return nil
 }
 
-// Discard leaves no new file.
+// Discard removes the unfinished file.
 func (f *File) Discard() error {
 	f.file.Close()
 	return os.Remove(f.file.Name())

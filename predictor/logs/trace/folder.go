@@ -14,10 +14,10 @@ import (
 // Folder is a folder with logs, named as in the archive.
 type Folder string
 
-// Open returns the jobs of the log of that name, as Trace.Jobs does, and how
-// many processors its machine had. "CTC-SP2-1996" stands for the last of the
-// files CTC-SP2-1996-*.swf and CTC-SP2-1996-*.swf.gz. The jobs can be had more
-// than once: the file is open only meanwhile.
+// Open returns the jobs of the log of that name, as Trace.Jobs does, and the number of
+// processors of its machine. The name "CTC-SP2-1996" stands for the last, by name, of the
+// files CTC-SP2-1996-*.swf and CTC-SP2-1996-*.swf.gz. The sequence may be read several
+// times; each reading opens the file.
 func (f Folder) Open(name string) (jobs iter.Seq2[sched.Job, error], procs int32, err error) {
 	path, err := f.find(name)
 	if err != nil {
@@ -39,7 +39,7 @@ func (f Folder) Open(name string) (jobs iter.Seq2[sched.Job, error], procs int32
 	}, trace.Procs(), nil
 }
 
-// Requests returns what the jobs of the log of that name ask their queues for.
+// Requests returns the function Requests for the header of the log of that name.
 func (f Folder) Requests(name string) (func(*sched.Job) workload.Request, error) {
 	path, err := f.find(name)
 	if err != nil {
@@ -62,7 +62,7 @@ func (f Folder) find(name string) (path string, err error) {
 	for _, entry := range entries {
 		version, ok := strings.CutPrefix(strings.TrimSuffix(entry.Name(), ".gz"), name)
 		if ok && strings.HasSuffix(version, ".swf") && (version[0] == '-' || version[0] == '.') {
-			found = entry.Name() // ReadDir sorts: the last version stays
+			found = entry.Name() // ReadDir sorts by name, so the last version is found
 		}
 	}
 	if found == "" {

@@ -60,7 +60,7 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// TestArchive streams the archive's own logs, whole.
+// TestArchive reads whole logs of the archive.
 func TestArchive(t *testing.T) {
 	dir := archive.Folder(t)
 	for _, c := range []struct {

@@ -11,16 +11,15 @@ import (
 // converter turns the records of a log into jobs.
 type converter struct {
 	procs   int32  // of the machine
-	tooMany string // warns of a job with more
-	newest  int64  // submit time of the job above
+	tooMany string // the warning for a job with more processors
+	newest  int64  // submit time of the previous job
 }
 
 func newConverter(procs int32) converter {
 	return converter{procs: procs, tooMany: fmt.Sprintf("is more than the machine's %d; left out", procs)}
 }
 
-// next returns the log's next job, or io.EOF. Its Limit is 0 where no time was
-// requested.
+// next returns the log's next job, or io.EOF. Limit is 0 if the job requested no time.
 func (c *converter) next(log *swf.Reader) (sched.Job, error) {
 	var record swf.Record
 	for {
@@ -33,8 +32,8 @@ func (c *converter) next(log *swf.Reader) (sched.Job, error) {
 	}
 }
 
-// runsOn returns how many processors the record's job runs on, and counts why it
-// is none.
+// runsOn returns the number of processors that the record's job runs on. If the record is
+// no job that can run, it returns 0 and counts a warning with the reason.
 func (c *converter) runsOn(log *swf.Reader, r *swf.Record) int32 {
 	switch {
 	case r.Submit < 0:
@@ -91,7 +90,7 @@ func (c *converter) job(log *swf.Reader, r *swf.Record, procs int32) sched.Job {
 	}
 }
 
-// number is what a user, group or the like is numbered, -1 if that is unknown.
+// number returns the number of a user, a group or the like, or -1 if it is unknown.
 func number(log *swf.Reader, f swf.Field, value int64) int32 {
 	if value > math.MaxInt32 {
 		log.Warn(f, value, "is too large; taken as unknown")

@@ -6,9 +6,9 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Requests returns what tells, of a job of the header's log, what it asks its
-// queue for, by the names the header gives to the numbers: the same that
-// swf.Reader.Jobs yields. The zero header serves jobs of no log.
+// Requests returns a function that returns the request of a job of the header's log, with
+// the names that the header has. It equals the Request that swf.Reader.Jobs yields. With
+// the zero Header it works for jobs without a log.
 func Requests(h swf.Header) func(*sched.Job) workload.Request {
 	names := h.Names()
 	return func(j *sched.Job) workload.Request {

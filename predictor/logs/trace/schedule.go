@@ -13,8 +13,8 @@ import (
 	"github.com/varq-project/varq/predictor/logs/swf"
 )
 
-// Schedule writes finished jobs to a file. It keeps 72 bytes of each until Close
-// writes them all, in the order of submission.
+// Schedule writes finished jobs to a file. It keeps 72 bytes for each job until Close
+// writes all jobs in the order of submission.
 type Schedule struct {
 	file   *File
 	format func(io.Writer, *swf.Header, []row) error
@@ -25,17 +25,16 @@ type Schedule struct {
 // simulated is the note in the header of a schedule.
 const simulated = " Note: a schedule simulated by varq: waits and run times did not happen"
 
-// row is what a schedule tells about a job.
+// row has the fields of a job that a schedule writes.
 type row struct {
 	id, submit, start, end, limit, run        int64
 	procs, user, group, app, queue, partition int32
 }
 
-// CreateSchedule creates a schedule of the kind that the end of its name tells:
-// .swf, .csv, or either with .gz behind it. There is no file of that name until
-// Close has written all of it. The header becomes that of an SWF file, with a
-// note that this is a simulation; it must tell MaxProcs for Open to know it, and
-// what it says of the number of jobs is left out.
+// CreateSchedule creates a schedule. The end of path gives its format: .swf, .csv, .swf.gz
+// or .csv.gz. There is no file at path until Close has written all of it. An SWF file gets
+// the header h, with a note that the schedule is simulated and without the numbers of jobs
+// and records. For Open to read the file, h must have MaxProcs.
 func CreateSchedule(path string, h swf.Header) (*Schedule, error) {
 	s := &Schedule{header: h}
 	s.header.MaxJobs, s.header.MaxRecords = 0, 0
@@ -58,7 +57,7 @@ func CreateSchedule(path string, h swf.Header) (*Schedule, error) {
 	return s, nil
 }
 
-// Add adds a job that has ended, in any order. The job may be used again.
+// Add adds a job that has ended. Jobs may come in any order. Add does not keep j.
 func (s *Schedule) Add(j *sched.Job) {
 	s.rows = append(s.rows, rowOf(j))
 }
@@ -70,8 +69,8 @@ func rowOf(j *sched.Job) row {
 	}
 }
 
-// Close writes the schedule and gives it its name. After an error there is no
-// new schedule, and one of that name that was there before is as it was.
+// Close writes the schedule and gives it its name. After an error there is no new schedule,
+// and an older file of that name is unchanged.
 func (s *Schedule) Close() error {
 	slices.SortStableFunc(s.rows, func(a, b row) int {
 		return cmp.Or(cmp.Compare(a.submit, b.submit), cmp.Compare(a.id, b.id))
@@ -79,11 +78,11 @@ func (s *Schedule) Close() error {
 	return s.file.Finish(func(w io.Writer) error { return s.format(w, &s.header, s.rows) })
 }
 
-// Discard ends the schedule without a file.
+// Discard removes the unfinished file.
 func (s *Schedule) Discard() error { return s.file.Discard() }
 
-// writeSWF writes a log of what happened: a job killed at its limit has run that
-// long, and failed.
+// writeSWF writes a log. A job that was killed at its limit has its limit as the run time,
+// and the status failed.
 func writeSWF(w io.Writer, h *swf.Header, rows []row) error {
 	log := swf.NewWriter(w, h)
 	for _, r := range rows {
@@ -105,8 +104,8 @@ func writeSWF(w io.Writer, h *swf.Header, rows []row) error {
 	return log.Flush()
 }
 
-// csvHeader names the columns of a CSV file. Times are seconds; run is how long
-// the job would have run without its limit.
+// csvHeader names the columns of a CSV file. Times are in seconds. run is the run time that
+// the job would have had without its limit.
 const csvHeader = "job,submit,start,end,procs,limit,run,user,group,app,queue,partition\n"
 
 func writeCSV(w io.Writer, _ *swf.Header, rows []row) error {

@@ -19,7 +19,7 @@ import (
 	"github.com/varq-project/varq/predictor/logs/swf"
 )
 
-// asRead compares jobs with what a trace makes of them.
+// asRead compares only the fields that a trace reads.
 var asRead = cmp.Options{cmpopts.IgnoreUnexported(sched.Job{}), cmpopts.IgnoreFields(sched.Job{}, "Start", "End", "Estimate")}
 
 var header = swf.Header{Computer: "made up", MaxProcs: 400, MaxJobs: 99, Queues: map[int64]string{1: "short", 2: "long"}}
@@ -47,7 +47,7 @@ func write(t testing.TB, path string, jobs []sched.Job) {
 	}
 }
 
-// content returns what is in the only file of the folder, which must be path.
+// content returns the content of path, which must be the only file of its folder.
 func content(t *testing.T, path string) string {
 	t.Helper()
 	files, err := os.ReadDir(filepath.Dir(path))
@@ -97,8 +97,7 @@ func TestSchedule(t *testing.T) {
 	}
 }
 
-// TestRoundTrip: a schedule is a trace of the same jobs. One killed at its limit
-// has run that long.
+// TestRoundTrip: a trace of a schedule has the same jobs.
 func TestRoundTrip(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 5))
 	jobs := make([]sched.Job, 500)
@@ -157,7 +156,7 @@ func FuzzRoundTrip(f *testing.F) {
 	})
 }
 
-// TestUnfinished: a schedule stands under its name only when it is whole.
+// TestUnfinished: a schedule has its name only when it is complete.
 func TestUnfinished(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "schedule.csv")
 	write(t, path, finished()[:1])
@@ -208,7 +207,7 @@ func (f *full) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestFullDisk: wherever the disk becomes full, it is an error.
+// TestFullDisk: a full disk is an error at every point of the writing.
 func TestFullDisk(t *testing.T) {
 	rows := make([]row, 3000)
 	for name, format := range map[string]func(io.Writer, *swf.Header, []row) error{"swf": writeSWF, "csv": writeCSV} {

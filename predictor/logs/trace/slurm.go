@@ -12,23 +12,24 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// SlurmLog is the past of a Slurm cluster, to be written as a log. It keeps 72
-// bytes of each job.
+// SlurmLog has the past jobs of a Slurm cluster, to be written as a log. It keeps 72 bytes
+// for each job.
 type SlurmLog struct {
-	// Ran is how many jobs ran, and Cancelled how many others ended in the queue;
-	// the log has both.
+	// Ran counts the jobs that ran. Cancelled counts the jobs that ended without
+	// having run. The log has both kinds.
 	Ran, Cancelled int
-	// Pending and Running are how many had not ended, and Odd how many have no
-	// processors, or times that contradict one another; the log has none of them.
+	// Pending and Running count the jobs that had not ended. Odd counts the jobs
+	// without processors, or with times that contradict one another. The log has none
+	// of these jobs.
 	Pending, Running, Odd int
-	// Peak is the most processors that the log's jobs had at once.
+	// Peak is the largest number of processors that the log's jobs used at once.
 	Peak int64
 
 	rows                             []slurmRow // in the order of the log
 	users, accounts, qos, partitions numbers
 }
 
-// slurmRow is what a log tells about a job.
+// slurmRow has the fields of a job that the log has.
 type slurmRow struct {
 	id               int64 // Slurm's
 	ready            int64 // Unix seconds
@@ -39,8 +40,8 @@ type slurmRow struct {
 	status           int8
 }
 
-// FromSlurm takes in the jobs of a cluster, in any order. A job that was queued
-// again is one for each time that it ran. An error of the sequence is returned.
+// FromSlurm reads the jobs of a cluster, in any order. Each run of a requeued job counts as
+// a job. FromSlurm returns the error of the sequence, if any.
 func FromSlurm(jobs iter.Seq2[sacct.Record, error]) (*SlurmLog, error) {
 	l := &SlurmLog{}
 	for job, err := range jobs {
@@ -56,7 +57,7 @@ func FromSlurm(jobs iter.Seq2[sacct.Record, error]) (*SlurmLog, error) {
 	return l, nil
 }
 
-// add takes in a job, or counts why not.
+// add adds a job to the log, or counts why the log leaves it out.
 func (l *SlurmLog) add(j *sacct.Record) {
 	switch {
 	case j.State == workload.Pending:
@@ -89,7 +90,7 @@ func (l *SlurmLog) add(j *sacct.Record) {
 	l.rows = append(l.rows, row)
 }
 
-// sound reports whether a job that has ended makes sense.
+// sound reports whether a job has ended, and its processors and times make sense.
 func sound(j *sacct.Record) bool {
 	procs := max(j.CPUs, j.Allocated.CPUs)
 	began := ready(j)
@@ -97,8 +98,8 @@ func sound(j *sacct.Record) bool {
 		began > 0 && max(began, j.End) <= swf.MaxSeconds && (j.Start == 0 || j.Start <= j.End)
 }
 
-// ready is when a job could have started: at its start at the latest, or 0 if
-// that is not known.
+// ready returns the time from which a job could have started, which is not after its start.
+// It returns 0 if that time is not known.
 func ready(j *sacct.Record) int64 {
 	t := cmp.Or(j.Eligible, j.Submit)
 	if j.Start > 0 && (t == 0 || j.Start < t) {
@@ -107,7 +108,7 @@ func ready(j *sacct.Record) int64 {
 	return t
 }
 
-// status is that of a job that has run.
+// status returns the SWF status of a job that has run.
 func status(s workload.State) int8 {
 	switch s {
 	case workload.Completed:
@@ -119,8 +120,8 @@ func status(s workload.State) int8 {
 	}
 }
 
-// peak returns the most processors that were in use at once, and at least those
-// of the largest job. It takes O(n log n).
+// peak returns the largest number of processors that were in use at once, and at least the
+// number of the largest job. It takes O(n log n) time.
 func peak(rows []slurmRow) int64 {
 	type change struct{ at, procs int64 }
 	changes := make([]change, 0, 2*len(rows))
@@ -134,7 +135,7 @@ func peak(rows []slurmRow) int64 {
 		}
 	}
 	slices.SortFunc(changes, func(a, b change) int {
-		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.procs, b.procs)) // who ends makes room
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.procs, b.procs)) // ends come before starts
 	})
 	var used int64
 	for _, c := range changes {
@@ -147,9 +148,9 @@ func peak(rows []slurmRow) int64 {
 // fromSlurm is the note in the header of such a log.
 const fromSlurm = " Note: from Slurm's accounting, by varq: jobs are submitted when they become eligible; users, groups (accounts) and jobs are numbered anew"
 
-// Write writes the log, of a machine with that many processors. Times start at
-// the first job. Users, accounts and jobs have numbers and no names; queues are
-// QOS and, like partitions, have their names in the header.
+// Write writes the log of a machine with procs processors. Times are relative to the first
+// job. Users, accounts and jobs have numbers and no names. The log's queues are the QOS. The
+// header has the names of queues and partitions.
 func (l *SlurmLog) Write(w io.Writer, procs int64) error {
 	header := swf.Header{
 		MaxProcs: procs, MaxJobs: int64(len(l.rows)), MaxRecords: int64(len(l.rows)),
@@ -176,7 +177,7 @@ func (l *SlurmLog) Write(w io.Writer, procs int64) error {
 	return log.Flush()
 }
 
-// numbers are given to names from 1 on, as they appear in the accounting.
+// numbers numbers names from 1, in the order in which they appear.
 type numbers map[string]int32
 
 func (n *numbers) of(name string) int32 {

@@ -73,7 +73,7 @@ func TestFromSlurm(t *testing.T) {
 	}
 }
 
-// TestSlurmRoundTrip opens such a log as the simulator does.
+// TestSlurmRoundTrip writes a log and opens it as the simulator does.
 func TestSlurmRoundTrip(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "site.swf.gz")
 	file, err := CreateFile(path)
@@ -112,7 +112,7 @@ func TestSlurmRoundTrip(t *testing.T) {
 	}
 }
 
-// TestSlurmLeavesOut: what has not ended, or makes no sense, is counted.
+// TestSlurmLeavesOut: jobs that have not ended, or make no sense, are counted.
 func TestSlurmLeavesOut(t *testing.T) {
 	for _, c := range []struct {
 		line, why string
@@ -137,7 +137,7 @@ func TestSlurmLeavesOut(t *testing.T) {
 	}
 }
 
-// TestPeak: who ends makes room for who starts in the same second.
+// TestPeak: a job that ends frees its processors for a start in the same second.
 func TestPeak(t *testing.T) {
 	for jobs, want := range map[string]int64{
 		"": 0,

@@ -1,6 +1,6 @@
-// Package trace is how jobs get from files into the simulator and its schedules
-// into files: it streams the jobs of a log in the Standard Workload Format,
-// plain or compressed with gzip, and writes what became of them.
+// Package trace reads the jobs of logs for the simulator, and writes the simulator's
+// schedules and the logs of Slurm clusters. Logs are in the Standard Workload Format, plain
+// or compressed with gzip.
 package trace
 
 import (
@@ -16,16 +16,15 @@ import (
 	"github.com/varq-project/varq/predictor/logs/swf"
 )
 
-// Archive is where logs can be had.
+// Archive names the place to get logs from, for messages.
 const Archive = "the Parallel Workloads Archive, https://www.cs.huji.ac.il/labs/parallel/workload/"
 
-// Options say what a log does not.
+// Options has what a log's header may lack.
 type Options struct {
 	Procs int32 // processors of the machine; 0: as the log's header says
 }
 
-// Trace is a log that is being read. It takes the same memory however long the
-// log is.
+// Trace is a log that is being read. Its memory does not depend on the length of the log.
 type Trace struct {
 	log     *swf.Reader
 	again   func() (*swf.Reader, error) // opens the log a second time
@@ -45,7 +44,7 @@ func Open(path string, o Options) (*Trace, error) {
 	return newTrace(path, log, func() (*swf.Reader, error) { return openAgain(path) }, o)
 }
 
-// openAgain opens a log that may be read already, which a pipe does not allow.
+// openAgain opens a log for a second time. It fails for a pipe.
 func openAgain(path string) (*swf.Reader, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -57,8 +56,8 @@ func openAgain(path string) (*swf.Reader, error) {
 	return swf.Open(path)
 }
 
-// newTrace reads a log of which `again` opens another reader. It closes the log
-// if it cannot be used.
+// newTrace returns a Trace of log; again opens the log for a second time. After an error the
+// log is closed.
 func newTrace(name string, log *swf.Reader, again func() (*swf.Reader, error), o Options) (*Trace, error) {
 	procs := int64(o.Procs)
 	if header := log.Header(); procs == 0 {
@@ -80,31 +79,30 @@ func newTrace(name string, log *swf.Reader, again func() (*swf.Reader, error), o
 // Close closes the log.
 func (t *Trace) Close() error { return t.log.Close() }
 
-// Procs returns how many processors the machine has.
+// Procs returns the number of processors of the machine.
 func (t *Trace) Procs() int32 { return t.jobs.procs }
 
 // Header returns the log's header.
 func (t *Trace) Header() swf.Header { return t.log.Header() }
 
-// Progress returns how much of the log has been read, 0 to 1; it is 0 where that
-// cannot be told.
+// Progress returns the share of the log that has been read, or 0 if it is unknown.
 func (t *Trace) Progress() float64 { return t.log.Progress() }
 
-// Warnings returns what was odd in the lines read so far, by first line. Each
-// line that is no job is counted in exactly one of those that end in "left out".
+// Warnings returns the warnings about the lines read so far, by first line. A line that is
+// left out is counted in exactly one warning that ends in "left out".
 func (t *Trace) Warnings() []swf.Warning { return t.log.Warnings() }
 
-// Jobs yields the log's jobs in the order of submission, once: what has been
-// read is gone. Times are the log's own.
+// Jobs yields the log's jobs in the order of submission. Each job is yielded once, also
+// over several calls. Times are the log's own.
 //
-// Procs is the number of processors allocated or, where unknown, requested. Run
-// is the run time. Limit is the requested time or, where unknown, the longest
-// run time of the log's jobs in the same queue, for which the log is read a
-// second time. Limits are at least 1; a Run that is longer than Limit stays.
-// Submit is never before that of the job above. Lines that are no jobs a
-// simulator could run are left out: those that never ran, need more processors
-// than the machine has, are a part of a job that was checkpointed, or have
-// negative times. All that is odd is counted in Warnings.
+// Procs is the number of allocated processors or, if unknown, of requested ones. Run is the
+// run time. Limit is the requested time. If it is unknown, Limit is the longest run time of
+// the log's jobs in the same queue, and the log is read a second time to find it. Limits are
+// at least 1; Run may be longer than Limit. Submit is not before that of the previous job.
+//
+// Jobs leaves out the lines that a simulator cannot run: jobs that never ran, that need more
+// processors than the machine has, or that have negative times, and parts of checkpointed
+// jobs. Warnings counts everything odd.
 //
 // An error names the file, line and field, and ends the sequence.
 func (t *Trace) Jobs() iter.Seq2[sched.Job, error] {
@@ -133,10 +131,9 @@ func (t *Trace) next() (sched.Job, error) {
 	return job, nil
 }
 
-// longestRuns reads the whole log for the longest run time in each queue, in
-// seconds. "Maximum run times are typically given by the user or associated with
-// a queue" (Smith 2000, section 3), and where the log does not tell which, no
-// job of a queue ran for longer than its maximum.
+// longestRuns reads the whole log and returns the longest run time of each queue, in
+// seconds. It stands for the queue's maximum run time: "Maximum run times are typically
+// given by the user or associated with a queue" (Smith 2000, section 3).
 func (t *Trace) longestRuns() (map[int32]int64, error) {
 	log, err := t.again()
 	if err != nil {

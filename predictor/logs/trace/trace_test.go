@@ -55,8 +55,7 @@ func readAll(t *testing.T, path string) (*Trace, []sched.Job) {
 	return trace, jobs
 }
 
-// TestOdd reads a log with every oddity there is; odd.golden holds its jobs and
-// warnings.
+// TestOdd reads a log with every kind of oddity. odd.golden has its jobs and warnings.
 func TestOdd(t *testing.T) {
 	trace, jobs := readAll(t, filepath.Join("testdata", "odd.swf"))
 	var got strings.Builder
@@ -148,7 +147,7 @@ func TestGzipCutShort(t *testing.T) {
 	}
 }
 
-// TestOnce: a trace is gone when it has been read.
+// TestOnce: a trace yields its jobs once.
 func TestOnce(t *testing.T) {
 	trace, err := openBytes([]byte(line+line), Options{Procs: 1})
 	if err != nil {
@@ -165,7 +164,7 @@ func TestOnce(t *testing.T) {
 	}
 }
 
-// TestPipe: what cannot be read twice is not, where it would have to be.
+// TestPipe: a pipe whose jobs lack a requested time is an error, as it cannot be read twice.
 func TestPipe(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
@@ -182,7 +181,7 @@ func TestPipe(t *testing.T) {
 	}
 }
 
-// TestRequests: a job asks for what the reader of the log says it does.
+// TestRequests: requests equal those of swf.Reader.Jobs.
 func TestRequests(t *testing.T) {
 	log := []byte(`; MaxProcs: 64
 ; MaxNodes: 16

@@ -13,15 +13,14 @@ import (
 // refuses longer lists.
 const MaxNames = 100_000
 
-// maxDigits is the longest number in a range; longer ones overflow.
+// maxDigits is the largest number of digits in a range. Longer numbers would overflow.
 const maxDigits = 18
 
 // ErrTooMany is returned for a list of more than MaxNames names.
 var ErrTooMany = fmt.Errorf("more than %d names", MaxNames)
 
-// Expand returns the names in list, in its order, repeated ones repeated. In a
-// name with several brackets the last one varies fastest. The empty list has no
-// names.
+// Expand returns the names in list, in its order, and keeps repeated names. In a name with
+// several brackets the last bracket varies fastest. The empty list has no names.
 func Expand(list string) ([]string, error) {
 	if list == "" {
 		return nil, nil
@@ -105,8 +104,8 @@ func product(heads, tails []string) []string {
 	return all
 }
 
-// expandRanges returns the numbers of "1-3,07-09" as they are written in names,
-// at most room of them.
+// expandRanges returns the numbers of a list such as "1-3,07-09", as they are written in
+// names. It fails if there are more than room numbers.
 func expandRanges(list string, room int) ([]string, error) {
 	var numbers []string
 	for item := range strings.SplitSeq(list, ",") {
@@ -151,7 +150,7 @@ func pad(n int64, width int) string {
 	return s
 }
 
-// shorten keeps error messages about hostile input short.
+// shorten cuts long input for an error message.
 func shorten(s string) string {
 	const most = 60
 	if len(s) <= most {

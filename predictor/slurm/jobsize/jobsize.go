@@ -1,5 +1,5 @@
-// Package jobsize works out the nodes, CPUs, GPUs and memory of a whole job. sbatch's
-// options give them by node, by task, by CPU and by GPU.
+// Package jobsize computes the nodes, CPUs, GPUs and memory of a whole job from sbatch's
+// options, which give them by node, task, CPU or GPU.
 package jobsize
 
 import (
@@ -25,9 +25,9 @@ type Options struct {
 	MemPerGPU     string
 }
 
-// Size returns the totals over the job, those of its least number of nodes. As
-// in Slurm, a job without options has one node, one task and one CPU; memory not
-// given stays 0. The error names the option that makes no sense.
+// Size returns the totals of the job with its least number of nodes. As in Slurm, a job
+// without options has one node, one task and one CPU. If no memory is given, Memory is 0.
+// An error names the invalid option.
 func (o Options) Size() (workload.Size, error) {
 	var none workload.Size
 	for _, count := range []struct {
@@ -59,7 +59,7 @@ func (o Options) Size() (workload.Size, error) {
 	return workload.Size{Nodes: int32(nodes), CPUs: int32(cpus), GPUs: int32(gpus), Memory: memory}, nil
 }
 
-// nodesAndTasks settles the two numbers that everything else is counted by.
+// nodesAndTasks returns the numbers of nodes and tasks of the job.
 func (o Options) nodesAndTasks() (nodes, tasks int64, err error) {
 	tasks, perNode := int64(o.NTasks), max(1, int64(o.NTasksPerNode))
 	if o.Nodes == "" {

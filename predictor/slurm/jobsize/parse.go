@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The largest numbers read: products of three of them fit an int64.
+// The largest numbers read. The product of three of these fits an int64.
 const (
 	maxCount  = 1 << 24 // nodes, GPUs
 	maxMemory = 1 << 30 // MiB
@@ -46,7 +46,8 @@ func parseNodes(s string) (int64, error) {
 	return n * times, nil
 }
 
-// typedCount reads "2", "tesla:2" or several of them with commas between.
+// typedCount reads "2", "tesla:2" or a comma-separated list of such counts, and returns
+// their sum.
 func typedCount(s string) (int64, error) {
 	var total int64
 	for item := range strings.SplitSeq(s, ",") {
@@ -62,8 +63,8 @@ func typedCount(s string) (int64, error) {
 	return total, nil
 }
 
-// gresGPUs counts the GPUs among generic resources: "gpu", "gpu:2",
-// "gres/gpu:a100:2", other kinds being skipped.
+// gresGPUs returns the number of GPUs in a list of generic resources, such as "gpu",
+// "gpu:2" or "gres/gpu:a100:2". It skips other kinds.
 func gresGPUs(s string) (int64, error) {
 	var total int64
 	for item := range strings.SplitSeq(s, ",") {
@@ -91,8 +92,8 @@ func isType(s string) bool {
 	return s != "" && (s[0] < '0' || s[0] > '9') && !strings.Contains(s, ":")
 }
 
-// parseMemory reads a size in MiB, or with a unit: "4000", "16G", "16GB". What
-// is less than a MiB counts as one.
+// parseMemory reads a size in MiB, or with a unit: "4000", "16G", "16GB". A size below one
+// MiB counts as one MiB.
 func parseMemory(s string) (int64, error) {
 	digits := strings.TrimRight(s, "KMGTBkmgtb")
 	n, err := strconv.ParseInt(digits, 10, 64)

@@ -18,11 +18,11 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Fields are the columns that a caller asks sacct for, as in
+// Fields has the columns that Records needs, as in
 //
 //	SLURM_TIME_FORMAT=%s sacct -aXDP -o JobIDRaw,User,... -S ... -E ...
 //
-// A file may have more, in any order; its first line names them.
+// A file may have more columns, in any order. Its first line names the columns.
 var Fields = []string{"JobIDRaw", "User", "Account", "Partition", "QOS", "State", "Submit", "Eligible", "Start", "End",
 	"TimelimitRaw", "ReqTRES", "AllocTRES"}
 
@@ -36,9 +36,8 @@ type Record struct {
 }
 
 // Records yields the jobs of sacct's parsable output (-P, or -p) in r. Times are
-// Unix seconds (SLURM_TIME_FORMAT=%s) or, as sacct writes them by itself, local
-// times of the zone. An error names the file, line and column, and ends the
-// sequence.
+// Unix seconds (SLURM_TIME_FORMAT=%s) or, as sacct writes by default, local times in zone.
+// An error names the file, line and column, and ends the sequence.
 func Records(name string, r io.Reader, zone *time.Location) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		lines := bufio.NewScanner(r)
@@ -99,7 +98,7 @@ var setters = map[string]func(p *parser, row *row, text string) error{
 	"AllocTRES":    func(_ *parser, row *row, s string) (err error) { row.allocated, err = slurm.ParseTRES(s); return },
 }
 
-// parser knows where the columns of one output are.
+// parser reads one output, whose header it has read.
 type parser struct {
 	columns         []string
 	knowsAllocation bool // there is an AllocTRES column
@@ -155,7 +154,7 @@ func (p *parser) parse(line string) (Record, error) {
 	return Record{r.job, slurm.SizeOf(r.allocated)}, nil
 }
 
-// maxInterned bounds the table of names that are kept once.
+// maxInterned bounds the table of names that rows share.
 const maxInterned = 100_000
 
 // intern returns s without keeping its line alive.
@@ -178,7 +177,7 @@ func setID(row *row, s string) (err error) {
 	return nil
 }
 
-// setTime reads Unix seconds or a local time; a time not reached yet is 0.
+// setTime reads Unix seconds or a local time. It sets 0 if sacct shows no time.
 func (p *parser) setTime(to *int64, s string) error {
 	switch s {
 	case "", "None", "Unknown", "N/A":
@@ -218,8 +217,7 @@ func setLimit(row *row, s string) (err error) {
 	return err
 }
 
-// setSpecialLimit handles a limit that is a word. Of the partition's limit, and
-// of none at all, no number is known.
+// setSpecialLimit sets a limit that is a word. It reports whether s is such a word.
 func setSpecialLimit(row *row, s string) (known bool) {
 	switch strings.ToUpper(s) {
 	case "UNLIMITED", "INFINITE":

@@ -60,7 +60,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// Columns may stand in any order, and -p ends each line with a bar.
+// Columns may be in any order, and with -p each line ends with a bar.
 func TestColumns(t *testing.T) {
 	got, err := read("End|Start|Submit|State|JobID|Timelimit|\n30|20|10|COMPLETED|7|2-03:04:05|\n")
 	want := workload.Job{ID: 7, Submit: 10, Start: 20, End: 30, State: workload.Completed, Request: workload.Request{Limit: 183845}}

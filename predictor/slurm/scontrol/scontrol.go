@@ -1,5 +1,5 @@
-// Package scontrol runs Slurm's scontrol command for the few facts about a cluster that
-// not every version of the REST API has.
+// Package scontrol runs Slurm's scontrol command. It reads the facts about a cluster that
+// some versions of the REST API lack.
 package scontrol
 
 import (
@@ -45,10 +45,10 @@ func (c *Command) Config(ctx context.Context) (Config, error) {
 	return parseConfig(out), nil
 }
 
-// Complete fills in what Cluster of package slurmrestd leaves out: which
-// partition is the default and whether each is up, how billing sums, group
-// limits in TRES minutes and how much of them is used. Where Slurm does not
-// enforce the limits of QOS and associations, it takes them out.
+// Complete fills in what slurmrestd.Client.Cluster leaves out: the default partition,
+// whether each partition is up, MaxTRES, and the group limits in TRES minutes with their
+// usage. If Slurm does not enforce the limits of QOS and associations, Complete removes
+// them.
 func (c *Command) Complete(ctx context.Context, cluster *limits.Cluster) error {
 	config, err := c.Config(ctx)
 	if err != nil {
@@ -73,7 +73,7 @@ func (c *Command) Complete(ctx context.Context, cluster *limits.Cluster) error {
 	return nil
 }
 
-// maxOutput bounds what is read of scontrol's output, in bytes.
+// maxOutput is the largest output of scontrol that is read, in bytes.
 const maxOutput = 64 << 20
 
 func (c *Command) run(ctx context.Context, args ...string) ([]byte, error) {
@@ -131,8 +131,8 @@ func settings(out []byte) iter.Seq2[string, string] {
 	}
 }
 
-// record is a line of "Key=Value Key=Value". Of a key that comes again, in a
-// comment perhaps, the first counts.
+// record is a line of "Key=Value Key=Value". If a key is repeated, for example in a
+// comment, its first value counts.
 type record map[string]string
 
 func records(out []byte) iter.Seq[record] {
@@ -164,7 +164,7 @@ func completePartitions(cluster *limits.Cluster, out []byte) {
 	}
 }
 
-// completeGroups reads the records of the association manager.
+// completeGroups fills in group limits and usage from the association manager's records.
 func completeGroups(cluster *limits.Cluster, out []byte) error {
 	type key struct{ account, user, partition string }
 	associations := make(map[key]*limits.Association)
@@ -195,8 +195,8 @@ func withoutID(s string) string {
 	return name
 }
 
-// parseUsage reads "cpu=900000(123),mem=N(0)": what is limited, with the limit
-// and the usage. Without a limit both are nil.
+// parseUsage reads a list such as "cpu=900000(123),mem=N(0)": for each TRES the limit, N for
+// none, and the usage. Without any limit both results are nil.
 func parseUsage(list string) (limit, used limits.TRES, err error) {
 	if list == "" {
 		return nil, nil, nil
@@ -227,7 +227,7 @@ func parseUsage(list string) (limit, used limits.TRES, err error) {
 	return limit, used, nil
 }
 
-// dropLimits takes out the limits of every QOS and association.
+// dropLimits removes the limits of every QOS and association.
 func dropLimits(cluster *limits.Cluster) {
 	none := limits.JobLimits{MaxWall: limits.None, GrpSubmitJobs: limits.None}
 	for name, q := range cluster.QOS {

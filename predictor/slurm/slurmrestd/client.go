@@ -1,11 +1,10 @@
-// Package slurmrestd speaks Slurm's REST API, v0.0.38 (Slurm 22.05) to v0.0.45
+// Package slurmrestd is a client of Slurm's REST API, v0.0.38 (Slurm 22.05) to v0.0.45
 // (Slurm 26.05).
 //
-// Each release of Slurm serves some of these versions, and the shape of what
-// they say differs. The client takes the newest that the server's own OpenAPI
-// document names, and reads all of them with the same few types: a number may
-// come as an integer, a string or {set,infinite,number}, a list as a string or
-// an array.
+// Each release of Slurm serves some of these versions, and their JSON differs. The client
+// uses the newest version in the server's OpenAPI document that it knows. The same few
+// types decode all versions: a number may be an integer, a string or
+// {set,infinite,number}, and a list may be a string or an array.
 package slurmrestd
 
 import (
@@ -26,26 +25,25 @@ import (
 	"github.com/varq-project/varq/predictor/slurm"
 )
 
-// Options say how to reach a slurmrestd.
+// Options says how to reach a slurmrestd.
 type Options struct {
 	// URL of the server: http://HOST:PORT, https://HOST:PORT, or
 	// unix:/PATH/OF/SOCKET.
 	URL string
-	// User is the Slurm user to act as. Needed with a Token on Slurm 22.05;
-	// afterwards the token tells.
+	// User is the Slurm user to act as. Slurm 22.05 needs it besides Token. Later
+	// releases take the user from the token.
 	User string
-	// Token returns the JSON web token; it is called for every request, and
-	// once more for one that was turned away. Nil on a socket whose server
+	// Token returns the JSON web token. The client calls it for every request, and again
+	// when the server has rejected the token. Token is nil for a socket whose server
 	// acts as its own user (rest_auth/local).
 	Token func() (string, error)
-	// Timeout bounds one request, 1 minute if 0. One for history may take
+	// Timeout bounds one request; 0 stands for 1 minute. A request for history may take
 	// five times as long.
 	Timeout time.Duration
 }
 
-// Client is a connection to one slurmrestd. It may be used by several
-// goroutines at once. Every method fails with an error that wraps
-// slurm.ErrUnavailable while Slurm cannot be reached.
+// Client is a client of one slurmrestd. Several goroutines may use it at once. While Slurm
+// cannot be reached, every method returns an error that wraps slurm.ErrUnavailable.
 type Client struct {
 	opts Options
 	base string
@@ -64,7 +62,7 @@ const (
 	maxErrorAnswer  = 1 << 20   // bytes
 )
 
-// New returns a client; it does not connect yet. It fails if the URL is bad.
+// New returns a client. It does not connect. It fails if the URL is invalid.
 func New(opts Options) (*Client, error) {
 	opts.Timeout = cmp.Or(opts.Timeout, defaultTimeout)
 	transport := &http.Transport{MaxIdleConnsPerHost: 2, IdleConnTimeout: 30 * time.Second}
@@ -88,14 +86,14 @@ func New(opts Options) (*Client, error) {
 	return client, nil
 }
 
-// noRedirect has a redirect count as a failure: slurmrestd sends none, and to
-// follow one would hand the token to whoever it names.
+// noRedirect makes a redirect a failure. slurmrestd sends none, and following one would
+// send the token to another server.
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// request is one call of the API.
+// request is a request to the API.
 type request struct {
 	method string
 	family family
@@ -104,15 +102,15 @@ type request struct {
 	body   any // sent as JSON
 }
 
-// fields says what to do with the parts of an answer, by key in lower case:
-// "jobs", "nodes" and so on. The rest of the answer is skipped.
+// fields has a reader for each field of an answer to read, by key in lower case: "jobs",
+// "nodes" and so on. Other fields are skipped.
 type fields map[string]fieldReader
 
 // fieldReader reads one field's value.
 type fieldReader func(*json.Decoder) error
 
-// each decodes a field's array element by element, so that only one is in
-// memory at a time. An array that is null has none.
+// each calls use for each element of an array, so that only one element is in memory at a
+// time. null counts as an empty array.
 func each[T any](use func(*T) error) fieldReader {
 	return func(d *json.Decoder) error {
 		token, err := d.Token()
@@ -136,7 +134,7 @@ func each[T any](use func(*T) error) fieldReader {
 	}
 }
 
-// do calls the API and reads the answer into fields.
+// do sends a request, and reads the answer with fields. It takes at most Options.Timeout.
 func (c *Client) do(ctx context.Context, r request, fields fields) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, c.opts.Timeout, errTimeout)
 	defer cancel()
@@ -145,7 +143,7 @@ func (c *Client) do(ctx context.Context, r request, fields fields) error {
 
 var errTimeout = errors.New("slurmrestd did not answer in time")
 
-// doWithin is do, as long as ctx lets it.
+// doWithin is do without a timeout of its own: ctx bounds it.
 func (c *Client) doWithin(ctx context.Context, r request, fields fields) error {
 	v, err := c.serverVersions(ctx)
 	if err != nil {
@@ -171,8 +169,9 @@ func (c *Client) doWithin(ctx context.Context, r request, fields fields) error {
 	return readAnswer(ctx, name, &boundedReader{r: response.Body, left: c.maxAnswer}, fields)
 }
 
-// send sends a request. One that is turned away, or may have been (Slurm often
-// says no more than that it failed), is sent again if there is a new token.
+// send sends a request. If the answer may mean that the token was rejected, and there is a
+// new token, send sends the request again. Slurm's answer often does not tell the reason of
+// a failure.
 func (c *Client) send(ctx context.Context, method, path string, body any) (*http.Response, error) {
 	var encoded []byte
 	if body != nil {
@@ -227,7 +226,7 @@ func (c *Client) sendOnce(ctx context.Context, method, path string, body []byte,
 	return c.http.Do(r)
 }
 
-// unreachable explains why there was no answer.
+// unreachable returns the error for a request without an answer.
 func unreachable(ctx context.Context, method, path string, err error) error {
 	path, _, _ = strings.Cut(path, "?")
 	if cause := context.Cause(ctx); errors.Is(cause, errTimeout) {
@@ -236,12 +235,12 @@ func unreachable(ctx context.Context, method, path string, err error) error {
 	return fmt.Errorf("slurmrestd: %s %s: %w: %w", method, path, slurm.ErrUnavailable, err)
 }
 
-// failure reads an answer whose status says that the request failed.
+// failure reads an answer whose HTTP status is a failure.
 func (c *Client) failure(name string, response *http.Response) *Error {
 	var answer struct {
 		Errors []wireError
 	}
-	// An answer that is not JSON leaves just the status.
+	// If the answer is not JSON, only the status is known.
 	_ = json.NewDecoder(io.LimitReader(response.Body, maxErrorAnswer)).Decode(&answer)
 	return newError(name, response.StatusCode, answer.Errors)
 }
@@ -255,8 +254,8 @@ func newError(name string, status int, wire []wireError) *Error {
 	return e
 }
 
-// readAnswer reads an answer's fields one after another. The answer may have
-// failed whatever its status was.
+// readAnswer reads an answer's fields one after another. An answer with status 200 may
+// still be a failure.
 func readAnswer(ctx context.Context, name string, r io.Reader, fields fields) error {
 	var errs []wireError
 	err := readObject(json.NewDecoder(r), func(key string, d *json.Decoder) error {
@@ -333,7 +332,7 @@ func skipValue(d *json.Decoder) error {
 	}
 }
 
-// boundedReader fails, rather than ends, once it has read as much as it may.
+// boundedReader returns an error, not io.EOF, when the answer is longer than allowed.
 type boundedReader struct {
 	r    io.Reader
 	left int64

@@ -32,7 +32,7 @@ func TestChooseVersions(t *testing.T) {
 	}
 }
 
-// The document may lie at the older place only.
+// Some servers have the document at the older path only.
 func TestDocumentPlaces(t *testing.T) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /openapi/v3", func(w http.ResponseWriter, _ *http.Request) {
@@ -64,7 +64,7 @@ func answer(status int, body string) http.HandlerFunc {
 	}
 }
 
-// Answers that say that the request failed, in all the ways that Slurm does.
+// TestFailures has an answer for each way in which Slurm reports a failure.
 func TestFailures(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -114,7 +114,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// The token goes nowhere but to the server that it was made for.
+// The client does not send the token to another server.
 func TestRedirectIsNotFollowed(t *testing.T) {
 	var asked atomic.Int64
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -140,7 +140,7 @@ func TestRedirectIsNotFollowed(t *testing.T) {
 	}
 }
 
-// Slurm 22.05 calls an empty window an error.
+// Slurm 22.05 reports an empty window as an error.
 func TestNothingFound(t *testing.T) {
 	c := serve(t, api(answer(200, `{"errors":[{"description":"Nothing found","error_number":9003,"error":"Nothing found with query"}],"jobs":[]}`)))
 	for job, err := range c.History(t.Context(), 0, 3600, nil) {
@@ -224,8 +224,8 @@ func TestHugeAnswer(t *testing.T) {
 	}
 }
 
-// A new token is taken up without a restart, and a request is tried again only
-// when there is one.
+// The client uses a new token without a restart. It repeats a request only with a new
+// token.
 func TestRenewedToken(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "token")
 	write := func(token string) {
@@ -333,7 +333,7 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
-// Slurm 24.11 puts some failures neither into the status nor into errors[].
+// Slurm 24.11 reports some failures neither by the HTTP status nor in errors[].
 func TestHiddenFailures(t *testing.T) {
 	c := serve(t, api(answer(200, `{"status":[{"error":{"string":"Invalid job id specified","code":2017,"message":"x"},"step_id":"7"}],"errors":[],"warnings":[]}`)))
 	err := c.Cancel(t.Context(), 7)
@@ -376,7 +376,7 @@ func TestAccounted(t *testing.T) {
 	check(t, len(got), 0, err)
 }
 
-// The start of a job cancelled in the queue is none, whatever Slurm says.
+// A job that was cancelled in the queue has no start, although Slurm reports one.
 func TestCancelledInTheQueue(t *testing.T) {
 	c := serve(t, api(answer(200, `{"jobs":[{"job_id":7,"partition":"p","allocation_nodes":0,"nodes":"None assigned","state":{"current":["CANCELLED"]},
 		"time":{"submission":10,"eligible":10,"start":15,"end":15},"tres":{"allocated":[],"requested":[{"type":"node","name":"","count":4}]}}]}`)))

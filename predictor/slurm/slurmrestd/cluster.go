@@ -14,11 +14,12 @@ import (
 	"github.com/varq-project/varq/predictor/slurm/hostlist"
 )
 
-// Cluster returns what the configuration and the accounting database forbid. No
-// version of the API tells PriorityFlags (limits.Cluster.MaxTRES) and how much of GrpTRESMins is used;
-// v0.0.38 to v0.0.41 do not tell a QOS's GrpTRESMins, v0.0.39 to v0.0.44 not
-// which partition is the default, and v0.0.39 not whether it is up. Package
-// scontrol fills these in.
+// Cluster returns the limits of the configuration and of the accounting database. The API
+// leaves out some of these, which package scontrol fills in:
+//   - all versions: PriorityFlags (limits.Cluster.MaxTRES) and the usage of GrpTRESMins
+//   - v0.0.38 to v0.0.41: GrpTRESMins of a QOS
+//   - v0.0.39 to v0.0.44: the default partition
+//   - v0.0.39: whether a partition is up
 func (c *Client) Cluster(ctx context.Context) (limits.Cluster, error) {
 	cluster := limits.Cluster{
 		Partitions: make(map[string]limits.Partition),
@@ -68,7 +69,7 @@ func (c *Client) Cluster(ctx context.Context) (limits.Cluster, error) {
 	return cluster, nil
 }
 
-// flatPartition is a partition as v0.0.38 tells it.
+// flatPartition is a partition in v0.0.38.
 type flatPartition struct {
 	Name           string `json:"name"`
 	Flags          words  `json:"flags"`
@@ -95,7 +96,7 @@ func (p *flatPartition) limits() (limits.Partition, error) {
 	}, p.Nodes, p.BillingWeights)
 }
 
-// partition is a partition as the later versions tell it.
+// partition is a partition in later versions.
 type partition struct {
 	Name  string `json:"name"`
 	Flags words  `json:"flags"` // since v0.0.45
@@ -136,7 +137,7 @@ func (p *partition) limits() (limits.Partition, error) {
 	}, p.Nodes.Configured, p.TRES.BillingWeights)
 }
 
-// newPartition adds what is written alike in every version.
+// newPartition fills in the fields that have the same form in every version.
 func newPartition(p limits.Partition, nodes, weights string) (limits.Partition, error) {
 	var err error
 	if p.Nodes, err = hostlist.Expand(nodes); err != nil {
@@ -187,8 +188,8 @@ func (r *reservation) limits() (limits.Reservation, error) {
 	}, err
 }
 
-// qos is a quality of service as slurmdbd tells it. It has no limit on the
-// number of submitted jobs that a group may have.
+// qos is a quality of service of slurmdbd. The API leaves out its limit on the submitted
+// jobs of a group.
 type qos struct {
 	Name   string `json:"name"`
 	Flags  words  `json:"flags"`
@@ -233,7 +234,7 @@ func (q *qos) limits() limits.QOS {
 	}
 }
 
-// association is an association as slurmdbd tells it.
+// association is an association of slurmdbd.
 type association struct {
 	Account   string `json:"account"`
 	User      string `json:"user"`
@@ -304,8 +305,8 @@ func (f *flag) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// Operators returns the users who may see and change everybody's jobs: those
-// with an administrator level in accounting. The API does not tell SlurmUser.
+// Operators returns the users with an administrator level in accounting. They may see and
+// change the jobs of all users. The API does not tell SlurmUser.
 func (c *Client) Operators(ctx context.Context) ([]string, error) {
 	var operators []string
 	err := c.do(ctx, request{method: http.MethodGet, family: database, path: "/users"}, fields{

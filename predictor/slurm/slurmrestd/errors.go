@@ -8,8 +8,8 @@ import (
 	"github.com/varq-project/varq/predictor/slurm"
 )
 
-// Error is what the server answered to a request that failed. It wraps one of
-// accounting's errors.
+// Error is the server's answer to a failed request. It wraps one of the errors of package
+// slurm.
 type Error struct {
 	Request string // method and path
 	Status  int    // of HTTP; 200 is possible
@@ -47,8 +47,8 @@ func (e *Error) Error() string {
 // Unwrap returns the kind of the error.
 func (e *Error) Unwrap() error { return e.kind }
 
-// wireError is an entry of errors[]. Versions, and parts of one version, name
-// the fields differently.
+// wireError is an entry of errors[]. Its field names differ between versions and between
+// parts of one version.
 type wireError struct {
 	Error       text   `json:"error"`
 	Description string `json:"description"`

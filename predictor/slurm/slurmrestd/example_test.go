@@ -25,7 +25,7 @@ func fakeSlurm() *httptest.Server {
 	return httptest.NewServer(mux)
 }
 
-// The queue of a cluster, whichever API versions its slurmrestd serves.
+// Queue reads the queue of a cluster with any supported API version.
 func ExampleClient_Queue() {
 	server := fakeSlurm() // https://HOST:6820 or unix:/run/slurmrestd.sock on a cluster
 	defer server.Close()

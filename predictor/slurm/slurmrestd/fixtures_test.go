@@ -16,7 +16,7 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// serveFixtures is a slurmrestd that serves one version of the API from
+// serveFixtures returns a client of a server that answers with one version of the API from
 // testdata.
 func serveFixtures(t testing.TB, v version) *Client {
 	mux := http.NewServeMux()

@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// number is a whole number in any of the shapes in which the API's versions
-// write one: 5, "5", null, or {"set":true,"infinite":false,"number":5}.
+// number is an integer. The versions of the API write it as 5, "5", null, or
+// {"set":true,"infinite":false,"number":5}.
 type number struct {
 	value    int64
 	set      bool // there is a finite value
 	infinite bool
 }
 
-// Slurm's own marks for "no value" and "infinite", in 32 and 64 bits. Versions
-// differ in which of them they let through.
+// Slurm's constants for "no value" and "infinite", in 32 and 64 bits. Some versions of the
+// API write these as numbers.
 const (
 	noValue32  = math.MaxUint32 - 1
 	infinite32 = math.MaxUint32
@@ -89,7 +89,7 @@ func (n *number) parse(text string) error {
 	return nil
 }
 
-// or returns the value, or fallback without one.
+// or returns the value, or fallback if there is none.
 func (n number) or(fallback int64) int64 {
 	if n.set {
 		return n.value
@@ -97,14 +97,13 @@ func (n number) or(fallback int64) int64 {
 	return fallback
 }
 
-// count returns the value if it is positive and fits, else 0.
+// count returns the value as a count: at least 0, at most the largest int32.
 func (n number) count() int32 {
 	return int32(min(max(n.or(0), 0), math.MaxInt32))
 }
 
-// words is a list of words in any of the shapes in which the API's versions
-// write one: "PENDING", ["PENDING","REQUEUED"] or null. A single string is cut
-// at its commas.
+// words is a list of words. The versions of the API write it as "PENDING",
+// ["PENDING","REQUEUED"] or null. A string is split at its commas.
 type words []string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -142,8 +141,8 @@ func (t *text) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// comment is a job's comment: a string in the queue, and in accounting an object
-// of the comments of its user, the administrator and the system.
+// comment is a job's comment. It is a string in the queue. In accounting it is an object
+// with the comments of the user, the administrator and the system.
 type comment string
 
 // UnmarshalJSON implements json.Unmarshaler.

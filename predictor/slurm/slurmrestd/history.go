@@ -16,7 +16,7 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// pastJob is a job as slurmdbd tells it.
+// pastJob is a job of slurmdbd.
 type pastJob struct {
 	JobID      number  `json:"job_id"`
 	User       string  `json:"user"`
@@ -51,7 +51,7 @@ type tresList []struct {
 	Count number `json:"count"`
 }
 
-// counts returns the finite counts by Slurm's names, nil if there are none.
+// counts returns the finite counts by Slurm's names, or nil if there are none.
 func (l tresList) counts() limits.TRES {
 	var tres limits.TRES
 	for _, t := range l {
@@ -70,8 +70,8 @@ func (l tresList) counts() limits.TRES {
 	return tres
 }
 
-// windows: a thousand jobs take slurmdbd a third of a second, and slurmrestd
-// 80 MB.
+// windows are small enough for slurmrestd: a thousand jobs take slurmdbd a third of a
+// second, and slurmrestd 80 MB of memory.
 var windows = slurm.Windows{First: 3600, Min: 60, Max: 7 * 24 * 3600, Target: 2000}
 
 // History implements ingest.Source.
@@ -79,7 +79,7 @@ func (c *Client) History(ctx context.Context, from, to int64, progress func(slur
 	return windows.History(ctx, from, to, progress, c.window)
 }
 
-// window asks for the jobs of one window.
+// window yields the jobs of one window.
 func (c *Client) window(ctx context.Context, from, to int64) iter.Seq2[workload.Job, error] {
 	query := url.Values{
 		"start_time": {"uts" + strconv.FormatInt(from, 10)},
@@ -89,9 +89,9 @@ func (c *Client) window(ctx context.Context, from, to int64) iter.Seq2[workload.
 	return c.pastJobs(ctx, "/jobs", query)
 }
 
-// Accounted returns what accounting knows of the job id, oldest submission
-// first: each requeue is a submission of its own, and ids are used again when a
-// cluster's state is lost. With nothing known it returns none.
+// Accounted returns the jobs in accounting with this id, by submission. There may be
+// several: each requeue is a submission, and Slurm uses ids again when a cluster's state is
+// lost. There may be none.
 func (c *Client) Accounted(ctx context.Context, id int64) ([]workload.Job, error) {
 	var jobs []workload.Job
 	for job, err := range c.pastJobs(ctx, "/job/"+strconv.FormatInt(id, 10), nil) {

@@ -22,8 +22,7 @@ import (
 	"github.com/varq-project/varq/test/cluster"
 )
 
-// TestLive goes through everything on a real Slurm: 22.05, or 24.11 with
-// VARQ_SLURM24=1.
+// TestLive calls every method on a real Slurm: 22.05, or 24.11 with VARQ_SLURM24=1.
 func TestLive(t *testing.T) {
 	c := cluster.ForTest(t, cluster.Options{Nodes: 2, SlurmConf: "AccountingStorageEnforce=associations,limits,qos"})
 	ctx := t.Context()
@@ -139,7 +138,7 @@ func (l live) client(user string) *slurmrestd.Client {
 	return client
 }
 
-// program returns what to run for one of Slurm's programs.
+// program returns the path of one of Slurm's programs.
 func (l live) program(name string) string {
 	if l.c.Root() == "/" {
 		return name
@@ -191,7 +190,7 @@ func (l live) submit(user string, args ...string) int64 {
 	return id
 }
 
-// settled waits until accounting knows the end of a job: it lags.
+// settled waits until accounting knows the end of a job.
 func (l live) settled(client *slurmrestd.Client, id int64) workload.Job {
 	l.t.Helper()
 	for end := time.Now().Add(cluster.Patience); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {

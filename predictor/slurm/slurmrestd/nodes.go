@@ -9,7 +9,7 @@ import (
 	"github.com/varq-project/varq/predictor/slurm"
 )
 
-// node is a node as slurmctld tells it.
+// node is a node of slurmctld.
 type node struct {
 	Name       string `json:"name"`
 	State      words  `json:"state"`
@@ -55,8 +55,8 @@ func (c *Client) Nodes(ctx context.Context) ([]slurm.Node, error) {
 	return nodes, nil
 }
 
-// Slurm's node states and flags under which a node cannot run jobs, and under
-// which it takes no new ones. A node that only sleeps to save power is up.
+// Slurm's node states and flags: with downStates a node cannot run jobs, and with
+// drainStates it takes no new jobs. A node that is powered down to save energy is up.
 var (
 	downStates  = []string{"DOWN", "ERROR", "FAIL", "FUTURE", "DYNAMIC_FUTURE", "UNKNOWN", "INVALID", "INVALID_REG", "NOT_RESPONDING"}
 	drainStates = []string{"DRAIN", "MAINTENANCE", "REBOOT_REQUESTED", "REBOOT_ISSUED", "POWER_DRAIN", "BLOCKED"}

@@ -12,7 +12,7 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// queueJob is a job as slurmctld tells it.
+// queueJob is a job of slurmctld.
 type queueJob struct {
 	JobID        number  `json:"job_id"`
 	Name         string  `json:"name"`
@@ -41,9 +41,8 @@ type queueJob struct {
 	RestartCount number  `json:"restart_cnt"`
 }
 
-// heldByUser is the reason of a job that waits because its user wants it to.
-// Others of priority 0 wait for an administrator, as do those that Slurm could
-// not launch.
+// heldByUser is the reason of a job that its user holds. Other jobs of priority 0 wait for
+// an administrator, for example because Slurm could not launch them.
 const heldByUser = "JobHeldUser"
 
 // Queue returns every pending and running job, by id.
@@ -84,8 +83,8 @@ func (c *Client) readQueue(ctx context.Context, path string) ([]slurm.QueueEntry
 }
 
 func (j *queueJob) entry() slurm.QueueEntry {
-	// A list that cannot be read counts as none, so that one job does not hide
-	// the others. Its nodes and CPUs are told apart from the list, too.
+	// An unreadable list counts as empty, so that one job does not hide the others. The
+	// numbers of nodes and CPUs have fields of their own.
 	requested, _ := slurm.ParseTRES(j.TRESReq)
 	allocated, _ := slurm.ParseTRES(j.TRESAlloc)
 	entry := slurm.QueueEntry{
@@ -134,8 +133,8 @@ func (j *queueJob) entry() slurm.QueueEntry {
 	return entry
 }
 
-// limitSeconds turns a limit in minutes into seconds; one that is not known, or
-// left to the partition, is 0.
+// limitSeconds converts a limit in minutes into seconds. It returns 0 if the limit is not
+// known or is the partition's.
 func limitSeconds(minutes number) int64 {
 	if minutes.infinite {
 		return slurm.UnlimitedTime

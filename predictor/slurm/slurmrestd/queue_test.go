@@ -6,7 +6,7 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Only a user's own hold is hers to answer for.
+// A job is HeldByUser only if its own user holds it.
 func TestHeldByUser(t *testing.T) {
 	for reason, want := range map[string]bool{
 		"JobHeldUser": true, "JobHeldAdmin": false, "launch failed requeued held": false,
@@ -18,7 +18,7 @@ func TestHeldByUser(t *testing.T) {
 	}
 }
 
-// One job's resources that cannot be read do not hide the others.
+// A job with unreadable resources does not hide other jobs.
 func TestBadTRES(t *testing.T) {
 	queue, err := serve(t, api(answer(200, `{"jobs":[
 		{"job_id":7,"job_state":["PENDING"],"tres_req_str":"cpu"},

@@ -30,9 +30,9 @@ func TokenFile(path string) func() (string, error) {
 	}
 }
 
-// TokenCommand returns a function for Options.Token that runs a command, given as its
-// words, which prints a token as scontrol token does. Each token is used for half of
-// its remaining life; then the command runs again.
+// TokenCommand returns a function for Options.Token that runs a command and uses the token
+// that it prints. words are the command's name and arguments. The command must print as
+// scontrol token does. It runs again when half of the token's remaining life has passed.
 func TokenCommand(words ...string) func() (string, error) {
 	return (&tokenCommand{words: words}).token
 }

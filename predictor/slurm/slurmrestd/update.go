@@ -10,15 +10,15 @@ import (
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
-// jobResult is an entry of an answer's results[] or status[]: a part of a job
-// may be refused in an answer that has no errors[].
+// jobResult is an entry of results[] or status[] in an answer. It may be a refusal for a
+// part of the job although errors[] is empty.
 type jobResult struct {
 	ErrorCode number `json:"error_code"` // of an update
 	ErrorText text   `json:"error"`
 	Why       string `json:"why"`
 }
 
-// killResult is the same of a cancellation.
+// killResult is the corresponding entry of a cancellation.
 type killResult struct {
 	Error struct {
 		Text string `json:"string"`
@@ -26,9 +26,9 @@ type killResult struct {
 	} `json:"error"`
 }
 
-// Update changes one job. The server refuses what its user may
-// not do: her own pending job's times and comment are a user's to change, any
-// job's an operator's.
+// Update changes one job. The server refuses changes that the client's user may not make.
+// A user may change the times and the comment of her own pending jobs. An operator may
+// change any job.
 func (c *Client) Update(ctx context.Context, u slurm.Update) error {
 	versions, err := c.serverVersions(ctx)
 	if err != nil {

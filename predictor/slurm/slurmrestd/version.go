@@ -12,7 +12,7 @@ import (
 	"github.com/varq-project/varq/predictor/slurm"
 )
 
-// family is one of the two halves of the API.
+// family is one of the two parts of the API, each with versions of its own.
 type family string
 
 const (
@@ -23,27 +23,27 @@ const (
 // version is the N of v0.0.N.
 type version int
 
-// The versions that this package reads.
+// The versions of the API that this package can read.
 const (
 	oldest version = 38
 	newest version = 45
 )
 
-// lastFlat is the last version with a parser of its own for each endpoint; the
-// next one takes numbers as times.
+// lastFlat is the last version that writes a partition as a flat object, and reads the time
+// in an update as a text. Later versions nest the object, and read a number.
 const lastFlat version = 38
 
-// String returns the version as it stands in a path.
+// String returns the version as in a path: "v0.0.42".
 func (v version) String() string { return fmt.Sprintf("v0.0.%d", int(v)) }
 
-// versions is the one to use of each family.
+// versions has the version to use for each family.
 type versions map[family]version
 
-// documents are the places where releases serve their OpenAPI document.
+// documents has the paths at which releases of Slurm serve their OpenAPI document.
 var documents = []string{"/openapi", "/openapi/v3"}
 
-// serverVersions returns the versions to use, from the server's own OpenAPI
-// document when it is called for the first time.
+// serverVersions returns the versions to use. The first call reads the server's OpenAPI
+// document.
 func (c *Client) serverVersions(ctx context.Context) (versions, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
