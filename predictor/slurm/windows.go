@@ -23,7 +23,7 @@ type Windows struct {
 // History implements ingest.Source. It calls read for the jobs of each window. The number
 // of rows of a window determines the length of the next. A window that fails with
 // ErrTooMuch is read again, shorter. History yields a job that overlaps several windows
-// once, and leaves out jobs that have not started.
+// once, and leaves out jobs that have neither started nor ended.
 func (w Windows) History(ctx context.Context, from, to int64, progress func(Progress),
 	read func(ctx context.Context, from, to int64) iter.Seq2[workload.Job, error],
 ) iter.Seq2[workload.Job, error] {

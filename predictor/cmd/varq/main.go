@@ -1,5 +1,5 @@
-// Varq shows the users of a Slurm cluster what can be promised, what was, and
-// what became of it.
+// Command varq shows the users of a Slurm cluster which reservations varqd can promise, which
+// it has promised, and how these ended; see varq(1).
 package main
 
 import (

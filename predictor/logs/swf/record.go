@@ -36,7 +36,8 @@ type Record struct {
 	ThinkTime   int64 // seconds since the preceding job ended
 }
 
-// Ran reports whether the job ran. A cancelled job with run time 0 did not.
+// Ran reports whether the job ran. A job with an unknown run time, or a cancelled job with
+// run time 0, did not.
 func (r *Record) Ran() bool {
 	return r.Run > 0 || r.Run == 0 && r.Status != StatusCancelled
 }

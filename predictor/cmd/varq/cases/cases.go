@@ -16,11 +16,11 @@ import (
 	"github.com/varq-project/varq/predictor/trial/study"
 )
 
-// Run is a study that is being run.
+// Run runs the cases of a study.
 type Run struct {
 	Study    study.Study
 	Options  study.Options
-	Folder   *Folder // where outcomes are kept; nil: nowhere
+	Folder   *Folder // keeps the outcomes; nil: they are not kept
 	Progress *progress.Meter
 }
 
@@ -63,7 +63,7 @@ func (r *Run) Local(ctx context.Context, cases []study.Case) ([]study.Outcome, e
 
 // gathering collects the outcomes of some cases.
 type gathering struct {
-	mu       sync.Mutex // guards all below while cases run
+	mu       sync.Mutex // guards all fields below while cases run
 	run      *Run
 	cases    []study.Case
 	values   []study.Values // nil: not known yet
@@ -75,7 +75,7 @@ func newGathering(r *Run, cases []study.Case) *gathering {
 	return &gathering{run: r, cases: cases, values: make([]study.Values, len(cases)), failures: map[int]error{}}
 }
 
-// load takes the outcomes that the folder has, and returns the indices of the other cases.
+// load reads the outcomes in the folder, and returns the indices of the cases without one.
 func (g *gathering) load() (missing []int, err error) {
 	for i, c := range g.cases {
 		if g.values[i] != nil {
@@ -96,8 +96,8 @@ func (g *gathering) load() (missing []int, err error) {
 	return missing, nil
 }
 
-// take takes the outcome of a case, which is err or values, and puts values into the
-// folder. Once ctx has ended, it does nothing.
+// take records the outcome of a case: err, or values, which it saves in the folder. Once ctx
+// has ended, it does nothing.
 func (g *gathering) take(ctx context.Context, i int, values study.Values, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -124,8 +124,8 @@ func (g *gathering) show() {
 	}
 }
 
-// interrupted waits for an outcome that is being taken: from then on the folder stays
-// as it is.
+// interrupted returns the error of an interrupted run. It waits for an outcome that is being
+// recorded. After that the folder does not change.
 func (g *gathering) interrupted() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -21,10 +21,10 @@ func (f Failure) Error() string {
 // Failures are the cases of a run that have no outcome.
 type Failures []Failure
 
-// mostNamed bounds the causes that are named.
+// mostNamed is the largest number of causes that Error names.
 const mostNamed = 10
 
-// Error names the cases, and a cause that many have in common only once.
+// Error names the cases. It names a cause that several cases share once.
 func (f Failures) Error() string {
 	var causes []string
 	by := map[string]Failures{}

@@ -37,8 +37,8 @@ const (
 // mostBytes bounds the files that are read.
 const mostBytes = 1 << 20
 
-// Open opens the folder dir, which it makes if there is none. It is an error if the folder
-// has outcomes of another setting.
+// Open opens the folder dir, and makes it if it does not exist. It fails if the folder has
+// outcomes of another setting.
 func Open(dir string, s Setting) (*Folder, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -128,7 +128,7 @@ func read(name string, v any) error {
 	return nil
 }
 
-// write writes v to a file, the whole of it or nothing.
+// write writes v to a file. After an error an older file is unchanged.
 func write(name string, v any) error {
 	data, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/varq-project/varq/predictor/trial/study"
 )
 
-// Part is a share of a study's cases: every Of-th from the First on, 0 being the
-// first of all.
+// Part is a part of a study's cases: those with the indices First, First+Of, First+2*Of and
+// so on.
 type Part struct{ First, Of int }
 
 // ParsePart reads "FIRST/OF".

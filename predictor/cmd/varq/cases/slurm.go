@@ -26,8 +26,8 @@ const mostTasks = 1000
 
 const (
 	pollEvery = 2 * time.Second
-	// settleTime bounds the time after which a file that was written on a node is
-	// seen here.
+	// settleTime bounds the time until a file that a node has written is visible on this
+	// machine.
 	settleTime = 30 * time.Second
 )
 
@@ -35,7 +35,7 @@ const (
 // for it. task is the shell command that runs a part of the study on a node and puts the
 // outcomes into the folder, without its last option, --part. All nodes must share the
 // folder. sbatch takes options from the environment, such as SBATCH_PARTITION. When ctx
-// ends, the array is cancelled. What Slurm returns is what Local returns.
+// ends, Slurm cancels the array. Slurm returns the same outcomes and errors as Local.
 func (r *Run) Slurm(ctx context.Context, cases []study.Case, name, task string) ([]study.Outcome, error) {
 	g := newGathering(r, cases)
 	missing, err := g.load()
@@ -160,7 +160,7 @@ func (a *array) cancel() error {
 	return nil
 }
 
-// log returns what a task wrote.
+// log returns the output of a task.
 func (a *array) log(task int) string {
 	data, err := os.ReadFile(filepath.Join(a.folder.Path(slurmDir), strconv.Itoa(task)+".out"))
 	if err != nil {
@@ -169,8 +169,8 @@ func (a *array) log(task int) string {
 	return strings.TrimSpace(string(data))
 }
 
-// silent reports whether the task of one of the cases has written nothing. Then its
-// outcome may still be on its way.
+// silent reports whether the task of one of the cases has written nothing. Its outcome may
+// then still become visible.
 func (a *array) silent(cases []int, tasks int) bool {
 	return slices.ContainsFunc(cases, func(i int) bool { return a.log(i%tasks) == "" })
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/varq-project/varq/predictor/trial/study"
 )
 
-// TestMain is a task of the array too: test OUT --part=PART runs a part of the
-// toy study into the folder OUT. Its cases with seed 2 fail.
+// TestMain also runs the tasks of the array: test OUT --part=PART runs a part of the toy
+// study, and keeps the outcomes in the folder OUT. The cases with seed 2 fail.
 func TestMain(m *testing.M) {
 	if os.Getenv("SLURM_ARRAY_TASK_ID") == "" {
 		os.Exit(m.Run())
@@ -45,8 +45,8 @@ func task(out, part string) error {
 	return err
 }
 
-// fakeSlurm puts testdata's sbatch and scancel first. It returns what they will
-// have been told.
+// fakeSlurm puts testdata's sbatch and scancel first in the PATH. log returns their command
+// lines.
 func fakeSlurm(t *testing.T) (log func() string) {
 	t.Helper()
 	dir, err := filepath.Abs("testdata")
@@ -126,14 +126,14 @@ func TestSlurmInterrupted(t *testing.T) {
 	}
 }
 
-// TestManyCases finds every missing case in a task, each task once.
+// TestManyCases: every missing case is in a task, and each task is listed once.
 func TestManyCases(t *testing.T) {
 	if got := fmt.Sprint(parts([]int{3, 1000, 1003, 2003, 2500}, 1000)); got != "[0 3 500]" {
 		t.Errorf("tasks %s", got)
 	}
 }
 
-// TestWordless tells of a task that has left nothing behind where to look.
+// TestWordless: the error for a task without any output names the folder.
 func TestWordless(t *testing.T) {
 	a := &array{id: "4711", folder: open(t, t.TempDir(), Setting{})}
 	if !a.silent([]int{3}, 10) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Names returns the names of all.
+// Names returns the name of each element of all.
 func Names[T any](all []T, name func(T) string) []string {
 	names := make([]string, len(all))
 	for i, v := range all {
@@ -14,7 +14,7 @@ func Names[T any](all []T, name func(T) string) []string {
 	return names
 }
 
-// Choose returns the one of all whose name is text, which was given by --flag.
+// Choose returns the element of all whose name is text. flag is the option for error messages.
 func Choose[T any](flag, text string, all []T, name func(T) string) (T, error) {
 	for _, v := range all {
 		if name(v) == text {

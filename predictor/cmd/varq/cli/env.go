@@ -1,5 +1,5 @@
-// Package cli is what the commands of varq have in common: the environment they run in,
-// the errors of a command line, and the formats of numbers, lists and JSON.
+// Package cli has what the commands of varq share: their environment, the errors of a
+// command line, and the formats of numbers, lists and JSON.
 package cli
 
 import (

@@ -1,7 +1,7 @@
-// Package command is the command line of varq: the root command and the subcommands
-// that ask varqd, each in files of its name, beside trace and study. The subcommands
-// simulate and evaluate are packages of their own. An answer is shown as tables and
-// sentences for people, and as JSON or with bars between the columns for scripts.
+// Package command is the command line of varq. It has the root command, the subcommands that
+// ask varqd, and the subcommands trace and study, each in files of its name. The subcommands
+// simulate and evaluate are packages of their own. Commands show tables and sentences to
+// people. For scripts they show JSON, or tables with bars between the columns.
 package command
 
 import (
@@ -103,12 +103,12 @@ Its work is running by 17:00 with a probability of at least 0.9.`,
 		newVersion(env),
 	)
 	for _, cmd := range root.Commands() {
-		cmd.DisableFlagsInUseLine = true // each tells its own
+		cmd.DisableFlagsInUseLine = true // each Use has its own
 	}
 	return root
 }
 
-// unknownCommand accepts no argument, and takes one for a misspelt command.
+// unknownCommand accepts no argument. Its error takes an argument for a misspelt command.
 func unknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

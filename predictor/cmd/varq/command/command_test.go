@@ -19,8 +19,8 @@ import (
 	"github.com/varq-project/varq/test/golden"
 )
 
-// runVarq is the scripts' command varq. It runs within the test's process, and its
-// standard input is the script's file stdin, if there is one.
+// runVarq implements the command varq of the scripts in the test's process. Its standard
+// input is the script's file stdin, if there is one.
 func runVarq(ts *testscript.TestScript, neg bool, args []string) {
 	stdin, err := os.ReadFile(ts.MkAbs("stdin"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -47,8 +47,8 @@ func runVarq(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// writeLog writes the log of 600 made up jobs into a folder: as it is, compressed,
-// and compressed but cut short.
+// writeLog writes the log of 600 made-up jobs into a folder: plain, compressed, and
+// compressed but truncated.
 func writeLog(dir string) error {
 	log, err := os.ReadFile(clitest.Log())
 	if err != nil {
@@ -71,7 +71,7 @@ func writeLog(dir string) error {
 	return os.WriteFile(filepath.Join(dir, "log.swf.gz"), zipped.Bytes(), 0o666)
 }
 
-// sacctOutput is of four jobs on 12 processors.
+// sacctOutput has four jobs on 12 processors.
 const sacctOutput = `JobIDRaw|User|Account|Partition|QOS|State|Submit|Eligible|Start|End|TimelimitRaw|ReqTRES|AllocTRES
 11|alice|phys|main|normal|COMPLETED|1795000000|1795000000|1795000005|1795003605|120|cpu=4,mem=8G,node=1|cpu=8,mem=8G,node=1
 12|bob|chem|main|normal|FAILED|1795000060|1795000060|1795000065|1795000125|60|cpu=4,node=1|cpu=4,node=1
@@ -86,8 +86,8 @@ func params(p testscript.Params) testscript.Params {
 	return p
 }
 
-// setup starts a varqd for one script. VARQ_ENDPOINT leads to it, and the file
-// asked tells what it was asked.
+// setup starts a fake varqd for one script. VARQ_ENDPOINT is its address, and it writes the
+// requests into the file asked.
 func setup(env *testscript.Env) error {
 	// A test's own folder may be too deep for the name of a socket.
 	dir, err := os.MkdirTemp("", "varq")

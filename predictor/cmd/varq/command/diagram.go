@@ -14,9 +14,9 @@ const (
 	diagramHeight = 21
 )
 
-// diagram draws a reliability diagram in characters: the probabilities from left to
-// right, the share that came true from below, a letter for each forecaster, and dots
-// where a forecaster ought to be.
+// diagram draws a reliability diagram in characters. The horizontal axis is the probability,
+// and the vertical axis the share that came true. Each forecaster has a letter. Dots mark
+// the diagonal, where a calibrated forecaster is.
 func diagram(rows []api.CalibrationRow) string {
 	var cells [diagramHeight][]byte
 	for i := range cells {
@@ -31,7 +31,7 @@ func diagram(rows []api.CalibrationRow) string {
 		put(p, p, '.')
 	}
 	var key strings.Builder
-	for i := len(rows) - 1; i >= 0; i-- { // the first is on top
+	for i := len(rows) - 1; i >= 0; i-- { // backwards, so that the first row is on top
 		for _, b := range rows[i].Reliability {
 			put(b.Mean, b.True, letter(i))
 		}
@@ -54,5 +54,5 @@ func diagram(rows []api.CalibrationRow) string {
 	return out.String()
 }
 
-// letter is the mark of the i-th forecaster.
+// letter returns the letter of the i-th forecaster.
 func letter(i int) byte { return byte('a' + i%26) }

@@ -7,7 +7,8 @@ import (
 	"github.com/varq-project/varq/predictor/varqd/config"
 )
 
-// link finds varqd: by --endpoint, else VARQ_ENDPOINT, else the configuration.
+// link connects to varqd. Its address is --endpoint, else VARQ_ENDPOINT, else the one in the
+// configuration file.
 type link struct {
 	env      *Env
 	endpoint string

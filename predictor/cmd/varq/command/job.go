@@ -12,7 +12,7 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// jobFlags are the options of sbatch that say what a job needs.
+// jobFlags has the options of sbatch for the resources of a job.
 type jobFlags struct {
 	flags                   *pflag.FlagSet
 	time                    string
@@ -44,7 +44,7 @@ func addJob(flags *pflag.FlagSet) *jobFlags {
 	return f
 }
 
-// request works out what the whole job asks for. What is not given stays empty:
+// request returns the request of the whole job. Fields without an option stay empty, and
 // varqd fills in the cluster's defaults.
 func (f *jobFlags) request() (workload.Request, error) {
 	r := workload.Request{Partition: f.partition, Account: f.account, QOS: f.qos}
@@ -61,7 +61,7 @@ func (f *jobFlags) request() (workload.Request, error) {
 	return r, err
 }
 
-// options returns the options that were given, ready to be pasted after sbatch.
+// options returns the given options, quoted for a shell, to be pasted after sbatch.
 func (f *jobFlags) options() []string {
 	var given []string
 	f.flags.VisitAll(func(flag *pflag.Flag) {
@@ -72,7 +72,7 @@ func (f *jobFlags) options() []string {
 	return given
 }
 
-// quote makes one word of s for a shell.
+// quote quotes s as one word for a shell.
 func quote(s string) string {
 	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_"
 	if s != "" && strings.Trim(s, plain) == "" {

@@ -7,7 +7,7 @@ import (
 	"github.com/varq-project/varq/predictor/plot"
 )
 
-// draw draws what was forecast for a request into the file path.
+// draw draws the trajectory of an answer into the file path.
 func (e *Env) draw(path string, request api.PlanRequest, answer api.PlanAnswer) error {
 	if len(answer.Trajectory) == 0 {
 		fmt.Fprintf(e.Stderr, "varq: %s is not drawn: nothing was forecast for this job\n", path)

@@ -11,7 +11,7 @@ import (
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
-// showPlan shows a plan, and the options of sbatch that ask for it.
+// showPlan shows a plan. options are the options of sbatch that ask for the reservation.
 func (e *Env) showPlan(p *api.Plan, options []string) error {
 	s := cli.Listing{Width: 12}
 	fmt.Fprintf(&s, "Can be promised: running by %s with probability %s (forecast %s).\n\n",

@@ -74,8 +74,8 @@ Give the options that sbatch will get; the job's size and time limit count.`,
 	return cmd
 }
 
-// showAnswer shows a plan or a refusal, with the options to paste after sbatch: those
-// of the job and those of the reservation.
+// showAnswer shows a plan or a refusal, with the options to paste after sbatch. job has the
+// job's options; showAnswer adds those of the reservation.
 func (e *Env) showAnswer(request api.PlanRequest, answer api.PlanAnswer, job []string) error {
 	switch {
 	case answer.Plan != nil:

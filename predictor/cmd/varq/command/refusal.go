@@ -10,7 +10,7 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 )
 
-// offerNames say how an offer differs from the request.
+// offerNames says for each kind of offer how it differs from the request.
 var offerNames = map[string]string{
 	api.OfferProb:  "The best probability for this deadline",
 	api.OfferFree:  "The same, with work that starts as soon as the job does",
@@ -19,8 +19,8 @@ var offerNames = map[string]string{
 	api.OfferTime:  "A shorter job",
 }
 
-// showRefusal shows why a request cannot be promised, and the offers, ready to be
-// pasted after sbatch. Options are those of the request.
+// showRefusal shows the reason of a refusal, and for each offer the options to paste after
+// sbatch. options are those of the request.
 func (e *Env) showRefusal(asked *api.PlanRequest, r *api.Refusal, options []string) error {
 	var s strings.Builder
 	fmt.Fprintf(&s, "Cannot be promised: %s.\n", strings.TrimSuffix(r.Reason, "."))
@@ -39,8 +39,8 @@ func (e *Env) showRefusal(asked *api.PlanRequest, r *api.Refusal, options []stri
 	return err
 }
 
-// override returns options, each replaced by the offered one of the same name, and
-// those offered besides.
+// override returns options with the offered ones. An offered option replaces one of the same
+// name, or is appended.
 func override(options, offered []string) []string {
 	changed := slices.Clone(options)
 	for _, option := range offered {

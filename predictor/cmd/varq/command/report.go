@@ -92,7 +92,7 @@ Columns: ` + table.Names(calibrationColumns("")),
 	return cmd
 }
 
-// groupColumn is the first column, or the second, if there is a line for each group.
+// groupColumn returns the column with the group's name, or no column if by is empty.
 func groupColumn[R any](by string, group func(R) string) []table.Column[R] {
 	if by == "" {
 		return nil

@@ -15,11 +15,11 @@ import (
 	"github.com/varq-project/varq/predictor/plot"
 )
 
-// calibrationTime is how far back forecasts are reported on if nobody says, in
-// seconds.
+// calibrationTime is the default length, in seconds, of the time that a report about
+// forecasts covers.
 const calibrationTime = 30 * 86400
 
-// calibrationFlags ask for a report about forecasts.
+// calibrationFlags has the options of a report about forecasts.
 type calibrationFlags struct {
 	wanted                             bool
 	plot, partition, class, forecaster string
@@ -38,7 +38,7 @@ func addCalibration(cmd *cobra.Command) *calibrationFlags {
 	return f
 }
 
-// check finds what makes no sense together, as for a user.
+// check returns an error if options contradict each other. user is that of --user or --all.
 func (f *calibrationFlags) check(user string) error {
 	if f.wanted {
 		if user != "" {
@@ -61,7 +61,8 @@ func (f *calibrationFlags) check(user string) error {
 	return nil
 }
 
-// query asks about the time from start, 0 unless given, to end.
+// query returns the query for the time from start to end. A start of 0 stands for the
+// default.
 func (f *calibrationFlags) query(by string, start, end, now int64) api.CalibrationQuery {
 	if start == 0 {
 		start = now - calibrationTime
@@ -69,8 +70,8 @@ func (f *calibrationFlags) query(by string, start, end, now int64) api.Calibrati
 	return api.CalibrationQuery{By: by, Start: start, End: end, Forecaster: f.forecaster, Partition: f.partition, Class: f.class}
 }
 
-// reportCalibration asks varqd about its forecasts, shows the answer, and draws it
-// into the file picture if that is not empty.
+// reportCalibration asks varqd for the scores of its forecasts and shows them. If picture is
+// not empty, it draws them into that file.
 func (e *Env) reportCalibration(ctx context.Context, link *link, q api.CalibrationQuery, picture string, columns []table.Column[quantileRow], style *styleFlags) error {
 	varqd, err := link.dial()
 	if err != nil {
@@ -104,7 +105,7 @@ func (e *Env) reportCalibration(ctx context.Context, link *link, q api.Calibrati
 	return nil
 }
 
-// quantileRow is one quantile of a forecaster.
+// quantileRow is the row of one quantile of a forecaster.
 type quantileRow struct {
 	*api.CalibrationRow
 	*api.QuantileCoverage

@@ -9,7 +9,7 @@ import (
 	"github.com/varq-project/varq/predictor/cmd/varq/table"
 )
 
-// reportPromises asks varqd what became of promises, and shows the answer.
+// reportPromises asks varqd for the report about promises, and shows it.
 func (e *Env) reportPromises(ctx context.Context, link *link, q api.ReportQuery, columns []table.Column[api.ReportRow], style *styleFlags) error {
 	varqd, err := link.dial()
 	if err != nil {
@@ -25,7 +25,7 @@ func (e *Env) reportPromises(ctx context.Context, link *link, q api.ReportQuery,
 	return table.Write(e.Stdout, columns, report.Rows, style.table())
 }
 
-// reportColumns are Table 3 of the paper, with the counts that it rests on.
+// reportColumns has the columns of Table 3 of the paper, and the counts behind them.
 func reportColumns(by string) []table.Column[api.ReportRow] {
 	type row = api.ReportRow
 	columns := groupColumn(by, func(r row) string { return r.Group })

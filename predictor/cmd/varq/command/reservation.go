@@ -11,7 +11,7 @@ import (
 	"github.com/varq-project/varq/predictor/prob"
 )
 
-// reservationFlags are varq's own options of sbatch.
+// reservationFlags has the options that varq adds to sbatch.
 type reservationFlags struct {
 	beginBy, beginAfter, prob, onMiss string
 	bestEffort                        bool
@@ -27,7 +27,7 @@ func addReservation(flags *pflag.FlagSet) *reservationFlags {
 	return f
 }
 
-// request reads the options at the present moment.
+// request returns the request of the options. Relative times count from the present.
 func (f *reservationFlags) request(env *Env) (api.PlanRequest, error) {
 	r := api.PlanRequest{BestEffort: f.bestEffort, OnMiss: f.onMiss}
 	switch {

@@ -10,12 +10,12 @@ import (
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
-// parseTime reads the time to come that an option says, 0 if it says none.
+// parseTime reads the value of an option that is a future time. An empty text is 0.
 func (e *Env) parseTime(option, text string) (int64, error) {
 	return e.readTime(option, text, slurmtime.Parse)
 }
 
-// parsePast reads the time gone by that an option says, 0 if it says none.
+// parsePast reads the value of an option that is a past time. An empty text is 0.
 func (e *Env) parsePast(option, text string) (int64, error) {
 	return e.readTime(option, text, slurmtime.ParsePast)
 }
@@ -31,7 +31,7 @@ func (e *Env) readTime(option, text string, parse func(string, int64, *time.Loca
 	return at, nil
 }
 
-// moment shows a time as Slurm does, in the zone of the user.
+// moment writes a time as Slurm does, in the user's time zone.
 func (e *Env) moment(at int64) string {
 	if at == 0 {
 		return cli.None
@@ -39,10 +39,10 @@ func (e *Env) moment(at int64) string {
 	return slurmtime.Format(at, e.Zone)
 }
 
-// nodeHours shows node-seconds in node-hours.
+// nodeHours writes node-seconds as node-hours.
 func nodeHours(seconds float64) string { return strconv.FormatFloat(seconds/3600, 'f', 2, 64) }
 
-// evidence says in one sentence what a forecast rests on.
+// evidence says in a phrase which past waits a forecast was learnt from.
 func evidence(e api.Evidence) string {
 	if e.Sample == 0 {
 		return "no past wait: none of jobs like it is known"

@@ -15,8 +15,8 @@ import (
 	"github.com/varq-project/varq/predictor/varqd/client"
 )
 
-// ownColumns and everyColumns are those of status that are shown unless asked
-// otherwise: about one user's reservations, and about everybody's.
+// ownColumns and everyColumns have the default columns of status: for the reservations of
+// one user, and for those of all users.
 const (
 	ownColumns   = "JobID,State,BeginBy,Prob,Now,Eligible,Start,WorkStart,Held,Note"
 	everyColumns = "JobID,User,Partition,Nodes,State,BeginBy,Prob,Now,Eligible,Start,WorkStart,Held,Note"
@@ -101,8 +101,8 @@ All columns, for --format: ` + table.Names(statusColumns(env)),
 	return cmd
 }
 
-// note prints the notes on varqd's health: what it does without, as long as that does
-// not work.
+// note prints the notes on varqd's health. Each says what does not work now, and what varqd
+// does instead.
 func (e *Env) note(ctx context.Context, varqd *client.Client) error {
 	health, err := varqd.Health(ctx)
 	for _, note := range health.Notes {
@@ -111,7 +111,8 @@ func (e *Env) note(ctx context.Context, varqd *client.Client) error {
 	return err
 }
 
-// ask gets the reservations of the jobs, or else all that the query selects.
+// ask returns the reservations of the jobs. Without jobs it returns those that the query
+// selects.
 func ask(ctx context.Context, varqd *client.Client, query api.ReservationsQuery, jobs []int64) ([]api.Reservation, error) {
 	if len(jobs) == 0 {
 		return varqd.Reservations(ctx, query)
@@ -140,7 +141,7 @@ func parseJobs(args []string) ([]int64, error) {
 	return jobs, nil
 }
 
-// missing says which jobs have no reservation, if any.
+// missing prints the jobs that have no reservation. It returns errNo if there are any.
 func (e *Env) missing(jobs []int64, found []api.Reservation) error {
 	known := map[int64]bool{}
 	for i := range found {
@@ -209,12 +210,12 @@ func statusColumns(env *Env) []table.Column[api.Reservation] {
 	return columns
 }
 
-// open reports whether a reservation's outcome is still to come.
+// open reports whether the reservation has no outcome yet.
 func open(r api.Reservation) bool {
 	return r.State == api.StatePromised || r.State == api.StatePending || r.State == api.StateHolding
 }
 
-// held returns for how many seconds the job has held its nodes before its work.
+// held returns the seconds for which the job has held its nodes before its work.
 func (e *Env) held(r api.Reservation) int64 {
 	switch {
 	case r.Start == 0:

@@ -10,7 +10,7 @@ import (
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
-// tell shows reservations one by one, from the promise to what became of it.
+// tell shows each reservation as a text: the promise, then what happened.
 func (e *Env) tell(reservations []api.Reservation) error {
 	stories := make([]string, len(reservations))
 	for i, r := range reservations {
@@ -55,7 +55,7 @@ func (e *Env) story(r api.Reservation) string {
 	return s.String()
 }
 
-// against compares a start with its deadline.
+// against says how long before or after its deadline a start is.
 func against(start, deadline int64) string {
 	switch late := start - deadline; {
 	case late > 0:
@@ -67,7 +67,7 @@ func against(start, deadline int64) string {
 	}
 }
 
-// next says what the user may want to do.
+// next returns a hint for the user, or "" if there is none.
 func next(r api.Reservation) string {
 	switch {
 	case r.State == api.StatePromised:

@@ -22,14 +22,14 @@ import (
 	"github.com/varq-project/varq/predictor/trial/study"
 )
 
-// studyFlags are the options of study.
+// studyFlags has the options of study.
 type studyFlags struct {
 	traces, out, part  string
 	seeds              int
 	quick, json, slurm bool
 }
 
-// mostSeeds bounds the repetitions of a study.
+// mostSeeds is the largest value of --seeds.
 const mostSeeds = 1000
 
 func newStudy(env *Env) *cobra.Command {
@@ -159,7 +159,7 @@ func (e *Env) study(cmd *cobra.Command, name string, f *studyFlags) error {
 	return err
 }
 
-// absolute returns the absolute name of a folder, or of otherwise if folder is empty.
+// absolute returns the absolute path of folder, or of otherwise if folder is empty.
 func absolute(folder, otherwise string) (string, error) {
 	if folder == "" {
 		folder = otherwise
@@ -222,7 +222,7 @@ func studyColumns() []table.Column[study.Row] {
 	}
 }
 
-// saveStudy writes a report, with its pictures, into the folder, if there is one.
+// saveStudy writes a report and its pictures into the folder. It does nothing if folder is nil.
 func saveStudy(r study.Report, folder *cases.Folder) error {
 	if folder == nil {
 		return nil

@@ -61,7 +61,7 @@ func (t toy) Report(_ study.Options, outcomes []study.Outcome) study.Report {
 	}
 }
 
-// TestStudyTask finds everything that shapes a study in the command of its tasks.
+// TestStudyTask: the command of the tasks has every option that affects the outcomes.
 func TestStudyTask(t *testing.T) {
 	folder, err := cases.Open(t.TempDir()+"/it's here", cases.Setting{})
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/varq-project/varq/predictor/cmd/varq/table"
 )
 
-// styleFlags say how a table is shown, in the words of sacct.
+// styleFlags has the options for showing a table. They are named as in sacct.
 type styleFlags struct {
 	json, parsable, noHeader bool
 	format                   string
@@ -29,7 +29,7 @@ func (f *styleFlags) table() table.Style {
 
 const jsonHelp = "show varqd's answer in JSON: times in Unix seconds, durations in seconds"
 
-// choose returns the columns that format names, or all of them.
+// choose returns the columns that format names. An empty format chooses all columns.
 func choose[R any](columns []table.Column[R], format string) ([]table.Column[R], error) {
 	if format == "" {
 		return columns, nil
@@ -41,10 +41,10 @@ func choose[R any](columns []table.Column[R], format string) ([]table.Column[R],
 	return chosen, nil
 }
 
-// plain reports whether nothing was asked for: the answer is for a person.
+// plain reports whether no option is given, so that the answer is for a person.
 func (f *styleFlags) plain() bool { return *f == styleFlags{} }
 
-// addJSON adds the option of commands whose answer is no table.
+// addJSON adds --json to a command whose answer is not a table.
 func addJSON(flags *pflag.FlagSet) *bool {
 	return flags.Bool("json", false, jsonHelp)
 }

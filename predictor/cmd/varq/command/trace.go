@@ -17,7 +17,7 @@ import (
 	"github.com/varq-project/varq/predictor/slurm/sacct"
 )
 
-// traceFlags are the options of trace.
+// traceFlags has the options of trace.
 type traceFlags struct {
 	output string
 	procs  int32
@@ -115,8 +115,8 @@ func (e *Env) trace(ctx context.Context, name string, in io.Reader, f *traceFlag
 	return nil
 }
 
-// tellTrace shows what the log leaves out, and the number of processors if that is a
-// guess.
+// tellTrace shows the numbers of jobs that the log leaves out or has as cancelled. It shows
+// the number of processors if that is derived from the jobs.
 func (e *Env) tellTrace(log *trace.SlurmLog, knowsProcs bool) {
 	for _, left := range []struct {
 		jobs int
@@ -137,8 +137,8 @@ func (e *Env) tellTrace(log *trace.SlurmLog, knowsProcs bool) {
 	}
 }
 
-// interruptible yields all until ctx ends, and then cli.ErrInterrupted: a part of sacct's
-// output must not pass for the whole.
+// interruptible yields the elements of all. When ctx ends, it yields cli.ErrInterrupted and
+// stops, so that a part of sacct's output does not pass for the whole.
 func interruptible[T any](ctx context.Context, all iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for v, err := range all {

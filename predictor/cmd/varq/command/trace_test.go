@@ -12,8 +12,8 @@ import (
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 )
 
-// TestTraceInterrupted: sacct, interrupted with varq, ends as if it had written
-// everything.
+// TestTraceInterrupted: an interrupt also ends sacct, whose output then looks complete. The
+// command must still fail.
 func TestTraceInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -21,15 +21,15 @@ import (
 // now is the clock of the tests: 2026-11-21T13:00:00 UTC.
 const now = 1795266000
 
-// fakeVarqd answers like varqd, always the same. It keeps what it was asked.
+// fakeVarqd gives fixed answers in the form of varqd's. It writes down the requests.
 type fakeVarqd struct {
 	mux   http.ServeMux
 	asked *os.File
 	turn  sync.Mutex
 }
 
-// startVarqd serves a fake on the unix socket until the listener is closed, and
-// writes what it is asked to the file asked, a line each.
+// startVarqd serves a fakeVarqd on the unix socket until the result is closed. It writes each
+// request as a line of the file asked.
 func startVarqd(socket, asked string) (io.Closer, error) {
 	file, err := os.Create(asked)
 	if err != nil {
@@ -60,7 +60,7 @@ func (f *fakeVarqd) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.mux.ServeHTTP(w, r)
 }
 
-// answer decodes a request, and replies with what respond makes of it.
+// answer returns a handler that decodes a request and sends the answer of respond.
 func answer[Q, A any](respond func(Q) (A, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var q Q
@@ -171,7 +171,7 @@ func predictionFor(r api.PredictRequest) (api.Prediction, error) {
 	return p, nil
 }
 
-// reservations are one of each state worth telling.
+// reservations returns a reservation in each state that is shown differently.
 func reservations() []api.Reservation {
 	reserve := func(job int64, user, state string, begin, deadline, hold int64) api.Reservation {
 		return api.Reservation{
@@ -195,7 +195,7 @@ func reservations() []api.Reservation {
 	return []api.Reservation{pending, holding, kept, missed}
 }
 
-// health has the notes of the file notes beside the one of what was asked.
+// health answers with the notes in the file notes, in the folder of the file asked.
 func (f *fakeVarqd) health(w http.ResponseWriter, _ *http.Request) {
 	h := api.Health{OK: true}
 	if notes, err := os.ReadFile(filepath.Join(filepath.Dir(f.asked.Name()), "notes")); err == nil {
@@ -246,8 +246,8 @@ func (f *fakeVarqd) report(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusOK, report)
 }
 
-// calibration knows two forecasters in each of two groups, and none named nobody.
-// The second promises too much.
+// calibration answers with two forecasters in each of two groups, or with nothing for a
+// forecaster named nobody. The second forecaster has drifted.
 func calibration(w http.ResponseWriter, r *http.Request) {
 	groups := map[string][]string{
 		"": {""}, "partition": {"batch", "gpu"}, "class": {"nodes=1", "nodes=2-4"}, "month": {"2026-10", "2026-11"},

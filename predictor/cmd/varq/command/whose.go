@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// whoseFlags say whose reservations a command is about.
+// whoseFlags has the options for the user whose reservations a command is about.
 type whoseFlags struct {
 	name string
 	all  bool
@@ -19,7 +19,7 @@ func addWhose(flags *pflag.FlagSet) *whoseFlags {
 	return f
 }
 
-// user returns the user to ask varqd about: "" for the asker, "*" for everybody.
+// user returns the user to ask varqd about: "" for the caller, "*" for all users.
 func (f *whoseFlags) user() (string, error) {
 	switch {
 	case f.all && f.name != "":

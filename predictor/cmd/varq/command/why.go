@@ -10,10 +10,10 @@ import (
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 )
 
-// blend is the name of the forecaster that promises rest on.
+// blend is the name of the forecaster behind the promises.
 const blend = "blend"
 
-// basis says in one sentence what a prediction rests on.
+// basis says in one sentence what a prediction was computed from.
 func basis(e *api.Evidence) string {
 	if e.Down != "" {
 		return fmt.Sprintf("Nothing can be promised now: %s.", e.Down)
@@ -21,7 +21,8 @@ func basis(e *api.Evidence) string {
 	return fmt.Sprintf("From %s.", evidence(*e))
 }
 
-// reasons says what a prediction rests on, a sentence each.
+// reasons says in sentences what a prediction was computed from, and how good such predictions
+// were.
 func (e *Env) reasons(p *api.Prediction, scores *api.Calibration) []string {
 	queue := fmt.Sprintf("%s and %s", count(p.Waiting, "job waits", "jobs wait"), count(p.Running, "runs", "run"))
 	if len(p.Members) == 0 {
@@ -49,7 +50,7 @@ func (e *Env) reasons(p *api.Prediction, scores *api.Calibration) []string {
 	return append(said, covered(scores)...)
 }
 
-// count counts things.
+// count returns a number with the word for one or for many things.
 func count(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -57,7 +58,7 @@ func count(n int, one, many string) string {
 	return cli.Thousands(n) + " " + many
 }
 
-// member says what one forecaster knows.
+// member says what one expert has learnt from.
 func member(m *api.Member) string {
 	waits := count(m.Sample, "past wait", "past waits")
 	switch m.Forecaster {
@@ -76,11 +77,11 @@ func member(m *api.Member) string {
 	return text
 }
 
-// fewForecasts are too few to judge a quantile that one wait in twenty exceeds.
+// fewForecasts is the least number of forecasts by which covered judges the .95 quantile.
 const fewForecasts = 60
 
-// covered says how many past waits were within the quantile that promises mostly rest
-// on.
+// covered says in at most one sentence which share of the past waits did not exceed the .95
+// quantile.
 func covered(scores *api.Calibration) []string {
 	for i := range scores.Rows {
 		row := &scores.Rows[i]

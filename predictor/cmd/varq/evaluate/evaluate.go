@@ -1,6 +1,6 @@
-// Package evaluate is the command that scores forecasts of waits on logs: each method
-// forecasts every job of a log from what had happened before, as package backtest has it,
-// and the command shows how well, in tables, in JSON and in pictures.
+// Package evaluate is the command that scores forecasts of waits on logs. Package backtest
+// lets each method forecast the jobs of a log and scores the forecasts. The command shows
+// the scores as tables, JSON and pictures.
 package evaluate
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/varq-project/varq/predictor/trial/backtest"
 )
 
-// allMethods stands for every method there is.
+// allMethods is the value of --methods for all methods.
 const allMethods = "all"
 
 // Bounds of the options.
@@ -29,7 +29,7 @@ const (
 	longestBudget = 366 * 24 * 3600 // seconds
 )
 
-// evaluateFlags are the options of evaluate.
+// evaluateFlags has the options of evaluate.
 type evaluateFlags struct {
 	traces, methods, quantiles, budgets, by []string
 	procs                                   int32
@@ -111,13 +111,14 @@ func completeList(names []string) cobra.CompletionFunc {
 // evaluation is what to score, and on which logs.
 type evaluation struct {
 	paths   []string
-	procs   int32 // 0: as the logs say
+	procs   int32 // 0: as in the headers of the logs
 	makers  []backtest.Maker
-	budgets []string // as they were given
+	budgets []string // as the user wrote them
 	options backtest.Options
 }
 
-// evaluation checks the flags and returns what they ask for. args are further logs.
+// evaluation checks the flags and returns the evaluation that they describe. args are
+// further logs.
 func (f *evaluateFlags) evaluation(flags *pflag.FlagSet, args []string) (*evaluation, error) {
 	switch {
 	case len(f.traces) == 0:
@@ -146,7 +147,7 @@ func (f *evaluateFlags) evaluation(flags *pflag.FlagSet, args []string) (*evalua
 	return e, nil
 }
 
-// chosen returns the items of all that a list names, in the order of the list.
+// chosen returns the elements of all with these names, in the order of names.
 func chosen[T any](flag string, names []string, all []T, name func(T) string) ([]T, error) {
 	var some []T
 	for i, text := range names {

@@ -15,7 +15,7 @@ import (
 	"github.com/varq-project/varq/test/clitest"
 )
 
-// TestEvaluateInterrupted: the log is not even read to its end.
+// TestEvaluateInterrupted: an interrupt ends the command while it reads the log.
 func TestEvaluateInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -31,7 +31,7 @@ func TestEvaluateInterrupted(t *testing.T) {
 	}
 }
 
-// TestEvaluateJSON: what scripts read has what people read.
+// TestEvaluateJSON: the JSON has everything that the tables have.
 func TestEvaluateJSON(t *testing.T) {
 	log := "--trace=" + clitest.Log()
 	var answer struct {

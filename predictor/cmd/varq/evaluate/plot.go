@@ -12,8 +12,8 @@ import (
 	"github.com/varq-project/varq/predictor/trial/study"
 )
 
-// drawScores draws three pictures of each log into a folder. Their names begin with
-// the log's. Those that would be empty are named on stderr.
+// drawScores draws three pictures of each log into the folder dir. The names of the files
+// begin with the name of the log. An empty picture is not drawn, and named on stderr.
 func drawScores(stderr io.Writer, dir string, logs []*evaluatedLog) error {
 	for _, log := range logs {
 		name, _, _ := strings.Cut(log.Source, ".swf")
@@ -39,8 +39,8 @@ func drawScores(stderr io.Writer, dir string, logs []*evaluatedLog) error {
 	return nil
 }
 
-// drawn returns the scores of which there are lines: all but those of the baselines,
-// and of these the best at the last quantile.
+// drawn returns the scores that get lines in the pictures: those of all methods except the
+// baselines, and that of the baseline that is best at the last quantile.
 func (l *evaluatedLog) drawn() []backtest.Score {
 	var some []backtest.Score
 	for _, s := range l.Scores {
@@ -54,7 +54,7 @@ func (l *evaluatedLog) drawn() []backtest.Score {
 	return some
 }
 
-// curves returns those of the reliability diagram.
+// curves returns the curves of the reliability diagram.
 func curves(scores []backtest.Score) []plot.Curve {
 	var all []plot.Curve
 	for _, s := range scores {
@@ -63,7 +63,7 @@ func curves(scores []backtest.Score) []plot.Curve {
 	return all
 }
 
-// pinball returns the bars of all methods, in groups of the quantiles.
+// pinball returns a figure with a group of bars for each method, and a bar for each quantile.
 func (l *evaluatedLog) pinball(title string) plot.Figure {
 	figure := study.Figure{Title: title, Y: "pinball loss / mean wait"}
 	for _, s := range l.Scores {

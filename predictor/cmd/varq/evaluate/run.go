@@ -21,20 +21,20 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// mostEvaluated bounds the jobs of a log, all of which are in memory.
+// mostEvaluated is the largest number of jobs of a log. All are in memory.
 const mostEvaluated = 10_000_000
 
 // glance is the number of jobs after which the reading of a log shows progress.
 const glance = 256
 
-// evaluated is the result on all logs.
+// evaluated has the results on all logs.
 type evaluated struct {
-	Seconds float64            `json:"seconds"` // that the command took
+	Seconds float64            `json:"seconds"` // duration of the command
 	Logs    []*evaluatedLog    `json:"logs"`
 	Summary []backtest.Summary `json:"summary"`
 }
 
-// evaluatedLog is the result on one log.
+// evaluatedLog has the result on one log.
 type evaluatedLog struct {
 	Source string `json:"source"`
 	Procs  int32  `json:"procs"`
@@ -49,8 +49,8 @@ func newEvaluated(logs []*evaluatedLog) *evaluated {
 	return &evaluated{Logs: logs, Summary: backtest.Summarise(reports)}
 }
 
-// runAll scores the methods on one log after another. On standard error it shows progress
-// and what is odd about the logs.
+// runAll scores the methods on one log after another. It shows progress and the warnings
+// about the logs on standard error.
 func (e *evaluation) runAll(ctx context.Context, env *cli.Env) ([]*evaluatedLog, error) {
 	meter := progress.New(env.Stderr, env.Elapsed)
 	defer meter.Close()

@@ -13,7 +13,7 @@ import (
 	"github.com/varq-project/varq/predictor/trial/backtest"
 )
 
-// show shows the scores on a terminal. Budgets are named as they were given.
+// show writes the scores as tables. budgets are the names of the budgets.
 func (e *evaluated) show(w io.Writer, budgets []string) error {
 	for i, log := range e.Logs {
 		if i > 0 {
@@ -33,7 +33,7 @@ func (e *evaluated) show(w io.Writer, budgets []string) error {
 	return err
 }
 
-// show shows the tables of one log.
+// show writes the tables of one log.
 func (l *evaluatedLog) show(w io.Writer, budgets []string) error {
 	fmt.Fprintf(w, "%s on %s processors: %s jobs scored, after %s of warm-up; mean wait %s\n",
 		l.Source, cli.Thousands(int(l.Procs)), cli.Thousands(l.Jobs), cli.Thousands(l.Warmup), cli.Rounded(l.MeanWait))
@@ -70,7 +70,7 @@ func (l *evaluatedLog) show(w io.Writer, budgets []string) error {
 	return nil
 }
 
-// quantiles returns those that were scored.
+// quantiles returns the scored quantiles.
 func (l *evaluatedLog) quantiles() []float64 {
 	var all []float64
 	for _, q := range l.Scores[0].Quantiles {
@@ -101,7 +101,7 @@ func methodColumn() scoreColumn {
 	return scoreColumn{Name: "Method", Value: func(s backtest.Score) string { return s.Method }}
 }
 
-// quantileColumns tell how well the i-th quantile was forecast.
+// quantileColumns returns the columns with the scores of the i-th quantile.
 func quantileColumns(p *backtest.Part, i int) []scoreColumn {
 	columns := []scoreColumn{methodColumn()}
 	number := func(name string, value func(backtest.Score, backtest.QuantileScore) string) {
@@ -126,7 +126,7 @@ func quantileColumns(p *backtest.Part, i int) []scoreColumn {
 	return columns
 }
 
-// briefColumns tell one number for each budget.
+// briefColumns returns a column with one number for each budget.
 func briefColumns(budgets []string, value func(backtest.BudgetScore) string) []scoreColumn {
 	columns := []scoreColumn{methodColumn()}
 	for i, budget := range budgets {
@@ -140,7 +140,7 @@ func briefColumns(budgets []string, value func(backtest.BudgetScore) string) []s
 	return columns
 }
 
-// promiseColumns tell how far probabilities are to be believed.
+// promiseColumns returns the columns with the calibration of probabilities.
 func promiseColumns() []scoreColumn {
 	columns := []scoreColumn{
 		methodColumn(),
@@ -169,7 +169,7 @@ func calibrationError(s backtest.Score) string {
 	return cli.Share(s.CalibrationError)
 }
 
-// partRow is how one method did on a part of a log.
+// partRow is the score of one method on a part of a log.
 type partRow struct {
 	*backtest.Part
 	score *backtest.Score
@@ -208,7 +208,7 @@ func summaryColumns(all []backtest.Summary) []table.Column[backtest.Summary] {
 	return columns
 }
 
-// shareOf shows a number about a proportion, if it is one of anything.
+// shareOf writes x, a number about a proportion, or cli.None if the proportion is of nothing.
 func shareOf(p score.Proportion, x float64) string {
 	if p.Of == 0 {
 		return cli.None
@@ -216,7 +216,7 @@ func shareOf(p score.Proportion, x float64) string {
 	return cli.Share(x)
 }
 
-// perhaps shows a number as share does, if there is one.
+// perhaps writes a number as cli.Share does, or cli.None if it is nil.
 func perhaps(x *float64) string {
 	if x == nil {
 		return cli.None

@@ -1,5 +1,5 @@
-// Package progress shows how much of a long command is done, and how long the rest will
-// take: as a bar on a terminal, elsewhere as a line now and then.
+// Package progress shows the progress of a long command and its remaining time. On a terminal
+// it shows a bar, elsewhere it writes a line now and then.
 package progress
 
 import (
@@ -23,7 +23,7 @@ const (
 	remind   = 15 * time.Second       // between lines elsewhere
 )
 
-// widest bounds the length of a bar, in characters.
+// widest is the largest length of a bar, in characters.
 const widest = 40
 
 // Meter shows the progress of one command. Its methods may be called from
@@ -41,8 +41,8 @@ type Meter struct {
 	drawn   int           // characters on the terminal's line
 }
 
-// New returns a meter that writes to w, the command's standard error, and reads
-// the time from the clock elapsed, which may begin anywhere.
+// New returns a meter that writes to w, the command's standard error. elapsed returns the time
+// since a fixed moment.
 func New(w io.Writer, elapsed func() time.Duration) *Meter {
 	return &Meter{w: w, width: widthOf(w), elapsed: elapsed}
 }
@@ -62,9 +62,9 @@ func widthOf(w io.Writer) func() int {
 	}
 }
 
-// Show shows that a part of the work, 0 to 1, is done, and in words how much that is
-// ("12 of 40 cases"). A part of 0 also stands for one that is not known. The first call
-// starts the clock. Show may be called very often: most calls only read the clock.
+// Show shows that a part of the work, from 0 to 1, is done. words say the same in words ("12
+// of 40 cases"). A part of 0 may also mean that the part is unknown. The first call starts
+// the clock. Frequent calls are cheap: most only read the clock.
 func (m *Meter) Show(part float64, words string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// meter returns a meter on a terminal of that width, 0 for none, and its clock.
+// meter returns a meter on a terminal of a width, 0 for no terminal. pass advances its clock.
 func meter(width int) (m *Meter, out *bytes.Buffer, pass func(time.Duration)) {
 	out = &bytes.Buffer{}
 	now := 100 * time.Second
@@ -82,7 +82,7 @@ func TestBar(t *testing.T) {
 	}
 }
 
-// TestNarrow finds a line that never breaks, with no bar where there is no room.
+// TestNarrow: the line fits the terminal, and has no bar if there is no room.
 func TestNarrow(t *testing.T) {
 	for width := 1; width < 60; width++ {
 		m, out, pass := meter(width)

@@ -13,7 +13,7 @@ import (
 	"github.com/varq-project/varq/predictor/trial/scenario"
 )
 
-// usualKinds are the default of --reservations.
+// usualKinds is the default of --reservations.
 var usualKinds = []string{"hard=10%", "varq=10%", "hard=20%", "varq=20%", "varq=10%,prob=.75"}
 
 func newCompare(env *cli.Env) *cobra.Command {
@@ -109,8 +109,8 @@ type compared struct {
 	Change *change `json:"change,omitempty"` // nil for the first
 }
 
-// change has the relative changes against the trial without reservations: .1 is 10 %
-// more. They are nil if the value was 0 there.
+// change has the relative changes from the trial without reservations: .1 means 10 % more.
+// A change is nil if the value of that trial is 0.
 type change struct {
 	Wait        *float64 `json:"mean_wait"`
 	Slowdown    *float64 `json:"bounded_slowdown"`
@@ -141,7 +141,7 @@ func relative(now, before float64) *float64 {
 	return &r
 }
 
-// show shows the comparison on a terminal.
+// show writes the comparison as tables and sentences.
 func (c *comparison) show(w io.Writer) error {
 	fmt.Fprintf(w, "%s\n\nThe %s jobs that never reserve:\n\n", c.setting, cli.Thousands(c.Trials[0].Others.Jobs))
 	if err := table.Write(w, othersColumns(), c.Trials, table.Style{}); err != nil {
@@ -158,7 +158,7 @@ func (c *comparison) show(w io.Writer) error {
 	return err
 }
 
-// othersColumns are about those who do not reserve.
+// othersColumns returns the columns about the jobs that never reserve.
 func othersColumns() []table.Column[compared] {
 	type row = compared
 	changed := func(of func(*change) *float64) table.Column[row] {
@@ -182,14 +182,14 @@ func othersColumns() []table.Column[compared] {
 	}
 }
 
-// reserversColumns are about those who reserve.
+// reserversColumns returns the columns about the jobs that reserve.
 func reserversColumns() []table.Column[compared] {
 	type (
 		row  = compared
 		hard = *scenario.HardResult
 		varq = *scenario.VARQResult
 	)
-	// column shows one of two values, or none where it is nil.
+	// column shows the value for the trial's kind of reservations, or none.
 	column := func(name string, hard func(hard) string, varq func(varq) string) table.Column[row] {
 		return table.Number(name, func(r row) string {
 			switch {

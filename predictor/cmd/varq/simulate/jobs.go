@@ -29,7 +29,7 @@ const (
 	mostLoad = 2
 )
 
-// jobsFlags are the options that say which jobs are simulated, on how large a machine.
+// jobsFlags has the options for the simulated jobs and the size of the machine.
 type jobsFlags struct {
 	trace, model string
 	procs        int32
@@ -52,7 +52,7 @@ func addJobs(cmd *cobra.Command) *jobsFlags {
 	return f
 }
 
-// jobs is the source of simulated jobs. Every log that it opens has the same jobs.
+// jobs is the source of simulated jobs. Every call of open returns the same jobs.
 type jobs struct {
 	name string // for people
 	open func() (jobLog, error)
@@ -64,13 +64,13 @@ type jobLog interface {
 	Jobs() iter.Seq2[sched.Job, error]
 	Procs() int32
 	Header() swf.Header
-	// Progress is the share that has been read, 0 to 1, or 0 where that is not known.
+	// Progress returns the share that has been read, or 0 if it is not known.
 	Progress() float64
 	Warnings() []swf.Warning
 	Close() error
 }
 
-// source checks the flags and returns the jobs that they ask for.
+// source checks the flags and returns the source of jobs that they describe.
 func (f *jobsFlags) source(flags *pflag.FlagSet) (jobs, error) {
 	switch {
 	case f.trace == "" && f.model == "":
@@ -108,7 +108,7 @@ func (f *jobsFlags) fromTrace() jobs {
 	}}
 }
 
-// head is the beginning of a log: its first jobs, at most so many.
+// head is the beginning of a log: at most its first most jobs.
 type head struct {
 	jobLog
 	most, read int
@@ -125,8 +125,8 @@ func (h *head) Jobs() iter.Seq2[sched.Job, error] {
 	}
 }
 
-// Progress is the share of the beginning, or of the whole log if that is shorter, that
-// has been read.
+// Progress returns the share of the beginning that has been read, or that of the whole log
+// if it is larger.
 func (h *head) Progress() float64 {
 	return max(h.jobLog.Progress(), float64(h.read)/float64(h.most))
 }

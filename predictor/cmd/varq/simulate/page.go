@@ -20,7 +20,7 @@ const (
 	comparePage  = "compare.html"
 )
 
-// draw draws the trials into a folder, which it makes if there is none.
+// draw draws the trials into the folder dir, and makes it if it does not exist.
 func draw(dir string, s setting, trials []*trial) error {
 	load := &plot.Load{Title: s.String()}
 	waits := &plot.Waits{Title: "How long jobs wait that do not reserve"}
@@ -56,7 +56,7 @@ func (c *comparison) save(dir string) error {
 	return os.WriteFile(filepath.Join(dir, comparePage), page, 0o666)
 }
 
-// page returns a page that needs no other file. The pictures in it are read from dir.
+// page returns a page that contains its pictures. It reads the pictures from dir.
 func (c *comparison) page(dir string) ([]byte, error) {
 	t, err := template.New(comparePage).Parse(pageText)
 	if err != nil {
@@ -87,7 +87,7 @@ func (c *comparison) page(dir string) ([]byte, error) {
 	return page.Bytes(), err
 }
 
-// cells returns the rows of a table, of which the first is the header.
+// cells returns the rows of a table. The first row is the header.
 func cells[R any](columns []table.Column[R], records []R) [][]string {
 	rows := [][]string{strings.Split(table.Names(columns), ",")}
 	for _, r := range records {

@@ -18,14 +18,14 @@ import (
 	"github.com/varq-project/varq/predictor/trial/scenario"
 )
 
-// simulation is what all trials of a command have in common.
+// simulation is what the trials of a command share.
 type simulation struct {
 	setting
 	jobs     jobs
 	scenario scenario.Scenario // without reservations
 }
 
-// setting is a simulation as it is shown.
+// setting describes a simulation in the output.
 type setting struct {
 	Source   string `json:"source"` // of the jobs
 	Procs    int32  `json:"procs"`
@@ -33,8 +33,8 @@ type setting struct {
 	Backfill string `json:"backfill"`
 	Outage   string `json:"outage,omitempty"`
 	Seed     uint64 `json:"seed"`
-	// Seconds is how long the command took, and JobsPerSecond the number of jobs of
-	// all trials over that time.
+	// Seconds is the duration of the command. JobsPerSecond is the number of jobs of
+	// all trials, divided by Seconds.
 	Seconds       float64 `json:"seconds"`
 	JobsPerSecond float64 `json:"jobs_per_second"`
 }
@@ -67,7 +67,7 @@ func (t *trial) share() float64 {
 	}
 }
 
-// simulation checks the flags and returns the simulation that they ask for.
+// simulation checks the flags and returns the simulation that they describe.
 func (f *simulationFlags) simulation(flags *pflag.FlagSet) (*simulation, error) {
 	jobs, err := f.source(flags)
 	if err != nil {
@@ -105,9 +105,9 @@ func (s *simulation) check(trials []*trial) error {
 	return nil
 }
 
-// run runs the trials on the same jobs. On standard error it shows progress and, in the
-// end, what was odd about the jobs. It writes the schedule of the first trial to a file if
-// schedule names one.
+// run runs the trials on the same jobs. It shows progress on standard error, and at the end
+// the warnings about the jobs. If schedule is not empty, run writes the schedule of the first
+// trial to that file.
 func (s *simulation) run(ctx context.Context, env *cli.Env, trials []*trial, schedule string) error {
 	logs := make([]jobLog, len(trials))
 	for i := range logs {
@@ -187,7 +187,7 @@ func (s *simulation) runAll(parent context.Context, trials []*trial, logs []jobL
 	return err
 }
 
-// done is how much of a trial is done.
+// done is the progress of a trial.
 type done struct {
 	part float64 // of the log, 0 to 1
 	jobs int
@@ -215,8 +215,8 @@ func (t *totals) show(trial int, d done) {
 // glance is the number of jobs after which progress is shown.
 const glance = 256
 
-// watched yields the jobs of the log, and shows progress. Once ctx has ended, it yields
-// the cause as an error, and no more jobs.
+// watched yields the jobs of the log, and shows progress. When ctx ends, it yields the cause
+// as an error, and stops.
 func watched(ctx context.Context, log jobLog, show func(done)) iter.Seq2[sched.Job, error] {
 	return func(yield func(sched.Job, error) bool) {
 		n := 0

@@ -69,16 +69,17 @@ func (s setting) speed() string {
 	return fmt.Sprintf("in %.3f s: %s jobs/s", s.Seconds, cli.Thousands(int(s.JobsPerSecond)))
 }
 
-// delivered returns the share of promises that were kept, of which there must be some.
+// delivered returns the share of promises that were kept. There must be a promise.
 func delivered(v *scenario.VARQResult) float64 { return float64(v.Kept) / float64(v.Promised) }
 
-// ratio shows what jobs with promises used over what their work took.
+// ratio writes the processor time that jobs with promises used, divided by that of their
+// work.
 func ratio(v *scenario.VARQResult) string { return strconv.FormatFloat(1+v.Overhead, 'f', 2, 64) }
 
 // seconds shows a duration.
 func seconds(d int64) string { return slurmtime.FormatDuration(d) }
 
-// signed shows a relative change, if it is known.
+// signed writes a relative change in per cent with its sign, or cli.None if it is nil.
 func signed(x *float64) string {
 	if x == nil {
 		return cli.None

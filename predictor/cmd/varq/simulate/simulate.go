@@ -1,5 +1,5 @@
-// Package simulate is the command that replays a log on a cluster in memory, and
-// tells what reservations do to those who make them and to all others.
+// Package simulate is the command that simulates the jobs of a log with reservations. It
+// shows the effects on the jobs that reserve and on all others.
 package simulate
 
 import (
@@ -90,7 +90,7 @@ varqd nor Slurm takes part. 'varq simulate compare' tells what reservations do.
 	return cmd
 }
 
-// simulationFlags are the options of a simulation except --reservations.
+// simulationFlags has the options of a simulation except --reservations.
 type simulationFlags struct {
 	*jobsFlags
 	policy, backfill, outage, plot string

@@ -9,8 +9,8 @@ import (
 	"github.com/varq-project/varq/predictor/prob"
 )
 
-// verdict returns sentences about a comparison. The first ones compare hard reservations
-// with VARQ's if the same share of the jobs ask for them; then there is one for each kind.
+// verdict returns sentences about a comparison. The first sentences compare hard reservations
+// with VARQ's for the same share of the jobs. A sentence for each kind follows.
 func (c *comparison) verdict() []string {
 	var pairs, each []string
 	for _, a := range c.Trials[1:] {
@@ -26,7 +26,7 @@ func (c *comparison) verdict() []string {
 	return append(pairs, each...)
 }
 
-// sentence describes the effect of a kind of reservations, against the trial without any.
+// sentence describes the effect of a kind of reservations, compared with base, which has none.
 func (r compared) sentence(base *trial) string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "%s: a job that does not reserve waits for %s on average, which is %s (%s without reservations).",
@@ -63,7 +63,7 @@ func longer(change *float64) string {
 	}
 }
 
-// judge compares the confidence interval of what was delivered with what was promised.
+// judge compares the confidence interval of the share kept with the promised probability.
 func judge(low, high, promised float64) string {
 	switch {
 	case low > promised:
@@ -75,7 +75,8 @@ func judge(low, high, promised float64) string {
 	}
 }
 
-// wrap breaks text into lines of at most 79 characters, never before a per cent sign.
+// wrap breaks text into lines of at most 79 characters. It never breaks before a per cent
+// sign.
 func wrap(text string) string {
 	const joint = "\x00"
 	var s strings.Builder

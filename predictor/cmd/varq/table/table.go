@@ -16,7 +16,7 @@ const maxWidth = 1000
 
 // Column is one field of a record of type R.
 type Column[R any] struct {
-	// Name is the header, and what a format calls the column in either case.
+	// Name is the header. A format may write it in upper or lower case.
 	Name string
 	// Right aligns the values to the right, as numbers are.
 	Right bool
@@ -37,7 +37,7 @@ func Number[R any](name string, value func(R) string) Column[R] {
 	return Column[R]{Name: name, Right: true, Value: value}
 }
 
-// Style says how records are printed.
+// Style says how to print records.
 type Style struct {
 	// Parsable separates the values by "|" and does not align or cut them.
 	Parsable bool
@@ -141,7 +141,7 @@ func align[R any](out *strings.Builder, columns []Column[R], lines [][]string, h
 	}
 }
 
-// cut shortens s to width characters, the last of which then is "+".
+// cut shortens s to width characters. If it shortens s, the last character is "+".
 func cut(s string, width int) string {
 	if utf8.RuneCountInString(s) <= width {
 		return s
