@@ -13,16 +13,16 @@ import (
 	"github.com/varq-project/varq/predictor/trial/backtest"
 )
 
-// Coverage is a picture of how steadily quantiles are covered: below one another the
-// quantiles, in each the coverage of every busy month of the log, one line for each
-// method, and what it should be, within .05.
+// Coverage is a picture of the coverage of quantiles by month. It has a row for each
+// quantile, with the coverage in every busy month of the log and a line for each method. A
+// band of ±.05 marks the quantile itself.
 type Coverage struct {
 	Title  string
 	Scores []backtest.Score // of the same jobs and quantiles
 }
 
-// Write draws the picture in a format, "svg" or "png". Its error is w's, or that
-// there is nothing to draw.
+// Write draws the picture in a format, "svg" or "png". It fails if w fails, or
+// with ErrNothing.
 func (v *Coverage) Write(w io.Writer, format string) error {
 	if len(v.Scores) == 0 || len(v.Scores[0].Quantiles) == 0 {
 		return fmt.Errorf("%w: nothing was scored", ErrNothing)
@@ -53,7 +53,7 @@ func (v *Coverage) Write(w io.Writer, format string) error {
 	})
 }
 
-// row returns the picture of the i-th quantile. The first has the title, and the last
+// row returns the row of the i-th quantile. The first row has the title, and the last row
 // the months.
 func (v *Coverage) row(i int, busy []int) *gonum.Plot {
 	first := &v.Scores[0]
@@ -90,7 +90,7 @@ func (v *Coverage) row(i int, busy []int) *gonum.Plot {
 	return p
 }
 
-// nearly shades what is within .05 of a quantile.
+// nearly shades the band within .05 of a quantile.
 type nearly float64
 
 // Plot implements gonum's Plotter.
@@ -101,7 +101,7 @@ func (q nearly) Plot(c draw.Canvas, p *gonum.Plot) {
 	c.StrokeLine2(line(blue, 1.75), c.Min.X, y(float64(q)), c.Max.X, y(float64(q)))
 }
 
-// monthTicks labels 0, 1, ... with months, or keeps only the ticks.
+// monthTicks labels 0, 1, ... with months, or draws only the ticks.
 type monthTicks struct {
 	months   []string
 	labelled bool

@@ -12,7 +12,7 @@ import (
 	"github.com/varq-project/varq/predictor/trial/backtest"
 )
 
-// evaluated are two methods' scores, out of formulas.
+// evaluated returns made-up scores of two methods.
 func evaluated() []backtest.Score {
 	var scores []backtest.Score
 	for i, name := range []string{"exact", "timid"} {
@@ -63,7 +63,7 @@ func TestEvaluatedSVG(t *testing.T) {
 	}
 }
 
-// Pictures of little: none may panic.
+// Pictures of few data must not panic.
 func TestSmallEvaluatedPictures(t *testing.T) {
 	one := backtest.Score{
 		Method:      "one",

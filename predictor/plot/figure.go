@@ -13,12 +13,12 @@ import (
 	"github.com/varq-project/varq/predictor/trial/study"
 )
 
-// Figure is a picture from a study's report: lines, or groups of bars if there
-// are labels for them.
+// Figure is a picture from a study's report. It has groups of bars if it has labels, else
+// lines.
 type Figure study.Figure
 
-// Write draws the picture in a format, "svg" or "png". Its error is w's, or that
-// there is nothing to draw.
+// Write draws the picture in a format, "svg" or "png". It fails if w fails, or
+// with ErrNothing.
 func (f Figure) Write(w io.Writer, format string) error {
 	p := axes(f.Title, f.X, f.Y)
 	var err error
@@ -78,7 +78,7 @@ func (f Figure) addBars(p *gonum.Plot) error {
 	return nil
 }
 
-// heights returns what the vertical axis covers: 0, and a little more than the
+// heights returns the range of the vertical axis: from 0 to a little more than the
 // values.
 func (f Figure) heights() (low, high float64) {
 	for _, s := range f.Series {

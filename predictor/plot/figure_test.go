@@ -32,7 +32,7 @@ func TestFigureSVG(t *testing.T) {
 	}
 }
 
-// Figures of little: none may panic.
+// Figures of few data must not panic.
 func TestSmallFigures(t *testing.T) {
 	for name, figure := range map[string]Figure{
 		"no bars":       {Labels: []string{"a"}},

@@ -18,7 +18,7 @@ func drawn(t *testing.T, picture Picture, format string) []byte {
 	return b.Bytes()
 }
 
-// expect returns a picture as SVG, which is to be the one in testdata.
+// expect compares a picture as SVG with the file in testdata, and returns it.
 func expect(t *testing.T, name string, picture Picture) string {
 	t.Helper()
 	got := drawn(t, picture, "svg")

@@ -34,13 +34,13 @@ func (l layers) Plot(c draw.Canvas, p *gonum.Plot) {
 	}
 }
 
-// run is a stretch of the trajectory that one job class answers for.
+// run is a part of the trajectory whose forecasts are from one job class.
 type run struct {
 	points []api.Point
 	end    int64 // where the next begins
 }
 
-// runs cuts the trajectory where the class changes.
+// runs splits the trajectory where the class changes.
 func (t *Trajectory) runs() []run {
 	var runs []run
 	start := 0
@@ -58,8 +58,8 @@ func (t *Trajectory) runs() []run {
 	return runs
 }
 
-// scene is what the layers share: the canvas between the axes, and the way from
-// data to places on it.
+// scene is what the layers share: the canvas between the axes, and the functions from data
+// to places on it.
 type scene struct {
 	*Trajectory
 	c    draw.Canvas
@@ -71,8 +71,8 @@ func (s *scene) at(t int64, prob float64) vg.Point {
 	return vg.Point{X: s.x(float64(t)), Y: s.y(prob)}
 }
 
-// bands shades every other class and names each above the picture, where there
-// is room, by what distinguishes it from the others.
+// bands shades every second run. Above the picture it writes the words of the run's class
+// that distinguish the class from the others, if there is room.
 func (s *scene) bands() {
 	if len(s.runs) < 2 {
 		return
@@ -116,7 +116,7 @@ func (s *scene) grid() {
 	}
 }
 
-// area fills what lies below the submissions that are good enough.
+// area fills the area below the submissions with at least the probability asked for.
 func (s *scene) area() {
 	for _, r := range s.runs {
 		for i := 0; i < len(r.points); i++ {
@@ -160,7 +160,7 @@ func (s *scene) curve() {
 	}
 }
 
-// asked draws the probability asked for, and names it at the right.
+// asked draws a line at the probability asked for, with a label at the right.
 func (s *scene) asked() {
 	y := s.y(s.Prob)
 	s.c.StrokeLine2(line(ink, 1, vg.Points(5), vg.Points(4)), s.c.Min.X, y, s.c.Max.X, y)
@@ -168,12 +168,12 @@ func (s *scene) asked() {
 	s.c.FillText(style, vg.Point{X: s.c.Max.X + vg.Points(5), Y: y}, percent(s.Prob)+"\nasked")
 }
 
-// deadline draws the right edge.
+// deadline draws the right edge, which is the deadline.
 func (s *scene) deadline() {
 	s.c.StrokeLine2(line(ink, 1.25), s.c.Max.X, s.y(0), s.c.Max.X, s.y(1))
 }
 
-// chosen marks the submission of the plan, and tells what it costs.
+// chosen marks the submission of the plan, and writes its cost.
 func (s *scene) chosen() {
 	place := s.at(s.Plan.BeginTime, s.Plan.Estimate)
 	s.c.StrokeLine2(line(orange, 1), place.X, s.y(0), place.X, place.Y)
@@ -194,7 +194,7 @@ func (s *scene) chosen() {
 	if s.Plan.Estimate < .35 {
 		style.YAlign, corner.Y = text.YBottom, place.Y+vg.Points(10)
 	}
-	// The label stays readable over whatever is behind it.
+	// A white background keeps the label readable.
 	const pad = 3
 	r := style.Rectangle(says).Add(corner)
 	low, high := vg.Point{X: r.Min.X - pad, Y: r.Min.Y - pad}, vg.Point{X: r.Max.X + pad, Y: r.Max.Y + pad}
@@ -202,7 +202,7 @@ func (s *scene) chosen() {
 	s.c.FillText(style, corner, says)
 }
 
-// percent writes a probability, with a decimal where it has one.
+// percent writes a probability in per cent, rounded down to one decimal.
 func percent(prob float64) string {
 	return fmt.Sprintf("%g %%", math.Floor(prob*1000+1e-6)/10)
 }

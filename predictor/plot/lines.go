@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// lines draws a line for each path over a grid, in the colours of the palette: the
-// first on top, so that it shows how far the others are from it.
+// lines draws a line for each path over a grid, in the colours of the palette. The first
+// line is on top.
 type lines []plotter.XYs
 
 // Plot implements gonum's Plotter.
@@ -24,8 +24,8 @@ func (l lines) Plot(c draw.Canvas, p *gonum.Plot) {
 	}
 }
 
-// key names the lines above a picture, from left to right. One alone needs no
-// name.
+// key writes the names of the lines above a picture, from left to right. It writes nothing
+// for a single line.
 type key []string
 
 // Plot implements gonum's Plotter.

@@ -13,27 +13,27 @@ import (
 	"github.com/varq-project/varq/predictor/trial/scenario"
 )
 
-// Load is a picture of how busy a cluster is over time: above the jobs that wait,
-// below the share of the processors that are taken; one line for each course.
+// Load is a picture of the load of a cluster over time. The upper part shows the number of
+// waiting jobs, and the lower part the share of busy processors. Each course has a line.
 type Load struct {
 	Title   string
 	Courses []Course
 }
 
-// Course is how a named cluster fares.
+// Course is the load of a named cluster.
 type Course struct {
 	Name string
 	scenario.Series
 }
 
-// How many steps a course has at the most: several are in each other's way.
+// The largest number of steps of a course: alone, and with others, which overlap.
 const (
 	stepsOfOne  = 250
 	stepsOfMany = 80
 )
 
-// Write draws the picture in a format, "svg" or "png". Its error is w's, or that
-// there is nothing to draw.
+// Write draws the picture in a format, "svg" or "png". It fails if w fails, or
+// with ErrNothing.
 func (l *Load) Write(w io.Writer, format string) error {
 	if len(l.Courses) == 0 {
 		return errNoTime
@@ -84,7 +84,7 @@ func (l *Load) Write(w io.Writer, format string) error {
 
 var errNoTime = fmt.Errorf("%w: no time has passed", ErrNothing)
 
-// unitOf returns in what to count a time of so many seconds.
+// unitOf returns a unit for a time span, in seconds, and its label.
 func unitOf(span int64) (seconds float64, label string) {
 	switch {
 	case span >= 3*86400:
@@ -96,7 +96,7 @@ func unitOf(span int64) (seconds float64, label string) {
 	}
 }
 
-// staircase goes along each of some means for a step.
+// staircase returns a path that stays at each of the means for one step.
 func staircase(means []float64, from, step float64) plotter.XYs {
 	path := make(plotter.XYs, 0, 2*len(means))
 	for i, y := range means {
@@ -106,8 +106,7 @@ func staircase(means []float64, from, step float64) plotter.XYs {
 	return path
 }
 
-// merged returns the means of so many neighbours each; fewer may be left for the
-// last.
+// merged returns the mean of each n neighbours. The last mean may be of fewer.
 func merged(means []float64, n int) []float64 {
 	var all []float64
 	for some := range slices.Chunk(means, n) {

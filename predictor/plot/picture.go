@@ -23,7 +23,7 @@ const (
 	dpi    = 144
 )
 
-// Format returns the format that a file's name asks for, "svg" or "png".
+// Format returns the format for the ending of a file's name: "svg" or "png".
 func Format(path string) (string, error) {
 	switch ext := strings.ToLower(filepath.Ext(path)); ext {
 	case ".svg", ".png":
@@ -32,17 +32,17 @@ func Format(path string) (string, error) {
 	return "", fmt.Errorf("%s: a picture's name ends in .svg or .png", path)
 }
 
-// Picture is what can be drawn: a Trajectory, for one.
+// Picture is something that can be drawn, such as a Trajectory.
 type Picture interface {
-	// Write draws the picture in a format, "svg" or "png". Its error is w's, or
-	// that there is nothing to draw.
+	// Write draws the picture in a format, "svg" or "png". It fails if w fails, or with
+	// ErrNothing.
 	Write(w io.Writer, format string) error
 }
 
-// ErrNothing is the error of a picture that would be empty.
+// ErrNothing is the error of an empty picture.
 var ErrNothing = errors.New("nothing to draw")
 
-// Save draws a picture into a file, in the format that its name asks for.
+// Save draws a picture into a file, in the format of its name.
 func Save(path string, p Picture) error {
 	format, err := Format(path)
 	if err != nil {
@@ -65,7 +65,7 @@ func write(w io.Writer, format string, paint func(draw.Canvas)) error {
 		if _, err := c.WriteTo(&b); err != nil {
 			return err
 		}
-		// Where the font is missing, its metric equivalents do.
+		// If the font is missing, fonts with the same metrics replace it.
 		_, err := w.Write(bytes.ReplaceAll(b.Bytes(),
 			[]byte("font-family:Liberation Sans;"),
 			[]byte("font-family:'Liberation Sans',Arial,Helvetica,sans-serif;")))
@@ -93,7 +93,7 @@ func axes(title, x, y string) *gonum.Plot {
 	p.BackgroundColor = nil // the sheet is painted
 	p.Title.Text = title
 	p.Title.TextStyle.Color = ink
-	// A long title is smaller, so that it is not cut off, in a wider font either.
+	// A long title has smaller letters, so that it is not cut off, even in a wider font.
 	for size := 13.; size >= 6; size-- {
 		p.Title.TextStyle.Font = face(size, true)
 		if p.Title.TextStyle.Width(title) < .7*width {

@@ -13,22 +13,22 @@ import (
 	"github.com/varq-project/varq/predictor/forecast/score"
 )
 
-// Reliability is a reliability diagram: for each twentieth of the probabilities their
-// mean and the share that came true, one curve for each forecaster. The area of a dot
-// is the share of the probabilities that it stands for.
+// Reliability is a reliability diagram, with a curve for each forecaster. A dot of a curve
+// shows the probabilities in an interval of width .05: their mean, and the share of them that
+// came true. The area of the dot is proportional to the number of these probabilities.
 type Reliability struct {
 	Title  string
 	Curves []Curve
 }
 
-// Curve is what came true of a named forecaster's probabilities.
+// Curve is the reliability of a named forecaster.
 type Curve struct {
 	Name   string
 	Points []score.Point
 }
 
-// Write draws the picture in a format, "svg" or "png". Its error is w's, or that
-// there is nothing to draw.
+// Write draws the picture in a format, "svg" or "png". It fails if w fails, or
+// with ErrNothing.
 func (r *Reliability) Write(w io.Writer, format string) error {
 	var curves curves
 	var names key
@@ -48,10 +48,10 @@ func (r *Reliability) Write(w io.Writer, format string) error {
 	return write(w, format, p.Draw)
 }
 
-// curves are the points of several forecasters.
+// curves has the points of several forecasters.
 type curves [][]score.Point
 
-// largest is the radius of the dot that stands for all probabilities.
+// largest is the radius, in points, of a dot with all probabilities.
 const largest = 14
 
 // Plot implements gonum's Plotter.

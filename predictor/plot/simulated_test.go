@@ -9,7 +9,7 @@ import (
 	"github.com/varq-project/varq/predictor/trial/scenario"
 )
 
-// scenarios are waits of three clusters and how busy they are, out of formulas.
+// scenarios returns made-up waits and loads of three clusters.
 func scenarios() (*Waits, *Load) {
 	waits := &Waits{Title: "2,000 jobs, with and without reservations"}
 	load := &Load{Title: "2,000 jobs on 128 processors"}
@@ -41,7 +41,7 @@ func TestSimulatedSVG(t *testing.T) {
 	}
 }
 
-// Pictures of little: none may panic.
+// Pictures of few data must not panic.
 func TestSmallSimulatedPictures(t *testing.T) {
 	for name, picture := range map[string]Picture{
 		"no wait":     &Waits{Distributions: []Distribution{{"all", make([]int64, 101)}}},

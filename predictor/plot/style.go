@@ -10,8 +10,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// The colours: one blue for the forecast, one orange for what was chosen, and
-// greys.
+// The colours: blue for the forecast, orange for the plan, and greys.
 var (
 	ink     = color.NRGBA{0x22, 0x2b, 0x36, 0xff}
 	muted   = color.NRGBA{0x5b, 0x66, 0x73, 0xff}
@@ -25,13 +24,13 @@ var (
 	overlay = color.NRGBA{0xff, 0xff, 0xff, 0xe8} // behind a label
 )
 
-// palette tells lines apart. After the first come pairs of related colours.
+// palette has the colours of lines. After the first, related colours come in pairs.
 var palette = []color.NRGBA{ink, orange, blue, {0xf0, 0xa3, 0x6b, 0xff}, {0x7f, 0xb2, 0xe5, 0xff}, {0x3c, 0x8c, 0x4a, 0xff}, {0x8a, 0x5a, 0xa8, 0xff}, {0x9a, 0x7d, 0x1e, 0xff}}
 
-// shade is the colour of the i-th line.
+// shade returns the colour of the i-th line.
 func shade(i int) color.Color { return palette[i%len(palette)] }
 
-// face is the sans-serif font in a size in points.
+// face returns the sans-serif font in a size in points.
 func face(size float64, bold bool) font.Font {
 	f := font.Font{Typeface: "Liberation", Variant: "Sans", Size: vg.Points(size)}
 	if bold {
@@ -40,12 +39,12 @@ func face(size float64, bold bool) font.Font {
 	return f
 }
 
-// words is a style for text.
+// words returns a style for text.
 func words(size float64, c color.Color, x text.XAlignment, y text.YAlignment) text.Style {
 	return text.Style{Color: c, Font: face(size, false), XAlign: x, YAlign: y, Handler: text.Plain{Fonts: font.DefaultCache}}
 }
 
-// line is a style for lines, dashed if dashes are given.
+// line returns a style for lines, which are dashed if dashes are given.
 func line(c color.Color, points float64, dashes ...vg.Length) draw.LineStyle {
 	return draw.LineStyle{Color: c, Width: vg.Points(points), Dashes: dashes}
 }

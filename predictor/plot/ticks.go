@@ -8,11 +8,11 @@ import (
 	gonum "gonum.org/v1/plot"
 )
 
-// mostTicks is how many labelled times fit below a picture.
+// mostTicks is the largest number of labels below a picture.
 const mostTicks = 13
 
-// tickSteps are the distances between labelled times, in minutes, up to a day;
-// longer ones are whole days.
+// tickSteps has the distances between labelled times below a day, in minutes. Longer
+// distances are whole days.
 var tickSteps = []int{1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720}
 
 // clockTicks labels an axis of Unix seconds with round times of the local clock,
@@ -22,8 +22,8 @@ type clockTicks struct {
 	loc      *time.Location
 }
 
-// Ticks returns the round times between low and high that are not too near the
-// deadline, and the deadline. Midnight, and the first of all, show the date too.
+// Ticks returns the deadline, and the round times between low and high that are not too near
+// the deadline. The first time and midnight have the date too.
 func (c clockTicks) Ticks(low, high float64) []gonum.Tick {
 	from, to := int64(low), int64(high)
 	step, days := 0, 0
@@ -46,7 +46,7 @@ func (c clockTicks) Ticks(low, high float64) []gonum.Tick {
 		if at.Unix() > c.deadline-room {
 			return ticks
 		}
-		// An hour that the clocks skip falls on the next.
+		// A time that the clocks skip equals a later one.
 		if at.Unix() >= from && float64(at.Unix()) != ticks[len(ticks)-1].Value {
 			label := at.Format("15:04") + "\n "
 			if len(ticks) == 1 || at.Hour() == 0 && at.Minute() == 0 {
@@ -72,7 +72,7 @@ func (percentTicks) Ticks(float64, float64) []gonum.Tick {
 	return ticks
 }
 
-// plainTicks labels an axis with as few digits as will do.
+// plainTicks labels an axis with the fewest digits that distinguish the labels.
 type plainTicks struct{}
 
 // Ticks returns gonum's ticks.
@@ -86,7 +86,7 @@ func (plainTicks) Ticks(low, high float64) []gonum.Tick {
 	return ticks
 }
 
-// unlabelled keeps the ticks of an axis that another below it has the labels of.
+// unlabelled draws the ticks of an axis without labels, which another axis below has.
 type unlabelled struct{}
 
 // Ticks returns gonum's ticks without labels.
@@ -100,5 +100,5 @@ func (unlabelled) Ticks(low, high float64) []gonum.Tick {
 	return ticks
 }
 
-// clock writes a time as people do who know the day.
+// clock writes the time of the day.
 func clock(t int64, loc *time.Location) string { return time.Unix(t, 0).In(loc).Format("15:04") }

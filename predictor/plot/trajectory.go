@@ -12,9 +12,9 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 )
 
-// Trajectory is a picture of what was forecast for a request, and of the plan if
-// there is one: the probability of starting by the deadline against the time at
-// which the job becomes eligible.
+// Trajectory is a picture of the forecasts for a request: the probability of a start by the
+// deadline, by the time at which the job becomes eligible. It also shows the plan, if there
+// is one.
 type Trajectory struct {
 	Title    string
 	Points   []api.Point // in increasing order of BeginTime
@@ -24,8 +24,8 @@ type Trajectory struct {
 	Location *time.Location
 }
 
-// Write draws the picture in a format, "svg" or "png". Its error is w's, or that
-// there is nothing to draw.
+// Write draws the picture in a format, "svg" or "png". It fails if w fails, or
+// with ErrNothing.
 func (t *Trajectory) Write(w io.Writer, format string) error {
 	if len(t.Points) == 0 || t.BeginBy <= t.Points[0].BeginTime {
 		return errors.New("nothing to draw: no submission before the deadline was forecast")
@@ -36,7 +36,7 @@ func (t *Trajectory) Write(w io.Writer, format string) error {
 	})
 }
 
-// plot sets up the axes and what is drawn between them.
+// plot returns the axes with the layers.
 func (t *Trajectory) plot() *gonum.Plot {
 	p := axes(t.Title, "the job becomes eligible at", "probability of a start by "+clock(t.BeginBy, t.Location))
 	p.X.Min, p.X.Max = float64(t.Points[0].BeginTime), float64(t.BeginBy)

@@ -14,8 +14,8 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 )
 
-// figure4 is the paper's Figure 4, drawn again: two classes, .5 asked for. It
-// covers the 12 hours to 2:49 AM on 7 March 2007 in Illinois.
+// figure4 returns the data of the paper's Figure 4: two classes, and .5 asked for. It covers
+// the 12 hours to 2:49 AM on 7 March 2007 in Illinois.
 func figure4() *Trajectory {
 	zone := time.FixedZone("CST", -6*3600)
 	t := &Trajectory{
@@ -106,7 +106,7 @@ func TestSave(t *testing.T) {
 	}
 }
 
-// Pictures of little: none may panic.
+// Pictures of few data must not panic.
 func TestSmallPictures(t *testing.T) {
 	one := figure4()
 	one.Points = one.Points[len(one.Points)-1:]

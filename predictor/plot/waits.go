@@ -8,30 +8,30 @@ import (
 	"gonum.org/v1/plot/plotter"
 )
 
-// Waits is a picture of how long jobs wait: for every time the share of jobs that
-// wait for longer, one line for each distribution.
+// Waits is a picture of the distribution of waits: for every time the share of jobs that wait
+// longer. Each distribution has a line.
 type Waits struct {
 	Title         string
 	Distributions []Distribution
 }
 
-// Distribution is how long the jobs of a named cluster wait.
+// Distribution has the waits of the jobs of a named cluster.
 type Distribution struct {
 	Name string
-	// Percentiles are the waits in seconds that 0, 1, ... 100 % of the jobs do not
-	// exceed, in equal steps however many there are.
+	// Percentiles has quantiles of the waits, in seconds, ascending. Element i of n is
+	// the wait that a share i/(n-1) of the jobs do not exceed.
 	Percentiles []int64
 }
 
-// The waits that are shown, in seconds: nobody minds less, and there is room for
-// that much at least.
+// The bounds of the axis, in seconds. Shorter waits are not shown. Longer waits extend the
+// axis.
 const (
 	shortestWait = 60
 	longestWait  = 4 * 3600
 )
 
-// Write draws the picture in a format, "svg" or "png". Its error is w's, or that
-// there is nothing to draw.
+// Write draws the picture in a format, "svg" or "png". It fails if w fails, or
+// with ErrNothing.
 func (d *Waits) Write(w io.Writer, format string) error {
 	longest := int64(longestWait)
 	var curves lines
@@ -56,8 +56,8 @@ func (d *Waits) Write(w io.Writer, format string) error {
 	return write(w, format, p.Draw)
 }
 
-// longer returns the share of the jobs that wait for longer than each
-// percentile. Of those too short to show it keeps the last.
+// longer returns the share of the jobs that wait longer than each percentile. Of the
+// percentiles below the axis it keeps only the last.
 func (d Distribution) longer() plotter.XYs {
 	var path plotter.XYs
 	steps := len(d.Percentiles) - 1
@@ -71,11 +71,10 @@ func (d Distribution) longer() plotter.XYs {
 	return path
 }
 
-// waitTicks labels an axis of seconds, if it is a logarithmic one, as people count
-// time.
+// waitTicks labels a logarithmic axis of seconds with round durations.
 type waitTicks struct{}
 
-// Ticks returns those labels that lie between low and high.
+// Ticks returns the labels between low and high.
 func (waitTicks) Ticks(low, high float64) []gonum.Tick {
 	var ticks []gonum.Tick
 	for _, t := range []gonum.Tick{
