@@ -13,8 +13,8 @@ type WallClock struct{}
 // Now implements Clock.
 func (WallClock) Now() int64 { return time.Now().Unix() }
 
-// SleepUntil implements Clock. It is the kernel that minds the clock being set,
-// and the machine being suspended, meanwhile.
+// SleepUntil implements Clock. The kernel wakes it at the right time even if the clock is
+// set or the machine is suspended meanwhile.
 func (WallClock) SleepUntil(at int64) error {
 	for {
 		err := unix.ClockNanosleep(unix.CLOCK_REALTIME, unix.TIMER_ABSTIME, &unix.Timespec{Sec: at}, nil)

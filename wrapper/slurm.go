@@ -29,7 +29,7 @@ func (Slurm) Job(id int64) (Job, error) {
 	return parseJob(out)
 }
 
-// parseJob reads two times, in UTC, and a limit as squeue prints them.
+// parseJob reads squeue's line for a job: two times in UTC, and a limit.
 func parseJob(line string) (Job, error) {
 	fields := strings.Fields(line)
 	if len(fields) != 3 {
@@ -50,7 +50,7 @@ func parseJob(line string) (Job, error) {
 	return j, nil
 }
 
-// SetLimit has scontrol update the job.
+// SetLimit runs scontrol update.
 func (Slurm) SetLimit(id, minutes int64) error {
 	_, err := run("scontrol", "update", fmt.Sprintf("JobId=%d", id), fmt.Sprintf("TimeLimit=%d", minutes))
 	return err
@@ -62,7 +62,7 @@ func (Slurm) Cancel(id int64) error {
 	return err
 }
 
-// patience bounds what one command takes.
+// patience is the longest time that one command may take.
 const patience = 10 * time.Second
 
 // run runs one of Slurm's commands and returns what it prints.
@@ -90,7 +90,7 @@ func run(name string, args ...string) (string, error) {
 	}
 }
 
-// usualPlaces is where Slurm's commands are when the job's PATH has them not.
+// usualPlaces has the folders to search for Slurm's commands if the job's PATH lacks them.
 var usualPlaces = []string{"/usr/bin", "/usr/local/bin", "/opt/slurm/bin"}
 
 func find(name string) (string, error) {
@@ -105,8 +105,8 @@ func find(name string) (string, error) {
 	return "", errors.New(name + ": not found in the job's PATH")
 }
 
-// plain leaves out of an environment the variables that change what the commands
-// print, and sets their zone to UTC.
+// plain returns an environment without the variables that change the output of Slurm's
+// commands, and with the time zone UTC.
 func plain(env []string) []string {
 	env = slices.DeleteFunc(env, func(v string) bool {
 		return strings.HasPrefix(v, "SQUEUE_") || strings.HasPrefix(v, "SCANCEL_") ||

@@ -10,13 +10,13 @@ import (
 	"github.com/varq-project/varq/wrapper/ticket"
 )
 
-// slack is by how many seconds a limit of varq's may be longer than planned: it is in
-// whole minutes, and a submission takes a moment.
+// slack is the time, in seconds, by which a limit that varq has set may be longer than
+// planned. Limits are in whole minutes, and a submission takes a moment.
 const slack = 120
 
-// TrimLimit lowers a job's time limit to the whole minutes that its work needs if it
-// begins at begin, Unix seconds. It never raises a limit. It leaves alone a limit that
-// is longer than varq makes one: somebody has given the work more time.
+// TrimLimit lowers a job's time limit to the whole minutes that its work needs if the work
+// begins at begin, in Unix seconds. It never raises a limit. It does not change a limit that
+// is longer than varq would set: somebody has given the work more time.
 func TrimLimit(q Queue, job, begin int64, t ticket.Ticket) error {
 	j, err := q.Job(job)
 	if err != nil {
@@ -30,7 +30,7 @@ func TrimLimit(q Queue, job, begin int64, t ticket.Ticket) error {
 	return q.SetLimit(job, minutes)
 }
 
-// The command line by which varq-wrapper trims a limit.
+// The options with which StartTrim runs varq-wrapper.
 const (
 	FlagTrim   = "trim"
 	FlagJob    = "job"
@@ -38,9 +38,9 @@ const (
 	FlagTicket = "ticket"
 )
 
-// StartTrim starts this program again, to trim a job's limit, and does not wait
-// for it. That process is a child neither of this one nor of the work, which may
-// take this one's place and would be puzzled by it.
+// StartTrim starts this program again to trim a job's limit, and does not wait for it. The
+// new process is not a child of this one: the work may replace this process, and would not
+// expect a child.
 func StartTrim(job, begin int64, t ticket.Ticket) error {
 	self, err := os.Executable()
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 
 // The first words of the lines that varq.lua understands. The rest of a line is
 // for Slurm (an option's value), for the SPANK plugin (the ticket) or for the
-// user (say, refuse). A complete answer ends in the word end.
+// user (say, refuse). The last line of a complete answer is the word end.
 const (
 	wordBegin   = "begin"
 	wordTime    = "time"
@@ -26,10 +26,10 @@ const (
 	wordEnd     = "end"
 )
 
-// errNoAnswer is returned for an answer that is neither a plan nor a refusal.
+// errNoAnswer is the error of an answer that is neither a plan nor a refusal.
 var errNoAnswer = errors.New("varqd's answer is neither a plan nor a refusal")
 
-// Write writes the lines for varq.lua that carry out varqd's answer to the request.
+// Write writes the lines that tell varq.lua what varqd's answer changes.
 func (s *Submission) Write(w io.Writer, a api.PlanAnswer) error {
 	var l lines
 	switch {
@@ -43,8 +43,8 @@ func (s *Submission) Write(w io.Writer, a api.PlanAnswer) error {
 	return l.write(w)
 }
 
-// WriteError writes the lines for varq.lua that refuse the submission, one for each
-// line of the error, which the user reads.
+// WriteError writes lines that make varq.lua refuse the submission. The user reads each line
+// of the error.
 func WriteError(w io.Writer, err error) error {
 	var l lines
 	for line := range strings.Lines(err.Error()) {
@@ -95,11 +95,10 @@ func (s *Submission) refuse(l *lines, r *api.Refusal) {
 
 func (s *Submission) time(at int64) string { return slurmtime.Format(at, s.zone) }
 
-// lines are collected before any is written, so that an answer is complete.
+// lines collects the lines of an answer, so that only complete answers are written.
 type lines struct{ text strings.Builder }
 
-// add adds one line. A line break, in a file name for one, becomes a space: it
-// would end the line.
+// add adds one line. A line break in it, for example from a file name, becomes a space.
 func (l *lines) add(word, format string, args ...any) {
 	rest := strings.TrimRight(fmt.Sprintf(format, args...), "\n")
 	rest = strings.Map(func(r rune) rune {

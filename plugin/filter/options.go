@@ -1,7 +1,7 @@
-// Package filter is the half of varq's cli_filter that is written in Go. It makes a
-// request for a reservation of the options of an sbatch, srun or salloc, and lines of
-// varqd's answer. The other half, varq.lua, runs inside Slurm's command; it changes or
-// refuses the submission as the lines say.
+// Package filter is the part of varq's cli_filter that is written in Go. It converts the
+// options of an sbatch, srun or salloc into a request to varqd, and varqd's answer into
+// lines. The other part, varq.lua, runs inside Slurm's command. It changes or refuses the
+// submission as the lines say.
 package filter
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/varq-project/varq/predictor/slurm/jobsize"
 )
 
-// MaxOptions bounds the options of one command, in bytes.
+// MaxOptions is the largest size, in bytes, of the options of one command.
 const MaxOptions = 4 << 20
 
 // options are the options given to a command, by their long names without dashes.
@@ -42,13 +42,13 @@ func parseOptions(text []byte) (options, error) {
 
 func (o options) has(name string) bool { _, ok := o[name]; return ok }
 
-// own returns the value of an option of varq's.
+// own returns the value of one of varq's own options.
 func (o options) own(name string) (value string, given bool) {
 	value, given = o["spank:"+name]
 	return value, given
 }
 
-// number reads an option that counts something; 0 if it is not given.
+// number returns the value of an option that is a number, or 0 if it is not given.
 func (o options) number(name string) (int32, error) {
 	text, given := o[name]
 	if !given {
@@ -61,7 +61,7 @@ func (o options) number(name string) (int32, error) {
 	return int32(n), nil
 }
 
-// size returns the options that say how large the job is.
+// size returns the options for the size of the job.
 func (o options) size() (jobsize.Options, error) {
 	size := jobsize.Options{
 		Nodes: o["nodes"], GPUs: o["gpus"], GPUsPerNode: o["gpus-per-node"], GPUsPerTask: o["gpus-per-task"],

@@ -10,25 +10,24 @@ import (
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
-// Submission is what a command is about to submit, as far as varq is concerned.
+// Submission has the options of a command that matter to varq.
 type Submission struct {
-	// Request is what to ask varqd.
+	// Request is the request to varqd.
 	Request api.PlanRequest
-	// Quote is true if nothing will be submitted, so that a quote is enough.
+	// Quote is true if the command submits nothing, so that a quote is enough.
 	Quote bool
-	// Quiet is true if the user is to read nothing when all is well.
+	// Quiet is true if varq prints nothing unless something fails.
 	Quiet bool
 
 	zone *time.Location
 }
 
-// Read makes a Submission of the options of a command, in the JSON of Slurm's
-// json_cli_options; at least one of them is varq's. Times are counted from now, Unix
-// seconds, and read and written in zone. The error has a line for each contradiction
-// and for each option that does not go together with a reservation.
+// Read returns the Submission for the options of a command, in the JSON of Slurm's
+// json_cli_options. At least one option must be varq's. Relative times count from now, in
+// Unix seconds. Times are read and written in zone. The error has a line for each
+// contradiction and for each option that a reservation excludes.
 //
-// Invariant: the deadline is fixed here, once. Whatever happens to the job later
-// refers to it as an absolute time.
+// Invariant: Read alone determines the deadline. All later steps use it as an absolute time.
 func Read(cliOptions []byte, now int64, zone *time.Location) (*Submission, error) {
 	o, err := parseOptions(cliOptions)
 	if err != nil {
@@ -41,7 +40,7 @@ func Read(cliOptions []byte, now int64, zone *time.Location) (*Submission, error
 	return s, nil
 }
 
-// unwelcome are Slurm's options that do not go together with a reservation.
+// unwelcome has the options of Slurm that a reservation excludes.
 var unwelcome = []struct{ name, why string }{
 	{"begin", "varq chooses when the job becomes eligible"},
 	{"deadline", "varq's deadline is that of the start, Slurm's that of the end"},
@@ -112,7 +111,7 @@ func (s *Submission) readReservation(o options, now int64) error {
 	return errors.Join(errs...)
 }
 
-// readJob reads what the work itself asks for. Defaults are varqd's to fill in.
+// readJob reads the request of the work. varqd fills in the defaults.
 func (s *Submission) readJob(o options) error {
 	job := &s.Request.Job
 	job.Account, job.Partition, job.QOS = o["account"], o["partition"], o["qos"]

@@ -1,6 +1,5 @@
-// Package plugintest tries the SPANK plugin, the filter and the wrapper together
-// on a real Slurm, with varqd's place taken by a stand-in whose answers are
-// known.
+// Package plugintest tests the SPANK plugin, the filter and the wrapper together on a real
+// Slurm, with a fake varqd whose answers are known.
 package plugintest
 
 import (

@@ -1,5 +1,5 @@
-// Package archive finds real logs for tests: those of the Parallel Workloads
-// Archive, which are not part of the project.
+// Package archive finds logs of the Parallel Workloads Archive for tests. The logs are not
+// part of the project.
 package archive
 
 import (

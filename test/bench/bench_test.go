@@ -1,5 +1,5 @@
-// Package bench measures varq as its users and its administrators meet it: what
-// it adds to a submission, and what varqd takes.
+// Package bench measures the costs of varq for users and administrators: the time that it
+// adds to a submission, and the time and memory of varqd.
 package bench
 
 import (

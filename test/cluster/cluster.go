@@ -1,12 +1,12 @@
-// Package cluster runs a real, private Slurm on one machine, for tests and for
-// demonstrations: munge, MariaDB, slurmdbd, slurmctld, any number of slurmd and
-// slurmrestd, with users and accounts, all in one folder and on ports of its
-// own, so that several clusters run side by side. Stopping a cluster leaves
-// nothing behind: no process, no file, no user that it had to create.
+// Package cluster runs a real, private Slurm on one machine, for tests and demonstrations.
+// A cluster has munge, MariaDB, slurmdbd, slurmctld, any number of slurmd, slurmrestd, users
+// and accounts. Each cluster has its own folder and ports, so that several clusters can run
+// at once. Stopping a cluster removes all its processes, its files, and the users that it
+// had to create.
 //
-// It needs root, because Slurm's daemons run as several users, and Debian's
-// packages, which it installs when they are missing. Slurm 22.05 is Debian 12's
-// own; Slurm 24.11 comes from Debian 13 in a chroot.
+// A cluster needs root, because Slurm's daemons run as several users. It needs Debian's
+// packages, and installs missing ones. Slurm 22.05 is Debian 12's own; Slurm 24.11 comes
+// from Debian 13 in a chroot.
 package cluster
 
 import (

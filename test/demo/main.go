@@ -1,6 +1,6 @@
-// The demonstration: a private Slurm of eight nodes with two months behind it
-// and work in its queue, on which a user makes three reservations and is refused
-// a fourth. It exits with 0 only if every promise was handled as it should be.
+// Command demo is the demonstration. It starts a private Slurm of eight nodes with two months
+// of history and jobs in its queue. A user makes three reservations, and a fourth is refused.
+// The command exits with 0 only if every promise was handled as it should be.
 package main
 
 import (

@@ -1,7 +1,7 @@
-// Package e2e tries varq as its users meet it: with sbatch, srun and salloc, on
-// a real Slurm of eight nodes, with varq installed by `make install` and varqd
-// learning from a real accounting database. The reservations of these tests run
-// side by side on one site; those that stop daemons have a site of their own.
+// Package e2e tests varq end to end: with sbatch, srun and salloc on a real Slurm of eight
+// nodes. varq is installed by `make install`, and varqd learns from a real accounting
+// database. The tests share one site and run in parallel. Tests that stop daemons have a
+// site of their own.
 package e2e
 
 import (

@@ -1,5 +1,5 @@
-// Package golden reads what tests expect from files, which running them with -update
-// writes anew.
+// Package golden reads the expected results of tests from files. Tests that run with -update
+// write these files.
 package golden
 
 import (

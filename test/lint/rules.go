@@ -1,6 +1,6 @@
 //go:build ruleguard
 
-// Package lint has the linter's rules that are the project's own.
+// Package lint has the project's own rules for the linter.
 package lint
 
 import "github.com/quasilyte/go-ruleguard/dsl"

@@ -1,7 +1,6 @@
-// Package site is a whole site in one folder: a private Slurm with varq
-// installed into it by `make install`, as a system administrator would, and
-// varqd running. The end-to-end tests, the benchmarks and the demonstration
-// stand on it.
+// Package site runs a whole site in one folder: a private Slurm, varq installed by `make
+// install` as a system administrator would, and varqd. The end-to-end tests, the benchmarks
+// and the demonstration use it.
 package site
 
 import (

@@ -1,6 +1,6 @@
-// Package synthetic makes up the past of a cluster: jobs of users with habits,
-// submitted by day and rarely at night, whose waits come from really queueing
-// them on the cluster's nodes. The same seed gives the same past.
+// Package synthetic makes up the pasts of clusters for tests. The jobs are of users with
+// habits, who submit by day and rarely at night. A simulated queue on the cluster's nodes
+// determines their waits. The same seed gives the same past.
 package synthetic
 
 import (

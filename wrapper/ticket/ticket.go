@@ -1,6 +1,6 @@
-// Package ticket writes and reads tickets. A ticket is what a node must know of a
-// promise. It travels with its job, from the submission to the node, in the variable
-// Variable, so that the work is held and started even if varqd cannot be reached then.
+// Package ticket writes and reads tickets. A ticket has the data of a promise that a node
+// needs. The job carries it to the node in the environment variable Variable, so that the
+// node can hold and start the work without varqd.
 package ticket
 
 import (
@@ -17,17 +17,16 @@ const Variable = "SLURM_SPANK_VARQ_TICKET"
 // Ticket says when the work of a job may start, and how long it may take.
 // Times are Unix seconds.
 type Ticket struct {
-	// HoldUntil is when the work may start; 0 is as soon as the job does. It is
-	// the field that the SPANK plugin reads.
+	// HoldUntil is the time from which the work may start; 0 means as soon as the job
+	// does. The SPANK plugin reads this field only.
 	HoldUntil int64
 	// BeginBy is the deadline.
 	BeginBy int64
-	// WorkLimit is the time limit of the work itself, in seconds; 0 if it is not
-	// known.
+	// WorkLimit is the time limit of the work itself, in seconds, or 0 if unknown.
 	WorkLimit int64
-	// Cancel says that a job that starts after BeginBy is not to do its work.
+	// Cancel says that a job that starts after BeginBy must not run its work.
 	Cancel bool
-	// Plan names the promise; it is empty in a quote's ticket.
+	// Plan is the promise's identifier. It is empty in the ticket of a quote.
 	Plan string
 }
 

@@ -1,11 +1,11 @@
-// Command varq-filter is run by varq.lua, inside Slurm's cli_filter, when an
-// option of varq's is given.
+// Command varq-filter asks varqd for a reservation. varq.lua runs it inside Slurm's
+// cli_filter if a command has an option of varq's.
 //
 //	varq-filter plan
 //
-// reads the options from the file that the SPANK plugin has opened, whose number
-// is in VARQ_BOX, asks varqd for a reservation, and prints what the submission is
-// to become: lines that package filter describes.
+// reads the options from the file that the SPANK plugin has opened, whose descriptor is in
+// VARQ_BOX. It asks varqd for a reservation, and prints lines that change or refuse the
+// submission; see package filter.
 //
 //	varq-filter bind PLAN JOB
 //

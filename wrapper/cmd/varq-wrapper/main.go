@@ -2,10 +2,11 @@
 //
 //	varq-wrapper [--begin-by=TIME] [--on-miss=run|cancel] -- COMMAND [ARGUMENT...]
 //
-// becomes COMMAND at TIME, which has any format of sbatch --begin; without it,
-// at the time of the reservation that it runs in, and outside of one at once. In
-// a batch script and in steps of srun the SPANK plugin does as much without it.
-// What salloc runs on its own host, though, starts with the allocation:
+// executes COMMAND at TIME, which has any format of sbatch --begin. Without --begin-by,
+// COMMAND starts at the time of the reservation that varq-wrapper runs in, or at once if
+// there is none. Batch scripts and steps of srun do not need varq-wrapper, because the SPANK
+// plugin runs it for them. But a command that salloc runs on its own host starts with the
+// allocation. To hold such a command:
 //
 //	salloc --begin-by=17:00 varq-wrapper -- ./work
 package main
@@ -50,7 +51,7 @@ func main() {
 	os.Exit(code)
 }
 
-// flags are those of all three ways to run this.
+// flags has the options of all three ways to run the program.
 type flags struct {
 	version bool
 
@@ -149,8 +150,8 @@ func (f *flags) become(command []string) (int, error) {
 	return exitNotRun, fmt.Errorf("%s: %w", path, syscall.Exec(path, command, os.Environ()))
 }
 
-// byHand returns the ticket that the command line makes, or else the job's own;
-// an empty one if there is none.
+// byHand returns the ticket of the command line's options. Without options it returns the
+// job's own ticket, or an empty one if the job has none.
 func (f *flags) byHand() (ticket.Ticket, error) {
 	if f.onMiss != api.OnMissRun && f.onMiss != api.OnMissCancel {
 		return ticket.Ticket{}, fmt.Errorf("--on-miss: %.40q is neither run nor cancel", f.onMiss)
@@ -181,15 +182,14 @@ func wait(h *wrapper.Hold) (code int) {
 	return 0
 }
 
-// number returns the number in a variable, 0 if there is none.
+// number returns the number in an environment variable, or 0 if there is none.
 func number(variable string) int64 {
 	n, _ := strconv.ParseInt(os.Getenv(variable), 10, 64)
 	return n
 }
 
-// takeSignals drops the signals that arrive until release is called, as they are
-// meant for a command that does not run yet. Those that end a job end this
-// process as well.
+// takeSignals drops the signals that arrive until release is called, because they are meant
+// for a command that does not run yet. Signals that end a job still end this process.
 func takeSignals() (release func()) {
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals)
@@ -211,7 +211,7 @@ func takeSignals() (release func()) {
 	return func() { signal.Stop(signals) }
 }
 
-// dieOf ends this process as the signal does by default.
+// dieOf ends this process as the default action of the signal does.
 func dieOf(s syscall.Signal) {
 	signal.Reset(s)
 	_ = syscall.Kill(os.Getpid(), s) // cannot fail

@@ -1,4 +1,4 @@
-// Slurmlab starts, uses and stops a private Slurm on this machine.
+// Command slurmlab starts, uses and stops a private Slurm on this machine.
 package main
 
 import (
