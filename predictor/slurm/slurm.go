@@ -22,7 +22,7 @@ var (
 	ErrUnavailable = errors.New("no answer from Slurm")
 )
 
-// UnlimitedTime, in seconds, stands for the time limit UNLIMITED. It is 365 days: Slurm's
+// UnlimitedTime stands for the time limit UNLIMITED, in seconds. It is 365 days: Slurm's
 // scheduler plans such a job with the same time.
 const UnlimitedTime int64 = 365 * 24 * 3600
 
