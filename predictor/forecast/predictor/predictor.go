@@ -34,8 +34,8 @@ type Predictor struct {
 
 // Options are what a Predictor is given. The zero Options are good.
 type Options struct {
-	// Machines is what is known of the cluster's machines; nil: they are learnt.
-	Machines twin.Machines
+	// Pools are the pools of processors that partitions share. If nil they are learnt.
+	Pools twin.Pools
 	// Background runs what may take its time; nil: it is done at once. What is forecast
 	// does not depend on it.
 	Background forest.Background
@@ -45,7 +45,7 @@ type Options struct {
 // must know of each event before the Predictor does. A site's own forecasters may join
 // the experts.
 func Standard(q *queue.Queue, o Options, rng *rand.Rand, own ...forecast.Forecaster) *Predictor {
-	return assemble("blend", expert.NewForest(rng, twin.New(q, o.Machines), o.Background), o, rng, own...)
+	return assemble("blend", expert.NewForest(rng, twin.New(q, o.Pools), o.Background), o, rng, own...)
 }
 
 // History returns a Predictor that does not simulate the queue.

@@ -9,8 +9,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// busy returns a twin that has lived for four weeks, in each of which some
-// jobs ended, with a queue of its own at the time now.
+// busy returns a twin that has observed four weeks of jobs, and has a queue at the time
+// now.
 func busy(waiting, running int) (w *Twin, now int64) {
 	const start, procs = 1_000_000_000, 4096
 	r := rand.New(rand.NewPCG(1, 1))
@@ -55,7 +55,7 @@ func busy(waiting, running int) (w *Twin, now int64) {
 	return w, now
 }
 
-// BenchmarkPoint is what each submission costs.
+// BenchmarkPoint measures a Point by the number of waiting jobs.
 func BenchmarkPoint(b *testing.B) {
 	for _, n := range []int{30, 100, 300, 1000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -69,7 +69,7 @@ func BenchmarkPoint(b *testing.B) {
 	}
 }
 
-// BenchmarkEvents tells of a submission, a start and an end.
+// BenchmarkEvents measures a submission, a start and an end together.
 func BenchmarkEvents(b *testing.B) {
 	for _, n := range []int{0, 100, 1000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

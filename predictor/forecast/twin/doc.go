@@ -1,13 +1,13 @@
-// Package twin simulates a cluster's live queue: how long would a job wait if nothing
-// but the jobs that run and wait now took part, and each ran for as long as is expected
-// of it? A Twin keeps the jobs of the queue with a distribution of each one's run time,
-// and answers with a few rollouts.
+// Package twin simulates a cluster's live queue. It answers how long a job would wait if
+// no further job came, and each job ran as long as predicted. A Twin keeps the jobs of
+// the queue with a distribution of each one's run time, and answers by rollouts:
+// simulations that begin with the present queue (package rollout).
 //
-// It learns from events what Slurm does not say, and what a replayed log lacks: how
-// many processors there are, which partitions share them, and by which policy jobs are
-// started.
+// A pool is processors that jobs wait for together. Several partitions may share one.
+// From events a Twin learns what a log lacks: how many processors each pool has, which
+// partitions share it, and by which policy its jobs are started.
 //
-// It counts processors alone. It knows nothing of nodes that are down, topology,
+// A Twin counts processors only. It knows nothing of nodes that are down, topology,
 // memory, licences, or limits on what a user may run. Its answers are features of a
 // forecast, not a forecast: they have to be recalibrated against the waits that came.
 package twin

@@ -8,53 +8,54 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Point is how long a job would wait, in seconds, if no other job came.
+// Point is how long a job would wait, in seconds, if no further job came.
 type Point struct {
-	Expected int64 // if every job runs for the median of what is predicted
+	Expected int64 // if every job runs for the median of its predicted run time
 	Limits   int64 // if every job runs for its limit
-	// ByOrder is Expected by each order, with EASY backfilling. No machine follows one
-	// to the letter; where they differ, it says much which of them comes nearest.
+	// ByOrder is Expected if the pool followed each order, with EASY backfilling. No
+	// pool follows one order exactly. Where the orders differ, a reader of ByOrder can
+	// learn which one comes nearest.
 	ByOrder [rollout.Orders]int64
-	// Policy is the one that the machine is believed to follow, and that Expected and
-	// Limits follow.
+	// Policy is the policy that the pool is believed to follow. Expected and Limits
+	// follow it.
 	Policy rollout.Policy
 }
 
-// Point makes a few rollouts, each until a request starts that joins the queue now. With
-// n jobs in the queue it takes O(n log n), most of it for the prediction of their run
-// times.
+// Point makes a few rollouts. In each, a job with the request joins the queue now, and
+// the rollout ends when that job starts. With n jobs in the queue Point takes O(n log n),
+// most of it to predict their run times.
 func (t *Twin) Point(r *workload.Request, now int64) Point {
 	s, task := t.Snapshot(r, now), t.Task(r, now)
 	p := Point{
-		Expected: s.wait(s.Policy, task, expected),
-		Limits:   s.wait(s.Policy, task, limits),
+		Expected: s.wait(s.Policy, task, medians),
+		Limits:   s.wait(s.Policy, task, timeLimits),
 		Policy:   s.Policy,
 	}
 	for i := range p.ByOrder {
 		p.ByOrder[i] = p.Expected
 		if policy := (rollout.Policy{Order: rollout.Order(i), Backfill: sched.EASY}); policy != s.Policy {
-			p.ByOrder[i] = s.wait(policy, task, expected)
+			p.ByOrder[i] = s.wait(policy, task, medians)
 		}
 	}
 	return p
 }
 
-// lengths is which run times jobs have in a rollout.
-type lengths uint8
+// runTimes says which run times jobs have in a rollout.
+type runTimes uint8
 
 const (
-	expected lengths = iota
-	limits
+	medians    runTimes = iota // of the predicted run times
+	timeLimits                 // every job runs for its limit
 )
 
-// wait makes a rollout until a task starts that joins the queue now, and returns how
-// long that takes, in seconds.
-func (s *Snapshot) wait(p rollout.Policy, task rollout.Task, l lengths) int64 {
+// wait makes a rollout in which a task joins the queue now, until it starts, and returns
+// its wait in seconds.
+func (s *Snapshot) wait(p rollout.Policy, task rollout.Task, by runTimes) int64 {
 	s.tasks = append(append(s.tasks[:0], s.Pending...), task)
 	p.Sort(s.tasks)
 	place := p.Place(s.tasks, task) - 1
 	running := s.Running
-	if l == limits {
+	if by == timeLimits {
 		s.ends = append(s.ends[:0], s.Running...)
 		for i := range s.ends {
 			s.ends[i].End = s.ends[i].Planned
@@ -64,31 +65,33 @@ func (s *Snapshot) wait(p rollout.Policy, task rollout.Task, l lengths) int64 {
 		}
 		running = s.ends
 	}
-	m := &s.twin.machine
+	m := &s.twin.rollout
 	m.Load(p.Backfill, s.Now, s.Free, running, s.tasks, nil, nil)
 	return m.StartOf(place) - s.Now
 }
 
-// try has every hypothesis predict the wait of a job that has just been submitted, if a
-// trial is due.
+// try returns the wait that each hypothesis predicts for a job that has just been
+// submitted, or nil if no trial is due.
 func (t *Twin) try(j *workload.Job) trial {
-	in := t.machines.of(j.Partition)
+	in := t.partitions.named(j.Partition)
 	waiting, _ := t.queue.Len()
-	if !t.machines.machine(in).due(waiting) {
+	if !t.partitions.pool(in).tick(waiting) {
 		return nil
 	}
 	now := j.Since()
 	task, s := t.Task(&j.Request, now), &t.snapshot
-	s.take(t, in, now)
+	s.load(t, in, now)
 	s.without(j.ID)
 	waits := new([len(hypotheses)]float64)
 	for i, h := range hypotheses {
-		if t.machines.configured != nil && h.size > 0 {
+		// If sizes are configured, only the first estimate is ever chosen. The size of a
+		// pool that is not among them is learnt all the same.
+		if t.partitions.pools != nil && h.size > 0 {
 			waits[i] = math.Inf(1)
 			continue
 		}
-		s.suppose(h, task.Procs)
-		waits[i] = float64(s.wait(h.Policy, task, expected))
+		s.assume(h, task.Procs)
+		waits[i] = float64(s.wait(h.Policy, task, medians))
 	}
 	return waits
 }

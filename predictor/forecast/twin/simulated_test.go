@@ -10,7 +10,7 @@ import (
 	"github.com/varq-project/varq/test/synthetic"
 )
 
-// TestLearnsPolicy lets twins find out by which policy jobs were started.
+// TestLearnsPolicy: a twin learns by which policy jobs were started.
 func TestLearnsPolicy(t *testing.T) {
 	const procs = 128
 	for _, c := range synthetic.Policies {

@@ -22,7 +22,7 @@ func beginning(t testing.TB, name string, most int) (jobs []workload.Job) {
 	return jobs
 }
 
-// miss is a mean absolute error of the logarithm of a minute and the wait.
+// miss is a mean absolute error of log(60 s + wait).
 type miss struct{ n, sum float64 }
 
 func (m *miss) add(predicted, wait float64) {
@@ -32,9 +32,8 @@ func (m *miss) add(predicted, wait float64) {
 
 func (m *miss) mean() float64 { return m.sum / m.n }
 
-// TestTrace lives through the beginnings of real logs, with a guess at each
-// submission: that of the twin, and the wait of the job that started last, as it is
-// halfway to the median, which does better than either.
+// TestTrace replays the beginnings of real logs. At each submission it compares two
+// predictions of the wait: the twin's, and the wait of the job that started last.
 func TestTrace(t *testing.T) {
 	for _, name := range []string{"SDSC-SP2-1998", "KTH-SP2-1996", "CTC-SP2-1996"} {
 		t.Run(name, func(t *testing.T) {
@@ -54,7 +53,7 @@ func TestTrace(t *testing.T) {
 				limits.add(float64(p.Limits), float64(wait))
 				before.add(last.seconds, float64(wait))
 			})
-			t.Logf("of the logarithm of a minute and the wait, errors by: expected run times %.3f, limits %.3f, last wait %.3f", point.mean(), limits.mean(), before.mean())
+			t.Logf("errors of log(60 s + wait) by: expected run times %.3f, limits %.3f, last wait %.3f", point.mean(), limits.mean(), before.mean())
 			end := w.Snapshot(&jobs[len(jobs)-1].Request, jobs[len(jobs)-1].End)
 			t.Logf("in the end: %v, on %d processors", end.Policy, end.Procs)
 			if point.mean() > before.mean() {

@@ -8,20 +8,21 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Twin simulates a queue that others keep. Submitted, Started and Ended are called in
-// the order of time, after the queue has changed. A Twin serves one caller at a time.
+// Twin simulates the live queue, which its caller keeps. Submitted, Started and Ended are
+// called in the order of time, each after the queue has changed. A Twin serves one caller
+// at a time.
 type Twin struct {
-	queue    *queue.Queue
-	runtimes walltime.Predictor
-	machines partitions
-	jobs     map[int64]*job
-	numbers  map[string]int32 // of users, accounts and queues
-	classes  map[[2]string]*class
-	longest  int64 // run time ever seen, seconds
+	queue      *queue.Queue
+	runtimes   walltime.Predictor
+	partitions partitions
+	jobs       map[int64]*job
+	numbers    map[numbered]int32
+	classes    map[[2]string]*class // by partition and QOS
+	longest    int64                // longest run time ever seen, seconds
 
 	// Scratch of one question.
 	snapshot Snapshot
-	machine  rollout.Machine
+	rollout  rollout.Machine
 }
 
 // job is what is known of a job of the queue.
@@ -30,47 +31,48 @@ type job struct {
 	in      *partition
 	class   *class
 	runtime walltime.Distribution // as predicted
-	age     int64                 // of the job then, in seconds; or stale
+	age     int64                 // of the job when runtime was predicted, in seconds; or stale
 	runs    bool
 	trial   trial
 }
 
-// stale is the age of a job that has started since its run time was predicted. The next
-// snapshot predicts it anew, so that a start takes little time.
+// stale marks a prediction that is to be made again, because the job has started since.
+// The next Snapshot makes it, to keep Started fast.
 const stale = -1
 
-// New returns the twin of a queue.
-func New(q *queue.Queue, m Machines) *Twin {
+// New returns the twin of a queue. The pools may be nil.
+func New(q *queue.Queue, pools Pools) *Twin {
 	return &Twin{
-		queue: q, machines: partitions{configured: m},
-		jobs: make(map[int64]*job), numbers: make(map[string]int32), classes: make(map[[2]string]*class), longest: 3600,
+		queue: q, partitions: partitions{pools: pools},
+		jobs: make(map[int64]*job), numbers: make(map[numbered]int32), classes: make(map[[2]string]*class), longest: 3600,
 	}
 }
 
-// Submitted takes in that j waits from now on.
+// Submitted notes that j waits from now on.
 func (t *Twin) Submitted(j *workload.Job) {
 	k := t.add(j)
 	k.trial = t.try(j)
 	t.runtimes.Submitted(&k.Job)
 }
 
-// Started takes in that j runs since j.Start.
+// Started notes that j has run since j.Start. It learns from j's wait.
 func (t *Twin) Started(j *workload.Job) {
 	k, ok := t.jobs[j.ID]
 	if !ok {
 		k = t.add(j)
 	}
 	t.run(k, j.Start)
-	t.compete(k)
+	t.countOvertaking(k)
 	t.runtimes.Started(&k.Job)
 	k.age = stale
 	if k.trial != nil {
-		t.machines.machine(k.in).learn(k.trial, float64(j.Start-k.Submit))
+		t.partitions.pool(k.in).learn(k.trial, float64(j.Start-k.Submit))
 		k.trial = nil
 	}
 }
 
-// Ended takes in that j ended at j.End, or was cancelled if it has no start.
+// Ended notes that j ended at j.End, or that j was cancelled if it has no start. It learns
+// from j's run time.
 func (t *Twin) Ended(j *workload.Job) {
 	k, ok := t.jobs[j.ID]
 	if !ok {
@@ -82,50 +84,52 @@ func (t *Twin) Ended(j *workload.Job) {
 	}
 	k.End = max(j.End, k.Start)
 	t.longest = max(t.longest, k.End-k.Start)
-	t.machines.take(k.End, k.in, -k.Procs)
+	t.partitions.change(k.End, k.in, -k.Procs)
 	t.runtimes.Learn(&k.Job)
 	delete(t.jobs, j.ID)
 }
 
-// forget lets go of a job without learning from it.
+// forget drops a job without learning from it.
 func (t *Twin) forget(k *job) {
 	if k.runs {
-		t.machines.take(k.Start, k.in, -k.Procs)
+		t.partitions.change(k.Start, k.in, -k.Procs)
 	}
 	t.runtimes.Forget(k.ID)
 	delete(t.jobs, k.ID)
 }
 
-// compete learns which class a job passes by its start: that of the first job of another
-// class that is older and waits for the same machine. It looks at the head of the queue
-// only.
-func (t *Twin) compete(k *job) {
-	m, left := t.machines.machine(k.in), 32
+// searched is how many jobs at the head of the queue countOvertaking looks at.
+const searched = 32
+
+// countOvertaking counts an overtaking if k has started before an older job of another
+// class that waits for the same pool. It looks for one such job among the first.
+func (t *Twin) countOvertaking(k *job) {
+	p, left := t.partitions.pool(k.in), searched
 	for j := range t.queue.Pending() {
 		other := t.job(j)
 		if left--; left < 0 || other.Submit >= k.Submit {
 			return
 		}
-		if other.class != k.class && t.machines.machine(other.in) == m {
-			other.class.overtaken(k.class)
+		if other.class != k.class && t.partitions.pool(other.in) == p {
+			other.class.overtakenBy(k.class)
 			return
 		}
 	}
 }
 
-// run notes that a job runs since a time.
+// run notes that a job has run since a time.
 func (t *Twin) run(k *job, since int64) {
 	if !k.runs {
-		t.machines.take(since, k.in, k.Procs)
+		t.partitions.change(since, k.in, k.Procs)
 	}
 	k.Start, k.runs = since, true
 }
 
-// mostAbsent is how many jobs may be known that are not in the queue: their ends were
-// missed.
+// mostAbsent is how many jobs a Twin may know that are not in the queue. It did not
+// observe their ends.
 const mostAbsent = 4096
 
-// add makes a job known.
+// add makes a waiting job known. If it was known before, add forgets it first.
 func (t *Twin) add(j *workload.Job) *job {
 	if old, ok := t.jobs[j.ID]; ok {
 		t.forget(old)
@@ -137,11 +141,12 @@ func (t *Twin) add(j *workload.Job) *job {
 			}
 		}
 	}
-	k := &job{in: t.machines.of(j.Partition), class: t.classOf(&j.Request)}
+	k := &job{in: t.partitions.named(j.Partition), class: t.classOf(&j.Request)}
 	k.Job = sched.Job{
 		ID: j.ID, Submit: j.Since(), Start: j.Start, Limit: t.limit(&j.Request), Procs: j.Procs(),
-		User: t.numberOf("user", j.User), Group: t.numberOf("account", j.Account), App: -1,
-		Queue: t.numberOf(j.Partition, j.QOS), Partition: -1,
+		User: t.numberOf(numbered{userName, j.User, ""}), Group: t.numberOf(numbered{accountName, j.Account, ""}), App: -1,
+		// Package walltime knows one attribute of this kind: here it is partition and QOS.
+		Queue: t.numberOf(numbered{queueName, j.Partition, j.QOS}), Partition: -1,
 	}
 	t.predict(k, 0)
 	t.jobs[j.ID] = k
@@ -159,22 +164,35 @@ func (t *Twin) classOf(r *workload.Request) *class {
 	return c
 }
 
-// numberOf numbers the names of a kind; -1 stands for none.
-func (t *Twin) numberOf(kind, name string) int32 {
-	if name == "" && (kind == "user" || kind == "account") {
+// numbered is a name of a user or an account, or the names of a partition and a QOS.
+type numbered struct {
+	kind      nameKind
+	name, qos string
+}
+
+type nameKind uint8
+
+const (
+	userName nameKind = iota
+	accountName
+	queueName
+)
+
+// numberOf returns the number of a name, -1 for a user or an account without one.
+func (t *Twin) numberOf(n numbered) int32 {
+	if n.name == "" && n.kind != queueName {
 		return -1
 	}
-	name = kind + "/" + name
-	number, ok := t.numbers[name]
+	number, ok := t.numbers[n]
 	if !ok {
 		number = int32(len(t.numbers))
-		t.numbers[name] = number
+		t.numbers[n] = number
 	}
 	return number
 }
 
-// limit returns a request's limit. Without one, a job is planned for as long as the
-// longest ran.
+// limit returns a request's limit in seconds. Without one it returns the longest run time
+// seen.
 func (t *Twin) limit(r *workload.Request) int64 {
 	if r.Limit > 0 {
 		return r.Limit
@@ -182,15 +200,15 @@ func (t *Twin) limit(r *workload.Request) int64 {
 	return t.longest
 }
 
-// predict predicts how long a job of an age runs in all.
+// predict predicts the whole run time of a job of an age, in seconds.
 func (t *Twin) predict(k *job, age int64) {
 	k.runtime, k.age = t.runtimes.Distribution(&k.Job, age), age
 }
 
-// outlived returns the probability, as predicted, that the job would have ended by an
-// age. It predicts anew once the job has outlived half of its like: what was predicted
-// of a young job says little of the few that get old.
-func (t *Twin) outlived(k *job, age int64) float64 {
+// endedBy returns the probability, as predicted, that the job would have ended by an age.
+// Above one half it predicts the run time again from the age, and returns 0: a prediction
+// for a young job says little of the few that get old.
+func (t *Twin) endedBy(k *job, age int64) float64 {
 	if k.age == stale {
 		t.predict(k, 0)
 	}
@@ -217,7 +235,7 @@ func (t *Twin) job(j *queue.Job) *job {
 	return k
 }
 
-// Task returns the task of a request submitted at a time. It runs until its limit.
+// Task returns the task of a request that is submitted at a time. It runs for its limit.
 func (t *Twin) Task(r *workload.Request, submit int64) rollout.Task {
 	limit := t.limit(r)
 	return rollout.Task{Submit: submit, Limit: limit, Run: limit, Procs: r.Procs(), Rank: t.classOf(r).rank()}

@@ -18,9 +18,9 @@ type bench struct {
 	id int64
 }
 
-func sit(m Machines) *bench {
+func sit(pools Pools) *bench {
 	b := new(bench)
-	b.w = New(&b.q, m)
+	b.w = New(&b.q, pools)
 	return b
 }
 
@@ -46,7 +46,7 @@ func (b *bench) end(now int64, j workload.Job) {
 	b.w.Ended(&j)
 }
 
-func machineOf(procs int32) Machines {
+func poolOf(procs int32) Pools {
 	return func(string) (string, int32) { return "all", procs }
 }
 
@@ -54,9 +54,9 @@ func request(procs int32, limit int64) *workload.Request {
 	return &workload.Request{Size: workload.Size{CPUs: procs}, Limit: limit}
 }
 
-// TestPoint asks about a machine of 10 processors on which one job runs on 8.
+// TestPoint asks about a pool of 10 processors, 8 of which a job uses.
 func TestPoint(t *testing.T) {
-	b := sit(machineOf(10))
+	b := sit(poolOf(10))
 	b.start(1000, b.submit(1000, 8, 600))
 	b.submit(1010, 10, 300)
 	for _, c := range []struct {
@@ -84,14 +84,14 @@ func TestPoint(t *testing.T) {
 	}
 }
 
-// TestMoreWorkIsNoSooner: without backfilling in the order of arrival, no job more
-// that waits or runs lets another start earlier.
+// TestMoreWorkIsNoSooner: with FCFS without backfilling, a further job lets no other start
+// earlier.
 func TestMoreWorkIsNoSooner(t *testing.T) {
 	fcfs := slices.Index(hypotheses[:], hypothesis{Policy: rollout.Policy{Order: rollout.FCFS, Backfill: sched.NoBackfill}})
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 3))
-		b := sit(machineOf(16))
-		b.w.machines.machine(b.w.machines.of("")).best = fcfs
+		b := sit(poolOf(16))
+		b.w.partitions.pool(b.w.partitions.named("")).best = fcfs
 		free, now, last := int32(16), int64(1000), Point{}
 		asked := request(1+r.Int32N(16), 60)
 		for range 40 {
@@ -113,7 +113,7 @@ func TestPartitions(t *testing.T) {
 	for _, shared := range []bool{true, false} {
 		r := rand.New(rand.NewPCG(1, 5))
 		var p partitions
-		a, b := p.of("a"), p.of("b")
+		a, b := p.named("a"), p.named("b")
 		type use struct {
 			in    *partition
 			procs int32
@@ -122,7 +122,7 @@ func TestPartitions(t *testing.T) {
 		for now := int64(0); now < 28*24*3600; now += 600 {
 			for len(running) > 0 && r.IntN(3) == 0 {
 				i := r.IntN(len(running))
-				p.take(now, running[i].in, -running[i].procs)
+				p.change(now, running[i].in, -running[i].procs)
 				running = slices.Delete(running, i, i+1)
 			}
 			for range 20 {
@@ -132,33 +132,33 @@ func TestPartitions(t *testing.T) {
 					fits = p.usage.used+u.procs <= 100
 				}
 				if fits {
-					p.take(now, u.in, u.procs)
+					p.change(now, u.in, u.procs)
 					running = append(running, u)
 				}
 			}
 		}
 		p.estimate()
-		if separate := p.machine(a) != p.machine(b); separate == shared {
-			t.Errorf("shared %v, but separate %v: %v", shared, separate, p.machine(a).procs)
+		if separate := p.pool(a) != p.pool(b); separate == shared {
+			t.Errorf("shared %v, but separate %v: %v", shared, separate, p.pool(a).procs)
 		}
-		if got := p.machine(b).procs[0]; got < 97 || got > 100 {
+		if got := p.pool(b).procs[0]; got < 97 || got > 100 {
 			t.Errorf("shared %v: %d processors, want about 100", shared, got)
 		}
-		if got := p.machine(a).procs[0]; !shared && (got < 38 || got > 40) {
+		if got := p.pool(a).procs[0]; !shared && (got < 38 || got > 40) {
 			t.Errorf("%d processors, want about 40", got)
 		}
 	}
 }
 
-// TestLatePartition: of one that is met when others are in use it is known what they
-// use.
+// TestLatePartition: a partition that is first seen while others are in use knows how many
+// processors they use.
 func TestLatePartition(t *testing.T) {
 	var p partitions
-	a := p.of("a")
-	p.take(0, a, 100)
-	late := p.of("late")
-	p.take(10, a, 30)
-	p.take(20, a, -100)
+	a := p.named("a")
+	p.change(0, a, 100)
+	late := p.named("late")
+	p.change(10, a, 30)
+	p.change(20, a, -100)
 	if late.rest.used != 30 {
 		t.Errorf("others use %d processors, want 30", late.rest.used)
 	}
@@ -175,7 +175,7 @@ func TestSlots(t *testing.T) {
 	}
 }
 
-// TestForgets tells a twin of jobs that never end.
+// TestForgets: a twin forgets jobs whose ends it does not observe.
 func TestForgets(t *testing.T) {
 	b := sit(nil)
 	for i := range int64(3 * mostAbsent) {
@@ -185,15 +185,15 @@ func TestForgets(t *testing.T) {
 	if n := len(b.w.jobs); n > mostAbsent+2 {
 		t.Errorf("%d jobs are known that are not there", n)
 	}
-	if used := b.w.machines.usage.used; used != int32(len(b.w.jobs)) {
+	if used := b.w.partitions.usage.used; used != int32(len(b.w.jobs)) {
 		t.Errorf("%d processors are in use by %d jobs", used, len(b.w.jobs))
 	}
 	j := b.start(1e6, b.submit(1e6, 5, 60))
-	used := b.w.machines.usage.used
+	used := b.w.partitions.usage.used
 	b.submit(1e6+10, 5, 60)
 	b.q.Submit(j)
 	b.w.Submitted(&j) // put back
-	if got := b.w.machines.usage.used; got != used-5 {
+	if got := b.w.partitions.usage.used; got != used-5 {
 		t.Errorf("%d processors are in use, want %d", got, used-5)
 	}
 	b.end(1e6+20, j)

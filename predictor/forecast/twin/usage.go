@@ -6,29 +6,29 @@ import (
 )
 
 const (
-	// sizes is how many sizes of a machine are held possible.
-	sizes = 3
+	// sizeCount is how many estimates of a pool's size are tried.
+	sizeCount = 3
 	// halfLife is the age, in seconds, at which usage counts half as much.
 	halfLife = 90 * 24 * 3600
 )
 
-// rarely is, for each size, the share of the time in which more processors are in use.
-// It is small for a machine that is seldom full. It is larger where logs err, nodes are
-// lent, or jobs seem to overlap for a moment.
-var rarely = [sizes]float64{.02, .001, .08}
+// exceeded is, for each estimate of a size, the share of the time in which more
+// processors are in use. A small share suits a pool that is seldom full. A larger one
+// suits logs that err, nodes that are lent, and jobs that seem to overlap for a moment.
+var exceeded = [sizeCount]float64{.02, .001, .08}
 
 // usage is for how long how many processors have been in use.
 type usage struct {
-	used  int32
+	used  int32 // since then
 	since int64
-	// time is seconds by slot of processors. Weights grow with time, which makes what
-	// was long ago count less.
+	// time is the weighted seconds by slot of processors, and total is their sum. A
+	// newer second weighs more.
 	time  []float64
 	total float64
 }
 
-// slot returns the slot of a number of processors: one for each number up to 511,
-// and 256 for each doubling beyond.
+// slot returns the slot of a number of processors. Up to 511 each number has its own.
+// Beyond, there are 256 slots for each doubling.
 func slot(procs int32) int {
 	shift := max(0, bits.Len32(uint32(procs))-9)
 	return shift*256 + int(procs>>shift)
@@ -40,7 +40,7 @@ func slotMost(slot int) int32 {
 	return int32(slot-shift*256+1)<<shift - 1
 }
 
-// change counts processors that are in use from now on; fewer if negative.
+// change adds procs (negative removes) to the processors in use from now on.
 func (u *usage) change(now int64, procs int32) {
 	if u.time == nil {
 		u.since = now
@@ -58,13 +58,14 @@ func (u *usage) change(now int64, procs int32) {
 	u.used = max(0, u.used+procs)
 }
 
-// full returns each size: the processors in use that are rarely exceeded, or 0 as long
-// as little has been seen.
-func (u *usage) full() (procs [sizes]int32) {
+// sizes returns each estimate of the size: the number of processors that the usage
+// exceeds for a share of the time given by exceeded, rounded up to the end of a slot. All
+// are 0 until processors have been in use for a second.
+func (u *usage) sizes() (procs [sizeCount]int32) {
 	beyond := 0.
 	for i := len(u.time) - 1; i >= 0; i-- {
 		beyond += u.time[i]
-		for size, share := range rarely {
+		for size, share := range exceeded {
 			if procs[size] == 0 && beyond > share*u.total {
 				procs[size] = slotMost(i)
 			}

@@ -9,9 +9,9 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Load brings the cache up to date and has the first model learn it. The cache is filled
-// from where the last attempt left off. If it was ever complete, a failure to read
-// accounting is no error: the model does without what is new.
+// Load brings the cache up to date, and makes the first model from it. An attempt begins
+// to read where the last one left off. If the cache was ever complete, a failure to read
+// accounting is no error: the model then learns only what is in the cache.
 func (g *Ingest) Load(ctx context.Context) error {
 	coverage, err := g.Cache.Coverage(ctx)
 	if err != nil {
@@ -39,13 +39,14 @@ func (g *Ingest) Load(ctx context.Context) error {
 	return g.rebuild(ctx)
 }
 
-// CatchUp reads from accounting what has happened since it was last read.
+// CatchUp reads the accounting since the last reading, and feeds it to the model. After a
+// gap it makes a new model instead.
 func (g *Ingest) CatchUp(ctx context.Context) error {
 	coverage, err := g.Cache.Coverage(ctx)
 	if err != nil {
 		return err
 	}
-	gap := g.checkGap(coverage.Until)
+	gap := g.noteGap(coverage.Until)
 	if err := g.read(ctx, coverage); err != nil {
 		return err
 	}
@@ -57,17 +58,16 @@ func (g *Ingest) CatchUp(ctx context.Context) error {
 	return g.Cache.Prune(ctx, g.Now()-int64(g.Days)*day)
 }
 
-// checkGap reports whether a new model is needed, also because accounting is covered
-// until too long ago.
-func (g *Ingest) checkGap(covered int64) bool {
+// noteGap sets gap if accounting was read more than maxGap ago, and returns gap.
+func (g *Ingest) noteGap(covered int64) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.gap = g.gap || g.Now()-covered > maxGap
 	return g.gap
 }
 
-// read reads accounting from a little before coverage's end until now, window by window.
-// A window counts as read once it is in the cache.
+// read reads accounting from overlap before the end of coverage until now. A window counts
+// as read once store has put it into the cache.
 func (g *Ingest) read(ctx context.Context, coverage history.Coverage) error {
 	first := !coverage.Complete
 	from, to := max(coverage.Since, coverage.Until-overlap), g.Now()
@@ -103,10 +103,11 @@ func (g *Ingest) read(ctx context.Context, coverage history.Coverage) error {
 	return failed
 }
 
-// store takes in jobs of accounting, which is covered as said once it returns.
+// store passes the jobs of a window of accounting to OnAccounting, the cache and the model.
+// The cache's coverage is then the one given.
 func (g *Ingest) store(ctx context.Context, jobs []workload.Job, coverage *history.Coverage) error {
-	if g.Accounted != nil {
-		if err := g.Accounted(ctx, jobs); err != nil {
+	if g.OnAccounting != nil {
+		if err := g.OnAccounting(ctx, jobs); err != nil {
 			return err
 		}
 	}
@@ -119,7 +120,7 @@ func (g *Ingest) store(ctx context.Context, jobs []workload.Job, coverage *histo
 	return nil
 }
 
-// add puts jobs of accounting into the cache, and has the model observe them.
+// add puts the jobs of a window into the cache, and feeds them to the model.
 func (g *Ingest) add(ctx context.Context, jobs []workload.Job, coverage *history.Coverage) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -128,7 +129,7 @@ func (g *Ingest) add(ctx context.Context, jobs []workload.Job, coverage *history
 		return err
 	}
 	if t := g.tracker.Load(); t != nil && !g.gap {
-		t.accounting(jobs, runsOf(started))
+		t.observeAccounting(jobs, runsOf(started))
 	}
 	return nil
 }

@@ -91,14 +91,14 @@ func BenchmarkBurst(b *testing.B) {
 		for i := range queue[:500] {
 			started[runOf(&queue[i].Job)] = true
 		}
-		m.snapshot(&snapshot{slices.Clone(queue), now + 20}, started)
+		m.observeSnapshot(&snapshot{slices.Clone(queue), now + 20}, started)
 		for i := range int64(1000) {
 			j := job(2000+i, 21+i%10, 0, 0)
 			j.User, j.CPUs, j.Limit = fmt.Sprint("user", i%50), int32(1+i%64), 600*(1+i%20)
 			queue = append(queue, slurm.QueueEntry{Job: j})
 		}
 		b.StartTimer()
-		m.snapshot(&snapshot{queue, now + 40}, nil)
+		m.observeSnapshot(&snapshot{queue, now + 40}, nil)
 	}
 	b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N)/1000, "ms/job")
 }

@@ -1,10 +1,11 @@
-// Package ingest has a model observe what happens in a cluster. It reads the past from
-// accounting, through a cache on disk, and follows the present by snapshots of the queue
+// Package ingest feeds what happens in a cluster to a model. It reads the past from
+// accounting, through a cache on disk. It follows the present by snapshots of the queue
 // and by what accounting adds. Times are Unix seconds.
 //
-// A model observes events in the order of time, and each once. When the queue or
-// accounting was out of reach for so long that this is no longer possible, a new model
-// learns everything that is known and takes the place of the old one.
+// A model observes the events of one snapshot, or of one window of accounting, in the
+// order of time. It observes each event at most once. If more than an hour passes between
+// two snapshots, or two readings of accounting, a new model learns all that is known and
+// replaces the old one.
 package ingest
 
 import (
@@ -22,13 +23,13 @@ import (
 )
 
 const (
-	// overlap is how far back accounting is read again each time, in seconds. It may
-	// learn of a job's end that much later.
+	// overlap is how far back accounting is read again each time, in seconds. Accounting
+	// may record the end of a job that much later.
 	overlap = 600
-	// maxGap is how many seconds may pass between two snapshots, or two readings of
-	// accounting, before a new model is needed.
+	// maxGap is the most seconds between two snapshots, or two readings of accounting,
+	// that a model can bridge.
 	maxGap = 3600
-	// maxJobs is how many past jobs a model learns: those that started last.
+	// maxJobs is the most past jobs that a model learns: those that started last.
 	maxJobs = 50_000
 )
 
@@ -37,14 +38,15 @@ const day = 86400
 
 // Source reads past jobs.
 type Source interface {
-	// History yields the jobs that started or ended in [from, to), Unix
-	// seconds, and perhaps others that overlap it: window by window, in no
-	// order within one. A job that was still running when it was first read
-	// comes again, with its end, when a later interval is read; (ID, Submit)
-	// identifies it, since every requeue is a job of its own. After each
-	// window progress, if not nil, is called with how far the history is
-	// complete. Reading may be resumed from there, less the seconds by which
-	// Slurm's accounting lags. The first error ends the sequence.
+	// History yields the jobs that started or ended in [from, to), and perhaps others
+	// that overlap it. It reads one window of time after the other, and yields the jobs
+	// of one window in any order. After each window it calls progress, unless that is
+	// nil, with the time up to which the history is complete. A later call may begin
+	// there, less the seconds by which Slurm's accounting lags. The first error ends the
+	// sequence.
+	//
+	// A job that still runs comes without an end. A later call yields it again, with its
+	// end. ID and Submit together identify a job, since every requeue counts as another.
 	History(ctx context.Context, from, to int64, progress func(slurm.Progress)) iter.Seq2[workload.Job, error]
 }
 
@@ -52,43 +54,46 @@ type Source interface {
 type Options struct {
 	Cache  *history.History
 	Source Source
-	// NewModel returns a model that knows nothing but the machines, which are nil if none
-	// is known.
-	NewModel func(twin.Machines) Model
+	// NewModel returns a model that knows nothing but the pools, which are nil if nothing
+	// is known of nodes.
+	NewModel func(twin.Pools) Model
 	// Days is how many days of the past are kept.
 	Days int
-	// Accounted, if not nil, gets the jobs of accounting before they count as read. If
-	// it fails they are read again.
-	Accounted func(ctx context.Context, jobs []workload.Job) error
-	Now       func() int64
-	Log       *slog.Logger
+	// OnAccounting, if not nil, is called with the jobs of each window of accounting
+	// before the window counts as read. If it fails, the window is read again.
+	OnAccounting func(ctx context.Context, jobs []workload.Job) error
+	Now          func() int64
+	Log          *slog.Logger
 }
 
-// Ingest has a model observe a cluster. Load and CatchUp are called one after the other
-// by one goroutine. Every other method may be called at any time.
+// Ingest feeds what happens in a cluster to a model. One goroutine calls Load and CatchUp.
+// Every other method may be called at any time.
 type Ingest struct {
 	Options
 
 	tracker atomic.Pointer[tracker] // of the model that serves, nil until Load is done
 
-	mu       sync.Mutex // guards what follows, and is held while the model observes
-	last     *snapshot
-	machines machines
-	outages  outages
-	gap      bool // a new model is needed, and the old one does not observe accounting
-
-	// While a new model learns, meanwhile collects the starts that it does not learn.
+	mu      sync.Mutex // guards the fields below, and is held while the model observes
+	last    *snapshot  // or nil
+	pools   pools
+	outages outages
+	// gap says that more than maxGap has passed between two snapshots or two readings.
+	// Until a new model serves, the old one does not observe accounting.
+	gap bool
+	// While a new model learns, meanwhile collects the jobs that start, and that the new
+	// model does not learn.
 	rebuilding bool
 	meanwhile  []workload.Job
 
-	percent atomic.Int64 // of Load
+	percent atomic.Int64 // done of the present step: reading accounting at first, or learning
 	covered atomic.Int64
 }
 
 // New returns an Ingest that knows nothing yet.
 func New(o Options) *Ingest { return &Ingest{Options: o} }
 
-// Ready returns nil once Load is done, and before an error that says how far it is.
+// Ready returns nil once Load is done. Before that it returns an error that says how far
+// the present step of Load is: reading accounting, then learning.
 func (g *Ingest) Ready() error {
 	if g.tracker.Load() != nil {
 		return nil
@@ -96,11 +101,12 @@ func (g *Ingest) Ready() error {
 	return fmt.Errorf("varqd is still loading history: %d%%", g.percent.Load())
 }
 
-// Covered returns the time up to which all jobs that have ended are known.
+// Covered returns the time up to which accounting has been read, or 0 before Load is done.
+// Every job that ended before then is known.
 func (g *Ingest) Covered() int64 { return g.covered.Load() }
 
-// ObserveQueue takes in a snapshot of the queue at a time. The model observes what has
-// changed since the one before.
+// ObserveQueue feeds to the model what has changed between the last snapshot of the queue
+// and this one, which was taken at a time.
 func (g *Ingest) ObserveQueue(ctx context.Context, queue []slurm.QueueEntry, at int64) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -110,7 +116,7 @@ func (g *Ingest) ObserveQueue(ctx context.Context, queue []slurm.QueueEntry, at 
 		g.last = s
 		return nil
 	}
-	started, err := g.Cache.Add(ctx, t.unseen(s), nil)
+	started, err := g.Cache.Add(ctx, t.newRuns(s), nil)
 	if err != nil {
 		return err
 	}
@@ -119,6 +125,6 @@ func (g *Ingest) ObserveQueue(ctx context.Context, queue []slurm.QueueEntry, at 
 	if g.rebuilding {
 		g.meanwhile = append(g.meanwhile, started...)
 	}
-	t.snapshot(s, runsOf(started))
+	t.observeSnapshot(s, runsOf(started))
 	return nil
 }

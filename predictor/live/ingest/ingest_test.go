@@ -79,7 +79,7 @@ func start(t *testing.T, path string, s Source, own ...forecast.Forecaster) *fix
 	f.Outlook = outlook.New(outlook.Options{Own: own, Confidence: .95, Now: clock})
 	f.Ingest = New(Options{
 		Cache: cache, Source: s, Days: 2, Now: clock, Log: slog.New(slog.DiscardHandler),
-		NewModel: func(m twin.Machines) Model { return f.NewModel(m) },
+		NewModel: func(p twin.Pools) Model { return f.NewModel(p) },
 	})
 	return f
 }
@@ -167,7 +167,7 @@ func TestNothingCountsAsReadUntilTold(t *testing.T) {
 	g := start(t, path, s)
 	var told []int64
 	errBusy := errors.New("busy")
-	g.Accounted = func(_ context.Context, jobs []workload.Job) error {
+	g.OnAccounting = func(_ context.Context, jobs []workload.Job) error {
 		if len(jobs) > 0 && told == nil {
 			told = []int64{}
 			return errBusy

@@ -10,7 +10,8 @@ import (
 	"github.com/varq-project/varq/predictor/slurm"
 )
 
-// mostOutages is how many outages are kept, besides those that are not over.
+// mostOutages is how many of the newest outages are kept. Older ones are kept until they
+// are over, as the model has yet to observe their end.
 const mostOutages = 64
 
 // outages are the times in which no job of a partition could start.
@@ -18,13 +19,13 @@ type outages struct {
 	list []qbets.Outage // in the order of their beginnings
 }
 
-// ObserveCluster takes in what Slurm says of partitions and nodes. The model observes
-// the outages: partitions that are down, or all of whose nodes are. What Slurm says of
-// processors counts for the next model.
+// ObserveCluster finds the outages in the state of partitions and nodes, and feeds them to
+// the model. A partition has an outage while it is down, or while none of its nodes can
+// start jobs. ObserveCluster also finds the pools, which the next model will know.
 func (g *Ingest) ObserveCluster(c *limits.Cluster, nodes []slurm.Node) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.machines = machinesOf(nodes)
+	g.pools = poolsOf(nodes)
 	changed := g.outages.update(c, nodes, g.Now())
 	for _, o := range changed {
 		g.Log.Warn("outage", "partition", o.Partition, "reason", o.Reason, "over", o.To != 0)
@@ -34,7 +35,7 @@ func (g *Ingest) ObserveCluster(c *limits.Cluster, nodes []slurm.Node) {
 	}
 }
 
-// observeOutages has the model observe outages.
+// observeOutages feeds outages to the model.
 func (t *tracker) observeOutages(list []qbets.Outage) {
 	for _, o := range list {
 		t.Outage(o)
@@ -69,12 +70,12 @@ func (s *outages) update(c *limits.Cluster, nodes []slurm.Node, now int64) (chan
 	surplus := len(s.list) - mostOutages
 	s.list = slices.DeleteFunc(s.list, func(o qbets.Outage) bool {
 		surplus--
-		return surplus >= 0 && o.To != 0 // the end of the others is yet to be observed
+		return surplus >= 0 && o.To != 0
 	})
 	return changed
 }
 
-// downReason says why no job of a partition can start. It is empty if one can.
+// downReason returns why no job of a partition can start, or "" if a job can.
 func downReason(p *limits.Partition, nodes []slurm.Node) string {
 	if !p.Up {
 		return fmt.Sprintf("partition %s is down", p.Name)

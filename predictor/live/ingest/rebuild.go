@@ -9,8 +9,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// rebuild has a new model learn everything that is known, and then serve. The old one
-// serves until then, and the new one observes in the end what has happened meanwhile.
+// rebuild makes a new model. The new model learns all that is known while the old one
+// serves. Then it observes what has happened meanwhile, and serves.
 func (g *Ingest) rebuild(ctx context.Context) error {
 	t, covered, jobs, err := g.begin(ctx)
 	if err == nil {
@@ -27,9 +27,9 @@ func (g *Ingest) rebuild(ctx context.Context) error {
 	return err
 }
 
-// begin returns the tracker of a new model, up to when accounting is covered, and what
-// the model is to learn: the past and the live queue. From then on g.meanwhile collects
-// the starts that it does not learn.
+// begin returns the tracker of a new model, the time up to which accounting is covered,
+// and the jobs that the model is to learn: those of the past and of the live queue. From
+// then on g.meanwhile collects the jobs that start.
 func (g *Ingest) begin(ctx context.Context) (t *tracker, covered int64, jobs []workload.Job, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -41,7 +41,7 @@ func (g *Ingest) begin(ctx context.Context) (t *tracker, covered int64, jobs []w
 	if jobs, err = g.past(ctx, g.last); err != nil {
 		return nil, 0, nil, err
 	}
-	t = &tracker{Model: g.NewModel(g.machines.of()), at: coverage.Until}
+	t = &tracker{Model: g.NewModel(g.pools.lookup()), at: coverage.Until}
 	t.observeOutages(g.outages.list)
 	if g.last != nil {
 		t.at = g.last.at
@@ -49,21 +49,21 @@ func (g *Ingest) begin(ctx context.Context) (t *tracker, covered int64, jobs []w
 	return t, coverage.Until, jobs, nil
 }
 
-// replace has t observe what has happened since it began, and then serve.
+// replace feeds to t what has happened since begin. Then t serves.
 func (g *Ingest) replace(t *tracker) {
 	started := runsOf(g.meanwhile)
 	if g.last != nil && g.last.at > t.at {
-		t.snapshot(g.last, started)
+		t.observeSnapshot(g.last, started)
 	}
-	t.accounting(g.meanwhile, started)
+	t.observeAccounting(g.meanwhile, started)
 	t.observeOutages(g.outages.list)
 	t.Serve()
 	g.gap = false
 	g.tracker.Store(t)
 }
 
-// past returns the jobs of the cache, together with those of a snapshot, which may be
-// nil. Those that have not ended are Running or Pending.
+// past returns the jobs of the cache and of a snapshot, which may be nil. A job that has
+// not ended is Running or Pending.
 func (g *Ingest) past(ctx context.Context, s *snapshot) ([]workload.Job, error) {
 	var jobs []workload.Job
 	for job, err := range g.Cache.Jobs(ctx, maxJobs) {
@@ -95,8 +95,8 @@ func (g *Ingest) past(ctx context.Context, s *snapshot) ([]workload.Job, error) 
 	return slices.Concat(jobs, running, waiting), nil
 }
 
-// Replay has an observer observe everything that is known of the past, up to the last
-// snapshot of the queue.
+// Replay replays to an observer all that is known of the past, up to the last snapshot of
+// the queue.
 func (g *Ingest) Replay(ctx context.Context, o forecast.Observer) error {
 	g.mu.Lock()
 	last := g.last

@@ -11,9 +11,9 @@ type snapshot struct {
 	at    int64
 }
 
-// jobs returns the jobs that wait and those that run. A job that is held, depends on
-// another or has a begin time to come does not wait yet. The tasks of an array that are
-// not separate jobs yet wait as one job.
+// jobs returns the jobs that wait and those that run. A pending job waits once it is
+// eligible: it is not held, does not depend on another job, and its begin time has come.
+// Slurm's queue shows the pending tasks of an array as one job, which waits as one.
 func (s *snapshot) jobs() (waiting, running []workload.Job) {
 	for i := range s.queue {
 		e := &s.queue[i]

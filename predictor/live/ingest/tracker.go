@@ -9,41 +9,42 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Model observes a cluster, as outlook.Model does. The methods are called by one
-// goroutine at a time.
+// Model observes a cluster. It is an outlook.Model, except in tests. One goroutine at a
+// time calls its methods.
 type Model interface {
-	// Learn observes past jobs, given in any order, before the model serves. Progress
-	// is called with the share of them that is done, in percent.
+	// Learn learns past jobs, given in any order, before the model serves. It calls
+	// progress with the percentage of them that it has learnt.
 	Learn(ctx context.Context, jobs []workload.Job, progress func(percent int64)) error
-	// Observe observes an event, and Outage that an outage has begun or is over.
+	// Observe observes an event.
 	Observe(e *forecast.Event)
+	// Outage observes that an outage has begun or is over.
 	Outage(o qbets.Outage)
-	// Queue is the queue as the model knows it. Only Learn and Observe change it.
+	// Queue returns the queue as the model knows it. Only Learn and Observe change it.
 	Queue() *queue.Queue
-	// Serve lets the model take the place of the one before.
+	// Serve replaces the model that has served so far by this one.
 	Serve()
 }
 
 // tracker turns snapshots of the queue and records of accounting into the events that a
-// model observes. Both are incomplete and late, and both report the same jobs.
+// model observes. Snapshots and records are incomplete and late, and report the same jobs.
 //
-// Invariants: the model observes each submission, start and end once. Its queue is that
-// of the last snapshot, but for jobs that accounting has reported since.
+// Invariants: the model observes each submission, start and end at most once. Its queue is
+// that of the last snapshot, changed by what accounting has reported since.
 type tracker struct {
 	Model
-	at int64 // when the last snapshot was taken
+	at int64 // when the last snapshot was taken; before the first, the end of coverage
 }
 
-// unseen returns the running jobs of a snapshot that do not run in the model's queue.
-func (t *tracker) unseen(s *snapshot) []workload.Job {
+// newRuns returns the running jobs of a snapshot that do not run in the model's queue.
+func (t *tracker) newRuns(s *snapshot) []workload.Job {
 	_, running := s.jobs()
-	var unseen []workload.Job
+	var runs []workload.Job
 	for i := range running {
 		if j := &running[i]; !t.has(j) {
-			unseen = append(unseen, *j)
+			runs = append(runs, *j)
 		}
 	}
-	return unseen
+	return runs
 }
 
 // has reports whether j waits or runs in the model's queue with the same times.
@@ -58,29 +59,30 @@ func (t *tracker) waits(j *workload.Job) bool {
 	return known != nil && known.Submit == j.Submit && known.Start == 0
 }
 
-// snapshot observes what has changed since the last snapshot. Started are the runs that
-// the history did not know before. Any other run was observed before, and counts only if
-// its job still waits in the model's queue. A job that is gone has left just after the
-// last snapshot, and so before the starts for which it made room.
-func (t *tracker) snapshot(s *snapshot, started map[run]bool) {
+// observeSnapshot feeds to the model what has changed since the last snapshot. Started are
+// the runs that the history did not know before. The model has observed any other run
+// before, unless its job still waits in the model's queue. A job that is gone is taken to
+// have ended at the time of the last snapshot, and so before the starts for which it made
+// room.
+func (t *tracker) observeSnapshot(s *snapshot, started map[run]bool) {
 	waiting, running := s.jobs()
-	unchanged := make(map[int64]bool, len(waiting)+len(running))
+	stays := make(map[int64]bool, len(waiting)+len(running))
 	var changed []workload.Job
 	for i := range waiting {
 		j := &waiting[i]
-		if unchanged[j.ID] = t.has(j); !unchanged[j.ID] {
+		if stays[j.ID] = t.has(j); !stays[j.ID] {
 			changed = append(changed, *j)
 		}
 	}
 	for i := range running {
 		j := &running[i]
 		waited := t.waits(j)
-		if unchanged[j.ID] = waited || t.has(j); waited || !unchanged[j.ID] && started[runOf(j)] {
+		if stays[j.ID] = waited || t.has(j); waited || !stays[j.ID] && started[runOf(j)] {
 			changed = append(changed, *j)
 		}
 	}
 	leave := func(known *queue.Job) {
-		if unchanged[known.ID] {
+		if stays[known.ID] {
 			return
 		}
 		j := known.Job
@@ -97,11 +99,11 @@ func (t *tracker) snapshot(s *snapshot, started map[run]bool) {
 	t.at = s.at
 }
 
-// accounting observes jobs of accounting: those in the model's queue, and those whose
-// runs are in started, which the history did not know before. A job that came and went
-// between two snapshots is observed as if it had come just after the last. Its times are
-// shifted, so that its wait and its run time stay what they were.
-func (t *tracker) accounting(jobs []workload.Job, started map[run]bool) {
+// observeAccounting feeds jobs of accounting to the model: those in the model's queue, and
+// those whose runs are in started, which the history did not know before. If a job came and
+// went between two snapshots, the model observes it as if it had come at the time of the
+// last one. All its times are shifted alike, so that its wait and its run time remain.
+func (t *tracker) observeAccounting(jobs []workload.Job, started map[run]bool) {
 	var changed []workload.Job
 	for _, j := range jobs {
 		if j.Start == 0 && j.End == 0 {
@@ -115,7 +117,7 @@ func (t *tracker) accounting(jobs []workload.Job, started map[run]bool) {
 			continue
 		}
 		begun := j.Since()
-		if begun < t.at-overlap { // too long ago to have come since, but never seen waiting
+		if begun < t.at-overlap { // snapshots would have shown it waiting: it did not wait so long
 			begun = j.Start
 		}
 		if late := t.at - begun; late > 0 && j.End != 0 {
@@ -129,22 +131,22 @@ func (t *tracker) accounting(jobs []workload.Job, started map[run]bool) {
 	t.observe(changed)
 }
 
-// observe has the model observe what happens to jobs, but for what it knows. A wait that
-// began before the last snapshot is observed only while it lasts: afterwards it is too
-// late to forecast it.
+// observe feeds to the model the events of jobs that it has not observed. A submission
+// before the last snapshot counts only while the job waits: once it has started, it is too
+// late to forecast its wait.
 func (t *tracker) observe(jobs []workload.Job) {
 	for _, e := range forecast.Events(jobs) {
 		j := e.Job
-		var known bool
+		var skip bool
 		switch e.Kind {
 		case forecast.Submitted:
-			known = t.has(j) || t.waits(j) && j.Start != 0 || j.State != workload.Pending && e.At < t.at
+			skip = t.has(j) || t.waits(j) && j.Start != 0 || j.State != workload.Pending && e.At < t.at
 		case forecast.Started:
-			known = t.has(j)
+			skip = t.has(j)
 		case forecast.Ended:
-			known = !t.has(j)
+			skip = !t.has(j)
 		}
-		if !known {
+		if !skip {
 			t.Observe(&e)
 		}
 	}

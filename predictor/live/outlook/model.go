@@ -31,7 +31,7 @@ type Model struct {
 
 // NewModel returns a Model with an empty queue and forecasters that know nothing.
 // The machines may be nil: they are learnt then.
-func (o *Outlook) NewModel(machines twin.Machines) *Model {
+func (o *Outlook) NewModel(machines twin.Pools) *Model {
 	m := &Model{outlook: o}
 	members := make([]forecast.Forecaster, len(o.Own))
 	for i, f := range o.Own {
@@ -39,7 +39,7 @@ func (o *Outlook) NewModel(machines twin.Machines) *Model {
 		members[i] = m.own[i]
 	}
 	// The seed is fixed: the same past gives the same answers.
-	options := predictor.Options{Machines: machines, Background: func(task func()) { go task() }}
+	options := predictor.Options{Pools: machines, Background: func(task func()) { go task() }}
 	m.predictor = predictor.Standard(&m.queue, options, rand.New(rand.NewPCG(1, 1)), members...)
 	m.predictor.SetConfidence(o.Confidence)
 	return m

@@ -90,7 +90,7 @@ func New(o Options) (_ *Daemon, err error) {
 	d.own = newForecasters(c.Forecasters, d.replay, o.Log)
 	d.outlook = outlook.New(outlook.Options{Own: d.own.all(), Confidence: c.Forecast.Confidence, OldOdds: d.odds, Now: now})
 	d.ingest = ingest.New(ingest.Options{
-		Cache: d.cache, Source: o.Slurm, NewModel: d.newModel, Days: c.Forecast.Days, Accounted: d.accounted, Now: now, Log: o.Log,
+		Cache: d.cache, Source: o.Slurm, NewModel: d.newModel, Days: c.Forecast.Days, OnAccounting: d.onAccounting, Now: now, Log: o.Log,
 	})
 	d.keeper = keeper.New(keeper.Options{
 		Ledger: d.ledger, Slurm: o.Slurm, Outlook: keeperOutlook{d.outlook, d.ingest}, Now: now, Zone: time.Local,

@@ -36,7 +36,7 @@ func (d *Daemon) replay(ctx context.Context, o forecast.Observer) error {
 }
 
 // newModel returns a model of the outlook for ingest to keep up to date.
-func (d *Daemon) newModel(machines twin.Machines) ingest.Model {
+func (d *Daemon) newModel(machines twin.Pools) ingest.Model {
 	return d.outlook.NewModel(machines)
 }
 

@@ -166,8 +166,8 @@ func (d *Daemon) keepOdds(ctx context.Context) error {
 	return nil
 }
 
-// accounted has keeper and scorer take in jobs of accounting, before they count as read.
-func (d *Daemon) accounted(ctx context.Context, jobs []workload.Job) error {
+// onAccounting passes jobs of accounting to the keeper and the scorer.
+func (d *Daemon) onAccounting(ctx context.Context, jobs []workload.Job) error {
 	if err := d.keeper.ObserveAccounting(ctx, jobs); err != nil {
 		return err
 	}

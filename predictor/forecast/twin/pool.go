@@ -1,0 +1,127 @@
+package twin
+
+// Pools returns the name of the pool that a partition's jobs run on, and how many
+// processors it has. An empty name stands for a pool that is not configured. The Twin
+// learns such pools, and all pools if its Pools are nil.
+type Pools func(partition string) (name string, procs int32)
+
+// partition is what has been seen of one partition.
+type partition struct {
+	configured *pool // or nil
+	own        pool  // used if separate
+	separate   bool
+	usage      usage
+	rest       usage // of all other partitions
+}
+
+// pool is processors that jobs wait for together.
+type pool struct {
+	learner
+	procs [sizeCount]int32 // by estimate of the size; if configured, all at least that
+}
+
+// partitions finds out which partitions share a pool, and how many processors it has.
+//
+// At first all partitions share one pool. Let a be the size of a partition's usage, b
+// that of all others together, and c that of all partitions at once. The partition gets
+// its own pool once
+//
+//	c > max(a,b) + 3/4 min(a,b),
+//
+// as it then adds processors. A partition of a shared pool adds less, because that pool
+// is full at times. The size of a usage is a number of processors that it rarely exceeds.
+type partitions struct {
+	pools  Pools
+	byPool map[string]*pool // configured
+	byName map[string]*partition
+	shared pool
+	usage  usage // of all
+	due    int   // changes of the usage until estimate
+}
+
+// estimateGap is how many changes of the usage pass between two estimates.
+const estimateGap = 64
+
+// named returns the partition of a name.
+func (p *partitions) named(name string) *partition {
+	if found, ok := p.byName[name]; ok {
+		return found
+	}
+	if p.byName == nil {
+		p.byName = make(map[string]*partition)
+	}
+	made := &partition{rest: usage{used: p.usage.used}}
+	p.byName[name] = made
+	if p.pools != nil {
+		if pool, procs := p.pools(name); pool != "" {
+			made.configured = p.configured(pool, procs)
+		}
+	}
+	return made
+}
+
+// configured returns the configured pool of a name, with at least procs processors.
+func (p *partitions) configured(name string, procs int32) *pool {
+	if p.byPool == nil {
+		p.byPool = make(map[string]*pool)
+	}
+	found, ok := p.byPool[name]
+	if !ok {
+		found = new(pool)
+		p.byPool[name] = found
+	}
+	for i := range found.procs {
+		found.procs[i] = max(found.procs[i], procs)
+	}
+	return found
+}
+
+// change adds procs (negative removes) to the processors that the jobs of a partition use
+// from now on.
+func (p *partitions) change(now int64, in *partition, procs int32) {
+	in.usage.change(now, procs)
+	p.usage.change(now, procs)
+	for _, each := range p.byName {
+		if each != in {
+			each.rest.change(now, procs)
+		}
+	}
+	if p.due--; p.due <= 0 {
+		p.due = estimateGap
+		p.estimate()
+	}
+}
+
+// estimate works out which partitions are separate, and the sizes of the pools that are
+// not configured.
+func (p *partitions) estimate() {
+	all, largest := p.usage.sizes(), [sizeCount]int32{}
+	p.shared.procs = all
+	for _, each := range p.byName {
+		own, rest := each.usage.sizes(), each.rest.sizes()
+		low, high := min(own[0], rest[0]), max(own[0], rest[0])
+		each.own.procs = own
+		each.separate = low > 0 && all[0] >= high+low*3/4+1
+		for i := range own {
+			if each.separate {
+				p.shared.procs[i] -= own[i]
+			} else {
+				largest[i] = max(largest[i], own[i])
+			}
+		}
+	}
+	for i := range largest {
+		p.shared.procs[i] = max(p.shared.procs[i], largest[i])
+	}
+}
+
+// pool returns the pool of a partition.
+func (p *partitions) pool(in *partition) *pool {
+	switch {
+	case in.configured != nil:
+		return in.configured
+	case in.separate:
+		return &in.own
+	}
+	return &p.shared
+}
