@@ -14,8 +14,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Plans, predictions and promises are made and every forecaster is asked while the queue
-// is followed, accounting is read and models are rebuilt.
+// Every method of an Outlook may be called while an Ingest observes the queue, reads
+// accounting and makes new models.
 func TestAnswersWhileLearning(t *testing.T) {
 	a := accounts(past(now-2*day+3600, now-2*3600))
 	g := start(t, filepath.Join(t.TempDir(), "history.db"), &a)
@@ -28,7 +28,7 @@ func TestAnswersWhileLearning(t *testing.T) {
 	for _, ask := range []func(){
 		func() { g.Predict(r) },
 		func() { g.Queue() },
-		func() { g.Learnt() },
+		func() { g.StartsObserved() },
 		func() { g.Promise(7, r, now+1000, now+2000, true) },
 		func() {
 			g.Ask(&forecast.Question{Request: r, Now: now, Submit: now}, func(string, *forecast.Answer) {})

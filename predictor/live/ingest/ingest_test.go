@@ -76,7 +76,7 @@ func start(t *testing.T, path string, s Source, own ...forecast.Forecaster) *fix
 	t.Cleanup(func() { cache.Close() })
 	f := &fixture{clock: now}
 	clock := func() int64 { return f.clock }
-	f.Outlook = outlook.New(outlook.Options{Own: own, Confidence: .95, Now: clock})
+	f.Outlook = outlook.New(outlook.Options{SiteForecasters: own, Confidence: .95, Now: clock})
 	f.Ingest = New(Options{
 		Cache: cache, Source: s, Days: 2, Now: clock, Log: slog.New(slog.DiscardHandler),
 		NewModel: func(p twin.Pools) Model { return f.NewModel(p) },
@@ -85,7 +85,7 @@ func start(t *testing.T, path string, s Source, own ...forecast.Forecaster) *fix
 }
 
 func learnt(f *fixture) int {
-	n, _ := f.Learnt()
+	n, _ := f.StartsObserved()
 	return n
 }
 

@@ -69,8 +69,8 @@ func TestOutages(t *testing.T) {
 	}
 }
 
-// However many partitions are down at once, the outage of each ends, and of those that
-// are long over a part is forgotten.
+// However many partitions are down at once, each outage ends. Only the newest outages that
+// are over are kept.
 func TestManyOutagesEnd(t *testing.T) {
 	cluster := func(up bool) *limits.Cluster {
 		partitions := map[string]limits.Partition{}

@@ -13,7 +13,7 @@ import (
 // time calls its methods.
 type Model interface {
 	// Learn learns past jobs, given in any order, before the model serves. It calls
-	// progress with the percentage of them that it has learnt.
+	// progress with the percentage that is done.
 	Learn(ctx context.Context, jobs []workload.Job, progress func(percent int64)) error
 	// Observe observes an event.
 	Observe(e *forecast.Event)

@@ -35,7 +35,7 @@ func (d *diary) Submitted(j *workload.Job) { d.note("+", j, j.Since()) }
 func (d *diary) Started(j *workload.Job)   { d.note(">", j, j.Start) }
 func (d *diary) Ended(j *workload.Job)     { d.note("-", j, j.End) }
 
-// words returns what was observed since it was last asked for.
+// words returns what was observed since its last call.
 func (d *diary) words() string {
 	text := strings.Join(d.observed, " ")
 	d.observed = nil
@@ -180,7 +180,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// names returns who is in the queue, and how.
+// names describes the jobs of a queue.
 func names(jobs ...workload.Job) []string {
 	set := map[string]bool{}
 	for i := range jobs {
@@ -202,8 +202,8 @@ func queued(g *fixture) []string {
 }
 
 // Whatever happens between snapshots, and whenever accounting is read or a model is
-// rebuilt, the queue is in the end that of the last snapshot, every start is observed
-// once, and no job ends that has not started or begun to wait.
+// rebuilt: in the end the model's queue is that of the last snapshot, the model has
+// observed every start once, and no job has ended that had not started or begun to wait.
 func TestQueueIsThatOfTheLastSnapshot(t *testing.T) {
 	for seed := range uint64(20) {
 		random := rand.New(rand.NewPCG(seed, 1))
@@ -320,8 +320,8 @@ func TestLoadKnowsTheLiveQueue(t *testing.T) {
 	}
 }
 
-// A site's own forecaster, which learns the past by itself, is to learn it again after a
-// gap, and else never.
+// A site's own forecaster learns the past by itself. It learns it again after a gap, and
+// only then.
 func TestOwnForecastersRelearnAfterAGap(t *testing.T) {
 	var d diary
 	a := accounts(past(now-day, now-2*3600))

@@ -13,40 +13,42 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Model is the queue as it is known, and the forecasters that have observed everything
-// that led to it. First it learns the past, then it serves, and all the while one
-// goroutine at a time may call its methods. Any number may ask the Outlook meanwhile.
+// Model is the queue as far as it is known, and the forecasters that have observed all that
+// led to it. It first learns the past, and then serves. One goroutine at a time may call its
+// methods. Any number of goroutines may ask the Outlook at the same time.
 type Model struct {
 	outlook *Outlook
 
-	// mu guards everything below. It is held for one event at a time, so that answers,
-	// which share it, never wait for many.
+	// mu guards the fields below once m serves; before that only the caller of Learn uses
+	// m. Observe holds mu for one event at a time, so that no answer waits for many events.
 	mu        sync.RWMutex
 	queue     queue.Queue
 	predictor *predictor.Predictor
-	own       []*own
-	starts    int   // observed
-	newest    int64 // of them
+	sites     []*siteForecaster
+	starts    int   // how many were observed
+	newest    int64 // time of the latest start
 }
 
-// NewModel returns a Model with an empty queue and forecasters that know nothing.
-// The machines may be nil: they are learnt then.
-func (o *Outlook) NewModel(machines twin.Pools) *Model {
+// NewModel returns a Model with an empty queue and forecasters that know nothing. If pools
+// is nil, the Model learns which partitions share processors.
+func (o *Outlook) NewModel(pools twin.Pools) *Model {
 	m := &Model{outlook: o}
-	members := make([]forecast.Forecaster, len(o.Own))
-	for i, f := range o.Own {
-		m.own = append(m.own, &own{Forecaster: f})
-		members[i] = m.own[i]
+	members := make([]forecast.Forecaster, len(o.SiteForecasters))
+	for i, f := range o.SiteForecasters {
+		m.sites = append(m.sites, &siteForecaster{Forecaster: f})
+		members[i] = m.sites[i]
 	}
 	// The seed is fixed: the same past gives the same answers.
-	options := predictor.Options{Pools: machines, Background: func(task func()) { go task() }}
+	options := predictor.Options{Pools: pools, Background: func(task func()) { go task() }}
 	m.predictor = predictor.Standard(&m.queue, options, rand.New(rand.NewPCG(1, 1)), members...)
 	m.predictor.SetConfidence(o.Confidence)
 	return m
 }
 
-// Learn has m observe past jobs, given in any order, before it serves. Progress is
-// called with the share of them that is done, in percent. It ends early when ctx does.
+// Learn replays past jobs, given in any order, to m before m serves. It calls progress with
+// the percentage that is done, once for each job that started. The last call may be below
+// 100, because jobs that never started count as jobs too. If ctx is done, Learn returns
+// early, with its error.
 func (m *Model) Learn(ctx context.Context, jobs []workload.Job, progress func(percent int64)) error {
 	defer m.predictor.Hurry(0)
 	n := 0
@@ -58,29 +60,29 @@ func (m *Model) Learn(ctx context.Context, jobs []workload.Job, progress func(pe
 	})
 }
 
-// Observe has the queue, and then the forecasters, observe an event.
+// Observe tells an event to the queue, and then to the forecasters.
 func (m *Model) Observe(e *forecast.Event) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	e.Tell(&m.queue, observer{m})
 }
 
-// Outage has the forecasters observe that an outage has begun or is over.
+// Outage tells the forecasters that an outage has begun or is over.
 func (m *Model) Outage(o qbets.Outage) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.predictor.Outage(o)
 }
 
-// Queue is the queue as it is known. Only Learn and Observe change it, so whoever calls
-// them may read it without a lock.
+// Queue returns the queue as far as it is known. Only Learn and Observe change it, so their
+// caller may read it without a lock.
 func (m *Model) Queue() *queue.Queue { return &m.queue }
 
-// Serve has the Outlook answer by m from now on. M takes over from the Model before what
-// the past does not show, which is the odds of promises.
+// Serve makes m the Model that the Outlook asks. It takes over the open promises and the
+// odds of the Model that served before. The first Model begins with Options.OldOdds.
 func (m *Model) Serve() {
 	o := m.outlook
-	for _, f := range m.own {
+	for _, f := range m.sites {
 		f.joined = true
 	}
 	if old := o.model.Load(); old == nil {
@@ -89,7 +91,7 @@ func (m *Model) Serve() {
 		old.mu.Lock()
 		m.predictor.Inherit(old.predictor)
 		old.mu.Unlock()
-		for _, f := range o.Own {
+		for _, f := range o.SiteForecasters {
 			if f, ok := f.(interface{ Relearn() }); ok {
 				f.Relearn()
 			}
@@ -98,8 +100,8 @@ func (m *Model) Serve() {
 	o.model.Store(m)
 }
 
-// observer passes on to the forecasters what a Model observes, and counts starts. It
-// implements forecast.Observer.
+// observer is the forecast.Observer of a Model. It passes events to the forecasters, and
+// counts starts.
 type observer struct{ *Model }
 
 func (m observer) Submitted(j *workload.Job) { m.predictor.Submitted(j) }
@@ -112,39 +114,39 @@ func (m observer) Started(j *workload.Job) {
 
 func (m observer) Ended(j *workload.Job) { m.predictor.Ended(j) }
 
-// own is a site's own forecaster. It observes and answers nothing until it has joined,
-// since it learns the past by itself.
-type own struct {
+// siteForecaster is a site's own forecaster. It observes and answers nothing until joined,
+// because it learns the past by itself.
+type siteForecaster struct {
 	forecast.Forecaster
 	joined bool
 }
 
 // Forecast implements forecast.Forecaster.
-func (o *own) Forecast(q *forecast.Question, a *forecast.Answer) bool {
-	if !o.joined {
+func (s *siteForecaster) Forecast(q *forecast.Question, a *forecast.Answer) bool {
+	if !s.joined {
 		*a = forecast.Answer{}
 		return false
 	}
-	return o.Forecaster.Forecast(q, a)
+	return s.Forecaster.Forecast(q, a)
 }
 
 // Submitted implements forecast.Observer.
-func (o *own) Submitted(j *workload.Job) {
-	if o.joined {
-		o.Forecaster.Submitted(j)
+func (s *siteForecaster) Submitted(j *workload.Job) {
+	if s.joined {
+		s.Forecaster.Submitted(j)
 	}
 }
 
 // Started implements forecast.Observer.
-func (o *own) Started(j *workload.Job) {
-	if o.joined {
-		o.Forecaster.Started(j)
+func (s *siteForecaster) Started(j *workload.Job) {
+	if s.joined {
+		s.Forecaster.Started(j)
 	}
 }
 
 // Ended implements forecast.Observer.
-func (o *own) Ended(j *workload.Job) {
-	if o.joined {
-		o.Forecaster.Ended(j)
+func (s *siteForecaster) Ended(j *workload.Job) {
+	if s.joined {
+		s.Forecaster.Ended(j)
 	}
 }

@@ -1,7 +1,11 @@
-// Package outlook answers what varqd is asked about waits: how long a job would wait,
-// how likely it starts in time, and what each forecaster says. The answers are those of
-// a Model, which somebody else keeps up to date (package ingest) and now and then
-// replaces by a new one. Times are Unix seconds.
+// Package outlook answers what varqd is asked about waits: how long a job would wait, how
+// likely it starts in time, and what each forecaster says. The answers come from a Model.
+// Package ingest feeds the Model, and replaces it by a new one after a gap in what it
+// could observe. Times are Unix seconds.
+//
+// The odds of promises compare how many promises were missed with how many the forecasts
+// expected to be missed. Past jobs do not show them. So they pass from a Model to the next,
+// and varqd stores them across restarts.
 package outlook
 
 import (
@@ -14,15 +18,15 @@ import (
 
 // Options configure an Outlook.
 type Options struct {
-	// Own are a site's own forecasters, which are blended with the standard ones.
-	// They learn the past by themselves, and observe only what happens while a Model
-	// serves. Two methods are optional: Prepare([]forecast.Question) is called with
-	// the questions of a plan before they are asked one by one, and Relearn() when
-	// there is more of the past than was observed.
-	Own []forecast.Forecaster
+	// SiteForecasters are a site's own forecasters, which are blended with the standard
+	// ones. They learn the past by themselves, and observe only what happens while a
+	// Model serves. Two methods are optional: Prepare([]forecast.Question) is called with
+	// the questions of a plan before they are asked one by one, and Relearn() when a new
+	// Model replaces an old one.
+	SiteForecasters []forecast.Forecaster
 	// Confidence is the level of lower bounds on probabilities.
 	Confidence float64
-	// OldOdds are what Odds of an earlier Outlook returned last, or nil.
+	// OldOdds are the odds of promises that an earlier Outlook returned last, or nil.
 	OldOdds []forecast.Odds
 	Now     func() int64
 }
@@ -31,7 +35,7 @@ type Options struct {
 // learns. Before the first Model serves, nothing is known.
 type Outlook struct {
 	Options
-	model atomic.Pointer[Model] // that serves, or nil
+	model atomic.Pointer[Model] // the one that serves, or nil
 }
 
 // New returns an Outlook without a Model.
@@ -50,11 +54,12 @@ func (o *Outlook) Forecast(r workload.Request, now int64, c []workload.Candidate
 	predictor.Trajectory{Predictor: m.predictor}.Forecast(r, now, c, est)
 }
 
-// prepare has those of the site's own forecasters prepare for the candidates of a plan
-// to whom one call with many questions is much cheaper than many calls.
+// prepare passes the questions about all candidates of a plan to each of the site's
+// forecasters that has the method Prepare. One call with many questions may be much
+// cheaper than many calls.
 func (o *Outlook) prepare(r *workload.Request, now int64, c []workload.Candidate) {
 	var questions []forecast.Question
-	for _, f := range o.Own {
+	for _, f := range o.SiteForecasters {
 		f, ok := f.(interface{ Prepare([]forecast.Question) })
 		if !ok || len(c) < 2 {
 			continue
@@ -70,8 +75,8 @@ func (o *Outlook) prepare(r *workload.Request, now int64, c []workload.Candidate
 	}
 }
 
-// Predict answers how long a job like r would wait if it were submitted now. It
-// reports false when nothing is known, with Down set where an outage is why.
+// Predict forecasts how long a job like r would wait if it were submitted now. It reports
+// false when it has no answer; a.Down then says why if an outage is the reason.
 func (o *Outlook) Predict(r workload.Request) (a forecast.Answer, ok bool) {
 	m := o.model.Load()
 	if m == nil {
@@ -84,11 +89,10 @@ func (o *Outlook) Predict(r workload.Request) (a forecast.Answer, ok bool) {
 	return a, ok
 }
 
-// Promise records that a job with request r is promised a start by a deadline, because
-// of what is forecast of it if it becomes eligible at begin. Holds is false if the
-// promise no longer holds, and the job is moved to begin all the same. Only the first
-// call for a job and a begin time counts, and only one before that time: a job that
-// waits already was promised something before.
+// Promise records that a job with request r is promised a start by a deadline, because of
+// the forecast for a job that becomes eligible at begin. Holds is false if the job is moved
+// to begin although its promise no longer holds. A call counts only before begin, and only
+// if it is the first for the job and that begin time.
 func (o *Outlook) Promise(job int64, r workload.Request, begin, deadline int64, holds bool) {
 	m, now := o.model.Load(), o.Now()
 	if m == nil || begin < now {
@@ -99,7 +103,7 @@ func (o *Outlook) Promise(job int64, r workload.Request, begin, deadline int64, 
 	m.predictor.Promise(job, &forecast.Question{Request: r, Now: now, Submit: begin}, deadline, holds)
 }
 
-// Odds returns the odds of promises, or nil before the first Model serves.
+// Odds returns the odds of promises by class, or nil before the first Model serves.
 func (o *Outlook) Odds() []forecast.Odds {
 	m := o.model.Load()
 	if m == nil {
@@ -110,7 +114,7 @@ func (o *Outlook) Odds() []forecast.Odds {
 	return m.predictor.Odds()
 }
 
-// Queue returns how many jobs are known to wait and how many to run.
+// Queue returns how many jobs wait and how many jobs run, as far as the Model knows.
 func (o *Outlook) Queue() (waiting, running int) {
 	m := o.model.Load()
 	if m == nil {
@@ -121,9 +125,9 @@ func (o *Outlook) Queue() (waiting, running int) {
 	return m.queue.Len()
 }
 
-// Learnt returns how many starts the forecasters have observed, and the time of the
-// latest.
-func (o *Outlook) Learnt() (starts int, newest int64) {
+// StartsObserved returns how many starts the Model has observed, and the time of the
+// latest one.
+func (o *Outlook) StartsObserved() (starts int, newest int64) {
 	m := o.model.Load()
 	if m == nil {
 		return 0, 0
@@ -133,8 +137,8 @@ func (o *Outlook) Learnt() (starts int, newest int64) {
 	return m.starts, m.newest
 }
 
-// Ask asks the blend and then each of its forecasters alone. It calls answer with the
-// name and the answer of each that knows something.
+// Ask asks the blend, and then each of its forecasters alone. It calls answer with the name
+// and the answer of each forecaster that has one.
 func (o *Outlook) Ask(q *forecast.Question, answer func(name string, a *forecast.Answer)) {
 	m := o.model.Load()
 	if m == nil {

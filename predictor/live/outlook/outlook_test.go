@@ -29,7 +29,7 @@ func past() []workload.Job {
 }
 
 func newOutlook(own ...forecast.Forecaster) *Outlook {
-	return New(Options{Own: own, Confidence: .95, Now: func() int64 { return now }})
+	return New(Options{SiteForecasters: own, Confidence: .95, Now: func() int64 { return now }})
 }
 
 // learn returns a Model that has learnt the past.
@@ -84,8 +84,8 @@ func TestOwnForecastersTakePart(t *testing.T) {
 	}
 }
 
-// A site's own forecaster does not observe what a Model learns, but what happens while it
-// serves. It is to learn again when another Model takes over.
+// A site's own forecaster observes what happens while a Model serves, but not what the Model
+// learns. It learns again when a new Model replaces an old one.
 func TestOwnForecastersJoinLate(t *testing.T) {
 	var own certain
 	o := newOutlook(&own)
@@ -132,12 +132,12 @@ func TestNothingIsKnownBeforeAModelServes(t *testing.T) {
 	o.Ask(&forecast.Question{Request: r, Now: now, Submit: now}, func(name string, _ *forecast.Answer) { t.Errorf("%s answers", name) })
 	_, ok := o.Predict(r)
 	waiting, running := o.Queue()
-	starts, newest := o.Learnt()
+	starts, newest := o.StartsObserved()
 	if got := fmt.Sprint(estimates[0].Prob, ok, waiting, running, starts, newest); got != "0 false 0 0 0 0" {
 		t.Errorf("known is %s", got)
 	}
 	learn(t, o).Serve()
-	if starts, newest := o.Learnt(); starts != len(past()) || newest != past()[len(past())-1].Start {
+	if starts, newest := o.StartsObserved(); starts != len(past()) || newest != past()[len(past())-1].Start {
 		t.Errorf("learnt %d starts until %d", starts, newest)
 	}
 }

@@ -44,7 +44,7 @@ func busy(n int) []workload.Job {
 	return jobs
 }
 
-// fill writes a history of n jobs, as complete as one that varqd has left.
+// fill writes a complete history of n jobs.
 func fill(b *testing.B, path string, n int) {
 	b.Helper()
 	h, _, err := history.Open(path)
@@ -63,8 +63,8 @@ func fill(b *testing.B, path string, n int) {
 	}
 }
 
-// A plan 12 hours ahead with 200,000 past jobs, from the client's call to its
-// answer: the promise is on disk.
+// A plan 12 hours ahead with 200,000 past jobs, from the client's call to its answer. By
+// then the promise is on disk.
 func BenchmarkPlan(b *testing.B) {
 	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent)) // as Main does
 	for name, prob := range map[string]float64{"promised": .8, "refused": .9999} {
@@ -93,8 +93,8 @@ func BenchmarkPlan(b *testing.B) {
 
 var residentPeak = regexp.MustCompile(`VmHWM:\s+(\d+) kB`)
 
-// varqd started again with a million past jobs, as a process of its own: until
-// the newest are loaded, and the most memory it took.
+// BenchmarkRestartMillion starts varqd, as a process of its own, with a million past jobs. It
+// measures the time until the newest are loaded, and the peak memory.
 func BenchmarkRestartMillion(b *testing.B) {
 	c := testConfig(b)
 	fill(b, c.History.Path, 1_000_000)

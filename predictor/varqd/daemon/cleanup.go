@@ -6,19 +6,19 @@ import (
 	"slices"
 )
 
-// cleanups give back what was acquired, in the opposite order.
+// cleanups release what was acquired, the latest first.
 type cleanups []cleanup
 
 type cleanup struct {
-	name string // of what it gives back, for errors
+	name string // of what it releases, for errors
 	do   func() error
 }
 
 // add adds a cleanup, which runs before those added earlier.
 func (c *cleanups) add(name string, do func() error) { *c = append(*c, cleanup{name, do}) }
 
-// run runs every cleanup once, also after one that fails. It joins their errors, each
-// with its name, and leaves none to be run again.
+// run runs every cleanup, also after one that fails, and then forgets them all. It joins
+// their errors, each with the name of its cleanup.
 func (c *cleanups) run() error {
 	var errs []error
 	for _, last := range slices.Backward(*c) {

@@ -29,7 +29,7 @@ func TestCleanups(t *testing.T) {
 	}
 }
 
-// A daemon that cannot be made gives back what it has opened, and says why.
+// New closes what it has opened if it fails.
 func TestNewFails(t *testing.T) {
 	c := testConfig(t)
 	c.History.Path = t.TempDir()

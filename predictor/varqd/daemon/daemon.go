@@ -1,6 +1,7 @@
-// Package daemon puts varqd together. It opens the files, connects to Slurm, serves the
-// API, and runs one loop each for what it follows: accounting, the cluster's limits, the
-// queue, and the forecasts of the jobs in it.
+// Package daemon puts varqd together. It opens the files, makes the client of Slurm, serves
+// the API, and runs four loops: learn reads accounting, refresh reads the cluster's limits,
+// watch reads the queue, and follow passes snapshots of the queue to the scorer and the
+// forecasters.
 package daemon
 
 import (
@@ -33,7 +34,7 @@ import (
 // Options configure a Daemon.
 type Options struct {
 	Config config.Config
-	// Slurm is the cluster; nil means slurmrestd as configured.
+	// Slurm is the cluster. If nil it is slurmrestd, as configured.
 	Slurm Slurm
 	Log   *slog.Logger
 }
@@ -51,25 +52,26 @@ type Daemon struct {
 	keeper   *keeper.Keeper
 	server   *server.Server
 	scorer   *selfscore.Scorer
-	own      forecasters
+	sites    forecasters // the site's own
 	problems *problems
-	looks    *looks
+	reads    *reads // of the queue
 	errors   *prometheus.CounterVec
 	cleanups cleanups // of Close
 
-	odds              []forecast.Odds // as d.scores has them
-	seen              chan seen       // looks at the queue, at most one
-	looked, refreshed *latch          // the queue, or the limits, were read, or could not be
-	loaded            *latch          // the past was loaded
+	odds      []forecast.Odds // as d.scores has them
+	snapshots chan snapshot   // holds at most one, from watch to follow
+
+	limitsTried *latch // the first attempt to read the limits has ended
+	queueTried  *latch // follow has observed the first snapshot, or an attempt to read the queue has failed
+	pastLoaded  *latch // ingest.Load has succeeded
 }
 
-// New returns a daemon that has opened its files. Run starts it, and Close closes the
-// files.
+// New returns a daemon whose files are open. Run starts it, and Close closes the files.
 func New(o Options) (_ *Daemon, err error) {
 	c := o.Config
 	d := &Daemon{
-		config: c, log: o.Log, problems: newProblems(), looks: newLooks(c.Watch, time.Now),
-		seen: make(chan seen, 1), looked: newLatch(), refreshed: newLatch(), loaded: newLatch(),
+		config: c, log: o.Log, problems: newProblems(), reads: newReads(c.Watch, time.Now),
+		snapshots: make(chan snapshot, 1), limitsTried: newLatch(), queueTried: newLatch(), pastLoaded: newLatch(),
 	}
 	defer func() {
 		if err != nil {
@@ -77,18 +79,18 @@ func New(o Options) (_ *Daemon, err error) {
 		}
 	}()
 	if o.Slurm == nil {
-		if o.Slurm, err = connect(c.Slurmrestd); err != nil {
+		if o.Slurm, err = newSlurmClient(c.Slurmrestd); err != nil {
 			return nil, err
 		}
 	}
 	d.slurm = o.Slurm
-	if err := d.open(); err != nil {
+	if err := d.openFiles(); err != nil {
 		return nil, err
 	}
 	registry := prometheus.NewRegistry()
 	now := func() int64 { return time.Now().Unix() }
-	d.own = newForecasters(c.Forecasters, d.replay, o.Log)
-	d.outlook = outlook.New(outlook.Options{Own: d.own.all(), Confidence: c.Forecast.Confidence, OldOdds: d.odds, Now: now})
+	d.sites = newForecasters(c.Forecasters, d.replay, o.Log)
+	d.outlook = outlook.New(outlook.Options{SiteForecasters: d.sites.members(), Confidence: c.Forecast.Confidence, OldOdds: d.odds, Now: now})
 	d.ingest = ingest.New(ingest.Options{
 		Cache: d.cache, Source: o.Slurm, NewModel: d.newModel, Days: c.Forecast.Days, OnAccounting: d.onAccounting, Now: now, Log: o.Log,
 	})
@@ -116,8 +118,8 @@ func New(o Options) (_ *Daemon, err error) {
 	return d, nil
 }
 
-// open opens the daemon's files.
-func (d *Daemon) open() error {
+// openFiles opens the daemon's files.
+func (d *Daemon) openFiles() error {
 	file, err := statefile.Open(d.config.Ledger.Path)
 	if err != nil {
 		return err
@@ -144,8 +146,8 @@ func (d *Daemon) Close() error { return d.cleanups.run() }
 // stopTime bounds how long requests in progress may take when varqd stops.
 const stopTime = 10 * time.Second
 
-// Run serves until ctx is done, which is no error, or until serving fails. When it
-// returns, every goroutine and request that it started has ended.
+// Run serves until ctx is done or serving fails. That ctx is done is no error. When Run
+// returns, every goroutine that it started has ended.
 func (d *Daemon) Run(ctx context.Context) error {
 	listeners, err := d.listen()
 	if err != nil {
@@ -168,9 +170,9 @@ func (d *Daemon) Run(ctx context.Context) error {
 	running.Go(func() { d.watch(ctx) })
 	running.Go(func() { d.follow(ctx) })
 	running.Go(func() { d.watchdog(ctx) })
-	for _, f := range d.own {
+	for _, f := range d.sites {
 		running.Go(func() {
-			if d.loaded.wait(ctx) {
+			if d.pastLoaded.wait(ctx) {
 				f.Run(ctx)
 			}
 		})

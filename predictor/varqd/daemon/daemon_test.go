@@ -141,7 +141,7 @@ func testConfig(t testing.TB) config.Config {
 	return c
 }
 
-// run starts a daemon and returns a client of it, and what stops it.
+// run starts a daemon, and returns a client and a function that stops the daemon.
 func run(t testing.TB, c config.Config, fake Slurm) (asking *client.Client, stop func()) {
 	t.Helper()
 	d, err := New(Options{Config: c, Slurm: fake, Log: slog.New(slog.DiscardHandler)})
@@ -161,7 +161,7 @@ func run(t testing.TB, c config.Config, fake Slurm) (asking *client.Client, stop
 	return ask(t, c), stop
 }
 
-// ask returns a client that waits for its answers.
+// ask returns a client of the daemon that c configures.
 func ask(t testing.TB, c config.Config) *client.Client {
 	t.Helper()
 	asking, err := client.New("unix://"+c.Server.Socket, "")
@@ -172,11 +172,11 @@ func ask(t testing.TB, c config.Config) *client.Client {
 	return asking
 }
 
-// patient is how long anything may take before it counts as hanging. Only a test
-// that fails waits for it.
+// patient is how long anything may take before it counts as hanging. Only a failing test
+// takes that long.
 const patient = 5 * time.Minute
 
-// eventually waits until what varqd says of its health pleases.
+// eventually waits until varqd's health satisfies a condition.
 func eventually(t testing.TB, asking *client.Client, pleases func(api.Health) bool) api.Health {
 	t.Helper()
 	for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
@@ -251,8 +251,8 @@ func TestGoesOnAfterAStopAndWithSlurmAway(t *testing.T) {
 	eventually(t, asking, well)
 }
 
-// Who knows from the ledger that promises were missed promises nothing; who finds
-// nothing in it does, and writes down what becomes of promises.
+// A daemon whose ledger holds odds of many missed promises promises nothing. A daemon with an
+// empty ledger makes promises, and stores their odds.
 func TestRemembersWhatBecameOfPromises(t *testing.T) {
 	for _, known := range [][]forecast.Odds{nil, slices.Repeat([]forecast.Odds{{Missed: 1e9, Expected: 1}}, 4)} {
 		c := testConfig(t)
@@ -342,7 +342,7 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// metrics returns what a daemon tells Prometheus.
+// metrics returns the metrics that a daemon exports.
 func metrics(t *testing.T, socket string) string {
 	t.Helper()
 	transport := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return net.Dial("unix", socket) }}

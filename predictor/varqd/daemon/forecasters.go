@@ -17,11 +17,11 @@ import (
 	"github.com/varq-project/varq/predictor/varqd/config"
 )
 
-// mostScored is of how many jobs that begin to wait between two snapshots of the queue
-// the forecasts are scored.
+// mostScored is the most jobs that begin to wait between two snapshots of the queue and
+// have their forecasts scored.
 const mostScored = 20
 
-// ask returns what all forecasters answer to a question.
+// ask returns the answer of every forecaster to a question.
 func (d *Daemon) ask(_ context.Context, q *forecast.Question) []selfscore.NamedAnswer {
 	var answers []selfscore.NamedAnswer
 	d.outlook.Ask(q, func(name string, a *forecast.Answer) {
@@ -30,49 +30,51 @@ func (d *Daemon) ask(_ context.Context, q *forecast.Question) []selfscore.NamedA
 	return answers
 }
 
-// replay has an observer observe the past.
+// replay replays the past to an observer.
 func (d *Daemon) replay(ctx context.Context, o forecast.Observer) error {
 	return d.ingest.Replay(ctx, o)
 }
 
-// newModel returns a model of the outlook for ingest to keep up to date.
-func (d *Daemon) newModel(machines twin.Pools) ingest.Model {
-	return d.outlook.NewModel(machines)
+// newModel makes a Model of the outlook, which ingest keeps up to date.
+func (d *Daemon) newModel(pools twin.Pools) ingest.Model {
+	return d.outlook.NewModel(pools)
 }
 
-// keeperOutlook is a keeper.Outlook: outlook answers, and ingest says how much of the past is known.
+// keeperOutlook is the keeper.Outlook of a daemon. The outlook forecasts, and ingest knows how much
+// has been loaded.
 type keeperOutlook struct {
 	*outlook.Outlook
 	*ingest.Ingest
 }
 
-// forecasters are the site's own forecasters. They collect metrics of their health.
+// forecasters are the site's own forecasters. As a prometheus.Collector they export their
+// health.
 type forecasters []*extern.Forecaster
 
 // newForecasters makes the forecasters that a configuration describes.
 func newForecasters(list []config.Forecaster, past func(context.Context, forecast.Observer) error, log *slog.Logger) forecasters {
-	var own forecasters
+	var made forecasters
 	for _, f := range list {
-		own = append(own, extern.New(extern.Options{
+		made = append(made, extern.New(extern.Options{
 			Name: f.Name, Command: f.Command, Timeout: time.Duration(f.Timeout), Past: past, Log: log,
 		}))
 	}
-	return own
+	return made
 }
 
-// all returns them as members of a blend.
-func (own forecasters) all() []forecast.Forecaster {
+// members returns the forecasters as members of a blend.
+func (all forecasters) members() []forecast.Forecaster {
 	var list []forecast.Forecaster
-	for _, f := range own {
+	for _, f := range all {
 		list = append(list, f)
 	}
 	return list
 }
 
-// notes returns a sentence for each that is left out, with the reason.
-func (own forecasters) notes() []string {
+// notes returns a sentence for each forecaster that is left out, with the reason.
+func (all forecasters) notes() []string {
 	var notes []string
-	for _, f := range own {
+	for _, f := range all {
 		if h := f.Health(); h.Problem != "" {
 			notes = append(notes, fmt.Sprintf("forecaster %s is left out: %s", h.Name, h.Problem))
 		}
@@ -100,8 +102,8 @@ func (forecasters) Describe(ch chan<- *prometheus.Desc) {
 }
 
 // Collect implements prometheus.Collector.
-func (own forecasters) Collect(ch chan<- prometheus.Metric) {
-	for _, f := range own {
+func (all forecasters) Collect(ch chan<- prometheus.Metric) {
+	for _, f := range all {
 		h := f.Health()
 		up := 0.
 		if h.Problem == "" {

@@ -19,7 +19,7 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// TestMain makes a forecaster of the test binary itself, if asked to.
+// TestMain runs the test binary as a forecaster if its arguments say so.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "forecaster" {
 		extern.Serve(&prompt{}, "prompt 1")
@@ -43,8 +43,8 @@ func (p *prompt) Forecast(_ *forecast.Question, a *forecast.Answer) bool {
 	return p.starts >= 500
 }
 
-// A site's own forecasters take part, one that does not work is noted, and what all
-// say is held against what happens.
+// A site's own forecasters take part, health notes one that does not work, and the forecasts
+// of all are scored.
 func TestOwnForecasters(t *testing.T) {
 	c := testConfig(t)
 	c.Forecasters = []config.Forecaster{
@@ -107,7 +107,7 @@ func within(t *testing.T, so func() bool) {
 	}
 }
 
-// A site's own forecaster cannot have the name of one that there is.
+// A site's own forecaster cannot have the name of a standard one.
 func TestBuiltInNames(t *testing.T) {
 	blend := predictor.Standard(new(queue.Queue), predictor.Options{}, rand.New(rand.NewPCG(1, 1)))
 	for _, f := range append(blend.Experts(), blend) {

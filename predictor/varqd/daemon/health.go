@@ -11,7 +11,7 @@ import (
 	"github.com/varq-project/varq/predictor/live/selfscore"
 )
 
-// problems are what does not work, by the part of varqd that it ails.
+// problems holds the present problem of each part of varqd that has one.
 type problems struct {
 	mu     sync.Mutex
 	byPart map[string]string
@@ -19,7 +19,7 @@ type problems struct {
 
 func newProblems() *problems { return &problems{byPart: map[string]string{}} }
 
-// set notes the problem of a part, and reports whether it is another than before.
+// set notes the problem of a part, and reports whether the part had none or another one.
 func (p *problems) set(part string, err error) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -28,7 +28,7 @@ func (p *problems) set(part string, err error) bool {
 	return !known || old != err.Error()
 }
 
-// clear forgets the problem of a part, and reports whether there was one.
+// clear forgets the problem of a part, and reports whether the part had one.
 func (p *problems) clear(part string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -37,6 +37,7 @@ func (p *problems) clear(part string) bool {
 	return known
 }
 
+// list returns the problems, each with its part, in the order of the parts.
 func (p *problems) list() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -56,18 +57,18 @@ type service struct {
 	daemon *Daemon
 }
 
-// Health returns how varqd is. It is well while it can make promises and looks at the
-// queue.
+// Health returns the state of varqd. It is OK if no part has a problem, the keeper is ready,
+// and the queue is being read.
 func (s service) Health(context.Context) api.Health {
 	d := s.daemon
-	h := api.Health{Problems: d.problems.list(), Notes: d.own.notes(), Version: api.Version}
+	h := api.Health{Problems: d.problems.list(), Notes: d.sites.notes(), Version: api.Version}
 	if err := d.keeper.Ready(); err != nil {
 		h.Problems = append(h.Problems, err.Error())
 	}
-	if err := d.looks.overdue(); err != nil {
+	if err := d.reads.overdue(); err != nil {
 		h.Problems = append(h.Problems, err.Error())
 	}
-	h.History, h.Newest = d.outlook.Learnt()
+	h.History, h.Newest = d.outlook.StartsObserved()
 	h.OK = len(h.Problems) == 0
 	return h
 }

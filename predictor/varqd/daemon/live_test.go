@@ -21,7 +21,7 @@ import (
 	"github.com/varq-project/varq/test/cluster"
 )
 
-// calm is a past in which one-node jobs of a few minutes wait for two times pace,
+// calm is a past in which one-node jobs of a few minutes wait for two times pace, in
 // seconds.
 func calm(now, pace int64) iter.Seq2[workload.Job, error] {
 	return func(yield func(workload.Job, error) bool) {
@@ -196,8 +196,8 @@ func (l *live) submit(user string, p *api.Plan, sleep time.Duration) string {
 		"--comment="+p.Comment, fmt.Sprintf("--wrap=sleep %d", int(sleep.Seconds())))
 }
 
-// oversized promises alice a reservation that becomes eligible an hour before
-// the forecast asks for it, as if the queue had been slower then.
+// oversized promises alice a reservation that becomes eligible an hour earlier than the
+// forecast requires, as if the queue had been slower when the promise was made.
 func (l *live) oversized() *api.Plan {
 	l.t.Helper()
 	deadline := time.Now().Unix() + 3*3600

@@ -12,7 +12,7 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// The parts of varqd that can be in trouble.
+// The parts of varqd that can have a problem.
 const (
 	partHistory   = "history"
 	partLimits    = "limits"
@@ -20,14 +20,15 @@ const (
 	partForecasts = "forecasts"
 )
 
-// The wait after a failure, doubled with each that follows.
+// The first and the longest pause after a failure. The pause doubles with each further
+// failure.
 const (
 	retryFirst = time.Second
 	retryMost  = 15 * time.Second
 )
 
-// repeat calls do until ctx is done. After a success it waits as long as do says, after a
-// failure from retryFirst to retryMost. A failure is a problem of the part until do
+// repeat calls do until ctx is done. After a success it pauses as long as do says, and after
+// a failure between retryFirst and retryMost. A failure is a problem of the part until do
 // succeeds again.
 func (d *Daemon) repeat(ctx context.Context, part string, do func(context.Context) (pause time.Duration, err error)) {
 	retry := retryFirst
@@ -55,7 +56,7 @@ func (d *Daemon) repeat(ctx context.Context, part string, do func(context.Contex
 	}
 }
 
-// latch is an event that happens once, and can be waited for.
+// latch is an event that happens once.
 type latch struct {
 	once sync.Once
 	done chan struct{}
@@ -63,8 +64,8 @@ type latch struct {
 
 func newLatch() *latch { return &latch{done: make(chan struct{})} }
 
-// open says that the event has happened.
-func (l *latch) open() { l.once.Do(func() { close(l.done) }) }
+// set notes that the event has happened.
+func (l *latch) set() { l.once.Do(func() { close(l.done) }) }
 
 // wait waits for the event. It reports false if ctx is done first.
 func (l *latch) wait(ctx context.Context) bool {
@@ -76,10 +77,10 @@ func (l *latch) wait(ctx context.Context) bool {
 	}
 }
 
-// learn loads the past and then follows accounting. It waits for the first attempts to
-// read the cluster and the queue, which the first model is to know.
+// learn is a loop. It loads the past, and then reads what accounting adds. It waits for the
+// first attempts to read the limits and the queue, because the first model learns from both.
 func (d *Daemon) learn(ctx context.Context) {
-	if !d.refreshed.wait(ctx) || !d.looked.wait(ctx) {
+	if !d.limitsTried.wait(ctx) || !d.queueTried.wait(ctx) {
 		return
 	}
 	d.repeat(ctx, partHistory, func(ctx context.Context) (time.Duration, error) {
@@ -89,71 +90,71 @@ func (d *Daemon) learn(ctx context.Context) {
 		if err := d.ingest.Load(ctx); err != nil {
 			return 0, err
 		}
-		d.loaded.open()
+		d.pastLoaded.set()
 		return 0, nil
 	})
 }
 
-// refresh follows the cluster's limits and nodes.
+// refresh is a loop. It reads the cluster's limits and nodes.
 func (d *Daemon) refresh(ctx context.Context) {
 	d.repeat(ctx, partLimits, func(ctx context.Context) (time.Duration, error) {
-		defer d.refreshed.open()
+		defer d.limitsTried.set()
 		return time.Duration(d.config.Watch.Refresh), d.keeper.Refresh(ctx)
 	})
 }
 
-// seen is the queue as it was looked at.
-type seen struct {
+// snapshot is the queue as Slurm showed it.
+type snapshot struct {
 	queue []slurm.QueueEntry
-	at    int64
+	at    int64 // Unix seconds
 }
 
-// watch reads the queue, closely while there are reservations, and gives it to the
-// keeper and to the forecasters.
+// watch is a loop. It reads the queue, more often while reservations are open, and passes it
+// to the keeper and to follow.
 func (d *Daemon) watch(ctx context.Context) {
 	d.repeat(ctx, partQueue, func(ctx context.Context) (time.Duration, error) {
-		defer d.looks.done()
-		// Invariant: the clock is read before the queue, so that no job which is
-		// pending in the queue had started by then.
+		defer d.reads.done()
+		// Invariant: the clock is read before the queue. So a job that is pending in the
+		// queue had not started at that time.
 		at := time.Now().Unix()
 		queue, err := d.slurm.Queue(ctx)
 		if err != nil {
-			d.looked.open()
+			d.queueTried.set()
 			return 0, fmt.Errorf("read the queue: %w", err)
 		}
-		open, err := d.keeper.Watch(ctx, queue, at)
-		d.show(seen{queue, at})
-		if open > 0 {
+		reservations, err := d.keeper.Watch(ctx, queue, at)
+		d.offer(snapshot{queue, at})
+		if reservations > 0 {
 			return time.Duration(d.config.Watch.Interval), err
 		}
 		return time.Duration(d.config.Watch.Idle), err
 	})
 }
 
-// show hands a snapshot of the queue to follow, and drops an older one that follow has
-// not taken yet. It does not wait.
-func (d *Daemon) show(s seen) {
+// offer passes a snapshot to follow, and drops an older one that follow has not taken yet.
+// It does not wait.
+func (d *Daemon) offer(s snapshot) {
 	select {
-	case <-d.seen:
+	case <-d.snapshots:
 	default:
 	}
-	d.seen <- s
+	d.snapshots <- s
 }
 
-// follow has the scorer and then the forecasters observe each snapshot of the queue.
+// follow is a loop. It passes each snapshot to the scorer, and then to the forecasters.
 func (d *Daemon) follow(ctx context.Context) {
 	d.repeat(ctx, partForecasts, func(ctx context.Context) (time.Duration, error) {
 		select {
 		case <-ctx.Done():
 			return 0, nil
-		case s := <-d.seen:
-			defer d.looked.open()
+		case s := <-d.snapshots:
+			defer d.queueTried.set()
 			return 0, errors.Join(d.scorer.ObserveQueue(ctx, s.queue, s.at), d.ingest.ObserveQueue(ctx, s.queue, s.at), d.keepOdds(ctx))
 		}
 	})
 }
 
-// keepOdds stores the odds of promises, which cannot be learnt again from the past.
+// keepOdds stores the odds of promises, because past jobs do not show them.
 func (d *Daemon) keepOdds(ctx context.Context) error {
 	odds := d.outlook.Odds()
 	if odds == nil || slices.Equal(odds, d.odds) {

@@ -11,12 +11,11 @@ import (
 	"github.com/varq-project/varq/predictor/varqd/config"
 )
 
-// gcPercent lets garbage grow to four times what is alive, tens of megabytes: a
-// plan leaves one behind, and fewer collections make the slowest plans faster.
+// gcPercent lets garbage grow to four times the live memory, which is tens of megabytes. So
+// collections are fewer, which makes the slowest plans faster.
 const gcPercent = 400
 
-// Main runs a daemon with the configuration c until ctx is done. It logs to
-// log.
+// Main runs a daemon with the configuration c, which logs to log, until ctx is done.
 func Main(ctx context.Context, c config.Config, log io.Writer) error {
 	debug.SetGCPercent(gcPercent)
 	logger := newLogger(c.Log, log)
@@ -28,7 +27,7 @@ func Main(ctx context.Context, c config.Config, log io.Writer) error {
 	return errors.Join(d.Run(ctx), d.Close())
 }
 
-// newLogger returns the logger that c describes; config has checked its values.
+// newLogger returns the logger that c describes. Package config has checked c's values.
 func newLogger(c config.Log, w io.Writer) *slog.Logger {
 	var options slog.HandlerOptions
 	var level slog.Level

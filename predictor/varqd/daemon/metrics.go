@@ -12,23 +12,23 @@ import (
 	"github.com/varq-project/varq/predictor/live/ledger"
 )
 
-// register makes the metrics of the daemon as a whole.
+// register registers the metrics of the daemon as a whole.
 func (d *Daemon) register(registry *prometheus.Registry) {
 	d.errors = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "varq_slurm_errors_total", Help: "Failures to read from Slurm, by what was read.",
+		Name: "varq_slurm_errors_total", Help: "Failures of varqd's loops, by part.",
 	}, []string{"what"})
 	registry.MustRegister(
 		d.errors,
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		outcomes{d.ledger, d.log},
-		d.own,
+		d.sites,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "varq_history_jobs", Help: "Past jobs learnt from."}, func() float64 {
-			jobs, _ := d.outlook.Learnt()
+			jobs, _ := d.outlook.StartsObserved()
 			return float64(jobs)
 		}),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "varq_history_newest_seconds", Help: "Unix time of the latest start learnt."}, func() float64 {
-			_, newest := d.outlook.Learnt()
+			_, newest := d.outlook.StartsObserved()
 			return float64(newest)
 		}),
 	)

@@ -7,12 +7,12 @@ import (
 	systemd "github.com/coreos/go-systemd/v22/daemon"
 )
 
-// notify tells systemd the state of varqd, if systemd has started it; see
-// sd_notify(3). It fails in silence: varqd does its work without systemd, too.
+// notify tells systemd the state of varqd, if systemd has started it; see sd_notify(3). It
+// ignores errors, because varqd also works without systemd.
 func notify(state string) { _, _ = systemd.SdNotify(false, state) }
 
-// watchdog sends systemd's watchdog a sign of life twice in the time after which it
-// would start varqd again, until ctx is done. It does nothing without a watchdog.
+// watchdog sends signs of life to systemd's watchdog until ctx is done, at half the interval
+// after which the watchdog would start varqd again. It does nothing without a watchdog.
 func (d *Daemon) watchdog(ctx context.Context) {
 	interval, err := systemd.SdWatchdogEnabled(false)
 	if err != nil {
@@ -33,10 +33,10 @@ func (d *Daemon) watchdog(ctx context.Context) {
 	}
 }
 
-// pulse sends one sign of life, unless varqd no longer looks at the queue: then
-// systemd is to start it again.
+// pulse sends one sign of life. It sends none if varqd no longer reads the queue, so that
+// systemd starts varqd again.
 func (d *Daemon) pulse() {
-	if err := d.looks.overdue(); err != nil {
+	if err := d.reads.overdue(); err != nil {
 		d.log.Error("not telling systemd's watchdog that varqd is alive", "error", err)
 		return
 	}

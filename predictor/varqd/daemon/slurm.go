@@ -18,7 +18,7 @@ import (
 	"github.com/varq-project/varq/predictor/varqd/config"
 )
 
-// Slurm is everything varqd needs of Slurm.
+// Slurm is all that varqd needs of Slurm.
 type Slurm interface {
 	keeper.Slurm
 	ingest.Source
@@ -26,15 +26,15 @@ type Slurm interface {
 	Queue(ctx context.Context) ([]slurm.QueueEntry, error)
 }
 
-// site is Slurm by way of slurmrestd, and of scontrol for what slurmrestd leaves out. On
-// a host without scontrol varqd does without that.
-type site struct {
+// slurmClient reads from slurmrestd, and from scontrol what slurmrestd leaves out. On a host
+// without scontrol varqd does without that part.
+type slurmClient struct {
 	*slurmrestd.Client
 	scontrol scontrol.Command
 }
 
-// connect makes the client of slurmrestd that c describes.
-func connect(c config.Slurmrestd) (*site, error) {
+// newSlurmClient returns the client that c describes. It does not connect yet.
+func newSlurmClient(c config.Slurmrestd) (*slurmClient, error) {
 	name := c.User
 	if name == "" {
 		u, err := user.Current()
@@ -47,11 +47,11 @@ func connect(c config.Slurmrestd) (*site, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &site{Client: client}, nil
+	return &slurmClient{Client: client}, nil
 }
 
-// token returns where slurmrestd's tokens come from: a file, else a command, else
-// nowhere (nil).
+// token returns the function that provides slurmrestd's tokens: from a file, else from a
+// command. It returns nil if neither is configured.
 func token(c config.Slurmrestd) func() (string, error) {
 	if c.TokenFile != "" {
 		return slurmrestd.TokenFile(c.TokenFile)
@@ -66,7 +66,7 @@ func token(c config.Slurmrestd) func() (string, error) {
 const readTimeout = 2 * time.Minute
 
 // Cluster implements keeper.Slurm.
-func (s *site) Cluster(ctx context.Context) (limits.Cluster, error) {
+func (s *slurmClient) Cluster(ctx context.Context) (limits.Cluster, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	cluster, err := s.Client.Cluster(ctx)
@@ -79,8 +79,8 @@ func (s *site) Cluster(ctx context.Context) (limits.Cluster, error) {
 	return cluster, nil
 }
 
-// Operators implements keeper.Slurm: SlurmUser is one of them.
-func (s *site) Operators(ctx context.Context) ([]string, error) {
+// Operators implements keeper.Slurm. SlurmUser counts as an operator.
+func (s *slurmClient) Operators(ctx context.Context) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	operators, err := s.Client.Operators(ctx)

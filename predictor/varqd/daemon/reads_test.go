@@ -20,7 +20,7 @@ func TestOverdue(t *testing.T) {
 		{time.Hour, time.Minute, 10 * time.Hour},
 	} {
 		clock := time.Unix(1_800_000_000, 0)
-		l := newLooks(config.Watch{Interval: config.Duration(test.interval), Idle: config.Duration(test.idle)}, func() time.Time { return clock })
+		l := newReads(config.Watch{Interval: config.Duration(test.interval), Idle: config.Duration(test.idle)}, func() time.Time { return clock })
 		clock = clock.Add(test.bound)
 		if err := l.overdue(); err != nil {
 			t.Errorf("%+v: %v", test, err)
@@ -31,13 +31,13 @@ func TestOverdue(t *testing.T) {
 		}
 		l.done()
 		if err := l.overdue(); err != nil {
-			t.Errorf("%+v: after another look: %v", test, err)
+			t.Errorf("%+v: after another reading: %v", test, err)
 		}
 	}
 }
 
-// A daemon that no longer looks at the queue says so, and does not tell systemd
-// that it is alive.
+// A daemon that no longer reads the queue reports that as a problem, and does not tell
+// systemd that it is alive.
 func TestStuckWatch(t *testing.T) {
 	d, err := New(Options{Config: testConfig(t), Slurm: &fakeSlurm{}, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -62,7 +62,7 @@ func TestStuckWatch(t *testing.T) {
 	}
 
 	clock := time.Unix(1_800_000_000, 0)
-	d.looks = newLooks(d.config.Watch, func() time.Time { return clock })
+	d.reads = newReads(d.config.Watch, func() time.Time { return clock })
 	clock = clock.Add(7 * time.Minute)
 	const problem = "the queue has not been looked at for 7 minutes"
 	if h := (service{daemon: d}).Health(t.Context()); h.OK || !slices.Contains(h.Problems, problem) {
@@ -74,9 +74,9 @@ func TestStuckWatch(t *testing.T) {
 		t.Errorf("told systemd %s", got)
 	}
 
-	d.looks.done()
+	d.reads.done()
 	if h := (service{daemon: d}).Health(t.Context()); slices.Contains(h.Problems, problem) {
-		t.Errorf("health %+v after another look", h)
+		t.Errorf("health %+v after another reading", h)
 	}
 	d.pulse()
 	if got := heard(); got != "WATCHDOG=1" {
