@@ -9,23 +9,24 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// maxAhead is how many plans' answers are kept: more are hardly made at once.
+// maxAhead is how many plans' answers are kept. Hardly ever are more plans made at once.
 const maxAhead = 8
 
-// subject is what the questions of one plan have in common: all but when the
-// request becomes eligible and its time limit.
+// subject is what the questions of one plan have in common. They differ only in Submit and
+// Limit.
 type subject struct {
 	request workload.Request // without its limit
 	now     int64
 }
 
+// about returns the subject of a question.
 func about(q *forecast.Question) subject {
 	s := subject{q.Request, q.Now}
 	s.request.Limit = 0
 	return s
 }
 
-// point is one question of a plan and what was answered.
+// point is one question of a plan and its answer.
 type point struct {
 	submit, limit int64
 	reply
@@ -35,7 +36,7 @@ func bySubmit(a, b point) int {
 	return cmp.Or(cmp.Compare(a.submit, b.submit), cmp.Compare(a.limit, b.limit))
 }
 
-// ahead keeps what was answered to plans, the newest last.
+// ahead keeps the answers to the questions of plans, the newest plan last.
 type ahead struct {
 	mu    sync.Mutex
 	plans []plan
@@ -43,10 +44,10 @@ type ahead struct {
 
 type plan struct {
 	subject
-	points []point // by submit; the same where nothing was answered
+	points []point // by submit, also if they were not answered
 }
 
-// keep takes in what was answered about one subject.
+// keep replaces the plan of a subject by new points.
 func (h *ahead) keep(s subject, points []point) {
 	slices.SortFunc(points, bySubmit)
 	h.mu.Lock()
@@ -58,9 +59,9 @@ func (h *ahead) keep(s subject, points []point) {
 	h.plans = append(h.plans, plan{s, points})
 }
 
-// answer answers q from what was asked ahead: between two neighbours whose time
-// limits embrace q's, by a mixture of their answers, in proportion to how near
-// they are. It reports false when q was not asked ahead.
+// answer answers q from the points of its plan. If q lies between two points, and its time
+// limit between theirs, the answer is a mixture of theirs, in which the nearer one weighs
+// more. It reports false if the points do not cover q.
 func (h *ahead) answer(q *forecast.Question) (r reply, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -80,6 +81,7 @@ func (h *ahead) answer(q *forecast.Question) (r reply, ok bool) {
 	return between(&points[at-1], &points[at], q)
 }
 
+// between answers q by a mixture of the answers at a and b.
 func between(a, b *point, q *forecast.Question) (r reply, ok bool) {
 	if q.Limit < min(a.limit, b.limit) || q.Limit > max(a.limit, b.limit) || a.submit == b.submit {
 		return reply{}, false
@@ -95,8 +97,7 @@ func between(a, b *point, q *forecast.Question) (r reply, ok bool) {
 	return r, true
 }
 
-// thin returns at most n of the questions, evenly spread, the first and the last
-// included.
+// thin returns at most n of the questions, evenly spread. It keeps the first and the last.
 func thin(questions []forecast.Question, n int) []forecast.Question {
 	if len(questions) <= n {
 		return questions

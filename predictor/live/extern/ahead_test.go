@@ -8,7 +8,7 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// evenly is an answer whose waits lie evenly up to some seconds.
+// evenly is an answer whose waits are spread evenly from 0 to some seconds.
 func evenly(seconds float64, sample float64) (r reply) {
 	r.Wait = toDistribution([]float64{seconds}, []float64{1})
 	r.Sample, r.known = sample, true

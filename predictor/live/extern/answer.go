@@ -12,28 +12,27 @@ import (
 	"github.com/varq-project/varq/predictor/live/extern/forecasterpb"
 )
 
-// What an answer may be at most.
+// The limits of an answer.
 const (
 	maxPoints = 1000
 	maxName   = 100 // bytes, of a class or a version
 )
 
-// errNonsense is what an answer is that cannot be one.
+// errNonsense is the error of an answer that is not valid.
 var errNonsense = errors.New("nonsense")
 
 func nonsense(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{errNonsense}, args...)...)
 }
 
-// reply is a checked answer; known is false where the forecaster says that it
-// does not know.
+// reply is a checked answer. Known is false if the forecaster says that it does not know.
 type reply struct {
 	forecast.Answer
 	known bool
 }
 
-// toReplies checks the answers to a number of questions. Its errors wrap
-// errNonsense and name the answer and the point, counted from 0.
+// toReplies checks the answers to a number of questions. Its errors wrap errNonsense, and name
+// the answer and the point, both counted from 0.
 func toReplies(questions int, answers []*forecasterpb.Answer) ([]reply, error) {
 	if len(answers) != questions {
 		return nil, nonsense("%d answers to %d questions", len(answers), questions)
@@ -90,7 +89,7 @@ func checkPoints(seconds, probability []float64) error {
 	return nil
 }
 
-// checkName refuses what would not fit on a line for people.
+// checkName returns an error if s is too long or cannot be printed.
 func checkName(s string) error {
 	switch {
 	case len(s) > maxName:
@@ -106,7 +105,8 @@ func checkName(s string) error {
 	return nil
 }
 
-// toDistribution reads checked points off at every delay of the grid.
+// toDistribution returns the distribution of checked points at every delay of the grid. It
+// interpolates linearly between points.
 func toDistribution(seconds, probability []float64) (d delay.Distribution) {
 	var s0, p0 float64 // the last point at or before the delay
 	next := 0
@@ -125,7 +125,7 @@ func toDistribution(seconds, probability []float64) (d delay.Distribution) {
 	return d
 }
 
-// grid are the seconds of an answer that is a delay.Distribution.
+// grid is the delays of a delay.Distribution, in seconds.
 var grid = func() []float64 {
 	seconds := make([]float64, delay.Points)
 	for i := range seconds {

@@ -16,7 +16,7 @@ import (
 	"github.com/varq-project/varq/predictor/live/extern/forecasterpb"
 )
 
-// naive reads points off at a delay by trying every two neighbours.
+// naive interpolates points at a delay. It tries every two neighbours.
 func naive(seconds, probability []float64, at float64) float64 {
 	if seconds[0] > 0 {
 		seconds, probability = append([]float64{0}, seconds...), append([]float64{0}, probability...)
@@ -67,7 +67,7 @@ func TestCheckName(t *testing.T) {
 	}
 }
 
-// FuzzAnswers holds the answers that pass to what a distribution must be.
+// FuzzAnswers checks that every answer that passes is a distribution.
 func FuzzAnswers(f *testing.F) {
 	add := func(sample float64, class string, seconds, probability []float64) {
 		data, err := proto.Marshal(&forecasterpb.ForecastResponse{Answers: []*forecasterpb.Answer{

@@ -7,7 +7,7 @@ import (
 	"github.com/varq-project/varq/predictor/live/extern/forecasterpb"
 )
 
-// Events are sent in batches of at most maxBatch, and at most maxBacklog may wait.
+// A batch has at most maxBatch events, and a backlog at most maxBacklog.
 const (
 	maxBatch   = 1024
 	maxBacklog = 1 << 16
@@ -21,17 +21,17 @@ type backlog struct {
 	open    bool
 	events  []*forecasterpb.Event
 	sending int           // how many of events are being sent
-	empty   chan struct{} // closed when no event is left; nil while there is none
-	slow    bool          // somebody has waited for that in vain
+	empty   chan struct{} // closed when no event is left; nil while there are no events
+	slow    bool          // a wait for empty has failed
 }
 
 func newBacklog() *backlog { return &backlog{more: make(chan struct{}, 1)} }
 
-// reopen forgets all events and takes in new ones from now on.
+// reopen forgets all events. From now on add keeps events.
 func (b *backlog) reopen() { b.reset(true) }
 
-// close forgets all events and takes in no more: the next program receives them with the
-// past.
+// close forgets all events. From now on add drops events: the next program receives them
+// with the past.
 func (b *backlog) close() { b.reset(false) }
 
 func (b *backlog) reset(open bool) {
@@ -49,7 +49,7 @@ func (b *backlog) emptied() {
 	b.slow = false
 }
 
-// add takes in an event. It reports false when there are too many.
+// add keeps an event. It reports false if there are too many.
 func (b *backlog) add(e *forecasterpb.Event) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -70,7 +70,7 @@ func (b *backlog) add(e *forecasterpb.Event) bool {
 	return true
 }
 
-// next returns the next batch to send, which may be empty; sent has to follow.
+// next returns the next batch to send, which may be empty. A call of sent must follow.
 func (b *backlog) next() []*forecasterpb.Event {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -90,8 +90,8 @@ func (b *backlog) sent() {
 	}
 }
 
-// wait waits until all events are sent. It reports false if ctx is done first, and from
-// then on at once until they are.
+// wait waits until all events are sent. It reports false if ctx is done first. After that
+// every wait reports false at once, until all events are sent.
 func (b *backlog) wait(ctx context.Context) bool {
 	b.mu.Lock()
 	empty, slow := b.empty, b.slow

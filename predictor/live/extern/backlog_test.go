@@ -59,7 +59,7 @@ func TestBacklog(t *testing.T) {
 	}
 }
 
-// TestBacklogWakes has somebody wait while events are sent.
+// TestBacklogWakes waits while events are sent.
 func TestBacklogWakes(t *testing.T) {
 	b := newBacklog()
 	b.reopen()

@@ -8,7 +8,7 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// text returns s as protocol buffers can carry it: names in Slurm are bytes.
+// text returns s as valid UTF-8, as protocol buffers require it. Names in Slurm are bytes.
 func text(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
 func fromRequest(r *workload.Request) *forecasterpb.Request {
@@ -40,7 +40,7 @@ func toJob(j *forecasterpb.Job) workload.Job {
 	}
 }
 
-// toState returns the state of a name, Unknown for one that is not known.
+// toState returns the state with a name, or Unknown.
 func toState(name string) workload.State {
 	for s := workload.Unknown; s <= workload.Requeued; s++ {
 		if s.String() == name {
@@ -70,7 +70,7 @@ func ended(j *workload.Job) *forecasterpb.Event {
 	return &forecasterpb.Event{Event: &forecasterpb.Event_Ended{Ended: fromJob(j)}}
 }
 
-// observe has an observer observe an event. An event of an unknown kind is left out: it
+// observe tells an event to an observer. It leaves out an event of an unknown kind, which
 // comes from a newer varqd.
 func observe(o forecast.Observer, e *forecasterpb.Event) {
 	switch e := e.GetEvent().(type) {

@@ -11,7 +11,7 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// listener keeps what it has observed last.
+// listener keeps the last event that it has observed.
 type listener struct {
 	what string
 	job  workload.Job

@@ -2,11 +2,11 @@
 // starts them and calls them by hashicorp/go-plugin's protocol: gRPC on a unix socket, with
 // the messages of package forecasterpb.
 //
-// Such a program may be slow, wrong or gone at any time. Invariant: the worst that comes of
-// it is a missing answer. So every call has a deadline, every answer is checked before it
-// counts, and nothing waits for the program to learn. A program that fails is killed and
-// started again, after a pause that doubles each time, and then receives the past again.
-// Health says how it does.
+// Such a program may be slow, wrong or gone at any time. Invariant: all that can follow is a
+// missing answer. So every call has a deadline, every answer is checked before it counts, and
+// nothing waits for the program to learn. A program that fails is killed, and started again
+// after a pause that doubles each time. It then receives the past again. Health says whether
+// the program works.
 //
 // Serve is the other end of the connection, for forecasters written in Go.
 package extern

@@ -22,8 +22,8 @@ const DefaultTimeout = 20 * time.Millisecond
 const (
 	// patience is how many questions in succession a program may fail to answer.
 	patience = 3
-	// longestPause bounds the pause before a program is started again, which
-	// doubles each time. For one that has run for so long it is the first again.
+	// longestPause bounds the pause before a program is started again, which doubles each
+	// time. After a program has run for longestPause, the pause is the first one again.
 	longestPause = 10 * time.Minute
 )
 
@@ -34,24 +34,24 @@ type Options struct {
 	// Command starts the program. It is split at spaces and run without a shell,
 	// as varqd's own user.
 	Command string
-	// Timeout bounds one answer, or those to all the questions of a plan; 0
-	// stands for DefaultTimeout.
+	// Timeout bounds one call, which asks one question or those of a plan; 0 stands for
+	// DefaultTimeout.
 	Timeout time.Duration
-	// Past has an observer observe all that is known of the past, in the order of
-	// time. It is called whenever the program was started. Meanwhile the Forecaster
-	// observes what happens, and so the program may receive some events twice. An
-	// error is logged, and the program does without what is missing. ctx ends when
-	// the program does. Nil is no past.
+	// Past replays to an observer all that is known of the past, in the order of time. It
+	// is called each time after the program has started. The Forecaster observes what
+	// happens at the same time, so the program may receive some events twice. An error is
+	// logged, and the program does without what is missing. ctx ends when the program
+	// does. If Past is nil there is no past.
 	Past func(ctx context.Context, o forecast.Observer) error
 	Log  *slog.Logger
 }
 
-// Forecaster is a forecast.Forecaster that runs as a program of its own. It knows nothing
+// Forecaster is a forecast.Forecaster that runs as a program of its own. It has no answers
 // while the program does not run or has not learnt the past.
 //
-// Forecast and Health may be called at any time, and the methods of forecast.Observer one
-// after the other. Only Forecast and Prepare wait for the program, and no longer than
-// Options.Timeout.
+// Forecast, Prepare and Health may be called at any time. The methods of forecast.Observer
+// are called one after the other. Only Forecast and Prepare wait for the program, and no
+// longer than Options.Timeout.
 type Forecaster struct {
 	Options
 	pace pace
@@ -71,8 +71,8 @@ func New(o Options) *Forecaster {
 	return &Forecaster{Options: o, pace: usualPace, backlog: newBacklog(), record: newRecord(o.Name)}
 }
 
-// Run starts the program, and again after each of its ends, until ctx is done.
-// When it returns the program has ended.
+// Run starts the program, and starts it again each time it has ended, until ctx is done.
+// When Run returns, the program has ended.
 func (f *Forecaster) Run(ctx context.Context) {
 	for pause := f.pace.pause; ; pause = min(2*pause, longestPause) {
 		begun := time.Now()
@@ -93,7 +93,7 @@ func (f *Forecaster) Run(ctx context.Context) {
 	}
 }
 
-// live runs the program once, and says why it ended.
+// live runs the program once, and returns why it ended.
 func (f *Forecaster) live(ctx context.Context) error {
 	p, err := start(ctx, f.Command, f.pace, f.Log)
 	if err != nil {
@@ -121,7 +121,7 @@ func (f *Forecaster) live(ctx context.Context) error {
 	}
 }
 
-// sendPast sends the past to a program, and returns how many events it sent.
+// sendPast sends the past to a program, and returns the number of events sent.
 func (f *Forecaster) sendPast(p *process) (sent int, err error) {
 	if f.Past == nil {
 		return 0, nil
@@ -138,7 +138,7 @@ func (f *Forecaster) sendPast(p *process) (sent int, err error) {
 	return s.sent, nil
 }
 
-// sendBacklog sends a program what has happened meanwhile, and gives it up if that fails.
+// sendBacklog sends the backlog to a program. It gives the program up if that fails.
 func (f *Forecaster) sendBacklog(p *process) {
 	for events := f.backlog.next(); len(events) > 0; events = f.backlog.next() {
 		if err := p.observe(events); err != nil {
@@ -149,7 +149,7 @@ func (f *Forecaster) sendBacklog(p *process) {
 	}
 }
 
-// sender is a forecast.Observer that sends events to a program, in batches. It gives the
+// sender is a forecast.Observer that sends events to a program in batches. It gives the
 // program up if that fails.
 type sender struct {
 	process *process
@@ -190,15 +190,15 @@ func (f *Forecaster) Started(j *workload.Job) { f.add(started(j)) }
 // Ended implements forecast.Observer.
 func (f *Forecaster) Ended(j *workload.Job) { f.add(ended(j)) }
 
-// add takes in an event for the program. A program that falls behind by more than
-// maxBacklog is given up: it learns sooner from the past.
+// add puts an event into the backlog. A program that falls behind by more than maxBacklog is
+// restarted, because it learns the past faster.
 func (f *Forecaster) add(e *forecasterpb.Event) {
 	if !f.backlog.add(e) {
 		f.restart(fmt.Errorf("it has fallen behind by %d events", maxBacklog))
 	}
 }
 
-// Relearn starts the program again, so that it receives the past again. It is for when the
+// Relearn restarts the program, which then receives the past again. It is called when the
 // past holds more than the Forecaster has observed.
 func (f *Forecaster) Relearn() { f.restart(errors.New("it is to be told the past again")) }
 
@@ -210,10 +210,10 @@ func (f *Forecaster) restart(why error) {
 	}
 }
 
-// Prepare asks ahead, in one call, the questions of a plan, which differ in Submit and
-// Limit alone. At most maxQuestions of them are asked, evenly spread. Forecast then
-// answers all of them without another call: those that were not asked by a mixture of
-// their neighbours' answers.
+// Prepare asks the questions of a plan ahead, in one call. They differ only in Submit and
+// Limit. Prepare asks at most maxQuestions of them, evenly spread. Forecast then answers all
+// of them without another call: a question that was not asked gets a mixture of its
+// neighbours' answers.
 func (f *Forecaster) Prepare(questions []forecast.Question) {
 	if len(questions) == 0 {
 		return
@@ -231,7 +231,7 @@ func (f *Forecaster) Prepare(questions []forecast.Question) {
 }
 
 // Forecast implements forecast.Forecaster. It also reports false if the program does not
-// answer in time, or answers with nonsense.
+// answer in time, or if its answer is not valid.
 func (f *Forecaster) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 	r, ok := f.ahead.answer(q)
 	if !ok {
@@ -243,8 +243,8 @@ func (f *Forecaster) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 	return r.known
 }
 
-// ask returns the program's answers, or nil if there are none in time. The program is asked
-// only after it has received all events that came before.
+// ask returns the program's answers, or nil if none come in time. It asks only after the
+// program has received all earlier events.
 func (f *Forecaster) ask(questions []forecast.Question) []reply {
 	p := f.process.Load()
 	if p == nil || !p.ready.Load() {
@@ -265,7 +265,7 @@ func (f *Forecaster) ask(questions []forecast.Question) []reply {
 		return replies
 	}
 	if p.ctx.Err() != nil {
-		return nil // of no interest any more
+		return nil // the program has been given up
 	}
 	first, inRow := f.record.failed(kind(err))
 	if first {
@@ -288,7 +288,7 @@ func (f *Forecaster) describe(err error) error {
 	return fmt.Errorf("%s: %s", kind(err), printable(status.Convert(err).Message()))
 }
 
-// kind says in which way a call has failed.
+// kind returns the way in which a call has failed.
 func kind(err error) Failure {
 	switch {
 	case errors.Is(err, errNonsense), status.Code(err) == codes.ResourceExhausted, status.Code(err) == codes.Internal:

@@ -39,8 +39,8 @@ func (l *log) String() string {
 	return l.text.String()
 }
 
-// patient is how long anything may take before it counts as hanging. Only a test
-// that fails waits for it.
+// patient is how long anything may take before it counts as hanging. Only a failing test
+// takes that long.
 const patient = 5 * time.Minute
 
 // run runs a program until the test ends. The pauses are short.
@@ -93,8 +93,7 @@ func ask(f *Forecaster, r workload.Request) (a forecast.Answer, ok bool) {
 	return a, ok
 }
 
-// good is a question that every program answers well, wrong one that a faulty
-// program does not.
+// Every program answers the question good well. A faulty program does not answer wrong well.
 var (
 	good  = workload.Request{User: "ada", Account: "good", Limit: 60}
 	wrong = workload.Request{User: "ada", Limit: 60}
@@ -127,7 +126,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestNeverUp has programs that cannot even be asked.
+// TestNeverUp runs programs that never become ready to be asked.
 func TestNeverUp(t *testing.T) {
 	for name, want := range map[string]string{
 		"ends at start":    "it ended: exit status 0",
@@ -173,8 +172,8 @@ func TestNeverUp(t *testing.T) {
 	}
 }
 
-// TestWrongAnswers has programs that answer wrongly: each time the answer is left
-// out, and after a few times the program.
+// TestWrongAnswers runs programs that answer wrongly. Each wrong answer is left out, and after
+// a few the program is.
 func TestWrongAnswers(t *testing.T) {
 	for name, c := range map[string]struct {
 		want string
@@ -246,8 +245,8 @@ func TestComesBack(t *testing.T) {
 	}
 }
 
-// TestHangs asks one that never answers, for plans made at the same time: a few
-// questions wait, each until its deadline, and the others do not.
+// TestHangs asks a program that never answers, for several plans at the same time. A few
+// questions wait until their deadlines, and the others do not wait.
 func TestHangs(t *testing.T) {
 	f, _ := run(t, "hangs", func(f *Forecaster) { f.Timeout, f.pace.pause = 50*time.Millisecond, patient })
 	eventually(t, f, "up", up)
@@ -305,7 +304,7 @@ func TestBadLearners(t *testing.T) {
 	}
 }
 
-// TestFallsBehind sends a program more than it can learn.
+// TestFallsBehind sends a program more events than it can learn.
 func TestFallsBehind(t *testing.T) {
 	f, _ := run(t, "hangs learning", func(f *Forecaster) { f.Past, f.pace.pause = nil, patient })
 	eventually(t, f, "up", up)
@@ -383,7 +382,7 @@ func TestPastIsToldInPart(t *testing.T) {
 	}
 }
 
-// TestPrepare asks for a whole plan at once.
+// TestPrepare asks all questions of a plan at once.
 func TestPrepare(t *testing.T) {
 	f, _ := run(t, "good", nil)
 	eventually(t, f, "up", up)
@@ -454,7 +453,7 @@ func BenchmarkForecast(b *testing.B) {
 	})
 }
 
-// BenchmarkEvent is what learning costs varqd: the program learns elsewhere.
+// BenchmarkEvent measures what an event costs varqd, without the program.
 func BenchmarkEvent(b *testing.B) {
 	f := New(Options{Name: "site", Log: slog.New(slog.DiscardHandler)})
 	f.backlog.reopen()

@@ -9,20 +9,19 @@ import (
 	"github.com/varq-project/varq/predictor/live/extern/forecasterpb"
 )
 
-// handshake is how varqd and a forecaster know that they are meant for each
-// other. The version grows when forecasterpb changes so that an old program would
-// misunderstand. The cookie is no secret: it keeps people from starting a
-// forecaster by hand and wondering.
+// handshake is how varqd and a forecaster recognise each other. The version grows when
+// forecasterpb changes in a way that an old program would misunderstand. The cookie is no
+// secret: without it, a forecaster that was started by hand ends with an explanation.
 var handshake = plugin.HandshakeConfig{
 	ProtocolVersion:  1,
 	MagicCookieKey:   "VARQ_FORECASTER",
 	MagicCookieValue: "varq.forecaster.v1",
 }
 
-// service is the name of the one thing that a forecaster offers.
+// service is the name of the only plugin that a forecaster offers.
 const service = "forecaster"
 
-// wire makes go-plugin's two ends of a connection from gRPC's.
+// wire is the plugin.GRPCPlugin of a forecaster, for both ends of the connection.
 type wire struct {
 	plugin.NetRPCUnsupportedPlugin
 	server forecasterpb.ForecasterServer // nil on varqd's end

@@ -10,23 +10,23 @@ type Failure string
 
 // The ways to fail.
 const (
-	// Late: there was no answer in time.
+	// Late: the program did not answer in time.
 	Late Failure = "late"
-	// Nonsense: what it answered cannot be an answer.
+	// Nonsense: the program's answer is not valid.
 	Nonsense Failure = "nonsense"
-	// Failed: it answered by an error, or ended meanwhile.
+	// Failed: the program answered with an error, or ended during the call.
 	Failed Failure = "failed"
-	// Busy: it was not asked, for it was still learning or answering others.
+	// Busy: the program was not asked, because it was still learning or answering others.
 	Busy Failure = "busy"
 )
 
 // Health is how well a forecaster works.
 type Health struct {
-	// Name is the configured name, Version what the program last called itself.
+	// Name is the configured name. Version is the version that the program last reported.
 	Name, Version string
-	// Problem says why it is left out, and is empty while it is asked.
+	// Problem says why the forecaster is left out. It is empty while the forecaster is asked.
 	Problem string
-	// Answers counts the calls that were answered, Failures those that were not.
+	// Answers counts the calls that were answered, Failures the calls that were not.
 	Answers  uint64
 	Failures map[Failure]uint64
 	// Starts counts how often the program became ready to be asked.
@@ -41,7 +41,7 @@ type record struct {
 	mu     sync.Mutex
 	h      Health
 	inRow  int              // failures since the last answer
-	logged map[Failure]bool // since the program was started
+	logged map[Failure]bool // ways to fail that were logged since the program was started
 }
 
 func newRecord(name string) *record {
@@ -63,7 +63,7 @@ func (r *record) out(problem string) {
 	r.h.Problem = problem
 }
 
-// up notes that it is asked from now on.
+// up notes that the forecaster is asked from now on.
 func (r *record) up(version string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -79,8 +79,9 @@ func (r *record) answered() {
 	r.inRow = 0
 }
 
-// failed counts a failure. It returns whether it is the first of its kind since the
-// program was started, and how many have come in succession. Busy counts for neither.
+// failed counts a failure. It returns whether the failure is the first of its kind since the
+// program was started, and how many failures have come in succession. For Busy it returns
+// false and 0.
 func (r *record) failed(way Failure) (first bool, inRow int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

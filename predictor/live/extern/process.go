@@ -17,13 +17,13 @@ import (
 	"github.com/varq-project/varq/predictor/live/extern/forecasterpb"
 )
 
-// pace is how long a program is given.
+// pace is how long a program may take, and how long varqd pauses.
 type pace struct {
 	start time.Duration // until it has described itself
 	learn time.Duration // to learn one batch of events
 	pause time.Duration // until it is started again for the first time
 	end   time.Duration // to end by itself, with its pipes closed
-	gone  time.Duration // until all of it is gone, once killed
+	gone  time.Duration // until it and all it has started are gone, once killed
 }
 
 var usualPace = pace{
@@ -31,8 +31,8 @@ var usualPace = pace{
 }
 
 const (
-	// maxAnswer bounds what a program answers, in bytes: maxQuestions times
-	// maxPoints, and some.
+	// maxAnswer bounds a program's response, in bytes. It has room for maxQuestions times
+	// maxPoints points of 16 bytes.
 	maxAnswer = 4 << 20
 	// maxQuestions is how many questions are asked in one call.
 	maxQuestions = 128
@@ -44,18 +44,17 @@ type process struct {
 	client  *plugin.Client
 	words   *lastWords
 	model   forecasterpb.ForecasterClient
-	version string // as it describes itself
+	version string // as the program reports it
 	pace    pace
 	turn    chan struct{} // holds one while a call is made
-	ready   atomic.Bool   // knows the past
+	ready   atomic.Bool   // the program knows the past
 
-	// ctx ends with the program, or when it is given up by stop; its cause says
-	// why.
+	// ctx ends when the program ends, or when stop gives the program up. Its cause says why.
 	ctx  context.Context
 	stop context.CancelCauseFunc
 }
 
-// start runs a command until it has described itself.
+// start starts a command, and returns after the program has described itself.
 func start(ctx context.Context, command string, pace pace, log *slog.Logger) (*process, error) {
 	p := &process{program: newProgram(command), words: &lastWords{log: log}, pace: pace, turn: make(chan struct{}, 1)}
 	p.client = plugin.NewClient(&plugin.ClientConfig{
@@ -94,7 +93,7 @@ func start(ctx context.Context, command string, pace pace, log *slog.Logger) (*p
 	return p, nil
 }
 
-// end says how the program has ended.
+// end returns how the program has ended.
 func (p *process) end() error {
 	if p.program.state == nil {
 		return errors.New("it ended: exit status 0")
@@ -132,8 +131,8 @@ func (p *process) connect(ctx context.Context) error {
 	return nil
 }
 
-// kill ends the program and all it has started, without a warning: one that
-// hangs would not heed it.
+// kill kills the program and all it has started. It gives no warning, as a program that hangs
+// would not heed one.
 func (p *process) kill() {
 	p.stop(context.Canceled)
 	_ = p.program.Kill(context.Background()) // it is gone, or will not go
@@ -148,8 +147,8 @@ func (p *process) kill() {
 	}
 }
 
-// giveUp stops the process for a call that has failed, because the program has
-// ended or else because of err.
+// giveUp stops the process after a call has failed with err. If the program ends within
+// pace.end, its end is the cause. Otherwise err is.
 func (p *process) giveUp(err error) {
 	select {
 	case <-p.ctx.Done():
@@ -158,8 +157,8 @@ func (p *process) giveUp(err error) {
 	}
 }
 
-// take waits for the turn to make a call; give has to follow. It reports false
-// when ctx is done before.
+// take waits for the turn to make a call. A call of give must follow. It reports false if ctx
+// is done first.
 func (p *process) take(ctx context.Context) bool {
 	select {
 	case p.turn <- struct{}{}:
@@ -186,7 +185,7 @@ func (p *process) observe(events []*forecasterpb.Event) error {
 	return nil
 }
 
-// forecast asks at most maxQuestions questions. It is the caller's turn.
+// forecast asks at most maxQuestions questions. The caller has taken the turn.
 func (p *process) forecast(ctx context.Context, questions []forecast.Question) ([]reply, error) {
 	request := &forecasterpb.ForecastRequest{Questions: make([]*forecasterpb.Question, len(questions))}
 	for i := range questions {

@@ -17,18 +17,18 @@ import (
 	"github.com/hashicorp/go-plugin/runner"
 )
 
-// program runs a command in a process group of its own, so that what it starts
-// dies with it. It implements runner.Runner of go-plugin, which only closes the
-// pipes and calls Wait once, after the pipes have ended.
+// program runs a command in a process group of its own, so that Kill also kills what the
+// command has started. It implements runner.Runner of go-plugin. Go-plugin calls Wait once,
+// after the pipes have ended.
 type program struct {
 	command []string
 
-	// From prepare on.
+	// Set by prepare.
 	cmd            *exec.Cmd
 	dir            string // of its socket, open to nobody else
 	stdout, stderr io.ReadCloser
 
-	exited chan struct{} // closed when it has ended, with its end in state
+	exited chan struct{} // closed when the program has ended and state is set
 	state  error
 
 	mu     sync.Mutex
@@ -40,8 +40,8 @@ func newProgram(command string) *program {
 	return &program{command: strings.Fields(command), exited: make(chan struct{})}
 }
 
-// prepare is plugin.ClientConfig.RunnerFunc. The environment is what go-plugin
-// says there and little else: varqd's own may hold secrets.
+// prepare is plugin.ClientConfig.RunnerFunc. The environment is that of go-plugin and little
+// else. It leaves out varqd's own, which may hold secrets.
 func (p *program) prepare(_ hclog.Logger, like *exec.Cmd, dir string) (runner.Runner, error) {
 	p.dir = dir
 	p.cmd = exec.Command(p.command[0], p.command[1:]...)
@@ -81,9 +81,8 @@ func (p *program) Wait(context.Context) error {
 	return p.state
 }
 
-// Kill implements runner.AttachedRunner. It may be called at any time: a program
-// that has not been started yet never is, and what one that has ended has left
-// running is killed too.
+// Kill implements runner.AttachedRunner. It may be called at any time. A program that has not
+// started yet never starts. If the program has ended, Kill still kills what it left running.
 func (p *program) Kill(context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -97,8 +96,8 @@ func (p *program) Kill(context.Context) error {
 	return nil
 }
 
-// endedItself reports whether the program has ended, or does so within a time,
-// other than by Kill.
+// endedItself reports whether the program has ended, or ends within a time, other than by
+// Kill.
 func (p *program) endedItself(within time.Duration) bool {
 	select {
 	case <-p.exited:
@@ -134,8 +133,8 @@ func (p *program) Stderr() io.ReadCloser { return p.stderr }
 // Diagnose implements runner.Runner.
 func (p *program) Diagnose(context.Context) string { return "" }
 
-// PluginToHost implements runner.AddrTranslator. It refuses an address that
-// others on this host might reach, or have taken.
+// PluginToHost implements runner.AddrTranslator. It refuses an address outside the program's
+// own folder, which others on this host might reach or have taken.
 func (p *program) PluginToHost(network, address string) (string, string, error) {
 	if network != "unix" || filepath.Dir(address) != p.dir {
 		return "", "", fmt.Errorf("it listens on %s %s, not on a unix socket in PLUGIN_UNIX_SOCKET_DIR", network, address)
@@ -148,11 +147,12 @@ func (*program) HostToPlugin(network, address string) (string, string, error) {
 	return network, address, nil
 }
 
-// maxFirstLine bounds what a program may say before it is understood, in bytes.
+// maxFirstLine bounds the first line of a program's output, in bytes. Go-plugin reads the
+// program's address from it.
 const maxFirstLine = 1024
 
-// firstLine reads the first line, cut after left bytes, and drops the rest, so
-// that a program that prints on and on is never held up.
+// firstLine reads the first line, cut after left bytes. It drops the rest, so that a program
+// that prints on and on never blocks.
 type firstLine struct {
 	io.ReadCloser
 	left int

@@ -11,11 +11,10 @@ import (
 	"github.com/varq-project/varq/predictor/live/extern/forecasterpb"
 )
 
-// Serve is the main function of a forecaster written in Go: it offers f to the
-// varqd that has started this program, and returns when that has no more use for
-// it. The version is for people, as "lastwait 1.2". No two methods of f run at
-// the same time. What the program writes to standard error goes to varqd's log,
-// for debugging.
+// Serve is the main function of a forecaster written in Go. It offers f to the varqd that has
+// started this program, and returns when varqd no longer needs it. The version is for people,
+// such as "lastwait 1.2". No two methods of f run at the same time. What the program writes
+// to standard error goes to varqd's log at level debug.
 func Serve(f forecast.Forecaster, version string) {
 	plugin.Serve(&plugin.ServeConfig{
 		HandshakeConfig: handshake,

@@ -20,8 +20,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// TestMain makes forecasters of the test binary itself: with the argument
-// forecaster=NAME it is one of those below.
+// TestMain runs the test binary as one of the forecasters below if it has the argument
+// forecaster=NAME.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
 		if name, ok := strings.CutPrefix(os.Args[1], "forecaster="); ok {
@@ -41,9 +41,8 @@ func command(t *testing.T, name string) string {
 	return os.Args[0] + " forecaster=" + strings.ReplaceAll(name, " ", "_")
 }
 
-// counter is a good forecaster: it says that waits lie evenly between 0 and as
-// many seconds as it knows events, or that it does not know if it knows none or
-// the user is called nobody.
+// counter is a good forecaster. After n events it answers that waits are spread evenly between
+// 0 and n seconds. It does not know if n is 0 or the user is called nobody.
 type counter struct{ events int }
 
 func (c *counter) Name() string            { return "counter" }
@@ -58,7 +57,7 @@ func (c *counter) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 	return c.events > 0 && q.User != "nobody"
 }
 
-// flooding is a counter that prints on and on once it has been told of a start.
+// flooding is a counter that prints on and on after it has observed a start.
 type flooding struct{ counter }
 
 func (f *flooding) Started(j *workload.Job) {
@@ -70,8 +69,8 @@ func (f *flooding) Started(j *workload.Job) {
 	}()
 }
 
-// faulty is counter, but for what a test says; a job named kill in the account
-// of an event, or a question, triggers it.
+// faulty is a server with a fault. Forecast, if not nil, answers questions whose account is not
+// called good. Observe, if not nil, is called before events are observed.
 type faulty struct {
 	server
 	forecast func(*forecasterpb.ForecastRequest) (*forecasterpb.ForecastResponse, error)
@@ -92,8 +91,8 @@ func (f *faulty) Observe(ctx context.Context, r *forecasterpb.ObserveRequest) (*
 	return f.server.Observe(ctx, r)
 }
 
-// answering is a program that answers every question alike, unless the account
-// is called good. Points are seconds and probabilities in turn.
+// answering is a program that answers every question alike, unless the account is called good.
+// Its points are seconds and probabilities in turn.
 func answering(sample float64, class string, points ...float64) func() {
 	a := &forecasterpb.Answer{Sample: sample, Class: class}
 	for i, x := range points {
@@ -152,7 +151,7 @@ const forever = time.Hour
 var programs = map[string]func(){
 	"good": func() { Serve(&counter{}, "counter 1") },
 
-	// Those that never come to answer.
+	// These never answer.
 	"ends at start":    func() {},
 	"crashes at start": func() { panic("no model here") },
 	"silent":           func() { time.Sleep(forever) },
@@ -169,7 +168,7 @@ var programs = map[string]func(){
 		grpc.NewServer().Serve(l)
 	},
 
-	// Those that answer wrongly.
+	// These answer wrongly.
 	"crashes": failing(func(*forecasterpb.ForecastRequest) (*forecasterpb.ForecastResponse, error) {
 		panic("index out of range")
 	}),
@@ -203,7 +202,7 @@ var programs = map[string]func(){
 	"coloured class":  answering(1, "\x1b[31m", 5, .5),
 	"long class":      answering(1, strings.Repeat("x", 101), 5, .5),
 
-	// Those that learn badly, or print.
+	// These learn badly, or print.
 	"crashes learning": func() { serveFaulty(&faulty{observe: func() { panic("cannot learn") }}) },
 	"hangs learning":   func() { serveFaulty(&faulty{observe: func() { time.Sleep(forever) }}) },
 	"floods": func() {

@@ -9,19 +9,19 @@ import (
 	"unicode"
 )
 
-// maxWord bounds what is quoted of a program's words, in bytes.
+// maxWord bounds a line that is quoted from a program's standard error, in bytes.
 const maxWord = 300
 
-// lastWords takes in what a program writes to standard error: it goes to the log
-// for debugging, and what explains the program's end is kept, which is where a
-// Go program begins to panic, or else the last line, as in Python.
+// lastWords receives what a program writes to standard error. It writes each line to the log
+// at level debug, and keeps the line that best explains the program's end: the first line of
+// a Go panic or, as for Python, the last line.
 type lastWords struct {
 	log *slog.Logger
 
 	mu    sync.Mutex
-	line  []byte // not ended yet
+	line  []byte // the line that has not ended yet
 	last  string
-	final bool
+	final bool // last is a panic, and no later line replaces it
 }
 
 // Write implements io.Writer.
@@ -51,7 +51,7 @@ func (w *lastWords) said(line string) {
 	}
 }
 
-// String returns what was kept, in one line.
+// String returns the kept line.
 func (w *lastWords) String() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
