@@ -1,6 +1,6 @@
-// Package queue keeps a cluster's queue at a moment: the jobs that wait, in the order in
-// which they came, and those that run. Events change it, live or from a log, and
-// forecasters read it. Times are Unix seconds.
+// Package queue keeps a cluster's queue: the jobs that wait, in the order in which they came,
+// and the jobs that run. Events, live or from a log, change it. Forecasters read it. Times
+// are Unix seconds.
 package queue
 
 import (
@@ -9,8 +9,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Queue is the jobs that wait and run. The zero Queue is empty. Submit, Start and Remove
-// must not run at the same time as any other method; the others change nothing.
+// Queue is the jobs that wait and the jobs that run. The zero Queue is empty. Submit, Start
+// and Remove must not run at the same time as any other method. The other methods only read.
 type Queue struct {
 	jobs             map[int64]*Job
 	pending, running list
@@ -23,8 +23,8 @@ type Job struct {
 	prev, next *Job
 }
 
-// Submit puts in a job that waits. A job of the same number is replaced: if it waits, in
-// its place.
+// Submit adds a job that waits. It replaces a job of the same ID. A replaced job that waited
+// leaves its place to the new one.
 func (q *Queue) Submit(j workload.Job) *Job {
 	old := q.jobs[j.ID]
 	if old != nil && old.in == &q.pending {
@@ -37,7 +37,8 @@ func (q *Queue) Submit(j workload.Job) *Job {
 	return q.add(&q.pending, j)
 }
 
-// Start puts in a job that runs since j.Start. It need not have waited in the queue.
+// Start adds a job that has run since j.Start. It replaces a job of the same ID, if the queue
+// has one.
 func (q *Queue) Start(j workload.Job) *Job {
 	q.Remove(j.ID)
 	j.End, j.State = 0, workload.Running
@@ -54,7 +55,7 @@ func (q *Queue) add(l *list, j workload.Job) *Job {
 	return job
 }
 
-// Remove takes out a job, and returns it, or nil if it was not in the queue.
+// Remove removes a job and returns it, or nil if it was not in the queue.
 func (q *Queue) Remove(id int64) *Job {
 	j := q.jobs[id]
 	if j != nil {
@@ -64,13 +65,13 @@ func (q *Queue) Remove(id int64) *Job {
 	return j
 }
 
-// Job returns a job, or nil if it neither waits nor runs.
+// Job returns the job of an ID, or nil if it neither waits nor runs.
 func (q *Queue) Job(id int64) *Job { return q.jobs[id] }
 
 // Pending yields the jobs that wait, in the order in which they came.
 func (q *Queue) Pending() iter.Seq[*Job] { return q.pending.all() }
 
-// Running yields the jobs that run, in the order in which Start put them in.
+// Running yields the jobs that run, in the order in which Start added them.
 func (q *Queue) Running() iter.Seq[*Job] { return q.running.all() }
 
 // Len returns how many jobs wait and how many run.

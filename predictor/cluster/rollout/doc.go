@@ -1,8 +1,8 @@
-// Package rollout simulates one machine from a moment on: the jobs that run, those
-// that wait, and those that will come. Everything is known when a rollout begins: run
-// times, arrivals, and the place of each job in the queue. That makes a rollout cheap
-// enough to be made for every question about a queue.
+// Package rollout simulates a queue from a moment on. A rollout is one such simulation. It
+// begins with the jobs that run, the jobs that wait, and the jobs that will come. All run
+// times and arrivals, and each job's place in the queue, are known when it begins. So a
+// rollout is cheap enough to be made for every question about a queue.
 //
-// It does what packages sched and sim do, without reservations and with no or EASY
-// backfilling alone, and the tests hold it against them.
+// A rollout gives the same result as packages sched and sim, as the tests check, but has no
+// reservations, and no backfilling other than EASY.
 package rollout

@@ -21,10 +21,10 @@ const (
 // Orders is the number of orders.
 const Orders = 3
 
-// Policy is how a machine starts its tasks.
+// Policy says how a Machine starts its tasks.
 type Policy struct {
 	Order    Order
-	Backfill sched.Backfill // NoBackfill or EASY; any other is taken for EASY
+	Backfill sched.Backfill // NoBackfill or EASY; any other counts as EASY
 }
 
 // String returns the policy in words: "FCFS with EASY backfilling".
@@ -48,15 +48,15 @@ func (p Policy) Compare(a, b Task) int {
 	return cmp.Compare(a.Submit, b.Submit)
 }
 
-// Sort puts tasks, which are in the order of their submission, in that of the queue.
+// Sort sorts tasks from the order of their submission into the order of the queue.
 func (p Policy) Sort(tasks []Task) {
 	if p.Order != FCFS {
 		slices.SortStableFunc(tasks, p.Compare)
 	}
 }
 
-// Place returns how many of the tasks, which are in the order of the queue, are ahead
-// of t. Tasks that compare as equal to t are ahead of it.
+// Place returns how many tasks are ahead of t. The tasks are in the order of the queue. A
+// task that compares as equal to t is ahead of it.
 func (p Policy) Place(tasks []Task, t Task) int {
 	return sort.Search(len(tasks), func(i int) bool { return p.Compare(tasks[i], t) > 0 })
 }

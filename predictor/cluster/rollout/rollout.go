@@ -13,7 +13,7 @@ type Task struct {
 	Limit  int64 // its time limit, for which it is planned
 	Run    int64 // how long it runs; at most Limit
 	Procs  int32
-	Rank   int8 // of its class, by Priority; the lowest goes first
+	Rank   int8 // for the Order Priority; the lowest goes first
 }
 
 // Running is a job that runs.
@@ -21,33 +21,32 @@ type Running struct {
 	Planned int64 // when it reaches its time limit
 	End     int64 // when it ends; at most Planned
 	Procs   int32
-	Place   int32 // in the queue that it waited in; -1: it ran from the beginning
+	Place   int32 // the task's place in the queue; -1 if the job ran from the beginning
 }
 
-// Recorder takes down what happens in a rollout.
+// Recorder observes a rollout.
 type Recorder interface {
 	// Ended is called when a job ends.
 	Ended(Running)
-	// Passed is called, with backfilling, after all that happens at a moment; maybe more
-	// than once for one moment. Free is the number of processors left to a job behind
-	// all others. If it runs past shadow, when the first of the queue is planned to
-	// start, it may take no more than extra of them.
+	// Passed is called, only with backfilling, after all that happens at a moment. It may
+	// be called more than once for one moment. A job behind all others could start on
+	// free processors if it ended by shadow, the time at which the first task of the queue
+	// is planned to start. If it ran longer it could take at most extra of them.
 	Passed(now, shadow int64, free, extra int32)
 }
 
-// blockSize is how many tasks of the queue are passed by at once, if none of them
-// can start.
+// blockSize is the number of tasks in a block. A block in which no task can start is skipped
+// as a whole.
 const blockSize = 64
 
-// absent is the need of a task that is not in the queue.
+// absent stands for the need of a task that is not in the queue.
 const absent = math.MaxInt32
 
-// Machine is the machine of a rollout. Tasks never move: each has its place in the
-// queue from the beginning, whether it has come or not. With n tasks and r running
-// jobs an event costs O(log r) and a look at n/blockSize blocks, and only those blocks
-// are looked into that may have a task to start.
+// Machine simulates one pool of processors. Tasks never move: each has its place in the queue
+// from the beginning, also before it has come. With n tasks and r running jobs an event costs
+// O(log r + n/blockSize), and blockSize for each block in which a task might start.
 //
-// The zero Machine is ready for Load. Its memory serves one rollout after another.
+// The zero Machine is ready for Load. Each rollout uses the memory of the last one again.
 type Machine struct {
 	backfill sched.Backfill
 	now      int64
@@ -63,9 +62,9 @@ type Machine struct {
 	running []Running // a heap: the next to end is at index 0
 	planned []release // of the running jobs, ascending
 
-	// shadow is when the first task of the queue starts at the latest, and extra is
-	// the number of processors left beside it then. Both are known as long as no job
-	// ends and the same task is first.
+	// shadow is the latest time at which the first task of the queue starts, and extra is
+	// the number of processors that are free beside it then. Both stay known until a job
+	// ends or another task is first.
 	shadow int64
 	extra  int32
 	known  bool
@@ -73,22 +72,22 @@ type Machine struct {
 	recorder Recorder // or nil
 }
 
-// block is what is known of all the tasks of a stretch of the queue that wait.
+// block summarises the waiting tasks of a stretch of the queue.
 type block struct {
 	need int32 // fewest processors
-	span int64 // shortest planned time
+	span int64 // shortest limit
 }
 
-// release is when processors are thought to become free.
+// release is the time at which a job reaches its limit and frees its processors.
 type release struct {
 	at    int64
 	procs int32
 }
 
-// Load begins a rollout at a moment, with free processors. The running jobs are in the
-// order of Planned, the tasks in that of the queue. The places of the tasks that will
-// come are in the order of their submission; all other tasks wait. Tasks and coming
-// are read until the next Load. The recorder may be nil.
+// Load begins a rollout at now, with free processors. The running jobs are in the order of
+// Planned, and the tasks in the order of the queue. Coming is the places of the tasks that
+// will come, in the order of their submission; all other tasks wait. Tasks and coming must
+// not change until the next Load. The recorder may be nil.
 func (c *Machine) Load(b sched.Backfill, now int64, free int32, running []Running, tasks []Task, coming []int32, r Recorder) {
 	c.backfill, c.recorder = b, r
 	c.now, c.free, c.tasks = now, free, tasks
@@ -115,9 +114,10 @@ func (c *Machine) Load(b sched.Backfill, now int64, free int32, running []Runnin
 	}
 }
 
+// resize returns a slice of length n in the memory of s, if there is enough.
 func resize[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
 
-// note finds out anew what a block is to know.
+// note summarises a block again.
 func (c *Machine) note(b int) {
 	from := b * blockSize
 	noted := block{absent, math.MaxInt64}
@@ -130,8 +130,8 @@ func (c *Machine) note(b int) {
 	c.blocks[b] = noted
 }
 
-// pass lets the tasks start that can at this moment. The last of the tasks that
-// will come have arrived since the last pass.
+// pass starts the tasks that can start now. Arrived are the places of the tasks that have come
+// since the last pass.
 func (c *Machine) pass(arrived []int32) {
 	first := c.first()
 	c.known = c.known && first == c.head
@@ -159,7 +159,7 @@ func (c *Machine) pass(arrived []int32) {
 	}
 }
 
-// first returns the place of the first task that waits, or the number of places.
+// first returns the place of the first waiting task, or the number of places if none waits.
 func (c *Machine) first() int {
 	i := c.head
 	for i < len(c.need) && c.need[i] == absent {
@@ -172,8 +172,8 @@ func (c *Machine) first() int {
 	return min(i, len(c.need))
 }
 
-// castShadow finds when the first task will start at the latest: as soon as enough
-// of the running jobs are over by their limits.
+// castShadow finds the shadow: the time at which enough running jobs have reached their limits
+// for the first task to start.
 func (c *Machine) castShadow() {
 	need, free := c.need[c.head], c.free
 	c.shadow, c.known = c.now, true
@@ -187,7 +187,7 @@ func (c *Machine) castShadow() {
 	c.extra = free - need
 }
 
-// backfillAll starts all tasks that do not delay the first.
+// backfillAll starts, in order, all tasks that do not delay the first one.
 func (c *Machine) backfillAll() {
 	for b := c.head / blockSize; b < len(c.blocks); b++ {
 		if !c.admits(c.blocks[b].need, c.blocks[b].span) {
@@ -202,12 +202,12 @@ func (c *Machine) backfillAll() {
 	}
 }
 
-// admits reports whether a task that is not the first could start.
+// admits reports whether a task with a need and a limit could start before the first one.
 func (c *Machine) admits(need int32, span int64) bool {
 	return need <= c.free && (need <= c.extra || span <= c.shadow-c.now)
 }
 
-// try starts a task, unless it would delay the first.
+// try starts a task unless that would delay the first one.
 func (c *Machine) try(i int) {
 	need, span := c.need[i], c.tasks[i].Limit
 	if !c.admits(need, span) {
@@ -219,7 +219,7 @@ func (c *Machine) try(i int) {
 	c.start(i)
 }
 
-// start lets a task run that waits.
+// start starts a waiting task.
 func (c *Machine) start(i int) {
 	t := &c.tasks[i]
 	c.starts[i] = c.now
@@ -234,7 +234,7 @@ func (c *Machine) start(i int) {
 	c.up(len(c.running) - 1)
 }
 
-// find returns the index of the first release that is not before a time.
+// find returns the index of the first release at a time or later.
 func (c *Machine) find(at int64) int {
 	low, high := 0, len(c.planned)
 	for low < high {
@@ -247,7 +247,7 @@ func (c *Machine) find(at int64) int {
 	return low
 }
 
-// finish lets the next running job end.
+// finish ends the running job with the earliest end.
 func (c *Machine) finish() {
 	o := c.running[0]
 	last := len(c.running) - 1
@@ -266,7 +266,7 @@ func (c *Machine) finish() {
 	}
 }
 
-// arrive lets a task join the queue.
+// arrive puts a task into the queue.
 func (c *Machine) arrive(i int) {
 	t := &c.tasks[i]
 	c.need[i] = t.Procs
@@ -277,8 +277,8 @@ func (c *Machine) arrive(i int) {
 	}
 }
 
-// next lets everything happen that happens at the next moment at which anything
-// does, and reports false if there is none.
+// next advances to the next moment at which anything happens, and simulates it. It reports
+// false if nothing happens any more.
 func (c *Machine) next() bool {
 	next := int64(sched.Never)
 	if len(c.running) > 0 {
@@ -295,7 +295,7 @@ func (c *Machine) next() bool {
 	return true
 }
 
-// moment lets everything happen that happens now.
+// moment simulates all that happens now: ends, arrivals, and then starts.
 func (c *Machine) moment() {
 	for len(c.running) > 0 && c.running[0].End <= c.now {
 		c.finish()
@@ -312,7 +312,7 @@ func (c *Machine) moment() {
 	}
 }
 
-// StartOf returns when the task at a place starts; it simulates no more than that takes.
+// StartOf returns the time at which the task at a place starts. The rollout stops there.
 func (c *Machine) StartOf(place int) int64 {
 	c.moment()
 	for c.starts[place] == sched.Never && c.next() {
@@ -320,7 +320,8 @@ func (c *Machine) StartOf(place int) int64 {
 	return c.starts[place]
 }
 
-// Starts returns when each task starts, by place, until the next Load.
+// Starts returns the time at which each task starts, by place. The slice is valid until the
+// next Load.
 func (c *Machine) Starts() []int64 {
 	c.moment()
 	for c.next() {
@@ -328,6 +329,7 @@ func (c *Machine) Starts() []int64 {
 	return c.starts
 }
 
+// up and down restore the heap of running jobs after a change at index i.
 func (c *Machine) up(i int) {
 	for i > 0 {
 		parent := (i - 1) / 2

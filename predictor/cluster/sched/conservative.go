@@ -2,7 +2,7 @@ package sched
 
 import "slices"
 
-// settle gives every queued job its place, if the policy knows places.
+// settle gives every queued job its place, if the policy has places.
 func (s *Scheduler) settle(now int64) {
 	switch {
 	case !s.places():
@@ -22,7 +22,7 @@ func (s *Scheduler) settle(now int64) {
 	s.gained, s.lost = false, false
 }
 
-// place gives j the earliest place there is.
+// place gives j the earliest place that is free.
 func (s *Scheduler) place(now int64, j *Job) {
 	s.move(j, s.profile.EarliestFit(now, j.planned(), j.Procs))
 	b := s.queue.blocks[s.queue.find(j)]
@@ -40,8 +40,8 @@ func (s *Scheduler) move(j *Job, at int64) {
 	}
 }
 
-// compress moves the places of queued jobs forward, one after the other in the
-// order of the queue, each to the earliest there is while all others stand.
+// compress moves the places of queued jobs forward, one after the other in the order of the
+// queue. Each moves to the earliest place that is free while all other places stay.
 func (s *Scheduler) compress(now int64) {
 	for _, b := range s.queue.blocks {
 		moved := false
@@ -60,7 +60,7 @@ func (s *Scheduler) compress(now int64) {
 	}
 }
 
-// replace finds new places for the jobs of the queue from the given one on.
+// replace finds new places for the jobs of the queue, except for the first from jobs.
 func (s *Scheduler) replace(now int64, from int) {
 	s.arrived = s.arrived[:0]
 	i := 0

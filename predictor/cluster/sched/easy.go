@@ -2,8 +2,8 @@ package sched
 
 import "slices"
 
-// shadow is the time at which the head of the queue will start at the latest,
-// and what is left beside it then. Without a head, it is not known.
+// shadow is the latest time at which the head of the queue starts, and the processors that are
+// free beside it then. If head is nil the shadow is not known.
 type shadow struct {
 	head  *Job
 	at    int64
@@ -12,9 +12,9 @@ type shadow struct {
 
 // easy starts jobs by EASY backfilling.
 //
-// What could not start at the last Pass cannot start now unless since then a job
-// has ended, a hard reservation come or the head changed; each of them makes the
-// shadow unknown. As long as it is known, only the new jobs are looked at.
+// A job that could not start at the last Pass cannot start now, unless since then a job has
+// ended, a hard reservation has come, or the head has changed. Each of these makes the shadow
+// unknown. So while the shadow is known, easy looks only at new jobs.
 func (s *Scheduler) easy(now int64) {
 	known := s.head.head != nil && s.head.head == s.queue.first()
 	if !known {
@@ -38,7 +38,8 @@ func (s *Scheduler) easy(now int64) {
 	s.keepShadow(+1)
 }
 
-// castShadow finds the head's shadow, if any other job could start at all.
+// castShadow finds the head's shadow. It reports false, and leaves the shadow unknown, if no
+// job of the queue is small enough to start.
 func (s *Scheduler) castShadow(now int64) bool {
 	s.head = shadow{}
 	if !slices.ContainsFunc(s.queue.blocks, func(b *block) bool { return b.procs <= s.free }) {
@@ -50,17 +51,17 @@ func (s *Scheduler) castShadow(now int64) bool {
 	return true
 }
 
-// keepShadow takes the head's processors out of the profile (sign -1), or gives
-// them back (sign 1). Without hard reservations the shadow is enough.
+// keepShadow takes the head's processors from the profile (sign -1), or gives them back (sign
+// 1). Without hard reservations it does nothing, because the shadow is enough.
 func (s *Scheduler) keepShadow(sign int32) {
 	if len(s.reserved) > 0 {
 		s.profile.Add(s.head.at, add(s.head.at, s.head.head.planned()), sign*s.head.head.Procs)
 	}
 }
 
-// admits reports whether j can start at once without delaying the head or a hard
-// reservation. Without hard reservations more and more is free as time goes, and
-// so only the moment counts at which the head starts.
+// admits reports whether j can start now without delaying the head or a hard reservation.
+// Without hard reservations the number of free processors never falls, so only the moment at
+// which the head starts counts.
 func (s *Scheduler) admits(now int64, j *Job) bool {
 	if j.Procs > s.free || j == s.head.head {
 		return false

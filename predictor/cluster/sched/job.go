@@ -15,18 +15,18 @@ type Job struct {
 	// Estimate is the run time that a Scheduler plans the job with, in seconds, if that
 	// is less than Limit; 0 stands for Limit. The job may run for longer.
 	Estimate int64
-	// Run is how long the job runs unless it is stopped, in seconds. It is for
-	// simulators; a Scheduler does not read it.
+	// Run is how long the job runs unless it is stopped, in seconds. Simulators read it. A
+	// Scheduler does not.
 	Run   int64
 	Procs int32 // processors, at least 1
-	// User to Partition are numbers as in a log; -1 if not known.
+	// User, Group, App, Queue and Partition are numbers, as in a log; -1 stands for unknown.
 	User, Group, App, Queue, Partition int32
 
-	// Start and End are when the job last started and when it ended. The Scheduler sets
-	// them; they mean nothing before.
+	// Start is when the job last started, and End when it ended. The Scheduler sets them.
+	// Before that they have no meaning.
 	Start, End int64
-	// Stops is how often the job was stopped and put back. Lost is the seconds that it
-	// had run by then, in vain.
+	// Stops is how often the job was stopped and put back. Lost is the seconds that it ran
+	// before it was stopped, in sum.
 	Stops int32
 	Lost  int64
 

@@ -5,22 +5,20 @@ import (
 	"math"
 )
 
-// Profile is how many processors are free at each moment from its beginning on: a
-// step function, the last step of which lasts for ever. Moments before the
-// beginning are taken for the beginning, and sums of a moment and a length beyond
-// Never for Never. Lengths are at least 1. The zero Profile is not usable; Reset
-// makes it so.
+// Profile is the number of free processors at each moment from its beginning on. It is a step
+// function whose last step lasts for ever. A moment before the beginning counts as the
+// beginning. A sum of a moment and a length beyond Never counts as Never. Lengths are at
+// least 1. A zero Profile has to be Reset before use.
 //
-// It is a B+ tree of the changes: each node knows the sum of the changes below
-// it, and the least and the greatest sum on the way. So Add touches two changes
-// only, however many steps lie between them, and equal neighbours need no merging:
-// a change of 0 is none. With s steps, At, Add and Fits take O(log s), and
-// EarliestFit, EarlierFit and LatestFit O(log s + g), with g the changes to and
-// from n processors that they pass; Advance takes O(log s) for each step it
-// forgets. Nodes are indices into one array, so that nothing is allocated
-// in the long run and the garbage collector does not look inside; 32 steps are one
-// node, and a search through a leaf has no branch that is hard to predict. A plain
-// sorted array adds as fast up to 200 steps, and 20 times slower at 20,000.
+// A Profile is a B+ tree of the changes. Each node knows the sum of the changes below it, and
+// the least and the greatest of their partial sums. So Add touches only two changes, however
+// many steps lie between them. A change of 0 is removed, so equal neighbours merge.
+//
+// With s steps, At, Add and Fits take O(log s). EarliestFit, EarlierFit and LatestFit take
+// O(log s + g), where g is how often they pass a change to below n processors or back. Advance
+// takes O(log s) for each step it forgets. Nodes are indices into one array, so that nothing
+// is allocated in the long run, and the garbage collector does not look inside. A plain sorted
+// array adds as fast up to 200 steps, and 20 times slower at 20,000.
 type Profile struct {
 	begin int64
 	free  int32 // processors at the beginning
@@ -30,21 +28,21 @@ type Profile struct {
 	spare []int32 // nodes not in use
 }
 
-// Reset makes free processors available at all times from now on. Memory is kept.
+// Reset makes free processors available at all times from now on. It keeps the memory.
 func (p *Profile) Reset(now int64, free int32) {
 	p.nodes, p.spare = p.nodes[:0], p.spare[:0]
 	p.begin, p.free, p.n = now, free, 0
 	p.root = p.node(true)
 }
 
-// CopyFrom makes p equal to q. Memory is kept.
+// CopyFrom makes p equal to q. It keeps p's memory.
 func (p *Profile) CopyFrom(q *Profile) {
 	p.begin, p.free, p.root, p.n = q.begin, q.free, q.root, q.n
 	p.nodes = append(p.nodes[:0], q.nodes...)
 	p.spare = append(p.spare[:0], q.spare...)
 }
 
-// Advance moves the beginning forward to now, and forgets what was before.
+// Advance moves the beginning forward to now, and forgets all earlier steps.
 func (p *Profile) Advance(now int64) {
 	p.begin = max(p.begin, now)
 	for p.n > 0 && p.nodes[p.root].at[0] <= now {
@@ -58,8 +56,8 @@ func (p *Profile) Advance(now int64) {
 // Len returns the number of steps.
 func (p *Profile) Len() int { return p.n + 1 }
 
-// Steps yields the beginning and each moment at which the number changes, and the
-// number of processors free from then on. The Profile must not change meanwhile.
+// Steps yields the beginning and each moment at which the number of free processors changes,
+// with the number from then on. The Profile must not change during the iteration.
 func (p *Profile) Steps() iter.Seq2[int64, int32] {
 	return func(yield func(int64, int32) bool) {
 		var c cursor
@@ -88,8 +86,8 @@ func (p *Profile) At(t int64) int32 {
 	return c.free
 }
 
-// Add makes n more processors free from a moment until before another, which may
-// be Never; fewer if n is negative. The number may fall below 0.
+// Add adds n (negative removes) to the number of free processors in [from, to). To may be
+// Never. The number may fall below 0.
 func (p *Profile) Add(from, to int64, n int32) {
 	if max(from, p.begin) >= to || n == 0 {
 		return
@@ -104,8 +102,7 @@ func (p *Profile) Add(from, to int64, n int32) {
 	}
 }
 
-// Fits reports whether at least n processors are free all the time from a moment
-// until before another.
+// Fits reports whether at least n processors are free at all times in [from, to).
 func (p *Profile) Fits(from, to int64, n int32) bool {
 	from = max(from, p.begin)
 	if from >= to {
@@ -127,17 +124,16 @@ func (p *Profile) Fits(from, to int64, n int32) bool {
 	return false
 }
 
-// EarliestFit returns the first moment, from a given one on, from which at least n
-// processors are free for a length of time, or Never.
+// EarliestFit returns the first moment, at from or later, from which at least n processors are
+// free for length seconds. It returns Never if there is none.
 func (p *Profile) EarliestFit(from, length int64, n int32) int64 {
 	return p.EarlierFit(from, Never, length, n)
 }
 
-// EarlierFit returns the first moment, from a given one and before another, from
-// which at least n processors are free for a length of time or until before;
-// if there is none, it returns before. It is what conservative backfilling asks:
-// could a job move forward whose place begins at before? From then on, the job's
-// own place makes room for the rest of it.
+// EarlierFit returns the first moment in [from, before) from which at least n processors are
+// free for length seconds or until before. If there is none it returns before. Conservative
+// backfilling asks this for a job whose place begins at before, to move it forward: from
+// before on, the job's own place has room for the rest.
 func (p *Profile) EarlierFit(from, before, length int64, n int32) int64 {
 	from = max(from, p.begin) // then where the processors became free
 	var c cursor
@@ -168,8 +164,8 @@ func (p *Profile) EarlierFit(from, before, length int64, n int32) int64 {
 	}
 }
 
-// LatestFit returns the last moment, between two and including both, from which at
-// least n processors are free for a length of time; ok is false if there is none.
+// LatestFit returns the last moment in [from, to] from which at least n processors are free
+// for length seconds. Ok is false if there is none.
 func (p *Profile) LatestFit(from, to, length int64, n int32) (t int64, ok bool) {
 	from, to = max(from, p.begin), min(to, Never-1)
 	// Backwards from the end in windows, each twice as long as the one before.
@@ -184,7 +180,7 @@ func (p *Profile) LatestFit(from, to, length int64, n int32) (t int64, ok bool) 
 	return t, ok
 }
 
-// lastFit is LatestFit by looking at all of the time.
+// lastFit is LatestFit, but always searches all of [from, to].
 func (p *Profile) lastFit(from, to, length int64, n int32) (last int64, ok bool) {
 	var c cursor
 	c.start(p, from)

@@ -2,23 +2,22 @@ package sched
 
 import "math"
 
-// fan is the most entries a node has: of 16 to 64, what was quickest at 200 to
-// 500 steps.
+// fan is the most entries of a node. Of 16 to 64, it was the fastest at 200 to 500 steps.
 const fan = 32
 
-// node is a node of the tree, never empty but for the root. An entry is a change,
-// in a leaf, or else a child.
+// node is a node of the tree. Only the root may be empty. An entry of a leaf is a change. An
+// entry of any other node is a child.
 type node struct {
 	n     int
 	leaf  bool
-	at    [fan]int64 // when the change happens, or the child's first one
-	sum   [fan]int32 // the change, or the sum of the child's
-	low   [fan]int32 // the least sum of a child's first changes, at least one
-	high  [fan]int32 // the greatest
+	at    [fan]int64 // time of the change, or of the child's first change
+	sum   [fan]int32 // the change, or the sum of the child's changes
+	low   [fan]int32 // the least sum of the child's first k changes, over all k >= 1
+	high  [fan]int32 // the greatest such sum
 	child [fan]int32
 }
 
-// change makes n more processors free from t on.
+// change adds n to the number of free processors from t on.
 func (p *Profile) change(t int64, n int32) {
 	if old := p.root; p.nodes[old].n == fan {
 		p.root = p.node(false)
@@ -37,7 +36,7 @@ func (p *Profile) change(t int64, n int32) {
 	}
 }
 
-// changeIn is change in the part of the tree below node k, which is not full.
+// changeIn does the change below node k, which is not full.
 func (p *Profile) changeIn(k int32, t int64, n int32) {
 	nd := &p.nodes[k]
 	i := nd.find(t)
@@ -78,8 +77,8 @@ func (nd *node) find(t int64) int {
 	return nd.n - 1
 }
 
-// change counts a change of n at t in a leaf, where t belongs to entry i or behind
-// it, and returns how many entries the leaf has gained.
+// change adds a change of n at t to a leaf. Entry i is the last one at t or before. It returns
+// how many entries the leaf has gained: 1, 0 or -1.
 func (nd *node) change(i int, t int64, n int32) int {
 	switch {
 	case i < 0 || nd.at[i] != t:
@@ -99,7 +98,7 @@ func (nd *node) change(i int, t int64, n int32) int {
 	}
 }
 
-// note brings up to date what an inner node knows of its child i.
+// note updates what an inner node knows of its child i.
 func (p *Profile) note(nd *node, i int) {
 	child := &p.nodes[nd.child[i]]
 	sum, low, high := int32(0), int32(math.MaxInt32), int32(math.MinInt32)
@@ -117,7 +116,7 @@ func (p *Profile) note(nd *node, i int) {
 	nd.at[i], nd.sum[i], nd.low[i], nd.high[i] = child.at[0], sum, low, high
 }
 
-// split makes two of child i of the inner node k, which has room.
+// split splits child i of the inner node k, which has room for another child.
 func (p *Profile) split(k int32, i int) {
 	half := p.node(p.nodes[p.nodes[k].child[i]].leaf)
 	nd := &p.nodes[k]
@@ -130,8 +129,7 @@ func (p *Profile) split(k int32, i int) {
 	p.note(nd, i+1)
 }
 
-// join makes one of the children i and i+1 of an inner node, if there are both and
-// they have few entries.
+// join merges the children i and i+1 of an inner node, if both exist and have few entries.
 func (p *Profile) join(nd *node, i int) {
 	if i < 0 || i+1 >= nd.n {
 		return
@@ -149,13 +147,13 @@ func (p *Profile) join(nd *node, i int) {
 	p.note(nd, i)
 }
 
-// drop takes child i out of an inner node.
+// drop removes child i from an inner node.
 func (p *Profile) drop(nd *node, i int) {
 	p.spare = append(p.spare, nd.child[i])
 	nd.copy(i, nd, i+1)
 }
 
-// copy ends nd, at entry i, with the entries of src from j on.
+// copy replaces the entries of nd from i on by the entries of src from j on.
 func (nd *node) copy(i int, src *node, j int) {
 	end := src.n
 	copy(nd.at[i:], src.at[j:end])
@@ -183,12 +181,12 @@ func (p *Profile) node(leaf bool) int32 {
 type cursor struct {
 	p     *Profile
 	free  int32 // processors after all changes passed
-	depth int   // of the node at hand; the root's is 0
+	depth int   // of the present node; the root's is 0
 	path  [height]struct{ node, i int32 }
 }
 
-// height is the most levels a tree can have. Any two nodes side by side have more
-// than fan/2 entries together, thus about 8 each, and there are less than 2^31.
+// height is the most levels of a tree. Any two neighbouring nodes have more than fan/2 entries
+// together, so a node has about 8 or more, and a tree has less than 2^31 changes.
 const height = 12
 
 // start goes to the first change after t.
@@ -217,10 +215,9 @@ func (c *cursor) start(p *Profile, t int64) {
 	c.path[c.depth].node, c.path[c.depth].i = k, int32(i)
 }
 
-// next passes by the leaves in which the number of free processors does not fall
-// below n, if open, or else does not reach n, and returns the changes of the leaf
-// after those. It is for the caller to count them in free. There are none if all
-// that is left is at the limit or later.
+// next skips the leaves in which the number of free processors stays at n or above (if open)
+// or below n (if not), and returns the changes of the next leaf. The caller adds them to free.
+// It returns no changes if the rest is at limit or later.
 func (c *cursor) next(n int32, open bool, limit int64) (at []int64, change []int32) {
 search:
 	for c.depth >= 0 {

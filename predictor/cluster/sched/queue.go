@@ -8,8 +8,7 @@ import (
 // blockSize is the most jobs a block of the queue holds.
 const blockSize = 64
 
-// block is a stretch of the queue, never empty. What is noted of all its jobs
-// lets a search pass it by.
+// block is a stretch of the queue, and is never empty. Its least values let a search skip it.
 type block struct {
 	jobs  []*Job
 	procs int32 // fewest processors of a job
@@ -17,10 +16,9 @@ type block struct {
 	at    int64 // earliest planned start of a job
 }
 
-// queue holds waiting jobs in their order: a list of blocks. With n jobs in it,
-// adding or removing one takes O(log n + blockSize) and moves n/blockSize
-// pointers at most; a search looks at n/blockSize blocks, and into those alone
-// that may have what is sought.
+// queue holds waiting jobs in their order, as a list of blocks. With n jobs, to add or remove
+// one takes O(log n + blockSize) and moves at most n/blockSize pointers. A search looks at
+// n/blockSize blocks, and at the jobs of only those that may hold a match.
 type queue struct {
 	blocks []*block
 	n      int
@@ -35,7 +33,7 @@ func (q *queue) first() *Job {
 	return q.blocks[0].jobs[0]
 }
 
-// all yields the jobs in order. The queue must not change meanwhile.
+// all yields the jobs in order. The queue must not change during the iteration.
 func (q *queue) all() iter.Seq[*Job] {
 	return func(yield func(*Job) bool) {
 		for _, b := range q.blocks {
@@ -66,7 +64,7 @@ func (q *queue) add(j *Job) {
 	b.note(j)
 }
 
-// find returns the index of the block that j is in, or belongs to.
+// find returns the index of the block that holds j, or into which j belongs.
 func (q *queue) find(j *Job) int {
 	low, high := 0, len(q.blocks)-1
 	for low < high {
@@ -80,9 +78,8 @@ func (q *queue) find(j *Job) int {
 	return low
 }
 
-// split makes room in the full block i, and returns the one that j belongs to. A
-// job that comes last leaves the block full, so that a queue which grows at its
-// end is packed.
+// split splits the full block i, and returns the block into which j belongs. If j comes last
+// the block stays full and j gets a new one, so that a queue which grows at its end is packed.
 func (q *queue) split(i int, j *Job) *block {
 	b, next := q.blocks[i], q.block()
 	q.blocks = slices.Insert(q.blocks, i+1, next)
@@ -115,8 +112,8 @@ func (q *queue) remove(j *Job) {
 	}
 }
 
-// sweep removes those jobs of a block that have left the queue. The block may be
-// empty then, until tidy.
+// sweep removes the jobs of a block that have left the queue. The block may be empty until
+// tidy.
 func (q *queue) sweep(b *block) {
 	before := len(b.jobs)
 	b.jobs = slices.DeleteFunc(b.jobs, func(j *Job) bool { return j.state.phase != queued })
@@ -124,7 +121,7 @@ func (q *queue) sweep(b *block) {
 	b.renote()
 }
 
-// tidy takes out the blocks that are empty.
+// tidy removes empty blocks.
 func (q *queue) tidy() {
 	kept := q.blocks[:0]
 	for _, b := range q.blocks {

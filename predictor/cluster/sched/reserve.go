@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// Offers returns the start times nearest to at, one not after and one not before
-// it, at which j could have a hard reservation for j.Limit seconds: at itself if
-// it can be had, and Never where there is none. The jobs at the head of the queue
-// that are protected would start no later (Smith 2000, section 3).
+// Offers returns the start times nearest to at at which j could have a hard reservation for
+// j.Limit seconds: the last one not after at, and the first one not before it. Both are at
+// itself if that is possible. Never stands for none. The protected jobs at the head of the
+// queue would start no later (Smith 2000, section 3).
 func (s *Scheduler) Offers(now int64, j *Job, at int64) (before, after int64) {
 	s.check(j)
 	s.profile.Advance(now)
@@ -25,10 +25,9 @@ func (s *Scheduler) Offers(now int64, j *Job, at int64) (before, after int64) {
 	return before, after
 }
 
-// Reserve gives j a hard reservation at the offered time nearest to at, of two
-// the earlier, and returns it: j starts then. Jobs that are running or reserved
-// already are planned with their limits, unless they have an estimate, and what
-// they are planned with must hold; or else Restart must be set.
+// Reserve gives j a hard reservation at the offered time nearest to at, at the earlier one if
+// two are equally near, and returns that time. j starts then. Running jobs must end by the
+// time they are planned with, which is the limit or an estimate, unless Restart is set.
 func (s *Scheduler) Reserve(now int64, j *Job, at int64) (start int64) {
 	before, after := s.Offers(now, j, at)
 	start = after
@@ -51,16 +50,16 @@ func byStart(a, b *Job) int {
 	return cmp.Or(cmp.Compare(a.state.at, b.state.at), cmp.Compare(a.state.joined, b.state.joined))
 }
 
-// protected returns how many jobs from the head of the queue on a new hard
-// reservation may not delay.
+// protected returns the number of jobs at the head of the queue that a new hard reservation
+// may not delay.
 func (s *Scheduler) protected() int {
 	const slip = 1e-9 // .07 of 100 is a little more than 7
 	return int(math.Ceil(s.config.Protected*float64(s.queue.n) - slip))
 }
 
-// suppose plans the protected part of the queue in the trial profile, and leaves
-// the rest out of it. Without backfilling no job is planned before one ahead of
-// it; else each gets the earliest place there is.
+// suppose fills the trial profile with places for the protected jobs of the queue, and without
+// places for the others. Without backfilling no job is planned before one ahead of it.
+// Otherwise each job gets the earliest place that is free.
 func (s *Scheduler) suppose(now int64) {
 	s.trial.CopyFrom(&s.profile)
 	protected := s.protected()

@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// Restart prices the stopping of a running job: A N Tp + B N Tf, with N its
-// processors, Tp how long it has run and Tf how long it is thought to run still
-// (Smith 2000, section 4.2, where A - B = 1). The cheapest are stopped first.
+// Restart sets the cost of stopping a running job: A N Tp + B N Tf, with N its processors, Tp
+// the seconds that it has run, and Tf the seconds that it is planned to run on (Smith 2000,
+// section 4.2, where A - B = 1). The jobs with the lowest cost are stopped first.
 type Restart struct {
 	A, B float64
 }
 
-// cost returns the price of stopping j.
+// cost returns the cost of stopping j.
 func (r *Restart) cost(now int64, j *Job) float64 {
 	n, run, left := float64(j.Procs), float64(now-j.Start), float64(max(0, j.state.until-now))
 	return r.A*n*run + r.B*n*left

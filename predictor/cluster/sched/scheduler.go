@@ -13,17 +13,17 @@ type Backfill uint8
 const (
 	// NoBackfill lets no job pass. The first job that cannot start holds up the rest.
 	NoBackfill Backfill = iota
-	// EASY lets jobs pass that do not delay the first job of the queue (Lifka 1995).
+	// EASY lets a job pass if it does not delay the first job of the queue (Lifka 1995).
 	EASY
-	// Conservative lets jobs pass that delay no job ahead of them. Each job keeps a
-	// place for its planned time: the earliest there was when it came. When a job ends
-	// early, places move forward if they can, in the order of the queue (Mu'alem and
+	// Conservative lets a job pass if it delays no job ahead of it. Each job keeps a
+	// place for its planned time: the earliest that was free when it came. When a job
+	// ends early, places move forward in the order of the queue, if they can (Mu'alem and
 	// Feitelson 2001). Invariant: no job starts later than at its first place.
 	Conservative
-	// Timeline is Conservative with all places found anew, in the order of the queue,
-	// whenever anything changes. A job delays no job ahead of it at that moment, but has
-	// no guarantee against jobs that get ahead of it later (Smith 2000, section 3). With
-	// FCFS it hardly differs from Conservative.
+	// Timeline is Conservative, but finds all places again, in the order of the queue,
+	// whenever anything changes. A job delays no job that is ahead of it at that moment,
+	// but jobs that get ahead of it later may delay it (Smith 2000, section 3). With FCFS
+	// Timeline hardly differs from Conservative.
 	Timeline
 )
 
@@ -54,14 +54,14 @@ type Config struct {
 // at each moment Finish for the jobs that end, then Submit for those that come, and then
 // Pass, which returns the jobs that start. Pass may be called again at the same moment.
 //
-// Jobs are planned with their limits, or with their estimates if they have one. A job
-// that outlives its estimate is planned to run for as long again as it has; conservative
-// backfilling then finds new places for the whole queue. So its guarantee, like that of
-// a hard reservation without Restart, holds for limits alone.
+// A job is planned with its limit, or with its estimate if it has one. A job that outlives its
+// estimate is planned to run for as long again as it has run. Conservative backfilling then
+// finds new places for the whole queue. So the guarantees of Conservative, and of a hard
+// reservation without Restart, hold only for jobs that are planned with their limits.
 //
-// With q jobs in the queue and s steps in the profile, an event costs O(log s + q/64)
-// without backfilling. It costs the same with EASY, unless a job ends that lets others
-// start. It costs O(q log s) when places move.
+// With q jobs in the queue and s steps in the profile, an event costs O(log s + q/64) without
+// backfilling. It costs the same with EASY, unless the end of a job lets others start. It costs
+// O(q log s) when places move.
 type Scheduler struct {
 	config  Config
 	free    int32 // processors
@@ -71,26 +71,25 @@ type Scheduler struct {
 	// reserved are the hard reservations that have not begun, in order of their
 	// start.
 	reserved []*Job
-	// profile is what is free under the running jobs, the hard reservations and,
-	// with conservative backfilling, the places of the queued jobs.
+	// profile is the processors that are not taken by running jobs, hard reservations or,
+	// with conservative backfilling, the places of queued jobs.
 	profile Profile
 	// estimated counts running jobs that are planned with an estimate.
 	estimated int
 
-	// arrived are the queued jobs that have joined since the last Pass and, where
-	// jobs have places, those for which there is none.
+	// arrived are the queued jobs that have joined since the last Pass and, with
+	// conservative backfilling, those without a place.
 	arrived []*Job
 	head    shadow
-	// gained: since places were last moved forward, processors became free
-	// earlier than planned. lost: fewer are free than planned.
+	// gained: processors became free earlier than planned since places last moved forward.
+	// lost: fewer processors are free than planned.
 	gained, lost bool
 
 	started, stopped []*Job
 	trial            Profile
 }
 
-// New returns the Scheduler of an idle cluster at time 0. It panics if the
-// Config makes no sense.
+// New returns the Scheduler of an idle cluster at time 0. It panics if the Config is not valid.
 func New(c Config) *Scheduler {
 	if c.Procs < 1 || c.Backfill > Timeline || !(c.Protected >= 0 && c.Protected <= 1) {
 		panic(fmt.Sprintf("sched: bad Config %+v", c))
@@ -100,8 +99,7 @@ func New(c Config) *Scheduler {
 	return s
 }
 
-// Reset makes the cluster idle again, at time now. Jobs it held are not its own
-// any longer. Memory is kept.
+// Reset makes the cluster idle again, at time now. It forgets all jobs, and keeps the memory.
 func (s *Scheduler) Reset(now int64) {
 	s.queue.clear()
 	for _, list := range []*[]*Job{&s.running, &s.reserved, &s.arrived, &s.started, &s.stopped} {
@@ -121,16 +119,15 @@ func (s *Scheduler) Free() int32 { return s.free }
 // Queued returns the number of jobs in the queue.
 func (s *Scheduler) Queued() int { return s.queue.n }
 
-// Queue yields the queued jobs in their order. Nothing may be told to the
-// Scheduler meanwhile.
+// Queue yields the queued jobs in their order. The Scheduler must not change during the
+// iteration.
 func (s *Scheduler) Queue() iter.Seq[*Job] { return s.queue.all() }
 
-// Running returns the running jobs in no order. The slice is valid until the
-// Scheduler is told anything.
+// Running returns the running jobs in no order. The slice is valid until the Scheduler changes.
 func (s *Scheduler) Running() []*Job { return s.running }
 
-// Submit lets j join the queue. It panics if j is larger than the cluster, and so
-// would never start.
+// Submit puts j into the queue. It panics if j is larger than the cluster, because j would
+// never start.
 func (s *Scheduler) Submit(now int64, j *Job) {
 	s.check(j)
 	j.state = state{joined: s.joined}
@@ -138,6 +135,7 @@ func (s *Scheduler) Submit(now int64, j *Job) {
 	s.join(now, j)
 }
 
+// check panics if j cannot run on the cluster.
 func (s *Scheduler) check(j *Job) {
 	if j.Procs < 1 || j.Procs > s.config.Procs || j.Limit < 1 {
 		panic(fmt.Sprintf("sched: job %d with %d processors of %d and limit %d", j.ID, j.Procs, s.config.Procs, j.Limit))
@@ -159,8 +157,7 @@ func (s *Scheduler) key(now int64, j *Job) float64 {
 	return s.config.Order.Key(now, j)
 }
 
-// Reorder computes the keys of all queued jobs anew. Places kept by Conservative
-// stay.
+// Reorder computes the keys of all queued jobs again. With Conservative, places stay.
 func (s *Scheduler) Reorder(now int64) {
 	jobs := slices.Collect(s.queue.all())
 	s.queue.clear()
@@ -172,7 +169,7 @@ func (s *Scheduler) Reorder(now int64) {
 	s.lost = s.lost || s.config.Backfill == Timeline
 }
 
-// Withdraw takes j out of the queue, or gives up its hard reservation.
+// Withdraw removes j from the queue, or gives up its hard reservation.
 func (s *Scheduler) Withdraw(now int64, j *Job) {
 	s.profile.Advance(now)
 	switch j.state.phase {
@@ -192,9 +189,9 @@ func (s *Scheduler) Withdraw(now int64, j *Job) {
 	j.state.phase = elsewhere
 }
 
-// Place lets j run since j.Start, at or before now, whatever the queue: it was
-// running when the Scheduler was set up, or it stands for nodes that are down.
-// It panics if there is no room.
+// Place makes j a running job that started at j.Start, which is now or earlier, whatever the
+// queue. Such a job ran when the simulation began, or stands for nodes that are down. Place
+// panics if there is no room.
 func (s *Scheduler) Place(now int64, j *Job) {
 	s.check(j)
 	if j.Procs > s.free || j.Start > now {
@@ -209,16 +206,15 @@ func (s *Scheduler) Place(now int64, j *Job) {
 	s.head = shadow{}
 }
 
-// Finish tells that the running job j has ended.
+// Finish notes that the running job j has ended.
 func (s *Scheduler) Finish(now int64, j *Job) {
 	s.leave(now, j)
 	j.End = now
 	j.state.phase = elsewhere
 }
 
-// Stop stops the running job j and puts it back in its place in the queue, where
-// it keeps its time of submission. If it held a hard reservation, it has none any
-// more.
+// Stop stops the running job j, and puts it back into its place in the queue. j keeps its time
+// of submission, and loses its hard reservation if it had one.
 func (s *Scheduler) Stop(now int64, j *Job) {
 	s.leave(now, j)
 	j.state.hard = false
@@ -227,9 +223,9 @@ func (s *Scheduler) Stop(now int64, j *Job) {
 	s.join(now, j)
 }
 
-// Shorten gives the job j, which runs or waits, a smaller limit, and with it a
-// smaller estimate if need be; at least 1 as long as it waits. Its place in the
-// order of the queue stays.
+// Shorten gives the job j, which runs or waits, a smaller limit. A waiting job's limit becomes
+// at least 1. An estimate above the new limit no longer counts. The place of j in the order of
+// the queue stays.
 func (s *Scheduler) Shorten(now int64, j *Job, limit int64) {
 	if limit >= j.Limit {
 		return
@@ -249,7 +245,7 @@ func (s *Scheduler) Shorten(now int64, j *Job, limit int64) {
 	}
 }
 
-// shortenWaiting is Shorten of a job that is queued or holds a reservation.
+// shortenWaiting is Shorten for a job that is queued or holds a hard reservation.
 func (s *Scheduler) shortenWaiting(now int64, j *Job, limit int64) {
 	before := j.planned()
 	j.Limit = min(j.Limit, max(1, limit))
@@ -284,7 +280,7 @@ func (s *Scheduler) leave(now int64, j *Job) {
 	s.head = shadow{}
 }
 
-// release takes what j had in the profile from a time on out of it.
+// release frees in the profile what j has taken from a time on.
 func (s *Scheduler) release(from int64, j *Job) {
 	if j.state.until <= from {
 		return
@@ -294,8 +290,7 @@ func (s *Scheduler) release(from int64, j *Job) {
 	s.head = shadow{}
 }
 
-// run lets j run from start on. Its processors are taken in the profile already,
-// or by the caller.
+// run makes j a running job from start on. It does not take j's processors from the profile.
 func (s *Scheduler) run(start int64, j *Job) {
 	j.Start = start
 	j.state.phase = running
@@ -308,8 +303,8 @@ func (s *Scheduler) run(start int64, j *Job) {
 	}
 }
 
-// start starts a queued job that has no place in the profile, or has its place
-// now. The caller takes it out of the queue.
+// start starts a job that has no place in the profile, or whose place begins now. The caller
+// removes it from the queue.
 func (s *Scheduler) start(now int64, j *Job) {
 	placed := j.state.at != Never
 	s.run(now, j)
@@ -319,9 +314,9 @@ func (s *Scheduler) start(now int64, j *Job) {
 	s.started = append(s.started, j)
 }
 
-// Pass lets jobs start that can, and stops those that have to make room for a
-// hard reservation; they are back in the queue, and may be among the started.
-// Both slices are valid until the next Pass.
+// Pass starts the jobs that can start, and stops jobs that must make room for a hard
+// reservation. A stopped job goes back into the queue, and may also be among the started. Both
+// slices are valid until the next Pass.
 func (s *Scheduler) Pass(now int64) (started, stopped []*Job) {
 	s.profile.Advance(now)
 	s.started, s.stopped = s.started[:0], s.stopped[:0]
@@ -342,8 +337,7 @@ func (s *Scheduler) Pass(now int64) (started, stopped []*Job) {
 	return s.started, s.stopped
 }
 
-// Wake returns the next moment, after now, at which a Pass is due even if nothing
-// happens before, or Never.
+// Wake returns the next moment at which a Pass is due even if nothing happens before, or Never.
 func (s *Scheduler) Wake() int64 {
 	wake := int64(Never)
 	if len(s.reserved) > 0 {
@@ -375,8 +369,7 @@ func (s *Scheduler) startHeads(now int64) {
 	}
 }
 
-// fits reports whether a queued job can start without harm to the hard
-// reservations.
+// fits reports whether a queued job can start without delaying a hard reservation.
 func (s *Scheduler) fits(now int64, j *Job) bool {
 	if j.Procs > s.free {
 		return false
@@ -384,7 +377,7 @@ func (s *Scheduler) fits(now int64, j *Job) bool {
 	return len(s.reserved) == 0 || s.profile.Fits(now, add(now, j.planned()), j.Procs)
 }
 
-// prolong takes note of jobs that have outlived their estimates.
+// prolong plans more time for running jobs that have outlived their estimates.
 func (s *Scheduler) prolong(now int64) {
 	if s.estimated == 0 {
 		return

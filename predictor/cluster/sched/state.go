@@ -1,6 +1,6 @@
 package sched
 
-// phase is where a job stands.
+// phase is a job's state in a Scheduler.
 type phase uint8
 
 const (
@@ -10,26 +10,26 @@ const (
 	running
 )
 
-// state is what a Scheduler notes on a job.
+// state is what a Scheduler knows of a job.
 type state struct {
 	phase phase
 	// hard: the job holds a hard reservation, and may not be stopped.
 	hard bool
-	// index is the job's place among the running ones.
+	// index is the index of a running job in Scheduler.running.
 	index int32
-	// key is the job's place in the order of the queue, joined its number among
-	// all that ever joined it.
+	// key is the job's key by Config.Order. joined is the number of jobs that
+	// came to the Scheduler before it.
 	key    float64
 	joined uint64
-	// at is when the job is to start: by its reservation, or by the place that
-	// conservative backfilling keeps for it. Never: it has none.
+	// at is when the job is to start, by its reservation or its place in the profile. It is
+	// Never if the job has neither.
 	at int64
-	// until is when a running job is thought to end.
+	// until is when a running job is planned to end.
 	until int64
 }
 
-// planned returns how long a Scheduler thinks the job runs, in seconds. Hard
-// reservations last as long as they were asked for.
+// planned returns the run time that a Scheduler plans the job with, in seconds. A job with a
+// hard reservation is planned with its limit.
 func (j *Job) planned() int64 {
 	if j.Estimate > 0 && !j.state.hard {
 		return min(j.Estimate, j.Limit)
@@ -37,6 +37,6 @@ func (j *Job) planned() int64 {
 	return j.Limit
 }
 
-// estimated reports whether j is planned with less than its limit, which it may
-// then outlive.
+// estimated reports whether j is planned with less than its limit. Such a job may run longer
+// than planned.
 func (j *Job) estimated() bool { return j.planned() < j.Limit }

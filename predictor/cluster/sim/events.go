@@ -2,8 +2,8 @@ package sim
 
 import "github.com/varq-project/varq/predictor/cluster/sched"
 
-// kind is what happens. At one moment, the lower kinds come first: what ends
-// makes room before anything else is looked at.
+// kind is what happens at an event. At one moment ends come first, because they make room,
+// then calls, and then submissions and reservations.
 type kind uint8
 
 const (
@@ -17,7 +17,7 @@ const (
 type event struct {
 	at    int64
 	kind  kind
-	seq   uint64 // among equals, the order in which they were announced
+	seq   uint64 // counts announcements, and orders equal events
 	job   *sched.Job
 	asked int64       // of a reservation: the start asked for
 	do    func(int64) // of a call
@@ -27,7 +27,7 @@ func (e *event) before(o *event) bool {
 	if e.at != o.at {
 		return e.at < o.at
 	}
-	// Submissions and reservations come in the order of their announcement.
+	// Submissions and reservations are equal: they keep the order of their announcement.
 	if a, b := min(e.kind, submission), min(o.kind, submission); a != b {
 		return a < b
 	}
@@ -48,7 +48,7 @@ func (h *events) pop() event {
 	return e
 }
 
-// removeEnd takes the end of j out, if there is one. It looks at every event.
+// removeEnd removes the end of j, and reports whether there was one. It takes O(n).
 func (h *events) removeEnd(j *sched.Job) bool {
 	for i := range *h {
 		if (*h)[i].job == j && (*h)[i].kind == end {

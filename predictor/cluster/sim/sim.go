@@ -1,7 +1,6 @@
-// Package sim runs a scheduler through time, event by event. Who uses it brings
-// the jobs in the order of their submission and watches what becomes of them;
-// one run is as long as that takes, holds no more than the jobs that are in the
-// system, and is the same every time.
+// Package sim runs a scheduler through time, event by event. Its user submits the jobs and
+// observes their starts and ends. A Simulator keeps only events to come and jobs that have not
+// ended. The same jobs give the same run every time.
 package sim
 
 import (
@@ -10,29 +9,28 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/sched"
 )
 
-// Observer is told what happens, at the moment it happens. Of the Simulator, it
-// may use Submit, Reserve, Call and Halt.
+// Observer observes each event when it happens. An Observer may call the Simulator's methods
+// Submit, Reserve, Call and Halt, but no others that change it.
 type Observer interface {
-	// Reserved: a hard reservation was granted for the time start, after at had
-	// been asked for.
+	// Reserved: a hard reservation was granted for the time start. The time asked for was
+	// at.
 	Reserved(now int64, j *sched.Job, at, start int64)
 	// Started: j starts. The observer may still change j.Run.
 	Started(now int64, j *sched.Job)
-	// Stopped: j was stopped for a hard reservation and is back in the queue; j.Lost
-	// counts what it had run. It may have started again by now, of which Started
-	// tells next: j.Start is the new one then.
+	// Stopped: j was stopped for a hard reservation and is back in the queue. j.Lost
+	// includes the seconds that it had run. If j has started again at the same time, j.Start
+	// is already the new start, and a call of Started follows.
 	Stopped(now int64, j *sched.Job)
-	// Ended: j, started at j.Start, has ended at j.End. From now on it is its
-	// owner's.
+	// Ended: j, started at j.Start, has ended at j.End. The Simulator uses j no more.
 	Ended(now int64, j *sched.Job)
 }
 
-// Simulator is a cluster in the course of time: a sched.Scheduler, and what will
-// happen to it. Jobs run for Run seconds, but are killed at their Limit.
+// Simulator is a cluster in the course of time: a sched.Scheduler and the events to come. A
+// job runs for Run seconds, but is killed at its Limit.
 //
-// Of one moment, first jobs end, then calls are made, then jobs and reservations
-// come, and then the scheduler starts what it can. An event costs O(log n) with n
-// events to come, and what it costs the Scheduler.
+// At one moment, jobs end first. Then calls are made, then jobs and reservations come, and
+// then the Scheduler starts jobs. With n events to come, an event costs O(log n) and its cost
+// in the Scheduler.
 type Simulator struct {
 	scheduler *sched.Scheduler
 	observer  Observer
@@ -42,13 +40,12 @@ type Simulator struct {
 	halted    bool
 }
 
-// New returns an idle cluster at time 0. Like sched.New, it panics if the Config
-// makes no sense.
+// New returns an idle cluster at time 0. Like sched.New, it panics if the Config is not valid.
 func New(c sched.Config, o Observer) *Simulator {
 	return &Simulator{scheduler: sched.New(c), observer: o}
 }
 
-// Reset makes the cluster idle again, at time now, with nothing to come.
+// Reset makes the cluster idle again, at time now, without events to come.
 func (s *Simulator) Reset(now int64) {
 	s.scheduler.Reset(now)
 	s.now, s.halted, s.seq = now, false, 0
@@ -56,46 +53,46 @@ func (s *Simulator) Reset(now int64) {
 	s.events = s.events[:0]
 }
 
-// Scheduler returns the scheduler, to be asked about its state. A Call may also
-// tell it to Withdraw a job or to Reorder the queue.
+// Scheduler returns the scheduler, whose state may be read. A function given to Call may also
+// call its methods Withdraw and Reorder.
 func (s *Simulator) Scheduler() *sched.Scheduler { return s.scheduler }
 
-// Now returns the present: all before it has happened.
+// Now returns the present. All earlier events have happened.
 func (s *Simulator) Now() int64 { return s.now }
 
-// Submit lets j join the queue at j.Submit or, if that has passed, now. Jobs for
-// the same moment join in the order of the calls.
+// Submit makes j join the queue at j.Submit or, if that has passed, now. Jobs for the same
+// moment join in the order of the calls.
 func (s *Simulator) Submit(j *sched.Job) { s.announce(event{at: j.Submit, kind: submission, job: j}) }
 
-// Reserve lets j ask for a hard reservation at time at, as soon as it is
-// submitted. It gets the time nearest to it that can be had.
+// Reserve makes j ask at j.Submit for a hard reservation at the time at. The Scheduler grants
+// the nearest time that is possible.
 func (s *Simulator) Reserve(j *sched.Job, at int64) {
 	s.announce(event{at: j.Submit, kind: reservation, job: j, asked: at})
 }
 
-// Call calls do at a time to come, or now. It may use all of the Simulator but
-// Advance, Drain and Reset: nodes fail and recover, checkpoints begin and end, by
-// calls.
+// Call makes the Simulator call do at a time or, if that has passed, now. Do may call all
+// methods of the Simulator but Advance, Drain and Reset. Calls serve to let nodes fail and
+// recover, or checkpoints begin and end.
 func (s *Simulator) Call(at int64, do func(now int64)) {
 	s.announce(event{at: at, kind: call, do: do})
 }
 
-// Place lets j run since j.Start, now or before: it ran when the run starts, or
-// stands for processors that are down. It panics if there is no room.
+// Place makes j a running job that started at j.Start, which is now or earlier. Such a job ran
+// when the simulation began, or stands for processors that are down. Place panics if there is
+// no room.
 func (s *Simulator) Place(j *sched.Job) {
 	s.scheduler.Place(s.now, j)
 	s.announceEnd(j)
 }
 
-// Stop stops the running job j, which goes back to its place in the queue, to
-// start anew.
+// Stop stops the running job j, and puts it back into its place in the queue. It will start
+// from the beginning.
 func (s *Simulator) Stop(j *sched.Job) {
 	s.events.removeEnd(j)
 	s.scheduler.Stop(s.now, j)
 }
 
-// Prolong lets the running job j run for a number of seconds more than it would
-// have. Its limit stays.
+// Prolong adds a number of seconds to the run time of the running job j. Its limit stays.
 func (s *Simulator) Prolong(j *sched.Job, seconds int64) {
 	s.events.removeEnd(j)
 	j.Run = min(j.Run, sched.Never-seconds) + seconds
@@ -111,12 +108,12 @@ func (s *Simulator) Shorten(j *sched.Job, limit int64) {
 	}
 }
 
-// Halt lets Advance or Drain return after the present moment.
+// Halt makes Advance or Drain return after the present moment.
 func (s *Simulator) Halt() { s.halted = true }
 
-// Advance lets everything happen that happens before the time to, which becomes
-// the present; what happens at that time has not happened yet. It panics if to
-// has passed. After Halt the present is the moment that was halted at.
+// Advance simulates all events before the time to, which becomes the present. Events at that
+// time have not happened yet. Advance panics if to has passed. After Halt the present is the
+// moment of the Halt.
 func (s *Simulator) Advance(to int64) {
 	if to < s.now {
 		panic(fmt.Sprintf("sim: from %d back to %d", s.now, to))
@@ -126,10 +123,10 @@ func (s *Simulator) Advance(to int64) {
 	}
 }
 
-// Drain lets everything happen until nothing is to come.
+// Drain simulates until there are no events to come.
 func (s *Simulator) Drain() { s.drain(sched.Never) }
 
-// drain reports whether it went on to the end.
+// drain simulates all events before the time to. It reports false after a Halt.
 func (s *Simulator) drain(to int64) bool {
 	for s.halted = false; !s.halted; s.moment() {
 		next := s.scheduler.Wake()
@@ -144,7 +141,7 @@ func (s *Simulator) drain(to int64) bool {
 	return false
 }
 
-// moment lets everything happen that happens now.
+// moment simulates all that happens now.
 func (s *Simulator) moment() {
 	for len(s.events) > 0 && s.events[0].at <= s.now {
 		s.happen(s.events.pop())

@@ -2,16 +2,15 @@ package walltime
 
 import "github.com/varq-project/varq/predictor/cluster/sched"
 
-// LastTwo predicts the average of the user's last two run times, and what the
-// user asked for as long as there are none (Tsafrir, Etsion and Feitelson,
-// "Backfilling Using System-Generated Predictions", 2007): the simplest predictor
-// that does well, to compare with. The zero LastTwo has learnt nothing.
+// LastTwo predicts the average of the user's last two run times, or the limit if there are none
+// (Tsafrir, Etsion and Feitelson, "Backfilling Using System-Generated Predictions", 2007). It
+// is the simplest predictor that does well, and serves as a baseline. The zero LastTwo has
+// learnt nothing.
 type LastTwo struct {
 	runs map[int32][2]int64 // the last first
 }
 
-// Estimate returns the predicted run time of j in seconds. It knows something of
-// every job.
+// Estimate returns the predicted run time of j in seconds. ok is always true.
 func (l *LastTwo) Estimate(j *sched.Job) (seconds int64, ok bool) {
 	runs, ok := l.runs[j.User]
 	if !ok {
@@ -20,7 +19,7 @@ func (l *LastTwo) Estimate(j *sched.Job) (seconds int64, ok bool) {
 	return max(1, min((runs[0]+runs[1])/2, j.Limit)), true
 }
 
-// Learn takes in a job that has ended.
+// Learn learns from a job that has ended.
 func (l *LastTwo) Learn(j *sched.Job) {
 	if l.runs == nil {
 		l.runs = make(map[int32][2]int64)

@@ -6,19 +6,19 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/sched"
 )
 
-// similar are the past jobs that a job is compared with.
+// similar is the categories that a job is compared with, and the job's own size.
 type similar struct {
 	alike
 	procs, limit float64 // of the job, as logarithms
 }
 
-// similarTo returns past jobs of categories that j belongs to.
+// similarTo returns the similar of j, given its categories.
 func similarTo(j *sched.Job, a alike) similar {
 	return similar{a, math.Log(float64(max(1, j.Procs))), math.Log(float64(max(1, j.Limit)))}
 }
 
-// units returns the processors that a category by b is told of, and what is to be
-// added to its run times to make them logarithms of seconds.
+// units returns the logarithm of processors with which a category that predicts by b works, and
+// the unit: adding the unit to the category's run times gives logarithms of seconds.
 func (s *similar) units(b by) (procs, unit float64) {
 	switch b {
 	case line:
@@ -29,16 +29,15 @@ func (s *similar) units(b by) (procs, unit float64) {
 	return 0, 0
 }
 
-// saying is what a category says of a job.
+// saying is the prediction of a category for a job.
 type saying struct {
 	template       int
 	run, halfWidth float64 // logarithms of seconds
 	jobs           int
 }
 
-// surest returns what the category says whose interval is the tightest for a job of
-// an age; of equally tight ones the most special. It is false if no past job ran for
-// longer.
+// surest returns the prediction with the tightest interval for a job of an age. Among equally
+// tight ones it returns the most special. It reports false if no similar job ran for longer.
 func (p *Predictor) surest(s *similar, age int64) (best saying, ok bool) {
 	old := after(age)
 	best.halfWidth = math.Inf(1)

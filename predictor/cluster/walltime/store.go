@@ -2,24 +2,24 @@ package walltime
 
 import "github.com/varq-project/varq/predictor/cluster/sched"
 
-// most is how many categories are remembered, those that last learnt, and how many
-// kinds of jobs the categories are known of at once.
+// most is the most categories of a store, and the most kinds of jobs whose categories it keeps
+// for one look.
 const most = 1 << 16
 
-// store holds the categories that were added to last: all of the last half of
-// most, up to most. The zero store is empty.
+// store holds the categories to which jobs were last added: at least about half of most, and
+// at most most. The zero store is empty.
 type store struct {
 	young, old map[key]*category
-	// kinds are the categories of jobs that are alike in everything, so that one
-	// look is enough. All of them are young.
+	// kinds holds the categories of jobs that are alike in all traits, so that one look is
+	// enough. All of these categories are young.
 	kinds map[key]*alike
 }
 
-// alike are the categories that a job belongs to, by template; nil where what the
-// template looks at is not known of the job, or there is none yet.
+// alike is the categories that a job belongs to, by template. A category is nil if the job
+// lacks a trait of the template, or if there is no such category yet.
 type alike [len(templates)]*category
 
-// of returns those categories of a job that there are.
+// of returns the categories of a job. It makes none.
 func (s *store) of(j *sched.Job) (a alike) {
 	if known, ok := s.kinds[kindOf(j)]; ok {
 		return *known
@@ -36,8 +36,8 @@ func (s *store) of(j *sched.Job) (a alike) {
 	return a
 }
 
-// obtain returns the categories of a job, to be added to. Once there are too many,
-// those are forgotten that have not been added to since as many as half of them were.
+// obtain returns the categories of a job, to add the job to them. It makes those that are
+// missing. When half of most are young, it forgets the old ones, and the young ones become old.
 func (s *store) obtain(j *sched.Job) *alike {
 	kind := kindOf(j)
 	if known, ok := s.kinds[kind]; ok {

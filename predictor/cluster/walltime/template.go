@@ -6,16 +6,16 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/sched"
 )
 
-// by is what a category predicts by.
+// by is the way in which a category predicts.
 type by uint8
 
 const (
 	mean  by = iota // of run times
-	share           // mean of run times by times asked for
-	line            // through run times against processors
+	share           // mean of run times as shares of the limits
+	line            // line through run times against processors
 )
 
-// traits are in what jobs may be alike.
+// traits are attributes in which jobs may be alike.
 type traits uint8
 
 const (
@@ -23,21 +23,20 @@ const (
 	group
 	app
 	queue
-	procs // to a factor of two
+	procs // within a factor of two
 	limit
 )
 
-// template says in what the jobs of a category are alike, and by what it
-// predicts.
+// template is the traits that the jobs of a category share, and the way in which it predicts.
 type template struct {
 	traits traits
 	by     by
 	name   string
 }
 
-// templates are what jobs may have in common, from the special to the general.
-// Smith searched for the best of each log by a genetic algorithm; this list is the
-// same for all, and leaves it to the intervals which of them matter.
+// templates are all templates, from the special to the general. Smith searched for the best of
+// each log by a genetic algorithm. This list is the same for all logs, and the intervals decide
+// which templates matter.
 var templates = [...]template{
 	{user | app | procs | limit, mean, "user, application, size and limit"},
 	{user | app | procs, mean, "user, application and size"},
@@ -51,16 +50,16 @@ var templates = [...]template{
 	{0, share, "all, by limit"},
 }
 
-// key names a category; what its template does not look at is 0. It has no
-// padding, so that maps hash it at once.
+// key identifies a category. A trait that its template does not use is 0. A key has no padding,
+// so that maps hash it in one step.
 type key struct {
 	template, procs         int32
 	user, group, app, queue int32
 	limit                   int64
 }
 
-// keyOf returns the category of templates[t] that a job belongs to, false if what
-// the template looks at is not known of it.
+// keyOf returns the key of the category of templates[t] that a job belongs to. It reports false
+// if the job lacks a trait of the template.
 func keyOf(t int, j *sched.Job) (key, bool) {
 	k, of := kindOf(j), templates[t].traits
 	k.template = int32(t)

@@ -6,19 +6,19 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/sched"
 )
 
-// milestones is the number of ages at which distributions are put to the test; the
-// first is 0, for jobs that have not started.
+// milestones is the number of ages at which distributions are tested. The first is 0, for jobs
+// that have not started.
 const milestones = 8
 
-// watchable is how many jobs are put to the test at a time; further ones are not.
+// watchable is the most jobs that are watched at a time. Further jobs are not tested.
 const watchable = 1 << 14
 
 // milestone returns the k-th age in seconds: 0, 45, 225, 945, 3825, 15345, 61425
 // and 245745.
 func milestone(k int) int64 { return 15 * (1<<(2*k) - 1) }
 
-// between returns the last milestone that is not after age, and how far from there
-// to the next, in the logarithm, age is.
+// between returns the last milestone at age or earlier. Share is how far age is on the way from
+// there to the next milestone, in logarithms.
 func between(age int64) (k int, share float64) {
 	x := math.Log2(float64(age)/15+1) / 2
 	if x >= milestones-1 {
@@ -28,15 +28,16 @@ func between(age int64) (k int, share float64) {
 	return k, x - float64(k)
 }
 
-// watch holds what was said of jobs that have not ended, to learn what it was worth.
+// watch holds the distributions of jobs that have not ended, to compare them with the run times
+// that follow.
 type watch struct {
 	jobs map[int64]*watched
-	// next are the jobs that are on the way to each milestone, in the order in
-	// which they get there.
+	// next is, for each milestone, the jobs that reach it next, in the order in which they
+	// do.
 	next [milestones][]*watched
 }
 
-// watched is a job that has been told of and has not ended.
+// watched is a job that was submitted or started, and has not ended.
 type watched struct {
 	job     sched.Job
 	started bool
@@ -44,13 +45,14 @@ type watched struct {
 	said    []said
 }
 
-// said is what past jobs said of a job at a milestone.
+// said is the distribution of a job at a milestone, before recalibration.
 type said struct {
 	milestone int
 	Distribution
 }
 
-// obtain returns the watched job, which is new if need be; nil if there are too many.
+// obtain returns the watched job of j's ID. It watches j if there is none, and returns nil if
+// too many jobs are watched.
 func (w *watch) obtain(j *sched.Job) *watched {
 	o, ok := w.jobs[j.ID]
 	switch {
@@ -66,7 +68,7 @@ func (w *watch) obtain(j *sched.Job) *watched {
 	return o
 }
 
-// forget takes a job out, and returns what was said of it.
+// forget ends the watch of a job, and returns its distributions.
 func (w *watch) forget(id int64) []said {
 	o, ok := w.jobs[id]
 	if !ok {
@@ -78,11 +80,10 @@ func (w *watch) forget(id int64) []said {
 	return all
 }
 
-// Submitted tells of a job that joins the queue at its time of submission.
+// Submitted notes that a job has joined the queue at j.Submit.
 //
-// Submitted, Started and Forget are for the sake of Distribution, which without
-// them says what past jobs say, and with them what such sayings were worth. They
-// and Learn want to be told all in the order of time. Jobs are known by their ID.
+// Submitted, Started and Forget serve to recalibrate Distribution. They and Learn are called
+// for all jobs, in the order of time. The ID identifies a job.
 func (p *Predictor) Submitted(j *sched.Job) {
 	p.advance(j.Submit)
 	if o := p.watch.obtain(j); o != nil && !o.started && len(o.said) == 0 {
@@ -90,7 +91,7 @@ func (p *Predictor) Submitted(j *sched.Job) {
 	}
 }
 
-// Started tells of a job that starts at its time of start.
+// Started notes that a job has started at j.Start.
 func (p *Predictor) Started(j *sched.Job) {
 	p.advance(j.Start)
 	if o := p.watch.obtain(j); o != nil && !o.started {
@@ -99,11 +100,11 @@ func (p *Predictor) Started(j *sched.Job) {
 	}
 }
 
-// Forget tells of a job that will not be learnt: it was cancelled, or put back into
-// the queue, whereupon it may be submitted anew.
+// Forget notes that a job will not be learnt: it was cancelled, or put back into the queue. It
+// may be submitted again.
 func (p *Predictor) Forget(id int64) { p.watch.forget(id) }
 
-// advance notes what past jobs say of those jobs that came to a milestone before now.
+// advance makes the distributions of the watched jobs that have reached a milestone before now.
 func (p *Predictor) advance(now int64) {
 	for k := 1; k < milestones; k++ {
 		age, queue := milestone(k), p.watch.next[k]
@@ -123,7 +124,7 @@ func (p *Predictor) advance(now int64) {
 	}
 }
 
-// test puts to the test what was said of a job that has ended.
+// test compares the distributions of a job that has ended with its run time.
 func (p *Predictor) test(j *sched.Job) {
 	p.advance(j.End)
 	run := max(1, j.End-j.Start)
