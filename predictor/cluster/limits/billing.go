@@ -2,10 +2,9 @@ package limits
 
 import "github.com/varq-project/varq/predictor/workload"
 
-// BillingRate returns the billing units that the request is charged for each
-// second it holds its nodes: TRES weighted by the partition's
-// TRESBillingWeights, summed, or with MaxTRES the largest; CPUs where the
-// partition sets no weights.
+// BillingRate returns the billing units that the request is charged for each second that it
+// holds its nodes. It is the sum of its TRES, weighted by the partition's TRESBillingWeights, or
+// with MaxTRES the largest of them. If the partition sets no weights it is the CPUs.
 func (c *Cluster) BillingRate(r workload.Request) float64 {
 	weights := c.Partitions[r.Partition].BillingWeights
 	if weights == nil {
@@ -23,8 +22,8 @@ func (c *Cluster) BillingRate(r workload.Request) float64 {
 	return sum
 }
 
-// amount returns how much of a TRES a job of this size has, 0 for a TRES that
-// sizes do not tell of.
+// amount returns how much of a TRES a job of this size has, or 0 if a Size does not include the
+// TRES.
 func amount(s workload.Size, tres string) int64 {
 	switch tres {
 	case "cpu":

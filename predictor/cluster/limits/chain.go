@@ -8,8 +8,8 @@ type holder struct {
 	*JobLimits
 }
 
-// qos returns what the partition's QOS and the job's QOS set, the one that comes
-// first in front: the partition's, unless the job's has the flag OverPartQOS.
+// qos returns the partition's QOS and the job's QOS, in the order of their precedence: first the
+// partition's, unless the job's has the flag OverPartQOS.
 func (c *Cluster) qos(r *workload.Request) []holder {
 	var found []holder
 	add := func(name string) {
@@ -31,8 +31,8 @@ func (c *Cluster) qos(r *workload.Request) []holder {
 	return found
 }
 
-// associations returns what the user's association sets, and then each of its
-// parent accounts up to the root.
+// associations returns the user's association, and then each of its parent accounts up to the
+// root.
 func (c *Cluster) associations(r *workload.Request) []holder {
 	var found []holder
 	if a := c.association(r.User, r.Account, r.Partition); a != nil && r.User != "" {
@@ -50,8 +50,8 @@ func (c *Cluster) associations(r *workload.Request) []holder {
 	return found
 }
 
-// association returns the association of user in account, the partition's own
-// one if there is one. An empty user stands for the account itself.
+// association returns the association of user in account, or nil. It prefers one for the
+// partition. An empty user stands for the account itself.
 func (c *Cluster) association(user, account, partition string) *Association {
 	var found *Association
 	for i := range c.Associations {

@@ -1,7 +1,7 @@
-// Package limits knows what a cluster forbids: how long and how large a job may
-// be in a partition, under a QOS and an association, and which nodes are set
-// aside by maintenance. A reservation asks for a longer job than its work
-// needs, so it meets limits that the work alone would not.
+// Package limits knows what a cluster forbids: how long and how large a job may be in a
+// partition, under a QOS and an association, and which nodes Slurm's own reservations keep. One
+// of varq's reservations needs a longer job than its work does. So it may meet limits that the
+// work alone would not.
 package limits
 
 // None stands for a limit that is not set.
@@ -39,13 +39,13 @@ type Partition struct {
 // "billing", "gres/gpu".
 type TRES map[string]int64
 
-// JobLimits are those that a QOS and an association have alike.
+// JobLimits are the limits that both a QOS and an association can set.
 type JobLimits struct {
 	MaxWall       int64 // longest time limit, seconds, or None
 	MaxTRES       TRES  // largest job
 	MaxTRESMins   TRES  // largest job, TRES x minutes of its time limit
 	GrpTRESMins   TRES  // all jobs ever, TRES x minutes
-	UsedTRESMins  TRES  // what of GrpTRESMins is used up, where known
+	UsedTRESMins  TRES  // how much of GrpTRESMins is used, where known
 	GrpTRES       TRES  // all running jobs
 	GrpSubmitJobs int64 // or None
 }
@@ -53,7 +53,7 @@ type JobLimits struct {
 // QOS is one quality of service. The flags are Slurm's, by their own names.
 type QOS struct {
 	Name               string
-	OverPartQOS        bool // its limits come before those of the partition's QOS
+	OverPartQOS        bool // its limits take precedence over those of the partition's QOS
 	PartitionTimeLimit bool // its jobs may exceed the partition's MaxTime
 	PartitionMaxNodes  bool // its jobs may exceed the partition's MaxNodes
 	JobLimits
@@ -70,9 +70,8 @@ type Association struct {
 	JobLimits
 }
 
-// Reservation is one of Slurm's own reservations: from Start to End (Unix
-// seconds) its nodes run only jobs of those it names, and of these only the ones
-// that ask for it.
+// Reservation is one of Slurm's own reservations. From Start to End (Unix seconds) its nodes run
+// only jobs that ask for it by name, from the users and accounts that it admits.
 type Reservation struct {
 	Name        string
 	Start, End  int64

@@ -7,10 +7,9 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Complete fills in what Slurm would: the default partition, the user's default
-// account, the association's default QOS, the partition's default time, one
-// node and one CPU a node. Its error says, for the user to read, what is
-// missing or unknown, or that the partition is down.
+// Complete fills in what Slurm would: the default partition, the user's default account, the
+// association's default QOS, the partition's default time, one node, and one CPU a node. Its
+// error is for the user, and says what is missing or unknown, or that the partition is down.
 func (c *Cluster) Complete(r workload.Request) (workload.Request, error) {
 	if r.Partition == "" {
 		r.Partition = c.defaultPartition()

@@ -368,7 +368,7 @@ func TestBlocked(t *testing.T) {
 	}
 }
 
-// The windows against a look at every moment.
+// Blocked agrees with a check of every moment.
 func TestBlockedEveryMoment(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
@@ -412,7 +412,7 @@ func TestBlockedEveryMoment(t *testing.T) {
 	}
 }
 
-// A thousand nodes and fifty reservations of a hundred.
+// The cluster has a thousand nodes and fifty reservations of a hundred nodes each.
 func BenchmarkBlocked(b *testing.B) {
 	c := cluster()
 	p := c.Partitions["main"]

@@ -7,10 +7,9 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// CheckSize returns nil when a job as large as the request can ever run, and
-// the rule against it otherwise: the partition has fewer nodes or CPUs, or its
-// MaxNodes, or MaxTRES or GrpTRES of a QOS or an association forbid it, with
-// the precedence of MaxLimit.
+// CheckSize returns the rule that forbids any job as large as the request, or nil if there is
+// none. The partition may have too few nodes or CPUs. The partition's MaxNodes may forbid the
+// job. So may MaxTRES or GrpTRES of a QOS or an association, with the precedence of MaxLimit.
 func (c *Cluster) CheckSize(r workload.Request) *Rule {
 	p := c.Partitions[r.Partition]
 	partition := "partition " + r.Partition
@@ -40,13 +39,13 @@ func (c *Cluster) CheckSize(r workload.Request) *Rule {
 	return nil
 }
 
-// tooLarge is the rule that h allows at most so much of a TRES.
+// tooLarge returns the rule that h allows at most an amount of a TRES.
 func tooLarge(h holder, setting, tres string, most int64) *Rule {
 	setting += "=" + tres
 	return &Rule{Name: h.name + " " + setting, Says: fmt.Sprintf("%s allows %d %s (%s)", h.name, most, tres, setting)}
 }
 
-// count writes a number of things.
+// count formats a number of things.
 func count[N int | int64](n N, thing string) string {
 	if n == 1 {
 		return "1 " + thing

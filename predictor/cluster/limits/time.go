@@ -9,16 +9,15 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// MaxLimit returns the longest time limit, in seconds, that the request may
-// have given its size, and the rule that says so. It returns None when nothing
-// limits it. The request's own limit does not matter.
+// MaxLimit returns the longest time limit, in seconds, that a job of the request's size may
+// have, and the rule that sets it. It returns None if nothing limits it. The request's own limit
+// does not matter.
 //
-// A limit that several set takes effect as in Slurm: the partition's QOS, the
-// job's QOS (first when it has the flag OverPartQOS), the user's association
-// and its parent accounts are asked in this order, and the first that sets it
-// decides. The partition's MaxTime holds beside all of them, unless the QOS has
-// the flag PartitionTimeLimit. Limits on a group (Grp...), where no QOS sets
-// them, hold for every account of the chain at once, since each has its own.
+// If several places set a limit, the first one decides, as in Slurm. The order is: the
+// partition's QOS, the job's QOS (first if it has the flag OverPartQOS), the user's
+// association, and its parent accounts. The partition's MaxTime applies as well, unless a QOS
+// has the flag PartitionTimeLimit. If no QOS sets a limit on a group (Grp...), that of every
+// association of the chain applies, since each counts its own jobs.
 func (c *Cluster) MaxLimit(r workload.Request) (seconds int64, by Rule) {
 	best := longest{seconds: None}
 	if p := c.Partitions[r.Partition]; p.MaxTime > 0 && !c.overrides(&r, func(q *QOS) bool { return q.PartitionTimeLimit }) {
@@ -67,7 +66,7 @@ type longest struct {
 	by      Rule
 }
 
-// bound takes a rule into account: owner's setting, which in words allows %s.
+// bound applies a rule: the setting of an owner. In words, %s is the longest time limit.
 func (l *longest) bound(seconds int64, owner, setting, words string) {
 	if l.seconds != None && l.seconds <= seconds {
 		return
@@ -79,14 +78,14 @@ func (l *longest) bound(seconds int64, owner, setting, words string) {
 	}
 }
 
-// boundMins takes a rule on size x minutes into account.
+// boundMins applies a rule on size x minutes.
 func (l *longest) boundMins(mins, size int64, owner, setting, words string) {
 	if size > 0 {
 		l.bound(mins/size*60, owner, setting, words)
 	}
 }
 
-// first returns the first holder that set holds for.
+// first returns the first holder for which set is true.
 func first(holders []holder, set func(holder) bool) (holder, bool) {
 	i := slices.IndexFunc(holders, set)
 	if i < 0 {
@@ -95,8 +94,8 @@ func first(holders []holder, set func(holder) bool) (holder, bool) {
 	return holders[i], true
 }
 
-// grouped returns the holders whose limit on a group takes effect: the first QOS
-// that sets it, or else every association that does.
+// grouped returns the holders whose limit on a group applies: the first QOS that sets it, or else
+// every association that sets it.
 func grouped(qos, chain []holder, set func(holder) bool) []holder {
 	if h, ok := first(qos, set); ok {
 		return []holder{h}
@@ -110,7 +109,7 @@ func has(t TRES, name string) bool {
 	return ok && n != None
 }
 
-// names returns the TRES that any of the holders limits, sorted.
+// names returns the TRES that any holder limits, sorted.
 func names(holders []holder, of func(*JobLimits) TRES) []string {
 	seen := map[string]bool{}
 	for _, h := range holders {

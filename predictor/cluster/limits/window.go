@@ -15,12 +15,11 @@ type Window struct {
 	Rule
 }
 
-// Blocked returns the windows in which too few nodes of the request's partition
-// are outside of Slurm's reservations, in order of time, apart from one another.
-// Reservations for the request's own user or account count too: Slurm lets a job
-// into one only when it asks for it by name. Blocked takes the reserved nodes
-// moment by moment: that the free ones may be different nodes at different
-// moments is not taken into account.
+// Blocked returns the windows in which too few nodes of the request's partition are outside of
+// Slurm's reservations. They are in order of time and do not touch. Reservations for the
+// request's own user or account count too, because a job runs in a reservation only if it asks
+// for it by name. Blocked counts the free nodes at each moment. It ignores that they may be
+// different nodes at different moments.
 func (c *Cluster) Blocked(r workload.Request) []Window {
 	edges := c.edges(r.Partition)
 	if len(edges) == 0 {

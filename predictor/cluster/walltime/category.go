@@ -6,26 +6,26 @@ import (
 	"math/rand/v2"
 )
 
-// past is what a category remembers of a job, in logarithms: its processors, and
-// its run time, or the share of its limit that it ran.
+// past is what a category remembers of a job, as logarithms: its processors, and its run time
+// in seconds or as a share of its limit.
 type past struct{ procs, run float64 }
 
-// category holds jobs that are alike: a sample of those that were submitted last.
+// category holds a sample of the newest jobs that are alike.
 //
-// Not simply those that ended last: of a hundred jobs that are submitted together,
-// those are the longest. So of a batch, jobs that were submitted before the first of
-// them had ended, each is as likely to be held as any other, in whatever order they
-// end (Vitter's reservoir sampling, algorithm R).
+// The jobs that ended last are no good sample: among a hundred jobs that were submitted
+// together, they are the longest. A batch is jobs that were submitted before the first of them
+// ended. Each job of a batch is equally likely to be held, in whatever order they end (Vitter's
+// reservoir sampling, algorithm R).
 type category struct {
-	jobs  []past // a ring, once there are memory of them
-	next  int    // where in it the oldest is
+	jobs  []past // a ring, once it has memory jobs
+	next  int    // index of the oldest in a full ring
 	first int64  // when the first job of the batch ended
 	batch int    // jobs of the batch that have ended
-	fit   fit    // of the newest
+	fit   fit    // of the newest jobs
 }
 
-// add takes in a job that was submitted and ended at these times, and forgets another
-// if there are too many. It draws from random.
+// add adds a job that was submitted and ended at the given times. If the category is full, add
+// replaces another job, or drops this one at random.
 func (c *category) add(b by, p past, submit, end int64, random *rand.PCG) {
 	if submit >= c.first || c.batch == 0 {
 		c.first, c.batch = end, 0
@@ -52,7 +52,7 @@ func (c *category) add(b by, p past, submit, end int64, random *rand.PCG) {
 	c.fit = fitTo(b, jobs[:n])
 }
 
-// newest returns the job that was taken in i jobs before the last.
+// newest returns the job that was added i jobs before the last.
 func (c *category) newest(i int) past {
 	at := c.next - 1 - i
 	if at < 0 {
@@ -61,7 +61,7 @@ func (c *category) newest(i int) past {
 	return c.jobs[at]
 }
 
-// longer fits the newest of those jobs that ran for longer than run.
+// longer fits the newest jobs that ran for longer than run, a logarithm.
 func (c *category) longer(b by, run float64) fit {
 	var jobs [recent]past
 	n, skipped := 0, 0
@@ -79,18 +79,18 @@ func (c *category) longer(b by, run float64) fit {
 	return fitTo(b, jobs[:n])
 }
 
-// fit is the mean of logarithms of run times, or a least-squares line through them
-// against logarithms of processors. The zero fit is of no jobs.
+// fit is the mean of run times, or a least-squares line through run times against processors,
+// all as logarithms. The zero fit has no jobs.
 type fit struct {
 	n            int
 	procs, run   float64 // means
 	slope        float64
 	scatter      float64 // sum of squared deviations of the processors
-	squares      float64 // of what is left of the run times
-	observations int     // n less what has been fitted besides the first mean
+	squares      float64 // sum of squared residuals of the run times
+	observations int     // n, less 1 for a line
 }
 
-// fitTo fits jobs. A line wants three jobs, and that their processors differ.
+// fitTo fits jobs. A line needs at least three jobs, not all with the same processors.
 func fitTo(b by, jobs []past) fit {
 	f := fit{n: len(jobs), observations: len(jobs)}
 	if f.n == 0 {
@@ -121,10 +121,12 @@ func fitTo(b by, jobs []past) fit {
 	return f
 }
 
-// predict returns the run time at procs, and by what factor the variance of a new
-// observation around it is larger than that of the run times:
+// predict returns the run time at procs, and the lever: the variance of a new observation
+// around that run time, divided by the variance of the run times. It is
 //
-//	1 + 1/n + (procs - mean)^2 / scatter,  the last for a line only.
+//	1 + 1/n + (procs - mean)^2 / scatter,
+//
+// without the last term if the fit is not a line.
 func (f *fit) predict(procs float64) (run, lever float64) {
 	run, lever = f.run, 1+1/float64(f.n)
 	if f.slope != 0 {
@@ -135,30 +137,28 @@ func (f *fit) predict(procs float64) (run, lever float64) {
 	return run, lever
 }
 
-// record is how well a template has predicted: the mean square of the deviations
-// of run times from predictions, divided by their levers.
+// record is how well a template has predicted: the sum of squared errors, each divided by its
+// lever, and their number.
 type record struct{ squares, n float64 }
 
-// add takes in a prediction and what came of it.
+// add adds a prediction, its lever, and the run time that followed.
 func (r *record) add(predicted, lever, run float64) {
 	r.squares += (run - predicted) * (run - predicted) / lever
 	r.n++
 }
 
-// variance returns the mean square. Before there is any, run times are within a
-// factor of e^sqrt(2), about four, of predictions.
+// variance returns the mean square. It begins at 2: one standard deviation is then a factor of
+// e^sqrt(2), about four.
 func (r *record) variance() float64 { return (r.squares + 2) / (r.n + 1) }
 
 // halfWidth returns half the width of the 90 % interval of a new observation,
 //
 //	t[v] sqrt(lever (squares + doubt variance) / v),  v = n - 1 + doubt,
 //
-// t[v] the .95 quantile of Student's t with v degrees of freedom, and squares those
-// left by the fit. With doubt 0 it is the usual one, which is of no width if two
-// jobs happened to run equally long, and of none at all after one. Here it begins
-// with the template's own record, as if it were of doubt jobs of this category
-// (which is a scaled inverse chi-square prior), and as jobs become many they speak
-// for themselves.
+// with t[v] the .95 quantile of Student's t with v degrees of freedom. With doubt 0 it would be
+// the usual interval, which has no width if two jobs happened to run equally long, and does not
+// exist for one job. Here the template's record counts as doubt jobs of this category (a scaled
+// inverse chi-square prior). With many jobs the record hardly matters.
 func (f *fit) halfWidth(lever float64, r *record) float64 {
 	v := f.observations - 1 + doubt
 	return student[v] * math.Sqrt(lever*(f.squares+doubt*r.variance())/float64(v))

@@ -5,28 +5,26 @@ import (
 	"sort"
 )
 
-// levels is the number of equally probable stretches that a Distribution is
-// divided into, and of the bins in which a reliability counts.
+// levels is the number of equally probable intervals into which a Distribution is divided, and
+// the number of bins of ranks.
 const levels = 64
 
-// Distribution is how probable which run times of a job are. It is a value that
-// takes no other memory: made once, it can be asked and drawn from often.
+// Distribution is the distribution of a job's run time. It is a plain value without pointers.
 //
-// Run times are those that logs tell, in whole seconds: a run of x seconds stands
-// for x-1/2 to x+1/2, and what runs for as long as the limit, or longer, for the
-// limit, which has a probability of its own. Between the quantiles that are kept,
-// probability is spread evenly. The zero Distribution is that of no time at all.
+// Run times are in whole seconds, as in logs. Before rounding, a run of x seconds lies between
+// x-1/2 and x+1/2. A run as long as the limit or longer counts as the limit, which has a
+// probability of its own. Between the quantiles that are kept, probability is spread evenly.
+// The zero Distribution gives a run time of 0.
 type Distribution struct {
-	// quantiles are by how much the run times, before rounding, of those jobs that
-	// end before the limit exceed the age: the i-th is not exceeded by i of levels.
-	// They do not fall.
+	// quantiles are those of the run time before rounding, less the age, given an end
+	// before the limit: the i-th is that of i/levels. They do not fall.
 	quantiles  [levels + 1]float32
 	before     float32 // probability of an end before the limit
 	age, limit int64   // the limit is no less than the age
 }
 
-// level returns the probability of a run time before rounding that exceeds the age by
-// at most x, and lies before the limit.
+// level returns the probability that the run time, before rounding, exceeds the age by at most
+// x and ends before the limit.
 func (d *Distribution) level(x float64) float64 {
 	i := sort.Search(levels+1, func(i int) bool { return float64(d.quantiles[i]) > x })
 	switch i {
@@ -55,9 +53,9 @@ func (d *Distribution) Below(seconds int64) float64 {
 	return d.level(float64(seconds-d.age) - .5)
 }
 
-// Quantile returns the least run time, in seconds, that the job does not exceed
-// with probability q: more than its age, and at most its limit. If it has outlived
-// that, it ends now.
+// Quantile returns the least run time, in seconds, that the job does not exceed with probability
+// q. It is more than the age, and at most the limit. For a job that has outlived its limit it is
+// the age.
 func (d *Distribution) Quantile(q float64) int64 {
 	if q >= float64(d.before) {
 		return d.limit
@@ -68,5 +66,5 @@ func (d *Distribution) Quantile(q float64) int64 {
 	return min(d.age+int64(low+(high-low)*(x-float64(i))+.5), d.limit)
 }
 
-// Draw returns a run time in seconds at random.
+// Draw draws a run time, in seconds.
 func (d *Distribution) Draw(r *rand.Rand) int64 { return d.Quantile(r.Float64()) }

@@ -2,19 +2,19 @@ package walltime
 
 import "math"
 
-// knots is the number of probabilities of being killed at the limit that are put to
-// the test apart from each other: their odds go from e^-8 to e^4 by factors of e^1/2.
+// knots is the number of probabilities of being killed at the limit that are tested separately.
+// Their odds go from e^-8 to e^4 by factors of e^1/2.
 const knots = 25
 
-// odds says between which knots a probability lies: in that at i with a share of
-// 1-share, and in the next with share.
+// odds is a probability, and where it lies between knots: share of the way from knot i to the
+// next.
 type odds struct {
 	probability float64
 	i           int
 	share       float64
 }
 
-// oddsOf returns the odds of a probability, which is neither 0 nor 1.
+// oddsOf returns the odds of a probability between 0 and 1, both excluded.
 func oddsOf(probability float64) odds {
 	x := 2 * (math.Log(probability/(1-probability)) + 8)
 	x = max(0, min(x, knots-1))
@@ -22,16 +22,17 @@ func oddsOf(probability float64) odds {
 	return odds{probability, i, x - float64(i)}
 }
 
-// killing tells what probabilities of being killed at the limit were worth. Its zero
-// value believes them.
+// killing recalibrates probabilities of being killed at the limit: it learns how often jobs with
+// such a probability were killed. The zero killing changes nothing.
 type killing [knots]struct{ killed, n float64 }
 
-// add takes in whether a job was killed that had certain odds of it.
+// add learns whether a job with the odds o of being killed was killed.
 func (k *killing) add(o odds, killed bool) {
 	k.at(o.i, 1-o.share, killed)
 	k.at(o.i+1, o.share, killed)
 }
 
+// at learns the outcome at knot i, with a weight of share.
 func (k *killing) at(i int, share float64, killed bool) {
 	keep := 1 - share/life
 	k[i].n = k[i].n*keep + share
@@ -41,8 +42,7 @@ func (k *killing) at(i int, share float64, killed bool) {
 	}
 }
 
-// worth returns what a probability was worth. It lies between 0 and 1, both excluded,
-// like that.
+// worth returns the recalibrated probability. It lies between 0 and 1, both excluded.
 func (k *killing) worth(o odds) float64 {
 	const believe = 5. // outcomes at a knot
 	low := (k[o.i].killed + believe*o.probability) / (k[o.i].n + believe)

@@ -6,15 +6,15 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/sched"
 )
 
-// cells is the number of steps, even in the logarithm, between a job's age and its
-// limit, in which past run times are gathered.
+// cells is the number of cells of a mixture. They divide the time from a job's age to its limit
+// evenly in logarithms.
 const cells = 128
 
-// negligible is a weight that is not worth a look at one more category. On real logs
-// the pinball loss hardly changes below.
+// negligible is the weight below which no further category is looked at. On real logs the
+// pinball loss hardly changes below it.
 const negligible = .1
 
-// mixture gathers run times with weights, to make a Distribution of them.
+// mixture sums the weights of run times by cell, to make a Distribution.
 type mixture struct {
 	age, limit int64
 	low, high  float64 // logarithms, of the age plus 1/2, where cells begin, and of the limit
@@ -23,8 +23,8 @@ type mixture struct {
 	killed     float64 // weight at the limit
 }
 
-// add adds a run time, as a logarithm, that is longer than the age. A thousandth of
-// a millionth makes up for logarithms not being exact.
+// add adds the logarithm of a run time that is longer than the age. A run time within 1e-9 of
+// the limit counts as the limit, because logarithms are not exact.
 func (m *mixture) add(run, weight float64) {
 	if run > m.high-1e-9 {
 		m.killed += weight
@@ -33,8 +33,8 @@ func (m *mixture) add(run, weight float64) {
 	m.weights[max(0, min(int((run-m.low)*m.scale), cells-1))] += weight
 }
 
-// distribution returns what has been gathered. What is missing to a weight of 1, which
-// must be something, is spread evenly over the cells and the limit.
+// distribution returns the distribution of the run times. Missing is what their weights lack to
+// 1, and is greater than 0. It is spread evenly over the cells and the limit.
 func (m *mixture) distribution(missing float64) Distribution {
 	each := missing / (cells + 1)
 	before := 1 - m.killed - each
@@ -61,15 +61,15 @@ func (m *mixture) distribution(missing float64) Distribution {
 	return d
 }
 
-// past returns the run times of past jobs that are similar to j and ran for longer
-// than age seconds.
+// past returns the distribution of the run times of past jobs that are similar to j and ran for
+// longer than age seconds.
 //
-// It begins with the category whose interval is the tightest. Its m jobs do not tell
-// all that can happen: they get m/(m+doubt) of the weight, and the next more general
-// category disposes of the rest in the same way, until little is left. That is spread
-// evenly over the logarithms from the age to the limit, so that nothing is
-// impossible. (It is the posterior mean of Dirichlet processes, each of which has
-// the next as its base and is believed as if it were of doubt jobs.)
+// It begins with the category with the tightest interval. The m jobs of that category do not
+// show all that can happen, so they get m/(m+doubt) of the weight. The next more general
+// category divides the rest in the same way, until little is left. The last rest is spread
+// evenly over the logarithms from the age to the limit, so that no run time is impossible.
+// (This is the posterior mean of Dirichlet processes. Each has the next as its base, with a
+// concentration of doubt.)
 func (p *Predictor) past(j *sched.Job, age int64) Distribution {
 	age = max(0, age)
 	limit := max(j.Limit, age, 1)

@@ -1,24 +1,25 @@
 package walltime
 
-// life is how many outcomes are remembered, on average: the weight of one falls by a
-// factor of e when that many have come after it. On real logs, distributions become
-// wider than need be with less, and late to follow with more.
+// life is how many outcomes are remembered, on average: the weight of an outcome falls by a
+// factor of e after life further outcomes. On real logs, a smaller life makes distributions too
+// wide, and a larger one makes them follow changes late.
 const life = 500
 
-// trust is how many outcomes the belief is worth that distributions are right.
+// trust is the number of outcomes as which the assumption counts that distributions are right.
 const trust = 20
 
-// ranks tells what quantiles were worth: it is a histogram of the probabilities that
-// distributions gave to less than what came of them, which is flat if they are right.
-// The zero ranks believes that they are.
+// ranks recalibrates quantiles. It is a histogram of ranks: a rank is the probability that a
+// distribution gave to run times below the one that followed. The histogram is flat if the
+// distributions are right, as the zero ranks assumes.
 type ranks struct {
 	bins  [levels]float64 // sum up to total
 	total float64
-	// inverse are those levels whose quantiles are worth 0, 1/levels, ... and 1.
+	// inverse is the recalibrated levels of 0, 1/levels, ... and 1: the quantile of 1/levels
+	// is the distribution's quantile of inverse[1].
 	inverse [levels + 1]float32
 }
 
-// believed is the inverse of distributions that are right.
+// believed is the inverse if distributions are right.
 var believed = func() (inverse [levels + 1]float32) {
 	for i := range inverse {
 		inverse[i] = float32(i) / levels
@@ -26,7 +27,7 @@ var believed = func() (inverse [levels + 1]float32) {
 	return inverse
 }()
 
-// worth returns the levels whose quantiles are worth 0, 1/levels, ... and 1.
+// worth returns the recalibrated levels of 0, 1/levels, ... and 1.
 func (r *ranks) worth() *[levels + 1]float32 {
 	if r.total == 0 {
 		return &believed
@@ -34,8 +35,8 @@ func (r *ranks) worth() *[levels + 1]float32 {
 	return &r.inverse
 }
 
-// add takes in a run time: less than that had the probability below, and no more the
-// probability within. Its rank is anything between, and is spread over it.
+// add learns a run time x. Below is the probability that its distribution gave to less than x,
+// and within the probability of at most x. The rank of x is spread evenly between the two.
 func (r *ranks) add(below, within float64) {
 	if r.total == 0 {
 		r.total = trust
@@ -63,7 +64,7 @@ func (r *ranks) add(below, within float64) {
 	r.invert()
 }
 
-// invert finds the levels. No bin is empty, as trust fades but never ends.
+// invert computes inverse. No bin is empty, because trust fades but never reaches 0.
 func (r *ranks) invert() {
 	step := r.total / levels
 	i, sum := 1, 0.

@@ -1,29 +1,28 @@
 package walltime
 
-// reliability tells what distributions were worth that were made of similar past jobs,
-// and makes such of them that are worth what they say. Its zero value changes nothing.
+// reliability recalibrates the distributions that were made from similar past jobs. The zero
+// reliability changes nothing.
 //
-// If F is what was said of a run time X before it was known, and F was right, then the
-// rank F(X) is uniform between 0 and 1; where X is an atom of F, any number between F's
-// values below and at X will do as rank, chosen at random (Dawid 1984; Czado, Gneiting
-// and Held 2009, who spread it instead as is done here). If ranks have the distribution
-// G instead, then G(F) is right: its quantile of q is F's quantile of the level at which
-// G is q. G is learnt from the ranks of the last few hundred outcomes. Being killed at
-// the limit is learnt apart, by how probable it was said to be, since it is the one atom
-// that matters and G may be anything there: G is that of jobs that ended by themselves,
-// and F is given that they do.
+// Let F be the distribution of a run time X, made before X was known. If F is right, the rank
+// F(X) is uniform between 0 and 1. If X is an atom of F, its rank is any number between F's
+// values below and at X, chosen at random (Dawid 1984). Here the rank is spread between them
+// instead (Czado, Gneiting and Held 2009). If ranks have another distribution G, then G(F) is
+// right: its quantile of q is F's quantile of the level at which G is q. G is learnt from the
+// ranks of the last few hundred outcomes. Killing at the limit is learnt separately, from its
+// probability by F, because the limit is the only atom that matters. So G and F here are those
+// of jobs that end before the limit.
 //
-// What this gives is that run times fall short of quantiles as often as those say, over
-// all jobs that get to an age, in so far as the last outcomes are like the next. It does
-// not give the same for each user or size. It follows a change only once jobs have ended
-// that saw it; short ones end first. And hundreds of jobs of one kind that are
-// submitted together count as so many outcomes, while they are hardly more than one.
+// The result is that run times fall below each quantile as often as its level says, over all
+// jobs that reach an age, as far as the next outcomes are like the last ones. This does not hold
+// for each user or size. A change is learnt only after jobs that it affects have ended, short
+// ones first. Hundreds of jobs of one kind that are submitted together count as hundreds of
+// outcomes, although they are hardly more than one.
 type reliability struct {
 	ranks   ranks
 	killing killing
 }
 
-// test takes in how long a job ran of which d was said.
+// test learns from the run time, in seconds, of a job whose distribution was d.
 func (r *reliability) test(d *Distribution, run int64) {
 	before := float64(d.before)
 	if before == 0 {
@@ -35,7 +34,8 @@ func (r *reliability) test(d *Distribution, run int64) {
 	}
 }
 
-// recalibrated returns what d is worth by r and, with a share, by other.
+// recalibrated returns d, recalibrated by r with a weight of 1-share and by other with a weight
+// of share.
 func (d *Distribution) recalibrated(r, other *reliability, share float64) Distribution {
 	if d.before == 0 {
 		return *d
