@@ -51,8 +51,7 @@ func live(jobs []sched.Job, p *Predictor, ages []int64, look func(j *sched.Job, 
 	}
 }
 
-// ages are those at which distributions are asked for, in seconds. None of them is a
-// milestone.
+// ages are the ages at which distributions are tested, in seconds. Only 0 is a milestone.
 var ages = [...]int64{0, 600, 3600, 4 * 3600}
 
 // probabilities are those of the quantiles that are looked at.

@@ -267,7 +267,8 @@ func TestOlder(t *testing.T) {
 	}
 }
 
-// A job that nothing is known of is predicted by none, and is no help to any.
+// A job of an unknown user is not predicted before anything is learnt. It teaches only the most
+// general category.
 func TestStranger(t *testing.T) {
 	var h history
 	if _, ok := h.Predict(of(-1)); ok {
