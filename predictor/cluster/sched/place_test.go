@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// drive submits random jobs to s and lets them end, some at their limits; it calls
-// look after each Pass.
+// drive submits random jobs to s and ends them, some at their limits. It calls look after each
+// Pass.
 func drive(s *Scheduler, random *rand.Rand, look func(now int64)) {
 	const jobs = 2000
 	ends := func(j *Job) int64 { return j.Start + min(j.Run, j.Limit) }
@@ -46,8 +46,8 @@ func drive(s *Scheduler, random *rand.Rand, look func(now int64)) {
 	}
 }
 
-// TestProfileIsWhatIsTaken adds up what the running jobs, the reservations and the
-// places take, and expects to find it in the profile.
+// TestProfileIsWhatIsTaken: the profile agrees with the sum of running jobs, reservations and
+// places.
 func TestProfileIsWhatIsTaken(t *testing.T) {
 	for _, order := range []Order{FCFS(), LWF()} {
 		for backfill := range Timeline + 1 {
@@ -83,8 +83,8 @@ func TestProfileIsWhatIsTaken(t *testing.T) {
 	}
 }
 
-// TestConservativeKeepsItsWord expects that no job's place moves back from the
-// first one that it had, and that each starts at its place.
+// TestConservativeKeepsItsWord: no job's place is ever later than its first place, and each job
+// starts at its place.
 func TestConservativeKeepsItsWord(t *testing.T) {
 	for _, order := range []Order{FCFS(), LWF()} {
 		s := New(Config{Procs: 64, Order: order, Backfill: Conservative})

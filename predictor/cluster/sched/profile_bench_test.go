@@ -6,9 +6,8 @@ import (
 	"testing"
 )
 
-// BenchmarkProfile asks profiles of some steps, the kind that jobs of 1 to 32
-// processors and up to 50 minutes leave on 256 processors, one change in 100
-// seconds.
+// BenchmarkProfile measures profiles by their number of steps. They are like those of jobs of 1
+// to 32 processors and up to 50 minutes on 256 processors, with a change every 100 seconds.
 func BenchmarkProfile(b *testing.B) {
 	const hour = 3600
 	for _, steps := range []int{50, 200, 500, 20_000, 100_000} {

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// naiveProfile is a Profile with a number for each moment from 0 on, of which the
-// last stands for all that follow.
+// naiveProfile is a Profile with a number for each moment from 0 on. The last number stands for
+// all later moments.
 type naiveProfile struct {
 	begin int64
 	free  []int32
@@ -92,8 +92,8 @@ func stepsOf(p *Profile) (steps []naiveStep) {
 // opSize is how many bytes of data a step of replayProfile takes.
 const opSize = 8
 
-// replayProfile does to a Profile of some moments what data says, and compares
-// each answer with the naive one.
+// replayProfile calls the methods of a Profile that data encodes, and compares each answer with
+// that of a naiveProfile.
 func replayProfile(t *testing.T, moments int, data []byte) {
 	const procs = 9
 	fast, slow := new(Profile), &naiveProfile{free: make([]int32, moments)}
@@ -162,7 +162,7 @@ func replayProfile(t *testing.T, moments int, data []byte) {
 	}
 }
 
-// checkProfile checks that the tree is as it must be.
+// checkProfile checks the invariants of the tree.
 func checkProfile(t *testing.T, p *Profile) {
 	t.Helper()
 	nodes, changes, last := len(p.spare), 0, p.begin
@@ -252,8 +252,8 @@ func FuzzProfile(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) { replayProfile(t, 100, data) })
 }
 
-// What is added and taken away again leaves nothing behind, in whichever order,
-// and the nodes are used again.
+// If all that was added is removed again, in any order, no step is left, and the nodes are used
+// again.
 func TestProfileAddIsUndone(t *testing.T) {
 	const jobs = 10_000
 	rng := rand.New(rand.NewPCG(1, 2))

@@ -164,7 +164,7 @@ func (b *block) note(j *Job) {
 	b.at = min(b.at, j.state.at)
 }
 
-// renote notes all jobs of the block anew.
+// renote finds the least values of the block again.
 func (b *block) renote() {
 	b.forget()
 	for _, j := range b.jobs {

@@ -34,7 +34,7 @@ func steady(n int, procs int32, load float64) []sched.Job {
 	return jobs
 }
 
-// watch notes what a benchmark wants to know.
+// watch counts what a benchmark reports.
 type watch struct{ wait, ended int64 }
 
 func (w *watch) Reserved(int64, *sched.Job, int64, int64) {}

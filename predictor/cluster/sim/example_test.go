@@ -7,8 +7,8 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/sim"
 )
 
-// multifactor is an order as Slurm's priority/multifactor plugin has it: weights
-// times factors from 0 to 1.
+// multifactor is an order like that of Slurm's priority/multifactor plugin: weights times factors
+// from 0 to 1.
 type multifactor struct {
 	ageWeight, sizeWeight, partitionWeight float64
 	maxAge                                 float64 // seconds: PriorityMaxAge
@@ -22,7 +22,7 @@ func (m multifactor) priority(now int64, j *sched.Job) float64 {
 		m.partitionWeight*m.partitions[j.Partition]
 }
 
-// printer prints what starts.
+// printer prints the starts of jobs.
 type printer struct{}
 
 func (printer) Reserved(int64, *sched.Job, int64, int64) {}
@@ -30,9 +30,8 @@ func (printer) Started(now int64, j *sched.Job)          { fmt.Printf("%5d  job 
 func (printer) Stopped(int64, *sched.Job)                {}
 func (printer) Ended(int64, *sched.Job)                  {}
 
-// Slurm's multifactor priorities are an order like others. As jobs grow older, the
-// queue is put in order again every five minutes: or else job 4 would pass job 2,
-// for good.
+// Slurm's multifactor priorities are an order like others. Because jobs grow older, the example
+// orders the queue again every five minutes. Otherwise job 4 would stay ahead of job 2.
 func Example_multifactor() {
 	m := multifactor{
 		ageWeight: 1000, sizeWeight: 500, partitionWeight: 400,

@@ -9,7 +9,7 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/sched"
 )
 
-// auditor watches a run and complains of whatever must never be.
+// auditor observes a run, and reports every violation of an invariant.
 type auditor struct {
 	t        *testing.T
 	sim      *Simulator
@@ -111,8 +111,8 @@ func (a *auditor) look() {
 	}
 }
 
-// run plays jobs, every `every`th of them with a hard reservation, and returns
-// when each started.
+// run simulates jobs, every `every`th of them with a hard reservation, and returns when each
+// started.
 func (a *auditor) run(jobs []sched.Job, every int) []int64 {
 	a.running, a.promised = map[*sched.Job]int64{}, map[*sched.Job]int64{}
 	a.head, a.used, a.ended = nil, 0, 0
@@ -139,8 +139,8 @@ func (a *auditor) run(jobs []sched.Job, every int) []int64 {
 	return starts
 }
 
-// TestInvariants plays some thousand jobs on 256 processors under each policy,
-// twice on the same simulator and once on another.
+// TestInvariants simulates some thousand jobs on 256 processors under each policy, twice on the
+// same simulator and once on another.
 func TestInvariants(t *testing.T) {
 	const procs = 256
 	jobs := steady(2000, procs, .7)

@@ -9,10 +9,9 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/sched"
 )
 
-// naive is a second implementation of sched and sim together, written from their
-// documentation to be understood, not to be quick: it has lists and no other
-// structure, remembers nothing that it can work out, and looks at everything at
-// every moment.
+// naive is a second implementation of sched and sim together, written from their documentation.
+// It is simple rather than fast: it uses only lists, stores nothing that it can compute, and
+// looks at everything at every moment.
 type naive struct {
 	workload
 	now    int64
@@ -61,7 +60,7 @@ func later(t, duration int64) int64 {
 	return t + duration
 }
 
-// simulateNaively lets w happen and returns what has.
+// simulateNaively simulates w, and returns what happened.
 func simulateNaively(w workload) []happening {
 	n := &naive{workload: w, now: w.start}
 	for i, e := range w.entries {
@@ -110,7 +109,7 @@ func (n *naive) next() int64 {
 	return next
 }
 
-// moment lets everything happen that happens now.
+// moment simulates all that happens now.
 func (n *naive) moment() {
 	for n.end() || n.call() || n.arrive() {
 	}
@@ -217,7 +216,7 @@ func (n *naive) keyOf(j *naiveJob) float64 {
 	return 0
 }
 
-// run lets j run from start on.
+// run makes j a running job from start on.
 func (n *naive) run(j *naiveJob, start int64) {
 	j.phase, j.place, j.start = running, never, start
 	j.until = later(start, j.planned())
@@ -236,7 +235,7 @@ func (n *naive) stop(j *naiveJob) {
 	n.enqueue(j)
 }
 
-// planned is how long the scheduler thinks the job runs.
+// planned is the run time that the scheduler plans the job with.
 func (j *naiveJob) planned() int64 {
 	if j.estimate > 0 && !j.hard {
 		return min(j.estimate, j.limit)
@@ -247,8 +246,8 @@ func (j *naiveJob) planned() int64 {
 // over is when the running job ends.
 func (j *naiveJob) over() int64 { return later(j.start, min(j.run, j.limit)) }
 
-// in returns the jobs in a phase; those in the queue in its order, those with
-// reservations in the order of their start.
+// in returns the jobs in a phase. Queued jobs are in the order of the queue, and reserved jobs in
+// the order of their start.
 func (n *naive) in(p phase) []*naiveJob {
 	var jobs []*naiveJob
 	for _, j := range n.jobs {
@@ -339,8 +338,8 @@ func (n *naive) latest(claims []claim, to, length int64, procs int32) int64 {
 	return best
 }
 
-// overrun takes note of jobs that have outlived their estimates: each is thought
-// to run for as long again as it has.
+// overrun plans more time for jobs that have outlived their estimates: as long again as they have
+// run.
 func (n *naive) overrun() {
 	for _, j := range n.in(running) {
 		if j.until <= n.now && j.planned() < j.limit {

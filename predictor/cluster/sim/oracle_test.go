@@ -12,7 +12,7 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/sched"
 )
 
-// workload is a cluster, its policy and all that is to come to it.
+// workload is a cluster, its policy, and all events to come.
 type workload struct {
 	procs     int32
 	order     string // fcfs, lwf or aging
@@ -104,7 +104,7 @@ func (w workload) config() sched.Config {
 	return c
 }
 
-// String tells w, for who has to find out what went wrong.
+// String describes w in the message of a failed test.
 func (w workload) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d processors, %s/%s, protected %g, restart %+v, from %d on\n", w.procs, w.order, w.backfill, w.protected, w.restart, w.start)
@@ -118,7 +118,7 @@ func (w workload) String() string {
 	return b.String()
 }
 
-// player has a Simulator play workloads, and notes what happens.
+// player simulates workloads, and notes what happens.
 type player struct {
 	*Simulator
 	jobs  []sched.Job
@@ -161,22 +161,21 @@ func (p *player) Ended(now int64, j *sched.Job) {
 	p.tell(now, "ends", j, 0)
 }
 
-// play lets w happen from the beginning.
+// play simulates w from the beginning.
 func (p *player) play(w workload) []happening {
 	p.announce(w, false)
 	p.Drain()
 	return p.story
 }
 
-// playStreamed lets w happen as play does, but announces each job only when the
-// one before has come.
+// playStreamed simulates w like play, but announces each job only after the one before has come.
 func (p *player) playStreamed(w workload) []happening {
 	p.announce(w, true)
 	p.Drain()
 	return p.story
 }
 
-// playAgain lets w happen after it has begun and been broken off.
+// playAgain simulates w from the beginning, after it has broken off a first simulation.
 func (p *player) playAgain(w workload) []happening {
 	p.announce(w, false)
 	p.Advance(w.start + 15)
@@ -254,7 +253,7 @@ func (p *player) do(now int64, a act) {
 	}
 }
 
-// mode is what a workload has beside jobs that are submitted.
+// mode is what a workload has besides submitted jobs.
 type mode struct {
 	name                                   string
 	estimates, reservations, restart, acts bool
@@ -269,8 +268,8 @@ var modes = []mode{
 	{name: "everything", estimates: true, reservations: true, restart: true, acts: true},
 }
 
-// make makes a workload out of choices: below returns any number from 0 to below
-// n. Times are few, so that much happens at once.
+// make makes a workload from choices: below(n) returns any number from 0 to n-1. There are few
+// different times, so that much happens at once.
 func (m mode) make(order string, backfill sched.Backfill, below func(n int) int) workload {
 	w := workload{
 		procs: int32(1 + below(8)), order: order, backfill: backfill,
@@ -337,8 +336,7 @@ func (m mode) make(order string, backfill sched.Backfill, below func(n int) int)
 	return w
 }
 
-// differ returns how what the simulator does with w differs from what happens, or
-// an empty string.
+// differ returns how the simulator's run of w differs from the naive one, or "".
 func differ(w workload) (difference string) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -355,7 +353,7 @@ func differ(w workload) (difference string) {
 	return ""
 }
 
-// byJob returns a story job by job.
+// byJob returns a story in the order of the jobs.
 func byJob(story []happening) []happening {
 	story = slices.Clone(story)
 	slices.SortStableFunc(story, func(a, b happening) int { return a.job - b.job })
@@ -370,7 +368,7 @@ func tell(story []happening) string {
 	return strings.Join(lines, "\n")
 }
 
-// smallest takes out of w whatever it differs without.
+// smallest removes from w all that is not needed to make it differ.
 func smallest(w workload) workload {
 	for shrunk := true; shrunk; {
 		shrunk = false
@@ -392,7 +390,7 @@ func smallest(w workload) workload {
 	return w
 }
 
-// without returns w without a job and what is done to it.
+// without returns w without a job and all that is done to it.
 func (w workload) without(job int) workload {
 	w.entries = slices.Delete(slices.Clone(w.entries), job, job+1)
 	var acts []act

@@ -7,8 +7,7 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/sched"
 )
 
-// scripted is an Observer that notes the moments at which jobs start and end, and
-// does something when one starts.
+// scripted is an Observer that notes when jobs start and end, and calls a function at each start.
 type scripted struct {
 	starts, ends []int64
 	started      func(now int64, j *sched.Job)
@@ -69,8 +68,7 @@ func TestHaltEndsTheMoment(t *testing.T) {
 	}
 }
 
-// What an observer announces for a time that has passed, or for now, happens in
-// the same moment.
+// An event that an observer announces for now, or for the past, happens at the same moment.
 func TestObserversAnnounce(t *testing.T) {
 	var o scripted
 	s := New(sched.Config{Procs: 4}, &o)

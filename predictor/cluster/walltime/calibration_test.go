@@ -10,8 +10,8 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/sched"
 )
 
-// live tells the predictor of all that happens to jobs in the order of time, and
-// looks at each job when it is submitted, and when it comes to one of the ages.
+// live feeds the events of jobs to the predictor in the order of time. It calls look for each
+// job when it is submitted, and when it reaches one of the ages.
 func live(jobs []sched.Job, p *Predictor, ages []int64, look func(j *sched.Job, age int64)) {
 	type event struct {
 		time int64
@@ -54,17 +54,17 @@ func live(jobs []sched.Job, p *Predictor, ages []int64, look func(j *sched.Job, 
 // ages are the ages at which distributions are tested, in seconds. Only 0 is a milestone.
 var ages = [...]int64{0, 600, 3600, 4 * 3600}
 
-// probabilities are those of the quantiles that are looked at.
+// probabilities are the levels of the quantiles that are tested.
 var probabilities = [...]float64{.1, .25, .5, .75, .9}
 
-// calibration counts how often run times fall short of quantiles.
+// calibration counts how often run times fall below quantiles.
 type calibration struct {
 	n     float64
 	short [len(probabilities)]float64
 }
 
-// add takes in what was said of a job and its run time. What ties with the quantile
-// counts by its randomised rank, or rather that rank's mean.
+// add adds the distribution of a job and its run time. A run time equal to a quantile counts
+// by the mean of its randomised rank.
 func (c *calibration) add(d *Distribution, run int64) {
 	c.n++
 	below, within := d.Below(run), d.Within(run)
@@ -78,7 +78,7 @@ func (c *calibration) add(d *Distribution, run int64) {
 	}
 }
 
-// shares returns how often run times fell short of each quantile.
+// shares returns how often run times fell below each quantile.
 func (c *calibration) shares() (shares [len(probabilities)]float64) {
 	for i := range shares {
 		shares[i] = c.short[i] / c.n
@@ -95,11 +95,11 @@ func (c *calibration) off() float64 {
 	return worst
 }
 
-// says is what says something of a job of an age.
+// says returns a distribution for a job of an age.
 type says func(p *Predictor, j *sched.Job, age int64) Distribution
 
-// calibrations replays jobs, of which the first tenth is warm-up, and tells of each
-// age how often run times fell short of what was said.
+// calibrations replays jobs, and returns a calibration for each age. The first tenth of the
+// jobs does not count.
 func calibrations(jobs []sched.Job, say says) (all [len(ages)]calibration) {
 	var p Predictor
 	seen := 0
@@ -116,11 +116,10 @@ func calibrations(jobs []sched.Job, say says) (all [len(ages)]calibration) {
 	return all
 }
 
-// Run times fall short of quantiles as often as those say, whether jobs have started
-// or have run for hours. Whole logs are within .02 everywhere, where past jobs alone
-// are off by up to .24 (BenchmarkCalibration). The first jobs of a log are not if those that
-// get to an age are few, and most of them of a handful of users who submit hundreds at
-// once: these are hardly more than one outcome.
+// Run times fall below quantiles as often as their levels say, for waiting jobs and for jobs
+// that have run for hours. On whole logs the error is at most .02, and up to .24 without
+// recalibration (BenchmarkCalibration). It is larger for the first jobs of a log at ages that
+// few jobs reach, most of which a handful of users submitted by the hundred at once.
 func TestCalibration(t *testing.T) {
 	for _, name := range logs {
 		t.Run(name, func(t *testing.T) {
@@ -159,8 +158,8 @@ func BenchmarkCalibration(b *testing.B) {
 	}
 }
 
-// A stream whose jobs double their run times, and are then killed one time in three,
-// all out of step with what was learnt: the quantiles keep up.
+// The quantiles follow a stream whose jobs double their run times, and are then killed one time
+// in three.
 func TestCalibrationKeepsUp(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	jobs := make([]sched.Job, 40_000)

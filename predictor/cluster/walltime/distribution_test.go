@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// distributions calls f with what a busy predictor says of many jobs and ages.
+// distributions calls f with a busy predictor's distributions for many jobs and ages.
 func distributions(f func(d *Distribution, age, limit int64)) {
 	jobs, p := learnt(5_000)
 	r := rand.New(rand.NewPCG(8, 8))
@@ -21,7 +21,7 @@ func distributions(f func(d *Distribution, age, limit int64)) {
 	}
 }
 
-// What a distribution tells in different ways is the same, and all of it possible.
+// The methods of a distribution agree with one another, and their values are possible.
 func TestDistributionAgreesWithItself(t *testing.T) {
 	distributions(func(d *Distribution, age, limit int64) {
 		last := max(1, min(age+1, limit), age)
@@ -67,7 +67,7 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-// The mixture is what one gets by writing down the weight of every past run time.
+// A mixture agrees with a list of the weights of all past run times.
 func TestMixtureAgainstSlow(t *testing.T) {
 	r := rand.New(rand.NewPCG(10, 10))
 	for range 200 {
@@ -105,7 +105,7 @@ func TestMixtureAgainstSlow(t *testing.T) {
 	}
 }
 
-// Past run times that are always wrong in the same way are put right.
+// A distribution that is always wrong in the same way is corrected.
 func TestReliability(t *testing.T) {
 	said := Distribution{before: .9, limit: 3600}
 	for i := range said.quantiles {
@@ -134,7 +134,7 @@ func TestReliability(t *testing.T) {
 	}
 }
 
-// Ranks are spread over atoms, and forget.
+// Ranks are spread over atoms, and fade.
 func TestRanks(t *testing.T) {
 	var r ranks
 	r.add(.25, .75)

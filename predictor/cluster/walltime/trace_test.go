@@ -12,9 +12,8 @@ import (
 
 var logs = []string{"SDSC-SP2-1998", "CTC-SP2-1996", "KTH-SP2-1996", "SDSC-BLUE-2000", "SDSC-DS-2004", "SDSC-Par-1996", "CEA-Curie-2011"}
 
-// lived returns the first jobs of a log with the times at which they really started and
-// ended. Those that asked for no time, which all of SDSC-Par's are, have the
-// longest run of them as limit.
+// lived returns the first jobs of a log with their real starts and ends. A job without a limit,
+// as all of SDSC-Par's are, gets the longest run time of such jobs as its limit.
 func lived(t testing.TB, name string, most int) (jobs []sched.Job) {
 	t.Helper()
 	var longest int64
@@ -39,21 +38,21 @@ func lived(t testing.TB, name string, most int) (jobs []sched.Job) {
 	return jobs
 }
 
-// predictor is what is scored.
+// predictor is a predictor that is scored.
 type predictor interface {
 	Estimate(*sched.Job) (int64, bool)
 	Learn(*sched.Job)
 }
 
-// asked predicts what the user asked for.
+// asked predicts the limit.
 type asked struct{}
 
 func (asked) Estimate(j *sched.Job) (int64, bool) { return j.Limit, true }
 func (asked) Learn(*sched.Job)                    {}
 
-// replay looks at each job that is still running at an age, in the order in which
-// they get there, after those have been learnt that had ended by then. At age 0
-// it looks when they are submitted.
+// replay calls look for each job that is still running at an age, in the order in which the
+// jobs reach it. It learns each job when it ends. At age 0 it calls look when a job is
+// submitted.
 func replay(jobs []sched.Job, age int64, learn, look func(*sched.Job)) {
 	ends, looks := make([]*sched.Job, len(jobs)), make([]*sched.Job, 0, len(jobs))
 	at := func(j *sched.Job) int64 {
@@ -118,9 +117,9 @@ func scoreSubmitted(t *testing.T, jobs []sched.Job) {
 	}
 }
 
-// scoreRunning shows that the predictor makes use of a job's age: it beats users,
-// and is nearer by factors than without. The mean error is less as well, but not on
-// the first 20,000 jobs of SDSC-Par, whose long jobs no limit bounds.
+// scoreRunning shows that the predictor benefits from a job's age. It beats users, and its
+// accuracy is higher than without the age. The mean error is also smaller, except for the first
+// 20,000 jobs of SDSC-Par, whose long jobs have no limit.
 func scoreRunning(t *testing.T, jobs []sched.Job, age int64) {
 	var p Predictor
 	var users, young, ours Score

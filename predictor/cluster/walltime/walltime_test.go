@@ -12,8 +12,8 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/sched"
 )
 
-// random returns jobs of a few users, one after the other, whose run times have much,
-// little or nothing to do with what they ask for.
+// random returns jobs of a few users, one after the other, whose run times depend much, little
+// or not at all on their limits.
 func random(users int32, n int) []sched.Job {
 	r := rand.New(rand.NewPCG(1, 9))
 	jobs := make([]sched.Job, n)
@@ -53,9 +53,9 @@ func (t template) alike(a, b *sched.Job) bool {
 	return true
 }
 
-// similar returns the processors and the run times, both as logarithms, of the
-// newest jobs that are like j and would have run for longer than age at j's limit,
-// the newest first, out of those that are remembered.
+// similar returns the processors and the run times, both as logarithms, of the newest remembered
+// jobs that are like j and would have run for longer than age at j's limit. The newest come
+// first.
 func (s *slow) similar(t template, j *sched.Job, age int64) (x, y []float64) {
 	seen := 0
 	for i := len(s.jobs) - 1; i >= 0 && seen < memory; i-- {
@@ -75,7 +75,7 @@ func (s *slow) similar(t template, j *sched.Job, age int64) (x, y []float64) {
 	return x, y
 }
 
-// predict returns what a template says, as logarithms; n is 0 if it says nothing.
+// predict returns the prediction of a template, as logarithms; n is 0 if it has none.
 func (s *slow) predict(t int, j *sched.Job, age int64) (run, lever, half float64, n int) {
 	x, y := s.similar(templates[t], j, age)
 	x, y = x[:min(len(x), recent)], y[:min(len(y), recent)]
@@ -214,8 +214,7 @@ func (h *history) ran(user int32, run int64) {
 	h.Learn(j)
 }
 
-// A user who always runs the same for the same time is believed before those who
-// do not.
+// The category of a user whose jobs always run equally long makes the prediction.
 func TestSurestSpeaks(t *testing.T) {
 	var h history
 	r := rand.New(rand.NewPCG(2, 2))
@@ -229,8 +228,7 @@ func TestSurestSpeaks(t *testing.T) {
 	}
 }
 
-// Two runs that are equal by chance are not surer than the record of their
-// template allows.
+// The record of a template bounds how tight the interval of two equal runs can be.
 func TestFewAreDoubted(t *testing.T) {
 	var h history
 	r := rand.New(rand.NewPCG(2, 3))
@@ -252,7 +250,7 @@ func TestFewAreDoubted(t *testing.T) {
 	}
 }
 
-// A running job is compared with those only that ran longer.
+// A running job is compared only with jobs that ran for longer.
 func TestOlder(t *testing.T) {
 	var h history
 	for range 10 {
@@ -283,8 +281,7 @@ func TestStranger(t *testing.T) {
 	}
 }
 
-// Of jobs that are submitted together, those that end last are not remembered before
-// the others.
+// Among jobs that are submitted together, the last to end are not more likely to be remembered.
 func TestBatch(t *testing.T) {
 	var c category
 	var random rand.PCG
@@ -374,8 +371,8 @@ func BenchmarkLearn(b *testing.B) {
 	eachOf(b, func(p *Predictor, j *sched.Job) { p.Learn(j) })
 }
 
-// BenchmarkLife tells of a job three times: it is submitted, starts and ends, and up
-// to five distributions are put to the test.
+// BenchmarkLife measures the submission, the start and the end of a job. Up to five distributions
+// are tested for it.
 func BenchmarkLife(b *testing.B) {
 	var now int64
 	eachOf(b, func(p *Predictor, j *sched.Job) {
@@ -406,8 +403,8 @@ func BenchmarkDraw(b *testing.B) {
 	}
 }
 
-// learnt returns jobs of 300 users who each run a few kinds of jobs again and
-// again, n in all, and what is learnt from them.
+// learnt returns n jobs of 300 users, each of whom runs a few kinds of jobs again and again, and a
+// predictor that has learnt them.
 func learnt(n int) ([]sched.Job, *Predictor) {
 	r := rand.New(rand.NewPCG(5, 5))
 	kinds := random(300, 2000)

@@ -26,8 +26,8 @@ func TestBetween(t *testing.T) {
 	}
 }
 
-// What is said of a job is put to the test once for each milestone that it got to, of
-// what was known then.
+// A job tests one distribution for each milestone that it has reached. Each is made from what was
+// known at the milestone.
 func TestWatch(t *testing.T) {
 	var p Predictor
 	j := of(1)

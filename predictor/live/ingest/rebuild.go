@@ -10,7 +10,7 @@ import (
 )
 
 // rebuild makes a new model. The new model learns all that is known while the old one
-// serves. Then it observes what has happened meanwhile, and serves.
+// serves. Then it observes the events of that time, and serves.
 func (g *Ingest) rebuild(ctx context.Context) error {
 	t, covered, jobs, err := g.begin(ctx)
 	if err == nil {
