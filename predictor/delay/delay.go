@@ -1,11 +1,11 @@
-// Package delay holds what forecasters say of a queueing delay: not one number
-// but a probability for every number, so that one forecast answers both "by when,
-// with probability .95?" and "with which probability by five o'clock?", and so
-// that forecasts can be mixed, recalibrated and scored alike.
+// Package delay represents a forecast of a queueing delay: a probability distribution
+// over all delays. One forecast thus answers both "by when, with probability .95?" and
+// "with which probability by five o'clock?". Forecasts of all methods can be mixed,
+// recalibrated and scored alike.
 //
-// All distributions share one grid of delays, which is fine near 0 and coarse
-// where a delay is long: relative to a delay plus half a minute, a step is a
-// tenth. Between two points of the grid, probability is spread evenly.
+// All distributions share one grid of delays. It is fine near 0 and coarse where delays
+// are long: a step is a tenth of the delay plus half a minute. Between two points of the
+// grid, probability is spread evenly.
 package delay
 
 import (
@@ -16,14 +16,12 @@ import (
 // Points is the number of points of the grid.
 const Points = 128
 
-// scale is the delay, in seconds, at which the grid turns from even steps to
-// steps that grow with the delay; longest is its last point, some 115 days.
 const (
-	scale   = 30
-	longest = 1e7
+	scale   = 30  // seconds; the grid's steps are about even below, and grow with the delay above
+	longest = 1e7 // seconds, some 115 days: the grid's last point
 )
 
-// grid are the points, seconds, ascending; the first is 0.
+// grid has the points in seconds, ascending from 0.
 var grid = func() (g [Points]float64) {
 	step := math.Log1p(longest/scale) / (Points - 1)
 	for i := range g {
@@ -35,15 +33,16 @@ var grid = func() (g [Points]float64) {
 // At returns the i-th point of the grid, in seconds.
 func At(i int) float64 { return grid[i] }
 
-// Index returns the first point that is no less than a delay in seconds, or
-// Points if all are less.
+// Index returns the index of the first point that is no less than a delay in seconds. It
+// returns Points if all points are less.
 func Index(seconds float64) int {
 	return sort.Search(Points, func(i int) bool { return grid[i] >= seconds })
 }
 
-// Distribution is the probability that a delay is at most each point of the grid:
-// its elements lie between 0 and 1 and do not fall. What is missing to 1 at the
-// end lies beyond the grid. The zero Distribution is that of a delay without end.
+// Distribution is a cumulative distribution: its i-th element is the probability of a
+// delay of at most At(i). Invariant: elements lie between 0 and 1 and do not fall. If the
+// last one is less than 1, the rest of the probability lies beyond the grid. The zero
+// Distribution is that of a delay without end.
 type Distribution [Points]float64
 
 // Within returns the probability that the delay is at most a number of seconds.
@@ -62,8 +61,8 @@ func (d *Distribution) Within(seconds float64) float64 {
 	return d[i-1] + (d[i]-d[i-1])*(seconds-low)/(high-low)
 }
 
-// Below returns the probability that the delay is less than a number of seconds,
-// of which 0 alone has a probability of its own: Within, but for the atom at 0.
+// Below returns the probability that the delay is less than a number of seconds. It
+// differs from Within only at 0, the one delay that has a positive probability of its own.
 func (d *Distribution) Below(seconds float64) float64 {
 	if seconds <= 0 {
 		return 0
@@ -71,17 +70,16 @@ func (d *Distribution) Below(seconds float64) float64 {
 	return d.Within(seconds)
 }
 
-// Rank returns where a delay of a number of seconds lies in the distribution, between
-// 0 and 1: the probability of less and, where delays of that very length have one,
-// the part v of it. With v drawn from [0,1), ranks of delays drawn from the
-// distribution are uniform.
-func (d *Distribution) Rank(seconds, v float64) float64 {
+// PIT returns the randomised probability integral transform of a delay in seconds: the
+// probability of a shorter delay, plus v times the probability of exactly this one. With v
+// drawn from [0,1), PITs of delays drawn from the distribution are uniform.
+func (d *Distribution) PIT(seconds, v float64) float64 {
 	below := d.Below(seconds)
 	return below + v*(d.Within(seconds)-below)
 }
 
-// Quantile returns the least delay, in seconds, that is not exceeded with
-// probability q. It is +Inf where that lies beyond the grid.
+// Quantile returns the least delay, in seconds, that is not exceeded with probability q,
+// or +Inf if that delay lies beyond the grid.
 func (d *Distribution) Quantile(q float64) float64 {
 	i := sort.Search(Points, func(i int) bool { return d[i] >= q })
 	switch i {
@@ -93,9 +91,8 @@ func (d *Distribution) Quantile(q float64) float64 {
 	return grid[i-1] + (grid[i]-grid[i-1])*(q-d[i-1])/(d[i]-d[i-1])
 }
 
-// Held returns the expected number of seconds of a budget that are left when the
-// delay is over, E[max(0, budget - delay)]: the integral of the distribution from
-// 0 to the budget.
+// Held returns how many seconds of a budget are expected to be left when the delay is over:
+// E[max(0, budget - delay)], the integral of the distribution from 0 to the budget.
 func (d *Distribution) Held(budget float64) float64 {
 	sum := 0.
 	for i := 1; i < Points; i++ {
@@ -107,8 +104,8 @@ func (d *Distribution) Held(budget float64) float64 {
 	return sum + (budget-longest)*d[Points-1]
 }
 
-// Mix adds a share of another distribution: the mixture of several has shares
-// that sum up to 1.
+// Mix adds another distribution times a share. To mix several, begin with the zero
+// Distribution and add each with its share; the shares sum up to 1.
 func (d *Distribution) Mix(other *Distribution, share float64) {
 	for i := range d {
 		d[i] += share * other[i]

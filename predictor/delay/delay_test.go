@@ -72,7 +72,7 @@ func TestWithinIsMonotone(t *testing.T) {
 	}
 }
 
-func TestRanksAreUniform(t *testing.T) {
+func TestPITsAreUniform(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	const n = 100_000
 	d := random(r)
@@ -81,9 +81,9 @@ func TestRanksAreUniform(t *testing.T) {
 	}
 	var below [10]int
 	for range n {
-		rank := d.Rank(min(d.Quantile(r.Float64()*d[Points-1]), longest), r.Float64())
+		pit := d.PIT(min(d.Quantile(r.Float64()*d[Points-1]), longest), r.Float64())
 		for i := range below {
-			if rank <= float64(i+1)/10 {
+			if pit <= float64(i+1)/10 {
 				below[i]++
 			}
 		}
@@ -91,7 +91,7 @@ func TestRanksAreUniform(t *testing.T) {
 	for i, k := range below {
 		want := min(1, float64(i+1)/10/d[Points-1])
 		if math.Abs(float64(k)/n-want) > .01 {
-			t.Errorf("%v of the ranks are at most %v, want %v", float64(k)/n, float64(i+1)/10, want)
+			t.Errorf("%v of the PITs are at most %v, want %v", float64(k)/n, float64(i+1)/10, want)
 		}
 	}
 }

@@ -1,18 +1,20 @@
 // Package blend combines the forecasts of several experts into one whose probabilities
-// hold.
+// come true as often as they say.
 //
-// A forecast passes through five stages:
+// A forecast passes through five stages, in the order of combine (blend.go):
 //
 //	experts         each answers the question by itself
-//	mixture         their distributions are averaged, by weights learnt from their
-//	                scores on jobs of the same partition and QOS (package mixture)
-//	tails           a little probability is moved to delays longer than any before
-//	recalibration   probabilities are replaced by how often such probabilities came
+//	mixture         the experts' distributions are averaged, with weights learnt from
+//	                their scores on jobs of the same partition and QOS (package mixture)
+//	tails           a little probability is moved to longer delays (tails.go)
+//	recalibration   each probability is replaced by how often such probabilities came
 //	                true (package recalibration)
-//	lower bounds    a confidence bound on each probability is what promises rest on
+//	lower bounds    each probability gets a lower confidence bound, which promises
+//	                rest on (package recalibration)
 //
-// A Blend learns prequentially (Dawid 1984): it forecasts every job when that begins to
-// wait, keeps the forecast, and scores it when the job starts.
+// A Blend learns prequentially (Dawid 1984; learn.go): it forecasts jobs when they begin
+// to wait, stores these forecasts, and scores each when its job starts. It does so for
+// every job, or for a sample of the jobs while more than pending.Most wait.
 package blend
 
 import (
@@ -38,19 +40,19 @@ type Blend struct {
 	weights       mixture.Weights
 	recalibration *recalibration.Recalibration
 
-	unsettled pending.Sample[*record]
-	// latest is the newest forecast, if nothing has happened since it was made. A job
-	// is often submitted just after the question was asked about it.
+	unscored pending.Sample[*record] // by job that waits
+	// latest is the newest forecast, or nil if an event has come since. It saves the
+	// same forecast twice: users often ask about a job and then submit it.
 	latest  atomic.Pointer[record]
-	spare   sync.Pool       // of *record, since few are kept
-	discard forecast.Answer // to questions that the Blend asks itself
+	spare   sync.Pool       // of *record: most are needed only until the next question
+	discard forecast.Answer // room for answers that nobody reads
 }
 
-// record is a forecast, as far as it is needed once the outcome is known.
+// record is what a Blend needs of a forecast to learn from its outcome.
 type record struct {
 	question     forecast.Question
 	answered     bool
-	class        string
+	group        string    // as groupOf returns it
 	opinions     []opinion // by expert
 	mixture      delay.Distribution
 	recalibrated recalibration.Forecast
@@ -63,8 +65,9 @@ type opinion struct {
 	forecast.Evidence
 }
 
-// New returns a Blend of experts that has learnt nothing. Its Observer methods tell
-// the experts what happens. rng serves to spread delays of 0 over their probability.
+// New returns a Blend of experts that has learnt nothing. Its Observer methods pass each
+// event on to the experts. rng breaks ties among delays of exactly 0, so that their PITs
+// (see package recalibration) are uniform.
 func New(name string, rng *rand.Rand, experts ...forecast.Forecaster) *Blend {
 	return &Blend{
 		name:          name,
@@ -72,12 +75,12 @@ func New(name string, rng *rand.Rand, experts ...forecast.Forecaster) *Blend {
 		rng:           rng,
 		weights:       mixture.New(len(experts)),
 		recalibration: recalibration.New(),
-		unsettled:     pending.New[*record](),
+		unscored:      pending.New[*record](),
 		spare:         sync.Pool{New: func() any { return &record{opinions: make([]opinion, len(experts))} }},
 	}
 }
 
-// SetConfidence sets the confidence of the lower bounds, in (0,1). It is .95 before.
+// SetConfidence sets the confidence of the lower bounds, in (0,1). The default is .95.
 func (b *Blend) SetConfidence(confidence float64) { b.recalibration.SetConfidence(confidence) }
 
 // Experts returns the experts.
@@ -90,15 +93,15 @@ func (b *Blend) Name() string { return b.name }
 func (b *Blend) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 	r := b.spare.Get().(*record)
 	ok := b.combine(q, a, r)
-	b.keep(r)
+	b.setLatest(r)
 	return ok
 }
 
 // combine answers q into a, and records the forecast in r.
 func (b *Blend) combine(q *forecast.Question, a *forecast.Answer, r *record) bool {
-	r.question, r.class = *q, classOf(&q.Request)
+	r.question, r.group = *q, groupOf(&q.Request)
 	weights := make([]float64, len(b.experts))
-	b.weights.Of(r.class, weights)
+	b.weights.Fill(weights, r.group)
 	down, sum := "", 0.
 	for i, e := range b.experts {
 		o := &r.opinions[i]
@@ -132,15 +135,16 @@ func (b *Blend) combine(q *forecast.Question, a *forecast.Answer, r *record) boo
 	a.Recalibrated = b.recalibration.Effective()
 	b.recalibration.Apply(&r.mixture, &r.recalibrated)
 	a.Wait = r.recalibrated.Wait
-	b.recalibration.Lower(&a.Wait, &a.Lower)
+	b.recalibration.LowerBounds(&a.Wait, &a.Lower)
 	return r.answered
 }
 
-// classOf names the jobs among which experts are compared.
-func classOf(r *workload.Request) string { return r.Partition + "/" + r.QOS }
+// groupOf names the group of jobs that r belongs to in the mixture: those of the same
+// partition and QOS. The Class of an Evidence is another thing.
+func groupOf(r *workload.Request) string { return r.Partition + "/" + r.QOS }
 
-// keep makes r the latest forecast, or none if it is nil.
-func (b *Blend) keep(r *record) {
+// setLatest makes r, which may be nil, the latest forecast.
+func (b *Blend) setLatest(r *record) {
 	if old := b.latest.Swap(r); old != nil {
 		b.spare.Put(old)
 	}

@@ -19,10 +19,10 @@ var seasons = map[string]func(i int) float64{
 	"in waves":            func(i int) float64 { return 1000 * math.Exp(2*math.Sin(float64(i)/200)) },
 }
 
-// TestBlendHolds: one expert knows the mean wait, the other never changes its forecast.
-// However waits change, the quantiles of their blend hold as often as they say, its score
-// is about that of the better expert, and promises are kept.
-func TestBlendHolds(t *testing.T) {
+// TestBlendCovers: one expert knows the mean wait, the other never changes its forecast.
+// However waits change, the quantiles of their blend cover as many waits as they say. The
+// blend's score is about that of the better expert, and promises are kept.
+func TestBlendCovers(t *testing.T) {
 	for name, season := range seasons {
 		t.Run(name, func(t *testing.T) {
 			const n, warm = 6000, 1000
@@ -31,7 +31,7 @@ func TestBlendHolds(t *testing.T) {
 			l := newLife(5, knowing, always("stubborn", forecasttest.Exponential(300)))
 			v := rand.New(rand.NewPCG(5, 5))
 			quantiles := [...]float64{.5, .75, .9, .95}
-			var held, promised, kept [len(quantiles)]int
+			var covered, promised, kept [len(quantiles)]int
 			var blended, known, stubborn float64
 			for i := range n {
 				mean = season(i)
@@ -41,10 +41,10 @@ func TestBlendHolds(t *testing.T) {
 					t.Fatal("no answer")
 				}
 				if i >= warm {
-					rank := a.Wait.Rank(wait, v.Float64())
+					pit := a.Wait.PIT(wait, v.Float64())
 					for k, q := range quantiles {
-						if rank <= q {
-							held[k]++
+						if pit <= q {
+							covered[k]++
 						}
 						if budget := a.Lower.Quantile(q); !math.IsInf(budget, 1) {
 							promised[k]++
@@ -60,8 +60,8 @@ func TestBlendHolds(t *testing.T) {
 				l.wait(j, wait)
 			}
 			for k, q := range quantiles {
-				if share := float64(held[k]) / (n - warm); math.Abs(share-q) > .01 {
-					t.Errorf("%v held in %.4f", q, share)
+				if share := float64(covered[k]) / (n - warm); math.Abs(share-q) > .01 {
+					t.Errorf("the %v quantile covered %.4f", q, share)
 				}
 				if share := float64(kept[k]) / float64(promised[k]); promised[k] < n/2 || share < q {
 					t.Errorf("%v was promised %d times, and kept in %.4f", q, promised[k], share)

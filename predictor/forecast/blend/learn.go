@@ -13,7 +13,7 @@ func (b *Blend) Submitted(j *workload.Job) {
 
 // Started implements forecast.Observer.
 func (b *Blend) Started(j *workload.Job) {
-	b.Settle(j)
+	b.Score(j)
 	b.experts.Started(j)
 }
 
@@ -23,48 +23,51 @@ func (b *Blend) Ended(j *workload.Job) {
 	b.experts.Ended(j)
 }
 
-// Expect answers a question about a job that begins to wait, to learn from its
-// outcome. Unlike Submitted it leaves it to the caller to tell the experts; so do
-// Settle and Drop.
+// Submitted, Started and Ended do what Expect, Score and Drop do, and then pass the event
+// on to the experts. A caller of Expect, Score and Drop tells the experts itself.
+
+// Expect forecasts the answer to q, a question about a job that begins to wait, and
+// stores the forecast until the job starts or ends.
 func (b *Blend) Expect(j *workload.Job, q forecast.Question) {
-	if b.unsettled.Wants(j.ID) {
+	if b.unscored.Wants(j.ID) {
 		if r := b.latest.Load(); r == nil || r.question != q {
 			b.Forecast(&q, &b.discard)
 		}
-		b.unsettled.Put(j.ID, b.latest.Swap(nil))
+		b.unscored.Put(j.ID, b.latest.Swap(nil))
 	}
-	b.keep(nil)
+	b.setLatest(nil)
 }
 
-// Settle learns from a job that started, if it was expected.
-func (b *Blend) Settle(j *workload.Job) {
-	if r, ok := b.unsettled.Take(j.ID); ok {
+// Score scores the forecast stored for a job that has now started, and learns from it.
+func (b *Blend) Score(j *workload.Job) {
+	if r, ok := b.unscored.Take(j.ID); ok {
 		if wait, ok := j.Wait(); ok && r.answered {
 			b.learn(r, float64(wait))
 		}
 		b.spare.Put(r)
 	}
-	b.keep(nil)
+	b.setLatest(nil)
 }
 
-// Drop expects a job no longer: one that ended without a start teaches nothing.
+// Drop forgets the forecast stored for a job that has ended. A job that never started
+// teaches nothing.
 func (b *Blend) Drop(j *workload.Job) {
-	if r, ok := b.unsettled.Take(j.ID); ok {
+	if r, ok := b.unscored.Take(j.ID); ok {
 		b.spare.Put(r)
 	}
-	b.keep(nil)
+	b.setLatest(nil)
 }
 
-// learn takes in the outcome of a forecast: a wait in seconds.
+// learn learns from a forecast whose outcome, a wait in seconds, is known.
 func (b *Blend) learn(r *record, wait float64) {
 	losses := make([]float64, len(b.experts))
-	own := r.mixture.CRPS(wait)
+	mixtureLoss := r.mixture.CRPS(wait)
 	for i := range losses {
-		losses[i] = own
+		losses[i] = mixtureLoss
 		if o := &r.opinions[i]; o.answered {
 			losses[i] = o.wait.CRPS(wait)
 		}
 	}
-	b.weights.Learn(r.class, losses)
+	b.weights.Learn(r.group, losses)
 	b.recalibration.Learn(&r.mixture, &r.recalibrated, wait, b.rng.Float64())
 }

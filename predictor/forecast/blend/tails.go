@@ -2,19 +2,21 @@ package blend
 
 import "github.com/varq-project/varq/predictor/delay"
 
-// tails are parts of a distribution that are moved to longer delays, by a number of
-// points of the grid: half an hour becomes about 80 minutes, and 6 hours.
+// tails says how much probability moves how many points up the grid of delays. First 2%
+// of the probability of each delay moves 10 points up: from half an hour to about 80
+// minutes. Then 1% of the result moves 25 points up: from half an hour to about 6 hours.
 var tails = [...]struct {
 	points int
 	share  float64
 }{{10, .02}, {25, .01}}
 
-// addTails gives delays that are longer than any before a small probability.
+// addTails gives a small probability to delays longer than those that the experts expect.
 //
-// An expert that learns from the past takes such delays to be impossible. When a queue
-// grows longer than ever, each outcome then has a PIT of 1, and recalibration learns
-// no more than that certainty does not hold. With tails, the PITs lie in them, and
-// recalibration learns how far out.
+// An expert that learns from the past believes a delay impossible that is longer than all
+// past ones. When a queue grows longer than ever, each outcome would have a PIT of 1 (see
+// package recalibration), and recalibration would learn only that what was certain did
+// not come true. With tails, these PITs are below 1 by how far out the outcomes lie, and
+// recalibration learns that too.
 func addTails(d *delay.Distribution) {
 	for _, t := range tails {
 		for i := delay.Points - 1; i >= 0; i-- {

@@ -34,20 +34,20 @@ func TestTails(t *testing.T) {
 }
 
 // TestQueueLongerThanEver: while waits grow longer than any before, recalibrated
-// quantiles hold more often with tails than without.
+// quantiles cover more waits with tails than without.
 func TestQueueLongerThanEver(t *testing.T) {
 	none := func(*delay.Distribution) {}
-	with, without := heldWhileGrowing(addTails), heldWhileGrowing(none)
+	with, without := coverageWhileGrowing(addTails), coverageWhileGrowing(none)
 	if with < .9 || without > with-.1 {
-		t.Errorf(".95 held in %.3f, and in %.3f without tails", with, without)
+		t.Errorf("the .95 quantile covered %.3f, and %.3f without tails", with, without)
 	}
 }
 
-// heldWhileGrowing returns how often the .95 quantile held while no forecast, but for its
-// tails, allowed for a delay as long as the next.
-func heldWhileGrowing(tails func(*delay.Distribution)) float64 {
+// coverageWhileGrowing returns the share of delays within the .95 quantile while each delay
+// is longer than its forecast, without tails, allows for.
+func coverageWhileGrowing(tails func(*delay.Distribution)) float64 {
 	c := recalibration.New()
-	held := 0
+	covered := 0
 	const n = 3000
 	for i := range n {
 		seconds := 100 * math.Pow(10, float64(i)/1000)
@@ -61,9 +61,9 @@ func heldWhileGrowing(tails func(*delay.Distribution)) float64 {
 		var got recalibration.Forecast
 		c.Apply(raw, &got)
 		if seconds <= got.Wait.Quantile(.95) {
-			held++
+			covered++
 		}
 		c.Learn(raw, &got, seconds, .5)
 	}
-	return float64(held) / n
+	return float64(covered) / n
 }

@@ -124,9 +124,9 @@ func (p *Predictor) Submitted(j *workload.Job) {
 
 // Started implements forecast.Observer.
 func (p *Predictor) Started(j *workload.Job) {
-	p.present.Settle(j)
-	p.later.Settle(j)
-	p.promises.settle(j)
+	p.present.Score(j)
+	p.later.Score(j)
+	p.promises.score(j)
 	p.experts.Started(j)
 }
 

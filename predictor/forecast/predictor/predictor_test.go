@@ -51,9 +51,9 @@ func judge(t *testing.T, jobs []workload.Job, q *queue.Queue, f forecast.Forecas
 		c.answered++
 		seconds, _ := j.Wait()
 		wait := float64(seconds)
-		rank := a.Wait.Rank(wait, random.Float64())
+		pit := a.Wait.PIT(wait, random.Float64())
 		for k, level := range judged {
-			if rank <= level {
+			if pit <= level {
 				c.held[k]++
 			}
 			if budget := a.Lower.Quantile(level); !math.IsInf(budget, 1) {

@@ -57,7 +57,7 @@ func (p *Predictor) Inherit(from *Predictor) {
 
 // settle learns from a job that started, if it was promised that and began to wait as
 // it was to.
-func (p *promises) settle(j *workload.Job) {
+func (p *promises) score(j *workload.Job) {
 	p.odds.revert(j.Start)
 	if made, ok := p.open.Take(j.ID); ok && made.submit == j.Since() {
 		p.odds.learn(made.budget, made.miss, j.Start > made.deadline)

@@ -50,7 +50,7 @@ func TestPromisesAreKept(t *testing.T) {
 				j.Start = 2000
 			}
 			p.open.Put(id, promise{submit: 1000, deadline: 1600, budget: 600, miss: said})
-			p.settle(&j)
+			p.score(&j)
 			if made++; j.Start < 2000 {
 				kept++
 			}
@@ -70,13 +70,13 @@ func TestDisasterIsForgiven(t *testing.T) {
 	for id := range int64(100) {
 		at += day / 50
 		p.open.Put(id, promise{submit: at - 7200, deadline: at - 6600, budget: 600, miss: .01})
-		p.settle(&workload.Job{ID: id, Submit: at - 7200, Start: at})
+		p.score(&workload.Job{ID: id, Submit: at - 7200, Start: at})
 	}
 	if got := p.odds.correct(1, .99, 600); got > .6 {
 		t.Errorf("promises %v on the next day", got)
 	}
 	for end := at + 180*day; at < end; at += 600 {
-		p.settle(&workload.Job{ID: -1, Submit: at, Start: at})
+		p.score(&workload.Job{ID: -1, Submit: at, Start: at})
 	}
 	if got := p.odds.correct(1, .99, 600); got < .95 {
 		t.Errorf("promises %v half a year later", got)
@@ -89,9 +89,9 @@ func TestPromisesOfOthers(t *testing.T) {
 	for id := range int64(2) {
 		p.open.Put(id, promise{submit: 1000, deadline: 1060, budget: 60, miss: .1})
 	}
-	p.settle(&workload.Job{ID: 0, Submit: 1500, Start: 9000})
+	p.score(&workload.Job{ID: 0, Submit: 1500, Start: 9000})
 	p.drop(&workload.Job{ID: 1})
-	p.settle(&workload.Job{ID: 2, Submit: 1000, Start: 9000})
+	p.score(&workload.Job{ID: 2, Submit: 1000, Start: 9000})
 	if p.odds.by[0] != prior || p.open.Len() > 0 {
 		t.Errorf("%+v, %d left", p.odds.by[0], p.open.Len())
 	}

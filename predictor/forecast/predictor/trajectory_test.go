@@ -52,7 +52,7 @@ func TestJumpsAreFound(t *testing.T) {
 			j := workload.Job{ID: id, Submit: now, Eligible: now, Start: now}
 			for _, b := range [...]*blend.Blend{p.present, p.later} {
 				b.Expect(&j, forecast.AtSubmission(&j))
-				b.Settle(&j)
+				b.Score(&j)
 			}
 		}
 		f.asked = 0

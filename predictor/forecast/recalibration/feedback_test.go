@@ -9,15 +9,15 @@ import (
 	"github.com/varq-project/varq/predictor/forecast/forecasttest"
 )
 
-// TestFeedbackAddsUp: the share of forecasts that held is off a level by what its
-// correction has become, whatever the world does, unless that has met its bound, as it
-// does where forecasts are always exceeded.
+// TestFeedbackAddsUp: the share of outcomes that a quantile covered differs from its level
+// as the correction says, whatever the world does. That is not so for a correction that
+// has met its limit, as all do where outcomes always exceed the forecast.
 func TestFeedbackAddsUp(t *testing.T) {
 	never := world{"never", func(int, *rand.Rand) (*delay.Distribution, float64) { return forecasttest.Exponential(100), 1e9 }}
 	for _, w := range append([]world{never}, worlds...) {
 		random := rand.New(rand.NewPCG(3, 3))
 		r := New()
-		var held [len(levels)]int
+		var covered [len(levels)]int
 		var met [len(levels)]bool
 		const n = 3000
 		for i := range n {
@@ -27,14 +27,14 @@ func TestFeedbackAddsUp(t *testing.T) {
 			r.Apply(raw, &got)
 			r.Learn(raw, &got, seconds, v)
 			for k, level := range levels {
-				if got.Wait.Rank(seconds, v) <= level {
-					held[k]++
+				if got.Wait.PIT(seconds, v) <= level {
+					covered[k]++
 				}
 				met[k] = met[k] || math.Abs(r.feedback[k]) == min(level, 1-level)/2
 			}
 		}
 		for k, level := range levels {
-			off := level - float64(held[k])/n
+			off := level - float64(covered[k])/n
 			if !met[k] && math.Abs(off-r.feedback[k]/(gain*n)) > 1e-6 {
 				t.Errorf("%s: %v is off by %v, its correction is %v", w.name, level, off, r.feedback[k])
 			}

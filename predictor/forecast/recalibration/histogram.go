@@ -1,19 +1,19 @@
 package recalibration
 
-// histogram counts PITs by bin, with weights that decay by a factor for each PIT that
-// follows.
+// histogram counts PITs by bin. The weight of a PIT decays by a factor with each newer one.
 //
-// Only the ratios of weights matter. So instead of making all older weights smaller,
-// learn makes the newest larger, and scales all of them down before they grow too large.
+// Only the ratios of weights matter. So learn does not make the older weights smaller: it
+// makes the newest larger, and divides all of them before they grow too large.
 type histogram struct {
 	decay   float64       // per PIT
-	weights [bins]float64 // sums of the weights of the PITs in each bin
+	weights [bins]float64 // by bin, the sum of the weights of its PITs
 	newest  float64       // the weight of the newest PIT
 	total   float64       // sum of weights
 	squares float64       // sum of the squared weights of all PITs
 }
 
-// newHistogram returns one that is uniform, as of so many PITs of weight 1.
+// newHistogram returns a uniform histogram that has the total weight prior, as of that
+// many PITs of weight 1.
 func newHistogram(decay, prior float64) histogram {
 	h := histogram{decay: decay, newest: 1, total: prior, squares: prior}
 	for i := range h.weights {
@@ -38,6 +38,6 @@ func (h *histogram) learn(pit float64) {
 	}
 }
 
-// effective returns the effective sample size (Kish): how many PITs of equal weight
-// say as much.
+// effective returns the effective sample size (Kish): the number of equally weighted PITs
+// with the same variance.
 func (h *histogram) effective() float64 { return h.total * h.total / h.squares }

@@ -5,19 +5,19 @@ import (
 	"github.com/varq-project/varq/predictor/stats"
 )
 
-// lowerBound bounds probabilities from below with some confidence (Clopper and
-// Pearson): a recalibrated probability p is taken for an observed proportion, p*n of n
-// independent outcomes, where n is the effective sample size.
+// lowerBound bounds recalibrated probabilities from below (Clopper and Pearson). It takes
+// a probability p for a proportion observed in a sample: p*n of n independent outcomes,
+// where n is the effective sample size.
 //
 // Jobs that waited together are not independent, so the confidence is not exact. The
-// bound is a margin, and what promises were worth shows whether it is wide enough.
+// bound is a margin. Whether it is wide enough shows in how many promises are missed.
 type lowerBound struct {
 	confidence float64
-	table      []float64 // by k: the bound on k of len(table)-1
+	table      []float64 // table[k] is the bound on the proportion k/(len(table)-1)
 }
 
-// update works out the table, unless the sample has grown by less than a twentieth
-// since it was worked out last.
+// update works out the table for an effective sample size. It leaves a table alone that
+// is for a larger sample, or for one that is smaller by less than a twentieth.
 func (b *lowerBound) update(effective float64) {
 	n := int(effective)
 	if n < len(b.table)-1 || 20*n < 21*(len(b.table)-1) {

@@ -1,34 +1,36 @@
 // Package recalibration replaces the probabilities that a forecaster names by the
 // frequencies with which such probabilities came true.
 //
-// The probability integral transform (PIT) of an outcome w under its forecast F is
-// F(w), with the atom at 0 spread at random. If the forecasts are calibrated, their
-// PITs are uniform on [0,1]. The distribution C of past PITs therefore says what the
-// forecaster's probabilities are worth, and F is replaced by C(F). This is split
-// conformal prediction with the PIT as conformity score, and old outcomes weigh less
-// (a conformal predictive system: Vovk et al. 2019).
+// The probability integral transform (PIT) of an outcome w under its forecast F is F(w).
+// For a delay of exactly 0, the PIT is drawn uniformly from [0, F(0)]. If the forecasts are
+// calibrated, their PITs are uniform on [0,1]. In general, let C(u) be the share of past
+// outcomes whose PIT was at most u: how often an outcome was within a delay to which the
+// forecaster gave the probability u. A forecast probability u is then replaced by C(u).
+// This is split conformal prediction with the PIT as conformity score and with weights that
+// decay with age (a conformal predictive system: Vovk et al. 2019).
 //
 // Four parts work together, each in a file of its own:
 //
-//   - Memories (memory.go, histogram.go). If the outcomes were exchangeable, the
-//     intervals would hold as often as they say. They are not: the error is at most
-//     the sum over past outcomes of their weight times how different the world was
-//     then (Barber et al. 2023). A half-life of some 350 outcomes keeps that small,
-//     and leaves C uncertain by some percent. Where the world does not change, ten
-//     times that half-life is better. So there are two memories, and the result is a
-//     mixture of both, weighted by their recent scores as experts are.
-//   - Strata (strata.go). A forecaster may err in another way when it speaks of days
-//     than when it speaks of minutes. So each stratum of forecasts, told apart by the
-//     forecast alone, has a C of its own, shrunk towards that of all (Mondrian
-//     conformal prediction).
-//   - Feedback (feedback.go). Whatever error remains is removed in the long run by
-//     adaptive conformal inference. It is slow on purpose: only C follows a change.
-//   - Lower bounds (lower.go). A finite sample leaves every probability uncertain. Its
-//     lower confidence bound is what a promise may rest on.
+//   - Memories (memory.go, histogram.go). If outcomes were exchangeable, C(u) would come
+//     true as often as it says. Since the world changes, they are not. The error is at
+//     most a weighted mean over past outcomes, with the weights of C, of how much their
+//     distribution differs from today's (Barber et al. 2023). A half-life of some 350
+//     outcomes makes that error small, but leaves C uncertain by a few percent. Where the
+//     world does not change, a half-life ten times as long is better. So there are two
+//     memories. The result is a mixture of both, weighted by their recent scores as
+//     experts are.
+//   - Strata (strata.go). A forecaster may err in one way when it speaks of days and in
+//     another when it speaks of minutes. So forecasts are divided into strata, by the
+//     forecast alone. Each stratum has a C of its own, shrunk towards that of all
+//     strata together (Mondrian conformal prediction).
+//   - Feedback (feedback.go). Adaptive conformal inference removes in the long run
+//     whatever error remains. It is slow on purpose: only C follows a change.
+//   - Lower bounds (lower.go). A finite sample leaves every probability uncertain. A
+//     promise may rest on the lower confidence bound of its probability.
 //
-// The limits: this is true in the long run and of all forecasts together, not of every
-// user or every hour. And an outcome is known only when the wait is over, by when many
-// later forecasts have been made.
+// There are two limits. Probabilities come true in the long run and over all forecasts
+// together, not for every user or every hour. And an outcome is known only when the wait
+// is over; many later forecasts are made before that.
 package recalibration
 
 import (
@@ -38,28 +40,27 @@ import (
 
 // Recalibration learns from the outcomes of one forecaster's forecasts.
 type Recalibration struct {
-	memories [memories]memory // that with the shorter half-life first
-	weights  mixture.Weights  // of the memories
+	memories [len(decays)]memory
+	weights  mixture.Weights // of the memories
 	feedback feedback
-	next     int // the curve to update next: memories*stratum + memory
+	next     int // the curve to update next: len(decays)*stratum + memory
 	lower    lowerBound
 }
 
-const memories = 2
-
-// decays are the memories', per outcome: half-lives of 346 and 3465 outcomes.
-var decays = [memories]float64{.998, .9998}
+// decays are the decays of the two memories, per outcome: half-lives of 346 and 3465
+// outcomes.
+var decays = [...]float64{.998, .9998}
 
 // Forecast is a recalibrated forecast.
 type Forecast struct {
 	Wait delay.Distribution
-	by   [memories]delay.Distribution // by each memory alone
+	by   [len(decays)]delay.Distribution // the forecast recalibrated by each memory alone
 }
 
-// New returns a Recalibration that changes nothing yet. Its lower bounds hold with a
+// New returns a Recalibration that changes nothing yet. Its lower bounds have a
 // confidence of .95.
 func New() *Recalibration {
-	r := &Recalibration{weights: mixture.New(memories)}
+	r := &Recalibration{weights: mixture.New(len(decays))}
 	for k := range r.memories {
 		r.memories[k] = newMemory(decays[k], &r.feedback)
 	}
@@ -73,39 +74,40 @@ func (r *Recalibration) SetConfidence(confidence float64) {
 	r.lower.update(r.Effective())
 }
 
-// Learn takes in the outcome, a delay in seconds, of a forecast as it was made and as
-// it was recalibrated then. random, uniform on [0,1), spreads the atom at 0.
+// Learn takes in an outcome, a delay in seconds. raw is its forecast before recalibration,
+// and recalibrated is what Apply made of raw then. random is drawn from [0,1); it places
+// the PIT of a delay of 0.
 func (r *Recalibration) Learn(raw *delay.Distribution, recalibrated *Forecast, seconds, random float64) {
-	i, pit := stratum(raw), raw.Rank(seconds, random)
-	losses := make([]float64, memories)
+	i, pit := stratum(raw), raw.PIT(seconds, random)
+	losses := make([]float64, len(decays))
 	for k := range r.memories {
 		r.memories[k].learn(i, pit)
 		losses[k] = recalibrated.by[k].CRPS(seconds)
 	}
 	r.weights.Learn("", losses)
-	r.feedback.learn(recalibrated.Wait.Rank(seconds, random))
-	// Curves change so slowly that to update one of them at a time is enough.
-	r.memories[r.next%memories].update(r.next/memories, &r.feedback)
-	r.next = (r.next + 1) % (strata * memories)
+	r.feedback.learn(recalibrated.Wait.PIT(seconds, random))
+	// Curves change slowly, so one update for each outcome is enough.
+	r.memories[r.next%len(decays)].update(r.next/len(decays), &r.feedback)
+	r.next = (r.next + 1) % (strata * len(decays))
 	r.lower.update(r.Effective())
 }
 
-// Apply sets to to what raw is recalibrated to.
-func (r *Recalibration) Apply(raw *delay.Distribution, to *Forecast) {
+// Apply recalibrates raw into dst.
+func (r *Recalibration) Apply(raw *delay.Distribution, dst *Forecast) {
 	i := stratum(raw)
-	to.Wait = delay.Distribution{}
-	weights := make([]float64, memories)
-	r.weights.Of("", weights)
+	dst.Wait = delay.Distribution{}
+	weights := make([]float64, len(decays))
+	r.weights.Fill(weights, "")
 	for k, weight := range weights {
-		r.memories[k].curves[i].apply(raw, &to.by[k])
-		to.Wait.Mix(&to.by[k], weight)
+		r.memories[k].curves[i].apply(raw, &dst.by[k])
+		dst.Wait.Mix(&dst.by[k], weight)
 	}
 }
 
-// Lower sets low to lower confidence bounds on the probabilities of d, which Apply has
-// returned.
-func (r *Recalibration) Lower(d, low *delay.Distribution) { r.lower.apply(d, low) }
+// LowerBounds sets low to lower confidence bounds on the probabilities of d. d is a Wait
+// that Apply has set.
+func (r *Recalibration) LowerBounds(d, low *delay.Distribution) { r.lower.apply(d, low) }
 
-// Effective returns the effective sample size of the memory with the shorter
-// half-life: how many outcomes of equal weight would say as much.
+// Effective returns the effective sample size of the memory with the shorter half-life:
+// the number of equally weighted outcomes with the same variance.
 func (r *Recalibration) Effective() float64 { return r.memories[0].all.effective() }

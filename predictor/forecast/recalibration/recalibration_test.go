@@ -49,15 +49,16 @@ var worlds = []world{
 	}},
 }
 
-// TestForecastsHold: whatever is raw, what is to comes true as often as it
-// says, in the long run and, but for the first after a change, of each thousand.
-func TestForecastsHold(t *testing.T) {
+// TestForecastsComeTrue: whatever the raw forecasts are, recalibrated probabilities come
+// true as often as they say: in the long run, and in each thousand outcomes except the
+// first after a change.
+func TestForecastsComeTrue(t *testing.T) {
 	for _, w := range worlds {
 		t.Run(w.name, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(1, 1))
 			r := New()
 			quantiles := [...]float64{.5, .75, .9, .95}
-			var held, block [4]int
+			var covered, block [4]int
 			const n, warm = 20_000, 1000
 			bad, blocks := 0, 0
 			for i := range n {
@@ -65,14 +66,14 @@ func TestForecastsHold(t *testing.T) {
 				var got Forecast
 				r.Apply(raw, &got)
 				v := random.Float64()
-				pit := got.Wait.Rank(seconds, v)
+				pit := got.Wait.PIT(seconds, v)
 				r.Learn(raw, &got, seconds, v)
 				if i < warm {
 					continue
 				}
 				for k, q := range quantiles {
 					if pit <= q {
-						held[k]++
+						covered[k]++
 						block[k]++
 					}
 				}
@@ -87,8 +88,8 @@ func TestForecastsHold(t *testing.T) {
 				}
 			}
 			for k, q := range quantiles {
-				if share := float64(held[k]) / (n - warm); math.Abs(share-q) > .01 {
-					t.Errorf("%v held in %.4f", q, share)
+				if share := float64(covered[k]) / (n - warm); math.Abs(share-q) > .01 {
+					t.Errorf("the %v quantile covered %.4f", q, share)
 				}
 			}
 			// Where the world changes every 2000, half of the blocks follow a change.
@@ -99,9 +100,9 @@ func TestForecastsHold(t *testing.T) {
 	}
 }
 
-// TestLowerIsKept: what is promised by the lower bound is kept more often than
+// TestLowerBounds: what is promised by the lower bound comes true more often than
 // promised, and the bound is not absurd.
-func TestLowerIsKept(t *testing.T) {
+func TestLowerBounds(t *testing.T) {
 	for _, w := range worlds {
 		t.Run(w.name, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(2, 2))
@@ -113,7 +114,7 @@ func TestLowerIsKept(t *testing.T) {
 				var got Forecast
 				var low delay.Distribution
 				r.Apply(raw, &got)
-				r.Lower(&got.Wait, &low)
+				r.LowerBounds(&got.Wait, &low)
 				for k := range low {
 					if low[k] > got.Wait[k] || k > 0 && low[k] < low[k-1] {
 						t.Fatalf("lower bound %v of %v, after %v", low[k], got.Wait[k], low[k-1])
@@ -165,7 +166,7 @@ func BenchmarkRecalibration(b *testing.B) {
 	var low delay.Distribution
 	for b.Loop() {
 		r.Apply(d, &got)
-		r.Lower(&got.Wait, &low)
+		r.LowerBounds(&got.Wait, &low)
 		r.Learn(d, &got, 1000*random.ExpFloat64(), random.Float64())
 	}
 }
