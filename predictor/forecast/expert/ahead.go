@@ -45,8 +45,8 @@ func NewAhead(f *Forest, rng *rand.Rand, b forest.Background) *Ahead {
 	}
 }
 
-// Hurry is forest.Model's.
-func (f *Ahead) Hurry(times int) { f.model.Hurry(times) }
+// SlowDown is forest.Model's.
+func (f *Ahead) SlowDown(times int) { f.model.SlowDown(times) }
 
 // Name returns "ahead".
 func (*Ahead) Name() string { return "ahead" }

@@ -52,8 +52,8 @@ func NewForest(rng *rand.Rand, t *twin.Twin, b forest.Background) *Forest {
 // simulated is the number of features that a twin adds.
 const simulated = 2 + rollout.Orders
 
-// Hurry is forest.Model's.
-func (f *Forest) Hurry(times int) { f.present.Hurry(times) }
+// SlowDown is forest.Model's.
+func (f *Forest) SlowDown(times int) { f.present.SlowDown(times) }
 
 // Name returns "forest".
 func (*Forest) Name() string { return "forest" }

@@ -1,14 +1,15 @@
 package forest
 
-// boost is an ensemble of small trees, each fitted to the residuals of those before it.
-// When the oldest goes, its predictions become residuals again, which the next trees
-// learn as far as they still hold. Cuts are judged by squared errors. A leaf predicts the
-// median of its residuals, so that a few long delays do not move it.
+// boost is an ensemble of small trees. Each is fitted to the residuals that the trees
+// before it leave. When the oldest tree goes, its predictions are added back to the
+// residuals, and the next trees learn what is still true of them. Cuts are judged by
+// squared errors. A leaf predicts the median of its residuals, so that a few long delays
+// do not move it.
 type boost struct {
 	ensemble
-	base  float32
-	left  []float32 // residuals by row: the target less what is predicted
-	known []uint64  // by row: the number of the case, from 1, that left is the residual of
+	base     float32
+	residual []float32 // by row: the target less the prediction
+	known    []uint64  // by row: the number, from 1, of the case that residual is for
 }
 
 // predict predicts the logarithm of the shifted delay.
@@ -20,18 +21,18 @@ func (b *boost) predict(x []float32) float32 {
 	return y
 }
 
-// begin is called before the first trees grow.
+// begin sets up b for c, before the first trees grow.
 func (b *boost) begin(c *cases) {
 	sum := float32(0)
 	for _, y := range c.target {
 		sum += y
 	}
 	b.base = sum / float32(c.n)
-	b.left, b.known = make([]float32, window), make([]uint64, window)
+	b.residual, b.known = make([]float32, window), make([]uint64, window)
 }
 
-// grow grows the next trees, which are to take the place of the oldest. They are fitted
-// to the newest of the grower's cases. Nothing changes that predict reads.
+// grow grows the trees that are to take the place of the oldest. It fits them to the
+// newest of the grower's cases. It changes nothing that predict reads.
 func (b *boost) grow(g *grower, e *Effort) []tree {
 	c := g.cases
 	n := min(c.n, e.recent)
@@ -45,22 +46,22 @@ func (b *boost) grow(g *grower, e *Effort) []tree {
 		for range min(e.boost.sample, n) {
 			g.rows = append(g.rows, int32(c.at(g.rng.IntN(n))))
 		}
-		t := g.tree(e.boost, c.width-1, b.left)
+		t := g.tree(e.boost, c.width-1, b.residual)
 		b.add(c, n, &t, -1)
 		grown = append(grown, t)
 	}
 	return grown
 }
 
-// catchUp computes the residuals of the new cases among the newest n.
+// catchUp computes the residuals of the cases, among the newest n, that have none yet.
 func (b *boost) catchUp(c *cases, n int) {
 	for age := range n {
-		i, id := c.at(age), c.born-uint64(age)
+		i, id := c.at(age), c.pushed-uint64(age)
 		if b.known[i] == id {
 			return
 		}
 		b.known[i] = id
-		b.left[i] = c.target[i] - b.predict(c.row(i))
+		b.residual[i] = c.target[i] - b.predict(c.row(i))
 	}
 }
 
@@ -68,6 +69,6 @@ func (b *boost) catchUp(c *cases, n int) {
 func (b *boost) add(c *cases, n int, t *tree, sign float32) {
 	for age := range n {
 		i := c.at(age)
-		b.left[i] += sign * boostRate * t.value(c.row(i))
+		b.residual[i] += sign * boostRate * t.value(c.row(i))
 	}
 }

@@ -12,17 +12,17 @@ type cases struct {
 	x      []float32 // window rows of width features
 	target []float32 // logarithms of delays
 	point  []uint8   // of delay's grid
-	next   int       // where the next goes
+	next   int       // the row of the next case
 	n      int
-	born   uint64 // cases ever
+	pushed uint64 // the number of cases pushed so far
 }
 
-// binned says which bin of a feature each case lies in.
+// binned says which bin of each feature a case lies in.
 type binned struct {
-	codes []uint8 // by case and feature
+	codes []uint8 // by case and feature: the bin
 	edges []edges // by feature
-	due   uint64  // cases ever when edges are drawn anew
-	coded uint64  // cases ever that have codes
+	due   uint64  // the value of cases.pushed at which edges are drawn anew
+	coded uint64  // the value of cases.pushed when codes were last computed
 }
 
 // edges are the largest values of the bins of a feature, ascending. Bins that are not
@@ -30,11 +30,12 @@ type binned struct {
 type edges [bins]float32
 
 const (
-	// bins is the number of bins of a feature, with about as many cases in each. It is a
-	// power of 2.
+	// bins is the number of bins of a feature, a power of 2. Each has about as many cases.
 	bins = 64
 	// redrawn is the number of cases after which edges are drawn anew.
 	redrawn = 20_000
+	// edgeSample is the number of newest cases that edges are drawn by.
+	edgeSample = 5000
 )
 
 func (c *cases) push(x []float32, target float32, point uint8) {
@@ -48,25 +49,24 @@ func (c *cases) push(x []float32, target float32, point uint8) {
 		c.target[c.next], c.point[c.next] = target, point
 	}
 	c.next = (c.next + 1) % window
-	c.born++
+	c.pushed++
 }
 
-// seen returns the cases without the oldest. It stays as it is while no more than
-// reserve cases are pushed.
-func (c *cases) seen() cases {
-	seen := *c
-	seen.n = min(c.n, window-reserve)
-	return seen
+// stable returns a view of the cases without the oldest. It stays valid until more than
+// reserve further cases are pushed.
+func (c *cases) stable() cases {
+	stable := *c
+	stable.n = min(c.n, window-reserve)
+	return stable
 }
 
-// bin finds the bins of the new cases. When it is time, it draws edges anew, by the
-// newest cases, and finds the bins of all.
+// bin computes the codes of the new cases. When it is time, it first draws edges anew, and
+// then computes the codes of all cases.
 func (b *binned) bin(c *cases) {
-	const judged = 5000
-	if c.born >= b.due {
-		b.due, b.coded = c.born+min(c.born, redrawn), 0
+	if c.pushed >= b.due {
+		b.due, b.coded = c.pushed+min(c.pushed, redrawn), 0
 		b.edges = resize(b.edges, c.width)
-		values := make([]float32, min(c.n, judged))
+		values := make([]float32, min(c.n, edgeSample))
 		for f := range b.edges {
 			for age := range values {
 				values[age] = c.x[c.at(age)*c.width+f]
@@ -78,16 +78,16 @@ func (b *binned) bin(c *cases) {
 	if len(b.codes) < len(c.x) {
 		b.codes = append(b.codes, make([]uint8, len(c.x)-len(b.codes))...)
 	}
-	for n := min(c.born-b.coded, uint64(c.n)); n > 0; n-- {
+	for n := min(c.pushed-b.coded, uint64(c.n)); n > 0; n-- {
 		i := c.at(int(n - 1))
 		for f, v := range c.row(i) {
 			b.codes[i*c.width+f] = b.edges[f].bin(v)
 		}
 	}
-	b.coded = c.born
+	b.coded = c.pushed
 }
 
-// draw draws edges with about as many of the values, which are ascending, in each bin.
+// draw draws edges so that about as many of the values lie in each bin. Values ascend.
 func (e *edges) draw(values []float32) {
 	last, n := len(values)-1, 0
 	for k := 1; k < bins; k++ {
@@ -115,7 +115,7 @@ func (e *edges) bin(v float32) uint8 {
 // row returns the features of a case.
 func (c *cases) row(i int) []float32 { return c.x[i*c.width:][:c.width] }
 
-// at returns the row of the case after which so many others came.
+// at returns the row of a case by its age: the number of cases pushed after it.
 func (c *cases) at(age int) int {
 	i := c.next - 1 - age
 	if i < 0 {
@@ -124,9 +124,9 @@ func (c *cases) at(age int) int {
 	return i
 }
 
-// sample draws rows with replacement, n or as many as there are cases. Newer ones are
+// drawRows draws n rows with replacement, or as many as there are cases. Newer cases are
 // likelier.
-func (c *cases) sample(n int, rng *rand.Rand, rows *[]int32) {
+func (c *cases) drawRows(n int, rng *rand.Rand, rows *[]int32) {
 	*rows = (*rows)[:0]
 	for len(*rows) < min(n, c.n) {
 		age := int(rng.ExpFloat64() * memory)

@@ -1,12 +1,12 @@
 package forest
 
-// ensemble is trees. Once it is complete, a new tree takes the place of the oldest.
+// ensemble is a number of trees. Once it is complete, a new tree replaces the oldest.
 type ensemble struct {
 	trees  []tree
-	oldest int // index in trees, once complete
+	oldest int // the index of the oldest tree of a complete ensemble
 }
 
-// put adds a tree; most is the number of trees of a complete ensemble.
+// put adds a tree. A complete ensemble has most trees.
 func (e *ensemble) put(t tree, most int) {
 	if len(e.trees) < most {
 		e.trees = append(e.trees, t)

@@ -139,15 +139,15 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// TestHurry: in a hurry fewer trees are grown, and yet leaves take in what is new.
-func TestHurry(t *testing.T) {
+// TestSlowDown: fewer trees are grown when slowed down, and yet leaves store new delays.
+func TestSlowDown(t *testing.T) {
 	grown := [2]int{}
 	for i, times := range []int{1, 100} {
 		random := rand.New(rand.NewPCG(6, 6))
 		m := learnt(4000, random, steep)
 		x := make([]float32, 20)
 		before := quantile(m, x, .9, .2)
-		m.Hurry(times)
+		m.SlowDown(times)
 		from := m.forest.oldest
 		for range 3000 {
 			draw(x, random)
@@ -160,7 +160,7 @@ func TestHurry(t *testing.T) {
 		}
 	}
 	if grown[0] != 30 || grown[1] < 5 || grown[1] > 15 {
-		t.Errorf("%d trees of 3000 cases, in a hurry %d", grown[0], grown[1])
+		t.Errorf("%d trees of 3000 cases, slowed down %d", grown[0], grown[1])
 	}
 }
 

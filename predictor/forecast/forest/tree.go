@@ -8,18 +8,18 @@ import (
 // tree is a regression tree. Its root is nodes[0].
 type tree struct {
 	nodes  []node
-	leaves []uint8 // delays as points of delay's grid, leaf by leaf
-	oldest []uint8 // by node: the index, within the leaf, of the delay to replace next
+	leaves []uint8 // delays as indices in delay's grid, leaf by leaf
+	next   []uint8 // by node: the index, within the leaf, of the delay to replace next
 }
 
 // node is a fork or, with feature -1, a leaf.
 type node struct {
 	feature int32
-	// cut is the largest value of the feature that goes left; in a leaf it is the median
-	// of the targets.
+	// cut is, in a fork, the largest value of the feature that goes left. In a leaf it is
+	// the median of the targets.
 	cut float32
-	// left and right are the indices of the children; in a leaf they are the range
-	// [left, right) of its delays in tree.leaves.
+	// left and right are, in a fork, the indices of the children. In a leaf they are the
+	// range [left, right) of its delays in tree.leaves.
 	left, right int32
 }
 
@@ -48,39 +48,40 @@ func (t *tree) points(x []float32) []uint8 {
 	return t.leaves[n.left:n.right]
 }
 
-// keep stores the delays of the cases that the tree was grown from.
-func (t *tree) keep(g *grower) {
-	t.leaves, t.oldest = make([]uint8, len(g.sown)), make([]uint8, len(t.nodes))
-	for i, s := range g.sown {
+// storeDelays stores in the leaves the delays of the cases that the tree was grown from.
+func (t *tree) storeDelays(g *grower) {
+	t.leaves, t.next = make([]uint8, len(g.samples)), make([]uint8, len(t.nodes))
+	for i, s := range g.samples {
 		t.leaves[i] = g.cases.point[s.row]
 	}
 }
 
-// refresh puts a delay into the leaf that x falls into, in place of the oldest there.
+// refresh stores a delay in the leaf that x falls into. It overwrites the delays of the leaf
+// in turn, from the first to the last or, in a larger leaf, to the 255th.
 func (t *tree) refresh(x []float32, point uint8) {
 	i := t.leaf(x)
-	n, oldest := &t.nodes[i], &t.oldest[i]
-	t.leaves[n.left+int32(*oldest)] = point
-	if *oldest++; int32(*oldest) == n.right-n.left || *oldest == 255 {
-		*oldest = 0
+	n, next := &t.nodes[i], &t.next[i]
+	t.leaves[n.left+int32(*next)] = point
+	if *next++; int32(*next) == n.right-n.left || *next == 255 {
+		*next = 0
 	}
 }
 
-// unit is the number of steps that a target, a logarithm, is divided into: targets are
-// added up as integers.
+// unit is the number of steps that 1 is divided into in a target, a logarithm. Targets in
+// these steps are added up as integers.
 const unit = 4096
 
-// counting is the number of low bits of a sum that count its cases. The rest is the sum
-// of their deviations.
+// counting is the number of low bits of a sum that count its cases. The other bits are the
+// sum of their deviations.
 const counting = 20
 
-// seed is a case that a tree is grown from.
-type seed struct {
+// sample is a case that a tree is grown from.
+type sample struct {
 	row    int32 // of the cases
 	target int32 // in steps of 1/unit
 }
 
-// grower grows trees. Its memory serves one after the other.
+// grower grows trees one after the other. They share its memory.
 type grower struct {
 	rng    *rand.Rand
 	cases  *cases
@@ -88,158 +89,159 @@ type grower struct {
 	rows   []int32 // the cases to grow from
 	how    growth
 
-	sown     []seed // in the order of the tree: in the end, leaf by leaf
+	samples  []sample // moved until they are in the order of the leaves
 	nodes    []node
 	mean     int32   // of all targets
 	features []int32 // in any order
 
 	// Scratch.
-	sums    []sums // not in use
-	some    []seed
-	few     []int64 // as in sums, by case
-	codes   []uint8
-	targets []int32
+	free       []sums // for reuse
+	glanced    []sample
+	deviations []int64 // by sample, with a count of 1, as in sums
+	codes      []uint8
+	targets    []int32
 }
 
 // sums are a histogram: by feature and bin, the number of cases, and the sum of the
-// deviations of their targets from a mean. Both share an int64, as counting says.
+// deviations of their targets from a mean. Both numbers share an int64, as counting says.
 type sums []int64
 
-// look makes c the cases that trees are grown from.
-func (g *grower) look(c *cases) {
+// use makes c the cases that trees are grown from.
+func (g *grower) use(c *cases) {
 	g.cases = c
 	g.binned.bin(c)
 }
 
-// tree grows a tree from g.rows, by the first features of the cases. Afterwards g.sown
-// has the cases of its leaves. Histograms of binned features make it O(s f d), with s
-// rows, f features tried for each fork, and a depth of d.
+// tree grows a tree from g.rows. It uses the given number of features, the first ones of the
+// cases. Afterwards g.samples has the cases leaf by leaf. The cost is O(s f d), with s rows,
+// f features tried for each fork, and a depth of d.
 func (g *grower) tree(how growth, features int, target []float32) tree {
 	g.how, g.nodes = how, g.nodes[:0]
-	g.sown = resize(g.sown, len(g.rows))
+	g.samples = resize(g.samples, len(g.rows))
 	for i, row := range g.rows {
-		g.sown[i] = seed{row, int32(target[row] * unit)}
+		g.samples[i] = sample{row, int32(target[row] * unit)}
 	}
 	g.features = resize(g.features, features)
 	for f := range g.features {
 		g.features[f] = int32(f)
 	}
-	g.mean = mean(g.sown)
-	g.split(0, len(g.sown), 0, nil)
+	g.mean = mean(g.samples)
+	g.split(0, len(g.samples), 0, nil)
 	return tree{nodes: slices.Clone(g.nodes)}
 }
 
-func mean(sown []seed) int32 {
+func mean(samples []sample) int32 {
 	sum := 0
-	for _, s := range sown {
+	for _, s := range samples {
 		sum += int(s.target)
 	}
-	return int32(sum / len(sown))
+	return int32(sum / len(samples))
 }
 
 func resize[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
 
-// split grows the subtree of the cases sown[from:to], and returns its root. It takes
-// their sums over all features, or nil, and spares them in the end.
+// split grows the subtree of g.samples[from:to], and returns its root. of is nil or the
+// sums of these samples over all features; split frees it.
 func (g *grower) split(from, to, depth int, of sums) int32 {
 	me := int32(len(g.nodes))
-	sown := g.sown[from:to]
+	samples := g.samples[from:to]
 	g.nodes = append(g.nodes, node{})
 	var f fork
-	if g.forks(sown, depth) {
-		if of == nil && g.thorough(sown, depth) {
-			of = g.count(sown, g.features)
+	if g.mayFork(samples, depth) {
+		if of == nil && g.triesAll(samples, depth) {
+			of = g.count(samples, g.features)
 		}
-		f = g.fork(sown, of)
+		f = g.bestFork(samples, of)
 	}
-	middle := from
+	border := from
 	if f.gain > 0 {
-		middle += g.partition(sown, f)
+		border += g.partition(samples, f)
 	}
-	if middle == from || middle == to {
-		g.spare(of)
-		g.nodes[me] = node{-1, g.middle(sown), int32(from), int32(to)}
+	if border == from || border == to {
+		g.release(of)
+		g.nodes[me] = node{-1, g.median(samples), int32(from), int32(to)}
 		return me
 	}
-	less, more := g.halve(g.sown[from:middle], g.sown[middle:to], depth+1, of)
-	left := g.split(from, middle, depth+1, less)
-	right := g.split(middle, to, depth+1, more)
+	less, more := g.divide(g.samples[from:border], g.samples[border:to], depth+1, of)
+	left := g.split(from, border, depth+1, less)
+	right := g.split(border, to, depth+1, more)
 	g.nodes[me] = node{f.feature, g.binned.edges[f.feature][f.bin], left, right}
 	return me
 }
 
-// forks reports whether cases at a depth may be forked.
-func (g *grower) forks(sown []seed, depth int) bool {
-	return len(sown) >= 2*g.how.least && depth < g.how.depth
+// mayFork reports whether samples are enough for a fork and at a depth that allows one.
+func (g *grower) mayFork(samples []sample, depth int) bool {
+	return len(samples) >= 2*g.how.least && depth < g.how.depth
 }
 
-// thorough reports whether cases at a depth may be forked, by all features of all of
-// them.
-func (g *grower) thorough(sown []seed, depth int) bool {
-	return g.forks(sown, depth) && len(sown) >= few && g.how.tries >= len(g.features) && g.how.glance >= len(sown)
+// triesAll reports whether samples at a depth may be forked by the best cut of all features,
+// judged by all of the samples.
+func (g *grower) triesAll(samples []sample, depth int) bool {
+	return g.mayFork(samples, depth) && len(samples) >= leastCounted && g.how.tries >= len(g.features) && g.how.glance >= len(samples)
 }
 
-// halve returns the sums of the left and the right part of some cases, each nil if it is
-// not needed. It takes the sums of all of them, or nil. Only the smaller part is
-// counted; the larger one has the rest.
-func (g *grower) halve(left, right []seed, depth int, of sums) (ofLeft, ofRight sums) {
+// divide returns the sums of the left and the right part of some samples, each nil if it is
+// not needed. of is nil or the sums of both parts together. divide counts only the smaller
+// part, and subtracts it from of for the larger one.
+func (g *grower) divide(left, right []sample, depth int, of sums) (ofLeft, ofRight sums) {
 	if of == nil {
 		return nil, nil
 	}
 	if len(left) > len(right) {
-		ofRight, ofLeft = g.halve(right, left, depth, of)
+		ofRight, ofLeft = g.divide(right, left, depth, of)
 		return ofLeft, ofRight
 	}
-	if !g.thorough(right, depth) {
-		g.spare(of)
+	if !g.triesAll(right, depth) {
+		g.release(of)
 		return nil, nil
 	}
 	ofLeft = g.count(left, g.features)
 	for i, n := range ofLeft {
 		of[i] -= n
 	}
-	if !g.thorough(left, depth) {
-		g.spare(ofLeft)
+	if !g.triesAll(left, depth) {
+		g.release(ofLeft)
 		ofLeft = nil
 	}
 	return ofLeft, of
 }
 
-// spare takes back sums that are no longer in use, or nil.
-func (g *grower) spare(of sums) {
+// release makes sums, unless nil, free for reuse.
+func (g *grower) release(of sums) {
 	if of != nil {
-		g.sums = append(g.sums, of)
+		g.free = append(g.free, of)
 	}
 }
 
-// middle returns the median target.
-func (g *grower) middle(sown []seed) float32 {
-	g.targets = resize(g.targets, len(sown))
-	for i, s := range sown {
+// median returns the median target.
+func (g *grower) median(samples []sample) float32 {
+	g.targets = resize(g.targets, len(samples))
+	for i, s := range samples {
 		g.targets[i] = s.target
 	}
 	slices.Sort(g.targets)
-	return float32(g.targets[len(sown)/2]) / unit
+	return float32(g.targets[len(samples)/2]) / unit
 }
 
-// fork is a cut behind a bin of a feature. Its gain is by how much it lessens the sum of
-// squared deviations; 0: there is no fork.
+// fork is a cut of samples in two: those up to a bin of a feature, and those above. Its gain
+// is by how much it reduces the sum of squared deviations. A gain of 0 means no fork.
 type fork struct {
 	gain    float32
 	feature int32
 	bin     uint8
 }
 
-// contest is among the cuts of the same cases. It ends with the best of them.
-type contest struct {
-	best  fork
+// search finds the best of the cuts of the same samples.
+type search struct {
+	best  fork // the best cut considered so far
 	cases int
-	mean  float32 // of the deviations of the cases
-	least int     // cases on each side of a cut
+	mean  float32 // of the deviations of the samples
+	least int     // the least number of samples on each side of a cut
 }
 
-// judge considers a cut. The sum, as in sums, is that of the cases before it.
-func (c *contest) judge(feature int32, bin uint8, sum int64) {
+// consider takes a cut for the best if it is. sum, as in sums, is that of the samples up to
+// the cut.
+func (c *search) consider(feature int32, bin uint8, sum int64) {
 	before := int(sum & (1<<counting - 1))
 	if before < c.least || c.cases-before < c.least {
 		return
@@ -250,44 +252,45 @@ func (c *contest) judge(feature int32, bin uint8, sum int64) {
 	}
 }
 
-// few is the number of cases below which a histogram is not worth its bins.
-const few = 48
+// leastCounted is the least number of samples for which a histogram is worth its cost.
+const leastCounted = 48
 
-// fork returns the cut that tells the targets of the cases apart best. With sums over
-// all features it considers all cuts. Without, it considers those of some features drawn
-// at random; among few cases, some cuts drawn at random of each of them.
-func (g *grower) fork(sown []seed, of sums) (best fork) {
+// bestFork returns the cut of the samples with the largest gain among those considered. If
+// of has the sums over all features, all cuts are considered. Otherwise some features are
+// drawn at random. All cuts of these are considered or, with less than leastCounted
+// samples, some cuts drawn at random.
+func (g *grower) bestFork(samples []sample, of sums) (best fork) {
 	if of != nil {
-		return judgeAll(g.features, of, len(sown), g.how.least)
+		return bestForkOfAll(g.features, of, len(samples), g.how.least)
 	}
 	tries := g.features[:min(g.how.tries, len(g.features))]
 	for i := range tries {
 		j := i + g.rng.IntN(len(g.features)-i)
 		g.features[i], g.features[j] = g.features[j], g.features[i]
 	}
-	if len(sown) < few {
-		return g.forkFew(sown, tries)
+	if len(samples) < leastCounted {
+		return g.bestForkOfFew(samples, tries)
 	}
-	apart := max(1, len(sown)/g.how.glance)
-	glance := g.some[:0]
-	for i := 0; i < len(sown); i += apart {
-		glance = append(glance, sown[i])
+	apart := max(1, len(samples)/g.how.glance)
+	glance := g.glanced[:0]
+	for i := 0; i < len(samples); i += apart {
+		glance = append(glance, samples[i])
 	}
-	g.some = glance
+	g.glanced = glance
 	of = g.count(glance, tries)
-	defer g.spare(of)
-	return judgeAll(tries, of, len(glance), max(1, g.how.least/apart))
+	defer g.release(of)
+	return bestForkOfAll(tries, of, len(glance), max(1, g.how.least/apart))
 }
 
-// count returns the sums of the cases over some features.
-func (g *grower) count(sown []seed, features []int32) sums {
+// count returns the sums of samples over some features.
+func (g *grower) count(samples []sample, features []int32) sums {
 	var of sums
-	if last := len(g.sums) - 1; last >= 0 {
-		of, g.sums = g.sums[last], g.sums[:last]
+	if last := len(g.free) - 1; last >= 0 {
+		of, g.free = g.free[last], g.free[:last]
 	}
 	of = resize(of, len(features)*bins)
 	clear(of)
-	for _, s := range sown {
+	for _, s := range samples {
 		codes := g.binned.codes[int(s.row)*g.cases.width:]
 		one := int64(s.target-g.mean)<<counting + 1
 		for i, f := range features {
@@ -297,35 +300,36 @@ func (g *grower) count(sown []seed, features []int32) sums {
 	return of
 }
 
-// judgeAll returns the best cut of n cases by some features, given their sums.
-func judgeAll(features []int32, of sums, n, least int) fork {
+// bestForkOfAll returns the best of all cuts of n samples by some features, given the sums
+// of the samples over these features.
+func bestForkOfAll(features []int32, of sums, n, least int) fork {
 	all := int64(0)
 	for _, s := range of[:bins] {
 		all += s
 	}
-	c := contest{cases: n, mean: float32(all>>counting) / float32(n), least: least}
+	c := search{cases: n, mean: float32(all>>counting) / float32(n), least: least}
 	for i, f := range features {
 		sum := int64(0)
 		for bin, s := range of[i*bins:][:bins-1] {
 			if sum += s; s != 0 {
-				c.judge(f, uint8(bin), sum)
+				c.consider(f, uint8(bin), sum)
 			}
 		}
 	}
 	return c.best
 }
 
-// forkFew returns the best of some cuts drawn at random, three of each feature. A cut lies
-// between the bins of two cases.
-func (g *grower) forkFew(sown []seed, tries []int32) fork {
-	c := contest{cases: len(sown), least: g.how.least}
-	n, mean := uint64(len(sown)), mean(sown)
-	g.few, g.codes = resize(g.few, len(sown)), resize(g.codes, len(sown))
-	for i, s := range sown {
-		g.few[i] = int64(s.target-mean)<<counting + 1
+// bestForkOfFew returns the best of some cuts of few samples. It draws three cuts of each
+// feature at random, each between the bins of two samples.
+func (g *grower) bestForkOfFew(samples []sample, tries []int32) fork {
+	c := search{cases: len(samples), least: g.how.least}
+	n, mean := uint64(len(samples)), mean(samples)
+	g.deviations, g.codes = resize(g.deviations, len(samples)), resize(g.codes, len(samples))
+	for i, s := range samples {
+		g.deviations[i] = int64(s.target-mean)<<counting + 1
 	}
 	for _, f := range tries {
-		for i, s := range sown {
+		for i, s := range samples {
 			g.codes[i] = g.binned.codes[int(s.row)*g.cases.width+int(f)]
 		}
 		random := g.rng.Uint64()
@@ -339,23 +343,23 @@ func (g *grower) forkFew(sown []seed, tries []int32) fork {
 			sum := int64(0)
 			for i, code := range g.codes {
 				// The sign becomes a mask instead of a branch that no processor could predict.
-				sum += g.few[i] & ((int64(code) - int64(bin) - 1) >> 63)
+				sum += g.deviations[i] & ((int64(code) - int64(bin) - 1) >> 63)
 			}
-			c.judge(f, bin, sum)
+			c.consider(f, bin, sum)
 		}
 	}
 	return c.best
 }
 
-// partition moves the cases before the cut to the front, and returns their number.
-func (g *grower) partition(sown []seed, f fork) int {
-	i, j := 0, len(sown)
+// partition moves the samples up to the cut to the front, and returns their number.
+func (g *grower) partition(samples []sample, f fork) int {
+	i, j := 0, len(samples)
 	for i < j {
-		if g.binned.codes[int(sown[i].row)*g.cases.width+int(f.feature)] <= f.bin {
+		if g.binned.codes[int(samples[i].row)*g.cases.width+int(f.feature)] <= f.bin {
 			i++
 		} else {
 			j--
-			sown[i], sown[j] = sown[j], sown[i]
+			samples[i], samples[j] = samples[j], samples[i]
 		}
 	}
 	return i

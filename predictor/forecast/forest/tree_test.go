@@ -20,12 +20,12 @@ func some(n int, how growth, random *rand.Rand) (*cases, *grower) {
 		c.push(x, 5+x[2]/100+random.Float32(), 0)
 		g.rows = append(g.rows, int32(i))
 	}
-	g.look(&c)
+	g.use(&c)
 	for f := range c.width {
 		g.features = append(g.features, int32(f))
 	}
 	for i := range n {
-		g.sown = append(g.sown, seed{int32(i), int32(c.target[i] * unit)})
+		g.samples = append(g.samples, sample{int32(i), int32(c.target[i] * unit)})
 	}
 	return &c, g
 }
@@ -69,25 +69,25 @@ func TestForkIsBest(t *testing.T) {
 		random := rand.New(rand.NewPCG(n, 1))
 		how := growth{least: 1 + int(n), tries: 6, glance: math.MaxInt}
 		c, g := some(60+int(50*n), how, random)
-		got := g.fork(g.sown, nil)
+		got := g.bestFork(g.samples, nil)
 		best, least := 0., float64(how.least)
 		for f := range c.width {
 			for bin := range bins - 1 {
-				if gain := gain(g, g.sown, f, uint8(bin), least); gain > best {
+				if gain := gain(g, g.samples, f, uint8(bin), least); gain > best {
 					best = gain
 				}
 			}
 		}
-		if found := gain(g, g.sown, int(got.feature), got.bin, least); math.Abs(found-best) > best/1000 {
-			t.Errorf("%d cases: a cut that gains %v, the best gains %v", len(g.sown), found, best)
+		if found := gain(g, g.samples, int(got.feature), got.bin, least); math.Abs(found-best) > best/1000 {
+			t.Errorf("%d cases: a cut that gains %v, the best gains %v", len(g.samples), found, best)
 		}
 	}
 }
 
 // gain is by how much a cut lessens the sum of squared deviations.
-func gain(g *grower, sown []seed, feature int, bin uint8, least float64) float64 {
+func gain(g *grower, samples []sample, feature int, bin uint8, least float64) float64 {
 	var n, sum, squares [2]float64
-	for _, s := range sown {
+	for _, s := range samples {
 		side := 0
 		if g.cases.row(int(s.row))[feature] > g.binned.edges[feature][bin] {
 			side = 1
@@ -105,9 +105,9 @@ func gain(g *grower, sown []seed, feature int, bin uint8, least float64) float64
 		deviations(n[0], sum[0], squares[0]) - deviations(n[1], sum[1], squares[1])
 }
 
-// TestTreeKeepsItsCases: the leaf that a case falls into keeps its delay, and no
-// leaf has fewer than it may or lies deeper.
-func TestTreeKeepsItsCases(t *testing.T) {
+// TestLeavesStoreDelays: the leaf that a case falls into stores the case's delay. No leaf
+// has fewer delays than it may, or lies deeper.
+func TestLeavesStoreDelays(t *testing.T) {
 	for n := range uint64(10) {
 		how := growth{least: 4, tries: 3, glance: 64, depth: 7}
 		c, g := some(500, how, rand.New(rand.NewPCG(n, 2)))
@@ -115,7 +115,7 @@ func TestTreeKeepsItsCases(t *testing.T) {
 			c.point[i] = uint8(i % 251)
 		}
 		grown := g.tree(how, c.width, c.target)
-		grown.keep(g)
+		grown.storeDelays(g)
 		if len(grown.leaves) != 500 {
 			t.Fatalf("%d delays of 500 cases", len(grown.leaves))
 		}
@@ -141,13 +141,12 @@ func depth(t *tree, i int32) int {
 	return 0
 }
 
-// TestRefresh: new delays take the place of the oldest in their leaf, and of no
-// others.
+// TestRefresh: new delays overwrite the delays of their leaf in turn, and no others.
 func TestRefresh(t *testing.T) {
 	grown := tree{
 		nodes:  []node{{0, .5, 1, 2}, {-1, 0, 0, 3}, {-1, 0, 3, 5}},
 		leaves: []uint8{1, 2, 3, 4, 5},
-		oldest: make([]uint8, 3),
+		next:   make([]uint8, 3),
 	}
 	for point := range uint8(4) {
 		grown.refresh([]float32{0}, 10+point)

@@ -87,8 +87,8 @@ const hurried = 1500
 // effort is put into learning, the more are left. 0 ends the hurry.
 func (p *Predictor) Hurry(left int) {
 	times := 1 + left/hurried
-	p.forest.Hurry(times)
-	p.ahead.Hurry(times)
+	p.forest.SlowDown(times)
+	p.ahead.SlowDown(times)
 }
 
 // Outage says when jobs cannot start, as Slurm reports it. It is called again with the
