@@ -22,7 +22,7 @@ const (
 type Event struct {
 	At   int64 // Unix seconds
 	Kind Kind
-	Job  *workload.Job // with all that is known of it by now; Tell hides what comes after At
+	Job  *workload.Job // may have times later than At; Tell hides them
 
 	turn turn
 }
@@ -38,11 +38,11 @@ const (
 	endAtOnce   // of a job that starts in the same second
 )
 
-// Events returns what happened to jobs in the order of time. Jobs that begin to wait in
-// the same second keep the order given.
+// Events returns the events of jobs in the order of time. Jobs that begin to wait in the
+// same second stay in the order given.
 //
-// A Pending or Running job has no end. A job that was cancelled before it started waits
-// until its End. Any other job without an End is left out.
+// A Pending or Running job has no Ended event. A job that was cancelled before it started
+// waits until its End. Any other job without an End is left out.
 func Events(jobs []workload.Job) []Event {
 	list := make([]Event, 0, 3*len(jobs))
 	for i := range jobs {
@@ -52,7 +52,7 @@ func Events(jobs []workload.Job) []Event {
 		}
 		at, starts, ends := j.Since(), start, end
 		if j.Start > 0 {
-			at = min(at, j.Start) // in case its times contradict one another
+			at = min(at, j.Start) // in case its times contradict each other
 		}
 		list = append(list, Event{at, Submitted, j, submission})
 		if j.Start == at {
@@ -74,8 +74,8 @@ func Events(jobs []workload.Job) []Event {
 	return list
 }
 
-// Tell tells first the queue and then each observer what happens. They see the job as
-// it is at that time.
+// Tell tells first the queue and then each observer of the event. They see the job as it is
+// known at that time.
 func (e *Event) Tell(q *queue.Queue, observers ...Observer) {
 	j := *e.Job
 	switch e.Kind {

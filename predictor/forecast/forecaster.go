@@ -1,32 +1,33 @@
-// Package forecast holds the words of this wing: the Question how long a job will wait,
+// Package forecast defines the terms of this wing: the Question how long a job will wait,
 // the Answer, the Forecaster that gives it, and the Replay of past jobs to learn from.
 //
-// A forecast is made by the packages below, each of which uses those before it:
+// A forecast is made by the packages below. Each uses some of those above it:
 //
 //	qbets, forest, features, twin, downey
-//	               methods: what the past, and the queue as it is, tell of waits
-//	expert         forecasters of those methods
+//	               methods: what past waits and the present queue say of a wait
+//	expert         a Forecaster for each method
 //	mixture        weighs experts by their past scores
 //	recalibration  replaces probabilities by how often such probabilities came true
-//	blend          combines experts into one forecast by both
-//	predictor      forecasts with one blend for submissions now and one for later ones,
-//	               and says what may be promised
+//	blend          combines experts into one forecast with mixture and recalibration
+//	predictor      has a blend for submissions now and one for later submissions, and
+//	               says what may be promised
 //
-// The wing has no clock and does no I/O. Times are Unix seconds, and events are told in
-// their order, live or from a log.
+// The wing has no clock and does no I/O. Times are Unix seconds. Forecasters are told of
+// events in the order of time, live or from a log.
 package forecast
 
 import "github.com/varq-project/varq/predictor/workload"
 
-// Observer is told what happens to the jobs of a cluster, in the order of time. Of
-// events in the same second, ends come first, then starts, then submissions. An
-// Observer must not keep a job that it is told of, since that may change later.
+// Observer is told of the events of a cluster's jobs in the order of time. In the same
+// second, ends come first, then starts, then submissions. An Observer must not retain the
+// pointer to a job, since the job may change later.
 type Observer interface {
-	// Submitted: j waits from j.Eligible on. Its Start and End are 0.
+	// Submitted says that j waits from j.Eligible on. Its Start and End are 0.
 	Submitted(j *workload.Job)
-	// Started: j started at j.Start. It need not have been seen waiting.
+	// Started says that j started at j.Start. Submitted need not have been called for j.
 	Started(j *workload.Job)
-	// Ended: j ended at j.End. If its Start is 0, it was cancelled before it started.
+	// Ended says that j ended at j.End. If its Start is 0, it was cancelled before it
+	// started.
 	Ended(j *workload.Job)
 }
 
@@ -36,8 +37,8 @@ type Forecaster interface {
 	Observer
 	// Name is a word in lower case, different for each Forecaster.
 	Name() string
-	// Forecast answers q. It overwrites a, and changes nothing else that can be seen.
-	// It reports false when it has no answer; a.Down says why if that is an outage.
+	// Forecast overwrites a with the answer to q. It changes no later answer. It reports
+	// false when it has no answer. If the reason is an outage, a.Down describes it.
 	Forecast(q *Question, a *Answer) bool
 }
 

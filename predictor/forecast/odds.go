@@ -1,5 +1,5 @@
 package forecast
 
-// Odds compare promises with the forecasts that they were made by: how many were
-// Missed, and how many were Expected to be, where old promises weigh less.
+// Odds compare how many promises were Missed with how many misses their forecasts
+// Expected. Both sums decay.
 type Odds struct{ Missed, Expected float64 }

@@ -5,15 +5,15 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Question asks how long a job with this Request, its time limit included, will wait
-// if it becomes eligible at Submit. The answer may use what is known at Now and nothing
-// later. Invariant: Now <= Submit, both Unix seconds.
+// Question asks how long a job with this Request will wait if it becomes eligible at
+// Submit. The answer may use what is known at Now and nothing later. Both are Unix seconds.
+// Invariant: Now <= Submit.
 type Question struct {
 	workload.Request
 	Now, Submit int64
 }
 
-// AtSubmission returns the question how long j will wait, asked when it begins to.
+// AtSubmission returns the question how long j will wait, asked when j begins to wait.
 func AtSubmission(j *workload.Job) Question {
 	at := j.Since()
 	return Question{Request: j.Request, Now: at, Submit: at}
@@ -23,29 +23,30 @@ func AtSubmission(j *workload.Job) Question {
 type Answer struct {
 	// Wait is the distribution of the time from Question.Submit to the start.
 	Wait delay.Distribution
-	// Lower is a lower confidence bound on each probability of Wait. A promise rests
-	// on it. Experts leave it 0; only a blend of them bounds its probabilities.
+	// Lower has a lower confidence bound on each probability of Wait. Promises rest on
+	// it. Only a blend sets it; experts leave it zero.
 	Lower delay.Distribution
 	Evidence
 }
 
 // Evidence is what an Answer rests on. A zero field does not apply.
 type Evidence struct {
-	// Sample is the number of past waits, or of simulations, by effective weight.
+	// Sample is the number of past waits, or of simulations. In a blend it is the mean of
+	// the experts', by mixture weight.
 	Sample float64
-	// Class names the jobs whose past was used.
+	// Class names the jobs whose past waits were used.
 	Class string
-	// Changed is the time of the last change point in that past, Unix seconds.
+	// Changed is the time of the last change point in these waits, Unix seconds.
 	Changed int64
 	// Down says why nothing can be promised now, as during an outage: a sentence
 	// without a full stop.
 	Down string
-	// Simulated names the scheduling policy as which the queue was simulated.
+	// Simulated names the scheduling policy that the queue was simulated with.
 	Simulated string
 	// Opinions are those of the experts that answered, if the answer is a mixture.
 	Opinions []Opinion
-	// Recalibrated is the effective sample size of the recalibration: how many recent
-	// forecasts with known outcomes it rests on.
+	// Recalibrated is the effective sample size of the recalibration, in past forecasts
+	// with known outcomes.
 	Recalibrated float64
 }
 

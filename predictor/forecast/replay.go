@@ -5,10 +5,10 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Replay tells the queue and the observers what happened to jobs, given in any order,
-// as Events lists it. Before a job that is going to start begins to wait, Replay calls
-// ask with that job. Its Start and End are the truth: a Forecaster may be told no more
-// than its Request. An error of ask ends the replay and is returned.
+// Replay tells the queue and the observers of the Events of jobs, which come in any order.
+// Just before it submits a job that starts later, Replay calls ask with that job. The job
+// has its true Start and End, so ask may pass on no more than its Request to a Forecaster.
+// An error of ask ends the replay and is returned.
 func Replay(jobs []workload.Job, q *queue.Queue, observers []Observer, ask func(j *workload.Job) error) error {
 	for _, e := range Events(jobs) {
 		if e.Kind == Submitted && e.Job.Start > 0 {

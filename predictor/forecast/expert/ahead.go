@@ -11,11 +11,10 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Ahead forecasts jobs that are yet to be submitted. Its model learns from rehearsals:
-// when a job begins to wait, Ahead is asked what it would have been asked some time
-// before, with what was known then. It thus learns how much the state of the queue
-// still says after a while. A Question whose Now lies in the past is answered with what
-// was known then.
+// Ahead forecasts jobs that are yet to be submitted. Its model learns from rehearsals: when
+// a job begins to wait, Ahead answers a question that might have been asked about the job
+// some time before. It thus learns how much the state of the queue says about later
+// submissions. It answers a Question whose Now lies in the past with what was known then.
 type Ahead struct {
 	moments moments
 	model   *forest.Model
@@ -24,18 +23,18 @@ type Ahead struct {
 }
 
 const (
-	// MinLead and maxLead are how long before its submission a job is rehearsed, in
-	// seconds.
+	// MinLead and maxLead are the shortest and the longest time, in seconds, from the
+	// question of a rehearsal to the submission of its job.
 	MinLead = 300.
 	maxLead = 86_400.
-	// Until the model has learnt from plenty of rehearsals, every job is rehearsed;
-	// from then on one in rehearsedOf, as one in some hours is as good as the next.
+	// Every job is rehearsed until the model has learnt from plenty of rehearsals. From
+	// then on, one in rehearsedOf jobs is, which is enough and costs less.
 	plenty      = 5000
 	rehearsedOf = 4
 )
 
-// NewAhead returns an Ahead that has learnt nothing. It shares the features that f
-// extracts from the queue, so f must be told what happens, after Ahead is.
+// NewAhead returns an Ahead that has learnt nothing. It shares the features that f extracts
+// from the queue. So the caller must tell f of each event, too, after it has told Ahead.
 func NewAhead(f *Forest, rng *rand.Rand, b forest.Background) *Ahead {
 	return &Ahead{
 		moments: moments{extractor: f.extractor},
@@ -45,8 +44,8 @@ func NewAhead(f *Forest, rng *rand.Rand, b forest.Background) *Ahead {
 	}
 }
 
-// SlowDown is forest.Model's.
-func (f *Ahead) SlowDown(times int) { f.model.SlowDown(times) }
+// SlowDown slows down the growth of trees, as forest.Model's method says.
+func (f *Ahead) SlowDown(factor int) { f.model.SlowDown(factor) }
 
 // Name returns "ahead".
 func (*Ahead) Name() string { return "ahead" }
@@ -73,8 +72,8 @@ func (f *Ahead) caseOf(q *forecast.Question) forest.Case {
 	return f.model.Case(append(v[:], features.Delay(float64(q.Submit-m.at))))
 }
 
-// Rehearse returns the question to rehearse a job with that begins to wait, or false
-// if it is not to be rehearsed. The time from Now to Submit is log-uniform.
+// Rehearse returns a question for the rehearsal of a job that begins to wait. It reports
+// false if the job is not to be rehearsed. The time from Now to Submit is log-uniform.
 func (f *Ahead) Rehearse(j *workload.Job) (q forecast.Question, ok bool) {
 	if f.model.Learnt() >= plenty && f.rng.IntN(rehearsedOf) != 0 {
 		return q, false
@@ -84,7 +83,7 @@ func (f *Ahead) Rehearse(j *workload.Job) (q forecast.Question, ok bool) {
 	return q, true
 }
 
-// Expect takes in a rehearsal, to learn from the job's wait.
+// Expect stores the rehearsal of a job, to learn from it when the job starts.
 func (f *Ahead) Expect(j *workload.Job, q *forecast.Question) {
 	if c := f.caseOf(q); c != nil {
 		f.waiting.Put(j.ID, c)

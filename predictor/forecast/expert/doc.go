@@ -1,5 +1,5 @@
-// Package expert holds the forecasters that a blend is made of: QBETS on the past waits
-// of a class of jobs; a forest of trees on similar situations, with what a twin of the
-// queue expects; the same ahead of the submission; and Downey's predictors. Each turns
-// what the package of its method finds into an answer.
+// Package expert has the forecasters that a blend is made of. QBETS forecasts from the past
+// waits of a class of jobs; Forest from similar situations and from what a twin of the
+// queue expects; Ahead from similar situations, before the submission; Downey from the
+// lifetimes of the running jobs. Each turns the result of a method's package into an Answer.
 package expert

@@ -12,24 +12,25 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Downey forecasts by when the running jobs will have given back enough processors,
-// of which it knows nothing but how many each has had for how long: the predictors
-// A and B of Downey, "Using Queue Time Predictions for Processor Allocation" (1997),
-// equations 9 and 10, whichever downey.Forecast's Wait chooses. They name one number;
-// the distribution is that of the waits that came of earlier ones, by the line that
-// corrects them (section 5.4) and how far the waits lie from it.
+// Downey forecasts when the running jobs will have released enough processors. Of each
+// running job it knows only how many processors it has, for how long, and its limit. It
+// uses the predictors A and B of Downey, "Using Queue Time Predictions for Processor
+// Allocation" (1997), equations 9 and 10; downey.Forecast's Wait chooses between them. They
+// predict one number. The distribution is that of past waits around a line: the line
+// corrects predictions (section 5.4), and the spread is how far past waits lay from it.
 //
-// What the paper leaves open, or knows, is settled so:
-//   - Lifetimes are log-uniform (equation 4) between bounds fitted to the newest
-//     that have ended in a job's partition and QOS, and no longer than its limit.
-//   - The paper's jobs are at the head of a queue that is first come, first served.
-//     Here those that wait and ask for no more processors and no more time are
-//     ahead of a job, and delay it by the time that the whole machine takes for
-//     their expected work. All others let it pass: real machines backfill, and on
-//     their logs a queue that is strictly first come, first served tells nothing.
+// Where the paper leaves something open, or assumes what a real queue does not show, Downey
+// assumes:
+//   - Lifetimes are log-uniform (equation 4). Their bounds are fitted to the newest jobs
+//     that have ended in the same partition and QOS. No job runs beyond its limit.
+//   - The paper's jobs are at the head of a queue that is first come, first served. Here
+//     a waiting job is ahead of another if it asks for no more processors and no more
+//     time. The jobs ahead delay a job by their expected work divided by the size of the
+//     machine. All other jobs let it pass: real machines backfill, and on their logs the
+//     rule first come, first served predicts nothing.
 //   - The machine has as many processors as were ever in use at once, and all jobs
 //     share them.
-//   - Nothing comes before a job that is not there yet.
+//   - No job that is submitted later is ahead.
 type Downey struct {
 	mu         sync.Mutex
 	queue      *queue.Queue
@@ -37,27 +38,27 @@ type Downey struct {
 	lines      map[line]*lifetimes
 	all        lifetimes
 	correction downey.Correction
-	predicted  pending.Sample[float64] // waits, uncorrected
-	last       *prediction             // since when nothing has happened, or nil
+	predicted  pending.Sample[float64] // by job that waits, the uncorrected prediction
+	last       *prediction             // the newest prediction, or nil if an event has come since
 
 	machine downey.Forecast
 	running []downey.Running
 }
 
-// prediction is that of a wait, uncorrected.
+// prediction is an uncorrected prediction of a wait.
 type prediction struct {
 	question forecast.Question
 	seconds  float64
 }
 
-// line is the jobs whose lifetimes are alike.
+// line is the jobs of a partition and QOS, which share a distribution of lifetimes.
 type line struct{ partition, qos string }
 
-// mostLines bounds how many of them are remembered.
+// mostLines is the most lines remembered.
 const mostLines = 10_000
 
-// NewDowney returns a Downey of a queue that others keep; what happens is to be told
-// after the queue knows.
+// NewDowney returns a Downey that reads q. The caller must tell q of each event before
+// Downey.
 func NewDowney(q *queue.Queue) *Downey {
 	return &Downey{queue: q, lines: map[line]*lifetimes{}, predicted: pending.New[float64]()}
 }
@@ -79,8 +80,8 @@ func (f *Downey) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 	return true
 }
 
-// predict predicts a wait, or returns nil. The job asked about need not be in the
-// queue yet.
+// predict predicts the wait of the job with an id, which may or may not be in the queue
+// already. It returns nil if it cannot.
 func (f *Downey) predict(q *forecast.Question, id int64) *prediction {
 	if f.last != nil && f.last.question == *q {
 		return f.last
@@ -88,12 +89,12 @@ func (f *Downey) predict(q *forecast.Question, id int64) *prediction {
 	if !f.all.known {
 		return nil
 	}
-	used, n := f.look(q.Now), q.Procs()
+	used, n := f.readRunning(q.Now), q.Procs()
 	free := max(f.most, n, used) - used
 	work := 0.
 	for j := range f.queue.Pending() {
 		if p := j.Procs(); j.ID != id && p <= n && j.Limit <= q.Limit {
-			work += float64(p) * f.of(&j.Request, 0).Mean()
+			work += float64(p) * f.lifetime(&j.Request, 0).Mean()
 		}
 	}
 	f.machine.Look(free, f.running)
@@ -105,20 +106,20 @@ func (f *Downey) predict(q *forecast.Question, id int64) *prediction {
 	return f.last
 }
 
-// look takes down what runs, and returns the processors in use.
-func (f *Downey) look(now int64) (used int32) {
+// readRunning sets f.running to the running jobs, and returns the processors in use.
+func (f *Downey) readRunning(now int64) (used int32) {
 	f.running = f.running[:0]
 	for j := range f.queue.Running() {
 		n, age := j.Procs(), float64(max(0, now-j.Start))
-		f.running = append(f.running, downey.Running{Procs: n, Age: age, Lifetimes: f.of(&j.Request, age)})
+		f.running = append(f.running, downey.Running{Procs: n, Age: age, Lifetimes: f.lifetime(&j.Request, age)})
 		used += n
 	}
 	return used
 }
 
-// of returns what the lifetime of a job is drawn from. One that has outlived those
-// of its line may run until its limit.
-func (f *Downey) of(r *workload.Request, age float64) stats.LogUniform {
+// lifetime returns the distribution of the lifetime of a job with an age in seconds. A job
+// that is older than its line's longest lifetime may run until its limit.
+func (f *Downey) lifetime(r *workload.Request, age float64) stats.LogUniform {
 	l := f.all.fitted
 	if own := f.lines[line{r.Partition, r.QOS}]; own != nil && own.known {
 		l = own.fitted
@@ -189,10 +190,9 @@ type lifetimes struct {
 	known  bool
 }
 
-// They are fitted anew after so many, and so many are remembered.
 const (
-	refitted       = 20
-	mostRemembered = 500
+	refitted       = 20  // the distribution is fitted anew after this many run times
+	mostRemembered = 500 // run times
 )
 
 func (l *lifetimes) learn(seconds float64) {

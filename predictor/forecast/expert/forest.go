@@ -14,28 +14,28 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Forest forecasts from the waits of jobs in similar situations. Package features puts
-// a situation into numbers, and package forest learns which situations are similar.
+// Forest forecasts from the waits of jobs in similar situations. Package features turns a
+// situation into numbers, and package forest learns which situations are similar.
 type Forest struct {
 	extractor  *features.Extractor
 	twin       *twin.Twin // or nil
 	simulating sync.Mutex // guards twin while forecasts ask it
-	present    *forest.Model
-	waiting    pending.Sample[forest.Case]
-	last       atomic.Pointer[situation]
+	model      *forest.Model
+	waiting    pending.Sample[forest.Case] // by job
+	last       atomic.Pointer[situation]   // the newest situation, or nil if an event has come since
 }
 
 // situation is a question as a case of the model.
 type situation struct {
 	question  forecast.Question
-	present   forest.Case
+	asCase    forest.Case
 	simulated string // the policy of the twin, or empty
 }
 
-// NewForest returns a Forest that has learnt nothing. It tells the twin, if not nil,
-// what happens, and adds what the twin expects to the features of a situation. As a
-// rollout costs more than learning, it then learns thoroughly. Trees grow in the
-// background, or at once if that is nil.
+// NewForest returns a Forest that has learnt nothing. If t is not nil, the Forest tells t
+// of each event, adds what t expects to the features of a situation, and learns
+// thoroughly: the twin's rollouts cost more than that. Trees grow in the Background, or at
+// once if that is nil.
 func NewForest(rng *rand.Rand, t *twin.Twin, b forest.Background) *Forest {
 	count, effort := features.Count, forest.Light
 	if t != nil {
@@ -44,7 +44,7 @@ func NewForest(rng *rand.Rand, t *twin.Twin, b forest.Background) *Forest {
 	return &Forest{
 		extractor: features.New(),
 		twin:      t,
-		present:   forest.New(count, effort, rng, b),
+		model:     forest.New(count, effort, rng, b),
 		waiting:   pending.New[forest.Case](),
 	}
 }
@@ -52,8 +52,8 @@ func NewForest(rng *rand.Rand, t *twin.Twin, b forest.Background) *Forest {
 // simulated is the number of features that a twin adds.
 const simulated = 2 + rollout.Orders
 
-// SlowDown is forest.Model's.
-func (f *Forest) SlowDown(times int) { f.present.SlowDown(times) }
+// SlowDown slows down the growth of trees, as forest.Model's method says.
+func (f *Forest) SlowDown(factor int) { f.model.SlowDown(factor) }
 
 // Name returns "forest".
 func (*Forest) Name() string { return "forest" }
@@ -62,9 +62,9 @@ func (*Forest) Name() string { return "forest" }
 func (f *Forest) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 	s := f.situation(q)
 	*a = forecast.Answer{}
-	a.Sample = float64(min(f.present.Learnt(), 1000))
+	a.Sample = float64(min(f.model.Learnt(), 1000))
 	a.Simulated = s.simulated
-	return f.present.Predict(s.present, &a.Wait)
+	return f.model.Predict(s.asCase, &a.Wait)
 }
 
 // situation returns the situation of a question.
@@ -86,7 +86,7 @@ func (f *Forest) situation(q *forecast.Question) *situation {
 			known = append(known, features.Delay(float64(wait)))
 		}
 	}
-	s.present = f.present.Case(known)
+	s.asCase = f.model.Case(known)
 	f.last.Store(s)
 	return s
 }
@@ -95,9 +95,9 @@ func (f *Forest) situation(q *forecast.Question) *situation {
 func (f *Forest) Submitted(j *workload.Job) {
 	if f.waiting.Wants(j.ID) {
 		q := forecast.AtSubmission(j)
-		f.waiting.Put(j.ID, f.situation(&q).present)
+		f.waiting.Put(j.ID, f.situation(&q).asCase)
 	}
-	f.present.Grow() // here, as a start has to be taken in quickly
+	f.model.Grow() // here, since Started should be fast
 	f.changed()
 	f.extractor.Submitted(j)
 	if f.twin != nil {
@@ -109,7 +109,7 @@ func (f *Forest) Submitted(j *workload.Job) {
 func (f *Forest) Started(j *workload.Job) {
 	if c, ok := f.waiting.Take(j.ID); ok {
 		if wait, ok := j.Wait(); ok {
-			f.present.Learn(c, float64(wait))
+			f.model.Learn(c, float64(wait))
 		}
 	}
 	f.changed()

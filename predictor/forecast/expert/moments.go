@@ -6,13 +6,12 @@ import (
 	"github.com/varq-project/varq/predictor/forecast/features"
 )
 
-// moments are what was known at times of the last maxLead seconds, and what is known
-// now. Since what was known hours ago is asked for to within minutes only, the spacing
-// of moments grows with their age.
+// moments remember what was known at some times in the last maxLead seconds. The longer
+// ago a time is, the less exact it need be, so the spacing of moments grows with their age.
 //
-// Invariant: past is in the order of time. For any time of the last maxLead seconds
-// since the first event, the moment before it is older by not much more than the
-// larger of spacing and 1/coarseness of its age.
+// Invariant: past is in the order of time. Take any time of the last maxLead seconds, but
+// after the first event. The last moment before it is earlier by not much more than the
+// larger of spacing and 1/coarseness of the moment's age.
 type moments struct {
 	extractor *features.Extractor // what is known now
 	newest    int64               // the time of the last event
@@ -30,7 +29,7 @@ const (
 	coarseness = 8
 )
 
-// at returns what was known at a time, or false if that is forgotten.
+// at returns what was known at about a time. It reports false if that is forgotten.
 func (m *moments) at(time int64) (moment, bool) {
 	if time >= m.newest {
 		return moment{time, m.extractor}, true
@@ -42,7 +41,7 @@ func (m *moments) at(time int64) (moment, bool) {
 	return m.past[after-1], true
 }
 
-// remember is called just before an event changes what is known. It keeps that, unless
+// remember is called just before an event changes what is known. It stores a moment, unless
 // the last moment is nearer than spacing.
 func (m *moments) remember(at int64) {
 	n := len(m.past)
@@ -52,8 +51,8 @@ func (m *moments) remember(at int64) {
 	m.newest = max(m.newest, at)
 }
 
-// thinned drops, in place, moments that are older than maxLead at a time, and those
-// whose neighbours are near enough to each other for their age.
+// thinned drops, in place, the moments that are older than maxLead at a time. It also drops
+// a moment if its neighbours are near enough to each other for their age.
 func thinned(past []moment, at int64) []moment {
 	old := sort.Search(len(past), func(i int) bool { return float64(at-past[i].at) <= maxLead })
 	kept := past[:0]

@@ -9,34 +9,33 @@ import (
 
 // odds correct forecasts for the winner's curse.
 //
-// A planner looks at many submissions, again and again, and takes the cheapest that is
-// forecast to be good enough. It thus prefers those whose forecast errs on the good
-// side: forecasts that hold on average do not hold where they are chosen, least of all
-// where the budget is small. On the other hand a promise rests on a lower bound, which
-// is meant to hold more often than it says. So the probability of missing a promise is
-// taken to be the one forecast, times how many promises were missed for each that was
-// expected to be.
+// A planner looks at many submissions, again and again, and takes the cheapest whose
+// forecast is good enough. It thus prefers submissions whose forecast is too good.
+// Probabilities that come true as often as they say on average come true less often where
+// they are chosen, above all where the budget is small. On the other hand, a promise rests
+// on a lower bound, which is meant to come true more often than it says. So the forecast
+// probability of a miss is multiplied by the ratio of misses to expected misses in past
+// promises.
 type odds struct {
-	by       [len(budgets) + 1]forecast.Odds // by class of budgets, the smallest first
-	reverted int64                           // until when, Unix seconds; 0 before the first event
+	by       [len(budgets) + 1]forecast.Odds // by range of budgets, the smallest first
+	reverted int64                           // when revert last changed them, Unix seconds; 0 before its first call
 }
 
-// budgets divide promises into classes that fare alike, in seconds.
+// budgets divide promises by their budget, in seconds, into ranges with odds of their own.
 var budgets = [...]float64{900, 3600, 3 * 3600}
 
-// prior is what is taken for granted before any promise: somewhat worse than expected,
-// with the weight of one expected miss.
+// prior is what odds begin with: somewhat more misses than expected, with the weight of one
+// expected miss.
 var prior = forecast.Odds{Missed: 1.5, Expected: 1}
 
 const (
-	// decay is the factor by which older promises weigh less with each: a half-life of
-	// 138 promises.
+	// decay is the decay of odds per promise: a half-life of 138 promises.
 	decay = .995
-	// priorHalfLife is after how many seconds odds are halfway back to the prior. If so
-	// many promises were missed that none is made any more, no outcome could ever show
-	// that they would be kept again.
+	// priorHalfLife is the number of seconds after which odds are halfway back to the
+	// prior. Otherwise, once many misses have made the odds too bad for any promise, no
+	// outcome could ever improve them.
 	priorHalfLife = 30 * 86_400
-	// revertEvery is how many seconds apart odds revert towards the prior.
+	// revertEvery is the number of seconds between two steps back to the prior.
 	revertEvery = 3600
 )
 
@@ -56,16 +55,15 @@ func (o *odds) of(budget float64) *forecast.Odds {
 	return &o.by[i]
 }
 
-// correct returns the probability that may be promised of a start within a budget.
-// wait and lower are what an Answer's Wait and Lower say of it. Invariant: it is no
-// more than wait.
+// correct returns the probability that may be promised for a start within a budget in
+// seconds. wait and lower are the probabilities of such a start in an Answer's Wait and
+// Lower. Invariant: the result is at most wait.
 func (o *odds) correct(wait, lower, budget float64) float64 {
 	of := o.of(budget)
 	return max(0, min(wait, 1-of.Missed/of.Expected*(1-lower)))
 }
 
-// learn takes in what became of a promise, which was expected to be missed with a
-// probability.
+// learn takes in the outcome of a promise. expected is the forecast probability of a miss.
 func (o *odds) learn(budget, expected float64, missed bool) {
 	of := o.of(budget)
 	of.Missed, of.Expected = decay*of.Missed, decay*of.Expected+expected
@@ -74,7 +72,7 @@ func (o *odds) learn(budget, expected float64, missed bool) {
 	}
 }
 
-// revert brings the odds nearer to the prior, as time goes by.
+// revert moves the odds towards the prior, by the time since it last did.
 func (o *odds) revert(now int64) {
 	if o.reverted == 0 {
 		o.reverted = now
@@ -92,12 +90,12 @@ func (o *odds) revert(now int64) {
 	}
 }
 
-// Odds returns the odds of promises by class of budgets, the smallest first. They
-// cannot be learnt from past jobs, so who restarts must save them.
+// Odds returns the odds of promises by range of budgets, the smallest first. They cannot
+// be learnt from past jobs, so they must be saved to survive a restart.
 func (p *Predictor) Odds() []forecast.Odds { return slices.Clone(p.promises.odds.by[:]) }
 
-// SetOdds restores what Odds returned. It ignores anything else. Like an Observer's
-// methods it must not run at the same time as any other.
+// SetOdds restores what Odds returned. It ignores a list that Odds cannot have returned.
+// Like an Observer's methods, it must not run at the same time as any other method.
 func (p *Predictor) SetOdds(list []forecast.Odds) {
 	invalid := func(o forecast.Odds) bool {
 		return !(o.Missed >= 0 && o.Expected > 0) || math.IsInf(o.Missed+o.Expected, 1)

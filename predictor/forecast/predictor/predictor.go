@@ -1,12 +1,13 @@
-// Package predictor assembles what varqd forecasts with: experts, a blend of them for
-// jobs submitted now and one for jobs submitted later, and what the forecasts are worth
-// when they are chosen to promise something.
+// Package predictor assembles what varqd forecasts with: the experts, a blend of them for
+// jobs submitted now and one for jobs submitted later, and the odds that correct forecasts
+// on which promises are made.
 //
-// There are two blends since the present state of the queue says much of a job that is
-// submitted now, and the less the later one is. Each has mixture weights and a
-// recalibration of its own, learnt from questions like those that it answers. Nobody
-// asks about most jobs before they are submitted. So when one is, the later blend and
-// its experts rehearse: they are asked what might have been asked some time before.
+// There are two blends because the present state of the queue says much about a job that
+// is submitted now, but less about one that is submitted later. Each blend has mixture
+// weights and a recalibration of its own, learnt from questions like those that it answers.
+// Users ask about few jobs long before they submit them. So whenever a job is submitted,
+// the later blend and its experts rehearse: they answer a question that might have been
+// asked about the job some time before, and learn from the outcome.
 package predictor
 
 import (
@@ -25,25 +26,24 @@ import (
 // Predictor is a forecast.Forecaster of any submission, now or later.
 type Predictor struct {
 	name           string
-	experts        forecast.Experts // of both blends, ahead before the forest whose features it shares
+	experts        forecast.Experts // of both blends; ahead comes before forest, whose features it shares
 	forest         *expert.Forest
 	ahead          *expert.Ahead
 	present, later *blend.Blend
 	promises       promises
 }
 
-// Options are what a Predictor is given. The zero Options are good.
+// Options configure a Predictor. The zero Options are valid.
 type Options struct {
 	// Pools are the pools of processors that partitions share. If nil they are learnt.
 	Pools twin.Pools
-	// Background runs what may take its time; nil: it is done at once. What is forecast
-	// does not depend on it.
+	// Background runs tasks that are not urgent. If it is nil, they run at once. Forecasts
+	// do not depend on it.
 	Background forest.Background
 }
 
-// Standard returns the Predictor of varqd. It looks at q, which others keep, and which
-// must know of each event before the Predictor does. A site's own forecasters may join
-// the experts.
+// Standard returns the Predictor of varqd. It reads q. The caller must tell q of each event
+// before the Predictor. A site's own forecasters join the experts.
 func Standard(q *queue.Queue, o Options, rng *rand.Rand, own ...forecast.Forecaster) *Predictor {
 	return assemble("blend", expert.NewForest(rng, twin.New(q, o.Pools), o.Background), o, rng, own...)
 }
@@ -65,34 +65,34 @@ func assemble(name string, forest *expert.Forest, o Options, rng *rand.Rand, own
 	}
 }
 
-// Present returns the blend for jobs submitted now. Told what happens itself, it is a
-// Forecaster that saves what the later blend costs.
+// Present returns the blend for jobs submitted now. It can be used as a Forecaster in place
+// of the Predictor, and saves the cost of the later blend.
 func (p *Predictor) Present() *blend.Blend { return p.present }
 
 // Experts returns the experts for jobs submitted now.
 func (p *Predictor) Experts() []forecast.Forecaster { return p.present.Experts() }
 
-// SetConfidence sets the confidence of the lower bounds on probabilities, in (0,1). It
-// is .95 before.
+// SetConfidence sets the confidence of the lower bounds on probabilities, in (0,1). The
+// default is .95.
 func (p *Predictor) SetConfidence(confidence float64) {
 	p.present.SetConfidence(confidence)
 	p.later.SetConfidence(confidence)
 }
 
-// hurried is how many jobs away from the end of a past trees grow half as often as at
-// its end.
-const hurried = 1500
+// halfPace is the number of jobs left at which trees grow half as often as with none left.
+const halfPace = 1500
 
-// Hurry says that forecasts matter only after so many more jobs: until then the less
-// effort is put into learning, the more are left. 0 ends the hurry.
-func (p *Predictor) Hurry(left int) {
-	times := 1 + left/hurried
-	p.forest.SlowDown(times)
-	p.ahead.SlowDown(times)
+// Hurry saves time while the Predictor learns past jobs, of which jobsLeft are still to come
+// before forecasts matter. The more jobs are left, the less often trees grow. Hurry(0)
+// returns to the usual pace.
+func (p *Predictor) Hurry(jobsLeft int) {
+	factor := 1 + jobsLeft/halfPace
+	p.forest.SlowDown(factor)
+	p.ahead.SlowDown(factor)
 }
 
-// Outage says when jobs cannot start, as Slurm reports it. It is called again with the
-// same partition and beginning when the outage is over.
+// Outage takes in an outage that Slurm reports. When the outage is over, the caller calls
+// Outage again with the same Partition and From.
 func (p *Predictor) Outage(o qbets.Outage) {
 	for _, e := range p.experts {
 		if e, ok := e.(interface{ Outage(qbets.Outage) }); ok {

@@ -6,39 +6,41 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// promises are those of jobs that wait, and the odds learnt from those that started.
+// promises has the promises of jobs that wait, and the odds learnt from past promises.
 type promises struct {
-	open pending.Sample[promise]
+	open pending.Sample[promise] // by job
 	odds odds
 }
 
-// promise is what was forecast of a job when it was promised a start.
+// promise is a promised start and its forecast when the promise was made.
 type promise struct {
 	submit, deadline int64   // Unix seconds
 	budget           float64 // seconds from submit to deadline when the promise was made
-	miss             float64 // the probability, at most, of a start after the deadline
+	miss             float64 // upper bound on the probability of a start after the deadline
 }
 
 func newPromises() promises {
 	return promises{open: pending.New[promise](), odds: newOdds()}
 }
 
-// Promise says that a job is promised a start by a deadline, Unix seconds, because of
-// the answer to q, or that it is moved to q.Submit and whether its promise still holds.
+// Promise records that a job, to be submitted at q.Submit, is promised a start by a
+// deadline in Unix seconds because of the answer to q. The caller calls it again when the
+// job is moved to another q.Submit. good then says whether the promise is still good: false
+// if the job is moved because the promise would probably be missed.
 //
-// Odds are learnt from the forecast at the decision, which a call changes only if
-// q.Submit is another than before. Whoever looks again until the end knows what will be
-// missed, and may be unable to help it. For the same reason a job that is moved because
-// its promise does not hold any more keeps the forecast of that promise: what is to be
-// learnt is that it was made too boldly.
+// Odds are learnt from the forecast on which the decision was made, so a call with the same
+// q.Submit as before changes nothing. Forecasts made later are better: shortly before a
+// miss they expect the miss, when nobody can avoid it any more. For the same reason a job
+// whose promise is no longer good stays with the forecast of that promise. Odds then learn
+// that the promise was made too boldly.
 //
-// Like an Observer's methods it must not run at the same time as any other.
-func (p *Predictor) Promise(job int64, q *forecast.Question, deadline int64, holds bool) {
+// Like an Observer's methods, Promise must not run at the same time as any other method.
+func (p *Predictor) Promise(job int64, q *forecast.Question, deadline int64, good bool) {
 	open := &p.promises.open
 	old, ok := open.Get(job)
 	switch {
 	case ok && old.submit == q.Submit, !open.Wants(job):
-	case ok && !holds:
+	case ok && !good:
 		old.submit = q.Submit
 		open.Put(job, old)
 	default:
@@ -50,13 +52,15 @@ func (p *Predictor) Promise(job int64, q *forecast.Question, deadline int64, hol
 	}
 }
 
-// Inherit takes over the promises and odds of a Predictor that is to be used no more.
+// Inherit takes over the promises and odds of from, which is no longer to be used.
 func (p *Predictor) Inherit(from *Predictor) {
 	p.promises, from.promises = from.promises, newPromises()
 }
 
-// settle learns from a job that started, if it was promised that and began to wait as
-// it was to.
+// score learns from the start of a promised job, if the job began to wait when planned.
+//
+// It judges the promise only for the odds, and only by the time of the start. What becomes
+// of a reservation, for its user and for the record, is judged by live/keeper in outcome.
 func (p *promises) score(j *workload.Job) {
 	p.odds.revert(j.Start)
 	if made, ok := p.open.Take(j.ID); ok && made.submit == j.Since() {
@@ -64,5 +68,5 @@ func (p *promises) score(j *workload.Job) {
 	}
 }
 
-// drop forgets a job that ended, which teaches nothing if it never started.
+// drop forgets a job that has ended. A job that never started teaches nothing.
 func (p *promises) drop(j *workload.Job) { p.open.Take(j.ID) }

@@ -117,7 +117,7 @@ func TestOddsAreTakenOver(t *testing.T) {
 }
 
 // TestDecisionsCount: a promise keeps the forecast of its decision when it is looked at
-// again, and when the job is moved because it does not hold any more.
+// again, and when the job is moved because its promise is no longer good.
 func TestDecisionsCount(t *testing.T) {
 	p := blended(rand.New(rand.NewPCG(1, 1)), &picky{most: 60})
 	q := forecast.Question{Now: 1000, Submit: 1000}
@@ -132,7 +132,7 @@ func TestDecisionsCount(t *testing.T) {
 	q.Submit, want.submit = 2000, 2000
 	p.Promise(7, &q, 3000, false)
 	if got, _ := p.promises.open.Get(7); got != want {
-		t.Errorf("moved as it holds no longer: %+v, want %+v", got, want)
+		t.Errorf("moved as it is no longer good: %+v, want %+v", got, want)
 	}
 	q.Submit = 2500
 	p.Promise(7, &q, 3000, true)

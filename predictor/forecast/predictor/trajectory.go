@@ -8,25 +8,25 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Trajectory estimates the candidates of a probability trajectory by what its Predictor
-// would promise of each. It implements trajectory.Forecaster.
+// Trajectory estimates the candidates of a probability trajectory: for each, the
+// probability that its Predictor would promise. It implements trajectory.Forecaster.
 //
 // A trajectory has thousands of candidates, and their probabilities change slowly. So
-// the Predictor is asked about a few of them, the knots, and its answers are
-// interpolated between. Where two neighbours differ too much for that, as where a time
-// limit falls below that of a backfill window, the gap between them is bisected.
+// Trajectory asks the Predictor about a few of the candidates, the knots, and interpolates
+// between its answers. Where the answers for two knots differ too much, as where the time
+// limit becomes short enough for backfill, it bisects the gap between them.
 type Trajectory struct{ *Predictor }
 
 const (
 	minApart       = 600 // seconds between two knots
 	mostKnots      = 96
-	largestStep    = .05 // between the lower bounds of neighbours
+	largestStep    = .05 // difference of lower bounds between which to interpolate
 	mostBisections = 64  // per trajectory
 )
 
-// Forecast implements trajectory.Forecaster. A candidate that lies in the past is
-// estimated as if it were submitted now with the budget that is left: what a job has
-// waited so far is not taken into account.
+// Forecast implements trajectory.Forecaster. A candidate whose Submit lies in the past is
+// estimated as if it were submitted now with the budget that is left: how long the job has
+// waited already is ignored.
 func (t Trajectory) Forecast(r workload.Request, now int64, c []workload.Candidate, est []workload.Estimate) {
 	if len(c) == 0 {
 		return
@@ -44,7 +44,7 @@ func (t Trajectory) Forecast(r workload.Request, now int64, c []workload.Candida
 	est[last] = n.estimate(last, &left, &left, 0)
 }
 
-// interpolation is one call of Forecast. Candidates are named by their indices.
+// interpolation is the state of one call of Forecast. Its methods take candidates by index.
 type interpolation struct {
 	Trajectory
 	request    *workload.Request
@@ -54,7 +54,7 @@ type interpolation struct {
 	bisections int // how many are left
 }
 
-// fill estimates candidates from one, included, to another, given the answers for both.
+// fill estimates the candidates in [from, to). left is the answer for from, right for to.
 func (n *interpolation) fill(from, to int, left, right *forecast.Answer) {
 	middle := (from + to) / 2
 	budget := n.budget(middle)
@@ -73,15 +73,15 @@ func (n *interpolation) fill(from, to int, left, right *forecast.Answer) {
 	}
 }
 
-// budget returns how many seconds a candidate may wait: from its submission on, or from
-// now on if that lies in the past.
+// budget returns how many seconds a candidate may wait from its submission on, or from now
+// on if its submission lies in the past.
 func (n *interpolation) budget(i int) float64 {
 	c := &n.candidates[i]
 	return float64(c.Budget - max(0, n.now-c.Submit))
 }
 
-// knots returns the first candidate, the last, and some between that are far enough
-// apart, in their order.
+// knots returns the indices, ascending, of the first candidate, the last, and some between
+// that are far enough apart.
 func knots(c []workload.Candidate) []int {
 	last := len(c) - 1
 	apart := max(minApart, (c[last].Submit-c[0].Submit)/(mostKnots-2)+1)
@@ -94,7 +94,8 @@ func knots(c []workload.Candidate) []int {
 	return list
 }
 
-// ask asks the Predictor about a candidate. Without an answer its wait has no end.
+// ask sets a to the Predictor's answer for a candidate. Without an answer, it leaves the
+// distributions in a zero: those of a wait without end.
 func (n *interpolation) ask(i int, a *forecast.Answer) {
 	c := &n.candidates[i]
 	q := forecast.Question{Request: *n.request, Now: n.now, Submit: max(n.now, c.Submit)}
@@ -104,8 +105,8 @@ func (n *interpolation) ask(i int, a *forecast.Answer) {
 	}
 }
 
-// estimate interpolates between the answers for two neighbours of a candidate, of which
-// the right one has a share.
+// estimate interpolates between the answers for two knots, left and right of a candidate.
+// share is the weight of the right one, 0 to 1.
 func (n *interpolation) estimate(i int, left, right *forecast.Answer, share float64) workload.Estimate {
 	budget := n.budget(i)
 	between := func(of func(*forecast.Answer) float64) float64 { return (1-share)*of(left) + share*of(right) }
