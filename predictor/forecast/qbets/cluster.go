@@ -7,32 +7,31 @@ import (
 	"github.com/varq-project/varq/predictor/delay"
 )
 
-// The clustering is online. Classes begin as cells. From time to time a class is reviewed: it is joined with a
-// neighbour if their waits do not differ, or else split in two where its waits
-// differ most, by limit or by size. Bayes's information criterion decides: two
-// groups are told apart when that raises the logarithm of the likelihood of their
-// waits by more than half the logarithm of their number for each number that the
-// model has more. The place of a boundary is such a number where it was sought, but
-// not where it has been all along: so classes do not flicker.
+// The clustering is online. Classes begin as cells. From time to time a class is reviewed.
+// It is joined with a neighbour if their waits do not differ. Otherwise it is split in two
+// where its waits differ most, by limit or by size.
 //
-// The criterion takes waits for independent. They are not, as jobs that are
-// submitted together wait together, and a boundary may be drawn that only parts
-// one bunch of jobs from another. Such a class tells the truth about jobs like
-// those, and is joined again when others have come.
+// The Bayesian information criterion decides. Two groups of n waits together are separated
+// if that raises the log-likelihood of their waits by more than ln(n)/2 for each parameter
+// that the model then has more. For a new boundary, its place is one of the parameters. For
+// an existing boundary it is not, so that classes do not split and join again and again.
 //
-// Groups of fewer waits than can be bounded alone are neither made nor joined:
-// nobody could tell whether they differ. They are answered for by the larger and
-// longer ones, as cells are at first.
+// The criterion assumes independent waits. They are not: jobs that are submitted together
+// wait together. So a boundary may separate only one burst of jobs from another. Such
+// classes are right about jobs like these, and are joined again after other jobs.
+//
+// Groups with too few waits for a bound are neither made nor joined, as nobody could tell
+// whether they differ. The waits of larger and longer jobs answer for them (see pool).
 
-// due reports whether enough has been learnt since the last review to see
-// something new. A review costs O(n log n) for a class of n waits and is due after
-// n/4 more, so that it adds O(log n) to each.
+// due reports whether enough waits have been learnt since the last review. A review costs
+// O(n log n) for a class of n waits and is due after n/4 more waits, so it adds O(log n) to
+// the cost of each.
 func (h *history) due(enough int) bool {
 	return h.len() >= enough && h.reviewed >= max(enough, h.len()/4)
 }
 
-// review joins h with a neighbour or splits it, if either is called for. It
-// returns the pasts that are no longer part of the service.
+// review joins h with a neighbour, splits it, or does neither. It returns the histories that
+// are no longer part of the service.
 func (s *service) review(h *history, enough, most int) (gone []*history) {
 	h.reviewed = 0
 	if other, class := s.alike(h, enough); other != nil {
@@ -51,9 +50,9 @@ func (s *service) review(h *history, enough, most int) (gone []*history) {
 	return nil
 }
 
-// alike returns the neighbour whose waits differ least from those of h, and the
-// class of both, or nil if all differ. Only the time counts that both remember: what
-// differs between then and now is no difference between them.
+// alike returns the neighbour whose waits differ least from those of h, and the class of
+// both together. It returns nil if the waits of all neighbours differ. It compares only
+// waits from the time that both remember, since waits may also differ over time.
 func (s *service) alike(h *history, enough int) (alike *history, both Class) {
 	least := math.Inf(1)
 	for _, other := range s.classes {
@@ -81,8 +80,7 @@ func (s *service) alike(h *history, enough int) (alike *history, both Class) {
 	return alike, both
 }
 
-// since adds to a histogram the waits learnt from a time on, and returns how many
-// they are.
+// since adds to counts the waits from an observation.order on, and returns their number.
 func (h *history) since(order uint32, counts *histogram) int {
 	n := 0
 	for n < h.len() && h.at(h.len()-1-n).order >= order {
@@ -92,8 +90,8 @@ func (h *history) since(order uint32, counts *histogram) int {
 	return n
 }
 
-// join returns the past of two classes as that of one, of which it keeps the
-// newest waits.
+// join returns the history of two classes joined to one. It has the newest waits of both,
+// at most most.
 func join(a, b *history, class Class, most int) *history {
 	waits := make([]observation, 0, a.len()+b.len())
 	for i, j := 0, 0; i < a.len() || j < b.len(); {
@@ -114,8 +112,8 @@ func join(a, b *history, class Class, most int) *history {
 	return h
 }
 
-// boundary returns the classes of the two groups of waits that it pays most to
-// tell apart, if it does.
+// boundary returns the classes of the two groups of waits whose separation gains most. It
+// reports false if none is worth it.
 func (h *history) boundary(enough int) (low, high Class, ok bool) {
 	n := h.len()
 	if n < 2*enough {
@@ -124,7 +122,7 @@ func (h *history) boundary(enough int) (low, high Class, ok bool) {
 	parts := h.counts.divide(n)
 	all := parts.tally(&h.counts)
 	best := (parts.parameters() + 1) * math.Log(float64(n)) / 2
-	keyed := make([]uint64, n) // what is asked for, and which wait it was
+	keyed := make([]uint64, n) // in the high bits what is asked for, in the low bits the index of the wait
 	look := func(asked func(*observation) uint32) (at int64, found bool) {
 		for i := range keyed {
 			keyed[i] = uint64(asked(h.at(i)))<<32 | uint64(i)
@@ -156,7 +154,7 @@ func (h *history) boundary(enough int) (low, high Class, ok bool) {
 	return low, high, ok
 }
 
-// split returns the past of h as that of two classes.
+// split divides the history of h between two classes.
 func (h *history) split(low, high Class) [2]*history {
 	halves := [2]*history{
 		{class: low, changed: h.changed},

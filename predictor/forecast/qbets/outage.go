@@ -8,21 +8,21 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Outage is a time in which jobs could not start. What they wait then is not
-// queueing delay.
+// Outage is a time in which jobs could not start. Waiting during an outage is not queueing
+// delay.
 type Outage struct {
-	Partition string // the whole cluster if empty
+	Partition string // empty: the whole cluster
 	From      int64  // Unix seconds
 	To        int64  // Unix seconds; 0 while it lasts
 	Reason    string // a sentence without a full stop
 }
 
-// mostOutages is how many are remembered. Only waits that began before the oldest
-// could be mistaken for queueing delay.
+// mostOutages is the most outages remembered. Only a wait that began before the oldest of
+// them could be mistaken for queueing delay.
 const mostOutages = 64
 
-// Outage takes in an outage that is known, as from the states of nodes. It is
-// told again, with the same partition and beginning, when it is over.
+// Outage takes in an outage that is known, as from the states of nodes. When the outage is
+// over, the caller calls Outage again with the same Partition and From.
 func (p *Predictor) Outage(o Outage) {
 	for i := range p.outages {
 		if p.outages[i].Partition == o.Partition && p.outages[i].From == o.From {
@@ -36,8 +36,8 @@ func (p *Predictor) Outage(o Outage) {
 	p.outages = append(p.outages, o)
 }
 
-// Down says why nothing can be promised at a time for jobs of a partition: a
-// sentence without a full stop. It is empty when there is no outage.
+// Down returns why nothing can be promised at a time for jobs of a partition: a sentence
+// without a full stop, or "" when there is no outage.
 func (p *Predictor) Down(partition string, now int64) string {
 	for i := len(p.outages) - 1; i >= 0; i-- {
 		if o := &p.outages[i]; o.hits(partition, now, now+1) {
@@ -83,7 +83,7 @@ func span(seconds int64) string {
 	return fmt.Sprintf("%dh%dm", hours, minutes)
 }
 
-// hits reports whether the outage concerns a partition between two times.
+// hits reports whether the outage affects a partition at any time from from until to.
 func (o *Outage) hits(partition string, from, to int64) bool {
 	return (o.Partition == "" || o.Partition == partition) && from < o.end() && to > o.From
 }
@@ -95,8 +95,8 @@ func (o *Outage) end() int64 {
 	return o.To
 }
 
-// interrupted reports whether there was an outage of a partition between two
-// times.
+// interrupted reports whether there was an outage of a partition at any time from from until
+// to.
 func (p *Predictor) interrupted(partition string, from, to int64) bool {
 	for i := range p.outages {
 		if p.outages[i].hits(partition, from, to) {
@@ -106,8 +106,8 @@ func (p *Predictor) interrupted(partition string, from, to int64) bool {
 	return false
 }
 
-// watch returns where the starts of a partition's jobs are watched: the cluster,
-// which has no name, and then the partition.
+// watch returns the starts of the cluster and then those of the partition. It makes those
+// that are missing. Without a partition's name, it returns only the cluster's.
 func (p *Predictor) watch(partition string) []*starts {
 	watches := make([]*starts, 0, 2)
 	for _, where := range [...]string{"", partition} {
@@ -124,9 +124,9 @@ func (p *Predictor) watch(partition string) []*starts {
 	return watches
 }
 
-// listen takes in the start of a job, and any outage that it ends: of its
-// partition, if it was not one of the whole cluster. A silence during an outage
-// that is known says nothing of others.
+// listen takes in the start of a job, which ends a silence of the cluster, of its partition,
+// or of both. If the silence was an outage, listen records the outage. It ignores silences
+// during an outage that is already known.
 func (p *Predictor) listen(j *workload.Job, eligible int64) {
 	for i, s := range p.watch(j.Partition) {
 		where := j.Partition
@@ -134,14 +134,15 @@ func (p *Predictor) listen(j *workload.Job, eligible int64) {
 			where = ""
 		}
 		q, ok := s.started(eligible, j.Start)
-		if ok && !p.interrupted(where, q.since, j.Start) && s.heard(q, j.Start, p.apart(where)) {
+		if ok && !p.interrupted(where, q.since, j.Start) && s.over(q, j.Start, p.apart(where)) {
 			p.Outage(Outage{Partition: where, From: q.since, To: j.Start})
 		}
 	}
 }
 
-// apart returns how many seconds are to be expected between two outages of the
-// cluster or, partitions sharing as many as it has, of a partition alone.
+// apart returns the expected number of seconds between two outages: of the whole cluster
+// if where is empty, otherwise of that partition alone. All partitions together are taken
+// to have as many outages as the cluster.
 func (p *Predictor) apart(where string) int64 {
 	if where == "" {
 		return outagesApart

@@ -6,25 +6,23 @@ import (
 	"github.com/varq-project/varq/predictor/delay"
 )
 
-// The clustering needs a model of the waits of a group, of which it can tell how
-// likely it makes them. It is this: the waits of the groups that are compared are
-// divided, all together, at the quantiles that are watched for change points, on
-// both sides; a group's model is the probability of each part. That says all that
-// the bounds will be asked, what happens in the tails included, has an atom at 0
-// where the waits have one, and leaves the shape of their distribution open. A
-// log-normal with an atom at 0 is as quick, but joins groups that differ in their
-// tails alone.
+// The clustering needs a likelihood, so it needs a model of the waits of a group. To compare
+// two groups, the waits of both together are divided into parts. The parts are separated by
+// the watched quantiles q and by the quantiles 1-q. The model of a group is the probability
+// of each part. It covers what bounds depend on, the tails included, has an atom at 0 where
+// the waits have one, and assumes no shape. A log-normal with an atom at 0 costs as little,
+// but it would join groups that differ only in their tails.
 
 // histogram counts waits by delay.Index.
 type histogram [delay.Points + 1]int32
 
-// parts are ranges of waits.
+// parts divide all waits into ranges.
 type parts struct {
-	of     [delay.Points + 1]uint8 // by delay.Index, ascending
-	number int
+	of     [delay.Points + 1]uint8 // by delay.Index, ascending: the part
+	number int                     // of parts
 }
 
-// edges are the quantiles that part waits from one another: what is watched.
+// edges are the quantiles that separate parts, ascending.
 var edges = func() (e [2 * len(watched)]float64) {
 	for i, q := range watched {
 		e[len(watched)+i] = q
@@ -36,8 +34,7 @@ var edges = func() (e [2 * len(watched)]float64) {
 // tally counts the waits of a group by part.
 type tally [len(edges) + 1]int
 
-// divide parts waits, of which there are n. Parts that would be empty are left
-// out.
+// divide divides the n waits of h into parts. No part is empty.
 func (h *histogram) divide(n int) (p parts) {
 	count, passed, part := 0, 0, uint8(0)
 	for i, k := range h {
@@ -62,7 +59,7 @@ func (p *parts) tally(h *histogram) (t tally) {
 	return t
 }
 
-// less returns t without the waits of o, which are among them.
+// less returns t minus o. The waits of o must be among those of t.
 func (t tally) less(o tally) tally {
 	for i, k := range o {
 		t[i] -= k
@@ -70,8 +67,8 @@ func (t tally) less(o tally) tally {
 	return t
 }
 
-// gain returns by how much the logarithm of the likelihood rises when two groups
-// have probabilities of their own.
+// gain returns by how much the log-likelihood rises if two groups have probabilities of
+// their own instead of common ones.
 func (p *parts) gain(a, b tally) float64 {
 	both := a
 	for i, k := range b {
@@ -80,8 +77,7 @@ func (p *parts) gain(a, b tally) float64 {
 	return a.logLikelihood() + b.logLikelihood() - both.logLikelihood()
 }
 
-// logLikelihood returns the logarithm of the greatest likelihood of so many waits
-// in each part.
+// logLikelihood returns the logarithm of the maximum likelihood of t.
 func (t *tally) logLikelihood() float64 {
 	n, l := 0, 0.
 	for _, k := range t {
@@ -96,5 +92,5 @@ func (t *tally) logLikelihood() float64 {
 	return l - float64(n)*math.Log(float64(n))
 }
 
-// parameters returns how many numbers a group's model has.
+// parameters returns the number of free parameters of a group's model.
 func (p *parts) parameters() float64 { return float64(p.number - 1) }

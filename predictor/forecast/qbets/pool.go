@@ -8,49 +8,48 @@ import (
 	"github.com/varq-project/varq/predictor/stats"
 )
 
-// pool is the past waits that answer for a request: those of its own class
-// and, when they are too few, of the classes of the same service that ask for
-// at least as much. The much shorter and smaller jobs that most waits come from
-// cannot vouch for it.
+// pool is the past waits that answer for a request. They are the waits of its own class
+// and, if these are too few, of the classes of the same partition that ask for at least as
+// much. Shorter and smaller jobs are left out: their waits say too little of the request.
 //
-// The jobs that wait now are right-censored observations. Of a budget d they tell
-// this: one that has waited longer than d is a failure of "it starts within d"
-// already now, and one that has not tells nothing. So of n waits, k of which are
-// within d, and m jobs that have waited longer, k of n+m have started in time.
+// Jobs that wait now are right-censored observations. Let d be a budget. A job that has
+// already waited longer than d is a failure of "it starts within d". A job that has not
+// tells nothing yet. So with n past waits, k of them within d, and m jobs that have waited
+// longer than d, k of n+m jobs have started in time.
 //
-// The bound from k of n+m is a lower confidence bound whatever the jobs that wait
-// have to do with one another or with the past: the one from k of n is, by the
-// binomial argument, as the newest n starts of a stationary queue are a fair
-// sample of its waits; and Clopper and Pearson's bound falls as n grows, so that
-// counting failures that the sample lacks can only lower it. The estimate of
-// Kaplan and Meier would lower it more. It is made for a cohort that is followed
-// from its entry, in which a long wait is missed more often than a short one; in a
-// sample of starts it is not, and to hand the share of each job that waits to the
-// longer waits of the sample would count these twice.
+// The bound from k of n+m is a lower confidence bound, however the waiting jobs depend on
+// one another or on the past. First, the bound from k of n is one, by the binomial argument:
+// the newest n starts of a stationary queue are a fair sample of its waits. Second, Clopper
+// and Pearson's bound falls as n grows, so to count more failures can only lower it.
+//
+// The Kaplan-Meier estimator would lower the bound further. It is made for a cohort that is
+// followed from its entry, where long waits are observed less often than short ones. In a
+// sample of starts they are not. To add the weight of waiting jobs to the longer waits of
+// the sample would count these waits twice.
 //
 // As d grows, k does not fall and m does not rise, so bounds are monotone. If more
-// than 1-q of n+m wait for longer than d, then k/(n+m) < q: no bound on the
+// than 1-q of n+m jobs wait for longer than d, then k/(n+m) < q: no bound on the
 // q-quantile is as short as d.
 type pool struct {
-	class Class // holds all the requests whose waits these are
-	pasts []*history
-	waits int   // in all pasts
-	now   int64 // Unix seconds
+	class Class      // includes all requests whose waits these are
+	pasts []*history // of the classes whose waits are in the pool
+	waits int        // the number of waits in all pasts
+	now   int64      // Unix seconds
 
-	tenant *tenant // whose ranks among the waits count, or nil
-	few    bool    // too few waits for a bound by ranks, which were taken among more
+	tenant *tenant // if not nil, its ranks among the waits count instead of the waits
+	few    bool    // too few waits for a bound by ranks: ranks were taken among more
 }
 
-// fill finds the evidence for a class of a service, in place of what e held. It
-// takes the class's own past, then those of the same QOS: larger jobs of the same
-// limit, then longer ones. Then it takes those of other QOS in the same order. It
-// stops at a number of waits, and holds fewer when there are no more. What it
-// takes does not depend on the quantile or the budget asked for, or forecasts
-// would not be monotone in them.
+// fill replaces the contents of e by the waits that answer for a class of a service. It
+// adds the class's own past first. As long as there are fewer waits than enough, it adds
+// the classes of the same QOS: those of larger jobs with the same limit, then those of
+// longer limits. Then it adds classes of other QOS in the same order. The choice does not
+// depend on the quantile or the budget asked for; otherwise forecasts would not be monotone
+// in them.
 //
-// Where nobody has asked for as much yet, as when all users of a site ask for the
-// same limit and a reservation needs a little more, jobs of the next shorter
-// limits vouch, but none shorter than those.
+// It may be that nobody has asked for as much yet: all users of a site ask for the same
+// limit, say, and a reservation needs a little more. Then fill adds the classes with the
+// next shorter limits, and none with shorter ones.
 func (e *pool) fill(s *service, class Class, enough int) {
 	e.take(s, class, enough, Class.atLeast)
 	if e.waits == 0 {
@@ -58,7 +57,7 @@ func (e *pool) fill(s *service, class Class, enough int) {
 	}
 }
 
-// take is fill among the classes that vouch for the one asked about.
+// take fills e with classes for which vouches is true: that answer for the class asked about.
 func (e *pool) take(s *service, class Class, enough int, vouches func(one, asked Class) bool) {
 	e.class, e.pasts, e.waits = class, e.pasts[:0], 0
 	if i, known := s.search(class); known {
@@ -80,7 +79,7 @@ func (e *pool) take(s *service, class Class, enough int, vouches func(one, asked
 	}
 }
 
-// within returns how many of the waits are within the budget, and their sum.
+// within returns the number of waits within a budget in seconds, and their sum.
 func (e *pool) within(budget int64) (count int, sum int64) {
 	if budget < 0 {
 		return 0, 0
@@ -93,7 +92,7 @@ func (e *pool) within(budget int64) (count int, sum int64) {
 	return count, sum
 }
 
-// overdue returns how many jobs have waited for longer than the budget.
+// overdue returns how many jobs that wait now have waited for longer than the budget.
 func (e *pool) overdue(budget int64) int {
 	n := 0
 	for _, h := range e.pasts {
@@ -102,8 +101,8 @@ func (e *pool) overdue(budget int64) int {
 	return n
 }
 
-// trials returns of how many jobs it is known whether they started within the
-// budget, and how many did. Of a tenant they are its own.
+// trials returns the number n of jobs of which it is known whether they started within the
+// budget, and how many of them did. For a tenant, it counts ranks instead of jobs.
 func (e *pool) trials(budget int64) (started, n int) {
 	started, _ = e.within(budget)
 	n = e.waits + e.overdue(budget)
@@ -113,16 +112,16 @@ func (e *pool) trials(budget int64) (started, n int) {
 	return started, n
 }
 
-// held returns the mean of what the waits leave of a budget, seconds.
+// held returns how many seconds of a budget are left after the wait, on average.
 func (e *pool) held(budget int64) float64 {
 	k, sum := e.within(budget)
 	return (float64(budget)*float64(k) - float64(sum)) / float64(e.waits+e.overdue(budget))
 }
 
-// bound bounds the q-quantile of the wait with a confidence, which it returns as
-// it was achieved. Where neither jobs that wait nor ranks count, the bound is the
-// index-th smallest wait of the pool; else it is the least that will do, and index
-// is how many waits are within it.
+// bound bounds the q-quantile of the wait with confidence c. It returns the bound and the
+// confidence achieved. index is the number of the pool's waits within the bound. Without a
+// tenant or overdue jobs, the bound is the index-th smallest wait. Otherwise it is the
+// least number of seconds that has the confidence.
 func (e *pool) bound(q, c float64) (seconds int64, index int, confidence float64, ok bool) {
 	if e.tenant == nil || e.few {
 		index, confidence, ok = stats.QuantileBound(e.waits, q, c)
@@ -142,13 +141,13 @@ func (e *pool) bound(q, c float64) (seconds int64, index int, confidence float64
 	return seconds, index, confidence, true
 }
 
-// confidence returns how surely the q-quantile is within the budget.
+// confidence returns the confidence with which the q-quantile is within the budget.
 func (e *pool) confidence(budget int64, q float64) float64 {
 	k, n := e.trials(budget)
 	return stats.AtMost(k-1, n, q)
 }
 
-// smallest returns the k-th smallest wait, seconds; 1 <= k <= e.waits.
+// smallest returns the k-th smallest wait in seconds; 1 <= k <= e.waits.
 func (e *pool) smallest(k int) int64 {
 	if len(e.pasts) == 1 {
 		return int64(e.pasts[0].sorted.Select(k - 1))
@@ -159,9 +158,9 @@ func (e *pool) smallest(k int) int64 {
 	}))
 }
 
-// distribution estimates the distribution of the wait on delay's grid. Of a
-// tenant, what is worse than every wait of the pool is taken to be the worst of
-// them, and everyone's service counts as one more of its ranks.
+// distribution estimates the distribution of the wait on delay's grid. For a tenant, a rank
+// worse than every wait of the pool stands for the longest of them. The distribution of all
+// jobs is added with the weight of one more rank.
 func (e *pool) distribution(d *delay.Distribution) {
 	count := 0
 	for i := range d {

@@ -9,28 +9,28 @@ const (
 	// confidence is the level of every bound.
 	confidence = .95
 	// maxHistory is how many waits a class remembers. It bounds the harm of a drift too
-	// slow to show as a change point. Ten times as many would bring the bound on the
-	// median nearer by two percentiles. The highest probability that a class can vouch
-	// for is (1-confidence)^(1/maxHistory): .997.
+	// slow to show as a change point. Ten times as many waits would bring the bound on the
+	// median nearer by two percentiles. The highest probability that a class can bound is
+	// (1-confidence)^(1/maxHistory): .997.
 	maxHistory = 1000
 )
 
-// minHistory is how many waits a class needs to answer alone, without larger and longer
-// ones, and to be split or joined, and how many survive a change point. It is the least
+// minHistory is how many waits a class needs to answer without the waits of others, and to
+// be split or joined. It is also how many waits survive a change point. It is the least
 // number that bounds the .95 quantile: 59.
 var minHistory = stats.SampleSize(.95, confidence)
 
-// Predictor forecasts waits from the past waits of jobs of the same class. As long as
-// there are few of those, it adds the waits of jobs that asked for more: it assumes that
-// a longer or larger job waits at least as long, and never the contrary.
+// Predictor forecasts waits from the past waits of jobs of the same class. As long as these
+// are few, it adds the waits of jobs that asked for more. It assumes that a longer or larger
+// job waits at least as long as a shorter or smaller one.
 //
-// Events and Learn are called in the order of time, and not at the same time as any
-// other method. The other methods change nothing and may run at the same time as one
-// another.
+// Submitted, Started, Ended, Learn and Outage must be called in the order of time, and not
+// at the same time as any other method. The other methods change nothing, and may run at
+// the same time as one another.
 type Predictor struct {
-	least int // waits of a class that answers alone
-	most  int // waits that a class remembers
-	cell  func(*workload.Request) Class
+	least int                           // minHistory
+	most  int                           // maxHistory
+	cell  func(*workload.Request) Class // the function Cell
 
 	services map[string]*service // by partition
 	tenants  tenants
@@ -58,5 +58,5 @@ func New() *Predictor {
 	return p
 }
 
-// Len returns how many waits were learnt.
+// Len returns the number of waits learnt.
 func (p *Predictor) Len() int { return p.learnt }

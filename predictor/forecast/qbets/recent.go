@@ -1,12 +1,13 @@
 package qbets
 
-// recent is the newest of a series, in its order. The zero recent is empty.
+// recent is a queue of values in a ring that grows. The zero recent is empty.
 type recent[T any] struct {
-	ring    []T
-	head, n int // index of the oldest; how many there are
+	ring []T
+	head int // the index of the oldest value
+	n    int // the number of values
 }
 
-// at returns the i-th, 0 being the oldest.
+// at returns the i-th value; 0 is the oldest.
 func (r *recent[T]) at(i int) *T {
 	i += r.head
 	if i >= len(r.ring) {
@@ -27,7 +28,7 @@ func (r *recent[T]) push(v T) {
 	*r.at(r.n - 1) = v
 }
 
-// drop forgets the oldest and returns it.
+// drop removes the oldest value and returns it.
 func (r *recent[T]) drop() T {
 	v := *r.at(0)
 	r.n--

@@ -6,14 +6,15 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// service is the classes of a partition, and their past.
+// service has the classes of a partition with their histories.
 type service struct {
-	cell    func(*workload.Request) Class // that a class begins as
-	classes []*history                    // in the order of their classes, which are disjoint
+	cell    func(*workload.Request) Class // the class that a request belongs to at first
+	classes []*history                    // by Class.compare; the classes are disjoint
 }
 
-// place is where a request belongs: its cell, its size and its limit. The clustering
-// moves the bounds of sizes and limits. It leaves the rest of the cell as it is.
+// place is what decides to which class a request belongs. Partition, unit and QOS of its
+// cell never change. The clustering moves the bounds of sizes and limits, which amount and
+// limit are compared with.
 type place struct {
 	cell          Class
 	amount, limit int64
@@ -25,12 +26,12 @@ func (s *service) place(r *workload.Request) place {
 	return place{cell, amount, max(1, r.Limit)}
 }
 
-// in reports whether the class holds the place.
+// in reports whether requests with this place belong to the class.
 func (p *place) in(c *Class) bool {
 	return c.Unit == p.cell.Unit && c.Limit.holds(p.limit) && c.Size.holds(p.amount) && c.QOS == p.cell.QOS
 }
 
-// find returns the past of the class that holds the place, or nil if there is none yet.
+// find returns the history of the class that the place is in, or nil if there is none yet.
 func (s *service) find(p *place) *history {
 	for _, h := range s.classes {
 		if h.class.Limit.Above >= p.limit {
@@ -43,8 +44,8 @@ func (s *service) find(p *place) *history {
 	return nil
 }
 
-// class returns the class of a request: known if that holds it, else the one in which it
-// would wait. That is its cell if nobody has asked for anything in it.
+// class returns the class of a request. It returns known, which may be zero, if the request
+// belongs to that. If there is no class for the request yet, it returns the request's cell.
 func (s *service) class(r *workload.Request, known Class) Class {
 	p := s.place(r)
 	if known != (Class{}) && p.in(&known) {
@@ -56,7 +57,7 @@ func (s *service) class(r *workload.Request, known Class) Class {
 	return p.cell
 }
 
-// history returns the past of the class that holds the place. It makes one if there is
+// history returns the history of the class that the place is in. It makes one if there is
 // none.
 func (s *service) history(p *place) *history {
 	h := s.find(p)

@@ -6,28 +6,29 @@ import (
 	"github.com/varq-project/varq/predictor/stats"
 )
 
-// silences are the newest silences that are over. The zero silences are none.
+// silences are the newest silences that are over. A silence is a time in which no job starts
+// although jobs wait; see starts. The zero silences are empty.
 type silences struct {
 	newest recent[past]
 	sorted stats.Multiset // their lengths
 	apart  int64          // the sum of past.apart
 	tail   tail
-	due    int // how many more are added before tail is estimated anew
+	due    int // tail is estimated anew after this many more silences
 }
 
-// past is a silence that is over. In seconds.
+// past is a silence that is over. Both times are in seconds.
 type past struct {
 	length uint32
-	apart  uint32 // from the start before it to the one that ended it
+	apart  uint32 // from the start before the silence to the start that ended it
 }
 
 const (
 	mostSilences = 2000
-	refits       = 32 // the tail is estimated anew when one silence in so many is new
+	refits       = 32 // tail is estimated anew when 1/refits of the silences are new
 )
 
-// add adds a silence of a length, before which there was a gap, and forgets one
-// when there are too many. It costs O(sqrt n) amortised.
+// add adds a silence, given its length and the gap before it in seconds. It forgets the
+// oldest one when there are too many. It costs O(sqrt n) amortised.
 func (s *silences) add(gap, length int64) {
 	if s.newest.n == mostSilences {
 		oldest := s.newest.drop()
@@ -47,47 +48,51 @@ func (s *silences) add(gap, length int64) {
 	}
 }
 
-// mean returns the mean length, and 0 of none.
+// mean returns the mean length in seconds, or 0 without silences.
 func (s *silences) mean() float64 {
 	n, sum := s.sorted.Through(math.MaxUint32)
 	return float64(sum) / float64(max(1, n))
 }
 
-// tail says how the distribution of the lengths of silences goes on beyond a
-// threshold u:
+// tail is the distribution of the lengths of silences beyond a threshold u:
 //
 //	P[silence > u+y] = beyond (1 + shape y/scale)^(-1/shape)
 //
-// In the limit, excesses over a high threshold have this generalised Pareto
-// distribution whatever that of the lengths is (Pickands, Balkema and de Haan). Of
-// n silences the k longest have excesses Y. Both parameters are estimated by
-// probability-weighted moments (Hosking and Wallis 1987):
+// In the limit, excesses over a high threshold have this generalised Pareto distribution,
+// whatever the distribution of the lengths (Pickands, Balkema and de Haan). The k longest
+// of n silences have excesses Y. Both parameters are estimated by probability-weighted
+// moments (Hosking and Wallis 1987):
 //
 //	shape = 2 - E[Y] / (E[Y] - 2 E[Y (1-F(Y))])    scale = E[Y] (1 - shape)
 //
-// but few excesses say little of either, and most silences have no length where
-// jobs nearly always start at once. So beyond is (k+1)/(n+1), the probability that
-// the next of n+1 exchangeable silences is one of those beyond; shape is drawn
-// towards 1/2, where an excess has a mean and no variance, as if priorWeight
-// excesses had shown that; and the mean of Y is taken as if priorExcesses more had
-// been as long as the mean time between two starts, since where jobs start that
-// often others end that often, which is what they wait for. That the scale is
-// estimated makes the next excess less certain: if Y were exponential, and what is
-// known of its mean had the gamma distribution of m excesses, the next would have
-// the distribution above with the shape 1/m. So much is added to shape.
+// Few excesses say little about either parameter, and there are few where jobs nearly
+// always start at once. So estimates are shrunk towards priors:
+//
+//   - beyond is (k+1)/(n+1): the probability that the next of n+1 exchangeable silences
+//     is among the longest.
+//   - shape is averaged with 1/2, which has the weight of priorWeight excesses. From that
+//     shape on, an excess has no finite variance.
+//   - E[Y] is averaged with priorExcesses excesses as long as the mean time between two
+//     starts. Where jobs start that often, they also end that often, and waiting jobs
+//     wait for that.
+//
+// Since scale is only estimated, the next excess is less certain. If Y were exponential and
+// its mean had the gamma distribution that m excesses imply, the next excess would have the
+// distribution above with a shape of 1/m. So 1/m is added to shape.
 type tail struct {
 	threshold, beyond, scale, shape float64
 }
 
 const (
-	leastTail     = 20 // excesses, if there are so many silences of any length
+	leastTail     = 20 // the least number of excesses, if that many silences are longer than 0
 	priorShape    = .5
 	priorWeight   = 20
 	priorExcesses = 4
 )
 
-// estimate estimates the tail from the longest tenth of the silences, or leastTail
-// if that is more, but from none of no length. There must be one silence.
+// estimate estimates the tail from the longest tenth of the silences, or from the longest
+// leastTail if these are more. It leaves out silences of length 0. There must be at least
+// one silence.
 func (s *silences) estimate() tail {
 	n := s.sorted.Len()
 	k := min(n-s.sorted.Rank(0), max(n/10, leastTail))
@@ -101,7 +106,7 @@ func (s *silences) estimate() tail {
 		sum += y
 		weighted += y * (float64(k-i) - .65) / float64(k)
 	}
-	// The lightest tail that is believed is exponential, the heaviest has just a mean.
+	// shape is limited: at 0 the tail is exponential, from 1 on it has no finite mean.
 	shape := 0.
 	if d := sum - 2*weighted; d > 0 {
 		shape = min(max(0, 2-sum/d), .99)
@@ -114,8 +119,8 @@ func (s *silences) estimate() tail {
 	return t
 }
 
-// exceeded returns the length that a silence exceeds with a probability, but at
-// least the threshold. It is not finite before there was an estimate.
+// exceeded returns the length, in seconds, that a silence exceeds with a probability, or the
+// threshold if that is longer. It is +Inf for the zero tail.
 func (t *tail) exceeded(prob float64) float64 {
 	if t.shape == 0 {
 		return math.Inf(1)

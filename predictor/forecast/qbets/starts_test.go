@@ -18,7 +18,7 @@ func watchStarts(silences []int64) (s *starts, found []int) {
 	s.started(1, now)
 	for i, silence := range silences {
 		now += silence
-		if q, ok := s.started(1, now); ok && s.heard(q, now, outagesApart) {
+		if q, ok := s.started(1, now); ok && s.over(q, now, outagesApart) {
 			found = append(found, i)
 		}
 	}
@@ -35,7 +35,7 @@ func startAt(times []int64, every int, wait func() int64) *starts {
 			now += wait()
 		}
 		if q, ok := s.started(eligible, now); ok {
-			s.heard(q, now, outagesApart)
+			s.over(q, now, outagesApart)
 		}
 	}
 	return s

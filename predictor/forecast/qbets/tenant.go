@@ -11,49 +11,49 @@ import (
 // tenant is an account or a user of a partition, whose jobs may be served better
 // or worse than others like them.
 //
-// Each wait is ranked among the past waits of its class. That makes waits of all
-// classes comparable, so that the ranks of a tenant are a history of its own
-// service: of n past waits of a class and the next, a tenant's next is within the
-// k smallest as often as its ranks were k/(n+1) or less. The tenant is a class of
-// its own in that respect, but needs no history of its own for each kind of job.
+// Each wait is ranked among the past waits of its class. Ranks make the waits of all
+// classes comparable, so the ranks of a tenant are a history of how it is served. The
+// tenant's next wait is at most the k-th smallest of n waits as often as its ranks were at
+// most k/(n+1). So a tenant needs no history of waits for each class of jobs.
 //
-// Whether its service differs is decided by the mean of its scores, the ranks
-// between -1 and 1. If it is served like everyone else, scores have mean 0 and,
-// since ties take the middle of their ranks, a variance of at most 1/3. A mean of
-// its own raises the logarithm of the likelihood of n such scores by 3/2 n mean^2
-// or more. That must exceed what Bayes's criterion charges for one number, and the
-// logarithm of how many tenants there are to choose among. Scores that depend on one
-// another count as fewer before the service is held to differ, and in full from
-// then on: in doubt, the opinion stays what it was.
+// The mean of a tenant's scores, which are ranks between -1 and 1, decides whether its
+// service differs. If it is served like everyone else, scores have the mean 0. Their
+// variance is then at most 1/3, since ties take the middle of their ranks. A mean of its own
+// raises the log-likelihood of n such scores by 3/2 n mean^2 or more. This must exceed the
+// charge of the Bayesian information criterion for one parameter, plus the logarithm of the
+// number of tenants.
+//
+// Scores depend on one another. While the service does not differ, n is therefore reduced
+// to an effective sample size. Once it differs, n is the number of scores. So a tenant near
+// the limit does not change sides again and again.
 type tenant struct {
 	ranks   recent[rank]
-	sorted  stats.Multiset // of the ranks, as shares
-	series  stats.Lag1     // of the scores
+	sorted  stats.Multiset // of rank.share
+	series  stats.Lag1     // of rank.score
 	differs bool
-	seen    int // how much had been learnt when it last was
+	seen    int // Predictor.learnt at its last wait
 }
 
-// rank is where a wait lies among those of a class before it.
+// rank is where a wait lies among the past waits of its class.
 type rank struct {
-	share uint32  // share(k, n+1) if the wait is at most the k-th smallest of n
-	score float64 // between -1 and 1, 0 in the middle
+	share uint32  // share(k, n+1) for the least k with the wait at most the k-th smallest of n
+	score float64 // between -1 and 1; 0 in the middle
 }
 
 // tenantKey is an account, or a user, of a partition.
 type tenantKey struct{ partition, account, user string }
 
-// mostTenants is how many accounts and users are known at a time. The one that
-// has been silent for longest is forgotten for a new one.
+// mostTenants is the most accounts and users remembered. When there are more, the one whose
+// last wait is oldest is forgotten.
 const mostTenants = 1024
 
-// mostRanks is how many ranks of a tenant are remembered, in multiples of the least
-// that can tell anything.
+// mostRanks is the most ranks of a tenant remembered, in multiples of Predictor.least.
 const mostRanks = 4
 
-// share writes k/n, which is at most 1, so that equal fractions are equal.
+// share encodes the fraction k/n, at most 1, as an integer. Equal fractions are equal.
 func share(k, n int) uint32 { return uint32(uint64(k) * math.MaxUint32 / uint64(n)) }
 
-// rank returns where a wait lies among those of h.
+// rank returns the rank of a wait among those of h.
 func (h *history) rank(wait uint32) rank {
 	below := 0
 	if wait > 0 {
@@ -66,8 +66,8 @@ func (h *history) rank(wait uint32) rank {
 	}
 }
 
-// learn takes in the rank of a wait of one of so many tenants, of which the newest
-// are remembered.
+// learn adds the rank of a wait. The tenant remembers the newest most ranks. Its service can
+// differ once it has enough. tenants is the number of tenants.
 func (t *tenant) learn(r rank, most, enough, tenants int) {
 	if t.ranks.n == most {
 		t.sorted.Delete(t.ranks.drop().share)
@@ -86,28 +86,27 @@ func (t *tenant) learn(r rank, most, enough, tenants int) {
 	t.differs = t.ranks.n >= enough && 1.5*n*mean*mean > charge
 }
 
-// independent returns how many independent observations tell as much of a mean as
-// n of lag-1 autocorrelation rho: n(1-rho)/(1+rho), the limit for an AR(1)
-// series. Jobs that are submitted together wait together, and a hundred of them
-// are hardly more evidence than one.
+// independent returns the effective sample size of n observations with a lag-1
+// autocorrelation of rho: n(1-rho)/(1+rho), the limit for the mean of an AR(1) series. Jobs
+// that are submitted together wait together: a hundred are hardly more evidence than one.
 func independent(n int, rho float64) float64 {
 	rho = min(max(rho, 0), .99)
 	return float64(n) * (1 - rho) / (1 + rho)
 }
 
-// within returns how many of the tenant's ranks are k/n or less.
+// within returns the number of the tenant's ranks that are at most k/n.
 func (t *tenant) within(k, n int) int {
 	count, _ := t.sorted.Through(share(k, n))
 	return count
 }
 
-// tenantsOf returns whose jobs r is one of, the user first, which has no name if
-// it is not known.
+// tenantsOf returns the keys of the user and of the account that r comes from. The key of an
+// unknown one is not named.
 func tenantsOf(r *workload.Request) [2]tenantKey {
 	return [...]tenantKey{{r.Partition, "", r.User}, {r.Partition, r.Account, ""}}
 }
 
-// named reports whether the key is somebody's.
+// named reports whether the key has an account or a user.
 func (k *tenantKey) named() bool { return k.account != "" || k.user != "" }
 
 // compare orders keys.
@@ -119,10 +118,11 @@ func (k *tenantKey) compare(o *tenantKey) int {
 	)
 }
 
-// tenants are the accounts and users that are known.
+// tenants are the accounts and users remembered.
 type tenants map[tenantKey]*tenant
 
-// served returns the nearest tenant of r whose service differs, or nil.
+// served returns the tenant that r is served as: its user if the user's service differs,
+// else its account if the account's service differs, else nil.
 func (ts tenants) served(r *workload.Request) (tenantKey, *tenant) {
 	for _, key := range tenantsOf(r) {
 		if !key.named() {
@@ -135,7 +135,7 @@ func (ts tenants) served(r *workload.Request) (tenantKey, *tenant) {
 	return tenantKey{}, nil
 }
 
-// get returns what is known of a tenant, which may be nothing yet.
+// get returns the tenant with a key. It makes one if there is none.
 func (ts tenants) get(key tenantKey) *tenant {
 	t := ts[key]
 	if t == nil {
@@ -148,7 +148,7 @@ func (ts tenants) get(key tenantKey) *tenant {
 	return t
 }
 
-// forget forgets the one that has been silent for longest.
+// forget removes the tenant whose last wait is oldest.
 func (ts tenants) forget() {
 	var oldest tenantKey
 	seen := math.MaxInt
