@@ -6,13 +6,15 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// asked is whom and which class a request is asked of.
+// asked says which waits answer for a request.
 type asked struct {
 	service *service // nil if nothing is known of the partition
 	class   Class
 	key     tenantKey // of tenant
-	tenant  *tenant   // whose service differs, or nil
+	tenant  *tenant   // that the request is served as, or nil
 }
+
+// ask finds what answers for a request.
 
 func (p *Predictor) ask(r *workload.Request) (a asked) {
 	a.service = p.services[r.Partition]
@@ -21,14 +23,14 @@ func (p *Predictor) ask(r *workload.Request) (a asked) {
 	return a
 }
 
-// limit finds the class for another limit of the request.
+// limit sets a.class again after the limit of the request has changed.
 func (a *asked) limit(r *workload.Request) {
 	if a.service != nil {
 		a.class = a.service.class(r, a.class)
 	}
 }
 
-// answer finds the past waits that answer.
+// answer fills e with the past waits that answer for a.
 func (p *Predictor) answer(e *pool, a *asked) {
 	e.waits, e.tenant = 0, nil
 	if a.service == nil {
@@ -42,19 +44,18 @@ func (p *Predictor) answer(e *pool, a *asked) {
 	}
 }
 
-// Forecast estimates every candidate of r into the element of est of the same
-// index. A candidate's class follows its own time limit, so estimates jump where
-// the limit leaves one class for another. Prob is the lower confidence bound on
-// the probability of a wait within the budget, which is the largest q whose Bound
-// is within it. Jobs count that wait now, a time in Unix seconds; during an outage
-// nothing is known of any candidate.
+// Forecast sets est[i] to the estimate for c[i], a candidate of r, at the time now in Unix
+// seconds. The class of a candidate depends on its time limit, so estimates jump where the
+// limit passes from one class to another. Prob is the lower confidence bound on the
+// probability of a wait within the budget: the largest q whose Bound is within the budget.
+// During an outage, estimates have nothing but Down.
 func (p *Predictor) Forecast(r workload.Request, now int64, c []workload.Candidate, est []workload.Estimate) {
 	e := pool{now: now}
 	var (
-		known  asked              // by the candidate before
-		name   string             // of the evidence
+		known  asked              // what e was last filled for
+		name   string             // of the class of e
 		d      delay.Distribution // of a tenant's waits
-		before [2]int             // successes and trials of the candidate before
+		before [2]int             // successes and trials of the previous candidate
 	)
 	next := p.ask(&r)
 	down := p.Down(r.Partition, now)
@@ -94,16 +95,15 @@ func (p *Predictor) Forecast(r workload.Request, now int64, c []workload.Candida
 type Bound struct {
 	Seconds    int64   // the bound itself
 	Quantile   float64 // the quantile it bounds
-	Confidence float64 // really achieved, at least the one asked for
-	Sample     int     // past waits behind it
-	Index      int     // which of them, the smallest being 1, it is at least
-	Class      string  // whose waits they are
-	OK         bool    // false: the sample is too small for any bound, or Down
-	Down       string  // why there is none during an outage, or empty
+	Confidence float64 // the confidence achieved, at least .95
+	Sample     int     // the number of past waits
+	Index      int     // the number of past waits within the bound
+	Class      string  // names the jobs whose waits these are
+	OK         bool    // false if the sample is too small for any bound, or during an outage
+	Down       string  // why there is no bound during an outage, or empty
 }
 
-// Bound bounds the q-quantile of the wait of a job like r, as things are now, a
-// time in Unix seconds.
+// Bound bounds the q-quantile of the wait of a job like r at the time now in Unix seconds.
 func (p *Predictor) Bound(r workload.Request, now int64, q float64) Bound {
 	b := Bound{Quantile: q}
 	if b.Down = p.Down(r.Partition, now); b.Down != "" {
@@ -122,17 +122,17 @@ func (p *Predictor) Bound(r workload.Request, now int64, q float64) Bound {
 
 // Evidence is what an answer rests on.
 type Evidence struct {
-	Sample  int    // past waits
-	Class   string // whose waits they are
-	Changed int64  // their last change point, Unix seconds, or 0
+	Sample  int    // the number of past waits
+	Class   string // names the jobs whose waits these are
+	Changed int64  // the last change point of these waits, Unix seconds, or 0
 	Down    string // why there is no answer during an outage, or empty
 }
 
-// Distribution estimates the distribution of the wait of a job like r, as things
-// are now, a time in Unix seconds: not a bound, but what is to be expected. Of n
-// past waits and the next, which are taken to be exchangeable, the next is among
-// the k smallest with probability k/(n+1); jobs that wait count as in the bounds.
-// It reports false when it knows nothing, or during an outage.
+// Distribution estimates the distribution of the wait of a job like r at the time now in
+// Unix seconds. It is an estimate and not a bound. n past waits and the next wait are taken
+// to be exchangeable, so the next is within the k smallest with probability k/(n+1). Jobs
+// that wait count as in Bound. Distribution reports false without any past wait, and during
+// an outage.
 func (p *Predictor) Distribution(r workload.Request, now int64, d *delay.Distribution) (Evidence, bool) {
 	if down := p.Down(r.Partition, now); down != "" {
 		return Evidence{Down: down}, false

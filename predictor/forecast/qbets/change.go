@@ -2,24 +2,23 @@ package qbets
 
 import "github.com/varq-project/varq/predictor/stats"
 
-// watched are the quantiles whose predictions are watched for change points, in
-// the order of the columns of rareRuns.
+// watched are the quantiles whose bounds are watched for change points. They are in the
+// order of the columns of rareRuns.
 var watched = [...]float64{.5, .75, .95}
 
-// runs holds, for each watched quantile q, the run of newest waits that fell
-// outside what the past allows: above the bound on the q-quantile (the
-// prediction failed), or below the bound on the (1-q)-quantile (the queue became
-// fast, and predictions are longer than need be).
+// runs has, for each watched quantile q, the runs of newest waits that are misses: above
+// the upper bound on the q-quantile (the queue became slow), or below the lower bound on the
+// (1-q)-quantile (the queue became fast).
 type runs struct{ above, below [len(watched)]run }
 
-// run is a number of misses in succession. How many are rare is settled when it
-// begins, by the autocorrelation of the waits until then: if the run is a change,
-// its own waits would make the series look far more autocorrelated than it is.
+// run is a number of misses in succession. rare is the least length that is too rare to be
+// chance. It is determined when the run begins, by the autocorrelation of the waits before
+// the run. If the run is due to a change, its own waits would make the series look far
+// more autocorrelated than it is.
 type run struct{ length, rare int32 }
 
-// observe counts wait, which is not yet part of h, and returns the length of the
-// longest run that is too long to be chance, or 0 when there is none. A tie is no
-// miss, so nothing is ever below a quantile as small as waits get.
+// observe counts a wait that is not yet part of h. It returns the length of the longest run
+// that is too long to be chance, or 0 when there is none. A wait equal to a bound is no miss.
 func (r *runs) observe(h *history, table *[len(watched)]*stats.BoundIndices, wait uint32) int {
 	n := h.len()
 	longest := int32(0)
@@ -32,8 +31,8 @@ func (r *runs) observe(h *history, table *[len(watched)]*stats.BoundIndices, wai
 	return int(longest)
 }
 
-// count adds to the run or ends it, and returns its length if it is rare and 0 if
-// it is not. The quantile is the i-th that is watched.
+// count adds a miss to the run, or ends the run. It returns the length of the run if that
+// is rare, and 0 otherwise. i is the index of the quantile in watched.
 func (r *run) count(miss bool, h *history, i int) int32 {
 	if !miss {
 		r.length = 0

@@ -8,24 +8,24 @@ import (
 	"time"
 )
 
-// Class is a set of requests that are served alike, or are taken to be. A field with its
-// zero value does not restrict the class.
+// Class is a set of requests that are taken to be served alike. A field with its zero value
+// does not restrict the class.
 type Class struct {
 	Partition string
-	Account   string // of a class that serves one account alone
-	User      string // of a class that serves one user alone
+	Account   string
+	User      string
 	QOS       string
-	Unit      Unit  // what Size counts
-	Size      Range // how much of Unit is asked for
+	Unit      Unit  // the unit of Size
+	Size      Range // how many of Unit are asked for
 	Limit     Range // requested wall time, seconds
 }
 
-// Range is the numbers above Above up to and including Through. Through 0 means
-// without end, so the zero Range is every number above 0.
+// Range is the numbers greater than Above, up to and including Through. If Through is 0,
+// the range has no end. So the zero Range has every number above 0.
 type Range struct{ Above, Through int64 }
 
-// holds reports whether n, which is above 0, is in the range.
-func (r Range) holds(n int64) bool { return n > r.Above && n <= r.last() }
+// contains reports whether n, which is above 0, is in the range.
+func (r Range) contains(n int64) bool { return n > r.Above && n <= r.last() }
 
 // last returns the greatest number in the range.
 func (r Range) last() int64 {
@@ -50,9 +50,8 @@ func (r Range) joined(s Range) Range {
 // Unit is the resource that a job's size is counted in.
 type Unit uint8
 
-// The units a size can have. A job's own is the one that makes it hard to
-// place: GPUs if it asks for any, else nodes if it asks for several, else CPUs,
-// which tell jobs on one shared node apart.
+// The units of a size. A job's unit is the resource that makes the job hard to place: GPUs
+// if it asks for any, else nodes if it asks for several, else CPUs.
 const (
 	AnyUnit Unit = iota
 	CPUs
@@ -60,10 +59,10 @@ const (
 	GPUs
 )
 
-// atLeast reports whether jobs of c in the same partition ask for at least as
-// much as any of d: as long, and as many of the same unit. Several nodes are more
-// than CPUs of one node. The waits of a class are alike as far as can be told, so
-// that all of them speak for its longest and largest jobs.
+// atLeast reports whether the longest and largest jobs of c, in the same partition, ask for
+// at least as much as any of d: as long a limit, and as many of the same unit. Several nodes
+// are more than CPUs of one node. Since the waits of a class are taken to be alike, all of
+// them count as those of its longest and largest jobs.
 func (c Class) atLeast(d Class) bool {
 	return c.asLarge(d) && c.Limit.last() >= d.Limit.last()
 }
@@ -74,6 +73,7 @@ func (c Class) justShorter(d Class) bool {
 	return c.asLarge(d) && c.Limit.Through == d.Limit.Above && d.Limit.Above > 0
 }
 
+// asLarge is atLeast by size alone.
 func (c Class) asLarge(d Class) bool {
 	return c.Unit == d.Unit && c.Size.last() >= d.Size.last() || c.Unit == Nodes && d.Unit == CPUs
 }
@@ -89,8 +89,8 @@ func (c Class) compare(d Class) int {
 	)
 }
 
-// widened returns c without the ends that leave out d, which is atLeast c or
-// justShorter.
+// widened returns the class that includes c and d, where d is atLeast c or justShorter. It
+// drops each limit of c that excludes a part of d.
 func (c Class) widened(d Class) Class {
 	if d.QOS != c.QOS {
 		c.QOS = ""
@@ -108,9 +108,9 @@ func (c Class) widened(d Class) Class {
 	return c
 }
 
-// joined returns the class of all requests of c and d, and whether there is one
-// that holds no others: they differ in one range, and one's ends where the
-// other's begins.
+// joined returns the class of exactly the requests of c and d. It reports false if there is
+// none. There is one if c and d differ only in one range, and the range of one ends where
+// that of the other begins.
 func (c Class) joined(d Class) (Class, bool) {
 	both := c
 	switch {
@@ -124,8 +124,7 @@ func (c Class) joined(d Class) (Class, bool) {
 	return both, both == d && both != c
 }
 
-// String names the class as sites would: "partition=batch nodes=3-4
-// limit=1h-2h", or "all jobs".
+// String returns a name like "partition=batch nodes=3-4 limit=1h-2h", or "all jobs".
 func (c Class) String() string {
 	var parts []string
 	if c.Partition != "" {
@@ -184,7 +183,7 @@ func (u Unit) String() string {
 	return "any"
 }
 
-// duration writes whole minutes as "2h30m".
+// duration writes a number of seconds, whole minutes like "2h30m".
 func duration(seconds int64) string {
 	if seconds%minute == 0 {
 		return span(seconds)

@@ -163,7 +163,7 @@ func (h *history) split(low, high Class) [2]*history {
 	for i := range h.len() {
 		o := h.at(i)
 		half := halves[1]
-		if low.Limit.holds(int64(o.limit)) && (low.Unit == AnyUnit || low.Size.holds(int64(o.amount))) {
+		if low.Limit.contains(int64(o.limit)) && (low.Unit == AnyUnit || low.Size.contains(int64(o.amount))) {
 			half = halves[0]
 		}
 		half.push(*o)

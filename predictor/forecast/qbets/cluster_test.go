@@ -32,7 +32,7 @@ func TestClassesPartition(t *testing.T) {
 				}
 				for i := range h.len() {
 					o := h.at(i)
-					if !h.class.Limit.holds(int64(o.limit)) || !h.class.Size.holds(int64(o.amount)) {
+					if !h.class.Limit.contains(int64(o.limit)) || !h.class.Size.contains(int64(o.amount)) {
 						t.Fatalf("%v holds %+v", h.class, *o)
 					}
 				}

@@ -19,16 +19,15 @@ const (
 	hour   = 60 * minute
 )
 
-// Cell returns the class that a request belongs to as long as nothing is known: by
-// partition, by QOS, by size in doublings, and by time limit in the steps that sites and
-// users like to choose. No request belongs to two.
+// Cell returns the class that a request belongs to before anything is learnt. Cells divide
+// requests by partition, by QOS, by size in doublings, and by time limit in the steps that
+// sites and users like to choose. Each request belongs to exactly one cell.
 func Cell(r *workload.Request) Class {
 	unit, amount := size(&r.Size)
 	return Class{Partition: r.Partition, QOS: r.QOS, Unit: unit, Size: doubling(amount), Limit: step(r.Limit)}
 }
 
-// size returns the unit a job is measured in and how much it asks for, at
-// least 1.
+// size returns the unit of a job and how much of it the job asks for, at least 1.
 func size(s *workload.Size) (Unit, int64) {
 	switch {
 	case s.GPUs > 0:
@@ -39,7 +38,7 @@ func size(s *workload.Size) (Unit, int64) {
 	return CPUs, max(1, int64(s.CPUs))
 }
 
-// doubling returns the range of n >= 1 among (0,1], (1,2], (2,4], (4,8] ...
+// doubling returns the range that n >= 1 is in: (0,1], (1,2], (2,4], (4,8] and so on.
 func doubling(n int64) Range {
 	through := int64(1) << bits.Len64(uint64(n-1))
 	if through == 1 {
@@ -48,7 +47,7 @@ func doubling(n int64) Range {
 	return Range{through / 2, through}
 }
 
-// step returns the range of a time limit among limitSteps.
+// step returns the range of limitSteps that a time limit is in.
 func step(limit int64) Range {
 	i := sort.Search(len(limitSteps), func(i int) bool { return limitSteps[i] >= limit })
 	var r Range

@@ -7,33 +7,33 @@ import (
 	"github.com/varq-project/varq/predictor/stats"
 )
 
-// history is the past waits of one class, back to the last change point, and the
+// history has the past waits of one class, in general since the last change point, and the
 // jobs of the class that wait now.
 type history struct {
 	class    Class
 	recent   recent[observation] // in the order of job starts
-	sorted   stats.Multiset
-	counts   histogram
-	log      stats.Lag1 // of the logarithms of the waits
+	sorted   stats.Multiset      // the waits
+	counts   histogram           // of the waits
+	log      stats.Lag1          // of the logarithms of the waits
 	runs     runs
-	stale    int   // how many of the oldest waits are from before the last change
-	changed  int64 // Unix seconds of the last change point, or 0
-	reviewed int   // waits learnt since the class was last reviewed
+	stale    int   // the number of oldest waits that are from before the last change point
+	changed  int64 // the time of the last change point, Unix seconds, or 0
+	reviewed int   // the number of waits learnt since the last review
 
-	waiting stats.Multiset // when each job that waits became eligible
+	waiting stats.Multiset // when each job that waits became eligible, Unix seconds
 }
 
-// observation is a wait and what the clustering may tell it apart by.
+// observation is a wait and what the clustering needs to know of its job.
 type observation struct {
 	wait   uint32 // seconds
 	limit  uint32 // seconds
-	amount uint32 // of the class's unit
-	order  uint32 // among all that were learnt
+	amount uint32 // the size, in the class's unit
+	order  uint32 // the number of the wait among all that were learnt
 }
 
 func (h *history) len() int { return h.recent.n }
 
-// at returns the i-th wait, 0 being the oldest.
+// at returns the i-th wait; 0 is the oldest.
 func (h *history) at(i int) *observation { return h.recent.at(i) }
 
 // push appends a wait.
@@ -69,8 +69,8 @@ func (h *history) cut(n int) {
 	}
 }
 
-// overdue returns how many of the jobs that wait at a time have waited for longer
-// than a budget, which is not negative.
+// overdue returns how many of the jobs that wait have, at a time now, waited for longer than
+// a budget. Both are in seconds, and the budget is not negative.
 func (h *history) overdue(now, budget int64) int {
 	if h.waiting.Len() == 0 || now-budget <= 0 {
 		return 0
@@ -79,6 +79,5 @@ func (h *history) overdue(now, budget int64) int {
 	return n
 }
 
-// logWait is the logarithm of a wait, shifted by a second because many waits
-// are 0.
+// logWait returns the logarithm of a wait plus a second. Many waits are 0.
 func logWait(w uint32) float64 { return math.Log1p(float64(w)) }

@@ -9,13 +9,13 @@ import (
 // waiting is a job that waits.
 type waiting struct {
 	request  workload.Request
-	eligible int64
-	home     *history
+	eligible int64    // Unix seconds
+	home     *history // of the class that the job waits in
 }
 
-// Submitted takes in a job that waits from j.Eligible on. A job that cannot
-// start, being held or waiting for another, does not wait. One that is known
-// already is taken anew.
+// Submitted takes in a job that waits from j.Eligible on. It replaces what is known of a job
+// with the same ID. A job that is not eligible, as it is held or depends on another, must
+// not be submitted yet.
 func (p *Predictor) Submitted(j *workload.Job) {
 	p.withdraw(j.ID)
 	eligible := j.Eligible
@@ -27,19 +27,19 @@ func (p *Predictor) Submitted(j *workload.Job) {
 	}
 	w := &waiting{request: j.Request, eligible: eligible}
 	p.waiting[j.ID] = w
-	p.house(w)
+	p.enqueue(w)
 	for _, s := range p.watch(j.Partition) {
 		s.waiting.Insert(uint32(eligible))
 	}
 }
 
-// Started takes in a job that has started: it is Learn.
+// Started takes in a job that has started, as Learn does.
 func (p *Predictor) Started(j *workload.Job) { p.Learn(*j) }
 
 // Ended takes in a job that has ended, or that was cancelled while it waited.
 func (p *Predictor) Ended(j *workload.Job) { p.withdraw(j.ID) }
 
-// withdraw forgets a job that waits no more.
+// withdraw removes a job, if it is known, from those that wait.
 func (p *Predictor) withdraw(id int64) {
 	w := p.waiting[id]
 	if w == nil {
@@ -52,15 +52,15 @@ func (p *Predictor) withdraw(id int64) {
 	}
 }
 
-// house lets a job wait in its class.
-func (p *Predictor) house(w *waiting) {
+// enqueue adds a job to those that wait in its class.
+func (p *Predictor) enqueue(w *waiting) {
 	s := p.service(w.request.Partition)
 	place := s.place(&w.request)
 	w.home = s.history(&place)
 	w.home.waiting.Insert(uint32(w.eligible))
 }
 
-// service returns what a partition offers.
+// service returns the service of a partition. It makes one if there is none.
 func (p *Predictor) service(partition string) *service {
 	s := p.services[partition]
 	if s == nil {
@@ -70,13 +70,12 @@ func (p *Predictor) service(partition string) *service {
 	return s
 }
 
-// Learn takes in the wait of a job that has started, whether or not it was seen
-// waiting. Jobs come in the order of their starts. A job that has not started, or
-// whose times contradict one another, teaches nothing; neither does one that
-// waited during an outage.
+// Learn takes in the wait of a job that has started. The job need not have been Submitted.
+// Jobs must come in the order of their starts. Learn learns nothing from a job that has not
+// started, whose times contradict each other, or that waited during an outage.
 //
-// It costs O(log n) amortised for a class of n waits. Where a class is split or
-// joined, O(n log n) and a look at each job that waits come at once.
+// It costs O(log n) amortised for a class of n waits. A call that splits or joins a class
+// costs O(n log n) and visits each job that waits.
 func (p *Predictor) Learn(job workload.Job) {
 	p.withdraw(job.ID)
 	seconds, ok := job.Wait()
@@ -104,8 +103,7 @@ func (p *Predictor) Learn(job workload.Job) {
 	}
 }
 
-// rank lets those whose job it was learn how it was served, compared with others
-// of its class.
+// rank adds the rank of a wait among those of h to the account and the user of r.
 func (p *Predictor) rank(h *history, r *workload.Request, wait uint32) {
 	if h.len() < p.least {
 		return
@@ -120,8 +118,8 @@ func (p *Predictor) rank(h *history, r *workload.Request, wait uint32) {
 	}
 }
 
-// review reviews a class of a service, and finds new ones for the jobs that wait
-// in a class which is no more.
+// review reviews a class of a service. It finds new classes for the jobs that wait in a
+// class that no longer exists.
 func (p *Predictor) review(s *service, h *history) {
 	for _, gone := range s.review(h, p.least, p.most) {
 		if gone.waiting.Len() == 0 {
@@ -129,16 +127,15 @@ func (p *Predictor) review(s *service, h *history) {
 		}
 		for _, w := range p.waiting {
 			if w.home == gone {
-				p.house(w)
+				p.enqueue(w)
 			}
 		}
 	}
 }
 
-// learn adds a wait to h. After a run of misses that is too long to be chance,
-// only the newest waits stay, as few as still yield a bound. Those of them that
-// are older than the run stay no longer than they must: each wait that follows
-// takes the place of one.
+// learn adds a wait to h. After a run of misses that is too long to be chance, it removes
+// all waits older than the run, except those needed for a bound. Each wait that follows
+// replaces one of these.
 func (p *Predictor) learn(h *history, o observation, start int64) {
 	run := h.runs.observe(h, &p.indices, o.wait)
 	if h.len() == p.most || h.stale > 0 && h.len() >= p.least {

@@ -28,7 +28,7 @@ func (s *service) place(r *workload.Request) place {
 
 // in reports whether requests with this place belong to the class.
 func (p *place) in(c *Class) bool {
-	return c.Unit == p.cell.Unit && c.Limit.holds(p.limit) && c.Size.holds(p.amount) && c.QOS == p.cell.QOS
+	return c.Unit == p.cell.Unit && c.Limit.contains(p.limit) && c.Size.contains(p.amount) && c.QOS == p.cell.QOS
 }
 
 // find returns the history of the class that the place is in, or nil if there is none yet.
