@@ -46,7 +46,7 @@ func (m *moments) at(time int64) (moment, bool) {
 func (m *moments) remember(at int64) {
 	n := len(m.past)
 	if at > m.newest && (n == 0 || at >= m.past[n-1].at+spacing) {
-		m.past = append(thinned(m.past, at), moment{at, m.extractor.Still()})
+		m.past = append(thinned(m.past, at), moment{at, m.extractor.Snapshot()})
 	}
 	m.newest = max(m.newest, at)
 }

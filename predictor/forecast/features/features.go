@@ -1,8 +1,7 @@
-// Package features puts into numbers what is known of a queue, and of who asks,
-// when somebody asks how long a job will wait: what the job needs, what day and
-// hour it is, how long others have waited of late who are like it in this or that,
-// who waits now and for how long already, and what is free. What the numbers mean
-// for the wait is for others to learn.
+// Package features turns a question how long a job will wait, and what is known of the
+// queue at that time, into numbers: what the job needs, the hour and the day, how long
+// similar jobs have waited recently, which jobs wait now and for how long already, and what
+// is free. Package forest learns what these numbers mean for the wait.
 package features
 
 import (
@@ -13,14 +12,14 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Vector is the features of one question: Table says what each is. A value that is not
-// known is that of the more general case.
+// Vector is the features of one question. Table says what each of them is. An unknown value
+// is replaced by that of a more general case: a user's mean wait, say, by that of all users.
 type Vector [Count]float32
 
 func (v *Vector) set(feature int, value float64) { v[feature] = float32(value) }
 
-// Extractor knows what has happened, and makes features of it. Submitted, Started
-// and Ended are to be called in the order of time, as forecast.Observer says.
+// Extractor observes events and makes features of them. Submitted, Started and Ended must
+// be called in the order of time, as forecast.Observer says.
 type Extractor struct {
 	names  numbering
 	queue  queue
@@ -36,16 +35,16 @@ func New() *Extractor {
 	return &Extractor{levels: newLevels(), queue: newQueue()}
 }
 
-// Still returns what e knows now, to look at later: what e is told from now on
-// changes nothing about who waits and runs in it, nor who has started of late. It
-// costs O(q + r) with q jobs waiting and r running, and O(n) with n users and kinds
-// of jobs.
-func (e *Extractor) Still() *Extractor {
-	still := *e
-	still.queue.pending, still.queue.running = slices.Clone(e.queue.pending), slices.Clone(e.queue.running)
-	still.queue.parts = maps.Clone(e.queue.parts)
-	still.levels.fast.by, still.levels.last.by = e.levels.fast.by.still(), e.levels.last.by.still()
-	return &still
+// Snapshot returns a snapshot of e, to Look at later. Later events change nothing in it that
+// changes quickly: which jobs wait and run, and which have started recently. The rest, as
+// means over a long time, it shares with e. It costs O(q + r + n) with q jobs waiting, r
+// running, and n users and kinds of jobs.
+func (e *Extractor) Snapshot() *Extractor {
+	snapshot := *e
+	snapshot.queue.pending, snapshot.queue.running = slices.Clone(e.queue.pending), slices.Clone(e.queue.running)
+	snapshot.queue.parts = maps.Clone(e.queue.parts)
+	snapshot.levels.fast.by, snapshot.levels.last.by = e.levels.fast.by.snapshot(), e.levels.last.by.snapshot()
+	return &snapshot
 }
 
 // Submitted takes in that j waits.
@@ -78,7 +77,7 @@ func (e *Extractor) Ended(j *workload.Job) {
 	e.usage.charge(&t, j.End, run*float64(t.cpus))
 }
 
-// learn makes a task of a job, and names of what is new in it.
+// learn makes a task of a job, and gives numbers to names that are new.
 func (e *Extractor) learn(j *workload.Job) task {
 	return e.task(&j.Request, j.ID, j.Since(), e.names.learn)
 }
@@ -93,7 +92,7 @@ type task struct {
 	lnCPUs, lnLimit           float64
 	expected                  float64 // run time, seconds
 	user, account, part, line int32   // line: partition and QOS
-	cell, shape               int32   // of like size and limit; of the very same
+	cell, shape               int32   // cell: line, and about the same CPUs and limit; shape: exactly the same
 }
 
 func (e *Extractor) task(r *workload.Request, id, since int64, number func(key) int32) task {
@@ -113,7 +112,7 @@ func (e *Extractor) task(r *workload.Request, id, since int64, number func(key) 
 	return t
 }
 
-// numbering gives a number to everything that has a name, and none of them twice.
+// numbering gives each key a number of its own.
 type numbering struct {
 	of   newest[key, int32]
 	next int32
@@ -147,10 +146,10 @@ func (n *numbering) learn(k key) int32 {
 	return i
 }
 
-// unknown is the number of what has none.
+// unknown is the number returned for keys without one.
 const unknown = -2
 
-// find returns the number of k, if it has one.
+// find returns the number of k, or unknown.
 func (n *numbering) find(k key) int32 {
 	if i, ok := n.of.get(k); ok {
 		return i
@@ -158,17 +157,17 @@ func (n *numbering) find(k key) int32 {
 	return unknown
 }
 
-// Look makes the features of a request that asks at time now how long it would
-// wait if it became eligible at submit, Unix seconds both. It costs O(q + r) with
-// q jobs waiting and r running.
+// Look sets v to the features of this question, asked at time now: how long will r wait if
+// it becomes eligible at submit? Both times are in Unix seconds. The cost is O(q + r) with q
+// jobs waiting and r running.
 func (e *Extractor) Look(r *workload.Request, now, submit int64, v *Vector) {
 	t := e.task(r, 0, submit, e.names.find)
 	e.setLasting(v, &t, now)
 	e.setPresent(v, &t, now)
 }
 
-// setLasting sets what the job is, when it comes, and how jobs like it fare in the long
-// run.
+// setLasting sets the features that change slowly or not at all: what the job asks for, when
+// it becomes eligible, and how long similar jobs wait in the long run.
 func (e *Extractor) setLasting(v *Vector, t *task, now int64) {
 	const hour, day, week = 3600, 86400, 7 * 86400
 	v.set(jobCPUs, t.lnCPUs)
@@ -195,7 +194,7 @@ func (e *Extractor) setLasting(v *Vector, t *task, now int64) {
 	v.set(jobExpected, math.Log(t.expected))
 }
 
-// setPresent sets what is so just now.
+// setPresent sets the features of the present state of the queue.
 func (e *Extractor) setPresent(v *Vector, t *task, now int64) {
 	l := &e.levels
 	all := l.fast.of(everything, l.slow.of(everything, atFirst))

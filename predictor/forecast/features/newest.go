@@ -2,17 +2,16 @@ package features
 
 import "maps"
 
-// generation is how many keys are new, or set anew, before those that were not for
-// as long are forgotten.
+// generation is the number of keys in each of the two maps of newest.
 const generation = 8192
 
-// newest is what is known by key: of the newest keys, at most twice a generation of
-// them.
+// newest is a bounded map. Keys are set in young. When young has a generation of keys, it
+// becomes old, and the keys of the previous old map that were not set again are forgotten.
 type newest[K comparable, V any] struct {
 	young, old map[K]V // old is not written to
 }
 
-// get returns what is known of a key, or zero.
+// get returns the value of a key, or zero and false.
 func (n *newest[K, V]) get(k K) (v V, ok bool) {
 	if v, ok = n.young[k]; !ok {
 		v, ok = n.old[k]
@@ -27,5 +26,5 @@ func (n *newest[K, V]) set(k K, v V) {
 	n.young[k] = v
 }
 
-// still returns what is known now: nothing that is set from now on changes it.
-func (n *newest[K, V]) still() newest[K, V] { return newest[K, V]{maps.Clone(n.young), n.old} }
+// snapshot returns a snapshot that later calls of set do not change.
+func (n *newest[K, V]) snapshot() newest[K, V] { return newest[K, V]{maps.Clone(n.young), n.old} }

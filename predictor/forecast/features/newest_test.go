@@ -24,12 +24,12 @@ func TestNewest(t *testing.T) {
 	if _, ok := n.get(many - 2*generation); ok {
 		t.Error("nothing is forgotten")
 	}
-	still := n.still()
+	snapshot := n.snapshot()
 	n.set(many-1, 0)
 	for i := range generation {
 		n.set(-i, 0)
 	}
-	if v, _ := still.get(many - 1); v != 2*(many-1) {
-		t.Errorf("what was still known became %d", v)
+	if v, _ := snapshot.get(many - 1); v != 2*(many-1) {
+		t.Errorf("a value in the snapshot became %d", v)
 	}
 }

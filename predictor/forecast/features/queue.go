@@ -2,23 +2,22 @@ package features
 
 import "math"
 
-// queue is the jobs that wait and run, in no order, and the most CPUs that were
-// ever in use at once.
+// queue is the jobs that wait and run, in no order, and the CPUs in use.
 type queue struct {
-	pending, running []task // since: eligible from; running: started at
-	index            map[int64]place
-	used             float64
-	most             float64
-	parts            map[int32]room
+	pending, running []task          // task.since of a running job is its start
+	index            map[int64]place // by job
+	used             float64         // CPUs in use
+	most             float64         // CPUs ever in use at once
+	parts            map[int32]room  // by partition
 }
 
-// place is where a job is.
+// place is where a job is in a queue.
 type place struct {
-	running bool
+	running bool // in running, not in pending
 	i       int
 }
 
-// room is the CPUs of a partition.
+// room is the CPUs of a partition in use, and the most ever in use at once.
 type room struct{ used, most float64 }
 
 func newQueue() queue {
@@ -67,7 +66,7 @@ func (q *queue) remove(id int64) {
 	*list = (*list)[:last]
 }
 
-// runs returns how many jobs of a user run.
+// runs returns the number of a user's jobs that run.
 func (q *queue) runs(user int32) (n int) {
 	for i := range q.running {
 		if q.running[i].user == user {
@@ -77,7 +76,7 @@ func (q *queue) runs(user int32) (n int) {
 	return n
 }
 
-// set sets who waits and who runs, from the point of view of t.
+// set sets the features of the jobs that wait and run, as seen by t.
 func (q *queue) set(v *Vector, t *task, now int64) {
 	var count, cpus, asked, expected, oldest, largest float64
 	var line struct{ count, expected, oldest float64 }
@@ -164,7 +163,7 @@ func (q *queue) set(v *Vector, t *task, now int64) {
 	v.set(ownLastExpected, logDelay(r.own.lastExpected))
 }
 
-// ends is what is left of the running jobs.
+// ends says how much longer the running jobs may run.
 type ends struct {
 	count           float64
 	asked, expected float64  // CPU-seconds
@@ -199,10 +198,11 @@ func (q *queue) ends(t *task, now int64) (e ends) {
 	return e
 }
 
-// left returns how much longer a running job may run, and may be expected to.
+// left returns for how many more seconds a running job may run until its limit, and for how
+// many more it is expected to.
 func (t *task) left(now int64) (asked, expected float64) {
 	age := float64(now - t.since)
 	asked = max(0, float64(t.limit)-age)
-	// Who has outlived what was expected has a third of its age still to go.
+	// A job that is older than was expected is expected to run for another third of its age.
 	return asked, min(asked, max(t.expected-age, age/3))
 }

@@ -5,15 +5,14 @@ import "math"
 // starts are the last jobs that started, in a ring.
 type starts struct {
 	ring [remembered]started
-	n    int // ever
+	n    int // the number of starts so far
 }
 
 const remembered = 400
 
-// started is what counts of a job that started. There is no more of it, as all are
-// looked at for each question.
+// started is a job that has started. It is small because each question visits all of them.
 type started struct {
-	at              int64
+	at              int64   // Unix seconds
 	z               float64 // logarithm of its wait
 	lnCPUs, lnLimit float64
 	line, user      int32
@@ -24,9 +23,10 @@ func (s *starts) learn(t *task, at int64, z float64) {
 	s.n++
 }
 
-// set sets how long those waited who are like t and started of late, the more
-// alike and the later the more they count, and when the last one started that is
-// just like t, or asks for more.
+// set sets the mean waits of the last jobs that started, weighted by how similar to t and
+// how recent they are. It also sets when the last job started that asks for the same as t,
+// and the last that asks for no less, and how long these waited. towards is the mean that
+// stands for missing jobs.
 func (s *starts) set(v *Vector, t *task, now int64, towards float64) {
 	const long = 30 * 86400
 	var near, wide struct{ sum, squares, weight float64 }
@@ -69,7 +69,7 @@ func (s *starts) set(v *Vector, t *task, now int64, towards float64) {
 	v.set(sameWaited, sameZ)
 }
 
-// decay is exp(-x) for x >= 0, from a table: it weighs, no more.
+// decay returns about exp(-x) for x >= 0, from a table. That is exact enough for weights.
 func decay(x float64) float64 {
 	i := int(x * decaySteps)
 	if i >= len(decays) {

@@ -113,10 +113,10 @@ var Table = [Count]Feature{
 	slowCell:    {"wait-cell", "the same, of the cell's"},
 	slowAccount: {"wait-account", "the same, of the account's"},
 
-	usedUserDay:     {"used-user-day", "work of the user's jobs that ended, fading by a day, log(1+x)"},
-	usedUserWeek:    {"used-user-week", "the same, fading by a week"},
-	usedAccountDay:  {"used-account-day", "work of the account's jobs that ended, fading by a day, log(1+x)"},
-	usedAccountWeek: {"used-account-week", "the same, fading by a week"},
+	usedUserDay:     {"used-user-day", "work of the user's jobs that ended, decaying by exp(-1) a day, log(1+x)"},
+	usedUserWeek:    {"used-user-week", "the same, decaying by exp(-1) a week"},
+	usedAccountDay:  {"used-account-day", "work of the account's jobs that ended, decaying by exp(-1) a day, log(1+x)"},
+	usedAccountWeek: {"used-account-week", "the same, decaying by exp(-1) a week"},
 	jobExpected:     {"job-expected", "expected run time of the job, log seconds"},
 
 	fastAll:   {"recent-wait-all", "waits of late, of all jobs"},

@@ -8,7 +8,7 @@ import (
 	"github.com/varq-project/varq/predictor/stats"
 )
 
-// Daily is what became of one forecaster's forecasts of one day.
+// Daily has the scores of one forecaster's forecasts of one day.
 type Daily struct {
 	Day int64
 	Sums
@@ -17,24 +17,24 @@ type Daily struct {
 
 // Unscored counts the forecasts of jobs that still wait.
 type Unscored struct {
-	Open int // all of them
-	// Overdue is how many of them wait for longer than the quantile of the last of
-	// Levels, and so of each. They count as not covered before they end.
+	Open int // the number of these forecasts
+	// Overdue is how many of these jobs have waited longer than the quantile of the last
+	// of Levels, and so than every quantile. They count as not covered before they start.
 	Overdue int
 }
 
-// Drift is what Watch found.
+// Drift is the result of Watch.
 type Drift struct {
-	// Found is whether the forecaster has drifted and has not come back. The other
-	// fields are zero otherwise.
+	// Found says that the forecaster has drifted and has not recovered. If it is false,
+	// the other fields are zero.
 	Found bool
-	Since int64   // the day with which it began
-	Level float64 // the one of Levels at which it shows most clearly
-	// Covered of Of waits were within that quantile since then.
+	Since int64   // the day on which the drift began
+	Level float64 // the one of Levels at which the drift shows most clearly
+	// Since then, Covered of Of waits were within the quantile of that Level.
 	Covered, Of int
 }
 
-// String tells a drift in a sentence without a full stop, or returns "".
+// String describes the drift in a sentence without a full stop, or returns "".
 func (d Drift) String() string {
 	if !d.Found {
 		return ""
@@ -48,22 +48,23 @@ func (d Drift) String() string {
 		what, time.Unix(d.Since*86400, 0).UTC().Format(time.DateOnly), share, d.Of, d.Level)
 }
 
-// AlarmEvery is the mean number of blocks of days, at least, from one false alarm
-// of Watch to the next.
+// AlarmEvery is the least mean number of blocks of days from one false alarm of Watch to the
+// next.
 const AlarmEvery = 365
 
 const (
-	// leastForecasts make a block. Days with fewer are joined with those after them.
+	// leastForecasts is the least number of forecasts in a block. Days with fewer are
+	// joined with the days after them.
 	leastForecasts = 20
-	// A day is judged once the coverage of this share of its forecasts is known, or
-	// after so many days.
+	// A day is judged once the coverage of knownShare of its forecasts is known, or after
+	// patience days.
 	knownShare = .99
 	patience   = 7
-	// fortnight is how many blocks must look better before a drift is over.
+	// fortnight is the number of newest blocks that decide whether a drift is over.
 	fortnight = 14
 )
 
-// Watch tells whether a forecaster has drifted. It takes the forecaster's days in
+// Watch judges whether a forecaster has drifted. It takes the forecaster's days in
 // their order, and judges those before today.
 //
 // Watch bets against the forecaster. There is one bet for each level q and direction.
@@ -73,27 +74,27 @@ const (
 //	e = 1 + (q - c) / (2 (1 - q))  in the bet that the quantile is too low, and
 //	e = 1 + (c - q) / (2 q)        in the bet that it is too high,
 //
-// which is half of what can be staked without ruin. A stake below 1 is filled up to
-// 1, so that the distant past does not matter. The alarm is given when the mean of all
+// which bets half of what can be bet without the risk of ruin. A stake below 1 is raised
+// to 1, so that the distant past does not matter. The alarm is given when the mean of all
 // stakes reaches AlarmEvery.
 //
 // False alarms are rare (the e-detector of Shin, Ramdas and Rinaldo, 2023). As long as
-// each forecast is calibrated given the past, E[e] = 1 given the past. Let a stake of 1
-// be put in anew with each block: the sum of what these stakes have become, less the
-// number of blocks, is then a martingale, and that sum is no less than the stake here.
-// So the expected number of blocks at the alarm is AlarmEvery or more. How the waits
-// within a block depend on one another does not matter: an afternoon on which
-// everybody waited is one observation. A binomial test would take the hundred jobs of
-// an array for a hundred observations.
+// each forecast is calibrated given the past, E[e] = 1 given the past. Suppose that with
+// each block a new stake of 1 were added. The sum of these stakes, minus the number of
+// blocks, would be a martingale, and the sum is never less than the stake used here. So the
+// expected number of blocks before a false alarm is at least AlarmEvery. How the waits
+// within a block depend on one another does not matter: an afternoon on which everybody
+// waited is one observation. A binomial test would count the hundred jobs of an array as a
+// hundred observations.
 //
-// Two assumptions remain. The number of jobs in a block does not depend on how they
-// fare; and the outcome of a block is known when the next one begins, whereas a wait
-// can be longer than a day. The price is that no drift is seen within a few blocks: if
+// Two assumptions remain. The number of jobs in a block does not depend on their waits. And
+// the outcome of a block is known when the next block begins, although a wait can be longer
+// than a day. The price is that a drift is not seen within a few blocks: if
 // .8 of the waits are within the .95 quantile, each block multiplies that stake by
 // 2.5, and the alarm takes 9 blocks.
 //
-// A drift is over once the coverage of the last 14 blocks is twice as near to the
-// level as to what gave the alarm.
+// A drift is over once the coverage of the last 14 blocks is twice as near to the level as
+// to the coverage that gave the alarm.
 func Watch(days []Daily, today int64) Drift {
 	w := watcher{}
 	w.restart()
@@ -134,7 +135,7 @@ func (b *block) add(d *Daily) {
 // at returns the coverage at the i-th of Levels.
 func (b *block) at(i int) stats.Count { return stats.Count{N: b.covered[i], Of: b.of} }
 
-// watcher holds the bets, and what they have found.
+// watcher has the bets and their result.
 type watcher struct {
 	stakes [2 * len(Levels)]stake // by level: on too low, and on too high
 	found  Drift
@@ -143,10 +144,10 @@ type watcher struct {
 	blocks []block // since the drift began
 }
 
-// stake is that of one bet.
+// stake is the stake of one bet.
 type stake struct {
 	worth  float64
-	blocks []block // since it was last filled up
+	blocks []block // since worth was last raised to 1
 }
 
 func (w *watcher) restart() {
@@ -189,10 +190,10 @@ func (w *watcher) judge(b block) {
 	w.restart()
 }
 
-// sinceChange returns the last blocks, from the most likely change point on: where the
-// sum of the differences from the i-th of Levels since then, squared and divided by
-// the number of blocks, is greatest. That is the likelihood ratio of a change of the
-// mean from 0, if the differences are normal.
+// sinceChange returns the last blocks from the most likely change point on. For each block,
+// the differences from the i-th of Levels since that block are summed, and the sum is
+// squared and divided by their number. The change point is where the result is greatest: it
+// is the likelihood ratio of a change of the mean from 0, if differences are normal.
 func sinceChange(blocks []block, i int) []block {
 	first, most, sum := 0, 0., 0.
 	for k := len(blocks) - 1; k >= 0; k-- {
@@ -204,7 +205,7 @@ func sinceChange(blocks []block, i int) []block {
 	return blocks[first:]
 }
 
-// follow tells whether the drift that was found goes on.
+// follow updates the drift that was found, or ends it.
 func (w *watcher) follow(b block) {
 	w.blocks = append(w.blocks, b)
 	now := coverage(w.blocks[max(0, len(w.blocks)-fortnight):], w.level).Share()

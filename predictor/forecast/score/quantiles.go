@@ -2,32 +2,32 @@ package score
 
 import "math"
 
-// Prediction is the predictive distribution of a wait. A *delay.Distribution is one,
-// and so are the waits of past jobs as they stand, which lie on no grid.
+// Prediction is the predictive distribution of a wait: a *delay.Distribution, for example,
+// or the empirical distribution of past waits.
 type Prediction interface {
 	// Quantile returns the least wait, in seconds, that is not exceeded with
-	// probability q, or +Inf when there is none to name.
+	// probability q, or +Inf if the distribution has none.
 	Quantile(q float64) float64
-	// Within returns the probability that the wait is at most so many seconds.
+	// Within returns the probability that the wait is at most a number of seconds.
 	Within(seconds float64) float64
-	// Below returns the probability that it is less.
+	// Below returns the probability that the wait is less than a number of seconds.
 	Below(seconds float64) float64
 }
 
-// Quantile is what became of a forecast quantile.
+// Quantile is a forecast quantile and its outcome.
 type Quantile struct {
-	Seconds float64 // as forecast; +Inf where none was
-	// Covered says that the wait was less than Seconds, or was the same and has a
-	// randomised rank u <= q.
+	Seconds float64 // as forecast; +Inf if the forecast has none
+	// Covered says that the wait was less than Seconds, or equal to Seconds with a
+	// randomised PIT of at most q.
 	Covered bool
 }
 
-// Quantiles appends to list what became of the quantiles of p at some levels, given
-// the wait in seconds and v, which is drawn from [0,1) for each wait.
+// Quantiles appends to list the quantiles of p at some levels and their outcomes. wait is
+// in seconds, and v is drawn from [0,1) for each wait.
 //
-// The randomised rank of a wait w is u = F(w-) + v (F(w) - F(w-)), F being p. It
-// decides where a wait is just the quantile, as with waits of 0 s, so that the
-// expected coverage of an exact forecast is exact whatever its ties.
+// The randomised probability integral transform (PIT) of a wait w under the distribution
+// F of p is F(w-) + v (F(w) - F(w-)). It decides if a wait is equal to the quantile, as often
+// with waits of 0 s. So the expected coverage of an exact forecast is exact even with ties.
 func Quantiles(list []Quantile, p Prediction, levels []float64, wait, v float64) []Quantile {
 	rank := math.NaN() // not needed yet
 	for _, q := range levels {

@@ -2,8 +2,8 @@ package score
 
 import "math"
 
-// Brier returns the squared distance of a probability p from what came of it: 1 if it
-// came true, 0 if it did not.
+// Brier returns the Brier score of a probability p: its squared distance from the outcome,
+// which is 1 if it came true and 0 if it did not.
 func Brier(p float64, came bool) float64 {
 	truth := 0.
 	if came {
@@ -12,10 +12,10 @@ func Brier(p float64, came bool) float64 {
 	return (p - truth) * (p - truth)
 }
 
-// Bins is into how many equal parts Reliability divides [0,1].
+// Bins is the number of equal parts into which Reliability divides [0,1].
 const Bins = 20
 
-// Reliability sorts probabilities into bins, and adds up what came true of them.
+// Reliability sorts probabilities into bins, and counts how many came true.
 type Reliability [Bins]Bin
 
 // Bin is the probabilities in one of Bins equal parts of [0,1].
@@ -67,8 +67,8 @@ func (r *Reliability) Diagram() []Point {
 	return points
 }
 
-// Error returns the expected calibration error: the mean distance, over the bins and
-// weighted by their numbers, of the mean probability from the share that came true.
+// Error returns the expected calibration error: the mean over all probabilities of the
+// distance, in a probability's bin, of the mean probability from the share that came true.
 func (r *Reliability) Error() float64 {
 	sum, n := 0., r.count()
 	for _, p := range r.Diagram() {
@@ -86,7 +86,7 @@ func (r *Reliability) Brier() float64 {
 	return sum / r.count()
 }
 
-// count returns how many probabilities there are, or 1 without any.
+// count returns the number of probabilities, or 1 if there are none.
 func (r *Reliability) count() float64 {
 	n := 0
 	for i := range r {

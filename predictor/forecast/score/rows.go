@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Forecasts are what has become of forecasts, by day and forecaster, and by
-// partition or class if they are to be told apart.
+// Forecasts are the scores of forecasts. Keys have a day and a forecaster, and a partition
+// or class if Rows is to group by that.
 type Forecasts struct {
 	Scored   Table
 	Unscored map[Key]Unscored
@@ -34,11 +34,10 @@ type Coverage struct {
 	Pinball            float64 // mean loss, seconds
 }
 
-// Rows judges forecasters, grouped by "partition", "class" or "month", or only by
-// forecaster when by is "". The rows, which come in the order of forecasters and then
-// of groups, are about the days since from, and those without a scored forecast are
-// left out. Whether a forecaster drifts today is told by all the days there are; by
-// month it is not told.
+// Rows returns a row for each forecaster and group. by is "partition", "class" or "month",
+// or "" for one group. Rows are in the order of forecasters and then of groups. They cover
+// the days since from. Rows without a scored forecast are left out. Drift is judged by all
+// days, not only by those since from; it is not judged by month.
 func Rows(by string, f Forecasts, from, today int64) []Row {
 	type group struct{ forecaster, name string }
 	days := map[group]map[int64]*Daily{}
@@ -77,7 +76,7 @@ func Rows(by string, f Forecasts, from, today int64) []Row {
 	return rows
 }
 
-// keys returns those of the forecasts, scored or not.
+// keys returns the keys of the forecasts, scored or not.
 func keys(f Forecasts) map[Key]bool {
 	all := make(map[Key]bool, len(f.Scored)+len(f.Unscored))
 	for k := range f.Scored {
@@ -109,8 +108,8 @@ func inOrder(days map[int64]*Daily) []Daily {
 	return list
 }
 
-// sumUp returns the scores of the days since from. It reports false if these have
-// none.
+// sumUp returns the scores of the days since from. It reports false if no forecast of these
+// days is scored.
 func sumUp(days []Daily, from int64) (Row, bool) {
 	var sums Sums
 	var covered [len(Levels)]Weekly

@@ -8,28 +8,26 @@ import (
 // Levels are the quantiles whose coverage is counted.
 var Levels = [...]float64{.5, .75, .9, .95}
 
-// Budgets are the delays, in seconds, whose probabilities are held against what
-// came true.
+// Budgets are the delays, in seconds, whose probabilities are compared with outcomes.
 var Budgets = [...]int64{300, 1800, 3600, 2 * 3600, 6 * 3600, 12 * 3600, 24 * 3600}
 
-// Sums are what some forecasts and their waits add up to. Those of two sets of
-// forecasts can be added.
+// Sums are the sums of the scores of some forecasts.
 type Sums struct {
 	Forecasts int
 	Levels    [len(Levels)]Level
 	Bins      Reliability // of the probabilities of all Budgets together
 }
 
-// Level is how one of Levels fared.
+// Level has the sums at one of Levels.
 type Level struct {
-	Covered int // waits within the quantile, as Quantiles has it
-	// Pinball is the sum of the losses, seconds. A quantile beyond delay's grid counts
-	// as the grid's end.
+	Covered int // the number of waits within the quantile, by Quantile.Covered
+	// Pinball is the sum of the losses in seconds. A quantile beyond delay's grid counts
+	// as the grid's last point.
 	Pinball float64
 }
 
-// Add adds a forecast and what came of it: the wait in seconds, and v, which is
-// drawn from [0,1) for it.
+// Add adds a forecast and its outcome: the wait in seconds. v is drawn from [0,1) for each
+// forecast; see Quantiles.
 func (s *Sums) Add(forecast *delay.Distribution, wait, v float64) {
 	s.Forecasts++
 	var room [len(Levels)]Quantile
@@ -59,7 +57,7 @@ func (s *Sums) Coverage(i int) stats.Count {
 	return stats.Count{N: s.Levels[i].Covered, Of: s.Forecasts}
 }
 
-// Pinball returns the mean pinball loss of the i-th of Levels, seconds.
+// Pinball returns the mean pinball loss of the i-th of Levels in seconds.
 func (s *Sums) Pinball(i int) float64 {
 	return s.Levels[i].Pinball / float64(max(1, s.Forecasts))
 }

@@ -2,7 +2,7 @@ package score
 
 import "strings"
 
-// Key is what sums are about.
+// Key says which forecasts are summed.
 type Key struct {
 	Day                          int64 // as Day returns it
 	Forecaster, Partition, Class string
@@ -11,7 +11,7 @@ type Key struct {
 // Table has the sums of many forecasts.
 type Table map[Key]*Sums
 
-// At returns the sums of a key, which are there from then on.
+// At returns the sums of a key. It adds zero Sums if there are none.
 func (t Table) At(k Key) *Sums {
 	if t[k] == nil {
 		t[k] = &Sums{}
@@ -19,8 +19,8 @@ func (t Table) At(k Key) *Sums {
 	return t[k]
 }
 
-// PublicClass returns the name of a class of jobs without whose they are: the
-// words user=NAME and account=NAME are left out of it.
+// PublicClass returns the name of a class of jobs without the words user=NAME and
+// account=NAME.
 func PublicClass(class string) string {
 	words := strings.Fields(class)
 	public := words[:0]

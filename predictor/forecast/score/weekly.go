@@ -19,15 +19,15 @@ func Week(day int64) int64 { return (day + 3) / 7 } // 1970-01-01 was a Thursday
 
 // Weekly counts by week how many forecasts, or promises, came true. Those of one week
 // depend on one another: they share an outage, a full queue, one user's thousand jobs.
-// Intervals therefore take weeks, and nothing smaller, for independent of one another.
-// The zero Weekly is empty.
+// Intervals therefore assume only that weeks are independent of one another. The zero
+// Weekly is empty.
 type Weekly struct {
 	weeks  []int64 // ascending
 	counts []stats.Count
 }
 
-// At returns the count of a week, which is there from then on. It holds until the next
-// call of At.
+// At returns the count of a week. It adds the week if there is none. The pointer is valid
+// until the next call of At.
 func (w *Weekly) At(week int64) *stats.Count {
 	i, found := slices.BinarySearch(w.weeks, week)
 	if !found {
@@ -37,10 +37,10 @@ func (w *Weekly) At(week int64) *stats.Count {
 	return &w.counts[i]
 }
 
-// Interval returns the interval of the share of all weeks, of level Confidence, by
-// [stats.BlockInterval] with weeks for blocks. It reports false if there are fewer
-// than [stats.LeastBlocks] weeks. Resamples are drawn from a fixed seed: shares of the
-// same weeks have the same resamples, and can be compared.
+// Interval returns an interval of level Confidence for the share of all weeks, by
+// [stats.BlockInterval] with weeks as blocks. It reports false if there are fewer than
+// [stats.LeastBlocks] weeks. The seed is fixed, so that intervals over the same weeks use
+// the same resamples and can be compared.
 func (w *Weekly) Interval() (low, high float64, ok bool) {
 	return stats.BlockInterval(w.counts, Confidence, rand.New(rand.NewPCG(1, 1)))
 }
@@ -53,9 +53,9 @@ type Proportion struct {
 	High  float64 `json:"high"`
 }
 
-// Proportion returns the share of all weeks and its Interval. With too few weeks, all
-// of a week are taken to share one fate, which makes the interval as wide as it can be:
-// it is Clopper and Pearson's for as many observations as there are weeks.
+// Proportion returns the share of all weeks and its Interval. With too few weeks for that,
+// the interval is Clopper and Pearson's with each week as one observation. It is as wide as
+// it can be, as if all forecasts of a week came true or none.
 func (w *Weekly) Proportion() Proportion {
 	low, high, ok := w.Interval()
 	all := stats.Sum(w.counts)
@@ -68,8 +68,8 @@ func (w *Weekly) Proportion() Proportion {
 	return Proportion{Of: all.Of, Share: all.Share(), Low: low, High: high}
 }
 
-// equalWeeks returns how many weeks of equal size tell as much as these, rounded down:
-// (sum of sizes)^2 / (sum of squared sizes).
+// equalWeeks returns the effective number of weeks, rounded down: the number of weeks of
+// equal size with the same variance, (sum of sizes)^2 / (sum of squared sizes).
 func (w *Weekly) equalWeeks() int {
 	sum, squares := 0, 0
 	for _, c := range w.counts {
