@@ -1,16 +1,16 @@
 package stats
 
-// Lag1 estimates the lag-1 autocorrelation of a window that slides over a
-// series: values enter at its new end and leave at its old end, each in
-// constant time. The zero Lag1 is an empty window.
+// Lag1 estimates the lag-1 autocorrelation of a window that slides over a series. Values
+// enter at its new end and leave at its old end, each in constant time. The zero Lag1 is an
+// empty window.
 type Lag1 struct {
 	n           int
 	first, last float64
 	sum, square float64
-	product     float64 // of neighbours
+	product     float64 // sum of the products of neighbours
 }
 
-// Push lets x enter at the new end.
+// Push adds x at the new end.
 func (l *Lag1) Push(x float64) {
 	if l.n == 0 {
 		l.first = x
@@ -23,8 +23,8 @@ func (l *Lag1) Push(x float64) {
 	l.square += x * x
 }
 
-// Drop lets the oldest value leave; next is the one after it, which becomes the
-// oldest. The window must hold two values or more.
+// Drop removes the oldest value. next is the value after it, which becomes the oldest. The
+// window must have two values or more.
 func (l *Lag1) Drop(next float64) {
 	l.n--
 	l.sum -= l.first
@@ -33,12 +33,12 @@ func (l *Lag1) Drop(next float64) {
 	l.first = next
 }
 
-// Mean returns the mean of the window, 0 when it is empty.
+// Mean returns the mean of the window, or 0 if it is empty.
 func (l *Lag1) Mean() float64 { return l.sum / float64(max(1, l.n)) }
 
-// Autocorrelation returns the usual estimate, the sum of products of
-// neighbours' deviations from the mean over the sum of squared deviations. It is
-// 0 for a window of fewer than 3 values or of equal ones.
+// Autocorrelation returns the usual estimate: the sum of the products of neighbours'
+// deviations from the mean, divided by the sum of squared deviations. It is 0 if the window
+// has fewer than 3 values, or only equal ones.
 func (l *Lag1) Autocorrelation() float64 {
 	if l.n < 3 {
 		return 0

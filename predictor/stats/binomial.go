@@ -19,15 +19,13 @@ func AtMost(k, n int, p float64) float64 {
 	return mathext.RegIncBeta(float64(n-k), float64(k+1), 1-p)
 }
 
-// QuantileBound returns the index k, counted from 1, of the order statistic
-// that bounds the q-quantile from above: of n independent observations sorted
-// in increasing order, the k-th smallest is at least the q-quantile with
-// confidence c. k is the least index with P[Bin(n,q) <= k-1] >= c, and
-// confidence is the confidence really achieved, that probability; 0 < c < 1. It reports
-// false when even the largest observation does not reach c, which is when
-// 1-q^n < c, and so for q >= 1.
+// QuantileBound returns the index k, counted from 1, of the order statistic that bounds the
+// q-quantile from above: with confidence c, 0 < c < 1, the k-th smallest of n independent
+// observations is at least the q-quantile. k is the least index with
+// P[Bin(n,q) <= k-1] >= c, and confidence is that probability. QuantileBound reports false if
+// even the largest observation is no bound: if 1-q^n < c, as for q >= 1.
 //
-// The bound from below on the (1-q)-quantile is, by symmetry, the k-th largest.
+// By symmetry, the k-th largest observation is the lower bound on the (1-q)-quantile.
 func QuantileBound(n int, q, c float64) (k int, confidence float64, ok bool) {
 	q = max(q, 0)
 	if n < 1 || !(1-math.Pow(q, float64(n)) >= c) {
@@ -52,9 +50,8 @@ func QuantileBound(n int, q, c float64) (k int, confidence float64, ok bool) {
 	return k, confidence, true
 }
 
-// SampleSize returns the least number of observations that can bound the
-// q-quantile from above with confidence c: the least n with 1-q^n >= c. It is
-// 59 for q = c = .95.
+// SampleSize returns the least number of observations that can bound the q-quantile from
+// above with confidence c: the least n with 1-q^n >= c. For q = c = .95 it is 59.
 func SampleSize(q, c float64) int {
 	n := int(math.Log1p(-c) / math.Log(q))
 	for n < 1 || 1-math.Pow(q, float64(n)) < c {
@@ -63,10 +60,10 @@ func SampleSize(q, c float64) int {
 	return n
 }
 
-// LowerProportion returns the lower confidence bound (Clopper and Pearson's) on
-// a probability that showed x successes in n independent trials: the p under
-// which x successes or more have probability 1-c, and 0 when x is 0. It is the
-// inverse of QuantileBound: the largest q whose index is at most x.
+// LowerProportion returns Clopper and Pearson's lower bound of confidence c on the
+// probability of success, after x successes in n independent trials. It is the p under which
+// x or more successes have the probability 1-c, or 0 if x is 0. It is the inverse of
+// QuantileBound: the largest q whose index is at most x.
 func LowerProportion(x, n int, c float64) float64 {
 	switch {
 	case x <= 0:
@@ -74,7 +71,7 @@ func LowerProportion(x, n int, c float64) float64 {
 	case x >= n:
 		return math.Pow(1-c, 1/float64(n))
 	}
-	// P[Bin(n,p) >= x] = I_p(a,b) is to be 1-c.
+	// Solve P[Bin(n,p) >= x] = I_p(a,b) = 1-c for p.
 	a, b := float64(x), float64(n-x+1)
 	p := guessBeta(a, b, c)
 	deviation := math.Sqrt(a*b/(a+b+1)) / (a + b)
@@ -91,7 +88,7 @@ func LowerProportion(x, n int, c float64) float64 {
 			next = (p + 1) / 2
 		}
 		p = next
-		// What is left is of the order of the step's cube.
+		// The error left is of the order of the step's cube.
 		if math.Abs(step) <= 1e-3*deviation {
 			break
 		}
@@ -111,9 +108,9 @@ func guessBeta(a, b, c float64) float64 {
 	return a / (a + b*math.Exp(2*w))
 }
 
-// ProportionInterval returns Clopper and Pearson's interval of confidence c for a
-// probability that showed x successes in n independent trials: either end is
-// missed with probability (1-c)/2 at most. It is from 0 to 1 when n is 0.
+// ProportionInterval returns Clopper and Pearson's interval of confidence c for the
+// probability of success, after x successes in n independent trials. The probability lies
+// beyond either end with a chance of at most (1-c)/2. If n is 0, the interval is [0,1].
 func ProportionInterval(x, n int, c float64) (low, high float64) {
 	side := (1 + c) / 2
 	return LowerProportion(x, n, side), 1 - LowerProportion(n-x, n, side)

@@ -8,10 +8,10 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Count says that N of Of things are so.
+// Count says that something is true of N things among Of.
 type Count struct{ N, Of int }
 
-// Add counts one thing more.
+// Add counts one more thing.
 func (c *Count) Add(yes bool) {
 	c.Of++
 	if yes {
@@ -19,7 +19,7 @@ func (c *Count) Add(yes bool) {
 	}
 }
 
-// Plus adds the things that another Count is about.
+// Plus adds another Count.
 func (c *Count) Plus(other Count) {
 	c.N += other.N
 	c.Of += other.Of
@@ -28,7 +28,7 @@ func (c *Count) Plus(other Count) {
 // Share returns N/Of, or 0 if Of is 0.
 func (c Count) Share() float64 { return float64(c.N) / float64(max(1, c.Of)) }
 
-// Sum returns what counts add up to.
+// Sum returns the sum of counts.
 func Sum(counts []Count) (sum Count) {
 	for _, c := range counts {
 		sum.Plus(c)
@@ -36,29 +36,27 @@ func Sum(counts []Count) (sum Count) {
 	return sum
 }
 
-// LeastBlocks is how many blocks BlockInterval needs. Fewer have too few different
-// resamples for a tail of .025.
+// LeastBlocks is the least number of blocks for BlockInterval. Fewer blocks have too few
+// different resamples for a tail of .025.
 const LeastBlocks = 5
 
-// resamples is how many resamples BlockInterval draws.
+// resamples is the number of resamples that BlockInterval draws.
 const resamples = 1999
 
-// BlockInterval returns an interval of confidence c, 0 < c < 1, for the share that
-// counts add up to, where things of one block may depend on one another and blocks
-// are independent (the block bootstrap with fixed blocks: Carlstein, 1986). As many
-// blocks as there are get drawn with replacement, 1999 times; each resample has the
-// share of its counts together; and the interval ends at two percentiles of these
-// shares. The percentiles are those of Hesterberg (2015, section 5.3.1), which lie
-// further out than (1-c)/2 and (1+c)/2 as Student's quantiles do with few blocks:
-// plain percentiles of a few blocks are too narrow.
+// BlockInterval returns an interval of confidence c, 0 < c < 1, for the share of the sum of
+// all counts. Things of one block may depend on one another; blocks are independent (the
+// block bootstrap with fixed blocks: Carlstein, 1986). A resample is as many blocks as there
+// are, drawn with replacement, and has the share of the sum of its counts. The interval ends
+// at two percentiles of the shares of 1999 resamples. With few blocks, the plain percentiles
+// (1-c)/2 and (1+c)/2 make the interval too narrow. Those of Hesterberg (2015, section
+// 5.3.1) lie further out, as Student's quantiles do.
 //
-// Invariant: the interval is never narrower at either end than ProportionInterval's,
-// which takes things of one block for independent too. So shares of 0 and 1, of which
-// all resamples are alike, have an interval.
+// Invariant: neither end is inside the interval of ProportionInterval, which assumes that
+// the things of one block are independent as well. So shares of 0 and 1 have an interval,
+// although all their resamples are alike.
 //
-// Blocks that count nothing are left out. BlockInterval reports false if fewer than
-// LeastBlocks are left, from which no interval of that level can be told. The result
-// depends on the order of the blocks and on r alone.
+// Blocks with Of 0 are left out. BlockInterval reports false if fewer than LeastBlocks are
+// left. The result depends only on the blocks, their order, c, and r.
 func BlockInterval(blocks []Count, c float64, r *rand.Rand) (low, high float64, ok bool) {
 	blocks = slices.DeleteFunc(slices.Clone(blocks), func(b Count) bool { return b.Of == 0 })
 	if len(blocks) < LeastBlocks {
@@ -80,9 +78,10 @@ func BlockInterval(blocks []Count, c float64, r *rand.Rand) (low, high float64, 
 	return min(low, shares[first]), max(high, shares[resamples-1-first]), true
 }
 
-// bootstrapTail returns what part of the resamples of n blocks lies beyond either end
-// of an interval of confidence c. Resamples vary by sqrt((n-1)/n) of what an unbiased
-// estimate would say, and the interval is to be as wide as Student's.
+// bootstrapTail returns the share of the resamples of n blocks that lies beyond each end of
+// an interval of confidence c. The standard deviation of resamples is too small by the
+// factor sqrt((n-1)/n). bootstrapTail corrects that, and makes the interval as wide as
+// Student's.
 func bootstrapTail(n int, c float64) float64 {
 	of := float64(n)
 	t := distuv.StudentsT{Sigma: 1, Nu: of - 1}.Quantile((1 + c) / 2)

@@ -1,6 +1,5 @@
-// Package stats holds the statistics that queueing forecasts rest on: exact
-// confidence bounds on quantiles and proportions, block-bootstrap intervals of shares,
-// the lag-1 autocorrelation of a sliding window, an ordered multiset of durations, a
-// least-squares line and the log-uniform distribution. Nothing else in it assumes a
-// distribution.
+// Package stats has the statistics that queueing forecasts rest on: exact confidence bounds
+// on quantiles and proportions, block-bootstrap intervals of shares, the lag-1
+// autocorrelation of a sliding window, an ordered multiset of durations, a least-squares
+// line and the log-uniform distribution. Only the last assumes a distribution.
 package stats

@@ -2,15 +2,15 @@ package stats
 
 import "math"
 
-// Line is a least-squares line through points that come one by one, each in
-// constant time. The zero Line has no points.
+// Line is a least-squares line through points that are added one by one, each in constant
+// time. The zero Line has no points.
 type Line struct {
 	n            float64
 	meanX, meanY float64
 	xx, xy, yy   float64 // sums of products of deviations from the means
 }
 
-// Add takes a point in.
+// Add adds a point.
 func (l *Line) Add(x, y float64) {
 	l.n++
 	dx, dy := x-l.meanX, y-l.meanY
@@ -34,8 +34,8 @@ func (l *Line) Fit() (intercept, slope float64, ok bool) {
 	return l.meanY - slope*l.meanX, slope, true
 }
 
-// Correlation returns Pearson's coefficient of correlation, and 0 where the
-// points do not differ in x, or not in y.
+// Correlation returns Pearson's correlation coefficient, or 0 if the points do not differ in
+// x or do not differ in y.
 func (l *Line) Correlation() float64 {
 	if !(l.xx > 0 && l.yy > 0) {
 		return 0
@@ -43,8 +43,8 @@ func (l *Line) Correlation() float64 {
 	return l.xy / math.Sqrt(l.xx*l.yy)
 }
 
-// Spread returns the standard deviation of the points from the line of Fit, along y,
-// and 0 where there is no such line.
+// Spread returns the standard deviation of the points from the line of Fit, along y, or 0 if
+// there is no such line.
 func (l *Line) Spread() float64 {
 	if !(l.xx > 0) {
 		return 0

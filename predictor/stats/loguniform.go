@@ -6,10 +6,9 @@ import (
 	"slices"
 )
 
-// LogUniform is a distribution whose logarithm is uniform from that of Min to
-// that of Max, 0 < Min < Max: P[X <= x] = b0 + b1 ln x with b1 = 1/ln(Max/Min) and
-// b0 = -b1 ln Min (Downey 1997, equation 4, who finds the lifetimes of batch jobs
-// to be so).
+// LogUniform is the distribution of a number whose logarithm is uniform between ln Min and
+// ln Max, 0 < Min < Max: P[X <= x] = b0 + b1 ln x with b1 = 1/ln(Max/Min) and
+// b0 = -b1 ln Min. Downey (1997, equation 4) finds it for the lifetimes of batch jobs.
 type LogUniform struct {
 	Min, Max float64
 }
@@ -35,15 +34,14 @@ func (l LogUniform) Mean() float64 {
 	return (l.Max - l.Min) / math.Log(l.Max/l.Min)
 }
 
-// Rand draws from the distribution.
+// Rand draws a number from the distribution.
 func (l LogUniform) Rand(random *rand.Rand) float64 {
 	return l.Quantile(random.Float64())
 }
 
-// FitLogUniform fits the straight line of the distribution function to a sample
-// of positive values, by least squares of the empirical distribution function
-// (i-1/2)/n on the logarithm of the i-th smallest value. It reports false for a
-// sample of fewer than two different values. It sorts a copy, O(n log n).
+// FitLogUniform fits the distribution to a sample of positive values. It fits a line by least
+// squares to the points (ln x_i, (i-1/2)/n), where x_i is the i-th smallest value. It reports
+// false if the sample has fewer than two different values. The cost is O(n log n).
 func FitLogUniform(sample []float64) (LogUniform, bool) {
 	sorted := slices.Clone(sample)
 	slices.Sort(sorted)

@@ -5,19 +5,19 @@ import (
 	"sort"
 )
 
-// blockCap is how many values one block holds before it is split. Insertion
-// moves at most this many values and adjusts the totals of all blocks, so its
-// square is about the size at which both cost the same.
+// blockCap is the number of values at which a block is split. Insertion moves at most this
+// many values and adjusts the totals of all blocks. Both cost the same when the Multiset has
+// about blockCap squared values.
 const blockCap = 512
 
-// Multiset is an ordered collection of whole numbers, repetitions allowed, that
-// knows ranks and partial sums: four bytes a value and some slack. The zero
-// Multiset is empty and ready to use. Changing it costs O(sqrt n) with small
-// constants, asking O(log n).
+// Multiset is an ordered collection of whole numbers, repetitions allowed, with ranks and
+// partial sums. It takes four bytes a value and some slack. The zero Multiset is empty and
+// ready to use. Insert and Delete cost O(sqrt n) with small constants, the other methods
+// O(log n).
 type Multiset struct {
-	blocks [][]uint32 // each sorted and not empty, and each before the next
-	// counts[i] and sums[i] total the blocks before block i; both have one
-	// element more than blocks, the grand total.
+	blocks [][]uint32 // each is sorted and not empty; the values ascend from block to block
+	// counts[i] and sums[i] are the totals of the blocks before block i. Their last
+	// elements, at len(blocks), are the totals of all blocks.
 	counts []int
 	sums   []int64
 }
@@ -48,7 +48,7 @@ func (m *Multiset) Insert(v uint32) {
 	}
 }
 
-// Delete removes one v and reports whether there was one.
+// Delete removes v once, and reports whether there was one.
 func (m *Multiset) Delete(v uint32) bool {
 	b := m.find(v)
 	if b == len(m.blocks) {
@@ -107,8 +107,7 @@ func (m *Multiset) Through(v uint32) (count int, sum int64) {
 
 func last(block []uint32) uint32 { return block[len(block)-1] }
 
-// find returns the first block that may hold v: the first that ends at v or
-// beyond.
+// find returns the first block that may have v: the first whose last value is at least v.
 func (m *Multiset) find(v uint32) int {
 	return sort.Search(len(m.blocks), func(b int) bool { return last(m.blocks[b]) >= v })
 }
@@ -136,8 +135,8 @@ func (m *Multiset) split(b int) {
 	m.sums = slices.Insert(m.sums, b+1, m.sums[b]+sum)
 }
 
-// merge joins block b to a neighbour when one of them is empty or together they
-// fill at most half a block.
+// merge joins block b with a neighbour if one of the two is empty, or if both together fill
+// at most half a block.
 func (m *Multiset) merge(b int) {
 	if len(m.blocks) == 1 {
 		if len(m.blocks[0]) == 0 {
