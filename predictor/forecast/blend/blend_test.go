@@ -11,7 +11,7 @@ import (
 	"github.com/varq-project/varq/predictor/forecast/recalibration"
 )
 
-// TestBlendFollowsTheBest: the weight of a class goes to the expert that forecasts it
+// TestBlendFollowsTheBest: the weight in a group goes to the expert that forecasts it
 // best, and to another once that one does.
 func TestBlendFollowsTheBest(t *testing.T) {
 	l := newLife(1, always("short", forecasttest.Exponential(100)), always("long", forecasttest.Exponential(10_000)))

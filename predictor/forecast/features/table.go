@@ -119,7 +119,7 @@ var Table = [Count]Feature{
 	usedAccountWeek: {"used-account-week", "the same, decaying by exp(-1) a week"},
 	jobExpected:     {"job-expected", "expected run time of the job, log seconds"},
 
-	fastAll:   {"recent-wait-all", "waits of late, of all jobs"},
+	fastAll:   {"recent-wait-all", "recent waits, of all jobs"},
 	fastLine:  {"recent-wait-line", "the same, of the line's"},
 	fastUser:  {"recent-wait-user", "the same, of the user's"},
 	fastCell:  {"recent-wait-cell", "the same, of the cell's"},
@@ -173,7 +173,7 @@ var Table = [Count]Feature{
 	ownSoonestExpected: {"own-soonest-expected", "expected time until the first of them ends, log delay"},
 	ownLastExpected:    {"own-last-expected", "expected time until the last of them does, log delay"},
 
-	userMost:  {"user-most", "jobs that the user has run at once of late, at most"},
-	userRoom:  {"user-room", "how many more they are than run now"},
+	userMost:  {"user-most", "the most jobs that the user has recently run at once"},
+	userRoom:  {"user-room", "how many more that is than run now"},
 	userAfter: {"user-after", "share of the user's waits that ended when another of the user's jobs had just ended"},
 }

@@ -2,7 +2,7 @@
 
 package qbets
 
-// rareRuns holds, by autocorrelation, the least length of a run of misses of
+// rareRuns has, by autocorrelation, the least length of a run of misses of
 // each watched quantile whose probability is at most 1e-05.
 var rareRuns = [...]struct {
 	rho    float64

@@ -1,6 +1,6 @@
-// Rarerungen writes the table of rare runs: how many misses of a quantile in
-// succession are too many to be chance, by the lag-1 autocorrelation of the
-// series. Two runs write the same bytes.
+// Rarerungen writes the table of rare runs: how many misses of a quantile in succession are
+// too many to be chance, by the lag-1 autocorrelation of the series. Its output is always
+// the same.
 //
 // The series is a stationary AR(1) log-normal: w_t = exp(x_t) with x_t = rho
 // x_t-1 + sqrt(1-rho^2) e_t and e_t standard normal. A miss of the q-quantile is
@@ -8,11 +8,11 @@
 // are runs of either. A run of r is rare when P[r waits in succession all miss]
 // is at most rarity.
 //
-// Such a probability is too small to be counted in a plain simulation. It is
-// the product of the miss rate 1-q and of the chances that a run of 1, 2, ...
-// goes on, each of which is of ordinary size: a cloud of series that are all in
-// a run takes a step, the share that still misses is the chance sought, and
-// those that miss no more are replaced by copies of those that do.
+// Such a probability is too small for a plain simulation. It is the product of the miss rate
+// 1-q and of the probabilities that a run of 1, 2, ... goes on, which are not small. To
+// estimate each of them, a cloud of series that are all in a run takes a step. The share
+// that still misses is the estimate. Series that no longer miss are then replaced by copies
+// of those that do.
 package main
 
 import (
@@ -63,7 +63,7 @@ func write(w io.Writer) error {
 
 package qbets
 
-// rareRuns holds, by autocorrelation, the least length of a run of misses of
+// rareRuns has, by autocorrelation, the least length of a run of misses of
 // each watched quantile whose probability is at most %g.
 var rareRuns = [...]struct {
 	rho    float64
