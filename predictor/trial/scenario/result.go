@@ -68,7 +68,8 @@ type VARQResult struct {
 	Down int    `json:"down,omitempty"`
 	Why  string `json:"why,omitempty"`
 	// KeptLow and KeptHigh are the ends of the 95 % confidence interval of Kept /
-	// Promised (Clopper and Pearson). Without promises they are 0 and 1.
+	// Promised. Promises with deadlines in one week depend on one another, so weeks are
+	// the unit: see score.Weekly. Without promises they are 0 and 1.
 	KeptLow  float64 `json:"kept_low"`
 	KeptHigh float64 `json:"kept_high"`
 	// Prob is the mean of the probabilities forecast when the promises were made. It is

@@ -6,6 +6,7 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/queue"
 	"github.com/varq-project/varq/predictor/cluster/sched"
 	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/score"
 	"github.com/varq-project/varq/predictor/promise/trajectory"
 	"github.com/varq-project/varq/predictor/stats"
 	"github.com/varq-project/varq/predictor/workload"
@@ -20,12 +21,13 @@ type varqd struct {
 	forecaster forecaster
 	planner    trajectory.Planner
 
-	asked, promised, kept int     // requests
-	moves                 int     // changes of a begin time
-	down                  int     // refusals because the cluster seemed to be down
-	why                   string  // the reason given with the last refusal counted in down
-	prob                  float64 // sum of the promises' forecasts
-	work, held            float64 // processor seconds of jobs with promises
+	asked, promised, kept int          // requests
+	weeks                 score.Weekly // promises kept, by the week of their deadline
+	moves                 int          // changes of a begin time
+	down                  int          // refusals because the cluster seemed to be down
+	why                   string       // the reason given with the last refusal counted in down
+	prob                  float64      // sum of the promises' forecasts
+	work, held            float64      // processor seconds of jobs with promises
 }
 
 // promise is a reservation that was granted.
@@ -102,6 +104,7 @@ func (r *runner) reserve(j *sched.Job) {
 		return
 	}
 	v.promised++
+	v.week(request.Deadline).Of++
 	v.prob += answer.Plan.Estimate.Prob
 	request.Job = answer.Job
 	p := &promise{
@@ -163,6 +166,7 @@ func (r *runner) startPromised(now int64, j *sched.Job, p *promise) {
 	p.started = true
 	if now <= p.Deadline {
 		v.kept++
+		v.week(p.Deadline).N++
 	}
 	hold := max(0, p.HoldUntil-now) // seconds
 	work := min(j.Run, p.Job.Limit) // seconds
@@ -200,11 +204,15 @@ func (r *runner) answered(o Outcome) {
 	}
 }
 
+// week returns the count of the promises with deadlines in the same week.
+func (v *varqd) week(deadline int64) *stats.Count { return v.weeks.At(score.Week(score.Day(deadline))) }
+
 func (v *varqd) result() *VARQResult {
 	result := &VARQResult{Asked: v.asked, Promised: v.promised, Kept: v.kept, KeptHigh: 1, Down: v.down, Why: v.why, Moves: v.moves}
 	if v.promised > 0 {
 		result.Prob = v.prob / float64(v.promised)
-		result.KeptLow, result.KeptHigh = stats.ProportionInterval(v.kept, v.promised, .95)
+		kept := v.weeks.Proportion()
+		result.KeptLow, result.KeptHigh = kept.Low, kept.High
 	}
 	if v.work > 0 {
 		result.Overhead = v.held / v.work

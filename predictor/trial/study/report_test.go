@@ -12,7 +12,7 @@ import (
 
 // measures has the names of the values of each study.
 func measures(study string) []string {
-	reserved := []string{"wait", "utilisation", "lost", "held", "offset", "exact", "promised", "granted", "cost", "prob", "kept"}
+	reserved := []string{"wait", "utilisation", "lost", "held", "offset", "exact", "promised", "granted", "cost", "prob", "kept", "kept low", "kept high"}
 	switch study {
 	case "downey":
 		return []string{
@@ -50,6 +50,8 @@ func madeUpOutcomes(name string, s Study, o Options) []Outcome {
 			values[measure] = 1 + 9*float64(hash.Sum32())/(1<<32)
 		}
 		values["promised"] += 10 // and so is more than what is kept of it
+		values["kept low"] /= 20
+		values["kept high"] = values["kept low"] + values["kept high"]/20
 		outcomes = append(outcomes, Outcome{c, values})
 	}
 	return outcomes

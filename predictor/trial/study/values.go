@@ -38,6 +38,7 @@ func valuesOf(r *scenario.Result) Values {
 		if q.Promised > 0 {
 			v["prob"] = q.Prob
 			v["kept"] = float64(q.Kept) / float64(q.Promised)
+			v["kept low"], v["kept high"] = q.KeptLow, q.KeptHigh
 		}
 	}
 	return v
