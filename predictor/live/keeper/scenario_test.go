@@ -50,6 +50,7 @@ import (
 //
 // Lines that call the keeper or show a state:
 //
+//	read                             the next Watch has the queue as it is now
 //	watch [unread] [until TIME]      Watch, every second until TIME; unless unread,
 //	                                 accounting has been read up to the present
 //	learn JOB...                     ObserveAccounting

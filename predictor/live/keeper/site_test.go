@@ -14,6 +14,7 @@ import (
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/live/sqlitefile"
 	"github.com/varq-project/varq/predictor/live/statefile"
+	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/slurmtime"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -30,7 +31,8 @@ type site struct {
 	slurm   *fakeSlurm
 	outlook *fakeOutlook
 	clock   int64
-	log     strings.Builder // warnings and errors since the last watch
+	early   func() (queue []slurm.QueueEntry, at int64) // what the next watch has read already, if not nil
+	log     strings.Builder                             // warnings and errors since the last watch
 }
 
 // newSite returns a site where jobs wait for ten minutes.
@@ -83,6 +85,10 @@ func (s *site) watch() error {
 	s.refresh()
 	at := s.clock
 	queue, err := s.slurm.Queue(ctx)
+	if s.early != nil {
+		queue, at = s.early()
+		s.early = nil
+	}
 	if err == nil {
 		_, err = s.Watch(ctx, queue, at)
 	}

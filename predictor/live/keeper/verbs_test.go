@@ -50,6 +50,7 @@ var verbs = map[string]func(s *scene, w *words){
 	"end":                 func(s *scene, w *words) { s.end(s.number(w.next()), w.next(), s.at(w)) },
 	"requeue":             (*scene).requeue,
 	"vanish":              func(s *scene, w *words) { delete(s.slurm.queue, s.number(w.next())) },
+	"read":                func(s *scene, _ *words) { s.readQueue() },
 	"watch":               (*scene).watches,
 	"learn":               (*scene).learn,
 	"refresh":             func(s *scene, _ *words) { s.refresh() },
@@ -186,6 +187,16 @@ func (s *scene) requeue(w *words) {
 		again.Limit = s.span(limit)
 	}
 	s.slurm.queue[id] = again
+}
+
+// readQueue reads the queue for the next watch.
+func (s *scene) readQueue() {
+	at := s.clock
+	queue, err := s.slurm.Queue(s.t.Context())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.early = func() ([]slurm.QueueEntry, int64) { return queue, at }
 }
 
 // watches calls watch, and shows the log, the changes to jobs, and the states of the

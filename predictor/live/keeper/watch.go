@@ -25,6 +25,8 @@ const (
 
 	present  = waiting | overdue | started
 	anyState = absent | present
+
+	unknown jobState = 0 // the queue was read too early to show the job
 )
 
 // action does what is due for an open reservation. j is its job, or nil if it is absent.
@@ -56,7 +58,8 @@ var transitions = []struct {
 // done.
 //
 // The caller must read now from the clock before it reads the queue. So a job that is
-// pending in jobs had not started at the time now.
+// pending in jobs had not started at the time now. The queue may have been read before a
+// job was submitted that is bound since: such a job is not absent, but unknown.
 func (k *Keeper) Watch(ctx context.Context, jobs []slurm.QueueEntry, now int64) (open int, err error) {
 	if err := k.lock(ctx); err != nil {
 		return 0, err
@@ -91,6 +94,8 @@ func (k *Keeper) Watch(ctx context.Context, jobs []slurm.QueueEntry, now int64) 
 // stateOf returns the state of e's job j, which is nil if it is absent.
 func stateOf(e *ledger.Entry, j *slurm.QueueEntry, now int64) jobState {
 	switch {
+	case j == nil && e.Job != 0 && e.Progress.Submit >= now-skew:
+		return unknown
 	case j == nil:
 		return absent
 	case j.Start != 0:
