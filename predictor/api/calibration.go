@@ -50,8 +50,9 @@ type QuantileCoverage struct {
 	// Covered is the share of the waits within the quantile. A wait equal to the
 	// quantile counts by a random rank. Low and High are the ends of Covered's 95 %
 	// interval. The interval is a block bootstrap's over the weeks in which the waits
-	// began. With waits from fewer than 5 weeks, the interval is wide: it allows for all
-	// waits of a week being within the quantile together, or none.
+	// began. With waits from fewer than 5 weeks, where a week with few waits hardly counts,
+	// the interval is wide: it allows for all waits of a week being within the quantile
+	// together, or none.
 	Covered float64 `json:"covered"`
 	Low     float64 `json:"low"`
 	High    float64 `json:"high"`

@@ -22,7 +22,7 @@ type ReportRow struct {
 	// forecast, and Delivered is kept / (kept + missed). All three are over the
 	// reservations kept or missed. Low and High are the ends of Delivered's 95 %
 	// interval. The interval is a block bootstrap's over the weeks of the deadlines.
-	// With deadlines in fewer than 5 weeks it is Clopper and Pearson's interval, for
+	// With deadlines in fewer than 5 weeks, where a week with few hardly counts, it is Clopper and Pearson's interval, for
 	// which the promises are independent of one another.
 	Promised  float64 `json:"promised"`
 	Estimated float64 `json:"estimated"`

@@ -38,10 +38,14 @@ func (w *Weekly) At(week int64) *stats.Count {
 }
 
 // Interval returns an interval of level Confidence for the share of all weeks, by
-// [stats.BlockInterval] with weeks as blocks. It reports false if there are fewer than
-// [stats.LeastBlocks] weeks. The seed is fixed, so that intervals over the same weeks use
-// the same resamples and can be compared.
+// [stats.BlockInterval] with weeks as blocks. It reports false if the effective number of
+// weeks is less than [stats.LeastBlocks], rounded: a week with next to nothing in it is no
+// fifth week. The seed is fixed, so that intervals over the same weeks use the same
+// resamples and can be compared.
 func (w *Weekly) Interval() (low, high float64, ok bool) {
+	if w.equalWeeks() < stats.LeastBlocks-.5 {
+		return 0, 1, false
+	}
 	return stats.BlockInterval(w.counts, Confidence, rand.New(rand.NewPCG(1, 1)))
 }
 
@@ -60,7 +64,7 @@ func (w *Weekly) Proportion() Proportion {
 	low, high, ok := w.Interval()
 	all := stats.Sum(w.counts)
 	if !ok {
-		n := w.equalWeeks()
+		n := int(w.equalWeeks())
 		weeks := all.Share() * float64(n)
 		low, _ = stats.ProportionInterval(int(math.Floor(weeks)), n, Confidence)
 		_, high = stats.ProportionInterval(int(math.Ceil(weeks)), n, Confidence)
@@ -68,13 +72,17 @@ func (w *Weekly) Proportion() Proportion {
 	return Proportion{Of: all.Of, Share: all.Share(), Low: low, High: high}
 }
 
-// equalWeeks returns the effective number of weeks, rounded down: the number of weeks of
-// equal size with the same variance, (sum of sizes)^2 / (sum of squared sizes).
-func (w *Weekly) equalWeeks() int {
-	sum, squares := 0, 0
+// equalWeeks returns the effective number of weeks: the number of weeks of equal size with
+// the same variance, (sum of sizes)^2 / (sum of squared sizes).
+func (w *Weekly) equalWeeks() float64 {
+	sum, squares := 0., 0.
 	for _, c := range w.counts {
-		sum += c.Of
-		squares += c.Of * c.Of
+		size := float64(c.Of)
+		sum += size
+		squares += size * size
 	}
-	return sum * sum / max(1, squares)
+	if squares == 0 {
+		return 0
+	}
+	return sum * sum / squares
 }

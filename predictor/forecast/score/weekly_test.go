@@ -76,6 +76,29 @@ func TestWeeklyOfFewWeeks(t *testing.T) {
 	}
 }
 
+// TestEffectiveWeeks: the sizes of the weeks decide whether there are enough of them.
+func TestEffectiveWeeks(t *testing.T) {
+	for _, c := range []struct {
+		sizes  []int
+		enough bool
+	}{
+		{[]int{7, 7, 7, 7}, false},
+		{[]int{7, 7, 7, 7, 7}, true},
+		{[]int{2, 7, 7, 7, 7}, true}, // 30 days
+		{[]int{6, 7, 7, 7, 3}, true},
+		{[]int{84, 115, 103, 142, 6}, false},
+		{[]int{1, 1, 1, 1, 1, 1000}, false},
+	} {
+		var w Weekly
+		for week, n := range c.sizes {
+			*w.At(int64(week)) = stats.Count{N: n, Of: n}
+		}
+		if _, _, ok := w.Interval(); ok != c.enough {
+			t.Errorf("weeks of %v are enough: %v", c.sizes, ok)
+		}
+	}
+}
+
 // TestWeeksThatDiffer: the probability to be covered differs from week to week. The
 // interval for independent waits misses its mean most of the time.
 func TestWeeksThatDiffer(t *testing.T) {
