@@ -9,10 +9,14 @@ import (
 )
 
 // Exponential returns the distribution of an exponential delay with a mean in seconds.
-func Exponential(mean float64) *delay.Distribution {
+func Exponential(mean float64) *delay.Distribution { return ExponentialOrNone(0, mean) }
+
+// ExponentialOrNone returns the distribution of a delay that is 0 with probability none.
+// Otherwise it is exponential, with a mean in seconds.
+func ExponentialOrNone(none, mean float64) *delay.Distribution {
 	var d delay.Distribution
 	for i := range d {
-		d[i] = 1 - math.Exp(-delay.At(i)/mean)
+		d[i] = none - (1-none)*math.Expm1(-delay.At(i)/mean)
 	}
 	return &d
 }

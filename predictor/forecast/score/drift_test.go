@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/varq-project/varq/predictor/forecast/forecasttest"
 )
 
 // stream makes days of forecasts that say one exponential wait while the truth has
@@ -11,11 +13,11 @@ import (
 // rank, so that binomial intervals mean nothing.
 func stream(r *rand.Rand, days int, truth func(day int) float64) []Daily {
 	const jobs, said = 60, 3600.
-	forecast := exponential(.2, said)
+	forecast := forecasttest.ExponentialOrNone(.2, said)
 	list := make([]Daily, days)
 	for day := range list {
 		list[day].Day = int64(day)
-		actual := exponential(.2, truth(day))
+		actual := forecasttest.ExponentialOrNone(.2, truth(day))
 		common := r.Float64()
 		for i := range jobs {
 			if i == jobs/2 {

@@ -9,17 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/varq-project/varq/predictor/delay"
+	"github.com/varq-project/varq/predictor/forecast/forecasttest"
 )
-
-// exponential returns the distribution of a delay that is 0 with some probability
-// and else has a mean in seconds.
-func exponential(atom, mean float64) *delay.Distribution {
-	var d delay.Distribution
-	for i := range d {
-		d[i] = atom + (1-atom)*-math.Expm1(-delay.At(i)/mean)
-	}
-	return &d
-}
 
 // draw draws a delay from a distribution.
 func draw(r *rand.Rand, d *delay.Distribution) float64 { return d.Quantile(r.Float64()) }
@@ -75,7 +66,7 @@ func TestSumsAgainstDefinitions(t *testing.T) {
 	var sums Sums
 	parts := Table{}
 	for range 400 {
-		s := scored{exponential(r.Float64(), 1e5*r.Float64()), draw(r, exponential(.3, 9000)), r.Float64()}
+		s := scored{forecasttest.ExponentialOrNone(r.Float64(), 1e5*r.Float64()), draw(r, forecasttest.ExponentialOrNone(.3, 9000)), r.Float64()}
 		all = append(all, s)
 		sums.Add(s.forecast, s.wait, s.v)
 		parts.At(Key{Day: r.Int64N(3), Partition: "p"}).Add(s.forecast, s.wait, s.v)
@@ -107,7 +98,7 @@ func TestExactForecastsAreCovered(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	var sums Sums
 	for range 20_000 {
-		d := exponential(.8*r.Float64(), 20_000*r.Float64())
+		d := forecasttest.ExponentialOrNone(.8*r.Float64(), 20_000*r.Float64())
 		sums.Add(d, draw(r, d), r.Float64())
 	}
 	for i, q := range Levels {
@@ -136,7 +127,7 @@ func TestNothing(t *testing.T) {
 }
 
 func BenchmarkAdd(b *testing.B) {
-	d := exponential(.3, 9000)
+	d := forecasttest.ExponentialOrNone(.3, 9000)
 	var sums Sums
 	for b.Loop() {
 		sums.Add(d, 1234, .5)

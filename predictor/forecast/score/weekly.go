@@ -37,6 +37,9 @@ func (w *Weekly) At(week int64) *stats.Count {
 	return &w.counts[i]
 }
 
+// Sum returns the count of all weeks.
+func (w *Weekly) Sum() stats.Count { return stats.Sum(w.counts) }
+
 // Interval returns an interval of level Confidence for the share of all weeks, by
 // [stats.BlockInterval] with weeks as blocks. It reports false if the effective number of
 // weeks is less than [stats.LeastBlocks], rounded: a week with next to nothing in it is no
@@ -62,7 +65,7 @@ type Proportion struct {
 // it can be, as if all forecasts of a week came true or none.
 func (w *Weekly) Proportion() Proportion {
 	low, high, ok := w.Interval()
-	all := stats.Sum(w.counts)
+	all := w.Sum()
 	if !ok {
 		n := int(w.equalWeeks())
 		weeks := all.Share() * float64(n)

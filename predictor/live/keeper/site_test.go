@@ -31,8 +31,8 @@ type site struct {
 	slurm   *fakeSlurm
 	outlook *fakeOutlook
 	clock   int64
-	early   func() (queue []slurm.QueueEntry, at int64) // what the next watch has read already, if not nil
-	log     strings.Builder                             // warnings and errors since the last watch
+	early   *reading        // what the next watch has read already, or nil
+	log     strings.Builder // warnings and errors since the last watch
 }
 
 // newSite returns a site where jobs wait for ten minutes.
@@ -77,20 +77,30 @@ func (s *site) refresh() {
 	}
 }
 
+// reading is the queue, and the time just before it was read.
+type reading struct {
+	queue []slurm.QueueEntry
+	at    int64
+}
+
+func (s *site) read(ctx context.Context) (*reading, error) {
+	at := s.clock
+	queue, err := s.slurm.Queue(ctx)
+	return &reading{queue, at}, err
+}
+
 // watch reads the queue and calls Watch, as varqd does. A Watch that does not return, for
 // instance because it has not released the lock, is an error.
 func (s *site) watch() error {
 	ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
 	defer cancel()
 	s.refresh()
-	at := s.clock
-	queue, err := s.slurm.Queue(ctx)
-	if s.early != nil {
-		queue, at = s.early()
-		s.early = nil
+	r, err := s.early, error(nil)
+	if s.early = nil; r == nil {
+		r, err = s.read(ctx)
 	}
 	if err == nil {
-		_, err = s.Watch(ctx, queue, at)
+		_, err = s.Watch(ctx, r.queue, r.at)
 	}
 	return err
 }

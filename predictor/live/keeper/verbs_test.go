@@ -191,12 +191,10 @@ func (s *scene) requeue(w *words) {
 
 // readQueue reads the queue for the next watch.
 func (s *scene) readQueue() {
-	at := s.clock
-	queue, err := s.slurm.Queue(s.t.Context())
-	if err != nil {
+	var err error
+	if s.early, err = s.read(s.t.Context()); err != nil {
 		s.t.Fatal(err)
 	}
-	s.early = func() ([]slurm.QueueEntry, int64) { return queue, at }
 }
 
 // watches calls watch, and shows the log, the changes to jobs, and the states of the

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/varq-project/varq/predictor/delay"
+	"github.com/varq-project/varq/predictor/forecast/forecasttest"
 	"github.com/varq-project/varq/predictor/forecast/score"
 	"github.com/varq-project/varq/predictor/live/statefile"
 )
@@ -24,19 +25,11 @@ import (
 // noon of the day 20000.
 const noon = 20_000*86400 + 43_200
 
-// exponential returns a distribution with an atom at 0.
-func exponential(mean float64) (d delay.Distribution) {
-	for i := range d {
-		d[i] = .25 - .75*math.Expm1(-delay.At(i)/mean)
-	}
-	return d
-}
-
 // forecastOf returns a forecast for a job that becomes eligible after seconds after noon.
 func forecastOf(job, after int64, forecaster string) Forecast {
 	return Forecast{
 		Job: Job{ID: job, Submit: noon}, Eligible: noon + after, Forecaster: forecaster,
-		Partition: "batch", Class: "nodes=1", Wait: exponential(3600),
+		Partition: "batch", Class: "nodes=1", Wait: *forecasttest.ExponentialOrNone(.25, 3600),
 	}
 }
 
@@ -85,7 +78,7 @@ func TestScores(t *testing.T) {
 			for _, name := range []string{"blend", "qbets"} {
 				f := forecastOf(int64(look)*5+i, 5000*int64(look), name)
 				f.Partition = []string{"batch", "gpu"}[i%2]
-				f.Wait = exponential(1000 + 9000*r.Float64())
+				f.Wait = *forecasttest.ExponentialOrNone(.25, 1000+9000*r.Float64())
 				w.Begun = append(w.Begun, f)
 			}
 		}
@@ -342,8 +335,8 @@ func TestScoringRace(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	d := exponential(3600)
-	whole, _ := encode(&d)
+	d := forecasttest.ExponentialOrNone(.25, 3600)
+	whole, _ := encode(d)
 	f.Add(whole)
 	f.Add([]byte("short"))
 	f.Fuzz(func(t *testing.T, b []byte) {

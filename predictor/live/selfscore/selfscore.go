@@ -180,7 +180,7 @@ const maxClass = 200
 
 // ask asks all forecasters about j, whose wait has begun, and returns their forecasts.
 func (s *Scorer) ask(ctx context.Context, j *slurm.QueueEntry) []scores.Forecast {
-	q := forecast.Question{Request: j.Request, Now: j.Eligible, Submit: j.Eligible}
+	q := forecast.AtSubmission(&j.Job)
 	var list []scores.Forecast
 	for _, a := range s.Ask(ctx, &q) {
 		class := score.PublicClass(a.Class)

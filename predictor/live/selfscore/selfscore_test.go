@@ -16,8 +16,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/varq-project/varq/predictor/api"
-	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/forecasttest"
 	"github.com/varq-project/varq/predictor/forecast/score"
 	"github.com/varq-project/varq/predictor/live/scores"
 	"github.com/varq-project/varq/predictor/live/sqlitefile"
@@ -28,14 +28,6 @@ import (
 
 // now is the time at which the tests begin: noon of a day.
 const now = 20_000*86400 + 43_200
-
-// exponential returns a distribution with an atom at 0. The mean is of the other waits.
-func exponential(atom, mean float64) (d delay.Distribution) {
-	for i := range d {
-		d[i] = atom - (1-atom)*math.Expm1(-delay.At(i)/mean)
-	}
-	return d
-}
 
 // fixture is a Scorer with a real store, and the questions that it has asked.
 type fixture struct {
@@ -51,7 +43,7 @@ type fixture struct {
 }
 
 func start(t *testing.T) *fixture {
-	f := &fixture{path: filepath.Join(t.TempDir(), "ledger.db"), says: []NamedAnswer{{Forecaster: "blend", Answer: forecast.Answer{Wait: exponential(.5, 600)}}}}
+	f := &fixture{path: filepath.Join(t.TempDir(), "ledger.db"), says: []NamedAnswer{{Forecaster: "blend", Answer: forecast.Answer{Wait: *forecasttest.ExponentialOrNone(.5, 600)}}}}
 	f.open(t)
 	t.Cleanup(func() { f.file.Close() })
 	return f
@@ -242,7 +234,7 @@ func TestClassesNameNoUser(t *testing.T) {
 func TestExactForecastsScoreSo(t *testing.T) {
 	f := start(t)
 	r := rand.New(rand.NewPCG(4, 4))
-	truth := exponential(.5, 600)
+	truth := forecasttest.ExponentialOrNone(.5, 600)
 	var jobs []slurm.QueueEntry
 	for i := range int64(1500) {
 		eligible := now + 1 + 50*i

@@ -146,7 +146,7 @@ func (r *runner) ask(j *workload.Job) error {
 	if r.asked <= r.warmup || !ok {
 		return nil
 	}
-	question := forecast.Question{Request: j.Request, Now: j.Start - wait, Submit: j.Start - wait}
+	question := forecast.AtSubmission(j)
 	o := outcome{wait: float64(wait), week: score.Week(score.Day(question.Submit)), month: month(j), v: uniform(j)}
 	if o.fallback, _ = r.fallback.Predict(&question); o.fallback == nil {
 		o.fallback = newRolling()

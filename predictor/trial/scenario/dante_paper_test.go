@@ -47,7 +47,7 @@ func (d dante) test(t *testing.T) {
 		})
 		at += 1 + int64(d.gap*random.ExpFloat64())
 	}
-	s := Scenario{Procs: 64, Backfill: sched.EASY, Seed: d.seed, Outage: Outage{Lasts: 6 * 3600, After: d.first * day, Every: 2 * day}}
+	s := Scenario{Procs: 64, Backfill: sched.EASY, Seed: d.seed, Background: func(task func()) { go task() }, Outage: Outage{Lasts: 6 * 3600, After: d.first * day, Every: 2 * day}}
 	type count struct{ promised, kept, down int }
 	of := func(m Method) (all, during, late count, utilisation float64, why string) {
 		s.Reservations.VARQ = &VARQ{Share: .1, Prob: .75, Every: 3600, Replan: 900, Method: m}

@@ -21,13 +21,13 @@ type varqd struct {
 	forecaster forecaster
 	planner    trajectory.Planner
 
-	asked, promised, kept int          // requests
-	weeks                 score.Weekly // promises kept, by the week of their deadline
-	moves                 int          // changes of a begin time
-	down                  int          // refusals because the cluster seemed to be down
-	why                   string       // the reason given with the last refusal counted in down
-	prob                  float64      // sum of the promises' forecasts
-	work, held            float64      // processor seconds of jobs with promises
+	asked      int          // requests
+	promises   score.Weekly // how many were kept, by the week of the deadline
+	moves      int          // changes of a begin time
+	down       int          // refusals because the cluster seemed to be down
+	why        string       // the reason given with the last refusal counted in down
+	prob       float64      // sum of the promises' forecasts
+	work, held float64      // processor seconds of jobs with promises
 }
 
 // promise is a reservation that was granted.
@@ -103,7 +103,6 @@ func (r *runner) reserve(j *sched.Job) {
 		r.enqueue(j)
 		return
 	}
-	v.promised++
 	v.week(request.Deadline).Of++
 	v.prob += answer.Plan.Estimate.Prob
 	request.Job = answer.Job
@@ -165,7 +164,6 @@ func (r *runner) startPromised(now int64, j *sched.Job, p *promise) {
 	v := r.varqd
 	p.started = true
 	if now <= p.Deadline {
-		v.kept++
 		v.week(p.Deadline).N++
 	}
 	hold := max(0, p.HoldUntil-now) // seconds
@@ -205,13 +203,16 @@ func (r *runner) answered(o Outcome) {
 }
 
 // week returns the count of the promises with deadlines in the same week.
-func (v *varqd) week(deadline int64) *stats.Count { return v.weeks.At(score.Week(score.Day(deadline))) }
+func (v *varqd) week(deadline int64) *stats.Count {
+	return v.promises.At(score.Week(score.Day(deadline)))
+}
 
 func (v *varqd) result() *VARQResult {
-	result := &VARQResult{Asked: v.asked, Promised: v.promised, Kept: v.kept, KeptHigh: 1, Down: v.down, Why: v.why, Moves: v.moves}
-	if v.promised > 0 {
-		result.Prob = v.prob / float64(v.promised)
-		kept := v.weeks.Proportion()
+	all := v.promises.Sum()
+	result := &VARQResult{Asked: v.asked, Promised: all.Of, Kept: all.N, KeptHigh: 1, Down: v.down, Why: v.why, Moves: v.moves}
+	if all.Of > 0 {
+		result.Prob = v.prob / float64(all.Of)
+		kept := v.promises.Proportion()
 		result.KeptLow, result.KeptHigh = kept.Low, kept.High
 	}
 	if v.work > 0 {

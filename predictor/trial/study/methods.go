@@ -131,7 +131,7 @@ func (s methodSetting) run(o Options, seed uint64) (Values, error) {
 		return nil, err
 	}
 	sc := scenario.Scenario{
-		Procs: procs, Order: sched.FCFS(), Backfill: sched.EASY, Request: request, Aside: methodShare, Seed: seed,
+		Procs: procs, Order: sched.FCFS(), Backfill: sched.EASY, Request: request, Aside: methodShare, Seed: seed, Background: o.Background,
 	}
 	if s.outages {
 		sc.Outage = methodOutage

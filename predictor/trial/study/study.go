@@ -29,6 +29,8 @@ type Options struct {
 	Seeds  int    // number of repetitions, each with a seed of its own; 0: the study's default
 	Quick  bool   // simulate only the beginning of each workload, with few seeds
 	Traces Traces // real logs; nil if there are none
+	// Background is predictor.Options.Background.
+	Background func(task func())
 }
 
 // repetitions returns the number of seeds: Seeds if it is set, or the study's default, usual

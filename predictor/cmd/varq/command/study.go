@@ -121,7 +121,7 @@ func (e *Env) study(cmd *cobra.Command, name string, f *studyFlags) error {
 	defer meter.Close()
 	run := cases.Run{
 		Study:    e.Studies[name],
-		Options:  study.Options{Seeds: f.seeds, Quick: f.quick},
+		Options:  study.Options{Seeds: f.seeds, Quick: f.quick, Background: cli.Background},
 		Progress: meter,
 	}
 	if folder != "" {

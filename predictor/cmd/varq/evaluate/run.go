@@ -94,7 +94,7 @@ func (e *evaluation) score(past *pastJobs, show func(part float64, jobs int) err
 	for i, m := range e.makers {
 		workers.Go(func() (err error) {
 			var q queue.Queue
-			method := m.New(backtest.Cluster{Queue: &q, Procs: past.procs, Nodes: past.nodes, Background: func(task func()) { go task() }})
+			method := m.New(backtest.Cluster{Queue: &q, Procs: past.procs, Nodes: past.nodes, Background: cli.Background})
 			options := e.options
 			before := 0
 			options.Progress = func(n int) error {

@@ -90,7 +90,7 @@ func (f *simulationFlags) simulation(flags *pflag.FlagSet) (*simulation, error) 
 		jobs:    jobs,
 		scenario: scenario.Scenario{
 			Order: order, Backfill: backfill, Outage: outage, Seed: f.seed,
-			Background: func(task func()) { go task() },
+			Background: cli.Background,
 		},
 	}, nil
 }
