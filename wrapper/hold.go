@@ -1,9 +1,9 @@
-// Package wrapper holds the work of a job on its nodes until the time that its
-// reservation promises. It does not need varqd: the job's ticket says when the work
-// may start, and Slurm's own commands change the job.
+// Package wrapper holds the work of a job on its nodes until the time that its reservation
+// promises. It does not need varqd: the job's ticket has the time at which the work may
+// start, and Slurm's own commands change the job.
 //
-// Invariant: whatever goes wrong here, the work runs, and the job's standard error
-// says what went wrong.
+// Invariant: whatever goes wrong here, the work runs, and the error is printed to the job's
+// standard error.
 package wrapper
 
 import (
@@ -17,8 +17,8 @@ import (
 	"github.com/varq-project/varq/wrapper/ticket"
 )
 
-// ErrCancelled is returned for work that must not run: its job has started after
-// the deadline, and its user wanted it cancelled then.
+// ErrCancelled is returned for work that must not run: its job has started after the
+// deadline, and the user asked for it to be cancelled in this case.
 var ErrCancelled = errors.New("the job has missed its deadline")
 
 // Job is the state of a job that has started. Times are Unix seconds, Limit is
@@ -28,7 +28,7 @@ type Job struct {
 	Limit           int64
 }
 
-// Queue is the part of Slurm that the wrapper asks, and that it changes.
+// Queue is the part of Slurm that the wrapper uses.
 type Queue interface {
 	// Job returns the state of a job.
 	Job(id int64) (Job, error)
@@ -38,29 +38,29 @@ type Queue interface {
 	Cancel(id int64) error
 }
 
-// Clock tells the time, in Unix seconds, and waits for it.
+// Clock returns the time, in Unix seconds, and sleeps until a given time.
 type Clock interface {
 	Now() int64
-	// SleepUntil returns when the clock shows a time, or at once if it does already.
+	// SleepUntil returns when the clock shows the time at, or immediately if at has passed.
 	SleepUntil(at int64) error
 }
 
-// Hold is one task's wait for its time.
+// Hold holds the work of one task until its time.
 type Hold struct {
 	ticket.Ticket
-	// Job is the job's number, 0 outside of one.
+	// Job is the job's ID, 0 outside of a job.
 	Job int64
 	// Restarts is how often Slurm has requeued the job.
 	Restarts int
 	// Lead is true in the one task that acts for the whole job.
 	Lead bool
-	// Queue answers for Slurm.
+	// Queue is Slurm.
 	Queue Queue
 	Clock Clock
-	// Trim has the job's limit trimmed, by TrimLimit, in another process: the
-	// work must not wait for Slurm's answer.
+	// Trim trims the job's limit by TrimLimit in another process, because the work must not
+	// wait for Slurm's answer.
 	Trim func(job, begin int64, t ticket.Ticket) error
-	// Log takes complaints, for the user.
+	// Log receives messages for the user.
 	Log io.Writer
 }
 
@@ -88,8 +88,9 @@ func (h *Hold) Wait() error {
 	return nil
 }
 
-// missed reports whether the work must not run any more. It may after a requeue, and
-// if the job started in time and only its work is late.
+// missed reports whether the work must not run any more. The work runs after a requeue, and
+// if the job started in time and only the work is late. It also runs if Slurm does not
+// answer.
 func (h *Hold) missed() bool {
 	if !h.Cancel || h.Restarts > 0 {
 		return false
@@ -118,7 +119,8 @@ func (h *Hold) cancel() {
 	}
 }
 
-// sayLate says that the job has started after the deadline, unless by a second only.
+// sayLate logs that the job has started after the deadline. A delay of one second is logged
+// only after a requeue.
 func (h *Hold) sayLate(now int64) {
 	switch late := now - h.BeginBy; {
 	case !h.Lead:
@@ -129,7 +131,7 @@ func (h *Hold) sayLate(now int64) {
 	}
 }
 
-// say writes one line.
+// say logs one line.
 func (h *Hold) say(sentence string, args ...any) {
 	line := strings.ReplaceAll(fmt.Sprintf(sentence, args...), "\n", "; ")
 	fmt.Fprintf(h.Log, "varq: %s\n", line)

@@ -12,7 +12,7 @@ import (
 	"github.com/varq-project/varq/wrapper/ticket"
 )
 
-// queue is a Slurm with one job, which notes what is asked of it.
+// queue is a Slurm with one job. It records all requests.
 type queue struct {
 	job   Job
 	err   error
@@ -34,7 +34,7 @@ func (q *queue) Cancel(id int64) error {
 	return q.err
 }
 
-// clock is a Clock that lets no real time pass.
+// clock is a Clock whose sleeps take no real time.
 type clock int64
 
 func (c *clock) Now() int64 { return int64(*c) }
@@ -140,7 +140,7 @@ func TestTrimLimit(t *testing.T) {
 		start   = 1795262400
 		minute  = 60
 		work    = 60 * minute
-		waiting = 20 * minute // from when the job became eligible
+		waiting = 20 * minute // between the job's eligible time and its start
 	)
 	for _, test := range []struct {
 		name                   string

@@ -19,7 +19,7 @@ import (
 // Slurm is the Queue behind Slurm's own commands, run as the job's owner.
 type Slurm struct{}
 
-// Job asks squeue.
+// Job runs squeue.
 func (Slurm) Job(id int64) (Job, error) {
 	out, err := run("squeue", "--noheader", "--states=all", "--jobs="+strconv.FormatInt(id, 10),
 		"--Format=EligibleTime:30,StartTime:30,TimeLimit:30")

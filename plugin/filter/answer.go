@@ -12,9 +12,9 @@ import (
 	"github.com/varq-project/varq/wrapper/ticket"
 )
 
-// The first words of the lines that varq.lua understands. The rest of a line is
-// for Slurm (an option's value), for the SPANK plugin (the ticket) or for the
-// user (say, refuse). The last line of a complete answer is the word end.
+// The first words of the lines that varq.lua understands. The rest of a line is for Slurm
+// (an option's value), for the SPANK plugin (the ticket) or for the user (after "say" and
+// "refuse"). The last line of a complete answer is the word end.
 const (
 	wordBegin   = "begin"
 	wordTime    = "time"
@@ -29,7 +29,8 @@ const (
 // errNoAnswer is the error of an answer that is neither a plan nor a refusal.
 var errNoAnswer = errors.New("varqd's answer is neither a plan nor a refusal")
 
-// Write writes the lines that tell varq.lua what varqd's answer changes.
+// Write writes the lines for varqd's answer. They make varq.lua change the submission, or
+// refuse it.
 func (s *Submission) Write(w io.Writer, a api.PlanAnswer) error {
 	var l lines
 	switch {
@@ -73,7 +74,7 @@ func (s *Submission) accept(l *lines, p *api.Plan) {
 	l.add(wordSay, "the work costs %s; the reservation at most %s more", p.Work, p.Worst)
 }
 
-// span says when the work will be running.
+// span describes to the user when the work will be running.
 func (s *Submission) span(p *api.Plan) string {
 	switch p.HoldUntil {
 	case p.BeginBy:

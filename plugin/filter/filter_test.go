@@ -88,7 +88,7 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-// write returns the lines for an answer to a submission of some options.
+// write returns the lines that Write makes of an answer to a submission with these options.
 func write(t *testing.T, options string, a api.PlanAnswer) string {
 	t.Helper()
 	s, err := Read([]byte(options), now, time.UTC)
@@ -158,7 +158,8 @@ func TestWriteRefusal(t *testing.T) {
 	}
 }
 
-// FuzzRead checks that no options make varq.lua see lines that are not there.
+// FuzzRead checks that no options inject lines into the answer: each line is a refusal, and
+// only the last is end.
 func FuzzRead(f *testing.F) {
 	f.Add(`{"spank:begin-by":"now+1hour","spank:prob":"90%","nodes":"2-4","gres":"gres:gpu:1","mem":"0?"}`)
 	f.Add(`{"spank:begin-by":"\nend\nbegin uts1\n"}`)

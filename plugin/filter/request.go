@@ -111,7 +111,7 @@ func (s *Submission) readReservation(o options, now int64) error {
 	return errors.Join(errs...)
 }
 
-// readJob reads the request of the work. varqd fills in the defaults.
+// readJob reads the job's request from Slurm's options. varqd fills in the defaults.
 func (s *Submission) readJob(o options) error {
 	job := &s.Request.Job
 	job.Account, job.Partition, job.QOS = o["account"], o["partition"], o["qos"]

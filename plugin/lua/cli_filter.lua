@@ -1,7 +1,7 @@
--- The cli_filter of a site that has no other. Put it beside slurm.conf, which
--- needs the line CliFilterPlugins=lua.
+-- The cli_filter of a site that has no other. Copy it to the folder of slurm.conf,
+-- which needs the line CliFilterPlugins=lua.
 
--- Should varq be gone one day, every command goes on without it.
+-- If varq is not installed, every command works without it.
 local found, varq = pcall(dofile, "/usr/share/varq/varq.lua")
 
 function slurm_cli_setup_defaults(options, early)

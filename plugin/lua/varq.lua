@@ -5,13 +5,13 @@
 --     local varq = dofile("/usr/share/varq/varq.lua")
 --     function slurm_cli_pre_submit(options, offset) ... return varq.pre_submit(options, offset) end
 --
--- and should return varq.post_submit(offset, job, step) from
--- slurm_cli_post_submit as well: it is what tells varqd at once which job a
--- plan has become, which it otherwise finds out from the queue.
+-- Its slurm_cli_post_submit should return varq.post_submit(offset, job, step),
+-- which tells varqd at once which job was submitted for a plan. Otherwise varqd
+-- finds the job in the queue a little later.
 --
--- A command without an option of varq's is let through before anything else
--- happens. What the options mean is for varq-filter (a Go program) to know;
--- this script hands them over and does what the answer says.
+-- A command without any of varq's options passes at once. For the others, this
+-- script gives the options to varq-filter (a Go program), which knows what they
+-- mean, and does what the answer says.
 
 local M = {
 	-- The program that asks varqd.
@@ -51,9 +51,9 @@ local function quoted(word)
 	return "'" .. string.gsub(word, "'", "'\\''") .. "'"
 end
 
--- The box is a nameless file that the SPANK plugin opens when it sees an option
--- (see plugin/spank/submit.c). What is put there cannot be mistaken for a
--- command, however long it is and whatever is written in it.
+-- put_in_box writes text into the box, a nameless file that the SPANK plugin has
+-- opened (see plugin/spank/box.c). No shell reads the box, so text may be of any
+-- length and contain anything.
 local function put_in_box(text)
 	local number = os.getenv("VARQ_BOX")
 	local box = number and io.open("/proc/self/fd/" .. number, "w")
@@ -80,7 +80,8 @@ local function ask()
 	return complete and answer or nil
 end
 
--- What is done with each word of an answer; returns true for a refusal.
+-- act has what to do for each word of an answer. The functions return true for a
+-- refusal.
 local act = {
 	begin = function(options, rest) options["begin"] = rest end,
 	time = function(options, rest) options["time"] = rest end,
@@ -95,8 +96,8 @@ local act = {
 	["end"] = function() end,
 }
 
--- pre_submit makes the reservation that the options ask for and changes the
--- submission accordingly, or refuses it.
+-- pre_submit makes the reservation that the options ask for, and changes the
+-- submission accordingly. If varqd refuses, so does pre_submit.
 function M.pre_submit(options, offset)
 	plan = nil
 	local option = given(options)
@@ -127,8 +128,8 @@ function M.pre_submit(options, offset)
 	return refused and slurm.ERROR or slurm.SUCCESS
 end
 
--- post_submit tells varqd which job the plan has become. Should that fail, varqd
--- finds the job by its comment.
+-- post_submit tells varqd which job was submitted for the plan. If that fails,
+-- varqd finds the job by its comment.
 function M.post_submit(_, job, _)
 	if plan and plan ~= "" then
 		os.execute(string.format("%s bind %s %d </dev/null >/dev/null 2>&1", quoted(M.filter), quoted(plan), job))

@@ -66,8 +66,8 @@ func startLab(t *testing.T) *lab {
 	return l
 }
 
-// cliFilter is the stock one, with the installed files' places changed to those
-// where they are built.
+// cliFilter returns the cli_filter that is delivered, with the paths of installed files
+// changed to where they are built.
 func (l *lab) cliFilter(t *testing.T) string {
 	t.Helper()
 	module := l.moved(t, "../lua/varq.lua", "/usr/bin/varq-filter", filepath.Join(l.bin, "varq-filter"))
@@ -78,7 +78,7 @@ func (l *lab) cliFilter(t *testing.T) string {
 	return l.moved(t, "../lua/cli_filter.lua", "/usr/share/varq/varq.lua", copied)
 }
 
-// moved returns a file's text with one path changed.
+// moved returns a file's text with one path replaced by another.
 func (l *lab) moved(t *testing.T, file, from, to string) string {
 	t.Helper()
 	text := read(t, file)
@@ -95,14 +95,14 @@ func build(t *testing.T, name string, args ...string) {
 	}
 }
 
-// result is how a command went.
+// result is the result of a command.
 type result struct {
 	stdout, stderr string
 	code           int
 }
 
-// run runs a command as alice; again, where the answer of a busy varqd came too
-// late.
+// run runs a command as alice. It runs the command again if the answer of a busy varqd came
+// too late.
 func (l *lab) run(t *testing.T, name string, args ...string) result {
 	t.Helper()
 	for {
@@ -175,7 +175,7 @@ func (l *lab) show(t *testing.T, job string) string {
 	return l.ok(t, "scontrol", "show", "job", job) + "\n"
 }
 
-// field returns what scontrol show job says of a job.
+// field returns a field that scontrol show job prints for a job.
 func (l *lab) field(t *testing.T, job, name string) string {
 	t.Helper()
 	m := regexp.MustCompile(`(?m)(?:^|\s)` + name + `=(\S*)`).FindStringSubmatch(l.show(t, job))
@@ -217,8 +217,7 @@ func read(t *testing.T, file string) string {
 	return string(text)
 }
 
-// times returns the numbers that follow a word, one for each line that begins
-// with it.
+// times returns the number in each line that begins with a word.
 func times(t *testing.T, text, word string) []float64 {
 	t.Helper()
 	var found []float64
@@ -234,12 +233,12 @@ func times(t *testing.T, text, word string) []float64 {
 	return found
 }
 
-// patient is how late work may start on a slow machine. It is still held then, and
-// not stuck.
+// patient is how late work may start on a slow machine. Work that starts later counts as
+// stuck.
 const patient = 5 * time.Minute
 
-// wantStart checks that something started n times, each at a time: not before it,
-// and as soon afterwards as the machine can.
+// wantStart checks that something started n times, each time not before a given time, and
+// at most patient after it.
 func wantStart(t *testing.T, got []float64, n int, at int64) {
 	t.Helper()
 	if len(got) != n {
@@ -254,16 +253,16 @@ func wantStart(t *testing.T, got []float64, n int, at int64) {
 	}
 }
 
-// in returns a time some seconds ahead, and more on a slow machine, and how an
-// option writes it.
+// in returns a time some seconds ahead, or more on a slow machine, and the same time as the
+// value of an option.
 func (l *lab) in(seconds int64) (at int64, text string) {
 	at = time.Now().Add(l.Paced(time.Duration(seconds) * time.Second)).Unix()
 	return at, "uts" + strconv.FormatInt(at, 10)
 }
 
-// wantLimit checks that a job printed "limit" and a time limit that is that of its
-// work, ten minutes, and no more than its hold longer, in whole minutes. It was
-// submitted for as many seconds ahead as in has it.
+// wantLimit checks that a job printed "limit" and its time limit in whole minutes. The limit
+// must be at least that of the work, ten minutes, and at most that and the hold. The job was
+// submitted for a time that in returned.
 func (l *lab) wantLimit(t *testing.T, text string, seconds int64) {
 	t.Helper()
 	hold := int(math.Ceil(l.Paced(time.Duration(seconds) * time.Second).Minutes()))
@@ -291,7 +290,7 @@ func (l *lab) wantNoJob(t *testing.T, name string) {
 	}
 }
 
-// listenOnly has a socket on which everything stays without an answer.
+// listenOnly listens on a socket and never answers.
 func listenOnly(t *testing.T, socket string) {
 	t.Helper()
 	listener, err := net.Listen("unix", socket)
@@ -304,8 +303,8 @@ func listenOnly(t *testing.T, socket string) {
 	}
 }
 
-// TestMain lets all tests run at once, however few cores there are: they wait
-// rather than work.
+// TestMain lets all tests run at the same time, however few cores there are, because they
+// mostly wait.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if err := flag.Set("test.parallel", "64"); err != nil {

@@ -56,7 +56,7 @@ func strict(t *testing.T, l *lab) {
 	if plan.BeginBy != at || plan.Prob != .8 || plan.WorkLimit != 300 {
 		t.Errorf("asked for %+v", plan)
 	}
-	// A begin time that has passed when the job arrives is the present to Slurm.
+	// If the begin time has passed when the job arrives, Slurm takes the present.
 	eligible, err := slurmtime.Parse(l.field(t, job, "EligibleTime"), plan.BeginTime, time.Local)
 	if err != nil || eligible < plan.BeginTime || eligible > plan.BeginTime+int64(patient.Seconds()) {
 		t.Errorf("eligible %s, planned %s: %v", slurmtime.Format(eligible, time.Local), slurmtime.Format(plan.BeginTime, time.Local), err)
@@ -98,7 +98,7 @@ func fourNodes(t *testing.T, l *lab) {
 	}
 }
 
-// window: the work is held until --begin-after only.
+// window: the work is held only until --begin-after.
 func window(t *testing.T, l *lab) {
 	file, output := l.script(t, "", "")
 	after, text := l.in(12)
@@ -124,7 +124,7 @@ func bestEffort(t *testing.T, l *lab) {
 	}
 }
 
-// longerLimit: a limit that the user has raised meanwhile stays as it is.
+// longerLimit: if the user has raised the limit, varq leaves it alone.
 func longerLimit(t *testing.T, l *lab) {
 	file, output := l.script(t, "", `sleep 4; squeue --noheader --jobs=$SLURM_JOB_ID --format="limit %l"`)
 	job, _ := l.submit(t, "--hold", "--begin-by=now+2hours", "--best-effort", "--time=10", file)
@@ -136,8 +136,8 @@ func longerLimit(t *testing.T, l *lab) {
 	}
 }
 
-// sbatchLines: options in the script count, and the command line goes before
-// them. The script's work has no time limit of its own, but a default.
+// sbatchLines: #SBATCH lines count, but options on the command line come first. The work
+// has no time limit of its own, so it gets the default.
 func sbatchLines(t *testing.T, l *lab) {
 	file, output := l.script(t, "#SBATCH --begin-by=now+6hours --prob=70%\n#SBATCH --on-miss=cancel", "")
 	at, text := l.in(15)
@@ -162,7 +162,8 @@ func exportNone(t *testing.T, l *lab) {
 	}
 }
 
-// exportFile: nor does it need any variable of the command's own environment.
+// exportFile: the deadline reaches the node although the job's environment is read from a
+// file.
 func exportFile(t *testing.T, l *lab) {
 	variables := filepath.Join(l.JobDir(), "export-file")
 	if err := os.WriteFile(variables, []byte("PATH=/usr/bin:/bin\x00ONLY=this\x00"), 0o644); err != nil {
@@ -190,7 +191,7 @@ func srun(t *testing.T, l *lab) {
 	}
 }
 
-// salloc: the steps are held, and what varq-wrapper runs on this host.
+// salloc: the steps are held, and so is a command that varq-wrapper runs on this host.
 func salloc(t *testing.T, l *lab) {
 	at, text := l.in(15)
 	const script = `echo shell $(date +%s.%N); srun bash -c 'echo step $(date +%s.%N)' & "$0" -- bash -c 'echo work $(date +%s.%N)'; wait
@@ -204,8 +205,8 @@ squeue --noheader --jobs=$SLURM_JOB_ID --format="limit %l"`
 	l.wantLimit(t, r.stdout, 15)
 }
 
-// signals: one that arrives before the work starts does not end the job; one that
-// arrives afterwards is the script's to handle.
+// signals: a signal before the work starts does not end the job. A later signal reaches
+// the script.
 func signals(t *testing.T, l *lab) {
 	file, output := l.script(t, "trap 'echo trapped $SECONDS; exit 0' USR1", "for i in {1..10000}; do sleep .2; done")
 	at, text := l.in(20)
@@ -293,8 +294,7 @@ func onMiss(t *testing.T, l *lab) {
 	}
 }
 
-// badTicket: whatever a node makes of a ticket, the work runs, and the reason is
-// said.
+// badTicket: if a node cannot read the ticket, the work runs and a message says why.
 func badTicket(t *testing.T, l *lab) {
 	for _, ticket := range []string{"", "garbage", "1:2:3", "99999999999999999999:1:1:run:", strings.Repeat("1", 300)} {
 		r := l.run(t, "srun", "--time=1", "--export=ALL,SLURM_SPANK_VARQ_TICKET="+ticket, "bash", "-c", "env | grep SPANK; echo ran")
@@ -304,8 +304,8 @@ func badTicket(t *testing.T, l *lab) {
 	}
 }
 
-// nested: what a job of a reservation submits, from salloc's shell too, is no
-// reservation itself.
+// nested: a job that a reservation's job submits is no reservation, and neither is one from
+// salloc's shell.
 func nested(t *testing.T, l *lab) {
 	inner, output := l.script(t, "", "env | grep SPANK; true")
 	_, text := l.in(60)
@@ -320,7 +320,7 @@ func nested(t *testing.T, l *lab) {
 	}
 }
 
-// refused: nothing is submitted, the reason is said, and what is possible.
+// refused: no job is submitted, and the message has the reason and what is possible.
 func refused(t *testing.T, l *lab) {
 	file, _ := l.script(t, "", "")
 	for _, command := range [][]string{{"sbatch", file}, {"srun", "true"}, {"salloc", "true"}} {
@@ -337,7 +337,7 @@ func refused(t *testing.T, l *lab) {
 	l.wantNoJob(t, "refused")
 }
 
-// conflicts: each gets a line that names what is wrong, and no job.
+// conflicts: for each, no job is submitted, and one line names what is wrong.
 func conflicts(t *testing.T, l *lab) {
 	file, _ := l.script(t, "", "")
 	const by = "--begin-by=now+1hour"
@@ -375,8 +375,8 @@ func conflicts(t *testing.T, l *lab) {
 	l.wantNoJob(t, "conflict")
 }
 
-// outputKept: --parsable and --quiet print what they always do; what varq says
-// goes to standard error, three lines.
+// outputKept: --parsable and --quiet print what they always print. varq prints three lines
+// on standard error.
 func outputKept(t *testing.T, l *lab) {
 	file, _ := l.script(t, "", "")
 	for flag, lines := range map[string]int{"--parsable": 3, "--quiet": 0, "--verbose": 3} {
@@ -399,7 +399,7 @@ func outputKept(t *testing.T, l *lab) {
 	l.ok(t, "scancel", "--name=kept")
 }
 
-// testOnly: --test-only quotes, and submits nothing.
+// testOnly: --test-only prints a quote, and submits nothing.
 func testOnly(t *testing.T, l *lab) {
 	file, _ := l.script(t, "", "")
 	r := l.run(t, "sbatch", "--test-only", "--begin-by=now+1hour", "--job-name=testonly", file)
@@ -409,7 +409,7 @@ func testOnly(t *testing.T, l *lab) {
 	l.wantNoJob(t, "testonly")
 }
 
-// hostile: what a user writes into options is never taken for anything else.
+// hostile: text in an option's value is never taken for a command or for another option.
 func hostile(t *testing.T, l *lab) {
 	file, _ := l.script(t, "", "")
 	mark := filepath.Join(l.JobDir(), "hostile-mark")
@@ -434,8 +434,8 @@ func hostile(t *testing.T, l *lab) {
 	}
 }
 
-// varqdIsDown: a reservation is refused, in one sentence and before long, and other jobs do
-// not notice.
+// varqdIsDown: a reservation is soon refused, in one sentence. Other jobs are submitted as
+// always.
 func varqdIsDown(t *testing.T, l *lab) {
 	file, output := l.script(t, "", "env | grep SPANK; true")
 	deaf := filepath.Join(l.bin, "deaf.sock")

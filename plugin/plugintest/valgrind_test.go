@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// valgrind finds nothing to complain of in the plugin, inside an sbatch that makes
-// a reservation and one that does not. What Slurm itself leaves behind does not
-// count: only complaints with the plugin in their stack do.
+// valgrind checks that valgrind reports no error in the plugin, in an sbatch with a
+// reservation and in one without. Only reports with the plugin in their stack count, because
+// Slurm itself does not free everything.
 func valgrind(t *testing.T, l *lab) {
 	const path = "/usr/bin/valgrind"
 	if _, err := os.Stat(filepath.Join(l.Root(), path)); err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 )
 
-// varqd stands for the daemon: it promises everything of up to four nodes, as
-// eligible at once, and remembers what it was asked.
+// varqd is a fake varqd. It promises every job of up to four nodes, eligible at once, and
+// records the requests.
 type varqd struct {
 	socket string
 
@@ -56,7 +56,7 @@ func (v *varqd) plan(w http.ResponseWriter, r *http.Request, promise bool) {
 	answer(w, v.answer(request, promise))
 }
 
-// workLimit is the time that work without --time gets.
+// workLimit is the time limit of work without --time.
 const workLimit = 600
 
 func (v *varqd) answer(r api.PlanRequest, promise bool) api.PlanAnswer {

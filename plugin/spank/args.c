@@ -1,12 +1,13 @@
-/* The options of sbatch, srun and salloc, and the argument in plugstack.conf. */
+/* The options of sbatch, srun and salloc, and the plugin's argument in
+ * plugstack.conf. */
 #include "varq.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What an option's value means is for varq-filter to say, which sees it together
- * with all others. */
+/* take_option is the callback of all options. It opens the box at the first one. It
+ * does not check the value: varq-filter does, as it sees all options together. */
 static int take_option(int val, const char *optarg, int remote)
 {
 	(void)val, (void)optarg;
@@ -40,9 +41,8 @@ int register_options(spank_t sp)
 	return 0;
 }
 
-/* forget_options keeps them from the job. Slurm leaves them in the environment,
- * where whatever the job submits finds them again; but a reservation is of one
- * job. */
+/* forget_options removes the options from the environment, where Slurm leaves them.
+ * Otherwise a job that is submitted from inside this job would have them too. */
 void forget_options(spank_t sp)
 {
 	static const char prefix[] = "SLURM_SPANK_";
@@ -59,7 +59,7 @@ void forget_options(spank_t sp)
 	}
 }
 
-/* wrapper_path returns the argument wrapper=PATH. */
+/* wrapper_path returns PATH of the argument wrapper=PATH, or the default. */
 const char *wrapper_path(int argc, char **argv)
 {
 	static const char key[] = "wrapper=";

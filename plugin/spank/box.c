@@ -1,7 +1,7 @@
-/* The box is a nameless file that varq.lua and varq-filter find by BOX_VARIABLE.
- * Through it go the options of the command, from varq.lua to varq-filter, and
- * then the ticket, from varq.lua to this plugin. It needs no clearing up, and
- * nobody else can put anything there. */
+/* The box is a nameless file in memory. The environment variable BOX_VARIABLE has
+ * its file descriptor. First varq.lua writes the options of the command into it, for
+ * varq-filter. Then varq.lua writes the ticket into it, for this plugin. The file
+ * ends with the command, and no other process can write into it. */
 #define _GNU_SOURCE
 #include "varq.h"
 
@@ -34,8 +34,9 @@ int box_is_open(void)
 	return box >= 0;
 }
 
-/* take_ticket reads the line "ticket WORD" and closes the box. It returns -1 if
- * there is no such line. */
+/* take_ticket copies WORD of the line "ticket WORD" into ticket, a buffer of size
+ * bytes, and closes the box. It returns -1 if there is no such line, or if WORD does
+ * not fit. */
 int take_ticket(char *ticket, size_t size)
 {
 	static const char key[] = "ticket ";

@@ -1,5 +1,5 @@
-/* What Slurm calls; what that means depends on the program which has loaded the
- * plugin. */
+/* The functions that Slurm calls. Each does what is due in the program that has
+ * loaded the plugin: sbatch, salloc, srun or slurmstepd. */
 #include "varq.h"
 
 SPANK_PLUGIN(varq, 1)
@@ -11,7 +11,7 @@ int slurm_spank_init(spank_t sp, int argc, char **argv)
 	case S_CTX_ALLOCATOR:
 	case S_CTX_LOCAL:
 		return start_submission(sp);
-	case S_CTX_REMOTE: /* srun hands its options on: they must be known */
+	case S_CTX_REMOTE: /* srun passes its options on, so slurmstepd must know them */
 		return register_options(sp);
 	default:
 		return 0;

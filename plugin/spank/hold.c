@@ -1,10 +1,11 @@
 /* Running varq-wrapper before a task, in the task's own process.
  *
- * A signal to the job would end this process, as nearly every one does by
- * default. So they are all blocked and taken in turn: those that end a job are
- * obeyed and the others dropped, for the work that they are meant for is not
- * there yet. varq-wrapper does the same, because a signal may reach either alone:
- * "scancel --batch" only this process, proctrack/linuxproc only the other one. */
+ * By default, nearly every signal to the job would end this process. So the
+ * process blocks all signals and takes them one by one. It obeys the signals that
+ * end a job. It drops the others, because the work that they are meant for does
+ * not run yet. varq-wrapper does the same, because a signal may reach only one of
+ * the two processes: "scancel --batch" reaches only this one, and
+ * proctrack/linuxproc only varq-wrapper. */
 #define _GNU_SOURCE
 #include "varq.h"
 
@@ -16,18 +17,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Exit codes: the first two are varq-wrapper's, see its main.go. */
+/* Exit codes. The first two are those of varq-wrapper, see its main.go. */
 enum { EXIT_GO = 0, EXIT_CANCELLED = 3, EXIT_NO_EXEC = 127 };
 
-/* become_wrapper is the child. It leaves the work's input alone, and has the
- * environment of slurmstepd: that of the job may lack a PATH, or worse. */
+/* become_wrapper runs varq-wrapper in the child process. The child reads nothing of
+ * the work's standard input. It has the environment of slurmstepd and not of the
+ * job, because the job's user controls the latter. */
 static void become_wrapper(char *const argv[], pid_t task)
 {
 	int null = open("/dev/null", O_RDONLY);
 	if (null < 0 || dup2(null, STDIN_FILENO) < 0)
 		_exit(EXIT_NO_EXEC);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() == task) /* still */
+	if (getppid() == task) /* the task still lives */
 		execv(argv[0], argv);
 	_exit(EXIT_NO_EXEC);
 }
@@ -37,8 +39,8 @@ static int ends_job(int sig)
 	return sig == SIGTERM || sig == SIGINT || sig == SIGQUIT;
 }
 
-/* await_child takes signals until the child has ended, and returns 0 and its
- * status; or a signal that ends the job. */
+/* await_child takes signals until the child has ended or a signal ends the job. It
+ * returns 0, with the child's status in *status, or that signal. */
 static int await_child(pid_t child, const sigset_t *all, int *status)
 {
 	for (;;) {
@@ -52,6 +54,7 @@ static int await_child(pid_t child, const sigset_t *all, int *status)
 	}
 }
 
+/* die_of ends this process by a signal, as if it had never been blocked. */
 static void die_of(int sig)
 {
 	sigset_t one;
@@ -63,6 +66,7 @@ static void die_of(int sig)
 	_exit(128 + sig);
 }
 
+/* judge returns what the status of varq-wrapper means for the work. */
 static enum outcome judge(int status, const char *wrapper)
 {
 	if (WIFSIGNALED(status) && ends_job(WTERMSIG(status)))
@@ -83,7 +87,7 @@ enum outcome run_wrapper(char *const argv[])
 	sigset_t all, before;
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &before);
-	/* Of an ignored SIGCHLD nobody is told. */
+	/* If SIGCHLD were ignored, sigwaitinfo would never return it. */
 	struct sigaction default_action = { .sa_handler = SIG_DFL }, child_before;
 	sigaction(SIGCHLD, &default_action, &child_before);
 

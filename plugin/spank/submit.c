@@ -1,11 +1,12 @@
-/* In sbatch, salloc and srun. */
+/* What the plugin does in sbatch, salloc and srun. */
 #include "varq.h"
 
 #include <stdlib.h>
 
-/* start_submission drops what the environment holds of the reservation that an
- * sbatch or salloc is run in: its job is another one. An srun there starts a step
- * of that reservation. */
+/* start_submission registers the options. An sbatch or salloc that runs inside a
+ * reservation submits another job, so start_submission first removes the traces of
+ * that reservation from the environment. An srun there starts a step of the
+ * reservation, and keeps them. */
 int start_submission(spank_t sp)
 {
 	if (spank_context() == S_CTX_ALLOCATOR && getenv("SLURM_JOB_ID")) {
@@ -16,10 +17,12 @@ int start_submission(spank_t sp)
 	return register_options(sp);
 }
 
-/* finish_submission comes after the cli_filter, and before the environment for
- * the job is taken. Without a ticket it ends the command, as a return value
- * would be overlooked if plugstack.conf calls the plugin optional: a job with
- * varq's options, but without a promise, must not pass for a reservation. */
+/* finish_submission puts the ticket into the environment of the job. Slurm calls it
+ * after the cli_filter, and before it copies the environment for the job.
+ *
+ * Invariant: no job with varq's options is submitted without a promise. So without
+ * a ticket finish_submission ends the command. A return value would not do: Slurm
+ * ignores it if the plugin is optional in plugstack.conf. */
 int finish_submission(spank_t sp)
 {
 	if (!box_is_open())

@@ -1,6 +1,6 @@
 /*
- * The SPANK plugin of varq gives sbatch, srun and salloc their options, and
- * holds the work of a job on its nodes. The promise itself is made in between:
+ * The SPANK plugin of varq adds varq's options to sbatch, srun and salloc, and
+ * holds the work of a job on its nodes. Between the two the promise is made:
  *
  *   sbatch    option callback   args.c      opens the box, a nameless file
  *             cli_filter        varq.lua    has varq-filter ask varqd, and puts
@@ -9,17 +9,17 @@
  *   stepd     task_init         remote.c    finds it in the job's environment
  *                               hold.c      and has varq-wrapper hold the task
  *
- * The ticket is what the node must know of a promise: until when to hold the
- * work, say. It is one word, see the Go package wrapper/ticket; of it this
- * plugin reads no more than the number that it begins with.
+ * The ticket has what the node must know of a promise, for instance until when to
+ * hold the work. It is one word, in the format of the Go package wrapper/ticket.
+ * This plugin reads only the number at its beginning.
  *
- * Two carriers take it to the job's environment, under one name, because neither
- * does alone:
- *  - a job control variable NAME arrives in a batch job as SLURM_SPANK_NAME,
- *    whatever --export and --export-file say; in the steps of srun and salloc it
- *    does not arrive;
- *  - a variable of the submitting process whose name begins with SLURM_ arrives
- *    even with --export=NONE; in a batch job with --export-file it does not.
+ * The ticket reaches the job's environment in two ways, under the same name, as
+ * neither way is enough:
+ *  - A job control variable NAME arrives in a batch job as SLURM_SPANK_NAME,
+ *    whatever --export and --export-file say. It does not arrive in the steps of
+ *    srun and salloc.
+ *  - A variable of the submitting process whose name begins with SLURM_ arrives
+ *    even with --export=NONE. It does not arrive in a batch job with --export-file.
  */
 #ifndef VARQ_H
 #define VARQ_H
@@ -30,7 +30,7 @@
 #define TICKET_NAME "VARQ_TICKET"
 #define TICKET_VARIABLE "SLURM_SPANK_" TICKET_NAME
 
-enum { TICKET_SIZE = 256 }; /* bytes, the final 0 included; more than any has */
+enum { TICKET_SIZE = 256 }; /* bytes, with the final 0; no ticket is longer */
 
 /* args.c */
 int register_options(spank_t sp);

@@ -26,8 +26,8 @@ func TestCRPSIsProper(t *testing.T) {
 	}
 }
 
-// TestCRPSBounds: certainty scores 0 where it was right, and 1 where it was as wrong
-// as can be.
+// TestCRPSBounds: a certain forecast scores 0 if it was right, and 1 if it was as wrong as
+// possible.
 func TestCRPSBounds(t *testing.T) {
 	var never, atOnce Distribution
 	for i := range atOnce {

@@ -96,7 +96,7 @@ func TestPITsAreUniform(t *testing.T) {
 	}
 }
 
-// TestHeld sums up what the integral says, second by second.
+// TestHeld compares Held, an integral, with a sum over seconds.
 func TestHeld(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	for range 100 {

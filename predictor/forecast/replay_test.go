@@ -10,7 +10,7 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// diary writes down what it is told.
+// diary records the events that it observes.
 type diary struct{ strings.Builder }
 
 func (d *diary) Submitted(j *workload.Job) { fmt.Fprintf(d, " +%d", j.ID) }

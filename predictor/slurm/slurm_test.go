@@ -127,11 +127,11 @@ func TestRequestedSize(t *testing.T) {
 	}
 }
 
-// database is a made-up accounting: like slurmdbd it returns every job that
-// overlaps the interval, the running ones too.
+// database is a made-up accounting. Like slurmdbd, it returns every job that overlaps the
+// interval, including running jobs.
 type database struct {
 	jobs    []workload.Job
-	most    int // more rows in one answer fail
+	most    int // an answer with more rows fails
 	queries int
 }
 
@@ -175,7 +175,7 @@ func randomJobs(n int, span int64) []workload.Job {
 	return jobs
 }
 
-// However the windows fall, every job that started or ended is read once.
+// TestWindows: whatever the windows are, every job that started or ended is read once.
 func TestWindows(t *testing.T) {
 	const span = 100_000
 	jobs := randomJobs(1000, span)
@@ -257,7 +257,7 @@ func TestWindowsStop(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 
-	// A window that cannot be made smaller gives up.
+	// A window that cannot be made smaller fails.
 	d = database{jobs: randomJobs(100, 1), most: 5}
 	got = nil
 	for _, err := range w.History(t.Context(), 1_000_000, 1_000_100, nil, d.read) {

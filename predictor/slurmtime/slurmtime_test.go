@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestAsSlurm compares with what Slurm 22.05's own parser answered, in UTC, at
-// 2026-11-21T02:40:24; testdata/slurm.txt holds its answers, 0 for an error.
+// TestAsSlurm compares Parse with Slurm 22.05's own parser, in UTC, at 2026-11-21T02:40:24.
+// testdata/slurm.txt has the parser's results, 0 for an error.
 func TestAsSlurm(t *testing.T) {
 	const now = 1795228824
 	f, err := os.Open("testdata/slurm.txt")
@@ -36,7 +36,7 @@ func TestAsSlurm(t *testing.T) {
 
 var zone = time.FixedZone("east", 2*3600)
 
-// meet checks which times in zone are read at now.
+// meet checks the results of parse at now, which must be these times in zone.
 func meet(t *testing.T, parse func(string, int64, *time.Location) (int64, error), now time.Time, want map[string]time.Time) {
 	t.Helper()
 	for text, want := range want {
@@ -63,8 +63,8 @@ func TestParseZone(t *testing.T) {
 	}
 }
 
-// Answers are those of sacct's rule: what is not said lies in the past, except that a time of
-// day is today's and a day of this month this year's.
+// TestParsePast: by sacct's rule, an incomplete time is in the past. But a time of day is
+// today's, and a day of this month is this year's.
 func TestParsePast(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 30, 0, 0, zone)
 	meet(t, ParsePast, now, map[string]time.Time{

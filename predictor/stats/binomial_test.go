@@ -74,8 +74,8 @@ func TestSampleSize(t *testing.T) {
 	}
 }
 
-// TestLowerProportionInvertsQuantileBound: successes counted up to the k-th smallest
-// vouch for the quantile that the k-th smallest bounds.
+// TestLowerProportionInvertsQuantileBound: if the k-th smallest value bounds the q-quantile,
+// then k successes have a lower bound of q or more, and k-1 successes have less.
 func TestLowerProportionInvertsQuantileBound(t *testing.T) {
 	for _, n := range []int{1, 2, 10, 59, 60, 200, 1000, 10_000} {
 		for _, q := range []float64{.05, .3, .5, .75, .9, .95, .99} {
@@ -140,7 +140,8 @@ func TestProportionInterval(t *testing.T) {
 	for n := range 40 {
 		for x := range n + 1 {
 			low, high := ProportionInterval(x, n, c)
-			// At its ends, what was seen and all beyond it has probability (1-c)/2.
+			// At each end, the observed number and all more extreme ones have probability
+			// (1-c)/2.
 			if x == 0 && low != 0 || x > 0 && math.Abs(1-AtMost(x-1, n, low)-(1-c)/2) > 1e-3 {
 				t.Errorf("%d of %d: from %v", x, n, low)
 			}

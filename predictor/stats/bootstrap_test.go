@@ -30,8 +30,8 @@ func everyResample(blocks []Count) []float64 {
 	return shares
 }
 
-// TestBlockIntervalAgainstAllResamples: what lies beyond an end of the interval is as
-// likely as it should be, among all resamples there can be.
+// TestBlockIntervalAgainstAllResamples: of all possible resamples, the right share is beyond
+// each end of the interval.
 func TestBlockIntervalAgainstAllResamples(t *testing.T) {
 	r := seeded(1)
 	for n := LeastBlocks; n <= 6; n++ {
@@ -55,9 +55,8 @@ func TestBlockIntervalAgainstAllResamples(t *testing.T) {
 	}
 }
 
-// drawBlocks returns n blocks of about 100 things, each of which is so with
-// probability share. Things are independent, but for the blocks, a part rho of all, in
-// which all things are alike.
+// drawBlocks returns n blocks of about 100 trials, which succeed with probability share. In
+// a part rho of the blocks all trials are alike. All other trials are independent.
 func drawBlocks(r *rand.Rand, n int, share, rho float64) []Count {
 	blocks := make([]Count, n)
 	for i := range blocks {
@@ -74,9 +73,9 @@ func drawBlocks(r *rand.Rand, n int, share, rho float64) []Count {
 	return blocks
 }
 
-// TestBlockIntervalCovers draws blocks that share their fate in part. The interval has
-// the true share about as often as it says, and the interval for independent things
-// far less often.
+// TestBlockIntervalCovers draws blocks with dependent trials. The interval has the true
+// share about as often as it should, and the interval for independent trials much less
+// often.
 func TestBlockIntervalCovers(t *testing.T) {
 	r := seeded(2)
 	const runs = 300
@@ -100,8 +99,8 @@ func TestBlockIntervalCovers(t *testing.T) {
 	}
 }
 
-// TestBlockIntervalOfIndependence: where blocks do not matter, the interval is hardly
-// wider than ProportionInterval's, and never narrower.
+// TestBlockIntervalOfIndependence: if trials are independent, the interval is hardly wider
+// than ProportionInterval's, and never narrower.
 func TestBlockIntervalOfIndependence(t *testing.T) {
 	r := seeded(3)
 	for range 20 {

@@ -14,7 +14,7 @@ func TestBoundIndices(t *testing.T) {
 	}
 }
 
-// TestBoundIndicesEach finds no size at which rounding has moved the index.
+// TestBoundIndicesEach checks that rounding does not change the index at any size.
 func TestBoundIndicesEach(t *testing.T) {
 	for _, q := range []float64{.05, .5, .75, .95} {
 		indices := NewBoundIndices(q, .95)

@@ -24,8 +24,8 @@ func Folder(t testing.TB) string {
 	return folder
 }
 
-// Log returns the file of a log, of which the name may lack the version:
-// "CTC-SP2-1996". Without it, the test is skipped.
+// Log returns the file of a log. The name may omit the version: "CTC-SP2-1996". If there is
+// no such log, the test is skipped.
 func Log(t testing.TB, name string) string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(Folder(t), name+"*.swf.gz"))

@@ -8,7 +8,7 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// open opens a log that Log finds, until the test is over.
+// open opens the log that Log finds, and closes it when the test ends.
 func open(t testing.TB, name string) *swf.Reader {
 	t.Helper()
 	log, err := swf.Open(Log(t, name))
@@ -19,10 +19,11 @@ func open(t testing.TB, name string) *swf.Reader {
 	return log
 }
 
-// Jobs yields the jobs of a log that Log finds. What cannot be read fails the test.
+// Jobs yields the jobs of the log that Log finds. A read error fails the test.
 func Jobs(t testing.TB, name string) iter.Seq[workload.Job] { return sound(t, open(t, name).Jobs()) }
 
-// Records is Jobs of the records as they stand.
+// Records yields the records of the log that Log finds, as they are in the file. A read
+// error fails the test.
 func Records(t testing.TB, name string) iter.Seq[swf.Record] {
 	return sound(t, open(t, name).Records())
 }

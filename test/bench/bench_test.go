@@ -22,19 +22,20 @@ import (
 	"github.com/varq-project/varq/test/site"
 )
 
-// median of at least one duration, in milliseconds.
+// median sorts d, which must not be empty, and returns its median in milliseconds.
 func median(d []time.Duration) float64 {
 	slices.Sort(d)
 	return d[len(d)/2].Seconds() * 1000
 }
 
-// pairs is how often two kinds of submission are compared. They take turns, so
-// that whatever else the machine does meets both alike.
+// pairs is how often each kind of submission is measured. The kinds take turns, so that
+// other load on the machine affects all of them alike.
 const pairs = 20
 
-// BenchmarkSubmit compares sbatch with and without a reservation, and sbatch
-// without one with two Slurms that varq is not installed into: one that has a
-// Lua filter of its own, which does nothing, and one that has none.
+// BenchmarkSubmit measures four kinds of sbatch: without varq; without varq, but with a Lua
+// cli_filter that does nothing; with varq installed, but without a reservation; and with a
+// reservation. It reports the first, and by how much each other kind takes longer than the
+// one before.
 func BenchmarkSubmit(b *testing.B) {
 	s := site.ForTest(b, site.Options{History: site.Calm(time.Now().Unix())})
 	script := filepath.Join(s.JobDir(), "job.sh")
@@ -77,14 +78,15 @@ func BenchmarkSubmit(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// idle is a cli_filter.lua that lets everything pass.
+// idle is a cli_filter.lua that does nothing.
 const idle = `function slurm_cli_setup_defaults() return slurm.SUCCESS end
 function slurm_cli_pre_submit() return slurm.SUCCESS end
 function slurm_cli_post_submit() return slurm.SUCCESS end
 `
 
-// withoutVarq writes the site's slurm.conf into a folder of its own without the
-// lines that match, with no SPANK plugin and a filter that does nothing.
+// withoutVarq writes a copy of the site's slurm.conf into a new folder, and returns its
+// name. The copy lacks the lines that match the regular expression, and loads no SPANK
+// plugin. The cli_filter.lua in the folder does nothing.
 func withoutVarq(s *site.Site, folder, lines string) (string, error) {
 	text, err := os.ReadFile(s.Conf())
 	if err != nil {
@@ -104,7 +106,7 @@ func withoutVarq(s *site.Site, folder, lines string) (string, error) {
 	)
 }
 
-// BenchmarkPlansAtOnce has 8 clients ask for 200 promises in all, at once.
+// BenchmarkPlansAtOnce asks for 200 promises in all, from 8 clients at the same time.
 func BenchmarkPlansAtOnce(b *testing.B) {
 	s := site.ForTest(b, site.Options{History: site.Calm(time.Now().Unix())})
 	const clients, plans = 8, 200
@@ -139,7 +141,7 @@ func BenchmarkPlansAtOnce(b *testing.B) {
 	}
 }
 
-// request is for a small job 12 hours before its deadline.
+// request asks for the promise of a small job, 12 hours before its deadline.
 func request(now time.Time) api.PlanRequest {
 	return api.PlanRequest{
 		Job:     workload.Request{Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: 600},
@@ -147,7 +149,8 @@ func request(now time.Time) api.PlanRequest {
 	}
 }
 
-// BenchmarkPast starts varqd on pasts of different lengths, then has it plan.
+// BenchmarkPast measures varqd with histories of different lengths: its restart, 1000
+// promises, and its memory.
 func BenchmarkPast(b *testing.B) {
 	for _, jobs := range []int{200_000, 1_000_000} {
 		b.Run(fmt.Sprint(jobs), func(b *testing.B) {
@@ -181,14 +184,14 @@ func BenchmarkPast(b *testing.B) {
 				}
 			}
 			b.ReportMetric(0, "ns/op")
-			if err := s.StartVarqd(b.Context()); err != nil { // for the site to stop
+			if err := s.StartVarqd(b.Context()); err != nil { // the site's cleanup stops varqd
 				b.Fatal(err)
 			}
 		})
 	}
 }
 
-// fill writes a past of so many jobs into varqd's cache of accounting.
+// fill writes a history of this many jobs into varqd's cache of accounting.
 func fill(ctx context.Context, s *site.Site, jobs int) error {
 	const batch = 10_000
 	h, _, err := history.Open(s.History())
@@ -219,7 +222,7 @@ func fill(ctx context.Context, s *site.Site, jobs int) error {
 	return h.Close()
 }
 
-// plan asks for so many promises, one after another.
+// plan asks for n promises, one after another, and returns how long each took.
 func plan(ctx context.Context, s *site.Site, n int) ([]time.Duration, error) {
 	c, err := s.Client()
 	if err != nil {
@@ -237,7 +240,7 @@ func plan(ctx context.Context, s *site.Site, n int) ([]time.Duration, error) {
 	return took, nil
 }
 
-// residentMiB is the most memory that a process has held.
+// residentMiB returns the peak resident memory of a process, in MiB.
 func residentMiB(pid int) (float64, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

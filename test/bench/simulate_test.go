@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// The machine of the simulated logs, and how busy they keep it.
+// The number of processors and the load of the simulated logs.
 const (
 	simProcs = "256"
 	simLoad  = "0.8"
 )
 
-// BenchmarkSimulate runs varq simulate on logs in files, from the start of its
-// process to the end. Over the lengths, what a job costs stays nearly the same.
+// BenchmarkSimulate runs varq simulate on logs in files, and measures whole processes. The
+// cost of one job is nearly the same for all lengths of logs.
 func BenchmarkSimulate(b *testing.B) {
 	for _, jobs := range []int{10_000, 100_000, 1_000_000} {
 		log := filepath.Join(b.TempDir(), "log.swf")
@@ -36,8 +36,8 @@ func BenchmarkSimulate(b *testing.B) {
 	}
 }
 
-// simulate runs varq simulate on one processor, and returns the most memory that
-// it has held, in MiB.
+// simulate runs varq simulate on one processor, and returns its peak resident memory, in
+// MiB.
 func simulate(b *testing.B, args ...string) float64 {
 	b.Helper()
 	cmd := exec.CommandContext(b.Context(), filepath.Join("..", "..", "bin", "varq"), append([]string{"simulate"}, args...)...)
@@ -48,7 +48,7 @@ func simulate(b *testing.B, args ...string) float64 {
 	return float64(cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss) / 1024
 }
 
-// BenchmarkVersion runs the shortest command: what every other one costs too.
+// BenchmarkVersion runs the shortest command. Every other command costs at least as much.
 func BenchmarkVersion(b *testing.B) {
 	var took []time.Duration
 	for b.Loop() {

@@ -16,7 +16,7 @@ import (
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 )
 
-// Elapsed is how long every command takes in the tests.
+// Elapsed is the running time that commands report in tests.
 const Elapsed = 2 * time.Second
 
 // Log returns the name of a log of 600 made up jobs on 64 processors.
@@ -38,8 +38,8 @@ func file(name string) string {
 	return filepath.Join(filepath.Dir(here), name)
 }
 
-// Explained finds names, of columns or of values, separated by commas, in the lists
-// of varq(1).
+// Explained checks that lists of varq(1) explain the names, of columns or of values. One
+// string may have several names, separated by commas.
 func Explained(t testing.TB, names ...string) {
 	t.Helper()
 	manual := Manual(t)
@@ -50,8 +50,8 @@ func Explained(t testing.TB, names ...string) {
 	}
 }
 
-// Run runs a command that must succeed and say nothing on standard error. It
-// returns what the command showed.
+// Run runs a command that must succeed and print nothing to standard error. It returns the
+// command's standard output.
 func Run(t testing.TB, newCommand func(*cli.Env) *cobra.Command, args ...string) []byte {
 	t.Helper()
 	var stdout, stderr bytes.Buffer

@@ -14,15 +14,14 @@ import (
 	"syscall"
 )
 
-// root is the file tree that a cluster's programs see: the machine's own, or a
-// chroot.
+// root is the root folder of a cluster's programs: the machine's own or a chroot.
 type root struct {
 	dir string // "" for the machine's own
 }
 
-// rootOf returns the root of a cluster in dir. A chroot is the cached Debian 13
-// with a layer on top that takes all changes: the cache stays as it is, and
-// several clusters can use it at once.
+// rootOf returns the root of a cluster in dir. For Slurm 24.11 it is a chroot: an overlay
+// mount on the cached Debian 13. All changes go to the overlay's upper layer. The cache does
+// not change, so several clusters can use it at once.
 func rootOf(v Version, dir string) root {
 	if v == Slurm2411 {
 		return root{filepath.Join(dir, "root")}
@@ -30,7 +29,7 @@ func rootOf(v Version, dir string) root {
 	return root{}
 }
 
-// path returns where a file of the root is found from outside.
+// path returns the path, outside a chroot, of a file in the root.
 func (r root) path(name string) string { return filepath.Join("/", r.dir, name) }
 
 // Slurm24Root returns the folder of the cached Debian 13 with Slurm 24.11.
@@ -41,9 +40,10 @@ func Slurm24Root() string {
 	return "/var/cache/varq-slurm24"
 }
 
-// IncludeDir returns where the C headers of a version lie once it is installed:
-// Slurm's alone, because those of the chroot's C library are not this machine's.
-// A plugin built with them on the machine works in the cluster.
+// IncludeDir returns the folder of a version's C headers, which exists once that version is
+// installed. For Slurm 24.11 the folder contains only Slurm's headers, because the headers of
+// the chroot's C library do not fit this machine. A plugin that is built on this machine with
+// these headers works in the cluster.
 func IncludeDir(v Version) string {
 	if v == Slurm2411 {
 		return filepath.Join(Slurm24Root(), "usr", "local", "include")
@@ -51,19 +51,19 @@ func IncludeDir(v Version) string {
 	return "/usr/include"
 }
 
-// linkHeaders makes IncludeDir in a chroot.
+// linkHeaders creates the link to Slurm's headers in IncludeDir, for the chroot in dir.
 func linkHeaders(dir string) error {
 	return os.Symlink("../../include/slurm", filepath.Join(dir, "usr", "local", "include", "slurm"))
 }
 
-// chrootMade reports whether the cached Debian 13 is there. It is put in its
-// place only when complete.
+// chrootMade reports whether the cached Debian 13 exists. makeChroot moves it to its place
+// only when it is complete, so checking for one file is enough.
 func chrootMade() bool {
 	_, err := os.Lstat(filepath.Join(Slurm24Root(), "usr", "sbin", "slurmctld"))
 	return err == nil
 }
 
-// makeChroot makes the cached Debian 13 unless it is there.
+// makeChroot creates the cached Debian 13 unless it exists.
 func makeChroot(ctx context.Context, progress io.Writer) error {
 	if chrootMade() {
 		return nil
@@ -77,7 +77,7 @@ func makeChroot(ctx context.Context, progress io.Writer) error {
 	}
 	fmt.Fprintf(os.Stderr, "Making a Debian 13 with Slurm 24.11 in %s (about 1.1 GB)\n", dir)
 	partial := dir + ".partial"
-	if err := os.RemoveAll(partial); err != nil { // of an interrupted attempt
+	if err := os.RemoveAll(partial); err != nil { // left by an interrupted attempt
 		return err
 	}
 	bootstrap := exec.CommandContext(ctx, "debootstrap", "--variant=minbase", "--include=ca-certificates", "trixie", partial)
@@ -87,7 +87,8 @@ func makeChroot(ctx context.Context, progress io.Writer) error {
 	if _, err := forbidServices(partial); err != nil {
 		return err
 	}
-	// The mounts are in a namespace of their own and vanish with the command.
+	// unshare runs the command in a mount namespace of its own. The mounts disappear when the
+	// command ends.
 	const inside = `mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" &&
 chroot "$0" apt-get install --yes --no-install-recommends "$@" && chroot "$0" apt-get clean`
 	args := append([]string{"--mount", "sh", "-c", inside, partial}, slurmPackages...)
@@ -99,14 +100,14 @@ chroot "$0" apt-get install --yes --no-install-recommends "$@" && chroot "$0" ap
 	if err := linkHeaders(partial); err != nil {
 		return err
 	}
-	if err := os.Remove(dir); err != nil { // it is empty
+	if err := os.Remove(dir); err != nil { // makeEmpty ensured that it is empty
 		return err
 	}
 	return os.Rename(partial, dir)
 }
 
-// enter mounts a chroot with the cluster's folder, and others, at their own
-// places in it.
+// enter mounts the chroot. It binds the cluster's folder and the folders in bind at the same
+// paths in it. enter does nothing if the root is the machine's own.
 func (r root) enter(clusterDir string, bind []string) error {
 	if r.dir == "" {
 		return nil
@@ -141,8 +142,8 @@ func (r root) enter(clusterDir string, bind []string) error {
 	return r.copySettings()
 }
 
-// bind makes a folder of the machine visible at the same place in the root.
-// The copy is private: what is unmounted in it later stays mounted outside.
+// bind makes a folder of the machine visible at the same path in the root. The mount is
+// private: a later unmount below it does not affect the machine. recursive is MS_REC or 0.
 func (r root) bind(dir string, recursive uintptr) error {
 	to := r.path(dir)
 	if err := os.MkdirAll(to, 0o755); err != nil {
@@ -154,7 +155,7 @@ func (r root) bind(dir string, recursive uintptr) error {
 	return syscall.Mount("", to, "", syscall.MS_PRIVATE|recursive, "")
 }
 
-// copySettings gives the chroot the machine's name and time zone.
+// copySettings copies the machine's host name, hosts file and time zone into the chroot.
 func (r root) copySettings() error {
 	for _, name := range []string{"/etc/hosts", "/etc/hostname", "/etc/localtime"} {
 		text, err := os.ReadFile(name)
@@ -174,7 +175,9 @@ func (r root) copySettings() error {
 	return nil
 }
 
-// copyUser makes a user of the machine known in a chroot, by the same ids.
+// copyUser adds a user of the machine to the chroot, with the same uid and gid. A user with a
+// home folder gets an empty one in the chroot. copyUser does nothing if the root is the
+// machine's own.
 func (r root) copyUser(name string) error {
 	if r.dir == "" {
 		return nil
@@ -190,14 +193,14 @@ func (r root) copyUser(name string) error {
 	if err := prepend(r.path("/etc/passwd"), fmt.Sprintf("%s:x:%s:%s::%s:/bin/bash\n", name, u.Uid, u.Gid, u.HomeDir)); err != nil {
 		return err
 	}
-	if err := prepend(r.path("/etc/shadow"), name+":*:1::::::\n"); err != nil { // su asks for it
+	if err := prepend(r.path("/etc/shadow"), name+":*:1::::::\n"); err != nil { // su needs the entry
 		return err
 	}
 	if err := prepend(r.path("/etc/group"), fmt.Sprintf("%s:x:%s:\n", g.Name, u.Gid)); err != nil {
 		return err
 	}
 	if _, err := os.Stat(u.HomeDir); err != nil {
-		return nil // a system user
+		return nil // a system user has no home folder
 	}
 	inside, err := r.lookup(name)
 	if err != nil {
@@ -209,7 +212,7 @@ func (r root) copyUser(name string) error {
 	return os.Chown(r.path(u.HomeDir), inside.uid, inside.gid)
 }
 
-// prepend puts a line before a file's others, where look-ups find it first.
+// prepend inserts a line at the start of a file, where look-ups find it first.
 func prepend(name, line string) error {
 	text, err := os.ReadFile(name)
 	if err != nil {
@@ -218,8 +221,8 @@ func prepend(name, line string) error {
 	return os.WriteFile(name, append([]byte(line), text...), 0o644)
 }
 
-// leave undoes every mount below a folder. After an error something may still
-// be mounted there, and the folder must not be removed.
+// leave unmounts everything below dir. If leave returns an error, something may still be
+// mounted there and the caller must not remove dir.
 func leave(dir string) error {
 	points, err := mountsBelow(dir)
 	if err != nil {

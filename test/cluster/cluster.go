@@ -1,12 +1,12 @@
-// Package cluster runs a real, private Slurm on one machine, for tests and demonstrations.
-// A cluster has munge, MariaDB, slurmdbd, slurmctld, any number of slurmd, slurmrestd, users
-// and accounts. Each cluster has its own folder and ports, so that several clusters can run
-// at once. Stopping a cluster removes all its processes, its files, and the users that it
-// had to create.
+// Package cluster runs a real, private Slurm on one machine, for tests and demonstrations. A
+// cluster has munge, MariaDB, slurmdbd, slurmctld, any number of slurmd, slurmrestd, users and
+// accounts. Each cluster has its own folder and ports, so that several clusters can run at
+// once. Stopping a cluster removes all its processes and its files. Stopping the machine's
+// last cluster also removes the users that the clusters created.
 //
-// A cluster needs root, because Slurm's daemons run as several users. It needs Debian's
-// packages, and installs missing ones. Slurm 22.05 is Debian 12's own; Slurm 24.11 comes
-// from Debian 13 in a chroot.
+// A cluster needs root, because Slurm's daemons run as several users. It needs Debian packages
+// and installs missing ones. Slurm 22.05 is Debian 12's own; Slurm 24.11 comes from Debian 13
+// in a chroot.
 package cluster
 
 import (
@@ -26,10 +26,11 @@ type Cluster struct {
 	state
 	root     root
 	progress io.Writer
-	took     time.Duration // to start
+	took     time.Duration // start-up time, until all nodes were idle; 0 after Open
 }
 
-// state is what a cluster is found again by, in DIR/cluster.json.
+// state describes a cluster. It is stored in DIR/cluster.json, which Open reads, and in
+// registryFile.
 type state struct {
 	Dir      string
 	Version  Version
@@ -38,11 +39,11 @@ type state struct {
 	Memory   int
 	Ports    ports
 	Detached bool
-	Starter  process // who started it; a cluster that is not detached dies with it
+	Starter  process // called Start; the daemons die with it unless Detached
 }
 
-// Start brings up a cluster and returns when all its nodes are idle. On failure
-// it stops what it started; the error then ends in the failed daemon's log.
+// Start starts a cluster and returns when all its nodes are idle. On failure it stops
+// everything that it started. If a daemon failed, the error contains the end of its log.
 func Start(ctx context.Context, o Options) (c *Cluster, err error) {
 	o, err = o.withDefaults()
 	if err != nil {
@@ -64,10 +65,10 @@ func Start(ctx context.Context, o Options) (c *Cluster, err error) {
 	return c, nil
 }
 
-// ErrNotRoot is returned when a cluster is asked for by anyone but root.
+// ErrNotRoot is returned by Start if the caller is not root.
 var ErrNotRoot = errors.New("a private Slurm needs root: its daemons run as several users")
 
-// create makes the cluster's folder and enters it in the registry.
+// create creates the cluster's folder and adds the cluster to the registry.
 func create(o Options) (*Cluster, error) {
 	dir := o.Dir
 	var err error
@@ -102,7 +103,7 @@ func create(o Options) (*Cluster, error) {
 	return c, nil
 }
 
-// makeEmpty makes dir unless it is there and empty already.
+// makeEmpty creates dir if it does not exist. It returns an error if dir is not empty.
 func makeEmpty(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -117,7 +118,8 @@ func makeEmpty(dir string) error {
 	return nil
 }
 
-// openToAll checks that every user can reach what is in dir.
+// openToAll returns an error if some user cannot access dir: every user needs the search
+// permission on dir and on all its parents.
 func openToAll(dir string) error {
 	for ; ; dir = filepath.Dir(dir) {
 		info, err := os.Stat(dir)
@@ -152,7 +154,8 @@ func (c *Cluster) start(ctx context.Context, o Options) error {
 	return c.startAll(ctx)
 }
 
-// Open finds a running cluster again by its folder.
+// Open returns the cluster in the folder dir, which another process may have started. It does
+// not check that the daemons run.
 func Open(dir string) (*Cluster, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -187,9 +190,9 @@ func (c *Cluster) save() error {
 	return os.WriteFile(c.Path(stateFile), append(text, '\n'), 0o644)
 }
 
-// Stop ends every process of the cluster, its jobs' included, and removes its
-// folder and, with the last cluster of this machine, the users made for it.
-// It also clears up after a starter that crashed half way.
+// Stop kills every process of the cluster, including its jobs, and removes its folder. If this
+// was the machine's last cluster, Stop also removes the users that the clusters created. Stop
+// also cleans up after a starter that crashed.
 func (c *Cluster) Stop() error {
 	if err := c.killAll(); err != nil {
 		return err
@@ -200,19 +203,19 @@ func (c *Cluster) Stop() error {
 	return errors.Join(os.RemoveAll(c.Dir), c.unregister())
 }
 
-// Path returns the absolute name of a file in the cluster's folder. It is the
-// same inside and outside a chroot.
+// Path returns the absolute path of a file in the cluster's folder. The path is the same
+// inside and outside a chroot.
 func (c *Cluster) Path(elem ...string) string {
 	return filepath.Join(append([]string{c.Dir}, elem...)...)
 }
 
-// Conf returns the name of the cluster's slurm.conf.
+// Conf returns the path of the cluster's slurm.conf.
 func (c *Cluster) Conf() string { return c.Path("etc", "slurm.conf") }
 
 // JobDir returns the folder that commands run in. Every user may write to it.
 func (c *Cluster) JobDir() string { return c.Path("jobs") }
 
-// MungeSocket returns the name of the socket of the cluster's own munged.
+// MungeSocket returns the path of the socket of the cluster's munged.
 func (c *Cluster) MungeSocket() string { return c.Path("run", "munge", "socket") }
 
 // RestURL returns the base address of slurmrestd.
@@ -220,31 +223,32 @@ func (c *Cluster) RestURL() string {
 	return "http://127.0.0.1:" + strconv.Itoa(c.Ports.Slurmrestd)
 }
 
-// Root returns the folder under which the cluster's system files lie: "/", or
-// the root of its chroot. What is written there, a plugin for example,
-// disappears with the cluster when it is a chroot.
+// Root returns the root folder of the cluster's programs: "/", or the root of the chroot.
+// Files written into a chroot, such as a plugin, are removed with the cluster.
 func (c *Cluster) Root() string { return c.root.path("/") }
 
-// Env returns the variables that make any Slurm command, and any client of
-// munge, speak to this cluster.
+// Env returns the environment variables that make Slurm's commands and munge's clients use
+// this cluster.
 func (c *Cluster) Env() []string {
 	return []string{"SLURM_CONF=" + c.Conf(), "MUNGE_SOCKET=" + c.MungeSocket()}
 }
 
-// Patience is how long anything may take before it counts as hanging, on the
-// slowest of machines.
+// Patience is the timeout of a single operation. An operation that takes longer counts as
+// hanging, even on a very slow machine.
 const Patience = 15 * time.Minute
 
-// quickStart is in what time a machine starts a cluster that needs no Paced.
+// quickStart is the start-up time of a cluster up to which Paced does not stretch durations.
 const quickStart = 15 * time.Second
 
-// Paced stretches a time for a machine that is slow, as it showed when it started
-// the cluster. Tests take from it how far ahead of an event they have to be.
+// Paced stretches a duration on a slow machine. The factor is the time that the cluster took
+// to start, divided by quickStart, and at least 1. Tests use Paced for waiting times, and to
+// choose how far in the future they schedule an event.
 func (c *Cluster) Paced(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * max(1, c.took.Seconds()/quickStart.Seconds()))
 }
 
-// say tells the user about a step, with the seconds since began.
+// say writes a line about a completed step to c.progress. The line begins with the seconds
+// since began.
 func (c *Cluster) say(began time.Time, format string, args ...any) {
 	fmt.Fprintf(c.progress, "%5.1fs %s\n", time.Since(began).Seconds(), fmt.Sprintf(format, args...))
 }

@@ -17,7 +17,8 @@ import (
 	"github.com/varq-project/varq/test/synthetic"
 )
 
-// run runs a command as a user, to the end, and returns what it printed.
+// run runs a command as a user and returns its standard output, without surrounding white
+// space. If the command fails, the test fails.
 func run(t *testing.T, c *Cluster, user, name string, args ...string) string {
 	t.Helper()
 	out, err := output(c.Command(t.Context(), user, name, args...))
@@ -27,7 +28,8 @@ func run(t *testing.T, c *Cluster, user, name string, args ...string) string {
 	return out
 }
 
-// eventually waits for a condition that accounting brings about with a delay.
+// eventually waits until holds returns true. If that takes longer than Patience, the test
+// fails and reports what.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(Patience); !holds(); time.Sleep(50 * time.Millisecond) {
@@ -120,7 +122,7 @@ func TestCluster(t *testing.T) {
 	})
 }
 
-// restJob asks slurmrestd for a past job and returns the id in the answer.
+// restJob requests a past job from slurmrestd and returns the id in the response.
 func restJob(t *testing.T, c *Cluster, user, token string, id int) int {
 	t.Helper()
 	api := "v0.0.38"
@@ -149,7 +151,7 @@ func restJob(t *testing.T, c *Cluster, user, token string, id int) int {
 	return answer.Jobs[0].ID
 }
 
-// Clusters started at the same time take nothing from one another.
+// Clusters that are started at the same time do not interfere with each other.
 func TestSideBySide(t *testing.T) {
 	for _, name := range []string{"one", "other"} {
 		t.Run(name, func(t *testing.T) {
@@ -162,8 +164,8 @@ func TestSideBySide(t *testing.T) {
 	}
 }
 
-// A starter that is killed leaves a folder and, at worst, job steps; Stop
-// clears them up from another process.
+// A starter that is killed leaves a folder and possibly job steps. Stop, called by another
+// process, removes them.
 func TestStopAfterCrash(t *testing.T) {
 	if dir := os.Getenv("VARQ_TEST_CRASH"); dir != "" {
 		crash(t, dir)
@@ -228,7 +230,7 @@ func crash(t *testing.T, dir string) {
 	select {}
 }
 
-// What a daemon says of a broken configuration is in the error.
+// If a daemon rejects the configuration, the error of Start contains the daemon's output.
 func TestStartFailure(t *testing.T) {
 	needSlurm(t)
 	_, err := Start(t.Context(), Options{Nodes: 1, SlurmConf: "SelectType=select/no_such"})

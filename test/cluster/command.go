@@ -17,10 +17,10 @@ import (
 
 const searchPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// Command prepares a command to run as a user of the machine, in JobDir, with
-// that user's environment and the cluster's. Add variables to its Env. In a
-// cluster that lives in a chroot the command does so, too. An unknown user or
-// command is reported when the command is started.
+// Command prepares a command that runs as a user of the cluster, in JobDir. If the cluster has
+// a chroot, the command runs in it. The command's Env contains the variables of c.Env and the
+// user's login variables, and the caller may append more. An unknown user or command is
+// reported when the caller starts the command.
 func (c *Cluster) Command(ctx context.Context, userName, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Path, cmd.Err = c.root.lookPath(name)
@@ -38,7 +38,7 @@ func (c *Cluster) Command(ctx context.Context, userName, name string, args ...st
 	return cmd
 }
 
-// attributes makes a process a user's and puts it into the root.
+// attributes returns the attributes of a process that runs as a user in the root.
 func (r root) attributes(name string, u id) *syscall.SysProcAttr {
 	a := &syscall.SysProcAttr{Chroot: r.dir}
 	if u.uid != 0 {
@@ -47,7 +47,8 @@ func (r root) attributes(name string, u id) *syscall.SysProcAttr {
 	return a
 }
 
-// groupsOf returns a user's supplementary groups, as far as they are known.
+// groupsOf returns the ids of a user's groups on the machine. It returns nil if the look-up
+// fails.
 func groupsOf(name string) []uint32 {
 	u, err := user.Lookup(name)
 	if err != nil {
@@ -66,7 +67,7 @@ func groupsOf(name string) []uint32 {
 	return groups
 }
 
-// lookPath finds a command in the root. The answer is a path inside it.
+// lookPath finds a command in the root. It returns the path inside the root.
 func (r root) lookPath(name string) (string, error) {
 	if strings.Contains(name, "/") {
 		return name, nil
@@ -80,8 +81,8 @@ func (r root) lookPath(name string) (string, error) {
 	return name, &exec.Error{Name: name, Err: exec.ErrNotFound}
 }
 
-// output runs a command as root and returns what it printed; if it fails, that
-// is in the error.
+// output runs a command as root and returns its standard output, without surrounding white
+// space. If the command fails, the error contains everything that it printed.
 func (c *Cluster) output(ctx context.Context, name string, args ...string) (string, error) {
 	return output(c.Command(ctx, "root", name, args...))
 }
@@ -97,8 +98,8 @@ func output(cmd *exec.Cmd) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// Token makes a JSON web token with which slurmrestd takes its bearer for the
-// user.
+// Token creates a JSON web token. A client that sends it to slurmrestd is authenticated as the
+// user. The token is valid for the lifespan, cut to whole seconds.
 func (c *Cluster) Token(ctx context.Context, userName string, lifespan time.Duration) (string, error) {
 	out, err := c.output(ctx, "scontrol", "token", "username="+userName, fmt.Sprintf("lifespan=%d", int(lifespan.Seconds())))
 	if err != nil {
@@ -111,8 +112,8 @@ func (c *Cluster) Token(ctx context.Context, userName string, lifespan time.Dura
 	return token, nil
 }
 
-// TokenFile writes a new token for the user to a file that only she can read,
-// and returns its name. It stays valid for a year.
+// TokenFile writes a new token for the user to a file and returns the file's path. Only the
+// user can read the file. The token is valid for a year.
 func (c *Cluster) TokenFile(ctx context.Context, userName string) (string, error) {
 	token, err := c.Token(ctx, userName, 365*24*time.Hour)
 	if err != nil {

@@ -20,7 +20,7 @@ const (
 	databaseName = "slurm_acct_db"
 )
 
-// settings is what the templates are filled from.
+// settings holds the values that the templates use.
 type settings struct {
 	state
 	ClusterName string
@@ -35,7 +35,8 @@ type settings struct {
 // LastSlurmdPort returns the port of the last node's slurmd.
 func (s settings) LastSlurmdPort() int { return s.Ports.Slurmd + s.Nodes - 1 }
 
-// ShortNodes returns how many nodes, the first ones, the short partition has.
+// ShortNodes returns the number of nodes in the partition short. They are the cluster's first
+// nodes.
 func (s state) ShortNodes() int { return max(1, s.Nodes/4) }
 
 func (c *Cluster) settings(o Options) (settings, error) {
@@ -80,7 +81,7 @@ func (c *Cluster) configure(o Options) error {
 		{"slurmdbd.conf", slurmdbdConf, "slurm", 0o600},
 		{"cgroup.conf", cgroupConf, "root", 0o644},
 		{"accounts", associations, "root", 0o644},
-		// Slurm complains of an empty plugstack.conf.
+		// Slurm complains about an empty plugstack.conf, so the file begins with a comment.
 		{"plugstack.conf", "# SPANK plugins\n" + o.PlugStack + "\n", "root", 0o644},
 		{"munge.key", randomKey(128), "munge", 0o400},
 		{"jwt.key", randomKey(32), "slurm", 0o400},
@@ -118,8 +119,8 @@ func randomKey(size int) string {
 	return string(key)
 }
 
-// override returns conf with the lines of extra put in place of those that set
-// the same thing, or at the end.
+// override returns conf with the lines of extra. A line of extra replaces the line of conf
+// that sets the same thing. If conf has no such line, override appends the line.
 func override(conf, extra string) string {
 	lines := strings.Split(strings.TrimRight(conf, "\n"), "\n")
 	at := make(map[string]int, len(lines))
@@ -140,9 +141,9 @@ func override(conf, extra string) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// settingName returns what a line of slurm.conf sets, in lower case as Slurm
-// minds no case: the parameter, or for nodes and partitions the definition's
-// whole first word.
+// settingName returns the name of what a line of slurm.conf sets. For a node or a partition
+// this is the whole first word, such as "nodename=node1"; otherwise it is the parameter. The
+// name is in lower case, because Slurm ignores case.
 func settingName(line string) string {
 	first, _, _ := strings.Cut(line, " ")
 	name, _, _ := strings.Cut(first, "=")

@@ -15,10 +15,10 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Daemon is one of a cluster's daemons.
+// Daemon is the name of one of a cluster's daemons.
 type Daemon string
 
-// The daemons that a cluster has one of. Slurmd names those of the nodes.
+// These are the daemons of which a cluster has exactly one. Slurmd returns a node's daemon.
 const (
 	Munged     Daemon = "munged"
 	MariaDB    Daemon = "mariadbd"
@@ -27,10 +27,10 @@ const (
 	Slurmrestd Daemon = "slurmrestd"
 )
 
-// Slurmd returns the daemon of a node.
+// Slurmd returns the slurmd of a node.
 func Slurmd(node string) Daemon { return Daemon("slurmd-" + node) }
 
-// program says how a daemon is run and how to tell that it is ready.
+// program describes how to run a daemon and how to check that it is ready.
 type program struct {
 	user  string
 	args  []string
@@ -100,8 +100,8 @@ func answersPort(port int) func(context.Context) bool {
 	return answers("tcp", "127.0.0.1:"+strconv.Itoa(port))
 }
 
-// startAll starts every daemon, as many at once as depend on nothing more, and
-// waits for the nodes.
+// startAll starts every daemon and returns when all nodes are idle. Daemons that do not depend
+// on each other start in parallel. startAll also creates the database and the accounts.
 func (c *Cluster) startAll(ctx context.Context) error {
 	began := time.Now()
 	g, gctx := errgroup.WithContext(ctx)
@@ -144,7 +144,8 @@ func (c *Cluster) slurmds() []Daemon {
 
 const pollInterval = 20 * time.Millisecond
 
-// StartDaemon starts a daemon that is not running and waits until it answers.
+// StartDaemon starts a daemon and waits until it answers. It returns an error if the daemon
+// runs already, ends, or does not answer within Patience.
 func (c *Cluster) StartDaemon(ctx context.Context, d Daemon) error {
 	p, err := c.program(d)
 	if err != nil {
@@ -173,8 +174,9 @@ func (c *Cluster) StartDaemon(ctx context.Context, d Daemon) error {
 	return nil
 }
 
-// launch runs a daemon in a session of its own, so that the terminal's signals
-// pass it by, and dying with its starter unless the cluster is detached.
+// launch runs a daemon in a session of its own, so that the daemon does not receive the
+// terminal's signals. Unless the cluster is detached, the daemon is killed when its starter
+// dies.
 func (c *Cluster) launch(d Daemon, p program) (process, error) {
 	u, err := c.root.lookup(p.user)
 	if err != nil {
@@ -199,15 +201,15 @@ func (c *Cluster) launch(d Daemon, p program) (process, error) {
 		return process{}, err
 	}
 	proc, err := processOf(cmd.Process.Pid)
-	go func() { _ = cmd.Wait() }() // its end is seen in /proc, by every process alike
+	go func() { _ = cmd.Wait() }() // only reaps the daemon: alive reads its state from /proc
 	return proc, err
 }
 
-// StopDaemon asks a daemon to end, and waits until it has.
+// StopDaemon sends SIGTERM to a daemon and waits until it has ended.
 func (c *Cluster) StopDaemon(d Daemon) error { return c.end(d, syscall.SIGTERM) }
 
-// KillDaemon ends a daemon at once, as a crash would. A slurmctld forgets the
-// jobs of its last seconds by that, having written them nowhere.
+// KillDaemon ends a daemon with SIGKILL, which simulates a crash. A killed slurmctld loses the
+// jobs of its last seconds, because it has not saved them yet.
 func (c *Cluster) KillDaemon(d Daemon) error { return c.end(d, syscall.SIGKILL) }
 
 func (c *Cluster) end(d Daemon, sig syscall.Signal) error {
@@ -219,8 +221,8 @@ func (c *Cluster) end(d Daemon, sig syscall.Signal) error {
 		if err := syscall.Kill(p.PID, sig); err != nil && !errors.Is(err, syscall.ESRCH) {
 			return fmt.Errorf("%s: %w", d, err)
 		}
-		// Again after a while: slurmctld 24.11 misses a signal that comes
-		// while it reads its configuration again.
+		// Repeat the signal every 2 s: slurmctld 24.11 misses a signal that arrives while it
+		// reads its configuration again.
 		if p.waitGone(2 * time.Second) {
 			break
 		}
@@ -260,7 +262,7 @@ func (c *Cluster) WaitIdle(ctx context.Context) error {
 	}
 }
 
-// sleep waits, or returns the context's error when it ends first.
+// sleep waits for d. If ctx ends first, sleep returns its error.
 func sleep(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():

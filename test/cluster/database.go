@@ -9,8 +9,8 @@ import (
 
 func (c *Cluster) databaseSocket() string { return c.Path("run", "mysql", "socket") }
 
-// databaseFlags make MariaDB quick to start and careless of power cuts: the
-// data are thrown away anyhow.
+// databaseFlags returns options that make MariaDB start quickly. MariaDB may then lose data in
+// a power failure, which does not matter because the data are temporary.
 func (c *Cluster) databaseFlags() []string {
 	return []string{
 		"--no-defaults", "--user=mysql", "--datadir=" + c.Path("mysql"), "--tmpdir=" + c.Path("run", "mysql"),
@@ -25,11 +25,12 @@ func (c *Cluster) mariadbArgs() []string {
 		"--innodb-buffer-pool-size=256M", "--innodb-lock-wait-timeout=900", "--performance-schema=OFF")
 }
 
-// startDatabase makes an empty database that slurmdbd may fill. Both it and we
-// are known to MariaDB by the user at the other end of the socket.
+// startDatabase creates an empty database, starts MariaDB, and gives slurmdbd all rights on
+// the database. MariaDB authenticates slurmdbd, and root for this package, by the Unix user of
+// the socket's peer.
 func (c *Cluster) startDatabase(ctx context.Context) error {
 	args := append(c.databaseFlags(), "--auth-root-authentication-method=socket", "--skip-test-db",
-		"--force") // even if the machine's name does not resolve
+		"--force") // works even if the machine's host name does not resolve
 	if _, err := c.output(ctx, "mariadb-install-db", args...); err != nil {
 		return err
 	}
@@ -44,8 +45,8 @@ grant all on `+databaseName+`.* to slurm@localhost;
 	return err
 }
 
-// sql runs statements on the accounting database and returns the rows they
-// select, a line each, the columns separated by tabs.
+// sql runs statements in MariaDB as root and returns the rows that they select. Each row is a
+// line; tabs separate the columns.
 func (c *Cluster) sql(ctx context.Context, statements io.Reader) (string, error) {
 	cmd := c.Command(ctx, "root", "mariadb", "--no-defaults", "--batch", "--skip-column-names",
 		"--socket="+c.databaseSocket())
@@ -53,7 +54,7 @@ func (c *Cluster) sql(ctx context.Context, statements io.Reader) (string, error)
 	return output(cmd)
 }
 
-// query is sql on Slurm's tables.
+// query formats one statement and runs it in slurmdbd's database.
 func (c *Cluster) query(ctx context.Context, format string, args ...any) (string, error) {
 	return c.sql(ctx, strings.NewReader("use "+databaseName+";\n"+fmt.Sprintf(format, args...)+";\n"))
 }

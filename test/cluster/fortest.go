@@ -6,11 +6,10 @@ import (
 	"testing"
 )
 
-// ForTest starts a cluster for a test and stops it when the test ends. If the
-// test failed by then, it logs the last words of every daemon. It skips the
-// test when not run by root, when Slurm cannot be installed, and in short mode.
-// Without a version in the options, VARQ_SLURM24=1 in the environment selects
-// Slurm 24.11.
+// ForTest starts a cluster for a test and stops it when the test ends. If the test failed,
+// ForTest logs the last lines of the log of every Slurm daemon. It skips the test in short
+// mode, if the process is not root, and if Slurm cannot be installed. If the options have no
+// version, VARQ_SLURM24=1 in the environment selects Slurm 24.11.
 func ForTest(t testing.TB, o Options) *Cluster {
 	t.Helper()
 	needSlurm(t)
@@ -37,7 +36,7 @@ func ForTest(t testing.TB, o Options) *Cluster {
 	return c
 }
 
-// needSlurm skips a test where no cluster can or should be started.
+// needSlurm skips the test in short mode and if the process is not root.
 func needSlurm(t testing.TB) {
 	t.Helper()
 	if testing.Short() {

@@ -13,15 +13,17 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// firstHistoryID keeps the ids of a loaded history apart from those that
-// slurmctld hands out.
+// firstHistoryID is the lowest job id of a loaded history. It is far above the ids that
+// slurmctld assigns.
 const firstHistoryID = 1_000_000
 
-// LoadHistory puts finished jobs straight into slurmdbd's database, all of them
-// or none, and returns how many. They get new ids, from 1,000,000 up, in the
-// order they come in. Users, accounts, partitions and QOS that the cluster does
-// not know are mapped onto its own: a user always onto the same one. Jobs that
-// have not ended are left out.
+// LoadHistory inserts finished jobs directly into slurmdbd's database and returns their
+// number. It inserts either all of them or, on an error, none. The jobs get new ids in the
+// order of the input. The first id is 1,000,000, or one more than the highest id in the
+// database if that is greater. A user that the cluster does not know becomes one of its
+// ordinary users, always the same one. The account is that of the resulting user. An unknown
+// partition becomes the default partition, and an unknown QOS becomes "normal". LoadHistory
+// omits jobs that have not ended and jobs without nodes.
 func (c *Cluster) LoadHistory(ctx context.Context, jobs iter.Seq2[workload.Job, error]) (int, error) {
 	names, err := c.historyNames(ctx)
 	if err != nil {
@@ -32,7 +34,7 @@ func (c *Cluster) LoadHistory(ctx context.Context, jobs iter.Seq2[workload.Job, 
 	go func() {
 		n, err := writeHistory(w, names, jobs)
 		loaded = n
-		w.CloseWithError(err) // without its last statement, MariaDB undoes the rest
+		w.CloseWithError(err) // after an error there is no commit, so MariaDB rolls back
 	}()
 	_, err = c.sql(ctx, statements)
 	statements.Close()
@@ -42,11 +44,12 @@ func (c *Cluster) LoadHistory(ctx context.Context, jobs iter.Seq2[workload.Job, 
 	return loaded, nil
 }
 
-// historyNames is what the database says of the cluster's names.
+// historyNames holds the cluster's names and their ids, from the database, the machine's users
+// and sinfo.
 type historyNames struct {
 	firstID          int64
 	associations     map[string]association // by user
-	ordinary         []string               // the users that strangers are mapped onto
+	ordinary         []string               // the users that replace unknown users
 	qos              map[string]int
 	partitions       map[string]bool
 	defaultPartition string
@@ -114,14 +117,15 @@ func (c *Cluster) historyNames(ctx context.Context) (historyNames, error) {
 	return h, nil
 }
 
-// insertHistory names the columns that row renders.
+// insertHistory is the start of an insert statement. It lists the columns in the order of
+// row's values.
 const insertHistory = "insert into " + clusterName + "_job_table (mod_time, account, cpus_req, job_name, id_assoc, id_job, " +
 	"id_qos, id_resv, id_wckey, id_user, id_group, het_job_id, het_job_offset, state_reason_prev, mem_req, nodelist, " +
 	"nodes_alloc, node_inx, `partition`, priority, state, timelimit, time_submit, time_eligible, time_start, time_end, " +
 	"work_dir, submit_line, tres_alloc, tres_req) values\n"
 
-// writeHistory writes the statements that insert the jobs, and returns how many
-// jobs those are.
+// writeHistory writes SQL statements that insert the jobs in one transaction, and returns the
+// number of these jobs. If jobs yields an error, writeHistory returns it and writes no commit.
 func writeHistory(to io.Writer, h historyNames, jobs iter.Seq2[workload.Job, error]) (int, error) {
 	const rowsPerInsert = 500
 	w := bufio.NewWriterSize(to, 1<<16)
@@ -155,7 +159,7 @@ func writeHistory(to io.Writer, h historyNames, jobs iter.Seq2[workload.Job, err
 	return n, w.Flush()
 }
 
-// jobState returns slurmdbd's number of a final state.
+// jobState returns slurmdbd's number of a final state. It returns false for other states.
 func jobState(s workload.State) (int, bool) {
 	switch s {
 	case workload.Completed:
@@ -170,8 +174,8 @@ func jobState(s workload.State) (int, bool) {
 	return 0, false
 }
 
-// row renders a job in the order of insertHistory. Every string in it is the
-// cluster's own, none the log's.
+// row returns a job as SQL values in the order of insertHistory. All strings in it are the
+// cluster's own. None comes from the log, so a log cannot inject SQL.
 func (h *historyNames) row(j *workload.Job, id int64, state int) string {
 	const notInHetJob = 4294967294 // Slurm's NO_VAL
 	a := h.associations[h.userFor(j.User)]
@@ -198,7 +202,8 @@ func (h *historyNames) row(j *workload.Job, id int64, state int) string {
 		nodeList, j.Nodes, nodeIndex, partition, state, (j.Limit+59)/60, j.Submit, eligible, j.Start, j.End, allocated, asked)
 }
 
-// userFor returns the cluster's user who stands for one of the log.
+// userFor returns the cluster's user for a user of the log. This is the user of the same name,
+// or else an ordinary user chosen by a hash of the name.
 func (h *historyNames) userFor(name string) string {
 	if _, ok := h.associations[name]; ok {
 		return name
@@ -208,7 +213,8 @@ func (h *historyNames) userFor(name string) string {
 	return h.ordinary[int(hash.Sum32())%len(h.ordinary)]
 }
 
-// nodeNames picks nodes for a job, in turn, and gives their names and indices.
+// nodeNames chooses consecutive nodes for a job and returns their names and their indices,
+// both as Slurm's ranges. The job's id determines the first node.
 func (h *historyNames) nodeNames(count int, id int64) (names, indices string) {
 	count = min(count, h.nodes)
 	first := int(id % int64(h.nodes-count+1))

@@ -61,7 +61,7 @@ func TestWriteHistory(t *testing.T) {
 	}
 }
 
-// A history that breaks off is not committed.
+// If the source of a history fails, the history is not committed.
 func TestWriteHistoryOfFailingSource(t *testing.T) {
 	broken := errors.New("broken")
 	var b strings.Builder

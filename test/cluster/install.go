@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// slurmPackages are Debian's, by the same names in Debian 12 and 13. The
-// compiler and the headers are for the SPANK plugin.
+// slurmPackages lists Debian packages. Their names are the same in Debian 12 and 13. The
+// compiler and the headers are for building the SPANK plugin.
 var slurmPackages = []string{
 	"slurmctld", "slurmd", "slurmdbd", "slurmrestd", "slurm-client",
 	"slurm-wlm-basic-plugins", "slurm-wlm-jwt-plugin", "slurm-wlm-mysql-plugin",
@@ -20,9 +20,9 @@ var slurmPackages = []string{
 
 const installLock = "/run/lock/varq-install.lock"
 
-// Install installs what a cluster of the version needs and the machine lacks,
-// after saying what and why. It does nothing, quickly, when all is there, and
-// otherwise needs root.
+// Install installs what a cluster of the version needs and the machine lacks. Before, it
+// prints what it installs, and why, to standard error. If nothing is missing, Install returns
+// quickly; otherwise it needs root. Its errors wrap ErrNoSlurm.
 func Install(ctx context.Context, v Version, progress io.Writer) error {
 	if progress == nil {
 		progress = io.Discard
@@ -41,7 +41,7 @@ func install(ctx context.Context, v Version, progress io.Writer) error {
 	if os.Geteuid() != 0 {
 		return errors.New("only root can install it")
 	}
-	lock, err := lockFile(installLock) // several tests may want it at once
+	lock, err := lockFile(installLock) // several tests may install at the same time
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func installed(ctx context.Context, v Version) (bool, error) {
 // ErrNoSlurm is returned when Slurm cannot be installed.
 var ErrNoSlurm = errors.New("no Slurm to run")
 
-// installPackages has apt-get install those packages that are missing.
+// installPackages installs the missing ones of these packages with apt-get.
 func installPackages(ctx context.Context, names []string, purpose string, progress io.Writer) (err error) {
 	missing, err := missingPackages(ctx, names)
 	if err != nil || len(missing) == 0 {
@@ -93,7 +93,8 @@ func aptGet(ctx context.Context, progress io.Writer, args ...string) error {
 	return runLogged(cmd, progress)
 }
 
-// runLogged runs a command that talks a lot: the error ends in its last words.
+// runLogged runs a command and copies its output to progress. If the command fails, the error
+// ends with the last 2000 bytes of the output.
 func runLogged(cmd *exec.Cmd, progress io.Writer) error {
 	var said strings.Builder
 	out := io.MultiWriter(progress, &said)
@@ -110,7 +111,7 @@ func missingPackages(ctx context.Context, names []string) ([]string, error) {
 	query := append([]string{"--show", "--showformat=${Package} ${db:Status-Status}\n"}, names...)
 	out, err := exec.CommandContext(ctx, "dpkg-query", query...).Output()
 	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) { // it exits with 1 for a package it never heard of
+	if err != nil && !errors.As(err, &exit) { // exit code 1: unknown package
 		return nil, fmt.Errorf("this is no Debian: %w; install %s yourself", err, strings.Join(names, " "))
 	}
 	installed := make(map[string]bool)
@@ -128,8 +129,9 @@ func missingPackages(ctx context.Context, names []string) ([]string, error) {
 	return missing, nil
 }
 
-// forbidServices keeps packages from starting their daemons, unless the
-// administrator has a policy already, and returns what undoes it.
+// forbidServices keeps packages from starting their daemons, by a policy-rc.d below root. undo
+// removes that file. If the administrator already has a policy-rc.d, it stays as it is and
+// undo does nothing.
 func forbidServices(root string) (undo func() error, err error) {
 	name := root + "/usr/sbin/policy-rc.d"
 	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o755)

@@ -5,8 +5,8 @@ import (
 	"os"
 )
 
-// layout makes the folders under the cluster's own, each with the owner that
-// needs to write there.
+// layout creates the folders in the cluster's folder. Each belongs to the user that writes
+// there. Every user may write to jobs.
 func (c *Cluster) layout() error {
 	dirs := []struct {
 		path, owner string
@@ -28,7 +28,7 @@ func (c *Cluster) layout() error {
 		if err := os.Mkdir(path, d.mode); err != nil {
 			return err
 		}
-		if err := os.Chmod(path, d.mode); err != nil { // whatever the umask
+		if err := os.Chmod(path, d.mode); err != nil { // regardless of the umask
 			return err
 		}
 		if err := c.chown(path, d.owner); err != nil {

@@ -10,10 +10,10 @@ import (
 
 // Load describes a stream of small jobs.
 type Load struct {
-	// Utilisation is the share of the cluster's CPUs that the jobs keep busy,
-	// between 0 and 1.
+	// Utilisation is the share of the cluster's CPUs that the jobs keep busy. It is greater
+	// than 0 and at most 1.
 	Utilisation float64
-	// Shortest and Longest bound the run times: 5 s and 60 s when 0.
+	// Shortest and Longest bound the run times. The defaults for 0 are 5 s and 60 s.
 	Shortest, Longest time.Duration
 	Seed              uint64
 }
@@ -34,12 +34,13 @@ func (l Load) withDefaults() (Load, error) {
 	return l, nil
 }
 
-// loadName is the name of the load's jobs, by which they are cancelled.
+// loadName is the name of the load's jobs. cancelLoad cancels the jobs of this name.
 const loadName = "load"
 
-// Load submits jobs of one node or less, as the ordinary users, until the
-// context ends; then it cancels those that are left and returns nil. It bears
-// with a few failing submissions, for slurmctld may be restarted meanwhile.
+// Load submits jobs as the ordinary users until the context ends. Each job uses at most one
+// node. When the context ends, Load cancels the remaining jobs and returns nil, or an error if
+// that fails. Load tolerates up to 10 failed submissions in succession, because slurmctld may
+// be restarted meanwhile.
 func (c *Cluster) Load(ctx context.Context, l Load) error {
 	l, err := l.withDefaults()
 	if err != nil {
@@ -65,8 +66,9 @@ func (c *Cluster) Load(ctx context.Context, l Load) error {
 	}
 }
 
-// interval returns the mean time between submissions: CPUs drawn from 1 to a
-// node's, times log-uniform run times, fill the asked share of all CPUs.
+// interval returns the mean time between submissions. The jobs' CPUs are uniform between 1 and
+// those of a node, and their run times are log-uniform. With this interval the jobs use the
+// share l.Utilisation of all CPUs.
 func (c *Cluster) interval(l Load) time.Duration {
 	meanCPUs := float64(1+c.CPUs) / 2
 	meanRun := float64(l.Shortest)
@@ -76,7 +78,7 @@ func (c *Cluster) interval(l Load) time.Duration {
 	return time.Duration(meanCPUs * meanRun / (l.Utilisation * float64(c.Nodes*c.CPUs)))
 }
 
-// submit hands in one job.
+// submit submits one job.
 func (c *Cluster) submit(ctx context.Context, rng *rand.Rand, l Load) error {
 	ratio := float64(l.Longest) / float64(l.Shortest)
 	run := l.Shortest.Seconds() * math.Pow(ratio, rng.Float64())

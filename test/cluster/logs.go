@@ -6,15 +6,16 @@ import (
 	"strings"
 )
 
-// LogFile returns the name of a daemon's own log; a slurmd's has its job steps'
-// messages as well. Munged and MariaDB have none.
+// LogFile returns the path of a daemon's log. The log of a slurmd also contains the messages
+// of its job steps. Munged and MariaDB have no log.
 func (c *Cluster) LogFile(d Daemon) string { return c.Path("log", string(d)+".log") }
 
-// outFile takes what a daemon prints.
+// outFile returns the path of the file that receives a daemon's standard output and error.
 func (c *Cluster) outFile(d Daemon) string { return c.Path("log", string(d)+".out") }
 
-// LogTail returns the last lines that a daemon logged. If it has no log, or
-// could not even open it any more, they are the last that it printed.
+// LogTail returns the last 30 lines of a daemon's log. It returns the last lines of the
+// daemon's standard output and error instead if there is no log, or if the daemon printed
+// something after its last log message. The latter happens if the daemon cannot open its log.
 func (c *Cluster) LogTail(d Daemon) string {
 	const lines = 30
 	name := c.LogFile(d)

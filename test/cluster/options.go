@@ -6,46 +6,47 @@ import (
 	"strings"
 )
 
-// Version is a Slurm release that can be had from Debian.
+// Version is a Slurm release that Debian provides.
 type Version string
 
-// The releases. Slurm2205 is installed on the machine itself, which must be
-// Debian 12; Slurm2411 runs in a chroot of Debian 13.
+// The supported releases. Slurm2205 is installed on the machine itself, which must be Debian
+// 12. Slurm2411 runs in a chroot of Debian 13.
 const (
 	Slurm2205 Version = "22.05"
 	Slurm2411 Version = "24.11"
 )
 
-// Options say what cluster to start. The zero value is a cluster of 8 nodes
-// with 4 CPUs each, in a new temporary folder, that dies with its starter.
+// Options describes the cluster to start. The zero value is a cluster of 8 nodes with 4 CPUs
+// each and Slurm 22.05, in a new temporary folder. Its daemons end with its
+// starter.
 type Options struct {
-	Dir     string // empty or new; a temporary folder when ""
+	Dir     string // an empty or new folder; "" means a new temporary folder
 	Version Version
-	Nodes   int // 8
-	CPUs    int // per node, 4
-	Memory  int // per node, MiB, 4000
+	Nodes   int // default 8
+	CPUs    int // per node, default 4
+	Memory  int // MiB per node, default 4000
 
-	// SlurmConf holds further lines of slurm.conf. A line replaces the
-	// cluster's own setting of the same name, and a NodeName or PartitionName
-	// line the one of the same node or partition.
+	// SlurmConf holds additional lines of slurm.conf. A line replaces the cluster's own
+	// setting of the same parameter. A NodeName or PartitionName line replaces only the line
+	// of the same node or partition.
 	SlurmConf string
 	// PlugStack holds the lines of plugstack.conf.
 	PlugStack string
-	// CliFilter is the text of cli_filter.lua. The filter is on when it is not
-	// empty.
+	// CliFilter is the text of cli_filter.lua. If it is empty, the cli_filter plugin is off.
 	CliFilter string
-	// Bind names folders of the machine to be seen at the same place in the
-	// chroot. It means nothing without one.
+	// Bind lists folders of the machine that are visible at the same paths in the chroot.
+	// Without a chroot it has no effect.
 	Bind []string
 
-	// Detached leaves the cluster running when its starter ends. Otherwise the
-	// daemons are killed when the starter dies.
+	// Detached keeps the cluster running when its starter ends. Otherwise the daemons are
+	// killed when the starter dies.
 	Detached bool
-	// Progress is told what is being done; nil for silence.
+	// Progress receives messages about the steps of the start. If it is nil, they are
+	// discarded.
 	Progress io.Writer
 }
 
-// limits on what one machine can run.
+// Upper limits of the size of a cluster on one machine.
 const (
 	maxNodes = 512
 	maxCPUs  = 1024

@@ -12,14 +12,14 @@ import (
 	"time"
 )
 
-// process names a process for good: ids are used again, but not by a process
+// process identifies a process uniquely. The kernel reuses process ids, but not for a process
 // that started at the same clock tick.
 type process struct {
 	PID   int
 	Start uint64 // clock ticks after boot
 }
 
-// procStat is what we read of /proc/PID/stat.
+// procStat holds the fields of /proc/PID/stat that this package uses.
 type procStat struct {
 	command string
 	state   byte
@@ -36,8 +36,8 @@ func readStat(pid int) (procStat, error) {
 	return parseStat(string(text))
 }
 
-// parseStat reads a line of /proc/PID/stat. The command is in parentheses and
-// may itself hold spaces and parentheses.
+// parseStat parses a line of /proc/PID/stat. The command is in parentheses and may itself
+// contain spaces and parentheses.
 func parseStat(line string) (procStat, error) {
 	open, end := strings.IndexByte(line, '('), strings.LastIndexByte(line, ')')
 	if open < 0 || end < open {
@@ -55,9 +55,9 @@ func parseStat(line string) (procStat, error) {
 	return s, errors.Join(err1, err2, err3)
 }
 
-// ended reports whether the process no longer runs, though its parent may not
-// have taken notice. The first thread of one that is ending can be gone while
-// others still hold its sockets.
+// ended reports whether the process no longer runs. A zombie, which its parent has not reaped
+// yet, has ended if it has no other thread. The main thread can end before others that still
+// hold the process's sockets; such a process has not ended.
 func (s procStat) ended() bool { return (s.state == 'Z' || s.state == 'X') && s.threads <= 1 }
 
 func self() process {
@@ -70,14 +70,15 @@ func processOf(pid int) (process, error) {
 	return process{pid, s.start}, err
 }
 
-// alive reports whether the process runs; one that waits for its parent to take
-// notice of its end does not.
+// alive reports whether the process still runs. A process that its parent has not reaped yet
+// is not alive.
 func (p process) alive() bool {
 	s, err := readStat(p.PID)
 	return err == nil && s.start == p.Start && !s.ended()
 }
 
-// waitGone waits until the process has ended.
+// waitGone waits until the process has ended. It returns false if that takes longer than
+// patience.
 func (p process) waitGone(patience time.Duration) bool {
 	for deadline := time.Now().Add(patience); p.alive(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -93,7 +94,7 @@ func (c *Cluster) writePID(d Daemon, p process) error {
 	return os.WriteFile(c.pidFile(d), fmt.Appendf(nil, "%d %d\n", p.PID, p.Start), 0o644)
 }
 
-// running returns the process of a daemon, if it is alive.
+// running returns the process of a daemon and whether it is alive.
 func (c *Cluster) running(d Daemon) (process, bool) {
 	text, err := os.ReadFile(c.pidFile(d))
 	if err != nil {
@@ -106,7 +107,8 @@ func (c *Cluster) running(d Daemon) (process, bool) {
 	return p, p.alive()
 }
 
-// killAll ends the cluster's processes and returns when none is left.
+// killAll kills the cluster's processes and returns when none is left. It returns an error if
+// some are left after Patience.
 func (c *Cluster) killAll() error {
 	for deadline := time.Now().Add(Patience); ; time.Sleep(10 * time.Millisecond) {
 		left, err := c.processes()
@@ -125,8 +127,9 @@ func (c *Cluster) killAll() error {
 	}
 }
 
-// processes finds what runs on behalf of the cluster: its daemons, the job
-// steps of its nodes, what descends from either, and jobs left without them.
+// processes returns the ids of the cluster's processes: its daemons, the slurmstepd of its
+// nodes, the descendants of both, and processes of jobs that have lost their slurmstepd. It
+// omits the calling process.
 func (c *Cluster) processes() ([]int, error) {
 	names, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
@@ -166,11 +169,12 @@ func (c *Cluster) processes() ([]int, error) {
 	return pids, nil
 }
 
-// mark is the variable that tells a cluster's daemons from other processes.
+// mark is the start of the environment variable that identifies a cluster's daemons. Its value
+// is the cluster's folder.
 const mark = "VARQ_CLUSTER="
 
-// marked reports whether the process is one of the cluster's daemons or works
-// in one of its jobs.
+// marked reports, from the process's environment, whether the process is one of the cluster's
+// daemons or belongs to one of its jobs.
 func (c *Cluster) marked(pid int) bool {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 	if err != nil {
@@ -190,8 +194,8 @@ func (c *Cluster) marked(pid int) bool {
 	return inJob && ourConf
 }
 
-// usesFolder reports whether the process has a file of the cluster open, or is
-// inside its folder.
+// usesFolder reports whether the process has an open file, its working directory or its root
+// below the cluster's folder.
 func (c *Cluster) usesFolder(pid int) bool {
 	links, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
 	links = append(links, fmt.Sprintf("/proc/%d/cwd", pid), fmt.Sprintf("/proc/%d/root", pid))

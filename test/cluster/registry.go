@@ -12,16 +12,16 @@ import (
 	"syscall"
 )
 
-// registryFile lists this machine's clusters, so that they take different
-// ports and the last one removes the users. It goes with the last cluster.
+// registryFile lists this machine's clusters. With it, clusters choose different ports, and
+// the last cluster removes the users. The file is removed with the last cluster.
 const registryFile = "/run/varq-clusters.json"
 
 type registry struct {
 	Clusters []state
-	Users    []string // that we added to the machine
+	Users    []string // users that addUser created on the machine
 }
 
-// ports are a cluster's own, one after another from the first.
+// ports holds a cluster's TCP ports, which are consecutive.
 type ports struct {
 	Slurmctld, Slurmdbd, Slurmrestd int
 	Slurmd                          int // of the first node
@@ -33,7 +33,8 @@ func portsFrom(first int) ports {
 	return ports{Slurmctld: first, Slurmdbd: first + 1, Slurmrestd: first + 2, Slurmd: first + 3}
 }
 
-// withRegistry runs f on the registry while nobody else can.
+// withRegistry runs f on the registry under an exclusive lock. It saves the registry even if f
+// returns an error.
 func withRegistry(f func(*registry) error) (err error) {
 	file, err := lockFile(registryFile)
 	if err != nil {
@@ -69,8 +70,8 @@ func (r *registry) write(file *os.File) error {
 	return err
 }
 
-// lockFile opens a file, making it if need be, and locks it until it is closed.
-// A file that is removed while we wait for its lock is not the one we want.
+// lockFile opens a file, or creates it, and locks it exclusively until it is closed. If the
+// file was removed while lockFile waited for the lock, lockFile tries again.
 func lockFile(name string) (*os.File, error) {
 	for {
 		file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
@@ -90,8 +91,8 @@ func lockFile(name string) (*os.File, error) {
 	}
 }
 
-// register gives the cluster its ports, after clearing up clusters whose
-// starter crashed.
+// register assigns ports to the cluster and adds it to the registry. Before, it stops clusters
+// whose starter crashed.
 func (c *Cluster) register() error {
 	if err := stopAbandoned(); err != nil {
 		return err
@@ -115,7 +116,7 @@ func (c *Cluster) unregister() error {
 	})
 }
 
-// stopAbandoned stops the clusters that should have died with their starter.
+// stopAbandoned stops the clusters that are not detached and whose starter has ended.
 func stopAbandoned() error {
 	var abandoned []state
 	err := withRegistry(func(r *registry) error {
@@ -133,8 +134,8 @@ func stopAbandoned() error {
 	return err
 }
 
-// choosePorts takes a run of free ports below those that the kernel gives to
-// outgoing connections.
+// choosePorts assigns consecutive free ports. They are below the range that the kernel uses
+// for outgoing connections.
 func (r *registry) choosePorts(s *state) error {
 	const lowest, highest, attempts = 20000, 32000, 100
 	count := portsBesideNodes + s.Nodes

@@ -6,8 +6,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// EndingAt moves a history in time, as a whole, so that its last job ends at
-// the Unix second end. It holds the history in memory.
+// EndingAt shifts all times of a history by the same amount, so that the latest end is at end,
+// in Unix seconds. Times that are 0 stay 0. EndingAt holds the history in memory.
 func EndingAt(end int64, jobs iter.Seq2[workload.Job, error]) iter.Seq2[workload.Job, error] {
 	return func(yield func(workload.Job, error) bool) {
 		var all []workload.Job

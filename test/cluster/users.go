@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// User is a person, or a service, that the cluster knows.
+// User is a user of the cluster: a person or a service.
 type User struct {
 	Name     string
 	Account  string
@@ -18,8 +18,8 @@ type User struct {
 	System   bool // cannot log in
 }
 
-// Users returns the users of every cluster: two ordinary ones with accounts of
-// their own, an operator, and the one that varqd runs as.
+// Users returns the users of every cluster: two ordinary users in different accounts, an
+// operator, and the user that varqd runs as, who is also an operator.
 func Users() []User {
 	return []User{
 		{Name: "alice", Account: "phys"},
@@ -29,7 +29,7 @@ func Users() []User {
 	}
 }
 
-// ordinaryUsers names those without a privilege.
+// ordinaryUsers returns the names of the users who are not operators.
 func ordinaryUsers() []string {
 	var names []string
 	for _, u := range Users() {
@@ -40,7 +40,8 @@ func ordinaryUsers() []string {
 	return names
 }
 
-// restUser runs slurmrestd, which refuses to be root or SlurmUser.
+// restUser is the user that slurmrestd runs as. slurmrestd refuses to run as root or as
+// SlurmUser.
 const restUser = "slurmrest"
 
 // accounts returns the accounts of Users, each once.
@@ -54,8 +55,8 @@ func accounts() []string {
 	return names
 }
 
-// addUsers makes those users that the machine lacks, and makes them known in
-// the chroot by the same ids.
+// addUsers creates those of Users and restUser that the machine lacks. It adds all of them to
+// the chroot, if there is one, with the same uid and gid.
 func (c *Cluster) addUsers() error {
 	return withRegistry(func(r *registry) error {
 		for _, u := range append(Users(), User{Name: restUser, System: true}) {
@@ -70,8 +71,8 @@ func (c *Cluster) addUsers() error {
 	})
 }
 
-// addUser makes one user unless there is one of that name, and notes that it is
-// ours to remove.
+// addUser creates a user unless the machine has one of that name. It records a created user in
+// r.Users, for removeUsers.
 func (r *registry) addUser(u User) error {
 	_, err := user.Lookup(u.Name)
 	if err == nil {
@@ -92,11 +93,12 @@ func (r *registry) addUser(u User) error {
 	return nil
 }
 
-// removeUsers undoes addUser.
+// removeUsers removes the users that addUser created.
 func (r *registry) removeUsers() error {
 	var errs []error
 	for _, name := range r.Users {
-		// --remove fails for want of a mail spool, yet removes the user.
+		// userdel --remove fails if there is no mail spool, but it removes the user
+		// nevertheless.
 		out, err := exec.Command("/usr/sbin/userdel", "--force", "--remove", name).CombinedOutput()
 		if _, left := user.Lookup(name); left == nil {
 			errs = append(errs, fmt.Errorf("userdel %s: %w: %s", name, err, out))
@@ -106,13 +108,14 @@ func (r *registry) removeUsers() error {
 	return errors.Join(errs...)
 }
 
-// id is one line of /etc/passwd.
+// id holds the ids and the home folder from a line of /etc/passwd.
 type id struct {
 	uid, gid int
 	home     string
 }
 
-// chown gives a file to a user of the cluster's system, and to her group.
+// chown sets the owner of a file to a user in the root's /etc/passwd, and its group to that
+// user's group.
 func (c *Cluster) chown(path, name string) error {
 	owner, err := c.root.lookup(name)
 	if err != nil {
@@ -121,7 +124,7 @@ func (c *Cluster) chown(path, name string) error {
 	return os.Chown(path, owner.uid, owner.gid)
 }
 
-// lookup finds a user in the root's own passwd file.
+// lookup finds a user in the root's /etc/passwd.
 func (r root) lookup(name string) (id, error) {
 	file := r.path("/etc/passwd")
 	text, err := os.ReadFile(file)

@@ -124,14 +124,14 @@ func run(ctx context.Context) (err error) {
 	return d.show("varq", "report", "--calibration")
 }
 
-// demo is the state of the play.
+// demo is the state of the demonstration.
 type demo struct {
 	*site.Site
 	ctx          context.Context
 	reservations []*reservation
 }
 
-// reservation is one of alice's.
+// reservation is one of alice's reservations.
 type reservation struct {
 	name, output string
 	id           int64
@@ -139,7 +139,8 @@ type reservation struct {
 
 func title(text string) { fmt.Printf("\n=== %s\n\n", text) }
 
-// keep copies a file into the folder that the demonstration was started in.
+// keep copies a file into the folder build below the working directory. It returns the name
+// of the copy.
 func keep(file string) (string, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -171,7 +172,7 @@ func (d *demo) show(name string, args ...string) error {
 	return nil
 }
 
-// reserve submits a job that notes when its work starts.
+// reserve submits a job that writes the time at which its work starts to its output.
 func (d *demo) reserve(name string, options ...string) error {
 	r := &reservation{name: name, output: filepath.Join(d.JobDir(), name+".out")}
 	script := filepath.Join(d.JobDir(), name+".sh")
@@ -192,7 +193,7 @@ func (d *demo) reserve(name string, options ...string) error {
 	return d.asPlanned(r)
 }
 
-// asPlanned checks that the job in the queue is the one that was planned.
+// asPlanned checks that the job has the time limit and the eligible time that were planned.
 func (d *demo) asPlanned(r *reservation) error {
 	promise, err := d.WaitSettled(d.ctx, "alice", r.id, api.StatePending, api.StateHolding, api.StateRunning)
 	if err != nil {
@@ -212,7 +213,7 @@ func (d *demo) asPlanned(r *reservation) error {
 	return nil
 }
 
-// refused asks for what cannot be promised.
+// refused submits a job that varq must refuse.
 func (d *demo) refused(options ...string) error {
 	args := append([]string{"--job-name=refused", "--wrap=true"}, options...)
 	prompt("sbatch", args)
@@ -253,7 +254,7 @@ func (d *demo) await(r *reservation) error {
 	due := max(got.HoldUntil, got.Start)
 	fmt.Printf("%-12s %-7s deadline %s, job started %s, work %+.2f s from %s\n", r.name, got.State,
 		clock(got.BeginBy), clock(got.Start), started-float64(due), clock(due))
-	// A busy machine takes its time to begin what nothing holds any more.
+	// On a busy machine, it takes time until work starts after its hold.
 	if late := started - float64(due); late < 0 || late > patient.Seconds() {
 		return fmt.Errorf("%s: the work started %+.2f s from its time", r.name, late)
 	}
@@ -263,7 +264,7 @@ func (d *demo) await(r *reservation) error {
 	return nil
 }
 
-// patient is how late work may start that is not stuck.
+// patient is by how much the work may start late. Work that is later counts as stuck.
 const patient = time.Minute
 
 func clock(at int64) string { return time.Unix(at, 0).Format("15:04:05") }

@@ -21,16 +21,16 @@ import (
 	"github.com/varq-project/varq/test/site"
 )
 
-// patient is how late work may start on a slow machine. It is still held then, and
-// not stuck.
+// patient is by how much the work may start late: a slow machine may take so long to start
+// work after its hold. Work that is later counts as stuck.
 const patient = 5 * time.Minute
 
 // lead is how far ahead these tests set their deadlines, if the machine is not
 // slow: near enough to wait for, far enough for Slurm to start a job.
 const lead = 75 * time.Second
 
-// script writes a job script that notes when it starts, as "work <epoch>", and
-// then does what body says. Its output goes to NAME.out.
+// script writes a job script that prints when it starts, as "work <epoch>", and then runs
+// body. head has lines for sbatch. The script's output goes to NAME.out.
 func script(t *testing.T, s *site.Site, name, head, body string) (file, output string) {
 	t.Helper()
 	file = filepath.Join(s.JobDir(), name+".sh")
@@ -65,8 +65,8 @@ func stamps(t *testing.T, output, word string) []float64 {
 	return times
 }
 
-// wantStart checks that the work started once, at the time: not before it, and as
-// soon afterwards as the machine can.
+// wantStart checks that the work started once, not before at, and not later than patient
+// after it.
 func wantStart(t *testing.T, output string, at int64) {
 	t.Helper()
 	got := stamps(t, output, "work")
@@ -80,8 +80,8 @@ func wantStart(t *testing.T, output string, at int64) {
 	}
 }
 
-// wantPrompt checks that work which nothing held started with its job, as soon as
-// the machine can.
+// wantPrompt checks that the work started once, not before its job, and not later than
+// patient after it.
 func wantPrompt(t *testing.T, output string, start int64) {
 	t.Helper()
 	if got := stamps(t, output, "work"); len(got) != 1 || got[0] < float64(start) || got[0] > float64(start)+patient.Seconds() {
@@ -89,7 +89,7 @@ func wantPrompt(t *testing.T, output string, start int64) {
 	}
 }
 
-// reserve submits a job and returns its number and its reservation.
+// reserve submits a job and returns its ID and its reservation.
 func reserve(t *testing.T, s *site.Site, user string, args ...string) (int64, api.Reservation) {
 	t.Helper()
 	run := mustRun(t, s, user, "sbatch", append([]string{"--parsable"}, args...)...)
@@ -101,14 +101,15 @@ func reserve(t *testing.T, s *site.Site, user string, args ...string) (int64, ap
 		t.Errorf("sbatch told nothing of the promise: %q", run.Stderr)
 	}
 	var r api.Reservation
-	eventually(t, "varqd knows the job", func() bool { // at once, or with the queue
+	// varqd gets the job's ID from varq-filter, or reads it in the queue.
+	eventually(t, "varqd knows the job", func() bool {
 		r, err = s.Reservation(t.Context(), user, id)
 		return err == nil
 	})
 	return id, r
 }
 
-// settled waits for the reservation's outcome.
+// settled waits until the reservation is in this state.
 func settled(t *testing.T, s *site.Site, user string, id int64, state string) api.Reservation {
 	t.Helper()
 	r, err := s.WaitSettled(t.Context(), user, id, state)
@@ -118,7 +119,7 @@ func settled(t *testing.T, s *site.Site, user string, id int64, state string) ap
 	return r
 }
 
-// eventually waits for something to come true.
+// eventually waits until so returns true. After cluster.Patience it fails the test.
 func eventually(t *testing.T, what string, so func() bool) {
 	t.Helper()
 	for end := time.Now().Add(cluster.Patience); !so(); time.Sleep(100 * time.Millisecond) {
@@ -128,7 +129,8 @@ func eventually(t *testing.T, what string, so func() bool) {
 	}
 }
 
-// deadline returns a --begin-by option for the usual lead, and its time.
+// deadline returns a deadline at the usual lead from now, as a --begin-by option and in Unix
+// seconds.
 func deadline(s *site.Site) (option string, at int64) {
 	at = time.Now().Add(s.Paced(lead)).Unix()
 	return "--begin-by=" + time.Unix(at, 0).Format("2006-01-02T15:04:05"), at
@@ -136,7 +138,7 @@ func deadline(s *site.Site) (option string, at int64) {
 
 func minutes(n int64) string { return fmt.Sprintf("%02d:%02d:00", n/60, n%60) }
 
-// jobs returns the numbers of a user's jobs that carry a name.
+// jobs returns the IDs of a user's jobs in the queue that have this name.
 func jobs(t *testing.T, s *site.Site, user, name string) []string {
 	t.Helper()
 	r, err := s.Run(t.Context(), "root", "squeue", "--noheader", "--user="+user, "--name="+name, "--format=%i")
@@ -155,8 +157,8 @@ func decode[T any](t *testing.T, text string) T {
 	return v
 }
 
-// mustRun runs a command that succeeds: in the end, as varq promises nothing while
-// a slow machine starts no job at all.
+// mustRun runs a command that must succeed. It repeats the command while varq refuses a
+// promise, because varq promises nothing while a slow machine starts no jobs.
 func mustRun(t *testing.T, s *site.Site, user, name string, args ...string) (r site.Run) {
 	t.Helper()
 	eventually(t, "what is asked for is promised", func() bool {
@@ -173,8 +175,8 @@ func mustRun(t *testing.T, s *site.Site, user, name string, args ...string) (r s
 	return r
 }
 
-// TestMain lets all reservations wait for their deadlines at the same time,
-// whatever the number of processors.
+// TestMain allows 64 parallel tests, so that all reservations wait for their deadlines at
+// the same time.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if err := flag.Set("test.parallel", "64"); err != nil {

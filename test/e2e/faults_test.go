@@ -10,7 +10,7 @@ import (
 	"github.com/varq-project/varq/test/site"
 )
 
-// TestFaults kills and stops what a reservation stands on, between its
+// TestFaults kills and restarts the daemons that a reservation depends on, between its
 // submission and its deadline.
 func TestFaults(t *testing.T) {
 	t.Parallel()
@@ -24,7 +24,7 @@ func TestFaults(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	// With varqd down a reservation is refused, in one sentence.
+	// While varqd is down, a reservation is refused, and the error names varqd.
 	refused, err := s.Run(ctx, "alice", "sbatch", "--begin-by=now+1hour", "--time=5", "--job-name=down", file)
 	if err != nil {
 		t.Fatal(err)
@@ -35,7 +35,7 @@ func TestFaults(t *testing.T) {
 	if got := jobs(t, s, "alice", "down"); len(got) != 0 {
 		t.Errorf("jobs %v are in the queue", got)
 	}
-	// A job without an option does not notice.
+	// A job without varq's options is not affected.
 	plainFile, plainOut := script(t, s, "noticesnothing", "", "")
 	plainID, run, err := s.Submit(ctx, "alice", "--time=5", plainFile)
 	if err != nil || run.Stderr != "" {
@@ -68,7 +68,7 @@ func TestFaults(t *testing.T) {
 		t.Errorf("promised %+v, settled %+v", promised, r)
 	}
 
-	// Stopped in an orderly way, varqd leaves the same ledger.
+	// After an orderly restart of varqd, the ledger is the same.
 	if err := s.StopVarqd(); err != nil {
 		t.Fatal(err)
 	}

@@ -31,8 +31,7 @@ func private(t *testing.T, s *site.Site) {
 			t.Errorf("bob runs varq %v and sees %q", args, seen.Stdout)
 		}
 	}
-	// A job of bob's that carries alice's plan in its comment, and his own
-	// attempt to bind it.
+	// Bob submits a job with alice's plan in its comment, and tries to bind the plan to it.
 	forged, _, err := s.Submit(t.Context(), "bob", "--time=5", "--begin=now+2hours", "--comment="+r.Comment, file)
 	if err != nil {
 		t.Fatal(err)
@@ -45,7 +44,7 @@ func private(t *testing.T, s *site.Site) {
 	if bound.Code == 0 {
 		t.Error("bob bound alice's plan to a job of his")
 	}
-	time.Sleep(s.Paced(5 * time.Second)) // for varqd to look at the queue
+	time.Sleep(s.Paced(5 * time.Second)) // until varqd has read the queue
 	after, err := s.Reservation(t.Context(), "alice", id)
 	if err != nil {
 		t.Fatal(err)
@@ -62,7 +61,8 @@ func private(t *testing.T, s *site.Site) {
 	}
 }
 
-// otherHost: a host that reaches varqd by TCP alone shows who asks by munge.
+// otherHost: munge authenticates a user on a host that reaches varqd only by TCP. A request
+// without a credential fails.
 func otherHost(t *testing.T, s *site.Site) {
 	r := mustRun(t, s, "bob", "varq", "quote", "--endpoint=tcp://"+s.Address(), "-N1", "-t", "5", "--begin-by=now+2hours", "--json")
 	if a := decode[api.PlanAnswer](t, r.Stdout); a.Plan == nil {
@@ -78,7 +78,7 @@ func otherHost(t *testing.T, s *site.Site) {
 	}
 }
 
-// quoteAndPredict: the commands that promise nothing.
+// quoteAndPredict: varq quote and varq predict work. Neither makes a promise.
 func quoteAndPredict(t *testing.T, s *site.Site) {
 	plot := s.JobDir() + "/trajectory.svg"
 	r := mustRun(t, s, "alice", "varq", "quote", "-N4", "-t", "30:00", "--begin-by=now+4hours", "--prob=.8", "--plot", plot)

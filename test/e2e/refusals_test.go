@@ -12,9 +12,9 @@ import (
 	"github.com/varq-project/varq/test/synthetic"
 )
 
-// TestMaxHold: where jobs wait for hours, one of some minutes would have to hold its
-// nodes for far longer than it works. It is refused, and the offer that holds none is
-// as good as its word.
+// TestMaxHold: where jobs wait for hours, a job of some minutes would have to hold its nodes
+// for much longer than it works. It is refused. The refusal offers best effort, which holds
+// no nodes, and a submission with that offer succeeds.
 func TestMaxHold(t *testing.T) {
 	t.Parallel()
 	s := site.ForTest(t, site.Options{History: synthetic.History(synthetic.Config{
@@ -40,7 +40,7 @@ func TestMaxHold(t *testing.T) {
 	}
 }
 
-// refused: what cannot be promised is not submitted, and something is offered.
+// refused: a job that cannot be promised is not submitted, and the refusal has an offer.
 func refused(t *testing.T, s *site.Site) {
 	file, _ := script(t, s, "refused", "", "")
 	option, _ := deadline(s)
@@ -60,7 +60,7 @@ func refused(t *testing.T, s *site.Site) {
 	t.Logf("a refusal:\n%s", r.Stderr)
 }
 
-// conflicts: each gets a line that names what is wrong, and no job.
+// conflicts: for each, no job is submitted, and the error names what is wrong.
 func conflicts(t *testing.T, s *site.Site) {
 	file, _ := script(t, s, "conflicts", "", "")
 	for _, c := range []struct {
@@ -96,7 +96,7 @@ func conflicts(t *testing.T, s *site.Site) {
 	}
 }
 
-// outputKept: --parsable and --quiet print what they always do.
+// outputKept: varq does not change what sbatch prints with --parsable, --quiet or --verbose.
 func outputKept(t *testing.T, s *site.Site) {
 	file, _ := script(t, s, "quiet", "", "")
 	const when = "--begin-by=now+5hours"
@@ -120,7 +120,7 @@ func outputKept(t *testing.T, s *site.Site) {
 	}
 }
 
-// testOnly: --test-only quotes, and submits nothing.
+// testOnly: --test-only prints a quote, and submits nothing.
 func testOnly(t *testing.T, s *site.Site) {
 	file, _ := script(t, s, "testonly", "", "")
 	option, _ := deadline(s)
@@ -133,7 +133,7 @@ func testOnly(t *testing.T, s *site.Site) {
 	}
 }
 
-// plain: a job without an option is none of varq's business.
+// plain: varq does not affect a job without its options.
 func plain(t *testing.T, s *site.Site) {
 	file, out := script(t, s, "plain", "", "")
 	id, run, err := s.Submit(t.Context(), "alice", "--time=5", file)

@@ -18,7 +18,8 @@ func TestReservations(t *testing.T) {
 	t.Parallel()
 	s := site.ForTest(t, site.Options{
 		History: site.Calm(time.Now().Unix()),
-		// As long as the longest past jobs, and so too short for a reservation of one.
+		// MaxTime equals the limit of the longest past jobs. A job with this limit leaves no
+		// time for a hold.
 		SlurmConf: "PartitionName=main Nodes=ALL Default=YES MaxTime=1-00:00:00 DefaultTime=01:00:00 State=UP",
 	})
 	t.Run("kinds", func(t *testing.T) {
@@ -54,10 +55,10 @@ func TestReservations(t *testing.T) {
 	t.Run("report", func(t *testing.T) { report(t, s) })
 }
 
-// strict: the script starts at its deadline, in a job that is exactly as
-// planned and whose limit is the work's own from then on.
+// strict: the script starts at its deadline. The job in the queue is exactly as planned, and
+// from the deadline on its time limit is that of the work alone.
 func strict(t *testing.T, s *site.Site) {
-	file, out := script(t, s, "strict", "", "until [ -e seen ]; do sleep .1; done; sleep 2") // work of some seconds, which report tells
+	file, out := script(t, s, "strict", "", "until [ -e seen ]; do sleep .1; done; sleep 2") // some seconds of work for report
 	option, at := deadline(s)
 	id, r := reserve(t, s, "alice", option, "--prob=0.6", "--time=5", "--comment=mine and yours", file, "an argument")
 	if r.BeginBy != at || r.HoldUntil != at || r.Prob != .6 || r.Estimate < .6 {
@@ -76,7 +77,7 @@ func strict(t *testing.T, s *site.Site) {
 	if want := (at - r.BeginTime + 5*60 + 59) / 60 * 60; r.TimeLimit != want {
 		t.Errorf("planned a limit of %d s, not %d", r.TimeLimit, want)
 	}
-	if job["Comment"] != "mine" { // the first of its words
+	if job["Comment"] != "mine" { // s.Job returns only the first word
 		t.Errorf("the user's comment became %q", job["Comment"])
 	}
 	if err := s.WaitState(t.Context(), id, "RUNNING"); err != nil {
@@ -108,8 +109,8 @@ func strict(t *testing.T, s *site.Site) {
 	}
 }
 
-// fourNodes: steps on other nodes run when the script starts them, without a
-// hold of their own.
+// fourNodes: steps on other nodes run as soon as the script starts them. They have no hold
+// of their own.
 func fourNodes(t *testing.T, s *site.Site) {
 	file, out := script(t, s, "four", "#SBATCH --nodes=4 --ntasks-per-node=1",
 		"srun bash -c 'echo step $(date +%s.%N)'; srun bash -c 'echo step $(date +%s.%N)'")
@@ -161,7 +162,7 @@ func bestEffort(t *testing.T, s *site.Site) {
 	wantPrompt(t, out, r.Start)
 }
 
-// exportNone: the deadline reaches the node although no variable does.
+// exportNone: the work is held although --export=NONE exports no environment variable.
 func exportNone(t *testing.T, s *site.Site) {
 	file, out := script(t, s, "exportnone", "#SBATCH --export=NONE", "")
 	option, at := deadline(s)
@@ -170,8 +171,8 @@ func exportNone(t *testing.T, s *site.Site) {
 	wantStart(t, out, at)
 }
 
-// sbatchLines: options in the script count, and the command line goes before
-// them.
+// sbatchLines: options in #SBATCH lines apply, but those on the command line have
+// precedence.
 func sbatchLines(t *testing.T, s *site.Site) {
 	file, out := script(t, s, "lines", "#SBATCH --begin-by=now+6hours --prob=70% --time=5", "")
 	option, at := deadline(s)
@@ -217,7 +218,7 @@ func signal(t *testing.T, s *site.Site) {
 	if err := s.WaitState(t.Context(), id, "RUNNING"); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(s.Paced(2 * time.Second)) // for the hold to take in signals
+	time.Sleep(s.Paced(2 * time.Second)) // until the hold handles signals
 	if time.Now().Unix() < at-2 {
 		mustRun(t, s, "alice", "scancel", "--batch", "--signal=USR1", strconv.FormatInt(id, 10))
 	} else {
@@ -227,8 +228,7 @@ func signal(t *testing.T, s *site.Site) {
 	wantStart(t, out, at)
 }
 
-// onMiss: a job that has not started by its deadline is cancelled if its user
-// said so.
+// onMiss: with --on-miss=cancel, a job that has not started by its deadline is cancelled.
 func onMiss(t *testing.T, s *site.Site) {
 	hog, _ := script(t, s, "hog", "#SBATCH --nodelist=node8 --exclusive", "sleep 10000")
 	hogID, _, err := s.Submit(t.Context(), "bob", fmt.Sprintf("--time=%.0f", 4*s.Paced(lead).Minutes()), hog)
@@ -251,8 +251,7 @@ func onMiss(t *testing.T, s *site.Site) {
 	mustRun(t, s, "bob", "scancel", strconv.FormatInt(hogID, 10))
 }
 
-// requeue: a job that Slurm starts a second time, after its deadline, does not
-// wait again.
+// requeue: a job that Slurm starts a second time, after its deadline, is not held again.
 func requeue(t *testing.T, s *site.Site) {
 	file, out := script(t, s, "requeue", "#SBATCH --requeue --open-mode=append", "echo restarts ${SLURM_RESTART_COUNT:-0}; [ -n \"$SLURM_RESTART_COUNT\" ] || sleep 10000")
 	option, at := deadline(s)
@@ -267,7 +266,7 @@ func requeue(t *testing.T, s *site.Site) {
 		t.Fatal(err)
 	}
 	time.Sleep(s.Paced(3 * time.Second)) // the first run must be gone from its node
-	// Slurm lets a requeued job wait for two minutes.
+	// Slurm delays a requeued job by two minutes.
 	mustRun(t, s, "root", "scontrol", "update", "JobId="+job, "StartTime=now")
 	if err := s.WaitState(t.Context(), id, "COMPLETED"); err != nil {
 		t.Fatal(err)
@@ -281,7 +280,7 @@ func requeue(t *testing.T, s *site.Site) {
 	settled(t, s, "bob", id, api.StateKept)
 }
 
-// userUpdate: varq leaves alone what its user has changed.
+// userUpdate: varq does not undo changes that the user makes to the job.
 func userUpdate(t *testing.T, s *site.Site) {
 	file, _ := script(t, s, "update", "", "")
 	id, _ := reserve(t, s, "alice", "--begin-by=now+2hours", "--prob=0.6", "--time=5", file)
@@ -295,7 +294,7 @@ func userUpdate(t *testing.T, s *site.Site) {
 		}
 		return r.Note != ""
 	})
-	time.Sleep(s.Paced(5 * time.Second)) // for varqd to look again
+	time.Sleep(s.Paced(5 * time.Second)) // until varqd has read the queue again
 	got, err := s.Job(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
@@ -307,7 +306,7 @@ func userUpdate(t *testing.T, s *site.Site) {
 	settled(t, s, "alice", id, api.StateCancelled)
 }
 
-// cancel: a cancelled job is a cancelled reservation, not a missed one.
+// cancel: the reservation of a cancelled job counts as cancelled, not as missed.
 func cancel(t *testing.T, s *site.Site) {
 	file, out := script(t, s, "cancel", "", "")
 	id, _ := reserve(t, s, "alice", "--begin-by=now+2hours", "--prob=0.6", "--time=5", file)
@@ -318,7 +317,8 @@ func cancel(t *testing.T, s *site.Site) {
 	}
 }
 
-// report: everything above is in it.
+// report: varq report counts the reservations of all tests above. A user's report shows no
+// other users.
 func report(t *testing.T, s *site.Site) {
 	r := mustRun(t, s, "oper", "varq", "report", "--json", "--by=user", "--all")
 	rep := decode[api.Report](t, r.Stdout)

@@ -11,8 +11,8 @@ import (
 	"github.com/varq-project/varq/test/site"
 )
 
-// TestStudy runs a study as a job array. It finds what it finds on one machine,
-// and the array leaves nothing but outcomes.
+// TestStudy runs a study as a job array. Its results equal those of a run on one machine,
+// and the array's tasks print nothing.
 func TestStudy(t *testing.T) {
 	t.Parallel()
 	s := site.ForTest(t, site.Options{Nodes: 2})

@@ -13,8 +13,8 @@ var update = flag.Bool("update", false, "write the golden files anew")
 // Update reports whether golden files are to be written anew.
 func Update() bool { return *update }
 
-// Want returns what is expected, the contents of a file. If golden files are to be
-// written anew, it is got from then on.
+// Want returns the expected result, the contents of a file. With -update, it first writes
+// got to the file.
 func Want(t testing.TB, file string, got []byte) []byte {
 	t.Helper()
 	if Update() {

@@ -5,7 +5,8 @@ package lint
 
 import "github.com/quasilyte/go-ruleguard/dsl"
 
-// noGoroutine: in a pure wing a call returns when all that it began has ended.
+// noGoroutine forbids goroutines in the pure wings, the packages below these four folders:
+// when a call returns, everything that it began has ended.
 func noGoroutine(m dsl.Matcher) {
 	m.Match(`go $f($*_)`).
 		Where(m.File().PkgPath.Matches(`/predictor/(cluster|forecast|promise|trial)(/|$)`) && !m.File().Name.Matches(`_test\.go$`)).

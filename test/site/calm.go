@@ -8,10 +8,10 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Calm is the past of a cluster on which small, short jobs start within seconds
-// and the others wait for hours: 3,000 jobs over the ten days before now (Unix
-// seconds). It is made up, always alike, so that tests can tell what will be
-// promised.
+// Calm returns a made-up history of a cluster. Small, short jobs start within seconds; the
+// others wait for hours. The 3,000 jobs are submitted evenly over ten days, which end one day
+// before now (Unix seconds). The history for a given now is always the same, so that tests can
+// predict what varqd promises.
 func Calm(now int64) iter.Seq2[workload.Job, error] {
 	const (
 		jobs = 3000

@@ -13,8 +13,9 @@ import (
 	"github.com/varq-project/varq/test/cluster"
 )
 
-// install puts what `make build` built under dest, as a package would under /.
-// The SPANK plugin is built anew for a Slurm that is not this machine's own.
+// install runs `make install` with the DESTDIR dest, as a package build does. It installs what
+// `make build` built. For a Slurm that is not the machine's own, install builds the SPANK
+// plugin again with the headers of that version.
 func (s *Site) install(ctx context.Context, version cluster.Version) error {
 	if err := run(ctx, "make", "--no-print-directory", "-C", sourceTree(), "install", "DESTDIR="+s.dest, "PREFIX=/usr"); err != nil {
 		return err
@@ -41,13 +42,13 @@ func run(ctx context.Context, name string, args ...string) error {
 	return nil
 }
 
-// sourceTree returns the folder that this program was built from.
+// sourceTree returns the root of the source tree that this program was built from.
 func sourceTree() string {
 	_, file, _, _ := runtime.Caller(0)
 	return filepath.Join(filepath.Dir(file), "..", "..")
 }
 
-// spankPlugin returns the name of the installed plugin.
+// spankPlugin returns the path of the installed SPANK plugin.
 func (s *Site) spankPlugin() (string, error) {
 	found, err := filepath.Glob(s.installed("/usr/lib*/*/slurm*/spank_varq.so"))
 	if err != nil || len(found) != 1 {
@@ -56,14 +57,15 @@ func (s *Site) spankPlugin() (string, error) {
 	return found[0], nil
 }
 
-// plugStack is the line of the installed plugstack.conf.d/varq.conf, for files
-// that lie elsewhere than in /.
+// plugStack returns the plugstack.conf line that loads the installed plugin. It is the line of
+// the installed plugstack.conf.d/varq.conf, but with paths below dest.
 func (s *Site) plugStack() (string, error) {
 	plugin, err := s.spankPlugin()
 	return "optional " + plugin + " wrapper=" + s.installed("/usr/bin/varq-wrapper"), err
 }
 
-// cliFilter is what a site with a cli_filter.lua of its own would write.
+// cliFilter returns a cli_filter.lua that calls varq's filter, as a site with its own
+// cli_filter.lua would write it.
 func (s *Site) cliFilter() string {
 	return fmt.Sprintf(`local varq = dofile(%q)
 varq.filter = %q
@@ -73,7 +75,7 @@ function slurm_cli_post_submit(offset, job, step) return varq.post_submit(offset
 `, s.installed("/usr/share/varq/varq.lua"), s.installed("/usr/bin/varq-filter"))
 }
 
-// Client returns a client of varqd for root.
+// Client returns a client of varqd that authenticates as root, through the cluster's munge.
 func (s *Site) Client() (*client.Client, error) {
 	return client.New("unix://"+s.Socket(), s.MungeSocket())
 }

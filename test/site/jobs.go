@@ -14,16 +14,16 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 )
 
-// Run is how a command went.
+// Run is the result of a command.
 type Run struct {
 	Stdout, Stderr string
 	Code           int // exit code
 	Took           time.Duration
 }
 
-// Run runs a command as a user of the cluster: one of Slurm's, or one of varq's
-// ("varq", "varq-wrapper"). Where a busy varqd's answer came too late, it runs the
-// command again.
+// Run runs a command as a user of the cluster: a command of Slurm, or of varq ("varq",
+// "varq-wrapper"). A non-zero exit code is not an error. If the command failed because a busy
+// varqd did not answer in time, Run runs it again.
 func (s *Site) Run(ctx context.Context, user, name string, args ...string) (Run, error) {
 	for {
 		if r, err := s.runOnce(ctx, user, name, args...); r.Code == 0 || !strings.Contains(r.Stderr, ": no answer within ") {
@@ -50,8 +50,8 @@ func (s *Site) runOnce(ctx context.Context, user, name string, args ...string) (
 	return r, err
 }
 
-// Submit runs sbatch --parsable with further arguments and returns the job's
-// number.
+// Submit runs sbatch --parsable with additional arguments and returns the job id. A non-zero
+// exit code is an error.
 func (s *Site) Submit(ctx context.Context, user string, args ...string) (int64, Run, error) {
 	r, err := s.Run(ctx, user, "sbatch", append([]string{"--parsable"}, args...)...)
 	if err != nil {
@@ -67,8 +67,8 @@ func (s *Site) Submit(ctx context.Context, user string, args ...string) (int64, 
 	return id, r, nil
 }
 
-// Job returns what `scontrol show job` says, by key; a job that Slurm has
-// forgotten is an error.
+// Job returns the fields that `scontrol show job` prints, by name. If Slurm no longer knows
+// the job, Job returns an error.
 func (s *Site) Job(ctx context.Context, id int64) (map[string]string, error) {
 	r, err := s.Run(ctx, "root", "scontrol", "--oneliner", "show", "job", strconv.FormatInt(id, 10))
 	if err != nil {
@@ -86,7 +86,8 @@ func (s *Site) Job(ctx context.Context, id int64) (map[string]string, error) {
 	return fields, nil
 }
 
-// WaitState waits until the job is in one of Slurm's states.
+// WaitState waits until the job is in one of the given Slurm states. It returns an error if
+// that takes longer than cluster.Patience.
 func (s *Site) WaitState(ctx context.Context, id int64, states ...string) error {
 	var last string
 	if eventually(ctx, func() bool {
@@ -108,7 +109,8 @@ func (s *Site) WaitState(ctx context.Context, id int64, states ...string) error 
 	return fmt.Errorf("job %d: %s, and never %s", id, last, strings.Join(states, " or "))
 }
 
-// Reservation returns what varq knows of the job's reservation.
+// Reservation returns the job's reservation, from `varq status`. It returns an error if there
+// is none.
 func (s *Site) Reservation(ctx context.Context, user string, id int64) (api.Reservation, error) {
 	r, err := s.Run(ctx, user, "varq", "status", "--json", strconv.FormatInt(id, 10))
 	if err != nil {
@@ -127,7 +129,8 @@ func (s *Site) Reservation(ctx context.Context, user string, id int64) (api.Rese
 	return found[0], nil
 }
 
-// WaitSettled waits until the job's reservation is in one of the states.
+// WaitSettled waits until the job's reservation is in one of the given states, and returns it.
+// It returns an error if that takes longer than cluster.Patience.
 func (s *Site) WaitSettled(ctx context.Context, user string, id int64, states ...string) (api.Reservation, error) {
 	var (
 		last api.Reservation

@@ -18,28 +18,30 @@ import (
 	"github.com/varq-project/varq/test/cluster"
 )
 
-// Options say what site to start. The zero value is 8 nodes, Slurm 22.05 and no
-// history.
+// Options describes the site to start. The zero value is a site with 8 nodes, Slurm 22.05 and
+// no history.
 type Options struct {
 	Nodes   int
 	Version cluster.Version
 	// History is loaded into the accounting database before varqd starts.
 	History iter.Seq2[workload.Job, error]
-	// SlurmConf holds further lines of slurm.conf.
+	// SlurmConf holds additional lines of slurm.conf.
 	SlurmConf string
-	// Progress is told what is being done; nil for silence.
+	// Progress receives messages about the steps of the start. If it is nil, they are
+	// discarded.
 	Progress io.Writer
 }
 
 // Site is a running site.
 type Site struct {
 	*cluster.Cluster
-	dest    string // what `make install` calls DESTDIR
+	dest    string // DESTDIR of `make install`
 	address string // HOST:PORT that varqd listens on
 	varqd   *daemon
 }
 
-// Start installs varq from the source tree and starts a cluster that uses it.
+// Start installs varq from the source tree, starts a cluster that uses it, and starts varqd.
+// On failure it removes everything again.
 func Start(ctx context.Context, o Options) (s *Site, err error) {
 	if o.Progress == nil {
 		o.Progress = io.Discard
@@ -92,10 +94,10 @@ func Start(ctx context.Context, o Options) (s *Site, err error) {
 	return s, s.StartVarqd(ctx)
 }
 
-// ForTest starts a site for one test, or skips it when this machine cannot run
-// one. Without a version in the options, VARQ_SLURM24=1 in the environment
-// selects Slurm 24.11. The site is stopped when the test ends; the logs of a failed test's
-// daemons are shown.
+// ForTest starts a site for a test and stops it when the test ends. It skips the test in short
+// mode and if Start returns cluster.ErrNotRoot; any other error of Start fails the test. If the
+// test failed, ForTest logs the last lines of the logs of varqd, slurmctld and slurmrestd. If
+// the options have no version, VARQ_SLURM24=1 in the environment selects Slurm 24.11.
 func ForTest(t testing.TB, o Options) *Site {
 	t.Helper()
 	if o.Version == "" && os.Getenv("VARQ_SLURM24") == "1" {
@@ -125,7 +127,7 @@ func ForTest(t testing.TB, o Options) *Site {
 	return s
 }
 
-// Stop ends everything and removes it.
+// Stop stops varqd and the cluster, and removes all files of the site.
 func (s *Site) Stop() error {
 	var errs []error
 	if s.varqd != nil {
@@ -137,11 +139,11 @@ func (s *Site) Stop() error {
 	return errors.Join(append(errs, os.RemoveAll(s.dest))...)
 }
 
-// installed returns the name of an installed file.
+// installed returns the path, below dest, of an installed file.
 func (s *Site) installed(name string) string { return filepath.Join(s.dest, name) }
 
-// eventually calls ok every tenth of a second until it holds; false says that it
-// never does.
+// eventually calls ok, every 0.1 s, until it returns true. It returns false if ctx ends or
+// cluster.Patience passes first.
 func eventually(ctx context.Context, ok func() bool) bool {
 	ctx, cancel := context.WithTimeout(ctx, cluster.Patience)
 	defer cancel()

@@ -20,17 +20,17 @@ type daemon struct {
 	done chan struct{} // closed when it has ended
 }
 
-// Socket returns the name of varqd's socket.
+// Socket returns the path of varqd's Unix socket.
 func (s *Site) Socket() string { return s.Path("varq", "varqd.sock") }
 
-// Address returns varqd's HOST:PORT for other hosts.
+// Address returns the HOST:PORT on which varqd listens for other hosts. On a site it is a
+// loopback address.
 func (s *Site) Address() string { return s.address }
 
-// Config returns the name of the configuration file that varqd and its clients
-// read.
+// Config returns the path of the configuration file of varqd and its clients.
 func (s *Site) Config() string { return s.installed("/etc/varq/varq.yaml") }
 
-// configure writes varq.yaml and makes varqd's folder.
+// configure creates varqd's folder, chooses its address, and writes varq.yaml.
 func (s *Site) configure() error {
 	dir := s.Path("varq")
 	if err := os.Mkdir(dir, 0o755); err != nil {
@@ -67,7 +67,7 @@ log:
 	return os.WriteFile(s.Config(), []byte(text), 0o644)
 }
 
-// freeAddress returns an address on this host that nobody listens on.
+// freeAddress returns an unused TCP address of the loopback interface.
 func freeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -76,8 +76,8 @@ func freeAddress() (string, error) {
 	return l.Addr().String(), l.Close()
 }
 
-// StartVarqd starts varqd as its own user and waits until it has learnt the
-// cluster's past.
+// StartVarqd starts varqd as the user varq and waits until its health check succeeds, that is,
+// until varqd has read the cluster's history.
 func (s *Site) StartVarqd(ctx context.Context) error {
 	cmd := s.Command(context.Background(), "varq", s.installed("/usr/sbin/varqd"), "--config", s.Config())
 	log, err := os.OpenFile(s.logFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
@@ -93,7 +93,7 @@ func (s *Site) StartVarqd(ctx context.Context) error {
 	}
 	d := &daemon{cmd: cmd, done: make(chan struct{})}
 	go func() {
-		_ = cmd.Wait() // how it ended is in its log
+		_ = cmd.Wait() // ignored: varqd's log contains the reason
 		close(d.done)
 	}()
 	s.varqd = d
@@ -120,10 +120,11 @@ func (d *daemon) ended() bool {
 	}
 }
 
-// StopVarqd ends varqd as systemd would.
+// StopVarqd ends varqd with SIGTERM, as systemd does. It returns an error if varqd then exits
+// with a non-zero code.
 func (s *Site) StopVarqd() error { return s.endVarqd(syscall.SIGTERM) }
 
-// KillVarqd ends varqd as a crash would.
+// KillVarqd ends varqd with SIGKILL, which simulates a crash.
 func (s *Site) KillVarqd() error { return s.endVarqd(syscall.SIGKILL) }
 
 func (s *Site) endVarqd(sig syscall.Signal) error {
@@ -148,7 +149,7 @@ func (s *Site) endVarqd(sig syscall.Signal) error {
 
 func (s *Site) logFile() string { return s.installed("/varqd.log") }
 
-// VarqdLog returns the end of varqd's log.
+// VarqdLog returns the last 16 KiB of varqd's log.
 func (s *Site) VarqdLog() string {
 	text, err := os.ReadFile(s.logFile())
 	if err != nil {
@@ -157,9 +158,9 @@ func (s *Site) VarqdLog() string {
 	return string(text[max(0, len(text)-16<<10):])
 }
 
-// VarqdPID returns the process that varqd runs as.
+// VarqdPID returns the process id of varqd, which must have been started.
 func (s *Site) VarqdPID() int { return s.varqd.cmd.Process.Pid }
 
-// History returns the name of varqd's cache of accounting. It belongs to varqd
-// while that runs.
+// History returns the path of varqd's cache of accounting data. While varqd runs, no other
+// process may use the file.
 func (s *Site) History() string { return s.Path("varq", "history.db") }

@@ -2,7 +2,7 @@ package synthetic
 
 import "math/rand/v2"
 
-// byHour is how busy the hours of a working day are (UTC), the busiest being 1.
+// byHour is how busy each hour of a working day is (UTC). The busiest has 1.
 var byHour = [24]float64{
 	.5, .45, .4, .4, .4, .45, .5, .65, .8, .95, 1, .95,
 	.85, .9, 1, 1, .95, .9, .8, .75, .7, .65, .6, .55,

@@ -11,17 +11,17 @@ import (
 const (
 	shortestRun = 1 // seconds
 	longestRun  = day
-	longestIn   = hour // the partition "short"
+	longestIn   = hour // the longest limit in the partition "short"
 )
 
-// person is a user with habits: jobs of about the same size and length, with a
-// time limit that leaves more or less room.
+// person is a user with habits: most jobs of the user have the same size, and their run
+// times are similar.
 type person struct {
 	user, account string
 	shortNodes    int32
 	cpusPerNode   int32
 	nodes, cpus   int32   // CPUs are per node
-	low, high     float64 // run times, seconds before stretching
+	low, high     float64 // bounds of run times, in seconds before stretch
 	patience      float64 // mean number of jobs of a campaign
 }
 
@@ -43,8 +43,8 @@ func (c Config) people(rng *rand.Rand) []person {
 	return people
 }
 
-// shape draws what a user's jobs usually ask for: mostly a part of one node,
-// sometimes whole nodes, up to half of the machine.
+// shape draws the size that a user's jobs usually have: mostly a part of one node, sometimes
+// whole nodes, up to half of the machine.
 func (c Config) shape(rng *rand.Rand) (nodes, cpus int32) {
 	if rng.Float64() < .6 {
 		return 1, 1 + rng.Int32N(int32(c.CPUs))
@@ -52,11 +52,11 @@ func (c Config) shape(rng *rand.Rand) (nodes, cpus int32) {
 	return int32(math.Round(logUniform(rng, 1, max(1, float64(c.Nodes)/2)))), int32(c.CPUs)
 }
 
-// campaign appends the jobs that a person submits in one go, alike and a little
-// apart, and never after the end.
+// campaign appends the jobs that a person submits in one go. They have the same size and
+// similar run times, follow each other at short intervals, and come before end.
 func (p *person) campaign(rng *rand.Rand, at, end int64, tasks []task) []task {
 	nodes, cpus := p.nodes, p.cpus
-	if rng.Float64() < .1 { // trying something small first
+	if rng.Float64() < .1 { // a campaign of small trials
 		nodes, cpus = 1, 1
 	}
 	centre := logUniform(rng, p.low, p.high)
@@ -72,14 +72,14 @@ func (p *person) campaign(rng *rand.Rand, at, end int64, tasks []task) []task {
 			runTime: int64(max(shortestRun, logUniform(rng, centre/2, centre*2))),
 		})
 		if p.shortNodes >= nodes && p.patience < 2.5 {
-			tasks[len(tasks)-1].Partition = "short" // if it turns out to be short enough
+			tasks[len(tasks)-1].Partition = "short" // finish may change it to "main"
 		}
 		at += int64(rng.ExpFloat64() * 60)
 	}
 	return tasks
 }
 
-// finish decides on the limit and the outcome, now that the run time is known.
+// finish draws the limit and the outcome, now that the run time is known.
 func (t *task) finish(rng *rand.Rand) {
 	t.Limit = askedFor(float64(t.runTime) * logUniform(rng, .97, 8))
 	switch p := rng.Float64(); {
@@ -97,7 +97,7 @@ func (t *task) finish(rng *rand.Rand) {
 	}
 }
 
-// askedFor rounds a time up to one that people ask for.
+// askedFor rounds a time up to a limit that people usually ask for.
 func askedFor(seconds float64) int64 {
 	for _, limit := range [...]int64{
 		5 * minute, 10 * minute, 15 * minute, 30 * minute, hour, 2 * hour, 3 * hour, 4 * hour,

@@ -6,13 +6,13 @@ import (
 	"slices"
 )
 
-// queue runs tasks first come, first served, with EASY backfilling: a later
-// task may go first when it does not delay the one at the head of the queue.
+// queue runs tasks first come, first served, with EASY backfilling: a later task may start
+// first if it does not delay the task at the head of the queue.
 type queue struct {
 	config  Config
 	free    []int32    // CPUs of every node
-	running endHeap    // by the true end
-	planned []*running // the same tasks, by the end that the scheduler sees
+	running endHeap    // ordered by the true end
+	planned []*running // the same tasks, ordered by start plus limit
 	waiting []*task    // in the order of submission
 }
 
@@ -30,8 +30,8 @@ func newQueue(c Config) *queue {
 	return q
 }
 
-// run gives the tasks, which are in order of submission, their start and end.
-// Those that have not started when the past ends get none.
+// run sets the start and end of the tasks, which must be in the order of submission. Tasks
+// that have not started when the history ends get neither.
 func (q *queue) run(tasks []task) {
 	for next := 0; next < len(tasks) || len(q.running) > 0; {
 		now := q.config.End
@@ -54,7 +54,7 @@ func (q *queue) run(tasks []task) {
 	}
 }
 
-// schedule starts what can start now.
+// schedule starts the tasks that can start now.
 func (q *queue) schedule(now int64) {
 	for len(q.waiting) > 0 {
 		nodes, ok := q.place(q.waiting[0], q.free, q.free)
@@ -67,10 +67,10 @@ func (q *queue) schedule(now int64) {
 	}
 }
 
-// backfill starts tasks behind the head that end before it can start, or leave
-// alone the CPUs it will start on.
+// backfill starts tasks behind the head that do not delay it: they end before the head can
+// start, or they use only CPUs that the head leaves free.
 func (q *queue) backfill(now int64) {
-	const depth = 100 // how far down the queue Slurm looks by default, too
+	const depth = 100 // as Slurm's default_queue_depth
 	shadow, spare := q.reserve(q.waiting[0])
 	kept := q.waiting[:1]
 	for i, t := range q.waiting[1:] {
@@ -98,8 +98,8 @@ func (q *queue) backfill(now int64) {
 	q.waiting = kept
 }
 
-// reserve finds when the head can start, going by the running tasks' limits,
-// and the CPUs that are free then beside it.
+// reserve returns when the head can start if the running tasks use their whole limits, and
+// which CPUs of each node are free then beside it.
 func (q *queue) reserve(head *task) (shadow int64, spare []int32) {
 	spare = slices.Clone(q.free)
 	for _, r := range q.planned {
@@ -113,10 +113,10 @@ func (q *queue) reserve(head *task) (shadow int64, spare []int32) {
 			return r.Start + r.Limit, spare
 		}
 	}
-	return 0, spare // never: the head fits an empty machine
+	return 0, spare // unreachable: the head fits an empty machine
 }
 
-// place chooses nodes for a task that have enough CPUs in both counts.
+// place chooses nodes that have enough CPUs for the task in both free and room.
 func (q *queue) place(t *task, free, room []int32) ([]int, bool) {
 	last := len(free)
 	if t.Partition == "short" {
@@ -133,7 +133,7 @@ func (q *queue) place(t *task, free, room []int32) ([]int, bool) {
 		return nil, false
 	}
 	nodes := make([]int, 0, t.Nodes)
-	// From the last node on, so that the first are left to the short tasks.
+	// From the last node on, so that the first nodes stay free for the partition "short".
 	for n := last - 1; len(nodes) < int(t.Nodes); n-- {
 		if min(free[n], room[n]) >= need {
 			nodes = append(nodes, n)
@@ -142,7 +142,8 @@ func (q *queue) place(t *task, free, room []int32) ([]int, bool) {
 	return nodes, true
 }
 
-// start starts a task. Slurm takes up to two seconds from its decision on.
+// start starts a task zero to two seconds after now, the time of the decision, as Slurm
+// does.
 func (q *queue) start(t *task, nodes []int, now int64) {
 	t.Start = now + t.ID%3
 	t.End = t.Start + t.runTime

@@ -13,8 +13,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Policies has scheduling policies, each with a load that is nearly as much as the policy
-// can cope with.
+// Policies has scheduling policies, each with a load that is nearly the highest that the
+// policy can sustain.
 var Policies = []struct {
 	rollout.Policy
 	Load float64

@@ -1,6 +1,6 @@
-// Package synthetic makes up the pasts of clusters for tests. The jobs are of users with
-// habits, who submit by day and rarely at night. A simulated queue on the cluster's nodes
-// determines their waits. The same seed gives the same past.
+// Package synthetic generates histories of clusters for tests. The jobs are of users with
+// habits, who submit more by day than at night. A simulated queue on the cluster's nodes
+// determines their waits. The same seed gives the same history.
 package synthetic
 
 import (
@@ -15,17 +15,17 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Config describes a past.
+// Config describes a history.
 type Config struct {
 	Seed  uint64
 	Nodes int // of the cluster
 	CPUs  int // of a node
-	// ShortNodes is how many nodes, the first ones, the partition "short" has.
-	// All of them are in "main".
+	// ShortNodes is the number of nodes of the partition "short", which has the first nodes.
+	// The partition "main" has all nodes.
 	ShortNodes int
-	Jobs       int   // at least so many
+	Jobs       int   // about; usually some more
 	Days       int   // days of submissions
-	End        int64 // Unix seconds: when the past ends
+	End        int64 // Unix seconds: when the history ends
 	// Utilisation is the share of the CPUs' time that jobs use, between 0 and 1.
 	Utilisation float64
 }
@@ -52,10 +52,9 @@ const (
 	day          = 24 * hour
 )
 
-// History yields the jobs in the order of their submission, numbered from 1 or
-// a little above. All have ended by
-// End: those still running then were cancelled, and those still waiting are
-// left out.
+// History yields the jobs in the order of their submission. Their IDs start at 1 or a little
+// above, and increase. All jobs have ended by End: jobs that still ran then are cancelled,
+// and jobs that still waited are omitted.
 func History(c Config) iter.Seq2[workload.Job, error] {
 	return func(yield func(workload.Job, error) bool) {
 		if err := c.check(); err != nil {
@@ -80,7 +79,7 @@ func History(c Config) iter.Seq2[workload.Job, error] {
 	}
 }
 
-// task is a job and how long it runs, which only its user could know.
+// task is a job and its run time in seconds, which the scheduler does not know.
 type task struct {
 	workload.Job
 	runTime int64
@@ -88,7 +87,7 @@ type task struct {
 
 // submissions draws the jobs, in the order of their submission.
 func (c Config) submissions(rng *rand.Rand) []task {
-	// A few more than asked for, as some will still be waiting in the end.
+	// Some more than asked for, because some will still be waiting at the end.
 	want := c.Jobs + c.Jobs/20 + 100
 	people := c.people(rng)
 	tasks := make([]task, 0, want)
@@ -105,8 +104,8 @@ func (c Config) submissions(rng *rand.Rand) []task {
 	return tasks
 }
 
-// stretch scales the run times until the tasks use the asked share of the
-// machine. It takes a few rounds, for run times are bounded.
+// stretch scales the run times until the tasks use the share Utilisation of the machine. One
+// round does not suffice, because run times are bounded.
 func (c Config) stretch(tasks []task) {
 	const rounds = 5
 	want := c.Utilisation * float64(c.Nodes*c.CPUs) * float64(int64(c.Days)*day)

@@ -62,8 +62,8 @@ func TestHistoryIsPossible(t *testing.T) {
 	}
 }
 
-// At no moment do the running jobs use more than there is, in the machine and
-// in the short partition.
+// TestHistoryKeepsToCapacity checks that the running jobs never use more CPUs than the
+// machine and the partition "short" have.
 func TestHistoryKeepsToCapacity(t *testing.T) {
 	jobs := history(t, config)
 	for partition, nodes := range map[string]int{"": config.Nodes, "short": config.ShortNodes} {
@@ -97,7 +97,8 @@ func TestUtilisation(t *testing.T) {
 	}
 }
 
-// Small and short jobs wait less: they are the ones that get backfilled.
+// TestWaitsFollowSizeAndLimit checks that small and short jobs wait less, because they are
+// backfilled.
 func TestWaitsFollowSizeAndLimit(t *testing.T) {
 	mean := func(which func(workload.Job) bool) float64 {
 		var sum, n float64

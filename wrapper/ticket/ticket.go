@@ -14,7 +14,7 @@ import (
 // Variable is the environment variable that carries a ticket to the job.
 const Variable = "SLURM_SPANK_VARQ_TICKET"
 
-// Ticket says when the work of a job may start, and how long it may take.
+// Ticket has the time at which the work of a job may start, and how long the work may take.
 // Times are Unix seconds.
 type Ticket struct {
 	// HoldUntil is the time from which the work may start; 0 means as soon as the job
@@ -24,7 +24,7 @@ type Ticket struct {
 	BeginBy int64
 	// WorkLimit is the time limit of the work itself, in seconds, or 0 if unknown.
 	WorkLimit int64
-	// Cancel says that a job that starts after BeginBy must not run its work.
+	// Cancel is true if a job that starts after BeginBy must not run its work.
 	Cancel bool
 	// Plan is the promise's identifier. It is empty in the ticket of a quote.
 	Plan string
@@ -38,7 +38,7 @@ func Of(p *api.Plan) Ticket {
 	}
 }
 
-// maxSize bounds a ticket, in bytes; the SPANK plugin's TICKET_SIZE is larger.
+// maxSize is the longest ticket, in bytes. TICKET_SIZE of the SPANK plugin is larger.
 const maxSize = 200
 
 // String returns HOLD_UNTIL:BEGIN_BY:WORK_LIMIT:run|cancel:PLAN.
@@ -50,7 +50,7 @@ func (t Ticket) String() string {
 	return fmt.Sprintf("%d:%d:%d:%s:%s", t.HoldUntil, t.BeginBy, t.WorkLimit, onMiss, t.Plan)
 }
 
-// Parse reads what String returns.
+// Parse parses a ticket in the format of String.
 func Parse(text string) (Ticket, error) {
 	fields := strings.Split(text, ":")
 	if len(text) > maxSize || len(fields) != 5 {
@@ -58,7 +58,7 @@ func Parse(text string) (Ticket, error) {
 	}
 	var t Ticket
 	for i, number := range []*int64{&t.HoldUntil, &t.BeginBy, &t.WorkLimit} {
-		n, err := strconv.ParseUint(fields[i], 10, 40) // sums of a few do not overflow
+		n, err := strconv.ParseUint(fields[i], 10, 40) // 40 bits: sums of a few do not overflow
 		if err != nil {
 			return Ticket{}, fmt.Errorf("ticket %.40q: %.20q is not a number of seconds", text, fields[i])
 		}

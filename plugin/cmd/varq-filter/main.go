@@ -1,5 +1,5 @@
 // Command varq-filter asks varqd for a reservation. varq.lua runs it inside Slurm's
-// cli_filter if a command has an option of varq's.
+// cli_filter if a command has one of varq's options.
 //
 //	varq-filter plan
 //
@@ -9,7 +9,7 @@
 //
 //	varq-filter bind PLAN JOB
 //
-// tells varqd which job the plan has become.
+// reports to varqd the ID of the job that was submitted for the plan.
 package main
 
 import (
@@ -90,7 +90,7 @@ func bind(plan, job string) error {
 	return varqd.Bind(context.Background(), api.Binding{Plan: plan, Job: id})
 }
 
-// readBox reads what varq.lua has put into the box.
+// readBox reads the options that varq.lua has written into the box, the file of VARQ_BOX.
 func readBox() ([]byte, error) {
 	fd, err := strconv.ParseUint(os.Getenv("VARQ_BOX"), 10, 31)
 	if err != nil {

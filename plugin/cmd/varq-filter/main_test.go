@@ -15,8 +15,8 @@ import (
 
 func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"varq-filter": main}) }
 
-// TestScripts has a varqd in each script's folder, at $WORK/varqd.sock, which
-// promises everything.
+// TestScripts runs the scripts in testdata. In each script's folder, at $WORK/varqd.sock, a
+// varqd promises everything.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",

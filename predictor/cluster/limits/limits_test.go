@@ -18,9 +18,9 @@ const (
 	day    = 86400
 )
 
-// cluster has the partitions "main" (default, 8 nodes of 16 CPUs) and "short"
-// (with the QOS "fast"), the accounts root, physics and, below physics, plasma,
-// and alice in plasma.
+// cluster has the partitions "main" (default, 8 nodes of 16 CPUs), "short" (with the QOS
+// "fast") and "old" (not up). Its accounts are root, physics below root, and plasma below
+// physics. alice is in plasma, her default, and in physics.
 func cluster() *Cluster {
 	nodes := func(n int) (names []string) {
 		for i := range n {
@@ -368,7 +368,7 @@ func TestBlocked(t *testing.T) {
 	}
 }
 
-// Blocked agrees with a check of every moment.
+// TestBlockedEveryMoment compares Blocked with a check of every moment.
 func TestBlockedEveryMoment(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
@@ -412,7 +412,7 @@ func TestBlockedEveryMoment(t *testing.T) {
 	}
 }
 
-// The cluster has a thousand nodes and fifty reservations of a hundred nodes each.
+// BenchmarkBlocked has a thousand nodes and fifty reservations of a hundred nodes each.
 func BenchmarkBlocked(b *testing.B) {
 	c := cluster()
 	p := c.Partitions["main"]

@@ -9,7 +9,7 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// naive keeps plain slices.
+// naive is a queue that keeps plain slices.
 type naive struct{ pending, running []int64 }
 
 func (n *naive) remove(id int64) {

@@ -24,7 +24,7 @@ func simulated(s *synthetic.Scene, policy rollout.Policy) []int64 {
 		m.Place(&sched.Job{ID: int64(-1 - i), Start: s.Now, Limit: o.Planned - s.Now, Run: o.End - s.Now, Procs: o.Procs})
 	}
 	for i, t := range s.Tasks {
-		// Jobs of equal order start by ID, and so as in the scene.
+		// Jobs of equal order start by ID, which is the order of the scene.
 		m.Submit(&sched.Job{ID: int64(i), Submit: t.Submit, Limit: t.Limit, Run: t.Run, Procs: t.Procs})
 	}
 	m.Drain()
@@ -39,8 +39,8 @@ func (*witness) Reserved(_ int64, _ *sched.Job, _, _ int64) {}
 func (*witness) Stopped(_ int64, _ *sched.Job)              {}
 func (*witness) Ended(_ int64, _ *sched.Job)                {}
 
-// TestAgainstSim compares rollouts with the simulator, which a test of its own compares
-// with a naive one.
+// TestAgainstSim compares rollouts with package sim, whose own test compares it with a naive
+// simulator.
 func TestAgainstSim(t *testing.T) {
 	m := new(rollout.Machine)
 	for seed := range uint64(500) {

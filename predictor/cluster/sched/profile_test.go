@@ -59,7 +59,7 @@ func (p *naiveProfile) latestFit(from, to, length int64, n int32) (int64, bool) 
 	if from <= to && p.fits(to, add(to, length), n) {
 		return to, true
 	}
-	// From after the last change on, every moment is like the one asked for.
+	// All moments after the last change are alike.
 	for t := min(to, p.last()); t >= from; t-- {
 		if p.fits(t, add(t, length), n) {
 			return t, true
@@ -116,7 +116,7 @@ func replayProfile(t *testing.T, moments int, data []byte) {
 		switch op {
 		case 0, 1:
 			if to >= int64(moments) {
-				to = Never // the naive one knows no change so late
+				to = Never // naiveProfile has no change so late
 				from = min(from, int64(moments-1))
 			}
 			fast.Add(from, to, n)
@@ -143,7 +143,7 @@ func replayProfile(t *testing.T, moments int, data []byte) {
 			}
 		case 7:
 			other.CopyFrom(fast)
-			fast.Add(from, to, n) // is forgotten
+			fast.Add(from, to, n) // must not change the copy
 			fast, other = other, fast
 		}
 		if got != want {
@@ -252,8 +252,8 @@ func FuzzProfile(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) { replayProfile(t, 100, data) })
 }
 
-// If all that was added is removed again, in any order, no step is left, and the nodes are used
-// again.
+// TestProfileAddIsUndone: if everything that was added is removed again, in any order, no
+// step is left, and the nodes are used again.
 func TestProfileAddIsUndone(t *testing.T) {
 	const jobs = 10_000
 	rng := rand.New(rand.NewPCG(1, 2))

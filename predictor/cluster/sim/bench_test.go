@@ -8,8 +8,8 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/sched"
 )
 
-// steady returns n jobs that load procs processors to the given degree: sizes and
-// run times log-uniform, Poisson arrivals, limits up to five times too long.
+// steady returns n jobs that load procs processors to the given degree. Sizes and run times
+// are log-uniform, arrivals are Poisson, and limits are up to five times the run times.
 func steady(n int, procs int32, load float64) []sched.Job {
 	random := rand.New(rand.NewPCG(1, 2))
 	logUniform := func(low, high float64) float64 {

@@ -20,7 +20,8 @@ type auditor struct {
 	promised map[*sched.Job]int64
 	ended    int
 
-	// head is the head of the queue, and shadow when it starts at the latest.
+	// head is the head of the queue, and shadow the time at which it must start at the
+	// latest.
 	head   *sched.Job
 	shadow int64
 }
@@ -51,7 +52,7 @@ func (a *auditor) Started(now int64, j *sched.Job) {
 		a.t.Errorf("job %d was the head when its shadow was at %d, and starts at %d", j.ID, a.shadow, now)
 	}
 	if a.head != nil && a.ahead(j, a.head) {
-		a.head = nil // not any more, or it has not been all the time
+		a.head = nil // it has not been the head all the time, as j was ahead of it
 	}
 }
 
@@ -89,7 +90,7 @@ func (a *auditor) ahead(i, j *sched.Job) bool {
 	return a.config.Order.Key(0, i) < a.config.Order.Key(0, j)
 }
 
-// look notes the shadow of a job that has become the head of the queue: when
+// look records the shadow of a job that has become the head of the queue: the time at which
 // enough of the running jobs will have reached their limits.
 func (a *auditor) look() {
 	head := a.first()
@@ -139,8 +140,8 @@ func (a *auditor) run(jobs []sched.Job, every int) []int64 {
 	return starts
 }
 
-// TestInvariants simulates some thousand jobs on 256 processors under each policy, twice on the
-// same simulator and once on another.
+// TestInvariants simulates two thousand jobs on 256 processors under each policy, twice on
+// the same simulator and once on another.
 func TestInvariants(t *testing.T) {
 	const procs = 256
 	jobs := steady(2000, procs, .7)

@@ -16,10 +16,10 @@ type naive struct {
 	workload
 	now    int64
 	jobs   []*naiveJob // of the workload, in its order
-	calls  []act       // to come, in the order of their announcement
+	calls  []act       // pending, in the order of their announcement
 	joined int
-	gained bool // since places last moved, something ended earlier than planned
-	lost   bool // since places were last found, something took more than planned
+	gained bool // since the last settle, something ended earlier than planned
+	lost   bool // since the last settle, something took more than planned
 	story  []happening
 }
 
@@ -31,8 +31,8 @@ type naiveJob struct {
 	key    float64
 	joined int
 	start  int64 // when it started
-	until  int64 // when a running job is thought to end
-	place  int64 // when a waiting job is to start; Never: it has no place
+	until  int64 // planned end of a running job
+	place  int64 // planned start of a waiting job; Never: it has none
 }
 
 type phase uint8
@@ -144,7 +144,7 @@ func (n *naive) call() bool {
 	return true
 }
 
-// moved returns when something happens that was announced for t.
+// moved returns when something that was announced for t happens: not before the run begins.
 func (n *naive) moved(t int64) int64 { return max(t, n.start) }
 
 func (n *naive) do(c act) {
@@ -235,7 +235,7 @@ func (n *naive) stop(j *naiveJob) {
 	n.enqueue(j)
 }
 
-// planned is the run time that the scheduler plans the job with.
+// planned returns the run time that the scheduler assumes for the job.
 func (j *naiveJob) planned() int64 {
 	if j.estimate > 0 && !j.hard {
 		return min(j.estimate, j.limit)
@@ -243,7 +243,7 @@ func (j *naiveJob) planned() int64 {
 	return j.limit
 }
 
-// over is when the running job ends.
+// over returns when the running job ends.
 func (j *naiveJob) over() int64 { return later(j.start, min(j.run, j.limit)) }
 
 // in returns the jobs in a phase. Queued jobs are in the order of the queue, and reserved jobs in
@@ -265,7 +265,7 @@ func (n *naive) in(p phase) []*naiveJob {
 	return jobs
 }
 
-// claims are all that is taken: by running jobs, by reservations and by places.
+// claims returns all claims: of running jobs, of reservations and of places.
 func (n *naive) claims() []claim {
 	var claims []claim
 	for _, j := range n.jobs {
@@ -303,8 +303,8 @@ func (n *naive) fits(claims []claim, at, length int64, procs int32) bool {
 	return true
 }
 
-// earliest returns the first time from `from` on at which there is room. If it is
-// later than that, then something ends at that time.
+// earliest returns the first time from `from` on at which there is room. A time later than
+// `from` is always the end of a claim.
 func (n *naive) earliest(claims []claim, from, length int64, procs int32) int64 {
 	best := int64(never)
 	try := func(t int64) {
@@ -319,8 +319,8 @@ func (n *naive) earliest(claims []claim, from, length int64, procs int32) int64 
 	return best
 }
 
-// latest returns the last time from now to `to` at which there is room, or Never.
-// If it is earlier than that, then it ends where something begins.
+// latest returns the last time from now to `to` at which there is room, or Never. If the
+// time is earlier than `to`, then a claim begins length after it.
 func (n *naive) latest(claims []claim, to, length int64, procs int32) int64 {
 	best := int64(-1)
 	try := func(t int64) {
@@ -338,8 +338,8 @@ func (n *naive) latest(claims []claim, to, length int64, procs int32) int64 {
 	return best
 }
 
-// overrun plans more time for jobs that have outlived their estimates: as long again as they have
-// run.
+// overrun extends the planned end of jobs that have outlived their estimates, by as long
+// again as they have run.
 func (n *naive) overrun() {
 	for _, j := range n.in(running) {
 		if j.until <= n.now && j.planned() < j.limit {
@@ -385,7 +385,7 @@ func (n *naive) replace(jobs []*naiveJob) {
 	}
 }
 
-// reserve grants j the reservation nearest to what it asks for.
+// reserve grants j the reservation nearest to the time that it asks for.
 func (n *naive) reserve(j *naiveJob) {
 	n.overrun()
 	n.settle()
@@ -423,7 +423,7 @@ func (n *naive) reserve(j *naiveJob) {
 	}
 }
 
-// pass starts what can start.
+// pass starts the jobs that can start now.
 func (n *naive) pass() {
 	n.overrun()
 	for _, j := range n.in(reserved) {

@@ -32,7 +32,7 @@ type entry struct {
 	submit        int64
 	limit         int64
 	estimate, run int64
-	asked         int64 // start: of a reservation, the one asked for; if placed, the one it had
+	asked         int64 // start: for a reservation, the one asked for; for a placed job, its own
 }
 
 type entryKind uint8
@@ -41,14 +41,14 @@ const (
 	submitted entryKind = iota
 	reserving
 	placed  // runs when the run begins
-	failure // takes as many of its processors as are free, at its submission
+	failure // at submit, takes as many of procs as are free
 )
 
 func (k entryKind) String() string {
 	return [...]string{"is submitted", "asks for a reservation", "runs already", "takes nodes down"}[k]
 }
 
-// act is a call that does something to a job, if it is in a state for that.
+// act is a call that changes a job. It does nothing if the job's state excludes it.
 type act struct {
 	at    int64
 	kind  actKind
@@ -118,7 +118,7 @@ func (w workload) String() string {
 	return b.String()
 }
 
-// player simulates workloads, and notes what happens.
+// player simulates workloads, and records what happens.
 type player struct {
 	*Simulator
 	jobs  []sched.Job
@@ -168,14 +168,15 @@ func (p *player) play(w workload) []happening {
 	return p.story
 }
 
-// playStreamed simulates w like play, but announces each job only after the one before has come.
+// playStreamed simulates w like play, but announces each job only after the job before it
+// has arrived.
 func (p *player) playStreamed(w workload) []happening {
 	p.announce(w, true)
 	p.Drain()
 	return p.story
 }
 
-// playAgain simulates w from the beginning, after it has broken off a first simulation.
+// playAgain simulates w from the beginning, after an unfinished simulation of it.
 func (p *player) playAgain(w workload) []happening {
 	p.announce(w, false)
 	p.Advance(w.start + 15)
@@ -268,8 +269,8 @@ var modes = []mode{
 	{name: "everything", estimates: true, reservations: true, restart: true, acts: true},
 }
 
-// make makes a workload from choices: below(n) returns any number from 0 to n-1. There are few
-// different times, so that much happens at once.
+// make makes a workload from the numbers of below: below(n) returns any number from 0 to
+// n-1. There are few different times, so that many events coincide.
 func (m mode) make(order string, backfill sched.Backfill, below func(n int) int) workload {
 	w := workload{
 		procs: int32(1 + below(8)), order: order, backfill: backfill,
@@ -368,7 +369,7 @@ func tell(story []happening) string {
 	return strings.Join(lines, "\n")
 }
 
-// smallest removes from w all that is not needed to make it differ.
+// smallest removes everything from w that is not needed to make it differ.
 func smallest(w workload) workload {
 	for shrunk := true; shrunk; {
 		shrunk = false
@@ -390,7 +391,7 @@ func smallest(w workload) workload {
 	return w
 }
 
-// without returns w without a job and all that is done to it.
+// without returns w without a job and its acts.
 func (w workload) without(job int) workload {
 	w.entries = slices.Delete(slices.Clone(w.entries), job, job+1)
 	var acts []act

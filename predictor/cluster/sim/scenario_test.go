@@ -9,7 +9,7 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/sched"
 )
 
-// job is a job as the scenarios write it. Its ID is its place in the list.
+// job returns a job in the short form of the scenarios. Its ID is its index in the list.
 func job(submit int64, procs int32, limit, run int64) entry {
 	return entry{submit: submit, procs: procs, limit: limit, run: run}
 }

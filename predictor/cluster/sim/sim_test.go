@@ -7,7 +7,8 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/sched"
 )
 
-// scripted is an Observer that notes when jobs start and end, and calls a function at each start.
+// scripted is an Observer that records when jobs start and end, and calls a function at each
+// start.
 type scripted struct {
 	starts, ends []int64
 	started      func(now int64, j *sched.Job)
@@ -68,7 +69,8 @@ func TestHaltEndsTheMoment(t *testing.T) {
 	}
 }
 
-// An event that an observer announces for now, or for the past, happens at the same moment.
+// TestObserversAnnounce: an event that an observer announces for now, or for the past,
+// happens at the same moment.
 func TestObserversAnnounce(t *testing.T) {
 	var o scripted
 	s := New(sched.Config{Procs: 4}, &o)

@@ -1,8 +1,8 @@
 package sim
 
-// Tests of what Smith, Foster and Taylor, "Scheduling with Advanced Reservations"
-// (IPDPS 2000), say of their schedulers, by its sections. Sizes of effects are
-// their workloads'; here it is their direction that counts.
+// Tests of what Smith, Foster and Taylor, "Scheduling with Advanced Reservations" (IPDPS
+// 2000), state about their schedulers, by section. The sizes of effects depend on their
+// workloads, so these tests check only the directions.
 
 import (
 	"math"
@@ -71,10 +71,10 @@ func TestSection23ClosestTime(t *testing.T) {
 // came in its correct position."
 func TestSection23Termination(t *testing.T) {
 	w := workload{procs: 4, restart: &sched.Restart{A: 1}, entries: []entry{
-		job(0, 1, 50, 50).askedFor(0),      // reserved: the cheapest, and safe
+		job(0, 1, 50, 50).askedFor(0),      // reserved: the cheapest, but never stopped
 		job(0, 3, 50, 20).estimated(5),     // from the queue: outlives its estimate
 		job(1, 3, 50, 5), job(2, 3, 50, 5), // queued behind it
-		job(3, 3, 2, 2).askedFor(10), // has it stopped
+		job(3, 3, 2, 2).askedFor(10), // stops job 1
 	}}
 	var p player
 	if got, want := startOrder(p.play(w)), []int{0, 1, 4, 1, 2, 3}; !slices.Equal(got, want) {
@@ -98,7 +98,8 @@ func TestSection3NothingEndangersAReservation(t *testing.T) {
 				starts[h.job] = h.now
 			}
 		}
-		// Job 1 would be over in time, but who knows. Job 2 may pass it.
+		// Job 1 would end in time, but its limit allows a later end. Job 2 may start before
+		// it.
 		want := map[int]int64{0: 10, 1: 20, 2: 1}
 		if backfill == sched.NoBackfill {
 			want[2] = 20
@@ -123,7 +124,7 @@ func TestSection3PlaceholdersAreNotReservations(t *testing.T) {
 	if got, want := startOrder(p.play(w)), []int{0, 1, 2}; !slices.Equal(got, want) {
 		t.Errorf("jobs start in the order %v, want %v: a place moves when a job ends early", got, want)
 	}
-	w.entries[2].limit, w.entries[2].run = 8, 8 // over at 10, as job 0 may be
+	w.entries[2].limit, w.entries[2].run = 8, 8 // ends by 10, as job 0 does by its limit
 	if got, want := startOrder(p.play(w)), []int{0, 2, 1}; !slices.Equal(got, want) {
 		t.Errorf("jobs start in the order %v, want %v", got, want)
 	}
@@ -149,9 +150,8 @@ func TestSection3Priority(t *testing.T) {
 // Section 4.2: "The applications are then terminated in increasing order of cost
 // until enough nodes are available", the cost being aNTp + bNTf.
 func TestSection42Cost(t *testing.T) {
-	// At 12, the jobs have run for 10, 12 and 5 seconds on 2, 1 and 2 processors.
-	// They have outlived their estimates, and are thought to run for 6, 8 and 3
-	// seconds more.
+	// At 12, the jobs have run for 10, 12 and 5 seconds on 2, 1 and 2 processors. They have
+	// outlived their estimates, and are planned to run for 6, 8 and 3 seconds more.
 	entries := []entry{
 		job(2, 2, 40, 40).estimated(8), job(0, 1, 40, 40).estimated(10), job(7, 2, 40, 40).estimated(4),
 		job(0, 1, 5, 5).askedFor(12),
@@ -177,9 +177,9 @@ func TestSection42Cost(t *testing.T) {
 	}
 }
 
-// price is what reservations cost and what they get.
+// price is the cost and the quality of reservations.
 type price struct {
-	wait   float64 // mean of the jobs without, seconds
+	wait   float64 // mean of the jobs without reservations, seconds
 	offset float64 // mean distance from the time asked for, seconds
 }
 
@@ -190,7 +190,7 @@ func (p *price) Started(int64, *sched.Job) {}
 func (p *price) Stopped(int64, *sched.Job) {}
 func (p *price) Ended(int64, *sched.Job)   {}
 
-// priceOf plays jobs, a share of them with reservations up to two hours ahead.
+// priceOf simulates jobs. A share of them ask for reservations up to two hours ahead.
 func priceOf(c sched.Config, jobs []sched.Job, share float64) price {
 	jobs = slices.Clone(jobs)
 	var p price
@@ -220,7 +220,7 @@ func priceOf(c sched.Config, jobs []sched.Job, share float64) price {
 	return p
 }
 
-// smithsPolicies are those of section 2.1.
+// smithsPolicies returns the policies of section 2.1.
 func smithsPolicies() []sched.Config {
 	var all []sched.Config
 	for _, order := range []sched.Order{sched.FCFS(), sched.LWF()} {
@@ -231,7 +231,7 @@ func smithsPolicies() []sched.Config {
 	return all
 }
 
-// smithsJobs load the machine of smithsPolicies by six tenths.
+// smithsJobs returns jobs that load the machine of smithsPolicies to 60 %.
 func smithsJobs() []sched.Job { return steady(3000, 64, 1.2) }
 
 // Section 3.1: "adding reservations increases the wait times of queued applications
@@ -245,10 +245,10 @@ func TestSection31ReservationsLengthenWaits(t *testing.T) {
 	}
 }
 
-// Section 3.3: "if more queued applications can be delayed when a reservation
-// request arrives, then the wait times are generally longer and the offsets are
-// smaller". Of the waits that holds for a low load alone, as the reservations that
-// are granted late are in the way as well; nothing is expected of them here.
+// Section 3.3: "if more queued applications can be delayed when a reservation request
+// arrives, then the wait times are generally longer and the offsets are smaller". The part
+// about waits holds only for a low load, because reservations that are granted late also
+// delay jobs. The test does not check it.
 func TestSection33Priority(t *testing.T) {
 	for _, c := range smithsPolicies() {
 		var offset []float64
@@ -262,9 +262,9 @@ func TestSection33Priority(t *testing.T) {
 }
 
 // Section 4.3: "if applications can be terminated and restarted, the mean wait time
-// decreases by 7 percent and the mean difference from requested reservation time
-// decreases by 55 percent." The scheduler predicts run times to a factor of two.
-// Whether waits decrease depends on the load; nothing is expected of them here.
+// decreases by 7 percent and the mean difference from requested reservation time decreases
+// by 55 percent." The scheduler predicts run times to a factor of two. Whether waits
+// decrease depends on the load. The test does not check it.
 func TestSection43RestartableJobs(t *testing.T) {
 	predicted := smithsJobs()
 	random := rand.New(rand.NewPCG(7, 8))

@@ -15,7 +15,7 @@ import (
 func live(jobs []sched.Job, p *Predictor, ages []int64, look func(j *sched.Job, age int64)) {
 	type event struct {
 		time int64
-		kind int // of what happens at the same time, ends are first
+		kind int // of events at the same time, ends come first
 		job  *sched.Job
 		age  int64
 	}
@@ -86,7 +86,7 @@ func (c *calibration) shares() (shares [len(probabilities)]float64) {
 	return shares
 }
 
-// off returns by how much the worst of the shares misses.
+// off returns the largest error of the shares.
 func (c *calibration) off() float64 {
 	worst := 0.
 	for i, share := range c.shares() {
@@ -109,17 +109,18 @@ func calibrations(jobs []sched.Job, say says) (all [len(ages)]calibration) {
 		}
 		if seen > len(jobs)/10 {
 			d := say(&p, j, age)
-			// Logs have jobs that were killed a little late.
+			// Logs have jobs that ran a little longer than their limits.
 			all[slices.Index(ages[:], age)].add(&d, min(max(1, j.End-j.Start), max(j.Limit, age)))
 		}
 	})
 	return all
 }
 
-// Run times fall below quantiles as often as their levels say, for waiting jobs and for jobs
-// that have run for hours. On whole logs the error is at most .02, and up to .24 without
-// recalibration (BenchmarkCalibration). It is larger for the first jobs of a log at ages that
-// few jobs reach, most of which a handful of users submitted by the hundred at once.
+// TestCalibration: run times fall below quantiles as often as their levels say, for waiting
+// jobs and for jobs that have run for hours. On whole logs the error is at most .02, and up
+// to .24 without recalibration (BenchmarkCalibration). The error is larger for the first
+// jobs of a log at ages that few jobs reach. Most of those jobs are from a few users, who
+// submitted hundreds of jobs at once.
 func TestCalibration(t *testing.T) {
 	for _, name := range logs {
 		t.Run(name, func(t *testing.T) {
@@ -158,8 +159,8 @@ func BenchmarkCalibration(b *testing.B) {
 	}
 }
 
-// The quantiles follow a stream whose jobs double their run times, and are then killed one time
-// in three.
+// TestCalibrationKeepsUp: the quantiles follow a stream whose jobs double their run times,
+// and are then killed one time in three.
 func TestCalibrationKeepsUp(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	jobs := make([]sched.Job, 40_000)

@@ -21,7 +21,8 @@ func distributions(f func(d *Distribution, age, limit int64)) {
 	}
 }
 
-// The methods of a distribution agree with one another, and their values are possible.
+// TestDistributionAgreesWithItself: the methods of a distribution agree with one another,
+// and their values are possible.
 func TestDistributionAgreesWithItself(t *testing.T) {
 	distributions(func(d *Distribution, age, limit int64) {
 		last := max(1, min(age+1, limit), age)
@@ -48,7 +49,7 @@ func TestDistributionAgreesWithItself(t *testing.T) {
 	})
 }
 
-// Draws are distributed as they should be.
+// TestDraw: draws follow the distribution.
 func TestDraw(t *testing.T) {
 	jobs, p := learnt(5_000)
 	d := p.Distribution(&jobs[3], 20)
@@ -67,7 +68,8 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-// A mixture agrees with a list of the weights of all past run times.
+// TestMixtureAgainstSlow compares a mixture with a list of the weights of all past run
+// times.
 func TestMixtureAgainstSlow(t *testing.T) {
 	r := rand.New(rand.NewPCG(10, 10))
 	for range 200 {
@@ -97,7 +99,7 @@ func TestMixtureAgainstSlow(t *testing.T) {
 					high += a.weight
 				}
 			}
-			// A level of the table is as fine as it gets.
+			// The table is exact to one level.
 			if got := d.Within(x); got < low-1./levels || got > high+1./levels && x < limit {
 				t.Fatalf("%v within %d, want from %v to %v", got, x, low, high)
 			}
@@ -105,7 +107,7 @@ func TestMixtureAgainstSlow(t *testing.T) {
 	}
 }
 
-// A distribution that is always wrong in the same way is corrected.
+// TestReliability: a distribution that is always wrong in the same way is corrected.
 func TestReliability(t *testing.T) {
 	said := Distribution{before: .9, limit: 3600}
 	for i := range said.quantiles {
@@ -134,7 +136,7 @@ func TestReliability(t *testing.T) {
 	}
 }
 
-// Ranks are spread over atoms, and fade.
+// TestRanks: ranks are spread over atoms, and their weights decay.
 func TestRanks(t *testing.T) {
 	var r ranks
 	r.add(.25, .75)

@@ -51,8 +51,8 @@ func (asked) Estimate(j *sched.Job) (int64, bool) { return j.Limit, true }
 func (asked) Learn(*sched.Job)                    {}
 
 // replay calls look for each job that is still running at an age, in the order in which the
-// jobs reach it. It learns each job when it ends. At age 0 it calls look when a job is
-// submitted.
+// jobs reach it. It calls learn for each job when it ends. At age 0 it calls look when a job
+// is submitted.
 func replay(jobs []sched.Job, age int64, learn, look func(*sched.Job)) {
 	ends, looks := make([]*sched.Job, len(jobs)), make([]*sched.Job, 0, len(jobs))
 	at := func(j *sched.Job) int64 {
@@ -105,8 +105,8 @@ func TestLogs(t *testing.T) {
 	}
 }
 
-// scoreSubmitted shows that the predictor beats users and the average of their
-// last two jobs.
+// scoreSubmitted checks that the predictor beats users and the average of their last two
+// jobs.
 func scoreSubmitted(t *testing.T, jobs []sched.Job) {
 	users, lastTwo, ours := score(jobs, asked{}), score(jobs, &LastTwo{}), score(jobs, &Predictor{})
 	report(t, "users", users)
@@ -117,9 +117,9 @@ func scoreSubmitted(t *testing.T, jobs []sched.Job) {
 	}
 }
 
-// scoreRunning shows that the predictor benefits from a job's age. It beats users, and its
-// accuracy is higher than without the age. The mean error is also smaller, except for the first
-// 20,000 jobs of SDSC-Par, whose long jobs have no limit.
+// scoreRunning checks that the predictor benefits from a job's age. It must beat users, and
+// be more accurate than without the age. Its mean error must also be smaller, except for the
+// first 20,000 jobs of SDSC-Par, whose long jobs have no limit.
 func scoreRunning(t *testing.T, jobs []sched.Job, age int64) {
 	var p Predictor
 	var users, young, ours Score

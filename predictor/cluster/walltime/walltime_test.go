@@ -206,7 +206,7 @@ type history struct {
 	now int64
 }
 
-// ran lets the user's job run for some seconds.
+// ran learns a job of the user that ran for this many seconds.
 func (h *history) ran(user int32, run int64) {
 	j := of(user)
 	j.Submit, j.Start, j.End = h.now, h.now, h.now+run
@@ -214,7 +214,8 @@ func (h *history) ran(user int32, run int64) {
 	h.Learn(j)
 }
 
-// The category of a user whose jobs always run equally long makes the prediction.
+// TestSurestSpeaks: if a user's jobs always run equally long, the category of that user
+// makes the prediction.
 func TestSurestSpeaks(t *testing.T) {
 	var h history
 	r := rand.New(rand.NewPCG(2, 2))
@@ -228,7 +229,8 @@ func TestSurestSpeaks(t *testing.T) {
 	}
 }
 
-// The record of a template bounds how tight the interval of two equal runs can be.
+// TestFewAreDoubted: the record of a template bounds how tight the interval of two equal
+// runs can be.
 func TestFewAreDoubted(t *testing.T) {
 	var h history
 	r := rand.New(rand.NewPCG(2, 3))
@@ -250,7 +252,7 @@ func TestFewAreDoubted(t *testing.T) {
 	}
 }
 
-// A running job is compared only with jobs that ran for longer.
+// TestOlder: a running job is compared only with jobs that ran for longer.
 func TestOlder(t *testing.T) {
 	var h history
 	for range 10 {
@@ -265,8 +267,8 @@ func TestOlder(t *testing.T) {
 	}
 }
 
-// A job of an unknown user is not predicted before anything is learnt. It teaches only the most
-// general category.
+// TestStranger: a job of an unknown user is not predicted before anything is learnt. Only
+// the most general category learns from it.
 func TestStranger(t *testing.T) {
 	var h history
 	if _, ok := h.Predict(of(-1)); ok {
@@ -281,7 +283,8 @@ func TestStranger(t *testing.T) {
 	}
 }
 
-// Among jobs that are submitted together, the last to end are not more likely to be remembered.
+// TestBatch: of the jobs that are submitted together, the last to end are not more likely to
+// be remembered.
 func TestBatch(t *testing.T) {
 	var c category
 	var random rand.PCG
@@ -349,7 +352,7 @@ func TestScore(t *testing.T) {
 	}
 }
 
-// eachOf calls do for one of many jobs after the other.
+// eachOf calls do for 50,000 jobs in turn, with a predictor that has learnt them.
 func eachOf(b *testing.B, do func(p *Predictor, j *sched.Job)) {
 	jobs, p := learnt(50_000)
 	i := 0

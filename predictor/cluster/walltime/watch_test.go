@@ -26,17 +26,17 @@ func TestBetween(t *testing.T) {
 	}
 }
 
-// A job tests one distribution for each milestone that it has reached. Each is made from what was
-// known at the milestone.
+// TestWatch: a job tests one distribution for each milestone that it reaches. Each
+// distribution is made from what was known at the milestone.
 func TestWatch(t *testing.T) {
 	var p Predictor
 	j := of(1)
 	j.ID, j.Submit, j.Start, j.End = 7, 100, 200, 200+1000
 	p.Submitted(j)
-	p.Submitted(j) // told twice
+	p.Submitted(j) // repeated events change nothing
 	p.Started(j)
 	p.Started(j)
-	p.advance(200 + 945) // gets there now, but may end now as well
+	p.advance(200 + 945) // reaches a milestone now, but may also end now
 	if n := len(p.watch.jobs[7].said); n != 3 {
 		t.Errorf("asked at %d milestones, want 3", n)
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/varq-project/varq/predictor/forecast/recalibration"
 )
 
-// TestBlendFollowsTheBest: the weight in a group goes to the expert that forecasts it
-// best, and to another once that one does.
+// TestBlendFollowsTheBest: the weight in a group goes to the expert that forecasts it best.
+// When another expert becomes the best, the weight goes to that one.
 func TestBlendFollowsTheBest(t *testing.T) {
 	l := newLife(1, always("short", forecasttest.Exponential(100)), always("long", forecasttest.Exponential(10_000)))
 	if s := l.weightsOf("a"); s["short"] != .5 || s["long"] != .5 {
@@ -34,7 +34,7 @@ func TestBlendFollowsTheBest(t *testing.T) {
 	}
 }
 
-// TestWeights: they sum up to 1, and only an expert that answers has one.
+// TestWeights: the weights sum up to 1, and only experts that answer have one.
 func TestWeights(t *testing.T) {
 	odd := &scripted{name: "odd", says: func(q *forecast.Question) *delay.Distribution {
 		if q.Now%2 == 0 {
@@ -56,8 +56,8 @@ func TestWeights(t *testing.T) {
 	}
 }
 
-// TestSilence: an expert neither gains nor loses weight while it has no answer. One that
-// agrees with another, but is silent half of the time, weighs as much.
+// TestSilence: an expert neither gains nor loses weight while it has no answer. If two
+// experts give equal answers, but one has none half of the time, their weights are equal.
 func TestSilence(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 3))
 	good, bad := forecasttest.Exponential(1000), forecasttest.Exponential(20)

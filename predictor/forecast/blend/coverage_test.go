@@ -11,7 +11,7 @@ import (
 	"github.com/varq-project/varq/predictor/stats"
 )
 
-// season is how long the i-th job of a stream waits on average.
+// seasons has mean waits, in seconds, of the i-th job of a stream.
 var seasons = map[string]func(i int) float64{
 	"steady":              func(int) float64 { return 1000 },
 	"changing every 1500": func(i int) float64 { return []float64{100, 10_000}[i/1500%2] },
@@ -20,8 +20,8 @@ var seasons = map[string]func(i int) float64{
 }
 
 // TestBlendCovers: one expert knows the mean wait, the other never changes its forecast.
-// However waits change, the quantiles of their blend cover as many waits as they say. The
-// blend's score is about that of the better expert, and promises are kept.
+// However waits change, the quantiles of their blend cover the share of waits that they
+// should. The blend's score is about that of the better expert, and promises are kept.
 func TestBlendCovers(t *testing.T) {
 	for name, season := range seasons {
 		t.Run(name, func(t *testing.T) {
@@ -74,9 +74,9 @@ func TestBlendCovers(t *testing.T) {
 	}
 }
 
-// TestBoundsAreMonotone: whatever experts say and whatever the outcomes are, probability
-// does not fall with the budget, quantiles do not fall with the probability, and lower
-// bounds lie below.
+// TestBoundsAreMonotone: for any answers of experts and any outcomes, probabilities do not
+// fall as the budget rises, and quantiles do not fall as the probability rises. The lower
+// bound of a probability is not above it.
 func TestBoundsAreMonotone(t *testing.T) {
 	for seed := range uint64(20) {
 		random := rand.New(rand.NewPCG(seed, 7))

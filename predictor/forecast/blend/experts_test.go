@@ -8,8 +8,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// scripted is an expert that learns nothing. It says what it is made to say, and has no
-// answer where that is nil.
+// scripted is an expert that learns nothing. Its answers are those of says. If says returns
+// nil, it has no answer.
 type scripted struct {
 	name string
 	says func(*forecast.Question) *delay.Distribution
@@ -31,12 +31,12 @@ func (s *scripted) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 	return true
 }
 
-// always says the same.
+// always returns an expert that always answers d.
 func always(name string, d *delay.Distribution) *scripted {
 	return &scripted{name: name, says: func(*forecast.Question) *delay.Distribution { return d }}
 }
 
-// life tells a Blend of jobs, one after the other.
+// life passes the events of jobs to a Blend, one job after the other.
 type life struct {
 	*Blend
 	random  *rand.Rand
@@ -50,7 +50,7 @@ func newLife(seed uint64, experts ...forecast.Forecaster) *life {
 	}
 }
 
-// submit submits a job to a partition, and returns what was forecast of it.
+// submit submits a job to a partition. It returns the forecast made before.
 func (l *life) submit(partition string) (j workload.Job, a forecast.Answer, ok bool) {
 	l.id++
 	l.now++
@@ -62,7 +62,7 @@ func (l *life) submit(partition string) (j workload.Job, a forecast.Answer, ok b
 	return j, a, ok
 }
 
-// wait lets a job wait for so many seconds, cut to whole ones, and run.
+// wait starts the job after it has waited for whole seconds, and ends it a second later.
 func (l *life) wait(j workload.Job, seconds float64) {
 	j.Start = j.Eligible + int64(seconds)
 	l.Started(&j)
@@ -71,7 +71,8 @@ func (l *life) wait(j workload.Job, seconds float64) {
 	l.Ended(&j)
 }
 
-// jobs lets n jobs wait for as long as they do.
+// jobs submits n jobs, one after the other. Their waits are exponential with this mean, in
+// seconds.
 func (l *life) jobs(n int, partition string, mean float64) {
 	for range n {
 		j, _, _ := l.submit(partition)
@@ -79,7 +80,7 @@ func (l *life) jobs(n int, partition string, mean float64) {
 	}
 }
 
-// shares returns those of the members of what is forecast now, by name.
+// weightsOf returns the experts' weights in a forecast made now, by name.
 func (l *life) weightsOf(partition string) map[string]float64 {
 	var a forecast.Answer
 	l.Forecast(&forecast.Question{Request: workload.Request{Partition: partition}, Now: l.now, Submit: l.now}, &a)

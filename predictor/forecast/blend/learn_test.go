@@ -10,8 +10,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// TestDown: while an expert says that the cluster is down, the blend has no answer but
-// the reason, and does not learn from the waits of jobs submitted then.
+// TestDown: while an expert reports that the cluster is down, the blend answers only with
+// the reason. It does not learn from the waits of jobs submitted then.
 func TestDown(t *testing.T) {
 	const outage = "the cluster has been down since noon"
 	watch := always("watch", forecasttest.Exponential(100))
@@ -33,7 +33,7 @@ func TestDown(t *testing.T) {
 	}
 }
 
-// TestCancelled: jobs that end without a start teach nothing.
+// TestCancelled: the blend learns nothing from jobs that end without a start.
 func TestCancelled(t *testing.T) {
 	l := newLife(2, always("one", forecasttest.Exponential(100)), always("other", forecasttest.Exponential(1000)))
 	l.jobs(200, "a", 100)
@@ -42,14 +42,15 @@ func TestCancelled(t *testing.T) {
 		j, _, _ := l.submit("a")
 		j.End = j.Submit + 50_000
 		l.Ended(&j)
-		l.wait(j, 60_000) // nonsense, but then the job is not known any more
+		l.wait(j, 60_000) // a start after the end: the job is not known any more
 	}
 	if _, after, _ := l.submit("a"); after.Wait != before.Wait || after.Recalibrated != before.Recalibrated {
 		t.Errorf("%v past forecasts, before %v", after.Recalibrated, before.Recalibrated)
 	}
 }
 
-// TestUnknownJobs: after a restart jobs start and end that were never seen waiting.
+// TestUnknownJobs: after a restart, jobs start and end whose submission the blend has not
+// observed. It ignores them.
 func TestUnknownJobs(t *testing.T) {
 	l := newLife(3, always("one", forecasttest.Exponential(100)))
 	_, before, _ := l.submit("a")
@@ -65,7 +66,8 @@ func TestUnknownJobs(t *testing.T) {
 	}
 }
 
-// TestImpossibleWaits: a job that started before it could teaches nothing.
+// TestImpossibleWaits: the blend learns nothing from a job that starts before it is
+// eligible.
 func TestImpossibleWaits(t *testing.T) {
 	l := newLife(4, always("one", forecasttest.Exponential(100)))
 	_, before, _ := l.submit("a")
@@ -78,7 +80,7 @@ func TestImpossibleWaits(t *testing.T) {
 	}
 }
 
-// TestBlendIsBounded: jobs that wait for ever do not take memory without end.
+// TestBlendIsBounded: memory is bounded although jobs never start.
 func TestBlendIsBounded(t *testing.T) {
 	l := newLife(5, always("one", forecasttest.Exponential(100)))
 	fill := func(n int) uint64 {

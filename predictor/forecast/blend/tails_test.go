@@ -9,8 +9,8 @@ import (
 	"github.com/varq-project/varq/predictor/forecast/recalibration"
 )
 
-// TestTails: longer delays than any before become possible, and others hardly less
-// likely.
+// TestTails: tails make delays possible that are longer than any before. The probabilities
+// of other delays hardly change.
 func TestTails(t *testing.T) {
 	var d delay.Distribution
 	for i := delay.Index(600); i < delay.Points; i++ {
@@ -43,8 +43,8 @@ func TestQueueLongerThanEver(t *testing.T) {
 	}
 }
 
-// coverageWhileGrowing returns the share of delays within the .95 quantile while each delay
-// is longer than its forecast, without tails, allows for.
+// coverageWhileGrowing returns the share of delays within the .95 quantile. Without tails,
+// each delay is longer than its forecast allows.
 func coverageWhileGrowing(tails func(*delay.Distribution)) float64 {
 	c := recalibration.New()
 	covered := 0

@@ -5,10 +5,10 @@ import (
 	"testing"
 )
 
-// paper is the machine and the load of sections 5 and 6.
+// paper is the machine and the load of sections 5 and 6 of Downey's report.
 var paper = Model{Procs: 128, Load: .75}
 
-// days draws some of the paper's days.
+// days draws n days of the paper's jobs.
 func days(seed uint64, n int) [][]Job {
 	random := rand.New(rand.NewPCG(seed, 0))
 	drawn := make([][]Job, n)
@@ -18,7 +18,7 @@ func days(seed uint64, n int) [][]Job {
 	return drawn
 }
 
-// 120 days of some 30,000 jobs, as in the paper.
+// BenchmarkDays simulates 120 days of some 30,000 jobs, as in the paper.
 func BenchmarkDays(b *testing.B) {
 	workload := days(1, 120)
 	for _, rule := range []Rule{AVG, OPT, PRED, BIAS, HEUR} {

@@ -8,8 +8,8 @@ import (
 	"github.com/varq-project/varq/predictor/delay"
 )
 
-// TestCorrectionDistribution: waits that are log-normal around a multiple of what is
-// predicted have the quantiles that are told.
+// TestCorrectionDistribution: if waits are log-normal around a multiple of the predicted
+// wait, the distribution has the right quantiles.
 func TestCorrectionDistribution(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	draw := func(predicted float64) float64 { return 3 * predicted * math.Exp(random.NormFloat64()) }
@@ -38,7 +38,7 @@ func TestCorrectionDistribution(t *testing.T) {
 	}
 }
 
-// TestCorrectionOfNothing: where nobody ever waits, nobody is told to.
+// TestCorrectionOfNothing: if no job ever waits, the distribution is of no wait.
 func TestCorrectionOfNothing(t *testing.T) {
 	var c Correction
 	for i := range 100 {

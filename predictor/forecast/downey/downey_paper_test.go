@@ -1,8 +1,8 @@
 package downey
 
-// Tests of what Downey's report (UCB/CSD-97-929) says of its simulations, by its
-// sections. The tolerances are those of a single run of a third of its length; the
-// study compares the numbers themselves.
+// Tests of what Downey's report (UCB/CSD-97-929) states about its simulations, by section.
+// The tolerances suit a single run of a third of the report's length. The study downey
+// compares the numbers themselves.
 
 import (
 	"math"
@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// Section 4: "the number of jobs per day is between 160 (when rho = 0.5) and 320
-// (when rho = 1.0)". The arithmetic gives 170 and 340; 120 days at .75, which are
-// to have 30421 jobs, agree with it.
+// Section 4: "the number of jobs per day is between 160 (when rho = 0.5) and 320 (when rho =
+// 1.0)". The model gives 170 and 340. The report's 30421 jobs in 120 days at .75 agree with
+// the model.
 func TestSection4Arrivals(t *testing.T) {
 	jobs := 0
 	for _, day := range days(1, 120) {
@@ -23,13 +23,14 @@ func TestSection4Arrivals(t *testing.T) {
 			}
 		}
 	}
-	// The number is Poisson's: a standard deviation is 175 jobs.
+	// The number has a Poisson distribution with a standard deviation of 175 jobs.
 	if math.Abs(float64(jobs)-30421) > 3*175 {
 		t.Errorf("%d jobs in 120 days", jobs)
 	}
 }
 
-// alone runs 40 days of the paper for jobs that follow a strategy alone.
+// alone returns, for each job of 40 days of the paper, the outcome if it alone follows the
+// rule, and all other jobs follow AVG.
 func alone(rule Rule) (alternatives []Alternative, jobs []Job, s *System) {
 	s = NewSystem(paper.Procs, Strategy{Rule: rule, Lifetimes: paper.Lifetimes()})
 	for _, day := range days(1, 40) {

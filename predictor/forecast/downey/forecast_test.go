@@ -34,7 +34,7 @@ func (s *state) look() *Forecast {
 	return f
 }
 
-// counted are the jobs that are counted on.
+// counted returns the jobs that a forecast counts: those younger than the longest lifetime.
 func (s *state) counted() []Running {
 	var jobs []Running
 	for _, j := range s.jobs {
@@ -153,8 +153,8 @@ func TestForecastAgainstBisection(t *testing.T) {
 	}
 }
 
-// Leaving out that small jobs may do together, predictor A is never too short, and
-// exact where they cannot.
+// TestMedianAgainstEnumeration: predictor A does not consider that several small jobs may
+// free enough processors together. So it is never too short, and it is exact if they cannot.
 func TestMedianAgainstEnumeration(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 1))
 	exact := 0
@@ -182,8 +182,8 @@ func TestMedianAgainstEnumeration(t *testing.T) {
 	}
 }
 
-// More processors take longer to wait for, with the same predictor, and what was
-// asked before makes no difference.
+// TestForecastRises: with the same predictor, more processors do not take less time to wait
+// for. Earlier questions do not change an answer.
 func TestForecastRises(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 1))
 	for range 100 {

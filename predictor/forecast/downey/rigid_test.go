@@ -26,8 +26,8 @@ func TestJobs(t *testing.T) {
 	}
 }
 
-// The work that arrives is that asked for. Of 300,000 jobs it has a standard error
-// of some 0.5 %, much of it from the few longest.
+// TestJobsOfferTheLoad: the work that arrives is the work asked for. For 300,000 jobs its
+// standard error is about 0.5 %, mostly because of the few longest jobs.
 func TestJobsOfferTheLoad(t *testing.T) {
 	const load = .8
 	for _, procs := range []int32{1, 2, 3, 64, 256} {

@@ -10,7 +10,8 @@ import (
 	"github.com/varq-project/varq/predictor/forecast/speedup"
 )
 
-// strategies are all rules, and BIAS with what section 6.1 adds.
+// strategies returns a strategy for each rule, and two with the additions of section 6.1 to
+// BIAS.
 func strategies() []Strategy {
 	var all []Strategy
 	for _, rule := range []Rule{AVG, OPT, PRED, BIAS, HEUR} {
@@ -21,8 +22,8 @@ func strategies() []Strategy {
 		Strategy{Rule: BIAS, LockIn: true, RiskAversion: .2, Lifetimes: paper.Lifetimes()})
 }
 
-// Whatever the strategy, jobs start in their order, never before they are there,
-// on no more processors than there are, and only rebels leave any idle.
+// TestDay: with every strategy, jobs start in their order, not before they are submitted,
+// and on no more processors than are free. Only rebels wait while a processor is free.
 func TestDay(t *testing.T) {
 	workload := days(1, 5)
 	for _, strategy := range strategies() {
@@ -47,7 +48,7 @@ func TestDay(t *testing.T) {
 	}
 }
 
-// freeAt counts the processors that are free of the earlier jobs.
+// freeAt counts the processors that the earlier jobs leave free.
 func freeAt(earlier []Outcome, now float64) int32 {
 	free := paper.Procs
 	for _, o := range earlier {
@@ -58,8 +59,8 @@ func freeAt(earlier []Outcome, now float64) int32 {
 	return free
 }
 
-// reached returns when the job, behind the earlier ones, is at the head of the
-// queue with a processor free.
+// reached returns when the job is at the head of the queue, behind the earlier ones, and a
+// processor is free.
 func reached(earlier []Outcome, j *Job) float64 {
 	now := j.Submit
 	if len(earlier) > 0 {
@@ -77,7 +78,8 @@ func reached(earlier []Outcome, j *Job) float64 {
 	return now
 }
 
-// OPT, alone among jobs that follow AVG, ends as early as any size allows.
+// TestOptimumAgainstEverySize: OPT, alone among jobs that follow AVG, ends as early as any
+// size allows.
 func TestOptimumAgainstEverySize(t *testing.T) {
 	s := NewSystem(paper.Procs, Strategy{Rule: OPT})
 	for _, jobs := range days(2, 3) {
@@ -104,7 +106,7 @@ func TestOptimumAgainstEverySize(t *testing.T) {
 	}
 }
 
-// HEUR waits for no more than a fifth of what it would gain.
+// TestHeuristicConcedes: HEUR waits for at most a fifth of what it could gain.
 func TestHeuristicConcedes(t *testing.T) {
 	s := NewSystem(paper.Procs, Strategy{Rule: HEUR})
 	rebels := 0
@@ -124,7 +126,7 @@ func TestHeuristicConcedes(t *testing.T) {
 	}
 }
 
-// Sizes that are not looked at would not have been chosen.
+// TestBestAgainstEverySize: best skips sizes, but only sizes that it would not choose.
 func TestBestAgainstEverySize(t *testing.T) {
 	random := rand.New(rand.NewPCG(4, 1))
 	var s System
@@ -150,8 +152,8 @@ func TestBestAgainstEverySize(t *testing.T) {
 	}
 }
 
-// A rebel that is locked in takes no more than it held out for: two processors of
-// the three that are free in the end.
+// TestLockIn: a rebel that is locked in takes only as many processors as it waited for: two
+// of the three that are free in the end.
 func TestLockIn(t *testing.T) {
 	for _, lockIn := range []bool{false, true} {
 		s := NewSystem(4, Strategy{Rule: OPT, LockIn: lockIn})
@@ -174,7 +176,7 @@ func TestLockIn(t *testing.T) {
 
 func TestUtilisation(t *testing.T) {
 	jobs := []Job{{Work: 1000}, {Work: 4000}}
-	// The first has done its work by night, the second half of it.
+	// The first job does all of its work within the day, the second half of its work.
 	outcomes := []Outcome{{Start: 0, End: 500}, {Start: dayTime - 100, End: dayTime + 100}}
 	if got, want := Utilisation(10, jobs, outcomes), (1000+2000)/(10*float64(dayTime)); got != want {
 		t.Errorf("got %v, want %v", got, want)
@@ -201,7 +203,7 @@ func TestCorrection(t *testing.T) {
 	}
 }
 
-// One seed, one outcome: what two days came to when this was written.
+// TestGolden compares two days of one seed with the outcomes at the time of writing.
 func TestGolden(t *testing.T) {
 	type golden struct{ jobs, rebels, turnaround int }
 	want := []golden{

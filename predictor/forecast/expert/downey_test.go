@@ -11,9 +11,9 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// TestDowneyKnowsTheQueue: on a machine much like the paper's its forecasts score
-// far better than the distribution of all waits there will be, and nearly as often
-// as they say come true.
+// TestDowneyKnowsTheQueue: on a machine much like the paper's, its forecasts score much
+// better than the distribution of all waits, and quantiles hold about as often as their
+// levels.
 func TestDowneyKnowsTheQueue(t *testing.T) {
 	jobs := forecasttest.Jobs(10_000, 1)
 	var all delay.Distribution
@@ -58,7 +58,7 @@ func TestDowneyKnowsTheQueue(t *testing.T) {
 	}
 }
 
-// TestDowneyForgets: who is cancelled leaves nothing behind.
+// TestDowneyForgets: the predictions of cancelled jobs are removed.
 func TestDowneyForgets(t *testing.T) {
 	var q queue.Queue
 	f := NewDowney(&q)

@@ -7,8 +7,8 @@ import (
 	"github.com/varq-project/varq/predictor/forecast/features"
 )
 
-// TestMomentsGrowApart: few moments are remembered, and yet there is one for any time
-// of the last day that lies before it by no more than a while or an eighth of its age.
+// TestMomentsGrowApart: few moments are remembered. Still, shortly before any time of the
+// last day there is one: at most some minutes, or an eighth of its age, before it.
 func TestMomentsGrowApart(t *testing.T) {
 	m := moments{extractor: features.New()}
 	random := rand.New(rand.NewPCG(1, 1))

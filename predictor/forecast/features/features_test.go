@@ -21,7 +21,7 @@ func job(random *rand.Rand, id, at int64) workload.Job {
 	}
 }
 
-// live tells e of some jobs' lives, and returns the time after.
+// live passes the events of n jobs to e, and returns the time after them.
 func live(e *Extractor, random *rand.Rand, n int) (now int64) {
 	now = 1e9
 	for id := range int64(n) {
@@ -75,7 +75,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestLastingFeatures: the first features do not depend on who waits just now.
+// TestLastingFeatures: the first features do not depend on which jobs wait now.
 func TestLastingFeatures(t *testing.T) {
 	const lasting = fastAll
 	random := rand.New(rand.NewPCG(2, 2))
@@ -95,7 +95,7 @@ func TestLastingFeatures(t *testing.T) {
 	}
 }
 
-// TestQueueIsKept: whoever has left leaves no trace among who waits and runs.
+// TestQueueIsKept: jobs that have ended are removed from the waiting and the running jobs.
 func TestQueueIsKept(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 3))
 	e := New()
@@ -112,7 +112,7 @@ func TestQueueIsKept(t *testing.T) {
 	}
 }
 
-// TestLookChangesNothing lets the race detector see that many may look at once.
+// TestLookChangesNothing: concurrent calls of Look agree. The race detector checks them.
 func TestLookChangesNothing(t *testing.T) {
 	random := rand.New(rand.NewPCG(4, 4))
 	e := New()

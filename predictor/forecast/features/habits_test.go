@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// habitsOf returns the habits of a user who runs so many jobs.
+// habitsOf returns the habits of a user who runs this many jobs now.
 func habitsOf(h *habits, user int32, running float64) (most, free, after float64) {
 	var v Vector
 	h.set(&v, user, running)
@@ -18,7 +18,7 @@ func TestHabits(t *testing.T) {
 	if most, free, after := habitsOf(&h, 1, 0); most != 0 || free != 0 || after != 0 {
 		t.Errorf("of a stranger: %v, %v, %v", most, free, after)
 	}
-	// The user runs two jobs at once at most: each of the others starts when one ends.
+	// The user runs at most two jobs at once: each of the others starts when one ends.
 	h.start(1, 1, 0, 0)
 	h.start(1, 2, 0, 0)
 	for i := range int64(20) {
@@ -29,7 +29,7 @@ func TestHabits(t *testing.T) {
 	if most, free, after := habitsOf(&h, 1, 1); most != 2 || free != 1 || after < .8 || after > 1 {
 		t.Errorf("of who runs two at once: %v, %v to go, %v after another", most, free, after)
 	}
-	// Then hundreds run, long after another has ended.
+	// Then the user runs hundreds at once, which start long after another job has ended.
 	for range 40 {
 		h.start(1, 300, 100*day, day)
 	}

@@ -2,7 +2,7 @@ package features
 
 import "testing"
 
-// TestNewest: what was set of late is known, and what was set long ago is not.
+// TestNewest: values set recently are known, and values set long ago are not.
 func TestNewest(t *testing.T) {
 	var n newest[int, int]
 	const many = 5 * generation

@@ -7,8 +7,8 @@ import (
 	"github.com/varq-project/varq/predictor/delay"
 )
 
-// BenchmarkLearn learns cases of 60 features, growing a tree of each kind in so many
-// of them.
+// BenchmarkLearn learns cases of 60 features. From time to time, it grows a tree of each
+// kind.
 func BenchmarkLearn(b *testing.B) {
 	for name, effort := range map[string]Effort{"light": Light, "thorough": Thorough} {
 		b.Run(name, func(b *testing.B) {

@@ -8,8 +8,8 @@ import (
 	"github.com/varq-project/varq/predictor/delay"
 )
 
-// learnt returns a model of cases whose delay is exponential with a mean that the
-// first two of 20 features decide.
+// learnt returns a model that has learnt n cases of 20 features. The delay of a case is
+// exponential, with a mean that depends on its features.
 func learnt(n int, random *rand.Rand, mean func(x []float32) float64) *Model {
 	m := New(20, Light, rand.New(rand.NewPCG(1, 2)), nil)
 	x := make([]float32, 20)
@@ -27,7 +27,8 @@ func draw(x []float32, random *rand.Rand) {
 	}
 }
 
-// steep goes from 100 to 36,000 s, and has a jump.
+// steep is a mean delay, in seconds, that depends on the first two features. It rises from
+// 100 to 33,000, and has a jump.
 func steep(x []float32) float64 {
 	y := 100 * math.Exp(4*float64(x[0]))
 	if x[1] > .5 {
@@ -36,8 +37,7 @@ func steep(x []float32) float64 {
 	return y
 }
 
-// TestFindsWhatMatters: of 20 features two matter, and what is forecast is near
-// the truth.
+// TestFindsWhatMatters: two of 20 features matter, and the forecast is near the truth.
 func TestFindsWhatMatters(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	m := learnt(7000, random, steep)
@@ -51,7 +51,7 @@ func TestFindsWhatMatters(t *testing.T) {
 			t.Fatal("nothing learnt")
 		}
 		for i, q := range within {
-			// How probable what is forecast to have probability q really is.
+			// The true probability of a delay within the q quantile of the forecast.
 			off[i] += 1 - math.Exp(-d.Quantile(q)/steep(x))
 		}
 	}
@@ -67,7 +67,7 @@ func TestFindsWhatMatters(t *testing.T) {
 	}
 }
 
-// quantile is the median where x has been changed in the features that matter.
+// quantile returns the median for x with x0 and x1 as its first two features.
 func quantile(m *Model, x []float32, x0, x1 float32) float64 {
 	x[0], x[1] = x0, x1
 	var d delay.Distribution
@@ -75,7 +75,7 @@ func quantile(m *Model, x []float32, x0, x1 float32) float64 {
 	return d.Quantile(.5)
 }
 
-// TestForgets: when the world turns round, so does the model.
+// TestForgets: when delays change, so do forecasts.
 func TestForgets(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 2))
 	m := learnt(2000, random, steep)
@@ -119,7 +119,7 @@ func TestNothingLearnt(t *testing.T) {
 	if m.Predict(m.Case([]float32{1, 2, 3}), &d) {
 		t.Error("it predicts")
 	}
-	// Cases that do not differ, and delays that do not.
+	// The cases do not differ, and neither do the delays.
 	for range 1000 {
 		m.Learn(m.Case([]float32{1, 2, 3}), 50)
 		m.Grow()
@@ -129,7 +129,7 @@ func TestNothingLearnt(t *testing.T) {
 	}
 }
 
-// TestSame: the same chance, the same answers.
+// TestSame: with the same random numbers, answers are the same.
 func TestSame(t *testing.T) {
 	a := learnt(3000, rand.New(rand.NewPCG(5, 5)), steep)
 	b := learnt(3000, rand.New(rand.NewPCG(5, 5)), steep)
@@ -139,7 +139,8 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// TestSlowDown: fewer trees are grown when slowed down, and yet leaves store new delays.
+// TestSlowDown: a model that is slowed down grows fewer trees, but leaves still store new
+// delays.
 func TestSlowDown(t *testing.T) {
 	grown := [2]int{}
 	for i, times := range []int{1, 100} {
@@ -164,9 +165,9 @@ func TestSlowDown(t *testing.T) {
 	}
 }
 
-// TestGrowsWhileLearning: trees grow from what stays as it is while more cases are
-// learnt than there is room for, and come into use after the same case whenever the
-// Background has them grow.
+// TestGrowsWhileLearning: while a tree grows, more cases are learnt than reserve, but the
+// cases that it grows from do not change. A tree is used from the same case on, whenever the
+// Background runs its growth.
 func TestGrowsWhileLearning(t *testing.T) {
 	answer := func(background Background) float64 {
 		random := rand.New(rand.NewPCG(7, 7))

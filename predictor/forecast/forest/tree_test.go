@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// some returns cases of features of which some have few values, and a grower of all
-// of them.
+// some returns n cases, and a grower of all of them. The first features have few different
+// values.
 func some(n int, how growth, random *rand.Rand) (*cases, *grower) {
 	c := cases{width: 6}
 	x := make([]float32, c.width)
@@ -30,8 +30,8 @@ func some(n int, how growth, random *rand.Rand) (*cases, *grower) {
 	return &c, g
 }
 
-// TestEdges: a bin is where the edges say, about as many values lie in each if
-// they differ, and values that are the same lie in the same.
+// TestEdges: values lie in the bins that the edges define. If values differ, about as many
+// of them lie in each bin. Equal values lie in the same bin.
 func TestEdges(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	for _, different := range []int{1, 2, 63, 64, 65, 1000} {
@@ -63,7 +63,7 @@ func TestEdges(t *testing.T) {
 	}
 }
 
-// TestForkIsBest holds the cut that histograms find against all there are.
+// TestForkIsBest compares the cut that histograms find with all possible cuts.
 func TestForkIsBest(t *testing.T) {
 	for n := range uint64(20) {
 		random := rand.New(rand.NewPCG(n, 1))
@@ -84,7 +84,8 @@ func TestForkIsBest(t *testing.T) {
 	}
 }
 
-// gain is by how much a cut lessens the sum of squared deviations.
+// gain returns by how much a cut reduces the sum of squared deviations, or 0 if a side has
+// fewer than least samples.
 func gain(g *grower, samples []sample, feature int, bin uint8, least float64) float64 {
 	var n, sum, squares [2]float64
 	for _, s := range samples {
@@ -106,7 +107,7 @@ func gain(g *grower, samples []sample, feature int, bin uint8, least float64) fl
 }
 
 // TestLeavesStoreDelays: the leaf that a case falls into stores the case's delay. No leaf
-// has fewer delays than it may, or lies deeper.
+// has fewer delays than how.least, or is deeper than how.depth.
 func TestLeavesStoreDelays(t *testing.T) {
 	for n := range uint64(10) {
 		how := growth{least: 4, tries: 3, glance: 64, depth: 7}

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// TestWeights holds the running sums against the definition, worked out from the
-// whole past.
+// TestWeights compares the running sums with the definition, computed from the whole past.
 func TestWeights(t *testing.T) {
 	const experts, outcomes = 3, 400
 	random := rand.New(rand.NewPCG(1, 1))
@@ -46,7 +45,7 @@ func TestWeights(t *testing.T) {
 	}
 }
 
-// TestGroupsAreBounded: groups without end do not take memory without end.
+// TestGroupsAreBounded: the number of groups in memory is bounded.
 func TestGroupsAreBounded(t *testing.T) {
 	w := New(1)
 	for i := range 2*mostGroups + 5 {

@@ -5,12 +5,12 @@ import (
 	"testing"
 )
 
-// TestSampleIsFair: while more jobs wait than are remembered, as many of those that
-// wait for an hour are learnt from as of those that wait for weeks; and of all, once
-// they are few again.
+// TestSampleIsFair: while more jobs wait than can be remembered, the same share is learnt of
+// jobs that wait for an hour and of jobs that wait for weeks. Once few jobs wait, all of
+// them are learnt.
 func TestSampleIsFair(t *testing.T) {
 	s := New[int64]()
-	// Every second job waits for 500 others, and every second for 40,000.
+	// Half of the jobs wait until 500 others have come, and half until 40,001 have come.
 	var came, learnt [2]float64
 	const n = 400_000
 	for id := range int64(n) {
@@ -24,7 +24,7 @@ func TestSampleIsFair(t *testing.T) {
 				if ok && of != done {
 					t.Fatalf("%d of job %d", of, done)
 				}
-				if done < n/8 { // in the beginning all are kept, at first
+				if done < n/8 { // at first, all jobs are remembered
 					continue
 				}
 				came[kind]++

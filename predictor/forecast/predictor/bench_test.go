@@ -13,9 +13,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// crowd lets an observer live through so many past jobs, of 200 users, and leaves it
-// with 1,000 jobs that wait and 500 that run. It returns a job like them that is
-// submitted next.
+// crowd passes this many past jobs, of 200 users, to an observer. Then 1,000 jobs wait and
+// 500 run. It returns a similar job that is submitted next.
 func crowd(q *queue.Queue, past int, o forecast.Observer) workload.Job {
 	random := rand.New(rand.NewPCG(1, 1))
 	now := int64(1_000_000_000)
@@ -43,7 +42,7 @@ func crowd(q *queue.Queue, past int, o forecast.Observer) workload.Job {
 		jobs = append(jobs, j)
 	}
 	now++
-	// Those of the past that would wait or run still have done so by now.
+	// Past jobs that would still wait start now, and those that would still run end now.
 	for i := range jobs[:past] {
 		j := &jobs[i]
 		j.Start = min(j.Start, now)
@@ -53,7 +52,7 @@ func crowd(q *queue.Queue, past int, o forecast.Observer) workload.Job {
 	return next(len(jobs))
 }
 
-// BenchmarkDowney forecasts a job at a new moment each.
+// BenchmarkDowney forecasts a job, each time at a new moment.
 func BenchmarkDowney(b *testing.B) {
 	var q queue.Queue
 	f := expert.NewDowney(&q)
@@ -68,8 +67,8 @@ func BenchmarkDowney(b *testing.B) {
 	}
 }
 
-// BenchmarkQuantile names a quantile from history, without simulations, each time
-// at a new moment.
+// BenchmarkQuantile forecasts a quantile from history, without simulations, each time at a
+// new moment.
 func BenchmarkQuantile(b *testing.B) {
 	var q queue.Queue
 	p := History(Options{}, rand.New(rand.NewPCG(1, 1)))
@@ -85,8 +84,8 @@ func BenchmarkQuantile(b *testing.B) {
 	}
 }
 
-// BenchmarkUpdate lets jobs come, start and end. One event is told to all forecasters
-// of the blend; us/start is what that of a start takes, which they learn from.
+// BenchmarkUpdate measures the submission, the start and the end of a job, with all
+// forecasters of the blend. us/start is the time for the start, from which they learn.
 func BenchmarkUpdate(b *testing.B) {
 	var q queue.Queue
 	p := Standard(&q, Options{}, rand.New(rand.NewPCG(1, 1)))
@@ -114,10 +113,10 @@ func BenchmarkUpdate(b *testing.B) {
 	b.ReportMetric(float64(starts.Nanoseconds())/1000/float64(n), "us/start")
 }
 
-// BenchmarkPlan answers what a plan asks: submissions every 30 s of 12 hours, with
-// limits that fall, by what varqd forecasts with. 1,000 jobs wait and 500 run; before
-// them the cluster had 20,000. Of a million no more would be remembered: what the
-// forecasters keep is bounded, and full by then.
+// BenchmarkPlan measures the forecasts for one plan, by the forecaster of varqd: submissions
+// every 30 s of 12 hours, with limits that fall. 1,000 jobs wait and 500 run, after 20,000
+// past jobs. A longer past would make no difference, because the memory of the forecasters
+// is bounded, and full by then.
 func BenchmarkPlan(b *testing.B) {
 	var q queue.Queue
 	p := Standard(&q, Options{}, rand.New(rand.NewPCG(1, 1)))

@@ -14,7 +14,7 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// count is how often forecasts of some quantiles held.
+// count has the results of judge.
 type count struct {
 	asked, answered int
 	held, kept      [len(judged)]int
@@ -24,8 +24,8 @@ type count struct {
 
 var judged = [...]float64{.5, .75, .95}
 
-// judge lives through jobs, and judges what f says of all but the first of them,
-// asked so many seconds before they are submitted.
+// judge replays jobs, and judges the forecasts of f for all but the first warm of them. Each
+// question is asked lead seconds before the submission.
 func judge(t *testing.T, jobs []workload.Job, q *queue.Queue, f forecast.Forecaster, warm int, lead int64) (c count) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(9, 9))
@@ -73,8 +73,9 @@ func judge(t *testing.T, jobs []workload.Job, q *queue.Queue, f forecast.Forecas
 	return c
 }
 
-// hold checks that all is answered, that quantiles hold about as often as they say,
-// and promises no less often. So few jobs, whose waits hang together, cannot tell more.
+// hold checks that almost all questions are answered, that quantiles hold about as often as
+// their levels, and that promises hold at least as often. More cannot be checked with so few
+// jobs, whose waits depend on each other.
 func (c *count) hold(t *testing.T, near float64) {
 	t.Helper()
 	if c.answered < c.asked*99/100 {
@@ -90,8 +91,8 @@ func (c *count) hold(t *testing.T, near float64) {
 	}
 }
 
-// TestHistory: without simulations quantiles hold as often as they say, and scores are far
-// better than those of the distribution of all waits, those to come included.
+// TestHistory: without simulations, quantiles hold as often as their levels. Scores are much
+// better than those of the distribution of all waits, future ones included.
 func TestHistory(t *testing.T) {
 	t.Parallel()
 	var q queue.Queue
@@ -114,8 +115,8 @@ func TestStandard(t *testing.T) {
 	}
 }
 
-// TestLaterSubmissions: asked hours before a submission, quantiles hold as often, though
-// less can be said.
+// TestLaterSubmissions: hours before a submission, quantiles hold as often, though forecasts
+// are less exact.
 func TestLaterSubmissions(t *testing.T) {
 	t.Parallel()
 	var q queue.Queue
@@ -126,8 +127,8 @@ func TestLaterSubmissions(t *testing.T) {
 	}
 }
 
-// TestTrajectoryFallsWithBudgets: a plan's probabilities are those of its budgets,
-// which fall as submissions come nearer to the deadline, and never more than 1.
+// TestTrajectoryFallsWithBudgets: probabilities of candidates fall with their budgets, and
+// are between 0 and 1.
 func TestTrajectoryFallsWithBudgets(t *testing.T) {
 	var q queue.Queue
 	p := History(Options{}, rand.New(rand.NewPCG(1, 1)))
@@ -157,7 +158,7 @@ func TestTrajectoryFallsWithBudgets(t *testing.T) {
 	}
 }
 
-// TestRestart: forecasters that are told of unknown jobs, in any order, forecast on.
+// TestRestart: forecasters that observe unknown jobs, in any order, still make forecasts.
 func TestRestart(t *testing.T) {
 	var q queue.Queue
 	random := rand.New(rand.NewPCG(1, 1))

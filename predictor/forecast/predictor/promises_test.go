@@ -9,8 +9,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// TestPromisesAreProbabilities: what may be promised is never more than what is
-// forecast, does not fall as that rises, and is 0 where nothing is known.
+// TestPromisesAreProbabilities: the probability of a promise is not above the forecast one.
+// It does not fall as the forecast rises, and is 0 without a forecast.
 func TestPromisesAreProbabilities(t *testing.T) {
 	p := newPromises()
 	p.odds.by[1] = forecast.Odds{Missed: 1, Expected: 4}
@@ -29,15 +29,16 @@ func TestPromisesAreProbabilities(t *testing.T) {
 	}
 }
 
-// TestPromisesAreKept: jobs are promised a start only where that is forecast with a
-// probability of .95, by forecasts that err by chance. They are kept in .95.
+// TestPromisesAreKept: promises need a corrected probability of .95. Forecasts err at
+// random, and yet .95 of the promises are kept.
 func TestPromisesAreKept(t *testing.T) {
 	for _, optimism := range [...]float64{.5, 1, 3} {
 		random := rand.New(rand.NewPCG(1, 1))
 		p := newPromises()
 		made, kept := 0, 0
 		for id := range int64(20_000) {
-			// Of ten looks at chances that are often good and sometimes not, the best.
+			// The most hopeful of ten forecasts. The true risk is often low, and sometimes
+			// not.
 			miss, said := .5*random.Float64()*random.Float64(), 1.
 			for range 10 {
 				said = min(said, miss/optimism*(.7+.6*random.Float64()))
@@ -61,8 +62,8 @@ func TestPromisesAreKept(t *testing.T) {
 	}
 }
 
-// TestDisasterIsForgiven: after days on which no promise was kept nothing is promised,
-// and some months later what is all but certain is promised again.
+// TestDisasterIsForgiven: after two days without a kept promise, probabilities are corrected
+// to a low value. Half a year later, a high probability is trusted again.
 func TestDisasterIsForgiven(t *testing.T) {
 	const day = 86_400
 	p := newPromises()
@@ -83,7 +84,8 @@ func TestDisasterIsForgiven(t *testing.T) {
 	}
 }
 
-// TestPromisesOfOthers: a job that was moved, or never started, teaches nothing.
+// TestPromisesOfOthers: nothing is learnt from a job that was moved, has never started, or
+// has no promise.
 func TestPromisesOfOthers(t *testing.T) {
 	p := newPromises()
 	for id := range int64(2) {
@@ -97,7 +99,8 @@ func TestPromisesOfOthers(t *testing.T) {
 	}
 }
 
-// TestOddsAreTakenOver: all that Odds returns, and nothing that it never does.
+// TestOddsAreTakenOver: SetOdds takes over what Odds returns, and ignores values that Odds
+// cannot return.
 func TestOddsAreTakenOver(t *testing.T) {
 	old, fresh := History(Options{}, rand.New(rand.NewPCG(1, 1))), History(Options{}, rand.New(rand.NewPCG(1, 1)))
 	old.promises.odds.by[1] = forecast.Odds{Missed: 3, Expected: 2}
@@ -116,8 +119,8 @@ func TestOddsAreTakenOver(t *testing.T) {
 	}
 }
 
-// TestDecisionsCount: a promise keeps the forecast of its decision when it is looked at
-// again, and when the job is moved because its promise is no longer good.
+// TestDecisionsCount: a promise keeps the forecast of its decision when it is reviewed, and
+// when the job is moved because its promise is no longer good.
 func TestDecisionsCount(t *testing.T) {
 	p := blended(rand.New(rand.NewPCG(1, 1)), &picky{most: 60})
 	q := forecast.Question{Now: 1000, Submit: 1000}

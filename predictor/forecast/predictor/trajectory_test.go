@@ -9,7 +9,7 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// picky forecasts a start at once for limits up to most, and none for others.
+// picky forecasts a start at once for limits up to most, and no start for others.
 type picky struct {
 	most  int64
 	asked int
@@ -30,15 +30,15 @@ func (f *picky) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 	return true
 }
 
-// blended returns a Predictor of one expert, which is told nothing.
+// blended returns a Predictor of one expert, without any past.
 func blended(rng *rand.Rand, expert forecast.Forecaster) *Predictor {
 	return &Predictor{
 		present: blend.New("present", rng, expert), later: blend.New("later", rng, expert), promises: newPromises(),
 	}
 }
 
-// TestJumpsAreFound: where a time limit becomes short enough for a start, candidates on
-// either side are told apart, though the Predictor is asked about few of them.
+// TestJumpsAreFound: where a time limit becomes short enough for a start, candidates on both
+// sides get different probabilities, though the Predictor is asked about few of them.
 func TestJumpsAreFound(t *testing.T) {
 	const now, day = 1_000_000, 86_400
 	var c []workload.Candidate
@@ -48,7 +48,7 @@ func TestJumpsAreFound(t *testing.T) {
 	for _, most := range [...]int64{3600 + 100, 4*3600 + 17, 20 * 3600, 2 * day} {
 		f := &picky{most: most}
 		p := blended(rand.New(rand.NewPCG(1, 1)), f)
-		for id := range int64(2000) { // so that it becomes sure of what f says
+		for id := range int64(2000) { // until the blend trusts f
 			j := workload.Job{ID: id, Submit: now, Eligible: now, Start: now}
 			for _, b := range [...]*blend.Blend{p.present, p.later} {
 				b.Expect(&j, forecast.AtSubmission(&j))

@@ -27,8 +27,8 @@ func TestRareRun(t *testing.T) {
 	}
 }
 
-// learnChange teaches p 2000 waits, then others until a change point is found,
-// and returns after how many it was.
+// learnChange has p learn 2000 waits, then other waits until p finds a change point. It
+// returns the number of these other waits.
 func learnChange(t *testing.T, before, then func() float64) int64 {
 	t.Helper()
 	r := workload.Request{Limit: hour}
@@ -78,7 +78,7 @@ func TestChangeIsFoundSoon(t *testing.T) {
 	}
 }
 
-// TestFewFalseAlarms: without a change six kinds of run, each as rare as 1e-5,
+// TestFewFalseAlarms: without a change, six kinds of runs, each with a probability of 1e-5,
 // raise at most six false alarms in 100,000 waits on average.
 func TestFewFalseAlarms(t *testing.T) {
 	r := workload.Request{Limit: hour}
@@ -100,8 +100,8 @@ func TestFewFalseAlarms(t *testing.T) {
 	}
 }
 
-// TestChangeLeavesNoPast: after a change point the waits from before it go as
-// fast as waits from after it come.
+// TestChangeLeavesNoPast: after a change point, each new wait replaces an old one from
+// before it.
 func TestChangeLeavesNoPast(t *testing.T) {
 	r := workload.Request{Limit: hour}
 	random := rand.New(rand.NewPCG(3, 3))

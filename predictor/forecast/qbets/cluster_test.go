@@ -8,9 +8,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// TestClassesPartition: however classes split and join, every request is in one at
-// most, each wait is in the class of its request, and a class which has been
-// joined had enough waits.
+// TestClassesPartition: however classes split and join, they are sorted, every request is in
+// at most one of them, and each wait is in the class of its request.
 func TestClassesPartition(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	p := New()

@@ -7,8 +7,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// A user asks for two nodes for an hour. Two hundred such jobs have started, one every
-// five minutes; every tenth waited for an hour, the others for up to 18 minutes.
+// A user asks for two nodes for an hour. Two hundred such jobs have started, one every five
+// minutes. Every tenth waited for an hour, the others for up to 16 minutes.
 func Example() {
 	p := qbets.New()
 	request := workload.Request{User: "alice", Partition: "batch", Size: workload.Size{Nodes: 2, CPUs: 64}, Limit: 3600}

@@ -9,8 +9,8 @@ import (
 	"github.com/varq-project/varq/predictor/delay"
 )
 
-// TestPartsAgainstOracle: waits are parted at the quantiles of a sorted list, and
-// the gain is that of multiplying probabilities.
+// TestPartsAgainstOracle: waits are divided at the quantiles of a sorted list, and the gain
+// is that of multiplied probabilities.
 func TestPartsAgainstOracle(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	for range 200 {

@@ -1,6 +1,6 @@
 package qbets
 
-// Tests of what the VARQ report (UCSB 2007-09) says of QBETS, by its sections.
+// Tests of what the VARQ report (UCSB 2007-09) states about QBETS, by section.
 
 import (
 	"cmp"
@@ -118,11 +118,10 @@ func TestSection23ClassesFollowTheRequest(t *testing.T) {
 	}
 }
 
-// Section 2.3: "where the backfilling cutoff is at any given moment". Limits up to
-// the cut-off are backfilled: the classes part there, though the cells do
-// not, and when the cut-off moves they part where it is then and join where it
-// was. It is found to within a few of the jobs nearest to it, some of which happen
-// to wait as though they were on the other side.
+// Section 2.3: "where the backfilling cutoff is at any given moment". Limits up to the
+// cut-off are backfilled. Classes split at the cut-off, which is no border of cells. When
+// the cut-off moves, classes split at the new one and join at the old one. The border is not
+// exact, because some jobs near the cut-off happen to wait like jobs on the other side.
 func TestSection23BoundaryFollowsTheCutoff(t *testing.T) {
 	random := rand.New(rand.NewPCG(13, 13))
 	p := New()
@@ -169,10 +168,10 @@ func TestSection23BoundaryFollowsTheCutoff(t *testing.T) {
 	}
 }
 
-// Section 4.4: on datastar, jobs "were being assigned (accidentally) to an account
-// used for educational purposes and not research", which were served worse than
-// "the average research user tracked by QBETS", and promises failed. The
-// account's own ranks tell.
+// Section 4.4: on datastar, jobs "were being assigned (accidentally) to an account used for
+// educational purposes and not research", which were served worse than "the average research
+// user tracked by QBETS", and promises failed. Here the ranks of the account's waits show
+// that it is served worse, and bounds hold.
 func TestSection44EducationAccount(t *testing.T) {
 	random := rand.New(rand.NewPCG(14, 14))
 	p := New()
@@ -217,11 +216,11 @@ func TestSection44EducationAccount(t *testing.T) {
 	}
 }
 
-// Section 4.6, Figure 5, dante: while a machine is down, "the delay experienced by
-// each job is successively larger", and the predictions "necessarily
-// under-predict". In this week of a busy machine it is down for 6 hours. Bounds
-// from the newest waits alone break their promise; a Predictor gives none once the
-// silence is too long to be chance, says why, and keeps what it promised.
+// Section 4.6, Figure 5, dante: while a machine is down, "the delay experienced by each job
+// is successively larger", and the predictions "necessarily under-predict". In this week of
+// a busy machine it is down for 6 hours. Bounds from the newest waits alone hold too rarely.
+// Once the silence is too long to be chance, a Predictor gives no bound, but a reason. Its
+// bounds hold often enough.
 func TestSection46Dante(t *testing.T) {
 	const (
 		day      = 24 * hour
@@ -231,7 +230,7 @@ func TestSection46Dante(t *testing.T) {
 	random := rand.New(rand.NewPCG(15, 15))
 	r := workload.Request{Partition: "batch", Size: workload.Size{Nodes: 1, CPUs: 4}, Limit: hour}
 	p := New()
-	var starts []workload.Job // of those that wait, by start
+	var starts []workload.Job // of waiting jobs, ordered by start
 	// Plain QBETS: the newest 1000 waits and the binomial bound.
 	var newest []uint32
 	var sorted stats.Multiset
@@ -349,7 +348,7 @@ type series struct {
 	next func(i int, random *rand.Rand) float64
 }
 
-// ar1 is log-normal with lag-1 autocorrelation rho in the logarithm.
+// ar1 returns log-normal waits whose logarithms have the lag-1 autocorrelation rho.
 func ar1(rho, sigma float64) func(int, *rand.Rand) float64 {
 	x := 0.
 	return func(_ int, random *rand.Rand) float64 {
@@ -358,10 +357,9 @@ func ar1(rho, sigma float64) func(int, *rand.Rand) float64 {
 	}
 }
 
-// Sections 2.3 and 3.1: whatever the waits do, the bound on the q-quantile holds
-// for a fraction q of them or more. Each fraction is of 10,000 waits, so that for
-// independent ones its standard error is at most .005, and the bound's own margin
-// is granted no more than two of them to be lost in.
+// Sections 2.3 and 3.1: whatever the waits are, the bound on the q-quantile holds for a
+// fraction q of them or more. Each fraction is of 10,000 waits, so for independent waits its
+// standard error is at most .005. The test allows two standard errors.
 func TestSection31Coverage(t *testing.T) {
 	shifting := func(period int, factor float64, rho float64) func(int, *rand.Rand) float64 {
 		base := ar1(rho, 1)

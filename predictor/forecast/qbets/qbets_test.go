@@ -27,14 +27,15 @@ func ask(p *Predictor, r workload.Request, budget int64) workload.Estimate {
 	return est[0]
 }
 
-// ofOneClass returns a Predictor that takes all requests for alike.
+// ofOneClass returns a Predictor that treats all requests alike.
 func ofOneClass() *Predictor {
 	p := New()
 	p.cell = func(*workload.Request) Class { return Class{} }
 	return p
 }
 
-// lastChange returns the time of the last change point of the waits that answer for r, or 0.
+// lastChange returns the time of the last change point of the waits that bounds for r are
+// computed from, or 0.
 func lastChange(p *Predictor, r workload.Request) int64 {
 	var e pool
 	a := p.ask(&r)
@@ -42,7 +43,7 @@ func lastChange(p *Predictor, r workload.Request) int64 {
 	return e.changed()
 }
 
-// oracle answers by sorting and scanning a plain list of waits.
+// oracle computes by sorting and scanning a plain list of waits.
 type oracle []int64
 
 func (o oracle) bound(q, c float64) (seconds int64, ok bool) {
@@ -63,7 +64,7 @@ func (o oracle) forecast(budget int64, c float64) (prob, held float64) {
 			sum += budget - w
 		}
 	}
-	// The p under which so many, or more, are as rare as 1-c.
+	// The p for which so many waits within the budget, or more, have the probability 1-c.
 	low, high := 0., 1.
 	for range 60 {
 		if mid := (low + high) / 2; stats.AtMost(within-1, len(o), mid) > c {
@@ -109,7 +110,7 @@ func TestAgainstOracle(t *testing.T) {
 	}
 }
 
-// learnMixture teaches p random jobs of many classes, some of them rare.
+// learnMixture has p learn n random jobs of many classes, some of them rare.
 func learnMixture(p *Predictor, n int, random *rand.Rand) {
 	for i := range n {
 		r := randomRequest(random)
@@ -128,8 +129,8 @@ func randomRequest(random *rand.Rand) workload.Request {
 	}
 }
 
-// TestEvidenceAgainstOracle: the pool that answers is the one that sorting all
-// classes finds, and it answers like a plain list of its waits.
+// TestEvidenceAgainstOracle: the pool of waits for a request is the one that sorting all
+// classes finds, and its bounds are those of a plain list of these waits.
 func TestEvidenceAgainstOracle(t *testing.T) {
 	random := rand.New(rand.NewPCG(11, 11))
 	p := New()
@@ -243,8 +244,8 @@ func TestForecastIsManyAsks(t *testing.T) {
 	}
 }
 
-// trajectory returns VARQ's candidates for a job of work seconds and a deadline
-// that is ahead seconds away, and room for their estimates.
+// trajectory returns VARQ's candidates for a job that works for work seconds and has its
+// deadline in ahead seconds. It also returns room for their estimates.
 func trajectory(work, ahead int64) ([]workload.Candidate, []workload.Estimate) {
 	var c []workload.Candidate
 	for s := int64(0); s < ahead; s += 30 {
@@ -284,8 +285,8 @@ func TestContradictoryJobsTeachNothing(t *testing.T) {
 	}
 }
 
-// TestOneLimitForAll: where all users ask for one limit, a reservation that needs
-// more is not refused for want of history, as long as it is not much more.
+// TestOneLimitForAll: if all users ask for one limit, a reservation that needs a little more
+// is not refused for lack of history.
 func TestOneLimitForAll(t *testing.T) {
 	p := New()
 	all := workload.Request{Partition: "main", Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: hour}
@@ -303,9 +304,9 @@ func TestOneLimitForAll(t *testing.T) {
 	}
 }
 
-// TestSmallJobsVouchForNoOther: nothing is forecast for a job that asks for more
-// than any before it, however many shorter and smaller ones started at once, and
-// where a few ask for as much, only they answer.
+// TestSmallJobsVouchForNoOther: nothing is forecast for a job that asks for more than any
+// job before, however many shorter and smaller jobs started at once. If a few jobs asked for
+// as much, only they count.
 func TestSmallJobsVouchForNoOther(t *testing.T) {
 	p := New()
 	bulk := workload.Request{Partition: "main", Size: workload.Size{Nodes: 4}, Limit: 8 * hour}
@@ -332,7 +333,7 @@ func TestSmallJobsVouchForNoOther(t *testing.T) {
 	if e, want := ask(p, beyond, 60), (workload.Estimate{Sample: 10, Class: "partition=main nodes=3-4 limit>8h"}); e != want {
 		t.Errorf("of 10 that waited long: %+v, want %+v", e, want)
 	}
-	// All of 10 within the budget: the 95 % lower bound is .05^(1/10).
+	// All 10 waits are within the budget: the 95 % lower bound is .05^(1/10).
 	if e, want := ask(p, beyond, 60_000), math.Pow(.05, .1); math.Abs(e.Prob-want) > 1e-9 {
 		t.Errorf("of 10 that waited long: %+v, want probability %v", e, want)
 	}
@@ -347,8 +348,8 @@ func TestSmallJobsVouchForNoOther(t *testing.T) {
 	}
 }
 
-// TestFreshCluster: the first jobs of a cluster, of all kinds, tell enough about
-// the small and short ones.
+// TestFreshCluster: the first jobs of a cluster, of all kinds, suffice for forecasts of
+// small and short ones.
 func TestFreshCluster(t *testing.T) {
 	random := rand.New(rand.NewPCG(12, 12))
 	p := New()
@@ -400,8 +401,7 @@ func FuzzLearn(f *testing.F) {
 	})
 }
 
-// FuzzEvents: whatever happens in whatever order, nothing panics and what is said
-// makes sense.
+// FuzzEvents: for any events in any order, nothing panics and forecasts are valid.
 func FuzzEvents(f *testing.F) {
 	f.Add([]byte("submit, start and end some jobs; then submit more, and start"))
 	f.Fuzz(func(t *testing.T, events []byte) {
@@ -473,7 +473,7 @@ func BenchmarkLearn(b *testing.B) {
 	}
 }
 
-// BenchmarkEvents is the life of a job: submitted, and started 1,000 jobs later.
+// BenchmarkEvents measures a submission, and the start of a job submitted 1,000 jobs before.
 func BenchmarkEvents(b *testing.B) {
 	random := rand.New(rand.NewPCG(2, 2))
 	for _, n := range sizes {
@@ -495,8 +495,8 @@ func BenchmarkEvents(b *testing.B) {
 	}
 }
 
-// BenchmarkDistribution is asked of a class, of which 500 jobs wait, by a user
-// with a service of its own.
+// BenchmarkDistribution measures the distribution for a class of which 500 jobs wait, also
+// for a user whose jobs are served differently.
 func BenchmarkDistribution(b *testing.B) {
 	r := workload.Request{Partition: "batch", Size: workload.Size{Nodes: 1, CPUs: 16}, Limit: 8 * hour}
 	for _, n := range sizes {
@@ -533,7 +533,7 @@ func BenchmarkBound(b *testing.B) {
 	}
 }
 
-// BenchmarkForecast is one trajectory: 1,440 candidates, 12 hours.
+// BenchmarkForecast measures one trajectory: 1,440 candidates, 12 hours.
 func BenchmarkForecast(b *testing.B) {
 	r := workload.Request{Partition: "batch", Size: workload.Size{Nodes: 1, CPUs: 16}, Limit: hour}
 	for _, n := range sizes {
@@ -547,8 +547,8 @@ func BenchmarkForecast(b *testing.B) {
 	}
 }
 
-// BenchmarkForecastOfFewWaits is the worst case of pooling: a class for every
-// wait, so that dozens of classes answer.
+// BenchmarkForecastOfFewWaits measures the worst case of pooling: each wait has a class of
+// its own, so that dozens of classes are needed.
 func BenchmarkForecastOfFewWaits(b *testing.B) {
 	p := New()
 	r := workload.Request{Partition: "batch"}
@@ -567,7 +567,7 @@ func BenchmarkForecastOfFewWaits(b *testing.B) {
 	}
 }
 
-// BenchmarkForecastOfOneClass is the worst case: a history without bound, and a
+// BenchmarkForecastOfOneClass measures the worst case: a history without bound, and a
 // different number of its waits within each budget.
 func BenchmarkForecastOfOneClass(b *testing.B) {
 	r := workload.Request{Limit: hour}
@@ -587,7 +587,7 @@ func BenchmarkForecastOfOneClass(b *testing.B) {
 	}
 }
 
-// BenchmarkMemory reports what a predictor keeps.
+// BenchmarkMemory reports the memory of a predictor.
 func BenchmarkMemory(b *testing.B) {
 	for _, n := range sizes {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

@@ -9,8 +9,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// watchStarts lets jobs wait all the time, one of which starts after each silence,
-// and returns after how many an outage is found.
+// watchStarts has jobs waiting all the time. One of them starts after each silence. It
+// returns the indexes of the silences after which an outage is found.
 func watchStarts(silences []int64) (s *starts, found []int) {
 	s = &starts{}
 	s.waiting.Insert(1)
@@ -25,8 +25,8 @@ func watchStarts(silences []int64) (s *starts, found []int) {
 	return s, found
 }
 
-// startAt lets jobs come at times, of which one in every waits for some seconds, or
-// none does.
+// startAt has jobs become eligible at these times. One in every of them waits first. If
+// every is 0, none waits.
 func startAt(times []int64, every int, wait func() int64) *starts {
 	s := &starts{}
 	for i, now := range times {
@@ -41,7 +41,7 @@ func startAt(times []int64, every int, wait func() int64) *starts {
 	return s
 }
 
-// comings returns times that are some seconds apart on average.
+// comings returns random times that are apart seconds apart on average.
 func comings(random *rand.Rand, n int, apart float64) []int64 {
 	list := make([]int64, n)
 	for i := range list {
@@ -61,9 +61,8 @@ func draw(n int, next func() float64) []int64 {
 	return list
 }
 
-// TestChanceIsNoOutage: chance is mistaken for an outage once in the time in which
-// one is expected, but up to twice as often where the tail is heavy, since its shape
-// is estimated.
+// TestChanceIsNoOutage: chance is mistaken for an outage as rarely as outages are expected.
+// If the tail is heavy it may be twice as often, since its shape is estimated.
 func TestChanceIsNoOutage(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	for name, next := range map[string]func() float64{
@@ -85,8 +84,8 @@ func TestChanceIsNoOutage(t *testing.T) {
 	}
 }
 
-// TestChanceIsNoOutageEarly: of a thousand clusters, each with its first hundred
-// silences, there are few where chance is mistaken.
+// TestChanceIsNoOutageEarly: of a thousand clusters, each with its first hundred silences,
+// chance is mistaken for an outage in few.
 func TestChanceIsNoOutageEarly(t *testing.T) {
 	random := rand.New(rand.NewPCG(6, 6))
 	for name, next := range map[string]func() float64{
@@ -107,13 +106,13 @@ func TestChanceIsNoOutageEarly(t *testing.T) {
 	}
 }
 
-// TestIdleClusterIsWatched: where jobs start at once, those that wait are noticed
-// after hours when few starts were seen, and soon when there were many.
+// TestIdleClusterIsWatched: on a cluster where jobs start at once, an outage is found after
+// hours if few starts have been observed, and soon if many have.
 func TestIdleClusterIsWatched(t *testing.T) {
 	for _, test := range []struct {
 		starts  int
 		apart   float64
-		every   int // of them waits
+		every   int // one in this many waits; 0: none
 		atLeast int64
 		atMost  int64
 	}{
@@ -133,9 +132,9 @@ func TestIdleClusterIsWatched(t *testing.T) {
 	}
 }
 
-// TestLongestIsMonotone: the longer nobody waited before, and the more jobs have
-// started at once, the sooner an outage is believed; the rarer outages are, and the
-// longer the silences that were seen, up to what their shape says, the later.
+// TestLongestIsMonotone: an outage is assumed the sooner, the longer no job waited before,
+// and the later, the rarer outages are. Up to a factor, it is also assumed sooner if fewer
+// jobs waited, and later if silences were longer.
 func TestLongestIsMonotone(t *testing.T) {
 	random := rand.New(rand.NewPCG(8, 8))
 	for range 100 {
@@ -163,7 +162,7 @@ func TestLongestIsMonotone(t *testing.T) {
 	}
 }
 
-// TestNothingIsKnownAtFirst: nothing is down before a start was seen.
+// TestNothingIsKnownAtFirst: no outage is found before the second start.
 func TestNothingIsKnownAtFirst(t *testing.T) {
 	s := &starts{}
 	s.waiting.Insert(1)
@@ -176,8 +175,8 @@ func TestNothingIsKnownAtFirst(t *testing.T) {
 	}
 }
 
-// TestTailIsThatOfTheSilences: what is said to be exceeded with a probability is,
-// up to a factor.
+// TestTailIsThatOfTheSilences: the length of a silence that is exceeded with a given
+// probability is right up to a factor.
 func TestTailIsThatOfTheSilences(t *testing.T) {
 	random := rand.New(rand.NewPCG(10, 10))
 	for name, d := range map[string]struct{ draw, beyond func(float64) float64 }{
@@ -205,7 +204,8 @@ func TestTailIsThatOfTheSilences(t *testing.T) {
 func TestOutageIsFoundSoon(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 2))
 	s, _ := watchStarts(draw(2000, func() float64 { return 300 * random.ExpFloat64() }))
-	// exp(-x/300) is 300 s in 30 days for 45 minutes.
+	// A silence is above 45 minutes with probability exp(-2700/300), which is 300 s in 30
+	// days.
 	for silence, want := range map[int64]bool{30 * minute: false, 90 * minute: true} {
 		q, ok := s.outage(s.newest+silence, outagesApart)
 		if ok != want || q.since != s.newest || q.waiting != 1 {
@@ -214,21 +214,21 @@ func TestOutageIsFoundSoon(t *testing.T) {
 	}
 }
 
-// TestQuietBecomesNormal: a cluster that has become a hundred times slower is
-// believed after a while.
+// TestQuietBecomesNormal: if a cluster becomes a hundred times slower, this counts as
+// outages only for a while.
 func TestQuietBecomesNormal(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 3))
 	fast := draw(2000, func() float64 { return 60 * random.ExpFloat64() })
 	slow := draw(1000, func() float64 { return 6000 * random.ExpFloat64() })
 	_, found := watchStarts(append(fast, slow...))
-	late, _ := slices.BinarySearch(found, 2300) // 6000 s, 700 times, are 1.6 times the 30 days
+	late, _ := slices.BinarySearch(found, 2300) // these 700 silences are 1.6 times 30 days
 	if late == 0 || late > 100 || len(found)-late > 5 {
 		t.Errorf("held for outages: %v", found)
 	}
 }
 
-// TestNobodyWaitsNoSilence: without jobs that wait, or before they are eligible,
-// nothing is silent.
+// TestNobodyWaitsNoSilence: without waiting jobs, or before they are eligible, there is no
+// silence.
 func TestNobodyWaitsNoSilence(t *testing.T) {
 	random := rand.New(rand.NewPCG(4, 4))
 	p := New()
@@ -290,8 +290,8 @@ func TestToldOutage(t *testing.T) {
 		t.Error("down when it is over")
 	}
 	n := p.Len()
-	p.Learn(started(r, 2999, 100)) // waited for a second of it
-	p.Learn(started(r, 500, 2600)) // all of it
+	p.Learn(started(r, 2999, 100)) // waited during its last second
+	p.Learn(started(r, 500, 2600)) // waited during all of it
 	if p.Len() != n {
 		t.Error("waits during an outage are learnt")
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// TestTenantBounds: bounds for a tenant of its own are monotone, and agree with the
-// forecasts.
+// TestTenantBounds: bounds for a user with a service of its own are monotone, and agree with
+// the forecasts.
 func TestTenantBounds(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 3))
 	p := New()
@@ -72,9 +72,8 @@ func TestTenantBounds(t *testing.T) {
 	}
 }
 
-// TestTenantsAlike: of users who are served like everyone else, few are taken to
-// have a service of their own, even if each comes with bursts of jobs that wait
-// together.
+// TestTenantsAlike: if all users are served alike, few of them are found to differ, even if
+// each submits bursts of jobs with equal waits.
 func TestTenantsAlike(t *testing.T) {
 	random := rand.New(rand.NewPCG(4, 4))
 	p := New()

@@ -10,9 +10,10 @@ import (
 	"github.com/varq-project/varq/test/archive"
 )
 
-// TestTrace lives through real logs: at every fourth submission it bounds the wait
-// from what has happened by then. The first tenth is warm-up. A bound that knows the
-// queue's present state only by how long jobs have waited is granted .02.
+// TestTrace replays real logs. At every fourth submission, it computes a bound on the wait
+// from earlier events. The first tenth is warm-up. A coverage that is .02 too low is
+// accepted, because the bound uses no other present state of the queue than the ages of
+// waiting jobs.
 func TestTrace(t *testing.T) {
 	for _, name := range []string{"SDSC-SP2-1998", "KTH-SP2-1996"} {
 		t.Run(name, func(t *testing.T) {

@@ -11,11 +11,11 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// censored answers from plain lists of waits and of how long jobs have waited.
+// censored computes from plain lists: of waits, and of the ages of waiting jobs.
 type censored struct{ waits, ages []int64 }
 
-// known returns of how many jobs it is known whether they start within d, and how
-// many did.
+// known returns the number n of jobs of which it is known whether they start within d, and
+// the number k of those that do.
 func (o *censored) known(d int64) (k, n int) {
 	for _, w := range o.waits {
 		n++
@@ -31,8 +31,8 @@ func (o *censored) known(d int64) (k, n int) {
 	return k, n
 }
 
-// bound looks at every wait, and at every age, beyond which one job fewer is known
-// to fail, for the least that will do.
+// bound returns the least wait or age that suffices as a bound. Beyond the longest wait
+// there is none.
 func (o *censored) bound(q, c float64) (seconds int64, ok bool) {
 	for _, d := range slices.Sorted(slices.Values(slices.Concat(o.waits, o.ages))) {
 		if k, n := o.known(d); d <= slices.Max(o.waits) && stats.AtMost(k-1, n, q) >= c {
@@ -42,8 +42,8 @@ func (o *censored) bound(q, c float64) (seconds int64, ok bool) {
 	return 0, false
 }
 
-// TestWaitingJobsAgainstOracle: with jobs that wait, bounds are those of lists,
-// never more hopeful than without them, never below what they show already, and
+// TestWaitingJobsAgainstOracle: with waiting jobs, bounds are those of plain lists. They are
+// never below the bounds without waiting jobs, or below what the ages show, and they are
 // monotone in the quantile and the budget.
 func TestWaitingJobsAgainstOracle(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
@@ -127,7 +127,7 @@ func TestWaitingJobsAgainstOracle(t *testing.T) {
 }
 
 // TestWaitingJobsComeAndGo: jobs that wait are counted from their submission until they
-// start or are cancelled, wherever their class goes meanwhile.
+// start or are cancelled, even if their classes split or join meanwhile.
 func TestWaitingJobsComeAndGo(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 2))
 	p := New()

@@ -9,9 +9,10 @@ import (
 	"github.com/varq-project/varq/predictor/forecast/forecasttest"
 )
 
-// TestFeedbackAddsUp: the share of outcomes that a quantile covered differs from its level
-// as the correction says, whatever the world does. That is not so for a correction that
-// has met its limit, as all do where outcomes always exceed the forecast.
+// TestFeedbackAddsUp: in every world, the share of outcomes that a quantile covered differs
+// from its level by the amount that follows from the correction. This does not hold for a
+// correction that has reached its limit, as corrections do if outcomes always exceed the
+// forecast.
 func TestFeedbackAddsUp(t *testing.T) {
 	never := world{"never", func(int, *rand.Rand) (*delay.Distribution, float64) { return forecasttest.Exponential(100), 1e9 }}
 	for _, w := range append([]world{never}, worlds...) {

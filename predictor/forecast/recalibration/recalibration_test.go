@@ -9,10 +9,10 @@ import (
 	"github.com/varq-project/varq/predictor/forecast/forecasttest"
 )
 
-// world makes delays and what a forecaster says of them.
+// world generates delays and a forecaster's forecasts of them.
 type world struct {
 	name string
-	// next returns what is raw before the i-th delay, and the delay.
+	// next returns the raw forecast of the i-th delay, and the delay.
 	next func(i int, random *rand.Rand) (raw *delay.Distribution, seconds float64)
 }
 
@@ -92,7 +92,7 @@ func TestForecastsComeTrue(t *testing.T) {
 					t.Errorf("the %v quantile covered %.4f", q, share)
 				}
 			}
-			// Where the world changes every 2000, half of the blocks follow a change.
+			// If the world changes every 2000 delays, half of the blocks follow a change.
 			if limit := blocks / 2; bad > limit || w.name != "changing every 2000" && bad > blocks/10 {
 				t.Errorf("%d of %d blocks of a thousand are off by .05", bad, blocks)
 			}
@@ -100,8 +100,8 @@ func TestForecastsComeTrue(t *testing.T) {
 	}
 }
 
-// TestLowerBounds: what is promised by the lower bound comes true more often than
-// promised, and the bound is not absurd.
+// TestLowerBounds: promises made by the lower bound are kept more often than promised, and
+// the bound is not much too low.
 func TestLowerBounds(t *testing.T) {
 	for _, w := range worlds {
 		t.Run(w.name, func(t *testing.T) {
@@ -139,7 +139,7 @@ func TestLowerBounds(t *testing.T) {
 	}
 }
 
-// TestNew takes forecasts at their word.
+// TestNew: a new recalibration does not change forecasts.
 func TestNew(t *testing.T) {
 	for _, mean := range [...]float64{10, 1000, 1e5} {
 		raw := forecasttest.Exponential(mean)

@@ -8,9 +8,9 @@ import (
 	"github.com/varq-project/varq/predictor/forecast/forecasttest"
 )
 
-// stream makes days of forecasts that say one exponential wait while the truth has
-// another mean. All waits of half a day share their fate: a common part of their
-// rank, so that binomial intervals mean nothing.
+// stream generates days of forecasts. They all forecast the same exponential wait, while the
+// truth may have another mean. Waits of half a day depend on each other by a common rank, so
+// binomial intervals would be too narrow.
 func stream(r *rand.Rand, days int, truth func(day int) float64) []Daily {
 	const jobs, said = 60, 3600.
 	forecast := forecasttest.ExponentialOrNone(.2, said)
@@ -132,7 +132,7 @@ func TestDaysThatAreNotOver(t *testing.T) {
 	}
 }
 
-// A few forecasts a day are not yet a block.
+// TestSparseDays: a few forecasts a day are not yet a block.
 func TestSparseDays(t *testing.T) {
 	var list []Daily
 	for day := range int64(20) {

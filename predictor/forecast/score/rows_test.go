@@ -10,8 +10,8 @@ import (
 	"github.com/varq-project/varq/predictor/stats"
 )
 
-// day is of so many forecasts, of which a share was within each quantile and all
-// said .5 of the first budget, which a share kept.
+// day returns the sums of n forecasts. Of the waits, covered are within each quantile. All
+// forecasts give the first budget a probability of .5, and came of the waits are within it.
 func day(n, covered, came int) *Sums {
 	s := &Sums{Forecasts: n}
 	for i := range s.Levels {
@@ -69,8 +69,8 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// The intervals are those of weeks: waits of many days in one week tell as little as
-// those of one day.
+// TestRowsHaveIntervalsOfWeeks: the intervals are those of weeks. Waits of many days in one
+// week count like waits of one day.
 func TestRowsHaveIntervalsOfWeeks(t *testing.T) {
 	f := Forecasts{Scored: Table{}}
 	var weekly Weekly
@@ -90,7 +90,8 @@ func TestRowsHaveIntervalsOfWeeks(t *testing.T) {
 	}
 }
 
-// Days before those that are reported count for the drift, by forecaster and group.
+// TestRowsTellOfDrift: days before the reported ones count for the drift, by forecaster and
+// group.
 func TestRowsTellOfDrift(t *testing.T) {
 	f := Forecasts{Scored: Table{}, Unscored: map[Key]Unscored{}}
 	for at := int64(20_000); at < 20_010; at++ {

@@ -21,13 +21,13 @@ type scored struct {
 	wait, v  float64
 }
 
-// oracle computes by the definitions what Sums adds up.
+// oracle computes the scores of Sums from their definitions.
 func oracle(all []scored) (coverage, pinball [len(Levels)]float64, brier, calibrationError float64) {
 	n := float64(len(all))
 	for i, q := range Levels {
 		for _, s := range all {
 			x := min(s.forecast.Quantile(q), 1e7)
-			tied := s.wait == 0 // only there a delay has a probability of its own
+			tied := s.wait == 0 // no other delay has a probability of its own
 			switch {
 			case tied && s.v*s.forecast[0] <= q, !tied && s.wait <= x:
 				coverage[i] += 1 / n

@@ -22,7 +22,7 @@ func TestWeek(t *testing.T) {
 	}
 }
 
-// TestWeeklyShare adds counts in any order of weeks, and sums up.
+// TestWeeklyShare: counts can be added in any order of weeks, and sum up.
 func TestWeeklyShare(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 6))
 	for weeks := range 12 {
@@ -48,14 +48,14 @@ func TestWeeklyShare(t *testing.T) {
 	}
 }
 
-// TestWeeklyOfFewWeeks: each of less than stats.LeastBlocks weeks is one observation,
-// however many waits it has.
+// TestWeeklyOfFewWeeks: if there are fewer than stats.LeastBlocks weeks, each counts as one
+// observation, however many waits it has.
 func TestWeeklyOfFewWeeks(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		weeks []stats.Count
-		// Clopper and Pearson's interval begins where it does for low and ends where it
-		// does for high.
+		// The interval begins like Clopper and Pearson's interval for low, and ends like
+		// that for high.
 		low, high stats.Count
 	}{
 		{name: "none"},
@@ -99,8 +99,9 @@ func TestEffectiveWeeks(t *testing.T) {
 	}
 }
 
-// TestWeeksThatDiffer: the probability to be covered differs from week to week. The
-// interval for independent waits misses its mean most of the time.
+// TestWeeksThatDiffer: the probability that a wait is covered differs from week to week. The
+// weekly interval has its mean as often as it should. The interval for independent waits
+// misses it most of the time.
 func TestWeeksThatDiffer(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	const runs, truth = 200, .9

@@ -1,6 +1,6 @@
 package speedup
 
-// Tests of what Downey's report (UCB/CSD-97-929) says of speedup, by its sections.
+// Tests of what Downey's report (UCB/CSD-97-929) states about speedup, by section.
 
 import (
 	"math"
@@ -48,9 +48,8 @@ func TestEquation3LowerBound(t *testing.T) {
 	}
 }
 
-// Section 2.1: equations 1 and 2 are the speedups of the profiles of Figure 1.
-// Each profile says for what time, if enough processors are there, how many are
-// used; the rest is arithmetic.
+// Section 2.1: equations 1 and 2 are the speedups of the profiles of Figure 1. A profile has
+// phases. If there are enough processors, each phase uses a number of them for a time.
 func TestSection21Profiles(t *testing.T) {
 	type phase struct{ duration, parallelism float64 }
 	run := func(profile []phase, n float64) float64 {
@@ -67,7 +66,7 @@ func TestSection21Profiles(t *testing.T) {
 				profile = []phase{{sigma, 1}, {1, a + a*sigma - sigma}}
 			}
 			for n := 1.; n < 4*a; n += .25 {
-				// On fewer processors than a phase uses, it takes longer in proportion.
+				// On fewer processors than it uses, a phase takes longer in proportion.
 				want := run(profile, 1) / run(profile, n)
 				if got := (Downey{a, sigma}).Of(n); math.Abs(got-want) > 1e-9*want {
 					t.Errorf("A=%v sigma=%v n=%v: %v, want %v", a, sigma, n, got, want)

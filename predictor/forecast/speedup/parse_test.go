@@ -41,7 +41,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// What is read is written so that it is read again, and is a speedup.
+// FuzzParse: the text of a parsed curve is parsed again, and the curve is a speedup.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{"amdahl/0.05", "downey/64,1.5", "downey/1e9,1e6", "amdahl/0x1p-2", "downey/1,"} {
 		f.Add(text, 64.)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// curves returns Amdahl's and Downey's, in every corner of their parameters.
+// curves returns curves of Amdahl and Downey, with all extremes of their parameters.
 func curves() []Curve {
 	random := rand.New(rand.NewPCG(1, 1))
 	all := []Curve{Amdahl{0}, Amdahl{.05}, Amdahl{1}}
@@ -22,7 +22,7 @@ func curves() []Curve {
 	return all
 }
 
-// most is the speedup that a curve never exceeds.
+// most returns the speedup that a curve never exceeds.
 func most(c Curve) float64 {
 	if d, ok := c.(Downey); ok {
 		return d.A
@@ -47,8 +47,8 @@ func TestProperties(t *testing.T) {
 	}
 }
 
-// A step of a processor in a million changes the speedup by no more: the pieces
-// of the curves meet at their joints.
+// TestContinuity: the pieces of a curve meet at their joints. A millionth of a processor
+// changes the speedup by about as little.
 func TestContinuity(t *testing.T) {
 	for _, c := range curves() {
 		d, ok := c.(Downey)

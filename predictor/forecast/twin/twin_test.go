@@ -84,8 +84,8 @@ func TestPoint(t *testing.T) {
 	}
 }
 
-// TestMoreWorkIsNoSooner: with FCFS without backfilling, a further job lets no other start
-// earlier.
+// TestMoreWorkIsNoSooner: with FCFS without backfilling, a further job makes no other job
+// start earlier.
 func TestMoreWorkIsNoSooner(t *testing.T) {
 	fcfs := slices.Index(hypotheses[:], hypothesis{Policy: rollout.Policy{Order: rollout.FCFS, Backfill: sched.NoBackfill}})
 	for seed := range uint64(200) {
@@ -150,8 +150,8 @@ func TestPartitions(t *testing.T) {
 	}
 }
 
-// TestLatePartition: a partition that is first seen while others are in use knows how many
-// processors they use.
+// TestLatePartition: if a partition is first seen while others are in use, the number of
+// processors that they use is known for it.
 func TestLatePartition(t *testing.T) {
 	var p partitions
 	a := p.named("a")

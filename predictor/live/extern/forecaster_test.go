@@ -93,7 +93,8 @@ func ask(f *Forecaster, r workload.Request) (a forecast.Answer, ok bool) {
 	return a, ok
 }
 
-// Every program answers the question good well. A faulty program does not answer wrong well.
+// good is a question that every program answers correctly. wrong is a question that faulty
+// programs do not answer correctly.
 var (
 	good  = workload.Request{User: "ada", Account: "good", Limit: 60}
 	wrong = workload.Request{User: "ada", Limit: 60}
@@ -148,7 +149,7 @@ func TestNeverUp(t *testing.T) {
 				if strings.Contains(want, "300ms") {
 					f.pace.start = 300 * time.Millisecond
 				}
-				if !strings.HasPrefix(want, "it ended") { // nor does it, by itself
+				if !strings.HasPrefix(want, "it ended") { // the program does not end by itself
 					f.pace.end = time.Millisecond
 				}
 			})

@@ -41,8 +41,8 @@ func command(t *testing.T, name string) string {
 	return os.Args[0] + " forecaster=" + strings.ReplaceAll(name, " ", "_")
 }
 
-// counter is a good forecaster. After n events it answers that waits are spread evenly between
-// 0 and n seconds. It does not know if n is 0 or the user is called nobody.
+// counter is a good forecaster. After n events it answers that waits are spread evenly
+// between 0 and n seconds. It has no answer if n is 0 or the user is called nobody.
 type counter struct{ events int }
 
 func (c *counter) Name() string            { return "counter" }
@@ -57,7 +57,7 @@ func (c *counter) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 	return c.events > 0 && q.User != "nobody"
 }
 
-// flooding is a counter that prints on and on after it has observed a start.
+// flooding is a counter that prints without end after it has observed a start.
 type flooding struct{ counter }
 
 func (f *flooding) Started(j *workload.Job) {

@@ -218,7 +218,8 @@ func TestDamagedFileIsMovedAside(t *testing.T) {
 	}
 }
 
-// A million past jobs from the file into a predictor, as when varqd starts.
+// BenchmarkLoadMillion loads a million past jobs from the file into a predictor, as varqd
+// does when it starts.
 func BenchmarkLoadMillion(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "history.db")
 	h := mustOpen(b, path)

@@ -18,11 +18,12 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// source is an accounting with windows of an hour. It fails at the time fail.
+// source is an accounting with windows of an hour. Windows that end after the time fail
+// return an error.
 type source struct {
 	jobs  []workload.Job
 	fail  int64
-	asked []int64 // the beginnings of what was asked for
+	asked []int64 // the beginnings of the intervals asked for
 }
 
 var errAway = errors.New("accounting is away")
@@ -196,7 +197,7 @@ func TestOldCacheStartsAtOnce(t *testing.T) {
 	if err := start(t, path, s).Load(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	s.fail = 1 // accounting is away for good
+	s.fail = 1 // accounting is unavailable from now on
 	g := start(t, path, s)
 	if err := g.Load(t.Context()); err != nil {
 		t.Fatal(err)

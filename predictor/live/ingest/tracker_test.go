@@ -18,8 +18,7 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// diary is a site's own forecaster that writes down what it observes, with times since
-// now.
+// diary is a site's own forecaster that records what it observes, with times since now.
 type diary struct {
 	observed []string
 	relearnt int
@@ -297,7 +296,7 @@ func TestLoadKnowsTheLiveQueue(t *testing.T) {
 	if err := g.Load(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	want := names(queue[0].Job, queue[1].Job, queue[2].Job) // 8 has ended, who knows when
+	want := names(queue[0].Job, queue[1].Job, queue[2].Job) // 8 has ended, at an unknown time
 	if diff := cmp.Diff(want, queued(g)); diff != "" {
 		t.Error(diff)
 	}

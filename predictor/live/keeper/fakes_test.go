@@ -11,7 +11,7 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// fakeSlurm is a queue and an accounting database, with faults to be set.
+// fakeSlurm is a queue and an accounting database. A test can make it fail.
 type fakeSlurm struct {
 	queue     map[int64]slurm.QueueEntry
 	accounted map[int64][]workload.Job

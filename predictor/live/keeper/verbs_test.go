@@ -14,7 +14,7 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// verbs are the first words of lines.
+// verbs has a function for each first word of a line.
 var verbs = map[string]func(s *scene, w *words){
 	"wait": func(s *scene, w *words) { s.outlook.wait = s.span(w.next()) },
 	"history": func(s *scene, w *words) {

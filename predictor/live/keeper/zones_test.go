@@ -9,8 +9,8 @@ import (
 	"github.com/varq-project/varq/plugin/filter"
 )
 
-// Varqd is in Tokyo and the submitter in New York: what is offered there means the
-// same when it is pasted there.
+// TestOffersAreInTheSubmittersZone: varqd is in Tokyo and the submitter in New York. An
+// offer means the same time when the submitter pastes it.
 func TestOffersAreInTheSubmittersZone(t *testing.T) {
 	const tokyo, newYork = 9 * 3600, -5 * 3600
 	varqd := time.Local

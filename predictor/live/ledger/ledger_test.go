@@ -313,12 +313,12 @@ func TestSelectByDeadline(t *testing.T) {
 	}
 }
 
-// A full disk must fail the promise, leave no half of it, and leave the ledger
-// usable once there is room.
+// TestFullDisk: a full disk fails the promise and leaves no half of it. The ledger is usable
+// once there is room.
 func TestFullDisk(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	l := open(t, path)
-	pragma := func(statement string) { // for the writer
+	pragma := func(statement string) { // on the writer's connection
 		if err := l.db.Write(t.Context(), func(tx *sql.Tx) error { _, err := tx.Exec(statement); return err }); err != nil {
 			t.Fatal(err)
 		}

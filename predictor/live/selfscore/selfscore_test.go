@@ -111,7 +111,7 @@ func (f *fixture) scored(t *testing.T) (n int) {
 
 func TestJobsAreAskedAboutOnceAndScored(t *testing.T) {
 	f := start(t)
-	f.look(t, now, job(1, now-50, 0)) // began to wait nobody knows when
+	f.look(t, now, job(1, now-50, 0)) // began to wait at an unknown time
 	if len(f.asked) != 0 {
 		t.Fatalf("asked %v at the first look", f.asked)
 	}
@@ -187,7 +187,7 @@ func TestRestartLosesNothing(t *testing.T) {
 	}
 }
 
-// brokenStore has no room.
+// brokenStore is a Store on a full disk.
 type brokenStore struct{ Store }
 
 var errFull = errors.New("the disk is full")

@@ -66,7 +66,7 @@ func TestDurability(t *testing.T) {
 //go:embed testdata/version3.sql
 var version3 string
 
-// noon of the day 20000.
+// noon is the noon of day 20000.
 const noon = 20_000*86400 + 43_200
 
 func TestOldFileKeepsItsData(t *testing.T) {

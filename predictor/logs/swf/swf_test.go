@@ -77,7 +77,7 @@ func TestJobs(t *testing.T) {
 			Submit:  1000120, Eligible: 1000120, Start: 1000120, End: 1000120, State: workload.Failed,
 		},
 		{
-			ID:      4, // no wait is known, no partition: the queue counts as one
+			ID:      4, // unknown wait and partition: the queue counts as the partition
 			Request: workload.Request{User: "user14", Partition: "normal", Size: workload.Size{Nodes: 1, CPUs: 1}},
 			Submit:  1000130, Eligible: 1000130, State: workload.Completed,
 		},

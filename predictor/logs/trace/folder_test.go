@@ -66,7 +66,7 @@ func TestArchive(t *testing.T) {
 	for _, c := range []struct {
 		name       string
 		procs      int32
-		lines      int // that its README says
+		lines      int // according to its README
 		shortLimit bool
 	}{
 		{"SDSC-SP2-1998", 128, 59715, true},

@@ -129,7 +129,7 @@ func FuzzRoundTrip(f *testing.F) {
 	f.Add(int64(1), int64(0), int64(60), int64(20), int32(1), int32(-1), int64(5))
 	f.Add(int64(-1), int64(1<<39), int64(1<<40), int64(1<<40), int32(400), int32(1<<31-1), int64(1<<40))
 	f.Fuzz(func(t *testing.T, id, submit, limit, run int64, procs, number int32, wait int64) {
-		const most = 1 << 40 // seconds that a log may tell
+		const most = 1 << 40 // the largest number of seconds in a log
 		id = max(-1e17, min(id, 1e17))
 		submit, limit, wait = max(0, min(submit, most)), max(1, min(limit, most)), max(0, min(wait, most))
 		run = max(0, min(run, limit))
@@ -178,7 +178,7 @@ func TestUnfinished(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Add(&finished()[0])
-	s.file.file.Close() // and so the disk takes no more
+	s.file.file.Close() // so that writes fail
 	if err := s.Close(); !errors.Is(err, os.ErrClosed) || !strings.Contains(err.Error(), path) {
 		t.Errorf("got %v", err)
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 )
 
-// settled is a reservation of 2 nodes whose job started at start, its work at
-// 1000 and which ended at 4600.
+// settled is a reservation of 2 nodes. Its job started at start, the work began at 1000, and
+// the job ended at 4600.
 func settled(user string, outcome Outcome, start int64) Promise {
 	return Promise{
 		Prob: .75, Estimate: .8, BeginBy: 1000,

@@ -15,7 +15,7 @@ import (
 
 const hour = 3600
 
-// learnt is a predictor that has seen n jobs of many sizes in one partition.
+// learnt returns a predictor that has learnt n jobs of many sizes in one partition.
 func learnt(n int) *qbets.Predictor {
 	p := qbets.New()
 	r := rand.New(rand.NewPCG(7, 8))
@@ -59,11 +59,11 @@ func benchmark(b *testing.B, lead int64, prob float64) {
 	b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "p99-ms")
 }
 
-// One plan with 200,000 past jobs learnt: 1,440 candidates.
+// BenchmarkPlan measures one plan of 1,440 candidates, with 200,000 past jobs learnt.
 func BenchmarkPlan(b *testing.B) { benchmark(b, 12*hour, .8) }
 
-// 3,312 candidates.
+// BenchmarkPlanWeek measures a plan of 3,312 candidates.
 func BenchmarkPlanWeek(b *testing.B) { benchmark(b, 7*24*hour, .8) }
 
-// A refusal, with the search for offers.
+// BenchmarkRefusal measures a refusal, with the search for offers.
 func BenchmarkRefusal(b *testing.B) { benchmark(b, 12*hour, .99999) }

@@ -8,8 +8,8 @@ import (
 )
 
 func TestReplanBeforeEligible(t *testing.T) {
-	// At mean 1 h, .9 takes 8290 s: the latest submission is 8310 s ahead. A
-	// fifth of the risk, .98, takes 14083 s: 14100 s ahead.
+	// With a mean of 1 h, probability .9 takes 8290 s: the latest submission is 8310 s
+	// before the deadline. A fifth of the risk, .98, takes 14083 s: 14100 s before it.
 	for _, c := range []struct {
 		name  string
 		mean  float64

@@ -61,7 +61,7 @@ func TestExpandErrors(t *testing.T) {
 	}
 }
 
-// Lists of one range each, against names made one by one.
+// TestExpandRange compares lists of one range each with names made one by one.
 func TestExpandRange(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	affixes := []string{"", "n", "r1-", "gpu0", "-ib"}

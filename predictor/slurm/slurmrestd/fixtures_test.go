@@ -153,7 +153,7 @@ func TestCluster(t *testing.T) {
 		GrpTRES:       limits.TRES{"cpu": 16},
 		GrpSubmitJobs: 1000,
 	}
-	alice := phys // inherits what is not a group's
+	alice := phys // inherits all but the group's limits
 	alice.GrpTRES, alice.GrpSubmitJobs = nil, limits.None
 	alice.GrpTRESMins = limits.TRES{"cpu": 600000}
 	normal := limits.JobLimits{
@@ -171,11 +171,11 @@ func TestCluster(t *testing.T) {
 			Nodes: []string{"node1", "node2", "node3", "node4"}, TotalCPUs: 16,
 		}
 		if v > 38 && v < 45 {
-			main.Default = false // they do not tell
+			main.Default = false // these versions do not report it
 		}
 		normal := normal
 		if v < 42 {
-			normal.GrpTRESMins = nil // they do not tell
+			normal.GrpTRESMins = nil // these versions do not report it
 		}
 		want := limits.Cluster{
 			Partitions: map[string]limits.Partition{

@@ -190,7 +190,7 @@ func (l live) submit(user string, args ...string) int64 {
 	return id
 }
 
-// settled waits until accounting knows the end of a job.
+// settled waits until accounting has the end of a job.
 func (l live) settled(client *slurmrestd.Client, id int64) workload.Job {
 	l.t.Helper()
 	for end := time.Now().Add(cluster.Patience); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {

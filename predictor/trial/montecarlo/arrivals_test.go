@@ -63,7 +63,7 @@ func TestEndedArrivals(t *testing.T) {
 	a.ended(&workload.Job{ID: 0, Start: 10, End: 50})
 	a.ended(&workload.Job{ID: 1, End: 50})
 	a.ended(&workload.Job{ID: 2, Start: 10, End: 100})
-	a.ended(&workload.Job{ID: 3, Start: 10, End: 100}) // never came
+	a.ended(&workload.Job{ID: 3, Start: 10, End: 100}) // was never submitted
 	if len(a.of) != 0 || a.list[0].run != 40 || !a.list[1].cancelled || a.list[2].run != 60 {
 		t.Errorf("%+v", a.list)
 	}

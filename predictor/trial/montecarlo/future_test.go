@@ -10,8 +10,8 @@ import (
 	"github.com/varq-project/varq/test/synthetic"
 )
 
-// TestFutureAgainstRollout compares the start of a job that a future says with a rollout
-// that has the job. The job comes last, and is last in the queue.
+// TestFutureAgainstRollout compares two starts of a job: that of a future, and that of a
+// rollout that includes the job. The job comes last, and is last in the queue.
 func TestFutureAgainstRollout(t *testing.T) {
 	m, f := new(rollout.Machine), new(future)
 	for seed := range uint64(500) {

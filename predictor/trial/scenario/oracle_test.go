@@ -24,7 +24,7 @@ func policies(yield func(sched.Order, sched.Backfill) bool) {
 	}
 }
 
-// choice says whether a job reserves, and how many seconds after its submission a hard
+// choice is whether a job reserves, and how many seconds after its submission a hard
 // reservation asks to start.
 type choice struct {
 	reserves bool
@@ -117,7 +117,7 @@ func naive(jobs map[int64]sched.Job) Waits {
 	return w
 }
 
-// close takes numbers for equal that differ by rounding only.
+// close treats numbers as equal that differ only by rounding.
 var close = cmpopts.EquateApprox(1e-9, 1e-9)
 
 // If no job reserves, jobs run as in a simulator without a scenario, for every kind of
@@ -284,7 +284,7 @@ func TestPromisedWorkRunsInFull(t *testing.T) {
 	}
 }
 
-// spy estimates the true run times, and counts the jobs whose end tells another.
+// spy estimates the true run times, and counts the jobs that end with other run times.
 type spy struct {
 	run            map[int64]int64 // seconds, by job
 	learnt, misled int
@@ -321,7 +321,7 @@ func TestEstimatorKnowsNothingOfHolding(t *testing.T) {
 	}
 }
 
-// What a scenario costs beyond its simulator, per job.
+// BenchmarkAlone measures what a scenario costs beyond its simulator, per job.
 func BenchmarkAlone(b *testing.B) {
 	jobs := busy(100_000)
 	perJob := func(b *testing.B) {

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// run simulates all cases of a study.
+// runDowney simulates all cases of the study.
 func runDowney(t *testing.T, o Options) []Outcome {
 	t.Helper()
 	var outcomes []Outcome

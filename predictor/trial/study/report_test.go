@@ -49,7 +49,7 @@ func madeUpOutcomes(name string, s Study, o Options) []Outcome {
 			fmt.Fprint(hash, c.Name, c.Seed, measure)
 			values[measure] = 1 + 9*float64(hash.Sum32())/(1<<32)
 		}
-		values["promised"] += 10 // and so is more than what is kept of it
+		values["promised"] += 10 // more is promised than is kept
 		values["kept low"] /= 20
 		values["kept high"] = values["kept low"] + values["kept high"]/20
 		outcomes = append(outcomes, Outcome{c, values})

@@ -88,7 +88,7 @@ func TestErrors(t *testing.T) {
 		"nonsense":  {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("hello")) }, "no answer"},
 		"cut short": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "not reachable"},
 		"never coming": {func(_ http.ResponseWriter, r *http.Request) {
-			_, _ = io.Copy(io.Discard, r.Body) // else the server does not see the client go
+			_, _ = io.Copy(io.Discard, r.Body) // or the server would not notice the disconnect
 			<-r.Context().Done()
 		}, "no answer within 2s"},
 	} {

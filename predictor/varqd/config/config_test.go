@@ -53,8 +53,8 @@ forecasters:
 	}
 }
 
-// The study of forecasters, and simulations, plan as varqd does unless it is told
-// otherwise.
+// TestMaxHoldIsThePlanners: the study of forecasters, and simulations, plan with the default
+// max_hold of varqd.
 func TestMaxHoldIsThePlanners(t *testing.T) {
 	if got := Default().Plan.MaxHold; got != trajectory.DefaultMaxHold {
 		t.Errorf("plan.max_hold is %v, and elsewhere %v", got, trajectory.DefaultMaxHold)

@@ -233,7 +233,7 @@ func TestGoesOnAfterAStopAndWithSlurmAway(t *testing.T) {
 	}
 	fake.setAway(true)
 	eventually(t, asking, func(h api.Health) bool { return len(h.Problems) >= 3 })
-	// What is known is fresh enough to promise with.
+	// The state read before is recent enough for promises.
 	if again, err := asking.Plan(t.Context(), planRequest()); err != nil || again.Plan == nil {
 		t.Errorf("with Slurm away for a moment: %+v, %v", again, err)
 	}

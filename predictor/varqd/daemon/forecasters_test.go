@@ -19,7 +19,7 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// TestMain runs the test binary as a forecaster if its arguments say so.
+// TestMain runs the test binary as a forecaster if its first argument is forecaster.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "forecaster" {
 		extern.Serve(&prompt{}, "prompt 1")
@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// prompt forecasts that everybody starts within a minute, once it knows the past.
+// prompt forecasts that every job starts within a minute, once it knows the past.
 type prompt struct{ starts int }
 
 func (*prompt) Name() string            { return "prompt" }
@@ -97,7 +97,7 @@ func TestOwnForecasters(t *testing.T) {
 	}
 }
 
-// within waits for something to become true.
+// within waits until so returns true, at most for patient.
 func within(t *testing.T, so func() bool) {
 	t.Helper()
 	for end := time.Now().Add(patient); !so(); time.Sleep(20 * time.Millisecond) {

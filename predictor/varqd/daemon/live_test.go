@@ -57,7 +57,7 @@ func startLive(t *testing.T) *live {
 		name, value, _ := strings.Cut(variable, "=")
 		t.Setenv(name, value)
 	}
-	if l.Root() != "/" { // varqd runs here, the Slurm whose scontrol it needs does not
+	if l.Root() != "/" { // varqd runs here, its Slurm in a chroot
 		commands := t.TempDir()
 		script := fmt.Sprintf("#!/bin/sh\nexec chroot %s scontrol \"$@\"\n", l.Root())
 		if err := os.WriteFile(filepath.Join(commands, "scontrol"), []byte(script), 0o755); err != nil {
@@ -89,7 +89,7 @@ watch: {interval: 500ms, idle: 1s, refresh: 2s, grace: 5s}
 	return l
 }
 
-// start runs the daemon and waits until it can promise something.
+// start runs the daemon and waits until it can make promises.
 func (l *live) start() {
 	l.t.Helper()
 	d, err := New(Options{Config: l.config, Log: slog.New(slog.NewTextHandler(l.t.Output(), nil))})
@@ -131,7 +131,7 @@ func (l *live) run(user, name string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// curl runs curl as a user, on varqd's side of a chroot.
+// curl runs curl as a user, outside any chroot, where varqd runs.
 func (l *live) curl(name string, args ...string) string {
 	l.t.Helper()
 	u, err := user.Lookup(name)
@@ -237,7 +237,7 @@ func (l *live) awaitState(user, job, state string) api.Reservation {
 func TestLive(t *testing.T) {
 	l := startLive(t)
 
-	ahead := l.Paced(40 * time.Second) // all but the end of this test
+	ahead := l.Paced(40 * time.Second) // until the last steps of this test
 	kept := l.reserve("alice", ahead)
 	job := l.submit("alice", kept, ahead)
 	far := l.reserve("alice", 3*time.Hour)
@@ -261,7 +261,7 @@ func TestLive(t *testing.T) {
 		return l.reservation("alice", held).Note == "held" && strings.Contains(l.reservation("alice", changed).Note, "00:07:00")
 	})
 
-	// Varq moves a job that is too early, and does not take that for alice's doing.
+	// varqd moves a job that is too early, and does not mistake this for a change by alice.
 	later := time.Unix(moving.BeginBy-30, 0).Format("2006-01-02T15:04:05")
 	l.eventually("a job that is too early is moved", func() bool {
 		shown := l.run("alice", "scontrol", "--oneliner", "show", "job", moved)
@@ -274,7 +274,7 @@ func TestLive(t *testing.T) {
 	l.run("alice", "scontrol", "release", held)
 	l.eventually("the release is noted", func() bool { return l.reservation("alice", held).Note == "released" })
 
-	// Bob neither sees nor binds what is alice's, and a copied comment is no use.
+	// Bob neither sees nor binds alice's reservations, and a copied comment has no effect.
 	var seen []api.Reservation
 	if status := l.ask("bob", api.PathReservations+"?all=true", nil, &seen); status != "200" || len(seen) != 0 {
 		t.Errorf("bob sees %s %+v", status, seen)
@@ -294,7 +294,7 @@ func TestLive(t *testing.T) {
 		t.Errorf("the operator sees %+v", r)
 	}
 
-	// All is found again after varqd, slurmrestd and slurmctld have been away.
+	// After restarts of varqd, slurmrestd and slurmctld, everything is still known.
 	l.stop()
 	for _, d := range []cluster.Daemon{cluster.Slurmrestd, cluster.Slurmctld} {
 		if err := l.Restart(t.Context(), d); err != nil {

@@ -36,8 +36,8 @@ func TestOverdue(t *testing.T) {
 	}
 }
 
-// A daemon that no longer reads the queue reports that as a problem, and does not tell
-// systemd that it is alive.
+// TestStuckWatch: a daemon that no longer reads the queue reports that as a problem, and
+// does not notify systemd that it is alive.
 func TestStuckWatch(t *testing.T) {
 	d, err := New(Options{Config: testConfig(t), Slurm: &fakeSlurm{}, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {

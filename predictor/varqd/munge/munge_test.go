@@ -18,7 +18,7 @@ func start(t *testing.T) Munge {
 			t.Skip("munge is not installed")
 		}
 	}
-	dir, err := os.MkdirTemp("/run", "varq-munge-") // munged mistrusts folders that others may write to
+	dir, err := os.MkdirTemp("/run", "varq-munge-") // munged refuses folders that others can write
 	if err != nil {
 		t.Skip(err)
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 )
 
-// TestOpenAPI holds the description against the standard, and against what the types
-// of the API are in JSON: each operation's request and answer, with all fields set.
+// TestOpenAPI compares the description with the standard, and with the JSON of the API's
+// types: each operation's request and answer, with all fields set.
 func TestOpenAPI(t *testing.T) {
 	doc, err := openapi3.NewLoader().LoadFromData(openAPI)
 	if err != nil {
@@ -25,7 +25,7 @@ func TestOpenAPI(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, schema := range doc.Components.Schemas {
-		schema.Value.AdditionalProperties.Has = new(bool) // what is not described is an error
+		schema.Value.AdditionalProperties.Has = new(bool) // an undescribed field is an error
 	}
 	for _, o := range []struct {
 		method, path    string
@@ -77,7 +77,7 @@ func describes(t *testing.T, content openapi3.Content, v any) {
 	}
 }
 
-// fill sets all that v holds to something other than its zero.
+// fill sets every value in v to something other than its zero value.
 func fill(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Struct:

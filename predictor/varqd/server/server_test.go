@@ -23,7 +23,7 @@ import (
 	"github.com/varq-project/varq/predictor/varqd/munge"
 )
 
-// fakeService answers with what it was asked.
+// fakeService answers with parts of the request, and records the users.
 type fakeService struct {
 	mu    sync.Mutex
 	users []string
@@ -90,7 +90,7 @@ func (s *fakeService) Predict(_ context.Context, user string, req *api.PredictRe
 
 func (s *fakeService) Health(context.Context) api.Health { return api.Health{OK: true, History: 7} }
 
-// fakeMunge takes "UID PAYLOAD" for a credential, each once.
+// fakeMunge accepts "UID PAYLOAD" as a credential, each only once.
 type fakeMunge struct {
 	mu   sync.Mutex
 	used map[string]bool
@@ -215,7 +215,7 @@ func TestTheSocketKnowsTheUser(t *testing.T) {
 	if status, answer = f.post(api.PathPlan, `{"job":{"user":"mallory"},"begin_by":1800000000}`); status != 400 || !strings.Contains(answer, "job.user") {
 		t.Errorf("%d %s", status, answer)
 	}
-	// A credential is no use where the kernel knows better.
+	// On the unix socket the kernel identifies the user. A credential has no effect there.
 	status, answer = ask(t, f.local, http.MethodGet, "http://varqd"+api.PathReservations+"?job=3", "", "Authorization", "Munge 1000 00")
 	if status != 200 || !strings.Contains(answer, `"user":"`+me+`"`) {
 		t.Errorf("%d %s", status, answer)
@@ -257,7 +257,7 @@ func TestTheCredentialKnowsTheUser(t *testing.T) {
 			t.Errorf("the service was asked as %s", user)
 		}
 	}
-	// What is nobody's secret needs no credential.
+	// Public resources need no credential.
 	for _, path := range []string{api.PathHealth, api.PathMetrics, api.PathOpenAPI} {
 		if status, _ := ask(t, http.DefaultClient, "GET", "http://"+f.address+path, ""); status != 200 {
 			t.Errorf("%s: %d", path, status)

@@ -28,7 +28,7 @@ import (
 	"github.com/varq-project/varq/wrapper/ticket"
 )
 
-// Exit codes besides the command's own. The SPANK plugin knows exitCancelled.
+// Exit codes besides the command's own. The SPANK plugin depends on exitCancelled.
 const (
 	exitFailed    = 1
 	exitUsage     = 2
@@ -90,7 +90,7 @@ func run(args []string) (code int, err error) {
 	case errors.Is(err, flag.ErrHelp):
 		return 0, nil
 	case err != nil:
-		return exitUsage, nil // said already
+		return exitUsage, nil // Parse has printed the error
 	}
 	switch {
 	case f.version:
@@ -177,7 +177,7 @@ func hold(t ticket.Ticket) *wrapper.Hold {
 func wait(h *wrapper.Hold) (code int) {
 	defer takeSignals()()
 	if h.Wait() != nil {
-		return exitCancelled // said already
+		return exitCancelled // Wait has logged why
 	}
 	return 0
 }
@@ -198,7 +198,7 @@ func takeSignals() (release func()) {
 			switch s {
 			case syscall.SIGTERM, syscall.SIGINT:
 				dieOf(s.(syscall.Signal))
-			case syscall.SIGQUIT: // of which Go makes a report and an exit code
+			case syscall.SIGQUIT: // on SIGQUIT Go would print a stack trace and exit with a code
 				dieOf(syscall.SIGTERM)
 			case syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU:
 				_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP) // cannot fail

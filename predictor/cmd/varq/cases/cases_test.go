@@ -20,8 +20,8 @@ import (
 	"github.com/varq-project/varq/predictor/trial/study"
 )
 
-// toy is a study whose cases give twice their seed, and that counts its runs. The
-// cases named "bad" fail.
+// toy is a study that counts its runs. The value of a case is twice its seed. Cases named
+// "bad" fail.
 type toy struct {
 	mu   sync.Mutex
 	runs int

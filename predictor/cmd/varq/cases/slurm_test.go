@@ -54,7 +54,7 @@ func fakeSlurm(t *testing.T) (log func() string) {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
-	t.Setenv("GORACE", "atexit_sleep_ms=0") // tasks need not wait for the last race
+	t.Setenv("GORACE", "atexit_sleep_ms=0") // the race detector need not wait when a task exits
 	name := filepath.Join(t.TempDir(), "log")
 	t.Setenv("SLURM_LOG", name)
 	return func() string {
@@ -109,7 +109,7 @@ func TestSlurmRefuses(t *testing.T) {
 	}
 }
 
-// TestSlurmInterrupted interrupts while the array runs: it is cancelled.
+// TestSlurmInterrupted: an interrupt while the array runs cancels the array.
 func TestSlurmInterrupted(t *testing.T) {
 	log := fakeSlurm(t)
 	t.Setenv("SLOW", "1")

@@ -89,7 +89,7 @@ func params(p testscript.Params) testscript.Params {
 // setup starts a fake varqd for one script. VARQ_ENDPOINT is its address, and it writes the
 // requests into the file asked.
 func setup(env *testscript.Env) error {
-	// A test's own folder may be too deep for the name of a socket.
+	// The path of a test's own folder may be too long for the name of a socket.
 	dir, err := os.MkdirTemp("", "varq")
 	if err != nil {
 		return err
@@ -124,7 +124,8 @@ func TestExamples(t *testing.T) {
 			t.Errorf("%s has no example", cmd.CommandPath())
 		}
 		for line := range strings.Lines(cmd.Example) {
-			// Commands run within the test's process, whose folder is not the script's.
+			// Commands run in the test's process, whose working directory is not the
+			// script's.
 			line = strings.NewReplacer("--plot=", "--plot=$WORK/", "--out=", "--out=$WORK/",
 				"--trace=", "--trace=$WORK/", "--schedule=", "--schedule=$WORK/", "--output=", "--output=$WORK/").Replace(line)
 			line = strings.TrimSpace(line)
@@ -133,7 +134,7 @@ func TestExamples(t *testing.T) {
 				continue
 			}
 			script.WriteString(line + "\n")
-			if !strings.HasPrefix(line, "varq trace ") { // which tells what it found
+			if !strings.HasPrefix(line, "varq trace ") { // it prints what it found to stderr
 				script.WriteString("! stderr .\n")
 			}
 			count++

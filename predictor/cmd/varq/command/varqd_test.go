@@ -21,7 +21,7 @@ import (
 // now is the clock of the tests: 2026-11-21T13:00:00 UTC.
 const now = 1795266000
 
-// fakeVarqd gives fixed answers in the form of varqd's. It writes down the requests.
+// fakeVarqd gives fixed answers in the form of varqd's. It records the requests.
 type fakeVarqd struct {
 	mux   http.ServeMux
 	asked *os.File

@@ -70,7 +70,7 @@ func TestBar(t *testing.T) {
 	if len(got) != len(want) {
 		t.Fatalf("drew %q", got)
 	}
-	// The first has less room than the widest bar.
+	// The first line has less room than the widest bar needs.
 	if len(got[0]) != 79 || !strings.HasSuffix(got[0], "]  25 % 1,000 jobs, 00:00:10, 00:00:30 left") {
 		t.Errorf("drew %q", got[0])
 	}

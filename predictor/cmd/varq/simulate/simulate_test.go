@@ -19,7 +19,7 @@ import (
 	"github.com/varq-project/varq/test/golden"
 )
 
-// expect holds got against a file.
+// expect compares got with a file in testdata.
 func expect(t *testing.T, name string, got []byte) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
@@ -29,8 +29,8 @@ func expect(t *testing.T, name string, got []byte) {
 	}
 }
 
-// TestGoldenReports replays the log with every policy, backfilling and kind of
-// reservations, and tells the result in words and in JSON.
+// TestGoldenReports simulates the log with every policy, backfilling and kind of
+// reservations. It compares the reports, as text and as JSON, with files.
 func TestGoldenReports(t *testing.T) {
 	log := "--trace=" + clitest.Log()
 	for _, policy := range policies {
@@ -45,8 +45,8 @@ func TestGoldenReports(t *testing.T) {
 	}
 }
 
-// brief leaves the long lists of numbers out of JSON, and those digits that differ
-// between processors.
+// brief removes the long lists of numbers from JSON, and the digits that differ between
+// processors.
 func brief(t *testing.T, text []byte) []byte {
 	t.Helper()
 	var answer any
@@ -105,7 +105,7 @@ func TestGoldenComparison(t *testing.T) {
 	}
 }
 
-// TestSameSeed gets the same schedule twice, and another with another seed.
+// TestSameSeed: the same seed gives the same schedule, and another seed another one.
 func TestSameSeed(t *testing.T) {
 	dir := t.TempDir()
 	schedule := func(seed string) []byte {
@@ -134,7 +134,7 @@ func TestWrap(t *testing.T) {
 	}
 }
 
-// TestInterrupted ends a simulation early; it leaves nothing behind.
+// TestInterrupted: an interrupted simulation leaves no files.
 func TestInterrupted(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	env := cli.Env{Stdout: &stdout, Stderr: &stderr, Elapsed: func() time.Duration { return clitest.Elapsed }}

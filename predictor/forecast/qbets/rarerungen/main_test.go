@@ -33,16 +33,15 @@ func TestIndependentRuns(t *testing.T) {
 	}
 }
 
-// TestRunsCounted counts runs in a long series, at lengths that are common
-// enough to be counted: the length whose runs make up a share s of all places
-// follows from the same steps as the table's.
+// TestRunsCounted counts runs in a long series, at lengths that are frequent enough.
+// runLength must give about the length r whose runs have the counted share of all places.
 func TestRunsCounted(t *testing.T) {
 	const (
 		rho    = .8
 		length = 5 * 1000 * 1000
 	)
 	random := rand.New(rand.NewPCG(1, 1))
-	counts := make([]int, 100) // by run length, the places that end a run so long
+	counts := make([]int, 100) // by r: the number of places that end a run of r or more
 	x, run := 0., 0
 	for range length {
 		x = rho*x + math.Sqrt(1-rho*rho)*random.NormFloat64()

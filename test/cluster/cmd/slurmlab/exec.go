@@ -35,7 +35,8 @@ func execCommand() *cobra.Command {
 	return cmd
 }
 
-// exitStatus is that of a command which failed, having said itself why.
+// exitStatus is the exit status of a failed command. slurmlab exits with it and prints no
+// message, because the command has already reported its error.
 type exitStatus int
 
 func (s exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)) }

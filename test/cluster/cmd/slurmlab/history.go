@@ -15,7 +15,7 @@ import (
 	"github.com/varq-project/varq/test/synthetic"
 )
 
-// history says which past to load into a new cluster.
+// history describes the past jobs to load into a new cluster.
 type history struct {
 	source      string // "", "synthetic" or the name of an SWF file
 	jobs, days  int
@@ -44,8 +44,7 @@ func (h *history) load(ctx context.Context, c *cluster.Cluster, progress io.Writ
 	return nil
 }
 
-// read yields jobs of which the last ends at the Unix second end, or just
-// before.
+// read yields the past jobs. The last of them ends at end, in Unix seconds, or shortly before.
 func (h *history) read(c *cluster.Cluster, end int64) iter.Seq2[workload.Job, error] {
 	if h.source == "synthetic" {
 		return synthetic.History(synthetic.Config{
