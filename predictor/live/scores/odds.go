@@ -38,7 +38,7 @@ func (s *Store) SetOdds(ctx context.Context, list []forecast.Odds) error {
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("ledger: write down the odds of promises: %w", err)
+		return fmt.Errorf("scores: store the odds of promises: %w", err)
 	}
 	return nil
 }

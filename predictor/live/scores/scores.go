@@ -96,7 +96,7 @@ func (s *Store) Score(ctx context.Context, w Waits, r *rand.Rand) (score.Table, 
 		return prune(ctx, tx, w.Begun)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("score forecasts: %w", err)
+		return nil, fmt.Errorf("scores: score forecasts: %w", err)
 	}
 	return scored, nil
 }

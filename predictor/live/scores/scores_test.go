@@ -22,7 +22,7 @@ import (
 	"github.com/varq-project/varq/predictor/live/statefile"
 )
 
-// noon of the day 20000.
+// noon is the noon of day 20000.
 const noon = 20_000*86400 + 43_200
 
 // forecastOf returns a forecast for a job that becomes eligible after seconds after noon.
@@ -200,7 +200,7 @@ func TestForecastsBeyondTheMostAreLeftOut(t *testing.T) {
 
 func TestForecastsOfLongAgoAreDropped(t *testing.T) {
 	l := openNew(t)
-	for i, left := range [...]int{1, 2, 2} { // the third time without the first
+	for i, left := range [...]int{1, 2, 2} { // the third call drops the first job
 		mustScore(t, l, Waits{Begun: []Forecast{forecastOf(int64(i), int64(i)*(mostWait/2+1)*86400, "blend")}})
 		if runs, err := l.UnscoredJobs(t.Context()); err != nil || len(runs) != left {
 			t.Errorf("%d jobs are kept, want %d, %v", len(runs), left, err)
@@ -294,7 +294,7 @@ func TestScoringOnAFullDisk(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	limit(1) // SQLite makes it what there is
+	limit(1) // SQLite raises it to the present size
 	var many Waits
 	for i := range int64(100) {
 		many.Begun = append(many.Begun, forecastOf(10+i, 0, "blend"))
