@@ -62,7 +62,7 @@ bench: measurements
 bench-baseline: measurements
 	grep -E '^(goos|goarch|pkg|cpu|Benchmark)' build/bench.txt > test/bench/baseline.txt
 
-BENCHFLAGS ?= -benchtime 100ms -count 6
+BENCHFLAGS ?= -benchtime 50ms -count 4
 measurements: build
 	@mkdir -p build
 	$(GO) test -run '^$$' -bench . -benchmem $(BENCHFLAGS) -timeout 1h ./predictor/... > build/bench.txt || { cat build/bench.txt; exit 1; }

@@ -74,7 +74,7 @@ func (t truth) Within(seconds float64) float64 {
 
 func (t truth) Below(seconds float64) float64 { return t.Within(math.Ceil(seconds) - 1) }
 
-// fake is a Method that ignores what happens.
+// fake is a Method that ignores events.
 type fake struct {
 	name    string
 	predict func(*forecast.Question) (wait, lower score.Prediction)
