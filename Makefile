@@ -54,7 +54,8 @@ e2e: build
 test-slurm24: build
 	VARQ_SLURM24=1 $(GO) test -timeout 1h -v -count=1 ./test/e2e ./plugin/plugintest ./predictor/varqd/daemon ./predictor/slurm/slurmrestd
 
-# How fast everything is, beside what test/bench/baseline.txt says it was.
+# How fast everything is, beside what test/bench/baseline.txt says it was. Some 25 minutes on
+# two cores.
 bench: measurements
 	$(BENCHSTAT) baseline=test/bench/baseline.txt now=build/bench.txt
 
