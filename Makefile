@@ -43,8 +43,9 @@ test: build lint check-generate vulncheck unit e2e
 quick: build lint
 	$(GO) test -short ./...
 
+# One package more at a time than there are processors, because tests of a Slurm mostly wait.
 unit:
-	$(GO) test -race -timeout 1h $$($(GO) list ./... | grep -v /test/e2e)
+	$(GO) test -race -p $$(($$(nproc) + 1)) -timeout 1h $$($(GO) list ./... | grep -v /test/e2e)
 
 # What they try is built and installed, of which go's cache of results knows nothing.
 e2e: build

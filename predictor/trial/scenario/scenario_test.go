@@ -138,7 +138,7 @@ func TestVARQByHand(t *testing.T) {
 }
 
 func TestSameSeedSameResult(t *testing.T) {
-	jobs := busy(1000)
+	jobs := busy(2000)
 	for _, text := range []string{"none", "hard=20%,protected=0", "varq=20%,prob=.5"} {
 		reservations, err := ParseReservations(text)
 		if err != nil {

@@ -23,7 +23,7 @@ const (
 	methodReplan     = 240
 	methodSeeds      = 3
 	methodQuickSeeds = 1
-	methodQuickJobs  = 5_000
+	methodQuickJobs  = 10_000
 )
 
 // methodLogs are the logs that are replayed.
