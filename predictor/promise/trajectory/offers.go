@@ -15,6 +15,7 @@ const (
 	OfferLater Kind = "deadline"    // the earliest deadline for this probability
 	OfferNodes Kind = "nodes"       // the same request with fewer nodes, or fewer CPUs on one node
 	OfferTime  Kind = "time"        // the same request with a shorter time limit of the work
+	OfferCost  Kind = "cost"        // the same request with a higher ceiling on the cost of idle nodes
 )
 
 // Offer is a request that can be promised, and the plan it would get.
@@ -37,6 +38,7 @@ func (p *Planner) offers(r *Request, points []Point) []Offer {
 		kind Kind
 		find func(*Request) bool // changes the request to the one to offer; false if there is none
 	}{
+		{OfferCost, noCeiling},
 		{OfferProb, func(r *Request) bool { return lessProb(r, points) }},
 		{OfferFree, bestEffort},
 		{OfferLater, p.later},
@@ -52,6 +54,13 @@ func (p *Planner) offers(r *Request, points []Point) []Offer {
 		}
 	}
 	return found
+}
+
+// noCeiling removes the ceiling on the cost of idle nodes. It returns false if there is none.
+func noCeiling(r *Request) bool {
+	had := r.Earliest != 0
+	r.Earliest = 0
+	return had
 }
 
 // lessProb lowers the probability to the highest one of the trajectory, in whole percents.
@@ -132,12 +141,15 @@ func (r *Request) shortestLead(points []Point, least int64) int64 {
 	return 0
 }
 
-// delayed returns the request with its deadline and its window later by seconds.
+// delayed returns the request with its deadline, its window and its ceiling later by seconds.
 func (r *Request) delayed(seconds int64) Request {
 	d := *r
 	d.Deadline += seconds
 	if d.HoldUntil != 0 {
 		d.HoldUntil += seconds
+	}
+	if d.Earliest != 0 {
+		d.Earliest += seconds
 	}
 	return d
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/varq-project/varq/predictor/cluster/limits"
+	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
 // Refusal says why no promise can be made, and what can be promised instead.
@@ -20,6 +21,14 @@ type Refusal struct {
 func (p *Planner) refuse(r *Request, b bounds, points []Point) *Refusal {
 	if r.Job.Limit > b.longest {
 		return &Refusal{Reason: b.longestRule.Says, Limit: b.longestRule.Name}
+	}
+	if r.Earliest != 0 {
+		free := *r
+		free.Earliest = 0
+		if _, ok := p.promised(&free, b); ok {
+			return &Refusal{Reason: fmt.Sprintf("the nodes may idle for at most %s before the work (--max-cost), too short a time to be as sure of it",
+				slurmtime.FormatDuration(r.idle(r.Earliest))), Limit: "--max-cost"}
+		}
 	}
 	if rule, so := p.binding(r, b, len(points) == 0); rule != nil {
 		return &Refusal{Reason: rule.Says + so, Limit: rule.Name}

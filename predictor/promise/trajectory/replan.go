@@ -33,6 +33,8 @@ type Revision struct {
 	// Prob is the probability, as forecast now, that the job with this Submission starts
 	// by the deadline.
 	Prob float64
+	// Stay is the same probability with the present submission.
+	Stay float64
 }
 
 // Replan plans the reservation of a pending job anew. r is the request that was promised,
@@ -48,12 +50,16 @@ type Revision struct {
 //   - If the promise holds, Replan chooses among the points whose risk is at most venture
 //     times the risk promised. It moves the job if that saves at least leastSaving.
 //
+// Replan keeps to r.Earliest: no revision lets the nodes idle for longer than was agreed on,
+// even if the promise could be kept no other way. Rescue finds what would keep it.
+//
 // Once the job is eligible, Replan only shortens its limit: the nearer HoldUntil is, the
 // shorter the time for which the nodes can still idle.
 func (p *Planner) Replan(r Request, current Submission) Revision {
 	if r.Now >= current.Begin {
 		trimmed := Submission{Begin: current.Begin, Limit: min(current.Limit, r.trimmed())}
-		return Revision{Submission: trimmed, Prob: p.waiting(&r, trimmed)}
+		prob := p.waiting(&r, trimmed)
+		return Revision{Submission: trimmed, Prob: prob, Stay: prob}
 	}
 	stay := Revision{Submission: current}
 	if r.Deadline <= r.Now {
@@ -61,6 +67,7 @@ func (p *Planner) Replan(r Request, current Submission) Revision {
 	}
 	b := p.bounds(&r)
 	stay.Prob = p.probability(&r, b, current)
+	stay.Stay = stay.Prob
 	points := p.trajectory(&r, b, 1)
 	enough := min(r.Prob, highest(points))
 	better := func(to Point) bool { return to.Prob > stay.Prob && abs(to.Begin-current.Begin) >= leastMove }
@@ -73,7 +80,28 @@ func (p *Planner) Replan(r Request, current Submission) Revision {
 		return stay
 	}
 	to := points[i]
-	return Revision{Submission: Submission{Begin: to.Begin, Limit: to.Limit}, Prob: to.Prob}
+	return Revision{Submission: Submission{Begin: to.Begin, Limit: to.Limit}, Prob: to.Prob, Stay: stay.Prob}
+}
+
+// Rescue returns the submission with which the promise would hold again if the nodes could
+// idle for longer than r.Earliest allows. It reports false if there is none, if the promise
+// holds, or if no more idle time is needed. Arguments are as for Replan.
+func (p *Planner) Rescue(r Request, current Submission) (Point, bool) {
+	if r.Earliest == 0 || r.Now >= current.Begin || r.Deadline <= r.Now {
+		return Point{}, false
+	}
+	b := p.bounds(&r)
+	if p.probability(&r, b, current) >= r.Prob {
+		return Point{}, false
+	}
+	agreed := r.Earliest
+	r.Earliest = 0
+	points := p.trajectory(&r, b, 1)
+	i := r.choose(points, r.Prob)
+	if i < 0 || points[i].Begin >= agreed {
+		return Point{}, false
+	}
+	return points[i], true
 }
 
 // trimmed returns the time limit that an eligible job needs if it starts now or later.

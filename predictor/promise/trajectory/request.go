@@ -22,6 +22,10 @@ type Request struct {
 	// deadline (a strict request), a time before the deadline (a window), or 0 (best
 	// effort: the work starts when the job does).
 	HoldUntil int64
+	// Earliest is the ceiling on the cost of idle nodes, as a time: the job does not
+	// become eligible before it, in Unix seconds. So the nodes idle for at most HoldUntil
+	// - Earliest. 0 stands for no ceiling.
+	Earliest int64
 	// Prob is the success probability asked for, in (0,1).
 	Prob float64
 }
@@ -37,6 +41,8 @@ func (r *Request) check() error {
 		return fmt.Errorf("the deadline is more than a year away")
 	case r.HoldUntil < 0 || r.HoldUntil > r.Deadline:
 		return fmt.Errorf("the work may not start until after the deadline")
+	case r.Earliest < 0 || r.Earliest > r.Deadline:
+		return fmt.Errorf("the job may not become eligible until after the deadline")
 	case r.Job.Limit < 0 || r.Job.Limit > year:
 		return fmt.Errorf("the time limit %d s is not between 0 and a year", r.Job.Limit)
 	case r.Job.Nodes < 0 || r.Job.CPUs < 0 || r.Job.GPUs < 0 || r.Job.Memory < 0:
