@@ -41,9 +41,12 @@ type QueueEntry struct {
 	Name       string
 	Reason     string // why it is pending, as Slurm writes it ("BeginTime", "Priority")
 	Dependency string
-	Priority   int64
-	Held       bool   // by its user
-	Nodes      string // hostlist, empty while pending
+	// Features, NodeList and Excluded are the nodes that its user has asked for, as sbatch's
+	// --constraint, --nodelist and --exclude have them.
+	Features, NodeList, Excluded string
+	Priority                     int64
+	Held                         bool   // by its user
+	Nodes                        string // hostlist, empty while pending
 	// ArrayJob is the id of the job array, or 0 for an ordinary job. ArrayTasks lists
 	// this entry's tasks: "7", or "1-4,8" for tasks that Slurm has not split off yet.
 	ArrayJob   int64
@@ -71,8 +74,14 @@ type Node struct {
 }
 
 // Update changes a job. A field of 0 or nil leaves its part of the job alone.
+//
+// An operator's change of a time limit exempts the job from all limits of Slurm on its time,
+// for good. So a time limit is to be changed as the job's owner, whose changes Slurm checks.
 type Update struct {
-	Job       int64
+	Job int64
+	// Owner, if not empty, is the job's user, and the change is made with her rights.
+	// Slurm lets only SlurmUser and root act as other users.
+	Owner     string
 	BeginTime int64 // Unix seconds; a time gone by lets the job start now
 	TimeLimit int64 // seconds; Slurm counts minutes, so it is rounded up
 	Comment   *string

@@ -99,7 +99,8 @@ type request struct {
 	family family
 	path   string // below the version: "/jobs"
 	query  url.Values
-	body   any // sent as JSON
+	body   any    // sent as JSON
+	user   string // the Slurm user to act as; "" stands for Options.User
 }
 
 // fields has a reader for each field of an answer to read, by key in lower case: "jobs",
@@ -153,7 +154,7 @@ func (c *Client) doWithin(ctx context.Context, r request, fields fields) error {
 	if len(r.query) > 0 {
 		path += "?" + r.query.Encode()
 	}
-	response, err := c.send(ctx, r.method, path, r.body)
+	response, err := c.send(ctx, cmp.Or(r.user, c.opts.User), r.method, path, r.body)
 	if err != nil {
 		return err
 	}
@@ -169,10 +170,10 @@ func (c *Client) doWithin(ctx context.Context, r request, fields fields) error {
 	return readAnswer(ctx, name, &boundedReader{r: response.Body, left: c.maxAnswer}, fields)
 }
 
-// send sends a request. If the answer may mean that the token was rejected, and there is a
+// send sends a request as a Slurm user. If the answer may mean that the token was rejected, and there is a
 // new token, send sends the request again. Slurm's answer often does not tell the reason of
 // a failure.
-func (c *Client) send(ctx context.Context, method, path string, body any) (*http.Response, error) {
+func (c *Client) send(ctx context.Context, user, method, path string, body any) (*http.Response, error) {
 	var encoded []byte
 	if body != nil {
 		var err error
@@ -185,7 +186,7 @@ func (c *Client) send(ctx context.Context, method, path string, body any) (*http
 		return nil, err
 	}
 	for {
-		response, err := c.sendOnce(ctx, method, path, encoded, token)
+		response, err := c.sendOnce(ctx, user, method, path, encoded, token)
 		if err != nil {
 			return nil, unreachable(ctx, method, path, err)
 		}
@@ -208,7 +209,7 @@ func (c *Client) token() (string, error) {
 	return c.opts.Token()
 }
 
-func (c *Client) sendOnce(ctx context.Context, method, path string, body []byte, token string) (*http.Response, error) {
+func (c *Client) sendOnce(ctx context.Context, user, method, path string, body []byte, token string) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -217,8 +218,8 @@ func (c *Client) sendOnce(ctx context.Context, method, path string, body []byte,
 	if body != nil {
 		r.Header.Set("Content-Type", "application/json")
 	}
-	if c.opts.User != "" {
-		r.Header.Set("X-SLURM-USER-NAME", c.opts.User)
+	if user != "" {
+		r.Header.Set("X-SLURM-USER-NAME", user)
 	}
 	if token != "" {
 		r.Header.Set("X-SLURM-USER-TOKEN", token)

@@ -69,15 +69,16 @@ func (w *wireError) slurmError() SlurmError {
 
 // Slurm's error numbers (slurm_errno.h) that mean more than a refusal.
 const (
-	errAuthentication  = 1007
-	errAccessDenied    = 2002
-	errUserIDMissing   = 2010 // also: another user's job
-	errInvalidJobID    = 2017
-	errAlreadyDone     = 2021
-	errInStandby       = 2028
-	errDatabase        = 7000
-	errDatabaseRefused = 7001
-	errNothingFound    = 9003
+	errUnexpectedMessage = 1000
+	errAuthentication    = 1007
+	errAccessDenied      = 2002
+	errUserIDMissing     = 2010 // also: another user's job
+	errInvalidJobID      = 2017
+	errAlreadyDone       = 2021
+	errInStandby         = 2028
+	errDatabase          = 7000
+	errDatabaseRefused   = 7001
+	errNothingFound      = 9003
 )
 
 // kindOf sorts a failure by HTTP status and Slurm's error numbers.

@@ -23,6 +23,9 @@ type queueJob struct {
 	State        words   `json:"job_state"`
 	Reason       string  `json:"state_reason"`
 	Dependency   string  `json:"dependency"`
+	Features     string  `json:"features"`
+	NodeList     string  `json:"required_nodes"`
+	Excluded     string  `json:"excluded_nodes"`
 	Comment      comment `json:"comment"`
 	Priority     number  `json:"priority"`
 	Nodes        string  `json:"nodes"`
@@ -106,6 +109,9 @@ func (j *queueJob) entry() slurm.QueueEntry {
 		Name:         j.Name,
 		Reason:       j.Reason,
 		Dependency:   j.Dependency,
+		Features:     j.Features,
+		NodeList:     j.NodeList,
+		Excluded:     j.Excluded,
 		Priority:     j.Priority.or(0),
 		Nodes:        j.Nodes,
 		ArrayJob:     j.ArrayJobID.or(0),

@@ -2,6 +2,7 @@ package slurmrestd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -28,7 +29,8 @@ type killResult struct {
 
 // Update changes one job. The server refuses changes that the client's user may not make.
 // A user may change the times and the comment of her own pending jobs. An operator may
-// change any job.
+// change any job. If the client's user may not act as u.Owner, the error is a
+// slurm.ErrPermission and nothing is changed.
 func (c *Client) Update(ctx context.Context, u slurm.Update) error {
 	versions, err := c.serverVersions(ctx)
 	if err != nil {
@@ -50,7 +52,10 @@ func (c *Client) Update(ctx context.Context, u slurm.Update) error {
 	if len(body) == 0 {
 		return nil
 	}
-	r := request{method: http.MethodPost, family: controller, path: jobPath(u.Job), body: body}
+	if u.Owner != "" && c.opts.Token == nil {
+		return fmt.Errorf("change job %d as %s: slurmrestd without tokens acts as its own user: %w", u.Job, u.Owner, slurm.ErrPermission)
+	}
+	r := request{method: http.MethodPost, family: controller, path: jobPath(u.Job), body: body, user: u.Owner}
 	var refused []SlurmError
 	err = c.do(ctx, r, fields{"results": each(func(result *jobResult) error {
 		if n := result.ErrorCode.or(0); n != 0 {
@@ -58,7 +63,20 @@ func (c *Client) Update(ctx context.Context, u slurm.Update) error {
 		}
 		return nil
 	})})
-	return orRefused(err, r, refused)
+	return asOwner(u.Owner, orRefused(err, r, refused))
+}
+
+// asOwner returns err, the error of a change as owner. slurmctld rejects a token of a user who
+// may not act as others by an error that otherwise stands for a failure to communicate.
+func asOwner(owner string, err error) error {
+	if answer, ok := errors.AsType[*Error](err); ok && owner != "" {
+		for _, e := range answer.Slurm {
+			if e.Number == errUnexpectedMessage {
+				answer.kind = slurm.ErrPermission
+			}
+		}
+	}
+	return err
 }
 
 // Cancel removes a job from the queue or ends it.

@@ -71,7 +71,7 @@ func (c *Client) forgetVersions() {
 }
 
 func (c *Client) readVersions(ctx context.Context, path string) (versions, error) {
-	response, err := c.send(ctx, http.MethodGet, path, nil)
+	response, err := c.send(ctx, c.opts.User, http.MethodGet, path, nil)
 	if err != nil {
 		return nil, err
 	}
