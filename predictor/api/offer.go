@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/varq-project/varq/predictor/slurmtime"
@@ -14,6 +15,7 @@ const (
 	OfferLater = "deadline"    // the earliest deadline for this probability
 	OfferNodes = "nodes"       // the same request with fewer nodes, or fewer CPUs on one node
 	OfferTime  = "time"        // the same request with a shorter time limit of the work
+	OfferCost  = "cost"        // the same request with a higher ceiling on the cost of idle nodes
 )
 
 // Offer is a request that can be promised instead of the request refused. Kind says in
@@ -49,6 +51,8 @@ func (o *Offer) Options(refused *PlanRequest, zone *time.Location) []string {
 			return []string{fmt.Sprintf("--ntasks=%d", o.CPUs)}
 		}
 		return []string{fmt.Sprintf("--nodes=%d", o.Nodes)}
+	case OfferCost:
+		return []string{fmt.Sprintf("--max-cost=%.2f", math.Ceil(o.Worst.NodeSeconds/36)/100)}
 	case OfferTime:
 		return []string{"--time=" + slurmtime.FormatDuration(o.Limit)}
 	default:

@@ -24,8 +24,19 @@ type PlanRequest struct {
 	// OnMiss says what becomes of a job that has not started by BeginBy: OnMissRun (the
 	// default) or OnMissCancel.
 	OnMiss string `json:"on_miss,omitempty"`
+	// MaxCost bounds the cost of the idle nodes before the work.
+	MaxCost
 	// Trajectory asks for the whole probability trajectory in the answer.
 	Trajectory bool `json:"trajectory,omitempty"`
+}
+
+// MaxCost is the ceiling on the cost of the idle nodes before the work, which no revision of the
+// plan exceeds. At most one of the two is set. Without either it is what was quoted.
+type MaxCost struct {
+	// MaxNodeSeconds bounds the node-seconds. The plan itself keeps to it too.
+	MaxNodeSeconds float64 `json:"max_node_seconds,omitempty"`
+	// MaxTimes is a multiple, at least 1, of what was quoted.
+	MaxTimes float64 `json:"max_times,omitempty"`
 }
 
 // The values of PlanRequest.OnMiss.
@@ -56,6 +67,9 @@ type Plan struct {
 	HoldUntil int64 `json:"hold_until"`
 	// WorkLimit is the time limit of the work alone.
 	WorkLimit int64 `json:"work_limit"`
+	// Earliest is the ceiling on the cost of idle nodes, as a time: varqd does not let the
+	// job become eligible before it. 0 stands for no ceiling.
+	Earliest int64 `json:"earliest"`
 	// Prob is the probability asked for, Estimate the probability forecast (>= Prob).
 	Prob     float64 `json:"prob"`
 	Estimate float64 `json:"estimate"`
@@ -68,6 +82,15 @@ type Plan struct {
 	Evidence
 	// Comment is to be added to the job's comment. varqd finds the job by it.
 	Comment string `json:"comment"`
+}
+
+// Idle returns what the nodes cost if they idle from begin until the work starts.
+func (p *Plan) Idle(begin int64) Cost {
+	if p.WorkLimit <= 0 {
+		return Cost{}
+	}
+	share := float64(max(0, p.HoldUntil-begin)) / float64(p.WorkLimit)
+	return Cost{NodeSeconds: share * p.Work.NodeSeconds, BillingSeconds: share * p.Work.BillingSeconds}
 }
 
 // Evidence is what a forecast rests on.

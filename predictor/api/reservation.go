@@ -13,6 +13,12 @@ const (
 	StateCancelled = "CANCELLED" // settled: never submitted, cancelled early, or not kept after a change by the user
 )
 
+// Setting is a job's begin time, in Unix seconds, and its time limit, in seconds.
+type Setting struct {
+	BeginTime int64 `json:"begin_time"`
+	TimeLimit int64 `json:"time_limit"`
+}
+
 // Reservation is one promise, the state of its job and, once settled, its outcome.
 type Reservation struct {
 	Plan
@@ -32,6 +38,12 @@ type Reservation struct {
 	Start     int64   `json:"start,omitempty"`
 	WorkStart int64   `json:"work_start,omitempty"`
 	End       int64   `json:"end,omitempty"`
+	// Set is how varqd has set the job, or last saw it in the queue.
+	Set Setting `json:"set"`
+	// Ceiling is the cost of idle nodes before the work that no revision exceeds.
+	Ceiling Cost `json:"ceiling"`
+	// Rescue, if not nil, is what would keep the promise, which does not hold any more.
+	Rescue *Rescue `json:"rescue,omitempty"`
 	// Note is the latest message for the user, for instance the reason why the promise was
 	// missed.
 	Note string `json:"note,omitempty"`

@@ -25,6 +25,9 @@ type Options struct {
 	Version cluster.Version
 	// History is loaded into the accounting database before varqd starts.
 	History iter.Seq2[workload.Job, error]
+	// Operator gives varqd the rights of a Slurm operator only. Without it varqd has the token
+	// of SlurmUser, with which it can act as the jobs' owners.
+	Operator bool
 	// SlurmConf holds additional lines of slurm.conf.
 	SlurmConf string
 	// Progress receives messages about the steps of the start. If it is nil, they are
@@ -88,7 +91,7 @@ func Start(ctx context.Context, o Options) (s *Site, err error) {
 			return s, err
 		}
 	}
-	if err := s.configure(); err != nil {
+	if err := s.configure(ctx, o.Operator); err != nil {
 		return s, err
 	}
 	return s, s.StartVarqd(ctx)

@@ -30,8 +30,9 @@ func (s *Site) Address() string { return s.address }
 // Config returns the path of the configuration file of varqd and its clients.
 func (s *Site) Config() string { return s.installed("/etc/varq/varq.yaml") }
 
-// configure creates varqd's folder, chooses its address, and writes varq.yaml.
-func (s *Site) configure() error {
+// configure creates varqd's folder, chooses its address, and writes varq.yaml. Unless operator
+// is true, it also writes a token of SlurmUser for varqd.
+func (s *Site) configure(ctx context.Context, operator bool) error {
 	dir := s.Path("varq")
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return err
@@ -43,9 +44,16 @@ func (s *Site) configure() error {
 	if s.address, err = freeAddress(); err != nil {
 		return err
 	}
+	identity := ""
+	if !operator {
+		identity = "  user: slurm\n  token_file: " + s.token() + "\n"
+		if err := s.writeToken(ctx); err != nil {
+			return err
+		}
+	}
 	text := fmt.Sprintf(`slurmrestd:
   url: %s
-server:
+%sserver:
   socket: %s
   listen: %s
   munge_socket: %s
@@ -62,9 +70,30 @@ watch:
   refresh: 3s
 log:
   level: debug
-`, s.RestURL(), s.Socket(), s.address, s.MungeSocket(), s.Socket(), s.MungeSocket(),
+`, s.RestURL(), identity, s.Socket(), s.address, s.MungeSocket(), s.Socket(), s.MungeSocket(),
 		filepath.Join(dir, "ledger.db"), s.History())
 	return os.WriteFile(s.Config(), []byte(text), 0o644)
+}
+
+// token returns the path of the file with SlurmUser's token, which only varqd can read.
+func (s *Site) token() string { return s.Path("varq", "slurm.token") }
+
+// tokenLife is longer than any test lasts.
+const tokenLife = 24 * time.Hour
+
+// writeToken writes SlurmUser's token.
+func (s *Site) writeToken(ctx context.Context) error {
+	token, err := s.Token(ctx, "slurm", tokenLife)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(s.token(), []byte(token+"\n"), 0o600); err != nil {
+		return err
+	}
+	if out, err := exec.Command("chown", "varq:", s.token()).CombinedOutput(); err != nil {
+		return fmt.Errorf("chown: %w: %s", err, out)
+	}
+	return nil
 }
 
 // freeAddress returns an unused TCP address of the loopback interface.

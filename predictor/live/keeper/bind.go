@@ -15,8 +15,9 @@ import (
 // bindTimeout bounds how long Bind waits for Slurm and for the lock.
 const bindTimeout = 1500 * time.Millisecond
 
-// Bind binds user's plan to user's job, which must be in the queue. Binding the same job
-// again changes nothing. An error that the user should read is a fault of package api.
+// Bind binds user's plan to user's job, which must be in the queue and be the job that was
+// promised. A job that has started already must name the plan in its comment. Binding the
+// same job again changes nothing. An error that the user should read is a fault of package api.
 func (k *Keeper) Bind(ctx context.Context, user string, b api.Binding) error {
 	entries, err := k.Ledger.Select(ctx, ledger.Query{Plan: b.Plan, User: user})
 	if err != nil {
@@ -36,6 +37,12 @@ func (k *Keeper) Bind(ctx context.Context, user string, b api.Binding) error {
 		return api.Fault(api.ErrForbidden, fmt.Sprintf("you have no job %d in the queue", b.Job))
 	}
 	if err == nil {
+		if why := unlike(e, &j.Job); why != "" {
+			return api.Fault(api.ErrConflict, fmt.Sprintf("job %d is not the job that was promised: %s", b.Job, why))
+		}
+		if plan, _ := api.PlanInComment(j.Comment); j.Start != 0 && plan != b.Plan {
+			return api.Fault(api.ErrConflict, fmt.Sprintf("job %d has started already, without this plan", b.Job))
+		}
 		err = k.lock(asking)
 	}
 	if err != nil {

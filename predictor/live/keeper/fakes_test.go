@@ -17,11 +17,13 @@ type fakeSlurm struct {
 	accounted map[int64][]workload.Job
 	short     int64 // MaxTime of the partition short; 0 without that partition
 
-	down           error          // returned by every call
-	updates        error          // returned by every Update, which has no effect
-	updatesLost    bool           // Update succeeds and has no effect
-	startsAtUpdate int64          // this job starts just before Update changes it
-	accountingDown map[int64]bool // Accounted fails for these jobs; for all jobs with key 0
+	down           error                             // returned by every call
+	updates        error                             // returned by every Update, which has no effect
+	updatesLost    bool                              // Update succeeds and has no effect
+	ownersRefused  bool                              // Update as a job's owner is not permitted
+	changesAtRead  map[int64]func(*slurm.QueueEntry) // changes of jobs just before Job reads them
+	startsAtUpdate int64                             // this job starts just before Update changes it
+	accountingDown map[int64]bool                    // Accounted fails for these jobs; for all jobs with key 0
 
 	calls []string // the calls that change jobs, since the last watch
 }
@@ -44,6 +46,10 @@ func (s *fakeSlurm) Queue(context.Context) ([]slurm.QueueEntry, error) {
 
 func (s *fakeSlurm) Job(_ context.Context, id int64) (slurm.QueueEntry, error) {
 	if j, ok := s.queue[id]; ok {
+		if change := s.changesAtRead[id]; change != nil {
+			change(&j)
+			s.queue[id] = j
+		}
 		return j, s.down
 	}
 	return slurm.QueueEntry{}, slurm.ErrNotFound
@@ -59,6 +65,9 @@ func (s *fakeSlurm) Update(_ context.Context, u slurm.Update) error {
 	if u.TimeLimit != 0 {
 		text += " limit " + span(u.TimeLimit)
 	}
+	if u.Owner != "" {
+		text += " as " + u.Owner
+	}
 	j := s.queue[u.Job]
 	if u.Job == s.startsAtUpdate && j.Start == 0 {
 		j.Start, j.State = j.Eligible, workload.Running
@@ -68,6 +77,10 @@ func (s *fakeSlurm) Update(_ context.Context, u slurm.Update) error {
 	case err != nil:
 	case s.updates != nil:
 		err = s.updates
+	case s.ownersRefused && u.Owner != "":
+		err = slurm.ErrPermission
+	case u.TimeLimit != 0 && u.Owner != j.User:
+		panic("a limit is to be changed as the job's owner")
 	case s.updatesLost:
 		text += ", which is lost"
 	default:

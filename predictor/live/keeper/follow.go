@@ -10,10 +10,15 @@ import (
 	"github.com/varq-project/varq/predictor/slurm"
 )
 
-// bindClaimant binds e to j, the job that claims e's plan.
+// bindClaimant binds e to j, the job that claims e's plan. If j is not the job that was
+// promised, bindClaimant settles the reservation: nothing is promised about such a job.
 func (k *Keeper) bindClaimant(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
 	if k.memory.postponed(e.ID, now) {
 		return nil
+	}
+	if why := unlike(e, &j.Job); why != "" {
+		why = fmt.Sprintf("job %d, which names this plan, is not the job that was promised: %s", j.ID, why)
+		return k.settle(ctx, e, ledger.Settlement{At: now, Outcome: api.StateCancelled}, why)
 	}
 	err := k.bind(ctx, e, &j.Job, now)
 	if errors.Is(err, ledger.ErrJobTaken) {
@@ -48,7 +53,8 @@ func (k *Keeper) noteStart(ctx context.Context, e *ledger.Entry, j *slurm.QueueE
 func workStart(e *ledger.Entry, start int64) int64 { return max(start, e.HoldUntil) }
 
 // noteLate records that a job is still pending after its deadline. It cancels the job if
-// OnMiss is OnMissCancel, unless the job was requeued after its work had begun.
+// OnMiss is OnMissCancel. But it does not cancel a job that has been requeued, which had
+// started before, nor one that its user has changed or still holds.
 func (k *Keeper) noteLate(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
 	c := k.newChange(e, now)
 	c.observe(j)
@@ -56,10 +62,13 @@ func (k *Keeper) noteLate(ctx context.Context, e *ledger.Entry, j *slurm.QueueEn
 		c.progress.Late = true
 		c.event(ledger.Note, "not started by the deadline")
 	}
+	if c.progress.Held && !c.progress.Yielded {
+		c.yield("still held at the deadline")
+	}
 	if err := k.record(ctx, e, c); err != nil {
 		return err
 	}
-	if e.OnMiss != api.OnMissCancel || c.progress.WorkStart != 0 || k.memory.postponed(e.ID, now) {
+	if e.OnMiss != api.OnMissCancel || c.progress.Yielded || j.RestartCount > 0 || k.memory.postponed(e.ID, now) {
 		return nil
 	}
 	if err := k.Slurm.Cancel(ctx, j.ID); err != nil && !errors.Is(err, slurm.ErrNotFound) {

@@ -22,10 +22,14 @@ type memory struct {
 	forecasts map[string]float64 // by plan: the latest probability of a start by BeginBy
 	retry     map[string]int64   // by plan: when to try again
 	unclaimed map[string]int     // by user: the number of open plans without a job
+	rescues   map[string]rescue  // by plan: what would keep an endangered promise
+	// limitsFixedUntil is the time until which time limits are not changed, because Slurm
+	// has not let varqd act as a job's owner.
+	limitsFixedUntil int64
 }
 
 func newMemory() memory {
-	return memory{forecasts: map[string]float64{}, retry: map[string]int64{}, unclaimed: map[string]int{}}
+	return memory{forecasts: map[string]float64{}, retry: map[string]int64{}, unclaimed: map[string]int{}, rescues: map[string]rescue{}}
 }
 
 // retain forgets the reservations that are not in open, and counts the open ones without
@@ -50,6 +54,11 @@ func (m *memory) retain(open []ledger.Entry) {
 	for plan := range m.retry {
 		if !isOpen[plan] {
 			delete(m.retry, plan)
+		}
+	}
+	for plan := range m.rescues {
+		if !isOpen[plan] {
+			delete(m.rescues, plan)
 		}
 	}
 }
@@ -91,4 +100,42 @@ func (m *memory) postponed(plan string, now int64) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return now < m.retry[plan]
+}
+
+// limitsFixedFor is how many seconds the keeper leaves time limits alone after Slurm has not let
+// it act as a job's owner.
+const limitsFixedFor = 600
+
+// fixLimits makes limitsFixed true for the next limitsFixedFor seconds.
+func (m *memory) fixLimits(now int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.limitsFixedUntil = now + limitsFixedFor
+}
+
+// limitsFixed reports whether time limits are left alone.
+func (m *memory) limitsFixed(now int64) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return now < m.limitsFixedUntil
+}
+
+// setRescue notes what would keep plan's promise; nil stands for nothing.
+func (m *memory) setRescue(plan string, r *rescue) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if r == nil {
+		delete(m.rescues, plan)
+	} else {
+		m.rescues[plan] = *r
+	}
+}
+
+// rescue returns what would keep plan's promise. It reports false if nothing would, or if
+// nothing is needed.
+func (m *memory) rescue(plan string) (rescue, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r, ok := m.rescues[plan]
+	return r, ok
 }

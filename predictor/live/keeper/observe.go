@@ -1,6 +1,8 @@
 package keeper
 
 import (
+	"fmt"
+
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/slurm"
@@ -8,14 +10,16 @@ import (
 )
 
 // observe copies a pending job's state from the queue. If the job's begin time or time
-// limit is neither the one that varq set last nor the one before, then somebody else has
-// changed it. From then on varq does not revise the job any more.
+// limit is neither the one that varq set last nor the one before, or if the job asks for
+// something else than before, then somebody else has changed it. From then on varq does not
+// revise the job any more, and does not cancel it.
 func (c *change) observe(j *slurm.QueueEntry) {
 	p := &c.progress
 	if j.Submit != p.Submit {
 		c.event(ledger.Requeued, "requeued by Slurm")
 		p.Submit, p.BeginTime, p.WasBegin = j.Submit, j.Eligible, j.Eligible
 		p.TimeLimit, p.WasLimit = j.Limit, j.Limit // varq-wrapper may have trimmed it
+		p.Asks = asks(j)
 		if p.WorkStart == 0 {
 			p.Start = 0
 		}
@@ -28,18 +32,31 @@ func (c *change) observe(j *slurm.QueueEntry) {
 			c.event(ledger.User, "released")
 		}
 	}
-	p.State, p.Eligible = api.StatePending, j.Eligible
+	p.State = api.StatePending
+	if p.WorkStart == 0 {
+		p.Eligible = j.Eligible
+	}
+	difference := changed(p.Asks, asks(j))
+	p.Asks = asks(j)
 	switch {
+	case difference != "" && p.Yielded:
+		c.event(ledger.User, "changed, not by varq: %s", difference)
+	case difference != "":
+		c.yield("changed, not by varq: " + difference)
 	case p.Yielded:
 	case j.Limit != p.TimeLimit && j.Limit != p.WasLimit:
-		p.Yielded = true
-		c.event(ledger.User, "the time limit was changed to %s, not by varq; varq leaves the job alone now", slurmtime.FormatDuration(j.Limit))
+		c.yield(fmt.Sprintf("the time limit was changed to %s, not by varq", slurmtime.FormatDuration(j.Limit)))
 	case j.Eligible != p.BeginTime && j.Eligible != p.WasBegin && c.beginChanged(j):
-		p.Yielded = true
-		c.event(ledger.User, "the begin time was changed to %s, not by varq; varq leaves the job alone now", c.moment(j.Eligible))
+		c.yield(fmt.Sprintf("the begin time was changed to %s, not by varq", c.moment(j.Eligible)))
 	case j.Eligible != 0:
 		c.confirm(j)
 	}
+}
+
+// yield records that varq leaves the job alone from now on, and why.
+func (c *change) yield(why string) {
+	c.progress.Yielded = true
+	c.event(ledger.User, "%s; varq leaves the job alone now", why)
 }
 
 // confirm records which part of varq's last change Slurm has made. A job that still has

@@ -11,10 +11,22 @@ import (
 // lateAndCancelled is the note of a job that was cancelled because of --on-miss=cancel.
 const lateAndCancelled = "not started by the deadline, so cancelled, as asked for"
 
+// ended reports whether accounting knows how a run ended. After an outage slurmdbd may report
+// for a while that a job is COMPLETED, but no end or no start. Not yet known is not known.
+func ended(run *workload.Job) bool {
+	switch {
+	case !run.State.Finished() || run.State == workload.Requeued || run.End == 0:
+		return false
+	case run.State == workload.Completed || run.State == workload.TimedOut:
+		return run.Start != 0
+	}
+	return true
+}
+
 // judge judges a promise by the last run of its job, which has ended.
 //
-//   - Kept: the job started by BeginBy and lasted until its work began. A later requeue
-//     changes nothing.
+//   - Kept: the job started by BeginBy and lasted until its work began, by accounting or as
+//     the queue has shown it. A later requeue changes nothing.
 //   - Cancelled: the job was cancelled before BeginBy; or the promise was not kept, and
 //     the user had held the job or somebody had changed it.
 //   - Missed: in all other cases.
@@ -22,10 +34,13 @@ const lateAndCancelled = "not started by the deadline, so cancelled, as asked fo
 // why tells the user the reason. It is empty for a promise that was kept without a
 // requeue.
 func judge(e *ledger.Entry, run *workload.Job, now int64) (s ledger.Settlement, why string) {
-	s = ledger.Settlement{At: now, Eligible: run.Eligible, Start: run.Start, End: run.End}
-	if p := &e.Progress; p.WorkStart != 0 && p.Start <= e.BeginBy && p.Start != run.Start {
+	s = ledger.Settlement{At: now, Eligible: run.Eligible, Start: run.Start, End: run.End, Run: run.Submit}
+	if p := &e.Progress; seenKept(e) {
+		if p.Start != run.Start {
+			why = "requeued after its work had begun in time"
+		}
 		s.Outcome, s.Eligible, s.Start, s.WorkStart = api.StateKept, p.Eligible, p.Start, p.WorkStart
-		return s, "requeued after its work had begun in time"
+		return s, why
 	}
 	if run.Start != 0 && run.End >= workStart(e, run.Start) {
 		s.WorkStart = workStart(e, run.Start)
@@ -35,6 +50,8 @@ func judge(e *ledger.Entry, run *workload.Job, now int64) (s ledger.Settlement, 
 		s.Outcome = api.StateKept
 	case run.State == workload.Cancelled && run.End < e.BeginBy:
 		s.Outcome, why = api.StateCancelled, "cancelled before the deadline"
+	case e.Progress.Yielded && run.Start != 0 && run.Start <= e.BeginBy:
+		s.Outcome, why = api.StateCancelled, fmt.Sprintf("changed by the user, and ended (%s) before its work could begin", run.State)
 	case e.Progress.Yielded:
 		s.Outcome, why = api.StateCancelled, "not started in time after the user had changed the job"
 	case e.Progress.Held:
@@ -49,4 +66,10 @@ func judge(e *ledger.Entry, run *workload.Job, now int64) (s ledger.Settlement, 
 		s.Outcome, why = api.StateMissed, fmt.Sprintf("ended (%s) before its work could begin", run.State)
 	}
 	return s, why
+}
+
+// seenKept reports whether the queue has shown that the promise was kept.
+func seenKept(e *ledger.Entry) bool {
+	p := &e.Progress
+	return p.WorkStart != 0 && p.Start <= e.BeginBy
 }

@@ -19,6 +19,9 @@ func (k *Keeper) Plan(ctx context.Context, user string, req *api.PlanRequest, pr
 	}
 	now := k.Now()
 	r := k.plannerRequest(user, req, now)
+	if req.MaxNodeSeconds > 0 {
+		r.Earliest = r.HoldUntil - int64(req.MaxNodeSeconds/float64(max(1, r.Job.Nodes)))
+	}
 	got := planner.Plan(r)
 	var answer api.PlanAnswer
 	if req.Trajectory {
@@ -33,6 +36,11 @@ func (k *Keeper) Plan(ctx context.Context, user string, req *api.PlanRequest, pr
 	}
 	plan := apiPlan(&r, got.Plan)
 	plan.WorkLimit = got.Job.Limit
+	if r.Earliest == 0 {
+		idle := max(0, plan.HoldUntil-plan.BeginTime)
+		r.Earliest = plan.HoldUntil - int64(max(1, req.MaxTimes)*float64(idle))
+	}
+	plan.Earliest = r.Earliest
 	plan.OnMiss = cmp.Or(req.OnMiss, api.OnMissRun)
 	if promise {
 		err = k.promise(ctx, &plan, &api.Reservation{

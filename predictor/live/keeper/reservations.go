@@ -61,6 +61,11 @@ func (k *Keeper) whose(asker, asked string, operatorGetsAll bool) (string, error
 // by BeginBy.
 func (k *Keeper) reservation(e *ledger.Entry) api.Reservation {
 	r := e.Reservation
+	r.Set = api.Setting{BeginTime: e.Progress.BeginTime, TimeLimit: e.Progress.TimeLimit}
+	r.Ceiling = e.Idle(e.Progress.Earliest)
+	if offer, ok := k.memory.rescue(e.ID); ok && r.State == api.StatePending {
+		r.Rescue = &api.Rescue{Prob: offer.prob, Worst: e.Idle(offer.earliest)}
+	}
 	switch {
 	case r.State == api.StatePending:
 		r.Now = k.memory.forecast(e.ID)

@@ -2,9 +2,11 @@ package keeper
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/prob"
 	"github.com/varq-project/varq/predictor/promise/trajectory"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/slurmtime"
@@ -14,8 +16,8 @@ import (
 // revise plans the reservation of a pending job again, and changes the job if the new plan
 // is better.
 //
-// varqd is an operator, and Slurm does not enforce limits on operators' changes. So the
-// keeper checks them itself, for the job's present partition, account and QOS.
+// The begin time stays within the ceiling that the user has agreed to. If more idle time of the
+// nodes would keep the promise, revise offers it to the user instead; see Accept.
 func (k *Keeper) revise(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
 	c := k.newChange(e, now)
 	c.observe(j)
@@ -31,7 +33,7 @@ func (k *Keeper) revise(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntr
 	}
 	r := trajectory.Request{
 		Job: workload.Request{User: e.User, Account: j.Account, Partition: j.Partition, QOS: j.QOS, Size: e.Size, Limit: e.WorkLimit},
-		Now: now, Deadline: e.BeginBy, HoldUntil: e.HoldUntil, Prob: e.Prob,
+		Now: now, Deadline: e.BeginBy, HoldUntil: e.HoldUntil, Earliest: e.Progress.Earliest, Prob: e.Prob,
 	}
 	current := trajectory.Submission{Begin: e.Progress.BeginTime, Limit: e.Progress.TimeLimit}
 	revised := planner.Replan(r, current)
@@ -42,50 +44,116 @@ func (k *Keeper) revise(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntr
 		k.Outlook.Promise(e.Job, promised, revised.Begin, e.BeginBy, revised.Prob >= e.Prob)
 	}
 	k.memory.setForecast(e.ID, revised.Prob)
-	if revised.Submission == current || e.Progress.Held || e.Progress.Yielded || k.memory.postponed(e.ID, now) {
+	if e.Progress.Held || e.Progress.Yielded {
+		k.memory.setRescue(e.ID, nil)
 		return nil
 	}
-	return k.changeJob(ctx, e, c, current, revised.Submission)
+	k.offerRescue(planner, &r, e, revised)
+	to := k.permitted(current, revised.Submission, now)
+	if to == current || k.memory.postponed(e.ID, now) {
+		return nil
+	}
+	return k.changeJob(ctx, e, j, c, to, why(e, &revised, to))
 }
 
-// changeJob changes the begin time and the time limit of a job. It writes the change into
-// the ledger first, and then sends it to Slurm. The next Watch sees in the queue whether
-// Slurm has made the change.
-func (k *Keeper) changeJob(ctx context.Context, e *ledger.Entry, c *change, from, to trajectory.Submission) error {
-	update := slurm.Update{Job: e.Job}
+// why tells the user why varq changes the job of e: the forecasts before and after, and what
+// idle nodes cost at most from now on.
+func why(e *ledger.Entry, revised *trajectory.Revision, to trajectory.Submission) string {
+	cost := fmt.Sprintf("idle nodes cost at most %s", e.Idle(to.Begin))
+	switch {
+	case to.Begin == e.Progress.BeginTime:
+		return "the nodes can idle for less time now"
+	case revised.Stay >= e.Prob:
+		return fmt.Sprintf("even so the forecast is %s; %s", prob.Format(revised.Prob), cost)
+	default:
+		return fmt.Sprintf("the forecast had fallen to %s, and is %s with this; %s", prob.Format(revised.Stay), prob.Format(revised.Prob), cost)
+	}
+}
+
+// permitted returns the change from one submission to another as far as varqd may make it:
+// while Slurm does not let varqd act as the jobs' owners, time limits stay as they are.
+func (k *Keeper) permitted(from, to trajectory.Submission, now int64) trajectory.Submission {
+	switch {
+	case k.memory.limitsFixed(now) && to.Limit > from.Limit:
+		return from
+	case k.memory.limitsFixed(now):
+		to.Limit = from.Limit
+	}
+	return to
+}
+
+// changeJob changes the begin time and the time limit of a job. It writes into the ledger
+// first what it is about to set, then sends it to Slurm, and then writes the event. The next
+// Watch sees in the queue which part of the change Slurm has made.
+//
+// The user may change the job between Watch's reading of the queue and this change. So
+// changeJob reads the job once more, and leaves it alone if it is not as j any more: the next
+// Watch will see what has changed. why tells the user the reason.
+func (k *Keeper) changeJob(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, c *change, to trajectory.Submission, why string) error {
+	from := trajectory.Submission{Begin: e.Progress.BeginTime, Limit: e.Progress.TimeLimit}
+	switch fresh, err := k.Slurm.Job(ctx, e.Job); {
+	case errors.Is(err, slurm.ErrNotFound):
+		return nil
+	case err != nil:
+		return fmt.Errorf("read the job before revising it: %w", err)
+	case fresh.Submit != j.Submit || fresh.Eligible != j.Eligible || fresh.Limit != j.Limit || fresh.Start != 0 || fresh.Held || asks(&fresh) != asks(j):
+		return nil
+	}
 	c.progress.BeginTime, c.progress.TimeLimit = to.Begin, to.Limit
-	if to.Begin != from.Begin {
-		update.BeginTime = to.Begin
-		c.event(ledger.Moved, "begin time moved from %s to %s", c.moment(from.Begin), c.moment(to.Begin))
-	}
-	if to.Limit != from.Limit {
-		update.TimeLimit = to.Limit
-		c.event(ledger.Limited, "time limit changed from %s to %s", slurmtime.FormatDuration(from.Limit), slurmtime.FormatDuration(to.Limit))
-	}
 	if err := k.record(ctx, e, c); err != nil {
 		return err
 	}
-	if err := k.update(ctx, update, from); err != nil {
+	if err := k.update(ctx, e, from, to, c.now); err != nil {
 		k.memory.postpone(e.ID, c.now)
 		return fmt.Errorf("revise the job: %w", err)
 	}
+	if to.Begin != from.Begin {
+		c.event(ledger.Moved, "begin time moved from %s to %s: %s", c.moment(from.Begin), c.moment(to.Begin), why)
+	}
+	if to.Limit != from.Limit {
+		text := fmt.Sprintf("time limit changed from %s to %s", slurmtime.FormatDuration(from.Limit), slurmtime.FormatDuration(to.Limit))
+		if to.Begin == from.Begin {
+			text += ": " + why
+		}
+		c.event(ledger.Limited, "%s", text)
+	}
 	k.Metrics.revisions.Inc()
-	return nil
+	return k.record(ctx, e, c)
 }
 
-// update sends a change to Slurm. If the job has started since the queue was read, Slurm
-// refuses the new begin time but lowers the limit nevertheless. The lower limit would be
-// too short, as the job started before the new begin time. So update sends a later begin
-// time alone, and sends the limit only after Slurm has accepted the begin time.
-func (k *Keeper) update(ctx context.Context, u slurm.Update, from trajectory.Submission) error {
-	if u.BeginTime > from.Begin {
-		if err := k.Slurm.Update(ctx, slurm.Update{Job: u.Job, BeginTime: u.BeginTime}); err != nil {
+// update sends a change to Slurm, in an order in which the job's limit is at no time too short
+// for its begin time: a job may start between two requests. So a later begin time comes before
+// the shorter limit, and a longer limit before the earlier begin time. Each is sent only after
+// Slurm has accepted the one before.
+//
+// Limits are changed as the job's owner. Slurm checks an owner's change; an operator's would
+// exempt the job from all of Slurm's limits on its time. Begin times are subject to no limit.
+func (k *Keeper) update(ctx context.Context, e *ledger.Entry, from, to trajectory.Submission, now int64) error {
+	begin := func() error {
+		if to.Begin == from.Begin {
+			return nil
+		}
+		return k.Slurm.Update(ctx, slurm.Update{Job: e.Job, BeginTime: to.Begin})
+	}
+	limit := func() error {
+		if to.Limit == from.Limit {
+			return nil
+		}
+		err := k.Slurm.Update(ctx, slurm.Update{Job: e.Job, Owner: e.User, TimeLimit: to.Limit})
+		if errors.Is(err, slurm.ErrPermission) {
+			k.Log.Warn("Slurm does not let varqd change jobs as their owners, so their time limits stay as they are", "job", e.Job, "owner", e.User, "error", err)
+			k.memory.fixLimits(now)
+		}
+		return err
+	}
+	steps := []func() error{begin, limit}
+	if to.Limit > from.Limit {
+		steps = []func() error{limit, begin}
+	}
+	for _, step := range steps {
+		if err := step(); err != nil {
 			return err
 		}
-		u.BeginTime = 0
 	}
-	if u.BeginTime == 0 && u.TimeLimit == 0 {
-		return nil
-	}
-	return k.Slurm.Update(ctx, u)
+	return nil
 }

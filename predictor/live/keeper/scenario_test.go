@@ -18,7 +18,8 @@ import (
 // 08:00:00 with nothing promised and an empty queue, and its jobs wait for 10 minutes:
 //
 //	scene                begins a scene
-//	scene pending        begins a scene: p is promised by 10:00, and its job 7 is pending
+//	scene pending        begins a scene: p is promised by 10:00, and its job 7 is pending;
+//	                     with max-cost=N as below
 //	at TIME              goes on with the scene at a later time
 //
 // Lines follow that say what happens, then ----, then the outcome. Go test's option
@@ -29,6 +30,7 @@ import (
 //	slurm down|up                    Slurm answers no call, or every call
 //	accounting down|up [JOB]         the same for accounting, for all jobs or for one
 //	updates refused|lost|done        what Slurm does with changes to jobs
+//	owners refused|allowed           whether varqd may act as the jobs' owners
 //	starts-when-changed JOB          the job starts just before Slurm changes it
 //	ledger broken                    the ledger cannot be written any more
 //	partition short SPAN             there is another partition, with MaxTime SPAN
@@ -39,12 +41,19 @@ import (
 // Lines about users and their jobs. A job is alice's unless the line names another user.
 // Everything happens now, or at=TIME:
 //
-//	promise|quote PLAN by TIME [to USER] [after TIME] [best-effort] [on-miss=cancel]
+//	promise|quote PLAN by TIME [to USER] [after TIME] [best-effort] [on-miss=cancel] [max-cost=N]
+//	                                 max-cost is N node-hours, or with Nx N times the quote
+//	accept JOB [up to N]             by alice, N node-hours at most
 //	submit PLAN as JOB [by USER]     as the plan says
 //	bind PLAN to JOB [by USER]
-//	set JOB FIELD=VALUE...           user, submit, begin, limit, partition; or held, comment=
+//	set JOB [when-read] FIELD=VALUE...
+//	                                 user, submit, begin, limit, partition, qos, nodes, features,
+//	                                 dependency; or held, comment=; when-read: just before
+//	                                 the keeper reads the job once more
 //	start JOB                        the job runs
-//	end JOB STATE                    the job moves from the queue to accounting
+//	end JOB STATE                    the job moves from the queue to accounting; at=- without an end
+//	accounted JOB [again] FIELD=TIME...
+//	                                 accounting says so of its last run, or of another one: submit, start, end
 //	requeue JOB [limit=SPAN]         the same, and the job waits again, at least 2 minutes
 //	vanish JOB                       the job leaves the queue, and is not in accounting
 //
@@ -67,7 +76,9 @@ func TestScenarios(t *testing.T) {
 			case "scene":
 				s = &scene{site: newSite(t), plans: map[string]*api.Plan{}, events: map[string]int{}}
 				if d.HasArg("pending") {
-					s.play("promise p by 10:00\nsubmit p as 7\nwatch")
+					ceiling := ""
+					d.MaybeScanArgs(t, "max-cost", &ceiling)
+					s.play("promise p by 10:00 max-cost=" + ceiling + "\nsubmit p as 7\nwatch")
 				}
 			case "at":
 				s.clock = s.time(d.CmdArgs[0].Key)
@@ -165,9 +176,12 @@ func (s *scene) time(text string) int64 {
 	return at
 }
 
-// at removes at=TIME and returns the time, or the present time without it.
+// at removes at=TIME and returns the time, 0 for -, or the present time without it.
 func (s *scene) at(w *words) int64 {
 	if text, given := w.value("at"); given {
+		if text == "-" {
+			return 0
+		}
 		return s.time(text)
 	}
 	return s.clock

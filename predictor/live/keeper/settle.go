@@ -38,12 +38,17 @@ func (k *Keeper) settleGone(ctx context.Context, e *ledger.Entry, _ *slurm.Queue
 		return fmt.Errorf("look up the job in accounting: %w", err)
 	}
 	last := lastRun(e, runs)
-	if last != nil && last.State.Finished() && last.State != workload.Requeued {
+	if last != nil && ended(last) {
 		s, why := judge(e, last, now)
 		return k.settle(ctx, e, s, why)
 	}
 	if now < e.BeginBy+e.TimeLimit+lostAfter {
 		return nil // accounting lags behind the queue
+	}
+	if seenKept(e) {
+		p := &e.Progress
+		s := ledger.Settlement{At: now, Outcome: api.StateKept, Eligible: p.Eligible, Start: p.Start, WorkStart: p.WorkStart}
+		return k.settle(ctx, e, s, "its work began in time, but accounting knows of no end")
 	}
 	why := "Slurm has no trace of the job"
 	if last != nil {
@@ -65,13 +70,14 @@ func lastRun(e *ledger.Entry, runs []workload.Job) *workload.Job {
 
 // ObserveAccounting takes in jobs newly read from accounting, and settles the reservations
 // of jobs that have ended. A job that names a plan in its comment, but that Watch has never
-// seen in the queue, is bound first. A job that is given again changes nothing.
+// seen in the queue, is bound first. A job that is given again changes nothing, unless
+// accounting has changed what it says: then the settlement is corrected.
 func (k *Keeper) ObserveAccounting(ctx context.Context, jobs []workload.Job) error {
 	now := k.Now()
 	for i := range jobs {
 		j := &jobs[i]
 		plan, ok := api.PlanInComment(j.Comment)
-		if !ok || !j.State.Finished() || j.State == workload.Requeued {
+		if !ok || !ended(j) {
 			continue
 		}
 		if err := k.settleEnded(ctx, plan, j, now); err != nil {
@@ -88,12 +94,19 @@ func (k *Keeper) settleEnded(ctx context.Context, plan string, j *workload.Job, 
 		return err
 	}
 	defer k.unlock()
-	entries, err := k.Ledger.Select(ctx, ledger.Query{Plan: plan, User: j.User, Open: true})
+	entries, err := k.Ledger.Select(ctx, ledger.Query{Plan: plan, User: j.User})
 	if err != nil || len(entries) == 0 {
 		return err
 	}
 	e := &entries[0]
+	if !e.Open {
+		return k.correct(ctx, e, j, now)
+	}
 	if e.Job == 0 {
+		if why := unlike(e, j); why != "" {
+			k.Log.Warn("a past job is not the job that was promised", "plan", plan, "job", j.ID, "why", why)
+			return nil
+		}
 		if err := k.bind(ctx, e, j, now); err != nil {
 			k.Log.Warn("a past job could not be bound", "plan", plan, "job", j.ID, "error", err)
 			return nil
@@ -106,6 +119,32 @@ func (k *Keeper) settleEnded(ctx context.Context, plan string, j *workload.Job, 
 	return k.settle(ctx, e, s, why)
 }
 
+// correct judges a settled promise again by j, and replaces the settlement if it differs. j must
+// be the run by which the promise was judged, or there was none: a later run of a job that
+// was requeued after all does not change what became of the promise.
+func (k *Keeper) correct(ctx context.Context, e *ledger.Entry, j *workload.Job, now int64) error {
+	if e.Job == 0 || !isJobOf(e, j) || e.Run != 0 && e.Run != j.Submit {
+		return nil
+	}
+	s, why := judge(e, j, now)
+	if s.Outcome == e.State && s.Start == e.Start && s.WorkStart == e.WorkStart && s.End == e.End {
+		return nil
+	}
+	var events []ledger.Event
+	if s.Outcome != e.State {
+		text := fmt.Sprintf("%s, not %s, as accounting says later", s.Outcome, e.State)
+		if why != "" {
+			text += ": " + why
+		}
+		events = append(events, ledger.Event{At: now, Kind: ledger.Note, Text: text})
+	}
+	if err := k.Ledger.Correct(ctx, e.ID, s, events...); err != nil {
+		return err
+	}
+	k.Log.Info("corrected", "plan", e.ID, "job", e.Job, "user", e.User, "outcome", s.Outcome, "was", e.State)
+	return nil
+}
+
 // settle closes a reservation in the ledger. why is the note for the user; there is none
 // if why is empty.
 func (k *Keeper) settle(ctx context.Context, e *ledger.Entry, s ledger.Settlement, why string) error {
@@ -116,6 +155,7 @@ func (k *Keeper) settle(ctx context.Context, e *ledger.Entry, s ledger.Settlemen
 	if err := k.Ledger.Settle(ctx, e.ID, s, events...); err != nil {
 		return err
 	}
+	e.Open = false
 	k.Log.Info("settled", "plan", e.ID, "job", e.Job, "user", e.User, "outcome", s.Outcome, "why", why)
 	return nil
 }

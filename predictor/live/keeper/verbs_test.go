@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/varq-project/varq/predictor/api"
@@ -35,6 +36,9 @@ var verbs = map[string]func(s *scene, w *words){
 		s.slurm.updates = choose(s, word, map[string]error{"done": nil, "lost": nil, "refused": slurm.ErrPermission})
 		s.slurm.updatesLost = word == "lost"
 	},
+	"owners": func(s *scene, w *words) {
+		s.slurm.ownersRefused = choose(s, w.next(), map[string]bool{"allowed": false, "refused": true})
+	},
 	"ledger":              func(s *scene, w *words) { choose(s, w.next(), map[string]func() error{"broken": s.file.Close})() },
 	"partition":           func(s *scene, w *words) { w.flag("short"); s.slurm.short = s.span(w.next()) },
 	"max-hold":            func(s *scene, w *words) { s.MaxHold = float64(s.number(w.next())) },
@@ -44,10 +48,12 @@ var verbs = map[string]func(s *scene, w *words){
 	"quote":               func(s *scene, w *words) { s.plan(w, false) },
 	"submit":              (*scene).submit,
 	"bind":                (*scene).bind,
+	"accept":              (*scene).accept,
 	"set":                 (*scene).set,
 	"start":               (*scene).start,
 	"starts-when-changed": func(s *scene, w *words) { s.slurm.startsAtUpdate = s.number(w.next()) },
 	"end":                 func(s *scene, w *words) { s.end(s.number(w.next()), w.next(), s.at(w)) },
+	"accounted":           (*scene).account,
 	"requeue":             (*scene).requeue,
 	"vanish":              func(s *scene, w *words) { delete(s.slurm.queue, s.number(w.next())) },
 	"read":                func(s *scene, _ *words) { s.readQueue() },
@@ -69,6 +75,16 @@ func (s *scene) plan(w *words, promise bool) {
 	}
 	req.BestEffort = w.flag("best-effort")
 	req.OnMiss, _ = w.value("on-miss")
+	if text, _ := w.value("max-cost"); text != "" {
+		times, isTimes := strings.CutSuffix(text, "x")
+		n, err := strconv.ParseFloat(times, 64)
+		s.must(err)
+		if isTimes {
+			req.MaxTimes = n
+		} else {
+			req.MaxNodeSeconds = n * 3600
+		}
+	}
 	answer, err := s.Plan(s.t.Context(), cmp.Or(w.after("to"), "alice"), req, promise)
 	switch {
 	case err != nil:
@@ -123,6 +139,21 @@ func (s *scene) bind(w *words) {
 	}
 }
 
+func (s *scene) accept(w *words) {
+	a := api.Acceptance{Job: s.number(w.next())}
+	if text := w.after("to"); w.flag("up") {
+		n, err := strconv.ParseFloat(text, 64)
+		s.must(err)
+		a.Worst.NodeSeconds = n * 3600
+	}
+	r, err := s.Accept(s.t.Context(), "alice", a)
+	if err != nil {
+		s.say("%s", fault(err))
+	} else {
+		s.say("accepted: at most %s", r.Ceiling)
+	}
+}
+
 // change changes a job in the queue.
 func (s *scene) change(id int64, do func(j *slurm.QueueEntry)) {
 	j, ok := s.slurm.queue[id]
@@ -134,29 +165,60 @@ func (s *scene) change(id int64, do func(j *slurm.QueueEntry)) {
 }
 
 func (s *scene) set(w *words) {
-	s.change(s.number(w.next()), func(j *slurm.QueueEntry) {
-		if user, given := w.value("user"); given {
-			j.User = user
+	id := s.number(w.next())
+	whenRead := w.flag("when-read")
+	given := slices.Clone(*w)
+	change := func(j *slurm.QueueEntry) { s.apply(&given, j) }
+	*w = nil
+	if whenRead {
+		s.slurm.changesAtRead = map[int64]func(*slurm.QueueEntry){id: change}
+	} else {
+		s.change(id, change)
+	}
+}
+
+// apply makes the changes that words name to a job.
+func (s *scene) apply(w *words, j *slurm.QueueEntry) {
+	if user, given := w.value("user"); given {
+		j.User = user
+	}
+	if comment, given := w.value("comment"); given {
+		j.Comment = comment
+	}
+	if partition, given := w.value("partition"); given {
+		j.Partition = partition
+	}
+	if limit, given := w.value("limit"); given {
+		j.Limit = s.span(limit)
+	}
+	if submit, given := w.value("submit"); given {
+		j.Submit = s.time(submit)
+	}
+	if begin, given := w.value("begin"); given {
+		j.Held, j.Eligible = false, s.time(begin)
+	}
+	if nodes, given := w.value("nodes"); given {
+		j.Size.Nodes = int32(s.number(nodes))
+		j.CPUs = j.Size.Nodes
+	}
+	if qos, given := w.value("qos"); given {
+		j.QOS = qos
+	}
+	if features, given := w.value("features"); given {
+		j.Features = features
+	}
+	if dependency, given := w.value("dependency"); given {
+		j.Dependency = dependency
+		if dependency != "" {
+			j.Eligible = 0
 		}
-		if comment, given := w.value("comment"); given {
-			j.Comment = comment
-		}
-		if partition, given := w.value("partition"); given {
-			j.Partition = partition
-		}
-		if limit, given := w.value("limit"); given {
-			j.Limit = s.span(limit)
-		}
-		if submit, given := w.value("submit"); given {
-			j.Submit = s.time(submit)
-		}
-		if begin, given := w.value("begin"); given {
-			j.Held, j.Eligible = false, s.time(begin)
-		}
-		if w.flag("held") {
-			j.Held, j.Eligible = true, 0
-		}
-	})
+	}
+	if w.flag("held") {
+		j.Held, j.Eligible = true, 0
+	}
+	if len(*w) > 0 {
+		s.t.Fatalf("a job has no %q", *w)
+	}
 }
 
 func (s *scene) start(w *words) {
@@ -175,6 +237,21 @@ func (s *scene) end(id int64, state string, at int64) {
 		"FAILED": workload.Failed, "REQUEUED": workload.Requeued,
 	})
 	s.slurm.accounted[id] = append(s.slurm.accounted[id], j.Job)
+}
+
+// account changes what accounting says of the last run of a job, or adds another run.
+func (s *scene) account(w *words) {
+	runs := s.slurm.accounted[s.number(w.next())]
+	if w.flag("again") {
+		runs = append(runs, runs[len(runs)-1])
+		s.slurm.accounted[runs[0].ID] = runs
+	}
+	run := &runs[len(runs)-1]
+	for name, field := range map[string]*int64{"submit": &run.Submit, "start": &run.Start, "end": &run.End} {
+		if text, given := w.value(name); given {
+			*field = s.time(text)
+		}
+	}
 }
 
 func (s *scene) requeue(w *words) {
@@ -291,7 +368,11 @@ func (s *scene) reservations(w *words) {
 	}
 	s.say("%d reservations", len(list))
 	for _, r := range list {
-		s.say("  %s", s.named(fmt.Sprintf("%s of %s: %s, now %v", r.ID, r.User, r.State, r.Now)))
+		text := fmt.Sprintf("%s of %s: %s, now %v", r.ID, r.User, r.State, r.Now)
+		if r.Rescue != nil {
+			text += fmt.Sprintf("; idle nodes at most %.2f node-hours, with %.2f it would be %v", r.Ceiling.NodeSeconds/3600, r.Rescue.Worst.NodeSeconds/3600, r.Rescue.Prob)
+		}
+		s.say("  %s", s.named(text))
 	}
 }
 

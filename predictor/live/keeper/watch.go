@@ -75,7 +75,7 @@ func (k *Keeper) Watch(ctx context.Context, jobs []slurm.QueueEntry, now int64) 
 		for i := range entries {
 			e := &entries[i]
 			j := q.find(e)
-			if t.bound != (e.Job != 0) || t.states&stateOf(e, j, now) == 0 {
+			if !e.Open || t.bound != (e.Job != 0) || t.states&stateOf(e, j, now) == 0 {
 				continue
 			}
 			switch err := t.do(k, ctx, e, j, now); {

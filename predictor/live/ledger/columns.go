@@ -22,6 +22,7 @@ func promiseColumns(r *api.Reservation) sqlitefile.Columns {
 		{Name: "begin_by", Pointer: &r.BeginBy},
 		{Name: "hold_until", Pointer: &r.HoldUntil},
 		{Name: "work_limit", Pointer: &r.WorkLimit},
+		{Name: "earliest", Pointer: &r.Earliest},
 		{Name: "prob", Pointer: &r.Prob},
 		{Name: "estimate", Pointer: &r.Estimate},
 		{Name: "best_effort", Pointer: &r.BestEffort},
@@ -40,7 +41,7 @@ func promiseColumns(r *api.Reservation) sqlitefile.Columns {
 }
 
 // progressColumns are the columns of the table bindings for the progress of a job. set is a
-// prefix of begin_time and time_limit: "set_" for the view reservations, in which these
+// prefix of begin_time, time_limit and earliest: "set_" for the view reservations, in which these
 // names stand for the values promised, and "" for the table.
 func progressColumns(p *Progress, set string) sqlitefile.Columns {
 	return sqlitefile.Columns{
@@ -50,6 +51,8 @@ func progressColumns(p *Progress, set string) sqlitefile.Columns {
 		{Name: set + "time_limit", Pointer: &p.TimeLimit},
 		{Name: "was_begin", Pointer: &p.WasBegin},
 		{Name: "was_limit", Pointer: &p.WasLimit},
+		{Name: set + "earliest", Pointer: &p.Earliest},
+		{Name: "asks", Pointer: &p.Asks},
 		{Name: "held", Pointer: &p.Held},
 		{Name: "yielded", Pointer: &p.Yielded},
 		{Name: "late", Pointer: &p.Late},
@@ -66,6 +69,7 @@ func entryColumns(e *Entry) sqlitefile.Columns {
 		{Name: "open", Pointer: &e.Open},
 		{Name: "job", Pointer: &e.Job},
 		{Name: "end", Pointer: &e.End},
+		{Name: "run", Pointer: &e.Run},
 		{Name: "note", Pointer: &e.Note},
 	}...)
 }

@@ -36,6 +36,8 @@ type Entry struct {
 	api.Reservation
 	Open     bool // not settled yet
 	Progress Progress
+	// Run is the submit time of the run of the job by which the promise was judged, or 0.
+	Run int64
 }
 
 // Progress is what the keeper has recorded of a plan's job.
@@ -48,6 +50,11 @@ type Progress struct {
 	// part of the change Slurm has made.
 	BeginTime, TimeLimit int64
 	WasBegin, WasLimit   int64
+	// Earliest is the ceiling on the cost of idle nodes, as the user has agreed to it last:
+	// varq does not let the job become eligible before this time.
+	Earliest int64
+	// Asks is what the job asked for when the queue showed it last, in the keeper's words.
+	Asks string
 	// Held is true while the job is held (scontrol hold).
 	Held bool
 	// Yielded is true once somebody other than varq has changed the job. varq does not
@@ -72,6 +79,10 @@ const (
 	User     Kind = "user"     // somebody other than varq changed, held or released the job
 	Note     Kind = "note"     // another message for the user
 	Settled  Kind = "settled"
+	// Corrected: a settlement was replaced, because accounting knew better later.
+	Corrected Kind = "corrected"
+	// Agreed: the user agreed to a higher ceiling on the cost of idle nodes.
+	Agreed Kind = "agreed"
 )
 
 // Event is one event of a reservation.
@@ -86,6 +97,8 @@ type Settlement struct {
 	At                              int64
 	Outcome                         string // api.StateKept, StateMissed or StateCancelled
 	Eligible, Start, WorkStart, End int64
+	// Run is the submit time of the run by which the promise was judged, or 0 without one.
+	Run int64
 }
 
 // Promise writes a new promise. If Promise returns nil, the promise survives a power cut. If
@@ -108,10 +121,10 @@ func (l *Ledger) Promise(ctx context.Context, r *api.Reservation) error {
 func (l *Ledger) Bind(ctx context.Context, plan, user string, job, submit int64, at int64) error {
 	err := l.db.Write(ctx, func(tx *sql.Tx) error {
 		var owner, state string
-		var boundJob, begin, limit int64
+		var boundJob, begin, limit, earliest int64
 		var open bool
-		err := tx.QueryRowContext(ctx, `SELECT user, open, job, state, begin_time, time_limit FROM reservations WHERE id = ?`, plan).
-			Scan(&owner, &open, &boundJob, &state, &begin, &limit)
+		err := tx.QueryRowContext(ctx, `SELECT user, open, job, state, begin_time, time_limit, earliest FROM reservations WHERE id = ?`, plan).
+			Scan(&owner, &open, &boundJob, &state, &begin, &limit, &earliest)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
 			return ErrNoPlan
@@ -133,7 +146,7 @@ func (l *Ledger) Bind(ctx context.Context, plan, user string, job, submit int64,
 		if taken > 0 {
 			return ErrJobTaken
 		}
-		p := Progress{State: api.StatePending, Submit: submit, BeginTime: begin, TimeLimit: limit, WasBegin: begin, WasLimit: limit}
+		p := Progress{State: api.StatePending, Submit: submit, BeginTime: begin, TimeLimit: limit, WasBegin: begin, WasLimit: limit, Earliest: earliest}
 		binding := append(sqlitefile.Columns{{Name: "plan", Pointer: &plan}, {Name: "job", Pointer: &job}}, progressColumns(&p, "")...)
 		if _, err := tx.ExecContext(ctx, binding.Insert("bindings"), binding.Pointers()...); err != nil {
 			return err
@@ -169,8 +182,8 @@ func (l *Ledger) Record(ctx context.Context, plan string, p Progress, events ...
 // keeper/outcome.go. Closing a closed promise is an error.
 func (l *Ledger) Settle(ctx context.Context, plan string, s Settlement, events ...Event) error {
 	err := l.db.Write(ctx, func(tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, `INSERT INTO settlements (plan, at, outcome, eligible, start, work_start, end) VALUES (?,?,?,?,?,?,?)`,
-			plan, s.At, s.Outcome, s.Eligible, s.Start, s.WorkStart, s.End); err != nil {
+		if _, err := tx.ExecContext(ctx, `INSERT INTO settlements (plan, at, outcome, eligible, start, work_start, end, run) VALUES (?,?,?,?,?,?,?,?)`,
+			plan, s.At, s.Outcome, s.Eligible, s.Start, s.WorkStart, s.End, s.Run); err != nil {
 			return err
 		}
 		if _, err := tx.ExecContext(ctx, `UPDATE plans SET open = 0 WHERE id = ?`, plan); err != nil {
@@ -180,6 +193,26 @@ func (l *Ledger) Settle(ctx context.Context, plan string, s Settlement, events .
 	})
 	if err != nil {
 		return fmt.Errorf("ledger: settle plan %s: %w", plan, err)
+	}
+	return nil
+}
+
+// Correct replaces the settlement of a closed promise, because accounting knows better now.
+// The events keep what was settled before. It is an error if the promise is not closed.
+func (l *Ledger) Correct(ctx context.Context, plan string, s Settlement, events ...Event) error {
+	err := l.db.Write(ctx, func(tx *sql.Tx) error {
+		done, err := tx.ExecContext(ctx, `UPDATE settlements SET at = ?, outcome = ?, eligible = ?, start = ?, work_start = ?, end = ?, run = ? WHERE plan = ?`,
+			s.At, s.Outcome, s.Eligible, s.Start, s.WorkStart, s.End, s.Run, plan)
+		if err != nil {
+			return err
+		}
+		if n, err := done.RowsAffected(); err != nil || n != 1 {
+			return errors.Join(err, ErrNoPlan)
+		}
+		return appendEvents(ctx, tx, plan, append(events, Event{At: s.At, Kind: Corrected, Text: s.Outcome}))
+	})
+	if err != nil {
+		return fmt.Errorf("ledger: correct plan %s: %w", plan, err)
 	}
 	return nil
 }

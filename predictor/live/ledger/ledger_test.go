@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 
@@ -86,7 +87,7 @@ func TestColumns(t *testing.T) {
 	ctx := t.Context()
 	r := &api.Reservation{
 		Plan: api.Plan{
-			ID: "ID", BeginTime: 101, TimeLimit: 102, BeginBy: 103, HoldUntil: 104, WorkLimit: 105, Prob: .106, Estimate: .107, OnMiss: "OnMiss",
+			ID: "ID", BeginTime: 101, TimeLimit: 102, BeginBy: 103, HoldUntil: 104, WorkLimit: 105, Earliest: 90, Prob: .106, Estimate: .107, OnMiss: "OnMiss",
 			Work: api.Cost{NodeSeconds: 108, BillingSeconds: 109}, Worst: api.Cost{NodeSeconds: 110, BillingSeconds: 111},
 			Expected: api.Cost{NodeSeconds: 112, BillingSeconds: 113},
 			Evidence: api.Evidence{Sample: 114, Class: "Class"}, Comment: "Comment",
@@ -99,7 +100,7 @@ func TestColumns(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := Progress{
-		State: "State", Submit: 123, BeginTime: 124, TimeLimit: 125, WasBegin: 126, WasLimit: 127,
+		State: "State", Submit: 123, BeginTime: 124, TimeLimit: 125, WasBegin: 126, WasLimit: 127, Earliest: 91, Asks: "Asks",
 		Eligible: 128, Start: 129, WorkStart: 130,
 	}
 	for _, flag := range []struct {
@@ -114,13 +115,13 @@ func TestColumns(t *testing.T) {
 		want := map[string]any{
 			"id": "ID", "user": "User", "account": "Account", "partition": "Partition", "qos": "QOS",
 			"nodes": int64(115), "cpus": int64(116), "gpus": int64(117), "memory": int64(118),
-			"begin_time": int64(101), "time_limit": int64(102), "begin_by": int64(103), "hold_until": int64(104), "work_limit": int64(105),
+			"begin_time": int64(101), "time_limit": int64(102), "begin_by": int64(103), "hold_until": int64(104), "work_limit": int64(105), "earliest": int64(90),
 			"prob": .106, "estimate": .107, "best_effort": int64(1), "on_miss": "OnMiss",
 			"work_node_seconds": 108., "work_billing_seconds": 109., "worst_node_seconds": 110., "worst_billing_seconds": 111.,
 			"expected_node_seconds": 112., "expected_billing_seconds": 113.,
 			"sample": int64(114), "class": "Class", "comment": "Comment", "promised_at": int64(119), "open": int64(1),
 			"state": "State", "job": int64(120), "submit": int64(123), "set_begin_time": int64(124), "set_time_limit": int64(125),
-			"was_begin": int64(126), "was_limit": int64(127), "held": int64(0), "yielded": int64(0), "late": int64(0),
+			"was_begin": int64(126), "was_limit": int64(127), "set_earliest": int64(91), "asks": "Asks", "run": int64(0), "held": int64(0), "yielded": int64(0), "late": int64(0),
 			"eligible": int64(128), "start": int64(129), "work_start": int64(130), "end": int64(0), "note": "Note",
 		}
 		want[flag.column] = int64(1)
@@ -133,16 +134,37 @@ func TestColumns(t *testing.T) {
 			t.Error(diff)
 		}
 	}
-	settled := Settlement{At: 140, Outcome: "Outcome", Eligible: 141, Start: 142, WorkStart: 143, End: 144}
+	settled := Settlement{At: 140, Outcome: "Outcome", Eligible: 141, Start: 142, WorkStart: 143, End: 144, Run: 145}
 	if err := l.Settle(ctx, "ID", settled); err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]any{
 		"plan": "ID", "at": int64(140), "outcome": "Outcome",
-		"eligible": int64(141), "start": int64(142), "work_start": int64(143), "end": int64(144),
+		"eligible": int64(141), "start": int64(142), "work_start": int64(143), "end": int64(144), "run": int64(145),
 	}
 	if diff := cmp.Diff(want, row(t, l, "settlements")); diff != "" {
 		t.Error(diff)
+	}
+	corrected := Settlement{At: 150, Outcome: "Other", Eligible: 151, Start: 152, WorkStart: 153, End: 154, Run: 155}
+	if err := l.Correct(ctx, "ID", corrected, Event{At: 150, Kind: Note, Text: "later"}); err != nil {
+		t.Fatal(err)
+	}
+	want = map[string]any{
+		"plan": "ID", "at": int64(150), "outcome": "Other",
+		"eligible": int64(151), "start": int64(152), "work_start": int64(153), "end": int64(154), "run": int64(155),
+	}
+	if diff := cmp.Diff(want, row(t, l, "settlements")); diff != "" {
+		t.Error(diff)
+	}
+	events, err := l.Events(ctx, "ID")
+	if err != nil || !slices.Equal(events[len(events)-2:], []Event{{150, Note, "later"}, {150, Corrected, "Other"}}) {
+		t.Errorf("%v, %v", events, err)
+	}
+	if err := l.Correct(ctx, "NONE", corrected); !errors.Is(err, ErrNoPlan) {
+		t.Errorf("correct a promise that there is not: %v", err)
+	}
+	if err := l.Correct(ctx, "ID", settled); err != nil {
+		t.Fatal(err)
 	}
 	if got := one(t, l, Query{}); got.State != "Outcome" || got.Eligible != 141 || got.Start != 142 || got.WorkStart != 143 || got.End != 144 {
 		t.Errorf("settled as %+v", got.Reservation)

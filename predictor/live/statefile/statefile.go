@@ -18,10 +18,12 @@ var (
 	scoresSQL string
 	//go:embed 3_odds.sql
 	oddsSQL string
+	//go:embed 4_ceiling.sql
+	ceilingSQL string
 )
 
 // steps build the tables; see sqlitefile.Open. A new step comes last, and no step changes.
-var steps = []string{promisesSQL, scoresSQL, oddsSQL}
+var steps = []string{promisesSQL, scoresSQL, oddsSQL, ceilingSQL}
 
 // Open opens the file path. It creates the file if there is none, and migrates a file that an
 // earlier varq has written. A committed transaction survives a power cut.

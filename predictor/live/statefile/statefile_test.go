@@ -89,7 +89,7 @@ func TestOldFileKeepsItsData(t *testing.T) {
 	want := ledger.Entry{
 		Reservation: api.Reservation{
 			Plan: api.Plan{
-				ID: "aaaaaaaaaaaa", BeginTime: 9400, TimeLimit: 4200, BeginBy: 10_000, HoldUntil: 9940, WorkLimit: 3600,
+				ID: "aaaaaaaaaaaa", BeginTime: 9400, TimeLimit: 4200, BeginBy: 10_000, HoldUntil: 9940, WorkLimit: 3600, Earliest: 9400,
 				Prob: .9, Estimate: .93, OnMiss: "cancel",
 				Work: api.Cost{NodeSeconds: 1, BillingSeconds: 2}, Worst: api.Cost{NodeSeconds: 3, BillingSeconds: 4},
 				Expected: api.Cost{NodeSeconds: 5, BillingSeconds: 6},
@@ -101,14 +101,15 @@ func TestOldFileKeepsItsData(t *testing.T) {
 			Eligible: 9701, Start: 10_800, WorkStart: 10_801, End: 13_900, Note: "not started by the deadline",
 		},
 		Progress: ledger.Progress{
-			State: api.StateMissed, Submit: 6400, BeginTime: 9700, TimeLimit: 3900, WasBegin: 9400, WasLimit: 4200, Late: true,
+			State: api.StateMissed, Submit: 6400, BeginTime: 9700, TimeLimit: 3900, WasBegin: 9400, WasLimit: 4200, Earliest: 9400, Late: true,
 			Eligible: 9701, Start: 10_800, WorkStart: 10_801,
 		},
+		Run: 6400,
 	}
 	if diff := cmp.Diff(want, entries[0]); diff != "" {
 		t.Error(diff)
 	}
-	held := ledger.Progress{State: api.StatePending, Submit: 6500, BeginTime: 19_700, TimeLimit: 3901, WasBegin: 19_400, WasLimit: 4201, Held: true, Yielded: true}
+	held := ledger.Progress{State: api.StatePending, Submit: 6500, BeginTime: 19_700, TimeLimit: 3901, WasBegin: 19_400, WasLimit: 4201, Earliest: 19_400, Held: true, Yielded: true}
 	if b := entries[1]; b.Job != 8 || !b.Open || b.Progress != held || b.Note != "held" {
 		t.Errorf("%+v", b)
 	}
@@ -160,7 +161,7 @@ func TestScoresComeToAnOldFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := ledger.New(old).Promise(ctx, &api.Reservation{Plan: api.Plan{ID: "aaaaaaaaaaaa", BeginBy: 10_000}, User: "alice"}); err != nil {
+	if _, err := old.Exec(`INSERT INTO plans VALUES ('aaaaaaaaaaaa', 'alice', '', '', '', 0, 0, 0, 0, 9000, 0, 10000, 9500, 0, 0, 0, 0, '', 0, 0, 0, 0, 0, 0, 0, '', '', 0, 1)`); err != nil {
 		t.Fatal(err)
 	}
 	if err := old.Close(); err != nil {

@@ -1,0 +1,178 @@
+package keeper
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/live/statefile"
+	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/slurm/slurmrestd"
+	"github.com/varq-project/varq/predictor/workload"
+	"github.com/varq-project/varq/test/cluster"
+)
+
+// lab is a keeper on a real Slurm, with a fakeOutlook.
+type lab struct {
+	*cluster.Cluster
+	*Keeper
+	t       *testing.T
+	slurm   *slurmrestd.Client
+	outlook *fakeOutlook
+}
+
+// newLab returns a keeper that has the rights of a Slurm user.
+func newLab(t *testing.T, c *cluster.Cluster, user string) *lab {
+	l := &lab{Cluster: c, t: t, outlook: &fakeOutlook{wait: 600}}
+	token, err := c.Token(t.Context(), user, time.Hour)
+	l.must(err)
+	l.slurm, err = slurmrestd.New(slurmrestd.Options{URL: c.RestURL(), User: user, Token: func() (string, error) { return token, nil }})
+	l.must(err)
+	t.Cleanup(l.slurm.Close)
+	file, err := statefile.Open(filepath.Join(t.TempDir(), "ledger.db"))
+	l.must(err)
+	t.Cleanup(func() { file.Close() })
+	l.Keeper = New(Options{
+		Ledger: ledger.New(file), Slurm: l.slurm, Outlook: l.outlook, Now: func() int64 { return time.Now().Unix() }, Zone: time.UTC,
+		Prob: .9, Confidence: .95, Horizon: 86400, Stale: 900, Grace: 300,
+		Log: slog.New(slog.DiscardHandler), Metrics: NewMetrics(prometheus.NewRegistry()),
+	})
+	l.must(l.Refresh(t.Context()))
+	return l
+}
+
+func (l *lab) must(err error) {
+	l.t.Helper()
+	if err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+// run runs a command of Slurm as a user.
+func (l *lab) run(user, name string, args ...string) string {
+	l.t.Helper()
+	out, err := l.Command(l.t.Context(), user, name, args...).CombinedOutput()
+	if err != nil {
+		l.t.Fatalf("%s %v: %v: %s", name, args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// reserve promises alice a job of 3 minutes by some time from now on, and submits it.
+func (l *lab) reserve(ahead time.Duration, onMiss string, options ...string) (job int64, p *api.Plan) {
+	l.t.Helper()
+	answer, err := l.Plan(l.t.Context(), "alice", &api.PlanRequest{
+		Job: workload.Request{Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: 180}, BeginBy: time.Now().Add(ahead).Unix(), OnMiss: onMiss,
+	}, true)
+	l.must(err)
+	if p = answer.Plan; p == nil {
+		l.t.Fatalf("refused: %+v", answer.Refusal)
+	}
+	options = append([]string{
+		"--parsable", "--time=" + strconv.FormatInt(p.TimeLimit/60, 10), "--comment=" + p.Comment, "--output=/dev/null",
+		"--begin=" + time.Unix(p.BeginTime, 0).Format("2006-01-02T15:04:05"),
+	}, options...)
+	job, err = strconv.ParseInt(l.run("alice", "sbatch", append(options, "--wrap=sleep 600")...), 10, 64)
+	l.must(err)
+	return job, p
+}
+
+// look reads the queue and calls Watch, and returns the job, and the state and note of its
+// reservation.
+func (l *lab) look(job int64) (j slurm.QueueEntry, r api.Reservation) {
+	l.t.Helper()
+	ctx, at := l.t.Context(), time.Now().Unix()
+	queue, err := l.slurm.Queue(ctx)
+	l.must(err)
+	_, err = l.Watch(ctx, queue, at)
+	l.must(err)
+	if j, err = l.slurm.Job(ctx, job); err != nil {
+		j = slurm.QueueEntry{}
+	}
+	list, err := l.Reservations(ctx, "alice", api.ReservationsQuery{Job: job})
+	l.must(err)
+	if len(list) != 1 {
+		l.t.Fatalf("job %d has the reservations %+v", job, list)
+	}
+	return j, list[0]
+}
+
+// lookUntil looks until the job and its reservation are as they ought to be.
+func (l *lab) lookUntil(job int64, ok func(slurm.QueueEntry, api.Reservation) bool) (slurm.QueueEntry, api.Reservation) {
+	l.t.Helper()
+	ctx, cancel := context.WithTimeout(l.t.Context(), cluster.Patience)
+	defer cancel()
+	for {
+		j, r := l.look(job)
+		switch {
+		case ok(j, r):
+			return j, r
+		case ctx.Err() != nil:
+			l.t.Fatalf("job %+v, reservation %+v", j, r)
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+}
+
+// limited is a cluster that enforces limits, and has a partition and a QOS with limits shorter
+// than the job of reserve.
+func limited(t *testing.T) *cluster.Cluster {
+	c := cluster.ForTest(t, cluster.Options{Nodes: 2, SlurmConf: `AccountingStorageEnforce=associations,limits,qos
+PartitionName=tiny Nodes=ALL MaxTime=2 State=UP`})
+	for _, args := range [][]string{{"add", "qos", "fast", "MaxWall=1"}, {"modify", "user", "alice", "set", "qos+=fast"}} {
+		if out, err := c.Command(t.Context(), "root", "sacctmgr", append([]string{"-i"}, args...)...).CombinedOutput(); err != nil {
+			t.Fatalf("sacctmgr: %v: %s", err, out)
+		}
+	}
+	return c
+}
+
+// A time limit that the keeper has changed is subject to Slurm's limits as any other, also after
+// the user has moved the job to a partition or a QOS with shorter ones.
+func TestLiveLimitsHold(t *testing.T) {
+	c := limited(t)
+	for _, user := range []string{"slurm", "varq"} { // SlurmUser acts as alice, an operator cannot
+		t.Run(user, func(t *testing.T) {
+			l := newLab(t, c, user)
+			onQOS, p := l.reserve(time.Hour, "")
+			onPartition, _ := l.reserve(time.Hour, "")
+			l.look(onPartition)
+			l.outlook.wait = 120
+			for _, job := range []int64{onQOS, onPartition} {
+				j, _ := l.lookUntil(job, func(j slurm.QueueEntry, _ api.Reservation) bool { return j.Eligible == p.BeginBy-120 })
+				want := p.TimeLimit
+				if user == "slurm" {
+					want = 180 + 120
+				}
+				if j.Limit != want {
+					t.Errorf("as %s: the limit of job %d is %d s, want %d", user, job, j.Limit, want)
+				}
+			}
+			l.run("alice", "scontrol", "update", fmt.Sprintf("job=%d", onQOS), "qos=fast")
+			l.run("alice", "scontrol", "update", fmt.Sprintf("job=%d", onPartition), "partition=tiny")
+			for _, job := range []int64{onQOS, onPartition} {
+				l.run("alice", "scontrol", "update", fmt.Sprintf("job=%d", job), "StartTime=now")
+				l.lookUntil(job, func(j slurm.QueueEntry, r api.Reservation) bool {
+					return j.Start != 0 || strings.Contains(j.Reason, "Limit") && strings.Contains(r.Note, "leaves the job alone")
+				})
+			}
+			// Slurm starts what it may start, and not these.
+			l.run("alice", "srun", "--time=1", "--partition=tiny", "true")
+			for _, job := range []int64{onQOS, onPartition} {
+				if j, r := l.look(job); j.Start != 0 || r.State != api.StatePending {
+					t.Errorf("job %d has started with %d s: %+v", job, j.Limit, j)
+				}
+				l.run("alice", "scancel", strconv.FormatInt(job, 10))
+			}
+		})
+	}
+}
