@@ -40,6 +40,9 @@ type Options struct {
 	// Timeout bounds one request; 0 stands for 1 minute. A request for history may take
 	// five times as long.
 	Timeout time.Duration
+	// Now is this host's clock, which Clock compares with slurmctld's; nil stands for
+	// time.Now.
+	Now func() time.Time
 }
 
 // Client is a client of one slurmrestd. Several goroutines may use it at once. While Slurm
@@ -65,6 +68,9 @@ const (
 // New returns a client. It does not connect. It fails if the URL is invalid.
 func New(opts Options) (*Client, error) {
 	opts.Timeout = cmp.Or(opts.Timeout, defaultTimeout)
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
 	transport := &http.Transport{MaxIdleConnsPerHost: 2, IdleConnTimeout: 30 * time.Second}
 	client := &Client{opts: opts, http: &http.Client{Transport: transport, CheckRedirect: noRedirect}, maxAnswer: maxAnswer}
 	if path, ok := strings.CutPrefix(opts.URL, "unix:"); ok {

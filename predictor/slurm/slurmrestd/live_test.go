@@ -33,6 +33,7 @@ func TestLive(t *testing.T) {
 	}
 	began := time.Now().Unix()
 
+	t.Run("clock", lab.clock)
 	t.Run("configuration", lab.configuration)
 	finished := lab.submit("alice", "--time=10", "--ntasks=2", "--comment=mine varq:abcdefghijkl", "--wrap=true")
 	pending := lab.submit("alice", "--time=30", "--begin=now+1hour", "--wrap=true")
@@ -126,11 +127,16 @@ type live struct {
 
 func (l live) client(user string) *slurmrestd.Client {
 	l.t.Helper()
+	return l.clientWithClock(user, time.Now)
+}
+
+func (l live) clientWithClock(user string, now func() time.Time) *slurmrestd.Client {
+	l.t.Helper()
 	token, err := l.c.TokenFile(l.t.Context(), user)
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	client, err := slurmrestd.New(slurmrestd.Options{URL: l.c.RestURL(), User: user, Token: slurmrestd.TokenFile(token)})
+	client, err := slurmrestd.New(slurmrestd.Options{URL: l.c.RestURL(), User: user, Token: slurmrestd.TokenFile(token), Now: now})
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -204,6 +210,19 @@ func (l live) settled(client *slurmrestd.Client, id int64) workload.Job {
 	}
 	l.t.Fatalf("accounting does not know the end of job %d", id)
 	panic("unreachable")
+}
+
+// clock measures slurmctld's clock, which is this host's, by clocks that go wrong.
+func (l live) clock(t *testing.T) {
+	for _, wrong := range []time.Duration{0, 30 * time.Second, -47 * time.Minute} {
+		for _, user := range []string{"varq", "alice"} {
+			c := l.clientWithClock(user, func() time.Time { return time.Now().Add(wrong) })
+			ahead, uncertainty, err := c.Clock(t.Context())
+			if err != nil || uncertainty < time.Second/2 || (ahead+wrong).Abs() > uncertainty {
+				t.Errorf("%s, with a clock wrong by %v: %v +- %v, %v", user, wrong, ahead, uncertainty, err)
+			}
+		}
+	}
 }
 
 func (l live) configuration(t *testing.T) {
