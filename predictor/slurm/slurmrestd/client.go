@@ -15,9 +15,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -109,20 +111,44 @@ type request struct {
 	user   string // the Slurm user to act as; "" stands for Options.User
 }
 
-// fields has a reader for each field of an answer to read, by key in lower case: "jobs",
-// "nodes" and so on. Other fields are skipped.
-type fields map[string]fieldReader
+// fields has the fields of an answer to read, by key in lower case: "jobs", "nodes" and so
+// on. Other fields are skipped, except "errors", which is always read.
+type fields map[string]field
 
-// fieldReader reads one field's value.
-type fieldReader func(*json.Decoder) error
+// field is one field of an answer.
+type field struct {
+	// read reads the field's value. For null it returns errNull.
+	read func(*json.Decoder) error
+	// optional says that the field may be null or absent. Without any other field of a
+	// request's fields, its answer is a missingError.
+	optional bool
+}
+
+// presence says whether an element of an array has a field.
+type presence struct {
+	key     string
+	present bool
+}
+
+// errNull is the error of a field that is null.
+var errNull = errors.New("null")
+
+// orAbsent returns the field as an optional one.
+func (f field) orAbsent() field {
+	f.optional = true
+	return f
+}
 
 // each calls use for each element of an array, so that only one element is in memory at a
-// time. null counts as an empty array.
-func each[T any](use func(*T) error) fieldReader {
-	return func(d *json.Decoder) error {
+// time. An element whose method required names an absent field is a missingError.
+func each[T any](use func(*T) error) field {
+	return field{read: func(d *json.Decoder) error {
 		token, err := d.Token()
-		if err != nil || token == nil {
+		if err != nil {
 			return err
+		}
+		if token == nil {
+			return errNull
 		}
 		if token != json.Delim('[') {
 			return fmt.Errorf("want an array, not %v", token)
@@ -132,13 +158,20 @@ func each[T any](use func(*T) error) fieldReader {
 			if err := d.Decode(&element); err != nil {
 				return err
 			}
+			if e, ok := any(&element).(interface{ required() []presence }); ok {
+				for _, field := range e.required() {
+					if !field.present {
+						return missingError(field.key)
+					}
+				}
+			}
 			if err := use(&element); err != nil {
 				return err
 			}
 		}
 		_, err = d.Token()
 		return err
-	}
+	}}
 }
 
 // do sends a request, and reads the answer with fields. It takes at most Options.Timeout.
@@ -265,15 +298,22 @@ func newError(name string, status int, wire []wireError) *Error {
 // still be a failure.
 func readAnswer(ctx context.Context, name string, r io.Reader, fields fields) error {
 	var errs []wireError
+	found := make(map[string]bool)
 	err := readObject(json.NewDecoder(r), func(key string, d *json.Decoder) error {
-		read, ok := fields[strings.ToLower(key)] // v0.0.38 has "QOS"
+		name := strings.ToLower(key) // v0.0.38 has "QOS"
+		field, ok := fields[name]
 		switch {
-		case key == "errors":
-			return d.Decode(&errs)
-		case ok:
-			return read(d)
+		case name == "errors":
+			field = value(&errs)
+		case !ok:
+			return skipValue(d)
 		}
-		return skipValue(d)
+		err := field.read(d)
+		if errors.Is(err, errNull) {
+			return nil
+		}
+		found[name] = true
+		return err
 	})
 	switch {
 	case errors.Is(err, errStop):
@@ -292,7 +332,38 @@ func readAnswer(ctx context.Context, name string, r io.Reader, fields fields) er
 		}
 		return e
 	}
+	for _, key := range slices.Sorted(maps.Keys(fields)) {
+		if !found[key] && !fields[key].optional {
+			return fmt.Errorf("slurmrestd: %s: bad answer: %w", name, missingError(key))
+		}
+	}
 	return nil
+}
+
+// missingError is the error of an answer without one of the fields that every version of the
+// API has. A slurmrestd in trouble may answer so. What it leaves out is not known, and so must
+// not be taken for nothing. The error wraps slurm.ErrUnavailable.
+type missingError string
+
+// Error implements error.
+func (field missingError) Error() string { return fmt.Sprintf("it has no field %q", string(field)) }
+
+// Unwrap returns slurm.ErrUnavailable.
+func (missingError) Unwrap() error { return slurm.ErrUnavailable }
+
+// value stores a field in v.
+func value[T any](v *T) field {
+	return field{read: func(d *json.Decoder) error {
+		var read *T
+		if err := d.Decode(&read); err != nil {
+			return err
+		}
+		if read == nil {
+			return errNull
+		}
+		*v = *read
+		return nil
+	}}
 }
 
 // errStop ends the reading of an answer early.

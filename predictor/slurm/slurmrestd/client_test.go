@@ -64,6 +64,13 @@ func answer(status int, body string) http.HandlerFunc {
 	}
 }
 
+// times are the fields that a job of the queue must have besides its id and state, and
+// pastTimes those that one of accounting must have.
+const (
+	times     = `"submit_time":0,"eligible_time":0,"start_time":0,"time_limit":null`
+	pastTimes = `"eligible":0,"start":0,"end":0`
+)
+
 // TestFailures has an answer for each way in which Slurm reports a failure.
 func TestFailures(t *testing.T) {
 	for _, test := range []struct {
@@ -98,7 +105,7 @@ func TestFailures(t *testing.T) {
 		{"garbage", answer(200, "\x00\x01"), nil, `slurmrestd: GET /slurm/v0.0.42/jobs: bad answer: invalid character '\x00' looking for beginning of value`},
 		{"not an object", answer(200, "[]"), nil, "slurmrestd: GET /slurm/v0.0.42/jobs: bad answer: want an object, not ["},
 		{"truncated", answer(200, `{"jobs":[{"job_id":7`), slurm.ErrUnavailable, "slurmrestd: GET /slurm/v0.0.42/jobs: the answer was cut short: no answer from Slurm: jobs: unexpected EOF"},
-		{"cut between jobs", answer(200, `{"jobs":[{"job_id":7},`), slurm.ErrUnavailable, "slurmrestd: GET /slurm/v0.0.42/jobs: the answer was cut short: no answer from Slurm: jobs: EOF"},
+		{"cut between jobs", answer(200, `{"jobs":[{"job_id":7,"job_state":"RUNNING",`+times+`},`), slurm.ErrUnavailable, "slurmrestd: GET /slurm/v0.0.42/jobs: the answer was cut short: no answer from Slurm: jobs: EOF"},
 		{"jobs of another shape", answer(200, `{"jobs":"none"}`), nil, "slurmrestd: GET /slurm/v0.0.42/jobs: bad answer: jobs: want an array, not none"},
 		{"a bad number", answer(200, `{"jobs":[{"job_id":"x"}]}`), nil, `slurmrestd: GET /slurm/v0.0.42/jobs: bad answer: jobs: bad number "x"`},
 	} {
@@ -206,9 +213,10 @@ func TestCancelledByCaller(t *testing.T) {
 
 func TestHugeAnswer(t *testing.T) {
 	server := httptest.NewServer(api(func(w http.ResponseWriter, _ *http.Request) {
-		io.WriteString(w, `{"jobs":[{"job_id":1}`)
+		const job = `{"job_id":1,"job_state":"RUNNING",` + times + `}`
+		io.WriteString(w, `{"jobs":[`+job)
 		for range 10_000 {
-			if _, err := io.WriteString(w, `,{"job_id":1}`); err != nil {
+			if _, err := io.WriteString(w, `,`+job); err != nil {
 				return
 			}
 		}
@@ -352,13 +360,13 @@ func TestHiddenFailures(t *testing.T) {
 }
 
 func TestJob(t *testing.T) {
-	c := serve(t, api(answer(200, `{"jobs":[{"job_id":8,"job_state":["PENDING"]},{"job_id":7,"job_state":["PENDING","REQUEUED"],"array_job_id":8,"array_task_id":3}]}`)))
+	c := serve(t, api(answer(200, `{"jobs":[{"job_id":8,"job_state":["PENDING"],`+times+`},{"job_id":7,"job_state":["PENDING","REQUEUED"],`+times+`,"array_job_id":8,"array_task_id":3}]}`)))
 	got, err := c.Job(t.Context(), 7)
 	check(t, got, slurm.QueueEntry{Job: workload.Job{ID: 7, State: workload.Pending}, ArrayJob: 8, ArrayTasks: "3"}, err)
 	if _, err := c.Job(t.Context(), 9); !errors.Is(err, slurm.ErrNotFound) {
 		t.Errorf("got %v", err)
 	}
-	c = serve(t, api(answer(200, `{"jobs":[{"job_id":7,"job_state":["COMPLETED"]}]}`)))
+	c = serve(t, api(answer(200, `{"jobs":[{"job_id":7,"job_state":["COMPLETED"],`+times+`}]}`)))
 	if _, err := c.Job(t.Context(), 7); !errors.Is(err, slurm.ErrNotFound) {
 		t.Errorf("got %v", err)
 	}
@@ -366,9 +374,11 @@ func TestJob(t *testing.T) {
 
 func TestAccounted(t *testing.T) {
 	past := func(submit int64) workload.Job {
-		return workload.Job{ID: 7, Submit: submit, Request: workload.Request{Partition: "p"}}
+		return workload.Job{ID: 7, Submit: submit, State: workload.Completed, Request: workload.Request{Partition: "p"}}
 	}
-	c := serve(t, api(answer(200, `{"jobs":[{"job_id":7,"partition":"p","time":{"submission":20}},{"job_id":7,"time":{"submission":15}},{"job_id":7,"partition":"p","time":{"submission":10}}]}`)))
+	const state = `"job_id":7,"state":{"current":"COMPLETED"},`
+	c := serve(t, api(answer(200, `{"jobs":[{`+state+`"partition":"p","time":{"submission":20,`+pastTimes+`}},{`+
+		state+`"time":{"submission":15,`+pastTimes+`}},{`+state+`"partition":"p","time":{"submission":10,`+pastTimes+`}}]}`)))
 	got, err := c.Accounted(t.Context(), 7)
 	check(t, got, []workload.Job{past(10), past(20)}, err) // that of 15 is half-written
 	c = serve(t, api(answer(404, `{"errors":[]}`)))
@@ -411,6 +421,7 @@ func TestNumber(t *testing.T) {
 		if err := got.UnmarshalJSON([]byte(in)); err != nil {
 			t.Errorf("%s: %v", in, err)
 		}
+		want.present = true
 		if got != want {
 			t.Errorf("%s: got %+v, want %+v", in, got, want)
 		}

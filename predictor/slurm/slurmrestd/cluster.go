@@ -40,7 +40,7 @@ func (c *Client) Cluster(ctx context.Context) (limits.Cluster, error) {
 	for _, part := range []struct {
 		family     family
 		path, name string
-		read       fieldReader
+		read       field
 	}{
 		{controller, "/partitions", "partitions", readPartition},
 		{controller, "/reservations", "reservations", each(func(r *reservation) error {
@@ -62,12 +62,33 @@ func (c *Client) Cluster(ctx context.Context) (limits.Cluster, error) {
 			return cluster, err
 		}
 	}
+	// Slurm has a partition, and accounting the association of root and the QOS normal.
+	switch {
+	case len(cluster.Partitions) == 0:
+		return cluster, emptyError("/partitions")
+	case len(cluster.QOS) == 0:
+		return cluster, emptyError("/qos")
+	case len(cluster.Associations) == 0:
+		return cluster, emptyError("/associations")
+	}
 	slices.SortFunc(cluster.Associations, func(a, b limits.Association) int {
 		return cmp.Or(strings.Compare(a.Account, b.Account), strings.Compare(a.User, b.User), strings.Compare(a.Partition, b.Partition))
 	})
 	slices.SortFunc(cluster.Reservations, func(a, b limits.Reservation) int { return strings.Compare(a.Name, b.Name) })
 	return cluster, nil
 }
+
+// emptyError is the error of an empty list that no Slurm has. Its absent limits must not be
+// taken for no limits. The error wraps slurm.ErrUnavailable.
+type emptyError string
+
+// Error implements error.
+func (path emptyError) Error() string {
+	return fmt.Sprintf("slurmrestd: GET %s: the list is empty, which it is in no Slurm", string(path))
+}
+
+// Unwrap returns slurm.ErrUnavailable.
+func (emptyError) Unwrap() error { return slurm.ErrUnavailable }
 
 // flatPartition is a partition in v0.0.38.
 type flatPartition struct {
@@ -81,6 +102,10 @@ type flatPartition struct {
 	Nodes          string `json:"nodes"`
 	QOS            string `json:"qos"`
 	TotalCPUs      number `json:"total_cpus"`
+}
+
+func (p *flatPartition) required() []presence {
+	return []presence{{"name", p.Name != ""}, {"state", p.State != ""}, {"max_time_limit", p.MaxTime.present}}
 }
 
 func (p *flatPartition) limits() (limits.Partition, error) {
@@ -122,6 +147,10 @@ type partition struct {
 	Partition struct {
 		State words `json:"state"` // since v0.0.40
 	} `json:"partition"`
+}
+
+func (p *partition) required() []presence {
+	return []presence{{"name", p.Name != ""}, {"maximums.time", p.Maximums.Time.present}}
 }
 
 func (p *partition) limits() (limits.Partition, error) {
@@ -172,6 +201,10 @@ type reservation struct {
 	Accounts words  `json:"accounts"`
 }
 
+func (r *reservation) required() []presence {
+	return []presence{{"name", r.Name != ""}, {"start_time", r.Start.present}, {"end_time", r.End.present}}
+}
+
 func (r *reservation) limits() (limits.Reservation, error) {
 	nodes, err := hostlist.Expand(r.Nodes)
 	if err != nil {
@@ -214,6 +247,10 @@ type qos struct {
 			} `json:"wall_clock"`
 		} `json:"max"`
 	} `json:"limits"`
+}
+
+func (q *qos) required() []presence {
+	return []presence{{"name", q.Name != ""}, {"limits.max.wall_clock.per.job", q.Limits.Max.WallClock.Per.Job.present}}
 }
 
 func (q *qos) limits() limits.QOS {
@@ -270,6 +307,10 @@ type association struct {
 	} `json:"max"`
 }
 
+func (a *association) required() []presence {
+	return []presence{{"account", a.Account != ""}, {"max.jobs.per.wall_clock", a.Max.Jobs.Per.WallClock.present}}
+}
+
 func (a *association) limits() limits.Association {
 	return limits.Association{
 		Account:    a.Account,
@@ -308,18 +349,30 @@ func (f *flag) UnmarshalJSON(data []byte) error {
 // Operators returns the users with an administrator level in accounting. They may see and
 // change the jobs of all users. The API does not tell SlurmUser.
 func (c *Client) Operators(ctx context.Context) ([]string, error) {
+	users := 0
 	var operators []string
 	err := c.do(ctx, request{method: http.MethodGet, family: database, path: "/users"}, fields{
-		"users": each(func(u *struct {
-			Name  string `json:"name"`
-			Level words  `json:"administrator_level"`
-		}) error {
+		"users": each(func(u *user) error {
+			users++
 			if containsFold(u.Level, "Operator") || containsFold(u.Level, "Administrator") {
 				operators = append(operators, u.Name)
 			}
 			return nil
 		}),
 	})
+	if err == nil && users == 0 {
+		err = emptyError("/users")
+	}
 	slices.Sort(operators)
 	return operators, err
+}
+
+// user is a user of slurmdbd.
+type user struct {
+	Name  string `json:"name"`
+	Level words  `json:"administrator_level"`
+}
+
+func (u *user) required() []presence {
+	return []presence{{"name", u.Name != ""}, {"administrator_level", len(u.Level) > 0}}
 }

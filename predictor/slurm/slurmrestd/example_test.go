@@ -20,7 +20,9 @@ func fakeSlurm() *httptest.Server {
 	mux.HandleFunc("GET /slurm/v0.0.42/jobs", answer(`{"jobs": [{
 		"job_id": 4711, "user_name": "alice", "partition": "main", "job_state": ["PENDING"], "state_reason": "Priority",
 		"time_limit": {"set": true, "infinite": false, "number": 60}, "tres_req_str": "cpu=64,mem=128G,node=4",
-		"submit_time": {"set": true, "infinite": false, "number": 1750000000}
+		"submit_time": {"set": true, "infinite": false, "number": 1750000000},
+		"eligible_time": {"set": true, "infinite": false, "number": 1750000000},
+		"start_time": {"set": true, "infinite": false, "number": 0}
 	}]}`))
 	return httptest.NewServer(mux)
 }

@@ -18,7 +18,9 @@ import (
 
 // serveFixtures returns a client of a server that answers with one version of the API from
 // testdata.
-func serveFixtures(t testing.TB, v version) *Client {
+func serveFixtures(t testing.TB, v version) *Client { return serve(t, fixtureHandler(v)) }
+
+func fixtureHandler(v version) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /openapi", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintf(w, `{"info":{},"paths":{"/slurm/%[1]s/jobs/":{"get":{}},"/slurmdb/%[1]s/jobs/":{"get":{}}}}`, v)
@@ -30,7 +32,7 @@ func serveFixtures(t testing.TB, v version) *Client {
 		}
 		http.ServeFile(w, r, filepath.Join("testdata", v.String(), r.PathValue("family")+"_"+r.PathValue("name")+".json"))
 	})
-	return serve(t, mux)
+	return mux
 }
 
 // serve returns a client of the handler.

@@ -15,6 +15,7 @@ type number struct {
 	value    int64
 	set      bool // there is a finite value
 	infinite bool
+	present  bool // the field is in the answer, be it null
 }
 
 // Slurm's constants for "no value" and "infinite", in 32 and 64 bits. Some versions of the
@@ -28,7 +29,7 @@ const (
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (n *number) UnmarshalJSON(data []byte) error {
-	*n = number{}
+	*n = number{present: true}
 	switch {
 	case len(data) == 0 || bytes.Equal(data, []byte("null")):
 		return nil

@@ -44,6 +44,13 @@ type pastJob struct {
 	} `json:"tres"`
 }
 
+func (j *pastJob) required() []presence {
+	return []presence{
+		{"job_id", j.JobID.set}, {"state.current", len(j.State.Current) > 0}, {"time.submission", j.Time.Submission.present},
+		{"time.eligible", j.Time.Eligible.present}, {"time.start", j.Time.Start.present}, {"time.end", j.Time.End.present},
+	}
+}
+
 // tresList is a list of trackable resources; memory is in MiB.
 type tresList []struct {
 	Type  string `json:"type"`

@@ -21,6 +21,10 @@ type node struct {
 	Reason     string `json:"reason"`
 }
 
+func (n *node) required() []presence {
+	return []presence{{"name", n.Name != ""}, {"state", len(n.State) > 0}, {"cpus", n.CPUs.present}}
+}
+
 // Nodes returns every node, by name.
 func (c *Client) Nodes(ctx context.Context) ([]slurm.Node, error) {
 	var nodes []slurm.Node

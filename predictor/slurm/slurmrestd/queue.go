@@ -44,6 +44,13 @@ type queueJob struct {
 	RestartCount number  `json:"restart_cnt"`
 }
 
+func (j *queueJob) required() []presence {
+	return []presence{
+		{"job_id", j.JobID.set}, {"job_state", len(j.State) > 0}, {"submit_time", j.Submit.present},
+		{"eligible_time", j.Eligible.present}, {"start_time", j.Start.present}, {"time_limit", j.TimeLimit.present},
+	}
+}
+
 // heldByUser is the reason of a job that its user holds. Other jobs of priority 0 wait for
 // an administrator, for example because Slurm could not launch them.
 const heldByUser = "JobHeldUser"

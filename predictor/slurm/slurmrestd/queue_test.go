@@ -21,9 +21,9 @@ func TestHeldByUser(t *testing.T) {
 // A job with unreadable resources does not hide other jobs.
 func TestBadTRES(t *testing.T) {
 	queue, err := serve(t, api(answer(200, `{"jobs":[
-		{"job_id":7,"job_state":["PENDING"],"tres_req_str":"cpu"},
-		{"job_id":8,"job_state":["RUNNING"],"tres_req_str":"cpu=x,node=3","tres_alloc_str":"node=y","node_count":{"set":true,"number":2},"cpus":{"set":true,"number":4}},
-		{"job_id":9,"job_state":["PENDING"],"tres_req_str":"cpu=1,mem=10M,node=1"}
+		{"job_id":7,"job_state":["PENDING"],`+times+`,"tres_req_str":"cpu"},
+		{"job_id":8,"job_state":["RUNNING"],`+times+`,"tres_req_str":"cpu=x,node=3","tres_alloc_str":"node=y","node_count":{"set":true,"number":2},"cpus":{"set":true,"number":4}},
+		{"job_id":9,"job_state":["PENDING"],`+times+`,"tres_req_str":"cpu=1,mem=10M,node=1"}
 	]}`))).Queue(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -57,12 +57,13 @@ func (c *Client) Update(ctx context.Context, u slurm.Update) error {
 	}
 	r := request{method: http.MethodPost, family: controller, path: jobPath(u.Job), body: body, user: u.Owner}
 	var refused []SlurmError
-	err = c.do(ctx, r, fields{"results": each(func(result *jobResult) error {
+	// v0.0.38 answers with errors alone.
+	err = c.do(ctx, r, fields{"errors": {}, "results": each(func(result *jobResult) error {
 		if n := result.ErrorCode.or(0); n != 0 {
 			refused = append(refused, SlurmError{Number: n, Error: string(result.ErrorText), Description: result.Why})
 		}
 		return nil
-	})})
+	}).orAbsent()})
 	return asOwner(u.Owner, orRefused(err, r, refused))
 }
 
@@ -83,12 +84,13 @@ func asOwner(owner string, err error) error {
 func (c *Client) Cancel(ctx context.Context, job int64) error {
 	r := request{method: http.MethodDelete, family: controller, path: jobPath(job)}
 	var refused []SlurmError
-	err := c.do(ctx, r, fields{"status": each(func(result *killResult) error {
+	// v0.0.38 answers with errors alone.
+	err := c.do(ctx, r, fields{"errors": {}, "status": each(func(result *killResult) error {
 		if n := result.Error.Code.or(0); n != 0 {
 			refused = append(refused, SlurmError{Number: n, Error: result.Error.Text})
 		}
 		return nil
-	})})
+	}).orAbsent()})
 	return orRefused(err, r, refused)
 }
 

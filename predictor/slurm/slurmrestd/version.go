@@ -81,12 +81,12 @@ func (c *Client) readVersions(ctx context.Context, path string) (versions, error
 	}
 	var served []string
 	err = readAnswer(ctx, "GET "+path, &boundedReader{r: response.Body, left: c.maxAnswer}, fields{
-		"paths": func(d *json.Decoder) error {
+		"paths": {read: func(d *json.Decoder) error {
 			return readObject(d, func(path string, d *json.Decoder) error {
 				served = append(served, path)
 				return skipValue(d)
 			})
-		},
+		}},
 	})
 	if err != nil {
 		return nil, err
