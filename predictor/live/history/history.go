@@ -1,7 +1,7 @@
 // Package history caches past jobs from Slurm's accounting, so that varqd does not read
 // months of accounting at each start. The cache is one SQLite file with one row for each run
-// of a job. It may be deleted at any time, since Slurm has the same jobs. Times are Unix
-// seconds.
+// of a job. It may be deleted at any time, since Slurm has the same jobs. While its disk is
+// full, or its file out of reach, the cache is in memory. Times are Unix seconds.
 package history
 
 import (
@@ -13,6 +13,7 @@ import (
 	"iter"
 	"os"
 	"sync"
+	"sync/atomic"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -44,10 +45,12 @@ type Coverage struct {
 
 // History is an open cache. Its methods may be called concurrently.
 type History struct {
-	db *sqlitefile.File
+	db atomic.Pointer[sqlitefile.File]
 
-	mu  sync.Mutex
-	ids map[string]int64 // by text: the id of its row in the table strings
+	mu       sync.Mutex       // held while writing
+	ids      map[string]int64 // by text: the id of its row in the table strings
+	unstored error            // why the cache is in memory, or nil
+	file     *sqlitefile.File // that the cache was in before it was moved to memory, or nil
 }
 
 // row is a row of the table jobs. Its user, account, partition and qos are ids of rows of
@@ -79,23 +82,33 @@ func (r *row) columns() sqlitefile.Columns {
 
 // Open opens the cache in the file path, and creates the file if there is none. If the file
 // is damaged, or written by a later varq, Open renames it to asideTo and creates a new one.
-// asideTo is empty if no file was renamed.
+// asideTo is empty if no file was renamed. If the file cannot be opened, the cache is in
+// memory, and method Unstored says why.
 func Open(path string) (h *History, asideTo string, err error) {
 	h, err = open(path)
-	if !corrupt(err) && !errors.Is(err, sqlitefile.ErrTooNew) {
-		return h, "", wrap(err)
+	if corrupt(err) || errors.Is(err, sqlitefile.ErrTooNew) {
+		asideTo = path + ".damaged"
+		if err = setAside(path, asideTo); err == nil {
+			h, err = open(path)
+		}
 	}
-	asideTo = path + ".damaged"
-	if err := os.Rename(path, asideTo); err != nil {
-		return nil, "", wrap(err)
+	if err != nil {
+		h, err = openInMemory(err)
+	}
+	return h, asideTo, wrap(err)
+}
+
+// setAside renames the file path, and removes what SQLite keeps beside it.
+func setAside(path, to string) error {
+	if err := os.Rename(path, to); err != nil {
+		return err
 	}
 	for _, suffix := range []string{"-wal", "-shm"} {
 		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, asideTo, wrap(err)
+			return err
 		}
 	}
-	h, err = open(path)
-	return h, asideTo, wrap(err)
+	return nil
 }
 
 func open(path string) (*History, error) {
@@ -103,7 +116,8 @@ func open(path string) (*History, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &History{db: db, ids: map[string]int64{}}
+	h := &History{ids: map[string]int64{}}
+	h.db.Store(db)
 	if err := h.check(); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -114,7 +128,7 @@ var errDamaged = errors.New("damaged")
 
 func (h *History) check() error {
 	var verdict string
-	if err := h.db.QueryRow("PRAGMA quick_check(1)").Scan(&verdict); err != nil {
+	if err := h.db.Load().QueryRow("PRAGMA quick_check(1)").Scan(&verdict); err != nil {
 		return err
 	}
 	if verdict != "ok" {
@@ -145,13 +159,19 @@ func wrap(err error) error {
 	return nil
 }
 
-// Close closes the file.
-func (h *History) Close() error { return h.db.Close() }
+// Close closes the cache.
+func (h *History) Close() error {
+	err := h.db.Load().Close()
+	if h.file != nil {
+		err = errors.Join(err, h.file.Close())
+	}
+	return err
+}
 
 // Coverage returns the part of accounting that has been read so far.
 func (h *History) Coverage(ctx context.Context) (Coverage, error) {
 	var c Coverage
-	err := h.db.QueryRowContext(ctx, "SELECT since, until, complete FROM coverage").Scan(&c.Since, &c.Until, &c.Complete)
+	err := h.db.Load().QueryRowContext(ctx, "SELECT since, until, complete FROM coverage").Scan(&c.Since, &c.Until, &c.Complete)
 	return c, wrap(err)
 }
 
@@ -163,7 +183,9 @@ func (h *History) Add(ctx context.Context, jobs []workload.Job, covered *Coverag
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	interned := map[string]int64{} // by text: the ids of new rows of this transaction
-	err = h.db.Write(ctx, func(tx *sql.Tx) error {
+	err = h.write(ctx, func(tx *sql.Tx) error {
+		started = nil // of an attempt that failed
+		clear(interned)
 		var r row
 		columns := r.columns()
 		insert, err := tx.PrepareContext(ctx, columns.Insert("jobs")+" ON CONFLICT DO NOTHING")
@@ -265,7 +287,7 @@ func (h *History) each(ctx context.Context, most int, do func(workload.Job) erro
 	var r row
 	columns := r.columns()
 	into := columns.Pointers()
-	return h.db.Each(ctx, "SELECT "+columns.Names()+`
+	return h.db.Load().Each(ctx, "SELECT "+columns.Names()+`
 		FROM (SELECT * FROM jobs ORDER BY start DESC, job DESC, submit DESC LIMIT ?) ORDER BY start, job, submit`, []any{most}, func(rows *sql.Rows) error {
 		if err := rows.Scan(into...); err != nil {
 			return err
@@ -278,7 +300,7 @@ func (h *History) each(ctx context.Context, most int, do func(workload.Job) erro
 // texts returns the whole table strings.
 func (h *History) texts(ctx context.Context) (map[int64]string, error) {
 	texts := map[int64]string{}
-	err := h.db.Each(ctx, "SELECT id, text FROM strings", nil, func(rows *sql.Rows) error {
+	err := h.db.Load().Each(ctx, "SELECT id, text FROM strings", nil, func(rows *sql.Rows) error {
 		var id int64
 		var text string
 		if err := rows.Scan(&id, &text); err != nil {
@@ -292,7 +314,9 @@ func (h *History) texts(ctx context.Context) (map[int64]string, error) {
 
 // Prune deletes the jobs that started before the time before.
 func (h *History) Prune(ctx context.Context, before int64) error {
-	return wrap(h.db.Write(ctx, func(tx *sql.Tx) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return wrap(h.write(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, "DELETE FROM jobs WHERE start < ?", before)
 		return err
 	}))

@@ -114,7 +114,7 @@ func TestColumns(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got string
-	if err := h.db.QueryRow(`SELECT concat_ws(' ', job, submit, eligible, start, end, state, u.text, a.text, p.text, q.text,
+	if err := h.db.Load().QueryRow(`SELECT concat_ws(' ', job, submit, eligible, start, end, state, u.text, a.text, p.text, q.text,
 		nodes, cpus, gpus, memory, time_limit) FROM jobs
 		JOIN strings u ON u.id = user JOIN strings a ON a.id = account JOIN strings p ON p.id = partition JOIN strings q ON q.id = qos`).Scan(&got); err != nil {
 		t.Fatal(err)

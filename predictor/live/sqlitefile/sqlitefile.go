@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 
 	_ "modernc.org/sqlite" // the driver named "sqlite"
 )
@@ -52,13 +53,32 @@ func Open(path string, durability Durability, steps []string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Another process, such as a backup, may have the write lock for a while.
-	query := url.Values{
-		"_txlock": {"immediate"},
-		"_pragma": {"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(" + string(durability) + ")", "foreign_keys(1)"},
+	f, err := connect(absolute, steps, "", "journal_mode(WAL)", "synchronous("+string(durability)+")")
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	dsn := (&url.URL{Scheme: "file", Path: absolute, RawQuery: query.Encode()}).String()
-	f := &File{}
+	return f, nil
+}
+
+// inMemory counts the files of OpenMemory, so that each has a name of its own.
+var inMemory atomic.Int64
+
+// OpenMemory returns a new file in memory, which Close forgets.
+func OpenMemory(steps []string) (*File, error) {
+	// The name of a database that several connections share begins with a slash.
+	return connect(fmt.Sprintf("/memory%d", inMemory.Add(1)), steps, "memdb")
+}
+
+// connect opens the file path of one of SQLite's file systems, "" for the usual one, and
+// applies the steps that the file does not have yet.
+func connect(path string, steps []string, fileSystem string, pragmas ...string) (f *File, err error) {
+	// Another process, such as a backup, may have the write lock for a while.
+	query := url.Values{"_txlock": {"immediate"}, "_pragma": append([]string{"busy_timeout(10000)", "foreign_keys(1)"}, pragmas...)}
+	if fileSystem != "" {
+		query.Set("vfs", fileSystem)
+	}
+	dsn := (&url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}).String()
+	f = &File{}
 	if f.writer, err = sql.Open("sqlite", dsn); err != nil {
 		return nil, err
 	}
@@ -69,7 +89,7 @@ func Open(path string, durability Durability, steps []string) (*File, error) {
 	f.SetMaxOpenConns(maxReaders)
 	f.SetMaxIdleConns(maxReaders)
 	if err := f.migrate(steps); err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close())
+		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
 }

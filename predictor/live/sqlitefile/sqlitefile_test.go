@@ -70,3 +70,31 @@ func TestWritersQueue(t *testing.T) {
 		t.Errorf("sum %d, %v; want 50", n, err)
 	}
 }
+
+// Files in memory are apart, and last while all their connections but one come and go.
+func TestOpenMemory(t *testing.T) {
+	var files [2]*File
+	for i := range files {
+		f, err := OpenMemory([]string{first})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		files[i] = f
+		if err := f.Write(t.Context(), func(tx *sql.Tx) error { _, err := tx.Exec("INSERT INTO t VALUES (?)", i+1); return err }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, f := range files {
+		var wg sync.WaitGroup
+		for range 3 * maxReaders {
+			wg.Go(func() {
+				var n int
+				if err := f.QueryRow("SELECT sum(n) FROM t").Scan(&n); err != nil || n != i+1 {
+					t.Errorf("sum %d, %v; want %d", n, err, i+1)
+				}
+			})
+		}
+		wg.Wait()
+	}
+}
