@@ -1,7 +1,10 @@
 package e2e
 
 import (
+	"bytes"
+	"encoding/json"
 	"net/http"
+	"net/http/httptest"
 	"strconv"
 	"strings"
 	"testing"
@@ -68,6 +71,8 @@ func otherHost(t *testing.T, s *site.Site) {
 	if a := decode[api.PlanAnswer](t, r.Stdout); a.Plan == nil {
 		t.Errorf("answered %s", r.Stdout)
 	}
+	reserved := mustRun(t, s, "bob", "env", "VARQ_ENDPOINT=tcp://"+s.Address(), "sbatch", "--parsable", "--begin-by=now+2hours", "--time=5", "--wrap=true")
+	defer mustRun(t, s, "bob", "scancel", strings.TrimSpace(reserved.Stdout))
 	bare, err := http.Get("http://" + s.Address() + api.PathReservations)
 	if err != nil {
 		t.Fatal(err)
@@ -75,6 +80,38 @@ func otherHost(t *testing.T, s *site.Site) {
 	defer bare.Body.Close()
 	if bare.StatusCode != http.StatusUnauthorized {
 		t.Errorf("without a credential: HTTP %s", bare.Status)
+	}
+}
+
+// impostor: alice listens on a port that bob takes for varqd's, and answers as varqd would,
+// with a credential of hers. Bob's job is not submitted.
+func impostor(t *testing.T, s *site.Site) {
+	fake := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		at := time.Now().Unix() + 7200
+		body, err := json.Marshal(api.PlanAnswer{Plan: &api.Plan{ID: "aaaaaaaaaaaa", BeginTime: at, BeginBy: at, TimeLimit: 3600, WorkLimit: 300, Comment: "varq:aaaaaaaaaaaa"}})
+		if err != nil {
+			t.Error(err)
+		}
+		request := strings.TrimPrefix(r.Header.Get("Authorization"), "Munge ")
+		sign := s.Command(t.Context(), "alice", "munge", "--socket="+s.MungeSocket())
+		sign.Stdin = bytes.NewReader(api.AnswerDigest(request, http.StatusOK, body))
+		credential, err := sign.Output()
+		if err != nil {
+			t.Error(err)
+		}
+		w.Header().Set(api.AnswerCredential, strings.TrimSpace(string(credential)))
+		_, _ = w.Write(body)
+	}))
+	defer fake.Close()
+	r, err := s.Run(t.Context(), "bob", "env", "VARQ_ENDPOINT=tcp://"+fake.Listener.Addr().String(), "sbatch", "--job-name=impostor", "--begin-by=now+2hours", "--time=5", "--wrap=true")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Code == 0 || !strings.Contains(r.Stderr, "does not prove to be varqd") {
+		t.Errorf("exit code %d, said %q", r.Code, r.Stderr)
+	}
+	if got := jobs(t, s, "bob", "impostor"); len(got) != 0 {
+		t.Errorf("jobs %v are in the queue", got)
 	}
 }
 

@@ -44,6 +44,7 @@ func TestReservations(t *testing.T) {
 			"private":           private,
 			"without an option": plain,
 			"other host":        otherHost,
+			"impostor":          impostor,
 			"quote and predict": quoteAndPredict,
 		} {
 			t.Run(name, func(t *testing.T) {

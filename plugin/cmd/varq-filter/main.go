@@ -106,5 +106,10 @@ func dial() (*client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return client.New(c.Endpoint, c.MungeSocket)
+	varqd, err := client.New(c.Endpoint, c.MungeSocket)
+	if err != nil {
+		return nil, err
+	}
+	varqd.User = c.User
+	return varqd, nil
 }

@@ -1,6 +1,8 @@
 // Package client is a client of varqd's API. It connects by the unix socket of its
-// own host, where the kernel proves to varqd which user asks, or by TCP, where a
-// munge credential does.
+// own host, where the kernel proves to each end who is at the other, or by TCP, where
+// munge credentials do.
+//
+// Invariant: no answer is taken from anybody but varqd's user.
 package client
 
 import (
@@ -32,6 +34,8 @@ const maxAnswer = 64 << 20
 type Client struct {
 	// Timeout bounds one request; New sets it to DefaultTimeout.
 	Timeout time.Duration
+	// User is whom varqd runs as, by name or id; New sets it to DefaultUser.
+	User string
 
 	endpoint string
 	base     string // of every URL
@@ -43,14 +47,22 @@ type Client struct {
 // tcp://HOST:PORT. On TCP it makes its credentials with the munged at
 // mungeSocket; empty means munge's own default.
 func New(endpoint, mungeSocket string) (*Client, error) {
-	c := &Client{Timeout: DefaultTimeout, endpoint: endpoint}
+	c := &Client{Timeout: DefaultTimeout, User: DefaultUser, endpoint: endpoint}
+	c.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	var dialer net.Dialer
 	scheme, address, _ := strings.Cut(endpoint, "://")
 	switch {
 	case scheme == "unix" && strings.HasPrefix(address, "/"):
 		c.base = "http://varqd"
 		c.http.Transport = &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return dialer.DialContext(ctx, "unix", address)
+			socket, err := dialer.DialContext(ctx, "unix", address)
+			if err != nil {
+				return nil, err
+			}
+			if err := c.verifyPeer(socket.(*net.UnixConn)); err != nil {
+				return nil, errors.Join(err, socket.Close())
+			}
+			return socket, nil
 		}}
 	case scheme == "tcp":
 		if _, port, err := net.SplitHostPort(address); err != nil || port == "" {
@@ -173,9 +185,9 @@ func (c *Client) do(ctx context.Context, method, path string, question, answer a
 	if question != nil {
 		r.Header.Set("Content-Type", "application/json")
 	}
+	var credential string
 	if c.munge != nil {
-		credential, err := c.munge.Encode(ctx, api.RequestDigest(method, r.URL.RequestURI(), body))
-		if err != nil {
+		if credential, err = c.munge.Encode(ctx, api.RequestDigest(method, r.URL.RequestURI(), body)); err != nil {
 			return fmt.Errorf("no credential for varqd: %w", err)
 		}
 		r.Header.Set("Authorization", "Munge "+credential)
@@ -191,6 +203,11 @@ func (c *Client) do(ctx context.Context, method, path string, question, answer a
 	}
 	if len(text) > maxAnswer {
 		return fmt.Errorf("varqd at %s answers with more than %d bytes", c.endpoint, maxAnswer)
+	}
+	if c.munge != nil {
+		if err := c.verifyAnswer(ctx, credential, resp, text); err != nil {
+			return fmt.Errorf("%s: %w", c.endpoint, err)
+		}
 	}
 	// A varqd in trouble answers for its health with an error's status.
 	if resp.StatusCode/100 != 2 && path != api.PathHealth {

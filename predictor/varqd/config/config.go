@@ -73,6 +73,9 @@ type Server struct {
 type Client struct {
 	// Endpoint is unix:///PATH or tcp://HOST:PORT.
 	Endpoint string `yaml:"endpoint"`
+	// User is whom varqd runs as, by name or id. What anybody else answers is not
+	// taken for varqd's answer.
+	User string `yaml:"user"`
 	// MungeSocket is munged's socket; empty means munge's own default.
 	MungeSocket string `yaml:"munge_socket"`
 }
@@ -153,7 +156,7 @@ func Default() Config {
 			Timeout:      Duration(30 * time.Second),
 		},
 		Server:   Server{Socket: "/run/varq/varqd.sock"},
-		Client:   Client{Endpoint: "unix:///run/varq/varqd.sock"},
+		Client:   Client{Endpoint: "unix:///run/varq/varqd.sock", User: "varq"},
 		Ledger:   Ledger{Path: "/var/lib/varq/ledger.db"},
 		History:  History{Path: "/var/cache/varq/history.db"},
 		Forecast: Forecast{Confidence: .95, Days: 180},
@@ -289,11 +292,11 @@ func (c *Config) check() error {
 	}
 	oneOf("log.level", c.Log.Level, "debug", "info", "warn", "error")
 	oneOf("log.format", c.Log.Format, "text", "json")
-	for _, path := range []struct{ key, value string }{
-		{"server.socket", c.Server.Socket}, {"ledger.path", c.Ledger.Path}, {"history.path", c.History.Path},
+	for _, needed := range []struct{ key, value string }{
+		{"server.socket", c.Server.Socket}, {"client.user", c.Client.User}, {"ledger.path", c.Ledger.Path}, {"history.path", c.History.Path},
 	} {
-		if path.value == "" {
-			bad(path.key, "must not be empty")
+		if needed.value == "" {
+			bad(needed.key, "must not be empty")
 		}
 	}
 	return errors.Join(errs...)

@@ -30,6 +30,7 @@ func TestParse(t *testing.T) {
 	c, err := Parse("varq.yaml", []byte(`
 client:
   endpoint: tcp://ctl1:6825
+  user: 990
 plan: {prob: 0.95, horizon: 2-00:00:00, max_hold: 2.5, stale: 10}
 watch: {interval: 500ms}
 forecasters:
@@ -41,7 +42,7 @@ forecasters:
 		t.Fatal(err)
 	}
 	want := Default()
-	want.Client.Endpoint = "tcp://ctl1:6825"
+	want.Client.Endpoint, want.Client.User = "tcp://ctl1:6825", "990"
 	want.Plan = Plan{Prob: .95, Horizon: Duration(48 * time.Hour), MaxHold: 2.5, Stale: Duration(10 * time.Minute)}
 	want.Watch.Interval = Duration(500 * time.Millisecond)
 	want.Forecasters = []Forecaster{
@@ -89,6 +90,7 @@ func TestErrorsNameTheLine(t *testing.T) {
 		"forecasters: [{name: a, command: /x, timeout: 1001ms}]":        "forecasters[0].timeout: 1.001s does not",
 		"log: {level: loud}\n":                                          `log.level: "loud" is none of debug, info, warn, error`,
 		"ledger: {path: \"\"}\n":                                        "ledger.path: must not be empty",
+		"client: {user: \"\"}\n":                                        "client.user: must not be empty",
 		"client: {}\n---\nclient: {}\n":                                 "more than one YAML document",
 		"client: {}\nclient: {endpoint: x}\n":                           "varq.yaml:2",
 		"watch: {interval: 999999999999999h}\n":                         "is not a duration",

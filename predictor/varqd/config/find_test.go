@@ -23,8 +23,8 @@ func TestFindClient(t *testing.T) {
 		fail bool
 	}{
 		"missing":     {env: map[string]string{"VARQ_CONFIG": filepath.Join(dir, "none")}, want: Default().Client},
-		"file":        {env: map[string]string{"VARQ_CONFIG": given}, want: Client{Endpoint: "tcp://head:7900", MungeSocket: "/run/m"}},
-		"environment": {env: map[string]string{"VARQ_CONFIG": given, "VARQ_ENDPOINT": "unix:///x"}, want: Client{Endpoint: "unix:///x", MungeSocket: "/run/m"}},
+		"file":        {env: map[string]string{"VARQ_CONFIG": given}, want: Client{Endpoint: "tcp://head:7900", MungeSocket: "/run/m", User: "varq"}},
+		"environment": {env: map[string]string{"VARQ_CONFIG": given, "VARQ_ENDPOINT": "unix:///x"}, want: Client{Endpoint: "unix:///x", MungeSocket: "/run/m", User: "varq"}},
 		"misspelt":    {env: map[string]string{"VARQ_CONFIG": bad}, fail: true},
 	} {
 		got, err := FindClient(func(key string) string { return c.env[key] })

@@ -19,11 +19,13 @@ var statuses = []struct {
 	{api.ErrUnavailable, http.StatusServiceUnavailable},
 	{errUnauthorized, http.StatusUnauthorized},
 	{errTooLarge, http.StatusRequestEntityTooLarge},
+	{errTooMany, http.StatusTooManyRequests},
 }
 
 var (
 	errUnauthorized = errors.New("unauthorized")
 	errTooLarge     = errors.New("too large")
+	errTooMany      = errors.New("too many requests")
 )
 
 // statusOf returns the HTTP status of err, 500 for an unforeseen one.

@@ -1,11 +1,9 @@
 package server
 
 import (
-	"bytes"
 	"context"
 	"crypto/subtle"
 	_ "embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -33,8 +31,11 @@ type handler struct {
 	credentials Credentials
 	users       *users
 	log         *slog.Logger
-	turns       *turns
-	decoding    chan struct{}
+	connections *connections
+	turns       *turns // of users
+	openTurns   *turns // of peers who need not be users
+	decoding    *turns // of addresses
+	signing     *turns // of users
 	latency     *prometheus.HistogramVec
 }
 
@@ -51,56 +52,102 @@ func newLatency(registry *prometheus.Registry) *prometheus.HistogramVec {
 // routes returns the whole API.
 func (h *handler) routes(registry *prometheus.Registry) http.Handler {
 	mux := http.NewServeMux()
-	route := func(method, path string, answer func(w http.ResponseWriter, r *http.Request) error) {
-		mux.HandleFunc(method+" "+path, func(w http.ResponseWriter, r *http.Request) { h.serve(path, w, r, answer) })
+	route := func(method, path string, forUsers bool, answer answerer) {
+		mux.HandleFunc(method+" "+path, func(w http.ResponseWriter, r *http.Request) { h.serve(path, forUsers, w, r, answer) })
 	}
-	route(http.MethodPost, api.PathPlan, h.asUser(h.plan(true)))
-	route(http.MethodPost, api.PathQuote, h.asUser(h.plan(false)))
-	route(http.MethodPost, api.PathBind, h.asUser(h.bind))
-	route(http.MethodGet, api.PathReservations, h.asUser(h.reservations))
-	route(http.MethodGet, api.PathReport, h.asUser(h.report))
-	route(http.MethodGet, api.PathCalibration, h.asUser(h.calibration))
-	route(http.MethodPost, api.PathPredict, h.asUser(h.predict))
-	route(http.MethodGet, api.PathHealth, h.health)
-	route(http.MethodGet, api.PathOpenAPI, func(w http.ResponseWriter, _ *http.Request) error {
+	route(http.MethodPost, api.PathPlan, true, h.plan(true))
+	route(http.MethodPost, api.PathQuote, true, h.plan(false))
+	route(http.MethodPost, api.PathBind, true, h.bind)
+	route(http.MethodGet, api.PathReservations, true, h.reservations)
+	route(http.MethodGet, api.PathReport, true, h.report)
+	route(http.MethodGet, api.PathCalibration, true, h.calibration)
+	route(http.MethodPost, api.PathPredict, true, h.predict)
+	route(http.MethodGet, api.PathHealth, false, h.health)
+	route(http.MethodGet, api.PathOpenAPI, false, func(w http.ResponseWriter, _ *request) error {
 		w.Header().Set("Content-Type", "application/json")
 		_, err := w.Write(openAPI)
 		return err
 	})
-	mux.Handle(http.MethodGet+" "+api.PathMetrics, promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	metrics := promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
+	route(http.MethodGet, api.PathMetrics, false, func(w http.ResponseWriter, r *request) error {
+		metrics.ServeHTTP(w, r.Request)
+		return nil
+	})
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		h.serve("other", w, r, func(http.ResponseWriter, *http.Request) error {
+		h.serve("other", false, w, r, func(http.ResponseWriter, *request) error {
 			return api.Fault(api.ErrNotFound, fmt.Sprintf("there is no %s %s", r.Method, r.URL.Path))
 		})
 	})
 	return mux
 }
 
-// serve answers one request: in time, and with an api.Error when it fails, be it
-// by a panic.
-func (h *handler) serve(path string, w http.ResponseWriter, r *http.Request, answer func(http.ResponseWriter, *http.Request) error) {
+// request is a request that has come whole.
+type request struct {
+	*http.Request
+	body []byte
+	user string // who asks; empty if that is neither proven nor needed
+	// credential is the one that has proven who asks; empty on a unix socket.
+	credential string
+}
+
+// answerer writes the answer to a request, or returns an error.
+type answerer func(w http.ResponseWriter, r *request) error
+
+// serve answers one request: in time, and with an api.Error when it fails, be it by a panic.
+// What is forUsers needs a proven user.
+func (h *handler) serve(path string, forUsers bool, w http.ResponseWriter, r *http.Request, answer answerer) {
 	began := time.Now()
-	status := http.StatusOK
-	defer func() {
-		h.latency.WithLabelValues(path, strconv.Itoa(status)).Observe(time.Since(began).Seconds())
-	}()
+	p := newPage()
+	h.fill(p, path, forUsers, w, r, answer)
+	h.latency.WithLabelValues(path, strconv.Itoa(p.status)).Observe(time.Since(began).Seconds())
+	p.send(w)
+}
+
+// fill makes the page that answers a request.
+func (h *handler) fill(p *page, path string, forUsers bool, w http.ResponseWriter, r *http.Request, answer answerer) {
 	ctx, cancel := context.WithTimeout(r.Context(), requestTime)
 	defer cancel()
-	r = r.WithContext(ctx)
-	err := safely(func() error { return answer(w, r) })
-	if err == nil {
+	fail := func(err error) {
+		status, text := statusOf(err), err.Error()
+		switch {
+		case ctx.Err() != nil && status == http.StatusInternalServerError:
+			status, text = http.StatusServiceUnavailable, "varqd is too busy to answer in time"
+		case status == http.StatusInternalServerError:
+			h.log.Error("request failed", "path", path, "error", err)
+			text = "internal error; varqd's log has more"
+		}
+		p.fail(status, text)
+	}
+	req, err := h.read(w, r.WithContext(ctx), forUsers)
+	if err != nil {
+		fail(err)
 		return
 	}
-	status = statusOf(err)
-	text := err.Error()
-	switch {
-	case ctx.Err() != nil:
-		status, text = http.StatusServiceUnavailable, "varqd is too busy to answer in time"
-	case status == http.StatusInternalServerError:
-		h.log.Error("request failed", "path", path, "error", err)
-		text = "internal error; varqd's log has more"
+	turns, whose := h.turns, req.user
+	if req.user == "" {
+		turns, whose = h.openTurns, connOf(ctx).peer
 	}
-	_ = writeJSON(w, status, api.Error{Error: text}) // a string can always be encoded
+	if err := inTurn(ctx, turns, whose, func() error { return answer(p, req) }); err != nil {
+		fail(err)
+	}
+	if req.credential == "" {
+		return
+	}
+	// The time of the request may be over, but not that of who waits for its answer.
+	if err := inTurn(r.Context(), h.signing, req.user, func() error { return h.sign(r.Context(), p, req.credential) }); err != nil {
+		h.log.Error("munge does not work", "error", err)
+		p.fail(http.StatusServiceUnavailable, "varqd cannot make munge credentials now")
+	}
+}
+
+// inTurn calls do when it is whose turn. A panic of do is an error.
+func inTurn(ctx context.Context, turns *turns, whose string, do func() error) error {
+	done, err := turns.take(ctx, whose)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return safely(do)
 }
 
 // safely turns a panic of do into an error.
@@ -113,56 +160,51 @@ func safely(do func() error) (err error) {
 	return do()
 }
 
-// userRequest is a request whose user is proven and whose body has been read.
-type userRequest struct {
-	*http.Request
-	user string
-	body []byte
-}
-
-// asUser proves who asks, and waits for that user's turn, before answer is
-// called.
-func (h *handler) asUser(answer func(w http.ResponseWriter, r *userRequest) error) func(http.ResponseWriter, *http.Request) error {
-	return func(w http.ResponseWriter, r *http.Request) error {
-		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-		if err != nil {
-			if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-				return api.Fault(errTooLarge, fmt.Sprintf("the request is larger than %d bytes", maxBody))
-			}
-			return api.Fault(api.ErrInvalid, "the request did not arrive whole")
+// read reads a request whole, and finds out who asks if that is needed, or if a credential
+// comes with it: who sends one wants to know who answers.
+func (h *handler) read(w http.ResponseWriter, r *http.Request, forUsers bool) (*request, error) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+			return nil, api.Fault(errTooLarge, fmt.Sprintf("the request is larger than %d bytes", maxBody))
 		}
-		uid, ok := localUID(r.Context())
-		if !ok {
-			if uid, err = h.remoteUID(r, body); err != nil {
-				return err
-			}
-		}
-		name, err := h.users.name(uid)
-		if err != nil {
-			h.log.Warn("request of an unknown user", "uid", uid, "error", err)
-			return api.Fault(errUnauthorized, fmt.Sprintf("varqd's host knows no user with id %d", uid))
-		}
-		done, err := h.turns.take(r.Context(), name)
-		if err != nil {
-			return err
-		}
-		defer done()
-		return answer(w, &userRequest{r, name, body})
+		return nil, api.Fault(api.ErrInvalid, "the request did not arrive whole")
 	}
+	c := connOf(r.Context())
+	h.connections.arrived(c)
+	req := &request{Request: r, body: body}
+	uid := c.uid
+	switch authorization := r.Header.Get("Authorization"); {
+	case c.local && !forUsers, !c.local && !forUsers && authorization == "":
+		return req, nil
+	case !c.local:
+		if uid, err = h.decode(req, authorization); err != nil {
+			return nil, err
+		}
+	}
+	if req.user, err = h.users.name(uid); err != nil {
+		h.log.Warn("request of an unknown user", "uid", uid, "error", err)
+		return nil, api.Fault(errUnauthorized, fmt.Sprintf("varqd's host knows no user with id %d", uid))
+	}
+	if !h.connections.prove(c, uid) {
+		return nil, api.Fault(errTooMany, fmt.Sprintf("varqd works on %d requests of yours already; wait for their answers", maxConnections))
+	}
+	return req, nil
 }
 
-// remoteUID takes the user from the munge credential of a request, which must
-// have been made for this very request.
-func (h *handler) remoteUID(r *http.Request, body []byte) (uint32, error) {
-	credential, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Munge ")
+// decode takes the user from the munge credential of a request, which must have been made for
+// this very request.
+func (h *handler) decode(r *request, authorization string) (uint32, error) {
+	credential, ok := strings.CutPrefix(authorization, "Munge ")
 	if !ok || h.credentials == nil {
 		return 0, api.Fault(errUnauthorized, "a munge credential is needed: Authorization: Munge CREDENTIAL")
 	}
-	if err := acquire(r.Context(), h.decoding); err != nil {
+	done, err := h.decoding.take(r.Context(), connOf(r.Context()).peer)
+	if err != nil {
 		return 0, err
 	}
 	uid, payload, err := h.credentials.Decode(r.Context(), credential)
-	<-h.decoding
+	done()
 	if errors.Is(err, munge.ErrInvalid) {
 		h.log.Warn("bad munge credential", "from", r.RemoteAddr, "error", err)
 		return 0, api.Fault(errUnauthorized, err.Error())
@@ -171,15 +213,27 @@ func (h *handler) remoteUID(r *http.Request, body []byte) (uint32, error) {
 		h.log.Error("munge does not work", "error", err)
 		return 0, api.Fault(api.ErrUnavailable, "varqd cannot check munge credentials now")
 	}
-	if subtle.ConstantTimeCompare(payload, api.RequestDigest(r.Method, r.URL.RequestURI(), body)) != 1 {
+	if subtle.ConstantTimeCompare(payload, api.RequestDigest(r.Method, r.URL.RequestURI(), r.body)) != 1 {
 		h.log.Warn("munge credential of another request", "from", r.RemoteAddr, "uid", uid)
 		return 0, api.Fault(errUnauthorized, "the munge credential was made for another request")
 	}
+	r.credential = credential
 	return uid, nil
 }
 
-func (h *handler) plan(promise bool) func(http.ResponseWriter, *userRequest) error {
-	return func(w http.ResponseWriter, r *userRequest) error {
+// sign proves to who asked that the page is varqd's answer to the request with this
+// credential.
+func (h *handler) sign(ctx context.Context, p *page, credential string) error {
+	signature, err := h.credentials.Encode(ctx, api.AnswerDigest(credential, p.status, p.body.Bytes()))
+	if err != nil {
+		return err
+	}
+	p.header.Set(api.AnswerCredential, signature)
+	return nil
+}
+
+func (h *handler) plan(promise bool) answerer {
+	return func(w http.ResponseWriter, r *request) error {
 		req, err := decodePlan(r.body, r.user)
 		if err != nil {
 			return err
@@ -192,7 +246,7 @@ func (h *handler) plan(promise bool) func(http.ResponseWriter, *userRequest) err
 	}
 }
 
-func (h *handler) bind(w http.ResponseWriter, r *userRequest) error {
+func (h *handler) bind(w http.ResponseWriter, r *request) error {
 	b, err := decodeBinding(r.body)
 	if err != nil {
 		return err
@@ -204,7 +258,7 @@ func (h *handler) bind(w http.ResponseWriter, r *userRequest) error {
 	return nil
 }
 
-func (h *handler) reservations(w http.ResponseWriter, r *userRequest) error {
+func (h *handler) reservations(w http.ResponseWriter, r *request) error {
 	q, err := parseReservations(r.URL.Query())
 	if err != nil {
 		return err
@@ -219,7 +273,7 @@ func (h *handler) reservations(w http.ResponseWriter, r *userRequest) error {
 	return writeJSON(w, http.StatusOK, list)
 }
 
-func (h *handler) report(w http.ResponseWriter, r *userRequest) error {
+func (h *handler) report(w http.ResponseWriter, r *request) error {
 	q, err := parseReport(r.URL.Query())
 	if err != nil {
 		return err
@@ -231,7 +285,7 @@ func (h *handler) report(w http.ResponseWriter, r *userRequest) error {
 	return writeJSON(w, http.StatusOK, report)
 }
 
-func (h *handler) calibration(w http.ResponseWriter, r *userRequest) error {
+func (h *handler) calibration(w http.ResponseWriter, r *request) error {
 	q, err := parseCalibration(r.URL.Query())
 	if err != nil {
 		return err
@@ -243,7 +297,7 @@ func (h *handler) calibration(w http.ResponseWriter, r *userRequest) error {
 	return writeJSON(w, http.StatusOK, calibration)
 }
 
-func (h *handler) predict(w http.ResponseWriter, r *userRequest) error {
+func (h *handler) predict(w http.ResponseWriter, r *request) error {
 	req, err := decodePredict(r.body, r.user)
 	if err != nil {
 		return err
@@ -255,25 +309,11 @@ func (h *handler) predict(w http.ResponseWriter, r *userRequest) error {
 	return writeJSON(w, http.StatusOK, prediction)
 }
 
-func (h *handler) health(w http.ResponseWriter, r *http.Request) error {
+func (h *handler) health(w http.ResponseWriter, r *request) error {
 	health := h.service.Health(r.Context())
 	status := http.StatusOK
 	if !health.OK {
 		status = http.StatusServiceUnavailable
 	}
 	return writeJSON(w, status, health)
-}
-
-// writeJSON writes a whole answer. An error it returns comes from encoding, when
-// nothing has been written yet: a client that is gone is nobody's error.
-func writeJSON(w http.ResponseWriter, status int, v any) error {
-	var b bytes.Buffer
-	if err := json.NewEncoder(&b).Encode(v); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Content-Length", strconv.Itoa(b.Len()))
-	w.WriteHeader(status)
-	_, _ = w.Write(b.Bytes())
-	return nil
 }

@@ -2,30 +2,44 @@ package server
 
 import (
 	"context"
-	"fmt"
 	"net"
+	"strconv"
 	"sync"
 
-	"golang.org/x/sys/unix"
+	"github.com/varq-project/varq/predictor/varqd/peercred"
 )
 
-// listener identifies the peer of each connection and bounds how many
-// connections one peer has open, so that nobody can take them all.
-type listener struct {
-	net.Listener
-	mu   sync.Mutex
-	open map[string]int // by peer
-}
-
-// conn is a connection whose peer is known: by user id on a unix socket, by
-// address elsewhere.
+// conn is a connection whose peer is known: by user id on a unix socket, by address
+// elsewhere.
 type conn struct {
 	net.Conn
-	local  bool
-	uid    uint32
-	key    string
-	once   sync.Once
-	closed func()
+	local bool
+	uid   uint32 // on a unix socket
+	peer  string // the user or address at the other end
+	from  *connections
+
+	// What connections knows of it, under its lock.
+	key   string // whom it counts for
+	whole bool   // a request has come whole, and is not answered yet
+	gone  bool
+
+	once     sync.Once
+	closeErr error
+}
+
+// Close closes the connection. It may be called more than once.
+func (c *conn) Close() error {
+	c.once.Do(func() {
+		c.from.leave(c)
+		c.closeErr = c.Conn.Close()
+	})
+	return c.closeErr
+}
+
+// listener identifies the peer of each connection, and admits it.
+type listener struct {
+	net.Listener
+	connections *connections
 }
 
 func (l *listener) Accept() (net.Conn, error) {
@@ -35,7 +49,7 @@ func (l *listener) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		c, err := identify(raw)
-		if err != nil || !l.admit(c) {
+		if err != nil || !l.connections.admit(c) {
 			raw.Close()
 			continue
 		}
@@ -43,50 +57,17 @@ func (l *listener) Accept() (net.Conn, error) {
 	}
 }
 
-func (l *listener) admit(c *conn) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.open[c.key] >= maxConnections {
-		return false
-	}
-	l.open[c.key]++
-	c.closed = func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		if l.open[c.key]--; l.open[c.key] == 0 {
-			delete(l.open, c.key)
-		}
-	}
-	return true
-}
-
-func (c *conn) Close() error {
-	c.once.Do(c.closed)
-	return c.Conn.Close()
-}
-
 func identify(raw net.Conn) (*conn, error) {
-	socket, ok := raw.(*net.UnixConn)
-	if !ok {
-		host, _, err := net.SplitHostPort(raw.RemoteAddr().String())
-		return &conn{Conn: raw, key: host}, err
+	if socket, ok := raw.(*net.UnixConn); ok {
+		uid, err := peercred.UID(socket)
+		return &conn{Conn: raw, local: true, uid: uid, peer: userKey(uid)}, err
 	}
-	control, err := socket.SyscallConn()
-	if err != nil {
-		return nil, err
-	}
-	var peer *unix.Ucred
-	var peerErr error
-	if err := control.Control(func(fd uintptr) {
-		peer, peerErr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
-	}); err != nil {
-		return nil, err
-	}
-	if peerErr != nil {
-		return nil, peerErr
-	}
-	return &conn{Conn: raw, local: true, uid: peer.Uid, key: fmt.Sprintf("uid %d", peer.Uid)}, nil
+	host, _, err := net.SplitHostPort(raw.RemoteAddr().String())
+	return &conn{Conn: raw, peer: host}, err
 }
+
+// userKey names a user among peers; no address looks like that.
+func userKey(uid uint32) string { return "uid " + strconv.FormatUint(uint64(uid), 10) }
 
 type peerKey struct{}
 
@@ -94,11 +75,5 @@ func withPeer(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, peerKey{}, c)
 }
 
-// localUID returns the user id at the other end of a unix socket.
-func localUID(ctx context.Context) (uid uint32, ok bool) {
-	c, ok := ctx.Value(peerKey{}).(*conn)
-	if !ok || !c.local {
-		return 0, false
-	}
-	return c.uid, true
-}
+// connOf returns the connection of a request.
+func connOf(ctx context.Context) *conn { return ctx.Value(peerKey{}).(*conn) }

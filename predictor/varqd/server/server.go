@@ -1,6 +1,6 @@
 // Package server serves varqd's API, which is JSON over HTTP. On a unix socket the
 // kernel identifies the user who asks; on TCP a munge credential on each request
-// does.
+// does, and one on each answer proves that varqd has made it, for this request.
 //
 // Invariant: nothing else in a request decides which user asks.
 package server
@@ -42,8 +42,10 @@ type Service interface {
 	Health(ctx context.Context) api.Health
 }
 
-// Credentials tells who made a munge credential.
+// Credentials makes munge credentials, and tells who made one.
 type Credentials interface {
+	// Encode returns a credential of this process's user that carries payload.
+	Encode(ctx context.Context, payload []byte) (credential string, err error)
 	// Decode returns the user id that credential was made by, and its payload. A
 	// credential is good only once; a bad one is munge.ErrInvalid.
 	Decode(ctx context.Context, credential string) (uid uint32, payload []byte, err error)
@@ -64,33 +66,47 @@ type Options struct {
 const (
 	maxBody        = 64 << 10
 	maxHeader      = 32 << 10
-	maxConnections = 256 // of one user, or of one host
-	maxAtOnce      = 64  // requests being worked on; others wait for their turn
-	maxOfOne       = 16  // of them, those of one user
-	maxDecoding    = 16  // credentials being decoded
+	maxConnections = 256  // of one user, or unproven of one address
+	maxUnproven    = 2048 // connections whose user is not proven yet
+	maxAtOnce      = 64   // requests of users being worked on; others wait for their turn
+	maxOfOne       = 16   // of them, those of one user
+	maxOpen        = 16   // requests being worked on that need no user
+	maxOpenOfOne   = 4    // of them, those of one peer
+	maxMunge       = 16   // credentials being decoded, and as many being made
+	maxMungeOfOne  = 8    // of them, those from one address, or for one user
+	headerTime     = 5 * time.Second
+	readTime       = 15 * time.Second // header and body
 	requestTime    = 20 * time.Second
 )
 
 // Server is a server of the API.
 type Server struct {
-	http  *http.Server
-	users *users
-	log   *slog.Logger
+	http        *http.Server
+	connections *connections
 }
 
 // New returns a server that listens nowhere yet.
 func New(o Options) *Server {
-	s := &Server{users: newUsers(o.UserName), log: o.Log}
-	h := &handler{service: o.Service, credentials: o.Credentials, users: s.users, log: o.Log, turns: newTurns(maxAtOnce, maxOfOne), decoding: make(chan struct{}, maxDecoding), latency: newLatency(o.Metrics)}
+	s := &Server{connections: newConnections()}
+	h := &handler{
+		service: o.Service, credentials: o.Credentials, users: newUsers(o.UserName), log: o.Log, connections: s.connections,
+		turns: newTurns(maxAtOnce, maxOfOne), openTurns: newTurns(maxOpen, maxOpenOfOne), decoding: newTurns(maxMunge, maxMungeOfOne), signing: newTurns(maxMunge, maxMungeOfOne),
+		latency: newLatency(o.Metrics),
+	}
 	s.http = &http.Server{
 		Handler:           h.routes(o.Metrics),
-		ReadHeaderTimeout: 5 * time.Second,
-		ReadTimeout:       15 * time.Second,
+		ReadHeaderTimeout: headerTime,
+		ReadTimeout:       readTime,
 		WriteTimeout:      requestTime + 10*time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    maxHeader,
 		ErrorLog:          slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
 		ConnContext:       withPeer,
+		ConnState: func(c net.Conn, state http.ConnState) {
+			if state == http.StateIdle {
+				s.connections.answered(c.(*conn))
+			}
+		},
 	}
 	return s
 }
@@ -121,7 +137,7 @@ func ListenUnix(path string) (net.Listener, error) {
 // Serve answers on l until Shutdown. A unix socket's users are known by their
 // peer credentials, all others must send munge credentials.
 func (s *Server) Serve(l net.Listener) error {
-	err := s.http.Serve(&listener{Listener: l, open: map[string]int{}})
+	err := s.http.Serve(&listener{l, s.connections})
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}

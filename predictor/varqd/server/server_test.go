@@ -111,6 +111,10 @@ func (m *fakeMunge) Decode(_ context.Context, credential string) (uint32, []byte
 	return uid, payload, nil
 }
 
+func (m *fakeMunge) Encode(_ context.Context, payload []byte) (string, error) {
+	return fmt.Sprintf("%d %x", os.Getuid(), payload), nil
+}
+
 // fixture is a server on a unix socket and on TCP.
 type fixture struct {
 	t       testing.TB
@@ -120,7 +124,7 @@ type fixture struct {
 	local   *http.Client
 }
 
-func start(t testing.TB) *fixture {
+func start(t testing.TB, adjust ...func(*Server)) *fixture {
 	f := &fixture{t: t, service: &fakeService{}, socket: filepath.Join(t.TempDir(), "socket")}
 	s := New(Options{
 		Service: f.service, Credentials: &fakeMunge{used: map[string]bool{}},
@@ -132,6 +136,9 @@ func start(t testing.TB) *fixture {
 		},
 		Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(),
 	})
+	for _, do := range adjust {
+		do(s)
+	}
 	unix, err := ListenUnix(f.socket)
 	if err != nil {
 		t.Fatal(err)

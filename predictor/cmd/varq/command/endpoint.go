@@ -29,5 +29,10 @@ func (l *link) dial() (*client.Client, error) {
 	if l.endpoint != "" {
 		c.Endpoint = l.endpoint
 	}
-	return client.New(c.Endpoint, c.MungeSocket)
+	varqd, err := client.New(c.Endpoint, c.MungeSocket)
+	if err != nil {
+		return nil, err
+	}
+	varqd.User = c.User
+	return varqd, nil
 }
