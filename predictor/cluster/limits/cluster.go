@@ -14,6 +14,9 @@ type Cluster struct {
 	QOS          map[string]QOS
 	Associations []Association
 	Reservations []Reservation
+	// AssociationsEnforced is true when only users with an association may submit
+	// jobs (Slurm's AccountingStorageEnforce).
+	AssociationsEnforced bool
 	// MaxTRES is true when billing takes the largest weighted TRES and not
 	// their sum (Slurm's PriorityFlags=MAX_TRES).
 	MaxTRES bool

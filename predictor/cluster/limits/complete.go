@@ -2,6 +2,7 @@ package limits
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/varq-project/varq/predictor/workload"
@@ -9,8 +10,12 @@ import (
 
 // Complete fills in what Slurm would: the default partition, the user's default account, the
 // association's default QOS, the partition's default time, one node, and one CPU a node. Its
-// error is for the user, and says what is missing or unknown, or that the partition is down.
+// error is for the user, and says what is missing or unknown, or that the partition is down, or
+// that Slurm would take no job of the user's.
 func (c *Cluster) Complete(r workload.Request) (workload.Request, error) {
+	if c.AssociationsEnforced && !c.known(r.User) {
+		return r, fmt.Errorf("Slurm takes no jobs of user %s, who has no account (association): ask whoever runs the cluster for one", r.User)
+	}
 	if r.Partition == "" {
 		r.Partition = c.defaultPartition()
 	}
@@ -53,4 +58,9 @@ func (c *Cluster) defaultPartition() string {
 		}
 	}
 	return name
+}
+
+// known reports whether user has an association.
+func (c *Cluster) known(user string) bool {
+	return slices.ContainsFunc(c.Associations, func(a Association) bool { return a.User == user && user != "" })
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -120,6 +121,23 @@ func TestCompleteRefuses(t *testing.T) {
 	}
 	if _, err := (&Cluster{}).Complete(workload.Request{}); err == nil {
 		t.Error("a cluster without partitions takes jobs")
+	}
+}
+
+// Where Slurm wants an association, users without one are refused, and nobody else.
+func TestCompleteWantsAnAssociation(t *testing.T) {
+	c := cluster()
+	for _, enforced := range []bool{false, true} {
+		c.AssociationsEnforced = enforced
+		if _, err := c.Complete(workload.Request{User: "alice"}); err != nil {
+			t.Errorf("enforced %v: alice: %v", enforced, err)
+		}
+		for _, user := range []string{"nobody", ""} {
+			_, err := c.Complete(workload.Request{User: user})
+			if (err != nil) != enforced || err != nil && !strings.Contains(err.Error(), "no jobs of user "+user) {
+				t.Errorf("enforced %v: user %q: %v", enforced, user, err)
+			}
+		}
 	}
 }
 

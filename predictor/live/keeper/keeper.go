@@ -102,7 +102,7 @@ type Options struct {
 	// Stale is the greatest age of the last Refresh. While the last Refresh is older, no
 	// promise is made and no job is revised.
 	Stale int64
-	// Grace is how long after BeginBy a plan without a job expires.
+	// Grace is how long after its begin time a plan without a job expires.
 	Grace   int64
 	Log     *slog.Logger
 	Metrics *Metrics

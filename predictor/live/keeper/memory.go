@@ -10,9 +10,9 @@ import (
 // a call that Slurm or the ledger has refused or failed.
 const retryAfter = 60
 
-// maxUnclaimed is the greatest number of open plans without a job that one user may
-// have. It keeps one user from filling the ledger.
-const maxUnclaimed = 10_000
+// maxExpired is the greatest number of plans that one Watch closes because no job has taken
+// them up. The others wait for the next Watch, so that none holds the lock for long.
+const maxExpired = 1000
 
 // memory holds what the keeper knows of open reservations and does not write into the
 // ledger. A crash loses it. The next Watch then computes the forecasts and counts again,
@@ -21,7 +21,7 @@ type memory struct {
 	mu        sync.Mutex
 	forecasts map[string]float64 // by plan: the latest probability of a start by BeginBy
 	retry     map[string]int64   // by plan: when to try again
-	unclaimed map[string]int     // by user: the number of open plans without a job
+	unclaimed []*ledger.Entry    // open plans without a job, as Watch has read them
 	rescues   map[string]rescue  // by plan: what would keep an endangered promise
 	// limitsFixedUntil is the time until which time limits are not changed, because Slurm
 	// has not let varqd act as a job's owner.
@@ -29,18 +29,17 @@ type memory struct {
 }
 
 func newMemory() memory {
-	return memory{forecasts: map[string]float64{}, retry: map[string]int64{}, unclaimed: map[string]int{}, rescues: map[string]rescue{}}
+	return memory{forecasts: map[string]float64{}, retry: map[string]int64{}, rescues: map[string]rescue{}}
 }
 
-// retain forgets the reservations that are not in open, and counts the open ones without
-// a job.
+// retain forgets the reservations that are not in open, and notes those without a job.
 func (m *memory) retain(open []ledger.Entry) {
 	isOpen := make(map[string]bool, len(open))
-	unclaimed := map[string]int{}
+	var unclaimed []*ledger.Entry
 	for i := range open {
 		isOpen[open[i].ID] = true
 		if open[i].Job == 0 {
-			unclaimed[open[i].User]++
+			unclaimed = append(unclaimed, &open[i])
 		}
 	}
 	m.mu.Lock()
@@ -63,16 +62,18 @@ func (m *memory) retain(open []ledger.Entry) {
 	}
 }
 
-// admit adds 1 to the number of user's plans without a job. It reports false, and adds
-// nothing, if user has maxUnclaimed of them.
-func (m *memory) admit(user string) bool {
+// takeExpired returns the plans without a job that are expired, at most maxExpired. Until
+// retain is called again, it then returns none.
+func (m *memory) takeExpired(expired func(*ledger.Entry) bool) (plans []*ledger.Entry) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.unclaimed[user] >= maxUnclaimed {
-		return false
+	for _, e := range m.unclaimed {
+		if e.Job == 0 && expired(e) && len(plans) < maxExpired {
+			plans = append(plans, e)
+		}
 	}
-	m.unclaimed[user]++
-	return true
+	m.unclaimed = nil
+	return plans
 }
 
 func (m *memory) setForecast(plan string, prob float64) {

@@ -3,9 +3,11 @@ package keeper
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/promise/trajectory"
 )
 
@@ -57,13 +59,14 @@ func (k *Keeper) Plan(ctx context.Context, user string, req *api.PlanRequest, pr
 
 // promise gives plan an identifier, and writes r with this plan into the ledger.
 func (k *Keeper) promise(ctx context.Context, plan *api.Plan, r *api.Reservation) error {
-	if !k.memory.admit(r.User) {
-		return api.Fault(api.ErrConflict, fmt.Sprintf("you have %d reservations that no job has taken up", maxUnclaimed))
-	}
 	plan.ID = api.NewPlanID()
 	plan.Comment = api.CommentPrefix + plan.ID
 	r.Plan = *plan
-	if err := k.Ledger.Promise(ctx, r); err != nil {
+	err := k.Ledger.Promise(ctx, r)
+	if errors.Is(err, ledger.ErrUnclaimed) {
+		return api.Fault(api.ErrConflict, fmt.Sprintf("you have %d reservations that no job has taken up, and nobody gets more at once; submit their jobs, or wait until their time is over (varq status lists them)", ledger.MaxUnclaimed))
+	}
+	if err != nil {
 		k.Log.Error("promise could not be written down", "user", r.User, "error", err)
 		return api.Fault(api.ErrUnavailable, "the promise could not be written down, so none is made")
 	}

@@ -14,15 +14,40 @@ import (
 // is not in the queue and accounting does not show its end.
 const lostAfter = 86400
 
-// expire settles a plan without a job, Grace after its deadline. It first waits until
+// expire settles a plan without a job, Grace after its begin time. It first waits until
 // accounting has been read up to that time, since a job of the plan may have ended before
 // the queue showed it. The note "never submitted" is also given if a job in the queue
 // claims the plan but cannot be bound, because it is bound to another plan.
+//
+// There may be many. So the first call of a Watch settles them all at once, as far as
+// maxExpired allows, and the others find nothing left to do.
 func (k *Keeper) expire(ctx context.Context, e *ledger.Entry, _ *slurm.QueueEntry, now int64) error {
-	if k.Outlook.Covered() < e.BeginBy+k.Grace {
+	if !k.expired(e) {
 		return nil
 	}
-	return k.settle(ctx, e, ledger.Settlement{At: now, Outcome: api.StateCancelled}, "never submitted")
+	expired := k.memory.takeExpired(k.expired)
+	if len(expired) == 0 {
+		return nil
+	}
+	plans := make([]string, len(expired))
+	for i, other := range expired {
+		plans[i] = other.ID
+	}
+	const why = "never submitted"
+	s := ledger.Settlement{At: now, Outcome: api.StateCancelled}
+	if err := k.Ledger.SettleAll(ctx, plans, s, ledger.Event{At: now, Kind: ledger.Note, Text: why}); err != nil {
+		return err
+	}
+	for _, other := range expired {
+		other.Open = false
+		k.Log.Info("settled", "plan", other.ID, "user", other.User, "outcome", s.Outcome, "why", why)
+	}
+	return nil
+}
+
+// expired reports whether no job of a plan can come any more.
+func (k *Keeper) expired(e *ledger.Entry) bool {
+	return k.Outlook.Covered() >= max(e.BeginTime, e.Promised)+k.Grace
 }
 
 // settleGone settles a reservation whose job is not in the queue, once accounting shows how

@@ -42,7 +42,7 @@ var verbs = map[string]func(s *scene, w *words){
 	"ledger":              func(s *scene, w *words) { choose(s, w.next(), map[string]func() error{"broken": s.file.Close})() },
 	"partition":           func(s *scene, w *words) { w.flag("short"); s.slurm.short = s.span(w.next()) },
 	"max-hold":            func(s *scene, w *words) { s.MaxHold = float64(s.number(w.next())) },
-	"unclaimed":           func(s *scene, w *words) { s.memory.unclaimed[w.next()] = int(s.number(w.next())) },
+	"unclaimed":           (*scene).unclaimed,
 	"crash":               func(s *scene, _ *words) { s.crash() },
 	"promise":             func(s *scene, w *words) { s.plan(w, true) },
 	"quote":               func(s *scene, w *words) { s.plan(w, false) },
@@ -64,6 +64,15 @@ var verbs = map[string]func(s *scene, w *words){
 	"report":              (*scene).report,
 	"show":                (*scene).show,
 	"heard":               func(s *scene, _ *words) { s.heard() },
+}
+
+// unclaimed writes plans without a job into the ledger, due at noon.
+func (s *scene) unclaimed(w *words) {
+	user := w.next()
+	for range s.number(w.next()) {
+		p := api.Plan{ID: api.NewPlanID(), BeginBy: s.time("12:00")}
+		s.must(s.Ledger.Promise(s.t.Context(), &api.Reservation{Plan: p, User: user, Promised: s.clock}))
+	}
 }
 
 // plan asks for a reservation, and remembers its plan by a name.

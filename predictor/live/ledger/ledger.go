@@ -9,10 +9,18 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/sqlitefile"
 )
+
+// MaxUnclaimed is the greatest number of open promises without a job that one user may have.
+// It keeps one user from filling the ledger. sbatch takes up a promise as soon as it is made.
+const MaxUnclaimed = 100
+
+// ErrUnclaimed is the error of Promise for a user who has MaxUnclaimed promises without a job.
+var ErrUnclaimed = errors.New("too many promises without a job")
 
 // The errors of Bind.
 var (
@@ -102,17 +110,34 @@ type Settlement struct {
 }
 
 // Promise writes a new promise. If Promise returns nil, the promise survives a power cut. If
-// it returns an error, nothing is promised.
+// it returns an error, nothing is promised. The errors are ErrUnclaimed, and errors of the
+// file.
 func (l *Ledger) Promise(ctx context.Context, r *api.Reservation) error {
 	err := l.db.Write(ctx, func(tx *sql.Tx) error {
+		n, err := unclaimed(ctx, tx, r.User, r.Promised)
+		switch {
+		case err != nil:
+			return err
+		case n >= MaxUnclaimed:
+			return ErrUnclaimed
+		}
 		promised := promiseColumns(r)
-		_, err := tx.ExecContext(ctx, promised.Insert("plans"), promised.Pointers()...)
+		_, err = tx.ExecContext(ctx, promised.Insert("plans"), promised.Pointers()...)
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("ledger: promise %s: %w", r.ID, err)
 	}
 	return nil
+}
+
+// unclaimed counts the open promises of a user that have no job. Those whose deadline was a
+// day ago or more are left out: they only wait for accounting, and without them a user's
+// whole past need not be searched.
+func unclaimed(ctx context.Context, tx *sql.Tx, user string, now int64) (n int, err error) {
+	err = tx.QueryRowContext(ctx, `SELECT count(*) FROM plans p
+		WHERE user = ? AND begin_by > ? AND open AND NOT EXISTS (SELECT 1 FROM bindings WHERE plan = p.id)`, user, now-86400).Scan(&n)
+	return n, err
 }
 
 // Bind binds a plan to user's job, which was submitted at submit. Binding the same job
@@ -181,20 +206,32 @@ func (l *Ledger) Record(ctx context.Context, plan string, p Progress, events ...
 // Settle closes a promise with its outcome. The keeper judges the outcome, in
 // keeper/outcome.go. Closing a closed promise is an error.
 func (l *Ledger) Settle(ctx context.Context, plan string, s Settlement, events ...Event) error {
-	err := l.db.Write(ctx, func(tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, `INSERT INTO settlements (plan, at, outcome, eligible, start, work_start, end, run) VALUES (?,?,?,?,?,?,?,?)`,
-			plan, s.At, s.Outcome, s.Eligible, s.Start, s.WorkStart, s.End, s.Run); err != nil {
-			return err
+	return l.SettleAll(ctx, []string{plan}, s, events...)
+}
+
+// SettleAll closes promises that have the same outcome, in one transaction: all of them or, if
+// it returns an error, none.
+func (l *Ledger) SettleAll(ctx context.Context, plans []string, s Settlement, events ...Event) error {
+	events = append(slices.Clone(events), Event{At: s.At, Kind: Settled, Text: s.Outcome})
+	return l.db.Write(ctx, func(tx *sql.Tx) error {
+		for _, plan := range plans {
+			if err := settle(ctx, tx, plan, s, events); err != nil {
+				return fmt.Errorf("ledger: settle plan %s: %w", plan, err)
+			}
 		}
-		if _, err := tx.ExecContext(ctx, `UPDATE plans SET open = 0 WHERE id = ?`, plan); err != nil {
-			return err
-		}
-		return appendEvents(ctx, tx, plan, append(events, Event{At: s.At, Kind: Settled, Text: s.Outcome}))
+		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("ledger: settle plan %s: %w", plan, err)
+}
+
+func settle(ctx context.Context, tx *sql.Tx, plan string, s Settlement, events []Event) error {
+	if _, err := tx.ExecContext(ctx, `INSERT INTO settlements (plan, at, outcome, eligible, start, work_start, end, run) VALUES (?,?,?,?,?,?,?,?)`,
+		plan, s.At, s.Outcome, s.Eligible, s.Start, s.WorkStart, s.End, s.Run); err != nil {
+		return err
 	}
-	return nil
+	if _, err := tx.ExecContext(ctx, `UPDATE plans SET open = 0 WHERE id = ?`, plan); err != nil {
+		return err
+	}
+	return appendEvents(ctx, tx, plan, events)
 }
 
 // Correct replaces the settlement of a closed promise, because accounting knows better now.

@@ -50,6 +50,68 @@ func mustPromise(t *testing.T, l *Ledger, r *api.Reservation) {
 	}
 }
 
+// Each user has room for so many promises without a job. A job, a settlement and time make
+// room.
+func TestMaxUnclaimed(t *testing.T) {
+	l := open(t, filepath.Join(t.TempDir(), "ledger.db"))
+	ctx := t.Context()
+	id := func(i int) string { return fmt.Sprintf("plan%08d", i) }
+	for i := range MaxUnclaimed {
+		mustPromise(t, l, promise(id(i), "alice", 10_000))
+	}
+	full := func() bool {
+		return errors.Is(l.Promise(ctx, promise("bbbbbbbbbbbb", "alice", 10_000)), ErrUnclaimed)
+	}
+	if !full() {
+		t.Error("one too many")
+	}
+	mustPromise(t, l, promise("aaaaaaaaaaaa", "bob", 10_000))
+	if err := l.Bind(ctx, id(0), "alice", 7, 100, 100); err != nil {
+		t.Fatal(err)
+	}
+	mustPromise(t, l, promise("cccccccccccc", "alice", 10_000))
+	if !full() {
+		t.Error("after a job: one too many")
+	}
+	if err := l.Settle(ctx, id(1), Settlement{Outcome: api.StateCancelled}); err != nil {
+		t.Fatal(err)
+	}
+	mustPromise(t, l, promise("dddddddddddd", "alice", 10_000))
+	if !full() {
+		t.Error("after a settlement: one too many")
+	}
+	mustPromise(t, l, promise("eeeeeeeeeeee", "alice", 10_000+2*86400))
+}
+
+// SettleAll settles all or none.
+func TestSettleAll(t *testing.T) {
+	l := open(t, filepath.Join(t.TempDir(), "ledger.db"))
+	ctx := t.Context()
+	for _, id := range []string{"aaaaaaaaaaaa", "bbbbbbbbbbbb", "cccccccccccc"} {
+		mustPromise(t, l, promise(id, "alice", 10_000))
+	}
+	cancelled := Settlement{At: 99, Outcome: api.StateCancelled}
+	if err := l.Settle(ctx, "cccccccccccc", cancelled); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.SettleAll(ctx, []string{"aaaaaaaaaaaa", "bbbbbbbbbbbb", "cccccccccccc"}, cancelled); err == nil {
+		t.Error("a closed promise was closed again")
+	}
+	if open, err := l.Select(ctx, Query{Open: true}); err != nil || len(open) != 2 {
+		t.Errorf("%d open after an error, %v", len(open), err)
+	}
+	if err := l.SettleAll(ctx, []string{"aaaaaaaaaaaa", "bbbbbbbbbbbb"}, cancelled, Event{At: 99, Kind: Note, Text: "why"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"aaaaaaaaaaaa", "bbbbbbbbbbbb"} {
+		e := one(t, l, Query{Plan: id})
+		events, err := l.Events(ctx, id)
+		if err != nil || e.Open || e.State != api.StateCancelled || e.Note != "why" || len(events) != 2 {
+			t.Errorf("%+v, %v, %v", e, events, err)
+		}
+	}
+}
+
 func one(t *testing.T, l *Ledger, q Query) Entry {
 	t.Helper()
 	entries, err := l.Select(t.Context(), q)
@@ -369,11 +431,32 @@ func TestFullDisk(t *testing.T) {
 	mustPromise(t, l, promise("aaaaaaaaaaaa", "alice", 10_000))
 }
 
+// With 200,000 promises in the ledger, half of them hers, a user asks for another.
 func BenchmarkPromise(b *testing.B) {
 	l := open(b, filepath.Join(b.TempDir(), "ledger.db"))
+	const past = 200_000
+	err := l.db.Write(b.Context(), func(tx *sql.Tx) error {
+		for i := range past {
+			columns := promiseColumns(promise(fmt.Sprintf("plan%08d", i), []string{"alice", "bob"}[i%2], int64(i)*600))
+			if _, err := tx.Exec(columns.Insert("plans"), columns.Pointers()...); err != nil {
+				return err
+			}
+		}
+		_, err := tx.Exec("UPDATE plans SET open = 0")
+		return err
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
 	for i := 0; b.Loop(); i++ {
-		if err := l.Promise(b.Context(), promise(fmt.Sprintf("%012d", i), "alice", 10_000)); err != nil {
+		id := fmt.Sprintf("more%08d", i)
+		if err := l.Promise(b.Context(), promise(id, "alice", past*600)); err != nil {
 			b.Fatal(err)
 		}
+		b.StopTimer()
+		if err := l.Settle(b.Context(), id, Settlement{Outcome: api.StateCancelled}); err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
 	}
 }

@@ -34,6 +34,8 @@ type Config struct {
 	// LimitsEnforced is false when AccountingStorageEnforce lets jobs exceed
 	// the limits of their QOS and association.
 	LimitsEnforced bool
+	// AssociationsEnforced: see limits.Cluster.
+	AssociationsEnforced bool
 }
 
 // Config reads the configuration.
@@ -46,7 +48,7 @@ func (c *Command) Config(ctx context.Context) (Config, error) {
 }
 
 // Complete fills in what slurmrestd.Client.Cluster leaves out: the default partition,
-// whether each partition is up, MaxTRES, and the group limits in TRES minutes with their
+// whether each partition is up, MaxTRES, AssociationsEnforced, and the group limits in TRES minutes with their
 // usage. If Slurm does not enforce the limits of QOS and associations, Complete removes
 // them.
 func (c *Command) Complete(ctx context.Context, cluster *limits.Cluster) error {
@@ -62,7 +64,7 @@ func (c *Command) Complete(ctx context.Context, cluster *limits.Cluster) error {
 	if err != nil {
 		return err
 	}
-	cluster.MaxTRES = config.MaxTRES
+	cluster.MaxTRES, cluster.AssociationsEnforced = config.MaxTRES, config.AssociationsEnforced
 	completePartitions(cluster, partitions)
 	if err := completeGroups(cluster, manager); err != nil {
 		return err
@@ -114,6 +116,10 @@ func parseConfig(out []byte) Config {
 		case "AccountingStorageEnforce":
 			config.LimitsEnforced = slices.ContainsFunc(values, func(v string) bool {
 				return v == "limits" || v == "safe" || v == "all"
+			})
+			// Each of these implies associations.
+			config.AssociationsEnforced = config.LimitsEnforced || slices.ContainsFunc(values, func(v string) bool {
+				return v == "associations" || v == "qos" || v == "wckeys"
 			})
 		}
 	}

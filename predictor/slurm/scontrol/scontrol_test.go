@@ -18,13 +18,17 @@ SlurmUser               = slurm(64030)
 
 Slurmctld(primary) at head is UP
 `))
-	want := Config{SlurmUser: "slurm", MaxTRES: true, LimitsEnforced: true}
+	want := Config{SlurmUser: "slurm", MaxTRES: true, LimitsEnforced: true, AssociationsEnforced: true}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	got = parseConfig([]byte("AccountingStorageEnforce = associations\nPriorityFlags =\n"))
-	if diff := cmp.Diff(Config{}, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+	for value, want := range map[string]Config{
+		"associations": {AssociationsEnforced: true}, "associations,qos": {AssociationsEnforced: true}, "none": {},
+	} {
+		got = parseConfig([]byte("AccountingStorageEnforce = " + value + "\nPriorityFlags =\n"))
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", value, diff)
+		}
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/varqd/config"
 	"github.com/varq-project/varq/predictor/workload"
 	"github.com/varq-project/varq/test/cluster"
@@ -293,6 +294,23 @@ func TestLive(t *testing.T) {
 	if r := l.reservation("oper", held); r.User != "alice" {
 		t.Errorf("the operator sees %+v", r)
 	}
+
+	// Who cannot submit jobs gets no promise, and who can gets only so many without a job.
+	wanted := api.PlanRequest{
+		Job:     workload.Request{Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: 60},
+		BeginBy: time.Now().Add(3 * time.Hour).Unix(), Prob: .7,
+	}
+	var answer api.PlanAnswer
+	if status := l.ask("nobody", api.PathPlan, wanted, &answer); status != "200" || answer.Refusal == nil || !strings.Contains(answer.Refusal.Reason, "no jobs of user nobody") {
+		t.Errorf("nobody gets %s %+v", status, answer)
+	}
+	hoarded := 0
+	for ; hoarded < 200 && l.ask("bob", api.PathPlan, wanted, nil) == "200"; hoarded++ {
+	}
+	if hoarded != ledger.MaxUnclaimed {
+		t.Errorf("bob gets %d promises without a job", hoarded)
+	}
+	l.reserve("alice", 2*time.Hour)
 
 	// After restarts of varqd, slurmrestd and slurmctld, everything is still known.
 	l.stop()
