@@ -136,7 +136,7 @@ type Watch struct {
 	Idle Duration `yaml:"idle"`
 	// Refresh is the time between two readings of accounting and limits.
 	Refresh Duration `yaml:"refresh"`
-	// Grace is how long after its deadline a plan that no job has taken up is
+	// Grace is how long after its begin time a plan that no job has taken up is
 	// closed as never submitted.
 	Grace Duration `yaml:"grace"`
 }
