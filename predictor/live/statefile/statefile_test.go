@@ -1,11 +1,16 @@
 package statefile
 
 import (
+	"bufio"
 	"database/sql"
 	_ "embed" // an old file
 	"errors"
+	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -182,5 +187,50 @@ func TestScoresComeToAnOldFile(t *testing.T) {
 	}
 	if table, err := s.Scored(ctx, scores.Query{}); err != nil || len(table) != 1 {
 		t.Errorf("scored %v, %v", table, err)
+	}
+}
+
+// The lock of a process that is killed ends with it. This test is that process too.
+func TestLockOfAKilledProcess(t *testing.T) {
+	if path := os.Getenv("VARQ_TEST_LOCK"); path != "" {
+		release, err := Lock(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Println("locked")
+		_, _ = io.Copy(io.Discard, os.Stdin) // until it is killed
+		_ = release()
+		return
+	}
+	path := filepath.Join(t.TempDir(), "ledger.db")
+	holder := exec.Command(os.Args[0], "-test.run=^TestLockOfAKilledProcess$")
+	holder.Env = append(os.Environ(), "VARQ_TEST_LOCK="+path)
+	if _, err := holder.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	out, err := holder.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := holder.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(out).ReadString('\n'); line != "locked\n" {
+		t.Errorf("%q, %v", line, err)
+	}
+	if _, err := Lock(path); !errors.Is(err, ErrLocked) {
+		t.Errorf("a lock that another process has: %v", err)
+	}
+	_ = holder.Process.Kill()
+	_ = holder.Wait()
+	release, err := Lock(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Lock(path); !errors.Is(err, ErrLocked) {
+		t.Errorf("a lock of one's own: %v", err)
+	}
+	if err := release(); err != nil {
+		t.Error(err)
 	}
 }

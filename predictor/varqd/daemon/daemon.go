@@ -120,6 +120,11 @@ func New(o Options) (_ *Daemon, err error) {
 
 // openFiles opens the daemon's files.
 func (d *Daemon) openFiles() error {
+	release, err := statefile.Lock(d.config.Ledger.Path)
+	if err != nil {
+		return err
+	}
+	d.cleanups.add("lock of the ledger", release)
 	file, err := statefile.Open(d.config.Ledger.Path)
 	if err != nil {
 		return err

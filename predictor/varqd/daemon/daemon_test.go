@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -311,7 +312,9 @@ func TestTwoDaemons(t *testing.T) {
 	c := testConfig(t)
 	asking, _ := run(t, c, &fakeSlurm{past: quick(100)})
 	eventually(t, asking, well)
-	d, err := New(Options{Config: c, Slurm: &fakeSlurm{}, Log: slog.New(slog.DiscardHandler)})
+	sameSocket := testConfig(t)
+	sameSocket.Server.Socket = c.Server.Socket
+	d, err := New(Options{Config: sameSocket, Slurm: &fakeSlurm{}, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -322,6 +325,30 @@ func TestTwoDaemons(t *testing.T) {
 	other := testConfig(t)
 	second, _ := run(t, other, &fakeSlurm{past: quick(100)})
 	eventually(t, second, well)
+}
+
+// Two daemons do not keep the promises of one ledger, whatever it is called.
+func TestTwoDaemonsOnOneLedger(t *testing.T) {
+	c := testConfig(t)
+	_, stop := run(t, c, &fakeSlurm{past: quick(100)})
+	link := filepath.Join(t.TempDir(), "link.db")
+	if err := os.Symlink(c.Ledger.Path, link); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{c.Ledger.Path, link} {
+		other := testConfig(t)
+		other.Ledger.Path = path
+		d, err := New(Options{Config: other, Slurm: &fakeSlurm{}, Log: slog.New(slog.DiscardHandler)})
+		if !errors.Is(err, statefile.ErrLocked) || !strings.Contains(err.Error(), c.Ledger.Path) {
+			t.Errorf("a second daemon on %s: %v", path, err)
+		}
+		if d != nil {
+			d.Close()
+		}
+	}
+	stop()
+	again, _ := run(t, c, &fakeSlurm{past: quick(100)})
+	eventually(t, again, well)
 }
 
 func TestMetrics(t *testing.T) {
