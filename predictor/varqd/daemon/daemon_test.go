@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/forecast"
@@ -365,6 +367,35 @@ func TestMetrics(t *testing.T) {
 	} {
 		if !strings.Contains(text, line) {
 			t.Errorf("/metrics lacks %s", line)
+		}
+	}
+}
+
+// However often anybody reads the metrics, the ledger is searched once a minute.
+func TestMetricsDoNotSearchTheLedger(t *testing.T) {
+	clock, counts := time.Unix(1_800_000_000, 0), 0
+	var failure error
+	o := &outcomes{now: func() time.Time { return clock }, log: slog.New(slog.DiscardHandler), count: func(context.Context) (map[string]int, error) {
+		counts++
+		return map[string]int{api.StateKept: counts}, failure
+	}}
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(o)
+	for i, c := range []struct {
+		after    time.Duration
+		err      error
+		counts   int // so far
+		families int
+	}{
+		{0, nil, 1, 1}, {59 * time.Second, nil, 1, 1}, {time.Second, nil, 2, 1},
+		{time.Minute, errors.New("busy"), 3, 0}, {time.Second, nil, 3, 0}, {time.Minute, nil, 4, 1},
+	} {
+		clock, failure = clock.Add(c.after), c.err
+		for range 100 {
+			families, err := registry.Gather()
+			if err != nil || len(families) != c.families || counts != c.counts {
+				t.Fatalf("step %d: %d families, %d counts, %v", i, len(families), counts, err)
+			}
 		}
 	}
 }

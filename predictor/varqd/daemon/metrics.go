@@ -3,13 +3,13 @@ package daemon
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/varq-project/varq/predictor/api"
-	"github.com/varq-project/varq/predictor/live/ledger"
 )
 
 // register registers the metrics of the daemon as a whole.
@@ -21,7 +21,7 @@ func (d *Daemon) register(registry *prometheus.Registry) {
 		d.errors,
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		outcomes{d.ledger, d.log},
+		&outcomes{count: d.ledger.Outcomes, now: time.Now, log: d.log},
 		d.sites,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "varq_history_jobs", Help: "Past jobs learnt from."}, func() float64 {
 			jobs, _ := d.outlook.StartsObserved()
@@ -34,24 +34,30 @@ func (d *Daemon) register(registry *prometheus.Registry) {
 	)
 }
 
-// outcomes counts the reservations in the ledger by state.
+// outcomes counts the reservations in the ledger by state. Everybody may read the metrics, and
+// the count searches the whole ledger, so it is kept for a while.
 type outcomes struct {
-	ledger *ledger.Ledger
-	log    *slog.Logger
+	count func(context.Context) (map[string]int, error)
+	now   func() time.Time
+	log   *slog.Logger
+
+	mu     sync.Mutex
+	counts map[string]int
+	at     time.Time // when they were counted
 }
 
-var outcomesDesc = prometheus.NewDesc("varq_reservations", "Reservations in the ledger, by state.", []string{"state"}, nil)
+// countLife is how long a count is kept.
+const countLife = time.Minute
+
+var outcomesDesc = prometheus.NewDesc("varq_reservations", "Reservations in the ledger, by state, counted within the last minute.", []string{"state"}, nil)
 
 // Describe implements prometheus.Collector.
-func (outcomes) Describe(ch chan<- *prometheus.Desc) { ch <- outcomesDesc }
+func (*outcomes) Describe(ch chan<- *prometheus.Desc) { ch <- outcomesDesc }
 
 // Collect implements prometheus.Collector.
-func (o outcomes) Collect(ch chan<- prometheus.Metric) {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	counts, err := o.ledger.Outcomes(ctx)
-	if err != nil {
-		o.log.Error("count reservations", "error", err)
+func (o *outcomes) Collect(ch chan<- prometheus.Metric) {
+	counts := o.counted()
+	if counts == nil {
 		return
 	}
 	for _, state := range []string{
@@ -60,4 +66,21 @@ func (o outcomes) Collect(ch chan<- prometheus.Metric) {
 	} {
 		ch <- prometheus.MustNewConstMetric(outcomesDesc, prometheus.GaugeValue, float64(counts[state]), state)
 	}
+}
+
+// counted returns the counts, or nil if the last try to count has failed.
+func (o *outcomes) counted() map[string]int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if now := o.now(); now.Sub(o.at) >= countLife {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		var err error
+		if o.counts, err = o.count(ctx); err != nil {
+			o.log.Error("count reservations", "error", err)
+			o.counts = nil
+		}
+		o.at = now
+	}
+	return o.counts
 }

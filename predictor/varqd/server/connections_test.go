@@ -119,7 +119,7 @@ func TestOneUserOfManyConnections(t *testing.T) {
 
 // A body that comes drop by drop has a deadline.
 func TestSlowBodies(t *testing.T) {
-	f := start(t, func(s *Server) { s.http.ReadTimeout = 100 * time.Millisecond })
+	f := startWith(t, 100*time.Millisecond)
 	c, err := net.Dial("tcp", f.address)
 	if err != nil {
 		t.Fatal(err)

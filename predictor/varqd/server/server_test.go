@@ -124,8 +124,13 @@ type fixture struct {
 	local   *http.Client
 }
 
-func start(t testing.TB, adjust ...func(*Server)) *fixture {
+func start(t testing.TB) *fixture { return startWith(t, readTime) }
+
+// startWith starts it with another time to read a request, and with further metrics.
+func startWith(t testing.TB, readTime time.Duration, metrics ...prometheus.Collector) *fixture {
 	f := &fixture{t: t, service: &fakeService{}, socket: filepath.Join(t.TempDir(), "socket")}
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(metrics...)
 	s := New(Options{
 		Service: f.service, Credentials: &fakeMunge{used: map[string]bool{}},
 		UserName: func(uid uint32) (string, error) {
@@ -134,11 +139,9 @@ func start(t testing.TB, adjust ...func(*Server)) *fixture {
 			}
 			return fmt.Sprintf("user%d", uid), nil
 		},
-		Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(),
+		Log: slog.New(slog.DiscardHandler), Metrics: registry,
 	})
-	for _, do := range adjust {
-		do(s)
-	}
+	s.http.ReadTimeout = readTime
 	unix, err := ListenUnix(f.socket)
 	if err != nil {
 		t.Fatal(err)
