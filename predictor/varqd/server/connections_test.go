@@ -117,6 +117,39 @@ func TestOneUserOfManyConnections(t *testing.T) {
 	}
 }
 
+// One host whose credentials take for ever does not keep munge from those of another host.
+func TestOneHostOfBadCredentials(t *testing.T) {
+	f := start(t)
+	bad := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}
+	for range 4 * maxMunge {
+		c, err := bad.Dial("tcp", f.address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if _, err := io.WriteString(c, "GET "+api.PathReservations+" HTTP/1.1\r\nHost: varqd\r\nAuthorization: Munge "+hang+"\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hanging := func() int {
+		f.munge.mu.Lock()
+		defer f.munge.mu.Unlock()
+		return f.munge.hanging
+	}
+	for end := time.Now().Add(5 * time.Minute); hanging() < maxMungeOfOne; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("no credential came")
+		}
+	}
+	credential := fmt.Sprintf("Munge 1000 %x", api.RequestDigest("GET", api.PathReservations, nil))
+	if status, answer := ask(t, http.DefaultClient, "GET", "http://"+f.address+api.PathReservations, "", "Authorization", credential); status != 200 {
+		t.Errorf("%d %s", status, answer)
+	}
+	if n := hanging(); n != maxMungeOfOne {
+		t.Errorf("%d credentials of one host at once", n)
+	}
+}
+
 // A body that comes drop by drop has a deadline.
 func TestSlowBodies(t *testing.T) {
 	f := startWith(t, 100*time.Millisecond)

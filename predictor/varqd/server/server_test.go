@@ -90,15 +90,25 @@ func (s *fakeService) Predict(_ context.Context, user string, req *api.PredictRe
 
 func (s *fakeService) Health(context.Context) api.Health { return api.Health{OK: true, History: 7} }
 
-// fakeMunge accepts "UID PAYLOAD" as a credential, each only once.
+// fakeMunge accepts "UID PAYLOAD" as a credential, each only once. It never comes to an end
+// with the credential hang.
 type fakeMunge struct {
-	mu   sync.Mutex
-	used map[string]bool
+	mu      sync.Mutex
+	used    map[string]bool
+	hanging int
 }
 
-func (m *fakeMunge) Decode(_ context.Context, credential string) (uint32, []byte, error) {
+func (m *fakeMunge) Decode(ctx context.Context, credential string) (uint32, []byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if credential == hang {
+		m.hanging++
+		m.mu.Unlock()
+		<-ctx.Done()
+		m.mu.Lock()
+		m.hanging--
+		return 0, nil, ctx.Err()
+	}
 	var uid uint32
 	var payload []byte
 	if n, err := fmt.Sscanf(credential, "%d %x", &uid, &payload); n != 2 || err != nil {
@@ -115,10 +125,13 @@ func (m *fakeMunge) Encode(_ context.Context, payload []byte) (string, error) {
 	return fmt.Sprintf("%d %x", os.Getuid(), payload), nil
 }
 
+const hang = "hang"
+
 // fixture is a server on a unix socket and on TCP.
 type fixture struct {
 	t       testing.TB
 	service *fakeService
+	munge   *fakeMunge
 	socket  string
 	address string
 	local   *http.Client
@@ -128,11 +141,11 @@ func start(t testing.TB) *fixture { return startWith(t, readTime) }
 
 // startWith starts it with another time to read a request, and with further metrics.
 func startWith(t testing.TB, readTime time.Duration, metrics ...prometheus.Collector) *fixture {
-	f := &fixture{t: t, service: &fakeService{}, socket: filepath.Join(t.TempDir(), "socket")}
+	f := &fixture{t: t, service: &fakeService{}, munge: &fakeMunge{used: map[string]bool{}}, socket: filepath.Join(t.TempDir(), "socket")}
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(metrics...)
 	s := New(Options{
-		Service: f.service, Credentials: &fakeMunge{used: map[string]bool{}},
+		Service: f.service, Credentials: f.munge,
 		UserName: func(uid uint32) (string, error) {
 			if uid == 404 {
 				return "", errors.New("no such user")
