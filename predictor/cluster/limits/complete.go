@@ -14,7 +14,7 @@ import (
 // that Slurm would take no job of the user's.
 func (c *Cluster) Complete(r workload.Request) (workload.Request, error) {
 	if c.AssociationsEnforced && !c.known(r.User) {
-		return r, fmt.Errorf("Slurm takes no jobs of user %s, who has no account (association): ask whoever runs the cluster for one", r.User)
+		return r, fmt.Errorf("user %s has no account (association), and Slurm takes no jobs without one: ask whoever runs the cluster", r.User)
 	}
 	if r.Partition == "" {
 		r.Partition = c.defaultPartition()

@@ -134,7 +134,7 @@ func TestCompleteWantsAnAssociation(t *testing.T) {
 		}
 		for _, user := range []string{"nobody", ""} {
 			_, err := c.Complete(workload.Request{User: user})
-			if (err != nil) != enforced || err != nil && !strings.Contains(err.Error(), "no jobs of user "+user) {
+			if (err != nil) != enforced || err != nil && !strings.Contains(err.Error(), "user "+user+" has no account") {
 				t.Errorf("enforced %v: user %q: %v", enforced, user, err)
 			}
 		}

@@ -301,7 +301,7 @@ func TestLive(t *testing.T) {
 		BeginBy: time.Now().Add(3 * time.Hour).Unix(), Prob: .7,
 	}
 	var answer api.PlanAnswer
-	if status := l.ask("nobody", api.PathPlan, wanted, &answer); status != "200" || answer.Refusal == nil || !strings.Contains(answer.Refusal.Reason, "no jobs of user nobody") {
+	if status := l.ask("nobody", api.PathPlan, wanted, &answer); status != "200" || answer.Refusal == nil || !strings.Contains(answer.Refusal.Reason, "user nobody has no account") {
 		t.Errorf("nobody gets %s %+v", status, answer)
 	}
 	hoarded := 0
