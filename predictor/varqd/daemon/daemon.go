@@ -36,7 +36,9 @@ type Options struct {
 	Config config.Config
 	// Slurm is the cluster. If nil it is slurmrestd, as configured.
 	Slurm Slurm
-	Log   *slog.Logger
+	// Now is the host's clock, with a monotonic reading; nil stands for time.Now.
+	Now func() time.Time
+	Log *slog.Logger
 }
 
 // Daemon is one varqd.
@@ -44,6 +46,7 @@ type Daemon struct {
 	config   config.Config
 	log      *slog.Logger
 	slurm    Slurm
+	clock    *clock
 	ledger   *ledger.Ledger
 	scores   *scores.Store
 	cache    *history.History
@@ -69,8 +72,11 @@ type Daemon struct {
 // New returns a daemon whose files are open. Run starts it, and Close closes the files.
 func New(o Options) (_ *Daemon, err error) {
 	c := o.Config
+	if o.Now == nil {
+		o.Now = time.Now
+	}
 	d := &Daemon{
-		config: c, log: o.Log, problems: newProblems(), reads: newReads(c.Watch, time.Now),
+		config: c, log: o.Log, clock: newClock(o.Now), problems: newProblems(), reads: newReads(c.Watch, o.Now),
 		snapshots: make(chan snapshot, 1), limitsTried: newLatch(), queueTried: newLatch(), pastLoaded: newLatch(),
 	}
 	defer func() {
@@ -79,7 +85,7 @@ func New(o Options) (_ *Daemon, err error) {
 		}
 	}()
 	if o.Slurm == nil {
-		if o.Slurm, err = newSlurmClient(c.Slurmrestd); err != nil {
+		if o.Slurm, err = newSlurmClient(c.Slurmrestd, o.Now); err != nil {
 			return nil, err
 		}
 	}
@@ -88,14 +94,14 @@ func New(o Options) (_ *Daemon, err error) {
 		return nil, err
 	}
 	registry := prometheus.NewRegistry()
-	now := func() int64 { return time.Now().Unix() }
+	now := d.clock.now
 	d.sites = newForecasters(c.Forecasters, d.replay, o.Log)
 	d.outlook = outlook.New(outlook.Options{SiteForecasters: d.sites.members(), Confidence: c.Forecast.Confidence, OldOdds: d.odds, Now: now})
 	d.ingest = ingest.New(ingest.Options{
 		Cache: d.cache, Source: o.Slurm, NewModel: d.newModel, Days: c.Forecast.Days, OnAccounting: d.onAccounting, Now: now, Log: o.Log,
 	})
 	d.keeper = keeper.New(keeper.Options{
-		Ledger: d.ledger, Slurm: o.Slurm, Outlook: keeperOutlook{d.outlook, d.ingest}, Now: now, Zone: time.Local,
+		Ledger: d.ledger, Slurm: o.Slurm, Outlook: keeperOutlook{d.outlook, d.ingest, d.clock}, Now: now, Zone: time.Local,
 		Prob: c.Plan.Prob, Confidence: c.Forecast.Confidence, Horizon: c.Plan.Horizon.Seconds(), MaxHold: c.Plan.MaxHold, Stale: c.Plan.Stale.Seconds(),
 		Grace: c.Watch.Grace.Seconds(), Log: o.Log, Metrics: keeper.NewMetrics(registry),
 	})

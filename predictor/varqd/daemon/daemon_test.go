@@ -95,6 +95,9 @@ func (s *fakeSlurm) setQueue(queue ...slurm.QueueEntry) {
 func (s *fakeSlurm) Job(context.Context, int64) (slurm.QueueEntry, error) {
 	return slurm.QueueEntry{}, slurm.ErrNotFound
 }
+func (s *fakeSlurm) Clock(context.Context) (ahead, uncertainty time.Duration, err error) {
+	return 0, 0, s.err()
+}
 func (s *fakeSlurm) Update(context.Context, slurm.Update) error { return s.err() }
 func (s *fakeSlurm) Cancel(context.Context, int64) error        { return s.err() }
 func (s *fakeSlurm) Accounted(context.Context, int64) ([]workload.Job, error) {

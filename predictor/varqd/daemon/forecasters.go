@@ -40,11 +40,20 @@ func (d *Daemon) newModel(pools twin.Pools) ingest.Model {
 	return d.outlook.NewModel(pools)
 }
 
-// keeperOutlook is the keeper.Outlook of a daemon. The outlook forecasts, and ingest knows how much
-// has been loaded.
+// keeperOutlook is the keeper.Outlook of a daemon. The outlook forecasts, ingest knows how much
+// has been loaded, and the clock whether Slurm's time is known.
 type keeperOutlook struct {
 	*outlook.Outlook
 	*ingest.Ingest
+	clock *clock
+}
+
+// Ready returns nil once the past is loaded, while Slurm's time is known.
+func (o keeperOutlook) Ready() error {
+	if err := o.Ingest.Ready(); err != nil {
+		return err
+	}
+	return o.clock.ready()
 }
 
 // forecasters are the site's own forecasters. As a prometheus.Collector they export their

@@ -61,7 +61,7 @@ type service struct {
 // and the queue is being read.
 func (s service) Health(context.Context) api.Health {
 	d := s.daemon
-	h := api.Health{Problems: d.problems.list(), Notes: d.sites.notes(), Version: api.Version}
+	h := api.Health{Problems: d.problems.list(), Notes: slices.Concat(d.sites.notes(), d.clock.notes()), Version: api.Version}
 	if err := d.keeper.Ready(); err != nil {
 		h.Problems = append(h.Problems, err.Error())
 	}

@@ -45,12 +45,14 @@ type live struct {
 	*cluster.Cluster
 	t      *testing.T
 	config config.Config
+	now    func() time.Time // of the daemon
 	daemon *Daemon
 	stop   func()
 }
 
-func startLive(t *testing.T) *live {
-	l := &live{Cluster: cluster.ForTest(t, cluster.Options{Nodes: 2}), t: t}
+// startLive starts a Slurm and a daemon whose host's clock is ahead of Slurm's.
+func startLive(t *testing.T, ahead time.Duration) *live {
+	l := &live{Cluster: cluster.ForTest(t, cluster.Options{Nodes: 2}), t: t, now: func() time.Time { return time.Now().Add(ahead) }}
 	if _, err := l.LoadHistory(t.Context(), calm(time.Now().Unix(), int64(l.Paced(time.Second).Seconds()))); err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +95,7 @@ watch: {interval: 500ms, idle: 1s, refresh: 2s, grace: 5s}
 // start runs the daemon and waits until it can make promises.
 func (l *live) start() {
 	l.t.Helper()
-	d, err := New(Options{Config: l.config, Log: slog.New(slog.NewTextHandler(l.t.Output(), nil))})
+	d, err := New(Options{Config: l.config, Now: l.now, Log: slog.New(slog.NewTextHandler(l.t.Output(), nil))})
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -236,7 +238,7 @@ func (l *live) awaitState(user, job, state string) api.Reservation {
 }
 
 func TestLive(t *testing.T) {
-	l := startLive(t)
+	l := startLive(t, 0)
 
 	ahead := l.Paced(40 * time.Second) // until the last steps of this test
 	kept := l.reserve("alice", ahead)
@@ -325,5 +327,42 @@ func TestLive(t *testing.T) {
 	r := l.awaitState("alice", job, api.StateKept)
 	if r.Start == 0 || r.Start > r.BeginBy || r.WorkStart != r.BeginBy || r.End <= r.WorkStart {
 		t.Errorf("settled as %+v", r)
+	}
+}
+
+// With a host's clock that is 30 s ahead of Slurm's, a job is neither cancelled before its
+// deadline nor left without the time that its work needs.
+func TestLiveClockAhead(t *testing.T) {
+	l := startLive(t, 30*time.Second)
+	l.run("bob", "sbatch", "--nodes=2", "--exclusive", "--output=/dev/null", "--time=60", "--wrap=sleep 3600") // no node is free
+	var answer api.PlanAnswer
+	status := l.ask("alice", api.PathPlan, api.PlanRequest{
+		Job:     workload.Request{Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: 120},
+		BeginBy: time.Now().Add(l.Paced(15 * time.Second)).Unix(), Prob: .7, OnMiss: api.OnMissCancel,
+	}, &answer)
+	if status != "200" || answer.Plan == nil {
+		t.Fatalf("status %s, answer %+v", status, answer)
+	}
+	p := answer.Plan
+	job := l.submit("alice", p, time.Second)
+	l.eventually("the job is cancelled", func() bool {
+		shown := l.run("alice", "scontrol", "--oneliner", "show", "job", job)
+		if !strings.Contains(shown, "JobState=PENDING") {
+			return true
+		}
+		if time.Now().Unix() < p.BeginBy-1 && strings.Contains(shown, "TimeLimit=00:02:00") {
+			t.Fatalf("before its deadline, %d, the job has the limit of the work alone: %s", p.BeginBy, shown)
+		}
+		return false
+	})
+	if now := time.Now().Unix(); now < p.BeginBy {
+		t.Errorf("cancelled %d s before the deadline", p.BeginBy-now)
+	}
+	if r := l.awaitState("alice", job, api.StateMissed); !strings.Contains(r.Note, "cancelled, as asked for") {
+		t.Errorf("%+v", r)
+	}
+	health := service{Keeper: l.daemon.keeper, daemon: l.daemon}.Health(t.Context())
+	if !health.OK || len(health.Notes) != 1 || !strings.Contains(health.Notes[0], "ahead of Slurm's") {
+		t.Errorf("health %+v", health)
 	}
 }

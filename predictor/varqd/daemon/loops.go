@@ -114,10 +114,14 @@ type snapshot struct {
 func (d *Daemon) watch(ctx context.Context) {
 	d.repeat(ctx, partQueue, func(ctx context.Context) (time.Duration, error) {
 		defer d.reads.done()
+		err := d.readClock(ctx)
 		// Invariant: the clock is read before the queue. So a job that is pending in the
 		// queue had not started at that time.
-		at := time.Now().Unix()
-		queue, err := d.slurm.Queue(ctx)
+		at := d.clock.now()
+		var queue []slurm.QueueEntry
+		if err == nil {
+			queue, err = d.slurm.Queue(ctx)
+		}
 		if err != nil {
 			d.queueTried.set()
 			return 0, fmt.Errorf("read the queue: %w", err)

@@ -24,6 +24,9 @@ type Slurm interface {
 	ingest.Source
 	// Queue returns every pending and running job.
 	Queue(ctx context.Context) ([]slurm.QueueEntry, error)
+	// Clock measures by how much Slurm's clock is ahead of the host's. The true difference
+	// lies within uncertainty of it, on either side.
+	Clock(ctx context.Context) (ahead, uncertainty time.Duration, err error)
 }
 
 // slurmClient reads from slurmrestd, and from scontrol what slurmrestd leaves out. On a host
@@ -34,7 +37,7 @@ type slurmClient struct {
 }
 
 // newSlurmClient returns the client that c describes. It does not connect yet.
-func newSlurmClient(c config.Slurmrestd) (*slurmClient, error) {
+func newSlurmClient(c config.Slurmrestd, now func() time.Time) (*slurmClient, error) {
 	name := c.User
 	if name == "" {
 		u, err := user.Current()
@@ -43,7 +46,7 @@ func newSlurmClient(c config.Slurmrestd) (*slurmClient, error) {
 		}
 		name = u.Username
 	}
-	client, err := slurmrestd.New(slurmrestd.Options{URL: c.URL, User: name, Token: token(c), Timeout: time.Duration(c.Timeout)})
+	client, err := slurmrestd.New(slurmrestd.Options{URL: c.URL, User: name, Token: token(c), Timeout: time.Duration(c.Timeout), Now: now})
 	if err != nil {
 		return nil, err
 	}
