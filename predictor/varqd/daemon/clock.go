@@ -104,7 +104,7 @@ func (c *clock) ready() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.at.IsZero() {
-		return fmt.Errorf("varqd has not read Slurm's clock yet")
+		return fmt.Errorf("varqd has not reached Slurm yet")
 	}
 	earliest, latest := c.interval(at)
 	if width := latest.Sub(earliest); width > clockDoubt {

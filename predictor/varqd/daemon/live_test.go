@@ -338,7 +338,7 @@ func TestLiveClockAhead(t *testing.T) {
 	var answer api.PlanAnswer
 	status := l.ask("alice", api.PathPlan, api.PlanRequest{
 		Job:     workload.Request{Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: 120},
-		BeginBy: time.Now().Add(l.Paced(15 * time.Second)).Unix(), Prob: .7, OnMiss: api.OnMissCancel,
+		BeginBy: time.Now().Add(l.Paced(38 * time.Second)).Unix(), Prob: .7, OnMiss: api.OnMissCancel,
 	}, &answer)
 	if status != "200" || answer.Plan == nil {
 		t.Fatalf("status %s, answer %+v", status, answer)
