@@ -176,3 +176,90 @@ func TestLiveLimitsHold(t *testing.T) {
 		})
 	}
 }
+
+// What the user changes is noted, and her job is not cancelled at its deadline. Nor is a job that
+// Slurm has requeued while its nodes idled.
+func TestLiveChanges(t *testing.T) {
+	l := newLab(t, limited(t), "slurm")
+	l.outlook.wait = 2
+	l.run("alice", "sbatch", "--nodes=2", "--exclusive", "--output=/dev/null", "--wrap=sleep 3600") // no node is free
+	ahead := l.Paced(10 * time.Second)
+	changes := map[int64]string{}
+	for _, change := range []string{"NumNodes=2", "Dependency=afterany:1", "Partition=short", "QOS=fast", "ReqNodeList=node1", "Features=fast"} {
+		if change == "Features=fast" {
+			l.run("root", "scontrol", "update", "NodeName=node[1-2]", "AvailableFeatures=fast", "ActiveFeatures=fast")
+		}
+		job, _ := l.reserve(ahead, api.OnMissCancel)
+		l.look(job)
+		l.run("alice", "scontrol", "update", fmt.Sprintf("job=%d", job), change)
+		changes[job] = change
+	}
+	plain, _ := l.reserve(ahead, api.OnMissCancel)
+	for job, change := range changes {
+		l.lookUntil(job, func(_ slurm.QueueEntry, r api.Reservation) bool {
+			return strings.Contains(r.Note, "not by varq") && strings.Contains(r.Note, "leaves the job alone")
+		})
+		t.Logf("%s is noted", change)
+	}
+	l.lookUntil(plain, func(j slurm.QueueEntry, r api.Reservation) bool { return j.ID == 0 && r.State == api.StateMissed })
+	for job, change := range changes {
+		if j, r := l.look(job); j.ID == 0 || r.State != api.StatePending {
+			t.Errorf("after %s: job %+v, reservation %+v", change, j, r)
+		}
+	}
+}
+
+// A job that Slurm requeues while its nodes idle has started in time: it is not cancelled.
+func TestLiveRequeue(t *testing.T) {
+	l := newLab(t, limited(t), "slurm")
+	l.outlook.wait = 2
+	job, p := l.reserve(l.Paced(10*time.Second), api.OnMissCancel)
+	l.lookUntil(job, func(_ slurm.QueueEntry, r api.Reservation) bool { return r.State == api.StateHolding })
+	l.run("root", "scontrol", "requeue", strconv.FormatInt(job, 10))
+	l.run("root", "scontrol", "update", "NodeName=node[1-2]", "State=DRAIN", "Reason=test")
+	j, r := l.lookUntil(job, func(slurm.QueueEntry, api.Reservation) bool { return time.Now().Unix() > p.BeginBy+2*skew })
+	if j.ID == 0 || j.Start != 0 || r.State != api.StatePending {
+		t.Errorf("job %+v, reservation %+v", j, r)
+	}
+}
+
+// As long as accounting does not say when a job ended, its promise is not settled. What accounting
+// says differently later corrects the settlement.
+func TestLiveVerdicts(t *testing.T) {
+	l := newLab(t, limited(t), "slurm")
+	l.outlook.wait = 2
+	ctx := t.Context()
+	job, p := l.reserve(l.Paced(5*time.Second), "")
+	l.lookUntil(job, func(_ slurm.QueueEntry, r api.Reservation) bool { return r.State == api.StateHolding })
+	for time.Now().Unix() <= p.BeginBy {
+		time.Sleep(100 * time.Millisecond)
+	}
+	l.run("alice", "scancel", strconv.FormatInt(job, 10))
+	var run workload.Job
+	for run.End == 0 {
+		runs, err := l.slurm.Accounted(ctx, job)
+		l.must(err)
+		for _, run = range runs {
+		}
+	}
+	account := func(state, start, end int64) {
+		t.Helper()
+		_, err := l.Query(ctx, fmt.Sprintf("UPDATE lab_job_table SET state = %d, time_start = %d, time_end = %d WHERE id_job = %d", state, start, end, job))
+		l.must(err)
+	}
+	const completed = 3
+	account(completed, 0, 0) // as after an outage
+	if _, r := l.look(job); r.State == api.StateMissed || r.State == api.StateKept {
+		t.Errorf("settled without an end: %+v", r)
+	}
+	account(completed, p.BeginBy+60, p.BeginBy+90)
+	l.lookUntil(job, func(_ slurm.QueueEntry, r api.Reservation) bool { return r.State == api.StateMissed })
+	account(completed, run.Start, run.End)
+	runs, err := l.slurm.Accounted(ctx, job)
+	l.must(err)
+	l.must(l.ObserveAccounting(ctx, runs))
+	_, r := l.look(job)
+	if r.State != api.StateKept || r.Start != run.Start || r.End != run.End || !strings.Contains(r.Note, "KEPT, not MISSED") {
+		t.Errorf("corrected to %+v", r)
+	}
+}
