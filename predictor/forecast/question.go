@@ -11,12 +11,15 @@ import (
 type Question struct {
 	workload.Request
 	Now, Submit int64
+	// Job is the job that asks, or 0 if there is none yet. The queue may have this job
+	// already. It is not ahead of itself, so the answer leaves it out of the queue.
+	Job int64
 }
 
 // AtSubmission returns the question how long j will wait, asked when j begins to wait.
 func AtSubmission(j *workload.Job) Question {
 	at := j.Since()
-	return Question{Request: j.Request, Now: at, Submit: at}
+	return Question{Request: j.Request, Now: at, Submit: at, Job: j.ID}
 }
 
 // Answer is a Forecaster's answer to a Question.

@@ -94,6 +94,9 @@ type Candidate struct {
 	Submit int64 // Unix seconds
 	Limit  int64 // seconds
 	Budget int64 // seconds
+	// Job is the job if it has been submitted already, and 0 otherwise. The queue may
+	// have it, and it is not ahead of itself.
+	Job int64
 }
 
 // Estimate is a forecaster's answer about one Candidate.

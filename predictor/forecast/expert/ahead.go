@@ -68,7 +68,7 @@ func (f *Ahead) caseOf(q *forecast.Question) forest.Case {
 		return nil
 	}
 	var v features.Vector
-	m.Look(&q.Request, m.at, q.Submit, &v)
+	m.Look(&q.Request, q.Job, m.at, q.Submit, &v)
 	return f.model.Case(append(v[:], features.Delay(float64(q.Submit-m.at))))
 }
 

@@ -72,7 +72,7 @@ func (f *Downey) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	*a = forecast.Answer{}
-	p := f.predict(q, 0)
+	p := f.predict(q)
 	if p == nil || !f.correction.Distribution(p.seconds, &a.Wait) {
 		return false
 	}
@@ -80,9 +80,8 @@ func (f *Downey) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 	return true
 }
 
-// predict predicts the wait of the job with an id, which may or may not be in the queue
-// already. It returns nil if it cannot.
-func (f *Downey) predict(q *forecast.Question, id int64) *prediction {
+// predict predicts the wait that q asks about. It returns nil if it cannot.
+func (f *Downey) predict(q *forecast.Question) *prediction {
 	if f.last != nil && f.last.question == *q {
 		return f.last
 	}
@@ -93,7 +92,7 @@ func (f *Downey) predict(q *forecast.Question, id int64) *prediction {
 	free := max(f.most, n, used) - used
 	work := 0.
 	for j := range f.queue.Pending() {
-		if p := j.Procs(); j.ID != id && p <= n && j.Limit <= q.Limit {
+		if p := j.Procs(); j.ID != q.Job && p <= n && j.Limit <= q.Limit {
 			work += float64(p) * f.lifetime(&j.Request, 0).Mean()
 		}
 	}
@@ -136,7 +135,7 @@ func (f *Downey) Submitted(j *workload.Job) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if q := forecast.AtSubmission(j); f.predicted.Wants(j.ID) {
-		if p := f.predict(&q, j.ID); p != nil {
+		if p := f.predict(&q); p != nil {
 			f.predicted.Put(j.ID, p.seconds)
 		}
 	}

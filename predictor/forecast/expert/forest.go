@@ -74,11 +74,11 @@ func (f *Forest) situation(q *forecast.Question) *situation {
 	}
 	s := &situation{question: *q}
 	var v features.Vector
-	f.extractor.Look(&q.Request, q.Now, q.Submit, &v)
+	f.extractor.Look(&q.Request, q.Job, q.Now, q.Submit, &v)
 	known := v[:]
 	if f.twin != nil {
 		f.simulating.Lock()
-		p := f.twin.Point(&q.Request, q.Now)
+		p := f.twin.Point(&q.Request, q.Now, q.Job)
 		f.simulating.Unlock()
 		s.simulated = p.Policy.String()
 		known = append(known, features.Delay(float64(p.Expected)), features.Delay(float64(p.Limits)))

@@ -158,10 +158,10 @@ func (n *numbering) find(k key) int32 {
 }
 
 // Look sets v to the features of this question, asked at time now: how long will r wait if
-// it becomes eligible at submit? Both times are in Unix seconds. The cost is O(q + r) with q
-// jobs waiting and r running.
-func (e *Extractor) Look(r *workload.Request, now, submit int64, v *Vector) {
-	t := e.task(r, 0, submit, e.names.find)
+// it becomes eligible at submit? Both times are in Unix seconds. If r's job waits already, id
+// names it; otherwise id is 0. The cost is O(q + r) with q jobs waiting and r running.
+func (e *Extractor) Look(r *workload.Request, id, now, submit int64, v *Vector) {
+	t := e.task(r, id, submit, e.names.find)
 	e.setLasting(v, &t, now)
 	e.setPresent(v, &t, now)
 }

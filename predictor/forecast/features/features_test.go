@@ -51,7 +51,7 @@ func TestFeaturesAreNumbers(t *testing.T) {
 			if i == 0 {
 				j = workload.Job{}
 			}
-			e.Look(&j.Request, now, now+i*600, &v)
+			e.Look(&j.Request, 0, now, now+i*600, &v)
 			for k, x := range v {
 				if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
 					t.Fatalf("%s is %v", Table[k].Name, x)
@@ -83,10 +83,10 @@ func TestLastingFeatures(t *testing.T) {
 	now := live(e, random, 300)
 	j := job(random, 1000, now)
 	var before, after Vector
-	e.Look(&j.Request, now, now+3600, &before)
+	e.Look(&j.Request, 0, now, now+3600, &before)
 	waiting := job(random, 1001, now)
 	e.Submitted(&waiting)
-	e.Look(&j.Request, now, now+3600, &after)
+	e.Look(&j.Request, 0, now, now+3600, &after)
 	if [lasting]float32(before[:lasting]) != [lasting]float32(after[:lasting]) {
 		t.Error("a job that begins to wait changes lasting features")
 	}
@@ -121,7 +121,7 @@ func TestLookChangesNothing(t *testing.T) {
 	var views [8]Vector
 	var all sync.WaitGroup
 	for i := range views {
-		all.Go(func() { e.Look(&stranger, now, now, &views[i]) })
+		all.Go(func() { e.Look(&stranger, 0, now, now, &views[i]) })
 	}
 	all.Wait()
 	for i := range views {
@@ -155,6 +155,24 @@ func BenchmarkLook(b *testing.B) {
 	j := job(random, 0, now)
 	var v Vector
 	for b.Loop() {
-		e.Look(&j.Request, now, now, &v)
+		e.Look(&j.Request, 0, now, now, &v)
+	}
+}
+
+// TestJobIsNotAheadOfItself: to a job that waits the queue looks as it did without the job.
+func TestJobIsNotAheadOfItself(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 5))
+	e := New()
+	now := live(e, random, 300)
+	j := job(random, 1000, now)
+	j.User = "a"
+	var before, after Vector
+	e.Look(&j.Request, j.ID, now, now, &before)
+	e.Submitted(&j)
+	e.Look(&j.Request, j.ID, now, now, &after)
+	for i := range Count {
+		if before[i] != after[i] {
+			t.Errorf("%s is %v, and was %v", Table[i].Name, after[i], before[i])
+		}
 	}
 }

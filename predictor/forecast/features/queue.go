@@ -86,6 +86,9 @@ func (q *queue) set(v *Vector, t *task, now int64) {
 	ahead := 0.
 	for i := range q.pending {
 		p := &q.pending[i]
+		if p.id == t.id {
+			continue // t is not ahead of itself
+		}
 		age := float64(now - p.since)
 		work := p.cpus * p.expected
 		count++

@@ -98,7 +98,7 @@ func knots(c []workload.Candidate) []int {
 // distributions in a zero: those of a wait without end.
 func (n *interpolation) ask(i int, a *forecast.Answer) {
 	c := &n.candidates[i]
-	q := forecast.Question{Request: *n.request, Now: n.now, Submit: max(n.now, c.Submit)}
+	q := forecast.Question{Request: *n.request, Now: n.now, Submit: max(n.now, c.Submit), Job: c.Job}
 	q.Limit = c.Limit
 	if !n.Predictor.Forecast(&q, a) {
 		*a = forecast.Answer{Evidence: a.Evidence}

@@ -63,7 +63,7 @@ func BenchmarkPoint(b *testing.B) {
 			request := workload.Request{User: "user1", Partition: "batch", Size: workload.Size{CPUs: 64}, Limit: 3600}
 			b.ReportAllocs()
 			for b.Loop() {
-				w.Point(&request, now)
+				w.Point(&request, now, 0)
 			}
 		})
 	}

@@ -22,10 +22,11 @@ type Point struct {
 }
 
 // Point makes a few rollouts. In each, a job with the request joins the queue now, and
-// the rollout ends when that job starts. With n jobs in the queue Point takes O(n log n),
-// most of it to predict their run times.
-func (t *Twin) Point(r *workload.Request, now int64) Point {
-	s, task := t.Snapshot(r, now), t.Task(r, now)
+// the rollout ends when that job starts. If the job is in the queue already, id names it;
+// otherwise id is 0. With n jobs in the queue Point takes O(n log n), most of it to
+// predict their run times.
+func (t *Twin) Point(r *workload.Request, now, id int64) Point {
+	s, task := t.Snapshot(r, now, id), t.Task(r, now)
 	p := Point{
 		Expected: s.wait(s.Policy, task, medians),
 		Limits:   s.wait(s.Policy, task, timeLimits),

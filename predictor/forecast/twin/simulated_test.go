@@ -19,7 +19,7 @@ func TestLearnsPolicy(t *testing.T) {
 		var q queue.Queue
 		w := twin.New(&q, nil)
 		replay(t, jobs, &q, []forecast.Observer{w}, func(*workload.Job) {})
-		s := w.Snapshot(&jobs[len(jobs)-1].Request, jobs[len(jobs)-1].End)
+		s := w.Snapshot(&jobs[len(jobs)-1].Request, jobs[len(jobs)-1].End, 0)
 		t.Logf("%v: learnt %v, %d processors", policy, s.Policy, s.Procs)
 		if s.Policy != policy {
 			t.Errorf("%v taken for %v", policy, s.Policy)

@@ -40,10 +40,12 @@ type runningJob struct {
 const overrun = 60
 
 // Snapshot returns the pool that a request would run on, with at least as many processors
-// as the request needs. It is valid until the next call of a method of the Twin.
-func (t *Twin) Snapshot(r *workload.Request, now int64) *Snapshot {
+// as the request needs. It leaves out the job named by id, which is 0 for none. It is valid
+// until the next call of a method of the Twin.
+func (t *Twin) Snapshot(r *workload.Request, now, id int64) *Snapshot {
 	s := &t.snapshot
 	s.load(t, t.partitions.named(r.Partition), now)
+	s.without(id)
 	s.assume(hypotheses[s.pool.best], r.Procs())
 	return s
 }
@@ -97,7 +99,7 @@ func (s *Snapshot) assume(h hypothesis, requested int32) {
 	}
 }
 
-// without removes a waiting job.
+// without removes the waiting job of an id, if there is one.
 func (s *Snapshot) without(id int64) {
 	if i := slices.IndexFunc(s.waitingJobs, func(k *job) bool { return k.ID == id }); i >= 0 {
 		s.waitingJobs = slices.Delete(s.waitingJobs, i, i+1)

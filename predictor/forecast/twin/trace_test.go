@@ -48,13 +48,13 @@ func TestTrace(t *testing.T) {
 				if asked++; !ok || asked < len(jobs)/10 {
 					return
 				}
-				p := w.Point(&j.Request, j.Submit)
+				p := w.Point(&j.Request, j.Submit, 0)
 				point.add(float64(p.Expected), float64(wait))
 				limits.add(float64(p.Limits), float64(wait))
 				before.add(last.seconds, float64(wait))
 			})
 			t.Logf("errors of log(60 s + wait) by: expected run times %.3f, limits %.3f, last wait %.3f", point.mean(), limits.mean(), before.mean())
-			end := w.Snapshot(&jobs[len(jobs)-1].Request, jobs[len(jobs)-1].End)
+			end := w.Snapshot(&jobs[len(jobs)-1].Request, jobs[len(jobs)-1].End, 0)
 			t.Logf("in the end: %v, on %d processors", end.Policy, end.Procs)
 			if point.mean() > before.mean() {
 				t.Errorf("the last wait is a better guess than the twin")

@@ -67,7 +67,7 @@ func TestPoint(t *testing.T) {
 		{request(2, 700), 880}, // would delay it
 		{request(4, 100), 880}, // behind both
 	} {
-		p, s := b.w.Point(c.r, 1020), b.w.Snapshot(c.r, 1020)
+		p, s := b.w.Point(c.r, 1020, 0), b.w.Snapshot(c.r, 1020, 0)
 		if p.Limits != c.want {
 			t.Errorf("%d processors for %d s: %d s, want %d", c.r.CPUs, c.r.Limit, p.Limits, c.want)
 		}
@@ -76,10 +76,10 @@ func TestPoint(t *testing.T) {
 		}
 	}
 	more := request(20, 100)
-	if p, s := b.w.Point(more, 1020), b.w.Snapshot(more, 1020); p.Limits != 580 || s.Procs != 20 {
+	if p, s := b.w.Point(more, 1020, 0), b.w.Snapshot(more, 1020, 0); p.Limits != 580 || s.Procs != 20 {
 		t.Errorf("more than there is: %+v by %+v", p, s)
 	}
-	if got, want := b.w.Point(request(1, 1), 1020).Policy.String(), "FCFS with EASY backfilling"; got != want {
+	if got, want := b.w.Point(request(1, 1), 1020, 0).Policy.String(), "FCFS with EASY backfilling"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -100,7 +100,7 @@ func TestMoreWorkIsNoSooner(t *testing.T) {
 				free -= j.CPUs
 				b.start(now, j)
 			}
-			p := b.w.Point(asked, now)
+			p := b.w.Point(asked, now, 0)
 			if p.Limits < last.Limits || p.Expected < last.Expected {
 				t.Fatalf("seed %d: from %+v down to %+v", seed, last, p)
 			}
@@ -197,4 +197,19 @@ func TestForgets(t *testing.T) {
 		t.Errorf("%d processors are in use, want %d", got, used-5)
 	}
 	b.end(1e6+20, j)
+}
+
+// TestJobIsNotAheadOfItself: a job in the queue waits as long as it would have if it joined
+// now.
+func TestJobIsNotAheadOfItself(t *testing.T) {
+	b := sit(poolOf(10))
+	b.start(1000, b.submit(1000, 8, 600))
+	before := b.w.Point(request(6, 300), 1020, 0)
+	j := b.submit(1020, 6, 300)
+	if got := b.w.Point(request(6, 300), 1020, j.ID); got != before || got.Limits != 580 {
+		t.Errorf("%+v, and %+v before it joined", got, before)
+	}
+	if got := b.w.Point(request(6, 300), 1020, 0); got.Limits != 880 {
+		t.Errorf("%+v of a second job like it", got)
+	}
 }

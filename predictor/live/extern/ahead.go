@@ -15,13 +15,13 @@ const maxAhead = 8
 // subject is what the questions of one plan have in common. They differ only in Submit and
 // Limit.
 type subject struct {
-	request workload.Request // without its limit
-	now     int64
+	request  workload.Request // without its limit
+	now, job int64
 }
 
 // about returns the subject of a question.
 func about(q *forecast.Question) subject {
-	s := subject{q.Request, q.Now}
+	s := subject{q.Request, q.Now, q.Job}
 	s.request.Limit = 0
 	return s
 }

@@ -51,11 +51,11 @@ func toState(name string) workload.State {
 }
 
 func fromQuestion(q *forecast.Question) *forecasterpb.Question {
-	return &forecasterpb.Question{Request: fromRequest(&q.Request), Now: q.Now, Submit: q.Submit}
+	return &forecasterpb.Question{Request: fromRequest(&q.Request), Now: q.Now, Submit: q.Submit, Job: q.Job}
 }
 
 func toQuestion(q *forecasterpb.Question) forecast.Question {
-	return forecast.Question{Request: toRequest(q.GetRequest()), Now: q.GetNow(), Submit: q.GetSubmit()}
+	return forecast.Question{Request: toRequest(q.GetRequest()), Now: q.GetNow(), Submit: q.GetSubmit(), Job: q.GetJob()}
 }
 
 func submitted(j *workload.Job) *forecasterpb.Event {

@@ -47,7 +47,7 @@ func TestEventsComeThrough(t *testing.T) {
 			}
 		}
 	}
-	q := forecast.Question{Request: request, Now: 11, Submit: 12}
+	q := forecast.Question{Request: request, Now: 11, Submit: 12, Job: 13}
 	if diff := cmp.Diff(q, toQuestion(fromQuestion(&q))); diff != "" {
 		t.Error(diff)
 	}

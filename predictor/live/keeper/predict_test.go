@@ -51,3 +51,15 @@ func TestForecastersHearOfNodes(t *testing.T) {
 		t.Errorf("they heard of %d nodes", s.outlook.nodes)
 	}
 }
+
+// TestPendingJobAsks: a forecast for a pending reservation says which job it is, which is in
+// the queue itself.
+func TestPendingJobAsks(t *testing.T) {
+	s := &scene{site: newSite(t), plans: map[string]*api.Plan{}, events: map[string]int{}}
+	s.play("promise p by 10:00\nsubmit p as 7")
+	clear(s.outlook.asked)
+	s.play("watch")
+	if len(s.outlook.asked) != 1 || s.outlook.asked[7] == 0 {
+		t.Errorf("asked about %v", s.outlook.asked)
+	}
+}

@@ -33,6 +33,7 @@ func (k *Keeper) revise(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntr
 	}
 	r := trajectory.Request{
 		Job: workload.Request{User: e.User, Account: j.Account, Partition: j.Partition, QOS: j.QOS, Size: e.Size, Limit: e.WorkLimit},
+		ID:  e.Job,
 		Now: now, Deadline: e.BeginBy, HoldUntil: e.HoldUntil, Earliest: e.Progress.Earliest, Prob: e.Prob,
 	}
 	current := trajectory.Submission{Begin: e.Progress.BeginTime, Limit: e.Progress.TimeLimit}

@@ -39,7 +39,7 @@ type site struct {
 func newSite(t *testing.T) *site {
 	s := &site{
 		t: t, path: filepath.Join(t.TempDir(), "ledger.db"), clock: epoch,
-		slurm: newFakeSlurm(), outlook: &fakeOutlook{wait: 600},
+		slurm: newFakeSlurm(), outlook: &fakeOutlook{wait: 600, asked: map[int64]int{}},
 	}
 	s.open()
 	t.Cleanup(func() { s.file.Close() })

@@ -67,7 +67,7 @@ func (o *Outlook) prepare(r *workload.Request, now int64, c []workload.Candidate
 		if questions == nil {
 			questions = make([]forecast.Question, len(c))
 			for i := range c {
-				questions[i] = forecast.Question{Request: *r, Now: now, Submit: max(now, c[i].Submit)}
+				questions[i] = forecast.Question{Request: *r, Now: now, Submit: max(now, c[i].Submit), Job: c[i].Job}
 				questions[i].Limit = c[i].Limit
 			}
 		}
@@ -100,7 +100,7 @@ func (o *Outlook) Promise(job int64, r workload.Request, begin, deadline int64, 
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.predictor.Promise(job, &forecast.Question{Request: r, Now: now, Submit: begin}, deadline, holds)
+	m.predictor.Promise(job, &forecast.Question{Request: r, Now: now, Submit: begin, Job: job}, deadline, holds)
 }
 
 // Odds returns the odds of promises by class, or nil before the first Model serves.

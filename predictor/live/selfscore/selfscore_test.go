@@ -117,8 +117,8 @@ func TestJobsAreAskedAboutOnceAndScored(t *testing.T) {
 	}
 	f.look(t, now+60, job(1, now-50, 0), job(2, now+10, 0), job(3, now+20, now+25), job(4, 0, 0), job(5, now+600, 0))
 	want := []forecast.Question{
-		{Request: job(2, 0, 0).Request, Now: now + 10, Submit: now + 10},
-		{Request: job(3, 0, 0).Request, Now: now + 20, Submit: now + 20},
+		{Request: job(2, 0, 0).Request, Now: now + 10, Submit: now + 10, Job: 2},
+		{Request: job(3, 0, 0).Request, Now: now + 20, Submit: now + 20, Job: 3},
 	}
 	if diff := cmp.Diff(want, f.asked); diff != "" {
 		t.Error(diff)

@@ -181,7 +181,7 @@ func (p *Planner) candidates(r *Request, b bounds, n int64) []workload.Candidate
 	for _, begin := range begins {
 		s := Submission{Begin: begin, Limit: r.enlarged(begin)}
 		if budget := b.budget(r, s); budget >= 0 && s.Limit <= b.longest {
-			c = append(c, workload.Candidate{Submit: s.Begin, Limit: s.Limit, Budget: budget})
+			c = append(c, workload.Candidate{Submit: s.Begin, Limit: s.Limit, Budget: budget, Job: r.ID})
 		}
 	}
 	return c
@@ -234,7 +234,7 @@ func down(points []Point) string {
 // plan turns a point of the trajectory into a plan with its costs.
 func (p *Planner) plan(r *Request, pt Point) *Plan {
 	// How long the nodes idle depends on HoldUntil, and not on the deadline.
-	pt.Held = p.forecast(r, workload.Candidate{Submit: pt.Begin, Limit: pt.Limit, Budget: r.idle(pt.Begin)}).Held
+	pt.Held = p.forecast(r, workload.Candidate{Submit: pt.Begin, Limit: pt.Limit, Budget: r.idle(pt.Begin), Job: r.ID}).Held
 	return &Plan{
 		Begin:    pt.Begin,
 		Limit:    pt.Limit,

@@ -120,7 +120,7 @@ func (p *Planner) probability(r *Request, b bounds, s Submission) float64 {
 	if budget < 0 || s.Limit > b.longest {
 		return 0
 	}
-	return p.forecast(r, workload.Candidate{Submit: s.Begin, Limit: s.Limit, Budget: budget}).Prob
+	return p.forecast(r, workload.Candidate{Submit: s.Begin, Limit: s.Limit, Budget: budget, Job: r.ID}).Prob
 }
 
 // waiting forecasts the probability that an eligible job starts by the deadline, given that
@@ -130,7 +130,7 @@ func (p *Planner) waiting(r *Request, s Submission) float64 {
 		return 0
 	}
 	b := p.bounds(r)
-	c := workload.Candidate{Submit: s.Begin, Limit: s.Limit, Budget: b.budget(r, s)}
+	c := workload.Candidate{Submit: s.Begin, Limit: s.Limit, Budget: b.budget(r, s), Job: r.ID}
 	waited := r.Now - s.Begin
 	if c.Budget < waited {
 		return 0

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/varq-project/varq/predictor/cluster/limits"
+	"github.com/varq-project/varq/predictor/workload"
 )
 
 func TestReplanBeforeEligible(t *testing.T) {
@@ -173,5 +174,35 @@ func TestReplanProperties(t *testing.T) {
 	}
 	if moved < 50 || trimmed < 50 {
 		t.Errorf("%d moves, %d trims: the test is lopsided", moved, trimmed)
+	}
+}
+
+// jobs is a Forecaster that counts the candidates it is asked about by their job.
+type jobs map[int64]int
+
+func (f jobs) Forecast(_ workload.Request, _ int64, c []workload.Candidate, est []workload.Estimate) {
+	for i := range c {
+		f[c[i].Job]++
+		est[i] = workload.Estimate{Prob: .95, Sample: 1000}
+	}
+}
+
+// TestReplanNamesTheJob: all forecasts for a pending job say which job it is, and none for a
+// request that has no job yet does.
+func TestReplanNamesTheJob(t *testing.T) {
+	f := jobs{}
+	p := &Planner{Forecaster: f, Cluster: site(nil)}
+	r := request(2, 4*hour, .9)
+	p.Plan(r)
+	if len(f) != 1 || f[0] == 0 {
+		t.Errorf("a plan asks about %v", f)
+	}
+	clear(f)
+	r.ID = 4711
+	for _, begin := range []int64{r.Now + hour, r.Now - 60} {
+		p.Replan(r, Submission{Begin: begin, Limit: r.enlarged(begin)})
+	}
+	if len(f) != 1 || f[4711] == 0 {
+		t.Errorf("a revision asks about %v", f)
 	}
 }

@@ -15,6 +15,9 @@ type Request struct {
 	// Job is what the work needs. Its Limit is the time limit of the work alone, in
 	// seconds. Empty fields take Slurm's defaults.
 	Job workload.Request
+	// ID is that of the job if it has been submitted already, and 0 otherwise, as
+	// workload.Candidate.Job says.
+	ID int64
 	// Now is the present time, and Deadline the time by which the job must start, both
 	// in Unix seconds.
 	Now, Deadline int64

@@ -27,7 +27,7 @@ func TestArrivals(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(1, 6))
 	draw := func(now, until int64) []rollout.Task {
-		return a.draw(now, until, r, w, w.Snapshot(&workload.Request{}, now), nil)
+		return a.draw(now, until, r, w, w.Snapshot(&workload.Request{}, now, 0), nil)
 	}
 	if tasks := draw(now, now+day); len(tasks) > 0 {
 		t.Errorf("%d jobs are drawn from an empty past", len(tasks))

@@ -61,7 +61,7 @@ func (f *Forecaster) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 // says afterwards when the job would have started.
 func (f *Forecaster) simulate(q *forecast.Question, a *forecast.Answer) {
 	*a = forecast.Answer{}
-	s := f.twin.Snapshot(&q.Request, q.Now)
+	s := f.twin.Snapshot(&q.Request, q.Now, q.Job)
 	a.Sample, a.Simulated = float64(f.futures), s.Policy.String()
 	asked := f.twin.Task(&q.Request, q.Submit)
 	asked.Limit = q.Limit // 0, no limit, fits into any gap

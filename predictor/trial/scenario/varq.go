@@ -82,7 +82,7 @@ func (v *varqd) ended(j *sched.Job) {
 // register tells the forecaster the present plan of p. holds says whether the present
 // forecast still reaches the probability of p.
 func (v *varqd) register(j *sched.Job, p *promise, holds bool) {
-	q := forecast.Question{Request: p.Job, Now: p.Now, Submit: p.Begin}
+	q := forecast.Question{Request: p.Job, Now: p.Now, Submit: p.Begin, Job: j.ID}
 	q.Limit = p.Limit
 	v.forecaster.Promise(j.ID, &q, p.Deadline, holds)
 }
@@ -92,7 +92,7 @@ func (v *varqd) register(j *sched.Job, p *promise, holds bool) {
 func (r *runner) reserve(j *sched.Job) {
 	v, now := r.varqd, j.Submit
 	v.asked++
-	request := trajectory.Request{Job: v.request(j), Now: now, Deadline: (now/v.Every + 1) * v.Every, Prob: v.Prob}
+	request := trajectory.Request{Job: v.request(j), ID: j.ID, Now: now, Deadline: (now/v.Every + 1) * v.Every, Prob: v.Prob}
 	if !v.BestEffort {
 		request.HoldUntil = request.Deadline
 	}

@@ -543,6 +543,7 @@ type Question struct {
 	Request       *Request               `protobuf:"bytes,1,opt,name=request,proto3" json:"request,omitempty"`
 	Now           int64                  `protobuf:"varint,2,opt,name=now,proto3" json:"now,omitempty"`
 	Submit        int64                  `protobuf:"varint,3,opt,name=submit,proto3" json:"submit,omitempty"`
+	Job           int64                  `protobuf:"varint,4,opt,name=job,proto3" json:"job,omitempty"` // the id of the job that asks, 0 if it has none; it may wait already
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -594,6 +595,13 @@ func (x *Question) GetNow() int64 {
 func (x *Question) GetSubmit() int64 {
 	if x != nil {
 		return x.Submit
+	}
+	return 0
+}
+
+func (x *Question) GetJob() int64 {
+	if x != nil {
+		return x.Job
 	}
 	return 0
 }
@@ -757,11 +765,12 @@ const file_forecaster_proto_rawDesc = "" +
 	"\x03end\x18\x06 \x01(\x03R\x03end\x12\x14\n" +
 	"\x05state\x18\a \x01(\tR\x05state\"M\n" +
 	"\x0fForecastRequest\x12:\n" +
-	"\tquestions\x18\x01 \x03(\v2\x1c.varq.forecaster.v1.QuestionR\tquestions\"k\n" +
+	"\tquestions\x18\x01 \x03(\v2\x1c.varq.forecaster.v1.QuestionR\tquestions\"}\n" +
 	"\bQuestion\x125\n" +
 	"\arequest\x18\x01 \x01(\v2\x1b.varq.forecaster.v1.RequestR\arequest\x12\x10\n" +
 	"\x03now\x18\x02 \x01(\x03R\x03now\x12\x16\n" +
-	"\x06submit\x18\x03 \x01(\x03R\x06submit\"H\n" +
+	"\x06submit\x18\x03 \x01(\x03R\x06submit\x12\x10\n" +
+	"\x03job\x18\x04 \x01(\x03R\x03job\"H\n" +
 	"\x10ForecastResponse\x124\n" +
 	"\aanswers\x18\x01 \x03(\v2\x1a.varq.forecaster.v1.AnswerR\aanswers\"r\n" +
 	"\x06Answer\x12\x18\n" +
