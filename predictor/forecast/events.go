@@ -16,6 +16,7 @@ const (
 	Ended Kind = iota
 	Started
 	Submitted
+	Resized // see Resizer
 )
 
 // Event is one thing that happens to a job.
@@ -90,6 +91,13 @@ func (e *Event) Tell(q *queue.Queue, observers ...Observer) {
 		q.Start(j)
 		for _, o := range observers {
 			o.Started(&j)
+		}
+	case Resized:
+		q.Resize(j.ID, j.Tasks)
+		for _, o := range observers {
+			if r, ok := o.(Resizer); ok {
+				r.Resized(&j)
+			}
 		}
 	case Ended:
 		q.Remove(j.ID)

@@ -31,6 +31,12 @@ type Observer interface {
 	Ended(j *workload.Job)
 }
 
+// Resizer is an Observer that is told how many tasks of an array still wait.
+type Resizer interface {
+	// Resized says that j, which waits, has another number of Tasks than before.
+	Resized(j *workload.Job)
+}
+
 // Forecaster is one way to forecast how long jobs wait. Its Observer methods must not
 // run at the same time as any other method. Forecast may run several times at once.
 type Forecaster interface {
@@ -49,6 +55,15 @@ type Experts []Forecaster
 func (all Experts) Submitted(j *workload.Job) {
 	for _, e := range all {
 		e.Submitted(j)
+	}
+}
+
+// Resized implements Resizer.
+func (all Experts) Resized(j *workload.Job) {
+	for _, e := range all {
+		if r, ok := e.(Resizer); ok {
+			r.Resized(j)
+		}
 	}
 }
 

@@ -38,6 +38,13 @@ type Request struct {
 type Job struct {
 	ID int64
 	Request
+	// Array is the job array that the job is a task of, or 0. While tasks of an array
+	// wait they are one job, with the ID of the array and as many Tasks. AtOnce is how
+	// many tasks of the array may run at once, or 0 for no limit. Tasks is 0 for any
+	// other job.
+	Array         int64
+	Tasks, AtOnce int32
+
 	Submit   int64 // entered the queue
 	Eligible int64 // could have started: after its begin time and dependencies
 	Start    int64
@@ -45,6 +52,9 @@ type Job struct {
 	State    State
 	Comment  string // as its user and varq wrote it, where known
 }
+
+// Count returns how many jobs j stands for: 1, or as many as it has tasks that wait.
+func (j *Job) Count() int { return int(max(1, j.Tasks)) }
 
 // Since returns when the job began to wait: Eligible or, where that is not known, Submit.
 func (j *Job) Since() int64 { return cmp.Or(j.Eligible, j.Submit) }

@@ -14,6 +14,7 @@ import (
 type Queue struct {
 	jobs             map[int64]*Job
 	pending, running list
+	waiting          int // the sum of Count over pending
 }
 
 // Job is a job of the queue. Its End is 0 and its State Pending or Running.
@@ -29,12 +30,23 @@ func (q *Queue) Submit(j workload.Job) *Job {
 	old := q.jobs[j.ID]
 	if old != nil && old.in == &q.pending {
 		j.State = workload.Pending
+		q.waiting += j.Count() - old.Count()
 		old.Job = j
 		return old
 	}
 	q.Remove(j.ID)
 	j.Start, j.End, j.State = 0, 0, workload.Pending
+	q.waiting += j.Count()
 	return q.add(&q.pending, j)
+}
+
+// Resize changes how many tasks of an array wait, if the array of this id does.
+func (q *Queue) Resize(id int64, tasks int32) {
+	if j := q.jobs[id]; j != nil && j.in == &q.pending {
+		q.waiting -= j.Count()
+		j.Tasks = tasks
+		q.waiting += j.Count()
+	}
 }
 
 // Start adds a job that has run since j.Start. It replaces a job of the same ID, if the queue
@@ -59,6 +71,9 @@ func (q *Queue) add(l *list, j workload.Job) *Job {
 func (q *Queue) Remove(id int64) *Job {
 	j := q.jobs[id]
 	if j != nil {
+		if j.in == &q.pending {
+			q.waiting -= j.Count()
+		}
 		j.in.remove(j)
 		delete(q.jobs, id)
 	}
@@ -74,8 +89,11 @@ func (q *Queue) Pending() iter.Seq[*Job] { return q.pending.all() }
 // Running yields the jobs that run, in the order in which Start added them.
 func (q *Queue) Running() iter.Seq[*Job] { return q.running.all() }
 
-// Len returns how many jobs wait and how many run.
+// Len returns how many jobs Pending yields and how many Running does.
 func (q *Queue) Len() (pending, running int) { return q.pending.n, q.running.n }
+
+// Count returns how many jobs wait and how many run. Each task of an array counts.
+func (q *Queue) Count() (waiting, running int) { return q.waiting, q.running.n }
 
 // list is a doubly linked list.
 type list struct {

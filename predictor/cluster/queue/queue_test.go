@@ -10,7 +10,17 @@ import (
 )
 
 // naive is a queue that keeps plain slices.
-type naive struct{ pending, running []int64 }
+type naive struct {
+	pending, running []int64
+	tasks            map[int64]int32
+}
+
+func (n *naive) waiting() (sum int) {
+	for _, id := range n.pending {
+		sum += int(max(1, n.tasks[id]))
+	}
+	return sum
+}
 
 func (n *naive) remove(id int64) {
 	is := func(x int64) bool { return x == id }
@@ -27,12 +37,13 @@ func ids(jobs iter.Seq[*Job]) (list []int64) {
 func TestAgainstSlices(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	var q Queue
-	var n naive
+	n := naive{tasks: map[int64]int32{}}
 	for range 20_000 {
-		j := workload.Job{ID: random.Int64N(40), Submit: 1, Start: 7}
-		switch random.IntN(3) {
+		j := workload.Job{ID: random.Int64N(40), Submit: 1, Start: 7, Tasks: random.Int32N(5)}
+		switch random.IntN(4) {
 		case 0:
 			q.Submit(j)
+			n.tasks[j.ID] = j.Tasks
 			if !slices.Contains(n.pending, j.ID) {
 				n.remove(j.ID)
 				n.pending = append(n.pending, j.ID)
@@ -47,6 +58,12 @@ func TestAgainstSlices(t *testing.T) {
 				t.Fatalf("job %d is still there", j.ID)
 			}
 			n.remove(j.ID)
+		case 3:
+			q.Resize(j.ID, j.Tasks)
+			n.tasks[j.ID] = j.Tasks
+		}
+		if waiting, running := q.Count(); waiting != n.waiting() || running != len(n.running) {
+			t.Fatalf("Count = %d, %d, want %d, %d", waiting, running, n.waiting(), len(n.running))
 		}
 		if got := ids(q.Pending()); !slices.Equal(got, n.pending) {
 			t.Fatalf("pending %v, want %v", got, n.pending)

@@ -93,7 +93,7 @@ func (f *Downey) predict(q *forecast.Question) *prediction {
 	work := 0.
 	for j := range f.queue.Pending() {
 		if p := j.Procs(); j.ID != q.Job && p <= n && j.Limit <= q.Limit {
-			work += float64(p) * f.lifetime(&j.Request, 0).Mean()
+			work += float64(j.Count()) * float64(p) * f.lifetime(&j.Request, 0).Mean()
 		}
 	}
 	f.machine.Look(free, f.running)

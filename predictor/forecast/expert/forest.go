@@ -93,7 +93,7 @@ func (f *Forest) situation(q *forecast.Question) *situation {
 
 // Submitted implements forecast.Observer.
 func (f *Forest) Submitted(j *workload.Job) {
-	if f.waiting.Wants(j.ID) {
+	if j.Count() == 1 && f.waiting.Wants(j.ID) {
 		q := forecast.AtSubmission(j)
 		f.waiting.Put(j.ID, f.situation(&q).asCase)
 	}
@@ -103,6 +103,12 @@ func (f *Forest) Submitted(j *workload.Job) {
 	if f.twin != nil {
 		f.twin.Submitted(j)
 	}
+}
+
+// Resized implements forecast.Resizer.
+func (f *Forest) Resized(j *workload.Job) {
+	f.changed()
+	f.extractor.Resized(j)
 }
 
 // Started implements forecast.Observer.

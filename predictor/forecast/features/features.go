@@ -52,6 +52,9 @@ func (e *Extractor) Submitted(j *workload.Job) {
 	e.queue.submit(e.learn(j))
 }
 
+// Resized takes in how many tasks of j, an array, wait.
+func (e *Extractor) Resized(j *workload.Job) { e.queue.resize(j.ID, float64(j.Count())) }
+
 // Started takes in that j started at j.Start.
 func (e *Extractor) Started(j *workload.Job) {
 	t := e.learn(j)
@@ -79,13 +82,16 @@ func (e *Extractor) Ended(j *workload.Job) {
 
 // learn makes a task of a job, and gives numbers to names that are new.
 func (e *Extractor) learn(j *workload.Job) task {
-	return e.task(&j.Request, j.ID, j.Since(), e.names.learn)
+	t := e.task(&j.Request, j.ID, j.Since(), e.names.learn)
+	t.count = float64(j.Count())
+	return t
 }
 
 // task is what the features need of a job, with names as numbers.
 type task struct {
 	id                        int64
-	since                     int64 // eligible from
+	count                     float64 // jobs that it stands for
+	since                     int64   // eligible from
 	limit                     int64
 	cpus                      float64
 	gpus, memory              float64

@@ -176,3 +176,33 @@ func TestJobIsNotAheadOfItself(t *testing.T) {
 		}
 	}
 }
+
+// TestTasksCountAsJobs: the tasks of an array that wait are features as so many jobs are.
+func TestTasksCountAsJobs(t *testing.T) {
+	look := func(submit func(*Extractor, workload.Job)) (v Vector) {
+		random := rand.New(rand.NewPCG(6, 6))
+		e := New()
+		now := live(e, random, 300)
+		j := job(random, 1000, now)
+		submit(e, j)
+		e.Look(&j.Request, 0, now+60, now+60, &v)
+		return v
+	}
+	jobs := look(func(e *Extractor, j workload.Job) {
+		for range 7 {
+			e.Submitted(&j)
+			j.ID++
+		}
+	})
+	array := look(func(e *Extractor, j workload.Job) {
+		j.Tasks = 9
+		e.Submitted(&j)
+		j.Tasks = 7
+		e.Resized(&j)
+	})
+	for i := range Count {
+		if jobs[i] != array[i] {
+			t.Errorf("%s is %v, and %v with seven jobs", Table[i].Name, array[i], jobs[i])
+		}
+	}
+}

@@ -38,6 +38,13 @@ func (q *queue) start(t task, at int64) {
 	q.use(&t, t.cpus)
 }
 
+// resize changes how many jobs a waiting task stands for.
+func (q *queue) resize(id int64, count float64) {
+	if p, ok := q.index[id]; ok && !p.running {
+		q.pending[p.i].count = count
+	}
+}
+
 func (q *queue) use(t *task, cpus float64) {
 	q.used += cpus
 	q.most = max(q.most, q.used)
@@ -90,10 +97,10 @@ func (q *queue) set(v *Vector, t *task, now int64) {
 			continue // t is not ahead of itself
 		}
 		age := float64(now - p.since)
-		work := p.cpus * p.expected
-		count++
-		cpus += p.cpus
-		asked += p.cpus * float64(p.limit)
+		work := p.count * p.cpus * p.expected
+		count += p.count
+		cpus += p.count * p.cpus
+		asked += p.count * p.cpus * float64(p.limit)
 		expected += work
 		oldest = max(oldest, age)
 		largest = max(largest, p.cpus)
@@ -105,7 +112,7 @@ func (q *queue) set(v *Vector, t *task, now int64) {
 			part.oldest = max(part.oldest, age)
 		}
 		if p.line == t.line {
-			line.count++
+			line.count += p.count
 			line.expected += work
 			line.oldest = max(line.oldest, age)
 			if p.cpus <= t.cpus && p.limit <= t.limit {
@@ -119,10 +126,10 @@ func (q *queue) set(v *Vector, t *task, now int64) {
 			}
 		}
 		if p.user == t.user {
-			own.count++
+			own.count += p.count
 			own.oldest = max(own.oldest, age)
-			own.asked += float64(p.limit)
-			own.expected += p.expected
+			own.asked += p.count * float64(p.limit)
+			own.expected += p.count * p.expected
 		}
 	}
 	r := q.ends(t, now)

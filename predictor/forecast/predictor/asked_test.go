@@ -69,3 +69,29 @@ func TestPendingJobAsks(t *testing.T) {
 		t.Error("a job more in the queue changes nothing for others")
 	}
 }
+
+// TestArraysTeachNothing: an array starts when the last of its tasks does, which says nothing
+// of how long a job waits.
+func TestArraysTeachNothing(t *testing.T) {
+	effective := func(tasks int32) float64 {
+		var q queue.Queue
+		p := Standard(&q, Options{}, rand.New(rand.NewPCG(1, 1)))
+		jobs := forecasttest.Jobs(400, 9)
+		for i := range jobs {
+			jobs[i].Tasks = tasks
+		}
+		if err := forecast.Replay(jobs, &q, []forecast.Observer{p}, func(*workload.Job) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+		question := forecast.AtSubmission(&jobs[0])
+		var answer forecast.Answer
+		p.Forecast(&question, &answer)
+		return answer.Recalibrated
+	}
+	if got := effective(1); got < 100 {
+		t.Errorf("of 400 jobs it has learnt from %v", got)
+	}
+	if got := effective(9); got > 20 {
+		t.Errorf("of 400 arrays it has learnt from %v", got)
+	}
+}

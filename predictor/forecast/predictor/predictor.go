@@ -114,13 +114,18 @@ func (p *Predictor) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 
 // Submitted implements forecast.Observer.
 func (p *Predictor) Submitted(j *workload.Job) {
-	p.present.Expect(j, forecast.AtSubmission(j))
-	if q, ok := p.ahead.Rehearse(j); ok {
-		p.later.Expect(j, q)
-		p.ahead.Expect(j, &q)
+	if j.Count() == 1 { // the wait of an array's last task is not that of a job
+		p.present.Expect(j, forecast.AtSubmission(j))
+		if q, ok := p.ahead.Rehearse(j); ok {
+			p.later.Expect(j, q)
+			p.ahead.Expect(j, &q)
+		}
 	}
 	p.experts.Submitted(j)
 }
+
+// Resized implements forecast.Resizer.
+func (p *Predictor) Resized(j *workload.Job) { p.experts.Resized(j) }
 
 // Started implements forecast.Observer.
 func (p *Predictor) Started(j *workload.Job) {

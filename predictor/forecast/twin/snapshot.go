@@ -20,9 +20,10 @@ type Snapshot struct {
 
 	twin        *Twin
 	pool        *pool
-	used        int32          // Procs - Free
-	runningJobs []runningJob   // of Running
-	waitingJobs []*job         // of Pending
+	used        int32        // Procs - Free
+	runningJobs []runningJob // of Running
+	waitingJobs []waitingJob // of Pending
+	arrays      arrays
 	tasks       []rollout.Task // scratch
 	ends        []rollout.Running
 }
@@ -33,6 +34,7 @@ type runningJob struct {
 	age     int64   // seconds
 	planned int64   // when it reaches its limit, or overrun seconds from now if it has
 	endedBy float64 // probability, as predicted, of an end by now
+	then    int64   // tasks of its array that follow it, one after another
 }
 
 // overrun is how long, in seconds, a job that has outlived its limit is expected to run
@@ -56,13 +58,17 @@ func (s *Snapshot) load(t *Twin, in *partition, now int64) {
 	s.Now, s.twin, s.pool = now, t, t.partitions.pool(in)
 	s.runningJobs, s.waitingJobs = s.runningJobs[:0], s.waitingJobs[:0]
 	s.used = 0
+	s.arrays.reset()
 	for j := range t.queue.Running() {
 		if k := t.job(j); t.partitions.pool(k.in) == s.pool {
 			age, planned := max(0, now-k.Start), k.Start+k.Limit
 			if planned <= now {
 				planned = now + overrun
 			}
-			s.runningJobs = append(s.runningJobs, runningJob{k, age, planned, t.endedBy(k, age)})
+			r := runningJob{job: k, age: age, planned: planned, endedBy: t.endedBy(k, age)}
+			r.then = s.arrays.follow(t.queue, j)
+			r.planned += r.then * k.Limit
+			s.runningJobs = append(s.runningJobs, r)
 			s.used += k.Procs
 		}
 	}
@@ -76,13 +82,14 @@ func (s *Snapshot) load(t *Twin, in *partition, now int64) {
 	}
 	for j := range t.queue.Pending() {
 		if k := t.job(j); t.partitions.pool(k.in) == s.pool {
-			s.waitingJobs = append(s.waitingJobs, k)
+			s.arrays.add(s, j, k)
 		}
 	}
 	s.Pending = s.Pending[:0]
-	for _, k := range s.waitingJobs {
+	for i := range s.waitingJobs {
+		w := &s.waitingJobs[i]
 		s.Pending = append(s.Pending, rollout.Task{
-			Submit: min(k.Submit, now), Limit: k.Limit, Run: k.length(.5), Procs: k.Procs, Rank: k.class.rank(),
+			Submit: min(w.Submit, now), Limit: w.depth * w.Limit, Run: w.run(.5), Procs: w.procs, Rank: w.class.rank(),
 		})
 	}
 }
@@ -94,16 +101,21 @@ func (s *Snapshot) assume(h hypothesis, requested int32) {
 	s.Policy = h.Policy
 	s.Procs = max(s.pool.procs[h.size], requested, s.used)
 	s.Free = s.Procs - s.used
-	for i, k := range s.waitingJobs {
-		s.Pending[i].Procs = min(k.Procs, s.Procs)
+	for i := range s.waitingJobs {
+		s.Pending[i].Procs = min(s.waitingJobs[i].procs, s.Procs)
 	}
 }
 
 // without removes the waiting job of an id, if there is one.
 func (s *Snapshot) without(id int64) {
-	if i := slices.IndexFunc(s.waitingJobs, func(k *job) bool { return k.ID == id }); i >= 0 {
-		s.waitingJobs = slices.Delete(s.waitingJobs, i, i+1)
-		s.Pending = slices.Delete(s.Pending, i, i+1)
+	is := func(w waitingJob) bool { return w.ID == id }
+	if i := slices.IndexFunc(s.waitingJobs, is); i >= 0 {
+		n := 1 // of an array there may be more
+		for i+n < len(s.waitingJobs) && is(s.waitingJobs[i+n]) {
+			n++
+		}
+		s.waitingJobs = slices.Delete(s.waitingJobs, i, i+n)
+		s.Pending = slices.Delete(s.Pending, i, i+n)
 	}
 }
 
@@ -112,8 +124,8 @@ func (s *Snapshot) Draw(rng *rand.Rand) {
 	for i := range s.runningJobs {
 		s.Running[i].End = s.runningJobs[i].end(s.Now, rng.Float64())
 	}
-	for i, k := range s.waitingJobs {
-		s.Pending[i].Run = k.length(rng.Float64())
+	for i := range s.waitingJobs {
+		s.Pending[i].Run = s.waitingJobs[i].run(rng.Float64())
 	}
 }
 
@@ -126,11 +138,12 @@ func (s *Snapshot) Serves(partition string) bool {
 // end returns when a running job ends, at the level q in [0,1) of the run times that it
 // may still have.
 func (r *runningJob) end(now int64, q float64) int64 {
+	then, planned := r.then*r.length(q), r.planned-r.then*r.Limit
 	if r.Start+r.Limit <= now {
-		return r.planned
+		return planned + then
 	}
 	left := r.runtime.Quantile(r.endedBy+(1-r.endedBy)*q) - r.age
-	return now + max(1, min(left, r.planned-now))
+	return now + max(1, min(left, planned-now)) + then
 }
 
 // length returns how long a job runs, in seconds, at the level q in [0,1) of its run

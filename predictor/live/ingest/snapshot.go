@@ -13,7 +13,7 @@ type snapshot struct {
 
 // jobs returns the jobs that wait and those that run. A pending job waits once it is
 // eligible: it is not held, does not depend on another job, and its begin time has come.
-// Slurm's queue shows the pending tasks of an array as one job, which waits as one.
+// The pending tasks of an array are one job, as in Slurm's queue.
 func (s *snapshot) jobs() (waiting, running []workload.Job) {
 	for i := range s.queue {
 		e := &s.queue[i]

@@ -363,3 +363,33 @@ func TestReplay(t *testing.T) {
 		t.Error("the past is replayed to an observer that is gone")
 	}
 }
+
+// TestTasksThatWaitAreCounted: the tasks of an array that wait are jobs that wait, also when
+// some have started or were cancelled.
+func TestTasksThatWaitAreCounted(t *testing.T) {
+	a := accounts(past(now-day, now-2*3600))
+	g := start(t, filepath.Join(t.TempDir(), "history.db"), &a)
+	array := func(tasks int32) workload.Job {
+		j := job(1, 0, 0, 0)
+		j.Array, j.Tasks = 1, tasks
+		return j
+	}
+	look := func(at int64, waiting, running int, jobs ...workload.Job) {
+		t.Helper()
+		if err := g.ObserveQueue(t.Context(), entries(jobs...), now+at); err != nil {
+			t.Fatal(err)
+		}
+		if w, r := g.Outlook.Queue(); w != waiting || r != running {
+			t.Errorf("%d wait and %d run, want %d and %d", w, r, waiting, running)
+		}
+	}
+	look(0, 0, 0, array(1000))
+	if err := g.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	look(10, 1000, 0, array(1000))
+	look(20, 1001, 0, array(1000), job(2, 15, 0, 0))
+	look(30, 998, 3, array(997), job(2, 15, 0, 0), job(3, 0, 25, 0), job(4, 0, 25, 0), job(5, 0, 26, 0))
+	look(40, 501, 3, array(500), job(2, 15, 0, 0), job(3, 0, 25, 0), job(4, 0, 25, 0), job(5, 0, 26, 0))
+	look(50, 1, 0, job(2, 15, 0, 0))
+}

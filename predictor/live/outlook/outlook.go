@@ -114,7 +114,8 @@ func (o *Outlook) Odds() []forecast.Odds {
 	return m.predictor.Odds()
 }
 
-// Queue returns how many jobs wait and how many jobs run, as far as the Model knows.
+// Queue returns how many jobs wait and how many jobs run, as far as the Model knows. Each
+// task of an array counts.
 func (o *Outlook) Queue() (waiting, running int) {
 	m := o.model.Load()
 	if m == nil {
@@ -122,7 +123,7 @@ func (o *Outlook) Queue() (waiting, running int) {
 	}
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	return m.queue.Len()
+	return m.queue.Count()
 }
 
 // StartsObserved returns how many starts the Model has observed, and the time of the

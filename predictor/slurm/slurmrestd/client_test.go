@@ -362,7 +362,7 @@ func TestHiddenFailures(t *testing.T) {
 func TestJob(t *testing.T) {
 	c := serve(t, api(answer(200, `{"jobs":[{"job_id":8,"job_state":["PENDING"],`+times+`},{"job_id":7,"job_state":["PENDING","REQUEUED"],`+times+`,"array_job_id":8,"array_task_id":3}]}`)))
 	got, err := c.Job(t.Context(), 7)
-	check(t, got, slurm.QueueEntry{Job: workload.Job{ID: 7, State: workload.Pending}, ArrayJob: 8, ArrayTasks: "3"}, err)
+	check(t, got, slurm.QueueEntry{Job: workload.Job{ID: 7, State: workload.Pending, Array: 8, Tasks: 1}, ArrayJob: 8, ArrayTasks: "3"}, err)
 	if _, err := c.Job(t.Context(), 9); !errors.Is(err, slurm.ErrNotFound) {
 		t.Errorf("got %v", err)
 	}

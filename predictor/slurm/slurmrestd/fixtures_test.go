@@ -94,6 +94,7 @@ func TestQueue(t *testing.T) {
 			Name: "held", Reason: "JobHeldUser", Held: true, ArrayJob: 106, ArrayTasks: "1-4,7",
 		}
 		held.Eligible = 0
+		held.Array, held.Tasks = 106, 5
 		if v == 38 {
 			held.Limit = 0 // it writes null for UNLIMITED
 		}

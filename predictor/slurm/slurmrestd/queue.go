@@ -135,7 +135,11 @@ func (j *queueJob) entry() slurm.QueueEntry {
 	if entry.CPUs == 0 {
 		entry.CPUs = j.CPUs.count()
 	}
+	entry.Array = entry.ArrayJob
 	if entry.State == workload.Pending {
+		if entry.ArrayJob != 0 {
+			entry.Tasks, entry.AtOnce = slurm.CountTasks(j.ArrayTasks)
+		}
 		entry.Held = j.Priority.set && j.Priority.value == 0 && j.Reason == heldByUser
 	} else {
 		entry.Start = j.Start.or(0) // a pending job's is a guess

@@ -1,0 +1,89 @@
+package twin
+
+import "github.com/varq-project/varq/predictor/cluster/queue"
+
+// arrays turn the tasks of job arrays that wait into tasks of a rollout.
+//
+// An array may have millions of tasks, and each forecast simulates them. So no array makes
+// more than mostTasks tasks of a rollout, and all together hardly more than allTasks. If it
+// has more, each stands for a block of them: some side by side, and some one after another. The work remains the same. What blocks lose is that a job of another user may
+// start between two tasks of a block, and that least work first puts them behind.
+//
+// If only some tasks of an array may run at once, a task that runs is followed by others in
+// its place, and only the places that are left are for tasks that wait.
+type arrays struct {
+	runs   map[int64]int32 // by array with such a limit: tasks that run
+	blocks int64           // of tasks that wait
+}
+
+const (
+	mostTasks = 128
+	allTasks  = 4096
+	// leastBeside is how many blocks run at once at least, if there are as many places:
+	// with few, other jobs would find no gaps between them.
+	leastBeside = 8
+)
+
+// waitingJob is a job of a Snapshot that waits, or a block of an array's tasks.
+type waitingJob struct {
+	*job
+	procs int32 // of the whole block
+	depth int64 // tasks one after another
+}
+
+// run returns how long the block runs, in seconds, at the level q in [0,1) of a task's run
+// times.
+func (w *waitingJob) run(q float64) int64 { return w.depth * w.length(q) }
+
+func (a *arrays) reset() {
+	clear(a.runs)
+	a.blocks = 0
+}
+
+// follow returns how many waiting tasks of its array follow a running job in its place.
+func (a *arrays) follow(q *queue.Queue, j *queue.Job) int64 {
+	if j.Array == 0 {
+		return 0
+	}
+	rest := q.Job(j.Array)
+	if rest == nil || rest.Start != 0 || rest.AtOnce == 0 {
+		return 0
+	}
+	if a.runs == nil {
+		a.runs = make(map[int64]int32)
+	}
+	a.runs[rest.ID]++
+	return ceil(int64(rest.Count()), int64(rest.AtOnce))
+}
+
+// add adds a waiting job of the queue, or the tasks of an array, to a snapshot.
+func (a *arrays) add(s *Snapshot, j *queue.Job, k *job) {
+	tasks := int64(j.Count())
+	if tasks == 1 {
+		s.waitingJobs = append(s.waitingJobs, waitingJob{k, k.Procs, 1})
+		return
+	}
+	// A round is the blocks that run at once: beside of them, of places tasks side by side.
+	// Blocks are deep only if there would be too many rounds otherwise.
+	places, depth := max(1, int64(s.pool.procs[hypotheses[s.pool.best].size]/k.Procs)), int64(1)
+	if j.AtOnce > 0 {
+		depth = ceil(tasks, int64(j.AtOnce))
+		places = min(places, int64(j.AtOnce-a.runs[j.ID]))
+		tasks = min(tasks, places*depth)
+	}
+	beside := places
+	if most := max(leastBeside, min(mostTasks, allTasks-a.blocks)); tasks > most {
+		depth = max(depth, ceil(tasks, places*(most/leastBeside)))
+		beside = min(places, most/ceil(tasks, places*depth))
+	}
+	for i := int64(0); tasks > 0; i = (i + 1) % beside {
+		width := min(tasks, (i+1)*places/beside-i*places/beside)
+		n := min(tasks, width*depth)
+		s.waitingJobs = append(s.waitingJobs, waitingJob{k, int32(width) * k.Procs, ceil(n, width)})
+		a.blocks++
+		tasks -= n
+	}
+}
+
+// ceil returns a/b, rounded up.
+func ceil(a, b int64) int64 { return (a + b - 1) / b }

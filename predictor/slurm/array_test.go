@@ -1,0 +1,41 @@
+package slurm
+
+import "testing"
+
+func TestCountTasks(t *testing.T) {
+	for list, want := range map[string][2]int32{
+		"":               {1, 0},
+		"3":              {1, 0},
+		"1-10000":        {10_000, 0},
+		"1-10000%50":     {10_000, 50},
+		"1-9,20-29,40":   {20, 0},
+		"1-1000:3":       {334, 0},
+		"0-100:4,200%1":  {27, 1},
+		"1-9,20-29,...":  {19, 0}, // shortened by slurmrestd
+		"1-9,30,...%7":   {10, 7},
+		"...":            {1, 0},
+		"0x3FFF":         {1, 0},
+		"9-1":            {1, 0},
+		"1-9:0":          {1, 0},
+		"-5":             {1, 0},
+		"1-5%-3":         {5, 0},
+		"1-5%":           {5, 0},
+		"0-2147483647":   {MaxTasks, 0},
+		"0-9,0-99999999": {MaxTasks, 0},
+	} {
+		if tasks, atOnce := CountTasks(list); tasks != want[0] || atOnce != want[1] {
+			t.Errorf("%q: %d tasks, %d at once, want %v", list, tasks, atOnce, want)
+		}
+	}
+}
+
+func FuzzCountTasks(f *testing.F) {
+	for _, s := range []string{"", "1-10000%50", "1-9,20-29,...%7", "0-100:4"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, list string) {
+		if tasks, atOnce := CountTasks(list); tasks < 1 || tasks > MaxTasks || atOnce < 0 {
+			t.Errorf("%q: %d tasks, %d at once", list, tasks, atOnce)
+		}
+	})
+}
