@@ -101,6 +101,9 @@ type Evidence struct {
 	Class string `json:"class"`
 	// Changed is when the waits of that class last changed, or 0.
 	Changed int64 `json:"changed,omitempty"`
+	// Beyond is how far the queue lies beyond all that was learnt from, from 0 to 1: as far
+	// as that, the forecast follows simulations of the queue instead of past waits.
+	Beyond float64 `json:"beyond,omitempty"`
 	// Down says why nothing can be promised now, as during an outage: a sentence
 	// without a full stop.
 	Down string `json:"down,omitempty"`

@@ -5,6 +5,7 @@
 //
 //	qbets, forest, features, twin, downey
 //	               methods: what past waits and the present queue say of a wait
+//	extrapolation  follows simulations where the queue is longer than ever before
 //	expert         a Forecaster for each method
 //	mixture        weighs experts by their past scores
 //	recalibration  replaces probabilities by how often such probabilities came true

@@ -44,6 +44,9 @@ type Evidence struct {
 	// Down says why nothing can be promised now, as during an outage: a sentence
 	// without a full stop.
 	Down string
+	// Beyond is how far the queue lies beyond all that was learnt from, from 0 to 1: as far
+	// as that, the answer follows simulations of the queue instead of past waits.
+	Beyond float64
 	// Simulated names the scheduling policy that the queue was simulated with.
 	Simulated string
 	// Opinions are those of the experts that answered, if the answer is a mixture.

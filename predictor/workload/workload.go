@@ -122,6 +122,9 @@ type Estimate struct {
 	Sample int
 	// Class names the job class whose past was used.
 	Class string
+	// Beyond is how far the queue lies beyond all that was learnt from, from 0 to 1: as far
+	// as that, the estimate follows simulations of the queue instead of past waits.
+	Beyond float64
 	// Down says why nothing can be promised now, as during an outage: a sentence
 	// without a full stop. It is empty in normal times.
 	Down string

@@ -5,7 +5,9 @@
 //
 //	experts         each answers the question by itself
 //	mixture         the experts' distributions are averaged, with weights learnt from
-//	                their scores on jobs of the same partition and QOS (package mixture)
+//	                their scores on jobs of the same partition and QOS (package mixture).
+//	                Where the queue lies beyond all that was learnt from, the experts that
+//	                follow simulations gain the others' weights.
 //	tails           a little probability is moved to longer delays (tails.go)
 //	recalibration   each probability is replaced by how often such probabilities came
 //	                true (package recalibration)
@@ -102,17 +104,24 @@ func (b *Blend) combine(q *forecast.Question, a *forecast.Answer, r *record) boo
 	r.question, r.group = *q, groupOf(&q.Request)
 	weights := make([]float64, len(b.experts))
 	b.weights.Fill(weights, r.group)
-	down, sum := "", 0.
+	down, sum, beyond := "", 0., 0.
 	for i, e := range b.experts {
 		o := &r.opinions[i]
 		o.answered = e.Forecast(q, a)
 		o.wait, o.Evidence = a.Wait, a.Evidence
 		down = cmp.Or(down, o.Down)
 		if o.answered {
+			beyond = max(beyond, o.Beyond)
+		}
+	}
+	for i := range r.opinions {
+		if o := &r.opinions[i]; o.answered {
+			// An expert that knows past waits alone knows nothing beyond them.
+			weights[i] *= 1 - beyond + o.Beyond
 			sum += weights[i]
 		}
 	}
-	*a = forecast.Answer{Evidence: forecast.Evidence{Down: down}}
+	*a = forecast.Answer{Evidence: forecast.Evidence{Down: down, Beyond: beyond}}
 	r.answered = down == "" && sum != 0
 	if sum == 0 {
 		return false

@@ -115,3 +115,18 @@ func TestNobodyAnswers(t *testing.T) {
 		}
 	}
 }
+
+// TestBeyond: as far as the queue lies beyond all that was learnt from, an expert that knows
+// only the past loses its weight.
+func TestBeyond(t *testing.T) {
+	short, long := forecasttest.Exponential(600), forecasttest.Exponential(86_400)
+	for _, beyond := range []float64{0, .5, 1} {
+		simulates := &scripted{name: "simulates", says: func(*forecast.Question) *delay.Distribution { return long }, beyond: beyond}
+		l := newLife(1, simulates, always("remembers", short))
+		_, a, _ := l.submit("main")
+		want := .5 * (1 - beyond) / (1 - .5*beyond)
+		if got := a.Opinions[1].Weight; math.Abs(got-want) > 1e-9 || a.Beyond != beyond {
+			t.Errorf("%v beyond: a weight of %v, want %v; it says %v", beyond, got, want, a.Beyond)
+		}
+	}
+}

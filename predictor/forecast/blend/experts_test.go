@@ -11,9 +11,10 @@ import (
 // scripted is an expert that learns nothing. Its answers are those of says. If says returns
 // nil, it has no answer.
 type scripted struct {
-	name string
-	says func(*forecast.Question) *delay.Distribution
-	down string
+	name   string
+	says   func(*forecast.Question) *delay.Distribution
+	down   string
+	beyond float64
 }
 
 func (s *scripted) Name() string          { return s.name }
@@ -22,7 +23,7 @@ func (*scripted) Started(*workload.Job)   {}
 func (*scripted) Ended(*workload.Job)     {}
 func (s *scripted) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 	*a = forecast.Answer{}
-	a.Down = s.down
+	a.Down, a.Beyond = s.down, s.beyond
 	d := s.says(q)
 	if d == nil {
 		return false

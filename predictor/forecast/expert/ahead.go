@@ -16,6 +16,7 @@ import (
 // some time before. It thus learns how much the state of the queue says about later
 // submissions. It answers a Question whose Now lies in the past with what was known then.
 type Ahead struct {
+	forest  *Forest // simulates the present queue
 	moments moments
 	model   *forest.Model
 	waiting pending.Sample[forest.Case]
@@ -37,6 +38,7 @@ const (
 // from the queue. So the caller must tell f of each event, too, after it has told Ahead.
 func NewAhead(f *Forest, rng *rand.Rand, b forest.Background) *Ahead {
 	return &Ahead{
+		forest:  f,
 		moments: moments{extractor: f.extractor},
 		model:   forest.New(features.Count+1, forest.Light, rng, b),
 		waiting: pending.New[forest.Case](),
@@ -58,7 +60,13 @@ func (f *Ahead) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 		return false
 	}
 	a.Sample = float64(min(f.model.Learnt(), 1000))
-	return f.model.Predict(c, &a.Wait)
+	if !f.model.Predict(c, &a.Wait) {
+		return false
+	}
+	if f.forest.beyond != nil && f.moments.present(q.Now) {
+		a.Beyond = f.forest.beyond.Apply(&a.Wait, f.forest.later(q))
+	}
+	return true
 }
 
 // caseOf returns a question as a case of the model, or nil if its Now is forgotten.

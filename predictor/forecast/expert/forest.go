@@ -7,6 +7,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/cluster/rollout"
 	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/extrapolation"
 	"github.com/varq-project/varq/predictor/forecast/features"
 	"github.com/varq-project/varq/predictor/forecast/forest"
 	"github.com/varq-project/varq/predictor/forecast/pending"
@@ -19,17 +20,25 @@ import (
 type Forest struct {
 	extractor  *features.Extractor
 	twin       *twin.Twin // or nil
-	simulating sync.Mutex // guards twin while forecasts ask it
+	simulating sync.Mutex // guards twin and anchors while forecasts ask
+	anchors    anchors
 	model      *forest.Model
-	waiting    pending.Sample[forest.Case] // by job
-	last       atomic.Pointer[situation]   // the newest situation, or nil if an event has come since
+	beyond     *extrapolation.Extrapolation // or nil, without a twin
+	waiting    pending.Sample[anchored]     // by job
+	last       atomic.Pointer[situation]    // the newest situation, or nil if an event has come since
 }
 
 // situation is a question as a case of the model.
 type situation struct {
 	question  forecast.Question
-	asCase    forest.Case
+	asCase    anchored
 	simulated string // the policy of the twin, or empty
+}
+
+// anchored is a case of the model with its anchor for package extrapolation.
+type anchored struct {
+	forest.Case
+	anchor float64 // seconds
 }
 
 // NewForest returns a Forest that has learnt nothing. If t is not nil, the Forest tells t
@@ -41,12 +50,16 @@ func NewForest(rng *rand.Rand, t *twin.Twin, b forest.Background) *Forest {
 	if t != nil {
 		count, effort = count+simulated, forest.Thorough
 	}
-	return &Forest{
+	f := &Forest{
 		extractor: features.New(),
 		twin:      t,
 		model:     forest.New(count, effort, rng, b),
-		waiting:   pending.New[forest.Case](),
+		waiting:   pending.New[anchored](),
 	}
+	if t != nil {
+		f.beyond = extrapolation.New()
+	}
+	return f
 }
 
 // simulated is the number of features that a twin adds.
@@ -64,7 +77,13 @@ func (f *Forest) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 	*a = forecast.Answer{}
 	a.Sample = float64(min(f.model.Learnt(), 1000))
 	a.Simulated = s.simulated
-	return f.model.Predict(s.asCase, &a.Wait)
+	if !f.model.Predict(s.asCase.Case, &a.Wait) {
+		return false
+	}
+	if f.beyond != nil {
+		a.Beyond = f.beyond.Apply(&a.Wait, s.asCase.anchor)
+	}
+	return true
 }
 
 // situation returns the situation of a question.
@@ -79,6 +98,8 @@ func (f *Forest) situation(q *forecast.Question) *situation {
 	if f.twin != nil {
 		f.simulating.Lock()
 		p := f.twin.Point(&q.Request, q.Now, q.Job)
+		s.asCase.anchor = float64(p.Longest())
+		f.anchors.add(q, s.asCase.anchor)
 		f.simulating.Unlock()
 		s.simulated = p.Policy.String()
 		known = append(known, features.Delay(float64(p.Expected)), features.Delay(float64(p.Limits)))
@@ -86,7 +107,7 @@ func (f *Forest) situation(q *forecast.Question) *situation {
 			known = append(known, features.Delay(float64(wait)))
 		}
 	}
-	s.asCase = f.model.Case(known)
+	s.asCase.Case = f.model.Case(known)
 	f.last.Store(s)
 	return s
 }
@@ -115,7 +136,10 @@ func (f *Forest) Resized(j *workload.Job) {
 func (f *Forest) Started(j *workload.Job) {
 	if c, ok := f.waiting.Take(j.ID); ok {
 		if wait, ok := j.Wait(); ok {
-			f.model.Learn(c, float64(wait))
+			f.model.Learn(c.Case, float64(wait))
+			if f.beyond != nil {
+				f.beyond.Learn(c.anchor, float64(wait))
+			}
 		}
 	}
 	f.changed()
@@ -136,4 +160,7 @@ func (f *Forest) Ended(j *workload.Job) {
 }
 
 // changed forgets the situation that was last asked about.
-func (f *Forest) changed() { f.last.Store(nil) }
+func (f *Forest) changed() {
+	f.last.Store(nil)
+	f.anchors = anchors{simulated: f.anchors.simulated[:0]}
+}

@@ -31,7 +31,7 @@ const (
 
 // at returns what was known at about a time. It reports false if that is forgotten.
 func (m *moments) at(time int64) (moment, bool) {
-	if time >= m.newest {
+	if m.present(time) {
 		return moment{time, m.extractor}, true
 	}
 	after := sort.Search(len(m.past), func(i int) bool { return m.past[i].at > time })
@@ -40,6 +40,9 @@ func (m *moments) at(time int64) (moment, bool) {
 	}
 	return m.past[after-1], true
 }
+
+// present reports whether nothing has happened since a time.
+func (m *moments) present(time int64) bool { return time >= m.newest }
 
 // remember is called just before an event changes what is known. It stores a moment, unless
 // the last moment is nearer than spacing.

@@ -119,6 +119,7 @@ func (n *interpolation) estimate(i int, left, right *forecast.Answer, share floa
 		Held:   between(func(a *forecast.Answer) float64 { return a.Wait.Held(budget) }),
 		Sample: int(between(func(a *forecast.Answer) float64 { return a.Sample })),
 		Class:  left.Class,
+		Beyond: between(func(a *forecast.Answer) float64 { return a.Beyond }),
 		Down:   left.Down,
 	}
 }

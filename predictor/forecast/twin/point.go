@@ -2,6 +2,7 @@ package twin
 
 import (
 	"math"
+	"slices"
 
 	"github.com/varq-project/varq/predictor/cluster/rollout"
 	"github.com/varq-project/varq/predictor/cluster/sched"
@@ -19,6 +20,11 @@ type Point struct {
 	// Policy is the policy that the pool is believed to follow. Expected and Limits
 	// follow it.
 	Policy rollout.Policy
+}
+
+// Longest returns the longest of the waits, in seconds.
+func (p *Point) Longest() int64 {
+	return max(p.Expected, p.Limits, slices.Max(p.ByOrder[:]))
 }
 
 // Point makes a few rollouts. In each, a job with the request joins the queue now, and

@@ -97,7 +97,7 @@ func apiPlan(r *trajectory.Request, p *trajectory.Plan) api.Plan {
 		BeginTime: p.Begin, TimeLimit: p.Limit, BeginBy: r.Deadline, HoldUntil: r.HoldUntil,
 		Prob: r.Prob, Estimate: p.Estimate.Prob,
 		Work: api.Cost(p.Work), Worst: api.Cost(p.Worst), Expected: api.Cost(p.Expected),
-		Evidence: api.Evidence{Sample: p.Estimate.Sample, Class: p.Estimate.Class},
+		Evidence: api.Evidence{Sample: p.Estimate.Sample, Class: p.Estimate.Class, Beyond: p.Estimate.Beyond},
 	}
 }
 

@@ -53,7 +53,7 @@ func quantile(d *delay.Distribution, q float64) *float64 {
 
 // apiEvidence translates the evidence of a forecast.
 func apiEvidence(e *forecast.Evidence) api.Evidence {
-	a := api.Evidence{Sample: int(e.Sample), Class: e.Class, Changed: e.Changed, Down: e.Down, Calibrated: e.Recalibrated}
+	a := api.Evidence{Sample: int(e.Sample), Class: e.Class, Changed: e.Changed, Beyond: e.Beyond, Down: e.Down, Calibrated: e.Recalibrated}
 	for i := range e.Opinions {
 		o := &e.Opinions[i]
 		a.Members = append(a.Members, api.Member{

@@ -2,6 +2,7 @@ package trajectory
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/slurmtime"
@@ -40,11 +41,15 @@ func (p *Planner) refuse(r *Request, b bounds, points []Point) *Refusal {
 	if need := p.needed(r.Prob); sample < need {
 		return &Refusal{Reason: fmt.Sprintf("not enough history: %d waits known, at least %d needed", sample, need)}
 	}
+	why := ""
+	if slices.ContainsFunc(points, func(pt Point) bool { return pt.Beyond > 0 }) {
+		why = "more work waits than was ever learnt from, and by simulations of the queue "
+	}
 	best := percent(highest(points))
 	if best <= 0 {
-		return &Refusal{Reason: "no start by the deadline can be promised, however little is asked"}
+		return &Refusal{Reason: why + "no start by the deadline can be promised, however little is asked"}
 	}
-	return &Refusal{Reason: fmt.Sprintf("the job starts by the deadline with a probability of %.2f at best", best)}
+	return &Refusal{Reason: fmt.Sprintf("%sthe job starts by the deadline with a probability of %.2f at best", why, best)}
 }
 
 // binding returns the rule without which the request could be promised, and the end of the

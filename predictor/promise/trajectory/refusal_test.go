@@ -400,3 +400,26 @@ func TestMaxHold(t *testing.T) {
 		t.Errorf("a promise that no longer holds stays: %+v", got)
 	}
 }
+
+// flood is a forecaster for a queue with more work than was ever learnt from.
+type flood struct{ curve }
+
+func (f flood) Forecast(r workload.Request, now int64, c []workload.Candidate, est []workload.Estimate) {
+	f.curve.Forecast(r, now, c, est)
+	for i := range c {
+		est[i].Beyond = .7
+	}
+}
+
+// TestRefusedBeyond: where more work waits than was ever learnt from, a refusal says so.
+func TestRefusedBeyond(t *testing.T) {
+	for mean, want := range map[float64]string{
+		4 * hour:   "more work waits than was ever learnt from, and by simulations of the queue the job starts by the deadline with a probability of 0.77 at best",
+		10_000_000: "more work waits than was ever learnt from, and by simulations of the queue no start by the deadline can be promised, however little is asked",
+	} {
+		p := Planner{Forecaster: flood{curve{mean, 1000}}, Cluster: site(nil)}
+		if a := p.Decide(request(1, 6*hour, .9)); a.Refusal == nil || a.Refusal.Reason != want {
+			t.Errorf("a mean wait of %v s: %+v", mean, a.Refusal)
+		}
+	}
+}

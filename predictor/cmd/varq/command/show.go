@@ -42,13 +42,17 @@ func (e *Env) moment(at int64) string {
 // nodeHours writes node-seconds as node-hours.
 func nodeHours(seconds float64) string { return strconv.FormatFloat(seconds/3600, 'f', 2, 64) }
 
-// evidence says in a phrase which past waits a forecast was learnt from.
+// evidence says in a phrase what a forecast rests on.
 func evidence(e api.Evidence) string {
 	if e.Sample == 0 {
 		return "no past wait: none of jobs like it is known"
 	}
-	if e.Class == "" {
-		return fmt.Sprintf("%d past waits", e.Sample)
+	text := fmt.Sprintf("%d past waits", e.Sample)
+	if e.Class != "" {
+		text += fmt.Sprintf(" of jobs like it (%s)", e.Class)
 	}
-	return fmt.Sprintf("%d past waits of jobs like it (%s)", e.Sample, e.Class)
+	if e.Beyond > 0 {
+		text += " and, as more work waits than was ever learnt from, simulations of the queue"
+	}
+	return text
 }

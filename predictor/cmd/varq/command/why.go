@@ -29,6 +29,9 @@ func (e *Env) reasons(p *api.Prediction, scores *api.Calibration) []string {
 		return []string{basis(&p.Evidence), queue + "."}
 	}
 	var said []string
+	if percent := math.Ceil(100 * p.Beyond); percent > 0 {
+		said = append(said, fmt.Sprintf("More work waits than was ever learnt from: the prediction is moved from past waits towards simulations of the queue, %.0f %% of the way.", percent))
+	}
 	var shares []string
 	for _, m := range p.Members {
 		verb := ""

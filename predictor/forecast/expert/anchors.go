@@ -1,0 +1,85 @@
+package expert
+
+import (
+	"math/bits"
+
+	"github.com/varq-project/varq/predictor/forecast"
+)
+
+// anchors are the longest waits that were simulated for one request and several time
+// limits: the anchors of package extrapolation.
+//
+// A plan asks about many submissions, with many limits. A simulation for each would take
+// too long. But with a longer limit a job starts no sooner, so that one simulation for the
+// longest limit answers all questions while the queue is like others before.
+type anchors struct {
+	about     forecast.Question // without Limit and Submit
+	simulated []anchor
+}
+
+type anchor struct {
+	limit   int64 // seconds
+	longest float64
+}
+
+func aboutOf(q *forecast.Question) forecast.Question {
+	about := *q
+	about.Limit, about.Submit = 0, 0
+	return about
+}
+
+// add notes the anchor, in seconds, of a question about a submission now.
+func (a *anchors) add(q *forecast.Question, longest float64) {
+	if about := aboutOf(q); a.about != about {
+		a.about, a.simulated = about, a.simulated[:0]
+	}
+	a.simulated = append(a.simulated, anchor{q.Limit, longest})
+}
+
+// atMost returns an upper bound on the anchor of a question about a submission now.
+func (a *anchors) atMost(q *forecast.Question) (seconds float64, ok bool) {
+	if a.about != aboutOf(q) {
+		return 0, false
+	}
+	for _, s := range a.simulated {
+		if s.limit >= q.Limit && (!ok || s.longest < seconds) {
+			seconds, ok = s.longest, true
+		}
+	}
+	return seconds, ok
+}
+
+// later returns the anchor of a question about a submission to come, or one that is no
+// nearer to the edge of what was learnt. The jobs that wait now are ahead of such a job,
+// too, but they have been waiting for a while when it is submitted.
+func (f *Forest) later(q *forecast.Question) float64 {
+	lead := float64(q.Submit - q.Now)
+	f.simulating.Lock()
+	defer f.simulating.Unlock()
+	longest, ok := f.anchors.atMost(q)
+	if ok && f.beyond.Share(longest-lead) == 0 {
+		return 0
+	}
+	// Few limits are simulated: powers of two.
+	now := *q
+	now.Submit = q.Now
+	now.Limit = 1 << bits.Len64(uint64(max(1, q.Limit)-1))
+	if longest, ok = f.anchors.at(&now); !ok {
+		p := f.twin.Point(&now.Request, now.Now, now.Job)
+		longest = float64(p.Longest())
+		f.anchors.add(&now, longest)
+	}
+	return longest - lead
+}
+
+// at returns the anchor of a question if it is known.
+func (a *anchors) at(q *forecast.Question) (seconds float64, ok bool) {
+	if a.about == aboutOf(q) {
+		for _, s := range a.simulated {
+			if s.limit == q.Limit {
+				return s.longest, true
+			}
+		}
+	}
+	return 0, false
+}

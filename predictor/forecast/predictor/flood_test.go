@@ -1,0 +1,127 @@
+package predictor
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/varq-project/varq/predictor/cluster/queue"
+	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/forecasttest"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// calm returns a Predictor that has observed a calm cluster of 64 processors for long, and
+// the time then.
+func calm(t *testing.T) (p *Predictor, q *queue.Queue, now int64) {
+	t.Helper()
+	q = new(queue.Queue)
+	p = Standard(q, Options{}, rand.New(rand.NewPCG(1, 1)))
+	jobs := forecasttest.Jobs(1500, 3)
+	if err := forecast.Replay(jobs, q, []forecast.Observer{p}, func(*workload.Job) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	for i := range jobs {
+		now = max(now, jobs[i].End)
+	}
+	return p, q, now + 3600
+}
+
+// TestFlood: when weeks of work are thrown at a calm cluster, as jobs or as an array, nothing
+// is promised that the queue rules out, now or later, and the answers say why. When it is
+// withdrawn, all is as before.
+func TestFlood(t *testing.T) {
+	for name, flood := range map[string]func(now int64) []workload.Job{
+		"jobs": func(now int64) (jobs []workload.Job) {
+			random := rand.New(rand.NewPCG(4, 4))
+			for id := range int64(400) {
+				j := workload.Job{ID: 1_000_000 + id, Submit: now, Eligible: now}
+				j.CPUs, j.Limit = 8*(1+random.Int32N(8)), 600*(1+random.Int64N(60))
+				jobs = append(jobs, j)
+			}
+			return jobs
+		},
+		"an array": func(now int64) []workload.Job {
+			j := workload.Job{ID: 1_000_000, Array: 1_000_000, Tasks: 5000, Submit: now, Eligible: now}
+			j.CPUs, j.Limit = 8, 18_000
+			return []workload.Job{j}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, q, now := calm(t)
+			const lead = 6 * 3600
+			asked := workload.Request{Partition: "batch", Size: workload.Size{CPUs: 64}, Limit: 36_000}
+			trajectory := func() []workload.Estimate {
+				var c []workload.Candidate
+				for at := int64(0); at <= lead; at += 600 {
+					c = append(c, workload.Candidate{Submit: now + at, Limit: asked.Limit + lead - at, Budget: lead - at})
+				}
+				est := make([]workload.Estimate, len(c))
+				Trajectory{p}.Forecast(asked, now, c, est)
+				return est
+			}
+			best := func(list []workload.Estimate) (prob, beyond float64) {
+				for _, e := range list {
+					prob, beyond = max(prob, e.Prob), max(beyond, e.Beyond)
+				}
+				return prob, beyond
+			}
+			if prob, beyond := best(trajectory()); prob < .6 || beyond != 0 {
+				t.Errorf("while it is calm, %v is promised, %v beyond", prob, beyond)
+			}
+			jobs := flood(now)
+			for i := range jobs {
+				jobs[i].Partition = "batch"
+				q.Submit(jobs[i])
+				p.Submitted(&jobs[i])
+			}
+			if prob, beyond := best(trajectory()); prob > .05 || beyond != 1 {
+				t.Errorf("with weeks of work ahead, %v is promised, %v beyond", prob, beyond)
+			}
+			var a forecast.Answer
+			p.Forecast(&forecast.Question{Request: asked, Now: now, Submit: now}, &a)
+			if a.Wait.Quantile(.5) < 3*86_400 || a.Beyond != 1 {
+				t.Errorf("a median of %v s, %v beyond", a.Wait.Quantile(.5), a.Beyond)
+			}
+			for i := range jobs {
+				jobs[i].End = now
+				q.Remove(jobs[i].ID)
+				p.Ended(&jobs[i])
+			}
+			if prob, beyond := best(trajectory()); prob < .6 || beyond != 0 {
+				t.Errorf("when all is withdrawn, %v is promised, %v beyond", prob, beyond)
+			}
+		})
+	}
+}
+
+// TestAnchorsAreShared: a question about a submission to come may be answered by what was
+// simulated for another. The answer does not depend on what was asked before.
+func TestAnchorsAreShared(t *testing.T) {
+	p, q, now := calm(t)
+	j := workload.Job{ID: 1_000_000, Array: 1_000_000, Tasks: 5000, Submit: now, Eligible: now}
+	j.CPUs, j.Limit, j.Partition = 8, 18_000, "batch"
+	q.Submit(j)
+	p.Submitted(&j)
+	ask := func(limits ...int64) []float64 {
+		var said []float64
+		for _, limit := range limits {
+			question := forecast.Question{Request: workload.Request{Partition: "batch", Size: workload.Size{CPUs: 64}, Limit: limit}, Now: now, Submit: now + 3600}
+			var a forecast.Answer
+			p.Forecast(&question, &a)
+			said = append(said, a.Wait.Quantile(.5))
+		}
+		return said
+	}
+	limits := []int64{600, 1200, 3600, 36_000, 86_400}
+	up := ask(limits...)
+	j.ID, j.End = 1_000_001, now
+	p.Ended(&j) // forgets what was simulated
+	slices.Reverse(limits)
+	down := ask(limits...)
+	slices.Reverse(down)
+	if !slices.Equal(up, down) {
+		t.Errorf("%v, and in the reverse order %v", up, down)
+	}
+}
