@@ -460,3 +460,16 @@ func BenchmarkPromise(b *testing.B) {
 		b.StartTimer()
 	}
 }
+
+func TestFirst(t *testing.T) {
+	l := open(t, filepath.Join(t.TempDir(), "ledger.db"))
+	if at, ok, err := l.First(t.Context()); ok || err != nil {
+		t.Errorf("of an empty ledger: %d, %v, %v", at, ok, err)
+	}
+	for i, promised := range []int64{2000, 1000, 3000} {
+		mustPromise(t, l, promise(fmt.Sprintf("aaaaaaaaaaa%d", i+2), "alice", promised+3600))
+	}
+	if at, ok, err := l.First(t.Context()); at != 1000 || !ok || err != nil {
+		t.Errorf("%d, %v, %v", at, ok, err)
+	}
+}

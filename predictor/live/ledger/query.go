@@ -64,6 +64,16 @@ func (l *Ledger) Events(ctx context.Context, plan string) ([]Event, error) {
 	return events, err
 }
 
+// First returns when the ledger's first promise was made. It reports false if the ledger has
+// none.
+func (l *Ledger) First(ctx context.Context) (at int64, ok bool, err error) {
+	err = l.each(ctx, `SELECT min(promised_at) FROM plans HAVING count(*) > 0`, nil, func(rows *sql.Rows) error {
+		ok = true
+		return rows.Scan(&at)
+	})
+	return at, ok, err
+}
+
 // Outcomes returns the number of promises in each of api's states.
 func (l *Ledger) Outcomes(ctx context.Context) (map[string]int, error) {
 	counts := map[string]int{}

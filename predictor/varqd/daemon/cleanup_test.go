@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"slices"
 	"testing"
+
+	"github.com/varq-project/varq/predictor/live/statefile"
 )
 
 func TestCleanups(t *testing.T) {
@@ -32,8 +34,17 @@ func TestCleanups(t *testing.T) {
 // New closes what it has opened if it fails.
 func TestNewFails(t *testing.T) {
 	c := testConfig(t)
-	c.History.Path = t.TempDir()
+	file, err := statefile.Open(c.Ledger.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := file.Exec("DROP TABLE odds"); err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
 	if d, err := New(Options{Config: c, Slurm: &fakeSlurm{}, Log: slog.New(slog.DiscardHandler)}); err == nil || d != nil {
-		t.Errorf("%v, %v: a directory passes for a history", d, err)
+		t.Errorf("%v, %v: a file without odds passes for a ledger", d, err)
 	}
 }

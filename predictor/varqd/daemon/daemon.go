@@ -84,10 +84,13 @@ func New(o Options) (_ *Daemon, err error) {
 			err = errors.Join(err, d.Close())
 		}
 	}()
+	var user string
 	if o.Slurm == nil {
-		if o.Slurm, err = newSlurmClient(c.Slurmrestd, o.Now); err != nil {
+		client, err := newSlurmClient(c.Slurmrestd, o.Now)
+		if err != nil {
 			return nil, err
 		}
+		o.Slurm, user = client, client.user
 	}
 	d.slurm = o.Slurm
 	if err := d.openFiles(); err != nil {
@@ -101,7 +104,7 @@ func New(o Options) (_ *Daemon, err error) {
 		Cache: d.cache, Source: o.Slurm, NewModel: d.newModel, Days: c.Forecast.Days, OnAccounting: d.onAccounting, Now: now, Log: o.Log,
 	})
 	d.keeper = keeper.New(keeper.Options{
-		Ledger: d.ledger, Slurm: o.Slurm, Outlook: keeperOutlook{d.outlook, d.ingest, d.clock}, Now: now, Zone: time.Local,
+		Ledger: d.ledger, Slurm: watched{o.Slurm, user, d.problems, o.Log}, Outlook: keeperOutlook{d.outlook, d.ingest, d.clock, d.problems}, Now: now, Zone: time.Local,
 		Prob: c.Plan.Prob, Confidence: c.Forecast.Confidence, Horizon: c.Plan.Horizon.Seconds(), MaxHold: c.Plan.MaxHold, Stale: c.Plan.Stale.Seconds(),
 		Grace: c.Watch.Grace.Seconds(), Log: o.Log, Metrics: keeper.NewMetrics(registry),
 	})

@@ -12,7 +12,6 @@ import (
 	"github.com/varq-project/varq/predictor/forecast/twin"
 	"github.com/varq-project/varq/predictor/live/extern"
 	"github.com/varq-project/varq/predictor/live/ingest"
-	"github.com/varq-project/varq/predictor/live/outlook"
 	"github.com/varq-project/varq/predictor/live/selfscore"
 	"github.com/varq-project/varq/predictor/varqd/config"
 )
@@ -38,22 +37,6 @@ func (d *Daemon) replay(ctx context.Context, o forecast.Observer) error {
 // newModel makes a Model of the outlook, which ingest keeps up to date.
 func (d *Daemon) newModel(pools twin.Pools) ingest.Model {
 	return d.outlook.NewModel(pools)
-}
-
-// keeperOutlook is the keeper.Outlook of a daemon. The outlook forecasts, ingest knows how much
-// has been loaded, and the clock whether Slurm's time is known.
-type keeperOutlook struct {
-	*outlook.Outlook
-	*ingest.Ingest
-	clock *clock
-}
-
-// Ready returns nil once the past is loaded, while Slurm's time is known.
-func (o keeperOutlook) Ready() error {
-	if err := o.Ingest.Ready(); err != nil {
-		return err
-	}
-	return o.clock.ready()
 }
 
 // forecasters are the site's own forecasters. As a prometheus.Collector they export their

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/keeper"
 	"github.com/varq-project/varq/predictor/live/selfscore"
@@ -14,18 +16,18 @@ import (
 // problems holds the present problem of each part of varqd that has one.
 type problems struct {
 	mu     sync.Mutex
-	byPart map[string]string
+	byPart map[string]error
 }
 
-func newProblems() *problems { return &problems{byPart: map[string]string{}} }
+func newProblems() *problems { return &problems{byPart: map[string]error{}} }
 
 // set notes the problem of a part, and reports whether the part had none or another one.
 func (p *problems) set(part string, err error) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	old, known := p.byPart[part]
-	p.byPart[part] = err.Error()
-	return !known || old != err.Error()
+	p.byPart[part] = err
+	return !known || old.Error() != err.Error()
 }
 
 // clear forgets the problem of a part, and reports whether the part had one.
@@ -37,16 +39,39 @@ func (p *problems) clear(part string) bool {
 	return known
 }
 
+// get returns the problem of a part, or nil.
+func (p *problems) get(part string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.byPart[part]
+}
+
 // list returns the problems, each with its part, in the order of the parts.
 func (p *problems) list() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var list []string
-	for part, text := range p.byPart {
-		list = append(list, fmt.Sprintf("%s: %s", part, text))
+	for part, err := range p.byPart {
+		list = append(list, fmt.Sprintf("%s: %v", part, err))
 	}
 	slices.Sort(list)
 	return list
+}
+
+var problemDesc = prometheus.NewDesc("varq_problem", "1 for each part of varqd that has a problem.", []string{"part"}, nil)
+
+// Describe implements prometheus.Collector.
+func (p *problems) Describe(ch chan<- *prometheus.Desc) { ch <- problemDesc }
+
+// Collect implements prometheus.Collector. A part without a problem is 0.
+func (p *problems) Collect(ch chan<- prometheus.Metric) {
+	for _, part := range []string{partHistory, partLimits, partQueue, partForecasts, partRights, partLedger} {
+		present := 0.
+		if p.get(part) != nil {
+			present = 1
+		}
+		ch <- prometheus.MustNewConstMetric(problemDesc, prometheus.GaugeValue, present, part)
+	}
 }
 
 // service is what the server serves: reservations, the calibration of forecasts, and
@@ -62,6 +87,9 @@ type service struct {
 func (s service) Health(context.Context) api.Health {
 	d := s.daemon
 	h := api.Health{Problems: d.problems.list(), Notes: slices.Concat(d.sites.notes(), d.clock.notes()), Version: api.Version}
+	if err := d.cache.Unstored(); err != nil {
+		h.Notes = append(h.Notes, fmt.Sprintf("the history is in memory, and is read again when varqd starts next: %v", err))
+	}
 	if err := d.keeper.Ready(); err != nil {
 		h.Problems = append(h.Problems, err.Error())
 	}

@@ -50,8 +50,11 @@ type live struct {
 	stop   func()
 }
 
-// startLive starts a Slurm and a daemon whose host's clock is ahead of Slurm's.
-func startLive(t *testing.T, ahead time.Duration) *live {
+func startLive(t *testing.T) *live { return startLiveAs(t, "root", 0) }
+
+// startLiveAs starts a Slurm, and a daemon that asks it as a user. The clock of the daemon's host
+// is ahead of Slurm's.
+func startLiveAs(t *testing.T, user string, ahead time.Duration) *live {
 	l := &live{Cluster: cluster.ForTest(t, cluster.Options{Nodes: 2}), t: t, now: func() time.Time { return time.Now().Add(ahead) }}
 	if _, err := l.LoadHistory(t.Context(), calm(time.Now().Unix(), int64(l.Paced(time.Second).Seconds()))); err != nil {
 		t.Fatal(err)
@@ -68,7 +71,7 @@ func startLive(t *testing.T, ahead time.Duration) *live {
 		}
 		t.Setenv("PATH", commands+":"+os.Getenv("PATH"))
 	}
-	token, err := l.TokenFile(t.Context(), "root")
+	token, err := l.TokenFile(t.Context(), user)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,13 +80,13 @@ func startLive(t *testing.T, ahead time.Duration) *live {
 		t.Fatal(err)
 	}
 	text := fmt.Sprintf(`
-slurmrestd: {url: "%s", user: root, token_file: %s}
+slurmrestd: {url: "%s", user: %s, token_file: %s}
 server: {socket: %s/socket}
-ledger: {path: %[3]s/ledger.db}
-history: {path: %[3]s/history.db}
+ledger: {path: %[4]s/ledger.db}
+history: {path: %[4]s/history.db}
 forecast: {days: 10}
 watch: {interval: 500ms, idle: 1s, refresh: 2s, grace: 5s}
-`, l.RestURL(), token, dir)
+`, l.RestURL(), user, token, dir)
 	if l.config, err = config.Parse("test", []byte(text)); err != nil {
 		t.Fatal(err)
 	}
@@ -94,6 +97,13 @@ watch: {interval: 500ms, idle: 1s, refresh: 2s, grace: 5s}
 
 // start runs the daemon and waits until it can make promises.
 func (l *live) start() {
+	l.t.Helper()
+	l.launch()
+	l.awaitWell()
+}
+
+// launch runs the daemon.
+func (l *live) launch() {
 	l.t.Helper()
 	d, err := New(Options{Config: l.config, Now: l.now, Log: slog.New(slog.NewTextHandler(l.t.Output(), nil))})
 	if err != nil {
@@ -112,7 +122,6 @@ func (l *live) start() {
 			l.t.Error(err)
 		}
 	}
-	l.eventually("varqd is well", func() bool { return service{Keeper: d.keeper, daemon: d}.Health(ctx).OK })
 }
 
 func (l *live) eventually(what string, ok func() bool) {
@@ -238,7 +247,7 @@ func (l *live) awaitState(user, job, state string) api.Reservation {
 }
 
 func TestLive(t *testing.T) {
-	l := startLive(t, 0)
+	l := startLive(t)
 
 	ahead := l.Paced(40 * time.Second) // until the last steps of this test
 	kept := l.reserve("alice", ahead)
@@ -333,7 +342,7 @@ func TestLive(t *testing.T) {
 // With a host's clock that is 30 s ahead of Slurm's, a job is neither cancelled before its
 // deadline nor left without the time that its work needs.
 func TestLiveClockAhead(t *testing.T) {
-	l := startLive(t, 30*time.Second)
+	l := startLiveAs(t, "root", 30*time.Second)
 	l.run("bob", "sbatch", "--nodes=2", "--exclusive", "--output=/dev/null", "--time=60", "--wrap=sleep 3600") // no node is free
 	var answer api.PlanAnswer
 	status := l.ask("alice", api.PathPlan, api.PlanRequest{

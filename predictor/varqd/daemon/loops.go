@@ -18,6 +18,8 @@ const (
 	partLimits    = "limits"
 	partQueue     = "queue"
 	partForecasts = "forecasts"
+	partRights    = "rights" // in Slurm
+	partLedger    = "ledger"
 )
 
 // The first and the longest pause after a failure. The pause doubles with each further
@@ -125,6 +127,9 @@ func (d *Daemon) watch(ctx context.Context) {
 		if err != nil {
 			d.queueTried.set()
 			return 0, fmt.Errorf("read the queue: %w", err)
+		}
+		if err := d.checkLedger(ctx, queue); err != nil {
+			return 0, err
 		}
 		reservations, err := d.keeper.Watch(ctx, queue, at)
 		d.offer(snapshot{queue, at})

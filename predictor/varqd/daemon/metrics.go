@@ -22,10 +22,19 @@ func (d *Daemon) register(registry *prometheus.Registry) {
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		&outcomes{count: d.ledger.Outcomes, now: time.Now, log: d.log},
+		d.problems,
 		d.sites,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "varq_slurm_clock_ahead_seconds", Help: "By how much Slurm's clock is ahead of the clock of varqd's host.",
 		}, func() float64 { return d.clock.offset().Seconds() }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "varq_history_in_memory", Help: "Whether the history's file cannot be written, so that it is in memory.",
+		}, func() float64 {
+			if d.cache.Unstored() != nil {
+				return 1
+			}
+			return 0
+		}),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "varq_history_jobs", Help: "Past jobs learnt from."}, func() float64 {
 			jobs, _ := d.outlook.StartsObserved()
 			return float64(jobs)

@@ -34,6 +34,7 @@ type Slurm interface {
 type slurmClient struct {
 	*slurmrestd.Client
 	scontrol scontrol.Command
+	user     string // whom Slurm takes it for, or "" if slurmrestd alone knows
 }
 
 // newSlurmClient returns the client that c describes. It does not connect yet.
@@ -50,7 +51,11 @@ func newSlurmClient(c config.Slurmrestd, now func() time.Time) (*slurmClient, er
 	if err != nil {
 		return nil, err
 	}
-	return &slurmClient{Client: client}, nil
+	s := &slurmClient{Client: client, user: name}
+	if c.User == "" && token(c) == nil {
+		s.user = "" // slurmrestd's own
+	}
+	return s, nil
 }
 
 // token returns the function that provides slurmrestd's tokens: from a file, else from a

@@ -1,0 +1,52 @@
+package daemon
+
+import (
+	"errors"
+
+	"github.com/varq-project/varq/predictor/live/ingest"
+	"github.com/varq-project/varq/predictor/live/outlook"
+	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/slurm/slurmrestd"
+)
+
+// keeperOutlook is the keeper.Outlook of a daemon. The outlook forecasts, ingest knows how much
+// has been loaded, the clock whether Slurm's time is known, and problems what keeps varqd from
+// it.
+type keeperOutlook struct {
+	*outlook.Outlook
+	*ingest.Ingest
+	clock    *clock
+	problems *problems
+}
+
+// errNoRights is what users read while varqd could not keep what it promises.
+var errNoRights = errors.New("varqd has not the rights of an operator in Slurm, and could not keep a promise; its administrator has to grant them")
+
+// Ready implements keeper.Outlook. Users read its error.
+func (o keeperOutlook) Ready() error {
+	if o.problems.get(partRights) != nil {
+		return errNoRights
+	}
+	err := o.Ingest.Ready()
+	if err == nil {
+		return o.clock.ready()
+	}
+	if why := silence(o.problems.get(partQueue)); why != nil {
+		return why
+	}
+	return err
+}
+
+// silence says who does not answer varqd, given the error of reading the queue. It returns nil
+// if that is not the problem.
+func silence(err error) error {
+	switch {
+	case errors.Is(err, slurm.ErrPermission):
+		return errors.New("Slurm refuses to answer varqd; its administrator finds out why with 'varqd --check --live'")
+	case errors.Is(err, slurm.ErrUnavailable) && errors.As(err, new(*slurmrestd.Error)):
+		return errors.New("Slurm's controller does not answer slurmrestd, which varqd asks")
+	case errors.Is(err, slurm.ErrUnavailable):
+		return errors.New("slurmrestd does not answer varqd")
+	}
+	return nil
+}

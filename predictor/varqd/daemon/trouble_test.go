@@ -1,0 +1,141 @@
+package daemon
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/test/cluster"
+)
+
+// faultyProxy stands between varqd and slurmrestd, and answers {} while empty is set.
+type faultyProxy struct {
+	*httptest.Server
+	empty atomic.Bool
+}
+
+func newFaultyProxy(t *testing.T, to string) *faultyProxy {
+	target, err := url.Parse(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &faultyProxy{}
+	pass := httputil.NewSingleHostReverseProxy(target)
+	p.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if p.empty.Load() {
+			io.WriteString(w, "{}")
+			return
+		}
+		pass.ServeHTTP(w, r)
+	}))
+	t.Cleanup(p.Close)
+	return p
+}
+
+// plan asks for a plan as alice, and returns what she reads instead, or "".
+func (l *live) plan() string {
+	_, err := ask(l.t, l.config).Plan(l.t.Context(), api.PlanRequest{Job: planRequest().Job, BeginBy: time.Now().Unix() + 3600, Prob: .7})
+	if err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// awaitHealth waits until varqd's health says text among its problems.
+func (l *live) awaitHealth(text string) {
+	l.t.Helper()
+	l.eventually("varqd's health says "+text, func() bool {
+		h := service{Keeper: l.daemon.keeper, daemon: l.daemon}.Health(l.t.Context())
+		return !h.OK && strings.Contains(strings.Join(h.Problems, "\n"), text)
+	})
+}
+
+func (l *live) awaitWell() {
+	l.t.Helper()
+	l.eventually("varqd is well", func() bool { return service{Keeper: l.daemon.keeper, daemon: l.daemon}.Health(l.t.Context()).OK })
+}
+
+// wantPlan fails the test unless a plan is refused with text, or is made if text is empty.
+func (l *live) wantPlan(text string) {
+	l.t.Helper()
+	if got := l.plan(); text == "" && got != "" || !strings.Contains(got, text) {
+		l.t.Errorf("who asks for a plan reads %q, want %q", got, text)
+	}
+}
+
+// TestTrouble has what goes wrong at a site, one after the other: nothing of it is quiet.
+func TestTrouble(t *testing.T) {
+	l := startLiveAs(t, "varq", 0)
+	proxy := newFaultyProxy(t, l.RestURL())
+	l.stop()
+	l.config.Slurmrestd.URL = proxy.URL
+	l.start()
+
+	t.Run("empty answers", func(t *testing.T) {
+		proxy.empty.Store(true)
+		l.awaitHealth(`queue: read the queue: slurmrestd: GET /slurm/`)
+		l.awaitHealth(`limits: read the cluster's limits: slurmrestd: GET /slurm/`)
+		l.awaitHealth(`it has no field "partitions"`)
+		l.wantPlan("") // what was read before still holds
+		proxy.empty.Store(false)
+		l.awaitWell()
+	})
+
+	t.Run("rights", func(t *testing.T) {
+		l.run("root", "sacctmgr", "-i", "modify", "user", "varq", "set", "adminlevel=none")
+		l.awaitHealth("rights: Slurm does not let varq change jobs")
+		l.wantPlan("varqd has not the rights of an operator in Slurm")
+		if !strings.Contains(metrics(t, l.config.Server.Socket), `varq_problem{part="rights"} 1`) {
+			t.Error("the metrics do not tell")
+		}
+		l.run("root", "sacctmgr", "-i", "modify", "user", "varq", "set", "adminlevel=operator")
+		l.awaitWell()
+		l.wantPlan("")
+	})
+
+	t.Run("a ledger that vanished", func(t *testing.T) {
+		job := l.submit("alice", l.reserve("alice", 3*time.Hour), time.Second)
+		l.awaitState("alice", job, api.StatePending)
+		l.stop()
+		ledgers, err := filepath.Glob(l.config.Ledger.Path + "*")
+		if err != nil || len(ledgers) == 0 {
+			t.Fatal(ledgers, err)
+		}
+		for _, path := range ledgers {
+			if err := os.Rename(path, filepath.Join(t.TempDir(), filepath.Base(path))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		l.launch()
+		l.awaitHealth("ledger: " + l.config.Ledger.Path + " does not know the promises of 1 jobs in the queue")
+		l.run("alice", "scancel", job)
+		l.awaitWell()
+	})
+
+	t.Run("slurmrestd is down", func(t *testing.T) {
+		l.stop()
+		if err := os.Remove(l.config.History.Path); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.StopDaemon(cluster.Slurmrestd); err != nil {
+			t.Fatal(err)
+		}
+		l.config.Slurmrestd.URL = l.RestURL()
+		l.launch()
+		l.awaitHealth("slurmrestd does not answer varqd")
+		l.wantPlan("slurmrestd does not answer varqd")
+		if err := l.StartDaemon(t.Context(), cluster.Slurmrestd); err != nil {
+			t.Fatal(err)
+		}
+		l.awaitWell()
+	})
+}
