@@ -76,6 +76,7 @@ const (
 	errInvalidJobID      = 2017
 	errAlreadyDone       = 2021
 	errInStandby         = 2028
+	errJobHeld           = 2042
 	errDatabase          = 7000
 	errDatabaseRefused   = 7001
 	errNothingFound      = 9003

@@ -34,6 +34,7 @@ func TestLive(t *testing.T) {
 	began := time.Now().Unix()
 
 	t.Run("clock", lab.clock)
+	t.Run("trial", lab.trial)
 	t.Run("configuration", lab.configuration)
 	finished := lab.submit("alice", "--time=10", "--ntasks=2", "--comment=mine varq:abcdefghijkl", "--wrap=true")
 	pending := lab.submit("alice", "--time=30", "--begin=now+1hour", "--wrap=true")
@@ -221,6 +222,34 @@ func (l live) clock(t *testing.T) {
 			if err != nil || uncertainty < time.Second/2 || (ahead+wrong).Abs() > uncertainty {
 				t.Errorf("%s, with a clock wrong by %v: %v +- %v, %v", user, wrong, ahead, uncertainty, err)
 			}
+		}
+	}
+}
+
+// trial is what shows who is an operator: varq is one, alice none.
+func (l live) trial(t *testing.T) {
+	for _, user := range []string{"varq", "alice"} {
+		c := l.client(user)
+		about, err := c.About(t.Context())
+		if err != nil || !strings.HasPrefix(about.Release, string(l.c.Version)) || !strings.HasPrefix(about.API, "v0.0.") {
+			t.Errorf("%+v, %v", about, err)
+		}
+		if expires, err := c.TokenExpires(); err != nil || time.Until(expires) < 24*time.Hour {
+			t.Errorf("the token expires at %v, %v", expires, err)
+		}
+		id, err := c.SubmitHeld(t.Context(), "trial")
+		if err != nil {
+			t.Fatal(err)
+		}
+		job, err := c.Job(t.Context(), id)
+		if err != nil || job.User != user || job.Name != "trial" || !job.Held || job.Limit != 60 {
+			t.Errorf("%+v, %v", job, err)
+		}
+		if err := c.Favour(t.Context(), id); (err == nil) != (user == "varq") || err != nil && !errors.Is(err, slurm.ErrPermission) {
+			t.Errorf("%s: %v", user, err)
+		}
+		if err := c.Cancel(t.Context(), id); err != nil {
+			t.Error(err)
 		}
 	}
 }

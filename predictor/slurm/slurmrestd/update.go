@@ -55,16 +55,20 @@ func (c *Client) Update(ctx context.Context, u slurm.Update) error {
 	if u.Owner != "" && c.opts.Token == nil {
 		return fmt.Errorf("change job %d as %s: slurmrestd without tokens acts as its own user: %w", u.Job, u.Owner, slurm.ErrPermission)
 	}
-	r := request{method: http.MethodPost, family: controller, path: jobPath(u.Job), body: body, user: u.Owner}
+	return c.change(ctx, request{method: http.MethodPost, family: controller, path: jobPath(u.Job), body: body, user: u.Owner})
+}
+
+// change sends a request that changes one job.
+func (c *Client) change(ctx context.Context, r request) error {
 	var refused []SlurmError
 	// v0.0.38 answers with errors alone.
-	err = c.do(ctx, r, fields{"errors": {}, "results": each(func(result *jobResult) error {
+	err := c.do(ctx, r, fields{"errors": {}, "results": each(func(result *jobResult) error {
 		if n := result.ErrorCode.or(0); n != 0 {
 			refused = append(refused, SlurmError{Number: n, Error: string(result.ErrorText), Description: result.Why})
 		}
 		return nil
 	}).orAbsent()})
-	return asOwner(u.Owner, orRefused(err, r, refused))
+	return asOwner(r.user, orRefused(err, r, refused))
 }
 
 // asOwner returns err, the error of a change as owner. slurmctld rejects a token of a user who
