@@ -4,16 +4,17 @@ package api
 
 // The paths of the API.
 const (
-	PathPlan         = "/v1/plans"        // POST PlanRequest: PlanAnswer. A promise is in the ledger before the answer leaves.
-	PathQuote        = "/v1/quotes"       // POST PlanRequest: PlanAnswer. Nothing is promised.
-	PathBind         = "/v1/bindings"     // POST Binding
-	PathReservations = "/v1/reservations" // GET, with Param...: []Reservation
-	PathReport       = "/v1/report"       // GET, with Param...: Report
-	PathCalibration  = "/v1/calibration"  // GET, with Param...: Calibration
-	PathPredict      = "/v1/predict"      // POST PredictRequest: Prediction
-	PathHealth       = "/healthz"         // GET Health
-	PathMetrics      = "/metrics"         // GET Prometheus text
-	PathOpenAPI      = "/openapi.json"    // GET this API's own description
+	PathPlan         = "/v1/plans"         // POST PlanRequest: PlanAnswer. A promise is in the ledger before the answer leaves.
+	PathQuote        = "/v1/quotes"        // POST PlanRequest: PlanAnswer. Nothing is promised.
+	PathBind         = "/v1/bindings"      // POST Binding
+	PathCancel       = "/v1/cancellations" // POST Cancellation
+	PathReservations = "/v1/reservations"  // GET, with Param...: []Reservation
+	PathReport       = "/v1/report"        // GET, with Param...: Report
+	PathCalibration  = "/v1/calibration"   // GET, with Param...: Calibration
+	PathPredict      = "/v1/predict"       // POST PredictRequest: Prediction
+	PathHealth       = "/healthz"          // GET Health
+	PathMetrics      = "/metrics"          // GET Prometheus text
+	PathOpenAPI      = "/openapi.json"     // GET this API's own description
 )
 
 // Error is the body of every answer with an HTTP status of failure.

@@ -160,3 +160,9 @@ type Binding struct {
 	Plan string `json:"plan"`
 	Job  int64  `json:"job"`
 }
+
+// Cancellation takes a plan back that no job has taken up. Only the plan's user may take it
+// back. A job that is in Slurm's queue keeps its plan; the user cancels it with scancel.
+type Cancellation struct {
+	Plan string `json:"plan"`
+}

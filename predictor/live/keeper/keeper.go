@@ -113,6 +113,8 @@ type Keeper struct {
 	Options
 	cluster atomic.Pointer[clusterState] // as of the last Refresh; nil before the first
 	memory  memory
+	// withdrawn are open plans that were taken back.
+	withdrawn withdrawn
 
 	// acting is a mutex for open reservations that lock can wait for with a context. It
 	// is locked while it contains a value.

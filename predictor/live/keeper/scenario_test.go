@@ -46,6 +46,7 @@ import (
 //	accept JOB [up to N]             by alice, N node-hours at most
 //	submit PLAN as JOB [by USER]     as the plan says
 //	bind PLAN to JOB [by USER]
+//	cancel PLAN [by USER]
 //	set JOB [when-read] FIELD=VALUE...
 //	                                 user, submit, begin, limit, partition, qos, nodes, features,
 //	                                 dependency; or held, comment=; when-read: just before

@@ -49,6 +49,7 @@ var verbs = map[string]func(s *scene, w *words){
 	"submit":              (*scene).submit,
 	"bind":                (*scene).bind,
 	"accept":              (*scene).accept,
+	"cancel":              (*scene).cancel,
 	"set":                 (*scene).set,
 	"start":               (*scene).start,
 	"starts-when-changed": func(s *scene, w *words) { s.slurm.startsAtUpdate = s.number(w.next()) },
@@ -160,6 +161,15 @@ func (s *scene) accept(w *words) {
 		s.say("%s", fault(err))
 	} else {
 		s.say("accepted: at most %s", r.Ceiling)
+	}
+}
+
+func (s *scene) cancel(w *words) {
+	plan := s.plans[w.next()].ID
+	if err := s.Cancel(s.t.Context(), cmp.Or(w.after("by"), "alice"), api.Cancellation{Plan: plan}); err != nil {
+		s.say("%s", s.named(fault(err)))
+	} else {
+		s.say("taken back")
 	}
 }
 

@@ -46,6 +46,7 @@ var transitions = []struct {
 	{true, started, (*Keeper).noteStart},
 	{true, overdue, (*Keeper).noteLate},
 	{true, waiting, (*Keeper).revise},
+	{false, absent, (*Keeper).settleWithdrawn},
 	{false, anyState, (*Keeper).expire}, // present if bindClaimant could not bind the job
 	{true, absent, (*Keeper).settleGone},
 }

@@ -97,6 +97,11 @@ func (c *Client) Bind(ctx context.Context, b api.Binding) error {
 	return c.do(ctx, http.MethodPost, api.PathBind, b, nil)
 }
 
+// Cancel takes back a plan without a job.
+func (c *Client) Cancel(ctx context.Context, a api.Cancellation) error {
+	return c.do(ctx, http.MethodPost, api.PathCancel, a, nil)
+}
+
 // Reservations lists reservations that the asker may see.
 func (c *Client) Reservations(ctx context.Context, q api.ReservationsQuery) (list []api.Reservation, err error) {
 	v := values{}

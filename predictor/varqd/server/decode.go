@@ -86,13 +86,28 @@ func decodeBinding(body []byte) (*api.Binding, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !api.ValidPlanID(b.Plan) {
-		return nil, field("plan", "%.20q is not the identifier of a plan", b.Plan)
+	if err := checkPlanID(b.Plan); err != nil {
+		return nil, err
 	}
 	if b.Job <= 0 {
 		return nil, field("job", "%d is not a job id", b.Job)
 	}
 	return b, nil
+}
+
+func decodeCancellation(body []byte) (*api.Cancellation, error) {
+	c, err := decode[api.Cancellation](body)
+	if err != nil {
+		return nil, err
+	}
+	return c, checkPlanID(c.Plan)
+}
+
+func checkPlanID(id string) error {
+	if !api.ValidPlanID(id) {
+		return field("plan", "%.20q is not the identifier of a plan", id)
+	}
+	return nil
 }
 
 func decodePredict(body []byte, user string) (*api.PredictRequest, error) {

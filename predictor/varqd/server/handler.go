@@ -58,6 +58,7 @@ func (h *handler) routes(registry *prometheus.Registry) http.Handler {
 	route(http.MethodPost, api.PathPlan, true, h.plan(true))
 	route(http.MethodPost, api.PathQuote, true, h.plan(false))
 	route(http.MethodPost, api.PathBind, true, h.bind)
+	route(http.MethodPost, api.PathCancel, true, h.cancel)
 	route(http.MethodGet, api.PathReservations, true, h.reservations)
 	route(http.MethodGet, api.PathReport, true, h.report)
 	route(http.MethodGet, api.PathCalibration, true, h.calibration)
@@ -252,6 +253,18 @@ func (h *handler) bind(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	if err := h.service.Bind(r.Context(), r.user, *b); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+func (h *handler) cancel(w http.ResponseWriter, r *request) error {
+	c, err := decodeCancellation(r.body)
+	if err != nil {
+		return err
+	}
+	if err := h.service.Cancel(r.Context(), r.user, *c); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)

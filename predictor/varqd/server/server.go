@@ -30,6 +30,8 @@ type Service interface {
 	Plan(ctx context.Context, user string, req *api.PlanRequest, promise bool) (api.PlanAnswer, error)
 	// Bind ties a plan of user's to one of her jobs.
 	Bind(ctx context.Context, user string, b api.Binding) error
+	// Cancel takes back a plan of user's that no job has taken up.
+	Cancel(ctx context.Context, user string, c api.Cancellation) error
 	// Reservations lists those that user may see.
 	Reservations(ctx context.Context, user string, q api.ReservationsQuery) ([]api.Reservation, error)
 	// Report compares promises and outcomes of those that user may see.

@@ -63,6 +63,14 @@ func (s *fakeService) Bind(_ context.Context, user string, b api.Binding) error 
 	return nil
 }
 
+func (s *fakeService) Cancel(_ context.Context, user string, c api.Cancellation) error {
+	s.seen(user)
+	if c.Plan == "bbbbbbbbbbbb" {
+		return api.Fault(api.ErrConflict, "the plan has a job")
+	}
+	return nil
+}
+
 func (s *fakeService) Reservations(_ context.Context, user string, q api.ReservationsQuery) ([]api.Reservation, error) {
 	s.seen(user)
 	if q.User == "bob" {
@@ -318,6 +326,10 @@ func TestErrorsNameTheField(t *testing.T) {
 		{api.PathBind, `{"plan":"aaaaaaaaaaaa","job":0}`, 400, "job: 0"},
 		{api.PathBind, `{"plan":"aaaaaaaaaaaa","job":9}`, 409, "has a job already"},
 		{api.PathBind, `{"plan":"aaaaaaaaaaaa","job":1}`, 204, ""},
+		{api.PathCancel, `{"plan":"x"}`, 400, "plan: "},
+		{api.PathCancel, `{"plan":"aaaaaaaaaaaa","job":1}`, 400, "job: no such field"},
+		{api.PathCancel, `{"plan":"bbbbbbbbbbbb"}`, 409, "has a job"},
+		{api.PathCancel, `{"plan":"aaaaaaaaaaaa"}`, 204, ""},
 		{api.PathPredict, `{"quantiles":[0.5,2]}`, 400, "quantiles[1]"},
 		{api.PathPredict, `{"quantiles":[` + strings.Repeat("0.5,", 64) + `0.5]}`, 400, "more than 64"},
 		{api.PathPredict, `{}`, 200, "job"},

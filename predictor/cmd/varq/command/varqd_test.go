@@ -42,6 +42,7 @@ func startVarqd(socket, asked string) (io.Closer, error) {
 	f := &fakeVarqd{asked: file}
 	f.mux.HandleFunc("POST "+api.PathQuote, answer(quoteFor))
 	f.mux.HandleFunc("POST "+api.PathPredict, answer(predictionFor))
+	f.mux.HandleFunc("POST "+api.PathCancel, cancel)
 	f.mux.HandleFunc("GET "+api.PathReservations, f.reservations)
 	f.mux.HandleFunc("GET "+api.PathHealth, f.health)
 	f.mux.HandleFunc("GET "+api.PathReport, f.report)
@@ -81,6 +82,16 @@ func reply(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(v)
+}
+
+// cancel refuses to take back the plan bbbbbbbbbbbb.
+func cancel(w http.ResponseWriter, r *http.Request) {
+	var c api.Cancellation
+	if err := json.NewDecoder(r.Body).Decode(&c); err != nil || c.Plan == "bbbbbbbbbbbb" {
+		reply(w, http.StatusConflict, api.Error{Error: "job 7 has taken up the plan: cancel the job, with scancel 7"})
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
 }
 
 // quoteFor refuses probabilities above .97 and limits above a day.
