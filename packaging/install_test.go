@@ -91,8 +91,7 @@ func TestInstall(t *testing.T) {
 	}
 	for file, line := range map[string]string{
 		"opt/lib/systemd/system/varqd.service": "ExecStart=/opt/sbin/varqd",
-		"etc/slurm/plugstack.conf.d/varq.conf": "optional spank_varq.so wrapper=/opt/bin/varq-wrapper",
-		"opt/share/varq/varq.lua":              `	filter = "/opt/bin/varq-filter",`,
+		"etc/slurm/plugstack.conf.d/varq.conf": "optional spank_varq.so wrapper=/opt/bin/varq-wrapper filter=/opt/bin/varq-filter",
 		"opt/share/varq/cli_filter.lua":        `local found, varq = pcall(dofile, "/opt/share/varq/varq.lua")`,
 	} {
 		if text := read(t, filepath.Join(stage, file)); !strings.Contains("\n"+text, "\n"+line+"\n") {

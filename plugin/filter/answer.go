@@ -14,7 +14,8 @@ import (
 
 // The first words of the lines that varq.lua understands. The rest of a line is for Slurm
 // (an option's value), for the SPANK plugin (the ticket) or for the user (after "say" and
-// "refuse"). The last line of a complete answer is the word end.
+// "refuse"). After "plan", what is said is said once Slurm has accepted the job. The last line
+// of a complete answer is the word end.
 const (
 	wordBegin   = "begin"
 	wordTime    = "time"
@@ -62,16 +63,28 @@ func (s *Submission) accept(l *lines, p *api.Plan) {
 		l.add(wordTime, "%d", p.TimeLimit/60)
 		l.add(wordComment, "%s", p.Comment)
 	}
+	if s.Waits && !s.Quote {
+		return // varq.lua learns too late that Slurm has accepted the job
+	}
+	for _, line := range s.says(p) {
+		l.add(wordSay, "%s", line)
+	}
+}
+
+// says returns what to tell the user of a plan or a quote.
+func (s *Submission) says(p *api.Plan) []string {
 	if s.Quiet {
-		return
+		return nil
 	}
 	verb := "promised"
 	if s.Quote {
 		verb = "quoted, not promised"
 	}
-	l.add(wordSay, "%s: running %s with probability %s (forecast %s)", verb, s.span(p), prob.Format(p.Prob), prob.Format(p.Estimate))
-	l.add(wordSay, "eligible from %s, time limit %s", s.time(p.BeginTime), slurmtime.FormatDuration(p.TimeLimit))
-	l.add(wordSay, "the work costs %s; the reservation at most %s more", p.Work, p.Worst)
+	return []string{
+		fmt.Sprintf("%s: running %s with probability %s (forecast %s)", verb, s.span(p), prob.Format(p.Prob), prob.Format(p.Estimate)),
+		fmt.Sprintf("eligible from %s, time limit %s", s.time(p.BeginTime), slurmtime.FormatDuration(p.TimeLimit)),
+		fmt.Sprintf("the work costs %s; the reservation at most %s more", p.Work, p.Worst),
+	}
 }
 
 // span describes to the user when the work will be running.

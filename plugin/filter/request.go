@@ -18,6 +18,8 @@ type Submission struct {
 	Quote bool
 	// Quiet is true if varq prints nothing unless something fails.
 	Quiet bool
+	// Waits is true if the command waits until its job starts, as srun and salloc do.
+	Waits bool
 
 	zone *time.Location
 }

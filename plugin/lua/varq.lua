@@ -5,23 +5,24 @@
 --     local varq = dofile("/usr/share/varq/varq.lua")
 --     function slurm_cli_pre_submit(options, offset) ... return varq.pre_submit(options, offset) end
 --
--- Its slurm_cli_post_submit should return varq.post_submit(offset, job, step),
--- which tells varqd at once which job was submitted for a plan. Otherwise varqd
--- finds the job in the queue a little later.
+-- and, so that the user reads what is promised once Slurm has accepted the job:
 --
--- A command without any of varq's options passes at once. For the others, this
--- script gives the options to varq-filter (a Go program), which knows what they
--- mean, and does what the answer says.
+--     function slurm_cli_post_submit(offset, job, step) ... return varq.post_submit(offset, job, step) end
+--
+-- A command without any of varq's options passes at once. For the others the SPANK
+-- plugin has started a helper, varq-filter (a Go program), which knows what the options
+-- mean. This script gives it the options, and does what the answer says.
 
-local M = {
-	-- The program that asks varqd.
-	filter = "/usr/bin/varq-filter",
-}
+local M = {}
 
 local own = { "begin-by", "prob", "begin-after", "best-effort", "on-miss" }
 
--- The plan of the job that is being submitted, for post_submit.
-local plan
+-- What is to be said once Slurm has accepted the job that is being submitted; nil
+-- without a promise.
+local promise
+
+-- Where orders to the helper go.
+local orders
 
 -- given returns the first of varq's options that the command was given.
 local function given(options)
@@ -47,36 +48,40 @@ local function refuse(text)
 	return slurm.ERROR
 end
 
-local function quoted(word)
-	return "'" .. string.gsub(word, "'", "'\\''") .. "'"
+-- file returns the path of the open file whose number the plugin has put into an
+-- environment variable, or nil.
+local function file(variable)
+	local number = os.getenv(variable)
+	return number and "/proc/self/fd/" .. number
 end
 
--- put_in_box writes text into the box, a nameless file that the SPANK plugin has
--- opened (see plugin/spank/box.c). No shell reads the box, so text may be of any
--- length and contain anything.
+-- write replaces what is in the file, or adds to a pipe. It returns whether that went well.
+local function write(path, text)
+	local to = path and io.open(path, "w")
+	return to and to:write(text) and to:close()
+end
+
+-- put_in_box writes text into the box, a nameless file (see plugin/spank/box.c). No shell
+-- reads the box, so text may be of any length and contain anything.
 local function put_in_box(text)
-	local number = os.getenv("VARQ_BOX")
-	local box = number and io.open("/proc/self/fd/" .. number, "w")
-	if not box then
-		return false
-	end
-	box:write(text)
-	return box:close()
+	return write(file("VARQ_BOX"), text)
 end
 
--- ask runs varq-filter and returns its answer, a list of { word, rest }.
-local function ask()
-	local pipe = io.popen(quoted(M.filter) .. " plan", "r")
-	if not pipe then
+-- ask has the helper plan the job of a command, "sbatch", "srun" or "salloc", whose options
+-- are in the box. It returns the answer, a list of { word, rest }, or nil.
+local function ask(command)
+	orders = file("VARQ_ORDERS")
+	local from = file("VARQ_ANSWER") and io.open(file("VARQ_ANSWER"), "r")
+	if not from or not write(orders, "plan " .. command .. "\n") then
 		return nil
 	end
 	local answer, complete = {}, false
-	for line in pipe:lines() do
+	for line in from:lines() do
 		local word, rest = string.match(line, "^(%S+) ?(.*)$")
 		complete = word == "end"
 		answer[#answer + 1] = { word, rest }
 	end
-	pipe:close()
+	from:close()
 	return complete and answer or nil
 end
 
@@ -90,50 +95,61 @@ local act = {
 		options["comment"] = user and user ~= "" and user .. " " .. rest or rest
 	end,
 	ticket = function(_, rest) put_in_box("ticket " .. rest .. "\n") end,
-	plan = function(_, rest) plan = rest end,
-	say = function(_, rest) say(rest) end,
+	plan = function() promise = {} end,
+	say = function(_, rest)
+		if promise then
+			promise[#promise + 1] = rest
+		else
+			say(rest)
+		end
+	end,
 	refuse = function(_, rest) say(rest) return true end,
 	["end"] = function() end,
 }
 
 -- pre_submit makes the reservation that the options ask for, and changes the
--- submission accordingly. If varqd refuses, so does pre_submit.
+-- submission accordingly. If varqd refuses, so does pre_submit. It says nothing of a
+-- promise: Slurm may still refuse the job. If the command ends before post_submit, the
+-- helper takes the promise back.
 function M.pre_submit(options, offset)
-	plan = nil
 	local option = given(options)
-	if not option then
+	if not option and not promise then
 		return slurm.SUCCESS
+	end
+	if offset and tonumber(offset) > 0 then
+		return refuse("--" .. (option or "begin-by") .. " does not go together with a heterogeneous job: a reservation is of one job")
 	end
 	if os.getenv("SLURM_JOB_ID") and options["type"] == "srun" then
 		return refuse("--" .. option .. " does not go together with an allocation that is there already")
 	end
-	if offset and tonumber(offset) > 0 then
-		return refuse("--" .. option .. " does not go together with a heterogeneous job: a reservation is of one job")
-	end
 	if not put_in_box(slurm.json_cli_options(options)) then
 		return refuse("the SPANK plugin of varq does not work here; nothing is submitted")
 	end
-	local answer = ask()
+	local answer = ask(options["type"] or "sbatch")
 	if not answer then
-		return refuse(M.filter .. " does not work here; nothing is submitted")
+		return refuse("varq-filter does not work here; nothing is submitted")
 	end
 	local refused = false
 	for _, line in ipairs(answer) do
 		local action = act[line[1]]
 		if not action then
-			return refuse(M.filter .. " is of another version than varq.lua; nothing is submitted")
+			return refuse("varq-filter is of another version than varq.lua; nothing is submitted")
 		end
 		refused = action(options, line[2]) or refused
 	end
 	return refused and slurm.ERROR or slurm.SUCCESS
 end
 
--- post_submit tells varqd which job was submitted for the plan. If that fails,
--- varqd finds the job by its comment.
+-- post_submit tells the helper which job was submitted for the promise, and the user what
+-- is promised. Slurm calls it once for each part of a submission, when srun and salloc
+-- have their allocation.
 function M.post_submit(_, job, _)
-	if plan and plan ~= "" then
-		os.execute(string.format("%s bind %s %d </dev/null >/dev/null 2>&1", quoted(M.filter), quoted(plan), job))
-		plan = nil
+	if promise then
+		write(orders, string.format("job %d\n", job))
+		for _, line in ipairs(promise) do
+			say(line)
+		end
+		promise = nil
 	end
 	return slurm.SUCCESS
 end

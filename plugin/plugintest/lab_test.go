@@ -60,32 +60,26 @@ func startLab(t *testing.T) *lab {
 	l := &lab{bin: bin, varqd: startVarqd(t, bin)}
 	l.Cluster = cluster.ForTest(t, cluster.Options{
 		Version: version, Bind: []string{bin},
-		PlugStack: fmt.Sprintf("optional %s/spank_varq.so wrapper=%s/varq-wrapper\n", bin, bin),
+		PlugStack: fmt.Sprintf("optional %[1]s/spank_varq.so wrapper=%[1]s/varq-wrapper filter=%[1]s/varq-filter\n", bin),
 		CliFilter: l.cliFilter(t),
 	})
 	return l
 }
 
-// cliFilter returns the cli_filter that is delivered, with the paths of installed files
-// changed to where they are built.
+// cliFilter returns the cli_filter that is delivered, with the path of varq.lua changed to that
+// of a copy.
 func (l *lab) cliFilter(t *testing.T) string {
 	t.Helper()
-	module := l.moved(t, "../lua/varq.lua", "/usr/bin/varq-filter", filepath.Join(l.bin, "varq-filter"))
+	const file, installed = "../lua/cli_filter.lua", "/usr/share/varq/varq.lua"
 	copied := filepath.Join(l.bin, "varq.lua")
-	if err := os.WriteFile(copied, []byte(module), 0o644); err != nil {
+	if err := os.WriteFile(copied, []byte(read(t, "../lua/varq.lua")), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	return l.moved(t, "../lua/cli_filter.lua", "/usr/share/varq/varq.lua", copied)
-}
-
-// moved returns a file's text with one path replaced by another.
-func (l *lab) moved(t *testing.T, file, from, to string) string {
-	t.Helper()
 	text := read(t, file)
-	if !strings.Contains(text, strconv.Quote(from)) {
-		t.Fatalf("%s does not name %s", file, from)
+	if !strings.Contains(text, strconv.Quote(installed)) {
+		t.Fatalf("%s does not name %s", file, installed)
 	}
-	return strings.Replace(text, strconv.Quote(from), strconv.Quote(to), 1)
+	return strings.Replace(text, strconv.Quote(installed), strconv.Quote(copied), 1)
 }
 
 func build(t *testing.T, name string, args ...string) {
@@ -288,6 +282,18 @@ func (l *lab) wantNoJob(t *testing.T, name string) {
 	if got := l.ok(t, "squeue", "--noheader", "--states=all", "--name="+name, "--format=%i"); got != "" {
 		t.Errorf("jobs named %s: %s", name, got)
 	}
+}
+
+// awaitNoPhantom waits until one promise of that deadline is made and taken back.
+func (l *lab) awaitNoPhantom(t *testing.T, beginBy int64) {
+	t.Helper()
+	made, left := 0, 0
+	for deadline := time.Now().Add(cluster.Patience); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+		if made, left = l.varqd.phantoms(beginBy); made > 0 && left == 0 {
+			return
+		}
+	}
+	t.Fatalf("%d promises were made, and %d of them were not taken back", made, left)
 }
 
 // listenOnly listens on a socket and never answers.

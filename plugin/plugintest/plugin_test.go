@@ -34,6 +34,8 @@ func TestPlugin(t *testing.T) {
 		"nested":            nested,
 		"refused":           refused,
 		"conflicts":         conflicts,
+		"refused by Slurm":  refusedBySlurm,
+		"killed":            killed,
 		"output kept":       outputKept,
 		"test only":         testOnly,
 		"hostile":           hostile,
@@ -188,6 +190,9 @@ func srun(t *testing.T, l *lab) {
 	wantStart(t, times(t, r.stdout, "work"), 2, at)
 	if r.code != 5 || strings.Contains(r.stdout, "SPANK") {
 		t.Errorf("exit code %d, printed %q", r.code, r.stdout)
+	}
+	if strings.Count(r.stderr, "varq: promised: ") != 1 {
+		t.Errorf("said %q", r.stderr)
 	}
 }
 
@@ -373,6 +378,53 @@ func conflicts(t *testing.T, l *lab) {
 		}
 	}
 	l.wantNoJob(t, "conflict")
+}
+
+// refusedBySlurm: if Slurm refuses a job that varqd has promised, the user reads nothing of a
+// promise, and the promise is taken back. So it is for a heterogeneous job, whose first part
+// does not show that there are others.
+func refusedBySlurm(t *testing.T, l *lab) {
+	file, _ := l.script(t, "", "")
+	for i, command := range [][]string{
+		{"sbatch", "--account=nosuch", file},
+		{"srun", "--account=nosuch", "true"},
+		{"salloc", "--account=nosuch", "true"},
+		{"sbatch", "-N1", ":", "-N1", file},
+		{"srun", "-N1", ":", "-N1", "true"},
+	} {
+		at := time.Now().Unix() + 7200 + int64(i)
+		args := append([]string{fmt.Sprintf("--begin-by=uts%d", at), "--time=5", "--job-name=nosuch"}, command[1:]...)
+		r := l.run(t, command[0], args...)
+		if r.code == 0 || strings.Contains(r.stderr, "promised") {
+			t.Errorf("%v: exit code %d, said %q", command, r.code, r.stderr)
+		}
+		l.awaitNoPhantom(t, at)
+	}
+	l.wantNoJob(t, "nosuch")
+}
+
+// killed: a promise is taken back when its sbatch is killed before Slurm has the job.
+func killed(t *testing.T, l *lab) {
+	at := time.Now().Unix() + 7300
+	// This cli_filter promises, and is killed before it returns.
+	folder := filepath.Join(l.bin, "killed")
+	if err := os.Mkdir(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	suicide := strings.Replace(read(t, l.Path("etc", "cli_filter.lua")), "return found and varq.pre_submit(options, offset) or slurm.SUCCESS",
+		`varq.pre_submit(options, offset) os.execute("kill -9 $PPID")`, 1)
+	for name, text := range map[string]string{"slurm.conf": read(t, l.Conf()), "cli_filter.lua": suicide, "cgroup.conf": ""} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file, _ := l.script(t, "", "")
+	r := l.runEnv(t, []string{"SLURM_CONF=" + filepath.Join(folder, "slurm.conf")}, "sbatch", fmt.Sprintf("--begin-by=uts%d", at), "--job-name=killed", file)
+	if r.code == 0 || strings.Contains(r.stderr, "promised") {
+		t.Errorf("exit code %d, said %q", r.code, r.stderr)
+	}
+	l.awaitNoPhantom(t, at)
+	l.wantNoJob(t, "killed")
 }
 
 // outputKept: --parsable and --quiet print what they always print. varq prints three lines

@@ -22,13 +22,14 @@ type varqd struct {
 	plans    map[string]api.Plan // by identifier
 	quotes   int
 	bindings map[string]int64
+	taken    map[string]bool // back
 }
 
 // startVarqd serves on a unix socket in a folder that every user can reach.
 func startVarqd(t *testing.T, dir string) *varqd {
 	t.Helper()
 	v := &varqd{
-		socket: filepath.Join(dir, "varqd.sock"), plans: map[string]api.Plan{}, bindings: map[string]int64{},
+		socket: filepath.Join(dir, "varqd.sock"), plans: map[string]api.Plan{}, bindings: map[string]int64{}, taken: map[string]bool{},
 	}
 	listener, err := net.Listen("unix", v.socket)
 	if err != nil {
@@ -41,6 +42,8 @@ func startVarqd(t *testing.T, dir string) *varqd {
 	mux.HandleFunc("POST "+api.PathPlan, func(w http.ResponseWriter, r *http.Request) { v.plan(w, r, true) })
 	mux.HandleFunc("POST "+api.PathQuote, func(w http.ResponseWriter, r *http.Request) { v.plan(w, r, false) })
 	mux.HandleFunc("POST "+api.PathBind, v.bind)
+	mux.HandleFunc("POST "+api.PathCancel, v.cancel)
+	mux.HandleFunc("GET "+api.PathReservations, func(w http.ResponseWriter, _ *http.Request) { answer(w, []api.Reservation{}) })
 	server := http.Server{Handler: mux, ReadHeaderTimeout: time.Minute}
 	go server.Serve(listener)
 	t.Cleanup(func() { server.Close() })
@@ -106,6 +109,34 @@ func (v *varqd) bind(w http.ResponseWriter, r *http.Request) {
 	defer v.mu.Unlock()
 	v.bindings[b.Plan] = b.Job
 	answer(w, struct{}{})
+}
+
+func (v *varqd) cancel(w http.ResponseWriter, r *http.Request) {
+	var c api.Cancellation
+	if err := json.NewDecoder(r.Body).Decode(&c); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.taken[c.Plan] = true
+	answer(w, struct{}{})
+}
+
+// phantoms returns how many promises with this deadline were made, and how many of them were
+// not taken back.
+func (v *varqd) phantoms(beginBy int64) (made, left int) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for id := range v.plans {
+		if v.plans[id].BeginBy == beginBy {
+			made++
+			if !v.taken[id] {
+				left++
+			}
+		}
+	}
+	return made, left
 }
 
 // promised returns a plan by its identifier.

@@ -6,12 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* take_option is the callback of all options. It opens the box at the first one. It
- * does not check the value: varq-filter does, as it sees all options together. */
+/* The program of the helper, in a command that submits. */
+static const char *helper = "/usr/bin/varq-filter";
+
+/* take_option is the callback of all options. It opens the box and starts the helper at
+ * the first one. It does not check the value: the helper does, as it sees all options
+ * together. */
 static int take_option(int val, const char *optarg, int remote)
 {
 	(void)val, (void)optarg;
-	return remote || box_is_open() ? 0 : open_box();
+	if (remote || box_is_open())
+		return 0;
+	int box = open_box();
+	return box < 0 ? -1 : start_helper(helper, box);
 }
 
 static struct spank_option options[] = {
@@ -59,12 +66,24 @@ void forget_options(spank_t sp)
 	}
 }
 
-/* wrapper_path returns PATH of the argument wrapper=PATH, or the default. */
+/* path_argument returns PATH of the plugin's argument KEY=PATH, or the default. */
+static const char *path_argument(int argc, char **argv, const char *key, const char *otherwise)
+{
+	size_t length = strlen(key);
+	for (int i = 0; i < argc; i++)
+		if (!strncmp(argv[i], key, length) && argv[i][length] == '=')
+			return argv[i] + length + 1;
+	return otherwise;
+}
+
 const char *wrapper_path(int argc, char **argv)
 {
-	static const char key[] = "wrapper=";
-	for (int i = 0; i < argc; i++)
-		if (!strncmp(argv[i], key, strlen(key)))
-			return argv[i] + strlen(key);
-	return "/usr/bin/varq-wrapper";
+	return path_argument(argc, argv, "wrapper", "/usr/bin/varq-wrapper");
+}
+
+void set_helper(int argc, char **argv)
+{
+	char *copy = strdup(path_argument(argc, argv, "filter", helper));
+	if (copy)
+		helper = copy;
 }

@@ -1,7 +1,9 @@
-/* The box is a nameless file in memory. The environment variable BOX_VARIABLE has
- * its file descriptor. First varq.lua writes the options of the command into it, for
- * varq-filter. Then varq.lua writes the ticket into it, for this plugin. The file
- * ends with the command, and no other process can write into it. */
+/* The box is a nameless file in memory, by which texts of any length pass between the
+ * command, varq.lua and the helper, and no shell reads them. The environment variable
+ * BOX_VARIABLE has its file descriptor in this process. First varq.lua writes the
+ * options of the command into it, for the helper. Then varq.lua writes the ticket into
+ * it, for this plugin. The file ends with the command, and no other process can write
+ * into it. */
 #define _GNU_SOURCE
 #include "varq.h"
 
@@ -16,22 +18,28 @@
 
 static int box = -1;
 
+/* open_box opens the box and returns its file descriptor, or -1. */
 int open_box(void)
 {
-	char number[16];
-	box = memfd_create("varq", 0); /* varq-filter inherits it */
-	if (box < 0) {
+	box = memfd_create("varq", MFD_CLOEXEC);
+	if (box < 0)
 		slurm_error("varq: memfd_create: %s", strerror(errno));
-		return -1;
-	}
-	snprintf(number, sizeof number, "%d", box);
-	setenv(BOX_VARIABLE, number, 1);
-	return 0;
+	else
+		tell_number(BOX_VARIABLE, box);
+	return box;
 }
 
 int box_is_open(void)
 {
 	return box >= 0;
+}
+
+/* tell_number tells varq.lua a file descriptor, by an environment variable. */
+void tell_number(const char *variable, int fd)
+{
+	char number[16];
+	snprintf(number, sizeof number, "%d", fd);
+	setenv(variable, number, 1);
 }
 
 /* take_ticket copies WORD of the line "ticket WORD" into ticket, a buffer of size

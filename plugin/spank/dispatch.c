@@ -6,10 +6,10 @@ SPANK_PLUGIN(varq, 1)
 
 int slurm_spank_init(spank_t sp, int argc, char **argv)
 {
-	(void)argc, (void)argv;
 	switch (spank_context()) {
 	case S_CTX_ALLOCATOR:
 	case S_CTX_LOCAL:
+		set_helper(argc, argv);
 		return start_submission(sp);
 	case S_CTX_REMOTE: /* srun passes its options on, so slurmstepd must know them */
 		return register_options(sp);

@@ -32,6 +32,7 @@ int finish_submission(spank_t sp)
 		slurm_error("varq: no reservation: the cli_filter of this cluster does not call varq.lua (see varq(7))");
 		exit(EXIT_FAILURE);
 	}
+	hide_helper();
 	forget_options(sp);
 	spank_err_t err = spank_job_control_setenv(sp, TICKET_NAME, ticket, 1);
 	if (err != ESPANK_SUCCESS || setenv(TICKET_VARIABLE, ticket, 1)) {

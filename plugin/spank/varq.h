@@ -2,10 +2,13 @@
  * The SPANK plugin of varq adds varq's options to sbatch, srun and salloc, and
  * holds the work of a job on its nodes. Between the two the promise is made:
  *
- *   sbatch    option callback   args.c      opens the box, a nameless file
- *             cli_filter        varq.lua    has varq-filter ask varqd, and puts
- *                                           the ticket into the box
+ *   sbatch    option callback   args.c      opens the box, a nameless file (box.c), and
+ *                                           starts varq-filter as a helper (helper.c)
+ *             cli_filter        varq.lua    has the helper ask varqd, and puts the
+ *                                           ticket into the box
  *             init_post_opt     submit.c    takes it out and gives it to the job
+ *             cli_filter        varq.lua    tells the helper the job; if the command
+ *                                           ends before, the helper takes the promise back
  *   stepd     task_init         remote.c    finds it in the job's environment
  *                               hold.c      and has varq-wrapper hold the task
  *
@@ -36,11 +39,17 @@ enum { TICKET_SIZE = 256 }; /* bytes, with the final 0; no ticket is longer */
 int register_options(spank_t sp);
 void forget_options(spank_t sp);
 const char *wrapper_path(int argc, char **argv);
+void set_helper(int argc, char **argv);
 
 /* box.c */
 int open_box(void);
 int box_is_open(void);
 int take_ticket(char *ticket, size_t size);
+void tell_number(const char *variable, int fd);
+
+/* helper.c */
+int start_helper(const char *helper, int box);
+void hide_helper(void);
 
 /* submit.c */
 int start_submission(spank_t sp);

@@ -61,18 +61,17 @@ func (s *Site) spankPlugin() (string, error) {
 // the installed plugstack.conf.d/varq.conf, but with paths below dest.
 func (s *Site) plugStack() (string, error) {
 	plugin, err := s.spankPlugin()
-	return "optional " + plugin + " wrapper=" + s.installed("/usr/bin/varq-wrapper"), err
+	return "optional " + plugin + " wrapper=" + s.installed("/usr/bin/varq-wrapper") + " filter=" + s.installed("/usr/bin/varq-filter"), err
 }
 
 // cliFilter returns a cli_filter.lua that calls varq's filter, as a site with its own
 // cli_filter.lua would write it.
 func (s *Site) cliFilter() string {
 	return fmt.Sprintf(`local varq = dofile(%q)
-varq.filter = %q
 function slurm_cli_setup_defaults(options, early) return slurm.SUCCESS end
 function slurm_cli_pre_submit(options, offset) return varq.pre_submit(options, offset) end
 function slurm_cli_post_submit(offset, job, step) return varq.post_submit(offset, job, step) end
-`, s.installed("/usr/share/varq/varq.lua"), s.installed("/usr/bin/varq-filter"))
+`, s.installed("/usr/share/varq/varq.lua"))
 }
 
 // Client returns a client of varqd that authenticates as root, through the cluster's munge.

@@ -1,11 +1,11 @@
-// Command varq-filter asks varqd for a reservation. varq.lua runs it inside Slurm's
-// cli_filter if a command has one of varq's options.
+// Command varq-filter stands beside an sbatch, srun or salloc with varq's options, and asks
+// varqd for the reservation. The SPANK plugin starts it, and varq.lua gives it orders.
 //
-//	varq-filter plan
+//	varq-filter submit
 //
-// reads the options from the file that the SPANK plugin has opened, whose descriptor is in
-// VARQ_BOX. It asks varqd for a reservation, and prints lines that change or refuse the
-// submission; see package filter.
+// takes the orders from standard input and the options from file descriptor 3, and prints
+// lines that change or refuse the submission; see package filter. It ends when Slurm has
+// accepted the job, or when the command has ended and the promise is taken back.
 //
 //	varq-filter bind PLAN JOB
 //
@@ -18,8 +18,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"strconv"
+	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/varq-project/varq/plugin/filter"
 	"github.com/varq-project/varq/predictor/api"
@@ -39,43 +43,31 @@ func run(args []string) error {
 	case len(args) == 1 && args[0] == "--version":
 		_, err := fmt.Println("varq-filter", api.Version)
 		return err
-	case len(args) == 1 && args[0] == "plan":
-		if err := plan(); err != nil {
-			return filter.WriteError(os.Stdout, err)
-		}
-		return nil
+	case len(args) == 1 && args[0] == "submit":
+		return submit()
 	case len(args) == 3 && args[0] == "bind":
 		return bind(args[1], args[2])
 	default:
-		return errors.New("usage: varq-filter plan | varq-filter bind PLAN JOB")
+		return errors.New("usage: varq-filter submit | varq-filter bind PLAN JOB")
 	}
 }
 
-func plan() error {
-	text, err := readBox()
-	if err != nil {
-		return err
+// box is the file descriptor of the file with the options, see plugin/spank/helper.c.
+const box = 3
+
+// pause is the Pause of the helper.
+const pause = 2 * time.Second
+
+func submit() error {
+	// The command may end, and with it the reader of the answer. The promise must be taken
+	// back even then.
+	signal.Ignore(syscall.SIGPIPE)
+	h := filter.Helper{
+		Orders: os.Stdin, Options: readBox, Answer: os.Stdout, User: os.Stderr, Leave: leave,
+		Dial: func() (filter.Varqd, error) { return dial() },
+		Now:  time.Now, Zone: time.Local, Pause: pause,
 	}
-	s, err := filter.Read(text, time.Now().Unix(), time.Local)
-	if err != nil {
-		return err
-	}
-	varqd, err := dial()
-	if err != nil {
-		return err
-	}
-	ask := varqd.Plan
-	if s.Quote {
-		ask = varqd.Quote
-	}
-	answer, err := ask(context.Background(), s.Request)
-	if errors.Is(err, client.ErrUnreachable) {
-		return fmt.Errorf("no reservation can be made now: %w", err)
-	}
-	if err != nil {
-		return err
-	}
-	return s.Write(os.Stdout, answer)
+	return h.Run(context.Background())
 }
 
 func bind(plan, job string) error {
@@ -90,15 +82,23 @@ func bind(plan, job string) error {
 	return varqd.Bind(context.Background(), api.Binding{Plan: plan, Job: id})
 }
 
-// readBox reads the options that varq.lua has written into the box, the file of VARQ_BOX.
+// readBox reads the options that varq.lua has written into the box.
 func readBox() ([]byte, error) {
-	fd, err := strconv.ParseUint(os.Getenv("VARQ_BOX"), 10, 31)
+	file := os.NewFile(box, "options")
+	defer file.Close()
+	text, err := io.ReadAll(io.NewSectionReader(file, 0, filter.MaxOptions+1))
 	if err != nil {
-		return nil, fmt.Errorf("VARQ_BOX: %w: this command is for varq's cli_filter", err)
+		return nil, fmt.Errorf("file descriptor %d: %w: this command is for varq's cli_filter", box, err)
 	}
-	box := os.NewFile(uintptr(fd), "VARQ_BOX")
-	defer box.Close()
-	return io.ReadAll(io.NewSectionReader(box, 0, filter.MaxOptions+1))
+	return text, nil
+}
+
+// leave makes standard error go nowhere. Whoever reads it need not wait for this process.
+func leave() {
+	if null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0); err == nil {
+		_ = unix.Dup3(int(null.Fd()), int(os.Stderr.Fd()), 0)
+		null.Close()
+	}
 }
 
 func dial() (*client.Client, error) {

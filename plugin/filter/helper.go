@@ -1,0 +1,202 @@
+package filter
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/varqd/client"
+)
+
+// Varqd is what the helper needs of varqd. Package client implements it.
+type Varqd interface {
+	Plan(ctx context.Context, r api.PlanRequest) (api.PlanAnswer, error)
+	Quote(ctx context.Context, r api.PlanRequest) (api.PlanAnswer, error)
+	Bind(ctx context.Context, b api.Binding) error
+	Cancel(ctx context.Context, c api.Cancellation) error
+	Reservations(ctx context.Context, q api.ReservationsQuery) ([]api.Reservation, error)
+}
+
+// Helper stands beside one sbatch, srun or salloc. It plans the job, and then waits until
+// Slurm has accepted it. If the command ends before, the helper takes the promise back.
+type Helper struct {
+	// Orders are lines from varq.lua: "plan COMMAND", and "job ID" once Slurm has accepted
+	// the job. They end when the command does.
+	Orders io.Reader
+	// Options returns the command's options, in the JSON of Slurm's json_cli_options.
+	Options func() ([]byte, error)
+	// Answer takes the lines for varq.lua.
+	Answer io.WriteCloser
+	// User takes messages for the user, if the command itself waits for its job.
+	User io.Writer
+	// Leave releases the command's standard error, for which its callers may wait.
+	Leave func()
+	Dial  func() (Varqd, error)
+	Now   func() time.Time
+	Zone  *time.Location
+	// Pause is the time between two looks at varqd's reservations, and between two attempts
+	// to take a promise back.
+	Pause time.Duration
+}
+
+// Words of the orders.
+const (
+	orderPlan = "plan "
+	orderJob  = "job "
+)
+
+// attempts bounds how often the helper tries to take a promise back from a varqd that does
+// not answer. After that, varqd closes it some time after its begin time.
+const attempts = 12
+
+// Run does what the orders say. It returns when they have ended, or when the promise has its
+// job.
+func (h *Helper) Run(ctx context.Context) error {
+	varqd, err := h.Dial() // while the command still reads its options
+	orders := bufio.NewScanner(h.Orders)
+	if !orders.Scan() {
+		return nil
+	}
+	command, ok := strings.CutPrefix(orders.Text(), orderPlan)
+	if !ok {
+		return fmt.Errorf("unknown order %.40q", orders.Text())
+	}
+	var s *Submission
+	var plan *api.Plan
+	if err == nil {
+		s, plan, err = h.plan(ctx, varqd, command)
+	}
+	if err != nil {
+		_ = WriteError(h.Answer, err) // fails only if the command has ended
+	}
+	if err := h.Answer.Close(); err != nil && plan == nil {
+		return err
+	}
+	if plan == nil || plan.ID == "" {
+		return nil
+	}
+	return h.accompany(ctx, varqd, s, plan, orders)
+}
+
+// plan asks varqd for a plan or a quote, and writes the answer. The plan is nil if there is
+// none.
+func (h *Helper) plan(ctx context.Context, varqd Varqd, command string) (*Submission, *api.Plan, error) {
+	text, err := h.Options()
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := Read(text, h.Now().Unix(), h.Zone)
+	if err != nil {
+		return nil, nil, err
+	}
+	s.Waits = command != "sbatch"
+	ask := varqd.Plan
+	if s.Quote {
+		ask = varqd.Quote
+	}
+	answer, err := ask(ctx, s.Request)
+	if errors.Is(err, client.ErrUnreachable) {
+		return nil, nil, fmt.Errorf("no reservation can be made now: %w", err)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	err = s.Write(h.Answer, answer)
+	if answer.Plan != nil {
+		return s, answer.Plan, nil // the orders tell whether the command has ended
+	}
+	return nil, nil, err
+}
+
+// accompany waits for the job of a plan. srun and salloc tell their job only when it has
+// started; so, for them, accompany also looks whether varqd has found the job in the queue.
+func (h *Helper) accompany(ctx context.Context, varqd Varqd, s *Submission, plan *api.Plan, orders *bufio.Scanner) error {
+	jobs := make(chan string, 1)
+	go func() {
+		defer close(jobs)
+		for orders.Scan() {
+			if job, ok := strings.CutPrefix(orders.Text(), orderJob); ok {
+				jobs <- job
+				return
+			}
+		}
+	}()
+	var look <-chan time.Time
+	if s.Waits {
+		ticker := time.NewTicker(h.Pause)
+		defer ticker.Stop()
+		look = ticker.C
+	} else {
+		h.Leave()
+	}
+	for {
+		select {
+		case job, accepted := <-jobs:
+			if !accepted {
+				h.Leave()
+				return h.takeBack(ctx, varqd, plan.ID)
+			}
+			h.tell(s, plan)
+			h.Leave()
+			return bind(ctx, varqd, plan.ID, job)
+		case <-look:
+			if bound(ctx, varqd, plan.ID) {
+				h.tell(s, plan)
+				return nil
+			}
+		}
+	}
+}
+
+// tell tells the user of a command that waits for its job what is promised. To others
+// varq.lua tells it.
+func (h *Helper) tell(s *Submission, plan *api.Plan) {
+	if !s.Waits {
+		return
+	}
+	for _, line := range s.says(plan) {
+		fmt.Fprintln(h.User, "varq: "+line)
+	}
+}
+
+func bind(ctx context.Context, varqd Varqd, plan, job string) error {
+	id, err := strconv.ParseInt(job, 10, 64)
+	if err != nil {
+		return fmt.Errorf("%.40q is no job's number", job)
+	}
+	return varqd.Bind(ctx, api.Binding{Plan: plan, Job: id})
+}
+
+// bound reports whether varqd knows the job of the plan.
+func bound(ctx context.Context, varqd Varqd, plan string) bool {
+	list, err := varqd.Reservations(ctx, api.ReservationsQuery{})
+	if err != nil {
+		return false
+	}
+	for i := range list {
+		if list[i].ID == plan {
+			return list[i].Job != 0
+		}
+	}
+	return false
+}
+
+func (h *Helper) takeBack(ctx context.Context, varqd Varqd, plan string) error {
+	for attempt := 1; ; attempt++ {
+		err := varqd.Cancel(ctx, api.Cancellation{Plan: plan})
+		if !errors.Is(err, client.ErrUnreachable) || attempt == attempts {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(h.Pause):
+		}
+	}
+}

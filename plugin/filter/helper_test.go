@@ -1,0 +1,162 @@
+package filter
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/varqd/client"
+)
+
+// fakeVarqd promises everything, and records what it is told.
+type fakeVarqd struct {
+	mu   sync.Mutex
+	told []string
+	job  int64 // the plan's
+	deaf int   // how many more cancellations do not reach it
+}
+
+const fakePlan = "abcdefgh2345"
+
+func (v *fakeVarqd) say(format string, args ...any) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.told = append(v.told, fmt.Sprintf(format, args...))
+}
+
+func (v *fakeVarqd) Plan(_ context.Context, r api.PlanRequest) (api.PlanAnswer, error) {
+	v.say("plan")
+	return api.PlanAnswer{Plan: &api.Plan{ID: fakePlan, BeginBy: r.BeginBy, HoldUntil: r.BeginBy, OnMiss: api.OnMissRun}}, nil
+}
+
+func (v *fakeVarqd) Quote(context.Context, api.PlanRequest) (api.PlanAnswer, error) {
+	v.say("quote")
+	return api.PlanAnswer{Plan: &api.Plan{}}, nil
+}
+
+func (v *fakeVarqd) Bind(_ context.Context, b api.Binding) error {
+	v.say("bind %s %d", b.Plan, b.Job)
+	return nil
+}
+
+func (v *fakeVarqd) Cancel(_ context.Context, c api.Cancellation) error {
+	v.say("cancel %s", c.Plan)
+	if v.deaf--; v.deaf >= 0 {
+		return client.ErrUnreachable
+	}
+	return nil
+}
+
+func (v *fakeVarqd) Reservations(context.Context, api.ReservationsQuery) ([]api.Reservation, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return []api.Reservation{{Plan: api.Plan{ID: "another"}, Job: 7}, {Plan: api.Plan{ID: fakePlan}, Job: v.job}}, nil
+}
+
+// command is the other side of a helper that runs.
+type command struct {
+	orders *io.PipeWriter
+	answer string
+	left   bool
+	user   strings.Builder
+	done   chan error
+}
+
+// helped starts a helper with an order to plan, and returns when it has answered.
+func helped(t *testing.T, v *fakeVarqd, name, options string) *command {
+	t.Helper()
+	orders, order := io.Pipe()
+	answers, answer := io.Pipe()
+	c := &command{orders: order, done: make(chan error, 1)}
+	h := Helper{
+		Orders: orders, Answer: answer, User: &c.user, Leave: func() { c.left = true },
+		Options: func() ([]byte, error) { return []byte(options), nil },
+		Dial:    func() (Varqd, error) { return v, nil },
+		Now:     func() time.Time { return time.Unix(now, 0) }, Zone: time.UTC, Pause: time.Second,
+	}
+	go func() { c.done <- h.Run(t.Context()) }()
+	fmt.Fprintf(order, "plan %s\n", name)
+	text, _ := io.ReadAll(answers)
+	c.answer = string(text)
+	return c
+}
+
+// want checks what varqd was told, once the helper has ended.
+func (c *command) want(t *testing.T, v *fakeVarqd, told ...string) {
+	t.Helper()
+	if err := <-c.done; err != nil {
+		t.Error(err)
+	}
+	if !slices.Equal(v.told, told) {
+		t.Errorf("varqd was told %q, wanted %q", v.told, told)
+	}
+}
+
+const reserves = `{"spank:begin-by":"now+1hour"}`
+
+func TestHelperBinds(t *testing.T) {
+	var v fakeVarqd
+	c := helped(t, &v, "sbatch", reserves)
+	if !strings.Contains(c.answer, "\nplan "+fakePlan+"\n") || !strings.Contains(c.answer, "\nsay promised: ") {
+		t.Errorf("answered %q", c.answer)
+	}
+	fmt.Fprintln(c.orders, "job 42")
+	c.want(t, &v, "plan", "bind "+fakePlan+" 42")
+	if c.user.Len() > 0 || !c.left {
+		t.Errorf("told the user %q, left %v", c.user.String(), c.left)
+	}
+}
+
+// A command that ends without a job has its promise taken back, from a varqd that is away for a
+// while, too.
+func TestHelperTakesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v := fakeVarqd{deaf: 2}
+		c := helped(t, &v, "salloc", reserves)
+		c.orders.Close()
+		c.want(t, &v, "plan", "cancel "+fakePlan, "cancel "+fakePlan, "cancel "+fakePlan)
+		if c.user.Len() > 0 || strings.Contains(c.answer, "promised") {
+			t.Errorf("told the user %q, answered %q", c.user.String(), c.answer)
+		}
+	})
+}
+
+// srun and salloc wait for their job, perhaps for hours. Their users learn what is promised when
+// varqd has seen the job.
+func TestHelperTellsWaitingUser(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var v fakeVarqd
+		c := helped(t, &v, "srun", reserves)
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		if c.user.Len() > 0 {
+			t.Errorf("told the user %q before there is a job", c.user.String())
+		}
+		v.mu.Lock()
+		v.job = 42
+		v.mu.Unlock()
+		c.want(t, &v, "plan")
+		if !strings.HasPrefix(c.user.String(), "varq: promised: running by ") {
+			t.Errorf("told the user %q", c.user.String())
+		}
+		c.orders.Close() // nobody reads it any more
+	})
+}
+
+// Without a promise there is nothing to wait for.
+func TestHelperPromisesNothing(t *testing.T) {
+	for options, told := range map[string][]string{
+		`{"spank:begin-by":"now+1hour","test-only":"set"}`: {"quote"},
+		`{"spank:prob":"0.9"}`:                             nil,
+	} {
+		var v fakeVarqd
+		helped(t, &v, "sbatch", options).want(t, &v, told...)
+	}
+}
