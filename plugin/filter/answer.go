@@ -83,7 +83,7 @@ func (s *Submission) says(p *api.Plan) []string {
 	return []string{
 		fmt.Sprintf("%s: running %s with probability %s (forecast %s)", verb, s.span(p), prob.Format(p.Prob), prob.Format(p.Estimate)),
 		fmt.Sprintf("eligible from %s, time limit %s", s.time(p.BeginTime), slurmtime.FormatDuration(p.TimeLimit)),
-		fmt.Sprintf("the work costs %s; the reservation at most %s more", p.Work, p.Worst),
+		fmt.Sprintf("the work costs %s; the reservation at most %s more, %s", p.Work, p.AtMost(), p.AtMost().Share(p.Work)),
 	}
 }
 

@@ -72,7 +72,7 @@ func (s *Submission) readReservation(o options, now int64) error {
 
 	beginBy, given := o.own("begin-by")
 	if !given {
-		for _, name := range []string{"prob", "begin-after", "best-effort", "on-miss"} {
+		for _, name := range []string{"prob", "begin-after", "best-effort", "on-miss", "max-cost"} {
 			if _, given := o.own(name); given {
 				fail("--%s needs --begin-by", name)
 			}
@@ -102,6 +102,12 @@ func (s *Submission) readReservation(o options, now int64) error {
 			fail("--begin-after does not go together with --best-effort: the one holds the work, the other does not")
 		default:
 			r.BeginAfter = at
+		}
+	}
+	if ceiling, given := o.own("max-cost"); given {
+		var err error
+		if r.MaxCost, err = api.ParseMaxCost(ceiling); err != nil {
+			fail("--max-cost: %w", err)
 		}
 	}
 	if onMiss, given := o.own("on-miss"); given {

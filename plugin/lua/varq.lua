@@ -15,7 +15,7 @@
 
 local M = {}
 
-local own = { "begin-by", "prob", "begin-after", "best-effort", "on-miss" }
+local own = { "begin-by", "prob", "begin-after", "best-effort", "on-miss", "max-cost" }
 
 -- What is to be said once Slurm has accepted the job that is being submitted; nil
 -- without a promise.

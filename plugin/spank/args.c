@@ -32,6 +32,8 @@ static struct spank_option options[] = {
 	  .usage = "the work may start as soon as the job does" },
 	{ .name = "on-miss", .arginfo = "run|cancel", .has_arg = 1, .cb = take_option,
 	  .usage = "if the job starts after --begin-by" },
+	{ .name = "max-cost", .arginfo = "N|Nx", .has_arg = 1, .cb = take_option,
+	  .usage = "idle nodes cost at most N node-hours, or N times the quote" },
 };
 
 enum { OPTIONS = sizeof options / sizeof options[0] };

@@ -8,6 +8,7 @@ const (
 	PathQuote        = "/v1/quotes"        // POST PlanRequest: PlanAnswer. Nothing is promised.
 	PathBind         = "/v1/bindings"      // POST Binding
 	PathCancel       = "/v1/cancellations" // POST Cancellation
+	PathAccept       = "/v1/acceptances"   // POST Acceptance: Reservation
 	PathReservations = "/v1/reservations"  // GET, with Param...: []Reservation
 	PathReport       = "/v1/report"        // GET, with Param...: Report
 	PathCalibration  = "/v1/calibration"   // GET, with Param...: Calibration

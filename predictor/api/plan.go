@@ -30,15 +30,6 @@ type PlanRequest struct {
 	Trajectory bool `json:"trajectory,omitempty"`
 }
 
-// MaxCost is the ceiling on the cost of the idle nodes before the work, which no revision of the
-// plan exceeds. At most one of the two is set. Without either it is what was quoted.
-type MaxCost struct {
-	// MaxNodeSeconds bounds the node-seconds. The plan itself keeps to it too.
-	MaxNodeSeconds float64 `json:"max_node_seconds,omitempty"`
-	// MaxTimes is a multiple, at least 1, of what was quoted.
-	MaxTimes float64 `json:"max_times,omitempty"`
-}
-
 // The values of PlanRequest.OnMiss.
 const (
 	OnMissRun    = "run"    // the job stays in the queue
@@ -91,6 +82,23 @@ func (p *Plan) Idle(begin int64) Cost {
 	}
 	share := float64(max(0, p.HoldUntil-begin)) / float64(p.WorkLimit)
 	return Cost{NodeSeconds: share * p.Work.NodeSeconds, BillingSeconds: share * p.Work.BillingSeconds}
+}
+
+// AtMost returns the ceiling on the cost of the idle nodes before the work, which no revision of
+// the plan exceeds.
+func (p *Plan) AtMost() Cost {
+	if p.Earliest == 0 {
+		return p.Worst
+	}
+	return p.Idle(p.Earliest)
+}
+
+// Share says how much c is in multiples of the cost of the work.
+func (c Cost) Share(work Cost) string {
+	if work.NodeSeconds <= 0 {
+		return "as much as the work"
+	}
+	return fmt.Sprintf("%.2f times the work", c.NodeSeconds/work.NodeSeconds)
 }
 
 // Evidence is what a forecast rests on.

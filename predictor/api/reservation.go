@@ -13,6 +13,13 @@ const (
 	StateCancelled = "CANCELLED" // settled: never submitted, cancelled early, or not kept after a change by the user
 )
 
+// Event is something that happened to a reservation.
+type Event struct {
+	At   int64  `json:"at"`
+	Kind string `json:"kind"` // of package ledger: bound, moved, limited, requeued, user, note, agreed, settled, corrected
+	Text string `json:"text"`
+}
+
 // Setting is a job's begin time, in Unix seconds, and its time limit, in seconds.
 type Setting struct {
 	BeginTime int64 `json:"begin_time"`
@@ -47,4 +54,7 @@ type Reservation struct {
 	// Note is the latest message for the user, for instance the reason why the promise was
 	// missed.
 	Note string `json:"note,omitempty"`
+	// Events are what happened to the reservation, oldest first. They are there if the query
+	// names a job.
+	Events []Event `json:"events,omitempty"`
 }

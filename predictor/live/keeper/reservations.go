@@ -22,7 +22,20 @@ func (k *Keeper) Reservations(ctx context.Context, user string, q api.Reservatio
 	if !q.All && q.Job == 0 {
 		wanted.OpenOrSince = k.Now() - recent
 	}
-	return k.list(ctx, wanted)
+	list, err := k.list(ctx, wanted)
+	if err != nil || q.Job == 0 {
+		return list, err
+	}
+	for i := range list {
+		events, err := k.Ledger.Events(ctx, list[i].ID)
+		if err != nil {
+			return nil, err
+		}
+		for _, event := range events {
+			list[i].Events = append(list[i].Events, api.Event{At: event.At, Kind: string(event.Kind), Text: event.Text})
+		}
+	}
+	return list, nil
 }
 
 func (k *Keeper) list(ctx context.Context, q ledger.Query) ([]api.Reservation, error) {

@@ -102,6 +102,12 @@ func (c *Client) Cancel(ctx context.Context, a api.Cancellation) error {
 	return c.do(ctx, http.MethodPost, api.PathCancel, a, nil)
 }
 
+// Accept agrees to a higher ceiling on the cost of idle nodes.
+func (c *Client) Accept(ctx context.Context, a api.Acceptance) (r api.Reservation, err error) {
+	err = c.do(ctx, http.MethodPost, api.PathAccept, a, &r)
+	return r, err
+}
+
 // Reservations lists reservations that the asker may see.
 func (c *Client) Reservations(ctx context.Context, q api.ReservationsQuery) (list []api.Reservation, err error) {
 	v := values{}

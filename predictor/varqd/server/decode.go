@@ -75,6 +75,12 @@ func decodePlan(body []byte, user string) (*api.PlanRequest, error) {
 		return nil, field("begin_after", "makes no sense with best_effort")
 	case req.Prob != 0 && !(req.Prob > 0 && req.Prob < 1):
 		return nil, field("prob", "%v does not lie between 0 and 1", req.Prob)
+	case !(req.MaxNodeSeconds >= 0 && req.MaxNodeSeconds <= 3600*api.MaxNodeHours):
+		return nil, field("max_node_seconds", "%v is not a cost", req.MaxNodeSeconds)
+	case req.MaxTimes != 0 && !(req.MaxTimes >= 1 && req.MaxTimes <= api.MaxMultiple):
+		return nil, field("max_times", "%v does not lie between 1 and %d", req.MaxTimes, api.MaxMultiple)
+	case req.MaxTimes != 0 && req.MaxNodeSeconds != 0:
+		return nil, field("max_times", "makes no sense with max_node_seconds")
 	case !slices.Contains([]string{"", api.OnMissRun, api.OnMissCancel}, req.OnMiss):
 		return nil, field("on_miss", "%q is neither run nor cancel", req.OnMiss)
 	}
@@ -101,6 +107,19 @@ func decodeCancellation(body []byte) (*api.Cancellation, error) {
 		return nil, err
 	}
 	return c, checkPlanID(c.Plan)
+}
+
+func decodeAcceptance(body []byte) (*api.Acceptance, error) {
+	a, err := decode[api.Acceptance](body)
+	switch {
+	case err != nil:
+		return nil, err
+	case a.Job <= 0:
+		return nil, field("job", "%d is not a job id", a.Job)
+	case !(a.Worst.NodeSeconds >= 0 && a.Worst.NodeSeconds <= 3600*api.MaxNodeHours):
+		return nil, field("worst.node_seconds", "%v is not a cost", a.Worst.NodeSeconds)
+	}
+	return a, nil
 }
 
 func checkPlanID(id string) error {

@@ -59,6 +59,7 @@ func (h *handler) routes(registry *prometheus.Registry) http.Handler {
 	route(http.MethodPost, api.PathQuote, true, h.plan(false))
 	route(http.MethodPost, api.PathBind, true, h.bind)
 	route(http.MethodPost, api.PathCancel, true, h.cancel)
+	route(http.MethodPost, api.PathAccept, true, h.accept)
 	route(http.MethodGet, api.PathReservations, true, h.reservations)
 	route(http.MethodGet, api.PathReport, true, h.report)
 	route(http.MethodGet, api.PathCalibration, true, h.calibration)
@@ -269,6 +270,18 @@ func (h *handler) cancel(w http.ResponseWriter, r *request) error {
 	}
 	w.WriteHeader(http.StatusNoContent)
 	return nil
+}
+
+func (h *handler) accept(w http.ResponseWriter, r *request) error {
+	a, err := decodeAcceptance(r.body)
+	if err != nil {
+		return err
+	}
+	reservation, err := h.service.Accept(r.Context(), r.user, *a)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, reservation)
 }
 
 func (h *handler) reservations(w http.ResponseWriter, r *request) error {

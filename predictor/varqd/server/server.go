@@ -32,6 +32,8 @@ type Service interface {
 	Bind(ctx context.Context, user string, b api.Binding) error
 	// Cancel takes back a plan of user's that no job has taken up.
 	Cancel(ctx context.Context, user string, c api.Cancellation) error
+	// Accept raises the ceiling on the cost of idle nodes of a reservation of user's.
+	Accept(ctx context.Context, user string, a api.Acceptance) (api.Reservation, error)
 	// Reservations lists those that user may see.
 	Reservations(ctx context.Context, user string, q api.ReservationsQuery) ([]api.Reservation, error)
 	// Report compares promises and outcomes of those that user may see.

@@ -71,6 +71,14 @@ func (s *fakeService) Cancel(_ context.Context, user string, c api.Cancellation)
 	return nil
 }
 
+func (s *fakeService) Accept(_ context.Context, user string, a api.Acceptance) (api.Reservation, error) {
+	s.seen(user)
+	if a.Job == 9 {
+		return api.Reservation{}, api.Fault(api.ErrConflict, "job 9 needs no more")
+	}
+	return api.Reservation{Job: a.Job, Ceiling: a.Worst}, nil
+}
+
 func (s *fakeService) Reservations(_ context.Context, user string, q api.ReservationsQuery) ([]api.Reservation, error) {
 	s.seen(user)
 	if q.User == "bob" {
@@ -330,6 +338,13 @@ func TestErrorsNameTheField(t *testing.T) {
 		{api.PathCancel, `{"plan":"aaaaaaaaaaaa","job":1}`, 400, "job: no such field"},
 		{api.PathCancel, `{"plan":"bbbbbbbbbbbb"}`, 409, "has a job"},
 		{api.PathCancel, `{"plan":"aaaaaaaaaaaa"}`, 204, ""},
+		{api.PathAccept, `{"job":0}`, 400, "job: 0"},
+		{api.PathAccept, `{"job":7,"worst":{"node_seconds":-1}}`, 400, "worst.node_seconds: -1"},
+		{api.PathAccept, `{"job":9}`, 409, "needs no more"},
+		{api.PathAccept, `{"job":7,"worst":{"node_seconds":3600}}`, 200, "3600"},
+		{api.PathPlan, `{"begin_by":1,"max_times":0.5}`, 400, "max_times: 0.5"},
+		{api.PathPlan, `{"begin_by":1,"max_node_seconds":-1}`, 400, "max_node_seconds: -1"},
+		{api.PathPlan, `{"begin_by":1,"max_node_seconds":1,"max_times":2}`, 400, "max_times: makes no sense"},
 		{api.PathPredict, `{"quantiles":[0.5,2]}`, 400, "quantiles[1]"},
 		{api.PathPredict, `{"quantiles":[` + strings.Repeat("0.5,", 64) + `0.5]}`, 400, "more than 64"},
 		{api.PathPredict, `{}`, 200, "job"},

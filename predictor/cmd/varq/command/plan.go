@@ -32,7 +32,7 @@ func (e *Env) showPlan(p *api.Plan, options []string) error {
 		s.Line("If missed", "the job runs as soon as it can")
 	}
 	s.Line("Work costs", "%s", p.Work)
-	s.Line("At most", "%s more", p.Worst)
+	s.Line("At most", "%s more: %s", p.AtMost(), p.AtMost().Share(p.Work))
 	s.Line("Expected", "%s more", p.Expected)
 	s.Line("Forecast", "from %s", evidence(p.Evidence))
 	fmt.Fprintf(&s, "\nTo make this reservation:\n\n  sbatch %s job.sh\n", strings.Join(options, " "))

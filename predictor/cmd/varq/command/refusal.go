@@ -17,6 +17,7 @@ var offerNames = map[string]string{
 	api.OfferLater: "The earliest deadline for this probability",
 	api.OfferNodes: "A smaller job",
 	api.OfferTime:  "A shorter job",
+	api.OfferCost:  "The same, with a higher --max-cost",
 }
 
 // showRefusal shows the reason of a refusal, and for each offer the options to paste after

@@ -13,8 +13,8 @@ import (
 
 // reservationFlags has the options that varq adds to sbatch.
 type reservationFlags struct {
-	beginBy, beginAfter, prob, onMiss string
-	bestEffort                        bool
+	beginBy, beginAfter, prob, onMiss, maxCost string
+	bestEffort                                 bool
 }
 
 func addReservation(flags *pflag.FlagSet) *reservationFlags {
@@ -24,6 +24,7 @@ func addReservation(flags *pflag.FlagSet) *reservationFlags {
 	flags.StringVar(&f.beginAfter, "begin-after", "", "the work may start from this `time` on")
 	flags.BoolVar(&f.bestEffort, "best-effort", false, "the work may start as soon as the job does")
 	flags.StringVar(&f.onMiss, "on-miss", "", "a job not started by the deadline is to `run|cancel` (default run)")
+	flags.StringVar(&f.maxCost, "max-cost", "", "idle nodes may cost at most `N|Nx`: node-hours, or times what is quoted (default 1x)")
 	return f
 }
 
@@ -44,6 +45,11 @@ func (f *reservationFlags) request(env *Env) (api.PlanRequest, error) {
 	}
 	if r.BeginAfter, err = env.parseTime("--begin-after", f.beginAfter); err != nil {
 		return r, err
+	}
+	if f.maxCost != "" {
+		if r.MaxCost, err = api.ParseMaxCost(f.maxCost); err != nil {
+			return r, fmt.Errorf("--max-cost: %w", err)
+		}
 	}
 	if f.prob != "" {
 		if r.Prob, err = prob.Parse(f.prob); err != nil {
@@ -68,6 +74,9 @@ func (e *Env) reservationOptions(r api.PlanRequest) []string {
 	}
 	if r.OnMiss != "" {
 		options = append(options, "--on-miss="+r.OnMiss)
+	}
+	if ceiling := r.MaxCost.String(); ceiling != "" {
+		options = append(options, "--max-cost="+ceiling)
 	}
 	return options
 }

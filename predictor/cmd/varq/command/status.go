@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -191,12 +192,10 @@ func statusColumns(env *Env) []table.Column[api.Reservation] {
 		return prob.Format(r.Now)
 	})
 	text("Eligible", func(r row) string {
-		if r.Eligible == 0 {
-			return env.moment(r.BeginTime)
-		}
-		return env.moment(r.Eligible)
+		return env.moment(cmp.Or(r.Eligible, r.Set.BeginTime))
 	})
-	number("TimeLimit", func(r row) string { return slurmtime.FormatDuration(r.TimeLimit) })
+	number("TimeLimit", func(r row) string { return slurmtime.FormatDuration(r.Set.TimeLimit) })
+	number("AtMost", func(r row) string { return nodeHours(r.Ceiling.NodeSeconds) })
 	text("Start", func(r row) string { return env.moment(r.Start) })
 	text("WorkStart", func(r row) string { return env.moment(r.WorkStart) })
 	text("End", func(r row) string { return env.moment(r.End) })

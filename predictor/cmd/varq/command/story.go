@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -29,11 +30,14 @@ func (e *Env) story(r api.Reservation) string {
 		s.Line("Now", "probability %s", prob.Format(r.Now))
 	}
 	s.Line("Asks for", "%d nodes, %d CPUs for %s, in all %s", r.Nodes, r.CPUs,
-		slurmtime.FormatDuration(r.WorkLimit), slurmtime.FormatDuration(r.TimeLimit))
-	if r.Eligible != 0 {
+		slurmtime.FormatDuration(r.WorkLimit), slurmtime.FormatDuration(r.Set.TimeLimit))
+	if r.Eligible != 0 && r.Eligible <= e.Now() {
 		s.Line("Eligible", "since %s", e.moment(r.Eligible))
 	} else {
-		s.Line("Eligible", "from %s", e.moment(r.BeginTime))
+		s.Line("Eligible", "from %s", e.moment(cmp.Or(r.Eligible, r.Set.BeginTime)))
+	}
+	if r.HoldUntil != 0 {
+		s.Line("At most", "%s for idle nodes: %s", r.Ceiling, r.Ceiling.Share(r.Work))
 	}
 	if r.Start != 0 {
 		seconds := e.held(r)
@@ -51,6 +55,13 @@ func (e *Env) story(r api.Reservation) string {
 	}
 	if hint := next(r); hint != "" {
 		s.Line("Next", "%s", hint)
+	}
+	for i, event := range r.Events {
+		name := ""
+		if i == 0 {
+			name = "Events"
+		}
+		s.Line(name, "%s %s: %s", e.moment(event.At), event.Kind, event.Text)
 	}
 	return s.String()
 }
@@ -72,8 +83,11 @@ func next(r api.Reservation) string {
 	switch {
 	case r.State == api.StatePromised:
 		return "nothing has been submitted under this plan yet"
+	case r.Rescue != nil:
+		return fmt.Sprintf("endangered; if idle nodes may cost up to %s, the probability is %s: 'varq accept %d' agrees to that",
+			r.Rescue.Worst, prob.Format(r.Rescue.Prob), r.Job)
 	case r.State == api.StatePending && r.Now != 0 && r.Now < r.Prob:
-		return "less likely than promised by now; varqd moves the job forward wherever that helps"
+		return "less likely than promised by now; varqd moves the job as far as your ceiling on the cost of idle nodes allows"
 	case r.State == api.StateMissed && r.Start == 0 && r.End == 0:
 		return fmt.Sprintf("the job still waits; 'scancel %d' withdraws it", r.Job)
 	default:

@@ -43,6 +43,7 @@ func startVarqd(socket, asked string) (io.Closer, error) {
 	f.mux.HandleFunc("POST "+api.PathQuote, answer(quoteFor))
 	f.mux.HandleFunc("POST "+api.PathPredict, answer(predictionFor))
 	f.mux.HandleFunc("POST "+api.PathCancel, cancel)
+	f.mux.HandleFunc("POST "+api.PathAccept, answer(accept))
 	f.mux.HandleFunc("GET "+api.PathReservations, f.reservations)
 	f.mux.HandleFunc("GET "+api.PathHealth, f.health)
 	f.mux.HandleFunc("GET "+api.PathReport, f.report)
@@ -92,6 +93,14 @@ func cancel(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.WriteHeader(http.StatusNoContent)
+}
+
+// accept accepts half a node-hour for job 4711, and nothing else.
+func accept(a api.Acceptance) (api.Reservation, error) {
+	if a.Job != 4711 || a.Worst.NodeSeconds != 0 && a.Worst.NodeSeconds < 1800 {
+		return api.Reservation{}, fmt.Errorf("job %d needs no more", a.Job)
+	}
+	return api.Reservation{Job: a.Job, Ceiling: api.Cost{NodeSeconds: 1800, BillingSeconds: 3600}}, nil
 }
 
 // quoteFor refuses probabilities above .97 and limits above a day.
@@ -188,14 +197,17 @@ func predictionFor(r api.PredictRequest) (api.Prediction, error) {
 // reservations returns a reservation in each state that is shown differently.
 func reservations() []api.Reservation {
 	reserve := func(job int64, user, state string, begin, deadline, hold int64) api.Reservation {
-		return api.Reservation{
+		r := api.Reservation{
 			Plan: api.Plan{
 				ID: fmt.Sprintf("abcdefgh%d", job), BeginTime: begin, TimeLimit: 3600 + deadline - begin, BeginBy: deadline, HoldUntil: hold,
-				WorkLimit: 3600, Prob: .9, Estimate: .934, OnMiss: "run",
+				WorkLimit: 3600, Prob: .9, Estimate: .934, OnMiss: "run", Earliest: begin,
+				Work: api.Cost{NodeSeconds: 4 * 3600, BillingSeconds: 64 * 3600},
 			},
 			Job: job, User: user, Account: "physics", Partition: "batch", Size: workload.Size{Nodes: 4, CPUs: 64},
 			State: state, Promised: begin - 7200,
 		}
+		r.Set, r.Ceiling = api.Setting{BeginTime: begin, TimeLimit: r.TimeLimit}, r.Idle(begin)
+		return r
 	}
 	pending := reserve(4711, "me", api.StatePending, now+1800, now+4500, now+4500)
 	pending.Now = .957
@@ -206,7 +218,14 @@ func reservations() []api.Reservation {
 	missed := reserve(4655, "alice", api.StateMissed, now-10800, now-8100, now-8100)
 	missed.Eligible, missed.Start, missed.WorkStart = now-10800, now-7500, now-7500
 	missed.Note = "the user moved the job's begin time"
-	return []api.Reservation{pending, holding, kept, missed}
+	endangered := reserve(4713, "bob", api.StatePending, now+1800, now+4500, now+4500)
+	endangered.Now, endangered.Set = .41, api.Setting{BeginTime: now + 2400, TimeLimit: 5700}
+	endangered.Events = []api.Event{
+		{At: now - 5000, Kind: "bound", Text: "job 4713"},
+		{At: now - 600, Kind: "moved", Text: "begin time moved from 2026-11-21T13:30:00Z to 2026-11-21T13:40:00Z: even so the forecast is 0.95; idle nodes cost at most 2.33 node-hours, 37.33 billing-hours"},
+	}
+	endangered.Rescue = &api.Rescue{Prob: .912, Worst: endangered.Idle(now + 600)}
+	return []api.Reservation{pending, holding, kept, missed, endangered}
 }
 
 // health answers with the notes in the file notes, in the folder of the file asked.

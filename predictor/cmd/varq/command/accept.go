@@ -1,0 +1,67 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
+)
+
+func newAccept(env *Env, link *link) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "accept JOBID [--max-cost=N]",
+		Short: "Let nodes idle for longer, so that a promise can be kept",
+		Long: `While your job waits, its nodes are never held for longer than you have agreed
+to: what was quoted, or --max-cost. If the queue becomes slower than was forecast,
+that may be too short a time to keep the promise, and varq status says what would
+keep it. Accept agrees to that, and varqd then moves the job.
+
+With --max-cost=N it agrees to N node-hours of idle nodes at most, and changes
+nothing if more is needed by now.`,
+		Example: `  varq status 4711
+  varq accept 4711
+  varq accept 4711 --max-cost=0.5`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return cli.Usage(cmd, errors.New("name one job; varq status shows yours"))
+			}
+			return nil
+		},
+	}
+	most := cmd.Flags().String("max-cost", "", "agree to `node-hours` of idle nodes at most")
+	asJSON := addJSON(cmd.Flags())
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		jobs, err := parseJobs(args)
+		if err != nil {
+			return cli.Usage(cmd, err)
+		}
+		a := api.Acceptance{Job: jobs[0]}
+		if *most != "" {
+			c, err := api.ParseMaxCost(*most)
+			if err == nil && c.MaxTimes != 0 {
+				err = errors.New("here it is a number of node-hours")
+			}
+			if err != nil {
+				return cli.Usage(cmd, fmt.Errorf("--max-cost: %w", err))
+			}
+			a.Worst.NodeSeconds = c.MaxNodeSeconds
+		}
+		varqd, err := link.dial()
+		if err != nil {
+			return err
+		}
+		r, err := varqd.Accept(cmd.Context(), a)
+		if err != nil {
+			return err
+		}
+		if *asJSON {
+			return cli.WriteJSON(env.Stdout, r)
+		}
+		_, err = fmt.Fprintf(env.Stdout, "job %d: idle nodes may cost up to %s now; varqd moves the job within some seconds\n", r.Job, r.Ceiling)
+		return err
+	}
+	return cmd
+}
