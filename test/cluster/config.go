@@ -28,6 +28,7 @@ type settings struct {
 	Host        string
 	MungeSocket string
 	CliFilter   bool
+	NodeConf    string
 	Accounts    []string
 	Users       []User
 }
@@ -47,7 +48,7 @@ func (c *Cluster) settings(o Options) (settings, error) {
 	host, _, _ = strings.Cut(host, ".")
 	return settings{
 		state: c.state, ClusterName: clusterName, Database: databaseName, Host: host,
-		MungeSocket: c.MungeSocket(), CliFilter: o.CliFilter != "", Accounts: accounts(), Users: Users(),
+		MungeSocket: c.MungeSocket(), CliFilter: o.CliFilter != "", NodeConf: o.NodeConf, Accounts: accounts(), Users: Users(),
 	}, nil
 }
 
@@ -88,6 +89,11 @@ func (c *Cluster) configure(o Options) error {
 	}
 	for _, f := range files {
 		if err := c.writeFile(f.name, f.text, f.owner, f.mode); err != nil {
+			return err
+		}
+	}
+	if o.GresConf != "" {
+		if err := c.writeFile("gres.conf", o.GresConf, "root", 0o644); err != nil {
 			return err
 		}
 	}

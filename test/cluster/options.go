@@ -30,6 +30,10 @@ type Options struct {
 	// setting of the same parameter. A NodeName or PartitionName line replaces only the line
 	// of the same node or partition.
 	SlurmConf string
+	// NodeConf holds additional parameters of every node, as "Features=ib Gres=gpu:a100:1".
+	NodeConf string
+	// GresConf is the text of gres.conf, for the generic resources of NodeConf.
+	GresConf string
 	// PlugStack holds the lines of plugstack.conf.
 	PlugStack string
 	// CliFilter is the text of cli_filter.lua. If it is empty, the cli_filter plugin is off.

@@ -30,6 +30,8 @@ type Options struct {
 	Operator bool
 	// SlurmConf holds additional lines of slurm.conf.
 	SlurmConf string
+	// NodeConf holds additional parameters of every node, and GresConf is the text of gres.conf.
+	NodeConf, GresConf string
 	// Progress receives messages about the steps of the start. If it is nil, they are
 	// discarded.
 	Progress io.Writer
@@ -79,7 +81,7 @@ func Start(ctx context.Context, o Options) (s *Site, err error) {
 	}
 	s.Cluster, err = cluster.Start(ctx, cluster.Options{
 		Version: o.Version, Nodes: o.Nodes, Progress: o.Progress, Bind: []string{dest},
-		SlurmConf: o.SlurmConf,
+		SlurmConf: o.SlurmConf, NodeConf: o.NodeConf, GresConf: o.GresConf,
 		PlugStack: plugStack,
 		CliFilter: s.cliFilter(),
 	})
