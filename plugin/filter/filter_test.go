@@ -22,7 +22,7 @@ func TestRead(t *testing.T) {
 	}{
 		{
 			"a deadline only", `{"spank:begin-by":"now+1hour","argv":["job.sh"]}`,
-			api.PlanRequest{BeginBy: now + 3600, Job: workload.Request{Size: workload.Size{Nodes: 1, CPUs: 1}}},
+			api.PlanRequest{BeginBy: now + 3600, Job: workload.Request{Size: workload.Size{Nodes: 1, CPUs: 1}}, Needs: &workload.Needs{}},
 		},
 		{
 			"everything",
@@ -35,11 +35,36 @@ func TestRead(t *testing.T) {
 					Partition: "long", Account: "phys", QOS: "high", Limit: 26 * 3600,
 					Size: workload.Size{Nodes: 4, CPUs: 24, GPUs: 8, Memory: 16384},
 				},
+				Needs: &workload.Needs{
+					MostNodes: 4, NodeCPUs: workload.NodeNeed{Amount: 6, Option: "--ntasks-per-node"}, NodeMemory: workload.NodeNeed{Amount: 4096, Option: "--mem"},
+					Gres: []workload.Gres{
+						{Name: "gpu", Type: "a100", Count: 2, PerNode: true, Option: "--gres=gpu:a100:2,shard:1"},
+						{Name: "shard", Count: 1, PerNode: true, Option: "--gres=gpu:a100:2,shard:1"},
+					},
+				},
 			},
 		},
 		{
 			"best effort, all the memory", `{"spank:begin-by":"uts1795266000","spank:best-effort":"set","mem":"0?","ntasks":"8"}`,
-			api.PlanRequest{BeginBy: now + 3600, BestEffort: true, Job: workload.Request{Size: workload.Size{Nodes: 1, CPUs: 8}}},
+			api.PlanRequest{BeginBy: now + 3600, BestEffort: true, Job: workload.Request{Size: workload.Size{Nodes: 1, CPUs: 8}}, Needs: &workload.Needs{}},
+		},
+		{
+			"certain nodes", `{"spank:begin-by":"now+1hour","nodes":"2-3","ntasks":"64","overcommit":"set","nodelist":"n[1-2]","exclude":"n9","constraint":"ib&fast",
+			  "exclusive":"user","licenses":"matlab:2","reservation":"course","mincpus":"8","gpus":"h100:1"}`,
+			api.PlanRequest{
+				BeginBy: now + 3600, Job: workload.Request{Size: workload.Size{Nodes: 2, CPUs: 2, GPUs: 1}},
+				Needs: &workload.Needs{
+					MostNodes: 3, NodeCPUs: workload.NodeNeed{Amount: 8, Option: "--mincpus"},
+					NodeList:   workload.NamedNodes{Names: []string{"n1", "n2"}, Option: "--nodelist=n[1-2]"},
+					Exclude:    workload.NamedNodes{Names: []string{"n9"}, Option: "--exclude=n9"},
+					Constraint: "ib&fast", Exclusive: true, Licenses: "matlab:2", Reservation: "course",
+					Gres: []workload.Gres{{Name: "gpu", Type: "h100", Count: 1, Option: "--gpus=h100:1"}},
+				},
+			},
+		},
+		{
+			"shared", `{"spank:begin-by":"now+1hour","exclusive":"oversubscribe"}`,
+			api.PlanRequest{BeginBy: now + 3600, Job: workload.Request{Size: workload.Size{Nodes: 1, CPUs: 1}}, Needs: &workload.Needs{}},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -71,6 +96,10 @@ func TestReadRefuses(t *testing.T) {
 		`{` + by + `"spank:begin-after":"now+1minute","spank:best-effort":"set"}`: "--begin-after does not go together with --best-effort: the one holds the work, the other does not",
 		`{` + by + `"spank:on-miss":"later"}`:                                     `--on-miss: "later" is neither run nor cancel`,
 		`{` + by + `"begin":"now"}`:                                               "--begin does not go together with --begin-by: varq chooses when the job becomes eligible",
+		`{` + by + `"hold":"set"}`:                                                "--hold does not go together with --begin-by: a job that is held does not start; submit it without --hold",
+		`{` + by + `"nice":"100"}`:                                                "--nice does not go together with --begin-by: how much longer",
+		`{` + by + `"nodelist":"n["}`:                                             "--nodelist: hostlist n[: ",
+		`{` + by + `"gres":":2"}`:                                                 `--gres: ":2" is not a generic resource`,
 		`{` + by + `"array":"1-3"}`:                                               "--array does not go together with --begin-by: a reservation is of one job; submit the array's tasks one by one",
 		`{` + by + `"clusters":"lab"}`:                                            "--clusters does not go together with --begin-by: varqd promises for its own cluster",
 		`{` + by + `"uid":"1001"}`:                                                "--uid does not go together with --begin-by: a reservation is made for whoever submits the job",

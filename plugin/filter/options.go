@@ -66,17 +66,31 @@ func (o options) size() (jobsize.Options, error) {
 	size := jobsize.Options{
 		Nodes: o["nodes"], GPUs: o["gpus"], GPUsPerNode: o["gpus-per-node"], GPUsPerTask: o["gpus-per-task"],
 		Gres: o["gres"], Mem: o["mem"], MemPerCPU: o["mem-per-cpu"], MemPerGPU: o["mem-per-gpu"],
+		Constraint: o["constraint"], NodeList: o["nodelist"], Exclude: o["exclude"], Exclusive: o.exclusive(),
+		Licenses: o["licenses"], Reservation: o["reservation"],
 	}
 	// Slurm 22.05 writes --gres=gpu:1 as gres:gpu:1, and --mem=0 as 0?.
 	size.Gres = strings.ReplaceAll(","+size.Gres, ",gres:", ",")[1:]
 	size.Mem = strings.TrimSuffix(size.Mem, "?")
 	for name, n := range map[string]*int32{
 		"ntasks": &size.NTasks, "ntasks-per-node": &size.NTasksPerNode, "cpus-per-task": &size.CPUsPerTask,
+		"mincpus": &size.MinCPUs,
 	} {
 		var err error
 		if *n, err = o.number(name); err != nil {
 			return size, err
 		}
 	}
+	if o.has("overcommit") { // any number of tasks shares a CPU of each node
+		size.NTasks, size.NTasksPerNode, size.CPUsPerTask = 0, 0, 0
+	}
 	return size, nil
+}
+
+// exclusive reports whether the job is to be alone on its nodes. Slurm lists --oversubscribe as
+// a value of --exclusive. A job that shares its nodes only with jobs of its own user waits for
+// whole nodes, too.
+func (o options) exclusive() bool {
+	value, given := o["exclusive"]
+	return given && value != "oversubscribe"
 }

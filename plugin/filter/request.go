@@ -47,6 +47,11 @@ var unwelcome = []struct{ name, why string }{
 	{"begin", "varq chooses when the job becomes eligible"},
 	{"deadline", "varq's deadline is that of the start, Slurm's that of the end"},
 	{"dependency", "nobody can foresee when it is fulfilled"},
+	{"hold", "a job that is held does not start; submit it without --hold"},
+	{"nice", "how much longer a job of a lower priority waits cannot be forecast"},
+	{"contiguous", "when nodes side by side are free cannot be forecast"},
+	{"switches", "when nodes of the same switches are free cannot be forecast"},
+	{"nodefile", "how long certain nodes are busy cannot be forecast"},
 	{"array", "a reservation is of one job; submit the array's tasks one by one"},
 	{"time-min", "Slurm would shorten the time that varq has made room for"},
 	{"immediate", "the job becomes eligible only later"},
@@ -130,6 +135,11 @@ func (s *Submission) readJob(o options) error {
 	if job.Size, err = size.Size(); err != nil {
 		return err
 	}
+	needs, err := size.Needs()
+	if err != nil {
+		return err
+	}
+	s.Request.Needs = &needs
 	if limit, given := o["time"]; given {
 		if job.Limit, err = slurmtime.ParseDuration(limit); err != nil {
 			return fmt.Errorf("--time: %w", err)

@@ -16,6 +16,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -28,6 +29,8 @@ type lab struct {
 	*cluster.Cluster
 	varqd *varqd
 	bin   string
+
+	deadlines atomic.Int64 // the last one that wantTakenBack gave
 }
 
 // startLab builds what is tested and starts a Slurm that uses it: 22.05, or 24.11
@@ -58,6 +61,7 @@ func startLab(t *testing.T) *lab {
 	build(t, "go", "build", "-o", bin+"/", "../cmd/varq-filter", "../../wrapper/cmd/varq-wrapper")
 
 	l := &lab{bin: bin, varqd: startVarqd(t, bin)}
+	l.deadlines.Store(time.Now().Unix() + 86400)
 	l.Cluster = cluster.ForTest(t, cluster.Options{
 		Version: version, Bind: []string{bin},
 		PlugStack: fmt.Sprintf("optional %[1]s/spank_varq.so wrapper=%[1]s/varq-wrapper filter=%[1]s/varq-filter\n", bin),
@@ -284,16 +288,26 @@ func (l *lab) wantNoJob(t *testing.T, name string) {
 	}
 }
 
-// awaitNoPhantom waits until one promise of that deadline is made and taken back.
-func (l *lab) awaitNoPhantom(t *testing.T, beginBy int64) {
+// wantTakenBack runs a command with --begin-by, which must fail after varqd has promised, and
+// waits until the promise is taken back. The user must not read of it.
+func (l *lab) wantTakenBack(t *testing.T, env []string, name string, args ...string) {
 	t.Helper()
+	var r result
+	var at int64
+	for attempt := int64(1); attempt == 1 || strings.Contains(r.stderr, ": no answer within "); attempt++ {
+		at = l.deadlines.Add(1) // each promise has one of its own
+		r = l.runEnv(t, env, name, append([]string{fmt.Sprintf("--begin-by=uts%d", at)}, args...)...)
+	}
+	if r.code == 0 || strings.Contains(r.stderr, "promised") {
+		t.Errorf("%s %v: exit code %d, said %q", name, args, r.code, r.stderr)
+	}
 	made, left := 0, 0
-	for deadline := time.Now().Add(cluster.Patience); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
-		if made, left = l.varqd.phantoms(beginBy); made > 0 && left == 0 {
+	for end := time.Now().Add(cluster.Patience); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		if made, left = l.varqd.phantoms(at); made > 0 && left == 0 {
 			return
 		}
 	}
-	t.Fatalf("%d promises were made, and %d of them were not taken back", made, left)
+	t.Fatalf("%s %v: %d promises were made, and %d of them not taken back", name, args, made, left)
 }
 
 // listenOnly listens on a socket and never answers.

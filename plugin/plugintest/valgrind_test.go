@@ -16,8 +16,8 @@ func valgrind(t *testing.T, l *lab) {
 		t.Skip(err)
 	}
 	file, _ := l.script(t, "", "")
-	for _, options := range [][]string{{"--begin-by=now+1hour", "--prob=.9", "--best-effort"}, nil} {
-		args := append([]string{"--quiet", "--leak-check=full", "--show-leak-kinds=definite,indirect", "/usr/bin/sbatch", "--hold", "--parsable"}, options...)
+	for _, options := range [][]string{{"--begin-by=now+1hour", "--prob=.99", "--best-effort"}, {"--hold"}} {
+		args := append([]string{"--quiet", "--leak-check=full", "--show-leak-kinds=definite,indirect", "/usr/bin/sbatch", "--parsable"}, options...)
 		r := l.run(t, path, append(args, file)...)
 		if r.code != 0 {
 			t.Fatalf("exit code %d: %s", r.code, r.stderr)

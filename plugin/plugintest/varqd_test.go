@@ -13,8 +13,8 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 )
 
-// varqd is a fake varqd. It promises every job of up to four nodes, eligible at once, and
-// records the requests.
+// varqd is a fake varqd. It promises every job of up to four nodes, eligible at once or, with
+// the probability waits, in an hour. It records the requests.
 type varqd struct {
 	socket string
 
@@ -59,6 +59,9 @@ func (v *varqd) plan(w http.ResponseWriter, r *http.Request, promise bool) {
 	answer(w, v.answer(request, promise))
 }
 
+// waits is the probability of jobs that do not start by themselves while a test lasts.
+const waits = .99
+
 // workLimit is the time limit of work without --time.
 const workLimit = 600
 
@@ -82,6 +85,9 @@ func (v *varqd) answer(r api.PlanRequest, promise bool) api.PlanAnswer {
 	}
 	if r.BestEffort {
 		p.HoldUntil = 0
+	}
+	if p.Prob == waits {
+		p.BeginTime += 3600
 	}
 	p.TimeLimit = (p.WorkLimit + max(0, p.HoldUntil-p.BeginTime) + 59) / 60 * 60
 	if p.Prob == 0 {

@@ -12,6 +12,9 @@ type PlanRequest struct {
 	// Job is what the work needs. Its Limit is the time limit of the work alone, without
 	// time for idle nodes before the work. Empty fields take Slurm's defaults.
 	Job workload.Request `json:"job"`
+	// Needs say on which nodes the job may run, and what else must be free for it. nil
+	// stands for any nodes of the partition, and nothing else.
+	Needs *workload.Needs `json:"needs,omitempty"`
 	// BeginBy is the deadline: the latest start of the job.
 	BeginBy int64 `json:"begin_by"`
 	// Prob is the probability asked for. 0 stands for the site's default.

@@ -5,6 +5,7 @@ package slurm
 import (
 	"errors"
 
+	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -62,6 +63,8 @@ type Node struct {
 	CPUs       int32
 	Memory     int64 // MiB
 	GPUs       int32
+	Features   []string
+	Gres       map[string]int64 // as in limits.Node
 	Partitions []string
 	// Up is false for a node that is down, failed, powered off for good, or
 	// unreachable.
@@ -71,6 +74,18 @@ type Node struct {
 	Drained bool
 	State   string // as Slurm writes it, flags joined by "+": "IDLE+DRAIN"
 	Reason  string
+}
+
+// LimitsNodes returns the nodes by name, as package limits has them.
+func LimitsNodes(nodes []Node) map[string]limits.Node {
+	byName := make(map[string]limits.Node, len(nodes))
+	for i := range nodes {
+		n := &nodes[i]
+		byName[n.Name] = limits.Node{
+			Name: n.Name, CPUs: int64(n.CPUs), Memory: n.Memory, Features: n.Features, Gres: n.Gres, Usable: n.Up && !n.Drained,
+		}
+	}
+	return byName
 }
 
 // Update changes a job. A field of 0 or nil leaves its part of the job alone.

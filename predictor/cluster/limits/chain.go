@@ -1,6 +1,10 @@
 package limits
 
-import "github.com/varq-project/varq/predictor/workload"
+import (
+	"strings"
+
+	"github.com/varq-project/varq/predictor/workload"
+)
 
 // holder is one place where limits can be set.
 type holder struct {
@@ -56,7 +60,7 @@ func (c *Cluster) association(user, account, partition string) *Association {
 	var found *Association
 	for i := range c.Associations {
 		a := &c.Associations[i]
-		if a.User != user || a.Account != account {
+		if a.User != user || !strings.EqualFold(a.Account, account) {
 			continue
 		}
 		if a.Partition == partition && partition != "" {

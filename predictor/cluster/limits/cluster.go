@@ -14,6 +14,13 @@ type Cluster struct {
 	QOS          map[string]QOS
 	Associations []Association
 	Reservations []Reservation
+	// Nodes are all nodes by name, and Licenses the totals of all licences by name; nil where
+	// they are not known.
+	Nodes    map[string]Node
+	Licenses map[string]int64
+	// QOSEnforced is true when a job must have a QOS of its association's (Slurm's
+	// AccountingStorageEnforce).
+	QOSEnforced bool
 	// AssociationsEnforced is true when only users with an association may submit
 	// jobs (Slurm's AccountingStorageEnforce).
 	AssociationsEnforced bool
@@ -33,9 +40,24 @@ type Partition struct {
 	Nodes       []string
 	TotalCPUs   int64
 	QOS         string // the partition's own QOS, may be empty
+	// The accounts and QOS to which the partition is open or closed; see the parameters of
+	// the same names in slurm.conf.
+	AllowAccounts, DenyAccounts, AllowQOS, DenyQOS []string
 	// BillingWeights maps a TRES ("cpu", "mem" per MiB, "node", "gres/gpu") to
 	// billing units; nil means Slurm's default, one unit a CPU.
 	BillingWeights map[string]float64
+}
+
+// Node is one node.
+type Node struct {
+	Name     string
+	CPUs     int64
+	Memory   int64 // MiB
+	Features []string
+	// Gres counts generic resources, of all types by name ("gpu") and of each type ("gpu:a100").
+	Gres map[string]int64
+	// Usable is false while the node is down or takes no new jobs.
+	Usable bool
 }
 
 // TRES counts by name, as Slurm writes them: "cpu", "mem" (MiB), "node",

@@ -9,6 +9,7 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/promise/trajectory"
+	"github.com/varq-project/varq/predictor/slurm"
 )
 
 // clusterState is what the last Refresh read. It is immutable.
@@ -33,6 +34,7 @@ func (k *Keeper) Refresh(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read Slurm's operators: %w", err)
 	}
+	rules.Nodes = slurm.LimitsNodes(nodes)
 	k.Outlook.ObserveCluster(&rules, nodes)
 	k.cluster.Store(&clusterState{limits: rules, operators: operators, at: k.Now()})
 	return nil

@@ -77,7 +77,7 @@ func (k *Keeper) promise(ctx context.Context, plan *api.Plan, r *api.Reservation
 
 // plannerRequest translates a user's request for the planner, with the site's defaults.
 func (k *Keeper) plannerRequest(user string, req *api.PlanRequest, now int64) trajectory.Request {
-	r := trajectory.Request{Job: req.Job, Now: now, Deadline: req.BeginBy, HoldUntil: req.BeginBy, Prob: req.Prob}
+	r := trajectory.Request{Job: req.Job, Needs: req.Needs, Now: now, Deadline: req.BeginBy, HoldUntil: req.BeginBy, Prob: req.Prob}
 	r.Job.User = user
 	if r.Prob == 0 {
 		r.Prob = k.Prob

@@ -25,14 +25,15 @@ type Model struct {
 	queue     queue.Queue
 	predictor *predictor.Predictor
 	sites     []*siteForecaster
-	starts    int   // how many were observed
-	newest    int64 // time of the latest start
+	starts    int          // how many were observed
+	newest    int64        // time of the latest start
+	past      map[kind]int // how many of the starts were of each kind
 }
 
 // NewModel returns a Model with an empty queue and forecasters that know nothing. If pools
 // is nil, the Model learns which partitions share processors.
 func (o *Outlook) NewModel(pools twin.Pools) *Model {
-	m := &Model{outlook: o}
+	m := &Model{outlook: o, past: map[kind]int{}}
 	members := make([]forecast.Forecaster, len(o.SiteForecasters))
 	for i, f := range o.SiteForecasters {
 		m.sites = append(m.sites, &siteForecaster{Forecaster: f})
@@ -109,6 +110,7 @@ func (m observer) Submitted(j *workload.Job) { m.predictor.Submitted(j) }
 func (m observer) Started(j *workload.Job) {
 	m.starts++
 	m.newest = max(m.newest, j.Start)
+	m.past[kindOf(&j.Request)]++
 	m.predictor.Started(j)
 }
 

@@ -52,6 +52,9 @@ func (o *Outlook) Forecast(r workload.Request, now int64, c []workload.Candidate
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	predictor.Trajectory{Predictor: m.predictor}.Forecast(r, now, c, est)
+	if starts := m.past[kindOf(&r)]; starts < leastPast {
+		forget(est, unknown(&r, starts))
+	}
 }
 
 // prepare passes the questions about all candidates of a plan to each of the site's
@@ -86,6 +89,9 @@ func (o *Outlook) Predict(r workload.Request) (a forecast.Answer, ok bool) {
 	defer m.mu.RUnlock()
 	now := o.Now()
 	ok = m.predictor.Forecast(&forecast.Question{Request: r, Now: now, Submit: now}, &a)
+	if m.past[kindOf(&r)] < leastPast {
+		return forecast.Answer{Evidence: forecast.Evidence{Down: a.Down}}, false
+	}
 	return a, ok
 }
 

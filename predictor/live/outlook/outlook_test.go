@@ -164,3 +164,40 @@ func TestOutageIsAnswered(t *testing.T) {
 		t.Errorf("down: %q", a.Down)
 	}
 }
+
+// Jobs of a kind of which too few are known are not forecast from those of other kinds: jobs with
+// GPUs, or of another partition.
+func TestUnknownKinds(t *testing.T) {
+	o := newOutlook()
+	m := learn(t, o)
+	m.Serve()
+	known := workload.Request{User: "alice", Partition: "main", Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: 7200}
+	other, gpus := known, known
+	other.Partition, gpus.GPUs = "gpu", 1
+	ask := func(r workload.Request) workload.Estimate {
+		est := make([]workload.Estimate, 1)
+		o.Forecast(r, now, []workload.Candidate{{Submit: now, Limit: 7200, Budget: 36000}}, est)
+		a, ok := o.Predict(r)
+		if ok != (est[0].Down == "") || a.Down != "" {
+			t.Errorf("%+v: predicted %v with %q, forecast with %q", r, ok, a.Down, est[0].Down)
+		}
+		return est[0]
+	}
+	if e := ask(known); e.Prob == 0 || e.Down != "" {
+		t.Errorf("a known kind of job: %+v", e)
+	}
+	for r, says := range map[workload.Request]string{
+		other: "0 jobs are known to have started in partition gpu, and a forecast needs 20; once there are as many, ask again",
+		gpus:  "0 jobs with GPUs are known to have started in partition main, and a forecast needs 20; once there are as many, ask again",
+	} {
+		if e := ask(r); e.Prob != 0 || e.Down != says {
+			t.Errorf("an unknown kind of job: %+v", e)
+		}
+	}
+	for i := range int64(leastPast) {
+		observer{m}.Started(&workload.Job{ID: i, Request: gpus, Submit: now - 100, Eligible: now - 100, Start: now - 50})
+	}
+	if e := ask(gpus); e.Down != "" {
+		t.Errorf("after %d jobs with GPUs: %+v", leastPast, e)
+	}
+}

@@ -163,9 +163,15 @@ func (p *Planner) admit(r *Request) *Refusal {
 		if err != nil {
 			return &Refusal{Reason: err.Error()}
 		}
+		if r.Needs != nil && r.Needs.Exclusive {
+			job.CPUs = max(job.CPUs, p.Cluster.WholeNodes(job))
+		}
 		r.Job = job
 		if rule := p.Cluster.CheckSize(job); rule != nil {
 			return &Refusal{Reason: rule.Says, Limit: rule.Name}
+		}
+		if rule := p.Cluster.CheckNeeds(job, r.Needs); rule != nil {
+			return &Refusal{Reason: rule.Says}
 		}
 	}
 	if r.Job.Limit <= 0 {

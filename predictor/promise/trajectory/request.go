@@ -18,6 +18,8 @@ type Request struct {
 	// ID is that of the job if it has been submitted already, and 0 otherwise, as
 	// workload.Candidate.Job says.
 	ID int64
+	// Needs say on which nodes the job may run; nil if on any.
+	Needs *workload.Needs
 	// Now is the present time, and Deadline the time by which the job must start, both
 	// in Unix seconds.
 	Now, Deadline int64

@@ -23,6 +23,13 @@ type Options struct {
 	Mem           string // N[K|M|G|T], of a node
 	MemPerCPU     string
 	MemPerGPU     string
+	MinCPUs       int32 // of a node
+	Constraint    string
+	NodeList      string
+	Exclude       string
+	Exclusive     bool
+	Licenses      string
+	Reservation   string
 }
 
 // Size returns the totals of the job with its least number of nodes. As in Slurm, a job
@@ -35,6 +42,7 @@ func (o Options) Size() (workload.Size, error) {
 		value  int32
 	}{
 		{"--ntasks", o.NTasks}, {"--ntasks-per-node", o.NTasksPerNode}, {"--cpus-per-task", o.CPUsPerTask},
+		{"--mincpus", o.MinCPUs},
 	} {
 		if count.value < 0 {
 			return none, fmt.Errorf("%s: %d is less than 1", count.option, count.value)
@@ -62,7 +70,11 @@ func (o Options) Size() (workload.Size, error) {
 // nodesAndTasks returns the numbers of nodes and tasks of the job.
 func (o Options) nodesAndTasks() (nodes, tasks int64, err error) {
 	tasks, perNode := int64(o.NTasks), max(1, int64(o.NTasksPerNode))
-	if o.Nodes == "" {
+	named, err := namedNodes("--nodelist", o.NodeList)
+	if err != nil {
+		return 0, 0, err
+	}
+	if nodes = int64(len(named.Names)); o.Nodes == "" && nodes == 0 {
 		switch {
 		case tasks == 0:
 			return 1, perNode, nil
@@ -72,13 +84,17 @@ func (o Options) nodesAndTasks() (nodes, tasks int64, err error) {
 			return (tasks + perNode - 1) / perNode, tasks, nil
 		}
 	}
-	if nodes, err = leastNodes(o.Nodes); err != nil {
-		return 0, 0, fmt.Errorf("--nodes: %w", err)
+	if o.Nodes != "" {
+		least, err := leastNodes(o.Nodes)
+		if err != nil {
+			return 0, 0, fmt.Errorf("--nodes: %w", err)
+		}
+		nodes = max(nodes, least) // a job has all the nodes that it names
 	}
 	if tasks == 0 {
 		return nodes, nodes * perNode, nil
 	}
-	return min(nodes, tasks), tasks, nil // no node stays without a task
+	return min(nodes, max(tasks, int64(len(named.Names)))), tasks, nil // no other node stays without a task
 }
 
 // gpus returns the largest total that any of the options asks for.

@@ -1,7 +1,10 @@
 package jobsize
 
 import (
+	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -72,10 +75,61 @@ func TestSizeRefuses(t *testing.T) {
 	}
 }
 
+// A job has all the nodes that it names.
+func TestSizeOfNamedNodes(t *testing.T) {
+	for in, want := range map[Options]workload.Size{
+		{NodeList: "n[1-8]"}:                         {Nodes: 8, CPUs: 8},
+		{NodeList: "n[1-2]", Nodes: "4"}:             {Nodes: 4, CPUs: 4},
+		{NodeList: "n[1-4]", NTasks: 2}:              {Nodes: 4, CPUs: 2},
+		{NodeList: "n1", Nodes: "4-8", NTasks: 2}:    {Nodes: 2, CPUs: 2},
+		{NodeList: "n[1-2]", CPUsPerTask: 3}:         {Nodes: 2, CPUs: 6},
+		{NodeList: "n1,n2", Nodes: "1", Gres: "gpu"}: {Nodes: 2, CPUs: 2, GPUs: 2},
+	} {
+		if got, err := in.Size(); err != nil || got != want {
+			t.Errorf("%+v: %+v, %v, wanted %+v", in, got, err, want)
+		}
+	}
+}
+
+func TestNeeds(t *testing.T) {
+	for in, want := range map[Options]workload.Needs{
+		{}: {},
+		{Nodes: "2-4", NTasksPerNode: 3, CPUsPerTask: 2, MemPerCPU: "1G"}: {
+			MostNodes: 4, NodeCPUs: workload.NodeNeed{Amount: 6, Option: "--ntasks-per-node"}, NodeMemory: workload.NodeNeed{Amount: 6144, Option: "--mem-per-cpu"},
+		},
+		{GPUs: "a100:2,h100:1", Mem: "0"}: {Gres: []workload.Gres{
+			{Name: "gpu", Type: "a100", Count: 2, Option: "--gpus=a100:2,h100:1"}, {Name: "gpu", Type: "h100", Count: 1, Option: "--gpus=a100:2,h100:1"},
+		}},
+		{GPUsPerTask: "2", NTasks: 3}: {Gres: []workload.Gres{{Name: "gpu", Count: 6, Option: "--gpus-per-task=2"}}},
+		{GPUsPerNode: "a100:2"}:       {Gres: []workload.Gres{{Name: "gpu", Type: "a100", Count: 2, PerNode: true, Option: "--gpus-per-node=a100:2"}}},
+		{Gres: "gpu,gres/gpu:a100,shard:2k"}: {Gres: []workload.Gres{
+			{Name: "gpu", Count: 1, PerNode: true, Option: "--gres=gpu,gres/gpu:a100,shard:2k"},
+			{Name: "gpu", Type: "a100", Count: 1, PerNode: true, Option: "--gres=gpu,gres/gpu:a100,shard:2k"},
+			{Name: "shard", Count: 2048, PerNode: true, Option: "--gres=gpu,gres/gpu:a100,shard:2k"},
+		}},
+	} {
+		got, err := in.Needs()
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("%+v: %v (-want +got):\n%s", in, err, diff)
+		}
+	}
+	for in, want := range map[Options]string{
+		{Gres: "gpu:a100:x"}: `--gres: "gpu:a100:x" is not`, {Gres: "shard:0"}: "--gres: ", {GPUs: "two"}: "--gpus: ", {Exclude: "n[1"}: "--exclude: ",
+		{Mem: "much"}: "--mem: ", {Nodes: "4-2"}: "--nodes: ",
+	} {
+		if _, err := in.Needs(); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%+v: error %v, wanted %s", in, err, want)
+		}
+	}
+}
+
 func FuzzSize(f *testing.F) {
 	f.Add("2-4", int32(4), int32(2), int32(8), "a100:2", "1", "2", "gpu:a100:2,shard:1", "16G", "1000", "2T")
 	f.Fuzz(func(t *testing.T, nodes string, tasks, perNode, cpus int32, gpus, gpusNode, gpusTask, gres, mem, memCPU, memGPU string) {
-		size, err := Options{nodes, tasks, perNode, cpus, gpus, gpusNode, gpusTask, gres, mem, memCPU, memGPU}.Size()
+		size, err := Options{
+			Nodes: nodes, NTasks: tasks, NTasksPerNode: perNode, CPUsPerTask: cpus, GPUs: gpus, GPUsPerNode: gpusNode, GPUsPerTask: gpusTask,
+			Gres: gres, Mem: mem, MemPerCPU: memCPU, MemPerGPU: memGPU,
+		}.Size()
 		if err == nil && (size.Nodes < 1 || size.CPUs < 1 || size.GPUs < 0 || size.Memory < 0) {
 			t.Errorf("impossible size %+v", size)
 		}

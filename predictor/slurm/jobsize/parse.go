@@ -2,6 +2,7 @@ package jobsize
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -14,21 +15,31 @@ const (
 
 // leastNodes reads "4", "2-4" or Slurm's "1k".
 func leastNodes(s string) (int64, error) {
-	least, most, ranged := strings.Cut(s, "-")
-	n, err := parseNodes(least)
-	if err != nil {
-		return 0, err
+	least, _, err := nodeRange(s)
+	return least, err
+}
+
+// mostNodes reads the same, and returns the greatest number of nodes, or 0 if s is empty.
+func mostNodes(s string) (int32, error) {
+	if s == "" {
+		return 0, nil
 	}
-	if ranged {
-		m, err := parseNodes(most)
-		if err != nil {
-			return 0, err
-		}
-		if m < n {
-			return 0, fmt.Errorf("%q: the most is less than the least", s)
-		}
+	_, most, err := nodeRange(s)
+	return int32(most), err
+}
+
+func nodeRange(s string) (least, most int64, err error) {
+	first, last, ranged := strings.Cut(s, "-")
+	if least, err = parseNodes(first); err != nil || !ranged {
+		return least, least, err
 	}
-	return n, nil
+	if most, err = parseNodes(last); err != nil {
+		return 0, 0, err
+	}
+	if most < least {
+		return 0, 0, fmt.Errorf("%q: the most is less than the least", s)
+	}
+	return least, most, nil
 }
 
 func parseNodes(s string) (int64, error) {
@@ -119,6 +130,25 @@ func parseMemory(s string) (int64, error) {
 
 func notMemory(s string) error {
 	return fmt.Errorf("%q is not a size of memory such as 4000M or 16G", s)
+}
+
+// parseGresCount reads a number, or with a unit: "4", "2k", "1G". Units are powers of 1024.
+func parseGresCount(s string) (int64, error) {
+	digits := strings.TrimRight(s, "KMGkmg")
+	unit := int64(1)
+	switch strings.ToUpper(s[len(digits):]) {
+	case "":
+	case "K":
+		unit = 1 << 10
+	case "M":
+		unit = 1 << 20
+	case "G":
+		unit = 1 << 30
+	default:
+		return 0, fmt.Errorf("%q is not a number", s)
+	}
+	n, err := parseCount(digits, math.MaxInt32)
+	return n * unit, err
 }
 
 // parseCount reads a number from 1 to most.

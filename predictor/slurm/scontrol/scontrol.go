@@ -34,8 +34,8 @@ type Config struct {
 	// LimitsEnforced is false when AccountingStorageEnforce lets jobs exceed
 	// the limits of their QOS and association.
 	LimitsEnforced bool
-	// AssociationsEnforced: see limits.Cluster.
-	AssociationsEnforced bool
+	// AssociationsEnforced and QOSEnforced: see limits.Cluster.
+	AssociationsEnforced, QOSEnforced bool
 }
 
 // Config reads the configuration.
@@ -48,7 +48,7 @@ func (c *Command) Config(ctx context.Context) (Config, error) {
 }
 
 // Complete fills in what slurmrestd.Client.Cluster leaves out: the default partition,
-// whether each partition is up, MaxTRES, AssociationsEnforced, and the group limits in TRES minutes with their
+// whether each partition is up, MaxTRES, what is enforced, and the group limits in TRES minutes with their
 // usage. If Slurm does not enforce the limits of QOS and associations, Complete removes
 // them.
 func (c *Command) Complete(ctx context.Context, cluster *limits.Cluster) error {
@@ -64,7 +64,8 @@ func (c *Command) Complete(ctx context.Context, cluster *limits.Cluster) error {
 	if err != nil {
 		return err
 	}
-	cluster.MaxTRES, cluster.AssociationsEnforced = config.MaxTRES, config.AssociationsEnforced
+	cluster.MaxTRES = config.MaxTRES
+	cluster.AssociationsEnforced, cluster.QOSEnforced = config.AssociationsEnforced, config.QOSEnforced
 	completePartitions(cluster, partitions)
 	if err := completeGroups(cluster, manager); err != nil {
 		return err
@@ -117,6 +118,7 @@ func parseConfig(out []byte) Config {
 			config.LimitsEnforced = slices.ContainsFunc(values, func(v string) bool {
 				return v == "limits" || v == "safe" || v == "all"
 			})
+			config.QOSEnforced = slices.Contains(values, "qos") || slices.Contains(values, "all")
 			// Each of these implies associations.
 			config.AssociationsEnforced = config.LimitsEnforced || slices.ContainsFunc(values, func(v string) bool {
 				return v == "associations" || v == "qos" || v == "wckeys"

@@ -18,12 +18,12 @@ SlurmUser               = slurm(64030)
 
 Slurmctld(primary) at head is UP
 `))
-	want := Config{SlurmUser: "slurm", MaxTRES: true, LimitsEnforced: true, AssociationsEnforced: true}
+	want := Config{SlurmUser: "slurm", MaxTRES: true, LimitsEnforced: true, AssociationsEnforced: true, QOSEnforced: true}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	for value, want := range map[string]Config{
-		"associations": {AssociationsEnforced: true}, "associations,qos": {AssociationsEnforced: true}, "none": {},
+		"associations": {AssociationsEnforced: true}, "associations,qos": {AssociationsEnforced: true, QOSEnforced: true}, "none": {},
 	} {
 		got = parseConfig([]byte("AccountingStorageEnforce = " + value + "\nPriorityFlags =\n"))
 		if diff := cmp.Diff(want, got); diff != "" {

@@ -24,6 +24,7 @@ func (c *Client) Cluster(ctx context.Context) (limits.Cluster, error) {
 	cluster := limits.Cluster{
 		Partitions: make(map[string]limits.Partition),
 		QOS:        make(map[string]limits.QOS),
+		Licenses:   make(map[string]int64),
 	}
 	v, err := c.serverVersions(ctx)
 	if err != nil {
@@ -47,6 +48,10 @@ func (c *Client) Cluster(ctx context.Context) (limits.Cluster, error) {
 			reservation, err := r.limits()
 			cluster.Reservations = append(cluster.Reservations, reservation)
 			return err
+		})},
+		{controller, "/licenses", "licenses", each(func(l *license) error {
+			cluster.Licenses[l.Name] = l.Total.or(0)
+			return nil
 		})},
 		{database, "/qos", "qos", each(func(q *qos) error {
 			cluster.QOS[q.Name] = q.limits()
@@ -102,6 +107,10 @@ type flatPartition struct {
 	Nodes          string `json:"nodes"`
 	QOS            string `json:"qos"`
 	TotalCPUs      number `json:"total_cpus"`
+	AllowAccounts  words  `json:"allowed_accounts"`
+	DenyAccounts   words  `json:"denied_accounts"`
+	AllowQOS       words  `json:"allowed_qos"`
+	DenyQOS        words  `json:"denied_qos"`
 }
 
 func (p *flatPartition) required() []presence {
@@ -118,6 +127,8 @@ func (p *flatPartition) limits() (limits.Partition, error) {
 		MaxNodes:    p.MaxNodes.or(limits.None),
 		QOS:         p.QOS,
 		TotalCPUs:   p.TotalCPUs.or(0),
+
+		AllowAccounts: p.AllowAccounts, DenyAccounts: p.DenyAccounts, AllowQOS: p.AllowQOS, DenyQOS: p.DenyQOS,
 	}, p.Nodes, p.BillingWeights)
 }
 
@@ -128,7 +139,13 @@ type partition struct {
 	Nodes struct {
 		Configured string `json:"configured"`
 	} `json:"nodes"`
+	Accounts struct {
+		Allowed words `json:"allowed"`
+		Deny    words `json:"deny"`
+	} `json:"accounts"`
 	QOS struct {
+		Allowed  words  `json:"allowed"`
+		Deny     words  `json:"deny"`
 		Assigned string `json:"assigned"`
 	} `json:"qos"`
 	TRES struct {
@@ -163,6 +180,8 @@ func (p *partition) limits() (limits.Partition, error) {
 		MaxNodes:    p.Maximums.Nodes.or(limits.None),
 		QOS:         p.QOS.Assigned,
 		TotalCPUs:   p.CPUs.Total.or(0),
+
+		AllowAccounts: p.Accounts.Allowed, DenyAccounts: p.Accounts.Deny, AllowQOS: p.QOS.Allowed, DenyQOS: p.QOS.Deny,
 	}, p.Nodes.Configured, p.TRES.BillingWeights)
 }
 
@@ -219,6 +238,16 @@ func (r *reservation) limits() (limits.Reservation, error) {
 		Users:       r.Users,
 		Accounts:    r.Accounts,
 	}, err
+}
+
+// license is the licences of one name.
+type license struct {
+	Name  string `json:"LicenseName"`
+	Total number `json:"Total"`
+}
+
+func (l *license) required() []presence {
+	return []presence{{"LicenseName", l.Name != ""}, {"Total", l.Total.present}}
 }
 
 // qos is a quality of service of slurmdbd. The API leaves out its limit on the submitted

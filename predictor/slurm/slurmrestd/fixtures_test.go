@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/slurm"
@@ -135,7 +136,10 @@ func TestHistory(t *testing.T) {
 func TestNodes(t *testing.T) {
 	partitions := []string{"main", "short"}
 	want := []slurm.Node{
-		{Name: "node1", CPUs: 4, Memory: 4000, Partitions: partitions, Up: true, State: "IDLE"},
+		{
+			Name: "node1", CPUs: 4, Memory: 4000, Features: []string{"ib", "fast"}, Gres: map[string]int64{"gpu": 2, "gpu:a100": 2},
+			Partitions: partitions, Up: true, State: "IDLE",
+		},
 		{Name: "node2", CPUs: 4, Memory: 4000, Partitions: partitions, Up: true, State: "MIXED"},
 		{Name: "node3", CPUs: 4, Memory: 4000, Partitions: partitions[:1], Up: true, State: "MIXED"},
 		{Name: "node4", CPUs: 4, Memory: 4000, Partitions: partitions[:1], Up: true, Drained: true, State: "IDLE+DRAIN", Reason: "disk"},
@@ -197,6 +201,7 @@ func TestCluster(t *testing.T) {
 				{Account: "phys", Parent: "root", QOS: []string{"normal"}, JobLimits: phys},
 				{Account: "phys", User: "alice", Default: true, DefaultQOS: "normal", QOS: []string{"normal"}, JobLimits: alice},
 			},
+			Licenses: map[string]int64{"ansys": 1, "matlab": 3},
 			Reservations: []limits.Reservation{{
 				Name: "maint1", Start: start + 172800, End: start + 180000, Maintenance: true,
 				Nodes: []string{"node1", "node2", "node3", "node4"}, Users: []string{"root"},
@@ -227,7 +232,7 @@ func check(t *testing.T, got, want any, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -21,6 +21,7 @@ var reads = map[string]func(*testing.T, *Client) error{
 	"slurm_diag":           func(t *testing.T, c *Client) error { _, _, err := c.Clock(t.Context()); return err },
 	"slurm_partitions":     readCluster,
 	"slurm_reservations":   readCluster,
+	"slurm_licenses":       readCluster,
 	"slurmdb_qos":          readCluster,
 	"slurmdb_associations": readCluster,
 	"slurmdb_users":        func(t *testing.T, c *Client) error { _, err := c.Operators(t.Context()); return err },
@@ -95,6 +96,7 @@ func TestMissingFieldOfElement(t *testing.T) {
 		"slurm_nodes":          {"name", "state", "cpus"},
 		"slurm_partitions":     {"name", "maximums", "max_time_limit"},
 		"slurm_reservations":   {"name", "start_time", "end_time"},
+		"slurm_licenses":       {"LicenseName", "Total"},
 		"slurmdb_qos":          {"name", "limits"},
 		"slurmdb_associations": {"account", "max"},
 		"slurmdb_users":        {"name", "administrator_level"},
@@ -136,7 +138,7 @@ func TestEmptyLists(t *testing.T) {
 				t.Errorf("%s: %v", fixture, err)
 			}
 		}
-		for fixture, key := range map[string]string{"slurm_reservations": "reservations", "slurm_jobs": "jobs", "slurmdb_jobs": "jobs"} {
+		for fixture, key := range map[string]string{"slurm_reservations": "reservations", "slurm_licenses": "licenses", "slurm_jobs": "jobs", "slurmdb_jobs": "jobs"} {
 			if err := reads[fixture](t, serveChanged(t, v, fixture, func(a map[string]any) { a[key] = []any{} })); err != nil {
 				t.Errorf("%s may be empty: %v", fixture, err)
 			}

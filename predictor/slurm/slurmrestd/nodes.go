@@ -2,6 +2,7 @@ package slurmrestd
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -17,6 +18,8 @@ type node struct {
 	CPUs       number `json:"cpus"`
 	Memory     number `json:"real_memory"` // MiB
 	TRES       string `json:"tres"`
+	Features   words  `json:"features"`
+	Gres       string `json:"gres"`
 	Partitions words  `json:"partitions"`
 	Reason     string `json:"reason"`
 }
@@ -34,6 +37,10 @@ func (c *Client) Nodes(ctx context.Context) ([]slurm.Node, error) {
 			if err != nil {
 				return err
 			}
+			gres, err := slurm.ParseGres(n.Gres)
+			if err != nil {
+				return fmt.Errorf("node %s: %w", n.Name, err)
+			}
 			states := slices.Concat(n.State, n.StateFlags)
 			for i := range states {
 				states[i] = strings.ToUpper(states[i])
@@ -43,6 +50,8 @@ func (c *Client) Nodes(ctx context.Context) ([]slurm.Node, error) {
 				CPUs:       n.CPUs.count(),
 				Memory:     n.Memory.or(0),
 				GPUs:       slurm.SizeOf(tres).GPUs,
+				Features:   n.Features,
+				Gres:       gres,
 				Partitions: n.Partitions,
 				Up:         !containsAny(states, downStates),
 				Drained:    containsAny(states, drainStates),

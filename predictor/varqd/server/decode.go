@@ -20,6 +20,8 @@ import (
 // Bounds of what a request may say.
 const (
 	maxName      = 256
+	maxNeed      = 4096
+	maxGres      = 64
 	maxNodes     = 1 << 20
 	maxCPUs      = 1 << 28
 	maxMemory    = 1 << 50 // MiB
@@ -62,6 +64,9 @@ func decodePlan(body []byte, user string) (*api.PlanRequest, error) {
 		return nil, err
 	}
 	if err := checkJob(&req.Job, user); err != nil {
+		return nil, err
+	}
+	if err := checkNeeds(req.Needs); err != nil {
 		return nil, err
 	}
 	switch {
@@ -172,6 +177,36 @@ func checkJob(job *workload.Request, user string) error {
 		if n.value < 0 || n.value > n.most {
 			return field(n.name, "%d does not lie between 0 and %d", n.value, n.most)
 		}
+	}
+	return nil
+}
+
+// checkNeeds bounds the texts and the numbers of a job's needs.
+func checkNeeds(n *workload.Needs) error {
+	if n == nil {
+		return nil
+	}
+	texts := []string{
+		n.Constraint, n.Licenses, n.Reservation, n.NodeList.Option, n.Exclude.Option, n.NodeCPUs.Option, n.NodeMemory.Option,
+	}
+	amounts := []int64{int64(n.MostNodes), n.NodeCPUs.Amount, n.NodeMemory.Amount}
+	for i := range n.Gres {
+		texts = append(texts, n.Gres[i].Name, n.Gres[i].Type, n.Gres[i].Option)
+		amounts = append(amounts, n.Gres[i].Count)
+	}
+	for _, text := range slices.Concat(texts, n.NodeList.Names, n.Exclude.Names) {
+		if len(text) > maxNeed {
+			return field("needs", "a text is longer than %d bytes", maxNeed)
+		}
+		if !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
+			return field("needs", "a text has characters that no option has")
+		}
+	}
+	if slices.Min(amounts) < 0 || slices.Max(amounts) > maxMemory {
+		return field("needs", "a number does not lie between 0 and %d", int64(maxMemory))
+	}
+	if len(n.Gres) > maxGres || len(n.NodeList.Names) > maxNodes || len(n.Exclude.Names) > maxNodes {
+		return field("needs", "a list is too long")
 	}
 	return nil
 }

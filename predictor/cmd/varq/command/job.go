@@ -44,6 +44,25 @@ func addJob(flags *pflag.FlagSet) *jobFlags {
 	return f
 }
 
+// addNeeds adds sbatch's options for the choice of nodes to flags.
+func (f *jobFlags) addNeeds(flags *pflag.FlagSet) {
+	s := &f.size
+	f.flags.Int32Var(&s.MinCPUs, "mincpus", 0, "CPUs that each node must have at least: `N`")
+	f.flags.StringVarP(&s.Constraint, "constraint", "C", "", "`features` that the nodes must have")
+	f.flags.StringVarP(&s.NodeList, "nodelist", "w", "", "`nodes` that the job must have")
+	f.flags.StringVarP(&s.Exclude, "exclude", "x", "", "`nodes` that it must not have")
+	f.flags.BoolVar(&s.Exclusive, "exclusive", false, "share the nodes with no other job")
+	f.flags.StringVarP(&s.Licenses, "licenses", "L", "", "`licences` that must be free: NAME:N,...")
+	f.flags.StringVar(&s.Reservation, "reservation", "", "Slurm's reservation of this `name`")
+	flags.AddFlagSet(f.flags)
+}
+
+// needs returns what the options demand of the job's nodes.
+func (f *jobFlags) needs() (*workload.Needs, error) {
+	n, err := f.size.Needs()
+	return &n, err
+}
+
 // request returns the request of the whole job. Fields without an option stay empty, and
 // varqd fills in the cluster's defaults.
 func (f *jobFlags) request() (workload.Request, error) {
@@ -65,7 +84,10 @@ func (f *jobFlags) request() (workload.Request, error) {
 func (f *jobFlags) options() []string {
 	var given []string
 	f.flags.VisitAll(func(flag *pflag.Flag) {
-		if flag.Changed {
+		switch {
+		case flag.Changed && flag.Value.Type() == "bool":
+			given = append(given, "--"+flag.Name)
+		case flag.Changed:
 			given = append(given, "--"+flag.Name+"="+quote(flag.Value.String()))
 		}
 	})

@@ -19,7 +19,8 @@ func newQuote(env *Env, link *link) *cobra.Command {
 eligible, how long its time limit would be, and what that costs. If nothing can
 be promised, it says why and what can, ready to be pasted, and exits with 1.
 
-Give the options that sbatch will get; the job's size and time limit count.`,
+Give the options that sbatch will get; the job's size, its time limit and its
+choice of nodes count.`,
 		Example: `  varq quote -N4 -t 1:00:00 --begin-by=17:00
   varq quote -N1 -n16 --mem=32G -t 30 --begin-by=now+2hours --prob=0.95
   varq quote -p gpu --gpus=4 -t 2:00:00 --begin-by=17:00 --begin-after=16:30
@@ -30,6 +31,7 @@ Give the options that sbatch will get; the job's size and time limit count.`,
 	cmd.Flags().SortFlags = false
 	reservation := addReservation(cmd.Flags())
 	job := addJob(cmd.Flags())
+	job.addNeeds(cmd.Flags())
 	picture := cmd.Flags().String("plot", "", "draw probability against submission time into `FILE`.svg or .png")
 	asJSON := addJSON(cmd.Flags())
 	_ = cmd.MarkFlagFilename("plot", "svg", "png")
@@ -40,6 +42,9 @@ Give the options that sbatch will get; the job's size and time limit count.`,
 			return usage(err)
 		}
 		if request.Job, err = job.request(); err != nil {
+			return usage(err)
+		}
+		if request.Needs, err = job.needs(); err != nil {
 			return usage(err)
 		}
 		request.Trajectory = *picture != ""

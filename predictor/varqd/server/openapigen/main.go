@@ -89,6 +89,9 @@ type schemas struct {
 
 // ref returns a reference to a type's schema, which it makes if need be.
 func (s *schemas) ref(name string) object {
+	if _, ok := s.types[name]; !ok { // within package workload, its types have no prefix
+		name = schemaName("workload", name)
+	}
 	if _, ok := s.made[name]; !ok {
 		t, ok := s.types[name]
 		if !ok {
@@ -124,7 +127,7 @@ func (s *schemas) fields(t *ast.StructType, properties object) (required []strin
 			schema["description"] = text
 		}
 		properties[name] = schema
-		if options != "omitempty" {
+		if options != "omitempty" && options != "omitzero" {
 			required = append(required, name)
 		}
 	}

@@ -1,0 +1,77 @@
+package limits
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// checkAccess returns the rule by which Slurm would not take a job of this user, account, QOS and
+// partition, or nil. The request is complete.
+func (c *Cluster) checkAccess(r *workload.Request) *Rule {
+	if c.AssociationsEnforced {
+		if rule := c.checkAccount(r); rule != nil {
+			return rule
+		}
+	}
+	if c.QOSEnforced && r.QOS != "" {
+		return c.checkQOS(r)
+	}
+	return nil
+}
+
+func (c *Cluster) checkAccount(r *workload.Request) *Rule {
+	if c.association(r.User, r.Account, r.Partition) == nil {
+		var open []string
+		for i := range c.Associations {
+			if a := &c.Associations[i]; a.User == r.User && (a.Partition == "" || a.Partition == r.Partition) {
+				open = append(open, a.Account)
+			}
+		}
+		slices.Sort(open)
+		return access("--account=%s: user %s may not use it (account: %s)", r.Account, r.User, list(slices.Compact(open)))
+	}
+	p := c.Partitions[r.Partition]
+	if !admitted(r.Account, p.AllowAccounts, p.DenyAccounts) {
+		return access("--partition=%s: it is closed to account %s", r.Partition, r.Account)
+	}
+	return nil
+}
+
+func (c *Cluster) checkQOS(r *workload.Request) *Rule {
+	if a := c.association(r.User, r.Account, r.Partition); a != nil && len(a.QOS) > 0 && !containsFold(a.QOS, r.QOS) {
+		return access("--qos=%s: user %s may not use it in account %s (QOS: %s)", r.QOS, r.User, r.Account, list(a.QOS))
+	}
+	p := c.Partitions[r.Partition]
+	if !admitted(r.QOS, p.AllowQOS, p.DenyQOS) {
+		return access("--partition=%s: it is closed to QOS %s", r.Partition, r.QOS)
+	}
+	return nil
+}
+
+func access(format string, args ...any) *Rule {
+	return &Rule{Name: "access", Says: fmt.Sprintf(format, args...)}
+}
+
+// admitted reports whether a partition admits a name. As in Slurm, who is denied counts only if
+// nobody is allowed by name.
+func admitted(name string, allowed, denied []string) bool {
+	if len(allowed) > 0 {
+		return containsFold(allowed, "all") || containsFold(allowed, name)
+	}
+	return !containsFold(denied, name)
+}
+
+func containsFold(names []string, name string) bool {
+	return slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) })
+}
+
+// list writes names for the user.
+func list(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,139 @@
+package limits
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// constraint is an expression of features, as of sbatch --constraint.
+type constraint struct {
+	// features are the names in the expression.
+	features []string
+	// counted is true if the expression says more than which features a node must have: how
+	// many nodes must have them (rack1*2), or that all nodes must have the same ([rack1|rack2]).
+	counted bool
+	root    node
+}
+
+// node is an operator and its operands, or a feature.
+type node struct {
+	feature string
+	all     bool // of the operands; otherwise one of them
+	of      []node
+}
+
+// maxConstraint is the greatest length of a constraint, in bytes.
+const maxConstraint = 4096
+
+var errConstraint = errors.New("this is no expression of features such as ib, ib&gpu or rack1|rack2")
+
+// parseConstraint reads an expression. As in Slurm, & and | are evaluated from left to right.
+func parseConstraint(text string) (*constraint, error) {
+	if len(text) > maxConstraint {
+		return nil, errConstraint
+	}
+	c := &constraint{counted: strings.ContainsAny(text, "[]*")}
+	p := parser{rest: strings.NewReplacer(" ", "", "[", "(", "]", ")").Replace(text), into: c}
+	var err error
+	if c.root, err = p.expression(); err != nil {
+		return nil, err
+	}
+	if p.rest != "" {
+		return nil, errConstraint
+	}
+	return c, nil
+}
+
+// parser reads what is left of a text.
+type parser struct {
+	rest string
+	into *constraint
+}
+
+func (p *parser) expression() (node, error) {
+	left, err := p.operand()
+	for err == nil && p.rest != "" && strings.ContainsRune("&|,", rune(p.rest[0])) {
+		all := p.rest[0] != '|' // a comma is an and
+		p.rest = p.rest[1:]
+		var right node
+		right, err = p.operand()
+		left = node{all: all, of: []node{left, right}}
+	}
+	return left, err
+}
+
+func (p *parser) operand() (node, error) {
+	if strings.HasPrefix(p.rest, "(") {
+		p.rest = p.rest[1:]
+		n, err := p.expression()
+		if err != nil || !strings.HasPrefix(p.rest, ")") {
+			return n, errConstraint
+		}
+		p.rest = p.rest[1:]
+		return n, p.count()
+	}
+	end := strings.IndexAny(p.rest+"&", "&|,()*")
+	name := p.rest[:end]
+	if name == "" {
+		return node{}, errConstraint
+	}
+	p.rest = p.rest[end:]
+	p.into.features = append(p.into.features, name)
+	return node{feature: name}, p.count()
+}
+
+// count reads over the number of nodes after a feature, "*2".
+func (p *parser) count() error {
+	if !strings.HasPrefix(p.rest, "*") {
+		return nil
+	}
+	digits := strings.TrimLeft(p.rest[1:], "0123456789")
+	if len(digits) == len(p.rest)-1 {
+		return errConstraint
+	}
+	p.rest = digits
+	return nil
+}
+
+// admits reports whether a node with these features satisfies the constraint. If it is counted,
+// only a node with all its features does.
+func (c *constraint) admits(features map[string]bool) bool {
+	if !c.counted {
+		return c.root.admits(features)
+	}
+	for _, name := range c.features {
+		if !features[name] {
+			return false
+		}
+	}
+	return true
+}
+
+func (n *node) admits(features map[string]bool) bool {
+	if n.of == nil {
+		return features[n.feature]
+	}
+	for i := range n.of {
+		if n.of[i].admits(features) != n.all {
+			return !n.all
+		}
+	}
+	return n.all
+}
+
+// unknown returns an error if no node of the cluster has one of the features.
+func (c *constraint) unknown(nodes map[string]Node) error {
+	known := map[string]bool{}
+	for _, n := range nodes {
+		for _, f := range n.Features {
+			known[f] = true
+		}
+	}
+	for _, f := range c.features {
+		if !known[f] {
+			return fmt.Errorf("no node has the feature %s", f)
+		}
+	}
+	return nil
+}

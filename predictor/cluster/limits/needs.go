@@ -1,0 +1,319 @@
+package limits
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// advice ends the sentence of a rule about what cannot be forecast.
+const advice = ": leave it out, or submit the job without --begin-by"
+
+// CheckNeeds returns the rule by which Slurm would refuse the job at its submission, or by which
+// nothing can be forecast for it; nil if there is none. Waits are forecast for jobs that may run
+// on any nodes of their partition that have the CPUs, the memory and the GPUs. So what leaves out
+// other nodes of these is a rule, too, and so is what must be free besides nodes. The request is
+// complete.
+func (c *Cluster) CheckNeeds(r workload.Request, n *workload.Needs) *Rule {
+	if rule := c.checkAccess(&r); rule != nil || n == nil {
+		return rule
+	}
+	if rule := c.checkReservation(&r, n.Reservation); rule != nil {
+		return rule
+	}
+	if rule := c.checkLicenses(n.Licenses); rule != nil {
+		return rule
+	}
+	if c.Nodes == nil {
+		return nil
+	}
+	s := selection{c: c, r: &r, n: n}
+	for _, name := range c.Partitions[r.Partition].Nodes {
+		if node, ok := c.Nodes[name]; ok {
+			s.nodes = append(s.nodes, node)
+		}
+	}
+	for _, check := range []func() *Rule{s.checkExclude, s.checkNodeList, s.checkConstraint, s.checkNodeCPUs, s.checkNodeMemory, s.checkGres, s.checkTotals} {
+		if rule := check(); rule != nil {
+			return rule
+		}
+	}
+	return nil
+}
+
+// WholeNodes returns the CPUs of the largest nodes of the partition that a job of the request's
+// number of nodes may have. A job that is alone on its nodes waits for that many.
+func (c *Cluster) WholeNodes(r workload.Request) int32 {
+	var cpus []int64
+	for _, name := range c.Partitions[r.Partition].Nodes {
+		cpus = append(cpus, c.Nodes[name].CPUs)
+	}
+	return int32(most(cpus, int(r.Nodes)))
+}
+
+func (c *Cluster) checkReservation(r *workload.Request, name string) *Rule {
+	if name == "" {
+		return nil
+	}
+	option := "--reservation=" + name
+	for one := range strings.SplitSeq(name, ",") {
+		i := slices.IndexFunc(c.Reservations, func(v Reservation) bool { return v.Name == one })
+		if i < 0 {
+			return need("%s: Slurm has no reservation %s", option, one)
+		}
+		if v := &c.Reservations[i]; !v.admits(r) {
+			return need("%s: reservation %s admits neither user %s nor account %s", option, one, r.User, r.Account)
+		}
+	}
+	return need("%s: waits inside of a reservation of Slurm cannot be forecast: submit the job without --begin-by, since the reservation keeps its nodes free", option)
+}
+
+// admits reports whether a reservation is open to the request's user or account. A name after
+// "-" is shut out.
+func (v *Reservation) admits(r *workload.Request) bool {
+	if slices.Contains(v.Users, "-"+r.User) || slices.Contains(v.Accounts, "-"+r.Account) {
+		return false
+	}
+	named := false
+	for _, name := range slices.Concat(v.Users, v.Accounts) {
+		named = named || !strings.HasPrefix(name, "-")
+	}
+	return !named || slices.Contains(v.Users, r.User) || slices.Contains(v.Accounts, r.Account)
+}
+
+// checkLicenses checks a list such as "matlab:2,ansys". When a licence is free cannot be
+// forecast, unless there are so many that they cannot run out: if each CPU of the cluster ran a
+// job with as many.
+func (c *Cluster) checkLicenses(list string) *Rule {
+	if list == "" || c.Licenses == nil {
+		return nil
+	}
+	cpus := int64(0)
+	for _, n := range c.Nodes {
+		cpus += n.CPUs
+	}
+	option := "--licenses=" + list
+	for item := range strings.FieldsFuncSeq(list, func(c rune) bool { return strings.ContainsRune(",;|", c) }) {
+		name, text, counted := strings.Cut(item, ":")
+		count := int64(1)
+		if counted {
+			var err error
+			if count, err = strconv.ParseInt(text, 10, 32); err != nil || count < 0 {
+				return need("%s: %q is not a number of licences", option, text)
+			}
+		}
+		total, known := c.Licenses[name]
+		switch {
+		case !known:
+			return need("%s: Slurm has no licence %s", option, name)
+		case count > total:
+			return need("%s: there are %d of licence %s", option, total, name)
+		case count*cpus > total:
+			return need("%s: when %s of the %d of licence %s are free cannot be forecast%s", option, strconv.FormatInt(count, 10), total, name, advice)
+		}
+	}
+	return nil
+}
+
+func need(format string, args ...any) *Rule {
+	return &Rule{Name: "needs", Says: fmt.Sprintf(format, args...)}
+}
+
+// selection is the nodes of the job's partition that satisfy the needs checked so far.
+type selection struct {
+	c     *Cluster
+	r     *workload.Request
+	n     *workload.Needs
+	nodes []Node
+}
+
+// keep leaves only the nodes that are fit. It returns a rule if they are too few.
+func (s *selection) keep(option, have string, fit func(*Node) bool) *Rule {
+	all := len(s.c.Partitions[s.r.Partition].Nodes)
+	s.nodes = slices.DeleteFunc(s.nodes, func(n Node) bool { return !fit(&n) })
+	if len(s.nodes) >= int(s.r.Nodes) {
+		return nil
+	}
+	return need("%s: %d of the %s of partition %s %s, and the job needs %d", option, len(s.nodes), count(all, "node"), s.r.Partition, have, s.r.Nodes)
+}
+
+// narrow is keep for what no forecast knows of: it also returns a rule if it leaves out a node
+// that jobs may run on now.
+func (s *selection) narrow(option, have string, fit func(*Node) bool) *Rule {
+	usable := func() int {
+		n := 0
+		for i := range s.nodes {
+			if s.nodes[i].Usable {
+				n++
+			}
+		}
+		return n
+	}
+	before := usable()
+	if rule := s.keep(option, have, fit); rule != nil {
+		return rule
+	}
+	if after := usable(); after < before {
+		return need("%s leaves %d of %s that partition %s has for such a job, and waits are forecast only for any of them%s", option, after, count(before, "node"), s.r.Partition, advice)
+	}
+	return nil
+}
+
+func (s *selection) checkExclude() *Rule {
+	named := &s.n.Exclude
+	if len(named.Names) == 0 {
+		return nil
+	}
+	if rule := s.exist(named); rule != nil {
+		return rule
+	}
+	return s.narrow(named.Option, "remain", func(n *Node) bool { return !slices.Contains(named.Names, n.Name) })
+}
+
+func (s *selection) checkNodeList() *Rule {
+	named := &s.n.NodeList
+	if len(named.Names) == 0 {
+		return nil
+	}
+	if rule := s.exist(named); rule != nil {
+		return rule
+	}
+	for _, name := range named.Names {
+		if !slices.ContainsFunc(s.nodes, func(n Node) bool { return n.Name == name }) {
+			return need("%s: node %s is not in partition %s, or is excluded", named.Option, name, s.r.Partition)
+		}
+	}
+	if slices.ContainsFunc(s.nodes, func(n Node) bool { return n.Usable && !slices.Contains(named.Names, n.Name) }) {
+		return need("%s: how long certain nodes are busy cannot be forecast, only how long a job waits for any nodes of partition %s%s", named.Option, s.r.Partition, advice)
+	}
+	return nil
+}
+
+// exist checks that the cluster has the nodes.
+func (s *selection) exist(named *workload.NamedNodes) *Rule {
+	for _, name := range named.Names {
+		if _, ok := s.c.Nodes[name]; !ok {
+			return need("%s: there is no node %s", named.Option, name)
+		}
+	}
+	return nil
+}
+
+func (s *selection) checkConstraint() *Rule {
+	if s.n.Constraint == "" {
+		return nil
+	}
+	option := "--constraint=" + s.n.Constraint
+	c, err := parseConstraint(s.n.Constraint)
+	if err == nil {
+		err = c.unknown(s.c.Nodes)
+	}
+	if err != nil {
+		return need("%s: %s", option, err)
+	}
+	fit := func(n *Node) bool {
+		features := make(map[string]bool, len(n.Features))
+		for _, f := range n.Features {
+			features[f] = true
+		}
+		return c.admits(features)
+	}
+	if c.counted && slices.ContainsFunc(s.nodes, func(n Node) bool { return !fit(&n) }) {
+		return need("%s: waits are forecast for any nodes of a partition, and not for a choice among their features%s", option, advice)
+	}
+	return s.narrow(option, "have these features", fit)
+}
+
+func (s *selection) checkNodeCPUs() *Rule {
+	return s.checkEach(&s.n.NodeCPUs, "CPUs", func(n *Node) int64 { return n.CPUs })
+}
+
+func (s *selection) checkNodeMemory() *Rule {
+	return s.checkEach(&s.n.NodeMemory, "MiB of memory", func(n *Node) int64 { return n.Memory })
+}
+
+func (s *selection) checkEach(each *workload.NodeNeed, what string, on func(*Node) int64) *Rule {
+	if each.Amount <= 0 {
+		return nil
+	}
+	return s.keep(each.Option, fmt.Sprintf("have %d %s", each.Amount, what), func(n *Node) bool { return on(n) >= each.Amount })
+}
+
+func (s *selection) checkGres() *Rule {
+	for i := range s.n.Gres {
+		g := &s.n.Gres[i]
+		kind, each := g.Name, int64(1)
+		if g.PerNode {
+			each = g.Count
+		}
+		have := func(kind string) (string, func(*Node) bool) {
+			return fmt.Sprintf("have %d %s", each, kind), func(n *Node) bool { return n.Gres[kind] >= each }
+		}
+		words, fit := have(kind)
+		if rule := s.keep(g.Option, words, fit); rule != nil {
+			return rule
+		}
+		if g.Type != "" {
+			kind += ":" + g.Type
+			words, fit = have(kind)
+			if rule := s.narrow(g.Option, words, fit); rule != nil {
+				return rule
+			}
+		}
+		if g.Name != "gpu" {
+			return need("%s: of generic resources, waits are forecast only for GPUs%s", g.Option, advice)
+		}
+		if total := most(s.amounts(func(n *Node) int64 { return n.Gres[kind] }), s.mostNodes()); !g.PerNode && g.Count > total {
+			return need("%s: the nodes of partition %s that the job may have, have %d %s", g.Option, s.r.Partition, total, kind)
+		}
+	}
+	return nil
+}
+
+// checkTotals checks that as many nodes as the job may have, have all that it needs.
+func (s *selection) checkTotals() *Rule {
+	for _, total := range []struct {
+		what, option string
+		of           int64
+		on           func(*Node) int64
+	}{
+		{"CPUs", "--ntasks", int64(s.r.CPUs), func(n *Node) int64 { return n.CPUs }},
+		{"MiB of memory", cmp.Or(s.n.NodeMemory.Option, "--mem"), s.r.Memory, func(n *Node) int64 { return n.Memory }},
+	} {
+		if have := most(s.amounts(total.on), s.mostNodes()); total.of > have {
+			return need("%s: the job needs %d %s, and the nodes of partition %s that it may have, have %d", total.option, total.of, total.what, s.r.Partition, have)
+		}
+	}
+	return nil
+}
+
+func (s *selection) amounts(of func(*Node) int64) []int64 {
+	amounts := make([]int64, len(s.nodes))
+	for i := range s.nodes {
+		amounts[i] = of(&s.nodes[i])
+	}
+	return amounts
+}
+
+// mostNodes returns the number of nodes that the job may have at most.
+func (s *selection) mostNodes() int {
+	if s.n.MostNodes > 0 {
+		return int(s.n.MostNodes)
+	}
+	return len(s.nodes)
+}
+
+// most returns the sum of the n largest amounts.
+func most(amounts []int64, n int) int64 {
+	slices.Sort(amounts)
+	slices.Reverse(amounts)
+	var sum int64
+	for _, a := range amounts[:min(n, len(amounts))] {
+		sum += a
+	}
+	return sum
+}

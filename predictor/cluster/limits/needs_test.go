@@ -1,0 +1,242 @@
+package limits
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// varied returns cluster with different nodes: n1 to n4 have the features old and ib, n5 to n8
+// the features new and ib. n5 and n6 have four a100 each, and n7 two h100. n8 is drained. Each
+// has 16 CPUs and 64,000 MiB, except n5, which is twice as large.
+func varied() *Cluster {
+	c := cluster()
+	c.AssociationsEnforced, c.QOSEnforced = true, true
+	for i := range c.Associations {
+		c.Associations[i].QOS = []string{"normal", "urgent"}
+	}
+	c.Licenses = map[string]int64{"matlab": 3, "scratch": 1_000_000}
+	c.Reservations = []Reservation{
+		{Name: "course", Users: []string{"alice"}}, {Name: "others", Accounts: []string{"astro"}}, {Name: "not-her", Users: []string{"-alice"}},
+	}
+	c.Nodes = map[string]Node{}
+	for i := 1; i <= 8; i++ {
+		n := Node{Name: fmt.Sprintf("n%d", i), CPUs: 16, Memory: 64_000, Features: []string{"old", "ib"}, Usable: i != 8}
+		if i > 4 {
+			n.Features = []string{"new", "ib"}
+		}
+		switch i {
+		case 5:
+			n.CPUs, n.Memory = 32, 128_000
+			fallthrough
+		case 6:
+			n.Gres = map[string]int64{"gpu": 4, "gpu:a100": 4}
+		case 7:
+			n.Gres = map[string]int64{"gpu": 2, "gpu:h100": 2}
+		case 8:
+			n.Features = []string{"spare"}
+		}
+		c.Nodes[n.Name] = n
+	}
+	return c
+}
+
+func gpus(option, kind string, count int64, perNode bool) workload.Needs {
+	return workload.Needs{Gres: []workload.Gres{{Name: "gpu", Type: kind, Count: count, PerNode: perNode, Option: option}}}
+}
+
+func nodes(option string, names ...string) workload.NamedNodes {
+	return workload.NamedNodes{Names: names, Option: option}
+}
+
+func TestCheckNeeds(t *testing.T) {
+	each := func(amount int64, option string) workload.NodeNeed {
+		return workload.NodeNeed{Amount: amount, Option: option}
+	}
+	for _, v := range []struct {
+		needs workload.Needs
+		edit  func(*workload.Request)
+		says  string // the beginning, or "" if nothing is wrong
+	}{
+		{workload.Needs{}, nil, ""},
+
+		{workload.Needs{Constraint: "ib"}, nil, ""}, // only the drained node lacks it
+		{workload.Needs{Constraint: "old|new"}, nil, ""},
+		{workload.Needs{Constraint: "ib&(old|new)"}, nil, ""},
+		{workload.Needs{Constraint: "foo"}, nil, "--constraint=foo: no node has the feature foo"},
+		{workload.Needs{Constraint: "ib|foo"}, nil, "--constraint=ib|foo: no node has the feature foo"},
+		{workload.Needs{Constraint: "old&new"}, nil, "--constraint=old&new: 0 of the 8 nodes of partition main have these features, and the job needs 1"},
+		{workload.Needs{Constraint: "new"}, func(r *workload.Request) { r.Nodes = 4 }, "--constraint=new: 3 of the 8 nodes of partition main have these features, and the job needs 4"},
+		{workload.Needs{Constraint: "new"}, nil, "--constraint=new leaves 3 of 7 nodes that partition main has for such a job, and waits are forecast only for any of them: leave it out"},
+		{workload.Needs{Constraint: "[old|new]"}, nil, "--constraint=[old|new]: waits are forecast for any nodes of a partition"},
+		{workload.Needs{Constraint: "old*2&new*1"}, nil, "--constraint=old*2&new*1: waits are forecast"},
+		{workload.Needs{Constraint: "old&"}, nil, "--constraint=old&: this is no expression of features"},
+
+		{workload.Needs{NodeList: nodes("--nodelist=x", "x")}, nil, "--nodelist=x: there is no node x"},
+		{workload.Needs{NodeList: nodes("--nodelist=n1", "n1")}, nil, "--nodelist=n1: how long certain nodes are busy cannot be forecast"},
+		{workload.Needs{NodeList: nodes("--nodelist=n[1-7]", "n1", "n2", "n3", "n4", "n5", "n6", "n7")}, nil, ""},
+		{
+			workload.Needs{NodeList: nodes("--nodelist=n5", "n5")}, func(r *workload.Request) { r.Partition = "short" },
+			"--nodelist=n5: node n5 is not in partition short, or is excluded",
+		},
+		{workload.Needs{Exclude: nodes("--exclude=x", "x")}, nil, "--exclude=x: there is no node x"},
+		{workload.Needs{Exclude: nodes("--exclude=n8", "n8")}, nil, ""},
+		{workload.Needs{Exclude: nodes("--exclude=n1", "n1")}, nil, "--exclude=n1 leaves 6 of 7 nodes"},
+		{
+			workload.Needs{Exclude: nodes("--exclude=n5", "n5")}, func(r *workload.Request) { r.Partition = "short" }, "",
+		},
+
+		{workload.Needs{NodeMemory: each(1<<20, "--mem")}, nil, "--mem: 0 of the 8 nodes of partition main have 1048576 MiB of memory, and the job needs 1"},
+		{workload.Needs{NodeMemory: each(100_000, "--mem")}, nil, ""}, // a forecast knows of memory
+		{workload.Needs{NodeMemory: each(100_000, "--mem")}, func(r *workload.Request) { r.Nodes = 2 }, "--mem: 1 of the 8 nodes"},
+		{workload.Needs{NodeCPUs: each(17, "--mincpus")}, nil, ""},
+		{workload.Needs{NodeCPUs: each(33, "--mincpus")}, nil, "--mincpus: 0 of the 8 nodes of partition main have 33 CPUs"},
+		{workload.Needs{MostNodes: 1}, func(r *workload.Request) { r.CPUs = 32 }, ""},
+		{workload.Needs{MostNodes: 1}, func(r *workload.Request) { r.CPUs = 33 }, "--ntasks: the job needs 33 CPUs, and the nodes of partition main that it may have, have 32"},
+		{workload.Needs{MostNodes: 2}, func(r *workload.Request) { r.Memory = 200_000 }, "--mem: the job needs 200000 MiB of memory, and the nodes of partition main that it may have, have 192000"},
+
+		{gpus("--gpus=10", "", 10, false), nil, ""},
+		{gpus("--gpus=11", "", 11, false), nil, "--gpus=11: the nodes of partition main that the job may have, have 10 gpu"},
+		{gpus("--gpus=a100:2", "a100", 2, false), nil, "--gpus=a100:2 leaves 2 of 3 nodes that partition main has for such a job"},
+		{gpus("--gpus=v100:1", "v100", 1, false), nil, "--gpus=v100:1: 0 of the 8 nodes of partition main have 1 gpu:v100"},
+		{gpus("--gres=gpu:a100:4", "a100", 4, true), nil, ""}, // no others have four
+		{gpus("--gres=gpu:5", "", 5, true), nil, "--gres=gpu:5: 0 of the 8 nodes of partition main have 5 gpu"},
+		{gpus("--gres=gpu:2", "", 2, true), func(r *workload.Request) { r.Nodes = 4 }, "--gres=gpu:2: 3 of the 8 nodes of partition main have 2 gpu, and the job needs 4"},
+		{workload.Needs{Gres: []workload.Gres{{Name: "shard", Count: 1, PerNode: true, Option: "--gres=shard:1"}}}, nil, "--gres=shard:1: 0 of the 8 nodes"},
+
+		{workload.Needs{Licenses: "foo"}, nil, "--licenses=foo: Slurm has no licence foo"},
+		{workload.Needs{Licenses: "matlab:4"}, nil, "--licenses=matlab:4: there are 3 of licence matlab"},
+		{workload.Needs{Licenses: "scratch:2,matlab"}, nil, "--licenses=scratch:2,matlab: when 1 of the 3 of licence matlab are free cannot be forecast"},
+		{workload.Needs{Licenses: "scratch:2"}, nil, ""}, // each CPU could have as many
+		{workload.Needs{Licenses: "matlab:x"}, nil, `--licenses=matlab:x: "x" is not a number of licences`},
+
+		{workload.Needs{Reservation: "foo"}, nil, "--reservation=foo: Slurm has no reservation foo"},
+		{workload.Needs{Reservation: "others"}, nil, "--reservation=others: reservation others admits neither user alice nor account plasma"},
+		{workload.Needs{Reservation: "not-her"}, nil, "--reservation=not-her: reservation not-her admits neither"},
+		{workload.Needs{Reservation: "course"}, nil, "--reservation=course: waits inside of a reservation of Slurm cannot be forecast"},
+	} {
+		r := workload.Request{User: "alice", Account: "plasma", Partition: "main", QOS: "normal", Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: hour}
+		if v.edit != nil {
+			v.edit(&r)
+		}
+		check(t, fmt.Sprintf("%+v %+v", v.needs, r), varied().CheckNeeds(r, &v.needs), v.says)
+		if rule := cluster().CheckNeeds(r, &workload.Needs{Constraint: v.needs.Constraint, Gres: v.needs.Gres, Licenses: v.needs.Licenses}); rule != nil {
+			t.Errorf("where no nodes and licences are known: %+v", rule)
+		}
+	}
+}
+
+func check(t *testing.T, what string, rule *Rule, says string) {
+	t.Helper()
+	if (rule == nil) != (says == "") || rule != nil && !strings.HasPrefix(rule.Says, says) {
+		t.Errorf("%s: %+v, wanted %q", what, rule, says)
+	}
+}
+
+func TestCheckAccess(t *testing.T) {
+	for _, v := range []struct {
+		edit func(*Cluster, *workload.Request)
+		says string
+	}{
+		{func(*Cluster, *workload.Request) {}, ""},
+		{func(_ *Cluster, r *workload.Request) { r.Account = "Plasma" }, ""},
+		{func(_ *Cluster, r *workload.Request) { r.Account = "astro" }, "--account=astro: user alice may not use it (account: physics, plasma)"},
+		{func(_ *Cluster, r *workload.Request) { r.User = "eve" }, "--account=plasma: user eve may not use it (account: none)"},
+		{func(c *Cluster, r *workload.Request) { r.Account, c.AssociationsEnforced = "astro", false }, ""},
+		{func(_ *Cluster, r *workload.Request) { r.QOS = "fast" }, "--qos=fast: user alice may not use it in account plasma (QOS: normal, urgent)"},
+		{func(c *Cluster, r *workload.Request) { r.QOS, c.QOSEnforced = "fast", false }, ""},
+		{func(c *Cluster, _ *workload.Request) {
+			open(c, Partition{AllowAccounts: []string{"ALL"}, AllowQOS: []string{"normal"}})
+		}, ""},
+		{func(c *Cluster, _ *workload.Request) { open(c, Partition{AllowAccounts: []string{"astro"}}) }, "--partition=main: it is closed to account plasma"},
+		{func(c *Cluster, _ *workload.Request) { open(c, Partition{DenyAccounts: []string{"plasma"}}) }, "--partition=main: it is closed to account plasma"},
+		{func(c *Cluster, _ *workload.Request) { open(c, Partition{AllowQOS: []string{"urgent"}}) }, "--partition=main: it is closed to QOS normal"},
+		{func(c *Cluster, _ *workload.Request) { open(c, Partition{DenyQOS: []string{"normal"}}) }, "--partition=main: it is closed to QOS normal"},
+	} {
+		c := varied()
+		r := workload.Request{User: "alice", Account: "plasma", Partition: "main", QOS: "normal"}
+		v.edit(c, &r)
+		check(t, fmt.Sprintf("%+v", r), c.CheckNeeds(r, nil), v.says)
+	}
+}
+
+// open sets to whom the partition main is open.
+func open(c *Cluster, to Partition) {
+	p := c.Partitions["main"]
+	p.AllowAccounts, p.DenyAccounts, p.AllowQOS, p.DenyQOS = to.AllowAccounts, to.DenyAccounts, to.AllowQOS, to.DenyQOS
+	c.Partitions["main"] = p
+}
+
+func TestWholeNodes(t *testing.T) {
+	for n, want := range map[int32]int32{1: 32, 2: 48, 8: 144, 9: 144} {
+		if got := varied().WholeNodes(workload.Request{Partition: "main", Size: workload.Size{Nodes: n}}); got != want {
+			t.Errorf("%d nodes have %d CPUs, wanted %d", n, got, want)
+		}
+	}
+	if got := cluster().WholeNodes(job(2)); got != 0 {
+		t.Errorf("%d CPUs of unknown nodes", got)
+	}
+}
+
+// As in Slurm, & and | have no precedence.
+func TestConstraint(t *testing.T) {
+	has := func(features ...string) map[string]bool {
+		set := map[string]bool{}
+		for _, f := range features {
+			set[f] = true
+		}
+		return set
+	}
+	for _, v := range []struct {
+		text     string
+		features map[string]bool
+		want     bool
+	}{
+		{"a", has("a"), true},
+		{"a", has("b"), false},
+		{"a&b", has("a"), false},
+		{"a,b", has("a"), false},
+		{"a & b", has("a", "b"), true},
+		{"a|b", has("b"), true},
+		{"a|b&c", has("a"), false},
+		{"a|(b&c)", has("a"), true},
+		{"a&(b|c)", has("a", "c"), true},
+		{"[a|b]", has("a"), false},
+		{"a*2&b*4", has("a", "b"), true},
+	} {
+		c, err := parseConstraint(v.text)
+		if err != nil {
+			t.Errorf("%s: %v", v.text, err)
+		} else if got := c.admits(v.features); got != v.want {
+			t.Errorf("%s admits %v: %v", v.text, v.features, got)
+		}
+	}
+	for _, text := range []string{"", "&a", "a&", "a||b", "(a", "a)", "()", "a*", "a*b", "a(b)", strings.Repeat("a", maxConstraint+1)} {
+		if _, err := parseConstraint(text); err == nil {
+			t.Errorf("%.20q is an expression", text)
+		}
+	}
+}
+
+func FuzzConstraint(f *testing.F) {
+	f.Add("(a|b)&c*2,[d|e]")
+	f.Add(strings.Repeat("(", 4000))
+	f.Fuzz(func(t *testing.T, text string) {
+		c, err := parseConstraint(text)
+		if err != nil {
+			return
+		}
+		all := map[string]bool{}
+		for _, name := range c.features {
+			all[name] = true
+		}
+		if !c.admits(all) {
+			t.Errorf("%q does not admit a node with %q", text, c.features)
+		}
+		if c.admits(nil) {
+			t.Errorf("%q admits a node without features", text)
+		}
+	})
+}

@@ -1,0 +1,151 @@
+package jobsize
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/varq-project/varq/predictor/slurm/hostlist"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// Needs returns what the options demand of the job's nodes. An error names the invalid option.
+func (o Options) Needs() (workload.Needs, error) {
+	n := workload.Needs{Constraint: o.Constraint, Exclusive: o.Exclusive, Licenses: o.Licenses, Reservation: o.Reservation}
+	var err error
+	if n.NodeList, err = namedNodes("--nodelist", o.NodeList); err != nil {
+		return n, err
+	}
+	if n.Exclude, err = namedNodes("--exclude", o.Exclude); err != nil {
+		return n, err
+	}
+	if n.MostNodes, err = mostNodes(o.Nodes); err != nil {
+		return n, fmt.Errorf("--nodes: %w", err)
+	}
+	_, tasks, err := o.nodesAndTasks()
+	if err != nil {
+		return n, err
+	}
+	n.NodeCPUs = o.nodeCPUs()
+	if n.NodeMemory, err = o.nodeMemory(); err != nil {
+		return n, err
+	}
+	for _, ask := range []struct {
+		option, value string
+		perNode       bool
+		times         int64
+	}{
+		{"--gpus", o.GPUs, false, 1},
+		{"--gpus-per-node", o.GPUsPerNode, true, 1},
+		{"--gpus-per-task", o.GPUsPerTask, false, tasks},
+	} {
+		if ask.value == "" {
+			continue
+		}
+		for item := range strings.SplitSeq(ask.value, ",") {
+			kind, _, typed := cutLast(item)
+			count, err := typedCount(item)
+			if err != nil {
+				return n, fmt.Errorf("%s: %w", ask.option, err)
+			}
+			g := workload.Gres{Name: "gpu", Count: count * ask.times, PerNode: ask.perNode, Option: ask.option + "=" + ask.value}
+			if typed {
+				g.Type = kind
+			}
+			n.Gres = append(n.Gres, g)
+		}
+	}
+	if o.Gres != "" {
+		for item := range strings.SplitSeq(o.Gres, ",") {
+			g, err := gres(item)
+			if err != nil {
+				return n, fmt.Errorf("--gres: %w", err)
+			}
+			g.Option = "--gres=" + o.Gres
+			n.Gres = append(n.Gres, g)
+		}
+	}
+	return n, nil
+}
+
+func namedNodes(option, list string) (workload.NamedNodes, error) {
+	if list == "" {
+		return workload.NamedNodes{}, nil
+	}
+	names, err := hostlist.Expand(list)
+	if err != nil {
+		return workload.NamedNodes{}, fmt.Errorf("%s: %w", option, err)
+	}
+	return workload.NamedNodes{Names: names, Option: option + "=" + list}, nil
+}
+
+// nodeCPUs returns the CPUs that a node must have for the job's tasks there.
+func (o Options) nodeCPUs() workload.NodeNeed {
+	best := workload.NodeNeed{}
+	for _, need := range []workload.NodeNeed{
+		{Amount: int64(o.MinCPUs), Option: "--mincpus"},
+		{Amount: int64(o.CPUsPerTask), Option: "--cpus-per-task"},
+		{Amount: int64(o.NTasksPerNode) * max(1, int64(o.CPUsPerTask)), Option: "--ntasks-per-node"},
+	} {
+		if need.Amount > best.Amount {
+			best = need
+		}
+	}
+	return best
+}
+
+// nodeMemory returns the memory, in MiB, that a node must have for one task there.
+func (o Options) nodeMemory() (workload.NodeNeed, error) {
+	best := workload.NodeNeed{}
+	for _, ask := range []struct {
+		option, value string
+		times         int64
+	}{
+		{"--mem", o.Mem, 1}, {"--mem-per-cpu", o.MemPerCPU, max(1, o.nodeCPUs().Amount)}, {"--mem-per-gpu", o.MemPerGPU, 1},
+	} {
+		if ask.value == "" {
+			continue
+		}
+		mib, err := parseMemory(ask.value)
+		if err != nil {
+			return best, fmt.Errorf("%s: %w", ask.option, err)
+		}
+		if mib*ask.times > best.Amount {
+			best = workload.NodeNeed{Amount: mib * ask.times, Option: ask.option}
+		}
+	}
+	return best, nil
+}
+
+// gres reads an item of --gres: "gpu", "gpu:2", "gres/gpu:a100:2".
+func gres(item string) (workload.Gres, error) {
+	name, rest, detailed := strings.Cut(strings.TrimPrefix(item, "gres/"), ":")
+	g := workload.Gres{Name: name, Count: 1, PerNode: true}
+	if name == "" {
+		return g, fmt.Errorf("%q is not a generic resource such as gpu:2", item)
+	}
+	if !detailed {
+		return g, nil
+	}
+	if isType(rest) {
+		g.Type = rest
+		return g, nil
+	}
+	kind, count, typed := cutLast(rest)
+	if typed {
+		g.Type = kind
+	}
+	var err error
+	if g.Count, err = parseGresCount(count); err != nil {
+		return g, fmt.Errorf("%q is not a generic resource such as gpu:2 or gpu:a100:2", item)
+	}
+	return g, nil
+}
+
+// cutLast cuts s at its last colon. Without one, after is s.
+func cutLast(s string) (before, after string, found bool) {
+	i := strings.LastIndexByte(s, ':')
+	if i < 0 {
+		return "", s, false
+	}
+	return s[:i], s[i+1:], true
+}

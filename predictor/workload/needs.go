@@ -1,0 +1,45 @@
+package workload
+
+// Needs are the parts of a submission that say on which nodes the job may run, and what else
+// must be free for it. A field that is zero restricts nothing.
+type Needs struct {
+	// MostNodes is the greatest number of nodes that the job may have.
+	MostNodes int32 `json:"most_nodes,omitempty"`
+	// NodeCPUs and NodeMemory (MiB) are what each of the job's nodes must have.
+	NodeCPUs   NodeNeed `json:"node_cpus,omitzero"`
+	NodeMemory NodeNeed `json:"node_memory,omitzero"`
+	Gres       []Gres   `json:"gres,omitempty"`
+	// Constraint is an expression of features, as of sbatch --constraint.
+	Constraint string `json:"constraint,omitempty"`
+	// NodeList are nodes that the job must have, and Exclude nodes that it must not have.
+	NodeList NamedNodes `json:"node_list,omitzero"`
+	Exclude  NamedNodes `json:"exclude,omitzero"`
+	// Exclusive is true if the job shares its nodes with no other job.
+	Exclusive bool `json:"exclusive,omitempty"`
+	// Licenses and Reservation are as of sbatch.
+	Licenses    string `json:"licenses,omitempty"`
+	Reservation string `json:"reservation,omitempty"`
+}
+
+// NodeNeed is an amount that each node must have, and the option that says so ("--mem").
+type NodeNeed struct {
+	Amount int64  `json:"amount"`
+	Option string `json:"option"`
+}
+
+// NamedNodes are nodes, and the option that names them ("--exclude=node[2-3]").
+type NamedNodes struct {
+	Names  []string `json:"names"`
+	Option string   `json:"option"`
+}
+
+// Gres asks for a generic resource, such as GPUs.
+type Gres struct {
+	Name  string `json:"name"`
+	Type  string `json:"type,omitempty"`
+	Count int64  `json:"count"`
+	// PerNode is true if the count is that of each node, and false if it is the job's.
+	PerNode bool `json:"per_node,omitempty"`
+	// Option is the option that asks for it ("--gpus=h100:1").
+	Option string `json:"option"`
+}
