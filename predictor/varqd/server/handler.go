@@ -244,6 +244,9 @@ func (h *handler) plan(promise bool) answerer {
 		if err != nil {
 			return err
 		}
+		if gone := r.Context().Err(); gone != nil && promise && answer.Plan != nil { // nobody would take up the promise
+			return errors.Join(gone, h.service.Cancel(context.WithoutCancel(r.Context()), r.user, api.Cancellation{Plan: answer.Plan.ID}))
+		}
 		return writeJSON(w, http.StatusOK, answer)
 	}
 }

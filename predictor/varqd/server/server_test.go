@@ -27,6 +27,9 @@ import (
 type fakeService struct {
 	mu    sync.Mutex
 	users []string
+	taken chan string // plans taken back
+	// reached is closed when the service is asked for a plan in the partition late.
+	reached chan struct{}
 }
 
 func (s *fakeService) seen(user string) {
@@ -47,6 +50,9 @@ func (s *fakeService) Plan(ctx context.Context, user string, req *api.PlanReques
 	case "slow":
 		<-ctx.Done()
 		return api.PlanAnswer{}, ctx.Err()
+	case "late":
+		close(s.reached)
+		<-ctx.Done()
 	}
 	plan := &api.Plan{BeginBy: req.BeginBy, Comment: req.Job.User}
 	if promise {
@@ -67,6 +73,9 @@ func (s *fakeService) Cancel(_ context.Context, user string, c api.Cancellation)
 	s.seen(user)
 	if c.Plan == "bbbbbbbbbbbb" {
 		return api.Fault(api.ErrConflict, "the plan has a job")
+	}
+	if s.taken != nil {
+		s.taken <- c.Plan
 	}
 	return nil
 }
@@ -517,4 +526,36 @@ func FuzzParseQueries(f *testing.F) {
 			t.Errorf("%q is taken for %+v", text, r)
 		}
 	})
+}
+
+// A promise that comes too late for who asked is taken back: nobody would take it up.
+func TestLatePromiseIsTakenBack(t *testing.T) {
+	f := start(t, func(*Server) {})
+	f.service.taken, f.service.reached = make(chan string, 1), make(chan struct{})
+	ctx, cancel := context.WithCancel(t.Context())
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://varqd"+api.PathPlan, strings.NewReader(`{"job":{"partition":"late"},"begin_by":1800000000}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := make(chan error, 1)
+	go func() {
+		resp, err := f.local.Do(req)
+		if err == nil {
+			resp.Body.Close()
+		}
+		asked <- err
+	}()
+	<-f.service.reached
+	cancel()
+	if err := <-asked; err == nil {
+		t.Error("who asked has an answer")
+	}
+	select {
+	case plan := <-f.service.taken:
+		if plan != "aaaaaaaaaaaa" {
+			t.Errorf("plan %q is taken back", plan)
+		}
+	case <-time.After(5 * time.Minute):
+		t.Error("the promise is never taken back")
+	}
 }
