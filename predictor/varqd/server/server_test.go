@@ -530,7 +530,7 @@ func FuzzParseQueries(f *testing.F) {
 
 // A promise that comes too late for who asked is taken back: nobody would take it up.
 func TestLatePromiseIsTakenBack(t *testing.T) {
-	f := start(t, func(*Server) {})
+	f := start(t)
 	f.service.taken, f.service.reached = make(chan string, 1), make(chan struct{})
 	ctx, cancel := context.WithCancel(t.Context())
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://varqd"+api.PathPlan, strings.NewReader(`{"job":{"partition":"late"},"begin_by":1800000000}`))
