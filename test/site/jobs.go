@@ -22,7 +22,7 @@ type Run struct {
 }
 
 // Run runs a command as a user of the cluster: a command of Slurm, or of varq ("varq",
-// "varq-wrapper"). A non-zero exit code is not an error. If the command failed because a busy
+// "varqd", "varq-wrapper"). A non-zero exit code is not an error. If the command failed because a busy
 // varqd did not answer in time, Run runs it again.
 func (s *Site) Run(ctx context.Context, user, name string, args ...string) (Run, error) {
 	for {
@@ -33,7 +33,10 @@ func (s *Site) Run(ctx context.Context, user, name string, args ...string) (Run,
 }
 
 func (s *Site) runOnce(ctx context.Context, user, name string, args ...string) (Run, error) {
-	if strings.HasPrefix(name, "varq") {
+	switch {
+	case name == "varqd":
+		name = s.installed("/usr/sbin/varqd")
+	case strings.HasPrefix(name, "varq"):
 		name = s.installed("/usr/bin/" + name)
 	}
 	cmd := s.Command(ctx, user, name, args...)

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -14,6 +15,7 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/varqd/config"
 	"github.com/varq-project/varq/predictor/varqd/daemon"
+	"github.com/varq-project/varq/predictor/varqd/doctor"
 )
 
 func main() { os.Exit(run()) }
@@ -30,7 +32,7 @@ func run() int {
 
 func command() *cobra.Command {
 	var path string
-	var check bool
+	var check, live, asJSON bool
 	cmd := &cobra.Command{
 		Use:           "varqd",
 		Short:         "The daemon that makes and keeps varq's reservations",
@@ -44,13 +46,40 @@ func command() *cobra.Command {
 				return err
 			}
 			if check {
-				fmt.Fprintf(cmd.OutOrStdout(), "%s is well-formed\n", path)
-				return nil
+				return examine(cmd, path, c, live, asJSON)
+			}
+			if live || asJSON {
+				return errors.New("--live and --json go with --check")
 			}
 			return daemon.Main(cmd.Context(), c, os.Stderr)
 		},
 	}
 	cmd.Flags().StringVar(&path, "config", config.Path(os.Getenv), "configuration file")
-	cmd.Flags().BoolVar(&check, "check", false, "check the configuration and exit")
+	cmd.Flags().BoolVar(&check, "check", false, "check the configuration, and the files that it names, and exit")
+	cmd.Flags().BoolVar(&live, "live", false, "with --check: examine Slurm, varqd's rights in it, and this host as well")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "with --check: write the findings as JSON")
 	return cmd
+}
+
+// errUnwell ends a check that has found a failure.
+var errUnwell = errors.New("varqd would not work as it is configured")
+
+// examine shows what is found of the configuration c, which is in the file path.
+func examine(cmd *cobra.Command, path string, c config.Config, live, asJSON bool) error {
+	findings, err := daemon.Examine(cmd.Context(), c, live)
+	if err != nil {
+		return err
+	}
+	findings = append([]doctor.Finding{{Of: "configuration", Verdict: doctor.OK, Found: path + " is well-formed"}}, findings...)
+	write := doctor.Write
+	if asJSON {
+		write = doctor.WriteJSON
+	}
+	if err := write(cmd.OutOrStdout(), findings); err != nil {
+		return err
+	}
+	if doctor.Failed(findings) {
+		return errUnwell
+	}
+	return nil
 }

@@ -36,6 +36,12 @@ type Config struct {
 	LimitsEnforced bool
 	// AssociationsEnforced and QOSEnforced: see limits.Cluster.
 	AssociationsEnforced, QOSEnforced bool
+	// File is the path of slurm.conf, and PlugStack that of plugstack.conf.
+	File, PlugStack string
+	// PluginDir has the folders of plugins, with colons between them.
+	PluginDir string
+	// CLIFilters are the plugins of CliFilterPlugins, without "cli_filter/".
+	CLIFilters []string
 }
 
 // Config reads the configuration.
@@ -110,6 +116,16 @@ func parseConfig(out []byte) Config {
 	for key, value := range settings(out) {
 		values := strings.Split(strings.ToLower(value), ",")
 		switch key {
+		case "SLURM_CONF":
+			config.File = value
+		case "PlugStackConfig":
+			config.PlugStack = value
+		case "PluginDir":
+			config.PluginDir = value
+		case "CliFilterPlugins":
+			for _, plugin := range values {
+				config.CLIFilters = append(config.CLIFilters, strings.TrimPrefix(plugin, "cli_filter/"))
+			}
 		case "SlurmUser":
 			config.SlurmUser, _, _ = strings.Cut(value, "(")
 		case "PriorityFlags":

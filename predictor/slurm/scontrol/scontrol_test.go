@@ -13,12 +13,19 @@ import (
 func TestConfig(t *testing.T) {
 	got := parseConfig([]byte(`Configuration data as of 2026-11-21T02:47:52
 AccountingStorageEnforce = associations,limits,qos
+CliFilterPlugins        = cli_filter/lua,user_defaults
+PlugStackConfig         = /etc/slurm/plugstack.conf
+PluginDir               = /usr/lib/slurm
 PriorityFlags           = CALCULATE_RUNNING,MAX_TRES
+SLURM_CONF              = /etc/slurm/slurm.conf
 SlurmUser               = slurm(64030)
 
 Slurmctld(primary) at head is UP
 `))
-	want := Config{SlurmUser: "slurm", MaxTRES: true, LimitsEnforced: true, AssociationsEnforced: true, QOSEnforced: true}
+	want := Config{
+		SlurmUser: "slurm", MaxTRES: true, LimitsEnforced: true, AssociationsEnforced: true, QOSEnforced: true, File: "/etc/slurm/slurm.conf", PlugStack: "/etc/slurm/plugstack.conf",
+		PluginDir: "/usr/lib/slurm", CLIFilters: []string{"lua", "user_defaults"},
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

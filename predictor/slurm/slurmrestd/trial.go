@@ -2,6 +2,7 @@ package slurmrestd
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 )
@@ -37,7 +38,7 @@ func (c *Client) SubmitHeld(ctx context.Context, name string) (int64, error) {
 
 // onlyHeld reports whether an error says no more than that the job is held.
 func onlyHeld(err error) bool {
-	e, ok := err.(*Error)
+	e, ok := errors.AsType[*Error](err)
 	return ok && len(e.Slurm) > 0 && !slices.ContainsFunc(e.Slurm, func(s SlurmError) bool { return s.Number != errJobHeld })
 }
 

@@ -9,6 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -277,6 +279,12 @@ func (c *Config) check() error {
 		bad("forecast.days", "%d is less than 1", c.Forecast.Days)
 	}
 	checkForecasters(c.Forecasters, bad)
+	if !reachable(c.Slurmrestd.URL) {
+		bad("slurmrestd.url", "%q is none of http://HOST:PORT, https://HOST:PORT and unix:///PATH", c.Slurmrestd.URL)
+	}
+	if _, _, err := net.SplitHostPort(c.Server.Listen); c.Server.Listen != "" && err != nil {
+		bad("server.listen", "%q is not HOST:PORT", c.Server.Listen)
+	}
 	positive("slurmrestd.timeout", c.Slurmrestd.Timeout)
 	positive("plan.horizon", c.Plan.Horizon)
 	if !(c.Plan.MaxHold >= 0) {
@@ -300,6 +308,15 @@ func (c *Config) check() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// reachable reports whether text is an address of slurmrestd.
+func reachable(text string) bool {
+	if path, ok := strings.CutPrefix(text, "unix:"); ok {
+		return strings.HasPrefix(strings.TrimPrefix(path, "//"), "/")
+	}
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
 }
 
 // forecasterName is what a forecaster may be called.

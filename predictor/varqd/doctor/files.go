@@ -1,0 +1,93 @@
+package doctor
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/varq-project/varq/predictor/varqd/config"
+)
+
+// AsRoot warns that root examines what varqd's own user will find.
+var AsRoot = warning("user", "this is root, and varqd runs as varq, who has other rights", "runuser -u varq -- varqd --check --live")
+
+// Files examines what varqd's configuration names: files, programs and folders, as the present
+// user finds them.
+func Files(c *config.Config) []Finding {
+	findings := []Finding{token(c.Slurmrestd)}
+	for i, f := range c.Forecasters {
+		findings = append(findings, program(fmt.Sprintf("forecasters[%d].command", i), f.Command))
+	}
+	socket := folder("server.socket", c.Server.Socket)
+	ledger := folder("ledger.path", c.Ledger.Path)
+	history := folder("history.path", c.History.Path)
+	if history.Verdict == Failure { // varqd keeps the history in memory
+		history.Verdict = Warning
+	}
+	return append(findings, socket, ledger, history)
+}
+
+// token examines where the token comes from.
+func token(c config.Slurmrestd) Finding {
+	switch {
+	case c.TokenFile != "":
+		const of = "slurmrestd.token_file"
+		f, err := os.Open(c.TokenFile)
+		if err != nil {
+			return failure(of, err, "put a token there that varqd's user may read: scontrol token username=varq lifespan=SECONDS")
+		}
+		f.Close()
+		return ok(of, "%s", c.TokenFile)
+	case strings.TrimSpace(c.TokenCommand) != "":
+		return program("slurmrestd.token_command", c.TokenCommand)
+	}
+	return ok("slurmrestd.url", "%s, without a token", c.URL)
+}
+
+// program examines the program that a command line begins with.
+func program(of, command string) Finding {
+	name := strings.Fields(command)[0]
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return failure(of, err, "name a program that varqd's user may execute")
+	}
+	return ok(of, "%s", path)
+}
+
+// least is the free space, in bytes, below which a folder is nearly full.
+const least = 100 << 20
+
+// folder examines the folder of a file that varqd writes.
+func folder(of, path string) Finding {
+	dir := filepath.Dir(path)
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return warning(of, dir+" does not exist yet", "start varqd by varqd.service, or make the folder: systemd-tmpfiles --create")
+	case err != nil:
+		return failure(of, err, "let varqd's user into the folder")
+	case !info.IsDir():
+		return failure(of, dir+" is not a folder", "name a file in a folder")
+	}
+	if err := unix.Access(dir, unix.W_OK|unix.X_OK); err != nil {
+		return failure(of, fmt.Sprintf("%s cannot be written: %v", dir, err), "chown varq: "+dir)
+	}
+	if err := unix.Access(path, unix.W_OK); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return failure(of, fmt.Sprintf("%s cannot be written: %v", path, err), "chown varq: "+path)
+	}
+	var disk unix.Statfs_t
+	if err := unix.Statfs(dir, &disk); err != nil {
+		return warning(of, fmt.Sprintf("%s: the free space is not known: %v", dir, err), "look with df")
+	}
+	free := disk.Bavail * uint64(disk.Bsize)
+	if free < least {
+		return failure(of, fmt.Sprintf("%s has %d MiB left", dir, free>>20), "make room on that disk")
+	}
+	return ok(of, "%s, %d MiB free", path, free>>20)
+}

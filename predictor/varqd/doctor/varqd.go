@@ -1,0 +1,41 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/varqd/client"
+)
+
+// Varqd examines varqd from outside, by what it says of itself.
+func Varqd(ctx context.Context, c *client.Client) []Finding {
+	const of = "varqd"
+	h, err := c.Health(ctx)
+	if err != nil {
+		remedy := "'systemctl status varqd' on its host; client.endpoint in varq.yaml says where it is"
+		if !errors.Is(err, client.ErrUnreachable) {
+			remedy = "the log of varqd tells more"
+		}
+		return []Finding{failure(of, err, remedy)}
+	}
+	found := fmt.Sprintf("version %s, with %d past jobs", h.Version, h.History)
+	if h.Version != api.Version {
+		return append(told(h), warning(of, fmt.Sprintf("%s, and this is %s", found, api.Version), "upgrade both"))
+	}
+	return append([]Finding{ok(of, "%s", found)}, told(h)...)
+}
+
+// told are the problems and notes of varqd's health.
+func told(h api.Health) []Finding {
+	const remedy = "'varqd --check --live' on varqd's host, as varqd's user, tells more"
+	var findings []Finding
+	for _, problem := range h.Problems {
+		findings = append(findings, failure("health", problem, remedy))
+	}
+	for _, note := range h.Notes {
+		findings = append(findings, warning("health", note, remedy))
+	}
+	return findings
+}
