@@ -50,7 +50,29 @@ func (p clinic) examine(user, name string, args ...string) map[string]doctor.Fin
 // live examines varqd's side as varqd's user.
 func (p clinic) live() map[string]doctor.Finding {
 	p.t.Helper()
-	return p.examine("varq", "varqd", "--config="+p.Config(), "--check", "--live")
+	return p.liveWith(p.Config())
+}
+
+func (p clinic) liveWith(config string) map[string]doctor.Finding {
+	p.t.Helper()
+	return p.examine("varq", "varqd", "--config="+config, "--check", "--live")
+}
+
+// withToken returns a configuration whose token is in a file.
+func (p clinic) withToken(token string) string {
+	p.t.Helper()
+	text, err := os.ReadFile(p.Config())
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	file, config := filepath.Join(p.JobDir(), "token"), filepath.Join(p.JobDir(), "token.yaml")
+	with := strings.Replace(string(text), "slurmrestd:\n", "slurmrestd:\n  token_file: "+file+"\n", 1)
+	for path, text := range map[string]string{file: token, config: with} {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			p.t.Fatal(err)
+		}
+	}
+	return config
 }
 
 // want fails the test unless one finding is so.
@@ -136,6 +158,15 @@ func TestDoctor(t *testing.T) {
 		return f.Verdict == doctor.Failure && strings.Contains(f.Found, "rights")
 	})
 	p.shell("root", "sacctmgr", "-i", "modify", "user", "varq", "set", "adminlevel=operator")
+
+	p.want(p.liveWith(p.withToken(p.shell("root", "scontrol", "token", "username=varq", "lifespan=3600"))), "token", doctor.Warning, "expires in", "renew")
+	expired := p.withToken(p.shell("root", "scontrol", "token", "username=varq", "lifespan=1"))
+	eventually(t, "the token has expired", func() bool { return p.liveWith(expired)["token"].Verdict == doctor.Failure })
+	p.want(p.liveWith(expired), "token", doctor.Failure, "expired at", "scontrol token")
+	token := strings.TrimSpace(p.shell("root", "scontrol", "token", "username=varq", "lifespan=172800"))
+	signature := strings.LastIndex(token, ".") + 1
+	forged := token[:signature] + strings.Repeat("A", len(token)-signature)
+	p.want(p.liveWith(p.withToken(forged)), "token", doctor.Failure, "Protocol authentication error", "token_file")
 
 	plugStack, filter := p.Path("etc", "plugstack.conf"), p.Path("etc", "cli_filter.lua")
 	p.without(plugStack, "# nothing\n", func() {

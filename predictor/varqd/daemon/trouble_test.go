@@ -7,9 +7,11 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -119,6 +121,30 @@ func TestTrouble(t *testing.T) {
 		l.awaitHealth("ledger: " + l.config.Ledger.Path + " does not know the promises of 1 jobs in the queue")
 		l.run("alice", "scancel", job)
 		l.awaitWell()
+	})
+
+	t.Run("a full disk", func(t *testing.T) {
+		l.stop()
+		disk := t.TempDir()
+		if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=1m"); err != nil {
+			t.Fatal(err)
+		}
+		defer syscall.Unmount(disk, syscall.MNT_DETACH)
+		if out, err := exec.Command("dd", "if=/dev/zero", "of="+disk+"/other", "bs=64k").CombinedOutput(); err == nil {
+			t.Fatalf("the disk is not full: %s", out)
+		}
+		before := l.config.History.Path
+		l.config.History.Path = filepath.Join(disk, "history.db")
+		l.start()
+		notes := service{Keeper: l.daemon.keeper, daemon: l.daemon}.Health(t.Context()).Notes
+		if len(notes) != 1 || !strings.HasPrefix(notes[0], "the history is in memory") {
+			t.Errorf("notes %q", notes)
+		}
+		l.wantPlan("")
+		if !strings.Contains(metrics(t, l.config.Server.Socket), "varq_history_in_memory 1") {
+			t.Error("the metrics do not tell")
+		}
+		l.config.History.Path = before
 	})
 
 	t.Run("slurmrestd is down", func(t *testing.T) {

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,17 +39,33 @@ type Access struct {
 // Slurm examines the Slurm that varqd asks: who answers, and what it lets varqd do. now is this
 // host's clock.
 func Slurm(ctx context.Context, a Access, now time.Time) []Finding {
+	token := expiry(a, now)
+	clock, clockErr := clock(ctx, a.Client)
+	accounting, accountingErr := accounting(ctx, a.Client)
+	// Some answers to a token that is not taken are none that say so: Slurm 22.05 says it of
+	// slurmdbd, 24.11 of slurmctld.
+	if err := cmp.Or(permission(clockErr), permission(accountingErr)); err != nil {
+		if token.Verdict != Failure {
+			token = failure("token", err, askSlurmrestd(err))
+		}
+		return []Finding{token}
+	}
 	about, err := a.Client.About(ctx)
 	if err != nil {
-		return []Finding{failure("slurmrestd", err, askSlurmrestd(err)), expiry(a, now)}
+		return []Finding{failure("slurmrestd", err, askSlurmrestd(err)), token}
 	}
 	return []Finding{
 		ok("slurmrestd", "Slurm %s, API %s", about.Release, about.API),
-		expiry(a, now),
-		accounting(ctx, a.Client),
-		clock(ctx, a.Client),
-		rights(ctx, a.Client, a.User, now),
+		token, accounting, clock, rights(ctx, a.Client, a.User, now),
 	}
+}
+
+// permission returns err if it is a slurm.ErrPermission, and else nil.
+func permission(err error) error {
+	if errors.Is(err, slurm.ErrPermission) {
+		return err
+	}
+	return nil
 }
 
 // askSlurmrestd is the remedy of an error of slurmrestd.
@@ -82,28 +99,29 @@ func expiry(a Access, now time.Time) Finding {
 	return ok(of, "expires at %s, in %v", expires.Format(time.RFC3339), left)
 }
 
-// accounting asks slurmdbd about a job that need not exist.
-func accounting(ctx context.Context, c Client) Finding {
+// accounting asks slurmdbd about a job that need not exist, and also returns the error of that.
+func accounting(ctx context.Context, c Client) (Finding, error) {
 	if _, err := c.Accounted(ctx, 1); err != nil {
-		return failure("accounting", err, "check that slurmdbd runs, and that slurmrestd serves /slurmdb: systemctl status slurmdbd")
+		return failure("accounting", err, "check that slurmdbd runs, and that slurmrestd serves /slurmdb: systemctl status slurmdbd"), err
 	}
-	return ok("accounting", "slurmdbd answers")
+	return ok("accounting", "slurmdbd answers"), nil
 }
 
 // apart is how far Slurm's clock may be from varqd's.
 const apart = 2 * time.Second
 
-func clock(ctx context.Context, c Client) Finding {
+// clock also returns the error of the measurement.
+func clock(ctx context.Context, c Client) (Finding, error) {
 	const of = "clock"
 	ahead, uncertainty, err := c.Clock(ctx)
 	if err != nil {
-		return failure(of, err, askSlurmrestd(err))
+		return failure(of, err, askSlurmrestd(err)), err
 	}
 	found := fmt.Sprintf("Slurm's is ahead of this host's by %v, +-%v", ahead.Round(time.Millisecond), uncertainty.Round(time.Millisecond))
 	if ahead.Abs()-uncertainty > apart {
-		return warning(of, found, "synchronise the clocks of both hosts, with chrony for example")
+		return warning(of, found, "synchronise the clocks of both hosts, with chrony for example"), nil
 	}
-	return ok(of, "%s", found)
+	return ok(of, "%s", found), nil
 }
 
 // trialName is the name of the job that rights submits.
