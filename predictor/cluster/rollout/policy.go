@@ -41,7 +41,7 @@ func (p Policy) String() string {
 func (p Policy) Compare(a, b Task) int {
 	switch p.Order {
 	case LWF:
-		return cmp.Compare(int64(a.Procs)*a.Limit, int64(b.Procs)*b.Limit)
+		return cmp.Compare(a.work(), b.work())
 	case Priority:
 		return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Submit, b.Submit))
 	}

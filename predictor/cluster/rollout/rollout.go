@@ -13,7 +13,17 @@ type Task struct {
 	Limit  int64 // its time limit, for which it is planned
 	Run    int64 // how long it runs; at most Limit
 	Procs  int32
-	Rank   int8 // for the Order Priority; the lowest goes first
+	Rank   int8   // for the Order Priority; the lowest goes first
+	Count  uint16 // equal tasks that it stands for, for the Order LWF; 0 is 1
+}
+
+// work returns the processor-seconds that each of t's tasks is planned for.
+func (t *Task) work() int64 {
+	all := int64(t.Procs) * t.Limit
+	if t.Count > 1 {
+		return all / int64(t.Count)
+	}
+	return all
 }
 
 // Running is a job that runs.

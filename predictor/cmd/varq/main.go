@@ -10,6 +10,7 @@ import (
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/cmd/varq/command"
 	"github.com/varq-project/varq/predictor/trial/study"
+	"github.com/varq-project/varq/predictor/varqd/doctor"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
@@ -27,5 +28,6 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 			Zone:    time.Local,
 		},
 		Studies: study.Studies(),
+		Host:    doctor.Host,
 	})
 }

@@ -1,13 +1,17 @@
 package twin
 
-import "github.com/varq-project/varq/predictor/cluster/queue"
+import (
+	"math"
+
+	"github.com/varq-project/varq/predictor/cluster/queue"
+)
 
 // arrays turn the tasks of job arrays that wait into tasks of a rollout.
 //
 // An array may have millions of tasks, and each forecast simulates them. So no array makes
 // more than mostTasks tasks of a rollout, and all together hardly more than allTasks. If it
-// has more, each stands for a block of them: some side by side, and some one after another. The work remains the same. What blocks lose is that a job of another user may
-// start between two tasks of a block, and that least work first puts them behind.
+// has more, each stands for a block of them: some side by side, and some one after another.
+// The work remains the same. What blocks lose is that other jobs may start between two tasks.
 //
 // If only some tasks of an array may run at once, a task that runs is followed by others in
 // its place, and only the places that are left are for tasks that wait.
@@ -29,6 +33,11 @@ type waitingJob struct {
 	*job
 	procs int32 // of the whole block
 	depth int64 // tasks one after another
+}
+
+// count returns how many tasks the block has, or the most that fit.
+func (w *waitingJob) count() uint16 {
+	return uint16(min(math.MaxUint16, int64(w.procs/w.Procs)*w.depth))
 }
 
 // run returns how long the block runs, in seconds, at the level q in [0,1) of a task's run

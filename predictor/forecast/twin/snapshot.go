@@ -89,7 +89,7 @@ func (s *Snapshot) load(t *Twin, in *partition, now int64) {
 	for i := range s.waitingJobs {
 		w := &s.waitingJobs[i]
 		s.Pending = append(s.Pending, rollout.Task{
-			Submit: min(w.Submit, now), Limit: w.depth * w.Limit, Run: w.run(.5), Procs: w.procs, Rank: w.class.rank(),
+			Submit: min(w.Submit, now), Limit: w.depth * w.Limit, Run: w.run(.5), Procs: w.procs, Rank: w.class.rank(), Count: w.count(),
 		})
 	}
 }

@@ -82,30 +82,24 @@ func copyTable(ctx context.Context, tx *sql.Tx, from *sqlitefile.File, table str
 	if _, err := tx.ExecContext(ctx, "DELETE FROM "+table); err != nil {
 		return err
 	}
-	var values, pointers []any
-	var insert *sql.Stmt
-	err := from.Each(ctx, "SELECT * FROM "+table, nil, func(rows *sql.Rows) error {
-		if insert == nil {
-			names, err := rows.Columns()
-			if err != nil {
-				return err
-			}
-			values, pointers = make([]any, len(names)), make([]any, len(names))
-			for i := range values {
-				pointers[i] = &values[i]
-			}
-			if insert, err = tx.PrepareContext(ctx, "INSERT INTO "+table+" VALUES (?"+strings.Repeat(",?", len(names)-1)+")"); err != nil {
-				return err
-			}
-		}
+	var columns int
+	if err := from.QueryRowContext(ctx, "SELECT count(*) FROM pragma_table_info(?)", table).Scan(&columns); err != nil {
+		return err
+	}
+	insert, err := tx.PrepareContext(ctx, "INSERT INTO "+table+" VALUES (?"+strings.Repeat(",?", columns-1)+")")
+	if err != nil {
+		return err
+	}
+	defer insert.Close()
+	values, pointers := make([]any, columns), make([]any, columns)
+	for i := range values {
+		pointers[i] = &values[i]
+	}
+	return from.Each(ctx, "SELECT * FROM "+table, nil, func(rows *sql.Rows) error {
 		if err := rows.Scan(pointers...); err != nil {
 			return err
 		}
 		_, err := insert.ExecContext(ctx, values...)
 		return err
 	})
-	if insert != nil {
-		err = errors.Join(err, insert.Close())
-	}
-	return err
 }

@@ -44,7 +44,7 @@ func silence(err error) error {
 	case errors.Is(err, slurm.ErrPermission):
 		return errors.New("Slurm refuses to answer varqd; its administrator finds out why with 'varqd --check --live'")
 	case errors.Is(err, slurm.ErrUnavailable) && errors.As(err, new(*slurmrestd.Error)):
-		return errors.New("Slurm's controller does not answer varqd through slurmrestd")
+		return errors.New("slurmctld does not answer varqd through slurmrestd")
 	case errors.Is(err, slurm.ErrUnavailable):
 		return errors.New("slurmrestd does not answer varqd")
 	}

@@ -82,7 +82,7 @@ func TestTrouble(t *testing.T) {
 	l.config.Slurmrestd.URL = proxy.URL
 	l.start()
 
-	t.Run("empty answers", func(t *testing.T) {
+	t.Run("empty answers", func(*testing.T) {
 		proxy.empty.Store(true)
 		l.awaitHealth(`queue: read the queue: slurmrestd: GET /slurm/`)
 		l.awaitHealth(`limits: read the cluster's limits: slurmrestd: GET /slurm/`)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 )
 
 // Verdict is how a finding is to be taken.
@@ -54,7 +55,8 @@ func Write(w io.Writer, findings []Finding) error {
 		width = max(width, len(f.Of))
 	}
 	for _, f := range findings {
-		if _, err := fmt.Fprintf(w, "%-7s  %-*s  %s\n", f.Verdict, width, f.Of, f.Found); err != nil {
+		found := strings.ReplaceAll(strings.TrimSpace(f.Found), "\n", "; ")
+		if _, err := fmt.Fprintf(w, "%-7s  %-*s  %s\n", f.Verdict, width, f.Of, found); err != nil {
 			return err
 		}
 		if f.Remedy == "" {

@@ -20,6 +20,7 @@ import (
 	"github.com/varq-project/varq/predictor/trial/study"
 	"github.com/varq-project/varq/predictor/varqd/client"
 	"github.com/varq-project/varq/predictor/varqd/config"
+	"github.com/varq-project/varq/predictor/varqd/doctor"
 )
 
 // The exit codes of varq.
@@ -34,6 +35,8 @@ const (
 type Env struct {
 	cli.Env
 	Studies map[string]study.Study // by name
+	// Host examines this host; see package doctor.
+	Host func(ctx context.Context, mungeSocket string) []doctor.Finding
 }
 
 // errNo ends a command with ExitNo and without a message.

@@ -3,6 +3,7 @@ package command
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
+	"github.com/varq-project/varq/predictor/varqd/doctor"
 	"github.com/varq-project/varq/test/clitest"
 	"github.com/varq-project/varq/test/golden"
 )
@@ -41,10 +43,20 @@ func runVarq(ts *testscript.TestScript, neg bool, args []string) {
 			Zone:    zone,
 		},
 		Studies: toyStudies(),
+		Host:    func(context.Context, string) []doctor.Finding { return toyHost(ts.Getenv("HOST_LACKS")) },
 	})
 	if neg == (code == ExitOK) {
 		ts.Fatalf("exit code %d", code)
 	}
+}
+
+// toyHost are the findings of a host that lacks one thing, or nothing.
+func toyHost(lacks string) []doctor.Finding {
+	findings := []doctor.Finding{{Of: "munge", Verdict: doctor.OK, Found: "it works"}}
+	if lacks != "" {
+		findings = append(findings, doctor.Finding{Of: lacks, Verdict: doctor.Failure, Found: "not there", Remedy: "install it"})
+	}
+	return findings
 }
 
 // writeLog writes the log of 600 made-up jobs into a folder: plain, compressed, and

@@ -29,7 +29,7 @@ commands. Each line is ok, a warning or a failure with its remedy.
 			if err != nil {
 				return err
 			}
-			findings := append(doctor.Varqd(cmd.Context(), varqd), doctor.Host(cmd.Context(), found.MungeSocket)...)
+			findings := append(doctor.Varqd(cmd.Context(), varqd), env.Host(cmd.Context(), found.MungeSocket)...)
 			write := doctor.Write
 			if asJSON {
 				write = doctor.WriteJSON

@@ -230,7 +230,7 @@ func reservations() []api.Reservation {
 
 // health answers with the notes in the file notes, in the folder of the file asked.
 func (f *fakeVarqd) health(w http.ResponseWriter, _ *http.Request) {
-	h := api.Health{OK: true}
+	h := api.Health{OK: true, Version: api.Version, History: 4012}
 	if notes, err := os.ReadFile(filepath.Join(filepath.Dir(f.asked.Name()), "notes")); err == nil {
 		h.Notes = strings.Split(strings.TrimSpace(string(notes)), "\n")
 	}
