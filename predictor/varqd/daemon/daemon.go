@@ -59,6 +59,7 @@ type Daemon struct {
 	problems *problems
 	reads    *reads // of the queue
 	errors   *prometheus.CounterVec
+	looked   prometheus.Gauge
 	cleanups cleanups // of Close
 
 	odds      []forecast.Odds // as d.scores has them

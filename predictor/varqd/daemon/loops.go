@@ -158,6 +158,7 @@ func (d *Daemon) follow(ctx context.Context) {
 			return 0, nil
 		case s := <-d.snapshots:
 			defer d.queueTried.set()
+			defer d.looked.Set(float64(s.at))
 			return 0, errors.Join(d.scorer.ObserveQueue(ctx, s.queue, s.at), d.ingest.ObserveQueue(ctx, s.queue, s.at), d.keepOdds(ctx))
 		}
 	})

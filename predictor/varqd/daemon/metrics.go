@@ -17,8 +17,12 @@ func (d *Daemon) register(registry *prometheus.Registry) {
 	d.errors = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "varq_slurm_errors_total", Help: "Failures of varqd's loops, by part.",
 	}, []string{"what"})
+	d.looked = prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "varq_queue_newest_seconds", Help: "Unix time of the look at Slurm's queue that forecasts rest on.",
+	})
 	registry.MustRegister(
 		d.errors,
+		d.looked,
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		&outcomes{count: d.ledger.Outcomes, now: time.Now, log: d.log},
