@@ -39,8 +39,7 @@ func (k *Keeper) Plan(ctx context.Context, user string, req *api.PlanRequest, pr
 	plan := apiPlan(&r, got.Plan)
 	plan.WorkLimit = got.Job.Limit
 	if r.Earliest == 0 {
-		idle := max(0, plan.HoldUntil-plan.BeginTime)
-		r.Earliest = plan.HoldUntil - int64(max(1, req.MaxTimes)*float64(idle))
+		r.Earliest = r.Ceiling(plan.BeginTime, max(1, req.MaxTimes))
 	}
 	plan.Earliest = r.Earliest
 	plan.OnMiss = cmp.Or(req.OnMiss, api.OnMissRun)

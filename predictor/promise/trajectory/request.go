@@ -61,6 +61,13 @@ func (r *Request) check() error {
 // begin.
 func (r *Request) idle(begin int64) int64 { return max(0, r.HoldUntil-begin) }
 
+// Ceiling returns the Earliest with which no revision costs more than times what was quoted,
+// the cost of a plan that makes the job eligible at begin. times is at least 1. For a
+// best-effort request, whose nodes never idle, there is no ceiling.
+func (r *Request) Ceiling(begin int64, times float64) int64 {
+	return max(0, r.HoldUntil-int64(times*float64(r.idle(begin))))
+}
+
 // enlarged returns the time limit of a job that becomes eligible at begin. It is the work's
 // time limit plus idle(begin), rounded up to whole minutes as Slurm stores limits.
 func (r *Request) enlarged(begin int64) int64 { return minutes(r.Job.Limit + r.idle(begin)) }

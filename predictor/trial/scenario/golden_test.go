@@ -18,7 +18,7 @@ func TestGolden(t *testing.T) {
 	for name, text := range map[string]string{
 		"none": "none",
 		"hard": "hard=20%,protected=50%,restart",
-		"varq": "varq=20%,prob=.5,every=2h",
+		"varq": "varq=20%,prob=.5,every=2h,max-cost=none,forecaster=qbets",
 	} {
 		reservations, err := ParseReservations(text)
 		if err != nil {

@@ -18,24 +18,31 @@ const (
 	defaultProb   = .95
 	defaultEvery  = 6 * 3600 // seconds (VARQ 2007, section 4.4)
 	defaultReplan = 240      // seconds
+	defaultMethod = Blend    // varqd's
+	defaultCost   = 1        // varqd's: what was quoted
 	defaultA      = .8       // Restart.A, the price of the work that a stopped job has done
 )
 
 // longest bounds durations, in seconds.
 const longest = 366 * 24 * 3600
 
+// mostCost bounds multiples of what was quoted.
+const mostCost = 1000
+
 // ParseReservations reads "none", or reservations of one kind with their settings:
 //
 //	hard=10%,ahead=2h,protected=100%,restart=0.8
-//	varq=10%,prob=0.95,every=6h,replan=4m,max-hold=4,best-effort,forecaster=qbets
+//	varq=10%,prob=0.95,every=6h,replan=4m,max-hold=4,max-cost=1x,best-effort,forecaster=blend
 //
 // Every setting but the share has a default. Hard reservations protect the whole queue
-// and stop no job by default. VARQ's reservations are planned with qbets by default, and
-// their work starts at the deadline. By default there is no bound on the time for which
-// they hold processors, except that forecaster=blend has varqd's bound.
+// and stop no job by default. VARQ's reservations are by default what varqd makes: planned
+// with the blend, holding processors no longer than varqd lets them, and at no more than the
+// quoted cost. Their work starts at the deadline. With another forecaster there is by default
+// no bound on the time for which they hold processors, as in the paper.
 //
 // The forecasters are qbets, history and blend. The value of restart is Restart.A;
-// Restart.B is A - 1. The value of max-hold is a multiple of the job's time limit.
+// Restart.B is A - 1. The value of max-hold is a multiple of the job's time limit, that of
+// max-cost a multiple of what was quoted, or none.
 // Shares and probabilities are numbers from 0 to 1 or percentages. Durations are
 // written as in Go or in Slurm. An error names the setting that is wrong.
 func ParseReservations(text string) (Reservations, error) {
@@ -57,7 +64,7 @@ func ParseReservations(text string) (Reservations, error) {
 		r.Hard = &Hard{Share: share, Ahead: defaultAhead, Protected: 1}
 		set = r.Hard.set
 	} else {
-		r.VARQ = &VARQ{Share: share, Prob: defaultProb, Every: defaultEvery, Replan: defaultReplan}
+		r.VARQ = &VARQ{Share: share, Prob: defaultProb, Every: defaultEvery, Replan: defaultReplan, Method: defaultMethod, MaxCost: defaultCost}
 		set = r.VARQ.set
 	}
 	seen := make(map[string]bool)
@@ -108,6 +115,8 @@ func (v *VARQ) set(key, value string) (err error) {
 		if err != nil || !(v.MaxHold >= 0) {
 			err = fmt.Errorf("%.40q is not a number of time limits", value)
 		}
+	case "max-cost":
+		v.MaxCost, err = parseCost(value)
 	case "best-effort":
 		v.BestEffort = true
 		if value != "" {
@@ -116,7 +125,7 @@ func (v *VARQ) set(key, value string) (err error) {
 	case "forecaster":
 		v.Method, err = parseMethod(value)
 	default:
-		err = errors.New("VARQ's reservations have only prob, every, replan, max-hold, best-effort and forecaster")
+		err = errors.New("VARQ's reservations have only prob, every, replan, max-hold, max-cost, best-effort and forecaster")
 	}
 	return err
 }
@@ -128,6 +137,27 @@ func (m Method) maxHold() float64 {
 		return trajectory.DefaultMaxHold
 	}
 	return 0
+}
+
+// parseCost reads a VARQ.MaxCost: none, or a multiple such as 1.5x.
+func parseCost(text string) (float64, error) {
+	if text == "none" {
+		return 0, nil
+	}
+	number, isTimes := strings.CutSuffix(text, "x")
+	times, err := strconv.ParseFloat(number, 64)
+	if err != nil || !isTimes || !(times >= 1 && times <= mostCost) {
+		return 0, fmt.Errorf("%.40q is neither none nor a multiple of what was quoted, from 1x to %dx", text, mostCost)
+	}
+	return times, nil
+}
+
+// formatCost writes a VARQ.MaxCost as parseCost reads it.
+func formatCost(times float64) string {
+	if times == 0 {
+		return "none"
+	}
+	return strconv.FormatFloat(times, 'g', -1, 64) + "x"
 }
 
 // parseShare reads a share from 0 to 1, or 0% to 100%.
@@ -172,10 +202,13 @@ func (r Reservations) String() string {
 		if v.MaxHold != v.Method.maxHold() {
 			text += ",max-hold=" + strconv.FormatFloat(v.MaxHold, 'g', -1, 64)
 		}
+		if v.MaxCost != defaultCost {
+			text += ",max-cost=" + formatCost(v.MaxCost)
+		}
 		if v.BestEffort {
 			text += ",best-effort"
 		}
-		if v.Method != QBETS {
+		if v.Method != defaultMethod {
 			text += ",forecaster=" + v.Method.String()
 		}
 		return text

@@ -39,6 +39,10 @@ type VARQ struct {
 	// multiple of the job's time limit; see trajectory.Planner.MaxHold. An hour is
 	// always allowed. 0 means no bound, as in the paper.
 	MaxHold float64
+	// MaxCost bounds how long a revised plan may let a job hold its processors before the
+	// work, as a multiple, at least 1, of what was quoted with the promise; see
+	// trajectory.Request.Ceiling. 0 means no bound.
+	MaxCost float64
 	// Replan is the interval, in seconds, at which a pending reservation is planned
 	// anew; 0 means never. varqd's interval is a few seconds. Each plan takes up to
 	// Every/30 forecasts, which take most of a simulation's time.

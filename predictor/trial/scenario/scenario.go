@@ -85,8 +85,9 @@ type Outcome struct {
 	Begin int64   // when the job joined the queue
 	Start int64
 	// Work is the processor seconds of the job's work. Held is the processor seconds
-	// for which the job held processors before its work.
-	Work, Held float64
+	// for which the job held processors before its work. Quoted is the most that Held
+	// could be when the promise was made.
+	Work, Held, Quoted float64
 }
 
 // Kept reports whether there was a promise and the job started by the deadline.

@@ -139,7 +139,7 @@ func TestVARQByHand(t *testing.T) {
 
 func TestSameSeedSameResult(t *testing.T) {
 	jobs := busy(2000)
-	for _, text := range []string{"none", "hard=20%,protected=0", "varq=20%,prob=.5"} {
+	for _, text := range []string{"none", "hard=20%,protected=0", "varq=20%,prob=.5,forecaster=qbets"} {
 		reservations, err := ParseReservations(text)
 		if err != nil {
 			t.Fatal(err)
@@ -172,7 +172,7 @@ func TestBadJobs(t *testing.T) {
 
 func BenchmarkRun(b *testing.B) {
 	jobs := busy(100_000)
-	for _, text := range []string{"none", "hard=10%", "varq=10%"} {
+	for _, text := range []string{"none", "hard=10%", "varq=10%,forecaster=qbets"} {
 		reservations, err := ParseReservations(text)
 		if err != nil {
 			b.Fatal(err)

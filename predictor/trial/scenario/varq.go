@@ -36,6 +36,7 @@ type promise struct {
 	trajectory.Submission             // the present plan
 	asked                     int64   // when the job asked
 	forecast                  float64 // the probability at the time of the promise
+	quoted                    float64 // processor seconds held before the work, at most, at that time
 	submitted, started, ended bool    // what the job has done
 }
 
@@ -106,11 +107,15 @@ func (r *runner) reserve(j *sched.Job) {
 	v.week(request.Deadline).Of++
 	v.prob += answer.Plan.Estimate.Prob
 	request.Job = answer.Job
+	if v.MaxCost > 0 {
+		request.Earliest = request.Ceiling(answer.Plan.Begin, v.MaxCost)
+	}
 	p := &promise{
 		Request:    request,
 		Submission: trajectory.Submission{Begin: answer.Plan.Begin, Limit: answer.Plan.Limit},
 		asked:      now,
 		forecast:   answer.Plan.Estimate.Prob,
+		quoted:     float64(max(0, request.HoldUntil-answer.Plan.Begin)) * float64(j.Procs),
 	}
 	r.excluded[j] = &grant{promise: p}
 	v.register(j, p, true)
@@ -170,7 +175,7 @@ func (r *runner) startPromised(now int64, j *sched.Job, p *promise) {
 	work := min(j.Run, p.Job.Limit) // seconds
 	o := Outcome{
 		Job: j.ID, Asked: p.asked, Deadline: p.Deadline, Prob: p.forecast, Begin: p.Begin, Start: now,
-		Work: float64(work) * float64(j.Procs), Held: float64(hold) * float64(j.Procs),
+		Work: float64(work) * float64(j.Procs), Held: float64(hold) * float64(j.Procs), Quoted: p.quoted,
 	}
 	v.work += o.Work
 	v.held += o.Held

@@ -143,6 +143,9 @@ func (s methodSetting) run(o Options, seed uint64) (Values, error) {
 	sc.Reservations.VARQ = &scenario.VARQ{
 		Share: methodShare, Prob: s.prob, Every: methodEvery, Replan: methodReplan, Method: s.method, MaxHold: s.maxHold,
 	}
+	if s.method == theBlend {
+		sc.Reservations.VARQ.MaxCost = 1
+	}
 	t := methodTally{outage: sc.Outage, first: none.First}
 	r, err := sc.Run(jobs, scenario.Callbacks{Answered: t.add})
 	if err != nil {

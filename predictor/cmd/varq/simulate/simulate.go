@@ -19,12 +19,13 @@ const kinds = `  none
       This share of the jobs, 10% for instance, ask for a fixed time up to two hours
       ahead, and take the nearest that the scheduler offers. It does not delay the
       protected share of the queue, nor stop jobs that run unless restart lets it.
-  varq=SHARE[,prob=0.95][,every=6h][,replan=4m][,max-hold=N][,best-effort][,forecaster=qbets]
+  varq=SHARE[,prob=0.95][,every=6h][,replan=4m][,max-hold=4][,max-cost=1x][,best-effort][,forecaster=blend]
       This share of the jobs are submitted as varqd would submit them, to be running
       by the next deadline with this probability; there is one every six hours. They
-      hold their processors before their work for N time limits at most, and are
-      planned by plain QBETS, by all that history tells, or by varqd's blend with
-      its simulations: qbets, history, blend.`
+      hold their processors before their work for max-hold time limits at most, and
+      for max-cost times what was quoted with the promise, or none for no such
+      ceiling. They are planned by varqd's blend, by all of it but its simulations,
+      or, much faster, by plain QBETS as in 2007: blend, history, qbets.`
 
 // New returns the command simulate, with its subcommand compare.
 func New(env *cli.Env) *cobra.Command {
@@ -41,7 +42,7 @@ varqd nor Slurm takes part. 'varq simulate compare' tells what reservations do.
 		Example: `  varq simulate --trace=log.swf.gz
   varq simulate --trace=log.swf.gz --policy=lwf --backfill=easy --reservations=hard=10%
   varq simulate --trace=log.swf.gz --reservations=varq=10%,prob=.95,every=6h --plot=pictures
-  varq simulate --trace=log.swf.gz --reservations=varq=10%,forecaster=blend --outage=6h,after=15-0
+  varq simulate --trace=log.swf.gz --reservations=varq=10%,forecaster=qbets --outage=6h,after=15-0
   varq simulate --model=downey --procs=256 --jobs=1000 --load=.8 --schedule=made.swf --json`,
 		Args: cli.NoArguments,
 	}

@@ -35,7 +35,7 @@ func TestGoldenReports(t *testing.T) {
 	log := "--trace=" + clitest.Log()
 	for _, policy := range policies {
 		for _, backfill := range backfills {
-			for kind, reservations := range map[string]string{"none": "none", "hard": "hard=20%", "varq": "varq=20%,prob=.75"} {
+			for kind, reservations := range map[string]string{"none": "none", "hard": "hard=20%", "varq": "varq=20%,prob=.75,max-cost=none,forecaster=qbets"} {
 				name := fmt.Sprintf("%s-%v-%s.txt", policy.Name, backfill, kind)
 				args := []string{log, "--policy=" + policy.Name, "--backfill=" + backfill.String(), "--reservations=" + reservations}
 				report := clitest.Run(t, New, args...)
