@@ -71,11 +71,6 @@ type Plan struct {
 	Work, Worst, Expected Cost
 }
 
-// Hold returns what the nodes of job cost if they idle for seconds before the work.
-func (p *Planner) Hold(job workload.Request, seconds int64) Cost {
-	return p.cost(&Request{Job: job}, float64(seconds))
-}
-
 // Cost is the cost of an allocation.
 type Cost struct {
 	NodeSeconds    float64
