@@ -263,3 +263,22 @@ func TestLiveVerdicts(t *testing.T) {
 		t.Errorf("corrected to %+v", r)
 	}
 }
+
+// A job in Slurm's queue is never made eligible so early that its nodes idle for longer than was
+// quoted, unless its user agrees.
+func TestLiveCeiling(t *testing.T) {
+	l := newLab(t, limited(t), "slurm")
+	job, p := l.reserve(2*time.Hour, "")
+	l.look(job)
+	l.outlook.wait = 1800
+	j, r := l.lookUntil(job, func(_ slurm.QueueEntry, r api.Reservation) bool { return r.Rescue != nil })
+	if j.Eligible != p.BeginTime || j.Limit != p.TimeLimit || r.Ceiling != p.Worst || r.Rescue.Worst.NodeSeconds != 1800 {
+		t.Errorf("quoted %+v; the job is now eligible at %d with %d s, the reservation %+v", p, j.Eligible, j.Limit, r)
+	}
+	if _, err := l.Accept(t.Context(), "alice", api.Acceptance{Job: job}); err != nil {
+		t.Fatal(err)
+	}
+	l.lookUntil(job, func(j slurm.QueueEntry, r api.Reservation) bool {
+		return j.Eligible == p.BeginBy-1800 && j.Limit == 180+1800 && r.Now >= p.Prob && r.Rescue == nil
+	})
+}
