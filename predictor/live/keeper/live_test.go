@@ -32,7 +32,7 @@ type lab struct {
 
 // newLab returns a keeper that has the rights of a Slurm user.
 func newLab(t *testing.T, c *cluster.Cluster, user string) *lab {
-	l := &lab{Cluster: c, t: t, outlook: &fakeOutlook{wait: 600}}
+	l := &lab{Cluster: c, t: t, outlook: &fakeOutlook{wait: 600, asked: map[int64]int{}}}
 	token, err := c.Token(t.Context(), user, time.Hour)
 	l.must(err)
 	l.slurm, err = slurmrestd.New(slurmrestd.Options{URL: c.RestURL(), User: user, Token: func() (string, error) { return token, nil }})
