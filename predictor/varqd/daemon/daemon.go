@@ -85,13 +85,13 @@ func New(o Options) (_ *Daemon, err error) {
 			err = errors.Join(err, d.Close())
 		}
 	}()
-	var user string
+	user := func() string { return "" }
 	if o.Slurm == nil {
 		client, err := newSlurmClient(c.Slurmrestd, o.Now)
 		if err != nil {
 			return nil, err
 		}
-		o.Slurm, user = client, client.user
+		o.Slurm, user = client, client.judged
 	}
 	d.slurm = o.Slurm
 	if err := d.openFiles(); err != nil {

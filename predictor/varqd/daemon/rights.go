@@ -15,7 +15,7 @@ import (
 // the jobs of others, which is a problem of partRights until Slurm says otherwise.
 type watched struct {
 	Slurm
-	user     string // whom Slurm takes varqd for, or "" if that is not known
+	user     func() string // whom Slurm takes varqd for, or "" if the operators that were read do not tell what it may
 	problems *problems
 	log      *slog.Logger
 }
@@ -23,9 +23,10 @@ type watched struct {
 // Operators implements keeper.Slurm.
 func (w watched) Operators(ctx context.Context) ([]string, error) {
 	operators, err := w.Slurm.Operators(ctx)
+	user := w.user()
 	switch {
 	case err != nil:
-	case w.user == "" || w.user == "root" || slices.Contains(operators, w.user):
+	case user == "" || user == "root" || slices.Contains(operators, user):
 		if w.problems.clear(partRights) {
 			w.log.Info("trouble is over", "part", partRights)
 		}
@@ -47,7 +48,7 @@ func (w watched) Update(ctx context.Context, u slurm.Update) error {
 
 // lack notes why varqd may not change the jobs of others.
 func (w watched) lack(why error) {
-	user := cmp.Or(w.user, "varqd's user")
+	user := cmp.Or(w.user(), "varqd's user")
 	err := fmt.Errorf("Slurm does not let %s change jobs: %w: 'sacctmgr modify user %[1]s set adminlevel=operator' gives it the right", user, why)
 	if w.problems.set(partRights, err) {
 		w.log.Error("trouble", "part", partRights, "error", err)

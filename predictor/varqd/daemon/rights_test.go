@@ -22,7 +22,8 @@ func (s *reluctantSlurm) Update(context.Context, slurm.Update) error  { return s
 
 func TestRights(t *testing.T) {
 	s := &reluctantSlurm{}
-	w := watched{s, "varq", newProblems(), slog.New(slog.DiscardHandler)}
+	user := "varq"
+	w := watched{s, func() string { return user }, newProblems(), slog.New(slog.DiscardHandler)}
 	operators := func(names ...string) error {
 		s.operators = names
 		if got, err := w.Operators(t.Context()); len(got) != len(names) || err != nil {
@@ -49,7 +50,7 @@ func TestRights(t *testing.T) {
 	if err := w.Update(t.Context(), slurm.Update{Job: 1}); err == nil || w.problems.get(partRights) == nil {
 		t.Error("a refused change is no problem")
 	}
-	w.user = "" // then only a refusal tells
+	user = "" // then only a refusal tells
 	if err := operators("root"); err != nil {
 		t.Error(err)
 	}

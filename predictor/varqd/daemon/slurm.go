@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"os/user"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/varq-project/varq/predictor/cluster/limits"
@@ -35,6 +36,17 @@ type slurmClient struct {
 	*slurmrestd.Client
 	scontrol scontrol.Command
 	user     string // whom Slurm takes it for, or "" if slurmrestd alone knows
+	// partly says that SlurmUser was missing among the operators that were read last.
+	partly atomic.Bool
+}
+
+// judged returns the user who is no operator if Operators has not named it, or "" if that does
+// not follow.
+func (s *slurmClient) judged() string {
+	if s.partly.Load() {
+		return ""
+	}
+	return s.user
 }
 
 // newSlurmClient returns the client that c describes. It does not connect yet.
@@ -95,7 +107,9 @@ func (s *slurmClient) Operators(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch c, err := s.scontrol.Config(ctx); {
+	c, err := s.scontrol.Config(ctx)
+	s.partly.Store(err != nil || c.SlurmUser == "")
+	switch {
 	case err == nil && c.SlurmUser != "":
 		operators = append(operators, c.SlurmUser)
 	case err != nil && !errors.Is(err, exec.ErrNotFound):
