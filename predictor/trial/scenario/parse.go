@@ -12,10 +12,12 @@ import (
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
-// The defaults of reservations.
+// DefaultProb is the probability that ParseReservations sets unless told otherwise.
+const DefaultProb = .95
+
+// The other defaults of reservations.
 const (
 	defaultAhead  = 2 * 3600 // seconds (Smith 2000, section 2.2)
-	defaultProb   = .95
 	defaultEvery  = 6 * 3600 // seconds (VARQ 2007, section 4.4)
 	defaultReplan = 240      // seconds
 	defaultMethod = Blend    // varqd's
@@ -64,7 +66,7 @@ func ParseReservations(text string) (Reservations, error) {
 		r.Hard = &Hard{Share: share, Ahead: defaultAhead, Protected: 1}
 		set = r.Hard.set
 	} else {
-		r.VARQ = &VARQ{Share: share, Prob: defaultProb, Every: defaultEvery, Replan: defaultReplan, Method: defaultMethod, MaxCost: defaultCost}
+		r.VARQ = &VARQ{Share: share, Prob: DefaultProb, Every: defaultEvery, Replan: defaultReplan, Method: defaultMethod, MaxCost: defaultCost}
 		set = r.VARQ.set
 	}
 	seen := make(map[string]bool)

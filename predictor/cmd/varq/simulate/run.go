@@ -213,7 +213,7 @@ func (t *totals) show(trial int, d done) {
 }
 
 // glance is the number of jobs after which progress is shown.
-const glance = 256
+const glance = 32
 
 // watched yields the jobs of the log, and shows progress. When ctx ends, it yields the cause
 // as an error, and stops.

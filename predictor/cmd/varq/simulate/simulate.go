@@ -19,7 +19,8 @@ const kinds = `  none
       This share of the jobs, 10% for instance, ask for a fixed time up to two hours
       ahead, and take the nearest that the scheduler offers. It does not delay the
       protected share of the queue, nor stop jobs that run unless restart lets it.
-  varq=SHARE[,prob=0.95][,every=6h][,replan=4m][,max-hold=4][,max-cost=1x][,best-effort][,forecaster=blend]
+  varq=SHARE[,prob=0.95][,every=6h][,replan=4m][,max-hold=4][,max-cost=1x]
+      [,best-effort][,forecaster=blend]
       This share of the jobs are submitted as varqd would submit them, to be running
       by the next deadline with this probability; there is one every six hours. They
       hold their processors before their work for max-hold time limits at most, and

@@ -9,12 +9,14 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/cmd/varq/table"
+	"github.com/varq-project/varq/predictor/trial/scenario"
 	"github.com/varq-project/varq/test/clitest"
 	"github.com/varq-project/varq/test/golden"
 )
@@ -85,7 +87,7 @@ func brief(t *testing.T, text []byte) []byte {
 func TestGoldenComparison(t *testing.T) {
 	dir := t.TempDir()
 	args := []string{"compare", "--trace=" + clitest.Log(),
-		"--reservations=hard=10%", "--reservations=varq=10%,prob=.75", "--reservations=varq=20%,prob=.75", "--plot=" + dir}
+		"--reservations=hard=10%", "--reservations=varq=10%,prob=.75", "--reservations=varq=20%,prob=.75,max-cost=2x", "--plot=" + dir}
 	expect(t, "compare.txt", clitest.Run(t, New, args...))
 	expect(t, "compare.json", brief(t, clitest.Run(t, New, append(args, "--json")...)))
 
@@ -93,14 +95,87 @@ func TestGoldenComparison(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, says := range []string{"600 jobs of log.swf on 64 processors", "<svg", "varq=20%,prob=.75", "seed 1"} {
+	expect(t, comparePage, page)
+	for _, says := range []string{"600 jobs of log.swf on 64 processors", "varq at 0.75, 20 % (max-cost=2x)", "seed 1", `<meta name="viewport" content="width=device-width`} {
 		if !strings.Contains(string(page), says) {
 			t.Errorf("the page does not say %q", says)
 		}
 	}
-	for _, from := range []string{"src=", "href=", "<script", "<?xml", "ZgotmplZ"} {
+	// The page needs no other file, speaks plain words, and fits the width of any screen.
+	for _, from := range []string{"src=", "href=", "<script", "<?xml", "ZgotmplZ", "hard=", "varq="} {
 		if strings.Contains(string(page), from) {
 			t.Errorf("the page has %q in it", from)
+		}
+	}
+	if fixed := regexp.MustCompile(`width: *[0-9.]+(px|pt|in|cm)`).Find(page); fixed != nil {
+		t.Errorf("the page has a fixed width: %s", fixed)
+	}
+}
+
+// TestComparesWhatVarqdDoes: unless told otherwise, compare's reservations of VARQ's are planned
+// as varqd plans, which TestDefaultIsVarqds of package scenario compares with varqd itself.
+func TestComparesWhatVarqdDoes(t *testing.T) {
+	varqd, err := newTrial("varq=10%")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds, err := newCompare(new(cli.Env)).Flags().GetStringArray("reservations")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, kind := range kinds {
+		trial, err := newTrial(kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v, want := trial.kind.VARQ, varqd.kind.VARQ; v != nil {
+			n++
+			if v.Method != scenario.Blend || v.Method != want.Method || v.MaxHold != want.MaxHold || v.MaxCost != want.MaxCost {
+				t.Errorf("%s is %+v", kind, v)
+			}
+		}
+	}
+	if n == 0 {
+		t.Error("nothing is varq's")
+	}
+}
+
+// TestSummary tells what is said first of results that are good, bad, few, none, or not VARQ's.
+func TestSummary(t *testing.T) {
+	base := &trial{Reservations: "none", Result: &scenario.Result{Others: scenario.Waits{Mean: 1000}}}
+	idle := &trial{Reservations: "none", Result: &scenario.Result{}}
+	kept := func(kept, promised int, low, high float64) *scenario.VARQResult {
+		return &scenario.VARQResult{Asked: 500, Promised: promised, Kept: kept, KeptLow: low, KeptHigh: high, Overhead: .5}
+	}
+	for _, c := range []struct {
+		base     *trial
+		kind     string
+		mean     float64
+		varq     *scenario.VARQResult
+		hard     *scenario.HardResult
+		headline string
+		verdict  verdict
+	}{
+		{base, "varq=10%", 1100, kept(96, 100, .91, .99), nil, "varq kept 96.0 % of its promises, and all others waited 10.0 % longer", asPromised},
+		{base, "varq=10%", 900, kept(80, 100, .7, .9), nil, "varq kept 80.0 % of its promises, and all others waited 10.0 % less", lessPromised},
+		{base, "varq=10%,prob=.5", 1000, kept(80, 100, .7, .9), nil, "varq kept 80.0 % of its promises, and all others waited as long as before", morePromised},
+		{base, "varq=10%", 1000, kept(9, 10, .1, 1), nil, "varq kept 90.0 % of its promises, and all others waited as long as before", tooLittle},
+		{idle, "varq=10%", 5, kept(96, 100, .91, .99), nil, "varq kept 96.0 % of its promises, and all others waited for 00:00:05 on average, where nobody did before", asPromised},
+		{base, "varq=10%", 1000, kept(0, 0, 0, 1), nil, "varq could promise nothing to any of the 500 jobs that asked", ""},
+		{base, "hard=10%", 1500, nil, &scenario.HardResult{Jobs: 10, Exact: 5}, "With fixed times for 10 % of the jobs, all others wait 50.0 % longer", ""},
+	} {
+		reserved, err := newTrial(c.kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		reserved.Result = &scenario.Result{Others: scenario.Waits{Mean: c.mean}, VARQ: c.varq, Hard: c.hard}
+		got := newComparison(setting{}, false, []*trial{c.base, reserved}).summary()
+		if got.Headline != c.headline || got.Verdict != c.verdict {
+			t.Errorf("%s: %q, verdict %q; want %q, verdict %q", c.kind, got.Headline, got.Verdict, c.headline, c.verdict)
+		}
+		if some := c.varq == nil || c.varq.Promised > 0; some != (len(got.Numbers) == 3) {
+			t.Errorf("%s: %d numbers", c.kind, len(got.Numbers))
 		}
 	}
 }

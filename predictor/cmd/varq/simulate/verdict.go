@@ -9,28 +9,48 @@ import (
 	"github.com/varq-project/varq/predictor/prob"
 )
 
-// verdict returns sentences about a comparison. The first sentences compare hard reservations
-// with VARQ's for the same share of the jobs. A sentence for each kind follows.
-func (c *comparison) verdict() []string {
-	var pairs, each []string
-	for _, a := range c.Trials[1:] {
-		for _, b := range c.Trials[1:] {
-			if a.Hard != nil && b.VARQ != nil && a.share() == b.share() {
-				pairs = append(pairs, fmt.Sprintf("When %.4g %% of the jobs ask for a reservation, all others wait %s with %s, which grants them all, and %s with %s, which grants %s of %s.",
-					100*a.share(), longer(a.Change.Wait), a.Reservations,
-					longer(b.Change.Wait), b.Reservations, cli.Thousands(b.VARQ.Promised), cli.Thousands(b.VARQ.Asked)))
-			}
-		}
-		each = append(each, a.sentence(c.Trials[0].trial))
+// verdict says in words how the share of promises kept compares with what was promised.
+type verdict string
+
+// The verdicts.
+const (
+	asPromised   verdict = "as promised"
+	morePromised verdict = "more than promised"
+	lessPromised verdict = "less than promised"
+	tooLittle    verdict = "too little to tell"
+)
+
+// vague is the width of a confidence interval from which on it tells nothing.
+const vague = .3
+
+// judge compares the confidence interval of the share kept with the promised probability.
+func judge(low, high, promised float64) verdict {
+	switch {
+	case low > promised:
+		return morePromised
+	case high < promised:
+		return lessPromised
+	case high-low >= vague:
+		return tooLittle
+	default:
+		return asPromised
 	}
-	return append(pairs, each...)
+}
+
+// sentences describe the kinds of reservations one by one.
+func (c *comparison) sentences() []string {
+	var all []string
+	for _, r := range c.Trials[1:] {
+		all = append(all, r.sentence(c.Trials[0].trial))
+	}
+	return all
 }
 
 // sentence describes the effect of a kind of reservations, compared with base, which has none.
 func (r compared) sentence(base *trial) string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "%s: a job that does not reserve waits for %s on average, which is %s (%s without reservations).",
-		r.Reservations, cli.Rounded(r.Others.Mean), longer(r.Change.Wait), cli.Rounded(base.Others.Mean))
+		r.name(), cli.Rounded(r.Others.Mean), longer(r.Change.Wait), cli.Rounded(base.Others.Mean))
 	if h := r.Hard; h != nil && h.Jobs > 0 {
 		fmt.Fprintf(&s, " The %s that reserve start at a fixed time, %s of them at the very one they asked for; on average it is %s away.",
 			cli.Thousands(h.Jobs), cli.Thousands(h.Exact), cli.Rounded(h.Offset))
@@ -42,8 +62,8 @@ func (r compared) sentence(base *trial) string {
 		fmt.Fprintf(&s, " Of the %s that ask, %s are promised to run by their deadline with probability %s.",
 			cli.Thousands(v.Asked), cli.Thousands(v.Promised), prob.Format(r.kind.VARQ.Prob))
 		if v.Promised > 0 {
-			fmt.Fprintf(&s, " %s of these promises are kept, which is %s (with 95 %% confidence it is %s to %s), and their jobs use %s times what the work takes.",
-				cli.Percent(delivered(v)), judge(v.KeptLow, v.KeptHigh, r.kind.VARQ.Prob), cli.Percent(v.KeptLow), cli.Percent(v.KeptHigh), ratio(v))
+			fmt.Fprintf(&s, " %s of these promises are kept (%s to %s with 95 %% confidence): %s. Their jobs use %s times what the work takes.",
+				cli.Percent(delivered(v)), cli.Percent(v.KeptLow), cli.Percent(v.KeptHigh), judge(v.KeptLow, v.KeptHigh, r.kind.VARQ.Prob), ratio(v))
 		}
 	}
 	return s.String()
@@ -57,21 +77,9 @@ func longer(change *float64) string {
 	case math.Abs(*change) < .0005:
 		return "as long as before"
 	case *change < 0:
-		return cli.Percent(-*change) + " shorter"
+		return cli.Percent(-*change) + " less"
 	default:
 		return cli.Percent(*change) + " longer"
-	}
-}
-
-// judge compares the confidence interval of the share kept with the promised probability.
-func judge(low, high, promised float64) string {
-	switch {
-	case low > promised:
-		return "more than promised"
-	case high < promised:
-		return "less than promised"
-	default:
-		return "as promised"
 	}
 }
 

@@ -1,0 +1,127 @@
+package simulate
+
+import (
+	"fmt"
+
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
+	"github.com/varq-project/varq/predictor/trial/scenario"
+)
+
+// chart is a picture of bars.
+type chart struct {
+	Title, Note string
+	Bars        []bar
+}
+
+// bar is a bar of a chart, for one kind of reservations.
+type bar struct {
+	Name, Value string
+	Kind        string  // none, hard or varq: its colour
+	Length      float64 // percentage of the longest possible bar
+	Mark        float64 // percentage at which a mark stands, or 0
+}
+
+// charts returns the charts of the page that have any bars.
+func (c *comparison) charts() []chart {
+	var charts []chart
+	for _, chart := range []chart{c.waitChart(), c.keptChart(), c.grantChart(), c.costChart(), c.busyChart()} {
+		if len(chart.Bars) > 0 {
+			charts = append(charts, chart)
+		}
+	}
+	return charts
+}
+
+func (c *comparison) waitChart() chart {
+	chart := chart{Title: "What all others wait", Note: "The mean wait of the jobs that never reserve, the same jobs in every bar."}
+	longest := 0.
+	for _, r := range c.Trials {
+		longest = max(longest, r.Others.Mean)
+	}
+	for _, r := range c.Trials {
+		value := cli.Rounded(r.Others.Mean)
+		if r.Change != nil {
+			value += fmt.Sprintf(" (%s)", signed(r.Change.Wait))
+		}
+		chart.Bars = append(chart.Bars, r.bar(value, r.Others.Mean/max(1, longest)))
+	}
+	return chart
+}
+
+func (c *comparison) keptChart() chart {
+	chart := chart{Title: "Promises kept", Note: "Of the promises that varq made. The mark is what was promised."}
+	for _, r := range c.Trials[1:] {
+		if v := r.VARQ; v != nil && v.Promised > 0 {
+			value := fmt.Sprintf("%s of %s: %s (%s promised)", cli.Thousands(v.Kept), cli.Thousands(v.Promised), cli.Percent(delivered(v)), cli.Percent(r.kind.VARQ.Prob))
+			b := r.bar(value, delivered(v))
+			b.Mark = 100 * r.kind.VARQ.Prob
+			chart.Bars = append(chart.Bars, b)
+		}
+	}
+	return chart
+}
+
+func (c *comparison) grantChart() chart {
+	chart := chart{Title: "Who gets what was asked for", Note: "Of the jobs that ask: with varq those that get a promise, with fixed times those that start at the very time they asked for."}
+	for _, r := range c.Trials[1:] {
+		asked, got := r.asked()
+		if asked > 0 {
+			share := float64(got) / float64(asked)
+			chart.Bars = append(chart.Bars, r.bar(fmt.Sprintf("%s of %s: %s", cli.Thousands(got), cli.Thousands(asked), cli.Percent(share)), share))
+		}
+	}
+	return chart
+}
+
+// asked returns how many jobs asked for a reservation, and how many got what they asked for.
+func (r compared) asked() (asked, got int) {
+	switch {
+	case r.Hard != nil:
+		return r.Hard.Jobs, r.Hard.Exact
+	case r.VARQ != nil:
+		return r.VARQ.Asked, r.VARQ.Promised
+	default:
+		return 0, 0
+	}
+}
+
+func (c *comparison) costChart() chart {
+	chart := chart{Title: "What a promise costs", Note: "The processor time that jobs with promises used, holding included, in times of what their work took. The mark is the work itself."}
+	dearest := 0.
+	promising := func(yield func(compared, *scenario.VARQResult) bool) {
+		for _, r := range c.Trials[1:] {
+			if r.VARQ != nil && r.VARQ.Promised > 0 && !yield(r, r.VARQ) {
+				return
+			}
+		}
+	}
+	for _, v := range promising {
+		dearest = max(dearest, 1+v.Overhead)
+	}
+	for r, v := range promising {
+		b := r.bar(ratio(v)+" times", (1+v.Overhead)/dearest)
+		b.Mark = 100 / dearest
+		chart.Bars = append(chart.Bars, b)
+	}
+	return chart
+}
+
+func (c *comparison) busyChart() chart {
+	chart := chart{Title: "How busy the cluster is", Note: "Until the last job came, counting what varq's jobs hold before their work."}
+	for _, r := range c.Trials {
+		chart.Bars = append(chart.Bars, r.bar(cli.Percent(r.Utilisation), r.Utilisation))
+	}
+	return chart
+}
+
+// bar returns a bar that shows value, with a length from 0 to 1.
+func (r compared) bar(value string, length float64) bar {
+	kind := "none"
+	switch {
+	case r.kind.Hard != nil:
+		kind = "hard"
+	case r.kind.VARQ != nil:
+		kind = "varq"
+	}
+	return bar{Name: r.name(), Value: value, Kind: kind, Length: 100 * length}
+}
