@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -177,7 +178,8 @@ func BenchmarkRun(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		b.Run(text, func(b *testing.B) {
+		name, _, _ := strings.Cut(text, ",")
+		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				s := Scenario{Procs: 64, Backfill: sched.EASY, Reservations: reservations}
