@@ -63,6 +63,13 @@ func TestRead(t *testing.T) {
 			},
 		},
 		{
+			"a GPU, as Slurm 24.11 writes it", `{"spank:begin-by":"now+1hour","gres":"gres/gpu:1"}`,
+			api.PlanRequest{
+				BeginBy: now + 3600, Job: workload.Request{Size: workload.Size{Nodes: 1, CPUs: 1, GPUs: 1}},
+				Needs: &workload.Needs{Gres: []workload.Gres{{Name: "gpu", Count: 1, PerNode: true, Option: "--gres=gpu:1"}}},
+			},
+		},
+		{
 			"shared", `{"spank:begin-by":"now+1hour","exclusive":"oversubscribe"}`,
 			api.PlanRequest{BeginBy: now + 3600, Job: workload.Request{Size: workload.Size{Nodes: 1, CPUs: 1}}, Needs: &workload.Needs{}},
 		},
