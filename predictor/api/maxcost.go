@@ -10,10 +10,10 @@ import (
 // MaxCost is the ceiling on the cost of the idle nodes before the work, which no revision of the
 // plan exceeds. At most one of the two is set. Without either it is what was quoted.
 type MaxCost struct {
-	// MaxNodeSeconds bounds the node-seconds. The plan itself keeps to it too.
-	MaxNodeSeconds float64 `json:"max_node_seconds,omitempty"`
-	// MaxTimes is a multiple, at least 1, of what was quoted.
-	MaxTimes float64 `json:"max_times,omitempty"`
+	// NodeSeconds bounds the node-seconds. The plan itself keeps to it too.
+	NodeSeconds float64 `json:"node_seconds,omitempty"`
+	// Times is a multiple, at least 1, of what was quoted.
+	Times float64 `json:"times,omitempty"`
 }
 
 // The greatest ceilings that an option may name.
@@ -33,20 +33,20 @@ func ParseMaxCost(text string) (MaxCost, error) {
 	case isMultiple && (n < 1 || n > MaxMultiple):
 		return MaxCost{}, fmt.Errorf("%.40q: a multiple of the quote lies between 1x and %dx", text, MaxMultiple)
 	case isMultiple:
-		return MaxCost{MaxTimes: n}, nil
+		return MaxCost{Times: n}, nil
 	case n <= 0 || n > MaxNodeHours:
 		return MaxCost{}, fmt.Errorf("%.40q: node-hours lie above 0 and up to %.0f; --best-effort lets no nodes idle", text, MaxNodeHours)
 	}
-	return MaxCost{MaxNodeSeconds: 3600 * n}, nil
+	return MaxCost{NodeSeconds: 3600 * n}, nil
 }
 
 // String returns the value of --max-cost, or "" if the ceiling is what is quoted.
 func (c MaxCost) String() string {
 	switch {
-	case c.MaxTimes != 0:
-		return strconv.FormatFloat(c.MaxTimes, 'g', -1, 64) + "x"
-	case c.MaxNodeSeconds != 0:
-		return strconv.FormatFloat(c.MaxNodeSeconds/3600, 'g', -1, 64)
+	case c.Times != 0:
+		return strconv.FormatFloat(c.Times, 'g', -1, 64) + "x"
+	case c.NodeSeconds != 0:
+		return strconv.FormatFloat(c.NodeSeconds/3600, 'g', -1, 64)
 	}
 	return ""
 }

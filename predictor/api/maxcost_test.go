@@ -7,7 +7,7 @@ import (
 
 func TestMaxCost(t *testing.T) {
 	for text, want := range map[string]MaxCost{
-		"0.5": {MaxNodeSeconds: 1800}, "12": {MaxNodeSeconds: 43200}, "1x": {MaxTimes: 1}, "1.5x": {MaxTimes: 1.5}, "1000x": {MaxTimes: 1000},
+		"0.5": {NodeSeconds: 1800}, "12": {NodeSeconds: 43200}, "1x": {Times: 1}, "1.5x": {Times: 1.5}, "1000x": {Times: 1000},
 	} {
 		got, err := ParseMaxCost(text)
 		if err != nil || got != want || got.String() != text {
@@ -31,10 +31,10 @@ func FuzzMaxCost(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if again, err := ParseMaxCost(c.String()); err != nil || math.Abs(again.MaxNodeSeconds-c.MaxNodeSeconds) > 1e-9*c.MaxNodeSeconds || again.MaxTimes != c.MaxTimes {
+		if again, err := ParseMaxCost(c.String()); err != nil || math.Abs(again.NodeSeconds-c.NodeSeconds) > 1e-9*c.NodeSeconds || again.Times != c.Times {
 			t.Errorf("%q: %+v, then %q: %+v, %v", text, c, c.String(), again, err)
 		}
-		if (c.MaxNodeSeconds > 0) == (c.MaxTimes > 0) || c.MaxNodeSeconds > 3600*MaxNodeHours || c.MaxTimes > MaxMultiple {
+		if (c.NodeSeconds > 0) == (c.Times > 0) || c.NodeSeconds > 3600*MaxNodeHours || c.Times > MaxMultiple {
 			t.Errorf("%q passes for %+v", text, c)
 		}
 	})

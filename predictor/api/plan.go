@@ -28,7 +28,7 @@ type PlanRequest struct {
 	// default) or OnMissCancel.
 	OnMiss string `json:"on_miss,omitempty"`
 	// MaxCost bounds the cost of the idle nodes before the work.
-	MaxCost
+	MaxCost MaxCost `json:"max_cost,omitzero"`
 	// Trajectory asks for the whole probability trajectory in the answer.
 	Trajectory bool `json:"trajectory,omitempty"`
 }

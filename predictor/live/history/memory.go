@@ -86,11 +86,7 @@ func copyTable(ctx context.Context, tx *sql.Tx, from *sqlitefile.File, table str
 	if err := from.QueryRowContext(ctx, "SELECT count(*) FROM pragma_table_info(?)", table).Scan(&columns); err != nil {
 		return err
 	}
-	insert, err := tx.PrepareContext(ctx, "INSERT INTO "+table+" VALUES (?"+strings.Repeat(",?", columns-1)+")")
-	if err != nil {
-		return err
-	}
-	defer insert.Close()
+	insert := "INSERT INTO " + table + " VALUES (?" + strings.Repeat(",?", columns-1) + ")"
 	values, pointers := make([]any, columns), make([]any, columns)
 	for i := range values {
 		pointers[i] = &values[i]
@@ -99,7 +95,7 @@ func copyTable(ctx context.Context, tx *sql.Tx, from *sqlitefile.File, table str
 		if err := rows.Scan(pointers...); err != nil {
 			return err
 		}
-		_, err := insert.ExecContext(ctx, values...)
+		_, err := tx.ExecContext(ctx, insert, values...)
 		return err
 	})
 }

@@ -379,7 +379,7 @@ func TestTasksThatWaitAreCounted(t *testing.T) {
 		if err := g.ObserveQueue(t.Context(), entries(jobs...), now+at); err != nil {
 			t.Fatal(err)
 		}
-		if w, r := g.Outlook.Queue(); w != waiting || r != running {
+		if w, r := g.Queue(); w != waiting || r != running {
 			t.Errorf("%d wait and %d run, want %d and %d", w, r, waiting, running)
 		}
 	}

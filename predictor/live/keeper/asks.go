@@ -77,8 +77,8 @@ func unlike(e *ledger.Entry, j *workload.Job) string {
 	switch {
 	case j.Start != 0:
 		return ""
-	case j.Size.Nodes > e.Size.Nodes && j.CPUs > e.CPUs:
-		return fmt.Sprintf("it asks for %d nodes instead of %d", j.Size.Nodes, e.Size.Nodes)
+	case j.Nodes > e.Nodes && j.CPUs > e.CPUs:
+		return fmt.Sprintf("it asks for %d nodes instead of %d", j.Nodes, e.Nodes)
 	case int64(j.CPUs) > threads*int64(e.CPUs):
 		return fmt.Sprintf("it asks for %d CPUs instead of %d", j.CPUs, e.CPUs)
 	case j.GPUs > e.GPUs:

@@ -21,8 +21,8 @@ func (k *Keeper) Plan(ctx context.Context, user string, req *api.PlanRequest, pr
 	}
 	now := k.Now()
 	r := k.plannerRequest(user, req, now)
-	if req.MaxNodeSeconds > 0 {
-		r.Earliest = r.HoldUntil - int64(req.MaxNodeSeconds/float64(max(1, r.Job.Nodes)))
+	if req.MaxCost.NodeSeconds > 0 && r.HoldUntil != 0 {
+		r.Earliest = r.HoldUntil - int64(req.MaxCost.NodeSeconds/float64(max(1, r.Job.Nodes)))
 	}
 	got := planner.Plan(r)
 	var answer api.PlanAnswer
@@ -39,7 +39,7 @@ func (k *Keeper) Plan(ctx context.Context, user string, req *api.PlanRequest, pr
 	plan := apiPlan(&r, got.Plan)
 	plan.WorkLimit = got.Job.Limit
 	if r.Earliest == 0 {
-		r.Earliest = r.Ceiling(plan.BeginTime, max(1, req.MaxTimes))
+		r.Earliest = r.Ceiling(plan.BeginTime, max(1, req.MaxCost.Times))
 	}
 	plan.Earliest = r.Earliest
 	plan.OnMiss = cmp.Or(req.OnMiss, api.OnMissRun)

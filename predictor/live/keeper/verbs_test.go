@@ -90,9 +90,9 @@ func (s *scene) plan(w *words, promise bool) {
 		n, err := strconv.ParseFloat(times, 64)
 		s.must(err)
 		if isTimes {
-			req.MaxTimes = n
+			req.MaxCost.Times = n
 		} else {
-			req.MaxNodeSeconds = n * 3600
+			req.MaxCost.NodeSeconds = n * 3600
 		}
 	}
 	answer, err := s.Plan(s.t.Context(), cmp.Or(w.after("to"), "alice"), req, promise)

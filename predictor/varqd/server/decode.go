@@ -80,12 +80,12 @@ func decodePlan(body []byte, user string) (*api.PlanRequest, error) {
 		return nil, field("begin_after", "makes no sense with best_effort")
 	case req.Prob != 0 && !(req.Prob > 0 && req.Prob < 1):
 		return nil, field("prob", "%v does not lie between 0 and 1", req.Prob)
-	case !(req.MaxNodeSeconds >= 0 && req.MaxNodeSeconds <= 3600*api.MaxNodeHours):
-		return nil, field("max_node_seconds", "%v is not a cost", req.MaxNodeSeconds)
-	case req.MaxTimes != 0 && !(req.MaxTimes >= 1 && req.MaxTimes <= api.MaxMultiple):
-		return nil, field("max_times", "%v does not lie between 1 and %d", req.MaxTimes, api.MaxMultiple)
-	case req.MaxTimes != 0 && req.MaxNodeSeconds != 0:
-		return nil, field("max_times", "makes no sense with max_node_seconds")
+	case !(req.MaxCost.NodeSeconds >= 0 && req.MaxCost.NodeSeconds <= 3600*api.MaxNodeHours):
+		return nil, field("max_cost.node_seconds", "%v is not a cost", req.MaxCost.NodeSeconds)
+	case req.MaxCost.Times != 0 && !(req.MaxCost.Times >= 1 && req.MaxCost.Times <= api.MaxMultiple):
+		return nil, field("max_cost.times", "%v does not lie between 1 and %d", req.MaxCost.Times, api.MaxMultiple)
+	case req.MaxCost.Times != 0 && req.MaxCost.NodeSeconds != 0:
+		return nil, field("max_cost.times", "makes no sense with node_seconds")
 	case !slices.Contains([]string{"", api.OnMissRun, api.OnMissCancel}, req.OnMiss):
 		return nil, field("on_miss", "%q is neither run nor cancel", req.OnMiss)
 	}

@@ -41,13 +41,13 @@ nothing if more is needed by now.`,
 		a := api.Acceptance{Job: jobs[0]}
 		if *most != "" {
 			c, err := api.ParseMaxCost(*most)
-			if err == nil && c.MaxTimes != 0 {
+			if err == nil && c.Times != 0 {
 				err = errors.New("here it is a number of node-hours")
 			}
 			if err != nil {
 				return cli.Usage(cmd, fmt.Errorf("--max-cost: %w", err))
 			}
-			a.Worst.NodeSeconds = c.MaxNodeSeconds
+			a.Worst.NodeSeconds = c.NodeSeconds
 		}
 		varqd, err := link.dial()
 		if err != nil {
