@@ -61,12 +61,18 @@ func (p clinic) liveWith(config string) map[string]doctor.Finding {
 // withToken returns a configuration whose token is in a file.
 func (p clinic) withToken(token string) string {
 	p.t.Helper()
+	return p.withTokenOf("varq", token)
+}
+
+// withTokenOf is withToken for another Slurm user.
+func (p clinic) withTokenOf(user, token string) string {
+	p.t.Helper()
 	text, err := os.ReadFile(p.Config())
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	file, config := filepath.Join(p.JobDir(), "token"), filepath.Join(p.JobDir(), "token.yaml")
-	with := strings.Replace(string(text), "slurmrestd:\n", "slurmrestd:\n  token_file: "+file+"\n", 1)
+	with := strings.Replace(string(text), "slurmrestd:\n", "slurmrestd:\n  user: "+user+"\n  token_file: "+file+"\n", 1)
 	for path, text := range map[string]string{file: token, config: with} {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			p.t.Fatal(err)
@@ -134,9 +140,9 @@ func (p clinic) without(path, text string, do func()) {
 // TestDoctor examines a healthy site, and then one that lacks one thing after the other.
 func TestDoctor(t *testing.T) {
 	t.Parallel()
-	p := clinic{site.ForTest(t, site.Options{Nodes: 1, SlurmConf: "AccountingStorageEnforce=associations,limits,qos"}), t}
+	p := clinic{site.ForTest(t, site.Options{Nodes: 1, Operator: true, SlurmConf: "AccountingStorageEnforce=associations,limits,qos"}), t}
 	files := []string{"configuration", "slurmrestd.token_command", "server.socket", "ledger.path", "history.path"}
-	slurm := []string{"slurmrestd", "token", "accounting", "clock", "rights"}
+	slurm := []string{"slurmrestd", "token", "accounting", "clock", "rights", "limits"}
 	host := []string{"munge", "plugstack", "cli_filter"}
 
 	p.shell("varq", "sbatch", "--hold", "--job-name=varq-doctor", "--wrap=true") // of a doctor that was killed
@@ -144,6 +150,7 @@ func TestDoctor(t *testing.T) {
 	p.wantWell(findings, append(append(files, slurm...), host...)...)
 	p.want(findings, "slurmrestd", doctor.OK, "Slurm "+string(p.Version), "")
 	p.want(findings, "rights", doctor.OK, "varq is an operator: tried on the held job", "")
+	p.want(findings, "limits", doctor.OK, "stay as submitted: varq is not SlurmUser", "")
 	p.nothingLeft()
 	p.wantWell(p.examine("varq", "varqd", "--config="+p.Config(), "--check"), files...)
 	p.wantWell(p.examine("alice", "varq", "doctor"), append(host, "varqd")...)
@@ -160,6 +167,9 @@ func TestDoctor(t *testing.T) {
 	p.shell("root", "sacctmgr", "-i", "modify", "user", "varq", "set", "adminlevel=operator")
 
 	p.want(p.liveWith(p.withToken(p.shell("root", "scontrol", "token", "username=varq", "lifespan=3600"))), "token", doctor.Warning, "expires in", "renew")
+	all := p.liveWith(p.withTokenOf("slurm", p.shell("root", "scontrol", "token", "username=slurm", "lifespan=172800")))
+	p.want(all, "rights", doctor.OK, "slurm may act as any user", "")
+	p.want(all, "limits", doctor.OK, "changes the time limits", "")
 	expired := p.withToken(p.shell("root", "scontrol", "token", "username=varq", "lifespan=1"))
 	eventually(t, "the token has expired", func() bool { return p.liveWith(expired)["token"].Verdict == doctor.Failure })
 	p.want(p.liveWith(expired), "token", doctor.Failure, "expired at", "scontrol token")

@@ -62,7 +62,7 @@ func orNone(text string) string {
 }
 
 // unlike says in what j is not the job that e's plan is for, or returns "". What the plan does
-// not name may be anything. The size of a job that has started is not compared, because it may
+// not name may be anything. Slurm writes the names of accounts and QOS in lower case. The size of a job that has started is not compared, because it may
 // be what Slurm has allocated. Slurm counts the CPUs of whole cores, and may spread tasks over
 // more nodes; so a job counts as larger only if it has more of both, or many times the CPUs.
 func unlike(e *ledger.Entry, j *workload.Job) string {
@@ -70,7 +70,7 @@ func unlike(e *ledger.Entry, j *workload.Job) string {
 	for _, part := range []struct{ name, planned, is string }{
 		{"partition", e.Partition, j.Partition}, {"account", e.Account, j.Account}, {"QOS", e.QOS, j.QOS},
 	} {
-		if part.planned != "" && part.is != "" && part.planned != part.is {
+		if part.planned != "" && part.is != "" && !strings.EqualFold(part.planned, part.is) {
 			return fmt.Sprintf("its %s is %s instead of %s", part.name, part.is, part.planned)
 		}
 	}

@@ -56,7 +56,7 @@ func Slurm(ctx context.Context, a Access, now time.Time) []Finding {
 	}
 	return []Finding{
 		ok("slurmrestd", "Slurm %s, API %s", about.Release, about.API),
-		token, accounting, clock, rights(ctx, a.Client, a.User, now),
+		token, accounting, clock, rights(ctx, a.Client, a.User, now), limits(ctx, a.Client, a.User),
 	}
 }
 
@@ -134,6 +134,9 @@ const cleanTime = time.Minute
 // also if ctx ends, and those that an earlier trial was killed with.
 func rights(ctx context.Context, c Client, user string, now time.Time) (found Finding) {
 	const of = "rights"
+	if actsAsOthers(ctx, c) == nil {
+		return ok(of, "%s may act as any user of Slurm", orVarq(user))
+	}
 	grant := fmt.Sprintf("sacctmgr modify user %s set adminlevel=operator", orVarq(user))
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanTime)
 	defer cancel()
@@ -158,6 +161,32 @@ func rights(ctx context.Context, c Client, user string, now time.Time) (found Fi
 		return failure(of, fmt.Sprintf("job %d could not be changed: %v", job, err), "look into slurmctld's log")
 	}
 	return ok(of, "%s is an operator: tried on the held job %d, which is cancelled", orVarq(user), job)
+}
+
+// noJob is the id of a job that there never is: it is beyond the greatest MaxJobId of Slurm.
+const noJob = 1<<31 - 1
+
+// actsAsOthers returns nil if Slurm lets varqd's user act as others: then it says that there is
+// no such job, and not that this is not permitted.
+func actsAsOthers(ctx context.Context, c Client) error {
+	err := c.Update(ctx, slurm.Update{Job: noJob, Owner: "nobody", TimeLimit: 60})
+	if errors.Is(err, slurm.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// limits examines whether varqd can change time limits, as the jobs' owners. It works without.
+func limits(ctx context.Context, c Client, user string) Finding {
+	const of = "limits"
+	switch err := actsAsOthers(ctx, c); {
+	case err == nil:
+		return ok(of, "varqd changes the time limits of waiting jobs, as their owners")
+	case errors.Is(err, slurm.ErrPermission):
+		return ok(of, "time limits of waiting jobs stay as submitted: %s is not SlurmUser (varqd(8), Rights in Slurm)", orVarq(user))
+	default:
+		return failure(of, err, askSlurmrestd(err))
+	}
 }
 
 func orVarq(user string) string {

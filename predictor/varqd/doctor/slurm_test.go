@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -22,6 +23,7 @@ type fakeSlurm struct {
 	expires                time.Time
 	ahead                  time.Duration
 	operators              []string
+	others                 bool // varqd's user may act as others
 }
 
 func (f *fakeSlurm) About(context.Context) (slurmrestd.About, error) {
@@ -45,7 +47,13 @@ func (f *fakeSlurm) SubmitHeld(ctx context.Context, name string) (int64, error) 
 	}
 	return 100, errors.Join(f.submit, ctx.Err())
 }
-func (f *fakeSlurm) Update(ctx context.Context, _ slurm.Update) error {
+func (f *fakeSlurm) Update(ctx context.Context, u slurm.Update) error {
+	switch {
+	case u.Owner != "" && f.others:
+		return slurm.ErrNotFound
+	case u.Owner != "":
+		return slurm.ErrPermission
+	}
 	return errors.Join(f.update, ctx.Err())
 }
 func (f *fakeSlurm) Favour(ctx context.Context, _ int64) error {
@@ -98,6 +106,18 @@ func TestTrialLeavesNothing(t *testing.T) {
 	s := &fakeSlurm{cancel: slurm.ErrUnavailable}
 	if got := rights(t.Context(), s, "varq", now); got.Verdict != Failure || got.Remedy != "scancel --name=varq-doctor" {
 		t.Errorf("the job cannot be cancelled: %+v", got)
+	}
+}
+
+func TestLimits(t *testing.T) {
+	for _, others := range []bool{true, false} {
+		s := &fakeSlurm{others: others, submit: slurm.ErrRefused}
+		if got := limits(t.Context(), s, "slurm"); got.Verdict != OK || strings.Contains(got.Found, "as submitted") == others {
+			t.Errorf("acts as others: %v; %+v", others, got)
+		}
+		if got := rights(t.Context(), s, "slurm", time.Unix(1_750_000_000, 0)); (got.Verdict == OK) != others {
+			t.Errorf("acts as others: %v; %+v", others, got)
+		}
 	}
 }
 
