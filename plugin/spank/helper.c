@@ -26,6 +26,7 @@
 enum { ORDERS = STDIN_FILENO, ANSWER = STDOUT_FILENO, BOX = 3, KEPT };
 
 static int answer_end = -1;
+static pid_t launcher = -1; /* the helper's parent, which ends at once */
 
 static void close_from(unsigned first)
 {
@@ -60,19 +61,18 @@ int start_helper(const char *helper, int box)
 		slurm_error("varq: pipe: %s", strerror(errno));
 		return -1;
 	}
-	pid_t child = fork();
-	if (child == 0) {
+	launcher = fork();
+	if (launcher == 0) {
 		setsid();
 		if (fork() == 0)
 			become_helper(helper, orders[0], answer[1], box);
 		_exit(EXIT_SUCCESS);
 	}
 	close(answer[1]);
-	if (child < 0) {
+	if (launcher < 0) {
 		slurm_error("varq: fork: %s", strerror(errno));
 		return -1;
 	}
-	waitpid(child, NULL, 0);
 	/* orders[0] stays open, too: an order to a helper that has died is no SIGPIPE. */
 	answer_end = answer[0];
 	tell_number(ORDERS_VARIABLE, orders[1]);
@@ -80,11 +80,12 @@ int start_helper(const char *helper, int box)
 	return 0;
 }
 
-/* hide_helper removes the traces of the helper from the environment, before that becomes
- * the job's. The orders stay open: when they close, the helper knows that the command
+/* hide_helper removes the traces of the helper from the process and from the environment,
+ * before that becomes the job's. The orders stay open: when they close, the helper knows that the command
  * has ended. */
 void hide_helper(void)
 {
+	waitpid(launcher, NULL, 0);
 	close(answer_end);
 	unsetenv(ORDERS_VARIABLE);
 	unsetenv(ANSWER_VARIABLE);

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/workload"
 	"github.com/varq-project/varq/test/site"
 )
 
@@ -17,10 +19,11 @@ import (
 func TestReservations(t *testing.T) {
 	t.Parallel()
 	s := site.ForTest(t, site.Options{
-		History: site.Calm(time.Now().Unix()),
+		History: calmAndDoomed(),
 		// MaxTime equals the limit of the longest past jobs. A job with this limit leaves no
 		// time for a hold.
-		SlurmConf: "PartitionName=main Nodes=ALL Default=YES MaxTime=1-00:00:00 DefaultTime=01:00:00 State=UP",
+		SlurmConf: "PartitionName=main Nodes=ALL Default=YES MaxTime=1-00:00:00 DefaultTime=01:00:00 State=UP\n" +
+			"PartitionName=" + doomed + " Nodes=ALL State=UP",
 	})
 	t.Run("kinds", func(t *testing.T) {
 		for name, test := range map[string]func(*testing.T, *site.Site){
@@ -229,19 +232,13 @@ func signal(t *testing.T, s *site.Site) {
 	wantStart(t, out, at)
 }
 
-// onMiss: with --on-miss=cancel, a job that has not started by its deadline is cancelled.
+// onMiss: with --on-miss=cancel, a job that has not started by its deadline is cancelled. Its
+// partition goes down after the promise.
 func onMiss(t *testing.T, s *site.Site) {
-	hog, _ := script(t, s, "hog", "#SBATCH --nodelist=node8 --exclusive", "sleep 10000")
-	hogID, _, err := s.Submit(t.Context(), "bob", fmt.Sprintf("--time=%.0f", 4*s.Paced(lead).Minutes()), hog)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.WaitState(t.Context(), hogID, "RUNNING"); err != nil {
-		t.Fatal(err)
-	}
-	file, out := script(t, s, "miss", "#SBATCH --nodelist=node8", "")
+	file, out := script(t, s, "miss", "", "")
 	option, _ := deadline(s)
-	id, _ := reserve(t, s, "alice", option, "--on-miss=cancel", "--prob=0.6", "--time=5", file)
+	id, _ := reserve(t, s, "alice", option, "--partition="+doomed, "--on-miss=cancel", "--prob=0.6", "--time=5", file)
+	mustRun(t, s, "root", "scontrol", "update", "PartitionName="+doomed, "State=DOWN")
 	settled(t, s, "alice", id, api.StateMissed)
 	if err := s.WaitState(t.Context(), id, "CANCELLED"); err != nil {
 		t.Error(err)
@@ -249,7 +246,28 @@ func onMiss(t *testing.T, s *site.Site) {
 	if _, err := os.Stat(out); err == nil {
 		t.Error("the work ran")
 	}
-	mustRun(t, s, "bob", "scancel", strconv.FormatInt(hogID, 10))
+}
+
+// doomed is a partition that goes down in the test onMiss.
+const doomed = "doomed"
+
+// calmAndDoomed is the past of site.Calm, with its small jobs in the partition doomed too.
+func calmAndDoomed() iter.Seq2[workload.Job, error] {
+	return func(yield func(workload.Job, error) bool) {
+		for j, err := range site.Calm(time.Now().Unix()) {
+			if !yield(j, err) {
+				return
+			}
+			if j.Limit > 3600 {
+				continue
+			}
+			j.ID += 1_000_000
+			j.Partition, j.Size = doomed, workload.Size{Nodes: 1, CPUs: 1}
+			if !yield(j, err) {
+				return
+			}
+		}
+	}
 }
 
 // requeue: a job that Slurm starts a second time, after its deadline, is not held again.
