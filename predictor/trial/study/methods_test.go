@@ -8,9 +8,10 @@ import (
 )
 
 // TestForecasters: on the beginning of a log, with the blend more requests are accepted
-// than with plain QBETS, the promises are kept, and the overhead is less.
+// than with plain QBETS, the promises are kept, and the overhead is less. One seed makes
+// some 230 promises, which tell the share that is kept to two percent: too coarsely.
 func TestForecasters(t *testing.T) {
-	o := Options{Quick: true, Seeds: 1, Traces: trace.Folder(archive.Folder(t)), Background: func(task func()) { go task() }}
+	o := Options{Quick: true, Seeds: 3, Traces: trace.Folder(archive.Folder(t)), Background: func(task func()) { go task() }}
 	const log = "CTC-SP2-1996"
 	plain, blend := asInPaper(log), asVarqd(log)
 	r := resultsOf(outcomes(t, Methods{}, o, func(c Case) bool { return c.Name == plain.name() || c.Name == blend.name() }), o.Seeds)
