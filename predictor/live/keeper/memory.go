@@ -68,7 +68,7 @@ func (m *memory) takeExpired(expired func(*ledger.Entry) bool) (plans []*ledger.
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, e := range m.unclaimed {
-		if e.Job == 0 && expired(e) && len(plans) < maxExpired {
+		if e.Open && e.Job == 0 && expired(e) && len(plans) < maxExpired {
 			plans = append(plans, e)
 		}
 	}

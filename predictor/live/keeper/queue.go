@@ -7,12 +7,16 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// queue is an index of Slurm's queue.
+// queue is an index of Slurm's queue, or of a part of it.
 type queue struct {
 	byID   map[int64]*slurm.QueueEntry
 	byPlan map[string][]*slurm.QueueEntry // by the plan that a job's comment names
+	// asked, if not nil, has the ids of the only jobs that were asked for. Of all other jobs,
+	// and of claimants, nothing is known.
+	asked map[int64]bool
 }
 
+// newQueue returns an index of the whole queue, which is jobs.
 func newQueue(jobs []slurm.QueueEntry) *queue {
 	q := &queue{byID: make(map[int64]*slurm.QueueEntry, len(jobs)), byPlan: map[string][]*slurm.QueueEntry{}}
 	for i := range jobs {
@@ -23,6 +27,11 @@ func newQueue(jobs []slurm.QueueEntry) *queue {
 		}
 	}
 	return q
+}
+
+// shows reports whether e's job, if it were in Slurm's queue, would be in q.
+func (q *queue) shows(e *ledger.Entry) bool {
+	return q.asked == nil || e.Job != 0 && q.asked[e.Job]
 }
 
 // find returns the job that e is bound to. If e is bound to no job, it returns the job

@@ -61,8 +61,9 @@ import (
 // Lines that call the keeper or show a state:
 //
 //	read                             the next Watch has the queue as it is now
-//	watch [unread] [until TIME]      Watch, every second until TIME; unless unread,
-//	                                 accounting has been read up to the present
+//	watch [bound] [unread] [until TIME]
+//	                                 Watch, or WatchBound, every second until TIME; unless
+//	                                 unread, accounting has been read up to the present
 //	learn JOB...                     ObserveAccounting
 //	refresh                          Refresh
 //	reservations|report USER [of USER] [JOB] [all]

@@ -105,6 +105,15 @@ func (s *site) watch() error {
 	return err
 }
 
+// watchBound calls WatchBound.
+func (s *site) watchBound() error {
+	ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
+	defer cancel()
+	s.refresh()
+	_, err := s.WatchBound(ctx, s.clock)
+	return err
+}
+
 // request asks for two nodes for an hour.
 func request(beginBy int64) *api.PlanRequest {
 	return &api.PlanRequest{Job: workload.Request{Size: workload.Size{Nodes: 2, CPUs: 2}, Limit: 3600}, BeginBy: beginBy}

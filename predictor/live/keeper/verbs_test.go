@@ -296,7 +296,10 @@ func (s *scene) readQueue() {
 // watches calls watch, and shows the log, the changes to jobs, and the states of the
 // reservations.
 func (s *scene) watches(w *words) {
-	read := !w.flag("unread")
+	read, watch := !w.flag("unread"), s.watch
+	if w.flag("bound") {
+		watch = s.watchBound
+	}
 	until := s.clock
 	if text := w.after("until"); text != "" {
 		until = s.time(text)
@@ -305,7 +308,7 @@ func (s *scene) watches(w *words) {
 		if read {
 			s.outlook.covered = s.clock
 		}
-		if err := s.watch(); err != nil {
+		if err := watch(); err != nil {
 			s.say("watch: %v", err)
 		}
 	}

@@ -26,7 +26,7 @@ const (
 	present  = waiting | overdue | started
 	anyState = absent | present
 
-	unknown jobState = 0 // the queue was read too early to show the job
+	unknown jobState = 0 // the queue was read too early to show the job, or not as far as the job
 )
 
 // action does what is due for an open reservation. j is its job, or nil if it is absent.
@@ -62,6 +62,55 @@ var transitions = []struct {
 // pending in jobs had not started at the time now. The queue may have been read before a
 // job was submitted that is bound since: such a job is not absent, but unknown.
 func (k *Keeper) Watch(ctx context.Context, jobs []slurm.QueueEntry, now int64) (open int, err error) {
+	return k.watch(ctx, newQueue(jobs), now)
+}
+
+// WatchBound is Watch without the queue: it reads from Slurm only the jobs that reservations are
+// bound to and whose work has not begun. What is due for other reservations is left to the next
+// Watch. The caller must read now from the clock before.
+func (k *Keeper) WatchBound(ctx context.Context, now int64) (open int, err error) {
+	q, err := k.readBound(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return k.watch(ctx, q, now)
+}
+
+// readBound reads the jobs that WatchBound is about. It does not hold the lock meanwhile, as
+// Slurm may be slow.
+func (k *Keeper) readBound(ctx context.Context) (*queue, error) {
+	entries, err := k.Ledger.Select(ctx, ledger.Query{Open: true})
+	if err != nil {
+		return nil, err
+	}
+	var jobs []slurm.QueueEntry
+	asked := map[int64]bool{}
+	for i := range entries {
+		e := &entries[i]
+		if e.Job == 0 || e.Progress.WorkStart != 0 {
+			continue
+		}
+		switch j, err := k.Slurm.Job(ctx, e.Job); {
+		case err == nil:
+			jobs = append(jobs, j)
+		case errors.Is(err, slurm.ErrNotFound):
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case errors.Is(err, slurm.ErrUnavailable):
+			return nil, err
+		default:
+			k.Log.Error("reservation", "plan", e.ID, "job", e.Job, "error", err)
+			continue
+		}
+		asked[e.Job] = true
+	}
+	q := newQueue(jobs)
+	q.asked = asked
+	return q, nil
+}
+
+// watch applies transitions to each open reservation.
+func (k *Keeper) watch(ctx context.Context, q *queue, now int64) (open int, err error) {
 	if err := k.lock(ctx); err != nil {
 		return 0, err
 	}
@@ -71,12 +120,11 @@ func (k *Keeper) Watch(ctx context.Context, jobs []slurm.QueueEntry, now int64) 
 		return 0, err
 	}
 	k.memory.retain(entries)
-	q := newQueue(jobs)
 	for _, t := range transitions {
 		for i := range entries {
 			e := &entries[i]
-			j := q.find(e)
-			if !e.Open || t.bound != (e.Job != 0) || t.states&stateOf(e, j, now) == 0 {
+			j, state := q.stateOf(e, now)
+			if !e.Open || t.bound != (e.Job != 0) || t.states&state == 0 {
 				continue
 			}
 			switch err := t.do(k, ctx, e, j, now); {
@@ -92,18 +140,19 @@ func (k *Keeper) Watch(ctx context.Context, jobs []slurm.QueueEntry, now int64) 
 	return len(entries), nil
 }
 
-// stateOf returns the state of e's job j, which is nil if it is absent.
-func stateOf(e *ledger.Entry, j *slurm.QueueEntry, now int64) jobState {
+// stateOf returns e's job, which is nil if q does not have it, and the job's state.
+func (q *queue) stateOf(e *ledger.Entry, now int64) (*slurm.QueueEntry, jobState) {
+	j := q.find(e)
 	switch {
-	case j == nil && e.Job != 0 && e.Progress.Submit >= now-skew:
-		return unknown
+	case !q.shows(e), j == nil && e.Job != 0 && e.Progress.Submit >= now-skew:
+		return nil, unknown
 	case j == nil:
-		return absent
+		return nil, absent
 	case j.Start != 0:
-		return started
+		return j, started
 	case now >= e.BeginBy+skew:
-		return overdue
+		return j, overdue
 	default:
-		return waiting
+		return j, waiting
 	}
 }
