@@ -68,6 +68,7 @@ watch:
   interval: 1s
   idle: 2s
   refresh: 3s
+  load: 1
 log:
   level: debug
 `, s.RestURL(), identity, s.Socket(), s.address, s.MungeSocket(), s.Socket(), s.MungeSocket(),

@@ -136,6 +136,9 @@ type Watch struct {
 	Interval Duration `yaml:"interval"`
 	// Idle is the time between two looks otherwise.
 	Idle Duration `yaml:"idle"`
+	// Load is the greatest share of the time for which varqd keeps slurmrestd busy. Where
+	// looks at the whole queue would take more, there are fewer of them.
+	Load float64 `yaml:"load"`
 	// Refresh is the time between two readings of accounting and limits.
 	Refresh Duration `yaml:"refresh"`
 	// Grace is how long after its begin time a plan that no job has taken up is
@@ -166,6 +169,7 @@ func Default() Config {
 		Watch: Watch{
 			Interval: Duration(5 * time.Second),
 			Idle:     Duration(20 * time.Second),
+			Load:     .1,
 			Refresh:  Duration(5 * time.Minute),
 			Grace:    Duration(5 * time.Minute),
 		},
@@ -293,6 +297,9 @@ func (c *Config) check() error {
 	positive("plan.stale", c.Plan.Stale)
 	pause("watch.interval", c.Watch.Interval)
 	pause("watch.idle", c.Watch.Idle)
+	if !(c.Watch.Load > 0 && c.Watch.Load <= 1) {
+		bad("watch.load", "%v is not more than 0 and at most 1", c.Watch.Load)
+	}
 	pause("watch.refresh", c.Watch.Refresh)
 	positive("watch.grace", c.Watch.Grace)
 	if c.Plan.Stale <= c.Watch.Refresh {

@@ -1,6 +1,6 @@
 // Package daemon puts varqd together. It opens the files, makes the client of Slurm, serves
 // the API, and runs four loops: learn reads accounting, refresh reads the cluster's limits,
-// watch reads the queue, and follow passes snapshots of the queue to the scorer and the
+// watch looks at the queue, and follow passes snapshots of the queue to the scorer and the
 // forecasters.
 package daemon
 
@@ -58,6 +58,7 @@ type Daemon struct {
 	sites    forecasters // the site's own
 	problems *problems
 	reads    *reads // of the queue
+	looks    *looks // at the queue
 	errors   *prometheus.CounterVec
 	looked   prometheus.Gauge
 	cleanups cleanups // of Close
@@ -77,7 +78,7 @@ func New(o Options) (_ *Daemon, err error) {
 		o.Now = time.Now
 	}
 	d := &Daemon{
-		config: c, log: o.Log, clock: newClock(o.Now), problems: newProblems(), reads: newReads(c.Watch, o.Now),
+		config: c, log: o.Log, clock: newClock(o.Now), problems: newProblems(), reads: newReads(c.Watch, o.Now), looks: newLooks(c.Watch.Load, o.Now),
 		snapshots: make(chan snapshot, 1), limitsTried: newLatch(), queueTried: newLatch(), pastLoaded: newLatch(),
 	}
 	defer func() {
@@ -93,6 +94,7 @@ func New(o Options) (_ *Daemon, err error) {
 		}
 		o.Slurm, user = client, client.judged
 	}
+	o.Slurm = metered{o.Slurm, d.looks.all, d.pastLoaded}
 	d.slurm = o.Slurm
 	if err := d.openFiles(); err != nil {
 		return nil, err

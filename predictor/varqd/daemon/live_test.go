@@ -85,7 +85,7 @@ server: {socket: %s/socket}
 ledger: {path: %[4]s/ledger.db}
 history: {path: %[4]s/history.db}
 forecast: {days: 10}
-watch: {interval: 500ms, idle: 1s, refresh: 2s, grace: 5s}
+watch: {interval: 500ms, idle: 1s, refresh: 2s, grace: 5s, load: 1}
 `, l.RestURL(), user, token, dir)
 	if l.config, err = config.Parse("test", []byte(text)); err != nil {
 		t.Fatal(err)

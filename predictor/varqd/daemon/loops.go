@@ -3,12 +3,10 @@ package daemon
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
 
-	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -29,8 +27,8 @@ const (
 	retryMost  = 15 * time.Second
 )
 
-// repeat calls do until ctx is done. After a success it pauses as long as do says, and after
-// a failure between retryFirst and retryMost. A failure is a problem of the part until do
+// repeat calls do until ctx is done. After a success it pauses as long as do says. After
+// failures it pauses between retryFirst and retryMost, or what do says if that is longer. A failure is a problem of the part until do
 // succeeds again.
 func (d *Daemon) repeat(ctx context.Context, part string, do func(context.Context) (pause time.Duration, err error)) {
 	retry := retryFirst
@@ -44,7 +42,7 @@ func (d *Daemon) repeat(ctx context.Context, part string, do func(context.Contex
 			if d.problems.set(part, err) {
 				d.log.Error("trouble", "part", part, "error", err)
 			}
-			pause, retry = retry, min(2*retry, retryMost)
+			pause, retry = retry, min(2*retry, max(retryMost, pause))
 		} else {
 			if d.problems.clear(part) {
 				d.log.Info("trouble is over", "part", part)
@@ -68,6 +66,16 @@ func newLatch() *latch { return &latch{done: make(chan struct{})} }
 
 // set notes that the event has happened.
 func (l *latch) set() { l.once.Do(func() { close(l.done) }) }
+
+// isSet reports whether the event has happened.
+func (l *latch) isSet() bool {
+	select {
+	case <-l.done:
+		return true
+	default:
+		return false
+	}
+}
 
 // wait waits for the event. It reports false if ctx is done first.
 func (l *latch) wait(ctx context.Context) bool {
@@ -103,51 +111,6 @@ func (d *Daemon) refresh(ctx context.Context) {
 		defer d.limitsTried.set()
 		return time.Duration(d.config.Watch.Refresh), d.keeper.Refresh(ctx)
 	})
-}
-
-// snapshot is the queue as Slurm showed it.
-type snapshot struct {
-	queue []slurm.QueueEntry
-	at    int64 // Unix seconds
-}
-
-// watch is a loop. It reads the queue, more often while reservations are open, and passes it
-// to the keeper and to follow.
-func (d *Daemon) watch(ctx context.Context) {
-	d.repeat(ctx, partQueue, func(ctx context.Context) (time.Duration, error) {
-		defer d.reads.done()
-		err := d.readClock(ctx)
-		// Invariant: the clock is read before the queue. So a job that is pending in the
-		// queue had not started at that time.
-		at := d.clock.now()
-		var queue []slurm.QueueEntry
-		if err == nil {
-			queue, err = d.slurm.Queue(ctx)
-		}
-		if err != nil {
-			d.queueTried.set()
-			return 0, fmt.Errorf("read the queue: %w", err)
-		}
-		if err := d.checkLedger(ctx, queue); err != nil {
-			return 0, err
-		}
-		reservations, err := d.keeper.Watch(ctx, queue, at)
-		d.offer(snapshot{queue, at})
-		if reservations > 0 {
-			return time.Duration(d.config.Watch.Interval), err
-		}
-		return time.Duration(d.config.Watch.Idle), err
-	})
-}
-
-// offer passes a snapshot to follow, and drops an older one that follow has not taken yet.
-// It does not wait.
-func (d *Daemon) offer(s snapshot) {
-	select {
-	case <-d.snapshots:
-	default:
-	}
-	d.snapshots <- s
 }
 
 // follow is a loop. It passes each snapshot to the scorer, and then to the forecasters.

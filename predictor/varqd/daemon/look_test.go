@@ -1,0 +1,240 @@
+package daemon
+
+import (
+	"context"
+	"iter"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// slowSlurm is a Slurm whose answers take their time on a clock of its own.
+type slowSlurm struct {
+	*fakeSlurm
+	hands
+	perJob time.Duration // of the queue
+	one    time.Duration // for a single job
+
+	whole, single []time.Time // when the queue, and when single jobs were asked for
+	busy          time.Duration
+	busyAt        []time.Duration // busy, at the times whole
+}
+
+func (s *slowSlurm) take(d time.Duration) {
+	s.move(d)
+	s.busy += d
+}
+
+func (s *slowSlurm) Queue(ctx context.Context) ([]slurm.QueueEntry, error) {
+	s.whole, s.busyAt = append(s.whole, s.now()), append(s.busyAt, s.busy)
+	queue, err := s.fakeSlurm.Queue(ctx)
+	s.take(time.Duration(len(queue)) * s.perJob)
+	return queue, err
+}
+
+func (s *slowSlurm) Job(ctx context.Context, id int64) (slurm.QueueEntry, error) {
+	s.single = append(s.single, s.now())
+	s.take(s.one)
+	queue, err := s.fakeSlurm.Queue(ctx)
+	if i := slices.IndexFunc(queue, func(j slurm.QueueEntry) bool { return j.ID == id }); i >= 0 && err == nil {
+		return queue[i], nil
+	}
+	return slurm.QueueEntry{}, slurm.ErrNotFound
+}
+
+// newSlow returns a daemon, which does not run, for a queue of n jobs that wait; slurmrestd
+// gives 1,700 of them a second.
+func newSlow(t *testing.T, n int) (*Daemon, *slowSlurm) {
+	t.Helper()
+	s := &slowSlurm{fakeSlurm: &fakeSlurm{past: quick(1000)}, hands: hands{time.Now()}, perJob: time.Second / 1700, one: 300 * time.Millisecond}
+	for i := range n {
+		s.queue = append(s.queue, slurm.QueueEntry{Job: workload.Job{
+			ID: int64(10_000 + i), Request: workload.Request{User: "bob", Partition: "main", Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: 3600},
+			Submit: s.at.Unix() - 600, State: workload.Pending,
+		}, Held: true})
+	}
+	c := testConfig(t)
+	c.Watch.Interval, c.Watch.Idle = 5e9, 20e9
+	d, err := New(Options{Config: c, Slurm: s, Now: s.now, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	return d, s
+}
+
+// looked looks at the queue once, and waits until the next look is due.
+func (s *slowSlurm) looked(t *testing.T, d *Daemon) {
+	t.Helper()
+	pause, err := d.look(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.move(pause)
+	if err := d.reads.overdue(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Of 20,000 jobs that wait, slurmrestd gives the whole list in 12 s. It is not kept busy for more
+// than a tenth of the time, and nevertheless what happens to a promised job is seen within seconds.
+func TestLongQueue(t *testing.T) {
+	d, s := newSlow(t, 20_000)
+	ctx := t.Context()
+	if err := d.ingest.Load(ctx); err != nil {
+		t.Fatal(err)
+	}
+	d.pastLoaded.set()
+	if err := d.keeper.Refresh(ctx); err != nil {
+		t.Fatal(err)
+	}
+	s.looked(t, d)
+	request := planRequest()
+	answer, err := d.keeper.Plan(ctx, "alice", &request, true)
+	if err != nil || answer.Plan == nil {
+		t.Fatalf("%+v, %v", answer, err)
+	}
+	p := answer.Plan
+	job := slurm.QueueEntry{Job: workload.Job{
+		ID: 7, Request: request.Job, Submit: s.at.Unix(), Eligible: p.BeginTime, State: workload.Pending, Comment: p.Comment,
+	}}
+	job.User, job.Limit = "alice", p.TimeLimit
+	s.setQueue(append(s.queue, job)...)
+	for len(s.whole) < 2 { // until it is found
+		s.looked(t, d)
+	}
+	for found := s.now(); s.now().Sub(found) < 2*time.Hour; {
+		s.looked(t, d)
+	}
+	entries, err := d.ledger.Select(ctx, ledger.Query{Plan: p.ID})
+	if err != nil || len(entries) != 1 || entries[0].Job != 7 {
+		t.Fatalf("%+v, %v", entries, err)
+	}
+	for i := range s.whole[1:] {
+		passed, busy := s.whole[i+1].Sub(s.whole[i]), s.busyAt[i+1]-s.busyAt[i]
+		if share := busy.Seconds() / passed.Seconds(); share > .1 {
+			t.Errorf("busy for %.3f of the time between two readings of the queue", share)
+		}
+		if passed > 4*time.Minute {
+			t.Errorf("%v passed between two readings of the queue", passed)
+		}
+	}
+	reads := slices.Concat(s.whole[1:], s.single)
+	slices.SortFunc(reads, time.Time.Compare)
+	for i := range reads[1:] {
+		if passed := reads[i+1].Sub(reads[i]); passed > 30*time.Second {
+			t.Errorf("%v passed between two readings of the promised job", passed)
+		}
+	}
+
+	wholes := len(s.whole)
+	for len(s.whole) == wholes {
+		s.looked(t, d)
+	}
+	s.queue[len(s.queue)-1].Held, s.queue[len(s.queue)-1].Eligible = true, 0
+	wholes = len(s.whole)
+	for range 3 {
+		s.looked(t, d)
+	}
+	list, err := d.keeper.Reservations(ctx, "alice", api.ReservationsQuery{Job: 7})
+	if err != nil || len(s.whole) != wholes || !slices.ContainsFunc(list[0].Events, func(e api.Event) bool { return e.Text == "held" }) {
+		t.Errorf("after 3 looks at job 7 alone: %+v, %v", list, err)
+	}
+}
+
+// A short queue is read at every look.
+func TestShortQueue(t *testing.T) {
+	d, s := newSlow(t, 500)
+	for range 100 {
+		s.looked(t, d)
+	}
+	if len(s.whole) != 100 {
+		t.Errorf("the queue was read %d times of 100", len(s.whole))
+	}
+}
+
+// However busy the rest keeps slurmrestd, the queue is read twice an hour.
+func TestLookIsNotPutOffForEver(t *testing.T) {
+	d, s := newSlow(t, 10)
+	defer d.looks.all.begin("queue", true)()
+	for began := s.now(); s.now().Sub(began) < 10*time.Hour; {
+		s.looked(t, d)
+	}
+	if n := len(s.whole); n < 19 || n > 21 {
+		t.Errorf("the queue was read %d times in 10 hours", n)
+	}
+}
+
+// After a failure the whole queue is read again, and until then the trouble is not over. The
+// longer the attempts take, the longer the pauses between them may become.
+func TestLookAgainAfterAFailure(t *testing.T) {
+	d, s := newSlow(t, 51_000) // 30 s
+	s.looked(t, d)
+	s.move(10 * time.Minute)
+	for range 3 {
+		s.setAway(true)
+		d.clock.observe(0, time.Second) // so that Slurm's clock is not due
+		pause, err := d.look(t.Context())
+		if err == nil || !strings.Contains(err.Error(), "read the queue") || pause.Round(time.Second) != 5*time.Minute {
+			t.Errorf("%v, %v", pause, err)
+		}
+		s.move(retryFirst)
+	}
+	s.setAway(false)
+	s.looked(t, d)
+	if len(s.whole) != 5 {
+		t.Errorf("the queue was read %d times", len(s.whole))
+	}
+}
+
+// slowHistory takes a second before it yields, and one after it.
+type slowHistory struct{ *slowSlurm }
+
+func (s slowHistory) History(_ context.Context, _, to int64, progress func(slurm.Progress)) iter.Seq2[workload.Job, error] {
+	return func(yield func(workload.Job, error) bool) {
+		s.take(time.Second)
+		if yield(workload.Job{}, nil) {
+			s.take(time.Second)
+			progress(slurm.Progress{Complete: to})
+		}
+	}
+}
+
+// How long a request takes is measured. Of history, what its reader takes is left out, and it
+// makes no debt while the past is loaded.
+func TestMetered(t *testing.T) {
+	s := &slowSlurm{fakeSlurm: &fakeSlurm{}, hands: hands{time.Unix(1_800_000_000, 0)}, one: time.Second}
+	m := metered{slowHistory{s}, newLoad(.1, s.now), newLatch()}
+	dawdle := func() { s.move(time.Second) }
+	read := func() {
+		for range m.History(t.Context(), 0, 1, func(slurm.Progress) { dawdle() }) {
+			dawdle()
+		}
+	}
+	read()
+	if busy := m.load.busy["accounting"]; busy != 2 || !m.load.free() {
+		t.Errorf("accounting took %v s, %v s are owed", busy, m.load.debt)
+	}
+	m.loaded.set()
+	read()
+	if busy := m.load.busy["accounting"]; busy != 4 || m.load.free() {
+		t.Errorf("accounting took %v s, %v s are owed", busy, m.load.debt)
+	}
+	for range m.History(t.Context(), 0, 1, nil) {
+		break
+	}
+	if busy := m.load.busy["accounting"]; busy != 5 {
+		t.Errorf("accounting took %v s", busy)
+	}
+	m.load.forgive()
+	if _, err := m.Job(t.Context(), 7); err == nil || m.load.busy["job"] != 1 || m.load.free() {
+		t.Errorf("%v, %v", err, m.load.busy)
+	}
+}

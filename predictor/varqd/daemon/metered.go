@@ -1,0 +1,100 @@
+package daemon
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"github.com/varq-project/varq/predictor/cluster/limits"
+	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// metered is the Slurm whose answers are timed.
+type metered struct {
+	slurm Slurm
+	load  *load
+	// loaded is set once the past is loaded. To load it takes long, but happens once: that
+	// does not count.
+	loaded *latch
+}
+
+// timed calls ask, and counts the time that it takes.
+func timed[T any](l *load, kind string, ask func() (T, error)) (T, error) {
+	defer l.begin(kind, true)()
+	return ask()
+}
+
+// Queue implements Slurm.
+func (m metered) Queue(ctx context.Context) ([]slurm.QueueEntry, error) {
+	return timed(m.load, "queue", func() ([]slurm.QueueEntry, error) { return m.slurm.Queue(ctx) })
+}
+
+// Clock implements Slurm.
+func (m metered) Clock(ctx context.Context) (ahead, uncertainty time.Duration, err error) {
+	defer m.load.begin("clock", true)()
+	return m.slurm.Clock(ctx)
+}
+
+// Job implements keeper.Slurm.
+func (m metered) Job(ctx context.Context, id int64) (slurm.QueueEntry, error) {
+	return timed(m.load, "job", func() (slurm.QueueEntry, error) { return m.slurm.Job(ctx, id) })
+}
+
+// Update implements keeper.Slurm.
+func (m metered) Update(ctx context.Context, u slurm.Update) error {
+	defer m.load.begin("change", true)()
+	return m.slurm.Update(ctx, u)
+}
+
+// Cancel implements keeper.Slurm.
+func (m metered) Cancel(ctx context.Context, job int64) error {
+	defer m.load.begin("change", true)()
+	return m.slurm.Cancel(ctx, job)
+}
+
+// Accounted implements keeper.Slurm.
+func (m metered) Accounted(ctx context.Context, job int64) ([]workload.Job, error) {
+	return timed(m.load, "accounting", func() ([]workload.Job, error) { return m.slurm.Accounted(ctx, job) })
+}
+
+// Cluster implements keeper.Slurm.
+func (m metered) Cluster(ctx context.Context) (limits.Cluster, error) {
+	return timed(m.load, "limits", func() (limits.Cluster, error) { return m.slurm.Cluster(ctx) })
+}
+
+// Nodes implements keeper.Slurm.
+func (m metered) Nodes(ctx context.Context) ([]slurm.Node, error) {
+	return timed(m.load, "limits", func() ([]slurm.Node, error) { return m.slurm.Nodes(ctx) })
+}
+
+// Operators implements keeper.Slurm.
+func (m metered) Operators(ctx context.Context) ([]string, error) {
+	return timed(m.load, "limits", func() ([]string, error) { return m.slurm.Operators(ctx) })
+}
+
+// History implements ingest.Source. The time that the caller takes over a job, or in progress, is
+// not counted.
+func (m metered) History(ctx context.Context, from, to int64, progress func(slurm.Progress)) iter.Seq2[workload.Job, error] {
+	return func(yield func(workload.Job, error) bool) {
+		counts := m.loaded.isSet()
+		end := m.load.begin("accounting", counts)
+		defer func() { end() }()
+		callBack := func(call func()) {
+			end()
+			call()
+			end = m.load.begin("accounting", counts)
+		}
+		var report func(slurm.Progress)
+		if progress != nil {
+			report = func(p slurm.Progress) { callBack(func() { progress(p) }) }
+		}
+		for job, err := range m.slurm.History(ctx, from, to, report) {
+			goOn := true
+			callBack(func() { goOn = yield(job, err) })
+			if !goOn {
+				return
+			}
+		}
+	}
+}
