@@ -52,7 +52,8 @@ func asInPaper(log string) methodSetting {
 	return methodSetting{log: log, method: plainQBETS, prob: methodProb}
 }
 
-// asVarqd returns the setting of varqd.
+// asVarqd returns the setting of varqd, with users who let a revision cost what it takes to
+// keep the promise. So forecasts are compared, and not what users are willing to pay.
 func asVarqd(log string) methodSetting {
 	return methodSetting{log: log, method: theBlend, prob: methodProb, maxHold: trajectory.DefaultMaxHold}
 }
@@ -142,9 +143,6 @@ func (s methodSetting) run(o Options, seed uint64) (Values, error) {
 	}
 	sc.Reservations.VARQ = &scenario.VARQ{
 		Share: methodShare, Prob: s.prob, Every: methodEvery, Replan: methodReplan, Method: s.method, MaxHold: s.maxHold,
-	}
-	if s.method == theBlend {
-		sc.Reservations.VARQ.MaxCost = 1
 	}
 	t := methodTally{outage: sc.Outage, first: none.First}
 	r, err := sc.Run(jobs, scenario.Callbacks{Answered: t.add})

@@ -128,7 +128,7 @@ func methodDifferences(o Options) []string {
 		"Plain QBETS is this project's, told of nothing but starts: it knows nothing of the jobs that wait, and that none has started for long. Unlike the paper's it finds its classes of jobs itself, and leaves out waits in which it later sees an outage.",
 		"A promise that is broken costs nothing: its job comes too late to hold anything. Plain QBETS breaks more than it says, so that its cost at .95 is that of a lesser promise; at .99 it is asked for more, to be compared at what is kept.",
 		"Where it says so, a job may hold processors before its work for at most four times its time limit, or for an hour: more is refused. So varqd plans unless it is told otherwise; the paper knows no bound, and pays for the short jobs that hold much.",
-		"The blend's reservations never hold more than was quoted with the promise, whatever later forecasts say; plain QBETS knows no such ceiling.",
+		"Plans made anew may hold more than was quoted with the promise, so that forecasts are compared; varqd's do not, unless the user lets them: varq simulate --reservations=varq=10%,max-cost=1x tells the difference.",
 		"A job asks for the next deadline after its submission, of which there is one every six hours; if it is refused it joins the queue.",
 		"A reservation is planned anew every four minutes until its job has joined the queue; varqd does so every few seconds. Both planners learn from the first job on; nothing is left out to warm up.",
 		"The intervals are over seeds, which choose who asks in the same log; the note of what was kept has the interval of the promises themselves, for which weeks are independent of one another, and the promises of one week are not.",
