@@ -32,7 +32,7 @@ func (d Downey) Report(o Options, outcomes []Outcome) Report {
 			table("Sections 5.1 and 5.2: the jobs under AVG, and what OPT could gain", []line{
 				{"median duration", "min", paper(3), of("alone AVG", "duration"), ""},
 				{"mean duration", "h", paper(1.3), of("alone AVG", "durations"), ""},
-				{"spoiled: got all the processors of use to them", "% of jobs", paper(63), of("alone AVG", "spoiled"), ""},
+				{"spoiled: got all the processors of use to them", "% of jobs", paper(63), of("alone AVG", "spoiled").shareOf(100), ""},
 				{"saved by the median rebel, OPT", "min", paper(15), of("alone OPT", "median"), ""},
 				{"saved by a rebel in the mean, OPT", "h", paper(1.6), of("alone OPT", "mean"), ""},
 				{"work of a rebel over that of a docile job, OPT", "", paper(8), of("alone OPT", "heavier"), ""},
@@ -61,13 +61,13 @@ func (d Downey) Report(o Options, outcomes []Outcome) Report {
 				eachStrategy(downeyStrategy.busierLine),
 			)),
 			table("Other readings of the paper", []line{
-				{"PRED: rebels" + fitted, "% of jobs", paper(7.85), of("alone PRED, fitted lifetimes", "rebels"), "the paper's predictions are longer"},
+				{"PRED: rebels" + fitted, "% of jobs", paper(7.85), of("alone PRED, fitted lifetimes", "rebels").shareOf(100), "the paper's predictions are longer"},
 				{"PRED: saved by the median rebel" + fitted, "min", paper(55), of("alone PRED, fitted lifetimes", "median"), ""},
 				{"PRED: intercept" + fitted, "ln s", paper(1.7), of("alone PRED, fitted lifetimes", "intercept"), ""},
 				{"PRED: turnaround" + fitted, "% more than AVG", paper(-3), of("all PRED, fitted lifetimes", "slower"), ""},
 				{"mean duration" + whole, "h", paper(1.3), of("alone OPT, A rounded down", "durations"), "the paper rounds up"},
-				{"spoiled" + whole, "% of jobs", paper(63), of("alone OPT, A rounded down", "spoiled"), ""},
-				{"OPT: rebels" + whole, "% of jobs", paper(13.95), of("alone OPT, A rounded down", "rebels"), ""},
+				{"spoiled" + whole, "% of jobs", paper(63), of("alone OPT, A rounded down", "spoiled").shareOf(100), ""},
+				{"OPT: rebels" + whole, "% of jobs", paper(13.95), of("alone OPT, A rounded down", "rebels").shareOf(100), ""},
 				{"OPT: turnaround" + whole, "% more than AVG", paper(9), of("all OPT, A rounded down", "slower"), ""},
 			}),
 		},
@@ -113,7 +113,7 @@ func (s downeyStrategy) alone(value string) measure { return of("alone "+string(
 func (s downeyStrategy) all(value string) measure   { return of("all "+string(s.rule), value) }
 
 func (s downeyStrategy) rebelsLine() line {
-	return line{string(s.rule) + ": rebels", "% of jobs", paper(100 * s.rebels / downeyJobs), s.alone("rebels"), s.noteAlone}
+	return line{string(s.rule) + ": rebels", "% of jobs", paper(100 * s.rebels / downeyJobs), s.alone("rebels").shareOf(100), s.noteAlone}
 }
 
 func (s downeyStrategy) savedLine() line {
@@ -121,7 +121,7 @@ func (s downeyStrategy) savedLine() line {
 }
 
 func (s downeyStrategy) losersLine() line {
-	return line{string(s.rule) + ": rebels who lose", "%", paper(s.losers), s.alone("losers"), s.noteLosers}
+	return line{string(s.rule) + ": rebels who lose", "%", paper(s.losers), s.alone("losers").shareOf(100), s.noteLosers}
 }
 
 func (s downeyStrategy) slowerLine() line {

@@ -23,3 +23,11 @@ func intervalOf(x []float64) Interval {
 	}
 	return Interval{Mean: mean, Low: mean - half, High: mean + half, N: n}
 }
+
+// within returns the part of the interval between low and high, with the mean. Where all
+// numbers of which it is the mean lie between them, so does the true mean: the confidence is the
+// same.
+func (i Interval) within(low, high float64) Interval {
+	i.Low, i.High = min(i.Mean, max(i.Low, low)), max(i.Mean, min(i.High, high))
+	return i
+}

@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// line declares a row of a report: its name, the paper's number, and the measure that
+// line declares a row of a report: its name, the paper's number, and what
 // computes ours.
 type line struct {
 	name, unit string
 	paper      *float64 // nil if the paper gives no number
-	ours       measure
+	ours       quantity
 	note       string // explains a difference
 }
 
@@ -39,7 +39,7 @@ func (r results) singleRuns(lines []line) []line {
 	for i := range lines {
 		l := &lines[i]
 		x := r.sample(l.ours)
-		interval := intervalOf(x)
+		interval := r.interval(l.ours)
 		if len(x) < 2 || *l.paper >= interval.Low && *l.paper <= interval.High {
 			continue
 		}

@@ -20,6 +20,31 @@ func resultsOf(outcomes []Outcome, seeds int) results {
 // a value is missing.
 type measure func(r results, seed uint64) float64
 
+// value returns m(r, seed).
+func (m measure) value(r results, seed uint64) float64 { return m(r, seed) }
+
+// bounds returns what m's values lie between: anything.
+func (measure) bounds() (low, high float64) { return math.Inf(-1), math.Inf(1) }
+
+// share is a measure whose values are shares of a whole.
+type share struct {
+	measure
+	whole float64
+}
+
+// shareOf returns the measure m as a share of a whole, which is 1, or 100 for per cent.
+func (m measure) shareOf(whole float64) share { return share{m, whole} }
+
+// bounds returns 0 and the whole.
+func (s share) bounds() (low, high float64) { return 0, s.whole }
+
+// quantity is a measure or a share.
+type quantity interface {
+	value(r results, seed uint64) float64
+	// bounds returns the numbers between which all values lie.
+	bounds() (low, high float64)
+}
+
 // of returns the measure of the value with this name of the case with the name.
 func of(name, value string) measure {
 	return func(r results, seed uint64) float64 {
@@ -64,19 +89,21 @@ func mean(x []float64) float64 {
 	return sum / float64(n)
 }
 
-// sample returns the measure for each seed with which it is known.
-func (r results) sample(m measure) []float64 {
+// sample returns the quantity for each seed with which it is known.
+func (r results) sample(q quantity) []float64 {
 	var x []float64
 	for seed := range r.seeds {
-		if v := m(r, uint64(seed)+1); !math.IsNaN(v) {
+		if v := q.value(r, uint64(seed)+1); !math.IsNaN(v) {
 			x = append(x, v)
 		}
 	}
 	return x
 }
 
-// interval returns the mean of a measure over the seeds, and its confidence interval.
-func (r results) interval(m measure) Interval { return intervalOf(r.sample(m)) }
+// interval returns the mean of a quantity over the seeds, and its confidence interval.
+func (r results) interval(q quantity) Interval {
+	return intervalOf(r.sample(q)).within(q.bounds())
+}
 
 // means returns the mean of each measure over the seeds. It is 0 if the measure is unknown.
 func (r results) means(measures ...measure) []float64 {

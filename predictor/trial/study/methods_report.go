@@ -53,9 +53,9 @@ func (s methodSetting) lines(r results) []line {
 		predicted, kept = paper(cell.predicted), paper(cell.actual)
 	}
 	return []line{
-		{name + "accepted", "% of those who asked", nil, s.of("granted").times(100), ""},
-		{name + "probability forecast", "", predicted, s.of("prob"), fmt.Sprintf("when %v was promised", s.prob)},
-		{name + "kept", "", kept, s.of("kept"), s.judgement(r)},
+		{name + "accepted", "% of those who asked", nil, s.of("granted").times(100).shareOf(100), ""},
+		{name + "probability forecast", "", predicted, s.of("prob").shareOf(1), fmt.Sprintf("when %v was promised", s.prob)},
+		{name + "kept", "", kept, s.of("kept").shareOf(1), s.judgement(r)},
 		{name + "cost", "of the work's own", nil, s.of("cost"), "1 more than the overhead; who comes too late holds nothing"},
 		{name + "overhead of promises kept", "of the work's own", nil, s.of("overhead of kept"), ""},
 		{name + "the others' wait", "min more", nil, s.of("wait").minus(s.of("wait without")).per(60), ""},
@@ -100,7 +100,7 @@ func (s methodSetting) outageLines(r results) []line {
 	name := s.label() + ": "
 	down, asked := r.total(s.of("down in outages")), r.total(s.of("asked in outages"))
 	return []line{
-		{name + "kept", "of all promises", nil, s.of("kept"), s.judgement(r)},
+		{name + "kept", "of all promises", nil, s.of("kept").shareOf(1), s.judgement(r)},
 		{name + "promised during outages", "", nil, s.of("promised in outages"), fmt.Sprintf("of %d who asked, all seeds together", asked)},
 		{name + "kept of these", "", nil, s.of("kept in outages"), ""},
 		{name + "refused during outages", "because the machine seemed to be down", nil, s.of("down in outages"), fmt.Sprintf("%d, all seeds together", down)},

@@ -49,6 +49,11 @@ func madeUpOutcomes(name string, s Study, o Options) []Outcome {
 			fmt.Fprint(hash, c.Name, c.Seed, measure)
 			values[measure] = 1 + 9*float64(hash.Sum32())/(1<<32)
 		}
+		for _, share := range []string{"granted", "kept", "prob", "exact", "utilisation"} {
+			if v, ok := values[share]; ok {
+				values[share] = v / 10
+			}
+		}
 		values["promised"] += 10 // more is promised than is kept
 		values["kept low"] /= 20
 		values["kept high"] = values["kept low"] + values["kept high"]/20

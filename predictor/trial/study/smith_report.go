@@ -189,7 +189,7 @@ func smithUtilisationLines() []line {
 	for _, log := range smithLogs {
 		lines = append(lines, line{
 			name: "none reserve, " + log.name, unit: "%",
-			ours: choice{log: log.name}.level(smithNone, "utilisation", 100),
+			ours: choice{log: log.name}.level(smithNone, "utilisation", 100).shareOf(100),
 		})
 		for _, share := range smithShares {
 			lines = append(lines, line{
@@ -272,10 +272,10 @@ func smithPriceLines() []line {
 				{name: "the others' wait", unit: "% more", ours: c.longer(kind)},
 				{name: "utilisation", unit: "percentage points more", ours: c.busier(kind)},
 				{name: "offset", unit: "min", ours: c.level(kind, "offset", 1./60)},
-				{name: "got the time asked for", unit: "%", ours: c.level(kind, "exact", 100)},
-				{name: "were promised it", unit: "%", ours: c.level(kind, "granted", 100)},
-				{name: "probability forecast", unit: "%", ours: c.level(kind, "prob", 100)},
-				{name: "kept", unit: "%", ours: c.level(kind, "kept", 100)},
+				{name: "got the time asked for", unit: "%", ours: c.level(kind, "exact", 100).shareOf(100)},
+				{name: "were promised it", unit: "%", ours: c.level(kind, "granted", 100).shareOf(100)},
+				{name: "probability forecast", unit: "%", ours: c.level(kind, "prob", 100).shareOf(100)},
+				{name: "kept", unit: "%", ours: c.level(kind, "kept", 100).shareOf(100)},
 				{name: "cost", unit: "of the work's own", ours: c.level(kind, "cost", 1)},
 			} {
 				l.name = fmt.Sprintf("%d %%, %s: %s", share, kind.name, l.name)

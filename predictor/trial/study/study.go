@@ -105,7 +105,8 @@ type Row struct {
 	Note  string   `json:"note,omitempty"` // explains a difference
 }
 
-// Interval is the mean over the seeds, with its 95 % confidence interval (Student's t). With
+// Interval is the mean over the seeds, with its 95 % confidence interval (Student's t), of
+// which for a share only the part from 0 to the whole is given. With
 // one seed there is no interval, and Low and High equal Mean. Without a seed all fields are
 // 0.
 type Interval struct {

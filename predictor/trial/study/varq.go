@@ -135,10 +135,10 @@ func (c varqCell) lines(m varqMachine) []line {
 	name := fmt.Sprintf("%d %% at .%d: ", c.share, c.prob)
 	of := func(value string) measure { return of(c.name(m), value) }
 	return []line{
-		{name + "predicted", "", paper(c.predicted), of("prob"), c.note},
-		{name + "kept", "", paper(c.actual), of("kept"), ""},
+		{name + "predicted", "", paper(c.predicted), of("prob").shareOf(1), c.note},
+		{name + "kept", "", paper(c.actual), of("kept").shareOf(1), ""},
 		{name + "promises", "", paper(c.count), of("promised"), "of a log ten times as long"},
-		{name + "granted", "% of those who asked", nil, of("granted").times(100), ""},
+		{name + "granted", "% of those who asked", nil, of("granted").times(100).shareOf(100), ""},
 		{name + "cost", "of the work's own", nil, of("cost"), ""},
 		{name + "the others' wait", "min more", nil, of("wait").minus(of("wait without")).per(60), ""},
 		{name + "utilisation", "percentage points more", nil, of("utilisation").minus(of("utilisation without")).times(100), ""},
