@@ -9,6 +9,7 @@ const (
 	PathBind         = "/v1/bindings"      // POST Binding
 	PathCancel       = "/v1/cancellations" // POST Cancellation
 	PathAccept       = "/v1/acceptances"   // POST Acceptance: Reservation
+	PathLimits       = "/v1/limits"        // GET: Limits of who asks
 	PathReservations = "/v1/reservations"  // GET, with Param...: []Reservation
 	PathReport       = "/v1/report"        // GET, with Param...: Report
 	PathCalibration  = "/v1/calibration"   // GET, with Param...: Calibration

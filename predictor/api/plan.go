@@ -153,7 +153,9 @@ type Refusal struct {
 	// Reason is one sentence for the user.
 	Reason string `json:"reason"`
 	// Limit names the limit that is the reason, or is empty.
-	Limit  string  `json:"limit,omitempty"`
+	Limit string `json:"limit,omitempty"`
+	// Rule names the rule of the site's policy that refuses, or is empty.
+	Rule   string  `json:"rule,omitempty"`
 	Offers []Offer `json:"offers,omitempty"`
 }
 

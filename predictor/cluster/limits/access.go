@@ -24,20 +24,30 @@ func (c *Cluster) checkAccess(r *workload.Request) *Rule {
 
 func (c *Cluster) checkAccount(r *workload.Request) *Rule {
 	if c.association(r.User, r.Account, r.Partition) == nil {
-		var open []string
-		for i := range c.Associations {
-			if a := &c.Associations[i]; a.User == r.User && (a.Partition == "" || a.Partition == r.Partition) {
-				open = append(open, a.Account)
-			}
-		}
-		slices.Sort(open)
-		return access("--account=%s: user %s may not use it (account: %s)", r.Account, r.User, list(slices.Compact(open)))
+		open := c.accounts(r.User, func(a *Association) bool { return a.Partition == "" || a.Partition == r.Partition })
+		return access("--account=%s: user %s may not use it (account: %s)", r.Account, r.User, list(open))
 	}
 	p := c.Partitions[r.Partition]
 	if !admitted(r.Account, p.AllowAccounts, p.DenyAccounts) {
 		return access("--partition=%s: it is closed to account %s", r.Partition, r.Account)
 	}
 	return nil
+}
+
+// Accounts returns the accounts that a user has an association with, in the order of their names.
+func (c *Cluster) Accounts(user string) []string {
+	return c.accounts(user, func(*Association) bool { return true })
+}
+
+func (c *Cluster) accounts(user string, with func(*Association) bool) []string {
+	var found []string
+	for i := range c.Associations {
+		if a := &c.Associations[i]; user != "" && a.User == user && with(a) {
+			found = append(found, a.Account)
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
 }
 
 func (c *Cluster) checkQOS(r *workload.Request) *Rule {

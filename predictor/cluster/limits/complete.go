@@ -33,6 +33,7 @@ func (c *Cluster) Complete(r workload.Request) (workload.Request, error) {
 	if r.Account == "" {
 		r.Account = c.defaultAccount(r.User)
 	}
+	r.Account = strings.ToLower(r.Account) // as Slurm stores the names of accounts
 	if r.QOS == "" {
 		r.QOS = c.defaultQOS(&r)
 	} else if _, ok := c.QOS[r.QOS]; !ok {

@@ -53,10 +53,13 @@ func (k *Keeper) Accept(ctx context.Context, user string, a api.Acceptance) (api
 	if a.Worst.NodeSeconds > 0 && worst.NodeSeconds > a.Worst.NodeSeconds {
 		return none, api.Fault(api.ErrConflict, fmt.Sprintf("by now it would take up to %s, more than you accept; nothing is changed", worst))
 	}
-	c := k.newChange(e, k.Now())
-	c.progress.Earliest = offer.earliest
-	c.event(ledger.Agreed, "%s agreed that idle nodes cost up to %s", user, worst)
-	if err := k.record(ctx, e, c); err != nil {
+	err = k.withinCost(ctx, e, worst, func() error {
+		c := k.newChange(e, k.Now())
+		c.progress.Earliest = offer.earliest
+		c.event(ledger.Agreed, "%s agreed that idle nodes cost up to %s", user, worst)
+		return k.record(ctx, e, c)
+	})
+	if err != nil {
 		return none, err
 	}
 	k.memory.setRescue(e.ID, nil)

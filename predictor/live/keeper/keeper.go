@@ -32,6 +32,7 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/promise/policy"
 	"github.com/varq-project/varq/predictor/promise/trajectory"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/workload"
@@ -94,6 +95,8 @@ type Options struct {
 	Prob float64
 	// Confidence is the confidence level of Outlook's lower bounds on probabilities.
 	Confidence float64
+	// Policy has the site's rules.
+	Policy policy.Rules
 	// Horizon is how long before BeginBy a job may become eligible.
 	Horizon int64
 	// MaxHold bounds how long a job's nodes may idle before its work, as a multiple of
@@ -119,11 +122,14 @@ type Keeper struct {
 	// acting is a mutex for open reservations that lock can wait for with a context. It
 	// is locked while it contains a value.
 	acting chan struct{}
+	// granting is the same for what adds to the open reservations, from when they are counted
+	// until it is in the ledger.
+	granting chan struct{}
 }
 
 // New returns a Keeper. The Keeper promises nothing before Refresh has succeeded.
 func New(o Options) *Keeper {
-	return &Keeper{Options: o, memory: newMemory(), acting: make(chan struct{}, 1)}
+	return &Keeper{Options: o, memory: newMemory(), acting: make(chan struct{}, 1), granting: make(chan struct{}, 1)}
 }
 
 // lock waits until no other goroutine acts on open reservations.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/ledger"
@@ -21,36 +22,51 @@ func (k *Keeper) Plan(ctx context.Context, user string, req *api.PlanRequest, pr
 	}
 	now := k.Now()
 	r := k.plannerRequest(user, req, now)
-	if req.MaxCost.NodeSeconds > 0 && r.HoldUntil != 0 {
-		r.Earliest = r.HoldUntil - int64(req.MaxCost.NodeSeconds/float64(max(1, r.Job.Nodes)))
-	}
-	got := planner.Plan(r)
+	terms := k.terms(planner, &r, req)
 	var answer api.PlanAnswer
-	if req.Trajectory {
-		answer.Trajectory = apiPoints(got.Trajectory)
-	}
-	if got.Refusal != nil {
-		answer.Refusal = apiRefusal(got.Refusal)
+	refuse := func(no *api.Refusal) (api.PlanAnswer, error) {
+		answer.Refusal = no
 		if promise {
 			k.Metrics.refusals.Inc()
 		}
 		return answer, nil
 	}
+	if no := terms.admit(r.Prob); no != nil {
+		return refuse(no)
+	}
+	if terms.cost.NodeSeconds > 0 && r.HoldUntil != 0 {
+		r.Earliest = max(1, r.HoldUntil-int64(terms.cost.NodeSeconds/float64(max(1, r.Job.Nodes))))
+	}
+	got := planner.Plan(r)
+	if req.Trajectory {
+		answer.Trajectory = apiPoints(got.Trajectory)
+	}
+	if got.Refusal != nil {
+		no := apiRefusal(got.Refusal)
+		no.Offers = slices.DeleteFunc(no.Offers, terms.forbids)
+		return refuse(no)
+	}
 	plan := apiPlan(&r, got.Plan)
 	plan.WorkLimit = got.Job.Limit
 	if r.Earliest == 0 {
-		r.Earliest = r.Ceiling(plan.BeginTime, max(1, req.MaxCost.Times))
+		r.Earliest = r.Ceiling(plan.BeginTime, max(1, terms.cost.Times))
 	}
-	plan.Earliest = r.Earliest
+	plan.Earliest = terms.ceiling(&plan, r.Earliest)
 	plan.OnMiss = cmp.Or(req.OnMiss, api.OnMissRun)
-	if promise {
-		err = k.promise(ctx, &plan, &api.Reservation{
+	no, err := k.within(ctx, terms, &plan, func() error {
+		if !promise {
+			return nil
+		}
+		return k.promise(ctx, &plan, &api.Reservation{
 			User: user, Account: got.Job.Account, Partition: got.Job.Partition, QOS: got.Job.QOS, Size: got.Job.Size,
 			BestEffort: req.BestEffort, Promised: now,
 		})
-		if err != nil {
-			return api.PlanAnswer{}, err
-		}
+	})
+	switch {
+	case err != nil:
+		return api.PlanAnswer{}, err
+	case no != nil:
+		return refuse(no)
 	}
 	answer.Plan = &plan
 	return answer, nil
@@ -78,9 +94,6 @@ func (k *Keeper) promise(ctx context.Context, plan *api.Plan, r *api.Reservation
 func (k *Keeper) plannerRequest(user string, req *api.PlanRequest, now int64) trajectory.Request {
 	r := trajectory.Request{Job: req.Job, Needs: req.Needs, Now: now, Deadline: req.BeginBy, HoldUntil: req.BeginBy, Prob: req.Prob}
 	r.Job.User = user
-	if r.Prob == 0 {
-		r.Prob = k.Prob
-	}
 	switch {
 	case req.BestEffort:
 		r.HoldUntil = 0

@@ -35,6 +35,7 @@ import (
 //	ledger broken                    the ledger cannot be written any more
 //	partition short SPAN             there is another partition, with MaxTime SPAN
 //	max-hold N                       Options.MaxHold
+//	rule KEY: VALUE, ...             another rule of the site's policy, in the words of varq.yaml
 //	unclaimed USER N                 USER has N plans without a job
 //	crash                            varqd is killed and started again
 //
@@ -42,6 +43,7 @@ import (
 // Everything happens now, or at=TIME:
 //
 //	promise|quote PLAN by TIME [to USER] [after TIME] [best-effort] [on-miss=cancel] [max-cost=N]
+//	             [prob=P] [partition=NAME] [account=NAME]
 //	                                 max-cost is N node-hours, or with Nx N times the quote
 //	accept JOB [up to N]             by alice, N node-hours at most
 //	submit PLAN as JOB [by USER]     as the plan says
@@ -66,6 +68,7 @@ import (
 //	                                 unread, accounting has been read up to the present
 //	learn JOB...                     ObserveAccounting
 //	refresh                          Refresh
+//	limits USER                      Limits
 //	reservations|report USER [of USER] [JOB] [all]
 //	show PLAN                        the plan's entry in the ledger
 //	heard                            the calls of Outlook.Promise

@@ -2,6 +2,7 @@ package keeper
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -12,6 +13,7 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/varqd/config"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -42,6 +44,8 @@ var verbs = map[string]func(s *scene, w *words){
 	"ledger":              func(s *scene, w *words) { choose(s, w.next(), map[string]func() error{"broken": s.file.Close})() },
 	"partition":           func(s *scene, w *words) { w.flag("short"); s.slurm.short = s.span(w.next()) },
 	"max-hold":            func(s *scene, w *words) { s.MaxHold = float64(s.number(w.next())) },
+	"rule":                (*scene).rule,
+	"limits":              (*scene).limits,
 	"unclaimed":           (*scene).unclaimed,
 	"crash":               func(s *scene, _ *words) { s.crash() },
 	"promise":             func(s *scene, w *words) { s.plan(w, true) },
@@ -76,12 +80,39 @@ func (s *scene) unclaimed(w *words) {
 	}
 }
 
+// rule adds a rule to the site's policy, in the words of varq.yaml.
+func (s *scene) rule(w *words) {
+	c, err := config.Parse("varq.yaml", []byte("policy: [{"+strings.Join(*w, " ")+"}]"))
+	s.must(err)
+	*w = nil
+	s.Policy = append(s.Policy, c.Rules()...)
+}
+
+// limits shows what the policy allows a user, and what she uses of it.
+func (s *scene) limits(w *words) {
+	l, err := s.Limits(s.t.Context(), w.next())
+	s.must(err)
+	s.say("%s has %d open reservations and %.2f node-hours", l.User, l.Open, l.NodeSeconds/3600)
+	for _, r := range l.Rules {
+		text, err := json.Marshal(r)
+		s.must(err)
+		s.say("  %s", text)
+	}
+}
+
 // plan asks for a reservation, and remembers its plan by a name.
 func (s *scene) plan(w *words, promise bool) {
 	name := w.next()
 	req := request(s.time(w.after("by")))
 	if after := w.after("after"); after != "" {
 		req.BeginAfter = s.time(after)
+	}
+	req.Job.Partition, _ = w.value("partition")
+	req.Job.Account, _ = w.value("account")
+	if text, _ := w.value("prob"); text != "" {
+		var err error
+		req.Prob, err = strconv.ParseFloat(text, 64)
+		s.must(err)
 	}
 	req.BestEffort = w.flag("best-effort")
 	req.OnMiss, _ = w.value("on-miss")
@@ -105,6 +136,8 @@ func (s *scene) plan(w *words, promise bool) {
 			s.plans[name], verb = p, "promised"
 		}
 		s.say("%s: %s with probability %v: begin %s, limit %s, work from %s", name, verb, p.Prob, clock(p.BeginTime), span(p.TimeLimit), clock(p.HoldUntil))
+	case answer.Refusal != nil && answer.Refusal.Rule != "":
+		s.say("%s: refused: %s", name, answer.Refusal.Reason)
 	case answer.Refusal != nil && answer.Plan == nil:
 		s.say("%s: refused: %s (limit: %q)", name, answer.Refusal.Reason, answer.Refusal.Limit)
 		for _, o := range answer.Refusal.Offers {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/statefile"
+	"github.com/varq-project/varq/predictor/promise/policy"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -471,5 +472,42 @@ func TestFirst(t *testing.T) {
 	}
 	if at, ok, err := l.First(t.Context()); at != 1000 || !ok || err != nil {
 		t.Errorf("%d, %v, %v", at, ok, err)
+	}
+}
+
+// Held has the open reservations of a user and of accounts, with the ceilings agreed on last.
+func TestHeld(t *testing.T) {
+	l := open(t, filepath.Join(t.TempDir(), "ledger.db"))
+	ctx := t.Context()
+	add := func(id, user, account string, earliest int64) {
+		r := promise(id, user, 10_000)
+		r.Account, r.Earliest, r.Work.NodeSeconds = account, earliest, 4*3600
+		mustPromise(t, l, r)
+	}
+	add("aaaaaaaaaaaa", "alice", "chem", 9_900)
+	add("bbbbbbbbbbbb", "bob", "Phys", 9_800)
+	add("cccccccccccc", "bob", "chem", 9_700)
+	add("dddddddddddd", "alice", "phys", 9_600)
+	if err := l.Settle(ctx, "dddddddddddd", Settlement{Outcome: api.StateCancelled}); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Bind(ctx, "bbbbbbbbbbbb", "bob", 7, 100, 100); err != nil {
+		t.Fatal(err)
+	}
+	e := one(t, l, Query{Plan: "bbbbbbbbbbbb"})
+	e.Progress.Earliest = 9_500
+	if err := l.Record(ctx, e.ID, e.Progress); err != nil {
+		t.Fatal(err)
+	}
+	got, err := l.Held(ctx, "alice", "phys")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []policy.Held{
+		{Who: policy.Who{User: "alice", Account: "chem", Partition: "main", QOS: "normal"}, NodeSeconds: 400},
+		{Who: policy.Who{User: "bob", Account: "Phys", Partition: "main", QOS: "normal"}, NodeSeconds: 2000},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -5,7 +5,9 @@ import (
 	"database/sql"
 	"fmt"
 
+	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/sqlitefile"
+	"github.com/varq-project/varq/predictor/promise/policy"
 )
 
 // Query selects reservations; an empty field selects all.
@@ -48,6 +50,31 @@ func (l *Ledger) Select(ctx context.Context, q Query) ([]Entry, error) {
 		return nil
 	})
 	return entries, err
+}
+
+// Held returns the open reservations of a user, and those of the accounts, and what the idle nodes
+// of each may cost at most. Upper and lower case of accounts are the same.
+func (l *Ledger) Held(ctx context.Context, user string, accounts ...string) ([]policy.Held, error) {
+	where := "p.user = ?"
+	args := []any{user}
+	for _, account := range accounts {
+		where += " OR p.account = ? COLLATE NOCASE"
+		args = append(args, account)
+	}
+	var list []policy.Held
+	err := l.each(ctx, `SELECT p.user, p.account, p.partition, p.qos, p.work_limit, p.hold_until, p.work_node_seconds, coalesce(b.earliest, p.earliest)
+		FROM plans p LEFT JOIN bindings b ON b.plan = p.id WHERE p.open AND (`+where+")", args, func(rows *sql.Rows) error {
+		var h policy.Held
+		var p api.Plan
+		var earliest int64
+		if err := rows.Scan(&h.User, &h.Account, &h.Partition, &h.QOS, &p.WorkLimit, &p.HoldUntil, &p.Work.NodeSeconds, &earliest); err != nil {
+			return err
+		}
+		h.NodeSeconds = p.Idle(earliest).NodeSeconds
+		list = append(list, h)
+		return nil
+	})
+	return list, err
 }
 
 // Events returns the events of a plan, oldest first.

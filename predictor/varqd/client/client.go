@@ -120,6 +120,12 @@ func (c *Client) Reservations(ctx context.Context, q api.ReservationsQuery) (lis
 	return list, err
 }
 
+// Limits asks what the site's policy allows the asker, and what she uses of it.
+func (c *Client) Limits(ctx context.Context) (l api.Limits, err error) {
+	err = c.do(ctx, http.MethodGet, api.PathLimits, nil, &l)
+	return l, err
+}
+
 // Report compares promises and outcomes of those that the asker may see.
 func (c *Client) Report(ctx context.Context, q api.ReportQuery) (r api.Report, err error) {
 	v := values{}

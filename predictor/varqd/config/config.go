@@ -38,8 +38,10 @@ type Config struct {
 	// Forecasters are the site's own, beside those that varqd has.
 	Forecasters []Forecaster `yaml:"forecasters"`
 	Plan        Plan         `yaml:"plan"`
-	Watch       Watch        `yaml:"watch"`
-	Log         Log          `yaml:"log"`
+	// Policy has the rules of who may reserve, and how much at once.
+	Policy []Rule `yaml:"policy"`
+	Watch  Watch  `yaml:"watch"`
+	Log    Log    `yaml:"log"`
 }
 
 // Slurmrestd says how varqd speaks to Slurm.
@@ -305,6 +307,7 @@ func (c *Config) check() error {
 	if c.Plan.Stale <= c.Watch.Refresh {
 		bad("plan.stale", "%v is not more than watch.refresh, %v", c.Plan.Stale, c.Watch.Refresh)
 	}
+	checkPolicy(c.Policy, bad)
 	oneOf("log.level", c.Log.Level, "debug", "info", "warn", "error")
 	oneOf("log.format", c.Log.Format, "text", "json")
 	for _, needed := range []struct{ key, value string }{

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/varq-project/varq/predictor/promise/policy"
 	"github.com/varq-project/varq/predictor/promise/trajectory"
 )
 
@@ -50,6 +51,34 @@ forecasters:
 		{Name: "ours_2", Command: "/opt/model/serve"},
 	}
 	if diff := cmp.Diff(want, c); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestPolicy(t *testing.T) {
+	c, err := Parse("varq.yaml", []byte(`
+policy:
+  - {partition: debug, reserve: no}
+  - name: students
+    account: [students, guests]
+    per_user: {reservations: 3}
+    per_account: {node_hours: 12.5}
+    max_prob: 0.9
+    cost: 1.5x
+    max_cost: 2
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	no := false
+	want := policy.Rules{
+		{Name: "1", Partitions: []string{"debug"}, Reserve: &no},
+		{
+			Name: "students", Accounts: []string{"students", "guests"}, PerUser: policy.Limits{Open: 3}, PerAccount: policy.Limits{NodeSeconds: 45000},
+			MaxProb: .9, Cost: policy.Cost{Times: 1.5}, MaxCost: policy.Cost{NodeSeconds: 7200},
+		},
+	}
+	if diff := cmp.Diff(want, c.Rules()); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -96,6 +125,18 @@ func TestErrorsNameTheLine(t *testing.T) {
 		"slurmrestd: {url: \"http://\"}\n":                              `slurmrestd.url: "http://" is none of`,
 		"slurmrestd: {url: \"unix:run/socket\"}\n":                      `slurmrestd.url: "unix:run/socket" is none of`,
 		"server: {listen: \"6825\"}\n":                                  `server.listen: "6825" is not HOST:PORT`,
+		"policy: [{partitoin: x}]\n":                                    `varq.yaml:1: unknown key "partitoin" in section rule`,
+		"policy:\n- {per_user: {opne: 1}}\n":                            `varq.yaml:2: unknown key "opne" in section open`,
+		"policy: [{partition: gpu}]\n":                                  "policy[0]: the rule has none of reserve, per_user",
+		"policy: [{partition: \"\", reserve: no}]\n":                    "policy[0].partition: an empty name selects nothing",
+		"policy: [{name: a, reserve: no}, {name: a, reserve: yes}]\n":   `policy[1].name: "a" is the name of another one`,
+		"policy: [{name: \"2\", reserve: no}, {reserve: yes}]\n":        `policy[1].name: "2" is the name of another one`,
+		"policy: [{reserve: maybe}]\n":                                  "varq.yaml:1: cannot unmarshal",
+		"policy: [{per_user: {reservations: 0}}]\n":                     "policy[0].per_user.reservations: 0 does not lie between 1 and 1000000",
+		"policy: [{per_account: {node_hours: .nan}}]\n":                 "policy[0].per_account.node_hours: NaN does not lie above 0",
+		"policy: [{max_prob: 1}]\n":                                     "policy[0].max_prob: 1 does not lie between 0 and 1",
+		"policy:\n- {cost: 0.5x}\n":                                     `varq.yaml:2: "0.5x": a multiple of the quote lies between`,
+		"policy: [{max_cost: [2x]}]\n":                                  "varq.yaml:1: not a cost",
 		"log: {level: loud}\n":                                          `log.level: "loud" is none of debug, info, warn, error`,
 		"ledger: {path: \"\"}\n":                                        "ledger.path: must not be empty",
 		"client: {user: \"\"}\n":                                        "client.user: must not be empty",

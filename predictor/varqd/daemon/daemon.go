@@ -108,7 +108,7 @@ func New(o Options) (_ *Daemon, err error) {
 	})
 	d.keeper = keeper.New(keeper.Options{
 		Ledger: d.ledger, Slurm: watched{o.Slurm, user, d.problems, o.Log}, Outlook: keeperOutlook{d.outlook, d.ingest, d.clock, d.problems}, Now: now, Zone: time.Local,
-		Prob: c.Plan.Prob, Confidence: c.Forecast.Confidence, Horizon: c.Plan.Horizon.Seconds(), MaxHold: c.Plan.MaxHold, Stale: c.Plan.Stale.Seconds(),
+		Prob: c.Plan.Prob, Policy: c.Rules(), Confidence: c.Forecast.Confidence, Horizon: c.Plan.Horizon.Seconds(), MaxHold: c.Plan.MaxHold, Stale: c.Plan.Stale.Seconds(),
 		Grace: c.Watch.Grace.Seconds(), Log: o.Log, Metrics: keeper.NewMetrics(registry),
 	})
 	scored := selfscore.Reader{Scores: d.scores, Now: now}

@@ -60,6 +60,7 @@ func (h *handler) routes(registry *prometheus.Registry) http.Handler {
 	route(http.MethodPost, api.PathBind, true, h.bind)
 	route(http.MethodPost, api.PathCancel, true, h.cancel)
 	route(http.MethodPost, api.PathAccept, true, h.accept)
+	route(http.MethodGet, api.PathLimits, true, h.limits)
 	route(http.MethodGet, api.PathReservations, true, h.reservations)
 	route(http.MethodGet, api.PathReport, true, h.report)
 	route(http.MethodGet, api.PathCalibration, true, h.calibration)
@@ -285,6 +286,14 @@ func (h *handler) accept(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	return writeJSON(w, http.StatusOK, reservation)
+}
+
+func (h *handler) limits(w http.ResponseWriter, r *request) error {
+	limits, err := h.service.Limits(r.Context(), r.user)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, limits)
 }
 
 func (h *handler) reservations(w http.ResponseWriter, r *request) error {

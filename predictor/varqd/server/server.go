@@ -34,6 +34,8 @@ type Service interface {
 	Cancel(ctx context.Context, user string, c api.Cancellation) error
 	// Accept raises the ceiling on the cost of idle nodes of a reservation of user's.
 	Accept(ctx context.Context, user string, a api.Acceptance) (api.Reservation, error)
+	// Limits tells what the site's policy allows user, and what she uses of it.
+	Limits(ctx context.Context, user string) (api.Limits, error)
 	// Reservations lists those that user may see.
 	Reservations(ctx context.Context, user string, q api.ReservationsQuery) ([]api.Reservation, error)
 	// Report compares promises and outcomes of those that user may see.

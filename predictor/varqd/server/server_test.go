@@ -88,6 +88,11 @@ func (s *fakeService) Accept(_ context.Context, user string, a api.Acceptance) (
 	return api.Reservation{Job: a.Job, Ceiling: a.Worst}, nil
 }
 
+func (s *fakeService) Limits(_ context.Context, user string) (api.Limits, error) {
+	s.seen(user)
+	return api.Limits{User: user, Open: 3, Rules: []api.LimitRule{}}, nil
+}
+
 func (s *fakeService) Reservations(_ context.Context, user string, q api.ReservationsQuery) ([]api.Reservation, error) {
 	s.seen(user)
 	if q.User == "bob" {

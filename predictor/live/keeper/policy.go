@@ -1,0 +1,172 @@
+package keeper
+
+import (
+	"context"
+	"slices"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/promise/policy"
+	"github.com/varq-project/varq/predictor/promise/trajectory"
+)
+
+// terms are the rules of the site's policy that apply to one request.
+type terms struct {
+	rules policy.Rules
+	who   policy.Who
+	cost  api.MaxCost // the ceiling asked for, or the site's
+	asked bool        // the user has named the ceiling
+}
+
+// terms returns the rules that apply to a request. It fills in the site's defaults: r's
+// probability and the ceiling.
+func (k *Keeper) terms(planner *trajectory.Planner, r *trajectory.Request, req *api.PlanRequest) terms {
+	t := terms{cost: req.MaxCost, asked: req.MaxCost != api.MaxCost{}}
+	if len(k.Policy) > 0 {
+		job := r.Job
+		if whole, err := planner.Cluster.Complete(job); err == nil { // the planner tells the error
+			job = whole
+		}
+		t.who = policy.Who{User: job.User, Account: job.Account, Partition: job.Partition, QOS: job.QOS}
+		t.rules = k.Policy.For(t.who)
+	}
+	if !t.asked {
+		site := t.rules.Cost()
+		t.cost = api.MaxCost{NodeSeconds: site.NodeSeconds, Times: site.Times}
+	}
+	if r.Prob == 0 {
+		r.Prob = t.rules.Prob(k.Prob)
+	}
+	return t
+}
+
+func (t *terms) admit(prob float64) *api.Refusal { return apiRule(t.rules.Admit(t.who, prob)) }
+
+// forbids reports whether the idle nodes of an offer cost more than the rules allow.
+func (t *terms) forbids(o api.Offer) bool {
+	return t.rules.CheckCost(t.who, o.Worst.NodeSeconds, o.Worst.NodeSeconds) != nil
+}
+
+// ceiling returns the Earliest of a plan with which the idle nodes cost at most what earliest
+// allows. A ceiling that the user has not named is no higher than the rules allow.
+func (t *terms) ceiling(plan *api.Plan, earliest int64) int64 {
+	most, _, limited := t.rules.MaxCost(plan.Worst.NodeSeconds)
+	if costs := plan.Idle(earliest).NodeSeconds; !t.asked && limited && costs > most {
+		idle := float64(plan.HoldUntil - earliest)
+		return max(earliest, min(plan.BeginTime, plan.HoldUntil-int64(idle*most/costs)))
+	}
+	return earliest
+}
+
+// within calls promise if the rules allow the plan, and otherwise returns a refusal. No other
+// reservation is added between the count of the open ones and the return of promise.
+func (k *Keeper) within(ctx context.Context, t terms, plan *api.Plan, promise func() error) (*api.Refusal, error) {
+	atMost := plan.Idle(plan.Earliest).NodeSeconds
+	if no := t.rules.CheckCost(t.who, plan.Worst.NodeSeconds, atMost); no != nil {
+		return apiRule(no), nil
+	}
+	no, err := k.count(ctx, t.rules, t.who, policy.Use{Open: 1, NodeSeconds: atMost}, promise)
+	return apiRule(no), err
+}
+
+// withinCost calls record if the rules allow that the idle nodes of e's reservation cost up to
+// worst. Otherwise it returns an api.ErrForbidden.
+func (k *Keeper) withinCost(ctx context.Context, e *ledger.Entry, worst api.Cost, record func() error) error {
+	who := policy.Who{User: e.User, Account: e.Account, Partition: e.Partition, QOS: e.QOS}
+	rules := k.Policy.For(who)
+	no := rules.CheckCost(who, e.Worst.NodeSeconds, worst.NodeSeconds)
+	if no == nil {
+		var err error
+		more := policy.Use{NodeSeconds: worst.NodeSeconds - e.Idle(e.Progress.Earliest).NodeSeconds}
+		if no, err = k.count(ctx, rules, who, more, record); err != nil {
+			return err
+		}
+	}
+	if no != nil {
+		return api.Fault(api.ErrForbidden, no.What+"; nothing is changed")
+	}
+	return nil
+}
+
+// count calls do if the limits on what is open at once allow more, and otherwise returns a
+// refusal.
+func (k *Keeper) count(ctx context.Context, rules policy.Rules, who policy.Who, more policy.Use, do func() error) (*policy.Refusal, error) {
+	if !rules.Count() {
+		return nil, do()
+	}
+	select {
+	case k.granting <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	defer func() { <-k.granting }()
+	open, err := k.Ledger.Held(ctx, who.User, who.Account)
+	if err != nil {
+		return nil, err
+	}
+	if no := rules.CheckUse(who, open, more); no != nil {
+		return no, nil
+	}
+	return nil, do()
+}
+
+// apiRule translates a refusal by a rule.
+func apiRule(no *policy.Refusal) *api.Refusal {
+	if no == nil {
+		return nil
+	}
+	return &api.Refusal{Reason: no.What + "; " + no.Do, Rule: no.Rule}
+}
+
+// Limits returns what the site's policy allows user, and what she uses of it.
+func (k *Keeper) Limits(ctx context.Context, user string) (api.Limits, error) {
+	accounts := k.accounts(user)
+	open, err := k.Ledger.Held(ctx, user, accounts...)
+	if err != nil {
+		return api.Limits{}, err
+	}
+	everything := policy.Rule{}
+	use := everything.UsedByUser(user, open)
+	answer := api.Limits{User: user, Open: use.Open, NodeSeconds: use.NodeSeconds, Rules: []api.LimitRule{}}
+	for i := range k.Policy {
+		r := &k.Policy[i]
+		hers := slices.DeleteFunc(slices.Clone(accounts), func(a string) bool { return !r.SelectsAccount(a) })
+		if r.SelectsUser(user) && len(hers) > 0 {
+			answer.Rules = append(answer.Rules, limitRule(r, user, hers, open))
+		}
+	}
+	return answer, nil
+}
+
+// accounts returns the accounts that user may use. If Slurm knows of none it is "", as that of a
+// job without an account.
+func (k *Keeper) accounts(user string) []string {
+	var list []string
+	if c := k.cluster.Load(); c != nil {
+		list = c.limits.Accounts(user)
+	}
+	if len(list) == 0 {
+		return []string{""}
+	}
+	return list
+}
+
+// limitRule translates a rule, with what user and the accounts use of it.
+func limitRule(r *policy.Rule, user string, accounts []string, open []policy.Held) api.LimitRule {
+	rule := api.LimitRule{Name: r.Name, Selects: r.Selects(), Reserve: r.Reserve, MaxProb: r.MaxProb, Cost: apiMaxCost(r.Cost), MaxCost: apiMaxCost(r.MaxCost)}
+	add := func(share api.LimitShare, used policy.Use, l policy.Limits) {
+		if l != (policy.Limits{}) {
+			share.Open, share.NodeSeconds, share.MaxOpen, share.MaxNodeSeconds = used.Open, used.NodeSeconds, l.Open, l.NodeSeconds
+			rule.Shares = append(rule.Shares, share)
+		}
+	}
+	add(api.LimitShare{User: user}, r.UsedByUser(user, open), r.PerUser)
+	for _, account := range accounts {
+		add(api.LimitShare{Account: account}, r.UsedByAccount(account, open), r.PerAccount)
+	}
+	return rule
+}
+
+func apiMaxCost(c policy.Cost) string {
+	return api.MaxCost{NodeSeconds: c.NodeSeconds, Times: c.Times}.String()
+}
