@@ -44,6 +44,7 @@ func startVarqd(socket, asked string) (io.Closer, error) {
 	f.mux.HandleFunc("POST "+api.PathPredict, answer(predictionFor))
 	f.mux.HandleFunc("POST "+api.PathCancel, cancel)
 	f.mux.HandleFunc("POST "+api.PathAccept, answer(accept))
+	f.mux.HandleFunc("GET "+api.PathLimits, f.limits)
 	f.mux.HandleFunc("GET "+api.PathReservations, f.reservations)
 	f.mux.HandleFunc("GET "+api.PathHealth, f.health)
 	f.mux.HandleFunc("GET "+api.PathReport, f.report)
@@ -103,6 +104,24 @@ func accept(a api.Acceptance) (api.Reservation, error) {
 	return api.Reservation{Job: a.Job, Ceiling: api.Cost{NodeSeconds: 1800, BillingSeconds: 3600}}, nil
 }
 
+// limits answers with a rule of each kind, or with none if there is a file nolimits in the folder
+// of the file asked.
+func (f *fakeVarqd) limits(w http.ResponseWriter, _ *http.Request) {
+	l := api.Limits{User: "me", Open: 3, NodeSeconds: 4500, Rules: []api.LimitRule{}}
+	if _, err := os.Stat(filepath.Join(filepath.Dir(f.asked.Name()), "nolimits")); err != nil {
+		no := false
+		l.Rules = []api.LimitRule{
+			{Name: "debug is off", Selects: "partition debug", Reserve: &no},
+			{Name: "2", MaxProb: .95, Cost: "1.5x", MaxCost: "2"},
+			{Name: "share", Shares: []api.LimitShare{
+				{User: "me", Open: 3, MaxOpen: 5, NodeSeconds: 4500, MaxNodeSeconds: 36000},
+				{Account: "phys", Open: 12, NodeSeconds: 45000, MaxNodeSeconds: 360000},
+			}},
+		}
+	}
+	reply(w, http.StatusOK, l)
+}
+
 // quoteFor refuses probabilities above .97 and limits above a day.
 func quoteFor(r api.PlanRequest) (api.PlanAnswer, error) {
 	if r.BeginBy <= now {
@@ -119,6 +138,8 @@ func quoteFor(r api.PlanRequest) (api.PlanAnswer, error) {
 		}
 	}
 	switch {
+	case r.Job.Partition == "debug":
+		a.Refusal = &api.Refusal{Reason: `there are no reservations for partition debug (rule "debug is off" of the site's policy); submit the job without one, or ask whoever runs the cluster`, Rule: "debug is off"}
 	case r.Job.Limit > 86400:
 		a.Refusal = &api.Refusal{Reason: "partition batch allows no job longer than 1-00:00:00 (MaxTime)", Limit: "partition batch MaxTime"}
 	case r.Prob > .97:
