@@ -17,7 +17,7 @@ BENCHSTAT := $(GO) run golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c
 LDFLAGS := -s -w -X github.com/varq-project/varq/predictor/api.Version=$(VERSION)
 COMMANDS := predictor/cmd/varq predictor/cmd/varqd plugin/cmd/varq-filter wrapper/cmd/varq-wrapper
 
-.PHONY: all build commands plugin deps demo test quick unit e2e test-slurm24 bench bench-baseline measurements fuzz lint vulncheck generate check-generate clean
+.PHONY: all build commands plugin deps demo test quick unit e2e test-slurm24 chaos bench bench-baseline measurements fuzz lint vulncheck generate check-generate clean
 
 all: build
 
@@ -45,15 +45,22 @@ quick: build lint
 
 # One package more at a time than there are processors, because tests of a Slurm mostly wait.
 unit:
-	$(GO) test -race -p $$(($$(nproc) + 1)) -timeout 1h $$($(GO) list ./... | grep -v /test/e2e)
+	$(GO) test -race -p $$(($$(nproc) + 1)) -timeout 1h $$($(GO) list ./... | grep -v -e /test/e2e -e /test/chaos)
 
 # What they try is built and installed, of which go's cache of results knows nothing.
 e2e: build
-	$(GO) test -count=1 -timeout 1h -v ./test/e2e
+	$(GO) test -count=1 -timeout 1h -v ./test/e2e ./test/chaos
 
 # The same end-to-end tests on Slurm 24.11, from Debian 13 in a chroot.
 test-slurm24: build
-	VARQ_SLURM24=1 $(GO) test -timeout 1h -v -count=1 ./test/e2e ./plugin/plugintest ./predictor/varqd/daemon ./predictor/slurm/slurmrestd
+	VARQ_SLURM24=1 $(GO) test -timeout 1h -v -count=1 ./test/e2e ./test/chaos ./plugin/plugintest ./predictor/varqd/daemon ./predictor/slurm/slurmrestd
+
+# Users, faults and a checker at random: see CONTRIBUTING.md. Without a SEED each campaign is
+# another one. CHAOS takes further options of test/chaos/cmd/chaos.
+DURATION ?= 1h
+SEED     ?= 0
+chaos: build
+	$(GO) run ./test/chaos/cmd/chaos -duration $(DURATION) -seed $(SEED) $(if $(SLURM24),-slurm24) $(CHAOS)
 
 # How fast everything is, beside what test/bench/baseline.txt says it was. Some 25 minutes on
 # two cores.

@@ -1,0 +1,41 @@
+package chaos
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/varq-project/varq/test/cluster"
+)
+
+// TestCampaign is a short campaign. It is long enough for every kind of fault of varqd and of
+// the proxy to happen once.
+func TestCampaign(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a private Slurm takes its time; not with -short")
+	}
+	o := Options{Seed: 14, Submissions: 70, Pace: 1500 * time.Millisecond, Nodes: 8, Version: cluster.Slurm2205, Evidence: t.ArtifactDir(), Progress: t.Output()}
+	if os.Getenv("VARQ_SLURM24") == "1" {
+		o.Version = cluster.Slurm2411
+	}
+	report, err := Run(t.Context(), o)
+	if errors.Is(err, cluster.ErrNotRoot) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	if err := report.Write(&text); err != nil {
+		t.Fatal(err)
+	}
+	t.Log(text.String())
+	if len(report.Violations) > 0 {
+		t.Errorf("%d violations", len(report.Violations))
+	}
+	if report.Submissions != o.Submissions || report.Promises == 0 || total(report.Faults) == 0 || report.Tampered == 0 {
+		t.Error("not much of a campaign")
+	}
+}

@@ -1,0 +1,159 @@
+package chaos
+
+import (
+	"testing"
+)
+
+// The moments of the story in these tests: a strict reservation whose job starts 60 s before its
+// deadline and works for 10 s.
+const (
+	t0       = 1_800_000_000 // submitted
+	started  = t0 + 60
+	deadline = t0 + 120
+	finished = deadline + 10
+)
+
+const said = `varq: promised: running by 2027-01-15T08:02:00 with probability 0.60 (forecast 0.73)
+varq: eligible from 2027-01-15T08:01:00, time limit 00:02:00
+varq: the work costs 0.02 node-hours, 0.02 billing-hours; the reservation at most 0.02 node-hours, 0.02 billing-hours more, 1.00 times the work
+`
+
+// story returns evidence in which nothing is wrong. change may spoil it.
+func story(change func(e *Evidence, s *Submission, r *JobRun, row *Row)) *Evidence {
+	s := &Submission{
+		Name: "c1", User: "alice", Kind: "strict", Reserved: true, Limit: 60, Nodes: 1, Began: t0, Done: t0 + 1, Said: said, Job: 7,
+		Promise: &Promise{BeginBy: deadline, Prob: "0.60", Eligible: t0 + 60, Limit: "00:02:00", Ceiling: .02},
+	}
+	run := JobRun{
+		Job: 7, State: "COMPLETED", Submit: t0, Eligible: started, Start: started, End: finished, Limit: 120,
+		Partition: "main", QOS: "normal", Nodes: 1, Comment: "varq:abcdefghijkl",
+	}
+	row := Row{
+		ID: "abcdefghijkl", User: "alice", Job: 7, BeginTime: t0 + 60, TimeLimit: 120, BeginBy: deadline, HoldUntil: deadline,
+		WorkLimit: 60, Nodes: 1, Prob: .6, OnMiss: "run", State: "KEPT", Start: started,
+	}
+	e := &Evidence{
+		Submissions: []*Submission{s}, End: t0 + 1000,
+		Stamps: map[string][]Stamp{"c1": {{true, deadline + .1, 0}, {false, finished, 0}}},
+	}
+	if change != nil {
+		change(e, s, &run, &row)
+	}
+	e.Runs = map[string][]JobRun{"c1": {run}}
+	if row.ID != "" {
+		e.Rows = append(e.Rows, row)
+	}
+	return e
+}
+
+// The checker finds what is wrong, and nothing else.
+func TestCheck(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(e *Evidence, s *Submission, r *JobRun, row *Row)
+		want   string
+	}{
+		{"all is well", nil, ""},
+		{"no reservation", func(_ *Evidence, _ *Submission, _ *JobRun, row *Row) { row.ID = "" }, lost},
+		{"another deadline", func(_ *Evidence, _ *Submission, _ *JobRun, row *Row) { row.BeginBy++ }, lost},
+		{"another job", func(_ *Evidence, _ *Submission, _ *JobRun, row *Row) { row.Job = 8 }, lost},
+		{"kept, called missed", func(_ *Evidence, _ *Submission, _ *JobRun, row *Row) { row.State = "MISSED" }, wrong},
+		{"not settled", func(_ *Evidence, _ *Submission, _ *JobRun, row *Row) { row.State = "PENDING" }, wrong},
+		{"late, called kept", func(_ *Evidence, _ *Submission, r *JobRun, _ *Row) { r.Start, r.End = deadline+20, deadline+30 }, wrong},
+		{"late, called missed", func(_ *Evidence, _ *Submission, r *JobRun, row *Row) {
+			r.Start, r.End, row.State = deadline+20, deadline+30, "MISSED"
+		}, ""},
+		{"ended during its hold, called missed", func(_ *Evidence, _ *Submission, r *JobRun, row *Row) {
+			r.State, r.End, row.State = "FAILED", deadline-30, "MISSED"
+		}, ""},
+		{"late after a change, called missed", func(_ *Evidence, s *Submission, r *JobRun, row *Row) {
+			s.Acts = []Act{{What: actPartition, Began: t0 + 10, Done: t0 + 11}}
+			r.Start, r.End, row.State = deadline+20, deadline+30, "MISSED"
+		}, wrong},
+		{"late after a change that varqd may not have seen", func(e *Evidence, s *Submission, r *JobRun, row *Row) {
+			s.Acts = []Act{{What: actPartition, Began: t0 + 10, Done: t0 + 11}}
+			e.Faults = []Fault{{Kind: "varqd stopped", Began: t0 + 11, Done: deadline}}
+			r.Start, r.End, row.State = deadline+20, deadline+30, "MISSED"
+		}, ""},
+		{"a change after the deadline is no excuse", func(_ *Evidence, s *Submission, r *JobRun, row *Row) {
+			s.Acts = []Act{{What: actPartition, Began: deadline + 10, Done: deadline + 11}}
+			r.Start, r.End, row.State = deadline+40, deadline+50, "CANCELLED"
+		}, wrong},
+		{"cancelled by nobody", func(_ *Evidence, _ *Submission, r *JobRun, row *Row) {
+			r.State, r.Start, r.End, row.State = "CANCELLED", 0, deadline+3, "MISSED"
+		}, stopped},
+		{"cancelled on a miss", func(_ *Evidence, s *Submission, r *JobRun, row *Row) {
+			s.OnMiss, r.State, r.Start, r.End, row.State = true, "CANCELLED", 0, deadline+3, "MISSED"
+		}, ""},
+		{"cancelled before the deadline", func(_ *Evidence, s *Submission, r *JobRun, row *Row) {
+			s.OnMiss, r.State, r.Start, r.End, row.State = true, "CANCELLED", 0, deadline-27, "CANCELLED"
+		}, stopped},
+		{"cancelled by its user", func(_ *Evidence, s *Submission, r *JobRun, row *Row) {
+			s.Acts = []Act{{What: actCancel, Began: t0 + 10, Done: t0 + 11}}
+			r.State, r.Start, r.End, row.State = "CANCELLED", 0, t0+11, "CANCELLED"
+		}, ""},
+		{"cancelled though held", func(_ *Evidence, s *Submission, r *JobRun, row *Row) {
+			s.Acts = []Act{{What: actHold, Began: t0 + 10, Done: t0 + 11}}
+			s.OnMiss, r.State, r.Start, r.End, row.State = true, "CANCELLED", 0, deadline+3, "CANCELLED"
+		}, stopped},
+		{"all its time", func(_ *Evidence, _ *Submission, r *JobRun, _ *Row) { r.State, r.End = "TIMEOUT", deadline+60 }, ""},
+		{"not all its time", func(_ *Evidence, _ *Submission, r *JobRun, _ *Row) { r.State, r.End = "TIMEOUT", deadline+50 }, shortened},
+		{"held too long", func(_ *Evidence, _ *Submission, r *JobRun, row *Row) { r.Start, row.Start = t0, t0 }, overheld},
+		{"held longer, as agreed", func(_ *Evidence, _ *Submission, r *JobRun, row *Row) {
+			r.Start, row.Start, row.Events = t0, t0, []Event{{Kind: "agreed"}}
+		}, ""},
+		{"work before its time", func(e *Evidence, _ *Submission, _ *JobRun, _ *Row) { e.Stamps["c1"][0].At = deadline - 1 }, early},
+		{"above the limit", func(e *Evidence, _ *Submission, _ *JobRun, _ *Row) {
+			e.Sights = map[string][]Sight{"c1": {{started, 8 * 60, limitedPartition, "normal"}}}
+		}, exceeded},
+		{"varqd ended", func(e *Evidence, _ *Submission, _ *JobRun, _ *Row) { e.Endings = []Ending{{t0, "exit status 2"}} }, unwell},
+		{"a promise without a job", func(e *Evidence, _ *Submission, _ *JobRun, _ *Row) {
+			e.Rows = []Row{{ID: "other", State: "PROMISED", Open: true, BeginTime: t0}}
+		}, wrong},
+		{"plain and well", func(_ *Evidence, s *Submission, r *JobRun, row *Row) {
+			s.Reserved, s.Said, s.Promise, r.Comment, r.Limit, row.ID = false, "", nil, "", 60, ""
+		}, ""},
+		{"plain and refused by varq", func(_ *Evidence, s *Submission, r *JobRun, row *Row) {
+			s.Reserved, s.Said, s.Promise, r.Comment, r.Limit, row.ID = false, "varq: ", nil, "", 60, ""
+		}, hindered},
+		{"plain with another limit", func(_ *Evidence, s *Submission, r *JobRun, row *Row) {
+			s.Reserved, s.Said, s.Promise, r.Comment, row.ID = false, "", nil, "", ""
+		}, hindered},
+	} {
+		found := check(story(c.change))
+		switch {
+		case c.want == "" && len(found) > 0, c.want != "" && (len(found) != 1 || found[0].Kind != c.want):
+			t.Errorf("%s: %+v, want %q", c.name, found, c.want)
+		}
+	}
+}
+
+func TestReadPromise(t *testing.T) {
+	p := readPromise(said)
+	if p == nil || p.From != 0 || p.BestEffort || p.BeginBy != moment("2027-01-15T08:02:00") || p.Prob != "0.60" ||
+		p.Eligible != moment("2027-01-15T08:01:00") || p.Limit != "00:02:00" || p.Ceiling != .02 {
+		t.Errorf("%+v", p)
+	}
+	const rest = `with probability 0.60 (forecast 0.73)
+varq: eligible from 2027-01-15T08:01:00, time limit 1-00:02:00
+varq: the work costs 0.02 node-hours, 0.02 billing-hours; the reservation at most 0.02 node-hours, 0.02 billing-hours more, 1.00 times the work
+`
+	if p := readPromise("varq: promised: running from 2027-01-15T08:01:00, by 2027-01-15T08:02:00, " + rest); p == nil || p.From != moment("2027-01-15T08:01:00") || p.BestEffort {
+		t.Errorf("a window: %+v", p)
+	}
+	if p := readPromise("varq: promised: running by 2027-01-15T08:02:00, as soon as it can, " + rest); p == nil || !p.BestEffort || p.BeginBy != moment("2027-01-15T08:02:00") {
+		t.Errorf("best effort: %+v", p)
+	}
+	if p := readPromise("varq: no promise: nothing is known"); p != nil {
+		t.Errorf("a refusal: %+v", p)
+	}
+}
+
+func TestMangled(t *testing.T) {
+	if got := string(mangled([]byte(`{"a":{}}`), 3)); got != `{"a":}}}` {
+		t.Error(got)
+	}
+	if got := mangled([]byte("[]"), 3); len(got) != 0 {
+		t.Errorf("%q", got)
+	}
+}

@@ -1,0 +1,67 @@
+// Command chaos runs the campaign of package chaos for as long as it is told, or checks the
+// evidence of one again. It exits with 1 if something was violated.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/varq-project/varq/test/chaos"
+	"github.com/varq-project/varq/test/cluster"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "chaos:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context) error {
+	o := chaos.Options{Version: cluster.Slurm2205, Progress: os.Stdout}
+	flag.Uint64Var(&o.Seed, "seed", 0, "seed of all decisions; 0 takes one from the clock")
+	flag.DurationVar(&o.Duration, "duration", time.Hour, "how long jobs are submitted; 0 is no bound")
+	flag.IntVar(&o.Submissions, "submissions", 0, "how many jobs are submitted at most; 0 is no bound")
+	flag.DurationVar(&o.Pace, "pace", 500*time.Millisecond, "mean time between two submissions")
+	flag.IntVar(&o.Nodes, "nodes", 16, "nodes of the cluster")
+	flag.StringVar(&o.Evidence, "evidence", "", "folder for the evidence; default build/chaos-SEED")
+	slurm24 := flag.Bool("slurm24", false, "on Slurm 24.11")
+	again := flag.Bool("check", false, "only check the evidence in the folder again")
+	flag.Parse()
+	if *again {
+		report, err := chaos.Check(o.Evidence)
+		return show(report, err, o.Evidence)
+	}
+	if *slurm24 {
+		o.Version = cluster.Slurm2411
+	}
+	if o.Seed == 0 {
+		o.Seed = uint64(time.Now().Unix())
+	}
+	if o.Evidence == "" {
+		o.Evidence = filepath.Join("build", fmt.Sprintf("chaos-%d", o.Seed))
+	}
+	report, err := chaos.Run(ctx, o)
+	return show(report, err, o.Evidence)
+}
+
+func show(report *chaos.Report, err error, evidence string) error {
+	if report == nil {
+		return err
+	}
+	err = errors.Join(err, report.Write(os.Stdout))
+	if len(report.Violations) > 0 {
+		err = errors.Join(err, fmt.Errorf("%d violations; the evidence is in %s", len(report.Violations), evidence))
+	}
+	return err
+}

@@ -1,0 +1,70 @@
+package chaos
+
+import (
+	"context"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// queueFormat is what the campaign sees of a job in the queue, with queueFields fields.
+const (
+	queueFormat = "%i|%j|%T|%l|%S|%P|%q|%r"
+	queueFields = 8
+)
+
+// Sight is a running job in Slurm's queue.
+type Sight struct {
+	At             float64
+	Limit          int64 // seconds
+	Partition, QOS string
+}
+
+// watchQueue notes in the evidence how each job in Slurm's queue changes.
+func (c *campaign) watchQueue(ctx context.Context) {
+	out, err := os.Create(c.evidence("queue.log"))
+	if err != nil {
+		c.say("%v", err)
+		return
+	}
+	defer out.Close()
+	last := map[string]string{}
+	for sleep(ctx, 2*time.Second) {
+		stdout, _, code := c.command(ctx, "root", "squeue", "--noheader", "--format="+queueFormat)
+		if code != 0 {
+			continue
+		}
+		at := now()
+		for line := range strings.Lines(stdout) {
+			line = strings.TrimSpace(line)
+			f := strings.Split(line, "|")
+			if len(f) != queueFields || last[f[0]] == line {
+				continue
+			}
+			last[f[0]] = line
+			_, _ = out.WriteString(strconv.FormatFloat(at, 'f', 1, 64) + " " + line + "\n") // only for readers
+		}
+	}
+}
+
+// duration reads a duration as Slurm prints it, [[D-]HH:]MM:SS, in seconds.
+func duration(text string) (seconds int64, ok bool) {
+	days, rest, found := strings.Cut(text, "-")
+	if !found {
+		days, rest = "0", text
+	}
+	d, err := strconv.ParseInt(days, 10, 64)
+	if err != nil {
+		return 0, false
+	}
+	var clock int64
+	for _, part := range strings.Split(rest, ":") {
+		n, err := strconv.ParseInt(part, 10, 64)
+		if err != nil {
+			return 0, false
+		}
+		clock = 60*clock + n
+	}
+	return 86400*d + clock, true
+}
