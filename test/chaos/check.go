@@ -235,6 +235,8 @@ func (k *checker) expected(c *subject) (allowed []string, why string) {
 	}
 	last := c.runs[len(c.runs)-1]
 	switch {
+	case c.Code != 0 && last.State == "FAILED" && last.Start == 0 && last.End == last.Submit:
+		return []string{"CANCELLED"}, "Slurm did not accept the job"
 	case last.State == "CANCELLED" && last.End < deadline-near:
 		return []string{"CANCELLED"}, "it was cancelled before its deadline"
 	case last.State == "CANCELLED" && last.End <= deadline+near:

@@ -66,6 +66,10 @@ func TestCheck(t *testing.T) {
 		{"ended during its hold, called missed", func(_ *Evidence, _ *Submission, r *JobRun, row *Row) {
 			r.State, r.End, row.State = "FAILED", deadline-30, "MISSED"
 		}, ""},
+		{"not accepted by Slurm, called missed", func(_ *Evidence, s *Submission, r *JobRun, row *Row) {
+			s.Code, s.Promise, s.Job = 1, nil, 0
+			r.State, r.Start, r.End, row.State = "FAILED", 0, r.Submit, "MISSED"
+		}, wrong},
 		{"late after a change, called missed", func(_ *Evidence, s *Submission, r *JobRun, row *Row) {
 			s.Acts = []Act{{What: actPartition, Began: t0 + 10, Done: t0 + 11}}
 			r.Start, r.End, row.State = deadline+20, deadline+30, "MISSED"

@@ -111,7 +111,7 @@ func (c *campaign) compose(n int, random *rand.Rand) *Submission {
 	case "best effort":
 		s.Args = append(s.Args, "--best-effort")
 	case "fails after the promise":
-		s.Args = append(s.Args, "--time-min=9:00:00")
+		s.Args = append(s.Args, "--tmp=1T") // which no node has, and of which varq knows nothing
 	}
 	s.Args = append(s.Args, fmt.Sprintf("--time=%d", s.Limit/60), fmt.Sprintf("--nodes=%d", s.Nodes), "--job-name="+s.Name, "--requeue",
 		"--open-mode=append", "--output="+c.outputs()+"/"+s.Name, c.workFile(), s.Name, strconv.Itoa(seconds), c.stamps())
