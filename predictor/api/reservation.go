@@ -13,6 +13,9 @@ const (
 	StateCancelled = "CANCELLED" // settled: never submitted, cancelled early, or not kept after a change by the user
 )
 
+// States are all states.
+var States = []string{StatePromised, StatePending, StateHolding, StateRunning, StateKept, StateMissed, StateCancelled}
+
 // Event is something that happened to a reservation.
 type Event struct {
 	At   int64  `json:"at"`

@@ -16,7 +16,7 @@ func (k *Keeper) Report(ctx context.Context, user string, q api.ReportQuery) (ap
 	if err != nil {
 		return api.Report{}, err
 	}
-	list, err := k.list(ctx, ledger.Query{User: whose, From: q.Start, To: q.End})
+	list, err := k.list(ctx, ledger.Query{User: whose, Selection: q.Selection})
 	if err != nil {
 		return api.Report{}, err
 	}

@@ -412,7 +412,7 @@ func (s *scene) learn(w *words) {
 
 // reservations lists the reservations that a user may see, by the plans' names.
 func (s *scene) reservations(w *words) {
-	user, q := w.next(), api.ReservationsQuery{User: w.after("of"), All: w.flag("all")}
+	user, q := w.next(), api.ReservationsQuery{User: w.after("of"), All: w.flag("all"), Selection: s.selection(w)}
 	if len(*w) > 0 {
 		q.Job = s.number(w.next())
 	}
@@ -431,8 +431,19 @@ func (s *scene) reservations(w *words) {
 	}
 }
 
+// selection removes since=TIME and state=STATE, and returns what they select.
+func (s *scene) selection(w *words) (q api.Selection) {
+	if text, given := w.value("since"); given {
+		q.Start = s.time(text)
+	}
+	if text, given := w.value("state"); given {
+		q.States = []string{text}
+	}
+	return q
+}
+
 func (s *scene) report(w *words) {
-	report, err := s.Report(s.t.Context(), w.next(), api.ReportQuery{User: w.after("of")})
+	report, err := s.Report(s.t.Context(), w.next(), api.ReportQuery{User: w.after("of"), Selection: s.selection(w)})
 	if err != nil {
 		s.say("%s", fault(err))
 		return

@@ -382,7 +382,7 @@ func TestSelectByDeadline(t *testing.T) {
 	for i, id := range []string{"cccccccccccc", "aaaaaaaaaaaa", "bbbbbbbbbbbb"} {
 		mustPromise(t, l, promise(id, []string{"alice", "bob"}[i%2], int64(10_000*(3-i))))
 	}
-	entries, err := l.Select(t.Context(), Query{From: 10_000, To: 30_000})
+	entries, err := l.Select(t.Context(), Query{Selection: api.Selection{Start: 10_000, End: 30_000}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -395,6 +395,42 @@ func TestSelectByDeadline(t *testing.T) {
 	}
 	if diff := cmp.Diff(map[string]int{api.StatePromised: 3}, counts); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestSelectByName(t *testing.T) {
+	l := open(t, filepath.Join(t.TempDir(), "ledger.db"))
+	for i, id := range []string{"aaaaaaaaaaaa", "bbbbbbbbbbbb", "cccccccccccc", "dddddddddddd"} {
+		r := promise(id, "alice", int64(10_000*(i+1)))
+		r.Account, r.Partition = []string{"phys", "chem", "bio", "phys"}[i], []string{"main", "gpu"}[i%2]
+		mustPromise(t, l, r)
+	}
+	for id, outcome := range map[string]string{"aaaaaaaaaaaa": api.StateKept, "bbbbbbbbbbbb": api.StateMissed} {
+		if err := l.Settle(t.Context(), id, Settlement{At: 1, Outcome: outcome}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, test := range []struct {
+		selection api.Selection
+		want      string
+	}{
+		{api.Selection{}, "abcd"},
+		{api.Selection{Accounts: []string{"phys"}}, "ad"},
+		{api.Selection{Accounts: []string{"bio", "chem"}}, "bc"},
+		{api.Selection{Accounts: []string{"phys", "x' OR '1'='1"}, Partitions: []string{"gpu"}}, "d"},
+		{api.Selection{States: []string{api.StateKept}}, "a"},
+		{api.Selection{States: []string{api.StateMissed, api.StatePromised}}, "bcd"},
+		{api.Selection{Start: 30_000, States: []string{api.StateMissed, api.StatePromised}}, "cd"},
+		{api.Selection{Partitions: []string{"main"}, States: []string{api.StateMissed}}, ""},
+	} {
+		entries, err := l.Select(t.Context(), Query{User: "alice", Selection: test.selection})
+		got := ""
+		for i := range entries {
+			got += entries[i].ID[:1]
+		}
+		if err != nil || got != test.want {
+			t.Errorf("%+v: %q, %v, want %q", test.selection, got, err, test.want)
+		}
 	}
 }
 

@@ -19,8 +19,8 @@ type Query struct {
 	// also the reservations whose deadline is at that time or later.
 	Open        bool
 	OpenOrSince int64
-	// From and To bound the deadline: From <= begin-by < To.
-	From, To int64
+	// Selection selects by deadline, account, partition and state.
+	api.Selection
 }
 
 func (q *Query) where() (w sqlitefile.Where) {
@@ -29,8 +29,11 @@ func (q *Query) where() (w sqlitefile.Where) {
 	w.And(q.Job != 0, "id IN (SELECT plan FROM bindings WHERE job = ?)", q.Job)
 	w.And(q.Open, "open")
 	w.And(q.OpenOrSince != 0, "(open OR begin_by >= ?)", q.OpenOrSince)
-	w.And(q.From != 0, "begin_by >= ?", q.From)
-	w.And(q.To != 0, "begin_by < ?", q.To)
+	w.And(q.Start != 0, "begin_by >= ?", q.Start)
+	w.And(q.End != 0, "begin_by < ?", q.End)
+	w.In("account", q.Accounts)
+	w.In("partition", q.Partitions)
+	w.In("state", q.States)
 	return w
 }
 

@@ -57,7 +57,10 @@ func TestWhere(t *testing.T) {
 	w.And(false, "b = ?", 2)
 	w.And(true, "c")
 	w.And(true, "d BETWEEN ? AND ?", 3, 4)
-	if diff := cmp.Diff([]any{1, 3, 4}, w.Args); diff != "" || w.Clause() != " WHERE a = ? AND c AND d BETWEEN ? AND ?" {
+	w.In("e", nil)
+	w.In("f", []string{"x"})
+	w.In("g", []string{"y", "z"})
+	if diff := cmp.Diff([]any{1, 3, 4, "x", "y", "z"}, w.Args); diff != "" || w.Clause() != " WHERE a = ? AND c AND d BETWEEN ? AND ? AND f IN (?) AND g IN (?, ?)" {
 		t.Errorf("%q %s", w.Clause(), diff)
 	}
 }

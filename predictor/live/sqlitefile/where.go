@@ -16,6 +16,15 @@ func (w *Where) And(given bool, condition string, args ...any) {
 	}
 }
 
+// In adds the condition that the column has one of the values. No values are no condition.
+func (w *Where) In(column string, values []string) {
+	args := make([]any, len(values))
+	for i, value := range values {
+		args[i] = value
+	}
+	w.And(len(values) > 0, column+" IN (?"+strings.Repeat(", ?", max(0, len(values)-1))+")", args...)
+}
+
 // Clause returns the WHERE clause. It is empty if there are no conditions.
 func (w *Where) Clause() string {
 	if len(w.conditions) == 0 {

@@ -116,6 +116,7 @@ func (c *Client) Reservations(ctx context.Context, q api.ReservationsQuery) (lis
 	if q.All {
 		v.text(api.ParamAll, "true")
 	}
+	v.selection(q.Selection)
 	err = c.do(ctx, http.MethodGet, v.path(api.PathReservations), nil, &list)
 	return list, err
 }
@@ -130,9 +131,8 @@ func (c *Client) Limits(ctx context.Context) (l api.Limits, err error) {
 func (c *Client) Report(ctx context.Context, q api.ReportQuery) (r api.Report, err error) {
 	v := values{}
 	v.text(api.ParamBy, q.By)
-	v.number(api.ParamStart, q.Start)
-	v.number(api.ParamEnd, q.End)
 	v.text(api.ParamUser, q.User)
+	v.selection(q.Selection)
 	err = c.do(ctx, http.MethodGet, v.path(api.PathReport), nil, &r)
 	return r, err
 }
@@ -175,6 +175,14 @@ func (v values) number(key string, n int64) {
 	if n != 0 {
 		v.text(key, strconv.FormatInt(n, 10))
 	}
+}
+
+func (v values) selection(s api.Selection) {
+	v.number(api.ParamStart, s.Start)
+	v.number(api.ParamEnd, s.End)
+	v.text(api.ParamAccount, strings.Join(s.Accounts, ","))
+	v.text(api.ParamPartition, strings.Join(s.Partitions, ","))
+	v.text(api.ParamState, strings.Join(s.States, ","))
 }
 
 func (v values) path(path string) string {

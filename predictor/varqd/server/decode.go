@@ -223,13 +223,13 @@ func checkName(name, value string) error {
 
 func parseReservations(values url.Values) (api.ReservationsQuery, error) {
 	q := query{values: values}
-	r := api.ReservationsQuery{User: q.text(api.ParamUser), Job: q.number(api.ParamJob), All: q.flag(api.ParamAll)}
+	r := api.ReservationsQuery{User: q.text(api.ParamUser), Job: q.number(api.ParamJob), All: q.flag(api.ParamAll), Selection: q.selection()}
 	return r, q.end()
 }
 
 func parseReport(values url.Values) (api.ReportQuery, error) {
 	q := query{values: values}
-	r := api.ReportQuery{By: q.grouping(api.Groupings), Start: q.number(api.ParamStart), End: q.number(api.ParamEnd), User: q.text(api.ParamUser)}
+	r := api.ReportQuery{By: q.grouping(api.Groupings), User: q.text(api.ParamUser), Selection: q.selection()}
 	return r, q.end()
 }
 
@@ -249,7 +249,8 @@ type query struct {
 	err    error
 }
 
-func (q *query) text(key string) string {
+// raw takes a value, which is not checked yet, from those left.
+func (q *query) raw(key string) string {
 	v := q.values[key]
 	delete(q.values, key)
 	if len(v) > 1 {
@@ -258,8 +259,49 @@ func (q *query) text(key string) string {
 	if len(v) == 0 {
 		return ""
 	}
-	q.fail(checkName(key, v[0]))
 	return v[0]
+}
+
+func (q *query) text(key string) string {
+	v := q.raw(key)
+	q.fail(checkName(key, v))
+	return v
+}
+
+// names reads a list, whose names have commas between them.
+func (q *query) names(key string) []string {
+	text := q.raw(key)
+	if text == "" {
+		return nil
+	}
+	if strings.Count(text, ",") >= api.MaxNames {
+		q.fail(field(key, "more than %d names", api.MaxNames))
+		return nil
+	}
+	names := strings.Split(text, ",")
+	for _, name := range names {
+		if name == "" {
+			q.fail(field(key, "an empty name"))
+		}
+		q.fail(checkName(key, name))
+	}
+	return names
+}
+
+func (q *query) selection() api.Selection {
+	s := api.Selection{
+		Start: q.number(api.ParamStart), End: q.number(api.ParamEnd),
+		Accounts: q.names(api.ParamAccount), Partitions: q.names(api.ParamPartition), States: q.names(api.ParamState),
+	}
+	if s.End != 0 && s.End <= s.Start {
+		q.fail(field(api.ParamEnd, "does not lie after start"))
+	}
+	for _, state := range s.States {
+		if !slices.Contains(api.States, state) {
+			q.fail(field(api.ParamState, "%q is none of %s", state, strings.Join(api.States, ", ")))
+		}
+	}
+	return s
 }
 
 // grouping reads what to group by: one of those that there are, or nothing.

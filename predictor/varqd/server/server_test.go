@@ -386,13 +386,17 @@ func TestErrorsNameTheField(t *testing.T) {
 	for query, want := range map[string]string{
 		"": "200 []", "?job=3": `200 [{`, "?user=bob": "403", "?job=x": "400", "?job=-1": "400", "?all=perhaps": "400",
 		"?jobs=3": "400", "?job=1&job=2": "400", "?all=true": "200",
+		"?start=1&end=2&account=a,b&partition=p&state=KEPT,MISSED": "200", "?state=LATE": "400", "?state=kept": "400", "?account=a,,b": "400",
+		"?partition=%00": "400", "?start=2&end=1": "400", "?account=a&account=b": "400",
+		"?account=" + strings.Repeat("a,", api.MaxNames-1) + "a": "200", "?account=" + strings.Repeat("a,", api.MaxNames) + "a": "400",
+		"?account=" + strings.Repeat("a", maxName+1): "400",
 	} {
 		status, answer := f.get(api.PathReservations + query)
 		if got := fmt.Sprint(status, " ", answer); !strings.HasPrefix(got, want) {
 			t.Errorf("GET reservations%s: %s, want %s", query, got, want)
 		}
 	}
-	for query, want := range map[string]int{"": 200, "?by=month&start=1&end=2": 200, "?by=planet": 400} {
+	for query, want := range map[string]int{"": 200, "?by=month&start=1&end=2": 200, "?by=planet": 400, "?account=a&partition=p,q&state=OPEN": 400, "?account=a&partition=p,q&state=MISSED": 200} {
 		if status, answer := f.get(api.PathReport + query); status != want {
 			t.Errorf("GET report%s: %d %s, want %d", query, status, answer, want)
 		}
@@ -515,22 +519,38 @@ func FuzzDecodePlan(f *testing.F) {
 func FuzzParseQueries(f *testing.F) {
 	f.Add("user=alice&job=3&all=true")
 	f.Add("by=month&start=1&end=2&user=*")
+	f.Add("start=1&end=2&account=a,b&partition=p&state=KEPT,MISSED")
 	f.Add("by=class&start=1&end=2&forecaster=blend&partition=gpu&class=nodes%3D1")
 	f.Fuzz(func(t *testing.T, text string) {
 		req, err := http.ReadRequest(bufio.NewReader(strings.NewReader("GET /x?" + text + " HTTP/1.0\r\n\r\n")))
 		if err != nil {
 			t.Skip()
 		}
-		if r, err := parseReservations(req.URL.Query()); err == nil && (r.Job < 0 || len(r.User) > maxName) {
+		if r, err := parseReservations(req.URL.Query()); err == nil && (r.Job < 0 || len(r.User) > maxName || !bounded(r.Selection)) {
 			t.Errorf("%q is taken for %+v", text, r)
 		}
-		if r, err := parseReport(req.URL.Query()); err == nil && (r.Start < 0 || r.End < 0) {
+		if r, err := parseReport(req.URL.Query()); err == nil && !bounded(r.Selection) {
 			t.Errorf("%q is taken for %+v", text, r)
 		}
 		if r, err := parseCalibration(req.URL.Query()); err == nil && (r.Start < 0 || r.End < 0 || len(r.Class) > maxName) {
 			t.Errorf("%q is taken for %+v", text, r)
 		}
 	})
+}
+
+// bounded reports whether a selection is one that the server lets through.
+func bounded(s api.Selection) bool {
+	for _, names := range [][]string{s.Accounts, s.Partitions, s.States} {
+		if len(names) > api.MaxNames {
+			return false
+		}
+		for _, name := range names {
+			if name == "" || len(name) > maxName {
+				return false
+			}
+		}
+	}
+	return s.Start >= 0 && (s.End == 0 || s.End > s.Start)
 }
 
 // A promise that comes too late for who asked is taken back: nobody would take it up.

@@ -24,7 +24,8 @@ another, or promises if their deadlines lie in fewer than 5 weeks. Required and 
 are node-hours, and Ratio is Used / Required.
 
 It covers your own reservations, by their deadlines; operators may ask about
-others' too. Columns, for --format: ` + table.Names(reportColumns("")) + `
+others' too. --starttime, --accounts, --partition and --state narrow that as they do
+in sacct; with only some states, there is no Delivered. Columns, for --format: ` + table.Names(reportColumns("")) + `
 
 With --calibration, it tells how far varqd's forecasts are to be believed: it
 holds what each forecaster said, whenever a job began to wait, against how long
@@ -38,6 +39,7 @@ Columns: ` + table.Names(calibrationColumns("")),
 		Example: `  varq report
   varq report --by=month -S 2026-01-01
   varq report --by=account --all -S now-7days -E now
+  varq report -A physics -p batch,gpu -S now-1week
   varq report --by=partition --format=Partition%-12,Promises,Delivered,Ratio
   varq report --by=user --all --parsable2 --noheader
   varq report --calibration
@@ -47,8 +49,7 @@ Columns: ` + table.Names(calibrationColumns("")),
 	}
 	by := cmd.Flags().String("by", "", "one line for each `group`: "+strings.Join(api.Groupings, ", ")+";\nwith --calibration "+strings.Join(api.CalibrationGroupings, ", "))
 	whose := addWhose(cmd.Flags())
-	from := cmd.Flags().StringP("starttime", "S", "", "deadlines from this `time` on, in any format of sacct")
-	to := cmd.Flags().StringP("endtime", "E", "", "deadlines before this `time`")
+	selecting := addSelection(cmd)
 	calibration := addCalibration(cmd)
 	style := addStyle(cmd.Flags())
 	_ = cmd.RegisterFlagCompletionFunc("by", cobra.FixedCompletions(slices.Concat(api.Groupings, api.CalibrationGroupings), cobra.ShellCompDirectiveNoFileComp))
@@ -58,15 +59,11 @@ Columns: ` + table.Names(calibrationColumns("")),
 		if err != nil {
 			return usage(err)
 		}
-		start, err := env.parsePast("--starttime", *from)
+		selection, err := selecting.read(env)
 		if err != nil {
 			return usage(err)
 		}
-		end, err := env.parsePast("--endtime", *to)
-		if err != nil {
-			return usage(err)
-		}
-		if err := calibration.check(user); err != nil {
+		if err := calibration.check(user, selection); err != nil {
 			return usage(err)
 		}
 		groupings := api.Groupings
@@ -81,13 +78,13 @@ Columns: ` + table.Names(calibrationColumns("")),
 			if err != nil {
 				return usage(err)
 			}
-			return env.reportCalibration(cmd.Context(), link, calibration.query(*by, start, end, env.Now()), calibration.plot, columns, style)
+			return env.reportCalibration(cmd.Context(), link, calibration.query(*by, selection, env.Now()), calibration.plot, columns, style)
 		}
-		columns, err := choose(reportColumns(*by), style.format)
+		columns, err := choose(reportColumns(*by, selection.States...), style.format)
 		if err != nil {
 			return usage(err)
 		}
-		return env.reportPromises(cmd.Context(), link, api.ReportQuery{By: *by, Start: start, End: end, User: user}, columns, style)
+		return env.reportPromises(cmd.Context(), link, api.ReportQuery{By: *by, User: user, Selection: selection}, columns, style)
 	}
 	return cmd
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -21,15 +22,14 @@ const calibrationTime = 30 * 86400
 
 // calibrationFlags has the options of a report about forecasts.
 type calibrationFlags struct {
-	wanted                             bool
-	plot, partition, class, forecaster string
+	wanted                  bool
+	plot, class, forecaster string
 }
 
 func addCalibration(cmd *cobra.Command) *calibrationFlags {
 	f := &calibrationFlags{}
 	flags := cmd.Flags()
 	flags.BoolVar(&f.wanted, "calibration", false, "tell how far forecasts are to be believed")
-	flags.StringVarP(&f.partition, "partition", "p", "", "forecasts for this `partition`")
 	flags.StringVar(&f.class, "class", "", "forecasts for this `class` of jobs, as --by=class names it")
 	flags.StringVar(&f.forecaster, "forecaster", "", "forecasts by this `name`")
 	flags.StringVar(&f.plot, "plot", "", "draw the reliability diagram into `FILE`.svg or .png")
@@ -39,10 +39,15 @@ func addCalibration(cmd *cobra.Command) *calibrationFlags {
 }
 
 // check returns an error if options contradict each other. user is that of --user or --all.
-func (f *calibrationFlags) check(user string) error {
+func (f *calibrationFlags) check(user string, s api.Selection) error {
 	if f.wanted {
-		if user != "" {
+		switch {
+		case user != "":
 			return errors.New("--calibration is about everybody's jobs: leave out --user and --all")
+		case len(s.Accounts)+len(s.States) > 0:
+			return errors.New("--calibration is about everybody's jobs, and not about promises: leave out --accounts and --state")
+		case len(s.Partitions) > 1:
+			return errors.New("--partition: name one with --calibration, or compare them by --by=partition")
 		}
 		if f.plot != "" {
 			if _, err := plot.Format(f.plot); err != nil {
@@ -52,7 +57,7 @@ func (f *calibrationFlags) check(user string) error {
 		return nil
 	}
 	for _, o := range []struct{ name, value string }{
-		{"partition", f.partition}, {"class", f.class}, {"forecaster", f.forecaster}, {"plot", f.plot},
+		{"class", f.class}, {"forecaster", f.forecaster}, {"plot", f.plot},
 	} {
 		if o.value != "" {
 			return fmt.Errorf("--%s goes with --calibration", o.name)
@@ -61,13 +66,13 @@ func (f *calibrationFlags) check(user string) error {
 	return nil
 }
 
-// query returns the query for the time from start to end. A start of 0 stands for the
-// default.
-func (f *calibrationFlags) query(by string, start, end, now int64) api.CalibrationQuery {
-	if start == 0 {
-		start = now - calibrationTime
+// query returns the query for the time and the partition of a selection. A start of 0 stands
+// for the default.
+func (f *calibrationFlags) query(by string, s api.Selection, now int64) api.CalibrationQuery {
+	if s.Start == 0 {
+		s.Start = now - calibrationTime
 	}
-	return api.CalibrationQuery{By: by, Start: start, End: end, Forecaster: f.forecaster, Partition: f.partition, Class: f.class}
+	return api.CalibrationQuery{By: by, Start: s.Start, End: s.End, Forecaster: f.forecaster, Partition: strings.Join(s.Partitions, ""), Class: f.class}
 }
 
 // reportCalibration asks varqd for the scores of its forecasts and shows them. If picture is

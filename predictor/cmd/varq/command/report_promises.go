@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"slices"
 	"strconv"
 
 	"github.com/varq-project/varq/predictor/api"
@@ -25,8 +26,9 @@ func (e *Env) reportPromises(ctx context.Context, link *link, q api.ReportQuery,
 	return table.Write(e.Stdout, columns, report.Rows, style.table())
 }
 
-// reportColumns has the columns of Table 3 of the paper, and the counts behind them.
-func reportColumns(by string) []table.Column[api.ReportRow] {
+// reportColumns has the columns of Table 3 of the paper, and the counts behind them. states
+// are those that the report selects, or none for all.
+func reportColumns(by string, states ...string) []table.Column[api.ReportRow] {
 	type row = api.ReportRow
 	columns := groupColumn(by, func(r row) string { return r.Group })
 	number := func(name string, value func(row) string) {
@@ -43,6 +45,14 @@ func reportColumns(by string) []table.Column[api.ReportRow] {
 			return value(r)
 		})
 	}
+	delivered := func(name string, value func(row) float64) {
+		settled(name, func(r row) string {
+			if len(states) > 0 && !(slices.Contains(states, api.StateKept) && slices.Contains(states, api.StateMissed)) {
+				return cli.None // a share of the kept among the kept alone tells nothing
+			}
+			return cli.Share(value(r))
+		})
+	}
 	count("Promises", func(r row) int { return r.Promises })
 	count("Kept", func(r row) int { return r.Kept })
 	count("Missed", func(r row) int { return r.Missed })
@@ -50,9 +60,9 @@ func reportColumns(by string) []table.Column[api.ReportRow] {
 	count("Open", func(r row) int { return r.Open })
 	settled("Promised", func(r row) string { return cli.Share(r.Promised) })
 	settled("Estimated", func(r row) string { return cli.Share(r.Estimated) })
-	settled("Delivered", func(r row) string { return cli.Share(r.Delivered) })
-	settled("Low", func(r row) string { return cli.Share(r.Low) })
-	settled("High", func(r row) string { return cli.Share(r.High) })
+	delivered("Delivered", func(r row) float64 { return r.Delivered })
+	delivered("Low", func(r row) float64 { return r.Low })
+	delivered("High", func(r row) float64 { return r.High })
 	number("Required", func(r row) string { return nodeHours(r.Required) })
 	number("Used", func(r row) string { return nodeHours(r.Used) })
 	number("Ratio", func(r row) string {

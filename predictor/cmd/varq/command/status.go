@@ -28,7 +28,9 @@ func newStatus(env *Env, link *link) *cobra.Command {
 		Use:   "status [options] [JOBID...]",
 		Short: "Show reservations: promised, now predicted, and what became of them",
 		Long: `Status shows your reservations that are open, or were due in the last day.
-Given job ids, it tells the whole story of each of them.
+--starttime and --endtime select them by their deadlines instead, and --accounts,
+--partition and --state as in sacct. Given job ids, it tells the whole story of each
+of them.
 
 Prob is the probability promised and Now the one forecast at present. From Start
 on the job holds its nodes, and at WorkStart the work begins; Held is the time
@@ -43,10 +45,12 @@ All columns, for --format: ` + table.Names(statusColumns(env)),
 		Example: `  varq status
   varq status 4711
   varq status --old --format=JobID,BeginBy,State,Note%-40
-  varq status -u alice
+  varq status -S now-1week --state=MISSED,CANCELLED
+  varq status -u alice -p gpu -S today -E tomorrow
   varq status --all --parsable2`,
 	}
 	whoseFlags := addWhose(cmd.Flags())
+	selecting := addSelection(cmd)
 	old := cmd.Flags().Bool("old", false, "also those that were settled longer ago than a day")
 	style := addStyle(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -58,6 +62,13 @@ All columns, for --format: ` + table.Names(statusColumns(env)),
 		whose, err := whoseFlags.user()
 		if err != nil {
 			return usage(err)
+		}
+		selection, err := selecting.read(env)
+		if err != nil {
+			return usage(err)
+		}
+		if option := selecting.given(); option != "" && len(jobs) > 0 {
+			return usage(fmt.Errorf("%s does not go with job ids, whose reservations are shown in any case", option))
 		}
 		format := style.format
 		if format == "" {
@@ -74,7 +85,7 @@ All columns, for --format: ` + table.Names(statusColumns(env)),
 		if err != nil {
 			return err
 		}
-		found, err := ask(cmd.Context(), varqd, api.ReservationsQuery{User: whose, All: *old}, jobs)
+		found, err := ask(cmd.Context(), varqd, api.ReservationsQuery{User: whose, All: *old, Selection: selection}, jobs)
 		if err != nil {
 			return err
 		}
@@ -94,12 +105,24 @@ All columns, for --format: ` + table.Names(statusColumns(env)),
 				return err
 			}
 		}
-		if len(found)+len(jobs) == 0 && style.plain() && !*old {
-			fmt.Fprintln(env.Stderr, "varq: no reservation is open or was due in the last day; --old shows older ones")
+		if len(found)+len(jobs) == 0 && style.plain() {
+			fmt.Fprintln(env.Stderr, "varq: "+nothing(*old, selecting))
 		}
 		return env.missing(jobs, found)
 	}
 	return cmd
+}
+
+// nothing says that there are no reservations to show.
+func nothing(old bool, selecting *selectionFlags) string {
+	switch ever := old || selecting.start != "" || selecting.end != ""; {
+	case ever:
+		return "there is no such reservation"
+	case selecting.given() != "":
+		return "no such reservation is open or was due in the last day; --old shows older ones"
+	default:
+		return "no reservation is open or was due in the last day; --old shows older ones"
+	}
 }
 
 // note prints the notes on varqd's health. Each says what does not work now, and what varqd

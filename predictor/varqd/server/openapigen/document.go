@@ -2,6 +2,7 @@ package main
 
 import (
 	"go/ast"
+	"slices"
 
 	"github.com/varq-project/varq/predictor/api"
 )
@@ -17,6 +18,15 @@ type operation struct {
 
 type parameter struct{ name, kind, description string }
 
+// selection has the parameters of api.Selection.
+var selection = []parameter{
+	{api.ParamStart, "integer", "Deadlines from then on, Unix seconds."},
+	{api.ParamEnd, "integer", "Deadlines before then, Unix seconds."},
+	{api.ParamAccount, "string", "Accounts, with commas between them."},
+	{api.ParamPartition, "string", "Partitions, with commas between them."},
+	{api.ParamState, "string", "States, with commas between them."},
+}
+
 var operations = []operation{
 	{path: api.PathPlan, method: "post", summary: "Promise a reservation. The promise is on disk before the answer leaves.", request: "PlanRequest", answer: "PlanAnswer"},
 	{path: api.PathQuote, method: "post", summary: "Say what would be promised, and promise nothing.", request: "PlanRequest", answer: "PlanAnswer"},
@@ -24,17 +34,15 @@ var operations = []operation{
 	{path: api.PathCancel, method: "post", summary: "Take back a plan without a job.", request: "Cancellation"},
 	{path: api.PathAccept, method: "post", summary: "Agree to a higher ceiling on the cost of idle nodes, which keeps a promise.", request: "Acceptance", answer: "Reservation"},
 	{path: api.PathLimits, method: "get", summary: "Tell what the site's policy allows the asker, and what she uses of it.", answer: "Limits"},
-	{path: api.PathReservations, method: "get", summary: "List reservations.", answer: "Reservation", list: true, parameters: []parameter{
+	{path: api.PathReservations, method: "get", summary: "List reservations.", answer: "Reservation", list: true, parameters: slices.Concat([]parameter{
 		{api.ParamUser, "string", "Whose: a user, or * for everybody; by default the asker's own."},
 		{api.ParamJob, "integer", "A job id: its reservation alone, however old."},
-		{api.ParamAll, "boolean", "Also those that were due more than a day ago and are settled."},
-	}},
-	{path: api.PathReport, method: "get", summary: "Compare what was promised with what was kept.", answer: "Report", parameters: []parameter{
+		{api.ParamAll, "boolean", "Also those that were due more than a day ago and are settled, as with bounds of the deadline."},
+	}, selection)},
+	{path: api.PathReport, method: "get", summary: "Compare what was promised with what was kept.", answer: "Report", parameters: slices.Concat([]parameter{
 		{api.ParamBy, "string", "Group by user, account, partition or month; by default one row."},
-		{api.ParamStart, "integer", "Deadlines from then on, Unix seconds."},
-		{api.ParamEnd, "integer", "Deadlines before then, Unix seconds."},
 		{api.ParamUser, "string", "Whose: a user, or * for everybody; by default the asker's own."},
-	}},
+	}, selection)},
 	{path: api.PathCalibration, method: "get", summary: "Tell how far forecasts of waits are to be believed, by what became of them.", answer: "Calibration", parameters: []parameter{
 		{api.ParamBy, "string", "Group by partition, class or month too; by default one row for each forecaster."},
 		{api.ParamStart, "integer", "Waits that began on this day, UTC, or later; Unix seconds."},
