@@ -61,15 +61,14 @@ choice of nodes count.`,
 		if err != nil {
 			return err
 		}
-		if request.Trajectory {
-			if err := env.draw(*picture, request, answer); err != nil {
-				return err
-			}
-		}
 		if *asJSON {
 			err = cli.WriteJSON(env.Stdout, answer)
 		} else {
 			err = env.showAnswer(request, answer, job.options())
+		}
+		if err == nil && request.Trajectory {
+			// Invariant: the answer is shown before. A picture that cannot be written takes nothing away.
+			err = env.draw(*picture, request, answer)
 		}
 		if err == nil && answer.Plan == nil {
 			err = errNo

@@ -86,11 +86,15 @@ func (e *Env) reportCalibration(ctx context.Context, link *link, q api.Calibrati
 	if err != nil {
 		return err
 	}
-	if picture != "" {
-		if err := e.drawCalibration(picture, c); err != nil {
-			return err
-		}
+	if err := e.showCalibration(c, columns, style, picture == ""); err != nil || picture == "" {
+		return err
 	}
+	return e.drawCalibration(picture, c)
+}
+
+// showCalibration shows the scores of forecasts, as a table or as JSON. With the table comes a diagram
+// of all forecasts, if it is asked for.
+func (e *Env) showCalibration(c api.Calibration, columns []table.Column[quantileRow], style *styleFlags, diagrams bool) error {
 	if style.json {
 		return cli.WriteJSON(e.Stdout, c)
 	}
@@ -104,7 +108,7 @@ func (e *Env) reportCalibration(ctx context.Context, link *link, q api.Calibrati
 		return err
 	}
 	e.showDrift(c)
-	if picture == "" && c.By == "" && len(c.Rows) > 0 {
+	if diagrams && c.By == "" && len(c.Rows) > 0 {
 		fmt.Fprintf(e.Stdout, "\n%s", diagram(c.Rows))
 	}
 	return nil

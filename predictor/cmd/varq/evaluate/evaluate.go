@@ -203,13 +203,13 @@ func (e *evaluation) run(ctx context.Context, env *cli.Env, f *evaluateFlags) er
 	}
 	scores := newEvaluated(logs)
 	scores.Seconds = env.Elapsed().Seconds()
-	if f.plot != "" {
-		if err := drawScores(env.Stderr, f.plot, logs); err != nil {
-			return err
-		}
-	}
 	if f.json {
-		return cli.WriteJSON(env.Stdout, scores)
+		err = cli.WriteJSON(env.Stdout, scores)
+	} else {
+		err = scores.show(env.Stdout, e.budgets)
 	}
-	return scores.show(env.Stdout, e.budgets)
+	if err != nil || f.plot == "" {
+		return err
+	}
+	return drawScores(env.Stderr, f.plot, logs)
 }
