@@ -3,7 +3,8 @@
 #   make install PREFIX=/usr/local DESTDIR=/tmp/stage
 #
 # Configuration goes to /etc whatever the prefix, because that is where varq and
-# Slurm look for it, and a file that is already there is left alone.
+# Slurm look for it, and a file that is already there is left alone. Without DESTDIR,
+# as root, install also creates the user varq, and it prints what is left to do.
 
 BINDIR          ?= $(PREFIX)/bin
 SBINDIR         ?= $(PREFIX)/sbin
@@ -70,6 +71,10 @@ install:
 	  install -m 644 packaging/man/$$page $(DESTDIR)$(MANDIR)/man$${page##*.} || exit 1; \
 	done
 	test -e $(DESTDIR)$(CONFIGURATION) || install -m 644 packaging/etc/varq.yaml $(DESTDIR)$(CONFIGURATION)
+ifeq ($(DESTDIR),)
+	@packaging/system-user $(SYSUSERSDIR)/varq.conf
+	@sed -e 's|CONFIGURATION|$(CONFIGURATION)|' -e 's|SBINDIR|$(SBINDIR)|' -e 's|DATADIR|$(DATADIR)|' packaging/next-steps
+endif
 
 uninstall:
 	rm -f $(addprefix $(DESTDIR),$(INSTALLED))

@@ -1,6 +1,7 @@
 package packaging
 
 import (
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -37,15 +38,17 @@ var installed = map[string]fs.FileMode{
 	"usr/lib/slurm/spank_varq.so":                   0o755,
 }
 
-// mk runs make with a target of install.mk, as from the top folder.
-func mk(t *testing.T, target, stage string) {
+// mk runs make with a target of install.mk, as from the top folder, and returns what it prints.
+func mk(t *testing.T, target, stage string) string {
 	t.Helper()
 	cmd := exec.Command("make", "--no-print-directory", target, "DESTDIR="+stage, "PREFIX=/opt",
 		"SLURM_PLUGINDIR=/usr/lib/slurm", "BUILT="+builds(t))
 	cmd.Dir = ".."
-	if out, err := cmd.CombinedOutput(); err != nil {
+	out, err := cmd.CombinedOutput()
+	if err != nil {
 		t.Fatalf("make %s: %v\n%s", target, err, out)
 	}
+	return string(out)
 }
 
 // builds returns a folder that stands for what make build leaves.
@@ -100,6 +103,89 @@ func TestInstall(t *testing.T) {
 	}
 	if completion := read(t, filepath.Join(stage, "opt/share/zsh/site-functions/_varq")); completion != "varq completion zsh\n" {
 		t.Errorf("zsh's completion is %q", completion)
+	}
+}
+
+// stubs returns a folder with commands that stand for those that know and create users. They note how
+// they are called in the file root/calls, and then do what scripts says.
+func stubs(t *testing.T, root string, scripts map[string]string, names ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range names {
+		script := fmt.Sprintf("#!/bin/sh\necho %s \"$@\" >> %s/calls\n%s\n", name, root, scripts[name])
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(script), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// onThisHost runs make install without DESTDIR, into folders below root, with stubs, and returns
+// what it prints.
+func onThisHost(t *testing.T, root string, commands map[string]string) string {
+	t.Helper()
+	dir := stubs(t, root, commands, "getent", "id", "systemd-sysusers")
+	cmd := exec.Command("make", "--no-print-directory", "install", "DESTDIR=", "PREFIX="+root+"/opt", "SYSCONFDIR="+root+"/etc",
+		"SLURM_PLUGINDIR="+root+"/usr/lib/slurm", "BUILT="+builds(t))
+	cmd.Dir = ".."
+	cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"))
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("make install: %v\n%s", err, out)
+	}
+	return string(out)
+}
+
+// On the host itself, install creates varqd's user unless there is one, or says how to, and what
+// is left to do.
+func TestInstallOnThisHost(t *testing.T) {
+	const nobody, root = "exit 2", "echo 0"
+	for name, test := range map[string]struct {
+		commands    map[string]string
+		calls, says string
+	}{
+		"as root":          {map[string]string{"getent": nobody, "id": root}, "systemd-sysusers ROOT/opt/lib/sysusers.d/varq.conf\n", ""},
+		"with a user varq": {map[string]string{"id": root}, "getent passwd varq\n", ""},
+		"as a user":        {map[string]string{"getent": nobody, "id": "echo 1000"}, "id -u\n", "as root: systemd-sysusers ROOT/opt/lib/sysusers.d/varq.conf\n"},
+		"where that fails": {map[string]string{"getent": nobody, "id": root, "systemd-sysusers": "exit 1"}, "varq.conf\n", "could not be created"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			out := onThisHost(t, dir, test.commands)
+			placed := func(text string) string { return strings.ReplaceAll(text, "ROOT", dir) }
+			if calls := read(t, filepath.Join(dir, "calls")); !strings.HasSuffix(calls, placed(test.calls)) {
+				t.Errorf("called:\n%s", calls)
+			}
+			for _, part := range []string{
+				test.says, "sacctmgr add user varq account=root adminlevel=operator\n", "URL in ROOT/etc/varq/varq.yaml\n",
+				"ROOT/opt/sbin/varqd --check --live\n", "ROOT/opt/share/varq/cli_filter.lua beside it\n", "varq doctor\n",
+			} {
+				if !strings.Contains(out, placed(part)) {
+					t.Errorf("make install does not say %q:\n%s", placed(part), out)
+				}
+			}
+		})
+	}
+}
+
+// Where there is no systemd, the user is created all the same.
+func TestSystemUserWithoutSystemd(t *testing.T) {
+	dir := t.TempDir()
+	cmd := exec.Command("./system-user", "varq.conf")
+	cmd.Env = []string{"PATH=" + stubs(t, dir, map[string]string{"getent": "exit 2", "id": "echo 0"}, "getent", "id", "groupadd", "useradd")}
+	if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
+		t.Errorf("%v: %s", err, out)
+	}
+	calls := read(t, filepath.Join(dir, "calls"))
+	if want := "getent group varq\ngroupadd -r varq\nuseradd -r -g varq -d /var/lib/varq "; !strings.Contains(calls, want) {
+		t.Errorf("called:\n%s", calls)
+	}
+}
+
+// A package is made as its builder's, and its user is none of the builder's host.
+func TestInstallIntoAStage(t *testing.T) {
+	if out := mk(t, "install", t.TempDir()); strings.Contains(out, "sacctmgr") || strings.Contains(out, "system-user") {
+		t.Errorf("make install with DESTDIR says\n%s", out)
 	}
 }
 
