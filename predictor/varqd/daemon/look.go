@@ -60,11 +60,13 @@ func (d *Daemon) look(ctx context.Context) (pause time.Duration, err error) {
 		l.last = l.now()
 	case l.open > 0 && l.bound.free():
 		end := l.bound.begin("", true)
-		l.open, err = d.keeper.WatchBound(ctx, d.clock.now())
+		open, err := d.keeper.WatchBound(ctx, d.clock.now())
 		end()
 		if err != nil {
+			l.bound.forgive() // so that the next look is not at nothing
 			return 0, err
 		}
+		l.open = open
 	}
 	if d.looks.open > 0 {
 		return time.Duration(d.config.Watch.Interval), nil

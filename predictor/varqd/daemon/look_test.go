@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"log/slog"
 	"slices"
@@ -43,7 +44,10 @@ func (s *slowSlurm) Job(ctx context.Context, id int64) (slurm.QueueEntry, error)
 	s.single = append(s.single, s.now())
 	s.take(s.one)
 	queue, err := s.fakeSlurm.Queue(ctx)
-	if i := slices.IndexFunc(queue, func(j slurm.QueueEntry) bool { return j.ID == id }); i >= 0 && err == nil {
+	if err != nil {
+		return slurm.QueueEntry{}, err
+	}
+	if i := slices.IndexFunc(queue, func(j slurm.QueueEntry) bool { return j.ID == id }); i >= 0 {
 		return queue[i], nil
 	}
 	return slurm.QueueEntry{}, slurm.ErrNotFound
@@ -83,10 +87,9 @@ func (s *slowSlurm) looked(t *testing.T, d *Daemon) {
 	}
 }
 
-// Of 20,000 jobs that wait, slurmrestd gives the whole list in 12 s. It is not kept busy for more
-// than a tenth of the time, and nevertheless what happens to a promised job is seen within seconds.
-func TestLongQueue(t *testing.T) {
-	d, s := newSlow(t, 20_000)
+// promised promises alice a job, and submits it as job 7. It returns the plan once the job was found.
+func (s *slowSlurm) promised(t *testing.T, d *Daemon) *api.Plan {
+	t.Helper()
 	ctx := t.Context()
 	if err := d.ingest.Load(ctx); err != nil {
 		t.Fatal(err)
@@ -107,9 +110,18 @@ func TestLongQueue(t *testing.T) {
 	}}
 	job.User, job.Limit = "alice", p.TimeLimit
 	s.setQueue(append(s.queue, job)...)
-	for len(s.whole) < 2 { // until it is found
+	for len(s.whole) < 2 {
 		s.looked(t, d)
 	}
+	return p
+}
+
+// Of 20,000 jobs that wait, slurmrestd gives the whole list in 12 s. It is not kept busy for more
+// than a tenth of the time, and nevertheless what happens to a promised job is seen within seconds.
+func TestLongQueue(t *testing.T) {
+	d, s := newSlow(t, 20_000)
+	ctx := t.Context()
+	p := s.promised(t, d)
 	for found := s.now(); s.now().Sub(found) < 2*time.Hour; {
 		s.looked(t, d)
 	}
@@ -146,6 +158,25 @@ func TestLongQueue(t *testing.T) {
 	list, err := d.keeper.Reservations(ctx, "alice", api.ReservationsQuery{Job: 7})
 	if err != nil || len(s.whole) != wholes || !slices.ContainsFunc(list[0].Events, func(e api.Event) bool { return e.Text == "held" }) {
 		t.Errorf("after 3 looks at job 7 alone: %+v, %v", list, err)
+	}
+}
+
+// A failure between two readings of the queue is over when a look at the job succeeds.
+func TestFailureBetweenReadings(t *testing.T) {
+	d, s := newSlow(t, 20_000)
+	s.promised(t, d)
+	s.setAway(true)
+	for range 3 {
+		d.clock.observe(0, time.Second) // so that Slurm's clock is not due
+		if _, err := d.look(t.Context()); !errors.Is(err, slurm.ErrUnavailable) {
+			t.Errorf("with Slurm away: %v", err)
+		}
+	}
+	s.setAway(false)
+	asked := len(s.single)
+	s.looked(t, d)
+	if len(s.single) != asked+1 || len(s.whole) != 2 {
+		t.Errorf("then job 7 was read %d times, the queue %d times", len(s.single)-asked, len(s.whole)-2)
 	}
 }
 

@@ -8,15 +8,15 @@ import (
 	"github.com/varq-project/varq/predictor/varqd/config"
 )
 
-// A reading of the queue is overdue after overduePauses of the usual pauses, but not before
+// A look at the queue is overdue after overduePauses of the usual pauses, but not before
 // overdueLeast: Slurm may be slow to answer one reading.
 const (
 	overduePauses = 10
 	overdueLeast  = 5 * time.Minute
 )
 
-// reads remembers when the last attempt to read the queue ended, whether or not Slurm
-// answered. An attempt that never ends is a fault of varqd itself.
+// reads remembers when the last look at the queue ended, whether or not Slurm answered, or was
+// asked at all. A look that never ends is a fault of varqd itself.
 type reads struct {
 	now   func() time.Time
 	bound time.Duration
