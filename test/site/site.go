@@ -28,6 +28,8 @@ type Options struct {
 	// Operator gives varqd the rights of a Slurm operator only. Without it varqd has the token
 	// of SlurmUser, with which it can act as the jobs' owners.
 	Operator bool
+	// VarqConf holds additional lines of varq.yaml.
+	VarqConf string
 	// SlurmConf holds additional lines of slurm.conf.
 	SlurmConf string
 	// NodeConf holds additional parameters of every node, and GresConf is the text of gres.conf.
@@ -93,7 +95,7 @@ func Start(ctx context.Context, o Options) (s *Site, err error) {
 			return s, err
 		}
 	}
-	if err := s.configure(ctx, o.Operator); err != nil {
+	if err := s.configure(ctx, o); err != nil {
 		return s, err
 	}
 	return s, s.StartVarqd(ctx)

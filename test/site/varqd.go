@@ -30,9 +30,9 @@ func (s *Site) Address() string { return s.address }
 // Config returns the path of the configuration file of varqd and its clients.
 func (s *Site) Config() string { return s.installed("/etc/varq/varq.yaml") }
 
-// configure creates varqd's folder, chooses its address, and writes varq.yaml. Unless operator
+// configure creates varqd's folder, chooses its address, and writes varq.yaml. Unless o.Operator
 // is true, it also writes a token of SlurmUser for varqd.
-func (s *Site) configure(ctx context.Context, operator bool) error {
+func (s *Site) configure(ctx context.Context, o Options) error {
 	dir := s.Path("varq")
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return err
@@ -45,7 +45,7 @@ func (s *Site) configure(ctx context.Context, operator bool) error {
 		return err
 	}
 	identity := ""
-	if !operator {
+	if !o.Operator {
 		identity = "  user: slurm\n  token_file: " + s.token() + "\n"
 		if err := s.writeToken(ctx); err != nil {
 			return err
@@ -73,7 +73,7 @@ log:
   level: debug
 `, s.RestURL(), identity, s.Socket(), s.address, s.MungeSocket(), s.Socket(), s.MungeSocket(),
 		filepath.Join(dir, "ledger.db"), s.History())
-	return os.WriteFile(s.Config(), []byte(text), 0o644)
+	return os.WriteFile(s.Config(), []byte(text+o.VarqConf), 0o644)
 }
 
 // token returns the path of the file with SlurmUser's token, which only varqd can read.
