@@ -12,6 +12,7 @@ const (
 	PathLimits       = "/v1/limits"        // GET: Limits of who asks
 	PathReservations = "/v1/reservations"  // GET, with Param...: []Reservation
 	PathReport       = "/v1/report"        // GET, with Param...: Report
+	PathShadow       = "/v1/shadow"        // GET, with Param...: Shadow
 	PathCalibration  = "/v1/calibration"   // GET, with Param...: Calibration
 	PathPredict      = "/v1/predict"       // POST PredictRequest: Prediction
 	PathHealth       = "/healthz"          // GET Health

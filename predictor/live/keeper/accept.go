@@ -33,6 +33,9 @@ func (k *Keeper) offerRescue(planner *trajectory.Planner, r *trajectory.Request,
 // package api.
 func (k *Keeper) Accept(ctx context.Context, user string, a api.Acceptance) (api.Reservation, error) {
 	var none api.Reservation
+	if k.Shadow {
+		return none, api.Fault(api.ErrConflict, onlyWatches)
+	}
 	if err := k.lock(ctx); err != nil {
 		return none, err
 	}

@@ -68,7 +68,7 @@ func (k *Keeper) noteLate(ctx context.Context, e *ledger.Entry, j *slurm.QueueEn
 	if err := k.record(ctx, e, c); err != nil {
 		return err
 	}
-	if e.OnMiss != api.OnMissCancel || c.progress.Yielded || j.RestartCount > 0 || k.memory.postponed(e.ID, now) {
+	if k.Shadow || e.OnMiss != api.OnMissCancel || c.progress.Yielded || j.RestartCount > 0 || k.memory.postponed(e.ID, now) {
 		return nil
 	}
 	if err := k.Slurm.Cancel(ctx, j.ID); err != nil && !errors.Is(err, slurm.ErrNotFound) {

@@ -95,6 +95,8 @@ type Options struct {
 	Prob float64
 	// Confidence is the confidence level of Outlook's lower bounds on probabilities.
 	Confidence float64
+	// Shadow is true if the keeper makes no promises and changes no job.
+	Shadow bool
 	// Policy has the site's rules.
 	Policy policy.Rules
 	// Horizon is how long before BeginBy a job may become eligible.

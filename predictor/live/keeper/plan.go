@@ -53,6 +53,9 @@ func (k *Keeper) Plan(ctx context.Context, user string, req *api.PlanRequest, pr
 	}
 	plan.Earliest = terms.ceiling(&plan, r.Earliest)
 	plan.OnMiss = cmp.Or(req.OnMiss, api.OnMissRun)
+	if k.Shadow {
+		return refuse(k.onlyWatching(&plan))
+	}
 	no, err := k.within(ctx, terms, &plan, func() error {
 		if !promise {
 			return nil

@@ -25,7 +25,7 @@ func (k *Keeper) revise(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntr
 		return err
 	}
 	planner, err := k.planner()
-	if err != nil {
+	if err != nil || k.Shadow {
 		return nil // the job stays as it is; varqd's health says why
 	}
 	if _, ok := planner.Cluster.Partitions[j.Partition]; !ok {

@@ -35,6 +35,7 @@ import (
 //	ledger broken                    the ledger cannot be written any more
 //	partition short SPAN             there is another partition, with MaxTime SPAN
 //	max-hold N                       Options.MaxHold
+//	shadow                           Options.Shadow from now on
 //	rule KEY: VALUE, ...             another rule of the site's policy, in the words of varq.yaml
 //	unclaimed USER N                 USER has N plans without a job
 //	crash                            varqd is killed and started again

@@ -44,6 +44,7 @@ var verbs = map[string]func(s *scene, w *words){
 	"ledger":              func(s *scene, w *words) { choose(s, w.next(), map[string]func() error{"broken": s.file.Close})() },
 	"partition":           func(s *scene, w *words) { w.flag("short"); s.slurm.short = s.span(w.next()) },
 	"max-hold":            func(s *scene, w *words) { s.MaxHold = float64(s.number(w.next())) },
+	"shadow":              func(s *scene, _ *words) { s.Shadow = true },
 	"rule":                (*scene).rule,
 	"limits":              (*scene).limits,
 	"unclaimed":           (*scene).unclaimed,

@@ -65,9 +65,8 @@ type Scorer struct {
 
 	mu       sync.Mutex
 	unscored map[scores.Job]int64 // jobs with stored forecasts, and when their waits began
-	waiting  map[scores.Job]int64 // jobs in the last snapshot, and when their waits began
-	last     int64                // time of the last snapshot, 0 before the first
-	driftDay int64                // day on which drifts were last logged
+	waits    Waits
+	driftDay int64 // day on which drifts were last logged
 }
 
 // New returns a Scorer that continues with the forecasts in the store.
@@ -154,6 +153,23 @@ func (s *Scorer) ObserveAccounting(ctx context.Context, jobs []workload.Job) err
 // begun returns the jobs whose waits have begun since the last snapshot, or a sample of Most
 // of these jobs.
 func (s *Scorer) begun(queue []slurm.QueueEntry, now int64) []*slurm.QueueEntry {
+	jobs := s.waits.Begun(queue, now)
+	if len(jobs) > s.Most {
+		s.Rand.Shuffle(len(jobs), func(i, k int) { jobs[i], jobs[k] = jobs[k], jobs[i] })
+		jobs = jobs[:s.Most]
+	}
+	return jobs
+}
+
+// Waits finds the jobs that begin to wait. The zero value has seen no snapshot.
+type Waits struct {
+	waiting map[scores.Job]int64 // jobs in the last snapshot, and when their waits began
+	last    int64                // time of the last snapshot, 0 before the first
+}
+
+// Begun takes in a snapshot of the queue at the time now, and returns the jobs whose waits have
+// begun since the last one. There are none in the first.
+func (s *Waits) Begun(queue []slurm.QueueEntry, now int64) []*slurm.QueueEntry {
 	var jobs []*slurm.QueueEntry
 	waiting := make(map[scores.Job]int64, len(queue))
 	for i := range queue {
@@ -168,10 +184,6 @@ func (s *Scorer) begun(queue []slurm.QueueEntry, now int64) []*slurm.QueueEntry 
 		}
 	}
 	s.waiting, s.last = waiting, now
-	if len(jobs) > s.Most {
-		s.Rand.Shuffle(len(jobs), func(i, k int) { jobs[i], jobs[k] = jobs[k], jobs[i] })
-		jobs = jobs[:s.Most]
-	}
 	return jobs
 }
 

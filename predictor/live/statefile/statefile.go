@@ -1,7 +1,7 @@
 // Package statefile opens the file in which varqd stores what it cannot learn again from
-// Slurm: promises (package ledger) and the scores of forecasts (package scores). These two
-// packages read and write the rows. This package defines the tables of both, because the
-// steps that build a file have one order.
+// Slurm: promises (package ledger), the scores of forecasts (package scores), and what would have
+// been promised (package shadow). These packages read and write the rows. This package defines
+// the tables of all, because the steps that build a file have one order.
 package statefile
 
 import (
@@ -20,10 +20,12 @@ var (
 	oddsSQL string
 	//go:embed 4_ceiling.sql
 	ceilingSQL string
+	//go:embed 5_shadow.sql
+	shadowSQL string
 )
 
 // steps build the tables; see sqlitefile.Open. A new step comes last, and no step changes.
-var steps = []string{promisesSQL, scoresSQL, oddsSQL, ceilingSQL}
+var steps = []string{promisesSQL, scoresSQL, oddsSQL, ceilingSQL, shadowSQL}
 
 // Open opens the file path. It creates the file if there is none, and migrates a file that an
 // earlier varq has written. A committed transaction survives a power cut.

@@ -150,6 +150,15 @@ func (c *Client) Calibration(ctx context.Context, q api.CalibrationQuery) (r api
 	return r, err
 }
 
+// Shadow asks what would have been promised, and what would have come of it.
+func (c *Client) Shadow(ctx context.Context, q api.ShadowQuery) (s api.Shadow, err error) {
+	v := values{}
+	v.number(api.ParamStart, q.Start)
+	v.number(api.ParamEnd, q.End)
+	err = c.do(ctx, http.MethodGet, v.path(api.PathShadow), nil, &s)
+	return s, err
+}
+
 // Predict bounds the wait of a job submitted now.
 func (c *Client) Predict(ctx context.Context, r api.PredictRequest) (p api.Prediction, err error) {
 	err = c.do(ctx, http.MethodPost, api.PathPredict, r, &p)

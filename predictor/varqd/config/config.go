@@ -118,8 +118,16 @@ type Forecaster struct {
 	Timeout Duration `yaml:"timeout"`
 }
 
+// The modes of varqd.
+const (
+	ModeLive   = "live"   // it makes promises, and changes jobs to keep them
+	ModeShadow = "shadow" // it only watches, and scores what it would have promised
+)
+
 // Plan bounds and fills in what users ask for.
 type Plan struct {
+	// Mode is ModeLive or ModeShadow.
+	Mode string `yaml:"mode"`
 	// Prob is the success probability of those who ask for none.
 	Prob float64 `yaml:"prob"`
 	// Horizon is how long before its deadline a job may become eligible.
@@ -167,7 +175,7 @@ func Default() Config {
 		Ledger:   Ledger{Path: "/var/lib/varq/ledger.db"},
 		History:  History{Path: "/var/cache/varq/history.db"},
 		Forecast: Forecast{Confidence: .95, Days: 180},
-		Plan:     Plan{Prob: .9, Horizon: Duration(7 * 24 * time.Hour), MaxHold: 4, Stale: Duration(15 * time.Minute)},
+		Plan:     Plan{Mode: ModeLive, Prob: .9, Horizon: Duration(7 * 24 * time.Hour), MaxHold: 4, Stale: Duration(15 * time.Minute)},
 		Watch: Watch{
 			Interval: Duration(5 * time.Second),
 			Idle:     Duration(20 * time.Second),
@@ -307,6 +315,7 @@ func (c *Config) check() error {
 	if c.Plan.Stale <= c.Watch.Refresh {
 		bad("plan.stale", "%v is not more than watch.refresh, %v", c.Plan.Stale, c.Watch.Refresh)
 	}
+	oneOf("plan.mode", c.Plan.Mode, ModeLive, ModeShadow)
 	checkPolicy(c.Policy, bad)
 	oneOf("log.level", c.Log.Level, "debug", "info", "warn", "error")
 	oneOf("log.format", c.Log.Format, "text", "json")

@@ -32,7 +32,7 @@ func TestParse(t *testing.T) {
 client:
   endpoint: tcp://ctl1:6825
   user: 990
-plan: {prob: 0.95, horizon: 2-00:00:00, max_hold: 2.5, stale: 10}
+plan: {mode: shadow, prob: 0.95, horizon: 2-00:00:00, max_hold: 2.5, stale: 10}
 watch: {interval: 500ms}
 forecasters:
   - {name: lastwait, command: /usr/libexec/lastwait -n 50, timeout: 50ms}
@@ -44,7 +44,7 @@ forecasters:
 	}
 	want := Default()
 	want.Client.Endpoint, want.Client.User = "tcp://ctl1:6825", "990"
-	want.Plan = Plan{Prob: .95, Horizon: Duration(48 * time.Hour), MaxHold: 2.5, Stale: Duration(10 * time.Minute)}
+	want.Plan = Plan{Mode: ModeShadow, Prob: .95, Horizon: Duration(48 * time.Hour), MaxHold: 2.5, Stale: Duration(10 * time.Minute)}
 	want.Watch.Interval = Duration(500 * time.Millisecond)
 	want.Forecasters = []Forecaster{
 		{Name: "lastwait", Command: "/usr/libexec/lastwait -n 50", Timeout: Duration(50 * time.Millisecond)},
@@ -137,6 +137,7 @@ func TestErrorsNameTheLine(t *testing.T) {
 		"policy: [{max_prob: 1}]\n":                                     "policy[0].max_prob: 1 does not lie between 0 and 1",
 		"policy:\n- {cost: 0.5x}\n":                                     `varq.yaml:2: "0.5x": a multiple of the quote lies between`,
 		"policy: [{max_cost: [2x]}]\n":                                  "varq.yaml:1: not a cost",
+		"plan: {mode: dry}\n":                                           `plan.mode: "dry" is none of live, shadow`,
 		"log: {level: loud}\n":                                          `log.level: "loud" is none of debug, info, warn, error`,
 		"ledger: {path: \"\"}\n":                                        "ledger.path: must not be empty",
 		"client: {user: \"\"}\n":                                        "client.user: must not be empty",

@@ -25,6 +25,7 @@ import (
 	"github.com/varq-project/varq/predictor/live/outlook"
 	"github.com/varq-project/varq/predictor/live/scores"
 	"github.com/varq-project/varq/predictor/live/selfscore"
+	"github.com/varq-project/varq/predictor/live/shadow"
 	"github.com/varq-project/varq/predictor/live/statefile"
 	"github.com/varq-project/varq/predictor/varqd/config"
 	"github.com/varq-project/varq/predictor/varqd/munge"
@@ -49,13 +50,15 @@ type Daemon struct {
 	clock    *clock
 	ledger   *ledger.Ledger
 	scores   *scores.Store
+	shadows  *shadow.Store
 	cache    *history.History
 	outlook  *outlook.Outlook
 	ingest   *ingest.Ingest
 	keeper   *keeper.Keeper
 	server   *server.Server
 	scorer   *selfscore.Scorer
-	sites    forecasters // the site's own
+	shadow   *shadow.Watcher // nil unless in shadow mode
+	sites    forecasters     // the site's own
 	problems *problems
 	reads    *reads // of the queue
 	looks    *looks // at the queue
@@ -94,6 +97,10 @@ func New(o Options) (_ *Daemon, err error) {
 		}
 		o.Slurm, user = client, client.judged
 	}
+	watching := c.Plan.Mode == config.ModeShadow
+	if watching {
+		o.Slurm = untouched{o.Slurm}
+	}
 	o.Slurm = metered{o.Slurm, d.looks.all, d.pastLoaded}
 	d.slurm = o.Slurm
 	if err := d.openFiles(); err != nil {
@@ -108,7 +115,7 @@ func New(o Options) (_ *Daemon, err error) {
 	})
 	d.keeper = keeper.New(keeper.Options{
 		Ledger: d.ledger, Slurm: watched{o.Slurm, user, d.problems, o.Log}, Outlook: keeperOutlook{d.outlook, d.ingest, d.clock, d.problems}, Now: now, Zone: time.Local,
-		Prob: c.Plan.Prob, Policy: c.Rules(), Confidence: c.Forecast.Confidence, Horizon: c.Plan.Horizon.Seconds(), MaxHold: c.Plan.MaxHold, Stale: c.Plan.Stale.Seconds(),
+		Prob: c.Plan.Prob, Shadow: watching, Policy: c.Rules(), Confidence: c.Forecast.Confidence, Horizon: c.Plan.Horizon.Seconds(), MaxHold: c.Plan.MaxHold, Stale: c.Plan.Stale.Seconds(),
 		Grace: c.Watch.Grace.Seconds(), Log: o.Log, Metrics: keeper.NewMetrics(registry),
 	})
 	scored := selfscore.Reader{Scores: d.scores, Now: now}
@@ -120,8 +127,16 @@ func New(o Options) (_ *Daemon, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if watching {
+		d.shadow, err = shadow.New(context.Background(), shadow.Options{
+			Store: d.shadows, Foresee: d.keeper.Foresee, Most: mostShadows, Rand: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
+		}, now())
+		if err != nil {
+			return nil, err
+		}
+	}
 	d.server = server.New(server.Options{
-		Service:     service{d.keeper, scored, d},
+		Service:     service{d.keeper, scored, shadow.Reader{Store: d.shadows, Watching: watching, Now: now}, d},
 		Credentials: munge.Munge{Socket: c.Server.MungeSocket},
 		Log:         o.Log,
 		Metrics:     registry,
@@ -142,7 +157,7 @@ func (d *Daemon) openFiles() error {
 		return err
 	}
 	d.cleanups.add("ledger", file.Close)
-	d.ledger, d.scores = ledger.New(file), scores.New(file)
+	d.ledger, d.scores, d.shadows = ledger.New(file), scores.New(file), shadow.NewStore(file)
 	if d.odds, err = d.scores.Odds(context.Background()); err != nil {
 		return err
 	}

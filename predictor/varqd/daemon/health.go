@@ -11,6 +11,7 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/keeper"
 	"github.com/varq-project/varq/predictor/live/selfscore"
+	"github.com/varq-project/varq/predictor/live/shadow"
 )
 
 // problems holds the present problem of each part of varqd that has one.
@@ -74,11 +75,15 @@ func (p *problems) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
+// shadows gives shadow.Reader a name of its own in service.
+type shadows = shadow.Reader
+
 // service is what the server serves: reservations, the calibration of forecasts, and
 // the health of the whole daemon.
 type service struct {
 	*keeper.Keeper
 	selfscore.Reader
+	shadows
 	daemon *Daemon
 }
 
@@ -87,6 +92,9 @@ type service struct {
 func (s service) Health(context.Context) api.Health {
 	d := s.daemon
 	h := api.Health{Problems: d.problems.list(), Notes: slices.Concat(d.sites.notes(), d.clock.notes()), Version: api.Version}
+	if d.shadow != nil {
+		h.Notes = append(h.Notes, "varqd only watches, and promises nothing (plan.mode: shadow); varq report --shadow tells what it would have promised")
+	}
 	if err := d.cache.Unstored(); err != nil {
 		h.Notes = append(h.Notes, fmt.Sprintf("the history is in memory, and is read again when varqd starts next: %v", err))
 	}

@@ -122,7 +122,7 @@ func (d *Daemon) follow(ctx context.Context) {
 		case s := <-d.snapshots:
 			defer d.queueTried.set()
 			defer d.looked.Set(float64(s.at))
-			return 0, errors.Join(d.scorer.ObserveQueue(ctx, s.queue, s.at), d.ingest.ObserveQueue(ctx, s.queue, s.at), d.keepOdds(ctx))
+			return 0, errors.Join(d.scorer.ObserveQueue(ctx, s.queue, s.at), d.watchShadows(ctx, s), d.ingest.ObserveQueue(ctx, s.queue, s.at), d.keepOdds(ctx))
 		}
 	})
 }
@@ -145,5 +145,5 @@ func (d *Daemon) onAccounting(ctx context.Context, jobs []workload.Job) error {
 	if err := d.keeper.ObserveAccounting(ctx, jobs); err != nil {
 		return err
 	}
-	return d.scorer.ObserveAccounting(ctx, jobs)
+	return errors.Join(d.scorer.ObserveAccounting(ctx, jobs), d.learnShadows(ctx, jobs))
 }

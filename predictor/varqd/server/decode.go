@@ -233,6 +233,12 @@ func parseReport(values url.Values) (api.ReportQuery, error) {
 	return r, q.end()
 }
 
+func parseShadow(values url.Values) (api.ShadowQuery, error) {
+	q := query{values: values}
+	r := api.ShadowQuery{Start: q.number(api.ParamStart), End: q.number(api.ParamEnd)}
+	return r, q.end()
+}
+
 func parseCalibration(values url.Values) (api.CalibrationQuery, error) {
 	q := query{values: values}
 	r := api.CalibrationQuery{

@@ -64,6 +64,7 @@ func (h *handler) routes(registry *prometheus.Registry) http.Handler {
 	route(http.MethodGet, api.PathReservations, true, h.reservations)
 	route(http.MethodGet, api.PathReport, true, h.report)
 	route(http.MethodGet, api.PathCalibration, true, h.calibration)
+	route(http.MethodGet, api.PathShadow, true, h.shadow)
 	route(http.MethodPost, api.PathPredict, true, h.predict)
 	route(http.MethodGet, api.PathHealth, false, h.health)
 	route(http.MethodGet, api.PathOpenAPI, false, func(w http.ResponseWriter, _ *request) error {
@@ -333,6 +334,18 @@ func (h *handler) calibration(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	return writeJSON(w, http.StatusOK, calibration)
+}
+
+func (h *handler) shadow(w http.ResponseWriter, r *request) error {
+	q, err := parseShadow(r.URL.Query())
+	if err != nil {
+		return err
+	}
+	shadow, err := h.service.Shadow(r.Context(), q)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, shadow)
 }
 
 func (h *handler) predict(w http.ResponseWriter, r *request) error {

@@ -42,6 +42,8 @@ type Service interface {
 	Report(ctx context.Context, user string, q api.ReportQuery) (api.Report, error)
 	// Calibration tells how far forecasts are to be believed.
 	Calibration(ctx context.Context, q api.CalibrationQuery) (api.Calibration, error)
+	// Shadow tells what would have been promised, and what would have come of it.
+	Shadow(ctx context.Context, q api.ShadowQuery) (api.Shadow, error)
 	// Predict bounds the wait of a job submitted now.
 	Predict(ctx context.Context, user string, req *api.PredictRequest) (api.Prediction, error)
 	// Health tells how varqd itself is.

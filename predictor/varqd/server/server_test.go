@@ -113,6 +113,10 @@ func (s *fakeService) Calibration(_ context.Context, q api.CalibrationQuery) (ap
 	return api.Calibration{By: q.By}, nil
 }
 
+func (s *fakeService) Shadow(_ context.Context, q api.ShadowQuery) (api.Shadow, error) {
+	return api.Shadow{From: q.Start, To: q.End}, nil
+}
+
 func (s *fakeService) Predict(_ context.Context, user string, req *api.PredictRequest) (api.Prediction, error) {
 	s.seen(user)
 	return api.Prediction{Job: req.Job}, nil

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -35,7 +36,13 @@ far off they are in the mean. The interval of the coverage, from Low to High, ta
 weeks for independent of one another; fewer than 5 of them tell little, and it is
 wide. Forecasters that have drifted are named. It covers everybody's jobs whose wait
 began in the last 30 days, or from --starttime on.
-Columns: ` + table.Names(calibrationColumns("")),
+Columns: ` + table.Names(calibrationColumns("")) + `
+
+With --shadow, it tells what varqd would have promised, on a cluster where it only
+watches (plan.mode: shadow in varq.yaml): for a random sample of the jobs that began
+to wait, whether a start within an hour, 4 or 12 would have been promised, and kept,
+and for how many node-hours nodes would have idled before the work.
+Columns: ` + table.Names(shadowColumns()),
 		Example: `  varq report
   varq report --by=month -S 2026-01-01
   varq report --by=account --all -S now-7days -E now
@@ -44,13 +51,15 @@ Columns: ` + table.Names(calibrationColumns("")),
   varq report --by=user --all --parsable2 --noheader
   varq report --calibration
   varq report --calibration --by=class -p gpu -S now-7days
-  varq report --calibration --plot=reliability.svg`,
+  varq report --calibration --plot=reliability.svg
+  varq report --shadow -S now-14days`,
 		Args: cli.NoArguments,
 	}
 	by := cmd.Flags().String("by", "", "one line for each `group`: "+strings.Join(api.Groupings, ", ")+";\nwith --calibration "+strings.Join(api.CalibrationGroupings, ", "))
 	whose := addWhose(cmd.Flags())
 	selecting := addSelection(cmd)
 	calibration := addCalibration(cmd)
+	shadow := cmd.Flags().Bool("shadow", false, "what would have been promised and kept, where varqd only watches")
 	style := addStyle(cmd.Flags())
 	_ = cmd.RegisterFlagCompletionFunc("by", cobra.FixedCompletions(slices.Concat(api.Groupings, api.CalibrationGroupings), cobra.ShellCompDirectiveNoFileComp))
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -65,6 +74,16 @@ Columns: ` + table.Names(calibrationColumns("")),
 		}
 		if err := calibration.check(user, selection); err != nil {
 			return usage(err)
+		}
+		if *shadow {
+			if calibration.wanted || *by != "" || user != "" || len(selection.Accounts)+len(selection.Partitions)+len(selection.States) > 0 {
+				return usage(errors.New("--shadow goes together with neither --calibration nor --by, --user, --all, --accounts, --partition and --state"))
+			}
+			columns, err := choose(shadowColumns(), style.format)
+			if err != nil {
+				return usage(err)
+			}
+			return env.reportShadow(cmd.Context(), link, api.ShadowQuery{Start: selection.Start, End: selection.End}, columns, style)
 		}
 		groupings := api.Groupings
 		if calibration.wanted {

@@ -49,6 +49,7 @@ func startVarqd(socket, asked string) (io.Closer, error) {
 	f.mux.HandleFunc("GET "+api.PathHealth, f.health)
 	f.mux.HandleFunc("GET "+api.PathReport, f.report)
 	f.mux.HandleFunc("GET "+api.PathCalibration, calibration)
+	f.mux.HandleFunc("GET "+api.PathShadow, shadow)
 	server := &http.Server{Handler: f}
 	go func() { _ = server.Serve(listener) }()
 	return server, nil
@@ -298,6 +299,24 @@ func (f *fakeVarqd) report(w http.ResponseWriter, r *http.Request) {
 		report.Rows = append(report.Rows, row)
 	}
 	reply(w, http.StatusOK, report)
+}
+
+// shadow answers with one partition, or with nothing for a time from 1970 on.
+func shadow(w http.ResponseWriter, r *http.Request) {
+	if r.FormValue(api.ParamStart) == "86400" {
+		reply(w, http.StatusOK, api.Shadow{Rows: []api.ShadowRow{}})
+		return
+	}
+	s := api.Shadow{Watching: true, Jobs: 1400, From: now - 14*86400, To: now - 60}
+	for _, partition := range []string{"", "batch"} {
+		for i, p := range []float64{.5, .75, .9, .95} {
+			s.Rows = append(s.Rows, api.ShadowRow{
+				Partition: partition, Prob: p, Jobs: 1400, Refused: 100 * (i + 1), Kept: 700 + 50*i, Missed: 200 - 50*i, Unknown: 400 - 100*i,
+				Delivered: float64(700+50*i) / 900, Low: float64(700+50*i)/900 - .02, High: float64(700+50*i)/900 + .02, Held: 3600 * float64(100*i), Ratio: .1 * float64(i),
+			})
+		}
+	}
+	reply(w, http.StatusOK, s)
 }
 
 // calibration answers with two forecasters in each of two groups, or with nothing for a

@@ -51,6 +51,10 @@ var operations = []operation{
 		{api.ParamPartition, "string", "A partition."},
 		{api.ParamClass, "string", "A class of jobs, as grouping by class names it."},
 	}},
+	{path: api.PathShadow, method: "get", summary: "Tell what varqd would have promised, and what would have come of it; see shadow mode.", answer: "Shadow", parameters: []parameter{
+		{api.ParamStart, "integer", "Jobs that began to wait from then on, Unix seconds."},
+		{api.ParamEnd, "integer", "Jobs that began to wait before then, Unix seconds."},
+	}},
 	{path: api.PathPredict, method: "post", summary: "Bound the wait of a job submitted now.", request: "PredictRequest", answer: "Prediction"},
 	{path: api.PathHealth, method: "get", summary: "Tell how varqd is; status 503 if it is not well.", answer: "Health", open: true},
 	{path: api.PathMetrics, method: "get", summary: "Metrics in the text format of Prometheus.", open: true},
