@@ -3,7 +3,6 @@ package chaos
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/varq-project/varq/predictor/api"
@@ -36,8 +35,9 @@ func (c *campaign) drain(ctx context.Context) error {
 		if code == 0 && stdout == "" {
 			break
 		}
-		c.command(ctx, "root", "scancel", "--user="+strings.Join(users, ","))
-		c.command(ctx, "root", "scontrol", "update", "NodeName=ALL", "State=RESUME")
+		for _, user := range users {
+			c.command(ctx, "root", "scancel", "--user="+user)
+		}
 	}
 	c.say("the queue is empty")
 	// From now on the unsettled are those that accounting does not tell the end of.
