@@ -10,13 +10,13 @@ import (
 	"github.com/varq-project/varq/test/cluster"
 )
 
-// TestCampaign is a short campaign. It is long enough for every kind of fault of varqd and of
-// the proxy to happen once.
+// TestCampaign is a short campaign: a minute of submissions and faults, and two until the last
+// promise is settled.
 func TestCampaign(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a private Slurm takes its time; not with -short")
 	}
-	o := Options{Seed: 14, Submissions: 70, Pace: 1500 * time.Millisecond, Nodes: 8, Version: cluster.Slurm2205, Evidence: t.ArtifactDir(), Progress: t.Output()}
+	o := Options{Seed: 14, Submissions: 60, Pace: 1200 * time.Millisecond, Nodes: 8, Version: cluster.Slurm2205, Evidence: t.ArtifactDir(), Progress: t.Output()}
 	if os.Getenv("VARQ_SLURM24") == "1" {
 		o.Version = cluster.Slurm2411
 	}

@@ -261,11 +261,18 @@ func (k *checker) expected(c *subject) (allowed []string, why string) {
 		}
 		touched = true
 	}
+	if slices.ContainsFunc(c.sights, func(s Sight) bool { return s.Reason == heldBySlurm }) {
+		return []string{"CANCELLED", "MISSED"}, "Slurm itself held it"
+	}
 	if touched {
 		return []string{"CANCELLED", "MISSED"}, "its user meddled with it"
 	}
 	return []string{"MISSED"}, "it did not start in time, or did not last until its work began"
 }
+
+// heldBySlurm is the reason of a job that Slurm has put back into the queue and holds itself,
+// because it could not be launched.
+const heldBySlurm = "launch failed requeued held"
 
 func releasedAfter(c *subject, hold *Act) bool {
 	return slices.ContainsFunc(c.Acts, func(a Act) bool { return a.What == actRelease && a.Began > hold.Began })
@@ -403,6 +410,9 @@ func (k *checker) limits(c *subject) {
 		return
 	}
 	for _, s := range c.sights {
+		if s.State != "RUNNING" {
+			continue
+		}
 		if s.Partition == limitedPartition && s.Limit > 60*shortMaxTime {
 			k.add(exceeded, c, "runs in %s with a limit of %d s", s.Partition, s.Limit)
 		}

@@ -108,8 +108,15 @@ func TestCheck(t *testing.T) {
 		}, ""},
 		{"work before its time", func(e *Evidence, _ *Submission, _ *JobRun, _ *Row) { e.Stamps["c1"][0].At = deadline - 1 }, early},
 		{"above the limit", func(e *Evidence, _ *Submission, _ *JobRun, _ *Row) {
-			e.Sights = map[string][]Sight{"c1": {{started, 8 * 60, limitedPartition, "normal"}}}
+			e.Sights = map[string][]Sight{"c1": {{started, "RUNNING", 8 * 60, limitedPartition, "normal", "None"}}}
 		}, exceeded},
+		{"above the limit, so it waits", func(e *Evidence, _ *Submission, _ *JobRun, _ *Row) {
+			e.Sights = map[string][]Sight{"c1": {{started, "PENDING", 8 * 60, limitedPartition, "normal", "PartitionTimeLimit"}}}
+		}, ""},
+		{"held by Slurm", func(e *Evidence, _ *Submission, r *JobRun, row *Row) {
+			e.Sights = map[string][]Sight{"c1": {{started, "PENDING", 60, "main", "normal", heldBySlurm}}}
+			r.Start, r.End, row.State = deadline+20, deadline+30, "CANCELLED"
+		}, ""},
 		{"varqd ended", func(e *Evidence, _ *Submission, _ *JobRun, _ *Row) { e.Endings = []Ending{{t0, "exit status 2"}} }, unwell},
 		{"a promise without a job", func(e *Evidence, _ *Submission, _ *JobRun, _ *Row) {
 			e.Rows = []Row{{ID: "other", State: "PROMISED", Open: true, BeginTime: t0}}

@@ -74,7 +74,7 @@ func pickKind(random *rand.Rand) string {
 // The leads of deadlines.
 const (
 	shortestLead = 30 * time.Second
-	longestLead  = 150 * time.Second
+	longestLead  = 120 * time.Second
 )
 
 // compose composes the submission number n.

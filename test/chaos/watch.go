@@ -14,11 +14,13 @@ const (
 	queueFields = 8
 )
 
-// Sight is a running job in Slurm's queue.
+// Sight is a job in Slurm's queue.
 type Sight struct {
 	At             float64
+	State          string
 	Limit          int64 // seconds
 	Partition, QOS string
+	Reason         string // why it waits
 }
 
 // watchQueue notes in the evidence how each job in Slurm's queue changes.
