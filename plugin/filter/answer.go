@@ -87,6 +87,14 @@ func (s *Submission) says(p *api.Plan) []string {
 	}
 }
 
+// holding returns what to tell the user when the job has started before its work may.
+func (s *Submission) holding(p *api.Plan, job string, now int64) []string {
+	if s.Quiet || p.HoldUntil <= now {
+		return nil
+	}
+	return []string{fmt.Sprintf("holding until %s: job %s has its nodes, and the work on them starts then", s.time(p.HoldUntil), job)}
+}
+
 // span describes to the user when the work will be running.
 func (s *Submission) span(p *api.Plan) string {
 	switch p.HoldUntil {

@@ -24,7 +24,8 @@ type Varqd interface {
 }
 
 // Helper stands beside one sbatch, srun or salloc. It plans the job, and then waits until
-// Slurm has accepted it. If the command ends before, the helper takes the promise back.
+// Slurm has accepted it, or started it for an srun or salloc. If the command ends before it
+// has a job, the helper takes the promise back.
 type Helper struct {
 	// Orders are lines from varq.lua: "plan COMMAND", and "job ID" once Slurm has accepted
 	// the job. They end when the command does.
@@ -116,6 +117,8 @@ func (h *Helper) plan(ctx context.Context, varqd Varqd, command string) (*Submis
 
 // accompany waits for the job of a plan. srun and salloc tell their job only when it has
 // started; so, for them, accompany also looks whether varqd has found the job in the queue.
+// Their users are told when the job starts and its work is held, as they wait before a
+// terminal.
 func (h *Helper) accompany(ctx context.Context, varqd Varqd, s *Submission, plan *api.Plan, orders *bufio.Scanner) error {
 	jobs := make(chan string, 1)
 	go func() {
@@ -135,32 +138,41 @@ func (h *Helper) accompany(ctx context.Context, varqd Varqd, s *Submission, plan
 	} else {
 		h.Leave()
 	}
+	known := false // varqd knows the job, and the user the promise
 	for {
 		select {
 		case job, accepted := <-jobs:
-			if !accepted {
-				h.Leave()
+			if !known && accepted {
+				h.tell(s, s.says(plan))
+			}
+			if accepted {
+				h.tell(s, s.holding(plan, job, h.Now().Unix()))
+			}
+			h.Leave()
+			switch {
+			case known:
+				return nil
+			case accepted:
+				return bind(ctx, varqd, plan.ID, job)
+			default:
 				return h.takeBack(ctx, varqd, plan.ID)
 			}
-			h.tell(s, plan)
-			h.Leave()
-			return bind(ctx, varqd, plan.ID, job)
 		case <-look:
 			if bound(ctx, varqd, plan.ID) {
-				h.tell(s, plan)
-				return nil
+				h.tell(s, s.says(plan))
+				known, look = true, nil
 			}
 		}
 	}
 }
 
-// tell tells the user of a command that waits for its job what is promised. To others
-// varq.lua tells it.
-func (h *Helper) tell(s *Submission, plan *api.Plan) {
+// tell tells lines to the user of a command that waits for its job. To others varq.lua tells
+// what is promised.
+func (h *Helper) tell(s *Submission, lines []string) {
 	if !s.Waits {
 		return
 	}
-	for _, line := range s.says(plan) {
+	for _, line := range lines {
 		fmt.Fprintln(h.User, "varq: "+line)
 	}
 }

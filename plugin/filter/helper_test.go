@@ -33,7 +33,11 @@ func (v *fakeVarqd) say(format string, args ...any) {
 
 func (v *fakeVarqd) Plan(_ context.Context, r api.PlanRequest) (api.PlanAnswer, error) {
 	v.say("plan")
-	return api.PlanAnswer{Plan: &api.Plan{ID: fakePlan, BeginBy: r.BeginBy, HoldUntil: r.BeginBy, OnMiss: api.OnMissRun}}, nil
+	hold := r.BeginBy
+	if r.BestEffort {
+		hold = 0
+	}
+	return api.PlanAnswer{Plan: &api.Plan{ID: fakePlan, BeginBy: r.BeginBy, HoldUntil: hold, OnMiss: api.OnMissRun}}, nil
 }
 
 func (v *fakeVarqd) Quote(context.Context, api.PlanRequest) (api.PlanAnswer, error) {
@@ -142,12 +146,43 @@ func TestHelperTellsWaitingUser(t *testing.T) {
 		v.mu.Lock()
 		v.job = 42
 		v.mu.Unlock()
-		c.want(t, &v, "plan")
-		if !strings.HasPrefix(c.user.String(), "varq: promised: running by ") {
-			t.Errorf("told the user %q", c.user.String())
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		if text := c.user.String(); !strings.HasPrefix(text, "varq: promised: running by ") || strings.Count(text, "\n") != 3 || c.left {
+			t.Errorf("told the user %q, left %v", text, c.left)
 		}
-		c.orders.Close() // nobody reads it any more
+		c.orders.Close() // interrupted in the queue: the job ends, and with it the promise
+		c.want(t, &v, "plan")
 	})
+}
+
+// When the job has started, the users of srun and salloc learn that its work is held, once.
+func TestHelperTellsOfHold(t *testing.T) {
+	for options, told := range map[string]struct {
+		known bool // varqd has seen the job in the queue before
+		lines int
+		hold  string
+	}{
+		`{"spank:begin-by":"uts1800003600"}`:                       {false, 4, "varq: holding until 2027-01-15T09:00:00: job 42 has its nodes, and the work on them starts then\n"},
+		`{"spank:begin-by":"uts1800007200"}`:                       {true, 4, "varq: holding until 2027-01-15T10:00:00: job 42 has its nodes, and the work on them starts then\n"},
+		`{"spank:begin-by":"uts1800007200","quiet":"1"}`:           {true, 0, ""},
+		`{"spank:begin-by":"now+1hour","spank:best-effort":"set"}`: {false, 3, ""},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var v fakeVarqd
+			want := []string{"plan", "bind " + fakePlan + " 42"}
+			if told.known {
+				v.job, want = 42, want[:1]
+			}
+			c := helped(t, &v, "salloc", options)
+			time.Sleep(10 * time.Second)
+			fmt.Fprintln(c.orders, "job 42")
+			c.want(t, &v, want...)
+			if text := c.user.String(); strings.Count(text, "\n") != told.lines || !strings.HasSuffix(text, told.hold) || strings.Contains(text, "holding") != (told.hold != "") || !c.left {
+				t.Errorf("%s: told the user %q, left %v", options, text, c.left)
+			}
+		})
+	}
 }
 
 // Without a promise there is nothing to wait for.

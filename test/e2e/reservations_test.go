@@ -35,6 +35,7 @@ func TestReservations(t *testing.T) {
 			"sbatch lines":      sbatchLines,
 			"srun":              srun,
 			"salloc":            salloc,
+			"interactive":       interactive,
 			"signal":            signal,
 			"on miss":           onMiss,
 			"requeue":           requeue,
@@ -201,6 +202,42 @@ func srun(t *testing.T, s *site.Site) {
 		if late := started - float64(at); err != nil || late < 0 || late > patient.Seconds() {
 			t.Errorf("a task started %+.3f s from the deadline (%v)", late, err)
 		}
+	}
+}
+
+// interactive: who waits before the terminal of an srun or salloc reads, once and before the
+// work starts, until when it is held. No sbatch writes that anywhere.
+func interactive(t *testing.T, s *site.Site) {
+	for name, command := range map[string]string{
+		"srun":   `srun "$@" --nodes=2 true`,
+		"salloc": `salloc "$@" srun --nodes=2 true`,
+		"sbatch": `sbatch --wait --output="$0" "$@" --wrap="srun --nodes=2 true"`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			option, at := deadline(s)
+			output := filepath.Join(s.JobDir(), "interactive-"+name+".out")
+			r := mustRun(t, s, "alice", "bash", "-c", command+` 2>&1 | while read -r line; do echo "$(date +%s) $line"; done >&2`,
+				output, option, "--prob=0.6", "--time=5", "--nodes=2")
+			said := ""
+			for line := range strings.Lines(r.Stderr) {
+				if strings.Contains(line, "holding until") {
+					said += line
+				}
+			}
+			if name == "sbatch" {
+				if text, err := os.ReadFile(output); err != nil || strings.Contains(string(text), "holding") || said != "" {
+					t.Errorf("sbatch said %q, its output file has %q (%v)", said, text, err)
+				}
+				return
+			}
+			stamp, text, _ := strings.Cut(said, " ")
+			saidAt, err := strconv.ParseInt(stamp, 10, 64)
+			want := "varq: holding until " + time.Unix(at, 0).Format("2006-01-02T15:04:05") + ": job "
+			if err != nil || !strings.HasPrefix(text, want) || strings.Count(text, "\n") != 1 || saidAt >= at {
+				t.Errorf("%s said %q, wanted one line with %q before %d", name, said, want, at)
+			}
+		})
 	}
 }
 
