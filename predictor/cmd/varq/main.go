@@ -17,15 +17,18 @@ func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	began := time.Now()
+	terminal, width := cli.Terminal(stdout)
 	return command.Run(args, command.Env{
 		Env: cli.Env{
-			Stdin:   stdin,
-			Stdout:  stdout,
-			Stderr:  stderr,
-			Getenv:  os.Getenv,
-			Now:     func() int64 { return time.Now().Unix() },
-			Elapsed: func() time.Duration { return time.Since(began) },
-			Zone:    time.Local,
+			Stdin:    stdin,
+			Stdout:   stdout,
+			Stderr:   stderr,
+			Getenv:   os.Getenv,
+			Now:      func() int64 { return time.Now().Unix() },
+			Elapsed:  func() time.Duration { return time.Since(began) },
+			Zone:     time.Local,
+			Terminal: terminal,
+			Width:    width,
 		},
 		Studies: study.Studies(),
 		Host:    doctor.Host,

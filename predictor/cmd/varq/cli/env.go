@@ -16,6 +16,8 @@ type Env struct {
 	Now            func() int64         // Unix seconds
 	Elapsed        func() time.Duration // since the process began; the clock of progress
 	Zone           *time.Location       // of the times that are read and shown
+	Terminal       bool                 // Stdout is a terminal
+	Width          int                  // of a line of the terminal, in characters; 0 if unknown
 }
 
 // ErrInterrupted is the error of a command whose context has ended.

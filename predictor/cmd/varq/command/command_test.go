@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -22,7 +23,8 @@ import (
 )
 
 // runVarq implements the command varq of the scripts in the test's process. Its standard
-// input is the script's file stdin, if there is one.
+// input is the script's file stdin, if there is one. Its output is a terminal if the script
+// says how wide that is, by the variable TERMINAL_WIDTH.
 func runVarq(ts *testscript.TestScript, neg bool, args []string) {
 	stdin, err := os.ReadFile(ts.MkAbs("stdin"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -32,15 +34,18 @@ func runVarq(ts *testscript.TestScript, neg bool, args []string) {
 	if err != nil {
 		ts.Fatalf("%v", err)
 	}
+	width, _ := strconv.Atoi(ts.Getenv("TERMINAL_WIDTH"))
 	code := Run(args, Env{
 		Env: cli.Env{
-			Stdin:   bytes.NewReader(stdin),
-			Stdout:  ts.Stdout(),
-			Stderr:  ts.Stderr(),
-			Getenv:  ts.Getenv,
-			Now:     func() int64 { return now },
-			Elapsed: func() time.Duration { return clitest.Elapsed },
-			Zone:    zone,
+			Stdin:    bytes.NewReader(stdin),
+			Stdout:   ts.Stdout(),
+			Stderr:   ts.Stderr(),
+			Getenv:   ts.Getenv,
+			Now:      func() int64 { return now },
+			Elapsed:  func() time.Duration { return clitest.Elapsed },
+			Zone:     zone,
+			Terminal: width != 0,
+			Width:    width,
 		},
 		Studies: toyStudies(),
 		Host:    func(context.Context, string) []doctor.Finding { return toyHost(ts.Getenv("HOST_LACKS")) },

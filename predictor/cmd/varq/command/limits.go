@@ -53,7 +53,7 @@ Columns, for --format: ` + table.Names(limitColumns()),
 			}
 			fmt.Fprintln(env.Stdout)
 		}
-		return table.Write(env.Stdout, columns, limitLines(&l), style.table())
+		return show(env, columns, limitLines(&l), style, false)
 	}
 	return cmd
 }

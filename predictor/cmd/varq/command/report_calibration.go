@@ -104,7 +104,7 @@ func (e *Env) showCalibration(c api.Calibration, columns []table.Column[quantile
 			rows = append(rows, quantileRow{&c.Rows[i], &c.Rows[i].Quantiles[k]})
 		}
 	}
-	if err := table.Write(e.Stdout, columns, rows, style.table()); err != nil || !style.plain() {
+	if err := show(e, columns, rows, style, false); err != nil || !style.plain() {
 		return err
 	}
 	e.showDrift(c)

@@ -23,7 +23,7 @@ func (e *Env) reportPromises(ctx context.Context, link *link, q api.ReportQuery,
 	if style.json {
 		return cli.WriteJSON(e.Stdout, report)
 	}
-	return table.Write(e.Stdout, columns, report.Rows, style.table())
+	return show(e, columns, report.Rows, style, false)
 }
 
 // reportColumns has the columns of Table 3 of the paper, and the counts behind them. states
@@ -32,7 +32,8 @@ func reportColumns(by string, states ...string) []table.Column[api.ReportRow] {
 	type row = api.ReportRow
 	columns := groupColumn(by, func(r row) string { return r.Group })
 	number := func(name string, value func(row) string) {
-		columns = append(columns, table.Column[row]{Name: name, Right: true, Value: value})
+		spare := 1 + slices.Index([]string{"Estimated", "Open", "Cancelled", "Low", "High", "Used", "Required"}, name)
+		columns = append(columns, table.Column[row]{Name: name, Right: true, Spare: spare, Value: value})
 	}
 	count := func(name string, value func(row) int) {
 		number(name, func(r row) string { return strconv.Itoa(value(r)) })

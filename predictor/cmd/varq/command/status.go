@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -47,12 +48,14 @@ All columns, for --format: ` + table.Names(statusColumns(env)),
   varq status --old --format=JobID,BeginBy,State,Note%-40
   varq status -S now-1week --state=MISSED,CANCELLED
   varq status -u alice -p gpu -S today -E tomorrow
-  varq status --all --parsable2`,
+  varq status --all --parsable2
+  varq status --color=always`,
 	}
 	whoseFlags := addWhose(cmd.Flags())
 	selecting := addSelection(cmd)
 	old := cmd.Flags().Bool("old", false, "also those that were settled longer ago than a day")
 	style := addStyle(cmd.Flags())
+	when := addColour(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		usage := func(err error) error { return cli.Usage(cmd, err) }
 		jobs, err := parseJobs(args)
@@ -81,6 +84,10 @@ All columns, for --format: ` + table.Names(statusColumns(env)),
 		if err != nil {
 			return usage(err)
 		}
+		colour, err := useColour(env, *when)
+		if err != nil {
+			return usage(err)
+		}
 		varqd, err := link.dial()
 		if err != nil {
 			return err
@@ -93,9 +100,9 @@ All columns, for --format: ` + table.Names(statusColumns(env)),
 		case style.json:
 			err = cli.WriteJSON(env.Stdout, found)
 		case len(jobs) > 0 && style.plain():
-			err = env.tell(found)
+			err = env.tell(found, colour)
 		default:
-			err = table.Write(env.Stdout, columns, found, style.table())
+			err = show(env, columns, found, style, colour)
 		}
 		if err != nil {
 			return err
@@ -204,6 +211,7 @@ func statusColumns(env *Env) []table.Column[api.Reservation] {
 	number("Nodes", func(r row) string { return strconv.Itoa(int(r.Nodes)) })
 	number("CPUs", func(r row) string { return strconv.Itoa(int(r.CPUs)) })
 	text("State", func(r row) string { return r.State })
+	columns[len(columns)-1].Colour = stateColour
 	text("Promised", func(r row) string { return env.moment(r.Promised) })
 	text("BeginBy", func(r row) string { return env.moment(r.BeginBy) })
 	number("Prob", func(r row) string { return prob.Format(r.Prob) })
@@ -229,7 +237,25 @@ func statusColumns(env *Env) []table.Column[api.Reservation] {
 		return slurmtime.FormatDuration(env.held(r))
 	})
 	text("Note", func(r row) string { return r.Note })
+	columns[len(columns)-1].Long = true
+	for i := range columns {
+		columns[i].Spare = 1 + slices.Index([]string{"Eligible", "WorkStart", "Held", "Start", "Nodes", "Partition"}, columns[i].Name)
+	}
 	return columns
+}
+
+// stateColour returns the colour of the state of a reservation.
+func stateColour(r api.Reservation) cli.Colour {
+	switch {
+	case r.State == api.StateKept:
+		return cli.Green
+	case r.State == api.StateMissed:
+		return cli.Red
+	case endangered(r):
+		return cli.Yellow
+	default:
+		return ""
+	}
 }
 
 // open reports whether the reservation has no outcome yet.

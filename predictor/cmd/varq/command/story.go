@@ -12,18 +12,22 @@ import (
 )
 
 // tell shows each reservation as a text: the promise, then what happened.
-func (e *Env) tell(reservations []api.Reservation) error {
+func (e *Env) tell(reservations []api.Reservation, colour bool) error {
 	stories := make([]string, len(reservations))
 	for i, r := range reservations {
-		stories[i] = e.story(r)
+		stories[i] = e.story(r, colour)
 	}
 	_, err := fmt.Fprint(e.Stdout, strings.Join(stories, "\n"))
 	return err
 }
 
-func (e *Env) story(r api.Reservation) string {
+func (e *Env) story(r api.Reservation, colour bool) string {
 	s := cli.Listing{Width: 10}
-	fmt.Fprintf(&s, "Job %d (plan %s) of %s: %s\n", r.Job, r.ID, r.User, r.State)
+	state := r.State
+	if colour {
+		state = stateColour(r).Paint(state)
+	}
+	fmt.Fprintf(&s, "Job %d (plan %s) of %s: %s\n", r.Job, r.ID, r.User, state)
 	s.Line("Promised", "on %s: running by %s with probability %s (forecast %s)",
 		e.moment(r.Promised), e.moment(r.BeginBy), prob.Format(r.Prob), prob.Format(r.Estimate))
 	if open(r) && r.Now != 0 {
@@ -78,6 +82,11 @@ func against(start, deadline int64) string {
 	}
 }
 
+// endangered reports whether the promise is less likely to be kept than it was made.
+func endangered(r api.Reservation) bool {
+	return r.State == api.StatePending && (r.Rescue != nil || r.Now != 0 && r.Now < r.Prob)
+}
+
 // next returns a hint for the user, or "" if there is none.
 func next(r api.Reservation) string {
 	switch {
@@ -86,7 +95,7 @@ func next(r api.Reservation) string {
 	case r.Rescue != nil:
 		return fmt.Sprintf("endangered; if idle nodes may cost up to %s, the probability is %s: 'varq accept %d' agrees to that",
 			r.Rescue.Worst, prob.Format(r.Rescue.Prob), r.Job)
-	case r.State == api.StatePending && r.Now != 0 && r.Now < r.Prob:
+	case endangered(r):
 		return "less likely than promised by now; varqd moves the job as far as your ceiling on the cost of idle nodes allows"
 	case r.State == api.StateMissed && r.Start == 0 && r.End == 0:
 		return fmt.Sprintf("the job still waits; 'scancel %d' withdraws it", r.Job)

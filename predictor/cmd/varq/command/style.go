@@ -2,6 +2,7 @@ package command
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/spf13/pflag"
 
@@ -23,8 +24,22 @@ func addStyle(flags *pflag.FlagSet) *styleFlags {
 	return f
 }
 
-func (f *styleFlags) table() table.Style {
-	return table.Style{Parsable: f.parsable, NoHeader: f.noHeader}
+// show prints a table. On a terminal it fits the terminal's width: columns that the user has
+// not asked for are left out if there is no room for them, and notes are cut.
+func show[R any](env *Env, columns []table.Column[R], records []R, f *styleFlags, colour bool) error {
+	if env.Width > 0 && !f.parsable {
+		if f.format != "" {
+			columns = slices.Clone(columns)
+			for i := range columns {
+				columns[i].Spare = 0
+			}
+		}
+		var left []table.Column[R]
+		if columns, left = table.Fit(columns, records, env.Width); len(left) > 0 {
+			fmt.Fprintf(env.Stderr, "varq: this terminal has no room for %s; --format shows any column\n", table.Names(left))
+		}
+	}
+	return table.Write(env.Stdout, columns, records, table.Style{Parsable: f.parsable, NoHeader: f.noHeader, Colour: colour && !f.parsable})
 }
 
 const jsonHelp = "show varqd's answer in JSON: times in Unix seconds, durations in seconds"

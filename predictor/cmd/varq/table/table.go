@@ -4,11 +4,14 @@
 package table
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 )
 
 // maxWidth bounds the width that a format may ask for, in characters.
@@ -23,8 +26,17 @@ type Column[R any] struct {
 	// Width is the number of characters of the column. A longer value is cut and ends
 	// in "+". 0 stands for the width of the widest value.
 	Width int
+	// Long columns have sentences, which Fit may cut. A cut sentence ends in "…".
+	Long bool
+	// Spare columns are left out by Fit if the line has no room for them: first those with
+	// the smallest number. 0 stands for a column that stays.
+	Spare int
 	// Value renders the field.
 	Value func(R) string
+	// Colour, if not nil, is the colour of the field.
+	Colour func(R) cli.Colour
+
+	mark string // at the end of a value that is cut, in the place of "+"
 }
 
 // Text returns a column of text.
@@ -43,6 +55,8 @@ type Style struct {
 	Parsable bool
 	// NoHeader leaves out the header.
 	NoHeader bool
+	// Colour paints the columns that have a Colour, unless Parsable.
+	Colour bool
 }
 
 // Select returns the columns that format names, in its order. An item of format is NAME,
@@ -85,27 +99,48 @@ func find[R any](columns []Column[R], name string) (Column[R], bool) {
 
 // Write prints the records to w.
 func Write[R any](w io.Writer, columns []Column[R], records []R, style Style) error {
-	lines := make([][]string, 0, len(records)+1)
+	lines := make([][]cell, 0, len(records)+1)
 	if !style.NoHeader {
-		lines = append(lines, headers(columns))
+		header := make([]cell, len(columns))
+		for i, c := range columns {
+			header[i].text = c.Name
+		}
+		lines = append(lines, header)
 	}
 	for _, r := range records {
-		cells := make([]string, len(columns))
+		cells := make([]cell, len(columns))
 		for i, c := range columns {
-			cells[i] = c.Value(r)
+			cells[i].text = c.Value(r)
+			if style.Colour && c.Colour != nil {
+				cells[i].colour = c.Colour(r)
+			}
 		}
 		lines = append(lines, cells)
 	}
 	var out strings.Builder
 	if style.Parsable {
 		for _, cells := range lines {
-			out.WriteString(strings.Join(cells, "|") + "\n")
+			out.WriteString(strings.Join(texts(cells), "|") + "\n")
 		}
 	} else {
 		align(&out, columns, lines, !style.NoHeader)
 	}
 	_, err := io.WriteString(w, out.String())
 	return err
+}
+
+// cell is one value, or a header.
+type cell struct {
+	text   string
+	colour cli.Colour
+}
+
+func texts(cells []cell) []string {
+	list := make([]string, len(cells))
+	for i := range cells {
+		list[i] = cells[i].text
+	}
+	return list
 }
 
 func headers[R any](columns []Column[R]) []string {
@@ -117,13 +152,13 @@ func headers[R any](columns []Column[R]) []string {
 }
 
 // align writes lines in columns. If the first is a header, dashes follow it.
-func align[R any](out *strings.Builder, columns []Column[R], lines [][]string, header bool) {
+func align[R any](out *strings.Builder, columns []Column[R], lines [][]cell, header bool) {
 	widths := make([]int, len(columns))
 	for i, c := range columns {
 		widths[i] = c.Width
 		for _, cells := range lines {
 			if c.Width == 0 {
-				widths[i] = max(widths[i], utf8.RuneCountInString(cells[i]))
+				widths[i] = max(widths[i], utf8.RuneCountInString(cells[i].text))
 			}
 		}
 	}
@@ -131,7 +166,8 @@ func align[R any](out *strings.Builder, columns []Column[R], lines [][]string, h
 		padded := make([]string, len(cells))
 		dashes := make([]string, len(cells))
 		for i, cell := range cells {
-			padded[i] = pad(cut(cell, widths[i]), widths[i], columns[i].Right)
+			text := cut(cell.text, widths[i], cmp.Or(columns[i].mark, "+"))
+			padded[i] = pad(text, cell.colour, widths[i], columns[i].Right)
 			dashes[i] = strings.Repeat("-", widths[i])
 		}
 		out.WriteString(strings.TrimRight(strings.Join(padded, " "), " ") + "\n")
@@ -141,18 +177,19 @@ func align[R any](out *strings.Builder, columns []Column[R], lines [][]string, h
 	}
 }
 
-// cut shortens s to width characters. If it shortens s, the last character is "+".
-func cut(s string, width int) string {
+// cut shortens s to width characters. If it shortens s, the last character is mark.
+func cut(s string, width int, mark string) string {
 	if utf8.RuneCountInString(s) <= width {
 		return s
 	}
-	return string([]rune(s)[:width-1]) + "+"
+	return string([]rune(s)[:width-1]) + mark
 }
 
-func pad(s string, width int, right bool) string {
+// pad paints s and aligns it in width characters.
+func pad(s string, colour cli.Colour, width int, right bool) string {
 	space := strings.Repeat(" ", width-utf8.RuneCountInString(s))
 	if right {
-		return space + s
+		return space + colour.Paint(s)
 	}
-	return s + space
+	return colour.Paint(s) + space
 }
