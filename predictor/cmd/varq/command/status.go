@@ -35,7 +35,8 @@ of them.
 
 Prob is the probability promised and Now the one forecast at present. From Start
 on the job holds its nodes, and at WorkStart the work begins; Held is the time
-between the two. The states:
+between the two. A promise that is less likely to be kept than it was made is endangered: the Note
+says so, and "varq accept" if idle nodes that cost more would keep it. The states:
 
   PROMISED   planned, but no job seen yet     KEPT       the work started in time
   PENDING    the job is in the queue          MISSED     it did not
@@ -236,12 +237,27 @@ func statusColumns(env *Env) []table.Column[api.Reservation] {
 		}
 		return slurmtime.FormatDuration(env.held(r))
 	})
-	text("Note", func(r row) string { return r.Note })
+	text("Note", listNote)
 	columns[len(columns)-1].Long = true
 	for i := range columns {
 		columns[i].Spare = 1 + slices.Index([]string{"Eligible", "WorkStart", "Held", "Start", "Nodes", "Partition"}, columns[i].Name)
 	}
 	return columns
+}
+
+// listNote returns the note of a reservation in a list. It says first if its promise is endangered.
+func listNote(r api.Reservation) string {
+	text := "endangered"
+	switch {
+	case !endangered(r):
+		return r.Note
+	case r.Rescue != nil:
+		text += ": varq accept"
+	}
+	if r.Note != "" {
+		text += "; " + r.Note
+	}
+	return text
 }
 
 // stateColour returns the colour of the state of a reservation.

@@ -247,7 +247,10 @@ func reservations() []api.Reservation {
 		{At: now - 600, Kind: "moved", Text: "begin time moved from 2026-11-21T13:30:00Z to 2026-11-21T13:40:00Z: even so the forecast is 0.95; idle nodes cost at most 2.33 node-hours, 37.33 billing-hours"},
 	}
 	endangered.Rescue = &api.Rescue{Prob: .912, Worst: endangered.Idle(now + 600)}
-	return []api.Reservation{pending, holding, kept, missed, endangered}
+	unlikely := reserve(4714, "bob", api.StatePending, now+1800, now+4500, now+4500)
+	unlikely.Now, unlikely.Note = .89, "the user changed the job's nodes"
+	unknown := reserve(4715, "bob", api.StatePending, now+1800, now+4500, now+4500) // not looked at yet
+	return []api.Reservation{pending, holding, kept, missed, endangered, unlikely, unknown}
 }
 
 // health answers with the notes in the file notes, in the folder of the file asked.
