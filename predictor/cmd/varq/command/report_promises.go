@@ -48,7 +48,8 @@ func reportColumns(by string, states ...string) []table.Column[api.ReportRow] {
 	}
 	delivered := func(name string, value func(row) float64) {
 		settled(name, func(r row) string {
-			if len(states) > 0 && !(slices.Contains(states, api.StateKept) && slices.Contains(states, api.StateMissed)) {
+			both := slices.Contains(states, api.StateKept) && slices.Contains(states, api.StateMissed)
+			if len(states) > 0 && !both {
 				return cli.None // a share of the kept among the kept alone tells nothing
 			}
 			return cli.Share(value(r))
