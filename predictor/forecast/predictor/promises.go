@@ -14,6 +14,7 @@ type promises struct {
 
 // promise is a promised start and its forecast when the promise was made.
 type promise struct {
+	user             string  // whose job it is
 	submit, deadline int64   // Unix seconds
 	budget           float64 // seconds from submit to deadline when the promise was made
 	miss             float64 // upper bound on the probability of a start after the deadline
@@ -47,7 +48,7 @@ func (p *Predictor) Promise(job int64, q *forecast.Question, deadline int64, goo
 		budget := float64(deadline - q.Submit)
 		var a forecast.Answer
 		if p.Forecast(q, &a) {
-			open.Put(job, promise{q.Submit, deadline, budget, 1 - a.Lower.Within(budget)})
+			open.Put(job, promise{q.User, q.Submit, deadline, budget, 1 - a.Lower.Within(budget)})
 		}
 	}
 }
@@ -64,7 +65,7 @@ func (p *Predictor) Inherit(from *Predictor) {
 func (p *promises) score(j *workload.Job) {
 	p.odds.revert(j.Start)
 	if made, ok := p.open.Take(j.ID); ok && made.submit == j.Since() {
-		p.odds.learn(made.budget, made.miss, j.Start > made.deadline)
+		p.odds.learn(&made, j.Start)
 	}
 }
 

@@ -3,6 +3,7 @@ package predictor
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/varq-project/varq/predictor/forecast"
@@ -13,17 +14,17 @@ import (
 // It does not fall as the forecast rises, and is 0 without a forecast.
 func TestPromisesAreProbabilities(t *testing.T) {
 	p := newPromises()
-	p.odds.by[1] = forecast.Odds{Missed: 1, Expected: 4}
+	p.odds.all[1] = tally{missed: 1, expected: 4}
 	for _, budget := range [...]float64{0, 900, 3600, 1e6} {
 		last := 0.
 		for wait := 0.; wait <= 1; wait += .01 {
-			got := p.odds.correct(wait, wait*wait, budget)
+			got := p.odds.correct("", wait, wait*wait, budget)
 			if got < last || got > wait {
 				t.Fatalf("%v of %v with a budget of %v, after %v", got, wait, budget, last)
 			}
 			last = got
 		}
-		if p.odds.correct(0, 0, budget) != 0 {
+		if p.odds.correct("", 0, 0, budget) != 0 {
 			t.Error("a promise without a forecast")
 		}
 	}
@@ -43,7 +44,7 @@ func TestPromisesAreKept(t *testing.T) {
 			for range 10 {
 				said = min(said, miss/optimism*(.7+.6*random.Float64()))
 			}
-			if p.odds.correct(1, 1-said, 600) < .95 {
+			if p.odds.correct("", 1, 1-said, 600) < .95 {
 				continue
 			}
 			j := workload.Job{ID: id, Submit: 1000, Start: 1000 + 300}
@@ -73,13 +74,13 @@ func TestDisasterIsForgiven(t *testing.T) {
 		p.open.Put(id, promise{submit: at - 7200, deadline: at - 6600, budget: 600, miss: .01})
 		p.score(&workload.Job{ID: id, Submit: at - 7200, Start: at})
 	}
-	if got := p.odds.correct(1, .99, 600); got > .6 {
+	if got := p.odds.correct("", 1, .99, 600); got > .6 {
 		t.Errorf("promises %v on the next day", got)
 	}
 	for end := at + 180*day; at < end; at += 600 {
 		p.score(&workload.Job{ID: -1, Submit: at, Start: at})
 	}
-	if got := p.odds.correct(1, .99, 600); got < .95 {
+	if got := p.odds.correct("", 1, .99, 600); got < .95 {
 		t.Errorf("promises %v half a year later", got)
 	}
 }
@@ -94,8 +95,8 @@ func TestPromisesOfOthers(t *testing.T) {
 	p.score(&workload.Job{ID: 0, Submit: 1500, Start: 9000})
 	p.drop(&workload.Job{ID: 1})
 	p.score(&workload.Job{ID: 2, Submit: 1000, Start: 9000})
-	if p.odds.by[0] != prior || p.open.Len() > 0 {
-		t.Errorf("%+v, %d left", p.odds.by[0], p.open.Len())
+	if p.odds.all[0] != prior || len(p.odds.users) > 0 || p.open.Len() > 0 {
+		t.Errorf("%+v, %v, %d left", p.odds.all[0], p.odds.users, p.open.Len())
 	}
 }
 
@@ -103,17 +104,20 @@ func TestPromisesOfOthers(t *testing.T) {
 // cannot return.
 func TestOddsAreTakenOver(t *testing.T) {
 	old, fresh := History(Options{}, rand.New(rand.NewPCG(1, 1))), History(Options{}, rand.New(rand.NewPCG(1, 1)))
-	old.promises.odds.by[1] = forecast.Odds{Missed: 3, Expected: 2}
+	for i, user := range []string{"", "alice", "alice", "bob"} {
+		made := promise{user: user, submit: 1000, deadline: 2000, budget: 1000 * float64(1+i), miss: .1}
+		old.promises.odds.learn(&made, 3000)
+	}
 	fresh.SetOdds(old.Odds())
-	if fresh.promises.odds.by != old.promises.odds.by {
+	if !slices.Equal(fresh.Odds(), old.Odds()) || math.Abs(fresh.promises.odds.all[1].ratio()-old.promises.odds.all[1].ratio()) > 1e-9 || len(old.Odds()) != 3 {
 		t.Errorf("%v, want %v", fresh.Odds(), old.Odds())
 	}
 	good := forecast.Odds{Missed: 1, Expected: 1}
 	for _, wrong := range [][]forecast.Odds{
-		nil, make([]forecast.Odds, len(budgets)+1),
-		{good, good, good, {Missed: math.NaN(), Expected: 1}}, {good, good, good, {Missed: 1, Expected: math.Inf(1)}},
+		{good, {Range: -1}}, {good, {Range: ranges}}, {good, {Missed: -1}},
+		{good, {Missed: math.NaN(), Expected: 1}}, {good, {Missed: 1, Expected: math.Inf(1)}},
 	} {
-		if fresh.SetOdds(wrong); fresh.promises.odds.by != old.promises.odds.by {
+		if fresh.SetOdds(wrong); !slices.Equal(fresh.Odds(), old.Odds()) {
 			t.Fatalf("took over %v", wrong)
 		}
 	}
@@ -146,9 +150,9 @@ func TestDecisionsCount(t *testing.T) {
 
 func TestInherit(t *testing.T) {
 	old, fresh := History(Options{}, rand.New(rand.NewPCG(1, 1))), History(Options{}, rand.New(rand.NewPCG(1, 1)))
-	old.promises.odds.by[0] = forecast.Odds{Missed: 3, Expected: 2}
+	old.promises.odds.all[0] = tally{missed: 3, expected: 2}
 	fresh.Inherit(old)
-	if fresh.promises.odds.by[0] != (forecast.Odds{Missed: 3, Expected: 2}) || old.promises.odds.by[0] != prior {
+	if fresh.promises.odds.all[0] != (tally{missed: 3, expected: 2}) || old.promises.odds.all[0] != prior {
 		t.Error("what has become of promises was not handed over")
 	}
 }

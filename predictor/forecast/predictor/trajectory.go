@@ -112,6 +112,7 @@ func (n *interpolation) estimate(i int, left, right *forecast.Answer, share floa
 	between := func(of func(*forecast.Answer) float64) float64 { return (1-share)*of(left) + share*of(right) }
 	return workload.Estimate{
 		Prob: n.promises.odds.correct(
+			n.request.User,
 			between(func(a *forecast.Answer) float64 { return a.Wait.Within(budget) }),
 			between(func(a *forecast.Answer) float64 { return a.Lower.Within(budget) }),
 			budget,

@@ -109,7 +109,7 @@ func (o *Outlook) Promise(job int64, r workload.Request, begin, deadline int64, 
 	m.predictor.Promise(job, &forecast.Question{Request: r, Now: now, Submit: begin, Job: job}, deadline, holds)
 }
 
-// Odds returns the odds of promises by class, or nil before the first Model serves.
+// Odds returns what has become of promises, as Predictor.Odds does, or nil before the first Model serves.
 func (o *Outlook) Odds() []forecast.Odds {
 	m := o.model.Load()
 	if m == nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -13,7 +15,10 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-const now = 1_800_000_000
+const (
+	now = 1_800_000_000
+	day = 86_400
+)
 
 // past returns one job an hour of the last day that waited ten minutes and ran for two
 // hours.
@@ -111,7 +116,7 @@ func TestOwnForecastersJoinLate(t *testing.T) {
 // The odds of promises outlive a restart, and a new Model.
 func TestOddsOutliveTheModel(t *testing.T) {
 	o := newOutlook()
-	o.OldOdds = []forecast.Odds{{Missed: 1, Expected: 2}, {Missed: 3, Expected: 4}, {Missed: 5, Expected: 6}, {Missed: 7, Expected: 8}}
+	o.OldOdds = []forecast.Odds{{Range: 1, Missed: 1, Expected: 2}, {User: "alice", Range: 3, Missed: 3, Expected: 4}}
 	if o.Odds() != nil {
 		t.Error("something is known before the past is")
 	}
@@ -199,5 +204,78 @@ func TestUnknownKinds(t *testing.T) {
 	}
 	if e := ask(gpus); e.Down != "" {
 		t.Errorf("after %d jobs with GPUs: %+v", leastPast, e)
+	}
+}
+
+// varied returns jobs of many users, one in three quarters of an hour, that have waited for up to
+// a quarter of an hour.
+func varied(since, until int64) []workload.Job {
+	var jobs []workload.Job
+	random := rand.New(rand.NewPCG(uint64(since), 1))
+	for at := since; at < until; at += 2700 {
+		jobs = append(jobs, workload.Job{
+			ID: at, Request: workload.Request{User: fmt.Sprint("user", random.IntN(17)), Partition: "main", Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: 7200},
+			Submit: at, Eligible: at, Start: at + random.Int64N(900), End: at + 1800, State: workload.Completed,
+		})
+	}
+	return jobs
+}
+
+// burst lets 40 jobs of a user wait until their promises are missed, and returns what may then
+// be promised to alice and to the user for a job like theirs. The jobs have promises if
+// promised. Then ordinary days follow.
+func burst(t *testing.T, user string, promised bool, days int64) (alice, own float64) {
+	t.Helper()
+	clock := int64(now)
+	o := New(Options{Confidence: .95, Now: func() int64 { return clock }})
+	m := o.NewModel(nil)
+	if err := m.Learn(t.Context(), varied(now-20*day, now), func(int64) {}); err != nil {
+		t.Fatal(err)
+	}
+	m.Serve()
+	const budget = 800
+	r := varied(now, now+1)[0].Request
+	if user != "" {
+		var jobs []workload.Job
+		for i := range int64(40) {
+			j := workload.Job{ID: 1 + i, Request: r, Submit: now, Eligible: now + 300, Start: now + 300 + budget + 60 + i, State: workload.Running}
+			j.User = user
+			if promised {
+				o.Promise(j.ID, j.Request, j.Eligible, j.Eligible+budget, true)
+			}
+			jobs = append(jobs, j)
+		}
+		for _, e := range forecast.Events(jobs) {
+			clock = e.At
+			m.Observe(&e)
+		}
+		for i := range jobs {
+			jobs[i].End, jobs[i].State = clock+60, workload.Completed
+			m.Observe(&forecast.Event{At: clock + 60, Kind: forecast.Ended, Job: &jobs[i]})
+		}
+	}
+	clock = now + 3600
+	for _, e := range forecast.Events(varied(clock, clock+days*day)) {
+		clock = e.At
+		m.Observe(&e)
+	}
+	clock++
+	prob := func(user string) float64 {
+		var est [1]workload.Estimate
+		asks := r
+		asks.User = user
+		o.Forecast(asks, clock, []workload.Candidate{{Submit: clock, Limit: r.Limit, Budget: budget}}, est[:])
+		return est[0].Prob
+	}
+	return prob("alice"), prob(user)
+}
+
+// When 40 promises of one user are missed, the probabilities of others stay as they are, and
+// hers fall.
+func TestOneUserDoesNotSpoilForecasts(t *testing.T) {
+	without, before := burst(t, "mallory", false, 10) // the waits, and no promises
+	alice, own := burst(t, "mallory", true, 10)
+	if before < .7 || math.Abs(without-alice) > .03 || own > before-.1 {
+		t.Errorf("alice gets %.3f instead of %.3f, mallory %.3f instead of %.3f", alice, without, own, before)
 	}
 }

@@ -22,10 +22,12 @@ var (
 	ceilingSQL string
 	//go:embed 5_shadow.sql
 	shadowSQL string
+	//go:embed 6_odds_by_user.sql
+	oddsByUserSQL string
 )
 
 // steps build the tables; see sqlitefile.Open. A new step comes last, and no step changes.
-var steps = []string{promisesSQL, scoresSQL, oddsSQL, ceilingSQL, shadowSQL}
+var steps = []string{promisesSQL, scoresSQL, oddsSQL, ceilingSQL, shadowSQL, oddsByUserSQL}
 
 // Open opens the file path. It creates the file if there is none, and migrates a file that an
 // earlier varq has written. A committed transaction survives a power cut.

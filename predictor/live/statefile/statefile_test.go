@@ -126,7 +126,9 @@ func TestOldFileKeepsItsData(t *testing.T) {
 	}
 
 	s := scores.New(f)
-	if odds, err := s.Odds(ctx); err != nil || !slices.Equal(odds, []forecast.Odds{{Missed: 1, Expected: 2}, {Missed: 3, Expected: 4}, {Missed: 5, Expected: 6}, {Missed: 7, Expected: 8.5}}) {
+	if odds, err := s.Odds(ctx); err != nil || !slices.Equal(odds, []forecast.Odds{
+		{Range: 0, Missed: 0, Expected: 1}, {Range: 1, Missed: 1.5, Expected: 3}, {Range: 2, Missed: 3.5, Expected: 5}, {Range: 3, Missed: 5.5, Expected: 7.5},
+	}) {
 		t.Errorf("%v, %v", odds, err)
 	}
 	waiting := scores.Job{ID: 2, Submit: noon}

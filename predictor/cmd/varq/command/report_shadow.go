@@ -35,7 +35,7 @@ func (e *Env) reportShadow(ctx context.Context, link *link, q api.ShadowQuery, c
 			return err
 		}
 	}
-	return table.Write(e.Stdout, columns, s.Rows, style.table())
+	return show(e, columns, s.Rows, style, false)
 }
 
 // shadowSummary says in a few sentences what would have come of it.
