@@ -74,7 +74,9 @@ func (c *change) confirm(j *slurm.QueueEntry) {
 // eligible time is not a begin time that varq has set. An eligible time of 0 shows no
 // change: Slurm reports it for a held job. If both the eligible time and varq's begin
 // time have passed, that shows no change either: a job that is submitted late, released
-// or requeued becomes eligible after its begin time.
+// or requeued becomes eligible after its begin time. One that is eligible from its submission
+// on was submitted late, even if by now, which is at most Slurm's time, that is still to come.
 func (c *change) beginChanged(j *slurm.QueueEntry) bool {
-	return j.Eligible != 0 && (j.Eligible > c.now || j.Eligible < c.progress.BeginTime && c.progress.BeginTime > c.now)
+	later := j.Eligible > c.now && j.Eligible != j.Submit
+	return j.Eligible != 0 && (later || j.Eligible < c.progress.BeginTime && c.progress.BeginTime > c.now)
 }
