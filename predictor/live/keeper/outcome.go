@@ -23,6 +23,12 @@ func ended(run *workload.Job) bool {
 	return true
 }
 
+// neverAccepted reports whether a run is none: of a submission that it refuses, Slurm writes into
+// accounting that it failed when it was submitted.
+func neverAccepted(run *workload.Job) bool {
+	return run.State == workload.Failed && run.Start == 0 && run.End <= run.Submit
+}
+
 // judge judges a promise by the last run of its job, which has ended.
 //
 //   - Kept: the job started by BeginBy and lasted until its work began, by accounting or as

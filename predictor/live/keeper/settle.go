@@ -102,7 +102,7 @@ func (k *Keeper) ObserveAccounting(ctx context.Context, jobs []workload.Job) err
 	for i := range jobs {
 		j := &jobs[i]
 		plan, ok := api.PlanInComment(j.Comment)
-		if !ok || !ended(j) {
+		if !ok || !ended(j) || neverAccepted(j) {
 			continue
 		}
 		if err := k.settleEnded(ctx, plan, j, now); err != nil {
