@@ -44,6 +44,9 @@ type Job struct {
 	// other job.
 	Array         int64
 	Tasks, AtOnce int32
+	// Pinned is true if the job may run on some nodes of its partition only, for a reason
+	// that its Request does not tell, as far as that is known. It waits for these nodes.
+	Pinned bool
 
 	Submit   int64 // entered the queue
 	Eligible int64 // could have started: after its begin time and dependencies
@@ -60,10 +63,12 @@ func (j *Job) Count() int { return int(max(1, j.Tasks)) }
 func (j *Job) Since() int64 { return cmp.Or(j.Eligible, j.Submit) }
 
 // Wait returns the queueing delay start - eligible in seconds. It reports false
-// when the job has not started, or its times contradict one another.
+// when the job has not started, or its times contradict one another. It also reports
+// false when the job is Pinned: the delay is then that of nodes of which forecasts
+// know nothing, and must teach them nothing.
 func (j *Job) Wait() (seconds int64, ok bool) {
 	since := j.Since()
-	if j.Start == 0 || since == 0 || j.Start < since {
+	if j.Pinned || j.Start == 0 || since == 0 || j.Start < since {
 		return 0, false
 	}
 	return j.Start - since, true

@@ -96,6 +96,15 @@ func (p *parser) count() error {
 	return nil
 }
 
+// fits reports whether a node has the features that the constraint asks for.
+func (c *constraint) fits(n *Node) bool {
+	features := make(map[string]bool, len(n.Features))
+	for _, f := range n.Features {
+		features[f] = true
+	}
+	return c.admits(features)
+}
+
 // admits reports whether a node with these features satisfies the constraint. If it is counted,
 // only a node with all its features does.
 func (c *constraint) admits(features map[string]bool) bool {

@@ -215,17 +215,10 @@ func (s *selection) checkConstraint() *Rule {
 	if err != nil {
 		return need("%s: %s", option, err)
 	}
-	fit := func(n *Node) bool {
-		features := make(map[string]bool, len(n.Features))
-		for _, f := range n.Features {
-			features[f] = true
-		}
-		return c.admits(features)
-	}
-	if c.counted && slices.ContainsFunc(s.nodes, func(n Node) bool { return !fit(&n) }) {
+	if c.counted && slices.ContainsFunc(s.nodes, func(n Node) bool { return !c.fits(&n) }) {
 		return need("%s: waits are forecast for any nodes of a partition, and not for a choice among their features%s", option, advice)
 	}
-	return s.narrow(option, "have these features", fit)
+	return s.narrow(option, "have these features", c.fits)
 }
 
 func (s *selection) checkNodeCPUs() *Rule {

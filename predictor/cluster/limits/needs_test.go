@@ -240,3 +240,17 @@ func FuzzConstraint(f *testing.F) {
 		}
 	})
 }
+
+func TestNarrows(t *testing.T) {
+	c := varied()
+	n := c.Nodes["n8"]
+	n.Features = []string{"new", "ib"}
+	c.Nodes["n8"] = n
+	for constraint, want := range map[string]bool{
+		"": false, "ib": false, "new": true, "old|new": false, "ib&old": true, "[old|new]": true, "ib&": true, "(ib)*2": false,
+	} {
+		if c.Narrows("none,main", constraint) != want {
+			t.Errorf("%q narrows partition main: not %v", constraint, want)
+		}
+	}
+}

@@ -58,13 +58,14 @@ func (p *Predictor) Inherit(from *Predictor) {
 	p.promises, from.promises = from.promises, newPromises()
 }
 
-// score learns from the start of a promised job, if the job began to wait when planned.
+// score learns from the start of a promised job, if the job began to wait when planned. A
+// pinned job waits for its nodes, so it says nothing of the forecasts of others.
 //
 // It judges the promise only for the odds, and only by the time of the start. What becomes
 // of a reservation, for its user and for the record, is judged by live/keeper in outcome.
 func (p *promises) score(j *workload.Job) {
 	p.odds.revert(j.Start)
-	if made, ok := p.open.Take(j.ID); ok && made.submit == j.Since() {
+	if made, ok := p.open.Take(j.ID); ok && made.submit == j.Since() && !j.Pinned {
 		p.odds.learn(&made, j.Start)
 	}
 }

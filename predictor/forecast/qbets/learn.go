@@ -15,14 +15,14 @@ type waiting struct {
 
 // Submitted takes in a job that waits from j.Eligible on. It replaces what is known of a job
 // with the same ID. A job that is not eligible, as it is held or depends on another, must
-// not be submitted yet.
+// not be submitted yet. A pinned job counts as none, since others may start before it.
 func (p *Predictor) Submitted(j *workload.Job) {
 	p.withdraw(j.ID)
 	eligible := j.Eligible
 	if eligible == 0 {
 		eligible = j.Submit
 	}
-	if eligible <= 0 || eligible > math.MaxUint32 {
+	if j.Pinned || eligible <= 0 || eligible > math.MaxUint32 {
 		return
 	}
 	w := &waiting{request: j.Request, eligible: eligible}
@@ -72,12 +72,17 @@ func (p *Predictor) service(partition string) *service {
 
 // Learn takes in the wait of a job that has started. The job need not have been Submitted.
 // Jobs must come in the order of their starts. Learn learns nothing from a job that has not
-// started, whose times contradict each other, or that waited during an outage.
+// started, whose times contradict each other, or that waited during an outage. From a pinned
+// job it learns only that jobs start.
 //
 // It costs O(log n) amortised for a class of n waits. A call that splits or joins a class
 // costs O(n log n) and visits each job that waits.
 func (p *Predictor) Learn(job workload.Job) {
 	p.withdraw(job.ID)
+	if job.Pinned {
+		p.listen(&job, job.Start)
+		return
+	}
 	seconds, ok := job.Wait()
 	if !ok || seconds < 0 || seconds > math.MaxUint32 {
 		return

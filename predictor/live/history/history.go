@@ -33,6 +33,8 @@ CREATE TABLE jobs (
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE coverage (one INTEGER PRIMARY KEY CHECK (one = 1), since INTEGER NOT NULL, until INTEGER NOT NULL, complete INTEGER NOT NULL) STRICT;
 INSERT INTO coverage VALUES (1, 0, 0, 0);
+`, `
+ALTER TABLE jobs ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0;
 `}
 
 // Coverage is the part of Slurm's accounting that has been read. It covers every job that
@@ -77,6 +79,7 @@ func (r *row) columns() sqlitefile.Columns {
 		{Name: "gpus", Pointer: &r.GPUs},
 		{Name: "memory", Pointer: &r.Memory},
 		{Name: "time_limit", Pointer: &r.Limit},
+		{Name: "pinned", Pointer: &r.Pinned},
 	}
 }
 

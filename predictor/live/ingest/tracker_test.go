@@ -18,7 +18,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// diary is a site's own forecaster that records what it observes, with times since now.
+// diary is a site's own forecaster that records what it observes, with times since now, and
+// "!" after what happens to a pinned job.
 type diary struct {
 	observed []string
 	relearnt int
@@ -27,7 +28,11 @@ type diary struct {
 func (*diary) Name() string                                           { return "diary" }
 func (*diary) Forecast(_ *forecast.Question, _ *forecast.Answer) bool { return false }
 func (d *diary) note(what string, j *workload.Job, at int64) {
-	d.observed = append(d.observed, fmt.Sprintf("%s%d@%d", what, j.ID, at-now))
+	said := fmt.Sprintf("%s%d@%d", what, j.ID, at-now)
+	if j.Pinned {
+		said += "!"
+	}
+	d.observed = append(d.observed, said)
 }
 func (d *diary) Relearn()                  { d.relearnt++ }
 func (d *diary) Submitted(j *workload.Job) { d.note("+", j, j.Since()) }
@@ -92,6 +97,8 @@ func TestEvents(t *testing.T) {
 	changed := job(1, 50, 0, 0)
 	changed.Submit = now
 	again := job(1, 70, 0, 0)
+	pinned, pinnedRuns := entries(job(1, 5, 0, 0), job(2, 5, 0, 0)), entries(job(1, 5, 45, 0), job(2, 5, 45, 0))
+	pinned[0].Pinned, pinnedRuns[0].Pinned = true, true
 	for name, steps := range map[string][]step{
 		"a life": {
 			{20, entries(job(1, 5, 0, 0)), nil, "+1@5"},
@@ -100,6 +107,19 @@ func TestEvents(t *testing.T) {
 			{80, entries(job(1, 5, 45, 0)), nil, ""},
 			{100, nil, nil, "-1@80"}, // just after it was last seen
 			{120, nil, []workload.Job{job(1, 5, 45, 95)}, ""},
+		},
+		"pinned": {
+			{20, pinned, nil, "+1@5! +2@5"},
+			{60, pinnedRuns, nil, ">1@45! >2@45"},
+		},
+		"pinned, and accounting is first": {
+			{20, pinned, nil, "+1@5! +2@5"},
+			{60, nil, []workload.Job{job(1, 5, 45, 50), job(2, 5, 45, 50)}, ">1@45! >2@45 -1@50! -2@50"},
+		},
+		"pinned, and gone before accounting tells": {
+			{20, pinned, nil, "+1@5! +2@5"},
+			{60, nil, nil, "-1@20! -2@20"},
+			{80, nil, []workload.Job{job(1, 5, 45, 50), job(2, 5, 45, 50)}, "+1@60! +2@60 >1@100! >2@100 -1@105! -2@105"},
 		},
 		"ends make room": {
 			{20, entries(job(1, 5, 6, 0), job(2, 7, 0, 0)), nil, "+1@5 >1@6 +2@7"},

@@ -223,8 +223,8 @@ func varied(since, until int64) []workload.Job {
 
 // burst lets 40 jobs of a user wait until their promises are missed, and returns what may then
 // be promised to alice and to the user for a job like theirs. The jobs have promises if
-// promised. Then ordinary days follow.
-func burst(t *testing.T, user string, promised bool, days int64) (alice, own float64) {
+// promised, and are pinned if pinned. Then ordinary days follow.
+func burst(t *testing.T, user string, promised, pinned bool, days int64) (alice, own float64) {
 	t.Helper()
 	clock := int64(now)
 	o := New(Options{Confidence: .95, Now: func() int64 { return clock }})
@@ -238,7 +238,7 @@ func burst(t *testing.T, user string, promised bool, days int64) (alice, own flo
 	if user != "" {
 		var jobs []workload.Job
 		for i := range int64(40) {
-			j := workload.Job{ID: 1 + i, Request: r, Submit: now, Eligible: now + 300, Start: now + 300 + budget + 60 + i, State: workload.Running}
+			j := workload.Job{ID: 1 + i, Request: r, Submit: now, Eligible: now + 300, Start: now + 300 + budget + 60 + i, State: workload.Running, Pinned: pinned}
 			j.User = user
 			if promised {
 				o.Promise(j.ID, j.Request, j.Eligible, j.Eligible+budget, true)
@@ -273,9 +273,20 @@ func burst(t *testing.T, user string, promised bool, days int64) (alice, own flo
 // When 40 promises of one user are missed, the probabilities of others stay as they are, and
 // hers fall.
 func TestOneUserDoesNotSpoilForecasts(t *testing.T) {
-	without, before := burst(t, "mallory", false, 10) // the waits, and no promises
-	alice, own := burst(t, "mallory", true, 10)
+	without, before := burst(t, "mallory", false, false, 10) // the waits, and no promises
+	alice, own := burst(t, "mallory", true, false, 10)
 	if before < .7 || math.Abs(without-alice) > .03 || own > before-.1 {
 		t.Errorf("alice gets %.3f instead of %.3f, mallory %.3f instead of %.3f", alice, without, own, before)
+	}
+}
+
+// When 40 jobs wait for one node, the probabilities of jobs that may run on any stay as they
+// are, with promises or without.
+func TestPinnedJobsDoNotSpoilForecasts(t *testing.T) {
+	before, _ := burst(t, "", false, false, 0)
+	for _, promised := range []bool{false, true} {
+		if alice, _ := burst(t, "mallory", promised, true, 0); before < .7 || math.Abs(before-alice) > .03 {
+			t.Errorf("promised %v: alice gets %.3f instead of %.3f", promised, alice, before)
+		}
 	}
 }

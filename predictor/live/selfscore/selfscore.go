@@ -12,6 +12,7 @@
 //   - jobs that ended before the queue first showed them
 //   - jobs whose wait began while varqd did not read the queue
 //   - jobs that are cancelled before they start, held, or given another begin time
+//   - jobs that wait for some nodes of their partition only, of which forecasts know nothing
 //   - jobs that begin to wait while the store is full
 package selfscore
 
@@ -100,10 +101,10 @@ func (s *Scorer) ObserveQueue(ctx context.Context, queue []slurm.QueueEntry, now
 			continue
 		}
 		switch {
+		case j.Held, j.Pinned:
+			w.Gone = append(w.Gone, id)
 		case j.Start != 0:
 			w.Started = append(w.Started, startOf(&j.Job))
-		case j.Held:
-			w.Gone = append(w.Gone, id)
 		}
 	}
 	return errors.Join(s.score(ctx, w), s.logDrifts(ctx, now))
@@ -174,7 +175,7 @@ func (s *Waits) Begun(queue []slurm.QueueEntry, now int64) []*slurm.QueueEntry {
 	waiting := make(map[scores.Job]int64, len(queue))
 	for i := range queue {
 		j := &queue[i]
-		if j.Eligible == 0 || j.Eligible > now || j.Held || j.ArrayJob != 0 || j.HetJob != 0 && j.HetJob != j.ID {
+		if j.Eligible == 0 || j.Eligible > now || j.Held || j.Pinned || j.ArrayJob != 0 || j.HetJob != 0 && j.HetJob != j.ID {
 			continue
 		}
 		id := idOf(&j.Job)

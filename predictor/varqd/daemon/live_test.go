@@ -375,3 +375,50 @@ func TestLiveClockAhead(t *testing.T) {
 		t.Errorf("health %+v", health)
 	}
 }
+
+// Forty jobs of bob, promised as jobs that may run on any node and submitted for one that is
+// taken, all miss their promises. What alice may be promised hardly changes.
+func TestLiveHostileUser(t *testing.T) {
+	l := startLive(t)
+	const promises = 40
+	taken := l.run("bob", "sbatch", "--parsable", "--nodelist=node1", "--exclusive", "--output=/dev/null", "--time=60", "--wrap=sleep 3600")
+	l.eventually("node1 is taken", func() bool { return strings.Contains(l.run("bob", "squeue", "--noheader", "--format=%T"), "RUNNING") })
+	const budget = 30 // seconds
+	// prob returns what alice may be promised for a start within the budget.
+	prob := func() float64 {
+		now := l.daemon.clock.now()
+		var est [1]workload.Estimate
+		r := workload.Request{User: "alice", Account: "phys", Partition: "main", QOS: "normal", Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: 60}
+		l.daemon.outlook.Forecast(r, now, []workload.Candidate{{Submit: now, Limit: 60, Budget: budget}}, est[:])
+		return est[0].Prob
+	}
+	before := prob()
+
+	deadline := time.Now().Add(l.Paced(100 * time.Second)).Truncate(time.Second)
+	var script strings.Builder
+	for range promises {
+		p := l.reserve("bob", time.Until(deadline))
+		fmt.Fprintf(&script, "sbatch --parsable --nodelist=node1 --output=/dev/null --begin=%s --time=%d --comment=%s --wrap='sleep 0'\n",
+			time.Unix(p.BeginTime, 0).Format("2006-01-02T15:04:05"), p.TimeLimit/60, p.Comment)
+	}
+	jobs := strings.Fields(l.run("bob", "sh", "-ec", script.String()))
+	if len(jobs) != promises {
+		t.Fatalf("%d jobs", len(jobs))
+	}
+	for _, job := range jobs {
+		l.awaitState("bob", job, api.StatePending)
+	}
+	time.Sleep(time.Until(deadline.Add(2 * time.Second)))
+	l.run("bob", "scancel", taken)
+	for _, job := range jobs {
+		l.awaitState("bob", job, api.StateMissed)
+	}
+	l.eventually("varqd has seen that the queue is empty", func() bool {
+		waiting, running := l.daemon.outlook.Queue()
+		return waiting+running == 0
+	})
+	if after := prob(); before < .7 || after < before-.03 {
+		t.Errorf("alice may be promised %.3f, and %.3f after bob's missed promises", before, after)
+	}
+	l.reserve("alice", l.Paced(40*time.Second))
+}
