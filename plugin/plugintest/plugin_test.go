@@ -3,6 +3,7 @@ package plugintest
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -36,6 +37,7 @@ func TestPlugin(t *testing.T) {
 		"conflicts":         conflicts,
 		"refused by Slurm":  refusedBySlurm,
 		"killed":            killed,
+		"killed wrapper":    killedWrapper,
 		"output kept":       outputKept,
 		"test only":         testOnly,
 		"hostile":           hostile,
@@ -98,6 +100,23 @@ func fourNodes(t *testing.T, l *lab) {
 	if strings.Contains(text, "varq") {
 		t.Errorf("the script printed %q", text)
 	}
+}
+
+// killedWrapper: that varq-wrapper is killed does not start the work. So Slurm kills a job,
+// one process after the other.
+func killedWrapper(t *testing.T, l *lab) {
+	file, output := l.script(t, "", "")
+	at, text := l.in(25)
+	job, _ := l.submit(t, "--begin-by="+text, "--time=10", "--job-name=killed-wrapper", file)
+	l.await(t, job, "RUNNING")
+	pattern := "varq-wrapper --hold .*--job=" + job + " "
+	for began := time.Now(); exec.Command("pkill", "-KILL", "-f", pattern).Run() != nil; time.Sleep(100 * time.Millisecond) {
+		if time.Since(began) > 15*time.Second {
+			t.Fatal("no varq-wrapper is running")
+		}
+	}
+	l.await(t, job, "COMPLETED")
+	wantStart(t, times(t, read(t, output), "work"), 1, at)
 }
 
 // window: the work is held only until --begin-after.

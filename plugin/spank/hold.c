@@ -82,6 +82,37 @@ static enum outcome judge(int status, const char *wrapper)
 	return RUN_THE_WORK;
 }
 
+/* How often varq-wrapper is run, if it is killed again and again. */
+enum { RUNS = 5 };
+
+/* was_killed reports whether varq-wrapper was ended by SIGKILL. That is how Slurm ends a
+ * job: it kills one process after the other, and this one a moment later. The work must
+ * not begin in between. */
+static int was_killed(int status)
+{
+	return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+}
+
+/* run_once runs varq-wrapper and returns what that means for the work. *killed says
+ * whether it was killed. */
+static enum outcome run_once(char *const argv[], const sigset_t *all, int *killed)
+{
+	*killed = 0;
+	pid_t task = getpid();
+	pid_t child = fork();
+	if (child == 0)
+		become_wrapper(argv, task);
+	if (child < 0) {
+		slurm_error("varq: %s: fork: %s; the work starts at once", argv[0], strerror(errno));
+		return RUN_THE_WORK;
+	}
+	int status = 0, sig = await_child(child, all, &status);
+	if (sig)
+		die_of(sig);
+	*killed = was_killed(status);
+	return *killed ? RUN_THE_WORK : judge(status, argv[0]);
+}
+
 enum outcome run_wrapper(char *const argv[])
 {
 	sigset_t all, before;
@@ -91,19 +122,15 @@ enum outcome run_wrapper(char *const argv[])
 	struct sigaction default_action = { .sa_handler = SIG_DFL }, child_before;
 	sigaction(SIGCHLD, &default_action, &child_before);
 
-	pid_t task = getpid();
-	pid_t child = fork();
-	if (child == 0)
-		become_wrapper(argv, task);
-	enum outcome outcome = RUN_THE_WORK;
-	if (child < 0) {
-		slurm_error("varq: %s: fork: %s; the work starts at once", argv[0], strerror(errno));
-	} else {
-		int status = 0, sig = await_child(child, &all, &status);
-		if (sig)
-			die_of(sig);
-		outcome = judge(status, argv[0]);
-	}
+	enum outcome outcome;
+	int killed, runs = 0;
+	do {
+		outcome = run_once(argv, &all, &killed);
+		if (killed)
+			sleep(1);
+	} while (killed && ++runs < RUNS);
+	if (killed)
+		slurm_error("varq: %s was killed %d times; the work starts at once", argv[0], runs);
 	sigaction(SIGCHLD, &child_before, NULL);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return outcome;

@@ -76,7 +76,19 @@ func (c *change) confirm(j *slurm.QueueEntry) {
 // time have passed, that shows no change either: a job that is submitted late, released
 // or requeued becomes eligible after its begin time. One that is eligible from its submission
 // on was submitted late, even if by now, which is at most Slurm's time, that is still to come.
+// The same goes for one that was released or requeued a moment ago: what is less than lag
+// away counts as passed.
 func (c *change) beginChanged(j *slurm.QueueEntry) bool {
-	later := j.Eligible > c.now && j.Eligible != j.Submit
-	return j.Eligible != 0 && (later || j.Eligible < c.progress.BeginTime && c.progress.BeginTime > c.now)
+	passed := c.now + lag
+	switch {
+	case j.Eligible == 0 || j.Eligible == j.Submit:
+		return false
+	case c.progress.BeginTime <= passed:
+		return j.Eligible > passed
+	default:
+		return true // to another time than varq's, earlier or later
+	}
 }
+
+// lag is by how many seconds Slurm's time may be ahead of now.
+const lag = 30
