@@ -69,7 +69,7 @@ func TestPolicy(t *testing.T) {
 		return decode[api.Limits](t, mustRun(t, s, user, "varq", "limits", "--json").Stdout)
 	}
 	if l := limits("bob"); l.Open != 2 || len(l.Rules) != 4 || l.Rules[2].Name != "chemistry" || l.Rules[3].Shares[0] != (api.LimitShare{User: "bob", Open: 2, MaxOpen: 2, NodeSeconds: l.NodeSeconds}) {
-		t.Errorf("%+v", l)
+		t.Fatalf("%+v", l)
 	}
 	mustRun(t, s, "bob", "scancel", strconv.FormatInt(id, 10))
 	settled(t, s, "bob", id, api.StateCancelled)
