@@ -155,9 +155,18 @@ func (k *checker) promise(c *subject) {
 	if difference := sameAs(c.Promise, c.row); difference != "" {
 		k.add(lost, c, "the ledger has another promise: %s", difference)
 	}
-	if id := c.runs[len(c.runs)-1].Job; c.row.Job != id && known(c.runs) {
+	unlike := c.row.Job == 0 && c.row.State == "CANCELLED" && changedWhatItAsks(c)
+	if id := c.runs[len(c.runs)-1].Job; c.row.Job != id && known(c.runs) && !unlike {
 		k.add(lost, c, "the reservation has job %d, not %d", c.row.Job, id)
 	}
+}
+
+// changedWhatItAsks reports whether the user changed what her job asks for. If she did so before
+// varqd had found the job, it is not the job that was promised.
+func changedWhatItAsks(c *subject) bool {
+	return slices.ContainsFunc(c.Acts, func(a Act) bool {
+		return a.What == actNodes || a.What == actPartition || a.What == actQOS || a.What == actFeatures
+	})
 }
 
 // known reports whether accounting knows how the job ended. Of a job that a killed slurmctld has
@@ -222,6 +231,9 @@ func (k *checker) verdict(c *subject) {
 
 // expected returns the verdicts that are right for a promise, and why.
 func (k *checker) expected(c *subject) (allowed []string, why string) {
+	if refusedBySlurm(c) {
+		return []string{"CANCELLED"}, "Slurm did not accept the job"
+	}
 	deadline := c.row.BeginBy
 	for _, r := range c.runs {
 		begin := max(r.Start, c.row.HoldUntil)
@@ -235,8 +247,6 @@ func (k *checker) expected(c *subject) (allowed []string, why string) {
 	}
 	last := c.runs[len(c.runs)-1]
 	switch {
-	case c.Code != 0 && last.State == "FAILED" && last.Start == 0 && last.End == last.Submit:
-		return []string{"CANCELLED"}, "Slurm did not accept the job"
 	case last.State == "CANCELLED" && last.End < deadline-near:
 		return []string{"CANCELLED"}, "it was cancelled before its deadline"
 	case last.State == "CANCELLED" && last.End <= deadline+near:
@@ -268,6 +278,13 @@ func (k *checker) expected(c *subject) (allowed []string, why string) {
 		return []string{"CANCELLED", "MISSED"}, "its user meddled with it"
 	}
 	return []string{"MISSED"}, "it did not start in time, or did not last until its work began"
+}
+
+// refusedBySlurm reports whether Slurm did not accept the job. It lists such a one in accounting
+// as failed when it was submitted, some versions also as started then.
+func refusedBySlurm(c *subject) bool {
+	last := c.runs[len(c.runs)-1]
+	return c.Code != 0 && last.State == "FAILED" && last.End == last.Submit
 }
 
 // heldBySlurm is the reason of a job that Slurm has put back into the queue and holds itself,

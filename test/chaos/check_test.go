@@ -57,6 +57,10 @@ func TestCheck(t *testing.T) {
 		{"no reservation", func(_ *Evidence, _ *Submission, _ *JobRun, row *Row) { row.ID = "" }, lost},
 		{"another deadline", func(_ *Evidence, _ *Submission, _ *JobRun, row *Row) { row.BeginBy++ }, lost},
 		{"another job", func(_ *Evidence, _ *Submission, _ *JobRun, row *Row) { row.Job = 8 }, lost},
+		{"changed before varqd had found it", func(_ *Evidence, s *Submission, r *JobRun, row *Row) {
+			s.Acts = []Act{{What: actPartition, Began: t0 + 1, Done: t0 + 2}}
+			r.Start, r.End, row.Job, row.State = deadline+20, deadline+30, 0, "CANCELLED"
+		}, ""},
 		{"kept, called missed", func(_ *Evidence, _ *Submission, _ *JobRun, row *Row) { row.State = "MISSED" }, wrong},
 		{"not settled", func(_ *Evidence, _ *Submission, _ *JobRun, row *Row) { row.State = "PENDING" }, wrong},
 		{"late, called kept", func(_ *Evidence, _ *Submission, r *JobRun, _ *Row) { r.Start, r.End = deadline+20, deadline+30 }, wrong},
