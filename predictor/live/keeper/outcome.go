@@ -24,9 +24,10 @@ func ended(run *workload.Job) bool {
 }
 
 // neverAccepted reports whether a run is none: of a submission that it refuses, Slurm writes into
-// accounting that it failed when it was submitted.
+// accounting that it failed when it was submitted. It has no start, or (22.05) one before it was
+// eligible.
 func neverAccepted(run *workload.Job) bool {
-	return run.State == workload.Failed && run.Start == 0 && run.End <= run.Submit
+	return run.State == workload.Failed && run.End <= run.Submit && (run.Start == 0 || run.Start < run.Eligible)
 }
 
 // judge judges a promise by the last run of its job, which has ended.
