@@ -54,32 +54,34 @@ func (e *evidence) fade(factor float64) {
 // joint returns the odds for a user of whom nothing is known, from the evidence of each user
 // and of the unnamed ones, who are many.
 //
-// Invariant: no user makes the odds worse than by a sixth, or better than by a quarter, of
-// what they are without her. Her evidence has a quarter of the weight at most, by expected
-// misses, and misses beyond those that the odds without her expect count for a sixth of all
-// others' at most. So that the latter leaves out few misses, even while there is nothing but
-// the prior, a user's evidence counts less than that of the unnamed. These weights do not
-// depend on her outcomes, and so favour neither misses nor promises kept.
+// A user counts for a bounded number of expected misses, of which her outcomes change nothing,
+// so that neither misses nor promises kept are favoured. And of her misses those count that the
+// odds without her expect, and few more. What the others expect is first estimated as if the
+// odds were the prior, so that she cannot make room for more misses by those that she brings.
+//
+// Invariant: no user makes the odds worse than by a quarter, or better than by a sixth, of what
+// they are without her.
 func joint(unnamed tally, users []tally) tally {
 	base := prior.plus(unnamed)
-	counted := make([]tally, len(users))
-	all := base
+	weighed, counted := make([]tally, len(users)), make([]tally, len(users))
+	first := base
 	for i, u := range users {
-		counted[i] = u.times(named)
-		all = all.plus(counted[i])
-	}
-	for range bounding {
-		next := base
-		for i, u := range counted {
-			rest := all.less(u)
-			if most := rest.expected * mostShare / (1 - mostShare); u.expected > most {
-				u = u.times(most / u.expected)
-			}
-			u.missed = min(u.missed, rest.ratio()*u.expected+mostExcess*rest.missed)
-			counted[i] = u
-			next = next.plus(u)
+		u = u.times(named)
+		if u.expected > mostExpected {
+			u = u.times(mostExpected / u.expected)
 		}
-		all = next
+		weighed[i], counted[i] = u, u.beside(prior)
+		first = first.plus(counted[i])
+	}
+	all := base
+	for i, u := range weighed {
+		all = all.plus(u.beside(first.less(counted[i])))
 	}
 	return all
+}
+
+// beside returns a user's evidence with no more misses than count beside the others' evidence.
+func (t tally) beside(others tally) tally {
+	t.missed = min(t.missed, others.ratio()*t.expected+mostExcess*others.missed)
+	return t
 }

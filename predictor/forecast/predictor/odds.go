@@ -51,16 +51,12 @@ const (
 	revertEvery = 3600
 	// shrinkage is the weight, in expected misses, of the odds of all users in those of one.
 	shrinkage = 2
-	// mostShare is the largest share of one user's expected misses in those that count, and
-	// mostExcess bounds the misses that count though they were not expected, as a share of
-	// all others'.
-	mostShare, mostExcess = 1. / 4, 1. / 6
-	// named is what the evidence of a named user counts at most. It is as much as lets one
-	// miss count in full beside the prior: mostExcess*prior.missed.
-	named = 1. / 4
-	// bounding is how often joint bounds the evidence of each user. Each time the others'
-	// evidence, by which it is bounded, is bounded better.
-	bounding = 4
+	// named is what one promise of a named user counts, of one of the unnamed.
+	named = 1. / 5
+	// mostExpected is the most expected misses that one user counts for, and mostExcess bounds
+	// the misses that count though they were not expected, as a share of all others'. Beside
+	// the prior alone, one miss counts in full: mostExcess*prior.missed is named.
+	mostExpected, mostExcess = 1. / 5, 2. / 15
 	// mostUsers is the most users whose evidence is remembered.
 	mostUsers = 1000
 	// negligible is a number of misses, missed and expected, that is as good as none.

@@ -94,8 +94,28 @@ func TestFlatteringUser(t *testing.T) {
 	for range 1000 {
 		p.judge("mallory", .5, 0)
 	}
-	if got := p.odds.ratio("alice", 1000); got < .75*before-1e-9 {
+	if got := p.odds.ratio("alice", 1000); got < before*5/6-1e-9 {
 		t.Errorf("the odds are %.3f, were %.3f", got, before)
+	}
+}
+
+// TestInfluence: whatever evidence others have brought, and whatever one user brings, she makes
+// the odds worse by a quarter at most, or better by a sixth.
+func TestInfluence(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 3))
+	some := func(of ...float64) float64 { return of[random.IntN(len(of))] }
+	for range 50_000 {
+		users := make([]tally, random.IntN(12))
+		for i := range users {
+			expected := random.ExpFloat64() * some(.05, .5, 3)
+			users[i] = tally{expected: expected, missed: expected * random.Float64() * some(1, 3, 10)}
+		}
+		unnamed := tally{expected: some(0, 0, 1), missed: some(0, 1, 9)}
+		hostile := tally{expected: random.ExpFloat64() * some(.01, 1, 30), missed: some(0, 1, 6, 1000)}
+		without := joint(unnamed, users).ratio()
+		if by := joint(unnamed, append(users, hostile)).ratio() / without; by > 1.25 || by < 5./6-1e-9 {
+			t.Fatalf("%+v beside %+v, %+v change the odds by a factor of %.3f", hostile, unnamed, users, by)
+		}
 	}
 }
 
@@ -109,7 +129,7 @@ func TestOddsOfAll(t *testing.T) {
 		}
 		p.judge(fmt.Sprint("user", i%37), .05, wait)
 	}
-	if got := p.odds.ratio("alice", 1000); got < 3.3 || got > 4.2 {
+	if got := p.odds.ratio("alice", 1000); got < 3.1 || got > 4.2 {
 		t.Errorf("four times as many misses as expected, and the odds are %.2f", got)
 	}
 }
