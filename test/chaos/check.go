@@ -189,7 +189,7 @@ func sameAs(p *Promise, r *Row) string {
 	if from == 0 && !p.BestEffort {
 		from = p.BeginBy
 	}
-	limit, _ := duration(p.Limit)
+	limit := duration(p.Limit)
 	switch {
 	case r.BeginBy != p.BeginBy:
 		return fmt.Sprintf("begin by %d, read %d", r.BeginBy, p.BeginBy)

@@ -215,7 +215,7 @@ func readSights(name string) (map[string][]Sight, error) {
 		if err != nil || len(w) != queueFields {
 			return nil, fmt.Errorf("%s: %q", name, lines.Text())
 		}
-		limit, _ := duration(w[3]) // of a job without one it is 0
+		limit := duration(w[3])
 		sights[w[1]] = append(sights[w[1]], Sight{at, w[2], limit, w[5], w[6], w[7]})
 	}
 	return sights, lines.Err()

@@ -50,23 +50,24 @@ func (c *campaign) watchQueue(ctx context.Context) {
 	}
 }
 
-// duration reads a duration as Slurm prints it, [[D-]HH:]MM:SS, in seconds.
-func duration(text string) (seconds int64, ok bool) {
+// duration reads a duration as Slurm prints it, [[D-]HH:]MM:SS, in seconds. What is none, as the
+// limit of a job without one, is 0.
+func duration(text string) (seconds int64) {
 	days, rest, found := strings.Cut(text, "-")
 	if !found {
 		days, rest = "0", text
 	}
 	d, err := strconv.ParseInt(days, 10, 64)
 	if err != nil {
-		return 0, false
+		return 0
 	}
 	var clock int64
 	for _, part := range strings.Split(rest, ":") {
 		n, err := strconv.ParseInt(part, 10, 64)
 		if err != nil {
-			return 0, false
+			return 0
 		}
 		clock = 60*clock + n
 	}
-	return 86400*d + clock, true
+	return 86400*d + clock
 }
