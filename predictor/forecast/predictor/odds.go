@@ -35,9 +35,9 @@ var budgets = [...]float64{900, 3600, 3 * 3600}
 
 const ranges = len(budgets) + 1
 
-// prior is what odds begin with: somewhat more misses than expected, with the weight of one
-// expected miss.
-var prior = tally{missed: 1.5, expected: 1}
+// prior is what odds begin with: twice as many misses as expected, with the weight of one
+// expected miss. One user teaches little, so that odds which begin too bold stay so for long.
+var prior = tally{missed: 2, expected: 1}
 
 const (
 	// decay is the decay of a user's evidence per promise of hers: a half-life of 138
@@ -56,7 +56,7 @@ const (
 	// mostExpected is the most expected misses that one user counts for, and mostExcess bounds
 	// the misses that count though they were not expected, as a share of all others'. Beside
 	// the prior alone, one miss counts in full: mostExcess*prior.missed is named.
-	mostExpected, mostExcess = 1. / 5, 2. / 15
+	mostExpected, mostExcess = 1. / 5, 1. / 10
 	// mostUsers is the most users whose evidence is remembered.
 	mostUsers = 1000
 	// negligible is a number of misses, missed and expected, that is as good as none.
