@@ -145,7 +145,7 @@ func (k *checker) promise(c *subject) {
 		return
 	}
 	if c.row == nil {
-		if len(c.runs) > 0 {
+		if known(c.runs) {
 			k.add(lost, c, "promised, but its job names no plan")
 		} else if !slices.ContainsFunc(k.Rows, func(r Row) bool { return r.User == c.User && sameAs(c.Promise, &r) == "" }) {
 			k.add(lost, c, "promised, and neither the ledger nor Slurm knows of it")

@@ -55,6 +55,9 @@ func TestCheck(t *testing.T) {
 	}{
 		{"all is well", nil, ""},
 		{"no reservation", func(_ *Evidence, _ *Submission, _ *JobRun, row *Row) { row.ID = "" }, lost},
+		{"forgotten by slurmctld", func(_ *Evidence, _ *Submission, r *JobRun, row *Row) {
+			r.State, r.End, r.Comment, row.Open, row.State = "RUNNING", 0, "", true, "RUNNING"
+		}, ""},
 		{"another deadline", func(_ *Evidence, _ *Submission, _ *JobRun, row *Row) { row.BeginBy++ }, lost},
 		{"another job", func(_ *Evidence, _ *Submission, _ *JobRun, row *Row) { row.Job = 8 }, lost},
 		{"changed before varqd had found it", func(_ *Evidence, s *Submission, r *JobRun, row *Row) {
