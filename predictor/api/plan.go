@@ -98,10 +98,11 @@ func (p *Plan) AtMost() Cost {
 
 // Share says how much c is in multiples of the cost of the work.
 func (c Cost) Share(work Cost) string {
-	if work.NodeSeconds <= 0 {
-		return "as much as the work"
+	times := 0.
+	if work.NodeSeconds > 0 {
+		times = c.NodeSeconds / work.NodeSeconds
 	}
-	return fmt.Sprintf("%.2f times the work", c.NodeSeconds/work.NodeSeconds)
+	return fmt.Sprintf("%.2f times the work", times)
 }
 
 // Evidence is what a forecast rests on.
