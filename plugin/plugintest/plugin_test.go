@@ -3,10 +3,10 @@ package plugintest
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -29,6 +29,7 @@ func TestPlugin(t *testing.T) {
 		"salloc":            salloc,
 		"signals":           signals,
 		"cancel while held": cancelWhileHeld,
+		"kill while held":   killWhileHeld,
 		"requeue":           requeue,
 		"on miss":           onMiss,
 		"bad ticket":        badTicket,
@@ -37,7 +38,6 @@ func TestPlugin(t *testing.T) {
 		"conflicts":         conflicts,
 		"refused by Slurm":  refusedBySlurm,
 		"killed":            killed,
-		"killed wrapper":    killedWrapper,
 		"output kept":       outputKept,
 		"test only":         testOnly,
 		"hostile":           hostile,
@@ -100,23 +100,6 @@ func fourNodes(t *testing.T, l *lab) {
 	if strings.Contains(text, "varq") {
 		t.Errorf("the script printed %q", text)
 	}
-}
-
-// killedWrapper: that varq-wrapper is killed does not start the work. So Slurm kills a job,
-// one process after the other.
-func killedWrapper(t *testing.T, l *lab) {
-	file, output := l.script(t, "", "")
-	at, text := l.in(25)
-	job, _ := l.submit(t, "--begin-by="+text, "--time=10", "--job-name=killed-wrapper", file)
-	l.await(t, job, "RUNNING")
-	pattern := "varq-wrapper --hold .*--job=" + job + " "
-	for began := time.Now(); exec.Command("pkill", "-KILL", "-f", pattern).Run() != nil; time.Sleep(100 * time.Millisecond) {
-		if time.Since(began) > 15*time.Second {
-			t.Fatal("no varq-wrapper is running")
-		}
-	}
-	l.await(t, job, "COMPLETED")
-	wantStart(t, times(t, read(t, output), "work"), 1, at)
 }
 
 // window: the work is held only until --begin-after.
@@ -248,6 +231,58 @@ func signals(t *testing.T, l *lab) {
 	if !strings.Contains(text, "\ntrapped") {
 		t.Errorf("the script printed %q", text)
 	}
+}
+
+// killWhileHeld: Slurm kills a job with SIGKILL, which may reach the wrapper before anything else.
+// The job's work does not run in the moment that it has left.
+func killWhileHeld(t *testing.T, l *lab) {
+	file, output := l.script(t, "", "")
+	_, text := l.in(40)
+	job, _ := l.submit(t, "--begin-by="+text, "--time=5", "--no-requeue", file)
+	l.await(t, job, "RUNNING")
+	time.Sleep(l.Paced(time.Second))
+	if err := syscall.Kill(l.wrapperOf(t, job), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	l.await(t, job, "FAILED")
+	if text := read(t, output); strings.Contains(text, "work") {
+		t.Errorf("the script printed %q", text)
+	}
+}
+
+// wrapperOf returns the process of the varq-wrapper that holds a job.
+func (l *lab) wrapperOf(t *testing.T, job string) int {
+	t.Helper()
+	holds, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range holds {
+		line, err := os.ReadFile(name)
+		if err != nil || !strings.HasPrefix(string(line), l.bin) || !strings.Contains(string(line), "varq-wrapper") {
+			continue
+		}
+		task := parent(t, filepath.Base(filepath.Dir(name)))
+		step, _ := os.ReadFile(filepath.Join("/proc", parent(t, task), "cmdline"))
+		if strings.HasPrefix(string(step), "slurmstepd: ["+job+".") {
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(name)))
+			return pid
+		}
+	}
+	t.Fatalf("nobody holds job %s", job)
+	return 0
+}
+
+// parent returns the parent of a process, "" if there is none.
+func parent(t *testing.T, pid string) string {
+	t.Helper()
+	status, _ := os.ReadFile(filepath.Join("/proc", pid, "status"))
+	for line := range strings.Lines(string(status)) {
+		if rest, ok := strings.CutPrefix(line, "PPid:"); ok {
+			return strings.TrimSpace(rest)
+		}
+	}
+	return ""
 }
 
 // cancelWhileHeld: cancelling a held job ends it at once, and its work never runs.

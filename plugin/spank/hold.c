@@ -66,10 +66,11 @@ static void die_of(int sig)
 	_exit(128 + sig);
 }
 
-/* judge returns what the status of varq-wrapper means for the work. */
+/* judge returns what the status of varq-wrapper means for the work. Slurm kills a job
+ * with SIGKILL, which may reach varq-wrapper alone or first. */
 static enum outcome judge(int status, const char *wrapper)
 {
-	if (WIFSIGNALED(status) && ends_job(WTERMSIG(status)))
+	if (WIFSIGNALED(status) && (ends_job(WTERMSIG(status)) || WTERMSIG(status) == SIGKILL))
 		die_of(WTERMSIG(status));
 	if (!WIFEXITED(status))
 		slurm_error("varq: %s was ended by signal %d; the work starts at once", wrapper, WTERMSIG(status));
@@ -82,37 +83,6 @@ static enum outcome judge(int status, const char *wrapper)
 	return RUN_THE_WORK;
 }
 
-/* How often varq-wrapper is run, if it is killed again and again. */
-enum { RUNS = 5 };
-
-/* was_killed reports whether varq-wrapper was ended by SIGKILL. That is how Slurm ends a
- * job: it kills one process after the other, and this one a moment later. The work must
- * not begin in between. */
-static int was_killed(int status)
-{
-	return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
-}
-
-/* run_once runs varq-wrapper and returns what that means for the work. *killed says
- * whether it was killed. */
-static enum outcome run_once(char *const argv[], const sigset_t *all, int *killed)
-{
-	*killed = 0;
-	pid_t task = getpid();
-	pid_t child = fork();
-	if (child == 0)
-		become_wrapper(argv, task);
-	if (child < 0) {
-		slurm_error("varq: %s: fork: %s; the work starts at once", argv[0], strerror(errno));
-		return RUN_THE_WORK;
-	}
-	int status = 0, sig = await_child(child, all, &status);
-	if (sig)
-		die_of(sig);
-	*killed = was_killed(status);
-	return *killed ? RUN_THE_WORK : judge(status, argv[0]);
-}
-
 enum outcome run_wrapper(char *const argv[])
 {
 	sigset_t all, before;
@@ -122,15 +92,19 @@ enum outcome run_wrapper(char *const argv[])
 	struct sigaction default_action = { .sa_handler = SIG_DFL }, child_before;
 	sigaction(SIGCHLD, &default_action, &child_before);
 
-	enum outcome outcome;
-	int killed, runs = 0;
-	do {
-		outcome = run_once(argv, &all, &killed);
-		if (killed)
-			sleep(1);
-	} while (killed && ++runs < RUNS);
-	if (killed)
-		slurm_error("varq: %s was killed %d times; the work starts at once", argv[0], runs);
+	pid_t task = getpid();
+	pid_t child = fork();
+	if (child == 0)
+		become_wrapper(argv, task);
+	enum outcome outcome = RUN_THE_WORK;
+	if (child < 0) {
+		slurm_error("varq: %s: fork: %s; the work starts at once", argv[0], strerror(errno));
+	} else {
+		int status = 0, sig = await_child(child, &all, &status);
+		if (sig)
+			die_of(sig);
+		outcome = judge(status, argv[0]);
+	}
 	sigaction(SIGCHLD, &child_before, NULL);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return outcome;
