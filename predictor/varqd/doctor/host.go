@@ -66,9 +66,14 @@ func plugStack(c scontrol.Config) Finding {
 	if !exists(plugin) {
 		return failure(of, plugin+" does not exist", "install varq-slurm on this host")
 	}
-	for _, word := range line[2:] {
-		if wrapper, is := strings.CutPrefix(word, "wrapper="); is && unix.Access(wrapper, unix.X_OK) != nil {
-			return failure(of, wrapper+" cannot be executed", "install varq-slurm on this host, or mend wrapper= in plugstack.conf")
+	for option, program := range map[string]string{"wrapper=": "/usr/bin/varq-wrapper", "filter=": "/usr/bin/varq-filter"} {
+		for _, word := range line[2:] {
+			if named, is := strings.CutPrefix(word, option); is {
+				program = named
+			}
+		}
+		if err := unix.Access(program, unix.X_OK); err != nil {
+			return failure(of, fmt.Sprintf("%s cannot be executed: %v", program, err), "install varq on this host, or mend "+option+" in plugstack.conf")
 		}
 	}
 	return ok(of, "%s", plugin)
@@ -109,11 +114,8 @@ func findPlugin(path string, depth int) ([]string, error) {
 	return nil, lines.Err()
 }
 
-// The files that a cli_filter.lua names.
-var (
-	loaded = regexp.MustCompile(`dofile\s*[(,]\s*["']([^"']+)["']`)
-	helper = regexp.MustCompile(`\.filter\s*=\s*["']([^"']+)["']`)
-)
+// loaded finds the files that a cli_filter.lua loads.
+var loaded = regexp.MustCompile(`dofile\s*[(,]\s*["']([^"']+)["']`)
 
 // cliFilter looks for varq in cli_filter.lua.
 func cliFilter(c scontrol.Config) Finding {
@@ -134,13 +136,6 @@ func cliFilter(c scontrol.Config) Finding {
 		if !exists(file[1]) {
 			return failure(of, fmt.Sprintf("%s loads %s, which does not exist", script, file[1]), "install varq-slurm on this host")
 		}
-	}
-	filter := "/usr/bin/varq-filter"
-	if named := helper.FindStringSubmatch(string(text)); named != nil {
-		filter = named[1]
-	}
-	if err := unix.Access(filter, unix.X_OK); err != nil {
-		return failure(of, fmt.Sprintf("%s cannot be executed: %v", filter, err), "install varq on this host")
 	}
 	return ok(of, "%s", script)
 }
