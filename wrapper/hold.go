@@ -24,8 +24,8 @@ var ErrCancelled = errors.New("the job has missed its deadline")
 // Job is the state of a job that has started. Times are Unix seconds, Limit is
 // seconds.
 type Job struct {
-	Eligible, Start int64
-	Limit           int64
+	Submit, Eligible, Start int64
+	Limit                   int64
 }
 
 // Queue is the part of Slurm that the wrapper uses.
@@ -90,7 +90,8 @@ func (h *Hold) Wait() error {
 
 // missed reports whether the work must not run any more. The work runs after a requeue, and
 // if the job started in time and only the work is late. It also runs if Slurm does not
-// answer.
+// answer, or if the user has held the job past its deadline, has moved it there, or has given
+// it more time: a job that its user has changed is not cancelled.
 func (h *Hold) missed() bool {
 	if !h.Cancel || h.Restarts > 0 {
 		return false
@@ -103,7 +104,8 @@ func (h *Hold) missed() bool {
 		h.say("nobody knows whether the job started in time, and so the work runs: %v", err)
 		return false
 	}
-	return job.Start > h.BeginBy
+	changed := job.Eligible > h.BeginBy || job.extended(h.Ticket)
+	return job.Start > h.BeginBy && !changed
 }
 
 func (h *Hold) cancel() {

@@ -92,6 +92,15 @@ func TestWait(t *testing.T) {
 			asked: []string{"job 7"}, trim: fmt.Sprint("7 ", now, " 600"), log: "started 00:01:30",
 		},
 		{
+			name: "held past its deadline", hold: Hold{Ticket: cancel(now - 90), Job: 7, Lead: true}, queue: queue{job: Job{Eligible: now - 80, Start: now - 79}},
+			asked: []string{"job 7"}, trim: fmt.Sprint("7 ", now, " 600"), log: "started 00:01:30",
+		},
+		{
+			name: "given more time", hold: Hold{Ticket: cancel(now - 90), Job: 7, Lead: true},
+			queue: queue{job: Job{Submit: now - 200, Eligible: now - 100, Start: now - 79, Limit: 1200}},
+			asked: []string{"job 7"}, trim: fmt.Sprint("7 ", now, " 600"), log: "started 00:01:30",
+		},
+		{
 			name: "missed, or not", hold: Hold{Ticket: cancel(now - 90), Job: 7, Lead: true}, queue: queue{err: errors.New("no\nSlurm")},
 			asked: []string{"job 7"}, trim: fmt.Sprint("7 ", now, " 600"), log: "and so the work runs: no; Slurm\n",
 		},
@@ -145,6 +154,7 @@ func TestTrimLimit(t *testing.T) {
 	for _, test := range []struct {
 		name                   string
 		limit, holdUntil, late int64
+		atOnce                 bool   // eligible from its submission on
 		want                   string // "" for nothing to do
 	}{
 		{name: "held for ten minutes", holdUntil: start + 10*minute, limit: work + 30*minute, want: "limit 7 70"},
@@ -152,12 +162,16 @@ func TestTrimLimit(t *testing.T) {
 		{name: "short enough", holdUntil: start + 10*minute, limit: work + 10*minute},
 		{name: "never raised", holdUntil: start + 10*minute, limit: work},
 		{name: "started late", holdUntil: start - 10*minute, late: 10*minute + 1, limit: work + 10*minute, want: "limit 7 61"},
-		{name: "submitted slowly", holdUntil: start + 10*minute, limit: work + 32*minute, want: "limit 7 70"},
+		{name: "given a minute more", holdUntil: start + 10*minute, limit: work + 31*minute},
+		{name: "submitted slowly", atOnce: true, holdUntil: start + 10*minute, limit: work + 32*minute, want: "limit 7 70"},
 		{name: "given more time", holdUntil: start + 10*minute, limit: work + 40*minute},
 		{name: "best effort, given more time", limit: 3 * work},
 		{name: "made unlimited", holdUntil: start + 10*minute, limit: slurmtime.Unlimited},
 	} {
-		q := queue{job: Job{Eligible: start - waiting, Start: start, Limit: test.limit}}
+		q := queue{job: Job{Submit: start - waiting - minute, Eligible: start - waiting, Start: start, Limit: test.limit}}
+		if test.atOnce {
+			q.job.Submit = q.job.Eligible
+		}
 		of := ticket.Ticket{HoldUntil: test.holdUntil, WorkLimit: work}
 		if err := TrimLimit(&q, 7, max(start, test.holdUntil+test.late), of); err != nil {
 			t.Fatal(err)
@@ -173,9 +187,9 @@ func TestTrimLimit(t *testing.T) {
 }
 
 func TestParseJob(t *testing.T) {
-	const times = "2026-11-21T11:59:00           2026-11-21T12:00:00           "
+	const times = "2026-11-21T11:58:00           2026-11-21T11:59:00           2026-11-21T12:00:00           "
 	got, err := parseJob(times + "1-02:03:04                    \n")
-	if diff := cmp.Diff(Job{Eligible: 1795262340, Start: 1795262400, Limit: 26*3600 + 184}, got); diff != "" || err != nil {
+	if diff := cmp.Diff(Job{Submit: 1795262280, Eligible: 1795262340, Start: 1795262400, Limit: 26*3600 + 184}, got); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
 	for _, line := range []string{"", "N/A N/A 1:00", times, times + "long", times + "1:00 more"} {
@@ -186,7 +200,7 @@ func TestParseJob(t *testing.T) {
 }
 
 func FuzzParseJob(f *testing.F) {
-	f.Add("2026-11-21T11:59:00 2026-11-21T12:00:00 1-02:03:04\n")
+	f.Add("2026-11-21T11:58:00 2026-11-21T11:59:00 2026-11-21T12:00:00 1-02:03:04\n")
 	f.Fuzz(func(t *testing.T, line string) {
 		if got, err := parseJob(line); err == nil && got.Limit < 0 {
 			t.Errorf("%q: limit %d", line, got.Limit)

@@ -22,21 +22,21 @@ type Slurm struct{}
 // Job runs squeue.
 func (Slurm) Job(id int64) (Job, error) {
 	out, err := run("squeue", "--noheader", "--states=all", "--jobs="+strconv.FormatInt(id, 10),
-		"--Format=EligibleTime:30,StartTime:30,TimeLimit:30")
+		"--Format=SubmitTime:30,EligibleTime:30,StartTime:30,TimeLimit:30")
 	if err != nil {
 		return Job{}, err
 	}
 	return parseJob(out)
 }
 
-// parseJob reads squeue's line for a job: two times in UTC, and a limit.
+// parseJob reads squeue's line for a job: three times in UTC, and a limit.
 func parseJob(line string) (Job, error) {
 	fields := strings.Fields(line)
-	if len(fields) != 3 {
-		return Job{}, fmt.Errorf("squeue: %.60q is not two times and a limit", line)
+	if len(fields) != 4 {
+		return Job{}, fmt.Errorf("squeue: %.60q is not three times and a limit", line)
 	}
 	var j Job
-	for i, at := range []*int64{&j.Eligible, &j.Start} {
+	for i, at := range []*int64{&j.Submit, &j.Eligible, &j.Start} {
 		t, err := time.Parse("2006-01-02T15:04:05", fields[i])
 		if err != nil {
 			return Job{}, fmt.Errorf("squeue: %w", err)
@@ -44,7 +44,7 @@ func parseJob(line string) (Job, error) {
 		*at = t.Unix()
 	}
 	var err error
-	if j.Limit, err = slurmtime.ParseDuration(fields[2]); err != nil {
+	if j.Limit, err = slurmtime.ParseDuration(fields[3]); err != nil {
 		return Job{}, fmt.Errorf("squeue: limit: %w", err)
 	}
 	return j, nil

@@ -10,8 +10,8 @@ import (
 	"github.com/varq-project/varq/wrapper/ticket"
 )
 
-// slack is the time, in seconds, by which a limit that varq has set may be longer than
-// planned. Limits are in whole minutes, and a submission takes a moment.
+// slack is the time, in seconds, by which a limit that varq has set may be longer than planned, if
+// the job came to Slurm after its planned begin time: a submission takes a moment.
 const slack = 120
 
 // TrimLimit lowers a job's time limit to the whole minutes that its work needs if the work
@@ -22,12 +22,21 @@ func TrimLimit(q Queue, job, begin int64, t ticket.Ticket) error {
 	if err != nil {
 		return err
 	}
-	longest := t.WorkLimit + max(0, t.HoldUntil-j.Eligible) + slack
 	minutes := slurmtime.Minutes(t.WorkLimit + max(0, begin-j.Start))
-	if j.Limit > longest || j.Limit <= minutes*60 {
+	if j.extended(t) || j.Limit <= minutes*60 {
 		return nil
 	}
 	return q.SetLimit(job, minutes)
+}
+
+// extended reports whether j's limit is longer than varq would set: somebody has given the work
+// more time.
+func (j *Job) extended(t ticket.Ticket) bool {
+	longest := 60 * slurmtime.Minutes(t.WorkLimit+max(0, t.HoldUntil-j.Eligible))
+	if j.Eligible <= j.Submit {
+		longest += slack
+	}
+	return j.Limit > longest
 }
 
 // The options with which StartTrim runs varq-wrapper.

@@ -49,12 +49,12 @@ func TestRead(t *testing.T) {
 			api.PlanRequest{BeginBy: now + 3600, BestEffort: true, Job: workload.Request{Size: workload.Size{Nodes: 1, CPUs: 8}}, Needs: &workload.Needs{}},
 		},
 		{
-			"certain nodes", `{"spank:begin-by":"now+1hour","nodes":"2-3","ntasks":"64","overcommit":"set","nodelist":"n[1-2]","exclude":"n9","constraint":"ib&fast",
+			"certain nodes", `{"spank:begin-by":"now+1hour","nodes":"2","ntasks":"64","overcommit":"set","nodelist":"n[1-2]","exclude":"n9","constraint":"ib&fast",
 			  "exclusive":"user","licenses":"matlab:2","reservation":"course","mincpus":"8","gpus":"h100:1"}`,
 			api.PlanRequest{
 				BeginBy: now + 3600, Job: workload.Request{Size: workload.Size{Nodes: 2, CPUs: 2, GPUs: 1}},
 				Needs: &workload.Needs{
-					MostNodes: 3, NodeCPUs: workload.NodeNeed{Amount: 8, Option: "--mincpus"},
+					MostNodes: 2, NodeCPUs: workload.NodeNeed{Amount: 8, Option: "--mincpus"},
 					NodeList:   workload.NamedNodes{Names: []string{"n1", "n2"}, Option: "--nodelist=n[1-2]"},
 					Exclude:    workload.NamedNodes{Names: []string{"n9"}, Option: "--exclude=n9"},
 					Constraint: "ib&fast", Exclusive: true, Licenses: "matlab:2", Reservation: "course",
@@ -112,6 +112,8 @@ func TestReadRefuses(t *testing.T) {
 		`{` + by + `"uid":"1001"}`:                                                "--uid does not go together with --begin-by: a reservation is made for whoever submits the job",
 		`{` + by + `"time":"UNLIMITED"}`:                                          "--time: a reservation needs a time limit",
 		`{` + by + `"ntasks":"many"}`:                                             `--ntasks: "many" is not a number`,
+		`{` + by + `"nodes":"1-8"}`:                                               `--nodes: "1-8" leaves the number of nodes open`,
+		`{` + by + `"spread-job":"set"}`:                                          `--spread-job does not go together with --begin-by`,
 		`{` + by + `"nodes":"x"}`:                                                 `--nodes: "x" is not a number of nodes`,
 		`{` + by + `"time":"long"}`:                                               "--time: ",
 		`{` + by + `"deadline":"now","dependency":"singleton"}`: "--deadline does not go together with --begin-by: varq's deadline is that of the start, Slurm's that of the end\n" +

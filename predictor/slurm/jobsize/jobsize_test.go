@@ -94,7 +94,7 @@ func TestSizeOfNamedNodes(t *testing.T) {
 func TestNeeds(t *testing.T) {
 	for in, want := range map[Options]workload.Needs{
 		{}: {},
-		{Nodes: "2-4", NTasksPerNode: 3, CPUsPerTask: 2, MemPerCPU: "1G"}: {
+		{Nodes: "4", NTasksPerNode: 3, CPUsPerTask: 2, MemPerCPU: "1G"}: {
 			MostNodes: 4, NodeCPUs: workload.NodeNeed{Amount: 6, Option: "--ntasks-per-node"}, NodeMemory: workload.NodeNeed{Amount: 6144, Option: "--mem-per-cpu"},
 		},
 		{GPUs: "a100:2,h100:1", Mem: "0"}: {Gres: []workload.Gres{
@@ -115,7 +115,7 @@ func TestNeeds(t *testing.T) {
 	}
 	for in, want := range map[Options]string{
 		{Gres: "gpu:a100:x"}: `--gres: "gpu:a100:x" is not`, {Gres: "shard:0"}: "--gres: ", {GPUs: "two"}: "--gpus: ", {Exclude: "n[1"}: "--exclude: ",
-		{Mem: "much"}: "--mem: ", {Nodes: "4-2"}: "--nodes: ",
+		{Mem: "much"}: "--mem: ", {Nodes: "4-2"}: "--nodes: ", {Nodes: "1-8"}: "--nodes: \"1-8\" leaves the number of nodes open",
 	} {
 		if _, err := in.Needs(); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%+v: error %v, wanted %s", in, err, want)

@@ -8,7 +8,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Needs returns what the options demand of the job's nodes. An error names the invalid option.
+// Needs returns what the options of a reservation demand of the job's nodes. An error names the
+// invalid option. The number of nodes must not be left open.
 func (o Options) Needs() (workload.Needs, error) {
 	n := workload.Needs{Constraint: o.Constraint, Exclusive: o.Exclusive, Licenses: o.Licenses, Reservation: o.Reservation}
 	var err error

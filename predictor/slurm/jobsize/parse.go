@@ -24,7 +24,10 @@ func mostNodes(s string) (int32, error) {
 	if s == "" {
 		return 0, nil
 	}
-	_, most, err := nodeRange(s)
+	least, most, err := nodeRange(s)
+	if err == nil && least != most {
+		err = fmt.Errorf("%.40q leaves the number of nodes open, and with it what a reservation costs at most: give one number, such as %d", s, most)
+	}
 	return int32(most), err
 }
 
