@@ -90,8 +90,7 @@ func (h *Hold) Wait() error {
 
 // missed reports whether the work must not run any more. The work runs after a requeue, and
 // if the job started in time and only the work is late. It also runs if Slurm does not
-// answer, or if the user has held the job past its deadline, has moved it there, or has given
-// it more time: a job that its user has changed is not cancelled.
+// answer, or if the user has given the job more time: then she has changed it.
 func (h *Hold) missed() bool {
 	if !h.Cancel || h.Restarts > 0 {
 		return false
@@ -104,8 +103,7 @@ func (h *Hold) missed() bool {
 		h.say("nobody knows whether the job started in time, and so the work runs: %v", err)
 		return false
 	}
-	changed := job.Eligible > h.BeginBy || job.extended(h.Ticket)
-	return job.Start > h.BeginBy && !changed
+	return job.Start > h.BeginBy && !job.extended(h.Ticket)
 }
 
 func (h *Hold) cancel() {

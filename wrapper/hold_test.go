@@ -92,10 +92,6 @@ func TestWait(t *testing.T) {
 			asked: []string{"job 7"}, trim: fmt.Sprint("7 ", now, " 600"), log: "started 00:01:30",
 		},
 		{
-			name: "held past its deadline", hold: Hold{Ticket: cancel(now - 90), Job: 7, Lead: true}, queue: queue{job: Job{Eligible: now - 80, Start: now - 79}},
-			asked: []string{"job 7"}, trim: fmt.Sprint("7 ", now, " 600"), log: "started 00:01:30",
-		},
-		{
 			name: "given more time", hold: Hold{Ticket: cancel(now - 90), Job: 7, Lead: true},
 			queue: queue{job: Job{Submit: now - 200, Eligible: now - 100, Start: now - 79, Limit: 1200}},
 			asked: []string{"job 7"}, trim: fmt.Sprint("7 ", now, " 600"), log: "started 00:01:30",
