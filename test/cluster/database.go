@@ -54,13 +54,8 @@ func (c *Cluster) sql(ctx context.Context, statements io.Reader) (string, error)
 	return output(cmd)
 }
 
-// query formats one statement and runs it in slurmdbd's database.
-func (c *Cluster) query(ctx context.Context, format string, args ...any) (string, error) {
+// Query formats one statement, runs it in slurmdbd's database, and returns the rows that it
+// selects, as sql does. The jobs are in the table lab_job_table.
+func (c *Cluster) Query(ctx context.Context, format string, args ...any) (string, error) {
 	return c.sql(ctx, strings.NewReader("use "+databaseName+";\n"+fmt.Sprintf(format, args...)+";\n"))
-}
-
-// Query runs one statement in slurmdbd's database, and returns the rows that it selects as
-// mariadb prints them. The jobs are in the table lab_job_table.
-func (c *Cluster) Query(ctx context.Context, statement string) (string, error) {
-	return c.query(ctx, "%s", statement)
 }

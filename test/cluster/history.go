@@ -70,7 +70,7 @@ func (c *Cluster) historyNames(ctx context.Context) (historyNames, error) {
 		ordinary:     ordinaryUsers(),
 		nodes:        c.Nodes,
 	}
-	out, err := c.query(ctx, "select greatest(%d, ifnull(max(id_job), 0) + 1) from %s_job_table", firstHistoryID, clusterName)
+	out, err := c.Query(ctx, "select greatest(%d, ifnull(max(id_job), 0) + 1) from %s_job_table", firstHistoryID, clusterName)
 	if err != nil {
 		return h, err
 	}
@@ -78,7 +78,7 @@ func (c *Cluster) historyNames(ctx context.Context) (historyNames, error) {
 		return h, fmt.Errorf("highest job id %q: %w", out, err)
 	}
 	for _, u := range Users() {
-		out, err := c.query(ctx, "select id_assoc from %s_assoc_table where user='%s' and acct='%s' and deleted=0", clusterName, u.Name, u.Account)
+		out, err := c.Query(ctx, "select id_assoc from %s_assoc_table where user='%s' and acct='%s' and deleted=0", clusterName, u.Name, u.Account)
 		if err != nil {
 			return h, err
 		}
@@ -93,7 +93,7 @@ func (c *Cluster) historyNames(ctx context.Context) (historyNames, error) {
 		a.uid, a.gid = known.Uid, known.Gid
 		h.associations[u.Name] = a
 	}
-	if out, err = c.query(ctx, "select name, id from qos_table where deleted=0"); err != nil {
+	if out, err = c.Query(ctx, "select name, id from qos_table where deleted=0"); err != nil {
 		return h, err
 	}
 	for line := range strings.Lines(out) {

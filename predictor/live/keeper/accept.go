@@ -18,13 +18,11 @@ type rescue struct {
 
 // offerRescue notes what would keep e's promise if the revised plan does not.
 func (k *Keeper) offerRescue(planner *trajectory.Planner, r *trajectory.Request, e *ledger.Entry, revised trajectory.Revision) {
-	if revised.Prob < e.Prob {
-		if to, ok := planner.Rescue(*r, revised.Submission); ok {
-			k.memory.setRescue(e.ID, &rescue{to.Begin, to.Prob})
-			return
-		}
+	if to, ok := planner.Rescue(*r, revised); ok {
+		k.memory.setRescue(e.ID, &rescue{to.Begin, to.Prob})
+	} else {
+		k.memory.setRescue(e.ID, nil)
 	}
-	k.memory.setRescue(e.ID, nil)
 }
 
 // Accept raises the ceiling on the cost of idle nodes of user's reservation, to what would keep

@@ -62,9 +62,10 @@ func orNone(text string) string {
 }
 
 // unlike says in what j is not the job that e's plan is for, or returns "". What the plan does
-// not name may be anything. Slurm writes the names of accounts and QOS in lower case. The size of a job that has started is not compared, because it may
-// be what Slurm has allocated. Slurm counts the CPUs of whole cores, and may spread tasks over
-// more nodes; so a job counts as larger only if it has more of both, or many times the CPUs.
+// not name may be anything. Slurm writes the names of accounts and QOS in lower case. The size
+// of a job that has started is not compared, because it may be what Slurm has allocated. Slurm
+// counts the CPUs of whole cores, and may spread tasks over more nodes; so a job counts as larger
+// only if it has more of both, or many times the CPUs.
 func unlike(e *ledger.Entry, j *workload.Job) string {
 	const threads = 4 // of a core, at most
 	for _, part := range []struct{ name, planned, is string }{

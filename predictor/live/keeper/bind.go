@@ -19,14 +19,10 @@ const bindTimeout = 1500 * time.Millisecond
 // promised. A job that has started already must name the plan in its comment. Binding the
 // same job again changes nothing. An error that the user should read is a fault of package api.
 func (k *Keeper) Bind(ctx context.Context, user string, b api.Binding) error {
-	entries, err := k.Ledger.Select(ctx, ledger.Query{Plan: b.Plan, User: user})
+	e, err := k.planOf(ctx, user, b.Plan)
 	if err != nil {
 		return err
 	}
-	if len(entries) == 0 {
-		return api.Fault(api.ErrNotFound, "you have no such plan")
-	}
-	e := &entries[0]
 	if e.Job == b.Job {
 		return nil
 	}
@@ -58,6 +54,18 @@ func (k *Keeper) Bind(ctx context.Context, user string, b api.Binding) error {
 		return err
 	}
 	return nil
+}
+
+// planOf returns the entry of user's plan, or a fault if she has no such plan.
+func (k *Keeper) planOf(ctx context.Context, user, plan string) (*ledger.Entry, error) {
+	entries, err := k.Ledger.Select(ctx, ledger.Query{Plan: plan, User: user})
+	if err != nil {
+		return nil, err
+	}
+	if len(entries) == 0 {
+		return nil, api.Fault(api.ErrNotFound, "you have no such plan")
+	}
+	return &entries[0], nil
 }
 
 // bind binds e's plan to j, in the ledger and in e.

@@ -20,14 +20,10 @@ const latecomer = 10
 // a job of the plan. Taking back a plan that is closed changes nothing. An error that the user
 // should read is a fault of package api.
 func (k *Keeper) Cancel(ctx context.Context, user string, c api.Cancellation) error {
-	entries, err := k.Ledger.Select(ctx, ledger.Query{Plan: c.Plan, User: user})
+	e, err := k.planOf(ctx, user, c.Plan)
 	if err != nil {
 		return err
 	}
-	if len(entries) == 0 {
-		return api.Fault(api.ErrNotFound, "you have no such plan")
-	}
-	e := &entries[0]
 	switch {
 	case e.Open && e.Job != 0:
 		return api.Fault(api.ErrConflict, fmt.Sprintf("job %d has taken up the plan: cancel the job, with scancel %d", e.Job, e.Job))
@@ -46,7 +42,6 @@ func (k *Keeper) settleWithdrawn(ctx context.Context, e *ledger.Entry, _ *slurm.
 	if err := k.settle(ctx, e, ledger.Settlement{At: now, Outcome: api.StateCancelled}, "taken back: no job was submitted"); err != nil {
 		return err
 	}
-	e.Open = false
 	k.withdrawn.forget(e.ID)
 	return nil
 }

@@ -244,7 +244,7 @@ func TestLiveVerdicts(t *testing.T) {
 	}
 	account := func(state, start, end int64) {
 		t.Helper()
-		_, err := l.Query(ctx, fmt.Sprintf("UPDATE lab_job_table SET state = %d, time_start = %d, time_end = %d WHERE id_job = %d", state, start, end, job))
+		_, err := l.Query(ctx, "UPDATE lab_job_table SET state = %d, time_start = %d, time_end = %d WHERE id_job = %d", state, start, end, job)
 		l.must(err)
 	}
 	const completed = 3

@@ -1,6 +1,7 @@
 package keeper
 
 import (
+	"maps"
 	"sync"
 
 	"github.com/varq-project/varq/predictor/live/ledger"
@@ -45,21 +46,14 @@ func (m *memory) retain(open []ledger.Entry) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.unclaimed = unclaimed
-	for plan := range m.forecasts {
-		if !isOpen[plan] {
-			delete(m.forecasts, plan)
-		}
-	}
-	for plan := range m.retry {
-		if !isOpen[plan] {
-			delete(m.retry, plan)
-		}
-	}
-	for plan := range m.rescues {
-		if !isOpen[plan] {
-			delete(m.rescues, plan)
-		}
-	}
+	keepOnly(m.forecasts, isOpen)
+	keepOnly(m.retry, isOpen)
+	keepOnly(m.rescues, isOpen)
+}
+
+// keepOnly deletes the plans that are not in open.
+func keepOnly[V any](byPlan map[string]V, open map[string]bool) {
+	maps.DeleteFunc(byPlan, func(plan string, _ V) bool { return !open[plan] })
 }
 
 // takeExpired returns the plans without a job that are expired, at most maxExpired. Until

@@ -14,12 +14,12 @@ import (
 // something else than before, then somebody else has changed it. From then on varq does not
 // revise the job any more, and does not cancel it.
 func (c *change) observe(j *slurm.QueueEntry) {
-	p := &c.progress
+	p, asked := &c.progress, asks(j)
 	if j.Submit != p.Submit {
 		c.event(ledger.Requeued, "requeued by Slurm")
 		p.Submit, p.BeginTime, p.WasBegin = j.Submit, j.Eligible, j.Eligible
 		p.TimeLimit, p.WasLimit = j.Limit, j.Limit // varq-wrapper may have trimmed it
-		p.Asks = asks(j)
+		p.Asks = asked
 		if p.WorkStart == 0 {
 			p.Start = 0
 		}
@@ -36,8 +36,8 @@ func (c *change) observe(j *slurm.QueueEntry) {
 	if p.WorkStart == 0 {
 		p.Eligible = j.Eligible
 	}
-	difference := changed(p.Asks, asks(j))
-	p.Asks = asks(j)
+	difference := changed(p.Asks, asked)
+	p.Asks = asked
 	switch {
 	case difference != "" && p.Yielded:
 		c.event(ledger.User, "changed, not by varq: %s", difference)

@@ -31,8 +31,7 @@ func (k *Keeper) terms(planner *trajectory.Planner, r *trajectory.Request, req *
 		t.rules = k.Policy.For(t.who)
 	}
 	if !t.asked {
-		site := t.rules.Cost()
-		t.cost = api.MaxCost{NodeSeconds: site.NodeSeconds, Times: site.Times}
+		t.cost = api.MaxCost(t.rules.Cost())
 	}
 	if r.Prob == 0 {
 		r.Prob = t.rules.Prob(k.Prob)
@@ -61,7 +60,7 @@ func (t *terms) ceiling(plan *api.Plan, earliest int64) int64 {
 // within calls promise if the rules allow the plan, and otherwise returns a refusal. No other
 // reservation is added between the count of the open ones and the return of promise.
 func (k *Keeper) within(ctx context.Context, t terms, plan *api.Plan, promise func() error) (*api.Refusal, error) {
-	atMost := plan.Idle(plan.Earliest).NodeSeconds
+	atMost := plan.AtMost().NodeSeconds
 	if no := t.rules.CheckCost(t.who, plan.Worst.NodeSeconds, atMost); no != nil {
 		return apiRule(no), nil
 	}
@@ -168,5 +167,5 @@ func limitRule(r *policy.Rule, user string, accounts []string, open []policy.Hel
 }
 
 func apiMaxCost(c policy.Cost) string {
-	return api.MaxCost{NodeSeconds: c.NodeSeconds, Times: c.Times}.String()
+	return api.MaxCost(c).String()
 }

@@ -154,14 +154,25 @@ func (s *sum) row(group string) Row {
 	settled := s.Kept + s.Missed
 	if settled > 0 {
 		n := float64(settled)
-		row.Promised, row.Estimated, row.Delivered = s.Promised/n, s.Estimated/n, float64(s.Kept)/n
+		row.Promised, row.Estimated = s.Promised/n, s.Estimated/n
 	}
-	var ok bool
-	if row.Low, row.High, ok = s.weekly.Interval(); !ok {
-		row.Low, row.High = stats.ProportionInterval(s.Kept, settled, score.Confidence)
-	}
+	row.Delivered, row.Low, row.High = delivered(s.Kept, s.Missed, &s.weekly)
 	if s.Required > 0 {
 		row.Ratio = s.Used / s.Required
 	}
 	return row
+}
+
+// delivered returns the share of the promises kept among those kept or missed, 0 without any,
+// and the ends of its interval as in Row.
+func delivered(kept, missed int, weekly *score.Weekly) (share, low, high float64) {
+	settled := kept + missed
+	if settled > 0 {
+		share = float64(kept) / float64(settled)
+	}
+	low, high, ok := weekly.Interval()
+	if !ok {
+		low, high = stats.ProportionInterval(kept, settled, score.Confidence)
+	}
+	return share, low, high
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/varq-project/varq/predictor/forecast/score"
-	"github.com/varq-project/varq/predictor/stats"
 )
 
 // Shadow is a reservation that was not made: a job, and within what wait its start would have been
@@ -102,14 +101,7 @@ func (s *shadowSum) add(r *Shadow, now int64) {
 
 func (s *shadowSum) row() ShadowRow {
 	row := s.ShadowRow
-	known := row.Kept + row.Missed
-	if known > 0 {
-		row.Delivered = float64(row.Kept) / float64(known)
-	}
-	var ok bool
-	if row.Low, row.High, ok = s.weekly.Interval(); !ok {
-		row.Low, row.High = stats.ProportionInterval(row.Kept, known, score.Confidence)
-	}
+	row.Delivered, row.Low, row.High = delivered(row.Kept, row.Missed, &s.weekly)
 	if s.ended > 0 {
 		row.Ratio = s.heldEnded / s.ended
 	}

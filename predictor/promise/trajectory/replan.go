@@ -85,18 +85,14 @@ func (p *Planner) Replan(r Request, current Submission) Revision {
 
 // Rescue returns the submission with which the promise would hold again if the nodes could
 // idle for longer than r.Earliest allows. It reports false if there is none, if the promise
-// holds, or if no more idle time is needed. Arguments are as for Replan.
-func (p *Planner) Rescue(r Request, current Submission) (Point, bool) {
-	if r.Earliest == 0 || r.Now >= current.Begin || r.Deadline <= r.Now {
-		return Point{}, false
-	}
-	b := p.bounds(&r)
-	if p.probability(&r, b, current) >= r.Prob {
+// holds, or if no more idle time is needed. revised is what Replan returned for r.
+func (p *Planner) Rescue(r Request, revised Revision) (Point, bool) {
+	if revised.Prob >= r.Prob || r.Earliest == 0 || r.Now >= revised.Begin || r.Deadline <= r.Now {
 		return Point{}, false
 	}
 	agreed := r.Earliest
 	r.Earliest = 0
-	points := p.trajectory(&r, b, 1)
+	points := p.trajectory(&r, p.bounds(&r), 1)
 	i := r.choose(points, r.Prob)
 	if i < 0 || points[i].Begin >= agreed {
 		return Point{}, false

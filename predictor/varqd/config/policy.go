@@ -92,7 +92,7 @@ func (r *Rule) name(i int) string {
 }
 
 func (c Cost) policy() policy.Cost {
-	return policy.Cost{NodeSeconds: c.NodeSeconds, Times: c.Times}
+	return policy.Cost(c)
 }
 
 func (o Open) limits() (l policy.Limits) {

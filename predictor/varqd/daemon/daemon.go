@@ -66,6 +66,7 @@ type Daemon struct {
 	looked   prometheus.Gauge
 	cleanups cleanups // of Close
 
+	first     int64           // when the ledger's first promise was made; 0 as long as none is known
 	odds      []forecast.Odds // as d.scores has them
 	snapshots chan snapshot   // holds at most one, from watch to follow
 
@@ -81,7 +82,7 @@ func New(o Options) (_ *Daemon, err error) {
 		o.Now = time.Now
 	}
 	d := &Daemon{
-		config: c, log: o.Log, clock: newClock(o.Now), problems: newProblems(), reads: newReads(c.Watch, o.Now), looks: newLooks(c.Watch.Load, o.Now),
+		config: c, log: o.Log, clock: newClock(o.Now), problems: newProblems(o.Log), reads: newReads(c.Watch, o.Now), looks: newLooks(c.Watch.Load, o.Now),
 		snapshots: make(chan snapshot, 1), limitsTried: newLatch(), queueTried: newLatch(), pastLoaded: newLatch(),
 	}
 	defer func() {

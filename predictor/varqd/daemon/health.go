@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 	"sync"
 
@@ -16,19 +17,24 @@ import (
 
 // problems holds the present problem of each part of varqd that has one.
 type problems struct {
+	log    *slog.Logger
 	mu     sync.Mutex
 	byPart map[string]error
 }
 
-func newProblems() *problems { return &problems{byPart: map[string]error{}} }
+func newProblems(log *slog.Logger) *problems {
+	return &problems{log: log, byPart: map[string]error{}}
+}
 
-// set notes the problem of a part, and reports whether the part had none or another one.
-func (p *problems) set(part string, err error) bool {
+// set notes the problem of a part, and logs it if the part had none or another one.
+func (p *problems) set(part string, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	old, known := p.byPart[part]
 	p.byPart[part] = err
-	return !known || old.Error() != err.Error()
+	if !known || old.Error() != err.Error() {
+		p.log.Error("trouble", "part", part, "error", err)
+	}
 }
 
 // clear forgets the problem of a part, and reports whether the part had one.

@@ -39,9 +39,7 @@ func (d *Daemon) repeat(ctx context.Context, part string, do func(context.Contex
 		}
 		if err != nil {
 			d.errors.WithLabelValues(part).Inc()
-			if d.problems.set(part, err) {
-				d.log.Error("trouble", "part", part, "error", err)
-			}
+			d.problems.set(part, err)
 			pause, retry = retry, min(2*retry, max(retryMost, pause))
 		} else {
 			if d.problems.clear(part) {

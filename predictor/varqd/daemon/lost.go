@@ -24,12 +24,11 @@ func (d *Daemon) checkLedger(ctx context.Context, queue []slurm.QueueEntry) erro
 	}
 	lost := 0
 	if len(plans) > 0 {
-		first, any, err := d.ledger.First(ctx)
-		if err != nil {
+		if err := d.readFirst(ctx); err != nil {
 			return err
 		}
 		for _, submit := range plans {
-			if !any || submit < first-clocksApart {
+			if d.first == 0 || submit < d.first-clocksApart {
 				lost++
 			}
 		}
@@ -38,10 +37,20 @@ func (d *Daemon) checkLedger(ctx context.Context, queue []slurm.QueueEntry) erro
 		d.problems.clear(partLedger)
 		return nil
 	}
-	err := fmt.Errorf("%s does not know the promises of %d jobs in the queue, and was begun after them: was it removed? "+
-		"What those jobs were promised is neither kept nor counted until it is restored", d.config.Ledger.Path, lost)
-	if d.problems.set(partLedger, err) {
-		d.log.Error("trouble", "part", partLedger, "error", err)
-	}
+	d.problems.set(partLedger, fmt.Errorf("%s does not know the promises of %d jobs in the queue, and was begun after them: was it removed? "+
+		"What those jobs were promised is neither kept nor counted until it is restored", d.config.Ledger.Path, lost))
 	return nil
+}
+
+// readFirst sets d.first once the ledger has a promise. No promise is ever deleted, so the ledger,
+// which it searches for that, is searched only until then.
+func (d *Daemon) readFirst(ctx context.Context) error {
+	if d.first != 0 {
+		return nil
+	}
+	first, any, err := d.ledger.First(ctx)
+	if any {
+		d.first = first
+	}
+	return err
 }

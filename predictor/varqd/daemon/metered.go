@@ -19,15 +19,10 @@ type metered struct {
 	loaded *latch
 }
 
-// timed calls ask, and counts the time that it takes.
-func timed[T any](l *load, kind string, ask func() (T, error)) (T, error) {
-	defer l.begin(kind, true)()
-	return ask()
-}
-
 // Queue implements Slurm.
 func (m metered) Queue(ctx context.Context) ([]slurm.QueueEntry, error) {
-	return timed(m.load, "queue", func() ([]slurm.QueueEntry, error) { return m.slurm.Queue(ctx) })
+	defer m.load.begin("queue", true)()
+	return m.slurm.Queue(ctx)
 }
 
 // Clock implements Slurm.
@@ -38,7 +33,8 @@ func (m metered) Clock(ctx context.Context) (ahead, uncertainty time.Duration, e
 
 // Job implements keeper.Slurm.
 func (m metered) Job(ctx context.Context, id int64) (slurm.QueueEntry, error) {
-	return timed(m.load, "job", func() (slurm.QueueEntry, error) { return m.slurm.Job(ctx, id) })
+	defer m.load.begin("job", true)()
+	return m.slurm.Job(ctx, id)
 }
 
 // Update implements keeper.Slurm.
@@ -55,22 +51,26 @@ func (m metered) Cancel(ctx context.Context, job int64) error {
 
 // Accounted implements keeper.Slurm.
 func (m metered) Accounted(ctx context.Context, job int64) ([]workload.Job, error) {
-	return timed(m.load, "accounting", func() ([]workload.Job, error) { return m.slurm.Accounted(ctx, job) })
+	defer m.load.begin("accounting", true)()
+	return m.slurm.Accounted(ctx, job)
 }
 
 // Cluster implements keeper.Slurm.
 func (m metered) Cluster(ctx context.Context) (limits.Cluster, error) {
-	return timed(m.load, "limits", func() (limits.Cluster, error) { return m.slurm.Cluster(ctx) })
+	defer m.load.begin("limits", true)()
+	return m.slurm.Cluster(ctx)
 }
 
 // Nodes implements keeper.Slurm.
 func (m metered) Nodes(ctx context.Context) ([]slurm.Node, error) {
-	return timed(m.load, "limits", func() ([]slurm.Node, error) { return m.slurm.Nodes(ctx) })
+	defer m.load.begin("limits", true)()
+	return m.slurm.Nodes(ctx)
 }
 
 // Operators implements keeper.Slurm.
 func (m metered) Operators(ctx context.Context) ([]string, error) {
-	return timed(m.load, "limits", func() ([]string, error) { return m.slurm.Operators(ctx) })
+	defer m.load.begin("limits", true)()
+	return m.slurm.Operators(ctx)
 }
 
 // History implements ingest.Source. The time that the caller takes over a job, or in progress, is

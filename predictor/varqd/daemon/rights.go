@@ -49,8 +49,5 @@ func (w watched) Update(ctx context.Context, u slurm.Update) error {
 // lack notes why varqd may not change the jobs of others.
 func (w watched) lack(why error) {
 	user := cmp.Or(w.user(), "varqd's user")
-	err := fmt.Errorf("Slurm does not let %s change jobs: %w: 'sacctmgr modify user %[1]s set adminlevel=operator' gives it the right", user, why)
-	if w.problems.set(partRights, err) {
-		w.log.Error("trouble", "part", partRights, "error", err)
-	}
+	w.problems.set(partRights, fmt.Errorf("Slurm does not let %s change jobs: %w: 'sacctmgr modify user %[1]s set adminlevel=operator' gives it the right", user, why))
 }

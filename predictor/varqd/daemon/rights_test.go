@@ -23,7 +23,7 @@ func (s *reluctantSlurm) Update(context.Context, slurm.Update) error  { return s
 func TestRights(t *testing.T) {
 	s := &reluctantSlurm{}
 	user := "varq"
-	w := watched{s, func() string { return user }, newProblems(), slog.New(slog.DiscardHandler)}
+	w := watched{s, func() string { return user }, newProblems(slog.New(slog.DiscardHandler)), slog.New(slog.DiscardHandler)}
 	operators := func(names ...string) error {
 		s.operators = names
 		if got, err := w.Operators(t.Context()); len(got) != len(names) || err != nil {

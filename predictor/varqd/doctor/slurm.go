@@ -54,9 +54,10 @@ func Slurm(ctx context.Context, a Access, now time.Time) []Finding {
 	if err != nil {
 		return []Finding{failure("slurmrestd", err, askSlurmrestd(err)), token}
 	}
+	others := actsAsOthers(ctx, a.Client)
 	return []Finding{
 		ok("slurmrestd", "Slurm %s, API %s", about.Release, about.API),
-		token, accounting, clock, rights(ctx, a.Client, a.User, now), limits(ctx, a.Client, a.User),
+		token, accounting, clock, rights(ctx, a.Client, a.User, others, now), limits(a.User, others),
 	}
 }
 
@@ -131,10 +132,11 @@ const trialName = "varq-doctor"
 const cleanTime = time.Minute
 
 // rights tries, on a held job of its own, what only an operator may do. It cancels that job,
-// also if ctx ends, and those that an earlier trial was killed with.
-func rights(ctx context.Context, c Client, user string, now time.Time) (found Finding) {
+// also if ctx ends, and those that an earlier trial was killed with. It need not try if others,
+// the result of actsAsOthers, is nil.
+func rights(ctx context.Context, c Client, user string, others error, now time.Time) (found Finding) {
 	const of = "rights"
-	if actsAsOthers(ctx, c) == nil {
+	if others == nil {
 		return ok(of, "%s may act as any user of Slurm", orVarq(user))
 	}
 	grant := fmt.Sprintf("sacctmgr modify user %s set adminlevel=operator", orVarq(user))
@@ -177,15 +179,16 @@ func actsAsOthers(ctx context.Context, c Client) error {
 }
 
 // limits examines whether varqd can change time limits, as the jobs' owners. It works without.
-func limits(ctx context.Context, c Client, user string) Finding {
+// others is the result of actsAsOthers.
+func limits(user string, others error) Finding {
 	const of = "limits"
-	switch err := actsAsOthers(ctx, c); {
-	case err == nil:
+	switch {
+	case others == nil:
 		return ok(of, "varqd changes the time limits of waiting jobs, as their owners")
-	case errors.Is(err, slurm.ErrPermission):
+	case errors.Is(others, slurm.ErrPermission):
 		return ok(of, "time limits of waiting jobs stay as submitted: %s is not SlurmUser (varqd(8), Rights in Slurm)", orVarq(user))
 	default:
-		return failure(of, err, askSlurmrestd(err))
+		return failure(of, others, askSlurmrestd(others))
 	}
 }
 

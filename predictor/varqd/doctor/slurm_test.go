@@ -91,7 +91,7 @@ func TestTrialLeavesNothing(t *testing.T) {
 			s.interrupt = cancel
 		}
 		s.queue = []slurm.QueueEntry{job(1, "varq-doctor", "varq"), job(2, "varq-doctor", "alice"), job(3, "work", "varq")}
-		if got := rights(ctx, s, "varq", now); got.Verdict != test.want || (got.Verdict == OK) != (got.Remedy == "") {
+		if got := rights(ctx, s, "varq", actsAsOthers(ctx, s), now); got.Verdict != test.want || (got.Verdict == OK) != (got.Remedy == "") {
 			t.Errorf("%s: %+v", name, got)
 		}
 		var left []int64
@@ -104,7 +104,7 @@ func TestTrialLeavesNothing(t *testing.T) {
 		cancel()
 	}
 	s := &fakeSlurm{cancel: slurm.ErrUnavailable}
-	if got := rights(t.Context(), s, "varq", now); got.Verdict != Failure || got.Remedy != "scancel --name=varq-doctor" {
+	if got := rights(t.Context(), s, "varq", actsAsOthers(t.Context(), s), now); got.Verdict != Failure || got.Remedy != "scancel --name=varq-doctor" {
 		t.Errorf("the job cannot be cancelled: %+v", got)
 	}
 }
@@ -112,10 +112,10 @@ func TestTrialLeavesNothing(t *testing.T) {
 func TestLimits(t *testing.T) {
 	for _, others := range []bool{true, false} {
 		s := &fakeSlurm{others: others, submit: slurm.ErrRefused}
-		if got := limits(t.Context(), s, "slurm"); got.Verdict != OK || strings.Contains(got.Found, "as submitted") == others {
+		if got := limits("slurm", actsAsOthers(t.Context(), s)); got.Verdict != OK || strings.Contains(got.Found, "as submitted") == others {
 			t.Errorf("acts as others: %v; %+v", others, got)
 		}
-		if got := rights(t.Context(), s, "slurm", time.Unix(1_750_000_000, 0)); (got.Verdict == OK) != others {
+		if got := rights(t.Context(), s, "slurm", actsAsOthers(t.Context(), s), time.Unix(1_750_000_000, 0)); (got.Verdict == OK) != others {
 			t.Errorf("acts as others: %v; %+v", others, got)
 		}
 	}

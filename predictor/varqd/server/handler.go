@@ -57,8 +57,8 @@ func (h *handler) routes(registry *prometheus.Registry) http.Handler {
 	}
 	route(http.MethodPost, api.PathPlan, true, h.plan(true))
 	route(http.MethodPost, api.PathQuote, true, h.plan(false))
-	route(http.MethodPost, api.PathBind, true, h.bind)
-	route(http.MethodPost, api.PathCancel, true, h.cancel)
+	route(http.MethodPost, api.PathBind, true, act(decodeBinding, h.service.Bind))
+	route(http.MethodPost, api.PathCancel, true, act(decodeCancellation, h.service.Cancel))
 	route(http.MethodPost, api.PathAccept, true, h.accept)
 	route(http.MethodGet, api.PathLimits, true, h.limits)
 	route(http.MethodGet, api.PathReservations, true, h.reservations)
@@ -253,28 +253,19 @@ func (h *handler) plan(promise bool) answerer {
 	}
 }
 
-func (h *handler) bind(w http.ResponseWriter, r *request) error {
-	b, err := decodeBinding(r.body)
-	if err != nil {
-		return err
+// act answers a request that do carries out, without a body.
+func act[T any](decode func([]byte) (*T, error), do func(ctx context.Context, user string, v T) error) answerer {
+	return func(w http.ResponseWriter, r *request) error {
+		v, err := decode(r.body)
+		if err != nil {
+			return err
+		}
+		if err := do(r.Context(), r.user, *v); err != nil {
+			return err
+		}
+		w.WriteHeader(http.StatusNoContent)
+		return nil
 	}
-	if err := h.service.Bind(r.Context(), r.user, *b); err != nil {
-		return err
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
-}
-
-func (h *handler) cancel(w http.ResponseWriter, r *request) error {
-	c, err := decodeCancellation(r.body)
-	if err != nil {
-		return err
-	}
-	if err := h.service.Cancel(r.Context(), r.user, *c); err != nil {
-		return err
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
 }
 
 func (h *handler) accept(w http.ResponseWriter, r *request) error {
