@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -82,7 +83,7 @@ func (s *fakeSlurm) Queue(context.Context) ([]slurm.QueueEntry, error) {
 	err := s.err()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.queue, err
+	return slices.Clone(s.queue), err
 }
 
 func (s *fakeSlurm) setQueue(queue ...slurm.QueueEntry) {

@@ -23,7 +23,7 @@ import (
 type Slurm interface {
 	keeper.Slurm
 	ingest.Source
-	// Queue returns every pending and running job.
+	// Queue returns every pending and running job. The slice is the caller's to change.
 	Queue(ctx context.Context) ([]slurm.QueueEntry, error)
 	// Clock measures by how much Slurm's clock is ahead of the host's. The true difference
 	// lies within uncertainty of it, on either side.
