@@ -14,7 +14,7 @@ import (
 	"github.com/varq-project/varq/test/site"
 )
 
-// private: nobody sees, binds, forges or moves another user's reservation.
+// private: nobody sees, forges or moves another user's reservation.
 func private(t *testing.T, s *site.Site) {
 	file, _ := script(t, s, "private", "", "")
 	id, r := reserve(t, s, "alice", "--begin-by=now+3hours", "--prob=0.6", "--time=5", file)
@@ -34,19 +34,12 @@ func private(t *testing.T, s *site.Site) {
 			t.Errorf("bob runs varq %v and sees %q", args, seen.Stdout)
 		}
 	}
-	// Bob submits a job with alice's plan in its comment, and tries to bind the plan to it.
+	// Bob submits a job with alice's plan in its comment.
 	forged, _, err := s.Submit(t.Context(), "bob", "--time=5", "--begin=now+2hours", "--comment="+r.Comment, file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer mustRun(t, s, "bob", "scancel", strconv.FormatInt(forged, 10))
-	bound, err := s.Bind(t.Context(), "bob", r.ID, forged)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if bound.Code == 0 {
-		t.Error("bob bound alice's plan to a job of his")
-	}
 	time.Sleep(s.Paced(5 * time.Second)) // until varqd has read the queue
 	after, err := s.Reservation(t.Context(), "alice", id)
 	if err != nil {

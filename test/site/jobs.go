@@ -152,8 +152,3 @@ func (s *Site) WaitSettled(ctx context.Context, user string, id int64, states ..
 	}
 	return last, fmt.Errorf("reservation of job %d: %q, and never %s (%w)", id, last.State, strings.Join(states, " or "), err)
 }
-
-// Bind asks varqd, as a user, to bind a plan to a job.
-func (s *Site) Bind(ctx context.Context, user, plan string, job int64) (Run, error) {
-	return s.Run(ctx, user, "varq-filter", "bind", plan, strconv.FormatInt(job, 10))
-}

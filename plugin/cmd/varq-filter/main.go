@@ -6,10 +6,6 @@
 // takes the orders from standard input and the options from file descriptor 3, and prints
 // lines that change or refuse the submission; see package filter. It ends when Slurm has
 // accepted the job, or when the command has ended and the promise is taken back.
-//
-//	varq-filter bind PLAN JOB
-//
-// reports to varqd the ID of the job that was submitted for the plan.
 package main
 
 import (
@@ -19,7 +15,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"strconv"
 	"syscall"
 	"time"
 
@@ -45,10 +40,8 @@ func run(args []string) error {
 		return err
 	case len(args) == 1 && args[0] == "submit":
 		return submit()
-	case len(args) == 3 && args[0] == "bind":
-		return bind(args[1], args[2])
 	default:
-		return errors.New("usage: varq-filter submit | varq-filter bind PLAN JOB")
+		return errors.New("usage: varq-filter submit")
 	}
 }
 
@@ -68,18 +61,6 @@ func submit() error {
 		Now:  time.Now, Zone: time.Local, Pause: pause,
 	}
 	return h.Run(context.Background())
-}
-
-func bind(plan, job string) error {
-	id, err := strconv.ParseInt(job, 10, 64)
-	if err != nil {
-		return fmt.Errorf("bind: %q is no job's number", job)
-	}
-	varqd, err := dial()
-	if err != nil {
-		return err
-	}
-	return varqd.Bind(context.Background(), api.Binding{Plan: plan, Job: id})
 }
 
 // readBox reads the options that varq.lua has written into the box.
