@@ -12,6 +12,7 @@ const (
 	ParamForecaster = "forecaster"
 	ParamAccount    = "account"
 	ParamPartition  = "partition"
+	ParamName       = "name"
 	ParamState      = "state"
 	ParamClass      = "class"
 )
@@ -22,15 +23,15 @@ const Everybody = "*"
 // MaxNames is the greatest number of names in a list of a query.
 const MaxNames = 64
 
-// Selection selects reservations by their deadline, account, partition and state. A
+// Selection selects reservations by their deadline, account, partition, job name and state. A
 // parameter with several names has commas between them.
 type Selection struct {
 	// Start and End bound the deadlines, Start <= begin-by < End, Unix seconds;
 	// 0 means no bound.
 	Start, End int64
-	// Accounts, Partitions and States select the reservations with any of these names. An
-	// empty list selects all. States has values of States.
-	Accounts, Partitions, States []string
+	// Accounts, Partitions, Names and States select the reservations with any of these. An
+	// empty list selects all. Names are names of jobs. States has values of States.
+	Accounts, Partitions, Names, States []string
 }
 
 // ReservationsQuery selects reservations.

@@ -32,7 +32,10 @@ type Setting struct {
 // Reservation is one promise, the state of its job and, once settled, its outcome.
 type Reservation struct {
 	Plan
-	Job       int64  `json:"job,omitempty"`
+	Job int64 `json:"job,omitempty"`
+	// Name is the job's name, with ? for characters that cannot be printed. It is empty
+	// until varqd has seen the job in the queue.
+	Name      string `json:"name,omitempty"`
 	User      string `json:"user"`
 	Account   string `json:"account"`
 	Partition string `json:"partition"`

@@ -39,7 +39,7 @@ func (k *Keeper) noteStart(ctx context.Context, e *ledger.Entry, j *slurm.QueueE
 	if p.WorkStart == 0 {
 		p.Eligible, p.Start, p.Held = j.Eligible, j.Start, false
 	}
-	p.State = api.StateHolding
+	p.State, p.Name = api.StateHolding, shownName(j.Name)
 	if begin := workStart(e, j.Start); now >= begin {
 		p.State = api.StateRunning
 		if p.WorkStart == 0 {

@@ -32,7 +32,7 @@ func (c *change) observe(j *slurm.QueueEntry) {
 			c.event(ledger.User, "released")
 		}
 	}
-	p.State = api.StatePending
+	p.State, p.Name = api.StatePending, shownName(j.Name)
 	if p.WorkStart == 0 {
 		p.Eligible = j.Eligible
 	}

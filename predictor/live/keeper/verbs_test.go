@@ -165,7 +165,7 @@ func fault(err error) string {
 func (s *scene) submit(w *words) {
 	p := s.plans[w.next()]
 	id := s.number(w.after("as"))
-	s.slurm.queue[id] = slurm.QueueEntry{Job: workload.Job{
+	s.slurm.queue[id] = slurm.QueueEntry{Name: cmp.Or(w.after("named"), "wrap"), Job: workload.Job{
 		ID: id, Submit: s.clock, Eligible: max(s.clock, p.BeginTime), State: workload.Pending, Comment: "mine " + p.Comment,
 		Request: workload.Request{
 			User: cmp.Or(w.after("by"), "alice"), Account: "phys", Partition: "main", Size: workload.Size{Nodes: 2, CPUs: 2}, Limit: p.TimeLimit,
@@ -432,10 +432,13 @@ func (s *scene) reservations(w *words) {
 	}
 }
 
-// selection removes since=TIME and state=STATE, and returns what they select.
+// selection removes since=TIME, name=NAME and state=STATE, and returns what they select.
 func (s *scene) selection(w *words) (q api.Selection) {
 	if text, given := w.value("since"); given {
 		q.Start = s.time(text)
+	}
+	if text, given := w.value("name"); given {
+		q.Names = []string{text}
 	}
 	if text, given := w.value("state"); given {
 		q.States = []string{text}

@@ -52,6 +52,7 @@ func progressColumns(p *Progress, set string) sqlitefile.Columns {
 		{Name: "was_begin", Pointer: &p.WasBegin},
 		{Name: "was_limit", Pointer: &p.WasLimit},
 		{Name: set + "earliest", Pointer: &p.Earliest},
+		{Name: "name", Pointer: &p.Name},
 		{Name: "asks", Pointer: &p.Asks},
 		{Name: "held", Pointer: &p.Held},
 		{Name: "yielded", Pointer: &p.Yielded},

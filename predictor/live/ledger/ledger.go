@@ -61,6 +61,8 @@ type Progress struct {
 	// Earliest is the ceiling on the cost of idle nodes, as the user has agreed to it last:
 	// varq does not let the job become eligible before this time.
 	Earliest int64
+	// Name is the job's name when the queue showed it last.
+	Name string
 	// Asks is what the job asked for when the queue showed it last, in the keeper's words.
 	Asks string
 	// Held is true while the job is held (scontrol hold).

@@ -163,7 +163,7 @@ func TestColumns(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := Progress{
-		State: "State", Submit: 123, BeginTime: 124, TimeLimit: 125, WasBegin: 126, WasLimit: 127, Earliest: 91, Asks: "Asks",
+		State: "State", Submit: 123, BeginTime: 124, TimeLimit: 125, WasBegin: 126, WasLimit: 127, Earliest: 91, Name: "Name", Asks: "Asks",
 		Eligible: 128, Start: 129, WorkStart: 130,
 	}
 	for _, flag := range []struct {
@@ -184,7 +184,7 @@ func TestColumns(t *testing.T) {
 			"expected_node_seconds": 112., "expected_billing_seconds": 113.,
 			"sample": int64(114), "class": "Class", "comment": "Comment", "promised_at": int64(119), "open": int64(1),
 			"state": "State", "job": int64(120), "submit": int64(123), "set_begin_time": int64(124), "set_time_limit": int64(125),
-			"was_begin": int64(126), "was_limit": int64(127), "set_earliest": int64(91), "asks": "Asks", "run": int64(0), "held": int64(0), "yielded": int64(0), "late": int64(0),
+			"was_begin": int64(126), "was_limit": int64(127), "set_earliest": int64(91), "name": "Name", "asks": "Asks", "run": int64(0), "held": int64(0), "yielded": int64(0), "late": int64(0),
 			"eligible": int64(128), "start": int64(129), "work_start": int64(130), "end": int64(0), "note": "Note",
 		}
 		want[flag.column] = int64(1)
@@ -192,7 +192,7 @@ func TestColumns(t *testing.T) {
 			t.Error(diff)
 		}
 		stored := *r
-		stored.Job, stored.State, stored.Eligible, stored.Start, stored.WorkStart, stored.Note = 120, "State", 128, 129, 130, "Note"
+		stored.Job, stored.Name, stored.State, stored.Eligible, stored.Start, stored.WorkStart, stored.Note = 120, "Name", "State", 128, 129, 130, "Note"
 		if diff := cmp.Diff(Entry{Reservation: stored, Open: true, Progress: p}, one(t, l, Query{})); diff != "" {
 			t.Error(diff)
 		}
@@ -405,6 +405,12 @@ func TestSelectByName(t *testing.T) {
 		r.Account, r.Partition = []string{"phys", "chem", "bio", "phys"}[i], []string{"main", "gpu"}[i%2]
 		mustPromise(t, l, r)
 	}
+	for plan, job := range map[string]int64{"bbbbbbbbbbbb": 1, "cccccccccccc": 2} {
+		err := errors.Join(l.Bind(t.Context(), plan, "alice", job, 100, 100), l.Record(t.Context(), plan, Progress{State: api.StatePending, Submit: 100, Name: fmt.Sprintf("fit %d", job)}))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 	for id, outcome := range map[string]string{"aaaaaaaaaaaa": api.StateKept, "bbbbbbbbbbbb": api.StateMissed} {
 		if err := l.Settle(t.Context(), id, Settlement{At: 1, Outcome: outcome}); err != nil {
 			t.Fatal(err)
@@ -418,9 +424,10 @@ func TestSelectByName(t *testing.T) {
 		{api.Selection{Accounts: []string{"phys"}}, "ad"},
 		{api.Selection{Accounts: []string{"bio", "chem"}}, "bc"},
 		{api.Selection{Accounts: []string{"phys", "x' OR '1'='1"}, Partitions: []string{"gpu"}}, "d"},
+		{api.Selection{Names: []string{"fit 1", "fit 3"}}, "b"},
 		{api.Selection{States: []string{api.StateKept}}, "a"},
-		{api.Selection{States: []string{api.StateMissed, api.StatePromised}}, "bcd"},
-		{api.Selection{Start: 30_000, States: []string{api.StateMissed, api.StatePromised}}, "cd"},
+		{api.Selection{States: []string{api.StateMissed, api.StatePending, api.StatePromised}}, "bcd"},
+		{api.Selection{Start: 30_000, States: []string{api.StateMissed, api.StatePending, api.StatePromised}}, "cd"},
 		{api.Selection{Partitions: []string{"main"}, States: []string{api.StateMissed}}, ""},
 	} {
 		entries, err := l.Select(t.Context(), Query{User: "alice", Selection: test.selection})

@@ -19,7 +19,7 @@ type Query struct {
 	// also the reservations whose deadline is at that time or later.
 	Open        bool
 	OpenOrSince int64
-	// Selection selects by deadline, account, partition and state.
+	// Selection selects by deadline, account, partition, job name and state.
 	api.Selection
 }
 
@@ -33,6 +33,7 @@ func (q *Query) where() (w sqlitefile.Where) {
 	w.And(q.End != 0, "begin_by < ?", q.End)
 	w.In("account", q.Accounts)
 	w.In("partition", q.Partitions)
+	w.In("name", q.Names)
 	w.In("state", q.States)
 	return w
 }
@@ -48,7 +49,7 @@ func (l *Ledger) Select(ctx context.Context, q Query) ([]Entry, error) {
 		if err := rows.Scan(into...); err != nil {
 			return err
 		}
-		e.State, e.Eligible, e.Start, e.WorkStart = e.Progress.State, e.Progress.Eligible, e.Progress.Start, e.Progress.WorkStart
+		e.Name, e.State, e.Eligible, e.Start, e.WorkStart = e.Progress.Name, e.Progress.State, e.Progress.Eligible, e.Progress.Start, e.Progress.WorkStart
 		entries = append(entries, e)
 		return nil
 	})

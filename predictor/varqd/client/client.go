@@ -191,6 +191,7 @@ func (v values) selection(s api.Selection) {
 	v.number(api.ParamEnd, s.End)
 	v.text(api.ParamAccount, strings.Join(s.Accounts, ","))
 	v.text(api.ParamPartition, strings.Join(s.Partitions, ","))
+	v.text(api.ParamName, strings.Join(s.Names, ","))
 	v.text(api.ParamState, strings.Join(s.States, ","))
 }
 

@@ -297,7 +297,8 @@ func (q *query) names(key string) []string {
 func (q *query) selection() api.Selection {
 	s := api.Selection{
 		Start: q.number(api.ParamStart), End: q.number(api.ParamEnd),
-		Accounts: q.names(api.ParamAccount), Partitions: q.names(api.ParamPartition), States: q.names(api.ParamState),
+		Accounts: q.names(api.ParamAccount), Partitions: q.names(api.ParamPartition),
+		Names: q.names(api.ParamName), States: q.names(api.ParamState),
 	}
 	if s.End != 0 && s.End <= s.Start {
 		q.fail(field(api.ParamEnd, "does not lie after start"))

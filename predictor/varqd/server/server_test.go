@@ -544,7 +544,7 @@ func FuzzParseQueries(f *testing.F) {
 
 // bounded reports whether a selection is one that the server lets through.
 func bounded(s api.Selection) bool {
-	for _, names := range [][]string{s.Accounts, s.Partitions, s.States} {
+	for _, names := range [][]string{s.Accounts, s.Partitions, s.Names, s.States} {
 		if len(names) > api.MaxNames {
 			return false
 		}

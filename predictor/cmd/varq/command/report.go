@@ -77,7 +77,7 @@ Columns: ` + table.Names(shadowColumns()),
 		}
 		if *shadow {
 			if calibration.wanted || *by != "" || user != "" || len(selection.Accounts)+len(selection.Partitions)+len(selection.States) > 0 {
-				return usage(errors.New("--shadow goes together with neither --calibration nor --by, --user, --all, --accounts, --partition and --state"))
+				return usage(errors.New("--shadow goes together with neither --calibration nor --by, --user, --all, --accounts, --partition, --name and --state"))
 			}
 			columns, err := choose(shadowColumns(), style.format)
 			if err != nil {

@@ -44,8 +44,8 @@ func (f *calibrationFlags) check(user string, s api.Selection) error {
 		switch {
 		case user != "":
 			return errors.New("--calibration is about everybody's jobs: leave out --user and --all")
-		case len(s.Accounts)+len(s.States) > 0:
-			return errors.New("--calibration is about everybody's jobs, and not about promises: leave out --accounts and --state")
+		case len(s.Accounts)+len(s.Names)+len(s.States) > 0:
+			return errors.New("--calibration is about everybody's jobs, and not about promises: leave out --accounts, --name and --state")
 		case len(s.Partitions) > 1:
 			return errors.New("--partition: name one with --calibration, or compare them by --by=partition")
 		}

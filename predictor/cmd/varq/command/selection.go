@@ -14,8 +14,8 @@ import (
 
 // selectionFlags has the options that select reservations. They are named as in sacct.
 type selectionFlags struct {
-	start, end                   string
-	accounts, partitions, states []string
+	start, end                          string
+	accounts, partitions, names, states []string
 }
 
 func addSelection(cmd *cobra.Command) *selectionFlags {
@@ -31,6 +31,7 @@ func addSelection(cmd *cobra.Command) *selectionFlags {
 	flags.StringVarP(&f.end, "endtime", "E", "", "deadlines before this `time`")
 	flags.StringSliceVarP(&f.accounts, "accounts", "A", nil, "jobs of these `accounts`, separated by commas")
 	flags.StringSliceVarP(&f.partitions, "partition", "p", nil, "jobs in these `partitions`, separated by commas")
+	flags.StringSliceVar(&f.names, "name", nil, "jobs with these `names`, separated by commas")
 	flags.StringSliceVarP(&f.states, "state", "s", nil, "reservations in these `states`, separated by commas")
 	_ = cmd.RegisterFlagCompletionFunc("state", cobra.FixedCompletions(api.States, cobra.ShellCompDirectiveNoFileComp))
 	return f
@@ -47,6 +48,8 @@ func (f *selectionFlags) given() string {
 		return "--accounts"
 	case len(f.partitions) > 0:
 		return "--partition"
+	case len(f.names) > 0:
+		return "--name"
 	case len(f.states) > 0:
 		return "--state"
 	default:
@@ -65,7 +68,7 @@ func (f *selectionFlags) read(env *Env) (s api.Selection, err error) {
 	if s.End != 0 && s.End <= s.Start {
 		return s, errors.New("--endtime does not lie after --starttime")
 	}
-	s.Accounts, s.Partitions = f.accounts, f.partitions
+	s.Accounts, s.Partitions, s.Names = f.accounts, f.partitions, f.names
 	for _, text := range f.states {
 		state := strings.ToUpper(text)
 		if !slices.Contains(api.States, state) {
@@ -76,7 +79,7 @@ func (f *selectionFlags) read(env *Env) (s api.Selection, err error) {
 	for _, list := range []struct {
 		option string
 		names  []string
-	}{{"--accounts", s.Accounts}, {"--partition", s.Partitions}, {"--state", s.States}} {
+	}{{"--accounts", s.Accounts}, {"--partition", s.Partitions}, {"--name", s.Names}, {"--state", s.States}} {
 		if len(list.names) > api.MaxNames {
 			return s, fmt.Errorf("%s: more than %d names", list.option, api.MaxNames)
 		}

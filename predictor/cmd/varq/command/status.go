@@ -30,7 +30,7 @@ func newStatus(env *Env, link *link) *cobra.Command {
 		Short: "Show reservations: promised, now predicted, and what became of them",
 		Long: `Status shows your reservations that are open, or were due in the last day.
 --starttime and --endtime select them by their deadlines instead, and --accounts,
---partition and --state as in sacct. Given job ids, it tells the whole story of each
+--partition, --name and --state as in sacct. Given job ids, it tells the whole story of each
 of them.
 
 Prob is the probability promised and Now the one forecast at present. From Start
@@ -204,6 +204,7 @@ func statusColumns(env *Env) []table.Column[api.Reservation] {
 		}
 		return strconv.FormatInt(r.Job, 10)
 	})
+	text("Name", func(r row) string { return r.Name })
 	text("Plan", func(r row) string { return r.ID })
 	text("User", func(r row) string { return r.User })
 	text("Account", func(r row) string { return r.Account })

@@ -27,7 +27,11 @@ func (e *Env) story(r api.Reservation, colour bool) string {
 	if colour {
 		state = stateColour(r).Paint(state)
 	}
-	fmt.Fprintf(&s, "Job %d (plan %s) of %s: %s\n", r.Job, r.ID, r.User, state)
+	name := ""
+	if r.Name != "" {
+		name = fmt.Sprintf(" %q", r.Name)
+	}
+	fmt.Fprintf(&s, "Job %d%s (plan %s) of %s: %s\n", r.Job, name, r.ID, r.User, state)
 	s.Line("Promised", "on %s: running by %s with probability %s (forecast %s)",
 		e.moment(r.Promised), e.moment(r.BeginBy), prob.Format(r.Prob), prob.Format(r.Estimate))
 	if open(r) && r.Now != 0 {

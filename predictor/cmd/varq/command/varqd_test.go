@@ -225,7 +225,7 @@ func reservations() []api.Reservation {
 				WorkLimit: 3600, Prob: .9, Estimate: .934, OnMiss: "run", Earliest: begin,
 				Work: api.Cost{NodeSeconds: 4 * 3600, BillingSeconds: 64 * 3600},
 			},
-			Job: job, User: user, Account: "physics", Partition: "batch", Size: workload.Size{Nodes: 4, CPUs: 64},
+			Job: job, Name: "train", User: user, Account: "physics", Partition: "batch", Size: workload.Size{Nodes: 4, CPUs: 64},
 			State: state, Promised: begin - 7200,
 		}
 		r.Set, r.Ceiling = api.Setting{BeginTime: begin, TimeLimit: r.TimeLimit}, r.Idle(begin)

@@ -24,6 +24,7 @@ var selection = []parameter{
 	{api.ParamEnd, "integer", "Deadlines before then, Unix seconds."},
 	{api.ParamAccount, "string", "Accounts, with commas between them."},
 	{api.ParamPartition, "string", "Partitions, with commas between them."},
+	{api.ParamName, "string", "Names of jobs, with commas between them."},
 	{api.ParamState, "string", "States, with commas between them."},
 }
 
