@@ -8,8 +8,9 @@ import (
 	"github.com/varq-project/varq/predictor/slurm"
 )
 
-// clocksApart is the greatest difference between Slurm's clock and varqd's, in seconds, at which
-// a job of the ledger's first promise does not count as older than the ledger.
+// clocksApart is the greatest error of a promise's time, in seconds, at which the job of the
+// ledger's first promise does not count as older than the ledger. That time is Slurm's, unless
+// varqd has not measured Slurm's clock yet: then it is the host's.
 const clocksApart = 300
 
 // checkLedger notes as a problem that jobs in the queue were promised something before the
