@@ -58,12 +58,13 @@ func workStart(e *ledger.Entry, start int64) int64 { return max(start, e.HoldUnt
 func (k *Keeper) noteLate(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
 	c := k.newChange(e, now)
 	c.observe(j)
-	if !c.progress.Late {
-		c.progress.Late = true
+	switch p := &c.progress; {
+	case p.Yielded:
+	case p.Held:
+		c.yield("still held after the deadline")
+	case !p.Late:
+		p.Late = true
 		c.event(ledger.Note, "not started by the deadline")
-	}
-	if c.progress.Held && !c.progress.Yielded {
-		c.yield("still held at the deadline")
 	}
 	if err := k.record(ctx, e, c); err != nil {
 		return err

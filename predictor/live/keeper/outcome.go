@@ -35,7 +35,8 @@ func neverAccepted(run *workload.Job) bool {
 //   - Kept: the job started by BeginBy and lasted until its work began, by accounting or as
 //     the queue has shown it. A later requeue changes nothing.
 //   - Cancelled: the job was cancelled before BeginBy; or the promise was not kept, and
-//     the user had held the job or somebody had changed it.
+//     the user had held the job or somebody had changed it. What they do once the queue has
+//     shown the job to be late is no excuse.
 //   - Missed: in all other cases.
 //
 // why tells the user the reason. It is empty for a promise that was kept without a
@@ -59,9 +60,9 @@ func judge(e *ledger.Entry, run *workload.Job, now int64) (s ledger.Settlement, 
 		s.Outcome, why = api.StateCancelled, "cancelled before the deadline"
 	case e.Progress.Yielded && run.Start != 0 && run.Start <= e.BeginBy:
 		s.Outcome, why = api.StateCancelled, fmt.Sprintf("changed by the user, and ended (%s) before its work could begin", run.State)
-	case e.Progress.Yielded:
+	case e.Progress.Yielded && !e.Progress.Late:
 		s.Outcome, why = api.StateCancelled, "not started in time after the user had changed the job"
-	case e.Progress.Held:
+	case e.Progress.Held && !e.Progress.Late:
 		s.Outcome, why = api.StateCancelled, "not started in time because the user held it"
 	case run.Start == 0 && run.State == workload.Cancelled && e.OnMiss == api.OnMissCancel:
 		s.Outcome, why = api.StateMissed, lateAndCancelled

@@ -70,7 +70,8 @@ type Progress struct {
 	// Yielded is true once somebody other than varq has changed the job. varq does not
 	// revise the job any more.
 	Yielded bool
-	// Late is true once the queue has shown the job pending after its deadline.
+	// Late is true once the queue has shown the job pending after its deadline, neither
+	// changed nor held until then.
 	Late bool
 	// Eligible and Start are the job's times. WorkStart is 0 until the work has begun.
 	Eligible, Start, WorkStart int64
