@@ -17,9 +17,9 @@ import (
 	"github.com/varq-project/varq/wrapper/ticket"
 )
 
-// ErrCancelled is returned for work that must not run: its job has started after the
-// deadline, and the user asked for it to be cancelled in this case.
-var ErrCancelled = errors.New("the job has missed its deadline")
+// ErrCancelled is returned for work that must not run: its job has started after its time, and
+// the user asked for it to be cancelled in this case.
+var ErrCancelled = errors.New("the job has started too late")
 
 // Job is the state of a job that has started. Times are Unix seconds, Limit is
 // seconds.
@@ -54,6 +54,10 @@ type Hold struct {
 	Restarts int
 	// Lead is true in the one task that acts for the whole job.
 	Lead bool
+	// Cancel is true if the user of varq-wrapper wants no work in a job that starts after
+	// BeginBy. For a reservation it is false: varqd cancels the jobs that it misses, while they
+	// wait. A node does not know what else has kept a job from starting, and so stops none.
+	Cancel bool
 	// Queue is Slurm.
 	Queue Queue
 	Clock Clock
@@ -89,8 +93,7 @@ func (h *Hold) Wait() error {
 }
 
 // missed reports whether the work must not run any more. The work runs after a requeue, and
-// if the job started in time and only the work is late. It also runs if Slurm does not
-// answer, or if the user has given the job more time: then she has changed it.
+// if the job started in time and only the work is late. It also runs if Slurm does not answer.
 func (h *Hold) missed() bool {
 	if !h.Cancel || h.Restarts > 0 {
 		return false
@@ -103,7 +106,7 @@ func (h *Hold) missed() bool {
 		h.say("nobody knows whether the job started in time, and so the work runs: %v", err)
 		return false
 	}
-	return job.Start > h.BeginBy && !job.extended(h.Ticket)
+	return job.Start > h.BeginBy
 }
 
 func (h *Hold) cancel() {

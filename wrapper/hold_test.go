@@ -49,11 +49,6 @@ func TestWait(t *testing.T) {
 	strict := func(deadline int64) ticket.Ticket {
 		return ticket.Ticket{HoldUntil: deadline, BeginBy: deadline, WorkLimit: 600}
 	}
-	cancel := func(deadline int64) ticket.Ticket {
-		t := strict(deadline)
-		t.Cancel = true
-		return t
-	}
 	bestEffort := strict(now + 3600)
 	bestEffort.HoldUntil = 0
 	for _, test := range []struct {
@@ -75,29 +70,24 @@ func TestWait(t *testing.T) {
 		},
 		{name: "late, another task", hold: Hold{Ticket: strict(now - 90), Job: 7}},
 		{
-			name: "requeued", hold: Hold{Ticket: cancel(now - 90), Job: 7, Restarts: 1, Lead: true},
+			name: "requeued", hold: Hold{Ticket: strict(now - 90), Cancel: true, Job: 7, Restarts: 1, Lead: true},
 			trim: fmt.Sprint("7 ", now, " 600"), log: "requeued, and started again after the deadline",
 		},
 		{
-			name: "missed", hold: Hold{Ticket: cancel(now - 90), Job: 7, Lead: true}, queue: queue{job: Job{Start: now - 89}},
+			name: "missed", hold: Hold{Ticket: strict(now - 90), Cancel: true, Job: 7, Lead: true}, queue: queue{job: Job{Start: now - 89}},
 			want: ErrCancelled, asked: []string{"job 7", "cancel 7"}, log: "the work does not run, as --on-miss=cancel says",
 		},
 		{
-			name: "missed, another task", hold: Hold{Ticket: cancel(now - 90), Job: 7}, queue: queue{job: Job{Start: now - 89}},
+			name: "missed, another task", hold: Hold{Ticket: strict(now - 90), Cancel: true, Job: 7}, queue: queue{job: Job{Start: now - 89}},
 			want: ErrCancelled, asked: []string{"job 7"},
 		},
-		{name: "missed, outside of a job", hold: Hold{Ticket: cancel(now - 90), Lead: true}, want: ErrCancelled, log: "has passed"},
+		{name: "missed, outside of a job", hold: Hold{Ticket: strict(now - 90), Cancel: true, Lead: true}, want: ErrCancelled, log: "has passed"},
 		{
-			name: "started in time", hold: Hold{Ticket: cancel(now - 90), Job: 7, Lead: true}, queue: queue{job: Job{Start: now - 90}},
+			name: "started in time", hold: Hold{Ticket: strict(now - 90), Cancel: true, Job: 7, Lead: true}, queue: queue{job: Job{Start: now - 90}},
 			asked: []string{"job 7"}, trim: fmt.Sprint("7 ", now, " 600"), log: "started 00:01:30",
 		},
 		{
-			name: "given more time", hold: Hold{Ticket: cancel(now - 90), Job: 7, Lead: true},
-			queue: queue{job: Job{Submit: now - 200, Eligible: now - 100, Start: now - 79, Limit: 1200}},
-			asked: []string{"job 7"}, trim: fmt.Sprint("7 ", now, " 600"), log: "started 00:01:30",
-		},
-		{
-			name: "missed, or not", hold: Hold{Ticket: cancel(now - 90), Job: 7, Lead: true}, queue: queue{err: errors.New("no\nSlurm")},
+			name: "missed, or not", hold: Hold{Ticket: strict(now - 90), Cancel: true, Job: 7, Lead: true}, queue: queue{err: errors.New("no\nSlurm")},
 			asked: []string{"job 7"}, trim: fmt.Sprint("7 ", now, " 600"), log: "and so the work runs: no; Slurm\n",
 		},
 	} {

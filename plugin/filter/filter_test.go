@@ -150,7 +150,7 @@ func TestWrite(t *testing.T) {
 		asked = `{"spank:begin-by":"now+1hour"}`
 		costs = "say eligible from 2026-11-21T12:30:00, time limit 01:30:00\nsay the work costs 4.00 node-hours, 16.00 billing-hours; the reservation at most 2.00 node-hours, 8.00 billing-hours more, 0.50 times the work\n"
 	)
-	if diff := cmp.Diff("ticket 1795266000:1795266000:3600:run:abcdefgh2345\n"+
+	if diff := cmp.Diff("ticket 1795266000:1795266000:3600:abcdefgh2345\n"+
 		"plan abcdefgh2345\nbegin uts1795264200\ntime 90\ncomment varq:abcdefgh2345\n"+
 		"say promised: running by 2026-11-21T13:00:00 with probability 0.90 (forecast 0.93)\n"+costs+"end\n",
 		write(t, asked, api.PlanAnswer{Plan: &plan})); diff != "" {
@@ -168,7 +168,7 @@ func TestWrite(t *testing.T) {
 	}
 
 	plan.ID, plan.Comment, plan.HoldUntil = "", "", 0
-	if diff := cmp.Diff("ticket 0:1795266000:3600:run:\n"+
+	if diff := cmp.Diff("ticket 0:1795266000:3600:\n"+
 		"say quoted, not promised: running by 2026-11-21T13:00:00, as soon as it can, with probability 0.90 (forecast 0.93)\n"+costs+"end\n",
 		write(t, `{"spank:begin-by":"now+1hour","test-only":"set"}`, api.PlanAnswer{Plan: &plan})); diff != "" {
 		t.Error(diff)

@@ -24,37 +24,28 @@ type Ticket struct {
 	BeginBy int64
 	// WorkLimit is the time limit of the work itself, in seconds, or 0 if unknown.
 	WorkLimit int64
-	// Cancel is true if a job that starts after BeginBy must not run its work.
-	Cancel bool
 	// Plan is the promise's identifier. It is empty in the ticket of a quote.
 	Plan string
 }
 
 // Of returns the ticket of a plan.
 func Of(p *api.Plan) Ticket {
-	return Ticket{
-		HoldUntil: p.HoldUntil, BeginBy: p.BeginBy, WorkLimit: p.WorkLimit,
-		Cancel: p.OnMiss == api.OnMissCancel, Plan: p.ID,
-	}
+	return Ticket{HoldUntil: p.HoldUntil, BeginBy: p.BeginBy, WorkLimit: p.WorkLimit, Plan: p.ID}
 }
 
 // maxSize is the longest ticket, in bytes. TICKET_SIZE of the SPANK plugin is larger.
 const maxSize = 200
 
-// String returns HOLD_UNTIL:BEGIN_BY:WORK_LIMIT:run|cancel:PLAN.
+// String returns HOLD_UNTIL:BEGIN_BY:WORK_LIMIT:PLAN.
 func (t Ticket) String() string {
-	onMiss := api.OnMissRun
-	if t.Cancel {
-		onMiss = api.OnMissCancel
-	}
-	return fmt.Sprintf("%d:%d:%d:%s:%s", t.HoldUntil, t.BeginBy, t.WorkLimit, onMiss, t.Plan)
+	return fmt.Sprintf("%d:%d:%d:%s", t.HoldUntil, t.BeginBy, t.WorkLimit, t.Plan)
 }
 
 // Parse parses a ticket in the format of String.
 func Parse(text string) (Ticket, error) {
 	fields := strings.Split(text, ":")
-	if len(text) > maxSize || len(fields) != 5 {
-		return Ticket{}, fmt.Errorf("ticket %.40q: not five fields", text)
+	if len(text) > maxSize || len(fields) != 4 {
+		return Ticket{}, fmt.Errorf("ticket %.40q: not four fields", text)
 	}
 	var t Ticket
 	for i, number := range []*int64{&t.HoldUntil, &t.BeginBy, &t.WorkLimit} {
@@ -64,14 +55,7 @@ func Parse(text string) (Ticket, error) {
 		}
 		*number = int64(n)
 	}
-	switch fields[3] {
-	case api.OnMissRun:
-	case api.OnMissCancel:
-		t.Cancel = true
-	default:
-		return Ticket{}, fmt.Errorf("ticket %.40q: %.20q is neither run nor cancel", text, fields[3])
-	}
-	if t.Plan = fields[4]; t.Plan != "" && !api.ValidPlanID(t.Plan) {
+	if t.Plan = fields[3]; t.Plan != "" && !api.ValidPlanID(t.Plan) {
 		return Ticket{}, fmt.Errorf("ticket %.40q: %.20q names no plan", text, t.Plan)
 	}
 	return t, nil

@@ -8,7 +8,7 @@ import (
 
 func TestOf(t *testing.T) {
 	plan := api.Plan{ID: "abcdefgh2345", HoldUntil: 1795217746, BeginBy: 1795218000, WorkLimit: 3600, OnMiss: "cancel"}
-	const want = "1795217746:1795218000:3600:cancel:abcdefgh2345"
+	const want = "1795217746:1795218000:3600:abcdefgh2345"
 	if got := Of(&plan).String(); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -19,8 +19,7 @@ func TestOf(t *testing.T) {
 
 func TestParseRefuses(t *testing.T) {
 	for _, text := range []string{
-		"", "a:b", "1:2:3:run", "1:2:3:run::4", "1:2:3:walk:", "-1:2:3:run:", "x:2:3:run:", "1:2:+3:run:",
-		"1:2:9223372036854775807:run:", "1:2:3:run:UPPER",
+		"", "a:b", "1:2:3", "1:2:3::4", "-1:2:3:", "x:2:3:", "1:2:+3:", "1:2:9223372036854775807:", "1:2:3:UPPER",
 	} {
 		if got, err := Parse(text); err == nil {
 			t.Errorf("%q: %+v", text, got)
@@ -29,8 +28,8 @@ func TestParseRefuses(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	f.Add("1795217746:1795218000:3600:cancel:abcdefgh2345")
-	f.Add("0:0:0:run:")
+	f.Add("1795217746:1795218000:3600:abcdefgh2345")
+	f.Add("0:0:0:")
 	f.Fuzz(func(t *testing.T, text string) {
 		ticket, err := Parse(text)
 		if err != nil {

@@ -140,6 +140,7 @@ func (f *flags) become(command []string) (int, error) {
 	}
 	if t != (ticket.Ticket{}) {
 		h := hold(t)
+		h.Cancel = f.beginBy != "" && f.onMiss == api.OnMissCancel
 		h.Job = number("SLURM_JOB_ID")
 		h.Restarts = int(number("SLURM_RESTART_COUNT"))
 		h.Lead = number("SLURM_PROCID") == 0
@@ -167,7 +168,7 @@ func (f *flags) byHand() (ticket.Ticket, error) {
 	if err != nil {
 		return ticket.Ticket{}, fmt.Errorf("--begin-by: %w", err)
 	}
-	return ticket.Ticket{HoldUntil: at, BeginBy: at, Cancel: f.onMiss == api.OnMissCancel}, nil
+	return ticket.Ticket{HoldUntil: at, BeginBy: at}, nil
 }
 
 func hold(t ticket.Ticket) *wrapper.Hold {
