@@ -16,7 +16,7 @@ const (
 	Ended Kind = iota
 	Started
 	Submitted
-	Resized // see Resizer
+	Changed // see Changer
 )
 
 // Event is one thing that happens to a job.
@@ -92,11 +92,11 @@ func (e *Event) Tell(q *queue.Queue, observers ...Observer) {
 		for _, o := range observers {
 			o.Started(&j)
 		}
-	case Resized:
-		q.Resize(j.ID, j.Tasks)
+	case Changed:
+		q.Change(&j)
 		for _, o := range observers {
-			if r, ok := o.(Resizer); ok {
-				r.Resized(&j)
+			if r, ok := o.(Changer); ok {
+				r.Changed(&j)
 			}
 		}
 	case Ended:

@@ -32,10 +32,12 @@ type Observer interface {
 	Ended(j *workload.Job)
 }
 
-// Resizer is an Observer that is told how many tasks of an array still wait.
-type Resizer interface {
-	// Resized says that j, which waits, has another number of Tasks than before.
-	Resized(j *workload.Job)
+// Changer is an Observer that is told how many tasks of an array still wait, and which jobs
+// are at a limit.
+type Changer interface {
+	// Changed says that j, which waits, has another number of Tasks than before, or that its
+	// AtLimit is another.
+	Changed(j *workload.Job)
 }
 
 // Forecaster is one way to forecast how long jobs wait. Its Observer methods must not
@@ -59,11 +61,11 @@ func (all Experts) Submitted(j *workload.Job) {
 	}
 }
 
-// Resized implements Resizer.
-func (all Experts) Resized(j *workload.Job) {
+// Changed implements Changer.
+func (all Experts) Changed(j *workload.Job) {
 	for _, e := range all {
-		if r, ok := e.(Resizer); ok {
-			r.Resized(j)
+		if r, ok := e.(Changer); ok {
+			r.Changed(j)
 		}
 	}
 }

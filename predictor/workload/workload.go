@@ -47,6 +47,10 @@ type Job struct {
 	// Pinned is true if the job may run on some nodes of its partition only, for a reason
 	// that its Request does not tell, as far as that is known. It waits for these nodes.
 	Pinned bool
+	// AtLimit is true of a job that waits if a limit on what its user or account may have at
+	// once keeps it from starting: it is not ahead of the jobs of others. It is true of a job
+	// that has started if such a limit has kept it from starting for a time.
+	AtLimit bool
 
 	Submit   int64 // entered the queue
 	Eligible int64 // could have started: after its begin time and dependencies
@@ -64,11 +68,11 @@ func (j *Job) Since() int64 { return cmp.Or(j.Eligible, j.Submit) }
 
 // Wait returns the queueing delay start - eligible in seconds. It reports false
 // when the job has not started, or its times contradict one another. It also reports
-// false when the job is Pinned: the delay is then that of nodes of which forecasts
-// know nothing, and must teach them nothing.
+// false when the job is Pinned or was AtLimit: forecasts know nothing of what it then
+// waited for, and the delay must teach them nothing.
 func (j *Job) Wait() (seconds int64, ok bool) {
 	since := j.Since()
-	if j.Pinned || j.Start == 0 || since == 0 || j.Start < since {
+	if j.Pinned || j.AtLimit || j.Start == 0 || since == 0 || j.Start < since {
 		return 0, false
 	}
 	return j.Start - since, true

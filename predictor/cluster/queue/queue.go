@@ -40,12 +40,12 @@ func (q *Queue) Submit(j workload.Job) *Job {
 	return q.add(&q.pending, j)
 }
 
-// Resize changes how many tasks of an array wait, if the array of this id does.
-func (q *Queue) Resize(id int64, tasks int32) {
-	if j := q.jobs[id]; j != nil && j.in == &q.pending {
-		q.waiting -= j.Count()
-		j.Tasks = tasks
-		q.waiting += j.Count()
+// Change changes how many tasks of an array wait, and whether a job is at a limit, if the job
+// of this ID waits.
+func (q *Queue) Change(to *workload.Job) {
+	if j := q.jobs[to.ID]; j != nil && j.in == &q.pending {
+		q.waiting += to.Count() - j.Count()
+		j.Tasks, j.AtLimit = to.Tasks, to.AtLimit
 	}
 }
 

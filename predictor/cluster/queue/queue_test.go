@@ -59,7 +59,7 @@ func TestAgainstSlices(t *testing.T) {
 			}
 			n.remove(j.ID)
 		case 3:
-			q.Resize(j.ID, j.Tasks)
+			q.Change(&j)
 			n.tasks[j.ID] = j.Tasks
 		}
 		if waiting, running := q.Count(); waiting != n.waiting() || running != len(n.running) {

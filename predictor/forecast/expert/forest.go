@@ -126,10 +126,10 @@ func (f *Forest) Submitted(j *workload.Job) {
 	}
 }
 
-// Resized implements forecast.Resizer.
-func (f *Forest) Resized(j *workload.Job) {
+// Changed implements forecast.Changer.
+func (f *Forest) Changed(j *workload.Job) {
 	f.changed()
-	f.extractor.Resized(j)
+	f.extractor.Changed(j)
 }
 
 // Started implements forecast.Observer.

@@ -52,8 +52,8 @@ func (e *Extractor) Submitted(j *workload.Job) {
 	e.queue.submit(e.learn(j))
 }
 
-// Resized takes in how many tasks of j, an array, wait.
-func (e *Extractor) Resized(j *workload.Job) { e.queue.resize(j.ID, float64(j.Count())) }
+// Changed takes in how many tasks of j, an array, wait.
+func (e *Extractor) Changed(j *workload.Job) { e.queue.resize(j.ID, float64(j.Count())) }
 
 // Started takes in that j started at j.Start.
 func (e *Extractor) Started(j *workload.Job) {

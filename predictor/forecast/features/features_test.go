@@ -198,7 +198,7 @@ func TestTasksCountAsJobs(t *testing.T) {
 		j.Tasks = 9
 		e.Submitted(&j)
 		j.Tasks = 7
-		e.Resized(&j)
+		e.Changed(&j)
 	})
 	for i := range Count {
 		if jobs[i] != array[i] {

@@ -124,8 +124,8 @@ func (p *Predictor) Submitted(j *workload.Job) {
 	p.experts.Submitted(j)
 }
 
-// Resized implements forecast.Resizer.
-func (p *Predictor) Resized(j *workload.Job) { p.experts.Resized(j) }
+// Changed implements forecast.Changer.
+func (p *Predictor) Changed(j *workload.Job) { p.experts.Changed(j) }
 
 // Started implements forecast.Observer.
 func (p *Predictor) Started(j *workload.Job) {

@@ -15,14 +15,15 @@ type waiting struct {
 
 // Submitted takes in a job that waits from j.Eligible on. It replaces what is known of a job
 // with the same ID. A job that is not eligible, as it is held or depends on another, must
-// not be submitted yet. A pinned job counts as none, since others may start before it.
+// not be submitted yet. A job that is pinned or at a limit counts as none, since others may
+// start before it.
 func (p *Predictor) Submitted(j *workload.Job) {
 	p.withdraw(j.ID)
 	eligible := j.Eligible
 	if eligible == 0 {
 		eligible = j.Submit
 	}
-	if j.Pinned || eligible <= 0 || eligible > math.MaxUint32 {
+	if j.Pinned || j.AtLimit || eligible <= 0 || eligible > math.MaxUint32 {
 		return
 	}
 	w := &waiting{request: j.Request, eligible: eligible}
@@ -30,6 +31,13 @@ func (p *Predictor) Submitted(j *workload.Job) {
 	p.enqueue(w)
 	for _, s := range p.watch(j.Partition) {
 		s.waiting.Insert(uint32(eligible))
+	}
+}
+
+// Changed takes in that a job that waits is at a limit, or is no longer.
+func (p *Predictor) Changed(j *workload.Job) {
+	if w := p.waiting[j.ID]; (w == nil) != j.AtLimit {
+		p.Submitted(j)
 	}
 }
 
@@ -72,14 +80,14 @@ func (p *Predictor) service(partition string) *service {
 
 // Learn takes in the wait of a job that has started. The job need not have been Submitted.
 // Jobs must come in the order of their starts. Learn learns nothing from a job that has not
-// started, whose times contradict each other, or that waited during an outage. From a pinned
-// job it learns only that jobs start.
+// started, whose times contradict each other, or that waited during an outage. From a job
+// that was pinned or at a limit it learns only that jobs start.
 //
 // It costs O(log n) amortised for a class of n waits. A call that splits or joins a class
 // costs O(n log n) and visits each job that waits.
 func (p *Predictor) Learn(job workload.Job) {
 	p.withdraw(job.ID)
-	if job.Pinned {
+	if job.Pinned || job.AtLimit {
 		p.listen(&job, job.Start)
 		return
 	}

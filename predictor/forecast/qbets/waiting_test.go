@@ -126,6 +126,43 @@ func TestWaitingJobsAgainstOracle(t *testing.T) {
 	}
 }
 
+// TestAtLimit: jobs that wait for a limit of their own are no sign that others would wait, nor
+// that the cluster is down. Their waits are not learnt.
+func TestAtLimit(t *testing.T) {
+	p := New()
+	r := workload.Request{Partition: "main", Limit: 3600}
+	now := int64(1)
+	for range 500 {
+		now += 60
+		p.Learn(started(r, now, 10))
+	}
+	at := func() workload.Estimate {
+		var est [1]workload.Estimate
+		p.Forecast(r, now, []workload.Candidate{{Submit: now, Limit: r.Limit, Budget: 60}}, est[:])
+		return est[0]
+	}
+	before := at()
+	for id := range int64(100) {
+		p.Submitted(&workload.Job{ID: 1 + id, Request: r, Submit: now, Eligible: now})
+	}
+	now += 86_400
+	if e := at(); e.Prob > before.Prob/2 {
+		t.Errorf("%+v while 100 jobs have waited for a day, %+v before", e, before)
+	}
+	for id := range int64(100) {
+		p.Changed(&workload.Job{ID: 1 + id, Request: r, Submit: now - 86_400, Eligible: now - 86_400, AtLimit: true})
+	}
+	if e := at(); e != before {
+		t.Errorf("%+v while they are at a limit, %+v before", e, before)
+	}
+	for id := range int64(100) {
+		p.Started(&workload.Job{ID: 1 + id, Request: r, Submit: now - 86_400, Eligible: now - 86_400, Start: now, AtLimit: true})
+	}
+	if e := at(); e != before {
+		t.Errorf("%+v when they have started, %+v before", e, before)
+	}
+}
+
 // TestWaitingJobsComeAndGo: jobs that wait are counted from their submission until they
 // start or are cancelled, even if their classes split or join meanwhile.
 func TestWaitingJobsComeAndGo(t *testing.T) {

@@ -16,7 +16,7 @@ type Snapshot struct {
 	Procs, Free int32 // processors in all, as the Twin believes, and those that no job uses
 	Policy      rollout.Policy
 	Running     []rollout.Running // in the order of Planned
-	Pending     []rollout.Task    // in the order of Submit
+	Pending     []rollout.Task    // in the order of Submit, without jobs that are AtLimit
 
 	twin        *Twin
 	pool        *pool
@@ -81,6 +81,9 @@ func (s *Snapshot) load(t *Twin, in *partition, now int64) {
 		s.Running = append(s.Running, rollout.Running{Planned: k.planned, End: k.end(now, .5), Procs: k.Procs, Place: -1})
 	}
 	for j := range t.queue.Pending() {
+		if j.AtLimit {
+			continue
+		}
 		if k := t.job(j); t.partitions.pool(k.in) == s.pool {
 			s.arrays.add(s, j, k)
 		}

@@ -199,6 +199,20 @@ func TestForgets(t *testing.T) {
 	b.end(1e6+20, j)
 }
 
+// TestAtLimit: while a job is at a limit, it is not ahead of others.
+func TestAtLimit(t *testing.T) {
+	b := sit(poolOf(10))
+	b.start(1000, b.submit(1000, 8, 600))
+	before := b.w.Point(request(6, 300), 1020, 0)
+	j := b.submit(1010, 6, 300)
+	ahead := b.w.Point(request(6, 300), 1020, 0)
+	j.AtLimit = true
+	b.q.Change(&j)
+	if limited := b.w.Point(request(6, 300), 1020, 0); ahead == before || limited != before {
+		t.Errorf("%+v, %+v behind a job, and %+v when that is at a limit", before, ahead, limited)
+	}
+}
+
 // TestJobIsNotAheadOfItself: a job in the queue waits as long as it would have if it joined
 // now.
 func TestJobIsNotAheadOfItself(t *testing.T) {

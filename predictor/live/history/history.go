@@ -35,6 +35,8 @@ CREATE TABLE coverage (one INTEGER PRIMARY KEY CHECK (one = 1), since INTEGER NO
 INSERT INTO coverage VALUES (1, 0, 0, 0);
 `, `
 ALTER TABLE jobs ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0;
+`, `
+ALTER TABLE jobs ADD COLUMN at_limit INTEGER NOT NULL DEFAULT 0;
 `}
 
 // Coverage is the part of Slurm's accounting that has been read. It covers every job that
@@ -80,6 +82,7 @@ func (r *row) columns() sqlitefile.Columns {
 		{Name: "memory", Pointer: &r.Memory},
 		{Name: "time_limit", Pointer: &r.Limit},
 		{Name: "pinned", Pointer: &r.Pinned},
+		{Name: "at_limit", Pointer: &r.AtLimit},
 	}
 }
 

@@ -104,7 +104,7 @@ func TestJobsComeBackInOrderOfStart(t *testing.T) {
 func TestColumns(t *testing.T) {
 	h := mustOpen(t, filepath.Join(t.TempDir(), "history.db"))
 	job := workload.Job{
-		ID: 1, Submit: 2, Eligible: 3, Start: 4, End: 5, State: workload.Cancelled, Pinned: true,
+		ID: 1, Submit: 2, Eligible: 3, Start: 4, End: 5, State: workload.Cancelled, Pinned: true, AtLimit: true,
 		Request: workload.Request{
 			User: "User", Account: "Account", Partition: "Partition", QOS: "QOS",
 			Size: workload.Size{Nodes: 6, CPUs: 7, GPUs: 8, Memory: 9}, Limit: 10,
@@ -115,11 +115,11 @@ func TestColumns(t *testing.T) {
 	}
 	var got string
 	if err := h.db.Load().QueryRow(`SELECT concat_ws(' ', job, submit, eligible, start, end, state, u.text, a.text, p.text, q.text,
-		nodes, cpus, gpus, memory, time_limit, pinned) FROM jobs
+		nodes, cpus, gpus, memory, time_limit, pinned, at_limit) FROM jobs
 		JOIN strings u ON u.id = user JOIN strings a ON a.id = account JOIN strings p ON p.id = partition JOIN strings q ON q.id = qos`).Scan(&got); err != nil {
 		t.Fatal(err)
 	}
-	if want := fmt.Sprintf("1 2 3 4 5 %d User Account Partition QOS 6 7 8 9 10 1", workload.Cancelled); got != want {
+	if want := fmt.Sprintf("1 2 3 4 5 %d User Account Partition QOS 6 7 8 9 10 1 1", workload.Cancelled); got != want {
 		t.Errorf("the row is %s, want %s", got, want)
 	}
 	if diff := cmp.Diff([]workload.Job{job}, collect(t, h)); diff != "" {

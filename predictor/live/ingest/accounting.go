@@ -124,7 +124,7 @@ func (g *Ingest) store(ctx context.Context, jobs []workload.Job, coverage *histo
 func (g *Ingest) add(ctx context.Context, jobs []workload.Job, coverage *history.Coverage) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.pinned.mark(jobs)
+	g.shown.mark(jobs)
 	started, err := g.Cache.Add(ctx, jobs, coverage)
 	if err != nil {
 		return err

@@ -75,7 +75,7 @@ type Ingest struct {
 
 	mu      sync.Mutex // guards the fields below, and is held while the model observes
 	last    *snapshot  // or nil
-	pinned  pinned
+	shown   shown
 	pools   pools
 	outages outages
 	// gap says that more than maxGap has passed between two snapshots or two readings.
@@ -91,7 +91,7 @@ type Ingest struct {
 }
 
 // New returns an Ingest that knows nothing yet.
-func New(o Options) *Ingest { return &Ingest{Options: o, pinned: pinned{}} }
+func New(o Options) *Ingest { return &Ingest{Options: o, shown: shown{}} }
 
 // Ready returns nil once Load is done. Before that it returns an error that says how far
 // the present step of Load is: reading accounting, then learning.
@@ -111,8 +111,7 @@ func (g *Ingest) Covered() int64 { return g.covered.Load() }
 func (g *Ingest) ObserveQueue(ctx context.Context, queue []slurm.QueueEntry, at int64) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	s := &snapshot{queue, at}
-	g.pinned.observe(s)
+	s := &snapshot{g.shown.observe(queue, at), at}
 	t := g.tracker.Load()
 	if t == nil {
 		g.last = s

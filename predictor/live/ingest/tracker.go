@@ -72,8 +72,8 @@ func (t *tracker) observeSnapshot(s *snapshot, started map[run]bool) {
 		j := &waiting[i]
 		if stays[j.ID] = t.has(j); !stays[j.ID] {
 			changed = append(changed, *j)
-		} else if j.Count() != t.Queue().Job(j.ID).Count() {
-			t.Observe(&forecast.Event{At: s.at, Kind: forecast.Resized, Job: j})
+		} else if known := t.Queue().Job(j.ID); j.Count() != known.Count() || j.AtLimit != known.AtLimit {
+			t.Observe(&forecast.Event{At: s.at, Kind: forecast.Changed, Job: j})
 		}
 	}
 	for i := range running {

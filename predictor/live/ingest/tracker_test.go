@@ -19,7 +19,7 @@ import (
 )
 
 // diary is a site's own forecaster that records what it observes, with times since now, and
-// "!" after what happens to a pinned job.
+// "!" after what happens to a pinned job, and "%" after what happens to one at a limit.
 type diary struct {
 	observed []string
 	relearnt int
@@ -31,6 +31,9 @@ func (d *diary) note(what string, j *workload.Job, at int64) {
 	said := fmt.Sprintf("%s%d@%d", what, j.ID, at-now)
 	if j.Pinned {
 		said += "!"
+	}
+	if j.AtLimit {
+		said += "%"
 	}
 	d.observed = append(d.observed, said)
 }
@@ -99,6 +102,10 @@ func TestEvents(t *testing.T) {
 	again := job(1, 70, 0, 0)
 	pinned, pinnedRuns := entries(job(1, 5, 0, 0), job(2, 5, 0, 0)), entries(job(1, 5, 45, 0), job(2, 5, 45, 0))
 	pinned[0].Pinned, pinnedRuns[0].Pinned = true, true
+	limited := entries(job(1, 5, 0, 0))
+	limited[0].AtLimit = true
+	accounted := job(1, 12, 13, 15)
+	accounted.AtLimit = true
 	for name, steps := range map[string][]step{
 		"a life": {
 			{20, entries(job(1, 5, 0, 0)), nil, "+1@5"},
@@ -120,6 +127,21 @@ func TestEvents(t *testing.T) {
 			{20, pinned, nil, "+1@5! +2@5"},
 			{60, nil, nil, "-1@20! -2@20"},
 			{80, nil, []workload.Job{job(1, 5, 45, 50), job(2, 5, 45, 50)}, "+1@60! +2@60 >1@100! >2@100 -1@105! -2@105"},
+		},
+		"at a limit": {
+			{20, entries(job(1, 5, 0, 0)), nil, "+1@5"},
+			{40, limited, nil, ""},
+			{60, entries(job(1, 5, 0, 0)), nil, ""},
+			{80, entries(job(1, 5, 75, 0)), nil, ">1@75%"}, // it was, for a time
+			{100, nil, []workload.Job{job(1, 5, 75, 90)}, "-1@90%"},
+		},
+		"at a limit, and accounting is first": {
+			{20, limited, nil, "+1@5%"},
+			{60, nil, []workload.Job{job(1, 5, 45, 50)}, ">1@45% -1@50%"},
+		},
+		"at a limit, and only accounting tells": {
+			{20, nil, nil, ""},
+			{40, nil, []workload.Job{accounted}, "+1@20% >1@21% -1@23%"},
 		},
 		"ends make room": {
 			{20, entries(job(1, 5, 6, 0), job(2, 7, 0, 0)), nil, "+1@5 >1@6 +2@7"},
@@ -196,6 +218,25 @@ func TestEvents(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The model's queue has which jobs that wait are at a limit now.
+func TestAtLimitNow(t *testing.T) {
+	a := accounts(past(now-day, now-2*3600))
+	g := start(t, filepath.Join(t.TempDir(), "history.db"), &a, &diary{})
+	if err := g.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for i, limited := range []bool{false, true, true, false} {
+		queue := entries(job(1, 5, 0, 0))
+		queue[0].AtLimit = limited
+		if err := g.ObserveQueue(t.Context(), queue, now+20*int64(i+1)); err != nil {
+			t.Fatal(err)
+		}
+		if j := g.tracker.Load().Queue().Job(1); j == nil || j.AtLimit != limited {
+			t.Errorf("snapshot %d: %+v, want at a limit %v", i, j, limited)
+		}
 	}
 }
 

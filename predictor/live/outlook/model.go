@@ -116,7 +116,7 @@ func (m observer) Started(j *workload.Job) {
 
 func (m observer) Ended(j *workload.Job) { m.predictor.Ended(j) }
 
-func (m observer) Resized(j *workload.Job) { m.predictor.Resized(j) }
+func (m observer) Changed(j *workload.Job) { m.predictor.Changed(j) }
 
 // siteForecaster is a site's own forecaster. It observes and answers nothing until joined,
 // because it learns the past by itself.

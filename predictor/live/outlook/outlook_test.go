@@ -223,8 +223,8 @@ func varied(since, until int64) []workload.Job {
 
 // burst lets 40 jobs of a user wait until their promises are missed, and returns what may then
 // be promised to alice and to the user for a job like theirs. The jobs have promises if
-// promised, and are pinned if pinned. Then ordinary days follow.
-func burst(t *testing.T, user string, promised, pinned bool, days int64) (alice, own float64) {
+// promised, and are marked by mark. Then ordinary days follow.
+func burst(t *testing.T, user string, promised bool, mark func(*workload.Job), days int64) (alice, own float64) {
 	t.Helper()
 	clock := int64(now)
 	o := New(Options{Confidence: .95, Now: func() int64 { return clock }})
@@ -238,8 +238,9 @@ func burst(t *testing.T, user string, promised, pinned bool, days int64) (alice,
 	if user != "" {
 		var jobs []workload.Job
 		for i := range int64(40) {
-			j := workload.Job{ID: 1 + i, Request: r, Submit: now, Eligible: now + 300, Start: now + 300 + budget + 60 + i, State: workload.Running, Pinned: pinned}
+			j := workload.Job{ID: 1 + i, Request: r, Submit: now, Eligible: now + 300, Start: now + 300 + budget + 60 + i, State: workload.Running}
 			j.User = user
+			mark(&j)
 			if promised {
 				o.Promise(j.ID, j.Request, j.Eligible, j.Eligible+budget, true)
 			}
@@ -273,20 +274,28 @@ func burst(t *testing.T, user string, promised, pinned bool, days int64) (alice,
 // When 40 promises of one user are missed, the probabilities of others stay as they are, and
 // hers fall.
 func TestOneUserDoesNotSpoilForecasts(t *testing.T) {
-	without, before := burst(t, "mallory", false, false, 10) // the waits, and no promises
-	alice, own := burst(t, "mallory", true, false, 10)
+	without, before := burst(t, "mallory", false, plain, 10) // the waits, and no promises
+	alice, own := burst(t, "mallory", true, plain, 10)
 	if before < .7 || math.Abs(without-alice) > .03 || own > before-.1 {
 		t.Errorf("alice gets %.3f instead of %.3f, mallory %.3f instead of %.3f", alice, without, own, before)
 	}
 }
 
-// When 40 jobs wait for one node, the probabilities of jobs that may run on any stay as they
-// are, with promises or without.
-func TestPinnedJobsDoNotSpoilForecasts(t *testing.T) {
-	before, _ := burst(t, "", false, false, 0)
-	for _, promised := range []bool{false, true} {
-		if alice, _ := burst(t, "mallory", promised, true, 0); before < .6 || math.Abs(before-alice) > .03 {
-			t.Errorf("promised %v: alice gets %.3f instead of %.3f", promised, alice, before)
+// When 40 jobs wait for one node, or for a limit of their user, the probabilities of other jobs
+// stay as they are, whether they have promises or not.
+func TestJobsApartDoNotSpoilForecasts(t *testing.T) {
+	before, _ := burst(t, "", false, plain, 0)
+	for name, mark := range map[string]func(*workload.Job){
+		"pinned":   func(j *workload.Job) { j.Pinned = true },
+		"at limit": func(j *workload.Job) { j.AtLimit = true },
+	} {
+		for _, promised := range []bool{false, true} {
+			if alice, _ := burst(t, "mallory", promised, mark, 0); before < .6 || math.Abs(before-alice) > .03 {
+				t.Errorf("%s, promised %v: alice gets %.3f instead of %.3f", name, promised, alice, before)
+			}
 		}
 	}
 }
+
+// plain marks nothing.
+func plain(*workload.Job) {}

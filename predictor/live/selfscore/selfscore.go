@@ -12,7 +12,8 @@
 //   - jobs that ended before the queue first showed them
 //   - jobs whose wait began while varqd did not read the queue
 //   - jobs that are cancelled before they start, held, or given another begin time
-//   - jobs that wait for some nodes of their partition only, of which forecasts know nothing
+//   - jobs that wait for some nodes of their partition only, or for a limit of their user or
+//     account, of which forecasts know nothing
 //   - jobs that begin to wait while the store is full
 package selfscore
 
@@ -101,7 +102,7 @@ func (s *Scorer) ObserveQueue(ctx context.Context, queue []slurm.QueueEntry, now
 			continue
 		}
 		switch {
-		case j.Held, j.Pinned:
+		case j.Held, j.Pinned, j.AtLimit:
 			w.Gone = append(w.Gone, id)
 		case j.Start != 0:
 			w.Started = append(w.Started, startOf(&j.Job))
@@ -175,7 +176,7 @@ func (s *Waits) Begun(queue []slurm.QueueEntry, now int64) []*slurm.QueueEntry {
 	waiting := make(map[scores.Job]int64, len(queue))
 	for i := range queue {
 		j := &queue[i]
-		if j.Eligible == 0 || j.Eligible > now || j.Held || j.Pinned || j.ArrayJob != 0 || j.HetJob != 0 && j.HetJob != j.ID {
+		if j.Eligible == 0 || j.Eligible > now || j.Held || j.Pinned || j.AtLimit || j.ArrayJob != 0 || j.HetJob != 0 && j.HetJob != j.ID {
 			continue
 		}
 		id := idOf(&j.Job)

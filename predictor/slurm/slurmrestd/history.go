@@ -26,7 +26,8 @@ type pastJob struct {
 	Comment    comment `json:"comment"`
 	AllocNodes number  `json:"allocation_nodes"`
 	State      struct {
-		Current words `json:"current"`
+		Current words  `json:"current"`
+		Reason  string `json:"reason"` // the last why it was pending, but for priority and resources
 	} `json:"state"`
 	Time struct {
 		Submission number `json:"submission"`
@@ -152,6 +153,7 @@ func (j *pastJob) job() workload.Job {
 		Start:    j.Time.Start.or(0),
 		End:      j.Time.End.or(0),
 		State:    slurm.ParseState(j.State.Current...),
+		AtLimit:  slurm.AtLimit(j.State.Reason),
 		Comment:  string(j.Comment),
 	}
 	if job.Nodes == 0 {

@@ -110,6 +110,7 @@ func TestLive(t *testing.T) {
 			t.Errorf("sacct: %+v has no %+v", history, job)
 		}
 	})
+	t.Run("at a limit", lab.atLimit)
 	t.Run("slurmctld down", func(t *testing.T) {
 		if err := c.StopDaemon(cluster.Slurmctld); err != nil {
 			t.Fatal(err)
@@ -251,6 +252,36 @@ func (l live) trial(t *testing.T) {
 		if err := c.Cancel(t.Context(), id); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// atLimit lets a job wait for its user's limit on running jobs.
+func (l live) atLimit(t *testing.T) {
+	l.run("sacctmgr", "-i", "modify", "user", "bob", "set", "MaxJobs=1")
+	root := l.client("root")
+	until := func(id int64, what string, is func(slurm.QueueEntry) bool) {
+		t.Helper()
+		var job slurm.QueueEntry
+		var err error
+		for end := time.Now().Add(cluster.Patience); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
+			if job, err = root.Job(t.Context(), id); err == nil && is(job) {
+				return
+			}
+		}
+		t.Fatalf("job %d is not %s: %+v, %v", id, what, job, err)
+	}
+	first := l.submit("bob", "--wrap=sleep 3600")
+	until(first, "running", func(e slurm.QueueEntry) bool { return e.Start != 0 && !e.AtLimit })
+	second := l.submit("bob", "--wrap=true")
+	until(second, "at a limit", func(e slurm.QueueEntry) bool { return e.AtLimit && e.Start == 0 && e.Eligible != 0 })
+	if err := root.Cancel(t.Context(), first); err != nil {
+		t.Fatal(err)
+	}
+	if job := l.settled(root, second); !job.AtLimit || job.Start == 0 {
+		t.Errorf("in accounting: %+v", job)
+	}
+	if job := l.settled(root, first); job.AtLimit {
+		t.Errorf("in accounting: %+v", job)
 	}
 }
 

@@ -140,6 +140,7 @@ func (j *queueJob) entry() slurm.QueueEntry {
 		if entry.ArrayJob != 0 {
 			entry.Tasks, entry.AtOnce = slurm.CountTasks(j.ArrayTasks)
 		}
+		entry.AtLimit = entry.AtOnce == 0 && slurm.AtLimit(j.Reason) // AtOnce tells more
 		entry.Held = j.Priority.set && j.Priority.value == 0 && j.Reason == heldByUser
 	} else {
 		entry.Start = j.Start.or(0) // a pending job's is a guess

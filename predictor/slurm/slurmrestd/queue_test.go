@@ -18,6 +18,26 @@ func TestHeldByUser(t *testing.T) {
 	}
 }
 
+// A job is AtLimit if it waits for a limit of its own user or account. Of an array that may
+// have only some tasks at once, AtOnce tells that.
+func TestAtLimit(t *testing.T) {
+	for reason, want := range map[string]bool{
+		"AssocMaxJobsLimit": true, "AssocGrpCpuLimit": true, "QOSMaxJobsPerUserLimit": true, "JobArrayTaskLimit": true,
+		"QOSGrpCpuLimit": false, "Priority": false, "Resources": false, "None": false, "Dependency": false, "": false,
+	} {
+		waiting := queueJob{State: words{"PENDING"}, Reason: reason}
+		past := pastJob{}
+		past.State.Current, past.State.Reason = words{"COMPLETED"}, reason
+		if one, other := waiting.entry(), past.job(); one.AtLimit != want || other.AtLimit != want {
+			t.Errorf("%s: %v in the queue, and %v in accounting", reason, one.AtLimit, other.AtLimit)
+		}
+		waiting.ArrayJobID, waiting.ArrayTasks = number{set: true, value: 1}, "1-9%2"
+		if array := waiting.entry(); array.AtOnce != 2 || array.AtLimit {
+			t.Errorf("%s: an array is at limit %v, with %d at once", reason, array.AtLimit, array.AtOnce)
+		}
+	}
+}
+
 // A job with unreadable resources does not hide other jobs.
 func TestBadTRES(t *testing.T) {
 	queue, err := serve(t, api(answer(200, `{"jobs":[

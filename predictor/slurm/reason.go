@@ -1,0 +1,10 @@
+package slurm
+
+import "strings"
+
+// AtLimit reports whether a job that is pending for this reason waits for a limit on what
+// its user, account or array may have at once. The limits of a whole QOS (QOSGrpCpuLimit) are
+// no such: whoever uses that QOS waits for them, as for nodes.
+func AtLimit(reason string) bool {
+	return strings.HasPrefix(reason, "Assoc") || strings.HasPrefix(reason, "QOSMax") || reason == "JobArrayTaskLimit"
+}
