@@ -27,6 +27,7 @@ import (
 	"github.com/varq-project/varq/predictor/live/selfscore"
 	"github.com/varq-project/varq/predictor/live/shadow"
 	"github.com/varq-project/varq/predictor/live/statefile"
+	"github.com/varq-project/varq/predictor/slurm/scontrol"
 	"github.com/varq-project/varq/predictor/varqd/config"
 	"github.com/varq-project/varq/predictor/varqd/munge"
 	"github.com/varq-project/varq/predictor/varqd/server"
@@ -35,8 +36,10 @@ import (
 // Options configure a Daemon.
 type Options struct {
 	Config config.Config
-	// Slurm is the cluster. If nil it is slurmrestd, as configured.
+	// Slurm is the cluster. If nil it is slurmrestd, as configured, and Scontrol.
 	Slurm Slurm
+	// Scontrol reads what slurmrestd leaves out.
+	Scontrol scontrol.Command
 	// Now is the host's clock, with a monotonic reading; nil stands for time.Now.
 	Now func() time.Time
 	Log *slog.Logger
@@ -96,6 +99,7 @@ func New(o Options) (_ *Daemon, err error) {
 		if err != nil {
 			return nil, err
 		}
+		client.scontrol = o.Scontrol
 		o.Slurm, user = client, client.judged
 	}
 	watching := c.Plan.Mode == config.ModeShadow

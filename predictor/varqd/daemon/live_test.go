@@ -17,6 +17,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/slurm/scontrol"
 	"github.com/varq-project/varq/predictor/varqd/config"
 	"github.com/varq-project/varq/predictor/workload"
 	"github.com/varq-project/varq/test/cluster"
@@ -43,11 +44,12 @@ func calm(now, pace int64) iter.Seq2[workload.Job, error] {
 // live is a daemon on a real Slurm.
 type live struct {
 	*cluster.Cluster
-	t      *testing.T
-	config config.Config
-	now    func() time.Time // of the daemon
-	daemon *Daemon
-	stop   func()
+	t        *testing.T
+	config   config.Config
+	scontrol scontrol.Command
+	now      func() time.Time // of the daemon
+	daemon   *Daemon
+	stop     func()
 }
 
 func startLive(t *testing.T) *live { return startLiveAs(t, "root", 0) }
@@ -59,17 +61,13 @@ func startLiveAs(t *testing.T, user string, ahead time.Duration) *live {
 	if _, err := l.LoadHistory(t.Context(), calm(time.Now().Unix(), int64(l.Paced(time.Second).Seconds()))); err != nil {
 		t.Fatal(err)
 	}
-	for _, variable := range l.Env() {
-		name, value, _ := strings.Cut(variable, "=")
-		t.Setenv(name, value)
-	}
+	l.scontrol.Env = l.Env()
 	if l.Root() != "/" { // varqd runs here, its Slurm in a chroot
-		commands := t.TempDir()
+		l.scontrol.Path = filepath.Join(t.TempDir(), "scontrol")
 		script := fmt.Sprintf("#!/bin/sh\nexec chroot %s scontrol \"$@\"\n", l.Root())
-		if err := os.WriteFile(filepath.Join(commands, "scontrol"), []byte(script), 0o755); err != nil {
+		if err := os.WriteFile(l.scontrol.Path, []byte(script), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		t.Setenv("PATH", commands+":"+os.Getenv("PATH"))
 	}
 	token, err := l.TokenFile(t.Context(), user)
 	if err != nil {
@@ -105,7 +103,7 @@ func (l *live) start() {
 // launch runs the daemon.
 func (l *live) launch() {
 	l.t.Helper()
-	d, err := New(Options{Config: l.config, Now: l.now, Log: slog.New(slog.NewTextHandler(l.t.Output(), nil))})
+	d, err := New(Options{Config: l.config, Scontrol: l.scontrol, Now: l.now, Log: slog.New(slog.NewTextHandler(l.t.Output(), nil))})
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -247,6 +245,7 @@ func (l *live) awaitState(user, job, state string) api.Reservation {
 }
 
 func TestLive(t *testing.T) {
+	t.Parallel()
 	l := startLive(t)
 
 	ahead := l.Paced(40 * time.Second) // until the last steps of this test
@@ -342,6 +341,7 @@ func TestLive(t *testing.T) {
 // With a host's clock that is 30 s ahead of Slurm's, a job is neither cancelled before its
 // deadline nor left without the time that its work needs.
 func TestLiveClockAhead(t *testing.T) {
+	t.Parallel()
 	l := startLiveAs(t, "root", 30*time.Second)
 	l.run("bob", "sbatch", "--nodes=2", "--exclusive", "--output=/dev/null", "--time=60", "--wrap=sleep 3600") // no node is free
 	var answer api.PlanAnswer
@@ -379,6 +379,7 @@ func TestLiveClockAhead(t *testing.T) {
 // Forty jobs of bob, promised as jobs that may run on any node and submitted for one that is
 // taken, all miss their promises. What alice may be promised hardly changes.
 func TestLiveHostileUser(t *testing.T) {
+	t.Parallel()
 	l := startLive(t)
 	const promises = 40
 	taken := l.run("bob", "sbatch", "--parsable", "--nodelist=node1", "--exclusive", "--output=/dev/null", "--time=60", "--wrap=sleep 3600")
