@@ -29,7 +29,9 @@ type Options struct {
 	Duration    time.Duration
 	Submissions int
 	// Pace is the mean time between two submissions, if Slurm answers that fast.
-	Pace    time.Duration
+	Pace time.Duration
+	// Pause is the mean time between two faults of the same lane.
+	Pause   time.Duration
 	Nodes   int
 	Version cluster.Version
 	// Evidence is the folder for what the campaign saw. It is created.

@@ -16,7 +16,7 @@ func TestCampaign(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a private Slurm takes its time; not with -short")
 	}
-	o := Options{Seed: 14, Submissions: 60, Pace: 1200 * time.Millisecond, Nodes: 8, Version: cluster.Slurm2205, Evidence: t.ArtifactDir(), Progress: t.Output()}
+	o := Options{Seed: 14, Submissions: 60, Pace: 1200 * time.Millisecond, Pause: 9 * time.Second, Nodes: 8, Version: cluster.Slurm2205, Evidence: t.ArtifactDir(), Progress: t.Output()}
 	if os.Getenv("VARQ_SLURM24") == "1" {
 		o.Version = cluster.Slurm2411
 	}

@@ -42,7 +42,7 @@ var lanes = [][]trigger{
 func (c *campaign) trouble(ctx context.Context, lane []trigger, random *rand.Rand) error {
 	for {
 		for _, i := range random.Perm(len(lane)) {
-			pause := time.Duration(2e9 + random.ExpFloat64()*7e9)
+			pause := time.Duration((.2 + .8*random.ExpFloat64()) * float64(c.o.Pause))
 			span := time.Duration(5e8 + random.Int64N(10e9))
 			if !sleep(ctx, pause) {
 				return nil

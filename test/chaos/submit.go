@@ -49,12 +49,12 @@ func (c *campaign) submitAll(ctx context.Context) {
 	}
 }
 
-// kinds of submissions, with their weights.
+// kinds of submissions, with their weights. Besides there are hogs.
 var kinds = []struct {
 	name   string
 	weight int
 }{
-	{"plain", 22}, {"hog", 5}, {"strict", 30}, {"window", 15}, {"best effort", 14}, {"fails after the promise", 4}, {"killed", 5}, {"overrun", 5},
+	{"plain", 27}, {"strict", 30}, {"window", 15}, {"best effort", 14}, {"fails after the promise", 4}, {"killed", 5}, {"overrun", 5},
 }
 
 func pickKind(random *rand.Rand) string {
@@ -69,6 +69,19 @@ func pickKind(random *rand.Rand) string {
 		}
 	}
 	panic("weights")
+}
+
+// A hog is a plain job that takes half of the cluster.
+const (
+	hogSeconds = 40
+	hogShare   = .3 // of all the nodes' time is for hogs; with much more, nothing else can be promised
+)
+
+func (c *campaign) hogNodes() int { return max(1, c.Nodes/2) }
+
+// hogs returns which part of the submissions are hogs.
+func (c *campaign) hogs() float64 {
+	return min(1, hogShare*float64(c.Nodes)*c.o.Pace.Seconds()/(float64(c.hogNodes())*hogSeconds))
 }
 
 // The leads of deadlines.
@@ -89,12 +102,15 @@ func (c *campaign) compose(n int, random *rand.Rand) *Submission {
 	prob := .5 + .05*float64(random.IntN(9))
 	opening := .3 + .5*random.Float64()
 	cancel := random.IntN(3) == 0
+	if random.Float64() < c.hogs() {
+		s.Kind = "hog"
+	}
 	now := time.Now()
 	s.Reserved = s.Kind != "plain" && s.Kind != "hog"
 	switch s.Kind {
 	case "hog":
 		s.Args = append(s.Args, "--exclusive")
-		s.Nodes, seconds = max(1, c.Nodes/2), 40
+		s.Nodes, seconds = c.hogNodes(), hogSeconds
 	case "overrun":
 		s.Limit, seconds = 60, 3600
 	}

@@ -33,6 +33,7 @@ func run(ctx context.Context) error {
 	flag.DurationVar(&o.Duration, "duration", time.Hour, "how long jobs are submitted; 0 is no bound")
 	flag.IntVar(&o.Submissions, "submissions", 0, "how many jobs are submitted at most; 0 is no bound")
 	flag.DurationVar(&o.Pace, "pace", 500*time.Millisecond, "mean time between two submissions")
+	flag.DurationVar(&o.Pause, "pause", 20*time.Second, "mean time between two faults of a lane")
 	flag.IntVar(&o.Nodes, "nodes", 16, "nodes of the cluster")
 	flag.StringVar(&o.Evidence, "evidence", "", "folder for the evidence; default build/chaos-SEED")
 	slurm24 := flag.Bool("slurm24", false, "on Slurm 24.11")
