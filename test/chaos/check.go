@@ -57,6 +57,7 @@ func check(e *Evidence) []Violation {
 	for _, s := range e.Submissions {
 		c := &subject{Submission: s, runs: e.Runs[s.Name], stamps: e.Stamps[s.Name], sights: e.Sights[s.Name]}
 		slices.SortStableFunc(c.runs, func(a, b JobRun) int { return int(a.Submit - b.Submit) })
+		c.runs = withoutForgotten(c.runs)
 		k.promise(c)
 		if c.row != nil {
 			claimed[c.row.ID] = true
@@ -77,6 +78,16 @@ func check(e *Evidence) []Violation {
 	}
 	k.endings()
 	return k.found
+}
+
+// withoutForgotten returns runs without those that wait for ever, because slurmctld was killed as it
+// had just requeued the job, and went on with the run before.
+func withoutForgotten(runs []JobRun) []JobRun {
+	return slices.DeleteFunc(slices.Clone(runs), func(r JobRun) bool {
+		return r.State == "PENDING" && slices.ContainsFunc(runs, func(other JobRun) bool {
+			return other.Job == r.Job && other.Submit < r.Submit && other.End > r.Submit+near
+		})
+	})
 }
 
 func (k *checker) add(kind string, c *subject, format string, args ...any) {
@@ -219,6 +230,9 @@ func (k *checker) verdict(c *subject) {
 	if !known(c.runs) {
 		return // Slurm has forgotten the job
 	}
+	if c.row.Open && c.runs[len(c.runs)-1].State == "REQUEUED" {
+		return // accounting does not know of a later run, and varqd waits for it
+	}
 	allowed, why := k.expected(c)
 	if !slices.Contains(allowed, c.row.State) {
 		k.add(wrong, c, "%s, but should be %s: %s", c.row.State, strings.Join(allowed, " or "), why)
@@ -255,10 +269,13 @@ func (k *checker) expected(c *subject) (allowed []string, why string) {
 	touched := false
 	for i := range c.Acts {
 		a := &c.Acts[i]
-		if a.What == actAccept || a.What == actTakeBack || a.Began > float64(deadline+near) {
+		if a.What == actAccept || a.What == actTakeBack {
 			continue
 		}
 		switch {
+		case a.Began > float64(deadline+near) && k.calm(float64(deadline), a.Began):
+			continue // varqd had seen the job late before
+		case a.Began > float64(deadline+near):
 		case a.What == actPartition || a.What == actQOS || a.What == actFeatures,
 			a.What == actHold && !releasedAfter(c, a):
 			until := float64(deadline)
@@ -367,6 +384,9 @@ func (k *checker) cancelled(c *subject, r *JobRun) {
 		k.add(stopped, c, "cancelled at %d, though it had been requeued", r.End)
 	}
 	for _, a := range c.Acts {
+		if r.Allocated { // it started late: on its node it is cancelled whatever its user has changed
+			break
+		}
 		if a.Code == 0 && a.Done < float64(r.End-quiet) && (a.What == actPartition || a.What == actQOS || a.What == actFeatures || a.What == actHold && !releasedAfter(c, &a)) &&
 			k.calm(a.Done, float64(r.End)) {
 			k.add(stopped, c, "cancelled at %d, though its user had changed or held it: %s", r.End, a.What)

@@ -87,9 +87,14 @@ func TestCheck(t *testing.T) {
 			r.Start, r.End, row.State = deadline+20, deadline+30, "MISSED"
 		}, ""},
 		{"a change after the deadline is no excuse", func(_ *Evidence, s *Submission, r *JobRun, row *Row) {
-			s.Acts = []Act{{What: actPartition, Began: deadline + 10, Done: deadline + 11}}
+			s.Acts = []Act{{What: actPartition, Began: deadline + 20, Done: deadline + 21}}
 			r.Start, r.End, row.State = deadline+40, deadline+50, "CANCELLED"
 		}, wrong},
+		{"a change after the deadline, before varqd could see that the job is late", func(e *Evidence, s *Submission, r *JobRun, row *Row) {
+			s.Acts = []Act{{What: actPartition, Began: deadline + 20, Done: deadline + 21}}
+			e.Faults = []Fault{{Kind: "varqd stopped", Began: deadline - 10, Done: deadline + 20}}
+			r.Start, r.End, row.State = deadline+40, deadline+50, "CANCELLED"
+		}, ""},
 		{"cancelled by nobody", func(_ *Evidence, _ *Submission, r *JobRun, row *Row) {
 			r.State, r.Start, r.End, row.State = "CANCELLED", 0, deadline+3, "MISSED"
 		}, stopped},
@@ -107,6 +112,18 @@ func TestCheck(t *testing.T) {
 			s.Acts = []Act{{What: actHold, Began: t0 + 10, Done: t0 + 11}}
 			s.OnMiss, r.State, r.Start, r.End, row.State = true, "CANCELLED", 0, deadline+3, "CANCELLED"
 		}, stopped},
+		{"changed, and cancelled as it started late", func(_ *Evidence, s *Submission, r *JobRun, row *Row) {
+			s.Acts = []Act{{What: actFeatures, Began: t0 + 10, Done: t0 + 11}}
+			s.OnMiss, r.Allocated, r.State, r.Start, r.End, row.State = true, true, "CANCELLED", deadline+30, deadline+30, "CANCELLED"
+		}, ""},
+		{"changed, and cancelled as it waited", func(_ *Evidence, s *Submission, r *JobRun, row *Row) {
+			s.Acts = []Act{{What: actFeatures, Began: t0 + 10, Done: t0 + 11}}
+			s.OnMiss, r.State, r.Start, r.End, row.State = true, "CANCELLED", deadline+30, deadline+30, "CANCELLED"
+		}, stopped},
+		{"requeued and forgotten, not settled", func(_ *Evidence, _ *Submission, r *JobRun, row *Row) {
+			r.State, r.End, row.State, row.Open = "REQUEUED", deadline-30, "HOLDING", true
+		}, ""},
+		{"requeued and forgotten, called kept", func(_ *Evidence, _ *Submission, r *JobRun, _ *Row) { r.State, r.End = "REQUEUED", deadline-30 }, wrong},
 		{"all its time", func(_ *Evidence, _ *Submission, r *JobRun, _ *Row) { r.State, r.End = "TIMEOUT", deadline+60 }, ""},
 		{"not all its time", func(_ *Evidence, _ *Submission, r *JobRun, _ *Row) { r.State, r.End = "TIMEOUT", deadline+50 }, shortened},
 		{"held too long", func(_ *Evidence, _ *Submission, r *JobRun, row *Row) { r.Start, row.Start = t0, t0 }, overheld},
@@ -142,6 +159,19 @@ func TestCheck(t *testing.T) {
 		switch {
 		case c.want == "" && len(found) > 0, c.want != "" && (len(found) != 1 || found[0].Kind != c.want):
 			t.Errorf("%s: %+v, want %q", c.name, found, c.want)
+		}
+	}
+}
+
+// A killed slurmctld may forget that it has requeued a job. Accounting then lists a run that never
+// ends, and the job's end is that of the run before.
+func TestCheckForgottenRequeue(t *testing.T) {
+	for state, violations := range map[string]int{"KEPT": 0, "HOLDING": 1} {
+		e := story(nil)
+		e.Rows[0].State, e.Rows[0].Open = state, state == "HOLDING"
+		e.Runs["c1"] = append(e.Runs["c1"], JobRun{Job: 7, State: "PENDING", Submit: started + 10, Eligible: started + 130, Comment: "varq:abcdefghijkl"})
+		if found := check(e); len(found) != violations {
+			t.Errorf("%s: %+v", state, found)
 		}
 	}
 }

@@ -41,6 +41,7 @@ type JobRun struct {
 	Limit                        int64 // seconds
 	Partition, QOS               string
 	Nodes                        int
+	Allocated                    bool // it had nodes
 	Comment                      string
 	Line                         string // as printed
 }
@@ -107,8 +108,8 @@ func copyFile(from, to string) error {
 
 // sacctFormat is what is asked of accounting, with sacctFields fields.
 const (
-	sacctFormat = "JobIDRaw,JobName,State,Submit,Eligible,Start,End,TimelimitRaw,Partition,QOS,NNodes,Comment"
-	sacctFields = 12
+	sacctFormat = "JobIDRaw,JobName,State,Submit,Eligible,Start,End,TimelimitRaw,Partition,QOS,NNodes,Comment,NodeList"
+	sacctFields = 13
 )
 
 // saveAccounting saves what sacct prints, once it knows the ends of all jobs or has had some time
@@ -170,7 +171,8 @@ func readRuns(name string) (map[string][]JobRun, error) {
 		state, _, _ := strings.Cut(w[2], " ")
 		runs[w[1]] = append(runs[w[1]], JobRun{
 			Job: number(0), State: state, Submit: number(3), Eligible: number(4), Start: number(5), End: number(6),
-			Limit: 60 * number(7), Partition: w[8], QOS: w[9], Nodes: int(number(10)), Comment: w[11], Line: lines.Text(),
+			Limit: 60 * number(7), Partition: w[8], QOS: w[9], Nodes: int(number(10)), Comment: w[11],
+			Allocated: w[12] != "None assigned", Line: lines.Text(),
 		})
 	}
 	return runs, lines.Err()
