@@ -1,8 +1,10 @@
 package keeper
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/delay"
@@ -110,7 +112,9 @@ func (s *fakeSlurm) Accounted(_ context.Context, id int64) ([]workload.Job, erro
 	if s.accountingDown[id] || s.accountingDown[0] {
 		return nil, slurm.ErrUnavailable
 	}
-	return s.accounted[id], s.down
+	runs := slices.Clone(s.accounted[id])
+	slices.SortStableFunc(runs, func(a, b workload.Job) int { return cmp.Compare(a.Submit, b.Submit) })
+	return runs, s.down
 }
 
 func (s *fakeSlurm) Cluster(context.Context) (limits.Cluster, error) {

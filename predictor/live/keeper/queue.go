@@ -60,8 +60,10 @@ func (q *queue) claimant(e *ledger.Entry) *slurm.QueueEntry {
 	return first
 }
 
-// isJobOf reports whether j is the job that e is bound to. j is either the submission
-// that e knows, or a later one by a requeue, which keeps the job's id and comment.
+// isJobOf reports whether j is the job that e is bound to. j is either the submission that e
+// knows, or another one by a requeue, which keeps the job's id and comment. That is a later one,
+// unless slurmctld was killed before it had saved the requeue: it then goes on with the earlier
+// submission, which is in the queue still, or has ended after the one that was forgotten.
 func isJobOf(e *ledger.Entry, j *workload.Job) bool {
 	if j.ID != e.Job || j.User != e.User {
 		return false
@@ -70,5 +72,5 @@ func isJobOf(e *ledger.Entry, j *workload.Job) bool {
 		return true
 	}
 	plan, _ := api.PlanInComment(j.Comment)
-	return j.Submit > e.Progress.Submit && plan == e.ID
+	return plan == e.ID && (j.Submit > e.Progress.Submit || j.End == 0 || j.End > e.Progress.Submit+skew)
 }

@@ -83,14 +83,16 @@ func (k *Keeper) settleGone(ctx context.Context, e *ledger.Entry, _ *slurm.Queue
 }
 
 // lastRun returns the last run of e's job, or nil. runs are in order, oldest first, and may
-// contain other jobs with the same id.
-func lastRun(e *ledger.Entry, runs []workload.Job) *workload.Job {
-	for i := len(runs) - 1; i >= 0; i-- {
-		if isJobOf(e, &runs[i]) {
-			return &runs[i]
+// contain other jobs with the same id. A run that has ended after a later one was submitted is the
+// last: slurmctld was killed, has forgotten the later one, and went on with this one.
+func lastRun(e *ledger.Entry, runs []workload.Job) (last *workload.Job) {
+	for i := range runs {
+		run := &runs[i]
+		if isJobOf(e, run) && (last == nil || !ended(last) || last.End <= run.Submit+skew) {
+			last = run
 		}
 	}
-	return nil
+	return last
 }
 
 // ObserveAccounting takes in jobs newly read from accounting, and settles the reservations
