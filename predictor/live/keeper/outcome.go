@@ -76,6 +76,20 @@ func judge(e *ledger.Entry, run *workload.Job, now int64) (s ledger.Settlement, 
 	return s, why
 }
 
+// judgeLost judges a promise by what the queue has shown of its job, whose end nobody knows. why is
+// empty if the queue has shown neither that the promise was kept nor that it was missed.
+func judgeLost(e *ledger.Entry, now int64) (s ledger.Settlement, why string) {
+	p := &e.Progress
+	s = ledger.Settlement{At: now, Outcome: api.StateCancelled, Eligible: p.Eligible, Start: p.Start, WorkStart: p.WorkStart}
+	switch {
+	case seenKept(e):
+		s.Outcome, why = api.StateKept, "its work began in time, but accounting knows of no end"
+	case p.Late, p.Start > e.BeginBy && !p.Yielded:
+		s.Outcome, why = api.StateMissed, "not started by the deadline, and accounting knows of no end"
+	}
+	return s, why
+}
+
 // seenKept reports whether the queue has shown that the promise was kept.
 func seenKept(e *ledger.Entry) bool {
 	p := &e.Progress

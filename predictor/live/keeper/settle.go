@@ -70,16 +70,14 @@ func (k *Keeper) settleGone(ctx context.Context, e *ledger.Entry, _ *slurm.Queue
 	if now < e.BeginBy+e.TimeLimit+lostAfter {
 		return nil // accounting lags behind the queue
 	}
-	if seenKept(e) {
-		p := &e.Progress
-		s := ledger.Settlement{At: now, Outcome: api.StateKept, Eligible: p.Eligible, Start: p.Start, WorkStart: p.WorkStart}
-		return k.settle(ctx, e, s, "its work began in time, but accounting knows of no end")
+	s, why := judgeLost(e, now)
+	if why == "" {
+		why = "Slurm has no trace of the job"
+		if last != nil {
+			why = "Slurm has lost the job: it has left the queue, but accounting knows of no end"
+		}
 	}
-	why := "Slurm has no trace of the job"
-	if last != nil {
-		why = "Slurm has lost the job: it has left the queue, but accounting knows of no end"
-	}
-	return k.settle(ctx, e, ledger.Settlement{At: now, Outcome: api.StateCancelled}, why)
+	return k.settle(ctx, e, s, why)
 }
 
 // lastRun returns the last run of e's job, or nil. runs are in order, oldest first, and may
