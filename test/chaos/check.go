@@ -238,7 +238,7 @@ func (k *checker) verdict(c *subject) {
 		k.add(wrong, c, "%s, but should be %s: %s", c.row.State, strings.Join(allowed, " or "), why)
 		return
 	}
-	if c.row.State == "KEPT" && !slices.ContainsFunc(c.runs, func(r JobRun) bool { return r.Start == c.row.Start }) {
+	if c.row.State == "KEPT" && !slices.ContainsFunc(c.runs, func(r JobRun) bool { return r.Start == c.row.Start || r.withoutStart() }) {
 		k.add(wrong, c, "kept by a start at %d, of which accounting knows nothing", c.row.Start)
 	}
 }
@@ -252,6 +252,10 @@ func (k *checker) expected(c *subject) (allowed []string, why string) {
 	for _, r := range c.runs {
 		begin := max(r.Start, c.row.HoldUntil)
 		switch {
+		case r.withoutStart() && slices.ContainsFunc(c.stamps, func(s Stamp) bool { return s.Begin && int64(s.At) <= deadline+near }):
+			return []string{"KEPT"}, "its work had begun in time, as it says itself"
+		case r.withoutStart():
+			return []string{"KEPT", "MISSED", "CANCELLED"}, "accounting does not know when it started"
 		case r.Start == 0 || r.Start > deadline || r.End == 0 || r.End < begin-near:
 		case r.End <= begin+near:
 			return []string{"KEPT", "MISSED", "CANCELLED"}, "it ended as its work began"
@@ -295,6 +299,11 @@ func (k *checker) expected(c *subject) (allowed []string, why string) {
 		return []string{"CANCELLED", "MISSED"}, "its user meddled with it"
 	}
 	return []string{"MISSED"}, "it did not start in time, or did not last until its work began"
+}
+
+// withoutStart reports whether accounting knows how the run ended, but has lost that it started.
+func (r *JobRun) withoutStart() bool {
+	return r.Start == 0 && (r.State == "COMPLETED" || r.State == "TIMEOUT")
 }
 
 // refusedBySlurm reports whether Slurm did not accept the job. It lists such a one in accounting
@@ -401,6 +410,9 @@ func (k *checker) timedOut(c *subject, r *JobRun) {
 		begin = max(begin, c.row.HoldUntil)
 	}
 	for _, a := range c.Acts {
+		if a.What == actBegin && c.row != nil { // what she adds to the hold comes off the work
+			limit -= max(0, min(c.row.BeginTime, c.row.HoldUntil)-r.Start)
+		}
 		if a.What == actLimit { // from now on the limit is the user's own
 			var minutes int64
 			_, _ = fmt.Sscanf(a.Args[len(a.Args)-1], "TimeLimit=%d", &minutes)

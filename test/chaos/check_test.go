@@ -126,6 +126,16 @@ func TestCheck(t *testing.T) {
 		{"requeued and forgotten, called kept", func(_ *Evidence, _ *Submission, r *JobRun, _ *Row) { r.State, r.End = "REQUEUED", deadline-30 }, wrong},
 		{"all its time", func(_ *Evidence, _ *Submission, r *JobRun, _ *Row) { r.State, r.End = "TIMEOUT", deadline+60 }, ""},
 		{"not all its time", func(_ *Evidence, _ *Submission, r *JobRun, _ *Row) { r.State, r.End = "TIMEOUT", deadline+50 }, shortened},
+		{"the hold that its user has added", func(_ *Evidence, s *Submission, r *JobRun, row *Row) {
+			s.Acts = []Act{{What: actBegin, Args: []string{"StartTime=now"}}}
+			r.Start, row.Start, r.State, r.End = t0+20, t0+20, "TIMEOUT", t0+20+120
+		}, ""},
+		{"not all its time, though its user has added to the hold", func(_ *Evidence, s *Submission, r *JobRun, row *Row) {
+			s.Acts = []Act{{What: actBegin, Args: []string{"StartTime=now"}}}
+			r.Start, row.Start, r.State, r.End = t0+20, t0+20, "TIMEOUT", t0+20+119
+		}, shortened},
+		{"accounting has lost the start", func(_ *Evidence, _ *Submission, r *JobRun, _ *Row) { r.Start = 0 }, ""},
+		{"accounting has lost the start, called missed", func(_ *Evidence, _ *Submission, r *JobRun, row *Row) { r.Start, row.State = 0, "MISSED" }, wrong},
 		{"held too long", func(_ *Evidence, _ *Submission, r *JobRun, row *Row) { r.Start, row.Start = t0, t0 }, overheld},
 		{"held longer, as agreed", func(_ *Evidence, _ *Submission, r *JobRun, row *Row) {
 			r.Start, row.Start, row.Events = t0, t0, []Event{{Kind: "agreed"}}
