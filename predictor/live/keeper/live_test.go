@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -221,6 +222,42 @@ func TestLiveRequeue(t *testing.T) {
 	if j.ID == 0 || j.Start != 0 || r.State != api.StatePending {
 		t.Errorf("job %+v, reservation %+v", j, r)
 	}
+}
+
+// A slurmctld that is killed before it has saved a requeue forgets it, and goes on with the
+// submission before. The job is still the one that was promised, and its promise is settled.
+func TestLiveForgottenRequeue(t *testing.T) {
+	l := newLab(t, limited(t), "slurm")
+	ctx := t.Context()
+	l.outlook.wait = 2
+	job, _ := l.reserve(l.Paced(20*time.Second), "")
+	l.must(l.StopDaemon(cluster.Slurmctld))
+	names, err := filepath.Glob(l.Path("state", "job_state*"))
+	l.must(err)
+	saved := map[string][]byte{}
+	for _, name := range names {
+		saved[name], err = os.ReadFile(name)
+		l.must(err)
+	}
+	l.must(l.StartDaemon(ctx, cluster.Slurmctld))
+	before, _ := l.lookUntil(job, func(_ slurm.QueueEntry, r api.Reservation) bool { return r.State == api.StateHolding })
+	l.run("root", "scontrol", "requeue", strconv.FormatInt(job, 10))
+	l.lookUntil(job, func(j slurm.QueueEntry, r api.Reservation) bool {
+		return j.Submit > before.Submit && r.State == api.StatePending
+	})
+	l.must(l.KillDaemon(cluster.Slurmctld))
+	for name, text := range saved { // in place, which keeps the owner
+		l.must(os.WriteFile(name, text, 0o600))
+	}
+	l.must(l.StartDaemon(ctx, cluster.Slurmctld))
+	again, _ := l.lookUntil(job, func(j slurm.QueueEntry, r api.Reservation) bool { return j.Start != 0 && r.State != api.StatePending })
+	if again.Submit != before.Submit {
+		t.Fatalf("slurmctld has not forgotten the requeue: %+v, before %+v", again, before)
+	}
+	l.run("root", "scancel", strconv.FormatInt(job, 10))
+	l.lookUntil(job, func(_ slurm.QueueEntry, r api.Reservation) bool {
+		return r.State == api.StateMissed || r.State == api.StateKept || r.State == api.StateCancelled
+	})
 }
 
 // As long as accounting does not say when a job ended, its promise is not settled. What accounting
