@@ -3,6 +3,7 @@ package keeper
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/ledger"
@@ -67,17 +68,32 @@ func (k *Keeper) settleGone(ctx context.Context, e *ledger.Entry, _ *slurm.Queue
 		s, why := judge(e, last, now)
 		return k.settle(ctx, e, s, why)
 	}
-	if now < e.BeginBy+e.TimeLimit+lostAfter {
+	replaced := replaced(e, runs)
+	if now < e.BeginBy+e.TimeLimit+lostAfter && !replaced {
 		return nil // accounting lags behind the queue
 	}
 	s, why := judgeLost(e, now)
-	if why == "" {
+	switch {
+	case why != "":
+	case replaced:
+		why = "Slurm has lost the job, and given its number to another"
+	case last != nil:
+		why = "Slurm has lost the job: it has left the queue, but accounting knows of no end"
+	default:
 		why = "Slurm has no trace of the job"
-		if last != nil {
-			why = "Slurm has lost the job: it has left the queue, but accounting knows of no end"
-		}
 	}
 	return k.settle(ctx, e, s, why)
+}
+
+// replaced reports whether a later job in runs has the number of e's job. A slurmctld that was
+// killed before it had saved a job does not know it any more, and gives its number again. A job
+// of the same user that names no plan may be e's, requeued: not all that is in accounting has a
+// comment.
+func replaced(e *ledger.Entry, runs []workload.Job) bool {
+	return slices.ContainsFunc(runs, func(run workload.Job) bool {
+		plan, named := api.PlanInComment(run.Comment)
+		return run.Submit > e.Progress.Submit && (run.User != e.User || named && plan != e.ID)
+	})
 }
 
 // lastRun returns the last run of e's job, or nil. runs are in order, oldest first, and may
