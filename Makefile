@@ -43,21 +43,22 @@ test: build lint check-generate vulncheck unit e2e
 quick: build lint
 	$(GO) test -short ./...
 
-# One package more at a time than there are processors, because tests of a Slurm mostly wait.
+# One package more at a time than there are processors, because tests of a Slurm mostly wait. Of
+# test/chaos only the checker: the campaign is among the end-to-end tests.
 unit:
 	$(GO) test -race -p $$(($$(nproc) + 1)) -timeout 1h $$($(GO) list ./... | grep -v -e /test/e2e -e /test/chaos)
 	$(GO) test -race -short ./test/chaos
 
-# What they try is built and installed, of which go's cache of results knows nothing.
+# What they try is built and installed, of which go's cache of results knows nothing. Beside the
+# end-to-end tests, so that it takes no longer, there is a short campaign of test/chaos.
 e2e: build
-	$(GO) test -count=1 -timeout 1h -v ./test/e2e
+	$(GO) test -count=1 -p 2 -timeout 1h -v ./test/e2e ./test/chaos
 
 # The same end-to-end tests on Slurm 24.11, from Debian 13 in a chroot.
 test-slurm24: build
 	VARQ_SLURM24=1 $(GO) test -timeout 1h -v -count=1 ./test/e2e ./plugin/plugintest ./predictor/varqd/daemon ./predictor/slurm/slurmrestd
 
-# Users, faults and a checker at random: see CONTRIBUTING.md. make test runs its checker alone;
-# go test ./test/chaos is a campaign of some minutes. Without a SEED each campaign is
+# Users, faults and a checker at random: see CONTRIBUTING.md. Without a SEED each campaign is
 # another one. CHAOS takes further options of test/chaos/cmd/chaos.
 DURATION ?= 1h
 SEED     ?= 0
