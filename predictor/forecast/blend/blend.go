@@ -41,6 +41,7 @@ type Blend struct {
 	rng           *rand.Rand
 	weights       mixture.Weights
 	recalibration *recalibration.Recalibration
+	influence     influence
 
 	unscored pending.Sample[*record] // by job that waits
 	// latest is the newest forecast, or nil if an event has come since. It saves the
@@ -77,6 +78,7 @@ func New(name string, rng *rand.Rand, experts ...forecast.Forecaster) *Blend {
 		rng:           rng,
 		weights:       mixture.New(len(experts)),
 		recalibration: recalibration.New(),
+		influence:     influence{users: map[string]share{}},
 		unscored:      pending.New[*record](),
 		spare:         sync.Pool{New: func() any { return &record{opinions: make([]opinion, len(experts))} }},
 	}
@@ -142,7 +144,7 @@ func (b *Blend) combine(q *forecast.Question, a *forecast.Answer, r *record) boo
 	}
 	addTails(&r.mixture)
 	a.Recalibrated = b.recalibration.Effective()
-	b.recalibration.Apply(&r.mixture, &r.recalibrated)
+	b.recalibration.Apply(q.User, &r.mixture, &r.recalibrated)
 	a.Wait = r.recalibrated.Wait
 	b.recalibration.LowerBounds(&a.Wait, &a.Lower)
 	return r.answered

@@ -59,11 +59,11 @@ func coverageWhileGrowing(tails func(*delay.Distribution)) float64 {
 		}
 		tails(raw)
 		var got recalibration.Forecast
-		c.Apply(raw, &got)
+		c.Apply("", raw, &got)
 		if seconds <= got.Wait.Quantile(.95) {
 			covered++
 		}
-		c.Learn(raw, &got, seconds, .5)
+		c.Learn("", 1, raw, &got, seconds, .5)
 	}
 	return float64(covered) / n
 }

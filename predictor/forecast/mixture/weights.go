@@ -27,8 +27,8 @@ type Weights struct {
 
 const (
 	rate       = 2
-	poolDecay  = .99  // per outcome in any group: a half-life of 69 outcomes
-	groupDecay = .998 // per outcome in the group: a half-life of 346 outcomes
+	poolDecay  = .99  // per outcome of weight 1 in any group: a half-life of 69 outcomes
+	groupDecay = .998 // per outcome of weight 1 in the group: a half-life of 346 outcomes
 	mostGroups = 10_000
 )
 
@@ -37,10 +37,10 @@ func New(experts int) Weights {
 	return Weights{pooled: make([]float64, experts), groups: map[string][]float64{}}
 }
 
-// Learn adds the loss of every expert in one outcome. For an expert without an opinion
+// Learn adds the loss of every expert in one outcome, which has a weight between 0 and 1. For an expert without an opinion
 // the caller passes the mixture's loss. The expert then neither gains nor loses weight by
 // its silence (the specialists of Freund et al. 1997).
-func (w *Weights) Learn(group string, losses []float64) {
+func (w *Weights) Learn(group string, losses []float64, weight float64) {
 	own, ok := w.groups[group]
 	if !ok {
 		if len(w.groups) == mostGroups {
@@ -49,9 +49,10 @@ func (w *Weights) Learn(group string, losses []float64) {
 		own = make([]float64, len(w.pooled))
 		w.groups[group] = own
 	}
+	ofPool, ofGroup := math.Pow(poolDecay, weight), math.Pow(groupDecay, weight)
 	for i, loss := range losses {
-		w.pooled[i] = w.pooled[i]*poolDecay + loss
-		own[i] = own[i]*groupDecay + loss
+		w.pooled[i] = w.pooled[i]*ofPool + weight*loss
+		own[i] = own[i]*ofGroup + weight*loss
 	}
 }
 

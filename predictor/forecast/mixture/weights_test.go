@@ -14,23 +14,26 @@ func TestWeights(t *testing.T) {
 	w := New(experts)
 	var group [outcomes]string
 	var losses [outcomes][experts]float64
+	var weight [outcomes]float64
 	for n := range outcomes {
 		group[n] = groups[random.IntN(len(groups))]
 		for i := range experts {
 			losses[n][i] = random.Float64() * float64(i+1) / experts
 		}
-		w.Learn(group[n], losses[n][:])
+		weight[n] = random.Float64()
+		w.Learn(group[n], losses[n][:], weight[n])
 	}
 	for _, c := range append(groups[:], "new") {
 		var want, got [experts]float64
 		sum := 0.
 		for i := range experts {
-			total, age := 0., 0
+			total, age, groupAge := 0., 0., 0. // ages are the weights of later outcomes
 			for n := outcomes - 1; n >= 0; n-- {
-				total += math.Pow(poolDecay, float64(outcomes-1-n)) * losses[n][i]
+				total += weight[n] * math.Pow(poolDecay, age) * losses[n][i]
+				age += weight[n]
 				if group[n] == c {
-					total += math.Pow(groupDecay, float64(age)) * losses[n][i]
-					age++
+					total += weight[n] * math.Pow(groupDecay, groupAge) * losses[n][i]
+					groupAge += weight[n]
 				}
 			}
 			want[i] = math.Exp(-rate * total)
@@ -49,7 +52,7 @@ func TestWeights(t *testing.T) {
 func TestGroupsAreBounded(t *testing.T) {
 	w := New(1)
 	for i := range 2*mostGroups + 5 {
-		w.Learn(string(rune(i)), []float64{.5})
+		w.Learn(string(rune(i)), []float64{.5}, 1)
 	}
 	if len(w.groups) > mostGroups {
 		t.Errorf("%d groups are remembered", len(w.groups))

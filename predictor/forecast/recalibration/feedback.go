@@ -14,22 +14,32 @@ const gain = .0005
 //
 // A correction is limited to half the distance from its level to 0 or 1, whichever is
 // nearer. Without a limit, it could in the end make promises of everything or of nothing.
+// One user's outcomes change it by no more than mostOfOne of its limit.
 //
-// Invariant: as long as a correction has not met its limit, the share of the n outcomes
-// so far that its quantile covered differs from the level by |correction|/(gain*n). This
-// is true whatever the world does. With a correction of .05, the difference is .005 after
-// 20,000 outcomes.
+// Invariant: as long as neither a correction nor a user's part of it has met its limit, the
+// share of the n outcomes so far that its quantile covered differs from the level by
+// |correction|/(gain*n). This is true whatever the world does. With a correction of .05, the
+// difference is .005 after 20,000 outcomes.
 type feedback [len(levels)]float64
 
-// learn takes in the PIT of a recalibrated forecast.
-func (f *feedback) learn(pit float64) {
+// mostOfOne is the share of the limit of a correction that is the limit of one user's part.
+const mostOfOne = 1. / 5
+
+// learn takes in the PIT of a recalibrated forecast. own is the user's part of the
+// corrections, or nil if nobody knows whose job it was.
+func (f *feedback) learn(pit float64, own *feedback) {
 	for k, level := range levels {
 		covered := 0.
 		if pit <= level {
 			covered = 1
 		}
-		limit := min(level, 1-level) / 2
-		f[k] = max(-limit, min(f[k]+gain*(level-covered), limit))
+		limit, change := min(level, 1-level)/2, gain*(level-covered)
+		if own != nil {
+			before := own[k]
+			own[k] = max(-mostOfOne*limit, min(before+change, mostOfOne*limit))
+			change = own[k] - before
+		}
+		f[k] = max(-limit, min(f[k]+change, limit))
 	}
 }
 

@@ -25,8 +25,8 @@ func TestFeedbackAddsUp(t *testing.T) {
 			raw, seconds := w.next(i, random)
 			var got Forecast
 			v := random.Float64()
-			r.Apply(raw, &got)
-			r.Learn(raw, &got, seconds, v)
+			r.Apply("", raw, &got)
+			r.Learn("", 1, raw, &got, seconds, v)
 			for k, level := range levels {
 				if got.Wait.PIT(seconds, v) <= level {
 					covered[k]++

@@ -1,13 +1,16 @@
 package recalibration
 
-// histogram counts PITs by bin. The weight of a PIT decays by a factor with each newer one.
+import "math"
+
+// histogram counts PITs by bin. The weight of a PIT decays by a factor with each newer one of
+// weight 1.
 //
 // Only the ratios of weights matter. So learn does not make the older weights smaller: it
 // makes the newest larger, and divides all of them before they grow too large.
 type histogram struct {
-	decay   float64       // per PIT
+	decay   float64       // per PIT of weight 1
 	weights [bins]float64 // by bin, the sum of the weights of its PITs
-	newest  float64       // the weight of the newest PIT
+	newest  float64       // the weight of a PIT of weight 1 that comes now
 	total   float64       // sum of weights
 	squares float64       // sum of the squared weights of all PITs
 }
@@ -22,12 +25,13 @@ func newHistogram(decay, prior float64) histogram {
 	return h
 }
 
-// learn adds a PIT.
-func (h *histogram) learn(pit float64) {
-	h.newest /= h.decay
-	h.weights[bin(pit)] += h.newest
-	h.total += h.newest
-	h.squares += h.newest * h.newest
+// learn adds a PIT of a weight.
+func (h *histogram) learn(pit, weight float64) {
+	h.newest /= math.Pow(h.decay, weight)
+	weight *= h.newest
+	h.weights[bin(pit)] += weight
+	h.total += weight
+	h.squares += weight * weight
 	if h.newest > 1e9 {
 		for i := range h.weights {
 			h.weights[i] /= h.newest

@@ -28,10 +28,10 @@ func newMemory(decay float64, f *feedback) (m memory) {
 	return m
 }
 
-// learn takes in the PIT of a forecast of a stratum.
-func (m *memory) learn(stratum int, pit float64) {
-	m.all.learn(pit)
-	m.strata[stratum].learn(pit)
+// learn takes in the PIT of a forecast of a stratum, with a weight.
+func (m *memory) learn(stratum int, pit, weight float64) {
+	m.all.learn(pit, weight)
+	m.strata[stratum].learn(pit, weight)
 }
 
 // update works out the curve of a stratum. Its C is shrunk towards that of all strata: the

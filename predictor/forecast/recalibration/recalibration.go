@@ -9,7 +9,7 @@
 // This is split conformal prediction with the PIT as conformity score and with weights that
 // decay with age (a conformal predictive system: Vovk et al. 2019).
 //
-// Four parts work together, each in a file of its own:
+// Five parts work together, each in a file of its own:
 //
 //   - Memories (memory.go, histogram.go). If outcomes were exchangeable, C(u) would come
 //     true as often as it says. Since the world changes, they are not. The error is at
@@ -23,6 +23,9 @@
 //     another when it speaks of minutes. So forecasts are divided into strata, by the
 //     forecast alone. Each stratum has a C of its own, shrunk towards that of all
 //     strata together (Mondrian conformal prediction).
+//   - Users (users.go). Forecasts may err about one user's jobs in another way than about
+//     others'. So a user has a C of her own, shrunk towards that of the stratum. What she
+//     teaches the forecasts of others is limited.
 //   - Feedback (feedback.go). Adaptive conformal inference removes in the long run
 //     whatever error remains. It is slow on purpose: only C follows a change.
 //   - Lower bounds (lower.go). A finite sample leaves every probability uncertain. A
@@ -43,6 +46,7 @@ type Recalibration struct {
 	memories [len(decays)]memory
 	weights  mixture.Weights // of the memories
 	feedback feedback
+	users    users
 	next     int // the curve to update next: len(decays)*stratum + memory
 	lower    lowerBound
 }
@@ -60,7 +64,7 @@ type Forecast struct {
 // New returns a Recalibration that changes nothing yet. Its lower bounds have a
 // confidence of .95.
 func New() *Recalibration {
-	r := &Recalibration{weights: mixture.New(len(decays))}
+	r := &Recalibration{weights: mixture.New(len(decays)), users: users{byName: map[string]*user{}}}
 	for k := range r.memories {
 		r.memories[k] = newMemory(decays[k], &r.feedback)
 	}
@@ -74,32 +78,41 @@ func (r *Recalibration) SetConfidence(confidence float64) {
 	r.lower.update(r.Effective())
 }
 
-// Learn takes in an outcome, a delay in seconds. raw is its forecast before recalibration,
-// and recalibrated is what Apply made of raw then. random is drawn from [0,1); it places
-// the PIT of a delay of 0.
-func (r *Recalibration) Learn(raw *delay.Distribution, recalibrated *Forecast, seconds, random float64) {
+// Learn takes in an outcome, a delay in seconds, of a user's job. user is empty if nobody
+// knows whose job it was. For others' forecasts the outcome has a weight, between 0 and 1.
+// raw is its forecast before recalibration, and recalibrated is what Apply made of raw then.
+// random is drawn from [0,1); it places the PIT of a delay of 0.
+func (r *Recalibration) Learn(user string, weight float64, raw *delay.Distribution, recalibrated *Forecast, seconds, random float64) {
 	i, pit := stratum(raw), raw.PIT(seconds, random)
 	losses := make([]float64, len(decays))
 	for k := range r.memories {
-		r.memories[k].learn(i, pit)
+		r.memories[k].learn(i, pit, weight)
 		losses[k] = recalibrated.by[k].CRPS(seconds)
 	}
-	r.weights.Learn("", losses)
-	r.feedback.learn(recalibrated.Wait.PIT(seconds, random))
+	r.weights.Learn("", losses, weight)
+	var part *feedback
+	if user != "" {
+		part = &r.users.learn(user, pit).part
+	}
+	r.feedback.learn(recalibrated.Wait.PIT(seconds, random), part)
 	// Curves change slowly, so one update for each outcome is enough.
 	r.memories[r.next%len(decays)].update(r.next/len(decays), &r.feedback)
 	r.next = (r.next + 1) % (strata * len(decays))
 	r.lower.update(r.Effective())
 }
 
-// Apply recalibrates raw into dst.
-func (r *Recalibration) Apply(raw *delay.Distribution, dst *Forecast) {
+// Apply recalibrates raw, a forecast for a user, into dst.
+func (r *Recalibration) Apply(user string, raw *delay.Distribution, dst *Forecast) {
 	i := stratum(raw)
 	dst.Wait = delay.Distribution{}
 	weights := make([]float64, len(decays))
 	r.weights.Fill(weights, "")
 	for k, weight := range weights {
-		r.memories[k].curves[i].apply(raw, &dst.by[k])
+		c := &r.memories[k].curves[i]
+		if u := r.users.byName[user]; u != nil {
+			c = u.curve(k, c, &r.feedback)
+		}
+		c.apply(raw, &dst.by[k])
 		dst.Wait.Mix(&dst.by[k], weight)
 	}
 }

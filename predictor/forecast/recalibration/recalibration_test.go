@@ -64,10 +64,10 @@ func TestForecastsComeTrue(t *testing.T) {
 			for i := range n {
 				raw, seconds := w.next(i, random)
 				var got Forecast
-				r.Apply(raw, &got)
+				r.Apply("", raw, &got)
 				v := random.Float64()
 				pit := got.Wait.PIT(seconds, v)
-				r.Learn(raw, &got, seconds, v)
+				r.Learn("", 1, raw, &got, seconds, v)
 				if i < warm {
 					continue
 				}
@@ -113,7 +113,7 @@ func TestLowerBounds(t *testing.T) {
 				raw, seconds := w.next(i, random)
 				var got Forecast
 				var low delay.Distribution
-				r.Apply(raw, &got)
+				r.Apply("", raw, &got)
 				r.LowerBounds(&got.Wait, &low)
 				for k := range low {
 					if low[k] > got.Wait[k] || k > 0 && low[k] < low[k-1] {
@@ -128,7 +128,7 @@ func TestLowerBounds(t *testing.T) {
 						}
 					}
 				}
-				r.Learn(raw, &got, seconds, random.Float64())
+				r.Learn("", 1, raw, &got, seconds, random.Float64())
 			}
 			for k, p := range promised {
 				if share := float64(kept[k]) / float64(n[k]); n[k] < 4000 || share < p || share > p+.5*(1-p)+.02 {
@@ -144,7 +144,7 @@ func TestNew(t *testing.T) {
 	for _, mean := range [...]float64{10, 1000, 1e5} {
 		raw := forecasttest.Exponential(mean)
 		var got Forecast
-		New().Apply(raw, &got)
+		New().Apply("", raw, &got)
 		for i := range raw {
 			if math.Abs(got.Wait[i]-raw[i]) > 1e-9 {
 				t.Errorf("%v means %v", raw[i], got.Wait[i])
@@ -153,7 +153,7 @@ func TestNew(t *testing.T) {
 	}
 	var never delay.Distribution
 	var got Forecast
-	New().Apply(&never, &got)
+	New().Apply("", &never, &got)
 	if got.Wait != (delay.Distribution{}) {
 		t.Error("a delay without end has one")
 	}
@@ -165,8 +165,8 @@ func BenchmarkRecalibration(b *testing.B) {
 	var got Forecast
 	var low delay.Distribution
 	for b.Loop() {
-		r.Apply(d, &got)
+		r.Apply("", d, &got)
 		r.LowerBounds(&got.Wait, &low)
-		r.Learn(d, &got, 1000*random.ExpFloat64(), random.Float64())
+		r.Learn("", 1, d, &got, 1000*random.ExpFloat64(), random.Float64())
 	}
 }
