@@ -154,6 +154,9 @@ func (b *Blend) combine(q *forecast.Question, a *forecast.Answer, r *record) boo
 // partition and QOS. The Class of an Evidence is another thing.
 func groupOf(r *workload.Request) string { return r.Partition + "/" + r.QOS }
 
+// Forget forgets the newest forecast, since what it rests on has changed.
+func (b *Blend) Forget() { b.setLatest(nil) }
+
 // setLatest makes r, which may be nil, the latest forecast.
 func (b *Blend) setLatest(r *record) {
 	if old := b.latest.Swap(r); old != nil {

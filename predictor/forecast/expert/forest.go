@@ -132,12 +132,20 @@ func (f *Forest) Changed(j *workload.Job) {
 	f.extractor.Changed(j)
 }
 
+// Resize takes in the pools as they are now.
+func (f *Forest) Resize(pools twin.Pools) {
+	f.changed()
+	if f.twin != nil {
+		f.twin.Resize(pools)
+	}
+}
+
 // Started implements forecast.Observer.
 func (f *Forest) Started(j *workload.Job) {
 	if c, ok := f.waiting.Take(j.ID); ok {
 		if wait, ok := j.Wait(); ok {
 			f.model.Learn(c.Case, float64(wait))
-			if f.beyond != nil {
+			if f.beyond != nil && c.anchor < twin.Endless {
 				f.beyond.Learn(c.anchor, float64(wait))
 			}
 		}

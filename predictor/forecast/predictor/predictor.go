@@ -101,6 +101,13 @@ func (p *Predictor) Outage(o qbets.Outage) {
 	}
 }
 
+// Resize takes in the pools as they are now, if Options had any.
+func (p *Predictor) Resize(pools twin.Pools) {
+	p.present.Forget()
+	p.later.Forget()
+	p.forest.Resize(pools)
+}
+
 // Name implements forecast.Forecaster.
 func (p *Predictor) Name() string { return p.name }
 

@@ -20,10 +20,19 @@ type Point struct {
 	// Policy is the policy that the pool is believed to follow. Expected and Limits
 	// follow it.
 	Policy rollout.Policy
+	// TooLarge is true if the job needs more processors than the pool has now. It waits until
+	// nodes come back, which no rollout tells.
+	TooLarge bool
 }
+
+// Endless is the wait, in seconds, of a job that is TooLarge.
+const Endless = 365 * 24 * 3600
 
 // Longest returns the longest of the waits, in seconds.
 func (p *Point) Longest() int64 {
+	if p.TooLarge {
+		return Endless
+	}
 	return max(p.Expected, p.Limits, slices.Max(p.ByOrder[:]))
 }
 
@@ -37,6 +46,7 @@ func (t *Twin) Point(r *workload.Request, now, id int64) Point {
 		Expected: s.wait(s.Policy, task, medians),
 		Limits:   s.wait(s.Policy, task, timeLimits),
 		Policy:   s.Policy,
+		TooLarge: t.partitions.tooLarge(r),
 	}
 	for i := range p.ByOrder {
 		p.ByOrder[i] = p.Expected

@@ -1,5 +1,7 @@
 package twin
 
+import "github.com/varq-project/varq/predictor/workload"
+
 // Pools returns the name of the pool that a partition's jobs run on, and how many
 // processors it has. An empty name stands for a pool that is not configured. The Twin
 // learns such pools, and all pools if its Pools are nil.
@@ -74,6 +76,29 @@ func (p *partitions) configured(name string, procs int32) *pool {
 		found.procs[i] = max(found.procs[i], procs)
 	}
 	return found
+}
+
+// resize takes in what is configured now, if it was configured before.
+func (p *partitions) resize(pools Pools) {
+	if p.pools == nil || pools == nil {
+		return
+	}
+	p.pools = pools
+	for _, known := range p.byPool {
+		known.procs = [sizeCount]int32{}
+	}
+	for name, each := range p.byName {
+		each.configured = nil
+		if pool, procs := pools(name); pool != "" {
+			each.configured = p.configured(pool, procs)
+		}
+	}
+}
+
+// tooLarge reports whether a request needs more processors than its pool is configured with.
+func (p *partitions) tooLarge(r *workload.Request) bool {
+	in := p.named(r.Partition)
+	return in.configured != nil && r.Procs() > in.configured.procs[0]
 }
 
 // change adds procs (negative removes) to the processors that the jobs of a partition use

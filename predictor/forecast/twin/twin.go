@@ -48,6 +48,10 @@ func New(q *queue.Queue, pools Pools) *Twin {
 	}
 }
 
+// Resize takes in the pools as they are now. A Twin that has learnt its pools goes on learning
+// them.
+func (t *Twin) Resize(pools Pools) { t.partitions.resize(pools) }
+
 // Submitted notes that j waits from now on.
 func (t *Twin) Submitted(j *workload.Job) {
 	k := t.add(j)

@@ -199,6 +199,30 @@ func TestForgets(t *testing.T) {
 	b.end(1e6+20, j)
 }
 
+// TestResize: nodes that are drained take processors away from their pool, and bring them back.
+func TestResize(t *testing.T) {
+	b := sit(poolOf(10))
+	b.start(1000, b.submit(1000, 4, 600))
+	ask := func(procs int32) int64 {
+		p := b.w.Point(request(procs, 300), 1020, 0)
+		return p.Longest()
+	}
+	for _, c := range []struct {
+		size       int32
+		small, big int64
+	}{{10, 0, 0}, {4, 580, Endless}, {8, 0, Endless}, {9, 0, 580}, {10, 0, 0}} {
+		b.w.Resize(poolOf(c.size))
+		if small, big := ask(4), ask(9); small != c.small || c.big != 0 && big != c.big {
+			t.Errorf("%d processors: waits of %d and %d s, want %d and %d", c.size, small, big, c.small, c.big)
+		}
+	}
+	learns := sit(nil)
+	learns.w.Resize(poolOf(4))
+	if p := learns.w.Point(request(9, 300), 1020, 0); p.TooLarge {
+		t.Error("a pool that is learnt has a configured size")
+	}
+}
+
 // TestAtLimit: while a job is at a limit, it is not ahead of others.
 func TestAtLimit(t *testing.T) {
 	b := sit(poolOf(10))

@@ -21,17 +21,22 @@ type outages struct {
 
 // ObserveCluster finds the outages in the state of partitions and nodes, and feeds them to
 // the model. A partition has an outage while it is down, or while none of its nodes can
-// start jobs. ObserveCluster also finds the pools, which the next model will know.
+// start jobs. ObserveCluster also finds the pools, and tells the model of their sizes.
 func (g *Ingest) ObserveCluster(c *limits.Cluster, nodes []slurm.Node) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.pools = poolsOf(nodes)
+	pools := poolsOf(nodes)
+	resized := !maps.Equal(pools, g.pools)
+	g.pools = pools
 	changed := g.outages.update(c, nodes, g.Now())
 	for _, o := range changed {
 		g.Log.Warn("outage", "partition", o.Partition, "reason", o.Reason, "over", o.To != 0)
 	}
 	if t := g.tracker.Load(); t != nil {
 		t.observeOutages(changed)
+		if resized {
+			t.Resize(pools.lookup())
+		}
 	}
 }
 

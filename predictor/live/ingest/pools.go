@@ -10,7 +10,7 @@ import (
 // pool is the processors of partitions that share nodes, directly or through others.
 type pool struct {
 	name  string // the first of the partitions, by name
-	procs int32  // of the nodes that can run jobs
+	procs int32  // of the nodes that jobs run on, or can start on
 }
 
 // pools are the pools by partition. They are nil if nothing is known of nodes.
@@ -31,6 +31,9 @@ func (p pools) lookup() twin.Pools {
 		return "", 0
 	}
 }
+
+// idle reports whether no job runs on a node.
+func idle(n *slurm.Node) bool { return strings.HasPrefix(n.State, "IDLE") }
 
 // poolsOf returns the pool of each partition.
 func poolsOf(nodes []slurm.Node) pools {
@@ -54,7 +57,7 @@ func poolsOf(nodes []slurm.Node) pools {
 	}
 	procs := map[string]int32{}
 	for i := range nodes {
-		if n := &nodes[i]; n.Up && !n.Drained && len(n.Partitions) > 0 {
+		if n := &nodes[i]; n.Up && (!n.Drained || !idle(n)) && len(n.Partitions) > 0 {
 			procs[root(n.Partitions[0])] += n.CPUs
 		}
 	}

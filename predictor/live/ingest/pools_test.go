@@ -1,27 +1,69 @@
 package ingest
 
 import (
+	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/varq-project/varq/predictor/cluster/limits"
+	"github.com/varq-project/varq/predictor/forecast/twin"
 	"github.com/varq-project/varq/predictor/slurm"
 )
+
+// sizes is a Model that notes which sizes of the pool of main it is told of.
+type sizes struct {
+	Model
+	noted *[]int32
+}
+
+func (s sizes) Resize(p twin.Pools) {
+	_, procs := p("main")
+	*s.noted = append(*s.noted, procs)
+	s.Model.Resize(p)
+}
+
+// The model is told when nodes are drained, and when they come back.
+func TestPoolsAreFollowed(t *testing.T) {
+	a := accounts(past(now-day, now-2*3600))
+	g := start(t, filepath.Join(t.TempDir(), "history.db"), &a)
+	var noted []int32
+	g.Ingest.NewModel = func(p twin.Pools) Model { return sizes{g.Outlook.NewModel(p), &noted} }
+	nodes := func(drained bool) []slurm.Node {
+		return []slurm.Node{
+			{Name: "a", CPUs: 4, Partitions: []string{"main"}, Up: true},
+			{Name: "b", CPUs: 8, Partitions: []string{"main"}, Up: true, Drained: drained, State: "IDLE"},
+		}
+	}
+	var rules limits.Cluster
+	g.ObserveCluster(&rules, nodes(false))
+	if err := g.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, drained := range []bool{false, true, true, false} {
+		g.ObserveCluster(&rules, nodes(drained))
+	}
+	if want := []int32{12, 4, 12}; !slices.Equal(noted, want) {
+		t.Errorf("the model is told of %v processors, want %v", noted, want)
+	}
+}
 
 func TestPools(t *testing.T) {
 	got := poolsOf([]slurm.Node{
 		{Name: "a", CPUs: 4, Partitions: []string{"short", "main"}, Up: true},
 		{Name: "b", CPUs: 8, Partitions: []string{"main"}, Up: true},
-		{Name: "c", CPUs: 16, Partitions: []string{"main"}, Up: true, Drained: true},
+		{Name: "c", CPUs: 16, Partitions: []string{"main"}, Up: true, Drained: true, State: "IDLE+DRAIN"},
 		{Name: "d", CPUs: 32, Partitions: []string{"gpu"}, Up: true},
 		{Name: "e", CPUs: 64, Partitions: []string{"big", "short"}},
+		{Name: "g", CPUs: 256, Partitions: []string{"gpu"}, Up: true, Drained: true, State: "MIXED+DRAIN"},
 		{Name: "f", CPUs: 128, Up: true},
 	})
-	want := pools{"short": {"big", 12}, "main": {"big", 12}, "big": {"big", 12}, "gpu": {"gpu", 32}}
+	want := pools{"short": {"big", 12}, "main": {"big", 12}, "big": {"big", 12}, "gpu": {"gpu", 288}}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(pool{})); diff != "" {
 		t.Error(diff)
 	}
-	for partition, want := range map[string]pool{"main": {"big", 12}, "old,gpu": {"gpu", 32}, "old": {}} {
+	for partition, want := range map[string]pool{"main": {"big", 12}, "old,gpu": {"gpu", 288}, "old": {}} {
 		if name, procs := got.lookup()(partition); name != want.name || procs != want.procs {
 			t.Errorf("%s is %s with %d processors, want %+v", partition, name, procs, want)
 		}

@@ -57,6 +57,7 @@ func (g *Ingest) replace(t *tracker) {
 	}
 	t.observeAccounting(g.meanwhile, started)
 	t.observeOutages(g.outages.list)
+	t.Resize(g.pools.lookup())
 	t.Serve()
 	g.gap = false
 	g.tracker.Store(t)

@@ -75,6 +75,14 @@ func (m *Model) Outage(o qbets.Outage) {
 	m.predictor.Outage(o)
 }
 
+// Resize tells the forecasters which pools of processors there are now. It counts only if
+// NewModel was told of pools.
+func (m *Model) Resize(pools twin.Pools) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.predictor.Resize(pools)
+}
+
 // Queue returns the queue as far as it is known. Only Learn and Observe change it, so their
 // caller may read it without a lock.
 func (m *Model) Queue() *queue.Queue { return &m.queue }

@@ -423,3 +423,26 @@ func TestLiveHostileUser(t *testing.T) {
 	}
 	l.reserve("alice", l.Paced(40*time.Second))
 }
+
+// While a node is drained, nothing is promised that only both can do. When it is back, all is as
+// before.
+func TestLiveDrained(t *testing.T) {
+	l := startLive(t)
+	prob := func(nodes int32) float64 {
+		now := l.daemon.clock.now()
+		var est [1]workload.Estimate
+		r := workload.Request{User: "alice", Account: "phys", Partition: "main", QOS: "normal", Size: workload.Size{Nodes: nodes, CPUs: 4 * nodes}, Limit: 60}
+		l.daemon.outlook.Forecast(r, now, []workload.Candidate{{Submit: now, Limit: 60, Budget: 3600}}, est[:])
+		return est[0].Prob
+	}
+	if one, both := prob(1), prob(2); one < .7 || both < .7 {
+		t.Fatalf("one node may be promised with %.3f, both with %.3f", one, both)
+	}
+	l.run("root", "scontrol", "update", "nodename=node2", "state=drain", "reason=test")
+	l.eventually("both nodes are not promised", func() bool { return prob(2) < .05 })
+	if one := prob(1); one < .7 {
+		t.Errorf("while one node is drained, the other may be promised with %.3f", one)
+	}
+	l.run("root", "scontrol", "update", "nodename=node2", "state=resume")
+	l.eventually("both nodes are promised again", func() bool { return prob(2) > .7 })
+}
