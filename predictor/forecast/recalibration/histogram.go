@@ -12,13 +12,12 @@ type histogram struct {
 	weights [bins]float64 // by bin, the sum of the weights of its PITs
 	newest  float64       // the weight of a PIT of weight 1 that comes now
 	total   float64       // sum of weights
-	squares float64       // sum of the squared weights of all PITs
 }
 
 // newHistogram returns a uniform histogram that has the total weight prior, as of that
 // many PITs of weight 1.
 func newHistogram(decay, prior float64) histogram {
-	h := histogram{decay: decay, newest: 1, total: prior, squares: prior}
+	h := histogram{decay: decay, newest: 1, total: prior}
 	for i := range h.weights {
 		h.weights[i] = prior * (edges[i+1] - edges[i])
 	}
@@ -31,17 +30,11 @@ func (h *histogram) learn(pit, weight float64) {
 	weight *= h.newest
 	h.weights[bin(pit)] += weight
 	h.total += weight
-	h.squares += weight * weight
 	if h.newest > 1e9 {
 		for i := range h.weights {
 			h.weights[i] /= h.newest
 		}
 		h.total /= h.newest
-		h.squares /= h.newest * h.newest
 		h.newest = 1
 	}
 }
-
-// effective returns the effective sample size (Kish): the number of equally weighted PITs
-// with the same variance.
-func (h *histogram) effective() float64 { return h.total * h.total / h.squares }

@@ -7,7 +7,7 @@ import (
 
 // lowerBound bounds recalibrated probabilities from below (Clopper and Pearson). It takes
 // a probability p for a proportion observed in a sample: p*n of n independent outcomes,
-// where n is the effective sample size.
+// where n is the effective sample size, that of the user for whom it is least.
 //
 // Jobs that waited together are not independent, so the confidence is not exact. The
 // bound is a margin. Whether it is wide enough shows in how many promises are missed.

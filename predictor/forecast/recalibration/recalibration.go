@@ -45,6 +45,7 @@ import (
 type Recalibration struct {
 	memories [len(decays)]memory
 	weights  mixture.Weights // of the memories
+	sample   sample          // of the memory with the shorter half-life
 	feedback feedback
 	users    users
 	next     int // the curve to update next: len(decays)*stratum + memory
@@ -64,7 +65,7 @@ type Forecast struct {
 // New returns a Recalibration that changes nothing yet. Its lower bounds have a
 // confidence of .95.
 func New() *Recalibration {
-	r := &Recalibration{weights: mixture.New(len(decays)), users: users{byName: map[string]*user{}}}
+	r := &Recalibration{weights: mixture.New(len(decays)), users: users{byName: map[string]*user{}}, sample: sample{priorOutcomes, priorOutcomes}}
 	for k := range r.memories {
 		r.memories[k] = newMemory(decays[k], &r.feedback)
 	}
@@ -75,7 +76,7 @@ func New() *Recalibration {
 // SetConfidence sets the confidence of the lower bounds, in (0,1).
 func (r *Recalibration) SetConfidence(confidence float64) {
 	r.lower = lowerBound{confidence: confidence}
-	r.lower.update(r.Effective())
+	r.lower.update(r.sample.least())
 }
 
 // Learn takes in an outcome, a delay in seconds, of a user's job. user is empty if nobody
@@ -98,7 +99,8 @@ func (r *Recalibration) Learn(user string, weight float64, raw *delay.Distributi
 	// Curves change slowly, so one update for each outcome is enough.
 	r.memories[r.next%len(decays)].update(r.next/len(decays), &r.feedback)
 	r.next = (r.next + 1) % (strata * len(decays))
-	r.lower.update(r.Effective())
+	r.sample.learn(decays[0])
+	r.lower.update(r.sample.least())
 }
 
 // Apply recalibrates raw, a forecast for a user, into dst.
@@ -123,4 +125,4 @@ func (r *Recalibration) LowerBounds(d, low *delay.Distribution) { r.lower.apply(
 
 // Effective returns the effective sample size of the memory with the shorter half-life:
 // the number of equally weighted outcomes with the same variance.
-func (r *Recalibration) Effective() float64 { return r.memories[0].all.effective() }
+func (r *Recalibration) Effective() float64 { return r.sample.effective() }

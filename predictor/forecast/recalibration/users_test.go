@@ -51,3 +51,17 @@ func TestUsersAreBounded(t *testing.T) {
 		t.Errorf("%d users are remembered", len(all.byName))
 	}
 }
+
+// TestLeast compares the size with the least of those for all numbers of a user's outcomes.
+func TestLeast(t *testing.T) {
+	for _, all := range []float64{10, 150, 250, 1000, 1e5} {
+		s := sample{all, all}
+		want := math.Inf(1)
+		for n := 0.; n < 2000; n++ {
+			want = min(want, (n+sharedOutcomes)*(n+sharedOutcomes)/(n+sharedOutcomes*sharedOutcomes/all))
+		}
+		if got := s.least(); math.Abs(got-want) > .5 {
+			t.Errorf("of %v: %v, want %v", all, got, want)
+		}
+	}
+}
