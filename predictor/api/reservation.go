@@ -51,8 +51,14 @@ type Reservation struct {
 	Start     int64   `json:"start,omitempty"`
 	WorkStart int64   `json:"work_start,omitempty"`
 	End       int64   `json:"end,omitempty"`
+	// HeldBefore is for how many seconds the job's nodes have idled in runs before the one of
+	// Start, if Slurm has requeued it.
+	HeldBefore int64 `json:"held_before,omitempty"`
 	// Set is how varqd has set the job, or last saw it in the queue.
 	Set Setting `json:"set"`
+	// Yielded is true once somebody other than varqd has changed the job. varqd leaves it alone
+	// from then on. Set and Size are then what the queue has shown last.
+	Yielded bool `json:"yielded,omitempty"`
 	// Ceiling is the cost of idle nodes before the work that no revision exceeds.
 	Ceiling Cost `json:"ceiling"`
 	// Rescue, if not nil, is what would keep the promise, which does not hold any more.

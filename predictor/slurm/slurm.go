@@ -46,8 +46,17 @@ type QueueEntry struct {
 	// --constraint, --nodelist and --exclude have them.
 	Features, NodeList, Excluded string
 	Priority                     int64
-	Held                         bool   // by its user
-	Nodes                        string // hostlist, empty while pending
+	Shape                        Shape
+	Held                         bool // by its user
+	// Stopped is why an operator or Slurm itself holds it, as Slurm writes it ("JobHeldAdmin"),
+	// or empty.
+	Stopped string
+	// Interactive is true for a job of srun or salloc, which has no batch script.
+	Interactive bool
+	// Completing is true while the job leaves its nodes. If it is about to be requeued, its Start
+	// is when that was asked for.
+	Completing bool
+	Nodes      string // hostlist, empty while pending
 	// ArrayJob is the id of the job array, or 0 for an ordinary job. ArrayTasks lists
 	// this entry's tasks: "7", or "1-4,8" for tasks that Slurm has not split off yet.
 	ArrayJob   int64
@@ -55,6 +64,17 @@ type QueueEntry struct {
 	// HetJob is the id of a heterogeneous job's leader, or 0 for an ordinary job.
 	HetJob       int64
 	RestartCount int
+}
+
+// Shape is what a pending job asks for, as its user can change it, beyond its workload.Size. Slurm
+// does not bring that up to date with all of it: a change of the number of nodes that Slurm refuses
+// may have changed CPUs. What is not known is 0.
+type Shape struct {
+	CPUs, Tasks, CPUsPerTask, CPUsPerNode int64 // CPUs and CPUsPerNode are the least numbers
+	MemoryPerNode, MemoryPerCPU           int64 // MiB
+	DiskPerNode                           int64 // MiB
+	// TRES lists what else it asks for, such as GPUs by type and licences: "gres/gpu:a100=2".
+	TRES string
 }
 
 // Node is one compute node.

@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/varq-project/varq/predictor/workload"
@@ -40,6 +41,14 @@ var flagStates = map[string]workload.State{
 	"REVOKED":       workload.Cancelled,
 	"LAUNCH_FAILED": workload.Failed,
 	"RECONFIG_FAIL": workload.Failed,
+}
+
+// Evicted reports whether Slurm's state of a job says that its nodes were taken away. words are as
+// for ParseState.
+func Evicted(words ...string) bool {
+	return slices.ContainsFunc(words, func(word string) bool {
+		return slices.Contains([]string{"NODE_FAIL", "PREEMPTED", "BOOT_FAIL", "LAUNCH_FAILED", "RECONFIG_FAIL"}, strings.ToUpper(word))
+	})
 }
 
 // ParseState returns varq's state of a job from Slurm's. Slurm writes one word ("PENDING"),

@@ -57,7 +57,10 @@ type Job struct {
 	Start    int64
 	End      int64
 	State    State
-	Comment  string // as its user and varq wrote it, where known
+	// Evicted is true if the state is Failed because Slurm took the nodes away: one failed, or
+	// they were given to another job. It is false where that is not known.
+	Evicted bool
+	Comment string // as its user and varq wrote it, where known
 }
 
 // Count returns how many jobs j stands for: 1, or as many as it has tasks that wait.

@@ -13,19 +13,28 @@ import (
 
 // The parts of what a job asks for, in the order in which changes are named.
 var askedParts = []string{
-	"partition", "account", "QOS", "nodes", "CPUs", "GPUs", "memory", "features", "node list", "excluded nodes", dependency,
+	"partition", "account", "QOS", "nodes", totalCPUs, "GPUs", "memory", "features", "node list", "excluded nodes", dependency,
+	leastCPUs, "tasks", "CPUs per task", "CPUs per node", "memory per node", "memory per CPU", "disk per node", "other resources",
 }
 
-const dependency = "dependency"
+const (
+	dependency = "dependency"
+	totalCPUs  = "CPUs"
+	leastCPUs  = "least CPUs"
+)
 
 // asks returns as text what a pending job asks for, as far as a promise rests on it. Begin
 // time, time limit and hold are observed on their own.
 func asks(j *slurm.QueueEntry) string {
 	v := url.Values{}
+	number := func(n int64) string { return strconv.FormatInt(n, 10) }
+	s := &j.Shape
 	for i, value := range []string{
 		j.Partition, j.Account, j.QOS,
-		strconv.Itoa(int(j.Size.Nodes)), strconv.Itoa(int(j.CPUs)), strconv.Itoa(int(j.GPUs)), strconv.FormatInt(j.Memory, 10),
+		number(int64(j.Size.Nodes)), number(int64(j.Size.CPUs)), number(int64(j.GPUs)), number(j.Memory),
 		j.Features, j.NodeList, j.Excluded, j.Dependency,
+		number(s.CPUs), number(s.Tasks), number(s.CPUsPerTask), number(s.CPUsPerNode),
+		number(s.MemoryPerNode), number(s.MemoryPerCPU), number(s.DiskPerNode), s.TRES,
 	} {
 		v.Set(askedParts[i], value)
 	}
@@ -33,7 +42,8 @@ func asks(j *slurm.QueueEntry) string {
 }
 
 // changed says how two results of asks differ: "nodes from 2 to 3, ...". It returns "" if they
-// do not, or if a dependency was fulfilled. A text that cannot be read counts as equal.
+// do not, or if a dependency was fulfilled. A text that cannot be read counts as equal, and so does
+// a part that only one of them has.
 func changed(was, is string) string {
 	before, err := url.ParseQuery(was)
 	if err != nil || was == "" {
@@ -46,12 +56,34 @@ func changed(was, is string) string {
 	var differences []string
 	for _, part := range askedParts {
 		from, to := before.Get(part), now.Get(part)
-		if from == to || part == dependency && from != "" {
+		switch {
+		case from == to, !before.Has(part), !now.Has(part):
+			continue
+		case part == dependency && from != "":
+			continue
+		case part == leastCPUs && from == before.Get(totalCPUs) && to == now.Get(totalCPUs): // said already
 			continue
 		}
 		differences = append(differences, fmt.Sprintf("%s from %s to %s", part, orNone(from), orNone(to)))
 	}
 	return strings.Join(differences, ", ")
+}
+
+// asked returns a size with what a result of asks has in its place.
+func asked(size workload.Size, text string) workload.Size {
+	v, err := url.ParseQuery(text)
+	if err != nil {
+		return size
+	}
+	for part, field := range map[string]*int32{"nodes": &size.Nodes, totalCPUs: &size.CPUs, "GPUs": &size.GPUs} {
+		if n, err := strconv.ParseInt(v.Get(part), 10, 32); err == nil {
+			*field = int32(n)
+		}
+	}
+	if n, err := strconv.ParseInt(v.Get("memory"), 10, 64); err == nil {
+		size.Memory = n
+	}
+	return size
 }
 
 func orNone(text string) string {

@@ -46,7 +46,7 @@ func (k *Keeper) Bind(ctx context.Context, user string, b api.Binding) error {
 		return api.Fault(api.ErrUnavailable, "Slurm cannot be asked now; varqd will find the job by its comment")
 	}
 	defer k.unlock()
-	err = k.bind(ctx, e, &j.Job, k.Now())
+	err = k.bindQueued(ctx, e, &j, k.Now())
 	switch {
 	case errors.Is(err, ledger.ErrBound), errors.Is(err, ledger.ErrJobTaken), errors.Is(err, ledger.ErrClosed):
 		return api.Fault(api.ErrConflict, err.Error())
@@ -66,6 +66,16 @@ func (k *Keeper) planOf(ctx context.Context, user, plan string) (*ledger.Entry, 
 		return nil, api.Fault(api.ErrNotFound, "you have no such plan")
 	}
 	return &entries[0], nil
+}
+
+// bindQueued binds e's plan to a job of the queue.
+func (k *Keeper) bindQueued(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
+	if err := k.bind(ctx, e, &j.Job, now); err != nil {
+		return err
+	}
+	c := k.newChange(e, now)
+	c.progress.Interactive = j.Interactive
+	return k.record(ctx, e, c)
 }
 
 // bind binds e's plan to j, in the ledger and in e.

@@ -11,14 +11,15 @@ import (
 // change collects what is new about the job of a reservation. Method record of Keeper
 // writes it into the ledger.
 type change struct {
-	now      int64
-	zone     *time.Location
-	progress ledger.Progress
-	events   []ledger.Event
+	now       int64
+	holdUntil int64 // of the reservation
+	zone      *time.Location
+	progress  ledger.Progress
+	events    []ledger.Event
 }
 
 func (k *Keeper) newChange(e *ledger.Entry, now int64) *change {
-	return &change{now: now, zone: k.Zone, progress: e.Progress}
+	return &change{now: now, holdUntil: e.HoldUntil, zone: k.Zone, progress: e.Progress}
 }
 
 func (c *change) event(kind ledger.Kind, format string, args ...any) {

@@ -20,7 +20,7 @@ func (k *Keeper) bindClaimant(ctx context.Context, e *ledger.Entry, j *slurm.Que
 		why = fmt.Sprintf("job %d, which names this plan, is not the job that was promised: %s", j.ID, why)
 		return k.settle(ctx, e, ledger.Settlement{At: now, Outcome: api.StateCancelled}, why)
 	}
-	err := k.bind(ctx, e, &j.Job, now)
+	err := k.bindQueued(ctx, e, j, now)
 	if errors.Is(err, ledger.ErrJobTaken) {
 		k.memory.postpone(e.ID, now)
 	}
@@ -31,16 +31,21 @@ func (k *Keeper) bindClaimant(ctx context.Context, e *ledger.Entry, j *slurm.Que
 // begun.
 func (k *Keeper) noteStart(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
 	c := k.newChange(e, now)
-	p := &c.progress
-	if j.Submit != p.Submit {
-		c.event(ledger.Requeued, "requeued by Slurm")
-		p.Submit = j.Submit
+	p, start := &c.progress, j.Start
+	p.Interactive = j.Interactive
+	switch {
+	case j.Submit != p.Submit:
+		c.requeue(j)
+	case p.Start != 0 && j.Completing:
+		start = p.Start
+	case p.Start == 0:
+		c.observeEligible(j.Submit, j.Eligible)
 	}
 	if p.WorkStart == 0 {
-		p.Eligible, p.Start, p.Held = j.Eligible, j.Start, false
+		p.Eligible, p.Start, p.Held = j.Eligible, start, false
 	}
 	p.State, p.Name = api.StateHolding, shownName(j.Name)
-	if begin := workStart(e, j.Start); now >= begin {
+	if begin := workStart(e, start); now >= begin {
 		p.State = api.StateRunning
 		if p.WorkStart == 0 {
 			p.WorkStart = begin
@@ -54,22 +59,31 @@ func workStart(e *ledger.Entry, start int64) int64 { return max(start, e.HoldUnt
 
 // noteLate records that a job is still pending after its deadline. It cancels the job if
 // OnMiss is OnMissCancel. But it does not cancel a job that has been requeued, which had
-// started before, nor one that its user has changed or still holds.
+// started before, nor one that somebody has changed, or has held or moved beyond its deadline.
 func (k *Keeper) noteLate(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
 	c := k.newChange(e, now)
 	c.observe(j)
+	c.observeEligible(j.Submit, j.Eligible)
 	switch p := &c.progress; {
 	case p.Yielded:
 	case p.Held:
 		c.yield("still held after the deadline")
+	case j.Eligible > e.BeginBy && j.RestartCount == 0:
+		c.yield("held or moved beyond the deadline")
 	case !p.Late:
 		p.Late = true
-		c.event(ledger.Note, "not started by the deadline")
+		text := "not started by the deadline"
+		if p.Stopped != "" {
+			text += ": " + stopper(p.Stopped)
+		}
+		c.event(ledger.Note, "%s", text)
 	}
 	if err := k.record(ctx, e, c); err != nil {
 		return err
 	}
-	if k.Shadow || e.OnMiss != api.OnMissCancel || c.progress.Yielded || j.RestartCount > 0 || k.memory.postponed(e.ID, now) {
+	k.memory.setForecast(e.ID, 0)
+	k.memory.setRescue(e.ID, nil)
+	if k.Shadow || e.OnMiss != api.OnMissCancel || c.progress.Yielded || c.progress.Stopped != "" || j.RestartCount > 0 || k.memory.postponed(e.ID, now) {
 		return nil
 	}
 	if err := k.Slurm.Cancel(ctx, j.ID); err != nil && !errors.Is(err, slurm.ErrNotFound) {

@@ -68,21 +68,28 @@ func (l *lab) run(user, name string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// reserve promises alice a job of 3 minutes by some time from now on, and submits it.
-func (l *lab) reserve(ahead time.Duration, onMiss string, options ...string) (job int64, p *api.Plan) {
+// promise promises alice a job of 3 minutes by some time from now on.
+func (l *lab) promise(ahead time.Duration, onMiss string) *api.Plan {
 	l.t.Helper()
 	answer, err := l.Plan(l.t.Context(), "alice", &api.PlanRequest{
 		Job: workload.Request{Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: 180}, BeginBy: time.Now().Add(ahead).Unix(), OnMiss: onMiss,
 	}, true)
 	l.must(err)
-	if p = answer.Plan; p == nil {
+	if answer.Plan == nil {
 		l.t.Fatalf("refused: %+v", answer.Refusal)
 	}
+	return answer.Plan
+}
+
+// reserve promises alice a job, and submits it.
+func (l *lab) reserve(ahead time.Duration, onMiss string, options ...string) (job int64, p *api.Plan) {
+	l.t.Helper()
+	p = l.promise(ahead, onMiss)
 	options = append([]string{
 		"--parsable", "--time=" + strconv.FormatInt(p.TimeLimit/60, 10), "--comment=" + p.Comment, "--output=/dev/null",
 		"--begin=" + time.Unix(p.BeginTime, 0).Format("2006-01-02T15:04:05"),
 	}, options...)
-	job, err = strconv.ParseInt(l.run("alice", "sbatch", append(options, "--wrap=sleep 600")...), 10, 64)
+	job, err := strconv.ParseInt(l.run("alice", "sbatch", append(options, "--wrap=sleep 600")...), 10, 64)
 	l.must(err)
 	return job, p
 }
@@ -195,6 +202,11 @@ func TestLiveChanges(t *testing.T) {
 		l.run("alice", "scontrol", "update", fmt.Sprintf("job=%d", job), change)
 		changes[job] = change
 	}
+	// Slurm refuses the number of nodes, but takes over the number of CPUs.
+	job, _ := l.reserve(ahead, api.OnMissCancel)
+	l.look(job)
+	_ = l.Command(t.Context(), "alice", "scontrol", "update", fmt.Sprintf("job=%d", job), "NumNodes=99").Run()
+	changes[job] = "NumNodes=99"
 	plain, _ := l.reserve(ahead, api.OnMissCancel)
 	for job, change := range changes {
 		l.lookUntil(job, func(_ slurm.QueueEntry, r api.Reservation) bool {
@@ -215,12 +227,19 @@ func TestLiveRequeue(t *testing.T) {
 	l := newLab(t, limited(t), "slurm")
 	l.outlook.wait = 2
 	job, p := l.reserve(l.Paced(10*time.Second), api.OnMissCancel)
-	l.lookUntil(job, func(_ slurm.QueueEntry, r api.Reservation) bool { return r.State == api.StateHolding })
+	l.lookUntil(job, func(_ slurm.QueueEntry, r api.Reservation) bool {
+		return r.State == api.StateHolding && time.Now().Unix() > r.Start
+	})
 	l.run("root", "scontrol", "requeue", strconv.FormatInt(job, 10))
 	l.run("root", "scontrol", "update", "NodeName=node[1-2]", "State=DRAIN", "Reason=test")
 	j, r := l.lookUntil(job, func(slurm.QueueEntry, api.Reservation) bool { return time.Now().Unix() > p.BeginBy+2*skew })
 	if j.ID == 0 || j.Start != 0 || r.State != api.StatePending {
 		t.Errorf("job %+v, reservation %+v", j, r)
+	}
+	runs, err := l.slurm.Accounted(t.Context(), job)
+	l.must(err)
+	if held := runs[0].End - runs[0].Start; r.HeldBefore == 0 || r.HeldBefore > held+1 || r.HeldBefore < held-1 {
+		t.Errorf("the nodes idled for %d s before the job was requeued, its runs are %+v; %+v", r.HeldBefore, runs, r)
 	}
 }
 

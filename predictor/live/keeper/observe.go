@@ -15,42 +15,108 @@ import (
 // revise the job any more, and does not cancel it.
 func (c *change) observe(j *slurm.QueueEntry) {
 	p, asked := &c.progress, asks(j)
+	p.Interactive = j.Interactive
 	if j.Submit != p.Submit {
-		c.event(ledger.Requeued, "requeued by Slurm")
-		p.Submit, p.BeginTime, p.WasBegin = j.Submit, j.Eligible, j.Eligible
+		c.requeue(j)
+		p.BeginTime, p.WasBegin = j.Eligible, j.Eligible
 		p.TimeLimit, p.WasLimit = j.Limit, j.Limit // varq-wrapper may have trimmed it
 		p.Asks = asked
-		if p.WorkStart == 0 {
-			p.Start = 0
-		}
 	}
-	if j.Held != p.Held {
-		p.Held = j.Held
-		if j.Held {
-			c.event(ledger.User, "held")
-		} else {
-			c.event(ledger.User, "released")
-		}
-	}
+	c.observeHolds(j)
 	p.State, p.Name = api.StatePending, shownName(j.Name)
 	if p.WorkStart == 0 {
 		p.Eligible = j.Eligible
 	}
-	difference := changed(p.Asks, asked)
-	p.Asks = asked
-	switch {
-	case difference != "" && p.Yielded:
-		c.event(ledger.User, "changed, not by varq: %s", difference)
-	case difference != "":
+	if difference := changed(p.Asks, asked); difference != "" {
 		c.yield("changed, not by varq: " + difference)
-	case p.Yielded:
-	case j.Limit != p.TimeLimit && j.Limit != p.WasLimit:
+	}
+	p.Asks = asked
+	if j.Limit != p.TimeLimit && j.Limit != p.WasLimit {
 		c.yield(fmt.Sprintf("the time limit was changed to %s, not by varq", slurmtime.FormatDuration(j.Limit)))
-	case j.Eligible != p.BeginTime && j.Eligible != p.WasBegin && c.beginChanged(j):
+	}
+	if j.Eligible != p.BeginTime && j.Eligible != p.WasBegin && c.beginChanged(j) {
 		c.yield(fmt.Sprintf("the begin time was changed to %s, not by varq", c.moment(j.Eligible)))
+	}
+	switch {
+	case p.Yielded:
+		c.follow(j)
 	case j.Eligible != 0:
 		c.confirm(j)
 	}
+}
+
+// follow records how a job is that varq does not revise any more.
+func (c *change) follow(j *slurm.QueueEntry) {
+	p := &c.progress
+	p.TimeLimit, p.WasLimit = j.Limit, j.Limit
+	if j.Eligible != 0 {
+		p.BeginTime, p.WasBegin = j.Eligible, j.Eligible
+	}
+}
+
+// requeue records that Slurm has put the job back into the queue, to be submitted anew.
+func (c *change) requeue(j *slurm.QueueEntry) {
+	p := &c.progress
+	c.event(ledger.Requeued, "requeued by Slurm")
+	p.Submit, p.Interrupted = j.Submit, true
+	if p.WorkStart == 0 {
+		p.HeldBefore += idle(p.Start, j.Submit, c.holdUntil)
+		p.Start = 0
+	}
+}
+
+// idle returns for how many seconds the nodes of a run have idled before its work.
+func idle(start, end, holdUntil int64) int64 {
+	if start == 0 {
+		return 0
+	}
+	return max(0, min(end, holdUntil)-start)
+}
+
+// observeHolds records who holds the job. Its user has kept it from starting if she holds it beyond
+// its begin time. If Slurm or an operator does, that is not her doing.
+func (c *change) observeHolds(j *slurm.QueueEntry) {
+	p := &c.progress
+	if j.Held != p.Held {
+		p.Held = j.Held
+		switch {
+		case j.Held:
+			c.event(ledger.User, "held")
+		case !p.Yielded && p.BeginTime < c.now:
+			c.yield("released, after its begin time")
+		default:
+			c.event(ledger.User, "released")
+		}
+	}
+	if j.Stopped != p.Stopped {
+		p.Stopped = j.Stopped
+		if j.Stopped != "" {
+			p.Interrupted = true
+			c.event(ledger.Note, "%s", stopper(j.Stopped))
+		} else {
+			c.event(ledger.Note, "no longer held by Slurm or an operator")
+		}
+	}
+}
+
+// stopper says who holds a job that is stopped for this reason.
+func stopper(reason string) string {
+	if reason == "JobHeldAdmin" {
+		return "held by an operator"
+	}
+	return fmt.Sprintf("held by Slurm (%s)", reason)
+}
+
+// observeEligible notices from the eligible time of a job, which has started or is late, that
+// somebody else has held or moved it without the queue having shown that. submit is the run's.
+func (c *change) observeEligible(submit, eligible int64) {
+	p := &c.progress
+	first, last := min(p.BeginTime, p.WasBegin), max(p.BeginTime, p.WasBegin, submit)
+	if p.Yielded || p.Interrupted || submit != p.Submit || eligible == 0 || first <= eligible && eligible <= last+lag {
+		return
+	}
+	c.yield(fmt.Sprintf("the begin time was changed to %s, not by varq", c.moment(eligible)))
+	p.BeginTime, p.WasBegin = eligible, eligible
 }
 
 // yield records that varq leaves the job alone from now on, and why.

@@ -34,9 +34,10 @@ func neverAccepted(run *workload.Job) bool {
 //
 //   - Kept: the job started by BeginBy and lasted until its work began, by accounting or as
 //     the queue has shown it. A later requeue changes nothing.
-//   - Cancelled: the job was cancelled before BeginBy; or the promise was not kept, and
-//     the user had held the job or somebody had changed it. What they do once the queue has
-//     shown the job to be late is no excuse.
+//   - Cancelled: the job was cancelled before BeginBy, or its srun or salloc was ended before
+//     its work could begin; or the promise was not kept, and the user had held the job or
+//     somebody had changed it. What they do once the queue has shown the job to be late is no
+//     excuse.
 //   - Missed: in all other cases.
 //
 // why tells the user the reason. It is empty for a promise that was kept without a
@@ -58,18 +59,24 @@ func judge(e *ledger.Entry, run *workload.Job, now int64) (s ledger.Settlement, 
 		s.Outcome = api.StateKept
 	case run.State == workload.Cancelled && run.End < e.BeginBy:
 		s.Outcome, why = api.StateCancelled, "cancelled before the deadline"
+	case endedByUser(e, run):
+		s.Outcome, why = api.StateCancelled, "ended by its user before its work could begin"
 	case e.Progress.Yielded && run.Start != 0 && run.Start <= e.BeginBy:
 		s.Outcome, why = api.StateCancelled, fmt.Sprintf("changed by the user, and ended (%s) before its work could begin", run.State)
 	case e.Progress.Yielded && !e.Progress.Late:
 		s.Outcome, why = api.StateCancelled, "not started in time after the user had changed the job"
 	case e.Progress.Held && !e.Progress.Late:
 		s.Outcome, why = api.StateCancelled, "not started in time because the user held it"
+	case run.Start == 0 && e.Progress.Stopped != "":
+		s.Outcome, why = api.StateMissed, "not started by the deadline: "+stopper(e.Progress.Stopped)
 	case run.Start == 0 && run.State == workload.Cancelled && e.OnMiss == api.OnMissCancel:
 		s.Outcome, why = api.StateMissed, lateAndCancelled
 	case run.Start == 0:
 		s.Outcome, why = api.StateMissed, "not started by the deadline"
 	case run.Start > e.BeginBy:
 		s.Outcome, why = api.StateMissed, fmt.Sprintf("started %d s after the deadline", run.Start-e.BeginBy)
+	case run.Evicted:
+		s.Outcome, why = api.StateMissed, "its nodes failed or were taken away before its work could begin"
 	default:
 		s.Outcome, why = api.StateMissed, fmt.Sprintf("ended (%s) before its work could begin", run.State)
 	}
@@ -88,6 +95,14 @@ func judgeLost(e *ledger.Entry, now int64) (s ledger.Settlement, why string) {
 		s.Outcome, why = api.StateMissed, "not started by the deadline, and accounting knows of no end"
 	}
 	return s, why
+}
+
+// endedByUser reports whether the user has ended the srun or salloc of a job that had started in
+// time. Slurm then says that the job is completed or, with the exit code of what she has
+// interrupted, that it has failed.
+func endedByUser(e *ledger.Entry, run *workload.Job) bool {
+	return e.Progress.Interactive && run.Start != 0 && run.Start <= e.BeginBy && !run.Evicted &&
+		(run.State == workload.Completed || run.State == workload.Failed)
 }
 
 // seenKept reports whether the queue has shown that the promise was kept.

@@ -75,6 +75,10 @@ func (k *Keeper) whose(asker, asked string, operatorGetsAll bool) (string, error
 func (k *Keeper) reservation(e *ledger.Entry) api.Reservation {
 	r := e.Reservation
 	r.Set = api.Setting{BeginTime: e.Progress.BeginTime, TimeLimit: e.Progress.TimeLimit}
+	if r.Yielded = e.Progress.Yielded; r.Yielded {
+		r.Size = asked(r.Size, e.Progress.Asks)
+	}
+	r.HeldBefore = e.Progress.HeldBefore
 	r.Ceiling = e.Idle(e.Progress.Earliest)
 	if offer, ok := k.memory.rescue(e.ID); ok && r.State == api.StatePending {
 		r.Rescue = &api.Rescue{Prob: offer.prob, Worst: e.Idle(offer.earliest)}

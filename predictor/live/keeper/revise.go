@@ -24,6 +24,11 @@ func (k *Keeper) revise(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntr
 	if err := k.record(ctx, e, c); err != nil {
 		return err
 	}
+	stopped := e.Progress.Held || e.Progress.Stopped != "" || j.Eligible == 0
+	if stopped || e.Progress.Yielded { // until it is known again
+		k.memory.setForecast(e.ID, 0)
+		k.memory.setRescue(e.ID, nil)
+	}
 	planner, err := k.planner()
 	if err != nil || k.Shadow {
 		return nil // the job stays as it is; varqd's health says why
@@ -36,6 +41,9 @@ func (k *Keeper) revise(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntr
 		ID:  e.Job,
 		Now: now, Deadline: e.BeginBy, HoldUntil: e.HoldUntil, Earliest: e.Progress.Earliest, Prob: e.Prob,
 	}
+	if e.Progress.Yielded { // it is forecast as it is
+		r.Job.Size, r.Job.Limit = j.Size, j.Limit
+	}
 	current := trajectory.Submission{Begin: e.Progress.BeginTime, Limit: e.Progress.TimeLimit}
 	revised := planner.Replan(r, current)
 	k.Metrics.replans.Inc()
@@ -44,11 +52,14 @@ func (k *Keeper) revise(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntr
 		promised.Limit = revised.Limit
 		k.Outlook.Promise(e.Job, promised, revised.Begin, e.BeginBy, revised.Prob >= e.Prob)
 	}
-	k.memory.setForecast(e.ID, revised.Prob)
-	if e.Progress.Held || e.Progress.Yielded {
-		k.memory.setRescue(e.ID, nil)
+	switch {
+	case stopped:
+		return nil
+	case e.Progress.Yielded:
+		k.memory.setForecast(e.ID, revised.Stay)
 		return nil
 	}
+	k.memory.setForecast(e.ID, revised.Prob)
 	k.offerRescue(planner, &r, e, revised)
 	to := k.permitted(current, revised.Submission, now)
 	if to == current || k.memory.postponed(e.ID, now) {

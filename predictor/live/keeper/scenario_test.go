@@ -52,13 +52,15 @@ import (
 //	cancel PLAN [by USER]
 //	set JOB [when-read] FIELD=VALUE...
 //	                                 user, submit, begin, limit, partition, qos, nodes, features,
-//	                                 dependency; or held, comment=; when-read: just before
-//	                                 the keeper reads the job once more
+//	                                 dependency, least-cpus, resources, stopped (why, with -
+//	                                 for spaces); or held, interactive, completing, comment=;
+//	                                 when-read: just before the keeper reads the job once more
 //	start JOB                        the job runs
 //	end JOB STATE                    the job moves from the queue to accounting; at=- without an end
 //	accounted JOB [again] FIELD=TIME...
 //	                                 accounting says so of its last run, or of another one: submit, start, end
-//	requeue JOB [limit=SPAN]         the same, and the job waits again, at least 2 minutes
+//	requeue JOB [NODE_FAIL] [limit=SPAN]
+//	                                 the same, and the job waits again, at least 2 minutes
 //	vanish JOB                       the job leaves the queue, and is not in accounting
 //
 // Lines that call the keeper or show a state:

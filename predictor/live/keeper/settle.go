@@ -65,8 +65,7 @@ func (k *Keeper) settleGone(ctx context.Context, e *ledger.Entry, _ *slurm.Queue
 	}
 	last := lastRun(e, runs)
 	if last != nil && ended(last) {
-		s, why := judge(e, last, now)
-		return k.settle(ctx, e, s, why)
+		return k.settleBy(ctx, e, last, runs, now)
 	}
 	replaced := replaced(e, runs)
 	if now < e.BeginBy+e.TimeLimit+lostAfter && !replaced {
@@ -153,11 +152,43 @@ func (k *Keeper) settleEnded(ctx context.Context, plan string, j *workload.Job, 
 			return nil
 		}
 	}
-	if !isJobOf(e, j) {
+	if !isJobOf(e, j) || j.Evicted { // Slurm requeues such a job; if not, it will have left the queue
 		return nil
 	}
-	s, why := judge(e, j, now)
+	runs := []workload.Job{*j}
+	if e.Progress.HeldBefore != 0 || e.Progress.Submit != j.Submit {
+		if runs, err = k.Slurm.Accounted(ctx, j.ID); err != nil {
+			return fmt.Errorf("look up the runs of job %d: %w", j.ID, err)
+		}
+	}
+	return k.settleBy(ctx, e, j, runs, now)
+}
+
+// settleBy settles a reservation by the last run of its job. runs are all runs of the job.
+func (k *Keeper) settleBy(ctx context.Context, e *ledger.Entry, last *workload.Job, runs []workload.Job, now int64) error {
+	c := k.newChange(e, now)
+	p := &c.progress
+	if p.Start == 0 && last.Start != 0 {
+		c.observeEligible(last.Submit, last.Eligible)
+	}
+	if p.WorkStart == 0 {
+		p.HeldBefore = max(p.HeldBefore, idleBefore(e, last, runs))
+	}
+	if err := k.record(ctx, e, c); err != nil {
+		return err
+	}
+	s, why := judge(e, last, now)
 	return k.settle(ctx, e, s, why)
+}
+
+// idleBefore returns for how many seconds the nodes of e's job have idled in runs before the last.
+func idleBefore(e *ledger.Entry, last *workload.Job, runs []workload.Job) (seconds int64) {
+	for i := range runs {
+		if run := &runs[i]; run.ID == last.ID && run.User == e.User && e.Promised <= run.Submit && run.Submit < last.Submit {
+			seconds += idle(run.Start, run.End, e.HoldUntil)
+		}
+	}
+	return seconds
 }
 
 // correct judges a settled promise again by j, and replaces the settlement if it differs. j must

@@ -266,6 +266,22 @@ func (s *scene) apply(w *words, j *slurm.QueueEntry) {
 			j.Eligible = 0
 		}
 	}
+	if n, given := w.value("least-cpus"); given {
+		j.Shape.CPUs = s.number(n)
+	}
+	if tres, given := w.value("resources"); given {
+		j.Shape.TRES = tres
+	}
+	if why, given := w.value("stopped"); given {
+		j.Stopped = strings.ReplaceAll(why, "-", " ")
+	}
+	if w.flag("completing") { // as Slurm shows a job that is about to be requeued
+		j.Completing, j.Start = true, s.clock
+		j.RestartCount++
+	}
+	if w.flag("interactive") {
+		j.Interactive = true
+	}
 	if w.flag("held") {
 		j.Held, j.Eligible = true, 0
 	}
@@ -285,9 +301,10 @@ func (s *scene) end(id int64, state string, at int64) {
 	}
 	delete(s.slurm.queue, id)
 	j.End = at
+	j.Evicted = state == "NODE_FAIL"
 	j.State = choose(s, state, map[string]workload.State{
 		"RUNNING": workload.Running, "COMPLETED": workload.Completed, "CANCELLED": workload.Cancelled,
-		"FAILED": workload.Failed, "REQUEUED": workload.Requeued,
+		"FAILED": workload.Failed, "NODE_FAIL": workload.Failed, "REQUEUED": workload.Requeued,
 	})
 	s.slurm.accounted[id] = append(s.slurm.accounted[id], j.Job)
 }
@@ -310,9 +327,14 @@ func (s *scene) account(w *words) {
 func (s *scene) requeue(w *words) {
 	id, at := s.number(w.next()), s.at(w)
 	again := s.slurm.queue[id]
-	s.end(id, "REQUEUED", at)
+	state := "REQUEUED"
+	if w.flag("NODE_FAIL") {
+		state = "NODE_FAIL"
+	}
+	s.end(id, state, at)
 	again.Submit, again.Eligible, again.Start, again.State = at, at+120, 0, workload.Pending
 	again.RestartCount++
+	again.Completing = false
 	if limit, given := w.value("limit"); given {
 		again.Limit = s.span(limit)
 	}
@@ -425,6 +447,9 @@ func (s *scene) reservations(w *words) {
 	s.say("%d reservations", len(list))
 	for _, r := range list {
 		text := fmt.Sprintf("%s of %s: %s, now %v", r.ID, r.User, r.State, r.Now)
+		if q.Job != 0 && strings.Contains(r.Note, "not by varq") {
+			text += fmt.Sprintf("; set to begin %s with limit %s; %d nodes, %d CPUs", clock(r.Set.BeginTime), span(r.Set.TimeLimit), r.Nodes, r.CPUs)
+		}
 		if r.Rescue != nil {
 			text += fmt.Sprintf("; idle nodes at most %.2f node-hours, with %.2f it would be %v", r.Ceiling.NodeSeconds/3600, r.Rescue.Worst.NodeSeconds/3600, r.Rescue.Prob)
 		}
@@ -453,7 +478,11 @@ func (s *scene) report(w *words) {
 		return
 	}
 	for _, row := range report.Rows {
-		s.say("%d promises, %d open", row.Promises, row.Open)
+		text := fmt.Sprintf("%d promises, %d open", row.Promises, row.Open)
+		if row.Used > row.Required {
+			text += fmt.Sprintf("; %.0f node-seconds used, %.0f by the work", row.Used, row.Required)
+		}
+		s.say("%s", text)
 	}
 }
 
@@ -463,6 +492,9 @@ func (s *scene) show(w *words) {
 	e := s.entry(name)
 	s.say("%s: promised to begin %s with limit %s", name, clock(e.BeginTime), span(e.TimeLimit))
 	s.say("  job %d: eligible %s, start %s, work %s, end %s", e.Job, clock(e.Eligible), clock(e.Start), clock(e.WorkStart), clock(e.End))
+	if e.Progress.HeldBefore != 0 {
+		s.say("  its nodes idled for %s in runs before", span(e.Progress.HeldBefore))
+	}
 	if e.Progress.Yielded {
 		s.say("  varq leaves the job alone")
 	}

@@ -67,12 +67,22 @@ type Progress struct {
 	Asks string
 	// Held is true while the job is held (scontrol hold).
 	Held bool
+	// Stopped is why Slurm or an operator holds the job, in Slurm's words, or empty.
+	Stopped string
+	// Interrupted is true once Slurm has requeued the job, or Slurm or an operator has held it. Its
+	// eligible time is not varq's any more, and nobody need have changed it.
+	Interrupted bool
 	// Yielded is true once somebody other than varq has changed the job. varq does not
 	// revise the job any more.
 	Yielded bool
 	// Late is true once the queue has shown the job pending after its deadline, neither
 	// changed nor held until then.
 	Late bool
+	// Interactive is true for a job of srun or salloc.
+	Interactive bool
+	// HeldBefore is for how many seconds the job's nodes have idled in runs before the present
+	// one: Slurm requeues a job before its work has begun.
+	HeldBefore int64
 	// Eligible and Start are the job's times. WorkStart is 0 until the work has begun.
 	Eligible, Start, WorkStart int64
 }

@@ -164,13 +164,13 @@ func TestColumns(t *testing.T) {
 	}
 	p := Progress{
 		State: "State", Submit: 123, BeginTime: 124, TimeLimit: 125, WasBegin: 126, WasLimit: 127, Earliest: 91, Name: "Name", Asks: "Asks",
-		Eligible: 128, Start: 129, WorkStart: 130,
+		Stopped: "Stopped", HeldBefore: 92, Eligible: 128, Start: 129, WorkStart: 130,
 	}
 	for _, flag := range []struct {
 		column string
 		value  *bool
-	}{{"held", &p.Held}, {"yielded", &p.Yielded}, {"late", &p.Late}} {
-		p.Held, p.Yielded, p.Late = false, false, false
+	}{{"held", &p.Held}, {"yielded", &p.Yielded}, {"late", &p.Late}, {"interrupted", &p.Interrupted}, {"interactive", &p.Interactive}} {
+		p.Held, p.Yielded, p.Late, p.Interrupted, p.Interactive = false, false, false, false, false
 		*flag.value = true
 		if err := l.Record(ctx, "ID", p, Event{At: 131, Kind: Note, Text: "Note"}); err != nil {
 			t.Fatal(err)
@@ -185,6 +185,7 @@ func TestColumns(t *testing.T) {
 			"sample": int64(114), "class": "Class", "comment": "Comment", "promised_at": int64(119), "open": int64(1),
 			"state": "State", "job": int64(120), "submit": int64(123), "set_begin_time": int64(124), "set_time_limit": int64(125),
 			"was_begin": int64(126), "was_limit": int64(127), "set_earliest": int64(91), "name": "Name", "asks": "Asks", "run": int64(0), "held": int64(0), "yielded": int64(0), "late": int64(0),
+			"stopped": "Stopped", "interrupted": int64(0), "interactive": int64(0), "held_before": int64(92),
 			"eligible": int64(128), "start": int64(129), "work_start": int64(130), "end": int64(0), "note": "Note",
 		}
 		want[flag.column] = int64(1)

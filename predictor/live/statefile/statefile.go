@@ -26,10 +26,12 @@ var (
 	oddsByUserSQL string
 	//go:embed 7_job_name.sql
 	jobNameSQL string
+	//go:embed 8_runs.sql
+	runsSQL string
 )
 
 // steps build the tables; see sqlitefile.Open. A new step comes last, and no step changes.
-var steps = []string{promisesSQL, scoresSQL, oddsSQL, ceilingSQL, shadowSQL, oddsByUserSQL, jobNameSQL}
+var steps = []string{promisesSQL, scoresSQL, oddsSQL, ceilingSQL, shadowSQL, oddsByUserSQL, jobNameSQL, runsSQL}
 
 // Open opens the file path. It creates the file if there is none, and migrates a file that an
 // earlier varq has written. A committed transaction survives a power cut.

@@ -36,7 +36,9 @@ type Promise struct {
 	// Start and End are the job's start and end. WorkStart is when its work began. A
 	// time not known is 0.
 	Start, WorkStart, End int64
-	Nodes                 int32
+	// HeldBefore is for how many seconds the nodes idled in runs of the job before that.
+	HeldBefore int64
+	Nodes      int32
 }
 
 // Row sums up a group of promises.
@@ -132,12 +134,13 @@ func (s *sum) add(p *Promise) {
 	s.Used += used
 }
 
-// charged returns the node-seconds of the work and those of the whole job. If the start of
-// the work is not known, it is taken to be HoldUntil. A job that never ran, or has not
-// ended, has none.
+// charged returns the node-seconds of the work and those of the whole job, with all its runs. If
+// the start of the work is not known, it is taken to be HoldUntil. A run that has not ended has
+// none.
 func charged(p *Promise) (required, used float64) {
+	before := float64(p.Nodes) * float64(p.HeldBefore)
 	if p.Start == 0 || p.End < p.Start {
-		return 0, 0
+		return 0, before
 	}
 	work := p.WorkStart
 	if work == 0 {
@@ -145,7 +148,7 @@ func charged(p *Promise) (required, used float64) {
 	}
 	work = min(max(work, p.Start), p.End)
 	nodes := float64(p.Nodes)
-	return nodes * float64(p.End-work), nodes * float64(p.End-p.Start)
+	return nodes * float64(p.End-work), nodes*float64(p.End-p.Start) + before
 }
 
 func (s *sum) row(group string) Row {

@@ -146,6 +146,20 @@ func TestCancelledWhileHeld(t *testing.T) {
 	}
 }
 
+// What the nodes idled before Slurm requeued the job counts.
+func TestHeldBefore(t *testing.T) {
+	r := settled("alice", Kept, 100)
+	required, used := charged(&r)
+	r.HeldBefore = 50
+	if r, u := charged(&r); r != required || u != used+2*50 {
+		t.Errorf("%v required, %v used; before %v and %v", r, u, required, used)
+	}
+	r.Start, r.WorkStart, r.End = 0, 0, 0
+	if r, u := charged(&r); r != 0 || u != 2*50 {
+		t.Errorf("never started again: %v required, %v used", r, u)
+	}
+}
+
 // Work that began after HoldUntil required no more than its own node-seconds.
 func TestMissedCostsItsWork(t *testing.T) {
 	r := settled("alice", Missed, 1200)

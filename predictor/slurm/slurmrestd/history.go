@@ -154,6 +154,7 @@ func (j *pastJob) job() workload.Job {
 		End:      j.Time.End.or(0),
 		State:    slurm.ParseState(j.State.Current...),
 		AtLimit:  slurm.AtLimit(j.State.Reason),
+		Evicted:  slurm.Evicted(j.State.Current...),
 		Comment:  string(j.Comment),
 	}
 	if job.Nodes == 0 {

@@ -3,10 +3,12 @@ package slurmrestd
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/workload"
@@ -22,6 +24,7 @@ type queueJob struct {
 	QOS          string  `json:"qos"`
 	State        words   `json:"job_state"`
 	Reason       string  `json:"state_reason"`
+	Description  string  `json:"state_description"`
 	Dependency   string  `json:"dependency"`
 	Features     string  `json:"features"`
 	NodeList     string  `json:"required_nodes"`
@@ -42,6 +45,14 @@ type queueJob struct {
 	ArrayTasks   string  `json:"array_task_string"`
 	HetJobID     number  `json:"het_job_id"`
 	RestartCount number  `json:"restart_cnt"`
+
+	Batch         json.RawMessage `json:"batch_flag"`
+	Tasks         number          `json:"tasks"`
+	CPUsPerTask   number          `json:"cpus_per_task"`
+	CPUsPerNode   number          `json:"minimum_cpus_per_node"`
+	MemoryPerNode number          `json:"memory_per_node"`
+	MemoryPerCPU  number          `json:"memory_per_cpu"`
+	DiskPerNode   number          `json:"minimum_tmp_disk_per_node"`
 }
 
 func (j *queueJob) required() []presence {
@@ -52,8 +63,13 @@ func (j *queueJob) required() []presence {
 }
 
 // heldByUser is the reason of a job that its user holds. Other jobs of priority 0 wait for
-// an administrator, for example because Slurm could not launch them.
-const heldByUser = "JobHeldUser"
+// an administrator. A job that Slurm could not launch has the same reason, but a description:
+// "launch failed requeued held". requeuedAndHeld is the description that scontrol requeuehold
+// leaves, as the user may call it.
+const (
+	heldByUser      = "JobHeldUser"
+	requeuedAndHeld = "job requeued in held state"
+)
 
 // Queue returns every pending and running job, by id.
 func (c *Client) Queue(ctx context.Context) ([]slurm.QueueEntry, error) {
@@ -125,6 +141,8 @@ func (j *queueJob) entry() slurm.QueueEntry {
 		ArrayTasks:   j.ArrayTasks,
 		HetJob:       j.HetJobID.or(0),
 		RestartCount: int(j.RestartCount.count()),
+		Interactive:  string(j.Batch) == "false",
+		Completing:   slices.Contains(j.State, "COMPLETING"),
 	}
 	if entry.State == workload.Requeued { // it will be pending in a moment
 		entry.State = workload.Pending
@@ -141,7 +159,14 @@ func (j *queueJob) entry() slurm.QueueEntry {
 			entry.Tasks, entry.AtOnce = slurm.CountTasks(j.ArrayTasks)
 		}
 		entry.AtLimit = entry.AtOnce == 0 && slurm.AtLimit(j.Reason) // AtOnce tells more
-		entry.Held = j.Priority.set && j.Priority.value == 0 && j.Reason == heldByUser
+		entry.Shape = j.shape()
+		switch described := strings.ReplaceAll(j.Description, "_", " "); {
+		case !j.Priority.set || j.Priority.value != 0:
+		case j.Reason == heldByUser && (described == "" || described == requeuedAndHeld):
+			entry.Held = true
+		default:
+			entry.Stopped = cmp.Or(described, j.Reason)
+		}
 	} else {
 		entry.Start = j.Start.or(0) // a pending job's is a guess
 	}
@@ -149,6 +174,18 @@ func (j *queueJob) entry() slurm.QueueEntry {
 		entry.ArrayTasks = strconv.FormatInt(j.ArrayTaskID.value, 10)
 	}
 	return entry
+}
+
+func (j *queueJob) shape() slurm.Shape {
+	rest := slices.DeleteFunc(strings.Split(j.TRESReq, ","), func(item string) bool {
+		name, _, _ := strings.Cut(item, "=")
+		return slices.Contains([]string{"cpu", "mem", "node", "billing", "energy"}, name)
+	})
+	return slurm.Shape{
+		CPUs: j.CPUs.or(0), Tasks: j.Tasks.or(0), CPUsPerTask: j.CPUsPerTask.or(0), CPUsPerNode: j.CPUsPerNode.or(0),
+		MemoryPerNode: j.MemoryPerNode.or(0), MemoryPerCPU: j.MemoryPerCPU.or(0), DiskPerNode: j.DiskPerNode.or(0),
+		TRES: strings.Join(rest, ","),
+	}
 }
 
 // limitSeconds converts a limit in minutes into seconds. It returns 0 if the limit is not

@@ -3,18 +3,45 @@ package slurmrestd
 import (
 	"testing"
 
+	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// A job is HeldByUser only if its own user holds it.
+// A job is held only if its own user holds it. Otherwise it is stopped, by an operator or by Slurm.
 func TestHeldByUser(t *testing.T) {
-	for reason, want := range map[string]bool{
-		"JobHeldUser": true, "JobHeldAdmin": false, "launch failed requeued held": false,
+	for _, test := range []struct {
+		reason, description string
+		held                bool
+		stopped             string
+	}{
+		{"JobHeldUser", "", true, ""},
+		{"JobHeldAdmin", "", false, "JobHeldAdmin"},
+		{"JobHeldUser", "launch failed requeued held", false, "launch failed requeued held"},
+		{"launch failed requeued held", "", false, "launch failed requeued held"},
+		{"JobHeldUser", "job requeued in held state", true, ""},
 	} {
-		j := queueJob{State: words{"PENDING"}, Priority: number{set: true}, Reason: reason}
-		if entry := j.entry(); entry.Held != want {
-			t.Errorf("%s: held is %v", reason, entry.Held)
+		j := queueJob{State: words{"PENDING"}, Priority: number{set: true}, Reason: test.reason, Description: test.description}
+		if entry := j.entry(); entry.Held != test.held || entry.Stopped != test.stopped {
+			t.Errorf("%+v: held is %v, stopped is %q", test, entry.Held, entry.Stopped)
 		}
+		j.Priority.value = 1
+		if entry := j.entry(); entry.Held || entry.Stopped != "" {
+			t.Errorf("%+v with a priority: held is %v, stopped is %q", test, entry.Held, entry.Stopped)
+		}
+	}
+}
+
+// What a job asks for is read as its user may change it.
+func TestShape(t *testing.T) {
+	queue, err := serve(t, api(answer(200, `{"jobs":[{"job_id":7,"job_state":"PENDING",`+times+`,"batch_flag":false,
+		"cpus":99,"tasks":3,"cpus_per_task":2,"minimum_cpus_per_node":4,"memory_per_node":null,"memory_per_cpu":500,
+		"minimum_tmp_disk_per_node":10,"tres_req_str":"cpu=3,mem=12000M,node=3,billing=3,gres/gpu:a100=2,license/x=1"}]}`))).Queue(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := slurm.Shape{CPUs: 99, Tasks: 3, CPUsPerTask: 2, CPUsPerNode: 4, MemoryPerCPU: 500, DiskPerNode: 10, TRES: "gres/gpu:a100=2,license/x=1"}
+	if j := queue[0]; j.Shape != want || !j.Interactive || j.CPUs != 3 {
+		t.Errorf("got %+v", j)
 	}
 }
 

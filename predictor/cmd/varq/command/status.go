@@ -35,7 +35,7 @@ of them.
 
 Prob is the probability promised and Now the one forecast at present. From Start
 on the job holds its nodes, and at WorkStart the work begins; Held is the time
-between the two. A promise that is less likely to be kept than it was made is endangered: the Note
+between the two, in all runs of a requeued job. A promise that is less likely to be kept than it was made is endangered: the Note
 says so, and "varq accept" if idle nodes that cost more would keep it. The states:
 
   PROMISED   planned, but no job seen yet     KEPT       the work started in time
@@ -233,7 +233,7 @@ func statusColumns(env *Env) []table.Column[api.Reservation] {
 	text("WorkStart", func(r row) string { return env.moment(r.WorkStart) })
 	text("End", func(r row) string { return env.moment(r.End) })
 	number("Held", func(r row) string {
-		if r.Start == 0 {
+		if r.Start == 0 && r.HeldBefore == 0 {
 			return cli.None
 		}
 		return slurmtime.FormatDuration(env.held(r))
@@ -280,16 +280,16 @@ func open(r api.Reservation) bool {
 	return r.State == api.StatePromised || r.State == api.StatePending || r.State == api.StateHolding
 }
 
-// held returns the seconds for which the job has held its nodes before its work.
+// held returns the seconds for which the job has held its nodes before its work, in all its runs.
 func (e *Env) held(r api.Reservation) int64 {
 	switch {
 	case r.Start == 0:
-		return 0
+		return r.HeldBefore
 	case r.WorkStart != 0:
-		return max(0, r.WorkStart-r.Start)
+		return r.HeldBefore + max(0, r.WorkStart-r.Start)
 	case r.End != 0:
-		return r.End - r.Start
+		return r.HeldBefore + r.End - r.Start
 	default:
-		return e.Now() - r.Start
+		return r.HeldBefore + e.Now() - r.Start
 	}
 }

@@ -47,10 +47,16 @@ func (e *Env) story(r api.Reservation, colour bool) string {
 	if r.HoldUntil != 0 {
 		s.Line("At most", "%s for idle nodes: %s", r.Ceiling, r.Ceiling.Share(r.Work))
 	}
-	if r.Start != 0 {
-		seconds := e.held(r)
-		s.Line("Held", "from %s for %s: %s node-hours", e.moment(r.Start),
-			slurmtime.FormatDuration(seconds), nodeHours(float64(r.Nodes)*float64(seconds)))
+	if seconds := e.held(r); r.Start != 0 || seconds != 0 {
+		since := "in runs before this one"
+		if r.Start != 0 {
+			since = "from " + e.moment(r.Start)
+		}
+		text := fmt.Sprintf("%s for %s: %s node-hours", since, slurmtime.FormatDuration(seconds), nodeHours(float64(r.Nodes)*float64(seconds)))
+		if r.Start != 0 && r.HeldBefore != 0 {
+			text += fmt.Sprintf(", %s of it before Slurm requeued the job", slurmtime.FormatDuration(r.HeldBefore))
+		}
+		s.Line("Held", "%s", text)
 	}
 	if r.WorkStart != 0 {
 		s.Line("Work", "began %s, %s", e.moment(r.WorkStart), against(r.WorkStart, r.BeginBy))
@@ -99,6 +105,8 @@ func next(r api.Reservation) string {
 	case r.Rescue != nil:
 		return fmt.Sprintf("endangered; if idle nodes may cost up to %s, the probability is %s: 'varq accept %d' agrees to that",
 			r.Rescue.Worst, prob.Format(r.Rescue.Prob), r.Job)
+	case endangered(r) && r.Yielded:
+		return "less likely than promised by now; varqd leaves the job alone, which somebody has changed"
 	case endangered(r):
 		return "less likely than promised by now; varqd moves the job as far as your ceiling on the cost of idle nodes allows"
 	case r.State == api.StateMissed && r.Start == 0 && r.End == 0:

@@ -1,0 +1,158 @@
+package keeper
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/test/cluster"
+)
+
+// settled looks until the job's reservation is settled.
+func (l *lab) settled(job int64) api.Reservation {
+	l.t.Helper()
+	_, r := l.lookUntil(job, func(_ slurm.QueueEntry, r api.Reservation) bool {
+		return r.State == api.StateKept || r.State == api.StateMissed || r.State == api.StateCancelled
+	})
+	return r
+}
+
+// wait waits until the clock shows a later time than at.
+func wait(at int64) {
+	for time.Now().Unix() <= at {
+		time.Sleep(100 * time.Millisecond)
+	}
+}
+
+// A user who ends her salloc or srun while its nodes idle has cancelled it, whatever Slurm calls
+// that.
+func TestLiveInteractive(t *testing.T) {
+	l := newLab(t, limited(t), "slurm")
+	l.outlook.wait = 600
+	for _, test := range []struct{ command, end string }{{"salloc", "0"}, {"salloc", "3"}, {"salloc", "HUP"}, {"srun", "HUP"}} {
+		p := l.promise(600*time.Second, "") // eligible at once
+		file := filepath.Join(l.JobDir(), p.ID)
+		cmd := l.Command(t.Context(), "alice", "sh", "-c", `echo $$ >"$0.pid"; exec "$@"`, file,
+			test.command, "--nodes=1", "--job-name="+p.ID, "--comment="+p.Comment, "--time="+strconv.FormatInt(p.TimeLimit/60, 10),
+			"sh", "-c", `until [ -e "$0" ]; do sleep .1; done; exit $(cat "$0")`, file)
+		l.must(cmd.Start())
+		var job int64
+		for job == 0 {
+			job, _ = strconv.ParseInt(l.run("alice", "squeue", "--noheader", "--name="+p.ID, "--format=%A"), 10, 64)
+		}
+		l.lookUntil(job, func(_ slurm.QueueEntry, r api.Reservation) bool { return r.State == api.StateHolding })
+		if test.end == "HUP" {
+			pid, err := os.ReadFile(file + ".pid")
+			l.must(err)
+			l.run("alice", "kill", "-HUP", strings.TrimSpace(string(pid)))
+		} else {
+			l.must(os.WriteFile(file, []byte(test.end), 0o644))
+		}
+		_ = cmd.Wait() // it fails as its job does
+		if r := l.settled(job); r.State != api.StateCancelled || !strings.Contains(r.Note, "ended by its user") {
+			runs, err := l.slurm.Accounted(t.Context(), job)
+			t.Errorf("%s, ended by %s: %s, %q; %+v, %v", test.command, test.end, r.State, r.Note, runs, err)
+		}
+	}
+}
+
+// A user who lets her job start now has moved it, though it starts before the keeper looks.
+func TestLiveStartNow(t *testing.T) {
+	l := newLab(t, limited(t), "slurm")
+	job, p := l.reserve(time.Hour, "")
+	l.look(job)
+	l.run("alice", "scontrol", "update", fmt.Sprintf("job=%d", job), "StartTime=now")
+	for {
+		if j, err := l.slurm.Job(t.Context(), job); err == nil && j.Start != 0 {
+			break
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	if _, r := l.look(job); r.State != api.StateHolding || !strings.Contains(r.Note, "the begin time was changed") || r.Set.BeginTime >= p.BeginTime {
+		t.Errorf("reservation %+v", r)
+	}
+	l.run("alice", "scancel", strconv.FormatInt(job, 10))
+}
+
+// What is told of a job that its user has changed is how it is, at the look that sees it.
+func TestLiveStatus(t *testing.T) {
+	l := newLab(t, limited(t), "slurm")
+	job, p := l.reserve(time.Hour, "")
+	if _, r := l.look(job); r.Now < p.Prob {
+		t.Fatalf("promised %+v, reservation %+v", p, r)
+	}
+	begin := time.Now().Add(2 * time.Hour).Unix()
+	for _, test := range []struct {
+		command []string
+		ok      func(api.Reservation) bool
+	}{
+		{[]string{"update", "TimeLimit=44"}, func(r api.Reservation) bool { return r.Set.TimeLimit == 44*60 && r.Now >= p.Prob }},
+		{[]string{"update", "NumNodes=2"}, func(r api.Reservation) bool { return r.Nodes == 2 && r.CPUs == 2 }},
+		{[]string{"update", "StartTime=" + time.Unix(begin, 0).Format("2006-01-02T15:04:05")}, func(r api.Reservation) bool {
+			return r.Set.BeginTime == begin && r.Eligible == begin && r.Now == 0
+		}},
+		{[]string{"update", "StartTime=" + time.Unix(p.BeginTime, 0).Format("2006-01-02T15:04:05")}, func(r api.Reservation) bool {
+			return r.Set.BeginTime == p.BeginTime && r.Now >= p.Prob
+		}},
+		{[]string{"hold"}, func(r api.Reservation) bool { return r.Now == 0 && r.Rescue == nil }},
+	} {
+		args := []string{test.command[0], fmt.Sprintf("job=%d", job)}
+		if test.command[0] == "hold" {
+			args[1] = strconv.FormatInt(job, 10)
+		}
+		l.run("alice", "scontrol", append(args, test.command[1:]...)...)
+		if _, r := l.look(job); !r.Yielded || !test.ok(r) {
+			t.Errorf("after %v: reservation %+v", test.command, r)
+		}
+	}
+	l.run("alice", "scancel", strconv.FormatInt(job, 10))
+}
+
+// A job that its user has held beyond its begin time is not cancelled, though she has released it
+// before the deadline.
+func TestLiveReleased(t *testing.T) {
+	l := newLab(t, limited(t), "slurm")
+	ahead := l.Paced(10 * time.Second)
+	l.outlook.wait = int64(ahead / time.Second)
+	l.run("alice", "sbatch", "--nodes=2", "--exclusive", "--output=/dev/null", "--wrap=sleep 3600") // no node is free
+	job, p := l.reserve(ahead, api.OnMissCancel)
+	id := strconv.FormatInt(job, 10)
+	l.run("alice", "scontrol", "hold", id)
+	l.look(job)
+	wait(p.BeginTime)
+	l.run("alice", "scontrol", "release", id)
+	j, r := l.lookUntil(job, func(slurm.QueueEntry, api.Reservation) bool { return time.Now().Unix() > p.BeginBy+2*skew })
+	if j.ID == 0 || r.State != api.StatePending {
+		t.Errorf("job %+v, reservation %+v", j, r)
+	}
+}
+
+// A job that Slurm cannot launch, and so holds, has not been held by its user. It is not cancelled,
+// and the promise is missed.
+func TestLiveLaunchFails(t *testing.T) {
+	dir := t.TempDir()
+	prolog := filepath.Join(dir, "prolog")
+	if err := os.WriteFile(prolog, []byte("#!/bin/sh\nexit 1\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	l := newLab(t, cluster.ForTest(t, cluster.Options{Nodes: 2, Bind: []string{dir}, SlurmConf: "Prolog=" + prolog}), "slurm")
+	l.outlook.wait = 2
+	job, p := l.reserve(l.Paced(10*time.Second), api.OnMissCancel)
+	l.lookUntil(job, func(_ slurm.QueueEntry, r api.Reservation) bool {
+		return strings.Contains(r.Note, "held by Slurm (launch failed")
+	})
+	j, r := l.lookUntil(job, func(slurm.QueueEntry, api.Reservation) bool { return time.Now().Unix() > p.BeginBy+2*skew })
+	if j.ID == 0 || r.State != api.StatePending || r.Yielded {
+		t.Errorf("job %+v, reservation %+v", j, r)
+	}
+	l.run("root", "scancel", strconv.FormatInt(job, 10))
+	if r := l.settled(job); r.State != api.StateMissed || !strings.Contains(r.Note, "held by Slurm") {
+		t.Errorf("settled %+v", r)
+	}
+}
