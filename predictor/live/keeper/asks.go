@@ -31,7 +31,7 @@ func asks(j *slurm.QueueEntry) string {
 	s := &j.Shape
 	for i, value := range []string{
 		j.Partition, j.Account, j.QOS,
-		number(int64(j.Size.Nodes)), number(int64(j.Size.CPUs)), number(int64(j.GPUs)), number(j.Memory),
+		number(int64(j.Size.Nodes)), number(int64(j.CPUs)), number(int64(j.GPUs)), number(j.Memory),
 		j.Features, j.NodeList, j.Excluded, j.Dependency,
 		number(s.CPUs), number(s.Tasks), number(s.CPUsPerTask), number(s.CPUsPerNode),
 		number(s.MemoryPerNode), number(s.MemoryPerCPU), number(s.DiskPerNode), s.TRES,
