@@ -80,11 +80,15 @@ func (s *Submission) says(p *api.Plan) []string {
 	if s.Quote {
 		verb = "quoted, not promised"
 	}
-	return []string{
+	lines := []string{
 		fmt.Sprintf("%s: running %s with probability %s (forecast %s)", verb, s.span(p), prob.Format(p.Prob), prob.Format(p.Estimate)),
 		fmt.Sprintf("eligible from %s, time limit %s", s.time(p.BeginTime), slurmtime.FormatDuration(p.TimeLimit)),
 		fmt.Sprintf("the work costs %s; the reservation at most %s more, %s", p.Work, p.AtMost(), p.AtMost().Share(p.Work)),
 	}
+	if spread := p.Spread(&s.Request); spread != "" {
+		lines = append(lines, spread)
+	}
+	return lines
 }
 
 // holding returns what to tell the user when the job has started before its work may.

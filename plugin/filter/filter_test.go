@@ -22,7 +22,7 @@ func TestRead(t *testing.T) {
 	}{
 		{
 			"a deadline only", `{"spank:begin-by":"now+1hour","argv":["job.sh"]}`,
-			api.PlanRequest{BeginBy: now + 3600, Job: workload.Request{Size: workload.Size{Nodes: 1, CPUs: 1}}, Needs: &workload.Needs{}},
+			api.PlanRequest{BeginBy: now + 3600, Job: workload.Request{Size: workload.Size{Nodes: 1, CPUs: 1}}, Needs: &workload.Needs{MostNodes: 1}},
 		},
 		{
 			"everything",
@@ -46,7 +46,7 @@ func TestRead(t *testing.T) {
 		},
 		{
 			"best effort, all the memory", `{"spank:begin-by":"uts1795266000","spank:best-effort":"set","mem":"0?","ntasks":"8"}`,
-			api.PlanRequest{BeginBy: now + 3600, BestEffort: true, Job: workload.Request{Size: workload.Size{Nodes: 1, CPUs: 8}}, Needs: &workload.Needs{}},
+			api.PlanRequest{BeginBy: now + 3600, BestEffort: true, Job: workload.Request{Size: workload.Size{Nodes: 1, CPUs: 8}}, Needs: &workload.Needs{MostNodes: 8}},
 		},
 		{
 			"certain nodes", `{"spank:begin-by":"now+1hour","nodes":"2","ntasks":"64","overcommit":"set","nodelist":"n[1-2]","exclude":"n9","constraint":"ib&fast",
@@ -66,12 +66,12 @@ func TestRead(t *testing.T) {
 			"a GPU, as Slurm 24.11 writes it", `{"spank:begin-by":"now+1hour","gres":"gres/gpu:1"}`,
 			api.PlanRequest{
 				BeginBy: now + 3600, Job: workload.Request{Size: workload.Size{Nodes: 1, CPUs: 1, GPUs: 1}},
-				Needs: &workload.Needs{Gres: []workload.Gres{{Name: "gpu", Count: 1, PerNode: true, Option: "--gres=gpu:1"}}},
+				Needs: &workload.Needs{MostNodes: 1, Gres: []workload.Gres{{Name: "gpu", Count: 1, PerNode: true, Option: "--gres=gpu:1"}}},
 			},
 		},
 		{
 			"shared", `{"spank:begin-by":"now+1hour","exclusive":"oversubscribe"}`,
-			api.PlanRequest{BeginBy: now + 3600, Job: workload.Request{Size: workload.Size{Nodes: 1, CPUs: 1}}, Needs: &workload.Needs{}},
+			api.PlanRequest{BeginBy: now + 3600, Job: workload.Request{Size: workload.Size{Nodes: 1, CPUs: 1}}, Needs: &workload.Needs{MostNodes: 1}},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -65,7 +65,7 @@ func (o options) number(name string) (int32, error) {
 func (o options) size() (jobsize.Options, error) {
 	size := jobsize.Options{
 		Nodes: o["nodes"], GPUs: o["gpus"], GPUsPerNode: o["gpus-per-node"], GPUsPerTask: o["gpus-per-task"],
-		Gres: o["gres"], Mem: o["mem"], MemPerCPU: o["mem-per-cpu"], MemPerGPU: o["mem-per-gpu"],
+		Gres: o["gres"], Mem: o["mem"], MemPerCPU: o["mem-per-cpu"], MemPerGPU: o["mem-per-gpu"], Tmp: o["tmp"],
 		Constraint: o["constraint"], NodeList: o["nodelist"], Exclude: o["exclude"], Exclusive: o.exclusive(),
 		Licenses: o["licenses"], Reservation: o["reservation"],
 	}
@@ -74,7 +74,7 @@ func (o options) size() (jobsize.Options, error) {
 	size.Mem = strings.TrimSuffix(size.Mem, "?")
 	for name, n := range map[string]*int32{
 		"ntasks": &size.NTasks, "ntasks-per-node": &size.NTasksPerNode, "cpus-per-task": &size.CPUsPerTask,
-		"mincpus": &size.MinCPUs,
+		"mincpus": &size.MinCPUs, "ntasks-per-gpu": &size.NTasksPerGPU, "cpus-per-gpu": &size.CPUsPerGPU,
 	} {
 		var err error
 		if *n, err = o.number(name); err != nil {

@@ -51,6 +51,7 @@ var unwelcome = []struct{ name, why string }{
 	{"nice", "how much longer a job of a lower priority waits cannot be forecast"},
 	{"contiguous", "when nodes side by side are free cannot be forecast"},
 	{"spread-job", "how many nodes the job gets, and so what it costs at most, is left open"},
+	{"gpus-per-socket", "how many GPUs the job gets, and so what it costs at most, is left open"},
 	{"switches", "when nodes of the same switches are free cannot be forecast"},
 	{"nodefile", "how long certain nodes are busy cannot be forecast"},
 	{"array", "a reservation is of one job; submit the array's tasks one by one"},

@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -94,6 +95,25 @@ func (p *Plan) AtMost() Cost {
 		return p.Worst
 	}
 	return p.Idle(p.Earliest)
+}
+
+// MostNodes returns the number of nodes that the costs are of: the most that Slurm may give to the
+// job.
+func (p *Plan) MostNodes() int32 {
+	if p.WorkLimit <= 0 {
+		return 0
+	}
+	return int32(math.Round(p.Work.NodeSeconds / float64(p.WorkLimit)))
+}
+
+// Spread says, if the request leaves the number of nodes open, of how many the costs are, and why.
+// Otherwise it is empty.
+func (p *Plan) Spread(r *PlanRequest) string {
+	least := max(1, r.Job.Nodes)
+	if r.Needs == nil || r.Needs.MostNodes <= least || p.MostNodes() <= least {
+		return ""
+	}
+	return fmt.Sprintf("the costs are those on %d nodes, over which Slurm may spread the job; --nodes says on how many it is to run", p.MostNodes())
 }
 
 // Share says how much c is in multiples of the cost of the work.

@@ -1,6 +1,10 @@
 package api
 
-import "github.com/varq-project/varq/predictor/workload"
+import (
+	"cmp"
+
+	"github.com/varq-project/varq/predictor/workload"
+)
 
 // The states of a reservation.
 const (
@@ -41,6 +45,9 @@ type Reservation struct {
 	Partition string `json:"partition"`
 	QOS       string `json:"qos,omitempty"`
 	workload.Size
+	// Allocated is the number of nodes that the job was given when it started, which may be less
+	// than its costs are of; 0 before.
+	Allocated  int32  `json:"allocated_nodes,omitempty"`
 	BestEffort bool   `json:"best_effort"`
 	State      string `json:"state"`
 	Promised   int64  `json:"promised_at"`
@@ -70,3 +77,6 @@ type Reservation struct {
 	// names a job.
 	Events []Event `json:"events,omitempty"`
 }
+
+// Has returns the number of nodes that the job has had, or asks for if it has not started.
+func (r *Reservation) Has() int32 { return cmp.Or(r.Allocated, r.Nodes) }

@@ -81,7 +81,9 @@ type Shape struct {
 type Node struct {
 	Name       string
 	CPUs       int32
+	Threads    int32 // CPUs of a core, or 0 if not known
 	Memory     int64 // MiB
+	Tmp        int64 // temporary disk, MiB
 	GPUs       int32
 	Features   []string
 	Gres       map[string]int64 // as in limits.Node
@@ -102,7 +104,8 @@ func LimitsNodes(nodes []Node) map[string]limits.Node {
 	for i := range nodes {
 		n := &nodes[i]
 		byName[n.Name] = limits.Node{
-			Name: n.Name, CPUs: int64(n.CPUs), Memory: n.Memory, Features: n.Features, Gres: n.Gres, Usable: n.Up && !n.Drained,
+			Name: n.Name, CPUs: int64(n.CPUs), Threads: int64(n.Threads), Memory: n.Memory, Tmp: n.Tmp,
+			Features: n.Features, Gres: n.Gres, Usable: n.Up && !n.Drained,
 		}
 	}
 	return byName

@@ -3,11 +3,14 @@ package workload
 // Needs are the parts of a submission that say on which nodes the job may run, and what else
 // must be free for it. A field that is zero restricts nothing.
 type Needs struct {
-	// MostNodes is the greatest number of nodes that the job may have.
+	// MostNodes is the greatest number of nodes that the job may have: unless its options say a
+	// number, Slurm may spread its tasks over more nodes than they need.
 	MostNodes int32 `json:"most_nodes,omitempty"`
-	// NodeCPUs and NodeMemory (MiB) are what each of the job's nodes must have.
+	// NodeCPUs, NodeMemory and NodeTmp (temporary disk; both MiB) are what each of the job's nodes
+	// must have.
 	NodeCPUs   NodeNeed `json:"node_cpus,omitzero"`
 	NodeMemory NodeNeed `json:"node_memory,omitzero"`
+	NodeTmp    NodeNeed `json:"node_tmp,omitzero"`
 	Gres       []Gres   `json:"gres,omitempty"`
 	// Constraint is an expression of features, as of sbatch --constraint.
 	Constraint string `json:"constraint,omitempty"`

@@ -95,6 +95,7 @@ func needs(t *testing.T, s *site.Site) {
 		{"--exclude=foo", "--exclude=foo: there is no node foo", false},
 		{"--exclude=node[2-8] --nodes=2", "--exclude=node[2-8]: 1 of the 8 nodes of partition main remain, and the job needs 2", false},
 		{"--exclude=node1", "--exclude=node1 leaves 7 of 8 nodes", true},
+		{"--tmp=1T", "--tmp: 0 of the 8 nodes of partition main have 1048576 MiB of temporary disk", false},
 		{"--mincpus=5", "--mincpus: 0 of the 8 nodes of partition main have 5 CPUs", false},
 		{"--hold", "--hold does not go together with --begin-by", true},
 		{"--nice=5", "--nice does not go together with --begin-by", true},
@@ -125,14 +126,14 @@ func needs(t *testing.T, s *site.Site) {
 	}
 }
 
-// phantom: varqd does not know the size of the nodes' temporary disks. So it promises, and Slurm
+// phantom: varqd does not know how many sockets the nodes have. So it promises, and Slurm
 // refuses: the user reads nothing of the promise, and soon there is none.
 func phantom(t *testing.T, s *site.Site) {
 	file, _ := script(t, s, "phantom", "", "")
 	const prob = "--prob=0.61"
 	submitted := 0
 	for _, command := range [][]string{{"sbatch", file}, {"srun", "true"}, {"salloc", "true"}} {
-		r, err := s.Run(t.Context(), "alice", command[0], "--begin-by=now+6hours", prob, "--time=5", "--tmp=1T", "--job-name=phantom", command[1])
+		r, err := s.Run(t.Context(), "alice", command[0], "--begin-by=now+6hours", prob, "--time=5", "--sockets-per-node=7", "--job-name=phantom", command[1])
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -40,6 +40,8 @@ type Partition struct {
 	Nodes       []string
 	TotalCPUs   int64
 	QOS         string // the partition's own QOS, may be empty
+	// WholeNodes is true if jobs share no nodes here.
+	WholeNodes bool
 	// The accounts and QOS to which the partition is open or closed; see the parameters of
 	// the same names in slurm.conf.
 	AllowAccounts, DenyAccounts, AllowQOS, DenyQOS []string
@@ -52,7 +54,9 @@ type Partition struct {
 type Node struct {
 	Name     string
 	CPUs     int64
+	Threads  int64 // CPUs of a core, or 0 if not known
 	Memory   int64 // MiB
+	Tmp      int64 // temporary disk, MiB
 	Features []string
 	// Gres counts generic resources, of all types by name ("gpu") and of each type ("gpu:a100").
 	Gres map[string]int64

@@ -37,7 +37,7 @@ func (c *Cluster) CheckNeeds(r workload.Request, n *workload.Needs) *Rule {
 			s.nodes = append(s.nodes, node)
 		}
 	}
-	for _, check := range []func() *Rule{s.checkExclude, s.checkNodeList, s.checkConstraint, s.checkNodeCPUs, s.checkNodeMemory, s.checkGres, s.checkTotals} {
+	for _, check := range []func() *Rule{s.checkExclude, s.checkNodeList, s.checkConstraint, s.checkNodeCPUs, s.checkNodeMemory, s.checkNodeTmp, s.checkGres, s.checkTotals} {
 		if rule := check(); rule != nil {
 			return rule
 		}
@@ -227,6 +227,16 @@ func (s *selection) checkNodeCPUs() *Rule {
 
 func (s *selection) checkNodeMemory() *Rule {
 	return s.checkEach(&s.n.NodeMemory, "MiB of memory", func(n *Node) int64 { return n.Memory })
+}
+
+// checkNodeTmp checks the temporary disk. It narrows the choice of nodes: no history tells which
+// jobs needed one.
+func (s *selection) checkNodeTmp() *Rule {
+	each := &s.n.NodeTmp
+	if each.Amount <= 0 {
+		return nil
+	}
+	return s.narrow(each.Option, fmt.Sprintf("have %d MiB of temporary disk", each.Amount), func(n *Node) bool { return n.Tmp >= each.Amount })
 }
 
 func (s *selection) checkEach(each *workload.NodeNeed, what string, on func(*Node) int64) *Rule {

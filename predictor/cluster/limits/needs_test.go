@@ -29,7 +29,7 @@ func varied() *Cluster {
 		}
 		switch i {
 		case 5:
-			n.CPUs, n.Memory = 32, 128_000
+			n.CPUs, n.Memory, n.Tmp = 32, 128_000, 1000
 			fallthrough
 		case 6:
 			n.Gres = map[string]int64{"gpu": 4, "gpu:a100": 4}
@@ -93,6 +93,9 @@ func TestCheckNeeds(t *testing.T) {
 		{workload.Needs{NodeMemory: each(100_000, "--mem")}, func(r *workload.Request) { r.Nodes = 2 }, "--mem: 1 of the 8 nodes"},
 		{workload.Needs{NodeCPUs: each(17, "--mincpus")}, nil, ""},
 		{workload.Needs{NodeCPUs: each(33, "--mincpus")}, nil, "--mincpus: 0 of the 8 nodes of partition main have 33 CPUs"},
+		{workload.Needs{NodeTmp: each(2000, "--tmp")}, nil, "--tmp: 0 of the 8 nodes of partition main have 2000 MiB of temporary disk, and the job needs 1"},
+		{workload.Needs{NodeTmp: each(1000, "--tmp")}, nil, "--tmp leaves 1 of 7 nodes"},
+		{workload.Needs{NodeTmp: each(0, "--tmp")}, nil, ""},
 		{workload.Needs{MostNodes: 1}, func(r *workload.Request) { r.CPUs = 32 }, ""},
 		{workload.Needs{MostNodes: 1}, func(r *workload.Request) { r.CPUs = 33 }, "--ntasks: the job needs 33 CPUs, and the nodes of partition main that it may have, have 32"},
 		{workload.Needs{MostNodes: 2}, func(r *workload.Request) { r.Memory = 200_000 }, "--mem: the job needs 200000 MiB of memory, and the nodes of partition main that it may have, have 192000"},

@@ -42,7 +42,7 @@ func (k *Keeper) noteStart(ctx context.Context, e *ledger.Entry, j *slurm.QueueE
 		c.observeEligible(j.Submit, j.Eligible)
 	}
 	if p.WorkStart == 0 {
-		p.Eligible, p.Start, p.Held = j.Eligible, start, false
+		p.Eligible, p.Start, p.Held, p.Nodes = j.Eligible, start, false, j.Job.Nodes
 	}
 	p.State, p.Name = api.StateHolding, shownName(j.Name)
 	if begin := workStart(e, start); now >= begin {

@@ -44,8 +44,12 @@ func neverAccepted(run *workload.Job) bool {
 // requeue.
 func judge(e *ledger.Entry, run *workload.Job, now int64) (s ledger.Settlement, why string) {
 	s = ledger.Settlement{At: now, Eligible: run.Eligible, Start: run.Start, End: run.End, Run: run.Submit}
+	if run.Start != 0 {
+		s.Nodes = run.Nodes
+	}
 	if p := &e.Progress; seenKept(e) {
 		if p.Start != run.Start {
+			s.Nodes = p.Nodes
 			why = "requeued after its work had begun in time"
 		}
 		s.Outcome, s.Eligible, s.Start, s.WorkStart = api.StateKept, p.Eligible, p.Start, p.WorkStart
@@ -87,7 +91,7 @@ func judge(e *ledger.Entry, run *workload.Job, now int64) (s ledger.Settlement, 
 // empty if the queue has shown neither that the promise was kept nor that it was missed.
 func judgeLost(e *ledger.Entry, now int64) (s ledger.Settlement, why string) {
 	p := &e.Progress
-	s = ledger.Settlement{At: now, Outcome: api.StateCancelled, Eligible: p.Eligible, Start: p.Start, WorkStart: p.WorkStart}
+	s = ledger.Settlement{At: now, Outcome: api.StateCancelled, Eligible: p.Eligible, Start: p.Start, WorkStart: p.WorkStart, Nodes: p.Nodes}
 	switch {
 	case seenKept(e):
 		s.Outcome, why = api.StateKept, "its work began in time, but accounting knows of no end"

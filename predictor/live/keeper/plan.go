@@ -35,7 +35,7 @@ func (k *Keeper) Plan(ctx context.Context, user string, req *api.PlanRequest, pr
 		return refuse(no)
 	}
 	if terms.cost.NodeSeconds > 0 && r.HoldUntil != 0 {
-		r.Earliest = max(1, r.HoldUntil-int64(terms.cost.NodeSeconds/float64(max(1, r.Job.Nodes))))
+		r.Earliest = max(1, r.HoldUntil-int64(terms.cost.NodeSeconds/float64(planner.MostNodes(r))))
 	}
 	got := planner.Plan(r)
 	if req.Trajectory {

@@ -40,7 +40,7 @@ func reportPromise(r *api.Reservation) report.Promise {
 	return report.Promise{
 		User: r.User, Account: r.Account, Partition: r.Partition, Outcome: reportOutcomes[r.State],
 		Prob: r.Prob, Estimate: r.Estimate, BeginBy: r.BeginBy, HoldUntil: r.HoldUntil,
-		Start: r.Start, WorkStart: r.WorkStart, End: r.End, HeldBefore: r.HeldBefore, Nodes: r.Nodes,
+		Start: r.Start, WorkStart: r.WorkStart, End: r.End, HeldBefore: r.HeldBefore, Nodes: r.Has(),
 	}
 }
 

@@ -64,6 +64,7 @@ func progressColumns(p *Progress, set string) sqlitefile.Columns {
 		{Name: "eligible", Pointer: &p.Eligible},
 		{Name: "start", Pointer: &p.Start},
 		{Name: "work_start", Pointer: &p.WorkStart},
+		{Name: "alloc_nodes", Pointer: &p.Nodes},
 	}
 }
 

@@ -85,6 +85,8 @@ type Progress struct {
 	HeldBefore int64
 	// Eligible and Start are the job's times. WorkStart is 0 until the work has begun.
 	Eligible, Start, WorkStart int64
+	// Nodes is the number of nodes that the job was given when it started, or 0.
+	Nodes int32
 }
 
 // Kind is the kind of an event.
@@ -120,6 +122,8 @@ type Settlement struct {
 	Eligible, Start, WorkStart, End int64
 	// Run is the submit time of the run by which the promise was judged, or 0 without one.
 	Run int64
+	// Nodes is the number of nodes that this run had, or 0 if it never started.
+	Nodes int32
 }
 
 // Promise writes a new promise. If Promise returns nil, the promise survives a power cut. If
@@ -237,8 +241,8 @@ func (l *Ledger) SettleAll(ctx context.Context, plans []string, s Settlement, ev
 }
 
 func settle(ctx context.Context, tx *sql.Tx, plan string, s Settlement, events []Event) error {
-	if _, err := tx.ExecContext(ctx, `INSERT INTO settlements (plan, at, outcome, eligible, start, work_start, end, run) VALUES (?,?,?,?,?,?,?,?)`,
-		plan, s.At, s.Outcome, s.Eligible, s.Start, s.WorkStart, s.End, s.Run); err != nil {
+	if _, err := tx.ExecContext(ctx, `INSERT INTO settlements (plan, at, outcome, eligible, start, work_start, end, run, alloc_nodes) VALUES (?,?,?,?,?,?,?,?,?)`,
+		plan, s.At, s.Outcome, s.Eligible, s.Start, s.WorkStart, s.End, s.Run, s.Nodes); err != nil {
 		return err
 	}
 	if _, err := tx.ExecContext(ctx, `UPDATE plans SET open = 0 WHERE id = ?`, plan); err != nil {
@@ -251,8 +255,8 @@ func settle(ctx context.Context, tx *sql.Tx, plan string, s Settlement, events [
 // The events keep what was settled before. It is an error if the promise is not closed.
 func (l *Ledger) Correct(ctx context.Context, plan string, s Settlement, events ...Event) error {
 	err := l.db.Write(ctx, func(tx *sql.Tx) error {
-		done, err := tx.ExecContext(ctx, `UPDATE settlements SET at = ?, outcome = ?, eligible = ?, start = ?, work_start = ?, end = ?, run = ? WHERE plan = ?`,
-			s.At, s.Outcome, s.Eligible, s.Start, s.WorkStart, s.End, s.Run, plan)
+		done, err := tx.ExecContext(ctx, `UPDATE settlements SET at = ?, outcome = ?, eligible = ?, start = ?, work_start = ?, end = ?, run = ?, alloc_nodes = ? WHERE plan = ?`,
+			s.At, s.Outcome, s.Eligible, s.Start, s.WorkStart, s.End, s.Run, s.Nodes, plan)
 		if err != nil {
 			return err
 		}

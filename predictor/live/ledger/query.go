@@ -50,6 +50,7 @@ func (l *Ledger) Select(ctx context.Context, q Query) ([]Entry, error) {
 			return err
 		}
 		e.Name, e.State, e.Eligible, e.Start, e.WorkStart = e.Progress.Name, e.Progress.State, e.Progress.Eligible, e.Progress.Start, e.Progress.WorkStart
+		e.Allocated = e.Progress.Nodes
 		entries = append(entries, e)
 		return nil
 	})

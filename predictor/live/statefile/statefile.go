@@ -24,14 +24,12 @@ var (
 	shadowSQL string
 	//go:embed 6_odds_by_user.sql
 	oddsByUserSQL string
-	//go:embed 7_job_name.sql
-	jobNameSQL string
-	//go:embed 8_runs.sql
+	//go:embed 7_runs.sql
 	runsSQL string
 )
 
 // steps build the tables; see sqlitefile.Open. A new step comes last, and no step changes.
-var steps = []string{promisesSQL, scoresSQL, oddsSQL, ceilingSQL, shadowSQL, oddsByUserSQL, jobNameSQL, runsSQL}
+var steps = []string{promisesSQL, scoresSQL, oddsSQL, ceilingSQL, shadowSQL, oddsByUserSQL, runsSQL}
 
 // Open opens the file path. It creates the file if there is none, and migrates a file that an
 // earlier varq has written. A committed transaction survives a power cut.

@@ -3,6 +3,8 @@ package trajectory
 import (
 	"math"
 	"slices"
+
+	"github.com/varq-project/varq/predictor/workload"
 )
 
 // Kind says how an offer differs from the request.
@@ -161,12 +163,19 @@ func (p *Planner) smaller(r *Request) bool {
 	if size == 1 {
 		size = int64(r.Job.CPUs)
 	}
+	var needs workload.Needs
+	most := int64(0)
+	if r.Needs != nil {
+		needs, most = *r.Needs, int64(r.Needs.MostNodes)
+		r.Needs = &needs
+	}
 	scale := func(n int64) {
 		part := func(x int64) int64 { return x/size*n + (x%size*n+size-1)/size }
 		r.Job.Nodes = int32(part(int64(whole.Nodes)))
 		r.Job.CPUs = int32(part(int64(whole.CPUs)))
 		r.Job.GPUs = int32(part(int64(whole.GPUs)))
 		r.Job.Memory = part(whole.Memory)
+		needs.MostNodes = int32(part(most))
 	}
 	n := largest(size, func(n int64) bool {
 		scale(n)

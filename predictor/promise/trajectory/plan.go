@@ -158,7 +158,7 @@ func (p *Planner) admit(r *Request) *Refusal {
 		if err != nil {
 			return &Refusal{Reason: err.Error()}
 		}
-		if r.Needs != nil && r.Needs.Exclusive {
+		if p.Cluster.Partitions[job.Partition].WholeNodes || r.Needs != nil && r.Needs.Exclusive {
 			job.CPUs = max(job.CPUs, p.Cluster.WholeNodes(job))
 		}
 		r.Job = job
@@ -246,13 +246,24 @@ func (p *Planner) plan(r *Request, pt Point) *Plan {
 	}
 }
 
-// cost returns the cost of the job's resources during seconds.
+// cost returns the cost of the job's resources during seconds, if it is as large as it may be.
 func (p *Planner) cost(r *Request, seconds float64) Cost {
-	rate := float64(r.Job.CPUs)
+	job := r.Job
+	rate := float64(job.CPUs)
 	if p.Cluster != nil {
-		rate = p.Cluster.BillingRate(r.Job)
+		job.Size = p.Cluster.Largest(job, r.Needs)
+		rate = p.Cluster.BillingRate(job)
 	}
-	return Cost{NodeSeconds: float64(r.Job.Nodes) * seconds, BillingSeconds: rate * seconds}
+	return Cost{NodeSeconds: float64(job.Nodes) * seconds, BillingSeconds: rate * seconds}
+}
+
+// MostNodes returns the number of nodes that the costs of r's plan are of, which is the most that
+// Slurm may give to the job.
+func (p *Planner) MostNodes(r Request) int32 {
+	if no := p.admit(&r); no != nil || p.Cluster == nil {
+		return max(1, r.Job.Nodes)
+	}
+	return p.Cluster.Largest(r.Job, r.Needs).Nodes
 }
 
 func (p *Planner) horizon() int64 {

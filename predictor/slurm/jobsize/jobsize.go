@@ -5,6 +5,7 @@ package jobsize
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -16,6 +17,8 @@ type Options struct {
 	NTasks        int32
 	NTasksPerNode int32
 	CPUsPerTask   int32
+	NTasksPerGPU  int32
+	CPUsPerGPU    int32
 	GPUs          string // [TYPE:]N,...
 	GPUsPerNode   string
 	GPUsPerTask   string
@@ -23,7 +26,8 @@ type Options struct {
 	Mem           string // N[K|M|G|T], of a node
 	MemPerCPU     string
 	MemPerGPU     string
-	MinCPUs       int32 // of a node
+	MinCPUs       int32  // of a node
+	Tmp           string // N[K|M|G|T], of a node
 	Constraint    string
 	NodeList      string
 	Exclude       string
@@ -42,7 +46,7 @@ func (o Options) Size() (workload.Size, error) {
 		value  int32
 	}{
 		{"--ntasks", o.NTasks}, {"--ntasks-per-node", o.NTasksPerNode}, {"--cpus-per-task", o.CPUsPerTask},
-		{"--mincpus", o.MinCPUs},
+		{"--mincpus", o.MinCPUs}, {"--ntasks-per-gpu", o.NTasksPerGPU}, {"--cpus-per-gpu", o.CPUsPerGPU},
 	} {
 		if count.value < 0 {
 			return none, fmt.Errorf("%s: %d is less than 1", count.option, count.value)
@@ -52,19 +56,37 @@ func (o Options) Size() (workload.Size, error) {
 	if err != nil {
 		return none, err
 	}
-	cpus := tasks * max(1, int64(o.CPUsPerTask))
 	gpus, err := o.gpus(nodes, tasks)
 	if err != nil {
 		return none, err
 	}
-	if most := max(nodes, cpus, gpus); most > math.MaxInt32 {
-		return none, fmt.Errorf("no job can have %d nodes, CPUs or GPUs", most)
+	if err := countable(nodes, tasks, gpus); err != nil {
+		return none, err
+	}
+	if o.NTasks == 0 {
+		tasks = max(tasks, gpus*int64(o.NTasksPerGPU))
+	}
+	if err := countable(tasks); err != nil {
+		return none, err
+	}
+	cpus := max(tasks*max(1, int64(o.CPUsPerTask)), gpus*int64(o.CPUsPerGPU))
+	if err := countable(cpus); err != nil {
+		return none, err
 	}
 	memory, err := o.memory(nodes, cpus, gpus)
 	if err != nil {
 		return none, err
 	}
 	return workload.Size{Nodes: int32(nodes), CPUs: int32(cpus), GPUs: int32(gpus), Memory: memory}, nil
+}
+
+// countable returns an error if one of the numbers is more than any job can have. Their products
+// fit an int64 if it does not.
+func countable(numbers ...int64) error {
+	if most := slices.Max(numbers); most > math.MaxInt32 {
+		return fmt.Errorf("no job can have %d nodes, tasks, CPUs or GPUs", most)
+	}
+	return nil
 }
 
 // nodesAndTasks returns the numbers of nodes and tasks of the job.

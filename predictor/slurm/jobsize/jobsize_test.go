@@ -33,6 +33,8 @@ func TestSize(t *testing.T) {
 		{"one typed gres", Options{Gres: "gpu:a100"}, workload.Size{Nodes: 1, CPUs: 1, GPUs: 1}},
 		{"gres", Options{Nodes: "2", Gres: "gpu:3"}, workload.Size{Nodes: 2, CPUs: 2, GPUs: 6}},
 		{"typed gres among others", Options{Gres: "shard:4,gres/gpu:a100:2"}, workload.Size{Nodes: 1, CPUs: 1, GPUs: 2}},
+		{"tasks by GPU", Options{GPUs: "3", NTasksPerGPU: 2, CPUsPerTask: 2}, workload.Size{Nodes: 1, CPUs: 12, GPUs: 3}},
+		{"CPUs by GPU", Options{GPUs: "4", CPUsPerGPU: 8}, workload.Size{Nodes: 1, CPUs: 32, GPUs: 4}},
 		{"memory by node", Options{Nodes: "2", Mem: "16G"}, workload.Size{Nodes: 2, CPUs: 2, Memory: 32768}},
 		{"memory in MiB", Options{Mem: "4000"}, workload.Size{Nodes: 1, CPUs: 1, Memory: 4000}},
 		{"memory in KiB", Options{Mem: "1025KB"}, workload.Size{Nodes: 1, CPUs: 1, Memory: 2}},
@@ -67,7 +69,7 @@ func TestSizeRefuses(t *testing.T) {
 		{Options{Gres: "gpu:2x"}, `--gres: "gpu:2x" is not a number of GPUs such as gpu:2 or gpu:a100:2`},
 		{Options{Mem: "16X"}, `--mem: "16X" is not a size of memory such as 4000M or 16G`},
 		{Options{Mem: "2000T"}, `--mem: "2000T" is not a size of memory such as 4000M or 16G`},
-		{Options{Nodes: "16m", NTasksPerNode: 1 << 20}, `no job can have 17592186044416 nodes, CPUs or GPUs`},
+		{Options{Nodes: "16m", NTasksPerNode: 1 << 20}, `no job can have 17592186044416 nodes, tasks, CPUs or GPUs`},
 	} {
 		if _, err := test.in.Size(); err == nil || err.Error() != test.want {
 			t.Errorf("%+v: got error %v, want %s", test.in, err, test.want)
@@ -93,16 +95,17 @@ func TestSizeOfNamedNodes(t *testing.T) {
 
 func TestNeeds(t *testing.T) {
 	for in, want := range map[Options]workload.Needs{
-		{}: {},
+		{}: {MostNodes: 1},
 		{Nodes: "4", NTasksPerNode: 3, CPUsPerTask: 2, MemPerCPU: "1G"}: {
 			MostNodes: 4, NodeCPUs: workload.NodeNeed{Amount: 6, Option: "--ntasks-per-node"}, NodeMemory: workload.NodeNeed{Amount: 6144, Option: "--mem-per-cpu"},
 		},
-		{GPUs: "a100:2,h100:1", Mem: "0"}: {Gres: []workload.Gres{
+		{GPUs: "a100:2,h100:1", Mem: "0"}: {MostNodes: 3, Gres: []workload.Gres{
 			{Name: "gpu", Type: "a100", Count: 2, Option: "--gpus=a100:2,h100:1"}, {Name: "gpu", Type: "h100", Count: 1, Option: "--gpus=a100:2,h100:1"},
 		}},
-		{GPUsPerTask: "2", NTasks: 3}: {Gres: []workload.Gres{{Name: "gpu", Count: 6, Option: "--gpus-per-task=2"}}},
-		{GPUsPerNode: "a100:2"}:       {Gres: []workload.Gres{{Name: "gpu", Type: "a100", Count: 2, PerNode: true, Option: "--gpus-per-node=a100:2"}}},
-		{Gres: "gpu,gres/gpu:a100,shard:2k"}: {Gres: []workload.Gres{
+		{Tmp: "2G"}:                   {MostNodes: 1, NodeTmp: workload.NodeNeed{Amount: 2048, Option: "--tmp"}},
+		{GPUsPerTask: "2", NTasks: 3}: {MostNodes: 3, Gres: []workload.Gres{{Name: "gpu", Count: 6, Option: "--gpus-per-task=2"}}},
+		{GPUsPerNode: "a100:2"}:       {MostNodes: 1, Gres: []workload.Gres{{Name: "gpu", Type: "a100", Count: 2, PerNode: true, Option: "--gpus-per-node=a100:2"}}},
+		{Gres: "gpu,gres/gpu:a100,shard:2k"}: {MostNodes: 1, Gres: []workload.Gres{
 			{Name: "gpu", Count: 1, PerNode: true, Option: "--gres=gpu,gres/gpu:a100,shard:2k"},
 			{Name: "gpu", Type: "a100", Count: 1, PerNode: true, Option: "--gres=gpu,gres/gpu:a100,shard:2k"},
 			{Name: "shard", Count: 2048, PerNode: true, Option: "--gres=gpu,gres/gpu:a100,shard:2k"},
@@ -115,10 +118,39 @@ func TestNeeds(t *testing.T) {
 	}
 	for in, want := range map[Options]string{
 		{Gres: "gpu:a100:x"}: `--gres: "gpu:a100:x" is not`, {Gres: "shard:0"}: "--gres: ", {GPUs: "two"}: "--gpus: ", {Exclude: "n[1"}: "--exclude: ",
-		{Mem: "much"}: "--mem: ", {Nodes: "4-2"}: "--nodes: ", {Nodes: "1-8"}: "--nodes: \"1-8\" leaves the number of nodes open",
+		{Mem: "much"}: "--mem: ", {Tmp: "some"}: "--tmp: ", {Nodes: "4-2"}: "--nodes: ", {Nodes: "1-8"}: "--nodes: \"1-8\" leaves the number of nodes open",
 	} {
 		if _, err := in.Needs(); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%+v: error %v, wanted %s", in, err, want)
+		}
+	}
+}
+
+// Without --nodes Slurm may spread the tasks of a job, but not one task, nor those of
+// --ntasks-per-node.
+func TestMostNodes(t *testing.T) {
+	for in, want := range map[Options]int32{
+		{}:                                       1,
+		{CPUsPerTask: 8}:                         1,
+		{NTasks: 4}:                              4,
+		{NTasks: 4, CPUsPerTask: 2}:              4,
+		{NTasks: 4, Nodes: "2"}:                  2,
+		{NTasks: 2, Nodes: "4"}:                  2,
+		{NTasksPerNode: 4}:                       1,
+		{NTasks: 8, NTasksPerNode: 4}:            2,
+		{GPUs: "4"}:                              4,
+		{GPUs: "a100:2,h100:1"}:                  3,
+		{GPUs: "4", NTasks: 2}:                   2,
+		{GPUs: "4", GPUsPerNode: "1"}:            4,
+		{GPUsPerTask: "1", NTasks: 3}:            3,
+		{GPUsPerNode: "2"}:                       1,
+		{NodeList: "n[1-3]"}:                     3,
+		{NodeList: "n[1-3]", NTasks: 8}:          8,
+		{GPUs: "3", NTasksPerGPU: 2}:             3,
+		{GPUs: "4", NTasks: 8, NTasksPerNode: 4}: 2,
+	} {
+		if got, err := in.mostNodes(); err != nil || got != want {
+			t.Errorf("%+v: %d, %v, wanted %d", in, got, err, want)
 		}
 	}
 }

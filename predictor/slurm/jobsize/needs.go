@@ -19,16 +19,22 @@ func (o Options) Needs() (workload.Needs, error) {
 	if n.Exclude, err = namedNodes("--exclude", o.Exclude); err != nil {
 		return n, err
 	}
-	if n.MostNodes, err = mostNodes(o.Nodes); err != nil {
-		return n, fmt.Errorf("--nodes: %w", err)
-	}
 	_, tasks, err := o.nodesAndTasks()
 	if err != nil {
+		return n, err
+	}
+	if n.MostNodes, err = o.mostNodes(); err != nil {
 		return n, err
 	}
 	n.NodeCPUs = o.nodeCPUs()
 	if n.NodeMemory, err = o.nodeMemory(); err != nil {
 		return n, err
+	}
+	if o.Tmp != "" {
+		n.NodeTmp.Option = "--tmp"
+		if n.NodeTmp.Amount, err = parseMemory(o.Tmp); err != nil {
+			return n, fmt.Errorf("--tmp: %w", err)
+		}
 	}
 	for _, ask := range []struct {
 		option, value string

@@ -19,18 +19,6 @@ func leastNodes(s string) (int64, error) {
 	return least, err
 }
 
-// mostNodes reads the same, and returns the greatest number of nodes, or 0 if s is empty.
-func mostNodes(s string) (int32, error) {
-	if s == "" {
-		return 0, nil
-	}
-	least, most, err := nodeRange(s)
-	if err == nil && least != most {
-		err = fmt.Errorf("%.40q leaves the number of nodes open, and with it what a reservation costs at most: give one number, such as %d", s, most)
-	}
-	return int32(most), err
-}
-
 func nodeRange(s string) (least, most int64, err error) {
 	first, last, ranged := strings.Cut(s, "-")
 	if least, err = parseNodes(first); err != nil || !ranged {

@@ -40,6 +40,8 @@ type Config struct {
 	File, PlugStack string
 	// PluginDir has the folders of plugins, with colons between them.
 	PluginDir string
+	// WholeNodes is true if no job shares its nodes anywhere (SelectType=select/linear).
+	WholeNodes bool
 	// CLIFilters are the plugins of CliFilterPlugins, without "cli_filter/".
 	CLIFilters []string
 }
@@ -54,7 +56,7 @@ func (c *Command) Config(ctx context.Context) (Config, error) {
 }
 
 // Complete fills in what slurmrestd.Client.Cluster leaves out: the default partition,
-// whether each partition is up, MaxTRES, what is enforced, and the group limits in TRES minutes with their
+// whether each partition is up and shares its nodes, MaxTRES, what is enforced, and the group limits in TRES minutes with their
 // usage. If Slurm does not enforce the limits of QOS and associations, Complete removes
 // them.
 func (c *Command) Complete(ctx context.Context, cluster *limits.Cluster) error {
@@ -72,7 +74,7 @@ func (c *Command) Complete(ctx context.Context, cluster *limits.Cluster) error {
 	}
 	cluster.MaxTRES = config.MaxTRES
 	cluster.AssociationsEnforced, cluster.QOSEnforced = config.AssociationsEnforced, config.QOSEnforced
-	completePartitions(cluster, partitions)
+	completePartitions(cluster, partitions, config.WholeNodes)
 	if err := completeGroups(cluster, manager); err != nil {
 		return err
 	}
@@ -128,6 +130,8 @@ func parseConfig(out []byte) Config {
 			}
 		case "SlurmUser":
 			config.SlurmUser, _, _ = strings.Cut(value, "(")
+		case "SelectType":
+			config.WholeNodes = value == "select/linear"
 		case "PriorityFlags":
 			config.MaxTRES = slices.Contains(values, "max_tres")
 		case "AccountingStorageEnforce":
@@ -178,11 +182,12 @@ func records(out []byte) iter.Seq[record] {
 	}
 }
 
-func completePartitions(cluster *limits.Cluster, out []byte) {
+func completePartitions(cluster *limits.Cluster, out []byte, whole bool) {
 	for r := range records(out) {
 		if p, ok := cluster.Partitions[r["PartitionName"]]; ok {
 			p.Default = r["Default"] == "YES"
 			p.Up = r["State"] == "UP"
+			p.WholeNodes = whole || r["OverSubscribe"] == "EXCLUSIVE"
 			cluster.Partitions[p.Name] = p
 		}
 	}

@@ -66,7 +66,7 @@ func cluster() limits.Cluster {
 
 func TestComplete(t *testing.T) {
 	got := cluster()
-	completePartitions(&got, []byte(partitions))
+	completePartitions(&got, []byte(partitions), false)
 	if err := completeGroups(&got, []byte(manager)); err != nil {
 		t.Fatal(err)
 	}
@@ -117,8 +117,24 @@ func FuzzComplete(f *testing.F) {
 	f.Add(manager)
 	f.Fuzz(func(_ *testing.T, out string) {
 		c := cluster()
-		completePartitions(&c, []byte(out))
+		completePartitions(&c, []byte(out), false)
 		_ = completeGroups(&c, []byte(out))
 		parseConfig([]byte(out))
 	})
+}
+
+// Jobs share no nodes in a partition that says so, nor anywhere with select/linear.
+func TestWholeNodes(t *testing.T) {
+	for conf, want := range map[string]map[string]bool{
+		"SelectType = select/cons_tres\n": {"main": true, "short": false},
+		"SelectType = select/linear\n":    {"main": true, "short": true},
+	} {
+		c := cluster()
+		completePartitions(&c, []byte("PartitionName=main OverSubscribe=EXCLUSIVE State=UP\nPartitionName=short OverSubscribe=NO State=UP\n"), parseConfig([]byte(conf)).WholeNodes)
+		for name, whole := range want {
+			if c.Partitions[name].WholeNodes != whole {
+				t.Errorf("%s: partition %s: %+v", conf, name, c.Partitions[name])
+			}
+		}
+	}
 }

@@ -148,12 +148,12 @@ func TestNodes(t *testing.T) {
 	partitions := []string{"main", "short"}
 	want := []slurm.Node{
 		{
-			Name: "node1", CPUs: 4, Memory: 4000, Features: []string{"ib", "fast"}, Gres: map[string]int64{"gpu": 2, "gpu:a100": 2},
+			Name: "node1", CPUs: 4, Threads: 1, Memory: 4000, Features: []string{"ib", "fast"}, Gres: map[string]int64{"gpu": 2, "gpu:a100": 2},
 			Partitions: partitions, Up: true, State: "IDLE",
 		},
-		{Name: "node2", CPUs: 4, Memory: 4000, Partitions: partitions, Up: true, State: "MIXED"},
-		{Name: "node3", CPUs: 4, Memory: 4000, Partitions: partitions[:1], Up: true, State: "MIXED"},
-		{Name: "node4", CPUs: 4, Memory: 4000, Partitions: partitions[:1], Up: true, Drained: true, State: "IDLE+DRAIN", Reason: "disk"},
+		{Name: "node2", CPUs: 4, Threads: 1, Memory: 4000, Partitions: partitions, Up: true, State: "MIXED"},
+		{Name: "node3", CPUs: 4, Threads: 1, Memory: 4000, Partitions: partitions[:1], Up: true, State: "MIXED"},
+		{Name: "node4", CPUs: 4, Threads: 1, Memory: 4000, Partitions: partitions[:1], Up: true, Drained: true, State: "IDLE+DRAIN", Reason: "disk"},
 	}
 	forEachVersion(t, func(t *testing.T, _ version, c *Client) {
 		got, err := c.Nodes(t.Context())

@@ -16,7 +16,9 @@ type node struct {
 	State      words  `json:"state"`
 	StateFlags words  `json:"state_flags"` // v0.0.38
 	CPUs       number `json:"cpus"`
-	Memory     number `json:"real_memory"` // MiB
+	Threads    number `json:"threads"`
+	Tmp        number `json:"temporary_disk"` // MiB
+	Memory     number `json:"real_memory"`    // MiB
 	TRES       string `json:"tres"`
 	Features   words  `json:"features"`
 	Gres       string `json:"gres"`
@@ -48,7 +50,9 @@ func (c *Client) Nodes(ctx context.Context) ([]slurm.Node, error) {
 			nodes = append(nodes, slurm.Node{
 				Name:       n.Name,
 				CPUs:       n.CPUs.count(),
+				Threads:    n.Threads.count(),
 				Memory:     n.Memory.or(0),
+				Tmp:        n.Tmp.or(0),
 				GPUs:       slurm.SizeOf(tres).GPUs,
 				Features:   n.Features,
 				Gres:       gres,

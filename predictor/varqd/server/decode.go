@@ -187,9 +187,9 @@ func checkNeeds(n *workload.Needs) error {
 		return nil
 	}
 	texts := []string{
-		n.Constraint, n.Licenses, n.Reservation, n.NodeList.Option, n.Exclude.Option, n.NodeCPUs.Option, n.NodeMemory.Option,
+		n.Constraint, n.Licenses, n.Reservation, n.NodeList.Option, n.Exclude.Option, n.NodeCPUs.Option, n.NodeMemory.Option, n.NodeTmp.Option,
 	}
-	amounts := []int64{int64(n.MostNodes), n.NodeCPUs.Amount, n.NodeMemory.Amount}
+	amounts := []int64{int64(n.MostNodes), n.NodeCPUs.Amount, n.NodeMemory.Amount, n.NodeTmp.Amount}
 	for i := range n.Gres {
 		texts = append(texts, n.Gres[i].Name, n.Gres[i].Type, n.Gres[i].Option)
 		amounts = append(amounts, n.Gres[i].Count)

@@ -33,6 +33,8 @@ func addJob(flags *pflag.FlagSet) *jobFlags {
 	f.flags.Int32VarP(&s.NTasks, "ntasks", "n", 0, "number of `tasks`")
 	f.flags.Int32Var(&s.NTasksPerNode, "ntasks-per-node", 0, "number of `tasks` on each node")
 	f.flags.Int32VarP(&s.CPUsPerTask, "cpus-per-task", "c", 0, "number of `CPUs` for each task")
+	f.flags.Int32Var(&s.NTasksPerGPU, "ntasks-per-gpu", 0, "number of `tasks` for each GPU")
+	f.flags.Int32Var(&s.CPUsPerGPU, "cpus-per-gpu", 0, "number of `CPUs` for each GPU")
 	f.flags.StringVarP(&s.GPUs, "gpus", "G", "", "GPUs of the whole job: `[TYPE:]N`")
 	f.flags.StringVar(&s.GPUsPerNode, "gpus-per-node", "", "GPUs on each node: `[TYPE:]N`")
 	f.flags.StringVar(&s.GPUsPerTask, "gpus-per-task", "", "GPUs for each task: `[TYPE:]N`")
@@ -48,6 +50,7 @@ func addJob(flags *pflag.FlagSet) *jobFlags {
 func (f *jobFlags) addNeeds(flags *pflag.FlagSet) {
 	s := &f.size
 	f.flags.Int32Var(&s.MinCPUs, "mincpus", 0, "CPUs that each node must have at least: `N`")
+	f.flags.StringVar(&s.Tmp, "tmp", "", "temporary disk on each node: `SIZE` in MiB, or with K, M, G, T")
 	f.flags.StringVarP(&s.Constraint, "constraint", "C", "", "`features` that the nodes must have")
 	f.flags.StringVarP(&s.NodeList, "nodelist", "w", "", "`nodes` that the job must have")
 	f.flags.StringVarP(&s.Exclude, "exclude", "x", "", "`nodes` that it must not have")

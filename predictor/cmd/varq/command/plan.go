@@ -11,8 +11,8 @@ import (
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
-// showPlan shows a plan. options are the options of sbatch that ask for the reservation.
-func (e *Env) showPlan(p *api.Plan, options []string) error {
+// showPlan shows the plan for what was asked. options are the options of sbatch that ask for the reservation.
+func (e *Env) showPlan(asked *api.PlanRequest, p *api.Plan, options []string) error {
 	s := cli.Listing{Width: 12}
 	fmt.Fprintf(&s, "Can be promised: running by %s with probability %s (forecast %s).\n\n",
 		e.moment(p.BeginBy), prob.Format(p.Prob), prob.Format(p.Estimate))
@@ -34,6 +34,9 @@ func (e *Env) showPlan(p *api.Plan, options []string) error {
 	s.Line("Work costs", "%s", p.Work)
 	s.Line("At most", "%s more: %s", p.AtMost(), p.AtMost().Share(p.Work))
 	s.Line("Expected", "%s more", p.Expected)
+	if spread := p.Spread(asked); spread != "" {
+		s.Line("Nodes", "%s", spread)
+	}
 	s.Line("Forecast", "from %s", evidence(p.Evidence))
 	fmt.Fprintf(&s, "\nTo make this reservation:\n\n  sbatch %s job.sh\n", strings.Join(options, " "))
 	_, err := io.WriteString(e.Stdout, s.String())

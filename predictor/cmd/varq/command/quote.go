@@ -84,7 +84,7 @@ func (e *Env) showAnswer(request api.PlanRequest, answer api.PlanAnswer, job []s
 	switch {
 	case answer.Plan != nil:
 		request.Prob = answer.Plan.Prob // the site's default, if none was asked for
-		return e.showPlan(answer.Plan, append(job, e.reservationOptions(request)...))
+		return e.showPlan(&request, answer.Plan, append(job, e.reservationOptions(request)...))
 	case answer.Refusal != nil:
 		return e.showRefusal(&request, answer.Refusal, append(job, e.reservationOptions(request)...))
 	default:

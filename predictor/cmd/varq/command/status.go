@@ -210,7 +210,7 @@ func statusColumns(env *Env) []table.Column[api.Reservation] {
 	text("Account", func(r row) string { return r.Account })
 	text("Partition", func(r row) string { return r.Partition })
 	text("QOS", func(r row) string { return r.QOS })
-	number("Nodes", func(r row) string { return strconv.Itoa(int(r.Nodes)) })
+	number("Nodes", func(r row) string { return strconv.Itoa(int(r.Has())) })
 	number("CPUs", func(r row) string { return strconv.Itoa(int(r.CPUs)) })
 	text("State", func(r row) string { return r.State })
 	columns[len(columns)-1].Colour = stateColour

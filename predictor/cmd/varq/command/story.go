@@ -37,7 +37,7 @@ func (e *Env) story(r api.Reservation, colour bool) string {
 	if open(r) && r.Now != 0 {
 		s.Line("Now", "probability %s", prob.Format(r.Now))
 	}
-	s.Line("Asks for", "%d nodes, %d CPUs for %s, in all %s", r.Nodes, r.CPUs,
+	s.Line("Asks for", "%s, %d CPUs for %s, in all %s", askedNodes(&r), r.CPUs,
 		slurmtime.FormatDuration(r.WorkLimit), slurmtime.FormatDuration(r.Set.TimeLimit))
 	if r.Eligible != 0 && r.Eligible <= e.Now() {
 		s.Line("Eligible", "since %s", e.moment(r.Eligible))
@@ -52,7 +52,7 @@ func (e *Env) story(r api.Reservation, colour bool) string {
 		if r.Start != 0 {
 			since = "from " + e.moment(r.Start)
 		}
-		text := fmt.Sprintf("%s for %s: %s node-hours", since, slurmtime.FormatDuration(seconds), nodeHours(float64(r.Nodes)*float64(seconds)))
+		text := fmt.Sprintf("%s for %s: %s node-hours", since, slurmtime.FormatDuration(seconds), nodeHours(float64(r.Has())*float64(seconds)))
 		if r.Start != 0 && r.HeldBefore != 0 {
 			text += fmt.Sprintf(", %s of it before Slurm requeued the job", slurmtime.FormatDuration(r.HeldBefore))
 		}
@@ -78,6 +78,17 @@ func (e *Env) story(r api.Reservation, colour bool) string {
 		s.Line(name, "%s %s: %s", e.moment(event.At), event.Kind, event.Text)
 	}
 	return s.String()
+}
+
+// askedNodes says how many nodes a job asks for, and was given.
+func askedNodes(r *api.Reservation) string {
+	switch most := r.MostNodes(); {
+	case r.Allocated != 0 && r.Allocated != r.Nodes:
+		return fmt.Sprintf("%d nodes, was given %d", r.Nodes, r.Allocated)
+	case r.Allocated == 0 && most > r.Nodes:
+		return fmt.Sprintf("%d to %d nodes", r.Nodes, most)
+	}
+	return fmt.Sprintf("%d nodes", r.Nodes)
 }
 
 // against says how long before or after its deadline a start is.

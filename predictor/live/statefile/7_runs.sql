@@ -1,10 +1,16 @@
+-- name is the job's name when the queue showed it last.
 -- interactive is true for a job of srun or salloc. stopped is why Slurm or an operator holds it, or
 -- empty. interrupted is true once Slurm or an operator has held or requeued it. held_before is for
 -- how many seconds its nodes have idled in runs before the present one.
+-- alloc_nodes is the number of nodes that the job was given, or 0 if that is not known. It may be
+-- less than the costs of the plan are of, and more than the job needs.
+ALTER TABLE bindings ADD COLUMN name TEXT NOT NULL DEFAULT '';
 ALTER TABLE bindings ADD COLUMN interactive INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE bindings ADD COLUMN stopped TEXT NOT NULL DEFAULT '';
 ALTER TABLE bindings ADD COLUMN interrupted INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE bindings ADD COLUMN held_before INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE bindings ADD COLUMN alloc_nodes INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE settlements ADD COLUMN alloc_nodes INTEGER NOT NULL DEFAULT 0;
 
 DROP VIEW reservations;
 CREATE VIEW reservations AS SELECT p.*,
@@ -18,6 +24,6 @@ CREATE VIEW reservations AS SELECT p.*,
 	coalesce(b.held_before, 0) AS held_before,
 	coalesce(s.eligible, b.eligible, 0) AS eligible, coalesce(s.start, b.start, 0) AS start,
 	coalesce(s.work_start, b.work_start, 0) AS work_start, coalesce(s.end, 0) AS end,
-	coalesce(s.run, 0) AS run,
+	coalesce(s.run, 0) AS run, coalesce(s.alloc_nodes, b.alloc_nodes, 0) AS alloc_nodes,
 	coalesce((SELECT e.text FROM events e WHERE e.plan = p.id AND e.kind IN ('user', 'note') ORDER BY e.id DESC LIMIT 1), '') AS note
 FROM plans p LEFT JOIN bindings b ON b.plan = p.id LEFT JOIN settlements s ON s.plan = p.id;

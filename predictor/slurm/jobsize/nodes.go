@@ -1,0 +1,35 @@
+package jobsize
+
+import (
+	"fmt"
+	"math"
+)
+
+// mostNodes returns the greatest number of nodes that Slurm may spread the job over. A range of
+// --nodes is an error. Without --nodes Slurm takes as few nodes as suffice of those that are free
+// in part, and so up to one node a task, or a GPU. But a job of one task stays on one node, and
+// with --ntasks-per-node each node has that many tasks.
+func (o Options) mostNodes() (int32, error) {
+	nodes, tasks, err := o.nodesAndTasks()
+	if err != nil {
+		return 0, err
+	}
+	if o.Nodes != "" {
+		if least, most, err := nodeRange(o.Nodes); err == nil && least != most {
+			return 0, fmt.Errorf("--nodes: %.40q leaves the number of nodes open, and with it what a reservation costs at most: give one number, such as %d", o.Nodes, most)
+		}
+		return int32(nodes), nil
+	}
+	switch {
+	case o.NTasks == 0 && o.GPUs != "":
+		gpus, err := typedCount(o.GPUs)
+		if err != nil {
+			return 0, fmt.Errorf("--gpus: %w", err)
+		}
+		nodes = max(nodes, gpus)
+	case o.NTasks == 0:
+	case o.NTasksPerNode == 0:
+		nodes = max(nodes, tasks)
+	}
+	return int32(min(nodes, math.MaxInt32)), nil
+}
