@@ -26,6 +26,10 @@ func TestNeeds(t *testing.T) {
 	for _, command := range [][]string{
 		{"sacctmgr", "--immediate", "add", "qos", "high"},
 		{"sacctmgr", "--immediate", "modify", "user", "bob", "set", "qos+=high"},
+		{"sacctmgr", "--immediate", "add", "qos", "large", "set", "MinTRESPerJob=cpu=2"},
+		{"sacctmgr", "--immediate", "add", "qos", "lean", "set", "MaxTRESPerUser=cpu=2"},
+		{"sacctmgr", "--immediate", "add", "qos", "single", "set", "MaxJobsPerUser=1"},
+		{"sacctmgr", "--immediate", "modify", "user", "alice", "set", "qos+=large,lean,single"},
 		{"scontrol", "create", "reservation", "reservationname=bobs", "users=bob", "nodes=node8", "starttime=now+1day", "duration=60"},
 		{"scontrol", "create", "reservation", "reservationname=hers", "users=alice", "nodes=node8", "starttime=now+2days", "duration=60"},
 		{"scontrol", "update", "nodename=node[1-2]", "availablefeatures=ib,fast,big", "activefeatures=ib,fast,big"},
@@ -43,7 +47,7 @@ func TestNeeds(t *testing.T) {
 	})
 	t.Run("kinds", func(t *testing.T) {
 		for name, test := range map[string]func(*testing.T, *site.Site){
-			"needs": needs, "phantom": phantom, "taken back": takenBack,
+			"needs": needs, "phantom": phantom, "taken back": takenBack, "shares": shares,
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
@@ -79,7 +83,9 @@ func needs(t *testing.T, s *site.Site) {
 		{"--mem-per-cpu=3G --ntasks=4 --nodes=1", "--mem-per-cpu: ", false},
 		{"--account=nosuch", "--account=nosuch: user alice may not use it (account: phys)", false},
 		{"--account=chem", "--account=chem: user alice may not use it", false},
-		{"--qos=high", "--qos=high: user alice may not use it in account phys (QOS: normal)", false},
+		{"--qos=high", "--qos=high: user alice may not use it in account phys (QOS: large, lean, normal, single)", false},
+		{"--qos=large", "QOS large takes no job of less than 2 cpu (MinTRES=cpu)", true},
+		{"--qos=lean --ntasks=3", "QOS lean (of one user) allows 2 cpu (MaxTRESPU=cpu)", true},
 		{"--qos=nosuch", `unknown QOS "nosuch"`, false},
 		{"--gpus=9", "--gpus=9: the nodes of partition main that the job may have, have 8 gpu", false},
 		{"--gpus=h100:1", "--gpus=h100:1: 0 of the 8 nodes of partition main have 1 gpu:h100", false},
@@ -124,6 +130,46 @@ func needs(t *testing.T, s *site.Site) {
 		}
 		mustRun(t, s, "alice", "scancel", strconv.FormatInt(id, 10))
 	}
+}
+
+// shares: where a user's own jobs leave no room under a limit, her reservation would wait for them
+// and not for nodes. Nothing is promised until they have gone.
+func shares(t *testing.T, s *site.Site) {
+	file, _ := script(t, s, "shares", "", "")
+	first, _, err := s.Submit(t.Context(), "alice", "--qos=single", "--time=10:00:00", "--output=/dev/null", "--wrap=sleep 3000")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.WaitState(t.Context(), first, "RUNNING"); err != nil {
+		t.Fatal(err)
+	}
+	second, _, err := s.Submit(t.Context(), "alice", "--qos=single", "--time=5", "--output=/dev/null", "--wrap=true")
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "Slurm holds a second job back", func() bool {
+		job, err := s.Job(t.Context(), second)
+		return err == nil && job["Reason"] == "QOSMaxJobsPerUserLimit"
+	})
+	mustRun(t, s, "alice", "scancel", strconv.FormatInt(second, 10))
+	ask := func() site.Run {
+		r, err := s.Run(t.Context(), "alice", "sbatch", "--begin-by=now+6hours", "--prob=0.6", "--time=5", "--qos=single", "--job-name=shares", file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	const says = "QOS single (of one user) allows 1 jobs at once (MaxJobsPU), and until the deadline your other jobs may have 1"
+	eventually(t, "varqd has seen the job, and names the limit that is full", func() bool {
+		r, err := s.Run(t.Context(), "alice", "varq", "quote", "--begin-by=now+6hours", "--prob=0.6", "--time=5", "--qos=single")
+		return err == nil && strings.Contains(r.Stdout, says)
+	})
+	if r := ask(); r.Code == 0 || !strings.Contains(r.Stderr, says) {
+		t.Errorf("beside job %d: exit code %d, said %q", first, r.Code, r.Stderr)
+	}
+	mustRun(t, s, "alice", "scancel", strconv.FormatInt(first, 10))
+	eventually(t, "it is promised once the job has gone", func() bool { return ask().Code == 0 })
+	mustRun(t, s, "alice", "scancel", "--name=shares")
 }
 
 // phantom: varqd does not know how many sockets the nodes have. So it promises, and Slurm

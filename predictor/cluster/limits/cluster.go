@@ -70,13 +70,23 @@ type TRES map[string]int64
 
 // JobLimits are the limits that both a QOS and an association can set.
 type JobLimits struct {
-	MaxWall       int64 // longest time limit, seconds, or None
-	MaxTRES       TRES  // largest job
-	MaxTRESMins   TRES  // largest job, TRES x minutes of its time limit
-	GrpTRESMins   TRES  // all jobs ever, TRES x minutes
-	UsedTRESMins  TRES  // how much of GrpTRESMins is used, where known
-	GrpTRES       TRES  // all running jobs
-	GrpSubmitJobs int64 // or None
+	MaxWall      int64 // longest time limit, seconds, or None
+	MaxTRES      TRES  // largest job
+	MaxTRESMins  TRES  // largest job, TRES x minutes of its time limit
+	GrpTRESMins  TRES  // all jobs ever, TRES x minutes
+	UsedTRESMins TRES  // how much of GrpTRESMins is used, where known
+	GrpTRES      TRES  // all running jobs
+	MinTRES      TRES  // smallest job
+	// PerUser and PerAccount are what the jobs of one user, or of one account, may have at once.
+	// Group is the same of all jobs, without TRES, which are GrpTRES.
+	PerUser, PerAccount, Group Share
+}
+
+// Share is what several jobs may have at once, together. nil stands for a limit that is not set.
+type Share struct {
+	TRES      TRES   // of the running jobs
+	Jobs      *int64 // running
+	Submitted *int64 // running or waiting
 }
 
 // QOS is one quality of service. The flags are Slurm's, by their own names.

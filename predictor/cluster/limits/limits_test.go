@@ -42,16 +42,16 @@ func cluster() *Cluster {
 			"old": {Name: "old", MaxTime: None, DefaultTime: None, MaxNodes: None, Nodes: nodes(1)},
 		},
 		QOS: map[string]QOS{
-			"normal": {Name: "normal", JobLimits: JobLimits{MaxWall: None, GrpSubmitJobs: None}},
-			"fast":   {Name: "fast", JobLimits: JobLimits{MaxWall: 30 * minute, GrpSubmitJobs: None}},
-			"urgent": {Name: "urgent", OverPartQOS: true, JobLimits: JobLimits{MaxWall: 3 * hour, GrpSubmitJobs: None}},
+			"normal": {Name: "normal", JobLimits: JobLimits{MaxWall: None}},
+			"fast":   {Name: "fast", JobLimits: JobLimits{MaxWall: 30 * minute}},
+			"urgent": {Name: "urgent", OverPartQOS: true, JobLimits: JobLimits{MaxWall: 3 * hour}},
 		},
 		Associations: []Association{
-			{Account: "root", DefaultQOS: "normal", JobLimits: JobLimits{MaxWall: None, GrpSubmitJobs: None}},
-			{Account: "physics", Parent: "root", JobLimits: JobLimits{MaxWall: 10 * hour, GrpSubmitJobs: None}},
-			{Account: "plasma", Parent: "physics", JobLimits: JobLimits{MaxWall: None, GrpSubmitJobs: None}},
-			{Account: "plasma", User: "alice", Default: true, JobLimits: JobLimits{MaxWall: None, GrpSubmitJobs: None}},
-			{Account: "physics", User: "alice", DefaultQOS: "urgent", JobLimits: JobLimits{MaxWall: None, GrpSubmitJobs: None}},
+			{Account: "root", DefaultQOS: "normal", JobLimits: JobLimits{MaxWall: None}},
+			{Account: "physics", Parent: "root", JobLimits: JobLimits{MaxWall: 10 * hour}},
+			{Account: "plasma", Parent: "physics", JobLimits: JobLimits{MaxWall: None}},
+			{Account: "plasma", User: "alice", Default: true, JobLimits: JobLimits{MaxWall: None}},
+			{Account: "physics", User: "alice", DefaultQOS: "urgent", JobLimits: JobLimits{MaxWall: None}},
 		},
 	}
 }

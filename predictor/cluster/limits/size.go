@@ -2,6 +2,7 @@ package limits
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/varq-project/varq/predictor/workload"
@@ -9,7 +10,8 @@ import (
 
 // CheckSize returns the rule that forbids any job as large as the request, or nil if there is
 // none. The partition may have too few nodes or CPUs. The partition's MaxNodes may forbid the
-// job. So may MaxTRES or GrpTRES of a QOS or an association, with the precedence of MaxLimit.
+// job. So may MaxTRES, GrpTRES, MinTRES, or what one user or one account may have at once, of a QOS
+// or an association, with the precedence of MaxLimit.
 func (c *Cluster) CheckSize(r workload.Request) *Rule {
 	p := c.Partitions[r.Partition]
 	partition := "partition " + r.Partition
@@ -34,6 +36,19 @@ func (c *Cluster) CheckSize(r workload.Request) *Rule {
 			if c.size(r, tres) > h.GrpTRES[tres] {
 				return tooLarge(h, "GrpTRES", tres, h.GrpTRES[tres])
 			}
+		}
+	}
+	for _, h := range qos {
+		for _, tres := range slices.Sorted(maps.Keys(h.MinTRES)) {
+			if least := h.MinTRES[tres]; c.size(r, tres) < least {
+				setting := "MinTRES=" + tres
+				return &Rule{Name: h.name + " " + setting, Says: fmt.Sprintf("%s takes no job of less than %d %s (%s)", h.name, least, tres, setting)}
+			}
+		}
+	}
+	for _, s := range c.shares(&r) {
+		if rule := s.checkAlone(c, &r); rule != nil {
+			return rule
 		}
 	}
 	return nil

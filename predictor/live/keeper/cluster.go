@@ -62,7 +62,7 @@ func (k *Keeper) planner() (*trajectory.Planner, error) {
 		return nil, api.Fault(api.ErrUnavailable, err.Error())
 	}
 	return &trajectory.Planner{
-		Forecaster: k.Outlook, Cluster: &k.cluster.Load().limits, Horizon: k.Horizon, MaxHold: k.MaxHold, Confidence: k.Confidence,
+		Forecaster: k.Outlook, Cluster: &k.cluster.Load().limits, Jobs: k.Outlook.Jobs, Horizon: k.Horizon, MaxHold: k.MaxHold, Confidence: k.Confidence,
 	}, nil
 }
 

@@ -183,6 +183,8 @@ func (p *fakeOutlook) Predict(workload.Request) (a forecast.Answer, ok bool) {
 
 func (p *fakeOutlook) Queue() (waiting, running int) { return 31, 80 }
 
+func (p *fakeOutlook) Jobs(func(*workload.Job) bool) {}
+
 func (p *fakeOutlook) ObserveCluster(_ *limits.Cluster, nodes []slurm.Node) { p.nodes = len(nodes) }
 
 func (p *fakeOutlook) Promise(job int64, r workload.Request, begin, _ int64, holds bool) {

@@ -9,8 +9,10 @@
 package outlook
 
 import (
+	"iter"
 	"sync/atomic"
 
+	"github.com/varq-project/varq/predictor/cluster/queue"
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/predictor"
 	"github.com/varq-project/varq/predictor/workload"
@@ -130,6 +132,24 @@ func (o *Outlook) Queue() (waiting, running int) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return m.queue.Count()
+}
+
+// Jobs yields the jobs that wait and those that run, as far as the Model knows. The Start of one
+// that waits is 0. The jobs must not be changed, nor kept. The loop must ask the Outlook nothing.
+func (o *Outlook) Jobs(yield func(*workload.Job) bool) {
+	m := o.model.Load()
+	if m == nil {
+		return
+	}
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	for _, jobs := range []iter.Seq[*queue.Job]{m.queue.Pending(), m.queue.Running()} {
+		for j := range jobs {
+			if !yield(&j.Job) {
+				return
+			}
+		}
+	}
 }
 
 // StartsObserved returns how many starts the Model has observed, and the time of the

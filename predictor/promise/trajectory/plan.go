@@ -1,6 +1,8 @@
 package trajectory
 
 import (
+	"iter"
+
 	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/stats"
 	"github.com/varq-project/varq/predictor/workload"
@@ -29,6 +31,8 @@ type Planner struct {
 	// Cluster has Slurm's limits and defaults. With nil there are no limits and no
 	// defaults.
 	Cluster *limits.Cluster
+	// Jobs yields the jobs that wait or run; nil if they are not known.
+	Jobs iter.Seq[*workload.Job]
 	// Horizon is in seconds; 0 stands for DefaultHorizon. A job becomes eligible at
 	// most Horizon before its deadline, or at max(now, HoldUntil). An offered deadline
 	// is at most Horizon after now or after the end of a blocked window.
@@ -167,6 +171,11 @@ func (p *Planner) admit(r *Request) *Refusal {
 		}
 		if rule := p.Cluster.CheckNeeds(job, r.Needs); rule != nil {
 			return &Refusal{Reason: rule.Says}
+		}
+		if p.Jobs != nil {
+			if rule := p.Cluster.CheckShares(job, r.ID, r.Deadline, p.Jobs); rule != nil {
+				return &Refusal{Reason: rule.Says, Limit: rule.Name}
+			}
 		}
 	}
 	if r.Job.Limit <= 0 {

@@ -258,7 +258,7 @@ func parseUsage(list string) (limit, used limits.TRES, err error) {
 
 // dropLimits removes the limits of every QOS and association.
 func dropLimits(cluster *limits.Cluster) {
-	none := limits.JobLimits{MaxWall: limits.None, GrpSubmitJobs: limits.None}
+	none := limits.JobLimits{MaxWall: limits.None}
 	for name, q := range cluster.QOS {
 		q.JobLimits = none
 		cluster.QOS[name] = q

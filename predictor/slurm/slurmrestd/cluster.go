@@ -250,8 +250,8 @@ func (l *license) required() []presence {
 	return []presence{{"LicenseName", l.Name != ""}, {"Total", l.Total.present}}
 }
 
-// qos is a quality of service of slurmdbd. The API leaves out its limit on the submitted
-// jobs of a group.
+// qos is a quality of service of slurmdbd. Before v0.0.41 the API leaves out its limit on the
+// submitted jobs of a group.
 type qos struct {
 	Name   string `json:"name"`
 	Flags  words  `json:"flags"`
@@ -266,16 +266,41 @@ type qos struct {
 					} `json:"per"`
 				} `json:"minutes"`
 				Per struct {
-					Job tresList `json:"job"`
+					Job     tresList `json:"job"`
+					User    tresList `json:"user"`
+					Account tresList `json:"account"`
 				} `json:"per"`
 			} `json:"tres"`
+			ActiveJobs struct {
+				Count number `json:"count"` // of the group
+			} `json:"active_jobs"`
+			Jobs struct {
+				Count      number `json:"count"` // submitted, of the group; since v0.0.41
+				ActiveJobs struct {
+					Per jobsPer `json:"per"`
+				} `json:"active_jobs"`
+				Per jobsPer `json:"per"` // submitted
+			} `json:"jobs"`
 			WallClock struct {
 				Per struct {
 					Job number `json:"job"` // minutes
 				} `json:"per"`
 			} `json:"wall_clock"`
 		} `json:"max"`
+		Min struct {
+			TRES struct {
+				Per struct {
+					Job tresList `json:"job"`
+				} `json:"per"`
+			} `json:"tres"`
+		} `json:"min"`
 	} `json:"limits"`
+}
+
+// jobsPer are the numbers of jobs that one user or account may have.
+type jobsPer struct {
+	User    number `json:"user"`
+	Account number `json:"account"`
 }
 
 func (q *qos) required() []presence {
@@ -290,12 +315,15 @@ func (q *qos) limits() limits.QOS {
 		PartitionTimeLimit: containsFold(q.Flags, "PARTITION_TIME_LIMIT"),
 		PartitionMaxNodes:  containsFold(q.Flags, "PARTITION_MAXIMUM_NODE"),
 		JobLimits: limits.JobLimits{
-			MaxWall:       minutesOrNone(most.WallClock.Per.Job),
-			MaxTRES:       most.TRES.Per.Job.counts(),
-			MaxTRESMins:   most.TRES.Minutes.Per.Job.counts(),
-			GrpTRESMins:   most.TRES.Minutes.Total.counts(),
-			GrpTRES:       most.TRES.Total.counts(),
-			GrpSubmitJobs: limits.None,
+			MaxWall:     minutesOrNone(most.WallClock.Per.Job),
+			MaxTRES:     most.TRES.Per.Job.counts(),
+			MaxTRESMins: most.TRES.Minutes.Per.Job.counts(),
+			GrpTRESMins: most.TRES.Minutes.Total.counts(),
+			GrpTRES:     most.TRES.Total.counts(),
+			MinTRES:     q.Limits.Min.TRES.Per.Job.counts(),
+			PerUser:     limits.Share{TRES: most.TRES.Per.User.counts(), Jobs: most.Jobs.ActiveJobs.Per.User.limit(), Submitted: most.Jobs.Per.User.limit()},
+			PerAccount:  limits.Share{TRES: most.TRES.Per.Account.counts(), Jobs: most.Jobs.ActiveJobs.Per.Account.limit(), Submitted: most.Jobs.Per.Account.limit()},
+			Group:       limits.Share{Jobs: most.ActiveJobs.Count.limit(), Submitted: most.Jobs.Count.limit()},
 		},
 	}
 }
@@ -314,7 +342,10 @@ type association struct {
 	} `json:"default"`
 	Max struct {
 		Jobs struct {
-			Per struct {
+			Active number `json:"active"` // running, of one user
+			Total  number `json:"total"`  // submitted, of one user
+			Per    struct {
+				Count     number `json:"count"` // running, of the group
 				Submitted number `json:"submitted"`
 				WallClock number `json:"wall_clock"` // minutes
 			} `json:"per"`
@@ -350,12 +381,13 @@ func (a *association) limits() limits.Association {
 		DefaultQOS: string(a.Default.QOS),
 		QOS:        a.QOS,
 		JobLimits: limits.JobLimits{
-			MaxWall:       minutesOrNone(a.Max.Jobs.Per.WallClock),
-			MaxTRES:       a.Max.TRES.Per.Job.counts(),
-			MaxTRESMins:   a.Max.TRES.Minutes.Per.Job.counts(),
-			GrpTRESMins:   a.Max.TRES.Group.Minutes.counts(),
-			GrpTRES:       a.Max.TRES.Total.counts(),
-			GrpSubmitJobs: a.Max.Jobs.Per.Submitted.or(limits.None),
+			MaxWall:     minutesOrNone(a.Max.Jobs.Per.WallClock),
+			MaxTRES:     a.Max.TRES.Per.Job.counts(),
+			MaxTRESMins: a.Max.TRES.Minutes.Per.Job.counts(),
+			GrpTRESMins: a.Max.TRES.Group.Minutes.counts(),
+			GrpTRES:     a.Max.TRES.Total.counts(),
+			PerUser:     limits.Share{Jobs: a.Max.Jobs.Active.limit(), Submitted: a.Max.Jobs.Total.limit()},
+			Group:       limits.Share{Jobs: a.Max.Jobs.Per.Count.limit(), Submitted: a.Max.Jobs.Per.Submitted.limit()},
 		},
 	}
 }

@@ -162,24 +162,23 @@ func TestNodes(t *testing.T) {
 }
 
 func TestCluster(t *testing.T) {
-	unlimited := limits.JobLimits{MaxWall: limits.None, GrpSubmitJobs: limits.None}
+	unlimited := limits.JobLimits{MaxWall: limits.None}
 	phys := limits.JobLimits{
-		MaxWall:       2 * 86400,
-		MaxTRES:       limits.TRES{"node": 4},
-		MaxTRESMins:   limits.TRES{"cpu": 7777},
-		GrpTRESMins:   limits.TRES{"cpu": 5000000, "node": 1000},
-		GrpTRES:       limits.TRES{"cpu": 16},
-		GrpSubmitJobs: 1000,
+		MaxWall:     2 * 86400,
+		MaxTRES:     limits.TRES{"node": 4},
+		MaxTRESMins: limits.TRES{"cpu": 7777},
+		GrpTRESMins: limits.TRES{"cpu": 5000000, "node": 1000},
+		GrpTRES:     limits.TRES{"cpu": 16},
+		Group:       limits.Share{Submitted: new(int64(1000))},
 	}
 	alice := phys // inherits all but the group's limits
-	alice.GrpTRES, alice.GrpSubmitJobs = nil, limits.None
+	alice.GrpTRES, alice.Group = nil, limits.Share{}
 	alice.GrpTRESMins = limits.TRES{"cpu": 600000}
 	normal := limits.JobLimits{
-		MaxWall:       86400,
-		MaxTRES:       limits.TRES{"cpu": 8},
-		MaxTRESMins:   limits.TRES{"cpu": 100000},
-		GrpTRESMins:   limits.TRES{"cpu": 900000},
-		GrpSubmitJobs: limits.None,
+		MaxWall:     86400,
+		MaxTRES:     limits.TRES{"cpu": 8},
+		MaxTRESMins: limits.TRES{"cpu": 100000},
+		GrpTRESMins: limits.TRES{"cpu": 900000},
 	}
 	long := unlimited
 	long.MaxWall, long.GrpTRES = 7*86400, limits.TRES{"cpu": 8}

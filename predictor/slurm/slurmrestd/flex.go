@@ -157,3 +157,11 @@ func (c *comment) UnmarshalJSON(data []byte) error {
 	}
 	return json.Unmarshal(data, (*string)(c))
 }
+
+// limit returns the number, or nil if none is set.
+func (n number) limit() *int64 {
+	if !n.set {
+		return nil
+	}
+	return &n.value
+}

@@ -1,0 +1,126 @@
+package limits
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// TestShares: a job that alone is more than a limit allows can never run; beside others that may
+// still be there at the deadline it would wait for them.
+func TestShares(t *testing.T) {
+	const deadline = 10_000
+	one := new(int64(1))
+	none := new(int64(0))
+	running := func(user, account, qos string, cpus int32, end int64) *workload.Job {
+		return &workload.Job{
+			ID: 7, Start: 1000,
+			Request: workload.Request{User: user, Account: account, Partition: "main", QOS: qos, Size: workload.Size{Nodes: 1, CPUs: cpus}, Limit: end - 1000},
+		}
+	}
+	waiting := func(user, account, qos string, cpus int32) *workload.Job {
+		j := running(user, account, qos, cpus, 2000)
+		j.Start = 0
+		return j
+	}
+	const late = deadline + 1
+	for _, v := range []struct {
+		what string
+		set  JobLimits // of QOS normal, or of a holder that edit chooses
+		edit func(c *Cluster, l JobLimits)
+		jobs []*workload.Job
+		says string // the beginning, or "" if nothing is wrong
+	}{
+		{"too small", JobLimits{MinTRES: TRES{"cpu": 5}}, nil, nil, "QOS normal takes no job of less than 5 cpu (MinTRES=cpu)"},
+		{"large enough", JobLimits{MinTRES: TRES{"cpu": 4}}, nil, nil, ""},
+		{"too large for a user", JobLimits{PerUser: Share{TRES: TRES{"cpu": 3}}}, nil, nil, "QOS normal (of one user) allows 3 cpu (MaxTRESPU=cpu)"},
+		{"too large for an account", JobLimits{PerAccount: Share{TRES: TRES{"cpu": 3}}}, nil, nil, "QOS normal (of one account) allows 3 cpu (MaxTRESPA=cpu)"},
+		{"no jobs", JobLimits{PerUser: Share{Jobs: none}}, nil, nil, "QOS normal (of one user) allows no jobs (MaxJobsPU=0)"},
+		{"no jobs of the group", JobLimits{Group: Share{Jobs: none}}, nil, nil, "QOS normal allows no jobs (GrpJobs=0)"},
+		{"none to submit", JobLimits{PerUser: Share{Submitted: none}}, nil, nil, "QOS normal (of one user) allows no jobs (MaxSubmitJobsPU=0)"},
+		{
+			"her job runs", JobLimits{PerUser: Share{Jobs: one}}, nil, []*workload.Job{running("alice", "physics", "normal", 1, late)},
+			"QOS normal (of one user) allows 1 jobs at once (MaxJobsPU), and until the deadline your other jobs may have 1; when they end cannot be forecast",
+		},
+		{"it ends before the deadline", JobLimits{PerUser: Share{Jobs: one}}, nil, []*workload.Job{running("alice", "physics", "normal", 1, deadline)}, ""},
+		{"her job waits", JobLimits{PerUser: Share{Jobs: one}}, nil, []*workload.Job{waiting("alice", "physics", "normal", 1)}, "QOS normal (of one user) allows 1 jobs at once"},
+		{"in another QOS", JobLimits{PerUser: Share{Jobs: one}}, nil, []*workload.Job{waiting("alice", "physics", "urgent", 1)}, ""},
+		{"another's", JobLimits{PerUser: Share{Jobs: one}}, nil, []*workload.Job{running("bob", "physics", "normal", 1, late)}, ""},
+		{
+			"CPUs of hers", JobLimits{PerUser: Share{TRES: TRES{"cpu": 7}}}, nil, []*workload.Job{running("alice", "physics", "normal", 4, late)},
+			"QOS normal (of one user) allows 7 cpu at once (MaxTRESPU=cpu), and until the deadline your other jobs may have 4",
+		},
+		{"CPUs enough", JobLimits{PerUser: Share{TRES: TRES{"cpu": 8}}}, nil, []*workload.Job{running("alice", "physics", "normal", 4, late)}, ""},
+		{
+			"CPUs of all", JobLimits{GrpTRES: TRES{"cpu": 7}}, nil, []*workload.Job{running("bob", "astro", "normal", 4, late)},
+			"QOS normal allows 7 cpu at once (GrpTRES=cpu), and until the deadline other jobs may have 4",
+		},
+		{"others' jobs that wait", JobLimits{GrpTRES: TRES{"cpu": 7}}, nil, []*workload.Job{waiting("bob", "astro", "normal", 4)}, ""},
+		{
+			"in the queue", JobLimits{PerUser: Share{Submitted: one}}, nil, []*workload.Job{running("alice", "physics", "normal", 1, deadline)},
+			"QOS normal (of one user) allows 1 jobs in the queue at once (MaxSubmitJobsPU), and there are 1",
+		},
+		{
+			"of the association", JobLimits{PerUser: Share{Jobs: one}}, ofUser, []*workload.Job{running("alice", "physics", "urgent", 1, late)},
+			"user alice in account physics allows 1 jobs at once (MaxJobs)",
+		},
+		{
+			"of the account", JobLimits{Group: Share{Jobs: one}}, ofAccount, []*workload.Job{running("bob", "physics", "urgent", 1, late)},
+			"account physics allows 1 jobs at once (GrpJobs)",
+		},
+		{
+			"the QOS has its own", JobLimits{PerUser: Share{Jobs: one}}, func(c *Cluster, l JobLimits) {
+				ofUser(c, l)
+				q := c.QOS["normal"]
+				q.PerUser.Jobs = new(int64(5))
+				c.QOS["normal"] = q
+			}, []*workload.Job{running("alice", "physics", "normal", 1, late)}, "",
+		},
+		{
+			"the QOS has another", JobLimits{PerUser: Share{Jobs: one}}, func(c *Cluster, l JobLimits) {
+				ofUser(c, l)
+				q := c.QOS["normal"]
+				q.PerUser.TRES = TRES{"cpu": 100}
+				c.QOS["normal"] = q
+			}, []*workload.Job{running("alice", "physics", "normal", 1, late)}, "user alice in account physics allows 1 jobs at once (MaxJobs)",
+		},
+	} {
+		c := plain()
+		if v.edit == nil {
+			v.edit = func(c *Cluster, l JobLimits) { c.QOS["normal"] = QOS{Name: "normal", JobLimits: l} }
+		}
+		v.set.MaxWall = None
+		v.edit(c, v.set)
+		r := workload.Request{User: "alice", Account: "physics", Partition: "main", QOS: "normal", Size: workload.Size{Nodes: 1, CPUs: 4}, Limit: 60}
+		rule := c.CheckSize(r)
+		if rule == nil {
+			rule = c.CheckShares(r, 0, deadline, slices.Values(v.jobs))
+		}
+		says := ""
+		if rule != nil {
+			says = rule.Says
+		}
+		if !strings.HasPrefix(says, v.says) || v.says == "" && says != "" {
+			t.Errorf("%s: %q, wanted %q", v.what, says, v.says)
+		}
+		if rule := c.CheckShares(r, 7, deadline, slices.Values(v.jobs)); rule != nil && len(v.jobs) > 0 {
+			t.Errorf("%s: the job is counted beside itself: %s", v.what, rule.Says)
+		}
+	}
+}
+
+// plain returns a cluster without limits, with the user alice of account physics.
+func plain() *Cluster {
+	return &Cluster{
+		Partitions: map[string]Partition{"main": {Name: "main", Up: true, MaxTime: None, MaxNodes: None, Nodes: []string{"n1", "n2"}}},
+		QOS:        map[string]QOS{},
+		Associations: []Association{
+			{Account: "physics", Parent: "root"}, {Account: "physics", User: "alice"}, {Account: "root"},
+		},
+	}
+}
+
+func ofUser(c *Cluster, l JobLimits)    { c.Associations[1].JobLimits = l }
+func ofAccount(c *Cluster, l JobLimits) { c.Associations[0].JobLimits = l }
