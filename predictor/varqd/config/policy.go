@@ -34,8 +34,19 @@ type Rule struct {
 // Open bounds open reservations, and the node-hours for which their nodes may idle; nil is no
 // limit.
 type Open struct {
-	Reservations *int     `yaml:"reservations"`
+	Reservations *Count   `yaml:"reservations"`
 	NodeHours    *float64 `yaml:"node_hours"`
+}
+
+// Count is a whole number.
+type Count int
+
+// UnmarshalYAML implements yaml.Unmarshaler. A fraction is an error, and not cut off.
+func (c *Count) UnmarshalYAML(node *yaml.Node) error {
+	if node.ShortTag() != "!!int" {
+		return fmt.Errorf("line %d: %q is not a whole number", node.Line, node.Value)
+	}
+	return node.Decode((*int)(c))
 }
 
 // Names is a name or a list of names.
@@ -97,52 +108,10 @@ func (c Cost) policy() policy.Cost {
 
 func (o Open) limits() (l policy.Limits) {
 	if o.Reservations != nil {
-		l.Open = *o.Reservations
+		l.Open = int(*o.Reservations)
 	}
 	if o.NodeHours != nil {
 		l.NodeSeconds = 3600 * *o.NodeHours
 	}
 	return l
-}
-
-// mostOpen bounds the number of open reservations that a rule may name.
-const mostOpen = 1_000_000
-
-func checkPolicy(rules []Rule, bad func(key, format string, args ...any)) {
-	names := map[string]bool{}
-	for i := range rules {
-		r := &rules[i]
-		key := fmt.Sprintf("policy[%d]", i)
-		if names[r.name(i)] {
-			bad(key+".name", "%q is the name of another one", r.name(i))
-		}
-		names[r.name(i)] = true
-		for _, s := range []struct {
-			key   string
-			names Names
-		}{{"partition", r.Partition}, {"account", r.Account}, {"qos", r.QOS}, {"user", r.User}} {
-			for _, name := range s.names {
-				if name == "" {
-					bad(key+"."+s.key, "an empty name selects nothing; without %s the rule selects all", s.key)
-				}
-			}
-		}
-		for _, o := range []struct {
-			key  string
-			open Open
-		}{{"per_user", r.PerUser}, {"per_account", r.PerAccount}} {
-			if n := o.open.Reservations; n != nil && (*n < 1 || *n > mostOpen) {
-				bad(key+"."+o.key+".reservations", "%d does not lie between 1 and %d; \"reserve: no\" allows none", *n, mostOpen)
-			}
-			if n := o.open.NodeHours; n != nil && !(*n > 0 && *n <= api.MaxNodeHours) {
-				bad(key+"."+o.key+".node_hours", "%v does not lie above 0 and up to %.0f", *n, api.MaxNodeHours)
-			}
-		}
-		if p := r.MaxProb; p != nil && !(*p > 0 && *p < 1) {
-			bad(key+".max_prob", "%v does not lie between 0 and 1", *p)
-		}
-		if r.Reserve == nil && r.PerUser == (Open{}) && r.PerAccount == (Open{}) && r.MaxProb == nil && r.Cost == (Cost{}) && r.MaxCost == (Cost{}) {
-			bad(key, "the rule has none of reserve, per_user, per_account, max_prob, cost and max_cost")
-		}
-	}
 }
