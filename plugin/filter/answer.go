@@ -112,7 +112,7 @@ func (s *Submission) span(p *api.Plan) string {
 }
 
 func (s *Submission) refuse(l *lines, r *api.Refusal) {
-	l.add(wordRefuse, "no promise: %s", r.Reason)
+	l.add(wordRefuse, "no promise: %s", slurmtime.InZone(r.Reason, s.zone))
 	for i := range r.Offers {
 		o := &r.Offers[i]
 		l.add(wordRefuse, "possible: %s   (probability %s, at most %s more)", strings.Join(o.Options(&s.Request, s.zone), " "), prob.Format(o.Prob), o.Worst)

@@ -40,9 +40,11 @@ const (
 	OnMissCancel = "cancel" // varqd cancels the job
 )
 
-// PlanAnswer is a plan or a refusal: exactly one of the two is set.
+// PlanAnswer is a plan with its ceiling, or a refusal: exactly one of the two is set.
 type PlanAnswer struct {
-	Plan       *Plan    `json:"plan,omitempty"`
+	Plan *Plan `json:"plan,omitempty"`
+	// Ceiling is the cost of idle nodes that no revision of Plan exceeds, as its AtMost returns it.
+	Ceiling    *Cost    `json:"ceiling,omitempty"`
 	Refusal    *Refusal `json:"refusal,omitempty"`
 	Trajectory []Point  `json:"trajectory,omitempty"`
 }

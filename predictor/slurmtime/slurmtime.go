@@ -6,6 +6,7 @@ package slurmtime
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -368,4 +369,18 @@ func (s *scanner) delta() (int64, error) {
 // Format writes a time as Slurm does, 2006-01-02T15:04:05.
 func Format(at int64, zone *time.Location) string {
 	return time.Unix(at, 0).In(zone).Format("2006-01-02T15:04:05")
+}
+
+// stamp is a time that names its zone, as in 2006-01-02T15:04:05+09:00.
+var stamp = regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(Z|[+-]\d\d:\d\d)`)
+
+// InZone returns text with each time that names its zone written as Format does.
+func InZone(text string, zone *time.Location) string {
+	return stamp.ReplaceAllStringFunc(text, func(found string) string {
+		at, err := time.Parse(time.RFC3339, found)
+		if err != nil {
+			return found
+		}
+		return Format(at.Unix(), zone)
+	})
 }

@@ -147,6 +147,20 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
+func TestInZone(t *testing.T) {
+	tokyo := time.FixedZone("JST", 9*3600)
+	for text, want := range map[string]string{
+		"moved from 2026-11-21T17:00:00Z to 2026-11-21T17:00:00-05:00: why": "moved from 2026-11-22T02:00:00 to 2026-11-22T07:00:00: why",
+		"from 2026-11-21T17:00:00": "from 2026-11-21T17:00:00",
+		"2026-13-41T17:00:00Z":     "2026-13-41T17:00:00Z",
+		"":                         "",
+	} {
+		if got := InZone(text, tokyo); got != want {
+			t.Errorf("%q: %q, wanted %q", text, got, want)
+		}
+	}
+}
+
 func FuzzParseDuration(f *testing.F) {
 	for _, text := range []string{"90", "1:30:00", "1-12:30", "UNLIMITED"} {
 		f.Add(text)

@@ -71,7 +71,8 @@ func (k *Keeper) Plan(ctx context.Context, user string, req *api.PlanRequest, pr
 	case no != nil:
 		return refuse(no)
 	}
-	answer.Plan = &plan
+	atMost := plan.AtMost()
+	answer.Plan, answer.Ceiling = &plan, &atMost
 	return answer, nil
 }
 

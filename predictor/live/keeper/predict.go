@@ -26,6 +26,9 @@ func (k *Keeper) Predict(_ context.Context, user string, req *api.PredictRequest
 	if job, err = planner.Cluster.Complete(job); err != nil {
 		return api.Prediction{}, api.Fault(api.ErrInvalid, err.Error())
 	}
+	if rule := planner.Cluster.CheckSize(job); rule != nil {
+		return api.Prediction{}, api.Fault(api.ErrInvalid, "such a job never starts: "+rule.Says)
+	}
 	asked := req.Quantiles
 	if len(asked) == 0 {
 		asked = defaultQuantiles

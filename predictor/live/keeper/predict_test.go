@@ -2,6 +2,7 @@ package keeper
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -34,6 +35,15 @@ func TestPredict(t *testing.T) {
 	}
 	if _, err := s.Predict(t.Context(), "alice", &api.PredictRequest{Job: workload.Request{Partition: "none"}}); !errors.Is(err, api.ErrInvalid) {
 		t.Errorf("an unknown partition: %v", err)
+	}
+}
+
+// A job that is too large for its partition is refused by name.
+func TestPredictTooLarge(t *testing.T) {
+	s := newSite(t)
+	_, err := s.Predict(t.Context(), "alice", &api.PredictRequest{Job: workload.Request{Size: workload.Size{Nodes: 10_000}}})
+	if !errors.Is(err, api.ErrInvalid) || !strings.Contains(err.Error(), "such a job never starts: partition main has ") {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -246,7 +246,7 @@ func (c *Client) do(ctx context.Context, method, path string, question, answer a
 	}
 	// A varqd in trouble answers for its health with an error's status.
 	if resp.StatusCode/100 != 2 && path != api.PathHealth {
-		return refusal(resp.Status, text)
+		return refusal(resp, text)
 	}
 	if answer == nil {
 		return nil
@@ -270,11 +270,20 @@ func (c *Client) unreachable(err error) error {
 	return fmt.Errorf("%w at %s: %s", ErrUnreachable, c.endpoint, why)
 }
 
-// refusal returns varqd's own words, or the HTTP status without them.
-func refusal(status string, text []byte) error {
+// kinds are the kinds of errors by HTTP status.
+var kinds = map[int]error{
+	http.StatusBadRequest: api.ErrInvalid, http.StatusForbidden: api.ErrForbidden, http.StatusNotFound: api.ErrNotFound, http.StatusConflict: api.ErrConflict,
+}
+
+// refusal returns varqd's own words, or the HTTP status without them. What varqd has decided is a
+// fault of package api.
+func refusal(resp *http.Response, text []byte) error {
 	var e api.Error
 	if json.Unmarshal(text, &e) != nil || e.Error == "" {
-		return fmt.Errorf("varqd answers %s", status)
+		return fmt.Errorf("varqd answers %s", resp.Status)
+	}
+	if kind, ok := kinds[resp.StatusCode]; ok {
+		return api.Fault(kind, e.Error)
 	}
 	return errors.New(e.Error)
 }

@@ -9,11 +9,13 @@ import (
 	"errors"
 	"fmt"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
+	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/cmd/varq/evaluate"
 	"github.com/varq-project/varq/predictor/cmd/varq/simulate"
@@ -26,7 +28,7 @@ import (
 // The exit codes of varq.
 const (
 	ExitOK     = 0 // varqd answered, and the answer is yes
-	ExitNo     = 1 // varqd answered: no such promise can be made, or was
+	ExitNo     = 1 // varqd answered, and the answer is no: refused, not permitted, or no such thing
 	ExitUsage  = 2 // the command line makes no sense
 	ExitFailed = 3 // varqd could not be asked or answer; a simulation failed
 )
@@ -41,6 +43,9 @@ type Env struct {
 
 // errNo ends a command with ExitNo and without a message.
 var errNo = errors.New("no")
+
+// refusals are the kinds of errors by which varqd says no.
+var refusals = []error{api.ErrInvalid, api.ErrForbidden, api.ErrNotFound, api.ErrConflict}
 
 // Run executes the command line args, without the program's name, and returns
 // the exit code.
@@ -59,6 +64,9 @@ func Run(args []string, env Env) int {
 	case errors.As(err, &usage):
 		fmt.Fprintf(env.Stderr, "varq: %v\nTry '%s --help'.\n", err, usage.Command)
 		return ExitUsage
+	case slices.ContainsFunc(refusals, func(kind error) bool { return errors.Is(err, kind) }):
+		fmt.Fprintf(env.Stderr, "varq: %v\n", err)
+		return ExitNo
 	default:
 		fmt.Fprintf(env.Stderr, "varq: %v\n", err)
 		if errors.Is(err, client.ErrUnreachable) {

@@ -44,7 +44,16 @@ func TestExitCodes(t *testing.T) {
 		"trace /nowhere.txt":                   ExitFailed,
 		"trace --output=log.txt":               ExitUsage,
 		"trace --procs=0":                      ExitUsage,
-		"status -u root":                       ExitFailed,
+		"status -u root":                       ExitNo,
+		"cancel aaaaaaaaaaaa":                  ExitOK,
+		"cancel bbbbbbbbbbbb":                  ExitNo,
+		"cancel 4711":                          ExitUsage,
+		"accept":                               ExitUsage,
+		"accept 4712":                          ExitNo,
+		"predict -t 60 -n0":                    ExitUsage,
+		"quote -t 60 --begin-by=17:00 -n0":     ExitUsage,
+		"quote -t 60 --begin-by=17:00 -c -1":   ExitUsage,
+		"limits --endpoint=unix:///nowhere/at": ExitFailed,
 		"status --endpoint=unix:///nowhere/at": ExitFailed,
 	} {
 		var stdout, stderr bytes.Buffer
@@ -65,7 +74,8 @@ func TestExitCodes(t *testing.T) {
 		if got != want {
 			t.Errorf("varq %s: exit code %d, want %d\n%s", line, got, want, &stderr)
 		}
-		if said := stderr.Len() > 0; said != (want >= ExitUsage || line == "status 99" || line == "status 99 --json") {
+		quiet := want == ExitOK || want == ExitNo && strings.HasPrefix(line, "quote") // a refusal is an answer
+		if said := stderr.Len() > 0; said == quiet {
 			t.Errorf("varq %s: exit code %d, standard error %q", line, got, &stderr)
 		}
 	}

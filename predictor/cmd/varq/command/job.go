@@ -71,6 +71,14 @@ func (f *jobFlags) needs() (*workload.Needs, error) {
 func (f *jobFlags) request() (workload.Request, error) {
 	r := workload.Request{Partition: f.partition, Account: f.account, QOS: f.qos}
 	var err error
+	f.flags.VisitAll(func(flag *pflag.Flag) {
+		if flag.Changed && flag.Value.Type() == "int32" && (flag.Value.String() == "0" || flag.Value.String()[0] == '-') {
+			err = errors.Join(err, fmt.Errorf("--%s: %s is less than 1", flag.Name, flag.Value))
+		}
+	})
+	if err != nil {
+		return r, err
+	}
 	if f.time != "" {
 		if r.Limit, err = slurmtime.ParseDuration(f.time); err != nil {
 			return r, fmt.Errorf("--time: %w", err)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
 // offerNames says for each kind of offer how it differs from the request.
@@ -24,7 +25,7 @@ var offerNames = map[string]string{
 // sbatch. options are those of the request.
 func (e *Env) showRefusal(asked *api.PlanRequest, r *api.Refusal, options []string) error {
 	var s strings.Builder
-	fmt.Fprintf(&s, "Cannot be promised: %s.\n", strings.TrimSuffix(r.Reason, "."))
+	fmt.Fprintf(&s, "Cannot be promised: %s.\n", strings.TrimSuffix(slurmtime.InZone(r.Reason, e.Zone), "."))
 	if r.Limit != "" {
 		fmt.Fprintf(&s, "The limit that binds: %s.\n", r.Limit)
 	}

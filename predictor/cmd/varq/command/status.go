@@ -238,7 +238,7 @@ func statusColumns(env *Env) []table.Column[api.Reservation] {
 		}
 		return slurmtime.FormatDuration(env.held(r))
 	})
-	text("Note", listNote)
+	text("Note", func(r row) string { return slurmtime.InZone(listNote(r), env.Zone) })
 	columns[len(columns)-1].Long = true
 	for i := range columns {
 		columns[i].Spare = 1 + slices.Index([]string{"Eligible", "WorkStart", "Held", "Start", "Nodes", "Partition"}, columns[i].Name)

@@ -65,7 +65,7 @@ func (e *Env) story(r api.Reservation, colour bool) string {
 		s.Line("Ended", "%s", e.moment(r.End))
 	}
 	if r.Note != "" {
-		s.Line("Note", "%s", r.Note)
+		s.Line("Note", "%s", slurmtime.InZone(r.Note, e.Zone))
 	}
 	if hint := next(r); hint != "" {
 		s.Line("Next", "%s", hint)
@@ -75,7 +75,7 @@ func (e *Env) story(r api.Reservation, colour bool) string {
 		if i == 0 {
 			name = "Events"
 		}
-		s.Line(name, "%s %s: %s", e.moment(event.At), event.Kind, event.Text)
+		s.Line(name, "%s %s: %s", e.moment(event.At), event.Kind, slurmtime.InZone(event.Text, e.Zone))
 	}
 	return s.String()
 }

@@ -1,0 +1,27 @@
+package keeper
+
+import (
+	"testing"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// A quote tells the ceiling that --max-cost raises, also to scripts.
+func TestQuoteTellsTheCeiling(t *testing.T) {
+	s := newSite(t)
+	quote := func(c api.MaxCost) api.PlanAnswer {
+		t.Helper()
+		a, err := s.Plan(t.Context(), "alice", &api.PlanRequest{Job: workload.Request{Size: workload.Size{Nodes: 2}, Limit: 3600}, BeginBy: epoch + 7200, MaxCost: c}, false)
+		if err != nil || a.Plan == nil || a.Ceiling == nil {
+			t.Fatalf("%+v, %v", a, err)
+		}
+		return a
+	}
+	if a := quote(api.MaxCost{}); *a.Ceiling != a.Plan.Worst {
+		t.Errorf("the ceiling is %v, and %v is quoted", a.Ceiling, a.Plan.Worst)
+	}
+	if a := quote(api.MaxCost{Times: 2}); a.Ceiling.NodeSeconds != 2*a.Plan.Worst.NodeSeconds || a.Ceiling.NodeSeconds == 0 {
+		t.Errorf("the ceiling is %v, and %v is quoted", a.Ceiling, a.Plan.Worst)
+	}
+}
