@@ -11,7 +11,8 @@ import (
 )
 
 // TestOneUser: however long, or short, the waits of a thousand jobs of one user are, for a
-// reason of her own, the forecasts for 20 others change as by one of 20. Those for her do more.
+// reason of her own, the forecasts for 20 others change by no more than one user of 21 counts.
+// Those for her follow.
 func TestOneUser(t *testing.T) {
 	const mean, own = 1000., 1000
 	for name, hers := range map[string]float64{"long": 50_000, "none": 0} {

@@ -29,7 +29,7 @@ func TestPoolsAreFollowed(t *testing.T) {
 	a := accounts(past(now-day, now-2*3600))
 	g := start(t, filepath.Join(t.TempDir(), "history.db"), &a)
 	var noted []int32
-	g.Ingest.NewModel = func(p twin.Pools) Model { return sizes{g.Outlook.NewModel(p), &noted} }
+	g.Ingest.NewModel = func(p twin.Pools) Model { return sizes{g.NewModel(p), &noted} }
 	nodes := func(drained bool) []slurm.Node {
 		return []slurm.Node{
 			{Name: "a", CPUs: 4, Partitions: []string{"main"}, Up: true},
