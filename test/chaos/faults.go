@@ -34,7 +34,7 @@ var lanes = [][]trigger{
 		{"ledger garbled", (*campaign).garbleLedger},
 		{"clock wrong", (*campaign).skewClock},
 	},
-	ofDaemons(cluster.Slurmrestd, cluster.Slurmctld, cluster.Slurmdbd, cluster.MariaDB, cluster.Munged),
+	append(ofDaemons(cluster.Slurmrestd, cluster.Slurmctld, cluster.Slurmdbd, cluster.MariaDB, cluster.Munged), ofNodes()...),
 	{ofProxy(delays), ofProxy(cuts), ofProxy(doubles), ofProxy(empties), ofProxy(mangles), ofProxy(refuses)},
 }
 
@@ -208,6 +208,55 @@ func ofDaemons(daemons ...cluster.Daemon) []trigger {
 		)
 	}
 	return all
+}
+
+// ofNodes returns the faults of slurmd, each on a quarter of the nodes at once.
+func ofNodes() []trigger {
+	on := func(kind string, do func(c *campaign, nodes []cluster.Daemon, span time.Duration) error) trigger {
+		return trigger{"slurmd " + kind, func(c *campaign, random *rand.Rand, span time.Duration) (string, error) {
+			names := c.NodeNames()
+			var nodes []cluster.Daemon
+			for _, i := range random.Perm(len(names))[:max(1, len(names)/4)] {
+				nodes = append(nodes, cluster.Slurmd(names[i]))
+			}
+			return fmt.Sprint(nodes), do(c, nodes, span)
+		}}
+	}
+	return []trigger{
+		on("killed", func(c *campaign, nodes []cluster.Daemon, span time.Duration) error {
+			return c.replace(nodes, c.KillDaemon, span/4)
+		}),
+		on("stopped", func(c *campaign, nodes []cluster.Daemon, span time.Duration) error {
+			var errs []error
+			for _, d := range nodes {
+				errs = append(errs, c.signalDaemon(d, syscall.SIGSTOP))
+			}
+			time.Sleep(span)
+			for _, d := range nodes {
+				errs = append(errs, c.signalDaemon(d, syscall.SIGCONT))
+			}
+			return errors.Join(errs...)
+		}),
+		on("restarted", func(c *campaign, nodes []cluster.Daemon, _ time.Duration) error {
+			return c.replace(nodes, c.StopDaemon, 0)
+		}),
+	}
+}
+
+// replace ends daemons and, after a while, starts them again.
+func (c *campaign) replace(daemons []cluster.Daemon, end func(cluster.Daemon) error, after time.Duration) error {
+	for _, d := range daemons {
+		if err := ignoreGone(end(d)); err != nil {
+			return err
+		}
+	}
+	time.Sleep(after)
+	for _, d := range daemons {
+		if err := c.StartDaemon(context.Background(), d); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // ignoreGone returns nil for the error of a daemon that has ended by itself before it was ended.
