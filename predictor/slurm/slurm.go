@@ -53,10 +53,7 @@ type QueueEntry struct {
 	Stopped string
 	// Interactive is true for a job of srun or salloc, which has no batch script.
 	Interactive bool
-	// Completing is true while the job leaves its nodes. If it is about to be requeued, its Start
-	// is when that was asked for.
-	Completing bool
-	Nodes      string // hostlist, empty while pending
+	Nodes       string // hostlist, empty while pending
 	// ArrayJob is the id of the job array, or 0 for an ordinary job. ArrayTasks lists
 	// this entry's tasks: "7", or "1-4,8" for tasks that Slurm has not split off yet.
 	ArrayJob   int64
@@ -64,6 +61,9 @@ type QueueEntry struct {
 	// HetJob is the id of a heterogeneous job's leader, or 0 for an ordinary job.
 	HetJob       int64
 	RestartCount int
+	// Completing is true for a job that has ended, or that was requeued, while its nodes are not
+	// free yet. If it was requeued, its Start is when that was asked for.
+	Completing bool
 }
 
 // Shape is what a pending job asks for, as its user can change it, beyond its workload.Size. Slurm

@@ -28,24 +28,26 @@ func (k *Keeper) bindClaimant(ctx context.Context, e *ledger.Entry, j *slurm.Que
 }
 
 // noteStart records that a job has started and, from HoldUntil on, that its work has
-// begun.
+// begun. Whether the work of a job had begun that has ended by now, but still has its nodes, only
+// accounting knows.
 func (k *Keeper) noteStart(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
+	if j.Completing {
+		return nil
+	}
 	c := k.newChange(e, now)
-	p, start := &c.progress, j.Start
+	p := &c.progress
 	p.Interactive = j.Interactive
 	switch {
 	case j.Submit != p.Submit:
 		c.requeue(j)
-	case p.Start != 0 && j.Completing:
-		start = p.Start
 	case p.Start == 0:
 		c.observeEligible(j.Submit, j.Eligible)
 	}
 	if p.WorkStart == 0 {
-		p.Eligible, p.Start, p.Held, p.Nodes = j.Eligible, start, false, j.Job.Nodes
+		p.Eligible, p.Start, p.Held, p.Nodes = j.Eligible, j.Start, false, j.Job.Nodes
 	}
 	p.State, p.Name = api.StateHolding, shownName(j.Name)
-	if begin := workStart(e, start); now >= begin {
+	if begin := workStart(e, j.Start); now >= begin {
 		p.State = api.StateRunning
 		if p.WorkStart == 0 {
 			p.WorkStart = begin

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -240,6 +241,43 @@ func TestLiveRequeue(t *testing.T) {
 	l.must(err)
 	if held := runs[0].End - runs[0].Start; r.HeldBefore == 0 || r.HeldBefore > held+1 || r.HeldBefore < held-1 {
 		t.Errorf("the nodes idled for %d s before the job was requeued, its runs are %+v; %+v", r.HeldBefore, runs, r)
+	}
+}
+
+// A job that was cancelled while its nodes idled has not begun its work, though a node that does not
+// answer keeps it in the queue beyond its deadline.
+func TestLiveEndedInHold(t *testing.T) {
+	l := newLab(t, limited(t), "slurm")
+	l.outlook.wait = 10
+	job, p := l.reserve(l.Paced(25*time.Second), "")
+	l.lookUntil(job, func(_ slurm.QueueEntry, r api.Reservation) bool { return r.State == api.StateHolding })
+	l.signalNodes(syscall.SIGSTOP)
+	l.run("alice", "scancel", strconv.FormatInt(job, 10))
+	l.lookUntil(job, func(j slurm.QueueEntry, _ api.Reservation) bool {
+		if j.ID == 0 {
+			t.Fatal("the job is not in the queue any more")
+		}
+		return time.Now().Unix() > p.BeginBy+skew
+	})
+	l.signalNodes(syscall.SIGCONT)
+	_, r := l.lookUntil(job, func(j slurm.QueueEntry, r api.Reservation) bool {
+		return j.ID == 0 && r.State != api.StateHolding && r.State != api.StateRunning
+	})
+	if r.State != api.StateCancelled || r.WorkStart != 0 {
+		t.Errorf("cancelled during its hold, and settled as %+v", r)
+	}
+}
+
+// signalNodes sends a signal to every slurmd.
+func (l *lab) signalNodes(signal syscall.Signal) {
+	l.t.Helper()
+	for _, node := range l.NodeNames() {
+		text, err := os.ReadFile(l.Path("run", string(cluster.Slurmd(node))+".pid"))
+		l.must(err)
+		var pid int
+		_, err = fmt.Sscan(string(text), &pid)
+		l.must(err)
+		l.must(syscall.Kill(pid, signal))
 	}
 }
 

@@ -53,8 +53,9 @@ import (
 //	set JOB [when-read] FIELD=VALUE...
 //	                                 user, submit, begin, limit, partition, qos, nodes, features,
 //	                                 dependency, least-cpus, resources, stopped (why, with -
-//	                                 for spaces); or held, interactive, completing, comment=;
-//	                                 when-read: just before the keeper reads the job once more
+//	                                 for spaces); or held, interactive, completing, requeueing,
+//	                                 comment=; when-read: just before the keeper reads the job
+//	                                 once more
 //	start JOB                        the job runs
 //	end JOB STATE                    the job moves from the queue to accounting; at=- without an end
 //	accounted JOB [again] FIELD=TIME...

@@ -275,7 +275,8 @@ func (s *scene) apply(w *words, j *slurm.QueueEntry) {
 	if why, given := w.value("stopped"); given {
 		j.Stopped = strings.ReplaceAll(why, "-", " ")
 	}
-	if w.flag("completing") { // as Slurm shows a job that is about to be requeued
+	j.Completing = j.Completing || w.flag("completing")
+	if w.flag("requeueing") { // as Slurm shows a job that is about to be requeued
 		j.Completing, j.Start = true, s.clock
 		j.RestartCount++
 	}

@@ -65,6 +65,20 @@ func TestAtLimit(t *testing.T) {
 	}
 }
 
+// A job that has ended counts as running until its nodes are free, and says so: in the words of old
+// and of new versions.
+func TestCompleting(t *testing.T) {
+	for _, state := range []words{{"COMPLETING"}, {"CANCELLED", "COMPLETING"}} {
+		j := queueJob{State: state}
+		if entry := j.entry(); !entry.Completing || entry.State != workload.Running {
+			t.Errorf("%v: %+v", state, entry)
+		}
+	}
+	if entry := (&queueJob{State: words{"RUNNING"}}).entry(); entry.Completing {
+		t.Errorf("%+v", entry)
+	}
+}
+
 // A job with unreadable resources does not hide other jobs.
 func TestBadTRES(t *testing.T) {
 	queue, err := serve(t, api(answer(200, `{"jobs":[
