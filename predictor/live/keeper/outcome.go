@@ -11,16 +11,28 @@ import (
 // lateAndCancelled is the note of a job that was cancelled because of --on-miss=cancel.
 const lateAndCancelled = "not started by the deadline, so cancelled, as asked for"
 
-// ended reports whether accounting knows how a run ended. After an outage slurmdbd may report
-// for a while that a job is COMPLETED, but no end or no start. Not yet known is not known.
-func ended(run *workload.Job) bool {
+// ended reports whether accounting knows how a run of e's job ended. After an outage slurmdbd may
+// report for a while, or for ever, that a job is COMPLETED, but no end or no start. Not yet known is
+// not known; but the start is not needed if the queue has shown it.
+func ended(e *ledger.Entry, run *workload.Job) bool {
 	switch {
 	case !run.State.Finished() || run.State == workload.Requeued || run.End == 0:
 		return false
 	case run.State == workload.Completed || run.State == workload.TimedOut:
-		return run.Start != 0
+		return run.Start != 0 || seenKept(e)
 	}
 	return true
+}
+
+// keptBy reports whether a run of e's job kept the promise: it started in time, and lasted until its
+// work began. The run may have been requeued since.
+func keptBy(e *ledger.Entry, run *workload.Job) bool {
+	return isRunOf(e, run) && run.Start != 0 && run.Start <= e.BeginBy && run.End >= workStart(e, run.Start)
+}
+
+// noteKept records in p the run that kept e's promise.
+func noteKept(e *ledger.Entry, p *ledger.Progress, run *workload.Job) {
+	p.Eligible, p.Start, p.WorkStart, p.Nodes = run.Eligible, run.Start, workStart(e, run.Start), run.Nodes
 }
 
 // neverAccepted reports whether a run is none: of a submission that it refuses, Slurm writes into
@@ -48,7 +60,7 @@ func judge(e *ledger.Entry, run *workload.Job, now int64) (s ledger.Settlement, 
 		s.Nodes = run.Nodes
 	}
 	if p := &e.Progress; seenKept(e) {
-		if p.Start != run.Start {
+		if run.Start != 0 && p.Start != run.Start {
 			s.Nodes = p.Nodes
 			why = "requeued after its work had begun in time"
 		}

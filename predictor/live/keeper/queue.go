@@ -60,17 +60,16 @@ func (q *queue) claimant(e *ledger.Entry) *slurm.QueueEntry {
 	return first
 }
 
+// isRunOf reports whether j is the job that e is bound to, in its present submission or another one.
+func isRunOf(e *ledger.Entry, j *workload.Job) bool {
+	plan, _ := api.PlanInComment(j.Comment)
+	return j.ID == e.Job && j.User == e.User && (j.Submit == e.Progress.Submit || plan == e.ID)
+}
+
 // isJobOf reports whether j is the job that e is bound to. j is either the submission that e
 // knows, or another one by a requeue, which keeps the job's id and comment. That is a later one,
 // unless slurmctld was killed before it had saved the requeue: it then goes on with the earlier
 // submission, which is in the queue still, or has ended after the one that was forgotten.
 func isJobOf(e *ledger.Entry, j *workload.Job) bool {
-	if j.ID != e.Job || j.User != e.User {
-		return false
-	}
-	if j.Submit == e.Progress.Submit {
-		return true
-	}
-	plan, _ := api.PlanInComment(j.Comment)
-	return plan == e.ID && (j.Submit > e.Progress.Submit || j.End == 0 || j.End > e.Progress.Submit+skew)
+	return isRunOf(e, j) && (j.Submit >= e.Progress.Submit || j.End == 0 || j.End > e.Progress.Submit+skew)
 }

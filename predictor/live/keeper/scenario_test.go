@@ -59,7 +59,7 @@ import (
 //	start JOB                        the job runs
 //	end JOB STATE                    the job moves from the queue to accounting; at=- without an end
 //	accounted JOB [again] FIELD=TIME...
-//	                                 accounting says so of its last run, or of another one: submit, start, end
+//	                                 accounting says so of its last run, or of another one: submit, start, end; - for none
 //	requeue JOB [NODE_FAIL] [limit=SPAN]
 //	                                 the same, and the job waits again, at least 2 minutes
 //	vanish JOB                       the job leaves the queue, and is not in accounting

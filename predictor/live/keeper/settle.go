@@ -63,9 +63,13 @@ func (k *Keeper) settleGone(ctx context.Context, e *ledger.Entry, _ *slurm.Queue
 		k.memory.postpone(e.ID, now)
 		return fmt.Errorf("look up the job in accounting: %w", err)
 	}
+	if err := k.noteRuns(ctx, e, runs, now); err != nil {
+		return err
+	}
 	last := lastRun(e, runs)
-	if last != nil && ended(last) {
-		return k.settleBy(ctx, e, last, runs, now)
+	if last != nil && ended(e, last) {
+		s, why := judge(e, last, now)
+		return k.settle(ctx, e, s, why)
 	}
 	replaced := replaced(e, runs)
 	if now < e.BeginBy+e.TimeLimit+lostAfter && !replaced {
@@ -101,7 +105,7 @@ func replaced(e *ledger.Entry, runs []workload.Job) bool {
 func lastRun(e *ledger.Entry, runs []workload.Job) (last *workload.Job) {
 	for i := range runs {
 		run := &runs[i]
-		if isJobOf(e, run) && (last == nil || !ended(last) || last.End <= run.Submit+skew) {
+		if isJobOf(e, run) && (last == nil || !ended(e, last) || last.End <= run.Submit+skew) {
 			last = run
 		}
 	}
@@ -117,7 +121,7 @@ func (k *Keeper) ObserveAccounting(ctx context.Context, jobs []workload.Job) err
 	for i := range jobs {
 		j := &jobs[i]
 		plan, ok := api.PlanInComment(j.Comment)
-		if !ok || !ended(j) || neverAccepted(j) {
+		if !ok || !j.State.Finished() || neverAccepted(j) {
 			continue
 		}
 		if err := k.settleEnded(ctx, plan, j, now); err != nil {
@@ -127,8 +131,8 @@ func (k *Keeper) ObserveAccounting(ctx context.Context, jobs []workload.Job) err
 	return nil
 }
 
-// settleEnded settles the reservation of a plan. j has ended, and its comment names the
-// plan.
+// settleEnded settles the reservation of a plan. j has ended, or was requeued, and its comment names
+// the plan.
 func (k *Keeper) settleEnded(ctx context.Context, plan string, j *workload.Job, now int64) error {
 	if err := k.lock(ctx); err != nil {
 		return err
@@ -152,36 +156,50 @@ func (k *Keeper) settleEnded(ctx context.Context, plan string, j *workload.Job, 
 			return nil
 		}
 	}
-	if !isJobOf(e, j) || j.Evicted { // Slurm requeues such a job; if not, it will have left the queue
-		return nil
-	}
 	runs := []workload.Job{*j}
 	if e.Progress.HeldBefore != 0 || e.Progress.Submit != j.Submit {
 		if runs, err = k.Slurm.Accounted(ctx, j.ID); err != nil {
 			return fmt.Errorf("look up the runs of job %d: %w", j.ID, err)
 		}
 	}
-	return k.settleBy(ctx, e, j, runs, now)
-}
-
-// settleBy settles a reservation by the last run of its job. runs are all runs of the job.
-func (k *Keeper) settleBy(ctx context.Context, e *ledger.Entry, last *workload.Job, runs []workload.Job, now int64) error {
-	c := k.newChange(e, now)
-	p := &c.progress
-	if p.Start == 0 && last.Start != 0 {
-		c.observeEligible(last.Submit, last.Eligible)
-	}
-	if p.WorkStart == 0 {
-		p.HeldBefore = max(p.HeldBefore, idleBefore(e, last, runs))
-	}
-	if err := k.record(ctx, e, c); err != nil {
+	if err := k.noteRuns(ctx, e, runs, now); err != nil {
 		return err
 	}
-	s, why := judge(e, last, now)
+	if !isJobOf(e, j) || !ended(e, j) || j.Evicted { // Slurm requeues a job that is evicted; if not, it will have left the queue
+		return nil
+	}
+	s, why := judge(e, j, now)
 	return k.settle(ctx, e, s, why)
 }
 
-// idleBefore returns for how many seconds the nodes of e's job have idled in runs before the last.
+// noteRuns records what accounting tells of the runs of e's job, oldest first, and the queue has not
+// shown: that somebody else had moved the job, that a run kept the promise, and for how long the
+// nodes idled in runs before.
+func (k *Keeper) noteRuns(ctx context.Context, e *ledger.Entry, runs []workload.Job, now int64) error {
+	c := k.newChange(e, now)
+	p := &c.progress
+	for i := range runs {
+		if run := &runs[i]; p.Start == 0 && run.Start != 0 && isRunOf(e, run) {
+			c.observeEligible(run.Submit, run.Eligible)
+		}
+	}
+	last := lastRun(e, runs)
+	if !seenKept(e) {
+		for i := range runs {
+			if run := &runs[i]; keptBy(e, run) {
+				noteKept(e, p, run)
+				last = run
+				break
+			}
+		}
+		if last != nil {
+			p.HeldBefore = max(p.HeldBefore, idleBefore(e, last, runs))
+		}
+	}
+	return k.record(ctx, e, c)
+}
+
+// idleBefore returns for how many seconds the nodes of e's job have idled in runs before last.
 func idleBefore(e *ledger.Entry, last *workload.Job, runs []workload.Job) (seconds int64) {
 	for i := range runs {
 		if run := &runs[i]; run.ID == last.ID && run.User == e.User && e.Promised <= run.Submit && run.Submit < last.Submit {
@@ -192,13 +210,21 @@ func idleBefore(e *ledger.Entry, last *workload.Job, runs []workload.Job) (secon
 }
 
 // correct judges a settled promise again by j, and replaces the settlement if it differs. j must
-// be the run by which the promise was judged, or there was none: a later run of a job that
-// was requeued after all does not change what became of the promise.
+// be the run by which the promise was judged, or there was none, or j kept the promise: a later run
+// of a job that was requeued after all does not change what became of the promise.
 func (k *Keeper) correct(ctx context.Context, e *ledger.Entry, j *workload.Job, now int64) error {
-	if e.Job == 0 || !isJobOf(e, j) || e.Run != 0 && e.Run != j.Submit {
+	judged := e.Run == 0 || e.Run == j.Submit
+	kept := e.State != api.StateKept && keptBy(e, j)
+	if e.Job == 0 || !kept && (!judged || !isJobOf(e, j) || !ended(e, j)) {
 		return nil
 	}
+	if kept {
+		noteKept(e, &e.Progress, j)
+	}
 	s, why := judge(e, j, now)
+	if !judged {
+		s.End, s.Run = e.End, e.Run
+	}
 	if s.Outcome == e.State && s.Start == e.Start && s.WorkStart == e.WorkStart && s.End == e.End {
 		return nil
 	}

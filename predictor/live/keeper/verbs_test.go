@@ -319,7 +319,9 @@ func (s *scene) account(w *words) {
 	}
 	run := &runs[len(runs)-1]
 	for name, field := range map[string]*int64{"submit": &run.Submit, "start": &run.Start, "end": &run.End} {
-		if text, given := w.value(name); given {
+		if text, given := w.value(name); text == "-" {
+			*field = 0
+		} else if given {
 			*field = s.time(text)
 		}
 	}
