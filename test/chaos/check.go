@@ -166,16 +166,15 @@ func (k *checker) promise(c *subject) {
 	if difference := sameAs(c.Promise, c.row); difference != "" {
 		k.add(lost, c, "the ledger has another promise: %s", difference)
 	}
-	unlike := c.row.Job == 0 && c.row.State == "CANCELLED" && changedWhatItAsks(c)
-	if id := c.runs[len(c.runs)-1].Job; c.row.Job != id && known(c.runs) && !unlike {
+	if id := c.runs[len(c.runs)-1].Job; c.row.Job != id && known(c.runs) && !unlike(c) {
 		k.add(lost, c, "the reservation has job %d, not %d", c.row.Job, id)
 	}
 }
 
-// changedWhatItAsks reports whether the user changed what her job asks for. If she did so before
-// varqd had found the job, it is not the job that was promised.
-func changedWhatItAsks(c *subject) bool {
-	return slices.ContainsFunc(c.Acts, func(a Act) bool {
+// unlike reports whether the user changed what her job asks for before varqd had found the job.
+// Then it is not the job that was promised.
+func unlike(c *subject) bool {
+	return c.row.Job == 0 && c.row.State == "CANCELLED" && slices.ContainsFunc(c.Acts, func(a Act) bool {
 		return a.What == actNodes || a.What == actPartition || a.What == actQOS || a.What == actFeatures
 	})
 }
@@ -230,8 +229,13 @@ func (k *checker) verdict(c *subject) {
 	if !known(c.runs) {
 		return // Slurm has forgotten the job
 	}
-	if c.row.Open && c.runs[len(c.runs)-1].State == "REQUEUED" {
+	switch last := c.runs[len(c.runs)-1]; {
+	case c.row.Open && last.State == "REQUEUED":
 		return // accounting does not know of a later run, and varqd waits for it
+	case c.row.Open && last.withoutStart() && c.row.State != "RUNNING":
+		return // neither accounting nor varqd knows of its start, and varqd waits for it
+	case unlike(c):
+		return
 	}
 	allowed, why := k.expected(c)
 	if !slices.Contains(allowed, c.row.State) {

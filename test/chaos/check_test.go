@@ -64,6 +64,10 @@ func TestCheck(t *testing.T) {
 			s.Acts = []Act{{What: actPartition, Began: t0 + 1, Done: t0 + 2}}
 			r.Start, r.End, row.Job, row.State = deadline+20, deadline+30, 0, "CANCELLED"
 		}, ""},
+		{"changed before varqd had found it, and in time all the same", func(_ *Evidence, s *Submission, _ *JobRun, row *Row) {
+			s.Acts = []Act{{What: actPartition, Began: t0 + 1, Done: t0 + 2}}
+			row.Job, row.State = 0, "CANCELLED"
+		}, ""},
 		{"kept, called missed", func(_ *Evidence, _ *Submission, _ *JobRun, row *Row) { row.State = "MISSED" }, wrong},
 		{"not settled", func(_ *Evidence, _ *Submission, _ *JobRun, row *Row) { row.State = "PENDING" }, wrong},
 		{"late, called kept", func(_ *Evidence, _ *Submission, r *JobRun, _ *Row) { r.Start, r.End = deadline+20, deadline+30 }, wrong},
@@ -135,6 +139,12 @@ func TestCheck(t *testing.T) {
 			r.Start, row.Start, r.State, r.End = t0+20, t0+20, "TIMEOUT", t0+20+119
 		}, shortened},
 		{"accounting has lost the start", func(_ *Evidence, _ *Submission, r *JobRun, _ *Row) { r.Start = 0 }, ""},
+		{"accounting has lost the start, seen by varqd, not settled", func(_ *Evidence, _ *Submission, r *JobRun, row *Row) {
+			r.Start, row.State, row.Open = 0, "RUNNING", true
+		}, wrong},
+		{"accounting has lost the start, not settled", func(_ *Evidence, _ *Submission, r *JobRun, row *Row) {
+			r.Start, row.State, row.Open = 0, "PENDING", true
+		}, ""},
 		{"accounting has lost the start, called missed", func(_ *Evidence, _ *Submission, r *JobRun, row *Row) { r.Start, row.State = 0, "MISSED" }, wrong},
 		{"held too long", func(_ *Evidence, _ *Submission, r *JobRun, row *Row) { r.Start, row.Start = t0, t0 }, overheld},
 		{"held longer, as agreed", func(_ *Evidence, _ *Submission, r *JobRun, row *Row) {

@@ -3,6 +3,7 @@ package chaos
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/varq-project/varq/predictor/api"
@@ -40,9 +41,11 @@ func (c *campaign) drain(ctx context.Context) error {
 		}
 	}
 	c.say("the queue is empty")
-	// From now on the unsettled are those that accounting does not tell the end of.
-	still, since := c.unsettled(ctx, asking), time.Now()
-	for len(still) > 0 && time.Since(since) < c.Paced(90*time.Second) {
+	// From now on the unsettled are those that accounting does not tell the end of, and those
+	// without a job, which close once varqd has read accounting so far.
+	emptied := time.Now()
+	still, since := c.unsettled(ctx, asking), emptied
+	for len(still) > 0 && (time.Since(since) < c.Paced(90*time.Second) || strings.HasPrefix(still[0], jobless) && time.Since(emptied) < cluster.Patience) {
 		time.Sleep(time.Second)
 		if again := c.unsettled(ctx, asking); !slices.Equal(still, again) {
 			still, since = again, time.Now()
@@ -51,6 +54,9 @@ func (c *campaign) drain(ctx context.Context) error {
 	c.say("%d promises are not settled", len(still))
 	return nil
 }
+
+// jobless marks promises without a job. They sort before the others.
+const jobless = "!"
 
 // unsettled returns the promises that are not settled. If varqd does not answer, it returns one
 // of no name.
@@ -64,7 +70,11 @@ func (c *campaign) unsettled(ctx context.Context, asking *client.Client) []strin
 		switch list[i].State {
 		case api.StateKept, api.StateMissed, api.StateCancelled:
 		default:
-			open = append(open, list[i].ID)
+			id := list[i].ID
+			if list[i].Job == 0 {
+				id = jobless + id
+			}
+			open = append(open, id)
 		}
 	}
 	slices.Sort(open)
