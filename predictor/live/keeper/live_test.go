@@ -358,6 +358,30 @@ func TestLiveVerdicts(t *testing.T) {
 	}
 }
 
+// A database that was down when a job started may never learn of its start. That the work had begun
+// in time is known all the same, from the queue.
+func TestLiveLostStart(t *testing.T) {
+	l := newLab(t, limited(t), "slurm")
+	l.outlook.wait = 2
+	job, p := l.reserve(l.Paced(5*time.Second), "")
+	l.lookUntil(job, func(_ slurm.QueueEntry, r api.Reservation) bool { return r.State == api.StateRunning })
+	l.run("alice", "scancel", strconv.FormatInt(job, 10))
+	for end := int64(0); end == 0; {
+		runs, err := l.slurm.Accounted(t.Context(), job)
+		l.must(err)
+		for _, run := range runs {
+			end = run.End
+		}
+	}
+	const completed = 3
+	_, err := l.Query(t.Context(), "UPDATE lab_job_table SET state = %d, time_start = 0 WHERE id_job = %d", completed, job)
+	l.must(err)
+	_, r := l.lookUntil(job, func(j slurm.QueueEntry, _ api.Reservation) bool { return j.ID == 0 })
+	if r.State != api.StateKept || r.Start == 0 || r.WorkStart != p.BeginBy {
+		t.Errorf("%+v", r)
+	}
+}
+
 // A job in Slurm's queue is never made eligible so early that its nodes idle for longer than was
 // quoted, unless its user agrees.
 func TestLiveCeiling(t *testing.T) {
