@@ -26,6 +26,9 @@ var ErrCancelled = errors.New("the job has started too late")
 type Job struct {
 	Submit, Eligible, Start int64
 	Limit                   int64
+	// Pending is true if Slurm has forgotten that the job has started, because slurmctld was killed
+	// before it had saved that: it will start the job again, and Start is a guess.
+	Pending bool
 }
 
 // Queue is the part of Slurm that the wrapper uses.
@@ -93,7 +96,8 @@ func (h *Hold) Wait() error {
 }
 
 // missed reports whether the work must not run any more. The work runs after a requeue, and
-// if the job started in time and only the work is late. It also runs if Slurm does not answer.
+// if the job started in time and only the work is late. It also runs if Slurm does not answer, or
+// has forgotten that the job has started.
 func (h *Hold) missed() bool {
 	if !h.Cancel || h.Restarts > 0 {
 		return false
@@ -106,7 +110,7 @@ func (h *Hold) missed() bool {
 		h.say("nobody knows whether the job started in time, and so the work runs: %v", err)
 		return false
 	}
-	return job.Start > h.BeginBy
+	return !job.Pending && job.Start > h.BeginBy
 }
 
 func (h *Hold) cancel() {

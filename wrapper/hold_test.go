@@ -87,6 +87,10 @@ func TestWait(t *testing.T) {
 			asked: []string{"job 7"}, trim: fmt.Sprint("7 ", now, " 600"), log: "started 00:01:30",
 		},
 		{
+			name: "forgotten by slurmctld", hold: Hold{Ticket: strict(now - 90), Cancel: true, Job: 7, Lead: true}, queue: queue{job: Job{Start: now + 60, Pending: true}},
+			asked: []string{"job 7"}, trim: fmt.Sprint("7 ", now, " 600"), log: "started 00:01:30",
+		},
+		{
 			name: "missed, or not", hold: Hold{Ticket: strict(now - 90), Cancel: true, Job: 7, Lead: true}, queue: queue{err: errors.New("no\nSlurm")},
 			asked: []string{"job 7"}, trim: fmt.Sprint("7 ", now, " 600"), log: "and so the work runs: no; Slurm\n",
 		},
@@ -140,7 +144,7 @@ func TestTrimLimit(t *testing.T) {
 	for _, test := range []struct {
 		name                   string
 		limit, holdUntil, late int64
-		atOnce                 bool   // eligible from its submission on
+		atOnce, pending        bool   // eligible from its submission on; forgotten by slurmctld
 		want                   string // "" for nothing to do
 	}{
 		{name: "held for ten minutes", holdUntil: start + 10*minute, limit: work + 30*minute, want: "limit 7 70"},
@@ -152,9 +156,10 @@ func TestTrimLimit(t *testing.T) {
 		{name: "submitted slowly", atOnce: true, holdUntil: start + 10*minute, limit: work + 32*minute, want: "limit 7 70"},
 		{name: "given more time", holdUntil: start + 10*minute, limit: work + 40*minute},
 		{name: "best effort, given more time", limit: 3 * work},
+		{name: "forgotten by slurmctld", pending: true, holdUntil: start + 10*minute, limit: work + 30*minute},
 		{name: "made unlimited", holdUntil: start + 10*minute, limit: slurmtime.Unlimited},
 	} {
-		q := queue{job: Job{Submit: start - waiting - minute, Eligible: start - waiting, Start: start, Limit: test.limit}}
+		q := queue{job: Job{Submit: start - waiting - minute, Eligible: start - waiting, Start: start, Limit: test.limit, Pending: test.pending}}
 		if test.atOnce {
 			q.job.Submit = q.job.Eligible
 		}
@@ -174,11 +179,14 @@ func TestTrimLimit(t *testing.T) {
 
 func TestParseJob(t *testing.T) {
 	const times = "2026-11-21T11:58:00           2026-11-21T11:59:00           2026-11-21T12:00:00           "
-	got, err := parseJob(times + "1-02:03:04                    \n")
+	got, err := parseJob(times + "1-02:03:04                    RUNNING                       \n")
 	if diff := cmp.Diff(Job{Submit: 1795262280, Eligible: 1795262340, Start: 1795262400, Limit: 26*3600 + 184}, got); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
-	for _, line := range []string{"", "N/A N/A 1:00", times, times + "long", times + "1:00 more"} {
+	if got, err := parseJob(times + "1:00 PENDING"); err != nil || !got.Pending {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for _, line := range []string{"", "N/A N/A 1:00", times, times + "1:00", times + "long RUNNING", times + "1:00 RUNNING more"} {
 		if got, err := parseJob(line); err == nil {
 			t.Errorf("%q: %+v", line, got)
 		}
@@ -186,7 +194,7 @@ func TestParseJob(t *testing.T) {
 }
 
 func FuzzParseJob(f *testing.F) {
-	f.Add("2026-11-21T11:58:00 2026-11-21T11:59:00 2026-11-21T12:00:00 1-02:03:04\n")
+	f.Add("2026-11-21T11:58:00 2026-11-21T11:59:00 2026-11-21T12:00:00 1-02:03:04 RUNNING\n")
 	f.Fuzz(func(t *testing.T, line string) {
 		if got, err := parseJob(line); err == nil && got.Limit < 0 {
 			t.Errorf("%q: limit %d", line, got.Limit)

@@ -22,20 +22,20 @@ type Slurm struct{}
 // Job runs squeue.
 func (Slurm) Job(id int64) (Job, error) {
 	out, err := run("squeue", "--noheader", "--states=all", "--jobs="+strconv.FormatInt(id, 10),
-		"--Format=SubmitTime:30,EligibleTime:30,StartTime:30,TimeLimit:30")
+		"--Format=SubmitTime:30,EligibleTime:30,StartTime:30,TimeLimit:30,State:30")
 	if err != nil {
 		return Job{}, err
 	}
 	return parseJob(out)
 }
 
-// parseJob reads squeue's line for a job: three times in UTC, and a limit.
+// parseJob reads squeue's line for a job: three times in UTC, a limit, and the state.
 func parseJob(line string) (Job, error) {
 	fields := strings.Fields(line)
-	if len(fields) != 4 {
-		return Job{}, fmt.Errorf("squeue: %.60q is not three times and a limit", line)
+	if len(fields) != 5 {
+		return Job{}, fmt.Errorf("squeue: %.60q is not three times, a limit and a state", line)
 	}
-	var j Job
+	j := Job{Pending: fields[4] == "PENDING"}
 	for i, at := range []*int64{&j.Submit, &j.Eligible, &j.Start} {
 		t, err := time.Parse("2006-01-02T15:04:05", fields[i])
 		if err != nil {

@@ -16,11 +16,15 @@ const slack = 120
 
 // TrimLimit lowers a job's time limit to the whole minutes that its work needs if the work
 // begins at begin, in Unix seconds. It never raises a limit. It does not change a limit that
-// is longer than varq would set: somebody has given the work more time.
+// is longer than varq would set: somebody has given the work more time. Nor that of a job which is
+// to start again: what it needs is not known yet.
 func TrimLimit(q Queue, job, begin int64, t ticket.Ticket) error {
 	j, err := q.Job(job)
 	if err != nil {
 		return err
+	}
+	if j.Pending {
+		return nil
 	}
 	minutes := slurmtime.Minutes(t.WorkLimit + max(0, begin-j.Start))
 	if j.extended(t) || j.Limit <= minutes*60 {
