@@ -57,7 +57,7 @@ func check(e *Evidence) []Violation {
 	for _, s := range e.Submissions {
 		c := &subject{Submission: s, runs: e.Runs[s.Name], stamps: e.Stamps[s.Name], sights: e.Sights[s.Name]}
 		slices.SortStableFunc(c.runs, func(a, b JobRun) int { return int(a.Submit - b.Submit) })
-		c.runs = withoutForgotten(c.runs)
+		c.runs = withoutForgotten(withoutMixed(s, c.runs))
 		k.promise(c)
 		if c.row != nil {
 			claimed[c.row.ID] = true
@@ -78,6 +78,12 @@ func check(e *Evidence) []Violation {
 	}
 	k.endings()
 	return k.found
+}
+
+// withoutMixed returns runs without those that have not the number that sbatch printed. Names are of
+// one job each: a killed database that has lost its last rows makes one row of two jobs.
+func withoutMixed(s *Submission, runs []JobRun) []JobRun {
+	return slices.DeleteFunc(slices.Clone(runs), func(r JobRun) bool { return s.Job != 0 && r.Job != s.Job })
 }
 
 // withoutForgotten returns runs without those that wait for ever, because slurmctld was killed as it

@@ -68,6 +68,9 @@ func TestCheck(t *testing.T) {
 			s.Acts = []Act{{What: actPartition, Began: t0 + 1, Done: t0 + 2}}
 			row.Job, row.State = 0, "CANCELLED"
 		}, ""},
+		{"accounting has made one row of two jobs", func(_ *Evidence, _ *Submission, r *JobRun, row *Row) {
+			r.Job, r.Start, r.End, row.State, row.Open = 8, t0+1, t0+1, "HOLDING", true
+		}, ""},
 		{"kept, called missed", func(_ *Evidence, _ *Submission, _ *JobRun, row *Row) { row.State = "MISSED" }, wrong},
 		{"not settled", func(_ *Evidence, _ *Submission, _ *JobRun, row *Row) { row.State = "PENDING" }, wrong},
 		{"late, called kept", func(_ *Evidence, _ *Submission, r *JobRun, _ *Row) { r.Start, r.End = deadline+20, deadline+30 }, wrong},
