@@ -15,7 +15,7 @@ func (c *Cluster) databaseFlags() []string {
 	return []string{
 		"--no-defaults", "--user=mysql", "--datadir=" + c.Path("mysql"), "--tmpdir=" + c.Path("run", "mysql"),
 		"--innodb-flush-method=nosync", "--debug-no-sync",
-		"--innodb-flush-log-at-trx-commit=0", "--innodb-log-file-size=64M",
+		"--innodb-flush-log-at-trx-commit=2", "--innodb-log-file-size=64M",
 	}
 }
 
