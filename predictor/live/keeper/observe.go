@@ -57,7 +57,7 @@ func (c *change) follow(j *slurm.QueueEntry) {
 // requeue records that Slurm has put the job back into the queue, to be submitted anew.
 func (c *change) requeue(j *slurm.QueueEntry) {
 	p := &c.progress
-	c.event(ledger.Requeued, "requeued by Slurm")
+	c.event(ledger.Requeued, "back in the queue")
 	p.Submit, p.Interrupted = j.Submit, true
 	if p.WorkStart == 0 {
 		p.HeldBefore += idle(p.Start, j.Submit, c.holdUntil)

@@ -18,6 +18,10 @@ import (
 //
 // The begin time stays within the ceiling that the user has agreed to. If more idle time of the
 // nodes would keep the promise, revise offers it to the user instead; see Accept.
+//
+// Invariant: the begin time that Slurm sets when it requeues a job is not moved to an earlier one.
+// Slurm waits until the credential of the former run has expired; a node may kill a job that is
+// launched before as one that has ended, and Slurm then ends it for good.
 func (k *Keeper) revise(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
 	c := k.newChange(e, now)
 	c.observe(j)
@@ -45,6 +49,10 @@ func (k *Keeper) revise(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntr
 		r.Job.Size, r.Job.Limit = j.Size, j.Limit
 	}
 	current := trajectory.Submission{Begin: e.Progress.BeginTime, Limit: e.Progress.TimeLimit}
+	requeued := j.RestartCount > 0
+	if requeued {
+		r.Earliest = min(max(r.Earliest, current.Begin), r.Deadline)
+	}
 	revised := planner.Replan(r, current)
 	k.Metrics.replans.Inc()
 	if !e.Progress.Yielded {
@@ -55,12 +63,16 @@ func (k *Keeper) revise(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntr
 	switch {
 	case stopped:
 		return nil
-	case e.Progress.Yielded:
+	case e.Progress.Yielded, requeued && revised.Begin < current.Begin:
 		k.memory.setForecast(e.ID, revised.Stay)
+		k.memory.setRescue(e.ID, nil)
 		return nil
+	case requeued:
+		k.memory.setRescue(e.ID, nil)
+	default:
+		k.offerRescue(planner, &r, e, revised)
 	}
 	k.memory.setForecast(e.ID, revised.Prob)
-	k.offerRescue(planner, &r, e, revised)
 	to := k.permitted(current, revised.Submission, now)
 	if to == current || k.memory.postponed(e.ID, now) {
 		return nil

@@ -3,6 +3,7 @@ package keeper
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/slurm"
@@ -32,23 +33,29 @@ const (
 // action does what is due for an open reservation. j is its job, or nil if it is absent.
 type action func(k *Keeper, ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error
 
+// transition is a row of transitions.
+type transition struct {
+	bound  bool
+	states jobState
+	do     action
+	most   int // for how many reservations in one Watch; 0 for all
+}
+
 // transitions say which action is due for an open reservation. A row applies to each
 // reservation that is bound, or not bound, as the row says, and whose job is in one of the
 // row's states. Watch applies a row to all reservations before it goes on to the next row.
 // So several rows may apply to one reservation in one Watch: a job is revised as soon as it
-// is bound. The action that asks accounting comes last, because it may be slow.
-var transitions = []struct {
-	bound  bool
-	states jobState
-	do     action
-}{
-	{false, present, (*Keeper).bindClaimant},
-	{true, started, (*Keeper).noteStart},
-	{true, overdue, (*Keeper).noteLate},
-	{true, waiting, (*Keeper).revise},
-	{false, absent, (*Keeper).settleWithdrawn},
-	{false, anyState, (*Keeper).expire}, // present if bindClaimant could not bind the job
-	{true, absent, (*Keeper).settleGone},
+// is bound. The action that asks accounting comes last, because it may be slow; and it is done
+// for a few reservations only, so that many jobs that leave the queue at once do not keep the
+// keeper from all others. Reading accounting settles the rest; see ObserveAccounting.
+var transitions = []transition{
+	{false, present, (*Keeper).bindClaimant, 0},
+	{true, started, (*Keeper).noteStart, 0},
+	{true, overdue, (*Keeper).noteLate, 0},
+	{true, waiting, (*Keeper).revise, 0},
+	{false, absent, (*Keeper).settleWithdrawn, 0},
+	{false, anyState, (*Keeper).expire, 0}, // present if bindClaimant could not bind the job
+	{true, absent, (*Keeper).settleGone, 10},
 }
 
 // Watch brings each open reservation up to date with the queue, by the table transitions.
@@ -121,10 +128,10 @@ func (k *Keeper) watch(ctx context.Context, q *queue, now int64) (open int, err 
 	}
 	k.memory.retain(entries)
 	for _, t := range transitions {
-		for i := range entries {
-			e := &entries[i]
-			j, state := q.stateOf(e, now)
-			if !e.Open || t.bound != (e.Job != 0) || t.states&state == 0 {
+		due := t.due(q, entries, now)
+		for i := range due {
+			e, j := due[i], q.find(due[i])
+			if !e.Open { // by now
 				continue
 			}
 			switch err := t.do(k, ctx, e, j, now); {
@@ -138,6 +145,21 @@ func (k *Keeper) watch(ctx context.Context, q *queue, now int64) (open int, err 
 		}
 	}
 	return len(entries), nil
+}
+
+// due returns the reservations that t applies to now: at most t.most, other ones each time.
+func (t *transition) due(q *queue, entries []ledger.Entry, now int64) (due []*ledger.Entry) {
+	for i := range entries {
+		e := &entries[i]
+		if _, state := q.stateOf(e, now); e.Open && t.bound == (e.Job != 0) && t.states&state != 0 {
+			due = append(due, e)
+		}
+	}
+	if t.most > 0 && len(due) > t.most {
+		first := int(now % int64(len(due)))
+		due = slices.Concat(due[first:], due[:first])[:t.most]
+	}
+	return due
 }
 
 // stateOf returns e's job, which is nil if q does not have it, and the job's state.
