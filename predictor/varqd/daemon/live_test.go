@@ -18,6 +18,7 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/slurm/scontrol"
+	"github.com/varq-project/varq/predictor/slurmtime"
 	"github.com/varq-project/varq/predictor/varqd/config"
 	"github.com/varq-project/varq/predictor/workload"
 	"github.com/varq-project/varq/test/cluster"
@@ -273,13 +274,16 @@ func TestLive(t *testing.T) {
 	})
 
 	// varqd moves a job that is too early, and does not mistake this for a change by alice.
-	later := time.Unix(moving.BeginBy-30, 0).Format("2006-01-02T15:04:05")
+	var later int64
 	l.eventually("a job that is too early is moved", func() bool {
+		r := l.reservation("alice", moved)
+		later = r.Set.BeginTime
 		shown := l.run("alice", "scontrol", "--oneliner", "show", "job", moved)
-		return strings.Contains(shown, "StartTime="+later) && strings.Contains(shown, "TimeLimit=00:02:00")
+		return later > moving.BeginTime+1800 && strings.Contains(shown, "StartTime="+time.Unix(later, 0).Format("2006-01-02T15:04:05")) &&
+			strings.Contains(shown, "TimeLimit="+slurmtime.FormatDuration((moving.BeginBy-later+moving.WorkLimit+59)/60*60))
 	})
 	time.Sleep(l.Paced(2 * time.Second))
-	if r := l.reservation("alice", moved); r.State != api.StatePending || r.Note != "" || r.Eligible != moving.BeginBy-30 {
+	if r := l.reservation("alice", moved); r.State != api.StatePending || r.Note != "" || r.Eligible != later {
 		t.Errorf("the moved job: %+v", r)
 	}
 	l.run("alice", "scontrol", "release", held)
