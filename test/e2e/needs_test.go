@@ -55,6 +55,27 @@ func TestNeeds(t *testing.T) {
 			})
 		}
 	})
+	t.Run("QOS by default", func(t *testing.T) { defaultQOS(t, s) }) // its limit is on the jobs of all
+}
+
+// defaultQOS: who names no QOS, and has no default, gets normal; and its limits are looked at.
+func defaultQOS(t *testing.T, s *site.Site) {
+	mustRun(t, s, "root", "sacctmgr", "--immediate", "modify", "qos", "normal", "set", "maxwall=4")
+	plain, _, err := s.Submit(t.Context(), "alice", "--time=5", "--output=/dev/null", "--wrap=true")
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "Slurm holds the job back", func() bool {
+		job, err := s.Job(t.Context(), plain)
+		return err == nil && job["Reason"] == "QOSMaxWallDurationPerJobLimit"
+	})
+	mustRun(t, s, "alice", "scancel", strconv.FormatInt(plain, 10))
+	for _, option := range []string{"--qos=normal", "--qos=NORMAL", "--account=phys"} { // the last names no QOS
+		eventually(t, "varqd names the limit, with "+option, func() bool {
+			r, err := s.Run(t.Context(), "alice", "varq", "quote", "--begin-by=now+6hours", "--prob=0.6", "--time=5", option)
+			return err == nil && strings.Contains(r.Stdout, "QOS normal allows 00:04:00 (MaxWall)")
+		})
+	}
 }
 
 // needs submits jobs with options that restrict where they may run.

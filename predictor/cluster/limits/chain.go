@@ -83,13 +83,24 @@ func (c *Cluster) defaultAccount(user string) string {
 	return ""
 }
 
-// defaultQOS returns the default QOS of the request's association or of the
-// nearest parent that has one, or "".
+// Slurm's own names of the QOS that is the default where no other is, and of the account above all.
+const (
+	normal = "normal"
+	root   = "root"
+)
+
+// defaultQOS returns the QOS that Slurm gives to the request's job if its user names none, or "":
+// the default of its association or of the nearest parent that has one, else the only QOS that the
+// association may use, else normal. For a user without an association it is the root's default.
 func (c *Cluster) defaultQOS(r *workload.Request) string {
-	if a := c.association(r.User, r.Account, r.Partition); a != nil && a.DefaultQOS != "" {
-		return a.DefaultQOS
+	own := c.association(r.User, r.Account, r.Partition)
+	if own != nil && own.DefaultQOS != "" {
+		return own.DefaultQOS
 	}
 	account := r.Account
+	if own == nil {
+		account = root
+	}
 	for range len(c.Associations) {
 		a := c.association("", account, r.Partition)
 		if a == nil {
@@ -99,6 +110,23 @@ func (c *Cluster) defaultQOS(r *workload.Request) string {
 			return a.DefaultQOS
 		}
 		account = a.Parent
+	}
+	if own != nil && len(own.QOS) == 1 {
+		return own.QOS[0]
+	}
+	return c.nameOfQOS(normal)
+}
+
+// nameOfQOS returns the name of a QOS as Slurm stores it, to which case does not matter, or "" if
+// there is no such QOS.
+func (c *Cluster) nameOfQOS(name string) string {
+	if _, ok := c.QOS[name]; ok {
+		return name
+	}
+	for stored := range c.QOS {
+		if strings.EqualFold(stored, name) {
+			return stored
+		}
 	}
 	return ""
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // Complete fills in what Slurm would: the default partition, the user's default account, the
-// association's default QOS, the partition's default time, one node, and one CPU a node. Its
+// QOS that the association or Slurm gives by default, the partition's default time, one node, and one CPU a node. Its
 // error is for the user, and says what is missing or unknown, or that the partition is down, or
 // that Slurm would take no job of the user's.
 func (c *Cluster) Complete(r workload.Request) (workload.Request, error) {
@@ -36,8 +36,12 @@ func (c *Cluster) Complete(r workload.Request) (workload.Request, error) {
 	r.Account = strings.ToLower(r.Account) // as Slurm stores the names of accounts
 	if r.QOS == "" {
 		r.QOS = c.defaultQOS(&r)
-	} else if _, ok := c.QOS[r.QOS]; !ok {
-		return r, fmt.Errorf("unknown QOS %q", r.QOS)
+	} else {
+		name := c.nameOfQOS(r.QOS)
+		if name == "" {
+			return r, fmt.Errorf("unknown QOS %q", r.QOS)
+		}
+		r.QOS = name
 	}
 	if r.Limit == 0 {
 		if p.DefaultTime <= 0 {

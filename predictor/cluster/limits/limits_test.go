@@ -86,7 +86,14 @@ func TestComplete(t *testing.T) {
 		},
 		{
 			"nobody", workload.Request{User: "eve", Partition: "short", Limit: minute},
-			workload.Request{User: "eve", Partition: "short", Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: minute},
+			workload.Request{User: "eve", Partition: "short", QOS: "normal", Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: minute},
+		},
+		{
+			"a QOS in capitals", workload.Request{User: "alice", QOS: "NORMAL", Limit: minute},
+			workload.Request{
+				User: "alice", Account: "plasma", Partition: "main", QOS: "normal",
+				Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: minute,
+			},
 		},
 	} {
 		t.Run(v.name, func(t *testing.T) {
@@ -101,6 +108,30 @@ func TestComplete(t *testing.T) {
 				t.Errorf("completed again: %+v, %v", again, err)
 			}
 		})
+	}
+}
+
+// TestDefaultQOS: who names no QOS gets the association's default, else its only one, else normal.
+func TestDefaultQOS(t *testing.T) {
+	for _, v := range []struct {
+		of   string // default of alice's association
+		may  []string
+		root string // default of the root
+		want string
+	}{
+		{of: "fast", may: []string{"fast", "normal"}, root: "urgent", want: "fast"},
+		{may: []string{"fast", "normal"}, root: "urgent", want: "urgent"},
+		{may: []string{"fast"}, want: "fast"},
+		{may: []string{"fast", "urgent"}, want: "normal"},
+		{want: "normal"},
+	} {
+		c := cluster()
+		c.Associations[0].DefaultQOS = v.root
+		c.Associations[3].DefaultQOS, c.Associations[3].QOS = v.of, v.may
+		r, err := c.Complete(workload.Request{User: "alice"})
+		if err != nil || r.QOS != v.want {
+			t.Errorf("%+v: %q, %v", v, r.QOS, err)
+		}
 	}
 }
 
