@@ -91,10 +91,14 @@ func (s *Submission) says(p *api.Plan) []string {
 	return lines
 }
 
-// holding returns what to tell the user when the job has started before its work may.
+// holding returns what to tell the user when Slurm has accepted the job of an srun or salloc, and
+// its work may not start yet.
 func (s *Submission) holding(p *api.Plan, job string, now int64) []string {
 	if s.Quiet || p.HoldUntil <= now {
 		return nil
+	}
+	if s.Early {
+		return []string{fmt.Sprintf("once job %s has its nodes, its work is held until %s", job, s.time(p.HoldUntil))}
 	}
 	return []string{fmt.Sprintf("holding until %s: job %s has its nodes, and the work on them starts then", s.time(p.HoldUntil), job)}
 }

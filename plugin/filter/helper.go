@@ -24,7 +24,7 @@ type Varqd interface {
 }
 
 // Helper stands beside one sbatch, srun or salloc. It plans the job, and then waits until
-// Slurm has accepted it, or started it for an srun or salloc. If the command ends before it
+// Slurm has accepted it, or started it for an srun. If the command ends before it
 // has a job, the helper takes the promise back.
 type Helper struct {
 	// Orders are lines from varq.lua: "plan COMMAND", and "job ID" once Slurm has accepted
@@ -96,7 +96,7 @@ func (h *Helper) plan(ctx context.Context, varqd Varqd, command string) (*Submis
 	if err != nil {
 		return nil, nil, err
 	}
-	s.Waits = command != "sbatch"
+	s.Waits, s.Early = command != "sbatch", command == "salloc"
 	ask := varqd.Plan
 	if s.Quote {
 		ask = varqd.Quote
@@ -115,10 +115,10 @@ func (h *Helper) plan(ctx context.Context, varqd Varqd, command string) (*Submis
 	return nil, nil, err
 }
 
-// accompany waits for the job of a plan. srun and salloc tell their job only when it has
-// started; so, for them, accompany also looks whether varqd has found the job in the queue.
-// Their users are told when the job starts and its work is held, as they wait before a
-// terminal.
+// accompany waits for the job of a plan. srun tells its job only when it has started, and salloc
+// when Slurm has accepted it or, in some versions, when it has started; so, for them, accompany
+// also looks whether varqd has found the job in the queue. Their users wait before a terminal,
+// and are told until when the work is held.
 func (h *Helper) accompany(ctx context.Context, varqd Varqd, s *Submission, plan *api.Plan, orders *bufio.Scanner) error {
 	jobs := make(chan string, 1)
 	go func() {

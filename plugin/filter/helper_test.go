@@ -156,32 +156,42 @@ func TestHelperTellsWaitingUser(t *testing.T) {
 	})
 }
 
-// When the job has started, the users of srun and salloc learn that its work is held, once.
+// The users of srun learn when the job has started that its work is held, and those of salloc, which
+// may tell its job before that has started, that it will be; both once.
 func TestHelperTellsOfHold(t *testing.T) {
 	for options, told := range map[string]struct {
 		known bool // varqd has seen the job in the queue before
 		lines int
-		hold  string
+		until string
 	}{
-		`{"spank:begin-by":"uts1800003600"}`:                       {false, 4, "varq: holding until 2027-01-15T09:00:00: job 42 has its nodes, and the work on them starts then\n"},
-		`{"spank:begin-by":"uts1800007200"}`:                       {true, 4, "varq: holding until 2027-01-15T10:00:00: job 42 has its nodes, and the work on them starts then\n"},
+		`{"spank:begin-by":"uts1800003600"}`:                       {false, 4, "2027-01-15T09:00:00"},
+		`{"spank:begin-by":"uts1800007200"}`:                       {true, 4, "2027-01-15T10:00:00"},
 		`{"spank:begin-by":"uts1800007200","quiet":"1"}`:           {true, 0, ""},
 		`{"spank:begin-by":"now+1hour","spank:best-effort":"set"}`: {false, 3, ""},
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			var v fakeVarqd
-			want := []string{"plan", "bind " + fakePlan + " 42"}
-			if told.known {
-				v.job, want = 42, want[:1]
-			}
-			c := helped(t, &v, "salloc", options)
-			time.Sleep(10 * time.Second)
-			fmt.Fprintln(c.orders, "job 42")
-			c.want(t, &v, want...)
-			if text := c.user.String(); strings.Count(text, "\n") != told.lines || !strings.HasSuffix(text, told.hold) || strings.Contains(text, "holding") != (told.hold != "") || !c.left {
-				t.Errorf("%s: told the user %q, left %v", options, text, c.left)
-			}
-		})
+		for command, hold := range map[string]string{
+			"srun":   "varq: holding until %s: job 42 has its nodes, and the work on them starts then\n",
+			"salloc": "varq: once job 42 has its nodes, its work is held until %s\n",
+		} {
+			synctest.Test(t, func(t *testing.T) {
+				var v fakeVarqd
+				want := []string{"plan", "bind " + fakePlan + " 42"}
+				if told.known {
+					v.job, want = 42, want[:1]
+				}
+				last := ""
+				if told.until != "" {
+					last = fmt.Sprintf(hold, told.until)
+				}
+				c := helped(t, &v, command, options)
+				time.Sleep(10 * time.Second)
+				fmt.Fprintln(c.orders, "job 42")
+				c.want(t, &v, want...)
+				if text := c.user.String(); strings.Count(text, "\n") != told.lines || !strings.HasSuffix(text, last) || strings.Contains(text, "42") != (last != "") || !c.left {
+					t.Errorf("%s %s: told the user %q, left %v", command, options, text, c.left)
+				}
+			})
+		}
 	}
 }
 

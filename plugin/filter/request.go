@@ -20,6 +20,8 @@ type Submission struct {
 	Quiet bool
 	// Waits is true if the command waits until its job starts, as srun and salloc do.
 	Waits bool
+	// Early is true if the command may tell its job before that has started, as salloc does.
+	Early bool
 
 	zone *time.Location
 }
