@@ -248,7 +248,7 @@ func (k *checker) verdict(c *subject) {
 		k.add(wrong, c, "%s, but should be %s: %s", c.row.State, strings.Join(allowed, " or "), why)
 		return
 	}
-	if c.row.State == "KEPT" && !slices.ContainsFunc(c.runs, func(r JobRun) bool { return r.Start == c.row.Start || r.withoutStart() }) {
+	if c.row.State == "KEPT" && !forgottenRun(c) && !slices.ContainsFunc(c.runs, func(r JobRun) bool { return r.Start == c.row.Start || r.withoutStart() }) {
 		k.add(wrong, c, "kept by a start at %d, of which accounting knows nothing", c.row.Start)
 	}
 }
@@ -272,6 +272,9 @@ func (k *checker) expected(c *subject) (allowed []string, why string) {
 		default:
 			return []string{"KEPT"}, fmt.Sprintf("a run from %d to %d had its work begun by %d", r.Start, r.End, deadline)
 		}
+	}
+	if forgottenRun(c) {
+		return []string{"KEPT", "MISSED", "CANCELLED"}, "accounting does not know the run in which its work began in time"
 	}
 	last := c.runs[len(c.runs)-1]
 	switch {
@@ -314,6 +317,20 @@ func (k *checker) expected(c *subject) (allowed []string, why string) {
 // withoutStart reports whether accounting knows how the run ended, but has lost that it started.
 func (r *JobRun) withoutStart() bool {
 	return r.Start == 0 && (r.State == "COMPLETED" || r.State == "TIMEOUT")
+}
+
+// forgottenRun reports whether the work began in time, as the job says itself, in a run before a
+// requeue of which accounting knows nothing: slurmctld was killed meanwhile.
+func forgottenRun(c *subject) bool {
+	for _, s := range c.stamps {
+		at := int64(s.At)
+		later := slices.ContainsFunc(c.stamps, func(other Stamp) bool { return other.Restarts > s.Restarts })
+		known := slices.ContainsFunc(c.runs, func(r JobRun) bool { return r.Start-near <= at && at <= r.End+near })
+		if s.Begin && at <= c.row.BeginBy+near && later && !known {
+			return true
+		}
+	}
+	return false
 }
 
 // refusedBySlurm reports whether Slurm did not accept the job. It lists such a one in accounting

@@ -186,6 +186,20 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// A killed slurmctld may forget a run of which accounting then knows nothing. The job's stamps do.
+func TestCheckForgottenRun(t *testing.T) {
+	for again, violations := range map[int]int{1: 0, 0: 1} {
+		e := story(func(_ *Evidence, s *Submission, r *JobRun, _ *Row) {
+			s.Acts = []Act{{What: actHold, Began: deadline + 2, Done: deadline + 3}, {What: actRelease, Began: deadline + 4, Done: deadline + 5}}
+			r.Start, r.End = deadline+300, deadline+310
+		})
+		e.Stamps["c1"] = append(e.Stamps["c1"], Stamp{Begin: true, At: deadline + 300, Restarts: again})
+		if found := check(e); len(found) != violations {
+			t.Errorf("restarted %d times: %+v", again, found)
+		}
+	}
+}
+
 // A killed slurmctld may forget that it has requeued a job. Accounting then lists a run that never
 // ends, and the job's end is that of the run before.
 func TestCheckForgottenRequeue(t *testing.T) {
