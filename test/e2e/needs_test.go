@@ -190,6 +190,10 @@ func shares(t *testing.T, s *site.Site) {
 	}
 	mustRun(t, s, "alice", "scancel", strconv.FormatInt(first, 10))
 	eventually(t, "it is promised once the job has gone", func() bool { return ask().Code == 0 })
+	eventually(t, "what is promised, and becomes eligible only in hours, leaves no room either", func() bool {
+		r, err := s.Run(t.Context(), "alice", "varq", "quote", "--begin-by=now+6hours", "--prob=0.6", "--time=5", "--qos=single")
+		return err == nil && strings.Contains(r.Stdout, says)
+	})
 	mustRun(t, s, "alice", "scancel", "--name=shares")
 }
 

@@ -22,9 +22,10 @@ type share struct {
 
 // CheckShares returns the rule by which the job would wait for others of its user, its account or
 // its QOS to end, and not only for nodes; nil if there is none. Nothing can be forecast for such
-// a job. It counts the jobs that may still run at the deadline (Unix seconds) by their time limits
-// and, of the user's own, those that wait. id is that of the job if it has been submitted already.
-// The request is complete.
+// a job. It counts the jobs that may still run at the deadline (Unix seconds) by their time limits,
+// and those that wait and may run beside it: the user's own, and others that had or have a begin
+// time before the job has ended. id is that of the job if it has been submitted already. The
+// request is complete.
 func (c *Cluster) CheckShares(r workload.Request, id, deadline int64, jobs iter.Seq[*workload.Job]) *Rule {
 	shares := c.shares(&r)
 	if len(shares) == 0 {
@@ -44,7 +45,7 @@ func (c *Cluster) CheckShares(r workload.Request, id, deadline int64, jobs iter.
 			}
 			n := int64(j.Count())
 			submitted[i] += n
-			if waits && !s.own || !waits && j.Start+j.Limit <= deadline {
+			if waits && !s.meets(j, deadline+r.Limit) || !waits && j.Start+j.Limit <= deadline {
 				continue
 			}
 			running[i] += n
@@ -63,6 +64,12 @@ func (c *Cluster) CheckShares(r workload.Request, id, deadline int64, jobs iter.
 		}
 	}
 	return nil
+}
+
+// meets reports whether a job that waits may run before end beside the one that the share is about,
+// and its wait is not forecast with the queue.
+func (s *share) meets(j *workload.Job, end int64) bool {
+	return (s.own || j.Eligible > j.Submit) && j.Eligible < end
 }
 
 // checkAlone returns the rule that forbids the job even if there is no other, or nil.

@@ -25,6 +25,11 @@ func TestShares(t *testing.T) {
 		j.Start = 0
 		return j
 	}
+	begins := func(user, account string, at int64) *workload.Job {
+		j := waiting(user, account, "normal", 4)
+		j.Submit, j.Eligible = 500, at
+		return j
+	}
 	const late = deadline + 1
 	for _, v := range []struct {
 		what string
@@ -57,6 +62,17 @@ func TestShares(t *testing.T) {
 			"CPUs of all", JobLimits{GrpTRES: TRES{"cpu": 7}}, nil, []*workload.Job{running("bob", "astro", "normal", 4, late)},
 			"QOS normal allows 7 cpu at once (GrpTRES=cpu), and until the deadline other jobs may have 4",
 		},
+		{"her job begins while it runs", JobLimits{PerUser: Share{Jobs: one}}, nil, []*workload.Job{begins("alice", "physics", deadline+59)}, "QOS normal (of one user) allows 1 jobs at once"},
+		{"her job begins when it has ended", JobLimits{PerUser: Share{Jobs: one}}, nil, []*workload.Job{begins("alice", "physics", deadline+60)}, ""},
+		{
+			"another's job begins while it runs", JobLimits{Group: Share{Jobs: one}}, nil, []*workload.Job{begins("bob", "astro", 3000)},
+			"QOS normal allows 1 jobs at once (GrpJobs), and until the deadline other jobs may have 1",
+		},
+		{
+			"CPUs of another's job that begins while it runs", JobLimits{GrpTRES: TRES{"cpu": 7}}, nil, []*workload.Job{begins("bob", "astro", 3000)},
+			"QOS normal allows 7 cpu at once (GrpTRES=cpu), and until the deadline other jobs may have 4",
+		},
+		{"another's job begins when it has ended", JobLimits{Group: Share{Jobs: one}}, nil, []*workload.Job{begins("bob", "astro", deadline+60)}, ""},
 		{"others' jobs that wait", JobLimits{GrpTRES: TRES{"cpu": 7}}, nil, []*workload.Job{waiting("bob", "astro", "normal", 4)}, ""},
 		{
 			"in the queue", JobLimits{PerUser: Share{Submitted: one}}, nil, []*workload.Job{running("alice", "physics", "normal", 1, deadline)},

@@ -88,6 +88,8 @@ type Ingest struct {
 
 	percent atomic.Int64 // done of the present step: reading accounting at first, or learning
 	covered atomic.Int64
+
+	later atomic.Pointer[[]workload.Job] // of the last snapshot, or nil
 }
 
 // New returns an Ingest that knows nothing yet.
@@ -106,12 +108,28 @@ func (g *Ingest) Ready() error {
 // Every job that ended before then is known.
 func (g *Ingest) Covered() int64 { return g.covered.Load() }
 
+// Later yields the jobs of the last snapshot whose begin time had not come. The model does not
+// know them. They must not be changed, nor kept.
+func (g *Ingest) Later(yield func(*workload.Job) bool) {
+	later := g.later.Load()
+	if later == nil {
+		return
+	}
+	for i := range *later {
+		if !yield(&(*later)[i]) {
+			return
+		}
+	}
+}
+
 // ObserveQueue feeds to the model what has changed between the last snapshot of the queue
 // and this one, which was taken at a time.
 func (g *Ingest) ObserveQueue(ctx context.Context, queue []slurm.QueueEntry, at int64) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	s := &snapshot{g.shown.observe(queue, at), at}
+	later := s.later()
+	g.later.Store(&later)
 	t := g.tracker.Load()
 	if t == nil {
 		g.last = s

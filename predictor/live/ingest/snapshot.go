@@ -29,6 +29,17 @@ func (s *snapshot) jobs() (waiting, running []workload.Job) {
 	return waiting, running
 }
 
+// later returns the jobs whose begin time has not come.
+func (s *snapshot) later() []workload.Job {
+	var later []workload.Job
+	for i := range s.queue {
+		if e := &s.queue[i]; e.Start == 0 && !e.Held && e.Eligible > s.at {
+			later = append(later, e.Job)
+		}
+	}
+	return later
+}
+
 // run is one run of a job.
 type run struct{ job, submit, start int64 }
 

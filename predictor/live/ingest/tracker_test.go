@@ -240,6 +240,25 @@ func TestAtLimitNow(t *testing.T) {
 	}
 }
 
+// TestLater: the jobs whose begin time has not come are those of the last snapshot.
+func TestLater(t *testing.T) {
+	g := start(t, filepath.Join(t.TempDir(), "history.db"), &accounts{})
+	queue := entries(job(1, 5, 0, 0), job(2, 500, 0, 0), job(3, 500, 0, 0), job(4, 5, 6, 0), job(5, 900, 0, 0))
+	queue[2].Held = true
+	for at, want := range map[int64][]int64{20: {2, 5}, 500: {5}, 1000: nil} {
+		if err := g.ObserveQueue(t.Context(), queue, now+at); err != nil {
+			t.Fatal(err)
+		}
+		var got []int64
+		for j := range g.Later {
+			got = append(got, j.ID)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("at %d: %v, want %v", at, got, want)
+		}
+	}
+}
+
 // names describes the jobs of a queue.
 func names(jobs ...workload.Job) []string {
 	set := map[string]bool{}

@@ -73,8 +73,8 @@ type Outlook interface {
 	Promise(job int64, r workload.Request, begin, deadline int64, holds bool)
 	// Queue returns how many jobs wait and how many run.
 	Queue() (waiting, running int)
-	// Jobs yields these jobs. The Start of one that waits is 0. They must not be changed, nor
-	// kept.
+	// Jobs yields these jobs, and those that become eligible later. The Start of one that waits is
+	// 0. They must not be changed, nor kept.
 	Jobs(yield func(*workload.Job) bool)
 	// ObserveCluster takes in the state of partitions and nodes.
 	ObserveCluster(c *limits.Cluster, nodes []slurm.Node)

@@ -2,11 +2,13 @@ package daemon
 
 import (
 	"errors"
+	"iter"
 
 	"github.com/varq-project/varq/predictor/live/ingest"
 	"github.com/varq-project/varq/predictor/live/outlook"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/slurm/slurmrestd"
+	"github.com/varq-project/varq/predictor/workload"
 )
 
 // keeperOutlook is the keeper.Outlook of a daemon. The outlook forecasts, ingest knows how much
@@ -17,6 +19,17 @@ type keeperOutlook struct {
 	*ingest.Ingest
 	clock    *clock
 	problems *problems
+}
+
+// Jobs implements keeper.Outlook: it yields the jobs that wait, run, or become eligible later.
+func (o keeperOutlook) Jobs(yield func(*workload.Job) bool) {
+	for _, jobs := range []iter.Seq[*workload.Job]{o.Outlook.Jobs, o.Later} {
+		for j := range jobs {
+			if !yield(j) {
+				return
+			}
+		}
+	}
 }
 
 // errNoRights is what users read while varqd could not keep what it promises.
