@@ -3,6 +3,7 @@ package limits
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -13,7 +14,10 @@ type constraint struct {
 	// counted is true if the expression says more than which features a node must have: how
 	// many nodes must have them (rack1*2), or that all nodes must have the same ([rack1|rack2]).
 	counted bool
-	root    node
+	// nodes is the sum of the numbers of nodes after features, 0 if there are none. Slurm gives the
+	// job that many at least.
+	nodes int64
+	root  node
 }
 
 // node is an operator and its operands, or a feature.
@@ -88,11 +92,13 @@ func (p *parser) count() error {
 	if !strings.HasPrefix(p.rest, "*") {
 		return nil
 	}
-	digits := strings.TrimLeft(p.rest[1:], "0123456789")
-	if len(digits) == len(p.rest)-1 {
+	rest := strings.TrimLeft(p.rest[1:], "0123456789")
+	n, err := strconv.ParseInt(p.rest[1:len(p.rest)-len(rest)], 10, 32)
+	if err != nil {
 		return errConstraint
 	}
-	p.rest = digits
+	p.into.nodes += n
+	p.rest = rest
 	return nil
 }
 

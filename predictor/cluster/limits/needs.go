@@ -215,6 +215,13 @@ func (s *selection) checkConstraint() *Rule {
 	if err != nil {
 		return need("%s: %s", option, err)
 	}
+	if c.nodes > 0 {
+		next := advice
+		if len(c.features) == 1 {
+			next = fmt.Sprintf(": say --nodes=%d --constraint=%s", max(c.nodes, int64(s.r.Nodes)), c.features[0])
+		}
+		return need("%s: numbers of nodes among features may give the job more nodes than its costs and its forecast are of%s", option, next)
+	}
 	if c.counted && slices.ContainsFunc(s.nodes, func(n Node) bool { return !c.fits(&n) }) {
 		return need("%s: waits are forecast for any nodes of a partition, and not for a choice among their features%s", option, advice)
 	}

@@ -71,7 +71,9 @@ func TestCheckNeeds(t *testing.T) {
 		{workload.Needs{Constraint: "new"}, func(r *workload.Request) { r.Nodes = 4 }, "--constraint=new: 3 of the 8 nodes of partition main have these features, and the job needs 4"},
 		{workload.Needs{Constraint: "new"}, nil, "--constraint=new leaves 3 of 7 nodes that partition main has for such a job, and waits are forecast only for any of them: leave it out"},
 		{workload.Needs{Constraint: "[old|new]"}, nil, "--constraint=[old|new]: waits are forecast for any nodes of a partition"},
-		{workload.Needs{Constraint: "old*2&new*1"}, nil, "--constraint=old*2&new*1: waits are forecast"},
+		{workload.Needs{Constraint: "ib*2"}, nil, "--constraint=ib*2: numbers of nodes among features may give the job more nodes than its costs and its forecast are of: say --nodes=2 --constraint=ib"},
+		{workload.Needs{Constraint: "[ib*2]"}, func(r *workload.Request) { r.Nodes = 3 }, "--constraint=[ib*2]: numbers of nodes among features may give the job more nodes than its costs and its forecast are of: say --nodes=3 --constraint=ib"},
+		{workload.Needs{Constraint: "old*2&new*1"}, nil, "--constraint=old*2&new*1: numbers of nodes among features may give the job more nodes than its costs and its forecast are of: leave it out"},
 		{workload.Needs{Constraint: "old&"}, nil, "--constraint=old&: this is no expression of features"},
 
 		{workload.Needs{NodeList: nodes("--nodelist=x", "x")}, nil, "--nodelist=x: there is no node x"},

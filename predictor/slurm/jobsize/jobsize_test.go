@@ -127,27 +127,31 @@ func TestNeeds(t *testing.T) {
 }
 
 // Without --nodes Slurm may spread the tasks of a job, but not one task, nor those of
-// --ntasks-per-node.
+// --ntasks-per-node without GPUs.
 func TestMostNodes(t *testing.T) {
 	for in, want := range map[Options]int32{
-		{}:                                       1,
-		{CPUsPerTask: 8}:                         1,
-		{NTasks: 4}:                              4,
-		{NTasks: 4, CPUsPerTask: 2}:              4,
-		{NTasks: 4, Nodes: "2"}:                  2,
-		{NTasks: 2, Nodes: "4"}:                  2,
-		{NTasksPerNode: 4}:                       1,
-		{NTasks: 8, NTasksPerNode: 4}:            2,
-		{GPUs: "4"}:                              4,
-		{GPUs: "a100:2,h100:1"}:                  3,
-		{GPUs: "4", NTasks: 2}:                   2,
-		{GPUs: "4", GPUsPerNode: "1"}:            4,
-		{GPUsPerTask: "1", NTasks: 3}:            3,
-		{GPUsPerNode: "2"}:                       1,
-		{NodeList: "n[1-3]"}:                     3,
-		{NodeList: "n[1-3]", NTasks: 8}:          8,
-		{GPUs: "3", NTasksPerGPU: 2}:             3,
-		{GPUs: "4", NTasks: 8, NTasksPerNode: 4}: 2,
+		{}:                                                   1,
+		{CPUsPerTask: 8}:                                     1,
+		{NTasks: 4}:                                          4,
+		{NTasks: 4, CPUsPerTask: 2}:                          4,
+		{NTasks: 4, Nodes: "2"}:                              2,
+		{NTasks: 2, Nodes: "4"}:                              2,
+		{NTasksPerNode: 4}:                                   1,
+		{NTasks: 8, NTasksPerNode: 4}:                        2,
+		{GPUs: "4"}:                                          4,
+		{GPUs: "a100:2,h100:1"}:                              3,
+		{GPUs: "4", NTasks: 2}:                               2,
+		{GPUs: "4", GPUsPerNode: "1"}:                        4,
+		{GPUsPerTask: "1", NTasks: 3}:                        3,
+		{GPUsPerNode: "2"}:                                   1,
+		{NodeList: "n[1-3]"}:                                 3,
+		{NodeList: "n[1-3]", NTasks: 8}:                      8,
+		{GPUs: "3", NTasksPerGPU: 2}:                         3,
+		{GPUs: "4", NTasks: 8, NTasksPerNode: 4}:             4,
+		{GPUs: "2", NTasks: 2, NTasksPerNode: 2}:             2,
+		{GPUsPerTask: "1", NTasks: 2, NTasksPerNode: 2}:      1,
+		{GPUsPerNode: "2", NTasks: 2, NTasksPerNode: 2}:      1,
+		{GPUs: "2", NTasks: 2, NTasksPerNode: 2, Nodes: "1"}: 1,
 	} {
 		if got, err := in.mostNodes(); err != nil || got != want {
 			t.Errorf("%+v: %d, %v, wanted %d", in, got, err, want)

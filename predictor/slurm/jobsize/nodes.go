@@ -8,7 +8,8 @@ import (
 // mostNodes returns the greatest number of nodes that Slurm may spread the job over. A range of
 // --nodes is an error. Without --nodes Slurm takes as few nodes as suffice of those that are free
 // in part, and so up to one node a task, or a GPU. But a job of one task stays on one node, and
-// with --ntasks-per-node each node has that many tasks.
+// with --ntasks-per-node each node has that many tasks, unless the GPUs of --gpus lie apart: then
+// it may have as few as one task and one GPU.
 func (o Options) mostNodes() (int32, error) {
 	nodes, tasks, err := o.nodesAndTasks()
 	if err != nil {
@@ -20,16 +21,19 @@ func (o Options) mostNodes() (int32, error) {
 		}
 		return int32(nodes), nil
 	}
-	switch {
-	case o.NTasks == 0 && o.GPUs != "":
-		gpus, err := typedCount(o.GPUs)
-		if err != nil {
+	gpus := int64(0)
+	if o.GPUs != "" {
+		if gpus, err = typedCount(o.GPUs); err != nil {
 			return 0, fmt.Errorf("--gpus: %w", err)
 		}
-		nodes = max(nodes, gpus)
+	}
+	switch {
 	case o.NTasks == 0:
+		nodes = max(nodes, gpus)
 	case o.NTasksPerNode == 0:
 		nodes = max(nodes, tasks)
+	default:
+		nodes = max(nodes, min(tasks, gpus))
 	}
 	return int32(min(nodes, math.MaxInt32)), nil
 }
