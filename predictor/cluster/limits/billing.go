@@ -1,6 +1,8 @@
 package limits
 
-import "github.com/varq-project/varq/predictor/workload"
+import (
+	"github.com/varq-project/varq/predictor/workload"
+)
 
 // BillingRate returns the billing units that the request is charged for each second that it
 // holds its nodes. It is the sum of its TRES, weighted by the partition's TRESBillingWeights, or
@@ -20,6 +22,65 @@ func (c *Cluster) BillingRate(r workload.Request) float64 {
 		return largest
 	}
 	return sum
+}
+
+// MostBilling returns an upper bound of the billing units that Slurm charges a job of the request
+// for each second, on whichever nodes of its partition it runs, times the UsageFactor of its QOS.
+// The request is complete.
+func (c *Cluster) MostBilling(r workload.Request, n *workload.Needs) float64 {
+	r.Size = c.mostCharged(r, n)
+	factor := 1.
+	if q := c.QOS[r.QOS]; q.UsageFactor > 0 {
+		factor = q.UsageFactor
+	}
+	factor = max(factor, c.QOS[c.Partitions[r.Partition].QOS].UsageFactor)
+	return c.BillingRate(r) * factor
+}
+
+// mostCharged returns the greatest size that Slurm may charge for a job of the request. It may
+// charge a whole core for each CPU asked for, and so many CPUs that none has more than MaxMemPerCPU.
+// A job that does not say its memory has the partition's default, or else all of its nodes. One that
+// is alone has all their CPUs and GPUs. No job has more than the largest nodes have.
+func (c *Cluster) mostCharged(r workload.Request, n *workload.Needs) workload.Size {
+	size := c.Largest(r, n)
+	if c.Nodes == nil {
+		return size
+	}
+	if n == nil {
+		n = &workload.Needs{}
+	}
+	p := c.Partitions[r.Partition]
+	threads := int64(1)
+	var cpus, memory, gpus []int64
+	for _, name := range p.Nodes {
+		node := c.Nodes[name]
+		threads = max(threads, node.Threads)
+		cpus, memory, gpus = append(cpus, node.CPUs), append(memory, node.Memory), append(gpus, node.Gres["gpu"])
+	}
+	nodes := int(size.Nodes)
+	all := workload.Size{Nodes: size.Nodes, CPUs: clamp(most(cpus, nodes)), Memory: most(memory, nodes), GPUs: clamp(most(gpus, nodes))}
+
+	whole := n.Exclusive || p.WholeNodes || p.GPUDefaults && size.GPUs > 0
+	if whole {
+		size.CPUs, size.GPUs = all.CPUs, all.GPUs
+	}
+	if size.Memory == 0 && n.NodeMemory.Option == "" {
+		size.Memory = max(p.DefMemPerNode*int64(size.Nodes), p.DefMemPerCPU*int64(size.CPUs))
+	}
+	if size.Memory == 0 || p.GPUDefaults && size.GPUs > 0 {
+		size.Memory = all.Memory
+	}
+	asked := size.CPUs
+	charged := int64(asked)
+	if p.MaxMemPerCPU > 0 {
+		charged = max(charged, (size.Memory+p.MaxMemPerCPU-1)/p.MaxMemPerCPU+int64(size.Nodes-1))
+	}
+	size.CPUs = min(all.CPUs, clamp(charged*threads))
+	if n.NodeMemory.Option != "--mem" && n.NodeMemory.Option != "--mem-per-gpu" {
+		size.Memory = scaled(size.Memory, size.CPUs, asked) // it may be that of a CPU
+	}
+	size.Memory = min(size.Memory, all.Memory)
+	return size
 }
 
 // amount returns how much of a TRES a job of this size has, or 0 if a Size does not include the

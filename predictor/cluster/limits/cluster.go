@@ -42,6 +42,11 @@ type Partition struct {
 	QOS         string // the partition's own QOS, may be empty
 	// WholeNodes is true if jobs share no nodes here.
 	WholeNodes bool
+	// DefMemPerCPU and DefMemPerNode are the memory of a job that does not say how much it needs, and
+	// MaxMemPerCPU is how much a CPU may have before a job gets more CPUs; MiB, 0 where not set.
+	DefMemPerCPU, DefMemPerNode, MaxMemPerCPU int64
+	// GPUDefaults is true if a job gets CPUs or memory with its GPUs (JobDefaults).
+	GPUDefaults bool
 	// The accounts and QOS to which the partition is open or closed; see the parameters of
 	// the same names in slurm.conf.
 	AllowAccounts, DenyAccounts, AllowQOS, DenyQOS []string
@@ -95,6 +100,8 @@ type QOS struct {
 	OverPartQOS        bool // its limits take precedence over those of the partition's QOS
 	PartitionTimeLimit bool // its jobs may exceed the partition's MaxTime
 	PartitionMaxNodes  bool // its jobs may exceed the partition's MaxNodes
+	// UsageFactor is how many times the usage of its jobs counts; 0 counts as once.
+	UsageFactor float64
 	JobLimits
 }
 

@@ -3,6 +3,7 @@ package limits
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -495,6 +496,48 @@ func TestBillingRate(t *testing.T) {
 		c.Partitions["main"], c.MaxTRES = p, v.largest
 		if got := c.BillingRate(job(2)); got != v.want {
 			t.Errorf("weights %v: %v, want %v", v.weights, got, v.want)
+		}
+	}
+}
+
+// What Slurm 22.05 has charged on a node of 8 CPUs (4 cores), 4000 MiB and 2 GPUs is not more than
+// the bound.
+func TestMostBilling(t *testing.T) {
+	memory := func(amount int64, option string) *workload.Needs {
+		return &workload.Needs{MostNodes: 1, NodeMemory: workload.NodeNeed{Amount: amount, Option: option}}
+	}
+	none := &workload.Needs{MostNodes: 1}
+	weights := map[string]float64{"cpu": 1, "mem": 1. / 1024, "gres/gpu": 100}
+	for _, v := range []struct {
+		what    string
+		size    workload.Size
+		needs   *workload.Needs
+		p       Partition
+		factor  float64
+		charged float64 // by Slurm
+		want    float64
+	}{
+		{"-n1", workload.Size{CPUs: 1}, none, Partition{}, 1, 5, 2 + 4000./1024},
+		{"-n1 --mem=10", workload.Size{CPUs: 1, Memory: 10}, memory(10, "--mem"), Partition{}, 1, 2, 2 + 10./1024},
+		{"--mem=0", workload.Size{CPUs: 1}, memory(0, "--mem"), Partition{DefMemPerCPU: 100}, 1, 5, 2 + 4000./1024},
+		{"-N1 -n1 --exclusive", workload.Size{CPUs: 1}, &workload.Needs{MostNodes: 1, Exclusive: true}, Partition{}, 1, 211, 208 + 4000./1024},
+		{"-c3 --mem=10", workload.Size{CPUs: 3, Memory: 10}, memory(10, "--mem"), Partition{}, 1, 4, 6 + 10./1024},
+		{"--mem-per-cpu=3000", workload.Size{CPUs: 1, Memory: 3000}, memory(3000, "--mem-per-cpu"), Partition{MaxMemPerCPU: 1000}, 1, 7, 6 + 4000./1024},
+		{"-n1, MaxMemPerCPU", workload.Size{CPUs: 1}, none, Partition{MaxMemPerCPU: 1000}, 1, 7, 8 + 4000./1024},
+		{"-n1, DefMemPerCPU", workload.Size{CPUs: 1}, none, Partition{DefMemPerCPU: 100}, 1, 2, 2 + 200./1024},
+		{"-c3, DefMemPerCPU", workload.Size{CPUs: 3}, none, Partition{DefMemPerCPU: 100}, 1, 4, 6 + 600./1024},
+		{"--gpus=1", workload.Size{CPUs: 1, GPUs: 1, Memory: 100}, memory(100, "--mem-per-gpu"), Partition{}, 1, 102, 102 + 100./1024},
+		{"UsageFactor=3", workload.Size{CPUs: 1, Memory: 10}, memory(10, "--mem"), Partition{}, 3, 6, 3 * (2 + 10./1024)},
+	} {
+		c := cluster()
+		v.p.Nodes, v.p.BillingWeights = []string{"n1"}, weights
+		c.Partitions["main"] = v.p
+		c.Nodes = map[string]Node{"n1": {Name: "n1", CPUs: 8, Threads: 2, Memory: 4000, Gres: map[string]int64{"gpu": 2}}}
+		c.QOS["normal"] = QOS{Name: "normal", UsageFactor: v.factor}
+		v.size.Nodes = 1
+		got := c.MostBilling(workload.Request{Partition: "main", QOS: "normal", Size: v.size}, v.needs)
+		if math.Abs(got-v.want) > 1e-9 || got < v.charged {
+			t.Errorf("%s: %v, want %v; Slurm charged %v", v.what, got, v.want, v.charged)
 		}
 	}
 }

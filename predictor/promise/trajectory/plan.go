@@ -260,8 +260,8 @@ func (p *Planner) cost(r *Request, seconds float64) Cost {
 	job := r.Job
 	rate := float64(job.CPUs)
 	if p.Cluster != nil {
+		rate = p.Cluster.MostBilling(job, r.Needs)
 		job.Size = p.Cluster.Largest(job, r.Needs)
-		rate = p.Cluster.BillingRate(job)
 	}
 	return Cost{NodeSeconds: float64(job.Nodes) * seconds, BillingSeconds: rate * seconds}
 }

@@ -99,7 +99,7 @@ func TestNeeds(t *testing.T) {
 		{Nodes: "4", NTasksPerNode: 3, CPUsPerTask: 2, MemPerCPU: "1G"}: {
 			MostNodes: 4, NodeCPUs: workload.NodeNeed{Amount: 6, Option: "--ntasks-per-node"}, NodeMemory: workload.NodeNeed{Amount: 6144, Option: "--mem-per-cpu"},
 		},
-		{GPUs: "a100:2,h100:1", Mem: "0"}: {MostNodes: 3, Gres: []workload.Gres{
+		{GPUs: "a100:2,h100:1", Mem: "0"}: {MostNodes: 3, NodeMemory: workload.NodeNeed{Option: "--mem"}, Gres: []workload.Gres{
 			{Name: "gpu", Type: "a100", Count: 2, Option: "--gpus=a100:2,h100:1"}, {Name: "gpu", Type: "h100", Count: 1, Option: "--gpus=a100:2,h100:1"},
 		}},
 		{Tmp: "2G"}:                   {MostNodes: 1, NodeTmp: workload.NodeNeed{Amount: 2048, Option: "--tmp"}},

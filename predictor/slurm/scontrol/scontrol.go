@@ -42,6 +42,10 @@ type Config struct {
 	PluginDir string
 	// WholeNodes is true if no job shares its nodes anywhere (SelectType=select/linear).
 	WholeNodes bool
+	// DefMemPerCPU, DefMemPerNode, MaxMemPerCPU and GPUDefaults hold for the partitions that do not
+	// set them: see limits.Partition.
+	DefMemPerCPU, DefMemPerNode, MaxMemPerCPU int64
+	GPUDefaults                               bool
 	// CLIFilters are the plugins of CliFilterPlugins, without "cli_filter/".
 	CLIFilters []string
 }
@@ -56,7 +60,7 @@ func (c *Command) Config(ctx context.Context) (Config, error) {
 }
 
 // Complete fills in what slurmrestd.Client.Cluster leaves out: the default partition,
-// whether each partition is up and shares its nodes, MaxTRES, what is enforced, and the group limits in TRES minutes with their
+// whether each partition is up and shares its nodes, what memory jobs have there, MaxTRES, what is enforced, and the group limits in TRES minutes with their
 // usage. If Slurm does not enforce the limits of QOS and associations, Complete removes
 // them.
 func (c *Command) Complete(ctx context.Context, cluster *limits.Cluster) error {
@@ -74,7 +78,7 @@ func (c *Command) Complete(ctx context.Context, cluster *limits.Cluster) error {
 	}
 	cluster.MaxTRES = config.MaxTRES
 	cluster.AssociationsEnforced, cluster.QOSEnforced = config.AssociationsEnforced, config.QOSEnforced
-	completePartitions(cluster, partitions, config.WholeNodes)
+	completePartitions(cluster, partitions, config)
 	if err := completeGroups(cluster, manager); err != nil {
 		return err
 	}
@@ -132,6 +136,14 @@ func parseConfig(out []byte) Config {
 			config.SlurmUser, _, _ = strings.Cut(value, "(")
 		case "SelectType":
 			config.WholeNodes = value == "select/linear"
+		case "DefMemPerCPU":
+			config.DefMemPerCPU = mebibytes(value)
+		case "DefMemPerNode":
+			config.DefMemPerNode = mebibytes(value)
+		case "MaxMemPerCPU":
+			config.MaxMemPerCPU = mebibytes(value)
+		case "JobDefaults":
+			config.GPUDefaults = isSet(value)
 		case "PriorityFlags":
 			config.MaxTRES = slices.Contains(values, "max_tres")
 		case "AccountingStorageEnforce":
@@ -182,16 +194,32 @@ func records(out []byte) iter.Seq[record] {
 	}
 }
 
-func completePartitions(cluster *limits.Cluster, out []byte, whole bool) {
+func completePartitions(cluster *limits.Cluster, out []byte, config Config) {
 	for r := range records(out) {
 		if p, ok := cluster.Partitions[r["PartitionName"]]; ok {
 			p.Default = r["Default"] == "YES"
 			p.Up = r["State"] == "UP"
-			p.WholeNodes = whole || r["OverSubscribe"] == "EXCLUSIVE"
+			p.WholeNodes = config.WholeNodes || r["OverSubscribe"] == "EXCLUSIVE"
+			p.DefMemPerCPU, p.DefMemPerNode = mebibytes(r["DefMemPerCPU"]), mebibytes(r["DefMemPerNode"])
+			if p.DefMemPerCPU == 0 && p.DefMemPerNode == 0 {
+				p.DefMemPerCPU, p.DefMemPerNode = config.DefMemPerCPU, config.DefMemPerNode
+			}
+			if p.MaxMemPerCPU = mebibytes(r["MaxMemPerCPU"]); p.MaxMemPerCPU == 0 {
+				p.MaxMemPerCPU = config.MaxMemPerCPU
+			}
+			p.GPUDefaults = config.GPUDefaults || isSet(r["JobDefaults"])
 			cluster.Partitions[p.Name] = p
 		}
 	}
 }
+
+// mebibytes reads a size of memory; 0 is UNLIMITED, or none.
+func mebibytes(value string) int64 {
+	n, _ := strconv.ParseInt(value, 10, 64)
+	return max(0, n)
+}
+
+func isSet(value string) bool { return value != "" && value != "(null)" }
 
 // completeGroups fills in group limits and usage from the association manager's records.
 func completeGroups(cluster *limits.Cluster, out []byte) error {

@@ -66,7 +66,7 @@ func cluster() limits.Cluster {
 
 func TestComplete(t *testing.T) {
 	got := cluster()
-	completePartitions(&got, []byte(partitions), false)
+	completePartitions(&got, []byte(partitions), Config{})
 	if err := completeGroups(&got, []byte(manager)); err != nil {
 		t.Fatal(err)
 	}
@@ -117,20 +117,35 @@ func FuzzComplete(f *testing.F) {
 	f.Add(manager)
 	f.Fuzz(func(_ *testing.T, out string) {
 		c := cluster()
-		completePartitions(&c, []byte(out), false)
+		completePartitions(&c, []byte(out), Config{})
 		_ = completeGroups(&c, []byte(out))
 		parseConfig([]byte(out))
 	})
 }
 
 // Jobs share no nodes in a partition that says so, nor anywhere with select/linear.
+func TestMemoryOfPartitions(t *testing.T) {
+	c := limits.Cluster{Partitions: map[string]limits.Partition{"main": {Name: "main"}, "short": {Name: "short"}}}
+	config := parseConfig([]byte("DefMemPerNode = 500\nMaxMemPerCPU = 900\nJobDefaults = (null)\n"))
+	completePartitions(&c, []byte("PartitionName=main JobDefaults=DefCpuPerGPU=2 DefMemPerCPU=100 MaxMemPerCPU=1000\n"+
+		"PartitionName=short JobDefaults=(null) DefMemPerNode=UNLIMITED MaxMemPerNode=UNLIMITED\n"), config)
+	for name, want := range map[string]limits.Partition{
+		"main":  {Name: "main", DefMemPerCPU: 100, MaxMemPerCPU: 1000, GPUDefaults: true},
+		"short": {Name: "short", DefMemPerNode: 500, MaxMemPerCPU: 900},
+	} {
+		if diff := cmp.Diff(want, c.Partitions[name]); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
 func TestWholeNodes(t *testing.T) {
 	for conf, want := range map[string]map[string]bool{
 		"SelectType = select/cons_tres\n": {"main": true, "short": false},
 		"SelectType = select/linear\n":    {"main": true, "short": true},
 	} {
 		c := cluster()
-		completePartitions(&c, []byte("PartitionName=main OverSubscribe=EXCLUSIVE State=UP\nPartitionName=short OverSubscribe=NO State=UP\n"), parseConfig([]byte(conf)).WholeNodes)
+		completePartitions(&c, []byte("PartitionName=main OverSubscribe=EXCLUSIVE State=UP\nPartitionName=short OverSubscribe=NO State=UP\n"), parseConfig([]byte(conf)))
 		for name, whole := range want {
 			if c.Partitions[name].WholeNodes != whole {
 				t.Errorf("%s: partition %s: %+v", conf, name, c.Partitions[name])

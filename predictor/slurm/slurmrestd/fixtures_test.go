@@ -202,8 +202,8 @@ func TestCluster(t *testing.T) {
 					Nodes: []string{"node1", "node2"}, TotalCPUs: 8, BillingWeights: map[string]float64{"cpu": 1, "mem": 0.25 / 1024},
 				},
 			},
-			QOS: map[string]limits.QOS{"normal": {Name: "normal", JobLimits: normal}, "long": {
-				Name: "long", OverPartQOS: true, PartitionTimeLimit: true, PartitionMaxNodes: true, JobLimits: long,
+			QOS: map[string]limits.QOS{"normal": {Name: "normal", UsageFactor: 1, JobLimits: normal}, "long": {
+				Name: "long", OverPartQOS: true, PartitionTimeLimit: true, PartitionMaxNodes: true, UsageFactor: 1, JobLimits: long,
 			}},
 			Associations: []limits.Association{
 				{Account: "chem", Parent: "root", QOS: []string{"normal"}, JobLimits: unlimited},
