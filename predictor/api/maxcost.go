@@ -46,7 +46,21 @@ func (c MaxCost) String() string {
 	case c.Times != 0:
 		return strconv.FormatFloat(c.Times, 'g', -1, 64) + "x"
 	case c.NodeSeconds != 0:
-		return strconv.FormatFloat(c.NodeSeconds/3600, 'g', -1, 64)
+		return nodeHours(c.NodeSeconds)
 	}
 	return ""
+}
+
+// nodeHours formats node-seconds as node-hours, with the fewest digits that ParseMaxCost reads as
+// these node-seconds.
+func nodeHours(nodeSeconds float64) string {
+	hours := nodeSeconds / 3600
+	for digits := 1; digits < 17; digits++ {
+		short, err := strconv.ParseFloat(strconv.FormatFloat(hours, 'g', digits, 64), 64)
+		if err == nil && 3600*short == nodeSeconds {
+			hours = short
+			break
+		}
+	}
+	return strconv.FormatFloat(hours, 'f', -1, 64)
 }

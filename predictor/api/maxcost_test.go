@@ -14,6 +14,11 @@ func TestMaxCost(t *testing.T) {
 			t.Errorf("%s: %+v, %v; as text %q", text, got, err, got.String())
 		}
 	}
+	for _, text := range []string{"0.0001", "0.00001", "0.07", "0.1833", "33.3", "10000000"} {
+		if got, err := ParseMaxCost(text); err != nil || got.String() != text {
+			t.Errorf("%s: %v; as text %q", text, err, got.String())
+		}
+	}
 	for _, text := range []string{"", "x", "0", "-1", "0.5x", "1001x", "NaN", "Inf", "1e30", "two", "2 x"} {
 		if got, err := ParseMaxCost(text); err == nil {
 			t.Errorf("%q passes for %+v", text, got)

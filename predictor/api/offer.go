@@ -2,7 +2,6 @@ package api
 
 import (
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/varq-project/varq/predictor/slurmtime"
@@ -52,7 +51,7 @@ func (o *Offer) Options(refused *PlanRequest, zone *time.Location) []string {
 		}
 		return []string{fmt.Sprintf("--nodes=%d", o.Nodes)}
 	case OfferCost:
-		return []string{fmt.Sprintf("--max-cost=%.2f", math.Ceil(o.Worst.NodeSeconds/36)/100)}
+		return []string{"--max-cost=" + HoursUp(o.Worst.NodeSeconds)}
 	case OfferTime:
 		return []string{"--time=" + slurmtime.FormatDuration(o.Limit)}
 	default:

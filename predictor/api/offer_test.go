@@ -38,3 +38,15 @@ func TestOfferOptions(t *testing.T) {
 		}
 	}
 }
+
+// TestCeiling: a bound is rounded up, and no more than that.
+func TestCeiling(t *testing.T) {
+	for seconds, want := range map[float64]string{0: "0.00", 1: "0.01", 36: "0.01", 36.5: "0.02", 252: "0.07", 660: "0.19", 3600: "1.00"} {
+		if got := HoursUp(seconds); got != want {
+			t.Errorf("%v s: %s, want %s", seconds, got, want)
+		}
+	}
+	if got := (Cost{NodeSeconds: 660, BillingSeconds: 2640}).Ceiling(); got != "0.19 node-hours, 0.74 billing-hours" {
+		t.Error(got)
+	}
+}

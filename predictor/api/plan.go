@@ -171,6 +171,17 @@ func (c Cost) String() string {
 	return fmt.Sprintf("%.2f node-hours, %.2f billing-hours", c.NodeSeconds/3600, c.BillingSeconds/3600)
 }
 
+// Ceiling formats both costs, in hours, as a bound that holds: rounded up.
+func (c Cost) Ceiling() string {
+	return fmt.Sprintf("%s node-hours, %s billing-hours", HoursUp(c.NodeSeconds), HoursUp(c.BillingSeconds))
+}
+
+// HoursUp formats seconds as hours, rounded up to hundredths.
+func HoursUp(seconds float64) string {
+	const noise = 1e-9 // of sums of binary fractions
+	return fmt.Sprintf("%.2f", max(0, math.Ceil(seconds/36-noise))/100)
+}
+
 // Refusal says why no promise can be made, and what can be promised instead.
 type Refusal struct {
 	// Reason is one sentence for the user.

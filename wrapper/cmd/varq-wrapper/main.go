@@ -15,6 +15,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -135,6 +136,9 @@ func (f *flags) become(command []string) (int, error) {
 		return exitUsage, err
 	}
 	path, err := exec.LookPath(command[0])
+	if errors.Is(err, fs.ErrPermission) {
+		return exitNotRun, err
+	}
 	if err != nil {
 		return exitNotFound, err
 	}

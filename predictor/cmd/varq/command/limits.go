@@ -44,7 +44,7 @@ Columns, for --format: ` + table.Names(limitColumns()),
 			return cli.WriteJSON(env.Stdout, l)
 		}
 		if style.plain() {
-			if _, err := fmt.Fprintf(env.Stdout, "Open reservations of %s: %d. Before the work their nodes may idle for up to %s node-hours.\n", l.User, l.Open, nodeHours(l.NodeSeconds)); err != nil {
+			if _, err := fmt.Fprintf(env.Stdout, "Open reservations of %s: %d. Before the work their nodes may idle for up to %s node-hours.\n", l.User, l.Open, api.HoursUp(l.NodeSeconds)); err != nil {
 				return err
 			}
 			if len(l.Rules) == 0 {

@@ -35,7 +35,7 @@ func (e *Env) showRefusal(asked *api.PlanRequest, r *api.Refusal, options []stri
 	for i := range r.Offers {
 		o := &r.Offers[i]
 		fmt.Fprintf(&s, "\n%s, for at most %s node-hours more:\n\n  sbatch %s job.sh\n",
-			cmp.Or(offerNames[o.Kind], "Another offer"), nodeHours(o.Worst.NodeSeconds), strings.Join(override(options, o.Options(asked, e.Zone)), " "))
+			cmp.Or(offerNames[o.Kind], "Another offer"), api.HoursUp(o.Worst.NodeSeconds), strings.Join(override(options, o.Options(asked, e.Zone)), " "))
 	}
 	_, err := io.WriteString(e.Stdout, s.String())
 	return err

@@ -228,7 +228,7 @@ func statusColumns(env *Env) []table.Column[api.Reservation] {
 		return env.moment(cmp.Or(r.Eligible, r.Set.BeginTime))
 	})
 	number("TimeLimit", func(r row) string { return slurmtime.FormatDuration(r.Set.TimeLimit) })
-	number("AtMost", func(r row) string { return nodeHours(r.Ceiling.NodeSeconds) })
+	number("AtMost", func(r row) string { return api.HoursUp(r.Ceiling.NodeSeconds) })
 	text("Start", func(r row) string { return env.moment(r.Start) })
 	text("WorkStart", func(r row) string { return env.moment(r.WorkStart) })
 	text("End", func(r row) string { return env.moment(r.End) })
