@@ -46,7 +46,7 @@ func TestRead(t *testing.T) {
 		},
 		{
 			"best effort, all the memory", `{"spank:begin-by":"uts1795266000","spank:best-effort":"set","mem":"0?","ntasks":"8"}`,
-			api.PlanRequest{BeginBy: now + 3600, BestEffort: true, Job: workload.Request{Size: workload.Size{Nodes: 1, CPUs: 8}}, Needs: &workload.Needs{MostNodes: 8}},
+			api.PlanRequest{BeginBy: now + 3600, BestEffort: true, Job: workload.Request{Size: workload.Size{Nodes: 1, CPUs: 8}}, Needs: &workload.Needs{MostNodes: 8, NodeMemory: workload.NodeNeed{Option: "--mem"}}},
 		},
 		{
 			"certain nodes", `{"spank:begin-by":"now+1hour","nodes":"2","ntasks":"64","overcommit":"set","nodelist":"n[1-2]","exclude":"n9","constraint":"ib&fast",
