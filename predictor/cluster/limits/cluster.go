@@ -34,9 +34,10 @@ type Partition struct {
 	Name        string
 	Default     bool
 	Up          bool
-	MaxTime     int64 // seconds, or None
-	DefaultTime int64 // seconds, or None
-	MaxNodes    int64 // per job, or None
+	State       string // of one that is not up, as Slurm writes it ("DRAIN"), where known
+	MaxTime     int64  // seconds, or None
+	DefaultTime int64  // seconds, or None
+	MaxNodes    int64  // per job, or None
 	Nodes       []string
 	TotalCPUs   int64
 	QOS         string // the partition's own QOS, may be empty

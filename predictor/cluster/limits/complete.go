@@ -1,6 +1,8 @@
 package limits
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,7 +12,7 @@ import (
 
 // Complete fills in what Slurm would: the default partition, the user's default account, the
 // QOS that the association or Slurm gives by default, the partition's default time, one node, and one CPU a node. Its
-// error is for the user, and says what is missing or unknown, or that the partition is down, or
+// error is for the user, and says what is missing or unknown, or that the partition is not up, or
 // that Slurm would take no job of the user's.
 func (c *Cluster) Complete(r workload.Request) (workload.Request, error) {
 	if c.AssociationsEnforced && !c.known(r.User) {
@@ -28,7 +30,7 @@ func (c *Cluster) Complete(r workload.Request) (workload.Request, error) {
 	case !ok:
 		return r, fmt.Errorf("unknown partition %q", r.Partition)
 	case !p.Up:
-		return r, fmt.Errorf("partition %s is down", r.Partition)
+		return r, errors.New(p.Closed())
 	}
 	if r.Account == "" {
 		r.Account = c.defaultAccount(r.User)
@@ -52,6 +54,14 @@ func (c *Cluster) Complete(r workload.Request) (workload.Request, error) {
 	r.Nodes = max(r.Nodes, 1)
 	r.CPUs = max(r.CPUs, r.Nodes)
 	return r, nil
+}
+
+// closures says by Slurm's state of a partition what keeps its jobs from starting.
+var closures = map[string]string{"DRAIN": "is drained", "INACTIVE": "is inactive"}
+
+// Closed says why no job starts in a partition that is not up: a sentence without a full stop.
+func (p *Partition) Closed() string {
+	return "partition " + p.Name + " " + cmp.Or(closures[p.State], "is down")
 }
 
 // defaultPartition returns the name of the default partition, or "".

@@ -541,3 +541,18 @@ func TestMostBilling(t *testing.T) {
 		}
 	}
 }
+
+// TestClosed: a partition that is not up is said to be what it is.
+func TestClosed(t *testing.T) {
+	for state, want := range map[string]string{
+		"": "partition old is down", "DOWN": "partition old is down", "DRAIN": "partition old is drained", "INACTIVE": "partition old is inactive",
+	} {
+		c := cluster()
+		p := c.Partitions["old"]
+		p.State = state
+		c.Partitions["old"] = p
+		if _, err := c.Complete(workload.Request{User: "alice", Partition: "old", Limit: hour}); err == nil || err.Error() != want {
+			t.Errorf("%s: %v", state, err)
+		}
+	}
+}

@@ -83,7 +83,7 @@ func (s *outages) update(c *limits.Cluster, nodes []slurm.Node, now int64) (chan
 // downReason returns why no job of a partition can start, or "" if a job can.
 func downReason(p *limits.Partition, nodes []slurm.Node) string {
 	if !p.Up {
-		return fmt.Sprintf("partition %s is down", p.Name)
+		return p.Closed()
 	}
 	all, drained := 0, 0
 	for i := range nodes {

@@ -198,7 +198,9 @@ func completePartitions(cluster *limits.Cluster, out []byte, config Config) {
 	for r := range records(out) {
 		if p, ok := cluster.Partitions[r["PartitionName"]]; ok {
 			p.Default = r["Default"] == "YES"
-			p.Up = r["State"] == "UP"
+			if p.Up = r["State"] == "UP"; !p.Up {
+				p.State = r["State"]
+			}
 			p.WholeNodes = config.WholeNodes || r["OverSubscribe"] == "EXCLUSIVE"
 			p.DefMemPerCPU, p.DefMemPerNode = mebibytes(r["DefMemPerCPU"]), mebibytes(r["DefMemPerNode"])
 			if p.DefMemPerCPU == 0 && p.DefMemPerNode == 0 {

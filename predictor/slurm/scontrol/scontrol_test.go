@@ -71,7 +71,7 @@ func TestComplete(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := limits.Cluster{
-		Partitions: map[string]limits.Partition{"main": {Name: "main", Default: true, Up: true}, "short": {Name: "short"}},
+		Partitions: map[string]limits.Partition{"main": {Name: "main", Default: true, Up: true}, "short": {Name: "short", State: "DRAIN"}},
 		QOS: map[string]limits.QOS{"normal": {Name: "normal", JobLimits: limits.JobLimits{
 			MaxWall: 86400, GrpTRESMins: limits.TRES{"cpu": 900000}, UsedTRESMins: limits.TRES{"cpu": 7},
 		}}},

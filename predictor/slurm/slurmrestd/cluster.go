@@ -123,6 +123,7 @@ func (p *flatPartition) limits() (limits.Partition, error) {
 		Name:        p.Name,
 		Default:     containsFold(p.Flags, "DEFAULT"),
 		Up:          p.State == "UP",
+		State:       p.State,
 		MaxTime:     minutesOrNone(p.MaxTime),
 		DefaultTime: minutesOrNone(p.DefaultTime),
 		MaxNodes:    p.MaxNodes.or(limits.None),
@@ -176,6 +177,7 @@ func (p *partition) limits() (limits.Partition, error) {
 		Name:        p.Name,
 		Default:     containsFold(p.Flags, "DEFAULT"),
 		Up:          len(p.Partition.State) == 0 || containsFold(p.Partition.State, "UP"),
+		State:       strings.Join(p.Partition.State, "+"),
 		MaxTime:     minutesOrNone(p.Maximums.Time),
 		DefaultTime: minutesOrNone(p.Defaults.Time),
 		MaxNodes:    p.Maximums.Nodes.or(limits.None),
@@ -188,6 +190,9 @@ func (p *partition) limits() (limits.Partition, error) {
 
 // newPartition fills in the fields that have the same form in every version.
 func newPartition(p limits.Partition, nodes, weights string) (limits.Partition, error) {
+	if p.Up {
+		p.State = ""
+	}
 	var err error
 	if p.Nodes, err = hostlist.Expand(nodes); err != nil {
 		return p, fmt.Errorf("partition %s: %w", p.Name, err)
