@@ -157,7 +157,7 @@ func TestLiveLimitsHold(t *testing.T) {
 			l.look(onPartition)
 			l.outlook.wait = 120
 			for _, job := range []int64{onQOS, onPartition} {
-				j, _ := l.lookUntil(job, func(j slurm.QueueEntry, _ api.Reservation) bool { return j.Eligible == p.BeginBy-120 })
+				j, _ := l.lookUntil(job, func(j slurm.QueueEntry, r api.Reservation) bool { return j.Eligible == r.BeginBy-120 })
 				want := p.TimeLimit
 				if user == "slurm" {
 					want = 180 + 120
