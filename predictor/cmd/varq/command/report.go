@@ -76,7 +76,7 @@ Columns: ` + table.Names(shadowColumns()),
 			return usage(err)
 		}
 		if *shadow {
-			if calibration.wanted || *by != "" || user != "" || len(selection.Accounts)+len(selection.Partitions)+len(selection.States) > 0 {
+			if calibration.wanted || *by != "" || user != "" || len(selection.Accounts)+len(selection.Partitions)+len(selection.Names)+len(selection.States) > 0 {
 				return usage(errors.New("--shadow goes together with neither --calibration nor --by, --user, --all, --accounts, --partition, --name and --state"))
 			}
 			columns, err := choose(shadowColumns(), style.format)
