@@ -270,19 +270,14 @@ func (c *Client) unreachable(err error) error {
 	return fmt.Errorf("%w at %s: %s", ErrUnreachable, c.endpoint, why)
 }
 
-// kinds are the kinds of errors by HTTP status.
-var kinds = map[int]error{
-	http.StatusBadRequest: api.ErrInvalid, http.StatusForbidden: api.ErrForbidden, http.StatusNotFound: api.ErrNotFound, http.StatusConflict: api.ErrConflict,
-}
-
-// refusal returns varqd's own words, or the HTTP status without them. What varqd has decided is a
-// fault of package api.
+// refusal returns varqd's own words, as a fault of package api if they are of such a kind, or the
+// HTTP status without them.
 func refusal(resp *http.Response, text []byte) error {
 	var e api.Error
 	if json.Unmarshal(text, &e) != nil || e.Error == "" {
 		return fmt.Errorf("varqd answers %s", resp.Status)
 	}
-	if kind, ok := kinds[resp.StatusCode]; ok {
+	if kind := api.KindOf(resp.StatusCode); kind != nil {
 		return api.Fault(kind, e.Error)
 	}
 	return errors.New(e.Error)

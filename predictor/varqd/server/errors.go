@@ -7,16 +7,11 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 )
 
-// statuses are the HTTP statuses of the kinds of errors.
+// statuses are the HTTP statuses of the errors that are no faults of package api.
 var statuses = []struct {
 	err    error
 	status int
 }{
-	{api.ErrInvalid, http.StatusBadRequest},
-	{api.ErrForbidden, http.StatusForbidden},
-	{api.ErrNotFound, http.StatusNotFound},
-	{api.ErrConflict, http.StatusConflict},
-	{api.ErrUnavailable, http.StatusServiceUnavailable},
 	{errUnauthorized, http.StatusUnauthorized},
 	{errTooLarge, http.StatusRequestEntityTooLarge},
 	{errTooMany, http.StatusTooManyRequests},
@@ -30,6 +25,9 @@ var (
 
 // statusOf returns the HTTP status of err, 500 for an unforeseen one.
 func statusOf(err error) int {
+	if status := api.Status(err); status != 0 {
+		return status
+	}
 	for _, s := range statuses {
 		if errors.Is(err, s.err) {
 			return s.status

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"os/signal"
-	"slices"
 	"strings"
 	"syscall"
 
@@ -44,9 +43,6 @@ type Env struct {
 // errNo ends a command with ExitNo and without a message.
 var errNo = errors.New("no")
 
-// refusals are the kinds of errors by which varqd says no.
-var refusals = []error{api.ErrInvalid, api.ErrForbidden, api.ErrNotFound, api.ErrConflict}
-
 // Run executes the command line args, without the program's name, and returns
 // the exit code.
 func Run(args []string, env Env) int {
@@ -64,7 +60,7 @@ func Run(args []string, env Env) int {
 	case errors.As(err, &usage):
 		fmt.Fprintf(env.Stderr, "varq: %v\nTry '%s --help'.\n", err, usage.Command)
 		return ExitUsage
-	case slices.ContainsFunc(refusals, func(kind error) bool { return errors.Is(err, kind) }):
+	case api.Refused(err):
 		fmt.Fprintf(env.Stderr, "varq: %v\n", err)
 		return ExitNo
 	default:
