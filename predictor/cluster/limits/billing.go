@@ -1,8 +1,6 @@
 package limits
 
-import (
-	"github.com/varq-project/varq/predictor/workload"
-)
+import "github.com/varq-project/varq/predictor/workload"
 
 // BillingRate returns the billing units that the request is charged for each second that it
 // holds its nodes. It is the sum of its TRES, weighted by the partition's TRESBillingWeights, or
@@ -60,8 +58,7 @@ func (c *Cluster) mostCharged(r workload.Request, n *workload.Needs) workload.Si
 	nodes := int(size.Nodes)
 	all := workload.Size{Nodes: size.Nodes, CPUs: clamp(most(cpus, nodes)), Memory: most(memory, nodes), GPUs: clamp(most(gpus, nodes))}
 
-	whole := n.Exclusive || p.WholeNodes || p.GPUDefaults && size.GPUs > 0
-	if whole {
+	if c.Alone(r, n) || p.GPUDefaults && size.GPUs > 0 {
 		size.CPUs, size.GPUs = all.CPUs, all.GPUs
 	}
 	if size.Memory == 0 && n.NodeMemory.Option == "" {

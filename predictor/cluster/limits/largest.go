@@ -16,7 +16,7 @@ func (c *Cluster) Largest(r workload.Request, n *workload.Needs) workload.Size {
 		n = &workload.Needs{}
 	}
 	size := r.Size
-	whole := n.Exclusive || c.Partitions[r.Partition].WholeNodes
+	whole := c.Alone(r, n)
 	size.Nodes = max(r.Nodes, c.spread(&r, n, whole))
 	size.CPUs = max(size.CPUs, clamp(int64(size.Nodes)*max(1, n.NodeCPUs.Amount)))
 	if whole {

@@ -45,6 +45,12 @@ func (c *Cluster) CheckNeeds(r workload.Request, n *workload.Needs) *Rule {
 	return nil
 }
 
+// Alone reports whether a job of the request shares its nodes with no other job. The request is
+// complete.
+func (c *Cluster) Alone(r workload.Request, n *workload.Needs) bool {
+	return c.Partitions[r.Partition].WholeNodes || n != nil && n.Exclusive
+}
+
 // WholeNodes returns the CPUs of the largest nodes of the partition that a job of the request's
 // number of nodes may have. A job that is alone on its nodes waits for that many.
 func (c *Cluster) WholeNodes(r workload.Request) int32 {

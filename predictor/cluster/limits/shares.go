@@ -122,8 +122,7 @@ func (c *Cluster) shares(r *workload.Request) []share {
 	// add adds those limits of a share that no QOS has set before.
 	add := func(kind int, qos bool, s share) {
 		for i, limit := range []Share{{TRES: s.TRES}, {Jobs: s.Jobs}, {Submitted: s.Submitted}} {
-			set := limit.Jobs != nil || limit.Submitted != nil || len(limit.TRES) > 0
-			if !set || byQOS[kind][i] {
+			if !limit.set() || byQOS[kind][i] {
 				continue
 			}
 			byQOS[kind][i] = qos
@@ -148,22 +147,18 @@ func (c *Cluster) shares(r *workload.Request) []share {
 		})
 	}
 	for i, h := range c.associations(r) {
-		account, whole := strings.CutPrefix(h.name, "account ")
-		own := !whole
-		accounts := c.within(account)
 		hers := func(j *workload.Job) bool { return j.User == r.User && strings.EqualFold(j.Account, r.Account) }
-		in := func(j *workload.Job) bool { return accounts[strings.ToLower(j.Account)] }
-		if own {
-			in = hers
-		}
 		if i == 0 {
 			add(user, false, share{
 				Share: h.PerUser, of: h.name, own: true, settings: [3]string{"MaxTRESPU", "MaxJobs", "MaxSubmitJobs"}, counts: hers,
 			})
 		}
-		add(group, false, share{
-			Share: h.group(), of: h.name, own: own, settings: [3]string{"GrpTRES", "GrpJobs", "GrpSubmitJobs"}, counts: in,
-		})
+		together := share{Share: h.group(), of: h.name, own: true, settings: [3]string{"GrpTRES", "GrpJobs", "GrpSubmitJobs"}, counts: hers}
+		if account, whole := strings.CutPrefix(h.name, "account "); whole && together.set() {
+			accounts := c.within(account)
+			together.own, together.counts = false, func(j *workload.Job) bool { return accounts[strings.ToLower(j.Account)] }
+		}
+		add(group, false, together)
 	}
 	return found
 }
@@ -174,6 +169,8 @@ func (l *JobLimits) group() Share {
 	s.TRES = l.GrpTRES
 	return s
 }
+
+func (s *Share) set() bool { return s.Jobs != nil || s.Submitted != nil || len(s.TRES) > 0 }
 
 // within returns an account and all accounts below it, in lower case.
 func (c *Cluster) within(account string) map[string]bool {

@@ -154,26 +154,18 @@ func (p *Planner) try(r *Request, n int64) (Answer, bounds) {
 // the request cannot be promised whatever the forecast is. The refusal names a limit if the
 // size of the job is the reason.
 func (p *Planner) admit(r *Request) *Refusal {
-	if err := r.check(); err != nil {
+	if err := p.complete(r); err != nil {
 		return &Refusal{Reason: err.Error()}
 	}
 	if p.Cluster != nil {
-		job, err := p.Cluster.Complete(r.Job)
-		if err != nil {
-			return &Refusal{Reason: err.Error()}
-		}
-		if p.Cluster.Partitions[job.Partition].WholeNodes || r.Needs != nil && r.Needs.Exclusive {
-			job.CPUs = max(job.CPUs, p.Cluster.WholeNodes(job))
-		}
-		r.Job = job
-		if rule := p.Cluster.CheckSize(job); rule != nil {
+		if rule := p.Cluster.CheckSize(r.Job); rule != nil {
 			return &Refusal{Reason: rule.Says, Limit: rule.Name}
 		}
-		if rule := p.Cluster.CheckNeeds(job, r.Needs); rule != nil {
+		if rule := p.Cluster.CheckNeeds(r.Job, r.Needs); rule != nil {
 			return &Refusal{Reason: rule.Says}
 		}
 		if p.Jobs != nil {
-			if rule := p.Cluster.CheckShares(job, r.ID, r.Deadline, p.Jobs); rule != nil {
+			if rule := p.Cluster.CheckShares(r.Job, r.ID, r.Deadline, p.Jobs); rule != nil {
 				return &Refusal{Reason: rule.Says, Limit: rule.Name}
 			}
 		}
@@ -181,6 +173,23 @@ func (p *Planner) admit(r *Request) *Refusal {
 	if r.Job.Limit <= 0 {
 		return &Refusal{Reason: "no time limit given"}
 	}
+	return nil
+}
+
+// complete checks the request by itself, and fills in the defaults of its job and, if it is alone
+// on its nodes, their CPUs.
+func (p *Planner) complete(r *Request) error {
+	if err := r.check(); err != nil || p.Cluster == nil {
+		return err
+	}
+	job, err := p.Cluster.Complete(r.Job)
+	if err != nil {
+		return err
+	}
+	if p.Cluster.Alone(job, r.Needs) {
+		job.CPUs = max(job.CPUs, p.Cluster.WholeNodes(job))
+	}
+	r.Job = job
 	return nil
 }
 
@@ -245,31 +254,34 @@ func down(points []Point) string {
 func (p *Planner) plan(r *Request, pt Point) *Plan {
 	// How long the nodes idle depends on HoldUntil, and not on the deadline.
 	pt.Held = p.forecast(r, workload.Candidate{Submit: pt.Begin, Limit: pt.Limit, Budget: r.idle(pt.Begin), Job: r.ID}).Held
+	rate := p.rate(r)
 	return &Plan{
 		Begin:    pt.Begin,
 		Limit:    pt.Limit,
 		Estimate: pt.Estimate,
-		Work:     p.cost(r, float64(r.Job.Limit)),
-		Worst:    p.cost(r, float64(r.idle(pt.Begin))),
-		Expected: p.cost(r, pt.Held),
+		Work:     rate.during(float64(r.Job.Limit)),
+		Worst:    rate.during(float64(r.idle(pt.Begin))),
+		Expected: rate.during(pt.Held),
 	}
 }
 
-// cost returns the cost of the job's resources during seconds, if it is as large as it may be.
-func (p *Planner) cost(r *Request, seconds float64) Cost {
-	job := r.Job
-	rate := float64(job.CPUs)
-	if p.Cluster != nil {
-		rate = p.Cluster.MostBilling(job, r.Needs)
-		job.Size = p.Cluster.Largest(job, r.Needs)
+// rate returns what the job costs in a second at most, when it is as large as it may be.
+func (p *Planner) rate(r *Request) Cost {
+	if p.Cluster == nil {
+		return Cost{NodeSeconds: float64(r.Job.Nodes), BillingSeconds: float64(r.Job.CPUs)}
 	}
-	return Cost{NodeSeconds: float64(job.Nodes) * seconds, BillingSeconds: rate * seconds}
+	return Cost{NodeSeconds: float64(p.Cluster.Largest(r.Job, r.Needs).Nodes), BillingSeconds: p.Cluster.MostBilling(r.Job, r.Needs)}
+}
+
+// during returns the cost of some seconds, if c is that of one.
+func (c Cost) during(seconds float64) Cost {
+	return Cost{NodeSeconds: c.NodeSeconds * seconds, BillingSeconds: c.BillingSeconds * seconds}
 }
 
 // MostNodes returns the number of nodes that the costs of r's plan are of, which is the most that
 // Slurm may give to the job.
 func (p *Planner) MostNodes(r Request) int32 {
-	if no := p.admit(&r); no != nil || p.Cluster == nil {
+	if p.Cluster == nil || p.complete(&r) != nil {
 		return max(1, r.Job.Nodes)
 	}
 	return p.Cluster.Largest(r.Job, r.Needs).Nodes
