@@ -83,8 +83,7 @@ func (k *Keeper) noteLate(ctx context.Context, e *ledger.Entry, j *slurm.QueueEn
 	if err := k.record(ctx, e, c); err != nil {
 		return err
 	}
-	k.memory.setForecast(e.ID, 0)
-	k.memory.setRescue(e.ID, nil)
+	k.memory.forget(e.ID)
 	if k.Shadow || e.OnMiss != api.OnMissCancel || c.progress.Yielded || c.progress.Stopped != "" || j.RestartCount > 0 || k.memory.postponed(e.ID, now) {
 		return nil
 	}

@@ -76,6 +76,14 @@ func (m *memory) setForecast(plan string, prob float64) {
 	m.forecasts[plan] = prob
 }
 
+// forget notes that it is not known how likely plan's promise is to be kept, nor what would keep it.
+func (m *memory) forget(plan string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.forecasts, plan)
+	delete(m.rescues, plan)
+}
+
 // forecast returns the last probability that setForecast was given for plan, or 0.
 func (m *memory) forecast(plan string) float64 {
 	m.mu.Lock()

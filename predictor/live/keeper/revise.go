@@ -30,8 +30,7 @@ func (k *Keeper) revise(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntr
 	}
 	stopped := e.Progress.Held || e.Progress.Stopped != "" || j.Eligible == 0
 	if stopped || e.Progress.Yielded { // until it is known again
-		k.memory.setForecast(e.ID, 0)
-		k.memory.setRescue(e.ID, nil)
+		k.memory.forget(e.ID)
 	}
 	planner, err := k.planner()
 	if err != nil || k.Shadow {

@@ -128,31 +128,38 @@ func (k *Keeper) watch(ctx context.Context, q *queue, now int64) (open int, err 
 	}
 	k.memory.retain(entries)
 	for _, t := range transitions {
-		due := t.due(q, entries, now)
-		for i := range due {
-			e, j := due[i], q.find(due[i])
-			if !e.Open { // by now
+		for _, d := range t.due(q, entries, now) {
+			if !d.e.Open { // by now
 				continue
 			}
-			switch err := t.do(k, ctx, e, j, now); {
+			switch err := t.do(k, ctx, d.e, d.j, now); {
 			case ctx.Err() != nil:
 				return len(entries), ctx.Err()
 			case errors.Is(err, slurm.ErrUnavailable):
 				return len(entries), err
 			case err != nil:
-				k.Log.Error("reservation", "plan", e.ID, "job", e.Job, "error", err)
+				k.Log.Error("reservation", "plan", d.e.ID, "job", d.e.Job, "error", err)
 			}
 		}
 	}
 	return len(entries), nil
 }
 
+// duty is a reservation that an action is due for, and its job, or nil if it is absent.
+type duty struct {
+	e *ledger.Entry
+	j *slurm.QueueEntry
+}
+
 // due returns the reservations that t applies to now: at most t.most, other ones each time.
-func (t *transition) due(q *queue, entries []ledger.Entry, now int64) (due []*ledger.Entry) {
+func (t *transition) due(q *queue, entries []ledger.Entry, now int64) (due []duty) {
 	for i := range entries {
 		e := &entries[i]
-		if _, state := q.stateOf(e, now); e.Open && t.bound == (e.Job != 0) && t.states&state != 0 {
-			due = append(due, e)
+		if !e.Open || t.bound != (e.Job != 0) {
+			continue
+		}
+		if j, state := q.stateOf(e, now); t.states&state != 0 {
+			due = append(due, duty{e, j})
 		}
 	}
 	if t.most > 0 && len(due) > t.most {

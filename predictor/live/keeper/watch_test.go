@@ -20,8 +20,8 @@ func TestDue(t *testing.T) {
 		if row.most == 0 || len(due) != row.most {
 			t.Fatalf("at %d, %d reservations", now, len(due))
 		}
-		for _, e := range due {
-			asked[e.Job] = true
+		for _, d := range due {
+			asked[d.e.Job] = true
 		}
 	}
 	if due := row.due(newQueue(nil), entries[:3], 1_800_000_000); len(due) != 3 {
