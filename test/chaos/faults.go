@@ -189,74 +189,57 @@ func (c *campaign) skewClock(random *rand.Rand, span time.Duration) (string, err
 	return "ahead " + ahead.String(), nil
 }
 
-// ofDaemons returns the faults of Slurm's daemons.
+// ofDaemons returns the faults of Slurm's daemons, each of one daemon.
 func ofDaemons(daemons ...cluster.Daemon) []trigger {
 	var all []trigger
 	for _, d := range daemons {
-		all = append(all,
-			trigger{string(d) + " killed", func(c *campaign, _ *rand.Rand, span time.Duration) (string, error) {
-				return "", errors.Join(ignoreGone(c.KillDaemon(d)), c.repair(span/4))
-			}},
-			trigger{string(d) + " stopped", func(c *campaign, _ *rand.Rand, span time.Duration) (string, error) {
-				err := c.signalDaemon(d, syscall.SIGSTOP)
-				time.Sleep(span)
-				return "", errors.Join(err, c.signalDaemon(d, syscall.SIGCONT), c.repair(0))
-			}},
-			trigger{string(d) + " restarted", func(c *campaign, _ *rand.Rand, _ time.Duration) (string, error) {
-				return "", errors.Join(ignoreGone(c.StopDaemon(d)), c.repair(0))
-			}},
-		)
+		all = append(all, ofThese(string(d), func(*campaign, *rand.Rand) ([]cluster.Daemon, string) { return []cluster.Daemon{d}, "" })...)
 	}
 	return all
 }
 
 // ofNodes returns the faults of slurmd, each on a quarter of the nodes at once.
 func ofNodes() []trigger {
-	on := func(kind string, do func(c *campaign, nodes []cluster.Daemon, span time.Duration) error) trigger {
-		return trigger{"slurmd " + kind, func(c *campaign, random *rand.Rand, span time.Duration) (string, error) {
-			names := c.NodeNames()
-			var nodes []cluster.Daemon
-			for _, i := range random.Perm(len(names))[:max(1, len(names)/4)] {
-				nodes = append(nodes, cluster.Slurmd(names[i]))
-			}
-			return fmt.Sprint(nodes), do(c, nodes, span)
+	return ofThese("slurmd", func(c *campaign, random *rand.Rand) ([]cluster.Daemon, string) {
+		names := c.NodeNames()
+		var nodes []cluster.Daemon
+		for _, i := range random.Perm(len(names))[:max(1, len(names)/4)] {
+			nodes = append(nodes, cluster.Slurmd(names[i]))
+		}
+		return nodes, fmt.Sprint(nodes)
+	})
+}
+
+// ofThese returns the faults that all daemons have at once that pick returns, with what is to be
+// said of them.
+func ofThese(name string, pick func(*campaign, *rand.Rand) (daemons []cluster.Daemon, detail string)) []trigger {
+	on := func(kind string, do func(c *campaign, daemons []cluster.Daemon, span time.Duration) error) trigger {
+		return trigger{name + " " + kind, func(c *campaign, random *rand.Rand, span time.Duration) (string, error) {
+			daemons, detail := pick(c, random)
+			return detail, do(c, daemons, span)
 		}}
 	}
 	return []trigger{
-		on("killed", func(c *campaign, nodes []cluster.Daemon, span time.Duration) error {
-			return c.replace(nodes, c.KillDaemon, span/4)
+		on("killed", func(c *campaign, daemons []cluster.Daemon, span time.Duration) error {
+			return errors.Join(each(daemons, func(d cluster.Daemon) error { return ignoreGone(c.KillDaemon(d)) }), c.repair(span/4))
 		}),
-		on("stopped", func(c *campaign, nodes []cluster.Daemon, span time.Duration) error {
-			var errs []error
-			for _, d := range nodes {
-				errs = append(errs, c.signalDaemon(d, syscall.SIGSTOP))
-			}
+		on("stopped", func(c *campaign, daemons []cluster.Daemon, span time.Duration) error {
+			err := each(daemons, func(d cluster.Daemon) error { return c.signalDaemon(d, syscall.SIGSTOP) })
 			time.Sleep(span)
-			for _, d := range nodes {
-				errs = append(errs, c.signalDaemon(d, syscall.SIGCONT))
-			}
-			return errors.Join(errs...)
+			return errors.Join(err, each(daemons, func(d cluster.Daemon) error { return c.signalDaemon(d, syscall.SIGCONT) }), c.repair(0))
 		}),
-		on("restarted", func(c *campaign, nodes []cluster.Daemon, _ time.Duration) error {
-			return c.replace(nodes, c.StopDaemon, 0)
+		on("restarted", func(c *campaign, daemons []cluster.Daemon, _ time.Duration) error {
+			return errors.Join(each(daemons, func(d cluster.Daemon) error { return ignoreGone(c.StopDaemon(d)) }), c.repair(0))
 		}),
 	}
 }
 
-// replace ends daemons and, after a while, starts them again.
-func (c *campaign) replace(daemons []cluster.Daemon, end func(cluster.Daemon) error, after time.Duration) error {
+func each(daemons []cluster.Daemon, do func(cluster.Daemon) error) error {
+	var errs []error
 	for _, d := range daemons {
-		if err := ignoreGone(end(d)); err != nil {
-			return err
-		}
+		errs = append(errs, do(d))
 	}
-	time.Sleep(after)
-	for _, d := range daemons {
-		if err := c.StartDaemon(context.Background(), d); err != nil {
-			return err
-		}
-	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // ignoreGone returns nil for the error of a daemon that has ended by itself before it was ended.
@@ -292,7 +275,11 @@ func (c *campaign) daemonPID(d cluster.Daemon) (pid int, ok bool) {
 // end when another does.
 func (c *campaign) repair(after time.Duration) error {
 	time.Sleep(after)
-	for _, d := range []cluster.Daemon{cluster.Munged, cluster.MariaDB, cluster.Slurmdbd, cluster.Slurmctld, cluster.Slurmrestd} {
+	daemons := []cluster.Daemon{cluster.Munged, cluster.MariaDB, cluster.Slurmdbd, cluster.Slurmctld, cluster.Slurmrestd}
+	for _, name := range c.NodeNames() {
+		daemons = append(daemons, cluster.Slurmd(name))
+	}
+	for _, d := range daemons {
 		var err error
 		for range 5 {
 			if _, runs := c.daemonPID(d); runs {

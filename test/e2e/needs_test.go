@@ -61,21 +61,28 @@ func TestNeeds(t *testing.T) {
 // defaultQOS: who names no QOS, and has no default, gets normal; and its limits are looked at.
 func defaultQOS(t *testing.T, s *site.Site) {
 	mustRun(t, s, "root", "sacctmgr", "--immediate", "modify", "qos", "normal", "set", "maxwall=4")
-	plain, _, err := s.Submit(t.Context(), "alice", "--time=5", "--output=/dev/null", "--wrap=true")
-	if err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "Slurm holds the job back", func() bool {
-		job, err := s.Job(t.Context(), plain)
-		return err == nil && job["Reason"] == "QOSMaxWallDurationPerJobLimit"
-	})
-	mustRun(t, s, "alice", "scancel", strconv.FormatInt(plain, 10))
+	heldBack(t, s, "QOSMaxWallDurationPerJobLimit")
 	for _, option := range []string{"--qos=normal", "--qos=NORMAL", "--account=phys"} { // the last names no QOS
 		eventually(t, "varqd names the limit, with "+option, func() bool {
 			r, err := s.Run(t.Context(), "alice", "varq", "quote", "--begin-by=now+6hours", "--prob=0.6", "--time=5", option)
 			return err == nil && strings.Contains(r.Stdout, "QOS normal allows 00:04:00 (MaxWall)")
 		})
 	}
+}
+
+// heldBack submits a job of alice's without a reservation, waits until it is pending for the reason,
+// and cancels it.
+func heldBack(t *testing.T, s *site.Site, reason string, options ...string) {
+	t.Helper()
+	plain, _, err := s.Submit(t.Context(), "alice", append(options, "--time=5", "--output=/dev/null", "--wrap=true")...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "Slurm holds the job back for "+reason, func() bool {
+		job, err := s.Job(t.Context(), plain)
+		return err == nil && job["Reason"] == reason
+	})
+	mustRun(t, s, "alice", "scancel", strconv.FormatInt(plain, 10))
 }
 
 // needs submits jobs with options that restrict where they may run.
@@ -164,15 +171,7 @@ func shares(t *testing.T, s *site.Site) {
 	if err := s.WaitState(t.Context(), first, "RUNNING"); err != nil {
 		t.Fatal(err)
 	}
-	second, _, err := s.Submit(t.Context(), "alice", "--qos=single", "--time=5", "--output=/dev/null", "--wrap=true")
-	if err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "Slurm holds a second job back", func() bool {
-		job, err := s.Job(t.Context(), second)
-		return err == nil && job["Reason"] == "QOSMaxJobsPerUserLimit"
-	})
-	mustRun(t, s, "alice", "scancel", strconv.FormatInt(second, 10))
+	heldBack(t, s, "QOSMaxJobsPerUserLimit", "--qos=single")
 	ask := func() site.Run {
 		r, err := s.Run(t.Context(), "alice", "sbatch", "--begin-by=now+6hours", "--prob=0.6", "--time=5", "--qos=single", "--job-name=shares", file)
 		if err != nil {

@@ -43,17 +43,22 @@ type Partition struct {
 	QOS         string // the partition's own QOS, may be empty
 	// WholeNodes is true if jobs share no nodes here.
 	WholeNodes bool
-	// DefMemPerCPU and DefMemPerNode are the memory of a job that does not say how much it needs, and
-	// MaxMemPerCPU is how much a CPU may have before a job gets more CPUs; MiB, 0 where not set.
-	DefMemPerCPU, DefMemPerNode, MaxMemPerCPU int64
-	// GPUDefaults is true if a job gets CPUs or memory with its GPUs (JobDefaults).
-	GPUDefaults bool
+	Memory
 	// The accounts and QOS to which the partition is open or closed; see the parameters of
 	// the same names in slurm.conf.
 	AllowAccounts, DenyAccounts, AllowQOS, DenyQOS []string
 	// BillingWeights maps a TRES ("cpu", "mem" per MiB, "node", "gres/gpu") to
 	// billing units; nil means Slurm's default, one unit a CPU.
 	BillingWeights map[string]float64
+}
+
+// Memory says what memory jobs have, and so what they are charged.
+type Memory struct {
+	// DefMemPerCPU and DefMemPerNode are the memory of a job that does not say how much it needs, and
+	// MaxMemPerCPU is how much a CPU may have before a job gets more CPUs; MiB, 0 where not set.
+	DefMemPerCPU, DefMemPerNode, MaxMemPerCPU int64
+	// GPUDefaults is true if a job gets CPUs or memory with its GPUs (JobDefaults).
+	GPUDefaults bool
 }
 
 // Node is one node.

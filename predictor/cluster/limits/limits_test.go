@@ -519,13 +519,13 @@ func TestMostBilling(t *testing.T) {
 	}{
 		{"-n1", workload.Size{CPUs: 1}, none, Partition{}, 1, 5, 2 + 4000./1024},
 		{"-n1 --mem=10", workload.Size{CPUs: 1, Memory: 10}, memory(10, "--mem"), Partition{}, 1, 2, 2 + 10./1024},
-		{"--mem=0", workload.Size{CPUs: 1}, memory(0, "--mem"), Partition{DefMemPerCPU: 100}, 1, 5, 2 + 4000./1024},
+		{"--mem=0", workload.Size{CPUs: 1}, memory(0, "--mem"), Partition{Memory: Memory{DefMemPerCPU: 100}}, 1, 5, 2 + 4000./1024},
 		{"-N1 -n1 --exclusive", workload.Size{CPUs: 1}, &workload.Needs{MostNodes: 1, Exclusive: true}, Partition{}, 1, 211, 208 + 4000./1024},
 		{"-c3 --mem=10", workload.Size{CPUs: 3, Memory: 10}, memory(10, "--mem"), Partition{}, 1, 4, 6 + 10./1024},
-		{"--mem-per-cpu=3000", workload.Size{CPUs: 1, Memory: 3000}, memory(3000, "--mem-per-cpu"), Partition{MaxMemPerCPU: 1000}, 1, 7, 6 + 4000./1024},
-		{"-n1, MaxMemPerCPU", workload.Size{CPUs: 1}, none, Partition{MaxMemPerCPU: 1000}, 1, 7, 8 + 4000./1024},
-		{"-n1, DefMemPerCPU", workload.Size{CPUs: 1}, none, Partition{DefMemPerCPU: 100}, 1, 2, 2 + 200./1024},
-		{"-c3, DefMemPerCPU", workload.Size{CPUs: 3}, none, Partition{DefMemPerCPU: 100}, 1, 4, 6 + 600./1024},
+		{"--mem-per-cpu=3000", workload.Size{CPUs: 1, Memory: 3000}, memory(3000, "--mem-per-cpu"), Partition{Memory: Memory{MaxMemPerCPU: 1000}}, 1, 7, 6 + 4000./1024},
+		{"-n1, MaxMemPerCPU", workload.Size{CPUs: 1}, none, Partition{Memory: Memory{MaxMemPerCPU: 1000}}, 1, 7, 8 + 4000./1024},
+		{"-n1, DefMemPerCPU", workload.Size{CPUs: 1}, none, Partition{Memory: Memory{DefMemPerCPU: 100}}, 1, 2, 2 + 200./1024},
+		{"-c3, DefMemPerCPU", workload.Size{CPUs: 3}, none, Partition{Memory: Memory{DefMemPerCPU: 100}}, 1, 4, 6 + 600./1024},
 		{"--gpus=1", workload.Size{CPUs: 1, GPUs: 1, Memory: 100}, memory(100, "--mem-per-gpu"), Partition{}, 1, 102, 102 + 100./1024},
 		{"UsageFactor=3", workload.Size{CPUs: 1, Memory: 10}, memory(10, "--mem"), Partition{}, 3, 6, 3 * (2 + 10./1024)},
 	} {

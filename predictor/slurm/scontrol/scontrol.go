@@ -5,6 +5,7 @@ package scontrol
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -42,10 +43,8 @@ type Config struct {
 	PluginDir string
 	// WholeNodes is true if no job shares its nodes anywhere (SelectType=select/linear).
 	WholeNodes bool
-	// DefMemPerCPU, DefMemPerNode, MaxMemPerCPU and GPUDefaults hold for the partitions that do not
-	// set them: see limits.Partition.
-	DefMemPerCPU, DefMemPerNode, MaxMemPerCPU int64
-	GPUDefaults                               bool
+	// Memory holds for the partitions that do not set it.
+	Memory limits.Memory
 	// CLIFilters are the plugins of CliFilterPlugins, without "cli_filter/".
 	CLIFilters []string
 }
@@ -119,6 +118,7 @@ func (c *Command) run(ctx context.Context, args ...string) ([]byte, error) {
 // parseConfig reads lines of "Key = Value".
 func parseConfig(out []byte) Config {
 	var config Config
+	memory := record{}
 	for key, value := range settings(out) {
 		values := strings.Split(strings.ToLower(value), ",")
 		switch key {
@@ -136,14 +136,8 @@ func parseConfig(out []byte) Config {
 			config.SlurmUser, _, _ = strings.Cut(value, "(")
 		case "SelectType":
 			config.WholeNodes = value == "select/linear"
-		case "DefMemPerCPU":
-			config.DefMemPerCPU = mebibytes(value)
-		case "DefMemPerNode":
-			config.DefMemPerNode = mebibytes(value)
-		case "MaxMemPerCPU":
-			config.MaxMemPerCPU = mebibytes(value)
-		case "JobDefaults":
-			config.GPUDefaults = isSet(value)
+		case "DefMemPerCPU", "DefMemPerNode", "MaxMemPerCPU", "JobDefaults":
+			memory[key] = value
 		case "PriorityFlags":
 			config.MaxTRES = slices.Contains(values, "max_tres")
 		case "AccountingStorageEnforce":
@@ -157,6 +151,7 @@ func parseConfig(out []byte) Config {
 			})
 		}
 	}
+	config.Memory = memory.memory(limits.Memory{})
 	return config
 }
 
@@ -202,26 +197,27 @@ func completePartitions(cluster *limits.Cluster, out []byte, config Config) {
 				p.State = r["State"]
 			}
 			p.WholeNodes = config.WholeNodes || r["OverSubscribe"] == "EXCLUSIVE"
-			p.DefMemPerCPU, p.DefMemPerNode = mebibytes(r["DefMemPerCPU"]), mebibytes(r["DefMemPerNode"])
-			if p.DefMemPerCPU == 0 && p.DefMemPerNode == 0 {
-				p.DefMemPerCPU, p.DefMemPerNode = config.DefMemPerCPU, config.DefMemPerNode
-			}
-			if p.MaxMemPerCPU = mebibytes(r["MaxMemPerCPU"]); p.MaxMemPerCPU == 0 {
-				p.MaxMemPerCPU = config.MaxMemPerCPU
-			}
-			p.GPUDefaults = config.GPUDefaults || isSet(r["JobDefaults"])
+			p.Memory = r.memory(config.Memory)
 			cluster.Partitions[p.Name] = p
 		}
 	}
 }
 
-// mebibytes reads a size of memory; 0 is UNLIMITED, or none.
-func mebibytes(value string) int64 {
-	n, _ := strconv.ParseInt(value, 10, 64)
-	return max(0, n)
+// memory returns what a record sets of the memory of jobs, and what site does where it does not.
+func (r record) memory(site limits.Memory) limits.Memory {
+	mebibytes := func(key string) int64 { // 0 is UNLIMITED, or none
+		n, _ := strconv.ParseInt(r[key], 10, 64)
+		return max(0, n)
+	}
+	m := limits.Memory{
+		DefMemPerCPU: mebibytes("DefMemPerCPU"), DefMemPerNode: mebibytes("DefMemPerNode"), MaxMemPerCPU: cmp.Or(mebibytes("MaxMemPerCPU"), site.MaxMemPerCPU),
+		GPUDefaults: site.GPUDefaults || r["JobDefaults"] != "" && r["JobDefaults"] != "(null)",
+	}
+	if m.DefMemPerCPU == 0 && m.DefMemPerNode == 0 {
+		m.DefMemPerCPU, m.DefMemPerNode = site.DefMemPerCPU, site.DefMemPerNode
+	}
+	return m
 }
-
-func isSet(value string) bool { return value != "" && value != "(null)" }
 
 // completeGroups fills in group limits and usage from the association manager's records.
 func completeGroups(cluster *limits.Cluster, out []byte) error {

@@ -123,15 +123,15 @@ func FuzzComplete(f *testing.F) {
 	})
 }
 
-// Jobs share no nodes in a partition that says so, nor anywhere with select/linear.
+// What a partition does not say of the memory of jobs, slurm.conf does.
 func TestMemoryOfPartitions(t *testing.T) {
 	c := limits.Cluster{Partitions: map[string]limits.Partition{"main": {Name: "main"}, "short": {Name: "short"}}}
 	config := parseConfig([]byte("DefMemPerNode = 500\nMaxMemPerCPU = 900\nJobDefaults = (null)\n"))
 	completePartitions(&c, []byte("PartitionName=main JobDefaults=DefCpuPerGPU=2 DefMemPerCPU=100 MaxMemPerCPU=1000\n"+
 		"PartitionName=short JobDefaults=(null) DefMemPerNode=UNLIMITED MaxMemPerNode=UNLIMITED\n"), config)
 	for name, want := range map[string]limits.Partition{
-		"main":  {Name: "main", DefMemPerCPU: 100, MaxMemPerCPU: 1000, GPUDefaults: true},
-		"short": {Name: "short", DefMemPerNode: 500, MaxMemPerCPU: 900},
+		"main":  {Name: "main", Memory: limits.Memory{DefMemPerCPU: 100, MaxMemPerCPU: 1000, GPUDefaults: true}},
+		"short": {Name: "short", Memory: limits.Memory{DefMemPerNode: 500, MaxMemPerCPU: 900}},
 	} {
 		if diff := cmp.Diff(want, c.Partitions[name]); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
@@ -139,6 +139,7 @@ func TestMemoryOfPartitions(t *testing.T) {
 	}
 }
 
+// Jobs share no nodes in a partition that says so, nor anywhere with select/linear.
 func TestWholeNodes(t *testing.T) {
 	for conf, want := range map[string]map[string]bool{
 		"SelectType = select/cons_tres\n": {"main": true, "short": false},

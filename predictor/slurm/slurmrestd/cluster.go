@@ -3,7 +3,6 @@ package slurmrestd
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -261,7 +260,7 @@ func (l *license) required() []presence {
 type qos struct {
 	Name   string `json:"name"`
 	Flags  words  `json:"flags"`
-	Usage  factor `json:"usage_factor"`
+	Usage  number `json:"usage_factor"`
 	Limits struct {
 		Max struct {
 			TRES struct {
@@ -321,7 +320,7 @@ func (q *qos) limits() limits.QOS {
 		OverPartQOS:        containsFold(q.Flags, "OVERRIDE_PARTITION_QOS"),
 		PartitionTimeLimit: containsFold(q.Flags, "PARTITION_TIME_LIMIT"),
 		PartitionMaxNodes:  containsFold(q.Flags, "PARTITION_MAXIMUM_NODE"),
-		UsageFactor:        float64(q.Usage),
+		UsageFactor:        max(0, q.Usage.exact()),
 		JobLimits: limits.JobLimits{
 			MaxWall:     minutesOrNone(most.WallClock.Per.Job),
 			MaxTRES:     most.TRES.Per.Job.counts(),
@@ -398,30 +397,6 @@ func (a *association) limits() limits.Association {
 			Group:       limits.Share{Jobs: a.Max.Jobs.Per.Count.limit(), Submitted: a.Max.Jobs.Per.Submitted.limit()},
 		},
 	}
-}
-
-// factor is a fraction, which v0.0.38 writes as a number and later versions as an object. It is 0
-// where none is set.
-type factor float64
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (f *factor) UnmarshalJSON(data []byte) error {
-	object := struct {
-		Set    bool
-		Number float64
-	}{Set: true}
-	into := any(&object.Number)
-	if len(data) > 0 && data[0] == '{' {
-		into = &object
-	}
-	if err := json.Unmarshal(data, into); err != nil {
-		return err
-	}
-	*f = 0
-	if object.Set && object.Number > 0 {
-		*f = factor(object.Number)
-	}
-	return nil
 }
 
 // flag is a truth value that v0.0.38 writes as a number.

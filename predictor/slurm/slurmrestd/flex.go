@@ -9,11 +9,12 @@ import (
 	"strings"
 )
 
-// number is an integer. The versions of the API write it as 5, "5", null, or
+// number is a number, an integer in most fields. The versions of the API write it as 5, "5", null, or
 // {"set":true,"infinite":false,"number":5}.
 type number struct {
 	value    int64
-	set      bool // there is a finite value
+	fraction float64 // what was cut off of value
+	set      bool    // there is a finite value
 	infinite bool
 	present  bool // the field is in the answer, be it null
 }
@@ -87,6 +88,7 @@ func (n *number) parse(text string) error {
 		return fmt.Errorf("bad number %.40q", text)
 	}
 	n.value, n.set = int64(value), true
+	n.fraction = value - float64(n.value)
 	return nil
 }
 
@@ -97,6 +99,9 @@ func (n number) or(fallback int64) int64 {
 	}
 	return fallback
 }
+
+// exact returns the value with its fraction, 0 if there is none.
+func (n number) exact() float64 { return float64(n.value) + n.fraction }
 
 // count returns the value as a count: at least 0, at most the largest int32.
 func (n number) count() int32 {
