@@ -83,7 +83,7 @@ func (s *Submission) says(p *api.Plan) []string {
 	lines := []string{
 		fmt.Sprintf("%s: running %s with probability %s (forecast %s)", verb, s.span(p), prob.Format(p.Prob), prob.Format(p.Estimate)),
 		fmt.Sprintf("eligible from %s, time limit %s", s.time(p.BeginTime), slurmtime.FormatDuration(p.TimeLimit)),
-		fmt.Sprintf("the work costs %s; the reservation at most %s more, %s", p.Work, p.AtMost().Ceiling(), p.AtMost().Share(p.Work)),
+		fmt.Sprintf("the work costs %s; the reservation at most %s more, %s", p.Work, p.AtMost().RoundedUp(), p.AtMost().Share(p.Work)),
 	}
 	if spread := p.Spread(&s.Request); spread != "" {
 		lines = append(lines, spread)
@@ -119,7 +119,7 @@ func (s *Submission) refuse(l *lines, r *api.Refusal) {
 	l.add(wordRefuse, "no promise: %s", slurmtime.InZone(r.Reason, s.zone))
 	for i := range r.Offers {
 		o := &r.Offers[i]
-		l.add(wordRefuse, "possible: %s   (probability %s, at most %s more)", strings.Join(o.Options(&s.Request, s.zone), " "), prob.Format(o.Prob), o.Worst.Ceiling())
+		l.add(wordRefuse, "possible: %s   (probability %s, at most %s more)", strings.Join(o.Options(&s.Request, s.zone), " "), prob.Format(o.Prob), o.Worst.RoundedUp())
 	}
 }
 

@@ -46,7 +46,7 @@ func TestCeiling(t *testing.T) {
 			t.Errorf("%v s: %s, want %s", seconds, got, want)
 		}
 	}
-	if got := (Cost{NodeSeconds: 660, BillingSeconds: 2640}).Ceiling(); got != "0.19 node-hours, 0.74 billing-hours" {
+	if got := (Cost{NodeSeconds: 660, BillingSeconds: 2640}).RoundedUp(); got != "0.19 node-hours, 0.74 billing-hours" {
 		t.Error(got)
 	}
 }

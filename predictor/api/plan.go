@@ -171,8 +171,8 @@ func (c Cost) String() string {
 	return fmt.Sprintf("%.2f node-hours, %.2f billing-hours", c.NodeSeconds/3600, c.BillingSeconds/3600)
 }
 
-// Ceiling formats both costs, in hours, as a bound that holds: rounded up.
-func (c Cost) Ceiling() string {
+// RoundedUp formats both costs, in hours, as a bound that holds.
+func (c Cost) RoundedUp() string {
 	return fmt.Sprintf("%s node-hours, %s billing-hours", HoursUp(c.NodeSeconds), HoursUp(c.BillingSeconds))
 }
 

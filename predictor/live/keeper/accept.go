@@ -52,12 +52,12 @@ func (k *Keeper) Accept(ctx context.Context, user string, a api.Acceptance) (api
 	}
 	worst := e.Idle(offer.earliest)
 	if a.Worst.NodeSeconds > 0 && worst.NodeSeconds > a.Worst.NodeSeconds {
-		return none, api.Fault(api.ErrConflict, fmt.Sprintf("by now it would take up to %s, more than you accept; nothing is changed", worst))
+		return none, api.Fault(api.ErrConflict, fmt.Sprintf("by now it would take up to %s, more than you accept; nothing is changed", worst.RoundedUp()))
 	}
 	err = k.withinCost(ctx, e, worst, func() error {
 		c := k.newChange(e, k.Now())
 		c.progress.Earliest = offer.earliest
-		c.event(ledger.Agreed, "%s agreed that idle nodes cost up to %s", user, worst)
+		c.event(ledger.Agreed, "%s agreed that idle nodes cost up to %s", user, worst.RoundedUp())
 		return k.record(ctx, e, c)
 	})
 	if err != nil {

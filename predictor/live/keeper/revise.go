@@ -82,7 +82,7 @@ func (k *Keeper) revise(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntr
 // why tells the user why varq changes the job of e: the forecasts before and after, and what
 // idle nodes cost at most from now on.
 func why(e *ledger.Entry, revised *trajectory.Revision, to trajectory.Submission) string {
-	cost := fmt.Sprintf("idle nodes cost at most %s", e.Idle(to.Begin).Ceiling())
+	cost := fmt.Sprintf("idle nodes cost at most %s", e.Idle(to.Begin).RoundedUp())
 	switch {
 	case to.Begin == e.Progress.BeginTime:
 		return "the nodes can idle for less time now"

@@ -17,7 +17,7 @@ func (k *Keeper) onlyWatching(p *api.Plan) *api.Refusal {
 	c := change{zone: k.Zone}
 	return &api.Refusal{Rule: "plan.mode", Reason: fmt.Sprintf(
 		"%s; it would have promised a start by %s with probability %s (forecast %s), eligible from %s, with idle nodes for at most %s; submit the job without a reservation",
-		onlyWatches, c.moment(p.BeginBy), prob.Format(p.Prob), prob.Format(p.Estimate), c.moment(p.BeginTime), p.AtMost().Ceiling())}
+		onlyWatches, c.moment(p.BeginBy), prob.Format(p.Prob), prob.Format(p.Estimate), c.moment(p.BeginTime), p.AtMost().RoundedUp())}
 }
 
 // Foresee returns for each of some waits, in seconds and in increasing order, the probability with

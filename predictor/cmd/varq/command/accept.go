@@ -60,7 +60,7 @@ nothing if more is needed by now.`,
 		if *asJSON {
 			return cli.WriteJSON(env.Stdout, r)
 		}
-		_, err = fmt.Fprintf(env.Stdout, "job %d: idle nodes may cost up to %s now; varqd moves the job within some seconds\n", r.Job, r.Ceiling)
+		_, err = fmt.Fprintf(env.Stdout, "job %d: idle nodes may cost up to %s now; varqd moves the job within some seconds\n", r.Job, r.Ceiling.RoundedUp())
 		return err
 	}
 	return cmd

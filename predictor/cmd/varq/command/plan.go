@@ -32,7 +32,7 @@ func (e *Env) showPlan(asked *api.PlanRequest, p *api.Plan, options []string) er
 		s.Line("If missed", "the job runs as soon as it can")
 	}
 	s.Line("Work costs", "%s", p.Work)
-	s.Line("At most", "%s more: %s", p.AtMost().Ceiling(), p.AtMost().Share(p.Work))
+	s.Line("At most", "%s more: %s", p.AtMost().RoundedUp(), p.AtMost().Share(p.Work))
 	s.Line("Expected", "%s more", p.Expected)
 	if spread := p.Spread(asked); spread != "" {
 		s.Line("Nodes", "%s", spread)

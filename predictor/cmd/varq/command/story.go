@@ -45,7 +45,7 @@ func (e *Env) story(r api.Reservation, colour bool) string {
 		s.Line("Eligible", "from %s", e.moment(cmp.Or(r.Eligible, r.Set.BeginTime)))
 	}
 	if r.HoldUntil != 0 {
-		s.Line("At most", "%s for idle nodes: %s", r.Ceiling, r.Ceiling.Share(r.Work))
+		s.Line("At most", "%s for idle nodes: %s", r.Ceiling.RoundedUp(), r.Ceiling.Share(r.Work))
 	}
 	if seconds := e.held(r); r.Start != 0 || seconds != 0 {
 		since := "in runs before this one"
@@ -115,7 +115,7 @@ func next(r api.Reservation) string {
 		return "nothing has been submitted under this plan yet"
 	case r.Rescue != nil:
 		return fmt.Sprintf("endangered; if idle nodes may cost up to %s, the probability is %s: 'varq accept %d' agrees to that",
-			r.Rescue.Worst, prob.Format(r.Rescue.Prob), r.Job)
+			r.Rescue.Worst.RoundedUp(), prob.Format(r.Rescue.Prob), r.Job)
 	case endangered(r) && r.Yielded:
 		return "less likely than promised by now; varqd leaves the job alone, which somebody has changed"
 	case endangered(r):
