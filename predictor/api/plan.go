@@ -138,6 +138,9 @@ type Evidence struct {
 	// Beyond is how far the queue lies beyond all that was learnt from, from 0 to 1: as far
 	// as that, the forecast follows simulations of the queue instead of past waits.
 	Beyond float64 `json:"beyond,omitempty"`
+	// Taken is the probability that running jobs leave no room for the job now. Only a
+	// prediction has it.
+	Taken float64 `json:"taken,omitempty"`
 	// Down says why nothing can be promised now, as during an outage: a sentence
 	// without a full stop.
 	Down string `json:"down,omitempty"`

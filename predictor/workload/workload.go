@@ -121,6 +121,17 @@ type Candidate struct {
 	Job int64
 }
 
+// Claim is a promise that was made already: a job whose work takes its processors from a
+// time on.
+type Claim struct {
+	Request // Limit is that of the work
+	// Job is the job, or 0 before it is submitted. Runs is true once it has started.
+	Job  int64
+	Runs bool
+	// From is when the work is to begin, or has begun, in Unix seconds.
+	From int64
+}
+
 // Estimate is a forecaster's answer about one Candidate.
 type Estimate struct {
 	// Prob is a conservative estimate (a lower confidence bound) of the
@@ -137,6 +148,9 @@ type Estimate struct {
 	// Beyond is how far the queue lies beyond all that was learnt from, from 0 to 1: as far
 	// as that, the estimate follows simulations of the queue instead of past waits.
 	Beyond float64
+	// Taken is the probability that running jobs and promises made before leave no room for the
+	// job at the end of the budget. Prob is at most 1 - Taken.
+	Taken float64
 	// Down says why nothing can be promised now, as during an outage: a sentence
 	// without a full stop. It is empty in normal times.
 	Down string

@@ -43,6 +43,9 @@ type Partition struct {
 	QOS         string // the partition's own QOS, may be empty
 	// WholeNodes is true if jobs share no nodes here.
 	WholeNodes bool
+	// Overcommits is true if a job may start here though other jobs have all processors: jobs
+	// may share them, or give way.
+	Overcommits bool
 	Memory
 	// The accounts and QOS to which the partition is open or closed; see the parameters of
 	// the same names in slurm.conf.

@@ -112,6 +112,16 @@ func (f *Forest) situation(q *forecast.Question) *situation {
 	return s
 }
 
+// Room is that of the twin, or 1 without a twin; see Twin.Room.
+func (f *Forest) Room(r *workload.Request, id, now, at int64, claims []workload.Claim) float64 {
+	if f.twin == nil {
+		return 1
+	}
+	f.simulating.Lock()
+	defer f.simulating.Unlock()
+	return f.twin.Room(r, id, now, at, claims)
+}
+
 // Submitted implements forecast.Observer.
 func (f *Forest) Submitted(j *workload.Job) {
 	if j.Count() == 1 && f.waiting.Wants(j.ID) {

@@ -119,6 +119,12 @@ func (p *Predictor) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 	return p.present.Forecast(q, a)
 }
 
+// Room returns an upper bound on the probability that the work of a job with request r can run
+// from a time on, beside running jobs and the jobs of claims; see twin.Twin.Room.
+func (p *Predictor) Room(r *workload.Request, id, now, at int64, claims []workload.Claim) float64 {
+	return p.forest.Room(r, id, now, at, claims)
+}
+
 // Submitted implements forecast.Observer.
 func (p *Predictor) Submitted(j *workload.Job) {
 	if j.Count() == 1 { // the wait of an array's last task is not that of a job

@@ -20,7 +20,7 @@ type Point struct {
 	// Policy is the policy that the pool is believed to follow. Expected and Limits
 	// follow it.
 	Policy rollout.Policy
-	// TooLarge is true if the job needs more processors than the pool has now. It waits until
+	// TooLarge is true if the job needs more processors or nodes than the pool has now. It waits until
 	// nodes come back, which no rollout tells.
 	TooLarge bool
 }

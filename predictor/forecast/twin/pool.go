@@ -3,9 +3,10 @@ package twin
 import "github.com/varq-project/varq/predictor/workload"
 
 // Pools returns the name of the pool that a partition's jobs run on, and how many
-// processors it has. An empty name stands for a pool that is not configured. The Twin
-// learns such pools, and all pools if its Pools are nil.
-type Pools func(partition string) (name string, procs int32)
+// processors and nodes it has; 0 nodes stand for a number that is not known. An empty name
+// stands for a pool that is not configured. The Twin learns such pools, and all pools if its
+// Pools are nil.
+type Pools func(partition string) (name string, procs, nodes int32)
 
 // partition is what has been seen of one partition.
 type partition struct {
@@ -20,6 +21,7 @@ type partition struct {
 type pool struct {
 	learner
 	procs [sizeCount]int32 // by estimate of the size; if configured, all at least that
+	nodes int32            // if configured and known, or 0
 }
 
 // partitions finds out which partitions share a pool, and how many processors it has.
@@ -55,15 +57,15 @@ func (p *partitions) named(name string) *partition {
 	made := &partition{rest: usage{used: p.usage.used}}
 	p.byName[name] = made
 	if p.pools != nil {
-		if pool, procs := p.pools(name); pool != "" {
-			made.configured = p.configured(pool, procs)
+		if pool, procs, nodes := p.pools(name); pool != "" {
+			made.configured = p.configured(pool, procs, nodes)
 		}
 	}
 	return made
 }
 
-// configured returns the configured pool of a name, with at least procs processors.
-func (p *partitions) configured(name string, procs int32) *pool {
+// configured returns the configured pool of a name, with at least these processors and nodes.
+func (p *partitions) configured(name string, procs, nodes int32) *pool {
 	if p.byPool == nil {
 		p.byPool = make(map[string]*pool)
 	}
@@ -75,6 +77,7 @@ func (p *partitions) configured(name string, procs int32) *pool {
 	for i := range found.procs {
 		found.procs[i] = max(found.procs[i], procs)
 	}
+	found.nodes = max(found.nodes, nodes)
 	return found
 }
 
@@ -85,20 +88,21 @@ func (p *partitions) resize(pools Pools) {
 	}
 	p.pools = pools
 	for _, known := range p.byPool {
-		known.procs = [sizeCount]int32{}
+		known.procs, known.nodes = [sizeCount]int32{}, 0
 	}
 	for name, each := range p.byName {
 		each.configured = nil
-		if pool, procs := pools(name); pool != "" {
-			each.configured = p.configured(pool, procs)
+		if pool, procs, nodes := pools(name); pool != "" {
+			each.configured = p.configured(pool, procs, nodes)
 		}
 	}
 }
 
-// tooLarge reports whether a request needs more processors than its pool is configured with.
+// tooLarge reports whether a request needs more processors or nodes than its pool is
+// configured with.
 func (p *partitions) tooLarge(r *workload.Request) bool {
-	in := p.named(r.Partition)
-	return in.configured != nil && r.Procs() > in.configured.procs[0]
+	is := p.named(r.Partition).configured
+	return is != nil && (r.Procs() > is.procs[0] || is.nodes > 0 && r.Nodes > is.nodes)
 }
 
 // change adds procs (negative removes) to the processors that the jobs of a partition use

@@ -145,6 +145,13 @@ func (t *Twin) add(j *workload.Job) *job {
 			}
 		}
 	}
+	k := t.read(j)
+	t.jobs[j.ID] = k
+	return k
+}
+
+// read returns what is known of a job that has not started.
+func (t *Twin) read(j *workload.Job) *job {
 	k := &job{in: t.partitions.named(j.Partition), class: t.classOf(&j.Request)}
 	k.Job = sched.Job{
 		ID: j.ID, Submit: j.Since(), Start: j.Start, Limit: t.limit(&j.Request), Procs: j.Procs(),
@@ -153,7 +160,6 @@ func (t *Twin) add(j *workload.Job) *job {
 		Queue: t.numberOf(numbered{queueName, j.Partition, j.QOS}), Partition: -1,
 	}
 	t.predict(k, 0)
-	t.jobs[j.ID] = k
 	return k
 }
 

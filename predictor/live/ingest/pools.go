@@ -11,6 +11,7 @@ import (
 type pool struct {
 	name  string // the first of the partitions, by name
 	procs int32  // of the nodes that jobs run on, or can start on
+	nodes int32  // how many these are
 }
 
 // pools are the pools by partition. They are nil if nothing is known of nodes.
@@ -22,13 +23,13 @@ func (p pools) lookup() twin.Pools {
 	if len(p) == 0 {
 		return nil
 	}
-	return func(partition string) (string, int32) {
+	return func(partition string) (string, int32, int32) {
 		for name := range strings.SplitSeq(partition, ",") {
 			if found, ok := p[name]; ok {
-				return found.name, found.procs
+				return found.name, found.procs, found.nodes
 			}
 		}
-		return "", 0
+		return "", 0, 0
 	}
 }
 
@@ -55,15 +56,19 @@ func poolsOf(nodes []slurm.Node) pools {
 			parents[max(a, b)] = min(a, b)
 		}
 	}
-	procs := map[string]int32{}
+	byRoot := pools{}
 	for i := range nodes {
 		if n := &nodes[i]; n.Up && (!n.Drained || !idle(n)) && len(n.Partitions) > 0 {
-			procs[root(n.Partitions[0])] += n.CPUs
+			p := byRoot[root(n.Partitions[0])]
+			p.procs, p.nodes = p.procs+n.CPUs, p.nodes+1
+			byRoot[root(n.Partitions[0])] = p
 		}
 	}
 	list := pools{}
 	for name := range parents {
-		list[name] = pool{root(name), procs[root(name)]}
+		p := byRoot[root(name)]
+		p.name = root(name)
+		list[name] = p
 	}
 	return list
 }

@@ -19,7 +19,7 @@ type sizes struct {
 }
 
 func (s sizes) Resize(p twin.Pools) {
-	_, procs := p("main")
+	_, procs, _ := p("main")
 	*s.noted = append(*s.noted, procs)
 	s.Model.Resize(p)
 }
@@ -59,13 +59,13 @@ func TestPools(t *testing.T) {
 		{Name: "g", CPUs: 256, Partitions: []string{"gpu"}, Up: true, Drained: true, State: "MIXED+DRAIN"},
 		{Name: "f", CPUs: 128, Up: true},
 	})
-	want := pools{"short": {"big", 12}, "main": {"big", 12}, "big": {"big", 12}, "gpu": {"gpu", 288}}
+	want := pools{"short": {"big", 12, 2}, "main": {"big", 12, 2}, "big": {"big", 12, 2}, "gpu": {"gpu", 288, 2}}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(pool{})); diff != "" {
 		t.Error(diff)
 	}
-	for partition, want := range map[string]pool{"main": {"big", 12}, "old,gpu": {"gpu", 288}, "old": {}} {
-		if name, procs := got.lookup()(partition); name != want.name || procs != want.procs {
-			t.Errorf("%s is %s with %d processors, want %+v", partition, name, procs, want)
+	for partition, want := range map[string]pool{"main": {"big", 12, 2}, "old,gpu": {"gpu", 288, 2}, "old": {}} {
+		if name, procs, nodes := got.lookup()(partition); (pool{name, procs, nodes}) != want {
+			t.Errorf("%s is %s with %d processors on %d nodes, want %+v", partition, name, procs, nodes, want)
 		}
 	}
 	if pools(nil).lookup() != nil {

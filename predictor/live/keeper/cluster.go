@@ -55,14 +55,15 @@ func (k *Keeper) Ready() error {
 	return nil
 }
 
-// planner returns a planner with the cluster's state. It returns an api.ErrUnavailable
-// while Ready returns an error.
+// planner returns a planner with the cluster's state, for which other promises claim no room. It
+// returns an api.ErrUnavailable while Ready returns an error.
 func (k *Keeper) planner() (*trajectory.Planner, error) {
 	if err := k.Ready(); err != nil {
 		return nil, api.Fault(api.ErrUnavailable, err.Error())
 	}
 	return &trajectory.Planner{
 		Forecaster: k.Outlook, Cluster: &k.cluster.Load().limits, Jobs: k.Outlook.Jobs, Horizon: k.Horizon, MaxHold: k.MaxHold, Confidence: k.Confidence,
+		Room: k.room(nil),
 	}, nil
 }
 

@@ -142,6 +142,8 @@ type fakeOutlook struct {
 	loading  error
 	down     string
 	covered  int64
+	room     int
+	full     bool
 	nodes    int
 	promised []promised
 	asked    map[int64]int // by job: the candidates of forecasts; nil if nobody counts
@@ -179,6 +181,14 @@ func (p *fakeOutlook) Predict(workload.Request) (a forecast.Answer, ok bool) {
 		{Expert: "qbets", Weight: .3, Evidence: forecast.Evidence{Sample: 400, Class: "all", Changed: 17}},
 	}}
 	return a, true
+}
+
+// Room tells of room beside fewer claims than p.room, where 0 stands for no bound; of none if p.full.
+func (p *fakeOutlook) Room(_ workload.Request, _, _, _ int64, claims []workload.Claim) float64 {
+	if p.full || p.room > 0 && len(claims) >= p.room {
+		return 0
+	}
+	return 1
 }
 
 func (p *fakeOutlook) Queue() (waiting, running int) { return 31, 80 }

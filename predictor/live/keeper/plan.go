@@ -37,6 +37,11 @@ func (k *Keeper) Plan(ctx context.Context, user string, req *api.PlanRequest, pr
 	if terms.cost.NodeSeconds > 0 && r.HoldUntil != 0 {
 		r.Earliest = max(1, r.HoldUntil-int64(terms.cost.NodeSeconds/float64(planner.MostNodes(r))))
 	}
+	claims, err := k.claims(ctx, now)
+	if err != nil {
+		return api.PlanAnswer{}, err
+	}
+	planner.Room = k.room(claims)
 	got := planner.Plan(r)
 	if req.Trajectory {
 		answer.Trajectory = apiPoints(got.Trajectory)
@@ -60,12 +65,17 @@ func (k *Keeper) Plan(ctx context.Context, user string, req *api.PlanRequest, pr
 		if !promise {
 			return nil
 		}
+		if err := k.stillRoom(ctx, &got, r.Deadline, claims); err != nil {
+			return err
+		}
 		return k.promise(ctx, &plan, &api.Reservation{
 			User: user, Account: got.Job.Account, Partition: got.Job.Partition, QOS: got.Job.QOS, Size: got.Job.Size,
 			BestEffort: req.BestEffort, Promised: now,
 		})
 	})
 	switch {
+	case errors.Is(err, errCrowded):
+		return k.Plan(ctx, user, req, promise)
 	case err != nil:
 		return api.PlanAnswer{}, err
 	case no != nil:

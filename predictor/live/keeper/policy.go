@@ -90,15 +90,15 @@ func (k *Keeper) withinCost(ctx context.Context, e *ledger.Entry, worst api.Cost
 // count calls do if the limits on what is open at once allow more, and otherwise returns a
 // refusal.
 func (k *Keeper) count(ctx context.Context, rules policy.Rules, who policy.Who, more policy.Use, do func() error) (*policy.Refusal, error) {
-	if !rules.Count() {
-		return nil, do()
-	}
 	select {
 	case k.granting <- struct{}{}:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 	defer func() { <-k.granting }()
+	if !rules.Count() {
+		return nil, do()
+	}
 	open, err := k.Ledger.Held(ctx, who.User, who.Account)
 	if err != nil {
 		return nil, err

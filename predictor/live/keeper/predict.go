@@ -16,7 +16,7 @@ var defaultQuantiles = []float64{.5, .75, .9, .95}
 // bound's Expected is a quantile of the forecast wait. Its Seconds is the same quantile of
 // the lower confidence bound on the distribution function, and so is longer: an upper
 // confidence bound on the quantile. The errors are faults of package api.
-func (k *Keeper) Predict(_ context.Context, user string, req *api.PredictRequest) (api.Prediction, error) {
+func (k *Keeper) Predict(ctx context.Context, user string, req *api.PredictRequest) (api.Prediction, error) {
 	planner, err := k.planner()
 	if err != nil {
 		return api.Prediction{}, err
@@ -35,6 +35,12 @@ func (k *Keeper) Predict(_ context.Context, user string, req *api.PredictRequest
 	}
 	got, ok := k.Outlook.Predict(job)
 	answer := api.Prediction{Job: job, Bounds: make([]api.Bound, len(asked)), Evidence: apiEvidence(&got.Evidence)}
+	now := k.Now()
+	claims, err := k.claims(ctx, now)
+	if err != nil {
+		return api.Prediction{}, err
+	}
+	answer.Taken = bound(&got, func(at int64) float64 { return k.room(running(claims))(job, 0, now, at) }, now)
 	answer.Waiting, answer.Running = k.Outlook.Queue()
 	for i, q := range asked {
 		answer.Bounds[i] = api.Bound{Quantile: q, Confidence: k.Confidence}

@@ -556,3 +556,44 @@ func TestHeld(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestClaims: an open promise claims its room from its deadline on or, once its job runs, from when its
+// work begins.
+func TestClaims(t *testing.T) {
+	const now = 50
+	l := open(t, filepath.Join(t.TempDir(), "ledger.db"))
+	for job, c := range map[int64]struct {
+		beginBy, holdUntil int64
+		progress           Progress
+		want               int64
+	}{
+		1: {100, 90, Progress{}, 100},
+		2: {40, 40, Progress{}, now},
+		3: {100, 90, Progress{Start: 60}, 90},
+		4: {100, 0, Progress{Start: 60}, 60},
+		5: {100, 90, Progress{Start: 60, WorkStart: 95}, 95},
+	} {
+		id := fmt.Sprint("plan", job)
+		r := promise(id, "alice", c.beginBy)
+		r.HoldUntil, r.WorkLimit, r.Nodes, r.CPUs = c.holdUntil, 600, 2, 16
+		mustPromise(t, l, r)
+		if err := l.Bind(t.Context(), id, "alice", job, 1, 1); err != nil {
+			t.Fatal(err)
+		}
+		c.progress.State = api.StatePending
+		if err := l.Record(t.Context(), id, c.progress); err != nil {
+			t.Fatal(err)
+		}
+		claims, err := l.Claims(t.Context(), now)
+		want := []workload.Claim{{Request: workload.Request{User: r.User, Account: r.Account, Partition: r.Partition, QOS: r.QOS, Size: r.Size, Limit: r.WorkLimit}, Job: job, Runs: c.progress.Start != 0, From: c.want}}
+		if diff := cmp.Diff(want, claims); err != nil || diff != "" {
+			t.Errorf("job %d: %v\n%s", job, err, diff)
+		}
+		if err := l.Settle(t.Context(), id, Settlement{Outcome: api.StateKept}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if claims, err := l.Claims(t.Context(), now); err != nil || len(claims) != 0 {
+		t.Errorf("of settled promises: %v, %v", claims, err)
+	}
+}

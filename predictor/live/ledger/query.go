@@ -8,6 +8,7 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/sqlitefile"
 	"github.com/varq-project/varq/predictor/promise/policy"
+	"github.com/varq-project/varq/predictor/workload"
 )
 
 // Query selects reservations; an empty field selects all.
@@ -77,6 +78,34 @@ func (l *Ledger) Held(ctx context.Context, user string, accounts ...string) ([]p
 		}
 		h.NodeSeconds = p.Idle(earliest).NodeSeconds
 		list = append(list, h)
+		return nil
+	})
+	return list, err
+}
+
+// Claims returns what the jobs of open promises claim, as of now. A job that is late claims it from
+// now on.
+func (l *Ledger) Claims(ctx context.Context, now int64) ([]workload.Claim, error) {
+	var list []workload.Claim
+	err := l.each(ctx, `SELECT p.user, p.account, p.partition, p.qos, p.nodes, p.cpus, p.gpus, p.memory, p.work_limit, p.begin_by, p.hold_until,
+		coalesce(b.job, 0), coalesce(b.start, 0), coalesce(b.work_start, 0)
+		FROM plans p LEFT JOIN bindings b ON b.plan = p.id WHERE p.open`, nil, func(rows *sql.Rows) error {
+		var c workload.Claim
+		var beginBy, holdUntil, start, workStart int64
+		if err := rows.Scan(&c.User, &c.Account, &c.Partition, &c.QOS, &c.Nodes, &c.CPUs, &c.GPUs, &c.Memory, &c.Limit, &beginBy, &holdUntil,
+			&c.Job, &start, &workStart); err != nil {
+			return err
+		}
+		c.Runs = start != 0
+		switch {
+		case workStart != 0:
+			c.From = workStart
+		case start != 0:
+			c.From = max(start, holdUntil)
+		default:
+			c.From = max(beginBy, now)
+		}
+		list = append(list, c)
 		return nil
 	})
 	return list, err

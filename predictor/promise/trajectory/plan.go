@@ -33,6 +33,10 @@ type Planner struct {
 	Cluster *limits.Cluster
 	// Jobs yields the jobs that wait or run; nil if they are not known.
 	Jobs iter.Seq[*workload.Job]
+	// Room returns an upper bound on the probability that the work of a job like r runs from a
+	// time on, Unix seconds, beside what runs already or is promised. id is as Request.ID says.
+	// With nil there is no bound.
+	Room func(r workload.Request, id, now, at int64) float64
 	// Horizon is in seconds; 0 stands for DefaultHorizon. A job becomes eligible at
 	// most Horizon before its deadline, or at max(now, HoldUntil). An offered deadline
 	// is at most Horizon after now or after the end of a blocked window.
@@ -86,6 +90,7 @@ type Cost struct {
 type Point struct {
 	Begin, Limit int64
 	workload.Estimate
+	budget int64 // the Candidate's
 }
 
 // Plan computes the probability trajectory. It chooses the cheapest point that has at least
@@ -206,8 +211,25 @@ func (p *Planner) candidates(r *Request, b bounds, n int64) []workload.Candidate
 	return c
 }
 
-// trajectory forecasts the candidates.
+// trajectory forecasts the candidates, and bounds the forecasts by the room that there is.
 func (p *Planner) trajectory(r *Request, b bounds, n int64) []Point {
+	points := p.forecasts(r, b, n)
+	var room struct {
+		at   int64
+		prob float64
+	}
+	for i := range points {
+		pt := &points[i]
+		if at := pt.Begin + pt.budget; i == 0 || at != room.at {
+			room.at, room.prob = at, p.room(r, at)
+		}
+		pt.Prob, pt.Taken = min(pt.Prob, room.prob), 1-room.prob
+	}
+	return points
+}
+
+// forecasts forecasts the candidates.
+func (p *Planner) forecasts(r *Request, b bounds, n int64) []Point {
 	c := p.candidates(r, b, n)
 	if len(c) == 0 {
 		return nil
@@ -216,7 +238,7 @@ func (p *Planner) trajectory(r *Request, b bounds, n int64) []Point {
 	p.Forecaster.Forecast(r.Job, r.Now, c, est)
 	points := make([]Point, len(c))
 	for i := range c {
-		points[i] = Point{Begin: c[i].Submit, Limit: c[i].Limit, Estimate: est[i]}
+		points[i] = Point{Begin: c[i].Submit, Limit: c[i].Limit, Estimate: est[i], budget: c[i].Budget}
 	}
 	return points
 }

@@ -42,7 +42,10 @@ func (p *Planner) refuse(r *Request, b bounds, points []Point) *Refusal {
 		return &Refusal{Reason: fmt.Sprintf("not enough history: %d waits known, at least %d needed", sample, need)}
 	}
 	why := ""
-	if slices.ContainsFunc(points, func(pt Point) bool { return pt.Beyond > 0 }) {
+	switch {
+	case slices.ContainsFunc(points, func(pt Point) bool { return 1-pt.Taken < r.Prob }):
+		why = "running jobs, and promises made before, leave too little room at the deadline: "
+	case slices.ContainsFunc(points, func(pt Point) bool { return pt.Beyond > 0 }):
 		why = "more work waits than was ever learnt from, and by simulations of the queue "
 	}
 	best := percent(highest(points))

@@ -53,22 +53,33 @@ type Revision struct {
 // Replan keeps to r.Earliest: no revision lets the nodes idle for longer than was agreed on,
 // even if the promise could be kept no other way. Rescue finds what would keep it.
 //
+// The room that there is bounds the probabilities of the result, but has no part in the choice: it
+// is the same for all points.
+//
 // Once the job is eligible, Replan only shortens its limit: the nearer HoldUntil is, the
 // shorter the time for which the nodes can still idle.
 func (p *Planner) Replan(r Request, current Submission) Revision {
+	revised := p.replan(&r, current)
+	room := p.room(&r, r.Deadline)
+	revised.Prob, revised.Stay = min(revised.Prob, room), min(revised.Stay, room)
+	return revised
+}
+
+// replan is Replan without the bound.
+func (p *Planner) replan(r *Request, current Submission) Revision {
 	if r.Now >= current.Begin {
 		trimmed := Submission{Begin: current.Begin, Limit: min(current.Limit, r.trimmed())}
-		prob := p.waiting(&r, trimmed)
+		prob := p.waiting(r, trimmed)
 		return Revision{Submission: trimmed, Prob: prob, Stay: prob}
 	}
 	stay := Revision{Submission: current}
 	if r.Deadline <= r.Now {
 		return stay
 	}
-	b := p.bounds(&r)
-	stay.Prob = p.probability(&r, b, current)
+	b := p.bounds(r)
+	stay.Prob = p.probability(r, b, current)
 	stay.Stay = stay.Prob
-	points := p.trajectory(&r, b, 1)
+	points := p.forecasts(r, b, 1)
 	enough := min(r.Prob, highest(points))
 	better := func(to Point) bool { return to.Prob > stay.Prob && abs(to.Begin-current.Begin) >= leastMove }
 	if stay.Prob >= r.Prob {
@@ -92,7 +103,7 @@ func (p *Planner) Rescue(r Request, revised Revision) (Point, bool) {
 	}
 	agreed := r.Earliest
 	r.Earliest = 0
-	points := p.trajectory(&r, p.bounds(&r), 1)
+	points := p.forecasts(&r, p.bounds(&r), 1)
 	i := r.choose(points, r.Prob)
 	if i < 0 || points[i].Begin >= agreed {
 		return Point{}, false

@@ -31,7 +31,7 @@ func (p *Planner) Within(r Request, waits []int64) []float64 {
 	p.Forecaster.Forecast(r.Job, r.Now, c, est)
 	for i := range est {
 		if est[i].Down == "" {
-			probs[of[i]] = est[i].Prob
+			probs[of[i]] = min(est[i].Prob, p.room(&r, c[i].Submit+c[i].Budget))
 		}
 	}
 	return probs

@@ -43,6 +43,9 @@ type Config struct {
 	PluginDir string
 	// WholeNodes is true if no job shares its nodes anywhere (SelectType=select/linear).
 	WholeNodes bool
+	// Overcommits is true if jobs may start anywhere though others have all processors: others are
+	// preempted, or processors are not what Slurm counts (SelectTypeParameters).
+	Overcommits bool
 	// Memory holds for the partitions that do not set it.
 	Memory limits.Memory
 	// CLIFilters are the plugins of CliFilterPlugins, without "cli_filter/".
@@ -59,9 +62,9 @@ func (c *Command) Config(ctx context.Context) (Config, error) {
 }
 
 // Complete fills in what slurmrestd.Client.Cluster leaves out: the default partition,
-// whether each partition is up and shares its nodes, what memory jobs have there, MaxTRES, what is enforced, and the group limits in TRES minutes with their
-// usage. If Slurm does not enforce the limits of QOS and associations, Complete removes
-// them.
+// whether each partition is up, shares its nodes and overcommits them, what memory jobs have there,
+// MaxTRES, what is enforced, and the group limits in TRES minutes with their usage. If
+// Slurm does not enforce the limits of QOS and associations, Complete removes them.
 func (c *Command) Complete(ctx context.Context, cluster *limits.Cluster) error {
 	config, err := c.Config(ctx)
 	if err != nil {
@@ -136,6 +139,10 @@ func parseConfig(out []byte) Config {
 			config.SlurmUser, _, _ = strings.Cut(value, "(")
 		case "SelectType":
 			config.WholeNodes = value == "select/linear"
+		case "PreemptMode":
+			config.Overcommits = config.Overcommits || value != "OFF"
+		case "SelectTypeParameters":
+			config.Overcommits = config.Overcommits || slices.Contains(values, "cr_memory")
 		case "DefMemPerCPU", "DefMemPerNode", "MaxMemPerCPU", "JobDefaults":
 			memory[key] = value
 		case "PriorityFlags":
@@ -197,6 +204,7 @@ func completePartitions(cluster *limits.Cluster, out []byte, config Config) {
 				p.State = r["State"]
 			}
 			p.WholeNodes = config.WholeNodes || r["OverSubscribe"] == "EXCLUSIVE"
+			p.Overcommits = config.Overcommits || strings.HasPrefix(r["OverSubscribe"], "FORCE") || strings.HasPrefix(r["OverSubscribe"], "YES")
 			p.Memory = r.memory(config.Memory)
 			cluster.Partitions[p.Name] = p
 		}

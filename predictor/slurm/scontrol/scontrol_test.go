@@ -154,3 +154,21 @@ func TestWholeNodes(t *testing.T) {
 		}
 	}
 }
+
+// Jobs may start on processors that others have where a partition or the configuration says so.
+func TestOvercommits(t *testing.T) {
+	const partitions = "PartitionName=main OverSubscribe=NO State=UP\nPartitionName=short OverSubscribe=FORCE:4 State=UP\n"
+	for conf, want := range map[string]map[string]bool{
+		"PreemptMode = OFF\nSelectTypeParameters = CR_CORE_MEMORY\n": {"main": false, "short": true},
+		"PreemptMode = REQUEUE\n":                                    {"main": true, "short": true},
+		"SelectTypeParameters = CR_MEMORY\n":                         {"main": true, "short": true},
+	} {
+		c := cluster()
+		completePartitions(&c, []byte(partitions), parseConfig([]byte(conf)))
+		for name, overcommits := range want {
+			if c.Partitions[name].Overcommits != overcommits {
+				t.Errorf("%s: partition %s: %+v", conf, name, c.Partitions[name])
+			}
+		}
+	}
+}

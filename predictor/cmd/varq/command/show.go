@@ -2,6 +2,7 @@ package command
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 
@@ -53,6 +54,9 @@ func evidence(e api.Evidence) string {
 	}
 	if e.Beyond > 0 {
 		text += " and, as more work waits than was ever learnt from, simulations of the queue"
+	}
+	if percent := math.Round(100 * e.Taken); percent > 0 {
+		text += fmt.Sprintf("; with a probability of %.0f %% running jobs leave no room for it now", percent)
 	}
 	return text
 }

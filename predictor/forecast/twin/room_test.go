@@ -1,0 +1,137 @@
+package twin
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+const (
+	opening = 10_000 // the time of the questions about room
+	run     = 600    // seconds
+)
+
+// rooms is a pool of 8 processors. Its past jobs have run for 300 to 900 seconds of an hour.
+func rooms() *bench {
+	b := sit(poolOf(8))
+	random := rand.New(rand.NewPCG(1, 1))
+	for i := range int64(200) {
+		j := b.start(i*10, b.submit(i*10, 1, 3600))
+		b.end(j.Start+300+random.Int64N(600), j)
+	}
+	return b
+}
+
+func claim(procs int32, from int64) workload.Claim {
+	return workload.Claim{Request: *request(procs, run), From: from}
+}
+
+// TestRoom: there is room or not, beside running jobs and claims.
+func TestRoom(t *testing.T) {
+	full := func(b *bench) { b.start(opening-100, b.submit(opening-100, 8, 1000)) }
+	for name, c := range map[string]struct {
+		run    func(*bench)
+		claims []workload.Claim
+		procs  int32
+		at     int64 // since opening
+		want   float64
+	}{
+		"nothing runs":                       {procs: 8, want: 1},
+		"all processors are taken":           {run: full, procs: 1, want: 0},
+		"until their limit":                  {run: full, procs: 8, at: 901, want: 1},
+		"some are left":                      {claims: []workload.Claim{claim(5, opening)}, procs: 3, want: 1},
+		"too few are left":                   {claims: []workload.Claim{claim(6, opening)}, procs: 3, want: 0},
+		"claims add up":                      {claims: []workload.Claim{claim(3, opening), claim(3, opening)}, procs: 3, want: 0},
+		"a claim after the work":             {claims: []workload.Claim{claim(6, opening+run)}, procs: 3, want: 1},
+		"a claim begins soon":                {claims: []workload.Claim{claim(6, opening+1)}, procs: 3, want: 0},
+		"a claim is over":                    {claims: []workload.Claim{claim(6, opening)}, procs: 3, at: run, want: 1},
+		"a job that is larger than the pool": {procs: 9, want: 1}, // others say so
+	} {
+		b := rooms()
+		if c.run != nil {
+			c.run(b)
+		}
+		if got := b.w.Room(request(c.procs, run), 0, opening, opening+c.at, c.claims); math.Abs(got-c.want) > .05 {
+			t.Errorf("%s: room with probability %.3f, want %v", name, got, c.want)
+		}
+	}
+	b := sit(nil)
+	b.start(opening, b.submit(opening, 8, 1000))
+	if got := b.w.Room(request(8, run), 0, opening, opening, nil); got != 1 {
+		t.Errorf("where the size of the pool is not known: %v", got)
+	}
+}
+
+// TestRoomOfClaimThatRuns: a promised job that runs already holds its processors until its work is over,
+// and counts once.
+func TestRoomOfClaimThatRuns(t *testing.T) {
+	b := rooms()
+	j := b.start(opening-100, b.submit(opening-100, 6, 4000))
+	mine := claim(6, opening+2000)
+	mine.Job = j.ID
+	for _, c := range []struct {
+		procs int32
+		at    int64
+		want  float64
+	}{{2, 0, 1}, {3, 0, 0}, {3, 1999, 0}, {3, 2000, 0}, {3, 2000 + run, 1}} {
+		if got := b.w.Room(request(c.procs, run), 0, opening, opening+c.at, []workload.Claim{mine}); math.Abs(got-c.want) > .05 {
+			t.Errorf("%d processors after %d s: room with probability %.3f, want %v", c.procs, c.at, got, c.want)
+		}
+	}
+	if got := b.w.Room(request(8, run), j.ID, opening, opening+2000, []workload.Claim{mine}); got != 1 {
+		t.Errorf("in its own way: %v", got)
+	}
+}
+
+// TestRoomAgainstDraws: the probability of room is that of drawn run times.
+func TestRoomAgainstDraws(t *testing.T) {
+	b := rooms()
+	for _, age := range []int64{50, 200, 400, 600} {
+		b.start(opening-age, b.submit(opening-age, 2, 3600+age)) // no two are alike
+	}
+	random := rand.New(rand.NewPCG(3, 3))
+	last := 0.
+	for at := int64(0); at < 1500; at += 150 {
+		const draws = 4000
+		n := 0
+		s := b.w.Snapshot(request(4, run), opening, 0)
+		for range draws {
+			s.Draw(random)
+			taken := int32(0)
+			for _, r := range s.Running {
+				if r.End > opening+at {
+					taken += r.Procs
+				}
+			}
+			if taken <= 4 {
+				n++
+			}
+		}
+		got, want := b.w.Room(request(4, run), 0, opening, opening+at, nil), float64(n)/draws
+		if math.Abs(got-want) > .04 || got < last {
+			t.Errorf("after %d s: room with probability %.3f, %.3f of the draws; before, %.3f", at, got, want, last)
+		}
+		last = got
+	}
+	if last < .95 {
+		t.Errorf("in the end: %v", last)
+	}
+}
+
+// BenchmarkRoom: 2,000 jobs take a pool, and 200 promises were made.
+func BenchmarkRoom(b *testing.B) {
+	s := sit(poolOf(20_000))
+	random := rand.New(rand.NewPCG(4, 4))
+	for range 2000 {
+		s.start(opening-random.Int64N(3000), s.submit(opening-3000, 10, 3600))
+	}
+	var claims []workload.Claim
+	for i := range int64(200) {
+		claims = append(claims, claim(4, opening+i*60))
+	}
+	for b.Loop() {
+		s.w.Room(request(400, 3600), 0, opening, opening+900, claims)
+	}
+}

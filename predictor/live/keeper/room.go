@@ -1,0 +1,73 @@
+package keeper
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/delay"
+	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/promise/trajectory"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// room returns the function trajectory.Planner.Room beside claims. Where more jobs may run than
+// there are processors, running jobs take no room.
+func (k *Keeper) room(claims []workload.Claim) func(r workload.Request, id, now, at int64) float64 {
+	c := k.cluster.Load()
+	return func(r workload.Request, id, now, at int64) float64 {
+		if c == nil || c.limits.Partitions[r.Partition].Overcommits {
+			return 1
+		}
+		return k.Outlook.Room(r, id, now, at, claims)
+	}
+}
+
+// claims returns what the jobs of open promises claim. The error is a fault of package api.
+func (k *Keeper) claims(ctx context.Context, now int64) ([]workload.Claim, error) {
+	claims, err := k.Ledger.Claims(ctx, now)
+	if err != nil && ctx.Err() == nil {
+		k.Log.Error("open promises could not be read", "error", err)
+		err = api.Fault(api.ErrUnavailable, "the promises made before cannot be read, so none is made")
+	}
+	return claims, err
+}
+
+// errCrowded is the error of stillRoom.
+var errCrowded = errors.New("another promise has taken the room")
+
+// stillRoom returns errCrowded if promises made since claims were read leave too little room for a
+// plan.
+func (k *Keeper) stillRoom(ctx context.Context, got *trajectory.Answer, deadline int64, claims []workload.Claim) error {
+	now := k.Now()
+	fresh, err := k.claims(ctx, now)
+	if err != nil || slices.Equal(fresh, claims) {
+		return err
+	}
+	if k.room(fresh)(got.Job, 0, now, deadline) < got.Plan.Estimate.Prob {
+		return errCrowded
+	}
+	return nil
+}
+
+// running returns the claims of jobs that run.
+func running(claims []workload.Claim) []workload.Claim {
+	return slices.DeleteFunc(claims, func(c workload.Claim) bool { return !c.Runs })
+}
+
+// bound lowers the probabilities of an answer about a submission now to those with which running
+// jobs leave room for the job. It returns the probability that there is no room now.
+func bound(a *forecast.Answer, room func(at int64) float64, now int64) (taken float64) {
+	for i := range delay.Points {
+		left := room(now + int64(delay.At(i)))
+		if i == 0 {
+			taken = 1 - left
+		}
+		if left == 1 {
+			break
+		}
+		a.Wait[i], a.Lower[i] = min(a.Wait[i], left), min(a.Lower[i], left)
+	}
+	return taken
+}

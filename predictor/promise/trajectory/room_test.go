@@ -1,0 +1,73 @@
+package trajectory
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// from returns a Planner.Room that tells of room with a probability before a time, and for sure
+// from then on.
+func from(at int64, prob float64) func(workload.Request, int64, int64, int64) float64 {
+	return func(_ workload.Request, _, _, by int64) float64 {
+		if by < at {
+			return prob
+		}
+		return 1
+	}
+}
+
+// A promise is bounded by the room at its deadline. The refusal says so, and offers a deadline at
+// which there is room.
+func TestRoomBoundsPromises(t *testing.T) {
+	p := Planner{Forecaster: curve{mean: 300, sample: 1000}, Room: from(noon+3*hour, .5)}
+	a := p.Plan(request(1, hour, .9))
+	if a.Refusal == nil || !strings.Contains(a.Refusal.Reason, "leave too little room at the deadline: the job starts by the deadline with a probability of 0.50 at best") {
+		t.Fatalf("%+v", a)
+	}
+	if o := offer(t, a, OfferLater); o == nil || o.Request.Deadline < noon+3*hour {
+		t.Errorf("offers a later deadline: %+v", o)
+	}
+	if o := offer(t, a, OfferProb); o == nil || o.Request.Prob != .5 {
+		t.Errorf("offers a probability: %+v", o)
+	}
+	if a := p.Plan(request(1, 3*hour, .9)); a.Plan == nil {
+		t.Errorf("refused where there is room: %+v", a.Refusal)
+	}
+}
+
+// Work that may begin early needs room at some time before the deadline.
+func TestRoomOfEarlyWork(t *testing.T) {
+	p := Planner{Forecaster: curve{mean: 300, sample: 1000}, Room: func(_ workload.Request, _, _, by int64) float64 {
+		if by < noon+hour {
+			return 1
+		}
+		return 0
+	}}
+	r := request(1, 2*hour, .9)
+	if a := p.Plan(r); a.Plan != nil {
+		t.Errorf("strict: %+v", a.Plan)
+	}
+	r.HoldUntil = 0
+	if a := p.Plan(r); a.Plan == nil {
+		t.Errorf("best effort: %+v", a.Refusal)
+	}
+}
+
+// The room bounds what is forecast for a promise, and changes nothing about its job.
+func TestRoomWhenReplanned(t *testing.T) {
+	p := Planner{Forecaster: curve{mean: 300, sample: 1000}}
+	r := request(1, 2*hour, .9)
+	a := p.Plan(r)
+	now := Submission{Begin: a.Plan.Begin, Limit: a.Plan.Limit}
+	before := p.Replan(r, now)
+	p.Room = from(noon+3*hour, .3)
+	after := p.Replan(r, now)
+	if after.Submission != before.Submission || after.Prob != .3 || after.Stay != .3 {
+		t.Errorf("%+v, and with little room %+v", before, after)
+	}
+	if probs := p.Within(r, []int64{hour, 4 * hour}); probs[0] != .3 || probs[1] < .9 {
+		t.Errorf("within an hour and within four: %v", probs)
+	}
+}
