@@ -44,6 +44,9 @@ type Job struct {
 	// other job.
 	Array         int64
 	Tasks, AtOnce int32
+	// Given is how many processors Slurm gave to the job when it started, which may be more than
+	// it asked for, or 0 where that is not known.
+	Given int32
 	// Pinned is true if the job may run on some nodes of its partition only, for a reason
 	// that its Request does not tell, as far as that is known. It waits for these nodes.
 	Pinned bool
@@ -65,6 +68,9 @@ type Job struct {
 
 // Count returns how many jobs j stands for: 1, or as many as it has tasks that wait.
 func (j *Job) Count() int { return int(max(1, j.Tasks)) }
+
+// Takes returns how many processors the job takes when it runs, as far as that is known.
+func (j *Job) Takes() int32 { return max(j.Given, j.Procs()) }
 
 // Since returns when the job began to wait: Eligible or, where that is not known, Submit.
 func (j *Job) Since() int64 { return cmp.Or(j.Eligible, j.Submit) }

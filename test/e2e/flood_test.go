@@ -80,7 +80,7 @@ func wantFlooded(t *testing.T, s *site.Site, large workload.Request) {
 		t.Errorf("weeks of work ahead are forecast as %+v", p)
 	}
 	t.Logf("%d wait and %d run", p.Waiting, p.Running)
-	const why = "ore work waits than was ever learnt from"
+	const why = "ore work is ahead than was ever learnt from"
 	r := mustRun(t, s, "alice", "varq", "predict", "--why", "--nodes=8", "--time=10:00:00")
 	if !strings.Contains(r.Stdout, why) {
 		t.Errorf("--why says\n%s", r.Stdout)

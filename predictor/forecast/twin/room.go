@@ -54,6 +54,7 @@ func (o *occupants) begins(after, before int64) []int64 {
 // occupant is a job that has processors of a pool, or will have them.
 type occupant struct {
 	*job
+	takes int32
 	from  int64 // when its work begins, or began, Unix seconds
 	until int64 // when it reaches its limit
 	holds bool  // it has its processors before from, too
@@ -76,16 +77,16 @@ func (t *Twin) occupants(p *pool, id, now int64, claims []workload.Claim) occupa
 			continue
 		}
 		k, j := t.read(&workload.Job{Request: c.Request, Submit: now}), t.queue.Job(c.Job)
-		runs := j != nil && j.Start != 0
+		runs, takes := j != nil && j.Start != 0, k.Procs
 		if runs {
-			k.Procs = j.Procs()
+			takes = j.Takes()
 			claimed[c.Job] = true
 		}
-		o.list = append(o.list, occupant{k, c.From, c.From + c.Limit, runs})
+		o.list = append(o.list, occupant{k, takes, c.From, c.From + c.Limit, runs})
 	}
 	for j := range t.queue.Running() {
 		if k := t.job(j); k.in.configured == p && !claimed[j.ID] && j.ID != id {
-			o.list = append(o.list, occupant{k, k.Start, k.Start + k.Limit, true})
+			o.list = append(o.list, occupant{k, k.takes, k.Start, k.Start + k.Limit, true})
 		}
 	}
 	return o
@@ -95,7 +96,7 @@ func (t *Twin) occupants(p *pool, id, now int64, claims []workload.Claim) occupa
 // many such jobs does with each what she does with the others. All others are taken to end
 // independently. On real logs the room that is so forecast comes about as often as it should.
 type alike struct {
-	user, procs int32
+	user, takes int32
 	limit       int64
 }
 
@@ -104,7 +105,7 @@ func (o *occupants) leave(procs int32, at int64) float64 {
 	most := int64(0)
 	for i := range o.list {
 		if c := &o.list[i]; c.may(o.now, at) {
-			most += int64(c.Procs)
+			most += int64(c.takes)
 		}
 	}
 	if most <= int64(procs) {
@@ -116,13 +117,13 @@ func (o *occupants) leave(procs int32, at int64) float64 {
 		if !c.may(o.now, at) {
 			continue
 		}
-		key := alike{c.User, c.Procs, c.until - c.from}
+		key := alike{c.User, c.takes, c.until - c.from}
 		g, ok := of[key]
 		if !ok {
 			g = len(groups)
 			of[key], groups = g, append(groups, nil)
 		}
-		groups[g] = append(groups[g], stats.Part{Size: int64(c.Procs), Prob: o.twin.runs(c, o.now, at)})
+		groups[g] = append(groups[g], stats.Part{Size: int64(c.takes), Prob: o.twin.runs(c, o.now, at)})
 	}
 	return stats.SumAtMost(groups, int64(procs))
 }

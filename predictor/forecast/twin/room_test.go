@@ -31,6 +31,11 @@ func claim(procs int32, from int64) workload.Claim {
 // TestRoom: there is room or not, beside running jobs and claims.
 func TestRoom(t *testing.T) {
 	full := func(b *bench) { b.start(opening-100, b.submit(opening-100, 8, 1000)) }
+	given := func(b *bench) {
+		j := b.submit(opening-100, 1, 1000)
+		j.Given = 8
+		b.start(opening-100, j)
+	}
 	for name, c := range map[string]struct {
 		run    func(*bench)
 		claims []workload.Claim
@@ -40,6 +45,7 @@ func TestRoom(t *testing.T) {
 	}{
 		"nothing runs":                       {procs: 8, want: 1},
 		"all processors are taken":           {run: full, procs: 1, want: 0},
+		"all processors were given to it":    {run: given, procs: 1, want: 0},
 		"until their limit":                  {run: full, procs: 8, at: 901, want: 1},
 		"some are left":                      {claims: []workload.Claim{claim(5, opening)}, procs: 3, want: 1},
 		"too few are left":                   {claims: []workload.Claim{claim(6, opening)}, procs: 3, want: 0},

@@ -69,7 +69,7 @@ func (s *Snapshot) load(t *Twin, in *partition, now int64) {
 			r.then = s.arrays.follow(t.queue, j)
 			r.planned += r.then * k.Limit
 			s.runningJobs = append(s.runningJobs, r)
-			s.used += k.Procs
+			s.used += k.takes
 		}
 	}
 	slices.SortFunc(s.runningJobs, func(a, b runningJob) int {
@@ -78,7 +78,7 @@ func (s *Snapshot) load(t *Twin, in *partition, now int64) {
 	s.Running = s.Running[:0]
 	for i := range s.runningJobs {
 		k := &s.runningJobs[i]
-		s.Running = append(s.Running, rollout.Running{Planned: k.planned, End: k.end(now, .5), Procs: k.Procs, Place: -1})
+		s.Running = append(s.Running, rollout.Running{Planned: k.planned, End: k.end(now, .5), Procs: k.takes, Place: -1})
 	}
 	for j := range t.queue.Pending() {
 		if j.AtLimit {

@@ -33,6 +33,7 @@ type job struct {
 	runtime walltime.Distribution // as predicted
 	age     int64                 // of the job when runtime was predicted, in seconds; or stale
 	runs    bool
+	takes   int32 // processors, once it runs
 	trial   trial
 }
 
@@ -65,7 +66,7 @@ func (t *Twin) Started(j *workload.Job) {
 	if !ok {
 		k = t.add(j)
 	}
-	t.run(k, j.Start)
+	t.run(k, j)
 	t.countOvertaking(k)
 	t.runtimes.Started(&k.Job)
 	k.age = stale
@@ -88,7 +89,7 @@ func (t *Twin) Ended(j *workload.Job) {
 	}
 	k.End = max(j.End, k.Start)
 	t.longest = max(t.longest, k.End-k.Start)
-	t.partitions.change(k.End, k.in, -k.Procs)
+	t.partitions.change(k.End, k.in, -k.takes)
 	t.runtimes.Learn(&k.Job)
 	delete(t.jobs, j.ID)
 }
@@ -96,7 +97,7 @@ func (t *Twin) Ended(j *workload.Job) {
 // forget drops a job without learning from it.
 func (t *Twin) forget(k *job) {
 	if k.runs {
-		t.partitions.change(k.Start, k.in, -k.Procs)
+		t.partitions.change(k.Start, k.in, -k.takes)
 	}
 	t.runtimes.Forget(k.ID)
 	delete(t.jobs, k.ID)
@@ -121,12 +122,13 @@ func (t *Twin) countOvertaking(k *job) {
 	}
 }
 
-// run notes that a job has run since a time.
-func (t *Twin) run(k *job, since int64) {
+// run notes that k, which is j, runs since j.Start.
+func (t *Twin) run(k *job, j *workload.Job) {
 	if !k.runs {
-		t.partitions.change(since, k.in, k.Procs)
+		k.takes = j.Takes()
+		t.partitions.change(j.Start, k.in, k.takes)
 	}
-	k.Start, k.runs = since, true
+	k.Start, k.runs = j.Start, true
 }
 
 // mostAbsent is how many jobs a Twin may know that are not in the queue. It did not
@@ -240,7 +242,7 @@ func (t *Twin) job(j *queue.Job) *job {
 	}
 	k := t.add(&j.Job)
 	if j.State == workload.Running {
-		t.run(k, j.Start)
+		t.run(k, &j.Job)
 	}
 	return k
 }

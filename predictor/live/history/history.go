@@ -37,6 +37,8 @@ INSERT INTO coverage VALUES (1, 0, 0, 0);
 ALTER TABLE jobs ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0;
 `, `
 ALTER TABLE jobs ADD COLUMN at_limit INTEGER NOT NULL DEFAULT 0;
+`, `
+ALTER TABLE jobs ADD COLUMN given INTEGER NOT NULL DEFAULT 0;
 `}
 
 // Coverage is the part of Slurm's accounting that has been read. It covers every job that
@@ -83,6 +85,7 @@ func (r *row) columns() sqlitefile.Columns {
 		{Name: "time_limit", Pointer: &r.Limit},
 		{Name: "pinned", Pointer: &r.Pinned},
 		{Name: "at_limit", Pointer: &r.AtLimit},
+		{Name: "given", Pointer: &r.Given},
 	}
 }
 

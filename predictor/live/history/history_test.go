@@ -104,7 +104,7 @@ func TestJobsComeBackInOrderOfStart(t *testing.T) {
 func TestColumns(t *testing.T) {
 	h := mustOpen(t, filepath.Join(t.TempDir(), "history.db"))
 	job := workload.Job{
-		ID: 1, Submit: 2, Eligible: 3, Start: 4, End: 5, State: workload.Cancelled, Pinned: true, AtLimit: true,
+		ID: 1, Submit: 2, Eligible: 3, Start: 4, End: 5, State: workload.Cancelled, Pinned: true, AtLimit: true, Given: 6,
 		Request: workload.Request{
 			User: "User", Account: "Account", Partition: "Partition", QOS: "QOS",
 			Size: workload.Size{Nodes: 6, CPUs: 7, GPUs: 8, Memory: 9}, Limit: 10,

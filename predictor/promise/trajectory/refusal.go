@@ -41,12 +41,16 @@ func (p *Planner) refuse(r *Request, b bounds, points []Point) *Refusal {
 	if need := p.needed(r.Prob); sample < need {
 		return &Refusal{Reason: fmt.Sprintf("not enough history: %d waits known, at least %d needed", sample, need)}
 	}
+	crowded := slices.ContainsFunc(points, func(pt Point) bool { return 1-pt.Taken < r.Prob })
+	beyond := slices.ContainsFunc(points, func(pt Point) bool { return pt.Beyond > 0 })
 	why := ""
 	switch {
-	case slices.ContainsFunc(points, func(pt Point) bool { return 1-pt.Taken < r.Prob }):
+	case crowded && beyond:
+		why = "running jobs, and promises made before, leave too little room at the deadline, and more work is ahead than was ever learnt from: "
+	case crowded:
 		why = "running jobs, and promises made before, leave too little room at the deadline: "
-	case slices.ContainsFunc(points, func(pt Point) bool { return pt.Beyond > 0 }):
-		why = "more work waits than was ever learnt from, and by simulations of the queue "
+	case beyond:
+		why = "more work is ahead than was ever learnt from, and by simulations of the queue "
 	}
 	best := percent(highest(points))
 	if best <= 0 {

@@ -411,11 +411,11 @@ func (f flood) Forecast(r workload.Request, now int64, c []workload.Candidate, e
 	}
 }
 
-// TestRefusedBeyond: where more work waits than was ever learnt from, a refusal says so.
+// TestRefusedBeyond: where more work is ahead than was ever learnt from, a refusal says so.
 func TestRefusedBeyond(t *testing.T) {
 	for mean, want := range map[float64]string{
-		4 * hour:   "more work waits than was ever learnt from, and by simulations of the queue the job starts by the deadline with a probability of 0.77 at best",
-		10_000_000: "more work waits than was ever learnt from, and by simulations of the queue no start by the deadline can be promised, however little is asked",
+		4 * hour:   "more work is ahead than was ever learnt from, and by simulations of the queue the job starts by the deadline with a probability of 0.77 at best",
+		10_000_000: "more work is ahead than was ever learnt from, and by simulations of the queue no start by the deadline can be promised, however little is asked",
 	} {
 		p := Planner{Forecaster: flood{curve{mean, 1000}}, Cluster: site(nil)}
 		if a := p.Decide(request(1, 6*hour, .9)); a.Refusal == nil || a.Refusal.Reason != want {

@@ -148,6 +148,7 @@ func (p *parser) parse(line string) (Record, error) {
 		return Record{}, fmt.Errorf("%d columns, want %d", strings.Count(line, "|")+1, len(p.columns))
 	}
 	r.job.Size = slurm.RequestedSize(r.requested, r.allocated)
+	r.job.Given = slurm.SizeOf(r.allocated).CPUs
 	if p.knowsAllocation {
 		slurm.DropInventedTimes(&r.job, r.allocated)
 	}

@@ -43,7 +43,7 @@ func TestRead(t *testing.T) {
 	}
 	done := job(1, "alice", "phys", "main")
 	done.Eligible, done.Start, done.End, done.State = 1795227908, 1795227909, 1795227913, workload.Completed
-	done.Size, done.Limit = workload.Size{Nodes: 1, CPUs: 2, Memory: 100}, 600
+	done.Size, done.Given, done.Limit = workload.Size{Nodes: 1, CPUs: 2, Memory: 100}, 4, 600
 	cancelled := job(2, "bob", "chem", "gpu")
 	cancelled.Eligible, cancelled.End, cancelled.State = 0, 1795227999, workload.Cancelled
 	cancelled.Size, cancelled.Limit = workload.Size{Nodes: 1, CPUs: 4, GPUs: 2, Memory: 4000}, slurm.UnlimitedTime
@@ -55,6 +55,7 @@ func TestRead(t *testing.T) {
 	requeued.Size = workload.Size{Nodes: 1, CPUs: 1}
 	neverStarted := requeued
 	neverStarted.ID, neverStarted.Start, neverStarted.End, neverStarted.State = 5, 0, 1795227908, workload.Cancelled
+	running.Given, requeued.Given = 1, 1
 	if diff := cmp.Diff([]workload.Job{done, cancelled, running, requeued, neverStarted}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -83,7 +83,7 @@ func TestQueue(t *testing.T) {
 			Job:  job(104, "bob", "chem", "main", workload.Size{Nodes: 2, CPUs: 4, Memory: 600}, 7200),
 			Name: "running", Reason: "None", Priority: 1, Nodes: "node[2-3]",
 		}
-		running.State, running.Start = workload.Running, submitted(104)+1
+		running.State, running.Start, running.Given = workload.Running, submitted(104)+1, 4
 		begin := slurm.QueueEntry{
 			Job:  job(105, "alice", "phys", "main", workload.Size{Nodes: 2, CPUs: 2, Memory: 8000}, 86400),
 			Name: "begin", Reason: "BeginTime", Priority: 1,
@@ -121,6 +121,7 @@ func TestHistory(t *testing.T) {
 		return workload.Job{
 			ID:      id,
 			Request: workload.Request{User: user, Account: account, Partition: "main", QOS: "normal", Size: size, Limit: limit},
+			Given:   size.CPUs,
 			Submit:  submitted(id), Eligible: submitted(id), Start: start, End: end, State: state, Comment: comment,
 		}
 	}

@@ -148,6 +148,7 @@ func (j *pastJob) job() workload.Job {
 			Size:      slurm.RequestedSize(j.TRES.Requested.counts(), allocated),
 			Limit:     limitSeconds(j.Time.Limit),
 		},
+		Given:    slurm.SizeOf(allocated).CPUs,
 		Submit:   j.Time.Submission.or(0),
 		Eligible: j.Time.Eligible.or(0),
 		Start:    j.Time.Start.or(0),

@@ -124,6 +124,7 @@ func (j *queueJob) entry() slurm.QueueEntry {
 				Size:      slurm.RequestedSize(requested, allocated),
 				Limit:     limitSeconds(j.TimeLimit),
 			},
+			Given:    slurm.SizeOf(allocated).CPUs,
 			Submit:   j.Submit.or(0),
 			Eligible: j.Eligible.or(0),
 			State:    slurm.ParseState(j.State...),

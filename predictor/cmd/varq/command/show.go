@@ -53,7 +53,7 @@ func evidence(e api.Evidence) string {
 		text += fmt.Sprintf(" of jobs like it (%s)", e.Class)
 	}
 	if e.Beyond > 0 {
-		text += " and, as more work waits than was ever learnt from, simulations of the queue"
+		text += " and, as more work is ahead than was ever learnt from, simulations of the queue"
 	}
 	if percent := math.Round(100 * e.Taken); percent > 0 {
 		text += fmt.Sprintf("; with a probability of %.0f %% running jobs leave no room for it now", percent)

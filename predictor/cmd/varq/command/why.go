@@ -30,7 +30,7 @@ func (e *Env) reasons(p *api.Prediction, scores *api.Calibration) []string {
 	}
 	var said []string
 	if percent := math.Ceil(100 * p.Beyond); percent > 0 {
-		said = append(said, fmt.Sprintf("More work waits than was ever learnt from: the prediction is moved from past waits towards simulations of the queue, %.0f %% of the way.", percent))
+		said = append(said, fmt.Sprintf("More work is ahead than was ever learnt from: the prediction is moved from past waits towards simulations of the queue, %.0f %% of the way.", percent))
 	}
 	if percent := math.Round(100 * p.Taken); percent > 0 {
 		said = append(said, fmt.Sprintf("With a probability of %.0f %% running jobs leave no room for it now: the prediction is no better than the chance that enough of them end.", percent))

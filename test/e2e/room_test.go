@@ -1,0 +1,65 @@
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/varq-project/varq/predictor/workload"
+	"github.com/varq-project/varq/test/site"
+)
+
+// TestRoom: no more is promised than there is room for, on a cluster with a calm past.
+func TestRoom(t *testing.T) {
+	t.Parallel()
+	s := site.ForTest(t, site.Options{History: site.Calm(time.Now().Unix())})
+	node := workload.Request{Size: workload.Size{Nodes: 1}, Limit: 300}
+
+	t.Run("for one deadline", func(t *testing.T) { // 14 nodes of 8
+		by := time.Now().Add(20 * time.Minute).Format("2006-01-02T15:04:05")
+		const reason = "running jobs, and promises made before, leave too little room at the deadline"
+		r := mustRun(t, s, "alice", "bash", "-c", fmt.Sprintf(
+			"for i in {1..14}; do sbatch --exclusive -N1 -t10 -o/dev/null --begin-by=%s --prob=0.6 --wrap='exec sleep 1d' 2>&1; done; true", by))
+		if granted, refused := strings.Count(r.Stdout, "Submitted batch job"), strings.Count(r.Stdout, reason); granted != 8 || refused != 6 {
+			t.Errorf("%d promised, %d refused:\n%s", granted, refused, r.Stdout)
+		}
+		if list := reservations(t, s); len(list) != 8 {
+			t.Errorf("%d reservations: %+v", len(list), list)
+		}
+		mustRun(t, s, "root", "scancel", "--user=alice")
+		eventually(t, "the room is free again", func() bool {
+			return quoted(t, s, workload.Request{Size: workload.Size{Nodes: 4, CPUs: 16}, Limit: 300}, 20*60, .6, false).Plan != nil
+		})
+	})
+
+	t.Run("beside running jobs", func(t *testing.T) {
+		mustRun(t, s, "bob", "bash", "-c", "for i in {1..8}; do sbatch --exclusive -N1 -t40 -o/dev/null --wrap='exec sleep 1d'; done")
+		eventually(t, "varqd has seen that all nodes are taken", func() bool { return predicted(t, s, node).Running == 8 })
+		if p := predicted(t, s, node); p.Taken < .9 || p.Bounds[0].Expected != nil && *p.Bounds[0].Expected < 60 {
+			t.Errorf("predicted: %+v", p)
+		}
+		r := mustRun(t, s, "alice", "varq", "predict", "--why", "--time=5")
+		if !strings.Contains(r.Stdout, "running jobs leave no room for it now") {
+			t.Errorf("--why says\n%s", r.Stdout)
+		}
+		if a := quoted(t, s, node, 120, .6, false); a.Refusal == nil || !strings.Contains(a.Refusal.Reason, "too little room") {
+			t.Errorf("within two minutes: %+v, %+v", a.Plan, a.Refusal)
+		}
+		mustRun(t, s, "root", "scancel", "--user=bob")
+	})
+
+	t.Run("on drained nodes", func(t *testing.T) {
+		mustRun(t, s, "root", "scontrol", "update", "nodename=node[2-8]", "state=drain", "reason=test")
+		four := workload.Request{Size: workload.Size{Nodes: 4}, Limit: 300} // 4 CPUs, as many as one node has
+		eventually(t, "a job of more nodes than are left is promised nothing", func() bool {
+			return quoted(t, s, four, 3600, .5, false).Plan == nil
+		})
+		if p := predicted(t, s, four); p.Bounds[0].Expected != nil && *p.Bounds[0].Expected < 3600 {
+			t.Errorf("predicted: %+v", p)
+		}
+		if a := quoted(t, s, node, 3600, .6, false); a.Plan == nil {
+			t.Errorf("on the node that is left: %+v", a.Refusal)
+		}
+	})
+}
