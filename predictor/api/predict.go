@@ -15,7 +15,18 @@ type Prediction struct {
 	// Waiting and Running are how many jobs wait and run now.
 	Waiting int `json:"waiting"`
 	Running int `json:"running"`
+	// Blocked is the next window in which no such job can run, if there is one, and the job may
+	// not have ended before.
+	Blocked *Blocked `json:"blocked,omitempty"`
 	Evidence
+}
+
+// Blocked is a time in which Slurm's own reservations leave too few nodes for a job. Slurm starts
+// no job that would run into it.
+type Blocked struct {
+	Why   string `json:"why"` // a sentence without a full stop
+	Start int64  `json:"start"`
+	End   int64  `json:"end"`
 }
 
 // Bound is a forecast of one quantile of the wait. Expected is the best estimate of the

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/promise/trajectory"
@@ -70,4 +71,25 @@ func bound(a *forecast.Answer, room func(at int64) float64, now int64) (taken fl
 		a.Wait[i], a.Lower[i] = min(a.Wait[i], left), min(a.Lower[i], left)
 	}
 	return taken
+}
+
+// avoid moves the starts that an answer about a submission now expects, of a job with a time limit,
+// out of the windows in which the job cannot run: to the end of each. It returns the first window
+// that may keep the job waiting, or nil.
+func avoid(a *forecast.Answer, windows []limits.Window, now, limit int64) *api.Blocked {
+	var first *api.Blocked
+	wait, lower := 0., 0. // probabilities of a start before the window
+	for i := range delay.Points {
+		at := now + int64(delay.At(i))
+		w := slices.IndexFunc(windows, func(w limits.Window) bool { return w.Start-limit < at && at < w.End })
+		if w < 0 {
+			wait, lower = a.Wait[i], a.Lower[i]
+			continue
+		}
+		if first == nil && a.Wait[i] > wait {
+			first = &api.Blocked{Why: windows[w].Says, Start: windows[w].Start, End: windows[w].End}
+		}
+		a.Wait[i], a.Lower[i] = wait, lower
+	}
+	return first
 }

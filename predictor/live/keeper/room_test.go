@@ -1,11 +1,15 @@
 package keeper
 
 import (
+	"math"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/cluster/limits"
+	"github.com/varq-project/varq/predictor/delay"
+	"github.com/varq-project/varq/predictor/forecast"
 )
 
 // Requests that come at once are not promised more room than there is together.
@@ -53,5 +57,45 @@ func TestPredictionIsBounded(t *testing.T) {
 	s.outlook.full = true
 	if p := predict(); p.Bounds[0].Seconds != nil || p.Taken != 1 {
 		t.Errorf("without room: %+v", p)
+	}
+}
+
+// No start is predicted in a window, nor so short a time before that the job would run into it.
+func TestPredictionAvoidsWindows(t *testing.T) {
+	const mean, limit = 1800., 600
+	for name, c := range map[string]struct {
+		windows []limits.Window
+		blocked bool
+	}{
+		"none":       {nil, false},
+		"soon":       {[]limits.Window{{Start: epoch + 1800, End: epoch + 7200}}, true},
+		"now":        {[]limits.Window{{Start: epoch - 60, End: epoch + 7200}}, true},
+		"just after": {[]limits.Window{{Start: epoch + limit - 60, End: epoch + 7200}}, true},
+		"far away":   {[]limits.Window{{Start: epoch + 1e7 + 2*limit, End: epoch + 2e7}}, false},
+	} {
+		var a forecast.Answer
+		for i := range delay.Points {
+			a.Wait[i] = 1 - math.Exp(-delay.At(i)/mean)
+			a.Lower[i] = a.Wait[i] / 2
+		}
+		before := a
+		blocked := avoid(&a, c.windows, epoch, limit)
+		if (blocked != nil) != c.blocked {
+			t.Errorf("%s: blocked %+v", name, blocked)
+		}
+		for i := range delay.Points {
+			at, want, lower := epoch+int64(delay.At(i)), before.Wait[i], before.Lower[i]
+			for _, w := range c.windows {
+				if from := w.Start - limit; at > from && at < w.End {
+					want, lower = 0, 0
+					if last := delay.Index(float64(from-epoch)+.5) - 1; from >= epoch {
+						want, lower = before.Wait[last], before.Lower[last]
+					}
+				}
+			}
+			if a.Wait[i] != want || a.Lower[i] != lower {
+				t.Fatalf("%s: within %v s with probability %v, %v at least; want %v, %v", name, delay.At(i), a.Wait[i], a.Lower[i], want, lower)
+			}
+		}
 	}
 }

@@ -58,6 +58,11 @@ confidence given, and on that reservations rest.`,
 		if err := env.showPrediction(prediction); err != nil {
 			return err
 		}
+		if b := prediction.Blocked; b != nil {
+			if _, err := fmt.Fprintf(env.Stdout, "\nFrom %s to %s %s: Slurm starts no job that would run into that.\n", env.moment(b.Start), env.moment(b.End), b.Why); err != nil {
+				return err
+			}
+		}
 		if !*why {
 			_, err = fmt.Fprintf(env.Stdout, "\n%s\n", basis(&prediction.Evidence))
 			return err

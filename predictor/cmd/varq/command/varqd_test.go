@@ -201,6 +201,7 @@ func predictionFor(r api.PredictRequest) (api.Prediction, error) {
 	}
 	if r.Job.Partition == "full" {
 		p.Taken = .874
+		p.Blocked = &api.Blocked{Why: "reservation maint leaves partition full 0 of 8 nodes", Start: 1_795_269_000, End: 1_795_274_400}
 	}
 	if r.Job.Partition == "flooded" {
 		p.Waiting, p.Beyond = 8031, .625
