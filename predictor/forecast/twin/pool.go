@@ -2,11 +2,11 @@ package twin
 
 import "github.com/varq-project/varq/predictor/workload"
 
-// Pools returns the name of the pool that a partition's jobs run on, and how many
-// processors and nodes it has; 0 nodes stand for a number that is not known. An empty name
-// stands for a pool that is not configured. The Twin learns such pools, and all pools if its
-// Pools are nil.
-type Pools func(partition string) (name string, procs, nodes int32)
+// Pools returns the name of the pool that a partition's jobs run on, and how large it is: its
+// nodes, of which 0 stand for a number that is not known, and their CPUs and GPUs. An empty
+// name stands for a pool that is not configured. The Twin learns such pools, and all pools if
+// its Pools are nil.
+type Pools func(partition string) (name string, size workload.Size)
 
 // partition is what has been seen of one partition.
 type partition struct {
@@ -21,7 +21,7 @@ type partition struct {
 type pool struct {
 	learner
 	procs [sizeCount]int32 // by estimate of the size; if configured, all at least that
-	nodes int32            // if configured and known, or 0
+	size  workload.Size    // if configured
 }
 
 // partitions finds out which partitions share a pool, and how many processors it has.
@@ -57,15 +57,15 @@ func (p *partitions) named(name string) *partition {
 	made := &partition{rest: usage{used: p.usage.used}}
 	p.byName[name] = made
 	if p.pools != nil {
-		if pool, procs, nodes := p.pools(name); pool != "" {
-			made.configured = p.configured(pool, procs, nodes)
+		if pool, size := p.pools(name); pool != "" {
+			made.configured = p.configured(pool, size)
 		}
 	}
 	return made
 }
 
-// configured returns the configured pool of a name, with at least these processors and nodes.
-func (p *partitions) configured(name string, procs, nodes int32) *pool {
+// configured returns the configured pool of a name, of at least a size.
+func (p *partitions) configured(name string, size workload.Size) *pool {
 	if p.byPool == nil {
 		p.byPool = make(map[string]*pool)
 	}
@@ -75,9 +75,10 @@ func (p *partitions) configured(name string, procs, nodes int32) *pool {
 		p.byPool[name] = found
 	}
 	for i := range found.procs {
-		found.procs[i] = max(found.procs[i], procs)
+		found.procs[i] = max(found.procs[i], size.CPUs)
 	}
-	found.nodes = max(found.nodes, nodes)
+	is := &found.size
+	is.Nodes, is.CPUs, is.GPUs = max(is.Nodes, size.Nodes), max(is.CPUs, size.CPUs), max(is.GPUs, size.GPUs)
 	return found
 }
 
@@ -88,12 +89,12 @@ func (p *partitions) resize(pools Pools) {
 	}
 	p.pools = pools
 	for _, known := range p.byPool {
-		known.procs, known.nodes = [sizeCount]int32{}, 0
+		known.procs, known.size = [sizeCount]int32{}, workload.Size{}
 	}
 	for name, each := range p.byName {
 		each.configured = nil
-		if pool, procs, nodes := pools(name); pool != "" {
-			each.configured = p.configured(pool, procs, nodes)
+		if pool, size := pools(name); pool != "" {
+			each.configured = p.configured(pool, size)
 		}
 	}
 }
@@ -102,7 +103,7 @@ func (p *partitions) resize(pools Pools) {
 // configured with.
 func (p *partitions) tooLarge(r *workload.Request) bool {
 	is := p.named(r.Partition).configured
-	return is != nil && (r.Procs() > is.procs[0] || is.nodes > 0 && r.Nodes > is.nodes)
+	return is != nil && (r.Procs() > is.size.CPUs || is.size.Nodes > 0 && r.Nodes > is.size.Nodes)
 }
 
 // change adds procs (negative removes) to the processors that the jobs of a partition use

@@ -8,8 +8,8 @@ import (
 )
 
 // Room returns an upper bound on the probability that the work of a job with request r runs from
-// a time on, Unix seconds: the probability that there is room for it beside the jobs that run
-// and those of claims. r.Limit is that of the work. The job named by id, which is 0 for none, is
+// a time on, Unix seconds: the probability that there is room for it, processors and GPUs,
+// beside the jobs that run and those of claims. r.Limit is that of the work. The job named by id, which is 0 for none, is
 // not in its own way.
 //
 // There must be room at that time, and also whenever the work of a claim begins while r's work
@@ -24,11 +24,11 @@ func (t *Twin) Room(r *workload.Request, id, now, at int64, claims []workload.Cl
 	if pool == nil || t.partitions.tooLarge(r) {
 		return 1
 	}
-	others, room := t.occupants(pool, id, now, claims), pool.procs[0]-r.Procs()
-	prob := others.leave(room, at)
+	others := t.occupants(pool, id, now, claims)
 	work := occupant{job: t.read(&workload.Job{Request: *r, Submit: now}), from: at, until: at + r.Limit}
+	prob := others.leave(r, pool, at)
 	for _, begin := range others.begins(at, work.until) {
-		if left := others.leave(room, begin); left < 1 {
+		if left := others.leave(r, pool, begin); left < 1 {
 			prob = min(prob, 1-t.runs(&work, now, begin)*(1-left))
 		}
 	}
@@ -54,7 +54,7 @@ func (o *occupants) begins(after, before int64) []int64 {
 // occupant is a job that has processors of a pool, or will have them.
 type occupant struct {
 	*job
-	takes int32
+	takes int32 // processors
 	from  int64 // when its work begins, or began, Unix seconds
 	until int64 // when it reaches its limit
 	holds bool  // it has its processors before from, too
@@ -100,15 +100,25 @@ type alike struct {
 	limit       int64
 }
 
-// leave returns the probability that at most procs processors are taken at a time.
-func (o *occupants) leave(procs int32, at int64) float64 {
+// leave returns an upper bound on the probability that the occupants of a pool leave room for r at
+// a time: the least of the probabilities for each resource.
+func (o *occupants) leave(r *workload.Request, p *pool, at int64) float64 {
+	prob := o.leaveOf(p.size.CPUs-r.Procs(), at, func(c *occupant) int32 { return c.takes })
+	if r.GPUs > 0 && p.size.GPUs > 0 {
+		prob = min(prob, o.leaveOf(p.size.GPUs-r.GPUs, at, func(c *occupant) int32 { return c.gpus }))
+	}
+	return prob
+}
+
+// leaveOf returns the probability that at most so much of a resource is taken at a time.
+func (o *occupants) leaveOf(bound int32, at int64, taken func(*occupant) int32) float64 {
 	most := int64(0)
 	for i := range o.list {
 		if c := &o.list[i]; c.may(o.now, at) {
-			most += int64(c.takes)
+			most += int64(taken(c))
 		}
 	}
-	if most <= int64(procs) {
+	if most <= int64(bound) {
 		return 1
 	}
 	groups, of := make([][]stats.Part, 0, len(o.list)), make(map[alike]int, len(o.list))
@@ -123,9 +133,9 @@ func (o *occupants) leave(procs int32, at int64) float64 {
 			g = len(groups)
 			of[key], groups = g, append(groups, nil)
 		}
-		groups[g] = append(groups[g], stats.Part{Size: int64(c.takes), Prob: o.twin.runs(c, o.now, at)})
+		groups[g] = append(groups[g], stats.Part{Size: int64(taken(c)), Prob: o.twin.runs(c, o.now, at)})
 	}
-	return stats.SumAtMost(groups, int64(procs))
+	return stats.SumAtMost(groups, int64(bound))
 }
 
 // may reports whether an occupant may have its processors at a time.

@@ -63,6 +63,18 @@ func TestRoom(t *testing.T) {
 			t.Errorf("%s: room with probability %.3f, want %v", name, got, c.want)
 		}
 	}
+	gpus := sit(func(string) (string, workload.Size) { return "all", workload.Size{CPUs: 8, GPUs: 2} })
+	one := request(1, run)
+	one.GPUs = 1
+	takes := func(n int) (claims []workload.Claim) {
+		for range n {
+			claims = append(claims, workload.Claim{Request: *one, From: opening})
+		}
+		return claims
+	}
+	if left, none := gpus.w.Room(one, 0, opening, opening, takes(1)), gpus.w.Room(one, 0, opening, opening, takes(2)); left != 1 || none != 0 {
+		t.Errorf("room for a GPU beside one with probability %v, beside two %v", left, none)
+	}
 	b := sit(nil)
 	b.start(opening, b.submit(opening, 8, 1000))
 	if got := b.w.Room(request(8, run), 0, opening, opening, nil); got != 1 {

@@ -34,6 +34,7 @@ type job struct {
 	age     int64                 // of the job when runtime was predicted, in seconds; or stale
 	runs    bool
 	takes   int32 // processors, once it runs
+	gpus    int32
 	trial   trial
 }
 
@@ -154,7 +155,7 @@ func (t *Twin) add(j *workload.Job) *job {
 
 // read returns what is known of a job that has not started.
 func (t *Twin) read(j *workload.Job) *job {
-	k := &job{in: t.partitions.named(j.Partition), class: t.classOf(&j.Request)}
+	k := &job{in: t.partitions.named(j.Partition), class: t.classOf(&j.Request), gpus: j.GPUs}
 	k.Job = sched.Job{
 		ID: j.ID, Submit: j.Since(), Start: j.Start, Limit: t.limit(&j.Request), Procs: j.Procs(),
 		User: t.numberOf(numbered{userName, j.User, ""}), Group: t.numberOf(numbered{accountName, j.Account, ""}), App: -1,

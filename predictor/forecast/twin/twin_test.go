@@ -47,7 +47,7 @@ func (b *bench) end(now int64, j workload.Job) {
 }
 
 func poolOf(procs int32) Pools {
-	return func(string) (string, int32, int32) { return "all", procs, 0 }
+	return func(string) (string, workload.Size) { return "all", workload.Size{CPUs: procs} }
 }
 
 func request(procs int32, limit int64) *workload.Request {

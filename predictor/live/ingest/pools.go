@@ -5,13 +5,13 @@ import (
 
 	"github.com/varq-project/varq/predictor/forecast/twin"
 	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/workload"
 )
 
 // pool is the processors of partitions that share nodes, directly or through others.
 type pool struct {
-	name  string // the first of the partitions, by name
-	procs int32  // of the nodes that jobs run on, or can start on
-	nodes int32  // how many these are
+	name          string // the first of the partitions, by name
+	workload.Size        // nodes that jobs run on, or can start on, and their CPUs and GPUs
 }
 
 // pools are the pools by partition. They are nil if nothing is known of nodes.
@@ -23,13 +23,13 @@ func (p pools) lookup() twin.Pools {
 	if len(p) == 0 {
 		return nil
 	}
-	return func(partition string) (string, int32, int32) {
+	return func(partition string) (string, workload.Size) {
 		for name := range strings.SplitSeq(partition, ",") {
 			if found, ok := p[name]; ok {
-				return found.name, found.procs, found.nodes
+				return found.name, found.Size
 			}
 		}
-		return "", 0, 0
+		return "", workload.Size{}
 	}
 }
 
@@ -60,7 +60,7 @@ func poolsOf(nodes []slurm.Node) pools {
 	for i := range nodes {
 		if n := &nodes[i]; n.Up && (!n.Drained || !idle(n)) && len(n.Partitions) > 0 {
 			p := byRoot[root(n.Partitions[0])]
-			p.procs, p.nodes = p.procs+n.CPUs, p.nodes+1
+			p.Nodes, p.CPUs, p.GPUs = p.Nodes+1, p.CPUs+n.CPUs, p.GPUs+n.GPUs
 			byRoot[root(n.Partitions[0])] = p
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/forecast/twin"
 	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/workload"
 )
 
 // sizes is a Model that notes which sizes of the pool of main it is told of.
@@ -19,8 +20,8 @@ type sizes struct {
 }
 
 func (s sizes) Resize(p twin.Pools) {
-	_, procs, _ := p("main")
-	*s.noted = append(*s.noted, procs)
+	_, size := p("main")
+	*s.noted = append(*s.noted, size.CPUs)
 	s.Model.Resize(p)
 }
 
@@ -54,18 +55,19 @@ func TestPools(t *testing.T) {
 		{Name: "a", CPUs: 4, Partitions: []string{"short", "main"}, Up: true},
 		{Name: "b", CPUs: 8, Partitions: []string{"main"}, Up: true},
 		{Name: "c", CPUs: 16, Partitions: []string{"main"}, Up: true, Drained: true, State: "IDLE+DRAIN"},
-		{Name: "d", CPUs: 32, Partitions: []string{"gpu"}, Up: true},
+		{Name: "d", CPUs: 32, GPUs: 4, Partitions: []string{"gpu"}, Up: true},
 		{Name: "e", CPUs: 64, Partitions: []string{"big", "short"}},
 		{Name: "g", CPUs: 256, Partitions: []string{"gpu"}, Up: true, Drained: true, State: "MIXED+DRAIN"},
 		{Name: "f", CPUs: 128, Up: true},
 	})
-	want := pools{"short": {"big", 12, 2}, "main": {"big", 12, 2}, "big": {"big", 12, 2}, "gpu": {"gpu", 288, 2}}
+	big, gpu := pool{"big", workload.Size{Nodes: 2, CPUs: 12}}, pool{"gpu", workload.Size{Nodes: 2, CPUs: 288, GPUs: 4}}
+	want := pools{"short": big, "main": big, "big": big, "gpu": gpu}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(pool{})); diff != "" {
 		t.Error(diff)
 	}
-	for partition, want := range map[string]pool{"main": {"big", 12, 2}, "old,gpu": {"gpu", 288, 2}, "old": {}} {
-		if name, procs, nodes := got.lookup()(partition); (pool{name, procs, nodes}) != want {
-			t.Errorf("%s is %s with %d processors on %d nodes, want %+v", partition, name, procs, nodes, want)
+	for partition, want := range map[string]pool{"main": big, "old,gpu": gpu, "old": {}} {
+		if name, size := got.lookup()(partition); (pool{name, size}) != want {
+			t.Errorf("%s is %s with %+v, want %+v", partition, name, size, want)
 		}
 	}
 	if pools(nil).lookup() != nil {

@@ -20,7 +20,7 @@ type site struct {
 func calmSite(t *testing.T) *site {
 	t.Helper()
 	o := newOutlook()
-	s := &site{Model: o.NewModel(func(string) (string, int32, int32) { return "main", 8, 8 })}
+	s := &site{Model: o.NewModel(func(string) (string, workload.Size) { return "main", workload.Size{Nodes: 8, CPUs: 8} })}
 	jobs := varied(now-40*day, now-7200)
 	for i := range jobs {
 		jobs[i].Start = jobs[i].Submit + 1
