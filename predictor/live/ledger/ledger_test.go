@@ -596,4 +596,11 @@ func TestClaims(t *testing.T) {
 	if claims, err := l.Claims(t.Context(), now); err != nil || len(claims) != 0 {
 		t.Errorf("of settled promises: %v, %v", claims, err)
 	}
+	jobless := promise("jobless", "alice", now+3600)
+	mustPromise(t, l, jobless)
+	for later, want := range map[int64]int{0: 1, unclaimedFor: 0} {
+		if claims, err := l.Claims(t.Context(), jobless.Promised+later); err != nil || len(claims) != want {
+			t.Errorf("without a job, %d s after the promise: %v, %v", later, claims, err)
+		}
+	}
 }

@@ -83,13 +83,18 @@ func (l *Ledger) Held(ctx context.Context, user string, accounts ...string) ([]p
 	return list, err
 }
 
+// unclaimedFor is for how many seconds a promise claims its room though it has no job: sbatch takes
+// one up at once. So nobody keeps room from others by promises alone.
+const unclaimedFor = 120
+
 // Claims returns what the jobs of open promises claim, as of now. A job that is late claims it from
 // now on.
 func (l *Ledger) Claims(ctx context.Context, now int64) ([]workload.Claim, error) {
 	var list []workload.Claim
 	err := l.each(ctx, `SELECT p.user, p.account, p.partition, p.qos, p.nodes, p.cpus, p.gpus, p.memory, p.work_limit, p.begin_by, p.hold_until,
 		coalesce(b.job, 0), coalesce(b.start, 0), coalesce(b.work_start, 0)
-		FROM plans p LEFT JOIN bindings b ON b.plan = p.id WHERE p.open`, nil, func(rows *sql.Rows) error {
+		FROM plans p LEFT JOIN bindings b ON b.plan = p.id
+		WHERE p.open AND (b.plan IS NOT NULL OR p.promised_at > ?)`, []any{now - unclaimedFor}, func(rows *sql.Rows) error {
 		var c workload.Claim
 		var beginBy, holdUntil, start, workStart int64
 		if err := rows.Scan(&c.User, &c.Account, &c.Partition, &c.QOS, &c.Nodes, &c.CPUs, &c.GPUs, &c.Memory, &c.Limit, &beginBy, &holdUntil,

@@ -58,7 +58,7 @@ func startLive(t *testing.T) *live { return startLiveAs(t, "root", 0) }
 // startLiveAs starts a Slurm, and a daemon that asks it as a user. The clock of the daemon's host
 // is ahead of Slurm's.
 func startLiveAs(t *testing.T, user string, ahead time.Duration) *live {
-	l := &live{Cluster: cluster.ForTest(t, cluster.Options{Nodes: 2}), t: t, now: func() time.Time { return time.Now().Add(ahead) }}
+	l := &live{Cluster: cluster.ForTest(t, cluster.Options{Nodes: 2, CPUs: 64}), t: t, now: func() time.Time { return time.Now().Add(ahead) }}
 	if _, err := l.LoadHistory(t.Context(), calm(time.Now().Unix(), int64(l.Paced(time.Second).Seconds()))); err != nil {
 		t.Fatal(err)
 	}
