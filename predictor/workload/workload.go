@@ -69,9 +69,6 @@ type Job struct {
 // Count returns how many jobs j stands for: 1, or as many as it has tasks that wait.
 func (j *Job) Count() int { return int(max(1, j.Tasks)) }
 
-// Takes returns how many processors the job takes when it runs, as far as that is known.
-func (j *Job) Takes() int32 { return max(j.Given, j.Procs()) }
-
 // Since returns when the job began to wait: Eligible or, where that is not known, Submit.
 func (j *Job) Since() int64 { return cmp.Or(j.Eligible, j.Submit) }
 

@@ -16,7 +16,9 @@ import (
 // waits yet. When it is over, all is as before.
 func TestBlocked(t *testing.T) {
 	pool := func(procs int32) twin.Pools {
-		return func(string) (string, workload.Size) { return "all", workload.Size{Nodes: procs / 8, CPUs: procs} }
+		return func(string) twin.Pool {
+			return twin.Pool{Name: "all", Size: workload.Size{Nodes: procs / 8, CPUs: procs}}
+		}
 	}
 	take := func(p *Predictor, q *queue.Queue, at int64, procs int32) (end func()) {
 		const week = 7 * 86_400

@@ -37,7 +37,7 @@ type waitingJob struct {
 
 // count returns how many tasks the block has, or the most that fit.
 func (w *waitingJob) count() uint16 {
-	return uint16(min(math.MaxUint16, int64(w.procs/w.Procs)*w.depth))
+	return uint16(min(math.MaxUint16, int64(w.procs/w.takes)*w.depth))
 }
 
 // run returns how long the block runs, in seconds, at the level q in [0,1) of a task's run
@@ -69,12 +69,12 @@ func (a *arrays) follow(q *queue.Queue, j *queue.Job) int64 {
 func (a *arrays) add(s *Snapshot, j *queue.Job, k *job) {
 	tasks := int64(j.Count())
 	if tasks == 1 {
-		s.waitingJobs = append(s.waitingJobs, waitingJob{k, k.Procs, 1})
+		s.waitingJobs = append(s.waitingJobs, waitingJob{k, k.takes, 1})
 		return
 	}
 	// A round is the blocks that run at once: beside of them, of places tasks side by side.
 	// Blocks are deep only if there would be too many rounds otherwise.
-	places, depth := max(1, int64(s.pool.procs[hypotheses[s.pool.best].size]/k.Procs)), int64(1)
+	places, depth := max(1, int64(s.pool.procs[hypotheses[s.pool.best].size]/k.takes)), int64(1)
 	if j.AtOnce > 0 {
 		depth = ceil(tasks, int64(j.AtOnce))
 		places = min(places, int64(j.AtOnce-a.runs[j.ID]))
@@ -88,7 +88,7 @@ func (a *arrays) add(s *Snapshot, j *queue.Job, k *job) {
 	for i := int64(0); tasks > 0; i = (i + 1) % beside {
 		width := min(tasks, (i+1)*places/beside-i*places/beside)
 		n := min(tasks, width*depth)
-		s.waitingJobs = append(s.waitingJobs, waitingJob{k, int32(width) * k.Procs, ceil(n, width)})
+		s.waitingJobs = append(s.waitingJobs, waitingJob{k, int32(width) * k.takes, ceil(n, width)})
 		a.blocks++
 		tasks -= n
 	}

@@ -2,17 +2,34 @@ package twin
 
 import "github.com/varq-project/varq/predictor/workload"
 
-// Pools returns the name of the pool that a partition's jobs run on, and how large it is: its
-// nodes, of which 0 stand for a number that is not known, and their CPUs and GPUs. An empty
-// name stands for a pool that is not configured. The Twin learns such pools, and all pools if
-// its Pools are nil.
-type Pools func(partition string) (name string, size workload.Size)
+// Pools returns the pool that a partition's jobs run on. The Twin learns the pools without a
+// name, and all pools if its Pools are nil.
+type Pools func(partition string) Pool
+
+// Pool is the nodes that the jobs of some partitions share.
+type Pool struct {
+	Name string
+	// Size has the nodes, of which 0 stand for a number that is not known, and their CPUs and
+	// GPUs.
+	Size workload.Size
+	// WholeNodes is true if jobs of the partition have their nodes alone.
+	WholeNodes bool
+}
+
+// ofNode returns the CPUs that a job has of each of its nodes at least, as far as that is known.
+func (p *Pool) ofNode() int32 {
+	if !p.WholeNodes || p.Size.Nodes == 0 {
+		return 0
+	}
+	return p.Size.CPUs / p.Size.Nodes
+}
 
 // partition is what has been seen of one partition.
 type partition struct {
 	configured *pool // or nil
 	own        pool  // used if separate
 	separate   bool
+	ofNode     int32 // CPUs that a job has of each of its nodes at least, or 0
 	usage      usage
 	rest       usage // of all other partitions
 }
@@ -57,12 +74,21 @@ func (p *partitions) named(name string) *partition {
 	made := &partition{rest: usage{used: p.usage.used}}
 	p.byName[name] = made
 	if p.pools != nil {
-		if pool, size := p.pools(name); pool != "" {
-			made.configured = p.configured(pool, size)
-		}
+		p.configure(made, name)
 	}
 	return made
 }
+
+// configure gives a partition of a name the pool that is configured for it, if one is.
+func (p *partitions) configure(in *partition, name string) {
+	in.configured, in.ofNode = nil, 0
+	if pool := p.pools(name); pool.Name != "" {
+		in.configured, in.ofNode = p.configured(pool.Name, pool.Size), pool.ofNode()
+	}
+}
+
+// takes returns how many processors a request takes at least.
+func (in *partition) takes(r *workload.Request) int32 { return max(r.Procs(), r.Nodes*in.ofNode) }
 
 // configured returns the configured pool of a name, of at least a size.
 func (p *partitions) configured(name string, size workload.Size) *pool {
@@ -92,18 +118,19 @@ func (p *partitions) resize(pools Pools) {
 		known.procs, known.size = [sizeCount]int32{}, workload.Size{}
 	}
 	for name, each := range p.byName {
-		each.configured = nil
-		if pool, size := pools(name); pool != "" {
-			each.configured = p.configured(pool, size)
-		}
+		p.configure(each, name)
 	}
 }
 
 // tooLarge reports whether a request needs more processors or nodes than its pool is
 // configured with.
 func (p *partitions) tooLarge(r *workload.Request) bool {
-	is := p.named(r.Partition).configured
-	return is != nil && (r.Procs() > is.size.CPUs || is.size.Nodes > 0 && r.Nodes > is.size.Nodes)
+	in := p.named(r.Partition)
+	if in.configured == nil {
+		return false
+	}
+	size := &in.configured.size
+	return in.takes(r) > size.CPUs || size.Nodes > 0 && r.Nodes > size.Nodes
 }
 
 // change adds procs (negative removes) to the processors that the jobs of a partition use

@@ -77,9 +77,9 @@ func (t *Twin) occupants(p *pool, id, now int64, claims []workload.Claim) occupa
 			continue
 		}
 		k, j := t.read(&workload.Job{Request: c.Request, Submit: now}), t.queue.Job(c.Job)
-		runs, takes := j != nil && j.Start != 0, k.Procs
+		runs, takes := j != nil && j.Start != 0, k.takes
 		if runs {
-			takes = j.Takes()
+			takes = max(takes, j.Given)
 			claimed[c.Job] = true
 		}
 		o.list = append(o.list, occupant{k, takes, c.From, c.From + c.Limit, runs})
@@ -103,7 +103,7 @@ type alike struct {
 // leave returns an upper bound on the probability that the occupants of a pool leave room for r at
 // a time: the least of the probabilities for each resource.
 func (o *occupants) leave(r *workload.Request, p *pool, at int64) float64 {
-	prob := o.leaveOf(p.size.CPUs-r.Procs(), at, func(c *occupant) int32 { return c.takes })
+	prob := o.leaveOf(p.size.CPUs-o.twin.partitions.named(r.Partition).takes(r), at, func(c *occupant) int32 { return c.takes })
 	if r.GPUs > 0 && p.size.GPUs > 0 {
 		prob = min(prob, o.leaveOf(p.size.GPUs-r.GPUs, at, func(c *occupant) int32 { return c.gpus }))
 	}

@@ -63,7 +63,7 @@ func TestRoom(t *testing.T) {
 			t.Errorf("%s: room with probability %.3f, want %v", name, got, c.want)
 		}
 	}
-	gpus := sit(func(string) (string, workload.Size) { return "all", workload.Size{CPUs: 8, GPUs: 2} })
+	gpus := sit(func(string) Pool { return Pool{Name: "all", Size: workload.Size{CPUs: 8, GPUs: 2}} })
 	one := request(1, run)
 	one.GPUs = 1
 	takes := func(n int) (claims []workload.Claim) {
@@ -79,6 +79,29 @@ func TestRoom(t *testing.T) {
 	b.start(opening, b.submit(opening, 8, 1000))
 	if got := b.w.Room(request(8, run), 0, opening, opening, nil); got != 1 {
 		t.Errorf("where the size of the pool is not known: %v", got)
+	}
+}
+
+// TestWholeNodes: where jobs have their nodes alone, a job of a CPU takes a whole node, whether it
+// waits or runs.
+func TestWholeNodes(t *testing.T) {
+	b := sit(func(string) Pool { return Pool{Name: "all", Size: workload.Size{Nodes: 4, CPUs: 16}, WholeNodes: true} })
+	two := func() workload.Job {
+		b.id++
+		j := workload.Job{ID: b.id, Request: workload.Request{Size: workload.Size{Nodes: 2, CPUs: 2}, Limit: 1000}, Submit: opening, Eligible: opening}
+		b.q.Submit(j)
+		b.w.Submitted(&j)
+		return j
+	}
+	b.start(opening, two())
+	node := &workload.Request{Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: 100}
+	if room, wait := b.w.Room(node, 0, opening, opening, nil), b.w.Point(node, opening, 0).Limits; room != 1 || wait != 0 {
+		t.Errorf("with two nodes free: room with probability %v, a wait of %d s", room, wait)
+	}
+	b.start(opening, two())
+	two()
+	if room, wait := b.w.Room(node, 0, opening, opening, nil), b.w.Point(node, opening, 0).Limits; room != 0 || wait != 1000 {
+		t.Errorf("with none free, and a job of two waiting: room with probability %v, a wait of %d s", room, wait)
 	}
 }
 

@@ -48,7 +48,7 @@ func (t *Twin) Snapshot(r *workload.Request, now, id int64) *Snapshot {
 	s := &t.snapshot
 	s.load(t, t.partitions.named(r.Partition), now)
 	s.without(id)
-	s.assume(hypotheses[s.pool.best], r.Procs())
+	s.assume(hypotheses[s.pool.best], t.partitions.named(r.Partition).takes(r))
 	return s
 }
 

@@ -33,7 +33,7 @@ type job struct {
 	runtime walltime.Distribution // as predicted
 	age     int64                 // of the job when runtime was predicted, in seconds; or stale
 	runs    bool
-	takes   int32 // processors, once it runs
+	takes   int32 // processors that it has or, before it runs, will have at least
 	gpus    int32
 	trial   trial
 }
@@ -126,7 +126,7 @@ func (t *Twin) countOvertaking(k *job) {
 // run notes that k, which is j, runs since j.Start.
 func (t *Twin) run(k *job, j *workload.Job) {
 	if !k.runs {
-		k.takes = j.Takes()
+		k.takes = max(k.takes, j.Given)
 		t.partitions.change(j.Start, k.in, k.takes)
 	}
 	k.Start, k.runs = j.Start, true
@@ -156,6 +156,7 @@ func (t *Twin) add(j *workload.Job) *job {
 // read returns what is known of a job that has not started.
 func (t *Twin) read(j *workload.Job) *job {
 	k := &job{in: t.partitions.named(j.Partition), class: t.classOf(&j.Request), gpus: j.GPUs}
+	k.takes = k.in.takes(&j.Request)
 	k.Job = sched.Job{
 		ID: j.ID, Submit: j.Since(), Start: j.Start, Limit: t.limit(&j.Request), Procs: j.Procs(),
 		User: t.numberOf(numbered{userName, j.User, ""}), Group: t.numberOf(numbered{accountName, j.Account, ""}), App: -1,
@@ -251,5 +252,5 @@ func (t *Twin) job(j *queue.Job) *job {
 // Task returns the task of a request that is submitted at a time. It runs for its limit.
 func (t *Twin) Task(r *workload.Request, submit int64) rollout.Task {
 	limit := t.limit(r)
-	return rollout.Task{Submit: submit, Limit: limit, Run: limit, Procs: r.Procs(), Rank: t.classOf(r).rank()}
+	return rollout.Task{Submit: submit, Limit: limit, Run: limit, Procs: t.partitions.named(r.Partition).takes(r), Rank: t.classOf(r).rank()}
 }

@@ -47,7 +47,7 @@ func (b *bench) end(now int64, j workload.Job) {
 }
 
 func poolOf(procs int32) Pools {
-	return func(string) (string, workload.Size) { return "all", workload.Size{CPUs: procs} }
+	return func(string) Pool { return Pool{Name: "all", Size: workload.Size{CPUs: procs}} }
 }
 
 func request(procs int32, limit int64) *workload.Request {

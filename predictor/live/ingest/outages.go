@@ -25,7 +25,7 @@ type outages struct {
 func (g *Ingest) ObserveCluster(c *limits.Cluster, nodes []slurm.Node) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	pools := poolsOf(nodes)
+	pools := poolsOf(c, nodes)
 	resized := !maps.Equal(pools, g.pools)
 	g.pools = pools
 	changed := g.outages.update(c, nodes, g.Now())

@@ -3,19 +3,15 @@ package ingest
 import (
 	"strings"
 
+	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/forecast/twin"
 	"github.com/varq-project/varq/predictor/slurm"
-	"github.com/varq-project/varq/predictor/workload"
 )
 
-// pool is the processors of partitions that share nodes, directly or through others.
-type pool struct {
-	name          string // the first of the partitions, by name
-	workload.Size        // nodes that jobs run on, or can start on, and their CPUs and GPUs
-}
-
-// pools are the pools by partition. They are nil if nothing is known of nodes.
-type pools map[string]pool
+// pools are the pools by partition: those of partitions that share nodes, directly or through
+// others. A pool has the name of the first of its partitions, by name, and the size of the nodes
+// that jobs run on or can start on. pools are nil if nothing is known of nodes.
+type pools map[string]twin.Pool
 
 // lookup returns the pools as a twin.Pools, or nil if there are none. If a job may run in
 // several partitions, its pool is that of the first that is known.
@@ -23,13 +19,13 @@ func (p pools) lookup() twin.Pools {
 	if len(p) == 0 {
 		return nil
 	}
-	return func(partition string) (string, workload.Size) {
+	return func(partition string) twin.Pool {
 		for name := range strings.SplitSeq(partition, ",") {
 			if found, ok := p[name]; ok {
-				return found.name, found.Size
+				return found
 			}
 		}
-		return "", workload.Size{}
+		return twin.Pool{}
 	}
 }
 
@@ -37,7 +33,7 @@ func (p pools) lookup() twin.Pools {
 func idle(n *slurm.Node) bool { return strings.HasPrefix(n.State, "IDLE") }
 
 // poolsOf returns the pool of each partition.
-func poolsOf(nodes []slurm.Node) pools {
+func poolsOf(c *limits.Cluster, nodes []slurm.Node) pools {
 	// parents is a forest (union-find): the root of a partition names its pool. No
 	// parent's name comes after that of its child.
 	parents := map[string]string{}
@@ -60,14 +56,14 @@ func poolsOf(nodes []slurm.Node) pools {
 	for i := range nodes {
 		if n := &nodes[i]; n.Up && (!n.Drained || !idle(n)) && len(n.Partitions) > 0 {
 			p := byRoot[root(n.Partitions[0])]
-			p.Nodes, p.CPUs, p.GPUs = p.Nodes+1, p.CPUs+n.CPUs, p.GPUs+n.GPUs
+			p.Size.Nodes, p.Size.CPUs, p.Size.GPUs = p.Size.Nodes+1, p.Size.CPUs+n.CPUs, p.Size.GPUs+n.GPUs
 			byRoot[root(n.Partitions[0])] = p
 		}
 	}
 	list := pools{}
 	for name := range parents {
 		p := byRoot[root(name)]
-		p.name = root(name)
+		p.Name, p.WholeNodes = root(name), c.Partitions[name].WholeNodes
 		list[name] = p
 	}
 	return list

@@ -20,8 +20,7 @@ type sizes struct {
 }
 
 func (s sizes) Resize(p twin.Pools) {
-	_, size := p("main")
-	*s.noted = append(*s.noted, size.CPUs)
+	*s.noted = append(*s.noted, p("main").Size.CPUs)
 	s.Model.Resize(p)
 }
 
@@ -51,7 +50,8 @@ func TestPoolsAreFollowed(t *testing.T) {
 }
 
 func TestPools(t *testing.T) {
-	got := poolsOf([]slurm.Node{
+	rules := limits.Cluster{Partitions: map[string]limits.Partition{"gpu": {WholeNodes: true}}}
+	got := poolsOf(&rules, []slurm.Node{
 		{Name: "a", CPUs: 4, Partitions: []string{"short", "main"}, Up: true},
 		{Name: "b", CPUs: 8, Partitions: []string{"main"}, Up: true},
 		{Name: "c", CPUs: 16, Partitions: []string{"main"}, Up: true, Drained: true, State: "IDLE+DRAIN"},
@@ -60,14 +60,15 @@ func TestPools(t *testing.T) {
 		{Name: "g", CPUs: 256, Partitions: []string{"gpu"}, Up: true, Drained: true, State: "MIXED+DRAIN"},
 		{Name: "f", CPUs: 128, Up: true},
 	})
-	big, gpu := pool{"big", workload.Size{Nodes: 2, CPUs: 12}}, pool{"gpu", workload.Size{Nodes: 2, CPUs: 288, GPUs: 4}}
+	big := twin.Pool{Name: "big", Size: workload.Size{Nodes: 2, CPUs: 12}}
+	gpu := twin.Pool{Name: "gpu", Size: workload.Size{Nodes: 2, CPUs: 288, GPUs: 4}, WholeNodes: true}
 	want := pools{"short": big, "main": big, "big": big, "gpu": gpu}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(pool{})); diff != "" {
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	for partition, want := range map[string]pool{"main": big, "old,gpu": gpu, "old": {}} {
-		if name, size := got.lookup()(partition); (pool{name, size}) != want {
-			t.Errorf("%s is %s with %+v, want %+v", partition, name, size, want)
+	for partition, want := range map[string]twin.Pool{"main": big, "old,gpu": gpu, "old": {}} {
+		if is := got.lookup()(partition); is != want {
+			t.Errorf("%s is in %+v, want %+v", partition, is, want)
 		}
 	}
 	if pools(nil).lookup() != nil {

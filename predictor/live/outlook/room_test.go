@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/twin"
 	"github.com/varq-project/varq/predictor/promise/trajectory"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -20,7 +21,7 @@ type site struct {
 func calmSite(t *testing.T) *site {
 	t.Helper()
 	o := newOutlook()
-	s := &site{Model: o.NewModel(func(string) (string, workload.Size) { return "main", workload.Size{Nodes: 8, CPUs: 8} })}
+	s := &site{Model: o.NewModel(func(string) twin.Pool { return twin.Pool{Name: "main", Size: workload.Size{Nodes: 8, CPUs: 8}} })}
 	jobs := varied(now-40*day, now-7200)
 	for i := range jobs {
 		jobs[i].Start = jobs[i].Submit + 1
