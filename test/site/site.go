@@ -28,6 +28,8 @@ type Options struct {
 	// Operator gives varqd the rights of a Slurm operator only. Without it varqd has the token
 	// of SlurmUser, with which it can act as the jobs' owners.
 	Operator bool
+	// Looks is the time between two looks of varqd at the queue: a second or two if it is 0.
+	Looks time.Duration
 	// VarqConf holds additional lines of varq.yaml.
 	VarqConf string
 	// SlurmConf holds additional lines of slurm.conf.

@@ -1,6 +1,7 @@
 package site
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -65,14 +66,14 @@ ledger:
 history:
   path: %s
 watch:
-  interval: 1s
-  idle: 2s
+  interval: %s
+  idle: %s
   refresh: 3s
   load: 1
 log:
   level: debug
 `, s.RestURL(), identity, s.Socket(), s.address, s.MungeSocket(), s.Socket(), s.MungeSocket(),
-		filepath.Join(dir, "ledger.db"), s.History())
+		filepath.Join(dir, "ledger.db"), s.History(), cmp.Or(o.Looks, time.Second), cmp.Or(o.Looks, 2*time.Second))
 	return os.WriteFile(s.Config(), []byte(text+o.VarqConf), 0o644)
 }
 

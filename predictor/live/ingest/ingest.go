@@ -88,6 +88,7 @@ type Ingest struct {
 
 	percent atomic.Int64 // done of the present step: reading accounting at first, or learning
 	covered atomic.Int64
+	seen    atomic.Int64
 
 	later atomic.Pointer[[]workload.Job] // of the last snapshot, or nil
 }
@@ -107,6 +108,11 @@ func (g *Ingest) Ready() error {
 // Covered returns the time up to which accounting has been read, or 0 before Load is done.
 // Every job that ended before then is known.
 func (g *Ingest) Covered() int64 { return g.covered.Load() }
+
+// Seen returns when the last snapshot was taken, or 0 before the first. The model and Later know
+// every job that was submitted before and had not left the queue, unless it could not start then:
+// it was held, or depended on another job.
+func (g *Ingest) Seen() int64 { return g.seen.Load() }
 
 // Later yields the jobs of the last snapshot whose begin time had not come. The model does not
 // know them. They must not be changed, nor kept.
@@ -133,6 +139,7 @@ func (g *Ingest) ObserveQueue(ctx context.Context, queue []slurm.QueueEntry, at 
 	t := g.tracker.Load()
 	if t == nil {
 		g.last = s
+		g.seen.Store(at)
 		return nil
 	}
 	started, err := g.Cache.Add(ctx, t.newRuns(s), nil)
@@ -145,5 +152,6 @@ func (g *Ingest) ObserveQueue(ctx context.Context, queue []slurm.QueueEntry, at 
 		g.meanwhile = append(g.meanwhile, started...)
 	}
 	t.observeSnapshot(s, runsOf(started))
+	g.seen.Store(at)
 	return nil
 }

@@ -73,6 +73,14 @@ func (w *withdrawn) add(plan string, now int64) {
 	}
 }
 
+// has reports whether the plan was taken back.
+func (w *withdrawn) has(plan string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_, ok := w.since[plan]
+	return ok
+}
+
 // before reports whether the plan was taken back before the time t.
 func (w *withdrawn) before(plan string, t int64) bool {
 	w.mu.Lock()

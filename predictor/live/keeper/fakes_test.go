@@ -17,7 +17,8 @@ import (
 type fakeSlurm struct {
 	queue     map[int64]slurm.QueueEntry
 	accounted map[int64][]workload.Job
-	short     int64 // MaxTime of the partition short; 0 without that partition
+	short     int64            // MaxTime of the partition short; 0 without that partition
+	limits    limits.JobLimits // of the QOS of the partition main
 
 	down           error                             // returned by every call
 	updates        error                             // returned by every Update, which has no effect
@@ -122,7 +123,11 @@ func (s *fakeSlurm) Cluster(context.Context) (limits.Cluster, error) {
 		Name: "main", Default: true, Up: true, MaxTime: 86400, DefaultTime: 3600, MaxNodes: limits.None, TotalCPUs: 1000,
 		Nodes: []string{"a", "b", "c", "d"},
 	}
-	c := limits.Cluster{Partitions: map[string]limits.Partition{"main": main}}
+	main.QOS = "mains"
+	c := limits.Cluster{
+		Partitions: map[string]limits.Partition{"main": main},
+		QOS:        map[string]limits.QOS{"mains": {Name: "mains", JobLimits: s.limits}},
+	}
 	if s.short != 0 {
 		main.Name, main.Default, main.MaxTime = "short", false, s.short
 		c.Partitions["short"] = main
@@ -144,6 +149,8 @@ type fakeOutlook struct {
 	covered  int64
 	room     int
 	full     bool
+	seen     int64          // when the queue was read
+	jobs     []workload.Job // that it showed
 	nodes    int
 	promised []promised
 	asked    map[int64]int // by job: the candidates of forecasts; nil if nobody counts
@@ -193,7 +200,15 @@ func (p *fakeOutlook) Room(_ workload.Request, _, _, _ int64, claims []workload.
 
 func (p *fakeOutlook) Queue() (waiting, running int) { return 31, 80 }
 
-func (p *fakeOutlook) Jobs(func(*workload.Job) bool) {}
+func (p *fakeOutlook) Jobs(yield func(*workload.Job) bool) {
+	for i := range p.jobs {
+		if !yield(&p.jobs[i]) {
+			return
+		}
+	}
+}
+
+func (p *fakeOutlook) Seen() int64 { return p.seen }
 
 func (p *fakeOutlook) ObserveCluster(_ *limits.Cluster, nodes []slurm.Node) { p.nodes = len(nodes) }
 

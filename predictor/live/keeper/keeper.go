@@ -80,6 +80,8 @@ type Outlook interface {
 	// Jobs yields these jobs, and those that become eligible later. The Start of one that waits is
 	// 0. They must not be changed, nor kept.
 	Jobs(yield func(*workload.Job) bool)
+	// Seen returns a time: Jobs yields the jobs that were submitted before it.
+	Seen() int64
 	// ObserveCluster takes in the state of partitions and nodes.
 	ObserveCluster(c *limits.Cluster, nodes []slurm.Node)
 	// Ready returns nil once the past is loaded. Before, its error says how much is.
@@ -131,8 +133,7 @@ type Keeper struct {
 	// acting is a mutex for open reservations that lock can wait for with a context. It
 	// is locked while it contains a value.
 	acting chan struct{}
-	// granting is the same for what adds to the open reservations, from when they are counted
-	// until it is in the ledger.
+	// granting is the same for what adds to the open reservations: see startGranting.
 	granting chan struct{}
 }
 

@@ -10,12 +10,22 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/promise/trajectory"
+	"github.com/varq-project/varq/predictor/workload"
 )
 
 // Plan plans a reservation for user. If promise is true, the plan is a promise, and is in
 // the ledger, on disk, before Plan returns. Otherwise the plan is a quote, and nothing is
 // promised. A refusal is an answer and not an error. The errors are faults of package api.
 func (k *Keeper) Plan(ctx context.Context, user string, req *api.PlanRequest, promise bool) (api.PlanAnswer, error) {
+	for {
+		if answer, err := k.plan(ctx, user, req, promise); !errors.Is(err, errCrowded) {
+			return answer, err
+		}
+	}
+}
+
+// plan is Plan, but returns errCrowded if other promises take the room meanwhile.
+func (k *Keeper) plan(ctx context.Context, user string, req *api.PlanRequest, promise bool) (api.PlanAnswer, error) {
 	planner, err := k.planner()
 	if err != nil {
 		return api.PlanAnswer{}, err
@@ -42,7 +52,12 @@ func (k *Keeper) Plan(ctx context.Context, user string, req *api.PlanRequest, pr
 		return api.PlanAnswer{}, err
 	}
 	planner.Room = k.room(claims)
+	jobs, unread := k.jobs(ctx)
+	planner.Jobs = jobs
 	got := planner.Plan(r)
+	if err := unread(); err != nil {
+		return api.PlanAnswer{}, err
+	}
 	if req.Trajectory {
 		answer.Trajectory = apiPoints(got.Trajectory)
 	}
@@ -61,21 +76,27 @@ func (k *Keeper) Plan(ctx context.Context, user string, req *api.PlanRequest, pr
 	if k.Shadow {
 		return refuse(k.onlyWatching(&plan))
 	}
-	no, err := k.within(ctx, terms, &plan, func() error {
-		if !promise {
-			return nil
+	if promise {
+		granted, err := k.startGranting(ctx)
+		if err != nil {
+			return api.PlanAnswer{}, err
 		}
-		if err := k.stillRoom(ctx, &got, r.Deadline, claims); err != nil {
-			return err
-		}
-		return k.promise(ctx, &plan, &api.Reservation{
+		defer granted()
+	}
+	no, err := k.within(ctx, terms, &plan)
+	if promise && no == nil && err == nil {
+		no, err = k.beside(ctx, planner, got.Job, r.Deadline)
+	}
+	if promise && no == nil && err == nil {
+		err = k.stillRoom(ctx, &got, r.Deadline, claims)
+	}
+	if promise && no == nil && err == nil {
+		err = k.promise(ctx, &plan, &api.Reservation{
 			User: user, Account: got.Job.Account, Partition: got.Job.Partition, QOS: got.Job.QOS, Size: got.Job.Size,
 			BestEffort: req.BestEffort, Promised: now,
 		})
-	})
+	}
 	switch {
-	case errors.Is(err, errCrowded):
-		return k.Plan(ctx, user, req, promise)
 	case err != nil:
 		return api.PlanAnswer{}, err
 	case no != nil:
@@ -84,6 +105,28 @@ func (k *Keeper) Plan(ctx context.Context, user string, req *api.PlanRequest, pr
 	atMost := plan.AtMost()
 	answer.Plan, answer.Ceiling = &plan, &atMost
 	return answer, nil
+}
+
+// startGranting waits until nothing else is being granted. Until granted is called, nothing else is
+// added to the open reservations, nor to what they may cost.
+func (k *Keeper) startGranting(ctx context.Context) (granted func(), err error) {
+	select {
+	case k.granting <- struct{}{}:
+		return func() { <-k.granting }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// beside returns a refusal if what was promised while job was planned leaves no room for it under
+// Slurm's limits.
+func (k *Keeper) beside(ctx context.Context, planner *trajectory.Planner, job workload.Request, deadline int64) (*api.Refusal, error) {
+	jobs, unread := k.jobs(ctx)
+	rule := planner.Cluster.CheckShares(job, 0, deadline, jobs)
+	if err := unread(); err != nil || rule == nil {
+		return nil, err
+	}
+	return &api.Refusal{Reason: rule.Says, Limit: rule.Name}, nil
 }
 
 // promise gives plan an identifier, and writes r with this plan into the ledger.

@@ -57,56 +57,49 @@ func (t *terms) ceiling(plan *api.Plan, earliest int64) int64 {
 	return earliest
 }
 
-// within calls promise if the rules allow the plan, and otherwise returns a refusal. No other
-// reservation is added between the count of the open ones and the return of promise.
-func (k *Keeper) within(ctx context.Context, t terms, plan *api.Plan, promise func() error) (*api.Refusal, error) {
+// within returns a refusal if the rules forbid the plan.
+func (k *Keeper) within(ctx context.Context, t terms, plan *api.Plan) (*api.Refusal, error) {
 	atMost := plan.AtMost().NodeSeconds
 	if no := t.rules.CheckCost(t.who, plan.Worst.NodeSeconds, atMost); no != nil {
 		return apiRule(no), nil
 	}
-	no, err := k.count(ctx, t.rules, t.who, policy.Use{Open: 1, NodeSeconds: atMost}, promise)
+	no, err := k.checkUse(ctx, t.rules, t.who, policy.Use{Open: 1, NodeSeconds: atMost})
 	return apiRule(no), err
 }
 
 // withinCost calls record if the rules allow that the idle nodes of e's reservation cost up to
 // worst. Otherwise it returns an api.ErrForbidden.
 func (k *Keeper) withinCost(ctx context.Context, e *ledger.Entry, worst api.Cost, record func() error) error {
+	granted, err := k.startGranting(ctx)
+	if err != nil {
+		return err
+	}
+	defer granted()
 	who := policy.Who{User: e.User, Account: e.Account, Partition: e.Partition, QOS: e.QOS}
 	rules := k.Policy.For(who)
 	no := rules.CheckCost(who, e.Worst.NodeSeconds, worst.NodeSeconds)
 	if no == nil {
-		var err error
 		more := policy.Use{NodeSeconds: worst.NodeSeconds - e.Idle(e.Progress.Earliest).NodeSeconds}
-		if no, err = k.count(ctx, rules, who, more, record); err != nil {
+		if no, err = k.checkUse(ctx, rules, who, more); err != nil {
 			return err
 		}
 	}
 	if no != nil {
 		return api.Fault(api.ErrForbidden, no.What+"; nothing is changed")
 	}
-	return nil
+	return record()
 }
 
-// count calls do if the limits on what is open at once allow more, and otherwise returns a
-// refusal.
-func (k *Keeper) count(ctx context.Context, rules policy.Rules, who policy.Who, more policy.Use, do func() error) (*policy.Refusal, error) {
-	select {
-	case k.granting <- struct{}{}:
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	defer func() { <-k.granting }()
+// checkUse returns a refusal if the limits on what is open at once do not allow more.
+func (k *Keeper) checkUse(ctx context.Context, rules policy.Rules, who policy.Who, more policy.Use) (*policy.Refusal, error) {
 	if !rules.Count() {
-		return nil, do()
+		return nil, nil
 	}
 	open, err := k.Ledger.Held(ctx, who.User, who.Account)
 	if err != nil {
 		return nil, err
 	}
-	if no := rules.CheckUse(who, open, more); no != nil {
-		return no, nil
-	}
-	return nil, do()
+	return rules.CheckUse(who, open, more), nil
 }
 
 // apiRule translates a refusal by a rule.

@@ -20,6 +20,9 @@ type Query struct {
 	// also the reservations whose deadline is at that time or later.
 	Open        bool
 	OpenOrSince int64
+	// NewSince selects the reservations without a job, and those whose job was submitted at that
+	// time or later.
+	NewSince int64
 	// Selection selects by deadline, account, partition, job name and state.
 	api.Selection
 }
@@ -30,6 +33,7 @@ func (q *Query) where() (w sqlitefile.Where) {
 	w.And(q.Job != 0, "id IN (SELECT plan FROM bindings WHERE job = ?)", q.Job)
 	w.And(q.Open, "open")
 	w.And(q.OpenOrSince != 0, "(open OR begin_by >= ?)", q.OpenOrSince)
+	w.And(q.NewSince != 0, "(job = 0 OR submit >= ?)", q.NewSince)
 	w.And(q.Start != 0, "begin_by >= ?", q.Start)
 	w.And(q.End != 0, "begin_by < ?", q.End)
 	w.In("account", q.Accounts)

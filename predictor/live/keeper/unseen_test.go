@@ -1,0 +1,110 @@
+package keeper
+
+import (
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/cluster/limits"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// Under Slurm's limits on what runs or waits at once, a promise counts from the moment in which it
+// is made: once, until its job has left the queue or the promise is taken back.
+func TestUnseenPromisesCount(t *testing.T) {
+	s := newSite(t)
+	s.slurm.limits.PerUser.Jobs = new(int64(2))
+	s.refresh()
+	ask := func(user string) *api.Plan {
+		t.Helper()
+		a, err := s.Plan(t.Context(), user, request(epoch+7200), true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const says = "QOS mains (of one user) allows 2 jobs at once (MaxJobsPU), and until the deadline your other jobs may have 2"
+		if a.Plan == nil && !strings.HasPrefix(a.Refusal.Reason, says) {
+			t.Fatalf("refused: %s", a.Refusal.Reason)
+		}
+		return a.Plan
+	}
+	first, second := ask("alice"), ask("alice")
+	if first == nil || second == nil || ask("alice") != nil {
+		t.Fatal("not just the third is refused")
+	}
+	if ask("bob") == nil {
+		t.Fatal("it counts for others")
+	}
+
+	// A crash forgets nothing.
+	s.crash()
+	if ask("alice") != nil {
+		t.Fatal("a third is promised after a crash")
+	}
+
+	// The first is in the queue, at first only in Slurm's, and then also in what varqd has seen.
+	queued := func(p *api.Plan, id int64) workload.Job {
+		return workload.Job{
+			ID: id, Submit: s.clock, Eligible: p.BeginTime, State: workload.Pending, Comment: p.Comment,
+			Request: workload.Request{User: "alice", Partition: "main", Size: workload.Size{Nodes: 2, CPUs: 2}, Limit: p.TimeLimit},
+		}
+	}
+	job := queued(first, 7)
+	if err := s.Ledger.Bind(t.Context(), first.ID, "alice", job.ID, job.Submit, s.clock); err != nil {
+		t.Fatal(err)
+	}
+	if ask("alice") != nil {
+		t.Fatal("a third is promised when the first has a job")
+	}
+	s.outlook.seen, s.outlook.jobs = s.clock, []workload.Job{job}
+	if ask("alice") != nil {
+		t.Fatal("a third is promised in the second of the look")
+	}
+	if err := s.Cancel(t.Context(), "alice", api.Cancellation{Plan: second.ID}); err != nil {
+		t.Fatal(err)
+	}
+	third := ask("alice")
+	if third == nil {
+		t.Fatal("the first counts twice, or the second still counts")
+	}
+
+	// What was seen and is no more in the queue has ended, though the promise is not settled yet.
+	s.outlook.seen, s.outlook.jobs = s.clock+60, nil
+	if ask("alice") == nil || ask("alice") != nil {
+		t.Error("not just one job has left the queue")
+	}
+}
+
+// Requests that come at once do not exceed Slurm's limits together.
+func TestSharesHoldAtOnce(t *testing.T) {
+	for what, l := range map[string]limits.JobLimits{
+		"jobs of a user":      {PerUser: limits.Share{Jobs: new(int64(3))}},
+		"jobs of all":         {Group: limits.Share{Jobs: new(int64(3))}},
+		"CPUs of all":         {GrpTRES: limits.TRES{"cpu": 7}},
+		"submitted by a user": {PerUser: limits.Share{Submitted: new(int64(3))}},
+	} {
+		s := newSite(t)
+		s.slurm.limits = l
+		s.refresh()
+		s.outlook.asked = nil // the forecasts need not be counted
+		var wg sync.WaitGroup
+		var mu sync.Mutex
+		granted := 0
+		for range 20 {
+			wg.Go(func() {
+				a, err := s.Plan(t.Context(), "alice", request(epoch+7200), true)
+				mu.Lock()
+				defer mu.Unlock()
+				if err != nil {
+					t.Error(err)
+				} else if a.Plan != nil {
+					granted++
+				}
+			})
+		}
+		wg.Wait()
+		if granted != 3 {
+			t.Errorf("%s: %d granted", what, granted)
+		}
+	}
+}
