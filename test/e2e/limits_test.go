@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -9,13 +10,12 @@ import (
 	"github.com/varq-project/varq/test/site"
 )
 
-// TestLimitsAtOnce: limits on what several jobs have at once bind promises made one after the other,
-// also before varqd has looked at the queue again.
-func TestLimitsAtOnce(t *testing.T) {
+// TestLimits: what a limit of Slurm's would keep from starting is not promised.
+func TestLimits(t *testing.T) {
 	t.Parallel()
 	s := site.ForTest(t, site.Options{
 		History:   site.Calm(time.Now().Unix()),
-		SlurmConf: "AccountingStorageEnforce=associations,limits,qos",
+		SlurmConf: "AccountingStorageEnforce=associations,limits,qos\nSelectTypeParameters=CR_Core_Memory\nDefMemPerCPU=100\nMaxMemPerNode=2000\n",
 		Looks:     30 * time.Minute, // none during the test
 	})
 	for _, command := range [][]string{
@@ -23,12 +23,58 @@ func TestLimitsAtOnce(t *testing.T) {
 		{"add", "qos", "group", "set", "GrpJobs=1"},
 		{"add", "qos", "cpus"},
 		{"add", "qos", "waiting", "set", "MaxSubmitJobsPerUser=1"},
-		{"modify", "user", "alice,bob", "set", "qos+=single,group,cpus,waiting"},
+		{"add", "qos", "node", "set", "MaxTRESPerNode=cpu=1"},
+		{"add", "qos", "minutes", "set", "GrpTRESRunMins=cpu=9"},
+		{"modify", "user", "alice,bob", "set", "qos+=single,group,cpus,waiting,node,minutes"},
 		{"modify", "user", "bob", "set", "MaxJobs=1"},
+		{"modify", "user", "alice", "set", "MaxTRESPerNode=cpu=2", "GrpTRESRunMins=cpu=19"},
 		{"modify", "qos", "cpus", "set", "GrpTRES=cpu=3"}, // the last, for which the test waits
 	} {
 		mustRun(t, s, "root", "sacctmgr", append([]string{"--immediate"}, command...)...)
 	}
+	eventually(t, "varqd has read the limits", func() bool {
+		r, err := s.Run(t.Context(), "bob", "varq", "quote", "--begin-by=now+6hours", "--time=5", "--prob=0.6", "--qos=cpus", "--ntasks=4")
+		return err == nil && strings.Contains(r.Stdout, "GrpTRES=cpu")
+	})
+	t.Run("at once", func(t *testing.T) { limitsAtOnce(t, s) })
+	t.Run("never", func(t *testing.T) { limitsNever(t, s) })
+}
+
+// limitsNever: a job that alone is more than a limit allows would never start.
+func limitsNever(t *testing.T, s *site.Site) {
+	file, _ := script(t, s, "never", "", "")
+	asked := []string{"--begin-by=now+6hours", "--prob=0.6", "--time=5", "--job-name=never"}
+	for _, c := range []struct{ args, says, reason string }{
+		{"--qos=node --ntasks=2 --nodes=1", "QOS node allows 1 cpu a node (MaxTRESPerNode=cpu)", "QOSMaxCpuPerNode"},
+		{"--ntasks=3 --nodes=1", "user alice in account phys allows 2 cpu a node (MaxTRESPerNode=cpu)", "AssocMaxCpuPerNode"},
+		{"--qos=minutes --ntasks=2", "QOS minutes allows 00:04:00 to a job of this size (GrpTRESRunMins=cpu)", "QOSGrpCPURunMinutesLimit"},
+		{"--ntasks=4 --nodes=2", "user alice in account phys allows 00:04:00 to a job of this size (GrpTRESRunMins=cpu)", "AssocGrpCPURunMinutesLimit"},
+		{"--mem=2001", "partition main allows 2000 MiB of memory a node (MaxMemPerNode), and the job asks for 2001 (--mem)", "MaxMemPerLimit"},
+		{"--mem=0", "partition main allows 2000 MiB of memory a node (MaxMemPerNode), and --mem=0 asks for all of a node's", "MaxMemPerLimit"},
+		{"--mem-per-cpu=1500 --ntasks=2 --nodes=1", "partition main allows 2000 MiB of memory a node (MaxMemPerNode), and the job asks for 3000 (--mem-per-cpu)", "MaxMemPerLimit"},
+	} {
+		args := strings.Fields(c.args)
+		r, err := s.Run(t.Context(), "alice", "sbatch", slices.Concat(asked, args, []string{file})...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Code == 0 || !strings.Contains(r.Stderr, "varq: no promise: "+c.says) {
+			t.Errorf("%s: exit code %d, said %q", c.args, r.Code, r.Stderr)
+		}
+		heldBack(t, s, c.reason, args...)
+	}
+
+	// The time to hold the nodes is within the limit, too.
+	id, r := reserve(t, s, "alice", append(asked, "--qos=minutes", "--mem=2000", file)...)
+	if r.TimeLimit > 9*60 {
+		t.Errorf("promised %+v", r)
+	}
+	mustRun(t, s, "alice", "scancel", strconv.FormatInt(id, 10))
+}
+
+// limitsAtOnce: limits on what several jobs have at once bind promises made one after the other, also
+// before varqd has looked at the queue again.
+func limitsAtOnce(t *testing.T, s *site.Site) {
 	file, _ := script(t, s, "limits", "", "")
 	submit := func(user string, args ...string) site.Run {
 		t.Helper()
@@ -38,10 +84,6 @@ func TestLimitsAtOnce(t *testing.T) {
 		}
 		return r
 	}
-	eventually(t, "varqd has read the limits", func() bool {
-		r, err := s.Run(t.Context(), "bob", "varq", "quote", "--begin-by=now+6hours", "--time=5", "--prob=0.6", "--qos=cpus", "--ntasks=4")
-		return err == nil && strings.Contains(r.Stdout, "GrpTRES=cpu")
-	})
 	for _, c := range []struct{ first, second, args, says string }{
 		{"alice", "alice", "--qos=single", "QOS single (of one user) allows 1 jobs at once (MaxJobsPU)"},
 		{"alice", "bob", "--qos=group", "QOS group allows 1 jobs at once (GrpJobs)"},
@@ -57,4 +99,5 @@ func TestLimitsAtOnce(t *testing.T) {
 			t.Errorf("%s: the second, of %s: exit code %d, said %q", c.args, c.second, r.Code, r.Stderr)
 		}
 	}
+	mustRun(t, s, "root", "scancel", "--name=limits")
 }

@@ -58,8 +58,10 @@ type Partition struct {
 // Memory says what memory jobs have, and so what they are charged.
 type Memory struct {
 	// DefMemPerCPU and DefMemPerNode are the memory of a job that does not say how much it needs, and
-	// MaxMemPerCPU is how much a CPU may have before a job gets more CPUs; MiB, 0 where not set.
-	DefMemPerCPU, DefMemPerNode, MaxMemPerCPU int64
+	// MaxMemPerCPU is how much a CPU may have before a job gets more CPUs; MiB, 0 where not set. A
+	// job that asks for more than MaxMemPerNode of a node never starts. One of the two is set at
+	// most.
+	DefMemPerCPU, DefMemPerNode, MaxMemPerCPU, MaxMemPerNode int64
 	// GPUDefaults is true if a job gets CPUs or memory with its GPUs (JobDefaults).
 	GPUDefaults bool
 }
@@ -84,13 +86,15 @@ type TRES map[string]int64
 
 // JobLimits are the limits that both a QOS and an association can set.
 type JobLimits struct {
-	MaxWall      int64 // longest time limit, seconds, or None
-	MaxTRES      TRES  // largest job
-	MaxTRESMins  TRES  // largest job, TRES x minutes of its time limit
-	GrpTRESMins  TRES  // all jobs ever, TRES x minutes
-	UsedTRESMins TRES  // how much of GrpTRESMins is used, where known
-	GrpTRES      TRES  // all running jobs
-	MinTRES      TRES  // smallest job
+	MaxWall        int64 // longest time limit, seconds, or None
+	MaxTRES        TRES  // largest job
+	MaxTRESPerNode TRES  // largest job, TRES of a node on average, rounded down
+	MaxTRESMins    TRES  // largest job, TRES x minutes of its time limit
+	GrpTRESMins    TRES  // all jobs ever, TRES x minutes
+	UsedTRESMins   TRES  // how much of GrpTRESMins is used, where known
+	GrpTRESRunMins TRES  // all running jobs, TRES x minutes that are left of their time limits
+	GrpTRES        TRES  // all running jobs
+	MinTRES        TRES  // smallest job
 	// PerUser and PerAccount are what the jobs of one user, or of one account, may have at once.
 	// Group is the same of all jobs, without TRES, which are GrpTRES.
 	PerUser, PerAccount, Group Share

@@ -247,6 +247,17 @@ func TestMaxLimit(t *testing.T) {
 			50 * minute, "account plasma MaxTRESMins=node", "",
 		},
 		{
+			"GrpTRESRunMins", func(c *Cluster, _ *workload.Request) { c.Associations[2].GrpTRESRunMins = TRES{"cpu": 32*100 + 31} },
+			100 * minute, "account plasma GrpTRESRunMins=cpu", "account plasma allows 01:40:00 to a job of this size (GrpTRESRunMins=cpu)",
+		},
+		{
+			"GrpTRESRunMins, the QOS instead of all associations", func(c *Cluster, _ *workload.Request) {
+				c.Associations[2].GrpTRESRunMins = TRES{"cpu": 32}
+				c.QOS["normal"] = QOS{JobLimits: JobLimits{GrpTRESRunMins: TRES{"cpu": 32 * 300}}}
+			},
+			300 * minute, "QOS normal GrpTRESRunMins=cpu", "",
+		},
+		{
 			"of a TRES not asked for", func(c *Cluster, _ *workload.Request) { c.Associations[2].MaxTRESMins = TRES{"license/matlab": 1} },
 			10 * hour, "account physics MaxWall", "",
 		},
@@ -330,6 +341,32 @@ func TestCheckSize(t *testing.T) {
 		{
 			"MaxTRES of the account", 3, func(c *Cluster, _ *workload.Request) { c.Associations[1].MaxTRES = TRES{"cpu": 47} },
 			"account physics MaxTRES=cpu", "account physics allows 47 cpu (MaxTRES=cpu)",
+		},
+		{
+			"MaxTRESPerNode", 3, func(c *Cluster, _ *workload.Request) { c.Associations[1].MaxTRESPerNode = TRES{"cpu": 15, "mem": 1024} },
+			"account physics MaxTRESPerNode=cpu", "account physics allows 15 cpu a node (MaxTRESPerNode=cpu)",
+		},
+		{
+			"MaxTRESPerNode, rounded down as in Slurm", 3, func(c *Cluster, r *workload.Request) {
+				r.CPUs += 2
+				c.Associations[1].MaxTRESPerNode = TRES{"cpu": 16}
+			}, "", "",
+		},
+		{
+			"MaxTRESPerNode, with the memory by default", 3, func(c *Cluster, r *workload.Request) {
+				r.Memory = 0
+				p := c.Partitions["main"]
+				p.DefMemPerCPU = 100
+				c.Partitions["main"] = p
+				c.Associations[1].MaxTRESPerNode = TRES{"mem": 1599}
+			},
+			"account physics MaxTRESPerNode=mem", "account physics allows 1599 mem a node (MaxTRESPerNode=mem)",
+		},
+		{
+			"MaxTRESPerNode of the QOS comes first", 3, func(c *Cluster, _ *workload.Request) {
+				c.Associations[1].MaxTRESPerNode = TRES{"cpu": 15}
+				c.QOS["normal"] = QOS{JobLimits: JobLimits{MaxTRESPerNode: TRES{"cpu": 16}}}
+			}, "", "",
 		},
 		{
 			"MaxTRES of the QOS comes first", 3, func(c *Cluster, _ *workload.Request) {

@@ -28,6 +28,9 @@ func (c *Cluster) CheckNeeds(r workload.Request, n *workload.Needs) *Rule {
 	if rule := c.checkLicenses(n.Licenses); rule != nil {
 		return rule
 	}
+	if rule := c.checkMaxMemory(&r, n); rule != nil {
+		return rule
+	}
 	if c.Nodes == nil {
 		return nil
 	}
@@ -37,7 +40,7 @@ func (c *Cluster) CheckNeeds(r workload.Request, n *workload.Needs) *Rule {
 			s.nodes = append(s.nodes, node)
 		}
 	}
-	for _, check := range []func() *Rule{s.checkExclude, s.checkNodeList, s.checkConstraint, s.checkNodeCPUs, s.checkNodeMemory, s.checkNodeTmp, s.checkGres, s.checkTotals} {
+	for _, check := range []func() *Rule{s.checkExclude, s.checkNodeList, s.checkConstraint, s.checkNodeCPUs, s.checkNodeMemory, s.checkMemoryCPUs, s.checkNodeTmp, s.checkGres, s.checkTotals} {
 		if rule := check(); rule != nil {
 			return rule
 		}

@@ -10,7 +10,7 @@ import (
 
 // CheckSize returns the rule that forbids any job as large as the request, or nil if there is
 // none. The partition may have too few nodes or CPUs. The partition's MaxNodes may forbid the
-// job. So may MaxTRES, GrpTRES, MinTRES, or what one user or one account may have at once, of a QOS
+// job. So may MaxTRES, MaxTRESPerNode, GrpTRES, MinTRES, or what one user or one account may have at once, of a QOS
 // or an association, with the precedence of MaxLimit.
 func (c *Cluster) CheckSize(r workload.Request) *Rule {
 	p := c.Partitions[r.Partition]
@@ -31,6 +31,12 @@ func (c *Cluster) CheckSize(r workload.Request) *Rule {
 			return tooLarge(h, "MaxTRES", tres, h.MaxTRES[tres])
 		}
 	}
+	for _, tres := range names(all, func(l *JobLimits) TRES { return l.MaxTRESPerNode }) {
+		h, ok := first(all, func(h holder) bool { return has(h.MaxTRESPerNode, tres) })
+		if most := h.MaxTRESPerNode[tres]; ok && c.size(r, tres)/int64(max(1, r.Nodes)) > most {
+			return h.forbids("MaxTRESPerNode="+tres, "allows %d %s a node", most, tres)
+		}
+	}
 	for _, tres := range names(all, func(l *JobLimits) TRES { return l.GrpTRES }) {
 		for _, h := range grouped(qos, chain, func(h holder) bool { return has(h.GrpTRES, tres) }) {
 			if c.size(r, tres) > h.GrpTRES[tres] {
@@ -41,8 +47,7 @@ func (c *Cluster) CheckSize(r workload.Request) *Rule {
 	for _, h := range qos {
 		for _, tres := range slices.Sorted(maps.Keys(h.MinTRES)) {
 			if least := h.MinTRES[tres]; c.size(r, tres) < least {
-				setting := "MinTRES=" + tres
-				return &Rule{Name: h.name + " " + setting, Says: fmt.Sprintf("%s takes no job of less than %d %s (%s)", h.name, least, tres, setting)}
+				return h.forbids("MinTRES="+tres, "takes no job of less than %d %s", least, tres)
 			}
 		}
 	}
@@ -56,8 +61,13 @@ func (c *Cluster) CheckSize(r workload.Request) *Rule {
 
 // tooLarge returns the rule that h allows at most an amount of a TRES.
 func tooLarge(h holder, setting, tres string, most int64) *Rule {
-	setting += "=" + tres
-	return &Rule{Name: h.name + " " + setting, Says: fmt.Sprintf("%s allows %d %s (%s)", h.name, most, tres, setting)}
+	return h.forbids(setting+"="+tres, "allows %d %s", most, tres)
+}
+
+// forbids returns the rule that a setting of h is. Its sentence begins with h's name, and format
+// goes on with it.
+func (h *holder) forbids(setting, format string, args ...any) *Rule {
+	return &Rule{Name: h.name + " " + setting, Says: fmt.Sprintf("%s %s (%s)", h.name, fmt.Sprintf(format, args...), setting)}
 }
 
 // count formats a number of things.

@@ -39,6 +39,11 @@ func (c *Cluster) MaxLimit(r workload.Request) (seconds int64, by Rule) {
 			best.boundMins(left, c.size(r, tres), h.name, "GrpTRESMins="+tres, "has %s left for a job of this size")
 		}
 	}
+	for _, tres := range names(all, func(l *JobLimits) TRES { return l.GrpTRESRunMins }) {
+		for _, h := range grouped(qos, chain, func(h holder) bool { return has(h.GrpTRESRunMins, tres) }) {
+			best.boundMins(h.GrpTRESRunMins[tres], c.size(r, tres), h.name, "GrpTRESRunMins="+tres, "allows %s to a job of this size")
+		}
+	}
 	return best.seconds, best.by
 }
 
@@ -52,10 +57,14 @@ func (c *Cluster) overrides(r *workload.Request, flag func(*QOS) bool) bool {
 	return false
 }
 
-// size is amount, extended to the TRES "billing".
+// size is amount, extended to the TRES "billing" and to the memory that a job has by default.
 func (c *Cluster) size(r workload.Request, tres string) int64 {
-	if tres == "billing" {
+	switch {
+	case tres == "billing":
 		return int64(c.BillingRate(r))
+	case tres == "mem" && r.Memory == 0:
+		p := c.Partitions[r.Partition]
+		return max(p.DefMemPerNode*int64(r.Nodes), p.DefMemPerCPU*int64(r.CPUs))
 	}
 	return amount(r.Size, tres)
 }

@@ -5,7 +5,6 @@ package scontrol
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -143,7 +142,7 @@ func parseConfig(out []byte) Config {
 			config.Overcommits = config.Overcommits || value != "OFF"
 		case "SelectTypeParameters":
 			config.Overcommits = config.Overcommits || slices.Contains(values, "cr_memory")
-		case "DefMemPerCPU", "DefMemPerNode", "MaxMemPerCPU", "JobDefaults":
+		case "DefMemPerCPU", "DefMemPerNode", "MaxMemPerCPU", "MaxMemPerNode", "JobDefaults":
 			memory[key] = value
 		case "PriorityFlags":
 			config.MaxTRES = slices.Contains(values, "max_tres")
@@ -218,11 +217,15 @@ func (r record) memory(site limits.Memory) limits.Memory {
 		return max(0, n)
 	}
 	m := limits.Memory{
-		DefMemPerCPU: mebibytes("DefMemPerCPU"), DefMemPerNode: mebibytes("DefMemPerNode"), MaxMemPerCPU: cmp.Or(mebibytes("MaxMemPerCPU"), site.MaxMemPerCPU),
+		DefMemPerCPU: mebibytes("DefMemPerCPU"), DefMemPerNode: mebibytes("DefMemPerNode"),
+		MaxMemPerCPU: mebibytes("MaxMemPerCPU"), MaxMemPerNode: mebibytes("MaxMemPerNode"),
 		GPUDefaults: site.GPUDefaults || r["JobDefaults"] != "" && r["JobDefaults"] != "(null)",
 	}
 	if m.DefMemPerCPU == 0 && m.DefMemPerNode == 0 {
 		m.DefMemPerCPU, m.DefMemPerNode = site.DefMemPerCPU, site.DefMemPerNode
+	}
+	if m.MaxMemPerCPU == 0 && m.MaxMemPerNode == 0 {
+		m.MaxMemPerCPU, m.MaxMemPerNode = site.MaxMemPerCPU, site.MaxMemPerNode
 	}
 	return m
 }

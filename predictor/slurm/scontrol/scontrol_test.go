@@ -125,13 +125,15 @@ func FuzzComplete(f *testing.F) {
 
 // What a partition does not say of the memory of jobs, slurm.conf does.
 func TestMemoryOfPartitions(t *testing.T) {
-	c := limits.Cluster{Partitions: map[string]limits.Partition{"main": {Name: "main"}, "short": {Name: "short"}}}
+	c := limits.Cluster{Partitions: map[string]limits.Partition{"main": {Name: "main"}, "short": {Name: "short"}, "lean": {Name: "lean"}}}
 	config := parseConfig([]byte("DefMemPerNode = 500\nMaxMemPerCPU = 900\nJobDefaults = (null)\n"))
 	completePartitions(&c, []byte("PartitionName=main JobDefaults=DefCpuPerGPU=2 DefMemPerCPU=100 MaxMemPerCPU=1000\n"+
-		"PartitionName=short JobDefaults=(null) DefMemPerNode=UNLIMITED MaxMemPerNode=UNLIMITED\n"), config)
+		"PartitionName=short JobDefaults=(null) DefMemPerNode=UNLIMITED MaxMemPerNode=UNLIMITED\n"+
+		"PartitionName=lean JobDefaults=(null) MaxMemPerNode=700\n"), config)
 	for name, want := range map[string]limits.Partition{
 		"main":  {Name: "main", Memory: limits.Memory{DefMemPerCPU: 100, MaxMemPerCPU: 1000, GPUDefaults: true}},
 		"short": {Name: "short", Memory: limits.Memory{DefMemPerNode: 500, MaxMemPerCPU: 900}},
+		"lean":  {Name: "lean", Memory: limits.Memory{DefMemPerNode: 500, MaxMemPerNode: 700}},
 	} {
 		if diff := cmp.Diff(want, c.Partitions[name]); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)

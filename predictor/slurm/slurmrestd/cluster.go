@@ -269,10 +269,12 @@ type qos struct {
 					Total tresList `json:"total"` // since v0.0.42
 					Per   struct {
 						Job tresList `json:"job"`
+						QOS tresList `json:"qos"` // of all running jobs
 					} `json:"per"`
 				} `json:"minutes"`
 				Per struct {
 					Job     tresList `json:"job"`
+					Node    tresList `json:"node"`
 					User    tresList `json:"user"`
 					Account tresList `json:"account"`
 				} `json:"per"`
@@ -322,15 +324,17 @@ func (q *qos) limits() limits.QOS {
 		PartitionMaxNodes:  containsFold(q.Flags, "PARTITION_MAXIMUM_NODE"),
 		UsageFactor:        max(0, q.Usage.exact()),
 		JobLimits: limits.JobLimits{
-			MaxWall:     minutesOrNone(most.WallClock.Per.Job),
-			MaxTRES:     most.TRES.Per.Job.counts(),
-			MaxTRESMins: most.TRES.Minutes.Per.Job.counts(),
-			GrpTRESMins: most.TRES.Minutes.Total.counts(),
-			GrpTRES:     most.TRES.Total.counts(),
-			MinTRES:     q.Limits.Min.TRES.Per.Job.counts(),
-			PerUser:     limits.Share{TRES: most.TRES.Per.User.counts(), Jobs: most.Jobs.ActiveJobs.Per.User.limit(), Submitted: most.Jobs.Per.User.limit()},
-			PerAccount:  limits.Share{TRES: most.TRES.Per.Account.counts(), Jobs: most.Jobs.ActiveJobs.Per.Account.limit(), Submitted: most.Jobs.Per.Account.limit()},
-			Group:       limits.Share{Jobs: most.ActiveJobs.Count.limit(), Submitted: most.Jobs.Count.limit()},
+			MaxWall:        minutesOrNone(most.WallClock.Per.Job),
+			MaxTRES:        most.TRES.Per.Job.counts(),
+			MaxTRESPerNode: most.TRES.Per.Node.counts(),
+			MaxTRESMins:    most.TRES.Minutes.Per.Job.counts(),
+			GrpTRESMins:    most.TRES.Minutes.Total.counts(),
+			GrpTRESRunMins: most.TRES.Minutes.Per.QOS.counts(),
+			GrpTRES:        most.TRES.Total.counts(),
+			MinTRES:        q.Limits.Min.TRES.Per.Job.counts(),
+			PerUser:        limits.Share{TRES: most.TRES.Per.User.counts(), Jobs: most.Jobs.ActiveJobs.Per.User.limit(), Submitted: most.Jobs.Per.User.limit()},
+			PerAccount:     limits.Share{TRES: most.TRES.Per.Account.counts(), Jobs: most.Jobs.ActiveJobs.Per.Account.limit(), Submitted: most.Jobs.Per.Account.limit()},
+			Group:          limits.Share{Jobs: most.ActiveJobs.Count.limit(), Submitted: most.Jobs.Count.limit()},
 		},
 	}
 }
@@ -361,6 +365,7 @@ type association struct {
 			Total tresList `json:"total"`
 			Group struct {
 				Minutes tresList `json:"minutes"`
+				Active  tresList `json:"active"` // minutes of running jobs
 			} `json:"group"`
 			Minutes struct {
 				Per struct {
@@ -368,7 +373,8 @@ type association struct {
 				} `json:"per"`
 			} `json:"minutes"`
 			Per struct {
-				Job tresList `json:"job"`
+				Job  tresList `json:"job"`
+				Node tresList `json:"node"`
 			} `json:"per"`
 		} `json:"tres"`
 	} `json:"max"`
@@ -388,13 +394,15 @@ func (a *association) limits() limits.Association {
 		DefaultQOS: string(a.Default.QOS),
 		QOS:        a.QOS,
 		JobLimits: limits.JobLimits{
-			MaxWall:     minutesOrNone(a.Max.Jobs.Per.WallClock),
-			MaxTRES:     a.Max.TRES.Per.Job.counts(),
-			MaxTRESMins: a.Max.TRES.Minutes.Per.Job.counts(),
-			GrpTRESMins: a.Max.TRES.Group.Minutes.counts(),
-			GrpTRES:     a.Max.TRES.Total.counts(),
-			PerUser:     limits.Share{Jobs: a.Max.Jobs.Active.limit(), Submitted: a.Max.Jobs.Total.limit()},
-			Group:       limits.Share{Jobs: a.Max.Jobs.Per.Count.limit(), Submitted: a.Max.Jobs.Per.Submitted.limit()},
+			MaxWall:        minutesOrNone(a.Max.Jobs.Per.WallClock),
+			MaxTRES:        a.Max.TRES.Per.Job.counts(),
+			MaxTRESMins:    a.Max.TRES.Minutes.Per.Job.counts(),
+			GrpTRESMins:    a.Max.TRES.Group.Minutes.counts(),
+			GrpTRESRunMins: a.Max.TRES.Group.Active.counts(),
+			MaxTRESPerNode: a.Max.TRES.Per.Node.counts(),
+			GrpTRES:        a.Max.TRES.Total.counts(),
+			PerUser:        limits.Share{Jobs: a.Max.Jobs.Active.limit(), Submitted: a.Max.Jobs.Total.limit()},
+			Group:          limits.Share{Jobs: a.Max.Jobs.Per.Count.limit(), Submitted: a.Max.Jobs.Per.Submitted.limit()},
 		},
 	}
 }

@@ -286,8 +286,8 @@ func (l live) atLimit(t *testing.T) {
 }
 
 func (l live) configuration(t *testing.T) {
-	l.run("sacctmgr", "-i", "add", "qos", "varqtest", "set", "MaxWall=7-00:00:00", "GrpTRESMins=cpu=900000", "MaxTRESMinsPerJob=cpu=1000")
-	l.run("sacctmgr", "-i", "modify", "user", "alice", "set", "MaxWall=2-00:00:00", "GrpTRESMins=cpu=600000")
+	l.run("sacctmgr", "-i", "add", "qos", "varqtest", "set", "MaxWall=7-00:00:00", "GrpTRESMins=cpu=900000", "MaxTRESMinsPerJob=cpu=1000", "GrpTRESRunMins=cpu=70", "MaxTRESPerNode=cpu=3")
+	l.run("sacctmgr", "-i", "modify", "user", "alice", "set", "MaxWall=2-00:00:00", "GrpTRESMins=cpu=600000", "GrpTRESRunMins=cpu=80", "MaxTRESPerNode=cpu=4")
 	l.run("scontrol", "create", "reservation", "reservationname=service", "starttime=now+2days", "duration=120", "flags=maint,ignore_jobs", "nodes=ALL", "users=root")
 	client := l.client("root")
 	got, err := client.Cluster(t.Context())
@@ -302,11 +302,13 @@ func (l live) configuration(t *testing.T) {
 	if err != nil || config.SlurmUser != "slurm" || !config.LimitsEnforced {
 		t.Errorf("%+v, %v", config, err)
 	}
-	if q := got.QOS["varqtest"]; q.MaxWall != 7*86400 || q.GrpTRESMins["cpu"] != 900000 || q.MaxTRESMins["cpu"] != 1000 {
+	if q := got.QOS["varqtest"]; q.MaxWall != 7*86400 || q.GrpTRESMins["cpu"] != 900000 || q.MaxTRESMins["cpu"] != 1000 ||
+		q.GrpTRESRunMins["cpu"] != 70 || q.MaxTRESPerNode["cpu"] != 3 {
 		t.Errorf("QOS %+v", q)
 	}
 	i := slices.IndexFunc(got.Associations, func(a limits.Association) bool { return a.User == "alice" })
-	if i < 0 || got.Associations[i].MaxWall != 2*86400 || got.Associations[i].GrpTRESMins["cpu"] != 600000 || !got.Associations[i].Default {
+	if i < 0 || got.Associations[i].MaxWall != 2*86400 || got.Associations[i].GrpTRESMins["cpu"] != 600000 || !got.Associations[i].Default ||
+		got.Associations[i].GrpTRESRunMins["cpu"] != 80 || got.Associations[i].MaxTRESPerNode["cpu"] != 4 {
 		t.Errorf("associations %+v", got.Associations)
 	}
 	p := got.Partitions["main"]

@@ -1,0 +1,54 @@
+package limits
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// checkMaxMemory returns the rule by which Slurm never starts a job that asks for so much memory of
+// a node, or nil. The request is complete.
+func (c *Cluster) checkMaxMemory(r *workload.Request, n *workload.Needs) *Rule {
+	p := c.Partitions[r.Partition]
+	most := p.MaxMemPerNode
+	if most == 0 {
+		return nil
+	}
+	forbids := func(format string, args ...any) *Rule {
+		return &Rule{
+			Name: "partition " + p.Name + " MaxMemPerNode",
+			Says: fmt.Sprintf("partition %s allows %d MiB of memory a node (MaxMemPerNode), and ", p.Name, most) + fmt.Sprintf(format, args...),
+		}
+	}
+	each := n.NodeMemory.Amount
+	switch option := n.NodeMemory.Option; {
+	case option == "--mem-per-gpu" || option == "" && r.Memory > 0: // how much that is of a node, is not known
+		return nil
+	case option == "--mem-per-cpu" && n.MostNodes == r.Nodes:
+		each = max(each, (r.Memory+int64(r.Nodes)-1)/int64(r.Nodes))
+	case option == "":
+		each = max(p.DefMemPerNode, p.DefMemPerCPU*max(1, n.NodeCPUs.Amount))
+		if each == 0 {
+			return forbids("a job that does not say its memory asks for all of a node's: say --mem=%d or less", most)
+		}
+	case each == 0:
+		return forbids("%s=0 asks for all of a node's: say --mem=%d or less", option, most)
+	}
+	if each > most {
+		return forbids("the job asks for %d (%s)", each, cmp.Or(n.NodeMemory.Option, "by default"))
+	}
+	return nil
+}
+
+// checkMemoryCPUs checks the CPUs that Slurm gives to a job for the memory that it asks for of a
+// node.
+func (s *selection) checkMemoryCPUs() *Rule {
+	most, each := s.c.Partitions[s.r.Partition].MaxMemPerCPU, &s.n.NodeMemory
+	if most == 0 || each.Option == "--mem-per-gpu" {
+		return nil
+	}
+	cpus := (each.Amount + most - 1) / most
+	return s.keep(each.Option, fmt.Sprintf("have %d CPUs, which Slurm gives to a job with %d MiB of memory a node (MaxMemPerCPU=%d)", cpus, each.Amount, most),
+		func(n *Node) bool { return n.CPUs >= cpus })
+}
