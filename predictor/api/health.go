@@ -8,6 +8,9 @@ type Health struct {
 	// Notes are sentences that say which optional parts do not work, and so are left
 	// out. varqd is well nevertheless.
 	Notes []string `json:"notes,omitempty"`
+	// Policy are sentences that say which names in the rules of the site's policy Slurm does not
+	// have.
+	Policy []string `json:"policy,omitempty"`
 	// History is the number of past jobs learnt from, Newest the latest start of a job
 	// learnt from, in Unix seconds.
 	History int    `json:"history"`

@@ -210,6 +210,49 @@ func TestDoctor(t *testing.T) {
 	p.want(p.examine("alice", "varq", "doctor"), "varqd", doctor.Failure, "", "systemctl status varqd")
 }
 
+// TestDoctorOfPolicy: names in the site's policy that Slurm does not have are told, and by varqd
+// --check that it was not asked for them.
+func TestDoctorOfPolicy(t *testing.T) {
+	t.Parallel()
+	p := clinic{site.ForTest(t, site.Options{Nodes: 1, VarqConf: `policy:
+  - {partition: main, account: PHYS, qos: normal, user: alice, reserve: yes}
+  - {name: pilot, partition: [main, nowhere], account: geology, qos: gold, user: [bob, mallory], reserve: no}
+`}), t}
+	wrong := []string{"partition nowhere", "qos gold", "account geology", "user mallory"}
+	examine := func(user, name string, args ...string) string {
+		t.Helper()
+		r, err := p.Run(t.Context(), user, name, args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Stdout
+	}
+	unchecked := "the names in its rules were not checked against Slurm: --live does that"
+	if text := examine("varq", "varqd", "--config="+p.Config(), "--check"); !strings.Contains(text, unchecked) || strings.Contains(text, "mallory") {
+		t.Errorf("without --live: %s", text)
+	}
+	if text := examine("varq", "varqd", "--config="+p.Config(), "--check", "--live"); strings.Contains(text, unchecked) ||
+		strings.Count(text, "which Slurm does not have") != len(wrong) || !strings.Contains(text, "sacctmgr show qos lists those that Slurm has") {
+		t.Errorf("with --live: %s", text)
+	}
+	for _, name := range wrong {
+		says := `rule "pilot" names ` + name + ", which Slurm does not have"
+		if text := examine("varq", "varqd", "--config="+p.Config(), "--check", "--live"); !strings.Contains(text, says) {
+			t.Errorf("no %q in %s", says, text)
+		}
+		eventually(t, "varq doctor says "+says, func() bool { return strings.Contains(examine("alice", "varq", "doctor"), says) })
+	}
+	right, err := os.ReadFile(p.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	fine := filepath.Join(p.JobDir(), "fine.yaml")
+	if err := os.WriteFile(fine, right[:strings.Index(string(right), "  - {name: pilot")], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p.want(p.liveWith(fine), "policy", doctor.OK, "Slurm has all the names in its rules", "")
+}
+
 // TestCheckFindsWhatIsNotThere has configurations that are well-formed, and do not work.
 func TestCheckFindsWhatIsNotThere(t *testing.T) {
 	t.Parallel()

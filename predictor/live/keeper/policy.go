@@ -130,6 +130,16 @@ func (k *Keeper) Limits(ctx context.Context, user string) (api.Limits, error) {
 	return answer, nil
 }
 
+// UnknownNames returns the names in the site's policy that Slurm does not have, as of the last
+// Refresh.
+func (k *Keeper) UnknownNames() []policy.Unknown {
+	c := k.cluster.Load()
+	if c == nil {
+		return nil
+	}
+	return k.Policy.Unknown(&c.limits)
+}
+
 // accounts returns the accounts that user may use. If Slurm knows of none it is "", as that of a
 // job without an account.
 func (k *Keeper) accounts(user string) []string {

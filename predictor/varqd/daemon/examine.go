@@ -19,7 +19,11 @@ func Examine(ctx context.Context, c config.Config, live bool) ([]doctor.Finding,
 			findings = append([]doctor.Finding{doctor.AsRoot}, findings...)
 		}
 	}
+	rules := c.Rules()
 	if !live {
+		if len(rules) > 0 {
+			findings = append(findings, doctor.UncheckedPolicy)
+		}
 		return findings, nil
 	}
 	client, err := newSlurmClient(c.Slurmrestd, time.Now)
@@ -29,5 +33,9 @@ func Examine(ctx context.Context, c config.Config, live bool) ([]doctor.Finding,
 	defer client.Close()
 	access := doctor.Access{Client: client, User: client.user, Renewed: c.Slurmrestd.TokenFile == ""}
 	findings = append(findings, doctor.Slurm(ctx, access, time.Now())...)
+	if len(rules) > 0 {
+		cluster, err := client.Cluster(ctx)
+		findings = append(findings, doctor.Policy(rules.Unknown(&cluster), err)...)
+	}
 	return append(findings, doctor.Host(ctx, c.Server.MungeSocket)...), nil
 }

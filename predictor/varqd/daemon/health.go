@@ -104,6 +104,9 @@ func (s service) Health(context.Context) api.Health {
 	if err := d.cache.Unstored(); err != nil {
 		h.Notes = append(h.Notes, fmt.Sprintf("the history is in memory, and is read again when varqd starts next: %v", err))
 	}
+	for _, u := range d.keeper.UnknownNames() {
+		h.Policy = append(h.Policy, u.String())
+	}
 	if err := d.keeper.Ready(); err != nil {
 		h.Problems = append(h.Problems, err.Error())
 	}

@@ -27,7 +27,7 @@ func Varqd(ctx context.Context, c *client.Client) []Finding {
 	return append([]Finding{ok(of, "%s", found)}, told(h)...)
 }
 
-// told are the problems and notes of varqd's health.
+// told are the problems, the notes and the findings about the policy in varqd's health.
 func told(h api.Health) []Finding {
 	const remedy = "'varqd --check --live' on varqd's host, as varqd's user, tells more"
 	var findings []Finding
@@ -36,6 +36,9 @@ func told(h api.Health) []Finding {
 	}
 	for _, note := range h.Notes {
 		findings = append(findings, warning("health", note, remedy))
+	}
+	for _, unknown := range h.Policy {
+		findings = append(findings, warning("policy", unknown, remedy))
 	}
 	return findings
 }
