@@ -36,7 +36,7 @@ func TestRead(t *testing.T) {
 					Size: workload.Size{Nodes: 4, CPUs: 24, GPUs: 8, Memory: 16384},
 				},
 				Needs: &workload.Needs{
-					MostNodes: 4, NodeCPUs: workload.NodeNeed{Amount: 6, Option: "--ntasks-per-node"}, NodeMemory: workload.NodeNeed{Amount: 4096, Option: "--mem"},
+					MostNodes: 4, Scale: []workload.Counted{{Option: "--nodes=", Count: 4}}, NodeCPUs: workload.NodeNeed{Amount: 6, Option: "--ntasks-per-node"}, NodeMemory: workload.NodeNeed{Amount: 4096, Option: "--mem"},
 					Gres: []workload.Gres{
 						{Name: "gpu", Type: "a100", Count: 2, PerNode: true, Option: "--gres=gpu:a100:2,shard:1"},
 						{Name: "shard", Count: 1, PerNode: true, Option: "--gres=gpu:a100:2,shard:1"},
@@ -46,7 +46,7 @@ func TestRead(t *testing.T) {
 		},
 		{
 			"best effort, all the memory", `{"spank:begin-by":"uts1795266000","spank:best-effort":"set","mem":"0?","ntasks":"8"}`,
-			api.PlanRequest{BeginBy: now + 3600, BestEffort: true, Job: workload.Request{Size: workload.Size{Nodes: 1, CPUs: 8}}, Needs: &workload.Needs{MostNodes: 8, NodeMemory: workload.NodeNeed{Option: "--mem"}}},
+			api.PlanRequest{BeginBy: now + 3600, BestEffort: true, Job: workload.Request{Size: workload.Size{Nodes: 1, CPUs: 8}}, Needs: &workload.Needs{MostNodes: 8, Scale: []workload.Counted{{Option: "--ntasks=", Count: 8}}, NodeMemory: workload.NodeNeed{Option: "--mem"}}},
 		},
 		{
 			"certain nodes", `{"spank:begin-by":"now+1hour","nodes":"2","ntasks":"64","overcommit":"set","nodelist":"n[1-2]","exclude":"n9","constraint":"ib&fast",

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/varq-project/varq/predictor/slurmtime"
+	"github.com/varq-project/varq/predictor/workload"
 )
 
 // The kinds of offer.
@@ -28,7 +29,9 @@ type Offer struct {
 	Nodes     int32 `json:"nodes"`
 	CPUs      int32 `json:"cpus"`
 	Limit     int64 `json:"limit"` // of the work
-	Worst     Cost  `json:"worst"`
+	// Scale are the options with which the job is smaller; see workload.Needs.
+	Scale []workload.Counted `json:"scale,omitempty"`
+	Worst Cost               `json:"worst"`
 }
 
 // Options returns the options of sbatch that turn the request refused into the offer. Times
@@ -46,6 +49,13 @@ func (o *Offer) Options(refused *PlanRequest, zone *time.Location) []string {
 		}
 		return options
 	case OfferNodes:
+		if len(o.Scale) > 0 {
+			options := make([]string, len(o.Scale))
+			for i, s := range o.Scale {
+				options[i] = fmt.Sprintf("%s%d", s.Option, s.Count)
+			}
+			return options
+		}
 		if o.Nodes == refused.Job.Nodes {
 			return []string{fmt.Sprintf("--ntasks=%d", o.CPUs)}
 		}

@@ -29,6 +29,10 @@ func TestOfferOptions(t *testing.T) {
 		{later, window, tokyo, "--begin-by=2026-11-21T22:00:00 --begin-after=2026-11-21T21:50:00"},
 		{Offer{Kind: OfferNodes, Nodes: 2, CPUs: 8}, strict, time.UTC, "--nodes=2"},
 		{Offer{Kind: OfferNodes, Nodes: 4, CPUs: 8}, strict, time.UTC, "--ntasks=8"},
+		{
+			Offer{Kind: OfferNodes, Nodes: 4, CPUs: 8, Scale: []workload.Counted{{Option: "--ntasks=", Count: 4}, {Option: "--gpus=a100:", Count: 2}}},
+			strict, time.UTC, "--ntasks=4 --gpus=a100:2",
+		},
 		{Offer{Kind: OfferCost, Worst: Cost{NodeSeconds: 4801}}, strict, time.UTC, "--max-cost=1.34"},
 		{Offer{Kind: OfferTime, Limit: 5400}, strict, time.UTC, "--time=01:30:00"},
 	} {

@@ -19,6 +19,9 @@ type Needs struct {
 	Exclude  NamedNodes `json:"exclude,omitzero"`
 	// Exclusive is true if the job shares its nodes with no other job.
 	Exclusive bool `json:"exclusive,omitempty"`
+	// Scale are the options that make the job smaller if all their counts are divided by the same
+	// number: its nodes, or else the CPUs of its node. It is empty if there are none such.
+	Scale []Counted `json:"scale,omitempty"`
 	// Licenses and Reservation are as of sbatch.
 	Licenses    string `json:"licenses,omitempty"`
 	Reservation string `json:"reservation,omitempty"`
@@ -28,6 +31,12 @@ type Needs struct {
 type NodeNeed struct {
 	Amount int64  `json:"amount"`
 	Option string `json:"option"`
+}
+
+// Counted is an option whose value ends in a count: "--gpus=a100:" and 4.
+type Counted struct {
+	Option string `json:"option"`
+	Count  int64  `json:"count"`
 }
 
 // NamedNodes are nodes, and the option that names them ("--exclude=node[2-3]").

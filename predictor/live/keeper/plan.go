@@ -183,10 +183,14 @@ func apiPoints(trajectory []trajectory.Point) []api.Point {
 func apiRefusal(no *trajectory.Refusal) *api.Refusal {
 	r := &api.Refusal{Reason: no.Reason, Limit: no.Limit}
 	for _, o := range no.Offers {
-		r.Offers = append(r.Offers, api.Offer{
+		offer := api.Offer{
 			Kind: string(o.Kind), Prob: o.Request.Prob, BeginBy: o.Request.Deadline, HoldUntil: o.Request.HoldUntil,
 			Nodes: o.Request.Job.Nodes, CPUs: o.Request.Job.CPUs, Limit: o.Request.Job.Limit, Worst: api.Cost(o.Plan.Worst),
-		})
+		}
+		if o.Kind == trajectory.OfferNodes && o.Request.Needs != nil {
+			offer.Scale = o.Request.Needs.Scale
+		}
+		r.Offers = append(r.Offers, offer)
 	}
 	return r
 }

@@ -157,25 +157,42 @@ func (r *Request) delayed(seconds int64) Request {
 }
 
 // smaller reduces the number of nodes, or of CPUs if there is one node, until the request
-// can be promised. It reduces all other resources in proportion.
+// can be promised. It reduces all other resources in proportion, but on one node only the
+// memory of CPUs. If there are Needs, the request
+// must be what the options of their Scale come to with other counts.
 func (p *Planner) smaller(r *Request) bool {
-	whole, size := r.Job, int64(r.Job.Nodes)
-	if size == 1 {
+	whole, size := *r, int64(r.Job.Nodes)
+	one := size == 1
+	if one {
 		size = int64(r.Job.CPUs)
 	}
-	var needs workload.Needs
-	most := int64(0)
-	if r.Needs != nil {
-		needs, most = *r.Needs, int64(r.Needs.MostNodes)
+	var needs, asked workload.Needs
+	scaled := r.Needs != nil
+	if scaled {
+		needs, asked = *r.Needs, *r.Needs
 		r.Needs = &needs
+		size = parts(asked.Scale, int64(r.Job.Nodes))
+		needs.Scale, needs.Gres = slices.Clone(asked.Scale), slices.Clone(asked.Gres)
 	}
 	scale := func(n int64) {
 		part := func(x int64) int64 { return x/size*n + (x%size*n+size-1)/size }
-		r.Job.Nodes = int32(part(int64(whole.Nodes)))
-		r.Job.CPUs = int32(part(int64(whole.CPUs)))
-		r.Job.GPUs = int32(part(int64(whole.GPUs)))
-		r.Job.Memory = part(whole.Memory)
-		needs.MostNodes = int32(part(most))
+		r.Job.Nodes = int32(part(int64(whole.Job.Nodes)))
+		r.Job.CPUs = int32(part(int64(whole.Job.CPUs)))
+		if !scaled || !one {
+			r.Job.GPUs = int32(part(int64(whole.Job.GPUs)))
+		}
+		if !scaled || !one || asked.NodeMemory.Option == "--mem-per-cpu" {
+			r.Job.Memory = part(whole.Job.Memory)
+		}
+		needs.MostNodes = int32(part(int64(asked.MostNodes)))
+		for i := range needs.Scale {
+			needs.Scale[i].Count = part(asked.Scale[i].Count)
+		}
+		for i := range needs.Gres {
+			if !one && !needs.Gres[i].PerNode {
+				needs.Gres[i].Count = part(asked.Gres[i].Count)
+			}
+		}
 	}
 	n := largest(size, func(n int64) bool {
 		scale(n)
@@ -184,6 +201,24 @@ func (p *Planner) smaller(r *Request) bool {
 	})
 	scale(n)
 	return n > 0
+}
+
+// parts returns into how many equal parts the counts of the options, and the nodes if there are
+// several, can be divided; 1 without options.
+func parts(options []workload.Counted, nodes int64) int64 {
+	if len(options) == 0 {
+		return 1
+	}
+	gcd := int64(0)
+	if nodes > 1 {
+		gcd = nodes
+	}
+	for _, o := range options {
+		for n := o.Count; n > 0; {
+			gcd, n = n, gcd%n
+		}
+	}
+	return max(1, gcd)
 }
 
 // shorter reduces the time limit of the work to a whole number of minutes for which the

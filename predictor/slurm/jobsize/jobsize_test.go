@@ -97,14 +97,16 @@ func TestNeeds(t *testing.T) {
 	for in, want := range map[Options]workload.Needs{
 		{}: {MostNodes: 1},
 		{Nodes: "4", NTasksPerNode: 3, CPUsPerTask: 2, MemPerCPU: "1G"}: {
-			MostNodes: 4, NodeCPUs: workload.NodeNeed{Amount: 6, Option: "--ntasks-per-node"}, NodeMemory: workload.NodeNeed{Amount: 6144, Option: "--mem-per-cpu"},
+			MostNodes: 4, Scale: []workload.Counted{{Option: "--nodes=", Count: 4}}, NodeCPUs: workload.NodeNeed{Amount: 6, Option: "--ntasks-per-node"}, NodeMemory: workload.NodeNeed{Amount: 6144, Option: "--mem-per-cpu"},
 		},
 		{GPUs: "a100:2,h100:1", Mem: "0"}: {MostNodes: 3, NodeMemory: workload.NodeNeed{Option: "--mem"}, Gres: []workload.Gres{
 			{Name: "gpu", Type: "a100", Count: 2, Option: "--gpus=a100:2,h100:1"}, {Name: "gpu", Type: "h100", Count: 1, Option: "--gpus=a100:2,h100:1"},
 		}},
-		{Tmp: "2G"}:                   {MostNodes: 1, NodeTmp: workload.NodeNeed{Amount: 2048, Option: "--tmp"}},
-		{GPUsPerTask: "2", NTasks: 3}: {MostNodes: 3, Gres: []workload.Gres{{Name: "gpu", Count: 6, Option: "--gpus-per-task=2"}}},
-		{GPUsPerNode: "a100:2"}:       {MostNodes: 1, Gres: []workload.Gres{{Name: "gpu", Type: "a100", Count: 2, PerNode: true, Option: "--gpus-per-node=a100:2"}}},
+		{Tmp: "2G"}: {MostNodes: 1, NodeTmp: workload.NodeNeed{Amount: 2048, Option: "--tmp"}},
+		{GPUsPerTask: "2", NTasks: 3}: {
+			MostNodes: 3, Scale: []workload.Counted{{Option: "--ntasks=", Count: 3}}, Gres: []workload.Gres{{Name: "gpu", Count: 6, Option: "--gpus-per-task=2"}},
+		},
+		{GPUsPerNode: "a100:2"}: {MostNodes: 1, Gres: []workload.Gres{{Name: "gpu", Type: "a100", Count: 2, PerNode: true, Option: "--gpus-per-node=a100:2"}}},
 		{Gres: "gpu,gres/gpu:a100,shard:2k"}: {MostNodes: 1, Gres: []workload.Gres{
 			{Name: "gpu", Count: 1, PerNode: true, Option: "--gres=gpu,gres/gpu:a100,shard:2k"},
 			{Name: "gpu", Type: "a100", Count: 1, PerNode: true, Option: "--gres=gpu,gres/gpu:a100,shard:2k"},

@@ -23,6 +23,11 @@ func (o Options) Needs() (workload.Needs, error) {
 	if err != nil {
 		return n, err
 	}
+	size, err := o.Size()
+	if err != nil {
+		return n, err
+	}
+	n.Scale = o.scale(size, tasks)
 	if n.MostNodes, err = o.mostNodes(); err != nil {
 		return n, err
 	}

@@ -194,6 +194,10 @@ func checkNeeds(n *workload.Needs) error {
 		texts = append(texts, n.Gres[i].Name, n.Gres[i].Type, n.Gres[i].Option)
 		amounts = append(amounts, n.Gres[i].Count)
 	}
+	for _, s := range n.Scale {
+		texts = append(texts, s.Option)
+		amounts = append(amounts, s.Count)
+	}
 	for _, text := range slices.Concat(texts, n.NodeList.Names, n.Exclude.Names) {
 		if len(text) > maxNeed {
 			return field("needs", "a text is longer than %d bytes", maxNeed)
@@ -205,7 +209,7 @@ func checkNeeds(n *workload.Needs) error {
 	if slices.Min(amounts) < 0 || slices.Max(amounts) > maxMemory {
 		return field("needs", "a number does not lie between 0 and %d", int64(maxMemory))
 	}
-	if len(n.Gres) > maxGres || len(n.NodeList.Names) > maxNodes || len(n.Exclude.Names) > maxNodes {
+	if len(n.Gres) > maxGres || len(n.Scale) > maxGres || len(n.NodeList.Names) > maxNodes || len(n.Exclude.Names) > maxNodes {
 		return field("needs", "a list is too long")
 	}
 	return nil
