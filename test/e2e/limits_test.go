@@ -25,7 +25,8 @@ func TestLimits(t *testing.T) {
 		{"add", "qos", "waiting", "set", "MaxSubmitJobsPerUser=1"},
 		{"add", "qos", "node", "set", "MaxTRESPerNode=cpu=1"},
 		{"add", "qos", "minutes", "set", "GrpTRESRunMins=cpu=9"},
-		{"modify", "user", "alice,bob", "set", "qos+=single,group,cpus,waiting,node,minutes"},
+		{"add", "qos", "small", "set", "MaxTRESPerJob=cpu=2", "GrpTRESRunMins=cpu=10000"},
+		{"modify", "user", "alice,bob", "set", "qos+=single,group,cpus,waiting,node,minutes,small"},
 		{"modify", "user", "bob", "set", "MaxJobs=1"},
 		{"modify", "user", "alice", "set", "MaxTRESPerNode=cpu=2", "GrpTRESRunMins=cpu=19"},
 		{"modify", "qos", "cpus", "set", "GrpTRES=cpu=3"}, // the last, for which the test waits
@@ -38,6 +39,30 @@ func TestLimits(t *testing.T) {
 	})
 	t.Run("at once", func(t *testing.T) { limitsAtOnce(t, s) })
 	t.Run("never", func(t *testing.T) { limitsNever(t, s) })
+	t.Run("smaller", func(t *testing.T) { smaller(t, s) })
+}
+
+// smaller: where a job is too large, the options offered make it one that is promised.
+func smaller(t *testing.T, s *site.Site) {
+	file, _ := script(t, s, "smaller", "", "")
+	asked := []string{"--begin-by=now+6hours", "--prob=0.6", "--time=5", "--job-name=smaller", "--qos=small"}
+	for _, c := range []struct{ args, offer string }{
+		{"--nodes=2 --ntasks=4", "--nodes=1 --ntasks=2"},
+		{"--ntasks=2 --cpus-per-task=2", "--ntasks=1"},
+		{"--cpus-per-task=4", "--cpus-per-task=2"},
+		{"--ntasks=4 --ntasks-per-node=2", "--ntasks=2"},
+	} {
+		args := slices.Concat(asked, strings.Fields(c.args))
+		r, err := s.Run(t.Context(), "alice", "sbatch", append(args, file)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Code == 0 || !strings.Contains(r.Stderr, "varq: possible: "+c.offer+"   (") {
+			t.Errorf("%s: exit code %d, said %q", c.args, r.Code, r.Stderr)
+		}
+		mustRun(t, s, "alice", "sbatch", slices.Concat(args, strings.Fields(c.offer), []string{file})...) // the last of an option counts
+	}
+	mustRun(t, s, "alice", "scancel", "--name=smaller")
 }
 
 // limitsNever: a job that alone is more than a limit allows would never start.
