@@ -9,6 +9,15 @@ type Acceptance struct {
 	Worst Cost `json:"worst"`
 }
 
+// Accepted is what became of an Acceptance.
+type Accepted struct {
+	Reservation // as it is now
+	// Moved is true if varqd has changed the job: it is as Set says.
+	Moved bool `json:"moved"`
+	// Unmoved tells the user why the job is not moved, and when it will be; empty if it is.
+	Unmoved string `json:"unmoved,omitempty"`
+}
+
 // Rescue is what would keep a promise that does not hold any more: nodes that idle for longer
 // than the user has agreed to.
 type Rescue struct {

@@ -8,7 +8,7 @@ const (
 	PathQuote        = "/v1/quotes"        // POST PlanRequest: PlanAnswer. Nothing is promised.
 	PathBind         = "/v1/bindings"      // POST Binding
 	PathCancel       = "/v1/cancellations" // POST Cancellation
-	PathAccept       = "/v1/acceptances"   // POST Acceptance: Reservation
+	PathAccept       = "/v1/acceptances"   // POST Acceptance: Accepted
 	PathLimits       = "/v1/limits"        // GET: Limits of who asks
 	PathReservations = "/v1/reservations"  // GET, with Param...: []Reservation
 	PathReport       = "/v1/report"        // GET, with Param...: Report

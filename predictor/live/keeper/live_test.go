@@ -393,8 +393,12 @@ func TestLiveCeiling(t *testing.T) {
 	if j.Eligible != p.BeginTime || j.Limit != p.TimeLimit || r.Ceiling != p.Worst || r.Rescue.Worst.NodeSeconds != 1800 {
 		t.Errorf("quoted %+v; the job is now eligible at %d with %d s, the reservation %+v", p, j.Eligible, j.Limit, r)
 	}
-	if _, err := l.Accept(t.Context(), "alice", api.Acceptance{Job: job}); err != nil {
-		t.Fatal(err)
+	accepted, err := l.Accept(t.Context(), "alice", api.Acceptance{Job: job})
+	l.must(err)
+	j, err = l.slurm.Job(t.Context(), job) // without another look
+	l.must(err)
+	if !accepted.Moved || accepted.Set.BeginTime != p.BeginBy-1800 || j.Eligible != p.BeginBy-1800 || j.Limit != 180+1800 {
+		t.Errorf("accepted %+v; the job is eligible at %d with %d s", accepted, j.Eligible, j.Limit)
 	}
 	l.lookUntil(job, func(j slurm.QueueEntry, r api.Reservation) bool {
 		return j.Eligible == p.BeginBy-1800 && j.Limit == 180+1800 && r.Now >= p.Prob && r.Rescue == nil

@@ -24,13 +24,14 @@ type memory struct {
 	retry     map[string]int64   // by plan: when to try again
 	unclaimed []*ledger.Entry    // open plans without a job, as Watch has read them
 	rescues   map[string]rescue  // by plan: what would keep an endangered promise
+	changed   map[string]int64   // by plan: when its job was changed, outside Watch
 	// limitsFixedUntil is the time until which time limits are not changed, because Slurm
 	// has not let varqd act as a job's owner.
 	limitsFixedUntil int64
 }
 
 func newMemory() memory {
-	return memory{forecasts: map[string]float64{}, retry: map[string]int64{}, rescues: map[string]rescue{}}
+	return memory{forecasts: map[string]float64{}, retry: map[string]int64{}, rescues: map[string]rescue{}, changed: map[string]int64{}}
 }
 
 // retain forgets the reservations that are not in open, and notes those without a job.
@@ -49,6 +50,7 @@ func (m *memory) retain(open []ledger.Entry) {
 	keepOnly(m.forecasts, isOpen)
 	keepOnly(m.retry, isOpen)
 	keepOnly(m.rescues, isOpen)
+	keepOnly(m.changed, isOpen)
 }
 
 // keepOnly deletes the plans that are not in open.
@@ -103,6 +105,29 @@ func (m *memory) postponed(plan string, now int64) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return now < m.retry[plan]
+}
+
+// retryNow makes postponed false for plan.
+func (m *memory) retryNow(plan string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.retry, plan)
+}
+
+// changeNow notes that the job of plan is changed outside Watch.
+func (m *memory) changeNow(plan string, now int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.changed[plan] = now
+}
+
+// changedSince reports whether changeNow was called for plan at the time t or later. Times are no
+// more exact than skew.
+func (m *memory) changedSince(plan string, t int64) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	at, ok := m.changed[plan]
+	return ok && t <= at+skew
 }
 
 // limitsFixedFor is how many seconds the keeper leaves time limits alone after Slurm has not let

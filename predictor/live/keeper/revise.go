@@ -71,12 +71,18 @@ func (k *Keeper) revise(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntr
 	default:
 		k.offerRescue(planner, &r, e, revised)
 	}
-	k.memory.setForecast(e.ID, revised.Prob)
+	k.memory.setForecast(e.ID, revised.Stay)
 	to := k.permitted(current, revised.Submission, now)
 	if to == current || k.memory.postponed(e.ID, now) {
 		return nil
 	}
-	return k.changeJob(ctx, e, j, c, to, why(e, &revised, to))
+	if err := k.changeJob(ctx, e, j, c, to, why(e, &revised, to)); err != nil {
+		return err
+	}
+	if set := (trajectory.Submission{Begin: e.Progress.BeginTime, Limit: e.Progress.TimeLimit}); set == revised.Submission {
+		k.memory.setForecast(e.ID, revised.Prob)
+	}
+	return nil
 }
 
 // why tells the user why varq changes the job of e: the forecasts before and after, and what

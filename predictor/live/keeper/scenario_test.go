@@ -29,7 +29,7 @@ import (
 //	history loading|loaded           the past is still being loaded, or is loaded
 //	slurm down|up                    Slurm answers no call, or every call
 //	accounting down|up [JOB]         the same for accounting, for all jobs or for one
-//	updates refused|lost|done        what Slurm does with changes to jobs
+//	updates refused|failing|lost|done what Slurm does with changes to jobs
 //	owners refused|allowed           whether varqd may act as the jobs' owners
 //	starts-when-changed JOB          the job starts just before Slurm changes it
 //	ledger broken                    the ledger cannot be written any more

@@ -35,7 +35,7 @@ var verbs = map[string]func(s *scene, w *words){
 	},
 	"updates": func(s *scene, w *words) {
 		word := w.next()
-		s.slurm.updates = choose(s, word, map[string]error{"done": nil, "lost": nil, "refused": slurm.ErrPermission})
+		s.slurm.updates = choose(s, word, map[string]error{"done": nil, "lost": nil, "refused": slurm.ErrPermission, "failing": slurm.ErrRefused})
 		s.slurm.updatesLost = word == "lost"
 	},
 	"owners": func(s *scene, w *words) {
@@ -191,11 +191,18 @@ func (s *scene) accept(w *words) {
 		a.Worst.NodeSeconds = n * 3600
 	}
 	r, err := s.Accept(s.t.Context(), "alice", a)
-	if err != nil {
+	switch {
+	case err != nil:
 		s.say("%s", fault(err))
-	} else {
-		s.say("accepted: at most %s", r.Ceiling)
+	case r.Moved:
+		s.say("accepted: at most %s; moved to begin %s with limit %s, now %v", r.Ceiling, clock(r.Set.BeginTime), span(r.Set.TimeLimit), r.Now)
+	default:
+		s.say("accepted: at most %s; not moved: %s", r.Ceiling, r.Unmoved)
 	}
+	for _, call := range s.slurm.calls {
+		s.say("slurm: %s", call)
+	}
+	s.slurm.calls = nil
 }
 
 func (s *scene) cancel(w *words) {

@@ -67,7 +67,8 @@ var transitions = []transition{
 //
 // The caller must read now from the clock before it reads the queue. So a job that is
 // pending in jobs had not started at the time now. The queue may have been read before a
-// job was submitted that is bound since: such a job is not absent, but unknown.
+// job was submitted that is bound since: such a job is not absent, but unknown. And it may have
+// been read before Accept changed a job: for such a job nothing is done.
 func (k *Keeper) Watch(ctx context.Context, jobs []slurm.QueueEntry, now int64) (open int, err error) {
 	return k.watch(ctx, newQueue(jobs), now)
 }
@@ -129,7 +130,7 @@ func (k *Keeper) watch(ctx context.Context, q *queue, now int64) (open int, err 
 	k.memory.retain(entries)
 	for _, t := range transitions {
 		for _, d := range t.due(q, entries, now) {
-			if !d.e.Open { // by now
+			if !d.e.Open || k.memory.changedSince(d.e.ID, now) { // by now
 				continue
 			}
 			switch err := t.do(k, ctx, d.e, d.j, now); {

@@ -26,6 +26,10 @@ import (
 // DefaultTimeout bounds one request, credential included.
 const DefaultTimeout = 2 * time.Second
 
+// acceptTimeout bounds a request of Accept, in which varqd changes a job in Slurm. It is as long as
+// varqd works on a request.
+const acceptTimeout = 20 * time.Second
+
 // maxAnswer bounds an answer of varqd's, in bytes.
 const maxAnswer = 64 << 20
 
@@ -102,9 +106,10 @@ func (c *Client) Cancel(ctx context.Context, a api.Cancellation) error {
 	return c.do(ctx, http.MethodPost, api.PathCancel, a, nil)
 }
 
-// Accept agrees to a higher ceiling on the cost of idle nodes.
-func (c *Client) Accept(ctx context.Context, a api.Acceptance) (r api.Reservation, err error) {
-	err = c.do(ctx, http.MethodPost, api.PathAccept, a, &r)
+// Accept agrees to a higher ceiling on the cost of idle nodes. Slurm may be slow to change the job:
+// it may take longer than Timeout.
+func (c *Client) Accept(ctx context.Context, a api.Acceptance) (r api.Accepted, err error) {
+	err = c.doWithin(ctx, max(c.Timeout, acceptTimeout), http.MethodPost, api.PathAccept, a, &r)
 	return r, err
 }
 
@@ -202,9 +207,14 @@ func (v values) path(path string) string {
 	return path + "?" + url.Values(v).Encode()
 }
 
-// do makes one request and decodes its answer.
+// do makes one request and decodes its answer, within Timeout.
 func (c *Client) do(ctx context.Context, method, path string, question, answer any) error {
-	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
+	return c.doWithin(ctx, c.Timeout, method, path, question, answer)
+}
+
+// doWithin is do with another timeout.
+func (c *Client) doWithin(ctx context.Context, timeout time.Duration, method, path string, question, answer any) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	var body []byte
 	if question != nil {
@@ -229,12 +239,12 @@ func (c *Client) do(ctx context.Context, method, path string, question, answer a
 	}
 	resp, err := c.http.Do(r)
 	if err != nil {
-		return c.unreachable(err)
+		return c.unreachable(err, timeout)
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	if err != nil {
-		return c.unreachable(err)
+		return c.unreachable(err, timeout)
 	}
 	if len(text) > maxAnswer {
 		return fmt.Errorf("varqd at %s answers with more than %d bytes", c.endpoint, maxAnswer)
@@ -258,13 +268,13 @@ func (c *Client) do(ctx context.Context, method, path string, question, answer a
 }
 
 // unreachable says in a few words why varqd did not answer.
-func (c *Client) unreachable(err error) error {
+func (c *Client) unreachable(err error, timeout time.Duration) error {
 	why := err.Error()
 	var wrapped *url.Error
 	if errors.As(err, &wrapped) {
 		why = wrapped.Err.Error()
 		if wrapped.Timeout() {
-			why = fmt.Sprintf("no answer within %v", c.Timeout)
+			why = fmt.Sprintf("no answer within %v", timeout)
 		}
 	}
 	return fmt.Errorf("%w at %s: %s", ErrUnreachable, c.endpoint, why)

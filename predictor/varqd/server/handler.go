@@ -273,11 +273,11 @@ func (h *handler) accept(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	reservation, err := h.service.Accept(r.Context(), r.user, *a)
+	accepted, err := h.service.Accept(r.Context(), r.user, *a)
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, http.StatusOK, reservation)
+	return writeJSON(w, http.StatusOK, accepted)
 }
 
 func (h *handler) limits(w http.ResponseWriter, r *request) error {

@@ -32,8 +32,9 @@ type Service interface {
 	Bind(ctx context.Context, user string, b api.Binding) error
 	// Cancel takes back a plan of user's that no job has taken up.
 	Cancel(ctx context.Context, user string, c api.Cancellation) error
-	// Accept raises the ceiling on the cost of idle nodes of a reservation of user's.
-	Accept(ctx context.Context, user string, a api.Acceptance) (api.Reservation, error)
+	// Accept raises the ceiling on the cost of idle nodes of a reservation of user's, and moves its
+	// job.
+	Accept(ctx context.Context, user string, a api.Acceptance) (api.Accepted, error)
 	// Limits tells what the site's policy allows user, and what she uses of it.
 	Limits(ctx context.Context, user string) (api.Limits, error)
 	// Reservations lists those that user may see.

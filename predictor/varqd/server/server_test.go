@@ -80,12 +80,12 @@ func (s *fakeService) Cancel(_ context.Context, user string, c api.Cancellation)
 	return nil
 }
 
-func (s *fakeService) Accept(_ context.Context, user string, a api.Acceptance) (api.Reservation, error) {
+func (s *fakeService) Accept(_ context.Context, user string, a api.Acceptance) (api.Accepted, error) {
 	s.seen(user)
 	if a.Job == 9 {
-		return api.Reservation{}, api.Fault(api.ErrConflict, "job 9 needs no more")
+		return api.Accepted{}, api.Fault(api.ErrConflict, "job 9 needs no more")
 	}
-	return api.Reservation{Job: a.Job, Ceiling: a.Worst}, nil
+	return api.Accepted{Reservation: api.Reservation{Job: a.Job, Ceiling: a.Worst}, Moved: true}, nil
 }
 
 func (s *fakeService) Limits(_ context.Context, user string) (api.Limits, error) {

@@ -3,11 +3,14 @@ package command
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
+	"github.com/varq-project/varq/predictor/prob"
+	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
 func newAccept(env *Env, link *link) *cobra.Command {
@@ -17,7 +20,8 @@ func newAccept(env *Env, link *link) *cobra.Command {
 		Long: `While your job waits, its nodes are never held for longer than you have agreed
 to: what was quoted, or --max-cost. If the queue becomes slower than was forecast,
 that may be too short a time to keep the promise, and varq status says what would
-keep it. Accept agrees to that, and varqd then moves the job.
+keep it. Accept agrees to that, and varqd moves the job at once. If Slurm does not
+let it, accept says why, and when varqd will.
 
 With --max-cost=N it agrees to N node-hours of idle nodes at most, and changes
 nothing if more is needed by now.`,
@@ -53,15 +57,24 @@ nothing if more is needed by now.`,
 		if err != nil {
 			return err
 		}
-		r, err := varqd.Accept(cmd.Context(), a)
+		accepted, err := varqd.Accept(cmd.Context(), a)
 		if err != nil {
 			return err
 		}
 		if *asJSON {
-			return cli.WriteJSON(env.Stdout, r)
+			return cli.WriteJSON(env.Stdout, accepted)
 		}
-		_, err = fmt.Fprintf(env.Stdout, "job %d: idle nodes may cost up to %s now; varqd moves the job within some seconds\n", r.Job, r.Ceiling.RoundedUp())
+		_, err = fmt.Fprintf(env.Stdout, "job %d: idle nodes may cost up to %s now\n%s\n", accepted.Job, accepted.Ceiling.RoundedUp(), moved(&accepted, env.Zone))
 		return err
 	}
 	return cmd
+}
+
+// moved says what varqd has done to the job.
+func moved(a *api.Accepted, zone *time.Location) string {
+	if !a.Moved {
+		return "not moved: " + a.Unmoved
+	}
+	return fmt.Sprintf("moved: it may start from %s on, with the time limit %s, and by %s with probability %s",
+		slurmtime.Format(a.Set.BeginTime, zone), slurmtime.FormatDuration(a.Set.TimeLimit), slurmtime.Format(a.BeginBy, zone), prob.Format(a.Now))
 }

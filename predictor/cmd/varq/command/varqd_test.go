@@ -97,12 +97,19 @@ func cancel(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// accept accepts half a node-hour for job 4711, and nothing else.
-func accept(a api.Acceptance) (api.Reservation, error) {
-	if a.Job != 4711 || a.Worst.NodeSeconds != 0 && a.Worst.NodeSeconds < 1800 {
-		return api.Reservation{}, fmt.Errorf("job %d needs no more", a.Job)
+// accept accepts half a node-hour for jobs 4711 and 4713, and nothing else. It does not move 4713.
+func accept(a api.Acceptance) (api.Accepted, error) {
+	if a.Job != 4711 && a.Job != 4713 || a.Worst.NodeSeconds != 0 && a.Worst.NodeSeconds < 1800 {
+		return api.Accepted{}, fmt.Errorf("job %d needs no more", a.Job)
 	}
-	return api.Reservation{Job: a.Job, Ceiling: api.Cost{NodeSeconds: 1800, BillingSeconds: 3600}}, nil
+	accepted := api.Accepted{Moved: a.Job == 4711, Reservation: api.Reservation{
+		Plan: api.Plan{BeginBy: now + 7200}, Job: a.Job, Now: .97,
+		Ceiling: api.Cost{NodeSeconds: 1800, BillingSeconds: 3600}, Set: api.Setting{BeginTime: now + 5400, TimeLimit: 4500},
+	}}
+	if !accepted.Moved {
+		accepted.Unmoved = "Slurm does not answer now; varqd tries again within a minute"
+	}
+	return accepted, nil
 }
 
 // limits answers with a rule of each kind, or with none if there is a file nolimits in the folder

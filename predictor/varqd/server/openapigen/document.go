@@ -33,7 +33,7 @@ var operations = []operation{
 	{path: api.PathQuote, method: "post", summary: "Say what would be promised, and promise nothing.", request: "PlanRequest", answer: "PlanAnswer"},
 	{path: api.PathBind, method: "post", summary: "Tell which job a plan became.", request: "Binding"},
 	{path: api.PathCancel, method: "post", summary: "Take back a plan without a job.", request: "Cancellation"},
-	{path: api.PathAccept, method: "post", summary: "Agree to a higher ceiling on the cost of idle nodes, which keeps a promise.", request: "Acceptance", answer: "Reservation"},
+	{path: api.PathAccept, method: "post", summary: "Agree to a higher ceiling on the cost of idle nodes, which keeps a promise.", request: "Acceptance", answer: "Accepted"},
 	{path: api.PathLimits, method: "get", summary: "Tell what the site's policy allows the asker, and what she uses of it.", answer: "Limits"},
 	{path: api.PathReservations, method: "get", summary: "List reservations.", answer: "Reservation", list: true, parameters: slices.Concat([]parameter{
 		{api.ParamUser, "string", "Whose: a user, or * for everybody; by default the asker's own."},
