@@ -28,6 +28,7 @@ type fakeSlurm struct {
 	startsAtUpdate int64                             // this job starts just before Update changes it
 	accountingDown map[int64]bool                    // Accounted fails for these jobs; for all jobs with key 0
 
+	lists []int    // the lengths of the lists that AccountedAll was asked for
 	calls []string // the calls that change jobs, since the last watch
 }
 
@@ -116,6 +117,19 @@ func (s *fakeSlurm) Accounted(_ context.Context, id int64) ([]workload.Job, erro
 	runs := slices.Clone(s.accounted[id])
 	slices.SortStableFunc(runs, func(a, b workload.Job) int { return cmp.Compare(a.Submit, b.Submit) })
 	return runs, s.down
+}
+
+func (s *fakeSlurm) AccountedAll(ctx context.Context, ids []int64) (map[int64][]workload.Job, error) {
+	s.lists = append(s.lists, len(ids))
+	all := map[int64][]workload.Job{}
+	for _, id := range ids {
+		runs, err := s.Accounted(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		all[id] = runs
+	}
+	return all, nil
 }
 
 func (s *fakeSlurm) Cluster(context.Context) (limits.Cluster, error) {

@@ -50,6 +50,8 @@ type Slurm interface {
 	// Accounted returns the runs of a job that are in accounting, oldest submission
 	// first. A job has several runs if it was requeued.
 	Accounted(ctx context.Context, job int64) ([]workload.Job, error)
+	// AccountedAll is Accounted for many jobs in one request, by their ids.
+	AccountedAll(ctx context.Context, jobs []int64) (map[int64][]workload.Job, error)
 	// Cluster returns the limits of partitions, associations and QOS, and the
 	// reservations of Slurm itself.
 	Cluster(ctx context.Context) (limits.Cluster, error)

@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/test/cluster"
 )
@@ -154,5 +156,50 @@ func TestLiveLaunchFails(t *testing.T) {
 	l.run("root", "scancel", strconv.FormatInt(job, 10))
 	if r := l.settled(job); r.State != api.StateMissed || !strings.Contains(r.Note, "held by Slurm") {
 		t.Errorf("settled %+v", r)
+	}
+}
+
+// Many jobs that are cancelled at once are settled at the next two looks.
+func TestLiveManyGone(t *testing.T) {
+	const rounds, jobs = 6, 100 // a user has at most 100 promises without a job
+	l := newLab(t, limited(t), "slurm")
+	look := func() (open int) {
+		at := time.Now().Unix()
+		queue, err := l.slurm.Queue(t.Context())
+		l.must(err)
+		open, err = l.Watch(t.Context(), queue, at)
+		l.must(err)
+		return open
+	}
+	file := filepath.Join(l.JobDir(), "comments")
+	for range rounds {
+		var comments strings.Builder
+		for range jobs {
+			comments.WriteString(l.promise(2*time.Hour, "").Comment + "\n")
+		}
+		l.must(os.WriteFile(file, []byte(comments.String()), 0o644))
+		l.run("alice", "sh", "-c", `while read -r c; do sbatch --quiet --output=/dev/null --time=13 --begin=now+6600 --comment="$c" --wrap=true || exit; done <"$0"`, file)
+		look()
+	}
+	entries, err := l.Ledger.Select(t.Context(), ledger.Query{Open: true})
+	l.must(err)
+	if n := len(slices.DeleteFunc(entries, func(e ledger.Entry) bool { return e.Job == 0 })); n != rounds*jobs {
+		t.Fatalf("%d promises have a job", n)
+	}
+	l.run("root", "scancel", "--user=alice")
+	const cancelled = 4
+	for ended := ""; ended != strconv.Itoa(rounds*jobs); time.Sleep(200 * time.Millisecond) {
+		var err error
+		ended, err = l.Query(t.Context(), "SELECT COUNT(*) FROM lab_job_table WHERE state = %d AND time_end != 0", cancelled)
+		l.must(err)
+		ended = strings.TrimSpace(ended)
+	}
+	wait(time.Now().Unix() + skew) // or the queue may have been read before the last were submitted
+	began := time.Now()
+	look()
+	look()
+	t.Logf("two looks took %v", time.Since(began))
+	if open := look(); open != 0 {
+		t.Errorf("%d promises are open after two looks", open)
 	}
 }

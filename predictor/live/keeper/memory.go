@@ -25,6 +25,9 @@ type memory struct {
 	unclaimed []*ledger.Entry    // open plans without a job, as Watch has read them
 	rescues   map[string]rescue  // by plan: what would keep an endangered promise
 	changed   map[string]int64   // by plan: when its job was changed, outside Watch
+	// listingFrom is the time from which on accounting is asked for several jobs at once, because
+	// that has failed.
+	listingFrom int64
 	// limitsFixedUntil is the time until which time limits are not changed, because Slurm
 	// has not let varqd act as a job's owner.
 	limitsFixedUntil int64
@@ -128,6 +131,21 @@ func (m *memory) changedSince(plan string, t int64) bool {
 	defer m.mu.Unlock()
 	at, ok := m.changed[plan]
 	return ok && t <= at+skew
+}
+
+// stopListing makes listing false for a while: half as long as a job is not asked for that accounting
+// cannot tell of, so that the next list does without that job.
+func (m *memory) stopListing(now int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.listingFrom = now + retryAfter/2
+}
+
+// listing reports whether accounting is asked for several jobs at once.
+func (m *memory) listing(now int64) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return now >= m.listingFrom
 }
 
 // limitsFixedFor is how many seconds the keeper leaves time limits alone after Slurm has not let

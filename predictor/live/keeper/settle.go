@@ -51,18 +51,65 @@ func (k *Keeper) expired(e *ledger.Entry) bool {
 	return k.Outlook.Covered() >= max(e.BeginTime, e.Promised)+k.Grace
 }
 
-// settleGone settles a reservation whose job is not in the queue, once accounting shows how
-// the job ended. If accounting cannot be read for one job, settleGone does not ask for it
-// again for a while, so that the other jobs are settled.
-func (k *Keeper) settleGone(ctx context.Context, e *ledger.Entry, _ *slurm.QueueEntry, now int64) error {
-	if k.memory.postponed(e.ID, now) {
-		return nil
+// For how many jobs settleGone asks accounting in one Watch, so that jobs that leave the queue do not
+// keep the keeper from all others, nor slurmrestd busy: in one request for all of them or, where that
+// fails, in one for each.
+const (
+	goneAtOnce   = 500
+	goneOneByOne = 10
+)
+
+// settleGone settles reservations whose jobs are not in the queue, once accounting shows how the
+// jobs ended. Of many it settles a part, another one each time. If accounting cannot tell of them at
+// once, they are asked for one by one for a while; and if it cannot tell of one job, that is not asked
+// for again for a while, so that the other jobs are settled.
+func (k *Keeper) settleGone(ctx context.Context, due []duty, now int64) error {
+	due = slices.DeleteFunc(due, func(d duty) bool { return !d.e.Open || k.memory.postponed(d.e.ID, now) })
+	if len(due) > 1 && k.memory.listing(now) {
+		some := someOf(due, goneAtOnce, now)
+		ids := make([]int64, len(some))
+		for i, d := range some {
+			ids[i] = d.e.Job
+		}
+		runs, err := k.Slurm.AccountedAll(ctx, ids)
+		if err == nil {
+			for _, d := range some {
+				if err := k.failed(ctx, d.e, k.settleAbsent(ctx, d.e, runs[d.e.Job], now)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		k.memory.stopListing(now)
+		k.Log.Info("accounting does not tell of several jobs at once", "jobs", len(ids), "error", err)
 	}
-	runs, err := k.Slurm.Accounted(ctx, e.Job)
-	if err != nil {
-		k.memory.postpone(e.ID, now)
-		return fmt.Errorf("look up the job in accounting: %w", err)
+	for _, d := range someOf(due, goneOneByOne, now) {
+		runs, err := k.Slurm.Accounted(ctx, d.e.Job)
+		if err != nil {
+			k.memory.postpone(d.e.ID, now)
+			err = fmt.Errorf("look up the job in accounting: %w", err)
+		} else {
+			err = k.settleAbsent(ctx, d.e, runs, now)
+		}
+		if err := k.failed(ctx, d.e, err); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// someOf returns at most n of due, other ones at another time.
+func someOf(due []duty, n int, now int64) []duty {
+	if len(due) <= n {
+		return due
+	}
+	first := int(now % int64(len(due)))
+	return slices.Concat(due[first:], due[:first])[:n]
+}
+
+// settleAbsent settles a reservation whose job is not in the queue. runs are the job's in accounting,
+// oldest first.
+func (k *Keeper) settleAbsent(ctx context.Context, e *ledger.Entry, runs []workload.Job, now int64) error {
 	if err := k.noteRuns(ctx, e, runs, now); err != nil {
 		return err
 	}

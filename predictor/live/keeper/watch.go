@@ -3,7 +3,6 @@ package keeper
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/slurm"
@@ -38,25 +37,24 @@ type transition struct {
 	bound  bool
 	states jobState
 	do     action
-	most   int // for how many reservations in one Watch; 0 for all
 }
 
 // transitions say which action is due for an open reservation. A row applies to each
 // reservation that is bound, or not bound, as the row says, and whose job is in one of the
 // row's states. Watch applies a row to all reservations before it goes on to the next row.
 // So several rows may apply to one reservation in one Watch: a job is revised as soon as it
-// is bound. The action that asks accounting comes last, because it may be slow; and it is done
-// for a few reservations only, so that many jobs that leave the queue at once do not keep the
-// keeper from all others. Reading accounting settles the rest; see ObserveAccounting.
+// is bound. Last of all come the jobs that are absent: settleGone asks accounting, which may be slow.
 var transitions = []transition{
-	{false, present, (*Keeper).bindClaimant, 0},
-	{true, started, (*Keeper).noteStart, 0},
-	{true, overdue, (*Keeper).noteLate, 0},
-	{true, waiting, (*Keeper).revise, 0},
-	{false, absent, (*Keeper).settleWithdrawn, 0},
-	{false, anyState, (*Keeper).expire, 0}, // present if bindClaimant could not bind the job
-	{true, absent, (*Keeper).settleGone, 10},
+	{false, present, (*Keeper).bindClaimant},
+	{true, started, (*Keeper).noteStart},
+	{true, overdue, (*Keeper).noteLate},
+	{true, waiting, (*Keeper).revise},
+	{false, absent, (*Keeper).settleWithdrawn},
+	{false, anyState, (*Keeper).expire}, // present if bindClaimant could not bind the job
 }
+
+// gone is the row of transitions for settleGone, which is called for all reservations together.
+var gone = transition{bound: true, states: absent}
 
 // Watch brings each open reservation up to date with the queue, by the table transitions.
 // jobs are all pending and running jobs. Watch returns how many reservations were open.
@@ -133,17 +131,25 @@ func (k *Keeper) watch(ctx context.Context, q *queue, now int64) (open int, err 
 			if !d.e.Open || k.memory.changedSince(d.e.ID, now) { // by now
 				continue
 			}
-			switch err := t.do(k, ctx, d.e, d.j, now); {
-			case ctx.Err() != nil:
-				return len(entries), ctx.Err()
-			case errors.Is(err, slurm.ErrUnavailable):
+			if err := k.failed(ctx, d.e, t.do(k, ctx, d.e, d.j, now)); err != nil {
 				return len(entries), err
-			case err != nil:
-				k.Log.Error("reservation", "plan", d.e.ID, "job", d.e.Job, "error", err)
 			}
 		}
 	}
-	return len(entries), nil
+	return len(entries), k.settleGone(ctx, gone.due(q, entries, now), now)
+}
+
+// failed logs the error of an action for e. It returns one that stops Watch.
+func (k *Keeper) failed(ctx context.Context, e *ledger.Entry, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, slurm.ErrUnavailable):
+		return err
+	case err != nil:
+		k.Log.Error("reservation", "plan", e.ID, "job", e.Job, "error", err)
+	}
+	return nil
 }
 
 // duty is a reservation that an action is due for, and its job, or nil if it is absent.
@@ -152,7 +158,7 @@ type duty struct {
 	j *slurm.QueueEntry
 }
 
-// due returns the reservations that t applies to now: at most t.most, other ones each time.
+// due returns the reservations that t applies to now.
 func (t *transition) due(q *queue, entries []ledger.Entry, now int64) (due []duty) {
 	for i := range entries {
 		e := &entries[i]
@@ -162,10 +168,6 @@ func (t *transition) due(q *queue, entries []ledger.Entry, now int64) (due []dut
 		if j, state := q.stateOf(e, now); t.states&state != 0 {
 			due = append(due, duty{e, j})
 		}
-	}
-	if t.most > 0 && len(due) > t.most {
-		first := int(now % int64(len(due)))
-		due = slices.Concat(due[first:], due[:first])[:t.most]
 	}
 	return due
 }

@@ -105,10 +105,10 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 type request struct {
 	method string
 	family family
-	path   string // below the version: "/jobs"
-	query  url.Values
-	body   any    // sent as JSON
-	user   string // the Slurm user to act as; "" stands for Options.User
+	path   string                   // below the version: "/jobs"
+	query  func(version) url.Values // nil for none
+	body   any                      // sent as JSON
+	user   string                   // the Slurm user to act as; "" stands for Options.User
 }
 
 // fields has the fields of an answer to read, by key in lower case: "jobs", "nodes" and so
@@ -190,8 +190,10 @@ func (c *Client) doWithin(ctx context.Context, r request, fields fields) error {
 		return err
 	}
 	path := fmt.Sprintf("/%s/%s%s", r.family, v[r.family], r.path)
-	if len(r.query) > 0 {
-		path += "?" + r.query.Encode()
+	if r.query != nil {
+		if query := r.query(v[r.family]); len(query) > 0 {
+			path += "?" + query.Encode()
+		}
 	}
 	response, err := c.send(ctx, cmp.Or(r.user, c.opts.User), r.method, path, r.body)
 	if err != nil {

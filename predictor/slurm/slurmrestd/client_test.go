@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -384,6 +385,40 @@ func TestAccounted(t *testing.T) {
 	c = serve(t, api(answer(404, `{"errors":[]}`)))
 	got, err = c.Accounted(t.Context(), 7)
 	check(t, len(got), 0, err)
+}
+
+// Versions differ in how they read a list of jobs, and in whether they tell all runs unasked.
+func TestAccountedAll(t *testing.T) {
+	forEachVersion(t, func(t *testing.T, v version, _ *Client) {
+		var asked url.Values
+		mux := http.NewServeMux()
+		mux.HandleFunc("GET /openapi", func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprintf(w, `{"paths":{"/slurm/%[1]s/jobs/":{},"/slurmdb/%[1]s/jobs/":{}}}`, v)
+		})
+		mux.HandleFunc("/slurmdb/{version}/jobs", func(w http.ResponseWriter, r *http.Request) {
+			asked = r.URL.Query()
+			job := func(id, submit int) string {
+				return fmt.Sprintf(`{"job_id":%d,"state":{"current":["COMPLETED"]},"partition":"p","time":{"submission":%d,%s}}`, id, submit, pastTimes)
+			}
+			fmt.Fprintf(w, `{"jobs":[%s,%s,%s]}`, job(8, 30), job(7, 20), job(7, 10))
+		})
+		got, err := serve(t, mux).AccountedAll(t.Context(), []int64{7, 8, 9})
+		if v == 39 {
+			if !errors.Is(err, errors.ErrUnsupported) || asked != nil {
+				t.Errorf("%v, asked for %v", err, asked)
+			}
+			return
+		}
+		past := func(id, submit int64) workload.Job {
+			return workload.Job{ID: id, Submit: submit, State: workload.Completed, Request: workload.Request{Partition: "p"}}
+		}
+		check(t, got, map[int64][]workload.Job{7: {past(7, 10), past(7, 20)}, 8: {past(8, 30)}}, err)
+		want := url.Values{"skip_steps": {"true"}, "step": {"7,8,9"}}
+		if v != oldest {
+			want = url.Values{"skip_steps": {"true"}, "step": {"7", "8", "9"}, "show_duplicates": {"true"}}
+		}
+		check(t, asked, want, nil)
+	})
 }
 
 // A job that was cancelled in the queue has no start, although Slurm reports one.

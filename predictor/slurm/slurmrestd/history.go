@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/slurm"
@@ -89,12 +90,21 @@ func (c *Client) History(ctx context.Context, from, to int64, progress func(slur
 
 // window yields the jobs of one window.
 func (c *Client) window(ctx context.Context, from, to int64) iter.Seq2[workload.Job, error] {
-	query := url.Values{
-		"start_time": {"uts" + strconv.FormatInt(from, 10)},
-		"end_time":   {"uts" + strconv.FormatInt(to, 10)},
-		"skip_steps": {"true"},
+	return c.pastJobs(ctx, "/jobs", func(v version) url.Values {
+		query := runsQuery(v)
+		query.Set("start_time", "uts"+strconv.FormatInt(from, 10))
+		query.Set("end_time", "uts"+strconv.FormatInt(to, 10))
+		return query
+	})
+}
+
+// runsQuery returns a query for jobs, each run by itself, without their steps.
+func runsQuery(v version) url.Values {
+	query := url.Values{"skip_steps": {"true"}}
+	if v >= firstRepeated {
+		query.Set("show_duplicates", "true")
 	}
-	return c.pastJobs(ctx, "/jobs", query)
+	return query
 }
 
 // Accounted returns the jobs in accounting with this id, by submission. There may be
@@ -102,7 +112,7 @@ func (c *Client) window(ctx context.Context, from, to int64) iter.Seq2[workload.
 // lost. There may be none.
 func (c *Client) Accounted(ctx context.Context, id int64) ([]workload.Job, error) {
 	var jobs []workload.Job
-	for job, err := range c.pastJobs(ctx, "/job/"+strconv.FormatInt(id, 10), nil) {
+	for job, err := range c.pastJobs(ctx, "/job/"+strconv.FormatInt(id, 10), func(version) url.Values { return nil }) {
 		if errors.Is(err, slurm.ErrNotFound) {
 			return nil, nil
 		}
@@ -111,11 +121,56 @@ func (c *Client) Accounted(ctx context.Context, id int64) ([]workload.Job, error
 		}
 		jobs = append(jobs, job)
 	}
-	slices.SortStableFunc(jobs, func(a, b workload.Job) int { return cmp.Compare(a.Submit, b.Submit) })
+	bySubmission(jobs)
 	return jobs, nil
 }
 
-func (c *Client) pastJobs(ctx context.Context, path string, query url.Values) iter.Seq2[workload.Job, error] {
+func bySubmission(jobs []workload.Job) {
+	slices.SortStableFunc(jobs, func(a, b workload.Job) int { return cmp.Compare(a.Submit, b.Submit) })
+}
+
+// AccountedAll is Accounted for many jobs in one request, by their ids. For a thousand jobs that
+// takes slurmrestd hardly longer than for one where accounting is large. It returns
+// errors.ErrUnsupported for a version of which it is not known how it reads a list.
+func (c *Client) AccountedAll(ctx context.Context, ids []int64) (map[int64][]workload.Job, error) {
+	versions, err := c.serverVersions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if v := versions[database]; v != oldest && v < firstRepeated {
+		return nil, fmt.Errorf("slurmrestd: a list of jobs, with %s: %w", v, errors.ErrUnsupported)
+	}
+	runs := make(map[int64][]workload.Job, len(ids))
+	for job, err := range c.pastJobs(ctx, "/jobs", func(v version) url.Values { return listQuery(v, ids) }) {
+		if errors.Is(err, slurm.ErrNotFound) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		runs[job.ID] = append(runs[job.ID], job)
+	}
+	for _, jobs := range runs {
+		bySubmission(jobs)
+	}
+	return runs, nil
+}
+
+// listQuery returns a query for the runs of these jobs.
+func listQuery(v version, ids []int64) url.Values {
+	query, list := runsQuery(v), make([]string, len(ids))
+	for i, id := range ids {
+		list[i] = strconv.FormatInt(id, 10)
+	}
+	if v == oldest {
+		list = []string{strings.Join(list, ",")}
+	}
+	query["step"] = list
+	return query
+}
+
+// pastJobs yields what slurmdbd answers to the query, which depends on the version.
+func (c *Client) pastJobs(ctx context.Context, path string, query func(version) url.Values) iter.Seq2[workload.Job, error] {
 	return func(yield func(workload.Job, error) bool) {
 		ctx, cancel := context.WithTimeoutCause(ctx, historyTimeouts*c.opts.Timeout, errTimeout)
 		defer cancel()

@@ -110,6 +110,7 @@ func TestLive(t *testing.T) {
 			t.Errorf("sacct: %+v has no %+v", history, job)
 		}
 	})
+	t.Run("runs", lab.runs)
 	t.Run("at a limit", lab.atLimit)
 	t.Run("slurmctld down", func(t *testing.T) {
 		if err := c.StopDaemon(cluster.Slurmctld); err != nil {
@@ -212,6 +213,65 @@ func (l live) settled(client *slurmrestd.Client, id int64) workload.Job {
 	}
 	l.t.Fatalf("accounting does not know the end of job %d", id)
 	panic("unreachable")
+}
+
+// runs are all runs of a job that was requeued, in its history too, and those of many jobs at once.
+func (l live) runs(t *testing.T) {
+	root, began := l.client("root"), time.Now().Unix()
+	job := l.submit("alice", "--time=10", "--requeue", "--wrap=sleep 600")
+	other := l.submit("alice", "--time=10", "--hold", "--wrap=true")
+	until := func(what string, is func(slurm.QueueEntry) bool) (j slurm.QueueEntry) {
+		for end := time.Now().Add(cluster.Patience); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+			var err error
+			if j, err = root.Job(t.Context(), job); err == nil && is(j) {
+				return j
+			}
+		}
+		t.Fatalf("job %d is not %s: %+v", job, what, j)
+		panic("unreachable")
+	}
+	first := until("running", func(j slurm.QueueEntry) bool { return j.Start != 0 && time.Now().Unix() > j.Start })
+	l.run("scontrol", "requeue", strconv.FormatInt(job, 10))
+	until("back in the queue", func(j slurm.QueueEntry) bool { return j.Submit > first.Submit && !j.Completing && j.Start == 0 })
+	for _, id := range []int64{job, other} {
+		l.run("scancel", strconv.FormatInt(id, 10))
+	}
+	ids := []int64{99_999_999, job, other}
+	for id := range int64(997) {
+		ids = append(ids, 10_000_000+id)
+	}
+	var all map[int64][]workload.Job
+	ended := func(runs []workload.Job, n int) bool {
+		return len(runs) == n && !slices.ContainsFunc(runs, func(j workload.Job) bool { return !j.State.Finished() })
+	}
+	for end := time.Now().Add(cluster.Patience); ; time.Sleep(200 * time.Millisecond) {
+		var err error
+		if all, err = root.AccountedAll(t.Context(), ids); err != nil {
+			t.Fatal(err)
+		}
+		if ended(all[job], 2) && ended(all[other], 1) {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%+v", all)
+		}
+	}
+	if len(all) != 2 {
+		t.Errorf("asked for %d and %d, got %+v", job, other, all)
+	}
+	for _, id := range []int64{job, other} {
+		one, err := root.Accounted(t.Context(), id)
+		if err != nil || !slices.Equal(one, all[id]) {
+			t.Errorf("asked for job %d alone: %+v, %v; for many: %+v", id, one, err, all[id])
+		}
+	}
+	// The last run was cancelled before it was eligible, and so is in no window.
+	if history := collect(t, root, began-1, time.Now().Unix()+300); !slices.Contains(history, all[job][0]) {
+		t.Errorf("the history %+v has no %+v", history, all[job][0])
+	}
+	if none, err := root.AccountedAll(t.Context(), []int64{99_999_998, 99_999_999}); len(none) != 0 || err != nil {
+		t.Errorf("of no jobs: %+v, %v", none, err)
+	}
 }
 
 // clock measures slurmctld's clock, which is this host's, by clocks that go wrong.

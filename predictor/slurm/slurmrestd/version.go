@@ -33,6 +33,11 @@ const (
 // in an update as a text. Later versions nest the object, and read a number.
 const lastFlat version = 38
 
+// firstRepeated is the first version that reads a list of past jobs from a repeated key, and tells
+// the runs of a job before its last requeue only if asked to. The oldest reads a list with commas,
+// and tells all runs. What the version between them does is not known.
+const firstRepeated version = 40
+
 // String returns the version as in a path: "v0.0.42".
 func (v version) String() string { return fmt.Sprintf("v0.0.%d", int(v)) }
 

@@ -104,6 +104,9 @@ func (s *fakeSlurm) Cancel(context.Context, int64) error        { return s.err()
 func (s *fakeSlurm) Accounted(context.Context, int64) ([]workload.Job, error) {
 	return nil, s.err()
 }
+func (s *fakeSlurm) AccountedAll(context.Context, []int64) (map[int64][]workload.Job, error) {
+	return nil, s.err()
+}
 func (s *fakeSlurm) Operators(context.Context) ([]string, error) { return nil, s.err() }
 func (s *fakeSlurm) Nodes(context.Context) ([]slurm.Node, error) {
 	nodes := make([]slurm.Node, 64)

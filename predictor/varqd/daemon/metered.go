@@ -55,6 +55,12 @@ func (m metered) Accounted(ctx context.Context, job int64) ([]workload.Job, erro
 	return m.slurm.Accounted(ctx, job)
 }
 
+// AccountedAll implements keeper.Slurm.
+func (m metered) AccountedAll(ctx context.Context, jobs []int64) (map[int64][]workload.Job, error) {
+	defer m.load.begin("accounting", true)()
+	return m.slurm.AccountedAll(ctx, jobs)
+}
+
 // Cluster implements keeper.Slurm.
 func (m metered) Cluster(ctx context.Context) (limits.Cluster, error) {
 	defer m.load.begin("limits", true)()
