@@ -61,6 +61,12 @@ type QueueEntry struct {
 	// HetJob is the id of a heterogeneous job's leader, or 0 for an ordinary job.
 	HetJob       int64
 	RestartCount int
+	// Suspended is true for a job that an operator or Slurm has suspended: it has its nodes, and none
+	// of its processes run.
+	Suspended bool
+	// SuspendTime is when it was suspended or resumed last, and RanBefore for how many seconds it had
+	// run by then. Both are 0 if it never was.
+	SuspendTime, RanBefore int64
 	// Completing is true for a job that has ended, or that was requeued, while its nodes are not
 	// free yet. If it was requeued, its Start is when that was asked for.
 	Completing bool

@@ -1,6 +1,7 @@
 package keeper
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,17 +48,51 @@ func (k *Keeper) noteStart(ctx context.Context, e *ledger.Entry, j *slurm.QueueE
 		p.Eligible, p.Start, p.Held, p.Nodes = j.Eligible, j.Start, false, j.Job.Nodes
 	}
 	p.State, p.Name = api.StateHolding, shownName(j.Name)
-	if begin := workStart(e, j.Start); now >= begin {
-		p.State = api.StateRunning
-		if p.WorkStart == 0 {
-			p.WorkStart = begin
-		}
+	if p.WorkStart == 0 {
+		c.observeSuspension(j)
+	}
+	switch begin, ok := workBegins(e, j); {
+	case p.WorkStart != 0 || ok && now >= begin:
+		p.State, p.WorkStart = api.StateRunning, cmp.Or(p.WorkStart, begin)
+	case !ok && now >= e.BeginBy+skew && !p.Late:
+		p.Late = true
+		c.event(ledger.Note, "its work has not begun by the deadline: %s", stopper(suspended))
 	}
 	return k.record(ctx, e, c)
 }
 
-// workStart returns when the work of e's job begins if the job starts at start.
+// workStart returns when the work of e's job begins if the job starts at start, and is not suspended
+// then.
 func workStart(e *ledger.Entry, start int64) int64 { return max(start, e.HoldUntil) }
+
+// workBegins returns when the work of e's job, which has started, begins or has begun: while it is
+// suspended, varq-wrapper cannot let it. It reports false if the job is suspended since before then.
+func workBegins(e *ledger.Entry, j *slurm.QueueEntry) (at int64, ok bool) {
+	at = workStart(e, j.Start)
+	switch {
+	case j.Suspended && j.SuspendTime <= at:
+		return 0, false
+	case !j.Suspended && j.SuspendTime > at && j.Start+j.RanBefore <= at: // it has been resumed
+		at = j.SuspendTime
+	}
+	return at, true
+}
+
+// suspended is Progress.Stopped of a job that is suspended.
+const suspended = "suspended"
+
+// observeSuspension records whether a job whose work has not begun is suspended.
+func (c *change) observeSuspension(j *slurm.QueueEntry) {
+	p := &c.progress
+	switch {
+	case j.Suspended && p.Stopped != suspended:
+		p.Stopped = suspended
+		c.event(ledger.Note, "%s", stopper(suspended))
+	case !j.Suspended && p.Stopped == suspended:
+		p.Stopped = ""
+		c.event(ledger.Note, "resumed")
+	}
+}
 
 // noteLate records that a job is still pending after its deadline. It cancels the job if
 // OnMiss is OnMissCancel. But it does not cancel a job that has been requeued, which had

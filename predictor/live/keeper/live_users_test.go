@@ -203,3 +203,44 @@ func TestLiveManyGone(t *testing.T) {
 		t.Errorf("%d promises are open after two looks", open)
 	}
 }
+
+// While an operator has suspended a job, its work does not begin, though it has its nodes: a promise
+// is kept if it goes on before the deadline, and missed otherwise.
+func TestLiveSuspended(t *testing.T) {
+	l := newLab(t, limited(t), "slurm")
+	l.outlook.wait = 5
+	for _, test := range []struct {
+		until string // the job is suspended
+		state string
+		note  string
+	}{
+		{"before the deadline", api.StateKept, ""},
+		{"after the deadline", api.StateMissed, "resumed"},
+		{"the end", api.StateMissed, "suspended"},
+	} {
+		job, p := l.reserve(l.Paced(15*time.Second), "")
+		id := strconv.FormatInt(job, 10)
+		l.lookUntil(job, func(_ slurm.QueueEntry, r api.Reservation) bool {
+			return r.State == api.StateHolding && time.Now().Unix() > r.Start
+		})
+		l.run("root", "scontrol", "suspend", id)
+		if j, r := l.look(job); r.State != api.StateHolding || !strings.Contains(r.Note, "suspended") {
+			t.Fatalf("the deadline is %d; job %+v, reservation %+v", p.BeginBy, j, r)
+		}
+		if test.state == api.StateMissed {
+			wait(p.BeginBy + skew)
+			if _, r := l.look(job); r.State != api.StateHolding || r.WorkStart != 0 {
+				t.Errorf("until %s: after the deadline, while it is suspended: %+v", test.until, r)
+			}
+		}
+		if test.until != "the end" {
+			l.run("root", "scontrol", "resume", id)
+			l.lookUntil(job, func(_ slurm.QueueEntry, r api.Reservation) bool { return r.State == api.StateRunning })
+			wait(p.BeginBy + skew)
+		}
+		l.run("alice", "scancel", id)
+		if r := l.settled(job); r.State != test.state || !strings.Contains(r.Note, test.note) {
+			t.Errorf("suspended until %s: %s, %q; %+v", test.until, r.State, r.Note, r)
+		}
+	}
+}

@@ -101,8 +101,11 @@ func (c *change) observeHolds(j *slurm.QueueEntry) {
 
 // stopper says who holds a job that is stopped for this reason.
 func stopper(reason string) string {
-	if reason == "JobHeldAdmin" {
+	switch reason {
+	case "JobHeldAdmin":
 		return "held by an operator"
+	case suspended:
+		return "suspended by an operator, or by Slurm for another job"
 	}
 	return fmt.Sprintf("held by Slurm (%s)", reason)
 }

@@ -24,15 +24,32 @@ func ended(e *ledger.Entry, run *workload.Job) bool {
 	return true
 }
 
-// keptBy reports whether a run of e's job kept the promise: it started in time, and lasted until its
-// work began. The run may have been requeued since.
+// workBegan returns when the work of a run of e's job began, or 0 if it did not. Of a suspension
+// only the queue tells when it was.
+func workBegan(e *ledger.Entry, run *workload.Job) int64 {
+	at := workStart(e, run.Start)
+	if p := &e.Progress; run.Start != 0 && p.Start == run.Start {
+		if p.WorkStart == 0 && p.Stopped == suspended {
+			return 0
+		}
+		at = max(at, p.WorkStart)
+	}
+	if run.Start == 0 || run.End < at {
+		return 0
+	}
+	return at
+}
+
+// keptBy reports whether a run of e's job kept the promise: its work began in time. The run may have
+// been requeued since.
 func keptBy(e *ledger.Entry, run *workload.Job) bool {
-	return isRunOf(e, run) && run.Start != 0 && run.Start <= e.BeginBy && run.End >= workStart(e, run.Start)
+	began := workBegan(e, run)
+	return isRunOf(e, run) && began != 0 && began <= e.BeginBy
 }
 
 // noteKept records in p the run that kept e's promise.
 func noteKept(e *ledger.Entry, p *ledger.Progress, run *workload.Job) {
-	p.Eligible, p.Start, p.WorkStart, p.Nodes = run.Eligible, run.Start, workStart(e, run.Start), run.Nodes
+	p.Eligible, p.Start, p.WorkStart, p.Nodes = run.Eligible, run.Start, workBegan(e, run), run.Nodes
 }
 
 // neverAccepted reports whether a run is none: of a submission that it refuses, Slurm writes into
@@ -44,8 +61,8 @@ func neverAccepted(run *workload.Job) bool {
 
 // judge judges a promise by the last run of its job, which has ended.
 //
-//   - Kept: the job started by BeginBy and lasted until its work began, by accounting or as
-//     the queue has shown it. A later requeue changes nothing.
+//   - Kept: the job started by BeginBy, lasted until its work began, and was not suspended until
+//     after BeginBy, by accounting or as the queue has shown it. A later requeue changes nothing.
 //   - Cancelled: the job was cancelled before BeginBy, or its srun or salloc was ended before
 //     its work could begin; or the promise was not kept, and the user had held the job or
 //     somebody had changed it. What they do once the queue has shown the job to be late is no
@@ -67,15 +84,13 @@ func judge(e *ledger.Entry, run *workload.Job, now int64) (s ledger.Settlement, 
 		s.Outcome, s.Eligible, s.Start, s.WorkStart = api.StateKept, p.Eligible, p.Start, p.WorkStart
 		return s, why
 	}
-	if run.Start != 0 && run.End >= workStart(e, run.Start) {
-		s.WorkStart = workStart(e, run.Start)
-	}
+	s.WorkStart = workBegan(e, run)
 	switch {
-	case s.WorkStart != 0 && run.Start <= e.BeginBy:
+	case s.WorkStart != 0 && s.WorkStart <= e.BeginBy:
 		s.Outcome = api.StateKept
-	case run.State == workload.Cancelled && run.End < e.BeginBy:
+	case run.State == workload.Cancelled && run.End < e.BeginBy && !e.Progress.Late: // a suspended job ends, for Slurm, when it was suspended
 		s.Outcome, why = api.StateCancelled, "cancelled before the deadline"
-	case endedByUser(e, run):
+	case s.WorkStart == 0 && endedByUser(e, run):
 		s.Outcome, why = api.StateCancelled, "ended by its user before its work could begin"
 	case e.Progress.Yielded && run.Start != 0 && run.Start <= e.BeginBy:
 		s.Outcome, why = api.StateCancelled, fmt.Sprintf("changed by the user, and ended (%s) before its work could begin", run.State)
@@ -91,6 +106,10 @@ func judge(e *ledger.Entry, run *workload.Job, now int64) (s ledger.Settlement, 
 		s.Outcome, why = api.StateMissed, "not started by the deadline"
 	case run.Start > e.BeginBy:
 		s.Outcome, why = api.StateMissed, fmt.Sprintf("started %d s after the deadline", run.Start-e.BeginBy)
+	case s.WorkStart != 0:
+		s.Outcome, why = api.StateMissed, fmt.Sprintf("%s, and resumed %d s after the deadline", stopper(suspended), s.WorkStart-e.BeginBy)
+	case e.Progress.Stopped == suspended && e.Progress.Start == run.Start:
+		s.Outcome, why = api.StateMissed, stopper(suspended)+", when its work was to begin"
 	case run.Evicted:
 		s.Outcome, why = api.StateMissed, "its nodes failed or were taken away before its work could begin"
 	default:
@@ -109,6 +128,8 @@ func judgeLost(e *ledger.Entry, now int64) (s ledger.Settlement, why string) {
 		s.Outcome, why = api.StateKept, "its work began in time, but accounting knows of no end"
 	case p.Late, p.Start > e.BeginBy && !p.Yielded:
 		s.Outcome, why = api.StateMissed, "not started by the deadline, and accounting knows of no end"
+	case p.WorkStart > e.BeginBy && !p.Yielded:
+		s.Outcome, why = api.StateMissed, stopper(suspended)+" beyond the deadline, and accounting knows of no end"
 	}
 	return s, why
 }
@@ -124,5 +145,5 @@ func endedByUser(e *ledger.Entry, run *workload.Job) bool {
 // seenKept reports whether the queue has shown that the promise was kept.
 func seenKept(e *ledger.Entry) bool {
 	p := &e.Progress
-	return p.WorkStart != 0 && p.Start <= e.BeginBy
+	return p.WorkStart != 0 && p.WorkStart <= e.BeginBy
 }

@@ -88,7 +88,7 @@ func (k *Keeper) reservation(e *ledger.Entry) api.Reservation {
 		r.Now = k.memory.forecast(e.ID)
 	case r.State == api.StatePromised:
 		r.Now = r.Estimate
-	case r.Start != 0 && r.Start <= r.BeginBy:
+	case r.Start != 0 && r.Start <= r.BeginBy && !e.Progress.Late:
 		r.Now = 1
 	}
 	return r

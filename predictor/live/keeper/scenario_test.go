@@ -57,6 +57,7 @@ import (
 //	                                 comment=; when-read: just before the keeper reads the job
 //	                                 once more
 //	start JOB                        the job runs
+//	suspend|resume JOB               by an operator
 //	end JOB STATE                    the job moves from the queue to accounting; at=- without an end
 //	accounted JOB [again] FIELD=TIME...
 //	                                 accounting says so of its last run, or of another one: submit, start, end; - for none

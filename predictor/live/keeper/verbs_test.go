@@ -58,6 +58,8 @@ var verbs = map[string]func(s *scene, w *words){
 	"set":                 (*scene).set,
 	"start":               (*scene).start,
 	"starts-when-changed": func(s *scene, w *words) { s.slurm.startsAtUpdate = s.number(w.next()) },
+	"suspend":             (*scene).suspend,
+	"resume":              (*scene).resume,
 	"end":                 func(s *scene, w *words) { s.end(s.number(w.next()), w.next(), s.at(w)) },
 	"accounted":           (*scene).account,
 	"requeue":             (*scene).requeue,
@@ -300,6 +302,17 @@ func (s *scene) apply(w *words, j *slurm.QueueEntry) {
 
 func (s *scene) start(w *words) {
 	s.change(s.number(w.next()), func(j *slurm.QueueEntry) { j.Start, j.State = s.at(w), workload.Running })
+}
+
+func (s *scene) suspend(w *words) {
+	s.change(s.number(w.next()), func(j *slurm.QueueEntry) {
+		j.Suspended, j.RanBefore = true, j.RanBefore+s.clock-max(j.Start, j.SuspendTime)
+		j.SuspendTime = s.clock
+	})
+}
+
+func (s *scene) resume(w *words) {
+	s.change(s.number(w.next()), func(j *slurm.QueueEntry) { j.Suspended, j.SuspendTime = false, s.clock })
 }
 
 func (s *scene) end(id int64, state string, at int64) {

@@ -76,7 +76,7 @@ type Progress struct {
 	// revise the job any more.
 	Yielded bool
 	// Late is true once the queue has shown the job pending after its deadline, neither
-	// changed nor held until then.
+	// changed nor held until then, or suspended since before its work could begin.
 	Late bool
 	// Interactive is true for a job of srun or salloc.
 	Interactive bool

@@ -45,6 +45,8 @@ type queueJob struct {
 	ArrayTasks   string  `json:"array_task_string"`
 	HetJobID     number  `json:"het_job_id"`
 	RestartCount number  `json:"restart_cnt"`
+	SuspendTime  number  `json:"suspend_time"`
+	RanBefore    number  `json:"pre_sus_time"`
 
 	Batch         json.RawMessage `json:"batch_flag"`
 	Tasks         number          `json:"tasks"`
@@ -170,6 +172,8 @@ func (j *queueJob) entry() slurm.QueueEntry {
 		}
 	} else {
 		entry.Start = j.Start.or(0) // a pending job's is a guess
+		entry.Suspended = slices.Contains(j.State, "SUSPENDED")
+		entry.SuspendTime, entry.RanBefore = j.SuspendTime.or(0), j.RanBefore.or(0)
 	}
 	if entry.ArrayTasks == "" && entry.ArrayJob != 0 && j.ArrayTaskID.set {
 		entry.ArrayTasks = strconv.FormatInt(j.ArrayTaskID.value, 10)
