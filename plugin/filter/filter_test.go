@@ -75,7 +75,7 @@ func TestRead(t *testing.T) {
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := Read([]byte(test.options), now, time.UTC)
+			got, err := Read([]byte(test.options), "sbatch", nil, now, time.UTC)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -84,7 +84,7 @@ func TestRead(t *testing.T) {
 			}
 		})
 	}
-	got, err := Read([]byte(`{"spank:begin-by":"now+1hour","test-only":"set","quiet":"1"}`), now, time.UTC)
+	got, err := Read([]byte(`{"spank:begin-by":"now+1hour","test-only":"set","quiet":"1"}`), "sbatch", nil, now, time.UTC)
 	if err != nil || !got.Quote || !got.Quiet {
 		t.Errorf("--test-only --quiet: %+v, %v", got, err)
 	}
@@ -119,9 +119,27 @@ func TestReadRefuses(t *testing.T) {
 		`{` + by + `"deadline":"now","dependency":"singleton"}`: "--deadline does not go together with --begin-by: varq's deadline is that of the start, Slurm's that of the end\n" +
 			"--dependency does not go together with --begin-by: nobody can foresee when it is fulfilled",
 	} {
-		_, err := Read([]byte(options), now, time.UTC)
+		_, err := Read([]byte(options), "sbatch", nil, now, time.UTC)
 		if err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: got error %v, want %s", options, err, want)
+		}
+	}
+}
+
+// What Slurm takes from the environment is refused as on the command line. Of --switches its JSON
+// says nothing then.
+func TestReadRefusesVariables(t *testing.T) {
+	const by = `{"spank:begin-by":"now+1hour"`
+	for _, test := range []struct{ command, options, variable, want string }{
+		{"sbatch", by + `,"array":"1-3"}`, "SBATCH_ARRAY_INX=1-3", "--array (SBATCH_ARRAY_INX in the environment) does not go together with --begin-by: "},
+		{"sbatch", by + `}`, "SBATCH_REQ_SWITCH=1", "--switches (SBATCH_REQ_SWITCH in the environment) does not"},
+		{"srun", by + `}`, "SLURM_REQ_SWITCH=1", "--switches (SLURM_REQ_SWITCH in the environment) does not"},
+		{"sbatch", by + `}`, "SLURM_REQ_SWITCH=1", ""},
+		{"sbatch", by + `}`, "SBATCH_ARRAY_INXX=1-3", ""},
+	} {
+		_, err := Read([]byte(test.options), test.command, []string{"HOME=/", test.variable}, now, time.UTC)
+		if (err == nil) != (test.want == "") || err != nil && !strings.HasPrefix(err.Error(), test.want) {
+			t.Errorf("%s with %s: %v, want %q", test.command, test.variable, err, test.want)
 		}
 	}
 }
@@ -129,7 +147,7 @@ func TestReadRefuses(t *testing.T) {
 // write returns the lines that Write makes of an answer to a submission with these options.
 func write(t *testing.T, options string, a api.PlanAnswer) string {
 	t.Helper()
-	s, err := Read([]byte(options), now, time.UTC)
+	s, err := Read([]byte(options), "sbatch", nil, now, time.UTC)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +220,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(`{"spank:begin-by":"now+1hour","spank:prob":"90%","nodes":"2-4","gres":"gres:gpu:1","mem":"0?"}`)
 	f.Add(`{"spank:begin-by":"\nend\nbegin uts1\n"}`)
 	f.Fuzz(func(t *testing.T, options string) {
-		s, err := Read([]byte(options), now, time.UTC)
+		s, err := Read([]byte(options), "sbatch", nil, now, time.UTC)
 		var text strings.Builder
 		if err != nil {
 			err = WriteError(&text, err)

@@ -32,6 +32,8 @@ type Helper struct {
 	Orders io.Reader
 	// Options returns the command's options, in the JSON of Slurm's json_cli_options.
 	Options func() ([]byte, error)
+	// Environment is the command's, as os.Environ has it.
+	Environment []string
 	// Answer takes the lines for varq.lua.
 	Answer io.WriteCloser
 	// User takes messages for the user, if the command itself waits for its job.
@@ -92,7 +94,7 @@ func (h *Helper) plan(ctx context.Context, varqd Varqd, command string) (*Submis
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := Read(text, h.Now().Unix(), h.Zone)
+	s, err := Read(text, command, h.Environment, h.Now().Unix(), h.Zone)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -3,6 +3,8 @@ package filter
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/varq-project/varq/predictor/api"
@@ -26,19 +28,19 @@ type Submission struct {
 	zone *time.Location
 }
 
-// Read returns the Submission for the options of a command, in the JSON of Slurm's
-// json_cli_options. At least one option must be varq's. Relative times count from now, in
+// Read returns the Submission for the options of a command (sbatch, srun or salloc), in the JSON of
+// Slurm's json_cli_options, and its environment. At least one option must be varq's. Relative times count from now, in
 // Unix seconds. Times are read and written in zone. The error has a line for each
 // contradiction and for each option that a reservation excludes.
 //
 // Invariant: Read alone determines the deadline. All later steps use it as an absolute time.
-func Read(cliOptions []byte, now int64, zone *time.Location) (*Submission, error) {
+func Read(cliOptions []byte, command string, environment []string, now int64, zone *time.Location) (*Submission, error) {
 	o, err := parseOptions(cliOptions)
 	if err != nil {
 		return nil, err
 	}
 	s := &Submission{Quote: o.has("test-only"), Quiet: o.has("quiet"), zone: zone}
-	if err := errors.Join(conflicts(o), s.readReservation(o, now), s.readJob(o)); err != nil {
+	if err := errors.Join(conflicts(o, variables[command], environment), s.readReservation(o, now), s.readJob(o)); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -64,10 +66,34 @@ var unwelcome = []struct{ name, why string }{
 	{"uid", "a reservation is made for whoever submits the job"},
 }
 
-func conflicts(o options) error {
+// variables has the environment variables of each command from which Slurm takes an option of
+// unwelcome.
+var variables = map[string]map[string]string{
+	"sbatch": {
+		"array": "SBATCH_ARRAY_INX", "clusters": "SBATCH_CLUSTERS", "gpus-per-socket": "SBATCH_GPUS_PER_SOCKET",
+		"spread-job": "SBATCH_SPREAD_JOB", "switches": "SBATCH_REQ_SWITCH",
+	},
+	"srun": {
+		"clusters": "SLURM_CLUSTERS", "dependency": "SLURM_DEPENDENCY", "gpus-per-socket": "SLURM_GPUS_PER_SOCKET",
+		"immediate": "SLURM_IMMEDIATE", "spread-job": "SLURM_SPREAD_JOB", "switches": "SLURM_REQ_SWITCH",
+	},
+	"salloc": {
+		"clusters": "SALLOC_CLUSTERS", "gpus-per-socket": "SALLOC_GPUS_PER_SOCKET", "immediate": "SALLOC_IMMEDIATE",
+		"spread-job": "SALLOC_SPREAD_JOB", "switches": "SALLOC_REQ_SWITCH",
+	},
+}
+
+// conflicts returns an error for the options that a reservation excludes. Slurm's JSON has those that
+// come from the environment too, except --switches.
+func conflicts(o options, variables map[string]string, environment []string) error {
 	var errs []error
 	for _, u := range unwelcome {
-		if o.has(u.name) {
+		variable := variables[u.name]
+		set := variable != "" && slices.ContainsFunc(environment, func(v string) bool { return strings.HasPrefix(v, variable+"=") })
+		switch {
+		case set && (o.has(u.name) || u.name == "switches"):
+			errs = append(errs, fmt.Errorf("--%s (%s in the environment) does not go together with --begin-by: %s", u.name, variable, u.why))
+		case o.has(u.name):
 			errs = append(errs, fmt.Errorf("--%s does not go together with --begin-by: %s", u.name, u.why))
 		}
 	}

@@ -36,6 +36,7 @@ func TestPlugin(t *testing.T) {
 		"nested":            nested,
 		"refused":           refused,
 		"conflicts":         conflicts,
+		"variables":         conflictingVariables,
 		"refused by Slurm":  refusedBySlurm,
 		"killed":            killed,
 		"output kept":       outputKept,
@@ -439,6 +440,31 @@ func conflicts(t *testing.T, l *lab) {
 		}
 	}
 	l.wantNoJob(t, "conflict")
+}
+
+// conflictingVariables: an option that Slurm takes from the environment is refused as one of the
+// command line is, and the variable is named.
+func conflictingVariables(t *testing.T, l *lab) {
+	file, _ := l.script(t, "", "")
+	for _, c := range []struct{ command, variable, says string }{
+		{"sbatch", "SBATCH_ARRAY_INX=1-3", "--array (SBATCH_ARRAY_INX in the environment) does not go together with --begin-by"},
+		{"sbatch", "SBATCH_REQ_SWITCH=1", "--switches (SBATCH_REQ_SWITCH in the environment) does not go together"},
+		{"sbatch", "SBATCH_SPREAD_JOB=", "--spread-job (SBATCH_SPREAD_JOB in the environment) does not go together"},
+		{"srun", "SLURM_DEPENDENCY=singleton", "--dependency (SLURM_DEPENDENCY in the environment) does not go together"},
+		{"srun", "SLURM_REQ_SWITCH=1", "--switches (SLURM_REQ_SWITCH in the environment) does not go together"},
+		{"salloc", "SALLOC_REQ_SWITCH=1", "--switches (SALLOC_REQ_SWITCH in the environment) does not go together"},
+		{"salloc", "SALLOC_IMMEDIATE=60", "--immediate (SALLOC_IMMEDIATE in the environment) does not go together"},
+	} {
+		work := "true"
+		if c.command == "sbatch" {
+			work = file
+		}
+		r := l.runEnv(t, []string{c.variable}, c.command, "--begin-by=now+1hour", "--time=5", "--job-name=variable", work)
+		if r.code == 0 || !strings.Contains(r.stderr, "varq: "+c.says) || strings.Contains(r.stderr, "promised") {
+			t.Errorf("%s with %s: exit code %d, said %q, not %q", c.command, c.variable, r.code, r.stderr, c.says)
+		}
+	}
+	l.wantNoJob(t, "variable")
 }
 
 // refusedBySlurm: if Slurm refuses a job that varqd has promised, the user reads nothing of a

@@ -56,7 +56,7 @@ func submit() error {
 	// back even then.
 	signal.Ignore(syscall.SIGPIPE)
 	h := filter.Helper{
-		Orders: os.Stdin, Options: readBox, Answer: os.Stdout, User: os.Stderr, Leave: leave,
+		Orders: os.Stdin, Options: readBox, Environment: os.Environ(), Answer: os.Stdout, User: os.Stderr, Leave: leave,
 		Dial: func() (filter.Varqd, error) { return dial() },
 		Now:  time.Now, Zone: time.Local, Pause: pause,
 	}
