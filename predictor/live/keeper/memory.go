@@ -1,7 +1,9 @@
 package keeper
 
 import (
+	"cmp"
 	"maps"
+	"slices"
 	"sync"
 
 	"github.com/varq-project/varq/predictor/live/ledger"
@@ -25,6 +27,8 @@ type memory struct {
 	unclaimed []*ledger.Entry    // open plans without a job, as Watch has read them
 	rescues   map[string]rescue  // by plan: what would keep an endangered promise
 	changed   map[string]int64   // by plan: when its job was changed, outside Watch
+	// lastBound is the job that nextBound returned last.
+	lastBound int64
 	// listingFrom is the time from which on accounting is asked for several jobs at once, because
 	// that has failed.
 	listingFrom int64
@@ -131,6 +135,22 @@ func (m *memory) changedSince(plan string, t int64) bool {
 	defer m.mu.Unlock()
 	at, ok := m.changed[plan]
 	return ok && t <= at+skew
+}
+
+// nextBound returns at most n of the entries: by their jobs, those that follow the ones that it returned
+// last. It sorts the entries.
+func (m *memory) nextBound(entries []ledger.Entry, n int) []ledger.Entry {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	slices.SortFunc(entries, func(a, b ledger.Entry) int { return cmp.Compare(a.Job, b.Job) })
+	if len(entries) <= n {
+		return entries
+	}
+	first := slices.IndexFunc(entries, func(e ledger.Entry) bool { return e.Job > m.lastBound })
+	first = max(first, 0)
+	next := slices.Concat(entries[first:], entries[:first])[:n]
+	m.lastBound = next[n-1].Job
+	return next
 }
 
 // stopListing makes listing false for a while: half as long as a job is not asked for that accounting

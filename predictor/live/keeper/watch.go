@@ -3,6 +3,7 @@ package keeper
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/slurm"
@@ -72,8 +73,8 @@ func (k *Keeper) Watch(ctx context.Context, jobs []slurm.QueueEntry, now int64) 
 }
 
 // WatchBound is Watch without the queue: it reads from Slurm only the jobs that reservations are
-// bound to and whose work has not begun. What is due for other reservations is left to the next
-// Watch. The caller must read now from the clock before.
+// bound to and whose work has not begun: of many a part, each in its turn. What is due for other
+// reservations is left to the next Watch. The caller must read now from the clock before.
 func (k *Keeper) WatchBound(ctx context.Context, now int64) (open int, err error) {
 	q, err := k.readBound(ctx)
 	if err != nil {
@@ -81,6 +82,10 @@ func (k *Keeper) WatchBound(ctx context.Context, now int64) (open int, err error
 	}
 	return k.watch(ctx, q, now)
 }
+
+// boundAtOnce is for how many jobs one WatchBound asks Slurm. Each is a request of its own, which takes
+// slurmrestd several times as long as a job of the whole queue.
+const boundAtOnce = 100
 
 // readBound reads the jobs that WatchBound is about. It does not hold the lock meanwhile, as
 // Slurm may be slow.
@@ -91,11 +96,8 @@ func (k *Keeper) readBound(ctx context.Context) (*queue, error) {
 	}
 	var jobs []slurm.QueueEntry
 	asked := map[int64]bool{}
-	for i := range entries {
-		e := &entries[i]
-		if e.Job == 0 || e.Progress.WorkStart != 0 {
-			continue
-		}
+	entries = slices.DeleteFunc(entries, func(e ledger.Entry) bool { return e.Job == 0 || e.Progress.WorkStart != 0 })
+	for _, e := range k.memory.nextBound(entries, boundAtOnce) {
 		switch j, err := k.Slurm.Job(ctx, e.Job); {
 		case err == nil:
 			jobs = append(jobs, j)

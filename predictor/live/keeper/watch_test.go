@@ -77,6 +77,42 @@ func TestManyGone(t *testing.T) {
 	}
 }
 
+// Between two readings of the whole queue, Slurm is asked for a part of many jobs only, for
+// each in its turn.
+func TestManyBound(t *testing.T) {
+	s := goneSite(t, 2*boundAtOnce+10)
+	if err := s.watchBound(); err != nil {
+		t.Fatal(err)
+	}
+	for _, left := range []int{boundAtOnce + 10, 10, 0} {
+		if n := s.stillOpen(); n != left {
+			t.Errorf("%d open, want %d", n, left)
+		}
+		if err := s.watchBound(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Each job gets its turn.
+func TestNextBound(t *testing.T) {
+	m, entries := newMemory(), make([]ledger.Entry, 25)
+	for i := range entries {
+		entries[i].Job = int64(100 - i)
+	}
+	asked := map[int64]int{}
+	for range 5 {
+		for _, e := range m.nextBound(entries, 10) {
+			asked[e.Job]++
+		}
+	}
+	for i := range entries {
+		if asked[entries[i].Job] != 2 {
+			t.Errorf("of 25 jobs, 10 at a time, job %d is asked for %d times in 5", entries[i].Job, asked[entries[i].Job])
+		}
+	}
+}
+
 // One job that accounting cannot tell of does not keep the others from being settled: they are asked
 // for one by one for a while, which finds it, and then again together.
 func TestManyGoneButOne(t *testing.T) {
