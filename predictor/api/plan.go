@@ -62,6 +62,8 @@ type Plan struct {
 	// BeginBy (strict), BeginAfter (window) or 0 (best effort).
 	BeginBy   int64 `json:"begin_by"`
 	HoldUntil int64 `json:"hold_until"`
+	// Slot is when the work is to begin, as there was room for it then when it was promised.
+	Slot int64 `json:"slot"`
 	// WorkLimit is the time limit of the work alone.
 	WorkLimit int64 `json:"work_limit"`
 	// Earliest is the ceiling on the cost of idle nodes, as a time: varqd does not let the

@@ -109,19 +109,23 @@ func newGroup(parts []Part) group {
 func sums(groups []group, width, n int64) []float64 {
 	probs, next := make([]float64, n), make([]float64, n)
 	probs[0] = 1
+	last := int64(0) // of the sums so far
 	for _, g := range groups {
 		clear(next)
-		for _, s := range g.steps {
-			by, share := s.sum/width, float64(s.sum%width)/float64(width)
-			for i := by; i < n; i++ {
-				next[i] += probs[i-by] * s.prob * (1 - share)
-			}
-			if share > 0 {
-				for i := by + 1; i < n; i++ {
-					next[i] += probs[i-by-1] * s.prob * share
-				}
+		// add adds to next the sums so far, each with as many cells more.
+		add := func(more int64, share float64) {
+			for i := int64(0); i <= min(last, n-1-more); i++ {
+				next[i+more] += probs[i] * share
 			}
 		}
+		for _, s := range g.steps {
+			more, larger := s.sum/width, float64(s.sum%width)/float64(width)
+			add(more, s.prob*(1-larger))
+			if larger > 0 {
+				add(more+1, s.prob*larger)
+			}
+		}
+		last = min(n-1, last+g.steps[len(g.steps)-1].sum/width+1)
 		probs, next = next, probs
 	}
 	return probs

@@ -124,15 +124,41 @@ type Candidate struct {
 	Job int64
 }
 
-// Claim is a promise that was made already: a job whose work takes its processors from a
-// time on.
+// Claim is a promise that was made already, and what its job takes.
 type Claim struct {
 	Request // Limit is that of the work
 	// Job is the job, or 0 before it is submitted. Runs is true once it has started.
 	Job  int64
 	Runs bool
-	// From is when the work is to begin, or has begun, in Unix seconds.
-	From int64
+	// Start is when the job has its nodes, or is expected to get them, and From when its work
+	// begins or has begun. Both are in Unix seconds, and Start is at most From.
+	Start, From int64
+}
+
+// Room bounds the probability that a job's work runs from a time on, by the room that there is.
+type Room struct {
+	// Prob is the bound if the job gets its nodes at that time.
+	Prob float64
+	// Holding has what holds besides if the job has its nodes at an earlier time already, in
+	// increasing order of time.
+	Holding []Hold
+}
+
+// Hold is a bound on a probability, for a job that has its nodes at the time At, Unix seconds.
+type Hold struct {
+	At   int64
+	Prob float64
+}
+
+// From returns the bound if the job gets its nodes at a time.
+func (r *Room) From(start int64) float64 {
+	prob := r.Prob
+	for _, h := range r.Holding {
+		if h.At >= start {
+			prob = min(prob, h.Prob)
+		}
+	}
+	return prob
 }
 
 // Estimate is a forecaster's answer about one Candidate.

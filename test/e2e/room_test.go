@@ -2,10 +2,12 @@ package e2e
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/workload"
 	"github.com/varq-project/varq/test/site"
 )
@@ -13,7 +15,16 @@ import (
 // TestRoom: no more is promised than there is room for, on a cluster with a calm past.
 func TestRoom(t *testing.T) {
 	t.Parallel()
-	s := site.ForTest(t, site.Options{History: site.Calm(time.Now().Unix())})
+	s := site.ForTest(t, site.Options{History: func(yield func(workload.Job, error) bool) {
+		for j, err := range site.Calm(time.Now().Unix()) {
+			if j.ID%5 == 0 && j.Nodes == 1 {
+				j.Partition, j.Limit = "short", min(j.Limit, 600)
+			}
+			if !yield(j, err) {
+				return
+			}
+		}
+	}})
 	node := workload.Request{Size: workload.Size{Nodes: 1}, Limit: 300}
 
 	t.Run("for one deadline", func(t *testing.T) { // 14 nodes of 8
@@ -32,6 +43,33 @@ func TestRoom(t *testing.T) {
 			return quoted(t, s, workload.Request{Size: workload.Size{Nodes: 4, CPUs: 16}, Limit: 300}, 20*60, .6, false).Plan != nil
 		})
 	})
+
+	promises := func(n int, options string) (granted int) {
+		r := mustRun(t, s, "alice", "bash", "-c", fmt.Sprintf("for i in {1..%d}; do sbatch -o/dev/null --prob=0.6 %s --wrap='exec sleep 1d' 2>&1; done; true", n, options))
+		granted = strings.Count(r.Stdout, "Submitted batch job")
+		if refused := strings.Count(r.Stdout, "too little room"); granted+refused != n {
+			t.Errorf("%s: %d promised, %d refused:\n%s", options, granted, refused, r.Stdout)
+		}
+		return granted
+	}
+	for _, c := range []struct {
+		name, options string
+		most          int
+	}{
+		{"in a small partition", "-p short --exclusive -N1 -t5 --begin-by=now+20minutes", 2},
+		{"in a window", "--exclusive -N4 -t10 --begin-after=now+10minutes --begin-by=now+25minutes", 4}, // two at once, and two after them
+		{"beside what is held", "--exclusive -N3 -t5 --begin-by=now+20minutes", 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if granted := promises(6, c.options); granted < 2 || granted > c.most {
+				t.Errorf("%d promised, of which %d can be kept", granted, c.most)
+			}
+			mustRun(t, s, "root", "scancel", "--user=alice")
+			eventually(t, "nothing is open", func() bool {
+				return !slices.ContainsFunc(reservations(t, s), func(r api.Reservation) bool { return r.State != api.StateCancelled })
+			})
+		})
+	}
 
 	t.Run("beside running jobs", func(t *testing.T) {
 		mustRun(t, s, "bob", "bash", "-c", "for i in {1..8}; do sbatch --exclusive -N1 -t40 -o/dev/null --wrap='exec sleep 1d'; done")

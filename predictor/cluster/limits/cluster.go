@@ -46,6 +46,9 @@ type Partition struct {
 	// Overcommits is true if a job may start here though other jobs have all processors: jobs
 	// may share them, or give way.
 	Overcommits bool
+	// ConsumableMemory is true if jobs here have their memory for themselves, so that a node can
+	// run out of it.
+	ConsumableMemory bool
 	Memory
 	// The accounts and QOS to which the partition is open or closed; see the parameters of
 	// the same names in slurm.conf.

@@ -7,6 +7,26 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
+// MemoryOf returns the memory, in MiB, that a job takes from others: what it asks for, or has by
+// default, or all of as many nodes as it asks for. It is 0 where jobs share memory. The request is
+// complete.
+func (c *Cluster) MemoryOf(r workload.Request) int64 {
+	p := c.Partitions[r.Partition]
+	if !p.ConsumableMemory {
+		return 0
+	}
+	if asked := c.size(r, "mem"); asked > 0 {
+		return asked
+	}
+	var least int64
+	for _, name := range p.Nodes {
+		if m := c.Nodes[name].Memory; least == 0 || m < least {
+			least = m
+		}
+	}
+	return least * int64(r.Nodes)
+}
+
 // checkMaxMemory returns the rule by which Slurm never starts a job that asks for so much memory of
 // a node, or nil. The request is complete.
 func (c *Cluster) checkMaxMemory(r *workload.Request, n *workload.Needs) *Rule {

@@ -112,10 +112,10 @@ func (f *Forest) situation(q *forecast.Question) *situation {
 	return s
 }
 
-// Room is that of the twin, or 1 without a twin; see Twin.Room.
-func (f *Forest) Room(r *workload.Request, id, now, at int64, claims []workload.Claim) float64 {
+// Room is that of the twin, or no bound without a twin; see Twin.Room.
+func (f *Forest) Room(r *workload.Request, id, now, at int64, claims []workload.Claim) workload.Room {
 	if f.twin == nil {
-		return 1
+		return workload.Room{Prob: 1}
 	}
 	f.simulating.Lock()
 	defer f.simulating.Unlock()

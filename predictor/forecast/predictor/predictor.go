@@ -119,9 +119,9 @@ func (p *Predictor) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 	return p.present.Forecast(q, a)
 }
 
-// Room returns an upper bound on the probability that the work of a job with request r can run
-// from a time on, beside running jobs and the jobs of claims; see twin.Twin.Room.
-func (p *Predictor) Room(r *workload.Request, id, now, at int64, claims []workload.Claim) float64 {
+// Room bounds the probability that the work of a job with request r runs from a time on, beside
+// running jobs and the jobs of claims; see twin.Twin.Room.
+func (p *Predictor) Room(r *workload.Request, id, now, at int64, claims []workload.Claim) workload.Room {
 	return p.forest.Room(r, id, now, at, claims)
 }
 

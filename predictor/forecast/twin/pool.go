@@ -9,9 +9,11 @@ type Pools func(partition string) Pool
 // Pool is the nodes that the jobs of some partitions share.
 type Pool struct {
 	Name string
-	// Size has the nodes, of which 0 stand for a number that is not known, and their CPUs and
-	// GPUs.
+	// Size has the nodes, of which 0 stand for a number that is not known, their CPUs and GPUs,
+	// and their memory if jobs have it for themselves.
 	Size workload.Size
+	// Own is the size of what the partition has of it.
+	Own workload.Size
 	// WholeNodes is true if jobs of the partition have their nodes alone.
 	WholeNodes bool
 }
@@ -29,7 +31,8 @@ type partition struct {
 	configured *pool // or nil
 	own        pool  // used if separate
 	separate   bool
-	ofNode     int32 // CPUs that a job has of each of its nodes at least, or 0
+	part       workload.Size // what it has of the configured pool
+	ofNode     int32         // CPUs that a job has of each of its nodes at least, or 0
 	usage      usage
 	rest       usage // of all other partitions
 }
@@ -81,9 +84,9 @@ func (p *partitions) named(name string) *partition {
 
 // configure gives a partition of a name the pool that is configured for it, if one is.
 func (p *partitions) configure(in *partition, name string) {
-	in.configured, in.ofNode = nil, 0
+	in.configured, in.part, in.ofNode = nil, workload.Size{}, 0
 	if pool := p.pools(name); pool.Name != "" {
-		in.configured, in.ofNode = p.configured(pool.Name, pool.Size), pool.ofNode()
+		in.configured, in.part, in.ofNode = p.configured(pool.Name, pool.Size), pool.Own, pool.ofNode()
 	}
 }
 
@@ -104,7 +107,8 @@ func (p *partitions) configured(name string, size workload.Size) *pool {
 		found.procs[i] = max(found.procs[i], size.CPUs)
 	}
 	is := &found.size
-	is.Nodes, is.CPUs, is.GPUs = max(is.Nodes, size.Nodes), max(is.CPUs, size.CPUs), max(is.GPUs, size.GPUs)
+	is.Nodes, is.CPUs = max(is.Nodes, size.Nodes), max(is.CPUs, size.CPUs)
+	is.GPUs, is.Memory = max(is.GPUs, size.GPUs), max(is.Memory, size.Memory)
 	return found
 }
 

@@ -1,63 +1,91 @@
 package twin
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/varq-project/varq/predictor/stats"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Room returns an upper bound on the probability that the work of a job with request r runs from
-// a time on, Unix seconds: the probability that there is room for it, processors and GPUs,
-// beside the jobs that run and those of claims. r.Limit is that of the work. The job named by id, which is 0 for none, is
-// not in its own way.
+// Room bounds the probability that the work of a job with request r runs from the time at on, by
+// the room for it beside the jobs that run and those of claims; r.Limit is that of the work, times
+// are Unix seconds. The job named by id, which is 0 for none, is not in its own way.
 //
-// There must be room at that time, and also whenever the work of a claim begins while r's work
-// runs, so that promises made before can be kept. Room looks at mostBegins such times. Other jobs
-// that wait or will come do not count: forecasts tell how long r waits for those. The
-// bound is 1 for a pool that is not configured, because its size is not known.
+// There is room if CPUs, GPUs and memory suffice: of the pool beside all jobs on it, and of the
+// partition beside those of the partition. There must be room at that time, and also whenever the
+// job of a claim is to get its nodes while r's job has some, so that promises made before can be
+// kept. Other jobs that wait or will come do not count: forecasts tell how long r waits for
+// those. Nor does it count which nodes have how much. There is no bound for a pool that is
+// not configured, because its size is not known.
 //
-// For n running jobs and claims, Room takes O(n log n), and some predictions of run times if there
-// may be too little room.
-func (t *Twin) Room(r *workload.Request, id, now, at int64, claims []workload.Claim) float64 {
-	pool := t.partitions.named(r.Partition).configured
-	if pool == nil || t.partitions.tooLarge(r) {
-		return 1
+// For n running jobs and claims, Room takes O(n log n), and O(n) predictions of run times for
+// each of at most mostSqueezes times at which there may be too little room.
+func (t *Twin) Room(r *workload.Request, id, now, at int64, claims []workload.Claim) workload.Room {
+	in := t.partitions.named(r.Partition)
+	if in.configured == nil || t.partitions.tooLarge(r) {
+		return workload.Room{Prob: 1}
 	}
-	others := t.occupants(pool, id, now, claims)
+	o := t.occupants(in.configured, id, now, claims)
+	demands := in.demands(r)
+	room := workload.Room{Prob: o.leave(demands, at)}
+	if room.Prob == 0 {
+		return room
+	}
 	work := occupant{job: t.read(&workload.Job{Request: *r, Submit: now}), from: at, until: at + r.Limit}
-	prob := others.leave(r, pool, at)
-	for _, begin := range others.begins(at, work.until) {
-		if left := others.leave(r, pool, begin); left < 1 {
-			prob = min(prob, 1-t.runs(&work, now, begin)*(1-left))
+	for _, time := range o.squeezes(demands, now, work.until) {
+		if time == at {
+			continue
 		}
+		prob := o.leave(demands, time)
+		if time < at {
+			room.Holding = append(room.Holding, workload.Hold{At: time, Prob: prob})
+			continue
+		}
+		room.Prob = min(room.Prob, 1-t.runs(&work, now, time)*(1-prob))
 	}
-	return prob
+	return room
 }
 
-// mostBegins is at how many times, after the one asked about, Room looks for room.
-const mostBegins = 16
+// demand is what a job needs of a resource.
+type demand struct {
+	left int64                 // that others may have
+	of   func(*occupant) int64 // that an occupant has
+}
 
-// begins returns the first times between two others at which the work of an occupant begins.
-func (o *occupants) begins(after, before int64) []int64 {
-	var begins []int64
-	for i := range o.list {
-		if from := o.list[i].from; from > after && from < before {
-			begins = append(begins, from)
+// demands returns those of a request for a partition of a configured pool.
+func (in *partition) demands(r *workload.Request) []demand {
+	var list []demand
+	add := func(size *workload.Size, counts func(*occupant) bool) {
+		resource := func(needed, total int64, of func(*occupant) int64) {
+			if needed > 0 && total > 0 {
+				list = append(list, demand{total - needed, func(c *occupant) int64 {
+					if !counts(c) {
+						return 0
+					}
+					return of(c)
+				}})
+			}
 		}
+		resource(int64(in.takes(r)), int64(size.CPUs), func(c *occupant) int64 { return int64(c.cpus) })
+		resource(int64(r.GPUs), int64(size.GPUs), func(c *occupant) int64 { return int64(c.gpus) })
+		resource(r.Memory, size.Memory, func(c *occupant) int64 { return c.memory })
 	}
-	slices.Sort(begins)
-	begins = slices.Compact(begins)
-	return begins[:min(mostBegins, len(begins))]
+	add(&in.configured.size, func(*occupant) bool { return true })
+	if in.part != in.configured.size {
+		add(&in.part, func(c *occupant) bool { return c.in == in })
+	}
+	return list
 }
 
 // occupant is a job that has processors of a pool, or will have them.
 type occupant struct {
 	*job
-	takes int32 // processors
-	from  int64 // when its work begins, or began, Unix seconds
-	until int64 // when it reaches its limit
-	holds bool  // it has its processors before from, too
+	cpus, gpus int32
+	memory     int64 // MiB
+	start      int64 // when it gets them, Unix seconds
+	from       int64 // when its work begins, or began: until then it is sure to have them
+	until      int64 // when it reaches its limit
 }
 
 // occupants are those of a pool.
@@ -76,80 +104,130 @@ func (t *Twin) occupants(p *pool, id, now int64, claims []workload.Claim) occupa
 		if c.Job != 0 && c.Job == id || t.partitions.named(c.Partition).configured != p {
 			continue
 		}
-		k, j := t.read(&workload.Job{Request: c.Request, Submit: now}), t.queue.Job(c.Job)
-		runs, takes := j != nil && j.Start != 0, k.takes
-		if runs {
-			takes = max(takes, j.Given)
+		k := t.read(&workload.Job{Request: c.Request, Submit: now})
+		is := occupant{job: k, cpus: k.takes, gpus: c.GPUs, memory: c.Memory, start: c.Start, from: c.From, until: c.From + c.Limit}
+		if j := t.queue.Job(c.Job); j != nil && j.Start != 0 {
+			is.cpus, is.start = max(is.cpus, j.Given), min(c.Start, now)
 			claimed[c.Job] = true
 		}
-		o.list = append(o.list, occupant{k, takes, c.From, c.From + c.Limit, runs})
+		o.list = append(o.list, is)
 	}
 	for j := range t.queue.Running() {
 		if k := t.job(j); k.in.configured == p && !claimed[j.ID] && j.ID != id {
-			o.list = append(o.list, occupant{k, k.takes, k.Start, k.Start + k.Limit, true})
+			o.list = append(o.list, occupant{k, k.takes, j.GPUs, j.Memory, k.Start, k.Start, k.Start + k.Limit})
+		}
+	}
+	for i := range o.list {
+		if c := &o.list[i]; c.until <= now && c.start <= now { // it has outlived its limit
+			c.from, c.until = now+overrun, now+overrun
 		}
 	}
 	return o
+}
+
+// mostSqueezes is at how many times, beside the one asked about, Room looks for room.
+const mostSqueezes = 16
+
+// squeezes returns the times between two others, ascending, at which an occupant gets processors
+// and there may be too little room for the demands. Of more than mostSqueezes it returns those at
+// which the most would be missing.
+func (o *occupants) squeezes(demands []demand, after, before int64) []int64 {
+	type change struct {
+		at     int64
+		by     *occupant
+		begins bool
+	}
+	changes := make([]change, 0, 2*len(o.list))
+	for i := range o.list {
+		c := &o.list[i]
+		changes = append(changes, change{c.start, c, true}, change{c.until, c, false})
+	}
+	slices.SortFunc(changes, func(a, b change) int { return cmp.Compare(a.at, b.at) })
+	type squeeze struct{ at, missing int64 }
+	var found []squeeze
+	taken := make([]int64, len(demands))
+	for i := 0; i < len(changes); {
+		at, begins := changes[i].at, false
+		for ; i < len(changes) && changes[i].at == at; i++ {
+			begins = begins || changes[i].begins
+			for d := range demands {
+				if by := demands[d].of(changes[i].by); changes[i].begins {
+					taken[d] += by
+				} else {
+					taken[d] -= by
+				}
+			}
+		}
+		if !begins || at <= after || at >= before {
+			continue
+		}
+		missing := int64(0)
+		for d := range demands {
+			missing = max(missing, taken[d]-demands[d].left)
+		}
+		if missing > 0 {
+			found = append(found, squeeze{at, missing})
+		}
+	}
+	slices.SortStableFunc(found, func(a, b squeeze) int { return cmp.Compare(b.missing, a.missing) })
+	times := make([]int64, 0, mostSqueezes)
+	for _, s := range found[:min(mostSqueezes, len(found))] {
+		times = append(times, s.at)
+	}
+	slices.Sort(times)
+	return times
 }
 
 // alike are jobs of equal requests of one user. They are taken to end together: who submits
 // many such jobs does with each what she does with the others. All others are taken to end
 // independently. On real logs the room that is so forecast comes about as often as it should.
 type alike struct {
-	user, takes int32
-	limit       int64
+	user, cpus int32
+	limit      int64
 }
 
-// leave returns an upper bound on the probability that the occupants of a pool leave room for r at
-// a time: the least of the probabilities for each resource.
-func (o *occupants) leave(r *workload.Request, p *pool, at int64) float64 {
-	prob := o.leaveOf(p.size.CPUs-o.twin.partitions.named(r.Partition).takes(r), at, func(c *occupant) int32 { return c.takes })
-	if r.GPUs > 0 && p.size.GPUs > 0 {
-		prob = min(prob, o.leaveOf(p.size.GPUs-r.GPUs, at, func(c *occupant) int32 { return c.gpus }))
+// leave returns an upper bound on the probability that the occupants leave room for the demands at
+// a time: the least of the probabilities for each.
+func (o *occupants) leave(demands []demand, at int64) float64 {
+	prob := 1.
+	for _, d := range demands {
+		prob = min(prob, o.leaveOne(&d, at))
 	}
 	return prob
 }
 
-// leaveOf returns the probability that at most so much of a resource is taken at a time.
-func (o *occupants) leaveOf(bound int32, at int64, taken func(*occupant) int32) float64 {
+// leaveOne is leave for one demand.
+func (o *occupants) leaveOne(d *demand, at int64) float64 {
 	most := int64(0)
 	for i := range o.list {
-		if c := &o.list[i]; c.may(o.now, at) {
-			most += int64(taken(c))
+		if c := &o.list[i]; c.start <= at && at < c.until {
+			most += d.of(c)
 		}
 	}
-	if most <= int64(bound) {
+	if most <= d.left {
 		return 1
 	}
 	groups, of := make([][]stats.Part, 0, len(o.list)), make(map[alike]int, len(o.list))
 	for i := range o.list {
 		c := &o.list[i]
-		if !c.may(o.now, at) {
+		if c.start > at || at >= c.until {
 			continue
 		}
-		key := alike{c.User, c.takes, c.until - c.from}
+		key := alike{c.User, c.cpus, c.until - c.from}
 		g, ok := of[key]
 		if !ok {
 			g = len(groups)
 			of[key], groups = g, append(groups, nil)
 		}
-		groups[g] = append(groups[g], stats.Part{Size: int64(taken(c)), Prob: o.twin.runs(c, o.now, at)})
+		groups[g] = append(groups[g], stats.Part{Size: d.of(c), Prob: o.twin.runs(c, o.now, at)})
 	}
-	return stats.SumAtMost(groups, int64(bound))
+	return stats.SumAtMost(groups, d.left)
 }
 
-// may reports whether an occupant may have its processors at a time.
-func (c *occupant) may(now, at int64) bool {
-	until := c.until
-	if until <= now { // it has outlived its limit
-		until = now + overrun
-	}
-	return at < until && (c.holds || at >= c.from)
-}
-
-// runs returns the probability that an occupant that may have its processors at a time has them.
+// runs returns the probability that an occupant has its processors at a time between its start and
+// its limit.
 func (t *Twin) runs(c *occupant, now, at int64) float64 {
-	if at <= c.from || c.until <= now {
+	if at <= c.from {
 		return 1
 	}
 	ended := t.endedBy(c.job, max(0, now-c.from))

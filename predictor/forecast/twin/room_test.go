@@ -25,7 +25,7 @@ func rooms() *bench {
 }
 
 func claim(procs int32, from int64) workload.Claim {
-	return workload.Claim{Request: *request(procs, run), From: from}
+	return workload.Claim{Request: *request(procs, run), Start: from, From: from}
 }
 
 // TestRoom: there is room or not, beside running jobs and claims.
@@ -59,7 +59,7 @@ func TestRoom(t *testing.T) {
 		if c.run != nil {
 			c.run(b)
 		}
-		if got := b.w.Room(request(c.procs, run), 0, opening, opening+c.at, c.claims); math.Abs(got-c.want) > .05 {
+		if got := b.w.Room(request(c.procs, run), 0, opening, opening+c.at, c.claims).Prob; math.Abs(got-c.want) > .05 {
 			t.Errorf("%s: room with probability %.3f, want %v", name, got, c.want)
 		}
 	}
@@ -68,16 +68,16 @@ func TestRoom(t *testing.T) {
 	one.GPUs = 1
 	takes := func(n int) (claims []workload.Claim) {
 		for range n {
-			claims = append(claims, workload.Claim{Request: *one, From: opening})
+			claims = append(claims, workload.Claim{Request: *one, Start: opening, From: opening})
 		}
 		return claims
 	}
-	if left, none := gpus.w.Room(one, 0, opening, opening, takes(1)), gpus.w.Room(one, 0, opening, opening, takes(2)); left != 1 || none != 0 {
+	if left, none := gpus.w.Room(one, 0, opening, opening, takes(1)).Prob, gpus.w.Room(one, 0, opening, opening, takes(2)).Prob; left != 1 || none != 0 {
 		t.Errorf("room for a GPU beside one with probability %v, beside two %v", left, none)
 	}
 	b := sit(nil)
 	b.start(opening, b.submit(opening, 8, 1000))
-	if got := b.w.Room(request(8, run), 0, opening, opening, nil); got != 1 {
+	if got := b.w.Room(request(8, run), 0, opening, opening, nil).Prob; got != 1 {
 		t.Errorf("where the size of the pool is not known: %v", got)
 	}
 }
@@ -95,13 +95,102 @@ func TestWholeNodes(t *testing.T) {
 	}
 	b.start(opening, two())
 	node := &workload.Request{Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: 100}
-	if room, wait := b.w.Room(node, 0, opening, opening, nil), b.w.Point(node, opening, 0).Limits; room != 1 || wait != 0 {
+	if room, wait := b.w.Room(node, 0, opening, opening, nil).Prob, b.w.Point(node, opening, 0).Limits; room != 1 || wait != 0 {
 		t.Errorf("with two nodes free: room with probability %v, a wait of %d s", room, wait)
 	}
 	b.start(opening, two())
 	two()
-	if room, wait := b.w.Room(node, 0, opening, opening, nil), b.w.Point(node, opening, 0).Limits; room != 0 || wait != 1000 {
+	if room, wait := b.w.Room(node, 0, opening, opening, nil).Prob, b.w.Point(node, opening, 0).Limits; room != 0 || wait != 1000 {
 		t.Errorf("with none free, and a job of two waiting: room with probability %v, a wait of %d s", room, wait)
+	}
+}
+
+// TestRoomWhileHolding: who has processors when others are to get them, takes them away.
+func TestRoomWhileHolding(t *testing.T) {
+	b := rooms()
+	holds := claim(5, opening+1000)
+	holds.Start = opening + 200
+	claims := []workload.Claim{holds, claim(5, opening+300)}
+	four := request(4, run)
+	for _, c := range []struct {
+		claims    []workload.Claim
+		at, start int64
+		want      float64
+	}{
+		{claims[:1], 199, 199, 0}, // the claim begins to hold while the work runs
+		{claims[:1], 500, 500, 0}, // it holds
+		{claims[:1], 1700, 1700, 1},
+		{claims[:1], 1700, 300, 1}, // it waits for what is held, and takes nothing from the claim
+		{claims[:1], 1700, 200, 0}, // it would have the processors first
+		{claims[1:], 1000, 301, 1},
+		{claims[1:], 1000, 300, 0},
+	} {
+		room := b.w.Room(four, 0, opening, opening+c.at, c.claims)
+		if got := room.From(opening + c.start); math.Abs(got-c.want) > .05 {
+			t.Errorf("%+v: %v of %+v", c, got, room)
+		}
+	}
+}
+
+// TestRoomInPartition: the nodes of a partition are not enough where others of its pool are free;
+// those of the pool are not where others run.
+func TestRoomInPartition(t *testing.T) {
+	b := sit(func(partition string) Pool {
+		p := Pool{Name: "all", Size: workload.Size{CPUs: 8}, Own: workload.Size{CPUs: 8}}
+		if partition == "short" {
+			p.Own.CPUs = 2
+		}
+		return p
+	})
+	in := func(partition string, procs int32) workload.Claim {
+		c := claim(procs, opening)
+		c.Partition = partition
+		return c
+	}
+	for _, c := range []struct {
+		claims []workload.Claim
+		short  float64
+	}{
+		{[]workload.Claim{in("short", 1)}, 1},
+		{[]workload.Claim{in("short", 2)}, 0},
+		{[]workload.Claim{in("main", 6)}, 1},
+		{[]workload.Claim{in("main", 7), in("short", 1)}, 0},
+	} {
+		r := request(1, run)
+		r.Partition = "short"
+		if got := b.w.Room(r, 0, opening, opening, c.claims).Prob; got != c.short {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}
+
+// TestRoomForMemory: memory runs out though processors are left.
+func TestRoomForMemory(t *testing.T) {
+	b := sit(func(string) Pool { return Pool{Name: "all", Size: workload.Size{CPUs: 8, Memory: 1000}} })
+	c, r := claim(1, opening), request(1, run)
+	c.Memory = 600
+	for memory, want := range map[int64]float64{0: 1, 400: 1, 401: 0} {
+		r.Memory = memory
+		if got := b.w.Room(r, 0, opening, opening, []workload.Claim{c}).Prob; got != want {
+			t.Errorf("%d MiB: %v", memory, got)
+		}
+	}
+}
+
+// TestRoomBesideManyClaims: a conflict is found behind many claims that are none.
+func TestRoomBesideManyClaims(t *testing.T) {
+	b := rooms()
+	var claims []workload.Claim
+	for i := range int64(200) {
+		small := claim(1, opening+i)
+		small.Limit = 1
+		claims = append(claims, small)
+	}
+	if got := b.w.Room(request(2, run), 0, opening, opening, claims).Prob; got != 1 {
+		t.Errorf("beside small claims: %v", got)
+	}
+	if got := b.w.Room(request(2, run), 0, opening, opening, append(claims, claim(8, opening+2))).Prob; got > .05 {
+		t.Errorf("and a large one: %v", got)
 	}
 }
 
@@ -111,17 +200,17 @@ func TestRoomOfClaimThatRuns(t *testing.T) {
 	b := rooms()
 	j := b.start(opening-100, b.submit(opening-100, 6, 4000))
 	mine := claim(6, opening+2000)
-	mine.Job = j.ID
+	mine.Job, mine.Start = j.ID, opening-100
 	for _, c := range []struct {
 		procs int32
 		at    int64
 		want  float64
 	}{{2, 0, 1}, {3, 0, 0}, {3, 1999, 0}, {3, 2000, 0}, {3, 2000 + run, 1}} {
-		if got := b.w.Room(request(c.procs, run), 0, opening, opening+c.at, []workload.Claim{mine}); math.Abs(got-c.want) > .05 {
+		if got := b.w.Room(request(c.procs, run), 0, opening, opening+c.at, []workload.Claim{mine}).Prob; math.Abs(got-c.want) > .05 {
 			t.Errorf("%d processors after %d s: room with probability %.3f, want %v", c.procs, c.at, got, c.want)
 		}
 	}
-	if got := b.w.Room(request(8, run), j.ID, opening, opening+2000, []workload.Claim{mine}); got != 1 {
+	if got := b.w.Room(request(8, run), j.ID, opening, opening+2000, []workload.Claim{mine}).Prob; got != 1 {
 		t.Errorf("in its own way: %v", got)
 	}
 }
@@ -150,7 +239,7 @@ func TestRoomAgainstDraws(t *testing.T) {
 				n++
 			}
 		}
-		got, want := b.w.Room(request(4, run), 0, opening, opening+at, nil), float64(n)/draws
+		got, want := b.w.Room(request(4, run), 0, opening, opening+at, nil).Prob, float64(n)/draws
 		if math.Abs(got-want) > .04 || got < last {
 			t.Errorf("after %d s: room with probability %.3f, %.3f of the draws; before, %.3f", at, got, want, last)
 		}

@@ -6,6 +6,7 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/forecast/twin"
 	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/workload"
 )
 
 // pools are the pools by partition: those of partitions that share nodes, directly or through
@@ -52,19 +53,28 @@ func poolsOf(c *limits.Cluster, nodes []slurm.Node) pools {
 			parents[max(a, b)] = min(a, b)
 		}
 	}
-	byRoot := pools{}
+	ofPool, ofPartition := map[string]workload.Size{}, map[string]workload.Size{}
 	for i := range nodes {
 		if n := &nodes[i]; n.Up && (!n.Drained || !idle(n)) && len(n.Partitions) > 0 {
-			p := byRoot[root(n.Partitions[0])]
-			p.Size.Nodes, p.Size.CPUs, p.Size.GPUs = p.Size.Nodes+1, p.Size.CPUs+n.CPUs, p.Size.GPUs+n.GPUs
-			byRoot[root(n.Partitions[0])] = p
+			grow(ofPool, root(n.Partitions[0]), n)
+			for _, name := range n.Partitions {
+				grow(ofPartition, name, n)
+			}
 		}
 	}
 	list := pools{}
 	for name := range parents {
-		p := byRoot[root(name)]
-		p.Name, p.WholeNodes = root(name), c.Partitions[name].WholeNodes
+		p := twin.Pool{Name: root(name), Size: ofPool[root(name)], Own: ofPartition[name], WholeNodes: c.Partitions[name].WholeNodes}
+		if !c.Partitions[name].ConsumableMemory {
+			p.Size.Memory, p.Own.Memory = 0, 0
+		}
 		list[name] = p
 	}
 	return list
+}
+
+// grow adds a node to the size of a name.
+func grow(sizes map[string]workload.Size, name string, n *slurm.Node) {
+	s := sizes[name]
+	sizes[name] = workload.Size{Nodes: s.Nodes + 1, CPUs: s.CPUs + n.CPUs, GPUs: s.GPUs + n.GPUs, Memory: s.Memory + n.Memory}
 }

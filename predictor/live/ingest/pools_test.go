@@ -50,23 +50,26 @@ func TestPoolsAreFollowed(t *testing.T) {
 }
 
 func TestPools(t *testing.T) {
-	rules := limits.Cluster{Partitions: map[string]limits.Partition{"gpu": {WholeNodes: true}}}
+	rules := limits.Cluster{Partitions: map[string]limits.Partition{"gpu": {WholeNodes: true, ConsumableMemory: true}}}
 	got := poolsOf(&rules, []slurm.Node{
 		{Name: "a", CPUs: 4, Partitions: []string{"short", "main"}, Up: true},
 		{Name: "b", CPUs: 8, Partitions: []string{"main"}, Up: true},
 		{Name: "c", CPUs: 16, Partitions: []string{"main"}, Up: true, Drained: true, State: "IDLE+DRAIN"},
-		{Name: "d", CPUs: 32, GPUs: 4, Partitions: []string{"gpu"}, Up: true},
+		{Name: "d", CPUs: 32, GPUs: 4, Memory: 2000, Partitions: []string{"gpu"}, Up: true},
 		{Name: "e", CPUs: 64, Partitions: []string{"big", "short"}},
 		{Name: "g", CPUs: 256, Partitions: []string{"gpu"}, Up: true, Drained: true, State: "MIXED+DRAIN"},
 		{Name: "f", CPUs: 128, Up: true},
 	})
-	big := twin.Pool{Name: "big", Size: workload.Size{Nodes: 2, CPUs: 12}}
-	gpu := twin.Pool{Name: "gpu", Size: workload.Size{Nodes: 2, CPUs: 288, GPUs: 4}, WholeNodes: true}
-	want := pools{"short": big, "main": big, "big": big, "gpu": gpu}
+	all := workload.Size{Nodes: 2, CPUs: 12}
+	big, main := twin.Pool{Name: "big", Size: all}, twin.Pool{Name: "big", Size: all, Own: all}
+	short := twin.Pool{Name: "big", Size: all, Own: workload.Size{Nodes: 1, CPUs: 4}}
+	gpus := workload.Size{Nodes: 2, CPUs: 288, GPUs: 4, Memory: 2000}
+	gpu := twin.Pool{Name: "gpu", Size: gpus, Own: gpus, WholeNodes: true}
+	want := pools{"short": short, "main": main, "big": big, "gpu": gpu}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	for partition, want := range map[string]twin.Pool{"main": big, "old,gpu": gpu, "old": {}} {
+	for partition, want := range map[string]twin.Pool{"main": main, "old,gpu": gpu, "old": {}} {
 		if is := got.lookup()(partition); is != want {
 			t.Errorf("%s is in %+v, want %+v", partition, is, want)
 		}

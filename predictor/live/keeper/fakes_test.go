@@ -205,11 +205,11 @@ func (p *fakeOutlook) Predict(workload.Request) (a forecast.Answer, ok bool) {
 }
 
 // Room tells of room beside fewer claims than p.room, where 0 stands for no bound; of none if p.full.
-func (p *fakeOutlook) Room(_ workload.Request, _, _, _ int64, claims []workload.Claim) float64 {
+func (p *fakeOutlook) Room(_ workload.Request, _, _, _ int64, claims []workload.Claim) workload.Room {
 	if p.full || p.room > 0 && len(claims) >= p.room {
-		return 0
+		return workload.Room{}
 	}
-	return 1
+	return workload.Room{Prob: 1}
 }
 
 func (p *fakeOutlook) Queue() (waiting, running int) { return 31, 80 }

@@ -88,7 +88,7 @@ func (k *Keeper) plan(ctx context.Context, user string, req *api.PlanRequest, pr
 		no, err = k.beside(ctx, planner, got.Job, r.Deadline)
 	}
 	if promise && no == nil && err == nil {
-		err = k.stillRoom(ctx, &got, r.Deadline, claims)
+		err = k.stillRoom(ctx, &got, claims)
 	}
 	if promise && no == nil && err == nil {
 		err = k.promise(ctx, &plan, &api.Reservation{
@@ -163,7 +163,7 @@ func (k *Keeper) plannerRequest(user string, req *api.PlanRequest, now int64) tr
 // apiPlan translates a planner's plan.
 func apiPlan(r *trajectory.Request, p *trajectory.Plan) api.Plan {
 	return api.Plan{
-		BeginTime: p.Begin, TimeLimit: p.Limit, BeginBy: r.Deadline, HoldUntil: r.HoldUntil,
+		BeginTime: p.Begin, TimeLimit: p.Limit, BeginBy: r.Deadline, HoldUntil: r.HoldUntil, Slot: p.Slot,
 		Prob: r.Prob, Estimate: p.Estimate.Prob,
 		Work: api.Cost(p.Work), Worst: api.Cost(p.Worst), Expected: api.Cost(p.Expected),
 		Evidence: api.Evidence{Sample: p.Estimate.Sample, Class: p.Estimate.Class, Beyond: p.Estimate.Beyond},

@@ -14,13 +14,14 @@ import (
 )
 
 // room returns the function trajectory.Planner.Room beside claims. Where more jobs may run than
-// there are processors, running jobs take no room.
-func (k *Keeper) room(claims []workload.Claim) func(r workload.Request, id, now, at int64) float64 {
+// there are processors, there is no bound.
+func (k *Keeper) room(claims []workload.Claim) func(r workload.Request, id, now, at int64) workload.Room {
 	c := k.cluster.Load()
-	return func(r workload.Request, id, now, at int64) float64 {
+	return func(r workload.Request, id, now, at int64) workload.Room {
 		if c == nil || c.limits.Partitions[r.Partition].Overcommits {
-			return 1
+			return workload.Room{Prob: 1}
 		}
+		r.Memory = c.limits.MemoryOf(r)
 		return k.Outlook.Room(r, id, now, at, claims)
 	}
 }
@@ -32,6 +33,11 @@ func (k *Keeper) claims(ctx context.Context, now int64) ([]workload.Claim, error
 		k.Log.Error("open promises could not be read", "error", err)
 		err = api.Fault(api.ErrUnavailable, "the promises made before cannot be read, so none is made")
 	}
+	if c := k.cluster.Load(); c != nil {
+		for i := range claims {
+			claims[i].Memory = c.limits.MemoryOf(claims[i].Request)
+		}
+	}
 	return claims, err
 }
 
@@ -40,13 +46,14 @@ var errCrowded = errors.New("another promise has taken the room")
 
 // stillRoom returns errCrowded if promises made since claims were read leave too little room for a
 // plan.
-func (k *Keeper) stillRoom(ctx context.Context, got *trajectory.Answer, deadline int64, claims []workload.Claim) error {
+func (k *Keeper) stillRoom(ctx context.Context, got *trajectory.Answer, claims []workload.Claim) error {
 	now := k.Now()
 	fresh, err := k.claims(ctx, now)
 	if err != nil || slices.Equal(fresh, claims) {
 		return err
 	}
-	if k.room(fresh)(got.Job, 0, now, deadline) < got.Plan.Estimate.Prob {
+	room := k.room(fresh)(got.Job, 0, now, got.Plan.Slot)
+	if room.From(got.Plan.Start) < got.Plan.Estimate.Prob {
 		return errCrowded
 	}
 	return nil

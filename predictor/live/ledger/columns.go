@@ -21,6 +21,7 @@ func promiseColumns(r *api.Reservation) sqlitefile.Columns {
 		{Name: "time_limit", Pointer: &r.TimeLimit},
 		{Name: "begin_by", Pointer: &r.BeginBy},
 		{Name: "hold_until", Pointer: &r.HoldUntil},
+		{Name: "slot", Pointer: &r.Slot},
 		{Name: "work_limit", Pointer: &r.WorkLimit},
 		{Name: "earliest", Pointer: &r.Earliest},
 		{Name: "prob", Pointer: &r.Prob},

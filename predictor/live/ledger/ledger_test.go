@@ -150,7 +150,7 @@ func TestColumns(t *testing.T) {
 	ctx := t.Context()
 	r := &api.Reservation{
 		Plan: api.Plan{
-			ID: "ID", BeginTime: 101, TimeLimit: 102, BeginBy: 103, HoldUntil: 104, WorkLimit: 105, Earliest: 90, Prob: .106, Estimate: .107, OnMiss: "OnMiss",
+			ID: "ID", BeginTime: 101, TimeLimit: 102, BeginBy: 103, HoldUntil: 104, Slot: 94, WorkLimit: 105, Earliest: 90, Prob: .106, Estimate: .107, OnMiss: "OnMiss",
 			Work: api.Cost{NodeSeconds: 108, BillingSeconds: 109}, Worst: api.Cost{NodeSeconds: 110, BillingSeconds: 111},
 			Expected: api.Cost{NodeSeconds: 112, BillingSeconds: 113},
 			Evidence: api.Evidence{Sample: 114, Class: "Class"}, Comment: "Comment",
@@ -178,7 +178,7 @@ func TestColumns(t *testing.T) {
 		want := map[string]any{
 			"id": "ID", "user": "User", "account": "Account", "partition": "Partition", "qos": "QOS",
 			"nodes": int64(115), "cpus": int64(116), "gpus": int64(117), "memory": int64(118),
-			"begin_time": int64(101), "time_limit": int64(102), "begin_by": int64(103), "hold_until": int64(104), "work_limit": int64(105), "earliest": int64(90),
+			"begin_time": int64(101), "time_limit": int64(102), "begin_by": int64(103), "hold_until": int64(104), "slot": int64(94), "work_limit": int64(105), "earliest": int64(90),
 			"prob": .106, "estimate": .107, "best_effort": int64(1), "on_miss": "OnMiss",
 			"work_node_seconds": 108., "work_billing_seconds": 109., "worst_node_seconds": 110., "worst_billing_seconds": 111.,
 			"expected_node_seconds": 112., "expected_billing_seconds": 113.,
@@ -563,19 +563,22 @@ func TestClaims(t *testing.T) {
 	const now = 50
 	l := open(t, filepath.Join(t.TempDir(), "ledger.db"))
 	for job, c := range map[int64]struct {
-		beginBy, holdUntil int64
-		progress           Progress
-		want               int64
+		slot, holdUntil, begin int64
+		progress               Progress
+		start, from            int64
 	}{
-		1: {100, 90, Progress{}, 100},
-		2: {40, 40, Progress{}, now},
-		3: {100, 90, Progress{Start: 60}, 90},
-		4: {100, 0, Progress{Start: 60}, 60},
-		5: {100, 90, Progress{Start: 60, WorkStart: 95}, 95},
+		1: {100, 100, 60, Progress{BeginTime: 60}, 80, 100}, // half of the time
+		2: {100, 100, 60, Progress{BeginTime: 90}, 95, 100}, // moved
+		3: {40, 40, 30, Progress{BeginTime: 30}, now, now},  // late
+		4: {100, 90, 95, Progress{BeginTime: 95}, 100, 100}, // a window
+		5: {100, 90, 60, Progress{Start: 60}, 60, 90},
+		6: {100, 0, 60, Progress{Start: 60}, 60, 60}, // best effort
+		7: {100, 90, 60, Progress{Start: 60, WorkStart: 95}, 60, 95},
 	} {
 		id := fmt.Sprint("plan", job)
-		r := promise(id, "alice", c.beginBy)
-		r.HoldUntil, r.WorkLimit, r.Nodes, r.CPUs = c.holdUntil, 600, 2, 16
+		r := promise(id, "alice", 100)
+		r.Slot, r.HoldUntil, r.BeginTime, r.WorkLimit, r.Nodes, r.CPUs = c.slot, c.holdUntil, c.begin, 600, 2, 16
+		r.Expected.NodeSeconds, r.Worst.NodeSeconds = 40, 80
 		mustPromise(t, l, r)
 		if err := l.Bind(t.Context(), id, "alice", job, 1, 1); err != nil {
 			t.Fatal(err)
@@ -585,7 +588,10 @@ func TestClaims(t *testing.T) {
 			t.Fatal(err)
 		}
 		claims, err := l.Claims(t.Context(), now)
-		want := []workload.Claim{{Request: workload.Request{User: r.User, Account: r.Account, Partition: r.Partition, QOS: r.QOS, Size: r.Size, Limit: r.WorkLimit}, Job: job, Runs: c.progress.Start != 0, From: c.want}}
+		want := []workload.Claim{{
+			Request: workload.Request{User: r.User, Account: r.Account, Partition: r.Partition, QOS: r.QOS, Size: r.Size, Limit: r.WorkLimit},
+			Job:     job, Runs: c.progress.Start != 0, Start: c.start, From: c.from,
+		}}
 		if diff := cmp.Diff(want, claims); err != nil || diff != "" {
 			t.Errorf("job %d: %v\n%s", job, err, diff)
 		}

@@ -30,7 +30,7 @@ func calmSite(t *testing.T) *site {
 		t.Fatal(err)
 	}
 	s.Serve()
-	s.planner = trajectory.Planner{Forecaster: o, Horizon: day, Room: func(r workload.Request, id, now, at int64) float64 {
+	s.planner = trajectory.Planner{Forecaster: o, Horizon: day, Room: func(r workload.Request, id, now, at int64) workload.Room {
 		return o.Room(r, id, now, at, s.claims)
 	}}
 	return s
@@ -85,11 +85,11 @@ func TestPromisesLeaveRoom(t *testing.T) {
 			t.Fatalf("promise %d: %+v, %+v", i+1, a.Plan, a.Refusal)
 		}
 		if a.Plan != nil {
-			s.claims = append(s.claims, workload.Claim{Request: a.Job, From: now + 1200})
+			s.claims = append(s.claims, workload.Claim{Request: a.Job, Start: now + 1200, From: now + 1200})
 		}
 	}
 	for i := range s.claims {
-		s.claims[i].From += 300
+		s.claims[i].Start, s.claims[i].From = now+1500, now+1500
 	}
 	if a := s.ask(3600); a.Plan != nil {
 		t.Errorf("what would still run when other promises are due: %+v", a.Plan)

@@ -94,7 +94,7 @@ func TestOldFileKeepsItsData(t *testing.T) {
 	want := ledger.Entry{
 		Reservation: api.Reservation{
 			Plan: api.Plan{
-				ID: "aaaaaaaaaaaa", BeginTime: 9400, TimeLimit: 4200, BeginBy: 10_000, HoldUntil: 9940, WorkLimit: 3600, Earliest: 9400,
+				ID: "aaaaaaaaaaaa", BeginTime: 9400, TimeLimit: 4200, BeginBy: 10_000, HoldUntil: 9940, Slot: 10_000, WorkLimit: 3600, Earliest: 9400,
 				Prob: .9, Estimate: .93, OnMiss: "cancel",
 				Work: api.Cost{NodeSeconds: 1, BillingSeconds: 2}, Worst: api.Cost{NodeSeconds: 3, BillingSeconds: 4},
 				Expected: api.Cost{NodeSeconds: 5, BillingSeconds: 6},

@@ -33,10 +33,10 @@ type Planner struct {
 	Cluster *limits.Cluster
 	// Jobs yields the jobs that wait or run; nil if they are not known.
 	Jobs iter.Seq[*workload.Job]
-	// Room returns an upper bound on the probability that the work of a job like r runs from a
-	// time on, Unix seconds, beside what runs already or is promised. id is as Request.ID says.
-	// With nil there is no bound.
-	Room func(r workload.Request, id, now, at int64) float64
+	// Room bounds the probability that the work of a job like r runs from a time on, Unix
+	// seconds, beside what runs already or is promised. id is as Request.ID says. With nil there
+	// is no bound.
+	Room func(r workload.Request, id, now, at int64) workload.Room
 	// Horizon is in seconds; 0 stands for DefaultHorizon. A job becomes eligible at
 	// most Horizon before its deadline, or at max(now, HoldUntil). An offered deadline
 	// is at most Horizon after now or after the end of a blocked window.
@@ -69,6 +69,9 @@ type Plan struct {
 	// work's time limit plus max(0, HoldUntil - Begin), the longest time for which the
 	// nodes may idle before the work.
 	Limit int64
+	// Slot is when there is room for the work, and Start when the job is expected to have its
+	// nodes, in Unix seconds.
+	Start, Slot int64
 	// Estimate is the forecast for this submission. Invariant: Estimate.Prob is at least
 	// the probability asked for. Estimate.Held is the expected time, in seconds, for
 	// which the nodes idle before the work.
@@ -90,7 +93,8 @@ type Cost struct {
 type Point struct {
 	Begin, Limit int64
 	workload.Estimate
-	budget int64 // the Candidate's
+	budget      int64 // the Candidate's
+	start, slot int64 // as in Plan
 }
 
 // Plan computes the probability trajectory. It chooses the cheapest point that has at least
@@ -214,16 +218,19 @@ func (p *Planner) candidates(r *Request, b bounds, n int64) []workload.Candidate
 // trajectory forecasts the candidates, and bounds the forecasts by the room that there is.
 func (p *Planner) trajectory(r *Request, b bounds, n int64) []Point {
 	points := p.forecasts(r, b, n)
-	var room struct {
-		at   int64
-		prob float64
-	}
+	var by int64
+	var slot int64
+	var room workload.Room
 	for i := range points {
 		pt := &points[i]
-		if at := pt.Begin + pt.budget; i == 0 || at != room.at {
-			room.at, room.prob = at, p.room(r, at)
+		if until := pt.Begin + pt.budget; i == 0 || until != by {
+			by = until
+			slot, room = p.slot(r, by)
 		}
-		pt.Prob, pt.Taken = min(pt.Prob, room.prob), 1-room.prob
+		pt.slot = slot
+		pt.start = r.start(&workload.Candidate{Submit: pt.Begin, Budget: pt.budget}, pt.Held, slot)
+		left := room.From(pt.start)
+		pt.Prob, pt.Taken = min(pt.Prob, left), 1-left
 	}
 	return points
 }
@@ -280,6 +287,8 @@ func (p *Planner) plan(r *Request, pt Point) *Plan {
 	return &Plan{
 		Begin:    pt.Begin,
 		Limit:    pt.Limit,
+		Start:    pt.start,
+		Slot:     pt.slot,
 		Estimate: pt.Estimate,
 		Work:     rate.during(float64(r.Job.Limit)),
 		Worst:    rate.during(float64(r.idle(pt.Begin))),

@@ -60,8 +60,8 @@ type Revision struct {
 // shorter the time for which the nodes can still idle.
 func (p *Planner) Replan(r Request, current Submission) Revision {
 	revised := p.replan(&r, current)
-	room := p.room(&r, r.Deadline)
-	revised.Prob, revised.Stay = min(revised.Prob, room), min(revised.Stay, room)
+	_, room := p.slot(&r, r.Deadline)
+	revised.Prob, revised.Stay = min(revised.Prob, room.Prob), min(revised.Stay, room.Prob)
 	return revised
 }
 

@@ -1,19 +1,37 @@
 package trajectory
 
-// starts is at how many times room looks for room if the work may begin at more than one.
-const starts = 4
+import "github.com/varq-project/varq/predictor/workload"
 
-// room returns an upper bound on the probability that there is room for the work of r if it
-// begins by a time, Unix seconds. The work of a strict request begins at that time. That of others
-// may begin earlier: room then returns the best of some times.
-func (p *Planner) room(r *Request, by int64) float64 {
+// starts is at how many times slot looks for room if the work may begin at more than one.
+const starts = 16
+
+// slot returns the room for the work of r, and when the work is to begin for it, by a time in Unix
+// seconds. The work of a strict request begins at that time. That of others may begin earlier:
+// slot returns the time with the most room, the earliest of several.
+func (p *Planner) slot(r *Request, by int64) (at int64, room workload.Room) {
 	if p.Room == nil {
-		return 1
+		return by, workload.Room{Prob: 1}
 	}
-	best := p.Room(r.Job, r.ID, r.Now, by)
 	first := max(r.Now, r.HoldUntil)
-	for i := int64(0); i < starts && first < by && best < 1; i++ {
-		best = max(best, p.Room(r.Job, r.ID, r.Now, first+(by-first)*i/starts))
+	for i := int64(0); i < starts && first < by && room.Prob < 1; i++ {
+		when := first + (by-first)*i/starts
+		if found := p.Room(r.Job, r.ID, r.Now, when); found.Prob > room.Prob {
+			at, room = when, found
+		}
 	}
-	return best
+	if room.Prob < 1 {
+		if found := p.Room(r.Job, r.ID, r.Now, by); at == 0 || found.Prob > room.Prob {
+			at, room = by, found
+		}
+	}
+	return at, room
+}
+
+// start returns when the job of r is expected to have its nodes, if it becomes eligible as a
+// candidate says and its work begins at slot.
+func (r *Request) start(c *workload.Candidate, held float64, slot int64) int64 {
+	if c.Submit >= r.HoldUntil {
+		return slot
+	}
+	return min(slot, c.Submit+c.Budget-int64(held))
 }

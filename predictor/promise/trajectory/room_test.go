@@ -9,12 +9,12 @@ import (
 
 // from returns a Planner.Room that tells of room with a probability before a time, and for sure
 // from then on.
-func from(at int64, prob float64) func(workload.Request, int64, int64, int64) float64 {
-	return func(_ workload.Request, _, _, by int64) float64 {
+func from(at int64, prob float64) func(workload.Request, int64, int64, int64) workload.Room {
+	return func(_ workload.Request, _, _, by int64) workload.Room {
 		if by < at {
-			return prob
+			return workload.Room{Prob: prob}
 		}
-		return 1
+		return workload.Room{Prob: 1}
 	}
 }
 
@@ -39,19 +39,40 @@ func TestRoomBoundsPromises(t *testing.T) {
 
 // Work that may begin early needs room at some time before the deadline.
 func TestRoomOfEarlyWork(t *testing.T) {
-	p := Planner{Forecaster: curve{mean: 300, sample: 1000}, Room: func(_ workload.Request, _, _, by int64) float64 {
+	p := Planner{Forecaster: curve{mean: 300, sample: 1000}, Room: func(_ workload.Request, _, _, by int64) workload.Room {
 		if by < noon+hour {
-			return 1
+			return workload.Room{Prob: 1}
 		}
-		return 0
+		return workload.Room{}
 	}}
 	r := request(1, 2*hour, .9)
 	if a := p.Plan(r); a.Plan != nil {
 		t.Errorf("strict: %+v", a.Plan)
 	}
 	r.HoldUntil = 0
-	if a := p.Plan(r); a.Plan == nil {
-		t.Errorf("best effort: %+v", a.Refusal)
+	if a := p.Plan(r); a.Plan == nil || a.Plan.Slot != noon {
+		t.Errorf("best effort: %+v, %+v", a.Plan, a.Refusal)
+	}
+	r.HoldUntil = noon + hour - 60
+	if a := p.Plan(r); a.Plan == nil || a.Plan.Slot != r.HoldUntil {
+		t.Errorf("a window: %+v, %+v", a.Plan, a.Refusal)
+	}
+}
+
+// A job that would hold its nodes when others are to get them is promised only with a submission
+// by which it hardly does.
+func TestRoomWhileHolding(t *testing.T) {
+	p := Planner{Forecaster: curve{mean: 300, sample: 1000}, Room: func(workload.Request, int64, int64, int64) workload.Room {
+		return workload.Room{Prob: 1, Holding: []workload.Hold{{At: noon + hour, Prob: .2}, {At: noon + 90*60, Prob: 0}}}
+	}}
+	r := request(1, 2*hour, .5)
+	if a := p.Plan(r); a.Plan == nil || a.Plan.Start <= noon+90*60 || a.Plan.Slot != r.Deadline {
+		t.Errorf("%+v, %+v", a.Plan, a.Refusal)
+	}
+	r.Deadline = noon + 90*60 + 30
+	r.HoldUntil = r.Deadline
+	if a := p.Plan(r); a.Plan != nil {
+		t.Errorf("it would hold them: %+v", a.Plan)
 	}
 }
 

@@ -31,7 +31,10 @@ func (p *Planner) Within(r Request, waits []int64) []float64 {
 	p.Forecaster.Forecast(r.Job, r.Now, c, est)
 	for i := range est {
 		if est[i].Down == "" {
-			probs[of[i]] = min(est[i].Prob, p.room(&r, c[i].Submit+c[i].Budget))
+			r.Deadline = r.Now + waits[of[i]]
+			r.HoldUntil = r.Deadline
+			slot, room := p.slot(&r, r.Deadline)
+			probs[of[i]] = min(est[i].Prob, room.From(r.start(&c[i], est[i].Held, slot)))
 		}
 	}
 	return probs

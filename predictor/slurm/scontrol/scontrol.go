@@ -45,6 +45,8 @@ type Config struct {
 	// Overcommits is true if jobs may start anywhere though others have all processors: others are
 	// preempted, or processors are not what Slurm counts (SelectTypeParameters).
 	Overcommits bool
+	// ConsumableMemory is true if jobs have their memory for themselves.
+	ConsumableMemory bool
 	// Memory holds for the partitions that do not set it.
 	Memory limits.Memory
 	// CLIFilters are the plugins of CliFilterPlugins, without "cli_filter/".
@@ -142,6 +144,7 @@ func parseConfig(out []byte) Config {
 			config.Overcommits = config.Overcommits || value != "OFF"
 		case "SelectTypeParameters":
 			config.Overcommits = config.Overcommits || slices.Contains(values, "cr_memory")
+			config.ConsumableMemory = slices.ContainsFunc(values, func(v string) bool { return strings.HasSuffix(v, "_memory") })
 		case "DefMemPerCPU", "DefMemPerNode", "MaxMemPerCPU", "MaxMemPerNode", "JobDefaults":
 			memory[key] = value
 		case "PriorityFlags":
@@ -204,6 +207,7 @@ func completePartitions(cluster *limits.Cluster, out []byte, config Config) {
 			}
 			p.WholeNodes = config.WholeNodes || r["OverSubscribe"] == "EXCLUSIVE"
 			p.Overcommits = config.Overcommits || strings.HasPrefix(r["OverSubscribe"], "FORCE") || strings.HasPrefix(r["OverSubscribe"], "YES")
+			p.ConsumableMemory = config.ConsumableMemory
 			p.Memory = r.memory(config.Memory)
 			cluster.Partitions[p.Name] = p
 		}

@@ -2,6 +2,7 @@ package scontrol
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -168,6 +169,9 @@ func TestOvercommits(t *testing.T) {
 		c := cluster()
 		completePartitions(&c, []byte(partitions), parseConfig([]byte(conf)))
 		for name, overcommits := range want {
+			if want := strings.Contains(conf, "_MEMORY"); c.Partitions[name].ConsumableMemory != want {
+				t.Errorf("%s: partition %s: %+v", conf, name, c.Partitions[name])
+			}
 			if c.Partitions[name].Overcommits != overcommits {
 				t.Errorf("%s: partition %s: %+v", conf, name, c.Partitions[name])
 			}
