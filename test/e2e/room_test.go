@@ -71,6 +71,18 @@ func TestRoom(t *testing.T) {
 		})
 	}
 
+	t.Run("beside a reservation of Slurm's", func(t *testing.T) {
+		mustRun(t, s, "root", "scontrol", "create", "reservation", "reservationname=maint", "users=root", "flags=maint", "nodes=node[3-8]", "starttime=now+10minutes", "duration=60")
+		eventually(t, "varqd has read the reservation", func() bool {
+			return quoted(t, s, workload.Request{Size: workload.Size{Nodes: 4}, Limit: 300}, 20*60, .6, false).Plan == nil
+		})
+		if granted := promises(5, "--exclusive -N1 -t5 --begin-by=now+20minutes"); granted > 2 {
+			t.Errorf("%d promised, of which 2 can be kept", granted)
+		}
+		mustRun(t, s, "root", "scontrol", "delete", "reservationname=maint")
+		mustRun(t, s, "root", "scancel", "--user=alice")
+	})
+
 	t.Run("beside running jobs", func(t *testing.T) {
 		mustRun(t, s, "bob", "bash", "-c", "for i in {1..8}; do sbatch --exclusive -N1 -t40 -o/dev/null --wrap='exec sleep 1d'; done")
 		eventually(t, "varqd has seen that all nodes are taken", func() bool { return predicted(t, s, node).Running == 8 })

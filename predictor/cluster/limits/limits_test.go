@@ -455,6 +455,30 @@ func TestBlocked(t *testing.T) {
 	}
 }
 
+// TestReservationsClaim: a reservation of Slurm's that is still to begin claims those of its nodes
+// that are in the partition and can be used.
+func TestReservationsClaim(t *testing.T) {
+	c := Cluster{
+		Partitions: map[string]Partition{"main": {Nodes: []string{"a", "b", "c"}}},
+		Nodes: map[string]Node{
+			"a": {CPUs: 4, Memory: 100, Usable: true}, "b": {CPUs: 8, Memory: 200, Gres: map[string]int64{"gpu": 2}, Usable: true},
+			"c": {CPUs: 16}, "d": {CPUs: 32, Usable: true},
+		},
+		Reservations: []Reservation{
+			{Start: 50, End: 200, Nodes: []string{"a"}}, // has begun
+			{Start: 150, End: 200, Nodes: []string{"a", "b", "c", "d"}},
+			{Start: 300, End: 400, Nodes: []string{"d"}},
+		},
+	}
+	want := []workload.Claim{{
+		Request: workload.Request{Partition: "main", Size: workload.Size{Nodes: 2, CPUs: 12, GPUs: 2, Memory: 300}, Limit: 50},
+		Start:   150, From: 150,
+	}}
+	if diff := cmp.Diff(want, c.Claims("main", 100)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // TestBlockedEveryMoment compares Blocked with a check of every moment.
 func TestBlockedEveryMoment(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))

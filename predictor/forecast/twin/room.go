@@ -15,12 +15,14 @@ import (
 // There is room if CPUs, GPUs and memory suffice: of the pool beside all jobs on it, and of the
 // partition beside those of the partition. There must be room at that time, and also whenever the
 // job of a claim is to get its nodes while r's job has some, so that promises made before can be
-// kept. Other jobs that wait or will come do not count: forecasts tell how long r waits for
+// kept. A claim that waits keeps its nodes for its whole limit. How long jobs run is forecast only
+// of those that run, and of their work, from how long they have run: a user's short jobs must not
+// let the promises of others seem short. Other jobs that wait or will come do not count: forecasts tell how long r waits for
 // those. Nor does it count which nodes have how much. There is no bound for a pool that is
 // not configured, because its size is not known.
 //
-// For n running jobs and claims, Room takes O(n log n), and O(n) predictions of run times for
-// each of at most mostSqueezes times at which there may be too little room.
+// For n running jobs and claims, Room takes O(n log n), and O(n) forecasts of run times for each of
+// at most mostSqueezes times at which there may be too little room.
 func (t *Twin) Room(r *workload.Request, id, now, at int64, claims []workload.Claim) workload.Room {
 	in := t.partitions.named(r.Partition)
 	if in.configured == nil || t.partitions.tooLarge(r) {
@@ -32,17 +34,12 @@ func (t *Twin) Room(r *workload.Request, id, now, at int64, claims []workload.Cl
 	if room.Prob == 0 {
 		return room
 	}
-	work := occupant{job: t.read(&workload.Job{Request: *r, Submit: now}), from: at, until: at + r.Limit}
-	for _, time := range o.squeezes(demands, now, work.until) {
-		if time == at {
-			continue
-		}
-		prob := o.leave(demands, time)
-		if time < at {
+	for _, time := range o.squeezes(demands, now, at+r.Limit) {
+		if prob := o.leave(demands, time); time < at {
 			room.Holding = append(room.Holding, workload.Hold{At: time, Prob: prob})
-			continue
+		} else {
+			room.Prob = min(room.Prob, prob)
 		}
-		room.Prob = min(room.Prob, 1-t.runs(&work, now, time)*(1-prob))
 	}
 	return room
 }
@@ -84,8 +81,9 @@ type occupant struct {
 	cpus, gpus int32
 	memory     int64 // MiB
 	start      int64 // when it gets them, Unix seconds
-	from       int64 // when its work begins, or began: until then it is sure to have them
+	from       int64 // when its work begins, or began
 	until      int64 // when it reaches its limit
+	waits      bool  // it has not started
 }
 
 // occupants are those of a pool.
@@ -105,16 +103,16 @@ func (t *Twin) occupants(p *pool, id, now int64, claims []workload.Claim) occupa
 			continue
 		}
 		k := t.read(&workload.Job{Request: c.Request, Submit: now})
-		is := occupant{job: k, cpus: k.takes, gpus: c.GPUs, memory: c.Memory, start: c.Start, from: c.From, until: c.From + c.Limit}
+		is := occupant{job: k, cpus: k.takes, gpus: c.GPUs, memory: c.Memory, start: c.Start, from: c.From, until: c.From + c.Limit, waits: true}
 		if j := t.queue.Job(c.Job); j != nil && j.Start != 0 {
-			is.cpus, is.start = max(is.cpus, j.Given), min(c.Start, now)
+			is.cpus, is.start, is.waits = max(is.cpus, j.Given), min(c.Start, now), false
 			claimed[c.Job] = true
 		}
 		o.list = append(o.list, is)
 	}
 	for j := range t.queue.Running() {
 		if k := t.job(j); k.in.configured == p && !claimed[j.ID] && j.ID != id {
-			o.list = append(o.list, occupant{k, k.takes, j.GPUs, j.Memory, k.Start, k.Start, k.Start + k.Limit})
+			o.list = append(o.list, occupant{k, k.takes, j.GPUs, j.Memory, k.Start, k.Start, k.Start + k.Limit, false})
 		}
 	}
 	for i := range o.list {
@@ -227,9 +225,9 @@ func (o *occupants) leaveOne(d *demand, at int64) float64 {
 // runs returns the probability that an occupant has its processors at a time between its start and
 // its limit.
 func (t *Twin) runs(c *occupant, now, at int64) float64 {
-	if at <= c.from {
+	if c.waits || c.from > now {
 		return 1
 	}
-	ended := t.endedBy(c.job, max(0, now-c.from))
+	ended := t.endedBy(c.job, now-c.from)
 	return (1 - c.runtime.Within(at-c.from)) / (1 - ended)
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// room returns the function trajectory.Planner.Room beside claims. Where more jobs may run than
-// there are processors, there is no bound.
+// room returns the function trajectory.Planner.Room beside claims, and beside Slurm's own
+// reservations. Where more jobs may run than there are processors, there is no bound.
 func (k *Keeper) room(claims []workload.Claim) func(r workload.Request, id, now, at int64) workload.Room {
 	c := k.cluster.Load()
 	return func(r workload.Request, id, now, at int64) workload.Room {
@@ -22,7 +22,7 @@ func (k *Keeper) room(claims []workload.Claim) func(r workload.Request, id, now,
 			return workload.Room{Prob: 1}
 		}
 		r.Memory = c.limits.MemoryOf(r)
-		return k.Outlook.Room(r, id, now, at, claims)
+		return k.Outlook.Room(r, id, now, at, slices.Concat(claims, c.limits.Claims(r.Partition, now)))
 	}
 }
 

@@ -604,7 +604,10 @@ func TestClaims(t *testing.T) {
 	}
 	jobless := promise("jobless", "alice", now+3600)
 	mustPromise(t, l, jobless)
-	for later, want := range map[int64]int{0: 1, unclaimedFor: 0} {
+	second := promise("second", "alice", now+3600)
+	second.Promised = jobless.Promised + unclaimedFor - 1
+	mustPromise(t, l, second)
+	for later, want := range map[int64]int{0: 2, unclaimedFor - 1: 2, unclaimedFor: 0} {
 		if claims, err := l.Claims(t.Context(), jobless.Promised+later); err != nil || len(claims) != want {
 			t.Errorf("without a job, %d s after the promise: %v, %v", later, claims, err)
 		}

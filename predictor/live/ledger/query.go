@@ -88,7 +88,8 @@ func (l *Ledger) Held(ctx context.Context, user string, accounts ...string) ([]p
 }
 
 // unclaimedFor is for how many seconds a promise claims its room though it has no job: sbatch takes
-// one up at once. So nobody keeps room from others by promises alone.
+// one up at once. While a user has an older promise without a job, her new ones claim nothing
+// before they have one. So nobody keeps room from others by promises alone.
 const unclaimedFor = 120
 
 // Claims returns what the jobs of open promises claim, as of now. A job that is late claims it from
@@ -99,7 +100,9 @@ func (l *Ledger) Claims(ctx context.Context, now int64) ([]workload.Claim, error
 	err := l.each(ctx, `SELECT p.user, p.account, p.partition, p.qos, p.nodes, p.cpus, p.gpus, p.memory, p.work_limit, p.hold_until, p.slot,
 		p.expected_node_seconds, p.worst_node_seconds, coalesce(b.begin_time, p.begin_time), coalesce(b.job, 0), coalesce(b.start, 0), coalesce(b.work_start, 0)
 		FROM plans p LEFT JOIN bindings b ON b.plan = p.id
-		WHERE p.open AND (b.plan IS NOT NULL OR p.promised_at > ?)`, []any{now - unclaimedFor}, func(rows *sql.Rows) error {
+		WHERE p.open AND (b.plan IS NOT NULL OR p.promised_at > ?1 AND NOT EXISTS (
+			SELECT 1 FROM plans o WHERE o.user = p.user AND o.open AND o.promised_at <= ?1 AND NOT EXISTS (SELECT 1 FROM bindings WHERE plan = o.id)))`,
+		[]any{now - unclaimedFor}, func(rows *sql.Rows) error {
 		var c workload.Claim
 		var holdUntil, slot, begin, start, workStart int64
 		var expected, worst float64
