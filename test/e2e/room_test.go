@@ -100,8 +100,11 @@ func TestRoom(t *testing.T) {
 	})
 
 	t.Run("on drained nodes", func(t *testing.T) {
-		mustRun(t, s, "root", "scontrol", "update", "nodename=node[2-8]", "state=drain", "reason=test")
 		four := workload.Request{Size: workload.Size{Nodes: 4}, Limit: 300} // 4 CPUs, as many as one node has
+		eventually(t, "a job of four nodes is promised", func() bool {
+			return quoted(t, s, four, 3600, .5, false).Plan != nil
+		})
+		mustRun(t, s, "root", "scontrol", "update", "nodename=node[2-8]", "state=drain", "reason=test")
 		eventually(t, "a job of more nodes than are left is promised nothing", func() bool {
 			return quoted(t, s, four, 3600, .5, false).Plan == nil
 		})
