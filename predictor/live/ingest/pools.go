@@ -10,8 +10,9 @@ import (
 )
 
 // pools are the pools by partition: those of partitions that share nodes, directly or through
-// others. A pool has the name of the first of its partitions, by name, and the size of the nodes
-// that jobs run on or can start on. pools are nil if nothing is known of nodes.
+// others. A pool has the name of the first of its partitions, by name. Its nodes are those that
+// jobs can start on; the CPUs, GPUs and memory are also of those that jobs only run on still.
+// pools are nil if nothing is known of nodes.
 type pools map[string]twin.Pool
 
 // lookup returns the pools as a twin.Pools, or nil if there are none. If a job may run in
@@ -76,5 +77,8 @@ func poolsOf(c *limits.Cluster, nodes []slurm.Node) pools {
 // grow adds a node to the size of a name.
 func grow(sizes map[string]workload.Size, name string, n *slurm.Node) {
 	s := sizes[name]
-	sizes[name] = workload.Size{Nodes: s.Nodes + 1, CPUs: s.CPUs + n.CPUs, GPUs: s.GPUs + n.GPUs, Memory: s.Memory + n.Memory}
+	if !n.Drained {
+		s.Nodes++
+	}
+	sizes[name] = workload.Size{Nodes: s.Nodes, CPUs: s.CPUs + n.CPUs, GPUs: s.GPUs + n.GPUs, Memory: s.Memory + n.Memory}
 }

@@ -63,7 +63,7 @@ func TestPools(t *testing.T) {
 	all := workload.Size{Nodes: 2, CPUs: 12}
 	big, main := twin.Pool{Name: "big", Size: all}, twin.Pool{Name: "big", Size: all, Own: all}
 	short := twin.Pool{Name: "big", Size: all, Own: workload.Size{Nodes: 1, CPUs: 4}}
-	gpus := workload.Size{Nodes: 2, CPUs: 288, GPUs: 4, Memory: 2000}
+	gpus := workload.Size{Nodes: 1, CPUs: 288, GPUs: 4, Memory: 2000}
 	gpu := twin.Pool{Name: "gpu", Size: gpus, Own: gpus, WholeNodes: true}
 	want := pools{"short": short, "main": main, "big": big, "gpu": gpu}
 	if diff := cmp.Diff(want, got); diff != "" {

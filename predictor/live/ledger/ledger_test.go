@@ -565,18 +565,22 @@ func TestClaims(t *testing.T) {
 	for job, c := range map[int64]struct {
 		slot, holdUntil, begin int64
 		progress               Progress
-		start, from            int64
+		start, from            int64 // 0 if it claims nothing
 	}{
-		1: {100, 100, 60, Progress{BeginTime: 60}, 80, 100}, // half of the time
-		2: {100, 100, 60, Progress{BeginTime: 90}, 95, 100}, // moved
-		3: {40, 40, 30, Progress{BeginTime: 30}, now, now},  // late
-		4: {100, 90, 95, Progress{BeginTime: 95}, 100, 100}, // a window
-		5: {100, 90, 60, Progress{Start: 60}, 60, 90},
-		6: {100, 0, 60, Progress{Start: 60}, 60, 60}, // best effort
-		7: {100, 90, 60, Progress{Start: 60, WorkStart: 95}, 60, 95},
+		1:  {100, 100, 60, Progress{BeginTime: 60}, 80, 100}, // half of the time
+		2:  {100, 100, 60, Progress{BeginTime: 90}, 95, 100}, // moved
+		3:  {40, 40, 30, Progress{BeginTime: 30}, 0, 0},      // late
+		4:  {100, 90, 95, Progress{BeginTime: 95}, 100, 100}, // a window
+		5:  {100, 90, 60, Progress{Start: 60}, 60, 90},
+		6:  {100, 0, 60, Progress{Start: 60}, 60, 60}, // best effort
+		7:  {100, 90, 60, Progress{Start: 60, WorkStart: 95}, 60, 95},
+		8:  {100, 100, 60, Progress{BeginTime: 60, Held: true}, 0, 0},
+		9:  {100, 100, 60, Progress{BeginTime: 60, Yielded: true}, 0, 0},
+		10: {100, 100, 60, Progress{BeginTime: 60, Stopped: "AdminHold"}, 0, 0},
+		11: {100, 90, 60, Progress{Start: 60, Yielded: true}, 60, 90},
 	} {
 		id := fmt.Sprint("plan", job)
-		r := promise(id, "alice", 100)
+		r := promise(id, "alice", max(c.slot, c.holdUntil))
 		r.Slot, r.HoldUntil, r.BeginTime, r.WorkLimit, r.Nodes, r.CPUs = c.slot, c.holdUntil, c.begin, 600, 2, 16
 		r.Expected.NodeSeconds, r.Worst.NodeSeconds = 40, 80
 		mustPromise(t, l, r)
@@ -592,6 +596,9 @@ func TestClaims(t *testing.T) {
 			Request: workload.Request{User: r.User, Account: r.Account, Partition: r.Partition, QOS: r.QOS, Size: r.Size, Limit: r.WorkLimit},
 			Job:     job, Runs: c.progress.Start != 0, Start: c.start, From: c.from,
 		}}
+		if c.start == 0 {
+			want = nil
+		}
 		if diff := cmp.Diff(want, claims); err != nil || diff != "" {
 			t.Errorf("job %d: %v\n%s", job, err, diff)
 		}

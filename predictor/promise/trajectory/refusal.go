@@ -41,6 +41,11 @@ func (p *Planner) refuse(r *Request, b bounds, points []Point) *Refusal {
 	if need := p.needed(r.Prob); sample < need {
 		return &Refusal{Reason: fmt.Sprintf("not enough history: %d waits known, at least %d needed", sample, need)}
 	}
+	if p.Cluster != nil {
+		if usable, all := p.Cluster.Usable(r.Job.Partition); usable < int(r.Job.Nodes) {
+			return &Refusal{Reason: fmt.Sprintf("only %d of the %d nodes of partition %s can start jobs now, and when the others come back cannot be forecast", usable, all, r.Job.Partition)}
+		}
+	}
 	crowded := slices.ContainsFunc(points, func(pt Point) bool { return 1-pt.Taken < r.Prob })
 	beyond := slices.ContainsFunc(points, func(pt Point) bool { return pt.Beyond > 0 })
 	why := ""

@@ -2,6 +2,7 @@ package command
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -107,7 +108,7 @@ func limitLines(l *api.Limits) []limitLine {
 				add("Open", strconv.Itoa(s.MaxOpen))
 			}
 			if s.MaxNodeSeconds != 0 {
-				line.used = nodeHours(s.NodeSeconds)
+				line.used = nodeHours(36 * math.Ceil(s.NodeSeconds/36)) // as it is said: rounded up
 				add("NodeHours", nodeHours(s.MaxNodeSeconds))
 			}
 		}
