@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/sqlitefile"
@@ -98,38 +99,39 @@ const unclaimedFor = 120
 // it may as when it was promised.
 func (l *Ledger) Claims(ctx context.Context, now int64) ([]workload.Claim, error) {
 	var list []workload.Claim
-	err := l.each(ctx, `SELECT p.user, p.account, p.partition, p.qos, p.nodes, p.cpus, p.gpus, p.memory, p.work_limit, p.hold_until, p.slot,
+	jobless := map[string]bool{} // users with an older promise without a job
+	err := l.each(ctx, `SELECT p.user, p.account, p.partition, p.qos, p.nodes, p.cpus, p.gpus, p.memory, p.work_limit, p.hold_until, p.slot, p.promised_at,
 		p.expected_node_seconds, p.worst_node_seconds, coalesce(b.begin_time, p.begin_time), coalesce(b.job, 0), coalesce(b.start, 0), coalesce(b.work_start, 0)
 		FROM plans p LEFT JOIN bindings b ON b.plan = p.id
-		WHERE p.open
-		AND (b.start > 0 OR p.begin_by >= ?1 AND NOT coalesce(b.held OR b.yielded OR b.stopped <> '', 0))
-		AND (b.plan IS NOT NULL OR p.promised_at > ?2 AND NOT EXISTS (
-			SELECT 1 FROM plans o WHERE o.user = p.user AND o.open AND o.promised_at <= ?2 AND NOT EXISTS (SELECT 1 FROM bindings WHERE plan = o.id)))`,
-		[]any{now, now - unclaimedFor}, func(rows *sql.Rows) error {
-			var c workload.Claim
-			var holdUntil, slot, begin, start, workStart int64
-			var expected, worst float64
-			if err := rows.Scan(&c.User, &c.Account, &c.Partition, &c.QOS, &c.Nodes, &c.CPUs, &c.GPUs, &c.Memory, &c.Limit, &holdUntil, &slot,
-				&expected, &worst, &begin, &c.Job, &start, &workStart); err != nil {
-				return err
-			}
-			switch {
-			case workStart != 0:
-				c.Start, c.From = start, workStart
-			case start != 0:
-				c.Start, c.From = start, max(start, holdUntil)
-			default:
-				c.From = max(slot, begin, now)
-				c.Start = c.From
-				if begin < holdUntil && worst > 0 {
-					c.Start = min(c.From, max(now, holdUntil-int64(expected/worst*float64(holdUntil-begin))))
-				}
-			}
-			c.Runs = start != 0
-			list = append(list, c)
+		WHERE p.open AND (b.start > 0 OR p.begin_by >= ? AND NOT coalesce(b.held OR b.yielded OR b.stopped <> '', 0))`, []any{now}, func(rows *sql.Rows) error {
+		var c workload.Claim
+		var holdUntil, slot, promised, begin, start, workStart int64
+		var expected, worst float64
+		if err := rows.Scan(&c.User, &c.Account, &c.Partition, &c.QOS, &c.Nodes, &c.CPUs, &c.GPUs, &c.Memory, &c.Limit, &holdUntil, &slot, &promised,
+			&expected, &worst, &begin, &c.Job, &start, &workStart); err != nil {
+			return err
+		}
+		if c.Job == 0 && promised <= now-unclaimedFor {
+			jobless[c.User] = true
 			return nil
-		})
-	return list, err
+		}
+		switch {
+		case workStart != 0:
+			c.Start, c.From = start, workStart
+		case start != 0:
+			c.Start, c.From = start, max(start, holdUntil)
+		default:
+			c.From = max(slot, begin, now)
+			c.Start = c.From
+			if begin < holdUntil && worst > 0 {
+				c.Start = min(c.From, max(now, holdUntil-int64(expected/worst*float64(holdUntil-begin))))
+			}
+		}
+		c.Runs = start != 0
+		list = append(list, c)
+		return nil
+	})
+	return slices.DeleteFunc(list, func(c workload.Claim) bool { return c.Job == 0 && jobless[c.User] }), err
 }
 
 // Events returns the events of a plan, oldest first.
