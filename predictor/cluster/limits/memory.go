@@ -18,6 +18,22 @@ func (c *Cluster) MemoryOf(r workload.Request) int64 {
 	if asked := c.size(r, "mem"); asked > 0 {
 		return asked
 	}
+	return c.allMemory(&r)
+}
+
+// AsksAllMemory reports whether a job asks for all the memory of its nodes (--mem=0), and returns how
+// much that is at least.
+func (c *Cluster) AsksAllMemory(r workload.Request, n *workload.Needs) (mib int64, ok bool) {
+	if n == nil || n.NodeMemory.Option != "--mem" || n.NodeMemory.Amount != 0 {
+		return 0, false
+	}
+	return c.allMemory(&r), true
+}
+
+// allMemory returns the memory, in MiB, of as many nodes of the partition as a request names, if all
+// are as its smallest.
+func (c *Cluster) allMemory(r *workload.Request) int64 {
+	p := c.Partitions[r.Partition]
 	var least int64
 	for _, name := range p.Nodes {
 		if m := c.Nodes[name].Memory; least == 0 || m < least {

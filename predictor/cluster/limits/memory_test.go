@@ -51,3 +51,33 @@ func TestMaxMemory(t *testing.T) {
 		check(t, v.what, c.CheckNeeds(r, &v.needs), v.says)
 	}
 }
+
+// TestMemoryOf: a job takes the memory that it asks for, that it has by default, or that of its nodes.
+func TestMemoryOf(t *testing.T) {
+	c := Cluster{
+		Nodes: map[string]Node{"a": {Memory: 4000}, "b": {Memory: 3000}},
+		Partitions: map[string]Partition{
+			"shares":  {Nodes: []string{"a", "b"}},
+			"whole":   {Nodes: []string{"a", "b"}, ConsumableMemory: true},
+			"default": {Nodes: []string{"a", "b"}, ConsumableMemory: true, Memory: Memory{DefMemPerCPU: 500}},
+		},
+	}
+	for _, v := range []struct {
+		partition    string
+		memory, want int64
+	}{{"shares", 100, 0}, {"whole", 100, 100}, {"whole", 0, 6000}, {"default", 100, 100}, {"default", 0, 2000}} {
+		r := workload.Request{Partition: v.partition, Size: workload.Size{Nodes: 2, CPUs: 4, Memory: v.memory}}
+		if got := c.MemoryOf(r); got != v.want {
+			t.Errorf("%+v: %d MiB", v, got)
+		}
+	}
+	r := workload.Request{Partition: "default", Size: workload.Size{Nodes: 2, CPUs: 4}}
+	for _, n := range []*workload.Needs{nil, {}, {NodeMemory: workload.NodeNeed{Option: "--mem", Amount: 100}}, {NodeMemory: workload.NodeNeed{Option: "--mem-per-cpu"}}} {
+		if mib, ok := c.AsksAllMemory(r, n); ok {
+			t.Errorf("%+v: %d MiB", n, mib)
+		}
+	}
+	if mib, ok := c.AsksAllMemory(r, &workload.Needs{NodeMemory: workload.NodeNeed{Option: "--mem"}}); !ok || mib != 6000 {
+		t.Errorf("--mem=0: %d MiB, %v", mib, ok)
+	}
+}

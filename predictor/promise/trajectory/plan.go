@@ -185,8 +185,8 @@ func (p *Planner) admit(r *Request) *Refusal {
 	return nil
 }
 
-// complete checks the request by itself, and fills in the defaults of its job and, if it is alone
-// on its nodes, their CPUs.
+// complete checks the request by itself, and fills in the defaults of its job, the CPUs of its nodes
+// if it is alone on them, and their memory if it asks for all.
 func (p *Planner) complete(r *Request) error {
 	if err := r.check(); err != nil || p.Cluster == nil {
 		return err
@@ -197,6 +197,9 @@ func (p *Planner) complete(r *Request) error {
 	}
 	if p.Cluster.Alone(job, r.Needs) {
 		job.CPUs = max(job.CPUs, p.Cluster.WholeNodes(job))
+	}
+	if all, ok := p.Cluster.AsksAllMemory(job, r.Needs); ok {
+		job.Memory = all
 	}
 	r.Job = job
 	return nil
