@@ -31,7 +31,7 @@ func TestRoom(t *testing.T) {
 		by := time.Now().Add(20 * time.Minute).Format("2006-01-02T15:04:05")
 		const reason = "running jobs, and promises made before, leave too little room at the deadline"
 		r := mustRun(t, s, "alice", "bash", "-c", fmt.Sprintf(
-			"for i in {1..14}; do sbatch --exclusive -N1 -t10 -o/dev/null --begin-by=%s --prob=0.6 --wrap='exec sleep 1d' 2>&1; done; true", by))
+			"for i in {1..14}; do sbatch --exclusive -N1 -t10 -o/dev/null --begin-by=%s --prob=0.5 --wrap='exec sleep 1d' 2>&1; done; true", by))
 		if granted, refused := strings.Count(r.Stdout, "Submitted batch job"), strings.Count(r.Stdout, reason); granted != 8 || refused != 6 {
 			t.Errorf("%d promised, %d refused:\n%s", granted, refused, r.Stdout)
 		}
@@ -40,12 +40,12 @@ func TestRoom(t *testing.T) {
 		}
 		mustRun(t, s, "root", "scancel", "--user=alice")
 		eventually(t, "the room is free again", func() bool {
-			return quoted(t, s, workload.Request{Size: workload.Size{Nodes: 4, CPUs: 16}, Limit: 300}, 20*60, .6, false).Plan != nil
+			return quoted(t, s, workload.Request{Size: workload.Size{Nodes: 4, CPUs: 16}, Limit: 300}, 20*60, .5, false).Plan != nil
 		})
 	})
 
 	promises := func(n int, options string) (granted int) {
-		r := mustRun(t, s, "alice", "bash", "-c", fmt.Sprintf("for i in {1..%d}; do sbatch -o/dev/null --prob=0.6 %s --wrap='exec sleep 1d' 2>&1; done; true", n, options))
+		r := mustRun(t, s, "alice", "bash", "-c", fmt.Sprintf("for i in {1..%d}; do sbatch -o/dev/null --prob=0.5 %s --wrap='exec sleep 1d' 2>&1; done; true", n, options))
 		granted = strings.Count(r.Stdout, "Submitted batch job")
 		if refused := strings.Count(r.Stdout, "too little room"); granted+refused != n {
 			t.Errorf("%s: %d promised, %d refused:\n%s", options, granted, refused, r.Stdout)
@@ -74,7 +74,7 @@ func TestRoom(t *testing.T) {
 	t.Run("beside a reservation of Slurm's", func(t *testing.T) {
 		mustRun(t, s, "root", "scontrol", "create", "reservation", "reservationname=maint", "users=root", "flags=maint", "nodes=node[3-8]", "starttime=now+10minutes", "duration=60")
 		eventually(t, "varqd has read the reservation", func() bool {
-			return quoted(t, s, workload.Request{Size: workload.Size{Nodes: 4}, Limit: 300}, 20*60, .6, false).Plan == nil
+			return quoted(t, s, workload.Request{Size: workload.Size{Nodes: 4}, Limit: 300}, 20*60, .5, false).Plan == nil
 		})
 		if granted := promises(5, "--exclusive -N1 -t5 --begin-by=now+20minutes"); granted > 2 {
 			t.Errorf("%d promised, of which 2 can be kept", granted)
@@ -93,7 +93,7 @@ func TestRoom(t *testing.T) {
 		if !strings.Contains(r.Stdout, "running jobs leave no room for it now") {
 			t.Errorf("--why says\n%s", r.Stdout)
 		}
-		if a := quoted(t, s, node, 120, .6, false); a.Refusal == nil || !strings.Contains(a.Refusal.Reason, "too little room") {
+		if a := quoted(t, s, node, 120, .5, false); a.Refusal == nil || !strings.Contains(a.Refusal.Reason, "too little room") {
 			t.Errorf("within two minutes: %+v, %+v", a.Plan, a.Refusal)
 		}
 		mustRun(t, s, "root", "scancel", "--user=bob")
@@ -111,7 +111,7 @@ func TestRoom(t *testing.T) {
 		if p := predicted(t, s, four); p.Bounds[0].Expected != nil && *p.Bounds[0].Expected < 3600 {
 			t.Errorf("predicted: %+v", p)
 		}
-		if a := quoted(t, s, node, 3600, .6, false); a.Plan == nil {
+		if a := quoted(t, s, node, 3600, .5, false); a.Plan == nil {
 			t.Errorf("on the node that is left: %+v", a.Refusal)
 		}
 	})

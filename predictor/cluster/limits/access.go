@@ -52,7 +52,7 @@ func (c *Cluster) accounts(user string, with func(*Association) bool) []string {
 
 func (c *Cluster) checkQOS(r *workload.Request) *Rule {
 	if a := c.association(r.User, r.Account, r.Partition); a != nil && len(a.QOS) > 0 && !containsFold(a.QOS, r.QOS) {
-		return access("--qos=%s: user %s may not use it in account %s (QOS: %s)", r.QOS, r.User, r.Account, list(a.QOS))
+		return access("--qos=%s: user %s may not use it in account %s (QOS: %s)", r.QOS, r.User, r.Account, list(slices.Sorted(slices.Values(a.QOS))))
 	}
 	p := c.Partitions[r.Partition]
 	if !admitted(r.QOS, p.AllowQOS, p.DenyQOS) {

@@ -112,6 +112,13 @@ func (f *Forest) situation(q *forecast.Question) *situation {
 	return s
 }
 
+// Place takes in on which nodes the running jobs are.
+func (f *Forest) Place(nodes map[int64][]string) {
+	if f.twin != nil {
+		f.twin.Place(nodes)
+	}
+}
+
 // Room is that of the twin, or no bound without a twin; see Twin.Room.
 func (f *Forest) Room(r *workload.Request, id, now, at int64, claims []workload.Claim) workload.Room {
 	if f.twin == nil {

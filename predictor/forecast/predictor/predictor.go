@@ -119,6 +119,10 @@ func (p *Predictor) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 	return p.present.Forecast(q, a)
 }
 
+// Place takes in on which nodes the running jobs are, by job. The Predictor keeps nodes, which must
+// not change any more.
+func (p *Predictor) Place(nodes map[int64][]string) { p.forest.Place(nodes) }
+
 // Room bounds the probability that the work of a job with request r runs from a time on, beside
 // running jobs and the jobs of claims; see twin.Twin.Room.
 func (p *Predictor) Room(r *workload.Request, id, now, at int64, claims []workload.Claim) workload.Room {

@@ -12,8 +12,9 @@ type Pool struct {
 	// Size has the nodes, of which 0 stand for a number that is not known, their CPUs and GPUs,
 	// and their memory if jobs have it for themselves.
 	Size workload.Size
-	// Own is the size of what the partition has of it.
-	Own workload.Size
+	// Own is the size of what the partition has of it, and Nodes are the nodes by name.
+	Own   workload.Size
+	Nodes []string
 	// WholeNodes is true if jobs of the partition have their nodes alone.
 	WholeNodes bool
 }
@@ -32,7 +33,8 @@ type partition struct {
 	own        pool  // used if separate
 	separate   bool
 	part       workload.Size // what it has of the configured pool
-	ofNode     int32         // CPUs that a job has of each of its nodes at least, or 0
+	nodes      map[string]bool
+	ofNode     int32 // CPUs that a job has of each of its nodes at least, or 0
 	usage      usage
 	rest       usage // of all other partitions
 }
@@ -84,9 +86,12 @@ func (p *partitions) named(name string) *partition {
 
 // configure gives a partition of a name the pool that is configured for it, if one is.
 func (p *partitions) configure(in *partition, name string) {
-	in.configured, in.part, in.ofNode = nil, workload.Size{}, 0
+	in.configured, in.part, in.ofNode, in.nodes = nil, workload.Size{}, 0, map[string]bool{}
 	if pool := p.pools(name); pool.Name != "" {
 		in.configured, in.part, in.ofNode = p.configured(pool.Name, pool.Size), pool.Own, pool.ofNode()
+		for _, node := range pool.Nodes {
+			in.nodes[node] = true
+		}
 	}
 }
 

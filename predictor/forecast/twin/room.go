@@ -28,7 +28,7 @@ func (t *Twin) Room(r *workload.Request, id, now, at int64, claims []workload.Cl
 	if in.configured == nil || t.partitions.tooLarge(r) {
 		return workload.Room{Prob: 1}
 	}
-	o := t.occupants(in.configured, id, now, claims)
+	o := t.occupants(in, id, now, claims)
 	demands := in.demands(r)
 	room := workload.Room{Prob: o.leave(demands, at)}
 	if room.Prob == 0 {
@@ -53,24 +53,19 @@ type demand struct {
 // demands returns those of a request for a partition of a configured pool.
 func (in *partition) demands(r *workload.Request) []demand {
 	var list []demand
-	add := func(size *workload.Size, counts func(*occupant) bool) {
+	add := func(size *workload.Size, share func(*occupant) float64) {
 		resource := func(needed, total int64, of func(*occupant) int64) {
 			if needed > 0 && total > 0 {
-				list = append(list, demand{total - needed, func(c *occupant) int64 {
-					if !counts(c) {
-						return 0
-					}
-					return of(c)
-				}})
+				list = append(list, demand{total - needed, func(c *occupant) int64 { return int64(share(c) * float64(of(c))) }})
 			}
 		}
 		resource(int64(in.takes(r)), int64(size.CPUs), func(c *occupant) int64 { return int64(c.cpus) })
 		resource(int64(r.GPUs), int64(size.GPUs), func(c *occupant) int64 { return int64(c.gpus) })
 		resource(r.Memory, size.Memory, func(c *occupant) int64 { return c.memory })
 	}
-	add(&in.configured.size, func(*occupant) bool { return true })
+	add(&in.configured.size, func(*occupant) float64 { return 1 })
 	if in.part != in.configured.size {
-		add(&in.part, func(c *occupant) bool { return c.in == in })
+		add(&in.part, func(c *occupant) float64 { return c.share })
 	}
 	return list
 }
@@ -84,6 +79,8 @@ type occupant struct {
 	from       int64 // when its work begins, or began
 	until      int64 // when it reaches its limit
 	waits      bool  // it has not started
+	// share is the share of its nodes that the partition has.
+	share float64
 }
 
 // occupants are those of a pool.
@@ -93,9 +90,9 @@ type occupants struct {
 	list []occupant
 }
 
-// occupants returns the occupants of a pool.
-func (t *Twin) occupants(p *pool, id, now int64, claims []workload.Claim) occupants {
-	o := occupants{twin: t, now: now}
+// occupants returns those of the pool of a partition.
+func (t *Twin) occupants(in *partition, id, now int64, claims []workload.Claim) occupants {
+	o, p := occupants{twin: t, now: now}, in.configured
 	claimed := make(map[int64]bool, len(claims))
 	for i := range claims {
 		c := &claims[i]
@@ -108,11 +105,12 @@ func (t *Twin) occupants(p *pool, id, now int64, claims []workload.Claim) occupa
 			is.cpus, is.start, is.waits = max(is.cpus, j.Given), min(c.Start, now), false
 			claimed[c.Job] = true
 		}
+		is.share = t.share(in, is.job, c.Job)
 		o.list = append(o.list, is)
 	}
 	for j := range t.queue.Running() {
 		if k := t.job(j); k.in.configured == p && !claimed[j.ID] && j.ID != id {
-			o.list = append(o.list, occupant{k, k.takes, j.GPUs, j.Memory, k.Start, k.Start, k.Start + k.Limit, false})
+			o.list = append(o.list, occupant{k, k.takes, j.GPUs, j.Memory, k.Start, k.Start, k.Start + k.Limit, false, t.share(in, k, j.ID)})
 		}
 	}
 	for i := range o.list {
@@ -123,12 +121,32 @@ func (t *Twin) occupants(p *pool, id, now int64, claims []workload.Claim) occupa
 	return o
 }
 
+// share returns which share of the nodes of a job, named by id, a partition has. A job whose nodes are
+// not known is taken to run in its own partition only.
+func (t *Twin) share(in *partition, k *job, id int64) float64 {
+	nodes := t.placed[id]
+	if len(nodes) == 0 {
+		if k.in == in {
+			return 1
+		}
+		return 0
+	}
+	n := 0
+	for _, name := range nodes {
+		if in.nodes[name] {
+			n++
+		}
+	}
+	return float64(n) / float64(len(nodes))
+}
+
 // mostSqueezes is at how many times, beside the one asked about, Room looks for room.
 const mostSqueezes = 16
 
 // squeezes returns the times between two others, ascending, at which an occupant gets processors
 // and there may be too little room for the demands. Of more than mostSqueezes it returns those at
-// which the most would be missing.
+// which the most would be missing beside the claims that wait alone, and then those at which it would
+// be beside all.
 func (o *occupants) squeezes(demands []demand, after, before int64) []int64 {
 	type change struct {
 		at     int64
@@ -141,33 +159,38 @@ func (o *occupants) squeezes(demands []demand, after, before int64) []int64 {
 		changes = append(changes, change{c.start, c, true}, change{c.until, c, false})
 	}
 	slices.SortFunc(changes, func(a, b change) int { return cmp.Compare(a.at, b.at) })
-	type squeeze struct{ at, missing int64 }
+	type squeeze struct{ at, sure, missing int64 }
 	var found []squeeze
-	taken := make([]int64, len(demands))
+	taken, claimed := make([]int64, len(demands)), make([]int64, len(demands))
 	for i := 0; i < len(changes); {
 		at, begins := changes[i].at, false
 		for ; i < len(changes) && changes[i].at == at; i++ {
 			begins = begins || changes[i].begins
 			for d := range demands {
-				if by := demands[d].of(changes[i].by); changes[i].begins {
-					taken[d] += by
-				} else {
-					taken[d] -= by
+				by := demands[d].of(changes[i].by)
+				if !changes[i].begins {
+					by = -by
+				}
+				taken[d] += by
+				if changes[i].by.waits {
+					claimed[d] += by
 				}
 			}
 		}
 		if !begins || at <= after || at >= before {
 			continue
 		}
-		missing := int64(0)
+		s := squeeze{at: at}
 		for d := range demands {
-			missing = max(missing, taken[d]-demands[d].left)
+			s.sure, s.missing = max(s.sure, claimed[d]-demands[d].left), max(s.missing, taken[d]-demands[d].left)
 		}
-		if missing > 0 {
-			found = append(found, squeeze{at, missing})
+		if s.missing > 0 {
+			found = append(found, s)
 		}
 	}
-	slices.SortStableFunc(found, func(a, b squeeze) int { return cmp.Compare(b.missing, a.missing) })
+	slices.SortStableFunc(found, func(a, b squeeze) int {
+		return cmp.Or(cmp.Compare(b.sure, a.sure), cmp.Compare(b.missing, a.missing))
+	})
 	times := make([]int64, 0, mostSqueezes)
 	for _, s := range found[:min(mostSqueezes, len(found))] {
 		times = append(times, s.at)

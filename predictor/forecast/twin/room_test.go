@@ -164,6 +164,37 @@ func TestRoomInPartition(t *testing.T) {
 	}
 }
 
+// TestRoomWhereJobsRun: a job takes room in each partition that has its nodes.
+func TestRoomWhereJobsRun(t *testing.T) {
+	b := sit(func(partition string) Pool {
+		p := Pool{Name: "all", Size: workload.Size{Nodes: 4, CPUs: 16}, Own: workload.Size{Nodes: 4, CPUs: 16}, Nodes: []string{"a", "b", "c", "d"}}
+		if partition == "short" {
+			p.Own, p.Nodes = workload.Size{Nodes: 2, CPUs: 8}, []string{"a", "b"}
+		}
+		return p
+	})
+	j := b.start(opening, b.submit(opening, 8, 1000)) // of another partition
+	r := request(1, run)
+	r.Partition = "short"
+	for _, c := range []struct {
+		nodes []string
+		procs int32
+		want  float64
+	}{
+		{nil, 8, 1},
+		{[]string{"c", "d"}, 8, 1},
+		{[]string{"b", "c"}, 4, 1},
+		{[]string{"b", "c"}, 5, 0},
+		{[]string{"a", "b"}, 1, 0},
+	} {
+		b.w.Place(map[int64][]string{j.ID: c.nodes})
+		r.CPUs = c.procs
+		if got := b.w.Room(r, 0, opening, opening, nil).Prob; math.Abs(got-c.want) > .05 {
+			t.Errorf("on %v: room for %d with probability %v", c.nodes, c.procs, got)
+		}
+	}
+}
+
 // TestRoomForMemory: memory runs out though processors are left.
 func TestRoomForMemory(t *testing.T) {
 	b := sit(func(string) Pool { return Pool{Name: "all", Size: workload.Size{CPUs: 8, Memory: 1000}} })
@@ -191,6 +222,24 @@ func TestRoomBesideManyClaims(t *testing.T) {
 	}
 	if got := b.w.Room(request(2, run), 0, opening, opening, append(claims, claim(8, opening+2))).Prob; got > .05 {
 		t.Errorf("and a large one: %v", got)
+	}
+}
+
+// TestRoomBehindSqueezes: nor do many claims hide it that may be squeezed by a job that runs.
+func TestRoomBehindSqueezes(t *testing.T) {
+	b := rooms()
+	b.start(opening-10, b.submit(opening-10, 7, 100_000))
+	var claims []workload.Claim
+	for i := range int64(40) {
+		small := claim(1, opening+5000+i*10)
+		small.Limit = 1
+		claims = append(claims, small)
+	}
+	four := request(4, 3600)
+	before := b.w.Room(four, 0, opening, opening+4900, claims).Prob
+	after := b.w.Room(four, 0, opening, opening+4900, append(claims, claim(5, opening+6000))).Prob
+	if before == 0 || after != 0 {
+		t.Errorf("room with probability %v, beside a large claim %v", before, after)
 	}
 }
 

@@ -18,6 +18,7 @@ type Twin struct {
 	jobs       map[int64]*job
 	numbers    map[numbered]int32
 	classes    map[[2]string]*class // by partition and QOS
+	placed     map[int64][]string   // by running job: its nodes, as far as they are known
 	longest    int64                // longest run time ever seen, seconds
 
 	// Scratch of one question.
@@ -53,6 +54,10 @@ func New(q *queue.Queue, pools Pools) *Twin {
 // Resize takes in the pools as they are now. A Twin that has learnt its pools goes on learning
 // them.
 func (t *Twin) Resize(pools Pools) { t.partitions.resize(pools) }
+
+// Place takes in on which nodes the running jobs are, by job. The Twin keeps nodes, which must not
+// change any more.
+func (t *Twin) Place(nodes map[int64][]string) { t.placed = nodes }
 
 // Submitted notes that j waits from now on.
 func (t *Twin) Submitted(j *workload.Job) {

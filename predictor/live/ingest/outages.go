@@ -3,6 +3,7 @@ package ingest
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 
 	"github.com/varq-project/varq/predictor/cluster/limits"
@@ -26,7 +27,7 @@ func (g *Ingest) ObserveCluster(c *limits.Cluster, nodes []slurm.Node) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	pools := poolsOf(c, nodes)
-	resized := !maps.Equal(pools, g.pools)
+	resized := !reflect.DeepEqual(pools, g.pools)
 	g.pools = pools
 	changed := g.outages.update(c, nodes, g.Now())
 	for _, o := range changed {

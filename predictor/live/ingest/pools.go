@@ -55,17 +55,19 @@ func poolsOf(c *limits.Cluster, nodes []slurm.Node) pools {
 		}
 	}
 	ofPool, ofPartition := map[string]workload.Size{}, map[string]workload.Size{}
+	names := map[string][]string{}
 	for i := range nodes {
 		if n := &nodes[i]; n.Up && (!n.Drained || !idle(n)) && len(n.Partitions) > 0 {
 			grow(ofPool, root(n.Partitions[0]), n)
 			for _, name := range n.Partitions {
 				grow(ofPartition, name, n)
+				names[name] = append(names[name], n.Name)
 			}
 		}
 	}
 	list := pools{}
 	for name := range parents {
-		p := twin.Pool{Name: root(name), Size: ofPool[root(name)], Own: ofPartition[name], WholeNodes: c.Partitions[name].WholeNodes}
+		p := twin.Pool{Name: root(name), Size: ofPool[root(name)], Own: ofPartition[name], Nodes: names[name], WholeNodes: c.Partitions[name].WholeNodes}
 		if !c.Partitions[name].ConsumableMemory {
 			p.Size.Memory, p.Own.Memory = 0, 0
 		}

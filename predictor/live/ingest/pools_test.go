@@ -61,17 +61,17 @@ func TestPools(t *testing.T) {
 		{Name: "f", CPUs: 128, Up: true},
 	})
 	all := workload.Size{Nodes: 2, CPUs: 12}
-	big, main := twin.Pool{Name: "big", Size: all}, twin.Pool{Name: "big", Size: all, Own: all}
-	short := twin.Pool{Name: "big", Size: all, Own: workload.Size{Nodes: 1, CPUs: 4}}
+	big, main := twin.Pool{Name: "big", Size: all}, twin.Pool{Name: "big", Size: all, Own: all, Nodes: []string{"a", "b"}}
+	short := twin.Pool{Name: "big", Size: all, Own: workload.Size{Nodes: 1, CPUs: 4}, Nodes: []string{"a"}}
 	gpus := workload.Size{Nodes: 1, CPUs: 288, GPUs: 4, Memory: 2000}
-	gpu := twin.Pool{Name: "gpu", Size: gpus, Own: gpus, WholeNodes: true}
+	gpu := twin.Pool{Name: "gpu", Size: gpus, Own: gpus, Nodes: []string{"d", "g"}, WholeNodes: true}
 	want := pools{"short": short, "main": main, "big": big, "gpu": gpu}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 	for partition, want := range map[string]twin.Pool{"main": main, "old,gpu": gpu, "old": {}} {
-		if is := got.lookup()(partition); is != want {
-			t.Errorf("%s is in %+v, want %+v", partition, is, want)
+		if diff := cmp.Diff(want, got.lookup()(partition)); diff != "" {
+			t.Errorf("%s: %s", partition, diff)
 		}
 	}
 	if pools(nil).lookup() != nil {

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/slurm/hostlist"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -38,6 +39,19 @@ func (s *snapshot) later() []workload.Job {
 		}
 	}
 	return later
+}
+
+// placed returns the nodes of the jobs that run, as far as they can be read.
+func (s *snapshot) placed() map[int64][]string {
+	nodes := map[int64][]string{}
+	for i := range s.queue {
+		if e := &s.queue[i]; e.Start != 0 && e.Nodes != "" {
+			if names, err := hostlist.Expand(e.Nodes); err == nil {
+				nodes[e.ID] = names
+			}
+		}
+	}
+	return nodes
 }
 
 // run is one run of a job.

@@ -22,6 +22,8 @@ type Model interface {
 	Outage(o qbets.Outage)
 	// Resize observes the pools of processors as they are now.
 	Resize(pools twin.Pools)
+	// Place observes on which nodes the running jobs are, by job.
+	Place(nodes map[int64][]string)
 	// Queue returns the queue as the model knows it. Only Learn and Observe change it.
 	Queue() *queue.Queue
 	// Serve replaces the model that has served so far by this one.
@@ -101,6 +103,7 @@ func (t *tracker) observeSnapshot(s *snapshot, started map[run]bool) {
 		leave(j)
 	}
 	t.observe(changed)
+	t.Place(s.placed())
 	t.at = s.at
 }
 

@@ -83,6 +83,14 @@ func (m *Model) Resize(pools twin.Pools) {
 	m.predictor.Resize(pools)
 }
 
+// Place tells the forecasters on which nodes the running jobs are, by job. They keep nodes, which
+// must not change any more.
+func (m *Model) Place(nodes map[int64][]string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.predictor.Place(nodes)
+}
+
 // Queue returns the queue as far as it is known. Only Learn and Observe change it, so their
 // caller may read it without a lock.
 func (m *Model) Queue() *queue.Queue { return &m.queue }

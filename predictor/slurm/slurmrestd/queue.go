@@ -158,6 +158,9 @@ func (j *queueJob) entry() slurm.QueueEntry {
 	}
 	entry.Array = entry.ArrayJob
 	if entry.State == workload.Pending {
+		if entry.Eligible == 0 && j.unexamined() {
+			entry.Eligible = entry.Submit
+		}
 		if entry.ArrayJob != 0 {
 			entry.Tasks, entry.AtOnce = slurm.CountTasks(j.ArrayTasks)
 		}
@@ -179,6 +182,12 @@ func (j *queueJob) entry() slurm.QueueEntry {
 		entry.ArrayTasks = strconv.FormatInt(j.ArrayTaskID.value, 10)
 	}
 	return entry
+}
+
+// unexamined reports whether nothing is known to keep a pending job from starting, since the scheduler
+// has not come to it yet. Slurm 24.11 then tells no eligible time; a long queue has many such jobs.
+func (j *queueJob) unexamined() bool {
+	return j.Reason == "None" && j.Dependency == "" && j.Priority.value != 0
 }
 
 func (j *queueJob) shape() slurm.Shape {

@@ -31,6 +31,29 @@ func TestHeldByUser(t *testing.T) {
 	}
 }
 
+// A job that the scheduler has not come to yet is eligible since its submission.
+func TestUnexamined(t *testing.T) {
+	const submit = 100
+	for _, test := range []struct {
+		reason, dependency       string
+		priority, eligible, want int64
+	}{
+		{"None", "", 1, 0, submit},
+		{"None", "", 1, 150, 150},
+		{"None", "", 0, 0, 0},
+		{"None", "afterok:5", 1, 0, 0},
+		{"Dependency", "", 1, 0, 0},
+	} {
+		j := queueJob{
+			State: words{"PENDING"}, Reason: test.reason, Dependency: test.dependency,
+			Priority: number{set: true, value: test.priority}, Submit: number{set: true, value: submit}, Eligible: number{set: true, value: test.eligible},
+		}
+		if got := j.entry().Eligible; got != test.want {
+			t.Errorf("%+v: eligible since %d", test, got)
+		}
+	}
+}
+
 // What a job asks for is read as its user may change it.
 func TestShape(t *testing.T) {
 	queue, err := serve(t, api(answer(200, `{"jobs":[{"job_id":7,"job_state":"PENDING",`+times+`,"batch_flag":false,
