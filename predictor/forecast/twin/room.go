@@ -122,22 +122,27 @@ func (t *Twin) occupants(in *partition, id, now int64, claims []workload.Claim) 
 }
 
 // share returns which share of the nodes of a job, named by id, a partition has. A job whose nodes are
-// not known is taken to run in its own partition only.
+// not known is taken to have any nodes of its own partition, all alike.
 func (t *Twin) share(in *partition, k *job, id int64) float64 {
-	nodes := t.placed[id]
-	if len(nodes) == 0 {
-		if k.in == in {
-			return 1
-		}
-		return 0
-	}
-	n := 0
-	for _, name := range nodes {
+	n, of := 0, len(t.placed[id])
+	for _, name := range t.placed[id] {
 		if in.nodes[name] {
 			n++
 		}
 	}
-	return float64(n) / float64(len(nodes))
+	switch {
+	case of > 0:
+	case k.in == in:
+		return 1
+	default:
+		of = len(k.in.nodes)
+		for name := range k.in.nodes {
+			if in.nodes[name] {
+				n++
+			}
+		}
+	}
+	return float64(n) / float64(max(1, of))
 }
 
 // mostSqueezes is at how many times, beside the one asked about, Room looks for room.

@@ -575,7 +575,8 @@ func TestClaims(t *testing.T) {
 		6:  {100, 0, 60, Progress{Start: 60}, 60, 60}, // best effort
 		7:  {100, 90, 60, Progress{Start: 60, WorkStart: 95}, 60, 95},
 		8:  {100, 100, 60, Progress{BeginTime: 60, Held: true}, 0, 0},
-		9:  {100, 100, 60, Progress{BeginTime: 60, Yielded: true}, 0, 0},
+		9:  {100, 100, 60, Progress{BeginTime: 101, Yielded: true}, 0, 0},
+		12: {100, 100, 60, Progress{BeginTime: 60, Yielded: true}, 80, 100},
 		10: {100, 100, 60, Progress{BeginTime: 60, Stopped: "AdminHold"}, 0, 0},
 		11: {100, 90, 60, Progress{Start: 60, Yielded: true}, 60, 90},
 	} {

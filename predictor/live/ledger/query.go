@@ -94,7 +94,7 @@ func (l *Ledger) Held(ctx context.Context, user string, accounts ...string) ([]p
 const unclaimedFor = 120
 
 // Claims returns what the jobs of open promises claim, as of now. A job that waits claims nothing once
-// its deadline is over, nor while it is held, nor if somebody other than varq has changed it: nobody
+// its deadline is over, nor while it is held, nor if somebody has moved it to after the deadline: nobody
 // knows when it starts. A job that waits is expected to have idle nodes for as large a share of the time for which
 // it may as when it was promised.
 func (l *Ledger) Claims(ctx context.Context, now int64) ([]workload.Claim, error) {
@@ -103,7 +103,7 @@ func (l *Ledger) Claims(ctx context.Context, now int64) ([]workload.Claim, error
 	err := l.each(ctx, `SELECT p.user, p.account, p.partition, p.qos, p.nodes, p.cpus, p.gpus, p.memory, p.work_limit, p.hold_until, p.slot, p.promised_at,
 		p.expected_node_seconds, p.worst_node_seconds, coalesce(b.begin_time, p.begin_time), coalesce(b.job, 0), coalesce(b.start, 0), coalesce(b.work_start, 0)
 		FROM plans p LEFT JOIN bindings b ON b.plan = p.id
-		WHERE p.open AND (b.start > 0 OR p.begin_by >= ? AND NOT coalesce(b.held OR b.yielded OR b.stopped <> '', 0))`, []any{now}, func(rows *sql.Rows) error {
+		WHERE p.open AND (b.start > 0 OR p.begin_by >= ? AND NOT coalesce(b.held OR b.stopped <> '' OR b.begin_time > p.begin_by, 0))`, []any{now}, func(rows *sql.Rows) error {
 		var c workload.Claim
 		var holdUntil, slot, promised, begin, start, workStart int64
 		var expected, worst float64

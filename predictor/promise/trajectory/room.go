@@ -28,10 +28,11 @@ func (p *Planner) slot(r *Request, by int64) (at int64, room workload.Room) {
 }
 
 // start returns when the job of r is expected to have its nodes, if it becomes eligible as a
-// candidate says and its work begins at slot.
+// candidate says and its work begins at slot. A job whose work need not wait may have them as soon as
+// it is eligible.
 func (r *Request) start(c *workload.Candidate, held float64, slot int64) int64 {
 	if c.Submit >= r.HoldUntil {
-		return slot
+		return min(slot, c.Submit)
 	}
 	return min(slot, c.Submit+c.Budget-int64(held))
 }

@@ -76,6 +76,23 @@ func TestRoomWhileHolding(t *testing.T) {
 	}
 }
 
+// Work that may begin early, but for which there is room only after others, does not begin before them.
+func TestRoomAfterOthers(t *testing.T) {
+	const others = noon + 20*60
+	p := Planner{Forecaster: curve{mean: 60, sample: 1000}, Room: func(_ workload.Request, _, _, by int64) workload.Room {
+		if by <= others {
+			return workload.Room{}
+		}
+		return workload.Room{Prob: 1, Holding: []workload.Hold{{At: others}}}
+	}}
+	r := request(1, 2*hour, .9)
+	for _, r.HoldUntil = range []int64{0, noon + 10*60} {
+		if a := p.Plan(r); a.Plan == nil || a.Plan.Begin <= others {
+			t.Errorf("%+v, %+v", a.Plan, a.Refusal)
+		}
+	}
+}
+
 // The room bounds what is forecast for a promise, and changes nothing about its job.
 func TestRoomWhenReplanned(t *testing.T) {
 	p := Planner{Forecaster: curve{mean: 300, sample: 1000}}
