@@ -286,3 +286,24 @@ func FuzzParseTRES(f *testing.F) {
 		_, _ = ParseWeights(list)
 	})
 }
+
+// TestInventedTimes: only a job that has started has a start, and only one that has ended an end.
+func TestInventedTimes(t *testing.T) {
+	allocated := limits.TRES{"cpu": 1}
+	for _, c := range []struct {
+		state      workload.State
+		allocated  limits.TRES
+		start, end int64
+	}{
+		{workload.Pending, nil, 0, 0},
+		{workload.Running, allocated, 1, 0},
+		{workload.Running, nil, 1, 0},
+		{workload.Completed, allocated, 1, 2},
+		{workload.Cancelled, nil, 0, 2},
+	} {
+		j := workload.Job{State: c.state, Start: 1, End: 2}
+		if DropInventedTimes(&j, c.allocated); j.Start != c.start || j.End != c.end {
+			t.Errorf("%+v: start %d, end %d", c, j.Start, j.End)
+		}
+	}
+}

@@ -112,12 +112,14 @@ func RequestedSize(requested, allocated limits.TRES) workload.Size {
 }
 
 // DropInventedTimes sets to 0 the times in accounting that Slurm makes up. For a job that
-// has not ended, Slurm reports the time of the query as the end. For a job that was
-// cancelled without an allocation, it reports the time of the cancellation as the start.
+// has not ended, Slurm reports the time of the query as the end, and 24.11 reports it as the start of
+// one that waits. For a job that was cancelled without an allocation, it reports the time of the
+// cancellation as the start.
 func DropInventedTimes(job *workload.Job, allocated limits.TRES) {
 	if !job.State.Finished() {
 		job.End = 0
-	} else if len(allocated) == 0 {
+	}
+	if len(allocated) == 0 && job.State != workload.Running {
 		job.Start = 0
 	}
 }
