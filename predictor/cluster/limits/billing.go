@@ -62,7 +62,7 @@ func (c *Cluster) mostCharged(r workload.Request, n *workload.Needs) workload.Si
 		size.CPUs, size.GPUs = all.CPUs, all.GPUs
 	}
 	if size.Memory == 0 && n.NodeMemory.Option == "" {
-		size.Memory = max(p.DefMemPerNode*int64(size.Nodes), p.DefMemPerCPU*int64(size.CPUs))
+		size.Memory = p.byDefault(int64(size.Nodes), int64(size.CPUs))
 	}
 	if size.Memory == 0 || p.GPUDefaults && size.GPUs > 0 {
 		size.Memory = all.Memory

@@ -7,6 +7,12 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
+// byDefault returns the memory, in MiB, of a job that does not say how much it needs, on so many nodes
+// and CPUs; 0 if there is no default.
+func (m *Memory) byDefault(nodes, cpus int64) int64 {
+	return max(m.DefMemPerNode*nodes, m.DefMemPerCPU*cpus)
+}
+
 // MemoryOf returns the memory, in MiB, that a job takes from others: what it asks for, or has by
 // default, or all of as many nodes as it asks for. It is 0 where jobs share memory. The request is
 // complete.
@@ -64,7 +70,7 @@ func (c *Cluster) checkMaxMemory(r *workload.Request, n *workload.Needs) *Rule {
 	case option == "--mem-per-cpu" && n.MostNodes == r.Nodes:
 		each = max(each, (r.Memory+int64(r.Nodes)-1)/int64(r.Nodes))
 	case option == "":
-		each = max(p.DefMemPerNode, p.DefMemPerCPU*max(1, n.NodeCPUs.Amount))
+		each = p.byDefault(1, max(1, n.NodeCPUs.Amount))
 		if each == 0 {
 			return forbids("a job that does not say its memory asks for all of a node's: say --mem=%d or less", most)
 		}

@@ -64,7 +64,7 @@ func (c *Cluster) size(r workload.Request, tres string) int64 {
 		return int64(c.BillingRate(r))
 	case tres == "mem" && r.Memory == 0:
 		p := c.Partitions[r.Partition]
-		return max(p.DefMemPerNode*int64(r.Nodes), p.DefMemPerCPU*int64(r.CPUs))
+		return p.byDefault(int64(r.Nodes), int64(r.CPUs))
 	}
 	return amount(r.Size, tres)
 }

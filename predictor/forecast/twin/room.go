@@ -13,12 +13,12 @@ import (
 // are Unix seconds. The job named by id, which is 0 for none, is not in its own way.
 //
 // There is room if CPUs, GPUs and memory suffice: of the pool beside all jobs on it, and of the
-// partition beside those of the partition. There must be room at that time, and also whenever the
-// job of a claim is to get its nodes while r's job has some, so that promises made before can be
-// kept. A claim that waits keeps its nodes for its whole limit. How long jobs run is forecast only
-// of those that run, and of their work, from how long they have run: a user's short jobs must not
-// let the promises of others seem short. Other jobs that wait or will come do not count: forecasts tell how long r waits for
-// those. Nor does it count which nodes have how much. There is no bound for a pool that is
+// partition beside what these have of its nodes. There must be room at that time, and also whenever
+// the job of a claim is to get its nodes while r's job has some, so that promises made before can
+// be kept. A claim that waits keeps its nodes for its whole limit. How long work runs is forecast
+// only once it has begun, from how long it has run: a user's short jobs must not let the promises
+// of others seem short. Other jobs that wait or will come do not count: forecasts tell how long r
+// waits for those. Nor does it count which nodes have how much. There is no bound for a pool that is
 // not configured, because its size is not known.
 //
 // For n running jobs and claims, Room takes O(n log n), and O(n) forecasts of run times for each of
@@ -50,6 +50,9 @@ type demand struct {
 	of   func(*occupant) int64 // that an occupant has
 }
 
+// partly reports whether the partition has a part of its configured pool only.
+func (in *partition) partly() bool { return in.part != in.configured.size }
+
 // demands returns those of a request for a partition of a configured pool.
 func (in *partition) demands(r *workload.Request) []demand {
 	var list []demand
@@ -64,7 +67,7 @@ func (in *partition) demands(r *workload.Request) []demand {
 		resource(r.Memory, size.Memory, func(c *occupant) int64 { return c.memory })
 	}
 	add(&in.configured.size, func(*occupant) float64 { return 1 })
-	if in.part != in.configured.size {
+	if in.partly() {
 		add(&in.part, func(c *occupant) float64 { return c.share })
 	}
 	return list
@@ -79,7 +82,8 @@ type occupant struct {
 	from       int64 // when its work begins, or began
 	until      int64 // when it reaches its limit
 	waits      bool  // it has not started
-	// share is the share of its nodes that the partition has.
+	// share is the share of its nodes that the partition has, if the partition is a part of the
+	// pool only.
 	share float64
 }
 
@@ -93,6 +97,15 @@ type occupants struct {
 // occupants returns those of the pool of a partition.
 func (t *Twin) occupants(in *partition, id, now int64, claims []workload.Claim) occupants {
 	o, p := occupants{twin: t, now: now}, in.configured
+	add := func(c occupant, id int64) {
+		if c.until <= now && c.start <= now { // it has outlived its limit
+			c.from, c.until = now+overrun, now+overrun
+		}
+		if in.partly() {
+			c.share = t.share(in, c.job, id)
+		}
+		o.list = append(o.list, c)
+	}
 	claimed := make(map[int64]bool, len(claims))
 	for i := range claims {
 		c := &claims[i]
@@ -105,17 +118,11 @@ func (t *Twin) occupants(in *partition, id, now int64, claims []workload.Claim) 
 			is.cpus, is.start, is.waits = max(is.cpus, j.Given), min(c.Start, now), false
 			claimed[c.Job] = true
 		}
-		is.share = t.share(in, is.job, c.Job)
-		o.list = append(o.list, is)
+		add(is, c.Job)
 	}
 	for j := range t.queue.Running() {
 		if k := t.job(j); k.in.configured == p && !claimed[j.ID] && j.ID != id {
-			o.list = append(o.list, occupant{k, k.takes, j.GPUs, j.Memory, k.Start, k.Start, k.Start + k.Limit, false, t.share(in, k, j.ID)})
-		}
-	}
-	for i := range o.list {
-		if c := &o.list[i]; c.until <= now && c.start <= now { // it has outlived its limit
-			c.from, c.until = now+overrun, now+overrun
+			add(occupant{job: k, cpus: k.takes, gpus: j.GPUs, memory: j.Memory, start: k.Start, from: k.Start, until: k.Start + k.Limit}, j.ID)
 		}
 	}
 	return o

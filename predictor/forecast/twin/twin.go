@@ -35,12 +35,11 @@ type job struct {
 	age     int64                 // of the job when runtime was predicted, in seconds; or stale
 	runs    bool
 	takes   int32 // processors that it has or, before it runs, will have at least
-	gpus    int32
 	trial   trial
 }
 
-// stale marks a prediction that is to be made again, because the job has started since.
-// The next Snapshot makes it, to keep Started fast.
+// stale marks a prediction that is still to be made, or to be made again because the job has
+// started since. endedBy makes it when it is needed, to keep Started fast.
 const stale = -1
 
 // New returns the twin of a queue. The pools may be nil.
@@ -154,13 +153,14 @@ func (t *Twin) add(j *workload.Job) *job {
 		}
 	}
 	k := t.read(j)
+	t.predict(k, 0)
 	t.jobs[j.ID] = k
 	return k
 }
 
-// read returns what is known of a job that has not started.
+// read returns what is known of a job that has not started, without a prediction of its run time.
 func (t *Twin) read(j *workload.Job) *job {
-	k := &job{in: t.partitions.named(j.Partition), class: t.classOf(&j.Request), gpus: j.GPUs}
+	k := &job{in: t.partitions.named(j.Partition), class: t.classOf(&j.Request), age: stale}
 	k.takes = k.in.takes(&j.Request)
 	k.Job = sched.Job{
 		ID: j.ID, Submit: j.Since(), Start: j.Start, Limit: t.limit(&j.Request), Procs: j.Procs(),
@@ -168,7 +168,6 @@ func (t *Twin) read(j *workload.Job) *job {
 		// Package walltime knows one attribute of this kind: here it is partition and QOS.
 		Queue: t.numberOf(numbered{queueName, j.Partition, j.QOS}), Partition: -1,
 	}
-	t.predict(k, 0)
 	return k
 }
 

@@ -40,7 +40,8 @@ func (k *Keeper) Predict(ctx context.Context, user string, req *api.PredictReque
 	if err != nil {
 		return api.Prediction{}, err
 	}
-	answer.Taken = bound(&got, func(at int64) float64 { return k.room(running(claims))(job, 0, now, at).Prob }, now)
+	room := k.room(running(claims))
+	answer.Taken = bound(&got, func(at int64) float64 { return room(job, 0, now, at).Prob }, now)
 	answer.Blocked = avoid(&got, planner.Cluster.Blocked(job), now, job.Limit)
 	answer.Waiting, answer.Running = k.Outlook.Queue()
 	for i, q := range asked {

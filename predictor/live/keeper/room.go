@@ -29,16 +29,25 @@ func (k *Keeper) room(claims []workload.Claim) func(r workload.Request, id, now,
 // claims returns what the jobs of open promises claim. The error is a fault of package api.
 func (k *Keeper) claims(ctx context.Context, now int64) ([]workload.Claim, error) {
 	claims, err := k.Ledger.Claims(ctx, now)
-	if err != nil && ctx.Err() == nil {
-		k.Log.Error("open promises could not be read", "error", err)
-		err = api.Fault(api.ErrUnavailable, "the promises made before cannot be read, so none is made")
+	if err != nil {
+		return nil, k.unread(ctx, err)
 	}
 	if c := k.cluster.Load(); c != nil {
 		for i := range claims {
 			claims[i].Memory = c.limits.MemoryOf(claims[i].Request)
 		}
 	}
-	return claims, err
+	return claims, nil
+}
+
+// unread returns the fault for a user if the open promises cannot be read because of err, or err if
+// nobody waits for the answer any more.
+func (k *Keeper) unread(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return err
+	}
+	k.Log.Error("open promises could not be read", "error", err)
+	return api.Fault(api.ErrUnavailable, "the promises made before cannot be read, so none is made")
 }
 
 // errCrowded is the error of stillRoom.

@@ -3,7 +3,6 @@ package keeper
 import (
 	"math"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/varq-project/varq/predictor/api"
@@ -15,26 +14,14 @@ import (
 // Requests that come at once are not promised more room than there is together.
 func TestRoomHoldsAtOnce(t *testing.T) {
 	s := newSite(t)
-	s.outlook.asked, s.outlook.room = nil, 3
-	var wg sync.WaitGroup
-	var mu sync.Mutex
-	granted, refused := 0, 0
-	for range 20 {
-		wg.Go(func() {
-			a, err := s.Plan(t.Context(), "alice", request(epoch+7200), true)
-			mu.Lock()
-			defer mu.Unlock()
-			switch {
-			case err != nil:
-				t.Error(err)
-			case a.Plan != nil:
-				granted++
-			case strings.Contains(a.Refusal.Reason, "too little room"):
-				refused++
-			}
-		})
+	s.outlook.room = 3
+	granted, refusals := s.askAtOnce()
+	refused := 0
+	for _, no := range refusals {
+		if strings.Contains(no.Reason, "too little room") {
+			refused++
+		}
 	}
-	wg.Wait()
 	if granted != 3 || refused != 17 {
 		t.Errorf("%d granted, %d refused", granted, refused)
 	}

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -75,6 +76,31 @@ func (s *site) refresh() {
 	if err := s.Refresh(s.t.Context()); err != nil {
 		s.t.Fatal(err)
 	}
+}
+
+// askAtOnce lets alice ask for 20 promises at the same time. It returns how many she gets, and why
+// not the others.
+func (s *site) askAtOnce() (granted int, refusals []*api.Refusal) {
+	s.outlook.asked = nil // the forecasts need not be counted
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	for range 20 {
+		wg.Go(func() {
+			a, err := s.Plan(s.t.Context(), "alice", request(epoch+7200), true)
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case err != nil:
+				s.t.Error(err)
+			case a.Plan != nil:
+				granted++
+			default:
+				refusals = append(refusals, a.Refusal)
+			}
+		})
+	}
+	wg.Wait()
+	return granted, refusals
 }
 
 // reading is the queue, and the time just before it was read.

@@ -20,8 +20,7 @@ func (k *Keeper) jobs(ctx context.Context) (jobs iter.Seq[*workload.Job], err fu
 	unseen := sync.OnceValue(func() []ledger.Entry {
 		entries, err := k.unseen(ctx)
 		if err != nil {
-			k.Log.Error("open promises could not be read", "error", err)
-			failed = api.Fault(api.ErrUnavailable, "varqd cannot read what it has promised, so nothing more is promised")
+			failed = k.unread(ctx, err)
 		}
 		return entries
 	})

@@ -2,7 +2,6 @@ package keeper
 
 import (
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/varq-project/varq/predictor/api"
@@ -86,24 +85,7 @@ func TestSharesHoldAtOnce(t *testing.T) {
 		s := newSite(t)
 		s.slurm.limits = l
 		s.refresh()
-		s.outlook.asked = nil // the forecasts need not be counted
-		var wg sync.WaitGroup
-		var mu sync.Mutex
-		granted := 0
-		for range 20 {
-			wg.Go(func() {
-				a, err := s.Plan(t.Context(), "alice", request(epoch+7200), true)
-				mu.Lock()
-				defer mu.Unlock()
-				if err != nil {
-					t.Error(err)
-				} else if a.Plan != nil {
-					granted++
-				}
-			})
-		}
-		wg.Wait()
-		if granted != 3 {
+		if granted, _ := s.askAtOnce(); granted != 3 {
 			t.Errorf("%s: %d granted", what, granted)
 		}
 	}

@@ -93,7 +93,7 @@ type Cost struct {
 type Point struct {
 	Begin, Limit int64
 	workload.Estimate
-	budget      int64 // the Candidate's
+	until       int64 // by when the job must have started, so that it is of use
 	start, slot int64 // as in Plan
 }
 
@@ -221,17 +221,14 @@ func (p *Planner) candidates(r *Request, b bounds, n int64) []workload.Candidate
 // trajectory forecasts the candidates, and bounds the forecasts by the room that there is.
 func (p *Planner) trajectory(r *Request, b bounds, n int64) []Point {
 	points := p.forecasts(r, b, n)
-	var by int64
 	var slot int64
 	var room workload.Room
 	for i := range points {
 		pt := &points[i]
-		if until := pt.Begin + pt.budget; i == 0 || until != by {
-			by = until
-			slot, room = p.slot(r, by)
+		if i == 0 || pt.until != points[i-1].until {
+			slot, room = p.slot(r, pt.until)
 		}
-		pt.slot = slot
-		pt.start = r.start(&workload.Candidate{Submit: pt.Begin, Budget: pt.budget}, pt.Held, slot)
+		pt.slot, pt.start = slot, r.start(pt.Begin, pt.until, pt.Held, slot)
 		left := room.From(pt.start)
 		pt.Prob, pt.Taken = min(pt.Prob, left), 1-left
 	}
@@ -248,7 +245,7 @@ func (p *Planner) forecasts(r *Request, b bounds, n int64) []Point {
 	p.Forecaster.Forecast(r.Job, r.Now, c, est)
 	points := make([]Point, len(c))
 	for i := range c {
-		points[i] = Point{Begin: c[i].Submit, Limit: c[i].Limit, Estimate: est[i], budget: c[i].Budget}
+		points[i] = Point{Begin: c[i].Submit, Limit: c[i].Limit, Estimate: est[i], until: c[i].Submit + c[i].Budget}
 	}
 	return points
 }

@@ -27,12 +27,12 @@ func (p *Planner) slot(r *Request, by int64) (at int64, room workload.Room) {
 	return at, room
 }
 
-// start returns when the job of r is expected to have its nodes, if it becomes eligible as a
-// candidate says and its work begins at slot. A job whose work need not wait may have them as soon as
-// it is eligible.
-func (r *Request) start(c *workload.Candidate, held float64, slot int64) int64 {
-	if c.Submit >= r.HoldUntil {
-		return min(slot, c.Submit)
+// start returns when the job of r is expected to have its nodes, if it becomes eligible at begin, is
+// expected to have them for held seconds by the time until, and its work begins at slot. A job
+// whose work need not wait may have them as soon as it is eligible.
+func (r *Request) start(begin, until int64, held float64, slot int64) int64 {
+	if begin >= r.HoldUntil {
+		return min(slot, begin)
 	}
-	return min(slot, c.Submit+c.Budget-int64(held))
+	return min(slot, until-int64(held))
 }

@@ -34,7 +34,7 @@ func (p *Planner) Within(r Request, waits []int64) []float64 {
 			r.Deadline = r.Now + waits[of[i]]
 			r.HoldUntil = r.Deadline
 			slot, room := p.slot(&r, r.Deadline)
-			probs[of[i]] = min(est[i].Prob, room.From(r.start(&c[i], est[i].Held, slot)))
+			probs[of[i]] = min(est[i].Prob, room.From(r.start(c[i].Submit, c[i].Submit+c[i].Budget, est[i].Held, slot)))
 		}
 	}
 	return probs

@@ -2,7 +2,6 @@ package command
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -108,7 +107,7 @@ func limitLines(l *api.Limits) []limitLine {
 				add("Open", strconv.Itoa(s.MaxOpen))
 			}
 			if s.MaxNodeSeconds != 0 {
-				line.used = nodeHours(36 * math.Ceil(s.NodeSeconds/36)) // as it is said: rounded up
+				line.used = api.HoursUp(s.NodeSeconds)
 				add("NodeHours", nodeHours(s.MaxNodeSeconds))
 			}
 		}
