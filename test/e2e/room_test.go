@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -38,7 +39,7 @@ func TestRoom(t *testing.T) {
 		if list := reservations(t, s); len(list) != 8 {
 			t.Errorf("%d reservations: %+v", len(list), list)
 		}
-		mustRun(t, s, "root", "scancel", "--user=alice")
+		withdraw(t, s)
 		eventually(t, "the room is free again", func() bool {
 			return quoted(t, s, workload.Request{Size: workload.Size{Nodes: 4, CPUs: 16}, Limit: 300}, 20*60, .5, false).Plan != nil
 		})
@@ -64,12 +65,23 @@ func TestRoom(t *testing.T) {
 			if granted := promises(6, c.options); granted < 2 || granted > c.most {
 				t.Errorf("%d promised, of which %d can be kept", granted, c.most)
 			}
-			mustRun(t, s, "root", "scancel", "--user=alice")
-			eventually(t, "nothing is open", func() bool {
-				return !slices.ContainsFunc(reservations(t, s), func(r api.Reservation) bool { return r.State != api.StateCancelled })
-			})
+			withdraw(t, s)
 		})
 	}
+
+	t.Run("for work that may begin early", func(t *testing.T) {
+		if granted := promises(2, "--exclusive -N4 -t5 --begin-by=now+5minutes"); granted != 2 {
+			t.Fatalf("%d promised, of two for all nodes", granted)
+		}
+		open := slices.DeleteFunc(reservations(t, s), func(r api.Reservation) bool { return r.State == api.StateCancelled })
+		first := slices.MinFunc(open, func(a, b api.Reservation) int { return cmp.Compare(a.BeginTime, b.BeginTime) })
+		early := workload.Request{Size: workload.Size{Nodes: 4, CPUs: 16}, Limit: 600} // would still run then
+		a := quoted(t, s, early, 3600, .5, true)
+		if a.Plan == nil || a.Plan.BeginTime < first.BeginTime {
+			t.Errorf("before the work of others, which is to begin by %d: %+v, %+v", first.BeginBy, a.Plan, a.Refusal)
+		}
+		withdraw(t, s)
+	})
 
 	t.Run("beside a reservation of Slurm's", func(t *testing.T) {
 		mustRun(t, s, "root", "scontrol", "create", "reservation", "reservationname=maint", "users=root", "flags=maint", "nodes=node[3-8]", "starttime=now+10minutes", "duration=60")
@@ -80,7 +92,7 @@ func TestRoom(t *testing.T) {
 			t.Errorf("%d promised, of which 2 can be kept", granted)
 		}
 		mustRun(t, s, "root", "scontrol", "delete", "reservationname=maint")
-		mustRun(t, s, "root", "scancel", "--user=alice")
+		withdraw(t, s)
 	})
 
 	t.Run("beside running jobs", func(t *testing.T) {
@@ -114,5 +126,14 @@ func TestRoom(t *testing.T) {
 		if a := quoted(t, s, node, 3600, .5, false); a.Plan == nil {
 			t.Errorf("on the node that is left: %+v", a.Refusal)
 		}
+	})
+}
+
+// withdraw cancels alice's jobs, and waits until none of her promises is open.
+func withdraw(t *testing.T, s *site.Site) {
+	t.Helper()
+	mustRun(t, s, "root", "scancel", "--user=alice")
+	eventually(t, "nothing is open", func() bool {
+		return !slices.ContainsFunc(reservations(t, s), func(r api.Reservation) bool { return r.State != api.StateCancelled })
 	})
 }
