@@ -120,13 +120,13 @@ func (f *Forest) Place(nodes map[int64][]string) {
 }
 
 // Room is that of the twin, or no bound without a twin; see Twin.Room.
-func (f *Forest) Room(r *workload.Request, id, now, at int64, claims []workload.Claim) workload.Room {
+func (f *Forest) Room(c *workload.Claim, now int64, others []workload.Claim) workload.Room {
 	if f.twin == nil {
 		return workload.Room{Prob: 1}
 	}
 	f.simulating.Lock()
 	defer f.simulating.Unlock()
-	return f.twin.Room(r, id, now, at, claims)
+	return f.twin.Room(c, now, others)
 }
 
 // Submitted implements forecast.Observer.

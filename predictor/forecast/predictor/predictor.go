@@ -123,10 +123,10 @@ func (p *Predictor) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 // not change any more.
 func (p *Predictor) Place(nodes map[int64][]string) { p.forest.Place(nodes) }
 
-// Room bounds the probability that the work of a job with request r runs from a time on, beside
-// running jobs and the jobs of claims; see twin.Twin.Room.
-func (p *Predictor) Room(r *workload.Request, id, now, at int64, claims []workload.Claim) workload.Room {
-	return p.forest.Room(r, id, now, at, claims)
+// Room bounds the probability that the work of c runs from c.From on, beside running jobs and other
+// claims; see twin.Twin.Room.
+func (p *Predictor) Room(c *workload.Claim, now int64, others []workload.Claim) workload.Room {
+	return p.forest.Room(c, now, others)
 }
 
 // Submitted implements forecast.Observer.

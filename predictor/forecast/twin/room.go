@@ -8,34 +8,34 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Room bounds the probability that the work of a job with request r runs from the time at on, by
-// the room for it beside the jobs that run and those of claims; r.Limit is that of the work, times
-// are Unix seconds. The job named by id, which is 0 for none, is not in its own way.
+// Room bounds the probability that the work of c runs from the time c.From on, as of now, by the room
+// for it beside the jobs that run and the claims of others. A job is not in its own way: neither as
+// one that runs nor among the others.
 //
 // There is room if CPUs, GPUs and memory suffice: of the pool beside all jobs on it, and of the
 // partition beside what these have of its nodes. There must be room at that time, and also whenever
-// the job of a claim is to get its nodes while r's job has some, so that promises made before can
+// the job of a claim is to get its nodes while c's job has some, so that promises made before can
 // be kept. A claim that waits keeps its nodes for its whole limit. How long work runs is forecast
 // only once it has begun, from how long it has run: a user's short jobs must not let the promises
-// of others seem short. Other jobs that wait or will come do not count: forecasts tell how long r
-// waits for those. Nor does it count which nodes have how much. There is no bound for a pool that is
+// of others seem short. Other jobs that wait or will come do not count: forecasts tell how long c's
+// job waits for those. Nor does it count which nodes have how much. There is no bound for a pool that is
 // not configured, because its size is not known.
 //
 // For n running jobs and claims, Room takes O(n log n), and O(n) forecasts of run times for each of
 // at most mostSqueezes times at which there may be too little room.
-func (t *Twin) Room(r *workload.Request, id, now, at int64, claims []workload.Claim) workload.Room {
-	in := t.partitions.named(r.Partition)
-	if in.configured == nil || t.partitions.tooLarge(r) {
+func (t *Twin) Room(c *workload.Claim, now int64, others []workload.Claim) workload.Room {
+	in := t.partitions.named(c.Partition)
+	if in.configured == nil || t.partitions.tooLarge(&c.Request) {
 		return workload.Room{Prob: 1}
 	}
-	o := t.occupants(in, id, now, claims)
-	demands := in.demands(r)
-	room := workload.Room{Prob: o.leave(demands, at)}
+	o := t.occupants(in, c.Job, now, others)
+	demands := in.demands(&c.Request)
+	room := workload.Room{Prob: o.leave(demands, c.From)}
 	if room.Prob == 0 {
 		return room
 	}
-	for _, time := range o.squeezes(demands, now, at+r.Limit) {
-		if prob := o.leave(demands, time); time < at {
+	for _, time := range o.squeezes(demands, now, c.From+c.Limit) {
+		if prob := o.leave(demands, time); time < c.From {
 			room.Holding = append(room.Holding, workload.Hold{At: time, Prob: prob})
 		} else {
 			room.Prob = min(room.Prob, prob)

@@ -24,6 +24,11 @@ func rooms() *bench {
 	return b
 }
 
+// room returns the room for the work of a request, or of job id, from a time on.
+func (b *bench) room(r *workload.Request, id, at int64, claims []workload.Claim) workload.Room {
+	return b.w.Room(&workload.Claim{Request: *r, Job: id, From: at}, opening, claims)
+}
+
 func claim(procs int32, from int64) workload.Claim {
 	return workload.Claim{Request: *request(procs, run), Start: from, From: from}
 }
@@ -59,7 +64,7 @@ func TestRoom(t *testing.T) {
 		if c.run != nil {
 			c.run(b)
 		}
-		if got := b.w.Room(request(c.procs, run), 0, opening, opening+c.at, c.claims).Prob; math.Abs(got-c.want) > .05 {
+		if got := b.room(request(c.procs, run), 0, opening+c.at, c.claims).Prob; math.Abs(got-c.want) > .05 {
 			t.Errorf("%s: room with probability %.3f, want %v", name, got, c.want)
 		}
 	}
@@ -72,12 +77,12 @@ func TestRoom(t *testing.T) {
 		}
 		return claims
 	}
-	if left, none := gpus.w.Room(one, 0, opening, opening, takes(1)).Prob, gpus.w.Room(one, 0, opening, opening, takes(2)).Prob; left != 1 || none != 0 {
+	if left, none := gpus.room(one, 0, opening, takes(1)).Prob, gpus.room(one, 0, opening, takes(2)).Prob; left != 1 || none != 0 {
 		t.Errorf("room for a GPU beside one with probability %v, beside two %v", left, none)
 	}
 	b := sit(nil)
 	b.start(opening, b.submit(opening, 8, 1000))
-	if got := b.w.Room(request(8, run), 0, opening, opening, nil).Prob; got != 1 {
+	if got := b.room(request(8, run), 0, opening, nil).Prob; got != 1 {
 		t.Errorf("where the size of the pool is not known: %v", got)
 	}
 }
@@ -95,12 +100,12 @@ func TestWholeNodes(t *testing.T) {
 	}
 	b.start(opening, two())
 	node := &workload.Request{Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: 100}
-	if room, wait := b.w.Room(node, 0, opening, opening, nil).Prob, b.w.Point(node, opening, 0).Limits; room != 1 || wait != 0 {
+	if room, wait := b.room(node, 0, opening, nil).Prob, b.w.Point(node, opening, 0).Limits; room != 1 || wait != 0 {
 		t.Errorf("with two nodes free: room with probability %v, a wait of %d s", room, wait)
 	}
 	b.start(opening, two())
 	two()
-	if room, wait := b.w.Room(node, 0, opening, opening, nil).Prob, b.w.Point(node, opening, 0).Limits; room != 0 || wait != 1000 {
+	if room, wait := b.room(node, 0, opening, nil).Prob, b.w.Point(node, opening, 0).Limits; room != 0 || wait != 1000 {
 		t.Errorf("with none free, and a job of two waiting: room with probability %v, a wait of %d s", room, wait)
 	}
 }
@@ -125,7 +130,7 @@ func TestRoomWhileHolding(t *testing.T) {
 		{claims[1:], 1000, 301, 1},
 		{claims[1:], 1000, 300, 0},
 	} {
-		room := b.w.Room(four, 0, opening, opening+c.at, c.claims)
+		room := b.room(four, 0, opening+c.at, c.claims)
 		if got := room.From(opening + c.start); math.Abs(got-c.want) > .05 {
 			t.Errorf("%+v: %v of %+v", c, got, room)
 		}
@@ -158,7 +163,7 @@ func TestRoomInPartition(t *testing.T) {
 	} {
 		r := request(1, run)
 		r.Partition = "short"
-		if got := b.w.Room(r, 0, opening, opening, c.claims).Prob; got != c.short {
+		if got := b.room(r, 0, opening, c.claims).Prob; got != c.short {
 			t.Errorf("%+v: %v", c, got)
 		}
 	}
@@ -190,7 +195,7 @@ func TestRoomWhereJobsRun(t *testing.T) {
 	} {
 		b.w.Place(map[int64][]string{j.ID: c.nodes})
 		r.CPUs = c.procs
-		if got := b.w.Room(r, 0, opening, opening, nil).Prob; math.Abs(got-c.want) > .05 {
+		if got := b.room(r, 0, opening, nil).Prob; math.Abs(got-c.want) > .05 {
 			t.Errorf("on %v: room for %d with probability %v", c.nodes, c.procs, got)
 		}
 	}
@@ -203,7 +208,7 @@ func TestRoomForMemory(t *testing.T) {
 	c.Memory = 600
 	for memory, want := range map[int64]float64{0: 1, 400: 1, 401: 0} {
 		r.Memory = memory
-		if got := b.w.Room(r, 0, opening, opening, []workload.Claim{c}).Prob; got != want {
+		if got := b.room(r, 0, opening, []workload.Claim{c}).Prob; got != want {
 			t.Errorf("%d MiB: %v", memory, got)
 		}
 	}
@@ -218,10 +223,10 @@ func TestRoomBesideManyClaims(t *testing.T) {
 		small.Limit = 1
 		claims = append(claims, small)
 	}
-	if got := b.w.Room(request(2, run), 0, opening, opening, claims).Prob; got != 1 {
+	if got := b.room(request(2, run), 0, opening, claims).Prob; got != 1 {
 		t.Errorf("beside small claims: %v", got)
 	}
-	if got := b.w.Room(request(2, run), 0, opening, opening, append(claims, claim(8, opening+2))).Prob; got > .05 {
+	if got := b.room(request(2, run), 0, opening, append(claims, claim(8, opening+2))).Prob; got > .05 {
 		t.Errorf("and a large one: %v", got)
 	}
 }
@@ -237,8 +242,8 @@ func TestRoomBehindSqueezes(t *testing.T) {
 		claims = append(claims, small)
 	}
 	four := request(4, 3600)
-	before := b.w.Room(four, 0, opening, opening+4900, claims).Prob
-	after := b.w.Room(four, 0, opening, opening+4900, append(claims, claim(5, opening+6000))).Prob
+	before := b.room(four, 0, opening+4900, claims).Prob
+	after := b.room(four, 0, opening+4900, append(claims, claim(5, opening+6000))).Prob
 	if before == 0 || after != 0 {
 		t.Errorf("room with probability %v, beside a large claim %v", before, after)
 	}
@@ -256,11 +261,11 @@ func TestRoomOfClaimThatRuns(t *testing.T) {
 		at    int64
 		want  float64
 	}{{2, 0, 1}, {3, 0, 0}, {3, 1999, 0}, {3, 2000, 0}, {3, 2000 + run, 1}} {
-		if got := b.w.Room(request(c.procs, run), 0, opening, opening+c.at, []workload.Claim{mine}).Prob; math.Abs(got-c.want) > .05 {
+		if got := b.room(request(c.procs, run), 0, opening+c.at, []workload.Claim{mine}).Prob; math.Abs(got-c.want) > .05 {
 			t.Errorf("%d processors after %d s: room with probability %.3f, want %v", c.procs, c.at, got, c.want)
 		}
 	}
-	if got := b.w.Room(request(8, run), j.ID, opening, opening+2000, []workload.Claim{mine}).Prob; got != 1 {
+	if got := b.room(request(8, run), j.ID, opening+2000, []workload.Claim{mine}).Prob; got != 1 {
 		t.Errorf("in its own way: %v", got)
 	}
 }
@@ -289,7 +294,7 @@ func TestRoomAgainstDraws(t *testing.T) {
 				n++
 			}
 		}
-		got, want := b.w.Room(request(4, run), 0, opening, opening+at, nil).Prob, float64(n)/draws
+		got, want := b.room(request(4, run), 0, opening+at, nil).Prob, float64(n)/draws
 		if math.Abs(got-want) > .04 || got < last {
 			t.Errorf("after %d s: room with probability %.3f, %.3f of the draws; before, %.3f", at, got, want, last)
 		}
@@ -312,6 +317,6 @@ func BenchmarkRoom(b *testing.B) {
 		claims = append(claims, claim(4, opening+i*60))
 	}
 	for b.Loop() {
-		s.w.Room(request(400, 3600), 0, opening, opening+900, claims)
+		s.room(request(400, 3600), 0, opening+900, claims)
 	}
 }

@@ -67,10 +67,9 @@ type Outlook interface {
 	// Predict forecasts the wait of a job like r that is submitted now. It reports
 	// false if it knows nothing. If an outage is the reason, the answer's Down says so.
 	Predict(r workload.Request) (forecast.Answer, bool)
-	// Room bounds the probability that the work of a job like r runs from a time on, as of now,
-	// beside the jobs that run and those of claims. r.Limit is that of the work. id is that of
-	// the job if it has been submitted already, and 0 otherwise.
-	Room(r workload.Request, id, now, at int64, claims []workload.Claim) workload.Room
+	// Room bounds the probability that the work of c runs from c.From on, as of now, beside the
+	// jobs that run and other claims.
+	Room(c workload.Claim, now int64, others []workload.Claim) workload.Room
 	// Promise takes in that a pending job is promised a start by deadline, and that it
 	// becomes eligible at begin. When the job starts, the forecasters compare the start
 	// with their forecast for begin as of the first call for this job and begin. holds

@@ -15,14 +15,14 @@ import (
 
 // room returns the function trajectory.Planner.Room beside claims, and beside Slurm's own
 // reservations. Where more jobs may run than there are processors, there is no bound.
-func (k *Keeper) room(claims []workload.Claim) func(r workload.Request, id, now, at int64) workload.Room {
-	c := k.cluster.Load()
-	return func(r workload.Request, id, now, at int64) workload.Room {
-		if c == nil || c.limits.Partitions[r.Partition].Overcommits {
+func (k *Keeper) room(claims []workload.Claim) func(c workload.Claim, now int64) workload.Room {
+	cluster := k.cluster.Load()
+	return func(c workload.Claim, now int64) workload.Room {
+		if cluster == nil || cluster.limits.Partitions[c.Partition].Overcommits {
 			return workload.Room{Prob: 1}
 		}
-		r.Memory = c.limits.MemoryOf(r)
-		return k.Outlook.Room(r, id, now, at, slices.Concat(claims, c.limits.Claims(r.Partition, now)))
+		c.Memory = cluster.limits.MemoryOf(c.Request)
+		return k.Outlook.Room(c, now, slices.Concat(claims, cluster.limits.Claims(c.Partition, now)))
 	}
 }
 
@@ -61,7 +61,7 @@ func (k *Keeper) stillRoom(ctx context.Context, got *trajectory.Answer, claims [
 	if err != nil || slices.Equal(fresh, claims) {
 		return err
 	}
-	room := k.room(fresh)(got.Job, 0, now, got.Plan.Slot)
+	room := k.room(fresh)(workload.Claim{Request: got.Job, From: got.Plan.Slot}, now)
 	if room.From(got.Plan.Start) < got.Plan.Estimate.Prob {
 		return errCrowded
 	}

@@ -33,10 +33,9 @@ type Planner struct {
 	Cluster *limits.Cluster
 	// Jobs yields the jobs that wait or run; nil if they are not known.
 	Jobs iter.Seq[*workload.Job]
-	// Room bounds the probability that the work of a job like r runs from a time on, Unix
-	// seconds, beside what runs already or is promised. id is as Request.ID says. With nil there
-	// is no bound.
-	Room func(r workload.Request, id, now, at int64) workload.Room
+	// Room bounds the probability that the work of c runs from c.From on, as of now in Unix seconds,
+	// beside what runs already or is promised. With nil there is no bound.
+	Room func(c workload.Claim, now int64) workload.Room
 	// Horizon is in seconds; 0 stands for DefaultHorizon. A job becomes eligible at
 	// most Horizon before its deadline, or at max(now, HoldUntil). An offered deadline
 	// is at most Horizon after now or after the end of a blocked window.

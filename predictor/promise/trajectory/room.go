@@ -15,16 +15,21 @@ func (p *Planner) slot(r *Request, by int64) (at int64, room workload.Room) {
 	first := max(r.Now, r.HoldUntil)
 	for i := int64(0); i < starts && first < by && room.Prob < 1; i++ {
 		when := first + (by-first)*i/starts
-		if found := p.Room(r.Job, r.ID, r.Now, when); found.Prob > room.Prob {
+		if found := p.Room(r.claim(when), r.Now); found.Prob > room.Prob {
 			at, room = when, found
 		}
 	}
 	if room.Prob < 1 {
-		if found := p.Room(r.Job, r.ID, r.Now, by); at == 0 || found.Prob > room.Prob {
+		if found := p.Room(r.claim(by), r.Now); at == 0 || found.Prob > room.Prob {
 			at, room = by, found
 		}
 	}
 	return at, room
+}
+
+// claim returns what the job of r claims if its work begins at a time.
+func (r *Request) claim(from int64) workload.Claim {
+	return workload.Claim{Request: r.Job, Job: r.ID, From: from}
 }
 
 // start returns when the job of r is expected to have its nodes, if it becomes eligible at begin, is

@@ -9,9 +9,9 @@ import (
 
 // from returns a Planner.Room that tells of room with a probability before a time, and for sure
 // from then on.
-func from(at int64, prob float64) func(workload.Request, int64, int64, int64) workload.Room {
-	return func(_ workload.Request, _, _, by int64) workload.Room {
-		if by < at {
+func from(at int64, prob float64) func(workload.Claim, int64) workload.Room {
+	return func(c workload.Claim, _ int64) workload.Room {
+		if c.From < at {
 			return workload.Room{Prob: prob}
 		}
 		return workload.Room{Prob: 1}
@@ -39,8 +39,8 @@ func TestRoomBoundsPromises(t *testing.T) {
 
 // Work that may begin early needs room at some time before the deadline.
 func TestRoomOfEarlyWork(t *testing.T) {
-	p := Planner{Forecaster: curve{mean: 300, sample: 1000}, Room: func(_ workload.Request, _, _, by int64) workload.Room {
-		if by < noon+hour {
+	p := Planner{Forecaster: curve{mean: 300, sample: 1000}, Room: func(c workload.Claim, _ int64) workload.Room {
+		if c.From < noon+hour {
 			return workload.Room{Prob: 1}
 		}
 		return workload.Room{}
@@ -62,7 +62,7 @@ func TestRoomOfEarlyWork(t *testing.T) {
 // A job that would hold its nodes when others are to get them is promised only with a submission
 // by which it hardly does.
 func TestRoomWhileHolding(t *testing.T) {
-	p := Planner{Forecaster: curve{mean: 300, sample: 1000}, Room: func(workload.Request, int64, int64, int64) workload.Room {
+	p := Planner{Forecaster: curve{mean: 300, sample: 1000}, Room: func(workload.Claim, int64) workload.Room {
 		return workload.Room{Prob: 1, Holding: []workload.Hold{{At: noon + hour, Prob: .2}, {At: noon + 90*60, Prob: 0}}}
 	}}
 	r := request(1, 2*hour, .5)
@@ -79,8 +79,8 @@ func TestRoomWhileHolding(t *testing.T) {
 // Work that may begin early, but for which there is room only after others, does not begin before them.
 func TestRoomAfterOthers(t *testing.T) {
 	const others = noon + 20*60
-	p := Planner{Forecaster: curve{mean: 60, sample: 1000}, Room: func(_ workload.Request, _, _, by int64) workload.Room {
-		if by <= others {
+	p := Planner{Forecaster: curve{mean: 60, sample: 1000}, Room: func(c workload.Claim, _ int64) workload.Room {
+		if c.From <= others {
 			return workload.Room{}
 		}
 		return workload.Room{Prob: 1, Holding: []workload.Hold{{At: others}}}
