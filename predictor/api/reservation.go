@@ -45,6 +45,8 @@ type Reservation struct {
 	Partition string `json:"partition"`
 	QOS       string `json:"qos,omitempty"`
 	workload.Size
+	// Pieces are what the job needs of single nodes.
+	Pieces workload.Pieces `json:"-"`
 	// Allocated is the number of nodes that the job was given when it started, which may be less
 	// than its costs are of; 0 before.
 	Allocated  int32  `json:"allocated_nodes,omitempty"`

@@ -124,9 +124,21 @@ type Candidate struct {
 	Job int64
 }
 
-// Claim is a promise that was made already, and what its job takes.
+// Pieces are what a job needs of single nodes, as far as that is known. No piece can be spread over
+// nodes.
+type Pieces struct {
+	Count int32 // or 0 if nothing is known
+	// Each is the CPUs, GPUs and memory of a piece. It does not count if Exclusive is true: then each
+	// piece is a node that no other job is on.
+	Each      Size
+	Exclusive bool
+}
+
+// Claim is what a job claims of the cluster: one for which a promise was made already, or that asks
+// for one.
 type Claim struct {
 	Request // Limit is that of the work
+	Pieces  Pieces
 	// Job is the job, or 0 before it is submitted. Runs is true once it has started.
 	Job  int64
 	Runs bool

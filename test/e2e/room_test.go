@@ -55,14 +55,15 @@ func TestRoom(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name, options string
-		most          int
+		of, most      int
 	}{
-		{"in a small partition", "-p short --exclusive -N1 -t5 --begin-by=now+20minutes", 2},
-		{"in a window", "--exclusive -N4 -t10 --begin-after=now+10minutes --begin-by=now+25minutes", 4}, // two at once, and two after them
-		{"beside what is held", "--exclusive -N3 -t5 --begin-by=now+20minutes", 2},
+		{"in a small partition", "-p short --exclusive -N1 -t5 --begin-by=now+20minutes", 6, 2},
+		{"in a window", "--exclusive -N4 -t10 --begin-after=now+10minutes --begin-by=now+25minutes", 6, 4}, // two at once, and two after them
+		{"beside what is held", "--exclusive -N3 -t5 --begin-by=now+20minutes", 6, 2},
+		{"for tasks of three CPUs on nodes of four", "-n1 -c3 -t5 --begin-by=now+20minutes", 10, 8},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if granted := promises(6, c.options); granted < 2 || granted > c.most {
+			if granted := promises(c.of, c.options); granted < 2 || granted > c.most {
 				t.Errorf("%d promised, of which %d can be kept", granted, c.most)
 			}
 			withdraw(t, s)
@@ -109,6 +110,21 @@ func TestRoom(t *testing.T) {
 			t.Errorf("within two minutes: %+v, %+v", a.Plan, a.Refusal)
 		}
 		mustRun(t, s, "root", "scancel", "--user=bob")
+	})
+
+	t.Run("where each node has a job", func(t *testing.T) {
+		mustRun(t, s, "bob", "sbatch", "-N8", "-n8", "-t40", "-o/dev/null", "--wrap=exec sleep 1d")
+		eventually(t, "varqd has seen the job", func() bool { return predicted(t, s, node).Running == 1 })
+		for _, options := range []string{"--exclusive -N1", "-n1 -c4", "-N2 -n2 -c4"} {
+			if granted := promises(1, options+" -t5 --begin-by=now+10minutes"); granted != 0 {
+				t.Errorf("%s is promised, though no node is free", options)
+			}
+		}
+		if granted := promises(1, "-n1 -c3 -t5 --begin-by=now+10minutes"); granted != 1 {
+			t.Error("three CPUs are refused, though each node has as many")
+		}
+		mustRun(t, s, "root", "scancel", "--user=bob")
+		withdraw(t, s)
 	})
 
 	t.Run("on drained nodes", func(t *testing.T) {

@@ -12,11 +12,17 @@ type Pool struct {
 	// Size has the nodes, of which 0 stand for a number that is not known, their CPUs and GPUs,
 	// and their memory if jobs have it for themselves.
 	Size workload.Size
-	// Own is the size of what the partition has of it, and Nodes are the nodes by name.
+	// Own is the size of what the partition has of it, and Nodes are its nodes.
 	Own   workload.Size
-	Nodes []string
+	Nodes []Node
 	// WholeNodes is true if jobs of the partition have their nodes alone.
 	WholeNodes bool
+}
+
+// Node is a node of a partition. Its Nodes are 0 if it starts no more jobs.
+type Node struct {
+	Name string
+	workload.Size
 }
 
 // ofNode returns the CPUs that a job has of each of its nodes at least, as far as that is known.
@@ -33,8 +39,9 @@ type partition struct {
 	own        pool  // used if separate
 	separate   bool
 	part       workload.Size // what it has of the configured pool
-	nodes      map[string]bool
-	ofNode     int32 // CPUs that a job has of each of its nodes at least, or 0
+	nodes      []Node
+	index      map[string]int // of nodes, by name
+	ofNode     int32          // CPUs that a job has of each of its nodes at least, or 0
 	usage      usage
 	rest       usage // of all other partitions
 }
@@ -86,11 +93,12 @@ func (p *partitions) named(name string) *partition {
 
 // configure gives a partition of a name the pool that is configured for it, if one is.
 func (p *partitions) configure(in *partition, name string) {
-	in.configured, in.part, in.ofNode, in.nodes = nil, workload.Size{}, 0, map[string]bool{}
+	in.configured, in.part, in.ofNode, in.nodes, in.index = nil, workload.Size{}, 0, nil, map[string]int{}
 	if pool := p.pools(name); pool.Name != "" {
 		in.configured, in.part, in.ofNode = p.configured(pool.Name, pool.Size), pool.Own, pool.ofNode()
-		for _, node := range pool.Nodes {
-			in.nodes[node] = true
+		in.nodes = pool.Nodes
+		for i := range in.nodes {
+			in.index[in.nodes[i].Name] = i
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/varq-project/varq/predictor/stats"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -13,15 +12,15 @@ import (
 // one that runs nor among the others.
 //
 // There is room if CPUs, GPUs and memory suffice: of the pool beside all jobs on it, and of the
-// partition beside what these have of its nodes. There must be room at that time, and also whenever
+// partition beside what these have of its nodes; and if single nodes suffice for what needs one. There must be room at that time, and also whenever
 // the job of a claim is to get its nodes while c's job has some, so that promises made before can
 // be kept. A claim that waits keeps its nodes for its whole limit. How long work runs is forecast
 // only once it has begun, from how long it has run: a user's short jobs must not let the promises
 // of others seem short. Other jobs that wait or will come do not count: forecasts tell how long c's
-// job waits for those. Nor does it count which nodes have how much. There is no bound for a pool that is
+// job waits for those. There is no bound for a pool that is
 // not configured, because its size is not known.
 //
-// For n running jobs and claims, Room takes O(n log n), and O(n) forecasts of run times for each of
+// For n running jobs and claims, and as many nodes, Room takes O(n log n), and O(n) forecasts of run times for each of
 // at most mostSqueezes times at which there may be too little room.
 func (t *Twin) Room(c *workload.Claim, now int64, others []workload.Claim) workload.Room {
 	in := t.partitions.named(c.Partition)
@@ -29,7 +28,7 @@ func (t *Twin) Room(c *workload.Claim, now int64, others []workload.Claim) workl
 		return workload.Room{Prob: 1}
 	}
 	o := t.occupants(in, c.Job, now, others)
-	demands := in.demands(&c.Request)
+	demands := o.demands(in, c)
 	room := workload.Room{Prob: o.leave(demands, c.From)}
 	if room.Prob == 0 {
 		return room
@@ -44,48 +43,24 @@ func (t *Twin) Room(c *workload.Claim, now int64, others []workload.Claim) workl
 	return room
 }
 
-// demand is what a job needs of a resource.
-type demand struct {
-	left int64                 // that others may have
-	of   func(*occupant) int64 // that an occupant has
-}
-
-// partly reports whether the partition has a part of its configured pool only.
-func (in *partition) partly() bool { return in.part != in.configured.size }
-
-// demands returns those of a request for a partition of a configured pool.
-func (in *partition) demands(r *workload.Request) []demand {
-	var list []demand
-	add := func(size *workload.Size, share func(*occupant) float64) {
-		resource := func(needed, total int64, of func(*occupant) int64) {
-			if needed > 0 && total > 0 {
-				list = append(list, demand{total - needed, func(c *occupant) int64 { return int64(share(c) * float64(of(c))) }})
-			}
-		}
-		resource(int64(in.takes(r)), int64(size.CPUs), func(c *occupant) int64 { return int64(c.cpus) })
-		resource(int64(r.GPUs), int64(size.GPUs), func(c *occupant) int64 { return int64(c.gpus) })
-		resource(r.Memory, size.Memory, func(c *occupant) int64 { return c.memory })
-	}
-	add(&in.configured.size, func(*occupant) float64 { return 1 })
-	if in.partly() {
-		add(&in.part, func(c *occupant) float64 { return c.share })
-	}
-	return list
-}
-
 // occupant is a job that has processors of a pool, or will have them.
 type occupant struct {
 	*job
-	cpus, gpus int32
-	memory     int64 // MiB
-	start      int64 // when it gets them, Unix seconds
-	from       int64 // when its work begins, or began
-	until      int64 // when it reaches its limit
-	waits      bool  // it has not started
-	// share is the share of its nodes that the partition has, if the partition is a part of the
-	// pool only.
+	size   workload.Size // that it has
+	pieces workload.Pieces
+	start  int64 // when it gets them, Unix seconds
+	from   int64 // when its work begins, or began
+	until  int64 // when it reaches its limit
+	waits  bool  // it has not started
+	// share is the share of its nodes that the partition has. on are those of them that are known,
+	// as places in the partition's nodes, and each is what it has of each.
 	share float64
+	on    []int
+	each  workload.Size
 }
+
+// has reports whether the occupant may have its processors at a time.
+func (c *occupant) has(at int64) bool { return c.start <= at && at < c.until }
 
 // occupants are those of a pool.
 type occupants struct {
@@ -101,9 +76,7 @@ func (t *Twin) occupants(in *partition, id, now int64, claims []workload.Claim) 
 		if c.until <= now && c.start <= now { // it has outlived its limit
 			c.from, c.until = now+overrun, now+overrun
 		}
-		if in.partly() {
-			c.share = t.share(in, c.job, id)
-		}
+		in.put(&c, t.placed[id])
 		o.list = append(o.list, c)
 	}
 	claimed := make(map[int64]bool, len(claims))
@@ -113,43 +86,47 @@ func (t *Twin) occupants(in *partition, id, now int64, claims []workload.Claim) 
 			continue
 		}
 		k := t.read(&workload.Job{Request: c.Request, Submit: now})
-		is := occupant{job: k, cpus: k.takes, gpus: c.GPUs, memory: c.Memory, start: c.Start, from: c.From, until: c.From + c.Limit, waits: true}
+		is := occupant{job: k, size: c.Size, pieces: c.Pieces, start: c.Start, from: c.From, until: c.From + c.Limit, waits: true}
+		is.size.CPUs = k.takes
 		if j := t.queue.Job(c.Job); j != nil && j.Start != 0 {
-			is.cpus, is.start, is.waits = max(is.cpus, j.Given), min(c.Start, now), false
+			is.size.CPUs, is.start, is.waits = max(k.takes, j.Given), min(c.Start, now), false
 			claimed[c.Job] = true
 		}
 		add(is, c.Job)
 	}
 	for j := range t.queue.Running() {
 		if k := t.job(j); k.in.configured == p && !claimed[j.ID] && j.ID != id {
-			add(occupant{job: k, cpus: k.takes, gpus: j.GPUs, memory: j.Memory, start: k.Start, from: k.Start, until: k.Start + k.Limit}, j.ID)
+			size := j.Size
+			size.CPUs = k.takes
+			add(occupant{job: k, size: size, start: k.Start, from: k.Start, until: k.Start + k.Limit}, j.ID)
 		}
 	}
 	return o
 }
 
-// share returns which share of the nodes of a job, named by id, a partition has. A job whose nodes are
-// not known is taken to have any nodes of its own partition, all alike.
-func (t *Twin) share(in *partition, k *job, id int64) float64 {
-	n, of := 0, len(t.placed[id])
-	for _, name := range t.placed[id] {
-		if in.nodes[name] {
-			n++
+// put says which of a partition's nodes an occupant has, given the names of its own if it runs. An
+// occupant whose nodes are not known is taken to have any nodes of its own partition, all alike.
+func (in *partition) put(c *occupant, names []string) {
+	for _, name := range names {
+		if i, ok := in.index[name]; ok {
+			c.on = append(c.on, i)
 		}
 	}
-	switch {
-	case of > 0:
-	case k.in == in:
-		return 1
+	switch n := len(names); {
+	case n > 0:
+		c.share = float64(len(c.on)) / float64(n)
+		c.each = workload.Size{CPUs: c.size.CPUs / int32(n), GPUs: c.size.GPUs / int32(n), Memory: c.size.Memory / int64(n)}
+	case c.in == in || !in.partly():
+		c.share = 1
 	default:
-		of = len(k.in.nodes)
-		for name := range k.in.nodes {
-			if in.nodes[name] {
-				n++
+		mine := 0
+		for i := range c.in.nodes {
+			if _, ok := in.index[c.in.nodes[i].Name]; ok {
+				mine++
 			}
 		}
+		c.share = float64(mine) / float64(max(1, len(c.in.nodes)))
 	}
-	return float64(n) / float64(max(1, of))
 }
 
 // mostSqueezes is at how many times, beside the one asked about, Room looks for room.
@@ -173,28 +150,21 @@ func (o *occupants) squeezes(demands []demand, after, before int64) []int64 {
 	slices.SortFunc(changes, func(a, b change) int { return cmp.Compare(a.at, b.at) })
 	type squeeze struct{ at, sure, missing int64 }
 	var found []squeeze
-	taken, claimed := make([]int64, len(demands)), make([]int64, len(demands))
 	for i := 0; i < len(changes); {
 		at, begins := changes[i].at, false
 		for ; i < len(changes) && changes[i].at == at; i++ {
 			begins = begins || changes[i].begins
-			for d := range demands {
-				by := demands[d].of(changes[i].by)
-				if !changes[i].begins {
-					by = -by
-				}
-				taken[d] += by
-				if changes[i].by.waits {
-					claimed[d] += by
-				}
+			for _, d := range demands {
+				d.change(changes[i].by, changes[i].begins)
 			}
 		}
 		if !begins || at <= after || at >= before {
 			continue
 		}
 		s := squeeze{at: at}
-		for d := range demands {
-			s.sure, s.missing = max(s.sure, claimed[d]-demands[d].left), max(s.missing, taken[d]-demands[d].left)
+		for _, d := range demands {
+			sure, all := d.missing()
+			s.sure, s.missing = max(s.sure, sure), max(s.missing, all)
 		}
 		if s.missing > 0 {
 			found = append(found, s)
@@ -211,50 +181,16 @@ func (o *occupants) squeezes(demands []demand, after, before int64) []int64 {
 	return times
 }
 
-// alike are jobs of equal requests of one user. They are taken to end together: who submits
-// many such jobs does with each what she does with the others. All others are taken to end
-// independently. On real logs the room that is so forecast comes about as often as it should.
-type alike struct {
-	user, cpus int32
-	limit      int64
-}
-
 // leave returns an upper bound on the probability that the occupants leave room for the demands at
 // a time: the least of the probabilities for each.
 func (o *occupants) leave(demands []demand, at int64) float64 {
 	prob := 1.
 	for _, d := range demands {
-		prob = min(prob, o.leaveOne(&d, at))
+		if prob = min(prob, d.leave(o, at)); prob == 0 {
+			break
+		}
 	}
 	return prob
-}
-
-// leaveOne is leave for one demand.
-func (o *occupants) leaveOne(d *demand, at int64) float64 {
-	most := int64(0)
-	for i := range o.list {
-		if c := &o.list[i]; c.start <= at && at < c.until {
-			most += d.of(c)
-		}
-	}
-	if most <= d.left {
-		return 1
-	}
-	groups, of := make([][]stats.Part, 0, len(o.list)), make(map[alike]int, len(o.list))
-	for i := range o.list {
-		c := &o.list[i]
-		if c.start > at || at >= c.until {
-			continue
-		}
-		key := alike{c.User, c.cpus, c.until - c.from}
-		g, ok := of[key]
-		if !ok {
-			g = len(groups)
-			of[key], groups = g, append(groups, nil)
-		}
-		groups[g] = append(groups[g], stats.Part{Size: d.of(c), Prob: o.twin.runs(c, o.now, at)})
-	}
-	return stats.SumAtMost(groups, d.left)
 }
 
 // runs returns the probability that an occupant has its processors at a time between its start and

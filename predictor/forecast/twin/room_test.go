@@ -169,12 +169,21 @@ func TestRoomInPartition(t *testing.T) {
 	}
 }
 
+// nodes returns nodes of four CPUs.
+func nodes(names ...string) []Node {
+	var list []Node
+	for _, name := range names {
+		list = append(list, Node{name, workload.Size{Nodes: 1, CPUs: 4}})
+	}
+	return list
+}
+
 // TestRoomWhereJobsRun: a job takes room in each partition that has its nodes.
 func TestRoomWhereJobsRun(t *testing.T) {
 	b := sit(func(partition string) Pool {
-		p := Pool{Name: "all", Size: workload.Size{Nodes: 4, CPUs: 16}, Own: workload.Size{Nodes: 4, CPUs: 16}, Nodes: []string{"a", "b", "c", "d"}}
+		p := Pool{Name: "all", Size: workload.Size{Nodes: 4, CPUs: 16}, Own: workload.Size{Nodes: 4, CPUs: 16}, Nodes: nodes("a", "b", "c", "d")}
 		if partition == "short" {
-			p.Own, p.Nodes = workload.Size{Nodes: 2, CPUs: 8}, []string{"a", "b"}
+			p.Own, p.Nodes = workload.Size{Nodes: 2, CPUs: 8}, nodes("a", "b")
 		}
 		return p
 	})

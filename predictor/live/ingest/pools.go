@@ -55,19 +55,19 @@ func poolsOf(c *limits.Cluster, nodes []slurm.Node) pools {
 		}
 	}
 	ofPool, ofPartition := map[string]workload.Size{}, map[string]workload.Size{}
-	names := map[string][]string{}
+	own := map[string][]twin.Node{}
 	for i := range nodes {
 		if n := &nodes[i]; n.Up && (!n.Drained || !idle(n)) && len(n.Partitions) > 0 {
 			grow(ofPool, root(n.Partitions[0]), n)
 			for _, name := range n.Partitions {
 				grow(ofPartition, name, n)
-				names[name] = append(names[name], n.Name)
+				own[name] = append(own[name], twin.Node{Name: n.Name, Size: sizeOf(n)})
 			}
 		}
 	}
 	list := pools{}
 	for name := range parents {
-		p := twin.Pool{Name: root(name), Size: ofPool[root(name)], Own: ofPartition[name], Nodes: names[name], WholeNodes: c.Partitions[name].WholeNodes}
+		p := twin.Pool{Name: root(name), Size: ofPool[root(name)], Own: ofPartition[name], Nodes: own[name], WholeNodes: c.Partitions[name].WholeNodes}
 		if !c.Partitions[name].ConsumableMemory {
 			p.Size.Memory, p.Own.Memory = 0, 0
 		}
@@ -76,11 +76,17 @@ func poolsOf(c *limits.Cluster, nodes []slurm.Node) pools {
 	return list
 }
 
+// sizeOf returns the size of a node. Its Nodes are 0 if it is drained.
+func sizeOf(n *slurm.Node) workload.Size {
+	size := workload.Size{Nodes: 1, CPUs: n.CPUs, GPUs: n.GPUs, Memory: n.Memory}
+	if n.Drained {
+		size.Nodes = 0
+	}
+	return size
+}
+
 // grow adds a node to the size of a name.
 func grow(sizes map[string]workload.Size, name string, n *slurm.Node) {
-	s := sizes[name]
-	if !n.Drained {
-		s.Nodes++
-	}
-	sizes[name] = workload.Size{Nodes: s.Nodes, CPUs: s.CPUs + n.CPUs, GPUs: s.GPUs + n.GPUs, Memory: s.Memory + n.Memory}
+	s, by := sizes[name], sizeOf(n)
+	sizes[name] = workload.Size{Nodes: s.Nodes + by.Nodes, CPUs: s.CPUs + by.CPUs, GPUs: s.GPUs + by.GPUs, Memory: s.Memory + by.Memory}
 }

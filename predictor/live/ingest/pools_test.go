@@ -60,11 +60,15 @@ func TestPools(t *testing.T) {
 		{Name: "g", CPUs: 256, Partitions: []string{"gpu"}, Up: true, Drained: true, State: "MIXED+DRAIN"},
 		{Name: "f", CPUs: 128, Up: true},
 	})
+	a := twin.Node{Name: "a", Size: workload.Size{Nodes: 1, CPUs: 4}}
+	b := twin.Node{Name: "b", Size: workload.Size{Nodes: 1, CPUs: 8}}
+	d := twin.Node{Name: "d", Size: workload.Size{Nodes: 1, CPUs: 32, GPUs: 4, Memory: 2000}}
+	g := twin.Node{Name: "g", Size: workload.Size{CPUs: 256}}
 	all := workload.Size{Nodes: 2, CPUs: 12}
-	big, main := twin.Pool{Name: "big", Size: all}, twin.Pool{Name: "big", Size: all, Own: all, Nodes: []string{"a", "b"}}
-	short := twin.Pool{Name: "big", Size: all, Own: workload.Size{Nodes: 1, CPUs: 4}, Nodes: []string{"a"}}
+	big, main := twin.Pool{Name: "big", Size: all}, twin.Pool{Name: "big", Size: all, Own: all, Nodes: []twin.Node{a, b}}
+	short := twin.Pool{Name: "big", Size: all, Own: workload.Size{Nodes: 1, CPUs: 4}, Nodes: []twin.Node{a}}
 	gpus := workload.Size{Nodes: 1, CPUs: 288, GPUs: 4, Memory: 2000}
-	gpu := twin.Pool{Name: "gpu", Size: gpus, Own: gpus, Nodes: []string{"d", "g"}, WholeNodes: true}
+	gpu := twin.Pool{Name: "gpu", Size: gpus, Own: gpus, Nodes: []twin.Node{d, g}, WholeNodes: true}
 	want := pools{"short": short, "main": main, "big": big, "gpu": gpu}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -92,7 +92,7 @@ func (k *Keeper) plan(ctx context.Context, user string, req *api.PlanRequest, pr
 	}
 	if promise && no == nil && err == nil {
 		err = k.promise(ctx, &plan, &api.Reservation{
-			User: user, Account: got.Job.Account, Partition: got.Job.Partition, QOS: got.Job.QOS, Size: got.Job.Size,
+			User: user, Account: got.Job.Account, Partition: got.Job.Partition, QOS: got.Job.QOS, Size: got.Job.Size, Pieces: got.Pieces,
 			BestEffort: req.BestEffort, Promised: now,
 		})
 	}

@@ -40,12 +40,13 @@ func (k *Keeper) revise(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntr
 		return nil // a list of partitions, or a partition newer than the last Refresh
 	}
 	r := trajectory.Request{
-		Job: workload.Request{User: e.User, Account: j.Account, Partition: j.Partition, QOS: j.QOS, Size: e.Size, Limit: e.WorkLimit},
-		ID:  e.Job,
-		Now: now, Deadline: e.BeginBy, HoldUntil: e.HoldUntil, Earliest: e.Progress.Earliest, Prob: e.Prob,
+		Job:    workload.Request{User: e.User, Account: j.Account, Partition: j.Partition, QOS: j.QOS, Size: e.Size, Limit: e.WorkLimit},
+		Pieces: e.Pieces,
+		ID:     e.Job,
+		Now:    now, Deadline: e.BeginBy, HoldUntil: e.HoldUntil, Earliest: e.Progress.Earliest, Prob: e.Prob,
 	}
 	if e.Progress.Yielded { // it is forecast as it is
-		r.Job.Size, r.Job.Limit = j.Size, j.Limit
+		r.Job.Size, r.Job.Limit, r.Pieces = j.Size, j.Limit, workload.Pieces{}
 	}
 	current := trajectory.Submission{Begin: e.Progress.BeginTime, Limit: e.Progress.TimeLimit}
 	requeued := j.RestartCount > 0

@@ -61,7 +61,7 @@ func (k *Keeper) stillRoom(ctx context.Context, got *trajectory.Answer, claims [
 	if err != nil || slices.Equal(fresh, claims) {
 		return err
 	}
-	room := k.room(fresh)(workload.Claim{Request: got.Job, From: got.Plan.Slot}, now)
+	room := k.room(fresh)(workload.Claim{Request: got.Job, Pieces: got.Pieces, From: got.Plan.Slot}, now)
 	if room.From(got.Plan.Start) < got.Plan.Estimate.Prob {
 		return errCrowded
 	}

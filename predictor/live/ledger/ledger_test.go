@@ -156,7 +156,8 @@ func TestColumns(t *testing.T) {
 			Evidence: api.Evidence{Sample: 114, Class: "Class"}, Comment: "Comment",
 		},
 		User: "User", Account: "Account", Partition: "Partition", QOS: "QOS",
-		Size: workload.Size{Nodes: 115, CPUs: 116, GPUs: 117, Memory: 118}, BestEffort: true, Promised: 119,
+		Size: workload.Size{Nodes: 115, CPUs: 116, GPUs: 117, Memory: 118}, BestEffort: true,
+		Pieces: workload.Pieces{Count: 86, Each: workload.Size{CPUs: 87, GPUs: 88, Memory: 89}, Exclusive: true}, Promised: 119,
 	}
 	mustPromise(t, l, r)
 	if err := l.Bind(ctx, "ID", "User", 120, 121, 122); err != nil {
@@ -178,6 +179,7 @@ func TestColumns(t *testing.T) {
 		want := map[string]any{
 			"id": "ID", "user": "User", "account": "Account", "partition": "Partition", "qos": "QOS",
 			"nodes": int64(115), "cpus": int64(116), "gpus": int64(117), "memory": int64(118),
+			"pieces": int64(86), "piece_cpus": int64(87), "piece_gpus": int64(88), "piece_memory": int64(89), "exclusive": int64(1),
 			"begin_time": int64(101), "time_limit": int64(102), "begin_by": int64(103), "hold_until": int64(104), "slot": int64(94), "work_limit": int64(105), "earliest": int64(90),
 			"prob": .106, "estimate": .107, "best_effort": int64(1), "on_miss": "OnMiss",
 			"work_node_seconds": 108., "work_billing_seconds": 109., "worst_node_seconds": 110., "worst_billing_seconds": 111.,
@@ -583,6 +585,7 @@ func TestClaims(t *testing.T) {
 		id := fmt.Sprint("plan", job)
 		r := promise(id, "alice", max(c.slot, c.holdUntil))
 		r.Slot, r.HoldUntil, r.BeginTime, r.WorkLimit, r.Nodes, r.CPUs = c.slot, c.holdUntil, c.begin, 600, 2, 16
+		r.Pieces = workload.Pieces{Count: 2, Each: workload.Size{CPUs: 8, GPUs: 1, Memory: 100}, Exclusive: true}
 		r.Expected.NodeSeconds, r.Worst.NodeSeconds = 40, 80
 		mustPromise(t, l, r)
 		if err := l.Bind(t.Context(), id, "alice", job, 1, 1); err != nil {
@@ -595,6 +598,7 @@ func TestClaims(t *testing.T) {
 		claims, err := l.Claims(t.Context(), now)
 		want := []workload.Claim{{
 			Request: workload.Request{User: r.User, Account: r.Account, Partition: r.Partition, QOS: r.QOS, Size: r.Size, Limit: r.WorkLimit},
+			Pieces:  r.Pieces,
 			Job:     job, Runs: c.progress.Start != 0, Start: c.start, From: c.from,
 		}}
 		if c.start == 0 {

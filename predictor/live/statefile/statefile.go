@@ -28,10 +28,12 @@ var (
 	runsSQL string
 	//go:embed 8_slots.sql
 	slotsSQL string
+	//go:embed 9_pieces.sql
+	piecesSQL string
 )
 
 // steps build the tables; see sqlitefile.Open. A new step comes last, and no step changes.
-var steps = []string{promisesSQL, scoresSQL, oddsSQL, ceilingSQL, shadowSQL, oddsByUserSQL, runsSQL, slotsSQL}
+var steps = []string{promisesSQL, scoresSQL, oddsSQL, ceilingSQL, shadowSQL, oddsByUserSQL, runsSQL, slotsSQL, piecesSQL}
 
 // Open opens the file path. It creates the file if there is none, and migrates a file that an
 // earlier varq has written. A committed transaction survives a power cut.

@@ -25,6 +25,14 @@ func TestPlanWithNeeds(t *testing.T) {
 		t.Errorf("%+v %+v", a.Job, a.Refusal)
 	}
 	q.Needs = &workload.Needs{Exclusive: true}
+	var asked workload.Claim
+	p.Room = func(c workload.Claim, _ int64) workload.Room {
+		asked = c
+		return workload.Room{Prob: 1}
+	}
+	if a, want := p.Plan(q), (workload.Pieces{Count: 2, Exclusive: true}); a.Pieces != want || asked.Pieces != want {
+		t.Errorf("room is looked for for %+v, and kept for %+v", asked.Pieces, a.Pieces)
+	}
 	if a := p.Plan(q); a.Plan == nil || a.Job.CPUs != 16 || a.Plan.Work.BillingSeconds != 16*hour {
 		t.Errorf("exclusive: %+v %+v", a.Job, a.Plan)
 	}

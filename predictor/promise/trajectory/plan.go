@@ -51,8 +51,9 @@ type Planner struct {
 
 // Answer is a plan or a refusal: exactly one of the two is set.
 type Answer struct {
-	// Job is the work with Slurm's defaults filled in.
+	// Job is the work with Slurm's defaults filled in, and Pieces are what it needs of single nodes.
 	Job     workload.Request
+	Pieces  workload.Pieces
 	Plan    *Plan
 	Refusal *Refusal
 	// Trajectory has the forecasts, in increasing order of Begin. It is empty if the
@@ -148,10 +149,10 @@ func (p *Planner) decide(r *Request) (a Answer, hopeless bool) {
 // neither a plan nor a refusal.
 func (p *Planner) try(r *Request, n int64) (Answer, bounds) {
 	if no := p.admit(r); no != nil {
-		return Answer{Job: r.Job, Refusal: no}, bounds{}
+		return Answer{Job: r.Job, Pieces: r.Pieces, Refusal: no}, bounds{}
 	}
 	b := p.allowed(r)
-	a := Answer{Job: r.Job, Trajectory: p.trajectory(r, b, n)}
+	a := Answer{Job: r.Job, Pieces: r.Pieces, Trajectory: p.trajectory(r, b, n)}
 	if i := r.choose(a.Trajectory, r.Prob); i >= 0 {
 		a.Plan = p.plan(r, a.Trajectory[i])
 	}
@@ -200,7 +201,7 @@ func (p *Planner) complete(r *Request) error {
 	if all, ok := p.Cluster.AsksAllMemory(job, r.Needs); ok {
 		job.Memory = all
 	}
-	r.Job = job
+	r.Job, r.Pieces = job, p.Cluster.Pieces(job, r.Needs)
 	return nil
 }
 

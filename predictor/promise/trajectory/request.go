@@ -20,6 +20,8 @@ type Request struct {
 	ID int64
 	// Needs say on which nodes the job may run; nil if on any.
 	Needs *workload.Needs
+	// Pieces are what it needs of single nodes. Plan finds them by Needs.
+	Pieces workload.Pieces
 	// Now is the present time, and Deadline the time by which the job must start, both
 	// in Unix seconds.
 	Now, Deadline int64

@@ -29,7 +29,7 @@ func (p *Planner) slot(r *Request, by int64) (at int64, room workload.Room) {
 
 // claim returns what the job of r claims if its work begins at a time.
 func (r *Request) claim(from int64) workload.Claim {
-	return workload.Claim{Request: r.Job, Job: r.ID, From: from}
+	return workload.Claim{Request: r.Job, Pieces: r.Pieces, Job: r.ID, From: from}
 }
 
 // start returns when the job of r is expected to have its nodes, if it becomes eligible at begin, is

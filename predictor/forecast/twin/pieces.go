@@ -1,0 +1,199 @@
+package twin
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// pieces is a demand for places on single nodes of a partition. A node has as many places as pieces
+// fit on it beside the jobs that run there, but at most limit. A job that has not started takes
+// places on nodes not yet known, as few as it can.
+type pieces struct {
+	workload.Pieces
+	in             *partition
+	limit          int64
+	mix            bool // more pieces fit on a node than it has places
+	nodes          []node
+	left           int64 // places that others may have
+	least          int64 // places of an empty node
+	claimed, taken int64 // by the occupants counted that wait, and by all
+}
+
+// node is one that pieces may be on.
+type node struct {
+	places int64 // if it is empty
+	by     []int // the occupants that run on it
+	used   used  // by the occupants counted
+}
+
+// used is what occupants have of a node.
+type used struct {
+	workload.Size
+	jobs int64
+}
+
+// add adds an occupant a number of times, which may be negative.
+func (u *used) add(c *occupant, times int64) {
+	u.CPUs += c.each.CPUs * int32(times)
+	u.GPUs += c.each.GPUs * int32(times)
+	u.Memory += c.each.Memory * times
+	u.jobs += times
+}
+
+// mostPlaces is the greatest limit. Where more pieces fit on a node, they are small beside it.
+const mostPlaces = 8
+
+// pieces returns the demand for the pieces of a claim, or nil if it tells no more than amounts.
+func (o *occupants) pieces(in *partition, c *workload.Claim) *pieces {
+	if c.Pieces.Count == 0 || len(in.nodes) == 0 {
+		return nil
+	}
+	p := &pieces{Pieces: c.Pieces, in: in, limit: math.MaxInt64, nodes: make([]node, len(in.nodes))}
+	if in.part.GPUs == 0 {
+		p.Each.GPUs = 0
+	}
+	if in.part.Memory == 0 {
+		p.Each.Memory = 0
+	}
+	most := int64(0)
+	for i := range p.nodes {
+		most = max(most, p.places(i, &used{}))
+	}
+	switch {
+	case c.Pieces.Count > 1 && c.Pieces.Count == c.Nodes:
+		p.limit = 1 // each is on its own node
+	case most <= mostPlaces:
+		p.limit = mostPlaces
+	case c.Pieces.Count == 1:
+		p.limit = 1
+	default:
+		return nil
+	}
+	p.mix = most > p.limit
+	p.left, p.least = -int64(c.Pieces.Count), p.limit
+	for i := range p.nodes {
+		places := p.places(i, &used{})
+		p.nodes[i].places = places
+		p.left += places
+		if in.nodes[i].Nodes > 0 {
+			p.least = min(p.least, places)
+		}
+	}
+	for i := range o.list {
+		for _, k := range o.list[i].on {
+			p.nodes[k].by = append(p.nodes[k].by, i)
+		}
+	}
+	return p
+}
+
+// places returns how many places the i-th node has if so much of it is taken.
+func (p *pieces) places(i int, taken *used) int64 {
+	size, fit := &p.in.nodes[i].Size, p.limit
+	switch {
+	case size.Nodes == 0: // it starts no jobs
+		return 0
+	case p.Exclusive:
+		return max(0, 1-taken.jobs)
+	}
+	for _, r := range [...]struct{ each, free int64 }{
+		{int64(p.Each.CPUs), int64(size.CPUs - taken.CPUs)},
+		{int64(p.Each.GPUs), int64(size.GPUs - taken.GPUs)},
+		{p.Each.Memory, size.Memory - taken.Memory},
+	} {
+		if r.each > 0 {
+			fit = min(fit, max(0, r.free)/r.each)
+		}
+	}
+	return fit
+}
+
+// claims returns how many places a job takes at least that has not started.
+func (p *pieces) claims(c *occupant) int64 {
+	places := p.least
+	switch {
+	case c.pieces.Exclusive:
+	case p.Exclusive, p.mix: // it may be on nodes with others
+		return 0
+	default:
+		places = mostPlaces
+		for _, of := range resources {
+			if each := of(&p.Each); each > 0 {
+				places = min(places, of(&c.pieces.Each)/each)
+			}
+		}
+	}
+	return int64(c.share * float64(places*int64(c.pieces.Count)))
+}
+
+func (p *pieces) change(c *occupant, begins bool) {
+	sign := int64(1)
+	if !begins {
+		sign = -1
+	}
+	if c.waits {
+		p.claimed += sign * p.claims(c)
+		p.taken += sign * p.claims(c)
+	}
+	for _, i := range c.on {
+		n := &p.nodes[i]
+		p.taken += p.places(i, &n.used)
+		n.used.add(c, sign)
+		p.taken -= p.places(i, &n.used)
+	}
+}
+
+func (p *pieces) missing() (sure, all int64) { return p.claimed - p.left, p.taken - p.left }
+
+func (p *pieces) leave(o *occupants, at int64) float64 {
+	left := p.left
+	for i := range o.list {
+		if c := &o.list[i]; c.waits && c.has(at) {
+			left -= p.claims(c)
+		}
+	}
+	beside, most := make([]int64, len(p.nodes)), int64(0) // places beside all that may be there
+	for i := range p.nodes {
+		var all used
+		for _, k := range p.nodes[i].by {
+			if c := &o.list[k]; c.has(at) {
+				all.add(c, 1)
+			}
+		}
+		beside[i] = p.places(i, &all)
+		most += p.nodes[i].places - beside[i]
+	}
+	switch {
+	case left < 0:
+		return 0
+	case most <= left:
+		return 1
+	}
+	var taken groups
+	probs := make([]float64, len(o.list))
+	var there []tenant
+	for i := range p.nodes {
+		n := &p.nodes[i]
+		if beside[i] == n.places {
+			continue
+		}
+		there = there[:0]
+		for _, k := range n.by {
+			if c := &o.list[k]; c.has(at) {
+				if probs[k] == 0 {
+					probs[k] = o.twin.runs(c, o.now, at)
+				}
+				there = append(there, tenant{c, c.alike(), probs[k]})
+			}
+		}
+		sortTenants(there)
+		longest := slices.MaxFunc(there, func(a, b tenant) int { return cmp.Compare(a.prob, b.prob) })
+		for free := beside[i] + 1; free <= n.places; free++ {
+			taken.add(longest.occupant, 1, 1-p.free(i, there, free))
+		}
+	}
+	return taken.atMost(left)
+}

@@ -1,0 +1,207 @@
+package twin
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// four are four nodes of four CPUs and of 100 MiB.
+func four() *bench {
+	list := nodes("a", "b", "c", "d")
+	for i := range list {
+		list[i].Memory = 100
+	}
+	size := workload.Size{Nodes: 4, CPUs: 16, Memory: 400}
+	b := sit(func(string) Pool { return Pool{Name: "all", Size: size, Own: size, Nodes: list} })
+	b.w.Place(map[int64][]string{})
+	return b
+}
+
+// on runs a job of so many CPUs on each of some nodes, for an hour.
+func (b *bench) on(cpus int32, names ...string) {
+	j := b.start(opening-100, b.submit(opening-100, cpus*int32(len(names)), 3700))
+	b.w.placed[j.ID] = names
+}
+
+// whole and each are pieces.
+func whole(n int32) workload.Pieces { return workload.Pieces{Count: n, Exclusive: true} }
+func each(n, cpus int32) workload.Pieces {
+	return workload.Pieces{Count: n, Each: workload.Size{CPUs: cpus}}
+}
+
+// asks returns the claim of a job of some nodes (0 if its tasks may spread) and pieces.
+func asks(nodes int32, p workload.Pieces) workload.Claim {
+	cpus := p.Count * p.Each.CPUs
+	if p.Exclusive {
+		cpus = p.Count * 4
+	}
+	return workload.Claim{Request: workload.Request{Size: workload.Size{Nodes: nodes, CPUs: cpus}, Limit: run}, Pieces: p, Start: opening, From: opening}
+}
+
+// TestRoomOnNodes: CPUs that are left are of no use to a job if they are on too many nodes.
+func TestRoomOnNodes(t *testing.T) {
+	all := []string{"a", "b", "c", "d"}
+	times := func(n int, c workload.Claim) (list []workload.Claim) {
+		for range n {
+			list = append(list, c)
+		}
+		return list
+	}
+	memory := asks(1, each(1, 1))
+	memory.Memory, memory.Pieces.Each.Memory = 60, 60
+	tasks := func(n, cpus int32) workload.Claim { c := asks(1, each(n, cpus)); return c }
+	for name, c := range map[string]struct {
+		busy   func(b *bench)
+		others []workload.Claim
+		asks   workload.Claim
+		want   float64
+	}{
+		"a CPU taken on each node, and a whole one": {busy: func(b *bench) { b.on(1, all...) }, asks: asks(1, whole(1))},
+		"on three nodes":                  {busy: func(b *bench) { b.on(1, all[:3]...) }, asks: asks(1, whole(1)), want: 1},
+		"two whole ones":                  {busy: func(b *bench) { b.on(1, all[:3]...) }, asks: asks(2, whole(2))},
+		"three CPUs of one node":          {busy: func(b *bench) { b.on(2, all...) }, asks: asks(1, each(1, 3))},
+		"two CPUs of one node":            {busy: func(b *bench) { b.on(2, all...) }, asks: asks(1, each(1, 2)), want: 1},
+		"two nodes, and room on one":      {busy: func(b *bench) { b.on(4, all[:3]...) }, asks: asks(2, each(2, 1))},
+		"two tasks, and room on one node": {busy: func(b *bench) { b.on(4, all[:3]...) }, asks: tasks(2, 2), want: 1},
+		"a task too many":                 {busy: func(b *bench) { b.on(1, all[:3]...); b.on(2, "d") }, asks: tasks(5, 2)},
+		"as many tasks as fit":            {busy: func(b *bench) { b.on(1, all[:3]...); b.on(2, "d") }, asks: tasks(4, 2), want: 1},
+		"memory":                          {others: times(4, memory), asks: memory},
+		"memory of the last node":         {others: times(3, memory), asks: memory, want: 1},
+		"four promises of three CPUs":     {others: times(4, asks(1, each(1, 3))), asks: asks(1, each(1, 3))},
+		"three promises of three CPUs":    {others: times(3, asks(1, each(1, 3))), asks: asks(1, each(1, 3)), want: 1},
+		"promises of whole nodes":         {others: times(2, asks(2, whole(2))), asks: asks(1, each(1, 1))},
+		"a promise and jobs":              {busy: func(b *bench) { b.on(1, all[:3]...) }, others: times(1, asks(1, whole(1))), asks: asks(1, whole(1))},
+		"a promise on a node with others": {busy: func(b *bench) { b.on(1, all[:3]...) }, others: times(1, asks(1, each(1, 1))), asks: asks(1, whole(1)), want: 1},
+	} {
+		b := four()
+		if c.busy != nil {
+			c.busy(b)
+		}
+		if got := b.w.Room(&c.asks, opening, c.others).Prob; math.Abs(got-c.want) > .05 {
+			t.Errorf("%s: room with probability %.3f, want %v", name, got, c.want)
+		}
+	}
+}
+
+// TestRoomOnNodesLater: a promise that takes the last whole node while the work runs is seen.
+func TestRoomOnNodesLater(t *testing.T) {
+	b := four()
+	b.on(1, "a", "b", "c")
+	later := asks(1, whole(1))
+	later.Start, later.From = opening+100, opening+100
+	one := asks(1, whole(1))
+	if got := b.w.Room(&one, opening, []workload.Claim{later}).Prob; got > .3 {
+		t.Errorf("%v", got)
+	}
+	if one.Limit = 100; b.w.Room(&one, opening, []workload.Claim{later}).Prob != 1 {
+		t.Error("work that has ended before is refused")
+	}
+}
+
+// TestRoomOnDrainedNodes: no job starts on a drained node, whatever is free there.
+func TestRoomOnDrainedNodes(t *testing.T) {
+	list := nodes("a", "b")
+	list[0].Nodes = 0
+	size := workload.Size{Nodes: 1, CPUs: 8}
+	b := sit(func(string) Pool { return Pool{Name: "all", Size: size, Own: size, Nodes: list} })
+	b.w.Place(map[int64][]string{})
+	b.on(1, "b")
+	c := asks(1, whole(1))
+	if got := b.w.Room(&c, opening, nil).Prob; got > .05 {
+		t.Errorf("%v", got)
+	}
+}
+
+// TestRoomOnNodesAgainstDraws: the probability of room on nodes is that of drawn run times.
+func TestRoomOnNodesAgainstDraws(t *testing.T) {
+	b := four()
+	random := rand.New(rand.NewPCG(7, 7))
+	for i := range int64(200) {
+		j := b.start(i*10, b.submit(i*10, 1, 3600))
+		b.end(j.Start+300+random.Int64N(600), j)
+	}
+	placed := map[int64]string{} // by when the job reaches its limit
+	taken := map[int64]int32{}
+	for i, name := range []string{"a", "a", "b", "b", "c", "d"} {
+		age, limit := int64(50+100*i), int64(4000+10*i)
+		j := b.start(opening-age, b.submit(opening-age, int32(1+i%2), limit))
+		b.w.placed[j.ID] = []string{name}
+		placed[j.Start+limit], taken[j.Start+limit] = name, j.CPUs
+	}
+	for name, c := range map[string]workload.Claim{
+		"two whole nodes": asks(2, whole(2)), "a whole node": asks(1, whole(1)), "five tasks of two CPUs": asks(1, each(5, 2)), "three nodes with three CPUs": asks(3, each(3, 3)),
+	} {
+		for at := int64(0); at < 900; at += 100 {
+			const draws = 4000
+			n := 0
+			s := b.w.Snapshot(request(4, run), opening, 0)
+			for range draws {
+				s.Draw(random)
+				free := map[string]int32{"a": 4, "b": 4, "c": 4, "d": 4}
+				for _, r := range s.Running {
+					if r.End > opening+at {
+						free[placed[r.Planned]] -= taken[r.Planned]
+					}
+				}
+				if fits(&c, free) {
+					n++
+				}
+			}
+			c.From = opening + at
+			if got, want := b.w.Room(&c, opening, nil).Prob, float64(n)/draws; math.Abs(got-want) > .04 {
+				t.Errorf("%s after %d s: room with probability %.3f, %.3f of the draws", name, at, got, want)
+			}
+		}
+	}
+}
+
+// fits reports whether the pieces of a claim fit on nodes of four CPUs with so many free.
+func fits(c *workload.Claim, free map[string]int32) bool {
+	fit := int32(0)
+	for _, cpus := range free {
+		switch p := &c.Pieces; {
+		case p.Exclusive:
+			fit += cpus / 4
+		case c.Nodes > 1:
+			fit += min(1, cpus/p.Each.CPUs)
+		default:
+			fit += cpus / p.Each.CPUs
+		}
+	}
+	return fit >= c.Pieces.Count
+}
+
+// BenchmarkRoomOnNodes: 2,000 jobs are on 1,000 nodes of 20 CPUs, five on some and none on others, and 200
+// promises were made.
+func BenchmarkRoomOnNodes(b *testing.B) {
+	var list []Node
+	for i := range 1000 {
+		list = append(list, Node{fmt.Sprint("node", i), workload.Size{Nodes: 1, CPUs: 20}})
+	}
+	size := workload.Size{Nodes: 1000, CPUs: 20_000}
+	s := sit(func(string) Pool { return Pool{Name: "all", Size: size, Own: size, Nodes: list} })
+	s.w.Place(map[int64][]string{})
+	random := rand.New(rand.NewPCG(4, 4))
+	for range 2000 {
+		j := s.start(opening-random.Int64N(3000), s.submit(opening-3000, 8, 3600+random.Int64N(3600)))
+		s.w.placed[j.ID] = []string{list[random.IntN(1000)].Name, list[random.IntN(1000)].Name}
+	}
+	var claims []workload.Claim
+	for i := range int64(200) {
+		c := asks(1, each(1, 4))
+		c.Start, c.From = opening+i*60, opening+i*60
+		claims = append(claims, c)
+	}
+	for name, c := range map[string]workload.Claim{"whole": asks(300, whole(300)), "apart": asks(500, each(500, 12)), "tasks": asks(1, each(1000, 5))} {
+		b.Run(name, func(b *testing.B) {
+			c.From = opening + 900
+			for b.Loop() {
+				s.w.Room(&c, opening, claims)
+			}
+		})
+	}
+}
