@@ -84,15 +84,21 @@ func TestRoom(t *testing.T) {
 		withdraw(t, s)
 	})
 
-	t.Run("beside a reservation of Slurm's", func(t *testing.T) {
-		mustRun(t, s, "root", "scontrol", "create", "reservation", "reservationname=maint", "users=root", "flags=maint", "nodes=node[3-8]", "starttime=now+10minutes", "duration=60")
-		eventually(t, "varqd has read the reservation", func() bool {
-			return quoted(t, s, workload.Request{Size: workload.Size{Nodes: 4}, Limit: 300}, 20*60, .5, false).Plan == nil
+	t.Run("beside reservations of Slurm's", func(t *testing.T) { // two of the same nodes, on one of which a job runs
+		mustRun(t, s, "bob", "sbatch", "--exclusive", "-N1", "-t60", "-wnode8", "-o/dev/null", "--wrap=exec sleep 1d")
+		eventually(t, "varqd has seen that the job runs", func() bool { return predicted(t, s, node).Running == 1 })
+		for _, r := range []string{"maint", "again"} {
+			mustRun(t, s, "root", "scontrol", "create", "reservation", "reservationname="+r, "users=root", "flags=maint,overlap,ignore_jobs", "nodes=node[3-8]", "starttime=now+10minutes", "duration=60")
+		}
+		eventually(t, "varqd has read the reservations", func() bool {
+			return quoted(t, s, workload.Request{Size: workload.Size{Nodes: 3}, Limit: 300}, 20*60, .5, false).Plan == nil
 		})
-		if granted := promises(5, "--exclusive -N1 -t5 --begin-by=now+20minutes"); granted > 2 {
+		if granted := promises(5, "--exclusive -N1 -t5 --begin-by=now+20minutes"); granted != 2 {
 			t.Errorf("%d promised, of which 2 can be kept", granted)
 		}
 		mustRun(t, s, "root", "scontrol", "delete", "reservationname=maint")
+		mustRun(t, s, "root", "scontrol", "delete", "reservationname=again")
+		mustRun(t, s, "root", "scancel", "--user=bob")
 		withdraw(t, s)
 	})
 

@@ -455,8 +455,8 @@ func TestBlocked(t *testing.T) {
 	}
 }
 
-// TestReservationsClaim: a reservation of Slurm's that is still to begin claims those of its nodes
-// that are in the partition and can be used.
+// TestReservationsClaim: the reservations of Slurm's claim those of their nodes that are in the
+// partition and can be used, each once, however many of them have it.
 func TestReservationsClaim(t *testing.T) {
 	c := Cluster{
 		Partitions: map[string]Partition{"main": {Nodes: []string{"a", "b", "c"}}},
@@ -464,18 +464,43 @@ func TestReservationsClaim(t *testing.T) {
 			"a": {CPUs: 4, Memory: 100, Usable: true}, "b": {CPUs: 8, Memory: 200, Gres: map[string]int64{"gpu": 2}, Usable: true},
 			"c": {CPUs: 16}, "d": {CPUs: 32, Usable: true},
 		},
-		Reservations: []Reservation{
-			{Start: 50, End: 200, Nodes: []string{"a"}}, // has begun
-			{Start: 150, End: 200, Nodes: []string{"a", "b", "c", "d"}},
-			{Start: 300, End: 400, Nodes: []string{"d"}},
-		},
 	}
-	want := []workload.Claim{{
-		Request: workload.Request{Partition: "main", Size: workload.Size{Nodes: 2, CPUs: 12, GPUs: 2, Memory: 300}, Limit: 50},
-		Start:   150, From: 150,
-	}}
-	if diff := cmp.Diff(want, c.Claims("main", 100)); diff != "" {
-		t.Error(diff)
+	a, b := workload.Size{Nodes: 1, CPUs: 4, Memory: 100}, workload.Size{Nodes: 1, CPUs: 8, GPUs: 2, Memory: 200}
+	both := workload.Size{Nodes: 2, CPUs: 12, GPUs: 2, Memory: 300}
+	claim := func(start, end int64, size workload.Size, names ...string) workload.Claim {
+		return workload.Claim{Request: workload.Request{Partition: "main", Size: size, Limit: end - start}, Start: start, From: start, Names: names}
+	}
+	for name, v := range map[string]struct {
+		of   []Reservation
+		want []workload.Claim
+	}{
+		"none": {want: []workload.Claim{}},
+		"one": {
+			[]Reservation{{Start: 150, End: 200, Nodes: []string{"a", "b", "c", "d"}}},
+			[]workload.Claim{claim(150, 200, both, "a", "b")},
+		},
+		"of other nodes": {[]Reservation{{Start: 300, End: 400, Nodes: []string{"d"}}}, []workload.Claim{}},
+		"that has begun": {
+			[]Reservation{{Start: 50, End: 200, Nodes: []string{"a"}}},
+			[]workload.Claim{claim(50, 200, a, "a")},
+		},
+		"before and after": {
+			[]Reservation{{Start: 50, End: 100, Nodes: []string{"a"}}, {Start: 1000, End: 1100, Nodes: []string{"b"}}},
+			[]workload.Claim{},
+		},
+		"of the same nodes": {
+			[]Reservation{{Start: 160, End: 250, Nodes: []string{"a"}}, {Start: 150, End: 200, Nodes: []string{"a", "b"}}},
+			[]workload.Claim{claim(150, 200, b, "b"), claim(150, 250, a, "a")},
+		},
+		"one after another": {
+			[]Reservation{{Start: 200, End: 300, Nodes: []string{"a"}}, {Start: 400, End: 500, Nodes: []string{"a"}}, {Start: 150, End: 200, Nodes: []string{"a"}}},
+			[]workload.Claim{claim(150, 300, a, "a"), claim(400, 500, a, "a")},
+		},
+	} {
+		c.Reservations = v.of
+		if diff := cmp.Diff(v.want, c.Claims("main", 100, 1000)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
 	}
 }
 

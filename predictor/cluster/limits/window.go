@@ -60,35 +60,6 @@ func (c *Cluster) Blocked(r workload.Request) []Window {
 	return windows
 }
 
-// Claims returns Slurm's own reservations that have yet to begin as claims on the nodes of a
-// partition. A job can have no node of theirs while its time limit reaches into them.
-func (c *Cluster) Claims(partition string, now int64) []workload.Claim {
-	if len(c.Reservations) == 0 {
-		return nil
-	}
-	mine := c.nodesOf(partition)
-	var list []workload.Claim
-	for i := range c.Reservations {
-		v := &c.Reservations[i]
-		if v.Start <= now || v.Start >= v.End {
-			continue
-		}
-		claim := workload.Claim{Request: workload.Request{Partition: partition, Limit: v.End - v.Start}, Start: v.Start, From: v.Start}
-		for _, name := range v.Nodes {
-			if n := c.Nodes[name]; n.Usable && mine[name] {
-				claim.Nodes++
-				claim.CPUs += int32(n.CPUs)
-				claim.GPUs += int32(n.Gres["gpu"])
-				claim.Memory += n.Memory
-			}
-		}
-		if claim.Nodes > 0 {
-			list = append(list, claim)
-		}
-	}
-	return list
-}
-
 // nodesOf returns the nodes of a partition.
 func (c *Cluster) nodesOf(partition string) map[string]bool {
 	nodes := make(map[string]bool, len(c.Partitions[partition].Nodes))

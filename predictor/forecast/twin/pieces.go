@@ -32,7 +32,7 @@ type node struct {
 // used is what occupants have of a node.
 type used struct {
 	workload.Size
-	jobs int64
+	jobs, alone int64 // how many they are, and those of them that share it with none
 }
 
 // add adds an occupant a number of times, which may be negative.
@@ -41,6 +41,9 @@ func (u *used) add(c *occupant, times int64) {
 	u.GPUs += c.each.GPUs * int32(times)
 	u.Memory += c.each.Memory * times
 	u.jobs += times
+	if c.alone {
+		u.alone += times
+	}
 }
 
 // mostPlaces is the greatest limit. Where more pieces fit on a node, they are small beside it.
@@ -94,7 +97,7 @@ func (o *occupants) pieces(in *partition, c *workload.Claim) *pieces {
 func (p *pieces) places(i int, taken *used) int64 {
 	size, fit := &p.in.nodes[i].Size, p.limit
 	switch {
-	case size.Nodes == 0: // it starts no jobs
+	case size.Nodes == 0 || taken.alone > 0: // it starts no jobs
 		return 0
 	case p.Exclusive:
 		return max(0, 1-taken.jobs)

@@ -53,6 +53,7 @@ func TestRoomOnNodes(t *testing.T) {
 	}
 	memory := asks(1, each(1, 1))
 	memory.Memory, memory.Pieces.Each.Memory = 60, 60
+	slurms := workload.Claim{Request: workload.Request{Size: workload.Size{Nodes: 1, CPUs: 4}, Limit: run}, Start: opening, From: opening, Names: all[3:]}
 	tasks := func(n, cpus int32) workload.Claim { c := asks(1, each(n, cpus)); return c }
 	for name, c := range map[string]struct {
 		busy   func(b *bench)
@@ -61,21 +62,23 @@ func TestRoomOnNodes(t *testing.T) {
 		want   float64
 	}{
 		"a CPU taken on each node, and a whole one": {busy: func(b *bench) { b.on(1, all...) }, asks: asks(1, whole(1))},
-		"on three nodes":                  {busy: func(b *bench) { b.on(1, all[:3]...) }, asks: asks(1, whole(1)), want: 1},
-		"two whole ones":                  {busy: func(b *bench) { b.on(1, all[:3]...) }, asks: asks(2, whole(2))},
-		"three CPUs of one node":          {busy: func(b *bench) { b.on(2, all...) }, asks: asks(1, each(1, 3))},
-		"two CPUs of one node":            {busy: func(b *bench) { b.on(2, all...) }, asks: asks(1, each(1, 2)), want: 1},
-		"two nodes, and room on one":      {busy: func(b *bench) { b.on(4, all[:3]...) }, asks: asks(2, each(2, 1))},
-		"two tasks, and room on one node": {busy: func(b *bench) { b.on(4, all[:3]...) }, asks: tasks(2, 2), want: 1},
-		"a task too many":                 {busy: func(b *bench) { b.on(1, all[:3]...); b.on(2, "d") }, asks: tasks(5, 2)},
-		"as many tasks as fit":            {busy: func(b *bench) { b.on(1, all[:3]...); b.on(2, "d") }, asks: tasks(4, 2), want: 1},
-		"memory":                          {others: times(4, memory), asks: memory},
-		"memory of the last node":         {others: times(3, memory), asks: memory, want: 1},
-		"four promises of three CPUs":     {others: times(4, asks(1, each(1, 3))), asks: asks(1, each(1, 3))},
-		"three promises of three CPUs":    {others: times(3, asks(1, each(1, 3))), asks: asks(1, each(1, 3)), want: 1},
-		"promises of whole nodes":         {others: times(2, asks(2, whole(2))), asks: asks(1, each(1, 1))},
-		"a promise and jobs":              {busy: func(b *bench) { b.on(1, all[:3]...) }, others: times(1, asks(1, whole(1))), asks: asks(1, whole(1))},
-		"a promise on a node with others": {busy: func(b *bench) { b.on(1, all[:3]...) }, others: times(1, asks(1, each(1, 1))), asks: asks(1, whole(1)), want: 1},
+		"on three nodes":                   {busy: func(b *bench) { b.on(1, all[:3]...) }, asks: asks(1, whole(1)), want: 1},
+		"two whole ones":                   {busy: func(b *bench) { b.on(1, all[:3]...) }, asks: asks(2, whole(2))},
+		"three CPUs of one node":           {busy: func(b *bench) { b.on(2, all...) }, asks: asks(1, each(1, 3))},
+		"two CPUs of one node":             {busy: func(b *bench) { b.on(2, all...) }, asks: asks(1, each(1, 2)), want: 1},
+		"two nodes, and room on one":       {busy: func(b *bench) { b.on(4, all[:3]...) }, asks: asks(2, each(2, 1))},
+		"two tasks, and room on one node":  {busy: func(b *bench) { b.on(4, all[:3]...) }, asks: tasks(2, 2), want: 1},
+		"a task too many":                  {busy: func(b *bench) { b.on(1, all[:3]...); b.on(2, "d") }, asks: tasks(5, 2)},
+		"as many tasks as fit":             {busy: func(b *bench) { b.on(1, all[:3]...); b.on(2, "d") }, asks: tasks(4, 2), want: 1},
+		"memory":                           {others: times(4, memory), asks: memory},
+		"memory of the last node":          {others: times(3, memory), asks: memory, want: 1},
+		"four promises of three CPUs":      {others: times(4, asks(1, each(1, 3))), asks: asks(1, each(1, 3))},
+		"three promises of three CPUs":     {others: times(3, asks(1, each(1, 3))), asks: asks(1, each(1, 3)), want: 1},
+		"promises of whole nodes":          {others: times(2, asks(2, whole(2))), asks: asks(1, each(1, 1))},
+		"a promise and jobs":               {busy: func(b *bench) { b.on(1, all[:3]...) }, others: times(1, asks(1, whole(1))), asks: asks(1, whole(1))},
+		"the last node is reserved":        {busy: func(b *bench) { b.on(1, all[:3]...) }, others: []workload.Claim{slurms}, asks: asks(1, whole(1))},
+		"a node that is taken is reserved": {busy: func(b *bench) { b.on(1, all[1:]...) }, others: []workload.Claim{slurms}, asks: asks(1, whole(1)), want: 1},
+		"a promise on a node with others":  {busy: func(b *bench) { b.on(1, all[:3]...) }, others: times(1, asks(1, each(1, 1))), asks: asks(1, whole(1)), want: 1},
 	} {
 		b := four()
 		if c.busy != nil {

@@ -51,7 +51,9 @@ type occupant struct {
 	start  int64 // when it gets them, Unix seconds
 	from   int64 // when its work begins, or began
 	until  int64 // when it reaches its limit
+	limit  int64 // from from to until, before reservations cut it into parts
 	waits  bool  // it has not started
+	alone  bool  // no other is on its nodes
 	// share is the share of its nodes that the partition has. on are those of them that are known,
 	// as places in the partition's nodes, and each is what it has of each.
 	share float64
@@ -71,13 +73,16 @@ type occupants struct {
 
 // occupants returns those of the pool of a partition.
 func (t *Twin) occupants(in *partition, id, now int64, claims []workload.Claim) occupants {
-	o, p := occupants{twin: t, now: now}, in.configured
-	add := func(c occupant, id int64) {
+	o, p, kept := occupants{twin: t, now: now}, in.configured, reservedBy(claims)
+	add := func(c occupant, names []string) {
 		if c.until <= now && c.start <= now { // it has outlived its limit
 			c.from, c.until = now+overrun, now+overrun
 		}
-		in.put(&c, t.placed[id])
-		o.list = append(o.list, c)
+		c.limit = c.until - c.from
+		for _, part := range kept.beside(c, names) {
+			in.put(&part.occupant, part.nodes)
+			o.list = append(o.list, part.occupant)
+		}
 	}
 	claimed := make(map[int64]bool, len(claims))
 	for i := range claims {
@@ -88,24 +93,30 @@ func (t *Twin) occupants(in *partition, id, now int64, claims []workload.Claim) 
 		k := t.read(&workload.Job{Request: c.Request, Submit: now})
 		is := occupant{job: k, size: c.Size, pieces: c.Pieces, start: c.Start, from: c.From, until: c.From + c.Limit, waits: true}
 		is.size.CPUs = k.takes
+		if is.limit = c.Limit; c.Names != nil {
+			is.alone = true
+			in.put(&is, c.Names)
+			o.list = append(o.list, is)
+			continue
+		}
 		if j := t.queue.Job(c.Job); j != nil && j.Start != 0 {
 			is.size.CPUs, is.start, is.waits = max(k.takes, j.Given), min(c.Start, now), false
 			claimed[c.Job] = true
 		}
-		add(is, c.Job)
+		add(is, t.placed[c.Job])
 	}
 	for j := range t.queue.Running() {
 		if k := t.job(j); k.in.configured == p && !claimed[j.ID] && j.ID != id {
 			size := j.Size
 			size.CPUs = k.takes
-			add(occupant{job: k, size: size, start: k.Start, from: k.Start, until: k.Start + k.Limit}, j.ID)
+			add(occupant{job: k, size: size, start: k.Start, from: k.Start, until: k.Start + k.Limit, alone: k.in.ofNode > 0}, t.placed[j.ID])
 		}
 	}
 	return o
 }
 
-// put says which of a partition's nodes an occupant has, given the names of its own if it runs. An
-// occupant whose nodes are not known is taken to have any nodes of its own partition, all alike.
+// put says which of a partition's nodes an occupant has, given the names of its own if they are known. An
+// other is taken to have any nodes of its own partition, all alike.
 func (in *partition) put(c *occupant, names []string) {
 	for _, name := range names {
 		if i, ok := in.index[name]; ok {

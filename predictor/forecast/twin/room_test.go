@@ -210,6 +210,52 @@ func TestRoomWhereJobsRun(t *testing.T) {
 	}
 }
 
+// TestRoomWhereNodesAreReserved: a node that one of Slurm's reservations has is taken once, whatever
+// runs on it.
+func TestRoomWhereNodesAreReserved(t *testing.T) {
+	nodes := nodes("a", "b", "c", "d")
+	b := sit(func(partition string) Pool {
+		p := Pool{Name: "all", Size: workload.Size{Nodes: 4, CPUs: 16}, Own: workload.Size{Nodes: 4, CPUs: 16}, Nodes: nodes}
+		if partition == "short" {
+			p.Own, p.Nodes = workload.Size{Nodes: 3, CPUs: 12}, nodes[1:]
+		}
+		return p
+	})
+	j := b.start(opening, b.submit(opening, 8, 10_000))
+	b.w.Place(map[int64][]string{j.ID: {"b", "c"}})
+	for _, c := range []struct {
+		partition string
+		reserved  []string
+		procs     int32
+		at        int64 // since opening
+		sure      bool
+	}{
+		{"", []string{"d"}, 4, 0, true},
+		{"", []string{"d"}, 5, 0, false},
+		{"", []string{"c", "d"}, 4, 0, true},
+		{"", []string{"c", "d"}, 5, 0, false},
+		{"", []string{"b", "c"}, 8, 0, true},
+		{"", []string{"b", "c"}, 9, 0, false},
+		{"", []string{"b", "c"}, 8, 1000, true}, // the reservation is over
+		{"", []string{"b", "c"}, 9, 1000, false},
+		{"", []string{"b", "c"}, 8, -700, true}, // it begins while the work runs
+		{"", []string{"b", "c"}, 9, -700, false},
+		{"short", []string{"b"}, 4, 0, true},
+		{"short", []string{"b"}, 5, 0, false},
+		{"short", []string{"d"}, 1, 0, false},
+	} {
+		slurms := workload.Claim{
+			Request: workload.Request{Partition: c.partition, Size: workload.Size{Nodes: int32(len(c.reserved)), CPUs: 4 * int32(len(c.reserved))}, Limit: 1000},
+			Start:   opening + 1000, From: opening + 1000, Names: c.reserved,
+		}
+		r := request(c.procs, run)
+		r.Partition = c.partition
+		if got := b.room(r, 0, opening+1000+c.at, []workload.Claim{slurms}).Prob; got == 1 != c.sure {
+			t.Errorf("%+v: room with probability %v", c, got)
+		}
+	}
+}
+
 // TestRoomForMemory: memory runs out though processors are left.
 func TestRoomForMemory(t *testing.T) {
 	b := sit(func(string) Pool { return Pool{Name: "all", Size: workload.Size{CPUs: 8, Memory: 1000}} })

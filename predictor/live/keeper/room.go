@@ -3,6 +3,7 @@ package keeper
 import (
 	"context"
 	"errors"
+	"reflect"
 	"slices"
 
 	"github.com/varq-project/varq/predictor/api"
@@ -22,7 +23,7 @@ func (k *Keeper) room(claims []workload.Claim) func(c workload.Claim, now int64)
 			return workload.Room{Prob: 1}
 		}
 		c.Memory = cluster.limits.MemoryOf(c.Request)
-		return k.Outlook.Room(c, now, slices.Concat(claims, cluster.limits.Claims(c.Partition, now)))
+		return k.Outlook.Room(c, now, slices.Concat(claims, cluster.limits.Claims(c.Partition, now, c.From+max(1, c.Limit))))
 	}
 }
 
@@ -58,7 +59,7 @@ var errCrowded = errors.New("another promise has taken the room")
 func (k *Keeper) stillRoom(ctx context.Context, got *trajectory.Answer, claims []workload.Claim) error {
 	now := k.Now()
 	fresh, err := k.claims(ctx, now)
-	if err != nil || slices.Equal(fresh, claims) {
+	if err != nil || reflect.DeepEqual(fresh, claims) {
 		return err
 	}
 	room := k.room(fresh)(workload.Claim{Request: got.Job, Pieces: got.Pieces, From: got.Plan.Slot}, now)
