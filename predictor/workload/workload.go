@@ -157,6 +157,8 @@ type Room struct {
 	// Holding has what holds besides if the job has its nodes at an earlier time already, in
 	// increasing order of time.
 	Holding []Hold
+	// Next are later times, Unix seconds, from which on there may be more room.
+	Next []int64
 }
 
 // Hold is a bound on a probability, for a job that has its nodes at the time At, Unix seconds.

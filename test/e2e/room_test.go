@@ -84,6 +84,13 @@ func TestRoom(t *testing.T) {
 		withdraw(t, s)
 	})
 
+	t.Run("for work that may begin in a day", func(t *testing.T) { // more of it than begins in sixteenths of the day
+		if granted := promises(20, "--exclusive -N4 -n16 -t10 --begin-after=now+10minutes --begin-by=now+1day"); granted != 20 {
+			t.Errorf("%d promised, all of which can be kept", granted)
+		}
+		withdraw(t, s)
+	})
+
 	t.Run("beside reservations of Slurm's", func(t *testing.T) { // two of the same nodes, on one of which a job runs
 		mustRun(t, s, "bob", "sbatch", "--exclusive", "-N1", "-t60", "-wnode8", "-o/dev/null", "--wrap=exec sleep 1d")
 		eventually(t, "varqd has seen that the job runs", func() bool { return predicted(t, s, node).Running == 1 })

@@ -120,13 +120,13 @@ func (f *Forest) Place(nodes map[int64][]string) {
 }
 
 // Room is that of the twin, or no bound without a twin; see Twin.Room.
-func (f *Forest) Room(c *workload.Claim, now int64, others []workload.Claim) workload.Room {
+func (f *Forest) Room(c *workload.Claim, now int64, others []workload.Claim, least float64) workload.Room {
 	if f.twin == nil {
 		return workload.Room{Prob: 1}
 	}
 	f.simulating.Lock()
 	defer f.simulating.Unlock()
-	return f.twin.Room(c, now, others)
+	return f.twin.Room(c, now, others, least)
 }
 
 // Submitted implements forecast.Observer.

@@ -125,8 +125,8 @@ func (p *Predictor) Place(nodes map[int64][]string) { p.forest.Place(nodes) }
 
 // Room bounds the probability that the work of c runs from c.From on, beside running jobs and other
 // claims; see twin.Twin.Room.
-func (p *Predictor) Room(c *workload.Claim, now int64, others []workload.Claim) workload.Room {
-	return p.forest.Room(c, now, others)
+func (p *Predictor) Room(c *workload.Claim, now int64, others []workload.Claim, least float64) workload.Room {
+	return p.forest.Room(c, now, others, least)
 }
 
 // Submitted implements forecast.Observer.

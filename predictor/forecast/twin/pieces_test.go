@@ -84,7 +84,7 @@ func TestRoomOnNodes(t *testing.T) {
 		if c.busy != nil {
 			c.busy(b)
 		}
-		if got := b.w.Room(&c.asks, opening, c.others).Prob; math.Abs(got-c.want) > .05 {
+		if got := b.w.Room(&c.asks, opening, c.others, 0).Prob; math.Abs(got-c.want) > .05 {
 			t.Errorf("%s: room with probability %.3f, want %v", name, got, c.want)
 		}
 	}
@@ -97,10 +97,10 @@ func TestRoomOnNodesLater(t *testing.T) {
 	later := asks(1, whole(1))
 	later.Start, later.From = opening+100, opening+100
 	one := asks(1, whole(1))
-	if got := b.w.Room(&one, opening, []workload.Claim{later}).Prob; got > .3 {
+	if got := b.w.Room(&one, opening, []workload.Claim{later}, 0).Prob; got > .3 {
 		t.Errorf("%v", got)
 	}
-	if one.Limit = 100; b.w.Room(&one, opening, []workload.Claim{later}).Prob != 1 {
+	if one.Limit = 100; b.w.Room(&one, opening, []workload.Claim{later}, 0).Prob != 1 {
 		t.Error("work that has ended before is refused")
 	}
 }
@@ -114,7 +114,7 @@ func TestRoomOnDrainedNodes(t *testing.T) {
 	b.w.Place(map[int64][]string{})
 	b.on(1, "b")
 	c := asks(1, whole(1))
-	if got := b.w.Room(&c, opening, nil).Prob; got > .05 {
+	if got := b.w.Room(&c, opening, nil, 0).Prob; got > .05 {
 		t.Errorf("%v", got)
 	}
 }
@@ -155,7 +155,7 @@ func TestRoomOnNodesAgainstDraws(t *testing.T) {
 				}
 			}
 			c.From = opening + at
-			if got, want := b.w.Room(&c, opening, nil).Prob, float64(n)/draws; math.Abs(got-want) > .04 {
+			if got, want := b.w.Room(&c, opening, nil, 0).Prob, float64(n)/draws; math.Abs(got-want) > .04 {
 				t.Errorf("%s after %d s: room with probability %.3f, %.3f of the draws", name, at, got, want)
 			}
 		}
@@ -203,7 +203,7 @@ func BenchmarkRoomOnNodes(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			c.From = opening + 900
 			for b.Loop() {
-				s.w.Room(&c, opening, claims)
+				s.w.Room(&c, opening, claims, 0)
 			}
 		})
 	}

@@ -11,6 +11,8 @@ import (
 // for it beside the jobs that run and the claims of others. A job is not in its own way: neither as
 // one that runs nor among the others.
 //
+// Where the bound is below least, Room may tell of more room than there is, but not of least or more.
+//
 // There is room if CPUs, GPUs and memory suffice: of the pool beside all jobs on it, and of the
 // partition beside what these have of its nodes; and if single nodes suffice for what needs one. There must be room at that time, and also whenever
 // the job of a claim is to get its nodes while c's job has some, so that promises made before can
@@ -22,7 +24,7 @@ import (
 //
 // For n running jobs and claims, and as many nodes, Room takes O(n log n), and O(n) forecasts of run times for each of
 // at most mostSqueezes times at which there may be too little room.
-func (t *Twin) Room(c *workload.Claim, now int64, others []workload.Claim) workload.Room {
+func (t *Twin) Room(c *workload.Claim, now int64, others []workload.Claim, least float64) workload.Room {
 	in := t.partitions.named(c.Partition)
 	if in.configured == nil || t.partitions.tooLarge(&c.Request) {
 		return workload.Room{Prob: 1}
@@ -30,7 +32,8 @@ func (t *Twin) Room(c *workload.Claim, now int64, others []workload.Claim) workl
 	o := t.occupants(in, c.Job, now, others)
 	demands := o.demands(in, c)
 	room := workload.Room{Prob: o.leave(demands, c.From)}
-	if room.Prob == 0 {
+	if room.Prob == 0 || room.Prob < least {
+		room.Next = o.openings(demands, c.From, c.Limit)
 		return room
 	}
 	for _, time := range o.squeezes(demands, now, c.From+c.Limit) {
@@ -39,6 +42,9 @@ func (t *Twin) Room(c *workload.Claim, now int64, others []workload.Claim) workl
 		} else {
 			room.Prob = min(room.Prob, prob)
 		}
+	}
+	if room.Prob < 1 {
+		room.Next = o.openings(demands, c.From, c.Limit)
 	}
 	return room
 }
@@ -140,6 +146,25 @@ func (in *partition) put(c *occupant, names []string) {
 	}
 }
 
+// change is an occupant that begins to have processors, or no longer has them.
+type change struct {
+	at     int64
+	by     *occupant
+	begins bool
+}
+
+// changes returns those of some occupants, in order of time.
+func (o *occupants) changes(of func(*occupant) bool) []change {
+	list := make([]change, 0, 2*len(o.list))
+	for i := range o.list {
+		if c := &o.list[i]; of(c) && c.start < c.until {
+			list = append(list, change{c.start, c, true}, change{c.until, c, false})
+		}
+	}
+	slices.SortFunc(list, func(a, b change) int { return cmp.Compare(a.at, b.at) })
+	return list
+}
+
 // mostSqueezes is at how many times, beside the one asked about, Room looks for room.
 const mostSqueezes = 16
 
@@ -148,17 +173,7 @@ const mostSqueezes = 16
 // which the most would be missing beside the claims that wait alone, and then those at which it would
 // be beside all.
 func (o *occupants) squeezes(demands []demand, after, before int64) []int64 {
-	type change struct {
-		at     int64
-		by     *occupant
-		begins bool
-	}
-	changes := make([]change, 0, 2*len(o.list))
-	for i := range o.list {
-		c := &o.list[i]
-		changes = append(changes, change{c.start, c, true}, change{c.until, c, false})
-	}
-	slices.SortFunc(changes, func(a, b change) int { return cmp.Compare(a.at, b.at) })
+	changes := o.changes(func(*occupant) bool { return true })
 	type squeeze struct{ at, sure, missing int64 }
 	var found []squeeze
 	for i := 0; i < len(changes); {

@@ -26,7 +26,7 @@ func rooms() *bench {
 
 // room returns the room for the work of a request, or of job id, from a time on.
 func (b *bench) room(r *workload.Request, id, at int64, claims []workload.Claim) workload.Room {
-	return b.w.Room(&workload.Claim{Request: *r, Job: id, From: at}, opening, claims)
+	return b.w.Room(&workload.Claim{Request: *r, Job: id, From: at}, opening, claims, 0)
 }
 
 func claim(procs int32, from int64) workload.Claim {

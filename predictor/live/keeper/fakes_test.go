@@ -205,7 +205,7 @@ func (p *fakeOutlook) Predict(workload.Request) (a forecast.Answer, ok bool) {
 }
 
 // Room tells of room beside fewer claims than p.room, where 0 stands for no bound; of none if p.full.
-func (p *fakeOutlook) Room(_ workload.Claim, _ int64, claims []workload.Claim) workload.Room {
+func (p *fakeOutlook) Room(_ workload.Claim, _ int64, claims []workload.Claim, _ float64) workload.Room {
 	if p.full || p.room > 0 && len(claims) >= p.room {
 		return workload.Room{}
 	}

@@ -68,8 +68,8 @@ type Outlook interface {
 	// false if it knows nothing. If an outage is the reason, the answer's Down says so.
 	Predict(r workload.Request) (forecast.Answer, bool)
 	// Room bounds the probability that the work of c runs from c.From on, as of now, beside the
-	// jobs that run and other claims.
-	Room(c workload.Claim, now int64, others []workload.Claim) workload.Room
+	// jobs that run and other claims, or tells that it is below least.
+	Room(c workload.Claim, now int64, others []workload.Claim, least float64) workload.Room
 	// Promise takes in that a pending job is promised a start by deadline, and that it
 	// becomes eligible at begin. When the job starts, the forecasters compare the start
 	// with their forecast for begin as of the first call for this job and begin. holds

@@ -42,7 +42,7 @@ func (k *Keeper) Predict(ctx context.Context, user string, req *api.PredictReque
 		return api.Prediction{}, err
 	}
 	room := k.room(running(claims))
-	answer.Taken = bound(&got, func(at int64) float64 { return room(workload.Claim{Request: job, From: at}, now).Prob }, now)
+	answer.Taken = bound(&got, func(at int64) float64 { return room(workload.Claim{Request: job, From: at}, now, 0).Prob }, now)
 	answer.Blocked = avoid(&got, planner.Cluster.Blocked(job), now, job.Limit)
 	answer.Waiting, answer.Running = k.Outlook.Queue()
 	for i, q := range asked {

@@ -16,14 +16,14 @@ import (
 
 // room returns the function trajectory.Planner.Room beside claims, and beside Slurm's own
 // reservations. Where more jobs may run than there are processors, there is no bound.
-func (k *Keeper) room(claims []workload.Claim) func(c workload.Claim, now int64) workload.Room {
+func (k *Keeper) room(claims []workload.Claim) func(c workload.Claim, now int64, least float64) workload.Room {
 	cluster := k.cluster.Load()
-	return func(c workload.Claim, now int64) workload.Room {
+	return func(c workload.Claim, now int64, least float64) workload.Room {
 		if cluster == nil || cluster.limits.Partitions[c.Partition].Overcommits {
 			return workload.Room{Prob: 1}
 		}
 		c.Memory = cluster.limits.MemoryOf(c.Request)
-		return k.Outlook.Room(c, now, slices.Concat(claims, cluster.limits.Claims(c.Partition, now, c.From+max(1, c.Limit))))
+		return k.Outlook.Room(c, now, slices.Concat(claims, cluster.limits.Claims(c.Partition, now, c.From+max(1, c.Limit))), least)
 	}
 }
 
@@ -62,7 +62,7 @@ func (k *Keeper) stillRoom(ctx context.Context, got *trajectory.Answer, claims [
 	if err != nil || reflect.DeepEqual(fresh, claims) {
 		return err
 	}
-	room := k.room(fresh)(workload.Claim{Request: got.Job, Pieces: got.Pieces, From: got.Plan.Slot}, now)
+	room := k.room(fresh)(workload.Claim{Request: got.Job, Pieces: got.Pieces, From: got.Plan.Slot}, now, 0)
 	if room.From(got.Plan.Start) < got.Plan.Estimate.Prob {
 		return errCrowded
 	}

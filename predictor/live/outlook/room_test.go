@@ -30,8 +30,8 @@ func calmSite(t *testing.T) *site {
 		t.Fatal(err)
 	}
 	s.Serve()
-	s.planner = trajectory.Planner{Forecaster: o, Horizon: day, Room: func(c workload.Claim, now int64) workload.Room {
-		return o.Room(c, now, s.claims)
+	s.planner = trajectory.Planner{Forecaster: o, Horizon: day, Room: func(c workload.Claim, now int64, least float64) workload.Room {
+		return o.Room(c, now, s.claims, least)
 	}}
 	return s
 }

@@ -26,7 +26,7 @@ func TestPlanWithNeeds(t *testing.T) {
 	}
 	q.Needs = &workload.Needs{Exclusive: true}
 	var asked workload.Claim
-	p.Room = func(c workload.Claim, _ int64) workload.Room {
+	p.Room = func(c workload.Claim, _ int64, _ float64) workload.Room {
 		asked = c
 		return workload.Room{Prob: 1}
 	}

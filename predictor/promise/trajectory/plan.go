@@ -34,8 +34,9 @@ type Planner struct {
 	// Jobs yields the jobs that wait or run; nil if they are not known.
 	Jobs iter.Seq[*workload.Job]
 	// Room bounds the probability that the work of c runs from c.From on, as of now in Unix seconds,
-	// beside what runs already or is promised. With nil there is no bound.
-	Room func(c workload.Claim, now int64) workload.Room
+	// beside what runs already or is promised. If it is below least it need not be exact. With nil
+	// there is no bound.
+	Room func(c workload.Claim, now int64, least float64) workload.Room
 	// Horizon is in seconds; 0 stands for DefaultHorizon. A job becomes eligible at
 	// most Horizon before its deadline, or at max(now, HoldUntil). An offered deadline
 	// is at most Horizon after now or after the end of a blocked window.
@@ -223,10 +224,11 @@ func (p *Planner) trajectory(r *Request, b bounds, n int64) []Point {
 	points := p.forecasts(r, b, n)
 	var slot int64
 	var room workload.Room
+	enough := highest(points)
 	for i := range points {
 		pt := &points[i]
 		if i == 0 || pt.until != points[i-1].until {
-			slot, room = p.slot(r, pt.until)
+			slot, room = p.slot(r, pt.until, enough)
 		}
 		pt.slot, pt.start = slot, r.start(pt.Begin, pt.until, pt.Held, slot)
 		left := room.From(pt.start)

@@ -60,7 +60,7 @@ type Revision struct {
 // shorter the time for which the nodes can still idle.
 func (p *Planner) Replan(r Request, current Submission) Revision {
 	revised := p.replan(&r, current)
-	_, room := p.slot(&r, r.Deadline)
+	_, room := p.slot(&r, r.Deadline, max(revised.Prob, revised.Stay))
 	revised.Prob, revised.Stay = min(revised.Prob, room.Prob), min(revised.Stay, room.Prob)
 	return revised
 }

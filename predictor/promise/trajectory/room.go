@@ -1,27 +1,47 @@
 package trajectory
 
-import "github.com/varq-project/varq/predictor/workload"
+import (
+	"github.com/varq-project/varq/predictor/workload"
+)
 
-// starts is at how many times slot looks for room if the work may begin at more than one.
-const starts = 16
+// If the work may begin at more than one time, slot looks for room at starts of them at equal distances,
+// at the last one, and at those that Room names itself: at most mostTried in all.
+const (
+	starts    = 16
+	mostTried = 3 * starts
+)
 
 // slot returns the room for the work of r, and when the work is to begin for it, by a time in Unix
 // seconds. The work of a strict request begins at that time. That of others may begin earlier:
-// slot returns the time with the most room, the earliest of several.
-func (p *Planner) slot(r *Request, by int64) (at int64, room workload.Room) {
+// slot returns the time with the most room, the earliest of several. All room of enough is alike.
+func (p *Planner) slot(r *Request, by int64, enough float64) (at int64, room workload.Room) {
 	if p.Room == nil {
 		return by, workload.Room{Prob: 1}
 	}
-	first := max(r.Now, r.HoldUntil)
-	for i := int64(0); i < starts && first < by && room.Prob < 1; i++ {
-		when := first + (by-first)*i/starts
-		if found := p.Room(r.claim(when), r.Now); found.Prob > room.Prob {
+	first := min(by, max(r.Now, r.HoldUntil))
+	times := []int64{first} // the later, the more room: Room need not be exact for the others
+	for i := int64(starts); i > 0 && first < by; i-- {
+		times = append(times, first+(by-first)*i/starts)
+	}
+	tried := make(map[int64]bool, len(times))
+	for i := 0; i < len(times) && len(tried) < mostTried; i++ {
+		when := times[i]
+		if tried[when] {
+			continue
+		}
+		tried[when] = true
+		found := p.Room(r.claim(when), r.Now, min(room.Prob, enough))
+		better := min(found.Prob, enough) - min(room.Prob, enough)
+		if at == 0 || better > 0 || better == 0 && when < at {
 			at, room = when, found
 		}
-	}
-	if room.Prob < 1 {
-		if found := p.Room(r.claim(by), r.Now); at == 0 || found.Prob > room.Prob {
-			at, room = by, found
+		if len(tried) == 1 && room.Prob >= enough {
+			break
+		}
+		for _, next := range found.Next {
+			if next < by {
+				times = append(times, next)
+			}
 		}
 	}
 	return at, room

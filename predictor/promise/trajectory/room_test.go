@@ -9,8 +9,8 @@ import (
 
 // from returns a Planner.Room that tells of room with a probability before a time, and for sure
 // from then on.
-func from(at int64, prob float64) func(workload.Claim, int64) workload.Room {
-	return func(c workload.Claim, _ int64) workload.Room {
+func from(at int64, prob float64) func(workload.Claim, int64, float64) workload.Room {
+	return func(c workload.Claim, _ int64, _ float64) workload.Room {
 		if c.From < at {
 			return workload.Room{Prob: prob}
 		}
@@ -39,7 +39,7 @@ func TestRoomBoundsPromises(t *testing.T) {
 
 // Work that may begin early needs room at some time before the deadline.
 func TestRoomOfEarlyWork(t *testing.T) {
-	p := Planner{Forecaster: curve{mean: 300, sample: 1000}, Room: func(c workload.Claim, _ int64) workload.Room {
+	p := Planner{Forecaster: curve{mean: 300, sample: 1000}, Room: func(c workload.Claim, _ int64, _ float64) workload.Room {
 		if c.From < noon+hour {
 			return workload.Room{Prob: 1}
 		}
@@ -59,10 +59,42 @@ func TestRoomOfEarlyWork(t *testing.T) {
 	}
 }
 
+// Work that may begin early begins in a gap, though it is short beside the time that there is for it. Gaps
+// that turn out to be none do not hide that there is room in the end.
+func TestRoomInGaps(t *testing.T) {
+	asked := 0
+	gap := func(open, close int64, next func(by int64) []int64) *Planner {
+		return &Planner{Forecaster: curve{mean: 30, sample: 1000}, Room: func(c workload.Claim, _ int64, _ float64) workload.Room {
+			asked++
+			if by := c.From; by >= open && by <= close {
+				return workload.Room{Prob: 1}
+			}
+			return workload.Room{Next: next(c.From)}
+		}}
+	}
+	r := request(1, 24*hour, .9)
+	r.HoldUntil = 0
+	open := int64(noon + 5*hour + 17*60 + 3)
+	p := gap(open, open+60, func(by int64) []int64 {
+		if by < open {
+			return []int64{open}
+		}
+		return nil
+	})
+	if a := p.Plan(r); a.Plan == nil || a.Plan.Slot != open {
+		t.Errorf("%+v, %+v", a.Plan, a.Refusal)
+	}
+	p = gap(r.Deadline, r.Deadline, func(by int64) []int64 { return []int64{by - 1, by, by + 1, by + 2, by + hour} })
+	asked = 0
+	if at, room := p.slot(&r, r.Deadline, 1); at != r.Deadline || room.Prob != 1 || asked > mostTried {
+		t.Errorf("at %d, %+v, after %d questions", at, room, asked)
+	}
+}
+
 // A job that would hold its nodes when others are to get them is promised only with a submission
 // by which it hardly does.
 func TestRoomWhileHolding(t *testing.T) {
-	p := Planner{Forecaster: curve{mean: 300, sample: 1000}, Room: func(workload.Claim, int64) workload.Room {
+	p := Planner{Forecaster: curve{mean: 300, sample: 1000}, Room: func(workload.Claim, int64, float64) workload.Room {
 		return workload.Room{Prob: 1, Holding: []workload.Hold{{At: noon + hour, Prob: .2}, {At: noon + 90*60, Prob: 0}}}
 	}}
 	r := request(1, 2*hour, .5)
@@ -79,7 +111,7 @@ func TestRoomWhileHolding(t *testing.T) {
 // Work that may begin early, but for which there is room only after others, does not begin before them.
 func TestRoomAfterOthers(t *testing.T) {
 	const others = noon + 20*60
-	p := Planner{Forecaster: curve{mean: 60, sample: 1000}, Room: func(c workload.Claim, _ int64) workload.Room {
+	p := Planner{Forecaster: curve{mean: 60, sample: 1000}, Room: func(c workload.Claim, _ int64, _ float64) workload.Room {
 		if c.From <= others {
 			return workload.Room{}
 		}

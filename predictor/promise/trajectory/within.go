@@ -33,7 +33,7 @@ func (p *Planner) Within(r Request, waits []int64) []float64 {
 		if est[i].Down == "" {
 			r.Deadline = r.Now + waits[of[i]]
 			r.HoldUntil = r.Deadline
-			slot, room := p.slot(&r, r.Deadline)
+			slot, room := p.slot(&r, r.Deadline, est[i].Prob)
 			probs[of[i]] = min(est[i].Prob, room.From(r.start(c[i].Submit, c[i].Submit+c[i].Budget, est[i].Held, slot)))
 		}
 	}
