@@ -25,10 +25,12 @@ func TestLimits(t *testing.T) {
 		{"add", "qos", "waiting", "set", "MaxSubmitJobsPerUser=1"},
 		{"add", "qos", "node", "set", "MaxTRESPerNode=cpu=1"},
 		{"add", "qos", "minutes", "set", "GrpTRESRunMins=cpu=9"},
+		{"add", "qos", "together", "set", "GrpTRESRunMins=cpu=9"},
 		{"add", "qos", "small", "set", "MaxTRESPerJob=cpu=2", "GrpTRESRunMins=cpu=10000"},
-		{"modify", "user", "alice,bob", "set", "qos+=single,group,cpus,waiting,node,minutes,small"},
+		{"modify", "user", "alice,bob", "set", "qos+=single,group,cpus,waiting,node,minutes,together,small"},
 		{"modify", "user", "bob", "set", "MaxJobs=1"},
-		{"modify", "user", "alice", "set", "MaxTRESPerNode=cpu=2", "GrpTRESRunMins=cpu=19"},
+		{"modify", "user", "alice", "set", "MaxTRESPerNode=cpu=2"},
+		{"add", "user", "alice", "account=chem", "GrpTRESRunMins=cpu=19"},
 		{"modify", "qos", "cpus", "set", "GrpTRES=cpu=3"}, // the last, for which the test waits
 	} {
 		mustRun(t, s, "root", "sacctmgr", append([]string{"--immediate"}, command...)...)
@@ -73,7 +75,7 @@ func limitsNever(t *testing.T, s *site.Site) {
 		{"--qos=node --ntasks=2 --nodes=1", "QOS node allows 1 cpu a node (MaxTRESPerNode=cpu)", "QOSMaxCpuPerNode"},
 		{"--ntasks=3 --nodes=1", "user alice in account phys allows 2 cpu a node (MaxTRESPerNode=cpu)", "AssocMaxCpuPerNode"},
 		{"--qos=minutes --ntasks=2", "QOS minutes allows 00:04:00 to a job of this size (GrpTRESRunMins=cpu)", "QOSGrpCPURunMinutesLimit"},
-		{"--ntasks=4 --nodes=2", "user alice in account phys allows 00:04:00 to a job of this size (GrpTRESRunMins=cpu)", "AssocGrpCPURunMinutesLimit"},
+		{"--account=chem --ntasks=4 --nodes=2", "user alice in account chem allows 00:04:00 to a job of this size (GrpTRESRunMins=cpu)", "AssocGrpCPURunMinutesLimit"},
 		{"--mem=2001", "partition main allows 2000 MiB of memory a node (MaxMemPerNode), and the job asks for 2001 (--mem)", "MaxMemPerLimit"},
 		{"--mem=0", "partition main allows 2000 MiB of memory a node (MaxMemPerNode), and --mem=0 asks for all of a node's", "MaxMemPerLimit"},
 		{"--mem-per-cpu=1500 --ntasks=2 --nodes=1", "partition main allows 2000 MiB of memory a node (MaxMemPerNode), and the job asks for 3000 (--mem-per-cpu)", "MaxMemPerLimit"},
@@ -114,6 +116,7 @@ func limitsAtOnce(t *testing.T, s *site.Site) {
 		{"alice", "bob", "--qos=group", "QOS group allows 1 jobs at once (GrpJobs)"},
 		{"alice", "alice", "--qos=cpus --ntasks=2", "QOS cpus allows 3 cpu at once (GrpTRES=cpu)"},
 		{"alice", "alice", "--qos=waiting", "QOS waiting (of one user) allows 1 jobs in the queue at once (MaxSubmitJobsPU), and there are 1"},
+		{"alice", "bob", "--qos=together", "QOS together leaves a job of this size 00:0"},
 		{"bob", "bob", "--partition=main", "user bob in account chem allows 1 jobs at once (MaxJobs)"},
 	} {
 		args := strings.Fields(c.args)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -16,6 +17,9 @@ type share struct {
 	of       string // "QOS tight (of one user)"
 	counts   func(*workload.Job) bool
 	settings [3]string // Slurm's names of the limits on TRES, jobs, and jobs submitted
+	// minutes limits TRES x minutes that are left of the time limits of the running jobs
+	// (GrpTRESRunMins). A share with minutes has no other limit.
+	minutes TRES
 	// own is true if all the jobs are the user's.
 	own bool
 }
@@ -27,43 +31,90 @@ type share struct {
 // time before the job has ended. id is that of the job if it has been submitted already. The
 // request is complete.
 func (c *Cluster) CheckShares(r workload.Request, id, deadline int64, jobs iter.Seq[*workload.Job]) *Rule {
-	shares := c.shares(&r)
+	shares := slices.DeleteFunc(c.shares(&r), func(s share) bool { return s.minutes != nil })
 	if len(shares) == 0 {
 		return nil
 	}
-	running, submitted := make([]int64, len(shares)), make([]int64, len(shares))
-	tres := make([]TRES, len(shares))
+	used := c.beside(&r, id, deadline, shares, jobs)
+	for i := range shares {
+		s := &shares[i]
+		if rule := s.check(c, &r, &used[i]); rule != nil {
+			return rule
+		}
+	}
+	return nil
+}
+
+// LimitBeside returns the longest time limit, in seconds, that a job of the request's size may have
+// beside others, and the rule that sets it: MaxLimit for what is left of limits on all running jobs
+// together (GrpTRESRunMins) by those that CheckShares counts. One that runs has what is left of its time
+// limit at the deadline, one that waits all of it. It returns None if nothing limits it.
+func (c *Cluster) LimitBeside(r workload.Request, id, deadline int64, jobs iter.Seq[*workload.Job]) (seconds int64, by Rule) {
+	best := longest{seconds: None}
+	shares := slices.DeleteFunc(c.shares(&r), func(s share) bool { return s.minutes == nil })
+	if len(shares) == 0 {
+		return best.seconds, best.by
+	}
+	used := c.beside(&r, id, deadline, shares, jobs)
+	for i := range shares {
+		s := &shares[i]
+		words := "leaves a job of this size %s beside other jobs that may run at the deadline"
+		if s.own {
+			words = "leaves a job of this size %s beside your other jobs that may run at the deadline"
+		}
+		for _, name := range slices.Sorted(maps.Keys(s.minutes)) {
+			if taken := math.Ceil(used[i].seconds[name] / 60); taken > 0 {
+				left := max(0, float64(s.minutes[name])-taken)
+				best.boundMins(int64(left), c.size(r, name), s.of, "GrpTRESRunMins="+name, words)
+			}
+		}
+	}
+	return best.seconds, best.by
+}
+
+// use is what the jobs have of a share.
+type use struct {
+	running, submitted int64
+	tres               TRES
+	seconds            map[string]float64 // TRES x seconds, of what the share limits by minutes
+}
+
+// beside returns what the jobs that may run beside the one of the request have of each share. id and
+// deadline are as in CheckShares.
+func (c *Cluster) beside(r *workload.Request, id, deadline int64, shares []share, jobs iter.Seq[*workload.Job]) []use {
+	used := make([]use, len(shares))
+	for i := range used {
+		used[i] = use{tres: TRES{}, seconds: map[string]float64{}}
+	}
 	for j := range jobs {
 		if j.ID == id && id != 0 {
 			continue
 		}
 		waits := j.Start == 0
+		left := j.Limit
+		if !waits {
+			left = min(left, j.Start+j.Limit-deadline)
+		}
 		for i := range shares {
-			s := &shares[i]
+			s, u := &shares[i], &used[i]
 			if !s.counts(j) {
 				continue
 			}
 			n := int64(j.Count())
-			submitted[i] += n
-			if waits && !s.meets(j, deadline+r.Limit) || !waits && j.Start+j.Limit <= deadline {
+			u.submitted += n
+			if waits && !s.meets(j, deadline+r.Limit) || !waits && left <= 0 {
 				continue
 			}
-			running[i] += n
+			u.running += n
 			for name := range s.TRES {
-				if tres[i] == nil {
-					tres[i] = TRES{}
-				}
-				tres[i][name] += n * c.size(j.Request, name)
+				u.tres[name] += n * c.size(j.Request, name)
+			}
+			for name := range s.minutes {
+				u.seconds[name] += float64(n*c.size(j.Request, name)) * float64(left)
 			}
 		}
 	}
-	for i := range shares {
-		s := &shares[i]
-		if rule := s.check(c, &r, tres[i], running[i], submitted[i]); rule != nil {
-			return rule
-		}
-	}
-	return nil
+	return used
 }
 
 // meets reports whether a job that waits may run before end beside the one that the share is about,
@@ -89,7 +140,7 @@ func (s *share) checkAlone(c *Cluster, r *workload.Request) *Rule {
 }
 
 // check returns the rule that leaves no room for the job beside others, or nil.
-func (s *share) check(c *Cluster, r *workload.Request, used TRES, running, submitted int64) *Rule {
+func (s *share) check(c *Cluster, r *workload.Request, used *use) *Rule {
 	full := func(setting string, most int64, what string, is int64) *Rule {
 		whose := "other jobs may have"
 		if s.own {
@@ -98,16 +149,16 @@ func (s *share) check(c *Cluster, r *workload.Request, used TRES, running, submi
 		return &Rule{Name: s.of + " " + setting, Says: fmt.Sprintf(
 			"%s allows %d %s at once (%s), and until the deadline %s %d; when they end cannot be forecast", s.of, most, what, setting, whose, is)}
 	}
-	if s.Submitted != nil && submitted >= *s.Submitted {
+	if s.Submitted != nil && used.submitted >= *s.Submitted {
 		setting := s.settings[2]
-		return &Rule{Name: s.of + " " + setting, Says: fmt.Sprintf("%s allows %d jobs in the queue at once (%s), and there are %d", s.of, *s.Submitted, setting, submitted)}
+		return &Rule{Name: s.of + " " + setting, Says: fmt.Sprintf("%s allows %d jobs in the queue at once (%s), and there are %d", s.of, *s.Submitted, setting, used.submitted)}
 	}
-	if s.Jobs != nil && running >= *s.Jobs {
-		return full(s.settings[1], *s.Jobs, "jobs", running)
+	if s.Jobs != nil && used.running >= *s.Jobs {
+		return full(s.settings[1], *s.Jobs, "jobs", used.running)
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.TRES)) {
-		if most := s.TRES[name]; most != None && c.size(*r, name) > 0 && used[name]+c.size(*r, name) > most {
-			return full(s.settings[0]+"="+name, most, name, used[name])
+		if most := s.TRES[name]; most != None && c.size(*r, name) > 0 && used.tres[name]+c.size(*r, name) > most {
+			return full(s.settings[0]+"="+name, most, name, used.tres[name])
 		}
 	}
 	return nil
@@ -119,6 +170,7 @@ func (c *Cluster) shares(r *workload.Request) []share {
 	var found []share
 	const user, account, group = 0, 1, 2
 	var byQOS [3][3]bool // which limits a QOS has set
+	minutesByQOS := map[string]bool{}
 	// add adds those limits of a share that no QOS has set before.
 	add := func(kind int, qos bool, s share) {
 		for i, limit := range []Share{{TRES: s.TRES}, {Jobs: s.Jobs}, {Submitted: s.Submitted}} {
@@ -129,6 +181,15 @@ func (c *Cluster) shares(r *workload.Request) []share {
 			one := s
 			one.Share = limit
 			found = append(found, one)
+		}
+		s.Share, s.minutes = Share{}, maps.Clone(s.minutes)
+		maps.DeleteFunc(s.minutes, func(name string, most int64) bool { return most == None || minutesByQOS[name] })
+		if len(s.minutes) == 0 {
+			return
+		}
+		found = append(found, s)
+		for name := range s.minutes {
+			minutesByQOS[name] = qos
 		}
 	}
 	for _, h := range c.qos(r) {
@@ -143,7 +204,7 @@ func (c *Cluster) shares(r *workload.Request) []share {
 			counts: func(j *workload.Job) bool { return in(j) && strings.EqualFold(j.Account, r.Account) },
 		})
 		add(group, true, share{
-			Share: h.group(), of: h.name, settings: [3]string{"GrpTRES", "GrpJobs", "GrpSubmitJobs"}, counts: in,
+			Share: h.group(), of: h.name, settings: [3]string{"GrpTRES", "GrpJobs", "GrpSubmitJobs"}, counts: in, minutes: h.GrpTRESRunMins,
 		})
 	}
 	for i, h := range c.associations(r) {
@@ -153,8 +214,8 @@ func (c *Cluster) shares(r *workload.Request) []share {
 				Share: h.PerUser, of: h.name, own: true, settings: [3]string{"MaxTRESPU", "MaxJobs", "MaxSubmitJobs"}, counts: hers,
 			})
 		}
-		together := share{Share: h.group(), of: h.name, own: true, settings: [3]string{"GrpTRES", "GrpJobs", "GrpSubmitJobs"}, counts: hers}
-		if account, whole := strings.CutPrefix(h.name, "account "); whole && together.set() {
+		together := share{Share: h.group(), of: h.name, own: true, settings: [3]string{"GrpTRES", "GrpJobs", "GrpSubmitJobs"}, counts: hers, minutes: h.GrpTRESRunMins}
+		if account, whole := strings.CutPrefix(h.name, "account "); whole && (together.set() || together.minutes != nil) {
 			accounts := c.within(account)
 			together.own, together.counts = false, func(j *workload.Job) bool { return accounts[strings.ToLower(j.Account)] }
 		}

@@ -127,6 +127,80 @@ func TestShares(t *testing.T) {
 	}
 }
 
+// TestLimitBeside: other jobs take of the minutes that all running jobs together may have left, those
+// that run what is left of their time limits at the deadline, and those that wait all of it.
+func TestLimitBeside(t *testing.T) {
+	const deadline = 10_000
+	job := func(user, account, qos string, cpus int32, limit int64) *workload.Job {
+		return &workload.Job{ID: 7, Submit: 500, Eligible: 500, Request: workload.Request{
+			User: user, Account: account, Partition: "main", QOS: qos, Size: workload.Size{Nodes: 1, CPUs: cpus}, Limit: limit,
+		}}
+	}
+	running := func(user, account, qos string, cpus int32, left int64) *workload.Job {
+		j := job(user, account, qos, cpus, deadline+left-1000)
+		j.Start = 1000
+		return j
+	}
+	promised := func(user, account, qos string, cpus int32, limit, at int64) *workload.Job {
+		j := job(user, account, qos, cpus, limit)
+		j.Eligible = at
+		return j
+	}
+	l := JobLimits{GrpTRESRunMins: TRES{"cpu": 100, "node": None}}
+	ofQOS := func(c *Cluster, l JobLimits) { c.QOS["normal"] = QOS{Name: "normal", JobLimits: l} }
+	for _, v := range []struct {
+		what string
+		edit func(c *Cluster, l JobLimits)
+		jobs []*workload.Job
+		want int64 // for a job of 4 CPUs
+		says string
+	}{
+		{"no limit", func(*Cluster, JobLimits) {}, []*workload.Job{running("alice", "physics", "normal", 4, 600)}, None, ""},
+		{"no other job", ofQOS, nil, None, ""},
+		{
+			"one runs", ofQOS, []*workload.Job{running("bob", "astro", "normal", 4, 601)}, 14 * 60, // 40.07 CPU-minutes
+			"QOS normal leaves a job of this size 00:14:00 beside other jobs that may run at the deadline (GrpTRESRunMins=cpu)",
+		},
+		{"it ends before the deadline", ofQOS, []*workload.Job{running("bob", "astro", "normal", 4, 0)}, None, ""},
+		{"one is promised", ofQOS, []*workload.Job{promised("bob", "astro", "normal", 4, 600, 3000)}, 15 * 60, "QOS normal leaves"},
+		{"one runs and one is promised", ofQOS, []*workload.Job{
+			running("bob", "astro", "normal", 4, 600), promised("bob", "astro", "normal", 4, 600, 3000),
+		}, 5 * 60, "QOS normal leaves"},
+		{"it is promised for a time after the job", ofQOS, []*workload.Job{promised("bob", "astro", "normal", 4, 600, deadline+60)}, None, ""},
+		{"another's that waits", ofQOS, []*workload.Job{job("bob", "astro", "normal", 4, 600)}, None, ""},
+		{"in another QOS", ofQOS, []*workload.Job{running("bob", "astro", "urgent", 4, 600)}, None, ""},
+		{"nothing left", ofQOS, []*workload.Job{running("bob", "astro", "normal", 4, 60_000)}, 0, "QOS normal leaves a job of this size 00:00:00"},
+		{
+			"of the association", ofUser, []*workload.Job{job("alice", "physics", "urgent", 4, 600)}, 15 * 60,
+			"user alice in account physics leaves a job of this size 00:15:00 beside your other jobs that may run at the deadline (GrpTRESRunMins=cpu)",
+		},
+		{"of another's association", ofUser, []*workload.Job{running("bob", "physics", "urgent", 4, 600)}, None, ""},
+		{"of the account", ofAccount, []*workload.Job{running("bob", "physics", "urgent", 4, 600)}, 15 * 60, "account physics leaves"},
+		{"the QOS has its own", func(c *Cluster, l JobLimits) {
+			ofAccount(c, l)
+			ofQOS(c, JobLimits{GrpTRESRunMins: TRES{"cpu": 1000}})
+		}, []*workload.Job{running("bob", "physics", "urgent", 4, 600)}, None, ""},
+		{"the QOS has another", func(c *Cluster, l JobLimits) {
+			ofAccount(c, l)
+			ofQOS(c, JobLimits{GrpTRESRunMins: TRES{"node": 1000}})
+		}, []*workload.Job{running("bob", "physics", "urgent", 4, 600)}, 15 * 60, "account physics leaves"},
+	} {
+		c := plain()
+		v.edit(c, l)
+		r := workload.Request{User: "alice", Account: "physics", Partition: "main", QOS: "normal", Size: workload.Size{Nodes: 1, CPUs: 4}, Limit: 60}
+		got, by := c.LimitBeside(r, 0, deadline, slices.Values(v.jobs))
+		if got != v.want || !strings.HasPrefix(by.Says, v.says) || v.says == "" && by.Says != "" {
+			t.Errorf("%s: %d, %q, wanted %d, %q", v.what, got, by.Says, v.want, v.says)
+		}
+		if got, by := c.LimitBeside(r, 7, deadline, slices.Values(v.jobs)); got != None {
+			t.Errorf("%s: the job is counted beside itself: %s", v.what, by.Says)
+		}
+		if rule := c.CheckShares(r, 0, deadline, slices.Values(v.jobs)); rule != nil {
+			t.Errorf("%s: %s", v.what, rule.Says)
+		}
+	}
+}
+
 // plain returns a cluster without limits, with the user alice of account physics.
 func plain() *Cluster {
 	return &Cluster{

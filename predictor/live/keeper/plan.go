@@ -8,9 +8,9 @@ import (
 	"slices"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/promise/trajectory"
-	"github.com/varq-project/varq/predictor/workload"
 )
 
 // Plan plans a reservation for user. If promise is true, the plan is a promise, and is in
@@ -85,7 +85,7 @@ func (k *Keeper) plan(ctx context.Context, user string, req *api.PlanRequest, pr
 	}
 	no, err := k.within(ctx, terms, &plan)
 	if promise && no == nil && err == nil {
-		no, err = k.beside(ctx, planner, got.Job, r.Deadline)
+		no, err = k.beside(ctx, planner, &got, r.Deadline)
 	}
 	if promise && no == nil && err == nil {
 		err = k.stillRoom(ctx, &got, claims)
@@ -118,15 +118,21 @@ func (k *Keeper) startGranting(ctx context.Context) (granted func(), err error) 
 	}
 }
 
-// beside returns a refusal if what was promised while job was planned leaves no room for it under
-// Slurm's limits.
-func (k *Keeper) beside(ctx context.Context, planner *trajectory.Planner, job workload.Request, deadline int64) (*api.Refusal, error) {
+// beside returns a refusal if what was promised while the job was planned leaves no room for it under
+// Slurm's limits, and errCrowded if it leaves none for so long a time limit.
+func (k *Keeper) beside(ctx context.Context, planner *trajectory.Planner, got *trajectory.Answer, deadline int64) (*api.Refusal, error) {
 	jobs, unread := k.jobs(ctx)
-	rule := planner.Cluster.CheckShares(job, 0, deadline, jobs)
-	if err := unread(); err != nil || rule == nil {
+	rule := planner.Cluster.CheckShares(got.Job, 0, deadline, jobs)
+	longest, _ := planner.Cluster.LimitBeside(got.Job, 0, deadline, jobs)
+	switch err := unread(); {
+	case err != nil:
 		return nil, err
+	case rule != nil:
+		return &api.Refusal{Reason: rule.Says, Limit: rule.Name}, nil
+	case longest != limits.None && longest < got.Plan.Limit:
+		return nil, errCrowded
 	}
-	return &api.Refusal{Reason: rule.Says, Limit: rule.Name}, nil
+	return nil, nil
 }
 
 // promise gives plan an identifier, and writes r with this plan into the ledger.

@@ -80,6 +80,7 @@ func TestSharesHoldAtOnce(t *testing.T) {
 		"jobs of a user":      {PerUser: limits.Share{Jobs: new(int64(3))}},
 		"jobs of all":         {Group: limits.Share{Jobs: new(int64(3))}},
 		"CPUs of all":         {GrpTRES: limits.TRES{"cpu": 7}},
+		"minutes of all":      {GrpTRESRunMins: limits.TRES{"cpu": 450}}, // 2 CPUs, an hour, and 10 to 15 minutes to hold them
 		"submitted by a user": {PerUser: limits.Share{Submitted: new(int64(3))}},
 	} {
 		s := newSite(t)

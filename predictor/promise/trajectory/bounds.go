@@ -25,6 +25,9 @@ type bounds struct {
 // unlimited is the value of longest without a bound.
 const unlimited = math.MaxInt64
 
+// tooLittle is the consequence of a limit of Slurm's.
+const tooLittle = ", too little for the work and the time to hold it"
+
 // bounds returns the bounds that the cluster sets.
 func (p *Planner) bounds(r *Request) bounds {
 	b := bounds{longest: unlimited}
@@ -32,7 +35,7 @@ func (p *Planner) bounds(r *Request) bounds {
 		return b
 	}
 	if seconds, rule := p.Cluster.MaxLimit(r.Job); seconds != limits.None {
-		b.longest, b.longestRule, b.consequence = seconds, rule, ", too little for the work and the time to hold it"
+		b.longest, b.longestRule, b.consequence = seconds, rule, tooLittle
 	}
 	b.blocked = p.Cluster.Blocked(r.Job)
 	return b
@@ -41,9 +44,15 @@ func (p *Planner) bounds(r *Request) bounds {
 // alwaysAllowed is how many seconds the nodes of any job may idle, whatever MaxHold is.
 const alwaysAllowed = 3600
 
-// allowed returns the bounds of a new promise: those of the cluster, and MaxHold.
+// allowed returns the bounds of a new promise: those of the cluster, what other jobs leave of them, and
+// MaxHold.
 func (p *Planner) allowed(r *Request) bounds {
 	b := p.bounds(r)
+	if p.Cluster != nil && p.Jobs != nil {
+		if seconds, rule := p.Cluster.LimitBeside(r.Job, r.ID, r.Deadline, p.Jobs); seconds != limits.None && seconds < b.longest {
+			b.longest, b.longestRule, b.consequence = seconds, rule, tooLittle
+		}
+	}
 	hold := max(alwaysAllowed, p.MaxHold*float64(r.Job.Limit))
 	if p.MaxHold == 0 || hold > year {
 		return b

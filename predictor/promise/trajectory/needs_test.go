@@ -1,6 +1,7 @@
 package trajectory
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,5 +41,39 @@ func TestPlanWithNeeds(t *testing.T) {
 	a := p.Plan(q)
 	if a.Refusal == nil || !strings.HasPrefix(a.Refusal.Reason, "--constraint=foo: ") || len(a.Refusal.Offers) > 0 || len(a.Trajectory) > 0 {
 		t.Errorf("%+v", a)
+	}
+}
+
+// What other jobs leave of a limit on minutes bounds the work and the time to hold the nodes.
+func TestPlanBesideMinutes(t *testing.T) {
+	c := site(nil)
+	c.QOS = map[string]limits.QOS{"normal": {Name: "normal", JobLimits: limits.JobLimits{MaxWall: limits.None, GrpTRESRunMins: limits.TRES{"cpu": 3 * 480}}}}
+	p := &Planner{Forecaster: curve{mean: hour / 4, sample: 1000}, Cluster: c}
+	q := request(1, 8*hour, .95) // 480 CPU-minutes without the time to hold the node
+	beside := func(left int64) Answer {
+		p.Jobs = slices.Values([]*workload.Job{{ID: 7, Start: noon - hour, Request: workload.Request{
+			Partition: "main", QOS: "normal", Size: workload.Size{Nodes: 1, CPUs: 8}, Limit: 9*hour + left,
+		}}})
+		return p.Plan(q)
+	}
+	promised := beside(hour)
+	if promised.Plan == nil || promised.Plan.Limit > 2*hour {
+		t.Fatalf("beside an hour of 8 CPUs: %+v %+v", promised.Plan, promised.Refusal)
+	}
+	for left, says := range map[int64]string{
+		hour * 3 / 2: "QOS normal leaves a job of this size 01:30:00 beside other jobs that may run at the deadline (GrpTRESRunMins=cpu), too little for the work and the time to hold it",
+		hour * 5 / 2: "QOS normal leaves a job of this size 00:30:00 beside other jobs that may run at the deadline (GrpTRESRunMins=cpu)",
+	} {
+		a := beside(left)
+		if a.Refusal == nil || a.Refusal.Limit != "QOS normal GrpTRESRunMins=cpu" || a.Refusal.Reason != says {
+			t.Fatalf("beside %d s: %+v %+v", left, a.Plan, a.Refusal)
+		}
+		if o := offer(t, a, OfferNodes); o == nil || int64(o.Request.Job.CPUs)*o.Plan.Limit > 8*(3*hour-left) {
+			t.Errorf("beside %d s: offered %+v", left, o)
+		}
+	}
+	q.Job = promised.Job
+	if revised := p.Replan(q, Submission{promised.Plan.Begin, promised.Plan.Limit}); revised.Stay < q.Prob {
+		t.Errorf("jobs that came later endanger a promise: %+v", revised)
 	}
 }
