@@ -49,6 +49,10 @@ func TestRead(t *testing.T) {
 			api.PlanRequest{BeginBy: now + 3600, BestEffort: true, Job: workload.Request{Size: workload.Size{Nodes: 1, CPUs: 8}}, Needs: &workload.Needs{MostNodes: 8, Scale: []workload.Counted{{Option: "--ntasks=", Count: 8}}, NodeMemory: workload.NodeNeed{Option: "--mem"}}},
 		},
 		{
+			"all the memory, by CPU", `{"spank:begin-by":"now+1hour","mem-per-cpu":"0?"}`,
+			api.PlanRequest{BeginBy: now + 3600, Job: workload.Request{Size: workload.Size{Nodes: 1, CPUs: 1}}, Needs: &workload.Needs{MostNodes: 1, NodeMemory: workload.NodeNeed{Option: "--mem-per-cpu"}}},
+		},
+		{
 			"certain nodes", `{"spank:begin-by":"now+1hour","nodes":"2","ntasks":"64","overcommit":"set","nodelist":"n[1-2]","exclude":"n9","constraint":"ib&fast",
 			  "exclusive":"user","licenses":"matlab:2","reservation":"course","mincpus":"8","gpus":"h100:1"}`,
 			api.PlanRequest{

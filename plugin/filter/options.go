@@ -69,9 +69,9 @@ func (o options) size() (jobsize.Options, error) {
 		Constraint: o["constraint"], NodeList: o["nodelist"], Exclude: o["exclude"], Exclusive: o.exclusive(),
 		Licenses: o["licenses"], Reservation: o["reservation"],
 	}
-	// Slurm 22.05 writes --gres=gpu:1 as gres:gpu:1 and 24.11 as gres/gpu:1; --mem=0 is 0?.
+	// Slurm 22.05 writes --gres=gpu:1 as gres:gpu:1 and 24.11 as gres/gpu:1; memory of 0 is 0?.
 	size.Gres = strings.NewReplacer(",gres:", ",", ",gres/", ",").Replace("," + size.Gres)[1:]
-	size.Mem = strings.TrimSuffix(size.Mem, "?")
+	size.Mem, size.MemPerCPU = strings.TrimSuffix(size.Mem, "?"), strings.TrimSuffix(size.MemPerCPU, "?")
 	for name, n := range map[string]*int32{
 		"ntasks": &size.NTasks, "ntasks-per-node": &size.NTasksPerNode, "cpus-per-task": &size.CPUsPerTask,
 		"mincpus": &size.MinCPUs, "ntasks-per-gpu": &size.NTasksPerGPU, "cpus-per-gpu": &size.CPUsPerGPU,

@@ -27,6 +27,13 @@ type Needs struct {
 	Reservation string `json:"reservation,omitempty"`
 }
 
+// AllMemory reports whether the job asks for all the memory of its nodes: --mem=0, or
+// --mem-per-cpu=0, which Slurm takes for the same.
+func (n *Needs) AllMemory() bool {
+	each := n.NodeMemory
+	return each.Amount == 0 && (each.Option == "--mem" || each.Option == "--mem-per-cpu")
+}
+
 // NodeNeed is an amount that each node must have, and the option that says so ("--mem").
 type NodeNeed struct {
 	Amount int64  `json:"amount"`

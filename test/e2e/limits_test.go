@@ -78,6 +78,7 @@ func limitsNever(t *testing.T, s *site.Site) {
 		{"--account=chem --ntasks=4 --nodes=2", "user alice in account chem allows 00:04:00 to a job of this size (GrpTRESRunMins=cpu)", "AssocGrpCPURunMinutesLimit"},
 		{"--mem=2001", "partition main allows 2000 MiB of memory a node (MaxMemPerNode), and the job asks for 2001 (--mem)", "MaxMemPerLimit"},
 		{"--mem=0", "partition main allows 2000 MiB of memory a node (MaxMemPerNode), and --mem=0 asks for all of a node's", "MaxMemPerLimit"},
+		{"--mem-per-cpu=0", "partition main allows 2000 MiB of memory a node (MaxMemPerNode), and --mem-per-cpu=0 asks for all of a node's", "MaxMemPerLimit"},
 		{"--mem-per-cpu=1500 --ntasks=2 --nodes=1", "partition main allows 2000 MiB of memory a node (MaxMemPerNode), and the job asks for 3000 (--mem-per-cpu)", "MaxMemPerLimit"},
 	} {
 		args := strings.Fields(c.args)

@@ -151,7 +151,7 @@ func needs(t *testing.T, s *site.Site) {
 
 	// What excludes no node is promised, and a job that is alone on its nodes needs all their
 	// CPUs.
-	for args, cpus := range map[string]int32{"--constraint=ib&fast": 1, "--mem=3G --account=PHYS": 1, "--exclusive --nodes=2": 8} {
+	for args, cpus := range map[string]int32{"--constraint=ib&fast": 1, "--mem-per-cpu=0": 1, "--mem=3G --account=PHYS": 1, "--exclusive --nodes=2": 8} {
 		id, r := reserve(t, s, "alice", append(strings.Fields(args), "--begin-by=now+6hours", "--prob=0.6", "--time=5", file)...)
 		if r.CPUs != cpus {
 			t.Errorf("%s: promised %+v", args, r.Size)

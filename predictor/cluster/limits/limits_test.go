@@ -642,3 +642,17 @@ func TestClosed(t *testing.T) {
 		}
 	}
 }
+
+// A job that asks for all the memory of its nodes is charged that of as many as Slurm may give to it.
+func TestMostBillingOfAllMemory(t *testing.T) {
+	c := cluster()
+	c.Partitions["main"] = Partition{Nodes: []string{"n1", "n2"}, BillingWeights: map[string]float64{"mem": 1}}
+	c.Nodes = map[string]Node{"n1": {Name: "n1", CPUs: 8, Memory: 4000}, "n2": {Name: "n2", CPUs: 8, Memory: 3000}}
+	for _, option := range []string{"--mem", "--mem-per-cpu"} {
+		n := &workload.Needs{MostNodes: 2, NodeMemory: workload.NodeNeed{Option: option}}
+		r := workload.Request{Partition: "main", QOS: "normal", Size: workload.Size{Nodes: 1, CPUs: 2, Memory: 3000}}
+		if got := c.MostBilling(r, n); got != 7000 {
+			t.Errorf("%s=0: %v", option, got)
+		}
+	}
+}

@@ -27,10 +27,10 @@ func (c *Cluster) MemoryOf(r workload.Request) int64 {
 	return c.allMemory(&r)
 }
 
-// AsksAllMemory reports whether a job asks for all the memory of its nodes (--mem=0), and returns how
-// much that is at least.
+// AsksAllMemory reports whether a job asks for all the memory of its nodes, and returns how much that
+// is at least.
 func (c *Cluster) AsksAllMemory(r workload.Request, n *workload.Needs) (mib int64, ok bool) {
-	if n == nil || n.NodeMemory.Option != "--mem" || n.NodeMemory.Amount != 0 {
+	if n == nil || !n.AllMemory() {
 		return 0, false
 	}
 	return c.allMemory(&r), true
@@ -65,6 +65,8 @@ func (c *Cluster) checkMaxMemory(r *workload.Request, n *workload.Needs) *Rule {
 	}
 	each := n.NodeMemory.Amount
 	switch option := n.NodeMemory.Option; {
+	case n.AllMemory():
+		return forbids("%s=0 asks for all of a node's: say --mem=%d or less", option, most)
 	case option == "--mem-per-gpu" || option == "" && r.Memory > 0: // how much that is of a node, is not known
 		return nil
 	case option == "--mem-per-cpu" && n.MostNodes == r.Nodes:
@@ -74,8 +76,6 @@ func (c *Cluster) checkMaxMemory(r *workload.Request, n *workload.Needs) *Rule {
 		if each == 0 {
 			return forbids("a job that does not say its memory asks for all of a node's: say --mem=%d or less", most)
 		}
-	case each == 0:
-		return forbids("%s=0 asks for all of a node's: say --mem=%d or less", option, most)
 	}
 	if each > most {
 		return forbids("the job asks for %d (%s)", each, cmp.Or(n.NodeMemory.Option, "by default"))

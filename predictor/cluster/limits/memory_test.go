@@ -33,6 +33,7 @@ func TestMaxMemory(t *testing.T) {
 		{"as much as allowed", perNode, mem(1000), 2, 2000, ""},
 		{"too much", perNode, mem(1001), 1, 1001, most + "the job asks for 1001 (--mem)"},
 		{"all of the node's", perNode, mem(0), 1, 0, most + "--mem=0 asks for all of a node's: say --mem=1000 or less"},
+		{"all of the node's, by CPU", perNode, perCPU(0), 2, 8000, most + "--mem-per-cpu=0 asks for all of a node's: say --mem=1000 or less"},
 		{"nothing said", perNode, workload.Needs{}, 1, 0, most + "a job that does not say its memory asks for all of a node's: say --mem=1000 or less"},
 		{"a default", withDefault(Memory{DefMemPerNode: 1000}), workload.Needs{}, 1, 0, ""},
 		{"too much by default", withDefault(Memory{DefMemPerCPU: 600}), workload.Needs{NodeCPUs: workload.NodeNeed{Amount: 2}}, 1, 0, most + "the job asks for 1200 (by default)"},
@@ -72,12 +73,14 @@ func TestMemoryOf(t *testing.T) {
 		}
 	}
 	r := workload.Request{Partition: "default", Size: workload.Size{Nodes: 2, CPUs: 4}}
-	for _, n := range []*workload.Needs{nil, {}, {NodeMemory: workload.NodeNeed{Option: "--mem", Amount: 100}}, {NodeMemory: workload.NodeNeed{Option: "--mem-per-cpu"}}} {
+	for _, n := range []*workload.Needs{nil, {}, {NodeMemory: workload.NodeNeed{Option: "--mem", Amount: 100}}, {NodeMemory: workload.NodeNeed{Option: "--mem-per-cpu", Amount: 100}}, {NodeMemory: workload.NodeNeed{Option: "--mem-per-gpu"}}} {
 		if mib, ok := c.AsksAllMemory(r, n); ok {
 			t.Errorf("%+v: %d MiB", n, mib)
 		}
 	}
-	if mib, ok := c.AsksAllMemory(r, &workload.Needs{NodeMemory: workload.NodeNeed{Option: "--mem"}}); !ok || mib != 6000 {
-		t.Errorf("--mem=0: %d MiB, %v", mib, ok)
+	for _, option := range []string{"--mem", "--mem-per-cpu"} {
+		if mib, ok := c.AsksAllMemory(r, &workload.Needs{NodeMemory: workload.NodeNeed{Option: option}}); !ok || mib != 6000 {
+			t.Errorf("%s=0: %d MiB, %v", option, mib, ok)
+		}
 	}
 }

@@ -121,7 +121,7 @@ func (o Options) nodeMemory() (workload.NodeNeed, error) {
 		if err != nil {
 			return best, fmt.Errorf("%s: %w", ask.option, err)
 		}
-		if mib*ask.times > best.Amount || best.Option == "" { // --mem=0 is all of the node's
+		if mib*ask.times > best.Amount || best.Option == "" { // 0 is all of the node's
 			best = workload.NodeNeed{Amount: mib * ask.times, Option: ask.option}
 		}
 	}
