@@ -65,10 +65,17 @@ func noCeiling(r *Request) bool {
 	return had
 }
 
-// lessProb lowers the probability to the highest one of the trajectory, in whole percents.
+// leastShare is the least probability offered, as a share of the one asked for. Whoever plans for a
+// start has no use for one that comes less than half as often: another deadline or a smaller job serves
+// better.
+const leastShare = .5
+
+// lessProb lowers the probability to the highest one of the trajectory, in whole percents. It returns
+// false if that is too little to be of use.
 func lessProb(r *Request, points []Point) bool {
+	asked := r.Prob
 	r.Prob = percent(highest(points))
-	return r.Prob > 0
+	return r.Prob >= leastShare*asked && r.Prob > 0
 }
 
 // percent rounds a probability down to a whole percent.

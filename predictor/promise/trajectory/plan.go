@@ -98,6 +98,10 @@ type Point struct {
 	start, slot int64 // as in Plan
 }
 
+// noOffer ends the sentence of a refusal without offers, unless it names a limit that no forecast
+// matters to.
+const noOffer = ", and nothing like it can be promised now: try a much later deadline or a smaller job, ask again later, or do without a promise"
+
 // Plan computes the probability trajectory. It chooses the cheapest point that has at least
 // the probability asked for, and the earliest of equally cheap points. The cost of a point
 // is max(0, HoldUntil - Begin), the longest time for which the nodes may idle before the
@@ -115,8 +119,8 @@ func (p *Planner) Plan(r Request) Answer {
 	a, hopeless := p.decide(&r)
 	if a.Refusal != nil && !hopeless {
 		a.Refusal.Offers = p.offers(&r, a.Trajectory)
-		if len(a.Refusal.Offers) == 0 && a.Refusal.Limit == "" {
-			a.Refusal.Reason += ", and nothing like it can be promised now: ask again later, or do without a promise"
+		if len(a.Refusal.Offers) == 0 && (a.Refusal.Limit == "" || len(a.Trajectory) > 0) {
+			a.Refusal.Reason += noOffer
 		}
 	}
 	return a

@@ -72,10 +72,12 @@ func offer(t *testing.T, a Answer, kind Kind) *Offer {
 func TestOffers(t *testing.T) {
 	// Within half an hour: 1-exp(-.5) = .39 on 1 or 2 nodes.
 	p := &Planner{Forecaster: curve{mean: hour / 10, sample: 1000}, Cluster: site(nil)}
-	a := p.Plan(request(4, hour/2, .9))
-	if o := offer(t, a, OfferProb); o == nil || o.Request.Prob != .39 {
-		t.Errorf("best probability: %+v", o)
+	for asked, want := range map[float64]bool{.78: true, .79: false} {
+		if o := offer(t, p.Plan(request(4, hour/2, asked)), OfferProb); (o != nil) != want || want && o.Request.Prob != .39 {
+			t.Errorf("best probability for %v: %+v", asked, o)
+		}
 	}
+	a := p.Plan(request(4, hour/2, .9))
 	// 1-exp(-x) >= .9 takes x = 2.303 h: 8290 s, on the grid 8310 s, at whole
 	// minutes 8340 s.
 	if o := offer(t, a, OfferLater); o == nil || o.Request.Deadline != noon+8340 || o.Plan.Begin != noon+30 {
@@ -90,15 +92,15 @@ func TestOffers(t *testing.T) {
 }
 
 func TestRefusedWithoutHistory(t *testing.T) {
-	const nothing = ", and nothing like it can be promised now: ask again later, or do without a promise"
+	const nothing = ", and nothing like it can be promised now: try a much later deadline or a smaller job, ask again later, or do without a promise"
 	for _, c := range []struct {
 		sample int
 		mean   float64
 		want   string
 	}{
 		{0, 10 * hour, "not enough history: 0 waits known, at least 29 needed" + nothing},
-		{28, 10 * hour, "not enough history: 28 waits known, at least 29 needed"},
-		{29, 10 * hour, "the job starts by the deadline with a probability of 0.04 at best"},
+		{28, 10 * hour, "not enough history: 28 waits known, at least 29 needed" + nothing},
+		{29, 10 * hour, "the job starts by the deadline with a probability of 0.04 at best" + nothing},
 		{29, 1e9, "no start by the deadline can be promised, however little is asked" + nothing},
 	} {
 		p := &Planner{Forecaster: curve{mean: c.mean, sample: c.sample}, Horizon: hour}
