@@ -18,6 +18,10 @@ type Prediction struct {
 	// Blocked is the next window in which no such job can run, if there is one, and the job may
 	// not have ended before.
 	Blocked *Blocked `json:"blocked,omitempty"`
+	// Short says that too few nodes can start jobs now for such a job, and why the others cannot: a
+	// sentence without a full stop, or "". The wait is then one for nodes, so that Beyond and Taken
+	// are 0.
+	Short string `json:"short,omitempty"`
 	Evidence
 }
 

@@ -111,7 +111,7 @@ func LimitsNodes(nodes []Node) map[string]limits.Node {
 		n := &nodes[i]
 		byName[n.Name] = limits.Node{
 			Name: n.Name, CPUs: int64(n.CPUs), Threads: int64(n.Threads), Memory: n.Memory, Tmp: n.Tmp,
-			Features: n.Features, Gres: n.Gres, Usable: n.Up && !n.Drained,
+			Features: n.Features, Gres: n.Gres, Usable: n.Up && !n.Drained, Drained: n.Up && n.Drained,
 		}
 	}
 	return byName

@@ -152,6 +152,16 @@ func TestRoom(t *testing.T) {
 		if p := predicted(t, s, four); p.Bounds[0].Expected != nil && *p.Bounds[0].Expected < 3600 {
 			t.Errorf("predicted: %+v", p)
 		}
+		const why = "only 1 of the 8 nodes of partition main can start jobs now (7 drained)"
+		for _, option := range []string{"--json=false", "--why"} {
+			r := mustRun(t, s, "alice", "varq", "predict", option, "--nodes=4", "--time=5")
+			if !strings.Contains(r.Stdout, why) || strings.Contains(r.Stdout, "learnt from") || strings.Contains(r.Stdout, "running jobs leave no room") {
+				t.Errorf("%s says\n%s", option, r.Stdout)
+			}
+		}
+		if a := quoted(t, s, four, 3600, .5, false); a.Refusal == nil || !strings.Contains(a.Refusal.Reason, why) {
+			t.Errorf("quoted: %+v", a)
+		}
 		if a := quoted(t, s, node, 3600, .5, false); a.Plan == nil {
 			t.Errorf("on the node that is left: %+v", a.Refusal)
 		}

@@ -79,8 +79,9 @@ type Node struct {
 	Features []string
 	// Gres counts generic resources, of all types by name ("gpu") and of each type ("gpu:a100").
 	Gres map[string]int64
-	// Usable is false while the node is down or takes no new jobs.
-	Usable bool
+	// Usable is false while the node is down or takes no new jobs, and Drained is true if it takes
+	// none but is not down.
+	Usable, Drained bool
 }
 
 // TRES counts by name, as Slurm writes them: "cpu", "mem" (MiB), "node",

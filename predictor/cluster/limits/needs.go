@@ -54,18 +54,6 @@ func (c *Cluster) Alone(r workload.Request, n *workload.Needs) bool {
 	return c.Partitions[r.Partition].WholeNodes || n != nil && n.Exclusive
 }
 
-// Usable returns how many of a partition's nodes can start jobs now, as far as that is known, and how
-// many it has.
-func (c *Cluster) Usable(partition string) (usable, all int) {
-	nodes := c.Partitions[partition].Nodes
-	for _, name := range nodes {
-		if n, known := c.Nodes[name]; n.Usable || !known {
-			usable++
-		}
-	}
-	return usable, len(nodes)
-}
-
 // WholeNodes returns the CPUs of the largest nodes of the partition that a job of the request's
 // number of nodes may have. A job that is alone on its nodes waits for that many.
 func (c *Cluster) WholeNodes(r workload.Request) int32 {

@@ -44,6 +44,9 @@ func (k *Keeper) Predict(ctx context.Context, user string, req *api.PredictReque
 	room := k.room(running(claims))
 	answer.Taken = bound(&got, func(at int64) float64 { return room(workload.Claim{Request: job, From: at}, now, 0).Prob }, now)
 	answer.Blocked = avoid(&got, planner.Cluster.Blocked(job), now, job.Limit)
+	if answer.Short = planner.Cluster.Shortage(job, now); answer.Short != "" {
+		answer.Beyond, answer.Taken = 0, 0 // simulations told of the nodes, and not of the queue
+	}
 	answer.Waiting, answer.Running = k.Outlook.Queue()
 	for i, q := range asked {
 		answer.Bounds[i] = api.Bound{Quantile: q, Confidence: k.Confidence}

@@ -42,8 +42,8 @@ func (p *Planner) refuse(r *Request, b bounds, points []Point) *Refusal {
 		return &Refusal{Reason: fmt.Sprintf("not enough history: %d waits known, at least %d needed", sample, need)}
 	}
 	if p.Cluster != nil {
-		if usable, all := p.Cluster.Usable(r.Job.Partition); usable < int(r.Job.Nodes) {
-			return &Refusal{Reason: fmt.Sprintf("only %d of the %d nodes of partition %s can start jobs now, and when the others come back cannot be forecast", usable, all, r.Job.Partition)}
+		if shortage := p.Cluster.Shortage(r.Job, r.Now); shortage != "" {
+			return &Refusal{Reason: shortage}
 		}
 	}
 	crowded := slices.ContainsFunc(points, func(pt Point) bool { return 1-pt.Taken < r.Prob })

@@ -210,6 +210,9 @@ func predictionFor(r api.PredictRequest) (api.Prediction, error) {
 		p.Taken = .874
 		p.Blocked = &api.Blocked{Why: "reservation maint leaves partition full 0 of 8 nodes", Start: 1_795_269_000, End: 1_795_274_400}
 	}
+	if r.Job.Partition == "short" {
+		p.Short = "only 1 of the 8 nodes of partition short can start jobs now (7 drained), too few for the job, and when the others come back cannot be forecast"
+	}
 	if r.Job.Partition == "flooded" {
 		p.Waiting, p.Beyond = 8031, .625
 	}

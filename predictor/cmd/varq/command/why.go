@@ -21,14 +21,22 @@ func basis(e *api.Evidence) string {
 	return fmt.Sprintf("From %s.", evidence(*e))
 }
 
+// shortage says in at most one sentence that too few nodes can start jobs.
+func shortage(p *api.Prediction) []string {
+	if p.Short == "" || p.Down != "" {
+		return nil
+	}
+	return []string{fmt.Sprintf("The job cannot start now: %s.", p.Short)}
+}
+
 // reasons says in sentences what a prediction was computed from, and how good such predictions
 // were.
 func (e *Env) reasons(p *api.Prediction, scores *api.Calibration) []string {
 	queue := fmt.Sprintf("%s and %s", count(p.Waiting, "job waits", "jobs wait"), count(p.Running, "runs", "run"))
+	said := shortage(p)
 	if len(p.Members) == 0 {
-		return []string{basis(&p.Evidence), queue + "."}
+		return append(said, basis(&p.Evidence), queue+".")
 	}
-	var said []string
 	if percent := math.Ceil(100 * p.Beyond); percent > 0 {
 		said = append(said, fmt.Sprintf("More work is ahead than was ever learnt from: the prediction is moved from past waits towards simulations of the queue, %.0f %% of the way.", percent))
 	}

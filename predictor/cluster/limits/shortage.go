@@ -1,0 +1,61 @@
+package limits
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// Shortage says that too few nodes can start jobs now (Unix seconds) for the request, and why the others
+// cannot: part of a sentence. It is "" if there are enough, or if not all nodes of the partition are
+// known. The request is complete.
+func (c *Cluster) Shortage(r workload.Request, now int64) string {
+	p := c.Partitions[r.Partition]
+	reserved := c.reserved(now)
+	var usable []Node
+	var drained, down, kept int
+	for _, name := range p.Nodes {
+		switch n, known := c.Nodes[name]; {
+		case !known:
+			return ""
+		case n.Usable:
+			usable = append(usable, n)
+		case reserved[name]:
+			kept++
+		case n.Drained:
+			drained++
+		default:
+			down++
+		}
+	}
+	total := func(of func(*Node) int64) (sum int64) {
+		for i := range usable {
+			sum += of(&usable[i])
+		}
+		return sum
+	}
+	enough := len(usable) >= int(r.Nodes) && total(func(n *Node) int64 { return n.CPUs }) >= int64(r.CPUs) &&
+		total(func(n *Node) int64 { return n.Gres["gpu"] }) >= int64(r.GPUs) && total(func(n *Node) int64 { return n.Memory }) >= r.Memory
+	if enough || len(usable) == len(p.Nodes) {
+		return ""
+	}
+	others := []string{fmt.Sprintf("%d drained", drained), fmt.Sprintf("%d down", down), fmt.Sprintf("%d reserved", kept)}
+	others = slices.DeleteFunc(others, func(s string) bool { return strings.HasPrefix(s, "0 ") })
+	return fmt.Sprintf("only %d of the %s of partition %s can start jobs now (%s), too few for the job, and when the others come back cannot be forecast",
+		len(usable), count(len(p.Nodes), "node"), r.Partition, strings.Join(others, ", "))
+}
+
+// reserved returns the nodes that Slurm's own reservations keep at a time.
+func (c *Cluster) reserved(now int64) map[string]bool {
+	names := map[string]bool{}
+	for i := range c.Reservations {
+		if v := &c.Reservations[i]; v.Start <= now && now < v.End {
+			for _, name := range v.Nodes {
+				names[name] = true
+			}
+		}
+	}
+	return names
+}

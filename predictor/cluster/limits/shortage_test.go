@@ -1,0 +1,59 @@
+package limits
+
+import (
+	"testing"
+
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// TestShortage: a shortage of nodes, or of what they have, is told with what keeps the others.
+func TestShortage(t *testing.T) {
+	c := plain()
+	p := c.Partitions["main"]
+	p.Nodes = []string{"n1", "n2", "n3", "n4", "n5"}
+	c.Partitions["main"] = p
+	c.Reservations = []Reservation{{Name: "maint", Start: 1000, End: 2000, Nodes: []string{"n1", "n5"}}}
+	all := func() map[string]Node {
+		nodes := map[string]Node{}
+		for _, name := range p.Nodes {
+			nodes[name] = Node{Name: name, CPUs: 4, Memory: 1000, Gres: map[string]int64{"gpu": 1}, Usable: true}
+		}
+		return nodes
+	}
+	some := all()
+	for name, drained := range map[string]bool{"n3": true, "n4": false, "n5": true} {
+		n := some[name]
+		n.Usable, n.Drained = false, drained
+		some[name] = n
+	}
+	unknown := all()
+	delete(unknown, "n1")
+	const (
+		early = "only 2 of the 5 nodes of partition main can start jobs now (2 drained, 1 down), too few for the job, and when the others come back cannot be forecast"
+		later = "only 2 of the 5 nodes of partition main can start jobs now (1 drained, 1 down, 1 reserved), too few for the job, and when the others come back cannot be forecast"
+	)
+	for _, v := range []struct {
+		what  string
+		nodes map[string]Node
+		size  workload.Size
+		now   int64
+		want  string
+	}{
+		{"all nodes", all(), workload.Size{Nodes: 5, CPUs: 20}, 1500, ""},
+		{"more than there are", all(), workload.Size{Nodes: 6, CPUs: 6}, 1500, ""},
+		{"enough", some, workload.Size{Nodes: 2, CPUs: 8, GPUs: 2, Memory: 2000}, 1500, ""},
+		{"nodes", some, workload.Size{Nodes: 3, CPUs: 3}, 999, early},
+		{"nodes, while some are reserved", some, workload.Size{Nodes: 3, CPUs: 3}, 1000, later},
+		{"nodes, after the reservation", some, workload.Size{Nodes: 3, CPUs: 3}, 2000, early},
+		{"CPUs", some, workload.Size{Nodes: 1, CPUs: 9}, 1500, later},
+		{"GPUs", some, workload.Size{Nodes: 1, CPUs: 1, GPUs: 3}, 1500, later},
+		{"memory", some, workload.Size{Nodes: 1, CPUs: 1, Memory: 2001}, 1500, later},
+		{"nothing known", nil, workload.Size{Nodes: 5, CPUs: 5}, 1500, ""},
+		{"not all known", unknown, workload.Size{Nodes: 5, CPUs: 5}, 1500, ""},
+	} {
+		c.Nodes = v.nodes
+		if got := c.Shortage(workload.Request{Partition: "main", Size: v.size}, v.now); got != v.want {
+			t.Errorf("%s: %q, wanted %q", v.what, got, v.want)
+		}
+	}
+}
