@@ -29,7 +29,7 @@ func (k *Keeper) room(claims []workload.Claim) func(c workload.Claim, now int64,
 
 // claims returns what the jobs of open promises claim. The error is a fault of package api.
 func (k *Keeper) claims(ctx context.Context, now int64) ([]workload.Claim, error) {
-	claims, err := k.Ledger.Claims(ctx, now)
+	claims, err := k.Ledger.Claims(ctx, now, k.withdrawn.has)
 	if err != nil {
 		return nil, k.unread(ctx, err)
 	}

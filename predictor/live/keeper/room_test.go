@@ -27,6 +27,30 @@ func TestRoomHoldsAtOnce(t *testing.T) {
 	}
 }
 
+// A plan that was taken back leaves its room to others at once, though it is not closed yet.
+func TestWithdrawnLeavesRoom(t *testing.T) {
+	s := newSite(t)
+	s.outlook.room = 1
+	ask := func() *api.Plan {
+		t.Helper()
+		a, err := s.Plan(t.Context(), "alice", request(epoch+7200), true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a.Plan
+	}
+	first := ask()
+	if first == nil || ask() != nil {
+		t.Fatal("not just one is promised")
+	}
+	if err := s.Cancel(t.Context(), "alice", api.Cancellation{Plan: first.ID}); err != nil {
+		t.Fatal(err)
+	}
+	if ask() == nil || ask() != nil {
+		t.Error("not just one is promised after the first was taken back")
+	}
+}
+
 // A prediction is no better than the room that running jobs leave.
 func TestPredictionIsBounded(t *testing.T) {
 	s := newSite(t)

@@ -563,6 +563,7 @@ func TestHeld(t *testing.T) {
 // work begins.
 func TestClaims(t *testing.T) {
 	const now = 50
+	none := func(string) bool { return false }
 	l := open(t, filepath.Join(t.TempDir(), "ledger.db"))
 	for job, c := range map[int64]struct {
 		slot, holdUntil, begin int64
@@ -595,7 +596,7 @@ func TestClaims(t *testing.T) {
 		if err := l.Record(t.Context(), id, c.progress); err != nil {
 			t.Fatal(err)
 		}
-		claims, err := l.Claims(t.Context(), now)
+		claims, err := l.Claims(t.Context(), now, none)
 		want := []workload.Claim{{
 			Request: workload.Request{User: r.User, Account: r.Account, Partition: r.Partition, QOS: r.QOS, Size: r.Size, Limit: r.WorkLimit},
 			Pieces:  r.Pieces,
@@ -611,7 +612,7 @@ func TestClaims(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if claims, err := l.Claims(t.Context(), now); err != nil || len(claims) != 0 {
+	if claims, err := l.Claims(t.Context(), now, none); err != nil || len(claims) != 0 {
 		t.Errorf("of settled promises: %v, %v", claims, err)
 	}
 	jobless := promise("jobless", "alice", now+3600)
@@ -620,8 +621,21 @@ func TestClaims(t *testing.T) {
 	second.Promised = jobless.Promised + unclaimedFor - 1
 	mustPromise(t, l, second)
 	for later, want := range map[int64]int{0: 2, unclaimedFor - 1: 2, unclaimedFor: 0} {
-		if claims, err := l.Claims(t.Context(), jobless.Promised+later); err != nil || len(claims) != want {
+		if claims, err := l.Claims(t.Context(), jobless.Promised+later, none); err != nil || len(claims) != want {
 			t.Errorf("without a job, %d s after the promise: %v, %v", later, claims, err)
 		}
+	}
+	for later, want := range map[int64]int{0: 1, unclaimedFor: 1} {
+		first := func(plan string) bool { return plan == jobless.ID }
+		if claims, err := l.Claims(t.Context(), jobless.Promised+later, first); err != nil || len(claims) != want {
+			t.Errorf("when the first is withdrawn, %d s after it was promised: %v, %v", later, claims, err)
+		}
+	}
+	if err := l.Bind(t.Context(), second.ID, "alice", 20, 1, 1); err != nil {
+		t.Fatal(err)
+	}
+	all := func(string) bool { return true }
+	if claims, err := l.Claims(t.Context(), jobless.Promised, all); err != nil || len(claims) != 1 || claims[0].Job != 20 {
+		t.Errorf("of a withdrawn plan that a job has taken up: %v, %v", claims, err)
 	}
 }

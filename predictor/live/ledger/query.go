@@ -96,21 +96,25 @@ const unclaimedFor = 120
 // Claims returns what the jobs of open promises claim, as of now. A job that waits claims nothing once
 // its deadline is over, nor while it is held, nor if somebody has moved it to after the deadline: nobody
 // knows when it starts. A job that waits is expected to have idle nodes for as large a share of the time for which
-// it may as when it was promised.
-func (l *Ledger) Claims(ctx context.Context, now int64) ([]workload.Claim, error) {
+// it may as when it was promised. A plan that was withdrawn, and that no job has taken up, claims nothing.
+func (l *Ledger) Claims(ctx context.Context, now int64, withdrawn func(plan string) bool) ([]workload.Claim, error) {
 	var list []workload.Claim
 	jobless := map[string]bool{} // users with an older promise without a job
-	err := l.each(ctx, `SELECT p.user, p.account, p.partition, p.qos, p.nodes, p.cpus, p.gpus, p.memory, p.pieces, p.piece_cpus, p.piece_gpus, p.piece_memory, p.exclusive, p.work_limit, p.hold_until, p.slot, p.promised_at,
+	err := l.each(ctx, `SELECT p.id, p.user, p.account, p.partition, p.qos, p.nodes, p.cpus, p.gpus, p.memory, p.pieces, p.piece_cpus, p.piece_gpus, p.piece_memory, p.exclusive, p.work_limit, p.hold_until, p.slot, p.promised_at,
 		p.expected_node_seconds, p.worst_node_seconds, coalesce(b.begin_time, p.begin_time), coalesce(b.job, 0), coalesce(b.start, 0), coalesce(b.work_start, 0)
 		FROM plans p LEFT JOIN bindings b ON b.plan = p.id
 		WHERE p.open AND (b.start > 0 OR p.begin_by >= ? AND NOT coalesce(b.held OR b.stopped <> '' OR b.begin_time > p.begin_by, 0))`, []any{now}, func(rows *sql.Rows) error {
 		var c workload.Claim
+		var plan string
 		var holdUntil, slot, promised, begin, start, workStart int64
 		var expected, worst float64
-		if err := rows.Scan(&c.User, &c.Account, &c.Partition, &c.QOS, &c.Nodes, &c.CPUs, &c.GPUs, &c.Memory,
+		if err := rows.Scan(&plan, &c.User, &c.Account, &c.Partition, &c.QOS, &c.Nodes, &c.CPUs, &c.GPUs, &c.Memory,
 			&c.Pieces.Count, &c.Pieces.Each.CPUs, &c.Pieces.Each.GPUs, &c.Pieces.Each.Memory, &c.Pieces.Exclusive, &c.Limit, &holdUntil, &slot, &promised,
 			&expected, &worst, &begin, &c.Job, &start, &workStart); err != nil {
 			return err
+		}
+		if c.Job == 0 && withdrawn(plan) {
+			return nil
 		}
 		if c.Job == 0 && promised <= now-unclaimedFor {
 			jobless[c.User] = true
