@@ -109,6 +109,19 @@ func TestRoom(t *testing.T) {
 		withdraw(t, s)
 	})
 
+	t.Run("beside a reservation of Slurm's that comes again", func(t *testing.T) {
+		mustRun(t, s, "root", "scontrol", "create", "reservation", "reservationname=again", "users=root", "flags=daily", "nodes=ALL", "starttime=now+2hours", "duration=60")
+		for _, hours := range []int64{2, 26, 7*24 + 2} {
+			eventually(t, fmt.Sprintf("nothing is promised for when it has begun, in %d hours", hours), func() bool {
+				return quoted(t, s, node, hours*3600+1800, .5, false).Plan == nil
+			})
+		}
+		if a := quoted(t, s, node, 24*3600, .5, false); a.Plan == nil {
+			t.Errorf("two hours before it comes again: %+v", a.Refusal)
+		}
+		mustRun(t, s, "root", "scontrol", "delete", "reservationname=again")
+	})
+
 	t.Run("beside running jobs", func(t *testing.T) {
 		mustRun(t, s, "bob", "bash", "-c", "for i in {1..8}; do sbatch --exclusive -N1 -t40 -o/dev/null --wrap='exec sleep 1d'; done")
 		eventually(t, "varqd has seen that all nodes are taken", func() bool { return predicted(t, s, node).Running == 8 })

@@ -15,42 +15,48 @@ import (
 // However many reservations have a node at once, or one after the other without a gap, one claim
 // has it, for all of that time.
 func (c *Cluster) Claims(partition string, after, before int64) []workload.Claim {
-	type span struct{ start, end int64 }
-	var spans [][]span // by node, in order of time, without touching one another
+	type reserved struct {
+		Span
+		nodes []int
+	}
 	nodes := c.Partitions[partition].Nodes
-	var index map[string]int
-	reservations := slices.SortedStableFunc(slices.Values(c.Reservations), func(a, b Reservation) int { return cmp.Compare(a.Start, b.Start) })
-	for i := range reservations {
-		v := &reservations[i]
-		if v.Start >= before || v.End <= after || v.Start >= v.End {
-			continue
-		}
-		if index == nil {
-			index, spans = make(map[string]int, len(nodes)), make([][]span, len(nodes))
-			for i, name := range nodes {
-				if c.Nodes[name].Usable {
-					index[name] = i
-				}
-			}
-		}
-		for _, name := range v.Nodes {
-			n, ok := index[name]
-			if !ok {
+	var all []reserved
+	for i, usable := 0, map[string]int(nil); i < len(c.Reservations); i++ {
+		v := &c.Reservations[i]
+		var of []int
+		for s := range v.times() {
+			if s.Start >= before || s.End <= after {
 				continue
 			}
-			if last := len(spans[n]) - 1; last >= 0 && v.Start <= spans[n][last].end {
-				spans[n][last].end = max(spans[n][last].end, v.End)
+			if usable == nil {
+				usable = c.index(partition, func(name string) bool { return c.Nodes[name].Usable })
+			}
+			if of == nil {
+				of = v.places(usable)
+			}
+			all = append(all, reserved{s, of})
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(all, func(a, b reserved) int { return cmp.Compare(a.Start, b.Start) })
+	spans := make([][]Span, len(nodes)) // by node, in order of time, without touching one another
+	for _, r := range all {
+		for _, n := range r.nodes {
+			if last := len(spans[n]) - 1; last >= 0 && r.Start <= spans[n][last].End {
+				spans[n][last].End = max(spans[n][last].End, r.End)
 			} else {
-				spans[n] = append(spans[n], span{v.Start, v.End})
+				spans[n] = append(spans[n], r.Span)
 			}
 		}
 	}
-	claims := map[span]*workload.Claim{}
-	for n, name := range nodes[:len(spans)] {
+	claims := map[Span]*workload.Claim{}
+	for n, name := range nodes {
 		for _, s := range spans[n] {
 			claim := claims[s]
 			if claim == nil {
-				claim = &workload.Claim{Request: workload.Request{Partition: partition, Limit: s.end - s.start}, Start: s.start, From: s.start}
+				claim = &workload.Claim{Request: workload.Request{Partition: partition, Limit: s.End - s.Start}, Start: s.Start, From: s.Start}
 				claims[s] = claim
 			}
 			has := c.Nodes[name]
@@ -61,8 +67,8 @@ func (c *Cluster) Claims(partition string, after, before int64) []workload.Claim
 			claim.Memory += has.Memory
 		}
 	}
-	spansOf := slices.SortedFunc(maps.Keys(claims), func(a, b span) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end)) })
-	list := make([]workload.Claim, 0, len(spansOf))
+	spansOf := slices.SortedFunc(maps.Keys(claims), func(a, b Span) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End)) })
+	var list []workload.Claim
 	for _, s := range spansOf {
 		list = append(list, *claims[s])
 	}

@@ -133,12 +133,19 @@ type Association struct {
 	JobLimits
 }
 
+// Span is a stretch of time, Unix seconds: Start included and End not.
+type Span struct{ Start, End int64 }
+
 // Reservation is one of Slurm's own reservations. From Start to End (Unix seconds) its nodes run
 // only jobs that ask for it by name, from the users and accounts that it admits.
 type Reservation struct {
-	Name        string
-	Start, End  int64
-	Nodes       []string
+	Name       string
+	Start, End int64
+	Nodes      []string
+	// Repeats is how often the reservation comes again, and Again when it does, in order of time;
+	// see Repeat.
+	Repeats     Repeats
+	Again       []Span
 	Maintenance bool
 	Users       []string
 	Accounts    []string

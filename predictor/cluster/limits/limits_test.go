@@ -474,19 +474,19 @@ func TestReservationsClaim(t *testing.T) {
 		of   []Reservation
 		want []workload.Claim
 	}{
-		"none": {want: []workload.Claim{}},
+		"none": {nil, nil},
 		"one": {
 			[]Reservation{{Start: 150, End: 200, Nodes: []string{"a", "b", "c", "d"}}},
 			[]workload.Claim{claim(150, 200, both, "a", "b")},
 		},
-		"of other nodes": {[]Reservation{{Start: 300, End: 400, Nodes: []string{"d"}}}, []workload.Claim{}},
+		"of other nodes": {[]Reservation{{Start: 300, End: 400, Nodes: []string{"d"}}}, nil},
 		"that has begun": {
 			[]Reservation{{Start: 50, End: 200, Nodes: []string{"a"}}},
 			[]workload.Claim{claim(50, 200, a, "a")},
 		},
 		"before and after": {
 			[]Reservation{{Start: 50, End: 100, Nodes: []string{"a"}}, {Start: 1000, End: 1100, Nodes: []string{"b"}}},
-			[]workload.Claim{},
+			nil,
 		},
 		"of the same nodes": {
 			[]Reservation{{Start: 160, End: 250, Nodes: []string{"a"}}, {Start: 150, End: 200, Nodes: []string{"a", "b"}}},

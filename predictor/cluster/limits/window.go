@@ -26,7 +26,7 @@ func (c *Cluster) Blocked(r workload.Request) []Window {
 		return nil
 	}
 	total := len(c.Partitions[r.Partition].Nodes)
-	taken := map[string]int{} // by how many reservations
+	free, taken := total, make([]int, total) // by how many reservations each node is
 	var active []*Reservation
 	var windows []Window
 	for i, e := range edges {
@@ -37,12 +37,13 @@ func (c *Cluster) Blocked(r workload.Request) []Window {
 		}
 		for _, n := range e.nodes {
 			if e.opens {
-				taken[n]++
+				if taken[n]++; taken[n] == 1 {
+					free--
+				}
 			} else if taken[n]--; taken[n] == 0 {
-				delete(taken, n)
+				free++
 			}
 		}
-		free := total - len(taken)
 		if i+1 == len(edges) || edges[i+1].at == e.at || free >= int(r.Nodes) {
 			continue
 		}
@@ -60,13 +61,27 @@ func (c *Cluster) Blocked(r workload.Request) []Window {
 	return windows
 }
 
-// nodesOf returns the nodes of a partition.
-func (c *Cluster) nodesOf(partition string) map[string]bool {
-	nodes := make(map[string]bool, len(c.Partitions[partition].Nodes))
-	for _, name := range c.Partitions[partition].Nodes {
-		nodes[name] = true
+// index returns the places of those of a partition's nodes for which ok returns true, in the list of
+// its nodes.
+func (c *Cluster) index(partition string, ok func(name string) bool) map[string]int {
+	nodes := make(map[string]int, len(c.Partitions[partition].Nodes))
+	for i, name := range c.Partitions[partition].Nodes {
+		if ok(name) {
+			nodes[name] = i
+		}
 	}
 	return nodes
+}
+
+// places returns the places of the reservation's nodes that are in the index.
+func (v *Reservation) places(index map[string]int) []int {
+	places := make([]int, 0, len(v.Nodes))
+	for _, name := range v.Nodes {
+		if i, ok := index[name]; ok {
+			places = append(places, i)
+		}
+	}
+	return places
 }
 
 // edge is the start or the end of a reservation.
@@ -74,7 +89,7 @@ type edge struct {
 	at    int64
 	opens bool
 	by    *Reservation
-	nodes []string // of the partition
+	nodes []int // their places in the partition
 }
 
 // edges returns the starts and ends of the reservations that have nodes of the
@@ -83,18 +98,16 @@ func (c *Cluster) edges(partition string) []edge {
 	if len(c.Reservations) == 0 {
 		return nil
 	}
-	mine := c.nodesOf(partition)
+	mine := c.index(partition, func(string) bool { return true })
 	var edges []edge
 	for i := range c.Reservations {
 		v := &c.Reservations[i]
-		var nodes []string
-		for _, n := range v.Nodes {
-			if mine[n] {
-				nodes = append(nodes, n)
-			}
+		nodes := v.places(mine)
+		if len(nodes) == 0 {
+			continue
 		}
-		if len(nodes) > 0 && v.Start < v.End {
-			edges = append(edges, edge{v.Start, true, v, nodes}, edge{v.End, false, v, nodes})
+		for s := range v.times() {
+			edges = append(edges, edge{s.Start, true, v, nodes}, edge{s.End, false, v, nodes})
 		}
 	}
 	slices.SortStableFunc(edges, func(a, b edge) int { return cmp.Compare(a.at, b.at) })

@@ -35,6 +35,7 @@ func (k *Keeper) Refresh(ctx context.Context) error {
 		return fmt.Errorf("read Slurm's operators: %w", err)
 	}
 	rules.Nodes = slurm.LimitsNodes(nodes)
+	rules.Repeat(k.Now(), k.Zone)
 	k.Outlook.ObserveCluster(&rules, nodes)
 	k.cluster.Store(&clusterState{limits: rules, operators: operators, at: k.Now()})
 	return nil

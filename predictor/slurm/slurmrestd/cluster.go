@@ -240,9 +240,22 @@ func (r *reservation) limits() (limits.Reservation, error) {
 		End:         r.End.or(0),
 		Nodes:       nodes,
 		Maintenance: containsFold(r.Flags, "MAINT"),
+		Repeats:     r.repeats(),
 		Users:       r.Users,
 		Accounts:    r.Accounts,
 	}, err
+}
+
+// repeats returns how often a reservation comes again.
+func (r *reservation) repeats() limits.Repeats {
+	for flag, repeats := range map[string]limits.Repeats{
+		"HOURLY": limits.Hourly, "DAILY": limits.Daily, "WEEKDAY": limits.Weekdays, "WEEKEND": limits.Weekends, "WEEKLY": limits.Weekly,
+	} {
+		if containsFold(r.Flags, flag) {
+			return repeats
+		}
+	}
+	return limits.Never
 }
 
 // license is the licences of one name.

@@ -36,6 +36,7 @@ func TestLive(t *testing.T) {
 	t.Run("clock", lab.clock)
 	t.Run("trial", lab.trial)
 	t.Run("configuration", lab.configuration)
+	t.Run("repeating", lab.repeating)
 	finished := lab.submit("alice", "--time=10", "--ntasks=2", "--comment=mine varq:abcdefghijkl", "--wrap=true")
 	pending := lab.submit("alice", "--time=30", "--begin=now+1hour", "--wrap=true")
 	t.Run("queue", func(t *testing.T) {
@@ -381,6 +382,39 @@ func (l live) configuration(t *testing.T) {
 	}
 	if operators, err := client.Operators(t.Context()); err != nil || !slices.Contains(operators, "oper") {
 		t.Errorf("operators %v, %v", operators, err)
+	}
+	l.run("scontrol", "delete", "reservationname=service")
+}
+
+// repeating compares when reservations come again with the times to which Slurm moves them. Slurm goes
+// by the weekday on which it does that, which must be that of their ends.
+func (l live) repeating(t *testing.T) {
+	flags := map[string]limits.Repeats{"daily": limits.Daily, "hourly": limits.Hourly, "weekday": limits.Weekdays, "weekend": limits.Weekends, "weekly": limits.Weekly}
+	for flag := range flags {
+		l.run("scontrol", "create", "reservation", "reservationname="+flag, "starttime=now+60", "duration=1", "flags=overlap,"+flag, "nodes=ALL", "users=root")
+	}
+	read := func() []limits.Reservation {
+		got, err := l.client("root").Cluster(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got.Reservations
+	}
+	before := limits.Cluster{Reservations: read()}
+	before.Repeat(time.Now().Unix(), time.Local)
+	for flag := range flags {
+		l.run("scontrol", "update", "reservationname="+flag, "skip")
+	}
+	today := time.Now().Weekday()
+	for i, now := range read() {
+		was := before.Reservations[i]
+		if was.Name != now.Name || was.Repeats != flags[was.Name] {
+			t.Fatalf("reservation %+v, and then %+v", was, now)
+		}
+		if next := was.Again[0]; time.Unix(was.End, 0).Weekday() == today && (now.Start != next.Start || now.End != next.End) {
+			t.Errorf("%s: Slurm moves it from %d to %d, not to %d", was.Name, was.Start, now.Start, next.Start)
+		}
+		l.run("scontrol", "delete", "reservationname="+was.Name)
 	}
 }
 
