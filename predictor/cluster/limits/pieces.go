@@ -13,9 +13,9 @@ func (c *Cluster) Pieces(r workload.Request, n *workload.Needs) workload.Pieces 
 	case n == nil:
 		return workload.Pieces{}
 	case n.MostNodes <= 1:
-		return workload.Pieces{Count: 1, Each: workload.Size{CPUs: max(1, r.CPUs), GPUs: r.GPUs, Memory: c.MemoryOf(r)}}
+		return workload.Pieces{Count: 1, Each: workload.Size{CPUs: c.wholeCores(r.Partition, max(1, r.CPUs)), GPUs: r.GPUs, Memory: c.MemoryOf(r)}}
 	case n.MostNodes <= nodes:
-		return workload.Pieces{Count: nodes, Each: workload.Size{CPUs: int32(max(1, n.NodeCPUs.Amount)), GPUs: gpusPerNode(n), Memory: c.nodeMemory(&r, n)}}
+		return workload.Pieces{Count: nodes, Each: workload.Size{CPUs: c.wholeCores(r.Partition, int32(max(1, n.NodeCPUs.Amount))), GPUs: gpusPerNode(n), Memory: c.nodeMemory(&r, n)}}
 	case n.NodeCPUs.Option == "--cpus-per-task" && n.NodeCPUs.Amount > 1:
 		return workload.Pieces{Count: r.CPUs / int32(n.NodeCPUs.Amount), Each: workload.Size{CPUs: int32(n.NodeCPUs.Amount)}}
 	}

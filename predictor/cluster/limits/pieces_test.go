@@ -15,8 +15,10 @@ func TestPieces(t *testing.T) {
 			"main":  {Nodes: []string{"a", "b"}, ConsumableMemory: true, Memory: Memory{DefMemPerCPU: 10}},
 			"whole": {Nodes: []string{"a", "b"}, WholeNodes: true},
 			"share": {Nodes: []string{"a", "b"}},
+			"cores": {Nodes: []string{"c"}},
+			"mixed": {Nodes: []string{"a", "c"}},
 		},
-		Nodes: map[string]Node{"a": {Usable: true, CPUs: 4, Memory: 100}, "b": {Usable: true, CPUs: 4, Memory: 100}},
+		Nodes: map[string]Node{"a": {Usable: true, CPUs: 4, Memory: 100}, "c": {Usable: true, CPUs: 4, Threads: 2}, "b": {Usable: true, CPUs: 4, Memory: 100}},
 	}
 	size := func(nodes, cpus, gpus int32, memory int64) workload.Size {
 		return workload.Size{Nodes: nodes, CPUs: cpus, GPUs: gpus, Memory: memory}
@@ -34,6 +36,8 @@ func TestPieces(t *testing.T) {
 		"one node":                {"main", size(1, 3, 1, 50), &workload.Needs{MostNodes: 1}, workload.Pieces{Count: 1, Each: size(0, 3, 1, 50)}},
 		"its memory by default":   {"main", size(1, 3, 0, 0), &workload.Needs{MostNodes: 1}, workload.Pieces{Count: 1, Each: size(0, 3, 0, 30)}},
 		"memory is shared":        {"share", size(1, 3, 0, 50), &workload.Needs{MostNodes: 1}, workload.Pieces{Count: 1, Each: size(0, 3, 0, 0)}},
+		"whole cores":             {"cores", size(1, 3, 0, 0), &workload.Needs{MostNodes: 1}, workload.Pieces{Count: 1, Each: size(0, 4, 0, 0)}},
+		"cores of some nodes":     {"mixed", size(1, 3, 0, 0), &workload.Needs{MostNodes: 1}, workload.Pieces{Count: 1, Each: size(0, 3, 0, 0)}},
 		"two nodes":               {"main", size(2, 6, 2, 80), &workload.Needs{MostNodes: 2, NodeCPUs: threads, NodeMemory: workload.NodeNeed{Amount: 40, Option: "--mem"}, Gres: []workload.Gres{{Name: "gpu", Count: 1, PerNode: true}}}, workload.Pieces{Count: 2, Each: size(0, 3, 1, 40)}},
 		"all memory of two nodes": {"main", size(2, 2, 0, 200), &workload.Needs{MostNodes: 2, NodeMemory: workload.NodeNeed{Option: "--mem"}}, workload.Pieces{Count: 2, Each: size(0, 1, 0, 100)}},
 		"tasks of three CPUs":     {"main", size(1, 30, 0, 0), &workload.Needs{MostNodes: 10, NodeCPUs: threads}, workload.Pieces{Count: 10, Each: size(0, 3, 0, 0)}},
@@ -43,6 +47,23 @@ func TestPieces(t *testing.T) {
 		got := c.Pieces(workload.Request{Partition: one.partition, Size: one.size}, one.needs)
 		if diff := cmp.Diff(one.want, got); diff != "" {
 			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+// TestCPUsOf: jobs take whole cores.
+func TestCPUsOf(t *testing.T) {
+	c := Cluster{
+		Partitions: map[string]Partition{"cores": {Nodes: []string{"c", "d"}}, "mixed": {Nodes: []string{"a", "c"}}},
+		Nodes:      map[string]Node{"a": {CPUs: 4, Threads: 1}, "c": {CPUs: 8, Threads: 2}, "d": {CPUs: 8, Threads: 4}},
+	}
+	for _, one := range []struct {
+		partition   string
+		asks, takes int32
+	}{{"cores", 1, 2}, {"cores", 4, 4}, {"cores", 5, 6}, {"mixed", 1, 1}, {"none", 3, 3}} {
+		r := workload.Request{Partition: one.partition, Size: workload.Size{Nodes: 1, CPUs: one.asks}}
+		if got := c.CPUsOf(r); got != one.takes {
+			t.Errorf("%d CPUs in %s take %d, want %d", one.asks, one.partition, got, one.takes)
 		}
 	}
 }

@@ -22,7 +22,7 @@ func (k *Keeper) room(claims []workload.Claim) func(c workload.Claim, now int64,
 		if cluster == nil || cluster.limits.Partitions[c.Partition].Overcommits {
 			return workload.Room{Prob: 1}
 		}
-		c.Memory = cluster.limits.MemoryOf(c.Request)
+		c.CPUs, c.Memory = cluster.limits.CPUsOf(c.Request), cluster.limits.MemoryOf(c.Request)
 		return k.Outlook.Room(c, now, slices.Concat(claims, cluster.limits.Claims(c.Partition, now, c.From+max(1, c.Limit))), least)
 	}
 }
@@ -35,7 +35,8 @@ func (k *Keeper) claims(ctx context.Context, now int64) ([]workload.Claim, error
 	}
 	if c := k.cluster.Load(); c != nil {
 		for i := range claims {
-			claims[i].Memory = c.limits.MemoryOf(claims[i].Request)
+			r := &claims[i].Request
+			r.CPUs, r.Memory = c.limits.CPUsOf(*r), c.limits.MemoryOf(*r)
 		}
 	}
 	return claims, nil

@@ -16,7 +16,8 @@ type node struct {
 	State      words  `json:"state"`
 	StateFlags words  `json:"state_flags"` // v0.0.38
 	CPUs       number `json:"cpus"`
-	Threads    number `json:"threads"`
+	Sockets    number `json:"sockets"`
+	Cores      number `json:"cores"` // of a socket
 	Tmp        number `json:"temporary_disk"` // MiB
 	Memory     number `json:"real_memory"`    // MiB
 	TRES       string `json:"tres"`
@@ -28,6 +29,15 @@ type node struct {
 
 func (n *node) required() []presence {
 	return []presence{{"name", n.Name != ""}, {"state", len(n.State) > 0}, {"cpus", n.CPUs.present}}
+}
+
+// threads returns the CPUs of a core: 1 if a CPU is a core, however many threads it has; or 0.
+func (n *node) threads() int32 {
+	cores := n.Sockets.count() * n.Cores.count()
+	if cores == 0 {
+		return 0
+	}
+	return max(1, n.CPUs.count()/cores)
 }
 
 // Nodes returns every node, by name.
@@ -50,7 +60,7 @@ func (c *Client) Nodes(ctx context.Context) ([]slurm.Node, error) {
 			nodes = append(nodes, slurm.Node{
 				Name:       n.Name,
 				CPUs:       n.CPUs.count(),
-				Threads:    n.Threads.count(),
+				Threads:    n.threads(),
 				Memory:     n.Memory.or(0),
 				Tmp:        n.Tmp.or(0),
 				GPUs:       slurm.SizeOf(tres).GPUs,
