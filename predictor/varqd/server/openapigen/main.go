@@ -110,7 +110,8 @@ func (s *schemas) ref(name string) object {
 }
 
 // fields adds the fields of a struct, and of those embedded in it, to
-// properties, and returns the names of those that are always there.
+// properties, and returns the names of those that are always there. Those
+// that JSON leaves out are not added.
 func (s *schemas) fields(t *ast.StructType, properties object) (required []string) {
 	for _, f := range t.Fields.List {
 		if len(f.Names) == 0 {
@@ -119,6 +120,9 @@ func (s *schemas) fields(t *ast.StructType, properties object) (required []strin
 			continue
 		}
 		name, options, _ := strings.Cut(reflect.StructTag(strings.Trim(f.Tag.Value, "`")).Get("json"), ",")
+		if name == "-" {
+			continue
+		}
 		schema := s.schema(f.Type)
 		if text := strings.TrimSpace(sentence(f.Doc) + " " + sentence(f.Comment)); text != "" {
 			if _, isRef := schema["$ref"]; isRef {
