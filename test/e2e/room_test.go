@@ -146,6 +146,12 @@ func TestRoom(t *testing.T) {
 				t.Errorf("%s is promised, though no node is free", options)
 			}
 		}
+		for option, full := range map[string]bool{"--exclusive": true, "--ntasks=1": false} {
+			r := mustRun(t, s, "alice", "varq", "predict", option, "--time=5")
+			if strings.Contains(r.Stdout, "running jobs leave no room for it now") != full {
+				t.Errorf("with %s:\n%s", option, r.Stdout)
+			}
+		}
 		if granted := promises(1, "-n1 -c3 -t5 --begin-by=now+10minutes"); granted != 1 {
 			t.Error("three CPUs are refused, though each node has as many")
 		}

@@ -56,6 +56,22 @@ func (c *Cluster) Complete(r workload.Request) (workload.Request, error) {
 	return r, nil
 }
 
+// CompleteWith is Complete for a job with needs: it fills in the CPUs of its nodes if it is alone on
+// them, and their memory if it asks for all.
+func (c *Cluster) CompleteWith(r workload.Request, n *workload.Needs) (workload.Request, error) {
+	job, err := c.Complete(r)
+	if err != nil {
+		return job, err
+	}
+	if c.Alone(job, n) {
+		job.CPUs = max(job.CPUs, c.WholeNodes(job))
+	}
+	if all, ok := c.AsksAllMemory(job, n); ok {
+		job.Memory = all
+	}
+	return job, nil
+}
+
 // closures says by Slurm's state of a partition what keeps its jobs from starting.
 var closures = map[string]string{"DRAIN": "is drained", "INACTIVE": "is inactive"}
 

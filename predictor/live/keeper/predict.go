@@ -24,7 +24,11 @@ func (k *Keeper) Predict(ctx context.Context, user string, req *api.PredictReque
 	}
 	job := req.Job
 	job.User = user
-	if job, err = planner.Cluster.Complete(job); err != nil {
+	var needs *workload.Needs
+	if req.Exclusive {
+		needs = &workload.Needs{Exclusive: true}
+	}
+	if job, err = planner.Cluster.CompleteWith(job, needs); err != nil {
 		return api.Prediction{}, api.Fault(api.ErrInvalid, err.Error())
 	}
 	if rule := planner.Cluster.CheckSize(job); rule != nil {
@@ -41,8 +45,10 @@ func (k *Keeper) Predict(ctx context.Context, user string, req *api.PredictReque
 	if err != nil {
 		return api.Prediction{}, err
 	}
-	room := k.room(running(claims))
-	answer.Taken = bound(&got, func(at int64) float64 { return room(workload.Claim{Request: job, From: at}, now, 0).Prob }, now)
+	room, pieces := k.room(running(claims)), planner.Cluster.Pieces(job, needs)
+	answer.Taken = bound(&got, func(at int64) float64 {
+		return room(workload.Claim{Request: job, Pieces: pieces, From: at}, now, 0).Prob
+	}, now)
 	answer.Blocked = avoid(&got, planner.Cluster.Blocked(job), now, job.Limit)
 	if answer.Short = planner.Cluster.Shortage(job, now); answer.Short != "" {
 		answer.Beyond, answer.Taken = 0, 0 // simulations told of the nodes, and not of the queue

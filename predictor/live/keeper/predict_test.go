@@ -38,6 +38,17 @@ func TestPredict(t *testing.T) {
 	}
 }
 
+// A job that is alone on its nodes is forecast with all their CPUs, as it is when it is promised.
+func TestPredictExclusive(t *testing.T) {
+	s := newSite(t)
+	for exclusive, cpus := range map[bool]int32{false: 1, true: 250} { // of the only node that is known
+		p, err := s.Predict(t.Context(), "alice", &api.PredictRequest{Job: workload.Request{Size: workload.Size{Nodes: 1, CPUs: 1}}, Exclusive: exclusive})
+		if err != nil || p.Job.CPUs != cpus {
+			t.Errorf("exclusive %v: %+v, %v", exclusive, p.Job, err)
+		}
+	}
+}
+
 // A job that is too large for its partition is refused by name.
 func TestPredictTooLarge(t *testing.T) {
 	s := newSite(t)

@@ -190,21 +190,14 @@ func (p *Planner) admit(r *Request) *Refusal {
 	return nil
 }
 
-// complete checks the request by itself, and fills in the defaults of its job, the CPUs of its nodes
-// if it is alone on them, and their memory if it asks for all.
+// complete checks the request by itself, and fills in the defaults of its job, and its Pieces.
 func (p *Planner) complete(r *Request) error {
 	if err := r.check(); err != nil || p.Cluster == nil {
 		return err
 	}
-	job, err := p.Cluster.Complete(r.Job)
+	job, err := p.Cluster.CompleteWith(r.Job, r.Needs)
 	if err != nil {
 		return err
-	}
-	if p.Cluster.Alone(job, r.Needs) {
-		job.CPUs = max(job.CPUs, p.Cluster.WholeNodes(job))
-	}
-	if all, ok := p.Cluster.AsksAllMemory(job, r.Needs); ok {
-		job.Memory = all
 	}
 	r.Job, r.Pieces = job, p.Cluster.Pieces(job, r.Needs)
 	return nil

@@ -42,6 +42,7 @@ func addJob(flags *pflag.FlagSet) *jobFlags {
 	f.flags.StringVar(&s.Mem, "mem", "", "memory on each node: `SIZE` in MiB, or with K, M, G, T")
 	f.flags.StringVar(&s.MemPerCPU, "mem-per-cpu", "", "memory for each CPU: `SIZE`")
 	f.flags.StringVar(&s.MemPerGPU, "mem-per-gpu", "", "memory for each GPU: `SIZE`")
+	f.flags.BoolVar(&s.Exclusive, "exclusive", false, "share the nodes with no other job")
 	flags.AddFlagSet(f.flags)
 	return f
 }
@@ -54,7 +55,6 @@ func (f *jobFlags) addNeeds(flags *pflag.FlagSet) {
 	f.flags.StringVarP(&s.Constraint, "constraint", "C", "", "`features` that the nodes must have")
 	f.flags.StringVarP(&s.NodeList, "nodelist", "w", "", "`nodes` that the job must have")
 	f.flags.StringVarP(&s.Exclude, "exclude", "x", "", "`nodes` that it must not have")
-	f.flags.BoolVar(&s.Exclusive, "exclusive", false, "share the nodes with no other job")
 	f.flags.StringVarP(&s.Licenses, "licenses", "L", "", "`licences` that must be free: NAME:N,...")
 	f.flags.StringVar(&s.Reservation, "reservation", "", "Slurm's reservation of this `name`")
 	flags.AddFlagSet(f.flags)

@@ -34,7 +34,7 @@ confidence given, and on that reservations rest.`,
 	why := cmd.Flags().Bool("why", false, "tell in sentences what the prediction rests on")
 	asJSON := addJSON(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		request := api.PredictRequest{Quantiles: *quantiles}
+		request := api.PredictRequest{Exclusive: job.size.Exclusive, Quantiles: *quantiles}
 		var err error
 		if request.Job, err = job.request(); err != nil {
 			return cli.Usage(cmd, err)
