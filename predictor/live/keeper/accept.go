@@ -59,7 +59,7 @@ func (k *Keeper) Accept(ctx context.Context, user string, a api.Acceptance) (api
 	e := &entries[0]
 	offer, ok := k.memory.rescue(e.ID)
 	if !ok {
-		return none, api.Fault(api.ErrConflict, fmt.Sprintf("job %d needs no more than you have agreed to, or more would not help; nothing is changed", a.Job))
+		return none, api.Fault(api.ErrConflict, k.unneeded(e)+"; nothing is changed")
 	}
 	worst := e.Idle(offer.earliest)
 	if a.Worst.NodeSeconds > 0 && worst.NodeSeconds > a.Worst.NodeSeconds {
@@ -85,6 +85,19 @@ func (k *Keeper) Accept(ctx context.Context, user string, a api.Acceptance) (api
 	return accepted, nil
 }
 
+// unneeded tells the user why there is nothing to accept for e.
+func (k *Keeper) unneeded(e *ledger.Entry) string {
+	now := k.memory.forecast(e.ID)
+	switch {
+	case !k.memory.forecastKnown(e.ID):
+		return fmt.Sprintf("job %d needs no more than you have agreed to, or more would not help", e.Job)
+	case now >= e.Prob:
+		return fmt.Sprintf("job %d needs no more than you have agreed to: it starts by the deadline with probability %s", e.Job, prob.Format(now))
+	default:
+		return fmt.Sprintf("more would not help job %d: it starts by the deadline with probability %s, however long its nodes may idle", e.Job, prob.Format(now))
+	}
+}
+
 // reviseNow is revise with the job as it is now, without waiting for Watch. It goes on though ctx is
 // done, so that a user who does not wait for the answer does not interrupt it.
 func (k *Keeper) reviseNow(ctx context.Context, e *ledger.Entry, now int64) error {
@@ -106,6 +119,7 @@ func (k *Keeper) reviseNow(ctx context.Context, e *ledger.Entry, now int64) erro
 // varqd will.
 func (k *Keeper) unmoved(e *ledger.Entry, err error, now int64) string {
 	p, ready := &e.Progress, k.Ready()
+	more, short := k.memory.rescue(e.ID)
 	switch {
 	case errors.Is(err, slurm.ErrNotFound):
 		return "the job does not wait in the queue any more"
@@ -114,17 +128,23 @@ func (k *Keeper) unmoved(e *ledger.Entry, err error, now int64) string {
 	case p.Yielded:
 		return "somebody has changed the job, so varqd leaves it alone"
 	case err == nil && k.memory.forecast(e.ID) >= e.Prob:
-		return fmt.Sprintf("by now it would start in time with probability %s without being moved", prob.Format(k.memory.forecast(e.ID)))
+		return "by now it need not be moved"
 	case k.memory.limitsFixed(now):
 		return "Slurm does not let varqd change time limits; ask your administrator to run varq doctor"
 	case errors.Is(err, slurm.ErrUnavailable), errors.Is(err, context.DeadlineExceeded):
 		return "Slurm does not answer now; varqd tries again within a minute"
+	case errors.Is(err, errMeanwhile):
+		return "the queue has changed just now; varqd looks again within some seconds"
 	case err != nil:
 		k.Log.Error("accept", "plan", e.ID, "job", e.Job, "error", err)
 		return "Slurm has refused the change; varqd tries again in a minute"
 	case ready != nil:
 		return ready.Error() + "; varqd moves the job as soon as it can"
+	case now >= p.BeginTime:
+		return "it waits for its nodes already, and cannot be moved any more"
+	case short:
+		return fmt.Sprintf("by now that is too little: with %s it would start in time with probability %s; varq accept %d agrees to that", e.Idle(more.earliest).RoundedUp(), prob.Format(more.prob), e.Job)
 	default:
-		return "the queue has changed just now; varqd looks again within some seconds"
+		return "by now no move makes it more probable that it starts in time; varqd moves it as soon as one does"
 	}
 }

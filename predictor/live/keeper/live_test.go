@@ -403,4 +403,20 @@ func TestLiveCeiling(t *testing.T) {
 	l.lookUntil(job, func(j slurm.QueueEntry, r api.Reservation) bool {
 		return j.Eligible == p.BeginBy-1800 && j.Limit == 180+1800 && r.Now >= p.Prob && r.Rescue == nil
 	})
+
+	l.outlook.wait += 30 // less than varqd moves a job by of its own accord
+	l.lookUntil(job, func(_ slurm.QueueEntry, r api.Reservation) bool { return r.Rescue != nil })
+	accepted, err = l.Accept(t.Context(), "alice", api.Acceptance{Job: job})
+	l.must(err)
+	if j, err = l.slurm.Job(t.Context(), job); err != nil || !accepted.Moved || j.Eligible != p.BeginBy-1830 || accepted.Now < p.Prob {
+		t.Errorf("accepted %+v; the job is eligible at %d, %v", accepted, j.Eligible, err)
+	}
+	l.outlook.full = true // now nodes that idle for longer would not help
+	l.outlook.wait += 600
+	if _, r := l.lookUntil(job, func(_ slurm.QueueEntry, r api.Reservation) bool { return r.Now < p.Prob }); r.Rescue != nil {
+		t.Errorf("without room: %+v", r)
+	}
+	if a, err := l.Accept(t.Context(), "alice", api.Acceptance{Job: job}); err == nil {
+		t.Errorf("accepted %+v", a)
+	}
 }

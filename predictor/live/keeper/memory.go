@@ -100,6 +100,14 @@ func (m *memory) forecast(plan string) float64 {
 	return m.forecasts[plan]
 }
 
+// forecastKnown reports whether setForecast was called for plan.
+func (m *memory) forecastKnown(plan string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	_, ok := m.forecasts[plan]
+	return ok
+}
+
 // postpone makes postponed true for plan during the next retryAfter seconds.
 func (m *memory) postpone(plan string, now int64) {
 	m.mu.Lock()

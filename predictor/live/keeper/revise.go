@@ -112,22 +112,25 @@ func (k *Keeper) permitted(from, to trajectory.Submission, now int64) trajectory
 	return to
 }
 
+// errMeanwhile is the error of changeJob if the job is not as it was when the queue was read.
+var errMeanwhile = errors.New("the job has changed meanwhile")
+
 // changeJob changes the begin time and the time limit of a job. It writes into the ledger
 // first what it is about to set, then sends it to Slurm, and then writes the event. The next
 // Watch sees in the queue which part of the change Slurm has made.
 //
 // The user may change the job between Watch's reading of the queue and this change. So
-// changeJob reads the job once more, and leaves it alone if it is not as j any more: the next
-// Watch will see what has changed. why tells the user the reason.
+// changeJob reads the job once more, and leaves it alone if it is not as j any more (errMeanwhile):
+// the next Watch will see what has changed. why tells the user the reason.
 func (k *Keeper) changeJob(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, c *change, to trajectory.Submission, why string) error {
 	from := trajectory.Submission{Begin: e.Progress.BeginTime, Limit: e.Progress.TimeLimit}
 	switch fresh, err := k.Slurm.Job(ctx, e.Job); {
 	case errors.Is(err, slurm.ErrNotFound):
-		return nil
+		return errMeanwhile
 	case err != nil:
 		return fmt.Errorf("read the job before revising it: %w", err)
 	case fresh.Submit != j.Submit || fresh.Eligible != j.Eligible || fresh.Limit != j.Limit || fresh.Start != 0 || fresh.Held || asks(&fresh) != asks(j):
-		return nil
+		return errMeanwhile
 	}
 	c.progress.BeginTime, c.progress.TimeLimit = to.Begin, to.Limit
 	if err := k.record(ctx, e, c); err != nil {

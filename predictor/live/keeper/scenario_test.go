@@ -27,6 +27,7 @@ import (
 //
 //	wait SPAN                        from now on jobs wait for SPAN
 //	history loading|loaded           the past is still being loaded, or is loaded
+//	room none|enough                 running jobs leave no room, or enough
 //	slurm down|up                    Slurm answers no call, or every call
 //	accounting down|up [JOB]         the same for accounting, for all jobs or for one
 //	updates refused|failing|lost|done what Slurm does with changes to jobs

@@ -23,6 +23,9 @@ var verbs = map[string]func(s *scene, w *words){
 	"history": func(s *scene, w *words) {
 		s.outlook.loading = choose(s, w.next(), map[string]error{"loaded": nil, "loading": errors.New("varqd is still loading history: 42%")})
 	},
+	"room": func(s *scene, w *words) {
+		s.outlook.full = choose(s, w.next(), map[string]bool{"enough": false, "none": true})
+	},
 	"slurm": func(s *scene, w *words) {
 		s.slurm.down = choose(s, w.next(), map[string]error{"up": nil, "down": slurm.ErrUnavailable})
 	},

@@ -148,6 +148,7 @@ func (k *Keeper) failed(ctx context.Context, e *ledger.Entry, err error) error {
 		return ctx.Err()
 	case errors.Is(err, slurm.ErrUnavailable):
 		return err
+	case errors.Is(err, errMeanwhile): // the next Watch sees what has changed
 	case err != nil:
 		k.Log.Error("reservation", "plan", e.ID, "job", e.Job, "error", err)
 	}

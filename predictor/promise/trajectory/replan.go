@@ -35,6 +35,8 @@ type Revision struct {
 	Prob float64
 	// Stay is the same probability with the present submission.
 	Stay float64
+	// Room is the bound on both by the room that there is.
+	Room float64
 }
 
 // Replan plans the reservation of a pending job anew. r is the request that was promised,
@@ -46,7 +48,7 @@ type Revision struct {
 //   - If the promise does not hold, Replan chooses as Plan does. If no point has the
 //     probability promised, it chooses among the points with the highest probability. It
 //     moves the job if the point is more probable than the present submission, and at least
-//     leastMove away.
+//     leastMove away, or r.Earliest: what the user agrees to is done, however little it is.
 //   - If the promise holds, Replan chooses among the points whose risk is at most venture
 //     times the risk promised. It moves the job if that saves at least leastSaving.
 //
@@ -60,8 +62,8 @@ type Revision struct {
 // shorter the time for which the nodes can still idle.
 func (p *Planner) Replan(r Request, current Submission) Revision {
 	revised := p.replan(&r, current)
-	_, room := p.slot(&r, r.Deadline, max(revised.Prob, revised.Stay))
-	revised.Prob, revised.Stay = min(revised.Prob, room.Prob), min(revised.Stay, room.Prob)
+	_, room := p.slot(&r, r.Deadline, max(revised.Prob, revised.Stay, r.Prob))
+	revised.Prob, revised.Stay, revised.Room = min(revised.Prob, room.Prob), min(revised.Stay, room.Prob), room.Prob
 	return revised
 }
 
@@ -81,7 +83,9 @@ func (p *Planner) replan(r *Request, current Submission) Revision {
 	stay.Stay = stay.Prob
 	points := p.forecasts(r, b, 1)
 	enough := min(r.Prob, highest(points))
-	better := func(to Point) bool { return to.Prob > stay.Prob && abs(to.Begin-current.Begin) >= leastMove }
+	better := func(to Point) bool {
+		return to.Prob > stay.Prob && (abs(to.Begin-current.Begin) >= leastMove || to.Begin == r.Earliest)
+	}
 	if stay.Prob >= r.Prob {
 		enough = 1 - venture*(1-r.Prob)
 		better = func(to Point) bool { return r.idle(to.Begin) <= r.idle(current.Begin)-leastSaving }
@@ -96,9 +100,10 @@ func (p *Planner) replan(r *Request, current Submission) Revision {
 
 // Rescue returns the submission with which the promise would hold again if the nodes could
 // idle for longer than r.Earliest allows. It reports false if there is none, if the promise
-// holds, or if no more idle time is needed. revised is what Replan returned for r.
+// holds, if no more idle time is needed, or if there is too little room however long the nodes idle.
+// revised is what Replan returned for r.
 func (p *Planner) Rescue(r Request, revised Revision) (Point, bool) {
-	if revised.Prob >= r.Prob || r.Earliest == 0 || r.Now >= revised.Begin || r.Deadline <= r.Now {
+	if revised.Prob >= r.Prob || revised.Room < r.Prob || r.Earliest == 0 || r.Now >= revised.Begin || r.Deadline <= r.Now {
 		return Point{}, false
 	}
 	agreed := r.Earliest
@@ -108,6 +113,7 @@ func (p *Planner) Rescue(r Request, revised Revision) (Point, bool) {
 	if i < 0 || points[i].Begin >= agreed {
 		return Point{}, false
 	}
+	points[i].Prob = min(points[i].Prob, revised.Room)
 	return points[i], true
 }
 

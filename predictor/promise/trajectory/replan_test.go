@@ -206,3 +206,21 @@ func TestReplanNamesTheJob(t *testing.T) {
 		t.Errorf("a revision asks about %v", f)
 	}
 }
+
+// The job moves as far as its user has agreed to, though that is less than it moves for anything else.
+func TestReplanMovesToWhatIsAgreed(t *testing.T) {
+	p := Planner{Forecaster: curve{mean: 300, sample: 1000}}
+	r := request(1, 2*hour, .9)
+	a := p.Plan(r)
+	now := Submission{Begin: a.Plan.Begin, Limit: a.Plan.Limit}
+	p.Forecaster = curve{mean: 320, sample: 1000}
+	r.Earliest = now.Begin
+	to, ok := p.Rescue(r, p.Replan(r, now))
+	if !ok || now.Begin-to.Begin >= leastMove {
+		t.Fatalf("%+v, %v", to, ok)
+	}
+	r.Earliest = to.Begin
+	if got := p.Replan(r, now); got.Begin != to.Begin || got.Prob < .9 {
+		t.Errorf("agreed to %d: %+v", to.Begin, got)
+	}
+}

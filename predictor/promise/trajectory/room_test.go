@@ -141,3 +141,21 @@ func TestRoomWhenReplanned(t *testing.T) {
 		t.Errorf("within an hour and within four: %v", probs)
 	}
 }
+
+// Nodes that idle for longer keep a promise where the queue has become slower, but not where there is no room.
+func TestRoomAndRescue(t *testing.T) {
+	p := Planner{Forecaster: curve{mean: 300, sample: 1000}}
+	r := request(1, 2*hour, .9)
+	a := p.Plan(r)
+	now := Submission{Begin: a.Plan.Begin, Limit: a.Plan.Limit}
+	r.Earliest = now.Begin
+	p.Forecaster = curve{mean: 600, sample: 1000}
+	to, ok := p.Rescue(r, p.Replan(r, now))
+	if !ok || to.Begin >= now.Begin || to.Prob < .9 {
+		t.Errorf("with room: %+v, %v", to, ok)
+	}
+	p.Room = from(noon+3*hour, .3)
+	if to, ok := p.Rescue(r, p.Replan(r, now)); ok {
+		t.Errorf("without room: %+v", to)
+	}
+}

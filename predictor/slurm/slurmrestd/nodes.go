@@ -17,7 +17,7 @@ type node struct {
 	StateFlags words  `json:"state_flags"` // v0.0.38
 	CPUs       number `json:"cpus"`
 	Sockets    number `json:"sockets"`
-	Cores      number `json:"cores"` // of a socket
+	Cores      number `json:"cores"`          // of a socket
 	Tmp        number `json:"temporary_disk"` // MiB
 	Memory     number `json:"real_memory"`    // MiB
 	TRES       string `json:"tres"`

@@ -70,10 +70,13 @@ nothing if more is needed by now.`,
 	return cmd
 }
 
-// moved says what varqd has done to the job.
+// moved says what varqd has done to the job, and how probable its start in time is now.
 func moved(a *api.Accepted, zone *time.Location) string {
-	if !a.Moved {
+	switch {
+	case !a.Moved && a.Now == 0:
 		return "not moved: " + a.Unmoved
+	case !a.Moved:
+		return fmt.Sprintf("not moved: %s\nas it is, it starts by %s with probability %s", a.Unmoved, slurmtime.Format(a.BeginBy, zone), prob.Format(a.Now))
 	}
 	return fmt.Sprintf("moved: it may start from %s on, with the time limit %s, and by %s with probability %s",
 		slurmtime.Format(a.Set.BeginTime, zone), slurmtime.FormatDuration(a.Set.TimeLimit), slurmtime.Format(a.BeginBy, zone), prob.Format(a.Now))
