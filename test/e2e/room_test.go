@@ -71,12 +71,12 @@ func TestRoom(t *testing.T) {
 	}
 
 	t.Run("for work that may begin early", func(t *testing.T) {
-		if granted := promises(2, "--exclusive -N4 -t5 --begin-by=now+5minutes"); granted != 2 {
+		if granted := promises(2, "--exclusive -N4 -t5 --begin-by=now+20minutes"); granted != 2 {
 			t.Fatalf("%d promised, of two for all nodes", granted)
 		}
 		open := slices.DeleteFunc(reservations(t, s), func(r api.Reservation) bool { return r.State == api.StateCancelled })
 		first := slices.MinFunc(open, func(a, b api.Reservation) int { return cmp.Compare(a.BeginTime, b.BeginTime) })
-		early := workload.Request{Size: workload.Size{Nodes: 4, CPUs: 16}, Limit: 600} // would still run then
+		early := workload.Request{Size: workload.Size{Nodes: 4, CPUs: 16}, Limit: 1800} // would still run then
 		a := quoted(t, s, early, 3600, .5, true)
 		if a.Plan == nil || a.Plan.BeginTime < first.BeginTime {
 			t.Errorf("before the work of others, which is to begin by %d: %+v, %+v", first.BeginBy, a.Plan, a.Refusal)

@@ -168,28 +168,42 @@ func (s *share) check(c *Cluster, r *workload.Request, used *use) *Rule {
 // other limits, the first QOS that sets one decides, and else the associations.
 func (c *Cluster) shares(r *workload.Request) []share {
 	var found []share
-	const user, account, group = 0, 1, 2
-	var byQOS [3][3]bool // which limits a QOS has set
-	minutesByQOS := map[string]bool{}
-	// add adds those limits of a share that no QOS has set before.
-	add := func(kind int, qos bool, s share) {
-		for i, limit := range []Share{{TRES: s.TRES}, {Jobs: s.Jobs}, {Submitted: s.Submitted}} {
-			if !limit.set() || byQOS[kind][i] {
+	const user, account, group = "user", "account", "group"
+	byQOS := map[string]bool{} // limits that a QOS has set
+	// left returns those TRES of a limit that no QOS has limited before.
+	left := func(limit TRES, setting string, qos bool) TRES {
+		var of TRES
+		for name, most := range limit {
+			key := setting + "=" + name
+			if most == None || byQOS[key] {
 				continue
 			}
-			byQOS[kind][i] = qos
+			if of == nil {
+				of = TRES{}
+			}
+			of[name], byQOS[key] = most, qos
+		}
+		return of
+	}
+	// add adds those limits of a share that no QOS has set before. Settings of a QOS and of associations
+	// that limit the same have the same kind.
+	add := func(kind string, qos bool, s share) {
+		limits := []Share{{TRES: left(s.TRES, kind+" TRES", qos)}, {Jobs: s.Jobs}, {Submitted: s.Submitted}}
+		minutes := left(s.minutes, kind+" minutes", qos)
+		s.Share, s.minutes = Share{}, nil
+		for i, limit := range limits {
+			key := fmt.Sprint(kind, i)
+			if !limit.set() || i > 0 && byQOS[key] {
+				continue
+			}
+			byQOS[key] = qos
 			one := s
 			one.Share = limit
 			found = append(found, one)
 		}
-		s.Share, s.minutes = Share{}, maps.Clone(s.minutes)
-		maps.DeleteFunc(s.minutes, func(name string, most int64) bool { return most == None || minutesByQOS[name] })
-		if len(s.minutes) == 0 {
-			return
-		}
-		found = append(found, s)
-		for name := range s.minutes {
-			minutesByQOS[name] = qos
+		if minutes != nil {
+			s.minutes = minutes
+			found = append(found, s)
 		}
 	}
 	for _, h := range c.qos(r) {

@@ -95,6 +95,14 @@ func TestShares(t *testing.T) {
 			}, []*workload.Job{running("alice", "physics", "normal", 1, late)}, "",
 		},
 		{
+			"the QOS limits other TRES", JobLimits{GrpTRES: TRES{"cpu": 7}}, func(c *Cluster, l JobLimits) {
+				ofAccount(c, l)
+				q := c.QOS["normal"]
+				q.GrpTRES = TRES{"node": 100}
+				c.QOS["normal"] = q
+			}, []*workload.Job{running("bob", "physics", "urgent", 4, late)}, "account physics allows 7 cpu at once (GrpTRES=cpu)",
+		},
+		{
 			"the QOS has another", JobLimits{PerUser: Share{Jobs: one}}, func(c *Cluster, l JobLimits) {
 				ofUser(c, l)
 				q := c.QOS["normal"]

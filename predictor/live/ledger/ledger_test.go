@@ -546,7 +546,8 @@ func TestHeld(t *testing.T) {
 	if err := l.Record(ctx, e.ID, e.Progress); err != nil {
 		t.Fatal(err)
 	}
-	got, err := l.Held(ctx, "alice", "phys")
+	add("eeeeeeeeeeee", "alice", "phys", 9_600)
+	got, err := l.Held(ctx, func(plan string) bool { return plan == "eeeeeeeeeeee" || plan == "bbbbbbbbbbbb" }, "alice", "phys")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -64,8 +64,9 @@ func (l *Ledger) Select(ctx context.Context, q Query) ([]Entry, error) {
 }
 
 // Held returns the open reservations of a user, and those of the accounts, and what the idle nodes
-// of each may cost at most. Upper and lower case of accounts are the same.
-func (l *Ledger) Held(ctx context.Context, user string, accounts ...string) ([]policy.Held, error) {
+// of each may cost at most: without plans that were withdrawn and that no job has taken up. Upper and
+// lower case of accounts are the same.
+func (l *Ledger) Held(ctx context.Context, withdrawn func(plan string) bool, user string, accounts ...string) ([]policy.Held, error) {
 	where := "p.user = ?"
 	args := []any{user}
 	for _, account := range accounts {
@@ -73,13 +74,16 @@ func (l *Ledger) Held(ctx context.Context, user string, accounts ...string) ([]p
 		args = append(args, account)
 	}
 	var list []policy.Held
-	err := l.each(ctx, `SELECT p.user, p.account, p.partition, p.qos, p.work_limit, p.hold_until, p.work_node_seconds, coalesce(b.earliest, p.earliest)
+	err := l.each(ctx, `SELECT p.id, coalesce(b.job, 0), p.user, p.account, p.partition, p.qos, p.work_limit, p.hold_until, p.work_node_seconds, coalesce(b.earliest, p.earliest)
 		FROM plans p LEFT JOIN bindings b ON b.plan = p.id WHERE p.open AND (`+where+")", args, func(rows *sql.Rows) error {
 		var h policy.Held
 		var p api.Plan
-		var earliest int64
-		if err := rows.Scan(&h.User, &h.Account, &h.Partition, &h.QOS, &p.WorkLimit, &p.HoldUntil, &p.Work.NodeSeconds, &earliest); err != nil {
+		var job, earliest int64
+		if err := rows.Scan(&p.ID, &job, &h.User, &h.Account, &h.Partition, &h.QOS, &p.WorkLimit, &p.HoldUntil, &p.Work.NodeSeconds, &earliest); err != nil {
 			return err
+		}
+		if job == 0 && withdrawn(p.ID) {
+			return nil
 		}
 		h.NodeSeconds = p.Idle(earliest).NodeSeconds
 		list = append(list, h)
