@@ -2,10 +2,14 @@ package limits
 
 import "github.com/varq-project/varq/predictor/workload"
 
-// CPUsOf returns the CPUs that a job takes from others at least: those that it asks for, in whole
-// cores. No two jobs share a core.
+// CPUsOf returns the CPUs that a job takes from others at least: those that it asks for, or gets for its
+// memory, in whole cores. No two jobs share a core.
 func (c *Cluster) CPUsOf(r workload.Request) int32 {
-	return c.wholeCores(r.Partition, r.CPUs)
+	cpus := r.CPUs
+	if most := c.Partitions[r.Partition].MaxMemPerCPU; most > 0 {
+		cpus = max(cpus, clamp((r.Memory+most-1)/most))
+	}
+	return c.wholeCores(r.Partition, cpus)
 }
 
 // wholeCores rounds CPUs up to whole cores of those nodes of a partition whose cores have the fewest

@@ -90,6 +90,10 @@ func (s *selection) checkMemoryCPUs() *Rule {
 	if most == 0 || each.Option == "--mem-per-gpu" {
 		return nil
 	}
+	if s.n.AllMemory() {
+		return s.keep(each.Option+"=0", fmt.Sprintf("have a CPU for each %d MiB of their memory (MaxMemPerCPU)", most),
+			func(n *Node) bool { return n.CPUs*most >= n.Memory })
+	}
 	cpus := (each.Amount + most - 1) / most
 	return s.keep(each.Option, fmt.Sprintf("have %d CPUs, which Slurm gives to a job with %d MiB of memory a node (MaxMemPerCPU=%d)", cpus, each.Amount, most),
 		func(n *Node) bool { return n.CPUs >= cpus })

@@ -42,6 +42,8 @@ func TestMaxMemory(t *testing.T) {
 		{"of CPUs on two nodes", perNode, perCPU(600), 2, 2400, most + "the job asks for 1200 (--mem-per-cpu)"},
 		{"of GPUs", perNode, workload.Needs{NodeMemory: workload.NodeNeed{Amount: 2000, Option: "--mem-per-gpu"}}, 1, 2000, ""},
 		{"CPUs for memory", Memory{MaxMemPerCPU: 1000}, mem(16000), 1, 16000, ""},
+		{"CPUs for all memory", Memory{MaxMemPerCPU: 1_000_000}, mem(0), 1, 0, ""},
+		{"too few CPUs for all memory", Memory{MaxMemPerCPU: 1}, mem(0), 1, 0, "--mem=0: 0 of the 8 nodes of partition main have a CPU for each 1 MiB of their memory (MaxMemPerCPU), and the job needs 1"},
 		{"more CPUs for memory than there are", Memory{MaxMemPerCPU: 1000}, mem(32001), 1, 32001, "--mem: 0 of the 8 nodes of partition main have 33 CPUs, which Slurm gives to a job with 32001 MiB of memory a node (MaxMemPerCPU=1000), and the job needs 1"},
 	} {
 		c := varied()

@@ -13,7 +13,7 @@ func (c *Cluster) Pieces(r workload.Request, n *workload.Needs) workload.Pieces 
 	case n == nil:
 		return workload.Pieces{}
 	case n.MostNodes <= 1:
-		return workload.Pieces{Count: 1, Each: workload.Size{CPUs: c.wholeCores(r.Partition, max(1, r.CPUs)), GPUs: r.GPUs, Memory: c.MemoryOf(r)}}
+		return workload.Pieces{Count: 1, Each: workload.Size{CPUs: max(1, c.CPUsOf(r)), GPUs: r.GPUs, Memory: c.MemoryOf(r)}}
 	case n.MostNodes <= nodes:
 		return workload.Pieces{Count: nodes, Each: workload.Size{CPUs: c.wholeCores(r.Partition, int32(max(1, n.NodeCPUs.Amount))), GPUs: gpusPerNode(n), Memory: c.nodeMemory(&r, n)}}
 	case n.NodeCPUs.Option == "--cpus-per-task" && n.NodeCPUs.Amount > 1:
