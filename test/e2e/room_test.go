@@ -142,7 +142,7 @@ func TestRoom(t *testing.T) {
 		mustRun(t, s, "bob", "sbatch", "-N8", "-n8", "-t40", "-o/dev/null", "--wrap=exec sleep 1d")
 		eventually(t, "varqd has seen the job", func() bool { return predicted(t, s, node).Running == 1 })
 		for _, options := range []string{"--exclusive -N1", "-n1 -c4", "-N2 -n2 -c4"} {
-			if granted := promises(1, options+" -t5 --begin-by=now+10minutes"); granted != 0 {
+			if granted := promises(1, options+" -t5 --begin-by=now+3minutes"); granted != 0 {
 				t.Errorf("%s is promised, though no node is free", options)
 			}
 		}
@@ -152,7 +152,7 @@ func TestRoom(t *testing.T) {
 				t.Errorf("with %s:\n%s", option, r.Stdout)
 			}
 		}
-		if granted := promises(1, "-n1 -c3 -t5 --begin-by=now+10minutes"); granted != 1 {
+		if granted := promises(1, "-n1 -c3 -t5 --begin-by=now+3minutes"); granted != 1 {
 			t.Error("three CPUs are refused, though each node has as many")
 		}
 		mustRun(t, s, "root", "scancel", "--user=bob")
