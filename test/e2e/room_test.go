@@ -41,12 +41,12 @@ func TestRoom(t *testing.T) {
 		}
 		withdraw(t, s)
 		eventually(t, "the room is free again", func() bool {
-			return quoted(t, s, workload.Request{Size: workload.Size{Nodes: 4, CPUs: 16}, Limit: 300}, 20*60, .5, false).Plan != nil
+			return quoted(t, s, workload.Request{Size: workload.Size{Nodes: 4, CPUs: 16}, Limit: 300}, 20*60, .3, false).Plan != nil
 		})
 	})
 
 	promises := func(n int, options string) (granted int) {
-		r := mustRun(t, s, "alice", "bash", "-c", fmt.Sprintf("for i in {1..%d}; do sbatch -o/dev/null --prob=0.5 %s --wrap='exec sleep 1d' 2>&1; done; true", n, options))
+		r := mustRun(t, s, "alice", "bash", "-c", fmt.Sprintf("for i in {1..%d}; do sbatch -o/dev/null %s --wrap='exec sleep 1d' 2>&1; done; true", n, options))
 		granted = strings.Count(r.Stdout, "Submitted batch job")
 		if refused := strings.Count(r.Stdout, "too little room"); granted+refused != n {
 			t.Errorf("%s: %d promised, %d refused:\n%s", options, granted, refused, r.Stdout)
@@ -57,10 +57,10 @@ func TestRoom(t *testing.T) {
 		name, options string
 		of, most      int
 	}{
-		{"in a small partition", "-p short --exclusive -N1 -t5 --begin-by=now+20minutes", 6, 2},
-		{"in a window", "--exclusive -N4 -t10 --begin-after=now+10minutes --begin-by=now+25minutes", 6, 4}, // two at once, and two after them
-		{"beside what is held", "--exclusive -N3 -t5 --begin-by=now+20minutes", 6, 2},
-		{"for tasks of three CPUs on nodes of four", "-n1 -c3 -t5 --begin-by=now+20minutes", 10, 8},
+		{"in a small partition", "--prob=0.3 -p short --exclusive -N1 -t5 --begin-by=now+20minutes", 6, 2},
+		{"in a window", "--prob=0.3 --exclusive -N4 -t10 --begin-after=now+10minutes --begin-by=now+25minutes", 6, 4}, // two at once, and two after them
+		{"beside what is held", "--prob=0.3 --exclusive -N3 -t5 --begin-by=now+20minutes", 6, 2},
+		{"for tasks of three CPUs on nodes of four", "--prob=0.3 -n1 -c3 -t5 --begin-by=now+20minutes", 10, 8},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if granted := promises(c.of, c.options); granted < 2 || granted > c.most {
@@ -71,13 +71,13 @@ func TestRoom(t *testing.T) {
 	}
 
 	t.Run("for work that may begin early", func(t *testing.T) {
-		if granted := promises(2, "--exclusive -N4 -t5 --begin-by=now+20minutes"); granted != 2 {
+		if granted := promises(2, "--prob=0.3 --exclusive -N4 -t5 --begin-by=now+20minutes"); granted != 2 {
 			t.Fatalf("%d promised, of two for all nodes", granted)
 		}
 		open := slices.DeleteFunc(reservations(t, s), func(r api.Reservation) bool { return r.State == api.StateCancelled })
 		first := slices.MinFunc(open, func(a, b api.Reservation) int { return cmp.Compare(a.BeginTime, b.BeginTime) })
 		early := workload.Request{Size: workload.Size{Nodes: 4, CPUs: 16}, Limit: 1800} // would still run then
-		a := quoted(t, s, early, 3600, .5, true)
+		a := quoted(t, s, early, 3600, .3, true)
 		if a.Plan == nil || a.Plan.BeginTime < first.BeginTime {
 			t.Errorf("before the work of others, which is to begin by %d: %+v, %+v", first.BeginBy, a.Plan, a.Refusal)
 		}
@@ -85,7 +85,7 @@ func TestRoom(t *testing.T) {
 	})
 
 	t.Run("for work that may begin in a day", func(t *testing.T) { // more of it than begins in sixteenths of the day
-		if granted := promises(20, "--exclusive -N4 -n16 -t10 --begin-after=now+10minutes --begin-by=now+1day"); granted != 20 {
+		if granted := promises(20, "--prob=0.3 --exclusive -N4 -n16 -t10 --begin-after=now+10minutes --begin-by=now+1day"); granted != 20 {
 			t.Errorf("%d promised, all of which can be kept", granted)
 		}
 		withdraw(t, s)
@@ -100,7 +100,7 @@ func TestRoom(t *testing.T) {
 		eventually(t, "varqd has read the reservations", func() bool {
 			return quoted(t, s, workload.Request{Size: workload.Size{Nodes: 3}, Limit: 300}, 20*60, .5, false).Plan == nil
 		})
-		if granted := promises(5, "--exclusive -N1 -t5 --begin-by=now+20minutes"); granted != 2 {
+		if granted := promises(5, "--prob=0.3 --exclusive -N1 -t5 --begin-by=now+20minutes"); granted != 2 {
 			t.Errorf("%d promised, of which 2 can be kept", granted)
 		}
 		mustRun(t, s, "root", "scontrol", "delete", "reservationname=maint")
@@ -142,7 +142,7 @@ func TestRoom(t *testing.T) {
 		mustRun(t, s, "bob", "sbatch", "-N8", "-n8", "-t40", "-o/dev/null", "--wrap=exec sleep 1d")
 		eventually(t, "varqd has seen the job", func() bool { return predicted(t, s, node).Running == 1 })
 		for _, options := range []string{"--exclusive -N1", "-n1 -c4", "-N2 -n2 -c4"} {
-			if granted := promises(1, options+" -t5 --begin-by=now+3minutes"); granted != 0 {
+			if granted := promises(1, "--prob=0.5 "+options+" -t5 --begin-by=now+3minutes"); granted != 0 {
 				t.Errorf("%s is promised, though no node is free", options)
 			}
 		}
@@ -152,7 +152,7 @@ func TestRoom(t *testing.T) {
 				t.Errorf("with %s:\n%s", option, r.Stdout)
 			}
 		}
-		if granted := promises(1, "-n1 -c3 -t5 --begin-by=now+3minutes"); granted != 1 {
+		if granted := promises(1, "--prob=0.5 -n1 -c3 -t5 --begin-by=now+3minutes"); granted != 1 {
 			t.Error("three CPUs are refused, though each node has as many")
 		}
 		mustRun(t, s, "root", "scancel", "--user=bob")
@@ -162,11 +162,11 @@ func TestRoom(t *testing.T) {
 	t.Run("on drained nodes", func(t *testing.T) {
 		four := workload.Request{Size: workload.Size{Nodes: 4}, Limit: 300} // 4 CPUs, as many as one node has
 		eventually(t, "a job of four nodes is promised", func() bool {
-			return quoted(t, s, four, 3600, .5, false).Plan != nil
+			return quoted(t, s, four, 3600, .3, false).Plan != nil
 		})
 		mustRun(t, s, "root", "scontrol", "update", "nodename=node[2-8]", "state=drain", "reason=test")
 		eventually(t, "a job of more nodes than are left is promised nothing", func() bool {
-			return quoted(t, s, four, 3600, .5, false).Plan == nil
+			return quoted(t, s, four, 3600, .3, false).Plan == nil
 		})
 		if p := predicted(t, s, four); p.Bounds[0].Expected != nil && *p.Bounds[0].Expected < 3600 {
 			t.Errorf("predicted: %+v", p)
