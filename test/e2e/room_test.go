@@ -136,6 +136,7 @@ func TestRoom(t *testing.T) {
 			t.Errorf("within two minutes: %+v, %+v", a.Plan, a.Refusal)
 		}
 		mustRun(t, s, "root", "scancel", "--user=bob")
+		eventually(t, "varqd has seen that no job runs", func() bool { return predicted(t, s, node).Running == 0 })
 	})
 
 	t.Run("where each node has a job", func(t *testing.T) {
