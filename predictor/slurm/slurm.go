@@ -97,11 +97,11 @@ type Node struct {
 	// Up is false for a node that is down, failed, powered off for good, or
 	// unreachable.
 	Up bool
-	// Drained is true for a node that takes no new jobs: drained, draining,
-	// or in maintenance.
-	Drained bool
-	State   string // as Slurm writes it, flags joined by "+": "IDLE+DRAIN"
-	Reason  string
+	// Drained is true for a node that takes no new jobs: drained or draining. Maintenance is true while
+	// one of Slurm's own reservations has the node for maintenance.
+	Drained, Maintenance bool
+	State                string // as Slurm writes it, flags joined by "+": "IDLE+DRAIN"
+	Reason               string
 }
 
 // LimitsNodes returns the nodes by name, as package limits has them.

@@ -109,6 +109,22 @@ func TestRoom(t *testing.T) {
 		withdraw(t, s)
 	})
 
+	t.Run("after a maintenance that goes on", func(t *testing.T) {
+		mustRun(t, s, "root", "scontrol", "create", "reservation", "reservationname=maint", "users=root", "flags=maint", "nodes=node[3-8]", "starttime=now", "duration=30")
+		four := workload.Request{Size: workload.Size{Nodes: 4, CPUs: 16}, Limit: 300}
+		eventually(t, "nothing is promised while it goes on", func() bool {
+			return quoted(t, s, four, 20*60, .3, false).Plan == nil
+		})
+		if granted := promises(4, "--prob=0.3 --exclusive -N1 -t5 --begin-by=now+2hours"); granted != 4 {
+			t.Errorf("when it is over, %d of four are promised", granted)
+		}
+		if p := predicted(t, s, four); p.Bounds[0].Expected != nil && *p.Bounds[0].Expected < 25*60 || !strings.Contains(p.Short, "6 reserved") {
+			t.Errorf("predicted: %+v", p)
+		}
+		mustRun(t, s, "root", "scontrol", "delete", "reservationname=maint")
+		withdraw(t, s)
+	})
+
 	t.Run("beside a reservation of Slurm's that comes again", func(t *testing.T) {
 		mustRun(t, s, "root", "scontrol", "create", "reservation", "reservationname=again", "users=root", "flags=daily", "nodes=ALL", "starttime=now+2hours", "duration=60")
 		for _, hours := range []int64{2, 26, 7*24 + 2} {

@@ -20,10 +20,10 @@ func (c *Cluster) Shortage(r workload.Request, now int64) string {
 		switch n, known := c.Nodes[name]; {
 		case !known:
 			return ""
-		case n.Usable:
-			usable = append(usable, n)
 		case reserved[name]:
 			kept++
+		case n.Usable:
+			usable = append(usable, n)
 		case n.Drained:
 			drained++
 		default:

@@ -30,7 +30,7 @@ func TestShortage(t *testing.T) {
 	delete(unknown, "n1")
 	const (
 		early = "only 2 of the 5 nodes of partition main can start jobs now (2 drained, 1 down), too few for the job, and when the others come back cannot be forecast"
-		later = "only 2 of the 5 nodes of partition main can start jobs now (1 drained, 1 down, 1 reserved), too few for the job, and when the others come back cannot be forecast"
+		later = "only 1 of the 5 nodes of partition main can start jobs now (1 drained, 1 down, 2 reserved), too few for the job, and when the others come back cannot be forecast"
 	)
 	for _, v := range []struct {
 		what  string
@@ -39,9 +39,9 @@ func TestShortage(t *testing.T) {
 		now   int64
 		want  string
 	}{
-		{"all nodes", all(), workload.Size{Nodes: 5, CPUs: 20}, 1500, ""},
-		{"more than there are", all(), workload.Size{Nodes: 6, CPUs: 6}, 1500, ""},
-		{"enough", some, workload.Size{Nodes: 2, CPUs: 8, GPUs: 2, Memory: 2000}, 1500, ""},
+		{"all nodes", all(), workload.Size{Nodes: 5, CPUs: 20}, 999, ""},
+		{"more than there are", all(), workload.Size{Nodes: 6, CPUs: 6}, 999, ""},
+		{"enough", some, workload.Size{Nodes: 2, CPUs: 8, GPUs: 2, Memory: 2000}, 999, ""},
 		{"nodes", some, workload.Size{Nodes: 3, CPUs: 3}, 999, early},
 		{"nodes, while some are reserved", some, workload.Size{Nodes: 3, CPUs: 3}, 1000, later},
 		{"nodes, after the reservation", some, workload.Size{Nodes: 3, CPUs: 3}, 2000, early},

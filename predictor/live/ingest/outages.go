@@ -94,7 +94,7 @@ func downReason(p *limits.Partition, nodes []slurm.Node) string {
 		}
 		all++
 		switch {
-		case n.Up && !n.Drained:
+		case n.Up && !n.Drained && !n.Maintenance:
 			return ""
 		case n.Up:
 			drained++

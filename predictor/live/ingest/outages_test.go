@@ -20,7 +20,7 @@ func TestOutages(t *testing.T) {
 	nodes := func(up, drained bool) []slurm.Node {
 		return []slurm.Node{
 			{Name: "a", CPUs: 4, Partitions: []string{"main"}, Up: up, Drained: drained},
-			{Name: "b", CPUs: 4, Partitions: []string{"main", "closed"}, Up: true, Drained: true},
+			{Name: "b", CPUs: 4, Partitions: []string{"main", "closed"}, Up: true, Maintenance: true},
 		}
 	}
 	down := func(partition string) string {

@@ -58,19 +58,20 @@ func (c *Client) Nodes(ctx context.Context) ([]slurm.Node, error) {
 				states[i] = strings.ToUpper(states[i])
 			}
 			nodes = append(nodes, slurm.Node{
-				Name:       n.Name,
-				CPUs:       n.CPUs.count(),
-				Threads:    n.threads(),
-				Memory:     n.Memory.or(0),
-				Tmp:        n.Tmp.or(0),
-				GPUs:       slurm.SizeOf(tres).GPUs,
-				Features:   n.Features,
-				Gres:       gres,
-				Partitions: n.Partitions,
-				Up:         !containsAny(states, downStates),
-				Drained:    containsAny(states, drainStates),
-				State:      strings.Join(states, "+"),
-				Reason:     n.Reason,
+				Name:        n.Name,
+				CPUs:        n.CPUs.count(),
+				Threads:     n.threads(),
+				Memory:      n.Memory.or(0),
+				Tmp:         n.Tmp.or(0),
+				GPUs:        slurm.SizeOf(tres).GPUs,
+				Features:    n.Features,
+				Gres:        gres,
+				Partitions:  n.Partitions,
+				Up:          !containsAny(states, downStates),
+				Drained:     containsAny(states, drainStates),
+				Maintenance: slices.Contains(states, "MAINTENANCE"),
+				State:       strings.Join(states, "+"),
+				Reason:      n.Reason,
 			})
 			return nil
 		}),
@@ -86,7 +87,7 @@ func (c *Client) Nodes(ctx context.Context) ([]slurm.Node, error) {
 // drainStates it takes no new jobs. A node that is powered down to save energy is up.
 var (
 	downStates  = []string{"DOWN", "ERROR", "FAIL", "FUTURE", "DYNAMIC_FUTURE", "UNKNOWN", "INVALID", "INVALID_REG", "NOT_RESPONDING"}
-	drainStates = []string{"DRAIN", "MAINTENANCE", "REBOOT_REQUESTED", "REBOOT_ISSUED", "POWER_DRAIN", "BLOCKED"}
+	drainStates = []string{"DRAIN", "REBOOT_REQUESTED", "REBOOT_ISSUED", "POWER_DRAIN", "BLOCKED"}
 )
 
 func containsAny(list, wanted []string) bool {
