@@ -320,12 +320,13 @@ func (r *JobRun) withoutStart() bool {
 }
 
 // forgottenRun reports whether the work began in time, as the job says itself, in a run before a
-// requeue of which accounting knows nothing: slurmctld was killed meanwhile.
+// requeue of which accounting does not know that it started: slurmctld was killed meanwhile, or
+// slurmdbd was away.
 func forgottenRun(c *subject) bool {
 	for _, s := range c.stamps {
 		at := int64(s.At)
 		later := slices.ContainsFunc(c.stamps, func(other Stamp) bool { return other.Restarts > s.Restarts })
-		known := slices.ContainsFunc(c.runs, func(r JobRun) bool { return r.Start-near <= at && at <= r.End+near })
+		known := slices.ContainsFunc(c.runs, func(r JobRun) bool { return r.Start != 0 && r.Start-near <= at && at <= r.End+near })
 		if s.Begin && at <= c.row.BeginBy+near && later && !known {
 			return true
 		}
@@ -403,8 +404,16 @@ func (k *checker) stop(c *subject) {
 	}
 }
 
+// asksToCancel reports whether a user has cancelled a job by its number, which Slurm may have given to
+// several of her jobs.
+func (k *checker) asksToCancel(user string, job int64) bool {
+	return slices.ContainsFunc(k.Submissions, func(s *Submission) bool {
+		return s.User == user && s.Job == job && slices.ContainsFunc(s.Acts, func(a Act) bool { return a.What == actCancel })
+	})
+}
+
 func (k *checker) cancelled(c *subject, r *JobRun) {
-	if float64(r.End) >= math.Floor(k.End) || slices.ContainsFunc(c.Acts, func(a Act) bool { return a.What == actCancel }) {
+	if float64(r.End) >= math.Floor(k.End) || k.asksToCancel(c.User, c.Job) {
 		return
 	}
 	if c.row == nil || !c.OnMiss {

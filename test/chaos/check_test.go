@@ -115,6 +115,18 @@ func TestCheck(t *testing.T) {
 			s.Acts = []Act{{What: actCancel, Began: t0 + 10, Done: t0 + 11}}
 			r.State, r.Start, r.End, row.State = "CANCELLED", 0, t0+11, "CANCELLED"
 		}, ""},
+		{"cancelled by a user who means an earlier job of hers with its number", func(e *Evidence, s *Submission, r *JobRun, row *Row) {
+			e.Submissions = append(e.Submissions, &Submission{
+				Name: "c0", User: s.User, Kind: "plain", Limit: 60, Nodes: 1, Job: s.Job, Acts: []Act{{What: actCancel, Began: t0 + 10, Done: t0 + 11}},
+			})
+			r.State, r.Start, r.End, row.State = "CANCELLED", 0, t0+11, "CANCELLED"
+		}, ""},
+		{"cancelled by another user", func(e *Evidence, s *Submission, r *JobRun, row *Row) {
+			e.Submissions = append(e.Submissions, &Submission{
+				Name: "c0", User: "bob", Kind: "plain", Limit: 60, Nodes: 1, Job: s.Job, Acts: []Act{{What: actCancel, Began: t0 + 10, Done: t0 + 11}},
+			})
+			r.State, r.Start, r.End, row.State = "CANCELLED", 0, t0+11, "CANCELLED"
+		}, stopped},
 		{"cancelled though held", func(_ *Evidence, s *Submission, r *JobRun, row *Row) {
 			s.Acts = []Act{{What: actHold, Began: t0 + 10, Done: t0 + 11}}
 			s.OnMiss, r.State, r.Start, r.End, row.State = true, "CANCELLED", 0, deadline+3, "CANCELLED"
@@ -196,6 +208,22 @@ func TestCheckForgottenRun(t *testing.T) {
 		e.Stamps["c1"] = append(e.Stamps["c1"], Stamp{Begin: true, At: deadline + 300, Restarts: again})
 		if found := check(e); len(found) != violations {
 			t.Errorf("restarted %d times: %+v", again, found)
+		}
+	}
+}
+
+// Accounting may know that a run was requeued, and not that it had started.
+func TestCheckRunWithoutStart(t *testing.T) {
+	for at, violations := range map[float64]int{deadline - 20: 0, deadline + 20: 1} {
+		e := story(func(_ *Evidence, s *Submission, r *JobRun, row *Row) {
+			s.Promise.BestEffort, row.HoldUntil = true, 0
+			s.Acts = []Act{{What: actRequeue, Began: deadline - 10, Done: deadline - 9}}
+			r.State, r.Start, r.End = "REQUEUED", 0, deadline-10
+		})
+		e.Runs["c1"] = append(e.Runs["c1"], JobRun{Job: 7, State: "COMPLETED", Submit: deadline - 10, Eligible: deadline + 110, Start: deadline + 110, End: deadline + 120, Limit: 120, Partition: "main", QOS: "normal", Nodes: 1, Comment: "varq:abcdefghijkl"})
+		e.Stamps["c1"] = []Stamp{{true, at, 0}, {true, deadline + 110, 1}, {false, deadline + 120, 1}}
+		if found := check(e); len(found) != violations {
+			t.Errorf("begun at %.0f: %+v", at-deadline, found)
 		}
 	}
 }
