@@ -6,18 +6,22 @@ import "github.com/varq-project/varq/predictor/workload"
 // nodes if it is alone on them; otherwise all that it asks for if that is on one node, or what each
 // of its nodes must have, or the CPUs of its tasks. The request is complete.
 func (c *Cluster) Pieces(r workload.Request, n *workload.Needs) workload.Pieces {
-	nodes := max(1, r.Nodes)
+	nodes, nodeCPUs := max(1, r.Nodes), int32(1)
+	if n != nil {
+		nodeCPUs = max(1, clamp(n.NodeCPUs.Amount))
+	}
 	switch {
 	case c.Alone(r, n):
 		return workload.Pieces{Count: nodes, Exclusive: true}
 	case n == nil:
 		return workload.Pieces{}
 	case n.MostNodes <= 1:
-		return workload.Pieces{Count: 1, Each: workload.Size{CPUs: max(1, c.CPUsOf(r)), GPUs: r.GPUs, Memory: c.MemoryOf(r)}}
+		return workload.Pieces{Count: 1, Each: workload.Size{CPUs: max(c.CPUsOf(r), c.wholeCores(r.Partition, nodeCPUs)), GPUs: r.GPUs, Memory: c.MemoryOf(r)}}
 	case n.MostNodes <= nodes:
-		return workload.Pieces{Count: nodes, Each: workload.Size{CPUs: c.wholeCores(r.Partition, int32(max(1, n.NodeCPUs.Amount))), GPUs: gpusPerNode(n), Memory: c.nodeMemory(&r, n)}}
-	case n.NodeCPUs.Option == "--cpus-per-task" && n.NodeCPUs.Amount > 1:
-		return workload.Pieces{Count: r.CPUs / int32(n.NodeCPUs.Amount), Each: workload.Size{CPUs: int32(n.NodeCPUs.Amount)}}
+		return workload.Pieces{Count: nodes, Each: workload.Size{CPUs: c.wholeCores(r.Partition, nodeCPUs), GPUs: gpusPerNode(n), Memory: c.nodeMemory(&r, n)}}
+	case n.NodeCPUs.Option == "--cpus-per-task" && nodeCPUs > 1 && c.wholeCores(r.Partition, 1) == 1:
+		// Where cores have several CPUs, Slurm counts those of all tasks together.
+		return workload.Pieces{Count: r.CPUs / nodeCPUs, Each: workload.Size{CPUs: nodeCPUs}}
 	}
 	return workload.Pieces{}
 }

@@ -30,19 +30,21 @@ func TestPieces(t *testing.T) {
 		needs     *workload.Needs
 		want      workload.Pieces
 	}{
-		"nothing is known":        {"main", size(1, 4, 0, 0), nil, workload.Pieces{}},
-		"the partition's rule":    {"whole", size(2, 2, 0, 0), nil, workload.Pieces{Count: 2, Exclusive: true}},
-		"exclusive":               {"main", size(2, 2, 0, 0), &workload.Needs{MostNodes: 2, Exclusive: true}, workload.Pieces{Count: 2, Exclusive: true}},
-		"one node":                {"main", size(1, 3, 1, 50), &workload.Needs{MostNodes: 1}, workload.Pieces{Count: 1, Each: size(0, 3, 1, 50)}},
-		"its memory by default":   {"main", size(1, 3, 0, 0), &workload.Needs{MostNodes: 1}, workload.Pieces{Count: 1, Each: size(0, 3, 0, 30)}},
-		"memory is shared":        {"share", size(1, 3, 0, 50), &workload.Needs{MostNodes: 1}, workload.Pieces{Count: 1, Each: size(0, 3, 0, 0)}},
-		"whole cores":             {"cores", size(1, 3, 0, 0), &workload.Needs{MostNodes: 1}, workload.Pieces{Count: 1, Each: size(0, 4, 0, 0)}},
-		"cores of some nodes":     {"mixed", size(1, 3, 0, 0), &workload.Needs{MostNodes: 1}, workload.Pieces{Count: 1, Each: size(0, 3, 0, 0)}},
-		"two nodes":               {"main", size(2, 6, 2, 80), &workload.Needs{MostNodes: 2, NodeCPUs: threads, NodeMemory: workload.NodeNeed{Amount: 40, Option: "--mem"}, Gres: []workload.Gres{{Name: "gpu", Count: 1, PerNode: true}}}, workload.Pieces{Count: 2, Each: size(0, 3, 1, 40)}},
-		"all memory of two nodes": {"main", size(2, 2, 0, 200), &workload.Needs{MostNodes: 2, NodeMemory: workload.NodeNeed{Option: "--mem"}}, workload.Pieces{Count: 2, Each: size(0, 1, 0, 100)}},
-		"tasks of three CPUs":     {"main", size(1, 30, 0, 0), &workload.Needs{MostNodes: 10, NodeCPUs: threads}, workload.Pieces{Count: 10, Each: size(0, 3, 0, 0)}},
-		"tasks of a CPU":          {"main", size(1, 30, 0, 0), &workload.Needs{MostNodes: 30}, workload.Pieces{}},
-		"least CPUs of a node":    {"main", size(1, 30, 0, 0), &workload.Needs{MostNodes: 30, NodeCPUs: workload.NodeNeed{Amount: 2, Option: "--mincpus"}}, workload.Pieces{}},
+		"nothing is known":            {"main", size(1, 4, 0, 0), nil, workload.Pieces{}},
+		"the partition's rule":        {"whole", size(2, 2, 0, 0), nil, workload.Pieces{Count: 2, Exclusive: true}},
+		"exclusive":                   {"main", size(2, 2, 0, 0), &workload.Needs{MostNodes: 2, Exclusive: true}, workload.Pieces{Count: 2, Exclusive: true}},
+		"one node":                    {"main", size(1, 3, 1, 50), &workload.Needs{MostNodes: 1}, workload.Pieces{Count: 1, Each: size(0, 3, 1, 50)}},
+		"its memory by default":       {"main", size(1, 3, 0, 0), &workload.Needs{MostNodes: 1}, workload.Pieces{Count: 1, Each: size(0, 3, 0, 30)}},
+		"memory is shared":            {"share", size(1, 3, 0, 50), &workload.Needs{MostNodes: 1}, workload.Pieces{Count: 1, Each: size(0, 3, 0, 0)}},
+		"whole cores":                 {"cores", size(1, 3, 0, 0), &workload.Needs{MostNodes: 1}, workload.Pieces{Count: 1, Each: size(0, 4, 0, 0)}},
+		"cores of some nodes":         {"mixed", size(1, 3, 0, 0), &workload.Needs{MostNodes: 1}, workload.Pieces{Count: 1, Each: size(0, 3, 0, 0)}},
+		"two nodes":                   {"main", size(2, 6, 2, 80), &workload.Needs{MostNodes: 2, NodeCPUs: threads, NodeMemory: workload.NodeNeed{Amount: 40, Option: "--mem"}, Gres: []workload.Gres{{Name: "gpu", Count: 1, PerNode: true}}}, workload.Pieces{Count: 2, Each: size(0, 3, 1, 40)}},
+		"all memory of two nodes":     {"main", size(2, 2, 0, 200), &workload.Needs{MostNodes: 2, NodeMemory: workload.NodeNeed{Option: "--mem"}}, workload.Pieces{Count: 2, Each: size(0, 1, 0, 100)}},
+		"tasks of three CPUs":         {"main", size(1, 30, 0, 0), &workload.Needs{MostNodes: 10, NodeCPUs: threads}, workload.Pieces{Count: 10, Each: size(0, 3, 0, 0)}},
+		"tasks where cores have CPUs": {"cores", size(1, 30, 0, 0), &workload.Needs{MostNodes: 10, NodeCPUs: threads}, workload.Pieces{}},
+		"least CPUs of one node":      {"main", size(1, 1, 0, 10), &workload.Needs{MostNodes: 1, NodeCPUs: workload.NodeNeed{Amount: 3, Option: "--mincpus"}}, workload.Pieces{Count: 1, Each: size(0, 3, 0, 10)}},
+		"tasks of a CPU":              {"main", size(1, 30, 0, 0), &workload.Needs{MostNodes: 30}, workload.Pieces{}},
+		"least CPUs of a node":        {"main", size(1, 30, 0, 0), &workload.Needs{MostNodes: 30, NodeCPUs: workload.NodeNeed{Amount: 2, Option: "--mincpus"}}, workload.Pieces{}},
 	} {
 		got := c.Pieces(workload.Request{Partition: one.partition, Size: one.size}, one.needs)
 		if diff := cmp.Diff(one.want, got); diff != "" {

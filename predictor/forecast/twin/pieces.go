@@ -13,13 +13,15 @@ import (
 // places on nodes not yet known, as few as it can.
 type pieces struct {
 	workload.Pieces
-	in             *partition
-	limit          int64
-	mix            bool // more pieces fit on a node than it has places
-	nodes          []node
-	left           int64 // places that others may have
-	least          int64 // places of an empty node
-	claimed, taken int64 // by the occupants counted that wait, and by all
+	in      *partition
+	limit   int64
+	largest workload.Size // of all nodes
+	nodes   []node
+	left    int64                 // places that others may have
+	least   int64                 // places of an empty node
+	most    int64                 // pieces that fit on an empty node
+	claimed [len(resources)]int64 // by the occupants counted that wait
+	taken   int64                 // by those that run
 }
 
 // node is one that pieces may be on.
@@ -61,21 +63,21 @@ func (o *occupants) pieces(in *partition, c *workload.Claim) *pieces {
 	if in.part.Memory == 0 {
 		p.Each.Memory = 0
 	}
-	most := int64(0)
 	for i := range p.nodes {
-		most = max(most, p.places(i, &used{}))
+		p.most = max(p.most, p.places(i, &used{}))
+		size := &in.nodes[i].Size
+		p.largest = workload.Size{CPUs: max(p.largest.CPUs, size.CPUs), GPUs: max(p.largest.GPUs, size.GPUs), Memory: max(p.largest.Memory, size.Memory)}
 	}
 	switch {
 	case c.Pieces.Count > 1 && c.Pieces.Count == c.Nodes:
 		p.limit = 1 // each is on its own node
-	case most <= mostPlaces:
+	case p.most <= mostPlaces:
 		p.limit = mostPlaces
 	case c.Pieces.Count == 1:
 		p.limit = 1
 	default:
 		return nil
 	}
-	p.mix = most > p.limit
 	p.left, p.least = -int64(c.Pieces.Count), p.limit
 	for i := range p.nodes {
 		places := p.places(i, &used{})
@@ -114,22 +116,36 @@ func (p *pieces) places(i int, taken *used) int64 {
 	return fit
 }
 
-// claims returns how many places a job takes at least that has not started.
-func (p *pieces) claims(c *occupant) int64 {
-	places := p.least
-	switch {
-	case c.pieces.Exclusive:
-	case p.Exclusive, p.mix: // it may be on nodes with others
-		return 0
-	default:
-		places = mostPlaces
-		for _, of := range resources {
-			if each := of(&p.Each); each > 0 {
-				places = min(places, of(&c.pieces.Each)/each)
-			}
+// claims returns how many places a job takes at least that has not started, by what each of its pieces
+// needs of the resources. Those of several jobs add up for each resource.
+func (p *pieces) claims(c *occupant) (places [len(resources)]int64) {
+	all := func(n int64) {
+		for r := range places {
+			places[r] = n
 		}
 	}
-	return int64(c.share * float64(places*int64(c.pieces.Count)))
+	switch {
+	case c.pieces.Exclusive:
+		all(p.least)
+	case p.most <= 1: // two pieces that need more than half of a node are not on one
+		for r, of := range resources {
+			if half := of(&p.largest) / 2; of(&c.pieces.Each) > half && (p.Exclusive || of(&p.Each) > half) {
+				places[r] = 1
+			}
+		}
+	case p.most <= p.limit:
+		fit := int64(mostPlaces)
+		for _, of := range resources {
+			if each := of(&p.Each); each > 0 {
+				fit = min(fit, of(&c.pieces.Each)/each)
+			}
+		}
+		all(fit)
+	}
+	for r := range places {
+		places[r] = int64(c.share * float64(places[r]*int64(c.pieces.Count)))
+	}
+	return places
 }
 
 func (p *pieces) change(c *occupant, begins bool) {
@@ -138,8 +154,9 @@ func (p *pieces) change(c *occupant, begins bool) {
 		sign = -1
 	}
 	if c.waits {
-		p.claimed += sign * p.claims(c)
-		p.taken += sign * p.claims(c)
+		for r, places := range p.claims(c) {
+			p.claimed[r] += sign * places
+		}
 	}
 	for _, i := range c.on {
 		n := &p.nodes[i]
@@ -149,15 +166,21 @@ func (p *pieces) change(c *occupant, begins bool) {
 	}
 }
 
-func (p *pieces) missing() (sure, all int64) { return p.claimed - p.left, p.taken - p.left }
+func (p *pieces) missing() (sure, all int64) {
+	claimed := slices.Max(p.claimed[:])
+	return claimed - p.left, claimed + p.taken - p.left
+}
 
 func (p *pieces) leave(o *occupants, at int64) float64 {
-	left := p.left
+	var claimed [len(resources)]int64
 	for i := range o.list {
 		if c := &o.list[i]; c.waits && c.has(at) {
-			left -= p.claims(c)
+			for r, places := range p.claims(c) {
+				claimed[r] += places
+			}
 		}
 	}
+	left := p.left - slices.Max(claimed[:])
 	beside, most := make([]int64, len(p.nodes)), int64(0) // places beside all that may be there
 	for i := range p.nodes {
 		var all used
