@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -41,6 +42,10 @@ type Options struct {
 // An error names the invalid option.
 func (o Options) Size() (workload.Size, error) {
 	var none workload.Size
+	o, err := o.withGPUs()
+	if err != nil {
+		return none, err
+	}
 	for _, count := range []struct {
 		option string
 		value  int32
@@ -78,6 +83,18 @@ func (o Options) Size() (workload.Size, error) {
 		return none, err
 	}
 	return workload.Size{Nodes: int32(nodes), CPUs: int32(cpus), GPUs: int32(gpus), Memory: memory}, nil
+}
+
+// withGPUs returns the options with the GPUs for the tasks where they name only the tasks of a GPU.
+func (o Options) withGPUs() (Options, error) {
+	if o.NTasksPerGPU <= 0 || o.NTasks <= 0 || o.GPUs != "" || o.GPUsPerNode != "" || o.GPUsPerTask != "" || o.Gres != "" {
+		return o, nil
+	}
+	if o.NTasks%o.NTasksPerGPU != 0 {
+		return o, fmt.Errorf("--ntasks-per-gpu: %d tasks are no whole number of GPUs: say how many with --gpus", o.NTasks)
+	}
+	o.GPUs = strconv.Itoa(int(o.NTasks / o.NTasksPerGPU))
+	return o, nil
 }
 
 // countable returns an error if one of the numbers is more than any job can have. Their products

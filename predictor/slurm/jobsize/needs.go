@@ -12,7 +12,10 @@ import (
 // invalid option. The number of nodes must not be left open.
 func (o Options) Needs() (workload.Needs, error) {
 	n := workload.Needs{Constraint: o.Constraint, Exclusive: o.Exclusive, Licenses: o.Licenses, Reservation: o.Reservation}
-	var err error
+	o, err := o.withGPUs()
+	if err != nil {
+		return n, err
+	}
 	if n.NodeList, err = namedNodes("--nodelist", o.NodeList); err != nil {
 		return n, err
 	}
