@@ -271,7 +271,7 @@ func TestCheckFindsWhatIsNotThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	config := write("varq.yaml", `
-slurmrestd: {url: "http://localhost:1", token_file: /nowhere/token}
+slurmrestd: {url: "http://localhost:1", user: slurm, token_file: /nowhere/token}
 server: {socket: `+mine+`/socket}
 ledger: {path: `+mine+`/ledger.db}
 history: {path: `+mine+`/history.db}
@@ -280,7 +280,7 @@ forecasters:
   - {name: two, command: `+write("plain", "", 0o644)+`}
 `, 0o644)
 	findings := p.examine("varq", "varqd", "--config="+config, "--check")
-	p.want(findings, "slurmrestd.token_file", doctor.Failure, "no such file", "scontrol token")
+	p.want(findings, "slurmrestd.token_file", doctor.Failure, "no such file", "scontrol token username=slurm lifespan")
 	p.want(findings, "forecasters[0].command", doctor.Failure, "no such file", "execute")
 	p.want(findings, "forecasters[1].command", doctor.Failure, "permission denied", "execute")
 	p.want(findings, "server.socket", doctor.Failure, mine+" cannot be written", "chown")

@@ -55,7 +55,7 @@ func (o *Outlook) Forecast(r workload.Request, now int64, c []workload.Candidate
 	defer m.mu.RUnlock()
 	predictor.Trajectory{Predictor: m.predictor}.Forecast(r, now, c, est)
 	if starts := m.past[kindOf(&r)]; starts < leastPast {
-		forget(est, unknown(&r, starts))
+		forget(est, unknown(&r, starts, m.past[kind{r.Partition, r.GPUs == 0}]))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/varq-project/varq/predictor/delay"
@@ -187,6 +188,9 @@ func TestUnknownKinds(t *testing.T) {
 			t.Errorf("%+v: predicted %v with %q, forecast with %q", r, ok, a.Down, est[0].Down)
 		}
 		return est[0]
+	}
+	if says := unknown(&known, 0, 24); !strings.HasPrefix(says, "0 jobs without GPUs are known") {
+		t.Errorf("where jobs with GPUs are known: %s", says)
 	}
 	if e := ask(known); e.Prob == 0 || e.Down != "" {
 		t.Errorf("a known kind of job: %+v", e)

@@ -19,11 +19,14 @@ func kindOf(r *workload.Request) kind { return kind{r.Partition, r.GPUs > 0} }
 const leastPast = 20
 
 // unknown returns why a job like r, of whose kind few starts are known, is not forecast, in the
-// form of workload.Estimate.Down.
-func unknown(r *workload.Request, starts int) string {
+// form of workload.Estimate.Down. others is how many starts of the other kind are known.
+func unknown(r *workload.Request, starts, others int) string {
 	jobs := "jobs"
-	if r.GPUs > 0 {
+	switch {
+	case r.GPUs > 0:
 		jobs = "jobs with GPUs"
+	case others > 0:
+		jobs = "jobs without GPUs"
 	}
 	return fmt.Sprintf("%d %s are known to have started in partition %s, and a forecast needs %d; once there are as many, ask again", starts, jobs, r.Partition, leastPast)
 }

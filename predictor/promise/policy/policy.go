@@ -162,7 +162,11 @@ func (rules Rules) CheckCost(w Who, quoted, ceiling float64) *Refusal {
 	case quoted > most+slack:
 		return rule.refuse("a lower --prob takes less, and --best-effort none", "the nodes may have to idle for %s, and at most %s are allowed to %s", hours(quoted), hours(most), rule.place(w))
 	}
-	return rule.refuse("ask for --max-cost="+rule.MaxCost.option()+" or less", "a ceiling of %s on the cost of idle nodes is more than the %s that are allowed to %s", hours(ceiling), hours(most), rule.place(w))
+	asked, allowed := hours(ceiling), hours(most)
+	if asked == allowed { // but for the rounding
+		asked, allowed = fmt.Sprintf("%.4f node-hours", ceiling/3600), fmt.Sprintf("%.4f node-hours", most/3600)
+	}
+	return rule.refuse("ask for --max-cost="+rule.MaxCost.option()+" or less", "a ceiling of %s on the cost of idle nodes is more than the %s that are allowed to %s", asked, allowed, rule.place(w))
 }
 
 // option returns the value of --max-cost.

@@ -73,6 +73,9 @@ func TestCost(t *testing.T) {
 	rules := Rules{{Name: "double", MaxCost: Cost{Times: 2}}, {Name: "hour", MaxCost: Cost{NodeSeconds: 3600}}}
 	refused(t, rules.CheckCost(alice, 1000, 2000), "", "")
 	refused(t, rules.CheckCost(alice, 1000, 2002), "double", "ask for --max-cost=2x or less")
+	if no := rules.CheckCost(alice, 1000, 2002); !strings.Contains(no.What, "0.5561 node-hours on the cost of idle nodes is more than the 0.5556 node-hours") {
+		t.Errorf("what is rounded to the same: %s", no.What)
+	}
 	refused(t, rules.CheckCost(alice, 3000, 3600), "", "")
 	refused(t, rules.CheckCost(alice, 3000, 3700), "hour", "ask for --max-cost=1 or less")
 	refused(t, rules.CheckCost(alice, 7200, 7200), "hour", "may have to idle for 2.00 node-hours, and at most 1.00")

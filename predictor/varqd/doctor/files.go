@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -33,6 +34,11 @@ func Files(c *config.Config) []Finding {
 	return append(findings, socket, ledger, history)
 }
 
+// newToken returns the command that makes a token for a user of Slurm, by default varqd's.
+func newToken(user string) string {
+	return "scontrol token username=" + cmp.Or(user, "varq") + " lifespan=SECONDS"
+}
+
 // token examines where the token comes from.
 func token(c config.Slurmrestd) Finding {
 	switch {
@@ -40,7 +46,7 @@ func token(c config.Slurmrestd) Finding {
 		const of = "slurmrestd.token_file"
 		f, err := os.Open(c.TokenFile)
 		if err != nil {
-			return failure(of, err, "put a token there that varqd's user may read: scontrol token username=varq lifespan=SECONDS")
+			return failure(of, err, "put a token there that varqd's user may read: "+newToken(c.User))
 		}
 		f.Close()
 		return ok(of, "%s", c.TokenFile)

@@ -93,7 +93,7 @@ func expiry(a Access, now time.Time) Finding {
 	case expires.Unix() == 0:
 		return ok(of, "never expires")
 	case left <= 0:
-		return failure(of, fmt.Sprintf("expired at %s", expires.Format(time.RFC3339)), "make a new one: scontrol token username=varq lifespan=SECONDS")
+		return failure(of, fmt.Sprintf("expired at %s", expires.Format(time.RFC3339)), "make a new one: "+newToken(a.User))
 	case left < soon && !a.Renewed:
 		return warning(of, fmt.Sprintf("expires in %v", left), "renew it before, or use slurmrestd.token_command")
 	}
