@@ -248,7 +248,7 @@ func (k *checker) verdict(c *subject) {
 		k.add(wrong, c, "%s, but should be %s: %s", c.row.State, strings.Join(allowed, " or "), why)
 		return
 	}
-	if c.row.State == "KEPT" && !forgottenRun(c) && !slices.ContainsFunc(c.runs, func(r JobRun) bool { return r.Start == c.row.Start || r.withoutStart() }) {
+	if c.row.State == "KEPT" && !forgottenRun(c) && !stamped(c) && !slices.ContainsFunc(c.runs, func(r JobRun) bool { return r.Start == c.row.Start || r.withoutStart() }) {
 		k.add(wrong, c, "kept by a start at %d, of which accounting knows nothing", c.row.Start)
 	}
 }
@@ -259,10 +259,14 @@ func (k *checker) expected(c *subject) (allowed []string, why string) {
 		return []string{"CANCELLED"}, "Slurm did not accept the job"
 	}
 	deadline := c.row.BeginBy
+	inTime := deadline - near // of work that does not wait for the deadline
+	if c.row.HoldUntil > inTime {
+		inTime = deadline + near
+	}
 	for _, r := range c.runs {
 		begin := max(r.Start, c.row.HoldUntil)
 		switch {
-		case r.withoutStart() && slices.ContainsFunc(c.stamps, func(s Stamp) bool { return s.Begin && int64(s.At) <= deadline+near }):
+		case r.withoutStart() && slices.ContainsFunc(c.stamps, func(s Stamp) bool { return s.Begin && int64(s.At) <= inTime }):
 			return []string{"KEPT"}, "its work had begun in time, as it says itself"
 		case r.withoutStart():
 			return []string{"KEPT", "MISSED", "CANCELLED"}, "accounting does not know when it started"
@@ -332,6 +336,13 @@ func forgottenRun(c *subject) bool {
 		}
 	}
 	return false
+}
+
+// stamped reports whether the work began, as the job says itself, when the promise was kept.
+func stamped(c *subject) bool {
+	return slices.ContainsFunc(c.stamps, func(s Stamp) bool {
+		return s.Begin && max(c.row.Start, c.row.HoldUntil)-near <= int64(s.At) && int64(s.At) <= c.row.BeginBy+near
+	})
 }
 
 // refusedBySlurm reports whether Slurm did not accept the job. It lists such a one in accounting

@@ -102,6 +102,13 @@ func TestCheck(t *testing.T) {
 			e.Faults = []Fault{{Kind: "varqd stopped", Began: deadline - 10, Done: deadline + 20}}
 			r.Start, r.End, row.State = deadline+40, deadline+50, "CANCELLED"
 		}, ""},
+		{"accounting has lost the start, and the work began as the deadline passed", func(e *Evidence, s *Submission, r *JobRun, row *Row) {
+			r.Start, row.State, row.HoldUntil, s.Promise.From = 0, "MISSED", deadline-30, deadline-30
+			e.Stamps["c1"][0].At = deadline + 1
+		}, ""},
+		{"kept by a start that the job has seen, and accounting has not", func(_ *Evidence, _ *Submission, r *JobRun, _ *Row) {
+			r.Start = deadline - 10
+		}, ""},
 		{"cancelled by nobody", func(_ *Evidence, _ *Submission, r *JobRun, row *Row) {
 			r.State, r.Start, r.End, row.State = "CANCELLED", 0, deadline+3, "MISSED"
 		}, stopped},
