@@ -81,6 +81,11 @@ func (o options) size() (jobsize.Options, error) {
 			return size, err
 		}
 	}
+	for _, name := range []string{"threads-per-core", "ntasks-per-core", "hint"} {
+		if o.has(name) {
+			size.Threads = "--" + name + "=" + o[name]
+		}
+	}
 	if o.has("overcommit") { // any number of tasks shares a CPU of each node
 		size.NTasks, size.NTasksPerNode, size.CPUsPerTask = 0, 0, 0
 	}

@@ -34,6 +34,7 @@ type Options struct {
 	Exclude       string
 	Exclusive     bool
 	Licenses      string
+	Threads       string // an option that says how many threads of a core are used, such as --hint=nomultithread
 	Reservation   string
 }
 

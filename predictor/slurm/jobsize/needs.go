@@ -11,7 +11,7 @@ import (
 // Needs returns what the options of a reservation demand of the job's nodes. An error names the
 // invalid option. The number of nodes must not be left open.
 func (o Options) Needs() (workload.Needs, error) {
-	n := workload.Needs{Constraint: o.Constraint, Exclusive: o.Exclusive, Licenses: o.Licenses, Reservation: o.Reservation}
+	n := workload.Needs{Constraint: o.Constraint, Exclusive: o.Exclusive, Licenses: o.Licenses, Reservation: o.Reservation, Threads: o.Threads}
 	o, err := o.withGPUs()
 	if err != nil {
 		return n, err
