@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/workload"
@@ -45,11 +46,15 @@ func (k *Keeper) Predict(ctx context.Context, user string, req *api.PredictReque
 	if err != nil {
 		return api.Prediction{}, err
 	}
+	windows := planner.Cluster.Blocked(job)
+	answer.Blocked = avoid(&got, windows, now, job.Limit)
 	room, pieces := k.room(running(claims)), planner.Cluster.Pieces(job, needs)
 	answer.Taken = bound(&got, func(at int64) float64 {
 		return room(workload.Claim{Request: job, Pieces: pieces, From: at}, now, 0).Prob
 	}, now)
-	answer.Blocked = avoid(&got, planner.Cluster.Blocked(job), now, job.Limit)
+	if open(windows, now, job.Limit) > now {
+		answer.Taken = 0 // the window takes it
+	}
 	if answer.Short = planner.Cluster.Shortage(job, now); answer.Short != "" {
 		answer.Beyond, answer.Taken = 0, 0 // simulations told of the nodes, and not of the queue
 	}
@@ -57,19 +62,36 @@ func (k *Keeper) Predict(ctx context.Context, user string, req *api.PredictReque
 	for i, q := range asked {
 		answer.Bounds[i] = api.Bound{Quantile: q, Confidence: k.Confidence}
 		if ok {
-			answer.Bounds[i].Expected, answer.Bounds[i].Seconds = quantile(&got.Wait, q), quantile(&got.Lower, q)
+			after := func(wait float64) float64 {
+				at := now + int64(wait)
+				return wait + float64(open(windows, at, job.Limit)-at)
+			}
+			answer.Bounds[i].Expected, answer.Bounds[i].Seconds = quantile(&got.Wait, q, after), quantile(&got.Lower, q, after)
 		}
 	}
 	return answer, nil
 }
 
-// quantile returns the q-quantile of d in seconds, or nil if it is infinite.
-func quantile(d *delay.Distribution, q float64) *float64 {
+// quantile returns the q-quantile of d in seconds, after what else delays the job, or nil if it is
+// infinite.
+func quantile(d *delay.Distribution, q float64, after func(seconds float64) float64) *float64 {
 	seconds := d.Quantile(q)
 	if math.IsInf(seconds, 1) {
 		return nil
 	}
+	seconds = after(seconds)
 	return &seconds
+}
+
+// open returns the first time, from another on, at which a job with a time limit is not in the way of
+// windows, which are in order.
+func open(windows []limits.Window, at, limit int64) int64 {
+	for _, w := range windows {
+		if w.Start-limit < at && at < w.End {
+			at = w.End
+		}
+	}
+	return at
 }
 
 // apiEvidence translates the evidence of a forecast.

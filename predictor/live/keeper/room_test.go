@@ -71,6 +71,23 @@ func TestPredictionIsBounded(t *testing.T) {
 	}
 }
 
+// A window that begins before a job could end is named, and not the room that it takes. No start is
+// predicted before its end.
+func TestPredictionNamesTheWindow(t *testing.T) {
+	s := newSite(t)
+	const end = 7200
+	s.cluster.Load().limits.Reservations = []limits.Reservation{{Name: "maint", Start: epoch + 1800, End: epoch + end, Nodes: []string{"a", "b", "c", "d"}}}
+	for _, s.outlook.full = range []bool{false, true} {
+		p, err := s.Predict(t.Context(), "alice", &api.PredictRequest{Quantiles: []float64{.5}})
+		if err != nil || p.Taken != 0 || p.Blocked == nil || p.Blocked.End != epoch+end {
+			t.Errorf("room taken: %v; %+v, %v", s.outlook.full, p, err)
+		}
+		if !s.outlook.full && *p.Bounds[0].Expected < end {
+			t.Errorf("expected within the window: %v", *p.Bounds[0].Expected)
+		}
+	}
+}
+
 // No start is predicted in a window, nor so short a time before that the job would run into it.
 func TestPredictionAvoidsWindows(t *testing.T) {
 	const mean, limit = 1800., 600
