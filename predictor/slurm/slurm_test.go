@@ -30,7 +30,7 @@ func TestParseState(t *testing.T) {
 		"CANCELLED+":                  workload.Cancelled,
 		"cancelled":                   workload.Cancelled,
 		"TIMEOUT":                     workload.TimedOut,
-		"DEADLINE":                    workload.TimedOut,
+		"DEADLINE":                    workload.Cancelled,
 		"NODE_FAIL":                   workload.Failed,
 		"PREEMPTED":                   workload.Failed,
 		"OUT_OF_MEMORY":               workload.Failed,

@@ -19,7 +19,7 @@ var baseStates = map[string]workload.State{
 	"NODE_FAIL":     workload.Failed,
 	"PREEMPTED":     workload.Failed,
 	"BOOT_FAIL":     workload.Failed,
-	"DEADLINE":      workload.TimedOut,
+	"DEADLINE":      workload.Cancelled, // by Slurm: see Expired
 	"OUT_OF_MEMORY": workload.Failed,
 }
 
@@ -49,6 +49,12 @@ func Evicted(words ...string) bool {
 	return slices.ContainsFunc(words, func(word string) bool {
 		return slices.Contains([]string{"NODE_FAIL", "PREEMPTED", "BOOT_FAIL", "LAUNCH_FAILED", "RECONFIG_FAIL"}, strings.ToUpper(word))
 	})
+}
+
+// Expired reports whether Slurm's state of a job says that it could not have ended by its --deadline
+// any more: Slurm then ends it before it has started. words are as for ParseState.
+func Expired(words ...string) bool {
+	return slices.ContainsFunc(words, func(word string) bool { return strings.EqualFold(word, "DEADLINE") })
 }
 
 // ParseState returns varq's state of a job from Slurm's. Slurm writes one word ("PENDING"),

@@ -63,6 +63,9 @@ type Job struct {
 	// Evicted is true if the state is Failed because Slurm took the nodes away: one failed, or
 	// they were given to another job. It is false where that is not known.
 	Evicted bool
+	// Expired is true if the state is Cancelled because Slurm ended the job before it started, as it
+	// could not have ended by its --deadline any more. It is false where that is not known.
+	Expired bool
 	Comment string // as its user and varq wrote it, where known
 }
 

@@ -64,6 +64,18 @@ func TestLiveInteractive(t *testing.T) {
 	}
 }
 
+// A job that Slurm ends because of its own --deadline is settled, though it never started.
+func TestLiveDeadline(t *testing.T) {
+	l := newLab(t, limited(t), "slurm")
+	l.run("alice", "sbatch", "--nodes=2", "--exclusive", "--output=/dev/null", "--wrap=sleep 3600") // no node is free
+	job, _ := l.reserve(600*time.Second, "")                                                        // eligible at once
+	l.look(job)
+	l.run("root", "scontrol", "update", fmt.Sprintf("job=%d", job), "Deadline=now+60seconds")
+	if r := l.settled(job); r.State != api.StateCancelled || r.Start != 0 || !strings.Contains(r.Note, "its own --deadline") {
+		t.Errorf("settled as %+v", r)
+	}
+}
+
 // A user who lets her job start now has moved it, though it starts before the keeper looks.
 func TestLiveStartNow(t *testing.T) {
 	l := newLab(t, limited(t), "slurm")

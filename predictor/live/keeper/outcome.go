@@ -11,6 +11,9 @@ import (
 // lateAndCancelled is the note of a job that was cancelled because of --on-miss=cancel.
 const lateAndCancelled = "not started by the deadline, so cancelled, as asked for"
 
+// expired is the note of a job that Slurm ended because of the job's own --deadline.
+const expired = "ended by Slurm, since it could not end by its own --deadline any more"
+
 // ended reports whether accounting knows how a run of e's job ended. After an outage slurmdbd may
 // report for a while, or for ever, that a job is COMPLETED, but no end or no start. Not yet known is
 // not known; but the start is not needed if the queue has shown it.
@@ -63,10 +66,10 @@ func neverAccepted(run *workload.Job) bool {
 //
 //   - Kept: the job started by BeginBy, lasted until its work began, and was not suspended until
 //     after BeginBy, by accounting or as the queue has shown it. A later requeue changes nothing.
-//   - Cancelled: the job was cancelled before BeginBy, or its srun or salloc was ended before
-//     its work could begin; or the promise was not kept, and the user had held the job or
-//     somebody had changed it. What they do once the queue has shown the job to be late is no
-//     excuse.
+//   - Cancelled: the job was cancelled before BeginBy, also by Slurm because of the job's own
+//     --deadline, or its srun or salloc was ended before its work could begin; or the promise was
+//     not kept, and the user had held the job or somebody had changed it. What they do once the
+//     queue has shown the job to be late is no excuse.
 //   - Missed: in all other cases.
 //
 // why tells the user the reason. It is empty for a promise that was kept without a
@@ -88,6 +91,8 @@ func judge(e *ledger.Entry, run *workload.Job, now int64) (s ledger.Settlement, 
 	switch {
 	case s.WorkStart != 0 && s.WorkStart <= e.BeginBy:
 		s.Outcome = api.StateKept
+	case run.Expired && run.End < e.BeginBy && !e.Progress.Late:
+		s.Outcome, why = api.StateCancelled, expired
 	case run.State == workload.Cancelled && run.End < e.BeginBy && !e.Progress.Late: // a suspended job ends, for Slurm, when it was suspended
 		s.Outcome, why = api.StateCancelled, "cancelled before the deadline"
 	case s.WorkStart == 0 && endedByUser(e, run):
@@ -100,6 +105,8 @@ func judge(e *ledger.Entry, run *workload.Job, now int64) (s ledger.Settlement, 
 		s.Outcome, why = api.StateCancelled, "not started in time because the user held it"
 	case run.Start == 0 && e.Progress.Stopped != "":
 		s.Outcome, why = api.StateMissed, "not started by the deadline: "+stopper(e.Progress.Stopped)
+	case run.Expired:
+		s.Outcome, why = api.StateMissed, "not started by the deadline, and "+expired
 	case run.Start == 0 && run.State == workload.Cancelled && e.OnMiss == api.OnMissCancel:
 		s.Outcome, why = api.StateMissed, lateAndCancelled
 	case run.Start == 0:

@@ -325,11 +325,11 @@ func (s *scene) end(id int64, state string, at int64) {
 	}
 	delete(s.slurm.queue, id)
 	j.End = at
-	j.Evicted = state == "NODE_FAIL"
-	j.State = choose(s, state, map[string]workload.State{
-		"RUNNING": workload.Running, "COMPLETED": workload.Completed, "CANCELLED": workload.Cancelled,
-		"FAILED": workload.Failed, "NODE_FAIL": workload.Failed, "REQUEUED": workload.Requeued,
-	})
+	j.Evicted, j.Expired = slurm.Evicted(state), slurm.Expired(state)
+	j.State = slurm.ParseState(state)
+	if j.State == workload.Unknown {
+		s.t.Fatalf("there is no state %q", state)
+	}
 	s.slurm.accounted[id] = append(s.slurm.accounted[id], j.Job)
 }
 

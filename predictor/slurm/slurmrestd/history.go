@@ -211,6 +211,7 @@ func (j *pastJob) job() workload.Job {
 		State:    slurm.ParseState(j.State.Current...),
 		AtLimit:  slurm.AtLimit(j.State.Reason),
 		Evicted:  slurm.Evicted(j.State.Current...),
+		Expired:  slurm.Expired(j.State.Current...),
 		Comment:  string(j.Comment),
 	}
 	if job.Nodes == 0 {
