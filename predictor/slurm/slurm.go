@@ -81,6 +81,14 @@ type Shape struct {
 	DiskPerNode                           int64 // MiB
 	// TRES lists what else it asks for, such as GPUs by type and licences: "gres/gpu:a100=2".
 	TRES string
+	// Licenses are as of sbatch, each with its count ("matlab:1"), in order. Slurm completes them so
+	// itself when it reads its configuration again.
+	Licenses   string
+	Contiguous bool
+	Deadline   int64 // by which the job must have ended, as of sbatch --deadline, Unix seconds
+	// Nice is what sbatch --nice says. Switches is the greatest number of switches that the user wants
+	// the nodes to be at; Slurm 22.05 does not tell it.
+	Nice, Switches int64
 }
 
 // Node is one compute node.

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/slurm"
@@ -15,12 +16,14 @@ import (
 var askedParts = []string{
 	"partition", "account", "QOS", "nodes", totalCPUs, "GPUs", "memory", "features", "node list", "excluded nodes", dependency,
 	leastCPUs, "tasks", "CPUs per task", "CPUs per node", "memory per node", "memory per CPU", "disk per node", "other resources",
+	"licences", "contiguous nodes", "--deadline", nice, "switches",
 }
 
 const (
 	dependency = "dependency"
 	totalCPUs  = "CPUs"
 	leastCPUs  = "least CPUs"
+	nice       = "nice"
 )
 
 // asks returns as text what a pending job asks for, as far as a promise rests on it. Begin
@@ -29,12 +32,20 @@ func asks(j *slurm.QueueEntry) string {
 	v := url.Values{}
 	number := func(n int64) string { return strconv.FormatInt(n, 10) }
 	s := &j.Shape
+	contiguous, deadline := "no", ""
+	if s.Contiguous {
+		contiguous = "yes"
+	}
+	if s.Deadline != 0 {
+		deadline = time.Unix(s.Deadline, 0).UTC().Format(time.RFC3339)
+	}
 	for i, value := range []string{
 		j.Partition, j.Account, j.QOS,
 		number(int64(j.Size.Nodes)), number(int64(j.CPUs)), number(int64(j.GPUs)), number(j.Memory),
 		j.Features, j.NodeList, j.Excluded, j.Dependency,
 		number(s.CPUs), number(s.Tasks), number(s.CPUsPerTask), number(s.CPUsPerNode),
 		number(s.MemoryPerNode), number(s.MemoryPerCPU), number(s.DiskPerNode), s.TRES,
+		s.Licenses, contiguous, deadline, number(s.Nice), number(s.Switches),
 	} {
 		v.Set(askedParts[i], value)
 	}
@@ -42,8 +53,8 @@ func asks(j *slurm.QueueEntry) string {
 }
 
 // changed says how two results of asks differ: "nodes from 2 to 3, ...". It returns "" if they
-// do not, or if a dependency was fulfilled. A text that cannot be read counts as equal, and so does
-// a part that only one of them has.
+// do not, if a dependency was fulfilled, or if an operator lets the job start sooner by a lower nice.
+// A text that cannot be read counts as equal, and so does a part that only one of them has.
 func changed(was, is string) string {
 	before, err := url.ParseQuery(was)
 	if err != nil || was == "" {
@@ -60,6 +71,8 @@ func changed(was, is string) string {
 		case from == to, !before.Has(part), !now.Has(part):
 			continue
 		case part == dependency && from != "":
+			continue
+		case part == nice && lower(to, from):
 			continue
 		case part == leastCPUs && from == before.Get(totalCPUs) && to == now.Get(totalCPUs): // said already
 			continue
@@ -84,6 +97,13 @@ func asked(size workload.Size, text string) workload.Size {
 		size.Memory = n
 	}
 	return size
+}
+
+// lower reports whether number a is less than number b.
+func lower(a, b string) bool {
+	x, errX := strconv.ParseInt(a, 10, 64)
+	y, errY := strconv.ParseInt(b, 10, 64)
+	return errX == nil && errY == nil && x < y
 }
 
 func orNone(text string) string {

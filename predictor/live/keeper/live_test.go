@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -136,6 +137,7 @@ func (l *lab) lookUntil(job int64, ok func(slurm.QueueEntry, api.Reservation) bo
 // than the job of reserve.
 func limited(t *testing.T) *cluster.Cluster {
 	c := cluster.ForTest(t, cluster.Options{Nodes: 2, SlurmConf: `AccountingStorageEnforce=associations,limits,qos
+Licenses=matlab:5
 PartitionName=tiny Nodes=ALL MaxTime=2 State=UP`})
 	for _, args := range [][]string{{"add", "qos", "fast", "MaxWall=1"}, {"modify", "user", "alice", "set", "qos+=fast"}} {
 		if out, err := c.Command(t.Context(), "root", "sacctmgr", append([]string{"-i"}, args...)...).CombinedOutput(); err != nil {
@@ -187,20 +189,30 @@ func TestLiveLimitsHold(t *testing.T) {
 }
 
 // What the user changes is noted, and her job is not cancelled at its deadline. Nor is a job that
-// Slurm has requeued while its nodes idled.
+// Slurm has requeued while its nodes idled. A list of licences that Slurm completes is no change.
 func TestLiveChanges(t *testing.T) {
 	l := newLab(t, limited(t), "slurm")
 	l.outlook.wait = 2
 	l.run("alice", "sbatch", "--nodes=2", "--exclusive", "--output=/dev/null", "--wrap=sleep 3600") // no node is free
 	ahead := l.Paced(10 * time.Second)
+	plain, _ := l.reserve(ahead, api.OnMissCancel, "--licenses=matlab")
+	l.look(plain)
+	l.run("root", "scontrol", "reconfigure")
 	changes := map[int64]string{}
-	for _, change := range []string{"NumNodes=2", "Dependency=afterany:1", "Partition=short", "QOS=fast", "ReqNodeList=node1", "Features=fast"} {
+	operators := []string{"Contiguous=yes", "Deadline=now+1hour"}
+	for _, change := range append([]string{
+		"NumNodes=2", "Dependency=afterany:1", "Partition=short", "QOS=fast", "ReqNodeList=node1", "Features=fast", "Licenses=matlab:3", "Nice=10000",
+	}, operators...) {
+		user := "alice"
+		if slices.Contains(operators, change) {
+			user = "root"
+		}
 		if change == "Features=fast" {
 			l.run("root", "scontrol", "update", "NodeName=node[1-2]", "AvailableFeatures=fast", "ActiveFeatures=fast")
 		}
 		job, _ := l.reserve(ahead, api.OnMissCancel)
 		l.look(job)
-		l.run("alice", "scontrol", "update", fmt.Sprintf("job=%d", job), change)
+		l.run(user, "scontrol", "update", fmt.Sprintf("job=%d", job), change)
 		changes[job] = change
 	}
 	// Slurm refuses the number of nodes, but takes over the number of CPUs.
@@ -208,7 +220,6 @@ func TestLiveChanges(t *testing.T) {
 	l.look(job)
 	_ = l.Command(t.Context(), "alice", "scontrol", "update", fmt.Sprintf("job=%d", job), "NumNodes=99").Run()
 	changes[job] = "NumNodes=99"
-	plain, _ := l.reserve(ahead, api.OnMissCancel)
 	for job, change := range changes {
 		l.lookUntil(job, func(_ slurm.QueueEntry, r api.Reservation) bool {
 			return strings.Contains(r.Note, "not by varq") && strings.Contains(r.Note, "leaves the job alone")

@@ -53,7 +53,8 @@ import (
 //	cancel PLAN [by USER]
 //	set JOB [when-read] FIELD=VALUE...
 //	                                 user, submit, begin, limit, partition, qos, nodes, features,
-//	                                 dependency, least-cpus, resources, stopped (why, with -
+//	                                 dependency, least-cpus, resources, licenses, nice, deadline,
+//	                                 switches, contiguous, stopped (why, with -
 //	                                 for spaces); or held, interactive, completing, requeueing,
 //	                                 comment=; when-read: just before the keeper reads the job
 //	                                 once more

@@ -284,6 +284,19 @@ func (s *scene) apply(w *words, j *slurm.QueueEntry) {
 	if tres, given := w.value("resources"); given {
 		j.Shape.TRES = tres
 	}
+	if licenses, given := w.value("licenses"); given {
+		j.Shape.Licenses = licenses
+	}
+	if nice, given := w.value("nice"); given {
+		j.Shape.Nice = s.number(nice)
+	}
+	if deadline, given := w.value("deadline"); given {
+		j.Shape.Deadline = s.time(deadline)
+	}
+	if n, given := w.value("switches"); given {
+		j.Shape.Switches = s.number(n)
+	}
+	j.Shape.Contiguous = j.Shape.Contiguous || w.flag("contiguous")
 	if why, given := w.value("stopped"); given {
 		j.Stopped = strings.ReplaceAll(why, "-", " ")
 	}

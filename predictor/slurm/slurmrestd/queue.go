@@ -55,6 +55,11 @@ type queueJob struct {
 	MemoryPerNode number          `json:"memory_per_node"`
 	MemoryPerCPU  number          `json:"memory_per_cpu"`
 	DiskPerNode   number          `json:"minimum_tmp_disk_per_node"`
+	Licenses      string          `json:"licenses"`
+	Contiguous    bool            `json:"contiguous"`
+	Deadline      number          `json:"deadline"`
+	Nice          number          `json:"nice"`
+	Switches      number          `json:"required_switches"`
 }
 
 func (j *queueJob) required() []presence {
@@ -198,8 +203,22 @@ func (j *queueJob) shape() slurm.Shape {
 	return slurm.Shape{
 		CPUs: j.CPUs.or(0), Tasks: j.Tasks.or(0), CPUsPerTask: j.CPUsPerTask.or(0), CPUsPerNode: j.CPUsPerNode.or(0),
 		MemoryPerNode: j.MemoryPerNode.or(0), MemoryPerCPU: j.MemoryPerCPU.or(0), DiskPerNode: j.DiskPerNode.or(0),
-		TRES: strings.Join(rest, ","),
+		TRES:     strings.Join(rest, ","),
+		Licenses: countedLicenses(j.Licenses), Contiguous: j.Contiguous, Deadline: j.Deadline.or(0),
+		Nice: int64(int32(j.Nice.or(0))), Switches: j.Switches.or(0), // 22.05 writes -5 as 4294967291
 	}
+}
+
+// countedLicenses returns a list of licences as Slurm writes it itself: each with its count.
+func countedLicenses(list string) string {
+	items := strings.FieldsFunc(list, func(r rune) bool { return strings.ContainsRune(",;", r) })
+	for i, item := range items {
+		if !strings.ContainsAny(item, ":=*") {
+			items[i] = item + ":1"
+		}
+	}
+	slices.Sort(items)
+	return strings.Join(items, ",")
 }
 
 // limitSeconds converts a limit in minutes into seconds. It returns 0 if the limit is not

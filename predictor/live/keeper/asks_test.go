@@ -1,0 +1,22 @@
+package keeper
+
+import (
+	"testing"
+
+	"github.com/varq-project/varq/predictor/slurm"
+)
+
+// A ledger from before some part of what a job asks for was read does not have it. That is no change.
+func TestAsksOfBefore(t *testing.T) {
+	var j slurm.QueueEntry
+	j.Partition, j.Size.Nodes = "main", 2
+	j.Shape = slurm.Shape{Licenses: "matlab:1", Contiguous: true, Deadline: 1767225600, Nice: 5, Switches: 1}
+	for before, want := range map[string]string{
+		"partition=main&nodes=2&other+resources=": "",
+		"partition=main&nodes=3&other+resources=": "nodes from 3 to 2",
+	} {
+		if got := changed(before, asks(&j)); got != want {
+			t.Errorf("%s: changed: %q", before, got)
+		}
+	}
+}
