@@ -72,6 +72,9 @@ type Reservation struct {
 	Ceiling Cost `json:"ceiling"`
 	// Rescue, if not nil, is what would keep the promise, which does not hold any more.
 	Rescue *Rescue `json:"rescue,omitempty"`
+	// Obstacle is why the job, as it is, does not start by BeginBy: Now is 0. It is a rule of Slurm's
+	// or another reason, in words without a full stop, and empty if Now is not known or not 0.
+	Obstacle string `json:"obstacle,omitempty"`
 	// Note is the latest message for the user, for instance the reason why the promise was
 	// missed.
 	Note string `json:"note,omitempty"`

@@ -8,3 +8,13 @@ import "strings"
 func AtLimit(reason string) bool {
 	return strings.HasPrefix(reason, "Assoc") || strings.HasPrefix(reason, "QOSMax") || reason == "JobArrayTaskLimit"
 }
+
+// BeyondLimit reports whether a job that is pending for this reason asks for more than a job may have
+// in its partition, QOS or association. It does not start unless the job or the limit is changed.
+func BeyondLimit(reason string) bool {
+	switch reason {
+	case "PartitionTimeLimit", "PartitionNodeLimit", "AssociationTimeLimit":
+		return true
+	}
+	return strings.HasSuffix(reason, "PerJob") || strings.HasSuffix(reason, "PerJobLimit")
+}

@@ -109,9 +109,14 @@ func (k *Keeper) noteLate(ctx context.Context, e *ledger.Entry, j *slurm.QueueEn
 		c.yield("held or moved beyond the deadline")
 	case !p.Late:
 		p.Late = true
-		text := "not started by the deadline"
-		if p.Stopped != "" {
+		text := notStarted
+		switch why := k.memory.obstacle(e.ID); {
+		case p.Stopped != "":
 			text += ": " + stopper(p.Stopped)
+		case why != "" && why != unlikely:
+			text += ": " + why
+		case slurm.BeyondLimit(j.Reason):
+			text += ": " + notStartedBySlurm + j.Reason
 		}
 		c.event(ledger.Note, "%s", text)
 	}

@@ -188,6 +188,53 @@ func TestLiveLimitsHold(t *testing.T) {
 	}
 }
 
+// Of a job that limits forbid which were tightened after the promise, its user hears by which: once
+// the limits are read again, or as soon as Slurm says so.
+func TestLiveTightened(t *testing.T) {
+	l := newLab(t, limited(t), "slurm")
+	tighten := func(partition, qos string) {
+		l.run("root", "scontrol", "update", "PartitionName=main", "MaxTime="+partition)
+		l.run("root", "sacctmgr", "-i", "modify", "qos", "normal", "set", "MaxWall="+qos)
+	}
+	obstacle := func(job int64, text string) {
+		t.Helper()
+		l.lookUntil(job, func(_ slurm.QueueEntry, r api.Reservation) bool {
+			return r.Now == 0 && strings.Contains(r.Obstacle, text)
+		})
+	}
+	later, _ := l.reserve(time.Hour, "")
+	l.lookUntil(later, func(_ slurm.QueueEntry, r api.Reservation) bool { return r.Now >= r.Prob && r.Obstacle == "" })
+	tighten("2", "-1")
+	l.must(l.Refresh(t.Context()))
+	obstacle(later, "partition main allows 00:02:00 (MaxTime)")
+	tighten("600", "2")
+	l.must(l.Refresh(t.Context()))
+	obstacle(later, "QOS normal allows 00:02:00 (MaxWall)")
+	tighten("600", "-1")
+	l.must(l.Refresh(t.Context()))
+	l.lookUntil(later, func(_ slurm.QueueEntry, r api.Reservation) bool { return r.Now >= r.Prob && r.Obstacle == "" })
+	l.run("alice", "scancel", strconv.FormatInt(later, 10))
+
+	tighten("2", "-1") // the keeper reads it no more
+	l.outlook.wait = 3590
+	soon, _ := l.reserve(time.Hour, "")
+	obstacle(soon, "Slurm does not start it: PartitionTimeLimit")
+	ahead := l.Paced(15 * time.Second)
+	l.outlook.wait = int64(ahead/time.Second) - 5
+	missed, _ := l.reserve(ahead, "")
+	for reason := ""; reason != "PartitionTimeLimit"; time.Sleep(100 * time.Millisecond) {
+		j, err := l.slurm.Job(t.Context(), missed)
+		l.must(err)
+		reason = j.Reason
+	}
+	says := notStarted + ": Slurm does not start it: PartitionTimeLimit"
+	l.lookUntil(missed, func(_ slurm.QueueEntry, r api.Reservation) bool { return r.Note == says })
+	l.run("alice", "scancel", strconv.FormatInt(missed, 10))
+	if r := l.settled(missed); r.State != api.StateMissed || r.Note != says {
+		t.Errorf("settled as %+v", r)
+	}
+}
+
 // What the user changes is noted, and her job is not cancelled at its deadline. Nor is a job that
 // Slurm has requeued while its nodes idled. A list of licences that Slurm completes is no change.
 func TestLiveChanges(t *testing.T) {

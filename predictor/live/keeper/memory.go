@@ -23,6 +23,7 @@ const maxExpired = 1000
 type memory struct {
 	mu        sync.Mutex
 	forecasts map[string]float64 // by plan: the latest probability of a start by BeginBy
+	obstacles map[string]string  // by plan with a forecast of 0: why it is 0
 	retry     map[string]int64   // by plan: when to try again
 	unclaimed []*ledger.Entry    // open plans without a job, as Watch has read them
 	rescues   map[string]rescue  // by plan: what would keep an endangered promise
@@ -38,7 +39,7 @@ type memory struct {
 }
 
 func newMemory() memory {
-	return memory{forecasts: map[string]float64{}, retry: map[string]int64{}, rescues: map[string]rescue{}, changed: map[string]int64{}}
+	return memory{forecasts: map[string]float64{}, obstacles: map[string]string{}, retry: map[string]int64{}, rescues: map[string]rescue{}, changed: map[string]int64{}}
 }
 
 // retain forgets the reservations that are not in open, and notes those without a job.
@@ -55,6 +56,7 @@ func (m *memory) retain(open []ledger.Entry) {
 	defer m.mu.Unlock()
 	m.unclaimed = unclaimed
 	keepOnly(m.forecasts, isOpen)
+	keepOnly(m.obstacles, isOpen)
 	keepOnly(m.retry, isOpen)
 	keepOnly(m.rescues, isOpen)
 	keepOnly(m.changed, isOpen)
@@ -79,10 +81,16 @@ func (m *memory) takeExpired(expired func(*ledger.Entry) bool) (plans []*ledger.
 	return plans
 }
 
-func (m *memory) setForecast(plan string, prob float64) {
+// setForecast notes how likely plan's promise is to be kept, and why not at all if prob is 0.
+func (m *memory) setForecast(plan string, prob float64, obstacle string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.forecasts[plan] = prob
+	if obstacle == "" {
+		delete(m.obstacles, plan)
+	} else {
+		m.obstacles[plan] = obstacle
+	}
 }
 
 // forget notes that it is not known how likely plan's promise is to be kept, nor what would keep it.
@@ -90,6 +98,7 @@ func (m *memory) forget(plan string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.forecasts, plan)
+	delete(m.obstacles, plan)
 	delete(m.rescues, plan)
 }
 
@@ -98,6 +107,13 @@ func (m *memory) forecast(plan string) float64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.forecasts[plan]
+}
+
+// obstacle returns why the latest forecast for plan is 0, or "" if it is not.
+func (m *memory) obstacle(plan string) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.obstacles[plan]
 }
 
 // forecastKnown reports whether setForecast was called for plan.

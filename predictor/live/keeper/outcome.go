@@ -2,6 +2,7 @@ package keeper
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/ledger"
@@ -13,6 +14,9 @@ const lateAndCancelled = "not started by the deadline, so cancelled, as asked fo
 
 // expired is the note of a job that Slurm ended because of the job's own --deadline.
 const expired = "ended by Slurm, since it could not end by its own --deadline any more"
+
+// notStarted is how the note of a job begins that is pending after its deadline.
+const notStarted = "not started by the deadline"
 
 // ended reports whether accounting knows how a run of e's job ended. After an outage slurmdbd may
 // report for a while, or for ever, that a job is COMPLETED, but no end or no start. Not yet known is
@@ -104,13 +108,15 @@ func judge(e *ledger.Entry, run *workload.Job, now int64) (s ledger.Settlement, 
 	case e.Progress.Held && !e.Progress.Late:
 		s.Outcome, why = api.StateCancelled, "not started in time because the user held it"
 	case run.Start == 0 && e.Progress.Stopped != "":
-		s.Outcome, why = api.StateMissed, "not started by the deadline: "+stopper(e.Progress.Stopped)
+		s.Outcome, why = api.StateMissed, notStarted+": "+stopper(e.Progress.Stopped)
 	case run.Expired:
-		s.Outcome, why = api.StateMissed, "not started by the deadline, and "+expired
+		s.Outcome, why = api.StateMissed, notStarted+", and "+expired
 	case run.Start == 0 && run.State == workload.Cancelled && e.OnMiss == api.OnMissCancel:
 		s.Outcome, why = api.StateMissed, lateAndCancelled
+	case run.Start == 0 && strings.HasPrefix(e.Note, notStarted):
+		s.Outcome, why = api.StateMissed, e.Note // which says why
 	case run.Start == 0:
-		s.Outcome, why = api.StateMissed, "not started by the deadline"
+		s.Outcome, why = api.StateMissed, notStarted
 	case run.Start > e.BeginBy:
 		s.Outcome, why = api.StateMissed, fmt.Sprintf("started %d s after the deadline", run.Start-e.BeginBy)
 	case s.WorkStart != 0:

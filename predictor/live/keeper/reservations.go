@@ -85,7 +85,7 @@ func (k *Keeper) reservation(e *ledger.Entry) api.Reservation {
 	}
 	switch {
 	case r.State == api.StatePending:
-		r.Now = k.memory.forecast(e.ID)
+		r.Now, r.Obstacle = k.memory.forecast(e.ID), k.memory.obstacle(e.ID)
 	case r.State == api.StatePromised:
 		r.Now = r.Estimate
 	case r.Start != 0 && r.Start <= r.BeginBy && !e.Progress.Late:

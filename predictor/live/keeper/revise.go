@@ -64,7 +64,7 @@ func (k *Keeper) revise(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntr
 	case stopped:
 		return nil
 	case e.Progress.Yielded, requeued && revised.Begin < current.Begin:
-		k.memory.setForecast(e.ID, revised.Stay)
+		k.setForecast(planner.Cluster, &r, e, j, &revised)
 		k.memory.setRescue(e.ID, nil)
 		return nil
 	case requeued:
@@ -72,7 +72,7 @@ func (k *Keeper) revise(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntr
 	default:
 		k.offerRescue(planner, &r, e, revised)
 	}
-	k.memory.setForecast(e.ID, revised.Stay)
+	k.setForecast(planner.Cluster, &r, e, j, &revised)
 	to := k.permitted(current, revised.Submission, now)
 	if to == current || k.memory.postponed(e.ID, now) {
 		return nil
@@ -80,8 +80,8 @@ func (k *Keeper) revise(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntr
 	if err := k.changeJob(ctx, e, j, c, to, why(e, &revised, to)); err != nil {
 		return err
 	}
-	if set := (trajectory.Submission{Begin: e.Progress.BeginTime, Limit: e.Progress.TimeLimit}); set == revised.Submission {
-		k.memory.setForecast(e.ID, revised.Prob)
+	if set := (trajectory.Submission{Begin: e.Progress.BeginTime, Limit: e.Progress.TimeLimit}); set == revised.Submission && revised.Begin != current.Begin {
+		k.memory.setForecast(e.ID, revised.Prob, "")
 	}
 	return nil
 }

@@ -46,6 +46,7 @@ var verbs = map[string]func(s *scene, w *words){
 	},
 	"ledger":              func(s *scene, w *words) { choose(s, w.next(), map[string]func() error{"broken": s.file.Close})() },
 	"partition":           func(s *scene, w *words) { w.flag("short"); s.slurm.short = s.span(w.next()) },
+	"max-wall":            func(s *scene, w *words) { s.slurm.limits.MaxWall = s.span(w.next()) },
 	"max-hold":            func(s *scene, w *words) { s.MaxHold = float64(s.number(w.next())) },
 	"shadow":              func(s *scene, _ *words) { s.Shadow = true },
 	"rule":                (*scene).rule,
@@ -297,6 +298,9 @@ func (s *scene) apply(w *words, j *slurm.QueueEntry) {
 		j.Shape.Switches = s.number(n)
 	}
 	j.Shape.Contiguous = j.Shape.Contiguous || w.flag("contiguous")
+	if reason, given := w.value("reason"); given {
+		j.Reason = reason
+	}
 	if why, given := w.value("stopped"); given {
 		j.Stopped = strings.ReplaceAll(why, "-", " ")
 	}
@@ -491,6 +495,9 @@ func (s *scene) reservations(w *words) {
 		}
 		if r.Rescue != nil {
 			text += fmt.Sprintf("; idle nodes at most %.2f node-hours, with %.2f it would be %v", r.Ceiling.NodeSeconds/3600, r.Rescue.Worst.NodeSeconds/3600, r.Rescue.Prob)
+		}
+		if r.Obstacle != "" {
+			text += "; " + r.Obstacle
 		}
 		s.say("  %s", s.named(text))
 	}

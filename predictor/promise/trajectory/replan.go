@@ -143,6 +143,9 @@ func (p *Planner) waiting(r *Request, s Submission) float64 {
 		return 0
 	}
 	b := p.bounds(r)
+	if minutes(r.Job.Limit) > b.longest { // a limit that includes a hold shrinks until then
+		return 0
+	}
 	c := workload.Candidate{Submit: s.Begin, Limit: s.Limit, Budget: b.budget(r, s), Job: r.ID}
 	waited := r.Now - s.Begin
 	if c.Budget < waited {

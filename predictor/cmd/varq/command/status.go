@@ -36,7 +36,8 @@ of them.
 Prob is the probability promised and Now the one forecast at present. From Start
 on the job holds its nodes, and at WorkStart the work begins; Held is the time
 between the two, in all runs of a requeued job. A promise that is less likely to be kept than it was made is endangered: the Note
-says so, and "varq accept" if idle nodes that cost more would keep it. The states:
+says so, and "varq accept" if idle nodes that cost more would keep it, or what keeps the job from starting in time, such as
+a limit that has become shorter. The states:
 
   PROMISED   planned, but no job seen yet     KEPT       the work started in time
   PENDING    the job is in the queue          MISSED     it did not
@@ -219,7 +220,7 @@ func statusColumns(env *Env) []table.Column[api.Reservation] {
 	number("Prob", func(r row) string { return prob.Format(r.Prob) })
 	number("Forecast", func(r row) string { return prob.Format(r.Estimate) })
 	number("Now", func(r row) string {
-		if !open(r) || r.Now == 0 { // settled, or not looked at yet
+		if !open(r) || r.Now == 0 && r.Obstacle == "" { // settled, or not looked at yet
 			return cli.None
 		}
 		return prob.Format(r.Now)
@@ -254,6 +255,8 @@ func listNote(r api.Reservation) string {
 		return r.Note
 	case r.Rescue != nil:
 		text += ": varq accept"
+	case r.Obstacle != "":
+		text += ": " + r.Obstacle
 	}
 	if r.Note != "" {
 		text += "; " + r.Note

@@ -34,7 +34,10 @@ func (e *Env) story(r api.Reservation, colour bool) string {
 	fmt.Fprintf(&s, "Job %d%s (plan %s) of %s: %s\n", r.Job, name, r.ID, r.User, state)
 	s.Line("Promised", "on %s: running by %s with probability %s (forecast %s)",
 		e.moment(r.Promised), e.moment(r.BeginBy), prob.Format(r.Prob), prob.Format(r.Estimate))
-	if open(r) && r.Now != 0 {
+	switch {
+	case open(r) && r.Obstacle != "":
+		s.Line("Now", "probability 0: %s", r.Obstacle)
+	case open(r) && r.Now != 0:
 		s.Line("Now", "probability %s", prob.Format(r.Now))
 	}
 	s.Line("Asks for", "%s, %d CPUs for %s, in all %s", askedNodes(&r), r.CPUs,
@@ -105,7 +108,7 @@ func against(start, deadline int64) string {
 
 // endangered reports whether the promise is less likely to be kept than it was made.
 func endangered(r api.Reservation) bool {
-	return r.State == api.StatePending && (r.Rescue != nil || r.Now != 0 && r.Now < r.Prob)
+	return r.State == api.StatePending && (r.Rescue != nil || r.Obstacle != "" || r.Now != 0 && r.Now < r.Prob)
 }
 
 // next returns a hint for the user, or "" if there is none.
@@ -118,6 +121,9 @@ func next(r api.Reservation) string {
 			r.Rescue.Worst.RoundedUp(), prob.Format(r.Rescue.Prob), r.Job)
 	case endangered(r) && r.Yielded:
 		return "less likely than promised by now; varqd leaves the job alone, which somebody has changed"
+	case r.Obstacle != "":
+		return fmt.Sprintf("endangered; unless that changes, the job does not start by the deadline: ask the operators, or withdraw it ('scancel %d') "+
+			"and ask for what 'varq limits' and 'varq quote' say is possible", r.Job)
 	case endangered(r):
 		return "less likely than promised by now; varqd moves the job as far as your ceiling on the cost of idle nodes allows"
 	case r.State == api.StateMissed && r.Start == 0 && r.End == 0:

@@ -264,7 +264,9 @@ func reservations() []api.Reservation {
 	unlikely := reserve(4714, "bob", api.StatePending, now+1800, now+4500, now+4500)
 	unlikely.Now, unlikely.Note = .89, "the user changed the job's nodes"
 	unknown := reserve(4715, "bob", api.StatePending, now+1800, now+4500, now+4500) // not looked at yet
-	return []api.Reservation{pending, holding, kept, missed, endangered, unlikely, unknown}
+	forbidden := reserve(4716, "bob", api.StatePending, now+1800, now+4500, now+4500)
+	forbidden.Obstacle = "partition batch allows 00:30:00 (MaxTime), and the job's time limit is 01:15:00"
+	return []api.Reservation{pending, holding, kept, missed, endangered, unlikely, unknown, forbidden}
 }
 
 // health answers with the notes in the file notes, in the folder of the file asked.

@@ -1,0 +1,59 @@
+package keeper
+
+import (
+	"fmt"
+
+	"github.com/varq-project/varq/predictor/cluster/limits"
+	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/promise/trajectory"
+	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/slurmtime"
+)
+
+// notStartedBySlurm comes before Slurm's reason.
+const notStartedBySlurm = "Slurm does not start it: "
+
+// setForecast notes how likely e's promise is to be kept with the job j as it is, and why not at all.
+// r is the request that was planned again, with the result revised. Slurm's word that it does not
+// start such a job counts before limits, which were read a while ago.
+func (k *Keeper) setForecast(c *limits.Cluster, r *trajectory.Request, e *ledger.Entry, j *slurm.QueueEntry, revised *trajectory.Revision) {
+	now, why := revised.Stay, ""
+	if slurm.BeyondLimit(j.Reason) && revised.Begin == e.Progress.BeginTime && !shrinks(c, r, j) {
+		now = 0
+	}
+	if now == 0 {
+		why = obstacle(c, r, j, revised)
+	}
+	k.memory.setForecast(e.ID, now, why)
+}
+
+// shrinks reports whether j, whose time limit includes a hold, is within the limits once less of it is
+// left to hold.
+func shrinks(c *limits.Cluster, r *trajectory.Request, j *slurm.QueueEntry) bool {
+	longest, _ := c.MaxLimit(r.Job)
+	return longest != limits.None && r.Job.Limit <= longest && longest < j.Limit
+}
+
+// unlikely is the obstacle of a job that nothing but the forecast is against.
+const unlikely = "the forecast is 0"
+
+// obstacle says why j does not start by the deadline of r: by Slurm's rules or, where these do not
+// forbid it, by Slurm's own word or the forecast.
+func obstacle(c *limits.Cluster, r *trajectory.Request, j *slurm.QueueEntry, revised *trajectory.Revision) string {
+	if partition := c.Partitions[j.Partition]; !partition.Up {
+		return partition.Closed()
+	}
+	if longest, rule := c.MaxLimit(r.Job); longest != limits.None && longest < j.Limit {
+		return fmt.Sprintf("%s, and the job's time limit is %s", rule.Says, slurmtime.FormatDuration(j.Limit))
+	}
+	if rule := c.CheckSize(r.Job); rule != nil {
+		return rule.Says
+	}
+	switch {
+	case slurm.BeyondLimit(j.Reason):
+		return notStartedBySlurm + j.Reason
+	case revised.Room == 0:
+		return "running jobs, and promises made before, leave no room at the deadline"
+	}
+	return unlikely
+}
