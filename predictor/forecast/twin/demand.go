@@ -4,8 +4,7 @@ import "github.com/varq-project/varq/predictor/workload"
 
 // demand is what a job needs, and others may have.
 type demand interface {
-	// change counts an occupant that begins to have processors, or no longer has them. Who counts one
-	// that begins also counts its end.
+	// change counts an occupant that begins to have processors, or no longer has them.
 	change(c *occupant, begins bool)
 	// missing returns how much is missing beside the occupants counted that wait, and beside all
 	// that are counted. Negative numbers are what is left over.

@@ -16,24 +16,15 @@ func (o *occupants) openings(demands []demand, after, seconds int64) (times []in
 
 // opening returns one of openings: that beside all if sure is true, or else that beside the claims.
 func (o *occupants) opening(demands []demand, after, seconds int64, sure bool) (at int64, ok bool) {
-	changes := o.changes(func(c *occupant) bool { return sure || c.waits || c.from > o.now })
-	closed := false // the opening is over
-	for i := 0; i < len(changes); {
-		now := changes[i].at
-		for ; i < len(changes) && changes[i].at == now; i++ {
-			for _, d := range demands {
-				d.change(changes[i].by, changes[i].begins)
-			}
-		}
+	for now := range o.changes(demands, func(c *occupant) bool { return sure || c.waits || c.from > o.now }) {
 		fits := true
 		for _, d := range demands {
 			_, missing := d.missing()
 			fits = fits && missing <= 0
 		}
 		switch {
-		case closed:
 		case !fits && ok && now >= at+seconds:
-			closed = true
+			return at, true
 		case !fits:
 			ok = false
 		case !ok && now > after:

@@ -2,6 +2,7 @@ package twin
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 
 	"github.com/varq-project/varq/predictor/workload"
@@ -14,16 +15,16 @@ import (
 // Where the bound is below least, Room may tell of more room than there is, but not of least or more.
 //
 // There is room if CPUs, GPUs and memory suffice: of the pool beside all jobs on it, and of the
-// partition beside what these have of its nodes; and if single nodes suffice for what needs one. There must be room at that time, and also whenever
-// the job of a claim is to get its nodes while c's job has some, so that promises made before can
-// be kept. A claim that waits keeps its nodes for its whole limit. How long work runs is forecast
-// only once it has begun, from how long it has run: a user's short jobs must not let the promises
-// of others seem short. Other jobs that wait or will come do not count: forecasts tell how long c's
-// job waits for those. There is no bound for a pool that is
-// not configured, because its size is not known.
+// partition beside what these have of its nodes; and if single nodes suffice for what needs one.
+// There must be room at that time, and also whenever the job of a claim is to get its nodes while
+// c's job has some, so that promises made before can be kept. A claim that waits keeps its nodes for
+// its whole limit. How long work runs is forecast only once it has begun, from how long it has run:
+// a user's short jobs must not let the promises of others seem short. Other jobs that wait or will
+// come do not count: forecasts tell how long c's job waits for those. There is no bound for a pool
+// that is not configured, because its size is not known.
 //
-// For n running jobs and claims, and as many nodes, Room takes O(n log n), and O(n) forecasts of run times for each of
-// at most mostSqueezes times at which there may be too little room.
+// For n running jobs and claims, and as many nodes, Room takes O(n log n), and O(n) forecasts of run
+// times for each of at most mostSqueezes times at which there may be too little room.
 func (t *Twin) Room(c *workload.Claim, now int64, others []workload.Claim, least float64) workload.Room {
 	in := t.partitions.named(c.Partition)
 	if in.configured == nil || t.partitions.tooLarge(&c.Request) {
@@ -146,15 +147,15 @@ func (in *partition) put(c *occupant, names []string) {
 	}
 }
 
-// change is an occupant that begins to have processors, or no longer has them.
-type change struct {
-	at     int64
-	by     *occupant
-	begins bool
-}
-
-// changes returns those of some occupants, in order of time.
-func (o *occupants) changes(of func(*occupant) bool) []change {
+// changes yields the times at which some of the occupants begin to have processors, or no longer have
+// them, ascending, and whether one begins then. The demands have counted all of them that have some from
+// then on, and when the loop is over, also by a break, they count nobody any more.
+func (o *occupants) changes(demands []demand, of func(*occupant) bool) iter.Seq2[int64, bool] {
+	type change struct {
+		at     int64
+		by     *occupant
+		begins bool
+	}
 	list := make([]change, 0, 2*len(o.list))
 	for i := range o.list {
 		if c := &o.list[i]; of(c) && c.start < c.until {
@@ -162,7 +163,18 @@ func (o *occupants) changes(of func(*occupant) bool) []change {
 		}
 	}
 	slices.SortFunc(list, func(a, b change) int { return cmp.Compare(a.at, b.at) })
-	return list
+	return func(yield func(at int64, begins bool) bool) {
+		for i, more := 0, true; i < len(list); {
+			at, begins := list[i].at, false
+			for ; i < len(list) && list[i].at == at; i++ {
+				begins = begins || list[i].begins
+				for _, d := range demands {
+					d.change(list[i].by, list[i].begins)
+				}
+			}
+			more = more && yield(at, begins)
+		}
+	}
 }
 
 // mostSqueezes is at how many times, beside the one asked about, Room looks for room.
@@ -173,17 +185,9 @@ const mostSqueezes = 16
 // which the most would be missing beside the claims that wait alone, and then those at which it would
 // be beside all.
 func (o *occupants) squeezes(demands []demand, after, before int64) []int64 {
-	changes := o.changes(func(*occupant) bool { return true })
 	type squeeze struct{ at, sure, missing int64 }
 	var found []squeeze
-	for i := 0; i < len(changes); {
-		at, begins := changes[i].at, false
-		for ; i < len(changes) && changes[i].at == at; i++ {
-			begins = begins || changes[i].begins
-			for _, d := range demands {
-				d.change(changes[i].by, changes[i].begins)
-			}
-		}
+	for at, begins := range o.changes(demands, func(*occupant) bool { return true }) {
 		if !begins || at <= after || at >= before {
 			continue
 		}

@@ -1,8 +1,6 @@
 package trajectory
 
-import (
-	"github.com/varq-project/varq/predictor/workload"
-)
+import "github.com/varq-project/varq/predictor/workload"
 
 // If the work may begin at more than one time, slot looks for room at starts of them at equal distances,
 // at the last one, and at those that Room names itself: at most mostTried in all.
