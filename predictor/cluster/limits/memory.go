@@ -13,40 +13,13 @@ func (m *Memory) byDefault(nodes, cpus int64) int64 {
 	return max(m.DefMemPerNode*nodes, m.DefMemPerCPU*cpus)
 }
 
-// MemoryOf returns the memory, in MiB, that a job takes from others: what it asks for, or has by
-// default, or all of as many nodes as it asks for. It is 0 where jobs share memory. The request is
-// complete.
-func (c *Cluster) MemoryOf(r workload.Request) int64 {
-	p := c.Partitions[r.Partition]
-	if !p.ConsumableMemory {
-		return 0
-	}
-	if asked := c.size(r, "mem"); asked > 0 {
-		return asked
-	}
-	return c.allMemory(&r)
-}
-
 // AsksAllMemory reports whether a job asks for all the memory of its nodes, and returns how much that
 // is at least.
 func (c *Cluster) AsksAllMemory(r workload.Request, n *workload.Needs) (mib int64, ok bool) {
 	if n == nil || !n.AllMemory() {
 		return 0, false
 	}
-	return c.allMemory(&r), true
-}
-
-// allMemory returns the memory, in MiB, of as many nodes of the partition as a request names, if all
-// are as its smallest.
-func (c *Cluster) allMemory(r *workload.Request) int64 {
-	p := c.Partitions[r.Partition]
-	var least int64
-	for _, name := range p.Nodes {
-		if m := c.Nodes[name].Memory; least == 0 || m < least {
-			least = m
-		}
-	}
-	return least * int64(r.Nodes)
+	return c.Takes().allMemory(&r), true
 }
 
 // checkMaxMemory returns the rule by which Slurm never starts a job that asks for so much memory of

@@ -55,8 +55,8 @@ func TestMaxMemory(t *testing.T) {
 	}
 }
 
-// TestMemoryOf: a job takes the memory that it asks for, that it has by default, or that of its nodes.
-func TestMemoryOf(t *testing.T) {
+// TestTakesMemory: a job takes the memory that it asks for, that it has by default, or that of its nodes.
+func TestTakesMemory(t *testing.T) {
 	c := Cluster{
 		Nodes: map[string]Node{"a": {Memory: 4000}, "b": {Memory: 3000}},
 		Partitions: map[string]Partition{
@@ -70,7 +70,7 @@ func TestMemoryOf(t *testing.T) {
 		memory, want int64
 	}{{"shares", 100, 0}, {"whole", 100, 100}, {"whole", 0, 6000}, {"default", 100, 100}, {"default", 0, 2000}} {
 		r := workload.Request{Partition: v.partition, Size: workload.Size{Nodes: 2, CPUs: 4, Memory: v.memory}}
-		if got := c.MemoryOf(r); got != v.want {
+		if got := c.Takes().Memory(r); got != v.want {
 			t.Errorf("%+v: %d MiB", v, got)
 		}
 	}

@@ -10,16 +10,17 @@ func (c *Cluster) Pieces(r workload.Request, n *workload.Needs) workload.Pieces 
 	if n != nil {
 		nodeCPUs = max(1, clamp(n.NodeCPUs.Amount))
 	}
+	takes := c.Takes()
 	switch {
 	case c.Alone(r, n):
 		return workload.Pieces{Count: nodes, Exclusive: true}
 	case n == nil:
 		return workload.Pieces{}
 	case n.MostNodes <= 1:
-		return workload.Pieces{Count: 1, Each: workload.Size{CPUs: max(c.CPUsOf(r), c.wholeCores(r.Partition, nodeCPUs)), GPUs: r.GPUs, Memory: c.MemoryOf(r)}}
+		return workload.Pieces{Count: 1, Each: workload.Size{CPUs: max(takes.CPUs(r), takes.wholeCores(r.Partition, nodeCPUs)), GPUs: r.GPUs, Memory: takes.Memory(r)}}
 	case n.MostNodes <= nodes:
-		return workload.Pieces{Count: nodes, Each: workload.Size{CPUs: c.wholeCores(r.Partition, nodeCPUs), GPUs: gpusPerNode(n), Memory: c.nodeMemory(&r, n)}}
-	case n.NodeCPUs.Option == "--cpus-per-task" && nodeCPUs > 1 && c.wholeCores(r.Partition, 1) == 1:
+		return workload.Pieces{Count: nodes, Each: workload.Size{CPUs: takes.wholeCores(r.Partition, nodeCPUs), GPUs: gpusPerNode(n), Memory: takes.nodeMemory(&r, n)}}
+	case n.NodeCPUs.Option == "--cpus-per-task" && nodeCPUs > 1 && takes.wholeCores(r.Partition, 1) == 1:
 		// Where cores have several CPUs, Slurm counts those of all tasks together.
 		return workload.Pieces{Count: r.CPUs / nodeCPUs, Each: workload.Size{CPUs: nodeCPUs}}
 	}
@@ -38,12 +39,12 @@ func gpusPerNode(n *workload.Needs) int32 {
 }
 
 // nodeMemory returns the memory, in MiB, that a job takes of each of its nodes at least.
-func (c *Cluster) nodeMemory(r *workload.Request, n *workload.Needs) int64 {
+func (t *Takes) nodeMemory(r *workload.Request, n *workload.Needs) int64 {
 	switch {
-	case !c.Partitions[r.Partition].ConsumableMemory:
+	case !t.cluster.Partitions[r.Partition].ConsumableMemory:
 		return 0
 	case n.NodeMemory.Option == "--mem":
-		return c.MemoryOf(*r) / int64(r.Nodes)
+		return t.Memory(*r) / int64(r.Nodes)
 	}
 	return n.NodeMemory.Amount
 }

@@ -53,8 +53,8 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// TestCPUsOf: jobs take whole cores, and CPUs for their memory.
-func TestCPUsOf(t *testing.T) {
+// TestTakesCPUs: jobs take whole cores, and CPUs for their memory.
+func TestTakesCPUs(t *testing.T) {
 	c := Cluster{
 		Partitions: map[string]Partition{"cores": {Nodes: []string{"c", "d"}}, "memory": {Memory: Memory{MaxMemPerCPU: 100}}, "mixed": {Nodes: []string{"a", "c"}}},
 		Nodes:      map[string]Node{"a": {CPUs: 4, Threads: 1}, "c": {CPUs: 8, Threads: 2}, "d": {CPUs: 8, Threads: 4}},
@@ -64,7 +64,7 @@ func TestCPUsOf(t *testing.T) {
 		asks, takes int32
 	}{{"memory", 1, 3}, {"memory", 4, 4}, {"cores", 1, 2}, {"cores", 4, 4}, {"cores", 5, 6}, {"mixed", 1, 1}, {"none", 3, 3}} {
 		r := workload.Request{Partition: one.partition, Size: workload.Size{Nodes: 1, CPUs: one.asks, Memory: 201}}
-		if got := c.CPUsOf(r); got != one.takes {
+		if got := c.Takes().CPUs(r); got != one.takes {
 			t.Errorf("%d CPUs in %s take %d, want %d", one.asks, one.partition, got, one.takes)
 		}
 	}

@@ -15,6 +15,10 @@ type Window struct {
 	Rule
 }
 
+// Stops reports whether a job with a time limit that starts at a time would run into the window, or starts
+// in it.
+func (w *Window) Stops(start, limit int64) bool { return w.Start-limit < start && start < w.End }
+
 // Blocked returns the windows in which too few nodes of the request's partition are outside of
 // Slurm's reservations. They are in order of time and do not touch. Reservations for the
 // request's own user or account count too, because a job runs in a reservation only if it asks

@@ -86,9 +86,9 @@ func quantile(d *delay.Distribution, q float64, after func(seconds float64) floa
 // open returns the first time, from another on, at which a job with a time limit is not in the way of
 // windows, which are in order.
 func open(windows []limits.Window, at, limit int64) int64 {
-	for _, w := range windows {
-		if w.Start-limit < at && at < w.End {
-			at = w.End
+	for i := range windows {
+		if windows[i].Stops(at, limit) {
+			at = windows[i].End
 		}
 	}
 	return at

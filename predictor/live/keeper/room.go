@@ -16,14 +16,31 @@ import (
 
 // room returns the function trajectory.Planner.Room beside claims, and beside Slurm's own
 // reservations. Where more jobs may run than there are processors, there is no bound.
+// One goroutine may use the function, about one partition.
 func (k *Keeper) room(claims []workload.Claim) func(c workload.Claim, now int64, least float64) workload.Room {
-	cluster := k.cluster.Load()
+	state := k.cluster.Load()
+	if state == nil {
+		return func(workload.Claim, int64, float64) workload.Room { return workload.Room{Prob: 1} }
+	}
+	cluster := &state.limits
+	takes := cluster.Takes()
+	var slurms []workload.Claim
+	known := int64(0) // slurms are until then
 	return func(c workload.Claim, now int64, least float64) workload.Room {
-		if cluster == nil || cluster.limits.Partitions[c.Partition].Overcommits {
+		if cluster.Partitions[c.Partition].Overcommits {
 			return workload.Room{Prob: 1}
 		}
-		c.CPUs, c.Memory = cluster.limits.CPUsOf(c.Request), cluster.limits.MemoryOf(c.Request)
-		return k.Outlook.Room(c, now, slices.Concat(claims, cluster.limits.Claims(c.Partition, now, c.From+max(1, c.Limit))), least)
+		end := c.From + max(1, c.Limit)
+		if end > known { // for later questions too, which are about times soon after
+			known = end + (end - now)
+			slurms = cluster.Claims(c.Partition, now, known)
+		}
+		begun := slices.IndexFunc(slurms, func(s workload.Claim) bool { return s.Start >= end })
+		if begun < 0 {
+			begun = len(slurms)
+		}
+		c.CPUs, c.Memory = takes.CPUs(c.Request), takes.Memory(c.Request)
+		return k.Outlook.Room(c, now, slices.Concat(claims, slurms[:begun]), least)
 	}
 }
 
@@ -34,9 +51,10 @@ func (k *Keeper) claims(ctx context.Context, now int64) ([]workload.Claim, error
 		return nil, k.unread(ctx, err)
 	}
 	if c := k.cluster.Load(); c != nil {
+		takes := c.limits.Takes()
 		for i := range claims {
 			r := &claims[i].Request
-			r.CPUs, r.Memory = c.limits.CPUsOf(*r), c.limits.MemoryOf(*r)
+			r.CPUs, r.Memory = takes.CPUs(*r), takes.Memory(*r)
 		}
 	}
 	return claims, nil
@@ -99,7 +117,7 @@ func avoid(a *forecast.Answer, windows []limits.Window, now, limit int64) *api.B
 	wait, lower := 0., 0. // probabilities of a start before the window
 	for i := range delay.Points {
 		at := now + int64(delay.At(i))
-		w := slices.IndexFunc(windows, func(w limits.Window) bool { return w.Start-limit < at && at < w.End })
+		w := slices.IndexFunc(windows, func(w limits.Window) bool { return w.Stops(at, limit) })
 		if w < 0 {
 			wait, lower = a.Wait[i], a.Lower[i]
 			continue
