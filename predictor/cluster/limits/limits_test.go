@@ -430,11 +430,11 @@ func TestBlocked(t *testing.T) {
 		},
 		{
 			"only together", 5, []Reservation{maintenance("a", 10, 20, nodes[:3]...), maintenance("b", 15, 30, nodes[2:6]...)},
-			[]Window{{15, 30, Rule{"reservation a", "reservation a leaves partition main 2 of 8 nodes"}}},
+			[]Window{{15, 30, Rule{"reservations a and b", "reservations a and b leave partition main only 2 of 8 nodes at times"}}},
 		},
 		{
 			"one after another", 8, []Reservation{maintenance("b", 20, 30, nodes[0]), maintenance("a", 10, 20, nodes[1])},
-			[]Window{{10, 30, Rule{"reservation a", "reservation a leaves partition main 7 of 8 nodes"}}},
+			[]Window{{10, 30, Rule{"reservations a and b", "reservations a and b leave partition main only 7 of 8 nodes at times"}}},
 		},
 		{
 			"apart", 8, []Reservation{maintenance("b", 40, 50, nodes...), maintenance("a", 10, 20, nodes...)},

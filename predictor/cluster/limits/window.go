@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -31,7 +32,8 @@ func (c *Cluster) Blocked(r workload.Request) []Window {
 	}
 	total := len(c.Partitions[r.Partition].Nodes)
 	free, taken := total, make([]int, total) // by how many reservations each node is
-	var active []*Reservation
+	var active, by []*Reservation            // by are those of the last window
+	fewest := 0                              // nodes that are free in the last window
 	var windows []Window
 	for i, e := range edges {
 		if e.opens {
@@ -51,18 +53,35 @@ func (c *Cluster) Blocked(r workload.Request) []Window {
 		if i+1 == len(edges) || edges[i+1].at == e.at || free >= int(r.Nodes) {
 			continue
 		}
-		next := edges[i+1].at
-		if last := len(windows) - 1; last >= 0 && windows[last].End == e.at {
-			windows[last].End = next
-			continue
+		last := len(windows) - 1
+		if last < 0 || windows[last].End != e.at {
+			windows, by, fewest = append(windows, Window{Start: e.at}), nil, total
+			last++
 		}
-		name := active[0].Name
-		windows = append(windows, Window{Start: e.at, End: next, Rule: Rule{
-			Name: "reservation " + name,
-			Says: fmt.Sprintf("reservation %s leaves partition %s %d of %d nodes", name, r.Partition, free, total),
-		}})
+		for _, v := range active {
+			if !slices.Contains(by, v) {
+				by = append(by, v)
+			}
+		}
+		fewest = min(fewest, free)
+		windows[last].End, windows[last].Rule = edges[i+1].at, c.blocking(r.Partition, by, fewest)
 	}
 	return windows
+}
+
+// blocking returns the rule of a window: some reservations leave a partition so few nodes.
+func (c *Cluster) blocking(partition string, by []*Reservation, free int) Rule {
+	total := len(c.Partitions[partition].Nodes)
+	if len(by) == 1 {
+		name := by[0].Name
+		return Rule{Name: "reservation " + name, Says: fmt.Sprintf("reservation %s leaves partition %s %d of %d nodes", name, partition, free, total)}
+	}
+	names := make([]string, len(by))
+	for i, v := range by {
+		names[i] = v.Name
+	}
+	list := strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+	return Rule{Name: "reservations " + list, Says: fmt.Sprintf("reservations %s leave partition %s only %d of %d nodes at times", list, partition, free, total)}
 }
 
 // index returns the places of those of a partition's nodes for which ok returns true, in the list of
