@@ -122,6 +122,9 @@ func TestReadRefuses(t *testing.T) {
 		`{` + by + `"ntasks":"many"}`:                                             `--ntasks: "many" is not a number`,
 		`{` + by + `"nodes":"1-8"}`:                                               `--nodes: "1-8" leaves the number of nodes open`,
 		`{` + by + `"spread-job":"set"}`:                                          `--spread-job does not go together with --begin-by`,
+		`{` + by + `"extra-node-info":"1:4:1"}`:                                   "--extra-node-info does not go together with --begin-by: when as many cores of one socket",
+		`{` + by + `"hint":"memory_bound"}`:                                       "--hint=memory_bound does not go together with --begin-by: when as many cores of one socket",
+		`{` + by + `"core-spec":"1"}`:                                             "--core-spec does not go together with --begin-by: ",
 		`{` + by + `"nodes":"x"}`:                                                 `--nodes: "x" is not a number of nodes`,
 		`{` + by + `"time":"long"}`:                                               "--time: ",
 		`{` + by + `"deadline":"now","dependency":"singleton"}`: "--deadline does not go together with --begin-by: varq's deadline is that of the start, Slurm's that of the end\n" +

@@ -58,6 +58,9 @@ var unwelcome = []struct{ name, why string }{
 	{"gpus-per-socket", "how many GPUs the job gets, and so what it costs at most, is left open"},
 	{"switches", "when nodes of the same switches are free cannot be forecast"},
 	{"nodefile", "how long certain nodes are busy cannot be forecast"},
+	{"extra-node-info", cores}, {"sockets-per-node", cores}, {"cores-per-socket", cores}, {"ntasks-per-socket", cores},
+	{"core-spec", "how many nodes are free of other jobs then cannot be forecast"},
+	{"thread-spec", "how many nodes are free of other jobs then cannot be forecast"},
 	{"array", "a reservation is of one job; submit the array's tasks one by one"},
 	{"time-min", "Slurm would shorten the time that varq has made room for"},
 	{"immediate", "the job becomes eligible only later"},
@@ -65,6 +68,9 @@ var unwelcome = []struct{ name, why string }{
 	{"clusters", "varqd promises for its own cluster"},
 	{"uid", "a reservation is made for whoever submits the job"},
 }
+
+// cores says why options about sockets are unwelcome.
+const cores = "when as many cores of one socket are free cannot be forecast"
 
 // variables has the environment variables of each command from which Slurm takes an option of
 // unwelcome.
@@ -96,6 +102,9 @@ func conflicts(o options, variables map[string]string, environment []string) err
 		case o.has(u.name):
 			errs = append(errs, fmt.Errorf("--%s does not go together with --begin-by: %s", u.name, u.why))
 		}
+	}
+	if hint := o["hint"]; hint == "memory_bound" || hint == "compute_bound" {
+		errs = append(errs, fmt.Errorf("--hint=%s does not go together with --begin-by: %s", hint, cores))
 	}
 	return errors.Join(errs...)
 }
