@@ -68,13 +68,17 @@ func (k *Keeper) planOf(ctx context.Context, user, plan string) (*ledger.Entry, 
 	return &entries[0], nil
 }
 
-// bindQueued binds e's plan to a job of the queue.
+// bindQueued binds e's plan to a job of the queue. What the job asks for at this time is what its user
+// may change from then on.
 func (k *Keeper) bindQueued(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
 	if err := k.bind(ctx, e, &j.Job, now); err != nil {
 		return err
 	}
 	c := k.newChange(e, now)
 	c.progress.Interactive = j.Interactive
+	if j.Start == 0 {
+		c.progress.Asks = asks(j)
+	}
 	return k.record(ctx, e, c)
 }
 
