@@ -18,7 +18,7 @@ func TestPieces(t *testing.T) {
 			"cores": {Nodes: []string{"c"}},
 			"mixed": {Nodes: []string{"a", "c"}},
 		},
-		Nodes: map[string]Node{"a": {Usable: true, CPUs: 4, Memory: 100}, "c": {Usable: true, CPUs: 4, Threads: 2}, "b": {Usable: true, CPUs: 4, Memory: 100}},
+		Nodes: map[string]Node{"a": {Usable: true, CPUs: 4, Memory: 100, Gres: map[string]int64{"gpu": 2}}, "c": {Usable: true, CPUs: 4, Threads: 2}, "b": {Usable: true, CPUs: 4, Memory: 100}},
 	}
 	size := func(nodes, cpus, gpus int32, memory int64) workload.Size {
 		return workload.Size{Nodes: nodes, CPUs: cpus, GPUs: gpus, Memory: memory}
@@ -40,6 +40,7 @@ func TestPieces(t *testing.T) {
 		"cores of some nodes":         {"mixed", size(1, 3, 0, 0), &workload.Needs{MostNodes: 1}, workload.Pieces{Count: 1, Each: size(0, 3, 0, 0)}},
 		"two nodes":                   {"main", size(2, 6, 2, 80), &workload.Needs{MostNodes: 2, NodeCPUs: threads, NodeMemory: workload.NodeNeed{Amount: 40, Option: "--mem"}, Gres: []workload.Gres{{Name: "gpu", Count: 1, PerNode: true}}}, workload.Pieces{Count: 2, Each: size(0, 3, 1, 40)}},
 		"all memory of two nodes":     {"main", size(2, 2, 0, 200), &workload.Needs{MostNodes: 2, NodeMemory: workload.NodeNeed{Option: "--mem"}}, workload.Pieces{Count: 2, Each: size(0, 1, 0, 100)}},
+		"most of two nodes":           {"main", size(2, 7, 3, 0), &workload.Needs{MostNodes: 2}, workload.Pieces{Count: 2, Each: size(0, 3, 1, 0)}},
 		"tasks of three CPUs":         {"main", size(1, 30, 0, 0), &workload.Needs{MostNodes: 10, NodeCPUs: threads}, workload.Pieces{Count: 10, Each: size(0, 3, 0, 0)}},
 		"tasks where cores have CPUs": {"cores", size(1, 30, 0, 0), &workload.Needs{MostNodes: 10, NodeCPUs: threads}, workload.Pieces{}},
 		"least CPUs of one node":      {"main", size(1, 1, 0, 10), &workload.Needs{MostNodes: 1, NodeCPUs: workload.NodeNeed{Amount: 3, Option: "--mincpus"}}, workload.Pieces{Count: 1, Each: size(0, 3, 0, 10)}},

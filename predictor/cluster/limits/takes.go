@@ -6,35 +6,37 @@ import "github.com/varq-project/varq/predictor/workload"
 // serves many jobs, but only one goroutine, and only as long as the Cluster does not change.
 type Takes struct {
 	cluster *Cluster
-	least   map[string]least
+	sizes   map[string]sizes
 }
 
-// least is what each node of a partition has at least.
-type least struct {
-	threads int64 // CPUs of a core
-	memory  int64 // MiB
+// sizes are what each node of a partition has at least, and at most.
+type sizes struct {
+	threads int64 // CPUs of a core, at least
+	memory  int64 // MiB, at least
+	most    struct{ CPUs, GPUs int64 }
 }
 
 // Takes returns a new Takes.
-func (c *Cluster) Takes() *Takes { return &Takes{c, map[string]least{}} }
+func (c *Cluster) Takes() *Takes { return &Takes{c, map[string]sizes{}} }
 
-// of returns what each node of a partition has at least.
-func (t *Takes) of(partition string) least {
-	if known, ok := t.least[partition]; ok {
+// of returns the sizes of a partition's nodes.
+func (t *Takes) of(partition string) sizes {
+	if known, ok := t.sizes[partition]; ok {
 		return known
 	}
-	var l least
+	var s sizes
 	for i, name := range t.cluster.Partitions[partition].Nodes {
 		n := t.cluster.Nodes[name]
-		if threads := max(1, n.Threads); i == 0 || threads < l.threads {
-			l.threads = threads
+		if threads := max(1, n.Threads); i == 0 || threads < s.threads {
+			s.threads = threads
 		}
-		if l.memory == 0 || n.Memory < l.memory {
-			l.memory = n.Memory
+		if s.memory == 0 || n.Memory < s.memory {
+			s.memory = n.Memory
 		}
+		s.most.CPUs, s.most.GPUs = max(s.most.CPUs, n.CPUs), max(s.most.GPUs, n.Gres["gpu"])
 	}
-	t.least[partition] = l
-	return l
+	t.sizes[partition] = s
+	return s
 }
 
 // CPUs returns the CPUs that a job takes: those that it asks for, or gets for its memory, in whole cores.

@@ -49,6 +49,9 @@ func (o *occupants) demands(in *partition, c *workload.Claim) []demand {
 	}
 	if p := o.pieces(in, c); p != nil {
 		list = append(list, p)
+		for _, larger := range p.larger(c) {
+			list = append(list, o.pieces(in, &larger))
+		}
 	}
 	return list
 }

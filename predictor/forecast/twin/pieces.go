@@ -21,6 +21,7 @@ type pieces struct {
 	least   int64                 // places of an empty node
 	most    int64                 // pieces that fit on an empty node
 	claimed [len(resources)]int64 // by the occupants counted that wait
+	apart   apart                 // these occupants
 	taken   int64                 // by those that run
 }
 
@@ -95,6 +96,36 @@ func (o *occupants) pieces(in *partition, c *workload.Claim) *pieces {
 	return p
 }
 
+// larger returns the claims of larger pieces on fewer nodes that follow from the claim of a job of several
+// nodes with a piece on each: where no node has its equal share of all CPUs, or of all GPUs, the nodes
+// do not have all of them.
+func (p *pieces) larger(c *workload.Claim) (claims []workload.Claim) {
+	n := int64(p.Count)
+	if p.Exclusive || n <= 1 || p.Count != c.Nodes {
+		return nil
+	}
+	larger := func(all, most, has int64) (piece workload.Claim, share int32) {
+		each := (all + n - 1) / n
+		if each <= has || each > most {
+			return piece, 0
+		}
+		// The other nodes have each-1 at most, and these all of a node.
+		piece = *c
+		piece.Nodes = int32((all - n*(each-1) + most - each) / (most - each + 1))
+		piece.Pieces = workload.Pieces{Count: piece.Nodes, Each: p.Each}
+		return piece, int32(each)
+	}
+	if piece, share := larger(int64(c.CPUs), int64(p.largest.CPUs), int64(p.Each.CPUs)); share > 0 {
+		piece.Pieces.Each.CPUs = share
+		claims = append(claims, piece)
+	}
+	if piece, share := larger(int64(c.GPUs), int64(p.largest.GPUs), int64(p.Each.GPUs)); share > 0 {
+		piece.Pieces.Each.GPUs = share
+		claims = append(claims, piece)
+	}
+	return claims
+}
+
 // places returns how many places the i-th node has if so much of it is taken.
 func (p *pieces) places(i int, taken *used) int64 {
 	size, fit := &p.in.nodes[i].Size, p.limit
@@ -157,6 +188,7 @@ func (p *pieces) change(c *occupant, begins bool) {
 		for r, places := range p.claims(c) {
 			p.claimed[r] += sign * places
 		}
+		p.apart.add(p, c, sign)
 	}
 	for _, i := range c.on {
 		n := &p.nodes[i]
@@ -167,17 +199,19 @@ func (p *pieces) change(c *occupant, begins bool) {
 }
 
 func (p *pieces) missing() (sure, all int64) {
-	claimed := slices.Max(p.claimed[:])
-	return claimed - p.left, claimed + p.taken - p.left
+	claimed, apart := slices.Max(p.claimed[:]), p.apart.nodes()
+	return max(claimed, apart) - p.left, max(claimed+p.taken, apart) - p.left
 }
 
 func (p *pieces) leave(o *occupants, at int64) float64 {
 	var claimed [len(resources)]int64
+	var apart apart
 	for i := range o.list {
 		if c := &o.list[i]; c.waits && c.has(at) {
 			for r, places := range p.claims(c) {
 				claimed[r] += places
 			}
+			apart.add(p, c, 1)
 		}
 	}
 	left := p.left - slices.Max(claimed[:])
@@ -193,7 +227,7 @@ func (p *pieces) leave(o *occupants, at int64) float64 {
 		most += p.nodes[i].places - beside[i]
 	}
 	switch {
-	case left < 0:
+	case left < 0 || apart.nodes() > p.left:
 		return 0
 	case most <= left:
 		return 1

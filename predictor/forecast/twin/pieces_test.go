@@ -42,6 +42,12 @@ func asks(nodes int32, p workload.Pieces) workload.Claim {
 	return workload.Claim{Request: workload.Request{Size: workload.Size{Nodes: nodes, CPUs: cpus}, Limit: run}, Pieces: p, Start: opening, From: opening}
 }
 
+// sized returns a claim with so many CPUs in all.
+func sized(c workload.Claim, cpus int32) workload.Claim {
+	c.CPUs = cpus
+	return c
+}
+
 // TestRoomOnNodes: CPUs that are left are of no use to a job if they are on too many nodes.
 func TestRoomOnNodes(t *testing.T) {
 	all := []string{"a", "b", "c", "d"}
@@ -83,6 +89,17 @@ func TestRoomOnNodes(t *testing.T) {
 		"a promise and jobs":                        {busy: func(b *bench) { b.on(1, all[:3]...) }, others: times(1, asks(1, whole(1))), asks: asks(1, whole(1))},
 		"the last node is reserved":                 {busy: func(b *bench) { b.on(1, all[:3]...) }, others: []workload.Claim{slurms}, asks: asks(1, whole(1))},
 		"a node that is taken is reserved":          {busy: func(b *bench) { b.on(1, all[1:]...) }, others: []workload.Claim{slurms}, asks: asks(1, whole(1)), want: 1},
+		"promises of small jobs on three nodes":     {others: times(2, asks(3, each(3, 1))), asks: asks(2, whole(2))},
+		"and whole nodes beside them":               {others: times(2, asks(3, each(3, 1))), asks: asks(1, whole(1)), want: 1},
+		"and as small a job":                        {others: times(2, asks(3, each(3, 1))), asks: asks(4, each(4, 1)), want: 1},
+		"and all CPUs of two":                       {others: times(2, asks(3, each(3, 1))), asks: asks(2, each(2, 4))},
+		"and whole nodes, and a whole one":          {others: append(times(1, asks(2, each(2, 1))), asks(1, whole(1))), asks: asks(2, whole(2))},
+		"and a whole one, and one more":             {others: append(times(1, asks(2, each(2, 1))), asks(1, whole(1))), asks: asks(1, whole(1)), want: 1},
+		"they may be where jobs run":                {busy: func(b *bench) { b.on(1, all[:3]...) }, others: times(2, asks(3, each(3, 1))), asks: asks(1, whole(1)), want: 1},
+		"seven CPUs of two nodes":                   {busy: func(b *bench) { b.on(1, all...) }, asks: sized(asks(2, each(2, 1)), 7)},
+		"six CPUs of two nodes":                     {busy: func(b *bench) { b.on(1, all...) }, asks: sized(asks(2, each(2, 1)), 6), want: 1},
+		"eleven CPUs of three nodes, of which":      {busy: func(b *bench) { b.on(1, all[:3]...) }, asks: sized(asks(3, each(3, 1)), 11)},
+		"ten CPUs of three nodes":                   {busy: func(b *bench) { b.on(1, all[:3]...) }, asks: sized(asks(3, each(3, 1)), 10), want: 1},
 		"a promise on a node with others":           {busy: func(b *bench) { b.on(1, all[:3]...) }, others: times(1, asks(1, each(1, 1))), asks: asks(1, whole(1)), want: 1},
 	} {
 		b := four()
