@@ -145,6 +145,9 @@ type Claim struct {
 	// Job is the job, or 0 before it is submitted. Runs is true once it has started.
 	Job  int64
 	Runs bool
+	// Plain is true of a job without a promise that is not eligible before Start. It takes nothing from
+	// a job that has its nodes before then.
+	Plain bool
 	// Start is when the job has its nodes, or is expected to get them, and From when its work
 	// begins or has begun. Both are in Unix seconds, and Start is at most From.
 	Start, From int64
@@ -160,25 +163,46 @@ type Room struct {
 	// Holding has what holds besides if the job has its nodes at an earlier time already, in
 	// increasing order of time.
 	Holding []Hold
+	// Late has what holds besides if the job has not got its nodes before a time, when plain jobs become
+	// eligible: in increasing order of time, and decreasing probability.
+	Late []Hold
 	// Next are later times, Unix seconds, from which on there may be more room.
 	Next []int64
 }
 
-// Hold is a bound on a probability, for a job that has its nodes at the time At, Unix seconds.
+// Hold is a bound on a probability, for a job that has its nodes at the time At, Unix seconds, or, if
+// it is one of Late, has not had them before.
 type Hold struct {
 	At   int64
 	Prob float64
 }
 
-// From returns the bound if the job gets its nodes at a time.
-func (r *Room) From(start int64) float64 {
+// Within returns the bound if the job is expected to get its nodes at the time start, and gets them by
+// the time last.
+func (r *Room) Within(start, last int64) float64 {
 	prob := r.Prob
 	for _, h := range r.Holding {
 		if h.At >= start {
 			prob = min(prob, h.Prob)
 		}
 	}
+	for _, h := range r.Late {
+		if h.At <= last {
+			prob = min(prob, h.Prob)
+		}
+	}
 	return prob
+}
+
+// Last returns by when the job must have its nodes so that plain jobs leave room with a probability.
+// It reports false if they do anyway.
+func (r *Room) Last(prob float64) (start int64, ok bool) {
+	for _, h := range r.Late {
+		if h.Prob < prob {
+			return h.At - 1, true
+		}
+	}
+	return 0, false
 }
 
 // Estimate is a forecaster's answer about one Candidate.

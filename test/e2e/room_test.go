@@ -70,6 +70,16 @@ func TestRoom(t *testing.T) {
 		})
 	}
 
+	t.Run("beside a smaller job on several nodes", func(t *testing.T) {
+		if granted := promises(1, "--prob=0.3 -N4 -n4 -t5 --begin-by=now+20minutes"); granted != 1 {
+			t.Fatal("a CPU on each of four nodes is refused")
+		}
+		if granted := promises(3, "--prob=0.3 --exclusive -N4 -t5 --begin-by=now+20minutes"); granted != 1 {
+			t.Errorf("%d promised for four whole nodes, of one that can be kept", granted)
+		}
+		withdraw(t, s)
+	})
+
 	t.Run("for work that may begin early", func(t *testing.T) {
 		if granted := promises(2, "--prob=0.3 --exclusive -N4 -t5 --begin-by=now+20minutes"); granted != 2 {
 			t.Fatalf("%d promised, of two for all nodes", granted)
@@ -155,10 +165,30 @@ func TestRoom(t *testing.T) {
 		eventually(t, "varqd has seen that no job runs", func() bool { return predicted(t, s, node).Running == 0 })
 	})
 
+	t.Run("beside jobs that wait for their begin time", func(t *testing.T) {
+		mustRun(t, s, "bob", "sbatch", "--exclusive", "-N8", "-t30", "--begin=now+10minutes", "-o/dev/null", "--wrap=exec sleep 1d")
+		begins := time.Now().Unix() + 600
+		eventually(t, "what is to run after his job begins has its nodes before", func() bool {
+			a := quoted(t, s, node, 20*60, .5, false)
+			return a.Plan != nil && a.Plan.BeginTime < begins
+		})
+		if a := quoted(t, s, node, 60*60, .5, false); a.Plan == nil || a.Plan.BeginTime < begins {
+			t.Errorf("for when his job has ended: %+v, %+v", a.Plan, a.Refusal)
+		}
+		if r := mustRun(t, s, "alice", "bash", "-c", "sbatch -N1 -t5 -o/dev/null --begin-by=now+20minutes --prob=.5 --max-cost=.01 --wrap=true 2>&1; true"); !strings.Contains(r.Stdout, "--max-cost") {
+			t.Errorf("with a ceiling:\n%s", r.Stdout)
+		}
+		mustRun(t, s, "root", "scancel", "--user=bob")
+		eventually(t, "nothing is in the way when his job is cancelled", func() bool {
+			a := quoted(t, s, node, 20*60, .5, false)
+			return a.Plan != nil && a.Plan.BeginTime > begins
+		})
+	})
+
 	t.Run("where each node has a job", func(t *testing.T) {
 		mustRun(t, s, "bob", "sbatch", "-N8", "-n8", "-t40", "-o/dev/null", "--wrap=exec sleep 1d")
 		eventually(t, "varqd has seen the job", func() bool { return predicted(t, s, node).Running == 1 })
-		for _, options := range []string{"--exclusive -N1", "-n1 -c4", "-N2 -n2 -c4"} {
+		for _, options := range []string{"--exclusive -N1", "--exclusive=user -n1", "-n1 -c4", "-N2 -n2 -c4", "-N2 -n8", "-N2 -n7", "-N3 -n10"} {
 			if granted := promises(1, "--prob=0.5 "+options+" -t5 --begin-by=now+3minutes"); granted != 0 {
 				t.Errorf("%s is promised, though no node is free", options)
 			}

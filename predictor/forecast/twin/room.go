@@ -20,32 +20,34 @@ import (
 // c's job has some, so that promises made before can be kept. A claim that waits keeps its nodes for
 // its whole limit. How long work runs is forecast only once it has begun, from how long it has run:
 // a user's short jobs must not let the promises of others seem short. Other jobs that wait or will
-// come do not count: forecasts tell how long c's job waits for those. There is no bound for a pool
-// that is not configured, because its size is not known.
+// come do not count: forecasts tell how long c's job waits for those, but for plain claims. These have
+// room when they become eligible, so that a job that gets its nodes later has to do with what they leave.
+// There is no bound for a pool that is not configured, because its size is not known.
 //
 // For n running jobs and claims, and as many nodes, Room takes O(n log n), and O(n) forecasts of run
-// times for each of at most mostSqueezes times at which there may be too little room.
+// times for each of at most mostSqueezes times at which there may be too little room. Where plain claims
+// are in the way, it takes as much again for each of at most mostLate times.
 func (t *Twin) Room(c *workload.Claim, now int64, others []workload.Claim, least float64) workload.Room {
 	in := t.partitions.named(c.Partition)
 	if in.configured == nil || t.partitions.tooLarge(&c.Request) {
 		return workload.Room{Prob: 1}
 	}
-	o := t.occupants(in, c.Job, now, others)
-	demands := o.demands(in, c)
+	all := t.occupants(in, c.Job, now, others)
+	demands := all.demands(in, c)
+	o := all.first(all.plain)
 	room := workload.Room{Prob: o.leave(demands, c.From)}
-	if room.Prob == 0 || room.Prob < least {
-		room.Next = o.openings(demands, c.From, c.Limit)
-		return room
-	}
-	for _, time := range o.squeezes(demands, now, c.From+c.Limit) {
-		if prob := o.leave(demands, time); time < c.From {
-			room.Holding = append(room.Holding, workload.Hold{At: time, Prob: prob})
-		} else {
-			room.Prob = min(room.Prob, prob)
+	if room.Prob > 0 && room.Prob >= least {
+		for _, time := range o.squeezes(demands, now, c.From+c.Limit) {
+			if prob := o.leave(demands, time); time < c.From {
+				room.Holding = append(room.Holding, workload.Hold{At: time, Prob: prob})
+			} else {
+				room.Prob = min(room.Prob, prob)
+			}
 		}
+		room.Late = all.late(demands, c, room.Prob)
 	}
-	if room.Prob < 1 {
-		room.Next = o.openings(demands, c.From, c.Limit)
+	if room.Within(c.From, c.From) < 1 {
+		room.Next = all.openings(demands, c.From, c.Limit)
 	}
 	return room
 }
@@ -71,16 +73,23 @@ type occupant struct {
 // has reports whether the occupant may have its processors at a time.
 func (c *occupant) has(at int64) bool { return c.start <= at && at < c.until }
 
-// occupants are those of a pool.
+// occupants are those of a pool. The plain claims come last, in the order in which they become eligible.
 type occupants struct {
-	twin *Twin
-	now  int64
-	list []occupant
+	twin  *Twin
+	now   int64
+	list  []occupant
+	plain int // where in list they begin
+}
+
+// first returns the first n of the occupants.
+func (o *occupants) first(n int) *occupants {
+	return &occupants{twin: o.twin, now: o.now, list: o.list[:n], plain: min(n, o.plain)}
 }
 
 // occupants returns those of the pool of a partition.
 func (t *Twin) occupants(in *partition, id, now int64, claims []workload.Claim) occupants {
 	o, p, kept := occupants{twin: t, now: now}, in.configured, reservedBy(claims)
+	var plain []occupant
 	add := func(c occupant, names []string) {
 		if c.until <= now && c.start <= now { // it has outlived its limit
 			c.from, c.until = now+overrun, now+overrun
@@ -109,6 +118,10 @@ func (t *Twin) occupants(in *partition, id, now int64, claims []workload.Claim) 
 		if j := t.queue.Job(c.Job); j != nil && j.Start != 0 {
 			is.size.CPUs, is.start, is.waits = max(k.takes, j.Given), min(c.Start, now), false
 			claimed[c.Job] = true
+		} else if c.Plain {
+			in.put(&is, nil)
+			plain = append(plain, is)
+			continue
 		}
 		add(is, t.placed[c.Job])
 	}
@@ -119,6 +132,8 @@ func (t *Twin) occupants(in *partition, id, now int64, claims []workload.Claim) 
 			add(occupant{job: k, size: size, start: k.Start, from: k.Start, until: k.Start + k.Limit, alone: k.in.ofNode > 0}, t.placed[j.ID])
 		}
 	}
+	slices.SortStableFunc(plain, func(a, b occupant) int { return cmp.Compare(a.start, b.start) })
+	o.plain, o.list = len(o.list), append(o.list, plain...)
 	return o
 }
 

@@ -131,7 +131,7 @@ func TestRoomWhileHolding(t *testing.T) {
 		{claims[1:], 1000, 300, 0},
 	} {
 		room := b.room(four, 0, opening+c.at, c.claims)
-		if got := room.From(opening + c.start); math.Abs(got-c.want) > .05 {
+		if got := room.Within(opening+c.start, opening+c.start); math.Abs(got-c.want) > .05 {
 			t.Errorf("%+v: %v of %+v", c, got, room)
 		}
 	}

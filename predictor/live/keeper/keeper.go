@@ -130,6 +130,8 @@ type Keeper struct {
 	memory  memory
 	// withdrawn are open plans that were taken back.
 	withdrawn withdrawn
+	// plain are the claims of the plain jobs that are eligible later, as of the last Watch.
+	plain atomic.Pointer[[]workload.Claim]
 
 	// acting is a mutex for open reservations that lock can wait for with a context. It
 	// is locked while it contains a value.

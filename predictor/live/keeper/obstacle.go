@@ -54,6 +54,8 @@ func obstacle(c *limits.Cluster, r *trajectory.Request, j *slurm.QueueEntry, rev
 		return notStartedBySlurm + j.Reason
 	case revised.Room == 0:
 		return "running jobs, and promises made before, leave no room at the deadline"
+	case revised.Late:
+		return "jobs that wait for their begin time leave no room at the deadline, and this one is too likely to start after them"
 	}
 	return unlikely
 }

@@ -44,11 +44,15 @@ func (k *Keeper) room(claims []workload.Claim) func(c workload.Claim, now int64,
 	}
 }
 
-// claims returns what the jobs of open promises claim. The error is a fault of package api.
+// claims returns what the jobs of open promises claim, and plain jobs that are eligible later. The error
+// is a fault of package api.
 func (k *Keeper) claims(ctx context.Context, now int64) ([]workload.Claim, error) {
 	claims, err := k.Ledger.Claims(ctx, now, k.withdrawn.has)
 	if err != nil {
 		return nil, k.unread(ctx, err)
+	}
+	if plain := k.plain.Load(); plain != nil {
+		claims = append(claims, *plain...)
 	}
 	if c := k.cluster.Load(); c != nil {
 		takes := c.limits.Takes()
@@ -82,7 +86,7 @@ func (k *Keeper) stillRoom(ctx context.Context, got *trajectory.Answer, claims [
 		return err
 	}
 	room := k.room(fresh)(workload.Claim{Request: got.Job, Pieces: got.Pieces, From: got.Plan.Slot}, now, 0)
-	if room.From(got.Plan.Start) < got.Plan.Estimate.Prob {
+	if room.Within(got.Plan.Start, got.Plan.Last) < got.Plan.Estimate.Prob {
 		return errCrowded
 	}
 	return nil

@@ -138,6 +138,9 @@ func (k *Keeper) watch(ctx context.Context, q *queue, now int64) (open int, err 
 			}
 		}
 	}
+	if q.asked == nil {
+		k.observePlain(q, entries, now)
+	}
 	return len(entries), k.settleGone(ctx, gone.due(q, entries, now), now)
 }
 

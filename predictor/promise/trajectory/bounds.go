@@ -20,6 +20,8 @@ type bounds struct {
 	// blocked are the windows in which the job cannot run. They are disjoint and in
 	// the order of time.
 	blocked []limits.Window
+	// last is by when the job must have its nodes, if that is before the deadline, or 0.
+	last int64
 }
 
 // unlimited is the value of longest without a bound.
@@ -86,6 +88,9 @@ func (b *bounds) ahead(t int64) *limits.Window {
 // while it waits.
 func (b *bounds) budget(r *Request, s Submission) int64 {
 	budget := r.Deadline - s.Begin
+	if b.last != 0 {
+		budget = min(budget, b.last-s.Begin)
+	}
 	if w := b.ahead(max(r.Now, s.Begin)); w != nil {
 		budget = min(budget, w.Start-s.Limit-s.Begin)
 	}

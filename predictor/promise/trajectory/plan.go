@@ -2,6 +2,7 @@ package trajectory
 
 import (
 	"iter"
+	"slices"
 
 	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/stats"
@@ -70,9 +71,9 @@ type Plan struct {
 	// work's time limit plus max(0, HoldUntil - Begin), the longest time for which the
 	// nodes may idle before the work.
 	Limit int64
-	// Slot is when there is room for the work, and Start when the job is expected to have its
-	// nodes, in Unix seconds.
-	Start, Slot int64
+	// Slot is when there is room for the work, Start when the job is expected to have its nodes, and
+	// Last by when it has them with the probability of the Estimate, in Unix seconds.
+	Start, Last, Slot int64
 	// Estimate is the forecast for this submission. Invariant: Estimate.Prob is at least
 	// the probability asked for. Estimate.Held is the expected time, in seconds, for
 	// which the nodes idle before the work.
@@ -94,8 +95,10 @@ type Cost struct {
 type Point struct {
 	Begin, Limit int64
 	workload.Estimate
-	until       int64 // by when the job must have started, so that it is of use
-	start, slot int64 // as in Plan
+	until int64 // by when the job must have its nodes, so that it is of use
+	// start, last and slot are as in Plan. late is true if it is plain jobs that bound Prob.
+	start, last, slot int64
+	late              bool
 }
 
 // noOffer ends the sentence of a refusal without offers, unless it names a limit that no forecast
@@ -216,22 +219,42 @@ func (p *Planner) candidates(r *Request, b bounds, n int64) []workload.Candidate
 	return c
 }
 
-// trajectory forecasts the candidates, and bounds the forecasts by the room that there is.
+// trajectory forecasts the candidates, and bounds the forecasts by the room that there is. A job that plain
+// jobs leave too little room if they become eligible first is forecast to start before them.
 func (p *Planner) trajectory(r *Request, b bounds, n int64) []Point {
 	points := p.forecasts(r, b, n)
 	var slot int64
 	var room workload.Room
+	var early []Point // the first of the points, if their jobs start by b.last
 	enough := highest(points)
 	for i := range points {
 		pt := &points[i]
 		if i == 0 || pt.until != points[i-1].until {
 			slot, room = p.slot(r, pt.until, enough)
+			if last, ok := room.Last(r.Prob); !ok {
+				early = nil
+			} else if early == nil || last != b.last {
+				b.last = last
+				early = p.forecasts(r, b, n)
+			}
 		}
-		pt.slot, pt.start = slot, r.start(pt.Begin, pt.until, pt.Held, slot)
-		left := room.From(pt.start)
-		pt.Prob, pt.Taken = min(pt.Prob, left), 1-left
+		pt.bound(r, slot, &room)
+		if i < len(early) {
+			before := early[i]
+			if before.bound(r, slot, &room); before.Prob > pt.Prob {
+				*pt = before
+			}
+		}
 	}
 	return points
+}
+
+// bound bounds the forecast of a point by the room that there is for the work at slot.
+func (pt *Point) bound(r *Request, slot int64, room *workload.Room) {
+	pt.slot, pt.start, pt.last = slot, r.start(pt.Begin, pt.until, pt.Held, slot), min(pt.until, slot)
+	left := room.Within(pt.start, pt.last)
+	pt.Prob, pt.Taken = min(pt.Prob, left), 1-left
+	pt.late = slices.ContainsFunc(room.Late, func(h workload.Hold) bool { return h.At <= pt.last && h.Prob == left })
 }
 
 // forecasts forecasts the candidates.
@@ -287,6 +310,7 @@ func (p *Planner) plan(r *Request, pt Point) *Plan {
 		Begin:    pt.Begin,
 		Limit:    pt.Limit,
 		Start:    pt.start,
+		Last:     pt.last,
 		Slot:     pt.slot,
 		Estimate: pt.Estimate,
 		Work:     rate.during(float64(r.Job.Limit)),

@@ -48,12 +48,16 @@ func (p *Planner) refuse(r *Request, b bounds, points []Point) *Refusal {
 	}
 	crowded := slices.ContainsFunc(points, func(pt Point) bool { return 1-pt.Taken < r.Prob })
 	beyond := slices.ContainsFunc(points, func(pt Point) bool { return pt.Beyond > 0 })
+	others := "running jobs, and promises made before,"
+	if slices.ContainsFunc(points, func(pt Point) bool { return pt.late }) {
+		others = "running jobs, promises made before, and jobs that wait for their begin time"
+	}
 	why := ""
 	switch {
 	case crowded && beyond:
-		why = "running jobs, and promises made before, leave too little room at the deadline, and more work is ahead than was ever learnt from: "
+		why = others + " leave too little room at the deadline, and more work is ahead than was ever learnt from: "
 	case crowded:
-		why = "running jobs, and promises made before, leave too little room at the deadline: "
+		why = others + " leave too little room at the deadline: "
 	case beyond:
 		why = "more work is ahead than was ever learnt from, and by simulations of the queue "
 	}

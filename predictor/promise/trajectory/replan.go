@@ -35,8 +35,11 @@ type Revision struct {
 	Prob float64
 	// Stay is the same probability with the present submission.
 	Stay float64
-	// Room is the bound on both by the room that there is.
+	// Room is the bound on both by the room that there is, however early the job starts.
 	Room float64
+	// Late is true if plain jobs leave too little room once they are eligible.
+	Late bool
+	last int64 // as in bounds
 }
 
 // Replan plans the reservation of a pending job anew. r is the request that was promised,
@@ -55,30 +58,47 @@ type Revision struct {
 // Replan keeps to r.Earliest: no revision lets the nodes idle for longer than was agreed on,
 // even if the promise could be kept no other way. Rescue finds what would keep it.
 //
-// The room that there is bounds the probabilities of the result, but has no part in the choice: it
-// is the same for all points.
+// The room that there is bounds the probabilities of the result. It has a part in the choice only where
+// plain jobs leave too little of it once they are eligible: Replan then chooses as if the job had to start
+// before them, if that is more probable.
 //
 // Once the job is eligible, Replan only shortens its limit: the nearer HoldUntil is, the
 // shorter the time for which the nodes can still idle.
 func (p *Planner) Replan(r Request, current Submission) Revision {
-	revised := p.replan(&r, current)
-	_, room := p.slot(&r, r.Deadline, max(revised.Prob, revised.Stay, r.Prob))
-	revised.Prob, revised.Stay, revised.Room = min(revised.Prob, room.Prob), min(revised.Stay, room.Prob), room.Prob
+	b := p.bounds(&r)
+	revised := p.replan(&r, b, current)
+	slot, room := p.slot(&r, r.Deadline, max(revised.Prob, revised.Stay, r.Prob))
+	revised.bound(room.Within(slot, slot))
+	if last, ok := room.Last(r.Prob); ok {
+		b.last = last
+		early := p.replan(&r, b, current)
+		early.bound(room.Within(last, last))
+		stay := max(early.Stay, revised.Stay)
+		if early.Prob < revised.Prob {
+			early.Submission, early.Prob = revised.Submission, revised.Prob
+		}
+		revised = early
+		revised.Stay, revised.Late, revised.last = stay, true, last
+	}
 	return revised
 }
 
-// replan is Replan without the bound.
-func (p *Planner) replan(r *Request, current Submission) Revision {
+// bound bounds the probabilities of a revision by the room that there is.
+func (v *Revision) bound(room float64) {
+	v.Prob, v.Stay, v.Room = min(v.Prob, room), min(v.Stay, room), room
+}
+
+// replan is Replan within the bounds b, whatever the room is.
+func (p *Planner) replan(r *Request, b bounds, current Submission) Revision {
 	if r.Now >= current.Begin {
 		trimmed := Submission{Begin: current.Begin, Limit: min(current.Limit, r.trimmed())}
-		prob := p.waiting(r, trimmed)
+		prob := p.waiting(r, b, trimmed)
 		return Revision{Submission: trimmed, Prob: prob, Stay: prob}
 	}
 	stay := Revision{Submission: current}
 	if r.Deadline <= r.Now {
 		return stay
 	}
-	b := p.bounds(r)
 	stay.Prob = p.probability(r, b, current)
 	stay.Stay = stay.Prob
 	points := p.forecasts(r, b, 1)
@@ -108,7 +128,9 @@ func (p *Planner) Rescue(r Request, revised Revision) (Point, bool) {
 	}
 	agreed := r.Earliest
 	r.Earliest = 0
-	points := p.forecasts(&r, p.bounds(&r), 1)
+	b := p.bounds(&r)
+	b.last = revised.last
+	points := p.forecasts(&r, b, 1)
 	i := r.choose(points, r.Prob)
 	if i < 0 || points[i].Begin >= agreed {
 		return Point{}, false
@@ -138,11 +160,10 @@ func (p *Planner) probability(r *Request, b bounds, s Submission) float64 {
 
 // waiting forecasts the probability that an eligible job starts by the deadline, given that
 // the job has not started yet.
-func (p *Planner) waiting(r *Request, s Submission) float64 {
+func (p *Planner) waiting(r *Request, b bounds, s Submission) float64 {
 	if r.Now >= r.Deadline {
 		return 0
 	}
-	b := p.bounds(r)
 	if minutes(r.Job.Limit) > b.longest { // a limit that includes a hold shrinks until then
 		return 0
 	}

@@ -11,7 +11,8 @@ const (
 
 // slot returns the room for the work of r, and when the work is to begin for it, by a time in Unix
 // seconds. The work of a strict request begins at that time. That of others may begin earlier:
-// slot returns the time with the most room, the earliest of several. All room of enough is alike.
+// slot returns the time with the most room for a job that has its nodes from then on, the earliest of
+// several. All room of enough is alike.
 func (p *Planner) slot(r *Request, by int64, enough float64) (at int64, room workload.Room) {
 	if p.Room == nil {
 		return by, workload.Room{Prob: 1}
@@ -21,19 +22,19 @@ func (p *Planner) slot(r *Request, by int64, enough float64) (at int64, room wor
 	for i := int64(starts); i > 0 && first < by; i-- {
 		times = append(times, first+(by-first)*i/starts)
 	}
-	tried := make(map[int64]bool, len(times))
+	tried, least := make(map[int64]bool, len(times)), 0.
 	for i := 0; i < len(times) && len(tried) < mostTried; i++ {
 		when := times[i]
 		if tried[when] {
 			continue
 		}
 		tried[when] = true
-		found := p.Room(r.claim(when), r.Now, min(room.Prob, enough))
-		better := min(found.Prob, enough) - min(room.Prob, enough)
-		if at == 0 || better > 0 || better == 0 && when < at {
-			at, room = when, found
+		found := p.Room(r.claim(when), r.Now, least)
+		most := min(found.Within(when, when), enough)
+		if at == 0 || most > least || most == least && when < at {
+			at, room, least = when, found, most
 		}
-		if len(tried) == 1 && room.Prob >= enough {
+		if len(tried) == 1 && least >= enough {
 			break
 		}
 		for _, next := range found.Next {

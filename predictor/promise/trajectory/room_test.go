@@ -159,3 +159,74 @@ func TestRoomAndRescue(t *testing.T) {
 		t.Errorf("without room: %+v", to)
 	}
 }
+
+// plainAt returns a Planner.Room for plain jobs that leave no room once they are eligible.
+func plainAt(at int64) func(workload.Claim, int64, float64) workload.Room {
+	return func(c workload.Claim, _ int64, _ float64) workload.Room {
+		room := workload.Room{Prob: 1}
+		if c.From >= at {
+			room.Late = []workload.Hold{{At: at}}
+		}
+		return room
+	}
+}
+
+// A job that plain jobs would leave no room has to have its nodes before them, with the probability
+// asked for. If that costs too much, the refusal says what is in the way.
+func TestRoomBesidePlainJobs(t *testing.T) {
+	const eligible = noon + hour
+	p := Planner{Forecaster: curve{mean: 300, sample: 1000}}
+	r := request(1, 2*hour, .9)
+	free := p.Plan(r).Plan
+	p.Room = plainAt(eligible)
+	a := p.Plan(r)
+	if a.Plan == nil || a.Plan.Start >= eligible || a.Plan.Estimate.Prob < .9 {
+		t.Fatalf("%+v, %+v", a.Plan, a.Refusal)
+	}
+	before := r
+	before.Deadline, before.HoldUntil = eligible-1, eligible-1
+	if want := p.Plan(before).Plan.Begin; a.Plan.Begin > want+fineStep {
+		t.Errorf("eligible %d s later than for a start before the plain jobs", a.Plan.Begin-want)
+	}
+	r.Earliest = free.Begin
+	a = p.Plan(r)
+	if a.Refusal == nil || a.Refusal.Limit != "--max-cost" || offer(t, a, OfferCost) == nil {
+		t.Errorf("with a ceiling: %+v, %+v", a.Plan, a.Refusal)
+	}
+	p.Room = plainAt(noon + 60)
+	r.Earliest = 0
+	a = p.Plan(r)
+	if a.Refusal == nil || !strings.Contains(a.Refusal.Reason, "jobs that wait for their begin time leave too little room") {
+		t.Errorf("%+v, %+v", a.Plan, a.Refusal)
+	}
+	p.Room = plainAt(noon + 3*hour)
+	if a = p.Plan(r); a.Plan == nil || a.Plan.Begin != free.Begin {
+		t.Errorf("with plain jobs after the deadline: %+v, %+v", a.Plan, a.Refusal)
+	}
+}
+
+// Plain jobs submitted after the promise: the job is moved before them as far as its ceiling allows, or
+// the promise is endangered until its user accepts more.
+func TestReplanBesidePlainJobs(t *testing.T) {
+	p := Planner{Forecaster: curve{mean: 300, sample: 1000}}
+	r := request(1, 2*hour, .9)
+	a := p.Plan(r)
+	now := Submission{Begin: a.Plan.Begin, Limit: a.Plan.Limit}
+	p.Room = plainAt(noon + hour)
+	if got := p.Replan(r, now); got.Prob < .9 || got.Begin >= noon+hour || got.Stay != 0 || !got.Late {
+		t.Errorf("without a ceiling: %+v", got)
+	}
+	r.Earliest = now.Begin
+	got := p.Replan(r, now)
+	if got.Prob != 0 || got.Stay != 0 || got.Submission != now {
+		t.Errorf("with one: %+v", got)
+	}
+	to, ok := p.Rescue(r, got)
+	if !ok || to.Begin >= noon+hour || to.Prob < .9 {
+		t.Fatalf("to be accepted: %+v, %v", to, ok)
+	}
+	r.Earliest, r.Now = to.Begin, to.Begin+60
+	if got := p.Replan(r, Submission{Begin: to.Begin, Limit: to.Limit}); got.Prob < .85 {
+		t.Errorf("eligible before them: %+v", got)
+	}
+}

@@ -34,7 +34,7 @@ func (p *Planner) Within(r Request, waits []int64) []float64 {
 			r.Deadline = r.Now + waits[of[i]]
 			r.HoldUntil = r.Deadline
 			slot, room := p.slot(&r, r.Deadline, est[i].Prob)
-			probs[of[i]] = min(est[i].Prob, room.From(r.start(c[i].Submit, c[i].Submit+c[i].Budget, est[i].Held, slot)))
+			probs[of[i]] = min(est[i].Prob, room.Within(r.start(c[i].Submit, c[i].Submit+c[i].Budget, est[i].Held, slot), slot))
 		}
 	}
 	return probs

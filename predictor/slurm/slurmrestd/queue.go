@@ -45,6 +45,7 @@ type queueJob struct {
 	ArrayTasks   string  `json:"array_task_string"`
 	HetJobID     number  `json:"het_job_id"`
 	RestartCount number  `json:"restart_cnt"`
+	Shared       words   `json:"shared"`
 	SuspendTime  number  `json:"suspend_time"`
 	RanBefore    number  `json:"pre_sus_time"`
 
@@ -171,6 +172,7 @@ func (j *queueJob) entry() slurm.QueueEntry {
 		}
 		entry.AtLimit = entry.AtOnce == 0 && slurm.AtLimit(j.Reason) // AtOnce tells more
 		entry.Shape = j.shape()
+		entry.Exclusive = slices.Contains(j.Shared, "none")
 		switch described := strings.ReplaceAll(j.Description, "_", " "); {
 		case !j.Priority.set || j.Priority.value != 0:
 		case j.Reason == heldByUser && (described == "" || described == requeuedAndHeld):

@@ -1,0 +1,74 @@
+package keeper
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// mostPlain is of how many plain jobs that are eligible later the keeper takes account: of those that are
+// eligible first. It bounds what a plan costs, whoever fills the queue.
+const mostPlain = 1000
+
+// observePlain notes what the plain jobs of the whole queue claim that are eligible after now. Those
+// that depend on other jobs, or are held, claim nothing, as nobody knows when they are eligible; nor
+// does the job of an open promise, which has a claim of its own.
+func (k *Keeper) observePlain(q *queue, entries []ledger.Entry, now int64) {
+	state := k.cluster.Load()
+	if state == nil {
+		return
+	}
+	promised := make(map[int64]bool, len(entries))
+	for i := range entries {
+		if e := &entries[i]; e.Open {
+			promised[e.Job] = true
+		}
+	}
+	var jobs []*slurm.QueueEntry
+	for _, j := range q.byID {
+		if j.Start == 0 && j.Eligible > now && !j.Held && j.Stopped == "" && j.Dependency == "" && !promised[j.ID] {
+			jobs = append(jobs, j)
+		}
+	}
+	slices.SortFunc(jobs, func(a, b *slurm.QueueEntry) int {
+		return cmp.Or(cmp.Compare(a.Eligible, b.Eligible), cmp.Compare(a.ID, b.ID))
+	})
+	jobs = jobs[:min(mostPlain, len(jobs))]
+	claims := make([]workload.Claim, 0, len(jobs))
+	for _, j := range jobs {
+		r := j.Request
+		r.Partition, _, _ = strings.Cut(r.Partition, ",")
+		needs := workload.Needs{Exclusive: j.Exclusive, MostNodes: max(1, r.Nodes)}
+		if needs.MostNodes == 1 && j.Shape.Tasks > 1 {
+			needs.MostNodes++ // its tasks may be on several nodes
+		}
+		job, err := state.limits.CompleteWith(r, &needs)
+		if err != nil { // such as a partition that is down: it does not start then
+			continue
+		}
+		claim := workload.Claim{Request: job, Pieces: state.limits.Pieces(job, &needs), Job: j.ID, Plain: true, Start: j.Eligible, From: j.Eligible}
+		n := tasks(j)
+		claim.Size, claim.Pieces.Count = times(n, job.Size), times(n, workload.Size{Nodes: claim.Pieces.Count}).Nodes
+		claims = append(claims, claim)
+	}
+	k.plain.Store(&claims)
+}
+
+// tasks returns how many tasks of a pending job may start at once, 1 if it is no array.
+func tasks(j *slurm.QueueEntry) int32 {
+	if j.AtOnce > 0 {
+		return min(max(1, j.Tasks), j.AtOnce)
+	}
+	return max(1, j.Tasks)
+}
+
+// times returns n times a size.
+func times(n int32, s workload.Size) workload.Size {
+	of := func(count int32) int32 { return int32(min(int64(n)*int64(count), math.MaxInt32)) }
+	return workload.Size{Nodes: of(s.Nodes), CPUs: of(s.CPUs), GPUs: of(s.GPUs), Memory: int64(n) * s.Memory}
+}

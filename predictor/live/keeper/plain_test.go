@@ -1,0 +1,74 @@
+package keeper
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// Plain jobs that are eligible later claim room, in the order in which they are; not those of which
+// nobody knows when, nor one for which a promise is open.
+func TestPlainJobsClaim(t *testing.T) {
+	s := newSite(t)
+	answer, err := s.Plan(t.Context(), "alice", request(epoch+7200), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := func(id int64, change func(*slurm.QueueEntry)) {
+		j := slurm.QueueEntry{Job: workload.Job{
+			ID: id, Submit: epoch, Eligible: epoch + 600, State: workload.Pending,
+			Request: workload.Request{User: "bob", Partition: "main", Size: workload.Size{Nodes: 2, CPUs: 2}, Limit: 1800},
+		}}
+		change(&j)
+		s.slurm.queue[id] = j
+	}
+	plain(1, func(j *slurm.QueueEntry) { j.Eligible = epoch + 900 })
+	plain(2, func(*slurm.QueueEntry) {})
+	plain(3, func(j *slurm.QueueEntry) { j.Held = true })
+	plain(4, func(j *slurm.QueueEntry) { j.Stopped = "JobHeldAdmin" })
+	plain(5, func(j *slurm.QueueEntry) { j.Dependency = "afterok:9" })
+	plain(6, func(j *slurm.QueueEntry) { j.Eligible = epoch })
+	plain(7, func(j *slurm.QueueEntry) { j.Eligible, j.Start, j.State = epoch, epoch, workload.Running })
+	plain(8, func(j *slurm.QueueEntry) { j.Comment, j.User = answer.Plan.Comment, "alice" })
+	plain(9, func(j *slurm.QueueEntry) { j.Exclusive, j.Eligible = true, epoch+1000 })
+	plain(10, func(j *slurm.QueueEntry) { j.Tasks, j.AtOnce, j.Eligible = 100, 3, epoch+1100 })
+	plain(11, func(j *slurm.QueueEntry) {
+		j.Tasks, j.Eligible, j.Size.Nodes, j.Partition = 5, epoch+1200, 1, "main,other"
+	})
+	s.watch()
+	claims, err := s.claims(t.Context(), epoch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	type has struct {
+		Job, Start  int64
+		Nodes, CPUs int32
+		Pieces      workload.Pieces
+	}
+	var got []has
+	for _, c := range claims {
+		if c.Plain != (c.User == "bob") || c.Plain && (c.Start != c.From || c.Limit != 1800) {
+			t.Errorf("%+v", c)
+		}
+		if c.Plain {
+			got = append(got, has{c.Job, c.Start, c.Nodes, c.CPUs, c.Pieces})
+		}
+	}
+	apart := func(n int32) workload.Pieces { return workload.Pieces{Count: n, Each: workload.Size{CPUs: 1}} }
+	want := []has{
+		{2, epoch + 600, 2, 2, apart(2)},
+		{1, epoch + 900, 2, 2, apart(2)},
+		{9, epoch + 1000, 2, 250, workload.Pieces{Count: 2, Exclusive: true}},
+		{10, epoch + 1100, 6, 6, apart(6)},
+		{11, epoch + 1200, 5, 10, workload.Pieces{Count: 5, Each: workload.Size{CPUs: 2}}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if len(claims) != len(want)+1 {
+		t.Errorf("%d claims: %+v", len(claims), claims)
+	}
+}
