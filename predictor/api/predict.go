@@ -5,9 +5,9 @@ import "github.com/varq-project/varq/predictor/workload"
 // PredictRequest asks how long a job would wait if it were submitted now.
 type PredictRequest struct {
 	Job workload.Request `json:"job"`
-	// Exclusive is true if the job shares its nodes with no other job.
-	Exclusive bool      `json:"exclusive,omitempty"`
-	Quantiles []float64 `json:"quantiles,omitempty"` // by default .5 .75 .9 .95
+	// Needs say on which nodes the job may run; nil if on any.
+	Needs     *workload.Needs `json:"needs,omitempty"`
+	Quantiles []float64       `json:"quantiles,omitempty"` // by default .5 .75 .9 .95
 }
 
 // Prediction is the answer to a PredictRequest, with one bound for each quantile.

@@ -84,9 +84,11 @@ type Shape struct {
 	TRES string
 	// Licenses are as of sbatch, each with its count ("matlab:1"), in order. Slurm completes them so
 	// itself when it reads its configuration again.
-	Licenses   string
-	Contiguous bool
-	Deadline   int64 // by which the job must have ended, as of sbatch --deadline, Unix seconds
+	Licenses string
+	// Reservation is Slurm's own reservation that the job is to run in.
+	Reservation string
+	Contiguous  bool
+	Deadline    int64 // by which the job must have ended, as of sbatch --deadline, Unix seconds
 	// Nice is what sbatch --nice says. Switches is the greatest number of switches that the user wants
 	// the nodes to be at; Slurm 22.05 does not tell it.
 	Nice, Switches int64

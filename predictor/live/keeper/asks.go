@@ -16,14 +16,17 @@ import (
 var askedParts = []string{
 	"partition", "account", "QOS", "nodes", totalCPUs, "GPUs", "memory", "features", "node list", "excluded nodes", dependency,
 	leastCPUs, "tasks", "CPUs per task", "CPUs per node", "memory per node", "memory per CPU", "disk per node", "other resources",
-	"licences", "contiguous nodes", "--deadline", nice, "switches",
+	"licences", reservation, contiguous, deadline, nice, "switches",
 }
 
 const (
-	dependency = "dependency"
-	totalCPUs  = "CPUs"
-	leastCPUs  = "least CPUs"
-	nice       = "nice"
+	dependency  = "dependency"
+	totalCPUs   = "CPUs"
+	leastCPUs   = "least CPUs"
+	reservation = "reservation"
+	contiguous  = "contiguous nodes"
+	deadline    = "--deadline"
+	nice        = "nice"
 )
 
 // asks returns as text what a pending job asks for, as far as a promise rests on it. Begin
@@ -32,12 +35,12 @@ func asks(j *slurm.QueueEntry) string {
 	v := url.Values{}
 	number := func(n int64) string { return strconv.FormatInt(n, 10) }
 	s := &j.Shape
-	contiguous, deadline := "no", ""
+	together, end := "no", ""
 	if s.Contiguous {
-		contiguous = "yes"
+		together = "yes"
 	}
 	if s.Deadline != 0 {
-		deadline = time.Unix(s.Deadline, 0).UTC().Format(time.RFC3339)
+		end = time.Unix(s.Deadline, 0).UTC().Format(time.RFC3339)
 	}
 	for i, value := range []string{
 		j.Partition, j.Account, j.QOS,
@@ -45,11 +48,26 @@ func asks(j *slurm.QueueEntry) string {
 		j.Features, j.NodeList, j.Excluded, j.Dependency,
 		number(s.CPUs), number(s.Tasks), number(s.CPUsPerTask), number(s.CPUsPerNode),
 		number(s.MemoryPerNode), number(s.MemoryPerCPU), number(s.DiskPerNode), s.TRES,
-		s.Licenses, contiguous, deadline, number(s.Nice), number(s.Switches),
+		s.Licenses, s.Reservation, together, end, number(s.Nice), number(s.Switches),
 	} {
 		v.Set(askedParts[i], value)
 	}
 	return v.Encode()
+}
+
+// askedAtFirst is asks for a job that is bound just now. What no promised job is submitted with, its user
+// has added already.
+func askedAtFirst(j *slurm.QueueEntry) string {
+	submitted := *j
+	submitted.Dependency = ""
+	submitted.Shape.Reservation, submitted.Shape.Contiguous, submitted.Shape.Deadline = "", false, 0
+	return asks(&submitted)
+}
+
+// unforeseeable reports whether a pending job waits for something that no forecast knows of.
+func unforeseeable(j *slurm.QueueEntry) bool {
+	s := &j.Shape
+	return j.Dependency != "" || j.NodeList != "" || j.Excluded != "" || s.Licenses != "" || s.Reservation != "" || s.Contiguous || s.Deadline != 0 || s.Nice > 0
 }
 
 // changed says how two results of asks differ: "nodes from 2 to 3, ...". It returns "" if they

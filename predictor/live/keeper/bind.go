@@ -77,7 +77,7 @@ func (k *Keeper) bindQueued(ctx context.Context, e *ledger.Entry, j *slurm.Queue
 	c := k.newChange(e, now)
 	c.progress.Interactive = j.Interactive
 	if j.Start == 0 {
-		c.progress.Asks = asks(j)
+		c.progress.Asks = askedAtFirst(j)
 	}
 	return k.record(ctx, e, c)
 }

@@ -101,6 +101,7 @@ func (k *Keeper) noteLate(ctx context.Context, e *ledger.Entry, j *slurm.QueueEn
 	c := k.newChange(e, now)
 	c.observe(j)
 	c.observeEligible(j.Submit, j.Eligible)
+	text, so := notStarted, ", "+cancelledAsAsked
 	switch p := &c.progress; {
 	case p.Yielded:
 	case p.Held:
@@ -109,14 +110,18 @@ func (k *Keeper) noteLate(ctx context.Context, e *ledger.Entry, j *slurm.QueueEn
 		c.yield("held or moved beyond the deadline")
 	case !p.Late:
 		p.Late = true
-		text := notStarted
 		switch why := k.memory.obstacle(e.ID); {
 		case p.Stopped != "":
 			text += ": " + stopper(p.Stopped)
 		case why != "" && why != unlikely:
 			text += ": " + why
+		case p.HeldBefore > 0:
+			text += ": " + putBack
 		case slurm.BeyondLimit(j.Reason):
 			text += ": " + notStartedBySlurm + j.Reason
+		}
+		if text != notStarted {
+			so = "; " + cancelledAsAsked
 		}
 		c.event(ledger.Note, "%s", text)
 	}
@@ -131,6 +136,6 @@ func (k *Keeper) noteLate(ctx context.Context, e *ledger.Entry, j *slurm.QueueEn
 		k.memory.postpone(e.ID, now)
 		return fmt.Errorf("cancel at the deadline: %w", err)
 	}
-	c.event(ledger.Note, lateAndCancelled)
+	c.event(ledger.Note, "%s", text+so)
 	return k.record(ctx, e, c)
 }

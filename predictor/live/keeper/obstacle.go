@@ -1,6 +1,7 @@
 package keeper
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/varq-project/varq/predictor/cluster/limits"
@@ -8,6 +9,7 @@ import (
 	"github.com/varq-project/varq/predictor/promise/trajectory"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/slurmtime"
+	"github.com/varq-project/varq/predictor/workload"
 )
 
 // notStartedBySlurm comes before Slurm's reason.
@@ -18,6 +20,9 @@ const notStartedBySlurm = "Slurm does not start it: "
 // start such a job counts before limits, which were read a while ago.
 func (k *Keeper) setForecast(c *limits.Cluster, r *trajectory.Request, e *ledger.Entry, j *slurm.QueueEntry, revised *trajectory.Revision) {
 	now, why := revised.Stay, ""
+	if excluded(c, &r.Job) != nil {
+		now = 0
+	}
 	if slurm.BeyondLimit(j.Reason) && revised.Begin == e.Progress.BeginTime && !shrinks(c, r, j) {
 		now = 0
 	}
@@ -25,6 +30,12 @@ func (k *Keeper) setForecast(c *limits.Cluster, r *trajectory.Request, e *ledger
 		why = obstacle(c, r, j, revised)
 	}
 	k.memory.setForecast(e.ID, now, why)
+}
+
+// excluded returns the rule by which Slurm never starts a job, or no longer takes one like it, however
+// short it is; nil if there is none.
+func excluded(c *limits.Cluster, job *workload.Request) *limits.Rule {
+	return cmp.Or(c.CheckSize(*job), c.CheckNeeds(*job, nil))
 }
 
 // shrinks reports whether j, whose time limit includes a hold, is within the limits once less of it is
@@ -46,7 +57,7 @@ func obstacle(c *limits.Cluster, r *trajectory.Request, j *slurm.QueueEntry, rev
 	if longest, rule := c.MaxLimit(r.Job); longest != limits.None && longest < j.Limit {
 		return fmt.Sprintf("%s, and the job's time limit is %s", rule.Says, slurmtime.FormatDuration(j.Limit))
 	}
-	if rule := c.CheckSize(r.Job); rule != nil {
+	if rule := excluded(c, &r.Job); rule != nil {
 		return rule.Says
 	}
 	switch {

@@ -9,14 +9,17 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// lateAndCancelled is the note of a job that was cancelled because of --on-miss=cancel.
-const lateAndCancelled = "not started by the deadline, so cancelled, as asked for"
+// cancelledAsAsked ends the note of a job that was cancelled because of --on-miss=cancel.
+const cancelledAsAsked = "so cancelled, as asked for"
 
 // expired is the note of a job that Slurm ended because of the job's own --deadline.
 const expired = "ended by Slurm, since it could not end by its own --deadline any more"
 
 // notStarted is how the note of a job begins that is pending after its deadline.
 const notStarted = "not started by the deadline"
+
+// putBack says why a job that had started by its deadline has not.
+const putBack = "it was put back into the queue before its work could begin"
 
 // ended reports whether accounting knows how a run of e's job ended. After an outage slurmdbd may
 // report for a while, or for ever, that a job is COMPLETED, but no end or no start. Not yet known is
@@ -111,14 +114,17 @@ func judge(e *ledger.Entry, run *workload.Job, now int64) (s ledger.Settlement, 
 		s.Outcome, why = api.StateMissed, notStarted+": "+stopper(e.Progress.Stopped)
 	case run.Expired:
 		s.Outcome, why = api.StateMissed, notStarted+", and "+expired
-	case run.Start == 0 && run.State == workload.Cancelled && e.OnMiss == api.OnMissCancel:
-		s.Outcome, why = api.StateMissed, lateAndCancelled
+	case run.Start == 0 && run.State == workload.Cancelled && e.OnMiss == api.OnMissCancel && !strings.HasSuffix(e.Note, cancelledAsAsked):
+		s.Outcome, why = api.StateMissed, notStarted+", "+cancelledAsAsked
 	case run.Start == 0 && strings.HasPrefix(e.Note, notStarted):
 		s.Outcome, why = api.StateMissed, e.Note // which says why
 	case run.Start == 0:
 		s.Outcome, why = api.StateMissed, notStarted
 	case run.Start > e.BeginBy:
 		s.Outcome, why = api.StateMissed, fmt.Sprintf("started %d s after the deadline", run.Start-e.BeginBy)
+		if e.Progress.HeldBefore > 0 {
+			why += ", because " + putBack
+		}
 	case s.WorkStart != 0:
 		s.Outcome, why = api.StateMissed, fmt.Sprintf("%s, and resumed %d s after the deadline", stopper(suspended), s.WorkStart-e.BeginBy)
 	case e.Progress.Stopped == suspended && e.Progress.Start == run.Start:

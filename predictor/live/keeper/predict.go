@@ -1,6 +1,7 @@
 package keeper
 
 import (
+	"cmp"
 	"context"
 	"math"
 
@@ -25,15 +26,11 @@ func (k *Keeper) Predict(ctx context.Context, user string, req *api.PredictReque
 	}
 	job := req.Job
 	job.User = user
-	var needs *workload.Needs
-	if req.Exclusive {
-		needs = &workload.Needs{Exclusive: true}
-	}
-	if job, err = planner.Cluster.CompleteWith(job, needs); err != nil {
+	if job, err = planner.Cluster.CompleteWith(job, req.Needs); err != nil {
 		return api.Prediction{}, api.Fault(api.ErrInvalid, err.Error())
 	}
-	if rule := planner.Cluster.CheckSize(job); rule != nil {
-		return api.Prediction{}, api.Fault(api.ErrInvalid, "such a job never starts: "+rule.Says)
+	if rule := never(planner.Cluster, &job, req.Needs); rule != nil {
+		return api.Prediction{}, api.Fault(api.ErrInvalid, "nothing is predicted for such a job: "+rule.Says)
 	}
 	asked := req.Quantiles
 	if len(asked) == 0 {
@@ -48,7 +45,7 @@ func (k *Keeper) Predict(ctx context.Context, user string, req *api.PredictReque
 	}
 	windows := planner.Cluster.Blocked(job)
 	answer.Blocked = avoid(&got, windows, now, job.Limit)
-	room, pieces := k.room(running(claims)), planner.Cluster.Pieces(job, needs)
+	room, pieces := k.room(running(claims)), planner.Cluster.Pieces(job, req.Needs)
 	answer.Taken = bound(&got, func(at int64) float64 {
 		return room(workload.Claim{Request: job, Pieces: pieces, From: at}, now, 0).Prob
 	}, now)
@@ -70,6 +67,15 @@ func (k *Keeper) Predict(ctx context.Context, user string, req *api.PredictReque
 		}
 	}
 	return answer, nil
+}
+
+// never returns the rule by which a job never starts, or by which its wait cannot be forecast; nil if there
+// is none.
+func never(c *limits.Cluster, job *workload.Request, needs *workload.Needs) *limits.Rule {
+	if longest, rule := c.MaxLimit(*job); longest != limits.None && job.Limit > longest {
+		return &rule
+	}
+	return cmp.Or(c.CheckSize(*job), c.CheckNeeds(*job, needs))
 }
 
 // quantile returns the q-quantile of d in seconds, after what else delays the job, or nil if it is

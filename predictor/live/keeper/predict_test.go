@@ -42,9 +42,24 @@ func TestPredict(t *testing.T) {
 func TestPredictExclusive(t *testing.T) {
 	s := newSite(t)
 	for exclusive, cpus := range map[bool]int32{false: 1, true: 250} { // of the only node that is known
-		p, err := s.Predict(t.Context(), "alice", &api.PredictRequest{Job: workload.Request{Size: workload.Size{Nodes: 1, CPUs: 1}}, Exclusive: exclusive})
+		p, err := s.Predict(t.Context(), "alice", &api.PredictRequest{Job: workload.Request{Size: workload.Size{Nodes: 1, CPUs: 1}}, Needs: &workload.Needs{Exclusive: exclusive}})
 		if err != nil || p.Job.CPUs != cpus {
 			t.Errorf("exclusive %v: %+v, %v", exclusive, p.Job, err)
+		}
+	}
+}
+
+// A job that no node, or no time limit of its partition, is large enough for has no wait to be predicted.
+func TestPredictNever(t *testing.T) {
+	s := newSite(t)
+	for want, req := range map[string]*api.PredictRequest{
+		"(MaxTime)": {Job: workload.Request{Limit: 2 * 86400}},
+		"--cpus-per-task: 0 of the 4 nodes of partition main have 251 CPUs": {
+			Job: workload.Request{Size: workload.Size{Nodes: 1, CPUs: 251}}, Needs: &workload.Needs{MostNodes: 1, NodeCPUs: workload.NodeNeed{Amount: 251, Option: "--cpus-per-task"}},
+		},
+	} {
+		if _, err := s.Predict(t.Context(), "alice", req); !errors.Is(err, api.ErrInvalid) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
 		}
 	}
 }
@@ -53,7 +68,7 @@ func TestPredictExclusive(t *testing.T) {
 func TestPredictTooLarge(t *testing.T) {
 	s := newSite(t)
 	_, err := s.Predict(t.Context(), "alice", &api.PredictRequest{Job: workload.Request{Size: workload.Size{Nodes: 10_000}}})
-	if !errors.Is(err, api.ErrInvalid) || !strings.Contains(err.Error(), "such a job never starts: partition main has ") {
+	if !errors.Is(err, api.ErrInvalid) || !strings.Contains(err.Error(), "nothing is predicted for such a job: partition main has ") {
 		t.Errorf("%v", err)
 	}
 }

@@ -28,7 +28,7 @@ func (k *Keeper) revise(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntr
 	if err := k.record(ctx, e, c); err != nil {
 		return err
 	}
-	stopped := e.Progress.Held || e.Progress.Stopped != "" || j.Eligible == 0
+	stopped := e.Progress.Held || e.Progress.Stopped != "" || j.Eligible == 0 || e.Progress.Yielded && unforeseeable(j)
 	if stopped || e.Progress.Yielded { // until it is known again
 		k.memory.forget(e.ID)
 	}

@@ -35,6 +35,7 @@ import (
 //	starts-when-changed JOB          the job starts just before Slurm changes it
 //	ledger broken                    the ledger cannot be written any more
 //	partition short SPAN             there is another partition, with MaxTime SPAN
+//	max-nodes N                      the partition's QOS has MaxTRES node=N
 //	max-wall SPAN                    the partition's QOS has MaxWall SPAN
 //	max-hold N                       Options.MaxHold
 //	shadow                           Options.Shadow from now on
@@ -54,7 +55,7 @@ import (
 //	cancel PLAN [by USER]
 //	set JOB [when-read] FIELD=VALUE...
 //	                                 user, submit, begin, limit, partition, qos, nodes, features,
-//	                                 dependency, least-cpus, resources, licenses, nice, deadline,
+//	                                 dependency, least-cpus, resources, licenses, reservation, nice, deadline,
 //	                                 switches, contiguous, reason, stopped (why, with -
 //	                                 for spaces); or held, interactive, completing, requeueing,
 //	                                 comment=; when-read: just before the keeper reads the job

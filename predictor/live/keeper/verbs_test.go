@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/varqd/config"
@@ -46,6 +47,7 @@ var verbs = map[string]func(s *scene, w *words){
 	},
 	"ledger":              func(s *scene, w *words) { choose(s, w.next(), map[string]func() error{"broken": s.file.Close})() },
 	"partition":           func(s *scene, w *words) { w.flag("short"); s.slurm.short = s.span(w.next()) },
+	"max-nodes":           func(s *scene, w *words) { s.slurm.limits.MaxTRES = limits.TRES{"node": s.number(w.next())} },
 	"max-wall":            func(s *scene, w *words) { s.slurm.limits.MaxWall = s.span(w.next()) },
 	"max-hold":            func(s *scene, w *words) { s.MaxHold = float64(s.number(w.next())) },
 	"shadow":              func(s *scene, _ *words) { s.Shadow = true },
@@ -287,6 +289,9 @@ func (s *scene) apply(w *words, j *slurm.QueueEntry) {
 	}
 	if licenses, given := w.value("licenses"); given {
 		j.Shape.Licenses = licenses
+	}
+	if reservation, given := w.value("reservation"); given {
+		j.Shape.Reservation = reservation
 	}
 	if nice, given := w.value("nice"); given {
 		j.Shape.Nice = s.number(nice)

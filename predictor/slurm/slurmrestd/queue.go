@@ -57,6 +57,7 @@ type queueJob struct {
 	MemoryPerCPU  number          `json:"memory_per_cpu"`
 	DiskPerNode   number          `json:"minimum_tmp_disk_per_node"`
 	Licenses      string          `json:"licenses"`
+	Reservation   string          `json:"resv_name"`
 	Contiguous    bool            `json:"contiguous"`
 	Deadline      number          `json:"deadline"`
 	Nice          number          `json:"nice"`
@@ -206,7 +207,7 @@ func (j *queueJob) shape() slurm.Shape {
 		CPUs: j.CPUs.or(0), Tasks: j.Tasks.or(0), CPUsPerTask: j.CPUsPerTask.or(0), CPUsPerNode: j.CPUsPerNode.or(0),
 		MemoryPerNode: j.MemoryPerNode.or(0), MemoryPerCPU: j.MemoryPerCPU.or(0), DiskPerNode: j.DiskPerNode.or(0),
 		TRES:     strings.Join(rest, ","),
-		Licenses: countedLicenses(j.Licenses), Contiguous: j.Contiguous, Deadline: j.Deadline.or(0),
+		Licenses: countedLicenses(j.Licenses), Reservation: j.Reservation, Contiguous: j.Contiguous, Deadline: j.Deadline.or(0),
 		Nice: int64(int32(j.Nice.or(0))), Switches: j.Switches.or(0), // 22.05 writes -5 as 4294967291
 	}
 }

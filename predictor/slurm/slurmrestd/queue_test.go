@@ -58,13 +58,13 @@ func TestUnexamined(t *testing.T) {
 func TestShape(t *testing.T) {
 	queue, err := serve(t, api(answer(200, `{"jobs":[{"job_id":7,"job_state":"PENDING",`+times+`,"batch_flag":false,"shared":"none",
 		"cpus":99,"tasks":3,"cpus_per_task":2,"minimum_cpus_per_node":4,"memory_per_node":null,"memory_per_cpu":500,
-		"licenses":"matlab,abaqus:2","contiguous":true,"deadline":1767225600,"nice":4294967291,"required_switches":1,
+		"licenses":"matlab,abaqus:2","resv_name":"maint","contiguous":true,"deadline":1767225600,"nice":4294967291,"required_switches":1,
 		"minimum_tmp_disk_per_node":10,"tres_req_str":"cpu=3,mem=12000M,node=3,billing=3,gres/gpu:a100=2,license/x=1"}]}`))).Queue(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := slurm.Shape{CPUs: 99, Tasks: 3, CPUsPerTask: 2, CPUsPerNode: 4, MemoryPerCPU: 500, DiskPerNode: 10, TRES: "gres/gpu:a100=2,license/x=1",
-		Licenses: "abaqus:2,matlab:1", Contiguous: true, Deadline: 1767225600, Nice: -5, Switches: 1}
+		Licenses: "abaqus:2,matlab:1", Reservation: "maint", Contiguous: true, Deadline: 1767225600, Nice: -5, Switches: 1}
 	if j := queue[0]; j.Shape != want || !j.Interactive || !j.Exclusive || j.CPUs != 3 {
 		t.Errorf("got %+v", j)
 	}

@@ -142,6 +142,9 @@ func decodePredict(body []byte, user string) (*api.PredictRequest, error) {
 	if err := checkJob(&req.Job, user); err != nil {
 		return nil, err
 	}
+	if err := checkNeeds(req.Needs); err != nil {
+		return nil, err
+	}
 	if len(req.Quantiles) > maxQuantiles {
 		return nil, field("quantiles", "more than %d", maxQuantiles)
 	}

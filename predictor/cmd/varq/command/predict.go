@@ -34,9 +34,13 @@ confidence given, and on that reservations rest.`,
 	why := cmd.Flags().Bool("why", false, "tell in sentences what the prediction rests on")
 	asJSON := addJSON(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		request := api.PredictRequest{Exclusive: job.size.Exclusive, Quantiles: *quantiles}
+		request := api.PredictRequest{Quantiles: *quantiles}
 		var err error
 		if request.Job, err = job.request(); err != nil {
+			return cli.Usage(cmd, err)
+		}
+		job.size.Nodes, _, _ = strings.Cut(job.size.Nodes, "-") // of a range, the least
+		if request.Needs, err = job.needs(); err != nil {
 			return cli.Usage(cmd, err)
 		}
 		for _, q := range *quantiles {
