@@ -9,12 +9,12 @@ import (
 )
 
 // Claims returns Slurm's own reservations between two times as claims on the nodes of a partition
-// that can be used, in order of time. A job can have no node of theirs while its time limit reaches
-// into them.
+// that can be used, in order of time. A job can have no node of theirs while its time limit, in seconds,
+// reaches into them.
 //
 // However many reservations have a node at once, or one after the other without a gap, one claim
 // has it, for all of that time.
-func (c *Cluster) Claims(partition string, after, before int64) []workload.Claim {
+func (c *Cluster) Claims(partition string, limit, after, before int64) []workload.Claim {
 	type reserved struct {
 		Span
 		nodes []int
@@ -24,9 +24,12 @@ func (c *Cluster) Claims(partition string, after, before int64) []workload.Claim
 	for i, usable := 0, map[string]int(nil); i < len(c.Reservations); i++ {
 		v := &c.Reservations[i]
 		var of []int
-		for s := range v.times() {
+		for s := range v.times(limit) {
 			if s.Start >= before || s.End <= after {
 				continue
+			}
+			if v.Floats {
+				s = Span{after, before}
 			}
 			if usable == nil {
 				usable = c.index(partition, func(name string) bool { return c.Nodes[name].Usable })

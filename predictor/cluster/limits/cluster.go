@@ -144,8 +144,12 @@ type Reservation struct {
 	Nodes      []string
 	// Repeats is how often the reservation comes again, and Again when it does, in order of time;
 	// see Repeat.
-	Repeats     Repeats
-	Again       []Span
+	Repeats Repeats
+	Again   []Span
+	// Floats is true if Start moves on with the time, always as far ahead (Slurm's TIME_FLOAT), and
+	// Ahead is how far, in seconds; see Repeat. No job with a longer time limit starts on its nodes.
+	Floats      bool
+	Ahead       int64
 	Maintenance bool
 	Users       []string
 	Accounts    []string

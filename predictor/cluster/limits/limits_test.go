@@ -498,7 +498,7 @@ func TestReservationsClaim(t *testing.T) {
 		},
 	} {
 		c.Reservations = v.of
-		if diff := cmp.Diff(v.want, c.Claims("main", 100, 1000)); diff != "" {
+		if diff := cmp.Diff(v.want, c.Claims("main", 0, 100, 1000)); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}

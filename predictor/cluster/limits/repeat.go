@@ -2,6 +2,7 @@ package limits
 
 import (
 	"iter"
+	"math"
 	"time"
 )
 
@@ -50,7 +51,7 @@ const (
 	farthest        = 366 * 24 * 3600
 )
 
-// Repeat finds out when reservations come again, as of now. Each has an equal part of mostRepetitions,
+// Repeat finds out when reservations come again, or how far ahead they float, as of now. Each has an equal part of mostRepetitions,
 // which for a single one that comes hourly are 41 days. zone is that of Slurm's controller.
 func (c *Cluster) Repeat(now int64, zone *time.Location) {
 	repeating := 0
@@ -61,8 +62,8 @@ func (c *Cluster) Repeat(now int64, zone *time.Location) {
 	}
 	for i := range c.Reservations {
 		v := &c.Reservations[i]
-		v.Again = nil
-		if v.Repeats == Never || v.Start >= v.End {
+		v.Again, v.Ahead = nil, max(0, v.Start-now)
+		if v.Floats || v.Repeats == Never || v.Start >= v.End {
 			continue
 		}
 		for at := v.Repeats.next(Span{v.Start, v.End}, zone); at.Start <= now+farthest && len(v.Again) < mostRepetitions/repeating; {
@@ -72,9 +73,16 @@ func (c *Cluster) Repeat(now int64, zone *time.Location) {
 	}
 }
 
-// times returns each time that the reservation has its nodes, in order, and without overlaps.
-func (v *Reservation) times() iter.Seq[Span] {
+// times returns each time at which a job with a time limit cannot have the reservation's nodes, in order,
+// and without overlaps.
+func (v *Reservation) times(limit int64) iter.Seq[Span] {
 	return func(yield func(Span) bool) {
+		if v.Floats {
+			if limit > v.Ahead {
+				yield(Span{0, math.MaxInt64})
+			}
+			return
+		}
 		over := int64(0)
 		for i := range 1 + len(v.Again) {
 			s := Span{v.Start, v.End}

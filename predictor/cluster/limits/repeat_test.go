@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/varq-project/varq/predictor/workload"
 )
 
 // TestRepeat has the times to which slurmctld 22.05 itself moves reservations.
@@ -102,8 +104,36 @@ func TestRepeatedReservations(t *testing.T) {
 	if windows := repeat(Daily, hour); len(windows) != 366 || windows[2].Start != 49*hour || windows[2].End != 50*hour {
 		t.Errorf("%d windows: %+v", len(windows), windows)
 	}
-	claims := c.Claims("main", 24*hour, 73*hour)
+	claims := c.Claims("main", 0, 24*hour, 73*hour)
 	if len(claims) != 2 || claims[0].Start != 25*hour || claims[1].Start != 49*hour || claims[1].Limit != hour || claims[1].CPUs != 32 {
 		t.Errorf("%+v", claims)
+	}
+}
+
+// TestFloats: a reservation that is always half an hour ahead lets shorter jobs start at any time, and
+// longer ones at none.
+func TestFloats(t *testing.T) {
+	const now, ahead = 1000 * hour, hour / 2
+	c := Cluster{
+		Partitions:   map[string]Partition{"main": {Name: "main", Nodes: []string{"a", "b"}}},
+		Nodes:        map[string]Node{"a": {Usable: true, CPUs: 4}, "b": {Usable: true, CPUs: 4}},
+		Reservations: []Reservation{{Name: "tf", Start: now + ahead, End: now + 3*ahead, Nodes: []string{"a"}, Floats: true}},
+	}
+	c.Repeat(now, time.UTC)
+	one, two := workload.Request{Partition: "main", Size: workload.Size{Nodes: 1}}, workload.Request{Partition: "main", Size: workload.Size{Nodes: 2}}
+	if most, rule := c.MaxLimit(two); most != ahead || rule.Says != "reservation tf is always 00:30:00 ahead (TIME_FLOAT)" {
+		t.Errorf("two nodes for %d s: %+v", most, rule)
+	}
+	if most, rule := c.MaxLimit(one); most != None {
+		t.Errorf("one node for %d s: %+v", most, rule)
+	}
+	if windows := c.Blocked(two); len(windows) != 0 {
+		t.Errorf("windows %+v", windows)
+	}
+	for limit, want := range map[int64]int{ahead: 0, ahead + 1: 1} {
+		claims := c.Claims("main", limit, now, now+100*hour)
+		if len(claims) != want || want > 0 && (claims[0].Start != now || claims[0].Limit != 100*hour || claims[0].Nodes != 1) {
+			t.Errorf("a limit of %d s: %+v", limit, claims)
+		}
 	}
 }

@@ -16,12 +16,18 @@ import (
 // If several places set a limit, the first one decides, as in Slurm. The order is: the
 // partition's QOS, the job's QOS (first if it has the flag OverPartQOS), the user's
 // association, and its parent accounts. The partition's MaxTime applies as well, unless a QOS
-// has the flag PartitionTimeLimit. If no QOS sets a limit on a group (Grp...), that of every
+// has the flag PartitionTimeLimit, and so does Ahead of a reservation that floats, if too few nodes are
+// outside. If no QOS sets a limit on a group (Grp...), that of every
 // association of the chain applies, since each counts its own jobs.
 func (c *Cluster) MaxLimit(r workload.Request) (seconds int64, by Rule) {
 	best := longest{seconds: None}
 	if p := c.Partitions[r.Partition]; p.MaxTime > 0 && !c.overrides(&r, func(q *QOS) bool { return q.PartitionTimeLimit }) {
 		best.bound(p.MaxTime, "partition "+r.Partition, "MaxTime", "allows %s")
+	}
+	for i := range c.Reservations {
+		if v := &c.Reservations[i]; v.Floats && c.outside(r.Partition, v) < int(r.Nodes) {
+			best.bound(v.Ahead, "reservation "+v.Name, "TIME_FLOAT", "is always %s ahead")
+		}
 	}
 	qos, chain := c.qos(&r), c.associations(&r)
 	all := append(slices.Clone(qos), chain...)
@@ -45,6 +51,11 @@ func (c *Cluster) MaxLimit(r workload.Request) (seconds int64, by Rule) {
 		}
 	}
 	return best.seconds, best.by
+}
+
+// outside returns how many nodes of a partition are not in a reservation.
+func (c *Cluster) outside(partition string, v *Reservation) int {
+	return len(c.index(partition, func(name string) bool { return !slices.Contains(v.Nodes, name) }))
 }
 
 // overrides reports whether a QOS of the request has the flag.

@@ -25,15 +25,15 @@ func (k *Keeper) room(claims []workload.Claim) func(c workload.Claim, now int64,
 	cluster := &state.limits
 	takes := cluster.Takes()
 	var slurms []workload.Claim
-	known := int64(0) // slurms are until then
+	known, limit := int64(0), int64(0) // slurms are until then, for jobs with this limit
 	return func(c workload.Claim, now int64, least float64) workload.Room {
 		if cluster.Partitions[c.Partition].Overcommits {
 			return workload.Room{Prob: 1}
 		}
 		end := c.From + max(1, c.Limit)
-		if end > known { // for later questions too, which are about times soon after
-			known = end + (end - now)
-			slurms = cluster.Claims(c.Partition, now, known)
+		if end > known || c.Limit != limit { // for later questions too, which are about times soon after
+			known, limit = end+(end-now), c.Limit
+			slurms = cluster.Claims(c.Partition, limit, now, known)
 		}
 		begun := slices.IndexFunc(slurms, func(s workload.Claim) bool { return s.Start >= end })
 		if begun < 0 {

@@ -241,6 +241,7 @@ func (r *reservation) limits() (limits.Reservation, error) {
 		Nodes:       nodes,
 		Maintenance: containsFold(r.Flags, "MAINT"),
 		Repeats:     r.repeats(),
+		Floats:      containsFold(r.Flags, "TIME_FLOAT"),
 		Users:       r.Users,
 		Accounts:    r.Accounts,
 	}, err

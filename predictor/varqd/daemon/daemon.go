@@ -73,9 +73,9 @@ type Daemon struct {
 	odds      []forecast.Odds // as d.scores has them
 	snapshots chan snapshot   // holds at most one, from watch to follow
 
-	limitsTried *latch // the first attempt to read the limits has ended
-	queueTried  *latch // follow has observed the first snapshot, or an attempt to read the queue has failed
-	pastLoaded  *latch // ingest.Load has succeeded
+	limitsRead *latch // the limits and the nodes have been read once
+	queueTried *latch // follow has observed the first snapshot, or an attempt to read the queue has failed
+	pastLoaded *latch // ingest.Load has succeeded
 }
 
 // New returns a daemon whose files are open. Run starts it, and Close closes the files.
@@ -86,7 +86,7 @@ func New(o Options) (_ *Daemon, err error) {
 	}
 	d := &Daemon{
 		config: c, log: o.Log, clock: newClock(o.Now), problems: newProblems(o.Log), reads: newReads(c.Watch, o.Now), looks: newLooks(c.Watch.Load, o.Now),
-		snapshots: make(chan snapshot, 1), limitsTried: newLatch(), queueTried: newLatch(), pastLoaded: newLatch(),
+		snapshots: make(chan snapshot, 1), limitsRead: newLatch(), queueTried: newLatch(), pastLoaded: newLatch(),
 	}
 	defer func() {
 		if err != nil {

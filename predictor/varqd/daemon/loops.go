@@ -85,10 +85,11 @@ func (l *latch) wait(ctx context.Context) bool {
 	}
 }
 
-// learn is a loop. It loads the past, and then reads what accounting adds. It waits for the
-// first attempts to read the limits and the queue, because the first model learns from both.
+// learn is a loop. It loads the past, and then reads what accounting adds. The first model learns from
+// the nodes and from the queue. So learn waits until the nodes are known, without which a model bounds
+// nothing by the room there is, and for the first attempt to read the queue.
 func (d *Daemon) learn(ctx context.Context) {
-	if !d.limitsTried.wait(ctx) || !d.queueTried.wait(ctx) {
+	if !d.limitsRead.wait(ctx) || !d.queueTried.wait(ctx) {
 		return
 	}
 	d.repeat(ctx, partHistory, func(ctx context.Context) (time.Duration, error) {
@@ -106,8 +107,11 @@ func (d *Daemon) learn(ctx context.Context) {
 // refresh is a loop. It reads the cluster's limits and nodes.
 func (d *Daemon) refresh(ctx context.Context) {
 	d.repeat(ctx, partLimits, func(ctx context.Context) (time.Duration, error) {
-		defer d.limitsTried.set()
-		return time.Duration(d.config.Watch.Refresh), d.keeper.Refresh(ctx)
+		err := d.keeper.Refresh(ctx)
+		if err == nil {
+			d.limitsRead.set()
+		}
+		return time.Duration(d.config.Watch.Refresh), err
 	})
 }
 

@@ -35,6 +35,9 @@ func (o keeperOutlook) Jobs(yield func(*workload.Job) bool) {
 // errNoRights is what users read while varqd could not keep what it promises.
 var errNoRights = errors.New("varqd has not the rights of an operator in Slurm, and could not keep a promise; its administrator has to grant them")
 
+// errNoLimits is what users read while the first model waits for the limits and the nodes.
+var errNoLimits = errors.New("varqd has not read the cluster's limits from Slurm yet: slurmctld and slurmdbd both have to answer")
+
 // Ready implements keeper.Outlook. Users read its error.
 func (o keeperOutlook) Ready() error {
 	if o.problems.get(partRights) != nil {
@@ -46,6 +49,9 @@ func (o keeperOutlook) Ready() error {
 	}
 	if why := silence(o.problems.get(partQueue)); why != nil {
 		return why
+	}
+	if o.problems.get(partLimits) != nil {
+		return errNoLimits
 	}
 	return err
 }

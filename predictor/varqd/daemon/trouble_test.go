@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/workload"
 	"github.com/varq-project/varq/test/cluster"
 )
 
@@ -146,6 +147,27 @@ func TestTrouble(t *testing.T) {
 			t.Error("the metrics do not tell")
 		}
 		l.config.History.Path = before
+	})
+
+	t.Run("slurmdbd comes later", func(t *testing.T) {
+		l.stop()
+		if err := l.StopDaemon(cluster.Slurmdbd); err != nil {
+			t.Fatal(err)
+		}
+		l.launch()
+		l.awaitHealth("limits: ")
+		l.wantPlan("slurmdbd")
+		if err := l.StartDaemon(t.Context(), cluster.Slurmdbd); err != nil {
+			t.Fatal(err)
+		}
+		l.awaitWell()
+		all := workload.Claim{Request: workload.Request{Partition: "main", Size: workload.Size{Nodes: 8, CPUs: 10_000}, Limit: 3600}}
+		all.Start = time.Now().Unix()
+		all.From = all.Start
+		one := workload.Claim{Request: workload.Request{Partition: "main", Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: 60}, From: all.From}
+		if room := l.daemon.outlook.Room(one, all.From, []workload.Claim{all}, 0); room.Prob != 0 {
+			t.Errorf("beside a job that takes all CPUs there is room with probability %v", room.Prob)
+		}
 	})
 
 	t.Run("slurmrestd is down", func(t *testing.T) {
