@@ -24,6 +24,9 @@ func (k *Keeper) Plan(ctx context.Context, user string, req *api.PlanRequest, pr
 	}
 }
 
+// allForbidden ends the sentence of a refusal if the site's policy forbids all offers.
+const allForbidden = ", and whatever could be promised instead would let nodes idle for longer than the site's policy allows (varq limits): try a much later deadline or a smaller job, or do without a promise"
+
 // plan is Plan, but returns errCrowded if other promises take the room meanwhile.
 func (k *Keeper) plan(ctx context.Context, user string, req *api.PlanRequest, promise bool) (api.PlanAnswer, error) {
 	planner, err := k.planner()
@@ -63,7 +66,10 @@ func (k *Keeper) plan(ctx context.Context, user string, req *api.PlanRequest, pr
 	}
 	if got.Refusal != nil {
 		no := apiRefusal(got.Refusal)
-		no.Offers = slices.DeleteFunc(no.Offers, terms.forbids)
+		found := len(no.Offers)
+		if no.Offers = slices.DeleteFunc(no.Offers, terms.forbids); len(no.Offers) == 0 && found > 0 {
+			no.Reason += allForbidden
+		}
 		return refuse(no)
 	}
 	plan := apiPlan(&r, got.Plan)
