@@ -3,6 +3,7 @@ package command
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -42,10 +43,29 @@ func addJob(flags *pflag.FlagSet) *jobFlags {
 	f.flags.StringVar(&s.Mem, "mem", "", "memory on each node: `SIZE` in MiB, or with K, M, G, T")
 	f.flags.StringVar(&s.MemPerCPU, "mem-per-cpu", "", "memory for each CPU: `SIZE`")
 	f.flags.StringVar(&s.MemPerGPU, "mem-per-gpu", "", "memory for each GPU: `SIZE`")
-	f.flags.BoolVar(&s.Exclusive, "exclusive", false, "share the nodes with no other job")
+	f.flags.Var(&exclusive{&s.Exclusive, "false"}, "exclusive", "share the nodes with no other job; =user: with the user's own, =mcs: with those of the same label")
+	f.flags.Lookup("exclusive").NoOptDefVal = "true"
 	flags.AddFlagSet(f.flags)
 	return f
 }
+
+// exclusive is the value of sbatch's --exclusive. A job that shares its nodes with some other jobs is forecast
+// as one that shares them with none.
+type exclusive struct {
+	on   *bool
+	mode string // "true" without a value
+}
+
+func (e *exclusive) Set(text string) error {
+	if !slices.Contains([]string{"true", "user", "mcs"}, text) {
+		return fmt.Errorf("%.40q is neither user nor mcs", text)
+	}
+	*e.on, e.mode = true, text
+	return nil
+}
+
+func (e *exclusive) String() string { return e.mode }
+func (e *exclusive) Type() string   { return "bool" }
 
 // addNeeds adds sbatch's options for the choice of nodes to flags.
 func (f *jobFlags) addNeeds(flags *pflag.FlagSet) {
@@ -96,7 +116,7 @@ func (f *jobFlags) options() []string {
 	var given []string
 	f.flags.VisitAll(func(flag *pflag.Flag) {
 		switch {
-		case flag.Changed && flag.Value.Type() == "bool":
+		case flag.Changed && flag.Value.String() == flag.NoOptDefVal:
 			given = append(given, "--"+flag.Name)
 		case flag.Changed:
 			given = append(given, "--"+flag.Name+"="+quote(flag.Value.String()))
