@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sort"
 	"strings"
 
+	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/workload"
@@ -17,7 +19,8 @@ const mostPlain = 1000
 
 // observePlain notes what the plain jobs of the whole queue claim that are eligible after now. Those
 // that depend on other jobs, or are held, claim nothing, as nobody knows when they are eligible; nor
-// does the job of an open promise, which has a claim of its own.
+// does the job of an open promise, which has a claim of its own; nor what limits on users, accounts and
+// QOS do not let start beside the others.
 func (k *Keeper) observePlain(q *queue, entries []ledger.Entry, now int64) {
 	state := k.cluster.Load()
 	if state == nil {
@@ -40,6 +43,7 @@ func (k *Keeper) observePlain(q *queue, entries []ledger.Entry, now int64) {
 	})
 	jobs = jobs[:min(mostPlain, len(jobs))]
 	claims := make([]workload.Claim, 0, len(jobs))
+	started := make([]*workload.Job, 0, len(jobs))
 	for _, j := range jobs {
 		r := j.Request
 		r.Partition, _, _ = strings.Cut(r.Partition, ",")
@@ -51,12 +55,24 @@ func (k *Keeper) observePlain(q *queue, entries []ledger.Entry, now int64) {
 		if err != nil { // such as a partition that is down: it does not start then
 			continue
 		}
+		n := atOnce(&state.limits, job, j, started)
+		if n == 0 {
+			continue
+		}
+		started = append(started, &workload.Job{Request: job, Start: j.Eligible, Tasks: n})
 		claim := workload.Claim{Request: job, Pieces: state.limits.Pieces(job, &needs), Job: j.ID, Plain: true, Start: j.Eligible, From: j.Eligible}
-		n := tasks(j)
 		claim.Size, claim.Pieces.Count = times(n, job.Size), times(n, workload.Size{Nodes: claim.Pieces.Count}).Nodes
 		claims = append(claims, claim)
 	}
 	k.plain.Store(&claims)
+}
+
+// atOnce returns how many tasks of a job may run, once it is eligible, beside jobs that have started.
+func atOnce(c *limits.Cluster, job workload.Request, j *slurm.QueueEntry, started []*workload.Job) int32 {
+	return int32(sort.Search(int(tasks(j)), func(n int) bool {
+		others := slices.Values(slices.Concat(started, slices.Repeat([]*workload.Job{{Request: job, Start: j.Eligible, Tasks: int32(n)}}, min(n, 1))))
+		return c.CheckShares(job, 0, j.Eligible, others) != nil
+	}))
 }
 
 // tasks returns how many tasks of a pending job may start at once, 1 if it is no array.

@@ -38,24 +38,29 @@ func TestPlainJobsClaim(t *testing.T) {
 	plain(11, func(j *slurm.QueueEntry) {
 		j.Tasks, j.Eligible, j.Size.Nodes, j.Partition = 5, epoch+1200, 1, "main,other"
 	})
-	s.watch()
-	claims, err := s.claims(t.Context(), epoch)
-	if err != nil {
-		t.Fatal(err)
-	}
 	type has struct {
 		Job, Start  int64
 		Nodes, CPUs int32
 		Pieces      workload.Pieces
 	}
-	var got []has
-	for _, c := range claims {
-		if c.Plain != (c.User == "bob") || c.Plain && (c.Start != c.From || c.Limit != 1800) {
-			t.Errorf("%+v", c)
+	claimed := func() (plain []has, promised int) {
+		t.Helper()
+		s.watch()
+		claims, err := s.claims(t.Context(), epoch)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if c.Plain {
-			got = append(got, has{c.Job, c.Start, c.Nodes, c.CPUs, c.Pieces})
+		for _, c := range claims {
+			switch {
+			case c.Plain != (c.User == "bob") || c.Plain && (c.Start != c.From || c.Limit != 1800):
+				t.Errorf("%+v", c)
+			case c.Plain:
+				plain = append(plain, has{c.Job, c.Start, c.Nodes, c.CPUs, c.Pieces})
+			default:
+				promised++
+			}
 		}
+		return plain, promised
 	}
 	apart := func(n int32) workload.Pieces { return workload.Pieces{Count: n, Each: workload.Size{CPUs: 1}} }
 	want := []has{
@@ -65,10 +70,16 @@ func TestPlainJobsClaim(t *testing.T) {
 		{10, epoch + 1100, 6, 6, apart(6)},
 		{11, epoch + 1200, 5, 10, workload.Pieces{Count: 5, Each: workload.Size{CPUs: 2}}},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
+	got, promised := claimed()
+	if diff := cmp.Diff(want, got); diff != "" || promised != 1 {
+		t.Errorf("%d promises, %s", promised, diff)
 	}
-	if len(claims) != len(want)+1 {
-		t.Errorf("%d claims: %+v", len(claims), claims)
+	five := int64(5)
+	s.slurm.limits.PerUser.Jobs = &five
+	s.refresh()
+	got, _ = claimed()
+	want = append(want[:3], has{10, epoch + 1100, 4, 4, apart(4)}) // 3 jobs, and 2 tasks
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("of a user who may have %d jobs at once: %s", five, diff)
 	}
 }
