@@ -7,6 +7,7 @@ package workload
 import (
 	"cmp"
 	"fmt"
+	"math"
 )
 
 // Size is what a job asks a cluster for, in Slurm's trackable resources (TRES).
@@ -16,6 +17,12 @@ type Size struct {
 	CPUs   int32 `json:"cpus"`
 	GPUs   int32 `json:"gpus,omitempty"`
 	Memory int64 `json:"memory,omitempty"` // MiB
+}
+
+// Times returns n times the size; a count is at most the greatest int32.
+func (s Size) Times(n int32) Size {
+	of := func(count int32) int32 { return int32(min(int64(n)*int64(count), math.MaxInt32)) }
+	return Size{Nodes: of(s.Nodes), CPUs: of(s.CPUs), GPUs: of(s.GPUs), Memory: int64(n) * s.Memory}
 }
 
 // Procs returns the processors, or the nodes where that is all that is known, and 1 at
@@ -135,6 +142,19 @@ type Pieces struct {
 	// piece is a node that no other job is on.
 	Each      Size
 	Exclusive bool
+}
+
+// Times returns what n jobs with these pieces need of single nodes, as far as that is known: those of
+// several jobs may be on one node, unless they are whole nodes.
+func (p Pieces) Times(n int32) Pieces {
+	switch {
+	case n == 1:
+		return p
+	case p.Exclusive:
+		p.Count = int32(min(int64(n)*int64(p.Count), math.MaxInt32))
+		return p
+	}
+	return Pieces{}
 }
 
 // Claim is what a job claims of the cluster: one for which a promise was made already, or that asks

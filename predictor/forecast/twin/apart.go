@@ -14,7 +14,7 @@ func (a *apart) add(p *pieces, c *occupant, times int64) {
 	if c.pieces.Count == c.size.Nodes || c.pieces.Exclusive {
 		n = max(1, int64(c.pieces.Count))
 	}
-	switch n = int64(c.share * float64(n)); {
+	switch n = min(int64(c.share*float64(n)), int64(len(p.nodes))); {
 	case p.most > 1 || len(c.on) > 0 || n == 0:
 	case c.pieces.Exclusive:
 		a.whole += times * n

@@ -54,6 +54,18 @@ func TestRoomBesidePlainJobs(t *testing.T) {
 	}
 }
 
+// TestHugePlainJob: a job of more nodes than can be counted leaves no room, wherever jobs have their nodes
+// alone.
+func TestHugePlainJob(t *testing.T) {
+	b := sit(func(string) Pool { return Pool{Name: "all", Size: workload.Size{Nodes: 4, CPUs: 16}, WholeNodes: true} })
+	huge := workload.Claim{Plain: true, Start: opening + 100, From: opening + 100, Pieces: whole(math.MaxInt32)}
+	huge.Request = workload.Request{Size: workload.Size{Nodes: math.MaxInt32, CPUs: 1}, Limit: run}
+	node := &workload.Request{Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: 100}
+	if room := b.room(node, 0, opening+200, []workload.Claim{huge, huge}); room.Within(opening+200, opening+200) != 0 {
+		t.Errorf("%+v", room)
+	}
+}
+
 // TestManyPlainJobs: of more times than are told apart, no bound is higher than the exact one.
 func TestManyPlainJobs(t *testing.T) {
 	var claims []workload.Claim

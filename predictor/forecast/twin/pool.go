@@ -1,6 +1,10 @@
 package twin
 
-import "github.com/varq-project/varq/predictor/workload"
+import (
+	"math"
+
+	"github.com/varq-project/varq/predictor/workload"
+)
 
 // Pools returns the pool that a partition's jobs run on. The Twin learns the pools without a
 // name, and all pools if its Pools are nil.
@@ -104,7 +108,9 @@ func (p *partitions) configure(in *partition, name string) {
 }
 
 // takes returns how many processors a request takes at least.
-func (in *partition) takes(r *workload.Request) int32 { return max(r.Procs(), r.Nodes*in.ofNode) }
+func (in *partition) takes(r *workload.Request) int32 {
+	return max(r.Procs(), int32(min(int64(r.Nodes)*int64(in.ofNode), math.MaxInt32)))
+}
 
 // configured returns the configured pool of a name, of at least a size.
 func (p *partitions) configured(name string, size workload.Size) *pool {

@@ -2,7 +2,6 @@ package keeper
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"sort"
 	"strings"
@@ -52,7 +51,7 @@ func (k *Keeper) observePlain(q *queue, entries []ledger.Entry, now int64) {
 			needs.MostNodes++ // its tasks may be on several nodes
 		}
 		job, err := state.limits.CompleteWith(r, &needs)
-		if err != nil { // such as a partition that is down: it does not start then
+		if err != nil || state.limits.CheckSize(job) != nil { // it does not start, because its partition is down or smaller
 			continue
 		}
 		n := atOnce(&state.limits, job, j, started)
@@ -61,7 +60,7 @@ func (k *Keeper) observePlain(q *queue, entries []ledger.Entry, now int64) {
 		}
 		started = append(started, &workload.Job{Request: job, Start: j.Eligible, Tasks: n})
 		claim := workload.Claim{Request: job, Pieces: state.limits.Pieces(job, &needs), Job: j.ID, Plain: true, Start: j.Eligible, From: j.Eligible}
-		claim.Size, claim.Pieces.Count = times(n, job.Size), times(n, workload.Size{Nodes: claim.Pieces.Count}).Nodes
+		claim.Size, claim.Pieces = job.Size.Times(n), claim.Pieces.Times(n)
 		claims = append(claims, claim)
 	}
 	k.plain.Store(&claims)
@@ -81,10 +80,4 @@ func tasks(j *slurm.QueueEntry) int32 {
 		return min(max(1, j.Tasks), j.AtOnce)
 	}
 	return max(1, j.Tasks)
-}
-
-// times returns n times a size.
-func times(n int32, s workload.Size) workload.Size {
-	of := func(count int32) int32 { return int32(min(int64(n)*int64(count), math.MaxInt32)) }
-	return workload.Size{Nodes: of(s.Nodes), CPUs: of(s.CPUs), GPUs: of(s.GPUs), Memory: int64(n) * s.Memory}
 }

@@ -35,6 +35,8 @@ func TestPlainJobsClaim(t *testing.T) {
 	plain(8, func(j *slurm.QueueEntry) { j.Comment, j.User = answer.Plan.Comment, "alice" })
 	plain(9, func(j *slurm.QueueEntry) { j.Exclusive, j.Eligible = true, epoch+1000 })
 	plain(10, func(j *slurm.QueueEntry) { j.Tasks, j.AtOnce, j.Eligible = 100, 3, epoch+1100 })
+	plain(12, func(j *slurm.QueueEntry) { j.Exclusive, j.Tasks, j.Eligible = true, 3, epoch+1300 })
+	plain(13, func(j *slurm.QueueEntry) { j.Size.Nodes = 1_000_000_000 }) // which never starts
 	plain(11, func(j *slurm.QueueEntry) {
 		j.Tasks, j.Eligible, j.Size.Nodes, j.Partition = 5, epoch+1200, 1, "main,other"
 	})
@@ -67,8 +69,9 @@ func TestPlainJobsClaim(t *testing.T) {
 		{2, epoch + 600, 2, 2, apart(2)},
 		{1, epoch + 900, 2, 2, apart(2)},
 		{9, epoch + 1000, 2, 250, workload.Pieces{Count: 2, Exclusive: true}},
-		{10, epoch + 1100, 6, 6, apart(6)},
-		{11, epoch + 1200, 5, 10, workload.Pieces{Count: 5, Each: workload.Size{CPUs: 2}}},
+		{10, epoch + 1100, 6, 6, workload.Pieces{}},
+		{11, epoch + 1200, 5, 10, workload.Pieces{}},
+		{12, epoch + 1300, 6, 750, workload.Pieces{Count: 6, Exclusive: true}},
 	}
 	got, promised := claimed()
 	if diff := cmp.Diff(want, got); diff != "" || promised != 1 {
@@ -78,7 +81,7 @@ func TestPlainJobsClaim(t *testing.T) {
 	s.slurm.limits.PerUser.Jobs = &five
 	s.refresh()
 	got, _ = claimed()
-	want = append(want[:3], has{10, epoch + 1100, 4, 4, apart(4)}) // 3 jobs, and 2 tasks
+	want = append(want[:3], has{10, epoch + 1100, 4, 4, workload.Pieces{}}) // 3 jobs, and 2 tasks
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("of a user who may have %d jobs at once: %s", five, diff)
 	}
