@@ -60,7 +60,7 @@ func (k *Keeper) observePlain(q *queue, entries []ledger.Entry, now int64) {
 		}
 		started = append(started, &workload.Job{Request: job, Start: j.Eligible, Tasks: n})
 		claim := workload.Claim{Request: job, Pieces: state.limits.Pieces(job, &needs), Job: j.ID, Plain: true, Start: j.Eligible, From: j.Eligible}
-		claim.Size, claim.Pieces = job.Size.Times(n), claim.Pieces.Times(n)
+		claim.Size, claim.Pieces = workload.Size.Times(job.Size, n), claim.Pieces.Times(n)
 		claims = append(claims, claim)
 	}
 	k.plain.Store(&claims)
