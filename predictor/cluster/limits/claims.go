@@ -9,27 +9,29 @@ import (
 )
 
 // Claims returns Slurm's own reservations between two times as claims on the nodes of a partition
-// that can be used, in order of time. A job can have no node of theirs while its time limit, in seconds,
-// reaches into them.
+// that can be used, in order of time. A job can have no node of theirs while its time limit reaches into
+// them. Of those that float, a job of some nodes can only have nodes if MaxLimit bounds its time limit by
+// them.
 //
 // However many reservations have a node at once, or one after the other without a gap, one claim
 // has it, for all of that time.
-func (c *Cluster) Claims(partition string, limit, after, before int64) []workload.Claim {
+func (c *Cluster) Claims(partition string, job int32, after, before int64) []workload.Claim {
 	type reserved struct {
 		Span
 		nodes []int
 	}
-	nodes := c.Partitions[partition].Nodes
+	nodes, bound := c.Partitions[partition].Nodes, c.floating(partition, job)
 	var all []reserved
 	for i, usable := 0, map[string]int(nil); i < len(c.Reservations); i++ {
 		v := &c.Reservations[i]
 		var of []int
-		for s := range v.times(limit) {
+		times := v.times()
+		if v.Floats && (bound == nil || v.Ahead < bound.Ahead) {
+			times = slices.Values([]Span{{after, before}})
+		}
+		for s := range times {
 			if s.Start >= before || s.End <= after {
 				continue
-			}
-			if v.Floats {
-				s = Span{after, before}
 			}
 			if usable == nil {
 				usable = c.index(partition, func(name string) bool { return c.Nodes[name].Usable })

@@ -6,27 +6,31 @@ import "github.com/varq-project/varq/predictor/workload"
 // nodes if it is alone on them; otherwise all that it asks for if that is on one node, or what each
 // of its nodes must have, even if the others are its own, or the CPUs of its tasks. The request is complete.
 func (c *Cluster) Pieces(r workload.Request, n *workload.Needs) workload.Pieces {
+	return c.Takes().Pieces(r, n)
+}
+
+// Pieces is Cluster.Pieces.
+func (t *Takes) Pieces(r workload.Request, n *workload.Needs) workload.Pieces {
 	nodes, nodeCPUs := max(1, r.Nodes), int32(1)
 	if n != nil {
 		nodeCPUs = max(1, clamp(n.NodeCPUs.Amount))
 	}
-	takes := c.Takes()
 	switch {
-	case c.Alone(r, n):
+	case t.cluster.Alone(r, n):
 		return workload.Pieces{Count: nodes, Exclusive: true}
 	case n == nil:
 		return workload.Pieces{}
 	case n.MostNodes <= 1:
-		return workload.Pieces{Count: 1, Each: workload.Size{CPUs: max(takes.CPUs(r), takes.wholeCores(r.Partition, nodeCPUs)), GPUs: r.GPUs, Memory: takes.Memory(r)}}
+		return workload.Pieces{Count: 1, Each: workload.Size{CPUs: max(t.CPUs(r), t.wholeCores(r.Partition, nodeCPUs)), GPUs: r.GPUs, Memory: t.Memory(r)}}
 	case n.MostNodes <= nodes:
-		most := takes.of(r.Partition).most
+		most := t.of(r.Partition).most
 		rest := func(all int32, of int64) int32 { return all - clamp(int64(nodes-1)*of) } // beside all of the others
 		return workload.Pieces{Count: nodes, Each: workload.Size{
-			CPUs:   max(takes.wholeCores(r.Partition, nodeCPUs), rest(takes.CPUs(r), most.CPUs)),
+			CPUs:   max(t.wholeCores(r.Partition, nodeCPUs), rest(t.CPUs(r), most.CPUs)),
 			GPUs:   max(gpusPerNode(n), rest(r.GPUs, most.GPUs)),
-			Memory: takes.nodeMemory(&r, n),
+			Memory: t.nodeMemory(&r, n),
 		}}
-	case n.NodeCPUs.Option == "--cpus-per-task" && nodeCPUs > 1 && takes.wholeCores(r.Partition, 1) == 1:
+	case n.NodeCPUs.Option == "--cpus-per-task" && nodeCPUs > 1 && t.wholeCores(r.Partition, 1) == 1:
 		// Where cores have several CPUs, Slurm counts those of all tasks together.
 		return workload.Pieces{Count: r.CPUs / nodeCPUs, Each: workload.Size{CPUs: nodeCPUs}}
 	}

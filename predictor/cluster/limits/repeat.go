@@ -1,8 +1,9 @@
 package limits
 
 import (
+	"cmp"
 	"iter"
-	"math"
+	"slices"
 	"time"
 )
 
@@ -62,7 +63,7 @@ func (c *Cluster) Repeat(now int64, zone *time.Location) {
 	}
 	for i := range c.Reservations {
 		v := &c.Reservations[i]
-		v.Again, v.Ahead = nil, max(0, v.Start-now)
+		v.Again, v.Ahead = nil, max(0, (v.Start-now+30)/60*60) // Start is of another second than now
 		if v.Floats || v.Repeats == Never || v.Start >= v.End {
 			continue
 		}
@@ -73,18 +74,38 @@ func (c *Cluster) Repeat(now int64, zone *time.Location) {
 	}
 }
 
-// times returns each time at which a job with a time limit cannot have the reservation's nodes, in order,
-// and without overlaps.
-func (v *Reservation) times(limit int64) iter.Seq[Span] {
-	return func(yield func(Span) bool) {
-		if v.Floats {
-			if limit > v.Ahead {
-				yield(Span{0, math.MaxInt64})
-			}
-			return
+// floating returns the reservation that floats, and that bounds the time limit of a job of some nodes of
+// a partition: that job has too few nodes outside of it and of those that are less far ahead. It returns
+// nil if there is none.
+func (c *Cluster) floating(partition string, nodes int32) *Reservation {
+	var floats []*Reservation
+	for i := range c.Reservations {
+		if v := &c.Reservations[i]; v.Floats {
+			floats = append(floats, v)
 		}
+	}
+	if len(floats) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(floats, func(a, b *Reservation) int { return cmp.Compare(a.Ahead, b.Ahead) })
+	outside := c.index(partition, func(string) bool { return true })
+	for _, v := range floats {
+		for _, name := range v.Nodes {
+			delete(outside, name)
+		}
+		if len(outside) < int(nodes) {
+			return v
+		}
+	}
+	return nil
+}
+
+// times returns each time at which the reservation has its nodes, in order, and without overlaps. One that
+// floats has none.
+func (v *Reservation) times() iter.Seq[Span] {
+	return func(yield func(Span) bool) {
 		over := int64(0)
-		for i := range 1 + len(v.Again) {
+		for i := 0; i < 1+len(v.Again) && !v.Floats; i++ {
 			s := Span{v.Start, v.End}
 			if i > 0 {
 				s = v.Again[i-1]

@@ -130,10 +130,21 @@ func TestFloats(t *testing.T) {
 	if windows := c.Blocked(two); len(windows) != 0 {
 		t.Errorf("windows %+v", windows)
 	}
-	for limit, want := range map[int64]int{ahead: 0, ahead + 1: 1} {
-		claims := c.Claims("main", limit, now, now+100*hour)
+	for nodes, want := range map[int32]int{1: 1, 2: 0} { // one has to do without the reservation's
+		claims := c.Claims("main", nodes, now, now+100*hour)
 		if len(claims) != want || want > 0 && (claims[0].Start != now || claims[0].Limit != 100*hour || claims[0].Nodes != 1) {
-			t.Errorf("a limit of %d s: %+v", limit, claims)
+			t.Errorf("%d nodes: %+v", nodes, claims)
 		}
+	}
+	c.Reservations = append(c.Reservations, Reservation{Name: "tg", Start: now + 2*ahead - 2, End: now + 3*ahead, Nodes: []string{"b"}, Floats: true})
+	c.Repeat(now, time.UTC)
+	if most, rule := c.MaxLimit(one); most != 2*ahead || rule.Name != "reservation tg TIME_FLOAT" {
+		t.Errorf("one node, and two reservations: %d s: %+v", most, rule)
+	}
+	if most, _ := c.MaxLimit(two); most != ahead {
+		t.Errorf("two nodes, and two reservations: %d s", most)
+	}
+	if claims := c.Claims("main", 1, now, now+hour); len(claims) != 1 || claims[0].Names[0] != "a" {
+		t.Errorf("one node, and two reservations: %+v", claims)
 	}
 }

@@ -24,10 +24,8 @@ func (c *Cluster) MaxLimit(r workload.Request) (seconds int64, by Rule) {
 	if p := c.Partitions[r.Partition]; p.MaxTime > 0 && !c.overrides(&r, func(q *QOS) bool { return q.PartitionTimeLimit }) {
 		best.bound(p.MaxTime, "partition "+r.Partition, "MaxTime", "allows %s")
 	}
-	for i := range c.Reservations {
-		if v := &c.Reservations[i]; v.Floats && c.outside(r.Partition, v) < int(r.Nodes) {
-			best.bound(v.Ahead, "reservation "+v.Name, "TIME_FLOAT", "is always %s ahead")
-		}
+	if v := c.floating(r.Partition, r.Nodes); v != nil {
+		best.bound(v.Ahead, "reservation "+v.Name, "TIME_FLOAT", "is always %s ahead")
 	}
 	qos, chain := c.qos(&r), c.associations(&r)
 	all := append(slices.Clone(qos), chain...)
@@ -51,11 +49,6 @@ func (c *Cluster) MaxLimit(r workload.Request) (seconds int64, by Rule) {
 		}
 	}
 	return best.seconds, best.by
-}
-
-// outside returns how many nodes of a partition are not in a reservation.
-func (c *Cluster) outside(partition string, v *Reservation) int {
-	return len(c.index(partition, func(name string) bool { return !slices.Contains(v.Nodes, name) }))
 }
 
 // overrides reports whether a QOS of the request has the flag.

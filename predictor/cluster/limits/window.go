@@ -129,7 +129,7 @@ func (c *Cluster) edges(partition string) []edge {
 		if len(nodes) == 0 {
 			continue
 		}
-		for s := range v.times(0) { // MaxLimit knows of those that float
+		for s := range v.times() {
 			edges = append(edges, edge{s.Start, true, v, nodes}, edge{s.End, false, v, nodes})
 		}
 	}

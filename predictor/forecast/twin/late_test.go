@@ -79,6 +79,9 @@ func TestManyPlainJobs(t *testing.T) {
 	if len(room.Late) > mostLate || len(room.Late) == 0 {
 		t.Errorf("%+v", room)
 	}
+	if got := room.Within(opening-1, opening-1); got != 1 {
+		t.Errorf("before all of them: %v", got)
+	}
 	for i := range int64(8 * 3) {
 		exact := 1.
 		if i >= 7 {

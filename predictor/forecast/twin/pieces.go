@@ -19,6 +19,7 @@ type pieces struct {
 	nodes   []node
 	left    int64                 // places that others may have
 	least   int64                 // places of an empty node
+	spare   int64                 // nodes that start jobs, but have no place
 	most    int64                 // pieces that fit on an empty node
 	claimed [len(resources)]int64 // by the occupants counted that wait
 	apart   apart                 // these occupants
@@ -86,6 +87,9 @@ func (o *occupants) pieces(in *partition, c *workload.Claim) *pieces {
 		p.left += places
 		if in.nodes[i].Nodes > 0 {
 			p.least = min(p.least, places)
+			if places == 0 {
+				p.spare++
+			}
 		}
 	}
 	for i := range o.list {
@@ -199,7 +203,7 @@ func (p *pieces) change(c *occupant, begins bool) {
 }
 
 func (p *pieces) missing() (sure, all int64) {
-	claimed, apart := slices.Max(p.claimed[:]), p.apart.nodes()
+	claimed, apart := slices.Max(p.claimed[:]), p.apart.nodes()-p.spare
 	return max(claimed, apart) - p.left, max(claimed+p.taken, apart) - p.left
 }
 
@@ -227,7 +231,7 @@ func (p *pieces) leave(o *occupants, at int64) float64 {
 		most += p.nodes[i].places - beside[i]
 	}
 	switch {
-	case left < 0 || apart.nodes() > p.left:
+	case left < 0 || apart.nodes()-p.spare > p.left:
 		return 0
 	case most <= left:
 		return 1

@@ -112,6 +112,30 @@ func TestRoomOnNodes(t *testing.T) {
 	}
 }
 
+// TestRoomOnOtherNodes: promises that may be on nodes too small for a job are not in its way.
+func TestRoomOnOtherNodes(t *testing.T) {
+	list := nodes("a", "b", "c", "d", "e", "f")
+	list[0].CPUs, list[1].CPUs = 8, 8
+	size := workload.Size{Nodes: 6, CPUs: 32}
+	for name, c := range map[string]struct {
+		other workload.Claim
+		want  float64
+	}{
+		"four whole nodes":    {asks(4, whole(4)), 1},
+		"five whole nodes":    {asks(5, whole(5)), 0},
+		"a CPU on each of 4":  {asks(4, each(4, 1)), 1},
+		"a CPU on each of 5":  {asks(5, each(5, 1)), 0},
+		"five CPUs of a node": {asks(1, each(1, 5)), 0},
+	} {
+		b := sit(func(string) Pool { return Pool{Name: "all", Size: size, Own: size, Nodes: list} })
+		b.w.Place(map[int64][]string{})
+		large := asks(2, each(2, 8))
+		if got := b.w.Room(&large, opening, []workload.Claim{c.other}, 0).Prob; got != c.want {
+			t.Errorf("%s: room with probability %v", name, got)
+		}
+	}
+}
+
 // TestRoomOnNodesLater: a promise that takes the last whole node while the work runs is seen.
 func TestRoomOnNodesLater(t *testing.T) {
 	b := four()

@@ -22,6 +22,7 @@ type clusterState struct {
 // Refresh reads limits, nodes and operators from Slurm. If one of the three cannot be
 // read, the state from before stays in use.
 func (k *Keeper) Refresh(ctx context.Context) error {
+	now := k.Now()
 	rules, err := k.Slurm.Cluster(ctx)
 	if err != nil {
 		return fmt.Errorf("read the cluster's limits: %w", err)
@@ -35,7 +36,7 @@ func (k *Keeper) Refresh(ctx context.Context) error {
 		return fmt.Errorf("read Slurm's operators: %w", err)
 	}
 	rules.Nodes = slurm.LimitsNodes(nodes)
-	rules.Repeat(k.Now(), k.Zone)
+	rules.Repeat(now, k.Zone)
 	k.Outlook.ObserveCluster(&rules, nodes)
 	k.cluster.Store(&clusterState{limits: rules, operators: operators, at: k.Now()})
 	return nil

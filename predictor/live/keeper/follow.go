@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/ledger"
@@ -120,10 +121,12 @@ func (k *Keeper) noteLate(ctx context.Context, e *ledger.Entry, j *slurm.QueueEn
 		case slurm.BeyondLimit(j.Reason):
 			text += ": " + notStartedBySlurm + j.Reason
 		}
-		if text != notStarted {
-			so = "; " + cancelledAsAsked
-		}
 		c.event(ledger.Note, "%s", text)
+	case strings.HasPrefix(e.Note, notStarted) && !strings.HasSuffix(e.Note, cancelledAsAsked):
+		text = e.Note // which says why
+	}
+	if text != notStarted {
+		so = "; " + cancelledAsAsked
 	}
 	if err := k.record(ctx, e, c); err != nil {
 		return err

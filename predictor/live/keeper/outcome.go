@@ -18,8 +18,8 @@ const expired = "ended by Slurm, since it could not end by its own --deadline an
 // notStarted is how the note of a job begins that is pending after its deadline.
 const notStarted = "not started by the deadline"
 
-// putBack says why a job that had started by its deadline has not.
-const putBack = "it was put back into the queue before its work could begin"
+// putBack says what has come between a job and its deadline.
+const putBack = "it had been put back into the queue before its work could begin"
 
 // ended reports whether accounting knows how a run of e's job ended. After an outage slurmdbd may
 // report for a while, or for ever, that a job is COMPLETED, but no end or no start. Not yet known is
@@ -123,7 +123,7 @@ func judge(e *ledger.Entry, run *workload.Job, now int64) (s ledger.Settlement, 
 	case run.Start > e.BeginBy:
 		s.Outcome, why = api.StateMissed, fmt.Sprintf("started %d s after the deadline", run.Start-e.BeginBy)
 		if e.Progress.HeldBefore > 0 {
-			why += ", because " + putBack
+			why += "; " + putBack
 		}
 	case s.WorkStart != 0:
 		s.Outcome, why = api.StateMissed, fmt.Sprintf("%s, and resumed %d s after the deadline", stopper(suspended), s.WorkStart-e.BeginBy)

@@ -16,6 +16,21 @@ import (
 // eligible first. It bounds what a plan costs, whoever fills the queue.
 const mostPlain = 1000
 
+// plainClaims returns what the plain jobs claim that are eligible later. The caller must not change it.
+func (k *Keeper) plainClaims() []workload.Claim {
+	if plain := k.plain.Load(); plain != nil {
+		return *plain
+	}
+	return nil
+}
+
+// waitsForBegin reports whether a job starts after now, as soon as it is eligible if there is room. One in
+// a reservation of Slurm's has its nodes there.
+func waitsForBegin(j *slurm.QueueEntry, now int64) bool {
+	return j.Start == 0 && j.Eligible > now && !j.Held && j.Stopped == "" &&
+		j.Dependency == "" && j.Shape.Reservation == "" && !slurm.BeyondLimit(j.Reason)
+}
+
 // observePlain notes what the plain jobs of the whole queue claim that are eligible after now. Those
 // that depend on other jobs, or are held, claim nothing, as nobody knows when they are eligible; nor
 // does the job of an open promise, which has a claim of its own; nor what limits on users, accounts and
@@ -33,7 +48,7 @@ func (k *Keeper) observePlain(q *queue, entries []ledger.Entry, now int64) {
 	}
 	var jobs []*slurm.QueueEntry
 	for _, j := range q.byID {
-		if j.Start == 0 && j.Eligible > now && !j.Held && j.Stopped == "" && j.Dependency == "" && !promised[j.ID] {
+		if waitsForBegin(j, now) && !promised[j.ID] {
 			jobs = append(jobs, j)
 		}
 	}
@@ -41,6 +56,7 @@ func (k *Keeper) observePlain(q *queue, entries []ledger.Entry, now int64) {
 		return cmp.Or(cmp.Compare(a.Eligible, b.Eligible), cmp.Compare(a.ID, b.ID))
 	})
 	jobs = jobs[:min(mostPlain, len(jobs))]
+	takes := state.limits.Takes()
 	claims := make([]workload.Claim, 0, len(jobs))
 	started := make([]*workload.Job, 0, len(jobs))
 	for _, j := range jobs {
@@ -59,7 +75,8 @@ func (k *Keeper) observePlain(q *queue, entries []ledger.Entry, now int64) {
 			continue
 		}
 		started = append(started, &workload.Job{Request: job, Start: j.Eligible, Tasks: n})
-		claim := workload.Claim{Request: job, Pieces: state.limits.Pieces(job, &needs), Job: j.ID, Plain: true, Start: j.Eligible, From: j.Eligible}
+		claim := workload.Claim{Request: job, Pieces: takes.Pieces(job, &needs), Job: j.ID, Plain: true, Start: j.Eligible, From: j.Eligible}
+		job.CPUs, job.Memory = takes.CPUs(job), takes.Memory(job)
 		claim.Size, claim.Pieces = workload.Size.Times(job.Size, n), claim.Pieces.Times(n)
 		claims = append(claims, claim)
 	}

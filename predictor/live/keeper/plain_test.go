@@ -1,10 +1,12 @@
 package keeper
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -84,5 +86,60 @@ func TestPlainJobsClaim(t *testing.T) {
 	want = append(want[:3], has{10, epoch + 1100, 4, 4, workload.Pieces{}}) // 3 jobs, and 2 tasks
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("of a user who may have %d jobs at once: %s", five, diff)
+	}
+}
+
+// besidePlain tells of room before plain jobs are eligible, and of none from then on.
+type besidePlain struct{ *fakeOutlook }
+
+func (besidePlain) Room(c workload.Claim, _ int64, claims []workload.Claim, _ float64) workload.Room {
+	room := workload.Room{Prob: 1}
+	for i := range claims {
+		if o := &claims[i]; o.Plain && o.Start <= c.From {
+			room.Late = []workload.Hold{{At: o.Start}}
+		}
+	}
+	return room
+}
+
+// A job that was promised before plain jobs of others stays before them, however short the queue is. One
+// promised before such a job was submitted is moved as far as its ceiling allows, or endangered.
+func TestPromisesStayBeforePlainJobs(t *testing.T) {
+	for _, first := range []bool{true, false} {
+		s := newSite(t)
+		s.Outlook = besidePlain{s.outlook}
+		plain := slurm.QueueEntry{Job: workload.Job{
+			ID: 1, Submit: epoch, Eligible: epoch + 3600, State: workload.Pending,
+			Request: workload.Request{User: "bob", Partition: "main", Size: workload.Size{Nodes: 4, CPUs: 4}, Limit: 36000},
+		}}
+		if first {
+			s.slurm.queue[1] = plain
+		}
+		s.watch()
+		answer, err := s.Plan(t.Context(), "alice", request(epoch+7200), true)
+		if err != nil || answer.Plan == nil {
+			t.Fatal(answer.Refusal, err)
+		}
+		p := answer.Plan
+		s.slurm.queue[7] = slurm.QueueEntry{Job: workload.Job{
+			ID: 7, Submit: epoch, Eligible: p.BeginTime, State: workload.Pending, Comment: p.Comment,
+			Request: workload.Request{User: "alice", Partition: "main", Size: workload.Size{Nodes: 2, CPUs: 2}, Limit: p.TimeLimit},
+		}}
+		s.slurm.queue[1] = plain
+		for range 3 {
+			s.clock += 30
+			s.watch()
+		}
+		list, err := s.Reservations(t.Context(), "alice", api.ReservationsQuery{Job: 7})
+		if err != nil || len(list) != 1 {
+			t.Fatal(list, err)
+		}
+		r, begin := list[0], s.slurm.queue[7].Eligible
+		switch {
+		case first && (begin >= epoch+3600 || r.Now < p.Prob):
+			t.Errorf("promised before a plain job: eligible %d s after now, %+v", begin-epoch, r)
+		case !first && (begin != p.BeginTime || r.Now != 0 || r.Rescue == nil || !strings.Contains(r.Obstacle, "jobs that wait for their begin time")):
+			t.Errorf("promised without it: eligible at %d instead of %d, %+v", begin, p.BeginTime, r)
+		}
 	}
 }

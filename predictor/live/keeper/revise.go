@@ -48,6 +48,7 @@ func (k *Keeper) revise(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntr
 	if e.Progress.Yielded { // it is forecast as it is
 		r.Job.Size, r.Job.Limit, r.Pieces = j.Size, j.Limit, workload.Pieces{}
 	}
+	planner.Room = k.room(k.plainClaims()) // what was promised has its room beside other promises
 	current := trajectory.Submission{Begin: e.Progress.BeginTime, Limit: e.Progress.TimeLimit}
 	requeued := j.RestartCount > 0
 	if requeued {

@@ -25,15 +25,15 @@ func (k *Keeper) room(claims []workload.Claim) func(c workload.Claim, now int64,
 	cluster := &state.limits
 	takes := cluster.Takes()
 	var slurms []workload.Claim
-	known, limit := int64(0), int64(0) // slurms are until then, for jobs with this limit
+	known, nodes := int64(0), int32(0) // slurms are until then, for jobs of so many nodes
 	return func(c workload.Claim, now int64, least float64) workload.Room {
 		if cluster.Partitions[c.Partition].Overcommits {
 			return workload.Room{Prob: 1}
 		}
 		end := c.From + max(1, c.Limit)
-		if end > known || c.Limit != limit { // for later questions too, which are about times soon after
-			known, limit = end+(end-now), c.Limit
-			slurms = cluster.Claims(c.Partition, limit, now, known)
+		if end > known || c.Nodes != nodes { // for later questions too, which are about times soon after
+			known, nodes = end+(end-now), c.Nodes
+			slurms = cluster.Claims(c.Partition, nodes, now, known)
 		}
 		begun := slices.IndexFunc(slurms, func(s workload.Claim) bool { return s.Start >= end })
 		if begun < 0 {
@@ -51,9 +51,6 @@ func (k *Keeper) claims(ctx context.Context, now int64) ([]workload.Claim, error
 	if err != nil {
 		return nil, k.unread(ctx, err)
 	}
-	if plain := k.plain.Load(); plain != nil {
-		claims = append(claims, *plain...)
-	}
 	if c := k.cluster.Load(); c != nil {
 		takes := c.limits.Takes()
 		for i := range claims {
@@ -61,7 +58,7 @@ func (k *Keeper) claims(ctx context.Context, now int64) ([]workload.Claim, error
 			r.CPUs, r.Memory = takes.CPUs(*r), takes.Memory(*r)
 		}
 	}
-	return claims, nil
+	return append(claims, k.plainClaims()...), nil
 }
 
 // unread returns the fault for a user if the open promises cannot be read because of err, or err if

@@ -95,10 +95,9 @@ type Cost struct {
 type Point struct {
 	Begin, Limit int64
 	workload.Estimate
-	until int64 // by when the job must have its nodes, so that it is of use
-	// start, last and slot are as in Plan. late is true if it is plain jobs that bound Prob.
-	start, last, slot int64
-	late              bool
+	until       int64 // by when the job must have its nodes, so that it is of use
+	start, slot int64 // as in Plan
+	late        bool  // it is others who have nodes before the job that bound Prob
 }
 
 // noOffer ends the sentence of a refusal without offers, unless it names a limit that no forecast
@@ -219,8 +218,9 @@ func (p *Planner) candidates(r *Request, b bounds, n int64) []workload.Candidate
 	return c
 }
 
-// trajectory forecasts the candidates, and bounds the forecasts by the room that there is. A job that plain
-// jobs leave too little room if they become eligible first is forecast to start before them.
+// trajectory forecasts the candidates, and bounds the forecasts by the room that there is. A job for which
+// there is too little room after a time, because others have nodes from then on, is forecast to start
+// before.
 func (p *Planner) trajectory(r *Request, b bounds, n int64) []Point {
 	points := p.forecasts(r, b, n)
 	var slot int64
@@ -251,10 +251,10 @@ func (p *Planner) trajectory(r *Request, b bounds, n int64) []Point {
 
 // bound bounds the forecast of a point by the room that there is for the work at slot.
 func (pt *Point) bound(r *Request, slot int64, room *workload.Room) {
-	pt.slot, pt.start, pt.last = slot, r.start(pt.Begin, pt.until, pt.Held, slot), min(pt.until, slot)
-	left := room.Within(pt.start, pt.last)
+	pt.slot, pt.start = slot, r.start(pt.Begin, pt.until, pt.Held, slot)
+	left := room.Within(pt.start, pt.until)
 	pt.Prob, pt.Taken = min(pt.Prob, left), 1-left
-	pt.late = slices.ContainsFunc(room.Late, func(h workload.Hold) bool { return h.At <= pt.last && h.Prob == left })
+	pt.late = slices.ContainsFunc(room.Late, func(h workload.Hold) bool { return h.At <= pt.until && h.Prob == left })
 }
 
 // forecasts forecasts the candidates.
@@ -310,7 +310,7 @@ func (p *Planner) plan(r *Request, pt Point) *Plan {
 		Begin:    pt.Begin,
 		Limit:    pt.Limit,
 		Start:    pt.start,
-		Last:     pt.last,
+		Last:     pt.until,
 		Slot:     pt.slot,
 		Estimate: pt.Estimate,
 		Work:     rate.during(float64(r.Job.Limit)),

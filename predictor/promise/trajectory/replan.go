@@ -37,7 +37,7 @@ type Revision struct {
 	Stay float64
 	// Room is the bound on both by the room that there is, however early the job starts.
 	Room float64
-	// Late is true if plain jobs leave too little room once they are eligible.
+	// Late is true if others leave too little room from a time before the deadline on.
 	Late bool
 	last int64 // as in bounds
 }
@@ -59,8 +59,8 @@ type Revision struct {
 // even if the promise could be kept no other way. Rescue finds what would keep it.
 //
 // The room that there is bounds the probabilities of the result. It has a part in the choice only where
-// plain jobs leave too little of it once they are eligible: Replan then chooses as if the job had to start
-// before them, if that is more probable.
+// others leave too little of it from a time on: Replan then chooses as if the job had to start before, if
+// that is more probable.
 //
 // Once the job is eligible, Replan only shortens its limit: the nearer HoldUntil is, the
 // shorter the time for which the nodes can still idle.
@@ -68,7 +68,7 @@ func (p *Planner) Replan(r Request, current Submission) Revision {
 	b := p.bounds(&r)
 	revised := p.replan(&r, b, current)
 	slot, room := p.slot(&r, r.Deadline, max(revised.Prob, revised.Stay, r.Prob))
-	revised.bound(room.Within(slot, slot))
+	revised.bound(room.Within(slot, r.Deadline))
 	if last, ok := room.Last(r.Prob); ok {
 		b.last = last
 		early := p.replan(&r, b, current)

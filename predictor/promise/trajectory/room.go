@@ -12,7 +12,7 @@ const (
 // slot returns the room for the work of r, and when the work is to begin for it, by a time in Unix
 // seconds. The work of a strict request begins at that time. That of others may begin earlier:
 // slot returns the time with the most room for a job that has its nodes from then on, the earliest of
-// several. All room of enough is alike.
+// several. All room of enough is alike. If there is less at the end, room.Late has when that begins.
 func (p *Planner) slot(r *Request, by int64, enough float64) (at int64, room workload.Room) {
 	if p.Room == nil {
 		return by, workload.Room{Prob: 1}
@@ -43,7 +43,26 @@ func (p *Planner) slot(r *Request, by int64, enough float64) (at int64, room wor
 			}
 		}
 	}
+	if at < by {
+		if end := p.Room(r.claim(by), r.Now, 0); end.Within(by, by) < least {
+			room.Late = append(room.Late, workload.Hold{At: p.lasts(r, at, by, least), Prob: end.Within(by, by)})
+		}
+	}
 	return at, room
+}
+
+// lasts returns a time between two others from which on the work of r may have less room than least. It
+// has as much at the first of the two, and just before the time returned, and not at the other.
+func (p *Planner) lasts(r *Request, enough, less int64, least float64) int64 {
+	for less-enough > fineStep {
+		middle := enough + (less-enough)/2
+		if room := p.Room(r.claim(middle), r.Now, least); room.Within(middle, middle) >= least {
+			enough = middle
+		} else {
+			less = middle
+		}
+	}
+	return enough + 1
 }
 
 // claim returns what the job of r claims if its work begins at a time.

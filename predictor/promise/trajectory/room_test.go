@@ -205,6 +205,30 @@ func TestRoomBesidePlainJobs(t *testing.T) {
 	}
 }
 
+// Work that may begin at any time until the deadline has to begin before what leaves it too little room.
+func TestRoomThatEnds(t *testing.T) {
+	for name, room := range map[string]func(workload.Claim, int64, float64) workload.Room{
+		"plain jobs": plainAt(noon + 20*60),
+		"promises": func(c workload.Claim, _ int64, _ float64) workload.Room {
+			if c.From < noon+20*60 {
+				return workload.Room{Prob: 1}
+			}
+			return workload.Room{}
+		},
+	} {
+		p := Planner{Forecaster: curve{mean: 3600, sample: 1000}, Room: room}
+		r := request(1, 5*hour, .9)
+		r.HoldUntil = 0
+		if a := p.Plan(r); a.Plan != nil {
+			t.Errorf("%s: promised with %.2f, though 20 minutes are too short", name, a.Plan.Estimate.Prob)
+		}
+		r.Prob = .25
+		if a := p.Plan(r); a.Plan == nil || a.Plan.Last < noon+19*60 || a.Plan.Last >= noon+20*60 || a.Plan.Estimate.Prob > .3 {
+			t.Errorf("%s: %+v, %+v", name, a.Plan, a.Refusal)
+		}
+	}
+}
+
 // Plain jobs submitted after the promise: the job is moved before them as far as its ceiling allows, or
 // the promise is endangered until its user accepts more.
 func TestReplanBesidePlainJobs(t *testing.T) {

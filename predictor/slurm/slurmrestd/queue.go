@@ -173,7 +173,7 @@ func (j *queueJob) entry() slurm.QueueEntry {
 		}
 		entry.AtLimit = entry.AtOnce == 0 && slurm.AtLimit(j.Reason) // AtOnce tells more
 		entry.Shape = j.shape()
-		entry.Exclusive = slices.Contains(j.Shared, "none")
+		entry.Exclusive = slices.ContainsFunc(j.Shared, func(with string) bool { return slices.Contains([]string{"none", "user", "mcs"}, with) })
 		switch described := strings.ReplaceAll(j.Description, "_", " "); {
 		case !j.Priority.set || j.Priority.value != 0:
 		case j.Reason == heldByUser && (described == "" || described == requeuedAndHeld):
