@@ -33,6 +33,7 @@ type Violation struct {
 // subject is what the evidence says about one submission.
 type subject struct {
 	*Submission
+	Acts   []Act // of the user's, on a job of this number
 	runs   []JobRun
 	stamps []Stamp
 	sights []Sight
@@ -55,7 +56,7 @@ func check(e *Evidence) []Violation {
 	}
 	claimed := map[string]bool{}
 	for _, s := range e.Submissions {
-		c := &subject{Submission: s, runs: e.Runs[s.Name], stamps: e.Stamps[s.Name], sights: e.Sights[s.Name]}
+		c := &subject{Submission: s, Acts: k.acts(s), runs: e.Runs[s.Name], stamps: e.Stamps[s.Name], sights: e.Sights[s.Name]}
 		slices.SortStableFunc(c.runs, func(a, b JobRun) int { return int(a.Submit - b.Submit) })
 		c.runs = withoutForgotten(withoutMixed(s, c.runs))
 		k.promise(c)
@@ -78,6 +79,23 @@ func check(e *Evidence) []Violation {
 	}
 	k.endings()
 	return k.found
+}
+
+// acts returns what the user has done to the job of a submission: also what she meant for an earlier job of
+// hers, whose number Slurm has given away again, because it was killed before it had saved that job.
+func (k *checker) acts(s *Submission) []Act {
+	acts := slices.Clone(s.Acts)
+	for _, other := range k.Submissions {
+		if other == s || s.Job == 0 || other.Job != s.Job || other.User != s.User || other.Began > s.Began {
+			continue
+		}
+		for _, a := range other.Acts {
+			if a.Began > s.Began {
+				acts = append(acts, a)
+			}
+		}
+	}
+	return acts
 }
 
 // withoutMixed returns runs without those that have not the number that sbatch printed. Names are of
@@ -415,16 +433,8 @@ func (k *checker) stop(c *subject) {
 	}
 }
 
-// asksToCancel reports whether a user has cancelled a job by its number, which Slurm may have given to
-// several of her jobs.
-func (k *checker) asksToCancel(user string, job int64) bool {
-	return slices.ContainsFunc(k.Submissions, func(s *Submission) bool {
-		return s.User == user && s.Job == job && slices.ContainsFunc(s.Acts, func(a Act) bool { return a.What == actCancel })
-	})
-}
-
 func (k *checker) cancelled(c *subject, r *JobRun) {
-	if float64(r.End) >= math.Floor(k.End) || k.asksToCancel(c.User, c.Job) {
+	if float64(r.End) >= math.Floor(k.End) || slices.ContainsFunc(c.Acts, func(a Act) bool { return a.What == actCancel }) {
 		return
 	}
 	if c.row == nil || !c.OnMiss {

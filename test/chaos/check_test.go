@@ -134,6 +134,18 @@ func TestCheck(t *testing.T) {
 			})
 			r.State, r.Start, r.End, row.State = "CANCELLED", 0, t0+11, "CANCELLED"
 		}, stopped},
+		{"changed by a user who means an earlier job of hers with its number", func(e *Evidence, s *Submission, r *JobRun, row *Row) {
+			e.Submissions = append(e.Submissions, &Submission{
+				Name: "c0", User: s.User, Kind: "plain", Limit: 60, Nodes: 1, Job: s.Job, Acts: []Act{{What: actQOS, Began: t0 + 10, Done: t0 + 11}},
+			})
+			r.Start, r.End, row.State = deadline+300, deadline+310, "CANCELLED"
+		}, ""},
+		{"changed by another user", func(e *Evidence, s *Submission, r *JobRun, row *Row) {
+			e.Submissions = append(e.Submissions, &Submission{
+				Name: "c0", User: "bob", Kind: "plain", Limit: 60, Nodes: 1, Job: s.Job, Acts: []Act{{What: actQOS, Began: t0 + 10, Done: t0 + 11}},
+			})
+			r.Start, r.End, row.State = deadline+300, deadline+310, "CANCELLED"
+		}, wrong},
 		{"cancelled though held", func(_ *Evidence, s *Submission, r *JobRun, row *Row) {
 			s.Acts = []Act{{What: actHold, Began: t0 + 10, Done: t0 + 11}}
 			s.OnMiss, r.State, r.Start, r.End, row.State = true, "CANCELLED", 0, deadline+3, "CANCELLED"
