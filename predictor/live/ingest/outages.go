@@ -51,8 +51,16 @@ func (t *tracker) observeOutages(list []qbets.Outage) {
 // update brings the list up to date, and returns the outages that have begun or are over.
 func (s *outages) update(c *limits.Cluster, nodes []slurm.Node, now int64) (changed []qbets.Outage) {
 	down := map[string]string{}
+	floats := map[string]bool{} // nodes in maintenance that is always ahead, on which jobs start
+	for i := range c.Reservations {
+		if v := &c.Reservations[i]; v.Floats {
+			for _, name := range v.Nodes {
+				floats[name] = true
+			}
+		}
+	}
 	for name, p := range c.Partitions {
-		if reason := downReason(&p, nodes); reason != "" {
+		if reason := downReason(&p, nodes, floats); reason != "" {
 			down[name] = reason
 		}
 	}
@@ -81,8 +89,9 @@ func (s *outages) update(c *limits.Cluster, nodes []slurm.Node, now int64) (chan
 	return changed
 }
 
-// downReason returns why no job of a partition can start, or "" if a job can.
-func downReason(p *limits.Partition, nodes []slurm.Node) string {
+// downReason returns why no job of a partition can start, or "" if a job can. Jobs start on nodes that are
+// in floats though they are in maintenance.
+func downReason(p *limits.Partition, nodes []slurm.Node, floats map[string]bool) string {
 	if !p.Up {
 		return p.Closed()
 	}
@@ -94,7 +103,7 @@ func downReason(p *limits.Partition, nodes []slurm.Node) string {
 		}
 		all++
 		switch {
-		case n.Up && !n.Drained && !n.Maintenance:
+		case n.Up && !n.Drained && (!n.Maintenance || floats[n.Name]):
 			return ""
 		case n.Up:
 			drained++

@@ -60,6 +60,13 @@ func TestOutages(t *testing.T) {
 	if n := len(g.outages.list); n != 2 {
 		t.Errorf("%d outages were seen", n)
 	}
+	floating := cluster
+	floating.Reservations = []limits.Reservation{{Name: "tf", Nodes: []string{"b"}, Maintenance: true, Floats: true}}
+	g.clock += 60
+	g.ObserveCluster(&floating, nodes(false, false))
+	if got := down("main"); got != "" {
+		t.Errorf("a maintenance that is always ahead: %q", got)
+	}
 	for range 3 * mostOutages {
 		g.clock += 60
 		g.ObserveCluster(&cluster, nodes(g.clock%120 == 0, false))

@@ -70,7 +70,7 @@ func (e *Env) story(r api.Reservation, colour bool) string {
 	if r.Note != "" {
 		s.Line("Note", "%s", slurmtime.InZone(r.Note, e.Zone))
 	}
-	if hint := next(r); hint != "" {
+	if hint := next(r, e.Now()); hint != "" {
 		s.Line("Next", "%s", hint)
 	}
 	for i, event := range r.Events {
@@ -111,8 +111,8 @@ func endangered(r api.Reservation) bool {
 	return r.State == api.StatePending && (r.Rescue != nil || r.Obstacle != "" || r.Now != 0 && r.Now < r.Prob)
 }
 
-// next returns a hint for the user, or "" if there is none.
-func next(r api.Reservation) string {
+// next returns a hint for the user at the time now, or "" if there is none.
+func next(r api.Reservation, now int64) string {
 	switch {
 	case r.State == api.StatePromised:
 		return "nothing has been submitted under this plan yet"
@@ -124,6 +124,8 @@ func next(r api.Reservation) string {
 	case r.Obstacle != "":
 		return fmt.Sprintf("endangered; unless that changes, the job does not start by the deadline: ask the operators, or withdraw it ('scancel %d') "+
 			"and ask for what 'varq limits' and 'varq quote' say is possible", r.Job)
+	case endangered(r) && r.Set.BeginTime <= now:
+		return "less likely than promised by now; the job waits for its nodes already, and cannot be moved any more"
 	case endangered(r):
 		return "less likely than promised by now; varqd moves the job as far as your ceiling on the cost of idle nodes allows"
 	case r.State == api.StateMissed && r.Start == 0 && r.End == 0:
