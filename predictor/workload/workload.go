@@ -21,9 +21,11 @@ type Size struct {
 
 // Times returns n times the size; a count is at most the greatest int32.
 func (s Size) Times(n int32) Size {
-	of := func(count int32) int32 { return int32(min(int64(n)*int64(count), math.MaxInt32)) }
-	return Size{Nodes: of(s.Nodes), CPUs: of(s.CPUs), GPUs: of(s.GPUs), Memory: int64(n) * s.Memory}
+	return Size{Nodes: times(n, s.Nodes), CPUs: times(n, s.CPUs), GPUs: times(n, s.GPUs), Memory: int64(n) * s.Memory}
 }
+
+// times returns n times a count, but at most the greatest int32.
+func times(n, count int32) int32 { return int32(min(int64(n)*int64(count), math.MaxInt32)) }
 
 // Procs returns the processors, or the nodes where that is all that is known, and 1 at
 // least.
@@ -151,7 +153,7 @@ func (p Pieces) Times(n int32) Pieces {
 	case n == 1:
 		return p
 	case p.Exclusive:
-		p.Count = int32(min(int64(n)*int64(p.Count), math.MaxInt32))
+		p.Count = times(n, p.Count)
 		return p
 	}
 	return Pieces{}
@@ -183,8 +185,8 @@ type Room struct {
 	// Holding has what holds besides if the job has its nodes at an earlier time already, in
 	// increasing order of time.
 	Holding []Hold
-	// Late has what holds besides if the job has not got its nodes before a time, when plain jobs become
-	// eligible: in increasing order of time, and decreasing probability.
+	// Late has what holds besides if the job has not got its nodes before a time, from which on others,
+	// such as plain jobs, leave less room: in increasing order of time, and decreasing probability.
 	Late []Hold
 	// Next are later times, Unix seconds, from which on there may be more room.
 	Next []int64
@@ -214,8 +216,8 @@ func (r *Room) Within(start, last int64) float64 {
 	return prob
 }
 
-// Last returns by when the job must have its nodes so that plain jobs leave room with a probability.
-// It reports false if they do anyway.
+// Last returns by when the job must have its nodes so that there is room with a probability by Late. It
+// reports false if there is anyway.
 func (r *Room) Last(prob float64) (start int64, ok bool) {
 	for _, h := range r.Late {
 		if h.Prob < prob {

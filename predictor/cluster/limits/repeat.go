@@ -52,8 +52,9 @@ const (
 	farthest        = 366 * 24 * 3600
 )
 
-// Repeat finds out when reservations come again, or how far ahead they float, as of now. Each has an equal part of mostRepetitions,
-// which for a single one that comes hourly are 41 days. zone is that of Slurm's controller.
+// Repeat finds out when reservations come again, or how far ahead they float, as of now. Each has an equal
+// part of mostRepetitions, which for a single one that comes hourly are 41 days. zone is that of Slurm's
+// controller.
 func (c *Cluster) Repeat(now int64, zone *time.Location) {
 	repeating := 0
 	for i := range c.Reservations {

@@ -2,7 +2,6 @@ package twin
 
 import (
 	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -96,15 +95,7 @@ func TestManyPlainJobs(t *testing.T) {
 // BenchmarkRoomBesidePlainJobs measures a question beside 2,000 jobs, 200 promises and 1,000 plain jobs that
 // wait for their begin time.
 func BenchmarkRoomBesidePlainJobs(b *testing.B) {
-	s := sit(poolOf(20_000))
-	random := rand.New(rand.NewPCG(4, 4))
-	for range 2000 {
-		s.start(opening-random.Int64N(3000), s.submit(opening-3000, 5, 3600))
-	}
-	var claims []workload.Claim
-	for i := range int64(200) {
-		claims = append(claims, claim(4, opening+i*60))
-	}
+	s, claims := crowded(5)
 	for i := range int64(1000) {
 		c := claim(8, opening+i*3)
 		c.Plain, c.Limit = true, 7200

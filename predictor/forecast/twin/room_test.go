@@ -360,17 +360,22 @@ func TestRoomAgainstDraws(t *testing.T) {
 	}
 }
 
-// BenchmarkRoom: 2,000 jobs take a pool, and 200 promises were made.
-func BenchmarkRoom(b *testing.B) {
-	s := sit(poolOf(20_000))
+// crowded returns a pool of 20,000 processors on which 2,000 jobs run, and 200 promises beside them.
+func crowded(procs int32) (s *bench, promises []workload.Claim) {
+	s = sit(poolOf(20_000))
 	random := rand.New(rand.NewPCG(4, 4))
 	for range 2000 {
-		s.start(opening-random.Int64N(3000), s.submit(opening-3000, 10, 3600))
+		s.start(opening-random.Int64N(3000), s.submit(opening-3000, procs, 3600))
 	}
-	var claims []workload.Claim
 	for i := range int64(200) {
-		claims = append(claims, claim(4, opening+i*60))
+		promises = append(promises, claim(4, opening+i*60))
 	}
+	return s, promises
+}
+
+// BenchmarkRoom: 2,000 jobs take a pool, and 200 promises were made.
+func BenchmarkRoom(b *testing.B) {
+	s, claims := crowded(10)
 	for b.Loop() {
 		s.room(request(400, 3600), 0, opening+900, claims)
 	}

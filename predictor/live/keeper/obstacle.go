@@ -66,7 +66,7 @@ func obstacle(c *limits.Cluster, r *trajectory.Request, j *slurm.QueueEntry, rev
 	case revised.Room == 0:
 		return "running jobs, and promises made before, leave no room at the deadline"
 	case revised.Late:
-		return "jobs that wait for their begin time leave too little room at the deadline, and this one starts after them"
+		return "others, such as jobs that wait for their begin time, leave too little room at the deadline, and this job starts after them"
 	}
 	return unlikely
 }

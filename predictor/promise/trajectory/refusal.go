@@ -50,7 +50,7 @@ func (p *Planner) refuse(r *Request, b bounds, points []Point) *Refusal {
 	beyond := slices.ContainsFunc(points, func(pt Point) bool { return pt.Beyond > 0 })
 	others := "running jobs, and promises made before,"
 	if slices.ContainsFunc(points, func(pt Point) bool { return pt.late }) {
-		others = "running jobs, promises made before, and jobs that wait for their begin time"
+		others = "running jobs, promises made before, or jobs that wait for their begin time"
 	}
 	why := ""
 	switch {

@@ -248,8 +248,8 @@ func TestGoesOnAfterAStopAndWithSlurmAway(t *testing.T) {
 	}
 	stop()
 	asking, _ = run(t, c, fake)
-	eventually(t, asking, func(h api.Health) bool { return !h.OK && len(h.Problems) >= 2 })
-	if _, err := asking.Plan(t.Context(), planRequest()); err == nil || !strings.Contains(err.Error(), "Slurm yet") && !strings.Contains(err.Error(), "does not answer varqd") {
+	eventually(t, asking, func(h api.Health) bool { return !h.OK && strings.Contains(strings.Join(h.Problems, "\n"), "queue: ") })
+	if _, err := asking.Plan(t.Context(), planRequest()); err == nil || !strings.Contains(err.Error(), "slurmrestd does not answer varqd") {
 		t.Errorf("started with Slurm away: %v", err)
 	}
 	list, err := asking.Reservations(t.Context(), api.ReservationsQuery{})
