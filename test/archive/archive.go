@@ -34,3 +34,14 @@ func Log(t testing.TB, name string) string {
 	}
 	return found[len(found)-1]
 }
+
+// LosAlamos returns the file of Los Alamos' failures of nodes (LA-UR-05-7318). If there is none,
+// the test is skipped.
+func LosAlamos(t testing.TB) string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(Folder(t), "failures", "LANL-*.csv.gz"))
+	if err != nil || len(found) == 0 {
+		t.Skipf("no failures of Los Alamos in %s", Folder(t))
+	}
+	return found[0]
+}
