@@ -101,8 +101,29 @@ func TestRoom(t *testing.T) {
 		withdraw(t, s)
 	})
 
+	t.Run("where each node has a job", func(t *testing.T) { // the jobs that bob ran until now were long
+		mustRun(t, s, "bob", "sbatch", "-N8", "-n8", "-t40", "-o/dev/null", "--wrap=exec sleep 1d")
+		eventually(t, "varqd has seen the job", func() bool { return predicted(t, s, node).Running == 1 })
+		for _, options := range []string{"--exclusive -N1", "--exclusive=user -n1", "-n1 -c4", "-N2 -n2 -c4", "-N2 -n8", "-N2 -n7", "-N3 -n10"} {
+			if granted := promises(1, "--prob=0.5 "+options+" -t5 --begin-by=now+3minutes"); granted != 0 {
+				t.Errorf("%s is promised, though no node is free", options)
+			}
+		}
+		for option, full := range map[string]bool{"--exclusive": true, "--ntasks=1": false} {
+			r := mustRun(t, s, "alice", "varq", "predict", option, "--time=5")
+			if strings.Contains(r.Stdout, "running jobs leave no room for it now") != full {
+				t.Errorf("with %s:\n%s", option, r.Stdout)
+			}
+		}
+		if granted := promises(1, "--prob=0.5 -n1 -c3 -t5 --begin-by=now+3minutes"); granted != 1 {
+			t.Error("three CPUs are refused, though each node has as many")
+		}
+		mustRun(t, s, "root", "scancel", "--user=bob")
+		withdraw(t, s)
+	})
+
 	t.Run("beside reservations of Slurm's", func(t *testing.T) { // two of the same nodes, on one of which a job runs
-		mustRun(t, s, "bob", "sbatch", "--exclusive", "-N1", "-t60", "-wnode8", "-o/dev/null", "--wrap=exec sleep 1d")
+		mustRun(t, s, "oper", "sbatch", "--exclusive", "-N1", "-t60", "-wnode8", "-o/dev/null", "--wrap=exec sleep 1d")
 		eventually(t, "varqd has seen that the job runs", func() bool { return predicted(t, s, node).Running == 1 })
 		for _, r := range []string{"maint", "again"} {
 			mustRun(t, s, "root", "scontrol", "create", "reservation", "reservationname="+r, "users=root", "flags=maint,overlap,ignore_jobs", "nodes=node[3-8]", "starttime=now+10minutes", "duration=60")
@@ -115,8 +136,11 @@ func TestRoom(t *testing.T) {
 		}
 		mustRun(t, s, "root", "scontrol", "delete", "reservationname=maint")
 		mustRun(t, s, "root", "scontrol", "delete", "reservationname=again")
-		mustRun(t, s, "root", "scancel", "--user=bob")
+		mustRun(t, s, "root", "scancel", "--user=oper")
 		withdraw(t, s)
+		eventually(t, "varqd has seen that nothing is in the way", func() bool {
+			return quoted(t, s, workload.Request{Size: workload.Size{Nodes: 4, CPUs: 16}, Limit: 300}, 20*60, .3, false).Plan != nil
+		})
 	})
 
 	t.Run("after a maintenance that goes on", func(t *testing.T) {
@@ -183,27 +207,6 @@ func TestRoom(t *testing.T) {
 			a := quoted(t, s, node, 20*60, .5, false)
 			return a.Plan != nil && a.Plan.BeginTime > begins
 		})
-	})
-
-	t.Run("where each node has a job", func(t *testing.T) {
-		mustRun(t, s, "bob", "sbatch", "-N8", "-n8", "-t40", "-o/dev/null", "--wrap=exec sleep 1d")
-		eventually(t, "varqd has seen the job", func() bool { return predicted(t, s, node).Running == 1 })
-		for _, options := range []string{"--exclusive -N1", "--exclusive=user -n1", "-n1 -c4", "-N2 -n2 -c4", "-N2 -n8", "-N2 -n7", "-N3 -n10"} {
-			if granted := promises(1, "--prob=0.5 "+options+" -t5 --begin-by=now+3minutes"); granted != 0 {
-				t.Errorf("%s is promised, though no node is free", options)
-			}
-		}
-		for option, full := range map[string]bool{"--exclusive": true, "--ntasks=1": false} {
-			r := mustRun(t, s, "alice", "varq", "predict", option, "--time=5")
-			if strings.Contains(r.Stdout, "running jobs leave no room for it now") != full {
-				t.Errorf("with %s:\n%s", option, r.Stdout)
-			}
-		}
-		if granted := promises(1, "--prob=0.5 -n1 -c3 -t5 --begin-by=now+3minutes"); granted != 1 {
-			t.Error("three CPUs are refused, though each node has as many")
-		}
-		mustRun(t, s, "root", "scancel", "--user=bob")
-		withdraw(t, s)
 	})
 
 	t.Run("on drained nodes", func(t *testing.T) {
