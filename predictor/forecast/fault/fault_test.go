@@ -1,0 +1,287 @@
+package fault
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// names returns the names of n nodes.
+func names(n int) []string {
+	all := make([]string, n)
+	for i := range all {
+		all[i] = fmt.Sprint("n", i)
+	}
+	return all
+}
+
+// made makes up the failures of a number of nodes on so many days, ordered by time: each node has
+// a rate of its own, and a failure may bring about others on the same node and on all the others.
+func made(nodes, days int, rate, spread, again, others float64, r *rand.Rand) []Event {
+	list := names(nodes)
+	var events []Event
+	add := func(n int, at float64) { events = append(events, Event{Node: list[n], At: int64(at * day)}) }
+	for n := range nodes {
+		own := rate * math.Exp(spread*r.NormFloat64()-spread*spread/2)
+		for at := r.ExpFloat64() / own; at < float64(days); at += r.ExpFloat64() / own {
+			add(n, at)
+		}
+	}
+	for i := 0; i < len(events); i++ {
+		at := float64(events[i].At) / day
+		if next := at + 2*r.ExpFloat64(); r.Float64() < again && next < float64(days) {
+			events = append(events, Event{Node: events[i].Node, At: int64(next * day)})
+		}
+		if next := at + r.ExpFloat64()/8; r.Float64() < others && next < float64(days) {
+			add(r.IntN(nodes), next)
+		}
+	}
+	slices.SortStableFunc(events, func(a, b Event) int { return cmp.Compare(a.At, b.At) })
+	return events
+}
+
+// result is what forecasts came to: nats lost, and failures expected and seen, of windows of a node each.
+type result struct{ loss, constant, own, expected, failed float64 }
+
+// try lets a model live through the events, and looks at its forecasts for all nodes of each window of a number
+// of days, from a day on.
+func try(nodes, days, from, window int, events []Event) result {
+	list := names(nodes)
+	m := New(list, nil, 0)
+	var sum result
+	next := 0
+	lose := func(loss *float64, risk float64, failed bool) {
+		if failed {
+			*loss -= math.Log(-math.Expm1(-risk))
+		} else {
+			*loss += risk
+		}
+	}
+	for d := 0; d+window <= days; d += window {
+		m.Advance(int64(d) * 86400)
+		expected, constant, own := make([]float64, nodes), m.past.always.mean()*float64(window), make([]float64, nodes)
+		for n, node := range list {
+			expected[n] = m.Expected(node, int64(window)*86400)
+			own[n] = m.past.always.rate(n) * float64(window)
+		}
+		failed := map[string]bool{}
+		for ; next < len(events) && events[next].At < int64(d+window)*86400; next++ {
+			m.Observe(events[next])
+			failed[events[next].Node] = true
+		}
+		if d < from {
+			continue
+		}
+		for n, node := range list {
+			lose(&sum.loss, expected[n], failed[node])
+			lose(&sum.constant, constant, failed[node])
+			lose(&sum.own, own[n], failed[node])
+			sum.expected += -math.Expm1(-expected[n])
+			if failed[node] {
+				sum.failed++
+			}
+		}
+	}
+	return sum
+}
+
+// The model finds what there is to find in the past, and nothing else.
+func TestForecasts(t *testing.T) {
+	const nodes, days = 100, 600
+	for _, c := range []struct {
+		name                  string
+		spread, again, others float64
+		window                int
+		gain, beyond          float64 // least gain over a constant, and over each node's own rate, in nats per failure
+	}{
+		{"all alike", 0, 0, 0, 1, -.01, -.02},
+		{"some nodes are worse", 1, 0, 0, 1, .3, -.02},
+		{"failures come again", 0, .5, 0, 1, .4, .4},
+		{"failures spread", 0, 0, .6, 1, 0, 0},
+		{"all of it", 1, .4, .3, 1, .3, .15},
+		{"all of it, within a week", 1, .4, .3, 7, .2, .1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			events := made(nodes, days, .02, c.spread, c.again, c.others, rand.New(rand.NewPCG(2003, 8)))
+			is := try(nodes, days, days/2, c.window, events)
+			gain, beyond, ratio := (is.constant-is.loss)/is.failed, (is.own-is.loss)/is.failed, is.expected/is.failed
+			t.Logf("%g failures, %.3f times as many expected; %.3f nats over a constant, %.3f over own rates", is.failed, ratio, gain, beyond)
+			if gain < c.gain || beyond < c.beyond || ratio < .9 || ratio > 1.1 {
+				t.Fail()
+			}
+		})
+	}
+}
+
+// What happens after a time does not change what was forecast at that time.
+func TestNoLookAhead(t *testing.T) {
+	const nodes, days = 50, 300
+	past := made(nodes, days, .01, 1, .4, .3, rand.New(rand.NewPCG(1, 1)))
+	other := made(nodes, days, .05, 0, .4, .3, rand.New(rand.NewPCG(2, 2)))
+	at := int64(days/2) * 86400
+	forecast := func(future []Event) (all []float64) {
+		m := New(names(nodes), nil, 0)
+		for _, e := range past {
+			if e.At < at {
+				m.Observe(e)
+			}
+		}
+		m.Advance(at)
+		for _, node := range names(nodes) {
+			all = append(all, m.Prob([]string{node}, 3600, 86400))
+		}
+		for _, e := range future {
+			if e.At >= at {
+				m.Observe(e)
+			}
+		}
+		return all
+	}
+	if a, b := forecast(past), forecast(other); !slices.Equal(a, b) {
+		t.Error("another future makes another forecast")
+	}
+	// The same by one model that goes on: it tells the same before it knows the future.
+	m, next := New(names(nodes), nil, 0), 0
+	for ; next < len(past) && past[next].At < at; next++ {
+		m.Observe(past[next])
+		m.Prob(names(3), 0, 86400)
+	}
+	m.Advance(at)
+	for i, p := range forecast(nil) {
+		if got := m.Prob(names(nodes)[i:i+1], 3600, 86400); got != p {
+			t.Errorf("asked on the way, node %d has %g, otherwise %g", i, got, p)
+		}
+	}
+}
+
+// Nodes that fail together make a set of them fail more rarely than if each failed by itself.
+func TestSets(t *testing.T) {
+	const nodes, days = 32, 1500
+	list, r := names(nodes), rand.New(rand.NewPCG(5, 5))
+	m := New(list, nil, 0)
+	var expected, product, known float64
+	for d := range int64(days) {
+		m.Advance(d * 86400)
+		set := make([]string, 8)
+		for i, n := range r.Perm(nodes)[:8] {
+			set[i] = list[n]
+		}
+		p, sum := m.Prob(set, 0, 86400), 0.
+		for _, node := range set {
+			sum += m.Expected(node, 86400)
+		}
+		if d >= days/4 {
+			expected, product = expected+p, product-math.Expm1(-sum)
+			known += .1 * -math.Expm1(8*math.Log(1-8./nodes))
+		}
+		if r.Float64() < .1 {
+			for _, n := range r.Perm(nodes)[:8] {
+				m.Observe(Event{Node: list[n], At: d*86400 + 1000})
+			}
+		}
+	}
+	t.Logf("%g hits, %g expected, %g if nodes were independent", known, expected, product)
+	if math.Abs(expected/known-1) > .15 || product < 1.4*known {
+		t.Fail()
+	}
+}
+
+// Events of another kind that come before failures make these likely, and are named as the reason.
+func TestKinds(t *testing.T) {
+	const nodes, days = 60, 600
+	list, r := names(nodes), rand.New(rand.NewPCG(3, 3))
+	m := New(list, []string{"noise", "ECC errors"}, 0)
+	var events []Event
+	for range days {
+		at := r.Int64N(days * 86400)
+		events = append(events, Event{Node: list[r.IntN(nodes)], Kind: "noise", At: at})
+		if at = r.Int64N(days * 86400); at%2 == 0 {
+			n := list[r.IntN(nodes)]
+			events = append(events, Event{Node: n, Kind: "ECC errors", At: at}, Event{Node: n, Kind: "of which New was not told", At: at})
+			if at%4 == 0 {
+				events = append(events, Event{Node: n, At: at + int64(40_000*r.ExpFloat64())})
+			}
+		}
+	}
+	slices.SortStableFunc(events, func(a, b Event) int { return cmp.Compare(a.At, b.At) })
+	for _, e := range events {
+		m.Observe(e)
+	}
+	now := int64(days) * 86400
+	m.Observe(Event{Node: "n7", Kind: "ECC errors", At: now})
+	m.Observe(Event{Node: "n8", Kind: "noise", At: now})
+	risky, calm := m.Prob([]string{"n7"}, 0, 86400), m.Prob([]string{"n8"}, 0, 86400)
+	if risky < .3 || risky > .7 || calm > .05 {
+		t.Errorf("%g after an error that fails half of the nodes, %g after noise", risky, calm)
+	}
+	if why := m.Why("n7"); why[0].Evidence != "ECC errors on it" || why[0].Expected < .2 {
+		t.Errorf("why: %+v", why)
+	}
+}
+
+// Nothing makes a probability leave 0 to 1, or a risk shrink as the span grows.
+func FuzzModel(f *testing.F) {
+	f.Add(uint64(1), 3, int64(0), int64(1_700_000_000), 5)
+	f.Add(uint64(2), 0, int64(100), int64(5), 1)
+	f.Fuzz(func(t *testing.T, seed uint64, nodes int, start, span int64, events int) {
+		nodes, events, span = min(max(nodes, 0), 20), min(max(events, 0), 300), min(max(span, 0), 400*86400)
+		start = min(max(start, 0), 1<<40)
+		r := rand.New(rand.NewPCG(seed, 1))
+		list := names(nodes)
+		m := New(list, []string{"noise"}, start)
+		for range events {
+			at := start + r.Int64N(span+1) - span/10
+			m.Observe(Event{Node: fmt.Sprint("n", r.IntN(nodes+2)), Kind: []string{Failure, Failure, "noise", "?"}[r.IntN(4)], At: at})
+		}
+		for _, node := range append(list, "unknown") {
+			last := 0.
+			for _, within := range []int64{0, 1, 3600, 86400, 500_000, 604_800, 1e7, math.MaxInt64 / 4} {
+				risk := m.Expected(node, within)
+				if !(risk >= last) || math.IsInf(risk, 0) {
+					t.Fatalf("%s within %d: %g, after %g", node, within, risk, last)
+				}
+				last = risk
+			}
+			m.Why(node)
+		}
+		for n := range nodes + 1 {
+			if p := m.Prob(list[:n], r.Int64N(1e6), r.Int64N(1e7)); !(p >= 0 && p <= 1) {
+				t.Fatalf("%d nodes: %g", n, p)
+			}
+		}
+	})
+}
+
+func BenchmarkAdvance(b *testing.B) {
+	for _, nodes := range []int{100, 1000, 10_000} {
+		b.Run(fmt.Sprint(nodes, " nodes by a day"), func(b *testing.B) {
+			m := New(names(nodes), []string{"noise"}, 0)
+			for _, e := range made(nodes, 10, .01, 1, .4, .3, rand.New(rand.NewPCG(1, 1))) {
+				m.Observe(e)
+			}
+			now := int64(10) * 86400
+			for b.Loop() {
+				now += 86400
+				m.Advance(now)
+			}
+		})
+	}
+}
+
+func BenchmarkProb(b *testing.B) {
+	list := names(1000)
+	m := New(list, nil, 0)
+	for _, e := range made(len(list), 100, .01, 1, .4, .3, rand.New(rand.NewPCG(1, 1))) {
+		m.Observe(e)
+	}
+	for _, nodes := range []int{1, 128, 1000} {
+		b.Run(fmt.Sprint(nodes, " nodes"), func(b *testing.B) {
+			for b.Loop() {
+				m.Prob(list[:nodes], 3600, 90_000)
+			}
+		})
+	}
+}

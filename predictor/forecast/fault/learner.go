@@ -1,0 +1,145 @@
+package fault
+
+import "math"
+
+// learner learns the risk of a node for one horizon: whether it fails within a span from now on. Time is cut into
+// windows of that span. When one begins, the learner notes the features of each node; when it ends, it learns
+// from which nodes failed.
+//
+// The number of failures expected of a node is a sum of features, each times its weight, which is how many
+// failures the feature has accounted for over how many it would have made if its weight were 1. Both sums have
+// a prior (gamma), and each failure is shared out among the features in proportion to what they
+// made likely (expectation maximisation). As no feature has a negative weight, and each needs failures
+// to gain some, the sum stays near what is known to be safe where little has been seen.
+type learner struct {
+	span      float64
+	end       float64 // of the window
+	past      *past
+	within    *faded
+	noted     [][]float64 // by node: its features when the window began
+	failed    map[int]bool
+	weights   []float64
+	made      []float64   // by feature: the failures that it would have made with weight 1
+	accounted []float64   // by feature: the failures that it made, as fit shares them out
+	seen      [][]float64 // the features of nodes that failed
+	oldest    int         // of seen, once it is full
+	windows   int
+	vote      vote
+	sizes     sizes
+}
+
+// week is how often the weights are fitted, in days.
+const week = 7
+
+const (
+	// frailStarts and otherStarts are weights before anything was learnt, and frailSure and otherSure
+	// how many failures that counts for.
+	frailStarts, frailSure = .5, 2.
+	otherStarts, otherSure = .03, .5
+	mostSeen               = 4000
+	rounds                 = 8 // of expectation maximisation each time
+)
+
+func newLearner(span float64, past *past) *learner {
+	k := past.features()
+	l := &learner{span: span, within: newFaded(span), past: past, noted: zeros(past.nodes, k), failed: map[int]bool{}, weights: make([]float64, k), made: make([]float64, k), accounted: make([]float64, k), vote: newVote()}
+	for i := range l.weights {
+		l.weights[i], _ = prior(i)
+	}
+	l.open()
+	return l
+}
+
+func prior(feature int) (weight, failures float64) {
+	if feature == frail {
+		return frailStarts, frailSure
+	}
+	return otherStarts, otherSure
+}
+
+// open begins a window.
+func (l *learner) open() {
+	l.end += l.span
+	for n := range l.noted {
+		l.past.fill(l.noted[n], n, l.within)
+	}
+	clear(l.failed)
+}
+
+// close learns from the window that has ended, and begins the next.
+func (l *learner) close() {
+	var loss [voters]float64
+	expected := 0.
+	for n, x := range l.noted {
+		for i, made := range x {
+			l.made[i] += made
+		}
+		risks := l.risks(x)
+		expected += l.vote.risk(risks)
+		l.vote.losses(&loss, risks, l.failed[n])
+		if l.failed[n] {
+			l.remember(x)
+		}
+	}
+	l.sizes.learn(len(l.failed), len(l.noted), expected)
+	l.vote.learn(&loss)
+	l.windows++
+	if l.windows%max(1, int(week/l.span)) == 0 {
+		l.fit()
+	}
+	l.open()
+}
+
+// remember keeps the features of a node that failed. Once there are too many, the oldest goes, and with
+// it its share of the time that has been seen.
+func (l *learner) remember(x []float64) {
+	if len(l.seen) < mostSeen {
+		l.seen = append(l.seen, append([]float64(nil), x...))
+		return
+	}
+	copy(l.seen[l.oldest], x)
+	l.oldest = (l.oldest + 1) % mostSeen
+	for i := range l.made {
+		l.made[i] *= 1 - 1./mostSeen
+	}
+}
+
+// fit fits the weights to all that is remembered.
+func (l *learner) fit() {
+	for range rounds {
+		clear(l.accounted)
+		for _, x := range l.seen {
+			sum := l.sum(x)
+			// So many failures made the node fail, at least once, in the mean.
+			share := 1 / -math.Expm1(-sum)
+			for i, made := range x {
+				l.accounted[i] += share * l.weights[i] * made
+			}
+		}
+		for i := range l.weights {
+			weight, failures := prior(i)
+			l.weights[i] = (failures + l.accounted[i]) / (failures/weight + l.made[i])
+		}
+	}
+}
+
+func (l *learner) sum(x []float64) float64 {
+	sum := 0.
+	for i, made := range x {
+		sum += l.weights[i] * made
+	}
+	return max(sum, math.SmallestNonzeroFloat32)
+}
+
+// risks returns the failures expected by each of the models that vote.
+func (l *learner) risks(x []float64) [voters]float64 {
+	return [voters]float64{x[constant], x[frail], l.sum(x)}
+}
+
+// risk returns how many failures of a node are expected within the span. A negative n stands for a node of which
+// nothing is known.
+func (l *learner) risk(n int) float64 {
+	x := make([]float64, len(l.weights))
+	l.past.fill(x, n, l.within)
+	return l.vote.risk(l.risks(x))
+}

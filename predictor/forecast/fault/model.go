@@ -1,0 +1,163 @@
+package fault
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Failure is the kind of event that is forecast.
+const Failure = ""
+
+// Event is something that happened to a node.
+type Event struct {
+	Node string
+	Kind string // Failure, or one of the kinds that New was given
+	At   int64  // Unix seconds
+}
+
+// day is the unit of time in the package, in seconds.
+const day = 86400.
+
+// Model forecasts the failures of a cluster's nodes. It must be told of events in the order in which
+// they happen.
+//
+// With n nodes, k kinds and f failures remembered, Observe and Advance take O(n k), Advance as much for each six
+// hours that have passed, and O(f k) for each week. Expected takes O(k), and Prob as much for each node.
+type Model struct {
+	index    map[string]int
+	start    int64
+	now      float64 // days since start
+	past     *past
+	weeks    int // how often the ages were fitted
+	learners [len(horizons)]*learner
+}
+
+// horizons are the spans of time, in days, for which the Model learns. Between them it takes risks to
+// grow evenly.
+var horizons = [...]float64{1. / 4, 1, 7}
+
+// New returns a Model that knows nothing yet at the time start, in Unix seconds. Nodes that stand near each other
+// in the list are taken to stand near each other in the machine room. Kinds are those of events that are no
+// failures but may announce some.
+func New(nodes, kinds []string, start int64) *Model {
+	m := &Model{index: make(map[string]int, len(nodes)), start: start, past: newPast(len(nodes), kinds)}
+	for i, node := range nodes {
+		m.index[node] = i
+	}
+	for i, span := range horizons {
+		m.learners[i] = newLearner(span, m.past)
+	}
+	return m
+}
+
+// Observe takes in an event. One of an unknown node or kind is ignored, and one from before the last call
+// is taken to have happened then.
+func (m *Model) Observe(e Event) {
+	m.Advance(e.At)
+	n, ok := m.index[e.Node]
+	if !ok {
+		return
+	}
+	if e.Kind == Failure {
+		for _, l := range m.learners {
+			l.failed[n] = true
+		}
+	}
+	m.past.observe(n, e.Kind, m.now)
+}
+
+// Advance tells that nothing else happened before a time in Unix seconds.
+func (m *Model) Advance(now int64) {
+	to := float64(now-m.start) / day
+	for {
+		next := slices.MinFunc(m.learners[:], func(a, b *learner) int { return cmp.Compare(a.end, b.end) })
+		if next.end > to {
+			break
+		}
+		m.now = next.end
+		m.past.advance(m.now)
+		if weeks := int(m.now / week); weeks > m.weeks {
+			m.weeks = weeks
+			m.past.ages.fit(m.now)
+		}
+		for _, l := range m.learners {
+			if l.end <= m.now {
+				l.close()
+			}
+		}
+	}
+	if to > m.now {
+		m.now = to
+		m.past.advance(m.now)
+	}
+}
+
+// Expected returns how many failures of a node are expected from now on within a number of seconds, as
+// if each left the node as it is: the node fails with probability 1-exp(-Expected). It grows with span,
+// evenly between the horizons and beyond them. A node that is not known is taken to be one of which nothing
+// is known.
+func (m *Model) Expected(node string, span int64) float64 {
+	n := m.place(node)
+	s, before, at := float64(span)/day, 0., 0.
+	for i, l := range m.learners {
+		risk := max(before, l.risk(n))
+		if s <= l.span || i == len(m.learners)-1 {
+			return before + (risk-before)*(s-at)/(l.span-at)
+		}
+		before, at = risk, l.span
+	}
+	panic("fault: no horizons")
+}
+
+// place returns the place of a node, or -1 if it is not known.
+func (m *Model) place(node string) int {
+	if n, ok := m.index[node]; ok {
+		return n
+	}
+	return -1
+}
+
+// Prob returns the probability that at least one of the nodes fails between two times, in seconds from
+// now on.
+func (m *Model) Prob(nodes []string, from, to int64) float64 {
+	if len(nodes) == 0 || to <= from {
+		return 0
+	}
+	sum := 0.
+	for _, node := range nodes {
+		sum += m.Expected(node, to) - m.Expected(node, from)
+	}
+	return min(1, -math.Expm1(-sum)*m.nearest(float64(to-from)/day).sizes.share(len(nodes)))
+}
+
+// nearest returns the learner of the horizon that is nearest to a span in days.
+func (m *Model) nearest(span float64) *learner {
+	return slices.MinFunc(m.learners[:], func(a, b *learner) int {
+		return cmp.Compare(math.Abs(math.Log(a.span/span)), math.Abs(math.Log(b.span/span)))
+	})
+}
+
+// Part is what one kind of evidence adds to a risk.
+type Part struct {
+	Evidence string  // part of a sentence: "it failed of late"
+	Expected float64 // failures
+}
+
+// Why returns what the failures expected of a node within a day rest on, the largest part first.
+func (m *Model) Why(node string) []Part {
+	l := m.nearest(1)
+	x := make([]float64, len(l.weights))
+	l.past.fill(x, m.place(node), l.within)
+	var parts []Part
+	for i, made := range x {
+		evidence, added := l.past.evidence(i), l.weights[i]*made
+		if k := slices.IndexFunc(parts, func(p Part) bool { return p.Evidence == evidence }); k >= 0 {
+			parts[k].Expected += added
+		} else {
+			parts = append(parts, Part{evidence, added})
+		}
+	}
+	slices.SortStableFunc(parts, func(a, b Part) int { return cmp.Compare(b.Expected, a.Expected) })
+	return parts
+}
