@@ -87,3 +87,38 @@ func bootstrapTail(n int, c float64) float64 {
 	t := distuv.StudentsT{Sigma: 1, Nu: of - 1}.Quantile((1 + c) / 2)
 	return distuv.UnitNormal.CDF(-math.Sqrt(of/(of-1)) * t)
 }
+
+// Ratio is a sum over how many, or how much, it is the sum of.
+type Ratio struct{ Sum, Of float64 }
+
+// Value returns Sum/Of, or 0 if Of is 0.
+func (q Ratio) Value() float64 {
+	if q.Of == 0 {
+		return 0
+	}
+	return q.Sum / q.Of
+}
+
+// RatioInterval returns an interval of confidence c, 0 < c < 1, for the ratio of the sums over all blocks, by
+// the same bootstrap as BlockInterval. Blocks may differ in Of, and some may have none.
+//
+// RatioInterval reports false if there are fewer than LeastBlocks. The result depends only on the blocks,
+// their order, c, and r.
+func RatioInterval(blocks []Ratio, c float64, r *rand.Rand) (low, high float64, ok bool) {
+	if len(blocks) < LeastBlocks {
+		return 0, 0, false
+	}
+	ratios := make([]float64, resamples)
+	for i := range ratios {
+		var sum Ratio
+		for range blocks {
+			block := blocks[r.IntN(len(blocks))]
+			sum.Sum += block.Sum
+			sum.Of += block.Of
+		}
+		ratios[i] = sum.Value()
+	}
+	slices.Sort(ratios)
+	first := max(0, int((resamples+1)*bootstrapTail(len(blocks), c))-1)
+	return ratios[first], ratios[resamples-1-first], true
+}

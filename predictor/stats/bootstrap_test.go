@@ -150,3 +150,32 @@ func BenchmarkBlockInterval(b *testing.B) {
 		BlockInterval(blocks, .95, r)
 	}
 }
+
+// The interval of a ratio covers the truth as often as it says, and is that of shares where it is one.
+func TestRatioIntervalCovers(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 8))
+	covered := 0
+	const trials, blocks = 200, 40
+	for range trials {
+		list := make([]Ratio, blocks)
+		for i := range list {
+			mood := r.ExpFloat64() // of the block: its things depend on one another
+			for range r.IntN(20) {
+				list[i].Sum += mood * r.ExpFloat64()
+				list[i].Of++
+			}
+		}
+		if low, high, ok := RatioInterval(list, .95, r); ok && low <= 1 && 1 <= high {
+			covered++
+		}
+	}
+	if covered < 180 || covered > 198 {
+		t.Errorf("%d of %d intervals cover", covered, trials)
+	}
+	if _, _, ok := RatioInterval(make([]Ratio, LeastBlocks-1), .95, r); ok {
+		t.Error("an interval of too few blocks")
+	}
+	if low, high, ok := RatioInterval(make([]Ratio, LeastBlocks), .95, r); !ok || low != 0 || high != 0 {
+		t.Errorf("of nothing: %g to %g", low, high)
+	}
+}

@@ -1,14 +1,15 @@
 // Package fault forecasts failures of nodes: how probable it is that one of a set of nodes fails
 // within a window. It learns from nothing but events on nodes, failures and others, as they happen.
 //
-// Four parts make a forecast, for each of a few horizons:
+// Five parts make a forecast, for each of a few horizons:
 //
 //	features     what is known of a node, each part as the number of failures that it would make likely:
 //	             how often it failed (a gamma-Poisson model whose prior is that of all nodes), its age since
 //	             its last failure (Weibull), and which events preceded, on it, near it and anywhere
 //	weights      how many failures each feature really accounted for: again gamma-Poisson, all together by
 //	             expectation maximisation
-//	vote         as much of that as it has deserved, beside two plainer models
+//	vote         as much of that as it has deserved, beside three plainer models
+//	level        more or less of it, as failures of late were more or fewer than expected
 //	set          failures cluster: one event takes several nodes, so that the risk of a set is less than
 //	             the sum of its nodes' risks
 //

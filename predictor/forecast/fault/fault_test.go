@@ -62,10 +62,10 @@ func try(nodes, days, from, window int, events []Event) result {
 	}
 	for d := 0; d+window <= days; d += window {
 		m.Advance(int64(d) * 86400)
-		expected, constant, own := make([]float64, nodes), m.past.always.mean()*float64(window), make([]float64, nodes)
+		expected, constant, own := make([]float64, nodes), m.past.always.Mean()*float64(window), make([]float64, nodes)
 		for n, node := range list {
 			expected[n] = m.Expected(node, int64(window)*86400)
-			own[n] = m.past.always.rate(n) * float64(window)
+			own[n] = m.past.always.Rate(n) * float64(window)
 		}
 		failed := map[string]bool{}
 		for ; next < len(events) && events[next].At < int64(d+window)*86400; next++ {

@@ -25,6 +25,7 @@ type learner struct {
 	oldest    int         // of seen, once it is full
 	windows   int
 	vote      vote
+	level     level
 	sizes     sizes
 }
 
@@ -75,7 +76,7 @@ func (l *learner) close() {
 			l.made[i] += made
 		}
 		risks := l.risks(x)
-		expected += l.vote.risk(risks)
+		expected += l.level.of() * l.vote.risk(risks)
 		l.vote.losses(&loss, risks, l.failed[n])
 		if l.failed[n] {
 			l.remember(x)
@@ -83,6 +84,7 @@ func (l *learner) close() {
 	}
 	l.sizes.learn(len(l.failed), len(l.noted), expected)
 	l.vote.learn(&loss)
+	l.level.learn(float64(len(l.failed)), expected, l.span)
 	l.windows++
 	if l.windows%max(1, int(week/l.span)) == 0 {
 		l.fit()
@@ -133,7 +135,7 @@ func (l *learner) sum(x []float64) float64 {
 
 // risks returns the failures expected by each of the models that vote.
 func (l *learner) risks(x []float64) [voters]float64 {
-	return [voters]float64{x[constant], x[frail], l.sum(x)}
+	return [voters]float64{x[constant], x[frail], x[frailLately], l.sum(x)}
 }
 
 // risk returns how many failures of a node are expected within the span. A negative n stands for a node of which
@@ -141,5 +143,5 @@ func (l *learner) risks(x []float64) [voters]float64 {
 func (l *learner) risk(n int) float64 {
 	x := make([]float64, len(l.weights))
 	l.past.fill(x, n, l.within)
-	return l.vote.risk(l.risks(x))
+	return l.level.of() * l.vote.risk(l.risks(x))
 }

@@ -6,12 +6,12 @@ import (
 	"testing"
 )
 
-// The running sums of a frailty are those of its definition, over all events.
-func TestFrailtyAgainstSums(t *testing.T) {
+// The running sums of Rates are those of its definition, over all events.
+func TestRatesAgainstSums(t *testing.T) {
 	const nodes = 30
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, fading := range []float64{0, .01} {
-		f := newFrailty(nodes)
+		f := NewRates(nodes)
 		type event struct {
 			n  int
 			at float64
@@ -21,10 +21,10 @@ func TestFrailtyAgainstSums(t *testing.T) {
 		for range 200 {
 			span := r.ExpFloat64()
 			now += span
-			f.advance(span, span*fading)
+			f.Advance(span, span*fading)
 			n := r.IntN(nodes) * r.IntN(2)
 			events = append(events, event{n, now})
-			f.observe(n)
+			f.Observe(n)
 		}
 		counts, noise, exposure := make([]float64, nodes), 0., now
 		for _, e := range events {
@@ -45,16 +45,16 @@ func TestFrailtyAgainstSums(t *testing.T) {
 		variation := max((squares-noise)/nodes/(mean*mean)-1, leastSpread)
 		for n, c := range counts {
 			want := (1/variation + c) / (1/variation/mean*exposure + exposure)
-			if got := f.rate(n); math.Abs(got/want-1) > 1e-9 {
+			if got := f.Rate(n); math.Abs(got/want-1) > 1e-9 {
 				t.Errorf("fading %g, node %d: %g, want %g", fading, n, got, want)
 			}
 		}
 		total := 0.
 		for n := range nodes {
-			total += f.rate(n)
+			total += f.Rate(n)
 		}
-		if math.Abs(total/nodes/f.mean()-1) > 1e-9 {
-			t.Errorf("the mean is %g, want %g", f.mean(), total/nodes)
+		if math.Abs(total/nodes/f.Mean()-1) > 1e-9 {
+			t.Errorf("the mean is %g, want %g", f.Mean(), total/nodes)
 		}
 	}
 }

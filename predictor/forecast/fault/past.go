@@ -16,7 +16,7 @@ var (
 const (
 	// near is how far, in the list of nodes, a failure is felt by its neighbours.
 	near = 8
-	// memory is the mean age, in days, of the failures that the younger of the two frailties counts.
+	// memory is the mean age, in days, of the failures that the younger of the two Rates counts.
 	memory = 200.
 )
 
@@ -53,13 +53,13 @@ type past struct {
 	near     [][]float64 // by nearKernels
 	events   [][]float64 // by kind and kernel, then by node
 	anywhere []float64
-	always   frailty
-	lately   frailty
+	always   *Rates
+	lately   *Rates
 	ages     ages
 }
 
 func newPast(nodes int, kinds []string) *past {
-	p := &past{nodes: nodes, kinds: kinds, always: newFrailty(nodes), lately: newFrailty(nodes), ages: newAges(nodes)}
+	p := &past{nodes: nodes, kinds: kinds, always: NewRates(nodes), lately: NewRates(nodes), ages: newAges(nodes)}
 	p.own, p.all = zeros(len(failureKernels), nodes), make([]float64, len(failureKernels))
 	p.near = zeros(len(nearKernels), nodes)
 	p.events, p.anywhere = zeros(len(kinds)*len(eventKernels), nodes), make([]float64, len(kinds)*len(eventKernels))
@@ -93,8 +93,8 @@ func (p *past) advance(to float64) {
 		fade(p.events[k], span/kernel)
 		p.anywhere[k] *= math.Exp(-span / kernel)
 	}
-	p.always.advance(span, 0)
-	p.lately.advance(span, span/memory)
+	p.always.Advance(span, 0)
+	p.lately.Advance(span, span/memory)
 }
 
 // fade multiplies all sums by exp(-by).
@@ -129,8 +129,8 @@ func (p *past) observe(n int, kind string, now float64) {
 			}
 		}
 	}
-	p.always.observe(n)
-	p.lately.observe(n)
+	p.always.Observe(n)
+	p.lately.Observe(n)
 	p.ages.observe(n, now)
 }
 
@@ -152,12 +152,12 @@ const (
 // stands for a node of which nothing is known.
 func (p *past) fill(x []float64, n int, within *faded) {
 	clear(x)
-	x[constant] = p.always.mean() * within.span
+	x[constant] = p.always.Mean() * within.span
 	x[frail] = x[constant]
 	relative := 1.
 	if n >= 0 {
-		x[frail] = p.always.rate(n) * within.span
-		x[frailLately] = p.lately.rate(n) * within.span
+		x[frail] = p.always.Rate(n) * within.span
+		x[frailLately] = p.lately.Rate(n) * within.span
 		x[age] = p.ages.expected(n, p.now, within.span)
 		if x[constant] > 0 {
 			relative = x[frail] / x[constant]

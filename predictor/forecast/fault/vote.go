@@ -5,8 +5,9 @@ import (
 	"slices"
 )
 
-// voters are the models that vote: a constant rate, a rate of each node, and the sum of all features.
-const voters = 3
+// voters are the models that vote: a constant rate, a rate of each node, one that fades, and the sum of all
+// features.
+const voters = 4
 
 // vote mixes the probabilities of several models: each has as large a part as it would have if one of them
 // had been right all the time (Bayes), but for a small share that is given to all alike after each window, so

@@ -42,6 +42,20 @@ func (madeUpLogs) Requests(string) (func(*sched.Job) workload.Request, error) {
 	}, nil
 }
 
+// Failures returns failures of 100 nodes, each some hours after the one before.
+func (madeUpLogs) Failures(string) (nodes []string, log []workload.Failure, err error) {
+	random := rand.New(rand.NewPCG(3, 4))
+	for i := range 100 {
+		nodes = append(nodes, fmt.Sprint(i))
+	}
+	at := int64(1_000_000_000)
+	for range 300 {
+		at += random.Int64N(60_000)
+		log = append(log, workload.Failure{Node: nodes[random.IntN(len(nodes))], Down: at})
+	}
+	return nodes, log, nil
+}
+
 // brokenLogs end with an error.
 type brokenLogs struct{ madeUpLogs }
 
@@ -62,8 +76,13 @@ func (b brokenLogs) Open(name string) (iter.Seq2[sched.Job, error], int32, error
 	}, procs, err
 }
 
+// Failures fails.
+func (b brokenLogs) Failures(string) ([]string, []workload.Failure, error) {
+	return nil, nil, errBroken
+}
+
 // replaying has the studies that replay logs.
-var replaying = map[string]Study{"forecasters": Methods{}, "smith": Smith{}, "varq": VARQ{}}
+var replaying = map[string]Study{"faults": Faults{}, "forecasters": Methods{}, "smith": Smith{}, "varq": VARQ{}}
 
 func TestCasesAreUnique(t *testing.T) {
 	for name, s := range Studies() {

@@ -29,6 +29,8 @@ type Options struct {
 	Seeds  int    // number of repetitions, each with a seed of its own; 0: the study's default
 	Quick  bool   // simulate only the beginning of each workload, with few seeds
 	Traces Traces // real logs; nil if there are none
+	// Failures are those of a site's own nodes, in place of Los Alamos'; nil: there are none.
+	Failures *NodeFailures
 	// Background is predictor.Options.Background.
 	Background func(task func())
 }
@@ -63,6 +65,15 @@ type Traces interface {
 	// Requests returns a function that returns the request of a job of the log, with
 	// the names of partitions from the log's header.
 	Requests(name string) (func(*sched.Job) workload.Request, error)
+	// Failures returns the nodes of a system of Los Alamos, such as "20", and their failures
+	// by Down. The error names the file that is missing.
+	Failures(system string) (nodes []string, log []workload.Failure, err error)
+}
+
+// NodeFailures are those of the nodes of one system.
+type NodeFailures struct {
+	Nodes    []string
+	Failures []workload.Failure // by Down
 }
 
 // Case is one simulation of a study.
@@ -124,6 +135,8 @@ type Figure struct {
 	Y      string   `json:"y"`
 	Labels []string `json:"labels,omitempty"` // of the groups of bars; empty for lines
 	Series []Series `json:"series"`
+	// Near is true of lines whose vertical axis spans their values alone, and does not begin at 0.
+	Near bool `json:"near,omitempty"`
 }
 
 // Series is one line, or one colour of bars.

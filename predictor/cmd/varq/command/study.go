@@ -44,9 +44,11 @@ Reservations" (2000), downey Downey's "Using Queue Time Predictions for Processo
 Allocation" (1997), and varq Nurmi, Wolski and Brevik's "VARQ: Implementing
 Probabilistic Advanced Reservations for Batch-scheduled Parallel Machines" (2007).
 Forecasters holds VARQ's reservations as varqd's blend plans them against those
-that plain QBETS does, also around outages.
+that plain QBETS does, also around outages. Faults tells how well failures of
+nodes are forecast, on those of Los Alamos.
 
-Forecasters, smith and varq replay logs of ` + trace.Archive + `.
+Forecasters, smith and varq replay logs of ` + trace.Archive + `,
+faults one of ` + trace.LosAlamos + `.
 
 With --out, a report with pictures is written to FOLDER/report.md, and the outcome
 of every case is kept: the command goes on where it was interrupted. With --slurm

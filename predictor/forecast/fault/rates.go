@@ -2,10 +2,10 @@ package fault
 
 import "math"
 
-// frailty is a gamma-Poisson model of how often each node fails: the failures of a node are a Poisson
+// Rates is a gamma-Poisson model of how often each node fails: the failures of a node are a Poisson
 // process, and the rates of all nodes have a gamma distribution, which is fitted to their counts by
 // moments (empirical Bayes).
-type frailty struct {
+type Rates struct {
 	counts       []float64 // by node, may fade
 	sum, squares float64   // over the nodes
 	noise        float64   // what squares would be if no node had failed twice
@@ -13,10 +13,11 @@ type frailty struct {
 	shape, days  float64   // of the prior: shape/days is its mean
 }
 
-func newFrailty(nodes int) frailty { return frailty{counts: make([]float64, nodes), days: 1} }
+// NewRates returns the Rates of a number of nodes of which nothing is known.
+func NewRates(nodes int) *Rates { return &Rates{counts: make([]float64, nodes), days: 1} }
 
-// advance adds a span of days to the exposure, after all has faded by exp(-fading).
-func (f *frailty) advance(span, fading float64) {
+// Advance adds a span of days in which no node failed, after what was known has faded by exp(-fading).
+func (f *Rates) Advance(span, fading float64) {
 	if fading > 0 {
 		fade(f.counts, fading)
 		once, twice := math.Exp(-fading), math.Exp(-2*fading)
@@ -27,7 +28,8 @@ func (f *frailty) advance(span, fading float64) {
 	f.fit()
 }
 
-func (f *frailty) observe(n int) {
+// Observe takes in a failure of a node.
+func (f *Rates) Observe(n int) {
 	f.squares += 2*f.counts[n] + 1
 	f.counts[n]++
 	f.sum++
@@ -42,7 +44,7 @@ const leastSpread = .02
 // leastMean is the least mean count that tells of a rate.
 const leastMean = 1e-9
 
-func (f *frailty) fit() {
+func (f *Rates) fit() {
 	n := float64(max(1, len(f.counts)))
 	mean := f.sum / n
 	if mean < leastMean || f.exposure <= 0 {
@@ -53,10 +55,10 @@ func (f *frailty) fit() {
 	f.days = f.shape * f.exposure / mean
 }
 
-// rate returns the expected rate of a node, in failures per day.
-func (f *frailty) rate(n int) float64 { return (f.shape + f.counts[n]) / (f.days + f.exposure) }
+// Rate returns the expected rate of a node, in failures per day.
+func (f *Rates) Rate(n int) float64 { return (f.shape + f.counts[n]) / (f.days + f.exposure) }
 
-// mean returns the mean of rate over the nodes.
-func (f *frailty) mean() float64 {
+// Mean returns the mean of Rate over the nodes.
+func (f *Rates) Mean() float64 {
 	return (f.shape + f.sum/float64(max(1, len(f.counts)))) / (f.days + f.exposure)
 }

@@ -1,0 +1,119 @@
+package study
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Report implements Study.
+func (Faults) Report(o Options, outcomes []Outcome) Report {
+	report := Report{
+		Name:        "faults",
+		Title:       "How well failures of nodes are forecast",
+		Differences: faultDifferences(o),
+	}
+	var chosen, fresh []Outcome
+	for _, outcome := range outcomes {
+		if slices.Contains(faultFresh, outcome.Name) {
+			fresh = append(fresh, outcome)
+		} else {
+			chosen = append(chosen, outcome)
+		}
+	}
+	add := func(title string, outcomes []Outcome) {
+		if len(outcomes) > 0 {
+			report.Tables = append(report.Tables, faultTable(title, outcomes))
+		}
+	}
+	if o.Failures != nil {
+		add("The failures given", chosen)
+	} else {
+		add("Los Alamos, systems that were looked at while the model was made", chosen)
+		add("Los Alamos, systems on which nothing was chosen", fresh)
+	}
+	if figure := faultFigure(outcomes); len(figure.Series) > 0 {
+		report.Figures = append(report.Figures, figure)
+	}
+	return report
+}
+
+// faultTable has the rows of some systems.
+func faultTable(title string, outcomes []Outcome) Table {
+	t := Table{Title: title}
+	for _, outcome := range outcomes {
+		v := outcome.Values
+		name := outcome.Name
+		if name != ownNodes {
+			name = "system " + name
+		}
+		add := func(what, unit, value, note string) {
+			mean, ok := v[value]
+			if !ok {
+				return
+			}
+			is := Interval{Mean: mean, Low: mean, High: mean, N: 1}
+			if low, ok := v[value+" low"]; ok {
+				is = Interval{Mean: mean, Low: low, High: v[value+" high"], N: 2}
+			}
+			t.Rows = append(t.Rows, Row{Name: name + ": " + what, Unit: unit, Ours: is, Note: note})
+		}
+		const nats = "nats per failure"
+		add("over a frozen constant", nats, "gain", fmt.Sprintf("%.0f node-days with a failure", v["failed"]))
+		add("rates of each node, over a frozen constant", nats, "own", "gamma-Poisson, learning on")
+		add("fading rates, over a frozen constant", nats, "fading", fmt.Sprintf("the same, with a memory of %v days", faultMemory))
+		add("over rates of each node", nats, "over own", "")
+		add("over fading rates", nats, "over fading", "")
+		add("expected / seen", "", "expected", "")
+		add("precision = recall, a day ahead", "", "precision", fmt.Sprintf("%.0f times as many as at random", v["lift"]))
+		for _, size := range faultSets {
+			if hits := v[fmt.Sprint("hits ", size)]; hits > 0 {
+				add(fmt.Sprintf("sets of %d nodes, over a frozen constant", size), "nats per set that failed", fmt.Sprint("gain ", size), fmt.Sprintf("%.0f sets failed", hits))
+				add(fmt.Sprintf("sets of %d nodes, expected / seen", size), "", fmt.Sprint("expected ", size), "")
+			}
+		}
+	}
+	return t
+}
+
+// faultFigure draws how often risks came true. A perfect forecast is on the diagonal.
+func faultFigure(outcomes []Outcome) Figure {
+	f := Figure{Name: "reliability", Title: "How often nodes failed", X: "risk forecast", Y: "share that failed"}
+	top := 0.
+	for _, outcome := range outcomes {
+		if len(outcomes) > len(faultQuick) && !slices.Contains([]string{"18", "19", "20"}, outcome.Name) {
+			continue
+		}
+		line := Series{Name: "system " + outcome.Name}
+		if outcome.Name == ownNodes {
+			line.Name = ownNodes
+		}
+		for k := range len(faultEdges) - 1 {
+			if outcome.Values[fmt.Sprint("days ", k)] < 100 {
+				continue
+			}
+			line.X, line.Y = append(line.X, outcome.Values[fmt.Sprint("said ", k)]), append(line.Y, outcome.Values[fmt.Sprint("came ", k)])
+			top = max(top, line.X[len(line.X)-1])
+		}
+		if len(line.X) > 1 {
+			f.Series = append(f.Series, line)
+		}
+	}
+	if len(f.Series) > 0 {
+		f.Series = append(f.Series, Series{Name: "as forecast", X: []float64{0, top}, Y: []float64{0, top}})
+	}
+	return f
+}
+
+func faultDifferences(o Options) []string {
+	d := []string{
+		"Oliner et al. take failures from 400 AIX machines, which were never public, and an oracle for the predictor; here a model forecasts, from nothing but the failures before.",
+		"A node-day is a failure if the node fails at least once in it. Every node counts on every day, also while it is down; when nodes were installed and taken away is not used.",
+		"The frozen constant is the share of node-days with a failure in the first 60 % of the days. All others learn until the morning of the day that they forecast.",
+		"Intervals are by a bootstrap of whole weeks: failures of one week may depend on one another.",
+		"Sets are neighbours in the order of the nodes' numbers, anywhere, four of each size a day.",
+	}
+	if o.Quick {
+		d = append(d, fmt.Sprintf("Quick: only the systems %v.", faultQuick))
+	}
+	return d
+}

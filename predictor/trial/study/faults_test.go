@@ -1,0 +1,100 @@
+package study
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/varq-project/varq/predictor/logs/trace"
+	"github.com/varq-project/varq/predictor/workload"
+	"github.com/varq-project/varq/test/archive"
+)
+
+// On Los Alamos' failures the forecasts are better than rates of each node where there are many, and never worse
+// than a constant, also on systems on which nothing was chosen; and as many nodes fail as were expected to.
+func TestFaultsOfLosAlamos(t *testing.T) {
+	o := Options{Traces: trace.Folder(archive.Folder(t))}
+	archive.LosAlamos(t)
+	for _, c := range []struct {
+		system     string
+		gain, over float64 // least, over a constant and over rates of each node
+	}{
+		{"19", .16, .05}, {"20", .98, .2}, {"8", 0, 0}, {"12", 0, 0}, {"16", 0, 0}, {"23", 0, 0},
+	} {
+		t.Run(c.system, func(t *testing.T) {
+			t.Parallel()
+			v, err := Faults{}.Run(o, Case{Name: c.system, Seed: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v["gain"] < c.gain || v["gain low"] <= 0 || v["over own low"] <= c.over || v["expected"] < .9 || v["expected"] > 1.1 {
+				t.Errorf("%v", v)
+			}
+		})
+	}
+}
+
+// The values of a case are those of their definitions, computed in another way.
+func TestFaultsAgainstDefinition(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	o := Options{Failures: &NodeFailures{}}
+	for i := range 40 {
+		o.Failures.Nodes = append(o.Failures.Nodes, fmt.Sprint("n", i))
+	}
+	const days = 200
+	failed := map[[2]int64]bool{} // day and node
+	for at := int64(1e9); at < 1e9+days*faultDay; at += int64(40_000 * r.ExpFloat64()) {
+		n := int(40 * r.Float64() * r.Float64())
+		o.Failures.Failures = append(o.Failures.Failures, workload.Failure{Node: o.Failures.Nodes[n], Down: at})
+		failed[[2]int64{(at - 1e9) / faultDay, int64(n)}] = true
+	}
+	v, err := Faults{}.Run(o, Case{Name: ownNodes, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := int64(faultLearns * days)
+	before, after := 0., 0.
+	for key := range failed {
+		if key[0] < first {
+			before++
+		} else {
+			after++
+		}
+	}
+	if v["failed"] != after {
+		t.Errorf("%g failed, want %g", v["failed"], after)
+	}
+	expected, count := 0., 0.
+	for k := range len(faultEdges) - 1 {
+		count += v[fmt.Sprint("days ", k)]
+		expected += v[fmt.Sprint("days ", k)] * v[fmt.Sprint("said ", k)]
+	}
+	if count != 40*float64(days-first) || math.Abs(expected/after-v["expected"]) > 1e-9 {
+		t.Errorf("%g node-days, and %g failures expected of %g: %g", count, expected, after, v["expected"])
+	}
+	if v["gain"] < .05 || v["own"] < .05 || math.Abs(v["gain"]-v["own"]-v["over own"]) > 1e-9 {
+		t.Errorf("%v", v)
+	}
+	report := Faults{}.Report(o, []Outcome{{Case{ownNodes, 1}, v}})
+	if text := report.Markdown(); !strings.Contains(text, "own nodes: over a frozen constant") || len(report.Figures) != 1 {
+		t.Error(text)
+	}
+}
+
+func TestFaultsErrors(t *testing.T) {
+	short := Options{Failures: &NodeFailures{Nodes: []string{"a"}, Failures: []workload.Failure{{Node: "a", Down: 1}, {Node: "a", Down: 86401}}}}
+	for want, o := range map[string]Options{
+		"70 are needed":           short,
+		"this study replays real": {},
+	} {
+		if _, err := (Faults{}).Run(o, Faults{}.Cases(o)[0]); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	if cases := (Faults{}).Cases(Options{Quick: true}); len(cases) != len(faultQuick) || !slices.Contains(faultFresh, cases[1].Name) {
+		t.Errorf("%v", cases)
+	}
+}
