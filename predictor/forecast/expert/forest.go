@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 
 	"github.com/varq-project/varq/predictor/cluster/rollout"
+	"github.com/varq-project/varq/predictor/cluster/sched"
+	"github.com/varq-project/varq/predictor/cluster/walltime"
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/extrapolation"
 	"github.com/varq-project/varq/predictor/forecast/features"
@@ -117,6 +119,18 @@ func (f *Forest) Place(nodes map[int64][]string) {
 	if f.twin != nil {
 		f.twin.Place(nodes)
 	}
+}
+
+// RunTime returns the distribution of the run time of a job with q's Request, as the twin predicts it.
+// Without a twin nothing but the time limit is known.
+func (f *Forest) RunTime(q *forecast.Question) walltime.Distribution {
+	if f.twin == nil {
+		var nothing walltime.Predictor
+		return nothing.Distribution(&sched.Job{Limit: q.Limit}, 0)
+	}
+	f.simulating.Lock()
+	defer f.simulating.Unlock()
+	return f.twin.RunTime(&q.Request, q.Submit)
 }
 
 // Room is that of the twin, or no bound without a twin; see Twin.Room.

@@ -14,6 +14,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/varq-project/varq/predictor/cluster/queue"
+	"github.com/varq-project/varq/predictor/cluster/walltime"
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/blend"
 	"github.com/varq-project/varq/predictor/forecast/expert"
@@ -68,6 +69,9 @@ func assemble(name string, forest *expert.Forest, o Options, rng *rand.Rand, own
 // Present returns the blend for jobs submitted now. It can be used as a Forecaster in place
 // of the Predictor, and saves the cost of the later blend.
 func (p *Predictor) Present() *blend.Blend { return p.present }
+
+// RunTime implements completion.RunTimes.
+func (p *Predictor) RunTime(q *forecast.Question) walltime.Distribution { return p.forest.RunTime(q) }
 
 // Experts returns the experts for jobs submitted now.
 func (p *Predictor) Experts() []forecast.Forecaster { return p.present.Experts() }

@@ -223,6 +223,12 @@ func (t *Twin) predict(k *job, age int64) {
 	k.runtime, k.age = t.runtimes.Distribution(&k.Job, age), age
 }
 
+// RunTime returns the distribution of the whole run time of a job with this request.
+func (t *Twin) RunTime(r *workload.Request, now int64) walltime.Distribution {
+	k := t.read(&workload.Job{Request: *r, Submit: now})
+	return t.runtimes.Distribution(&k.Job, 0)
+}
+
 // endedBy returns the probability, as predicted, that the job would have ended by an age.
 // Above one half it predicts the run time again from the age, and returns 0: a prediction
 // for a young job says little of the few that get old.

@@ -52,11 +52,14 @@ type baseline[P past] struct {
 	name  string
 	scope scope
 	empty func() P
-	pasts [eachCell + 1]map[qbets.Class]P // by scope, up to that of the baseline
+	// outcome is what it remembers of a job that has started, or, if ends is true, of one that has ended.
+	outcome Outcome
+	ends    bool
+	pasts   [eachCell + 1]map[qbets.Class]P // by scope, up to that of the baseline
 }
 
 func newBaseline[P past](name string, s scope, empty func() P) *baseline[P] {
-	b := &baseline[P]{name: name, scope: s, empty: empty}
+	b := &baseline[P]{name: name, scope: s, empty: empty, outcome: Wait}
 	for s := range b.pasts {
 		b.pasts[s] = make(map[qbets.Class]P)
 	}
@@ -71,7 +74,20 @@ func (b *baseline[P]) Submitted(*workload.Job) {}
 
 // Started implements [forecast.Observer].
 func (b *baseline[P]) Started(j *workload.Job) {
-	wait, ok := j.Wait()
+	if !b.ends {
+		b.learn(j)
+	}
+}
+
+// Ended implements [forecast.Observer].
+func (b *baseline[P]) Ended(j *workload.Job) {
+	if b.ends {
+		b.learn(j)
+	}
+}
+
+func (b *baseline[P]) learn(j *workload.Job) {
+	wait, ok := b.outcome(j)
 	if !ok || wait > math.MaxUint32 {
 		return
 	}
@@ -85,9 +101,6 @@ func (b *baseline[P]) Started(j *workload.Job) {
 		p.add(uint32(wait))
 	}
 }
-
-// Ended implements [forecast.Observer].
-func (b *baseline[P]) Ended(*workload.Job) {}
 
 // Predict implements [Method]. If a cell has too few waits, its queue answers; if the
 // queue has too few, the whole log does.

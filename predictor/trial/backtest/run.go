@@ -18,10 +18,24 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
+// Outcome is what is forecast of a job, in seconds. It reports false if that is not known.
+type Outcome func(*workload.Job) (seconds int64, ok bool)
+
+// Wait is the Outcome how long a job waits.
+func Wait(j *workload.Job) (seconds int64, ok bool) { return j.Wait() }
+
+// Completion is the Outcome how long a job waits and runs, together.
+func Completion(j *workload.Job) (seconds int64, ok bool) {
+	_, ok = j.Wait()
+	return j.End - j.Since(), ok && j.End >= j.Start
+}
+
 // Options says what to score.
 type Options struct {
-	Quantiles []float64 // in (0,1)
-	Budgets   []int64   // seconds
+	// Completion says that the methods forecast the Completion of jobs, and not their Wait.
+	Completion bool
+	Quantiles  []float64 // in (0,1)
+	Budgets    []int64   // seconds
 	// By has the ways to split the log into parts. Run scores each part besides the
 	// whole log.
 	By []Split
@@ -30,11 +44,21 @@ type Options struct {
 	Progress func(asked int) error
 }
 
+func (o *Options) outcome() Outcome {
+	if o.Completion {
+		return Completion
+	}
+	return Wait
+}
+
 // Report has the scores of several methods on a log.
 type Report struct {
 	// Warmup is the number of jobs that the methods learnt from but were not scored
 	// on: the first tenth.
 	Warmup int `json:"warmup"`
+	// Completion is that of the Options. Where it is true, what is called a wait here and in the scores
+	// is a time until the end.
+	Completion bool `json:"completion,omitempty"`
 	Part
 	// Parts has the parts of the first split, then those of the second, and so on.
 	Parts []*Part `json:"parts,omitempty"`
@@ -83,6 +107,7 @@ const progressEvery = 256
 // Options.Progress.
 func Run(jobs []workload.Job, q *queue.Queue, methods []Method, o Options) (*Report, error) {
 	r := &runner{options: &o, methods: methods, replies: make([]reply, len(methods)), fallback: newBaseline("", wholeLog, newRolling)}
+	r.fallback.outcome, r.fallback.ends = o.outcome(), o.Completion
 	for i := range jobs {
 		if jobs[i].Start > 0 && jobs[i].End > 0 {
 			r.warmup++
@@ -142,7 +167,7 @@ func (r *runner) ask(j *workload.Job) error {
 			return err
 		}
 	}
-	wait, ok := j.Wait()
+	wait, ok := r.options.outcome()(j)
 	if r.asked <= r.warmup || !ok {
 		return nil
 	}
@@ -184,7 +209,7 @@ func uniform(j *workload.Job) float64 {
 }
 
 func (r *runner) report() *Report {
-	report := &Report{Warmup: r.warmup, Part: *r.part(r.whole)}
+	report := &Report{Warmup: r.warmup, Completion: r.options.Completion, Part: *r.part(r.whole)}
 	for _, split := range r.splits {
 		for _, s := range slices.SortedFunc(maps.Values(split), (*sums).compare) {
 			report.Parts = append(report.Parts, r.part(s))

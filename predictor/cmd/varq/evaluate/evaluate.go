@@ -33,6 +33,7 @@ const (
 type evaluateFlags struct {
 	traces, methods, quantiles, budgets, by []string
 	procs                                   int32
+	completion                              bool
 	json                                    bool
 	plot                                    string
 }
@@ -56,16 +57,22 @@ What the columns mean is told in varq(1).
 
 Rolling and binomial are baselines: the quantiles of the last 300 waits, and upper
 confidence bounds on those of all waits; of the whole log, of the job's queue, or of
-the cell of the queue's jobs with about as many nodes and as much requested time.`,
+the cell of the queue's jobs with about as many nodes and as much requested time.
+
+With --completion methods forecast when jobs will have ended, and are compared with
+the same quantiles of the last 300 such times, and with what is got by adding a run
+time to a forecast of the wait.`,
 		Example: `  varq evaluate --trace=log.swf.gz
   varq evaluate --trace=log.swf --methods=qbets,rolling-cell --by=queue,size
+  varq evaluate --trace=log.swf.gz --completion
   varq evaluate --trace=log.swf --quantiles=.9 --budgets=1h,1-0 --plot=pictures --json`,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringArrayVar(&f.traces, "trace", nil, "a log in the Standard Workload Format: `FILE`.swf or .swf.gz; several may follow")
+	flags.BoolVar(&f.completion, "completion", false, "score forecasts of when jobs end, not of when they start")
 	flags.Int32Var(&f.procs, "procs", 0, "`processors` of the machine (default: as the log says)")
-	flags.StringSliceVar(&f.methods, "methods", []string{allMethods}, "the `methods` to score: all, or of "+strings.Join(methodNames(), ", "))
+	flags.StringSliceVar(&f.methods, "methods", []string{allMethods}, "the `methods` to score: all, or of "+strings.Join(names(backtest.Methods), ", ")+"; with --completion of "+strings.Join(names(backtest.Completions), ", "))
 	flags.StringSliceVar(&f.quantiles, "quantiles", []string{".5", ".75", ".9", ".95"}, "the `quantiles` to score")
 	flags.StringSliceVar(&f.budgets, "budgets", []string{"5m", "30m", "1h", "2h", "6h", "12h", "24h"}, "the `times` within which a start is to be forecast")
 	flags.StringSliceVar(&f.by, "by", nil, "score `parts` of the log too, apart by "+strings.Join(splitNames(), ", "))
@@ -73,7 +80,7 @@ the cell of the queue's jobs with about as many nodes and as much requested time
 	flags.StringVar(&f.plot, "plot", "", "draw reliability, coverage by month and pinball loss into the folder `DIR`")
 	_ = cmd.MarkFlagFilename("trace", "swf", "gz")
 	_ = cmd.MarkFlagDirname("plot")
-	_ = cmd.RegisterFlagCompletionFunc("methods", completeList(append([]string{allMethods}, methodNames()...)))
+	_ = cmd.RegisterFlagCompletionFunc("methods", completeList(append([]string{allMethods}, append(names(backtest.Methods), names(backtest.Completions)...)...)))
 	_ = cmd.RegisterFlagCompletionFunc("by", completeList(splitNames()))
 	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return []string{"swf", "gz"}, cobra.ShellCompDirectiveFilterFileExt
@@ -88,8 +95,8 @@ the cell of the queue's jobs with about as many nodes and as much requested time
 	return cmd
 }
 
-func methodNames() []string {
-	return cli.Names(backtest.Methods, func(m backtest.Maker) string { return m.Name })
+func names(makers []backtest.Maker) []string {
+	return cli.Names(makers, func(m backtest.Maker) string { return m.Name })
 }
 
 func splitNames() []string {
@@ -130,9 +137,13 @@ func (f *evaluateFlags) evaluation(flags *pflag.FlagSet, args []string) (*evalua
 	}
 	e := &evaluation{paths: append(f.traces, args...), procs: f.procs, budgets: f.budgets}
 	var err error
+	makers := backtest.Methods
+	if e.options.Completion = f.completion; f.completion {
+		makers = backtest.Completions
+	}
 	if slices.Equal(f.methods, []string{allMethods}) {
-		e.makers = backtest.Methods
-	} else if e.makers, err = chosen("methods", f.methods, backtest.Methods, func(m backtest.Maker) string { return m.Name }); err != nil {
+		e.makers = makers
+	} else if e.makers, err = chosen("methods", f.methods, makers, func(m backtest.Maker) string { return m.Name }); err != nil {
 		return nil, err
 	}
 	if e.options.By, err = chosen("by", f.by, backtest.Splits, func(s backtest.Split) string { return s.Name }); err != nil {

@@ -67,5 +67,5 @@ func TestEvaluateJSON(t *testing.T) {
 
 // TestManual finds every column and every method in varq(1).
 func TestManual(t *testing.T) {
-	clitest.Explained(t, table.Names(quantileColumns(&backtest.Part{}, 0)[1:]), table.Names(promiseColumns()[1:]), strings.Join(methodNames(), ","))
+	clitest.Explained(t, table.Names(quantileColumns(&backtest.Part{}, 0)[1:]), table.Names(promiseColumns()[1:]), strings.Join(append(names(backtest.Methods), names(backtest.Completions)...), ","))
 }

@@ -33,20 +33,32 @@ func (e *evaluated) show(w io.Writer, budgets []string) error {
 	return err
 }
 
+// outcome names what was forecast.
+func (l *evaluatedLog) outcome() string {
+	if l.Completion {
+		return "time until the end"
+	}
+	return "wait"
+}
+
 // show writes the tables of one log.
 func (l *evaluatedLog) show(w io.Writer, budgets []string) error {
-	fmt.Fprintf(w, "%s on %s processors: %s jobs scored, after %s of warm-up; mean wait %s\n",
-		l.Source, cli.Thousands(int(l.Procs)), cli.Thousands(l.Jobs), cli.Thousands(l.Warmup), cli.Rounded(l.MeanWait))
+	fmt.Fprintf(w, "%s on %s processors: %s jobs scored, after %s of warm-up; mean %s %s\n",
+		l.Source, cli.Thousands(int(l.Procs)), cli.Thousands(l.Jobs), cli.Thousands(l.Warmup), l.outcome(), cli.Rounded(l.MeanWait))
 	write := func(title string, columns []table.Column[backtest.Score]) error {
 		fmt.Fprintf(w, "\n%s\n", title)
 		return table.Write(w, columns, l.Scores, table.Style{})
 	}
 	for i, q := range l.quantiles() {
-		if err := write(fmt.Sprintf("The %v quantile of the wait", q), quantileColumns(&l.Part, i)); err != nil {
+		if err := write(fmt.Sprintf("The %v quantile of the %s", q, l.outcome()), quantileColumns(&l.Part, i)); err != nil {
 			return err
 		}
 	}
-	if err := write("The probability of a start in time: Brier score", briefColumns(budgets, func(b backtest.BudgetScore) string { return cli.Share(b.Brier) })); err != nil {
+	event := "a start"
+	if l.Completion {
+		event = "an end"
+	}
+	if err := write("The probability of "+event+" in time: Brier score", briefColumns(budgets, func(b backtest.BudgetScore) string { return cli.Share(b.Brier) })); err != nil {
 		return err
 	}
 	if err := write("The same: skill against the base rate", briefColumns(budgets, func(b backtest.BudgetScore) string { return perhaps(b.Skill) })); err != nil {

@@ -1,0 +1,84 @@
+package completion
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/varq-project/varq/predictor/cluster/walltime"
+	"github.com/varq-project/varq/predictor/delay"
+)
+
+// dependence is the correlation of waits and run times beyond what their forecasts know: that of the normal
+// scores of their ranks under these (a Gaussian copula).
+type dependence struct{ n, wait, run, waits, runs, products float64 } // sums over jobs, which fade: of scores, their squares and products
+
+const (
+	memory    = 2000. // jobs, mean age
+	believe   = 200.  // jobs without correlation, taken to have been seen before the first
+	farthest  = 3.    // a normal score
+	strongest = .9
+	parts     = 64 // quantiles of the run time that are added to the wait
+	weakest   = .01
+)
+
+// learn takes in the ranks of a job's wait and run time.
+func (d *dependence) learn(wait, run float64) {
+	const keep = 1 - 1/memory
+	w, r := score(wait), score(run)
+	d.n = keep*d.n + 1
+	d.wait, d.run = keep*d.wait+w, keep*d.run+r
+	d.waits, d.runs, d.products = keep*d.waits+w*w, keep*d.runs+r*r, keep*d.products+w*r
+}
+
+func score(rank float64) float64 {
+	return max(-farthest, min(distuv.UnitNormal.Quantile(max(1e-9, min(rank, 1-1e-9))), farthest))
+}
+
+func (d *dependence) correlation() float64 {
+	n := max(d.n, 1)
+	wait, run := d.wait/n, d.run/n
+	spread := math.Sqrt(max(0, d.waits/n-wait*wait) * max(0, d.runs/n-run*run))
+	if spread == 0 {
+		return 0
+	}
+	c := (d.products/n - wait*run) / spread * d.n / (d.n + believe)
+	return max(-strongest, min(c, strongest))
+}
+
+// sum sets total to the distribution of the sum of a wait and a run time. With n quantiles of the run time
+// it takes O(n delay.Points).
+func (d *dependence) sum(wait *delay.Distribution, run *walltime.Distribution, total *delay.Distribution) {
+	correlation := d.correlation()
+	if math.Abs(correlation) < weakest {
+		correlation = 0
+	}
+	var scores [delay.Points]float64
+	if correlation != 0 {
+		for i, p := range wait {
+			scores[i] = distuv.UnitNormal.Quantile(max(1e-12, min(p, 1-1e-12)))
+		}
+	}
+	*total = delay.Distribution{}
+	given := *wait
+	rest := math.Sqrt(1 - correlation*correlation)
+	for i := range parts {
+		level := (float64(i) + .5) / parts
+		if correlation != 0 {
+			shift := correlation * distuv.UnitNormal.Quantile(level)
+			for k, s := range scores {
+				given[k] = distuv.UnitNormal.CDF((s - shift) / rest)
+			}
+		}
+		seconds := float64(run.Quantile(level))
+		for k := delay.Index(seconds); k < delay.Points; k++ {
+			total[k] += given.Within(delay.At(k)-seconds) / parts
+		}
+	}
+	for k := range total { // sums of many are not exact
+		total[k] = min(1, total[k])
+		if k > 0 {
+			total[k] = max(total[k], total[k-1])
+		}
+	}
+}
