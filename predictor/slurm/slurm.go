@@ -112,7 +112,18 @@ type Node struct {
 	// one of Slurm's own reservations has the node for maintenance.
 	Drained, Maintenance bool
 	State                string // as Slurm writes it, flags joined by "+": "IDLE+DRAIN"
-	Reason               string
+	// Reason is why it is down or takes no new jobs. What befalls it then Slurm appends after " : ".
+	Reason string
+	// ReasonBy is the user who set the reason, and ReasonAt when that was, Unix seconds. They are empty
+	// and 0 without a reason.
+	ReasonBy string
+	ReasonAt int64
+	// ResumeAfter is when Slurm is to resume it by itself, Unix seconds, or 0 if never. Slurm 22.05 does
+	// not tell it.
+	ResumeAfter int64
+	// BootTime is when it booted, SlurmdStart when its slurmd started, and LastBusy when it had a job
+	// last, Unix seconds, or 0 if not known. BootTime differs by a second from one answer to another.
+	BootTime, SlurmdStart, LastBusy int64
 }
 
 // LimitsNodes returns the nodes by name, as package limits has them.

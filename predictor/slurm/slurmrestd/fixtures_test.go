@@ -154,9 +154,16 @@ func TestNodes(t *testing.T) {
 		},
 		{Name: "node2", CPUs: 4, Threads: 1, Memory: 4000, Partitions: partitions, Up: true, State: "MIXED"},
 		{Name: "node3", CPUs: 4, Threads: 1, Memory: 4000, Partitions: partitions[:1], Up: true, State: "MIXED"},
-		{Name: "node4", CPUs: 4, Threads: 1, Memory: 4000, Partitions: partitions[:1], Up: true, Drained: true, State: "IDLE+DRAIN", Reason: "disk"},
+		{Name: "node4", CPUs: 4, Threads: 1, Memory: 4000, Partitions: partitions[:1], Up: true, Drained: true, State: "IDLE+DRAIN", Reason: "disk", ReasonBy: "root", ReasonAt: start + 50},
 	}
-	forEachVersion(t, func(t *testing.T, _ version, c *Client) {
+	for i := range want {
+		want[i].BootTime, want[i].SlurmdStart, want[i].LastBusy = start-15000, start-14000, start+int64(i)+1
+	}
+	forEachVersion(t, func(t *testing.T, v version, c *Client) {
+		want[3].ResumeAfter = start + 3650
+		if v == 38 {
+			want[3].ResumeAfter = 0 // it does not tell
+		}
 		got, err := c.Nodes(t.Context())
 		check(t, got, want, err)
 	})

@@ -25,6 +25,13 @@ type node struct {
 	Gres       string `json:"gres"`
 	Partitions words  `json:"partitions"`
 	Reason     string `json:"reason"`
+
+	ReasonBy    text   `json:"reason_set_by_user"`
+	ReasonAt    number `json:"reason_changed_at"`
+	ResumeAfter number `json:"resume_after"` // Unix seconds; not in v0.0.38
+	BootTime    number `json:"boot_time"`
+	SlurmdStart number `json:"slurmd_start_time"`
+	LastBusy    number `json:"last_busy"`
 }
 
 func (n *node) required() []presence {
@@ -72,6 +79,12 @@ func (c *Client) Nodes(ctx context.Context) ([]slurm.Node, error) {
 				Maintenance: slices.Contains(states, "MAINTENANCE"),
 				State:       strings.Join(states, "+"),
 				Reason:      n.Reason,
+				ReasonBy:    string(n.ReasonBy),
+				ReasonAt:    max(0, n.ReasonAt.or(0)),
+				ResumeAfter: max(0, n.ResumeAfter.or(0)),
+				BootTime:    max(0, n.BootTime.or(0)),
+				SlurmdStart: max(0, n.SlurmdStart.or(0)),
+				LastBusy:    max(0, n.LastBusy.or(0)),
 			})
 			return nil
 		}),
