@@ -5,19 +5,16 @@ package scontrol
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"iter"
-	"os"
-	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/varq-project/varq/predictor/cluster/limits"
-	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/slurm/program"
 )
 
 // Command runs scontrol. The zero value runs the one on the PATH.
@@ -91,32 +88,8 @@ func (c *Command) Complete(ctx context.Context, cluster *limits.Cluster) error {
 	return nil
 }
 
-// maxOutput is the largest output of scontrol that is read, in bytes.
-const maxOutput = 64 << 20
-
 func (c *Command) run(ctx context.Context, args ...string) ([]byte, error) {
-	path := c.Path
-	if path == "" {
-		path = "scontrol"
-	}
-	cmd := exec.CommandContext(ctx, path, args...)
-	cmd.Env = append(os.Environ(), c.Env...)
-	cmd.WaitDelay = time.Second
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("%w: %w", slurm.ErrUnavailable, err)
-	}
-	out, readErr := io.ReadAll(io.LimitReader(stdout, maxOutput))
-	_, _ = io.Copy(io.Discard, stdout)
-	if err := cmd.Wait(); err != nil {
-		return nil, fmt.Errorf("%w: scontrol %s: %w: %.200s", slurm.ErrUnavailable, strings.Join(args, " "), err, bytes.TrimSpace(stderr.Bytes()))
-	}
-	return out, readErr
+	return program.Output(ctx, cmp.Or(c.Path, "scontrol"), c.Env, args...)
 }
 
 // parseConfig reads lines of "Key = Value".
@@ -182,7 +155,7 @@ type record map[string]string
 func records(out []byte) iter.Seq[record] {
 	return func(yield func(record) bool) {
 		lines := bufio.NewScanner(bytes.NewReader(out))
-		lines.Buffer(nil, maxOutput)
+		lines.Buffer(nil, len(out)+1)
 		for lines.Scan() {
 			r := make(record)
 			for field := range strings.FieldsSeq(lines.Text()) {
