@@ -1,7 +1,7 @@
 // Package daemon puts varqd together. It opens the files, makes the client of Slurm, serves
-// the API, and runs four loops: learn reads accounting, refresh reads the cluster's limits,
-// watch looks at the queue, and follow passes snapshots of the queue to the scorer and the
-// forecasters.
+// the API, and runs five loops: learn reads accounting, refresh reads the cluster's limits,
+// watch looks at the queue, follow passes snapshots of the queue to the scorer and the
+// forecasters, and tend looks at the nodes.
 package daemon
 
 import (
@@ -18,6 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/live/health"
 	"github.com/varq-project/varq/predictor/live/history"
 	"github.com/varq-project/varq/predictor/live/ingest"
 	"github.com/varq-project/varq/predictor/live/keeper"
@@ -27,6 +28,7 @@ import (
 	"github.com/varq-project/varq/predictor/live/selfscore"
 	"github.com/varq-project/varq/predictor/live/shadow"
 	"github.com/varq-project/varq/predictor/live/statefile"
+	"github.com/varq-project/varq/predictor/slurm/sacctmgr"
 	"github.com/varq-project/varq/predictor/slurm/scontrol"
 	"github.com/varq-project/varq/predictor/varqd/config"
 	"github.com/varq-project/varq/predictor/varqd/munge"
@@ -36,10 +38,11 @@ import (
 // Options configure a Daemon.
 type Options struct {
 	Config config.Config
-	// Slurm is the cluster. If nil it is slurmrestd, as configured, and Scontrol.
+	// Slurm is the cluster. If nil it is slurmrestd, as configured, with Scontrol and Sacctmgr.
 	Slurm Slurm
-	// Scontrol reads what slurmrestd leaves out.
+	// Scontrol and Sacctmgr read what slurmrestd leaves out.
 	Scontrol scontrol.Command
+	Sacctmgr sacctmgr.Command
 	// Now is the host's clock, with a monotonic reading; nil stands for time.Now.
 	Now func() time.Time
 	Log *slog.Logger
@@ -61,7 +64,8 @@ type Daemon struct {
 	server   *server.Server
 	scorer   *selfscore.Scorer
 	shadow   *shadow.Watcher // nil unless in shadow mode
-	sites    forecasters     // the site's own
+	nodes    health.Monitor
+	sites    forecasters // the site's own
 	problems *problems
 	reads    *reads // of the queue
 	looks    *looks // at the queue
@@ -99,7 +103,7 @@ func New(o Options) (_ *Daemon, err error) {
 		if err != nil {
 			return nil, err
 		}
-		client.scontrol = o.Scontrol
+		client.scontrol, client.sacctmgr = o.Scontrol, o.Sacctmgr
 		o.Slurm, user = client, client.judged
 	}
 	watching := c.Plan.Mode == config.ModeShadow
@@ -206,6 +210,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	running.Go(func() { d.refresh(ctx) })
 	running.Go(func() { d.watch(ctx) })
 	running.Go(func() { d.follow(ctx) })
+	running.Go(func() { d.tend(ctx) })
 	running.Go(func() { d.watchdog(ctx) })
 	for _, f := range d.sites {
 		running.Go(func() {

@@ -26,6 +26,7 @@ import (
 	"github.com/varq-project/varq/predictor/live/scores"
 	"github.com/varq-project/varq/predictor/live/statefile"
 	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/slurm/sacctmgr"
 	"github.com/varq-project/varq/predictor/varqd/client"
 	"github.com/varq-project/varq/predictor/varqd/config"
 	"github.com/varq-project/varq/predictor/workload"
@@ -108,6 +109,9 @@ func (s *fakeSlurm) AccountedAll(context.Context, []int64) (map[int64][]workload
 	return nil, s.err()
 }
 func (s *fakeSlurm) Operators(context.Context) ([]string, error) { return nil, s.err() }
+func (s *fakeSlurm) NodeEvents(context.Context, int64) ([]sacctmgr.Event, error) {
+	return nil, s.err()
+}
 func (s *fakeSlurm) Nodes(context.Context) ([]slurm.Node, error) {
 	nodes := make([]slurm.Node, 64)
 	for i := range nodes {

@@ -16,7 +16,10 @@ import (
 	"time"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/forecast/fault"
+	"github.com/varq-project/varq/predictor/live/health"
 	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/slurm/sacctmgr"
 	"github.com/varq-project/varq/predictor/slurm/scontrol"
 	"github.com/varq-project/varq/predictor/slurmtime"
 	"github.com/varq-project/varq/predictor/varqd/config"
@@ -48,6 +51,7 @@ type live struct {
 	t        *testing.T
 	config   config.Config
 	scontrol scontrol.Command
+	sacctmgr sacctmgr.Command
 	now      func() time.Time // of the daemon
 	daemon   *Daemon
 	stop     func()
@@ -62,12 +66,15 @@ func startLiveAs(t *testing.T, user string, ahead time.Duration) *live {
 	if _, err := l.LoadHistory(t.Context(), calm(time.Now().Unix(), int64(l.Paced(time.Second).Seconds()))); err != nil {
 		t.Fatal(err)
 	}
-	l.scontrol.Env = l.Env()
+	l.scontrol.Env, l.sacctmgr.Env = l.Env(), l.Env()
 	if l.Root() != "/" { // varqd runs here, its Slurm in a chroot
-		l.scontrol.Path = filepath.Join(t.TempDir(), "scontrol")
-		script := fmt.Sprintf("#!/bin/sh\nexec chroot %s scontrol \"$@\"\n", l.Root())
-		if err := os.WriteFile(l.scontrol.Path, []byte(script), 0o755); err != nil {
-			t.Fatal(err)
+		dir := t.TempDir()
+		l.scontrol.Path, l.sacctmgr.Path = filepath.Join(dir, "scontrol"), filepath.Join(dir, "sacctmgr")
+		for _, path := range []string{l.scontrol.Path, l.sacctmgr.Path} {
+			script := fmt.Sprintf("#!/bin/sh\nexec chroot %s %s \"$@\"\n", l.Root(), filepath.Base(path))
+			if err := os.WriteFile(path, []byte(script), 0o755); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	token, err := l.TokenFile(t.Context(), user)
@@ -104,7 +111,7 @@ func (l *live) start() {
 // launch runs the daemon.
 func (l *live) launch() {
 	l.t.Helper()
-	d, err := New(Options{Config: l.config, Scontrol: l.scontrol, Now: l.now, Log: slog.New(slog.NewTextHandler(l.t.Output(), nil))})
+	d, err := New(Options{Config: l.config, Scontrol: l.scontrol, Sacctmgr: l.sacctmgr, Now: l.now, Log: slog.New(slog.NewTextHandler(l.t.Output(), nil))})
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -449,4 +456,30 @@ func TestLiveDrained(t *testing.T) {
 	}
 	l.run("root", "scontrol", "update", "nodename=node2", "state=resume")
 	l.eventually("both nodes are promised again", func() bool { return prob(2) > .7 })
+}
+
+// TestLiveNodes: varqd sees what happens to the nodes, and when it starts again what has happened.
+func TestLiveNodes(t *testing.T) {
+	l := startLive(t)
+	state := func() health.State {
+		for _, s := range l.daemon.nodes.Nodes() {
+			if s.Node == "node2" {
+				return s.State
+			}
+		}
+		return ""
+	}
+	l.eventually("node2 is up", func() bool { return state() == health.Up })
+	l.run("root", "scontrol", "update", "nodename=node2", "state=down", "reason=fans are broken")
+	l.eventually("node2 is down", func() bool { return state() == health.Down })
+	l.run("root", "scontrol", "update", "nodename=node2", "state=resume")
+	l.eventually("node2 is up again", func() bool { return state() == health.Up })
+	l.stop()
+	l.start()
+	l.eventually("node2 is up after a restart", func() bool { return state() == health.Up })
+	past, err := l.daemon.pastOfNodes(t.Context())
+	var m health.Monitor
+	if events := m.Observe(past, nil, l.daemon.clock.now()); err != nil || len(events) != 1 || events[0].Node != "node2" || events[0].Kind != fault.Failure {
+		t.Errorf("%+v, %v, of %+v", events, err, past)
+	}
 }

@@ -18,6 +18,7 @@ const (
 	partForecasts = "forecasts"
 	partRights    = "rights" // in Slurm
 	partLedger    = "ledger"
+	partNodes     = "nodes"
 )
 
 // The first and the longest pause after a failure. The pause doubles with each further

@@ -7,6 +7,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/slurm/sacctmgr"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -71,6 +72,11 @@ func (m metered) Cluster(ctx context.Context) (limits.Cluster, error) {
 func (m metered) Nodes(ctx context.Context) ([]slurm.Node, error) {
 	defer m.load.begin("limits", true)()
 	return m.slurm.Nodes(ctx)
+}
+
+// NodeEvents implements Slurm. slurmrestd is not asked.
+func (m metered) NodeEvents(ctx context.Context, from int64) ([]sacctmgr.Event, error) {
+	return m.slurm.NodeEvents(ctx, from)
 }
 
 // Operators implements keeper.Slurm.

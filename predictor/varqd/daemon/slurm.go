@@ -14,6 +14,7 @@ import (
 	"github.com/varq-project/varq/predictor/live/ingest"
 	"github.com/varq-project/varq/predictor/live/keeper"
 	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/slurm/sacctmgr"
 	"github.com/varq-project/varq/predictor/slurm/scontrol"
 	"github.com/varq-project/varq/predictor/slurm/slurmrestd"
 	"github.com/varq-project/varq/predictor/varqd/config"
@@ -28,13 +29,16 @@ type Slurm interface {
 	// Clock measures by how much Slurm's clock is ahead of the host's. The true difference
 	// lies within uncertainty of it, on either side.
 	Clock(ctx context.Context) (ahead, uncertainty time.Duration, err error)
+	// NodeEvents returns the history of the nodes, as sacctmgr.Command.Events does.
+	NodeEvents(ctx context.Context, from int64) ([]sacctmgr.Event, error)
 }
 
-// slurmClient reads from slurmrestd, and from scontrol what slurmrestd leaves out. On a host
-// without scontrol varqd does without that part.
+// slurmClient reads from slurmrestd, and from scontrol and sacctmgr what slurmrestd leaves out. On a
+// host without them varqd does without that part.
 type slurmClient struct {
 	*slurmrestd.Client
 	scontrol scontrol.Command
+	sacctmgr sacctmgr.Command
 	user     string // whom Slurm takes it for, or "" if slurmrestd alone knows
 	// partly says that SlurmUser was missing among the operators that were read last.
 	partly atomic.Bool
@@ -82,7 +86,7 @@ func token(c config.Slurmrestd) func() (string, error) {
 	return nil
 }
 
-// readTimeout bounds how long scontrol and slurmrestd may take together.
+// readTimeout bounds how long scontrol and slurmrestd may take together, and how long sacctmgr may.
 const readTimeout = 2 * time.Minute
 
 // Cluster implements keeper.Slurm.
@@ -97,6 +101,13 @@ func (s *slurmClient) Cluster(ctx context.Context) (limits.Cluster, error) {
 		return limits.Cluster{}, err
 	}
 	return cluster, nil
+}
+
+// NodeEvents implements Slurm.
+func (s *slurmClient) NodeEvents(ctx context.Context, from int64) ([]sacctmgr.Event, error) {
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	return s.sacctmgr.Events(ctx, from)
 }
 
 // Operators implements keeper.Slurm. SlurmUser counts as an operator.
