@@ -14,6 +14,7 @@ const (
 	PathReport       = "/v1/report"        // GET, with Param...: Report
 	PathShadow       = "/v1/shadow"        // GET, with Param...: Shadow
 	PathCalibration  = "/v1/calibration"   // GET, with Param...: Calibration
+	PathNodes        = "/v1/nodes"         // GET: Nodes
 	PathPredict      = "/v1/predict"       // POST PredictRequest: Prediction
 	PathHealth       = "/healthz"          // GET Health
 	PathMetrics      = "/metrics"          // GET Prometheus text

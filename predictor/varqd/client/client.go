@@ -126,6 +126,12 @@ func (c *Client) Reservations(ctx context.Context, q api.ReservationsQuery) (lis
 	return list, err
 }
 
+// Nodes asks for the nodes, and how probable it is that they fail.
+func (c *Client) Nodes(ctx context.Context) (n api.Nodes, err error) {
+	err = c.do(ctx, http.MethodGet, api.PathNodes, nil, &n)
+	return n, err
+}
+
 // Limits asks what the site's policy allows the asker, and what she uses of it.
 func (c *Client) Limits(ctx context.Context) (l api.Limits, err error) {
 	err = c.do(ctx, http.MethodGet, api.PathLimits, nil, &l)

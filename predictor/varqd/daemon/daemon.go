@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	systemd "github.com/coreos/go-systemd/v22/daemon"
@@ -65,7 +66,9 @@ type Daemon struct {
 	scorer   *selfscore.Scorer
 	shadow   *shadow.Watcher // nil unless in shadow mode
 	nodes    health.Monitor
-	sites    forecasters // the site's own
+	risks    health.Risks
+	nodesAt  atomic.Int64 // when the nodes were read last, Unix seconds, or 0
+	sites    forecasters  // the site's own
 	problems *problems
 	reads    *reads // of the queue
 	looks    *looks // at the queue

@@ -474,6 +474,10 @@ func TestLiveNodes(t *testing.T) {
 	l.eventually("node2 is down", func() bool { return state() == health.Down })
 	l.run("root", "scontrol", "update", "nodename=node2", "state=resume")
 	l.eventually("node2 is up again", func() bool { return state() == health.Up })
+	l.eventually("node2 is the riskiest", func() bool {
+		list, err := (service{daemon: l.daemon}).Nodes(t.Context())
+		return err == nil && list.Failures == 1 && list.Nodes[0].Name == "node2" && list.Nodes[0].Risk > list.Nodes[1].Risk && list.Nodes[0].State == "up"
+	})
 	l.stop()
 	l.start()
 	l.eventually("node2 is up after a restart", func() bool { return state() == health.Up })

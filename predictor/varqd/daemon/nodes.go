@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/forecast/fault"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/slurm/sacctmgr"
@@ -64,7 +66,14 @@ func (t *tending) look(ctx context.Context) (pause time.Duration, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("read the nodes: %w", err)
 	}
-	events := t.nodes.Observe(t.past, nodes, t.clock.now())
+	now := t.clock.now()
+	events := t.nodes.Observe(t.past, nodes, now)
+	names := make([]string, len(nodes))
+	for i := range nodes {
+		names[i] = nodes[i].Name
+	}
+	t.risks.Learn(names, events, now)
+	t.nodesAt.Store(now)
 	t.past, t.last = nil, t.looks.now()
 	if first {
 		t.log.Info("the past of the nodes is taken in", "events", len(events))
@@ -88,4 +97,27 @@ func (d *Daemon) reportFailures(events []fault.Event) {
 	if len(failed) > 0 {
 		d.log.Warn("nodes have failed", "number", len(failed), "nodes", strings.Join(failed[:min(len(failed), mostNamed)], ","))
 	}
+}
+
+// Nodes implements server.Service.
+func (s service) Nodes(context.Context) (api.Nodes, error) {
+	d := s.daemon
+	statuses := d.nodes.Nodes()
+	names := make([]string, len(statuses))
+	for i := range statuses {
+		names[i] = statuses[i].Node
+	}
+	risks, from, ok := d.risks.Of(names)
+	if !ok {
+		return api.Nodes{}, api.Fault(api.ErrUnavailable, "varqd has not read the nodes since it started; try again in a minute")
+	}
+	list := api.Nodes{At: d.nodesAt.Load(), Since: from.Since, Failures: from.Failures, Nodes: make([]api.Node, len(statuses))}
+	for i, n := range statuses {
+		list.Nodes[i] = api.Node{
+			Name: n.Node, Risk: risks[i].Prob, Why: risks[i].Why, State: string(n.State),
+			Reason: n.Reason, By: n.By, Since: n.Since, Back: n.Back,
+		}
+	}
+	slices.SortStableFunc(list.Nodes, func(a, b api.Node) int { return cmp.Compare(b.Risk, a.Risk) })
+	return list, nil
 }

@@ -66,6 +66,7 @@ func (h *handler) routes(registry *prometheus.Registry) http.Handler {
 	route(http.MethodGet, api.PathCalibration, true, h.calibration)
 	route(http.MethodGet, api.PathShadow, true, h.shadow)
 	route(http.MethodPost, api.PathPredict, true, h.predict)
+	route(http.MethodGet, api.PathNodes, true, h.nodes)
 	route(http.MethodGet, api.PathHealth, false, h.health)
 	route(http.MethodGet, api.PathOpenAPI, false, func(w http.ResponseWriter, _ *request) error {
 		w.Header().Set("Content-Type", "application/json")
@@ -286,6 +287,14 @@ func (h *handler) limits(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	return writeJSON(w, http.StatusOK, limits)
+}
+
+func (h *handler) nodes(w http.ResponseWriter, r *request) error {
+	nodes, err := h.service.Nodes(r.Context())
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, nodes)
 }
 
 func (h *handler) reservations(w http.ResponseWriter, r *request) error {

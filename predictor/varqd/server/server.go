@@ -47,6 +47,8 @@ type Service interface {
 	Shadow(ctx context.Context, q api.ShadowQuery) (api.Shadow, error)
 	// Predict bounds the wait of a job submitted now.
 	Predict(ctx context.Context, user string, req *api.PredictRequest) (api.Prediction, error)
+	// Nodes lists the nodes, and how probable it is that they fail.
+	Nodes(ctx context.Context) (api.Nodes, error)
 	// Health tells how varqd itself is.
 	Health(ctx context.Context) api.Health
 }

@@ -93,6 +93,10 @@ func (s *fakeService) Limits(_ context.Context, user string) (api.Limits, error)
 	return api.Limits{User: user, Open: 3, Rules: []api.LimitRule{}}, nil
 }
 
+func (s *fakeService) Nodes(context.Context) (api.Nodes, error) {
+	return api.Nodes{At: 7, Nodes: []api.Node{{Name: "n1", Risk: .25, State: "up"}}}, nil
+}
+
 func (s *fakeService) Reservations(_ context.Context, user string, q api.ReservationsQuery) ([]api.Reservation, error) {
 	s.seen(user)
 	if q.User == "bob" {

@@ -54,6 +54,9 @@ func TestExitCodes(t *testing.T) {
 		"quote -t 60 --begin-by=17:00 -n0":     ExitUsage,
 		"quote -t 60 --begin-by=17:00 -c -1":   ExitUsage,
 		"limits --endpoint=unix:///nowhere/at": ExitFailed,
+		"nodes --endpoint=unix:///nowhere/at":  ExitFailed,
+		"nodes --most=-1":                      ExitUsage,
+		"nodes -N node[1-":                     ExitUsage,
 		"status --endpoint=unix:///nowhere/at": ExitFailed,
 	} {
 		var stdout, stderr bytes.Buffer

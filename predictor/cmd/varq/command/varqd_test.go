@@ -45,6 +45,7 @@ func startVarqd(socket, asked string) (io.Closer, error) {
 	f.mux.HandleFunc("POST "+api.PathCancel, cancel)
 	f.mux.HandleFunc("POST "+api.PathAccept, answer(accept))
 	f.mux.HandleFunc("GET "+api.PathLimits, f.limits)
+	f.mux.HandleFunc("GET "+api.PathNodes, nodes)
 	f.mux.HandleFunc("GET "+api.PathReservations, f.reservations)
 	f.mux.HandleFunc("GET "+api.PathHealth, f.health)
 	f.mux.HandleFunc("GET "+api.PathReport, f.report)
@@ -110,6 +111,18 @@ func accept(a api.Acceptance) (api.Accepted, error) {
 		accepted.Unmoved = "Slurm does not answer now; varqd tries again within a minute"
 	}
 	return accepted, nil
+}
+
+// nodes answers with nodes in several states, the last two of which are as likely to fail as all the others.
+func nodes(w http.ResponseWriter, _ *http.Request) {
+	list := api.Nodes{At: now, Since: now - 30*86400, Failures: 12, Nodes: []api.Node{
+		{Name: "node7", Risk: .3125, Why: "it failed of late", State: "down", Reason: "Not responding", By: "slurm", Since: now - 3600},
+		{Name: "node2", Risk: .05, Why: "how often it failed", State: "drained", Reason: "NHC: check_fs_mount", By: "root", Since: now - 60, Back: now + 600},
+	}}
+	for i := range 30 {
+		list.Nodes = append(list.Nodes, api.Node{Name: fmt.Sprint("rack", i), Risk: .01, Why: "nodes fail", State: "up"})
+	}
+	reply(w, http.StatusOK, list)
 }
 
 // limits answers with a rule of each kind, or with none if there is a file nolimits in the folder

@@ -34,6 +34,7 @@ var operations = []operation{
 	{path: api.PathBind, method: "post", summary: "Tell which job a plan became.", request: "Binding"},
 	{path: api.PathCancel, method: "post", summary: "Take back a plan without a job.", request: "Cancellation"},
 	{path: api.PathAccept, method: "post", summary: "Agree to a higher ceiling on the cost of idle nodes, which keeps a promise.", request: "Acceptance", answer: "Accepted"},
+	{path: api.PathNodes, method: "get", summary: "List the nodes, and how probable it is that they fail within a day, the riskiest first.", answer: "Nodes"},
 	{path: api.PathLimits, method: "get", summary: "Tell what the site's policy allows the asker, and what she uses of it.", answer: "Limits"},
 	{path: api.PathReservations, method: "get", summary: "List reservations.", answer: "Reservation", list: true, parameters: slices.Concat([]parameter{
 		{api.ParamUser, "string", "Whose: a user, or * for everybody; by default the asker's own."},

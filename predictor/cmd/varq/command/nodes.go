@@ -1,0 +1,112 @@
+package command
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
+	"github.com/varq-project/varq/predictor/cmd/varq/table"
+	"github.com/varq-project/varq/predictor/slurm/hostlist"
+)
+
+func newNodes(env *Env, link *link) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "nodes [options]",
+		Short: "List the nodes by how probable it is that they fail",
+		Long: `Nodes lists the nodes of the cluster, the riskiest first: with which probability
+each fails within a day, what most of that rests on, and what Slurm says of it.
+A failure is what costs a job its work or takes a node away by itself; work that
+people plan is none. varqd learns from Slurm's history of the nodes.
+Columns, for --format: ` + table.Names(nodeColumns(env)),
+		Example: `  varq nodes
+  varq nodes --most=5
+  varq nodes -N node[2,7] --format=Node,Risk,Why
+  varq nodes --json`,
+		Args: cli.NoArguments,
+	}
+	flags := cmd.Flags()
+	only := flags.StringP("nodelist", "N", "", "only these `nodes`, as Slurm writes them: node[1-4],node7")
+	most := flags.Int("most", 20, "this `number` at most; 0 for all")
+	style := addStyle(flags)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		columns, err := choose(nodeColumns(env), style.format)
+		if err != nil {
+			return cli.Usage(cmd, err)
+		}
+		if *most < 0 {
+			return cli.Usage(cmd, fmt.Errorf("--most: %d is no number of nodes", *most))
+		}
+		var names []string
+		if *only != "" {
+			if names, err = hostlist.Expand(*only); err != nil {
+				return cli.Usage(cmd, fmt.Errorf("--nodelist: %w", err))
+			}
+		}
+		varqd, err := link.dial()
+		if err != nil {
+			return err
+		}
+		list, err := varqd.Nodes(cmd.Context())
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			if !slices.ContainsFunc(list.Nodes, func(n api.Node) bool { return n.Name == name }) {
+				return fmt.Errorf("--nodelist: Slurm has no node %s", name)
+			}
+		}
+		if names != nil {
+			list.Nodes = slices.DeleteFunc(list.Nodes, func(n api.Node) bool { return !slices.Contains(names, n.Name) })
+		}
+		all := len(list.Nodes)
+		expected := 0.
+		for _, n := range list.Nodes {
+			expected += n.Risk
+		}
+		if *most > 0 {
+			list.Nodes = list.Nodes[:min(*most, all)]
+		}
+		if style.json {
+			return cli.WriteJSON(env.Stdout, list)
+		}
+		if style.plain() {
+			fmt.Fprintf(env.Stdout, "Of %s, %s will fail within a day, as far as %s since %s tell.\n\n",
+				count(all, "node", "nodes"), strconv.FormatFloat(expected, 'g', 2, 64), count(list.Failures, "failure", "failures"), env.moment(list.Since))
+		}
+		if err := show(env, columns, list.Nodes, style, false); err != nil {
+			return err
+		}
+		if more := all - len(list.Nodes); more > 0 && style.plain() {
+			fmt.Fprintf(env.Stdout, "\n%s less likely to fail: --most=0 shows all.\n", count(more, "node is", "nodes are"))
+		}
+		return nil
+	}
+	return cmd
+}
+
+func nodeColumns(env *Env) []table.Column[api.Node] {
+	text := func(s string) string {
+		if s == "" {
+			return cli.None
+		}
+		return s
+	}
+	since := table.Text("Since", func(n api.Node) string { return env.moment(n.Since) })
+	since.Spare = 2
+	by := table.Text("By", func(n api.Node) string { return text(n.By) })
+	by.Spare = 3
+	back := table.Text("Back", func(n api.Node) string { return env.moment(n.Back) })
+	back.Spare = 4
+	return []table.Column[api.Node]{
+		table.Text("Node", func(n api.Node) string { return n.Name }),
+		table.Number("Risk", func(n api.Node) string { return strconv.FormatFloat(n.Risk, 'f', 4, 64) }),
+		table.Text("Why", func(n api.Node) string { return text(n.Why) }),
+		table.Text("State", func(n api.Node) string { return n.State }),
+		since, by, back,
+		table.Text("Reason", func(n api.Node) string { return text(n.Reason) }),
+	}
+}
