@@ -67,8 +67,8 @@ func TestEventsErrors(t *testing.T) {
 	for script, want := range map[string]error{
 		`echo " Error with request: Access/permission denied" >&2; exit 1`:                              slurm.ErrPermission,
 		`echo "sacctmgr: error: slurm_persist_conn_open: failed to send persistent connection"; exit 1`: slurm.ErrUnavailable,
-		`echo "node1|yesterday"`:          slurm.ErrUnavailable,
-		`yes "node1|1|2|1|root(0)||Node"`: slurm.ErrTooMuch,
+		`echo "node1|yesterday"`:      slurm.ErrUnavailable,
+		`head -c 100000000 /dev/zero`: slurm.ErrTooMuch,
 	} {
 		if _, err := fake(t, script).Events(t.Context(), 0); !errors.Is(err, want) {
 			t.Errorf("%s: %v", script, err)
