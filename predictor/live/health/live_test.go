@@ -1,6 +1,7 @@
 package health_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -62,6 +63,11 @@ func TestLive(t *testing.T) {
 	}
 	l.until("node1 is up", func() bool { return l.state("node1") == health.Up })
 
+	if err := l.c.Restart(t.Context(), cluster.Slurmctld); err != nil {
+		t.Fatal(err)
+	}
+	l.until("node1 and node2 are up", func() bool { return l.state("node1") == health.Up && l.state("node2") == health.Up })
+
 	want := []string{"node1 ", "node2 ", "node3 drained", "node4 reboot"}
 	l.until("accounting has it all", func() bool {
 		l.accounted = health.Monitor{}
@@ -111,11 +117,15 @@ func follow(t *testing.T, c *cluster.Cluster) *live {
 
 func (l *live) nodes() []slurm.Node {
 	l.Helper()
-	nodes, err := l.rest.Nodes(l.Context())
-	if err != nil {
-		l.Fatal(err)
+	for end := time.Now().Add(cluster.Patience); ; time.Sleep(time.Second) {
+		nodes, err := l.rest.Nodes(l.Context())
+		if err == nil {
+			return nodes
+		}
+		if !errors.Is(err, slurm.ErrUnavailable) || time.Now().After(end) {
+			l.Fatal(err)
+		}
 	}
-	return nodes
 }
 
 func (l *live) events() []sacctmgr.Event {
