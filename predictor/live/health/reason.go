@@ -1,6 +1,7 @@
 package health
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -129,16 +130,18 @@ func causeOf(reason string) cause {
 		}
 		return unwell
 	}
-	said := map[string]bool{}
+	// The least place in the list of words counts.
+	said := len(words)
 	for word := range strings.FieldsFuncSeq(reason, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-		said[word] = true
-	}
-	for _, list := range words {
-		for _, word := range list.words {
-			if said[word] {
-				return list.cause
+		for i := range said {
+			if slices.Contains(words[i].words, word) {
+				said = i
+				break
 			}
 		}
+	}
+	if said < len(words) {
+		return words[said].cause
 	}
 	return unclear
 }
