@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	gonum "gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -78,9 +79,12 @@ func (f Figure) addBars(p *gonum.Plot) error {
 	return nil
 }
 
-// heights returns the range of the vertical axis: from 0 to a little more than the
-// values.
+// heights returns the range of the vertical axis: from 0, or if the figure is Near from the least
+// value, to a little more than the values.
 func (f Figure) heights() (low, high float64) {
+	if f.Near {
+		return f.near()
+	}
 	for _, s := range f.Series {
 		for _, y := range s.Y {
 			low, high = min(low, y), max(high, y)
@@ -91,6 +95,17 @@ func (f Figure) heights() (low, high float64) {
 	}
 	const margin = 1.05
 	return low * margin, high * margin
+}
+
+// near returns the range of the values, or one around them if they are equal.
+func (f Figure) near() (low, high float64) {
+	low, high = math.Inf(1), math.Inf(-1)
+	for _, s := range f.Series {
+		low, high = min(low, slices.Min(s.Y)), max(high, slices.Max(s.Y))
+	}
+	const least = .005
+	margin := max(least, (high-low)/20)
+	return low - margin, high + margin
 }
 
 // bars draws the first values of all series side by side around 0, the second

@@ -32,6 +32,22 @@ func TestFigureSVG(t *testing.T) {
 	}
 }
 
+// The vertical axis of a near figure spans the values.
+func TestNear(t *testing.T) {
+	f := Figure{Series: []study.Series{{X: []float64{0, 1}, Y: []float64{.9, .94}}, {X: []float64{0, 1}, Y: []float64{.92, 1}}}}
+	if low, high := f.heights(); low != 0 || high != 1.05 {
+		t.Errorf("from %v to %v", low, high)
+	}
+	f.Near = true
+	if low, high := f.heights(); low < .89 || low > .9 || high < 1 || high > 1.01 {
+		t.Errorf("from %v to %v", low, high)
+	}
+	f.Series = []study.Series{{X: []float64{0, 1}, Y: []float64{.9, .9}}}
+	if low, high := f.heights(); low >= .9 || high <= .9 {
+		t.Errorf("from %v to %v", low, high)
+	}
+}
+
 // Figures of few data must not panic.
 func TestSmallFigures(t *testing.T) {
 	for name, figure := range map[string]Figure{

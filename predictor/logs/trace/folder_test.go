@@ -60,6 +60,30 @@ func TestFolder(t *testing.T) {
 	}
 }
 
+func TestFailures(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "failures"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	const header = "System,nodes,nodenumz,Prob Started\n"
+	_, _, err := Folder(dir).Failures("20")
+	if err == nil || !strings.Contains(err.Error(), "no failures LANL-*.csv or .csv.gz in the folder "+dir) {
+		t.Error(err)
+	}
+	for name, log := range map[string]string{"LANL-1.csv": header, "LANL-2.csv": header + "20,3,1,1/2/2003 4:05\n2,1,0,1/2/2003 4:05\n"} {
+		if err := os.WriteFile(filepath.Join(dir, "failures", name), []byte(log), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	nodes, log, err := Folder(dir).Failures("20")
+	if err != nil || len(nodes) != 3 || len(log) != 1 || log[0].Node != "1" || log[0].Down != 1041480300 {
+		t.Error(nodes, log, err)
+	}
+	if _, _, err := Folder(dir).Failures("5"); err == nil || !strings.Contains(err.Error(), "LANL-2.csv has no system 5") {
+		t.Error(err)
+	}
+}
+
 // TestArchive reads whole logs of the archive.
 func TestArchive(t *testing.T) {
 	dir := archive.Folder(t)

@@ -22,6 +22,14 @@ func measures(study string) []string {
 	case "forecasters":
 		return append(reserved, "slowdown", "wait without", "slowdown without", "overhead of kept", "kept promises",
 			"asked in outages", "promised in outages", "kept in outages", "down in outages")
+	case "oliner":
+		names := []string{"nodes", "work", "longest"}
+		for _, a := range olinerScale() {
+			for _, measure := range []string{"qos", "utilisation", "lost", "missed", "goodput", "performed", "turnaround"} {
+				names = append(names, "a="+tenths(a)+" "+measure)
+			}
+		}
+		return names
 	case "smith":
 		names := []string{"run", "limit", "last two", "predicted"}
 		for _, kind := range (smithPolicy{backfill: withBackfill}).kinds() {

@@ -82,7 +82,7 @@ func (b brokenLogs) Failures(string) ([]string, []workload.Failure, error) {
 }
 
 // replaying has the studies that replay logs.
-var replaying = map[string]Study{"faults": Faults{}, "forecasters": Methods{}, "smith": Smith{}, "varq": VARQ{}}
+var replaying = map[string]Study{"faults": Faults{}, "forecasters": Methods{}, "oliner": Oliner{}, "smith": Smith{}, "varq": VARQ{}}
 
 func TestCasesAreUnique(t *testing.T) {
 	for name, s := range Studies() {

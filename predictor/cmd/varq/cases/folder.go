@@ -21,6 +21,8 @@ type Setting struct {
 	Study   string `json:"study"`
 	Quick   bool   `json:"quick"`
 	Traces  string `json:"traces,omitempty"` // the folder with the logs
+	// Failures is the file with the failures of nodes, if it is not one of that folder.
+	Failures string `json:"failures,omitempty"`
 }
 
 // Folder keeps the outcomes of one study: the setting in study.json, and a file
@@ -68,6 +70,9 @@ func (s Setting) String() string {
 	}
 	if s.Traces != "" {
 		text += " on the logs in " + s.Traces
+	}
+	if s.Failures != "" {
+		text += " with the failures in " + s.Failures
 	}
 	return text + " by varq " + s.Version
 }

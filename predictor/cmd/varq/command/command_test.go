@@ -121,8 +121,10 @@ func setup(env *testscript.Env) error {
 	env.Setenv("SOCKET", socket)
 	env.Setenv("VARQ_ENDPOINT", "unix://"+socket)
 	env.Setenv("VARQ_CONFIG", filepath.Join(env.WorkDir, "varq.yaml"))
-	if err := os.WriteFile(filepath.Join(env.WorkDir, "sacct.txt"), []byte(sacctOutput), 0o666); err != nil {
-		return err
+	for name, text := range map[string]string{"sacct.txt": sacctOutput, "failures.csv": "node,down\nn1,1772323200\nn2,\n"} {
+		if err := os.WriteFile(filepath.Join(env.WorkDir, name), []byte(text), 0o666); err != nil {
+			return err
+		}
 	}
 	return writeLog(env.WorkDir)
 }
@@ -144,7 +146,7 @@ func TestExamples(t *testing.T) {
 			// Commands run in the test's process, whose working directory is not the
 			// script's.
 			line = strings.NewReplacer("--plot=", "--plot=$WORK/", "--out=", "--out=$WORK/",
-				"--trace=", "--trace=$WORK/", "--schedule=", "--schedule=$WORK/", "--output=", "--output=$WORK/").Replace(line)
+				"--trace=", "--trace=$WORK/", "--schedule=", "--schedule=$WORK/", "--output=", "--output=$WORK/", "--failures=", "--failures=$WORK/").Replace(line)
 			line = strings.TrimSpace(line)
 			if !strings.HasPrefix(line, "varq ") { // sacct's side of a pipe
 				script.WriteString("cp sacct.txt stdin\n")

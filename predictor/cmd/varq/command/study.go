@@ -17,6 +17,7 @@ import (
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/cmd/varq/progress"
 	"github.com/varq-project/varq/predictor/cmd/varq/table"
+	"github.com/varq-project/varq/predictor/logs/failures"
 	"github.com/varq-project/varq/predictor/logs/trace"
 	"github.com/varq-project/varq/predictor/plot"
 	"github.com/varq-project/varq/predictor/trial/study"
@@ -24,9 +25,9 @@ import (
 
 // studyFlags has the options of study.
 type studyFlags struct {
-	traces, out, part  string
-	seeds              int
-	quick, json, slurm bool
+	traces, failures, out, part string
+	seeds                       int
+	quick, json, slurm          bool
 }
 
 // mostSeeds is the largest value of --seeds.
@@ -41,14 +42,18 @@ func newStudy(env *Env) *cobra.Command {
 their 95 % confidence intervals over several seeds, and every difference of the
 setting: smith is Smith, Foster and Taylor's "Scheduling with Advanced
 Reservations" (2000), downey Downey's "Using Queue Time Predictions for Processor
-Allocation" (1997), and varq Nurmi, Wolski and Brevik's "VARQ: Implementing
-Probabilistic Advanced Reservations for Batch-scheduled Parallel Machines" (2007).
-Forecasters holds VARQ's reservations as varqd's blend plans them against those
-that plain QBETS does, also around outages. Faults tells how well failures of
-nodes are forecast, on those of Los Alamos.
+Allocation" (1997), varq Nurmi, Wolski and Brevik's "VARQ: Implementing
+Probabilistic Advanced Reservations for Batch-scheduled Parallel Machines" (2007),
+and oliner Oliner, Rudolph, Sahoo, Moreira and Gupta's "Probabilistic QoS Guarantees
+for Supercomputing Systems" (2005). Forecasters holds VARQ's reservations as varqd's
+blend plans them against those that plain QBETS does, also around outages. Faults
+tells how well failures of nodes are forecast.
 
-Forecasters, smith and varq replay logs of ` + trace.Archive + `,
-faults one of ` + trace.LosAlamos + `.
+Forecasters, oliner, smith and varq replay logs of ` + trace.Archive + `.
+Faults and oliner also read failures/LANL-*.csv.gz in their folder, of
+` + trace.LosAlamos + `, or with --failures a table of a site's own: a line for
+each failure, below the header node,down,up,cause. Times are Unix seconds, or as Slurm
+prints them, in TZ; a line without down names a node that never failed.
 
 With --out, a report with pictures is written to FOLDER/report.md, and the outcome
 of every case is kept: the command goes on where it was interrupted. With --slurm
@@ -58,12 +63,14 @@ its environment, SBATCH_PARTITION for instance.`,
 		Example: `  varq study downey --quick
   varq study downey --seeds=5 --json
   varq study varq --traces=traces --out=varq-study
-  varq study smith --traces=traces --quick`,
+  varq study smith --traces=traces --quick
+  varq study oliner --traces=traces --failures=failures.csv`,
 		ValidArgs: names,
 	}
 	f := &studyFlags{}
 	flags := cmd.Flags()
 	flags.StringVar(&f.traces, "traces", "", "the `folder` with the logs (default $VARQ_TRACES)")
+	flags.StringVar(&f.failures, "failures", "", "for oliner: a `file` with the failures of a system's nodes, instead of Los Alamos'")
 	flags.IntVar(&f.seeds, "seeds", 0, "repeat everything with this `number` of seeds (default: as many as the study needs)")
 	flags.BoolVar(&f.quick, "quick", false, "only the beginning of each workload, with few seeds")
 	flags.BoolVar(&f.json, "json", false, "show the report in JSON")
@@ -74,6 +81,9 @@ its environment, SBATCH_PARTITION for instance.`,
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := f.check(); err != nil {
 			return cli.Usage(cmd, err)
+		}
+		if f.failures != "" && args[0] != "oliner" {
+			return cli.Usage(cmd, fmt.Errorf("--failures: no nodes fail in %s, only in oliner", args[0]))
 		}
 		return env.study(cmd, args[0], f)
 	}
@@ -119,18 +129,22 @@ func (e *Env) study(cmd *cobra.Command, name string, f *studyFlags) error {
 	if err != nil {
 		return fmt.Errorf("--traces: %w", err)
 	}
+	nodes, err := e.readFailures(f)
+	if err != nil {
+		return fmt.Errorf("--failures: %w", err)
+	}
 	meter := progress.New(e.Stderr, e.Elapsed)
 	defer meter.Close()
 	run := cases.Run{
 		Study:    e.Studies[name],
-		Options:  study.Options{Seeds: f.seeds, Quick: f.quick, Background: cli.Background},
+		Options:  study.Options{Seeds: f.seeds, Quick: f.quick, Failures: nodes, Background: cli.Background},
 		Progress: meter,
 	}
 	if folder != "" {
 		run.Options.Traces = trace.Folder(folder)
 	}
 	if f.out != "" {
-		run.Folder, err = cases.Open(f.out, cases.Setting{Version: api.Version, Study: name, Quick: f.quick, Traces: folder})
+		run.Folder, err = cases.Open(f.out, cases.Setting{Version: api.Version, Study: name, Quick: f.quick, Traces: folder, Failures: f.failures})
 		if err != nil {
 			return fmt.Errorf("--out: %w", err)
 		}
@@ -161,6 +175,29 @@ func (e *Env) study(cmd *cobra.Command, name string, f *studyFlags) error {
 	return err
 }
 
+// readFailures reads the file of --failures, which must be of one system, and makes its path absolute.
+// It returns nil if there is none.
+func (e *Env) readFailures(f *studyFlags) (*study.NodeFailures, error) {
+	if f.failures == "" {
+		return nil, nil
+	}
+	path, err := filepath.Abs(f.failures)
+	if err != nil {
+		return nil, err
+	}
+	f.failures = path
+	systems, err := failures.Open(path, e.Zone)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(systems) == 0:
+		return nil, fmt.Errorf("%s has no node", path)
+	case len(systems) > 1:
+		return nil, fmt.Errorf("%s has nodes of %d systems, %s and %s among them: leave the lines of one", path, len(systems), systems[0].Name, systems[1].Name)
+	}
+	return &study.NodeFailures{Nodes: systems[0].Nodes, Failures: systems[0].Failures}, nil
+}
+
 // absolute returns the absolute path of folder, or of otherwise if folder is empty.
 func absolute(folder, otherwise string) (string, error) {
 	if folder == "" {
@@ -182,6 +219,9 @@ func (f *studyFlags) task(name, traces string, folder *cases.Folder) string {
 	words := []string{quote(self), "study", name, "--out=" + quote(folder.Path())}
 	if traces != "" {
 		words = append(words, "--traces="+quote(traces))
+	}
+	if f.failures != "" {
+		words = append(words, "--failures="+quote(f.failures))
 	}
 	if f.seeds > 0 {
 		words = append(words, "--seeds="+strconv.Itoa(f.seeds))

@@ -2,6 +2,7 @@ package command
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -17,7 +18,7 @@ type toy struct {
 }
 
 func toyStudies() map[string]study.Study {
-	return map[string]study.Study{"downey": toy{"downey", false}, "forecasters": toy{"forecasters", true}, "smith": toy{"smith", true}, "varq": toy{"varq", false}}
+	return map[string]study.Study{"downey": toy{"downey", false}, "forecasters": toy{"forecasters", true}, "oliner": toy{"oliner", false}, "smith": toy{"smith", true}, "varq": toy{"varq", false}}
 }
 
 func (t toy) Cases(o study.Options) []study.Case {
@@ -37,6 +38,9 @@ func (t toy) Run(o study.Options, c study.Case) (study.Values, error) {
 	}
 	if c.Name == "two" && c.Seed == 12 {
 		return nil, errors.New("12 is unlucky")
+	}
+	if f := o.Failures; f != nil && (len(f.Nodes) != 2 || len(f.Failures) != 1 || f.Failures[0].Down != 1772323200) {
+		return nil, fmt.Errorf("the failures are %+v", f)
 	}
 	return study.Values{"letters": float64(len(c.Name))}, nil
 }
@@ -71,12 +75,12 @@ func TestStudyTask(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &studyFlags{quick: true, seeds: 7}
+	f := &studyFlags{quick: true, seeds: 7, failures: "/my failures.csv"}
 	got := f.task("smith", "/my logs", folder)
 	if !strings.HasPrefix(got, self+" study smith --out='/") {
 		t.Errorf("the task is %s", got)
 	}
-	for _, want := range []string{`/it'\''s here'`, " --traces='/my logs'", " --seeds=7", " --quick"} {
+	for _, want := range []string{`/it'\''s here'`, " --traces='/my logs'", " --failures='/my failures.csv'", " --seeds=7", " --quick"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the task is %s, without %s", got, want)
 		}

@@ -1,0 +1,45 @@
+package study
+
+import (
+	"math"
+	"testing"
+
+	"github.com/varq-project/varq/predictor/logs/trace"
+	"github.com/varq-project/varq/test/archive"
+)
+
+// TestOlinerPaper: on the beginnings of the paper's job logs with Los Alamos' failures, the metrics move
+// as in section 5.
+func TestOlinerPaper(t *testing.T) {
+	archive.LosAlamos(t)
+	o := Options{Quick: true, Seeds: 10, Traces: trace.Folder(archive.Folder(t))}
+	needed := map[string]bool{}
+	for _, log := range olinerLogs() {
+		for _, u := range []int{0, 1, 5, 9, 10} {
+			needed[olinerSetting{log: log, u: u}.name()] = true
+		}
+	}
+	r := resultsOf(outcomes(t, Oliner{}, o, func(c Case) bool { return needed[c.Name] }), o.Seeds)
+	for _, log := range olinerLogs() {
+		users := func(u int) olinerSetting { return olinerSetting{log: log, u: u} }
+		careful := users(9)
+		between(t, log+": a=1 against a=0, QoS, %", r.interval(careful.of(10, "qos").over(careful.of(0, "qos"))), 3, 60)
+		between(t, log+": a=1 against a=0, lost work, %", r.interval(careful.of(10, "lost").share(careful.of(0, "lost"))), 0, 100./9)
+		between(t, log+": U=.9 against U=.1, QoS, %", r.interval(careful.of(10, "qos").over(users(1).of(10, "qos"))), .5, 30)
+		between(t, log+": a=1, U=.9, QoS", r.interval(careful.of(10, "qos")), .95, 1)
+		between(t, log+": a=1, U=1, QoS", r.interval(users(10).of(10, "qos")), 1-1e-9, 1+1e-9)
+		between(t, log+": a=1, U=1, lost work", r.interval(users(10).of(10, "lost")), 0, 0)
+		between(t, log+": a=.5, effect of U while U <= 1-a", r.interval(olinerSpread(log, "lost", 5, 0, 1, 5)), 0, 0)
+	}
+	sdsc := olinerJobsCase(olinerSDSC)
+	full := Options{Traces: o.Traces}
+	values, err := Oliner{}.Run(full, Case{sdsc, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]float64{"nodes": 9.7, "work": 7722, "longest": 132} {
+		if math.Abs(values[name]/want-1) > .015 {
+			t.Errorf("Table 1, SDSC: %s is %v, want %v", name, values[name], want)
+		}
+	}
+}
