@@ -11,9 +11,6 @@ type Set []uint64
 // newSet returns an empty set with room for the nodes below n.
 func newSet(n int) Set { return make(Set, (n+63)/64) }
 
-// Has reports whether the node is in the set.
-func (s Set) Has(node int) bool { return s[node/64]&(1<<(node%64)) != 0 }
-
 // Nodes yields the nodes of the set in increasing order.
 func (s Set) Nodes() iter.Seq[int] {
 	return func(yield func(int) bool) {

@@ -75,6 +75,17 @@ func (m measure) over(other measure) measure {
 	return func(r results, seed uint64) float64 { return more(m(r, seed), other(r, seed)) }
 }
 
+// partOf returns the measure of m as per cent of other. It is unknown where other is 0.
+func (m measure) partOf(other measure) measure {
+	return func(r results, seed uint64) float64 {
+		whole := other(r, seed)
+		if whole == 0 {
+			return math.NaN()
+		}
+		return 100 * m(r, seed) / whole
+	}
+}
+
 // more returns the per cent by which x is above y.
 func more(x, y float64) float64 { return 100 * (x/y - 1) }
 

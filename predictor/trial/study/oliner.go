@@ -27,6 +27,8 @@ const (
 	// olinerPatience is how often a job is interrupted or put off at most. In the paper's settings none is
 	// so often.
 	olinerPatience = 1000
+	// olinerSpan bounds what a log of failures may span, in seconds: 100 years.
+	olinerSpan = 100 * 366 * 24 * 3600
 )
 
 // The paper's job logs.
@@ -243,6 +245,9 @@ func olinerFailures(f *NodeFailures, mtbf float64, chance *rand.Rand) (*qos.Log,
 	last := len(times) - 1
 	if last < 1 || times[last] == times[0] {
 		return nil, 0, errors.New("the log of failures has fewer than two times at which nodes failed")
+	}
+	if times[last]-times[0] > olinerSpan {
+		return nil, 0, errors.New("the log of failures spans more than 100 years")
 	}
 	stretch := 1.
 	if mtbf > 0 {

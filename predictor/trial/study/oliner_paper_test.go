@@ -24,7 +24,7 @@ func TestOlinerPaper(t *testing.T) {
 		users := func(u int) olinerSetting { return olinerSetting{log: log, u: u} }
 		careful := users(9)
 		between(t, log+": a=1 against a=0, QoS, %", r.interval(careful.of(10, "qos").over(careful.of(0, "qos"))), 3, 60)
-		between(t, log+": a=1 against a=0, lost work, %", r.interval(careful.of(10, "lost").share(careful.of(0, "lost"))), 0, 100./9)
+		between(t, log+": a=1 against a=0, lost work, %", r.interval(careful.of(10, "lost").partOf(careful.of(0, "lost"))), 0, 100./9)
 		between(t, log+": U=.9 against U=.1, QoS, %", r.interval(careful.of(10, "qos").over(users(1).of(10, "qos"))), .5, 30)
 		between(t, log+": a=1, U=.9, QoS", r.interval(careful.of(10, "qos")), .95, 1)
 		between(t, log+": a=1, U=1, QoS", r.interval(users(10).of(10, "qos")), 1-1e-9, 1+1e-9)

@@ -2,7 +2,6 @@ package study
 
 import (
 	"fmt"
-	"math"
 	"slices"
 )
 
@@ -14,7 +13,7 @@ func (s Oliner) Report(o Options, outcomes []Outcome) Report {
 		Title: "Oliner, Rudolph, Sahoo, Moreira and Gupta, Probabilistic QoS Guarantees for Supercomputing Systems (2005)",
 		Tables: []Table{
 			r.table("Table 1: the jobs", olinerJobLines()),
-			r.table("Section 5.1: what accuracy gains, a = 1 against a = 0 with U = 0.9", olinerAccuracyLines()),
+			r.table("Section 5.1: what accuracy gains, a = 1 against a = 0 with U = 0.9", olinerAccuracyLines(o)),
 			r.table("Section 5.1: what users gain who ask for more, U = 0.9 against U = 0.1 with a = 1", olinerUserLines()),
 			r.table("Sections 5.1 and 5.2: what the figures show", olinerShapeLines()),
 			r.table("Beyond the paper: deadlines, checkpoints and the rate of failures, with U = 0.9", r.known(olinerBeyondLines(o))),
@@ -61,33 +60,42 @@ const (
 // megaseconds is the unit of lost work: a million node-seconds.
 const megaseconds = 1e6
 
-func olinerAccuracyLines() []line {
+func olinerAccuracyLines(o Options) []line {
 	var lines []line
-	for _, log := range olinerLogs() {
-		short, s := olinerShort[log], olinerSetting{log: log, u: 9}
+	for _, s := range olinerSettings(o) {
+		if s.u != 9 {
+			continue
+		}
+		qos, utilisation := s.of(10, "qos").over(s.of(0, "qos")), s.of(10, "utilisation").over(s.of(0, "utilisation"))
+		lost := s.of(10, "lost").partOf(s.of(0, "lost"))
+		name := s.label()
+		if s.kind != olinerPaper {
+			lines = append(lines,
+				line{name + ": QoS", "% more", nil, qos, ""},
+				line{name + ": utilisation", "% more", nil, utilisation, ""},
+				line{name + ": work lost, a = 1", "% of that with a = 0", nil, lost, ""})
+			continue
+		}
 		note := noteAsMuchAs
-		if log == olinerNASA {
+		if s.log == olinerNASA {
 			note = noteNotEnd
 		}
 		lines = append(lines,
-			line{short + ": QoS", "% more", paper(6), s.of(10, "qos").over(s.of(0, "qos")), noteAsMuchAs},
-			line{short + ": utilisation", "% more", paper(6), s.of(10, "utilisation").over(s.of(0, "utilisation")), note},
-			line{short + ": work lost, a = 0", "million node-seconds", nil, s.of(0, "lost").per(megaseconds), noteNothing},
-			line{short + ": work lost, a = 1", "million node-seconds", nil, s.of(10, "lost").per(megaseconds), ""},
-			line{short + ": work lost, a = 1", "% of that with a = 0", paper(100. / 9), s.of(10, "lost").share(s.of(0, "lost")), "the paper: 9 times less, 4.5 to 0.5 in Figures 5 and 6"})
+			line{name + ": QoS", "% more", paper(6), qos, noteAsMuchAs},
+			line{name + ": utilisation", "% more", paper(6), utilisation, note},
+			line{name + ": work lost, a = 0", "million node-seconds", nil, s.of(0, "lost").per(megaseconds), noteNothing},
+			line{name + ": work lost, a = 1", "million node-seconds", nil, s.of(10, "lost").per(megaseconds), ""},
+			line{name + ": work lost, a = 1", "% of that with a = 0", paper(100. / 9), lost, "the paper: 9 times less, 4.5 to 0.5 in Figures 5 and 6"})
 	}
 	return lines
 }
 
-// share returns the measure m as per cent of other.
-func (m measure) share(other measure) measure {
-	return func(r results, seed uint64) float64 {
-		whole := other(r, seed)
-		if whole == 0 {
-			return math.NaN()
-		}
-		return 100 * m(r, seed) / whole
+// label returns the name of the setting's log in the paper, and the setting's kind.
+func (s olinerSetting) label() string {
+	if s.kind == olinerPaper {
+		return olinerShort[s.log]
 	}
+	return olinerShort[s.log] + ", " + string(s.kind)
 }
 
 func olinerUserLines() []line {
@@ -98,7 +106,7 @@ func olinerUserLines() []line {
 		lines = append(lines,
 			line{short + ": QoS", "% more", paper(4), high.of(10, "qos").over(low.of(10, "qos")), "the paper: as high as that"},
 			line{short + ": utilisation", "% more", paper(3), high.of(10, "utilisation").over(low.of(10, "utilisation")), "with a = 1 little is lost whatever U, and nothing that ends the log later"},
-			line{short + ": work lost", "% of that with U = 0.1", paper(100. / 9), high.of(10, "lost").share(low.of(10, "lost")), "the paper: 9 times less"})
+			line{short + ": work lost", "% of that with U = 0.1", paper(100. / 9), high.of(10, "lost").partOf(low.of(10, "lost")), "the paper: 9 times less"})
 	}
 	return lines
 }
@@ -135,7 +143,7 @@ func olinerShapeLines() []line {
 		{"Figure 2: QoS, NASA, a = 0.7 against a = 0, U = 0.1", "% more", paper(0), nasa(1).of(7, "qos").over(nasa(1).of(0, "qos")), "the paper: no benefit until a = 0.8, and a negligible one then"},
 		{"Figure 8: QoS, SDSC, a = 1, U = 1", "", paper(1), sdsc(10).of(10, "qos").shareOf(1), ""},
 		{"Figure 8: QoS, NASA, a = 1, U = 1", "", paper(1), nasa(10).of(10, "qos").shareOf(1), ""},
-		{"Figures 5 and 6: work lost, SDSC against NASA, a = 0", "times", paper(10), sdsc(9).of(0, "lost").share(nasa(9).of(0, "lost")).per(100), "the paper's NASA jobs are a quarter of ours: see Table 1"},
+		{"Figures 5 and 6: work lost, SDSC against NASA, a = 0", "times", paper(10), sdsc(9).of(0, "lost").partOf(nasa(9).of(0, "lost")).per(100), "the paper's NASA jobs are a quarter of ours: see Table 1"},
 		{"Figure 7: range of QoS, SDSC, a = 0.5, U from 0.6 to 1", "", paper(0), olinerSpread(olinerSDSC, "qos", 5, 6, 7, 8, 9, 10), "the paper: U has no effect while a < U; see below"},
 		{"Figure 7: range of QoS, SDSC, a = 0.5, U from 0 to 0.5", "", nil, olinerSpread(olinerSDSC, "qos", 5, 0, 1, 2, 3, 4, 5), "by equation 3 U has no effect while U is at most 1 - a"},
 	}
@@ -143,27 +151,21 @@ func olinerShapeLines() []line {
 
 func olinerBeyondLines(o Options) []line {
 	var lines []line
-	for _, log := range olinerLogs() {
-		for _, s := range olinerSettings(o) {
-			if s.log != log || s.u != 9 {
-				continue
-			}
-			name := olinerShort[log]
-			if s.kind != olinerPaper {
-				name += ", " + string(s.kind)
-			}
-			for _, a := range []int{0, 10} {
-				for _, l := range []line{
-					{name: "QoS", ours: s.of(a, "qos").shareOf(1)},
-					{name: "deadlines missed", unit: "% of jobs", ours: s.of(a, "missed").times(100).shareOf(100)},
-					{name: "goodput: work done", unit: "% of the time that jobs had nodes", ours: s.of(a, "goodput").times(100).shareOf(100)},
-					{name: "work lost", unit: "million node-seconds", ours: s.of(a, "lost").per(megaseconds)},
-					{name: "checkpoints performed", unit: "% of those requested", ours: s.of(a, "performed").times(100).shareOf(100)},
-					{name: "submission to end", unit: "h", ours: s.of(a, "turnaround").per(3600)},
-				} {
-					l.name = fmt.Sprintf("%s, a = %s: %s", name, tenths(a), l.name)
-					lines = append(lines, l)
-				}
+	for _, s := range olinerSettings(o) {
+		if s.u != 9 {
+			continue
+		}
+		for _, a := range []int{0, 10} {
+			for _, l := range []line{
+				{name: "QoS", ours: s.of(a, "qos").shareOf(1)},
+				{name: "deadlines missed", unit: "% of jobs", ours: s.of(a, "missed").times(100).shareOf(100)},
+				{name: "goodput: work done", unit: "% of the time that jobs had nodes", ours: s.of(a, "goodput").times(100).shareOf(100)},
+				{name: "work lost", unit: "million node-seconds", ours: s.of(a, "lost").per(megaseconds)},
+				{name: "checkpoints performed", unit: "% of those requested", ours: s.of(a, "performed").times(100).shareOf(100)},
+				{name: "submission to end", unit: "h", ours: s.of(a, "turnaround").per(3600)},
+			} {
+				l.name = fmt.Sprintf("%s, a = %s: %s", s.label(), tenths(a), l.name)
+				lines = append(lines, l)
 			}
 		}
 	}

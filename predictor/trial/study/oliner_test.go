@@ -2,6 +2,7 @@ package study
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"path/filepath"
 	"strings"
@@ -62,6 +63,11 @@ func TestOlinerFailures(t *testing.T) {
 				t.Errorf("seed %d: %d failures in a period", seed, n)
 			}
 		}
+	}
+	long := nodesThatFail(2)
+	long.Failures[1].Down = math.MaxInt64
+	if _, _, err := olinerFailures(long, 0, rand.New(rand.NewPCG(1, 0))); err == nil {
+		t.Error("a log may end with time")
 	}
 	for _, n := range []int{0, 1} {
 		if _, _, err := olinerFailures(nodesThatFail(n), 0, rand.New(rand.NewPCG(1, 0))); err == nil {
