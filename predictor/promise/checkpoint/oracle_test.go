@@ -107,6 +107,9 @@ func TestOracle(t *testing.T) {
 		o.price = s.price
 		do, skip := o.best()
 		a := Advise(r)
+		if LookAhead(r) != a.Checkpoint {
+			t.Errorf("%+v: advice %+v, and LookAhead does not follow it", *r, a)
+		}
 		regret := max(0, do-skip)
 		if !a.Checkpoint {
 			regret = max(0, skip-do)

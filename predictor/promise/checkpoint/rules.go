@@ -8,8 +8,18 @@ type Rule func(*Request) bool
 // Never is the Rule of an application without checkpoints.
 func Never(*Request) bool { return false }
 
-// LookAhead is the Rule that Advise follows.
-func LookAhead(r *Request) bool { return Advise(r).Checkpoint }
+// LookAhead is the Rule of Advise. It does without Advise where even the whole risk until the job is done is
+// too small.
+func LookAhead(r *Request) bool {
+	if r.Left > 0 && (r.Ends == 0 || r.Left <= r.Ends) {
+		fails := clamp(r.Hazard.Within(r.Left + r.Cost))
+		price := newSteady(r).price
+		if price*fails*r.Since < (1-fails)*r.Cost {
+			return false
+		}
+	}
+	return Advise(r).Checkpoint
+}
 
 // Equation1 is equation 1 of Oliner et al. (2005): p_f d I >= C, with d the intervals since the last
 // checkpoint done, and p_f the probability of a failure before the next one would be complete. It weighs

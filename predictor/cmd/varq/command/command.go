@@ -1,5 +1,5 @@
 // Package command is the command line of varq. It has the root command, the subcommands that
-// ask varqd, and the subcommands trace and study, each in files of its name. The subcommands
+// ask varqd, and the subcommands advise, trace and study, each in files of its name. The subcommands
 // simulate and evaluate are packages of their own. Commands show tables and sentences to
 // people. For scripts they show JSON, or tables with bars between the columns.
 package command
@@ -26,8 +26,8 @@ import (
 
 // The exit codes of varq.
 const (
-	ExitOK     = 0 // varqd answered, and the answer is yes
-	ExitNo     = 1 // varqd answered, and the answer is no: refused, not permitted, or no such thing
+	ExitOK     = 0 // varqd answered, and the answer is yes; to checkpoint
+	ExitNo     = 1 // varqd answered, and the answer is no: refused, not permitted, or no such thing; to skip a checkpoint
 	ExitUsage  = 2 // the command line makes no sense
 	ExitFailed = 3 // varqd could not be asked or answer; a simulation failed
 )
@@ -108,6 +108,7 @@ Its work is running by 17:00 with a probability of at least 0.9.`,
 		newNodes(env, link),
 		newReport(env, link),
 		newDoctor(env, link),
+		newAdvise(env),
 		simulate.New(&env.Env),
 		evaluate.New(&env.Env),
 		newTrace(env),

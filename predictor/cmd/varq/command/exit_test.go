@@ -53,11 +53,14 @@ func TestExitCodes(t *testing.T) {
 		"predict -t 60 -n0":                    ExitUsage,
 		"quote -t 60 --begin-by=17:00 -n0":     ExitUsage,
 		"quote -t 60 --begin-by=17:00 -c -1":   ExitUsage,
-		"limits --endpoint=unix:///nowhere/at": ExitFailed,
-		"nodes --endpoint=unix:///nowhere/at":  ExitFailed,
-		"nodes --most=-1":                      ExitUsage,
-		"nodes -N node[1-":                     ExitUsage,
-		"status --endpoint=unix:///nowhere/at": ExitFailed,
+		"advise --cost=60s --interval=1h --since-last=9 --mtbf=1-0":        ExitOK,
+		"advise --cost=60s --interval=1h --since-last=0 --mtbf=1-0 --json": ExitNo,
+		"advise --cost=60s --interval=1h":                                  ExitUsage,
+		"limits --endpoint=unix:///nowhere/at":                             ExitFailed,
+		"nodes --endpoint=unix:///nowhere/at":                              ExitFailed,
+		"nodes --most=-1":                                                  ExitUsage,
+		"nodes -N node[1-":                                                 ExitUsage,
+		"status --endpoint=unix:///nowhere/at":                             ExitFailed,
 	} {
 		var stdout, stderr bytes.Buffer
 		got := Run(strings.Fields(line), Env{Env: cli.Env{
@@ -68,7 +71,10 @@ func TestExitCodes(t *testing.T) {
 				if name == "VARQ_CONFIG" {
 					return filepath.Join(dir, "varq.yaml")
 				}
-				return "unix://" + socket
+				if name == "VARQ_ENDPOINT" {
+					return "unix://" + socket
+				}
+				return ""
 			},
 			Now:     func() int64 { return now },
 			Elapsed: func() time.Duration { return clitest.Elapsed },
@@ -77,7 +83,7 @@ func TestExitCodes(t *testing.T) {
 		if got != want {
 			t.Errorf("varq %s: exit code %d, want %d\n%s", line, got, want, &stderr)
 		}
-		quiet := want == ExitOK || want == ExitNo && strings.HasPrefix(line, "quote") // a refusal is an answer
+		quiet := want == ExitOK || want == ExitNo && (strings.HasPrefix(line, "quote") || strings.HasPrefix(line, "advise")) // a refusal is an answer
 		if said := stderr.Len() > 0; said == quiet {
 			t.Errorf("varq %s: exit code %d, standard error %q", line, got, &stderr)
 		}
