@@ -6,10 +6,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/varq-project/varq/predictor/cluster/sched"
-	"github.com/varq-project/varq/predictor/logs/failures"
+	"github.com/varq-project/varq/predictor/logs/swf"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -55,35 +54,22 @@ func (f Folder) Requests(name string) (func(*sched.Job) workload.Request, error)
 	return Requests(trace.Header()), nil
 }
 
-// LosAlamos is where Los Alamos' log of failures can be had from.
-const LosAlamos = "https://www.usenix.org/cfdr"
-
-// Failures returns the nodes of a system of Los Alamos, and their failures by Down, from the last, by
-// name, of the files failures/LANL-*.csv and failures/LANL-*.csv.gz.
-func (f Folder) Failures(system string) (nodes []string, log []workload.Failure, err error) {
-	found := ""
-	for _, ending := range []string{".csv", ".csv.gz"} {
-		files, err := filepath.Glob(filepath.Join(string(f), "failures", "LANL-*"+ending))
-		if err != nil {
-			return nil, nil, fmt.Errorf("trace: no failures: %w", err)
-		}
-		for _, file := range files {
-			found = max(found, file)
-		}
-	}
-	if found == "" {
-		return nil, nil, fmt.Errorf("trace: no failures LANL-*.csv or .csv.gz in the folder %s; they can be had from %s", filepath.Join(string(f), "failures"), LosAlamos)
-	}
-	systems, err := failures.Open(found, time.UTC)
+// Ran returns the jobs of the log of that name as swf.Reader.Jobs does. The sequence may be read several
+// times; each reading opens the file.
+func (f Folder) Ran(name string) (iter.Seq2[workload.Job, error], error) {
+	path, err := f.find(name)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	for _, s := range systems {
-		if s.Name == system {
-			return s.Nodes, s.Failures, nil
+	return func(yield func(workload.Job, error) bool) {
+		log, err := swf.Open(path)
+		if err != nil {
+			yield(workload.Job{}, err)
+			return
 		}
-	}
-	return nil, nil, fmt.Errorf("trace: %s has no system %s", found, system)
+		defer log.Close()
+		log.Jobs()(yield)
+	}, nil
 }
 
 func (f Folder) find(name string) (path string, err error) {
