@@ -14,11 +14,28 @@ import (
 func measures(study string) []string {
 	reserved := []string{"wait", "utilisation", "lost", "held", "offset", "exact", "promised", "granted", "cost", "prob", "kept", "kept low", "kept high"}
 	switch study {
+	case "checkpoints":
+		var names []string
+		for n := range 6 {
+			names = append(names, fmt.Sprintf("work %d", n))
+			for _, rule := range checkpointsRules() {
+				names = append(names, fmt.Sprintf("overhead %d %s", n, rule.name), fmt.Sprintf("lost %d %s", n, rule.name))
+			}
+		}
+		return names
 	case "downey":
 		return []string{
 			"spoiled", "rebels", "losers", "saved", "lost", "median", "mean", "heavier", "duration", "durations",
 			"correlation", "slope", "intercept", "turnaround", "slower", "busier",
 		}
+	case "faults":
+		names := []string{"failed", "gain", "gain low", "gain high", "own", "fading", "over own", "over fading", "expected", "precision", "lift"}
+		for _, size := range faultSets {
+			for _, of := range []string{"hits", "gain", "expected"} {
+				names = append(names, fmt.Sprint(of, " ", size))
+			}
+		}
+		return append(names, "said 1", "came 1", "days 1", "said 2", "came 2", "days 2")
 	case "forecasters":
 		return append(reserved, "slowdown", "wait without", "slowdown without", "overhead of kept", "kept promises",
 			"asked in outages", "promised in outages", "kept in outages", "down in outages")

@@ -4,7 +4,9 @@ import "errors"
 
 // Studies returns all studies by name.
 func Studies() map[string]Study {
-	return map[string]Study{"downey": Downey{}, "faults": Faults{}, "forecasters": Methods{}, "oliner": Oliner{}, "smith": Smith{}, "varq": VARQ{}}
+	return map[string]Study{
+		"checkpoints": Checkpoints{}, "downey": Downey{}, "faults": Faults{}, "forecasters": Methods{}, "oliner": Oliner{}, "smith": Smith{}, "varq": VARQ{},
+	}
 }
 
 // ErrNoTraces is the error of a case that needs a real log while Options.Traces is nil.

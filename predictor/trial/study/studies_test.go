@@ -42,18 +42,31 @@ func (madeUpLogs) Requests(string) (func(*sched.Job) workload.Request, error) {
 	}, nil
 }
 
-// Failures returns failures of 100 nodes, each some hours after the one before.
-func (madeUpLogs) Failures(string) (nodes []string, log []workload.Failure, err error) {
-	random := rand.New(rand.NewPCG(3, 4))
-	for i := range 100 {
-		nodes = append(nodes, fmt.Sprint(i))
+// Ran has jobs of hours, over two years.
+func (madeUpLogs) Ran(string) (iter.Seq2[workload.Job, error], error) {
+	return func(yield func(workload.Job, error) bool) {
+		random := rand.New(rand.NewPCG(3, 4))
+		for id := range int64(400) {
+			job := workload.Job{ID: id, Start: 1 + id*160_000}
+			job.Nodes, job.Limit, job.End = 1+random.Int32N(20), 60_000, job.Start+random.Int64N(60_000)
+			if !yield(job, nil) {
+				return
+			}
+		}
+	}, nil
+}
+
+// Failures has two hundred, over two years.
+func (madeUpLogs) Failures(string) (nodes []string, failures []workload.Failure, err error) {
+	random := rand.New(rand.NewPCG(5, 6))
+	for node := range 40 {
+		nodes = append(nodes, fmt.Sprint(node))
 	}
-	at := int64(1_000_000_000)
-	for range 300 {
-		at += random.Int64N(60_000)
-		log = append(log, workload.Failure{Node: nodes[random.IntN(len(nodes))], Down: at})
+	for n := range int64(200) {
+		at := 1e9 + n*320_000
+		failures = append(failures, workload.Failure{Node: nodes[random.IntN(40)], Down: at, Up: at + random.Int64N(9000)})
 	}
-	return nodes, log, nil
+	return nodes, failures, nil
 }
 
 // brokenLogs end with an error.
@@ -76,13 +89,16 @@ func (b brokenLogs) Open(name string) (iter.Seq2[sched.Job, error], int32, error
 	}, procs, err
 }
 
-// Failures fails.
-func (b brokenLogs) Failures(string) ([]string, []workload.Failure, error) {
-	return nil, nil, errBroken
+func (brokenLogs) Ran(string) (iter.Seq2[workload.Job, error], error) {
+	return func(yield func(workload.Job, error) bool) { yield(workload.Job{}, errBroken) }, nil
 }
 
+func (brokenLogs) Failures(string) ([]string, []workload.Failure, error) { return nil, nil, errBroken }
+
 // replaying has the studies that replay logs.
-var replaying = map[string]Study{"faults": Faults{}, "forecasters": Methods{}, "oliner": Oliner{}, "smith": Smith{}, "varq": VARQ{}}
+var replaying = map[string]Study{
+	"checkpoints": Checkpoints{}, "faults": Faults{}, "forecasters": Methods{}, "oliner": Oliner{}, "smith": Smith{}, "varq": VARQ{},
+}
 
 func TestCasesAreUnique(t *testing.T) {
 	for name, s := range Studies() {

@@ -65,6 +65,8 @@ type Traces interface {
 	// Requests returns a function that returns the request of a job of the log, with
 	// the names of partitions from the log's header.
 	Requests(name string) (func(*sched.Job) workload.Request, error)
+	// Ran returns the jobs of a log of the Parallel Workloads Archive as they waited and ran.
+	Ran(name string) (iter.Seq2[workload.Job, error], error)
 	// Failures returns the nodes of a system of Los Alamos, such as "20", and their failures
 	// by Down. The error names the file that is missing.
 	Failures(system string) (nodes []string, log []workload.Failure, err error)
@@ -124,7 +126,7 @@ type Interval struct {
 	Mean float64 `json:"mean"`
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
-	N    int     `json:"n"` // number of seeds
+	N    int     `json:"n"` // number of seeds, or of the blocks that were resampled
 }
 
 // Figure is the data of a picture: groups of bars, or lines.

@@ -47,13 +47,16 @@ Probabilistic Advanced Reservations for Batch-scheduled Parallel Machines" (2007
 and oliner Oliner, Rudolph, Sahoo, Moreira and Gupta's "Probabilistic QoS Guarantees
 for Supercomputing Systems" (2005). Forecasters holds VARQ's reservations as varqd's
 blend plans them against those that plain QBETS does, also around outages. Faults
-tells how well failures of nodes are forecast.
+tells how well failures of nodes are forecast, and checkpoints holds varq's advice
+when to checkpoint against known rules, under failures that happened.
 
-Forecasters, oliner, smith and varq replay logs of ` + trace.Archive + `.
-Faults and oliner also read failures/LANL-*.csv.gz in their folder, of
-` + trace.LosAlamos + `, or with --failures a table of a site's own: a line for
-each failure, below the header node,down,up,cause. Times are Unix seconds, or as Slurm
-prints them, in TZ; a line without down names a node that never failed.
+Checkpoints, forecasters, oliner, smith and varq replay logs of
+` + trace.Archive + `.
+Checkpoints, faults and oliner also read failures/LANL-*.csv.gz in their folder, of
+` + trace.LosAlamos + `; faults and oliner with --failures a table of a site's
+own: a line for each failure, below the header node,down,up,cause. Times are Unix
+seconds, or as Slurm prints them, in TZ; a line without down names a node that never
+failed.
 
 With --out, a report with pictures is written to FOLDER/report.md, and the outcome
 of every case is kept: the command goes on where it was interrupted. With --slurm
@@ -70,7 +73,7 @@ its environment, SBATCH_PARTITION for instance.`,
 	f := &studyFlags{}
 	flags := cmd.Flags()
 	flags.StringVar(&f.traces, "traces", "", "the `folder` with the logs (default $VARQ_TRACES)")
-	flags.StringVar(&f.failures, "failures", "", "for oliner: a `file` with the failures of a system's nodes, instead of Los Alamos'")
+	flags.StringVar(&f.failures, "failures", "", "for faults and oliner: a `file` with the failures of a system's nodes, instead of Los Alamos'")
 	flags.IntVar(&f.seeds, "seeds", 0, "repeat everything with this `number` of seeds (default: as many as the study needs)")
 	flags.BoolVar(&f.quick, "quick", false, "only the beginning of each workload, with few seeds")
 	flags.BoolVar(&f.json, "json", false, "show the report in JSON")
@@ -82,8 +85,8 @@ its environment, SBATCH_PARTITION for instance.`,
 		if err := f.check(); err != nil {
 			return cli.Usage(cmd, err)
 		}
-		if f.failures != "" && args[0] != "oliner" {
-			return cli.Usage(cmd, fmt.Errorf("--failures: no nodes fail in %s, only in oliner", args[0]))
+		if f.failures != "" && args[0] != "oliner" && args[0] != "faults" {
+			return cli.Usage(cmd, fmt.Errorf("--failures: no file of failures is read by %s, only by faults and oliner", args[0]))
 		}
 		return env.study(cmd, args[0], f)
 	}

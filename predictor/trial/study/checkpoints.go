@@ -1,0 +1,196 @@
+package study
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/varq-project/varq/predictor/promise/checkpoint"
+	"github.com/varq-project/varq/predictor/trial/replay"
+)
+
+// Checkpoints is the study "checkpoints": what checkpoints and lost work cost by varq's advice, by that of
+// "Probabilistic QoS Guarantees for Supercomputing Systems" (Oliner et al. 2005, equation 1), by Young's and
+// Daly's intervals and by SCR's settings, when failures that happened meet jobs that happened.
+type Checkpoints struct{}
+
+const (
+	checkpointsLog        = "SDSC-SP2-1998"
+	checkpointsSystem     = "20"
+	checkpointsLearnt     = .6   // of the time of the failures, before the first job
+	checkpointsShortest   = 3600 // seconds that a job runs
+	checkpointsLast       = week // seconds before the last failure, by which the last job starts
+	checkpointsSeeds      = 5
+	checkpointsQuickSeeds = 1
+	checkpointsQuickWeeks = 20
+	week                  = 7 * 24 * 3600
+)
+
+// checkpointsCell is a cost of a checkpoint, and an interval between requests, in seconds.
+type checkpointsCell struct{ cost, interval int64 }
+
+func checkpointsCells() []checkpointsCell {
+	var cells []checkpointsCell
+	for _, interval := range []int64{3600, 600} {
+		for _, cost := range []int64{60, 300, 720, 1800} {
+			cells = append(cells, checkpointsCell{cost, interval})
+		}
+	}
+	return cells
+}
+
+func (c checkpointsCell) name() string {
+	return fmt.Sprintf("C=%d I=%d", c.cost, c.interval)
+}
+
+// checkpointsRule is a way to decide.
+type checkpointsRule struct {
+	name string
+	replay.Contender
+}
+
+// The predictors of the rules, by their index.
+const (
+	evenRate    = iota // of all nodes together, from all of the past
+	perNodeRate        // of each node, with a half-life
+)
+
+const (
+	lookAhead     = "varq's"
+	noCheckpoints = "none"
+)
+
+// checkpointsRules returns the rules. Young's, Daly's and SCR's know the mean time between failures of all
+// nodes, and SCR's variables are set anew at each request to what Daly's interval comes to.
+func checkpointsRules() []checkpointsRule {
+	rule := func(name string, rule checkpoint.Rule, predictor int) checkpointsRule {
+		return checkpointsRule{name, replay.Contender{Rule: rule, Predictor: predictor}}
+	}
+	gap := func(r *checkpoint.Request) float64 { return checkpoint.Daly(r.Cost, 1/r.Hazard.Rate()) }
+	percent := func(r *checkpoint.Request) float64 { return 100 * r.Cost / (gap(r) + r.Cost) }
+	return []checkpointsRule{
+		rule(noCheckpoints, checkpoint.Never, evenRate),
+		rule("equation 1", checkpoint.Equation1, evenRate),
+		rule("Young", checkpoint.EveryYoung, evenRate),
+		rule("Daly", checkpoint.EveryDaly, evenRate),
+		rule("SCR_CHECKPOINT_SECONDS", checkpoint.SCRSeconds(gap), evenRate),
+		rule("SCR_CHECKPOINT_OVERHEAD", checkpoint.SCROverhead(percent), evenRate),
+		rule("marginal", checkpoint.Marginal, evenRate),
+		rule("equation 1, told varq's risk", checkpoint.Equation1, perNodeRate),
+		rule("Daly, told varq's risk", checkpoint.EveryDaly, perNodeRate),
+		rule("marginal, told varq's risk", checkpoint.Marginal, perNodeRate),
+		rule(lookAhead, checkpoint.LookAhead, perNodeRate),
+	}
+}
+
+func (Checkpoints) seeds(o Options) int {
+	return o.repetitions(checkpointsSeeds, checkpointsQuickSeeds)
+}
+
+// Cases implements Study.
+func (s Checkpoints) Cases(o Options) []Case {
+	var cases []Case
+	for seed := range s.seeds(o) {
+		for _, c := range checkpointsCells() {
+			cases = append(cases, Case{c.name(), uint64(seed) + 1})
+		}
+	}
+	return cases
+}
+
+// Run implements Study. Its values are node-seconds, by the week from the first job on in which jobs
+// started:
+//
+//	work 3               of jobs that started in week 3
+//	overhead 3 Young     of checkpoints by the rule
+//	lost 3 Young         of work lost by the rule
+func (Checkpoints) Run(o Options, c Case) (Values, error) {
+	for _, cell := range checkpointsCells() {
+		if cell.name() == c.Name {
+			return cell.run(o, c.Seed)
+		}
+	}
+	return nil, fmt.Errorf("checkpoints has no case %q", c.Name)
+}
+
+func (c checkpointsCell) run(o Options, seed uint64) (Values, error) {
+	if o.Traces == nil {
+		return nil, ErrNoTraces
+	}
+	nodes, failed, err := o.Traces.Failures(checkpointsSystem)
+	if err != nil {
+		return nil, err
+	}
+	jobs, err := longJobs(o.Traces)
+	if err != nil {
+		return nil, err
+	}
+	log := replay.NewLog(nodes, failed)
+	from := log.Start + int64(checkpointsLearnt*float64(log.End-log.Start))
+	until := log.End - checkpointsLast
+	if o.Quick {
+		until = min(until, from+checkpointsQuickWeeks*week)
+	}
+	// The cells have the same jobs on the same nodes.
+	random := rand.New(rand.NewPCG(seed, 0))
+	jobs = moved(jobs, from, until, random)
+	rules := checkpointsRules()
+	r := replay.Replay{
+		Log: log, Cost: c.cost, Interval: c.interval, Random: random,
+		Predictors: []replay.Predictor{evenRate: replay.NewEven(log), perNodeRate: replay.NewPerNode(log)},
+	}
+	for _, rule := range rules {
+		r.Contenders = append(r.Contenders, rule.Contender)
+	}
+	values := Values{}
+	for i, costs := range r.Run(jobs) {
+		for j, cost := range costs {
+			n := (jobs[j].Start - from) / week
+			if i == 0 {
+				values[fmt.Sprintf("work %d", n)] += cost.Work
+			}
+			values[fmt.Sprintf("overhead %d %s", n, rules[i].name)] += cost.Overhead
+			values[fmt.Sprintf("lost %d %s", n, rules[i].name)] += cost.Lost
+		}
+	}
+	return values, nil
+}
+
+// longJobs returns the jobs of the log that ran for long enough, by their starts.
+func longJobs(traces Traces) ([]replay.Job, error) {
+	log, err := traces.Ran(checkpointsLog)
+	if err != nil {
+		return nil, err
+	}
+	var jobs []replay.Job
+	for job, err := range log {
+		if err != nil {
+			return nil, err
+		}
+		if job.Start > 0 && job.End-job.Start >= checkpointsShortest && job.Nodes > 0 {
+			jobs = append(jobs, replay.Job{Start: job.Start, Nodes: int(job.Nodes), Work: job.End - job.Start, Limit: job.Limit})
+		}
+	}
+	slices.SortStableFunc(jobs, func(a, b replay.Job) int { return cmp.Compare(a.Start, b.Start) })
+	return jobs, nil
+}
+
+// moved returns the jobs that start between two times if the log begins at the first one, at a random place,
+// and begins anew after its end.
+func moved(jobs []replay.Job, from, until int64, random *rand.Rand) []replay.Job {
+	if len(jobs) == 0 {
+		return nil
+	}
+	first := jobs[0].Start
+	length := jobs[len(jobs)-1].Start - first + 1
+	offset := random.Int64N(length)
+	var all []replay.Job
+	for _, job := range jobs {
+		if job.Start = from + (job.Start-first+offset)%length; job.Start < until {
+			all = append(all, job)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b replay.Job) int { return cmp.Compare(a.Start, b.Start) })
+	return all
+}
