@@ -87,11 +87,11 @@ func Advise(r *Request) Advice {
 }
 
 const (
-	// most bounds the requests to come that are looked at.
-	most = 128
-	// each is how many of them there are to a long-run interval between checkpoints, and far how many such
-	// intervals are looked ahead: beyond, what is done now makes no difference.
-	each, far = 24, 3
+	// most bounds the requests to come that are looked at, and each is how many of them are evenly spaced.
+	most, each = 128, 72
+	// far is how many of the best intervals between checkpoints are looked ahead: what is beyond makes no
+	// difference now.
+	far = 3
 	// shifts bounds the checkpoints to come that put off what is after them; it matters if the risk changes
 	// or the job is to be stopped.
 	shifts = 8
@@ -158,11 +158,11 @@ func newPlan(r *Request, stopped, finishes bool) *plan {
 	return p
 }
 
-// requests chooses the requests that are looked at: the next ones with growing gaps, then some for every
-// interval between checkpoints, and the latest one.
+// requests chooses the requests that are looked at: all, or the next ones with growing gaps, some with the
+// same gap between them, and the latest one.
 func (p *plan) requests(interval, latest float64) {
-	gap := max(1, math.Round(p.steady.work/interval/each))
 	latest = math.Floor(latest / interval)
+	gap := max(1, math.Round(latest/each))
 	p.at = append(make([]float64, 0, most), 0)
 	for n, step := 1., 1.; n < latest && len(p.at) < most-1; n += step {
 		p.at = append(p.at, n*interval)

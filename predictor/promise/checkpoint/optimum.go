@@ -51,8 +51,8 @@ func (s *steady) priceOf(work float64) float64 {
 	return (1/s.rate + s.restart) * math.Expm1(min(exposed, worst)) / work
 }
 
-// ahead returns the value of having work since the last checkpoint, against having just checkpointed: it
-// is not above 0 by more than a checkpoint's cost. See plan for what a value is.
+// ahead returns the value of having work since the last checkpoint, if the next one is as near as can be to
+// the best interval after that: see plan for what a value is. Just after a checkpoint it is 0.
 func (s *steady) ahead(since float64) float64 {
 	more := max(0, math.Round((s.work-since)/s.interval)) * s.interval
 	exposed := min(s.rate*(more+s.cost), worst)
