@@ -17,7 +17,7 @@ type Checkpoints struct{}
 
 const (
 	checkpointsLog        = "SDSC-SP2-1998"
-	checkpointsSystem     = "20"
+	checkpointsSystem     = "20" // of Los Alamos
 	checkpointsLearnt     = .6   // of the time of the failures, before the first job
 	checkpointsShortest   = 3600 // seconds that a job runs
 	checkpointsLast       = week // seconds before the last failure, by which the last job starts
@@ -27,21 +27,31 @@ const (
 	week                  = 7 * 24 * 3600
 )
 
-// checkpointsCell is a cost of a checkpoint, and an interval between requests, in seconds.
-type checkpointsCell struct{ cost, interval int64 }
+// checkpointsOthers are systems on which fewer cells are tried.
+var checkpointsOthers = []string{"18", "19"}
+
+// checkpointsCell is a system whose nodes fail, a cost of a checkpoint, and an interval between requests, both
+// in seconds.
+type checkpointsCell struct {
+	system         string
+	cost, interval int64
+}
 
 func checkpointsCells() []checkpointsCell {
 	var cells []checkpointsCell
 	for _, interval := range []int64{3600, 600} {
 		for _, cost := range []int64{60, 300, 720, 1800} {
-			cells = append(cells, checkpointsCell{cost, interval})
+			cells = append(cells, checkpointsCell{checkpointsSystem, cost, interval})
 		}
+	}
+	for _, system := range checkpointsOthers {
+		cells = append(cells, checkpointsCell{system, 60, 3600}, checkpointsCell{system, 720, 3600})
 	}
 	return cells
 }
 
 func (c checkpointsCell) name() string {
-	return fmt.Sprintf("C=%d I=%d", c.cost, c.interval)
+	return fmt.Sprintf("system %s C=%d I=%d", c.system, c.cost, c.interval)
 }
 
 // checkpointsRule is a way to decide.
@@ -118,7 +128,7 @@ func (c checkpointsCell) run(o Options, seed uint64) (Values, error) {
 	if o.Traces == nil {
 		return nil, ErrNoTraces
 	}
-	nodes, failed, err := o.Traces.Failures(checkpointsSystem)
+	nodes, failed, err := o.Traces.Failures(c.system)
 	if err != nil {
 		return nil, err
 	}
