@@ -100,7 +100,7 @@ func TestForecasts(t *testing.T) {
 		{"all alike", 0, 0, 0, 1, -.01, -.02},
 		{"some nodes are worse", 1, 0, 0, 1, .3, -.02},
 		{"failures come again", 0, .5, 0, 1, .4, .4},
-		{"failures spread", 0, 0, .6, 1, 0, 0},
+		{"failures spread", 0, 0, .6, 1, -.01, -.01},
 		{"all of it", 1, .4, .3, 1, .3, .15},
 		{"all of it, within a week", 1, .4, .3, 7, .2, .1},
 	} {
@@ -186,6 +186,22 @@ func TestSets(t *testing.T) {
 	t.Logf("%g hits, %g expected, %g if nodes were independent", known, expected, product)
 	if math.Abs(expected/known-1) > .15 || product < 1.4*known {
 		t.Fail()
+	}
+}
+
+// Where hardly any time has passed, one failure does not make the next certain.
+func TestFirstFailure(t *testing.T) {
+	for _, nodes := range []int{1, 2, 1000} {
+		m := New(names(nodes), nil, 0)
+		if p := m.Prob([]string{"n0"}, 0, 86400); p < .0005 || p > .005 {
+			t.Errorf("%d nodes of which nothing is known: %g", nodes, p)
+		}
+		m.Observe(Event{Node: "n0", At: 5})
+		m.Advance(6)
+		p, other := m.Prob([]string{"n0"}, 0, 86400), m.Prob([]string{"n1"}, 0, 86400)
+		if !(p > .01 && p < .3) || nodes > 1 && other >= p {
+			t.Errorf("%d nodes: %g after the first failure, another %g", nodes, p, other)
+		}
 	}
 }
 

@@ -76,7 +76,7 @@ func (l *learner) close() {
 			l.made[i] += made
 		}
 		risks := l.risks(x)
-		expected += l.level.of() * l.vote.risk(risks)
+		expected += -math.Expm1(-l.level.of() * l.vote.risk(risks))
 		l.vote.losses(&loss, risks, l.failed[n])
 		if l.failed[n] {
 			l.remember(x)

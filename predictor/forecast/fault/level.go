@@ -12,7 +12,8 @@ const (
 	levelSure   = 10.
 )
 
-// learn takes in a window of a span of days. Expected are the failures forecast with the level until then.
+// learn takes in how many nodes failed in a window of a span of days, and how many were expected to with the level
+// until then.
 func (v *level) learn(failed, expected, span float64) {
 	f := math.Exp(-span / levelMemory)
 	of := v.of()

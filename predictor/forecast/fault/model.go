@@ -102,7 +102,7 @@ func (m *Model) Expected(node string, span int64) float64 {
 	s, before, at := float64(span)/day, 0., 0.
 	for i, l := range m.learners {
 		risk := max(before, l.risk(n))
-		if s <= l.span || i == len(m.learners)-1 {
+		if s < l.span || i == len(m.learners)-1 {
 			return before + (risk-before)*(s-at)/(l.span-at)
 		}
 		before, at = risk, l.span

@@ -14,7 +14,11 @@ type Rates struct {
 }
 
 // NewRates returns the Rates of a number of nodes of which nothing is known.
-func NewRates(nodes int) *Rates { return &Rates{counts: make([]float64, nodes), days: 1} }
+func NewRates(nodes int) *Rates {
+	f := &Rates{counts: make([]float64, nodes)}
+	f.fit()
+	return f
+}
 
 // Advance adds a span of days in which no node failed, after what was known has faded by exp(-fading).
 func (f *Rates) Advance(span, fading float64) {
@@ -41,19 +45,24 @@ func (f *Rates) Observe(n int) {
 // failures must not make all nodes seem alike for ever.
 const leastSpread = .02
 
-// leastMean is the least mean count that tells of a rate.
-const leastMean = 1e-9
+// Before the start so many failures are taken to have been seen in so many days of one node.
+const (
+	priorFailures = 1
+	priorDays     = 365
+)
 
 func (f *Rates) fit() {
 	n := float64(max(1, len(f.counts)))
-	mean := f.sum / n
-	if mean < leastMean || f.exposure <= 0 {
-		f.shape, f.days = 0, 1
-		return
+	mean := (f.sum + priorFailures) / (n*f.exposure + priorDays) // failures per day
+	count, spread := f.sum/n, leastSpread
+	if count > leastCount {
+		spread = max(spread, (f.squares-f.noise)/n/(count*count)-1)
 	}
-	f.shape = 1 / max((f.squares-f.noise)/n/(mean*mean)-1, leastSpread)
-	f.days = f.shape * f.exposure / mean
+	f.shape, f.days = 1/spread, 1/spread/mean
 }
+
+// leastCount is the least mean count that tells how rates differ.
+const leastCount = 1e-9
 
 // Rate returns the expected rate of a node, in failures per day.
 func (f *Rates) Rate(n int) float64 { return (f.shape + f.counts[n]) / (f.days + f.exposure) }

@@ -18,7 +18,7 @@ const (
 	independent = 2
 )
 
-// learn takes in that so many of all nodes failed in a window, and how many failures were expected. Of all sets of
+// learn takes in that so many of all nodes failed in a window, and how many were expected to. Of all sets of
 // s among n nodes a share of 1-(1-s/n)^failed was hit, about.
 func (z *sizes) learn(failed, nodes int, expected float64) {
 	for i := range mostDoublings {

@@ -59,5 +59,8 @@ func (v *vote) risk(expected [voters]float64) float64 {
 	for i, risk := range expected {
 		well += v.parts[i] * math.Exp(-risk)
 	}
-	return -math.Log(well)
+	return min(-math.Log(well), mostExpected)
 }
+
+// mostExpected is the most failures of a node that are expected within a horizon.
+const mostExpected = 50

@@ -26,8 +26,8 @@ const (
 	faultDraws  = 4    // sets of each size a day
 )
 
-// faultSystems are those of Los Alamos with more than one node. On those of faultFresh nothing was
-// chosen: neither the model nor its constants.
+// faultSystems are those of Los Alamos with more than one node. On those of faultFresh no constant was
+// chosen.
 var (
 	faultSystems = []string{"18", "19", "20", "3", "4", "5", "6", "9", "10", "11", "13", "14", "21", "2", "8", "12", "16", "23"}
 	faultFresh   = []string{"2", "8", "12", "16", "23"}

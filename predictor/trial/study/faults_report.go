@@ -29,7 +29,7 @@ func (Faults) Report(o Options, outcomes []Outcome) Report {
 		add("The failures given", chosen)
 	} else {
 		add("Los Alamos, systems that were looked at while the model was made", chosen)
-		add("Los Alamos, systems on which nothing was chosen", fresh)
+		add("Los Alamos, systems on which no constant was chosen", fresh)
 	}
 	if figure := faultFigure(outcomes); len(figure.Series) > 0 {
 		report.Figures = append(report.Figures, figure)
@@ -109,6 +109,7 @@ func faultDifferences(o Options) []string {
 		"Oliner et al. take failures from 400 AIX machines, which were never public, and an oracle for the predictor; here a model forecasts, from nothing but the failures before.",
 		"A node-day is a failure if the node fails at least once in it. Every node counts on every day, also while it is down; when nodes were installed and taken away is not used.",
 		"The frozen constant is the share of node-days with a failure in the first 60 % of the days. All others learn until the morning of the day that they forecast.",
+		"A first version, without the level and with one voter less, expected 1.24 and 1.20 times the failures of systems 2 and 16, and .80 to .89 times those of 6, 10, 12 and 14: both were added after that was seen. Their constants were taken as they seemed reasonable, and not changed.",
 		"Intervals are by a bootstrap of whole weeks: failures of one week may depend on one another.",
 		"Sets are neighbours in the order of the nodes' numbers, anywhere, four of each size a day.",
 	}
