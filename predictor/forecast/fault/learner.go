@@ -33,10 +33,11 @@ type learner struct {
 const week = 7
 
 const (
-	// frailStarts and otherStarts are weights before anything was learnt, and frailSure and otherSure
-	// how many failures that counts for.
+	// frailStarts and its like are weights before anything was learnt, and frailSure and its like how many
+	// failures they count for. Those of events that are no failures are small: many nodes may have them at once.
 	frailStarts, frailSure = .5, 2.
 	otherStarts, otherSure = .03, .5
+	eventStarts, eventSure = .003, .1
 	mostSeen               = 4000
 	rounds                 = 8 // of expectation maximisation each time
 )
@@ -45,17 +46,21 @@ func newLearner(span float64, past *past) *learner {
 	k := past.features()
 	l := &learner{span: span, within: newFaded(span), past: past, noted: zeros(past.nodes, k), failed: map[int]bool{}, weights: make([]float64, k), made: make([]float64, k), accounted: make([]float64, k), vote: newVote()}
 	for i := range l.weights {
-		l.weights[i], _ = prior(i)
+		l.weights[i], _ = past.prior(i)
 	}
 	l.open()
 	return l
 }
 
-func prior(feature int) (weight, failures float64) {
-	if feature == frail {
+func (p *past) prior(feature int) (weight, failures float64) {
+	switch {
+	case feature == frail:
 		return frailStarts, frailSure
+	case feature >= p.features()-2*len(p.events):
+		return eventStarts, eventSure
+	default:
+		return otherStarts, otherSure
 	}
-	return otherStarts, otherSure
 }
 
 // open begins a window.
@@ -119,7 +124,7 @@ func (l *learner) fit() {
 			}
 		}
 		for i := range l.weights {
-			weight, failures := prior(i)
+			weight, failures := l.past.prior(i)
 			l.weights[i] = (failures + l.accounted[i]) / (failures/weight + l.made[i])
 		}
 	}
