@@ -12,8 +12,8 @@ type Nodes struct {
 // Node is a node of the cluster.
 type Node struct {
 	Name string `json:"name"`
-	// Risk is the probability that it fails within a day, and Why what most of that rests on: part of a
-	// sentence.
+	// Risk is the probability that it fails within a day, 0 of a node that is out of service, and Why what most
+	// of that rests on: part of a sentence.
 	Risk   float64 `json:"risk"`
 	Why    string  `json:"why,omitempty"`
 	State  string  `json:"state"`            // up, drained, down and their like

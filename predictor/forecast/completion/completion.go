@@ -8,8 +8,8 @@
 //	dependence      jobs that waited for longer than expected may also run for longer: a Gaussian copula,
 //	                whose correlation is learnt, joins the two (dependence.go)
 //	recalibration   each probability is replaced by how often such probabilities came true, for wait
-//	                and run time together (package recalibration), as far as that has done better than the sum
-//	                itself: outcomes are known late, and both parts are calibrated
+//	                and run time together (package recalibration). The forecast is a mixture of that and the
+//	                sum itself, by how well each has done, because what came of a forecast is known late.
 //
 // Like a blend, a Forecaster learns prequentially: it forecasts every job when it begins to wait, and learns
 // when the job has ended.
@@ -120,11 +120,9 @@ func (f *Forecaster) Ended(j *workload.Job) {
 	f.waits.Ended(j)
 }
 
-// Submitted, Started and Ended do what Expect, Waited and Score do, and then pass the event on. A caller of
-// Expect, Waited and Score tells waits itself.
-
 // Expect forecasts the answer to q, a question about a job that begins to wait, and stores the forecast until
-// the job ends.
+// the job ends. Submitted, Started and Ended do what Expect, Waited and Score do, and then pass the event on; a
+// caller of these tells waits itself.
 func (f *Forecaster) Expect(j *workload.Job, q forecast.Question) {
 	if f.unscored.Wants(j.ID) {
 		if f.latest == nil || f.latest.question != q {

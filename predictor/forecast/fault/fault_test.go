@@ -217,6 +217,37 @@ func TestPlannedWork(t *testing.T) {
 	}
 }
 
+// The risk of a set grows with the set and with the time, more or less, whatever their sizes.
+func TestSetsGrow(t *testing.T) {
+	const nodes, days = 300, 400
+	list, r := names(nodes), rand.New(rand.NewPCG(9, 9))
+	m := New(list, nil, 0)
+	for d := range int64(days) {
+		if r.Float64() < .1 {
+			for _, n := range r.Perm(nodes)[:20] {
+				m.Observe(Event{Node: list[n], At: d*86400 + r.Int64N(80_000)})
+			}
+		}
+	}
+	m.Advance(days * 86400)
+	last := 0.
+	for set := 1; set <= nodes; set++ {
+		p := m.Prob(list[:set], 0, 86400)
+		if p < last-.02 || p < m.Prob(list[:1], 0, 86400) {
+			t.Errorf("%d nodes: %.3f, one fewer: %.3f", set, p, last)
+		}
+		last = p
+	}
+	last = 0
+	for hours := int64(1); hours < 400; hours++ {
+		p := m.Prob(list[:100], 0, hours*3600)
+		if p < last-.02 || p > last+.15 {
+			t.Errorf("%d hours: %.3f, an hour less: %.3f", hours, p, last)
+		}
+		last = p
+	}
+}
+
 // Events of another kind that come before failures make these likely, and are named as the reason.
 func TestKinds(t *testing.T) {
 	const nodes, days = 60, 600
@@ -245,7 +276,7 @@ func TestKinds(t *testing.T) {
 	if risky < .2 || risky > .6 || calm > .05 {
 		t.Errorf("%g after an error that fails half of the nodes, %g after noise", risky, calm)
 	}
-	if why := m.Why("n7"); why[0].Evidence != "ECC errors on it" || why[0].Expected < .2 {
+	if why := m.Why("n7"); why[0].Evidence != "this befell it: ECC errors" || why[0].Expected < .2 {
 		t.Errorf("why: %+v", why)
 	}
 }

@@ -37,6 +37,9 @@ type Model struct {
 // grow evenly.
 var horizons = [...]float64{1. / 4, 1, 7}
 
+// dayHorizon is the place of the day in horizons.
+const dayHorizon = 1
+
 // New returns a Model that knows nothing yet at the time start, in Unix seconds. Nodes that stand near each other
 // in the list are taken to stand near each other in the machine room. Kinds are those of events that are no
 // failures but may announce some.
@@ -51,13 +54,13 @@ func New(nodes, kinds []string, start int64) *Model {
 	return m
 }
 
-// Observe takes in an event. One of an unknown node or kind is ignored, and one from before the last call
-// is taken to have happened then.
-func (m *Model) Observe(e Event) {
+// Observe takes in an event, and reports whether it knows the node. One of an unknown node or kind is ignored, and one
+// from before the last call is taken to have happened then.
+func (m *Model) Observe(e Event) (known bool) {
 	m.Advance(e.At)
 	n, ok := m.index[e.Node]
 	if !ok {
-		return
+		return false
 	}
 	if e.Kind == Failure {
 		for _, l := range m.learners {
@@ -65,6 +68,7 @@ func (m *Model) Observe(e Event) {
 		}
 	}
 	m.past.observe(n, e.Kind, m.now)
+	return true
 }
 
 // Advance tells that nothing else happened before a time in Unix seconds.
@@ -124,18 +128,28 @@ func (m *Model) Prob(nodes []string, from, to int64) float64 {
 	if len(nodes) == 0 || to <= from {
 		return 0
 	}
-	sum := 0.
+	sum, largest := 0., 0.
 	for _, node := range nodes {
-		sum += m.Expected(node, to) - m.Expected(node, from)
+		expected := m.Expected(node, to) - m.Expected(node, from)
+		sum, largest = sum+expected, max(largest, expected)
 	}
-	return min(1, -math.Expm1(-sum)*m.nearest(float64(to-from)/day).sizes.share(len(nodes)))
+	return min(1, max(-math.Expm1(-largest), -math.Expm1(-sum)*m.share(len(nodes), float64(to-from)/day)))
 }
 
-// nearest returns the learner of the horizon that is nearest to a span in days.
-func (m *Model) nearest(span float64) *learner {
-	return slices.MinFunc(m.learners[:], func(a, b *learner) int {
-		return cmp.Compare(math.Abs(math.Log(a.span/span)), math.Abs(math.Log(b.span/span)))
-	})
+// share returns sizes.share for a set of so many nodes and a span in days: between the horizons, one between theirs.
+func (m *Model) share(set int, span float64) float64 {
+	last := m.learners[0]
+	for _, l := range m.learners {
+		if span < l.span {
+			if l == last {
+				break
+			}
+			part := math.Log(span/last.span) / math.Log(l.span/last.span)
+			return last.sizes.share(set) + (l.sizes.share(set)-last.sizes.share(set))*part
+		}
+		last = l
+	}
+	return last.sizes.share(set)
 }
 
 // Part is what one kind of evidence adds to a risk.
@@ -146,17 +160,24 @@ type Part struct {
 
 // Why returns what the failures expected of a node within a day rest on, the largest part first.
 func (m *Model) Why(node string) []Part {
-	l := m.nearest(1)
+	l := m.learners[dayHorizon]
 	x := make([]float64, len(l.weights))
 	l.past.fill(x, m.place(node), l.within)
 	var parts []Part
-	for i, made := range x {
-		evidence, added := l.past.evidence(i), l.weights[i]*made
+	add := func(feature int, expected float64) {
+		evidence := l.past.evidence(feature)
 		if k := slices.IndexFunc(parts, func(p Part) bool { return p.Evidence == evidence }); k >= 0 {
-			parts[k].Expected += added
+			parts[k].Expected += expected
 		} else {
-			parts = append(parts, Part{evidence, added})
+			parts = append(parts, Part{evidence, expected})
 		}
+	}
+	says := l.vote.parts
+	add(constant, says[0]*x[constant])
+	add(frail, says[1]*x[frail])
+	add(frailLately, says[2]*x[frailLately])
+	for i, made := range x {
+		add(i, says[3]*l.weights[i]*made)
 	}
 	slices.SortStableFunc(parts, func(a, b Part) int { return cmp.Compare(b.Expected, a.Expected) })
 	return parts

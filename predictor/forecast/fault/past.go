@@ -191,7 +191,7 @@ func (p *past) fill(x []float64, n int, within *faded) {
 func (p *past) evidence(feature int) string {
 	switch i := feature - plain; {
 	case feature == constant:
-		return "nodes fail"
+		return "nodes fail now and then"
 	case feature == frail || feature == frailLately:
 		return "how often it failed"
 	case feature == age:
@@ -203,6 +203,6 @@ func (p *past) evidence(feature int) string {
 	default:
 		i -= 3*len(failureKernels) + len(nearKernels)
 		kind := p.kinds[i/2/len(eventKernels)]
-		return [...]string{kind + " on it", kind + " anywhere"}[i%2]
+		return [...]string{"this befell it: " + kind, "this befell nodes: " + kind}[i%2]
 	}
 }

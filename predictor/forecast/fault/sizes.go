@@ -1,9 +1,6 @@
 package fault
 
-import (
-	"math"
-	"math/bits"
-)
+import "math"
 
 // sizes compares how often sets of nodes were hit in the windows of a learner with what the risks of their
 // nodes would make likely if nodes failed independently. Failures cluster, so sets are hit more rarely: the
@@ -37,6 +34,12 @@ func (z *sizes) learn(failed, nodes int, expected float64) {
 // share returns how often a set of so many nodes was hit, over how often it would have been if nodes failed
 // independently.
 func (z *sizes) share(set int) float64 {
-	i := min(bits.Len(uint(set))-1, mostDoublings-1)
-	return (z.hit[i] + independent) / (z.expected[i] + independent)
+	doublings := math.Log2(float64(max(1, set)))
+	low := int(doublings)
+	ratio := func(i int) float64 {
+		for ; i > 0 && (i >= mostDoublings || z.expected[i] == 0); i-- { // no such set is known
+		}
+		return (z.hit[i] + independent) / (z.expected[i] + independent)
+	}
+	return ratio(low) + (ratio(low+1)-ratio(low))*(doublings-float64(low))
 }

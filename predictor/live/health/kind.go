@@ -25,8 +25,8 @@ const (
 	Unknown       State = "unknown" // slurmctld has just started
 )
 
-// out reports whether no work is on a node in that state, so that none is lost if it fails.
-func (s State) out() bool {
+// Out reports whether no work is on a node in that state, so that none is lost if it fails.
+func (s State) Out() bool {
 	switch s {
 	case Drained, Down, Rebooting, Maintenance, PoweredDown, Absent:
 		return true

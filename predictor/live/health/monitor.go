@@ -240,7 +240,7 @@ func (s *shown) observe(n *slurm.Node, now int64) (h happening, ok bool) {
 		s.out = true // accounting tells how it came to that
 	}
 	h.Kind, h.is = s.next(n.State, n.Reason)
-	s.out = state.out()
+	s.out = state.Out()
 	if n.ReasonAt != last.reasonAt && n.ReasonAt > 0 && state != NotResponding { // else only the state has changed
 		h.At = min(n.ReasonAt, now)
 	}

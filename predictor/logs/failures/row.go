@@ -55,10 +55,13 @@ var neutral = format{read: neutralFailure, node: "node", system: "system"}
 
 func neutralFailure(r *row) (f workload.Failure, err error) {
 	f = workload.Failure{Node: strings.Clone(r.text("node")), Cause: strings.Clone(r.text("cause"))}
-	for column, at := range map[string]*int64{"down": &f.Down, "up": &f.Up} {
-		if seconds, err := strconv.ParseInt(r.text(column), 10, 64); err == nil && seconds > 0 {
-			*at = seconds
-		} else if *at, err = r.time(column, "2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02"); err != nil {
+	for _, of := range []struct {
+		column string
+		at     *int64
+	}{{"down", &f.Down}, {"up", &f.Up}} {
+		if seconds, err := strconv.ParseInt(r.text(of.column), 10, 64); err == nil && seconds > 0 {
+			*of.at = seconds
+		} else if *of.at, err = r.time(of.column, "2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02"); err != nil {
 			return f, err
 		}
 	}

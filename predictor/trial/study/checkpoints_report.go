@@ -95,7 +95,7 @@ func percent(x, y []float64) Interval {
 	var blocks []stats.Ratio
 	var sum stats.Ratio
 	for n := range x {
-		if y[n] > 0 {
+		if y[n] != 0 || x[n] != 0 {
 			blocks = append(blocks, stats.Ratio{Sum: x[n], Of: y[n]})
 			sum.Sum, sum.Of = sum.Sum+x[n], sum.Of+y[n]
 		}

@@ -24,6 +24,7 @@ const (
 	faultWeek   = 7
 	faultMemory = 200. // days, of the rates that fade
 	faultDraws  = 4    // sets of each size a day
+	faultSpan   = 36600
 )
 
 // faultSystems are those of Los Alamos with more than one node. On those of faultFresh no constant was
@@ -35,7 +36,7 @@ var (
 )
 
 // faultSets are the sizes of sets of neighbouring nodes, as jobs have them.
-var faultSets = []int{8, 32, 128}
+var faultSets = []int{12, 48, 128}
 
 // ownNodes is the case of the failures that Options name.
 const ownNodes = "own nodes"
@@ -90,8 +91,11 @@ func (Faults) Run(o Options, c Case) (Values, error) {
 		}
 	}
 	t := newFaultTrial(nodes, log, c.Seed)
-	if t.days < 10*faultWeek {
+	switch {
+	case t.days < 10*faultWeek:
 		return nil, fmt.Errorf("the failures of %s span %d days: 70 are needed to judge forecasts", c.Name, t.days)
+	case t.days > faultSpan:
+		return nil, fmt.Errorf("the failures of %s span %d days, more than 100 years", c.Name, t.days)
 	}
 	for d := range t.days {
 		t.live(d)
@@ -156,7 +160,7 @@ func (t *faultTrial) live(d int64) {
 	morning := t.start + d*faultDay
 	t.model.Advance(morning)
 	if d == t.judged {
-		t.frozen = float64(t.seen) / float64(d) / float64(len(t.nodes))
+		t.frozen = -math.Log1p(-float64(t.seen) / float64(d) / float64(len(t.nodes)))
 	}
 	var sums *faultSums
 	if d >= t.judged {

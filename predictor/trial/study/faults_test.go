@@ -86,7 +86,9 @@ func TestFaultsAgainstDefinition(t *testing.T) {
 
 func TestFaultsErrors(t *testing.T) {
 	short := Options{Failures: &NodeFailures{Nodes: []string{"a"}, Failures: []workload.Failure{{Node: "a", Down: 1}, {Node: "a", Down: 86401}}}}
+	long := Options{Failures: &NodeFailures{Nodes: []string{"a"}, Failures: []workload.Failure{{Node: "a", Down: 1}, {Node: "a", Down: 1e13}}}}
 	for want, o := range map[string]Options{
+		"more than 100 years":     long,
 		"70 are needed":           short,
 		"this study replays real": {},
 	} {

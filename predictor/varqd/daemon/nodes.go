@@ -25,13 +25,12 @@ func (d *Daemon) tend(ctx context.Context) {
 	if !d.pastLoaded.wait(ctx) {
 		return
 	}
-	past, err := d.pastOfNodes(ctx)
-	if err != nil && ctx.Err() == nil {
-		d.log.Warn("the past of the nodes is not known", "error", err)
-	}
-	t := tending{Daemon: d, past: past}
+	t := tending{Daemon: d, tries: mostTries}
 	d.repeat(ctx, partNodes, t.look)
 }
+
+// mostTries is how often the past of the nodes is asked for, once for each look.
+const mostTries = 30
 
 // The history of the nodes is read as far back as pastMost, as failures are rare, and if that is too
 // much at once, at least pastLeast. In seconds.
@@ -47,11 +46,49 @@ func (d *Daemon) pastOfNodes(ctx context.Context) (past []sacctmgr.Event, err er
 	return past, err
 }
 
+// startOf returns from when on a past is known: from the first entry that has ended, as one that has not may be
+// all that is left of its time. It is now if there is none.
+func startOf(past []sacctmgr.Event, now int64) int64 {
+	start := now
+	for i := range past {
+		if past[i].End != 0 {
+			start = min(start, past[i].Start)
+		}
+	}
+	return max(start, now-pastMost)
+}
+
 // tending is the state of the loop tend.
 type tending struct {
 	*Daemon
-	past []sacctmgr.Event // what the first look takes in
-	last time.Time        // of the last look, zero before
+	tries int              // to read the past that are left
+	past  []sacctmgr.Event // what the next look takes in
+	since int64            // from when on the past is known, Unix seconds; 0 before the first look
+	last  time.Time        // of the last look, zero before
+}
+
+// readPast reads the past of the nodes, unless that is done or hopeless. Slurm may not answer at first.
+func (t *tending) readPast(ctx context.Context) {
+	if t.tries == 0 {
+		return
+	}
+	t.tries--
+	past, err := t.pastOfNodes(ctx)
+	switch {
+	case err == nil:
+		t.past, t.since, t.tries = past, startOf(past, t.clock.now()), 0
+		return
+	case ctx.Err() != nil:
+		return
+	case !errors.Is(err, slurm.ErrUnavailable):
+		t.tries = 0
+	}
+	if t.since == 0 || t.tries == 0 {
+		t.log.Warn("the past of the nodes is not known: varqd learns which of them fail from now on", "error", err)
+	}
+	if t.since == 0 {
+		t.since = t.clock.now()
+	}
 }
 
 // look reads the nodes, unless that is to wait. It returns the time until the next look.
@@ -62,20 +99,22 @@ func (t *tending) look(ctx context.Context) (pause time.Duration, err error) {
 	if !first && !t.looks.all.free() && t.looks.now().Sub(t.last) < refresh {
 		return pause, nil
 	}
+	t.readPast(ctx)
 	nodes, err := t.slurm.Nodes(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("read the nodes: %w", err)
 	}
+	past := t.past != nil
 	now := t.clock.now()
 	events := t.nodes.Observe(t.past, nodes, now)
 	names := make([]string, len(nodes))
 	for i := range nodes {
 		names[i] = nodes[i].Name
 	}
-	t.risks.Learn(names, events, now)
+	t.risks.Learn(names, events, t.since, now)
 	t.nodesAt.Store(now)
 	t.past, t.last = nil, t.looks.now()
-	if first {
+	if first || past {
 		t.log.Info("the past of the nodes is taken in", "events", len(events))
 	} else {
 		t.reportFailures(events)
@@ -99,23 +138,20 @@ func (d *Daemon) reportFailures(events []fault.Event) {
 	}
 }
 
-// Nodes implements server.Service.
+// Nodes implements server.Service. A node that is out of service cannot fail: its risk is 0.
 func (s service) Nodes(context.Context) (api.Nodes, error) {
 	d := s.daemon
-	statuses := d.nodes.Nodes()
-	names := make([]string, len(statuses))
-	for i := range statuses {
-		names[i] = statuses[i].Node
-	}
-	risks, from, ok := d.risks.Of(names)
-	if !ok {
+	from := d.risks.Learnt()
+	if from.Since == 0 {
 		return api.Nodes{}, api.Fault(api.ErrUnavailable, "varqd has not read the nodes since it started; try again in a minute")
 	}
+	statuses := d.nodes.Nodes()
 	list := api.Nodes{At: d.nodesAt.Load(), Since: from.Since, Failures: from.Failures, Nodes: make([]api.Node, len(statuses))}
 	for i, n := range statuses {
-		list.Nodes[i] = api.Node{
-			Name: n.Node, Risk: risks[i].Prob, Why: risks[i].Why, State: string(n.State),
-			Reason: n.Reason, By: n.By, Since: n.Since, Back: n.Back,
+		list.Nodes[i] = api.Node{Name: n.Node, State: string(n.State), Reason: n.Reason, By: n.By, Since: n.Since, Back: n.Back}
+		if !n.State.Out() {
+			risk := d.risks.Of(n.Node)
+			list.Nodes[i].Risk, list.Nodes[i].Why = risk.Prob, risk.Why
 		}
 	}
 	slices.SortStableFunc(list.Nodes, func(a, b api.Node) int { return cmp.Compare(b.Risk, a.Risk) })

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/health"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/slurm/sacctmgr"
@@ -24,6 +25,7 @@ type frailSlurm struct {
 	asked  []int64 // how far back, days
 	events []sacctmgr.Event
 	broken error
+	mute   int // how often the history cannot be read
 }
 
 func (s *frailSlurm) Nodes(context.Context) ([]slurm.Node, error) {
@@ -35,6 +37,10 @@ func (s *frailSlurm) Nodes(context.Context) ([]slurm.Node, error) {
 
 func (s *frailSlurm) NodeEvents(_ context.Context, from int64) ([]sacctmgr.Event, error) {
 	span := time.Now().Unix() - from
+	if s.mute > 0 {
+		s.mute--
+		return nil, slurm.ErrUnavailable
+	}
 	s.asked = append(s.asked, (span+60)/86400)
 	if span > s.span {
 		return nil, slurm.ErrTooMuch
@@ -130,10 +136,48 @@ func TestPastOfNodes(t *testing.T) {
 	}
 }
 
+// TestPastComesLater: what accounting tells only after some looks is learnt then.
+func TestPastComesLater(t *testing.T) {
+	now := time.Now()
+	start := now.Unix() - 300*86400
+	fake := &frailSlurm{nodes: []slurm.Node{{Name: "a", State: "IDLE"}, {Name: "b", State: "IDLE"}}, span: 4 * pastMost, mute: 2}
+	for i := range int64(10) {
+		at := start + i*30*86400
+		fake.events = append(fake.events, sacctmgr.Event{Node: "b", Start: at, End: at + 900, State: "DOWN", Reason: "Not responding"})
+	}
+	d, log := frail(t, func() time.Time { return now }, fake)
+	s := service{daemon: d}
+	if _, err := s.Nodes(t.Context()); !errors.Is(err, api.ErrUnavailable) {
+		t.Errorf("before the first look: %v", err)
+	}
+	tending := tending{Daemon: d, tries: mostTries}
+	for looks, failures := range []int{0, 0, 10, 10} {
+		now = now.Add(tendEvery)
+		if _, err := tending.look(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		list, err := s.Nodes(t.Context())
+		if err != nil || list.Failures != failures || len(list.Nodes) != 2 || failures > 0 && (list.Since != start || list.Nodes[0].Name != "b" || list.Nodes[0].Risk < 2*list.Nodes[1].Risk) {
+			t.Errorf("look %d: %+v, %v", looks, list, err)
+		}
+	}
+	if n := strings.Count(log.String(), "is not known"); n != 1 || tending.tries != 0 {
+		t.Errorf("%d warnings, %d tries left", n, tending.tries)
+	}
+	fake.nodes[1].State = "DOWN"
+	now = now.Add(tendEvery)
+	if _, err := tending.look(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if list, _ := s.Nodes(t.Context()); list.Nodes[1].Name != "b" || list.Nodes[1].Risk != 0 {
+		t.Errorf("a node that is down may fail: %+v", list.Nodes)
+	}
+}
+
 // TestTend: the loop takes in the past of the nodes, and a site where that cannot be read has their present.
 func TestTend(t *testing.T) {
 	past := []sacctmgr.Event{{Node: "a", Start: 1_700_000_000, End: 1_700_000_900, State: "DOWN"}}
-	for want, span := range map[string]int64{"taken in\" events=2\n": 4 * pastMost, "is not known\" error=\"too much at once\"\n": 0} {
+	for want, span := range map[string]int64{"taken in\" events=2\n": 4 * pastMost, "from now on\" error=\"too much at once\"\n": 0} {
 		d, log := frail(t, nil, &frailSlurm{
 			fakeSlurm: fakeSlurm{past: quick(100)}, span: span, events: past, nodes: []slurm.Node{{Name: "a", State: "IDLE+DRAIN", Reason: "x"}},
 		})

@@ -20,7 +20,7 @@ func newNodes(env *Env, link *link) *cobra.Command {
 		Long: `Nodes lists the nodes of the cluster, the riskiest first: with which probability
 each fails within a day, what most of that rests on, and what Slurm says of it.
 A failure is what costs a job its work or takes a node away by itself; work that
-people plan is none. varqd learns from Slurm's history of the nodes.
+people plan is none, and a node that is out of service cannot fail. varqd learns from Slurm's history of the nodes.
 Columns, for --format: ` + table.Names(nodeColumns(env)),
 		Example: `  varq nodes
   varq nodes --most=5
@@ -30,7 +30,7 @@ Columns, for --format: ` + table.Names(nodeColumns(env)),
 	}
 	flags := cmd.Flags()
 	only := flags.StringP("nodelist", "N", "", "only these `nodes`, as Slurm writes them: node[1-4],node7")
-	most := flags.Int("most", 20, "this `number` at most; 0 for all")
+	most := flags.Int("most", 20, "this `number` at most; 0 for all (default for --json, --format and their like: all)")
 	style := addStyle(flags)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		columns, err := choose(nodeColumns(env), style.format)
@@ -67,6 +67,9 @@ Columns, for --format: ` + table.Names(nodeColumns(env)),
 		for _, n := range list.Nodes {
 			expected += n.Risk
 		}
+		if !style.plain() && !flags.Changed("most") {
+			*most = 0 // a program asks
+		}
 		if *most > 0 {
 			list.Nodes = list.Nodes[:min(*most, all)]
 		}
@@ -74,18 +77,33 @@ Columns, for --format: ` + table.Names(nodeColumns(env)),
 			return cli.WriteJSON(env.Stdout, list)
 		}
 		if style.plain() {
-			fmt.Fprintf(env.Stdout, "Of %s, %s will fail within a day, as far as %s since %s tell.\n\n",
-				count(all, "node", "nodes"), strconv.FormatFloat(expected, 'g', 2, 64), count(list.Failures, "failure", "failures"), env.moment(list.Since))
+			fmt.Fprintf(env.Stdout, "Of %s, %s expected to fail within a day, as far as %s since %s tell.\n",
+				count(all, "node", "nodes"), few(expected), count(list.Failures, "failure", "failures"), env.moment(list.Since))
+			if env.Now()-list.At > stale {
+				fmt.Fprintf(env.Stdout, "varqd could not read the nodes since %s: they may have changed.\n", env.moment(list.At))
+			}
+			fmt.Fprintln(env.Stdout)
 		}
 		if err := show(env, columns, list.Nodes, style, false); err != nil {
 			return err
 		}
 		if more := all - len(list.Nodes); more > 0 && style.plain() {
-			fmt.Fprintf(env.Stdout, "\n%s less likely to fail: --most=0 shows all.\n", count(more, "node is", "nodes are"))
+			fmt.Fprintf(env.Stdout, "\n%s: --most=0 shows all.\n", count(more, "more node is no more likely to fail", "more nodes are no more likely to fail"))
 		}
 		return nil
 	}
 	return cmd
+}
+
+// stale is the age, in seconds, from which on the list of nodes is called old.
+const stale = 15 * 60
+
+// few writes how many nodes are expected to fail, with its verb.
+func few(expected float64) string {
+	if expected < .01 {
+		return "less than 0.01 is"
+	}
+	return strconv.FormatFloat(expected, 'f', 2, 64) + " are"
 }
 
 func nodeColumns(env *Env) []table.Column[api.Node] {

@@ -116,8 +116,8 @@ func accept(a api.Acceptance) (api.Accepted, error) {
 // nodes answers with nodes in several states, the last two of which are as likely to fail as all the others.
 func nodes(w http.ResponseWriter, _ *http.Request) {
 	list := api.Nodes{At: now, Since: now - 30*86400, Failures: 12, Nodes: []api.Node{
-		{Name: "node7", Risk: .3125, Why: "it failed of late", State: "down", Reason: "Not responding", By: "slurm", Since: now - 3600},
-		{Name: "node2", Risk: .05, Why: "how often it failed", State: "drained", Reason: "NHC: check_fs_mount", By: "root", Since: now - 60, Back: now + 600},
+		{Name: "node7", Risk: .3125, Why: "it failed of late", State: "draining", Reason: "ECC errors", By: "root", Since: now - 3600},
+		{Name: "node2", Risk: .05, Why: "how often it failed", State: "not responding", Reason: "Not responding", By: "slurm", Since: now - 60, Back: now + 600},
 	}}
 	for i := range 30 {
 		list.Nodes = append(list.Nodes, api.Node{Name: fmt.Sprint("rack", i), Risk: .01, Why: "nodes fail", State: "up"})
