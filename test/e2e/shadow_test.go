@@ -17,7 +17,7 @@ import (
 func TestShadow(t *testing.T) {
 	t.Parallel()
 	s := site.ForTest(t, site.Options{History: site.Calm(time.Now().Unix()), VarqConf: "plan:\n  mode: shadow\n"})
-	file, _ := script(t, s, "shadow", "", "sleep 2")
+	file, _ := script(t, s, "shadow", "", "sleep 15") // so long that varqd sees them, however busy it is
 	r, err := s.Run(t.Context(), "alice", "sbatch", "--begin-by=now+6hours", "--prob=0.6", "--time=5", "--job-name=shadow", file)
 	if err != nil || r.Code == 0 || !strings.Contains(r.Stderr, "varqd only watches on this cluster") || !strings.Contains(r.Stderr, "it would have promised a start by ") {
 		t.Errorf("exit code %d, %q, %v", r.Code, r.Stderr, err)
