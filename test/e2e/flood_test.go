@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -105,15 +106,27 @@ func wantFlooded(t *testing.T, s *site.Site, large workload.Request) {
 }
 
 // patientClient returns a client that waits for answers however busy the machine is.
+//
+// A test has one for each site: varqd bounds how many connections a user has open.
 func patientClient(t *testing.T, s *site.Site) *client.Client {
 	t.Helper()
+	type key struct {
+		test *testing.T
+		site *site.Site
+	}
+	if known, ok := patientClients.Load(key{t, s}); ok {
+		return known.(*client.Client)
+	}
 	c, err := s.Client()
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.Timeout = cluster.Patience
+	patientClients.Store(key{t, s}, c)
 	return c
 }
+
+var patientClients sync.Map
 
 // predicted returns what varqd predicts for a job.
 func predicted(t *testing.T, s *site.Site, job workload.Request) api.Prediction {
