@@ -23,14 +23,10 @@ type learner struct {
 	accounted []float64   // by feature: the failures that it made, as fit shares them out
 	seen      [][]float64 // the features of nodes that failed
 	oldest    int         // of seen, once it is full
-	windows   int
 	vote      vote
 	level     level
 	sizes     sizes
 }
-
-// week is how often the weights are fitted, in days.
-const week = 7
 
 const (
 	// frailStarts and its like are weights before anything was learnt, and frailSure and its like how many
@@ -72,8 +68,8 @@ func (l *learner) open() {
 	clear(l.failed)
 }
 
-// close learns from the window that has ended, and begins the next.
-func (l *learner) close() {
+// close learns from the window that has ended, weekly also the weights, and begins the next.
+func (l *learner) close(weekly bool) {
 	var loss [voters]float64
 	expected := 0.
 	for n, x := range l.noted {
@@ -90,8 +86,7 @@ func (l *learner) close() {
 	l.sizes.learn(len(l.failed), len(l.noted), expected)
 	l.vote.learn(&loss)
 	l.level.learn(float64(len(l.failed)), expected, l.span)
-	l.windows++
-	if l.windows%max(1, int(week/l.span)) == 0 {
+	if weekly {
 		l.fit()
 	}
 	l.open()

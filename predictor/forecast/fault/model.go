@@ -29,7 +29,6 @@ type Model struct {
 	start    int64
 	now      float64 // days since start
 	past     *past
-	weeks    int // how often the ages were fitted
 	learners [len(horizons)]*learner
 }
 
@@ -39,6 +38,9 @@ var horizons = [...]float64{1. / 4, 1, 7}
 
 // dayHorizon is the place of the day in horizons.
 const dayHorizon = 1
+
+// week is how often ages and weights are fitted, in days: when windows of all horizons end.
+const week = 7
 
 // New returns a Model that knows nothing yet at the time start, in Unix seconds. Nodes that stand near each other
 // in the list are taken to stand near each other in the machine room. Kinds are those of events that are no
@@ -81,13 +83,13 @@ func (m *Model) Advance(now int64) {
 		}
 		m.now = next.end
 		m.past.advance(m.now)
-		if weeks := int(m.now / week); weeks > m.weeks {
-			m.weeks = weeks
+		weekly := math.Mod(m.now, week) == 0
+		if weekly {
 			m.past.ages.fit(m.now)
 		}
 		for _, l := range m.learners {
 			if l.end <= m.now {
-				l.close()
+				l.close(weekly)
 			}
 		}
 	}

@@ -52,14 +52,14 @@ type baseline[P past] struct {
 	name  string
 	scope scope
 	empty func() P
-	// outcome is what it remembers of a job that has started, or, if ends is true, of one that has ended.
-	outcome Outcome
-	ends    bool
-	pasts   [eachCell + 1]map[qbets.Class]P // by scope, up to that of the baseline
+	// completion says that it remembers the Completion of jobs that have ended, and not the Wait of those that have
+	// started.
+	completion bool
+	pasts      [eachCell + 1]map[qbets.Class]P // by scope, up to that of the baseline
 }
 
 func newBaseline[P past](name string, s scope, empty func() P) *baseline[P] {
-	b := &baseline[P]{name: name, scope: s, empty: empty, outcome: Wait}
+	b := &baseline[P]{name: name, scope: s, empty: empty}
 	for s := range b.pasts {
 		b.pasts[s] = make(map[qbets.Class]P)
 	}
@@ -74,20 +74,20 @@ func (b *baseline[P]) Submitted(*workload.Job) {}
 
 // Started implements [forecast.Observer].
 func (b *baseline[P]) Started(j *workload.Job) {
-	if !b.ends {
+	if !b.completion {
 		b.learn(j)
 	}
 }
 
 // Ended implements [forecast.Observer].
 func (b *baseline[P]) Ended(j *workload.Job) {
-	if b.ends {
+	if b.completion {
 		b.learn(j)
 	}
 }
 
 func (b *baseline[P]) learn(j *workload.Job) {
-	wait, ok := b.outcome(j)
+	wait, ok := outcomeOf(b.completion)(j)
 	if !ok || wait > math.MaxUint32 {
 		return
 	}

@@ -63,7 +63,7 @@ func fromRolling(Cluster) *plus { return &plus{Method: newBaseline("", eachCell,
 func rollingEndMaker(name string, s scope) Maker {
 	return Maker{name, true, func(Cluster) Method {
 		b := newBaseline(name, s, newRolling)
-		b.outcome, b.ends = Completion, true
+		b.completion = true
 		return b
 	}}
 }

@@ -44,8 +44,9 @@ type Options struct {
 	Progress func(asked int) error
 }
 
-func (o *Options) outcome() Outcome {
-	if o.Completion {
+// outcomeOf returns Completion or Wait.
+func outcomeOf(completion bool) Outcome {
+	if completion {
 		return Completion
 	}
 	return Wait
@@ -107,7 +108,7 @@ const progressEvery = 256
 // Options.Progress.
 func Run(jobs []workload.Job, q *queue.Queue, methods []Method, o Options) (*Report, error) {
 	r := &runner{options: &o, methods: methods, replies: make([]reply, len(methods)), fallback: newBaseline("", wholeLog, newRolling)}
-	r.fallback.outcome, r.fallback.ends = o.outcome(), o.Completion
+	r.fallback.completion = o.Completion
 	for i := range jobs {
 		if jobs[i].Start > 0 && jobs[i].End > 0 {
 			r.warmup++
@@ -167,7 +168,7 @@ func (r *runner) ask(j *workload.Job) error {
 			return err
 		}
 	}
-	wait, ok := r.options.outcome()(j)
+	wait, ok := outcomeOf(r.options.Completion)(j)
 	if r.asked <= r.warmup || !ok {
 		return nil
 	}

@@ -24,7 +24,6 @@ const (
 	faultWeek   = 7
 	faultMemory = 200. // days, of the rates that fade
 	faultDraws  = 4    // sets of each size a day
-	faultSpan   = 36600
 )
 
 // faultSystems are those of Los Alamos with more than one node. On those of faultFresh no constant was
@@ -94,7 +93,7 @@ func (Faults) Run(o Options, c Case) (Values, error) {
 	switch {
 	case t.days < 10*faultWeek:
 		return nil, fmt.Errorf("the failures of %s span %d days: 70 are needed to judge forecasts", c.Name, t.days)
-	case t.days > faultSpan:
+	case t.days > longestLog:
 		return nil, fmt.Errorf("the failures of %s span %d days, more than 100 years", c.Name, t.days)
 	}
 	for d := range t.days {

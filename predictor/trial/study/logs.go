@@ -6,6 +6,9 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/sched"
 )
 
+// longestLog bounds what a log of failures may span, in days: 100 years.
+const longestLog = 100 * 366
+
 // readJobs reads the first jobs of a log for which use returns true, at most a number of
 // them. use may change a job. The jobs are in memory, so that a case can simulate them
 // several times.

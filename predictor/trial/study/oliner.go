@@ -27,8 +27,7 @@ const (
 	// olinerPatience is how often a job is interrupted or put off at most. In the paper's settings none is
 	// so often.
 	olinerPatience = 1000
-	// olinerSpan bounds what a log of failures may span, in seconds: 100 years.
-	olinerSpan = 100 * 366 * 24 * 3600
+	olinerSpan     = longestLog * 24 * 3600
 )
 
 // The paper's job logs.
