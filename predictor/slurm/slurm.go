@@ -121,9 +121,9 @@ type Node struct {
 	// ResumeAfter is when Slurm is to resume it by itself, Unix seconds, or 0 if never. Slurm 22.05 does
 	// not tell it.
 	ResumeAfter int64
-	// BootTime is when it booted, SlurmdStart when its slurmd started, and LastBusy when it had a job
-	// last, Unix seconds, or 0 if not known. BootTime differs by a second from one answer to another.
-	BootTime, SlurmdStart, LastBusy int64
+	// BootTime is when it booted, Unix seconds, or 0 if not known. It differs by a second from one answer to
+	// another.
+	BootTime int64
 }
 
 // LimitsNodes returns the nodes by name, as package limits has them.

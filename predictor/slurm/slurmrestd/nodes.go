@@ -30,8 +30,6 @@ type node struct {
 	ReasonAt    number `json:"reason_changed_at"`
 	ResumeAfter number `json:"resume_after"` // Unix seconds; not in v0.0.38
 	BootTime    number `json:"boot_time"`
-	SlurmdStart number `json:"slurmd_start_time"`
-	LastBusy    number `json:"last_busy"`
 }
 
 func (n *node) required() []presence {
@@ -83,8 +81,6 @@ func (c *Client) Nodes(ctx context.Context) ([]slurm.Node, error) {
 				ReasonAt:    max(0, n.ReasonAt.or(0)),
 				ResumeAfter: max(0, n.ResumeAfter.or(0)),
 				BootTime:    max(0, n.BootTime.or(0)),
-				SlurmdStart: max(0, n.SlurmdStart.or(0)),
-				LastBusy:    max(0, n.LastBusy.or(0)),
 			})
 			return nil
 		}),
