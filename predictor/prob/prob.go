@@ -27,3 +27,13 @@ func Format(p float64) string {
 	const slip = 1e-9 // 0.29 is a little less than 29/100
 	return strconv.FormatFloat(math.Floor(p*100+slip)/100, 'f', 2, 64)
 }
+
+// Percent rounds a probability down to a whole percent: what is returned is never more than p, and p itself if
+// that is a whole percent.
+func Percent(p float64) float64 {
+	n := math.Ceil(p * 100)
+	if n/100 > p {
+		n--
+	}
+	return n / 100
+}

@@ -1,6 +1,9 @@
 package prob
 
-import "testing"
+import (
+	"math"
+	"testing"
+)
 
 func TestParse(t *testing.T) {
 	for text, want := range map[string]float64{"0.9": .9, ".5": .5, "90%": .9, "99.5%": .995} {
@@ -32,4 +35,16 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("%q: %v", text, p)
 		}
 	})
+}
+
+func TestPercent(t *testing.T) {
+	for n := range 101 {
+		prob := float64(n) / 100
+		if got := Percent(prob); got != prob {
+			t.Errorf("Percent(%v) = %v", prob, got)
+		}
+		if got := Percent(math.Nextafter(prob, -1)); n > 0 && got != float64(n-1)/100 {
+			t.Errorf("percent of a little less than %v is %v", prob, got)
+		}
+	}
 }

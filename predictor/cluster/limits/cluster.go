@@ -27,6 +27,8 @@ type Cluster struct {
 	// MaxTRES is true when billing takes the largest weighted TRES and not
 	// their sum (Slurm's PriorityFlags=MAX_TRES).
 	MaxTRES bool
+	// PrivateNodes is true when only operators may see the nodes (Slurm's PrivateData=nodes).
+	PrivateNodes bool
 }
 
 // Partition is one partition's limits and the weights of its billing.

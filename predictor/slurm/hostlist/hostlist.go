@@ -13,6 +13,9 @@ import (
 // refuses longer lists.
 const MaxNames = 100_000
 
+// maxName is the longest name, in bytes.
+const maxName = 256
+
 // maxDigits is the largest number of digits in a range. Longer numbers would overflow.
 const maxDigits = 18
 
@@ -70,6 +73,9 @@ func appendPattern(names []string, pattern string) ([]string, error) {
 		literal, after, bracket := strings.Cut(rest, "[")
 		if strings.Contains(literal, "]") {
 			return nil, fmt.Errorf("unmatched ] in %s", shorten(pattern))
+		}
+		if len(expanded[0])+len(literal) > maxName { // the last is no shorter than the first, and hardly longer
+			return nil, fmt.Errorf("a name in %s is longer than %d bytes", shorten(pattern), maxName)
 		}
 		for i := range expanded {
 			expanded[i] += literal

@@ -36,20 +36,21 @@ func TestExpand(t *testing.T) {
 
 func TestExpandErrors(t *testing.T) {
 	for list, want := range map[string]string{
-		"n[1-3":                  "hostlist n[1-3: unmatched [ in n[1-3",
-		"n1-3]":                  "hostlist n1-3]: unmatched ] in n1-3]",
-		"n[3-1]":                 "hostlist n[3-1]: range 3-1 ends before it starts",
-		"n[a-c]":                 `hostlist n[a-c]: bad number "a" in a range`,
-		"n[]":                    `hostlist n[]: bad number "" in a range`,
-		"n[1,,2]":                `hostlist n[1,,2]: bad number "" in a range`,
-		"n[[1]]":                 `hostlist n[[1]]: bad number "[1" in a range`,
-		"a,,b":                   "hostlist a,,b: empty name",
-		"a b":                    "hostlist a b: space in name a b",
-		"n[1-9999999999]":        "hostlist n[1-9999999999]: more than 100000 names",
-		"n[1-999]m[1-999]":       "hostlist n[1-999]m[1-999]: more than 100000 names",
-		"n[1-60000,1-60000]":     "hostlist n[1-60000,1-60000]: more than 100000 names",
-		"n[1-60000],n[1-60000]":  "hostlist n[1-60000],n[1-60000]: more than 100000 names",
-		"n[1234567890123456789]": `hostlist n[1234567890123456789]: bad number "1234567890123456789" in a range`,
+		"n[1-3":                 "hostlist n[1-3: unmatched [ in n[1-3",
+		"n1-3]":                 "hostlist n1-3]: unmatched ] in n1-3]",
+		"n[3-1]":                "hostlist n[3-1]: range 3-1 ends before it starts",
+		"n[a-c]":                `hostlist n[a-c]: bad number "a" in a range`,
+		"n[]":                   `hostlist n[]: bad number "" in a range`,
+		"n[1,,2]":               `hostlist n[1,,2]: bad number "" in a range`,
+		"n[[1]]":                `hostlist n[[1]]: bad number "[1" in a range`,
+		"a,,b":                  "hostlist a,,b: empty name",
+		"a b":                   "hostlist a b: space in name a b",
+		"n[1-9999999999]":       "hostlist n[1-9999999999]: more than 100000 names",
+		"n[1-999]m[1-999]":      "hostlist n[1-999]m[1-999]: more than 100000 names",
+		"n[1-60000,1-60000]":    "hostlist n[1-60000,1-60000]: more than 100000 names",
+		"n[1-60000],n[1-60000]": "hostlist n[1-60000],n[1-60000]: more than 100000 names",
+		strings.Repeat("n", 40) + strings.Repeat("[001]m", 60): "hostlist nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn[001]m[001]m[001]m[0...: a name in nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn[001]m[001]m[001]m[0... is longer than 256 bytes",
+		"n[1234567890123456789]":                               `hostlist n[1234567890123456789]: bad number "1234567890123456789" in a range`,
 	} {
 		_, err := Expand(list)
 		if err == nil || err.Error() != want {

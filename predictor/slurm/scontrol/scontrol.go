@@ -28,6 +28,8 @@ type Config struct {
 	SlurmUser string
 	// MaxTRES: see limits.Cluster.
 	MaxTRES bool
+	// PrivateNodes: see limits.Cluster.
+	PrivateNodes bool
 	// LimitsEnforced is false when AccountingStorageEnforce lets jobs exceed
 	// the limits of their QOS and association.
 	LimitsEnforced bool
@@ -61,7 +63,7 @@ func (c *Command) Config(ctx context.Context) (Config, error) {
 
 // Complete fills in what slurmrestd.Client.Cluster leaves out: the default partition,
 // whether each partition is up, shares its nodes and overcommits them, what memory jobs have there,
-// MaxTRES, what is enforced, and the group limits in TRES minutes with their usage. If
+// MaxTRES, what is private and what is enforced, and the group limits in TRES minutes with their usage. If
 // Slurm does not enforce the limits of QOS and associations, Complete removes them.
 func (c *Command) Complete(ctx context.Context, cluster *limits.Cluster) error {
 	config, err := c.Config(ctx)
@@ -76,7 +78,7 @@ func (c *Command) Complete(ctx context.Context, cluster *limits.Cluster) error {
 	if err != nil {
 		return err
 	}
-	cluster.MaxTRES = config.MaxTRES
+	cluster.MaxTRES, cluster.PrivateNodes = config.MaxTRES, config.PrivateNodes
 	cluster.AssociationsEnforced, cluster.QOSEnforced = config.AssociationsEnforced, config.QOSEnforced
 	completePartitions(cluster, partitions, config)
 	if err := completeGroups(cluster, manager); err != nil {
@@ -120,6 +122,8 @@ func parseConfig(out []byte) Config {
 			config.ConsumableMemory = slices.ContainsFunc(values, func(v string) bool { return strings.HasSuffix(v, "_memory") })
 		case "DefMemPerCPU", "DefMemPerNode", "MaxMemPerCPU", "MaxMemPerNode", "JobDefaults":
 			memory[key] = value
+		case "PrivateData":
+			config.PrivateNodes = slices.Contains(values, "nodes")
 		case "PriorityFlags":
 			config.MaxTRES = slices.Contains(values, "max_tres")
 		case "AccountingStorageEnforce":

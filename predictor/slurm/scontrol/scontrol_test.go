@@ -178,3 +178,11 @@ func TestOvercommits(t *testing.T) {
 		}
 	}
 }
+
+func TestPrivateNodes(t *testing.T) {
+	for conf, private := range map[string]bool{"PrivateData = none\n": false, "PrivateData = jobs,usage\n": false, "PrivateData = jobs,nodes\n": true} {
+		if parseConfig([]byte(conf)).PrivateNodes != private {
+			t.Errorf("%q: nodes are private: %v", conf, !private)
+		}
+	}
+}
