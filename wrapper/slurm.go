@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/varq-project/varq/predictor/slurmtime"
@@ -59,6 +60,17 @@ func (Slurm) SetLimit(id, minutes int64) error {
 // Cancel runs scancel.
 func (Slurm) Cancel(id int64) error {
 	_, err := run("scancel", strconv.FormatInt(id, 10))
+	return err
+}
+
+// Signal runs scancel to send a signal to the steps of a job, as sbatch --signal does, or to one step if that is
+// not "".
+func (Slurm) Signal(id int64, step string, signal syscall.Signal) error {
+	target := strconv.FormatInt(id, 10)
+	if step != "" {
+		target += "." + step
+	}
+	_, err := run("scancel", "--signal="+strconv.Itoa(int(signal)), target)
 	return err
 }
 

@@ -2,9 +2,6 @@ package wrapper
 
 import (
 	"fmt"
-	"os"
-	"os/exec"
-	"syscall"
 
 	"github.com/varq-project/varq/predictor/slurmtime"
 	"github.com/varq-project/varq/wrapper/ticket"
@@ -51,19 +48,8 @@ const (
 	FlagTicket = "ticket"
 )
 
-// StartTrim starts this program again to trim a job's limit, and does not wait for it. The
-// new process is not a child of this one: the work may replace this process, and would not
-// expect a child.
+// StartTrim starts this program again to trim a job's limit, and does not wait for it.
 func StartTrim(job, begin int64, t ticket.Ticket) error {
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
 	option := func(name string, value any) string { return fmt.Sprintf("--%s=%v", name, value) }
-	const inBackground = `"$0" "$@" </dev/null >/dev/null &`
-	cmd := exec.Command("/bin/sh", "-c", inBackground, self, "--"+FlagTrim,
-		option(FlagJob, job), option(FlagBegin, begin), option(FlagTicket, t))
-	cmd.Stderr = os.Stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	return cmd.Run()
+	return StartBeside(nil, "--"+FlagTrim, option(FlagJob, job), option(FlagBegin, begin), option(FlagTicket, t))
 }

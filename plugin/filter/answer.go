@@ -20,6 +20,7 @@ const (
 	wordBegin   = "begin"
 	wordTime    = "time"
 	wordComment = "comment"
+	wordExclude = "exclude"
 	wordTicket  = "ticket"
 	wordPlan    = "plan"
 	wordSay     = "say"
@@ -36,7 +37,7 @@ func (s *Submission) Write(w io.Writer, a api.PlanAnswer) error {
 	var l lines
 	switch {
 	case a.Plan != nil:
-		s.accept(&l, a.Plan)
+		s.accept(&l, a.Plan, a.Offers)
 	case a.Refusal != nil:
 		s.refuse(&l, a.Refusal)
 	default:
@@ -55,19 +56,27 @@ func WriteError(w io.Writer, err error) error {
 	return l.write(w)
 }
 
-func (s *Submission) accept(l *lines, p *api.Plan) {
+func (s *Submission) accept(l *lines, p *api.Plan, others []api.Offer) {
 	l.add(wordTicket, "%s", ticket.Of(p))
 	if !s.Quote {
 		l.add(wordPlan, "%s", p.ID)
-		l.add(wordBegin, "uts%d", p.BeginTime)
+		if p.FinishBy == 0 {
+			l.add(wordBegin, "uts%d", p.BeginTime)
+		}
 		l.add(wordTime, "%d", p.TimeLimit/60)
 		l.add(wordComment, "%s", p.Comment)
+		if len(p.Exclude) > 0 {
+			l.add(wordExclude, "%s", strings.Join(p.Exclude, ","))
+		}
 	}
 	if s.Waits && !s.Quote {
 		return // varq.lua learns too late that Slurm has accepted the job
 	}
 	for _, line := range s.says(p) {
 		l.add(wordSay, "%s", line)
+	}
+	if s.Quote && !s.Quiet {
+		s.offer(l, wordSay, others)
 	}
 }
 
@@ -80,6 +89,9 @@ func (s *Submission) says(p *api.Plan) []string {
 	if s.Quote {
 		verb = "quoted, not promised"
 	}
+	if p.FinishBy != 0 {
+		return append(s.saysOfEnd(p, verb), saysOfNodes(p)...)
+	}
 	lines := []string{
 		fmt.Sprintf("%s: running %s with probability %s (forecast %s)", verb, s.span(p), prob.Format(p.Prob), prob.Format(p.Estimate)),
 		fmt.Sprintf("eligible from %s, time limit %s", s.time(p.BeginTime), slurmtime.FormatDuration(p.TimeLimit)),
@@ -88,7 +100,15 @@ func (s *Submission) says(p *api.Plan) []string {
 	if spread := p.Spread(&s.Request); spread != "" {
 		lines = append(lines, spread)
 	}
-	return lines
+	return append(lines, saysOfNodes(p)...)
+}
+
+// saysOfNodes returns what to tell the user of the nodes that the job leaves out.
+func saysOfNodes(p *api.Plan) []string {
+	if left := p.LeavesOut(); left != "" {
+		return []string{left + " (--risky-nodes=allow uses them)"}
+	}
+	return nil
 }
 
 // holding returns what to tell the user when Slurm has accepted the job of an srun or salloc, and
@@ -117,9 +137,19 @@ func (s *Submission) span(p *api.Plan) string {
 
 func (s *Submission) refuse(l *lines, r *api.Refusal) {
 	l.add(wordRefuse, "no promise: %s", slurmtime.InZone(r.Reason, s.zone))
-	for i := range r.Offers {
-		o := &r.Offers[i]
-		l.add(wordRefuse, "possible: %s   (probability %s, at most %s more)", strings.Join(o.Options(&s.Request, s.zone), " "), prob.Format(o.Prob), o.Worst.RoundedUp())
+	s.offer(l, wordRefuse, r.Offers)
+}
+
+// offer tells what else can be promised.
+func (s *Submission) offer(l *lines, word string, offers []api.Offer) {
+	for i := range offers {
+		o := &offers[i]
+		options := strings.Join(o.Options(&s.Request, s.zone), " ")
+		if o.Kind == api.OfferEnd {
+			l.add(word, "possible: %s", options)
+		} else {
+			l.add(word, "possible: %s   (probability %s, at most %s more)", options, prob.Format(o.Prob), o.Worst.RoundedUp())
+		}
 	}
 }
 

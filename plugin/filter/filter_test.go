@@ -127,7 +127,7 @@ func TestReadRefuses(t *testing.T) {
 		`{` + by + `"core-spec":"1"}`:                                             "--core-spec does not go together with --begin-by: ",
 		`{` + by + `"nodes":"x"}`:                                                 `--nodes: "x" is not a number of nodes`,
 		`{` + by + `"time":"long"}`:                                               "--time: ",
-		`{` + by + `"deadline":"now","dependency":"singleton"}`: "--deadline does not go together with --begin-by: varq's deadline is that of the start, Slurm's that of the end\n" +
+		`{` + by + `"deadline":"now","dependency":"singleton"}`: "--deadline does not go together with --begin-by: it lets Slurm end the job, which varq's promise does not need\n" +
 			"--dependency does not go together with --begin-by: nobody can foresee when it is fulfilled",
 	} {
 		_, err := Read([]byte(options), "sbatch", nil, now, time.UTC)

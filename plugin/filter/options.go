@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/prob"
 	"github.com/varq-project/varq/predictor/slurm/jobsize"
 )
 
@@ -46,6 +48,34 @@ func (o options) has(name string) bool { _, ok := o[name]; return ok }
 func (o options) own(name string) (value string, given bool) {
 	value, given = o["spank:"+name]
 	return value, given
+}
+
+// probability returns the probability that one of varq's own options names, or 0 if it is not given.
+func (o options) probability(name string) (p float64, err error) {
+	if text, given := o.own(name); given {
+		if p, err = prob.Parse(text); err != nil {
+			return 0, fmt.Errorf("--%s: %w", name, err)
+		}
+	}
+	return p, nil
+}
+
+// riskyNodes returns the value of --risky-nodes, or "" if it is not given.
+func (o options) riskyNodes() (string, error) {
+	value, given := o.own("risky-nodes")
+	if given && value != api.RiskyAvoid && value != api.RiskyAllow {
+		return "", fmt.Errorf("--risky-nodes: %.40q is neither avoid nor allow", value)
+	}
+	return value, nil
+}
+
+// onMiss returns the value of --on-miss, or "" if it is not given.
+func (o options) onMiss() (string, error) {
+	value, given := o.own("on-miss")
+	if given && value != api.OnMissRun && value != api.OnMissCancel {
+		return "", fmt.Errorf("--on-miss: %.40q is neither run nor cancel", value)
+	}
+	return value, nil
 }
 
 // number returns the value of an option that is a number, or 0 if it is not given.

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/varq-project/varq/predictor/api"
-	"github.com/varq-project/varq/predictor/prob"
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
@@ -40,7 +39,11 @@ func Read(cliOptions []byte, command string, environment []string, now int64, zo
 		return nil, err
 	}
 	s := &Submission{Quote: o.has("test-only"), Quiet: o.has("quiet"), zone: zone}
-	if err := errors.Join(conflicts(o, variables[command], environment), s.readReservation(o, now), s.readJob(o)); err != nil {
+	read := s.readReservation
+	if o.asked() != beginBy {
+		read = func(o options, now int64) error { return s.readCompletion(o, environment, now) }
+	}
+	if err := errors.Join(conflicts(o, variables[command], environment), read(o, now), s.readJob(o)); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -49,7 +52,7 @@ func Read(cliOptions []byte, command string, environment []string, now int64, zo
 // unwelcome has the options of Slurm that a reservation excludes.
 var unwelcome = []struct{ name, why string }{
 	{"begin", "varq chooses when the job becomes eligible"},
-	{"deadline", "varq's deadline is that of the start, Slurm's that of the end"},
+	{"deadline", "it lets Slurm end the job, which varq's promise does not need"},
 	{"dependency", "nobody can foresee when it is fulfilled"},
 	{"hold", "a job that is held does not start; submit it without --hold"},
 	{"nice", "how much longer a job of a lower priority waits cannot be forecast"},
@@ -63,7 +66,7 @@ var unwelcome = []struct{ name, why string }{
 	{"thread-spec", "how many nodes are free of other jobs then cannot be forecast"},
 	{"array", "a reservation is of one job; submit the array's tasks one by one"},
 	{"time-min", "Slurm would shorten the time that varq has made room for"},
-	{"immediate", "the job becomes eligible only later"},
+	{"immediate", "the job may have to wait"},
 	{"jobid", "the job has its allocation already"},
 	{"clusters", "varqd promises for its own cluster"},
 	{"uid", "a reservation is made for whoever submits the job"},
@@ -93,18 +96,19 @@ var variables = map[string]map[string]string{
 // come from the environment too, except --switches.
 func conflicts(o options, variables map[string]string, environment []string) error {
 	var errs []error
+	asked := o.asked()
 	for _, u := range unwelcome {
 		variable := variables[u.name]
 		set := variable != "" && slices.ContainsFunc(environment, func(v string) bool { return strings.HasPrefix(v, variable+"=") })
 		switch {
 		case set && (o.has(u.name) || u.name == "switches"):
-			errs = append(errs, fmt.Errorf("--%s (%s in the environment) does not go together with --begin-by: %s", u.name, variable, u.why))
+			errs = append(errs, fmt.Errorf("--%s (%s in the environment) does not go together with --%s: %s", u.name, variable, asked, u.why))
 		case o.has(u.name):
-			errs = append(errs, fmt.Errorf("--%s does not go together with --begin-by: %s", u.name, u.why))
+			errs = append(errs, fmt.Errorf("--%s does not go together with --%s: %s", u.name, asked, u.why))
 		}
 	}
 	if hint := o["hint"]; hint == "memory_bound" || hint == "compute_bound" {
-		errs = append(errs, fmt.Errorf("--hint=%s does not go together with --begin-by: %s", hint, cores))
+		errs = append(errs, fmt.Errorf("--hint=%s does not go together with --%s: %s", hint, asked, cores))
 	}
 	return errors.Join(errs...)
 }
@@ -114,25 +118,23 @@ func (s *Submission) readReservation(o options, now int64) error {
 	fail := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	r := &s.Request
 
-	beginBy, given := o.own("begin-by")
-	if !given {
-		for _, name := range []string{"prob", "begin-after", "best-effort", "on-miss", "max-cost"} {
+	var err error
+	if r.BeginBy, err = s.deadline(o, beginBy, now); err != nil {
+		fail("%w", err)
+	} else if r.BeginBy == 0 {
+		for _, name := range []string{"prob", "begin-after", "best-effort", "on-miss", "max-cost", "risky-nodes"} {
 			if _, given := o.own(name); given {
-				fail("--%s needs --begin-by", name)
+				fail("--%s needs --begin-by or --finish-by: the time by which the job is to run or to have ended", name)
 			}
 		}
-	} else if at, err := slurmtime.Parse(beginBy, now, s.zone); err != nil {
-		fail("--begin-by: %w", err)
-	} else if at <= now {
-		fail("--begin-by: %s is in the past", slurmtime.Format(at, s.zone))
-	} else {
-		r.BeginBy = at
 	}
-	if text, given := o.own("prob"); given {
-		var err error
-		if r.Prob, err = prob.Parse(text); err != nil {
-			fail("--prob: %w", err)
+	for _, name := range []string{finishBy, risk} {
+		if _, given := o.own(name); given {
+			fail("--%s does not go together with --begin-by: a promise is about the job's start or about its end", name)
 		}
+	}
+	if r.Prob, err = o.probability("prob"); err != nil {
+		fail("%w", err)
 	}
 	_, r.BestEffort = o.own("best-effort")
 	if after, given := o.own("begin-after"); given {
@@ -154,13 +156,29 @@ func (s *Submission) readReservation(o options, now int64) error {
 			fail("--max-cost: %w", err)
 		}
 	}
-	if onMiss, given := o.own("on-miss"); given {
-		if onMiss != api.OnMissRun && onMiss != api.OnMissCancel {
-			fail("--on-miss: %.40q is neither run nor cancel", onMiss)
-		}
-		r.OnMiss = onMiss
+	if r.OnMiss, err = o.onMiss(); err != nil {
+		fail("%w", err)
+	}
+	if r.RiskyNodes, err = o.riskyNodes(); err != nil {
+		fail("%w", err)
 	}
 	return errors.Join(errs...)
+}
+
+// deadline returns the time of one of varq's own options, or 0 if it is not given.
+func (s *Submission) deadline(o options, name string, now int64) (int64, error) {
+	text, given := o.own(name)
+	if !given {
+		return 0, nil
+	}
+	at, err := slurmtime.Parse(text, now, s.zone)
+	switch {
+	case err != nil:
+		return 0, fmt.Errorf("--%s: %w", name, err)
+	case at <= now:
+		return 0, fmt.Errorf("--%s: %s is in the past", name, slurmtime.Format(at, s.zone))
+	}
+	return at, nil
 }
 
 // readJob reads the job's request from Slurm's options. varqd fills in the defaults.

@@ -15,7 +15,7 @@
 
 local M = {}
 
-local own = { "begin-by", "prob", "begin-after", "best-effort", "on-miss", "max-cost" }
+local own = { "begin-by", "prob", "begin-after", "best-effort", "on-miss", "max-cost", "finish-by", "risk", "risky-nodes" }
 
 -- What is to be said once Slurm has accepted the job that is being submitted; nil
 -- without a promise.
@@ -94,6 +94,7 @@ local act = {
 		local user = options["comment"]
 		options["comment"] = user and user ~= "" and user .. " " .. rest or rest
 	end,
+	exclude = function(options, rest) options["exclude"] = rest end,
 	ticket = function(_, rest) put_in_box("ticket " .. rest .. "\n") end,
 	plan = function() promise = {} end,
 	say = function(_, rest)

@@ -32,6 +32,12 @@ static struct spank_option options[] = {
 	  .usage = "the work may start as soon as the job does" },
 	{ .name = "on-miss", .arginfo = "run|cancel", .has_arg = 1, .cb = take_option,
 	  .usage = "if the job starts after --begin-by" },
+	{ .name = "finish-by", .arginfo = "TIME", .has_arg = 1, .cb = take_option,
+	  .usage = "promise: have the job finished by TIME" },
+	{ .name = "risk", .arginfo = "P", .has_arg = 1, .cb = take_option,
+	  .usage = "or else by the earliest time that has this probability" },
+	{ .name = "risky-nodes", .arginfo = "avoid|allow", .has_arg = 1, .cb = take_option,
+	  .usage = "nodes that are likely to fail during the work" },
 	{ .name = "max-cost", .arginfo = "N|Nx", .has_arg = 1, .cb = take_option,
 	  .usage = "idle nodes cost at most N node-hours, or N times the quote" },
 };

@@ -16,6 +16,7 @@ const (
 	OfferNodes = "nodes"       // the same request with fewer nodes, or fewer CPUs on one node
 	OfferTime  = "time"        // the same request with a shorter time limit of the work
 	OfferCost  = "cost"        // the same request with a higher ceiling on the cost of idle nodes
+	OfferEnd   = "end"         // another deadline of the end, and its probability
 )
 
 // Offer is a request that can be promised instead of the request refused. Kind says in
@@ -24,6 +25,8 @@ type Offer struct {
 	Kind    string  `json:"kind"`
 	Prob    float64 `json:"prob"`
 	BeginBy int64   `json:"begin_by"`
+	// FinishBy is the deadline of an offer about the job's end. BeginBy and HoldUntil are then 0.
+	FinishBy int64 `json:"finish_by,omitempty"`
 	// HoldUntil is the time from which the work may start, as in a Plan.
 	HoldUntil int64 `json:"hold_until"`
 	Nodes     int32 `json:"nodes"`
@@ -42,6 +45,8 @@ func (o *Offer) Options(refused *PlanRequest, zone *time.Location) []string {
 		return []string{fmt.Sprintf("--prob=%.4g", o.Prob)}
 	case OfferFree:
 		return []string{"--best-effort"}
+	case OfferEnd:
+		return []string{"--finish-by=" + slurmtime.Format(o.FinishBy, zone), fmt.Sprintf("--prob=%.4g", o.Prob)}
 	case OfferLater:
 		options := []string{"--begin-by=" + slurmtime.Format(o.BeginBy, zone)}
 		if refused.BeginAfter != 0 {

@@ -3,6 +3,7 @@ package api
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -16,23 +17,40 @@ type PlanRequest struct {
 	// Needs say on which nodes the job may run, and what else must be free for it. nil
 	// stands for any nodes of the partition, and nothing else.
 	Needs *workload.Needs `json:"needs,omitempty"`
-	// BeginBy is the deadline: the latest start of the job.
-	BeginBy int64 `json:"begin_by"`
+	// BeginBy is the deadline: the latest start of the job. It is 0 in a request about the job's end.
+	BeginBy int64 `json:"begin_by,omitempty"`
+	// FinishBy is the latest end of the job, if that is what is to be promised.
+	FinishBy int64 `json:"finish_by,omitempty"`
 	// Prob is the probability asked for. 0 stands for the site's default.
 	Prob float64 `json:"prob,omitempty"`
+	// Risk, if not 0, is the least probability of an end for which the user takes the earliest deadline that
+	// can be promised, if that is not FinishBy, or FinishBy is 0.
+	Risk float64 `json:"risk,omitempty"`
 	// BeginAfter, if not 0, lets the work start from that time on, and not only at
 	// BeginBy (a window).
 	BeginAfter int64 `json:"begin_after,omitempty"`
 	// BestEffort lets the work start as soon as the job does.
 	BestEffort bool `json:"best_effort,omitempty"`
-	// OnMiss says what becomes of a job that has not started by BeginBy: OnMissRun (the
+	// OnMiss says what becomes of a job that has not started by the deadline: OnMissRun (the
 	// default) or OnMissCancel.
 	OnMiss string `json:"on_miss,omitempty"`
 	// MaxCost bounds the cost of the idle nodes before the work.
 	MaxCost MaxCost `json:"max_cost,omitzero"`
+	// RiskyNodes says whether the job may be kept off nodes that are likely to fail: RiskyAvoid or RiskyAllow.
+	// Empty stands for the site's default.
+	RiskyNodes string `json:"risky_nodes,omitempty"`
 	// Trajectory asks for the whole probability trajectory in the answer.
 	Trajectory bool `json:"trajectory,omitempty"`
 }
+
+// The values of PlanRequest.RiskyNodes.
+const (
+	RiskyAvoid = "avoid" // it is, as far as it can spare them
+	RiskyAllow = "allow" // it is not
+)
+
+// Finishes reports whether the request is about the job's end, and not its start.
+func (r *PlanRequest) Finishes() bool { return r.FinishBy != 0 || r.Risk != 0 }
 
 // The values of PlanRequest.OnMiss.
 const (
@@ -47,6 +65,8 @@ type PlanAnswer struct {
 	Ceiling    *Cost    `json:"ceiling,omitempty"`
 	Refusal    *Refusal `json:"refusal,omitempty"`
 	Trajectory []Point  `json:"trajectory,omitempty"`
+	// Offers are other deadlines, beside that of Plan, by which the job's end can be promised.
+	Offers []Offer `json:"offers,omitempty"`
 }
 
 // Plan says how to submit the job so that the promise holds.
@@ -62,7 +82,18 @@ type Plan struct {
 	// BeginBy (strict), BeginAfter (window) or 0 (best effort).
 	BeginBy   int64 `json:"begin_by"`
 	HoldUntil int64 `json:"hold_until"`
-	// Slot is when the work is to begin, as there was room for it then when it was promised.
+	// FinishBy is the deadline if it is the job's end that is promised. BeginBy and HoldUntil are then 0.
+	FinishBy int64 `json:"finish_by,omitempty"`
+	// TimeOut is the probability that the job is stopped at its time limit, and Lost by how much failures of
+	// nodes lower Estimate. Only a plan with FinishBy has them.
+	TimeOut float64 `json:"time_out,omitempty"`
+	Lost    float64 `json:"lost,omitempty"`
+	// Exclude are nodes that the job leaves out (sbatch --exclude), as they are likely to fail while it works, and Safer
+	// is by how much that lowers the probability that one of its nodes fails then.
+	Exclude []string `json:"exclude,omitempty"`
+	Safer   float64  `json:"safer,omitempty"`
+	// Slot is when the work is to begin, as there was room for it then when it was promised. If it is the job's end that
+	// is promised, it is when the work will as likely have begun as not.
 	Slot int64 `json:"slot"`
 	// WorkLimit is the time limit of the work alone.
 	WorkLimit int64 `json:"work_limit"`
@@ -82,6 +113,25 @@ type Plan struct {
 	// Comment is to be added to the job's comment. varqd finds the job by it.
 	Comment string `json:"comment"`
 }
+
+// Deadline returns BeginBy or FinishBy, whichever is promised.
+func (p *Plan) Deadline() int64 { return max(p.BeginBy, p.FinishBy) }
+
+// LeavesOut says, part of a sentence, which nodes the job leaves out and what that gains; "" if none.
+func (p *Plan) LeavesOut() string {
+	if len(p.Exclude) == 0 {
+		return ""
+	}
+	const named = 5
+	names := strings.Join(p.Exclude[:min(named, len(p.Exclude))], ", ")
+	if more := len(p.Exclude) - named; more > 0 {
+		names += fmt.Sprintf(" and %d more", more)
+	}
+	return fmt.Sprintf("leaves out %s: without, a failure of a node during the work is less probable by %.3f", names, p.Safer)
+}
+
+// TimesOutOften is the probability of reaching its time limit, above which a job's user should know of it.
+const TimesOutOften = .05
 
 // Idle returns what the nodes cost if they idle from begin until the work starts.
 func (p *Plan) Idle(begin int64) Cost {

@@ -1,7 +1,7 @@
 package api
 
-// The parameters of PathReservations, PathReport and PathCalibration. They are the fields of
-// ReservationsQuery, ReportQuery and CalibrationQuery. A field that is zero is left out.
+// The parameters of PathReservations, PathReport, PathCalibration and their like. They are the fields of
+// ReservationsQuery, ReportQuery, CalibrationQuery and so on. A field that is zero is left out.
 const (
 	ParamUser       = "user"
 	ParamJob        = "job"

@@ -10,7 +10,7 @@ type Report struct {
 }
 
 // ReportRow sums up one group of reservations. A reservation is kept if its job started by
-// the deadline and lasted until its work began.
+// the deadline and lasted until its work began, or, if that was promised, ended by the deadline.
 type ReportRow struct {
 	Group     string `json:"group"`
 	Promises  int    `json:"promises"`
@@ -35,4 +35,9 @@ type ReportRow struct {
 	Required float64 `json:"required_node_seconds"`
 	Used     float64 `json:"used_node_seconds"`
 	Ratio    float64 `json:"ratio"`
+	// QoS is the sum over the promises kept of their work times the probability promised, divided by the work of
+	// all promises kept or missed, as asked for (Oliner et al. 2005, equation 2). Goodput is the
+	// node-seconds that the work of the promises kept took, divided by Used.
+	QoS     float64 `json:"qos"`
+	Goodput float64 `json:"goodput"`
 }

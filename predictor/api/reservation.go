@@ -12,7 +12,7 @@ const (
 	StatePending   = "PENDING"   // the job is pending
 	StateHolding   = "HOLDING"   // the job has started, and its nodes idle until HoldUntil
 	StateRunning   = "RUNNING"   // the work runs
-	StateKept      = "KEPT"      // settled: the job started by BeginBy and lasted until its work began
+	StateKept      = "KEPT"      // settled: the job started by BeginBy and lasted until its work began, or it ended by FinishBy
 	StateMissed    = "MISSED"    // settled: the promise was not kept
 	StateCancelled = "CANCELLED" // settled: never submitted, cancelled early, or not kept after a change by the user
 )
@@ -53,13 +53,16 @@ type Reservation struct {
 	BestEffort bool   `json:"best_effort"`
 	State      string `json:"state"`
 	Promised   int64  `json:"promised_at"`
-	// Now is the present forecast of the probability that the job starts by BeginBy. It
-	// is 1 if the job has started by BeginBy.
-	Now       float64 `json:"now"`
-	Eligible  int64   `json:"eligible,omitempty"`
-	Start     int64   `json:"start,omitempty"`
-	WorkStart int64   `json:"work_start,omitempty"`
-	End       int64   `json:"end,omitempty"`
+	// Now is the present forecast of the probability that the promise is kept. It is 1 if the job has started by
+	// BeginBy.
+	Now float64 `json:"now"`
+	// Later is by when the job ends with the probability Prob, by the present forecast, if Now is less than Prob
+	// and there is such a time. Only a reservation with FinishBy has it.
+	Later     int64 `json:"later,omitempty"`
+	Eligible  int64 `json:"eligible,omitempty"`
+	Start     int64 `json:"start,omitempty"`
+	WorkStart int64 `json:"work_start,omitempty"`
+	End       int64 `json:"end,omitempty"`
 	// HeldBefore is for how many seconds the job's nodes have idled in runs before the one of
 	// Start, if Slurm has requeued it.
 	HeldBefore int64 `json:"held_before,omitempty"`
@@ -72,7 +75,7 @@ type Reservation struct {
 	Ceiling Cost `json:"ceiling"`
 	// Rescue, if not nil, is what would keep the promise, which does not hold any more.
 	Rescue *Rescue `json:"rescue,omitempty"`
-	// Obstacle is why the job, as it is, does not start by BeginBy: Now is 0. It is a rule of Slurm's
+	// Obstacle is why the promise is not kept with the job as it is: Now is 0. It is a rule of Slurm's
 	// or another reason, in words without a full stop, and empty if Now is not known or not 0.
 	Obstacle string `json:"obstacle,omitempty"`
 	// Note is the latest message for the user, for instance the reason why the promise was

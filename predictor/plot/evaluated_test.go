@@ -78,7 +78,7 @@ func TestSmallEvaluatedPictures(t *testing.T) {
 			}
 		}
 	}
-	for _, picture := range []Picture{&Reliability{}, &Coverage{}, &Reliability{"", []Curve{{}}}, &Coverage{"", []backtest.Score{{}}}} {
+	for _, picture := range []Picture{&Reliability{}, &Risks{}, &Coverage{}, &Reliability{"", []Curve{{}}}, &Coverage{"", []backtest.Score{{}}}} {
 		if err := picture.Write(&bytes.Buffer{}, "svg"); !errors.Is(err, ErrNothing) {
 			t.Errorf("%+v: %v", picture, err)
 		}

@@ -20,7 +20,7 @@ type Ticket struct {
 	// HoldUntil is the time from which the work may start; 0 means as soon as the job
 	// does. The SPANK plugin reads this field only.
 	HoldUntil int64
-	// BeginBy is the deadline.
+	// BeginBy is the deadline; if it is that of the end, no later start can be in time either.
 	BeginBy int64
 	// WorkLimit is the time limit of the work itself, in seconds, or 0 if unknown.
 	WorkLimit int64
@@ -30,6 +30,9 @@ type Ticket struct {
 
 // Of returns the ticket of a plan.
 func Of(p *api.Plan) Ticket {
+	if p.FinishBy != 0 {
+		return Ticket{BeginBy: p.FinishBy, Plan: p.ID} // nothing is held or trimmed
+	}
 	return Ticket{HoldUntil: p.HoldUntil, BeginBy: p.BeginBy, WorkLimit: p.WorkLimit, Plan: p.ID}
 }
 

@@ -55,7 +55,7 @@ func TestAsProgram(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	waits := []int64{0, 10, 20, 300, 7000, 7000}
-	f := extern.New(extern.Options{
+	f := extern.New(extern.Options[forecast.Observer]{
 		Name: "lastwait", Command: program + " -n 6", Timeout: 5 * time.Minute,
 		Past: func(_ context.Context, o forecast.Observer) error { past(o, waits...); return nil },
 		Log:  slog.New(slog.DiscardHandler),

@@ -17,6 +17,7 @@ package completion
 
 import (
 	"math/rand/v2"
+	"sync/atomic"
 
 	"github.com/varq-project/varq/predictor/cluster/walltime"
 	"github.com/varq-project/varq/predictor/delay"
@@ -42,7 +43,7 @@ type Forecaster struct {
 	recalibration *recalibration.Recalibration
 	weights       mixture.Weights         // of the sum and of the sum recalibrated
 	unscored      pending.Sample[*record] // by job that has not ended
-	latest        *record                 // the newest forecast, or nil if an event has come since
+	latest        atomic.Pointer[record]  // the newest forecast, or nil if an event has come since
 	answer        forecast.Answer         // room
 }
 
@@ -77,11 +78,20 @@ func (f *Forecaster) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 	r := &record{question: *q}
 	r.answered = f.waits.Forecast(q, a)
 	if !r.answered {
-		f.latest = r
+		f.latest.Store(r)
 		return false
 	}
-	r.wait, r.run = a.Wait, f.runs.RunTime(q)
-	f.dependence.sum(&r.wait, &r.run, &r.sum)
+	run := f.runs.RunTime(q)
+	r.wait, r.run = a.Wait, run
+	f.join(r, a, &run)
+	f.latest.Store(r)
+	return true
+}
+
+// join replaces the distribution of a wait by that of the time until a job with a run time has ended, and notes
+// in r what it was made of.
+func (f *Forecaster) join(r *record, a *forecast.Answer, run *walltime.Distribution) {
+	f.dependence.sum(&a.Wait, run, &r.sum)
 	f.recalibration.Apply(everybody, &r.sum, &r.recalibrated)
 	weights := make([]float64, 2)
 	f.weights.Fill(weights, everybody)
@@ -90,9 +100,10 @@ func (f *Forecaster) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 	a.Wait.Mix(&r.recalibrated.Wait, weights[1])
 	a.Recalibrated = f.recalibration.Effective()
 	f.recalibration.LowerBounds(&a.Wait, &a.Lower)
-	f.latest = r
-	return true
 }
+
+// SetConfidence sets the confidence of the lower bounds on probabilities, in (0,1). The default is .95.
+func (f *Forecaster) SetConfidence(confidence float64) { f.recalibration.SetConfidence(confidence) }
 
 // Submitted implements forecast.Observer.
 func (f *Forecaster) Submitted(j *workload.Job) {
@@ -108,7 +119,7 @@ func (f *Forecaster) Started(j *workload.Job) {
 
 // Changed implements forecast.Changer.
 func (f *Forecaster) Changed(j *workload.Job) {
-	f.latest = nil
+	f.latest.Store(nil)
 	if c, ok := f.waits.(forecast.Changer); ok {
 		c.Changed(j)
 	}
@@ -125,17 +136,19 @@ func (f *Forecaster) Ended(j *workload.Job) {
 // caller of these tells waits itself.
 func (f *Forecaster) Expect(j *workload.Job, q forecast.Question) {
 	if f.unscored.Wants(j.ID) {
-		if f.latest == nil || f.latest.question != q {
+		r := f.latest.Load()
+		if r == nil || r.question != q {
 			f.Forecast(&q, &f.answer)
+			r = f.latest.Load()
 		}
-		f.unscored.Put(j.ID, f.latest)
+		f.unscored.Put(j.ID, r)
 	}
-	f.latest = nil
+	f.latest.Store(nil)
 }
 
 // Waited takes in the wait of a job that has started.
 func (f *Forecaster) Waited(j *workload.Job) {
-	f.latest = nil
+	f.latest.Store(nil)
 	if r, ok := f.unscored.Get(j.ID); ok && r.answered {
 		if wait, ok := j.Wait(); ok {
 			r.waited = r.wait.PIT(float64(wait), f.rng.Float64())
@@ -145,7 +158,7 @@ func (f *Forecaster) Waited(j *workload.Job) {
 
 // Score learns from the forecast stored for a job that has ended. A job that never started teaches nothing.
 func (f *Forecaster) Score(j *workload.Job) {
-	f.latest = nil
+	f.latest.Store(nil)
 	r, ok := f.unscored.Take(j.ID)
 	if !ok || !r.answered || r.waited == 0 {
 		return

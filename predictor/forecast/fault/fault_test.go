@@ -143,6 +143,19 @@ func TestNoLookAhead(t *testing.T) {
 	if a, b := forecast(past), forecast(other); !slices.Equal(a, b) {
 		t.Error("another future makes another forecast")
 	}
+	// What was forecast stays as it was.
+	going := New(names(nodes), nil, 0)
+	for _, e := range past[:len(past)/2] {
+		going.Observe(e)
+	}
+	kept := going.Forecast(names(3))
+	before := kept.Prob(names(5), 3600, 86400)
+	for _, e := range past[len(past)/2:] {
+		going.Observe(e)
+	}
+	if after := kept.Prob(names(5), 3600, 86400); after != before || going.Prob(names(5), 3600, 86400) == before {
+		t.Errorf("a forecast changes from %g to %g", before, after)
+	}
 	// The same by one model that goes on: it tells the same before it knows the future.
 	m, next := New(names(nodes), nil, 0), 0
 	for ; next < len(past) && past[next].At < at; next++ {
@@ -276,7 +289,7 @@ func TestKinds(t *testing.T) {
 	if risky < .2 || risky > .6 || calm > .05 {
 		t.Errorf("%g after an error that fails half of the nodes, %g after noise", risky, calm)
 	}
-	if why := m.Why("n7"); why[0].Evidence != "this befell it: ECC errors" || why[0].Expected < .2 {
+	if why := m.Outlook("n7").Parts; why[0].Evidence != "this befell it: ECC errors" || why[0].Expected < .2 {
 		t.Errorf("why: %+v", why)
 	}
 }
@@ -304,7 +317,7 @@ func FuzzModel(f *testing.F) {
 				}
 				last = risk
 			}
-			m.Why(node)
+			m.Outlook(node)
 		}
 		for n := range nodes + 1 {
 			if p := m.Prob(list[:n], r.Int64N(1e6), r.Int64N(1e7)); !(p >= 0 && p <= 1) {

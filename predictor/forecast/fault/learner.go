@@ -23,7 +23,7 @@ type learner struct {
 	accounted []float64   // by feature: the failures that it made, as fit shares them out
 	seen      [][]float64 // the features of nodes that failed
 	oldest    int         // of seen, once it is full
-	vote      vote
+	vote      Vote
 	level     level
 	sizes     sizes
 }
@@ -40,7 +40,7 @@ const (
 
 func newLearner(span float64, past *past) *learner {
 	k := past.features()
-	l := &learner{span: span, within: newFaded(span), past: past, noted: zeros(past.nodes, k), failed: map[int]bool{}, weights: make([]float64, k), made: make([]float64, k), accounted: make([]float64, k), vote: newVote()}
+	l := &learner{span: span, within: newFaded(span), past: past, noted: zeros(past.nodes, k), failed: map[int]bool{}, weights: make([]float64, k), made: make([]float64, k), accounted: make([]float64, k), vote: NewVote(len(Voters))}
 	for i := range l.weights {
 		l.weights[i], _ = past.prior(i)
 	}
@@ -70,21 +70,23 @@ func (l *learner) open() {
 
 // close learns from the window that has ended, weekly also the weights, and begins the next.
 func (l *learner) close(weekly bool) {
-	var loss [voters]float64
+	losses := make([]float64, len(Voters))
 	expected := 0.
 	for n, x := range l.noted {
 		for i, made := range x {
 			l.made[i] += made
 		}
-		risks := l.risks(x)
-		expected += -math.Expm1(-l.level.of() * l.vote.risk(risks))
-		l.vote.losses(&loss, risks, l.failed[n])
+		votes := l.votes(x)
+		expected += -math.Expm1(-l.level.of() * l.vote.Expected(votes[:]))
+		for i, risk := range votes {
+			losses[i] += Loss(risk, l.failed[n])
+		}
 		if l.failed[n] {
 			l.remember(x)
 		}
 	}
 	l.sizes.learn(len(l.failed), len(l.noted), expected)
-	l.vote.learn(&loss)
+	l.vote.Learn(losses)
 	l.level.learn(float64(len(l.failed)), expected, l.span)
 	if weekly {
 		l.fit()
@@ -133,15 +135,19 @@ func (l *learner) sum(x []float64) float64 {
 	return max(sum, math.SmallestNonzeroFloat32)
 }
 
-// risks returns the failures expected by each of the models that vote.
-func (l *learner) risks(x []float64) [voters]float64 {
-	return [voters]float64{x[constant], x[frail], x[frailLately], l.sum(x)}
+// Voters are the models that vote: a constant rate, a rate of each node, one that fades, and the sum of all features.
+var Voters = [...]string{"constant", "rates", "fading", "features"}
+
+// votes returns the failures expected by each of the Voters.
+func (l *learner) votes(x []float64) [len(Voters)]float64 {
+	return [...]float64{x[constant], x[frail], x[frailLately], l.sum(x)}
 }
 
-// risk returns how many failures of a node are expected within the span. A negative n stands for a node of which
-// nothing is known.
-func (l *learner) risk(n int) float64 {
-	x := make([]float64, len(l.weights))
+// ask returns the features of a node, and how many failures of it are expected within the span. A negative n stands for
+// a node of which nothing is known.
+func (l *learner) ask(n int) (x []float64, expected float64) {
+	x = make([]float64, len(l.weights))
 	l.past.fill(x, n, l.within)
-	return l.level.of() * l.vote.risk(l.risks(x))
+	votes := l.votes(x)
+	return x, l.level.of() * l.vote.Expected(votes[:])
 }

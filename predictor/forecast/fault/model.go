@@ -23,7 +23,7 @@ const day = 86400.
 // they happen.
 //
 // With n nodes, k kinds and f failures remembered, Observe and Advance take O(n k), Advance as much for each six
-// hours that have passed, and O(f k) for each week. Expected takes O(k), and Prob as much for each node.
+// hours that have passed, and O(f k) for each week. Expected takes O(k), and Forecast and Prob as much for each node.
 type Model struct {
 	index    map[string]int
 	start    int64
@@ -104,16 +104,19 @@ func (m *Model) Advance(now int64) {
 // evenly between the horizons and beyond them. A node that is not known is taken to be one of which nothing
 // is known.
 func (m *Model) Expected(node string, span int64) float64 {
-	n := m.place(node)
-	s, before, at := float64(span)/day, 0., 0.
+	growth := m.growth(m.place(node))
+	return growth.within(span)
+}
+
+// growth returns how the failures expected of the node at a place grow from now on.
+func (m *Model) growth(n int) (g growth) {
+	last := 0.
 	for i, l := range m.learners {
-		risk := max(before, l.risk(n))
-		if s < l.span || i == len(m.learners)-1 {
-			return before + (risk-before)*(s-at)/(l.span-at)
-		}
-		before, at = risk, l.span
+		_, expected := l.ask(n)
+		last = max(last, expected)
+		g[i] = last
 	}
-	panic("fault: no horizons")
+	return g
 }
 
 // place returns the place of a node, or -1 if it is not known.
@@ -127,31 +130,13 @@ func (m *Model) place(node string) int {
 // Prob returns the probability that at least one of the nodes fails between two times, in seconds from
 // now on.
 func (m *Model) Prob(nodes []string, from, to int64) float64 {
-	if len(nodes) == 0 || to <= from {
-		return 0
-	}
-	sum, largest := 0., 0.
-	for _, node := range nodes {
-		expected := m.Expected(node, to) - m.Expected(node, from)
-		sum, largest = sum+expected, max(largest, expected)
-	}
-	return min(1, max(-math.Expm1(-largest), -math.Expm1(-sum)*m.share(len(nodes), float64(to-from)/day)))
+	return m.Forecast(nodes).Prob(nodes, from, to)
 }
 
-// share returns sizes.share for a set of so many nodes and a span in days: between the horizons, one between theirs.
-func (m *Model) share(set int, span float64) float64 {
-	last := m.learners[0]
-	for _, l := range m.learners {
-		if span < l.span {
-			if l == last {
-				break
-			}
-			part := math.Log(span/last.span) / math.Log(l.span/last.span)
-			return last.sizes.share(set) + (l.sizes.share(set)-last.sizes.share(set))*part
-		}
-		last = l
-	}
-	return last.sizes.share(set)
+// Outlook is what the failures expected of a node within the next day rest on.
+type Outlook struct {
+	Votes [len(Voters)]float64 // how many each of the Voters expects
+	Parts []Part               // the largest first
 }
 
 // Part is what one kind of evidence adds to a risk.
@@ -160,27 +145,25 @@ type Part struct {
 	Expected float64 // failures
 }
 
-// Why returns what the failures expected of a node within a day rest on, the largest part first.
-func (m *Model) Why(node string) []Part {
+// Outlook returns what the failures expected of a node within the next day rest on.
+func (m *Model) Outlook(node string) Outlook {
 	l := m.learners[dayHorizon]
-	x := make([]float64, len(l.weights))
-	l.past.fill(x, m.place(node), l.within)
-	var parts []Part
+	x, _ := l.ask(m.place(node))
+	o := Outlook{Votes: l.votes(x)}
 	add := func(feature int, expected float64) {
 		evidence := l.past.evidence(feature)
-		if k := slices.IndexFunc(parts, func(p Part) bool { return p.Evidence == evidence }); k >= 0 {
-			parts[k].Expected += expected
+		if k := slices.IndexFunc(o.Parts, func(p Part) bool { return p.Evidence == evidence }); k >= 0 {
+			o.Parts[k].Expected += expected
 		} else {
-			parts = append(parts, Part{evidence, expected})
+			o.Parts = append(o.Parts, Part{evidence, expected})
 		}
 	}
-	says := l.vote.parts
-	add(constant, says[0]*x[constant])
-	add(frail, says[1]*x[frail])
-	add(frailLately, says[2]*x[frailLately])
+	add(constant, l.vote[0]*x[constant])
+	add(frail, l.vote[1]*x[frail])
+	add(frailLately, l.vote[2]*x[frailLately])
 	for i, made := range x {
-		add(i, says[3]*l.weights[i]*made)
+		add(i, l.vote[3]*l.weights[i]*made)
 	}
-	slices.SortStableFunc(parts, func(a, b Part) int { return cmp.Compare(b.Expected, a.Expected) })
-	return parts
+	slices.SortStableFunc(o.Parts, func(a, b Part) int { return cmp.Compare(b.Expected, a.Expected) })
+	return o
 }

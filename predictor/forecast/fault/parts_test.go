@@ -101,39 +101,38 @@ func TestAgesAgainstLikelihood(t *testing.T) {
 // The vote loses no more than its bound beside the best of the models, whichever it is.
 func TestVoteBound(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 6))
-	for best := range voters {
-		v := newVote()
-		var sums [voters]float64
+	const models = len(Voters)
+	for best := range models {
+		v := NewVote(models)
+		var sums [models]float64
 		mixed := 0.
 		const windows = 500
 		for range windows {
-			var losses [voters]float64
+			losses := make([]float64, models)
 			for range 20 { // nodes
 				risk := .2 * r.Float64()
 				failed := r.Float64() < -math.Expm1(-risk)
-				var risks [voters]float64
-				for i := range risks {
-					risks[i] = risk
+				for i := range losses {
+					said := risk
 					if i != best {
-						risks[i] = .2 * r.Float64()
+						said = .2 * r.Float64()
 					}
+					losses[i] += Loss(said, failed)
 				}
-				v.losses(&losses, risks, failed)
 			}
-			before := v.parts
 			mean := 0.
 			for i, loss := range losses {
-				mean += before[i] * math.Exp(-loss)
+				mean += v[i] * math.Exp(-loss)
 				sums[i] += loss
 			}
 			mixed -= math.Log(mean)
-			v.learn(&losses)
+			v.Learn(losses)
 		}
-		if bound := sums[best] + math.Log(voters) - windows*math.Log(1-forget); mixed > bound {
+		if bound := sums[best] + math.Log(float64(models)) - windows*math.Log(1-forget); mixed > bound {
 			t.Errorf("model %d is right: the mixture loses %g, at most %g is allowed", best, mixed, bound)
 		}
-		if v.parts[best] < .5 {
-			t.Errorf("model %d is right, and has the parts %g", best, v.parts)
+		if v[best] < .5 {
+			t.Errorf("model %d is right, and has the parts %g", best, v)
 		}
 	}
 }

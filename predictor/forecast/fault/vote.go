@@ -5,59 +5,56 @@ import (
 	"slices"
 )
 
-// voters are the models that vote: a constant rate, a rate of each node, one that fades, and the sum of all
-// features.
-const voters = 4
-
-// vote mixes the probabilities of several models: each has as large a part as it would have if one of them
-// had been right all the time (Bayes), but for a small share that is given to all alike after each window, so
-// that another may take over (Herbster and Warmuth 1998). In n windows its log loss exceeds that of any one of
-// them by no more than ln(voters) + n*forget.
-type vote struct{ parts [voters]float64 }
+// Vote mixes the forecasts of several models: it is the part that each has in it. A part is as large as it would be
+// if one of the models had been right all the time (Bayes), but for a small share that is given to all alike after
+// each window, so that another may take over (Herbster and Warmuth 1998). In n windows the log loss of a Vote of m
+// models exceeds that of any one of them by no more than -ln(p) + n*forget, where p is the part that the one had at
+// first.
+type Vote []float64
 
 // forget is that share.
 const forget = .01
 
-func newVote() (v vote) {
-	for i := range v.parts {
-		v.parts[i] = 1. / voters
+// NewVote returns a Vote in which all models have the same part.
+func NewVote(models int) Vote {
+	v := make(Vote, models)
+	for i := range v {
+		v[i] = 1 / float64(models)
 	}
 	return v
 }
 
-// losses adds to the log losses of the models what they lose by one node, given the failures that each expected.
-func (v *vote) losses(sum *[voters]float64, expected [voters]float64, failed bool) {
-	for i, risk := range expected {
-		switch {
-		case !failed:
-			sum[i] += risk
-		case risk > 0:
-			sum[i] -= math.Log(-math.Expm1(-risk))
-		default:
-			sum[i] += surprise
-		}
+// Loss is the log loss, in nats, of a model that expected so many failures of a node.
+func Loss(expected float64, failed bool) float64 {
+	switch {
+	case !failed:
+		return expected
+	case expected > 0:
+		return -math.Log(-math.Expm1(-expected))
 	}
+	return surprise
 }
 
 // surprise is the loss of a model that knew of no risk where a node failed.
 const surprise = 20.
 
-func (v *vote) learn(losses *[voters]float64) {
-	least, sum := slices.Min(losses[:]), 0.
-	for i := range v.parts {
-		v.parts[i] *= math.Exp(least - losses[i])
-		sum += v.parts[i]
+// Learn takes in what each model has lost in a window, in nats.
+func (v Vote) Learn(losses []float64) {
+	least, sum := slices.Min(losses), 0.
+	for i := range v {
+		v[i] *= math.Exp(least - losses[i])
+		sum += v[i]
 	}
-	for i := range v.parts {
-		v.parts[i] = (1-forget)*v.parts[i]/sum + forget/voters
+	for i := range v {
+		v[i] = (1-forget)*v[i]/sum + forget/float64(len(v))
 	}
 }
 
-// risk returns the failures expected by all models together.
-func (v *vote) risk(expected [voters]float64) float64 {
+// Expected returns the failures of a node that all models together expect, where each expects so many.
+func (v Vote) Expected(each []float64) float64 {
 	well := 0.
-	for i, risk := range expected {
-		well += v.parts[i] * math.Exp(-risk)
+	for i, expected := range each {
+		well += v[i] * math.Exp(-expected)
 	}
 	return min(-math.Log(well), mostExpected)
 }

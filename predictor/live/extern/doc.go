@@ -1,4 +1,4 @@
-// Package extern runs a site's own forecasters, which are programs in any language. varqd
+// Package extern runs a site's own forecasters, of waits and of failures of nodes, which are programs in any language. varqd
 // starts them and calls them by hashicorp/go-plugin's protocol: gRPC on a unix socket, with
 // the messages of package forecasterpb.
 //
@@ -8,5 +8,5 @@
 // after a pause that doubles each time. It then receives the past again. Health says whether
 // the program works.
 //
-// Serve is the other end of the connection, for forecasters written in Go.
+// Serve and ServeFaults are the other end of the connection, for forecasters written in Go.
 package extern

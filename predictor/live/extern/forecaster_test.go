@@ -47,7 +47,7 @@ const patient = 5 * time.Minute
 func run(t *testing.T, name string, change func(*Forecaster)) (*Forecaster, *log) {
 	t.Helper()
 	l := &log{}
-	f := New(Options{
+	f := New(Options[forecast.Observer]{
 		Name: "site", Command: command(t, name), Timeout: patient,
 		Past: func(_ context.Context, o forecast.Observer) error {
 			o.Submitted(&workload.Job{ID: 1})
@@ -414,7 +414,7 @@ func TestPrepare(t *testing.T) {
 }
 
 func BenchmarkForecast(b *testing.B) {
-	f := New(Options{Name: "site", Command: os.Args[0] + " forecaster=good", Timeout: patient, Log: slog.New(slog.DiscardHandler)})
+	f := New(Options[forecast.Observer]{Name: "site", Command: os.Args[0] + " forecaster=good", Timeout: patient, Log: slog.New(slog.DiscardHandler)})
 	ctx, stop := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() { f.Run(ctx) })
@@ -456,7 +456,7 @@ func BenchmarkForecast(b *testing.B) {
 
 // BenchmarkEvent measures what an event costs varqd, without the program.
 func BenchmarkEvent(b *testing.B) {
-	f := New(Options{Name: "site", Log: slog.New(slog.DiscardHandler)})
+	f := New(Options[forecast.Observer]{Name: "site", Log: slog.New(slog.DiscardHandler)})
 	f.backlog.reopen()
 	for i := 0; b.Loop(); i++ {
 		f.Started(job)

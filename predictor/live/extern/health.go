@@ -34,7 +34,7 @@ type Health struct {
 }
 
 // Health returns how well the forecaster works.
-func (f *Forecaster) Health() Health { return f.record.health() }
+func (s *supervisor[To]) Health() Health { return s.record.health() }
 
 // record keeps a Health.
 type record struct {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/fault"
 	"github.com/varq-project/varq/predictor/live/extern/forecasterpb"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -68,6 +69,47 @@ func (f *flooding) Started(j *workload.Job) {
 		}
 	}()
 }
+
+// tally expects as many failures of a node as it has seen, and a tenth for each other event. It does not know of others.
+type tally struct{ seen map[string]float64 }
+
+func (t *tally) Observe(e fault.Event) {
+	if e.Kind == fault.Failure {
+		t.seen[e.Node] += .9
+	}
+	t.seen[e.Node] += .1
+}
+
+func (t *tally) Expected(nodes []string, _, span int64) []float64 {
+	var expected []float64
+	for _, node := range nodes {
+		if seen, ok := t.seen[node]; ok {
+			expected = append(expected, seen*float64(span)/86400)
+		} else {
+			expected = append(expected, -1)
+		}
+	}
+	return expected
+}
+
+// slow never answers.
+type slow struct{}
+
+func (slow) Observe(fault.Event) {}
+func (slow) Expected([]string, int64, int64) []float64 {
+	time.Sleep(forever)
+	return nil
+}
+
+// failingNodes is a program that always gives the same answer about nodes.
+func failingNodes(expected ...float64) func() {
+	return func() { ServeFaults(constantly(expected), "constant 1") }
+}
+
+type constantly []float64
+
+func (constantly) Observe(fault.Event)                         {}
+func (c constantly) Expected([]string, int64, int64) []float64 { return c }
 
 // faulty is a server with a fault. Forecast, if not nil, answers questions whose account is not
 // called good. Observe, if not nil, is called before events are observed.
@@ -150,6 +192,15 @@ const forever = time.Hour
 
 var programs = map[string]func(){
 	"good": func() { Serve(&counter{}, "counter 1") },
+
+	// These forecast failures.
+	"fails":          func() { ServeFaults(&tally{seen: map[string]float64{}}, "tally 1") },
+	"fails nobody":   failingNodes(),
+	"fails too few":  failingNodes(1),
+	"fails NaN":      failingNodes(0, nan),
+	"fails for ever": failingNodes(0, inf),
+	"fails wildly":   failingNodes(0, 1e6),
+	"hangs on nodes": func() { ServeFaults(slow{}, "tally 1") },
 
 	// These never answer.
 	"ends at start":    func() {},

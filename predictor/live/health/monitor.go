@@ -26,6 +26,9 @@ const (
 	glance = 150
 	// mostTold is how many events of a node are kept, to be recognized.
 	mostTold = 32
+	// remembered is for how long, in seconds, a node is known that slurmctld no longer lists and of which accounting
+	// tells nothing new. Histories that overlap by more tell of it again.
+	remembered = 30 * 86400
 )
 
 // Status is the present health of a node.
@@ -135,6 +138,18 @@ func (m *Monitor) Nodes() []Status {
 	return list
 }
 
+// Lost returns those of the nodes that are down or do not respond, as slurmctld showed them last.
+func (m *Monitor) Lost(names []string) (lost []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, name := range names {
+		if n := m.nodes[name]; n != nil && (n.status.State == Down || n.status.State == NotResponding) {
+			lost = append(lost, name)
+		}
+	}
+	return lost
+}
+
 // node returns what is known of the node with that name.
 func (m *Monitor) node(name string) *node {
 	n := m.nodes[name]
@@ -168,8 +183,12 @@ func (m *Monitor) show(nodes []slurm.Node, now int64) {
 		}
 	}
 	for name, n := range m.nodes {
-		if !listed[name] {
-			n.status = Status{}
+		if listed[name] {
+			continue
+		}
+		n.status = Status{}
+		if max(n.shown.at, n.accounted.start, n.accounted.end) < now-remembered {
+			delete(m.nodes, name)
 		}
 	}
 }

@@ -243,3 +243,26 @@ func TestOverlap(t *testing.T) {
 		}
 	}
 }
+
+// Nodes that come and go for ever fill no memory, and what happened to them lately is told once.
+func TestVanishedNodesAreForgotten(t *testing.T) {
+	var m Monitor
+	const day, start = 86400, int64(1_700_000_000)
+	for i := range int64(400) {
+		now := start + i*day
+		name := fmt.Sprint("cloud", i)
+		past := []sacctmgr.Event{{Node: name, Start: now - 100, End: now - 50, State: "DOWN"}}
+		for range 2 {
+			m.Observe(past, []slurm.Node{{Name: name, State: "IDLE"}}, now)
+		}
+		if i%7 == 6 {
+			past = append(past, sacctmgr.Event{Node: fmt.Sprint("cloud", i-6), Start: now - 6*day - 100, End: now - 6*day - 50, State: "DOWN"})
+			if events := m.Observe(past, nil, now); len(events) > 0 {
+				t.Fatalf("told again: %+v", events)
+			}
+		}
+	}
+	if len(m.nodes) > 32 {
+		t.Errorf("%d nodes are known", len(m.nodes))
+	}
+}

@@ -2,6 +2,7 @@ package health
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"slices"
 	"sync"
@@ -30,16 +31,29 @@ type Risks struct {
 	last     int64 // now of the last call
 	learnt   Learnt
 
-	mu    sync.Mutex // guards the following
-	told  map[string]Risk
-	other Risk // of a node of which nothing is known
-	from  Learnt
+	mu       sync.Mutex // guards the following
+	told     map[string]Risk
+	other    Risk // of a node of which nothing is known
+	forecast *fault.Forecast
+	from     Learnt
 }
 
 // Risk is how probable it is that a node fails.
 type Risk struct {
-	Prob float64 // within a day
-	Why  string  // what most of it rests on: part of a sentence
+	Prob     float64                    // within a day
+	Why      string                     // what most of it rests on: part of a sentence
+	Expected float64                    // failures within a day
+	Model    float64                    // the same as fault.Model expects it, without any Voice
+	Votes    [len(fault.Voters)]float64 // as each of fault.Voters expects it
+}
+
+// Voice is what one forecaster besides fault.Model says.
+type Voice struct {
+	Name string
+	// Part is the part that it has in the vote (fault.Vote). The model has what all leave.
+	Part float64
+	// Expected has the failures within a day, by node. A node that is missing is one of which it does not know.
+	Expected map[string]float64
 }
 
 // Learnt is what Risks rest on.
@@ -49,12 +63,13 @@ type Learnt struct {
 }
 
 // Learn takes in that these are the nodes at the time now, in Unix seconds, and what happened to them since the
-// last call, in any order. What happened is known from the time since on, which may move back from one call to
-// the next as more becomes known. A list without nodes is ignored.
+// last call, in any order. What happened is known from the time since on, which may
+// move back from one call to the next as more becomes known. A list without nodes is ignored. ask, which may be nil,
+// returns what others say of the nodes; Replay waits for it, so that an event is either told to them or replayed.
 //
 // Learning from the past of n nodes takes as fault.Model's methods say, once, when since moves back, and when nodes have come or
 // gone, or the clock has been set back, but at most once in relearnEvery. Of does not wait for that.
-func (r *Risks) Learn(nodes []string, events []fault.Event, since, now int64) {
+func (r *Risks) Learn(nodes []string, events []fault.Event, since, now int64, ask func() []Voice) {
 	r.learning.Lock()
 	defer r.learning.Unlock()
 	r.events = append(r.events, events...)
@@ -80,13 +95,17 @@ func (r *Risks) Learn(nodes []string, events []fault.Event, since, now int64) {
 		r.model.Advance(now)
 	}
 	r.last = now
-	r.tell()
+	var voices []Voice
+	if ask != nil {
+		voices = ask()
+	}
+	r.tell(voices)
 }
 
 // relearn makes the model again, from all events.
 func (r *Risks) relearn(nodes []string, now int64) {
 	start := max(min(r.since, now), now-mostNodeDays/int64(len(nodes))*day)
-	slices.SortStableFunc(r.events, func(a, b fault.Event) int { return cmp.Compare(a.At, b.At) })
+	slices.SortStableFunc(r.events, byTime)
 	r.model, r.nodes, r.relearnt, r.learnt = fault.New(nodes, Kinds(), start), nodes, now, Learnt{Since: start}
 	for _, e := range r.events {
 		if e.At >= start && e.At <= now {
@@ -102,21 +121,76 @@ func (r *Risks) observe(e fault.Event) {
 	}
 }
 
-// tell makes what Of returns.
-func (r *Risks) tell() {
-	told := make(map[string]Risk, len(r.nodes))
-	for _, node := range r.nodes {
-		told[node] = r.risk(node)
+// Replay tells all that has been learnt, in the order of time. Its error is that of ctx.
+func (r *Risks) Replay(ctx context.Context, to func(fault.Event)) error {
+	r.learning.Lock()
+	events := slices.Clone(r.events)
+	r.learning.Unlock()
+	slices.SortStableFunc(events, byTime)
+	for _, e := range events {
+		to(e)
 	}
-	other := r.risk("")
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.told, r.other, r.from = told, other, r.learnt
+	return ctx.Err()
 }
 
-func (r *Risks) risk(node string) Risk {
-	return Risk{Prob: -math.Expm1(-r.model.Expected(node, day)), Why: r.model.Why(node)[0].Evidence}
+func byTime(a, b fault.Event) int { return cmp.Compare(a.At, b.At) }
+
+// tell makes what Of and Forecast return.
+func (r *Risks) tell(voices []Voice) {
+	told, forecast := make(map[string]Risk, len(r.nodes)), r.model.Forecast(r.nodes)
+	risk := func(node string) Risk {
+		expected, o := forecast.Expected(node, day), r.model.Outlook(node)
+		return Risk{Prob: -math.Expm1(-expected), Why: o.Parts[0].Evidence, Expected: expected, Model: expected, Votes: o.Votes}
+	}
+	for _, node := range r.nodes {
+		r := risk(node)
+		if r.hear(node, voices) {
+			forecast.Correct(node, r.Expected/r.Model)
+		}
+		told[node] = r
+	}
+	other := risk("")
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.told, r.other, r.forecast, r.from = told, other, forecast, r.learnt
 }
+
+// hear blends what others say of a node into its risk, and reports whether anybody does. Who does not know is left out of
+// the vote.
+func (r *Risk) hear(node string, voices []Voice) bool {
+	vote, each := fault.Vote{1}, []float64{r.Model}
+	loudest, most := "", 0.
+	for i := range voices {
+		v := &voices[i]
+		vote[0] -= v.Part
+		if expected, known := v.Expected[node]; known {
+			vote, each = append(vote, v.Part), append(each, expected)
+			if v.Part*expected > most {
+				loudest, most = v.Name, v.Part*expected
+			}
+		}
+	}
+	if len(each) == 1 {
+		return false
+	}
+	vote[0] = max(vote[0], leastPart)
+	if most > vote[0]*r.Model {
+		r.Why = "what " + loudest + " says"
+	}
+	sum := 0.
+	for _, part := range vote {
+		sum += part
+	}
+	for i := range vote {
+		vote[i] /= sum
+	}
+	r.Expected = vote.Expected(each)
+	r.Prob = -math.Expm1(-r.Expected)
+	return true
+}
+
+// leastPart is the least part that the model has in a vote.
+const leastPart = .001
 
 // Of returns the risk of a node as of the last call of Learn, that of a mean node where it is not known.
 func (r *Risks) Of(node string) Risk {
@@ -126,6 +200,14 @@ func (r *Risks) Of(node string) Risk {
 		return risk
 	}
 	return r.other
+}
+
+// Forecast returns what is to be said of several nodes together, as of the last call of Learn, and what that
+// rests on. Before the first call it is nil.
+func (r *Risks) Forecast() (*fault.Forecast, Learnt) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.forecast, r.from
 }
 
 // Learnt returns what the risks rest on.

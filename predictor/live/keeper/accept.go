@@ -89,6 +89,8 @@ func (k *Keeper) Accept(ctx context.Context, user string, a api.Acceptance) (api
 func (k *Keeper) unneeded(e *ledger.Entry) string {
 	now, obstacle := k.memory.forecast(e.ID), k.memory.obstacle(e.ID)
 	switch {
+	case e.FinishBy != 0:
+		return fmt.Sprintf("it is the end of job %d that is promised, and idle nodes would not change it", e.Job)
 	case e.Progress.Yielded:
 		return fmt.Sprintf("somebody has changed job %d, so varq leaves it alone", e.Job)
 	case obstacle != "" && obstacle != unlikely:

@@ -69,6 +69,20 @@ func (k *Keeper) planner() (*trajectory.Planner, error) {
 	}, nil
 }
 
+// Maintenance returns when the next maintenance begins on one of these nodes, as far as Slurm's reservations
+// tell, or nil.
+func (k *Keeper) Maintenance(nodes map[string]bool) *api.Maintenance {
+	c := k.cluster.Load()
+	if c == nil {
+		return nil
+	}
+	v, start := c.limits.Maintenance(nodes, k.Now())
+	if v == nil {
+		return nil
+	}
+	return &api.Maintenance{Name: v.Name, Start: start}
+}
+
 // operator reports whether user may see the reservations of all users.
 func (k *Keeper) operator(user string) bool {
 	if user == "root" {
@@ -76,4 +90,12 @@ func (k *Keeper) operator(user string) bool {
 	}
 	c := k.cluster.Load()
 	return c != nil && slices.Contains(c.operators, user)
+}
+
+// MaySeeNodes returns an api.ErrForbidden if user may not see the nodes.
+func (k *Keeper) MaySeeNodes(user string) error {
+	if c := k.cluster.Load(); c == nil || !c.limits.PrivateNodes || k.operator(user) {
+		return nil
+	}
+	return api.Fault(api.ErrForbidden, "only Slurm's operators may see the nodes (PrivateData=nodes in slurm.conf)")
 }

@@ -9,7 +9,10 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/completion"
+	"github.com/varq-project/varq/predictor/promise/negotiate"
 	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/slurm/hostlist"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -20,6 +23,7 @@ type fakeSlurm struct {
 	short     int64            // MaxTime of the partition short; 0 without that partition
 	limits    limits.JobLimits // of the QOS of the partition main
 
+	privateNodes   bool
 	down           error                             // returned by every call
 	updates        error                             // returned by every Update, which has no effect
 	updatesLost    bool                              // Update succeeds and has no effect
@@ -142,6 +146,7 @@ func (s *fakeSlurm) Cluster(context.Context) (limits.Cluster, error) {
 		Partitions: map[string]limits.Partition{"main": main},
 		QOS:        map[string]limits.QOS{"mains": {Name: "mains", JobLimits: s.limits}},
 	}
+	c.PrivateNodes = s.privateNodes
 	if s.short != 0 {
 		main.Name, main.Default, main.MaxTime = "short", false, s.short
 		c.Partitions["short"] = main
@@ -155,9 +160,12 @@ func (s *fakeSlurm) Nodes(context.Context) ([]slurm.Node, error) {
 
 func (s *fakeSlurm) Operators(context.Context) ([]string, error) { return []string{"oper"}, s.down }
 
-// fakeOutlook forecasts that every job waits for wait seconds.
+// fakeOutlook forecasts that every job waits for wait seconds, and runs for run seconds.
 type fakeOutlook struct {
 	wait     int64
+	run      int64
+	lost     []string // nodes
+	failing  map[string]float64
 	loading  error
 	down     string
 	covered  int64
@@ -202,6 +210,49 @@ func (p *fakeOutlook) Predict(workload.Request) (a forecast.Answer, ok bool) {
 		{Expert: "qbets", Weight: .3, Evidence: forecast.Evidence{Sample: 400, Class: "all", Changed: 17}},
 	}}
 	return a, true
+}
+
+// end is the Prospect of a job that ends after so many seconds, with probability .98.
+type end int64
+
+func (e end) Prob(seconds float64) float64 {
+	if seconds < float64(e) {
+		return .1
+	}
+	return .98
+}
+
+func (e end) Within(prob float64, step int64) (int64, bool) {
+	return (int64(e) + step - 1) / step * step, prob <= .98
+}
+
+func (end) TimeOut() float64 { return .05 }
+
+func (end) Lost(float64) float64 { return .01 }
+
+func (p *fakeOutlook) Prospect(q *forecast.Question, c completion.Circumstances, wait *forecast.Answer) (negotiate.Prospect, bool) {
+	*wait, _ = p.Predict(q.Request)
+	c.Delay(wait)
+	return end(max(0, p.wait-c.Waited) + p.run), p.down == ""
+}
+
+// FailureProb implements Health.
+func (p *fakeOutlook) FailureProb(nodes []string, _, _ int64) float64 {
+	prob := 0.
+	for _, n := range nodes {
+		prob += p.failing[n]
+	}
+	return prob
+}
+
+// Lost implements Health.
+func (p *fakeOutlook) Lost(list string) []string {
+	nodes, _ := hostlist.Expand(list)
+	return slices.DeleteFunc(nodes, func(n string) bool { return !slices.Contains(p.lost, n) })
+}
+
+func (p *fakeOutlook) Rest(_ *forecast.Question, age int64, _ completion.Circumstances) (negotiate.Prospect, bool) {
+	return end(max(0, p.run-age)), true
 }
 
 // Room tells of room beside fewer claims than p.room, where 0 stands for no bound; of none if p.full.

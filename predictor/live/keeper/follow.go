@@ -135,10 +135,15 @@ func (k *Keeper) noteLate(ctx context.Context, e *ledger.Entry, j *slurm.QueueEn
 	if k.Shadow || e.OnMiss != api.OnMissCancel || c.progress.Yielded || c.progress.Stopped != "" || j.RestartCount > 0 || k.memory.postponed(e.ID, now) {
 		return nil
 	}
-	if err := k.Slurm.Cancel(ctx, j.ID); err != nil && !errors.Is(err, slurm.ErrNotFound) {
-		k.memory.postpone(e.ID, now)
+	return k.cancelLate(ctx, e, c, text+so)
+}
+
+// cancelLate cancels the job of e, as it is late, and notes why.
+func (k *Keeper) cancelLate(ctx context.Context, e *ledger.Entry, c *change, why string) error {
+	if err := k.Slurm.Cancel(ctx, e.Job); err != nil && !errors.Is(err, slurm.ErrNotFound) {
+		k.memory.postpone(e.ID, c.now)
 		return fmt.Errorf("cancel at the deadline: %w", err)
 	}
-	c.event(ledger.Note, "%s", text+so)
+	c.event(ledger.Note, "%s", why)
 	return k.record(ctx, e, c)
 }

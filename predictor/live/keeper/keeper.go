@@ -4,7 +4,7 @@
 // starts by the time BeginBy with the probability asked for. BeginBy is the latest start
 // (not Slurm's --deadline, which is a latest end). A plan says how the job has to be
 // submitted so that the promise holds. A plan becomes a promise when it is written into the
-// ledger. The reservation is the promise together with its job, and the ledger has one
+// ledger. Or the promise is about the job's end: it ends by the time FinishBy (completion.go). The reservation is the promise together with its job, and the ledger has one
 // entry for each reservation.
 //
 // The life of a reservation:
@@ -29,9 +29,12 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/completion"
 	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/promise/negotiate"
 	"github.com/varq-project/varq/predictor/promise/policy"
 	"github.com/varq-project/varq/predictor/promise/trajectory"
 	"github.com/varq-project/varq/predictor/slurm"
@@ -70,6 +73,11 @@ type Outlook interface {
 	// Room bounds the probability that the work of c runs from c.From on, as of now, beside the
 	// jobs that run and other claims, or tells that it is below least.
 	Room(c workload.Claim, now int64, others []workload.Claim, least float64) workload.Room
+	// Prospect forecasts the end of a job that waits, or would if it were submitted now, and sets wait to the
+	// forecast of its wait. It reports false if too little is known; wait.Down may then say why.
+	Prospect(q *forecast.Question, c completion.Circumstances, wait *forecast.Answer) (negotiate.Prospect, bool)
+	// Rest forecasts the end of a job that has run for age seconds.
+	Rest(q *forecast.Question, age int64, c completion.Circumstances) (negotiate.Prospect, bool)
 	// Promise takes in that a pending job is promised a start by deadline, and that it
 	// becomes eligible at begin. When the job starts, the forecasters compare the start
 	// with their forecast for begin as of the first call for this job and begin. holds
@@ -96,6 +104,10 @@ type Options struct {
 	Ledger  *ledger.Ledger
 	Slurm   Slurm
 	Outlook Outlook
+	// Health tells of nodes that fail; nil if nothing does.
+	Health Health
+	// RiskyNodes is api.RiskyAvoid or api.RiskyAllow, for requests that do not say.
+	RiskyNodes string
 	// Now is the clock, in Unix seconds.
 	Now func() int64
 	// Zone is the site's time zone. Events name times in this zone, and reports are
@@ -118,7 +130,9 @@ type Options struct {
 	// promise is made and no job is revised.
 	Stale int64
 	// Grace is how long after its begin time a plan without a job expires.
-	Grace   int64
+	Grace int64
+	// Tell, if not nil, is told of what a user should know. It must not wait.
+	Tell    func(api.Notice)
 	Log     *slog.Logger
 	Metrics *Metrics
 }

@@ -27,6 +27,8 @@ type memory struct {
 	retry     map[string]int64   // by plan: when to try again
 	unclaimed []*ledger.Entry    // open plans without a job, as Watch has read them
 	rescues   map[string]rescue  // by plan: what would keep an endangered promise
+	warned    map[string]bool    // by plan: setEndangered was called last with true
+	later     map[string]int64   // by plan: by when an endangered job ends with the probability promised
 	changed   map[string]int64   // by plan: when its job was changed, outside Watch
 	// lastBound is the job that nextBound returned last.
 	lastBound int64
@@ -39,7 +41,7 @@ type memory struct {
 }
 
 func newMemory() memory {
-	return memory{forecasts: map[string]float64{}, obstacles: map[string]string{}, retry: map[string]int64{}, rescues: map[string]rescue{}, changed: map[string]int64{}}
+	return memory{forecasts: map[string]float64{}, obstacles: map[string]string{}, retry: map[string]int64{}, rescues: map[string]rescue{}, later: map[string]int64{}, warned: map[string]bool{}, changed: map[string]int64{}}
 }
 
 // retain forgets the reservations that are not in open, and notes those without a job.
@@ -59,6 +61,8 @@ func (m *memory) retain(open []ledger.Entry) {
 	keepOnly(m.obstacles, isOpen)
 	keepOnly(m.retry, isOpen)
 	keepOnly(m.rescues, isOpen)
+	keepOnly(m.later, isOpen)
+	keepOnly(m.warned, isOpen)
 	keepOnly(m.changed, isOpen)
 }
 
@@ -100,6 +104,7 @@ func (m *memory) forget(plan string) {
 	delete(m.forecasts, plan)
 	delete(m.obstacles, plan)
 	delete(m.rescues, plan)
+	delete(m.later, plan)
 }
 
 // forecast returns the last probability that setForecast was given for plan, or 0.
@@ -208,6 +213,29 @@ func (m *memory) limitsFixed(now int64) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return now < m.limitsFixedUntil
+}
+
+// setEndangered notes whether plan's promise is endangered, and returns what was noted before.
+func (m *memory) setEndangered(plan string, is bool) (was bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	was = m.warned[plan]
+	m.warned[plan] = is
+	return was
+}
+
+// setLater notes by when plan's job ends with the probability promised, Unix seconds; 0 if it does by the deadline, or at no time.
+func (m *memory) setLater(plan string, at int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.later[plan] = at
+}
+
+// laterEnd returns what setLater was given for plan last, or 0.
+func (m *memory) laterEnd(plan string) int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.later[plan]
 }
 
 // setRescue notes what would keep plan's promise; nil stands for nothing.

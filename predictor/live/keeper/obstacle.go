@@ -30,6 +30,12 @@ func (k *Keeper) setForecast(c *limits.Cluster, r *trajectory.Request, e *ledger
 		why = obstacle(c, r, j, revised)
 	}
 	k.memory.setForecast(e.ID, now, why)
+	if why == "" && j.RestartCount == 0 {
+		now = max(now, revised.Prob) // the job is about to be moved
+	}
+	if !e.Progress.Yielded {
+		k.warn(e, now, why, 0)
+	}
 }
 
 // excluded returns the rule by which Slurm never starts a job, or no longer takes one like it, however

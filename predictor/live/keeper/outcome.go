@@ -82,6 +82,9 @@ func neverAccepted(run *workload.Job) bool {
 // why tells the user the reason. It is empty for a promise that was kept without a
 // requeue.
 func judge(e *ledger.Entry, run *workload.Job, now int64) (s ledger.Settlement, why string) {
+	if e.FinishBy != 0 {
+		return judgeCompletion(e, run, now)
+	}
 	s = ledger.Settlement{At: now, Eligible: run.Eligible, Start: run.Start, End: run.End, Run: run.Submit}
 	if run.Start != 0 {
 		s.Nodes = run.Nodes
@@ -143,6 +146,9 @@ func judgeLost(e *ledger.Entry, now int64) (s ledger.Settlement, why string) {
 	p := &e.Progress
 	s = ledger.Settlement{At: now, Outcome: api.StateCancelled, Eligible: p.Eligible, Start: p.Start, WorkStart: p.WorkStart, Nodes: p.Nodes}
 	switch {
+	case e.FinishBy != 0 && p.Late:
+		s.Outcome, why = api.StateMissed, notFinished+", and accounting knows of no end"
+	case e.FinishBy != 0:
 	case seenKept(e):
 		s.Outcome, why = api.StateKept, "its work began in time, but accounting knows of no end"
 	case p.Late, p.Start > e.BeginBy && !p.Yielded:

@@ -1,6 +1,7 @@
 package keeper
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/varq-project/varq/predictor/cluster/limits"
@@ -13,6 +14,7 @@ func TestMarkPinned(t *testing.T) {
 		Partitions: map[string]limits.Partition{"main": {Nodes: []string{"n1", "n2"}}},
 		Nodes:      map[string]limits.Node{"n1": {Name: "n1", Features: []string{"ib", "old"}}, "n2": {Name: "n2", Features: []string{"ib"}}},
 	}}
+	many := &clusterState{limits: limits.Cluster{Partitions: map[string]limits.Partition{"main": {Nodes: strings.Fields(strings.Repeat("n ", 20))}}}}
 	for _, v := range []struct {
 		entry  slurm.QueueEntry
 		rules  *clusterState
@@ -24,6 +26,9 @@ func TestMarkPinned(t *testing.T) {
 		{slurm.QueueEntry{Features: "old"}, rules, true},
 		{slurm.QueueEntry{NodeList: "n1"}, rules, true},
 		{slurm.QueueEntry{Excluded: "n2"}, rules, true},
+		{slurm.QueueEntry{Excluded: "n2"}, many, false},
+		{slurm.QueueEntry{Excluded: "n[2-4]"}, many, true},
+		{slurm.QueueEntry{Excluded: "n["}, many, true},
 	} {
 		k := &Keeper{}
 		if v.rules != nil {

@@ -17,6 +17,9 @@ import (
 // the ledger, on disk, before Plan returns. Otherwise the plan is a quote, and nothing is
 // promised. A refusal is an answer and not an error. The errors are faults of package api.
 func (k *Keeper) Plan(ctx context.Context, user string, req *api.PlanRequest, promise bool) (api.PlanAnswer, error) {
+	if req.Finishes() {
+		return k.planCompletion(ctx, user, req, promise)
+	}
 	for {
 		if answer, err := k.plan(ctx, user, req, promise); !errors.Is(err, errCrowded) {
 			return answer, err
@@ -79,6 +82,7 @@ func (k *Keeper) plan(ctx context.Context, user string, req *api.PlanRequest, pr
 	}
 	plan.Earliest = terms.ceiling(&plan, r.Earliest)
 	plan.OnMiss = cmp.Or(req.OnMiss, api.OnMissRun)
+	plan.Exclude, plan.Safer = k.avoided(planner.Cluster, &got.Job, req, duringWork(plan.Slot-now, &got.Job))
 	if k.Shadow {
 		return refuse(k.onlyWatching(&plan))
 	}
@@ -155,7 +159,7 @@ func (k *Keeper) promise(ctx context.Context, plan *api.Plan, r *api.Reservation
 		return api.Fault(api.ErrUnavailable, "the promise could not be written down, so none is made")
 	}
 	k.Metrics.promises.Inc()
-	k.Log.Info("promised", "plan", plan.ID, "user", r.User, "begin_by", plan.BeginBy, "prob", plan.Prob, "estimate", plan.Estimate, "begin", plan.BeginTime, "limit", plan.TimeLimit)
+	k.Log.Info("promised", "plan", plan.ID, "user", r.User, "deadline", plan.Deadline(), "prob", plan.Prob, "estimate", plan.Estimate, "begin", plan.BeginTime, "limit", plan.TimeLimit)
 	return nil
 }
 

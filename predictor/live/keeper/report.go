@@ -39,7 +39,7 @@ func (k *Keeper) Report(ctx context.Context, user string, q api.ReportQuery) (ap
 func reportPromise(r *api.Reservation) report.Promise {
 	return report.Promise{
 		User: r.User, Account: r.Account, Partition: r.Partition, Outcome: reportOutcomes[r.State],
-		Prob: r.Prob, Estimate: r.Estimate, BeginBy: r.BeginBy, HoldUntil: r.HoldUntil,
+		Prob: r.Prob, Estimate: r.Estimate, Deadline: r.Deadline(), Work: r.Work.NodeSeconds, HoldUntil: r.HoldUntil,
 		Start: r.Start, WorkStart: r.WorkStart, End: r.End, HeldBefore: r.HeldBefore, Nodes: r.Has(),
 	}
 }

@@ -1,6 +1,7 @@
 package keeper
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -16,16 +17,32 @@ func TestReportPromise(t *testing.T) {
 		api.StateKept: report.Kept, api.StateMissed: report.Missed, api.StateCancelled: report.Cancelled,
 	} {
 		got := reportPromise(&api.Reservation{
-			Plan: api.Plan{Prob: .9, Estimate: .95, BeginBy: 7, HoldUntil: 5},
+			Plan: api.Plan{Prob: .9, Estimate: .95, BeginBy: 7, HoldUntil: 5, Work: api.Cost{NodeSeconds: 10}},
 			User: "alice", Account: "physics", Partition: "main", Size: workload.Size{Nodes: 2, CPUs: 8},
 			State: state, Start: 3, WorkStart: 6, End: 9,
 		})
 		want := report.Promise{
 			User: "alice", Account: "physics", Partition: "main", Outcome: want,
-			Prob: .9, Estimate: .95, BeginBy: 7, HoldUntil: 5, Start: 3, WorkStart: 6, End: 9, Nodes: 2,
+			Prob: .9, Estimate: .95, Deadline: 7, Work: 10, HoldUntil: 5, Start: 3, WorkStart: 6, End: 9, Nodes: 2,
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: %s", state, diff)
+		}
+	}
+	if got := reportPromise(&api.Reservation{Plan: api.Plan{FinishBy: 8}}); got.Deadline != 8 {
+		t.Errorf("the deadline of an end is %d", got.Deadline)
+	}
+}
+
+// Where Slurm shows nodes only to operators, so does varqd.
+func TestPrivateNodes(t *testing.T) {
+	s := newSite(t)
+	for user, private := range map[string]bool{"root": false, "oper": false, "alice": true} {
+		for _, s.slurm.privateNodes = range []bool{false, true} {
+			s.refresh()
+			if err := s.MaySeeNodes(user); errors.Is(err, api.ErrForbidden) != (private && s.slurm.privateNodes) {
+				t.Errorf("%s, PrivateData=nodes %v: %v", user, s.slurm.privateNodes, err)
+			}
 		}
 	}
 }

@@ -70,8 +70,7 @@ func (k *Keeper) whose(asker, asked string, operatorGetsAll bool) (string, error
 	return asked, nil
 }
 
-// reservation returns e's reservation, with Now set to the present probability of a start
-// by BeginBy.
+// reservation returns e's reservation, with Now set to the present probability that the promise is kept.
 func (k *Keeper) reservation(e *ledger.Entry) api.Reservation {
 	r := e.Reservation
 	r.Set = api.Setting{BeginTime: e.Progress.BeginTime, TimeLimit: e.Progress.TimeLimit}
@@ -84,6 +83,8 @@ func (k *Keeper) reservation(e *ledger.Entry) api.Reservation {
 		r.Rescue = &api.Rescue{Prob: offer.prob, Worst: e.Idle(offer.earliest)}
 	}
 	switch {
+	case r.FinishBy != 0 && e.Open && e.Job != 0:
+		r.Now, r.Obstacle, r.Later = k.memory.forecast(e.ID), k.memory.obstacle(e.ID), k.memory.laterEnd(e.ID)
 	case r.State == api.StatePending:
 		r.Now, r.Obstacle = k.memory.forecast(e.ID), k.memory.obstacle(e.ID)
 	case r.State == api.StatePromised:

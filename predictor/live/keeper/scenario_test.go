@@ -25,7 +25,8 @@ import (
 // Lines follow that say what happens, then ----, then the outcome. Go test's option
 // -rewrite writes the outcome anew. Lines about the site:
 //
-//	wait SPAN                        from now on jobs wait for SPAN
+//	wait|run SPAN                    from now on jobs wait, or run, for SPAN
+//	node NAME lost|up                the node is down, or is not
 //	history loading|loaded           the past is still being loaded, or is loaded
 //	room none|enough                 running jobs leave no room, or enough
 //	slurm down|up                    Slurm answers no call, or every call
@@ -49,6 +50,8 @@ import (
 //	promise|quote PLAN by TIME [to USER] [after TIME] [best-effort] [on-miss=cancel] [max-cost=N]
 //	             [prob=P] [partition=NAME] [account=NAME]
 //	                                 max-cost is N node-hours, or with Nx N times the quote
+//	promise|quote PLAN end [by TIME] [risk=P] ...
+//	                                 of the job's end
 //	accept JOB [up to N]             by alice, N node-hours at most
 //	submit PLAN as JOB [by USER]     as the plan says
 //	bind PLAN to JOB [by USER]
@@ -80,6 +83,7 @@ import (
 //	limits USER                      Limits
 //	reservations|report USER [of USER] [JOB] [all]
 //	show PLAN                        the plan's entry in the ledger
+//	told                             the notices since the last of these lines
 //	heard                            the calls of Outlook.Promise
 func TestScenarios(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {

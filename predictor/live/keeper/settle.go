@@ -119,7 +119,7 @@ func (k *Keeper) settleAbsent(ctx context.Context, e *ledger.Entry, runs []workl
 		return k.settle(ctx, e, s, why)
 	}
 	replaced := replaced(e, runs)
-	if now < e.BeginBy+e.TimeLimit+lostAfter && !replaced {
+	if now < e.Deadline()+e.TimeLimit+lostAfter && !replaced {
 		return nil // accounting lags behind the queue
 	}
 	s, why := judgeLost(e, now)
@@ -301,6 +301,7 @@ func (k *Keeper) settle(ctx context.Context, e *ledger.Entry, s ledger.Settlemen
 		return err
 	}
 	e.Open = false
+	k.tellSettled(e, s.Outcome, why)
 	k.Log.Info("settled", "plan", e.ID, "job", e.Job, "user", e.User, "outcome", s.Outcome, "why", why)
 	return nil
 }

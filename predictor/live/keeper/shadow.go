@@ -15,6 +15,10 @@ const onlyWatches = "varqd only watches on this cluster, and neither promises no
 // onlyWatching refuses a plan in shadow mode. It says what the plan is.
 func (k *Keeper) onlyWatching(p *api.Plan) *api.Refusal {
 	c := change{zone: k.Zone}
+	if p.FinishBy != 0 {
+		return &api.Refusal{Rule: "plan.mode", Reason: fmt.Sprintf("%s; it would have promised an end by %s with probability %s (forecast %s); submit the job without --finish-by",
+			onlyWatches, c.moment(p.FinishBy), prob.Format(p.Prob), prob.Format(p.Estimate))}
+	}
 	return &api.Refusal{Rule: "plan.mode", Reason: fmt.Sprintf(
 		"%s; it would have promised a start by %s with probability %s (forecast %s), eligible from %s, with idle nodes for at most %s; submit the job without a reservation",
 		onlyWatches, c.moment(p.BeginBy), prob.Format(p.Prob), prob.Format(p.Estimate), c.moment(p.BeginTime), p.AtMost().RoundedUp())}

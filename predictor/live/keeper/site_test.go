@@ -31,6 +31,7 @@ type site struct {
 	file    *sqlitefile.File // of the ledger
 	slurm   *fakeSlurm
 	outlook *fakeOutlook
+	notices []api.Notice
 	clock   int64
 	early   *reading        // what the next watch has read already, or nil
 	log     strings.Builder // warnings and errors since the last watch
@@ -54,7 +55,7 @@ func (s *site) open() {
 		s.t.Fatal(err)
 	}
 	s.Keeper = New(Options{
-		Ledger: ledger.New(s.file), Slurm: s.slurm, Outlook: s.outlook, Now: func() int64 { return s.clock }, Zone: time.UTC,
+		Ledger: ledger.New(s.file), Slurm: s.slurm, Outlook: s.outlook, Health: s.outlook, Tell: func(n api.Notice) { s.notices = append(s.notices, n) }, Now: func() int64 { return s.clock }, Zone: time.UTC,
 		Prob: .9, Confidence: .95, Horizon: 86400, Stale: 900, Grace: 300,
 		Log: slog.New(slog.NewTextHandler(&s.log, &slog.HandlerOptions{Level: slog.LevelWarn})), Metrics: NewMetrics(prometheus.NewRegistry()),
 	})

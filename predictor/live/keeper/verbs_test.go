@@ -21,6 +21,8 @@ import (
 // verbs has a function for each first word of a line.
 var verbs = map[string]func(s *scene, w *words){
 	"wait": func(s *scene, w *words) { s.outlook.wait = s.span(w.next()) },
+	"run":  func(s *scene, w *words) { s.outlook.run = s.span(w.next()) },
+	"node": (*scene).node,
 	"history": func(s *scene, w *words) {
 		s.outlook.loading = choose(s, w.next(), map[string]error{"loaded": nil, "loading": errors.New("varqd is still loading history: 42%")})
 	},
@@ -77,6 +79,7 @@ var verbs = map[string]func(s *scene, w *words){
 	"reservations":        (*scene).reservations,
 	"report":              (*scene).report,
 	"show":                (*scene).show,
+	"told":                func(s *scene, _ *words) { s.tellNotices() },
 	"heard":               func(s *scene, _ *words) { s.heard() },
 }
 
@@ -112,7 +115,19 @@ func (s *scene) limits(w *words) {
 // plan asks for a reservation, and remembers its plan by a name.
 func (s *scene) plan(w *words, promise bool) {
 	name := w.next()
-	req := request(s.time(w.after("by")))
+	end, by := w.flag("end"), int64(0)
+	if text := w.after("by"); text != "" {
+		by = s.time(text)
+	}
+	req := request(by)
+	if end {
+		req.BeginBy, req.FinishBy = 0, by
+	}
+	if text, _ := w.value("risk"); text != "" {
+		var err error
+		req.Risk, err = strconv.ParseFloat(text, 64)
+		s.must(err)
+	}
 	if after := w.after("after"); after != "" {
 		req.BeginAfter = s.time(after)
 	}
@@ -144,7 +159,14 @@ func (s *scene) plan(w *words, promise bool) {
 		if p.ID != "" {
 			s.plans[name], verb = p, "promised"
 		}
-		s.say("%s: %s with probability %v: begin %s, limit %s, work from %s", name, verb, p.Prob, clock(p.BeginTime), span(p.TimeLimit), clock(p.HoldUntil))
+		if end {
+			s.say("%s: %s with probability %v: end by %s, limit %s, expected to start %s, %v for time-outs and %v for failures", name, verb, p.Prob, clock(p.FinishBy), span(p.TimeLimit), clock(p.Slot), p.TimeOut, p.Lost)
+		} else {
+			s.say("%s: %s with probability %v: begin %s, limit %s, work from %s", name, verb, p.Prob, clock(p.BeginTime), span(p.TimeLimit), clock(p.HoldUntil))
+		}
+		for _, o := range answer.Offers {
+			s.say("  offer: %s", strings.Join(o.Options(req, s.Zone), " "))
+		}
 	case answer.Refusal != nil && answer.Refusal.Rule != "":
 		s.say("%s: refused: %s", name, answer.Refusal.Reason)
 	case answer.Refusal != nil && answer.Plan == nil:
@@ -326,7 +348,16 @@ func (s *scene) apply(w *words, j *slurm.QueueEntry) {
 }
 
 func (s *scene) start(w *words) {
-	s.change(s.number(w.next()), func(j *slurm.QueueEntry) { j.Start, j.State = s.at(w), workload.Running })
+	s.change(s.number(w.next()), func(j *slurm.QueueEntry) { j.Start, j.State, j.Nodes = s.at(w), workload.Running, "a,b" })
+}
+
+func (s *scene) node(w *words) {
+	node := w.next()
+	if choose(s, w.next(), map[string]bool{"lost": true, "up": false}) {
+		s.outlook.lost = append(s.outlook.lost, node)
+	} else {
+		s.outlook.lost = slices.DeleteFunc(s.outlook.lost, func(n string) bool { return n == node })
+	}
 }
 
 func (s *scene) suspend(w *words) {
@@ -552,6 +583,14 @@ func (s *scene) show(w *words) {
 	if j, ok := s.slurm.queue[e.Job]; ok {
 		s.say("  in the queue: eligible %s, start %s, limit %s", clock(j.Eligible), clock(j.Start), span(j.Limit))
 	}
+}
+
+// tellNotices shows the notices since the last call of it.
+func (s *scene) tellNotices() {
+	for _, n := range s.notices {
+		s.say("%s %s %s: now %v, %s", n.User, n.Event, n.State, n.Now, n.Text)
+	}
+	s.notices = nil
 }
 
 // heard shows the calls of Promise since the last call of heard.

@@ -36,26 +36,46 @@ type action func(k *Keeper, ctx context.Context, e *ledger.Entry, j *slurm.Queue
 // transition is a row of transitions.
 type transition struct {
 	bound  bool
+	of     promise
 	states jobState
 	do     action
 }
 
+// promise says what is promised about a job. Several are joined by |.
+type promise uint8
+
+const (
+	begins   promise = 1 << iota // its start: BeginBy
+	finishes                     // its end: FinishBy
+
+	either = begins | finishes
+)
+
+// promiseOf returns what e promises.
+func promiseOf(e *ledger.Entry) promise {
+	if e.FinishBy != 0 {
+		return finishes
+	}
+	return begins
+}
+
 // transitions say which action is due for an open reservation. A row applies to each
-// reservation that is bound, or not bound, as the row says, and whose job is in one of the
-// row's states. Watch applies a row to all reservations before it goes on to the next row.
+// reservation that is bound, or not bound, and that promises a start or an end, as the row says, and whose job is
+// in one of the row's states. Watch applies a row to all reservations before it goes on to the next row.
 // So several rows may apply to one reservation in one Watch: a job is revised as soon as it
 // is bound. Last of all come the jobs that are absent: settleGone asks accounting, which may be slow.
 var transitions = []transition{
-	{false, present, (*Keeper).bindClaimant},
-	{true, started, (*Keeper).noteStart},
-	{true, overdue, (*Keeper).noteLate},
-	{true, waiting, (*Keeper).revise},
-	{false, absent, (*Keeper).settleWithdrawn},
-	{false, anyState, (*Keeper).expire}, // present if bindClaimant could not bind the job
+	{false, either, present, (*Keeper).bindClaimant},
+	{true, begins, started, (*Keeper).noteStart},
+	{true, begins, overdue, (*Keeper).noteLate},
+	{true, begins, waiting, (*Keeper).revise},
+	{true, finishes, present, (*Keeper).followCompletion},
+	{false, either, absent, (*Keeper).settleWithdrawn},
+	{false, either, anyState, (*Keeper).expire}, // present if bindClaimant could not bind the job
 }
 
 // gone is the row of transitions for settleGone, which is called for all reservations together.
-var gone = transition{bound: true, states: absent}
+var gone = transition{bound: true, of: either, states: absent}
 
 // Watch brings each open reservation up to date with the queue, by the table transitions.
 // jobs are all pending and running jobs. Watch returns how many reservations were open.
@@ -168,7 +188,7 @@ type duty struct {
 func (t *transition) due(q *queue, entries []ledger.Entry, now int64) (due []duty) {
 	for i := range entries {
 		e := &entries[i]
-		if !e.Open || t.bound != (e.Job != 0) {
+		if !e.Open || t.bound != (e.Job != 0) || t.of&promiseOf(e) == 0 {
 			continue
 		}
 		if j, state := q.stateOf(e, now); t.states&state != 0 {
@@ -188,7 +208,7 @@ func (q *queue) stateOf(e *ledger.Entry, now int64) (*slurm.QueueEntry, jobState
 		return nil, absent
 	case j.Start != 0:
 		return j, started
-	case now >= e.BeginBy+skew:
+	case now >= e.Deadline()+skew:
 		return j, overdue
 	default:
 		return j, waiting

@@ -153,7 +153,7 @@ func (l *Ledger) Promise(ctx context.Context, r *api.Reservation) error {
 // whole past need not be searched.
 func unclaimed(ctx context.Context, tx *sql.Tx, user string, now int64) (n int, err error) {
 	err = tx.QueryRowContext(ctx, `SELECT count(*) FROM plans p
-		WHERE user = ? AND begin_by > ? AND open AND NOT EXISTS (SELECT 1 FROM bindings WHERE plan = p.id)`, user, now-86400).Scan(&n)
+		WHERE user = ? AND `+deadline+` > ? AND open AND NOT EXISTS (SELECT 1 FROM bindings WHERE plan = p.id)`, user, now-86400).Scan(&n)
 	return n, err
 }
 

@@ -33,16 +33,19 @@ func (q *Query) where() (w sqlitefile.Where) {
 	w.And(q.User != "", "user = ?", q.User)
 	w.And(q.Job != 0, "id IN (SELECT plan FROM bindings WHERE job = ?)", q.Job)
 	w.And(q.Open, "open")
-	w.And(q.OpenOrSince != 0, "(open OR begin_by >= ?)", q.OpenOrSince)
+	w.And(q.OpenOrSince != 0, "(open OR "+deadline+" >= ?)", q.OpenOrSince)
 	w.And(q.NewSince != 0, "(job = 0 OR submit >= ?)", q.NewSince)
-	w.And(q.Start != 0, "begin_by >= ?", q.Start)
-	w.And(q.End != 0, "begin_by < ?", q.End)
+	w.And(q.Start != 0, deadline+" >= ?", q.Start)
+	w.And(q.End != 0, deadline+" < ?", q.End)
 	w.In("account", q.Accounts)
 	w.In("partition", q.Partitions)
 	w.In("name", q.Names)
 	w.In("state", q.States)
 	return w
 }
+
+// deadline is api.Plan's Deadline of a row of plans. Indices have the same expression.
+const deadline = "max(begin_by, finish_by)"
 
 // Select returns the reservations that q selects, in the order of their deadlines.
 func (l *Ledger) Select(ctx context.Context, q Query) ([]Entry, error) {
@@ -51,7 +54,7 @@ func (l *Ledger) Select(ctx context.Context, q Query) ([]Entry, error) {
 	columns := entryColumns(&e)
 	into := columns.Pointers()
 	var entries []Entry
-	err := l.each(ctx, "SELECT "+columns.Names()+" FROM reservations"+where.Clause()+" ORDER BY begin_by, job, id", where.Args, func(rows *sql.Rows) error {
+	err := l.each(ctx, "SELECT "+columns.Names()+" FROM reservations"+where.Clause()+" ORDER BY "+deadline+", job, id", where.Args, func(rows *sql.Rows) error {
 		if err := rows.Scan(into...); err != nil {
 			return err
 		}
@@ -107,7 +110,7 @@ func (l *Ledger) Claims(ctx context.Context, now int64, withdrawn func(plan stri
 	err := l.each(ctx, `SELECT p.id, p.user, p.account, p.partition, p.qos, p.nodes, p.cpus, p.gpus, p.memory, p.pieces, p.piece_cpus, p.piece_gpus, p.piece_memory, p.exclusive, p.work_limit, p.hold_until, p.slot, p.promised_at,
 		p.expected_node_seconds, p.worst_node_seconds, coalesce(b.begin_time, p.begin_time), coalesce(b.job, 0), coalesce(b.start, 0), coalesce(b.work_start, 0)
 		FROM plans p LEFT JOIN bindings b ON b.plan = p.id
-		WHERE p.open AND (b.start > 0 OR p.begin_by >= ? AND NOT coalesce(b.held OR b.stopped <> '' OR b.begin_time > p.begin_by, 0))`, []any{now}, func(rows *sql.Rows) error {
+		WHERE p.open AND (b.start > 0 OR `+deadline+` >= ? AND NOT coalesce(b.held OR b.stopped <> '' OR b.begin_time > `+deadline+`, 0))`, []any{now}, func(rows *sql.Rows) error {
 		var c workload.Claim
 		var plan string
 		var holdUntil, slot, promised, begin, start, workStart int64

@@ -7,6 +7,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/cluster/queue"
 	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/completion"
 	"github.com/varq-project/varq/predictor/forecast/predictor"
 	"github.com/varq-project/varq/predictor/forecast/qbets"
 	"github.com/varq-project/varq/predictor/forecast/twin"
@@ -24,9 +25,11 @@ type Model struct {
 	mu        sync.RWMutex
 	queue     queue.Queue
 	predictor *predictor.Predictor
+	ends      *completion.Forecaster // on the predictor
 	sites     []*siteForecaster
 	starts    int          // how many were observed
 	newest    int64        // time of the latest start
+	left      int          // how many jobs Learn has still to learn from
 	past      map[kind]int // how many of the starts were of each kind
 }
 
@@ -43,6 +46,8 @@ func (o *Outlook) NewModel(pools twin.Pools) *Model {
 	options := predictor.Options{Pools: pools, Background: func(task func()) { go task() }}
 	m.predictor = predictor.Standard(&m.queue, options, rand.New(rand.NewPCG(1, 1)), members...)
 	m.predictor.SetConfidence(o.Confidence)
+	m.ends = completion.New(m.predictor, m.predictor, rand.New(rand.NewPCG(2, 2)))
+	m.ends.SetConfidence(o.Confidence)
 	return m
 }
 
@@ -51,11 +56,16 @@ func (o *Outlook) NewModel(pools twin.Pools) *Model {
 // 100, because jobs that never started count as jobs too. If ctx is done, Learn returns
 // early, with its error.
 func (m *Model) Learn(ctx context.Context, jobs []workload.Job, progress func(percent int64)) error {
-	defer m.predictor.Hurry(0)
+	defer func() {
+		m.left = 0
+		m.predictor.Hurry(0)
+	}()
 	n := 0
+	m.left = len(jobs)
 	return forecast.Replay(jobs, &m.queue, []forecast.Observer{observer{m}}, func(*workload.Job) error {
 		n++
-		m.predictor.Hurry(len(jobs) - n)
+		m.left = len(jobs) - n
+		m.predictor.Hurry(m.left)
 		progress(int64(100 * n / len(jobs)))
 		return ctx.Err()
 	})
@@ -121,18 +131,27 @@ func (m *Model) Serve() {
 // counts starts.
 type observer struct{ *Model }
 
-func (m observer) Submitted(j *workload.Job) { m.predictor.Submitted(j) }
+// mostEnds is from how many past jobs it is learnt when jobs end: from the newest. That takes several times as long as to learn how
+// long they wait, and is forgotten after some thousands.
+const mostEnds = 10_000
+
+func (m observer) Submitted(j *workload.Job) {
+	if j.Count() == 1 && m.left <= mostEnds { // the tasks of an array are not known one by one
+		m.ends.Expect(j, forecast.AtSubmission(j))
+	}
+	m.predictor.Submitted(j)
+}
 
 func (m observer) Started(j *workload.Job) {
 	m.starts++
 	m.newest = max(m.newest, j.Start)
 	m.past[kindOf(&j.Request)]++
-	m.predictor.Started(j)
+	m.ends.Started(j)
 }
 
-func (m observer) Ended(j *workload.Job) { m.predictor.Ended(j) }
+func (m observer) Ended(j *workload.Job) { m.ends.Ended(j) }
 
-func (m observer) Changed(j *workload.Job) { m.predictor.Changed(j) }
+func (m observer) Changed(j *workload.Job) { m.ends.Changed(j) }
 
 // siteForecaster is a site's own forecaster. It observes and answers nothing until joined,
 // because it learns the past by itself.

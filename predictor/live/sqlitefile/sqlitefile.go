@@ -138,7 +138,17 @@ func (f *File) Write(ctx context.Context, do func(*sql.Tx) error) error {
 
 // Each calls do for each row of a query, and ends with the first error.
 func (f *File) Each(ctx context.Context, query string, args []any, do func(*sql.Rows) error) error {
-	rows, err := f.QueryContext(ctx, query, args...)
+	return Each(ctx, f, query, args, do)
+}
+
+// Reader is a File or a transaction.
+type Reader interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// Each calls do for each row of a query of a Reader, and ends with the first error.
+func Each(ctx context.Context, from Reader, query string, args []any, do func(*sql.Rows) error) error {
+	rows, err := from.QueryContext(ctx, query, args...)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,6 @@
 // Package statefile opens the file in which varqd stores what it cannot learn again from
-// Slurm: promises (package ledger), the scores of forecasts (package scores), and what would have
-// been promised (package shadow). These packages read and write the rows. This package defines
+// Slurm: promises (package ledger), the scores of forecasts (packages scores and faultscore), and what
+// would have been promised (package shadow). These packages read and write the rows. This package defines
 // the tables of all, because the steps that build a file have one order.
 package statefile
 
@@ -30,10 +30,14 @@ var (
 	slotsSQL string
 	//go:embed 9_pieces.sql
 	piecesSQL string
+	//go:embed 10_completions.sql
+	completionsSQL string
+	//go:embed 11_faults.sql
+	faultsSQL string
 )
 
 // steps build the tables; see sqlitefile.Open. A new step comes last, and no step changes.
-var steps = []string{promisesSQL, scoresSQL, oddsSQL, ceilingSQL, shadowSQL, oddsByUserSQL, runsSQL, slotsSQL, piecesSQL}
+var steps = []string{promisesSQL, scoresSQL, oddsSQL, ceilingSQL, shadowSQL, oddsByUserSQL, runsSQL, slotsSQL, piecesSQL, completionsSQL, faultsSQL}
 
 // Open opens the file path. It creates the file if there is none, and migrates a file that an
 // earlier varq has written. A committed transaction survives a power cut.

@@ -35,6 +35,10 @@ func TestReasons(t *testing.T) {
 		"a deadline with time for it":    {Request{Cost: 12 * minute, Interval: hour, Since: 9 * hour, Left: 3 * hour, Deadline: 3*hour + 12*minute, Hazard: daily}, Worth},
 		"a deadline that cannot be met":  {Request{Cost: 12 * minute, Interval: hour, Since: 9 * hour, Left: 3 * hour, Deadline: 2 * hour, Hazard: daily}, Worth},
 		"a deadline that has passed":     {Request{Cost: 12 * minute, Interval: hour, Since: 9 * hour, Left: 3 * hour, Deadline: -hour, Hazard: daily}, Worth},
+		"warned":                         {Request{Cost: 12 * minute, Interval: hour, Since: hour, Warned: true, Hazard: daily}, TakenAway},
+		"warned, nothing to save":        {Request{Cost: 12 * minute, Interval: hour, Warned: true, Hazard: daily}, NothingToSave},
+		"warned, too late":               {Request{Cost: 12 * minute, Interval: hour, Since: hour, Ends: 11 * minute, Warned: true, Hazard: daily}, TooLate},
+		"warned, a deadline to be met":   {Request{Cost: 12 * minute, Interval: hour, Since: hour, Left: hour, Deadline: hour, Warned: true, Hazard: daily}, SavesDeadline},
 		"a burst to come, in time":       {Request{Cost: 12 * minute, Interval: hour, Since: hour, Hazard: burst{1 / day, 2 * hour, 4 * hour, 1 / hour}}, NotYet},
 		"a burst to come before another": {Request{Cost: 12 * minute, Interval: hour, Since: hour, Hazard: burst{1 / day, 30 * minute, 4 * hour, 1 / hour}}, Worth},
 	} {

@@ -20,6 +20,7 @@ type Reason int
 // The reasons to checkpoint, and to skip it.
 const (
 	Worth         Reason = iota // to checkpoint: a failure would cost more, on average
+	TakenAway                   // to checkpoint: somebody takes a node out of service
 	LastChance                  // to checkpoint: the next one would not be complete when the job is stopped
 	NotYet                      // to skip: later is better
 	NotWorth                    // to skip: no checkpoint is worth its cost, in what is left
@@ -31,6 +32,7 @@ const (
 
 var reasons = [...]string{
 	Worth:         "on average a failure would cost more",
+	TakenAway:     "one of the nodes is being taken out of service",
 	LastChance:    "the next one would not be complete when the job is stopped",
 	NotYet:        "a later one saves more for the same cost",
 	NotWorth:      "in what is left to do, none is worth its cost",
@@ -53,6 +55,7 @@ func (r Reason) String() string { return reasons[r] }
 //     lost: there is one that is complete before.
 //   - If a job without failures would be done by its deadline, or before it is stopped, but not after one
 //     more checkpoint, there is none. A deadline that cannot be met changes nothing.
+//   - Otherwise a job that is Warned checkpoints.
 //
 // The Request must pass its Check. Whatever its times, Advise asks the Hazard at most 1200 times and takes
 // 70,000 steps, for half a millisecond at most.
@@ -68,6 +71,8 @@ func Advise(r *Request) Advice {
 		return Advice{Reason: SavesDeadline, Next: math.Inf(1)}
 	case finishes && r.Ends > 0 && r.Left+r.Cost > r.Ends:
 		return Advice{Reason: SavesEnd, Next: math.Inf(1)}
+	case r.Warned:
+		return Advice{Checkpoint: true, Reason: TakenAway, Next: r.Interval}
 	}
 	p := newPlan(r, stopped, finishes)
 	now := p.do(r.Since)

@@ -19,7 +19,10 @@ type Request struct {
 	// Deadline is in how long the job should be done. 0 stands for no deadline, and one that has passed
 	// is negative.
 	Deadline float64
-	Hazard   Hazard
+	// Warned is true if since the last checkpoint somebody has begun to take one of the nodes out of service, so
+	// that the job may be stopped at any time.
+	Warned bool
+	Hazard Hazard
 }
 
 // Hazard is the risk that the nodes of a job fail.

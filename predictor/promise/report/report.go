@@ -31,7 +31,8 @@ type Promise struct {
 	User, Account, Partition string
 	Outcome                  Outcome
 	Prob, Estimate           float64 // the probability promised, and the one forecast then
-	BeginBy                  int64   // the deadline
+	Deadline                 int64
+	Work                     float64 // node-seconds that were asked for
 	HoldUntil                int64   // the time from which the work may start
 	// Start and End are the job's start and end. WorkStart is when its work began. A
 	// time not known is 0.
@@ -57,6 +58,10 @@ type Row struct {
 	// the jobs had their nodes, and Ratio is Used / Required. They are over the jobs
 	// that have ended, including those of cancelled promises.
 	Required, Used, Ratio float64
+	// QoS is the sum over the promises kept of their work times the probability promised, divided by the work of
+	// all promises kept or missed, as asked for (Oliner et al. 2005, equation 2). Goodput is the
+	// node-seconds that the work of the promises kept took, divided by Used.
+	QoS, Goodput float64
 }
 
 // Make groups promises by "user", "account", "partition" or "month" (the month of the
@@ -97,15 +102,15 @@ func grouping(by string, loc *time.Location) (func(*Promise) string, error) {
 	case "partition":
 		return func(p *Promise) string { return p.Partition }, nil
 	case "month":
-		return func(p *Promise) string { return time.Unix(p.BeginBy, 0).In(loc).Format("2006-01") }, nil
+		return func(p *Promise) string { return time.Unix(p.Deadline, 0).In(loc).Format("2006-01") }, nil
 	}
 	return nil, fmt.Errorf("cannot group a report by %q: only by user, account, partition or month", by)
 }
 
-// sum adds up a group's row. Until method row divides them, Promised and Estimated are sums
-// and not means.
+// sum adds up a group's row. Until method row divides them, Promised, Estimated, QoS and Goodput are sums.
 type sum struct {
 	Row
+	work   float64      // of the promises kept or missed
 	weekly score.Weekly // of the promises kept or missed, by the week of the deadline
 }
 
@@ -119,9 +124,13 @@ func (s *sum) add(p *Promise) {
 		} else {
 			s.Missed++
 		}
+		s.work += p.Work
+		if kept {
+			s.QoS += p.Work * p.Prob
+		}
 		s.Promised += p.Prob
 		s.Estimated += p.Estimate
-		s.weekly.At(score.Week(score.Day(p.BeginBy))).Add(kept)
+		s.weekly.At(score.Week(score.Day(p.Deadline))).Add(kept)
 	case Cancelled:
 		s.Cancelled++
 	default:
@@ -132,6 +141,9 @@ func (s *sum) add(p *Promise) {
 	required, used := charged(p)
 	s.Required += required
 	s.Used += used
+	if p.Outcome == Kept {
+		s.Goodput += required
+	}
 }
 
 // charged returns the node-seconds of the work and those of the whole job, with all its runs. If
@@ -162,6 +174,12 @@ func (s *sum) row(group string) Row {
 	row.Delivered, row.Low, row.High = delivered(s.Kept, s.Missed, &s.weekly)
 	if s.Required > 0 {
 		row.Ratio = s.Used / s.Required
+	}
+	if s.work > 0 {
+		row.QoS = s.QoS / s.work
+	}
+	if s.Used > 0 {
+		row.Goodput = s.Goodput / s.Used
 	}
 	return row
 }

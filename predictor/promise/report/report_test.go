@@ -15,9 +15,9 @@ import (
 // the job ended at 4600.
 func settled(user string, outcome Outcome, start int64) Promise {
 	return Promise{
-		Prob: .75, Estimate: .8, BeginBy: 1000,
+		Prob: .75, Estimate: .8, Deadline: 1000,
 		User: user, Account: "physics", Partition: "main",
-		Nodes: 2, Outcome: outcome,
+		Nodes: 2, Outcome: outcome, Work: 7200,
 		Start: start, WorkStart: 1000, End: 4600,
 	}
 }
@@ -31,7 +31,7 @@ func TestMake(t *testing.T) {
 		settled("alice", Kept, 1000),
 		{User: "alice", Outcome: Open},
 		{User: "alice", Outcome: Cancelled},
-		{Prob: .95, Estimate: .96, User: "alice", Outcome: Missed},
+		{Prob: .95, Estimate: .96, User: "alice", Outcome: Missed, Work: 3600},
 	}
 	got, err := Make("user", all, time.UTC)
 	if err != nil {
@@ -43,10 +43,12 @@ func TestMake(t *testing.T) {
 			Promised: (.75 + .75 + .95) / 3, Estimated: (.8 + .8 + .96) / 3, Delivered: 2. / 3,
 			Low: .0943, High: .9916, // Clopper and Pearson for 2 of 3
 			Required: 2 * 2 * 3600, Used: 2 * (4500 + 3600), Ratio: 1.125,
+			QoS: 2 * 7200 * .75 / (2*7200 + 3600), Goodput: 2 * 7200. / (2 * (4500 + 3600)),
 		},
 		{
 			Group: "bob", Promises: 1, Kept: 1, Promised: .75, Estimated: .8, Delivered: 1,
 			Low: .025, High: 1, Required: 7200, Used: 7200, Ratio: 1,
+			QoS: .75, Goodput: 1,
 		},
 	}
 	if diff := cmp.Diff(want, got, approx); diff != "" {
@@ -68,7 +70,7 @@ func TestInterval(t *testing.T) {
 			if i < 2*weeks { // all in the first week
 				outcome = Missed
 			}
-			all = append(all, Promise{Outcome: outcome, BeginBy: i / 20 * week})
+			all = append(all, Promise{Outcome: outcome, Deadline: i / 20 * week})
 		}
 		got, err := Make("", all, time.UTC)
 		if err != nil {
@@ -96,7 +98,7 @@ func TestTable3(t *testing.T) {
 
 func TestGroups(t *testing.T) {
 	r := settled("alice", Kept, 900)
-	r.BeginBy = 1_772_323_200 - 1 // a second before March 2026, UTC
+	r.Deadline = 1_772_323_200 - 1 // a second before March 2026, UTC
 	berlin := time.FixedZone("CET", 3600)
 	for _, c := range []struct {
 		by    string

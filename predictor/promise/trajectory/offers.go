@@ -1,9 +1,9 @@
 package trajectory
 
 import (
-	"math"
 	"slices"
 
+	"github.com/varq-project/varq/predictor/prob"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -74,17 +74,8 @@ const leastShare = .5
 // false if that is too little to be of use.
 func lessProb(r *Request, points []Point) bool {
 	asked := r.Prob
-	r.Prob = percent(highest(points))
+	r.Prob = prob.Percent(highest(points))
 	return r.Prob >= leastShare*asked && r.Prob > 0
-}
-
-// percent rounds a probability down to a whole percent.
-func percent(prob float64) float64 {
-	n := math.Ceil(prob * 100)
-	if n/100 > prob {
-		n--
-	}
-	return n / 100
 }
 
 // bestEffort makes a strict request a best-effort one, for which no nodes idle. It returns

@@ -192,6 +192,18 @@ func (p *Planner) admit(r *Request) *Refusal {
 	return nil
 }
 
+// Admit fills in the defaults of the request's job, and its Pieces. It returns a refusal without offers if a job like it does not
+// run, whatever the forecast is.
+func (p *Planner) Admit(r *Request) *Refusal {
+	if no := p.admit(r); no != nil {
+		return no
+	}
+	if b := p.allowed(r); r.Job.Limit > b.longest {
+		return &Refusal{Reason: b.longestRule.Says, Limit: b.longestRule.Name}
+	}
+	return nil
+}
+
 // complete checks the request by itself, and fills in the defaults of its job, and its Pieces.
 func (p *Planner) complete(r *Request) error {
 	if err := r.check(); err != nil || p.Cluster == nil {
@@ -318,6 +330,9 @@ func (p *Planner) plan(r *Request, pt Point) *Plan {
 		Expected: rate.during(pt.Held),
 	}
 }
+
+// Work returns the cost of the work of r, whose job is complete.
+func (p *Planner) Work(r Request) Cost { return p.rate(&r).during(float64(r.Job.Limit)) }
 
 // rate returns what the job costs in a second at most, when it is as large as it may be.
 func (p *Planner) rate(r *Request) Cost {

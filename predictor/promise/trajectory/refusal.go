@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/varq-project/varq/predictor/cluster/limits"
+	"github.com/varq-project/varq/predictor/prob"
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
@@ -61,7 +62,7 @@ func (p *Planner) refuse(r *Request, b bounds, points []Point) *Refusal {
 	case beyond:
 		why = "more work is ahead than was ever learnt from, and by simulations of the queue "
 	}
-	best := percent(highest(points))
+	best := prob.Percent(highest(points))
 	if best <= 0 {
 		return &Refusal{Reason: why + "no start by the deadline can be promised, however little is asked"}
 	}

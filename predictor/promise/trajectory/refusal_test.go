@@ -305,18 +305,6 @@ func TestLargest(t *testing.T) {
 	}
 }
 
-func TestPercent(t *testing.T) {
-	for n := range 101 {
-		prob := float64(n) / 100
-		if got := percent(prob); got != prob {
-			t.Errorf("percent(%v) = %v", prob, got)
-		}
-		if got := percent(math.Nextafter(prob, -1)); n > 0 && got != float64(n-1)/100 {
-			t.Errorf("percent of a little less than %v is %v", prob, got)
-		}
-	}
-}
-
 // outage is a forecaster that reports an outage, beside high probabilities.
 type outage struct{}
 

@@ -105,7 +105,7 @@ func madeUp(seed uint64) (Log, []Job) {
 func TestNoLookAhead(t *testing.T) {
 	run := func(log Log, jobs []Job) [][]Cost {
 		r := Replay{
-			Log: log, Cost: 720, Interval: 3600, Predictors: []Predictor{NewEven(log), NewPerNode(log)},
+			Log: log, Cost: 720, Interval: 3600, Predictors: []Predictor{NewEven(log), NewModel(log)},
 			Contenders: []Contender{{checkpoint.EveryDaly, 0}, {checkpoint.LookAhead, 1}}, Random: rand.New(rand.NewPCG(1, 1)),
 		}
 		return r.Run(jobs)
@@ -145,34 +145,28 @@ func TestNoLookAhead(t *testing.T) {
 	}
 }
 
-// PerNode learns which nodes fail, and forgets what has changed.
-func TestPerNode(t *testing.T) {
+// Model learns which nodes fail, expects more soon after a failure, and knows no later time than that of the last one.
+func TestModel(t *testing.T) {
 	random := rand.New(rand.NewPCG(8, 9))
-	log := Log{Nodes: 100}
-	p := NewPerNode(log)
+	m := NewModel(Log{Nodes: 100})
 	const day = 24 * 3600
-	at := int64(0)
-	fail := func(days int64, every float64, nodes int) {
-		for end := at + days*day; at < end; at += int64(random.ExpFloat64() * every) {
-			p.Fail(at, random.IntN(nodes))
-		}
+	for at := int64(0); at < 900*day; at += int64(random.ExpFloat64() * day / 5) {
+		m.Fail(at, random.IntN(10))
 	}
-	check := func(when string, node int, want float64) {
-		t.Helper()
-		if got := p.Hazard(at, []int{node}).Rate() * day; math.Abs(got/want-1) > .35 {
-			t.Errorf("%s: node %d fails %.4f times a day, want %.4f", when, node, got, want)
-		}
+	within := func(at int64, nodes ...int) float64 { return -math.Log1p(-m.Hazard(at, nodes).Within(day)) }
+	if bad, good := within(m.at, 0), within(m.at, 99); math.Abs(bad/.5-1) > .35 || good > .01 {
+		t.Errorf("expects %.4f failures of a node with .5 a day, and %.4f of one with none", bad, good)
 	}
-	fail(600, day/5, 100)
-	check("all alike", 0, .05)
-	check("all alike", 99, .05)
-	fail(300, day/5, 10)
-	check("the first ten are worse", 0, .5)
-	if got := p.Hazard(at, []int{99}).Rate() * day; got > .01 {
-		t.Errorf("a node without failures for 300 days fails %.4f times a day", got)
+	all := make([]int, 100)
+	for i := range all {
+		all[i] = i
 	}
-	if none := NewPerNode(log).Hazard(5, []int{1, 2}).Rate(); none != 0 {
-		t.Errorf("without failures a rate of %v", none)
+	if rate := m.Hazard(m.at, all).Rate() * day; rate < 3 || rate > 7 {
+		t.Errorf("in the long run %.4f failures a day, of 5", rate)
+	}
+	later := within(m.at+3600, 0)
+	if within(m.at+9*day, 0); within(m.at+3600, 0) != later || later > within(m.at, 0) {
+		t.Errorf("an hour later %g, after a question about a later time %g", later, within(m.at+3600, 0))
 	}
 }
 

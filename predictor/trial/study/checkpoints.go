@@ -3,6 +3,7 @@ package study
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -62,8 +63,8 @@ type checkpointsRule struct {
 
 // The predictors of the rules, by their index.
 const (
-	evenRate    = iota // of all nodes together, from all of the past
-	perNodeRate        // of each node, with a half-life
+	evenRate = iota // of all nodes together, from all of the past
+	varqRisk        // of fault.Model
 )
 
 const (
@@ -72,13 +73,19 @@ const (
 )
 
 // checkpointsRules returns the rules. Young's, Daly's and SCR's know the mean time between failures of all
-// nodes, and SCR's variables are set anew at each request to what Daly's interval comes to.
+// nodes, and SCR's variables are set anew at each request to what Daly's interval comes to. Told varq's risk, Daly's takes
+// that of the next day for that of any day.
 func checkpointsRules() []checkpointsRule {
 	rule := func(name string, rule checkpoint.Rule, predictor int) checkpointsRule {
 		return checkpointsRule{name, replay.Contender{Rule: rule, Predictor: predictor}}
 	}
 	gap := func(r *checkpoint.Request) float64 { return checkpoint.Daly(r.Cost, 1/r.Hazard.Rate()) }
 	percent := func(r *checkpoint.Request) float64 { return 100 * r.Cost / (gap(r) + r.Cost) }
+	daily := func(r *checkpoint.Request) bool {
+		day := *r
+		day.Hazard = checkpoint.Constant(-math.Log1p(-r.Hazard.Within(faultDay)) / faultDay)
+		return checkpoint.EveryDaly(&day)
+	}
 	return []checkpointsRule{
 		rule(noCheckpoints, checkpoint.Never, evenRate),
 		rule("equation 1", checkpoint.Equation1, evenRate),
@@ -87,10 +94,10 @@ func checkpointsRules() []checkpointsRule {
 		rule("SCR_CHECKPOINT_SECONDS", checkpoint.SCRSeconds(gap), evenRate),
 		rule("SCR_CHECKPOINT_OVERHEAD", checkpoint.SCROverhead(percent), evenRate),
 		rule("marginal", checkpoint.Marginal, evenRate),
-		rule("equation 1, told varq's risk", checkpoint.Equation1, perNodeRate),
-		rule("Daly, told varq's risk", checkpoint.EveryDaly, perNodeRate),
-		rule("marginal, told varq's risk", checkpoint.Marginal, perNodeRate),
-		rule(lookAhead, checkpoint.LookAhead, perNodeRate),
+		rule("equation 1, told varq's risk", checkpoint.Equation1, varqRisk),
+		rule("Daly, told varq's risk", daily, varqRisk),
+		rule("marginal, told varq's risk", checkpoint.Marginal, varqRisk),
+		rule(lookAhead, checkpoint.LookAhead, varqRisk),
 	}
 }
 
@@ -148,7 +155,7 @@ func (c checkpointsCell) run(o Options, seed uint64) (Values, error) {
 	rules := checkpointsRules()
 	r := replay.Replay{
 		Log: log, Cost: c.cost, Interval: c.interval, Random: random,
-		Predictors: []replay.Predictor{evenRate: replay.NewEven(log), perNodeRate: replay.NewPerNode(log)},
+		Predictors: []replay.Predictor{evenRate: replay.NewEven(log), varqRisk: replay.NewModel(log)},
 	}
 	for _, rule := range rules {
 		r.Contenders = append(r.Contenders, rule.Contender)

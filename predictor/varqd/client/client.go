@@ -132,6 +132,23 @@ func (c *Client) Nodes(ctx context.Context) (n api.Nodes, err error) {
 	return n, err
 }
 
+// Risk asks how probable it is that one of the nodes fails, which are written as Slurm does: node[1-4],node7.
+func (c *Client) Risk(ctx context.Context, nodes string) (r api.Risk, err error) {
+	v := values{}
+	v.text(api.ParamNodes, nodes)
+	err = c.do(ctx, http.MethodGet, v.path(api.PathRisk), nil, &r)
+	return r, err
+}
+
+// NodesCalibration asks how far forecasts of failures are to be believed.
+func (c *Client) NodesCalibration(ctx context.Context, q api.NodesCalibrationQuery) (n api.NodesCalibration, err error) {
+	v := values{}
+	v.number(api.ParamStart, q.Start)
+	v.number(api.ParamEnd, q.End)
+	err = c.do(ctx, http.MethodGet, v.path(api.PathNodesScores), nil, &n)
+	return n, err
+}
+
 // Limits asks what the site's policy allows the asker, and what she uses of it.
 func (c *Client) Limits(ctx context.Context) (l api.Limits, err error) {
 	err = c.do(ctx, http.MethodGet, api.PathLimits, nil, &l)

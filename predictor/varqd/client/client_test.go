@@ -62,13 +62,14 @@ func TestRequests(t *testing.T) {
 	_, err2 := c.Quote(ctx, api.PlanRequest{})
 	_, err3 := c.Report(ctx, api.ReportQuery{By: "month", Selection: api.Selection{Start: 5, Partitions: []string{"gpu"}, Names: []string{"fit a"}}})
 	_, err5 := c.Calibration(ctx, api.CalibrationQuery{By: "class", End: 9, Forecaster: "blend", Partition: "gpu", Class: "nodes=1"})
+	_, err6 := c.NodesCalibration(ctx, api.NodesCalibrationQuery{Start: 3, End: 9})
 	_, err4 := c.Predict(ctx, api.PredictRequest{})
-	if err := errors.Join(err1, err2, err3, err4, err5, c.Bind(ctx, api.Binding{})); err != nil {
+	if err := errors.Join(err1, err2, err3, err4, err5, err6, c.Bind(ctx, api.Binding{})); err != nil {
 		t.Error(err)
 	}
 	want := []string{
 		"GET /v1/reservations?account=chem%2Cphys&all=true&job=7&state=KEPT&user=%2A", "GET /healthz", "POST /v1/plans", "POST /v1/quotes",
-		"GET /v1/report?by=month&name=fit+a&partition=gpu&start=5", "GET /v1/calibration?by=class&class=nodes%3D1&end=9&forecaster=blend&partition=gpu", "POST /v1/predict", "POST /v1/bindings",
+		"GET /v1/report?by=month&name=fit+a&partition=gpu&start=5", "GET /v1/calibration?by=class&class=nodes%3D1&end=9&forecaster=blend&partition=gpu", "GET /v1/nodes/calibration?end=9&start=3", "POST /v1/predict", "POST /v1/bindings",
 	}
 	if diff := cmp.Diff(want, asked); diff != "" {
 		t.Error(diff)

@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/varq-project/varq/predictor/api"
 )
 
 // DefaultPath is where varq looks for its configuration.
@@ -41,7 +43,9 @@ type Config struct {
 	// Policy has the rules of who may reserve, and how much at once.
 	Policy []Rule `yaml:"policy"`
 	Watch  Watch  `yaml:"watch"`
-	Log    Log    `yaml:"log"`
+	// Notices are told to a program of the site's.
+	Notices Notices `yaml:"notices"`
+	Log     Log     `yaml:"log"`
 }
 
 // Slurmrestd says how varqd speaks to Slurm.
@@ -105,7 +109,13 @@ type Forecast struct {
 	Days int `yaml:"days"`
 }
 
-// Forecaster is a program that forecasts waits; see contrib/forecasters.
+// What a Forecaster can forecast.
+const (
+	ForecastsWaits    = "waits"
+	ForecastsFailures = "failures" // of nodes
+)
+
+// Forecaster is a program that forecasts waits or failures; see contrib/forecasters.
 type Forecaster struct {
 	// Name is what it is called in reports: a word in lower case, different for
 	// each.
@@ -113,8 +123,19 @@ type Forecaster struct {
 	// Command is split at spaces and run without a shell, as varqd's own user.
 	// It begins with an absolute path.
 	Command string `yaml:"command"`
+	// Forecasts is ForecastsWaits, for which it stands if empty, or ForecastsFailures.
+	Forecasts string `yaml:"forecasts"`
 	// Timeout bounds one answer, and so what a plan may wait for it; 0 stands
-	// for 20ms.
+	// for 20ms, of a forecaster of failures, for which no plan waits, for 1s.
+	Timeout Duration `yaml:"timeout"`
+}
+
+// Notices says which program is told what becomes of promises, such as one that sends mail.
+type Notices struct {
+	// Command is split at spaces and run without a shell, as varqd's own user, once for each notice. It begins with an
+	// absolute path; empty means none.
+	Command string `yaml:"command"`
+	// Timeout bounds one run of it.
 	Timeout Duration `yaml:"timeout"`
 }
 
@@ -135,6 +156,8 @@ type Plan struct {
 	// MaxHold is how long a job may hold its nodes before its work, in time limits of
 	// the work; an hour it always may. 0 is no bound.
 	MaxHold float64 `yaml:"max_hold"`
+	// RiskyNodes is what jobs do with nodes that are likely to fail, unless their users say: avoid or allow.
+	RiskyNodes string `yaml:"risky_nodes"`
 	// Stale is how old varqd's picture of the cluster (partitions, limits) may
 	// grow, with Slurm out of reach, before it makes no more promises.
 	Stale Duration `yaml:"stale"`
@@ -175,7 +198,7 @@ func Default() Config {
 		Ledger:   Ledger{Path: "/var/lib/varq/ledger.db"},
 		History:  History{Path: "/var/cache/varq/history.db"},
 		Forecast: Forecast{Confidence: .95, Days: 180},
-		Plan:     Plan{Mode: ModeLive, Prob: .9, Horizon: Duration(7 * 24 * time.Hour), MaxHold: 4, Stale: Duration(15 * time.Minute)},
+		Plan:     Plan{Mode: ModeLive, Prob: .9, Horizon: Duration(7 * 24 * time.Hour), MaxHold: 4, RiskyNodes: api.RiskyAvoid, Stale: Duration(15 * time.Minute)},
 		Watch: Watch{
 			Interval: Duration(5 * time.Second),
 			Idle:     Duration(20 * time.Second),
@@ -183,7 +206,8 @@ func Default() Config {
 			Refresh:  Duration(5 * time.Minute),
 			Grace:    Duration(5 * time.Minute),
 		},
-		Log: Log{Level: "info", Format: "text"},
+		Notices: Notices{Timeout: Duration(30 * time.Second)},
+		Log:     Log{Level: "info", Format: "text"},
 	}
 }
 
@@ -293,6 +317,10 @@ func (c *Config) check() error {
 		bad("forecast.days", "%d is less than 1", c.Forecast.Days)
 	}
 	checkForecasters(c.Forecasters, bad)
+	if command := strings.TrimSpace(c.Notices.Command); command != "" && !filepath.IsAbs(command) {
+		bad("notices.command", "%q does not begin with an absolute path", c.Notices.Command)
+	}
+	positive("notices.timeout", c.Notices.Timeout)
 	if !reachable(c.Slurmrestd.URL) {
 		bad("slurmrestd.url", "%q is none of http://HOST:PORT, https://HOST:PORT and unix:///PATH", c.Slurmrestd.URL)
 	}
@@ -315,6 +343,7 @@ func (c *Config) check() error {
 	if c.Plan.Stale <= c.Watch.Refresh {
 		bad("plan.stale", "%v is not more than watch.refresh, %v", c.Plan.Stale, c.Watch.Refresh)
 	}
+	oneOf("plan.risky_nodes", c.Plan.RiskyNodes, api.RiskyAvoid, api.RiskyAllow)
 	oneOf("plan.mode", c.Plan.Mode, ModeLive, ModeShadow)
 	checkPolicy(c.Policy, bad)
 	oneOf("log.level", c.Log.Level, "debug", "info", "warn", "error")
@@ -342,7 +371,10 @@ func reachable(text string) bool {
 var forecasterName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,31}$`)
 
 // builtIn are the names of the forecasters that varqd has, alone and together.
-var builtIn = []string{"blend", "history", "present", "later", "forest", "ahead", "qbets", "twin", "downey"}
+var builtIn = []string{
+	"blend", "history", "present", "later", "forest", "ahead", "qbets", "twin", "downey",
+	"model", "sets", "constant", "rates", "fading", "features", // of failures
+}
 
 // longestAnswer bounds the time for which a site's forecaster may hold up a plan.
 const longestAnswer = Duration(time.Second)
@@ -362,6 +394,9 @@ func checkForecasters(forecasters []Forecaster, bad func(key, format string, arg
 		names[f.Name] = true
 		if !filepath.IsAbs(strings.TrimSpace(f.Command)) {
 			bad(key+"command", "%q does not begin with an absolute path", f.Command)
+		}
+		if !slices.Contains([]string{"", ForecastsWaits, ForecastsFailures}, f.Forecasts) {
+			bad(key+"forecasts", "%q is none of %s, %s", f.Forecasts, ForecastsWaits, ForecastsFailures)
 		}
 		if f.Timeout < 0 || f.Timeout > longestAnswer {
 			bad(key+"timeout", "%v does not lie between 0s and %v", f.Timeout, longestAnswer)

@@ -32,23 +32,26 @@ func TestParse(t *testing.T) {
 client:
   endpoint: tcp://ctl1:6825
   user: 990
-plan: {mode: shadow, prob: 0.95, horizon: 2-00:00:00, max_hold: 2.5, stale: 10}
+plan: {mode: shadow, prob: 0.95, horizon: 2-00:00:00, max_hold: 2.5, risky_nodes: allow, stale: 10}
 watch: {interval: 500ms}
+notices: {command: /usr/local/libexec/varq-mail -q, timeout: 5s}
 forecasters:
   - {name: lastwait, command: /usr/libexec/lastwait -n 50, timeout: 50ms}
   - name: ours_2
     command: /opt/model/serve
+    forecasts: failures
 `))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := Default()
 	want.Client.Endpoint, want.Client.User = "tcp://ctl1:6825", "990"
-	want.Plan = Plan{Mode: ModeShadow, Prob: .95, Horizon: Duration(48 * time.Hour), MaxHold: 2.5, Stale: Duration(10 * time.Minute)}
+	want.Plan = Plan{Mode: ModeShadow, Prob: .95, Horizon: Duration(48 * time.Hour), MaxHold: 2.5, RiskyNodes: "allow", Stale: Duration(10 * time.Minute)}
 	want.Watch.Interval = Duration(500 * time.Millisecond)
+	want.Notices = Notices{Command: "/usr/local/libexec/varq-mail -q", Timeout: Duration(5 * time.Second)}
 	want.Forecasters = []Forecaster{
 		{Name: "lastwait", Command: "/usr/libexec/lastwait -n 50", Timeout: Duration(50 * time.Millisecond)},
-		{Name: "ours_2", Command: "/opt/model/serve"},
+		{Name: "ours_2", Command: "/opt/model/serve", Forecasts: ForecastsFailures},
 	}
 	if diff := cmp.Diff(want, c); diff != "" {
 		t.Error(diff)
@@ -118,6 +121,7 @@ func TestErrorsNameTheLine(t *testing.T) {
 		"forecasters: [{name: a, command: /x}, {name: a, command: /y}]":              `forecasters[1].name: "a" is the name of another one`,
 		"forecasters: [{name: qbets, command: /x}]":                                  `forecasters[0].name: "qbets" is the name of one that varqd has`,
 		"forecasters: [{name: a, command: x}]":                                       `forecasters[0].command: "x" does not begin with an absolute path`,
+		"forecasters: [{name: a, command: /x, forecasts: rain}]":                     `forecasters[0].forecasts: "rain" is none of waits, failures`,
 		"forecasters: [{name: a}]":                                                   `forecasters[0].command: "" does not begin`,
 		"forecasters: [{name: a, command: /x, timeout: -1s}]":                        "forecasters[0].timeout: -1s does not lie between 0s and 1s",
 		"forecasters: [{name: a, command: /x, timeout: 1001ms}]":                     "forecasters[0].timeout: 1.001s does not",

@@ -18,12 +18,15 @@ import (
 	systemd "github.com/coreos/go-systemd/v22/daemon"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/live/faultscore"
 	"github.com/varq-project/varq/predictor/live/health"
 	"github.com/varq-project/varq/predictor/live/history"
 	"github.com/varq-project/varq/predictor/live/ingest"
 	"github.com/varq-project/varq/predictor/live/keeper"
 	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/live/notice"
 	"github.com/varq-project/varq/predictor/live/outlook"
 	"github.com/varq-project/varq/predictor/live/scores"
 	"github.com/varq-project/varq/predictor/live/selfscore"
@@ -51,30 +54,34 @@ type Options struct {
 
 // Daemon is one varqd.
 type Daemon struct {
-	config   config.Config
-	log      *slog.Logger
-	slurm    Slurm
-	clock    *clock
-	ledger   *ledger.Ledger
-	scores   *scores.Store
-	shadows  *shadow.Store
-	cache    *history.History
-	outlook  *outlook.Outlook
-	ingest   *ingest.Ingest
-	keeper   *keeper.Keeper
-	server   *server.Server
-	scorer   *selfscore.Scorer
-	shadow   *shadow.Watcher // nil unless in shadow mode
-	nodes    health.Monitor
-	risks    health.Risks
-	nodesAt  atomic.Int64 // when the nodes were read last, Unix seconds, or 0
-	sites    forecasters  // the site's own
-	problems *problems
-	reads    *reads // of the queue
-	looks    *looks // at the queue
-	errors   *prometheus.CounterVec
-	looked   prometheus.Gauge
-	cleanups cleanups // of Close
+	config    config.Config
+	log       *slog.Logger
+	slurm     Slurm
+	clock     *clock
+	ledger    *ledger.Ledger
+	scores    *scores.Store
+	shadows   *shadow.Store
+	rounds    *faultscore.Store
+	cache     *history.History
+	outlook   *outlook.Outlook
+	ingest    *ingest.Ingest
+	keeper    *keeper.Keeper
+	server    *server.Server
+	scorer    *selfscore.Scorer
+	faults    *faultscore.Scorer
+	shadow    *shadow.Watcher   // nil unless in shadow mode
+	messenger *notice.Messenger // nil if no program is told of promises
+	nodes     health.Monitor
+	risks     health.Risks
+	nodesAt   atomic.Int64             // when the nodes were read last, Unix seconds, or 0
+	shared    atomic.Pointer[[]string] // the nodes of each running job with several, hostlists
+	sites     forecasters              // the site's own
+	problems  *problems
+	reads     *reads // of the queue
+	looks     *looks // at the queue
+	errors    *prometheus.CounterVec
+	looked    prometheus.Gauge
+	cleanups  cleanups // of Close
 
 	first     int64           // when the ledger's first promise was made; 0 as long as none is known
 	odds      []forecast.Odds // as d.scores has them
@@ -83,6 +90,7 @@ type Daemon struct {
 	limitsRead *latch // the limits and the nodes have been read once
 	queueTried *latch // follow has observed the first snapshot, or an attempt to read the queue has failed
 	pastLoaded *latch // ingest.Load has succeeded
+	nodesSeen  *latch // the nodes have been looked at
 }
 
 // New returns a daemon whose files are open. Run starts it, and Close closes the files.
@@ -93,7 +101,7 @@ func New(o Options) (_ *Daemon, err error) {
 	}
 	d := &Daemon{
 		config: c, log: o.Log, clock: newClock(o.Now), problems: newProblems(o.Log), reads: newReads(c.Watch, o.Now), looks: newLooks(c.Watch.Load, o.Now),
-		snapshots: make(chan snapshot, 1), limitsRead: newLatch(), queueTried: newLatch(), pastLoaded: newLatch(),
+		snapshots: make(chan snapshot, 1), limitsRead: newLatch(), queueTried: newLatch(), pastLoaded: newLatch(), nodesSeen: newLatch(),
 	}
 	defer func() {
 		if err != nil {
@@ -120,13 +128,19 @@ func New(o Options) (_ *Daemon, err error) {
 	}
 	registry := prometheus.NewRegistry()
 	now := d.clock.now
-	d.sites = newForecasters(c.Forecasters, d.replay, o.Log)
+	d.sites = newForecasters(c.Forecasters, d.replay, d.risks.Replay, o.Log)
 	d.outlook = outlook.New(outlook.Options{SiteForecasters: d.sites.members(), Confidence: c.Forecast.Confidence, OldOdds: d.odds, Now: now})
 	d.ingest = ingest.New(ingest.Options{
 		Cache: d.cache, Source: o.Slurm, NewModel: d.newModel, Days: c.Forecast.Days, OnAccounting: d.onAccounting, Now: now, Log: o.Log,
 	})
+	var tell func(api.Notice)
+	if c.Notices.Command != "" {
+		d.messenger = notice.New(c.Notices.Command, time.Duration(c.Notices.Timeout), o.Log)
+		tell = d.messenger.Tell
+	}
 	d.keeper = keeper.New(keeper.Options{
-		Ledger: d.ledger, Slurm: watched{o.Slurm, user, d.problems, o.Log}, Outlook: keeperOutlook{d.outlook, d.ingest, d.clock, d.problems}, Now: now, Zone: time.Local,
+		Tell: tell, RiskyNodes: c.Plan.RiskyNodes,
+		Ledger: d.ledger, Slurm: watched{o.Slurm, user, d.problems, o.Log}, Outlook: keeperOutlook{d.outlook, d.ingest, d.clock, d.problems}, Health: keeperHealth{&d.risks, &d.nodes}, Now: now, Zone: time.Local,
 		Prob: c.Plan.Prob, Shadow: watching, Policy: c.Rules(), Confidence: c.Forecast.Confidence, Horizon: c.Plan.Horizon.Seconds(), MaxHold: c.Plan.MaxHold, Stale: c.Plan.Stale.Seconds(),
 		Grace: c.Watch.Grace.Seconds(), Log: o.Log, Metrics: keeper.NewMetrics(registry),
 	})
@@ -135,6 +149,13 @@ func New(o Options) (_ *Daemon, err error) {
 		Store: d.scores, Ask: d.ask, Most: mostScored, Rand: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
 		Calibration: scored.Calibration, Log: o.Log,
 		Metrics: selfscore.NewMetrics(registry, scored.Calibration, now, o.Log),
+	})
+	if err != nil {
+		return nil, err
+	}
+	foretold := faultscore.Reader{Store: d.rounds}
+	d.faults, err = faultscore.New(context.Background(), faultscore.Options{
+		Store: d.rounds, Rand: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())), Metrics: faultscore.NewMetrics(registry, foretold, now, o.Log),
 	})
 	if err != nil {
 		return nil, err
@@ -148,7 +169,7 @@ func New(o Options) (_ *Daemon, err error) {
 		}
 	}
 	d.server = server.New(server.Options{
-		Service:     service{d.keeper, scored, shadow.Reader{Store: d.shadows, Watching: watching, Now: now}, d},
+		Service:     service{d.keeper, scored, foretold, shadow.Reader{Store: d.shadows, Watching: watching, Now: now}, d},
 		Credentials: munge.Munge{Socket: c.Server.MungeSocket},
 		Log:         o.Log,
 		Metrics:     registry,
@@ -169,7 +190,7 @@ func (d *Daemon) openFiles() error {
 		return err
 	}
 	d.cleanups.add("ledger", file.Close)
-	d.ledger, d.scores, d.shadows = ledger.New(file), scores.New(file), shadow.NewStore(file)
+	d.ledger, d.scores, d.shadows, d.rounds = ledger.New(file), scores.New(file), shadow.NewStore(file), faultscore.NewStore(file)
 	if d.odds, err = d.scores.Odds(context.Background()); err != nil {
 		return err
 	}
@@ -214,14 +235,11 @@ func (d *Daemon) Run(ctx context.Context) error {
 	running.Go(func() { d.watch(ctx) })
 	running.Go(func() { d.follow(ctx) })
 	running.Go(func() { d.tend(ctx) })
-	running.Go(func() { d.watchdog(ctx) })
-	for _, f := range d.sites {
-		running.Go(func() {
-			if d.pastLoaded.wait(ctx) {
-				f.Run(ctx)
-			}
-		})
+	if d.messenger != nil {
+		running.Go(func() { d.messenger.Run(ctx) })
 	}
+	running.Go(func() { d.watchdog(ctx) })
+	running.Go(func() { d.sites.run(ctx, d.pastLoaded, d.nodesSeen) })
 
 	<-ctx.Done()
 	notify(systemd.SdNotifyStopping)

@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/fault"
 	"github.com/varq-project/varq/predictor/forecast/twin"
 	"github.com/varq-project/varq/predictor/live/extern"
 	"github.com/varq-project/varq/predictor/live/ingest"
@@ -41,33 +43,81 @@ func (d *Daemon) newModel(pools twin.Pools) ingest.Model {
 
 // forecasters are the site's own forecasters. As a prometheus.Collector they export their
 // health.
-type forecasters []*extern.Forecaster
+type forecasters struct {
+	waits  []*extern.Forecaster
+	faults []*extern.Faults
+}
 
-// newForecasters makes the forecasters that a configuration describes.
-func newForecasters(list []config.Forecaster, past func(context.Context, forecast.Observer) error, log *slog.Logger) forecasters {
+// newForecasters makes the forecasters that a configuration describes. past and pastOfNodes replay the past.
+func newForecasters(list []config.Forecaster, past func(context.Context, forecast.Observer) error, pastOfNodes func(context.Context, func(fault.Event)) error, log *slog.Logger) forecasters {
 	var made forecasters
 	for _, f := range list {
-		made = append(made, extern.New(extern.Options{
+		if f.Forecasts == config.ForecastsFailures {
+			made.faults = append(made.faults, extern.NewFaults(extern.Options[func(fault.Event)]{
+				Name: f.Name, Command: f.Command, Timeout: time.Duration(f.Timeout), Past: pastOfNodes, Log: log,
+			}))
+			continue
+		}
+		made.waits = append(made.waits, extern.New(extern.Options[forecast.Observer]{
 			Name: f.Name, Command: f.Command, Timeout: time.Duration(f.Timeout), Past: past, Log: log,
 		}))
 	}
 	return made
 }
 
-// members returns the forecasters as members of a blend.
-func (all forecasters) members() []forecast.Forecaster {
+// members returns the forecasters of waits as members of a blend.
+func (all *forecasters) members() []forecast.Forecaster {
 	var list []forecast.Forecaster
-	for _, f := range all {
+	for _, f := range all.waits {
 		list = append(list, f)
 	}
 	return list
 }
 
+// run runs the programs until ctx is done: those of waits once pastLoaded is set, and those of failures once nodesSeen is.
+func (all *forecasters) run(ctx context.Context, pastLoaded, nodesSeen *latch) {
+	var running sync.WaitGroup
+	start := func(known *latch, run func(context.Context)) {
+		running.Go(func() {
+			if known.wait(ctx) {
+				run(ctx)
+			}
+		})
+	}
+	for _, f := range all.waits {
+		start(pastLoaded, f.Run)
+	}
+	for _, f := range all.faults {
+		start(nodesSeen, f.Run)
+	}
+	running.Wait()
+}
+
+// happened tells the forecasters of failures what happened to nodes.
+func (all *forecasters) happened(events []fault.Event) {
+	for _, f := range all.faults {
+		for _, e := range events {
+			f.Observe(e)
+		}
+	}
+}
+
+// health returns how well each forecaster works.
+func (all *forecasters) health() (list []extern.Health) {
+	for _, f := range all.waits {
+		list = append(list, f.Health())
+	}
+	for _, f := range all.faults {
+		list = append(list, f.Health())
+	}
+	return list
+}
+
 // notes returns a sentence for each forecaster that is left out, with the reason.
-func (all forecasters) notes() []string {
+func (all *forecasters) notes() []string {
 	var notes []string
-	for _, f := range all {
-		if h := f.Health(); h.Problem != "" {
+	for _, h := range all.health() {
+		if h.Problem != "" {
 			notes = append(notes, fmt.Sprintf("forecaster %s is left out: %s", h.Name, h.Problem))
 		}
 	}
@@ -86,7 +136,7 @@ var (
 )
 
 // Describe implements prometheus.Collector.
-func (forecasters) Describe(ch chan<- *prometheus.Desc) {
+func (*forecasters) Describe(ch chan<- *prometheus.Desc) {
 	ch <- forecasterUp
 	ch <- forecasterStarts
 	ch <- forecasterAnswers
@@ -94,9 +144,8 @@ func (forecasters) Describe(ch chan<- *prometheus.Desc) {
 }
 
 // Collect implements prometheus.Collector.
-func (all forecasters) Collect(ch chan<- prometheus.Metric) {
-	for _, f := range all {
-		h := f.Health()
+func (all *forecasters) Collect(ch chan<- prometheus.Metric) {
+	for _, h := range all.health() {
 		up := 0.
 		if h.Problem == "" {
 			up = 1

@@ -1,6 +1,8 @@
 package daemon
 
 import (
+	"context"
+	"log/slog"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -12,9 +14,13 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/queue"
 	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/fault"
 	"github.com/varq-project/varq/predictor/forecast/predictor"
 	"github.com/varq-project/varq/predictor/live/extern"
+	"github.com/varq-project/varq/predictor/live/faultscore"
+	"github.com/varq-project/varq/predictor/live/health"
 	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/slurm/sacctmgr"
 	"github.com/varq-project/varq/predictor/varqd/config"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -25,7 +31,58 @@ func TestMain(m *testing.M) {
 		extern.Serve(&prompt{}, "prompt 1")
 		os.Exit(0)
 	}
+	if len(os.Args) > 1 && os.Args[1] == "pessimist" {
+		extern.ServeFaults(&pessimist{}, "pessimist 1")
+		os.Exit(0)
+	}
 	os.Exit(m.Run())
+}
+
+// pessimist expects that the node that failed last fails again, and knows nothing of others.
+type pessimist struct{ last string }
+
+func (p *pessimist) Observe(e fault.Event) { p.last = e.Node }
+func (p *pessimist) Expected(nodes []string, _, _ int64) []float64 {
+	expected := make([]float64, len(nodes))
+	for i := range nodes {
+		if expected[i] = -1; nodes[i] == p.last {
+			expected[i] = 3
+		}
+	}
+	return expected
+}
+
+// A site's own forecaster of failures is told of the past, takes part in the risks, and is scored.
+func TestOwnForecasterOfFailures(t *testing.T) {
+	c := testConfig(t)
+	c.Watch.Refresh = config.Duration(20 * time.Millisecond)
+	c.Forecasters = []config.Forecaster{{Name: "pessimist", Command: os.Args[0] + " pessimist", Forecasts: config.ForecastsFailures, Timeout: config.Duration(time.Second)}}
+	fake := &frailSlurm{
+		fakeSlurm: fakeSlurm{past: quick(100)}, span: 4 * pastMost, nodes: []slurm.Node{{Name: "a", State: "IDLE"}, {Name: "b", State: "IDLE"}},
+		events: []sacctmgr.Event{{Node: "b", Start: time.Now().Unix() - 9*86400, End: time.Now().Unix() - 8*86400, State: "DOWN", Reason: "Not responding"}},
+	}
+	d, err := New(Options{Config: c, Slurm: fake, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- d.Run(ctx) }()
+	s := service{daemon: d}
+	within(t, func() bool {
+		list, err := s.Nodes(t.Context(), "root")
+		return err == nil && list.Nodes[0].Name == "b" && list.Nodes[0].Why == "what pessimist says" && list.Nodes[0].Risk > .009 && list.Nodes[1].Why != list.Nodes[0].Why
+	})
+	// Asked for while varqd runs: a look that is stopped may be without what the pessimist says.
+	within(t, func() bool {
+		said := d.forecasts([]health.Voice{{Name: "pessimist", Expected: map[string]float64{"b": 3}}}).Expected
+		return len(said) == 7 && slices.Equal(said["pessimist"], []float64{-1, 3}) && said[faultscore.Blend][0] == said[faultscore.Model][0] && said[faultscore.Blend][1] > said[faultscore.Model][1]
+	})
+	stop()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
 }
 
 // prompt forecasts that every job starts within a minute, once it knows the past.
@@ -110,9 +167,13 @@ func within(t *testing.T, so func() bool) {
 // A site's own forecaster cannot have the name of a standard one.
 func TestBuiltInNames(t *testing.T) {
 	blend := predictor.Standard(new(queue.Queue), predictor.Options{}, rand.New(rand.NewPCG(1, 1)))
+	names := append(fault.Voters[:], faultscore.Blend, faultscore.Model, faultscore.Sets)
 	for _, f := range append(blend.Experts(), blend) {
-		if _, err := config.Parse("varq.yaml", []byte("forecasters: [{name: "+f.Name()+", command: /x}]")); err == nil {
-			t.Errorf("the name %s is accepted", f.Name())
+		names = append(names, f.Name())
+	}
+	for _, name := range names {
+		if _, err := config.Parse("varq.yaml", []byte("forecasters: [{name: "+name+", command: /x}]")); err == nil {
+			t.Errorf("the name %s is accepted", name)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/faultscore"
 	"github.com/varq-project/varq/predictor/live/keeper"
 	"github.com/varq-project/varq/predictor/live/selfscore"
 	"github.com/varq-project/varq/predictor/live/shadow"
@@ -81,14 +82,18 @@ func (p *problems) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
-// shadows gives shadow.Reader a name of its own in service.
-type shadows = shadow.Reader
+// shadows and foretold give readers names of their own in service.
+type (
+	shadows  = shadow.Reader
+	foretold = faultscore.Reader
+)
 
 // service is what the server serves: reservations, the calibration of forecasts, and
 // the health of the whole daemon.
 type service struct {
 	*keeper.Keeper
 	selfscore.Reader
+	foretold
 	shadows
 	daemon *Daemon
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/varq-project/varq/predictor/forecast/fault"
 	"github.com/varq-project/varq/predictor/live/health"
 	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/live/statefile"
 	"github.com/varq-project/varq/predictor/slurm/sacctmgr"
 	"github.com/varq-project/varq/predictor/slurm/scontrol"
 	"github.com/varq-project/varq/predictor/slurmtime"
@@ -475,13 +476,25 @@ func TestLiveNodes(t *testing.T) {
 	l.run("root", "scontrol", "update", "nodename=node2", "state=resume")
 	l.eventually("node2 is up again", func() bool { return state() == health.Up })
 	l.eventually("node2 is the riskiest", func() bool {
-		list, err := (service{daemon: l.daemon}).Nodes(t.Context())
+		list, err := (service{daemon: l.daemon}).Nodes(t.Context(), "root")
 		return err == nil && list.Failures == 1 && list.Nodes[0].Name == "node2" && list.Nodes[0].Risk > list.Nodes[1].Risk && list.Nodes[0].State == "up"
 	})
 	l.stop()
+	file, err := statefile.Open(l.config.Ledger.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := file.Exec(`UPDATE fault_rounds SET at = at - 100000, round = json_set(round, '$.at', at - 100000)`); err != nil {
+		t.Fatal(err)
+	}
+	file.Close()
 	l.start()
 	l.eventually("node2 is up after a restart", func() bool { return state() == health.Up })
-	past, err := l.daemon.pastOfNodes(t.Context())
+	l.eventually("what was forecast a day ago is scored, as accounting tells what happened", func() bool {
+		c, err := (service{foretold: foretold{Store: l.daemon.rounds}}).NodesCalibration(t.Context(), api.NodesCalibrationQuery{})
+		return err == nil && len(c.Rows) > 0 && c.Rows[0].Forecasts == 2 && c.Rows[0].Failed == 0
+	})
+	past, _, err := l.daemon.pastOfNodes(t.Context(), 0)
 	var m health.Monitor
 	if events := m.Observe(past, nil, l.daemon.clock.now()); err != nil || len(events) != 1 || events[0].Node != "node2" || events[0].Kind != fault.Failure {
 		t.Errorf("%+v, %v, of %+v", events, err, past)

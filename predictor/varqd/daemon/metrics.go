@@ -28,7 +28,7 @@ func (d *Daemon) register(registry *prometheus.Registry) {
 		&outcomes{count: d.ledger.Outcomes, now: time.Now, log: d.log},
 		d.problems,
 		d.looks.all,
-		d.sites,
+		&d.sites,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "varq_slurm_clock_ahead_seconds", Help: "By how much Slurm's clock is ahead of the clock of varqd's host.",
 		}, func() float64 { return d.clock.offset().Seconds() }),

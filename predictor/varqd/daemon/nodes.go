@@ -11,8 +11,12 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/forecast/fault"
+	"github.com/varq-project/varq/predictor/live/faultscore"
+	"github.com/varq-project/varq/predictor/live/health"
 	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/slurm/hostlist"
 	"github.com/varq-project/varq/predictor/slurm/sacctmgr"
+	"github.com/varq-project/varq/predictor/workload"
 )
 
 // tendEvery is the time between two looks at the nodes. They wait while slurmrestd has been busy for
@@ -36,14 +40,21 @@ const mostTries = 30
 // much at once, at least pastLeast. In seconds.
 const pastMost, pastLeast = 3 * 365 * 86400, 86400
 
-// pastOfNodes reads the history of the nodes, as much as can be read at once.
-func (d *Daemon) pastOfNodes(ctx context.Context) (past []sacctmgr.Event, err error) {
-	for span := int64(pastMost); span >= pastLeast; span /= 4 {
-		if past, err = d.slurm.NodeEvents(ctx, d.clock.now()-span); !errors.Is(err, slurm.ErrTooMuch) {
-			break
+// pastOfNodes reads the history of the nodes since a time, or, if that is 0, as much as can be read at once. It
+// returns from when on that is known.
+func (d *Daemon) pastOfNodes(ctx context.Context, since int64) (past []sacctmgr.Event, from int64, err error) {
+	now := d.clock.now()
+	span := int64(pastMost)
+	if since != 0 {
+		span = now - since
+	}
+	for {
+		from = now - span
+		past, err = d.slurm.NodeEvents(ctx, from)
+		if span /= 4; span < pastLeast || !errors.Is(err, slurm.ErrTooMuch) {
+			return past, from, err
 		}
 	}
-	return past, err
 }
 
 // startOf returns from when on a past is known: from the first entry that has ended, as one that has not may be
@@ -58,32 +69,43 @@ func startOf(past []sacctmgr.Event, now int64) int64 {
 	return max(start, now-pastMost)
 }
 
-// tending is the state of the loop tend.
+// tending is the state of the loop tend. Accounting's history is read at first, and when forecasts are to be scored:
+// varqd may have missed failures that were over soon, or was down.
 type tending struct {
 	*Daemon
-	tries int              // to read the past that are left
-	past  []sacctmgr.Event // what the next look takes in
-	since int64            // from when on the past is known, Unix seconds; 0 before the first look
-	last  time.Time        // of the last look, zero before
+	tries   int              // to read the history that are left
+	unread  int64            // from when on it is to be read, Unix seconds; 0 stands for all of it
+	past    []sacctmgr.Event // what the next look takes in
+	since   int64            // from when on there is something to learn from, Unix seconds; 0 before the first look
+	known   int64            // from when on failures are known by the history, Unix seconds, or 0
+	watched int64            // from when on no look was missed, Unix seconds; 0 before the first look
+	last    time.Time        // of the last look, zero before
 }
 
-// readPast reads the past of the nodes, unless that is done or hopeless. Slurm may not answer at first.
+// readPast reads the history of the nodes, unless that is done or hopeless. Slurm may not answer at first.
 func (t *tending) readPast(ctx context.Context) {
 	if t.tries == 0 {
-		return
+		first, over := t.faults.Over(t.clock.now())
+		if !over {
+			return
+		}
+		t.tries, t.unread, t.known = mostTries, first, 0
 	}
 	t.tries--
-	past, err := t.pastOfNodes(ctx)
+	past, from, err := t.pastOfNodes(ctx, t.unread)
 	switch {
 	case err == nil:
-		t.past, t.since, t.tries = past, startOf(past, t.clock.now()), 0
+		t.past, t.known, t.tries = past, from, 0
+		if t.unread == 0 {
+			t.since = startOf(past, t.clock.now())
+		}
 		return
 	case ctx.Err() != nil:
 		return
 	case !errors.Is(err, slurm.ErrUnavailable):
 		t.tries = 0
 	}
-	if t.since == 0 || t.tries == 0 {
+	if t.since == 0 || t.tries == 0 && t.unread == 0 {
 		t.log.Warn("the past of the nodes is not known: varqd learns which of them fail from now on", "error", err)
 	}
 	if t.since == 0 {
@@ -104,22 +126,117 @@ func (t *tending) look(ctx context.Context) (pause time.Duration, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("read the nodes: %w", err)
 	}
-	past := t.past != nil
+	begins := t.unread == 0 && t.past != nil
 	now := t.clock.now()
 	events := t.nodes.Observe(t.past, nodes, now)
 	names := make([]string, len(nodes))
 	for i := range nodes {
 		names[i] = nodes[i].Name
 	}
-	t.risks.Learn(names, events, t.since, now)
+	var voices []health.Voice
+	t.risks.Learn(names, events, t.since, now, func() []health.Voice {
+		if !begins {
+			t.sites.happened(events)
+		}
+		voices = t.askOfNodes(names, now)
+		return voices
+	})
 	t.nodesAt.Store(now)
+	t.nodesSeen.set()
+	if first || t.looks.now().Sub(t.last) > refresh+blind {
+		t.watched = now
+	}
 	t.past, t.last = nil, t.looks.now()
-	if first || past {
+	if first || begins {
 		t.log.Info("the past of the nodes is taken in", "events", len(events))
+		for _, f := range t.sites.faults {
+			f.Relearn()
+		}
 	} else {
 		t.reportFailures(events)
 	}
-	return pause, nil
+	return pause, t.score(ctx, names, events, voices, now)
+}
+
+// blind is by how much a look may be late without failures being missed.
+const blind = 10 * time.Minute
+
+// askOfNodes asks the site's own forecasters about the nodes.
+func (d *Daemon) askOfNodes(nodes []string, now int64) (voices []health.Voice) {
+	for _, f := range d.sites.faults {
+		voices = append(voices, health.Voice{Name: f.Name(), Part: d.faults.Part(f.Name()), Expected: f.Expected(nodes, now, 86400)})
+	}
+	return voices
+}
+
+// score scores forecasts of failures. It waits as long as the history may yet be read.
+func (t *tending) score(ctx context.Context, nodes []string, events []fault.Event, voices []health.Voice, now int64) error {
+	look := faultscore.Look{At: now, Nodes: nodes, Failed: events, Known: t.known, Forecast: func() faultscore.Forecasts { return t.forecasts(voices) }}
+	if t.known == 0 && t.tries == 0 {
+		look.Known = t.watched
+	}
+	return t.faults.Observe(ctx, look)
+}
+
+// forecasts returns what is forecast of the nodes in service. One that drains is soon out of it.
+func (d *Daemon) forecasts(voices []health.Voice) faultscore.Forecasts {
+	f := faultscore.Forecasts{Expected: map[string][]float64{}}
+	say := func(forecaster string, expected float64) {
+		f.Expected[forecaster] = append(f.Expected[forecaster], expected)
+	}
+	for _, n := range d.nodes.Nodes() {
+		if n.State.Out() || n.State == health.Draining {
+			continue
+		}
+		risk := d.risks.Of(n.Node)
+		f.Nodes = append(f.Nodes, n.Node)
+		say(faultscore.Blend, risk.Expected)
+		for i, voter := range fault.Voters {
+			say(voter, risk.Votes[i])
+		}
+		if len(voices) > 0 {
+			say(faultscore.Model, risk.Model)
+		}
+		for _, v := range voices {
+			expected, known := v.Expected[n.Node]
+			if !known {
+				expected = -1
+			}
+			say(v.Name, expected)
+		}
+	}
+	f.Sets = d.sets(f.Nodes)
+	return f
+}
+
+// sharedNodes returns the nodes of each running job that has several.
+func sharedNodes(queue []slurm.QueueEntry) *[]string {
+	var list []string
+	for i := range queue {
+		if j := &queue[i]; j.State == workload.Running && !j.Completing && j.Size.Nodes > 1 && j.Nodes != "" {
+			list = append(list, j.Nodes)
+		}
+	}
+	slices.Sort(list)
+	list = slices.Compact(list) // job arrays' tasks may share their nodes
+	return &list
+}
+
+// sets returns what is forecast of the nodes of each running job together, if all of them are in service.
+func (d *Daemon) sets(inService []string) (sets []faultscore.Set) {
+	shared := d.shared.Load()
+	forecast, _ := d.risks.Forecast()
+	if shared == nil || forecast == nil {
+		return nil
+	}
+	for _, list := range *shared {
+		nodes, err := hostlist.Expand(list)
+		if err != nil || slices.ContainsFunc(nodes, func(node string) bool { _, ok := slices.BinarySearch(inService, node); return !ok }) {
+			continue
+		}
+		sets = append(sets, faultscore.Set{Nodes: nodes, Prob: forecast.Prob(nodes, 0, 86400)})
+	}
+	return sets
 }
 
 // mostNamed is how many nodes a line of the log names.
@@ -138,12 +255,17 @@ func (d *Daemon) reportFailures(events []fault.Event) {
 	}
 }
 
+var errNodesUnread = api.Fault(api.ErrUnavailable, "varqd has not read the nodes since it started; try again in a minute")
+
 // Nodes implements server.Service. A node that is out of service cannot fail: its risk is 0.
-func (s service) Nodes(context.Context) (api.Nodes, error) {
+func (s service) Nodes(_ context.Context, user string) (api.Nodes, error) {
 	d := s.daemon
+	if err := d.keeper.MaySeeNodes(user); err != nil {
+		return api.Nodes{}, err
+	}
 	from := d.risks.Learnt()
 	if from.Since == 0 {
-		return api.Nodes{}, api.Fault(api.ErrUnavailable, "varqd has not read the nodes since it started; try again in a minute")
+		return api.Nodes{}, errNodesUnread
 	}
 	statuses := d.nodes.Nodes()
 	list := api.Nodes{At: d.nodesAt.Load(), Since: from.Since, Failures: from.Failures, Nodes: make([]api.Node, len(statuses))}

@@ -10,10 +10,12 @@ import (
 	"time"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/faultscore"
 	"github.com/varq-project/varq/predictor/live/health"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/slurm/sacctmgr"
 	"github.com/varq-project/varq/predictor/varqd/config"
+	"github.com/varq-project/varq/predictor/workload"
 )
 
 // frailSlurm has nodes that fail, and a history of them of which span seconds can be read at once.
@@ -127,11 +129,11 @@ func TestNodesWait(t *testing.T) {
 func TestPastOfNodes(t *testing.T) {
 	fake := &frailSlurm{span: 100 * 86400, events: make([]sacctmgr.Event, 3)}
 	d, _ := frail(t, nil, fake)
-	if past, err := d.pastOfNodes(t.Context()); err != nil || len(past) != 3 || fmt.Sprint(fake.asked) != "[1095 273 68]" {
+	if past, _, err := d.pastOfNodes(t.Context(), 0); err != nil || len(past) != 3 || fmt.Sprint(fake.asked) != "[1095 273 68]" {
 		t.Errorf("%d events, asked for %v days, %v", len(past), fake.asked, err)
 	}
 	fake.span, fake.asked = 0, nil
-	if _, err := d.pastOfNodes(t.Context()); !errors.Is(err, slurm.ErrTooMuch) || len(fake.asked) != 6 {
+	if _, _, err := d.pastOfNodes(t.Context(), 0); !errors.Is(err, slurm.ErrTooMuch) || len(fake.asked) != 6 {
 		t.Errorf("asked for %v days, %v", fake.asked, err)
 	}
 }
@@ -147,7 +149,7 @@ func TestPastComesLater(t *testing.T) {
 	}
 	d, log := frail(t, func() time.Time { return now }, fake)
 	s := service{daemon: d}
-	if _, err := s.Nodes(t.Context()); !errors.Is(err, api.ErrUnavailable) {
+	if _, err := s.Nodes(t.Context(), "root"); !errors.Is(err, api.ErrUnavailable) {
 		t.Errorf("before the first look: %v", err)
 	}
 	tending := tending{Daemon: d, tries: mostTries}
@@ -156,7 +158,7 @@ func TestPastComesLater(t *testing.T) {
 		if _, err := tending.look(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		list, err := s.Nodes(t.Context())
+		list, err := s.Nodes(t.Context(), "root")
 		if err != nil || list.Failures != failures || len(list.Nodes) != 2 || failures > 0 && (list.Since != start || list.Nodes[0].Name != "b" || list.Nodes[0].Risk < 2*list.Nodes[1].Risk) {
 			t.Errorf("look %d: %+v, %v", looks, list, err)
 		}
@@ -169,7 +171,7 @@ func TestPastComesLater(t *testing.T) {
 	if _, err := tending.look(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if list, _ := s.Nodes(t.Context()); list.Nodes[1].Name != "b" || list.Nodes[1].Risk != 0 {
+	if list, _ := s.Nodes(t.Context(), "root"); list.Nodes[1].Name != "b" || list.Nodes[1].Risk != 0 {
 		t.Errorf("a node that is down may fail: %+v", list.Nodes)
 	}
 }
@@ -196,5 +198,77 @@ func TestTend(t *testing.T) {
 		if s := d.nodes.Nodes(); s[0].State != health.Drained || !strings.Contains(log.String(), want) {
 			t.Errorf("%+v, log %q", s, log)
 		}
+	}
+}
+
+// job returns a job that runs on so many nodes.
+func job(nodes string, n int32) slurm.QueueEntry {
+	j := slurm.QueueEntry{Nodes: nodes}
+	j.State, j.Size.Nodes = workload.Running, n
+	return j
+}
+
+// TestFailuresAreScored: forecasts are scored by what varqd saw and by what accounting tells of when it was down. Where
+// that cannot be read, a time in which varqd was down is not scored.
+func TestFailuresAreScored(t *testing.T) {
+	begin := time.Unix(20_000*86400, 0)
+	for name, test := range map[string]struct {
+		span                    int64 // that can be read of accounting, seconds
+		rounds, failed, setsHit int
+	}{
+		"accounting tells":        {4 * pastMost, 5, 2*2 + 3, 5},
+		"accounting tells nobody": {0, 1, 1, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			now := begin
+			fake := &frailSlurm{nodes: []slurm.Node{{Name: "a", State: "IDLE"}, {Name: "b", State: "IDLE"}, {Name: "c", State: "IDLE+DRAIN", Reason: "x"}}, span: test.span}
+			c := testConfig(t)
+			open := func() *tending {
+				d, err := New(Options{Config: c, Slurm: fake, Now: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler)})
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { d.Close() })
+				d.shared.Store(sharedNodes([]slurm.QueueEntry{job("a,b", 2), job("a,b", 2), job("b,c", 2), job("a", 1), job("", 2)}))
+				return &tending{Daemon: d, tries: mostTries}
+			}
+			varqd := open()
+			look := func(hours float64) {
+				t.Helper()
+				for until := begin.Add(time.Duration(hours * float64(time.Hour))); now.Before(until); now = now.Add(5 * time.Minute) {
+					if _, err := varqd.look(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			look(7) // rounds at 0 and 6
+			fake.nodes[0] = slurm.Node{Name: "a", State: "DOWN", Reason: "Not responding", ReasonAt: now.Unix() - 60}
+			look(8)
+			fake.nodes[0] = slurm.Node{Name: "a", State: "IDLE"}
+			// What is over before varqd looks again only accounting tells.
+			fake.events = []sacctmgr.Event{{Node: "b", Start: begin.Unix() + 10*3600, End: begin.Unix() + 10*3600 + 60, State: "DOWN", Reason: "Not responding"}}
+			look(25) // of all rounds, that at 0 is over
+			if err := varqd.Close(); err != nil {
+				t.Fatal(err)
+			}
+			// While varqd is down b fails, and comes back.
+			fake.events = append(fake.events, sacctmgr.Event{Node: "b", Start: begin.Unix() + 29*3600, End: begin.Unix() + 31*3600, State: "DOWN", Reason: "Not responding"})
+			now = begin.Add(40 * time.Hour)
+			varqd = open()
+			look(62)
+			got, err := (service{foretold: foretold{Store: varqd.rounds}}).NodesCalibration(t.Context(), api.NodesCalibrationQuery{})
+			if err != nil || len(got.Rows) != 6 {
+				t.Fatalf("%+v, %v", got, err)
+			}
+			for _, row := range got.Rows {
+				forecasts, failed := 2*test.rounds, test.failed
+				if row.Forecaster == faultscore.Sets {
+					forecasts, failed = test.rounds, test.setsHit
+				}
+				if row.Forecasts != forecasts || row.Failed != failed || row.Expected <= 0 {
+					t.Errorf("%+v, want %d forecasts, %d of which were followed by a failure", row, forecasts, failed)
+				}
+			}
+		})
 	}
 }

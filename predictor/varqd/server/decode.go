@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/slurm/hostlist"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -69,6 +70,12 @@ func decodePlan(body []byte, user string) (*api.PlanRequest, error) {
 	if err := checkNeeds(req.Needs); err != nil {
 		return nil, err
 	}
+	if !slices.Contains([]string{"", api.RiskyAvoid, api.RiskyAllow}, req.RiskyNodes) {
+		return nil, field("risky_nodes", "%q is neither avoid nor allow", req.RiskyNodes)
+	}
+	if req.Finishes() {
+		return req, checkCompletion(req)
+	}
 	switch {
 	case req.BeginBy <= 0 || req.BeginBy > maxTime:
 		return nil, field("begin_by", "%d is not a time", req.BeginBy)
@@ -90,6 +97,32 @@ func decodePlan(body []byte, user string) (*api.PlanRequest, error) {
 		return nil, field("on_miss", "%q is neither run nor cancel", req.OnMiss)
 	}
 	return req, nil
+}
+
+// checkCompletion checks what a request about a job's end says beside the job.
+func checkCompletion(req *api.PlanRequest) error {
+	for _, of := range []struct {
+		name string
+		is   bool
+	}{
+		{"begin_by", req.BeginBy != 0}, {"begin_after", req.BeginAfter != 0}, {"best_effort", req.BestEffort},
+		{"max_cost", req.MaxCost != api.MaxCost{}}, {"trajectory", req.Trajectory},
+	} {
+		if of.is {
+			return field(of.name, "makes no sense with finish_by or risk: the job is submitted at once, and its nodes never idle")
+		}
+	}
+	switch {
+	case req.FinishBy < 0 || req.FinishBy > maxTime:
+		return field("finish_by", "%d is not a time", req.FinishBy)
+	case req.Prob != 0 && !(req.Prob > 0 && req.Prob < 1):
+		return field("prob", "%v does not lie between 0 and 1", req.Prob)
+	case req.Risk != 0 && !(req.Risk > 0 && req.Risk < 1):
+		return field("risk", "%v does not lie between 0 and 1", req.Risk)
+	case !slices.Contains([]string{"", api.OnMissRun, api.OnMissCancel}, req.OnMiss):
+		return field("on_miss", "%q is neither run nor cancel", req.OnMiss)
+	}
+	return nil
 }
 
 func decodeBinding(body []byte) (*api.Binding, error) {
@@ -243,6 +276,29 @@ func parseReport(values url.Values) (api.ReportQuery, error) {
 func parseShadow(values url.Values) (api.ShadowQuery, error) {
 	q := query{values: values}
 	r := api.ShadowQuery{Start: q.number(api.ParamStart), End: q.number(api.ParamEnd)}
+	return r, q.end()
+}
+
+// parseRisk returns the names of the nodes that are asked about.
+func parseRisk(values url.Values) ([]string, error) {
+	q := query{values: values}
+	list := q.raw(api.ParamNodes)
+	if err := q.end(); err != nil {
+		return nil, err
+	}
+	if list == "" {
+		return nil, field(api.ParamNodes, "is missing: the nodes, as Slurm writes them: node[1-4],node7")
+	}
+	names, err := hostlist.Expand(list)
+	if err != nil {
+		return nil, field(api.ParamNodes, "%v", err)
+	}
+	return names, nil
+}
+
+func parseNodesCalibration(values url.Values) (api.NodesCalibrationQuery, error) {
+	q := query{values: values}
+	r := api.NodesCalibrationQuery{Start: q.number(api.ParamStart), End: q.number(api.ParamEnd)}
 	return r, q.end()
 }
 

@@ -67,6 +67,8 @@ func (h *handler) routes(registry *prometheus.Registry) http.Handler {
 	route(http.MethodGet, api.PathShadow, true, h.shadow)
 	route(http.MethodPost, api.PathPredict, true, h.predict)
 	route(http.MethodGet, api.PathNodes, true, h.nodes)
+	route(http.MethodGet, api.PathRisk, true, h.risk)
+	route(http.MethodGet, api.PathNodesScores, true, h.nodesCalibration)
 	route(http.MethodGet, api.PathHealth, false, h.health)
 	route(http.MethodGet, api.PathOpenAPI, false, func(w http.ResponseWriter, _ *request) error {
 		w.Header().Set("Content-Type", "application/json")
@@ -290,11 +292,35 @@ func (h *handler) limits(w http.ResponseWriter, r *request) error {
 }
 
 func (h *handler) nodes(w http.ResponseWriter, r *request) error {
-	nodes, err := h.service.Nodes(r.Context())
+	nodes, err := h.service.Nodes(r.Context(), r.user)
 	if err != nil {
 		return err
 	}
 	return writeJSON(w, http.StatusOK, nodes)
+}
+
+func (h *handler) risk(w http.ResponseWriter, r *request) error {
+	nodes, err := parseRisk(r.URL.Query())
+	if err != nil {
+		return err
+	}
+	risk, err := h.service.Risk(r.Context(), nodes)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, risk)
+}
+
+func (h *handler) nodesCalibration(w http.ResponseWriter, r *request) error {
+	q, err := parseNodesCalibration(r.URL.Query())
+	if err != nil {
+		return err
+	}
+	calibration, err := h.service.NodesCalibration(r.Context(), q)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, calibration)
 }
 
 func (h *handler) reservations(w http.ResponseWriter, r *request) error {

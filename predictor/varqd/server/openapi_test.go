@@ -38,6 +38,7 @@ func TestOpenAPI(t *testing.T) {
 		{http.MethodGet, api.PathReservations, nil, []api.Reservation{}},
 		{http.MethodGet, api.PathReport, nil, api.Report{}},
 		{http.MethodGet, api.PathCalibration, nil, api.Calibration{}},
+		{http.MethodGet, api.PathNodesScores, nil, api.NodesCalibration{}},
 		{http.MethodGet, api.PathHealth, nil, api.Health{}},
 		{http.MethodGet, api.PathMetrics, nil, nil},
 		{http.MethodGet, api.PathOpenAPI, nil, nil},

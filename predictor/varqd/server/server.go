@@ -47,8 +47,12 @@ type Service interface {
 	Shadow(ctx context.Context, q api.ShadowQuery) (api.Shadow, error)
 	// Predict bounds the wait of a job submitted now.
 	Predict(ctx context.Context, user string, req *api.PredictRequest) (api.Prediction, error)
-	// Nodes lists the nodes, and how probable it is that they fail.
-	Nodes(ctx context.Context) (api.Nodes, error)
+	// Nodes lists the nodes, and how probable it is that they fail, if user may see them.
+	Nodes(ctx context.Context, user string) (api.Nodes, error)
+	// Risk tells how probable it is that one of these nodes fails.
+	Risk(ctx context.Context, nodes []string) (api.Risk, error)
+	// NodesCalibration tells how far these forecasts are to be believed.
+	NodesCalibration(ctx context.Context, q api.NodesCalibrationQuery) (api.NodesCalibration, error)
 	// Health tells how varqd itself is.
 	Health(ctx context.Context) api.Health
 }

@@ -93,8 +93,17 @@ func (s *fakeService) Limits(_ context.Context, user string) (api.Limits, error)
 	return api.Limits{User: user, Open: 3, Rules: []api.LimitRule{}}, nil
 }
 
-func (s *fakeService) Nodes(context.Context) (api.Nodes, error) {
+func (s *fakeService) Risk(_ context.Context, nodes []string) (api.Risk, error) {
+	return api.Risk{At: 7, Nodes: len(nodes)}, nil
+}
+
+func (s *fakeService) Nodes(_ context.Context, user string) (api.Nodes, error) {
+	s.seen(user)
 	return api.Nodes{At: 7, Nodes: []api.Node{{Name: "n1", Risk: .25, State: "up"}}}, nil
+}
+
+func (s *fakeService) NodesCalibration(_ context.Context, q api.NodesCalibrationQuery) (api.NodesCalibration, error) {
+	return api.NodesCalibration{Rows: []api.NodesCalibrationRow{{Forecasts: int(q.End - q.Start)}}}, nil
 }
 
 func (s *fakeService) Reservations(_ context.Context, user string, q api.ReservationsQuery) ([]api.Reservation, error) {
@@ -347,6 +356,12 @@ func TestErrorsNameTheField(t *testing.T) {
 		{api.PathPlan, `{"begin_by":1800000000,"prob":-0.5}`, 400, "prob"},
 		{api.PathPlan, `{"begin_by":1800000000,"begin_after":1800000001}`, 400, "begin_after: lies after"},
 		{api.PathPlan, `{"begin_by":1800000000,"begin_after":1700000001,"best_effort":true}`, 400, "begin_after: makes no sense"},
+		{api.PathPlan, `{"finish_by":1800000000,"begin_by":1700000001}`, 400, "begin_by: makes no sense"},
+		{api.PathPlan, `{"risk":0.9,"best_effort":true}`, 400, "best_effort: makes no sense"},
+		{api.PathPlan, `{"finish_by":1800000000,"max_cost":{"times":2}}`, 400, "max_cost: makes no sense"},
+		{api.PathPlan, `{"finish_by":-1}`, 400, "finish_by: -1 is not a time"},
+		{api.PathPlan, `{"finish_by":1800000000,"risk":1.5}`, 400, "risk: 1.5 does not lie"},
+		{api.PathPlan, `{"risk":-0.5}`, 400, "risk: -0.5 does not lie"},
 		{api.PathPlan, `{"begin_by":1800000000,"on_miss":"cry"}`, 400, "on_miss"},
 		{api.PathPlan, `{"x":"` + strings.Repeat("x", maxBody) + `"}`, 413, "larger than"},
 		{api.PathPlan, `{"job":{"partition":"panic"},"begin_by":1800000000}`, 500, "internal error"},
@@ -414,6 +429,31 @@ func TestErrorsNameTheField(t *testing.T) {
 	} {
 		if status, answer := f.get(api.PathCalibration + query); status != want {
 			t.Errorf("GET calibration%s: %d %s, want %d", query, status, answer, want)
+		}
+	}
+	for query, want := range map[string]string{"": `200 {"rows":[{`, "?start=1&end=4": `"forecasts":3`, "?start=-1": "400", "?by=class": "400"} {
+		status, answer := f.get(api.PathNodesScores + query)
+		if got := fmt.Sprint(status, " ", answer); !strings.Contains(got, want) {
+			t.Errorf("GET calibration of the nodes%s: %s, want %s", query, got, want)
+		}
+	}
+}
+
+func TestRiskQuery(t *testing.T) {
+	f := start(t)
+	for query, want := range map[string]string{
+		"?nodes=n%5B1-3%5D,m":                  `200 {"at":7`,
+		"":                                     "400 {\"error\":\"nodes: is missing",
+		"?nodes=":                              "400 {\"error\":\"nodes: is missing",
+		"?nodes=n%5B1":                         "400 {\"error\":\"nodes: hostlist n[1: unmatched [",
+		"?nodes=n%5B1-200000%5D":               "400 {\"error\":\"nodes: hostlist n[1-200000]: more than 100000 names",
+		"?nodes=" + strings.Repeat("x", 20000): "400 {\"error\":\"nodes: hostlist",
+		"?nodes=a&nodes=b":                     "400 {\"error\":\"nodes: given more than once",
+		"?node=a":                              "400 {\"error\":\"node: no such parameter",
+	} {
+		status, answer := ask(t, f.client(), http.MethodGet, "http://varqd"+api.PathRisk+query, "")
+		if got := fmt.Sprintf("%d %s", status, answer); !strings.HasPrefix(got, want) {
+			t.Errorf("GET risk%.30s: %.100s, want %s", query, got, want)
 		}
 	}
 }

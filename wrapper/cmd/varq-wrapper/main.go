@@ -1,6 +1,6 @@
-// Command varq-wrapper holds a job's work until its time.
+// Command varq-wrapper holds a job's work until its time, and prompts it to checkpoint.
 //
-//	varq-wrapper [--begin-by=TIME] [--on-miss=run|cancel] -- COMMAND [ARGUMENT...]
+//	varq-wrapper [--begin-by=TIME] [--on-miss=run|cancel] [--checkpoint-...] -- COMMAND [ARGUMENT...]
 //
 // executes COMMAND at TIME, which has any format of sbatch --begin. Without --begin-by,
 // COMMAND starts at the time of the reservation that varq-wrapper runs in, or at once if
@@ -9,6 +9,9 @@
 // allocation. To hold such a command:
 //
 //	salloc --begin-by=17:00 varq-wrapper -- ./work
+//
+// The options --checkpoint-... say how COMMAND is prompted to checkpoint. Then a process beside it does that,
+// see package prompt: COMMAND is this process in any case, with its signals and its exit code.
 package main
 
 import (
@@ -26,6 +29,7 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/slurmtime"
 	"github.com/varq-project/varq/wrapper"
+	"github.com/varq-project/varq/wrapper/prompt"
 	"github.com/varq-project/varq/wrapper/ticket"
 )
 
@@ -38,10 +42,18 @@ const (
 	exitNotFound  = 127
 )
 
-const usage = `usage: varq-wrapper [--begin-by=TIME] [--on-miss=run|cancel] -- COMMAND [ARGUMENT...]
+const usage = `usage: varq-wrapper [--begin-by=TIME] [--on-miss=run|cancel] [checkpoint options] -- COMMAND [ARGUMENT...]
 
 Becomes COMMAND at TIME, or when the reservation that it runs in lets its work
-start.
+start. COMMAND is prompted to checkpoint before its job is stopped, and whenever the
+risk that a node fails makes that worth its cost:
+
+  --checkpoint-signal=[B:]SIG[,SECONDS]  by a signal to the job's steps, or to COMMAND
+  --checkpoint-file=PATH                 by a file, which it removes when it is done
+  --checkpoint-command=COMMAND           by running a command
+  --checkpoint-cost=DURATION             how long a checkpoint stops the work
+  --checkpoint-interval=DURATION         how often to ask; without it only before the job is stopped
+  --checkpoint-mtbf=DURATION             between failures of a node; without it varqd knows
 `
 
 func main() {
@@ -71,6 +83,10 @@ type flags struct {
 	// From both.
 	ticket string
 	job    int64
+
+	checkpoint prompt.Options
+	// From startPrompting.
+	prompt bool
 }
 
 func run(args []string) (code int, err error) {
@@ -87,6 +103,13 @@ func run(args []string) (code int, err error) {
 	set.BoolVar(&f.trim, wrapper.FlagTrim, false, "")
 	set.Int64Var(&f.begin, wrapper.FlagBegin, 0, "")
 	set.Int64Var(&f.job, wrapper.FlagJob, 0, "")
+	set.StringVar(&f.checkpoint.Signal, "checkpoint-signal", "", "")
+	set.StringVar(&f.checkpoint.File, "checkpoint-file", "", "")
+	set.StringVar(&f.checkpoint.Command, "checkpoint-command", "", "")
+	set.StringVar(&f.checkpoint.Cost, "checkpoint-cost", "", "")
+	set.StringVar(&f.checkpoint.Interval, "checkpoint-interval", "", "")
+	set.StringVar(&f.checkpoint.MTBF, "checkpoint-mtbf", "", "")
+	set.BoolVar(&f.prompt, flagPrompt, false, "")
 	switch err := set.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		return 0, nil
@@ -101,11 +124,13 @@ func run(args []string) (code int, err error) {
 		return f.trimLimit()
 	case f.hold:
 		return f.holdTask()
+	case f.prompt:
+		return f.promptUntilEnd()
 	case set.NArg() == 0:
 		set.Usage()
 		return exitUsage, nil
 	default:
-		return f.become(set.Args())
+		return f.become(args[:len(args)-set.NArg()], set.Args())
 	}
 }
 
@@ -130,10 +155,18 @@ func (f *flags) holdTask() (int, error) {
 	return wait(h), nil
 }
 
-func (f *flags) become(command []string) (int, error) {
+// become becomes a command, as the options say.
+func (f *flags) become(options, command []string) (int, error) {
 	t, err := f.byHand()
 	if err != nil {
 		return exitUsage, err
+	}
+	prompting := f.checkpoint.Given()
+	var settings prompt.Settings
+	if prompting {
+		if settings, err = parsePrompts(&f.checkpoint); err != nil {
+			return exitUsage, err
+		}
 	}
 	path, err := exec.LookPath(command[0])
 	if errors.Is(err, fs.ErrPermission) {
@@ -151,6 +184,9 @@ func (f *flags) become(command []string) (int, error) {
 		if code := wait(h); code != 0 {
 			return code, nil
 		}
+	}
+	if prompting {
+		startPrompting(&settings, options)
 	}
 	return exitNotRun, fmt.Errorf("%s: %w", path, syscall.Exec(path, command, os.Environ()))
 }

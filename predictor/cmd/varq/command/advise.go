@@ -1,38 +1,43 @@
 package command
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/promise/checkpoint"
 	"github.com/varq-project/varq/predictor/slurmtime"
+	"github.com/varq-project/varq/predictor/varqd/jobrisk"
 )
 
 // adviseFlags has the options of advise.
 type adviseFlags struct {
-	cost, interval, left, end, deadline, mtbf string
-	since                                     float64
-	nodes                                     int
-	json                                      bool
+	cost, interval, left, end, deadline, mtbf, scr string
+	since                                          float64
+	nodes                                          int
+	json                                           bool
 }
 
 // mostNodes is the largest value of --nodes.
 const mostNodes = 10_000_000
 
-func newAdvise(env *Env) *cobra.Command {
+func newAdvise(env *Env, link *link) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "advise --cost=TIME --interval=TIME --mtbf=TIME [options]",
+		Use:   "advise --cost=TIME --interval=TIME [options]",
 		Short: "Tell a job whether to checkpoint now",
 		Long: `Advise tells an application that could checkpoint now whether it should: by its exit
 code, 0 to checkpoint and 1 to go on working, and in words. An application asks
 after each interval of work:
 
-  if varq advise --cost=12m --interval=1h --since-last=3 --mtbf=400-0; then
+  if varq advise --cost=12m --interval=1h --since-last=3; then
       ./checkpoint
   fi
 
@@ -41,8 +46,11 @@ looks ahead: shortly before the work is done none is worth its cost, before the 
 is stopped at its time limit one is made that is still complete, and none that would
 make the job miss its deadline. Young's and Daly's intervals stand beside it.
 
-Within a job its nodes and its end are known from SLURM_JOB_NUM_NODES and
-SLURM_JOB_END_TIME. varqd is not asked.`,
+Within a job its nodes and its end are known from SLURM_JOB_NODELIST and
+SLURM_JOB_END_TIME, and how likely these nodes are to fail, and the next maintenance or
+drain on them, from varqd. Its answer is kept on the node, in a file of the user's: it
+is asked at most once in ten minutes, and while it is away the advice goes by what it
+said last, and says how old that is. With --mtbf nobody is asked.`,
 		Example: `  varq advise --cost=12m --interval=1h --since-last=6 --mtbf=200-0 --nodes=64
   varq advise --cost=90s --interval=10m --since-last=12 --mtbf=30-0 --nodes=16 --left=20h --deadline=tomorrow
   varq advise --cost=12m --interval=1h --mtbf=200-0 --nodes=64 --end=now+70minutes --json`,
@@ -58,29 +66,54 @@ SLURM_JOB_END_TIME. varqd is not asked.`,
 	flags.StringVar(&f.deadline, "deadline", "", "the `time` by which the job should be done; with --left")
 	flags.StringVar(&f.mtbf, "mtbf", "", "the mean `time` between failures of one node")
 	flags.IntVar(&f.nodes, "nodes", 0, "the `number` of the job's nodes (default $SLURM_JOB_NUM_NODES, or 1)")
+	flags.StringVar(&f.scr, "scr", "", "print variables for the library SCR instead, of which this `one` is filled: seconds, interval or overhead")
+	flags.Lookup("scr").NoOptDefVal = scrSeconds
 	flags.BoolVar(&f.json, "json", false, "show the advice in JSON: durations in seconds")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		request, source, err := env.adviseRequest(f)
+		if f.scr != "" && !slices.Contains(scrSettings, f.scr) {
+			return cli.Usage(cmd, fmt.Errorf("--scr: %.40q is none of %s", f.scr, strings.Join(scrSettings, ", ")))
+		}
+		request, err := env.adviseRequest(f)
 		if err != nil {
 			return cli.Usage(cmd, err)
 		}
-		advice := newAdvice(request, source)
-		if f.json {
-			err = cli.WriteJSON(env.Stdout, advice)
-		} else {
-			_, err = fmt.Fprint(env.Stdout, advice)
+		ends := request.Ends
+		from, err := env.learn(cmd.Context(), link, f, request)
+		if _, ok := errors.AsType[notKnown](err); ok {
+			return err
 		}
-		if err == nil && !advice.Checkpoint {
-			err = errNo
+		if err == nil {
+			err = f.check(request)
 		}
-		return err
+		if err != nil {
+			return cli.Usage(cmd, err)
+		}
+		if f.scr != "" {
+			return env.print(newSCR(request, f.scr), f.json)
+		}
+		advice := env.newAdvice(request, from)
+		if request.Ends != ends {
+			advice.Maintenance = from.known.Maintenance
+		}
+		if err := env.print(advice, f.json); err != nil || advice.Checkpoint {
+			return err
+		}
+		return errNo
 	}
 	return cmd
 }
 
-// adviseRequest makes the request of the options and of the job's environment. source says where the
-// hazard is from.
-func (e *Env) adviseRequest(f *adviseFlags) (r *checkpoint.Request, source string, err error) {
+// print prints an answer in words or in JSON.
+func (e *Env) print(answer fmt.Stringer, inJSON bool) error {
+	if inJSON {
+		return cli.WriteJSON(e.Stdout, answer)
+	}
+	_, err := fmt.Fprint(e.Stdout, answer)
+	return err
+}
+
+// adviseRequest makes the request of the options and of the job's environment, but for the hazard.
+func (e *Env) adviseRequest(f *adviseFlags) (r *checkpoint.Request, err error) {
 	r = &checkpoint.Request{}
 	for _, option := range []struct {
 		name, text string
@@ -95,26 +128,28 @@ func (e *Env) adviseRequest(f *adviseFlags) (r *checkpoint.Request, source strin
 			continue
 		}
 		if *option.value, err = span(option.name, option.text); err != nil {
-			return nil, "", err
+			return nil, err
 		}
 	}
 	if r.Ends, err = e.end(f.end); err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	if f.deadline != "" {
 		if f.left == "" {
-			return nil, "", errors.New("--deadline needs --left: how long the work still takes")
+			return nil, errors.New("--deadline needs --left: how long the work still takes")
 		}
 		at, err := e.parseTime("--deadline", f.deadline)
 		if err != nil {
-			return nil, "", err
+			return nil, err
 		}
 		r.Deadline = float64(at - e.Now())
 	}
-	if r.Hazard, source, err = e.hazard(f); err != nil {
-		return nil, "", err
-	}
 	r.Since = f.since * r.Interval
+	return r, nil
+}
+
+// check returns an error that names the option of what is out of bounds in a request.
+func (f *adviseFlags) check(r *checkpoint.Request) error {
 	for _, option := range []struct {
 		of   error
 		name string
@@ -123,37 +158,79 @@ func (e *Env) adviseRequest(f *adviseFlags) (r *checkpoint.Request, source strin
 		{checkpoint.ErrLeft, "--left"}, {checkpoint.ErrEnds, "--end"}, {checkpoint.ErrDeadline, "--deadline"}, {checkpoint.ErrHazard, "--mtbf"},
 	} {
 		if err := r.Check(); errors.Is(err, option.of) {
-			return nil, "", fmt.Errorf("%s: %w", option.name, err)
+			return fmt.Errorf("%s: %w", option.name, err)
 		}
 	}
-	return r, source, nil
+	return nil
 }
 
-// hazard returns the risk that the job's nodes fail, and says where it is from.
-func (e *Env) hazard(f *adviseFlags) (h checkpoint.Hazard, source string, err error) {
-	if f.mtbf == "" {
-		return nil, "", errors.New("--mtbf is missing: the mean time between failures of one node, 400-0 for 400 days")
+// ground is what the risk of the job's nodes rests on.
+type ground struct {
+	source string // in words
+	known  *jobrisk.Known
+}
+
+// learn completes a request by the risk that the job's nodes fail: as --mtbf says, or as varqd does.
+func (e *Env) learn(ctx context.Context, link *link, f *adviseFlags, r *checkpoint.Request) (ground, error) {
+	if f.mtbf != "" {
+		return e.constant(f, r)
 	}
+	if f.nodes != 0 {
+		return ground{}, errors.New("--nodes needs --mtbf: without it varqd is asked about the nodes of the job")
+	}
+	job, nodes := e.Getenv("SLURM_JOB_ID"), e.Getenv("SLURM_JOB_NODELIST")
+	if job == "" || nodes == "" {
+		return ground{}, errors.New("--mtbf is missing: the mean time between failures of one node, 400-0 for 400 days; in a job varqd knows it")
+	}
+	finder := jobrisk.Finder{Job: job, Nodes: nodes, Dir: jobrisk.Dir(e.Getenv), Now: e.Now, Ask: func(ctx context.Context, nodes string) (api.Risk, error) {
+		varqd, err := link.dial()
+		if err != nil {
+			return api.Risk{}, err
+		}
+		return varqd.Risk(ctx, nodes)
+	}}
+	known, err := finder.Find(ctx)
+	if err != nil {
+		return ground{}, notKnown{err}
+	}
+	known.Tell(r, e.Now())
+	return ground{"varqd's forecast for " + nodes, &known}, nil
+}
+
+// notKnown is the error of a risk that nobody knows now. It hides what kind of error that is: an exit code of 1
+// would be an advice.
+type notKnown struct{ error }
+
+func (n notKnown) Error() string {
+	return "the risk of the job's nodes is not known: " + oneLine(n.error) + "; --mtbf, the mean time between failures of one node, would do"
+}
+
+// oneLine writes an error on one line.
+func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
+
+// constant completes a request as --mtbf says.
+func (e *Env) constant(f *adviseFlags, r *checkpoint.Request) (ground, error) {
 	mtbf, err := span("--mtbf", f.mtbf)
 	if err != nil {
-		return nil, "", err
+		return ground{}, err
 	}
 	if mtbf == 0 {
-		return nil, "", errors.New("--mtbf: 0 is too short")
+		return ground{}, errors.New("--mtbf: 0 is too short")
 	}
 	nodes, name := f.nodes, "--nodes"
 	if text := e.Getenv("SLURM_JOB_NUM_NODES"); nodes == 0 && text != "" {
 		name = "SLURM_JOB_NUM_NODES"
 		if nodes, err = strconv.Atoi(text); err != nil {
-			return nil, "", fmt.Errorf("%s: %.40q is no number of nodes; --nodes says how many there are", name, text)
+			return ground{}, fmt.Errorf("%s: %.40q is no number of nodes; --nodes says how many there are", name, text)
 		}
 	} else if nodes == 0 {
 		nodes = 1
 	}
 	if nodes < 1 || nodes > mostNodes {
-		return nil, "", fmt.Errorf("%s: %d is not in 1..%d", name, nodes, mostNodes)
+		return ground{}, fmt.Errorf("%s: %d is not in 1..%d", name, nodes, mostNodes)
 	}
-	return checkpoint.Constant(float64(nodes) / mtbf), fmt.Sprintf("one every %s on a node (--mtbf), and there are %d", cli.Rounded(mtbf), nodes), nil
+	r.Hazard = checkpoint.Constant(float64(nodes) / mtbf)
+	return ground{source: fmt.Sprintf("one every %s on a node (--mtbf), and there are %d", cli.Rounded(mtbf), nodes)}, nil
 }
 
 // end returns in how many seconds the job is stopped, or 0 if that is not known.
@@ -201,23 +278,43 @@ type advice struct {
 	// Saves is the time that a checkpoint now saves on average, against the best plan without it.
 	Saves float64 `json:"saves"`
 	// Next is the work until the next checkpoint that is planned if this one is skipped; null if none is.
-	Next    *float64 `json:"next"`
-	Since   float64  `json:"since"`
-	Cost    float64  `json:"cost"`
-	MTBF    float64  `json:"mtbf"` // of all nodes together, in the long run
-	Source  string   `json:"source"`
-	Young   float64  `json:"young"`
-	Daly    float64  `json:"daly"`
-	weighed bool
+	Next   *float64 `json:"next"`
+	Since  float64  `json:"since"`
+	Cost   float64  `json:"cost"`
+	MTBF   float64  `json:"mtbf"` // of all nodes together, in the long run
+	Source string   `json:"source"`
+	// Age is how long ago varqd looked at the nodes, Day how many failures it expects of them within a day, and
+	// Trouble why it was not asked now. Without varqd they are absent.
+	Age     *int64   `json:"age,omitempty"`
+	Day     *float64 `json:"day,omitempty"`
+	Trouble string   `json:"trouble,omitempty"`
+	// Maintenance is what stops the job, and Drain what began since the last checkpoint, if they do.
+	Maintenance *api.Maintenance `json:"maintenance,omitempty"`
+	Drain       *api.Drain       `json:"drain,omitempty"`
+	Young       float64          `json:"young"`
+	Daly        float64          `json:"daly"`
+	weighed     bool
+	moment      func(int64) string
 }
 
-func newAdvice(r *checkpoint.Request, source string) advice {
+func (e *Env) newAdvice(r *checkpoint.Request, from ground) advice {
 	answer := checkpoint.Advise(r)
 	mtbf := 1 / r.Hazard.Rate()
 	a := advice{
 		Checkpoint: answer.Checkpoint, Reason: answer.Reason.String(), Saves: answer.Saves, Since: r.Since, Cost: r.Cost,
-		MTBF: mtbf, Source: source, Young: checkpoint.Young(r.Cost, mtbf), Daly: checkpoint.Daly(r.Cost, mtbf),
-		weighed: answer.Reason <= checkpoint.NotWorth,
+		MTBF: mtbf, Source: from.source, Young: checkpoint.Young(r.Cost, mtbf), Daly: checkpoint.Daly(r.Cost, mtbf),
+		weighed: answer.Reason <= checkpoint.NotWorth && answer.Reason != checkpoint.TakenAway,
+		moment:  e.moment,
+	}
+	if known := from.known; known != nil {
+		age, day := max(0, e.Now()-known.At), -math.Log1p(-r.Hazard.Within(86400))
+		a.Age, a.Day = &age, &day
+		if known.Trouble != nil {
+			a.Trouble = oneLine(known.Trouble)
+		}
+		if r.Warned {
+			a.Drain = known.Drain
+		}
 	}
 	if !math.IsInf(answer.Next, 1) {
 		a.Next = &answer.Next
@@ -244,7 +341,21 @@ func (a advice) String() string {
 	if !a.Checkpoint && a.Next != nil {
 		l.Line("Next", "after %s more of work, as far as is known now", cli.Rounded(*a.Next))
 	}
-	l.Line("Failures", "one every %s: %s", cli.Rounded(a.MTBF), a.Source)
+	if m := a.Maintenance; m != nil {
+		l.Line("Stopped", "at %s, for the maintenance %s", a.moment(m.Start), m.Name)
+	}
+	if d := a.Drain; d != nil {
+		l.Line("Drained", "%s, since %s: %s", d.Node, a.moment(d.Since), d.Reason)
+	}
+	if a.Age == nil {
+		l.Line("Failures", "one every %s: %s", cli.Rounded(a.MTBF), a.Source)
+	} else {
+		l.Line("Failures", "%.4f expected within a day, and one every %s in the long run", *a.Day, cli.Rounded(a.MTBF))
+		l.Line("Known", "by %s, %s old", a.Source, cli.Rounded(float64(*a.Age)))
+	}
+	if a.Trouble != "" {
+		l.Line("But", "%s", a.Trouble)
+	}
 	l.Line("Young", "a checkpoint after every %s of work", cli.Rounded(a.Young))
 	l.Line("Daly", "a checkpoint after every %s of work", cli.Rounded(a.Daly))
 	return l.String()

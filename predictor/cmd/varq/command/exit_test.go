@@ -55,10 +55,14 @@ func TestExitCodes(t *testing.T) {
 		"quote -t 60 --begin-by=17:00 -c -1":   ExitUsage,
 		"advise --cost=60s --interval=1h --since-last=9 --mtbf=1-0":        ExitOK,
 		"advise --cost=60s --interval=1h --since-last=0 --mtbf=1-0 --json": ExitNo,
-		"advise --cost=60s --interval=1h":                                  ExitUsage,
+		"advise --cost=60s --interval=1h --nodes=2":                        ExitUsage,
+		"advise --cost=60s --interval=1h":                                  ExitFailed, // Slurm has no such node
 		"limits --endpoint=unix:///nowhere/at":                             ExitFailed,
 		"nodes --endpoint=unix:///nowhere/at":                              ExitFailed,
 		"nodes --most=-1":                                                  ExitUsage,
+		"nodes --calibration":                                              ExitOK,
+		"nodes --calibration --most=3":                                     ExitUsage,
+		"nodes -S now-1day":                                                ExitUsage,
 		"nodes -N node[1-":                                                 ExitUsage,
 		"status --endpoint=unix:///nowhere/at":                             ExitFailed,
 	} {
@@ -68,13 +72,10 @@ func TestExitCodes(t *testing.T) {
 			Stdout: &stdout,
 			Stderr: &stderr,
 			Getenv: func(name string) string {
-				if name == "VARQ_CONFIG" {
-					return filepath.Join(dir, "varq.yaml")
-				}
-				if name == "VARQ_ENDPOINT" {
-					return "unix://" + socket
-				}
-				return ""
+				return map[string]string{
+					"VARQ_CONFIG": filepath.Join(dir, "varq.yaml"), "VARQ_ENDPOINT": "unix://" + socket,
+					"SLURM_JOB_ID": "7", "SLURM_JOB_NODELIST": "node9", "TMPDIR": dir,
+				}[name]
 			},
 			Now:     func() int64 { return now },
 			Elapsed: func() time.Duration { return clitest.Elapsed },

@@ -44,5 +44,5 @@ func TestManual(t *testing.T) {
 		}
 	}
 	visit(root)
-	clitest.Explained(t, table.Names(statusColumns(env)), table.Names(reportColumns("")), table.Names(calibrationColumns("")))
+	clitest.Explained(t, table.Names(statusColumns(env)), table.Names(reportColumns("")), table.Names(calibrationColumns("")), table.Names(nodesCalibrationColumns()))
 }

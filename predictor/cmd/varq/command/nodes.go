@@ -21,18 +21,43 @@ func newNodes(env *Env, link *link) *cobra.Command {
 each fails within a day, what most of that rests on, and what Slurm says of it.
 A failure is what costs a job its work or takes a node away by itself; work that
 people plan is none, and a node that is out of service cannot fail. varqd learns from Slurm's history of the nodes.
-Columns, for --format: ` + table.Names(nodeColumns(env)),
+Columns, for --format: ` + table.Names(nodeColumns(env)) + `
+
+With --calibration, it tells how far these risks are to be believed. Every six
+hours each forecaster says of each node in service how probable it is that it fails
+within a day, which is held against what happened: how many forecasts were followed
+by a failure, and how many should have been, the sum of the probabilities; the log
+score gained over the rate of all nodes, in nats for each that was followed by one,
+with its interval, which takes weeks for independent of one another; the share of
+the alarms that were followed by a failure (Precision), and of the failures that
+were announced at all, and 6 hours, a day and a week before (Recall, 6h, 1d, 7d). A
+node is announced while its risk is one that, so far, as many forecasts reached as
+were followed by a failure. It covers the last 30 days, or from --starttime on.
+Columns: ` + table.Names(nodesCalibrationColumns()),
 		Example: `  varq nodes
   varq nodes --most=5
   varq nodes -N node[2,7] --format=Node,Risk,Why
-  varq nodes --json`,
+  varq nodes --json
+  varq nodes --calibration -S now-90days --plot=reliability.svg`,
 		Args: cli.NoArguments,
 	}
 	flags := cmd.Flags()
 	only := flags.StringP("nodelist", "N", "", "only these `nodes`, as Slurm writes them: node[1-4],node7")
 	most := flags.Int("most", 20, "this `number` at most; 0 for all (default for --json, --format and their like: all)")
+	calibration := addNodesCalibration(cmd)
 	style := addStyle(flags)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		query, err := calibration.query(env, cmd)
+		if err != nil {
+			return cli.Usage(cmd, err)
+		}
+		if calibration.wanted {
+			columns, err := choose(nodesCalibrationColumns(), style.format)
+			if err != nil {
+				return cli.Usage(cmd, err)
+			}
+			return calibration.run(cmd.Context(), env, link, query, columns, style)
+		}
 		columns, err := choose(nodeColumns(env), style.format)
 		if err != nil {
 			return cli.Usage(cmd, err)

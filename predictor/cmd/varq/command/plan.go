@@ -37,6 +37,9 @@ func (e *Env) showPlan(asked *api.PlanRequest, p *api.Plan, options []string) er
 	if spread := p.Spread(asked); spread != "" {
 		s.Line("Nodes", "%s", spread)
 	}
+	if left := p.LeavesOut(); left != "" {
+		s.Line("Nodes", "%s", left)
+	}
 	s.Line("Forecast", "from %s", evidence(p.Evidence))
 	fmt.Fprintf(&s, "\nTo make this reservation:\n\n  sbatch %s job.sh\n", strings.Join(options, " "))
 	_, err := io.WriteString(e.Stdout, s.String())

@@ -3,6 +3,7 @@ package command
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -13,11 +14,16 @@ import (
 
 func newQuote(env *Env, link *link) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "quote --begin-by=TIME [options] [options of sbatch]",
+		Use:   "quote --begin-by=TIME|--finish-by=TIME [options] [options of sbatch]",
 		Short: "Show the reservation a job would get, without submitting it",
 		Long: `Quote asks for a reservation without making it: when the job would become
 eligible, how long its time limit would be, and what that costs. If nothing can
 be promised, it says why and what can, ready to be pasted, and exits with 1.
+
+With --finish-by it is the end of the job that is asked about. The job is then
+submitted at once, and costs nothing more; other deadlines are listed with their
+probabilities, and on a terminal you may choose one. --risk alone asks for the
+earliest deadline with a probability.
 
 Give the options that sbatch will get; the job's size, its time limit and its
 choice of nodes count.`,
@@ -25,6 +31,8 @@ choice of nodes count.`,
   varq quote -N1 -n16 --mem=32G -t 30 --begin-by=now+2hours --prob=0.95
   varq quote -p gpu --gpus=4 -t 2:00:00 --begin-by=17:00 --begin-after=16:30
   varq quote -N4 -t 1:00:00 --begin-by=17:00 --best-effort --json
+  varq quote -N4 -t 1:00:00 --finish-by=17:00 --prob=0.95
+  varq quote -N4 -t 1:00:00 --risk=0.9
   varq quote -N4 -t 1:00:00 --begin-by=17:00 --plot=trajectory.svg`,
 		Args: cli.NoArguments,
 	}
@@ -48,6 +56,9 @@ choice of nodes count.`,
 			return usage(err)
 		}
 		request.Trajectory = *picture != ""
+		if request.Trajectory && request.Finishes() {
+			return usage(errors.New("--plot draws the probability of a start against the submission time; it goes with --begin-by"))
+		}
 		if request.Trajectory {
 			if _, err := plot.Format(*picture); err != nil {
 				return usage(fmt.Errorf("--plot: %w", err))
@@ -82,6 +93,19 @@ choice of nodes count.`,
 // job's options; showAnswer adds those of the reservation.
 func (e *Env) showAnswer(request api.PlanRequest, answer api.PlanAnswer, job []string) error {
 	switch {
+	case answer.Plan != nil && answer.Plan.FinishBy != 0:
+		request.FinishBy, request.Prob, request.Risk = answer.Plan.FinishBy, answer.Plan.Prob, 0
+		options := slices.Concat(job, e.reservationOptions(request))
+		if err := e.showEnd(&request, &answer, options); err != nil {
+			return err
+		}
+		return e.chooseEnd(&request, answer.Offers, options)
+	case answer.Refusal != nil && request.Finishes():
+		options := slices.Concat(job, e.reservationOptions(request))
+		if err := e.showRefusal(&request, answer.Refusal, options); err != nil {
+			return err
+		}
+		return e.chooseEnd(&request, answer.Refusal.Offers, options)
 	case answer.Plan != nil:
 		request.Prob = answer.Plan.Prob // the site's default, if none was asked for
 		return e.showPlan(&request, answer.Plan, append(job, e.reservationOptions(request)...))

@@ -32,7 +32,7 @@ func reportColumns(by string, states ...string) []table.Column[api.ReportRow] {
 	type row = api.ReportRow
 	columns := groupColumn(by, func(r row) string { return r.Group })
 	number := func(name string, value func(row) string) {
-		spare := 1 + slices.Index([]string{"Estimated", "Open", "Cancelled", "Low", "High", "Used", "Required"}, name)
+		spare := 1 + slices.Index([]string{"Goodput", "QoS", "Estimated", "Open", "Cancelled", "Low", "High", "Used", "Required"}, name)
 		columns = append(columns, table.Column[row]{Name: name, Right: true, Spare: spare, Value: value})
 	}
 	count := func(name string, value func(row) int) {
@@ -72,6 +72,13 @@ func reportColumns(by string, states ...string) []table.Column[api.ReportRow] {
 			return cli.None
 		}
 		return strconv.FormatFloat(r.Ratio, 'f', 2, 64)
+	})
+	delivered("QoS", func(r row) float64 { return r.QoS })
+	number("Goodput", func(r row) string {
+		if r.Used == 0 {
+			return cli.None
+		}
+		return cli.Share(r.Goodput)
 	})
 	return columns
 }

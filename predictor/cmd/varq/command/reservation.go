@@ -14,15 +14,19 @@ import (
 // reservationFlags has the options that varq adds to sbatch.
 type reservationFlags struct {
 	beginBy, beginAfter, prob, onMiss, maxCost string
+	finishBy, risk, riskyNodes                 string
 	bestEffort                                 bool
 }
 
 func addReservation(flags *pflag.FlagSet) *reservationFlags {
 	f := &reservationFlags{}
 	flags.StringVar(&f.beginBy, "begin-by", "", "the work must be running by this `time`, in any format of sbatch --begin")
+	flags.StringVar(&f.finishBy, "finish-by", "", "instead, the job must have ended by this `time`")
+	flags.StringVar(&f.risk, "risk", "", "or else it ends by the earliest time that has this `probability`")
 	flags.StringVar(&f.prob, "prob", "", "with this `probability`: 0.9 or 90% (default is the site's)")
 	flags.StringVar(&f.beginAfter, "begin-after", "", "the work may start from this `time` on")
 	flags.BoolVar(&f.bestEffort, "best-effort", false, "the work may start as soon as the job does")
+	flags.StringVar(&f.riskyNodes, "risky-nodes", "", "`avoid|allow` nodes that are likely to fail during the work (default is the site's)")
 	flags.StringVar(&f.onMiss, "on-miss", "", "a job not started by the deadline is to `run|cancel` (default run)")
 	flags.StringVar(&f.maxCost, "max-cost", "", "idle nodes may cost at most `N|Nx`: node-hours, or times what is quoted (default 1x)")
 	return f
@@ -30,17 +34,27 @@ func addReservation(flags *pflag.FlagSet) *reservationFlags {
 
 // request returns the request of the options. Relative times count from the present.
 func (f *reservationFlags) request(env *Env) (api.PlanRequest, error) {
-	r := api.PlanRequest{BestEffort: f.bestEffort, OnMiss: f.onMiss}
+	r := api.PlanRequest{BestEffort: f.bestEffort, OnMiss: f.onMiss, RiskyNodes: f.riskyNodes}
+	end := f.finishBy != "" || f.risk != ""
 	switch {
-	case f.beginBy == "":
-		return r, errors.New("--begin-by is missing: say when the work must be running, as in --begin-by=17:00")
+	case end && f.beginBy != "":
+		return r, errors.New("--begin-by excludes --finish-by and --risk: a promise is about the job's start or about its end")
+	case end && (f.beginAfter != "" || f.bestEffort || f.maxCost != ""):
+		return r, errors.New("--finish-by and --risk exclude --begin-after, --best-effort and --max-cost: the job is submitted at once, and its nodes never idle")
+	case f.beginBy == "" && !end:
+		return r, errors.New("--begin-by is missing: say when the work must be running, as in --begin-by=17:00, or with --finish-by when it must have ended")
 	case f.beginAfter != "" && f.bestEffort:
 		return r, errors.New("--begin-after and --best-effort exclude each other")
 	case f.onMiss != "" && f.onMiss != api.OnMissRun && f.onMiss != api.OnMissCancel:
 		return r, fmt.Errorf("--on-miss: %q is neither run nor cancel", f.onMiss)
+	case f.riskyNodes != "" && f.riskyNodes != api.RiskyAvoid && f.riskyNodes != api.RiskyAllow:
+		return r, fmt.Errorf("--risky-nodes: %q is neither avoid nor allow", f.riskyNodes)
 	}
 	var err error
 	if r.BeginBy, err = env.parseTime("--begin-by", f.beginBy); err != nil {
+		return r, err
+	}
+	if r.FinishBy, err = env.parseTime("--finish-by", f.finishBy); err != nil {
 		return r, err
 	}
 	if r.BeginAfter, err = env.parseTime("--begin-after", f.beginAfter); err != nil {
@@ -51,9 +65,14 @@ func (f *reservationFlags) request(env *Env) (api.PlanRequest, error) {
 			return r, fmt.Errorf("--max-cost: %w", err)
 		}
 	}
-	if f.prob != "" {
-		if r.Prob, err = prob.Parse(f.prob); err != nil {
-			return r, fmt.Errorf("--prob: %w", err)
+	for _, p := range []struct {
+		name, text string
+		value      *float64
+	}{{"prob", f.prob, &r.Prob}, {"risk", f.risk, &r.Risk}} {
+		if p.text != "" {
+			if *p.value, err = prob.Parse(p.text); err != nil {
+				return r, fmt.Errorf("--%s: %w", p.name, err)
+			}
 		}
 	}
 	return r, nil
@@ -62,9 +81,18 @@ func (f *reservationFlags) request(env *Env) (api.PlanRequest, error) {
 // reservationOptions returns the options that ask for r, ready to be pasted
 // after sbatch.
 func (e *Env) reservationOptions(r api.PlanRequest) []string {
-	options := []string{"--begin-by=" + e.moment(r.BeginBy)}
+	var options []string
+	if r.BeginBy != 0 {
+		options = append(options, "--begin-by="+e.moment(r.BeginBy))
+	}
+	if r.FinishBy != 0 {
+		options = append(options, "--finish-by="+e.moment(r.FinishBy))
+	}
 	if r.Prob != 0 {
 		options = append(options, "--prob="+strconv.FormatFloat(r.Prob, 'g', -1, 64))
+	}
+	if r.Risk != 0 {
+		options = append(options, "--risk="+strconv.FormatFloat(r.Risk, 'g', -1, 64))
 	}
 	if r.BeginAfter != 0 {
 		options = append(options, "--begin-after="+e.moment(r.BeginAfter))
@@ -74,6 +102,9 @@ func (e *Env) reservationOptions(r api.PlanRequest) []string {
 	}
 	if r.OnMiss != "" {
 		options = append(options, "--on-miss="+r.OnMiss)
+	}
+	if r.RiskyNodes != "" {
+		options = append(options, "--risky-nodes="+r.RiskyNodes)
 	}
 	if ceiling := r.MaxCost.String(); ceiling != "" {
 		options = append(options, "--max-cost="+ceiling)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -38,6 +39,9 @@ on the job holds its nodes, and at WorkStart the work begins; Held is the time
 between the two, in all runs of a requeued job. A promise that is less likely to be kept than it was made is endangered: the Note
 says so, and "varq accept" if idle nodes that cost more would keep it, or what keeps the job from starting in time, such as
 a limit that has become shorter. The states:
+
+Of a promise about a job's end, FinishBy is the deadline; BeginBy is none, and the job is
+kept if it has ended by itself by then.
 
   PROMISED   planned, but no job seen yet     KEPT       the work started in time
   PENDING    the job is in the queue          MISSED     it did not
@@ -82,8 +86,7 @@ All columns, for --format: ` + table.Names(statusColumns(env)),
 				format = everyColumns
 			}
 		}
-		columns, err := choose(statusColumns(env), format)
-		if err != nil {
+		if _, err := choose(statusColumns(env), format); err != nil {
 			return usage(err)
 		}
 		colour, err := useColour(env, *when)
@@ -97,6 +100,13 @@ All columns, for --format: ` + table.Names(statusColumns(env)),
 		found, err := ask(cmd.Context(), varqd, api.ReservationsQuery{User: whose, All: *old, Selection: selection}, jobs)
 		if err != nil {
 			return err
+		}
+		if style.format == "" && slices.ContainsFunc(found, func(r api.Reservation) bool { return r.FinishBy != 0 }) {
+			format = strings.Replace(format, "BeginBy", "BeginBy,FinishBy", 1)
+		}
+		columns, err := choose(statusColumns(env), format)
+		if err != nil {
+			return usage(err)
 		}
 		switch {
 		case style.json:
@@ -217,6 +227,7 @@ func statusColumns(env *Env) []table.Column[api.Reservation] {
 	columns[len(columns)-1].Colour = stateColour
 	text("Promised", func(r row) string { return env.moment(r.Promised) })
 	text("BeginBy", func(r row) string { return env.moment(r.BeginBy) })
+	text("FinishBy", func(r row) string { return env.moment(r.FinishBy) })
 	number("Prob", func(r row) string { return prob.Format(r.Prob) })
 	number("Forecast", func(r row) string { return prob.Format(r.Estimate) })
 	number("Now", func(r row) string {
@@ -255,6 +266,8 @@ func listNote(r api.Reservation) string {
 		return r.Note
 	case r.Rescue != nil:
 		text += ": varq accept"
+	case r.FinishBy != 0 && strings.HasPrefix(r.Note, text):
+		return r.Note
 	case r.Obstacle != "":
 		text += ": " + r.Obstacle
 	}
@@ -280,7 +293,8 @@ func stateColour(r api.Reservation) cli.Colour {
 
 // open reports whether the reservation has no outcome yet.
 func open(r api.Reservation) bool {
-	return r.State == api.StatePromised || r.State == api.StatePending || r.State == api.StateHolding
+	return r.State == api.StatePromised || r.State == api.StatePending || r.State == api.StateHolding ||
+		r.State == api.StateRunning && r.FinishBy != 0
 }
 
 // held returns the seconds for which the job has held its nodes before its work, in all its runs.

@@ -32,13 +32,20 @@ func (e *Env) story(r api.Reservation, colour bool) string {
 		name = fmt.Sprintf(" %q", r.Name)
 	}
 	fmt.Fprintf(&s, "Job %d%s (plan %s) of %s: %s\n", r.Job, name, r.ID, r.User, state)
-	s.Line("Promised", "on %s: running by %s with probability %s (forecast %s)",
-		e.moment(r.Promised), e.moment(r.BeginBy), prob.Format(r.Prob), prob.Format(r.Estimate))
+	what := "running"
+	if r.FinishBy != 0 {
+		what = "finished"
+	}
+	s.Line("Promised", "on %s: %s by %s with probability %s (forecast %s)",
+		e.moment(r.Promised), what, e.moment(r.Deadline()), prob.Format(r.Prob), prob.Format(r.Estimate))
 	switch {
 	case open(r) && r.Obstacle != "":
-		s.Line("Now", "probability 0: %s", r.Obstacle)
+		s.Line("Now", "probability %s: %s", prob.Format(r.Now), r.Obstacle)
 	case open(r) && r.Now != 0:
 		s.Line("Now", "probability %s", prob.Format(r.Now))
+	}
+	if r.Later != 0 {
+		s.Line("Later", "by %s it ends with probability %s", e.moment(r.Later), prob.Format(r.Prob))
 	}
 	s.Line("Asks for", "%s, %d CPUs for %s, in all %s", askedNodes(&r), r.CPUs,
 		slurmtime.FormatDuration(r.WorkLimit), slurmtime.FormatDuration(r.Set.TimeLimit))
@@ -50,7 +57,7 @@ func (e *Env) story(r api.Reservation, colour bool) string {
 	if r.HoldUntil != 0 {
 		s.Line("At most", "%s for idle nodes: %s", r.Ceiling.RoundedUp(), r.Ceiling.Share(r.Work))
 	}
-	if seconds := e.held(r); r.Start != 0 || seconds != 0 {
+	if seconds := e.held(r); r.FinishBy == 0 && (r.Start != 0 || seconds != 0) {
 		since := "in runs before this one"
 		if r.Start != 0 {
 			since = "from " + e.moment(r.Start)
@@ -61,10 +68,18 @@ func (e *Env) story(r api.Reservation, colour bool) string {
 		}
 		s.Line("Held", "%s", text)
 	}
-	if r.WorkStart != 0 {
+	switch {
+	case r.WorkStart == 0:
+	case r.FinishBy != 0:
+		s.Line("Work", "began %s", e.moment(r.WorkStart))
+	default:
 		s.Line("Work", "began %s, %s", e.moment(r.WorkStart), against(r.WorkStart, r.BeginBy))
 	}
-	if r.End != 0 {
+	switch {
+	case r.End == 0:
+	case r.FinishBy != 0:
+		s.Line("Ended", "%s, %s", e.moment(r.End), against(r.End, r.FinishBy))
+	default:
 		s.Line("Ended", "%s", e.moment(r.End))
 	}
 	if r.Note != "" {
@@ -108,6 +123,9 @@ func against(start, deadline int64) string {
 
 // endangered reports whether the promise is less likely to be kept than it was made.
 func endangered(r api.Reservation) bool {
+	if r.FinishBy != 0 {
+		return open(r) && r.Job != 0 && (r.Obstacle != "" || r.Now != 0 && r.Now < r.Prob)
+	}
 	return r.State == api.StatePending && (r.Rescue != nil || r.Obstacle != "" || r.Now != 0 && r.Now < r.Prob)
 }
 
@@ -116,6 +134,10 @@ func next(r api.Reservation, now int64) string {
 	switch {
 	case r.State == api.StatePromised:
 		return "nothing has been submitted under this plan yet"
+	case endangered(r) && r.FinishBy != 0 && r.Later != 0:
+		return fmt.Sprintf("endangered; if that is too late, 'scancel %d' withdraws it, and 'varq quote' says what a smaller or shorter job can be promised", r.Job)
+	case endangered(r) && r.FinishBy != 0:
+		return fmt.Sprintf("endangered; unless that changes, the job does not end by the deadline: 'scancel %d' withdraws it", r.Job)
 	case r.Rescue != nil:
 		return fmt.Sprintf("endangered; if idle nodes may cost up to %s, the probability is %s: 'varq accept %d' agrees to that",
 			r.Rescue.Worst.RoundedUp(), prob.Format(r.Rescue.Prob), r.Job)

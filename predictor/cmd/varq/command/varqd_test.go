@@ -46,6 +46,8 @@ func startVarqd(socket, asked string) (io.Closer, error) {
 	f.mux.HandleFunc("POST "+api.PathAccept, answer(accept))
 	f.mux.HandleFunc("GET "+api.PathLimits, f.limits)
 	f.mux.HandleFunc("GET "+api.PathNodes, nodes)
+	f.mux.HandleFunc("GET "+api.PathRisk, risk)
+	f.mux.HandleFunc("GET "+api.PathNodesScores, nodesCalibrationOf)
 	f.mux.HandleFunc("GET "+api.PathReservations, f.reservations)
 	f.mux.HandleFunc("GET "+api.PathHealth, f.health)
 	f.mux.HandleFunc("GET "+api.PathReport, f.report)
@@ -125,6 +127,42 @@ func nodes(w http.ResponseWriter, _ *http.Request) {
 	reply(w, http.StatusOK, list)
 }
 
+// risk answers about node[1-64], of which one is about to be stopped for a maintenance, and has not read node8.
+func risk(w http.ResponseWriter, r *http.Request) {
+	switch r.URL.Query().Get(api.ParamNodes) {
+	case "node[1-64]":
+		reply(w, http.StatusOK, api.Risk{
+			At: now - 30, Since: now - 30*86400, Failures: 12, Nodes: 64, Rate: 64. / (200 * 86400),
+			Within: []api.ExpectedFailures{{Within: 3600, Failures: .0133}, {Within: 86400, Failures: .32}},
+		})
+	case "node[1-2]":
+		reply(w, http.StatusOK, api.Risk{
+			At: now, Since: now - 30*86400, Failures: 12, Nodes: 2, Rate: 2. / (200 * 86400),
+			Within:      []api.ExpectedFailures{{Within: 86400, Failures: .01}},
+			Maintenance: &api.Maintenance{Name: "upgrade", Start: now + 70*60},
+			Drain:       &api.Drain{Node: "node2", Since: now - 3*3600, Reason: "fan", By: "root"},
+		})
+	case "node9":
+		reply(w, http.StatusNotFound, api.Error{Error: "Slurm has no node node9"})
+	default:
+		reply(w, http.StatusServiceUnavailable, api.Error{Error: "varqd has not read the nodes since it started; try again in a minute"})
+	}
+}
+
+// nodesCalibrationOf answers with two forecasters, the second of which has seen no failure, or with nothing for a time from
+// 1970 on.
+func nodesCalibrationOf(w http.ResponseWriter, r *http.Request) {
+	c := api.NodesCalibration{Rows: []api.NodesCalibrationRow{}}
+	if r.FormValue(api.ParamStart) != "86400" {
+		c.Rows = append(c.Rows, api.NodesCalibrationRow{
+			Forecaster: "blend", Forecasts: 120_000, Failed: 96, Expected: 91.27, Gain: .8123, Interval: []float64{.41, 1.2}, Alarms: 100, Precision: .25, Failures: 24,
+			Ahead:       []api.Warning{{Share: .5}, {Lead: 6 * 3600, Share: .375}, {Lead: 86400, Share: .25}, {Lead: 7 * 86400, Share: .125}},
+			Reliability: []api.RiskBin{{Count: 119_000, Mean: .00042, Failed: .0004, Low: .0003, High: .0005}, {Count: 1000, Mean: .04, Failed: .048, Low: .03, High: .07}},
+		}, api.NodesCalibrationRow{Forecaster: "ours", Forecasts: 10, Expected: .1, Reliability: []api.RiskBin{{Count: 10, Mean: .01, High: 1}}})
+	}
+	reply(w, http.StatusOK, c)
+}
+
 // limits answers with a rule of each kind, or with none if there is a file nolimits in the folder
 // of the file asked.
 func (f *fakeVarqd) limits(w http.ResponseWriter, _ *http.Request) {
@@ -145,6 +183,9 @@ func (f *fakeVarqd) limits(w http.ResponseWriter, _ *http.Request) {
 
 // quoteFor refuses probabilities above .97 and limits above a day.
 func quoteFor(r api.PlanRequest) (api.PlanAnswer, error) {
+	if r.Finishes() {
+		return endFor(r), nil
+	}
 	if r.BeginBy <= now {
 		return api.PlanAnswer{}, fmt.Errorf("begin_by: lies in the past")
 	}
@@ -196,6 +237,27 @@ func quoteFor(r api.PlanRequest) (api.PlanAnswer, error) {
 		}
 	}
 	return a, nil
+}
+
+// endFor answers a request about a job's end: it ends within an hour and a half with probability .9, and within three hours
+// with .95.
+func endFor(r api.PlanRequest) (a api.PlanAnswer) {
+	const soon, late = now + 5400, now + 10800
+	offer := func(at int64, prob float64) api.Offer {
+		return api.Offer{Kind: api.OfferEnd, FinishBy: at, Prob: prob, Nodes: r.Job.Nodes, CPUs: r.Job.CPUs, Limit: r.Job.Limit}
+	}
+	a.Offers = []api.Offer{offer(soon, .9), offer(late, .95)}
+	if r.FinishBy != 0 && r.FinishBy < soon && r.Risk == 0 {
+		a.Refusal = &api.Refusal{Reason: "the job has ended by the deadline with a probability of 0.40 at best", Offers: a.Offers}
+		a.Offers = nil
+		return a
+	}
+	a.Plan = &api.Plan{
+		BeginTime: now, TimeLimit: r.Job.Limit, FinishBy: max(r.FinishBy, soon), WorkLimit: r.Job.Limit, Slot: now + 600,
+		Prob: max(r.Prob, r.Risk, .5), Estimate: .92, OnMiss: r.OnMiss, TimeOut: .12, Lost: .004,
+		Work: times(r.Job.Size, r.Job.Limit), Evidence: api.Evidence{Sample: 412},
+	}
+	return a
 }
 
 func times(s workload.Size, seconds int64) api.Cost {
@@ -325,7 +387,7 @@ func (f *fakeVarqd) report(w http.ResponseWriter, r *http.Request) {
 			row = api.ReportRow{
 				Group: group, Promises: 130, Kept: 112, Missed: 8, Cancelled: 7, Open: 3,
 				Promised: .9, Estimated: .921, Delivered: 112. / 120, Low: .8729, High: .9708,
-				Required: 1234567, Used: 1543210, Ratio: 1543210. / 1234567,
+				Required: 1234567, Used: 1543210, Ratio: 1543210. / 1234567, QoS: .811, Goodput: .72,
 			}
 		}
 		report.Rows = append(report.Rows, row)

@@ -1,6 +1,6 @@
 // How varqd speaks to a forecaster of the site's own: a program, in any language,
-// that says how long jobs will wait. varqd makes one call at a time, but does not
-// wait for one that it has cancelled because it took too long.
+// that says how long jobs will wait, or which nodes will fail. varqd makes one call
+// at a time, but does not wait for one that it has cancelled because it took too long.
 //
 // Times are Unix seconds and durations are seconds. A time that is not known, or
 // not reached yet, is 0.
@@ -196,6 +196,7 @@ type Event struct {
 	//	*Event_Submitted
 	//	*Event_Started
 	//	*Event_Ended
+	//	*Event_Node
 	Event         isEvent_Event `protobuf_oneof:"event"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -265,6 +266,15 @@ func (x *Event) GetEnded() *Job {
 	return nil
 }
 
+func (x *Event) GetNode() *NodeEvent {
+	if x != nil {
+		if x, ok := x.Event.(*Event_Node); ok {
+			return x.Node
+		}
+	}
+	return nil
+}
+
 type isEvent_Event interface {
 	isEvent_Event()
 }
@@ -284,11 +294,81 @@ type Event_Ended struct {
 	Ended *Job `protobuf:"bytes,3,opt,name=ended,proto3,oneof"`
 }
 
+type Event_Node struct {
+	// Something happened to a node. Only forecasters of failures are told, and
+	// of nothing else.
+	Node *NodeEvent `protobuf:"bytes,4,opt,name=node,proto3,oneof"`
+}
+
 func (*Event_Submitted) isEvent_Event() {}
 
 func (*Event_Started) isEvent_Event() {}
 
 func (*Event_Ended) isEvent_Event() {}
+
+func (*Event_Node) isEvent_Event() {}
+
+type NodeEvent struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Node  string                 `protobuf:"bytes,1,opt,name=node,proto3" json:"node,omitempty"`
+	// "failure", or what is none: "drained", "down" (for planned work), "health" (of the
+	// site's own checks), "failing", "not responding", "reboot", "maintenance" and the like.
+	Kind          string `protobuf:"bytes,2,opt,name=kind,proto3" json:"kind,omitempty"`
+	At            int64  `protobuf:"varint,3,opt,name=at,proto3" json:"at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *NodeEvent) Reset() {
+	*x = NodeEvent{}
+	mi := &file_forecaster_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *NodeEvent) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*NodeEvent) ProtoMessage() {}
+
+func (x *NodeEvent) ProtoReflect() protoreflect.Message {
+	mi := &file_forecaster_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use NodeEvent.ProtoReflect.Descriptor instead.
+func (*NodeEvent) Descriptor() ([]byte, []int) {
+	return file_forecaster_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *NodeEvent) GetNode() string {
+	if x != nil {
+		return x.Node
+	}
+	return ""
+}
+
+func (x *NodeEvent) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *NodeEvent) GetAt() int64 {
+	if x != nil {
+		return x.At
+	}
+	return 0
+}
 
 // A job as its user asked for it.
 type Request struct {
@@ -308,7 +388,7 @@ type Request struct {
 
 func (x *Request) Reset() {
 	*x = Request{}
-	mi := &file_forecaster_proto_msgTypes[5]
+	mi := &file_forecaster_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -320,7 +400,7 @@ func (x *Request) String() string {
 func (*Request) ProtoMessage() {}
 
 func (x *Request) ProtoReflect() protoreflect.Message {
-	mi := &file_forecaster_proto_msgTypes[5]
+	mi := &file_forecaster_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -333,7 +413,7 @@ func (x *Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Request.ProtoReflect.Descriptor instead.
 func (*Request) Descriptor() ([]byte, []int) {
-	return file_forecaster_proto_rawDescGZIP(), []int{5}
+	return file_forecaster_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Request) GetUser() string {
@@ -414,7 +494,7 @@ type Job struct {
 
 func (x *Job) Reset() {
 	*x = Job{}
-	mi := &file_forecaster_proto_msgTypes[6]
+	mi := &file_forecaster_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -426,7 +506,7 @@ func (x *Job) String() string {
 func (*Job) ProtoMessage() {}
 
 func (x *Job) ProtoReflect() protoreflect.Message {
-	mi := &file_forecaster_proto_msgTypes[6]
+	mi := &file_forecaster_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -439,7 +519,7 @@ func (x *Job) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Job.ProtoReflect.Descriptor instead.
 func (*Job) Descriptor() ([]byte, []int) {
-	return file_forecaster_proto_rawDescGZIP(), []int{6}
+	return file_forecaster_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Job) GetId() int64 {
@@ -501,7 +581,7 @@ type ForecastRequest struct {
 
 func (x *ForecastRequest) Reset() {
 	*x = ForecastRequest{}
-	mi := &file_forecaster_proto_msgTypes[7]
+	mi := &file_forecaster_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -513,7 +593,7 @@ func (x *ForecastRequest) String() string {
 func (*ForecastRequest) ProtoMessage() {}
 
 func (x *ForecastRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_forecaster_proto_msgTypes[7]
+	mi := &file_forecaster_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -526,7 +606,7 @@ func (x *ForecastRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForecastRequest.ProtoReflect.Descriptor instead.
 func (*ForecastRequest) Descriptor() ([]byte, []int) {
-	return file_forecaster_proto_rawDescGZIP(), []int{7}
+	return file_forecaster_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ForecastRequest) GetQuestions() []*Question {
@@ -550,7 +630,7 @@ type Question struct {
 
 func (x *Question) Reset() {
 	*x = Question{}
-	mi := &file_forecaster_proto_msgTypes[8]
+	mi := &file_forecaster_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -562,7 +642,7 @@ func (x *Question) String() string {
 func (*Question) ProtoMessage() {}
 
 func (x *Question) ProtoReflect() protoreflect.Message {
-	mi := &file_forecaster_proto_msgTypes[8]
+	mi := &file_forecaster_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -575,7 +655,7 @@ func (x *Question) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Question.ProtoReflect.Descriptor instead.
 func (*Question) Descriptor() ([]byte, []int) {
-	return file_forecaster_proto_rawDescGZIP(), []int{8}
+	return file_forecaster_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Question) GetRequest() *Request {
@@ -616,7 +696,7 @@ type ForecastResponse struct {
 
 func (x *ForecastResponse) Reset() {
 	*x = ForecastResponse{}
-	mi := &file_forecaster_proto_msgTypes[9]
+	mi := &file_forecaster_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -628,7 +708,7 @@ func (x *ForecastResponse) String() string {
 func (*ForecastResponse) ProtoMessage() {}
 
 func (x *ForecastResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_forecaster_proto_msgTypes[9]
+	mi := &file_forecaster_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -641,7 +721,7 @@ func (x *ForecastResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForecastResponse.ProtoReflect.Descriptor instead.
 func (*ForecastResponse) Descriptor() ([]byte, []int) {
-	return file_forecaster_proto_rawDescGZIP(), []int{9}
+	return file_forecaster_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ForecastResponse) GetAnswers() []*Answer {
@@ -673,7 +753,7 @@ type Answer struct {
 
 func (x *Answer) Reset() {
 	*x = Answer{}
-	mi := &file_forecaster_proto_msgTypes[10]
+	mi := &file_forecaster_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -685,7 +765,7 @@ func (x *Answer) String() string {
 func (*Answer) ProtoMessage() {}
 
 func (x *Answer) ProtoReflect() protoreflect.Message {
-	mi := &file_forecaster_proto_msgTypes[10]
+	mi := &file_forecaster_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -698,7 +778,7 @@ func (x *Answer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Answer.ProtoReflect.Descriptor instead.
 func (*Answer) Descriptor() ([]byte, []int) {
-	return file_forecaster_proto_rawDescGZIP(), []int{10}
+	return file_forecaster_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Answer) GetSeconds() []float64 {
@@ -729,6 +809,114 @@ func (x *Answer) GetClass() string {
 	return ""
 }
 
+// How many failures are expected of each of these nodes within span from now on?
+type FailRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Nodes         []string               `protobuf:"bytes,1,rep,name=nodes,proto3" json:"nodes,omitempty"` // at most 10,000
+	Now           int64                  `protobuf:"varint,2,opt,name=now,proto3" json:"now,omitempty"`
+	Span          int64                  `protobuf:"varint,3,opt,name=span,proto3" json:"span,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FailRequest) Reset() {
+	*x = FailRequest{}
+	mi := &file_forecaster_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FailRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FailRequest) ProtoMessage() {}
+
+func (x *FailRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_forecaster_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FailRequest.ProtoReflect.Descriptor instead.
+func (*FailRequest) Descriptor() ([]byte, []int) {
+	return file_forecaster_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *FailRequest) GetNodes() []string {
+	if x != nil {
+		return x.Nodes
+	}
+	return nil
+}
+
+func (x *FailRequest) GetNow() int64 {
+	if x != nil {
+		return x.Now
+	}
+	return 0
+}
+
+func (x *FailRequest) GetSpan() int64 {
+	if x != nil {
+		return x.Span
+	}
+	return 0
+}
+
+type FailResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// One for each node, in the same order: the node fails with probability
+	// 1-exp(-expected). Below 0 says "I do not know"; 1000 is the most. An answer
+	// without any says so of all nodes.
+	Expected      []float64 `protobuf:"fixed64,1,rep,packed,name=expected,proto3" json:"expected,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FailResponse) Reset() {
+	*x = FailResponse{}
+	mi := &file_forecaster_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FailResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FailResponse) ProtoMessage() {}
+
+func (x *FailResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_forecaster_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FailResponse.ProtoReflect.Descriptor instead.
+func (*FailResponse) Descriptor() ([]byte, []int) {
+	return file_forecaster_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *FailResponse) GetExpected() []float64 {
+	if x != nil {
+		return x.Expected
+	}
+	return nil
+}
+
 var File_forecaster_proto protoreflect.FileDescriptor
 
 const file_forecaster_proto_rawDesc = "" +
@@ -739,12 +927,17 @@ const file_forecaster_proto_rawDesc = "" +
 	"\aversion\x18\x01 \x01(\tR\aversion\"C\n" +
 	"\x0eObserveRequest\x121\n" +
 	"\x06events\x18\x01 \x03(\v2\x19.varq.forecaster.v1.EventR\x06events\"\x11\n" +
-	"\x0fObserveResponse\"\xaf\x01\n" +
+	"\x0fObserveResponse\"\xe4\x01\n" +
 	"\x05Event\x127\n" +
 	"\tsubmitted\x18\x01 \x01(\v2\x17.varq.forecaster.v1.JobH\x00R\tsubmitted\x123\n" +
 	"\astarted\x18\x02 \x01(\v2\x17.varq.forecaster.v1.JobH\x00R\astarted\x12/\n" +
-	"\x05ended\x18\x03 \x01(\v2\x17.varq.forecaster.v1.JobH\x00R\x05endedB\a\n" +
-	"\x05event\"\xda\x01\n" +
+	"\x05ended\x18\x03 \x01(\v2\x17.varq.forecaster.v1.JobH\x00R\x05ended\x123\n" +
+	"\x04node\x18\x04 \x01(\v2\x1d.varq.forecaster.v1.NodeEventH\x00R\x04nodeB\a\n" +
+	"\x05event\"C\n" +
+	"\tNodeEvent\x12\x12\n" +
+	"\x04node\x18\x01 \x01(\tR\x04node\x12\x12\n" +
+	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x0e\n" +
+	"\x02at\x18\x03 \x01(\x03R\x02at\"\xda\x01\n" +
 	"\aRequest\x12\x12\n" +
 	"\x04user\x18\x01 \x01(\tR\x04user\x12\x18\n" +
 	"\aaccount\x18\x02 \x01(\tR\aaccount\x12\x1c\n" +
@@ -777,12 +970,19 @@ const file_forecaster_proto_rawDesc = "" +
 	"\aseconds\x18\x01 \x03(\x01R\aseconds\x12 \n" +
 	"\vprobability\x18\x02 \x03(\x01R\vprobability\x12\x16\n" +
 	"\x06sample\x18\x03 \x01(\x01R\x06sample\x12\x14\n" +
-	"\x05class\x18\x04 \x01(\tR\x05class2\x8e\x02\n" +
+	"\x05class\x18\x04 \x01(\tR\x05class\"I\n" +
+	"\vFailRequest\x12\x14\n" +
+	"\x05nodes\x18\x01 \x03(\tR\x05nodes\x12\x10\n" +
+	"\x03now\x18\x02 \x01(\x03R\x03now\x12\x12\n" +
+	"\x04span\x18\x03 \x01(\x03R\x04span\"*\n" +
+	"\fFailResponse\x12\x1a\n" +
+	"\bexpected\x18\x01 \x03(\x01R\bexpected2\xd9\x02\n" +
 	"\n" +
 	"Forecaster\x12U\n" +
 	"\bDescribe\x12#.varq.forecaster.v1.DescribeRequest\x1a$.varq.forecaster.v1.DescribeResponse\x12R\n" +
 	"\aObserve\x12\".varq.forecaster.v1.ObserveRequest\x1a#.varq.forecaster.v1.ObserveResponse\x12U\n" +
-	"\bForecast\x12#.varq.forecaster.v1.ForecastRequest\x1a$.varq.forecaster.v1.ForecastResponseBAZ?github.com/varq-project/varq/predictor/live/extern/forecasterpbb\x06proto3"
+	"\bForecast\x12#.varq.forecaster.v1.ForecastRequest\x1a$.varq.forecaster.v1.ForecastResponse\x12I\n" +
+	"\x04Fail\x12\x1f.varq.forecaster.v1.FailRequest\x1a .varq.forecaster.v1.FailResponseBAZ?github.com/varq-project/varq/predictor/live/extern/forecasterpbb\x06proto3"
 
 var (
 	file_forecaster_proto_rawDescOnce sync.Once
@@ -796,40 +996,46 @@ func file_forecaster_proto_rawDescGZIP() []byte {
 	return file_forecaster_proto_rawDescData
 }
 
-var file_forecaster_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
+var file_forecaster_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_forecaster_proto_goTypes = []any{
 	(*DescribeRequest)(nil),  // 0: varq.forecaster.v1.DescribeRequest
 	(*DescribeResponse)(nil), // 1: varq.forecaster.v1.DescribeResponse
 	(*ObserveRequest)(nil),   // 2: varq.forecaster.v1.ObserveRequest
 	(*ObserveResponse)(nil),  // 3: varq.forecaster.v1.ObserveResponse
 	(*Event)(nil),            // 4: varq.forecaster.v1.Event
-	(*Request)(nil),          // 5: varq.forecaster.v1.Request
-	(*Job)(nil),              // 6: varq.forecaster.v1.Job
-	(*ForecastRequest)(nil),  // 7: varq.forecaster.v1.ForecastRequest
-	(*Question)(nil),         // 8: varq.forecaster.v1.Question
-	(*ForecastResponse)(nil), // 9: varq.forecaster.v1.ForecastResponse
-	(*Answer)(nil),           // 10: varq.forecaster.v1.Answer
+	(*NodeEvent)(nil),        // 5: varq.forecaster.v1.NodeEvent
+	(*Request)(nil),          // 6: varq.forecaster.v1.Request
+	(*Job)(nil),              // 7: varq.forecaster.v1.Job
+	(*ForecastRequest)(nil),  // 8: varq.forecaster.v1.ForecastRequest
+	(*Question)(nil),         // 9: varq.forecaster.v1.Question
+	(*ForecastResponse)(nil), // 10: varq.forecaster.v1.ForecastResponse
+	(*Answer)(nil),           // 11: varq.forecaster.v1.Answer
+	(*FailRequest)(nil),      // 12: varq.forecaster.v1.FailRequest
+	(*FailResponse)(nil),     // 13: varq.forecaster.v1.FailResponse
 }
 var file_forecaster_proto_depIdxs = []int32{
 	4,  // 0: varq.forecaster.v1.ObserveRequest.events:type_name -> varq.forecaster.v1.Event
-	6,  // 1: varq.forecaster.v1.Event.submitted:type_name -> varq.forecaster.v1.Job
-	6,  // 2: varq.forecaster.v1.Event.started:type_name -> varq.forecaster.v1.Job
-	6,  // 3: varq.forecaster.v1.Event.ended:type_name -> varq.forecaster.v1.Job
-	5,  // 4: varq.forecaster.v1.Job.request:type_name -> varq.forecaster.v1.Request
-	8,  // 5: varq.forecaster.v1.ForecastRequest.questions:type_name -> varq.forecaster.v1.Question
-	5,  // 6: varq.forecaster.v1.Question.request:type_name -> varq.forecaster.v1.Request
-	10, // 7: varq.forecaster.v1.ForecastResponse.answers:type_name -> varq.forecaster.v1.Answer
-	0,  // 8: varq.forecaster.v1.Forecaster.Describe:input_type -> varq.forecaster.v1.DescribeRequest
-	2,  // 9: varq.forecaster.v1.Forecaster.Observe:input_type -> varq.forecaster.v1.ObserveRequest
-	7,  // 10: varq.forecaster.v1.Forecaster.Forecast:input_type -> varq.forecaster.v1.ForecastRequest
-	1,  // 11: varq.forecaster.v1.Forecaster.Describe:output_type -> varq.forecaster.v1.DescribeResponse
-	3,  // 12: varq.forecaster.v1.Forecaster.Observe:output_type -> varq.forecaster.v1.ObserveResponse
-	9,  // 13: varq.forecaster.v1.Forecaster.Forecast:output_type -> varq.forecaster.v1.ForecastResponse
-	11, // [11:14] is the sub-list for method output_type
-	8,  // [8:11] is the sub-list for method input_type
-	8,  // [8:8] is the sub-list for extension type_name
-	8,  // [8:8] is the sub-list for extension extendee
-	0,  // [0:8] is the sub-list for field type_name
+	7,  // 1: varq.forecaster.v1.Event.submitted:type_name -> varq.forecaster.v1.Job
+	7,  // 2: varq.forecaster.v1.Event.started:type_name -> varq.forecaster.v1.Job
+	7,  // 3: varq.forecaster.v1.Event.ended:type_name -> varq.forecaster.v1.Job
+	5,  // 4: varq.forecaster.v1.Event.node:type_name -> varq.forecaster.v1.NodeEvent
+	6,  // 5: varq.forecaster.v1.Job.request:type_name -> varq.forecaster.v1.Request
+	9,  // 6: varq.forecaster.v1.ForecastRequest.questions:type_name -> varq.forecaster.v1.Question
+	6,  // 7: varq.forecaster.v1.Question.request:type_name -> varq.forecaster.v1.Request
+	11, // 8: varq.forecaster.v1.ForecastResponse.answers:type_name -> varq.forecaster.v1.Answer
+	0,  // 9: varq.forecaster.v1.Forecaster.Describe:input_type -> varq.forecaster.v1.DescribeRequest
+	2,  // 10: varq.forecaster.v1.Forecaster.Observe:input_type -> varq.forecaster.v1.ObserveRequest
+	8,  // 11: varq.forecaster.v1.Forecaster.Forecast:input_type -> varq.forecaster.v1.ForecastRequest
+	12, // 12: varq.forecaster.v1.Forecaster.Fail:input_type -> varq.forecaster.v1.FailRequest
+	1,  // 13: varq.forecaster.v1.Forecaster.Describe:output_type -> varq.forecaster.v1.DescribeResponse
+	3,  // 14: varq.forecaster.v1.Forecaster.Observe:output_type -> varq.forecaster.v1.ObserveResponse
+	10, // 15: varq.forecaster.v1.Forecaster.Forecast:output_type -> varq.forecaster.v1.ForecastResponse
+	13, // 16: varq.forecaster.v1.Forecaster.Fail:output_type -> varq.forecaster.v1.FailResponse
+	13, // [13:17] is the sub-list for method output_type
+	9,  // [9:13] is the sub-list for method input_type
+	9,  // [9:9] is the sub-list for extension type_name
+	9,  // [9:9] is the sub-list for extension extendee
+	0,  // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_forecaster_proto_init() }
@@ -841,6 +1047,7 @@ func file_forecaster_proto_init() {
 		(*Event_Submitted)(nil),
 		(*Event_Started)(nil),
 		(*Event_Ended)(nil),
+		(*Event_Node)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -848,7 +1055,7 @@ func file_forecaster_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_forecaster_proto_rawDesc), len(file_forecaster_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   11,
+			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

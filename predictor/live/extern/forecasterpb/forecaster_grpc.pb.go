@@ -1,6 +1,6 @@
 // How varqd speaks to a forecaster of the site's own: a program, in any language,
-// that says how long jobs will wait. varqd makes one call at a time, but does not
-// wait for one that it has cancelled because it took too long.
+// that says how long jobs will wait, or which nodes will fail. varqd makes one call
+// at a time, but does not wait for one that it has cancelled because it took too long.
 //
 // Times are Unix seconds and durations are seconds. A time that is not known, or
 // not reached yet, is 0.
@@ -29,6 +29,7 @@ const (
 	Forecaster_Describe_FullMethodName = "/varq.forecaster.v1.Forecaster/Describe"
 	Forecaster_Observe_FullMethodName  = "/varq.forecaster.v1.Forecaster/Observe"
 	Forecaster_Forecast_FullMethodName = "/varq.forecaster.v1.Forecaster/Forecast"
+	Forecaster_Fail_FullMethodName     = "/varq.forecaster.v1.Forecaster/Fail"
 )
 
 // ForecasterClient is the client API for Forecaster service.
@@ -37,12 +38,15 @@ const (
 type ForecasterClient interface {
 	// Describe is the first call.
 	Describe(ctx context.Context, in *DescribeRequest, opts ...grpc.CallOption) (*DescribeResponse, error)
-	// Observe tells what happened in the queue, in the order of time: first the
-	// past, in many calls, and from then on what happens, as it happens. Around
-	// the change from one to the other an event may come twice.
+	// Observe tells what happened in the queue, or to the nodes, in the order of
+	// time: first the past, in many calls, and from then on what happens, as it
+	// happens. Around the change from one to the other an event may come twice.
 	Observe(ctx context.Context, in *ObserveRequest, opts ...grpc.CallOption) (*ObserveResponse, error)
 	// Forecast asks how long requests will wait. It has milliseconds to answer.
+	// Only forecasters of waits are asked.
 	Forecast(ctx context.Context, in *ForecastRequest, opts ...grpc.CallOption) (*ForecastResponse, error)
+	// Fail asks which nodes will fail. Only forecasters of failures are asked.
+	Fail(ctx context.Context, in *FailRequest, opts ...grpc.CallOption) (*FailResponse, error)
 }
 
 type forecasterClient struct {
@@ -83,18 +87,31 @@ func (c *forecasterClient) Forecast(ctx context.Context, in *ForecastRequest, op
 	return out, nil
 }
 
+func (c *forecasterClient) Fail(ctx context.Context, in *FailRequest, opts ...grpc.CallOption) (*FailResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(FailResponse)
+	err := c.cc.Invoke(ctx, Forecaster_Fail_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // ForecasterServer is the server API for Forecaster service.
 // All implementations must embed UnimplementedForecasterServer
 // for forward compatibility.
 type ForecasterServer interface {
 	// Describe is the first call.
 	Describe(context.Context, *DescribeRequest) (*DescribeResponse, error)
-	// Observe tells what happened in the queue, in the order of time: first the
-	// past, in many calls, and from then on what happens, as it happens. Around
-	// the change from one to the other an event may come twice.
+	// Observe tells what happened in the queue, or to the nodes, in the order of
+	// time: first the past, in many calls, and from then on what happens, as it
+	// happens. Around the change from one to the other an event may come twice.
 	Observe(context.Context, *ObserveRequest) (*ObserveResponse, error)
 	// Forecast asks how long requests will wait. It has milliseconds to answer.
+	// Only forecasters of waits are asked.
 	Forecast(context.Context, *ForecastRequest) (*ForecastResponse, error)
+	// Fail asks which nodes will fail. Only forecasters of failures are asked.
+	Fail(context.Context, *FailRequest) (*FailResponse, error)
 	mustEmbedUnimplementedForecasterServer()
 }
 
@@ -113,6 +130,9 @@ func (UnimplementedForecasterServer) Observe(context.Context, *ObserveRequest) (
 }
 func (UnimplementedForecasterServer) Forecast(context.Context, *ForecastRequest) (*ForecastResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Forecast not implemented")
+}
+func (UnimplementedForecasterServer) Fail(context.Context, *FailRequest) (*FailResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Fail not implemented")
 }
 func (UnimplementedForecasterServer) mustEmbedUnimplementedForecasterServer() {}
 func (UnimplementedForecasterServer) testEmbeddedByValue()                    {}
@@ -189,6 +209,24 @@ func _Forecaster_Forecast_Handler(srv interface{}, ctx context.Context, dec func
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Forecaster_Fail_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(FailRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ForecasterServer).Fail(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Forecaster_Fail_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ForecasterServer).Fail(ctx, req.(*FailRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // Forecaster_ServiceDesc is the grpc.ServiceDesc for Forecaster service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -207,6 +245,10 @@ var Forecaster_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Forecast",
 			Handler:    _Forecaster_Forecast_Handler,
+		},
+		{
+			MethodName: "Fail",
+			Handler:    _Forecaster_Fail_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -35,6 +35,13 @@ var operations = []operation{
 	{path: api.PathCancel, method: "post", summary: "Take back a plan without a job.", request: "Cancellation"},
 	{path: api.PathAccept, method: "post", summary: "Agree to a higher ceiling on the cost of idle nodes, which keeps a promise.", request: "Acceptance", answer: "Accepted"},
 	{path: api.PathNodes, method: "get", summary: "List the nodes, and how probable it is that they fail within a day, the riskiest first.", answer: "Nodes"},
+	{path: api.PathRisk, method: "get", summary: "Tell how probable it is that one of some nodes fails, and what else stops the work on them.", answer: "Risk", parameters: []parameter{
+		{api.ParamNodes, "string", "The nodes, as Slurm writes them: node[1-4],node7."},
+	}},
+	{path: api.PathNodesScores, method: "get", summary: "Tell how far forecasts of failures are to be believed, by what happened.", answer: "NodesCalibration", parameters: []parameter{
+		{api.ParamStart, "integer", "Forecasts made on this day, UTC, or later; Unix seconds."},
+		{api.ParamEnd, "integer", "Forecasts made on this day, UTC, or before; Unix seconds."},
+	}},
 	{path: api.PathLimits, method: "get", summary: "Tell what the site's policy allows the asker, and what she uses of it.", answer: "Limits"},
 	{path: api.PathReservations, method: "get", summary: "List reservations.", answer: "Reservation", list: true, parameters: slices.Concat([]parameter{
 		{api.ParamUser, "string", "Whose: a user, or * for everybody; by default the asker's own."},

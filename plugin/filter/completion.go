@@ -1,0 +1,81 @@
+package filter
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/prob"
+	"github.com/varq-project/varq/predictor/slurmtime"
+)
+
+// The options that say what is to be promised: the start, or the end.
+const (
+	beginBy  = "begin-by"
+	finishBy = "finish-by"
+	risk     = "risk"
+)
+
+// riskVariable is the environment variable that stands for --risk in a command with --finish-by that has neither
+// --prob nor --risk.
+const riskVariable = "VARQ_RISK"
+
+// asked returns the option that says what is to be promised.
+func (o options) asked() string {
+	for _, name := range []string{beginBy, finishBy, risk} {
+		if _, given := o.own(name); given {
+			return name
+		}
+	}
+	return beginBy
+}
+
+// readCompletion reads what is asked about the job's end.
+func (s *Submission) readCompletion(o options, environment []string, now int64) error {
+	var errs []error
+	r := &s.Request
+	for _, name := range []string{"begin-after", "best-effort", "max-cost"} {
+		if _, given := o.own(name); given {
+			errs = append(errs, fmt.Errorf("--%s does not go together with --%s: the job is submitted at once, and its nodes never idle", name, o.asked()))
+		}
+	}
+	var err error
+	if r.FinishBy, err = s.deadline(o, finishBy, now); err != nil {
+		errs = append(errs, err)
+	}
+	if r.Prob, err = o.probability("prob"); err != nil {
+		errs = append(errs, err)
+	}
+	if r.Risk, err = o.probability(risk); err != nil {
+		errs = append(errs, err)
+	}
+	if r.OnMiss, err = o.onMiss(); err != nil {
+		errs = append(errs, err)
+	}
+	if r.RiskyNodes, err = o.riskyNodes(); err != nil {
+		errs = append(errs, err)
+	}
+	if r.Prob == 0 && r.Risk == 0 {
+		for _, variable := range environment {
+			if text, found := strings.CutPrefix(variable, riskVariable+"="); found && text != "" {
+				if r.Risk, err = prob.Parse(text); err != nil {
+					errs = append(errs, fmt.Errorf("%s in the environment: %w", riskVariable, err))
+				}
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// saysOfEnd is says of a plan about the job's end.
+func (s *Submission) saysOfEnd(p *api.Plan, verb string) []string {
+	lines := []string{
+		fmt.Sprintf("%s: finished by %s with probability %s (forecast %s)", verb, s.time(p.FinishBy), prob.Format(p.Prob), prob.Format(p.Estimate)),
+		fmt.Sprintf("time limit %s; the work costs %s, and nothing more", slurmtime.FormatDuration(p.TimeLimit), p.Work),
+	}
+	if p.TimeOut > api.TimesOutOften {
+		lines = append(lines, fmt.Sprintf("jobs like it are stopped at their time limit with probability %.2f, and then nothing is promised: --time gives it more", p.TimeOut))
+	}
+	return lines
+}

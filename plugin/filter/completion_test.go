@@ -1,0 +1,103 @@
+package filter
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/varq-project/varq/predictor/api"
+)
+
+const asked = `"spank:finish-by":"now+1hour","time":"30"`
+
+func TestReadCompletion(t *testing.T) {
+	for name, c := range map[string]struct {
+		options     string
+		environment []string
+		want        api.PlanRequest
+	}{
+		"deadline":                 {`{` + asked + `,"spank:prob":"95%","spank:on-miss":"cancel"}`, nil, api.PlanRequest{FinishBy: now + 3600, Prob: .95, OnMiss: "cancel"}},
+		"risk":                     {`{"spank:risk":"0.8","time":"30"}`, nil, api.PlanRequest{Risk: .8}},
+		"both":                     {`{` + asked + `,"spank:risk":"0.8"}`, []string{"VARQ_RISK=0.5"}, api.PlanRequest{FinishBy: now + 3600, Risk: .8}},
+		"from the environment":     {`{` + asked + `}`, []string{"VARQ_RISK=0.5"}, api.PlanRequest{FinishBy: now + 3600, Risk: .5}},
+		"a probability of her own": {`{` + asked + `,"spank:prob":"0.9"}`, []string{"VARQ_RISK=0.5"}, api.PlanRequest{FinishBy: now + 3600, Prob: .9}},
+	} {
+		s, err := Read([]byte(c.options), "sbatch", c.environment, now, time.UTC)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		got := s.Request
+		got.Job, got.Needs = c.want.Job, c.want.Needs
+		if diff := cmp.Diff(c.want, got); diff != "" || s.Request.Job.Limit != 1800 {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+func TestReadCompletionRefuses(t *testing.T) {
+	for options, want := range map[string]string{
+		`{` + asked + `,"spank:begin-by":"now+2hours"}`:      "--finish-by does not go together with --begin-by: ",
+		`{"spank:begin-by":"now+2hours","spank:risk":"0.9"}`: "--risk does not go together with --begin-by: ",
+		`{` + asked + `,"spank:begin-after":"now"}`:          "--begin-after does not go together with --finish-by: the job is submitted at once",
+		`{` + asked + `,"spank:best-effort":"set"}`:          "--best-effort does not go together with --finish-by: ",
+		`{` + asked + `,"spank:max-cost":"1"}`:               "--max-cost does not go together with --finish-by: ",
+		`{` + asked + `,"begin":"now"}`:                      "--begin does not go together with --finish-by: ",
+		`{` + asked + `,"spank:prob":"2"}`:                   "--prob: ",
+		`{"spank:risk":"often"}`:                             "--risk: ",
+		`{` + asked + `,"spank:on-miss":"later"}`:            "--on-miss: ",
+		`{"spank:finish-by":"yesterday"}`:                    "--finish-by: ",
+		`{"spank:finish-by":"2020-01-01"}`:                   "--finish-by: 2020-01-01T00:00:00 is in the past",
+	} {
+		if _, err := Read([]byte(options), "sbatch", nil, now, time.UTC); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: got error %v, want %s", options, err, want)
+		}
+	}
+	if _, err := Read([]byte(`{`+asked+`}`), "sbatch", []string{"VARQ_RISK=high"}, now, time.UTC); err == nil || !strings.HasPrefix(err.Error(), "VARQ_RISK in the environment: ") {
+		t.Errorf("got error %v", err)
+	}
+}
+
+// The job of a promise about its end is submitted as it is.
+func TestWriteCompletion(t *testing.T) {
+	plan := &api.Plan{
+		ID: "abcdefghijkl", BeginTime: now, TimeLimit: 1800, FinishBy: now + 3600, WorkLimit: 1800, Prob: .9, Estimate: .93, TimeOut: .1,
+		Work: api.Cost{NodeSeconds: 7200, BillingSeconds: 7200}, Comment: "varq:abcdefghijkl",
+	}
+	offers := []api.Offer{{Kind: api.OfferEnd, FinishBy: now + 7200, Prob: .95}}
+	for name, c := range map[string]struct {
+		s      Submission
+		answer api.PlanAnswer
+		want   []string
+	}{
+		"promise": {Submission{}, api.PlanAnswer{Plan: plan, Offers: offers}, []string{
+			"ticket 0:1795266000:0:abcdefghijkl", "plan abcdefghijkl", "time 30", "comment varq:abcdefghijkl",
+			"say promised: finished by 2026-11-21T13:00:00 with probability 0.90 (forecast 0.93)",
+			"say time limit 00:30:00; the work costs 2.00 node-hours, 2.00 billing-hours, and nothing more",
+			"say jobs like it are stopped at their time limit with probability 0.10, and then nothing is promised: --time gives it more",
+			"end",
+		}},
+		"quote": {Submission{Quote: true}, api.PlanAnswer{Plan: plan, Offers: offers}, []string{
+			"ticket 0:1795266000:0:abcdefghijkl",
+			"say quoted, not promised: finished by 2026-11-21T13:00:00 with probability 0.90 (forecast 0.93)",
+			"say time limit 00:30:00; the work costs 2.00 node-hours, 2.00 billing-hours, and nothing more",
+			"say jobs like it are stopped at their time limit with probability 0.10, and then nothing is promised: --time gives it more",
+			"say possible: --finish-by=2026-11-21T14:00:00 --prob=0.95",
+			"end",
+		}},
+		"refusal": {Submission{}, api.PlanAnswer{Refusal: &api.Refusal{Reason: "too early", Offers: offers}}, []string{
+			"refuse no promise: too early", "refuse possible: --finish-by=2026-11-21T14:00:00 --prob=0.95", "end",
+		}},
+	} {
+		c.s.zone = time.UTC
+		var text strings.Builder
+		if err := c.s.Write(&text, c.answer); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(strings.Join(c.want, "\n")+"\n", text.String()); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}

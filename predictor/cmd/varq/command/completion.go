@@ -1,0 +1,90 @@
+package command
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
+	"github.com/varq-project/varq/predictor/prob"
+	"github.com/varq-project/varq/predictor/slurmtime"
+)
+
+// showEnd shows the plan for a request about a job's end, and the other deadlines that can be promised.
+func (e *Env) showEnd(asked *api.PlanRequest, answer *api.PlanAnswer, options []string) error {
+	p := answer.Plan
+	s := cli.Listing{Width: 12}
+	fmt.Fprintf(&s, "Can be promised: finished by %s with probability %s (forecast %s).\n\n",
+		e.moment(p.FinishBy), prob.Format(p.Prob), prob.Format(p.Estimate))
+	s.Line("Starts", "as likely as not by %s; it is submitted at once", e.moment(p.Slot))
+	s.Line("Time limit", "%s", slurmtime.FormatDuration(p.TimeLimit))
+	if p.TimeOut > api.TimesOutOften {
+		s.Line("", "jobs like it are stopped there with probability %.2f, and then nothing is promised", p.TimeOut)
+	}
+	if p.OnMiss == api.OnMissCancel {
+		s.Line("If missed", "the job is cancelled if it still waits")
+	} else {
+		s.Line("If missed", "the job goes on")
+	}
+	s.Line("Work costs", "%s, and nothing more", p.Work)
+	const much = .0005
+	if p.Lost > much {
+		s.Line("Failures", "of nodes lower the probability by %.3f", p.Lost)
+	}
+	if left := p.LeavesOut(); left != "" {
+		s.Line("Nodes", "%s", left)
+	}
+	s.Line("Forecast", "from %s", evidence(p.Evidence))
+	fmt.Fprintf(&s, "\nTo have it promised:\n\n  sbatch %s job.sh\n", strings.Join(options, " "))
+	s.WriteString(e.ends(asked, answer.Offers, options))
+	_, err := io.WriteString(e.Stdout, s.String())
+	return err
+}
+
+// ends lists deadlines that can be promised, each with its number.
+func (e *Env) ends(asked *api.PlanRequest, offers []api.Offer, options []string) string {
+	if len(offers) == 0 {
+		return ""
+	}
+	var s strings.Builder
+	s.WriteString("\nOther deadlines, and their probabilities:\n\n")
+	for i := range offers {
+		o := &offers[i]
+		fmt.Fprintf(&s, "  %d  %s  %-5s  sbatch %s job.sh\n", i+1, e.moment(o.FinishBy), prob.Format(o.Prob), e.offered(asked, o, options))
+	}
+	return s.String()
+}
+
+// offered returns the options of sbatch for an offer, instead of those asked for.
+func (e *Env) offered(asked *api.PlanRequest, o *api.Offer, options []string) string {
+	var without []string
+	for _, option := range options {
+		if !strings.HasPrefix(option, "--risk=") {
+			without = append(without, option)
+		}
+	}
+	return strings.Join(override(without, o.Options(asked, e.Zone)), " ")
+}
+
+// chooseEnd lets the user of a terminal choose one of the deadlines, and shows how to have it promised.
+func (e *Env) chooseEnd(asked *api.PlanRequest, offers []api.Offer, options []string) error {
+	if len(offers) == 0 || !e.Terminal || !isTerminal(e.Stdin) {
+		return nil
+	}
+	fmt.Fprintf(e.Stdout, "\nWhich one (1 to %d, or Enter for none)? ", len(offers))
+	const mostTyped = 64
+	line, _ := bufio.NewReader(io.LimitReader(e.Stdin, mostTyped)).ReadString('\n')
+	line = strings.TrimSpace(line)
+	if line == "" {
+		return nil
+	}
+	n, err := strconv.Atoi(line)
+	if err != nil || n < 1 || n > len(offers) {
+		return fmt.Errorf("%.20q is none of the numbers from 1 to %d; nothing is chosen", line, len(offers))
+	}
+	_, err = fmt.Fprintf(e.Stdout, "\n  sbatch %s job.sh\n", e.offered(asked, &offers[n-1], options))
+	return err
+}

@@ -1,0 +1,167 @@
+package completion
+
+import (
+	"math"
+
+	"github.com/varq-project/varq/predictor/cluster/walltime"
+	"github.com/varq-project/varq/predictor/delay"
+	"github.com/varq-project/varq/predictor/forecast"
+)
+
+// Circumstances are what a forecast of one job's end rests on, beside the question.
+type Circumstances struct {
+	// Waited is for how many seconds the job has been waiting at the question's Submit.
+	Waited int64
+	// Delay changes the forecast of the wait by what the forecaster does not know of; nil for nothing.
+	Delay func(*forecast.Answer)
+	// FailureRate is how many failures of the job's nodes are expected in a second of its run.
+	FailureRate float64
+	// Checkpoints is the time between the job's checkpoints, in seconds of its run; 0 for none.
+	Checkpoints int64
+}
+
+// Prospect is when one job will have ended, as far as that may be promised. The zero Prospect is that of a
+// job that never ends.
+//
+// A job that is stopped at its time limit has not done its work, and a promise about its end is then void. So the
+// probabilities are those given that this does not happen.
+type Prospect struct {
+	end     delay.Distribution // lower bounds on the probability that the job has ended
+	timeOut delay.Distribution // that its limit has ended it
+	lost    delay.Distribution // by which failures lower the probability that it has ended
+}
+
+// Prob returns the probability that the job has done its work within a number of seconds from the question's
+// Submit.
+func (p *Prospect) Prob(seconds float64) float64 {
+	timeOut := p.timeOut.Within(seconds)
+	if timeOut >= 1 {
+		return 0
+	}
+	return max(0, (p.end.Within(seconds)-p.lost.Within(seconds)-timeOut)/(1-timeOut))
+}
+
+// Within returns the least number of seconds, a multiple of step, within which the job has done its work with a
+// probability. It reports false if there is none.
+func (p *Prospect) Within(prob float64, step int64) (seconds int64, ok bool) {
+	for i := range delay.Points {
+		if p.Prob(delay.At(i)) < prob {
+			continue
+		}
+		low, high := int64(0), int64(math.Ceil(delay.At(i)/float64(step)))
+		if i > 0 {
+			low = int64(delay.At(i-1) / float64(step))
+		}
+		for n := low; n <= high; n++ {
+			if p.Prob(float64(n*step)) >= prob {
+				return n * step, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// TimeOut returns the probability that the job is stopped at its time limit.
+func (p *Prospect) TimeOut() float64 { return p.timeOut[delay.Points-1] }
+
+// Lost returns by how much failures of nodes lower the probability that the job has done its work within a
+// number of seconds.
+func (p *Prospect) Lost(seconds float64) float64 { return p.lost.Within(seconds) }
+
+// Prospect forecasts the end of a job that waits, or will. wait is the forecast of its wait. It reports false if there
+// is no forecast; wait.Down may then say why.
+//
+// It takes O(parts^2 delay.Points) if nodes may fail.
+func (f *Forecaster) Prospect(q *forecast.Question, c Circumstances, wait *forecast.Answer) (p Prospect, ok bool) {
+	if !f.waits.Forecast(q, wait) {
+		return p, false
+	}
+	given(&wait.Wait, float64(c.Waited))
+	if c.Delay != nil {
+		c.Delay(wait)
+	}
+	run := f.runs.RunTime(q)
+	a := forecast.Answer{Wait: wait.Wait}
+	f.join(&record{}, &a, &run)
+	p.end = a.Lower
+	p.lost = lost(&wait.Wait, &run, c)
+	limit := max(q.Limit, 1)
+	atLimit := 1 - run.Below(limit)
+	for i := range p.timeOut {
+		p.timeOut[i] = atLimit * wait.Wait.Within(delay.At(i)-float64(limit))
+	}
+	return p, true
+}
+
+// Rest forecasts the end of a job that has run for age seconds, from then on. A failure counts as if the job never ended, because
+// what it is to wait for then is not known.
+func (f *Forecaster) Rest(q *forecast.Question, age int64, c Circumstances) (p Prospect) {
+	run := f.runs.RunTime(q)
+	limit := max(q.Limit, 1)
+	before := run.Within(age)
+	if before >= 1 { // it is being stopped
+		for i := range p.end {
+			p.end[i], p.timeOut[i] = 1, 1
+		}
+		return p
+	}
+	for i := range p.end {
+		seconds := delay.At(i)
+		p.end[i] = (run.Within(age+int64(seconds)) - before) / (1 - before)
+		if age+int64(seconds) >= limit {
+			p.timeOut[i] = (1 - max(before, run.Below(limit))) / (1 - before)
+		}
+		p.lost[i] = p.end[i] * -math.Expm1(-c.FailureRate*min(seconds, float64(max(0, limit-age))))
+	}
+	return p
+}
+
+// given makes d the distribution of what is left of a delay that has lasted for some seconds. It is that of a delay without end if no
+// such delay was expected.
+func given(d *delay.Distribution, lasted float64) {
+	if lasted <= 0 {
+		return
+	}
+	whole, before := *d, d.Within(lasted)
+	for i := range d {
+		d[i] = 0
+		if by := whole.Within(lasted + delay.At(i)); by > before && before < 1 {
+			d[i] = (by - before) / (1 - before)
+		}
+	}
+}
+
+// starts is how many times of a failure within a run are looked at.
+const starts = 4
+
+// lost returns by how much failures lower the probability that a job has ended. After a failure the job
+// waits once more, and repeats its work since the last checkpoint. After a second one, it never ends.
+func lost(wait *delay.Distribution, run *walltime.Distribution, c Circumstances) (less delay.Distribution) {
+	if c.FailureRate <= 0 {
+		return less
+	}
+	var twice delay.Distribution // two waits, one after the other
+	for i := range parts {
+		seconds := wait.Quantile((float64(i) + .5) / parts)
+		for k := delay.Index(seconds); k < delay.Points; k++ {
+			twice[k] += wait.Within(delay.At(k)-seconds) / parts
+		}
+	}
+	for i := range parts {
+		seconds := float64(run.Quantile((float64(i) + .5) / parts))
+		failed := -math.Expm1(-c.FailureRate * seconds)
+		repeated := seconds
+		if c.Checkpoints > 0 {
+			repeated = min(seconds, float64(c.Checkpoints))
+		}
+		for k := delay.Index(seconds); k < delay.Points; k++ {
+			left := delay.At(k) - seconds
+			again := 0.
+			for n := range starts {
+				again += twice.Within(left-repeated*(float64(n)+.5)/starts) / starts
+			}
+			less[k] += failed / parts * (wait.Within(left) - (1-failed)*again)
+		}
+	}
+	return less
+}

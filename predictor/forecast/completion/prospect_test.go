@@ -1,0 +1,152 @@
+package completion
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/varq-project/varq/predictor/delay"
+	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/forecasttest"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// certain returns a Forecaster whose lower bounds are the probabilities themselves, and whose forecasts are not
+// recalibrated, as it has seen that they hold.
+func certain(t *testing.T, wait *delay.Distribution, runs *runTimes) *Forecaster {
+	t.Helper()
+	f := New(scripted{wait}, runs, rand.New(rand.NewPCG(4, 4)))
+	f.SetConfidence(.5)
+	for i := range int64(20_000) {
+		j := workload.Job{ID: i + 1, Request: workload.Request{Limit: limit}, Submit: 1e6 + i, Eligible: 1e6 + i}
+		q := forecast.AtSubmission(&j)
+		f.Expect(&j, q)
+		run := runs.RunTime(&q)
+		j.Start = j.Submit + int64(wait.Quantile(f.rng.Float64()))
+		f.Waited(&j)
+		j.End = j.Start + run.Draw(f.rng)
+		f.Score(&j)
+	}
+	return f
+}
+
+// The probabilities are how often jobs that are drawn have done their work in time, of those that are not stopped
+// before at their limit.
+func TestProspectAgainstDraws(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	wait := forecasttest.Exponential(1800)
+	runs := learnt(limit, func() int64 { return int64(600 + 3000*r.ExpFloat64()) })
+	f := certain(t, wait, runs)
+	q := &forecast.Question{Request: workload.Request{Limit: limit}}
+	run := runs.RunTime(q)
+	for name, c := range map[string]Circumstances{
+		"alone":                 {},
+		"has waited":            {Waited: 900},
+		"failures":              {FailureRate: 1. / 20_000},
+		"failures, checkpoints": {FailureRate: 1. / 20_000, Checkpoints: 300},
+	} {
+		var a forecast.Answer
+		p, ok := f.Prospect(q, c, &a)
+		if !ok {
+			t.Fatal("no forecast")
+		}
+		const draws = 200_000
+		for _, by := range []float64{1800, 3600, 7200, 9000, 20_000} {
+			done, stopped := 0., 0.
+			for range draws {
+				waited := -1800 * math.Log(r.Float64()) // without memory: what has been waited for does not matter
+				ran := float64(run.Draw(r))
+				total := waited + ran
+				if fails := r.ExpFloat64() / max(c.FailureRate, 1e-30); fails < ran {
+					repeat := fails
+					if c.Checkpoints > 0 {
+						repeat = math.Mod(fails, float64(c.Checkpoints))
+					}
+					total += repeat + r.ExpFloat64()*1800
+					if r.Float64() < -math.Expm1(-c.FailureRate*ran) {
+						total = math.Inf(1)
+					}
+				}
+				switch {
+				case total > by:
+				case ran >= limit:
+					stopped++
+				default:
+					done++
+				}
+			}
+			want := done / (draws - stopped)
+			if got := p.Prob(by); math.Abs(got-want) > .02 {
+				t.Errorf("%s: %.3f within %g s, drawn %.3f", name, got, by, want)
+			}
+		}
+		if want := 1 - run.Below(limit); math.Abs(p.TimeOut()-want) > .01 {
+			t.Errorf("%s: stopped with %.3f, want %.3f", name, p.TimeOut(), want)
+		}
+		for _, prob := range []float64{.1, .5, .9} {
+			seconds, ok := p.Within(prob, 60)
+			if !ok || p.Prob(float64(seconds)) < prob || seconds >= 120 && p.Prob(float64(seconds-120)) >= prob || seconds%60 != 0 {
+				t.Errorf("%s: %v is reached after %d s, %v", name, prob, seconds, ok)
+			}
+		}
+	}
+}
+
+// What is left of a run is what runs that have lasted as long have left.
+func TestRestAgainstDraws(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 6))
+	runs := learnt(limit, func() int64 { return int64(600 + 3000*r.ExpFloat64()) })
+	f := New(scripted{}, runs, r)
+	q := &forecast.Question{Request: workload.Request{Limit: limit}}
+	run := runs.RunTime(q)
+	const age, draws = 1800, 200_000
+	p := f.Rest(q, age, Circumstances{FailureRate: 1. / 50_000})
+	for _, by := range []int64{300, 1800, 5000, 6000} {
+		done, all := 0., 0.
+		for range draws {
+			ran := run.Draw(r)
+			late := ran-age > by
+			switch fails := r.ExpFloat64() * 50_000; {
+			case ran <= age:
+				continue
+			case ran >= limit && !late:
+				continue // stopped
+			case !late && fails >= float64(by): // a failure counts though it may come after the end
+				done++
+			}
+			all++
+		}
+		if got := p.Prob(float64(by)); math.Abs(got-done/all) > .02 {
+			t.Errorf("%.3f within %d s, drawn %.3f", got, by, done/all)
+		}
+	}
+	beyond := f.Rest(q, limit+60, Circumstances{})
+	if got, stopped := beyond.Prob(60), beyond.TimeOut(); got != 0 || stopped != 1 {
+		t.Errorf("beyond its limit a job has done its work with %v, and is stopped with %v", got, stopped)
+	}
+}
+
+// A job of which nothing is known, and one that no wait has an end for, can be promised nothing.
+func TestNoProspect(t *testing.T) {
+	runs := learnt(limit, func() int64 { return 60 })
+	var a forecast.Answer
+	if _, ok := New(scripted{}, runs, nil).Prospect(&forecast.Question{}, Circumstances{}, &a); ok {
+		t.Error("a forecast without one of the wait")
+	}
+	p, ok := New(scripted{&delay.Distribution{}}, runs, nil).Prospect(&forecast.Question{Request: workload.Request{Limit: limit}}, Circumstances{FailureRate: 1}, &a)
+	if !ok || p.Prob(1e9) != 0 {
+		t.Errorf("%v, %v", p.Prob(1e9), ok)
+	}
+	if _, ok := p.Within(.01, 60); ok {
+		t.Error("an end of a wait without end")
+	}
+}
+
+func BenchmarkProspect(b *testing.B) {
+	r := rand.New(rand.NewPCG(7, 7))
+	f := New(scripted{forecasttest.Exponential(1800)}, learnt(limit, func() int64 { return int64(3000 * r.ExpFloat64()) }), r)
+	var a forecast.Answer
+	for b.Loop() {
+		f.Prospect(&forecast.Question{Request: workload.Request{Limit: limit}}, Circumstances{FailureRate: 1e-6}, &a)
+	}
+}

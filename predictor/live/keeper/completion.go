@@ -1,0 +1,310 @@
+package keeper
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/cluster/limits"
+	"github.com/varq-project/varq/predictor/delay"
+	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/completion"
+	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/promise/negotiate"
+	"github.com/varq-project/varq/predictor/promise/trajectory"
+	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/slurm/hostlist"
+	"github.com/varq-project/varq/predictor/slurmtime"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// Health tells of the cluster's nodes.
+type Health interface {
+	// FailureProb returns the probability that at least one of the nodes fails between two times, in seconds from
+	// now on.
+	FailureProb(nodes []string, from, to int64) float64
+	// Lost returns those of the nodes in a hostlist that are down or do not respond.
+	Lost(hostlist string) []string
+}
+
+// planCompletion is plan for a request about the end of a job. Its job is submitted at once, as it is, so
+// that nothing idles.
+func (k *Keeper) planCompletion(ctx context.Context, user string, req *api.PlanRequest, promise bool) (api.PlanAnswer, error) {
+	planner, err := k.planner()
+	if err != nil {
+		return api.PlanAnswer{}, err
+	}
+	now := k.Now()
+	r := trajectory.Request{Job: req.Job, Needs: req.Needs, Now: now, Deadline: cmp.Or(req.FinishBy, now+k.Horizon), Prob: req.Prob}
+	r.Job.User = user
+	terms := k.terms(planner, &r, req)
+	var answer api.PlanAnswer
+	refuse := func(no *api.Refusal) (api.PlanAnswer, error) {
+		answer.Refusal = no
+		if promise {
+			k.Metrics.refusals.Inc()
+		}
+		return answer, nil
+	}
+	if no := terms.admit(max(r.Prob, req.Risk)); no != nil {
+		return refuse(no)
+	}
+	if promise { // from here on, so that no two promises are made of the same room
+		granted, err := k.startGranting(ctx)
+		if err != nil {
+			return api.PlanAnswer{}, err
+		}
+		defer granted()
+	}
+	claims, err := k.claims(ctx, now)
+	if err != nil {
+		return api.PlanAnswer{}, err
+	}
+	jobs, unread := k.jobs(ctx)
+	planner.Jobs = jobs
+	no := planner.Admit(&r)
+	if err := unread(); err != nil {
+		return api.PlanAnswer{}, err
+	}
+	if no != nil {
+		return refuse(apiRefusal(no))
+	}
+	avoided, safer := k.avoided(planner.Cluster, &r.Job, req, duringWork(0, &r.Job))
+	var wait forecast.Answer
+	prospect, blocked, ok := k.prospect(planner.Cluster, &r, 0, avoided, claims, &wait)
+	if !ok {
+		reason := cmp.Or(wait.Down, "nothing is known yet of how long such jobs wait; submit the job without --finish-by, and ask again once more jobs have run")
+		return refuse(&api.Refusal{Reason: reason})
+	}
+	agreed := negotiate.Ask(prospect, negotiate.Request{Now: now, Deadline: req.FinishBy, Prob: r.Prob, Risk: req.Risk})
+	for _, o := range agreed.Others {
+		answer.Offers = append(answer.Offers, api.Offer{
+			Kind: api.OfferEnd, Prob: o.Prob, FinishBy: o.Deadline, Nodes: r.Job.Nodes, CPUs: r.Job.CPUs, Limit: r.Job.Limit,
+		})
+	}
+	if agreed.Promise == nil {
+		no := &api.Refusal{Reason: agreed.Reason + because(blocked, prospect), Offers: answer.Offers}
+		answer.Offers = nil
+		return refuse(no)
+	}
+	plan := k.completionPlan(planner, &r, agreed.Promise, prospect, &wait)
+	plan.OnMiss = cmp.Or(req.OnMiss, api.OnMissRun)
+	plan.Exclude, plan.Safer = avoided, safer
+	if k.Shadow {
+		return refuse(k.onlyWatching(&plan))
+	}
+	refused, err := k.within(ctx, terms, &plan)
+	if promise && refused == nil && err == nil {
+		err = k.promise(ctx, &plan, &api.Reservation{
+			User: user, Account: r.Job.Account, Partition: r.Job.Partition, QOS: r.Job.QOS, Size: r.Job.Size, Pieces: r.Pieces, Promised: now,
+		})
+	}
+	switch {
+	case err != nil:
+		return api.PlanAnswer{}, err
+	case refused != nil:
+		return refuse(refused)
+	}
+	answer.Plan = &plan
+	return answer, nil
+}
+
+// prospect forecasts the end of the job of r, which has waited for some seconds and is to avoid some nodes, beside
+// claims. It also returns the first window that keeps the job from starting, or nil. It reports false if too little is
+// known; wait.Down may then say why.
+func (k *Keeper) prospect(c *limits.Cluster, r *trajectory.Request, waited int64, avoided []string, claims []workload.Claim, wait *forecast.Answer) (p negotiate.Prospect, blocked *api.Blocked, ok bool) {
+	room := k.room(claims)
+	q := forecast.Question{Request: r.Job, Now: r.Now, Submit: r.Now, Job: r.ID}
+	p, ok = k.Outlook.Prospect(&q, completion.Circumstances{
+		Waited:      waited,
+		FailureRate: failuresOf(&r.Job, k.candidates(c, &r.Job, avoided, duringWork(0, &r.Job))) / float64(max(1, r.Job.Limit)),
+		Delay: func(a *forecast.Answer) {
+			blocked = avoid(a, c.Blocked(r.Job), r.Now, r.Job.Limit)
+			bound(a, func(at int64) float64 {
+				return room(workload.Claim{Request: r.Job, Pieces: r.Pieces, Job: r.ID, From: at}, r.Now, 0).Prob
+			}, r.Now)
+		},
+	}, wait)
+	return p, blocked, ok
+}
+
+// because says what else lowers the probability of an end, as the end of a sentence.
+func because(blocked *api.Blocked, p negotiate.Prospect) string {
+	switch {
+	case blocked != nil:
+		return "; " + blocked.Why
+	case p.TimeOut() > api.TimesOutOften:
+		return fmt.Sprintf("; jobs like it are stopped at their time limit with probability %.2f, before their work is done: ask for a longer one (--time) if that may happen", p.TimeOut())
+	}
+	return ""
+}
+
+// completionPlan returns the plan for what was agreed on.
+func (k *Keeper) completionPlan(planner *trajectory.Planner, r *trajectory.Request, agreed *negotiate.Offer, p negotiate.Prospect, wait *forecast.Answer) api.Plan {
+	within := float64(agreed.Deadline - r.Now)
+	return api.Plan{
+		BeginTime: r.Now, TimeLimit: slurmtime.Minutes(r.Job.Limit) * 60, FinishBy: agreed.Deadline, WorkLimit: r.Job.Limit,
+		Slot: r.Now + int64(min(wait.Wait.Quantile(.5), delay.At(delay.Points-1))),
+		Prob: agreed.Prob, Estimate: agreed.Estimate, TimeOut: p.TimeOut(), Lost: p.Lost(within),
+		Work:     api.Cost(planner.Work(*r)),
+		Evidence: api.Evidence{Sample: int(wait.Sample), Class: wait.Class, Beyond: wait.Beyond},
+	}
+}
+
+// followCompletion follows the job of a reservation with FinishBy while it is in the queue. Such a job
+// runs as it would without varq, so nothing is moved: what is forecast is whether it will have ended by
+// then and, if not, by when.
+func (k *Keeper) followCompletion(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
+	if j.Completing {
+		return nil
+	}
+	c := k.newChange(e, now)
+	p := &c.progress
+	if j.Submit != p.Submit {
+		p.Start, p.WorkStart, p.Nodes = 0, 0, 0
+	}
+	if j.Start == 0 {
+		c.observe(j)
+	} else {
+		if j.Submit != p.Submit {
+			c.requeue(j)
+		}
+		p.State, p.Name, p.Held, p.Nodes = api.StateRunning, shownName(j.Name), false, j.Job.Nodes
+		p.Eligible, p.Start, p.WorkStart = j.Eligible, j.Start, j.Start
+		c.observeSuspension(j)
+	}
+	if err := k.record(ctx, e, c); err != nil {
+		return err
+	}
+	if now >= e.FinishBy+skew {
+		return k.lateCompletion(ctx, e, j, c)
+	}
+	return k.foreseeCompletion(ctx, e, j, c)
+}
+
+// notFinished is how the note of a job begins that has not ended by its deadline.
+const notFinished = "not finished by the deadline"
+
+// lateCompletion records that a job has not ended by its deadline. It cancels a job that still waits, and that nobody has
+// changed or stopped, if OnMiss is OnMissCancel. A job that runs goes on: the work that it has done is worth more than its nodes.
+func (k *Keeper) lateCompletion(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, c *change) error {
+	p := &c.progress
+	k.memory.forget(e.ID)
+	if !p.Late {
+		p.Late = true
+		text := notFinished
+		switch {
+		case p.Stopped != "":
+			text += ": " + stopper(p.Stopped)
+		case j.Start == 0:
+			text += ": it still waits"
+		default:
+			text += ": it still runs"
+		}
+		c.event(ledger.Note, "%s", text)
+		if err := k.record(ctx, e, c); err != nil {
+			return err
+		}
+	}
+	if k.Shadow || j.Start != 0 || e.OnMiss != api.OnMissCancel || p.Yielded || p.Held || p.Stopped != "" || j.RestartCount > 0 || k.memory.postponed(e.ID, c.now) {
+		return nil
+	}
+	return k.cancelLate(ctx, e, c, notFinished+", "+cancelledAsAsked)
+}
+
+// foreseeCompletion forecasts whether the promise will be kept, and records it if that changes.
+func (k *Keeper) foreseeCompletion(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, c *change) error {
+	p := &c.progress
+	if p.Held || p.Stopped != "" || j.Start == 0 && j.Eligible == 0 || p.Yielded && unforeseeable(j) {
+		k.memory.forget(e.ID)
+		return nil
+	}
+	var lost []string
+	if k.Health != nil && j.Start != 0 {
+		lost = k.Health.Lost(j.Nodes)
+	}
+	prospect, from, ok := k.endOf(e, j, len(lost) > 0, c.now)
+	if !ok {
+		k.memory.forget(e.ID)
+		return nil
+	}
+	prob := prospect.Prob(float64(e.FinishBy - from))
+	later, obstacle := int64(0), ""
+	if seconds, ok := prospect.Within(e.Prob, 60); ok && prob < e.Prob {
+		later = from + seconds
+	}
+	switch {
+	case len(lost) > 0:
+		obstacle = fmt.Sprintf("node %s is down or does not respond, so that the job has to begin again", lost[0])
+	case prospect.TimeOut() > .5:
+		obstacle = "its time limit is likely to stop it before its work is done"
+	case prob == 0:
+		obstacle = unlikely
+	}
+	k.memory.setForecast(e.ID, prob, obstacle)
+	k.memory.setLater(e.ID, later)
+	c.tellEndangered(e, prob, later, obstacle)
+	if err := k.record(ctx, e, c); err != nil {
+		return err
+	}
+	k.warn(e, prob, obstacle, later)
+	return nil
+}
+
+// endOf forecasts the end of e's job j, from a time on. A job that is lost with its nodes is put back into the
+// queue. It reports false if too little is known.
+func (k *Keeper) endOf(e *ledger.Entry, j *slurm.QueueEntry, lost bool, now int64) (p negotiate.Prospect, from int64, ok bool) {
+	r := trajectory.Request{Job: j.Request, Pieces: e.Pieces, ID: e.Job, Now: now}
+	r.Job.User, r.Job.Size = e.User, e.Size
+	if j.Start != 0 && !lost {
+		rate := 0.
+		if nodes, err := hostlist.Expand(j.Nodes); err == nil {
+			left := max(1, j.Start+j.Limit-now)
+			rate = k.failures(nodes, window{0, left}) / float64(left)
+		}
+		q := forecast.Question{Request: r.Job, Now: now, Submit: now, Job: e.Job}
+		p, ok = k.Outlook.Rest(&q, now-j.Start, completion.Circumstances{FailureRate: rate})
+		return p, now, ok
+	}
+	state := k.cluster.Load()
+	if state == nil {
+		return p, 0, false
+	}
+	if _, ok := state.limits.Partitions[j.Partition]; !ok { // a list of partitions, or one newer than the last Refresh
+		return p, 0, false
+	}
+	waited := int64(0)
+	if j.Start == 0 {
+		r.Now = max(now, j.Eligible)
+		waited = r.Now - j.Eligible
+	}
+	var wait forecast.Answer
+	p, _, ok = k.prospect(&state.limits, &r, waited, nil, k.plainClaims(), &wait)
+	return p, r.Now, ok
+}
+
+// endangered is how the note of a promise begins that is less likely to be kept than it was made.
+const endangered = "endangered: "
+
+// tellEndangered records an event when a promise becomes endangered, or for another reason, and when it no longer is.
+func (c *change) tellEndangered(e *ledger.Entry, prob float64, later int64, obstacle string) {
+	told := strings.HasPrefix(e.Note, endangered)
+	if obstacle == unlikely {
+		obstacle = ""
+	}
+	switch {
+	case prob < e.Prob && (!told || !strings.Contains(e.Note, obstacle)):
+		text := fmt.Sprintf("%sit ends by the deadline with probability %.2f", endangered, prob)
+		if obstacle != "" {
+			text += ": " + obstacle
+		}
+		if later != 0 {
+			text += fmt.Sprintf("; with probability %.4g it ends by %s", e.Prob, c.moment(later))
+		}
+		c.event(ledger.Note, "%s", text)
+	case told && prob >= min(1, e.Prob+margin):
+		c.event(ledger.Note, "no longer endangered: it ends by the deadline with probability %.2f", prob)
+	}
+}

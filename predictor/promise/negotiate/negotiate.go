@@ -1,0 +1,131 @@
+// Package negotiate finds the deadline by which the end of a job can be promised, after Oliner, Rudolph, Sahoo,
+// Moreira and Gupta, "Probabilistic QoS Guarantees for Supercomputing Systems" (DSN 2005), section 3.5: the system
+// quotes deadlines with their probabilities, of which a later one has a higher one, and the user takes the
+// earliest that is probable enough for her.
+//
+// A user who names a deadline and a probability gets a promise, or else other deadlines to choose from. With a
+// Risk she leaves the choice to varq.
+package negotiate
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/varq-project/varq/predictor/prob"
+)
+
+// Prospect says how probable it is that a job has done its work in time. Package completion has one.
+type Prospect interface {
+	// Prob returns the probability that the work is done within a number of seconds from now.
+	Prob(seconds float64) float64
+	// Within returns the least number of seconds, a multiple of step, within which it is done with
+	// probability prob. It reports false if there is none.
+	Within(prob float64, step int64) (seconds int64, ok bool)
+	// TimeOut returns the probability that the job is stopped at its time limit before its work is done. The
+	// other probabilities are given that it is not.
+	TimeOut() float64
+	// Lost returns by how much failures of nodes lower Prob(seconds).
+	Lost(seconds float64) float64
+}
+
+// Request asks for the promise of a job's end. Times are Unix seconds.
+type Request struct {
+	Now int64
+	// Deadline is the one asked for, or 0 if any will do that Risk allows.
+	Deadline int64
+	// Prob is the probability asked for, in (0,1).
+	Prob float64
+	// Risk, if not 0, is the least probability for which the user takes another deadline than the one asked
+	// for, the earliest that has it, without being asked. Without a Deadline it stands for Prob.
+	Risk float64
+}
+
+// Offer is a deadline, in Unix seconds, and a probability that can be promised for it. Estimate is the one forecast, which
+// is no less.
+type Offer struct {
+	Deadline       int64
+	Prob, Estimate float64
+}
+
+// Answer is a promise, or a refusal with its Reason.
+type Answer struct {
+	// Promise is nil if nothing can be promised that was asked for.
+	Promise *Offer
+	// Reason is a sentence without a full stop: why there is no promise.
+	Reason string
+	// Others are other deadlines that can be promised, in the order of time.
+	Others []Offer
+}
+
+// step is of what deadlines are multiples, in seconds.
+const step = 60
+
+// levels are the probabilities that are offered.
+var levels = [...]float64{.5, .75, .9, .95, .99}
+
+// Ask answers a request.
+func Ask(p Prospect, r Request) (a Answer) {
+	asked := r.Prob
+	if r.Deadline == 0 {
+		asked = r.Risk
+	} else if estimate := p.Prob(float64(r.Deadline - r.Now)); estimate >= r.Prob {
+		a.Promise = &Offer{r.Deadline, r.Prob, estimate}
+	} else {
+		a.Reason = fmt.Sprintf("the job has ended by the deadline with a probability of %.2f at best", prob.Percent(estimate))
+		if prob.Percent(estimate) <= 0 {
+			a.Reason = "no end by the deadline can be promised, however little is asked"
+		}
+	}
+	if a.Promise == nil && r.Risk != 0 {
+		if found, ok := earliest(p, r.Now, r.Risk); ok {
+			a.Promise, a.Reason = &found, ""
+			asked = r.Risk
+		} else if r.Deadline == 0 {
+			a.Reason = fmt.Sprintf("no end can be promised with probability %.4g, however late", r.Risk)
+		}
+	}
+	a.Others = others(p, &r, a.Promise, asked)
+	return a
+}
+
+// earliest returns the offer of the earliest deadline with a probability. It reports false if there is none.
+func earliest(p Prospect, now int64, prob float64) (o Offer, ok bool) {
+	seconds, ok := p.Within(prob, 1)
+	if !ok {
+		return o, false
+	}
+	o.Deadline, o.Prob = (now+seconds+step-1)/step*step, prob
+	o.Estimate = p.Prob(float64(o.Deadline - now))
+	return o, o.Estimate >= prob
+}
+
+// leastShare is the least probability that is offered, as a share of the one asked for. Whoever needs an end has no use for
+// one that comes less than half as often.
+const leastShare = .5
+
+// others returns what else can be promised: the deadline asked for with its probability, and the earliest deadline
+// for each level and for the probability asked for. They are in the order of time, and a later one has a higher
+// probability.
+func others(p Prospect, r *Request, promise *Offer, asked float64) (list []Offer) {
+	if r.Deadline != 0 {
+		estimate := p.Prob(float64(r.Deadline - r.Now))
+		list = append(list, Offer{r.Deadline, prob.Percent(estimate), estimate})
+	}
+	for _, level := range append(levels[:], asked) {
+		if o, ok := earliest(p, r.Now, level); ok {
+			list = append(list, o)
+		}
+	}
+	slices.SortFunc(list, func(a, b Offer) int {
+		return cmp.Or(cmp.Compare(a.Deadline, b.Deadline), cmp.Compare(b.Prob, a.Prob))
+	})
+	most := 0.
+	return slices.DeleteFunc(list, func(o Offer) bool {
+		if o.Prob <= most {
+			return true
+		}
+		most = o.Prob
+		return o.Prob < leastShare*asked || promise != nil && *promise == o
+	})
+}

@@ -1,0 +1,81 @@
+package negotiate
+
+import (
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// exponential is the Prospect of a job whose end comes after an exponentially distributed time with a mean of 1,000 s, and
+// of which nothing surer than its value can be promised.
+type exponential float64
+
+func (most exponential) Prob(seconds float64) float64 {
+	return float64(most) * -math.Expm1(-max(0, seconds)/1000)
+}
+
+func (exponential) TimeOut() float64 { return 0 }
+
+func (exponential) Lost(float64) float64 { return 0 }
+
+func (most exponential) Within(prob float64, step int64) (int64, bool) {
+	if prob >= float64(most) {
+		return 0, false
+	}
+	return int64(math.Ceil(-1000*math.Log1p(-prob/float64(most))/float64(step))) * step, true
+}
+
+func TestAsk(t *testing.T) {
+	const now = 600_000
+	type deal struct {
+		Deadline int64
+		Prob     float64
+	}
+	deals := func(list []Offer) (deals []deal) {
+		for _, o := range list {
+			if o.Estimate < o.Prob {
+				t.Errorf("%+v", o)
+			}
+			deals = append(deals, deal{o.Deadline - now, o.Prob})
+		}
+		return deals
+	}
+	for name, c := range map[string]struct {
+		most   float64
+		r      Request
+		deal   *deal // nil for a refusal
+		reason string
+		others []deal
+	}{
+		"promised": {1, Request{Deadline: now + 3000, Prob: .9}, &deal{3000, .9}, "", []deal{{720, .5}, {1440, .75}, {2340, .9}, {3000, .95}, {4620, .99}}},
+		"refused": {
+			1, Request{Deadline: now + 1200, Prob: .9}, nil, "the job has ended by the deadline with a probability of 0.69 at best",
+			[]deal{{720, .5}, {1200, .69}, {1440, .75}, {2340, .9}, {3000, .95}, {4620, .99}},
+		},
+		"a level of her own": {1, Request{Deadline: now + 1200, Prob: .8}, nil, "the job has ended by the deadline with a probability of 0.69 at best",
+			[]deal{{720, .5}, {1200, .69}, {1440, .75}, {1620, .8}, {2340, .9}, {3000, .95}, {4620, .99}}},
+		"too early for any use": {1, Request{Deadline: now + 5, Prob: .9}, nil, "no end by the deadline can be promised, however little is asked",
+			[]deal{{720, .5}, {1440, .75}, {2340, .9}, {3000, .95}, {4620, .99}}},
+		"risk": {1, Request{Risk: .9, Prob: .5}, &deal{2340, .9}, "", []deal{{720, .5}, {1440, .75}, {3000, .95}, {4620, .99}}},
+		"risk, in time": {1, Request{Deadline: now + 3000, Prob: .9, Risk: .8}, &deal{3000, .9}, "",
+			[]deal{{720, .5}, {1440, .75}, {2340, .9}, {3000, .95}, {4620, .99}}},
+		"risk, too late": {1, Request{Deadline: now + 1200, Prob: .9, Risk: .8}, &deal{1620, .8}, "",
+			[]deal{{720, .5}, {1200, .69}, {1440, .75}, {2340, .9}, {3000, .95}, {4620, .99}}},
+		"however late": {.8, Request{Risk: .9, Prob: .9}, nil, "no end can be promised with probability 0.9, however late", []deal{{1020, .5}, {2820, .75}}},
+		"never":        {0, Request{Deadline: now + 1200, Prob: .9}, nil, "no end by the deadline can be promised, however little is asked", nil},
+	} {
+		c.r.Now = now
+		a := Ask(exponential(c.most), c.r)
+		var got *deal
+		if a.Promise != nil {
+			got = &deals([]Offer{*a.Promise})[0]
+		}
+		if diff := cmp.Diff(c.deal, got); diff != "" || a.Reason != c.reason {
+			t.Errorf("%s: %s %q", name, diff, a.Reason)
+		}
+		if diff := cmp.Diff(c.others, deals(a.Others)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}

@@ -1,0 +1,30 @@
+package daemon
+
+import (
+	"github.com/varq-project/varq/predictor/live/health"
+	"github.com/varq-project/varq/predictor/slurm/hostlist"
+)
+
+// keeperHealth is the keeper.Health of a daemon.
+type keeperHealth struct {
+	risks *health.Risks
+	nodes *health.Monitor
+}
+
+// FailureProb implements keeper.Health. Before the nodes have been read, no failures are expected.
+func (h keeperHealth) FailureProb(nodes []string, from, to int64) float64 {
+	forecast, _ := h.risks.Forecast()
+	if forecast == nil {
+		return 0
+	}
+	return forecast.Prob(nodes, from, to)
+}
+
+// Lost implements keeper.Health.
+func (h keeperHealth) Lost(list string) []string {
+	names, err := hostlist.Expand(list)
+	if err != nil {
+		return nil
+	}
+	return h.nodes.Lost(names)
+}

@@ -1,0 +1,59 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/health"
+)
+
+// riskSpans are the times within which failures of a set of nodes are told, in seconds. Between those that the
+// forecast has learnt it takes risks to grow evenly.
+var riskSpans = []int64{3600, 6 * 3600, 86400, 2 * 86400, 7 * 86400}
+
+// mostExpected is the most failures that a Risk expects: more make no difference.
+const mostExpected = 50
+
+// Risk implements server.Service.
+func (s service) Risk(_ context.Context, names []string) (api.Risk, error) {
+	d := s.daemon
+	forecast, learnt := d.risks.Forecast()
+	if forecast == nil {
+		return api.Risk{}, errNodesUnread
+	}
+	names = slices.Compact(slices.Sorted(slices.Values(names)))
+	nodes := make(map[string]bool, len(names))
+	for _, name := range names {
+		nodes[name] = true
+	}
+	r := api.Risk{At: d.nodesAt.Load(), Since: learnt.Since, Failures: learnt.Failures, Nodes: len(names), Maintenance: d.keeper.Maintenance(nodes)}
+	known := 0
+	for _, n := range d.nodes.Nodes() {
+		if !nodes[n.Node] {
+			continue
+		}
+		known++
+		nodes[n.Node] = false
+		if (n.State == health.Draining || n.State == health.Failing) && (r.Drain == nil || n.Since > r.Drain.Since) {
+			r.Drain = &api.Drain{Node: n.Node, Since: n.Since, Reason: n.Reason, By: n.By}
+		}
+	}
+	if known < len(names) {
+		unknown := slices.IndexFunc(names, func(name string) bool { return nodes[name] })
+		return api.Risk{}, api.Fault(api.ErrNotFound, fmt.Sprintf("Slurm has no node %.100s", names[unknown]))
+	}
+	expected := func(names []string, span int64) float64 {
+		return min(-math.Log1p(-forecast.Prob(names, 0, span)), mostExpected)
+	}
+	last := 0.
+	for _, span := range riskSpans {
+		last = max(last, expected(names, span))
+		r.Within = append(r.Within, api.ExpectedFailures{Within: span, Failures: last})
+	}
+	const longRun = 7 * 86400
+	r.Rate = expected(make([]string, len(names)), longRun) / longRun // of nodes of which nothing is known
+	return r, nil
+}

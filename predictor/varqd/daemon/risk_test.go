@@ -1,0 +1,90 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/cluster/limits"
+	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/slurm/sacctmgr"
+)
+
+// maintainedSlurm has nodes that fail, and a maintenance.
+type maintainedSlurm struct {
+	*frailSlurm
+	maintenance limits.Reservation
+}
+
+func (s maintainedSlurm) Cluster(ctx context.Context) (limits.Cluster, error) {
+	c, err := s.frailSlurm.Cluster(ctx)
+	c.Reservations = append(c.Reservations, s.maintenance)
+	return c, err
+}
+
+// TestRisk: the risk of a job's nodes is that of the set, and comes with what else stops the job.
+func TestRisk(t *testing.T) {
+	now := time.Now()
+	start := now.Unix() - 300*86400
+	fake := &frailSlurm{span: 4 * pastMost}
+	for _, name := range []string{"a", "b", "c", "d"} {
+		fake.nodes = append(fake.nodes, slurm.Node{Name: name, State: "ALLOCATED"})
+	}
+	fake.nodes[3].State, fake.nodes[3].Reason, fake.nodes[3].ReasonBy, fake.nodes[3].ReasonAt = "ALLOCATED+DRAIN", "fan", "root", now.Unix()-50
+	for i := range int64(30) {
+		at := start + i*9*86400
+		fake.events = append(fake.events, sacctmgr.Event{Node: "a", Start: at, End: at + 900, State: "DOWN", Reason: "Not responding"},
+			sacctmgr.Event{Node: "b", Start: at, End: at + 900, State: "DOWN", Reason: "Not responding"})
+	}
+	d, _ := frail(t, func() time.Time { return now }, fake)
+	s := service{Keeper: d.keeper, daemon: d}
+	if _, err := s.Risk(t.Context(), []string{"a"}); !errors.Is(err, api.ErrUnavailable) {
+		t.Errorf("before the first look: %v", err)
+	}
+	d.keeper.Slurm = maintainedSlurm{fake, limits.Reservation{Name: "upgrade", Start: now.Unix() + 7200, End: now.Unix() + 9000, Nodes: []string{"c"}, Maintenance: true}}
+	if err := d.keeper.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	tending := tending{Daemon: d, tries: mostTries}
+	if _, err := tending.look(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	of := func(nodes ...string) api.Risk {
+		t.Helper()
+		r, err := s.Risk(t.Context(), nodes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := api.ExpectedFailures{}
+		for _, w := range r.Within {
+			if w.Within <= last.Within || !(w.Failures >= last.Failures) {
+				t.Errorf("%v: %+v after %+v", nodes, w, last)
+			}
+			last = w
+		}
+		if r.At != now.Unix() || r.Since != start || r.Failures != 60 || last.Failures <= 0 || !(r.Rate > 0) {
+			t.Errorf("%v: %+v", nodes, r)
+		}
+		return r
+	}
+	a, both, c := of("a"), of("a", "b", "a"), of("c")
+	daily := func(r api.Risk) float64 { return r.Within[2].Failures }
+	if both.Nodes != 2 || daily(both) < daily(a) || daily(both) > 1.8*daily(a) {
+		t.Errorf("two nodes that fail together: %+v, one of them: %+v", both, a)
+	}
+	if daily(c) > daily(a)/2 || both.Rate < a.Rate || math.Abs(a.Rate/c.Rate-1) > 1e-9 {
+		t.Errorf("a node that never fails: %+v, one that does: %+v", c, a)
+	}
+	if a.Maintenance != nil || a.Drain != nil || c.Drain != nil || c.Maintenance == nil || *c.Maintenance != (api.Maintenance{Name: "upgrade", Start: now.Unix() + 7200}) {
+		t.Errorf("%+v, %+v", a.Maintenance, c)
+	}
+	if all := of("d", "c", "b", "a"); all.Drain == nil || *all.Drain != (api.Drain{Node: "d", Since: now.Unix() - 50, Reason: "fan", By: "root"}) || all.Maintenance == nil {
+		t.Errorf("%+v", all)
+	}
+	if _, err := s.Risk(t.Context(), []string{"a", "z9"}); !errors.Is(err, api.ErrNotFound) || err.Error() != "Slurm has no node z9" {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/promise/checkpoint"
+	"github.com/varq-project/varq/predictor/slurmtime"
+	"github.com/varq-project/varq/predictor/varqd/client"
+	"github.com/varq-project/varq/predictor/varqd/config"
+	"github.com/varq-project/varq/predictor/varqd/jobrisk"
+	"github.com/varq-project/varq/wrapper"
+	"github.com/varq-project/varq/wrapper/prompt"
+)
+
+// flagPrompt is the option with which startPrompting runs varq-wrapper.
+const flagPrompt = "prompt"
+
+// variableFile is the environment variable that tells the command which file prompts it.
+const variableFile = "VARQ_CHECKPOINT_FILE"
+
+// parsePrompts reads the options about checkpoints, in this job or outside of one.
+func parsePrompts(o *prompt.Options) (prompt.Settings, error) {
+	s, err := o.Parse()
+	if err == nil && s.Signal != 0 && !s.Alone && number("SLURM_JOB_ID") == 0 {
+		err = errors.New("--checkpoint-signal: outside of a job there are no steps to prompt; B:SIG prompts the command")
+	}
+	return s, err
+}
+
+// startPrompting starts a process that prompts the command, which this process is about to become. One of the
+// tasks of a step does that for all. If it fails, the command runs without.
+func startPrompting(s *prompt.Settings, options []string) {
+	first := number("SLURM_PROCID") == 0
+	if s.File != "" {
+		var err error
+		if first {
+			err = prompt.RemovePrompt(s.File) // of the job before it was requeued
+		}
+		if err != nil {
+			fmt.Fprintf(os.Stderr, "varq: %v\n", err)
+		} else {
+			_ = os.Setenv(variableFile, s.File) // cannot fail: neither has a NUL
+		}
+	}
+	if !first {
+		return
+	}
+	self, err := prompt.Self()
+	if err == nil {
+		defer self.Close()
+		err = wrapper.StartBeside(self, append([]string{"--" + flagPrompt}, options...)...)
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "varq: nobody prompts the work to checkpoint: %v\n", err)
+	}
+}
+
+// promptUntilEnd prompts the process whose descriptor this one has inherited, until it ends.
+func (f *flags) promptUntilEnd() (int, error) {
+	signal.Notify(make(chan os.Signal, 1)) // they are meant for the work
+	s, err := parsePrompts(&f.checkpoint)
+	if err != nil {
+		return exitUsage, err
+	}
+	application := prompt.Inherited(wrapper.FileBeside)
+	job := number("SLURM_JOB_ID")
+	slurm := wrapper.Slurm{}
+	ways := prompt.Ways{Settings: s, Application: application, Output: os.Stderr, SignalSteps: func(signal syscall.Signal) error {
+		return slurm.Signal(job, os.Getenv("SLURM_STEP_ID"), signal)
+	}}
+	p := prompt.Prompter{Settings: s, Tell: teller(&s), Prompt: ways.Prompt, Log: os.Stderr, End: func() (int64, error) {
+		if job == 0 {
+			return 0, nil
+		}
+		j, err := slurm.Job(job)
+		if err != nil || j.Pending || j.Limit == slurmtime.Unlimited {
+			return 0, err
+		}
+		return j.Start + j.Limit, nil
+	}}
+	p.Run(application.Ended())
+	return 0, nil
+}
+
+// teller returns the function that tells of the risk of the job's nodes: as --checkpoint-mtbf says, or as varqd
+// does.
+func teller(s *prompt.Settings) func(context.Context, *checkpoint.Request) error {
+	if s.MTBF > 0 {
+		nodes := max(1, number("SLURM_JOB_NUM_NODES"))
+		return func(_ context.Context, r *checkpoint.Request) error {
+			r.Hazard = checkpoint.Constant(float64(nodes) / s.MTBF.Seconds())
+			return nil
+		}
+	}
+	now := func() int64 { return time.Now().Unix() }
+	finder := jobrisk.Finder{
+		Job: os.Getenv("SLURM_JOB_ID"), Nodes: os.Getenv("SLURM_JOB_NODELIST"), Dir: jobrisk.Dir(os.Getenv), Ask: askVarqd, Now: now,
+	}
+	return func(ctx context.Context, r *checkpoint.Request) error {
+		if finder.Job == "" {
+			return errors.New("not known outside of a job: --checkpoint-mtbf tells it")
+		}
+		known, err := finder.Find(ctx)
+		if err != nil {
+			return fmt.Errorf("not known, and checkpoints are prompted only before the job is stopped: %w", err)
+		}
+		known.Tell(r, now())
+		if known.Trouble != nil {
+			age := slurmtime.FormatDuration(max(0, now()-known.At))
+			return fmt.Errorf("as varqd knew it %s ago: %w", age, known.Trouble)
+		}
+		return nil
+	}
+}
+
+func askVarqd(ctx context.Context, nodes string) (api.Risk, error) {
+	c, err := config.FindClient(os.Getenv)
+	if err != nil {
+		return api.Risk{}, err
+	}
+	varqd, err := client.New(c.Endpoint, c.MungeSocket)
+	if err != nil {
+		return api.Risk{}, err
+	}
+	varqd.User = c.User
+	return varqd.Risk(ctx, nodes)
+}

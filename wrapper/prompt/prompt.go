@@ -1,0 +1,140 @@
+// Package prompt prompts an application to checkpoint when that is worth what it costs, and before its job
+// is stopped. It works in a process beside the application, which is none of its children: whatever
+// goes wrong here, the application runs on.
+package prompt
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/varq-project/varq/predictor/promise/checkpoint"
+)
+
+// Prompter prompts one application.
+type Prompter struct {
+	Settings
+	// Tell completes a request by the risk of the job's nodes, and by what stops the job there. If that is not
+	// known, there is no hazard then. An error is part of a sentence about the risk.
+	Tell func(context.Context, *checkpoint.Request) error
+	// End returns when Slurm stops the job, in Unix seconds, or 0 if that is not known.
+	End func() (int64, error)
+	// Prompt prompts the application, and returns when its checkpoint is done, as far as it can know that, or when
+	// the context is.
+	Prompt func(ctx context.Context, why string) error
+	// Log receives messages for the user.
+	Log io.Writer
+
+	failing map[string]bool // what did not work the last time
+}
+
+// Slurm is asked when the job is stopped as often as renewal says. The first time is sooner, as varq-wrapper may
+// just be trimming the job's limit.
+const (
+	renewal = 10 * time.Minute
+	soon    = 30 * time.Second
+)
+
+// Run prompts until the context is done, which is when the application has ended.
+func (p *Prompter) Run(ctx context.Context) {
+	began := time.Now()
+	saved := began // since when there is work that a failure would lose
+	end := p.end(0)
+	asked := began.Add(soon - renewal)
+	for ctx.Err() == nil {
+		now := time.Now()
+		since := now.Sub(saved).Truncate(time.Second)
+		if now.Sub(asked) >= renewal {
+			end, asked = p.end(end), now
+		}
+		r := checkpoint.Request{Cost: p.Cost.Seconds(), Interval: 1, Since: since.Seconds()}
+		if end != 0 {
+			r.Ends = max(1, time.Unix(end, 0).Sub(now).Seconds())
+		}
+		p.tell(ctx, &r)
+		pause := asked.Add(renewal).Sub(now)
+		switch {
+		case since < p.Interval:
+			pause = min(pause, p.Interval-since)
+		case p.Interval > 0:
+			pause = min(pause, p.Interval)
+		}
+		prompts := true
+		if r.Ends > 0 {
+			last := p.last(began, now.Add(time.Duration(r.Ends*float64(time.Second))))
+			prompts = saved.Before(last) && (end == 0 || now.Unix() < end)
+			left := max(0, last.Sub(now))
+			if left > 0 {
+				pause = left / (1 + (left-1)/pause) // so that one question comes just then
+			}
+			r.Ends = left.Seconds() + r.Cost + instant
+		}
+		r.Interval = pause.Seconds()
+		advice := checkpoint.Advise(&r)
+		if early := advice.Reason == checkpoint.Worth && since < p.Interval; prompts && advice.Checkpoint && !early {
+			p.prompt(ctx, advice.Reason)
+			saved = time.Now()
+			continue // there is nothing to save now, but it is later
+		}
+		sleep(ctx, pause)
+	}
+}
+
+// instant is added to a time, in seconds, lest rounding makes it too short.
+const instant = 1e-6
+
+// last returns when the last prompt comes of a job that is stopped then. One that is shorter than that
+// allows has no time but for the checkpoint itself.
+func (p *Prompter) last(began, stopped time.Time) time.Time {
+	if last := stopped.Add(-p.Lead); last.After(began) {
+		return last
+	}
+	return stopped.Add(-p.Cost)
+}
+
+// end returns when the job is stopped, in Unix seconds, and what was known before if nobody can tell.
+func (p *Prompter) end(before int64) int64 {
+	end, err := p.End()
+	p.complain("end", "nobody knows until when the job may run: %v", err)
+	if err != nil {
+		return before
+	}
+	return end
+}
+
+// tell completes a request. Where nobody knows the risk, and without an Interval, there is none: then the
+// application is prompted only before the job is stopped.
+func (p *Prompter) tell(ctx context.Context, r *checkpoint.Request) {
+	err := p.Tell(ctx, r)
+	if r.Hazard == nil || p.Interval == 0 {
+		r.Hazard = checkpoint.Constant(0)
+	}
+	p.complain("risk", "the risk of the nodes is %v", err)
+}
+
+func (p *Prompter) prompt(ctx context.Context, why checkpoint.Reason) {
+	p.say("checkpoint: %s", why)
+	err := p.Prompt(ctx, why.String())
+	if ctx.Err() == nil {
+		p.complain("prompt", "the application cannot be prompted: %v", err)
+	}
+}
+
+// complain logs an error, unless this did not work the last time either.
+func (p *Prompter) complain(about, sentence string, err error) {
+	if p.failing == nil {
+		p.failing = map[string]bool{}
+	}
+	if err != nil && !p.failing[about] {
+		p.say(sentence, err)
+	}
+	p.failing[about] = err != nil
+}
+
+// say logs one line.
+func (p *Prompter) say(sentence string, args ...any) {
+	line := strings.ReplaceAll(fmt.Sprintf(sentence, args...), "\n", "; ")
+	fmt.Fprintf(p.Log, "varq: %s\n", line)
+}

@@ -1,0 +1,184 @@
+package prompt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Ways prompt an application in the ways that Settings name: by a file, then by a signal, then by a command.
+type Ways struct {
+	Settings
+	Application *Application
+	// SignalSteps sends a signal to the steps of the job.
+	SignalSteps func(syscall.Signal) error
+	// Output receives what the command prints.
+	Output io.Writer
+}
+
+const (
+	// glance is the time between two looks whether the application has removed the file.
+	glance = time.Second
+	// A command may take so many times the cost of a checkpoint, and at least so long.
+	patienceTimes = 4
+	leastPatience = time.Minute
+)
+
+// Prompt prompts the application. It returns when the checkpoint is done: when the application has removed the file,
+// else when the command has ended, else after the time that a checkpoint takes. Until then there is no other.
+func (w *Ways) Prompt(ctx context.Context, why string) error {
+	var errs []error
+	filed := false
+	if w.File != "" {
+		err := makeFile(w.File, why)
+		filed = err == nil
+		errs = append(errs, err)
+	}
+	if w.Signal != 0 {
+		if w.Alone {
+			errs = append(errs, w.Application.signal(w.Signal))
+		} else {
+			errs = append(errs, w.SignalSteps(w.Signal))
+		}
+	}
+	if w.Command != "" {
+		errs = append(errs, w.command(ctx))
+	}
+	switch {
+	case filed:
+		for exists(w.File) && sleep(ctx, glance) {
+		}
+	case w.Command == "":
+		sleep(ctx, w.Cost)
+	}
+	return errors.Join(errs...)
+}
+
+// signature is what every prompt in a file begins with.
+const signature = "varq: checkpoint: "
+
+// makeFile makes the file by which the application is prompted. One that is there already is a prompt too.
+func makeFile(path, why string) error {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+	if errors.Is(err, fs.ErrExist) {
+		return isPrompt(path)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(file, signature+why)
+	return errors.Join(err, file.Close())
+}
+
+// isPrompt returns nil if a file is a prompt, and else why not: it may be what its user has named by mistake.
+func isPrompt(path string) error {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return err
+	}
+	var begins [len(signature)]byte
+	if info.Mode().IsRegular() {
+		file, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		if _, err := io.ReadFull(file, begins[:]); err == nil && string(begins[:]) == signature {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s is there already, and is no prompt of varq's: it is left alone, and --checkpoint-file should name another", path)
+}
+
+// RemovePrompt removes a prompt that was left behind in a file. It is an error if the file is something else, which stays.
+func RemovePrompt(path string) error {
+	switch err := isPrompt(path); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	}
+	return os.Remove(path)
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// command runs the command. It is killed, with what it has started, when its time is over or the application
+// has ended.
+func (w *Ways) command(ctx context.Context) error {
+	patience := max(patienceTimes*w.Cost, leastPatience)
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", w.Command)
+	cmd.Stdout, cmd.Stderr = w.Output, w.Output
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = time.Second
+	err := cmd.Run()
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return fmt.Errorf("%s: killed after %v", w.Command, patience)
+	case err != nil:
+		return fmt.Errorf("%s: %w", w.Command, err)
+	}
+	return nil
+}
+
+// sleep returns true after a time, or false when the context is done.
+func sleep(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
+}
+
+// Application is the process that is prompted. It need not be a child of this one, and its number may be
+// used again: it is known by a file descriptor.
+type Application struct{ fd int }
+
+// Self returns a descriptor of this process, for an Application in another. It needs Linux 5.3.
+func Self() (*os.File, error) {
+	fd, err := unix.PidfdOpen(os.Getpid(), 0)
+	if err != nil {
+		return nil, fmt.Errorf("pidfd_open: %w", err)
+	}
+	return os.NewFile(uintptr(fd), "pidfd"), nil
+}
+
+// Inherited returns the application whose descriptor this process has inherited as number fd.
+func Inherited(fd int) *Application {
+	unix.CloseOnExec(fd)
+	return &Application{fd}
+}
+
+// Ended returns a context that is done when the application has ended.
+func (a *Application) Ended() context.Context {
+	ctx, end := context.WithCancel(context.Background())
+	go func() {
+		defer end()
+		for {
+			_, err := unix.Poll([]unix.PollFd{{Fd: int32(a.fd), Events: unix.POLLIN}}, -1)
+			if !errors.Is(err, unix.EINTR) {
+				return
+			}
+		}
+	}()
+	return ctx
+}
+
+func (a *Application) signal(s syscall.Signal) error {
+	return unix.PidfdSendSignal(a.fd, s, nil, 0)
+}

@@ -1,0 +1,157 @@
+package prompt
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// start starts a shell that runs a script, and returns it as an Application and as a command.
+func start(t *testing.T, script string) (*Application, *exec.Cmd) {
+	t.Helper()
+	cmd := exec.Command("/bin/sh", "-c", script)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	fd, err := unix.PidfdOpen(cmd.Process.Pid, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { unix.Close(fd) })
+	return Inherited(fd), cmd
+}
+
+// appears waits until there is a file.
+func appears(t *testing.T, path string) {
+	t.Helper()
+	for end := time.Now().Add(5 * time.Minute); !exists(path); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Error("never: " + path)
+			return
+		}
+	}
+}
+
+func TestEnded(t *testing.T) {
+	a, cmd := start(t, "exec sleep 1d")
+	ended := a.Ended()
+	if ended.Err() != nil {
+		t.Fatal("it has not ended")
+	}
+	if err := a.signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	<-ended.Done()
+	_ = cmd.Wait()
+	if err := a.signal(syscall.SIGTERM); !errors.Is(err, unix.ESRCH) {
+		t.Errorf("a signal to what has ended: %v", err)
+	}
+}
+
+// TestCommandEndsWithTheApplication: with what it has started.
+func TestCommandEndsWithTheApplication(t *testing.T) {
+	pid := filepath.Join(t.TempDir(), "pid")
+	ctx, cancel := context.WithCancel(t.Context())
+	w := Ways{Settings: Settings{Command: "sleep 1d & echo $! >" + pid + ".new; mv " + pid + ".new " + pid + "; wait"}, Output: io.Discard}
+	go func() {
+		appears(t, pid)
+		cancel()
+	}()
+	if err := w.Prompt(ctx, ""); err == nil {
+		t.Error("it was not killed")
+	}
+	text, err := os.ReadFile(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(5 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		stat, err := os.ReadFile("/proc/" + strconv.Itoa(n) + "/stat")
+		if err != nil || strings.Contains(string(stat), ") Z ") {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("it still runs")
+		}
+	}
+}
+
+// TestFile: the checkpoint is done when the file is removed, and one that is there already is a prompt too.
+func TestFile(t *testing.T) {
+	due := filepath.Join(t.TempDir(), "due")
+	w := Ways{Settings: Settings{File: due, Cost: time.Hour}}
+	for range 2 {
+		done := make(chan error, 1)
+		go func() { done <- w.Prompt(t.Context(), "why") }()
+		appears(t, due)
+		if len(done) > 0 {
+			t.Fatal("it is done before the file is removed")
+		}
+		for ended := false; !ended; {
+			_ = os.Remove(due) // again, if the one from before was removed too early
+			select {
+			case err := <-done:
+				if ended = true; err != nil {
+					t.Error(err)
+				}
+			case <-time.After(10 * time.Millisecond):
+			}
+		}
+		if err := os.WriteFile(due, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.File = filepath.Join(due, "x")
+	w.Cost = 0
+	if err := w.Prompt(t.Context(), "why"); err == nil {
+		t.Error("a file that cannot be made")
+	}
+}
+
+// TestForeignFile: a file that is no prompt, such as the checkpoint itself, is neither removed nor taken for a prompt.
+func TestForeignFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state.ckpt")
+	for _, text := range []string{"", "step 7", "varq: checkpoint"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := RemovePrompt(path); err == nil {
+			t.Errorf("%q is removed", text)
+		}
+		if err := makeFile(path, "now"); err == nil {
+			t.Errorf("%q is a prompt", text)
+		}
+		if got, err := os.ReadFile(path); string(got) != text {
+			t.Errorf("%q is now %q, %v", text, got, err)
+		}
+		_ = os.Remove(path)
+	}
+	if err := RemovePrompt(path); err != nil {
+		t.Error(err)
+	}
+	for range 2 {
+		if err := makeFile(path, "now"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := RemovePrompt(path); err != nil || exists(path) {
+		t.Errorf("a prompt is not removed: %v", err)
+	}
+}
