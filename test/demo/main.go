@@ -85,6 +85,11 @@ func run(ctx context.Context) (err error) {
 		fmt.Println("The picture is kept in", kept)
 	}
 
+	title("When a job will have ended")
+	if err := d.show("varq", "quote", "-N1", "-t", "20", "--risk=0.8"); err != nil {
+		return err
+	}
+
 	title("Three reservations")
 	deadline := time.Now().Add(150 * time.Second).Truncate(10 * time.Second)
 	at := func(t time.Time) string { return t.Format("2006-01-02T15:04:05") }
