@@ -116,18 +116,18 @@ func (f *Forecaster) Rest(q *forecast.Question, age int64, c Circumstances) (p P
 	return p
 }
 
-// given makes d the distribution of what is left of a delay that has lasted for some seconds. It is that of a delay without end if no
-// such delay was expected.
+// given makes d, the distribution of a delay that begins now, that of what is left of one that has lasted for some
+// seconds. It is between two: that the delay has so much less to go, and that it is as if it began now, which holds
+// for whatever keeps a job that should have started long ago. Each counts as much as it is likely to have made the delay
+// last so long.
 func given(d *delay.Distribution, lasted float64) {
 	if lasted <= 0 {
 		return
 	}
-	whole, before := *d, d.Within(lasted)
+	anew, before := *d, d.Within(lasted)
 	for i := range d {
-		d[i] = 0
-		if by := whole.Within(lasted + delay.At(i)); by > before && before < 1 {
-			d[i] = (by - before) / (1 - before)
-		}
+		less := max(0, anew.Within(lasted+delay.At(i))-before) // (1 - before) times the probability
+		d[i] = (less + anew[i]) / (2 - before)
 	}
 }
 

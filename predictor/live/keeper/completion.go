@@ -234,12 +234,15 @@ func (k *Keeper) foreseeCompletion(ctx context.Context, e *ledger.Entry, j *slur
 	later, obstacle := int64(0), ""
 	if seconds, ok := prospect.Within(e.Prob, 60); ok && prob < e.Prob {
 		later = from + seconds
+		if j.Start != 0 && len(lost) == 0 {
+			later = min(later, j.Start+j.Limit) // by then it has ended
+		}
 	}
 	switch {
 	case len(lost) > 0:
 		obstacle = fmt.Sprintf("node %s is down or does not respond, so that the job has to begin again", lost[0])
 	case prospect.TimeOut() > .5:
-		obstacle = "its time limit is likely to stop it before its work is done"
+		obstacle = "jobs that have run for so long are likely to be stopped at their time limit, and then nothing is promised"
 	case prob == 0:
 		obstacle = unlikely
 	}
@@ -296,7 +299,7 @@ func (c *change) tellEndangered(e *ledger.Entry, prob float64, later int64, obst
 	}
 	switch {
 	case prob < e.Prob && (!told || !strings.Contains(e.Note, obstacle)):
-		text := fmt.Sprintf("%sit ends by the deadline with probability %.2f", endangered, prob)
+		text := fmt.Sprintf("%sat %s it was to end by the deadline with probability %.2f", endangered, c.moment(c.now), prob)
 		if obstacle != "" {
 			text += ": " + obstacle
 		}
