@@ -55,19 +55,21 @@ func (c checkpointsCell) table(r results) Table {
 	return t
 }
 
-// mostWeeks is more than the weeks of a log of failures.
+// mostWeeks is more than the weeks of a log.
 const mostWeeks = 1000
 
-// weeks returns a value of each week, by its format, summed over the seeds.
-func (c checkpointsCell) weeks(r results, format string) []float64 {
+// weeks returns a value of a case in each week, by its format, summed over the seeds.
+func (r results) weeks(name, format string) []float64 {
 	sums := make([]float64, mostWeeks)
 	for n := range sums {
-		for _, x := range r.sample(of(c.name(), fmt.Sprintf(format, n))) {
+		for _, x := range r.sample(of(name, fmt.Sprintf(format, n))) {
 			sums[n] += x
 		}
 	}
 	return sums
 }
+
+func (c checkpointsCell) weeks(r results, format string) []float64 { return r.weeks(c.name(), format) }
 
 func (c checkpointsCell) work(r results) []float64 { return c.weeks(r, "work %d") }
 

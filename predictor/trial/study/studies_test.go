@@ -97,7 +97,7 @@ func (brokenLogs) Failures(string) ([]string, []workload.Failure, error) { retur
 
 // replaying has the studies that replay logs.
 var replaying = map[string]Study{
-	"checkpoints": Checkpoints{}, "faults": Faults{}, "forecasters": Methods{}, "oliner": Oliner{}, "smith": Smith{}, "varq": VARQ{},
+	"checkpoints": Checkpoints{}, "deadlines": Deadlines{}, "faults": Faults{}, "forecasters": Methods{}, "oliner": Oliner{}, "smith": Smith{}, "varq": VARQ{},
 }
 
 func TestCasesAreUnique(t *testing.T) {

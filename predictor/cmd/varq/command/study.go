@@ -48,9 +48,12 @@ and oliner Oliner, Rudolph, Sahoo, Moreira and Gupta's "Probabilistic QoS Guaran
 for Supercomputing Systems" (2005). Forecasters holds VARQ's reservations as varqd's
 blend plans them against those that plain QBETS does, also around outages. Faults
 tells how well failures of nodes are forecast, and checkpoints holds varq's advice
-when to checkpoint against known rules, under failures that happened.
+when to checkpoint against known rules, under failures that happened. Deadlines holds
+ends promised by distributions against those promised by point estimates and by
+limits, as in Park, Tumanov, Jiang, Kozuch and Ganger's "3Sigma: Distribution-based
+Cluster Scheduling for Runtime Uncertainty" (2018).
 
-Checkpoints, forecasters, oliner, smith and varq replay logs of
+Checkpoints, deadlines, forecasters, oliner, smith and varq replay logs of
 ` + trace.Archive + `.
 Checkpoints, faults and oliner also read failures/LANL-*.csv.gz in their folder, of
 ` + trace.LosAlamos + `; faults and oliner with --failures a table of a site's
