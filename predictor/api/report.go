@@ -40,4 +40,7 @@ type ReportRow struct {
 	// node-seconds that the work of the promises kept took, divided by Used.
 	QoS     float64 `json:"qos"`
 	Goodput float64 `json:"goodput"`
+	// Lost is the node-seconds of work in runs that failed nodes, or Slurm, ended before it was done: what is lost
+	// without checkpoints. Of a job that was promised to begin, only its last run counts.
+	Lost float64 `json:"lost_node_seconds"`
 }

@@ -66,6 +66,11 @@ type Reservation struct {
 	// HeldBefore is for how many seconds the job's nodes have idled in runs before the one of
 	// Start, if Slurm has requeued it.
 	HeldBefore int64 `json:"held_before,omitempty"`
+	// WorkedBefore is for how many seconds the job has worked in runs before the one of Start, which ended before
+	// its work was done: its nodes failed or were taken away. Only a reservation with FinishBy has it.
+	WorkedBefore int64 `json:"worked_before,omitempty"`
+	// Evicted is true of a settled reservation if that is so of the run of Start, too.
+	Evicted bool `json:"evicted,omitempty"`
 	// Set is how varqd has set the job, or last saw it in the queue.
 	Set Setting `json:"set"`
 	// Yielded is true once somebody other than varqd has changed the job. varqd leaves it alone

@@ -163,6 +163,7 @@ func (k *Keeper) followCompletion(ctx context.Context, e *ledger.Entry, j *slurm
 	c := k.newChange(e, now)
 	p := &c.progress
 	if j.Submit != p.Submit {
+		p.WorkedBefore += worked(p.Start, j.Submit)
 		p.Start, p.WorkStart, p.Nodes = 0, 0, 0
 	}
 	if j.Start == 0 {

@@ -12,7 +12,7 @@ import (
 // judgeCompletion judges a promise about the end of a job by its last run, which has ended. why tells the user the
 // reason. It is empty for a job that was completed in time.
 func judgeCompletion(e *ledger.Entry, run *workload.Job, now int64) (s ledger.Settlement, why string) {
-	s = ledger.Settlement{At: now, Eligible: run.Eligible, Start: run.Start, WorkStart: run.Start, End: run.End, Run: run.Submit}
+	s = ledger.Settlement{At: now, Eligible: run.Eligible, Start: run.Start, WorkStart: run.Start, End: run.End, Run: run.Submit, Evicted: run.Evicted}
 	if run.Start != 0 {
 		s.Nodes = run.Nodes
 	}

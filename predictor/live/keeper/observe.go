@@ -73,6 +73,14 @@ func idle(start, end, holdUntil int64) int64 {
 	return max(0, min(end, holdUntil)-start)
 }
 
+// worked returns for how many seconds a run without a hold has worked.
+func worked(start, end int64) int64 {
+	if start == 0 {
+		return 0
+	}
+	return max(0, end-start)
+}
+
 // observeHolds records who holds the job. Its user has kept it from starting if she holds it beyond
 // its begin time. If Slurm or an operator does, that is not her doing.
 func (c *change) observeHolds(j *slurm.QueueEntry) {

@@ -85,7 +85,7 @@ func judge(e *ledger.Entry, run *workload.Job, now int64) (s ledger.Settlement, 
 	if e.FinishBy != 0 {
 		return judgeCompletion(e, run, now)
 	}
-	s = ledger.Settlement{At: now, Eligible: run.Eligible, Start: run.Start, End: run.End, Run: run.Submit}
+	s = ledger.Settlement{At: now, Eligible: run.Eligible, Start: run.Start, End: run.End, Run: run.Submit, Evicted: run.Evicted}
 	if run.Start != 0 {
 		s.Nodes = run.Nodes
 	}

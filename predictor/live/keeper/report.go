@@ -40,7 +40,7 @@ func reportPromise(r *api.Reservation) report.Promise {
 	return report.Promise{
 		User: r.User, Account: r.Account, Partition: r.Partition, Outcome: reportOutcomes[r.State],
 		Prob: r.Prob, Estimate: r.Estimate, Deadline: r.Deadline(), Work: r.Work.NodeSeconds, HoldUntil: r.HoldUntil,
-		Start: r.Start, WorkStart: r.WorkStart, End: r.End, HeldBefore: r.HeldBefore, Nodes: r.Has(),
+		Start: r.Start, WorkStart: r.WorkStart, End: r.End, HeldBefore: r.HeldBefore, WorkedBefore: r.WorkedBefore, Evicted: r.Evicted, Nodes: r.Has(),
 	}
 }
 

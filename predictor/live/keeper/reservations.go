@@ -77,7 +77,7 @@ func (k *Keeper) reservation(e *ledger.Entry) api.Reservation {
 	if r.Yielded = e.Progress.Yielded; r.Yielded {
 		r.Size = asked(r.Size, e.Progress.Asks)
 	}
-	r.HeldBefore = e.Progress.HeldBefore
+	r.HeldBefore, r.WorkedBefore = e.Progress.HeldBefore, e.Progress.WorkedBefore
 	r.Ceiling = e.Idle(e.Progress.Earliest)
 	if offer, ok := k.memory.rescue(e.ID); ok && r.State == api.StatePending {
 		r.Rescue = &api.Rescue{Prob: offer.prob, Worst: e.Idle(offer.earliest)}

@@ -204,7 +204,7 @@ func (k *Keeper) settleEnded(ctx context.Context, plan string, j *workload.Job, 
 		}
 	}
 	runs := []workload.Job{*j}
-	if e.Progress.HeldBefore != 0 || e.Progress.Submit != j.Submit {
+	if e.Progress.HeldBefore != 0 || e.Progress.WorkedBefore != 0 || e.Progress.Submit != j.Submit {
 		if runs, err = k.Slurm.Accounted(ctx, j.ID); err != nil {
 			return fmt.Errorf("look up the runs of job %d: %w", j.ID, err)
 		}
@@ -221,7 +221,7 @@ func (k *Keeper) settleEnded(ctx context.Context, plan string, j *workload.Job, 
 
 // noteRuns records what accounting tells of the runs of e's job, oldest first, and the queue has not
 // shown: that somebody else had moved the job, that a run kept the promise, and for how long the
-// nodes idled in runs before.
+// nodes idled, or the job worked, in runs before.
 func (k *Keeper) noteRuns(ctx context.Context, e *ledger.Entry, runs []workload.Job, now int64) error {
 	c := k.newChange(e, now)
 	p := &c.progress
@@ -240,20 +240,26 @@ func (k *Keeper) noteRuns(ctx context.Context, e *ledger.Entry, runs []workload.
 			}
 		}
 		if last != nil {
-			p.HeldBefore = max(p.HeldBefore, idleBefore(e, last, runs))
+			held, worked := before(e, last, runs)
+			p.HeldBefore = max(p.HeldBefore, held)
+			if e.FinishBy != 0 {
+				p.WorkedBefore = max(p.WorkedBefore, worked)
+			}
 		}
 	}
 	return k.record(ctx, e, c)
 }
 
-// idleBefore returns for how many seconds the nodes of e's job have idled in runs before last.
-func idleBefore(e *ledger.Entry, last *workload.Job, runs []workload.Job) (seconds int64) {
+// before returns for how many seconds the nodes of e's job have idled in runs before last, and for how many seconds
+// these have worked.
+func before(e *ledger.Entry, last *workload.Job, runs []workload.Job) (held, done int64) {
 	for i := range runs {
 		if run := &runs[i]; run.ID == last.ID && run.User == e.User && e.Promised <= run.Submit && run.Submit < last.Submit {
-			seconds += idle(run.Start, run.End, e.HoldUntil)
+			held += idle(run.Start, run.End, e.HoldUntil)
+			done += worked(run.Start, run.End)
 		}
 	}
-	return seconds
+	return held, done
 }
 
 // correct judges a settled promise again by j, and replaces the settlement if it differs. j must

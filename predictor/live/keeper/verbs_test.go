@@ -577,6 +577,12 @@ func (s *scene) show(w *words) {
 	if e.Progress.HeldBefore != 0 {
 		s.say("  its nodes idled for %s in runs before", span(e.Progress.HeldBefore))
 	}
+	if e.Progress.WorkedBefore != 0 {
+		s.say("  it worked for %s in runs before", span(e.Progress.WorkedBefore))
+	}
+	if e.Evicted {
+		s.say("  its nodes failed, or were taken away")
+	}
 	if e.Progress.Yielded {
 		s.say("  varq leaves the job alone")
 	}

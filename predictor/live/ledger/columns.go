@@ -70,6 +70,7 @@ func progressColumns(p *Progress, set string) sqlitefile.Columns {
 		{Name: "stopped", Pointer: &p.Stopped},
 		{Name: "interrupted", Pointer: &p.Interrupted},
 		{Name: "held_before", Pointer: &p.HeldBefore},
+		{Name: "worked_before", Pointer: &p.WorkedBefore},
 		{Name: "eligible", Pointer: &p.Eligible},
 		{Name: "start", Pointer: &p.Start},
 		{Name: "work_start", Pointer: &p.WorkStart},
@@ -85,6 +86,7 @@ func entryColumns(e *Entry) sqlitefile.Columns {
 		{Name: "job", Pointer: &e.Job},
 		{Name: "end", Pointer: &e.End},
 		{Name: "run", Pointer: &e.Run},
+		{Name: "evicted", Pointer: &e.Evicted},
 		{Name: "note", Pointer: &e.Note},
 	}...)
 }

@@ -83,6 +83,9 @@ type Progress struct {
 	// HeldBefore is for how many seconds the job's nodes have idled in runs before the present
 	// one: Slurm requeues a job before its work has begun.
 	HeldBefore int64
+	// WorkedBefore is for how many seconds the job has worked in runs before the present one, which ended before
+	// its work was done. It is noted for promises about an end.
+	WorkedBefore int64
 	// Eligible and Start are the job's times. WorkStart is 0 until the work has begun.
 	Eligible, Start, WorkStart int64
 	// Nodes is the number of nodes that the job was given when it started, or 0.
@@ -124,6 +127,8 @@ type Settlement struct {
 	Run int64
 	// Nodes is the number of nodes that this run had, or 0 if it never started.
 	Nodes int32
+	// Evicted is true if the run's nodes failed or were taken away before its work was done.
+	Evicted bool
 }
 
 // Promise writes a new promise. If Promise returns nil, the promise survives a power cut. If
@@ -241,8 +246,8 @@ func (l *Ledger) SettleAll(ctx context.Context, plans []string, s Settlement, ev
 }
 
 func settle(ctx context.Context, tx *sql.Tx, plan string, s Settlement, events []Event) error {
-	if _, err := tx.ExecContext(ctx, `INSERT INTO settlements (plan, at, outcome, eligible, start, work_start, end, run, alloc_nodes) VALUES (?,?,?,?,?,?,?,?,?)`,
-		plan, s.At, s.Outcome, s.Eligible, s.Start, s.WorkStart, s.End, s.Run, s.Nodes); err != nil {
+	if _, err := tx.ExecContext(ctx, `INSERT INTO settlements (plan, at, outcome, eligible, start, work_start, end, run, alloc_nodes, evicted) VALUES (?,?,?,?,?,?,?,?,?,?)`,
+		plan, s.At, s.Outcome, s.Eligible, s.Start, s.WorkStart, s.End, s.Run, s.Nodes, s.Evicted); err != nil {
 		return err
 	}
 	if _, err := tx.ExecContext(ctx, `UPDATE plans SET open = 0 WHERE id = ?`, plan); err != nil {
@@ -255,8 +260,8 @@ func settle(ctx context.Context, tx *sql.Tx, plan string, s Settlement, events [
 // The events keep what was settled before. It is an error if the promise is not closed.
 func (l *Ledger) Correct(ctx context.Context, plan string, s Settlement, events ...Event) error {
 	err := l.db.Write(ctx, func(tx *sql.Tx) error {
-		done, err := tx.ExecContext(ctx, `UPDATE settlements SET at = ?, outcome = ?, eligible = ?, start = ?, work_start = ?, end = ?, run = ?, alloc_nodes = ? WHERE plan = ?`,
-			s.At, s.Outcome, s.Eligible, s.Start, s.WorkStart, s.End, s.Run, s.Nodes, plan)
+		done, err := tx.ExecContext(ctx, `UPDATE settlements SET at = ?, outcome = ?, eligible = ?, start = ?, work_start = ?, end = ?, run = ?, alloc_nodes = ?, evicted = ? WHERE plan = ?`,
+			s.At, s.Outcome, s.Eligible, s.Start, s.WorkStart, s.End, s.Run, s.Nodes, s.Evicted, plan)
 		if err != nil {
 			return err
 		}

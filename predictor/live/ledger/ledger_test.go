@@ -165,7 +165,7 @@ func TestColumns(t *testing.T) {
 	}
 	p := Progress{
 		State: "State", Submit: 123, BeginTime: 124, TimeLimit: 125, WasBegin: 126, WasLimit: 127, Earliest: 91, Name: "Name", Asks: "Asks",
-		Stopped: "Stopped", HeldBefore: 92, Eligible: 128, Start: 129, WorkStart: 130, Nodes: 93,
+		Stopped: "Stopped", HeldBefore: 92, WorkedBefore: 94, Eligible: 128, Start: 129, WorkStart: 130, Nodes: 93,
 	}
 	for _, flag := range []struct {
 		column string
@@ -187,7 +187,7 @@ func TestColumns(t *testing.T) {
 			"sample": int64(114), "class": "Class", "comment": "Comment", "promised_at": int64(119), "open": int64(1),
 			"state": "State", "job": int64(120), "submit": int64(123), "set_begin_time": int64(124), "set_time_limit": int64(125),
 			"was_begin": int64(126), "was_limit": int64(127), "set_earliest": int64(91), "name": "Name", "asks": "Asks", "run": int64(0), "held": int64(0), "yielded": int64(0), "late": int64(0),
-			"stopped": "Stopped", "interrupted": int64(0), "interactive": int64(0), "held_before": int64(92),
+			"stopped": "Stopped", "interrupted": int64(0), "interactive": int64(0), "held_before": int64(92), "worked_before": int64(94), "evicted": int64(0),
 			"eligible": int64(128), "start": int64(129), "work_start": int64(130), "end": int64(0), "alloc_nodes": int64(93), "note": "Note",
 		}
 		want[flag.column] = int64(1)
@@ -201,13 +201,13 @@ func TestColumns(t *testing.T) {
 			t.Error(diff)
 		}
 	}
-	settled := Settlement{At: 140, Outcome: "Outcome", Eligible: 141, Start: 142, WorkStart: 143, End: 144, Run: 145, Nodes: 146}
+	settled := Settlement{At: 140, Outcome: "Outcome", Eligible: 141, Start: 142, WorkStart: 143, End: 144, Run: 145, Nodes: 146, Evicted: true}
 	if err := l.Settle(ctx, "ID", settled); err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]any{
 		"plan": "ID", "at": int64(140), "outcome": "Outcome",
-		"eligible": int64(141), "start": int64(142), "work_start": int64(143), "end": int64(144), "run": int64(145), "alloc_nodes": int64(146),
+		"eligible": int64(141), "start": int64(142), "work_start": int64(143), "end": int64(144), "run": int64(145), "alloc_nodes": int64(146), "evicted": int64(1),
 	}
 	if diff := cmp.Diff(want, row(t, l, "settlements")); diff != "" {
 		t.Error(diff)
@@ -218,7 +218,7 @@ func TestColumns(t *testing.T) {
 	}
 	want = map[string]any{
 		"plan": "ID", "at": int64(150), "outcome": "Other",
-		"eligible": int64(151), "start": int64(152), "work_start": int64(153), "end": int64(154), "run": int64(155), "alloc_nodes": int64(156),
+		"eligible": int64(151), "start": int64(152), "work_start": int64(153), "end": int64(154), "run": int64(155), "alloc_nodes": int64(156), "evicted": int64(0),
 	}
 	if diff := cmp.Diff(want, row(t, l, "settlements")); diff != "" {
 		t.Error(diff)

@@ -39,7 +39,11 @@ type Promise struct {
 	Start, WorkStart, End int64
 	// HeldBefore is for how many seconds the nodes idled in runs of the job before that.
 	HeldBefore int64
-	Nodes      int32
+	// WorkedBefore is for how many seconds the job worked in runs before that, which ended before its work was done,
+	// and Evicted is true if the last run did, too.
+	WorkedBefore int64
+	Evicted      bool
+	Nodes        int32
 }
 
 // Row sums up a group of promises.
@@ -62,6 +66,9 @@ type Row struct {
 	// all promises kept or missed, as asked for (Oliner et al. 2005, equation 2). Goodput is the
 	// node-seconds that the work of the promises kept took, divided by Used.
 	QoS, Goodput float64
+	// Lost is the node-seconds of work in runs that failed nodes, or Slurm, ended before it was done: what is lost
+	// without checkpoints. Of a job that was promised to begin, only its last run counts.
+	Lost float64
 }
 
 // Make groups promises by "user", "account", "partition" or "month" (the month of the
@@ -138,7 +145,8 @@ func (s *sum) add(p *Promise) {
 		return
 	}
 	// A job that was cancelled while its nodes idled has been charged for them.
-	required, used := charged(p)
+	required, used, lost := charged(p)
+	s.Lost += lost
 	s.Required += required
 	s.Used += used
 	if p.Outcome == Kept {
@@ -146,13 +154,14 @@ func (s *sum) add(p *Promise) {
 	}
 }
 
-// charged returns the node-seconds of the work and those of the whole job, with all its runs. If
+// charged returns the node-seconds of the work, those of the whole job, with all its runs, and those of work lost. If
 // the start of the work is not known, it is taken to be HoldUntil. A run that has not ended has
 // none.
-func charged(p *Promise) (required, used float64) {
-	before := float64(p.Nodes) * float64(p.HeldBefore)
+func charged(p *Promise) (required, used, lost float64) {
+	before := float64(p.Nodes) * float64(p.HeldBefore+p.WorkedBefore)
+	lost = float64(p.Nodes) * float64(p.WorkedBefore)
 	if p.Start == 0 || p.End < p.Start {
-		return 0, before
+		return 0, before, lost
 	}
 	work := p.WorkStart
 	if work == 0 {
@@ -160,7 +169,11 @@ func charged(p *Promise) (required, used float64) {
 	}
 	work = min(max(work, p.Start), p.End)
 	nodes := float64(p.Nodes)
-	return nodes * float64(p.End-work), nodes*float64(p.End-p.Start) + before
+	required = nodes * float64(p.End-work)
+	if p.Evicted {
+		lost += required
+	}
+	return required, nodes*float64(p.End-p.Start) + before, lost
 }
 
 func (s *sum) row(group string) Row {

@@ -148,17 +148,28 @@ func TestCancelledWhileHeld(t *testing.T) {
 	}
 }
 
-// What the nodes idled before Slurm requeued the job counts.
-func TestHeldBefore(t *testing.T) {
+// What the nodes idled or worked before Slurm requeued the job counts, and such work is lost, as is that of a last run that was
+// evicted.
+func TestRunsBefore(t *testing.T) {
+	type cost struct{ Required, Used, Lost float64 }
+	of := func(p Promise) (c cost) {
+		c.Required, c.Used, c.Lost = charged(&p)
+		return c
+	}
 	r := settled("alice", Kept, 100)
-	required, used := charged(&r)
-	r.HeldBefore = 50
-	if r, u := charged(&r); r != required || u != used+2*50 {
-		t.Errorf("%v required, %v used; before %v and %v", r, u, required, used)
+	once := of(r)
+	r.HeldBefore, r.WorkedBefore = 50, 70
+	if diff := cmp.Diff(cost{once.Required, once.Used + 2*120, 2 * 70}, of(r)); diff != "" {
+		t.Error(diff)
+	}
+	again := r
+	again.Evicted = true
+	if diff := cmp.Diff(cost{once.Required, once.Used + 2*120, 2*70 + once.Required}, of(again)); diff != "" {
+		t.Error(diff)
 	}
 	r.Start, r.WorkStart, r.End = 0, 0, 0
-	if r, u := charged(&r); r != 0 || u != 2*50 {
-		t.Errorf("never started again: %v required, %v used", r, u)
+	if diff := cmp.Diff(cost{0, 2 * 120, 2 * 70}, of(r)); diff != "" {
+		t.Errorf("never started again: %s", diff)
 	}
 }
 
@@ -176,7 +187,7 @@ func TestMissedCostsItsWork(t *testing.T) {
 func TestChargedUnknownWorkStart(t *testing.T) {
 	r := settled("alice", Kept, 100)
 	r.WorkStart, r.HoldUntil = 0, 600
-	if required, used := charged(&r); required != 2*4000 || used != 2*4500 {
+	if required, used, _ := charged(&r); required != 2*4000 || used != 2*4500 {
 		t.Errorf("%v required, %v used", required, used)
 	}
 }
@@ -192,7 +203,7 @@ func TestChargedContradictions(t *testing.T) {
 		{WorkStart: 100, End: 200},
 	} {
 		r.Nodes = 1
-		if required, used := charged(&r); required < 0 || used < required {
+		if required, used, _ := charged(&r); required < 0 || used < required {
 			t.Errorf("%+v: %v required, %v used", r, required, used)
 		}
 	}

@@ -32,7 +32,7 @@ func reportColumns(by string, states ...string) []table.Column[api.ReportRow] {
 	type row = api.ReportRow
 	columns := groupColumn(by, func(r row) string { return r.Group })
 	number := func(name string, value func(row) string) {
-		spare := 1 + slices.Index([]string{"Goodput", "QoS", "Estimated", "Open", "Cancelled", "Low", "High", "Used", "Required"}, name)
+		spare := 1 + slices.Index([]string{"Lost", "Goodput", "QoS", "Estimated", "Open", "Cancelled", "Low", "High", "Used", "Required"}, name)
 		columns = append(columns, table.Column[row]{Name: name, Right: true, Spare: spare, Value: value})
 	}
 	count := func(name string, value func(row) int) {
@@ -80,5 +80,6 @@ func reportColumns(by string, states ...string) []table.Column[api.ReportRow] {
 		}
 		return cli.Share(r.Goodput)
 	})
+	number("Lost", func(r row) string { return nodeHours(r.Lost) })
 	return columns
 }

@@ -387,7 +387,7 @@ func (f *fakeVarqd) report(w http.ResponseWriter, r *http.Request) {
 			row = api.ReportRow{
 				Group: group, Promises: 130, Kept: 112, Missed: 8, Cancelled: 7, Open: 3,
 				Promised: .9, Estimated: .921, Delivered: 112. / 120, Low: .8729, High: .9708,
-				Required: 1234567, Used: 1543210, Ratio: 1543210. / 1234567, QoS: .811, Goodput: .72,
+				Required: 1234567, Used: 1543210, Ratio: 1543210. / 1234567, QoS: .811, Goodput: .72, Lost: 9000,
 			}
 		}
 		report.Rows = append(report.Rows, row)
