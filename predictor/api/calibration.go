@@ -9,28 +9,37 @@ type CalibrationQuery struct {
 	// By groups the rows further, by one of CalibrationGroupings. With "" there is one
 	// row for each forecaster.
 	By string
-	// Start and End are Unix seconds. The waits began on the day of Start, UTC, or
+	// Start and End are Unix seconds. The jobs began to wait on the day of Start, UTC, or
 	// later, and on the day of End or before. 0 means no bound.
 	Start, End int64
 	// Forecaster, Partition and Class are names.
 	Forecaster, Partition, Class string
 }
 
-// Calibration compares the waits that varqd has forecast with the waits of the jobs that
-// have started.
+// Calibration compares the waits and the ends that varqd has forecast with the waits of the jobs that
+// have started, and the ends of those that have ended.
 type Calibration struct {
 	By   string           `json:"by"` // "partition", "class", "month" or ""
 	Rows []CalibrationRow `json:"rows"`
 }
 
+// What a CalibrationRow is about.
+const (
+	OfWait = "wait"
+	OfEnd  = "end"
+)
+
 // CalibrationRow is the calibration of one forecaster, or of one group of its forecasts.
 // The name of a class of jobs contains neither user nor account.
 type CalibrationRow struct {
-	Forecaster string             `json:"forecaster"`
-	Group      string             `json:"group"`
-	Forecasts  int                `json:"forecasts"`
-	Quantiles  []QuantileCoverage `json:"quantiles"`
-	// CalibrationError and Brier are over the probabilities of starting within 5 and 30
+	Forecaster string `json:"forecaster"`
+	// Of is what was forecast: OfWait, the time from when a job begins to wait until its start, or
+	// OfEnd, that until its end.
+	Of        string             `json:"of"`
+	Group     string             `json:"group"`
+	Forecasts int                `json:"forecasts"`
+	Quantiles []QuantileCoverage `json:"quantiles"`
+	// CalibrationError and Brier are over the probabilities of starting, or of having ended, within 5 and 30
 	// minutes, 1, 2, 6, 12 and 24 hours. CalibrationError is the expected calibration
 	// error: the mean over the bins of Reliability, weighted by their counts, of the
 	// distance between the mean probability and the share that came true. Brier is the
@@ -44,14 +53,14 @@ type CalibrationRow struct {
 	Drift string `json:"drift,omitempty"`
 }
 
-// QuantileCoverage is how well one quantile of the wait was forecast.
+// QuantileCoverage is how well one quantile of the wait, or of the time until the end, was forecast.
 type QuantileCoverage struct {
 	Quantile float64 `json:"quantile"`
-	// Covered is the share of the waits within the quantile. A wait equal to the
-	// quantile counts by a random rank. Low and High are the ends of Covered's 95 %
-	// interval. The interval is a block bootstrap's over the weeks in which the waits
-	// began. With waits from fewer than 5 weeks, where a week with few waits hardly counts,
-	// the interval is wide: it allows for all waits of a week being within the quantile
+	// Covered is the share of the jobs whose wait, or time until the end, was within the quantile. One equal
+	// to the quantile counts by a random rank. Low and High are the ends of Covered's 95 %
+	// interval. The interval is a block bootstrap's over the weeks in which the jobs began to
+	// wait. With jobs from fewer than 5 weeks, where a week with few jobs hardly counts,
+	// the interval is wide: it allows for all jobs of a week being within the quantile
 	// together, or none.
 	Covered float64 `json:"covered"`
 	Low     float64 `json:"low"`

@@ -122,6 +122,10 @@ func TestFinish(t *testing.T) {
 	if !strings.Contains(timedOut.Note, "time limit") {
 		t.Errorf("a time-out is settled with %q", timedOut.Note)
 	}
+	eventually(t, "forecasts of ends are scored", func() bool {
+		told := mustRun(t, s, "alice", "varq", "report", "--calibration", "--forecaster=completion", "--parsable2", "--noheader").Stdout
+		return strings.HasPrefix(told, "completion|end|")
+	})
 }
 
 // compareDeadlines submits the same jobs, which take seconds and may take a quarter of an hour, with --finish-by and with Slurm's own

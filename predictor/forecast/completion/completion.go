@@ -69,8 +69,11 @@ func New(waits forecast.Forecaster, runs RunTimes, rng *rand.Rand) *Forecaster {
 // greater by 5 %.
 const everybody = ""
 
+// Name is the name of a Forecaster.
+const Name = "completion"
+
 // Name implements forecast.Forecaster.
-func (*Forecaster) Name() string { return "completion" }
+func (*Forecaster) Name() string { return Name }
 
 // Forecast implements forecast.Forecaster: a.Wait and a.Lower are of the time until the job ends, and the
 // Evidence is that of its wait.

@@ -15,11 +15,11 @@ type Daily struct {
 	Unscored
 }
 
-// Unscored counts the forecasts of jobs that still wait.
+// Unscored counts the forecasts of waits of jobs that still wait, or of ends of jobs that have not ended.
 type Unscored struct {
 	Open int // the number of these forecasts
-	// Overdue is how many of these jobs have waited longer than the quantile of the last
-	// of Levels, and so than every quantile. They count as not covered before they start.
+	// Overdue is of how many of these the time already exceeds the quantile of the last
+	// of Levels, and so every quantile. They count as not covered before the outcome is known.
 	Overdue int
 }
 
@@ -30,7 +30,7 @@ type Drift struct {
 	Found bool
 	Since int64   // the day on which the drift began
 	Level float64 // the one of Levels at which the drift shows most clearly
-	// Since then, Covered of Of waits were within the quantile of that Level.
+	// Since then, Covered of Of outcomes were within the quantile of that Level.
 	Covered, Of int
 }
 
@@ -44,7 +44,7 @@ func (d Drift) String() string {
 	if share > d.Level {
 		what = "is too cautious"
 	}
-	return fmt.Sprintf("%s since %s: %.2f of %d waits were within the %v quantile",
+	return fmt.Sprintf("%s since %s: %.2f of %d jobs were within the %v quantile",
 		what, time.Unix(d.Since*86400, 0).UTC().Format(time.DateOnly), share, d.Of, d.Level)
 }
 

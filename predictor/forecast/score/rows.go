@@ -25,10 +25,10 @@ type Row struct {
 	Drift             Drift
 }
 
-// Coverage is how well one quantile of the wait was forecast.
+// Coverage is how well one quantile of the wait, or of the time until the end, was forecast.
 type Coverage struct {
 	Quantile float64
-	// Covered is the share of the waits within the quantile, and Low and High are the
+	// Covered is the share of the times within the quantile, and Low and High are the
 	// ends of its interval, as in Proportion.
 	Covered, Low, High float64
 	Pinball            float64 // mean loss, seconds

@@ -105,9 +105,9 @@ func TestRowsTellOfDrift(t *testing.T) {
 		drifts = append(drifts, r.Forecaster+" "+r.Group+" "+r.Drift.String())
 	}
 	want := []string{
-		"site gpu promises too much since 2024-10-04: 0.00 of 1000 waits were within the 0.95 quantile",
+		"site gpu promises too much since 2024-10-04: 0.00 of 1000 jobs were within the 0.95 quantile",
 		"twin batch ",
-		"twin gpu promises too much since 2024-10-04: 0.40 of 1000 waits were within the 0.95 quantile",
+		"twin gpu promises too much since 2024-10-04: 0.40 of 1000 jobs were within the 0.95 quantile",
 	}
 	if !slices.Equal(drifts, want) {
 		t.Errorf("%q", drifts)

@@ -20,25 +20,25 @@ type Sums struct {
 
 // Level has the sums at one of Levels.
 type Level struct {
-	Covered int // the number of waits within the quantile, by Quantile.Covered
+	Covered int // the number of outcomes within the quantile, by Quantile.Covered
 	// Pinball is the sum of the losses in seconds. A quantile beyond delay's grid counts
 	// as the grid's last point.
 	Pinball float64
 }
 
-// Add adds a forecast and its outcome: the wait in seconds. v is drawn from [0,1) for each
-// forecast; see Quantiles.
-func (s *Sums) Add(forecast *delay.Distribution, wait, v float64) {
+// Add adds a forecast and its outcome: the wait, or the time until the end, in seconds. v is drawn from
+// [0,1) for each forecast; see Quantiles.
+func (s *Sums) Add(forecast *delay.Distribution, seconds, v float64) {
 	s.Forecasts++
 	var room [len(Levels)]Quantile
-	for i, quantile := range Quantiles(room[:0], forecast, Levels[:], wait, v) {
+	for i, quantile := range Quantiles(room[:0], forecast, Levels[:], seconds, v) {
 		if quantile.Covered {
 			s.Levels[i].Covered++
 		}
-		s.Levels[i].Pinball += Pinball(Levels[i], min(quantile.Seconds, delay.At(delay.Points-1)), wait)
+		s.Levels[i].Pinball += Pinball(Levels[i], min(quantile.Seconds, delay.At(delay.Points-1)), seconds)
 	}
 	for _, budget := range Budgets {
-		s.Bins.Add(forecast.Within(float64(budget)), wait <= float64(budget))
+		s.Bins.Add(forecast.Within(float64(budget)), seconds <= float64(budget))
 	}
 }
 
@@ -52,7 +52,7 @@ func (s *Sums) Plus(other *Sums) {
 	s.Bins.Plus(&other.Bins)
 }
 
-// Coverage returns how many of the waits were within the i-th of Levels.
+// Coverage returns how many of the outcomes were within the i-th of Levels.
 func (s *Sums) Coverage(i int) stats.Count {
 	return stats.Count{N: s.Levels[i].Covered, Of: s.Forecasts}
 }

@@ -40,6 +40,12 @@ func TestProspect(t *testing.T) {
 		t.Errorf("what is left of its run: %v", ok)
 	}
 
+	quantiles := map[string]float64{}
+	o.Ask(q, func(name string, a *forecast.Answer) { quantiles[name] = a.Wait.Quantile(.5) })
+	if wait, end := quantiles["blend"], quantiles[completion.Name]; wait == 0 || end < wait+900 {
+		t.Errorf("half the jobs start within %v s and end within %v s", wait, end)
+	}
+
 	q.Partition = "gpu"
 	if _, ok := o.Prospect(q, completion.Circumstances{}, &wait); ok || !strings.HasPrefix(wait.Down, "0 jobs are known to have started in partition gpu") {
 		t.Errorf("an unknown kind: %v %q", ok, wait.Down)

@@ -10,6 +10,7 @@ package outlook
 
 import (
 	"iter"
+	"slices"
 	"sync/atomic"
 
 	"github.com/varq-project/varq/predictor/cluster/queue"
@@ -164,8 +165,8 @@ func (o *Outlook) StartsObserved() (starts int, newest int64) {
 	return m.starts, m.newest
 }
 
-// Ask asks the blend, and then each of its forecasters alone. It calls answer with the name
-// and the answer of each forecaster that has one.
+// Ask asks the blend, then each of its forecasters alone, and then the forecaster of the job's end. It calls
+// answer with the name and the answer of each forecaster that has one.
 func (o *Outlook) Ask(q *forecast.Question, answer func(name string, a *forecast.Answer)) {
 	m := o.model.Load()
 	if m == nil {
@@ -174,7 +175,7 @@ func (o *Outlook) Ask(q *forecast.Question, answer func(name string, a *forecast
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	var a forecast.Answer
-	for _, f := range append([]forecast.Forecaster{m.predictor}, m.predictor.Experts()...) {
+	for _, f := range slices.Concat([]forecast.Forecaster{m.predictor}, m.predictor.Experts(), []forecast.Forecaster{m.ends}) {
 		if f.Forecast(q, &a) {
 			answer(f.Name(), &a)
 		}

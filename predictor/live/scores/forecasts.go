@@ -7,17 +7,36 @@ import (
 	"math"
 
 	"github.com/varq-project/varq/predictor/delay"
+	"github.com/varq-project/varq/predictor/forecast/completion"
 	"github.com/varq-project/varq/predictor/forecast/score"
 )
 
-// insertForecasts adds all forecasts in list, or none if the table would hold more than
-// most. So all forecasters are scored on the same jobs.
+// insertForecasts adds all forecasts in list, or none if the table would hold more than most of
+// waits. So all forecasters are scored on the same jobs. It leaves out those of ends if the table would
+// hold more than most of these.
 func insertForecasts(ctx context.Context, tx *sql.Tx, list []Forecast, most int) error {
-	var n int
-	if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM forecasts`).Scan(&n); err != nil || n+len(list) > most {
+	if len(list) == 0 {
+		return nil
+	}
+	var waits, ends int
+	if err := tx.QueryRowContext(ctx, `SELECT count(*) FILTER (WHERE forecaster <> ?1), count(*) FILTER (WHERE forecaster = ?1) FROM forecasts`,
+		completion.Name).Scan(&waits, &ends); err != nil {
 		return err
 	}
 	for i := range list {
+		if OfEnd(list[i].Forecaster) {
+			ends++
+		} else {
+			waits++
+		}
+	}
+	if waits > most {
+		return nil
+	}
+	for i := range list {
+		if OfEnd(list[i].Forecaster) && ends > most {
+			continue
+		}
 		if err := insertForecast(ctx, tx, &list[i]); err != nil {
 			return err
 		}
@@ -28,12 +47,12 @@ func insertForecasts(ctx context.Context, tx *sql.Tx, list []Forecast, most int)
 // insertForecast adds a forecast. It leaves out one that is no distribution, so that the
 // other forecasters are scored nevertheless.
 func insertForecast(ctx context.Context, tx *sql.Tx, f *Forecast) error {
-	cdf, ok := encode(&f.Wait)
+	cdf, ok := encode(&f.Delay)
 	if !ok {
 		return nil
 	}
 	// An infinite quantile counts as the end of delay's grid.
-	quantile := min(f.Wait.Quantile(score.Levels[len(score.Levels)-1]), delay.At(delay.Points-1))
+	quantile := min(f.Delay.Quantile(score.Levels[len(score.Levels)-1]), delay.At(delay.Points-1))
 	_, err := tx.ExecContext(ctx, `INSERT OR REPLACE INTO forecasts
 		(job, submit, forecaster, eligible, due, partition, class, cdf) VALUES (?,?,?,?,?,?,?,?)`,
 		f.ID, f.Submit, f.Forecaster, f.Eligible, f.Eligible+int64(math.Ceil(quantile)), f.Partition, f.Class, cdf)
@@ -45,9 +64,13 @@ func deleteForecasts(ctx context.Context, tx *sql.Tx, job Job) error {
 	return err
 }
 
-func forecastsOf(ctx context.Context, tx *sql.Tx, job Job) ([]Forecast, error) {
-	rows, err := tx.QueryContext(ctx, `SELECT forecaster, eligible, partition, class, cdf FROM forecasts
-		WHERE job = ? AND submit = ? ORDER BY forecaster`, job.ID, job.Submit)
+// theseForecasts selects the forecasts of a job's end or wait. Its arguments are the job's ID and Submit,
+// completion.Name, and whether the end is meant.
+const theseForecasts = ` FROM forecasts WHERE job = ? AND submit = ? AND (forecaster = ?) = ?`
+
+func forecastsOf(ctx context.Context, tx *sql.Tx, job Job, ofEnd bool) ([]Forecast, error) {
+	rows, err := tx.QueryContext(ctx, `SELECT forecaster, eligible, partition, class, cdf`+theseForecasts+` ORDER BY forecaster`,
+		job.ID, job.Submit, completion.Name, ofEnd)
 	if err != nil {
 		return nil, err
 	}
@@ -59,24 +82,26 @@ func forecastsOf(ctx context.Context, tx *sql.Tx, job Job) ([]Forecast, error) {
 		if err := rows.Scan(&f.Forecaster, &f.Eligible, &f.Partition, &f.Class, &cdf); err != nil {
 			return nil, err
 		}
-		if decode(cdf, &f.Wait) {
+		if decode(cdf, &f.Delay) {
 			list = append(list, f)
 		}
 	}
 	return list, rows.Err()
 }
 
-// UnscoredJobs returns the jobs whose forecasts are stored and not yet scored. The value of
-// each is the time at which its wait began.
-func (s *Store) UnscoredJobs(ctx context.Context) (map[Job]int64, error) {
-	jobs := map[Job]int64{}
-	err := s.each(ctx, `SELECT DISTINCT job, submit, eligible FROM forecasts`, nil, func(rows *sql.Rows) error {
+// Open says of what forecasts for a job are stored and not yet scored: of its wait, and of its end.
+type Open struct{ Wait, End bool }
+
+// UnscoredJobs returns the jobs of which forecasts are stored and not yet scored, and which these are.
+func (s *Store) UnscoredJobs(ctx context.Context) (map[Job]Open, error) {
+	jobs := map[Job]Open{}
+	err := s.each(ctx, `SELECT job, submit, max(forecaster <> ?1), max(forecaster = ?1) FROM forecasts GROUP BY job, submit`, []any{completion.Name}, func(rows *sql.Rows) error {
 		var job Job
-		var eligible int64
-		if err := rows.Scan(&job.ID, &job.Submit, &eligible); err != nil {
+		var open Open
+		if err := rows.Scan(&job.ID, &job.Submit, &open.Wait, &open.End); err != nil {
 			return err
 		}
-		jobs[job] = eligible
+		jobs[job] = open
 		return nil
 	})
 	return jobs, err

@@ -1,6 +1,7 @@
-// Package scores stores forecasts of waits and their scores. It has the forecasts for jobs
-// that still wait, the sums of the scores of forecasts for jobs that have started, and the
-// odds of promises. All are in the same file as the ledger. Times are Unix seconds.
+// Package scores stores forecasts of waits and of ends, and their scores. It has the forecasts of
+// waits for jobs that still wait, those of ends for jobs that have not ended, the sums of the scores
+// of the other forecasts, and the odds of promises. All are in the same file as the ledger. Times are
+// Unix seconds.
 package scores
 
 import (
@@ -10,14 +11,15 @@ import (
 	"math/rand/v2"
 
 	"github.com/varq-project/varq/predictor/delay"
+	"github.com/varq-project/varq/predictor/forecast/completion"
 	"github.com/varq-project/varq/predictor/forecast/score"
 	"github.com/varq-project/varq/predictor/live/sqlitefile"
 )
 
 // The bounds of what is stored.
 const (
-	mostForecasts = 50_000 // forecasts for jobs that wait
-	mostWait      = 90     // days for which the forecasts for a job are stored
+	mostForecasts = 50_000 // forecasts of waits, and as many of ends
+	mostAge       = 90     // days for which the forecasts for a job are stored
 	mostDays      = 400    // days for which sums are stored
 	mostClasses   = 128    // pairs of partition and class, for one forecaster and day
 )
@@ -37,55 +39,68 @@ func New(file *sqlitefile.File) *Store { return &Store{file} }
 // Job identifies one submission of a job. Slurm may use an ID again.
 type Job struct{ ID, Submit int64 }
 
-// Forecast is one forecaster's forecast of the wait of a job, as of the time at which the
-// job began to wait.
+// Forecast is one forecaster's forecast for a job, as of the time at which the job began to wait.
 type Forecast struct {
 	Job
 	Eligible   int64 // when the job began to wait
 	Forecaster string
 	Partition  string
 	Class      string // the class of jobs, as score.PublicClass names it
-	Wait       delay.Distribution
+	// Delay is the time from Eligible until the job's start or, if OfEnd(Forecaster), its end.
+	Delay delay.Distribution
 }
 
-// Start says when a job began to wait, and when it started.
-type Start struct {
+// OfEnd reports whether a forecaster forecasts the ends of jobs. All others forecast their waits.
+func OfEnd(forecaster string) bool { return forecaster == completion.Name }
+
+// Outcome says when a job began to wait, and when what was forecast came: its start, or its end.
+type Outcome struct {
 	Job
-	Eligible, Start int64
+	Eligible, At int64
 }
 
-// Waits are the changes of waits since Score was last called.
-type Waits struct {
+// Changes are what has become of jobs since Score was last called.
+type Changes struct {
 	Begun   []Forecast // forecasts for jobs that have begun to wait; they replace older ones
-	Started []Start    // jobs that have started
-	Gone    []Job      // jobs that have left the queue without having started, or are held
+	Started []Outcome  // jobs that have started
+	Ended   []Outcome  // jobs that have ended after they had started
+	Gone    []Job      // jobs of which the forecasts that are left cannot be scored
 }
 
-// Score stores the forecasts of waits that have begun. It scores the forecasts of waits that
-// have ended: it adds their scores to the sums, and deletes the forecasts. It does not score
-// a job whose wait began at another time than was forecast. r ranks ties. Score returns the
-// sums of what it scored.
+// Score stores the forecasts for jobs that have begun to wait. It scores the forecasts of waits for
+// jobs that have started, and those of ends for jobs that have ended: it adds their scores to the
+// sums, and deletes the forecasts. It does not score a job whose wait began at another time than was
+// forecast. Jobs that are gone come last, so that a job may be gone after it has started. r ranks
+// ties. Score returns the sums of what it scored.
 //
 // Invariant: a forecast is either stored or part of the sums, and counts once. This holds
-// whenever the process dies, and however often a start is reported, because a call is one
+// whenever the process dies, and however often a start or an end is reported, because a call is one
 // transaction.
 //
-// While mostForecasts are stored, Score leaves out new forecasts. If it deleted old forecasts
-// instead, only short waits would be scored.
-func (s *Store) Score(ctx context.Context, w Waits, r *rand.Rand) (score.Table, error) {
-	if len(w.Begun)+len(w.Started)+len(w.Gone) == 0 {
+// While mostForecasts of waits are stored, Score leaves out new forecasts, and while as many of
+// ends are, those of ends. If it deleted old forecasts instead, only short waits and runs would be
+// scored.
+func (s *Store) Score(ctx context.Context, c Changes, r *rand.Rand) (score.Table, error) {
+	if len(c.Begun)+len(c.Started)+len(c.Ended)+len(c.Gone) == 0 {
 		return nil, nil
 	}
 	var scored score.Table
 	err := s.db.Write(ctx, func(tx *sql.Tx) error {
-		if err := insertForecasts(ctx, tx, w.Begun, mostForecasts); err != nil {
+		scored = score.Table{}
+		if err := insertForecasts(ctx, tx, c.Begun, mostForecasts); err != nil {
 			return err
 		}
-		var err error
-		if scored, err = scoreStarted(ctx, tx, w.Started, r); err != nil {
-			return err
+		for _, o := range c.Started {
+			if err := scoreJob(ctx, tx, scored, o, false, r); err != nil {
+				return err
+			}
 		}
-		for _, job := range w.Gone {
+		for _, o := range c.Ended {
+			if err := scoreJob(ctx, tx, scored, o, true, r); err != nil {
+				return err
+			}
+		}
+		for _, job := range c.Gone {
 			if err := deleteForecasts(ctx, tx, job); err != nil {
 				return err
 			}
@@ -93,7 +108,7 @@ func (s *Store) Score(ctx context.Context, w Waits, r *rand.Rand) (score.Table, 
 		if err := addSums(ctx, tx, scored); err != nil {
 			return err
 		}
-		return prune(ctx, tx, w.Begun)
+		return prune(ctx, tx, c.Begun)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("scores: score forecasts: %w", err)
@@ -101,27 +116,22 @@ func (s *Store) Score(ctx context.Context, w Waits, r *rand.Rand) (score.Table, 
 	return scored, nil
 }
 
-// scoreStarted deletes the forecasts of jobs that have started, and returns the sums of
-// their scores.
-func scoreStarted(ctx context.Context, tx *sql.Tx, started []Start, r *rand.Rand) (score.Table, error) {
-	sums := score.Table{}
-	for _, s := range started {
-		forecasts, err := forecastsOf(ctx, tx, s.Job)
-		if err != nil {
-			return nil, err
-		}
-		for i := range forecasts {
-			f := &forecasts[i]
-			if f.Eligible == s.Eligible && s.Start >= s.Eligible {
-				key := score.Key{Day: score.Day(f.Eligible), Forecaster: f.Forecaster, Partition: f.Partition, Class: f.Class}
-				sums.At(key).Add(&f.Wait, float64(s.Start-s.Eligible), r.Float64())
-			}
-		}
-		if err := deleteForecasts(ctx, tx, s.Job); err != nil {
-			return nil, err
+// scoreJob adds the scores of the forecasts of a job's end or, if not ofEnd, of its wait to sums, and
+// deletes these forecasts.
+func scoreJob(ctx context.Context, tx *sql.Tx, sums score.Table, o Outcome, ofEnd bool, r *rand.Rand) error {
+	forecasts, err := forecastsOf(ctx, tx, o.Job, ofEnd)
+	if err != nil {
+		return err
+	}
+	for i := range forecasts {
+		f := &forecasts[i]
+		if f.Eligible == o.Eligible && o.At >= o.Eligible {
+			key := score.Key{Day: score.Day(f.Eligible), Forecaster: f.Forecaster, Partition: f.Partition, Class: f.Class}
+			sums.At(key).Add(&f.Delay, float64(o.At-o.Eligible), r.Float64())
 		}
 	}
-	return sums, nil
+	_, err = tx.ExecContext(ctx, `DELETE`+theseForecasts, o.ID, o.Submit, completion.Name, ofEnd)
+	return err
 }
 
 // prune deletes sums and forecasts that are too old, if a wait has begun.
@@ -136,7 +146,7 @@ func prune(ctx context.Context, tx *sql.Tx, begun []Forecast) error {
 	}{
 		{`DELETE FROM coverage WHERE day < ?`, today - mostDays},
 		{`DELETE FROM reliability WHERE day < ?`, today - mostDays},
-		{`DELETE FROM forecasts WHERE eligible < ?`, (today - mostWait) * 86400},
+		{`DELETE FROM forecasts WHERE eligible < ?`, (today - mostAge) * 86400},
 	} {
 		if _, err := tx.ExecContext(ctx, old.statement, old.before); err != nil {
 			return err

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/varq-project/varq/predictor/delay"
+	"github.com/varq-project/varq/predictor/forecast/completion"
 	"github.com/varq-project/varq/predictor/forecast/forecasttest"
 	"github.com/varq-project/varq/predictor/forecast/score"
 	"github.com/varq-project/varq/predictor/live/statefile"
@@ -29,15 +31,16 @@ const noon = 20_000*86400 + 43_200
 func forecastOf(job, after int64, forecaster string) Forecast {
 	return Forecast{
 		Job: Job{ID: job, Submit: noon}, Eligible: noon + after, Forecaster: forecaster,
-		Partition: "batch", Class: "nodes=1", Wait: *forecasttest.ExponentialOrNone(.25, 3600),
+		Partition: "batch", Class: "nodes=1", Delay: *forecasttest.ExponentialOrNone(.25, 3600),
 	}
 }
 
-func started(f *Forecast, wait int64) Start {
-	return Start{Job: f.Job, Eligible: f.Eligible, Start: f.Eligible + wait}
+// started returns the start of a job after a wait, or its end after a time.
+func started(f *Forecast, wait int64) Outcome {
+	return Outcome{Job: f.Job, Eligible: f.Eligible, At: f.Eligible + wait}
 }
 
-func mustScore(t *testing.T, l *Store, w Waits) score.Table {
+func mustScore(t *testing.T, l *Store, w Changes) score.Table {
 	t.Helper()
 	table, err := l.Score(t.Context(), w, rand.New(rand.NewPCG(1, 1)))
 	if err != nil {
@@ -73,17 +76,17 @@ func TestScores(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	want := score.Table{}
 	for look := range 20 {
-		var w Waits
+		var w Changes
 		for i := range int64(5) {
 			for _, name := range []string{"blend", "qbets"} {
 				f := forecastOf(int64(look)*5+i, 5000*int64(look), name)
 				f.Partition = []string{"batch", "gpu"}[i%2]
-				f.Wait = *forecasttest.ExponentialOrNone(.25, 1000+9000*r.Float64())
+				f.Delay = *forecasttest.ExponentialOrNone(.25, 1000+9000*r.Float64())
 				w.Begun = append(w.Begun, f)
 			}
 		}
 		mustScore(t, l, w)
-		starts := Waits{}
+		starts := Changes{}
 		for i := range w.Begun {
 			if f := &w.Begun[i]; f.Forecaster == "blend" {
 				starts.Started = append(starts.Started, started(f, r.Int64N(20_000)))
@@ -124,14 +127,14 @@ func TestForecastsThatAreNotScored(t *testing.T) {
 	l := openNew(t)
 	held, moved, cancelled, clock, late := forecastOf(1, 0, "blend"), forecastOf(2, 0, "blend"), forecastOf(3, 0, "blend"), forecastOf(4, 0, "blend"), forecastOf(5, 0, "blend")
 	broken := forecastOf(6, 0, "blend")
-	broken.Wait[7] = math.NaN()
-	mustScore(t, l, Waits{Begun: []Forecast{held, moved, cancelled, clock, late, broken}})
+	broken.Delay[7] = math.NaN()
+	mustScore(t, l, Changes{Begun: []Forecast{held, moved, cancelled, clock, late, broken}})
 	again := moved
 	again.Eligible += 600
-	table := mustScore(t, l, Waits{
+	table := mustScore(t, l, Changes{
 		Begun: []Forecast{again},
-		Started: []Start{
-			{Job: held.Job, Eligible: held.Eligible + 60, Start: held.Eligible + 90}, // its wait began anew
+		Started: []Outcome{
+			{Job: held.Job, Eligible: held.Eligible + 60, At: held.Eligible + 90}, // its wait began anew
 			started(&again, 5),
 			started(&clock, -1),
 			started(&broken, 5),
@@ -142,7 +145,7 @@ func TestForecastsThatAreNotScored(t *testing.T) {
 		t.Errorf("scored %v", table)
 	}
 	left, err := l.UnscoredJobs(t.Context())
-	if diff := cmp.Diff(map[Job]int64{late.Job: late.Eligible}, left); err != nil || diff != "" {
+	if diff := cmp.Diff(map[Job]Open{late.Job: {Wait: true}}, left); err != nil || diff != "" {
 		t.Error(err, diff)
 	}
 	key := score.Key{Day: 20_000, Forecaster: "blend"}
@@ -154,10 +157,60 @@ func TestForecastsThatAreNotScored(t *testing.T) {
 	}
 }
 
+// A start scores the forecasts of waits alone, and an end that of the end, each once.
+func TestEndsAreScoredApart(t *testing.T) {
+	l := openNew(t)
+	forecasters := func(table score.Table) (names []string) {
+		for k, s := range table {
+			names = append(names, fmt.Sprint(k.Forecaster, " ", s.Forecasts))
+		}
+		slices.Sort(names)
+		return names
+	}
+	wait, end := forecastOf(1, 0, "blend"), forecastOf(1, 0, completion.Name)
+	moved, gone, early := forecastOf(2, 0, completion.Name), forecastOf(3, 0, completion.Name), forecastOf(4, 0, completion.Name)
+	mustScore(t, l, Changes{Begun: []Forecast{wait, end, moved, gone, forecastOf(3, 0, "blend"), early}})
+	begins, ends := Changes{Started: []Outcome{started(&wait, 60)}}, Changes{Ended: []Outcome{started(&end, 600)}}
+	for _, step := range []struct {
+		changes Changes
+		scored  []string
+		open    map[Job]Open
+	}{
+		{Changes{}, nil, map[Job]Open{wait.Job: {Wait: true, End: true}, moved.Job: {End: true}, gone.Job: {Wait: true, End: true}, early.Job: {End: true}}},
+		{begins, []string{"blend 1"}, map[Job]Open{end.Job: {End: true}, moved.Job: {End: true}, gone.Job: {Wait: true, End: true}, early.Job: {End: true}}},
+		{begins, nil, map[Job]Open{end.Job: {End: true}, moved.Job: {End: true}, gone.Job: {Wait: true, End: true}, early.Job: {End: true}}},
+		{ends, []string{"completion 1"}, map[Job]Open{moved.Job: {End: true}, gone.Job: {Wait: true, End: true}, early.Job: {End: true}}},
+		{ends, nil, map[Job]Open{moved.Job: {End: true}, gone.Job: {Wait: true, End: true}, early.Job: {End: true}}},
+		{Changes{Ended: []Outcome{{Job: moved.Job, Eligible: noon + 60, At: noon + 90}, started(&early, -1)}, Gone: []Job{gone.Job}}, nil, map[Job]Open{}},
+	} {
+		if got := forecasters(mustScore(t, l, step.changes)); !slices.Equal(got, step.scored) {
+			t.Errorf("%+v: scored %v, want %v", step.changes, got, step.scored)
+		}
+		open, err := l.UnscoredJobs(t.Context())
+		if diff := cmp.Diff(step.open, open); err != nil || diff != "" {
+			t.Errorf("%+v: %v %s", step.changes, err, diff)
+		}
+	}
+	if got := forecasters(mustScored(t, l, Query{})); !slices.Equal(got, []string{"blend 1", "completion 1"}) {
+		t.Errorf("stored are the sums of %v", got)
+	}
+}
+
+// A job that started and lost its nodes at once is scored for its wait, and not for its end.
+func TestGoneAfterTheStart(t *testing.T) {
+	l := openNew(t)
+	wait, end := forecastOf(1, 0, "blend"), forecastOf(1, 0, completion.Name)
+	table := mustScore(t, l, Changes{Begun: []Forecast{wait, end}, Started: []Outcome{started(&wait, 60)}, Gone: []Job{wait.Job}})
+	open, err := l.UnscoredJobs(t.Context())
+	if err != nil || len(table) != 1 || len(open) != 0 || table[score.Key{Day: 20_000, Forecaster: "blend", Partition: "batch", Class: "nodes=1"}] == nil {
+		t.Errorf("scored %v, open %v, %v", table, open, err)
+	}
+}
+
 func TestForecastsAreBounded(t *testing.T) {
 	l := openNew(t)
 	// More classes than mostClasses in a day.
-	var w Waits
+	var w Changes
 	for i := range int64(mostClasses + 10) {
 		f := forecastOf(i, 0, "blend")
 		f.Class = fmt.Sprint(i)
@@ -171,7 +224,7 @@ func TestForecastsAreBounded(t *testing.T) {
 		t.Errorf("%d classes, others %+v", len(table), others)
 	}
 	// Old sums.
-	mustScore(t, l, Waits{Begun: []Forecast{forecastOf(1, (mostDays+1)*86400, "blend")}})
+	mustScore(t, l, Changes{Begun: []Forecast{forecastOf(1, (mostDays+1)*86400, "blend")}})
 	if table := mustScored(t, l, Query{}); len(table) != 0 {
 		t.Errorf("after %d days there are still %v", mostDays, table)
 	}
@@ -198,10 +251,42 @@ func TestForecastsBeyondTheMostAreLeftOut(t *testing.T) {
 	}
 }
 
+// A table that is full of forecasts of ends takes those of waits, and one full of those of waits takes neither.
+func TestForecastsOfEndsHaveABoundOfTheirOwn(t *testing.T) {
+	l := openNew(t)
+	add := func(list ...Forecast) {
+		t.Helper()
+		if err := l.db.Write(t.Context(), func(tx *sql.Tx) error { return insertForecasts(t.Context(), tx, list, 3) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range int64(3) {
+		add(forecastOf(i, 0, completion.Name))
+	}
+	for i := range int64(4) {
+		add(forecastOf(10+i, 0, "blend"), forecastOf(10+i, 0, completion.Name))
+	}
+	if _, err := l.Score(t.Context(), Changes{Gone: []Job{{ID: 0, Submit: noon}}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	add(forecastOf(20, 0, "blend"), forecastOf(20, 0, completion.Name))
+	open, err := l.UnscoredJobs(t.Context())
+	want := map[Job]Open{}
+	for _, id := range []int64{1, 2} {
+		want[Job{ID: id, Submit: noon}] = Open{End: true}
+	}
+	for _, id := range []int64{10, 11, 12} {
+		want[Job{ID: id, Submit: noon}] = Open{Wait: true}
+	}
+	if diff := cmp.Diff(want, open); err != nil || diff != "" {
+		t.Error(err, diff)
+	}
+}
+
 func TestForecastsOfLongAgoAreDropped(t *testing.T) {
 	l := openNew(t)
 	for i, left := range [...]int{1, 2, 2} { // the third call drops the first job
-		mustScore(t, l, Waits{Begun: []Forecast{forecastOf(int64(i), int64(i)*(mostWait/2+1)*86400, "blend")}})
+		mustScore(t, l, Changes{Begun: []Forecast{forecastOf(int64(i), int64(i)*(mostAge/2+1)*86400, "blend")}})
 		if runs, err := l.UnscoredJobs(t.Context()); err != nil || len(runs) != left {
 			t.Errorf("%d jobs are kept, want %d, %v", len(runs), left, err)
 		}
@@ -219,7 +304,7 @@ func TestKilledWhileScoring(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	l := open(t, path)
-	var w Waits
+	var w Changes
 	for i := range int64(killed) {
 		w.Begun = append(w.Begun, forecastOf(i, 0, "blend"), forecastOf(i, 0, "qbets"))
 	}
@@ -274,7 +359,7 @@ func scoreAll(t *testing.T, path string) {
 	l := open(t, path)
 	for i := range int64(killed) {
 		f := forecastOf(i, 0, "")
-		mustScore(t, l, Waits{Started: []Start{started(&f, 60*i)}})
+		mustScore(t, l, Changes{Started: []Outcome{started(&f, 60*i)}})
 		if os.Getenv("VARQ_TEST_LEDGER") != "" {
 			fmt.Println(i)
 		}
@@ -285,7 +370,7 @@ func TestScoringOnAFullDisk(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	l := open(t, path)
 	f := forecastOf(1, 0, "blend")
-	mustScore(t, l, Waits{Begun: []Forecast{f}})
+	mustScore(t, l, Changes{Begun: []Forecast{f}})
 	limit := func(pages int) {
 		if err := l.db.Write(t.Context(), func(tx *sql.Tx) error {
 			_, err := tx.Exec(fmt.Sprintf("PRAGMA max_page_count = %d", pages))
@@ -295,11 +380,11 @@ func TestScoringOnAFullDisk(t *testing.T) {
 		}
 	}
 	limit(1) // SQLite raises it to the present size
-	var many Waits
+	var many Changes
 	for i := range int64(100) {
 		many.Begun = append(many.Begun, forecastOf(10+i, 0, "blend"))
 	}
-	many.Started = []Start{started(&f, 60)}
+	many.Started = []Outcome{started(&f, 60)}
 	if _, err := l.Score(t.Context(), many, rand.New(rand.NewPCG(1, 1))); err == nil {
 		t.Fatal("the disk never filled")
 	}
@@ -315,12 +400,12 @@ func TestScoringOnAFullDisk(t *testing.T) {
 func TestScoringRace(t *testing.T) {
 	l := openNew(t)
 	f := forecastOf(1, 0, "blend")
-	mustScore(t, l, Waits{Begun: []Forecast{f}})
+	mustScore(t, l, Changes{Begun: []Forecast{f}})
 	var wg sync.WaitGroup
 	errs := make([]error, 8)
 	for i := range errs {
 		wg.Go(func() {
-			_, err := l.Score(t.Context(), Waits{Started: []Start{started(&f, 60)}}, rand.New(rand.NewPCG(1, 1)))
+			_, err := l.Score(t.Context(), Changes{Started: []Outcome{started(&f, 60)}}, rand.New(rand.NewPCG(1, 1)))
 			_, err2 := l.Scored(t.Context(), Query{})
 			errs[i] = errors.Join(err, err2)
 		})
@@ -356,9 +441,9 @@ func FuzzDecode(f *testing.F) {
 func BenchmarkScore(b *testing.B) {
 	l := open(b, filepath.Join(b.TempDir(), "ledger.db"))
 	r := rand.New(rand.NewPCG(1, 1))
-	var last Waits
+	var last Changes
 	for job := int64(0); b.Loop(); {
-		w := Waits{}
+		w := Changes{}
 		for i := range last.Begun {
 			w.Started = append(w.Started, started(&last.Begun[i], 60))
 		}

@@ -2,6 +2,8 @@ package selfscore
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/forecast/score"
@@ -18,7 +20,7 @@ type Reader struct {
 	Now func() int64
 }
 
-// Calibration returns the calibration of the forecasts that q selects. The answer names no
+// Calibration returns the calibration of the forecasts that q selects, those of waits before those of ends. The answer names no
 // user, so that any user may read it.
 func (r Reader) Calibration(ctx context.Context, q api.CalibrationQuery) (api.Calibration, error) {
 	now := r.Now()
@@ -43,16 +45,20 @@ func (r Reader) Calibration(ctx context.Context, q api.CalibrationQuery) (api.Ca
 	for _, row := range score.Rows(q.By, f, from, today) {
 		answer.Rows = append(answer.Rows, calibrationRow(&row))
 	}
+	slices.SortStableFunc(answer.Rows, func(a, b api.CalibrationRow) int { return strings.Compare(b.Of, a.Of) })
 	return answer, nil
 }
 
 // calibrationRow translates a row of scores for package api.
 func calibrationRow(r *score.Row) api.CalibrationRow {
 	row := api.CalibrationRow{
-		Forecaster: r.Forecaster, Group: r.Group, Forecasts: r.Forecasts,
+		Forecaster: r.Forecaster, Of: api.OfWait, Group: r.Group, Forecasts: r.Forecasts,
 		CalibrationError: r.CalibrationError, Brier: r.Brier, Drift: r.Drift.String(),
 		Quantiles:   make([]api.QuantileCoverage, len(r.Quantiles)),
 		Reliability: make([]api.ReliabilityBin, len(r.Reliability)),
+	}
+	if scores.OfEnd(r.Forecaster) {
+		row.Of = api.OfEnd
 	}
 	for i, q := range r.Quantiles {
 		row.Quantiles[i] = api.QuantileCoverage(q)

@@ -33,7 +33,7 @@ type Metrics struct {
 func NewMetrics(registry prometheus.Registerer, read ReadCalibration, now func() int64, log *slog.Logger) *Metrics {
 	m := &Metrics{
 		scored: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "varq_forecasts_scored_total", Help: "Forecasts of waits held against the wait, by forecaster and partition.",
+			Name: "varq_forecasts_scored_total", Help: "Forecasts of waits held against the wait, and with forecaster completion of ends against the end, by forecaster and partition.",
 		}, []string{"forecaster", "partition"}),
 		partitions: map[string]bool{},
 	}
@@ -77,7 +77,7 @@ const (
 
 var (
 	coverageDesc = prometheus.NewDesc("varq_forecast_coverage",
-		"Share of the waits of the last 30 days within a forecast quantile.", []string{"forecaster", "level"}, nil)
+		"Share of the waits of the last 30 days within a forecast quantile, and with forecaster completion of the times until the end.", []string{"forecaster", "level"}, nil)
 	errorDesc = prometheus.NewDesc("varq_forecast_calibration_error",
 		"Expected calibration error of the probabilities of the last 30 days.", []string{"forecaster"}, nil)
 	driftDesc = prometheus.NewDesc("varq_forecast_drift",

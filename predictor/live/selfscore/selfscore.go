@@ -1,11 +1,18 @@
 // Package selfscore scores varqd's forecasters. For every job that begins to wait, it asks
 // each forecaster for a forecast and stores it. When the job starts, it scores the
-// forecasts. Times are Unix seconds.
+// forecasts of its wait, and when accounting says that it has ended, that of its end. Times are Unix
+// seconds.
 //
 // Invariant: whether a job is scored depends on when its wait began, and not on how long it
-// waited. So the forecasters are asked also about a job that comes and starts between two
+// waited or ran. So the forecasters are asked also about a job that comes and starts between two
 // snapshots of the queue, and before they observe it. The only exception is a job that
 // accounting reports before the queue has shown it.
+//
+// An end is scored however it came, as package completion learns from it and backtest scores it: by
+// itself, at the time limit, or by scancel while the job ran. The forecasts are of all these ends, and
+// on some of them alone even a forecast that is right would seem wrong. But a job has not ended if it
+// was requeued, or if its nodes failed or were given to another job: it waits again, mostly, and
+// forecasts of ends know of no failures.
 //
 // These jobs are not scored:
 //   - job arrays, whose tasks become jobs of their own only as they start
@@ -15,6 +22,7 @@
 //   - jobs that wait for some nodes of their partition only, or for a limit of their user or
 //     account, of which forecasts know nothing
 //   - jobs that begin to wait while the store is full
+//   - of the jobs whose wait is scored, the ends of those that were requeued or lost their nodes
 package selfscore
 
 import (
@@ -35,11 +43,12 @@ import (
 
 // Store is what a Scorer needs of scores.Store.
 type Store interface {
-	UnscoredJobs(ctx context.Context) (map[scores.Job]int64, error)
-	Score(ctx context.Context, w scores.Waits, r *rand.Rand) (score.Table, error)
+	UnscoredJobs(ctx context.Context) (map[scores.Job]scores.Open, error)
+	Score(ctx context.Context, c scores.Changes, r *rand.Rand) (score.Table, error)
 }
 
-// NamedAnswer is the answer of the forecaster with the name Forecaster.
+// NamedAnswer is the answer of the forecaster with the name Forecaster. Wait is the time until the end if
+// scores.OfEnd(Forecaster).
 type NamedAnswer struct {
 	Forecaster string
 	forecast.Answer
@@ -66,7 +75,7 @@ type Scorer struct {
 	Options
 
 	mu       sync.Mutex
-	unscored map[scores.Job]int64 // jobs with stored forecasts, and when their waits began
+	unscored map[scores.Job]scores.Open // jobs with stored forecasts
 	waits    Waits
 	driftDay int64 // day on which drifts were last logged
 }
@@ -87,28 +96,28 @@ func New(ctx context.Context, o Options) (*Scorer, error) {
 func (s *Scorer) ObserveQueue(ctx context.Context, queue []slurm.QueueEntry, now int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var w scores.Waits
+	var c scores.Changes
 	for _, j := range s.begun(queue, now) {
-		w.Begun = append(w.Begun, s.ask(ctx, j)...)
+		c.Begun = append(c.Begun, s.ask(ctx, j)...)
 	}
 	asked := map[scores.Job]bool{}
-	for i := range w.Begun {
-		asked[w.Begun[i].Job] = true
+	for i := range c.Begun {
+		asked[c.Begun[i].Job] = true
 	}
 	for i := range queue {
 		j := &queue[i]
 		id := idOf(&j.Job)
-		if _, ok := s.unscored[id]; !ok && !asked[id] {
+		if !s.unscored[id].Wait && !asked[id] {
 			continue
 		}
 		switch {
 		case j.Held, j.Pinned, j.AtLimit:
-			w.Gone = append(w.Gone, id)
+			c.Gone = append(c.Gone, id)
 		case j.Start != 0:
-			w.Started = append(w.Started, startOf(&j.Job))
+			c.Started = append(c.Started, scores.Outcome{Job: id, Eligible: j.Eligible, At: j.Start})
 		}
 	}
-	return errors.Join(s.score(ctx, w), s.logDrifts(ctx, now))
+	return errors.Join(s.score(ctx, c), s.logDrifts(ctx, now))
 }
 
 // logDrifts logs once a day which forecasters have drifted.
@@ -130,26 +139,37 @@ func (s *Scorer) logDrifts(ctx context.Context, now int64) error {
 	return nil
 }
 
-// ObserveAccounting takes in jobs from accounting. It scores the stored forecasts for jobs
-// that have started, and deletes those for jobs that have ended without having started.
+// ObserveAccounting takes in jobs from accounting. It scores the stored forecasts of the waits of jobs
+// that have started, and of the ends of jobs that have ended, and deletes those left of jobs that have
+// finished otherwise.
 func (s *Scorer) ObserveAccounting(ctx context.Context, jobs []workload.Job) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var w scores.Waits
+	var c scores.Changes
 	for i := range jobs {
 		j := &jobs[i]
 		id := idOf(j)
-		if _, ok := s.unscored[id]; !ok {
+		open, ok := s.unscored[id]
+		if !ok {
 			continue
 		}
+		if open.Wait && j.Start != 0 {
+			c.Started = append(c.Started, scores.Outcome{Job: id, Eligible: j.Eligible, At: j.Start})
+		}
 		switch {
-		case j.Start != 0:
-			w.Started = append(w.Started, startOf(j))
-		case j.State.Finished():
-			w.Gone = append(w.Gone, id)
+		case !j.State.Finished():
+		case hasEnded(j):
+			c.Ended = append(c.Ended, scores.Outcome{Job: id, Eligible: j.Eligible, At: j.End})
+		default:
+			c.Gone = append(c.Gone, id)
 		}
 	}
-	return s.score(ctx, w)
+	return s.score(ctx, c)
+}
+
+// hasEnded reports whether a job that has finished has run to an end that was forecast.
+func hasEnded(j *workload.Job) bool {
+	return j.Start != 0 && j.End >= j.Start && j.State != workload.Requeued && !j.Evicted
 }
 
 // begun returns the jobs whose waits have begun since the last snapshot, or a sample of Most
@@ -203,33 +223,43 @@ func (s *Scorer) ask(ctx context.Context, j *slurm.QueueEntry) []scores.Forecast
 		}
 		list = append(list, scores.Forecast{
 			Job: idOf(&j.Job), Eligible: j.Eligible,
-			Forecaster: a.Forecaster, Partition: j.Partition, Class: class, Wait: a.Wait,
+			Forecaster: a.Forecaster, Partition: j.Partition, Class: class, Delay: a.Wait,
 		})
 	}
 	return list
 }
 
-// score passes w to the store, and then brings unscored up to date.
-func (s *Scorer) score(ctx context.Context, w scores.Waits) error {
-	scored, err := s.Store.Score(ctx, w, s.Rand)
+// score passes c to the store, and then brings unscored up to date.
+func (s *Scorer) score(ctx context.Context, c scores.Changes) error {
+	scored, err := s.Store.Score(ctx, c, s.Rand)
 	if err != nil {
 		return err
 	}
 	s.Metrics.count(scored)
-	for i := range w.Begun {
-		s.unscored[w.Begun[i].Job] = w.Begun[i].Eligible
+	for i := range c.Begun {
+		f := &c.Begun[i]
+		open := s.unscored[f.Job]
+		if scores.OfEnd(f.Forecaster) {
+			open.End = true
+		} else {
+			open.Wait = true
+		}
+		s.unscored[f.Job] = open
 	}
-	for _, start := range w.Started {
-		delete(s.unscored, start.Job)
+	for _, o := range c.Started {
+		if open := s.unscored[o.Job]; open.End {
+			s.unscored[o.Job] = scores.Open{End: true}
+		} else {
+			delete(s.unscored, o.Job)
+		}
 	}
-	for _, job := range w.Gone {
+	for _, o := range c.Ended {
+		delete(s.unscored, o.Job)
+	}
+	for _, job := range c.Gone {
 		delete(s.unscored, job)
 	}
 	return nil
 }
 
 func idOf(j *workload.Job) scores.Job { return scores.Job{ID: j.ID, Submit: j.Submit} }
-
-func startOf(j *workload.Job) scores.Start {
-	return scores.Start{Job: idOf(j), Eligible: j.Eligible, Start: j.Start}
-}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/completion"
 	"github.com/varq-project/varq/predictor/forecast/forecasttest"
 	"github.com/varq-project/varq/predictor/forecast/score"
 	"github.com/varq-project/varq/predictor/live/scores"
@@ -187,12 +188,129 @@ func TestRestartLosesNothing(t *testing.T) {
 	}
 }
 
+// withEnds makes the fixture forecast ends too.
+func (f *fixture) withEnds() {
+	f.says = append(f.says, NamedAnswer{Forecaster: completion.Name, Answer: forecast.Answer{Wait: *forecasttest.ExponentialOrNone(0, 1800)}})
+}
+
+// scoredOf returns how many forecasts of waits and of ends have been scored, and which jobs are open.
+func (f *fixture) scoredOf(t *testing.T) (waits, ends int, open map[scores.Job]scores.Open) {
+	t.Helper()
+	table, err := f.scores.Scored(t.Context(), scores.Query{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, s := range table {
+		if scores.OfEnd(k.Forecaster) {
+			ends += s.Forecasts
+		} else {
+			waits += s.Forecasts
+		}
+	}
+	if open, err = f.scores.UnscoredJobs(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return waits, ends, open
+}
+
+// A job's end is scored once accounting tells of it, however the job ended. That of one that did not start, was
+// requeued, or lost its nodes, is not. The wait is scored either way if the job has started.
+func TestEnds(t *testing.T) {
+	const eligible = now + 10
+	for name, test := range map[string]struct {
+		change      func(*workload.Job)
+		waits, ends int
+		open        bool
+	}{
+		"completed":             {func(j *workload.Job) { j.State = workload.Completed }, 1, 1, false},
+		"failed by itself":      {func(j *workload.Job) { j.State = workload.Failed }, 1, 1, false},
+		"at its limit":          {func(j *workload.Job) { j.State, j.End = workload.TimedOut, j.Start+3600 }, 1, 1, false},
+		"cancelled as it ran":   {func(j *workload.Job) { j.State = workload.Cancelled }, 1, 1, false},
+		"cancelled before":      {func(j *workload.Job) { j.State, j.Start = workload.Cancelled, 0 }, 0, 0, false},
+		"expired":               {func(j *workload.Job) { j.State, j.Start, j.Expired = workload.Cancelled, 0, true }, 0, 0, false},
+		"requeued":              {func(j *workload.Job) { j.State = workload.Requeued }, 1, 0, false},
+		"preempted":             {func(j *workload.Job) { j.State, j.Evicted = workload.Failed, true }, 1, 0, false},
+		"requeued while waits":  {func(j *workload.Job) { j.State, j.Start = workload.Requeued, 0 }, 0, 0, false},
+		"still runs":            {func(j *workload.Job) { j.State, j.End = workload.Running, 0 }, 1, 0, true},
+		"ended before it began": {func(j *workload.Job) { j.State, j.End = workload.Completed, j.Start-1 }, 1, 0, false},
+		"of another wait":       {func(j *workload.Job) { j.State, j.Eligible = workload.Completed, eligible+5 }, 0, 0, false},
+	} {
+		f := start(t)
+		f.withEnds()
+		f.look(t, now)
+		f.look(t, now+60, job(1, eligible, 0))
+		j := job(1, eligible, eligible+100).Job
+		j.End = j.Start + 900
+		test.change(&j)
+		for range 2 { // accounting tells of each several times
+			if err := f.ObserveAccounting(t.Context(), []workload.Job{j}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		waits, ends, open := f.scoredOf(t)
+		if waits != test.waits || ends != test.ends || (len(open) == 1) != test.open || len(f.unscored) != len(open) {
+			t.Errorf("%s: %d waits and %d ends are scored, want %d and %d; open is %v, known %v", name, waits, ends, test.waits, test.ends, open, f.unscored)
+		}
+	}
+}
+
+// The start, seen in the queue, leaves the forecast of the end open. What is then seen of the job in the queue
+// does not count, and neither does a restart.
+func TestEndsAfterARestart(t *testing.T) {
+	f := start(t)
+	f.withEnds()
+	f.look(t, now)
+	f.look(t, now+60, job(1, now+10, 0), job(2, now+10, 0))
+	f.look(t, now+120, job(1, now+10, now+70), job(2, now+10, now+80))
+	suspended := job(1, now+10, now+70)
+	suspended.Held, suspended.AtLimit = true, true
+	f.look(t, now+180, suspended, job(2, now+10, now+80))
+	again := job(2, now+10, 0)
+	again.Submit, again.Eligible = now+200, now+200
+	f.look(t, now+240, suspended, again) // job 2 was requeued
+	key := func(j *workload.Job) scores.Job { return scores.Job{ID: j.ID, Submit: j.Submit} }
+	waits, ends, open := f.scoredOf(t)
+	if diff := cmp.Diff(map[scores.Job]scores.Open{key(&suspended.Job): {End: true}, {ID: 2, Submit: now + 10}: {End: true}, key(&again.Job): {Wait: true, End: true}}, open); waits != 2 || ends != 0 || diff != "" {
+		t.Errorf("%d waits and %d ends, of 2 and 0 %s", waits, ends, diff)
+	}
+	f.open(t)
+	first, second := job(2, now+10, now+80).Job, again.Job
+	first.State, first.End = workload.Requeued, now+190
+	second.State, second.Start, second.End = workload.Completed, now+300, now+400
+	suspended.State, suspended.End = workload.TimedOut, now+70+3600
+	if err := f.ObserveAccounting(t.Context(), []workload.Job{first, second, suspended.Job}); err != nil {
+		t.Fatal(err)
+	}
+	if waits, ends, open := f.scoredOf(t); waits != 3 || ends != 2 || len(open) != 0 {
+		t.Errorf("%d waits and %d ends, of 3 and 2; %v is open", waits, ends, open)
+	}
+}
+
+// A job that is held before it starts is scored for neither.
+func TestHeldJobsHaveNoEnd(t *testing.T) {
+	f := start(t)
+	f.withEnds()
+	f.look(t, now)
+	f.look(t, now+60, job(1, now+10, 0))
+	held := job(1, now+10, 0)
+	held.Held = true
+	f.look(t, now+120, held)
+	ended := job(1, now+10, now+600).Job
+	ended.State, ended.End = workload.Completed, now+700
+	if err := f.ObserveAccounting(t.Context(), []workload.Job{ended}); err != nil {
+		t.Fatal(err)
+	}
+	if waits, ends, open := f.scoredOf(t); waits != 0 || ends != 0 || len(open) != 0 {
+		t.Errorf("%d waits and %d ends; %v is open", waits, ends, open)
+	}
+}
+
 // brokenStore is a Store on a full disk.
 type brokenStore struct{ Store }
 
 var errFull = errors.New("the disk is full")
 
-func (brokenStore) Score(context.Context, scores.Waits, *rand.Rand) (score.Table, error) {
+func (brokenStore) Score(context.Context, scores.Changes, *rand.Rand) (score.Table, error) {
 	return nil, errFull
 }
 

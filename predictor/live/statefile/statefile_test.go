@@ -133,12 +133,12 @@ func TestOldFileKeepsItsData(t *testing.T) {
 	}
 	waiting := scores.Job{ID: 2, Submit: noon}
 	unscored, err := s.UnscoredJobs(ctx)
-	if diff := cmp.Diff(map[scores.Job]int64{waiting: noon + 2}, unscored); err != nil || diff != "" {
+	if diff := cmp.Diff(map[scores.Job]scores.Open{waiting: {Wait: true}}, unscored); err != nil || diff != "" {
 		t.Error(err, diff)
 	}
 	// The third job starts now, and joins the two that were scored long ago.
-	start := scores.Start{Job: waiting, Eligible: noon + 2, Start: noon + 62}
-	if _, err := s.Score(ctx, scores.Waits{Started: []scores.Start{start}}, rand.New(rand.NewPCG(1, 1))); err != nil {
+	start := scores.Outcome{Job: waiting, Eligible: noon + 2, At: noon + 62}
+	if _, err := s.Score(ctx, scores.Changes{Started: []scores.Outcome{start}}, rand.New(rand.NewPCG(1, 1))); err != nil {
 		t.Fatal(err)
 	}
 	table, err := s.Scored(ctx, scores.Query{ByPartition: true, ByClass: true})
@@ -180,9 +180,9 @@ func TestScoresComeToAnOldFile(t *testing.T) {
 	}
 	s := scores.New(f)
 	job := scores.Job{ID: 1, Submit: noon}
-	w := scores.Waits{
+	w := scores.Changes{
 		Begun:   []scores.Forecast{{Job: job, Eligible: noon, Forecaster: "blend"}},
-		Started: []scores.Start{{Job: job, Eligible: noon, Start: noon + 60}},
+		Started: []scores.Outcome{{Job: job, Eligible: noon, At: noon + 60}},
 	}
 	if _, err := s.Score(ctx, w, rand.New(rand.NewPCG(1, 1))); err != nil {
 		t.Fatal(err)

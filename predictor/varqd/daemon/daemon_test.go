@@ -62,7 +62,10 @@ func (s *fakeSlurm) History(ctx context.Context, from, to int64, progress func(s
 			yield(workload.Job{}, err)
 			return
 		}
-		for i, half := range [][]workload.Job{s.past[:len(s.past)/2], s.past[len(s.past)/2:]} {
+		s.mu.Lock()
+		past := s.past
+		s.mu.Unlock()
+		for i, half := range [][]workload.Job{past[:len(past)/2], past[len(past)/2:]} {
 			for _, j := range half {
 				if !yield(j, nil) {
 					return
@@ -92,6 +95,13 @@ func (s *fakeSlurm) setQueue(queue ...slurm.QueueEntry) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.queue = queue
+}
+
+// ended adds a job to the past.
+func (s *fakeSlurm) ended(j workload.Job) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.past = append(slices.Clone(s.past), j)
 }
 
 func (s *fakeSlurm) Job(context.Context, int64) (slurm.QueueEntry, error) {

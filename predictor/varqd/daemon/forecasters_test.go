@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/queue"
 	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/completion"
 	"github.com/varq-project/varq/predictor/forecast/fault"
 	"github.com/varq-project/varq/predictor/forecast/predictor"
 	"github.com/varq-project/varq/predictor/live/extern"
@@ -21,6 +23,7 @@ import (
 	"github.com/varq-project/varq/predictor/live/health"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/slurm/sacctmgr"
+	"github.com/varq-project/varq/predictor/varqd/client"
 	"github.com/varq-project/varq/predictor/varqd/config"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -154,6 +157,53 @@ func TestOwnForecasters(t *testing.T) {
 	}
 }
 
+// The forecast of a job's end is made as the job begins to wait, and scored although varqd was away when it ended.
+func TestEndsAreScored(t *testing.T) {
+	c := testConfig(t)
+	fake := &fakeSlurm{past: quick(100)}
+	rows := func(asking *client.Client) (rows []string) {
+		scored, err := asking.Calibration(t.Context(), api.CalibrationQuery{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range scored.Rows {
+			rows = append(rows, fmt.Sprint(r.Forecaster, " ", r.Of, " ", r.Forecasts))
+		}
+		return rows
+	}
+	asking, stop := run(t, c, fake)
+	eventually(t, asking, well)
+	entry := slurm.QueueEntry{Job: quick(1)[0]}
+	entry.ID, entry.Start, entry.End, entry.State = 7000, 0, 0, workload.Pending
+	entry.Submit = time.Now().Unix()
+	entry.Eligible = entry.Submit
+	fake.setQueue(entry)
+	within(t, func() bool {
+		p, err := asking.Predict(t.Context(), api.PredictRequest{Job: workload.Request{Limit: 600}})
+		return err == nil && p.Waiting == 1
+	})
+	entry.Start, entry.State = entry.Eligible+1, workload.Running
+	fake.setQueue(entry)
+	within(t, func() bool { return slices.Contains(rows(asking), "blend wait 1") })
+	if before := rows(asking); slices.Contains(before, "completion end 1") {
+		t.Errorf("before the end there is %v", before)
+	}
+	stop()
+
+	fake.setQueue()
+	entry.End, entry.State = entry.Start+60, workload.Completed
+	fake.ended(entry.Job)
+	asking, _ = run(t, c, fake)
+	eventually(t, asking, well)
+	within(t, func() bool {
+		after := rows(asking)
+		return slices.Contains(after, "blend wait 1") && after[len(after)-1] == "completion end 1"
+	})
+	if text := metrics(t, c.Server.Socket); !strings.Contains(text, `varq_forecasts_scored_total{forecaster="completion",partition="main"} 1`) {
+		t.Error("/metrics lacks the score of the end")
+	}
+}
+
 // within waits until so returns true, at most for patient.
 func within(t *testing.T, so func() bool) {
 	t.Helper()
@@ -167,7 +217,7 @@ func within(t *testing.T, so func() bool) {
 // A site's own forecaster cannot have the name of a standard one.
 func TestBuiltInNames(t *testing.T) {
 	blend := predictor.Standard(new(queue.Queue), predictor.Options{}, rand.New(rand.NewPCG(1, 1)))
-	names := append(fault.Voters[:], faultscore.Blend, faultscore.Model, faultscore.Sets)
+	names := append(fault.Voters[:], faultscore.Blend, faultscore.Model, faultscore.Sets, completion.Name)
 	for _, f := range append(blend.Experts(), blend) {
 		names = append(names, f.Name())
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/varq-project/varq/predictor/forecast/fault"
 	"github.com/varq-project/varq/predictor/live/health"
 	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/live/selfscore"
 	"github.com/varq-project/varq/predictor/live/statefile"
 	"github.com/varq-project/varq/predictor/slurm/sacctmgr"
 	"github.com/varq-project/varq/predictor/slurm/scontrol"
@@ -498,5 +499,41 @@ func TestLiveNodes(t *testing.T) {
 	var m health.Monitor
 	if events := m.Observe(past, nil, l.daemon.clock.now()); err != nil || len(events) != 1 || events[0].Node != "node2" || events[0].Kind != fault.Failure {
 		t.Errorf("%+v, %v, of %+v", events, err, past)
+	}
+}
+
+// Ends are scored as Slurm's accounting tells them, also those of jobs that ended while varqd was away. A job that was
+// requeued has not ended.
+func TestLiveEnds(t *testing.T) {
+	t.Parallel()
+	l := startLive(t)
+	submit := func(seconds int, args ...string) string {
+		return l.run("alice", "sbatch", append([]string{"--parsable", "--output=/dev/null", "--time=5", fmt.Sprintf("--wrap=sleep %d", seconds)}, args...)...)
+	}
+	first := submit(15) // so long that varqd sees it, however busy it is
+	submit(15, "--begin=now+4")
+	submit(15, "--dependency=afterok:"+first)
+	requeued, cancelled := submit(1000, "--requeue"), submit(1000)
+	scored := func(forecaster string) int {
+		c, err := (selfscore.Reader{Scores: l.daemon.scores, Now: l.daemon.clock.now}).Calibration(t.Context(), api.CalibrationQuery{Forecaster: forecaster})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range c.Rows {
+			return r.Forecasts
+		}
+		return 0
+	}
+	l.eventually("the waits are scored", func() bool { return scored("blend") == 5 })
+	l.stop()
+	l.run("alice", "scontrol", "requeue", requeued)
+	l.run("alice", "scancel", cancelled)
+	l.start()
+	l.eventually("nothing is left to be scored", func() bool {
+		open, err := l.daemon.scores.UnscoredJobs(t.Context())
+		return err == nil && len(open) == 0
+	})
+	if n := scored("completion"); n != 4 {
+		t.Errorf("%d ends are scored, of 4", n)
 	}
 }

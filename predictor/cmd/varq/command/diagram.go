@@ -37,7 +37,7 @@ func diagram(rows []api.CalibrationRow) string {
 		}
 	}
 	for i := range rows {
-		fmt.Fprintf(&key, "  %c %s", letter(i), rows[i].Forecaster)
+		fmt.Fprintf(&key, "  %c %s", letter(i), rowName(&rows[i]))
 	}
 	var out strings.Builder
 	out.WriteString("Came true\n")

@@ -30,12 +30,13 @@ in sacct; with only some states, there is no Delivered. Columns, for --format: `
 
 With --calibration, it tells how far varqd's forecasts are to be believed: it
 holds what each forecaster said, whenever a job began to wait, against how long
-these jobs waited. A quantile is as good as its name if it covers that share of
-the waits, and a probability if it comes true as often as it says: Error is how
-far off they are in the mean. The interval of the coverage, from Low to High, takes
-weeks for independent of one another; fewer than 5 of them tell little, and it is
-wide. Forecasters that have drifted are named. It covers everybody's jobs whose wait
-began in the last 30 days, or from --starttime on.
+these jobs waited and, where Of is end, after how long they had ended. A quantile is
+as good as its name if it covers that share of the jobs, and a probability if it
+comes true as often as it says: Error is how far off they are in the mean. The
+interval of the coverage, from Low to High, takes weeks for independent of one
+another; fewer than 5 of them tell little, and it is wide. Forecasters that have
+drifted are named. It covers everybody's jobs whose wait began in the last 30 days,
+or from --starttime on.
 Columns: ` + table.Names(calibrationColumns("")) + `
 
 With --shadow, it tells what varqd would have promised, on a cluster where it only

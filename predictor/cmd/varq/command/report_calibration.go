@@ -122,7 +122,7 @@ type quantileRow struct {
 
 func calibrationColumns(by string) []table.Column[quantileRow] {
 	type row = quantileRow
-	columns := []table.Column[row]{{Name: "Forecaster", Value: func(r row) string { return r.Forecaster }}}
+	columns := []table.Column[row]{{Name: "Forecaster", Value: func(r row) string { return r.Forecaster }}, {Name: "Of", Value: func(r row) string { return r.Of }}}
 	columns = append(columns, groupColumn(by, func(r row) string { return r.Group })...)
 	number := func(name string, value func(row) string) {
 		columns = append(columns, table.Column[row]{Name: name, Right: true, Value: value})
@@ -160,16 +160,24 @@ func (e *Env) showDrift(c api.Calibration) {
 	}
 }
 
+// rowName names the forecaster of a row, that its forecasts are of ends, and its group.
 func rowName(r *api.CalibrationRow) string {
-	if r.Group == "" {
+	var more []string
+	if r.Of == api.OfEnd {
+		more = append(more, r.Of)
+	}
+	if r.Group != "" {
+		more = append(more, r.Group)
+	}
+	if more == nil {
 		return r.Forecaster
 	}
-	return r.Forecaster + " (" + r.Group + ")"
+	return r.Forecaster + " (" + strings.Join(more, ", ") + ")"
 }
 
 // drawCalibration draws the reliability of all rows into the file path.
 func (e *Env) drawCalibration(path string, c api.Calibration) error {
-	picture := &plot.Reliability{Title: "Probabilities of a start in time"}
+	picture := &plot.Reliability{Title: "Probabilities of a start, or of an end, in time"}
 	for i := range c.Rows {
 		curve := plot.Curve{Name: rowName(&c.Rows[i])}
 		for _, b := range c.Rows[i].Reliability {

@@ -413,24 +413,30 @@ func shadow(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusOK, s)
 }
 
-// calibration answers with two forecasters in each of two groups, or with nothing for a
-// forecaster named nobody. The second forecaster has drifted.
+// calibration answers with two forecasters of waits and one of ends in each of two groups, or with
+// nothing for a forecaster named nobody. The second forecaster has drifted, and that of ends in the second group.
 func calibration(w http.ResponseWriter, r *http.Request) {
 	groups := map[string][]string{
 		"": {""}, "partition": {"batch", "gpu"}, "class": {"nodes=1", "nodes=2-4"}, "month": {"2026-10", "2026-11"},
 	}
 	c := api.Calibration{By: r.FormValue(api.ParamBy), Rows: []api.CalibrationRow{}}
-	for _, forecaster := range []string{"blend", "qbets"} {
+	for _, forecaster := range []string{"blend", "qbets", "completion"} {
 		for i, group := range groups[c.By] {
 			if r.FormValue(api.ParamForecaster) == "nobody" {
 				continue
 			}
-			row := api.CalibrationRow{Forecaster: forecaster, Group: group, Forecasts: 1234, CalibrationError: .0123, Brier: .081}
+			row := api.CalibrationRow{Forecaster: forecaster, Of: api.OfWait, Group: group, Forecasts: 1234, CalibrationError: .0123, Brier: .081}
 			lost := 0.
 			if forecaster == "qbets" {
 				row.CalibrationError, row.Brier, lost = .0789, .1234, .1
 				if i == 0 && c.By != "month" {
-					row.Drift = "promises too much since 2026-11-02: 0.85 of 410 waits were within the 0.95 quantile"
+					row.Drift = "promises too much since 2026-11-02: 0.85 of 410 jobs were within the 0.95 quantile"
+				}
+			}
+			if forecaster == "completion" {
+				row.Of, row.Forecasts, lost = api.OfEnd, 1100, .05
+				if i == 1 && c.By != "month" {
+					row.Drift = "is too cautious since 2026-11-02: 0.99 of 330 jobs were within the 0.9 quantile"
 				}
 			}
 			for _, q := range []float64{.5, .75, .9, .95} {
