@@ -145,9 +145,12 @@ func (s *Submission) offer(l *lines, word string, offers []api.Offer) {
 	for i := range offers {
 		o := &offers[i]
 		options := strings.Join(o.Options(&s.Request, s.zone), " ")
-		if o.Kind == api.OfferEnd {
+		switch {
+		case o.Kind == api.OfferEnd:
 			l.add(word, "possible: %s", options)
-		} else {
+		case o.FinishBy != 0:
+			l.add(word, "possible: %s   (probability %s)", options, prob.Format(o.Prob))
+		default:
 			l.add(word, "possible: %s   (probability %s, at most %s more)", options, prob.Format(o.Prob), o.Worst.RoundedUp())
 		}
 	}

@@ -17,6 +17,9 @@ const (
 	risk     = "risk"
 )
 
+// checkpointInterval is an option of promises about the end.
+const checkpointInterval = "checkpoint-interval"
+
 // riskVariable is the environment variable that stands for --risk in a command with --finish-by that has neither
 // --prob nor --risk.
 const riskVariable = "VARQ_RISK"
@@ -49,6 +52,11 @@ func (s *Submission) readCompletion(o options, environment []string, now int64) 
 	}
 	if r.Risk, err = o.probability(risk); err != nil {
 		errs = append(errs, err)
+	}
+	if text, given := o.own(checkpointInterval); given {
+		if r.CheckpointInterval, err = api.ParseCheckpointInterval(text); err != nil {
+			errs = append(errs, fmt.Errorf("--%s: %w", checkpointInterval, err))
+		}
 	}
 	if r.OnMiss, err = o.onMiss(); err != nil {
 		errs = append(errs, err)

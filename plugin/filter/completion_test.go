@@ -19,6 +19,7 @@ func TestReadCompletion(t *testing.T) {
 		want        api.PlanRequest
 	}{
 		"deadline":                 {`{` + asked + `,"spank:prob":"95%","spank:on-miss":"cancel"}`, nil, api.PlanRequest{FinishBy: now + 3600, Prob: .95, OnMiss: "cancel"}},
+		"checkpoints":              {`{` + asked + `,"spank:checkpoint-interval":"30m"}`, nil, api.PlanRequest{FinishBy: now + 3600, CheckpointInterval: 1800}},
 		"risk":                     {`{"spank:risk":"0.8","time":"30"}`, nil, api.PlanRequest{Risk: .8}},
 		"both":                     {`{` + asked + `,"spank:risk":"0.8"}`, []string{"VARQ_RISK=0.5"}, api.PlanRequest{FinishBy: now + 3600, Risk: .8}},
 		"from the environment":     {`{` + asked + `}`, []string{"VARQ_RISK=0.5"}, api.PlanRequest{FinishBy: now + 3600, Risk: .5}},
@@ -39,17 +40,19 @@ func TestReadCompletion(t *testing.T) {
 
 func TestReadCompletionRefuses(t *testing.T) {
 	for options, want := range map[string]string{
-		`{` + asked + `,"spank:begin-by":"now+2hours"}`:      "--finish-by does not go together with --begin-by: ",
-		`{"spank:begin-by":"now+2hours","spank:risk":"0.9"}`: "--risk does not go together with --begin-by: ",
-		`{` + asked + `,"spank:begin-after":"now"}`:          "--begin-after does not go together with --finish-by: the job is submitted at once",
-		`{` + asked + `,"spank:best-effort":"set"}`:          "--best-effort does not go together with --finish-by: ",
-		`{` + asked + `,"spank:max-cost":"1"}`:               "--max-cost does not go together with --finish-by: ",
-		`{` + asked + `,"begin":"now"}`:                      "--begin does not go together with --finish-by: ",
-		`{` + asked + `,"spank:prob":"2"}`:                   "--prob: ",
-		`{"spank:risk":"often"}`:                             "--risk: ",
-		`{` + asked + `,"spank:on-miss":"later"}`:            "--on-miss: ",
-		`{"spank:finish-by":"yesterday"}`:                    "--finish-by: ",
-		`{"spank:finish-by":"2020-01-01"}`:                   "--finish-by: 2020-01-01T00:00:00 is in the past",
+		`{` + asked + `,"spank:begin-by":"now+2hours"}`:                     "--finish-by does not go together with --begin-by: ",
+		`{"spank:begin-by":"now+2hours","spank:risk":"0.9"}`:                "--risk does not go together with --begin-by: ",
+		`{` + asked + `,"spank:begin-after":"now"}`:                         "--begin-after does not go together with --finish-by: the job is submitted at once",
+		`{` + asked + `,"spank:best-effort":"set"}`:                         "--best-effort does not go together with --finish-by: ",
+		`{` + asked + `,"spank:max-cost":"1"}`:                              "--max-cost does not go together with --finish-by: ",
+		`{` + asked + `,"begin":"now"}`:                                     "--begin does not go together with --finish-by: ",
+		`{` + asked + `,"spank:prob":"2"}`:                                  "--prob: ",
+		`{"spank:risk":"often"}`:                                            "--risk: ",
+		`{` + asked + `,"spank:checkpoint-interval":"0"}`:                   "--checkpoint-interval: \"0\" is not between a second and a year",
+		`{"spank:begin-by":"now+2hours","spank:checkpoint-interval":"30m"}`: "--checkpoint-interval needs --finish-by: ",
+		`{` + asked + `,"spank:on-miss":"later"}`:                           "--on-miss: ",
+		`{"spank:finish-by":"yesterday"}`:                                   "--finish-by: ",
+		`{"spank:finish-by":"2020-01-01"}`:                                  "--finish-by: 2020-01-01T00:00:00 is in the past",
 	} {
 		if _, err := Read([]byte(options), "sbatch", nil, now, time.UTC); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: got error %v, want %s", options, err, want)
@@ -67,6 +70,10 @@ func TestWriteCompletion(t *testing.T) {
 		Work: api.Cost{NodeSeconds: 7200, BillingSeconds: 7200}, Comment: "varq:abcdefghijkl",
 	}
 	offers := []api.Offer{{Kind: api.OfferEnd, FinishBy: now + 7200, Prob: .95}}
+	others := []api.Offer{
+		{Kind: api.OfferTime, FinishBy: now + 3600, Prob: .9, Limit: 900},
+		{Kind: api.OfferSaves, FinishBy: now + 3600, Prob: .9, CheckpointInterval: 600},
+	}
 	for name, c := range map[string]struct {
 		s      Submission
 		answer api.PlanAnswer
@@ -89,6 +96,10 @@ func TestWriteCompletion(t *testing.T) {
 		}},
 		"refusal": {Submission{}, api.PlanAnswer{Refusal: &api.Refusal{Reason: "too early", Offers: offers}}, []string{
 			"refuse no promise: too early", "refuse possible: --finish-by=2026-11-21T14:00:00 --prob=0.95", "end",
+		}},
+		"other ways": {Submission{}, api.PlanAnswer{Refusal: &api.Refusal{Reason: "too early", Offers: others}}, []string{
+			"refuse no promise: too early", "refuse possible: --time=00:15:00   (probability 0.90)",
+			"refuse possible: --checkpoint-interval=00:10:00   (probability 0.90)", "end",
 		}},
 	} {
 		c.s.zone = time.UTC

@@ -128,6 +128,9 @@ func (s *Submission) readReservation(o options, now int64) error {
 			}
 		}
 	}
+	if _, given := o.own(checkpointInterval); given {
+		fail("--%s needs --finish-by: failures put off the job's end, and not its start", checkpointInterval)
+	}
 	for _, name := range []string{finishBy, risk} {
 		if _, given := o.own(name); given {
 			fail("--%s does not go together with --begin-by: a promise is about the job's start or about its end", name)

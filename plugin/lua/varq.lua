@@ -15,7 +15,7 @@
 
 local M = {}
 
-local own = { "begin-by", "prob", "begin-after", "best-effort", "on-miss", "max-cost", "finish-by", "risk", "risky-nodes" }
+local own = { "begin-by", "prob", "begin-after", "best-effort", "on-miss", "max-cost", "finish-by", "risk", "checkpoint-interval", "risky-nodes" }
 
 -- What is to be said once Slurm has accepted the job that is being submitted; nil
 -- without a promise.

@@ -36,6 +36,8 @@ static struct spank_option options[] = {
 	  .usage = "promise: have the job finished by TIME" },
 	{ .name = "risk", .arginfo = "P", .has_arg = 1, .cb = take_option,
 	  .usage = "or else by the earliest time that has this probability" },
+	{ .name = "checkpoint-interval", .arginfo = "TIME", .has_arg = 1, .cb = take_option,
+	  .usage = "after a failure the job goes on from checkpoints TIME apart" },
 	{ .name = "risky-nodes", .arginfo = "avoid|allow", .has_arg = 1, .cb = take_option,
 	  .usage = "nodes that are likely to fail during the work" },
 	{ .name = "max-cost", .arginfo = "N|Nx", .has_arg = 1, .cb = take_option,

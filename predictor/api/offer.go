@@ -17,6 +17,7 @@ const (
 	OfferTime  = "time"        // the same request with a shorter time limit of the work
 	OfferCost  = "cost"        // the same request with a higher ceiling on the cost of idle nodes
 	OfferEnd   = "end"         // another deadline of the end, and its probability
+	OfferSaves = "checkpoint"  // the same request of a job that checkpoints
 )
 
 // Offer is a request that can be promised instead of the request refused. Kind says in
@@ -32,6 +33,8 @@ type Offer struct {
 	Nodes     int32 `json:"nodes"`
 	CPUs      int32 `json:"cpus"`
 	Limit     int64 `json:"limit"` // of the work
+	// CheckpointInterval is that of an OfferSaves, as in a PlanRequest.
+	CheckpointInterval int64 `json:"checkpoint_interval,omitempty"`
 	// Scale are the options with which the job is smaller; see workload.Needs.
 	Scale []workload.Counted `json:"scale,omitempty"`
 	Worst Cost               `json:"worst"`
@@ -69,6 +72,8 @@ func (o *Offer) Options(refused *PlanRequest, zone *time.Location) []string {
 		return []string{"--max-cost=" + HoursUp(o.Worst.NodeSeconds)}
 	case OfferTime:
 		return []string{"--time=" + slurmtime.FormatDuration(o.Limit)}
+	case OfferSaves:
+		return []string{"--checkpoint-interval=" + slurmtime.FormatDuration(o.CheckpointInterval)}
 	default:
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/varq-project/varq/predictor/slurmtime"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -39,6 +40,9 @@ type PlanRequest struct {
 	// RiskyNodes says whether the job may be kept off nodes that are likely to fail: RiskyAvoid or RiskyAllow.
 	// Empty stands for the site's default.
 	RiskyNodes string `json:"risky_nodes,omitempty"`
+	// CheckpointInterval is the time between the checkpoints of a job that goes on from its last one after a failure,
+	// in seconds of its run; 0 if it begins anew. Only a request about the job's end has it.
+	CheckpointInterval int64 `json:"checkpoint_interval,omitempty"`
 	// Trajectory asks for the whole probability trajectory in the answer.
 	Trajectory bool `json:"trajectory,omitempty"`
 }
@@ -48,6 +52,18 @@ const (
 	RiskyAvoid = "avoid" // it is, as far as it can spare them
 	RiskyAllow = "allow" // it is not
 )
+
+// MaxCheckpointInterval is the longest CheckpointInterval, in seconds: a year.
+const MaxCheckpointInterval = 366 * 24 * 3600
+
+// ParseCheckpointInterval reads a CheckpointInterval: as 90s or 12m, or as Slurm reads time limits.
+func ParseCheckpointInterval(text string) (seconds int64, err error) {
+	seconds, err = slurmtime.ParseSpan(text)
+	if err == nil && (seconds <= 0 || seconds > MaxCheckpointInterval) {
+		err = fmt.Errorf("%.40q is not between a second and a year", text)
+	}
+	return seconds, err
+}
 
 // Finishes reports whether the request is about the job's end, and not its start.
 func (r *PlanRequest) Finishes() bool { return r.FinishBy != 0 || r.Risk != 0 }
@@ -88,6 +104,8 @@ type Plan struct {
 	// nodes lower Estimate. Only a plan with FinishBy has them.
 	TimeOut float64 `json:"time_out,omitempty"`
 	Lost    float64 `json:"lost,omitempty"`
+	// CheckpointInterval is that of the request.
+	CheckpointInterval int64 `json:"checkpoint_interval,omitempty"`
 	// Exclude are nodes that the job leaves out (sbatch --exclude), as they are likely to fail while it works, and Safer
 	// is by how much that lowers the probability that one of its nodes fails then.
 	Exclude []string `json:"exclude,omitempty"`

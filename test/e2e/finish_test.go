@@ -49,8 +49,8 @@ func TestFinish(t *testing.T) {
 	// A promise is kept: the job is submitted at once, as it is.
 	file, out := script(t, s, "finish", "", "sleep 2")
 	option, at := finishBy(s.Paced(5 * time.Minute))
-	id, promised := reserve(t, s, "alice", option, "--prob=0.8", "--time=15", file)
-	if promised.FinishBy != at || promised.BeginBy != 0 || promised.TimeLimit != 900 || promised.Worst != (api.Cost{}) {
+	id, promised := reserve(t, s, "alice", option, "--prob=0.8", "--checkpoint-interval=1m", "--time=15", file)
+	if promised.FinishBy != at || promised.BeginBy != 0 || promised.TimeLimit != 900 || promised.CheckpointInterval != 60 || promised.Worst != (api.Cost{}) {
 		t.Errorf("promised %+v", promised)
 	}
 	kept := settled(t, s, "alice", id, api.StateKept)
@@ -74,7 +74,7 @@ func TestFinish(t *testing.T) {
 		t.Errorf("--risk: %s", risky.Stderr)
 	}
 	quote := mustRun(t, s, "alice", "varq", "quote", "--risk=0.8", "--time=15", "-N1")
-	if !strings.Contains(quote.Stdout, "Other deadlines") {
+	if !strings.Contains(quote.Stdout, "Possible instead") {
 		t.Errorf("varq quote: %s", quote.Stdout)
 	}
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/varq-project/varq/predictor/api"
@@ -73,7 +74,8 @@ func (k *Keeper) planCompletion(ctx context.Context, user string, req *api.PlanR
 	}
 	avoided, safer := k.avoided(planner.Cluster, &r.Job, req, duringWork(0, &r.Job))
 	var wait forecast.Answer
-	prospect, blocked, ok := k.prospect(planner.Cluster, &r, 0, avoided, claims, &wait)
+	circumstances := completion.Circumstances{Checkpoints: req.CheckpointInterval}
+	prospect, blocked, ok := k.prospect(planner.Cluster, &r, circumstances, avoided, claims, &wait)
 	if !ok {
 		reason := cmp.Or(wait.Down, "nothing is known yet of how long such jobs wait; submit the job without --finish-by, and ask again once more jobs have run")
 		return refuse(&api.Refusal{Reason: reason})
@@ -85,13 +87,16 @@ func (k *Keeper) planCompletion(ctx context.Context, user string, req *api.PlanR
 		})
 	}
 	if agreed.Promise == nil {
-		no := &api.Refusal{Reason: agreed.Reason + because(blocked, prospect), Offers: answer.Offers}
+		offers := slices.Concat(answer.Offers, otherWays(&r, req, func(r *trajectory.Request, c completion.Circumstances) (negotiate.Prospect, bool) {
+			p, _, ok := k.prospect(planner.Cluster, r, c, avoided, claims, new(forecast.Answer))
+			return p, ok
+		}))
 		answer.Offers = nil
-		return refuse(no)
+		return refuse(&api.Refusal{Reason: agreed.Reason + because(blocked, prospect), Offers: offers})
 	}
 	plan := k.completionPlan(planner, &r, agreed.Promise, prospect, &wait)
 	plan.OnMiss = cmp.Or(req.OnMiss, api.OnMissRun)
-	plan.Exclude, plan.Safer = avoided, safer
+	plan.Exclude, plan.Safer, plan.CheckpointInterval = avoided, safer, req.CheckpointInterval
 	if k.Shadow {
 		return refuse(k.onlyWatching(&plan))
 	}
@@ -111,24 +116,59 @@ func (k *Keeper) planCompletion(ctx context.Context, user string, req *api.PlanR
 	return answer, nil
 }
 
-// prospect forecasts the end of the job of r, which has waited for some seconds and is to avoid some nodes, beside
-// claims. It also returns the first window that keeps the job from starting, or nil. It reports false if too little is
+// prospect forecasts the end of the job of r, which is to avoid some nodes, beside claims. Of the circumstances it takes
+// Waited and Checkpoints. It also returns the first window that keeps the job from starting, or nil. It reports false if too little is
 // known; wait.Down may then say why.
-func (k *Keeper) prospect(c *limits.Cluster, r *trajectory.Request, waited int64, avoided []string, claims []workload.Claim, wait *forecast.Answer) (p negotiate.Prospect, blocked *api.Blocked, ok bool) {
+func (k *Keeper) prospect(c *limits.Cluster, r *trajectory.Request, circumstances completion.Circumstances, avoided []string, claims []workload.Claim, wait *forecast.Answer) (p negotiate.Prospect, blocked *api.Blocked, ok bool) {
 	room := k.room(claims)
 	q := forecast.Question{Request: r.Job, Now: r.Now, Submit: r.Now, Job: r.ID}
-	p, ok = k.Outlook.Prospect(&q, completion.Circumstances{
-		Waited:      waited,
-		FailureRate: failuresOf(&r.Job, k.candidates(c, &r.Job, avoided, duringWork(0, &r.Job))) / float64(max(1, r.Job.Limit)),
-		Delay: func(a *forecast.Answer) {
-			blocked = avoid(a, c.Blocked(r.Job), r.Now, r.Job.Limit)
-			bound(a, func(at int64) float64 {
-				return room(workload.Claim{Request: r.Job, Pieces: r.Pieces, Job: r.ID, From: at}, r.Now, 0).Prob
-			}, r.Now)
-		},
-	}, wait)
+	circumstances.FailureRate = failuresOf(&r.Job, k.candidates(c, &r.Job, avoided, duringWork(0, &r.Job))) / float64(max(1, r.Job.Limit))
+	circumstances.Delay = func(a *forecast.Answer) {
+		blocked = avoid(a, c.Blocked(r.Job), r.Now, r.Job.Limit)
+		bound(a, func(at int64) float64 {
+			return room(workload.Claim{Request: r.Job, Pieces: r.Pieces, Job: r.ID, From: at}, r.Now, 0).Prob
+		}, r.Now)
+	}
+	p, ok = k.Outlook.Prospect(&q, circumstances, wait)
 	return p, blocked, ok
 }
+
+// otherWays returns offers of the end that r was refused: with a shorter time limit, which jobs like it
+// hardly ever reach and which fits into more gaps, and with checkpoints, where failures cost too much.
+func otherWays(r *trajectory.Request, req *api.PlanRequest, forecasts func(*trajectory.Request, completion.Circumstances) (negotiate.Prospect, bool)) (offers []api.Offer) {
+	if req.FinishBy == 0 {
+		return nil
+	}
+	with := func(limit, checkpoints int64) (enough bool) {
+		changed := *r
+		changed.Job.Limit = limit
+		p, ok := forecasts(&changed, completion.Circumstances{Checkpoints: checkpoints})
+		return ok && p.TimeOut() <= api.TimesOutOften && p.Prob(float64(req.FinishBy-r.Now)) >= r.Prob
+	}
+	offer := api.Offer{Prob: r.Prob, FinishBy: req.FinishBy, Nodes: r.Job.Nodes, CPUs: r.Job.CPUs, Limit: r.Job.Limit}
+	for _, share := range shorter {
+		if limit := slurmtime.Minutes(int64(share*float64(r.Job.Limit))) * 60; limit < r.Job.Limit && with(limit, req.CheckpointInterval) {
+			less := offer
+			less.Kind, less.Limit = api.OfferTime, limit
+			offers = append(offers, less)
+			break
+		}
+	}
+	for _, interval := range oftener {
+		if interval < r.Job.Limit && (req.CheckpointInterval == 0 || interval < req.CheckpointInterval) && with(r.Job.Limit, interval) {
+			saves := offer
+			saves.Kind, saves.CheckpointInterval = api.OfferSaves, interval
+			offers = append(offers, saves)
+			break
+		}
+	}
+	return offers
+}
+
+var (
+	shorter = [...]float64{.75, .5, .25, .125} // shares of the time limit that are tried, the longest first
+	oftener = [...]int64{3600, 600}            // seconds between checkpoints that are tried, the longest first
+)
 
 // because says what else lowers the probability of an end, as the end of a sentence.
 func because(blocked *api.Blocked, p negotiate.Prospect) string {
@@ -279,13 +319,13 @@ func (k *Keeper) endOf(e *ledger.Entry, j *slurm.QueueEntry, lost bool, now int6
 	if _, ok := state.limits.Partitions[j.Partition]; !ok { // a list of partitions, or one newer than the last Refresh
 		return p, 0, false
 	}
-	waited := int64(0)
+	circumstances := completion.Circumstances{Checkpoints: e.CheckpointInterval}
 	if j.Start == 0 {
 		r.Now = max(now, j.Eligible)
-		waited = r.Now - j.Eligible
+		circumstances.Waited = r.Now - j.Eligible
 	}
 	var wait forecast.Answer
-	p, _, ok = k.prospect(&state.limits, &r, waited, nil, k.plainClaims(), &wait)
+	p, _, ok = k.prospect(&state.limits, &r, circumstances, nil, k.plainClaims(), &wait)
 	return p, r.Now, ok
 }
 

@@ -9,8 +9,56 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cluster/limits"
+	"github.com/varq-project/varq/predictor/forecast/completion"
+	"github.com/varq-project/varq/predictor/promise/negotiate"
+	"github.com/varq-project/varq/predictor/promise/trajectory"
 	"github.com/varq-project/varq/predictor/workload"
 )
+
+// chances is the Prospect of an end with one probability.
+type chances struct{ end, timeOut float64 }
+
+func (c chances) Prob(float64) float64                { return c.end }
+func (c chances) Within(float64, int64) (int64, bool) { return 0, false }
+func (c chances) TimeOut() float64                    { return c.timeOut }
+func (c chances) Lost(float64) float64                { return 0 }
+
+// What is refused is offered with the longest of the shorter limits, and the rarest of the checkpoints, that will do.
+func TestOtherWays(t *testing.T) {
+	r := &trajectory.Request{Job: workload.Request{Limit: 7200}, Now: 1000, Prob: .9}
+	for name, c := range map[string]struct {
+		req      api.PlanRequest
+		forecast func(limit, checkpoints int64) chances
+		want     []api.Offer
+	}{
+		"half the limit": {api.PlanRequest{FinishBy: 9000}, func(limit, _ int64) chances {
+			return chances{end: 1 - float64(limit)/40_000} // .91 with an hour
+		}, []api.Offer{{Kind: api.OfferTime, Prob: .9, FinishBy: 9000, Limit: 3600}}},
+		"too short for such jobs": {api.PlanRequest{FinishBy: 9000}, func(limit, _ int64) chances {
+			return chances{end: 1 - float64(limit)/40_000, timeOut: .06}
+		}, nil},
+		"checkpoints every ten minutes": {api.PlanRequest{FinishBy: 9000}, func(_, checkpoints int64) chances {
+			if checkpoints == 600 {
+				return chances{end: .9}
+			}
+			return chances{end: .8}
+		}, []api.Offer{{Kind: api.OfferSaves, Prob: .9, FinishBy: 9000, Limit: 7200, CheckpointInterval: 600}}},
+		"it checkpoints already": {api.PlanRequest{FinishBy: 9000, CheckpointInterval: 600}, func(_, checkpoints int64) chances {
+			if checkpoints != 600 {
+				t.Errorf("checkpoints every %d s", checkpoints)
+			}
+			return chances{}
+		}, nil},
+		"no deadline": {api.PlanRequest{Risk: .9}, func(int64, int64) chances { return chances{end: 1} }, nil},
+	} {
+		got := otherWays(r, &c.req, func(r *trajectory.Request, of completion.Circumstances) (negotiate.Prospect, bool) {
+			return c.forecast(r.Job.Limit, of.Checkpoints), true
+		})
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
 
 // A job leaves out the riskiest of the nodes that Slurm knows and that are up, as its user and the site want.
 func TestAvoided(t *testing.T) {

@@ -29,6 +29,7 @@ func promiseColumns(r *api.Reservation) sqlitefile.Columns {
 		{Name: "finish_by", Pointer: &r.FinishBy},
 		{Name: "time_out", Pointer: &r.TimeOut},
 		{Name: "lost", Pointer: &r.Lost},
+		{Name: "checkpoint_interval", Pointer: &r.CheckpointInterval},
 		{Name: "slot", Pointer: &r.Slot},
 		{Name: "work_limit", Pointer: &r.WorkLimit},
 		{Name: "earliest", Pointer: &r.Earliest},

@@ -1,6 +1,8 @@
 -- worked_before is for how many seconds the job has worked in runs before the present one, which ended before its
 -- work was done. evicted is true if that is so of the run by which the promise was settled: its nodes failed or were
 -- taken away.
+-- checkpoint_interval is the time between the job's checkpoints in seconds, or 0.
+ALTER TABLE plans ADD COLUMN checkpoint_interval INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE bindings ADD COLUMN worked_before INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE settlements ADD COLUMN evicted INTEGER NOT NULL DEFAULT 0;
 

@@ -77,6 +77,8 @@ func decodePlan(body []byte, user string) (*api.PlanRequest, error) {
 		return req, checkCompletion(req)
 	}
 	switch {
+	case req.CheckpointInterval != 0:
+		return nil, field("checkpoint_interval", "makes no sense without finish_by or risk: what failures cost is no matter of the job's start")
 	case req.BeginBy <= 0 || req.BeginBy > maxTime:
 		return nil, field("begin_by", "%d is not a time", req.BeginBy)
 	case req.BeginAfter < 0 || req.BeginAfter > maxTime:
@@ -119,6 +121,8 @@ func checkCompletion(req *api.PlanRequest) error {
 		return field("prob", "%v does not lie between 0 and 1", req.Prob)
 	case req.Risk != 0 && !(req.Risk > 0 && req.Risk < 1):
 		return field("risk", "%v does not lie between 0 and 1", req.Risk)
+	case req.CheckpointInterval < 0 || req.CheckpointInterval > api.MaxCheckpointInterval:
+		return field("checkpoint_interval", "%d is not between 0 and %d", req.CheckpointInterval, api.MaxCheckpointInterval)
 	case !slices.Contains([]string{"", api.OnMissRun, api.OnMissCancel}, req.OnMiss):
 		return field("on_miss", "%q is neither run nor cancel", req.OnMiss)
 	}

@@ -362,6 +362,8 @@ func TestErrorsNameTheField(t *testing.T) {
 		{api.PathPlan, `{"finish_by":-1}`, 400, "finish_by: -1 is not a time"},
 		{api.PathPlan, `{"finish_by":1800000000,"risk":1.5}`, 400, "risk: 1.5 does not lie"},
 		{api.PathPlan, `{"risk":-0.5}`, 400, "risk: -0.5 does not lie"},
+		{api.PathPlan, `{"risk":0.9,"checkpoint_interval":-1}`, 400, "checkpoint_interval: -1 is not between"},
+		{api.PathPlan, `{"begin_by":1800000000,"checkpoint_interval":60}`, 400, "checkpoint_interval: makes no sense without"},
 		{api.PathPlan, `{"begin_by":1800000000,"on_miss":"cry"}`, 400, "on_miss"},
 		{api.PathPlan, `{"x":"` + strings.Repeat("x", maxBody) + `"}`, 413, "larger than"},
 		{api.PathPlan, `{"job":{"partition":"panic"},"begin_by":1800000000}`, 500, "internal error"},

@@ -44,16 +44,22 @@ func (e *Env) showEnd(asked *api.PlanRequest, answer *api.PlanAnswer, options []
 	return err
 }
 
-// ends lists deadlines that can be promised, each with its number.
+// endConditions are on what offers of an end rest, for those that change more than the deadline.
+var endConditions = map[string]string{
+	api.OfferTime:  "   (if its work is done by then)",
+	api.OfferSaves: "   (if it goes on from them when a node fails)",
+}
+
+// ends lists what can be promised instead, each with its number.
 func (e *Env) ends(asked *api.PlanRequest, offers []api.Offer, options []string) string {
 	if len(offers) == 0 {
 		return ""
 	}
 	var s strings.Builder
-	s.WriteString("\nOther deadlines, and their probabilities:\n\n")
+	s.WriteString("\nPossible instead, by the deadline and with the probability:\n\n")
 	for i := range offers {
 		o := &offers[i]
-		fmt.Fprintf(&s, "  %d  %s  %-5s  sbatch %s job.sh\n", i+1, e.moment(o.FinishBy), prob.Format(o.Prob), e.offered(asked, o, options))
+		fmt.Fprintf(&s, "  %d  %s  %-5s  sbatch %s job.sh%s\n", i+1, e.moment(o.FinishBy), prob.Format(o.Prob), e.offered(asked, o, options), endConditions[o.Kind])
 	}
 	return s.String()
 }
@@ -69,7 +75,7 @@ func (e *Env) offered(asked *api.PlanRequest, o *api.Offer, options []string) st
 	return strings.Join(override(without, o.Options(asked, e.Zone)), " ")
 }
 
-// chooseEnd lets the user of a terminal choose one of the deadlines, and shows how to have it promised.
+// chooseEnd lets the user of a terminal choose one of the offers, and shows how to have it promised.
 func (e *Env) chooseEnd(asked *api.PlanRequest, offers []api.Offer, options []string) error {
 	if len(offers) == 0 || !e.Terminal || !isTerminal(e.Stdin) {
 		return nil

@@ -32,14 +32,13 @@ func (e *Env) showRefusal(asked *api.PlanRequest, r *api.Refusal, options []stri
 	if len(r.Offers) == 0 && r.Rule == "" {
 		s.WriteString("There is nothing like it that can be promised either.\n")
 	}
+	others := r.Offers
 	if asked.Finishes() {
 		s.WriteString(e.ends(asked, r.Offers, options))
+		others = nil
 	}
-	for i := range r.Offers {
-		o := &r.Offers[i]
-		if o.Kind == api.OfferEnd {
-			continue
-		}
+	for i := range others {
+		o := &others[i]
 		fmt.Fprintf(&s, "\n%s, for at most %s node-hours more:\n\n  sbatch %s job.sh\n",
 			cmp.Or(offerNames[o.Kind], "Another offer"), api.HoursUp(o.Worst.NodeSeconds), strings.Join(override(options, o.Options(asked, e.Zone)), " "))
 	}

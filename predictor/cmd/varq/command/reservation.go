@@ -9,12 +9,13 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/prob"
+	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
 // reservationFlags has the options that varq adds to sbatch.
 type reservationFlags struct {
 	beginBy, beginAfter, prob, onMiss, maxCost string
-	finishBy, risk, riskyNodes                 string
+	finishBy, risk, riskyNodes, interval       string
 	bestEffort                                 bool
 }
 
@@ -26,6 +27,7 @@ func addReservation(flags *pflag.FlagSet) *reservationFlags {
 	flags.StringVar(&f.prob, "prob", "", "with this `probability`: 0.9 or 90% (default is the site's)")
 	flags.StringVar(&f.beginAfter, "begin-after", "", "the work may start from this `time` on")
 	flags.BoolVar(&f.bestEffort, "best-effort", false, "the work may start as soon as the job does")
+	flags.StringVar(&f.interval, "checkpoint-interval", "", "after a failure the job goes on from checkpoints that are this `time` apart")
 	flags.StringVar(&f.riskyNodes, "risky-nodes", "", "`avoid|allow` nodes that are likely to fail during the work (default is the site's)")
 	flags.StringVar(&f.onMiss, "on-miss", "", "a job not started by the deadline is to `run|cancel` (default run)")
 	flags.StringVar(&f.maxCost, "max-cost", "", "idle nodes may cost at most `N|Nx`: node-hours, or times what is quoted (default 1x)")
@@ -43,6 +45,8 @@ func (f *reservationFlags) request(env *Env) (api.PlanRequest, error) {
 		return r, errors.New("--finish-by and --risk exclude --begin-after, --best-effort and --max-cost: the job is submitted at once, and its nodes never idle")
 	case f.beginBy == "" && !end:
 		return r, errors.New("--begin-by is missing: say when the work must be running, as in --begin-by=17:00, or with --finish-by when it must have ended")
+	case f.interval != "" && !end:
+		return r, errors.New("--checkpoint-interval needs --finish-by: failures put off the job's end, and not its start")
 	case f.beginAfter != "" && f.bestEffort:
 		return r, errors.New("--begin-after and --best-effort exclude each other")
 	case f.onMiss != "" && f.onMiss != api.OnMissRun && f.onMiss != api.OnMissCancel:
@@ -59,6 +63,11 @@ func (f *reservationFlags) request(env *Env) (api.PlanRequest, error) {
 	}
 	if r.BeginAfter, err = env.parseTime("--begin-after", f.beginAfter); err != nil {
 		return r, err
+	}
+	if f.interval != "" {
+		if r.CheckpointInterval, err = api.ParseCheckpointInterval(f.interval); err != nil {
+			return r, fmt.Errorf("--checkpoint-interval: %w", err)
+		}
 	}
 	if f.maxCost != "" {
 		if r.MaxCost, err = api.ParseMaxCost(f.maxCost); err != nil {
@@ -102,6 +111,9 @@ func (e *Env) reservationOptions(r api.PlanRequest) []string {
 	}
 	if r.OnMiss != "" {
 		options = append(options, "--on-miss="+r.OnMiss)
+	}
+	if r.CheckpointInterval != 0 {
+		options = append(options, "--checkpoint-interval="+slurmtime.FormatDuration(r.CheckpointInterval))
 	}
 	if r.RiskyNodes != "" {
 		options = append(options, "--risky-nodes="+r.RiskyNodes)

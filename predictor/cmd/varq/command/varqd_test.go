@@ -248,7 +248,10 @@ func endFor(r api.PlanRequest) (a api.PlanAnswer) {
 	}
 	a.Offers = []api.Offer{offer(soon, .9), offer(late, .95)}
 	if r.FinishBy != 0 && r.FinishBy < soon && r.Risk == 0 {
-		a.Refusal = &api.Refusal{Reason: "the job has ended by the deadline with a probability of 0.40 at best", Offers: a.Offers}
+		time, saves := offer(r.FinishBy, r.Prob), offer(r.FinishBy, r.Prob)
+		time.Kind, time.Limit = api.OfferTime, 1800
+		saves.Kind, saves.CheckpointInterval = api.OfferSaves, 600
+		a.Refusal = &api.Refusal{Reason: "the job has ended by the deadline with a probability of 0.40 at best", Offers: append(a.Offers, time, saves)}
 		a.Offers = nil
 		return a
 	}
