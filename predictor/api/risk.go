@@ -12,7 +12,7 @@ type Risk struct {
 	Nodes    int   `json:"nodes"` // how many they are
 	// Within has, for some spans of time from At on, the failures that are expected of these nodes together.
 	Within []ExpectedFailures `json:"within"`
-	// Rate is how many failures a second are expected of as many nodes in the long run.
+	// Rate is how many failures a second are expected beyond the last of Within.
 	Rate float64 `json:"rate"`
 	// Maintenance is the next that begins on one of the nodes, and Drain what has been taken out of service last.
 	Maintenance *Maintenance `json:"maintenance,omitempty"`

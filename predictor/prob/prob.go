@@ -8,7 +8,10 @@ import (
 	"strings"
 )
 
-// Parse reads a probability between 0 and 1, both excluded: "0.9" or "90%".
+// Least is the least probability that can be asked for: a promise of less is none.
+const Least = .01
+
+// Parse reads a probability from Least to 1, which is excluded: "0.9" or "90%".
 func Parse(text string) (float64, error) {
 	number, percent := strings.CutSuffix(text, "%")
 	p, err := strconv.ParseFloat(number, 64)
@@ -17,6 +20,9 @@ func Parse(text string) (float64, error) {
 	}
 	if err != nil || !(p > 0 && p < 1) {
 		return 0, fmt.Errorf("%.40q is not a probability between 0 and 1 (try 0.9 or 90%%)", text)
+	}
+	if p < Least {
+		return 0, fmt.Errorf("%.40q is less than %g, and no promise (try 0.9 or 90%%)", text, Least)
 	}
 	return p, nil
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // advice ends the sentence of a rule about what cannot be forecast.
-const advice = ": leave it out, or submit the job without --begin-by"
+const advice = ": leave it out, or submit the job without a promise"
 
 // CheckNeeds returns the rule by which Slurm would refuse the job at its submission, or by which
 // nothing can be forecast for it; nil if there is none. Waits are forecast for jobs that may run
@@ -34,7 +34,24 @@ func (c *Cluster) CheckNeeds(r workload.Request, n *workload.Needs) *Rule {
 	if c.Nodes == nil {
 		return nil
 	}
-	s := selection{c: c, r: &r, n: n}
+	_, rule := c.selected(&r, n)
+	return rule
+}
+
+// Fitting returns the nodes of the partition that satisfy the job's needs and may start jobs. The request is
+// complete, and n nil if it needs no certain nodes.
+func (c *Cluster) Fitting(r workload.Request, n *workload.Needs) []Node {
+	if n == nil {
+		n = &workload.Needs{}
+	}
+	nodes, _ := c.selected(&r, n)
+	return slices.DeleteFunc(nodes, func(n Node) bool { return !n.Usable })
+}
+
+// selected returns the known nodes of the partition that satisfy the needs, or the first rule by which these
+// cannot be satisfied.
+func (c *Cluster) selected(r *workload.Request, n *workload.Needs) ([]Node, *Rule) {
+	s := selection{c: c, r: r, n: n}
 	for _, name := range c.Partitions[r.Partition].Nodes {
 		if node, ok := c.Nodes[name]; ok {
 			s.nodes = append(s.nodes, node)
@@ -42,10 +59,10 @@ func (c *Cluster) CheckNeeds(r workload.Request, n *workload.Needs) *Rule {
 	}
 	for _, check := range []func() *Rule{s.checkExclude, s.checkNodeList, s.checkConstraint, s.checkNodeCPUs, s.checkNodeMemory, s.checkMemoryCPUs, s.checkNodeTmp, s.checkGres, s.checkTotals, s.checkThreads} {
 		if rule := check(); rule != nil {
-			return rule
+			return nil, rule
 		}
 	}
-	return nil
+	return s.nodes, nil
 }
 
 // checkThreads refuses an option for the threads of a core where a core is not a CPU: how many CPUs the
@@ -54,7 +71,7 @@ func (s *selection) checkThreads() *Rule {
 	if s.n.Threads == "" || !slices.ContainsFunc(s.nodes, func(n Node) bool { return n.Threads > 1 }) {
 		return nil
 	}
-	return need("%s: how many CPUs the job takes of nodes whose cores have several cannot be forecast: leave the option out, and ask for so many CPUs as the job's cores have, or submit the job without --begin-by", s.n.Threads)
+	return need("%s: how many CPUs the job takes of nodes whose cores have several cannot be forecast: leave the option out, and ask for so many CPUs as the job's cores have, or submit the job without a promise", s.n.Threads)
 }
 
 // Alone reports whether a job of the request shares its nodes with no other job. The request is
@@ -87,7 +104,7 @@ func (c *Cluster) checkReservation(r *workload.Request, name string) *Rule {
 			return need("%s: reservation %s admits neither user %s nor account %s", option, one, r.User, r.Account)
 		}
 	}
-	return need("%s: waits inside of a reservation of Slurm cannot be forecast: submit the job without --begin-by, since the reservation keeps its nodes free", option)
+	return need("%s: waits inside of a reservation of Slurm cannot be forecast: submit the job without a promise, since the reservation keeps its nodes free", option)
 }
 
 // admits reports whether a reservation is open to the request's user or account. A name after

@@ -246,6 +246,27 @@ func FuzzConstraint(f *testing.F) {
 	})
 }
 
+// What fits a job are the nodes that satisfy its needs and are up.
+func TestFitting(t *testing.T) {
+	c := varied()
+	for name, v := range map[string]struct {
+		needs *workload.Needs
+		want  string
+	}{
+		"anything": {nil, "n1 n2 n3 n4 n5 n6 n7"},
+		"memory":   {&workload.Needs{NodeMemory: workload.NodeNeed{Amount: 100_000, Option: "--mem"}}, "n5"},
+		"too much": {&workload.Needs{NodeMemory: workload.NodeNeed{Amount: 1e6, Option: "--mem"}}, ""},
+	} {
+		var got []string
+		for _, n := range c.Fitting(workload.Request{Partition: "main", Size: workload.Size{Nodes: 1}}, v.needs) {
+			got = append(got, n.Name)
+		}
+		if strings.Join(got, " ") != v.want {
+			t.Errorf("%s: %v, want %s", name, got, v.want)
+		}
+	}
+}
+
 func TestNarrows(t *testing.T) {
 	c := varied()
 	n := c.Nodes["n8"]

@@ -12,8 +12,15 @@ import (
 // cannot: part of a sentence. It is "" if there are enough, or if not all nodes of the partition are
 // known. The request is complete.
 func (c *Cluster) Shortage(r workload.Request, now int64) string {
+	return c.shortage(r, c.reserved(now))
+}
+
+// Missing is Shortage for nodes of which nobody knows when they come back: those that are down or drained.
+func (c *Cluster) Missing(r workload.Request) string { return c.shortage(r, nil) }
+
+// shortage is Shortage with these nodes reserved.
+func (c *Cluster) shortage(r workload.Request, reserved map[string]bool) string {
 	p := c.Partitions[r.Partition]
-	reserved := c.reserved(now)
 	var usable []Node
 	var drained, down, kept int
 	for _, name := range p.Nodes {

@@ -56,4 +56,10 @@ func TestShortage(t *testing.T) {
 			t.Errorf("%s: %q, wanted %q", v.what, got, v.want)
 		}
 	}
+	c.Nodes = some
+	for need, want := range map[int32]string{2: "", 3: early} { // whatever is reserved
+		if got := c.Missing(workload.Request{Partition: "main", Size: workload.Size{Nodes: need, CPUs: need}}); got != want {
+			t.Errorf("%d nodes: %q are missing, wanted %q", need, got, want)
+		}
+	}
 }

@@ -93,8 +93,8 @@ func (f *Forecaster) Prospect(q *forecast.Question, c Circumstances, wait *forec
 	return p, true
 }
 
-// Rest forecasts the end of a job that has run for age seconds, from then on. A failure counts as if the job never ended, because
-// what it is to wait for then is not known.
+// Rest forecasts the end of a job that has run for age seconds, from then on: as Prospect would if it did not wait, given
+// that it has not ended yet. A failure counts as if the job never ended, because what it is to wait for then is not known.
 func (f *Forecaster) Rest(q *forecast.Question, age int64, c Circumstances) (p Prospect) {
 	run := f.runs.RunTime(q)
 	limit := max(q.Limit, 1)
@@ -105,9 +105,17 @@ func (f *Forecaster) Rest(q *forecast.Question, age int64, c Circumstances) (p P
 		}
 		return p
 	}
+	var ends forecast.Answer
+	for i := range ends.Wait {
+		ends.Wait[i] = 1
+	}
+	f.join(&record{}, &ends, &run)
+	ended := ends.Lower.Within(float64(age))
 	for i := range p.end {
 		seconds := delay.At(i)
-		p.end[i] = (run.Within(age+int64(seconds)) - before) / (1 - before)
+		if ended < 1 {
+			p.end[i] = (ends.Lower.Within(float64(age)+seconds) - ended) / (1 - ended)
+		}
 		if age+int64(seconds) >= limit {
 			p.timeOut[i] = (1 - max(before, run.Below(limit))) / (1 - before)
 		}

@@ -15,6 +15,11 @@ import (
 // recalibrated, as it has seen that they hold.
 func certain(t *testing.T, wait *delay.Distribution, runs *runTimes) *Forecaster {
 	t.Helper()
+	return trained(wait, runs, 1)
+}
+
+// trained returns a Forecaster of jobs that run for a number of times as long as is forecast.
+func trained(wait *delay.Distribution, runs *runTimes, times float64) *Forecaster {
 	f := New(scripted{wait}, runs, rand.New(rand.NewPCG(4, 4)))
 	f.SetConfidence(.5)
 	for i := range int64(20_000) {
@@ -24,7 +29,7 @@ func certain(t *testing.T, wait *delay.Distribution, runs *runTimes) *Forecaster
 		run := runs.RunTime(&q)
 		j.Start = j.Submit + int64(wait.Quantile(f.rng.Float64()))
 		f.Waited(&j)
-		j.End = j.Start + run.Draw(f.rng)
+		j.End = j.Start + int64(times*float64(run.Draw(f.rng)))
 		f.Score(&j)
 	}
 	return f
@@ -96,7 +101,7 @@ func TestProspectAgainstDraws(t *testing.T) {
 func TestRestAgainstDraws(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 6))
 	runs := learnt(limit, func() int64 { return int64(600 + 3000*r.ExpFloat64()) })
-	f := New(scripted{}, runs, r)
+	f := certain(t, forecasttest.Exponential(1800), runs)
 	q := &forecast.Question{Request: workload.Request{Limit: limit}}
 	run := runs.RunTime(q)
 	const age, draws = 1800, 200_000
@@ -123,6 +128,27 @@ func TestRestAgainstDraws(t *testing.T) {
 	beyond := f.Rest(q, limit+60, Circumstances{})
 	if got, stopped := beyond.Prob(60), beyond.TimeOut(); got != 0 || stopped != 1 {
 		t.Errorf("beyond its limit a job has done its work with %v, and is stopped with %v", got, stopped)
+	}
+}
+
+// A job that starts at once, and has not run yet, is no less likely to end in time than when it was promised.
+func TestRestFollowsProspect(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	runs := learnt(limit, func() int64 { return int64(600 + 3000*r.ExpFloat64()) })
+	for name, f := range map[string]*Forecaster{
+		"as forecast":     certain(t, forecasttest.Exponential(1800), runs),
+		"jobs are faster": trained(forecasttest.Exponential(1800), runs, .3),
+		"nothing seen":    New(scripted{forecasttest.Exponential(1800)}, runs, r),
+	} {
+		q := &forecast.Question{Request: workload.Request{Limit: limit}}
+		var a forecast.Answer
+		promised, ok := f.Prospect(q, Circumstances{}, &a)
+		rest := f.Rest(q, 0, Circumstances{})
+		for _, by := range []float64{900, 3600, 7200} {
+			if before, now := promised.Prob(by), rest.Prob(by); !ok || now < before {
+				t.Errorf("%s: %.3f within %g s before it started, and then %.3f", name, before, by, now)
+			}
+		}
 	}
 }
 

@@ -251,6 +251,20 @@ func TestSetsGrow(t *testing.T) {
 		}
 		last = p
 	}
+	// However often sets are hit, the risk of one is less than 1.
+	f := m.Forecast(list)
+	for i := range f.sizes {
+		f.sizes[i] = sizes{}
+		for k := range f.sizes[i].hit {
+			f.sizes[i].hit[k], f.sizes[i].expected[k] = 300, 100
+		}
+	}
+	for _, n := range list {
+		f.Correct(n, 3/f.Expected(n, 86400))
+	}
+	if p := f.Prob(list[:2], 0, 86400); p >= 1 || p < .95 {
+		t.Errorf("two nodes of which three failures each are expected: %v", p)
+	}
 	last = 0
 	for hours := int64(1); hours < 400; hours++ {
 		p := m.Prob(list[:100], 0, hours*3600)

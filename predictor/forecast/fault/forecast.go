@@ -71,7 +71,12 @@ func (f *Forecast) Prob(nodes []string, from, to int64) float64 {
 		expected := f.Expected(node, to) - f.Expected(node, from)
 		sum, largest = sum+expected, max(largest, expected)
 	}
-	return min(1, max(-math.Expm1(-largest), -math.Expm1(-sum)*f.share(len(nodes), float64(to-from)/day)))
+	share := f.share(len(nodes), float64(to-from)/day)
+	set := -math.Expm1(-sum) * min(1, share)
+	if share > 1 {
+		set = -math.Expm1(-sum * share) // so that no set is sure to fail
+	}
+	return max(-math.Expm1(-largest), set)
 }
 
 // share returns sizes.share for a set of so many nodes and a span in days: between the horizons, one between theirs.

@@ -72,6 +72,9 @@ func (k *Keeper) planCompletion(ctx context.Context, user string, req *api.PlanR
 	if no != nil {
 		return refuse(apiRefusal(no))
 	}
+	if missing := planner.Cluster.Missing(r.Job); missing != "" {
+		return refuse(&api.Refusal{Reason: missing})
+	}
 	avoided, safer := k.avoided(planner.Cluster, &r.Job, req, duringWork(0, &r.Job))
 	var wait forecast.Answer
 	circumstances := completion.Circumstances{Checkpoints: req.CheckpointInterval}
@@ -80,7 +83,7 @@ func (k *Keeper) planCompletion(ctx context.Context, user string, req *api.PlanR
 		reason := cmp.Or(wait.Down, "nothing is known yet of how long such jobs wait; submit the job without --finish-by, and ask again once more jobs have run")
 		return refuse(&api.Refusal{Reason: reason})
 	}
-	agreed := negotiate.Ask(prospect, negotiate.Request{Now: now, Deadline: req.FinishBy, Prob: r.Prob, Risk: req.Risk})
+	agreed := negotiate.Ask(prospect, negotiate.Request{Now: now, Deadline: req.FinishBy, Prob: r.Prob, Risk: req.Risk, Latest: now + k.Horizon + r.Job.Limit})
 	for _, o := range agreed.Others {
 		answer.Offers = append(answer.Offers, api.Offer{
 			Kind: api.OfferEnd, Prob: o.Prob, FinishBy: o.Deadline, Nodes: r.Job.Nodes, CPUs: r.Job.CPUs, Limit: r.Job.Limit,
@@ -122,7 +125,8 @@ func (k *Keeper) planCompletion(ctx context.Context, user string, req *api.PlanR
 func (k *Keeper) prospect(c *limits.Cluster, r *trajectory.Request, circumstances completion.Circumstances, avoided []string, claims []workload.Claim, wait *forecast.Answer) (p negotiate.Prospect, blocked *api.Blocked, ok bool) {
 	room := k.room(claims)
 	q := forecast.Question{Request: r.Job, Now: r.Now, Submit: r.Now, Job: r.ID}
-	circumstances.FailureRate = failuresOf(&r.Job, k.candidates(c, &r.Job, avoided, duringWork(0, &r.Job))) / float64(max(1, r.Job.Limit))
+	fitting := c.Fitting(r.Job, r.Needs)
+	circumstances.FailureRate = failuresOf(nodesFor(&r.Job, fitting), k.candidates(fitting, avoided, duringWork(0, &r.Job))) / float64(max(1, r.Job.Limit))
 	circumstances.Delay = func(a *forecast.Answer) {
 		blocked = avoid(a, c.Blocked(r.Job), r.Now, r.Job.Limit)
 		bound(a, func(at int64) float64 {
@@ -272,6 +276,12 @@ func (k *Keeper) foreseeCompletion(ctx context.Context, e *ledger.Entry, j *slur
 		return nil
 	}
 	prob := prospect.Prob(float64(e.FinishBy - from))
+	missing := ""
+	if state := k.cluster.Load(); j.Start == 0 && state != nil {
+		if missing = state.limits.Missing(j.Request); missing != "" {
+			prospect, prob = &completion.Prospect{}, 0
+		}
+	}
 	later, obstacle := int64(0), ""
 	if seconds, ok := prospect.Within(e.Prob, 60); ok && prob < e.Prob {
 		later = from + seconds
@@ -282,7 +292,9 @@ func (k *Keeper) foreseeCompletion(ctx context.Context, e *ledger.Entry, j *slur
 	switch {
 	case len(lost) > 0:
 		obstacle = fmt.Sprintf("node %s is down or does not respond, so that the job has to begin again", lost[0])
-	case prospect.TimeOut() > .5:
+	case missing != "":
+		obstacle = missing
+	case prospect.TimeOut() > .5 && prob < e.Prob:
 		obstacle = "jobs that have run for so long are likely to be stopped at their time limit, and then nothing is promised"
 	case prob == 0:
 		obstacle = unlikely

@@ -25,28 +25,51 @@ func (k *Keeper) failures(nodes []string, s window) float64 {
 	if k.Health == nil || len(nodes) == 0 || s.to <= s.from {
 		return 0
 	}
-	const most = 50 // more make no difference
+	const most = 30 // more make no difference
 	return min(-math.Log1p(-k.Health.FailureProb(nodes, s.from, s.to)), most)
 }
 
-// candidates returns the nodes that a job may run on, without those that it avoids, and how many failures of each are expected in
-// a window.
-func (k *Keeper) candidates(c *limits.Cluster, job *workload.Request, avoided []string, s window) (nodes []placement.Node) {
-	for _, name := range c.Partitions[job.Partition].Nodes {
-		if n, known := c.Nodes[name]; known && n.Usable && !slices.Contains(avoided, name) {
+// candidates returns how many failures are expected in a window of each of the nodes that fit a job, without those that it avoids.
+func (k *Keeper) candidates(fitting []limits.Node, avoided []string, s window) (nodes []placement.Node) {
+	for i := range fitting {
+		if name := fitting[i].Name; !slices.Contains(avoided, name) {
 			nodes = append(nodes, placement.Node{Name: name, Expected: k.failures([]string{name}, s)})
 		}
 	}
 	return nodes
 }
 
-// failuresOf returns how many failures are expected of the nodes of a job that may run on any of some.
-func failuresOf(job *workload.Request, nodes []placement.Node) float64 {
+// nodesFor returns how many of the nodes that fit a job have all that it needs, whichever they are.
+func nodesFor(job *workload.Request, fitting []limits.Node) int {
+	need := int64(max(1, job.Nodes))
+	for _, of := range []struct {
+		all int64
+		on  func(*limits.Node) int64
+	}{
+		{int64(job.CPUs), func(n *limits.Node) int64 { return n.CPUs }},
+		{int64(job.GPUs), func(n *limits.Node) int64 { return n.Gres["gpu"] }},
+		{job.Memory, func(n *limits.Node) int64 { return n.Memory }},
+	} {
+		least := int64(0)
+		for i := range fitting {
+			if has := of.on(&fitting[i]); has > 0 && (least == 0 || has < least) {
+				least = has
+			}
+		}
+		if least > 0 {
+			need = max(need, (of.all+least-1)/least)
+		}
+	}
+	return int(min(need, math.MaxInt32))
+}
+
+// failuresOf returns how many failures are expected of the nodes of a job that needs so many, and may run on any of some.
+func failuresOf(need int, nodes []placement.Node) float64 {
 	sum := 0.
 	for _, n := range nodes {
 		sum += n.Expected
 	}
-	return sum * float64(max(1, job.Nodes)) / float64(max(1, len(nodes)))
+	return sum * float64(need) / float64(max(need, len(nodes)))
 }
 
 // avoided returns the nodes that a job had better do without during a window, as far as its user and the site want that, by name; and
@@ -56,8 +79,10 @@ func (k *Keeper) avoided(c *limits.Cluster, job *workload.Request, req *api.Plan
 	if k.Health == nil || named || cmp.Or(req.RiskyNodes, k.RiskyNodes) != api.RiskyAvoid {
 		return nil, 0
 	}
-	all := k.candidates(c, job, nil, s)
-	for _, n := range placement.Avoid(all, int(max(1, job.Nodes))) {
+	fitting := c.Fitting(*job, req.Needs)
+	all := k.candidates(fitting, nil, s)
+	need := nodesFor(job, fitting)
+	for _, n := range placement.Avoid(all, need) {
 		names = append(names, n.Name)
 	}
 	if len(names) == 0 {
@@ -65,5 +90,5 @@ func (k *Keeper) avoided(c *limits.Cluster, job *workload.Request, req *api.Plan
 	}
 	slices.Sort(names)
 	rest := slices.DeleteFunc(slices.Clone(all), func(n placement.Node) bool { return slices.Contains(names, n.Name) })
-	return names, math.Exp(-failuresOf(job, rest)) - math.Exp(-failuresOf(job, all))
+	return names, math.Exp(-failuresOf(need, rest)) - math.Exp(-failuresOf(need, all))
 }

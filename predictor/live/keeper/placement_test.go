@@ -89,6 +89,24 @@ func TestAvoided(t *testing.T) {
 	if names, _ := k.avoided(c, job, &api.PlanRequest{RiskyNodes: api.RiskyAllow}, work); names != nil {
 		t.Errorf("allowed, and yet leaves out %v", names)
 	}
+	for i := range 20 {
+		name := fmt.Sprintf("n%02d", i)
+		n := c.Nodes[name]
+		n.CPUs, n.Memory = 4, 1000
+		if i == 3 || i == 9 || i == 12 {
+			n.Memory = 9000
+		}
+		c.Nodes[name] = n
+	}
+	many := *job
+	many.Nodes, many.CPUs = 1, 40
+	if names, _ := k.avoided(c, &many, &api.PlanRequest{}, work); names != nil {
+		t.Errorf("without %v the 40 CPUs of a job may be too many", names)
+	}
+	large := &workload.Needs{NodeMemory: workload.NodeNeed{Amount: 8000, Option: "--mem"}}
+	if names, _ := k.avoided(c, job, &api.PlanRequest{Needs: large}, work); names != nil {
+		t.Errorf("leaves out %v of the three nodes that have the memory", names)
+	}
 	named := &workload.Needs{Exclude: workload.NamedNodes{Names: []string{"n01"}}}
 	if names, _ := k.avoided(c, job, &api.PlanRequest{Needs: named}, work); names != nil {
 		t.Errorf("with nodes of the user's choice it leaves out %v", names)

@@ -39,6 +39,8 @@ type Request struct {
 	// Risk, if not 0, is the least probability for which the user takes another deadline than the one asked
 	// for, the earliest that has it, without being asked. Without a Deadline it stands for Prob.
 	Risk float64
+	// Latest is the latest deadline that is promised or offered unless it is asked for, or 0 if any is.
+	Latest int64
 }
 
 // Offer is a deadline, in Unix seconds, and a probability that can be promised for it. Estimate is the one forecast, which
@@ -78,11 +80,14 @@ func Ask(p Prospect, r Request) (a Answer) {
 		}
 	}
 	if a.Promise == nil && r.Risk != 0 {
-		if found, ok := earliest(p, r.Now, r.Risk); ok {
+		if found, ok := earliest(p, &r, r.Risk); ok {
 			a.Promise, a.Reason = &found, ""
 			asked = r.Risk
 		} else if r.Deadline == 0 {
 			a.Reason = fmt.Sprintf("no end can be promised with probability %.4g, however late", r.Risk)
+			if r.Latest != 0 {
+				a.Reason = fmt.Sprintf("no end can be promised with probability %.4g within the time for which the site promises", r.Risk)
+			}
 		}
 	}
 	a.Others = others(p, &r, a.Promise, asked)
@@ -90,14 +95,14 @@ func Ask(p Prospect, r Request) (a Answer) {
 }
 
 // earliest returns the offer of the earliest deadline with a probability. It reports false if there is none.
-func earliest(p Prospect, now int64, prob float64) (o Offer, ok bool) {
+func earliest(p Prospect, r *Request, prob float64) (o Offer, ok bool) {
 	seconds, ok := p.Within(prob, 1)
 	if !ok {
 		return o, false
 	}
-	o.Deadline, o.Prob = (now+seconds+step-1)/step*step, prob
-	o.Estimate = p.Prob(float64(o.Deadline - now))
-	return o, o.Estimate >= prob
+	o.Deadline, o.Prob = (r.Now+seconds+step-1)/step*step, prob
+	o.Estimate = p.Prob(float64(o.Deadline - r.Now))
+	return o, o.Estimate >= prob && (r.Latest == 0 || o.Deadline <= r.Latest)
 }
 
 // leastShare is the least probability that is offered, as a share of the one asked for. Whoever needs an end has no use for
@@ -113,7 +118,7 @@ func others(p Prospect, r *Request, promise *Offer, asked float64) (list []Offer
 		list = append(list, Offer{r.Deadline, prob.Percent(estimate), estimate})
 	}
 	for _, level := range append(levels[:], asked) {
-		if o, ok := earliest(p, r.Now, level); ok {
+		if o, ok := earliest(p, r, level); ok {
 			list = append(list, o)
 		}
 	}

@@ -62,8 +62,10 @@ func TestAsk(t *testing.T) {
 			[]deal{{720, .5}, {1440, .75}, {2340, .9}, {3000, .95}, {4620, .99}}},
 		"risk, too late": {1, Request{Deadline: now + 1200, Prob: .9, Risk: .8}, &deal{1620, .8}, "",
 			[]deal{{720, .5}, {1200, .69}, {1440, .75}, {2340, .9}, {3000, .95}, {4620, .99}}},
-		"however late": {.8, Request{Risk: .9, Prob: .9}, nil, "no end can be promised with probability 0.9, however late", []deal{{1020, .5}, {2820, .75}}},
-		"never":        {0, Request{Deadline: now + 1200, Prob: .9}, nil, "no end by the deadline can be promised, however little is asked", nil},
+		"nothing so late": {1, Request{Risk: .9, Prob: .5, Latest: now + 2400}, &deal{2340, .9}, "", []deal{{720, .5}, {1440, .75}}},
+		"too late a one":  {1, Request{Risk: .9, Prob: .5, Latest: now + 2000}, nil, "no end can be promised with probability 0.9 within the time for which the site promises", []deal{{720, .5}, {1440, .75}}},
+		"however late":    {.8, Request{Risk: .9, Prob: .9}, nil, "no end can be promised with probability 0.9, however late", []deal{{1020, .5}, {2820, .75}}},
+		"never":           {0, Request{Deadline: now + 1200, Prob: .9}, nil, "no end by the deadline can be promised, however little is asked", nil},
 	} {
 		c.r.Now = now
 		a := Ask(exponential(c.most), c.r)

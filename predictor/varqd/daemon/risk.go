@@ -14,8 +14,9 @@ import (
 // forecast has learnt it takes risks to grow evenly.
 var riskSpans = []int64{3600, 6 * 3600, 86400, 2 * 86400, 7 * 86400}
 
-// mostExpected is the most failures that a Risk expects: more make no difference.
-const mostExpected = 50
+// mostExpected is the most failures that a Risk expects: more make no difference, and the probability of none, which is
+// exp(-mostExpected), is still told from 0.
+const mostExpected = 30
 
 // Risk implements server.Service.
 func (s service) Risk(_ context.Context, names []string) (api.Risk, error) {
@@ -53,7 +54,6 @@ func (s service) Risk(_ context.Context, names []string) (api.Risk, error) {
 		last = max(last, expected(names, span))
 		r.Within = append(r.Within, api.ExpectedFailures{Within: span, Failures: last})
 	}
-	const longRun = 7 * 86400
-	r.Rate = expected(make([]string, len(names)), longRun) / longRun // of nodes of which nothing is known
+	r.Rate = last / float64(riskSpans[len(riskSpans)-1])
 	return r, nil
 }
