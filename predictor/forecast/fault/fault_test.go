@@ -230,6 +230,27 @@ func TestPlannedWork(t *testing.T) {
 	}
 }
 
+// A node that fails several times a day has more failures in a week than in a day, and none is safe after the first.
+func TestRiskGoesOn(t *testing.T) {
+	m := New(names(10), nil, 0)
+	for at := int64(0); at < 100*86400; at += 5 * 3600 {
+		m.Observe(Event{Node: names(10)[3], At: at})
+	}
+	for _, node := range names(10)[3:5] {
+		last := 0.
+		for _, days := range []int64{1, 2, 4, 7, 14} {
+			expected := m.Expected(node, days*86400)
+			if expected <= last {
+				t.Errorf("%s: %v failures within %d days, and %v before", node, expected, days, last)
+			}
+			last = expected
+		}
+	}
+	if day, week := m.Expected(names(10)[3], 86400), m.Expected(names(10)[3], 7*86400); week < 2*day {
+		t.Errorf("%v failures within a day, %v within a week", day, week)
+	}
+}
+
 // The risk of a set grows with the set and with the time, more or less, whatever their sizes.
 func TestSetsGrow(t *testing.T) {
 	const nodes, days = 300, 400

@@ -110,10 +110,13 @@ func (m *Model) Expected(node string, span int64) float64 {
 
 // growth returns how the failures expected of the node at a place grow from now on.
 func (m *Model) growth(n int) (g growth) {
-	last := 0.
+	last, before := 0., 0.
 	for i, l := range m.learners {
-		_, expected := l.ask(n)
-		last = max(last, expected)
+		x, expected := l.ask(n)
+		if expected < last { // the shorter horizon knows better; then the node's own rate goes on
+			expected = last + x[frail]*(1-before/horizons[i])
+		}
+		last, before = expected, horizons[i]
 		g[i] = last
 	}
 	return g

@@ -73,9 +73,9 @@ type Daemon struct {
 	messenger *notice.Messenger // nil if no program is told of promises
 	nodes     health.Monitor
 	risks     health.Risks
-	nodesAt   atomic.Int64             // when the nodes were read last, Unix seconds, or 0
-	shared    atomic.Pointer[[]string] // the nodes of each running job with several, hostlists
-	sites     forecasters              // the site's own
+	nodesAt   atomic.Int64              // when the nodes were read last, Unix seconds, or 0
+	running   atomic.Pointer[[]running] // the jobs that run and have nodes
+	sites     forecasters               // the site's own
 	problems  *problems
 	reads     *reads // of the queue
 	looks     *looks // at the queue

@@ -209,27 +209,53 @@ func (d *Daemon) forecasts(voices []health.Voice) faultscore.Forecasts {
 	return f
 }
 
-// sharedNodes returns the nodes of each running job that has several.
-func sharedNodes(queue []slurm.QueueEntry) *[]string {
-	var list []string
+// running is a job that runs.
+type running struct {
+	user, nodes string // nodes is a hostlist
+	several     bool
+}
+
+// runningJobs returns the jobs that run and have nodes.
+func runningJobs(queue []slurm.QueueEntry) *[]running {
+	var list []running
 	for i := range queue {
-		if j := &queue[i]; j.State == workload.Running && !j.Completing && j.Size.Nodes > 1 && j.Nodes != "" {
-			list = append(list, j.Nodes)
+		if j := &queue[i]; j.State == workload.Running && !j.Completing && j.Nodes != "" {
+			list = append(list, running{j.User, j.Nodes, j.Size.Nodes > 1})
 		}
 	}
-	slices.Sort(list)
-	list = slices.Compact(list) // job arrays' tasks may share their nodes
 	return &list
+}
+
+// nodesOf returns the nodes of a user's running jobs, as far as they are known.
+func (d *Daemon) nodesOf(user string) map[string]bool {
+	nodes := map[string]bool{}
+	if jobs := d.running.Load(); jobs != nil {
+		for _, j := range *jobs {
+			if names, err := hostlist.Expand(j.nodes); err == nil && j.user == user {
+				for _, name := range names {
+					nodes[name] = true
+				}
+			}
+		}
+	}
+	return nodes
 }
 
 // sets returns what is forecast of the nodes of each running job together, if all of them are in service.
 func (d *Daemon) sets(inService []string) (sets []faultscore.Set) {
-	shared := d.shared.Load()
+	jobs := d.running.Load()
 	forecast, _ := d.risks.Forecast()
-	if shared == nil || forecast == nil {
+	if jobs == nil || forecast == nil {
 		return nil
 	}
-	for _, list := range *shared {
+	var shared []string
+	for _, j := range *jobs {
+		if j.several {
+			shared = append(shared, j.nodes)
+		}
+	}
+	slices.Sort(shared)
+	for _, list := range slices.Compact(shared) { // job arrays' tasks may share their nodes
 		nodes, err := hostlist.Expand(list)
 		if err != nil || slices.ContainsFunc(nodes, func(node string) bool { _, ok := slices.BinarySearch(inService, node); return !ok }) {
 			continue

@@ -229,7 +229,7 @@ func TestFailuresAreScored(t *testing.T) {
 					t.Fatal(err)
 				}
 				t.Cleanup(func() { d.Close() })
-				d.shared.Store(sharedNodes([]slurm.QueueEntry{job("a,b", 2), job("a,b", 2), job("b,c", 2), job("a", 1), job("", 2)}))
+				d.running.Store(runningJobs([]slurm.QueueEntry{job("a,b", 2), job("a,b", 2), job("b,c", 2), job("a", 1), job("", 2)}))
 				return &tending{Daemon: d, tries: mostTries}
 			}
 			varqd := open()

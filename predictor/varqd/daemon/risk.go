@@ -18,9 +18,15 @@ var riskSpans = []int64{3600, 6 * 3600, 86400, 2 * 86400, 7 * 86400}
 // exp(-mostExpected), is still told from 0.
 const mostExpected = 30
 
-// Risk implements server.Service.
-func (s service) Risk(_ context.Context, names []string) (api.Risk, error) {
+// Risk implements server.Service. Who may not see the nodes may ask about those of her running jobs.
+func (s service) Risk(_ context.Context, user string, names []string) (api.Risk, error) {
 	d := s.daemon
+	if err := d.keeper.MaySeeNodes(user); err != nil {
+		hers := d.nodesOf(user)
+		if slices.ContainsFunc(names, func(name string) bool { return !hers[name] }) {
+			return api.Risk{}, api.Fault(api.ErrForbidden, "only Slurm's operators may see nodes of which they have no running job (PrivateData=nodes in slurm.conf); those of a job that has just started are known within a minute")
+		}
+	}
 	forecast, learnt := d.risks.Forecast()
 	if forecast == nil {
 		return api.Risk{}, errNodesUnread

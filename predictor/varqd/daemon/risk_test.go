@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/slurm/sacctmgr"
+	"github.com/varq-project/varq/predictor/workload"
 )
 
 // maintainedSlurm has nodes that fail, and a maintenance.
@@ -22,6 +24,15 @@ type maintainedSlurm struct {
 func (s maintainedSlurm) Cluster(ctx context.Context) (limits.Cluster, error) {
 	c, err := s.frailSlurm.Cluster(ctx)
 	c.Reservations = append(c.Reservations, s.maintenance)
+	return c, err
+}
+
+// privateSlurm shows its nodes to operators only.
+type privateSlurm struct{ *frailSlurm }
+
+func (s privateSlurm) Cluster(ctx context.Context) (limits.Cluster, error) {
+	c, err := s.frailSlurm.Cluster(ctx)
+	c.PrivateNodes = true
 	return c, err
 }
 
@@ -41,7 +52,7 @@ func TestRisk(t *testing.T) {
 	}
 	d, _ := frail(t, func() time.Time { return now }, fake)
 	s := service{Keeper: d.keeper, daemon: d}
-	if _, err := s.Risk(t.Context(), []string{"a"}); !errors.Is(err, api.ErrUnavailable) {
+	if _, err := s.Risk(t.Context(), "alice", []string{"a"}); !errors.Is(err, api.ErrUnavailable) {
 		t.Errorf("before the first look: %v", err)
 	}
 	d.keeper.Slurm = maintainedSlurm{fake, limits.Reservation{Name: "upgrade", Start: now.Unix() + 7200, End: now.Unix() + 9000, Nodes: []string{"c"}, Maintenance: true}}
@@ -54,7 +65,7 @@ func TestRisk(t *testing.T) {
 	}
 	of := func(nodes ...string) api.Risk {
 		t.Helper()
-		r, err := s.Risk(t.Context(), nodes)
+		r, err := s.Risk(t.Context(), "alice", nodes)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +95,23 @@ func TestRisk(t *testing.T) {
 	if all := of("d", "c", "b", "a"); all.Drain == nil || *all.Drain != (api.Drain{Node: "d", Since: now.Unix() - 50, Reason: "fan", By: "root"}) || all.Maintenance == nil {
 		t.Errorf("%+v", all)
 	}
-	if _, err := s.Risk(t.Context(), []string{"a", "z9"}); !errors.Is(err, api.ErrNotFound) || err.Error() != "Slurm has no node z9" {
+	if _, err := s.Risk(t.Context(), "alice", []string{"a", "z9"}); !errors.Is(err, api.ErrNotFound) || err.Error() != "Slurm has no node z9" {
 		t.Error(err)
+	}
+
+	// Where nodes are private, users are told of those of their own running jobs, and not which others there are.
+	d.keeper.Slurm = privateSlurm{fake}
+	if err := d.keeper.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	d.running.Store(runningJobs([]slurm.QueueEntry{
+		{Job: workload.Job{Request: workload.Request{User: "alice"}, State: workload.Running}, Nodes: "a,b"},
+		{Job: workload.Job{Request: workload.Request{User: "bob"}, State: workload.Running}, Nodes: "b,c"},
+		{Job: workload.Job{Request: workload.Request{User: "alice"}, State: workload.Pending}, Nodes: "d"},
+	}))
+	for list, allowed := range map[string]bool{"a": true, "a,b": true, "c": false, "a,c": false, "d": false, "z9": false} {
+		if _, err := s.Risk(t.Context(), "alice", strings.Split(list, ",")); (err == nil) != allowed || !allowed && !errors.Is(err, api.ErrForbidden) {
+			t.Errorf("alice about %s: %v", list, err)
+		}
 	}
 }

@@ -304,7 +304,7 @@ func (h *handler) risk(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	risk, err := h.service.Risk(r.Context(), nodes)
+	risk, err := h.service.Risk(r.Context(), r.user, nodes)
 	if err != nil {
 		return err
 	}

@@ -50,7 +50,7 @@ type Service interface {
 	// Nodes lists the nodes, and how probable it is that they fail, if user may see them.
 	Nodes(ctx context.Context, user string) (api.Nodes, error)
 	// Risk tells how probable it is that one of these nodes fails.
-	Risk(ctx context.Context, nodes []string) (api.Risk, error)
+	Risk(ctx context.Context, user string, nodes []string) (api.Risk, error)
 	// NodesCalibration tells how far these forecasts are to be believed.
 	NodesCalibration(ctx context.Context, q api.NodesCalibrationQuery) (api.NodesCalibration, error)
 	// Health tells how varqd itself is.

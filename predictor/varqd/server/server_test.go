@@ -93,7 +93,7 @@ func (s *fakeService) Limits(_ context.Context, user string) (api.Limits, error)
 	return api.Limits{User: user, Open: 3, Rules: []api.LimitRule{}}, nil
 }
 
-func (s *fakeService) Risk(_ context.Context, nodes []string) (api.Risk, error) {
+func (s *fakeService) Risk(_ context.Context, _ string, nodes []string) (api.Risk, error) {
 	return api.Risk{At: 7, Nodes: len(nodes)}, nil
 }
 
