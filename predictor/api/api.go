@@ -17,6 +17,7 @@ const (
 	PathNodes        = "/v1/nodes"             // GET: Nodes
 	PathNodesScores  = "/v1/nodes/calibration" // GET, with Param...: NodesCalibration
 	PathRisk         = "/v1/risk"              // GET, with ParamNodes: Risk
+	PathVitals       = "/v1/vitals"            // POST Vitals
 	PathPredict      = "/v1/predict"           // POST PredictRequest: Prediction
 	PathHealth       = "/healthz"              // GET Health
 	PathMetrics      = "/metrics"              // GET Prometheus text

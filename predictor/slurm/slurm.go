@@ -96,7 +96,10 @@ type Shape struct {
 
 // Node is one compute node.
 type Node struct {
-	Name       string
+	Name string
+	// Address and Hostname are NodeAddr and NodeHostname in slurm.conf: how slurmctld reaches the node, and what the node calls itself.
+	Address, Hostname string
+
 	CPUs       int32
 	Threads    int32 // CPUs of a core, or 0 if not known
 	Memory     int64 // MiB

@@ -22,7 +22,7 @@ func Serve(f forecast.Forecaster, version string) {
 
 // FaultModel is a forecaster of failures.
 type FaultModel interface {
-	// Observe tells that something has happened to a node. Kinds are as in health.Kinds.
+	// Observe tells that something has happened to a node. Kinds are as in health.Kinds and vitals.Kinds.
 	Observe(e fault.Event)
 	// Expected returns how many failures of each of these nodes are expected within a span from now on, in seconds. A
 	// number below 0 says that it is not known.

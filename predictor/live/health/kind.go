@@ -78,7 +78,7 @@ const (
 	maintenance  = "maintenance" // down or drained in a maintenance reservation
 )
 
-// Kinds returns the kinds of events that are no failures.
+// Kinds returns the kinds of events that are no failures, as far as Slurm tells of them.
 func Kinds() []string {
 	return []string{unresponsive, drained, failing, down, unhealthy, killFailed, reboot, maintenance}
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/varq-project/varq/predictor/forecast/fault"
+	"github.com/varq-project/varq/predictor/live/vitals"
 )
 
 const (
@@ -28,8 +29,12 @@ type Risks struct {
 	events   []fault.Event
 	since    int64 // from when on events are known
 	relearnt int64 // when the model was made
-	last     int64 // now of the last call
-	learnt   Learnt
+	// kinds are those of vitals.Kinds that have occurred: a kind that never occurs needs no room in the model. unmodelled
+	// tells that one of them has occurred since the model was made.
+	kinds      []string
+	unmodelled bool
+	last       int64 // now of the last call
+	learnt     Learnt
 
 	mu       sync.Mutex // guards the following
 	told     map[string]Risk
@@ -68,14 +73,11 @@ type Learnt struct {
 // returns what others say of the nodes; Replay waits for it, so that an event is either told to them or replayed.
 //
 // Learning from the past of n nodes takes as fault.Model's methods say, once, when since moves back, and when nodes have come or
-// gone, or the clock has been set back, but at most once in relearnEvery. Of does not wait for that.
+// gone, a kind of vitals.Kinds occurs for the first time, or the clock has been set back, but at most once in relearnEvery. Of does not wait for that.
 func (r *Risks) Learn(nodes []string, events []fault.Event, since, now int64, ask func() []Voice) {
 	r.learning.Lock()
 	defer r.learning.Unlock()
-	r.events = append(r.events, events...)
-	if more := len(r.events) - mostEvents; more > 0 {
-		r.events = slices.Delete(r.events, 0, more)
-	}
+	r.remember(events)
 	if len(nodes) == 0 {
 		return
 	}
@@ -86,7 +88,7 @@ func (r *Risks) Learn(nodes []string, events []fault.Event, since, now int64, as
 		r.since = since
 	}
 	setBack := now < r.last-relearnEvery
-	if more || setBack || !slices.Equal(nodes, r.nodes) && now >= r.relearnt+relearnEvery {
+	if more || setBack || (r.unmodelled || !slices.Equal(nodes, r.nodes)) && now >= r.relearnt+relearnEvery {
 		r.relearn(nodes, now)
 	} else {
 		for _, e := range events {
@@ -102,11 +104,34 @@ func (r *Risks) Learn(nodes []string, events []fault.Event, since, now int64, as
 	r.tell(voices)
 }
 
+// remember keeps events, and of too many the latest: events that are no failures go first.
+func (r *Risks) remember(events []fault.Event) {
+	for _, e := range events {
+		if !slices.Contains(r.kinds, e.Kind) && slices.Contains(vitals.Kinds(), e.Kind) {
+			r.kinds, r.unmodelled = append(r.kinds, e.Kind), true
+		}
+	}
+	r.events = append(r.events, events...)
+	more := len(r.events) - mostEvents
+	if more <= 0 {
+		return
+	}
+	r.events = slices.DeleteFunc(r.events, func(e fault.Event) bool {
+		goes := more > 0 && e.Kind != fault.Failure
+		if goes {
+			more--
+		}
+		return goes
+	})
+	r.events = slices.Delete(r.events, 0, more)
+}
+
 // relearn makes the model again, from all events.
 func (r *Risks) relearn(nodes []string, now int64) {
 	start := max(min(r.since, now), now-mostNodeDays/int64(len(nodes))*day)
 	slices.SortStableFunc(r.events, byTime)
-	r.model, r.nodes, r.relearnt, r.learnt = fault.New(nodes, Kinds(), start), nodes, now, Learnt{Since: start}
+	r.model = fault.New(nodes, slices.Concat(Kinds(), r.kinds), start)
+	r.nodes, r.relearnt, r.unmodelled, r.learnt = nodes, now, false, Learnt{Since: start}
 	for _, e := range r.events {
 		if e.At >= start && e.At <= now {
 			r.observe(e)

@@ -2,10 +2,12 @@ package health
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/varq-project/varq/predictor/forecast/fault"
+	"github.com/varq-project/varq/predictor/live/vitals"
 )
 
 // A node that fails again and again is the riskiest, and what is learnt by and by is what is learnt at once.
@@ -92,6 +94,54 @@ func TestRisksAreBounded(t *testing.T) {
 	r.Learn(nodes, []fault.Event{{Node: nodes[0], At: now - 2000*day}, {Node: nodes[1], At: now - 100}}, now-3000*day, now, nil)
 	if from := r.Learnt(); len(r.events) != mostEvents || from != (Learnt{now - 50*day, 1}) {
 		t.Errorf("%d events, %+v", len(r.events), from)
+	}
+}
+
+// Events that are no failures go first, in the order of their arrival, and then failures.
+func TestFailuresAreKept(t *testing.T) {
+	var r Risks
+	r.remember([]fault.Event{{Node: "n1", At: 1}, {Node: "n1", Kind: drained, At: 2}})
+	r.remember(make([]fault.Event, mostEvents-2))
+	r.remember([]fault.Event{{Node: "n1", Kind: drained, At: 3}})
+	if r.events[0].At != 1 || r.events[mostEvents-1].At != 3 || len(r.events) != mostEvents {
+		t.Errorf("of the first %+v, of the last %+v, %d in all", r.events[0], r.events[mostEvents-1], len(r.events))
+	}
+	r.remember(make([]fault.Event, 2))
+	if r.events[0].At != 0 || len(r.events) != mostEvents {
+		t.Errorf("of the first %+v, %d in all", r.events[0], len(r.events))
+	}
+}
+
+// What agents tell announces failures where it does, once there is something told.
+func TestVitalsAnnounce(t *testing.T) {
+	var r Risks
+	nodes := []string{"n1", "n2", "n3", "n4"}
+	kind := vitals.Kinds()[0]
+	const start = int64(1_700_000_000)
+	now := start
+	step := func(events ...fault.Event) {
+		now += 3600
+		r.Learn(nodes, events, start, now, nil)
+	}
+	step()
+	without := r.Of("n1").Prob
+	if r.kinds != nil {
+		t.Errorf("%v have occurred", r.kinds)
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 100 {
+		node := nodes[random.IntN(4)]
+		step(fault.Event{Node: node, Kind: kind, At: now + 1})
+		step()
+		step(fault.Event{Node: node, At: now + 1})
+		for range random.IntN(400) {
+			step()
+		}
+	}
+	calm := r.Of("n1").Prob
+	step(fault.Event{Node: "n1", Kind: kind, At: now + 1})
+	if told := r.Of("n1"); told.Prob < 2*calm || told.Why != "this befell it: "+kind {
+		t.Errorf("%g at first, %g when calm, then %+v", without, calm, told)
 	}
 }
 

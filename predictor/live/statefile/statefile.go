@@ -1,6 +1,6 @@
 // Package statefile opens the file in which varqd stores what it cannot learn again from
-// Slurm: promises (package ledger), the scores of forecasts (packages scores and faultscore), and what
-// would have been promised (package shadow). These packages read and write the rows. This package defines
+// Slurm: promises (package ledger), the scores of forecasts (packages scores and faultscore), what
+// would have been promised (package shadow), and what was noticed of nodes (package vitals). These packages read and write the rows. This package defines
 // the tables of all, because the steps that build a file have one order.
 package statefile
 
@@ -36,10 +36,12 @@ var (
 	faultsSQL string
 	//go:embed 12_lost.sql
 	lostSQL string
+	//go:embed 13_vitals.sql
+	vitalsSQL string
 )
 
 // steps build the tables; see sqlitefile.Open. A new step comes last, and no step changes.
-var steps = []string{promisesSQL, scoresSQL, oddsSQL, ceilingSQL, shadowSQL, oddsByUserSQL, runsSQL, slotsSQL, piecesSQL, completionsSQL, faultsSQL, lostSQL}
+var steps = []string{promisesSQL, scoresSQL, oddsSQL, ceilingSQL, shadowSQL, oddsByUserSQL, runsSQL, slotsSQL, piecesSQL, completionsSQL, faultsSQL, lostSQL, vitalsSQL}
 
 // Open opens the file path. It creates the file if there is none, and migrates a file that an
 // earlier varq has written. A committed transaction survives a power cut.

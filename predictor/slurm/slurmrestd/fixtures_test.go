@@ -157,7 +157,7 @@ func TestNodes(t *testing.T) {
 		{Name: "node4", CPUs: 4, Threads: 1, Memory: 4000, Partitions: partitions[:1], Up: true, Drained: true, State: "IDLE+DRAIN", Reason: "disk", ReasonBy: "root", ReasonAt: start + 50},
 	}
 	for i := range want {
-		want[i].BootTime = start - 15000
+		want[i].BootTime, want[i].Address, want[i].Hostname = start-15000, "127.0.0.1", want[i].Name
 	}
 	forEachVersion(t, func(t *testing.T, v version, c *Client) {
 		want[3].ResumeAfter = start + 3650

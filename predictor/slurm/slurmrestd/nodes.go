@@ -13,6 +13,8 @@ import (
 // node is a node of slurmctld.
 type node struct {
 	Name       string `json:"name"`
+	Address    string `json:"address"`
+	Hostname   string `json:"hostname"`
 	State      words  `json:"state"`
 	StateFlags words  `json:"state_flags"` // v0.0.38
 	CPUs       number `json:"cpus"`
@@ -64,6 +66,8 @@ func (c *Client) Nodes(ctx context.Context) ([]slurm.Node, error) {
 			}
 			nodes = append(nodes, slurm.Node{
 				Name:        n.Name,
+				Address:     n.Address,
+				Hostname:    n.Hostname,
 				CPUs:        n.CPUs.count(),
 				Threads:     n.threads(),
 				Memory:      n.Memory.or(0),

@@ -193,6 +193,11 @@ func (c *Client) Predict(ctx context.Context, r api.PredictRequest) (p api.Predi
 	return p, err
 }
 
+// Vitals tells what was measured of a node.
+func (c *Client) Vitals(ctx context.Context, v api.Vitals) error {
+	return c.do(ctx, http.MethodPost, api.PathVitals, v, nil)
+}
+
 // Health returns varqd's own state.
 func (c *Client) Health(ctx context.Context) (h api.Health, err error) {
 	err = c.do(ctx, http.MethodGet, api.PathHealth, nil, &h)

@@ -4,15 +4,18 @@ import (
 	"bytes"
 	"context"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -42,6 +45,13 @@ func (service) Plan(_ context.Context, _ string, r *api.PlanRequest, _ bool) (ap
 }
 
 func (service) Bind(context.Context, string, api.Binding) error { return nil }
+
+func (service) Vitals(_ context.Context, user string, from []netip.Addr, _ api.Vitals) error {
+	if user != "root" || !slices.Contains(from, netip.MustParseAddr("127.0.0.1")) {
+		return api.Fault(api.ErrForbidden, fmt.Sprintf("%s at %v may not speak for a node", user, from))
+	}
+	return nil
+}
 
 func (service) Health(context.Context) api.Health { return api.Health{OK: true, History: 7} }
 
@@ -102,6 +112,38 @@ func TestTCP(t *testing.T) {
 	r.Prob = .5
 	if _, err := c.Plan(t.Context(), r); err == nil || err.Error() != "still loading history" {
 		t.Errorf("an error in varqd's words: %v", err)
+	}
+}
+
+// TestVitalsOfRealMunge: who tells of a node, and that she tells it once, munge proves.
+func TestVitalsOfRealMunge(t *testing.T) {
+	socket := munged.Start(t)
+	address := startVarqd(t, socket)
+	v := api.Vitals{Node: "n1", At: 1_800_000_000, Signals: []api.Signal{{Name: api.SignalLoad, Value: 1}}}
+	if os.Getuid() == 0 {
+		if err := dial(t, "tcp://"+address, socket).Vitals(t.Context(), v); err != nil {
+			t.Error(err)
+		}
+	}
+	body, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	credential := munged.EncodeAs(t, socket, munged.Nobody, api.RequestDigest(http.MethodPost, api.PathVitals, body))
+	for i, want := range []int{http.StatusForbidden, http.StatusUnauthorized} {
+		r, err := http.NewRequest(http.MethodPost, "http://"+address+api.PathVitals, bytes.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Munge "+credential)
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode != want {
+			t.Errorf("nobody, time %d: %s", i, resp.Status)
+		}
 	}
 }
 

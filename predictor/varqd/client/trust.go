@@ -38,11 +38,11 @@ func (c *Client) verifyAnswer(ctx context.Context, request string, answer *http.
 	if signature == "" {
 		return fmt.Errorf("%w: HTTP %.60q without a munge credential: %.300q", errImpostor, answer.Status, body)
 	}
-	uid, payload, err := c.munge.Decode(ctx, signature)
+	maker, payload, err := c.munge.Decode(ctx, signature)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errImpostor, err)
 	}
-	if err := c.verifyUser(uid); err != nil {
+	if err := c.verifyUser(maker.UID); err != nil {
 		return err
 	}
 	if subtle.ConstantTimeCompare(payload, api.AnswerDigest(request, answer.StatusCode, body)) != 1 {

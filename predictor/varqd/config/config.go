@@ -34,6 +34,7 @@ type Config struct {
 	Slurmrestd Slurmrestd `yaml:"slurmrestd"`
 	Server     Server     `yaml:"server"`
 	Client     Client     `yaml:"client"`
+	Agent      Agent      `yaml:"agent"`
 	Ledger     Ledger     `yaml:"ledger"`
 	History    History    `yaml:"history"`
 	Forecast   Forecast   `yaml:"forecast"`
@@ -86,6 +87,12 @@ type Client struct {
 	User string `yaml:"user"`
 	// MungeSocket is munged's socket; empty means munge's own default.
 	MungeSocket string `yaml:"munge_socket"`
+}
+
+// Agent says whose word about the nodes varqd takes.
+type Agent struct {
+	// User is whom the nodes' agents run as, by name. Root is believed in any case.
+	User string `yaml:"user"`
 }
 
 // Ledger says where promises are kept.
@@ -195,6 +202,7 @@ func Default() Config {
 		},
 		Server:   Server{Socket: "/run/varq/varqd.sock"},
 		Client:   Client{Endpoint: "unix:///run/varq/varqd.sock", User: "varq"},
+		Agent:    Agent{User: "root"},
 		Ledger:   Ledger{Path: "/var/lib/varq/ledger.db"},
 		History:  History{Path: "/var/cache/varq/history.db"},
 		Forecast: Forecast{Confidence: .95, Days: 180},
@@ -349,7 +357,7 @@ func (c *Config) check() error {
 	oneOf("log.level", c.Log.Level, "debug", "info", "warn", "error")
 	oneOf("log.format", c.Log.Format, "text", "json")
 	for _, needed := range []struct{ key, value string }{
-		{"server.socket", c.Server.Socket}, {"client.user", c.Client.User}, {"ledger.path", c.Ledger.Path}, {"history.path", c.History.Path},
+		{"server.socket", c.Server.Socket}, {"client.user", c.Client.User}, {"agent.user", c.Agent.User}, {"ledger.path", c.Ledger.Path}, {"history.path", c.History.Path},
 	} {
 		if needed.value == "" {
 			bad(needed.key, "must not be empty")

@@ -32,10 +32,12 @@ import (
 	"github.com/varq-project/varq/predictor/live/selfscore"
 	"github.com/varq-project/varq/predictor/live/shadow"
 	"github.com/varq-project/varq/predictor/live/statefile"
+	"github.com/varq-project/varq/predictor/live/vitals"
 	"github.com/varq-project/varq/predictor/slurm/sacctmgr"
 	"github.com/varq-project/varq/predictor/slurm/scontrol"
 	"github.com/varq-project/varq/predictor/varqd/config"
 	"github.com/varq-project/varq/predictor/varqd/munge"
+	"github.com/varq-project/varq/predictor/varqd/nodeaddr"
 	"github.com/varq-project/varq/predictor/varqd/server"
 )
 
@@ -72,6 +74,8 @@ type Daemon struct {
 	shadow    *shadow.Watcher   // nil unless in shadow mode
 	messenger *notice.Messenger // nil if no program is told of promises
 	nodes     health.Monitor
+	vitals    *vitals.Monitor // of the nodes that have an agent
+	addresses *nodeaddr.Nodes
 	risks     health.Risks
 	nodesAt   atomic.Int64              // when the nodes were read last, Unix seconds, or 0
 	running   atomic.Pointer[[]running] // the jobs that run and have nodes
@@ -101,7 +105,7 @@ func New(o Options) (_ *Daemon, err error) {
 	}
 	d := &Daemon{
 		config: c, log: o.Log, clock: newClock(o.Now), problems: newProblems(o.Log), reads: newReads(c.Watch, o.Now), looks: newLooks(c.Watch.Load, o.Now),
-		snapshots: make(chan snapshot, 1), limitsRead: newLatch(), queueTried: newLatch(), pastLoaded: newLatch(), nodesSeen: newLatch(),
+		snapshots: make(chan snapshot, 1), limitsRead: newLatch(), queueTried: newLatch(), pastLoaded: newLatch(), nodesSeen: newLatch(), addresses: nodeaddr.New(),
 	}
 	defer func() {
 		if err != nil {
@@ -195,6 +199,9 @@ func (d *Daemon) openFiles() error {
 		return err
 	}
 	var aside string
+	if d.vitals, err = vitals.New(context.Background(), vitals.NewStore(file)); err != nil {
+		return err
+	}
 	if d.cache, aside, err = history.Open(d.config.History.Path); err != nil {
 		return err
 	}

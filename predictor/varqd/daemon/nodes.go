@@ -128,11 +128,13 @@ func (t *tending) look(ctx context.Context) (pause time.Duration, err error) {
 	}
 	begins := t.unread == 0 && t.past != nil
 	now := t.clock.now()
-	events := t.nodes.Observe(t.past, nodes, now)
+	t.addresses.List(nodes)
+	events := slices.Concat(t.nodes.Observe(t.past, nodes, now), t.vitals.Take())
 	names := make([]string, len(nodes))
 	for i := range nodes {
 		names[i] = nodes[i].Name
 	}
+	t.vitals.Keep(names)
 	var voices []health.Voice
 	t.risks.Learn(names, events, t.since, now, func() []health.Voice {
 		if !begins {
@@ -301,6 +303,7 @@ func (s service) Nodes(_ context.Context, user string) (api.Nodes, error) {
 			risk := d.risks.Of(n.Node)
 			list.Nodes[i].Risk, list.Nodes[i].Why = risk.Prob, risk.Why
 		}
+		list.Nodes[i].Heard, list.Nodes[i].Noticed = d.vitals.Of(n.Node)
 	}
 	slices.SortStableFunc(list.Nodes, func(a, b api.Node) int { return cmp.Compare(b.Risk, a.Risk) })
 	return list, nil

@@ -35,8 +35,8 @@ func mungeWorks(ctx context.Context, m munge.Munge) Finding {
 	if err != nil {
 		return failure(of, err, remedy)
 	}
-	if uid, _, err := m.Decode(ctx, credential); err != nil || uid != uint32(os.Geteuid()) {
-		return failure(of, fmt.Sprintf("a credential of this user is one of %d: %v", uid, err), remedy)
+	if maker, _, err := m.Decode(ctx, credential); err != nil || maker.UID != uint32(os.Geteuid()) {
+		return failure(of, fmt.Sprintf("a credential of this user is one of %d: %v", maker.UID, err), remedy)
 	}
 	return ok(of, "munged makes and checks credentials")
 }

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -40,37 +41,48 @@ func (m Munge) Encode(ctx context.Context, payload []byte) (string, error) {
 // any other error means that munge does not work here.
 var ErrInvalid = errors.New("invalid credential")
 
-// Decode returns the id of the user who made a credential, and the payload. A
+// Maker is who has made a credential, and where.
+type Maker struct {
+	UID uint32
+	// Host is the address that the munged there gives as its own: a loopback address if it knows no other.
+	Host netip.Addr
+}
+
+// Decode returns who made a credential, and the payload. A
 // credential can be decoded once: the second time it is ErrInvalid.
-func (m Munge) Decode(ctx context.Context, credential string) (uid uint32, payload []byte, err error) {
+func (m Munge) Decode(ctx context.Context, credential string) (maker Maker, payload []byte, err error) {
 	if len(credential) == 0 || len(credential) > maxCredential {
-		return 0, nil, fmt.Errorf("%w: %d bytes long", ErrInvalid, len(credential))
+		return Maker{}, nil, fmt.Errorf("%w: %d bytes long", ErrInvalid, len(credential))
 	}
-	out, err := m.run(ctx, []byte(credential), "unmunge", "--numeric", "--keys=STATUS,UID")
+	out, err := m.run(ctx, []byte(credential), "unmunge", "--numeric", "--keys=STATUS,UID,ENCODE_HOST")
 	if err != nil {
-		return 0, nil, err
+		return Maker{}, nil, err
 	}
 	// The fields end with an empty line; after it comes the payload as it is.
 	fields, payload, _ := bytes.Cut(out, []byte("\n\n"))
-	uid, err = parseFields(string(fields))
-	return uid, payload, err
+	maker, err = parseFields(string(fields))
+	return maker, payload, err
 }
 
-// parseFields reads "STATUS: 0" and "UID: 1000", as --numeric makes them.
-func parseFields(text string) (uid uint32, err error) {
+// parseFields reads "STATUS: 0", "UID: 1000" and "ENCODE_HOST: 10.1.2.3", as --numeric makes them.
+func parseFields(text string) (maker Maker, err error) {
 	values := make(map[string]string)
 	for line := range strings.Lines(text) {
 		key, value, _ := strings.Cut(line, ":")
 		values[key] = strings.TrimSpace(value)
 	}
 	if values["STATUS"] != "0" {
-		return 0, fmt.Errorf("%w: status %s", ErrInvalid, values["STATUS"])
+		return Maker{}, fmt.Errorf("%w: status %s", ErrInvalid, values["STATUS"])
 	}
 	n, err := strconv.ParseUint(values["UID"], 10, 32)
 	if err != nil {
-		return 0, fmt.Errorf("unmunge: no user id in %q", text)
+		return Maker{}, fmt.Errorf("unmunge: no user id in %q", text)
 	}
-	return uint32(n), nil
+	host, err := netip.ParseAddr(values["ENCODE_HOST"])
+	if err != nil {
+		return Maker{}, fmt.Errorf("unmunge: no address of a host in %q", text)
+	}
+	return Maker{uint32(n), host.Unmap()}, nil
 }
 
 func (m Munge) run(ctx context.Context, stdin []byte, name string, args ...string) ([]byte, error) {

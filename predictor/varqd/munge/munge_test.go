@@ -16,9 +16,9 @@ func TestCredential(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	uid, got, err := m.Decode(ctx, cred)
-	if err != nil || int(uid) != os.Getuid() || string(got) != string(payload) {
-		t.Fatalf("uid %d, payload %q, %v", uid, got, err)
+	maker, got, err := m.Decode(ctx, cred)
+	if err != nil || int(maker.UID) != os.Getuid() || !maker.Host.IsValid() || string(got) != string(payload) {
+		t.Fatalf("%+v, payload %q, %v", maker, got, err)
 	}
 	for name, bad := range map[string]string{
 		"replayed": cred,

@@ -29,6 +29,7 @@ const (
 	maxLimit     = 366 * 86400
 	maxTime      = 1 << 40 // Unix seconds
 	maxQuantiles = 64
+	maxValue     = 1 << 64 // of a signal
 )
 
 // field is an error about one field of a request.
@@ -127,6 +128,40 @@ func checkCompletion(req *api.PlanRequest) error {
 		return field("on_miss", "%q is neither run nor cancel", req.OnMiss)
 	}
 	return nil
+}
+
+// decodeVitals reads and checks what an agent measures.
+func decodeVitals(body []byte) (*api.Vitals, error) {
+	v, err := decode[api.Vitals](body)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case v.Node == "" || len(v.Node) > maxName || !printable(v.Node):
+		return nil, field("node", "%.40q is not the name of a node", v.Node)
+	case v.At <= 0 || v.At > maxTime:
+		return nil, field("at", "%d is not a time", v.At)
+	case len(v.Signals) == 0 || len(v.Signals) > api.MaxSignals:
+		return nil, field("signals", "there are %d of them, and 1 to %d may be", len(v.Signals), api.MaxSignals)
+	}
+	names := api.Signals()
+	type part struct{ name, of string }
+	seen := make(map[part]bool, len(v.Signals))
+	for i, s := range v.Signals {
+		of := fmt.Sprintf("signals[%d].", i)
+		switch {
+		case !slices.Contains(names, s.Name):
+			return nil, field(of+"name", "there is no signal %.40q", s.Name)
+		case len(s.Of) > api.MaxOf || !printable(s.Of):
+			return nil, field(of+"of", "%.40q is no part of a node", s.Of)
+		case !(s.Value >= 0 && s.Value <= maxValue):
+			return nil, field(of+"value", "%v does not lie between 0 and %v", s.Value, float64(maxValue))
+		case seen[part{s.Name, s.Of}]:
+			return nil, field(of+"name", "%s is there twice", s.Name)
+		}
+		seen[part{s.Name, s.Of}] = true
+	}
+	return v, nil
 }
 
 func decodeBinding(body []byte) (*api.Binding, error) {
@@ -253,6 +288,11 @@ func checkNeeds(n *workload.Needs) error {
 		return field("needs", "a list is too long")
 	}
 	return nil
+}
+
+// printable reports whether a text has only characters that a terminal shows.
+func printable(text string) bool {
+	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
 func checkName(name, value string) error {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -69,6 +70,7 @@ func (h *handler) routes(registry *prometheus.Registry) http.Handler {
 	route(http.MethodGet, api.PathNodes, true, h.nodes)
 	route(http.MethodGet, api.PathRisk, true, h.risk)
 	route(http.MethodGet, api.PathNodesScores, true, h.nodesCalibration)
+	route(http.MethodPost, api.PathVitals, true, h.vitals)
 	route(http.MethodGet, api.PathHealth, false, h.health)
 	route(http.MethodGet, api.PathOpenAPI, false, func(w http.ResponseWriter, _ *request) error {
 		w.Header().Set("Content-Type", "application/json")
@@ -95,6 +97,9 @@ type request struct {
 	user string // who asks; empty if that is neither proven nor needed
 	// credential is the one that has proven who asks; empty on a unix socket.
 	credential string
+	// from are the addresses from which it seems to come, if it is proven who asks: of the other end, and of the host
+	// where the credential was made if munge knows that.
+	from []netip.Addr
 }
 
 // answerer writes the answer to a request, or returns an error.
@@ -181,6 +186,7 @@ func (h *handler) read(w http.ResponseWriter, r *http.Request, forUsers bool) (*
 	h.connections.arrived(c)
 	req := &request{Request: r, body: body}
 	uid := c.uid
+	req.from = []netip.Addr{c.address()}
 	switch authorization := r.Header.Get("Authorization"); {
 	case c.local && !forUsers, !c.local && !forUsers && authorization == "":
 		return req, nil
@@ -210,7 +216,7 @@ func (h *handler) decode(r *request, authorization string) (uint32, error) {
 	if err != nil {
 		return 0, err
 	}
-	uid, payload, err := h.credentials.Decode(r.Context(), credential)
+	maker, payload, err := h.credentials.Decode(r.Context(), credential)
 	done()
 	if errors.Is(err, munge.ErrInvalid) {
 		h.log.Warn("bad munge credential", "from", r.RemoteAddr, "error", err)
@@ -221,11 +227,14 @@ func (h *handler) decode(r *request, authorization string) (uint32, error) {
 		return 0, api.Fault(api.ErrUnavailable, "varqd cannot check munge credentials now")
 	}
 	if subtle.ConstantTimeCompare(payload, api.RequestDigest(r.Method, r.URL.RequestURI(), r.body)) != 1 {
-		h.log.Warn("munge credential of another request", "from", r.RemoteAddr, "uid", uid)
+		h.log.Warn("munge credential of another request", "from", r.RemoteAddr, "uid", maker.UID)
 		return 0, api.Fault(errUnauthorized, "the munge credential was made for another request")
 	}
 	r.credential = credential
-	return uid, nil
+	if !maker.Host.IsLoopback() {
+		r.from = append(r.from, maker.Host)
+	}
+	return maker.UID, nil
 }
 
 // sign proves to who asked that the page is varqd's answer to the request with this
@@ -297,6 +306,18 @@ func (h *handler) nodes(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	return writeJSON(w, http.StatusOK, nodes)
+}
+
+func (h *handler) vitals(w http.ResponseWriter, r *request) error {
+	v, err := decodeVitals(r.body)
+	if err != nil {
+		return err
+	}
+	if err := h.service.Vitals(r.Context(), r.user, r.from, *v); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
 }
 
 func (h *handler) risk(w http.ResponseWriter, r *request) error {

@@ -34,6 +34,8 @@ func TestOpenAPI(t *testing.T) {
 		{http.MethodPost, api.PathPlan, api.PlanRequest{}, api.PlanAnswer{}},
 		{http.MethodPost, api.PathQuote, api.PlanRequest{}, api.PlanAnswer{}},
 		{http.MethodPost, api.PathBind, api.Binding{}, nil},
+		{http.MethodPost, api.PathVitals, api.Vitals{}, nil},
+		{http.MethodGet, api.PathNodes, nil, api.Nodes{}},
 		{http.MethodPost, api.PathPredict, api.PredictRequest{}, api.Prediction{}},
 		{http.MethodGet, api.PathReservations, nil, []api.Reservation{}},
 		{http.MethodGet, api.PathReport, nil, api.Report{}},

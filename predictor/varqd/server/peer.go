@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"net"
+	"net/netip"
 	"strconv"
 	"sync"
 
@@ -25,6 +26,18 @@ type conn struct {
 
 	once     sync.Once
 	closeErr error
+}
+
+// address returns the address of the host at the other end: on a unix socket that is this host.
+func (c *conn) address() netip.Addr {
+	if c.local {
+		return netip.IPv6Loopback()
+	}
+	end, err := netip.ParseAddrPort(c.RemoteAddr().String())
+	if err != nil {
+		return netip.Addr{}
+	}
+	return end.Addr().Unmap().WithZone("")
 }
 
 // Close closes the connection. It may be called more than once.

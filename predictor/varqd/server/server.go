@@ -13,12 +13,14 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/varqd/munge"
 )
 
 // Service answers the requests. An error of one of package api's kinds reaches the
@@ -53,6 +55,8 @@ type Service interface {
 	Risk(ctx context.Context, user string, nodes []string) (api.Risk, error)
 	// NodesCalibration tells how far these forecasts are to be believed.
 	NodesCalibration(ctx context.Context, q api.NodesCalibrationQuery) (api.NodesCalibration, error)
+	// Vitals takes in what the agent on a node measures. The request seems to come from all the addresses in from.
+	Vitals(ctx context.Context, user string, from []netip.Addr, v api.Vitals) error
 	// Health tells how varqd itself is.
 	Health(ctx context.Context) api.Health
 }
@@ -61,9 +65,9 @@ type Service interface {
 type Credentials interface {
 	// Encode returns a credential of this process's user that carries payload.
 	Encode(ctx context.Context, payload []byte) (credential string, err error)
-	// Decode returns the user id that credential was made by, and its payload. A
+	// Decode returns who made credential, and its payload. A
 	// credential is good only once; a bad one is munge.ErrInvalid.
-	Decode(ctx context.Context, credential string) (uid uint32, payload []byte, err error)
+	Decode(ctx context.Context, credential string) (maker munge.Maker, payload []byte, err error)
 }
 
 // Options configure a Server.

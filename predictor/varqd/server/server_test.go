@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -135,9 +136,15 @@ func (s *fakeService) Predict(_ context.Context, user string, req *api.PredictRe
 	return api.Prediction{Job: req.Job}, nil
 }
 
+// Vitals notes who says what, and from where.
+func (s *fakeService) Vitals(_ context.Context, user string, from []netip.Addr, v api.Vitals) error {
+	s.seen(fmt.Sprint(user, " ", from, " ", v.Node))
+	return nil
+}
+
 func (s *fakeService) Health(context.Context) api.Health { return api.Health{OK: true, History: 7} }
 
-// fakeMunge accepts "UID PAYLOAD" as a credential, each only once. It never comes to an end
+// fakeMunge accepts "UID PAYLOAD" as a credential, and "UID PAYLOAD HOST", each only once. It never comes to an end
 // with the credential hang.
 type fakeMunge struct {
 	mu      sync.Mutex
@@ -145,7 +152,7 @@ type fakeMunge struct {
 	hanging int
 }
 
-func (m *fakeMunge) Decode(ctx context.Context, credential string) (uint32, []byte, error) {
+func (m *fakeMunge) Decode(ctx context.Context, credential string) (munge.Maker, []byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if credential == hang {
@@ -154,18 +161,20 @@ func (m *fakeMunge) Decode(ctx context.Context, credential string) (uint32, []by
 		<-ctx.Done()
 		m.mu.Lock()
 		m.hanging--
-		return 0, nil, ctx.Err()
+		return munge.Maker{}, nil, ctx.Err()
 	}
-	var uid uint32
 	var payload []byte
-	if n, err := fmt.Sscanf(credential, "%d %x", &uid, &payload); n != 2 || err != nil {
-		return 0, nil, fmt.Errorf("%w: %w", munge.ErrInvalid, err)
+	host := "127.0.0.1"
+	maker := munge.Maker{}
+	if n, err := fmt.Sscanf(credential, "%d %x %s", &maker.UID, &payload, &host); n < 2 {
+		return munge.Maker{}, nil, fmt.Errorf("%w: %w", munge.ErrInvalid, err)
 	}
+	maker.Host = netip.MustParseAddr(host)
 	if m.used[credential] {
-		return 0, nil, fmt.Errorf("%w: replayed", munge.ErrInvalid)
+		return munge.Maker{}, nil, fmt.Errorf("%w: replayed", munge.ErrInvalid)
 	}
 	m.used[credential] = true
-	return uid, payload, nil
+	return maker, payload, nil
 }
 
 func (m *fakeMunge) Encode(_ context.Context, payload []byte) (string, error) {

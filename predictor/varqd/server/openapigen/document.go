@@ -65,6 +65,7 @@ var operations = []operation{
 		{api.ParamEnd, "integer", "Jobs that began to wait before then, Unix seconds."},
 	}},
 	{path: api.PathPredict, method: "post", summary: "Bound the wait of a job submitted now.", request: "PredictRequest", answer: "Prediction"},
+	{path: api.PathVitals, method: "post", summary: "Take in what the agent on a node measures; see varq-agent(8).", request: "Vitals"},
 	{path: api.PathHealth, method: "get", summary: "Tell how varqd is; status 503 if it is not well.", answer: "Health", open: true},
 	{path: api.PathMetrics, method: "get", summary: "Metrics in the text format of Prometheus.", open: true},
 	{path: api.PathOpenAPI, method: "get", summary: "This description.", open: true},
