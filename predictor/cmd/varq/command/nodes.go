@@ -20,7 +20,9 @@ func newNodes(env *Env, link *link) *cobra.Command {
 		Long: `Nodes lists the nodes of the cluster, the riskiest first: with which probability
 each fails within a day, what most of that rests on, and what Slurm says of it.
 A failure is what costs a job its work or takes a node away by itself; work that
-people plan is none, and a node that is out of service cannot fail. varqd learns from Slurm's history of the nodes.
+people plan is none, and a node that is out of service cannot fail. varqd learns
+from Slurm's history of the nodes, and from what varq-agent(8) measures on them:
+Noticed is the latest of what that may announce, and Heard when it was heard last.
 Columns, for --format: ` + table.Names(nodeColumns(env)) + `
 
 With --calibration, it tells how far these risks are to be believed. Every six
@@ -109,6 +111,9 @@ Columns: ` + table.Names(nodesCalibrationColumns()),
 			}
 			fmt.Fprintln(env.Stdout)
 		}
+		if style.format == "" && style.plain() && !slices.ContainsFunc(list.Nodes, func(n api.Node) bool { return n.Heard != 0 || n.Noticed != nil }) {
+			columns = slices.DeleteFunc(columns, ofAgents)
+		}
 		if err := show(env, columns, list.Nodes, style, false); err != nil {
 			return err
 		}
@@ -131,6 +136,11 @@ func few(expected float64) string {
 	return strconv.FormatFloat(expected, 'f', 2, 64) + " are"
 }
 
+// The columns of what agents tell, which are left out of a table for people where no node has an agent.
+const columnHeard, columnNoticed = "Heard", "Noticed"
+
+func ofAgents(c table.Column[api.Node]) bool { return c.Name == columnHeard || c.Name == columnNoticed }
+
 func nodeColumns(env *Env) []table.Column[api.Node] {
 	text := func(s string) string {
 		if s == "" {
@@ -144,12 +154,21 @@ func nodeColumns(env *Env) []table.Column[api.Node] {
 	by.Spare = 3
 	back := table.Text("Back", func(n api.Node) string { return env.moment(n.Back) })
 	back.Spare = 4
+	heard := table.Text(columnHeard, func(n api.Node) string { return env.moment(n.Heard) })
+	heard.Spare = 1
+	noticed := table.Text(columnNoticed, func(n api.Node) string {
+		if len(n.Noticed) == 0 {
+			return cli.None
+		}
+		return fmt.Sprintf("%s: %s", env.moment(n.Noticed[0].At), n.Noticed[0].What)
+	})
+	noticed.Spare = 5
 	return []table.Column[api.Node]{
 		table.Text("Node", func(n api.Node) string { return n.Name }),
 		table.Number("Risk", func(n api.Node) string { return strconv.FormatFloat(n.Risk, 'f', 4, 64) }),
 		table.Text("Why", func(n api.Node) string { return text(n.Why) }),
 		table.Text("State", func(n api.Node) string { return n.State }),
-		since, by, back,
+		since, by, back, heard, noticed,
 		table.Text("Reason", func(n api.Node) string { return text(n.Reason) }),
 	}
 }

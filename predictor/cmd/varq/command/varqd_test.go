@@ -115,7 +115,7 @@ func accept(a api.Acceptance) (api.Accepted, error) {
 	return accepted, nil
 }
 
-// nodes answers with nodes in several states, the last two of which are as likely to fail as all the others.
+// nodes answers with nodes in several states, the last two of which are as likely to fail as all the others. The last has an agent.
 func nodes(w http.ResponseWriter, _ *http.Request) {
 	list := api.Nodes{At: now, Since: now - 30*86400, Failures: 12, Nodes: []api.Node{
 		{Name: "node7", Risk: .3125, Why: "it failed of late", State: "draining", Reason: "ECC errors", By: "root", Since: now - 3600},
@@ -124,6 +124,8 @@ func nodes(w http.ResponseWriter, _ *http.Request) {
 	for i := range 30 {
 		list.Nodes = append(list.Nodes, api.Node{Name: fmt.Sprint("rack", i), Risk: .01, Why: "nodes fail", State: "up"})
 	}
+	last := &list.Nodes[len(list.Nodes)-1]
+	last.Heard, last.Noticed = now-60, []api.Noticed{{At: now - 7200, Kind: "corrected memory errors", What: "memory_errors_corrected of mc0 has grown from 1 to 5"}}
 	reply(w, http.StatusOK, list)
 }
 
