@@ -42,7 +42,9 @@ func (r Reader) Read() []api.Signal {
 	return s.bounded()
 }
 
-func (r Reader) path(parts ...string) string { return filepath.Join(append([]string{r.Root}, parts...)...) }
+func (r Reader) path(parts ...string) string {
+	return filepath.Join(append([]string{r.Root}, parts...)...)
+}
 
 // signals are collected in the order of their importance.
 type signals []api.Signal
