@@ -15,7 +15,7 @@ LINT := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 VULNCHECK := $(GO) run golang.org/x/vuln/cmd/govulncheck@v1.8.0
 BENCHSTAT := $(GO) run golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da
 LDFLAGS := -s -w -X github.com/varq-project/varq/predictor/api.Version=$(VERSION)
-COMMANDS := predictor/cmd/varq predictor/cmd/varqd plugin/cmd/varq-filter wrapper/cmd/varq-wrapper
+COMMANDS := predictor/cmd/varq predictor/cmd/varqd predictor/cmd/varq-agent plugin/cmd/varq-filter wrapper/cmd/varq-wrapper
 
 .PHONY: all build commands plugin deps demo test quick unit e2e test-slurm24 chaos bench bench-baseline measurements fuzz lint vulncheck generate check-generate clean
 

@@ -23,7 +23,7 @@ SLURM_PLUGINDIR ?= $(shell packaging/slurm-plugindir)
 # Where `make build` left what is to be installed.
 BUILT ?= bin
 
-MAN_PAGES := varq.1 varq-wrapper.1 varq.yaml.5 varq.7 varqd.8
+MAN_PAGES := varq.1 varq-wrapper.1 varq.yaml.5 varq.7 varqd.8 varq-agent.8
 
 # Everything that install writes and uninstall removes again: first the plugstack
 # line, then the plugin that it names, so that Slurm goes on working throughout.
@@ -31,9 +31,9 @@ INSTALLED = \
   $(SLURM_CONFDIR)/plugstack.conf.d/varq.conf \
   $(SLURM_PLUGINDIR)/spank_varq.so \
   $(addprefix $(BINDIR)/,varq varq-filter varq-wrapper) \
-  $(SBINDIR)/varqd \
+  $(addprefix $(SBINDIR)/,varqd varq-agent) \
   $(addprefix $(DATADIR)/varq/,varq.lua cli_filter.lua) \
-  $(UNITDIR)/varqd.service $(SYSUSERSDIR)/varq.conf $(TMPFILESDIR)/varq.conf \
+  $(addprefix $(UNITDIR)/,varqd.service varq-agent.service) $(SYSUSERSDIR)/varq.conf $(TMPFILESDIR)/varq.conf \
   $(BASHCOMPDIR)/varq $(ZSHCOMPDIR)/_varq $(FISHCOMPDIR)/varq.fish \
   $(foreach page,$(MAN_PAGES),$(MANDIR)/man$(subst .,,$(suffix $(page)))/$(page))
 
@@ -41,7 +41,7 @@ INSTALLED = \
 # these directories in the place of the usual ones.
 MADE = \
   $(addprefix $(DATADIR)/varq/,varq.lua cli_filter.lua) \
-  $(SLURM_CONFDIR)/plugstack.conf.d/varq.conf $(UNITDIR)/varqd.service \
+  $(SLURM_CONFDIR)/plugstack.conf.d/varq.conf $(addprefix $(UNITDIR)/,varqd.service varq-agent.service) \
   $(BASHCOMPDIR)/varq $(ZSHCOMPDIR)/_varq $(FISHCOMPDIR)/varq.fish
 PLACE = sed -e 's|/usr/bin/varq|$(BINDIR)/varq|g' -e 's|/usr/sbin/varq|$(SBINDIR)/varq|g' \
   -e 's|/usr/share/varq|$(DATADIR)/varq|g'
@@ -55,12 +55,13 @@ install:
 	@test -x $(BUILT)/varq || { echo 'nothing to install yet: run make build first' >&2; exit 1; }
 	install -d $(addprefix $(DESTDIR),$(sort $(dir $(INSTALLED) $(CONFIGURATION))))
 	install -m 755 $(addprefix $(BUILT)/,varq varq-filter varq-wrapper) $(DESTDIR)$(BINDIR)
-	install -m 755 $(BUILT)/varqd $(DESTDIR)$(SBINDIR)
+	install -m 755 $(addprefix $(BUILT)/,varqd varq-agent) $(DESTDIR)$(SBINDIR)
 	install -m 755 $(BUILT)/spank_varq.so $(DESTDIR)$(SLURM_PLUGINDIR)
 	$(PLACE) plugin/lua/varq.lua > $(DESTDIR)$(DATADIR)/varq/varq.lua
 	$(PLACE) plugin/lua/cli_filter.lua > $(DESTDIR)$(DATADIR)/varq/cli_filter.lua
 	$(PLACE) packaging/slurm/plugstack-varq.conf > $(DESTDIR)$(SLURM_CONFDIR)/plugstack.conf.d/varq.conf
 	$(PLACE) packaging/systemd/varqd.service > $(DESTDIR)$(UNITDIR)/varqd.service
+	$(PLACE) packaging/systemd/varq-agent.service > $(DESTDIR)$(UNITDIR)/varq-agent.service
 	install -m 644 packaging/systemd/sysusers.conf $(DESTDIR)$(SYSUSERSDIR)/varq.conf
 	install -m 644 packaging/systemd/tmpfiles.conf $(DESTDIR)$(TMPFILESDIR)/varq.conf
 	$(BUILT)/varq completion bash > $(DESTDIR)$(BASHCOMPDIR)/varq

@@ -21,9 +21,11 @@ var installed = map[string]fs.FileMode{
 	"opt/bin/varq":                                  0o755,
 	"opt/bin/varq-filter":                           0o755,
 	"opt/bin/varq-wrapper":                          0o755,
+	"opt/lib/systemd/system/varq-agent.service":     0o644,
 	"opt/lib/systemd/system/varqd.service":          0o644,
 	"opt/lib/sysusers.d/varq.conf":                  0o644,
 	"opt/lib/tmpfiles.d/varq.conf":                  0o644,
+	"opt/sbin/varq-agent":                           0o755,
 	"opt/sbin/varqd":                                0o755,
 	"opt/share/bash-completion/completions/varq":    0o644,
 	"opt/share/fish/vendor_completions.d/varq.fish": 0o644,
@@ -31,6 +33,7 @@ var installed = map[string]fs.FileMode{
 	"opt/share/man/man1/varq.1":                     0o644,
 	"opt/share/man/man5/varq.yaml.5":                0o644,
 	"opt/share/man/man7/varq.7":                     0o644,
+	"opt/share/man/man8/varq-agent.8":               0o644,
 	"opt/share/man/man8/varqd.8":                    0o644,
 	"opt/share/varq/cli_filter.lua":                 0o644,
 	"opt/share/varq/varq.lua":                       0o644,
@@ -55,7 +58,7 @@ func mk(t *testing.T, target, stage string) string {
 func builds(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	for _, name := range []string{"varq", "varqd", "varq-filter", "varq-wrapper", "spank_varq.so"} {
+	for _, name := range []string{"varq", "varqd", "varq-agent", "varq-filter", "varq-wrapper", "spank_varq.so"} {
 		script := "#!/bin/sh\necho " + name + " \"$@\"\n"
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(script), 0o755); err != nil {
 			t.Fatal(err)
@@ -93,9 +96,10 @@ func TestInstall(t *testing.T) {
 		t.Errorf("make install (-want +got):\n%s", diff)
 	}
 	for file, line := range map[string]string{
-		"opt/lib/systemd/system/varqd.service": "ExecStart=/opt/sbin/varqd",
-		"etc/slurm/plugstack.conf.d/varq.conf": "optional spank_varq.so wrapper=/opt/bin/varq-wrapper filter=/opt/bin/varq-filter",
-		"opt/share/varq/cli_filter.lua":        `local found, varq = pcall(dofile, "/opt/share/varq/varq.lua")`,
+		"opt/lib/systemd/system/varqd.service":      "ExecStart=/opt/sbin/varqd",
+		"opt/lib/systemd/system/varq-agent.service": "ExecStart=/opt/sbin/varq-agent",
+		"etc/slurm/plugstack.conf.d/varq.conf":      "optional spank_varq.so wrapper=/opt/bin/varq-wrapper filter=/opt/bin/varq-filter",
+		"opt/share/varq/cli_filter.lua":             `local found, varq = pcall(dofile, "/opt/share/varq/varq.lua")`,
 	} {
 		if text := read(t, filepath.Join(stage, file)); !strings.Contains("\n"+text, "\n"+line+"\n") {
 			t.Errorf("%s has no line %s:\n%s", file, line, text)

@@ -56,6 +56,9 @@ func (s *Site) runOnce(ctx context.Context, user, name string, args ...string) (
 // Wrapper returns the path of varq-wrapper, for job scripts.
 func (s *Site) Wrapper() string { return s.installed("/usr/bin/varq-wrapper") }
 
+// Agent returns the path of varq-agent.
+func (s *Site) Agent() string { return s.installed("/usr/sbin/varq-agent") }
+
 // Submit runs sbatch --parsable with additional arguments and returns the job id. A non-zero
 // exit code is an error.
 func (s *Site) Submit(ctx context.Context, user string, args ...string) (int64, Run, error) {

@@ -4,11 +4,30 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/varq-project/varq/predictor/api"
 )
+
+// TestManual finds every option of the usage in varq-agent(8).
+func TestManual(t *testing.T) {
+	manual, err := os.ReadFile("../../../packaging/man/varq-agent.8")
+	if err != nil {
+		t.Fatal(err)
+	}
+	options := regexp.MustCompile(`(?m)^  (?:-N, )?--[a-z]+`).FindAllString(usage, -1)
+	for _, option := range options {
+		_, name, _ := strings.Cut(option, "--")
+		if !strings.Contains(string(manual), "Fl Fl "+name) {
+			t.Errorf("varq-agent(8) has no --%s", name)
+		}
+	}
+	if len(options) != 8 {
+		t.Errorf("the usage has the options %q", options)
+	}
+}
 
 func TestOnce(t *testing.T) {
 	root := t.TempDir()
