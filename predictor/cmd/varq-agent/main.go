@@ -125,7 +125,10 @@ func start(ctx context.Context, args []string, getenv func(string) string, stdou
 	if err != nil {
 		return err
 	}
-	o.Send = varqd.Vitals
+	o.Send = func(ctx context.Context, v api.Vitals) error {
+		defer varqd.Close() // the next message is minutes away
+		return varqd.Vitals(ctx, v)
+	}
 	o.Log.Info("varq-agent starts", "version", api.Version, "node", o.Node, "interval", o.Interval)
 	agent.Run(ctx, o)
 	return nil

@@ -81,6 +81,9 @@ func New(endpoint, mungeSocket string) (*Client, error) {
 	return c, nil
 }
 
+// Close closes the connections that no request needs. The Client can be used again.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
 // ErrUnreachable is returned when varqd does not answer.
 var ErrUnreachable = errors.New("varqd is not reachable")
 
