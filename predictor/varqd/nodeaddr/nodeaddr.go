@@ -35,13 +35,13 @@ type Nodes struct {
 	nodes map[string]*node // nil before the first List
 }
 
-// node is one node. What it points to does not change, so that it may be read without the lock.
+// node is one node.
 type node struct {
-	hosts []string // names and addresses
+	hosts []string // names and addresses; they do not change
 	known *known   // nil before the first search
 }
 
-// known is what was found.
+// known is what was found. It does not change.
 type known struct {
 	addresses []netip.Addr
 	at        time.Time
@@ -126,7 +126,7 @@ func (n *Nodes) addresses(ctx context.Context, hosts []string) (all []netip.Addr
 // stranger returns the first of the addresses in from that is none of a node's, and true if there is no such address.
 func (n *Nodes) stranger(addresses, from []netip.Addr) (wrong netip.Addr, fits bool) {
 	for _, a := range from {
-		if !slices.Contains(addresses, a) && !(n.isHere(a) && slices.ContainsFunc(addresses, n.isHere)) {
+		if its := slices.Contains(addresses, a) || n.isHere(a) && slices.ContainsFunc(addresses, n.isHere); !its {
 			return a, false
 		}
 	}
