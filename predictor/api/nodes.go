@@ -21,7 +21,7 @@ type Node struct {
 	By     string  `json:"by,omitempty"`     // who said so
 	Since  int64   `json:"since,omitempty"`  // of the state, where that is known
 	Back   int64   `json:"back,omitempty"`   // when Slurm resumes it by itself, if it does
-	// Heard is when its agent was heard last, or 0, and Noticed what was noticed in what that said, the latest first.
+	// Heard is when its agent was heard last since varqd started, or 0, and Noticed what was noticed in what that said, the latest first.
 	Heard   int64     `json:"heard,omitempty"`
 	Noticed []Noticed `json:"noticed,omitempty"`
 }

@@ -120,7 +120,7 @@ func TestVitalsAnnounce(t *testing.T) {
 	const start = int64(1_700_000_000)
 	now := start
 	step := func(events ...fault.Event) {
-		now += 3600
+		now += 6 * 3600
 		r.Learn(nodes, events, start, now, nil)
 	}
 	step()
@@ -132,9 +132,8 @@ func TestVitalsAnnounce(t *testing.T) {
 	for range 100 {
 		node := nodes[random.IntN(4)]
 		step(fault.Event{Node: node, Kind: kind, At: now + 1})
-		step()
-		step(fault.Event{Node: node, At: now + 1})
-		for range random.IntN(400) {
+		step(fault.Event{Node: node, At: now + 3600})
+		for range random.IntN(66) {
 			step()
 		}
 	}

@@ -312,7 +312,8 @@ type NodeEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Node  string                 `protobuf:"bytes,1,opt,name=node,proto3" json:"node,omitempty"`
 	// "failure", or what is none: "drained", "down" (for planned work), "health" (of the
-	// site's own checks), "failing", "not responding", "reboot", "maintenance" and the like.
+	// site's own checks), "failing", "not responding", "reboot", "maintenance" and the like; from the
+	// nodes' agents "corrected memory errors", "GPU errors", "overheating" and the like.
 	Kind          string `protobuf:"bytes,2,opt,name=kind,proto3" json:"kind,omitempty"`
 	At            int64  `protobuf:"varint,3,opt,name=at,proto3" json:"at,omitempty"`
 	unknownFields protoimpl.UnknownFields
