@@ -20,21 +20,30 @@ import (
 // Slurm is the Queue behind Slurm's own commands, run as the job's owner.
 type Slurm struct{}
 
-// Job runs squeue.
+// Job runs squeue, which tells of all tasks of an array, or all components of a job, when asked about the first.
 func (Slurm) Job(id int64) (Job, error) {
 	out, err := run("squeue", "--noheader", "--states=all", "--jobs="+strconv.FormatInt(id, 10),
-		"--Format=SubmitTime:30,EligibleTime:30,StartTime:30,TimeLimit:30,State:30")
+		"--Format=JobID:30,SubmitTime:30,EligibleTime:30,StartTime:30,TimeLimit:30,State:30")
 	if err != nil {
 		return Job{}, err
 	}
-	return parseJob(out)
+	return parseJob(out, id)
 }
 
-// parseJob reads squeue's line for a job: three times in UTC, a limit, and the state.
-func parseJob(line string) (Job, error) {
-	fields := strings.Fields(line)
+// parseJob reads squeue's line for a job: its number, three times in UTC, a limit, and the state. Lines for other jobs
+// are ignored.
+func parseJob(lines string, id int64) (Job, error) {
+	for line := range strings.Lines(lines) {
+		if fields := strings.Fields(line); len(fields) > 0 && fields[0] == strconv.FormatInt(id, 10) {
+			return parseFields(fields[1:])
+		}
+	}
+	return Job{}, fmt.Errorf("squeue does not tell of job %d: %.60q", id, lines)
+}
+
+func parseFields(fields []string) (Job, error) {
 	if len(fields) != 5 {
-		return Job{}, fmt.Errorf("squeue: %.60q is not three times, a limit and a state", line)
+		return Job{}, fmt.Errorf("squeue: %.60q is not three times, a limit and a state", strings.Join(fields, " "))
 	}
 	j := Job{Pending: fields[4] == "PENDING"}
 	for i, at := range []*int64{&j.Submit, &j.Eligible, &j.Start} {

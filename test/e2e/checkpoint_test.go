@@ -136,6 +136,25 @@ func TestCheckpoint(t *testing.T) {
 		t.Parallel()
 		requeuesItself(t, s)
 	})
+	t.Run("tasks of an array", func(t *testing.T) {
+		t.Parallel()
+		arrayTasks(t, s)
+	})
+}
+
+// arrayTasks: each task of an array is prompted before its own end, also the one whose number is that of the array.
+func arrayTasks(t *testing.T, s *site.Site) {
+	prompted := filepath.Join(s.JobDir(), "array")
+	work := fmt.Sprintf(`exec varq-wrapper --checkpoint-signal=B:USR1,110 -- sh -c 'trap "touch %s.$SLURM_ARRAY_TASK_ID; exit" USR1; while :; do sleep 1; done'`, prompted)
+	if _, _, err := s.Submit(t.Context(), "alice", "--array=1-2", "-t2", "--wrap="+work); err != nil {
+		t.Fatal(err)
+	}
+	for _, task := range []string{".1", ".2"} {
+		eventually(t, "task "+task+" is prompted", func() bool {
+			_, err := os.Stat(prompted + task)
+			return err == nil
+		})
+	}
 }
 
 // advice: a job is advised by what varqd knows of its nodes, and while varqd is away by what it knew.

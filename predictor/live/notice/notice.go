@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os/exec"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/varq-project/varq/predictor/api"
@@ -27,7 +28,7 @@ type Messenger struct {
 const mostWaiting = 1000
 
 // New returns a Messenger that runs a command, which is split at spaces and run without a shell. The program has each
-// notice in JSON on its standard input, and is killed after timeout.
+// notice in JSON on its standard input, and is killed after timeout, with what it has started.
 func New(command string, timeout time.Duration, log *slog.Logger) *Messenger {
 	return &Messenger{command: strings.Fields(command), timeout: timeout, log: log, waiting: make(chan api.Notice, mostWaiting)}
 }
@@ -69,7 +70,10 @@ func (m *Messenger) run(ctx context.Context, n *api.Notice) error {
 	cmd := exec.CommandContext(ctx, m.command[0], m.command[1:]...)
 	var said head
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(append(text, '\n')), &said, &said
-	cmd.WaitDelay = time.Second // for what the program has started, which may hold on to its files
+	cmd.Env = []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8"} // varqd's own may hold secrets
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = time.Second // for what the program has started and left its group, which may hold on to its files
 	if err := cmd.Run(); err != nil {
 		if ctx.Err() != nil {
 			err = fmt.Errorf("it took longer than %v", m.timeout)

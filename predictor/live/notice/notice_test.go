@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -108,6 +110,48 @@ func TestFailures(t *testing.T) {
 				t.Error(text)
 			}
 		})
+	}
+}
+
+// A program that hangs leaves nothing running.
+func TestLeftovers(t *testing.T) {
+	var l log
+	pid := filepath.Join(t.TempDir(), "pid")
+	m := New(program(t, "sleep 1000 & echo $! > "+pid+"; wait"), 300*time.Millisecond, slog.New(slog.NewTextHandler(&l, nil)))
+	m.Tell(api.Notice{Event: api.NoticeSafe, Plan: "first"})
+	run(t, m, func() bool { return strings.Contains(l.String(), "plan=first") })
+	text, err := os.ReadFile(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	number, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		state, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", number))
+		if err != nil || strings.Contains(string(state), ") Z ") {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("what the program started is still there: %s", state)
+		}
+	}
+}
+
+// The program sees nothing of varqd's environment.
+func TestEnvironment(t *testing.T) {
+	t.Setenv("SECRET", "token")
+	out := filepath.Join(t.TempDir(), "out")
+	m := New(program(t, `env > "$1"; echo done >> "$1"`)+" "+out, time.Minute, slog.New(slog.DiscardHandler))
+	m.Tell(api.Notice{Event: api.NoticeSafe})
+	var text []byte
+	run(t, m, func() bool {
+		text, _ = os.ReadFile(out)
+		return bytes.HasSuffix(text, []byte("done\n"))
+	})
+	if bytes.Contains(text, []byte("SECRET")) || !bytes.Contains(text, []byte("PATH=")) {
+		t.Errorf("%s", text)
 	}
 }
 

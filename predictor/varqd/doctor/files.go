@@ -25,6 +25,9 @@ func Files(c *config.Config) []Finding {
 	for i, f := range c.Forecasters {
 		findings = append(findings, program(fmt.Sprintf("forecasters[%d].command", i), f.Command))
 	}
+	if c.Notices.Command != "" {
+		findings = append(findings, program("notices.command", c.Notices.Command))
+	}
 	socket := folder("server.socket", c.Server.Socket)
 	ledger := folder("ledger.path", c.Ledger.Path)
 	history := folder("history.path", c.History.Path)
@@ -56,12 +59,19 @@ func token(c config.Slurmrestd) Finding {
 	return ok("slurmrestd.url", "%s, without a token", c.URL)
 }
 
-// program examines the program that a command line begins with.
+// program examines the program that a command line begins with. Nobody else may change what varqd runs.
 func program(of, command string) Finding {
 	name := strings.Fields(command)[0]
 	path, err := exec.LookPath(name)
 	if err != nil {
 		return failure(of, err, "name a program that varqd's user may execute")
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return failure(of, err, "name a program that varqd's user may execute")
+	}
+	if info.Mode().Perm()&0o002 != 0 {
+		return failure(of, path+" can be changed by anybody, and runs with varqd's rights", "chmod o-w "+path)
 	}
 	return ok(of, "%s", path)
 }
