@@ -27,7 +27,7 @@ type memory struct {
 	retry     map[string]int64   // by plan: when to try again
 	unclaimed []*ledger.Entry    // open plans without a job, as Watch has read them
 	rescues   map[string]rescue  // by plan: what would keep an endangered promise
-	warned    map[string]bool    // by plan: setEndangered was called last with true
+	warned    map[string]warning // by plan
 	later     map[string]int64   // by plan: by when an endangered job ends with the probability promised
 	changed   map[string]int64   // by plan: when its job was changed, outside Watch
 	// lastBound is the job that nextBound returned last.
@@ -41,7 +41,7 @@ type memory struct {
 }
 
 func newMemory() memory {
-	return memory{forecasts: map[string]float64{}, obstacles: map[string]string{}, retry: map[string]int64{}, rescues: map[string]rescue{}, later: map[string]int64{}, warned: map[string]bool{}, changed: map[string]int64{}}
+	return memory{forecasts: map[string]float64{}, obstacles: map[string]string{}, retry: map[string]int64{}, rescues: map[string]rescue{}, later: map[string]int64{}, warned: map[string]warning{}, changed: map[string]int64{}}
 }
 
 // retain forgets the reservations that are not in open, and notes those without a job.
@@ -215,13 +215,31 @@ func (m *memory) limitsFixed(now int64) bool {
 	return now < m.limitsFixedUntil
 }
 
-// setEndangered notes whether plan's promise is endangered, and returns what was noted before.
-func (m *memory) setEndangered(plan string, is bool) (was bool) {
+// warning is what the user knows of a promise's danger.
+type warning struct {
+	told bool  // that it is endangered
+	safe int64 // since when it no longer is, Unix seconds; 0 while it is
+}
+
+// calm is for how many seconds a promise must have been safe before that is told, so that a forecast that wavers is
+// told of once.
+const calm = 300
+
+// endangered notes whether plan's promise is endangered now, and reports whether that is to be told.
+func (m *memory) endangered(plan string, is bool, now int64) (tell bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	was = m.warned[plan]
-	m.warned[plan] = is
-	return was
+	w := m.warned[plan]
+	switch {
+	case is:
+		tell, w = !w.told, warning{told: true}
+	case w.told && w.safe == 0:
+		w.safe = now
+	case w.told && now-w.safe >= calm:
+		tell, w = true, warning{}
+	}
+	m.warned[plan] = w
+	return tell
 }
 
 // setLater notes by when plan's job ends with the probability promised, Unix seconds; 0 if it does by the deadline, or at no time.
