@@ -51,7 +51,7 @@ func Read(cliOptions []byte, command string, environment []string, now int64, zo
 
 // unwelcome has the options of Slurm that a reservation excludes.
 var unwelcome = []struct{ name, why string }{
-	{"begin", "varq chooses when the job becomes eligible"},
+	{"begin", "varq says when the job becomes eligible, at once if its end is promised"},
 	{"deadline", "it lets Slurm end the job, which varq's promise does not need"},
 	{"dependency", "nobody can foresee when it is fulfilled"},
 	{"hold", "a job that is held does not start; submit it without --hold"},

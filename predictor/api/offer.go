@@ -45,11 +45,11 @@ type Offer struct {
 func (o *Offer) Options(refused *PlanRequest, zone *time.Location) []string {
 	switch o.Kind {
 	case OfferProb:
-		return []string{fmt.Sprintf("--prob=%.4g", o.Prob)}
+		return []string{fmt.Sprintf("--prob=%v", o.Prob)}
 	case OfferFree:
 		return []string{"--best-effort"}
 	case OfferEnd:
-		return []string{"--finish-by=" + slurmtime.Format(o.FinishBy, zone), fmt.Sprintf("--prob=%.4g", o.Prob)}
+		return []string{"--finish-by=" + slurmtime.Format(o.FinishBy, zone), fmt.Sprintf("--prob=%v", o.Prob)}
 	case OfferLater:
 		options := []string{"--begin-by=" + slurmtime.Format(o.BeginBy, zone)}
 		if refused.BeginAfter != 0 {

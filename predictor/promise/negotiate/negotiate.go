@@ -84,9 +84,9 @@ func Ask(p Prospect, r Request) (a Answer) {
 			a.Promise, a.Reason = &found, ""
 			asked = r.Risk
 		} else if r.Deadline == 0 {
-			a.Reason = fmt.Sprintf("no end can be promised with probability %.4g, however late", r.Risk)
+			a.Reason = fmt.Sprintf("no end can be promised with probability %v, however late", r.Risk)
 			if r.Latest != 0 {
-				a.Reason = fmt.Sprintf("no end can be promised with probability %.4g within the time for which the site promises", r.Risk)
+				a.Reason = fmt.Sprintf("no end can be promised with probability %v within the time for which the site promises", r.Risk)
 			}
 		}
 	}
