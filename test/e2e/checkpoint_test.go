@@ -145,7 +145,7 @@ func TestCheckpoint(t *testing.T) {
 // arrayTasks: each task of an array is prompted before its own end, also the one whose number is that of the array.
 func arrayTasks(t *testing.T, s *site.Site) {
 	prompted := filepath.Join(s.JobDir(), "array")
-	work := fmt.Sprintf(`exec varq-wrapper --checkpoint-signal=B:USR1,110 -- sh -c 'trap "touch %s.$SLURM_ARRAY_TASK_ID; exit" USR1; while :; do sleep 1; done'`, prompted)
+	work := fmt.Sprintf(`exec %s --checkpoint-signal=B:USR1,110 -- sh -c 'trap "touch %s.$SLURM_ARRAY_TASK_ID; exit" USR1; while :; do sleep 1; done'`, s.Wrapper(), prompted)
 	if _, _, err := s.Submit(t.Context(), "alice", "--array=1-2", "-t2", "--wrap="+work); err != nil {
 		t.Fatal(err)
 	}
