@@ -2,12 +2,14 @@ package agent
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/prometheus/procfs"
 	"github.com/prometheus/procfs/sysfs"
@@ -247,9 +249,26 @@ func number(path string) (float64, bool) {
 	return float64(n), err == nil
 }
 
+// open opens a file, if it is one: a pipe would be waited for.
+func open(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is no file", path)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
 // text returns the first line of a small file, or "" if it cannot be read.
 func text(path string) string {
-	f, err := os.Open(path)
+	f, err := open(path)
 	if err != nil {
 		return ""
 	}

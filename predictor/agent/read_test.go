@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -144,5 +145,23 @@ func TestReadMuch(t *testing.T) {
 	got := Reader{Root: tree(t, files)}.Read()
 	if len(got) != api.MaxSignals || got[0].Name != api.SignalLoad || got[1].Name != api.SignalMemoryCorrected {
 		t.Errorf("%d signals, %v first", len(got), got[:min(2, len(got))])
+	}
+}
+
+// Pipes and devices are not waited for.
+func TestReadPipes(t *testing.T) {
+	root := t.TempDir()
+	r := Reader{Root: root, Textfiles: []string{"metrics"}}
+	for _, path := range []string{"sys/devices/system/edac/mc/mc0/ce_count", "metrics/gpu.prom"} {
+		path = filepath.Join(root, path)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := syscall.Mkfifo(path, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := r.Read(); len(got) != 0 {
+		t.Errorf("%+v", got)
 	}
 }

@@ -3,7 +3,6 @@ package agent
 import (
 	"bufio"
 	"io"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -26,11 +25,7 @@ const (
 func readFolder(s *signals, folder string) {
 	paths, _ := filepath.Glob(filepath.Join(folder, "*.prom")) // the pattern is well-formed
 	for _, path := range paths[:min(len(paths), mostFiles)] {
-		// A pipe would be waited for.
-		if info, err := os.Stat(path); err != nil || info.Mode().Type() != 0 {
-			continue
-		}
-		if f, err := os.Open(path); err == nil {
+		if f, err := open(path); err == nil {
 			gpus := parseMetrics(io.LimitReader(f, mostBytes))
 			f.Close()
 			for of, g := range gpus {

@@ -54,6 +54,7 @@ func main() {
 	runtime.GOMAXPROCS(1)
 	debug.SetGCPercent(20)
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // so that a second signal ends whatever hangs
 	code := run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
@@ -120,7 +121,16 @@ func start(ctx context.Context, args []string, getenv func(string) string, stdou
 		o.Reader.Textfiles = strings.Split(folders, ",")
 	}
 	if once {
-		return show(stdout, o.Measure(), asJSON)
+		v := o.Measure()
+		if len(v.Signals) == 0 {
+			return fmt.Errorf("nothing can be measured below %s", o.Reader.Root)
+		}
+		return show(stdout, v, asJSON)
+	}
+	if path != config.Path(getenv) {
+		if _, err := os.Stat(path); err != nil {
+			return fmt.Errorf("--config: %w", err)
+		}
 	}
 	varqd, err := dial(path, getenv)
 	if err != nil {

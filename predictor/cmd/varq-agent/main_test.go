@@ -68,6 +68,8 @@ func TestOnce(t *testing.T) {
 		{[]string{"--json"}, 2, "--json goes with --once"},
 		{[]string{"n1"}, 2, `"n1" is no option`},
 		{[]string{"--nodes=n1"}, 2, "-nodes"},
+		{[]string{"--config=/nonexistent"}, 1, "--config: "},
+		{[]string{"--once", "--root=/nonexistent"}, 1, "nothing can be measured below /nonexistent"},
 		{[]string{"--config=" + filepath.Join(mc, "ce_count")}, 1, "ce_count"},
 	} {
 		if code, _, said := call(c.args...); code != c.code || !strings.Contains(said, c.says) {
