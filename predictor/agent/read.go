@@ -53,7 +53,7 @@ type signals []api.Signal
 
 // add adds a signal. Values that varqd would refuse are left out.
 func (s *signals) add(name, of string, value float64) {
-	if value >= 0 && value <= 1<<64 && len(of) <= api.MaxOf {
+	if value >= 0 && value <= 1<<64 && api.IsLabel(of) {
 		*s = append(*s, api.Signal{Name: name, Of: of, Value: value})
 	}
 }

@@ -51,6 +51,16 @@ func TestMetricsAreBounded(t *testing.T) {
 	}
 }
 
+// A label that varqd would refuse, and which could do harm on a terminal, costs the node none of its other signals.
+func TestOddLabel(t *testing.T) {
+	root := tree(t, map[string]string{"m/a.prom": "xid{gpu=\"\x1b[31mx\"} 1\nxid{gpu=\"2\"} 3\n"})
+	var s signals
+	readFolder(&s, root+"/m")
+	if len(s) != 1 || s[0].Value != 3 {
+		t.Errorf("%+v", s)
+	}
+}
+
 func FuzzMetrics(f *testing.F) {
 	f.Add(node["metrics/dcgm.prom"])
 	f.Add(node["metrics/site.prom"])

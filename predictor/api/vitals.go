@@ -1,5 +1,11 @@
 package api
 
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
 // Vitals are what the agent on a node measures of it.
 type Vitals struct {
 	Node    string   `json:"node"` // as Slurm names it
@@ -13,6 +19,11 @@ type Signal struct {
 	// Of is the part of the node that it is of, such as a disk, or empty.
 	Of    string  `json:"of,omitempty"`
 	Value float64 `json:"value"` // not negative
+}
+
+// IsLabel reports whether a text may name a node or a part of it: it has at most MaxOf bytes, and all of it can be printed.
+func IsLabel(text string) bool {
+	return len(text) <= MaxOf && utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
 // The names of signals. Most are counts, which begin anew when the node boots.

@@ -137,7 +137,7 @@ func decodeVitals(body []byte) (*api.Vitals, error) {
 		return nil, err
 	}
 	switch {
-	case v.Node == "" || len(v.Node) > maxName || !printable(v.Node):
+	case v.Node == "" || !api.IsLabel(v.Node):
 		return nil, field("node", "%.40q is not the name of a node", v.Node)
 	case v.At <= 0 || v.At > maxTime:
 		return nil, field("at", "%d is not a time", v.At)
@@ -152,7 +152,7 @@ func decodeVitals(body []byte) (*api.Vitals, error) {
 		switch {
 		case !slices.Contains(names, s.Name):
 			return nil, field(of+"name", "there is no signal %.40q", s.Name)
-		case len(s.Of) > api.MaxOf || !printable(s.Of):
+		case !api.IsLabel(s.Of):
 			return nil, field(of+"of", "%.40q is no part of a node", s.Of)
 		case !(s.Value >= 0 && s.Value <= maxValue):
 			return nil, field(of+"value", "%v does not lie between 0 and %v", s.Value, float64(maxValue))
@@ -288,11 +288,6 @@ func checkNeeds(n *workload.Needs) error {
 		return field("needs", "a list is too long")
 	}
 	return nil
-}
-
-// printable reports whether a text has only characters that a terminal shows.
-func printable(text string) bool {
-	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
 func checkName(name, value string) error {
