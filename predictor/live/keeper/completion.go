@@ -13,6 +13,7 @@ import (
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/completion"
 	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/prob"
 	"github.com/varq-project/varq/predictor/promise/negotiate"
 	"github.com/varq-project/varq/predictor/promise/trajectory"
 	"github.com/varq-project/varq/predictor/slurm"
@@ -345,14 +346,14 @@ func (k *Keeper) endOf(e *ledger.Entry, j *slurm.QueueEntry, lost bool, now int6
 const endangered = "endangered: "
 
 // tellEndangered records an event when a promise becomes endangered, or for another reason, and when it no longer is.
-func (c *change) tellEndangered(e *ledger.Entry, prob float64, later int64, obstacle string) {
+func (c *change) tellEndangered(e *ledger.Entry, now float64, later int64, obstacle string) {
 	told := strings.HasPrefix(e.Note, endangered)
 	if obstacle == unlikely {
 		obstacle = ""
 	}
 	switch {
-	case prob < e.Prob && (!told || !strings.Contains(e.Note, obstacle)):
-		text := fmt.Sprintf("%sat %s it was to end by the deadline with probability %.2f", endangered, c.moment(c.now), prob)
+	case now < e.Prob && (!told || !strings.Contains(e.Note, obstacle)):
+		text := fmt.Sprintf("%sat %s it was to end by the deadline with probability %s", endangered, c.moment(c.now), prob.Format(now))
 		if obstacle != "" {
 			text += ": " + obstacle
 		}
@@ -360,7 +361,7 @@ func (c *change) tellEndangered(e *ledger.Entry, prob float64, later int64, obst
 			text += fmt.Sprintf("; with probability %.4g it ends by %s", e.Prob, c.moment(later))
 		}
 		c.event(ledger.Note, "%s", text)
-	case told && prob >= min(1, e.Prob+margin):
-		c.event(ledger.Note, "no longer endangered: it ends by the deadline with probability %.2f", prob)
+	case told && now >= min(1, e.Prob+margin):
+		c.event(ledger.Note, "no longer endangered: it ends by the deadline with probability %s", prob.Format(now))
 	}
 }
