@@ -35,6 +35,7 @@ func TestReasons(t *testing.T) {
 		"a deadline with time for it":    {Request{Cost: 12 * minute, Interval: hour, Since: 9 * hour, Left: 3 * hour, Deadline: 3*hour + 12*minute, Hazard: daily}, Worth},
 		"a deadline that cannot be met":  {Request{Cost: 12 * minute, Interval: hour, Since: 9 * hour, Left: 3 * hour, Deadline: 2 * hour, Hazard: daily}, Worth},
 		"a deadline that has passed":     {Request{Cost: 12 * minute, Interval: hour, Since: 9 * hour, Left: 3 * hour, Deadline: -hour, Hazard: daily}, Worth},
+		"done":                           {Request{Cost: minute, Interval: hour, Since: 9 * hour, Done: true, Warned: true, Hazard: daily}, NothingLeft},
 		"warned":                         {Request{Cost: 12 * minute, Interval: hour, Since: hour, Warned: true, Hazard: daily}, TakenAway},
 		"warned, nothing to save":        {Request{Cost: 12 * minute, Interval: hour, Warned: true, Hazard: daily}, NothingToSave},
 		"warned, too late":               {Request{Cost: 12 * minute, Interval: hour, Since: hour, Ends: 11 * minute, Warned: true, Hazard: daily}, TooLate},

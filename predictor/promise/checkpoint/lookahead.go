@@ -25,6 +25,7 @@ const (
 	NotYet                      // to skip: later is better
 	NotWorth                    // to skip: no checkpoint is worth its cost, in what is left
 	NothingToSave               // to skip: there is no work since the last one
+	NothingLeft                 // to skip: the work is done
 	SavesDeadline               // to skip: the job would miss its deadline
 	SavesEnd                    // to skip: the job would be stopped before it is done
 	TooLate                     // to skip: the job would be stopped before the checkpoint is complete
@@ -37,6 +38,7 @@ var reasons = [...]string{
 	NotYet:        "a later one saves more for the same cost",
 	NotWorth:      "in what is left to do, none is worth its cost",
 	NothingToSave: "there is no work since the last one",
+	NothingLeft:   "nothing is left to do",
 	SavesDeadline: "only without it can the job be done by its deadline",
 	SavesEnd:      "only without it can the job be done before it is stopped",
 	TooLate:       "the job would be stopped before it is complete",
@@ -63,6 +65,8 @@ func Advise(r *Request) Advice {
 	stopped := r.Ends > 0 && (r.Left == 0 || r.Left > r.Ends)
 	finishes := r.Left > 0 && !stopped
 	switch {
+	case r.Done:
+		return Advice{Reason: NothingLeft, Next: math.Inf(1)}
 	case r.Since == 0:
 		return Advice{Reason: NothingToSave, Next: r.Interval}
 	case stopped && r.Cost > r.Ends:

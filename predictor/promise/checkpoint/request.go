@@ -12,7 +12,7 @@ type Request struct {
 	Interval float64 // I: the work from one request to the next
 	Since    float64 // T: the work since the last checkpoint done, or since the start: what a failure loses
 	Restart  float64 // what a failure costs besides lost work; 0 if that is not known
-	Left     float64 // the work until the job is done; 0 if that is not known
+	Left     float64 // the work until the job is done; 0 if that is not known, or Done
 	// Ends is in how long the job is stopped if it is not done by then: at its time limit, or where a
 	// maintenance or the like begins. 0 stands for no such time.
 	Ends float64
@@ -22,6 +22,7 @@ type Request struct {
 	// Warned is true if since the last checkpoint somebody has begun to take one of the nodes out of service, so
 	// that the job may be stopped at any time.
 	Warned bool
+	Done   bool // nothing is left to do
 	Hazard Hazard
 }
 

@@ -24,6 +24,7 @@ type adviseFlags struct {
 	since                                          float64
 	nodes                                          int
 	json                                           bool
+	given                                          func(name string) bool // whether the command line has the option
 }
 
 // mostNodes is the largest value of --nodes.
@@ -69,8 +70,9 @@ said last, and says how old that is. With --mtbf nobody is asked.`,
 	flags.StringVar(&f.scr, "scr", "", "print variables for the library SCR instead, of which this `one` is filled: seconds, interval or overhead")
 	flags.Lookup("scr").NoOptDefVal = scrSeconds
 	flags.BoolVar(&f.json, "json", false, "show the advice in JSON: durations in seconds")
+	f.given = flags.Changed
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if f.scr != "" && !slices.Contains(scrSettings, f.scr) {
+		if f.given("scr") && !slices.Contains(scrSettings, f.scr) {
 			return cli.Usage(cmd, fmt.Errorf("--scr: %.40q is none of %s", f.scr, strings.Join(scrSettings, ", ")))
 		}
 		request, err := env.adviseRequest(f)
@@ -88,7 +90,7 @@ said last, and says how old that is. With --mtbf nobody is asked.`,
 		if err != nil {
 			return cli.Usage(cmd, err)
 		}
-		if f.scr != "" {
+		if f.given("scr") {
 			return env.print(newSCR(request, f.scr), f.json)
 		}
 		advice := env.newAdvice(request, from)
@@ -120,25 +122,28 @@ func (e *Env) adviseRequest(f *adviseFlags) (r *checkpoint.Request, err error) {
 		value      *float64
 		optional   bool
 	}{
-		{"--cost", f.cost, &r.Cost, false},
-		{"--interval", f.interval, &r.Interval, false},
-		{"--left", f.left, &r.Left, true},
+		{"cost", f.cost, &r.Cost, false},
+		{"interval", f.interval, &r.Interval, false},
+		{"left", f.left, &r.Left, true},
 	} {
-		if option.optional && option.text == "" {
-			continue
-		}
-		if *option.value, err = span(option.name, option.text); err != nil {
-			return nil, err
+		switch {
+		case f.given(option.name):
+			if *option.value, err = span("--"+option.name, option.text); err != nil {
+				return nil, err
+			}
+		case !option.optional:
+			return nil, fmt.Errorf("--%s is missing", option.name)
 		}
 	}
-	if r.Ends, err = e.end(f.end); err != nil {
+	r.Done = f.given("left") && r.Left == 0
+	if r.Ends, err = e.end(f); err != nil {
 		return nil, err
 	}
-	if f.deadline != "" {
-		if f.left == "" {
+	if f.given("deadline") {
+		if !f.given("left") {
 			return nil, errors.New("--deadline needs --left: how long the work still takes")
 		}
-		at, err := e.parseTime("--deadline", f.deadline)
+		at, err := e.timeOf("--deadline", f.deadline)
 		if err != nil {
 			return nil, err
 		}
@@ -150,14 +155,18 @@ func (e *Env) adviseRequest(f *adviseFlags) (r *checkpoint.Request, err error) {
 
 // check returns an error that names the option of what is out of bounds in a request.
 func (f *adviseFlags) check(r *checkpoint.Request) error {
+	err := r.Check()
+	if errors.Is(err, checkpoint.ErrSince) {
+		return fmt.Errorf("--since-last: %v is not between 0 and %.0f intervals", f.since, checkpoint.Longest/r.Interval)
+	}
 	for _, option := range []struct {
 		of   error
 		name string
 	}{
-		{checkpoint.ErrCost, "--cost"}, {checkpoint.ErrInterval, "--interval"}, {checkpoint.ErrSince, "--since-last"},
-		{checkpoint.ErrLeft, "--left"}, {checkpoint.ErrEnds, "--end"}, {checkpoint.ErrDeadline, "--deadline"}, {checkpoint.ErrHazard, "--mtbf"},
+		{checkpoint.ErrCost, "--cost"}, {checkpoint.ErrInterval, "--interval"}, {checkpoint.ErrLeft, "--left"},
+		{checkpoint.ErrEnds, "--end"}, {checkpoint.ErrDeadline, "--deadline"}, {checkpoint.ErrHazard, "--mtbf"},
 	} {
-		if err := r.Check(); errors.Is(err, option.of) {
+		if errors.Is(err, option.of) {
 			return fmt.Errorf("%s: %w", option.name, err)
 		}
 	}
@@ -172,10 +181,10 @@ type ground struct {
 
 // learn completes a request by the risk that the job's nodes fail: as --mtbf says, or as varqd does.
 func (e *Env) learn(ctx context.Context, link *link, f *adviseFlags, r *checkpoint.Request) (ground, error) {
-	if f.mtbf != "" {
+	if f.given("mtbf") {
 		return e.constant(f, r)
 	}
-	if f.nodes != 0 {
+	if f.given("nodes") {
 		return ground{}, errors.New("--nodes needs --mtbf: without it varqd is asked about the nodes of the job")
 	}
 	job, nodes := e.Getenv("SLURM_JOB_ID"), e.Getenv("SLURM_JOB_NODELIST")
@@ -218,12 +227,12 @@ func (e *Env) constant(f *adviseFlags, r *checkpoint.Request) (ground, error) {
 		return ground{}, errors.New("--mtbf: 0 is too short")
 	}
 	nodes, name := f.nodes, "--nodes"
-	if text := e.Getenv("SLURM_JOB_NUM_NODES"); nodes == 0 && text != "" {
+	if text := e.Getenv("SLURM_JOB_NUM_NODES"); !f.given("nodes") && text != "" {
 		name = "SLURM_JOB_NUM_NODES"
 		if nodes, err = strconv.Atoi(text); err != nil {
 			return ground{}, fmt.Errorf("%s: %.40q is no number of nodes; --nodes says how many there are", name, text)
 		}
-	} else if nodes == 0 {
+	} else if !f.given("nodes") {
 		nodes = 1
 	}
 	if nodes < 1 || nodes > mostNodes {
@@ -234,9 +243,9 @@ func (e *Env) constant(f *adviseFlags, r *checkpoint.Request) (ground, error) {
 }
 
 // end returns in how many seconds the job is stopped, or 0 if that is not known.
-func (e *Env) end(option string) (float64, error) {
-	if option != "" {
-		at, err := e.parseTime("--end", option)
+func (e *Env) end(f *adviseFlags) (float64, error) {
+	if f.given("end") {
+		at, err := e.timeOf("--end", f.end)
 		if err == nil && at <= e.Now() {
 			err = fmt.Errorf("--end: %s has passed", e.moment(at))
 		}
@@ -256,11 +265,16 @@ func (e *Env) end(option string) (float64, error) {
 	return 0, nil // there is no limit
 }
 
+// timeOf reads the value of an option that was given: unlike parseTime it refuses an empty one.
+func (e *Env) timeOf(option, text string) (int64, error) {
+	if text == "" {
+		return 0, fmt.Errorf("%s: the time is missing", option)
+	}
+	return e.parseTime(option, text)
+}
+
 // span reads the value of an option that is a duration of at least 0, in seconds.
 func span(option, text string) (float64, error) {
-	if text == "" {
-		return 0, fmt.Errorf("%s is missing", option)
-	}
 	seconds, err := slurmtime.ParseSpan(text)
 	switch {
 	case err != nil:
