@@ -35,6 +35,7 @@ func TestReasons(t *testing.T) {
 		"a deadline with time for it":    {Request{Cost: 12 * minute, Interval: hour, Since: 9 * hour, Left: 3 * hour, Deadline: 3*hour + 12*minute, Hazard: daily}, Worth},
 		"a deadline that cannot be met":  {Request{Cost: 12 * minute, Interval: hour, Since: 9 * hour, Left: 3 * hour, Deadline: 2 * hour, Hazard: daily}, Worth},
 		"a deadline that has passed":     {Request{Cost: 12 * minute, Interval: hour, Since: 9 * hour, Left: 3 * hour, Deadline: -hour, Hazard: daily}, Worth},
+		"free, and safe":                 {Request{Interval: hour, Since: hour, Hazard: Constant(0)}, NotWorth},
 		"done":                           {Request{Cost: minute, Interval: hour, Since: 9 * hour, Done: true, Warned: true, Hazard: daily}, NothingLeft},
 		"warned":                         {Request{Cost: 12 * minute, Interval: hour, Since: hour, Warned: true, Hazard: daily}, TakenAway},
 		"warned, nothing to save":        {Request{Cost: 12 * minute, Interval: hour, Warned: true, Hazard: daily}, NothingToSave},
@@ -109,6 +110,25 @@ func FuzzAdvise(f *testing.F) {
 			rule(&r)
 		}
 	})
+}
+
+// TestFewNearTheEnd: a job with hardly any risk checkpoints once before it is stopped, at the last request at which
+// that will be complete. What it cannot use is no reason for more.
+func TestFewNearTheEnd(t *testing.T) {
+	for _, c := range []struct{ cost, interval, ends, mtbf float64 }{
+		{minute, 10 * minute, hour, 30000 * day},
+		{30, 2 * minute, 10 * minute, 289 * day / 2},
+		{minute, 10 * minute, hour, math.Inf(1)},
+	} {
+		for n := 1.; n*c.interval+c.cost <= c.ends; n++ {
+			r := Request{Cost: c.cost, Interval: c.interval, Since: n * c.interval, Ends: c.ends - n*c.interval, Hazard: Constant(1 / c.mtbf)}
+			last := c.interval+c.cost > r.Ends
+			a := Advise(&r)
+			if a.Checkpoint != last || last && a.Reason != LastChance || !last && (a.Reason != NotYet || n*c.interval+a.Next+c.cost+c.interval <= c.ends) {
+				t.Errorf("%+v, request %v: %+v", c, n, a)
+			}
+		}
+	}
 }
 
 // At a constant rate, neither more failures nor more work at risk turn the advice to checkpoint into one to

@@ -54,7 +54,7 @@ func (r Reason) String() string { return reasons[r] }
 //
 //   - The work of a job that is done needs no checkpoint: none is done shortly before the end.
 //   - What is not checkpointed when the job is stopped (Ends, if the job is not known to be done by then) is
-//     lost: there is one that is complete before.
+//     lost: there is one that is complete before, and others only if they save more than their toll.
 //   - If a job without failures would be done by its deadline, or before it is stopped, but not after one
 //     more checkpoint, there is none. A deadline that cannot be met changes nothing.
 //   - Otherwise a job that is Warned checkpoints.
@@ -81,7 +81,10 @@ func Advise(r *Request) Advice {
 	p := newPlan(r, stopped, finishes)
 	now := p.do(r.Since)
 	skip, next := p.skip(r.Since)
-	a := Advice{Checkpoint: now <= skip, Saves: skip - now, Next: next}
+	if !less(skip, p.open(0, 0, r.Since)) {
+		next = math.Inf(1)
+	}
+	a := Advice{Checkpoint: less(now, skip), Saves: skip - now, Next: next}
 	switch {
 	case a.Checkpoint && stopped && r.Interval+r.Cost > r.Ends:
 		a.Reason = LastChance
@@ -95,6 +98,12 @@ func Advise(r *Request) Advice {
 	return a
 }
 
+// less reports whether a value is less than another, by more than the arithmetic may be wrong.
+func less(value, other float64) bool {
+	const rounding = 1e-12
+	return other-value > rounding*(math.Abs(value)+math.Abs(other))
+}
+
 const (
 	// most bounds the requests to come that are looked at, and each is how many of them are evenly spaced.
 	most, each = 128, 72
@@ -104,6 +113,9 @@ const (
 	// shifts bounds the checkpoints to come that put off what is after them; it matters if the risk changes
 	// or the job is to be stopped.
 	shifts = 8
+	// toll is the least that a checkpoint must save, as a share of its cost, where it takes only time that the job
+	// could not use before it is stopped. Otherwise the least risk would fill such time with checkpoints.
+	toll = .01
 	// worst bounds what a rate and a time multiply to: after so many expected failures, none has a
 	// probability of e^-30.
 	worst = 30
@@ -126,7 +138,7 @@ type plan struct {
 	// which the plan ends. n is at least 0 and below the last, after which another checkpoint puts off
 	// nothing more.
 	when [][]instant
-	// fresh[n] are the values just after a checkpoint at the requests.
+	// fresh[n] are the values just after a checkpoint at the requests, with its toll.
 	fresh [][]float64
 }
 
@@ -162,6 +174,9 @@ func newPlan(r *Request, stopped, finishes bool) *plan {
 		p.fresh[n], values = values[:len(p.at)], values[len(p.at):]
 		for i := len(p.at) - 1; i >= 0; i-- {
 			p.fresh[n][i], _ = p.best(n, i, 0)
+			if p.ends == isStopped {
+				p.fresh[n][i] += toll * p.cost
+			}
 		}
 	}
 	return p

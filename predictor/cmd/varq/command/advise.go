@@ -347,6 +347,8 @@ func (a advice) String() string {
 	l.Line("At risk", "%s of work since the last checkpoint", cli.Rounded(a.Since))
 	l.Line("Cost", "%s", cli.Rounded(a.Cost))
 	switch {
+	case a.weighed && a.Checkpoint && math.Round(a.Saves) == 0:
+		l.Line("Saves", "less than a second on average, against the best plan without it")
 	case a.weighed && a.Saves >= 0:
 		l.Line("Saves", "%s on average, against the best plan without it", cli.Rounded(a.Saves))
 	case a.weighed:
