@@ -113,7 +113,7 @@ func openCache(path, job string) (*cache, error) {
 		var opened fs.FileInfo
 		opened, err = dir.Stat(".")
 		if err == nil && (!named.IsDir() || !os.SameFile(named, opened) || !own(opened) || opened.Mode().Perm()&0o077 != 0) {
-			err = fmt.Errorf("%s is not a folder of yours alone; remove it", path)
+			err = fmt.Errorf("%s is not a folder of yours alone: remove it, or set TMPDIR to a folder of your own", path)
 		}
 	}
 	if err != nil {
@@ -172,7 +172,7 @@ func (c *cache) write(e *entry) error {
 		return errors.Join(fmt.Errorf("the cache cannot be written: %w", err), c.dir.Remove(next))
 	}
 	if err := c.dir.Rename(next, c.name); err != nil {
-		return fmt.Errorf("the cache cannot be written: %w", err)
+		return errors.Join(fmt.Errorf("the cache cannot be written: %w", err), c.dir.Remove(next))
 	}
 	return nil
 }

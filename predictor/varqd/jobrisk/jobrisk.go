@@ -16,6 +16,8 @@ import (
 const (
 	// fresh is the age, in seconds, up to which an answer is taken from the cache.
 	fresh = 600
+	// skew is by how many seconds the clocks of a node and of varqd's host may differ without being called wrong.
+	skew = 60
 	// pause is the time, in seconds, for which varqd is not asked again when it has not answered.
 	pause = 60
 	// patience bounds the wait for varqd.
@@ -65,7 +67,7 @@ func (f *Finder) Find(ctx context.Context) (Known, error) {
 	}
 	now := f.Now()
 	switch {
-	case e.Risk != nil && lately(e.Read, now, fresh):
+	case e.Risk != nil && lately(e.Read, now, fresh) && e.Risk.At <= now+skew:
 		return Known{Risk: *e.Risk, Read: e.Read}, nil
 	case lately(e.Tried, now, pause):
 		trouble = errAway
@@ -95,6 +97,16 @@ var errAway = errors.New("varqd did not answer a moment ago")
 // lately reports whether at is within the last seconds. What lies ahead of now, by a clock that was
 // wrong, is not.
 func lately(at, now, seconds int64) bool { return at <= now && now-at <= seconds }
+
+// Age returns how many seconds ago varqd looked at the nodes. It is negative if that was ahead of now by more than
+// clocks differ by.
+func (k *Known) Age(now int64) int64 {
+	age := now - k.At
+	if -skew <= age && age < 0 {
+		return 0
+	}
+	return age
+}
 
 // Tell completes a request by what is known: the hazard, and what ends the job earlier or has begun to.
 func (k *Known) Tell(r *checkpoint.Request, now int64) {

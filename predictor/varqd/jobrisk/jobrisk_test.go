@@ -3,6 +3,7 @@ package jobrisk
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -85,6 +86,26 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// TestAhead: what varqd looked at in the future is asked again, and has no age.
+func TestAhead(t *testing.T) {
+	for ahead, want := range map[int64]struct {
+		asked int
+		age   int64
+	}{0: {1, 0}, skew: {1, 0}, skew + 1: {2, -skew - 1}} {
+		v := &varqd{}
+		f, now := finder(t, v)
+		*now = start - ahead
+		for range 2 {
+			if k, err := f.Find(t.Context()); err != nil || k.Age(*now) != want.age {
+				t.Errorf("%d s ahead: %d s old, %v", ahead, k.Age(*now), err)
+			}
+		}
+		if v.asked != want.asked {
+			t.Errorf("%d s ahead: asked %d times", ahead, v.asked)
+		}
+	}
+}
+
 // TestForged: a cache that another could have made is refused, and so is one that makes no sense.
 func TestForged(t *testing.T) {
 	for name, forge := range map[string]func(dir, file string) error{
@@ -100,6 +121,9 @@ func TestForged(t *testing.T) {
 		},
 		"a file for a folder": func(dir, _ string) error {
 			return errors.Join(os.RemoveAll(dir), os.WriteFile(dir, nil, 0o600))
+		},
+		"a folder for a file": func(_, file string) error {
+			return errors.Join(os.Remove(file), os.Mkdir(file, 0o700))
 		},
 		"a link": func(dir, file string) error {
 			return errors.Join(os.Rename(file, filepath.Join(dir, "other")), os.Symlink("other", file))
@@ -134,6 +158,12 @@ func TestForged(t *testing.T) {
 				t.Errorf("%s: %+v, %v", name, k, err)
 			}
 			t.Log(name, k.Trouble, err)
+			if name == "a folder of another" && !strings.Contains(fmt.Sprint(k.Trouble, err), "set TMPDIR") {
+				t.Errorf("%s: what its user can do: %v, %v", name, k.Trouble, err)
+			}
+			if left, _ := filepath.Glob(filepath.Join(f.Dir, "risk-7.*")); left != nil {
+				t.Errorf("%s: %s is left behind", name, left)
+			}
 		}
 	}
 }

@@ -113,7 +113,7 @@ func teller(s *prompt.Settings) func(context.Context, *checkpoint.Request) error
 		}
 		known.Tell(r, now())
 		if known.Trouble != nil {
-			age := slurmtime.FormatDuration(max(0, now()-known.At))
+			age := slurmtime.FormatDuration(max(0, known.Age(now())))
 			return fmt.Errorf("as varqd knew it %s ago: %w", age, known.Trouble)
 		}
 		return nil

@@ -297,7 +297,7 @@ type advice struct {
 	Cost   float64  `json:"cost"`
 	MTBF   float64  `json:"mtbf"` // of all nodes together, in the long run
 	Source string   `json:"source"`
-	// Age is how long ago varqd looked at the nodes, Day how many failures it expects of them within a day, and
+	// Age is how long ago varqd looked at the nodes, negative if its clock or this one is wrong, Day how many failures it expects of them within a day, and
 	// Trouble why it was not asked now. Without varqd they are absent.
 	Age     *int64   `json:"age,omitempty"`
 	Day     *float64 `json:"day,omitempty"`
@@ -321,7 +321,7 @@ func (e *Env) newAdvice(r *checkpoint.Request, from ground) advice {
 		moment:  e.moment,
 	}
 	if known := from.known; known != nil {
-		age, day := max(0, e.Now()-known.At), -math.Log1p(-r.Hazard.Within(86400))
+		age, day := known.Age(e.Now()), -math.Log1p(-r.Hazard.Within(86400))
 		a.Age, a.Day = &age, &day
 		if known.Trouble != nil {
 			a.Trouble = oneLine(known.Trouble)
@@ -367,7 +367,11 @@ func (a advice) String() string {
 		l.Line("Failures", "one every %s: %s", cli.Rounded(a.MTBF), a.Source)
 	} else {
 		l.Line("Failures", "%.4f expected within a day, and one every %s in the long run", *a.Day, cli.Rounded(a.MTBF))
-		l.Line("Known", "by %s, %s old", a.Source, cli.Rounded(float64(*a.Age)))
+		known, age := "by %s, %s old", *a.Age
+		if age < 0 {
+			known, age = "by %s, of a time that is %s ahead: this node's clock differs from varqd's", -age
+		}
+		l.Line("Known", known, a.Source, cli.Rounded(float64(age)))
 	}
 	if a.Trouble != "" {
 		l.Line("But", "%s", a.Trouble)

@@ -129,7 +129,8 @@ func nodes(w http.ResponseWriter, _ *http.Request) {
 	reply(w, http.StatusOK, list)
 }
 
-// risk answers about node[1-64], of which one is about to be stopped for a maintenance, and has not read node8.
+// risk answers about node[1-64], node[1-2], of which one is about to be stopped for a maintenance, and node7, by a clock
+// that is an hour ahead. It has not read node8.
 func risk(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Query().Get(api.ParamNodes) {
 	case "node[1-64]":
@@ -144,6 +145,8 @@ func risk(w http.ResponseWriter, r *http.Request) {
 			Maintenance: &api.Maintenance{Name: "upgrade", Start: now + 70*60},
 			Drain:       &api.Drain{Node: "node2", Since: now - 3*3600, Reason: "fan", By: "root"},
 		})
+	case "node7":
+		reply(w, http.StatusOK, api.Risk{At: now + 3600, Rate: 1e-6})
 	case "node9":
 		reply(w, http.StatusNotFound, api.Error{Error: "Slurm has no node node9"})
 	default:
