@@ -116,6 +116,14 @@ func run(args []string) (code int, err error) {
 	case err != nil:
 		return exitUsage, nil // Parse has printed the error
 	}
+	set.Visit(func(option *flag.Flag) {
+		if option.Value.String() == "" {
+			err = fmt.Errorf("--%s: there is no value; a variable that is not set, perhaps? Without the option its default holds", option.Name)
+		}
+	})
+	if err != nil {
+		return exitUsage, err
+	}
 	switch {
 	case f.version:
 		fmt.Println("varq-wrapper", api.Version)
@@ -169,11 +177,11 @@ func (f *flags) become(options, command []string) (int, error) {
 		}
 	}
 	path, err := exec.LookPath(command[0])
-	if errors.Is(err, fs.ErrPermission) {
-		return exitNotRun, err
+	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
+		return exitNotFound, err
 	}
 	if err != nil {
-		return exitNotFound, err
+		return exitNotRun, err
 	}
 	if t != (ticket.Ticket{}) {
 		h := hold(t)
