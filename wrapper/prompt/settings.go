@@ -99,7 +99,9 @@ func (o *Options) Parse() (s Settings, err error) {
 // parseSignal reads [B:]SIG[,SECONDS].
 func (s *Settings) parseSignal(text string) error {
 	name, seconds, timed := strings.Cut(text, ",")
-	name, s.Alone = strings.CutPrefix(name, "B:")
+	if to, rest, ok := strings.Cut(name, ":"); ok && strings.EqualFold(to, "B") {
+		name, s.Alone = rest, true
+	}
 	if number, err := strconv.Atoi(name); err == nil {
 		s.Signal = syscall.Signal(number)
 	} else {

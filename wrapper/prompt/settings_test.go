@@ -21,6 +21,7 @@ func TestParse(t *testing.T) {
 	}{
 		{Options{Signal: "USR1"}, Settings{Signal: syscall.SIGUSR1, Lead: time.Minute, Cost: time.Minute}},
 		{Options{Signal: "B:sigusr2,300"}, Settings{Signal: syscall.SIGUSR2, Alone: true, Lead: 5 * time.Minute, Cost: 5 * time.Minute}},
+		{Options{Signal: "b:10"}, Settings{Signal: syscall.SIGUSR1, Alone: true, Lead: time.Minute, Cost: time.Minute}},
 		{Options{Signal: "10,5", Cost: "12m", Interval: "1h"}, Settings{Signal: syscall.SIGUSR1, Lead: 12 * time.Minute, Cost: 12 * time.Minute, Interval: time.Hour}},
 		{Options{File: "due", Cost: "0", Interval: "1s", MTBF: "1-0"}, Settings{File: due, Lead: time.Minute, Interval: time.Second, MTBF: 24 * time.Hour}},
 		{Options{Command: "dmtcp_command --checkpoint"}, Settings{Command: "dmtcp_command --checkpoint", Lead: time.Minute, Cost: time.Minute}},
@@ -35,6 +36,7 @@ func TestParse(t *testing.T) {
 		"--checkpoint-interval needs":          {Signal: "USR1", Interval: "1m"},
 		"--checkpoint-mtbf needs":              {Signal: "USR1", MTBF: "1-0"},
 		`"WEEP" is no signal`:                  {Signal: "B:weep"},
+		`"A:USR1" is no signal`:                {Signal: "A:usr1"},
 		`"" is no signal`:                      {Signal: ",9"},
 		`"0" is no signal`:                     {Signal: "0"},
 		`"65" is no signal`:                    {Signal: "65"},
