@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -78,20 +80,34 @@ func makeFile(path, why string) error {
 	return errors.Join(err, file.Close())
 }
 
-// isPrompt returns nil if a file is a prompt, and else why not: it may be what its user has named by mistake.
+// CheckFile returns an error if a file that prompts could not be made, or removed, for want of its folder.
+func CheckFile(path string) error {
+	dir := filepath.Dir(path)
+	if err := unix.Access(dir+"/.", unix.W_OK|unix.X_OK); err != nil {
+		return fmt.Errorf("files cannot be made in %s: %w", dir, err)
+	}
+	return nil
+}
+
+// longestPrompt bounds what a file that prompts has, in bytes.
+const longestPrompt = 1 << 10
+
+// isPrompt returns nil if the whole of a file is a prompt, which is one line, and else why not: it may be what its user has
+// named by mistake.
 func isPrompt(path string) error {
 	info, err := os.Lstat(path)
 	if err != nil {
 		return err
 	}
-	var begins [len(signature)]byte
 	if info.Mode().IsRegular() {
 		file, err := os.Open(path)
 		if err != nil {
 			return err
 		}
 		defer file.Close()
-		if _, err := io.ReadFull(file, begins[:]); err == nil && string(begins[:]) == signature {
+		text, err := io.ReadAll(io.LimitReader(file, longestPrompt+1))
+		line, rest, ended := strings.Cut(string(text), "\n")
+		if err == nil && strings.HasPrefix(line, signature) && ended && rest == "" && len(text) <= longestPrompt {
 			return nil
 		}
 	}

@@ -128,18 +128,18 @@ func TestFile(t *testing.T) {
 // TestForeignFile: a file that is no prompt, such as the checkpoint itself, is neither removed nor taken for a prompt.
 func TestForeignFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.ckpt")
-	for _, text := range []string{"", "step 7", "varq: checkpoint"} {
+	for _, text := range []string{"", "step 7", "varq: checkpoint", signature + "now", signature + "now\nstep 7\n", signature + strings.Repeat("now", longestPrompt) + "\n"} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if err := RemovePrompt(path); err == nil {
-			t.Errorf("%q is removed", text)
+			t.Errorf("%.40q is removed", text)
 		}
 		if err := makeFile(path, "now"); err == nil {
-			t.Errorf("%q is a prompt", text)
+			t.Errorf("%.40q is a prompt", text)
 		}
 		if got, err := os.ReadFile(path); string(got) != text {
-			t.Errorf("%q is now %q, %v", text, got, err)
+			t.Errorf("%.40q is now %.40q, %v", text, got, err)
 		}
 		_ = os.Remove(path)
 	}
@@ -153,5 +153,21 @@ func TestForeignFile(t *testing.T) {
 	}
 	if err := RemovePrompt(path); err != nil || exists(path) {
 		t.Errorf("a prompt is not removed: %v", err)
+	}
+}
+
+func TestCheckFile(t *testing.T) {
+	dir := t.TempDir()
+	if err := CheckFile(filepath.Join(dir, "due")); err != nil {
+		t.Error(err)
+	}
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{filepath.Join(dir, "none", "due"), filepath.Join(file, "due")} {
+		if err := CheckFile(path); err == nil || !strings.Contains(err.Error(), filepath.Dir(path)) {
+			t.Errorf("%s: %v", path, err)
+		}
 	}
 }

@@ -175,6 +175,11 @@ func (f *flags) become(options, command []string) (int, error) {
 		if settings, err = parsePrompts(&f.checkpoint); err != nil {
 			return exitUsage, err
 		}
+		if settings.File != "" {
+			if err := prompt.CheckFile(settings.File); err != nil {
+				return exitUsage, fmt.Errorf("--checkpoint-file: %w", err)
+			}
+		}
 	}
 	path, err := exec.LookPath(command[0])
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
