@@ -132,18 +132,37 @@ func exists(path string) bool {
 
 // command runs the command. It is killed, with what it has started, when its time is over or the application
 // has ended.
+//
+// Invariant: what a command leaves behind has none of this process's files, which would keep the job's step from ending.
 func (w *Ways) command(ctx context.Context) error {
 	patience := max(patienceTimes*w.Cost, leastPatience)
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", w.Command)
-	cmd.Stdout, cmd.Stderr = w.Output, w.Output
+	prints, written, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(limited, "/bin/sh", "-c", w.Command)
+	cmd.Stdout, cmd.Stderr = written, written
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = time.Second
-	err := cmd.Run()
+	err = cmd.Start()
+	_ = written.Close() // cannot fail
+	copied := make(chan struct{})
+	go func() {
+		defer close(copied)
+		defer prints.Close()
+		_, _ = io.Copy(w.Output, prints)
+	}()
+	if err == nil {
+		err = cmd.Wait()
+	}
+	select {
+	case <-copied:
+	case <-time.After(time.Second): // it has left something behind, which may still print
+	}
 	switch {
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+	case errors.Is(limited.Err(), context.DeadlineExceeded):
 		return fmt.Errorf("%s: killed after %v", w.Command, patience)
 	case err != nil:
 		return fmt.Errorf("%s: %w", w.Command, err)

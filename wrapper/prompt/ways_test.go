@@ -3,6 +3,7 @@ package prompt
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -90,6 +91,41 @@ func TestCommandEndsWithTheApplication(t *testing.T) {
 		if time.Now().After(end) {
 			t.Fatal("it still runs")
 		}
+	}
+}
+
+// TestLeftBehind: what a command leaves behind has no file of the job's step, and what it prints is seen.
+func TestLeftBehind(t *testing.T) {
+	pid := filepath.Join(t.TempDir(), "pid")
+	output, err := os.Create(filepath.Join(t.TempDir(), "output"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer output.Close()
+	w := Ways{Settings: Settings{Command: "echo begun >&2; setsid sleep 1d & echo $! >" + pid}, Output: output}
+	if err := w.Prompt(t.Context(), ""); err != nil {
+		t.Error(err)
+	}
+	text, err := os.ReadFile(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Kill(n, syscall.SIGKILL)
+	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", n))
+	if err != nil || files == nil {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		if name, err := os.Readlink(file); err != nil || name == output.Name() {
+			t.Errorf("%s is %s, %v", file, name, err)
+		}
+	}
+	if text, err := os.ReadFile(output.Name()); err != nil || string(text) != "begun\n" {
+		t.Errorf("it prints %q, %v", text, err)
 	}
 }
 
