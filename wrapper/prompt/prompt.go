@@ -86,12 +86,17 @@ func (p *Prompter) Run(ctx context.Context) {
 const instant = 1e-6
 
 // last returns when the last prompt comes of a job that is stopped then. One that is shorter than that
-// allows has no time but for the checkpoint itself.
+// allows has no time but for the checkpoint itself; or, if nobody knows how long that takes, for half of what is left.
 func (p *Prompter) last(began, stopped time.Time) time.Time {
-	if last := stopped.Add(-p.Lead); last.After(began) {
+	last := stopped.Add(-p.Lead)
+	switch {
+	case last.After(began):
 		return last
+	case p.Guessed:
+		return began.Add(stopped.Sub(began) / 2)
+	default:
+		return stopped.Add(-p.Cost)
 	}
-	return stopped.Add(-p.Cost)
 }
 
 // end returns when the job is stopped, in Unix seconds, and what was known before if nobody can tell.

@@ -29,6 +29,8 @@ func TestRun(t *testing.T) {
 	}
 	s := Settings{Cost: 12 * time.Minute, Interval: hour, Lead: 12 * time.Minute}
 	final := Settings{Cost: 5 * time.Minute, Lead: 5 * time.Minute}
+	guess := final
+	guess.Guessed = true
 	for name, test := range map[string]struct {
 		Settings
 		hazard      checkpoint.Hazard // nil: nobody knows
@@ -47,6 +49,9 @@ func TestRun(t *testing.T) {
 		"needs long":                 {Settings: lead(s, 40*time.Minute), hazard: checkpoint.Constant(0), ends: 90 * time.Minute, want: []time.Duration{50 * time.Minute}},
 		"longer than the job":        {Settings: lead(s, 2*hour), hazard: checkpoint.Constant(0), ends: 90 * time.Minute, want: []time.Duration{78 * time.Minute}},
 		"shorter than its cost":      {Settings: s, hazard: checkpoint.Constant(0), ends: 10 * time.Minute},
+		"shorter than a guess":       {Settings: guess, hazard: checkpoint.Constant(0), ends: 4 * time.Minute, want: []time.Duration{2 * time.Minute}},
+		"as short, for maintenance":  {Settings: guess, hazard: checkpoint.Constant(0), ends: day, maintenance: 4 * time.Minute, want: []time.Duration{2 * time.Minute}},
+		"longer than a guess":        {Settings: guess, hazard: checkpoint.Constant(0), ends: 6 * time.Minute, want: []time.Duration{time.Minute}},
 		"nobody knows the risk":      {Settings: s, ends: 2 * hour, want: []time.Duration{108 * time.Minute}, says: "varq: the risk of the nodes is not known:; varqd is away\n"},
 		"a maintenance":              {Settings: s, hazard: checkpoint.Constant(0), ends: day, maintenance: 3 * hour, want: []time.Duration{168 * time.Minute}},
 		"only before it ends":        {Settings: final, hazard: checkpoint.Constant(1 / hour.Seconds()), ends: 6 * hour, want: []time.Duration{6*hour - 5*time.Minute}},

@@ -26,8 +26,9 @@ func (o *Options) Given() bool { return *o != Options{} }
 
 // Settings are what the Options say.
 type Settings struct {
-	// Cost is how long a checkpoint stops the work.
-	Cost time.Duration
+	// Cost is how long a checkpoint stops the work; if it is Guessed, that is Lead.
+	Cost    time.Duration
+	Guessed bool
 	// Interval is the time from one question whether to checkpoint to the next. If it is 0, there are prompts only
 	// before the job is stopped.
 	Interval time.Duration
@@ -87,7 +88,7 @@ func (o *Options) Parse() (s Settings, err error) {
 	}
 	s.Lead = max(s.Lead, s.Cost)
 	if o.Cost == "" {
-		s.Cost = s.Lead
+		s.Cost, s.Guessed = s.Lead, true
 	}
 	s.Command = o.Command
 	if o.File != "" {

@@ -19,12 +19,12 @@ func TestParse(t *testing.T) {
 		options Options
 		want    Settings
 	}{
-		{Options{Signal: "USR1"}, Settings{Signal: syscall.SIGUSR1, Lead: time.Minute, Cost: time.Minute}},
-		{Options{Signal: "B:sigusr2,300"}, Settings{Signal: syscall.SIGUSR2, Alone: true, Lead: 5 * time.Minute, Cost: 5 * time.Minute}},
-		{Options{Signal: "b:10"}, Settings{Signal: syscall.SIGUSR1, Alone: true, Lead: time.Minute, Cost: time.Minute}},
+		{Options{Signal: "USR1"}, Settings{Signal: syscall.SIGUSR1, Lead: time.Minute, Cost: time.Minute, Guessed: true}},
+		{Options{Signal: "B:sigusr2,300"}, Settings{Signal: syscall.SIGUSR2, Alone: true, Lead: 5 * time.Minute, Cost: 5 * time.Minute, Guessed: true}},
+		{Options{Signal: "b:10"}, Settings{Signal: syscall.SIGUSR1, Alone: true, Lead: time.Minute, Cost: time.Minute, Guessed: true}},
 		{Options{Signal: "10,5", Cost: "12m", Interval: "1h"}, Settings{Signal: syscall.SIGUSR1, Lead: 12 * time.Minute, Cost: 12 * time.Minute, Interval: time.Hour}},
 		{Options{File: "due", Cost: "0", Interval: "1s", MTBF: "1-0"}, Settings{File: due, Lead: time.Minute, Interval: time.Second, MTBF: 24 * time.Hour}},
-		{Options{Command: "dmtcp_command --checkpoint"}, Settings{Command: "dmtcp_command --checkpoint", Lead: time.Minute, Cost: time.Minute}},
+		{Options{Command: "dmtcp_command --checkpoint"}, Settings{Command: "dmtcp_command --checkpoint", Lead: time.Minute, Cost: time.Minute, Guessed: true}},
 	} {
 		got, err := test.options.Parse()
 		if diff := cmp.Diff(test.want, got); diff != "" || err != nil || !test.options.Given() {
