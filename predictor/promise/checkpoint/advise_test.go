@@ -25,6 +25,7 @@ func TestReasons(t *testing.T) {
 		"late, but nearly done":          {Request{Cost: 12 * minute, Interval: hour, Since: 4 * hour, Left: hour / 2, Hazard: daily}, NotWorth},
 		"soon, but stopped after it":     {Request{Cost: 12 * minute, Interval: hour, Since: hour, Ends: hour, Hazard: daily}, LastChance},
 		"soon, but stopped, and safe":    {Request{Cost: 12 * minute, Interval: hour, Since: hour, Ends: hour, Hazard: Constant(0)}, LastChance},
+		"hardly begun, but stopped":      {Request{Cost: hour, Interval: hour, Since: 1, Ends: hour, Hazard: Constant(0)}, LastChance},
 		"stopped after the next":         {Request{Cost: 12 * minute, Interval: hour, Since: hour, Ends: hour + 13*minute, Hazard: daily}, NotYet},
 		"stopped after idling":           {Request{Cost: 12 * minute, Interval: hour, Since: hour, Ends: 2 * hour, Hazard: daily}, Worth},
 		"stopped before it is complete":  {Request{Cost: 12 * minute, Interval: hour, Since: 4 * hour, Ends: 11 * minute, Hazard: daily}, TooLate},

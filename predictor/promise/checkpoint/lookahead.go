@@ -113,8 +113,8 @@ const (
 	// shifts bounds the checkpoints to come that put off what is after them; it matters if the risk changes
 	// or the job is to be stopped.
 	shifts = 8
-	// toll is the least that a checkpoint must save, as a share of its cost, where it takes only time that the job
-	// could not use before it is stopped. Otherwise the least risk would fill such time with checkpoints.
+	// toll is the least that each checkpoint but one must save, as a share of its cost, in a job that is to be stopped.
+	// Otherwise the least risk would fill with checkpoints the time that cannot be used before.
 	toll = .01
 	// worst bounds what a rate and a time multiply to: after so many expected failures, none has a
 	// probability of e^-30.
@@ -138,7 +138,7 @@ type plan struct {
 	// which the plan ends. n is at least 0 and below the last, after which another checkpoint puts off
 	// nothing more.
 	when [][]instant
-	// fresh[n] are the values just after a checkpoint at the requests, with its toll.
+	// fresh[n] are the values just after a checkpoint at the requests, with the toll of another.
 	fresh [][]float64
 }
 
@@ -173,10 +173,11 @@ func newPlan(r *Request, stopped, finishes bool) *plan {
 	for n := rows - 1; n >= 0; n-- {
 		p.fresh[n], values = values[:len(p.at)], values[len(p.at):]
 		for i := len(p.at) - 1; i >= 0; i-- {
-			p.fresh[n][i], _ = p.best(n, i, 0)
-			if p.ends == isStopped {
-				p.fresh[n][i] += toll * p.cost
+			value, next := p.best(n, i, 0)
+			if p.ends == isStopped && !math.IsInf(next, 1) {
+				value = min(value+toll*p.cost, p.open(n, i, 0))
 			}
+			p.fresh[n][i] = value
 		}
 	}
 	return p
