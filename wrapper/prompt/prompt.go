@@ -21,6 +21,8 @@ type Prompter struct {
 	Tell func(context.Context, *checkpoint.Request) error
 	// End returns when Slurm stops the job, in Unix seconds, or 0 if that is not known.
 	End func() (int64, error)
+	// Ready returns an error if the application cannot be prompted now, but perhaps later.
+	Ready func() error
 	// Prompt prompts the application, and returns when its checkpoint is done, as far as it can know that, or when
 	// the context is.
 	Prompt func(ctx context.Context, why string) error
@@ -36,6 +38,9 @@ const (
 	renewal = 10 * time.Minute
 	soon    = 30 * time.Second
 )
+
+// again is the time after which the last prompt is tried again that the application was not ready for.
+const again = time.Second
 
 // Run prompts until the context is done, which is when the application has ended.
 func (p *Prompter) Run(ctx context.Context) {
@@ -55,6 +60,7 @@ func (p *Prompter) Run(ctx context.Context) {
 		}
 		p.tell(ctx, &r)
 		pause := asked.Add(renewal).Sub(now)
+		due := false // the last prompt
 		switch {
 		case since < p.Interval:
 			pause = min(pause, p.Interval-since)
@@ -66,7 +72,8 @@ func (p *Prompter) Run(ctx context.Context) {
 			last := p.last(began, now.Add(time.Duration(r.Ends*float64(time.Second))))
 			prompts = saved.Before(last) && (end == 0 || now.Unix() < end)
 			left := max(0, last.Sub(now))
-			if left > 0 {
+			due = left == 0
+			if !due {
 				pause = left / (1 + (left-1)/pause) // so that one question comes just then
 			}
 			r.Ends = left.Seconds() + r.Cost + instant
@@ -74,9 +81,13 @@ func (p *Prompter) Run(ctx context.Context) {
 		r.Interval = pause.Seconds()
 		advice := checkpoint.Advise(&r)
 		if early := advice.Reason == checkpoint.Worth && since < p.Interval; prompts && advice.Checkpoint && !early {
-			p.prompt(ctx, advice.Reason)
-			saved = time.Now()
-			continue // there is nothing to save now, but it is later
+			if p.prompt(ctx, advice.Reason) {
+				saved = time.Now()
+				continue // there is nothing to save now, but it is later
+			}
+			if due {
+				pause = again
+			}
 		}
 		sleep(ctx, pause)
 	}
@@ -119,12 +130,19 @@ func (p *Prompter) tell(ctx context.Context, r *checkpoint.Request) {
 	p.complain("risk", "the risk of the nodes is %v", err)
 }
 
-func (p *Prompter) prompt(ctx context.Context, why checkpoint.Reason) {
+// prompt prompts the application, unless it is not ready.
+func (p *Prompter) prompt(ctx context.Context, why checkpoint.Reason) (prompted bool) {
+	err := p.Ready()
+	p.complain("ready", "the application is not prompted: %v", err)
+	if err != nil {
+		return false
+	}
 	p.say("checkpoint: %s", why)
-	err := p.Prompt(ctx, why.String())
+	err = p.Prompt(ctx, why.String())
 	if ctx.Err() == nil {
 		p.complain("prompt", "the application cannot be prompted: %v", err)
 	}
+	return true
 }
 
 // complain logs an error, unless this did not work the last time either.

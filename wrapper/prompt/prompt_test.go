@@ -38,6 +38,7 @@ func TestRun(t *testing.T) {
 		later       time.Duration     // a minute before that is over, the limit becomes this
 		maintenance time.Duration
 		drained     time.Duration
+		ready       time.Duration // from then on
 		want        []time.Duration
 		says        string
 	}{
@@ -56,6 +57,8 @@ func TestRun(t *testing.T) {
 		"a maintenance":              {Settings: s, hazard: checkpoint.Constant(0), ends: day, maintenance: 3 * hour, want: []time.Duration{168 * time.Minute}},
 		"only before it ends":        {Settings: final, hazard: checkpoint.Constant(1 / hour.Seconds()), ends: 6 * hour, want: []time.Duration{6*hour - 5*time.Minute}},
 		"only before, drained":       {Settings: final, hazard: daily, drained: 2*hour - time.Second, want: []time.Duration{121 * time.Minute}},
+		"not ready":                  {Settings: s, hazard: daily, ends: 10 * hour, ready: 181 * time.Minute, want: []time.Duration{190 * time.Minute, 382 * time.Minute, 588 * time.Minute}, says: "the application is not prompted: it takes no signal\n"},
+		"not ready at last":          {Settings: final, hazard: daily, ends: 6 * hour, ready: 6*hour - 3*time.Minute, want: []time.Duration{6*hour - 3*time.Minute}, says: "the application is not prompted: it takes no signal\n"},
 		"given more time":            {Settings: final, hazard: daily, ends: 1 * hour, later: 3 * hour, want: []time.Duration{55 * time.Minute, 175 * time.Minute}},
 		"the end is not to be known": {Settings: final, hazard: daily, ends: -1, says: "nobody knows until when the job may run: no Slurm"},
 	} {
@@ -92,6 +95,12 @@ func TestRun(t *testing.T) {
 					}
 					since := time.Duration(r.Since * float64(time.Second))
 					r.Warned = test.drained > 0 && time.Since(began) >= test.drained && time.Since(began)-since < test.drained
+					return nil
+				}
+				p.Ready = func() error {
+					if time.Since(began) < test.ready {
+						return errors.New("it takes no signal")
+					}
 					return nil
 				}
 				p.Prompt = func(ctx context.Context, _ string) error {

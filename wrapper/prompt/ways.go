@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -34,7 +36,7 @@ const (
 	leastPatience = time.Minute
 )
 
-// Prompt prompts the application. It returns when the checkpoint is done: when the application has removed the file,
+// Prompt prompts the application, but sends it no signal that would end it. It returns when the checkpoint is done: when the application has removed the file,
 // else when the command has ended, else after the time that a checkpoint takes. Until then there is no other.
 func (w *Ways) Prompt(ctx context.Context, why string) error {
 	var errs []error
@@ -46,7 +48,11 @@ func (w *Ways) Prompt(ctx context.Context, why string) error {
 	}
 	if w.Signal != 0 {
 		if w.Alone {
-			errs = append(errs, w.Application.signal(w.Signal))
+			err := w.Application.takes(w.Signal)
+			if err == nil {
+				err = w.Application.signal(w.Signal)
+			}
+			errs = append(errs, err)
 		} else {
 			errs = append(errs, w.SignalSteps(w.Signal))
 		}
@@ -62,6 +68,15 @@ func (w *Ways) Prompt(ctx context.Context, why string) error {
 		sleep(ctx, w.Cost)
 	}
 	return errors.Join(errs...)
+}
+
+// Ready returns an error, which says what to do, if a prompt now would only end the application: nothing but a signal
+// prompts it, which it does not take yet.
+func (w *Ways) Ready() error {
+	if !w.Alone || w.File != "" || w.Command != "" {
+		return nil
+	}
+	return w.Application.takes(w.Signal)
 }
 
 // signature is what every prompt in a file begins with.
@@ -216,4 +231,43 @@ func (a *Application) Ended() context.Context {
 
 func (a *Application) signal(s syscall.Signal) error {
 	return unix.PidfdSendSignal(a.fd, s, nil, 0)
+}
+
+// takes returns an error, which says what to do, if a signal would end the application, as far as Linux tells: it
+// neither catches nor ignores it, and has no thread that blocks it or waits for signals.
+func (a *Application) takes(s syscall.Signal) error {
+	switch s {
+	case unix.SIGCHLD, unix.SIGCONT, unix.SIGURG, unix.SIGWINCH:
+		return nil // they end nothing
+	}
+	info, _ := os.ReadFile(fmt.Sprintf("/proc/self/fdinfo/%d", a.fd))
+	threads, _ := filepath.Glob("/proc/" + field(info, "Pid:") + "/task/*")
+	for _, thread := range threads {
+		status, _ := os.ReadFile(thread + "/status")
+		waits, _ := os.ReadFile(thread + "/wchan")
+		if strings.Contains(string(waits), "sigtimedwait") {
+			return nil
+		}
+		for _, name := range []string{"SigCgt:", "SigIgn:", "SigBlk:"} {
+			signals, err := strconv.ParseUint(field(status, name), 16, 64)
+			if err != nil || signals>>(s-1)&1 == 1 {
+				return nil
+			}
+		}
+	}
+	if threads == nil {
+		return nil
+	}
+	name := cmp.Or(unix.SignalName(s), fmt.Sprintf("signal %d", s))
+	return fmt.Errorf("%s would end it, as it neither catches nor ignores that yet, and is not sent; it is once there is a handler, which is best installed early", name)
+}
+
+// field returns the first word after a name in the lines of a file in /proc, or "".
+func field(text []byte, name string) string {
+	for line := range strings.Lines(string(text)) {
+		if value, ok := strings.CutPrefix(line, name); ok {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
 }

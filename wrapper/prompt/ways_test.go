@@ -63,6 +63,36 @@ func TestEnded(t *testing.T) {
 	}
 }
 
+// TestTakes: a signal is sent that the application catches, ignores or waits for, and none that would end it.
+func TestTakes(t *testing.T) {
+	for script, takes := range map[string]bool{
+		"exec sleep 1d":                         false,
+		"trap '' USR2; exec sleep 1d":           false,
+		"trap : USR1; sleep 1d":                 true,
+		"trap '' USR1; exec sleep 1d":           true,
+		"exec env --block-signal=USR1 sleep 1d": true,
+	} {
+		a, cmd := start(t, script)
+		w := Ways{Settings: Settings{Signal: syscall.SIGUSR1, Alone: true}, Application: a}
+		for end := time.Now().Add(time.Minute); takes != (w.Ready() == nil) && time.Now().Before(end); {
+			time.Sleep(10 * time.Millisecond)
+		}
+		if err := w.Ready(); takes != (err == nil) {
+			t.Errorf("%s: %v", script, err)
+		}
+		w.Command, w.Output = "true", io.Discard
+		if err := w.Prompt(t.Context(), ""); takes != (err == nil) || w.Ready() != nil {
+			t.Errorf("%s, prompted by a command too: %v", script, err)
+		}
+		if err := cmd.Process.Signal(syscall.Signal(0)); err != nil || a.Ended().Err() != nil {
+			t.Errorf("%s: it has ended", script)
+		}
+		if err := a.takes(syscall.SIGWINCH); err != nil {
+			t.Errorf("%s: %v", script, err)
+		}
+	}
+}
+
 // TestCommandEndsWithTheApplication: with what it has started.
 func TestCommandEndsWithTheApplication(t *testing.T) {
 	pid := filepath.Join(t.TempDir(), "pid")

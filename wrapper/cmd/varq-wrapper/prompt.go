@@ -75,7 +75,7 @@ func (f *flags) promptUntilEnd() (int, error) {
 	ways := prompt.Ways{Settings: s, Application: application, Output: os.Stderr, SignalSteps: func(signal syscall.Signal) error {
 		return slurm.Signal(job, os.Getenv("SLURM_STEP_ID"), signal)
 	}}
-	p := prompt.Prompter{Settings: s, Tell: teller(&s), Prompt: ways.Prompt, Log: os.Stderr, End: func() (int64, error) {
+	p := prompt.Prompter{Settings: s, Tell: teller(&s), Ready: ways.Ready, Prompt: ways.Prompt, Log: os.Stderr, End: func() (int64, error) {
 		if job == 0 {
 			return 0, nil
 		}
