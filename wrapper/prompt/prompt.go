@@ -32,34 +32,47 @@ type Prompter struct {
 	failing map[string]bool // what did not work the last time
 }
 
-// Slurm is asked when the job is stopped as often as renewal says. The first time is sooner, as varq-wrapper may
-// just be trimming the job's limit.
+// Slurm is asked anew when the job is stopped after a share of the time that is left, between two bounds. The first time
+// is sooner, as varq-wrapper may just be trimming the job's limit.
 const (
-	renewal = 10 * time.Minute
-	soon    = 30 * time.Second
+	renewalShare     = 20
+	oftenest, rarest = time.Minute, 10 * time.Minute
+	soon             = 30 * time.Second
+	// lately is how old the answer may be when the last prompt comes.
+	lately = 5 * time.Second
 )
 
 // again is the time after which the last prompt is tried again that the application was not ready for.
 const again = time.Second
+
+// renewal returns when Slurm is asked again that has said now when the job is stopped, Unix seconds or 0.
+func renewal(now time.Time, end int64) time.Time {
+	pause := rarest
+	if end != 0 {
+		pause = min(rarest, max(oftenest, time.Unix(end, 0).Sub(now)/renewalShare))
+	}
+	return now.Add(pause)
+}
 
 // Run prompts until the context is done, which is when the application has ended.
 func (p *Prompter) Run(ctx context.Context) {
 	began := time.Now()
 	saved := began // since when there is work that a failure would lose
 	end := p.end(0)
-	asked := began.Add(soon - renewal)
+	asked, renew := began, began.Add(soon)
 	for ctx.Err() == nil {
 		now := time.Now()
 		since := now.Sub(saved).Truncate(time.Second)
-		if now.Sub(asked) >= renewal {
+		if !now.Before(renew) {
 			end, asked = p.end(end), now
+			renew = renewal(now, end)
 		}
 		r := checkpoint.Request{Cost: p.Cost.Seconds(), Interval: 1, Since: since.Seconds()}
 		if end != 0 {
 			r.Ends = max(1, time.Unix(end, 0).Sub(now).Seconds())
 		}
 		p.tell(ctx, &r)
-		pause := asked.Add(renewal).Sub(now)
+		pause := renew.Sub(now)
 		due := false // the last prompt
 		switch {
 		case since < p.Interval:
@@ -81,6 +94,10 @@ func (p *Prompter) Run(ctx context.Context) {
 		r.Interval = pause.Seconds()
 		advice := checkpoint.Advise(&r)
 		if early := advice.Reason == checkpoint.Worth && since < p.Interval; prompts && advice.Checkpoint && !early {
+			if end != 0 && advice.Reason == checkpoint.LastChance && now.Sub(asked) >= lately { // the limit may have been raised meanwhile
+				renew = now
+				continue
+			}
 			if p.prompt(ctx, advice.Reason) {
 				saved = time.Now()
 				continue // there is nothing to save now, but it is later

@@ -35,7 +35,8 @@ func TestRun(t *testing.T) {
 		Settings
 		hazard      checkpoint.Hazard // nil: nobody knows
 		ends        time.Duration     // 0: nobody knows
-		later       time.Duration     // a minute before that is over, the limit becomes this
+		later       time.Duration     // a minute before that is over, or at change, the limit becomes this
+		change      time.Duration
 		maintenance time.Duration
 		drained     time.Duration
 		ready       time.Duration // from then on
@@ -45,21 +46,25 @@ func TestRun(t *testing.T) {
 		"costs nothing": {Settings: Settings{Interval: hour, Lead: time.Minute}, hazard: daily, ends: 2 * hour, want: []time.Duration{60 * time.Minute, 119 * time.Minute}},
 		"safe":          {Settings: s, hazard: checkpoint.Constant(0)},
 		"at risk": {Settings: s, hazard: daily, ends: 14 * hour, want: []time.Duration{
-			180 * time.Minute, 342 * time.Minute, 504 * time.Minute, 676 * time.Minute, 14*hour - 12*time.Minute}},
-		"stopped":                    {Settings: s, hazard: checkpoint.Constant(0), ends: 90 * time.Minute, want: []time.Duration{78 * time.Minute}},
-		"needs long":                 {Settings: lead(s, 40*time.Minute), hazard: checkpoint.Constant(0), ends: 90 * time.Minute, want: []time.Duration{50 * time.Minute}},
-		"longer than the job":        {Settings: lead(s, 2*hour), hazard: checkpoint.Constant(0), ends: 90 * time.Minute, want: []time.Duration{78 * time.Minute}},
-		"shorter than its cost":      {Settings: s, hazard: checkpoint.Constant(0), ends: 10 * time.Minute},
-		"shorter than a guess":       {Settings: guess, hazard: checkpoint.Constant(0), ends: 4 * time.Minute, want: []time.Duration{2 * time.Minute}},
-		"as short, for maintenance":  {Settings: guess, hazard: checkpoint.Constant(0), ends: day, maintenance: 4 * time.Minute, want: []time.Duration{2 * time.Minute}},
-		"longer than a guess":        {Settings: guess, hazard: checkpoint.Constant(0), ends: 6 * time.Minute, want: []time.Duration{time.Minute}},
-		"nobody knows the risk":      {Settings: s, ends: 2 * hour, want: []time.Duration{108 * time.Minute}, says: "varq: the risk of the nodes is not known:; varqd is away\n"},
-		"a maintenance":              {Settings: s, hazard: checkpoint.Constant(0), ends: day, maintenance: 3 * hour, want: []time.Duration{168 * time.Minute}},
-		"only before it ends":        {Settings: final, hazard: checkpoint.Constant(1 / hour.Seconds()), ends: 6 * hour, want: []time.Duration{6*hour - 5*time.Minute}},
-		"only before, drained":       {Settings: final, hazard: daily, drained: 2*hour - time.Second, want: []time.Duration{121 * time.Minute}},
-		"not ready":                  {Settings: s, hazard: daily, ends: 10 * hour, ready: 181 * time.Minute, want: []time.Duration{190 * time.Minute, 382 * time.Minute, 588 * time.Minute}, says: "the application is not prompted: it takes no signal\n"},
-		"not ready at last":          {Settings: final, hazard: daily, ends: 6 * hour, ready: 6*hour - 3*time.Minute, want: []time.Duration{6*hour - 3*time.Minute}, says: "the application is not prompted: it takes no signal\n"},
-		"given more time":            {Settings: final, hazard: daily, ends: 1 * hour, later: 3 * hour, want: []time.Duration{55 * time.Minute, 175 * time.Minute}},
+			180 * time.Minute, 342 * time.Minute, 504 * time.Minute, 665 * time.Minute, 14*hour - 12*time.Minute}},
+		"stopped":                   {Settings: s, hazard: checkpoint.Constant(0), ends: 90 * time.Minute, want: []time.Duration{78 * time.Minute}},
+		"needs long":                {Settings: lead(s, 40*time.Minute), hazard: checkpoint.Constant(0), ends: 90 * time.Minute, want: []time.Duration{50 * time.Minute}},
+		"longer than the job":       {Settings: lead(s, 2*hour), hazard: checkpoint.Constant(0), ends: 90 * time.Minute, want: []time.Duration{78 * time.Minute}},
+		"shorter than its cost":     {Settings: s, hazard: checkpoint.Constant(0), ends: 10 * time.Minute},
+		"shorter than a guess":      {Settings: guess, hazard: checkpoint.Constant(0), ends: 4 * time.Minute, want: []time.Duration{2 * time.Minute}},
+		"as short, for maintenance": {Settings: guess, hazard: checkpoint.Constant(0), ends: day, maintenance: 4 * time.Minute, want: []time.Duration{2 * time.Minute}},
+		"longer than a guess":       {Settings: guess, hazard: checkpoint.Constant(0), ends: 6 * time.Minute, want: []time.Duration{time.Minute}},
+		"nobody knows the risk":     {Settings: s, ends: 2 * hour, want: []time.Duration{108 * time.Minute}, says: "varq: the risk of the nodes is not known:; varqd is away\n"},
+		"a maintenance":             {Settings: s, hazard: checkpoint.Constant(0), ends: day, maintenance: 3 * hour, want: []time.Duration{168 * time.Minute}},
+		"only before it ends":       {Settings: final, hazard: checkpoint.Constant(1 / hour.Seconds()), ends: 6 * hour, want: []time.Duration{6*hour - 5*time.Minute}},
+		"only before, drained":      {Settings: final, hazard: daily, drained: 2*hour - time.Second, want: []time.Duration{121 * time.Minute}},
+		"not ready":                 {Settings: s, hazard: daily, ends: 10 * hour, ready: 181 * time.Minute, want: []time.Duration{190 * time.Minute, 382 * time.Minute, 588 * time.Minute}, says: "the application is not prompted: it takes no signal\n"},
+		"not ready at last":         {Settings: final, hazard: daily, ends: 6 * hour, ready: 6*hour - 3*time.Minute, want: []time.Duration{6*hour - 3*time.Minute}, says: "the application is not prompted: it takes no signal\n"},
+		"given more time":           {Settings: final, hazard: daily, ends: 1 * hour, later: 3 * hour, want: []time.Duration{55 * time.Minute, 175 * time.Minute}},
+		// Changed limits are noticed: one that was cut soon, one that was raised before the last prompt, or after it.
+		"cut":                        {Settings: final, hazard: daily, ends: 3 * hour, later: 30 * time.Minute, change: 10 * time.Minute, want: []time.Duration{25 * time.Minute}},
+		"raised before":              {Settings: final, hazard: daily, ends: 1 * hour, later: 3 * hour, change: 54*time.Minute + 50*time.Second, want: []time.Duration{175 * time.Minute}},
+		"raised after a while":       {Settings: final, hazard: daily, ends: 1 * hour, later: 3 * hour, change: 57 * time.Minute, want: []time.Duration{55 * time.Minute, 175 * time.Minute}},
 		"the end is not to be known": {Settings: final, hazard: daily, ends: -1, says: "nobody knows until when the job may run: no Slurm"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -80,7 +85,7 @@ func TestRun(t *testing.T) {
 						return 0, errors.New("no Slurm")
 					case test.ends == 0:
 						return 0, nil
-					case test.later > 0 && time.Since(began) > test.ends-time.Minute:
+					case test.change > 0 && time.Since(began) >= test.change, test.change == 0 && test.later > 0 && time.Since(began) > test.ends-time.Minute:
 						return began.Add(test.later).Unix(), nil
 					}
 					return began.Add(test.ends).Unix(), nil
