@@ -312,7 +312,7 @@ type advice struct {
 }
 
 func (e *Env) newAdvice(r *checkpoint.Request, from ground) advice {
-	answer := checkpoint.Advise(r)
+	answer := punctual(r)
 	mtbf := 1 / r.Hazard.Rate()
 	a := advice{
 		Checkpoint: answer.Checkpoint, Reason: answer.Reason.String(), Saves: answer.Saves, Since: r.Since, Cost: r.Cost,
@@ -334,6 +334,25 @@ func (e *Env) newAdvice(r *checkpoint.Request, from ground) advice {
 		a.Next = &answer.Next
 	}
 	return a
+}
+
+// How late an application may come with its next question: a share of the interval, and at least so many seconds.
+const (
+	lateShare = .01
+	leastLate = 5
+)
+
+// punctual is checkpoint.Advise, but puts off to the next question no checkpoint that would be too late if that
+// question came late.
+func punctual(r *checkpoint.Request) checkpoint.Advice {
+	answer := checkpoint.Advise(r)
+	next := r.Interval + r.Cost
+	if late := max(leastLate, lateShare*r.Interval); answer.Reason == checkpoint.NotYet && r.Ends >= next && r.Ends < next+late {
+		last := *r
+		last.Ends = math.Nextafter(next, 0)
+		return checkpoint.Advise(&last)
+	}
+	return answer
 }
 
 // String returns the advice in words.
