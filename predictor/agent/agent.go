@@ -6,6 +6,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"math/rand/v2"
 	"time"
@@ -36,12 +37,19 @@ const (
 	jitter = .2
 )
 
+// errNothing is the error of a node of which nothing can be measured.
+var errNothing = errors.New("nothing can be measured on this node")
+
 // Run measures and sends until ctx is done. After failures it sends less often.
 func Run(ctx context.Context, o Options) {
 	pause := time.Duration(o.Rand.Float64() * float64(min(first, o.Interval)))
 	failures := 0
 	for o.Pause(ctx, pause) {
-		err := o.Send(ctx, o.Measure())
+		measured := o.Measure()
+		err := errNothing
+		if len(measured.Signals) > 0 {
+			err = o.Send(ctx, measured)
+		}
 		switch {
 		case ctx.Err() != nil:
 			return

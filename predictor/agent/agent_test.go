@@ -67,6 +67,21 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// TestNothing: where nothing can be measured, nothing is sent, and that is said once.
+func TestNothing(t *testing.T) {
+	var log bytes.Buffer
+	rounds := 0
+	Run(t.Context(), Options{
+		Node: "n1", Interval: time.Minute, Reader: Reader{Root: t.TempDir()}, Rand: rand.New(rand.NewPCG(1, 2)), Now: time.Now,
+		Pause: func(context.Context, time.Duration) bool { rounds++; return rounds < 5 },
+		Send:  func(context.Context, api.Vitals) error { t.Error("something is sent"); return nil },
+		Log:   slog.New(slog.NewTextHandler(&log, nil)),
+	})
+	if strings.Count(log.String(), "\n") != 1 || !strings.Contains(log.String(), "nothing can be measured") {
+		t.Error(log.String())
+	}
+}
+
 func TestPause(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	if !Pause(ctx, time.Nanosecond) {

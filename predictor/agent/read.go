@@ -58,13 +58,21 @@ func (s *signals) add(name, of string, value float64) {
 	}
 }
 
-// bounded returns the signals by name and part, one of each, and no more than varqd takes. Those without a part come first.
+// bounded returns the signals by name and part, one of each, and no more than varqd takes. Those without a part come first. Of
+// too many each name has as many as any other, or all that it has.
 func (s signals) bounded() []api.Signal {
 	slices.SortStableFunc(s, func(a, b api.Signal) int {
 		return cmp.Or(cmp.Compare(min(1, len(a.Of)), min(1, len(b.Of))), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Of, b.Of))
 	})
 	s = slices.CompactFunc(s, func(a, b api.Signal) bool { return a.Name == b.Name && a.Of == b.Of })
-	return s[:min(len(s), api.MaxSignals)]
+	for most := api.MaxSignals; len(s) > api.MaxSignals; most /= 2 {
+		of := map[string]int{}
+		s = slices.DeleteFunc(s, func(a api.Signal) bool {
+			of[a.Name]++
+			return of[a.Name] > most
+		})
+	}
+	return s
 }
 
 // processes reads how many processes run, and how long they wait for memory and disks.

@@ -33,6 +33,9 @@ const acceptTimeout = 20 * time.Second
 // maxAnswer bounds an answer of varqd's, in bytes.
 const maxAnswer = 64 << 20
 
+// maxRefusal bounds an answer from which nothing is wanted but whether all went well, in bytes.
+const maxRefusal = 1 << 20
+
 // Client asks one varqd. Its methods may be called at the same time. What they
 // return as an error is a sentence for the user.
 type Client struct {
@@ -273,12 +276,16 @@ func (c *Client) doWithin(ctx context.Context, timeout time.Duration, method, pa
 		return c.unreachable(err, timeout)
 	}
 	defer resp.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	most := int64(maxAnswer)
+	if answer == nil {
+		most = maxRefusal
+	}
+	text, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
 	if err != nil {
 		return c.unreachable(err, timeout)
 	}
-	if len(text) > maxAnswer {
-		return fmt.Errorf("varqd at %s answers with more than %d bytes", c.endpoint, maxAnswer)
+	if int64(len(text)) > most {
+		return fmt.Errorf("varqd at %s answers with more than %d bytes", c.endpoint, most)
 	}
 	if c.munge != nil {
 		if err := c.verifyAnswer(ctx, credential, resp, text); err != nil {

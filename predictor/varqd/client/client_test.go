@@ -126,3 +126,16 @@ func TestEndpoints(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Where nothing is asked for but whether all went well, a long answer is not read to its end.
+func TestLongRefusal(t *testing.T) {
+	c, err := New(serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write(make([]byte, 4*maxRefusal))
+	}), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Vitals(t.Context(), api.Vitals{Node: "n1"}); err == nil || !strings.Contains(err.Error(), "answers with more than 1048576 bytes") {
+		t.Error(err)
+	}
+}
