@@ -75,7 +75,8 @@ func (e *Env) offered(asked *api.PlanRequest, o *api.Offer, options []string) st
 	return strings.Join(override(without, o.Options(asked, e.Zone)), " ")
 }
 
-// chooseEnd lets the user of a terminal choose one of the offers, and shows how to have it promised.
+// chooseEnd lets the user of a terminal choose one of the offers, and shows how to have it promised. A choice that is none
+// of them is an error of the command line.
 func (e *Env) chooseEnd(asked *api.PlanRequest, offers []api.Offer, options []string) error {
 	if len(offers) == 0 || !e.Terminal || !isTerminal(e.Stdin) {
 		return nil
@@ -89,7 +90,7 @@ func (e *Env) chooseEnd(asked *api.PlanRequest, offers []api.Offer, options []st
 	}
 	n, err := strconv.Atoi(line)
 	if err != nil || n < 1 || n > len(offers) {
-		return fmt.Errorf("%.20q is none of the numbers from 1 to %d; nothing is chosen", line, len(offers))
+		return cli.UsageError{Command: "varq quote", Err: fmt.Errorf("%.20q is none of the numbers from 1 to %d; nothing is chosen", line, len(offers))}
 	}
 	_, err = fmt.Fprintf(e.Stdout, "\n  sbatch %s job.sh\n", e.offered(asked, &offers[n-1], options))
 	return err

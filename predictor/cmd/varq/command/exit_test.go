@@ -2,10 +2,15 @@ package command
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/test/clitest"
@@ -63,6 +68,7 @@ func TestExitCodes(t *testing.T) {
 		"nodes --calibration":                                              ExitOK,
 		"nodes --calibration --most=3":                                     ExitUsage,
 		"nodes -S now-1day":                                                ExitUsage,
+		"nodes -N nosuch":                                                  ExitNo,
 		"nodes -N node[1-":                                                 ExitUsage,
 		"status --endpoint=unix:///nowhere/at":                             ExitFailed,
 	} {
@@ -87,6 +93,47 @@ func TestExitCodes(t *testing.T) {
 		quiet := want == ExitOK || want == ExitNo && (strings.HasPrefix(line, "quote") || strings.HasPrefix(line, "advise")) // a refusal is an answer
 		if said := stderr.Len() > 0; said == quiet {
 			t.Errorf("varq %s: exit code %d, standard error %q", line, got, &stderr)
+		}
+	}
+}
+
+// TestChoice: what a user of a terminal chooses is one of the numbers, or an error of the command line.
+func TestChoice(t *testing.T) {
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer master.Close()
+	number, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
+	if err := errors.Join(err, unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0)); err != nil {
+		t.Fatal(err)
+	}
+	terminal, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer terminal.Close()
+	dir := t.TempDir()
+	socket := filepath.Join(dir, "s")
+	server, err := startVarqd(socket, filepath.Join(dir, "asked"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	for choice, want := range map[string]int{"1": ExitOK, "": ExitOK, "99": ExitUsage, "0": ExitUsage, "one": ExitUsage} {
+		if _, err := fmt.Fprintln(master, choice); err != nil {
+			t.Fatal(err)
+		}
+		var stdout, stderr bytes.Buffer
+		got := Run(strings.Fields("quote -t 60 --finish-by=now+1day"), Env{Env: cli.Env{
+			Stdin: terminal, Terminal: true, Stdout: &stdout, Stderr: &stderr,
+			Getenv: func(name string) string {
+				return map[string]string{"VARQ_CONFIG": filepath.Join(dir, "varq.yaml"), "VARQ_ENDPOINT": "unix://" + socket}[name]
+			},
+			Now: func() int64 { return now }, Elapsed: func() time.Duration { return clitest.Elapsed }, Zone: time.UTC,
+		}})
+		if got != want || (want == ExitUsage) != strings.Contains(stderr.String(), "is none of the numbers from 1 to") {
+			t.Errorf("%q: exit code %d, want %d\n%s%s", choice, got, want, &stdout, &stderr)
 		}
 	}
 }

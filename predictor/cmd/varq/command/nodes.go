@@ -83,7 +83,7 @@ Columns: ` + table.Names(nodesCalibrationColumns()),
 		}
 		for _, name := range names {
 			if !slices.ContainsFunc(list.Nodes, func(n api.Node) bool { return n.Name == name }) {
-				return fmt.Errorf("--nodelist: Slurm has no node %s", name)
+				return api.Fault(api.ErrNotFound, "--nodelist: Slurm has no node "+name)
 			}
 		}
 		if names != nil {
