@@ -7,6 +7,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
@@ -40,7 +41,18 @@ type Listing struct {
 
 // Line appends a line.
 func (l *Listing) Line(name, format string, args ...any) {
-	fmt.Fprintf(l, "  %-*s %s\n", l.Width, name, fmt.Sprintf(format, args...))
+	fmt.Fprintf(l, "  %-*s %s\n", l.Width, name, Printable(fmt.Sprintf(format, args...)))
+}
+
+// Printable returns a text of one line as a terminal may show it: with ? for each character that cannot be printed.
+// People write some texts, such as why a node is drained.
+func Printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, text)
 }
 
 // WriteJSON writes v as indented JSON.

@@ -110,7 +110,7 @@ func Write[R any](w io.Writer, columns []Column[R], records []R, style Style) er
 	for _, r := range records {
 		cells := make([]cell, len(columns))
 		for i, c := range columns {
-			cells[i].text = c.Value(r)
+			cells[i].text = cli.Printable(c.Value(r))
 			if style.Colour && c.Colour != nil {
 				cells[i].colour = c.Colour(r)
 			}

@@ -21,6 +21,19 @@ var columns = []Column[record]{
 
 var records = []record{{"ada", 7}, {"josé", 12345678}}
 
+// What people have written harms no terminal, and splits no record.
+func TestUnprintable(t *testing.T) {
+	for _, style := range []Style{{}, {Parsable: true}} {
+		var out strings.Builder
+		if err := Write(&out, columns, []record{{"\x1b[31mred\nnl", 1}}, style); err != nil {
+			t.Fatal(err)
+		}
+		if text := out.String(); strings.Contains(text, "\x1b") || !strings.Contains(text, "?[31mred?nl") {
+			t.Errorf("%q", text)
+		}
+	}
+}
+
 func TestWrite(t *testing.T) {
 	for _, test := range []struct {
 		name, format string
