@@ -45,7 +45,7 @@ func TestReadCompletionRefuses(t *testing.T) {
 		`{` + asked + `,"spank:begin-after":"now"}`:                         "--begin-after does not go together with --finish-by: the job is submitted at once",
 		`{` + asked + `,"spank:best-effort":"set"}`:                         "--best-effort does not go together with --finish-by: ",
 		`{` + asked + `,"spank:max-cost":"1"}`:                              "--max-cost does not go together with --finish-by: ",
-		`{` + asked + `,"begin":"now"}`:                                     "--begin does not go together with --finish-by: ",
+		`{` + asked + `,"begin":"now"}`:                                     "--begin does not go together with --finish-by: the job is eligible at once",
 		`{` + asked + `,"spank:prob":"2"}`:                                  "--prob: ",
 		`{"spank:risk":"often"}`:                                            "--risk: ",
 		`{` + asked + `,"spank:checkpoint-interval":"0"}`:                   "--checkpoint-interval: \"0\" is not between a second and a year",

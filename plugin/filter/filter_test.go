@@ -110,7 +110,7 @@ func TestReadRefuses(t *testing.T) {
 		`{` + by + `"spank:begin-after":"now+1hour"}`:                             "--begin-after: 2026-11-21T13:00:00 is not before --begin-by, 2026-11-21T13:00:00",
 		`{` + by + `"spank:begin-after":"now+1minute","spank:best-effort":"set"}`: "--begin-after does not go together with --best-effort: the one holds the work, the other does not",
 		`{` + by + `"spank:on-miss":"later"}`:                                     `--on-miss: "later" is neither run nor cancel`,
-		`{` + by + `"begin":"now"}`:                                               "--begin does not go together with --begin-by: varq says when the job becomes eligible, at once if its end is promised",
+		`{` + by + `"begin":"now"}`:                                               "--begin does not go together with --begin-by: varq chooses when the job becomes eligible",
 		`{` + by + `"hold":"set"}`:                                                "--hold does not go together with --begin-by: a job that is held does not start; submit it without --hold",
 		`{` + by + `"nice":"100"}`:                                                "--nice does not go together with --begin-by: how much longer",
 		`{` + by + `"nodelist":"n["}`:                                             "--nodelist: hostlist n[: ",

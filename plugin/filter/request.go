@@ -49,9 +49,12 @@ func Read(cliOptions []byte, command string, environment []string, now int64, zo
 	return s, nil
 }
 
+// begin is Slurm's option that says when the job becomes eligible.
+const begin = "begin"
+
 // unwelcome has the options of Slurm that a reservation excludes.
 var unwelcome = []struct{ name, why string }{
-	{"begin", "varq says when the job becomes eligible, at once if its end is promised"},
+	{begin, "varq chooses when the job becomes eligible"},
 	{"deadline", "it lets Slurm end the job, which varq's promise does not need"},
 	{"dependency", "nobody can foresee when it is fulfilled"},
 	{"hold", "a job that is held does not start; submit it without --hold"},
@@ -98,6 +101,9 @@ func conflicts(o options, variables map[string]string, environment []string) err
 	var errs []error
 	asked := o.asked()
 	for _, u := range unwelcome {
+		if u.name == begin && asked != beginBy {
+			u.why = "the job is eligible at once"
+		}
 		variable := variables[u.name]
 		set := variable != "" && slices.ContainsFunc(environment, func(v string) bool { return strings.HasPrefix(v, variable+"=") })
 		switch {
