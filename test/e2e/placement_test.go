@@ -1,6 +1,8 @@
 package e2e
 
 import (
+	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -50,6 +52,19 @@ func TestRiskyNodes(t *testing.T) {
 	}
 	if got := leaves(option, "--risky-nodes=allow"); got != "(null)" && got != "" {
 		t.Errorf("with --risky-nodes=allow it leaves out %q", got)
+	}
+	// Whose tasks need all CPUs needs that node, too.
+	nodes := strings.Fields(mustRun(t, s, "alice", "sinfo", "--noheader", "--Node", "--partition=main", "--format=%c").Stdout)
+	cpus := 0
+	for _, n := range nodes {
+		of, err := strconv.Atoi(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cpus += of
+	}
+	if got := leaves(option, fmt.Sprintf("--ntasks=%d", cpus)); got != "(null)" && got != "" {
+		t.Errorf("a job of all %d CPUs leaves out %q", cpus, got)
 	}
 	quote := mustRun(t, s, "alice", "varq", "quote", "-N1", "--time=15", option, "--prob=0.5").Stdout
 	if !strings.Contains(quote, "leaves out "+frail+": ") {
