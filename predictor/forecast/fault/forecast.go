@@ -79,6 +79,13 @@ func (f *Forecast) Prob(nodes []string, from, to int64) float64 {
 	return max(-math.Expm1(-largest), set)
 }
 
+// mostFailures is the most that Failures returns: more make no difference, and the probability of none, which is
+// exp(-mostFailures), is still told from 0.
+const mostFailures = 30
+
+// Failures returns how many failures are expected where there is one with a probability, at most mostFailures.
+func Failures(prob float64) float64 { return min(-math.Log1p(-prob), mostFailures) }
+
 // share returns sizes.share for a set of so many nodes and a span in days: between the horizons, one between theirs.
 func (f *Forecast) share(set int, span float64) float64 {
 	last := 0

@@ -7,6 +7,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cluster/limits"
+	"github.com/varq-project/varq/predictor/forecast/fault"
 	"github.com/varq-project/varq/predictor/promise/placement"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -25,8 +26,7 @@ func (k *Keeper) failures(nodes []string, s window) float64 {
 	if k.Health == nil || len(nodes) == 0 || s.to <= s.from {
 		return 0
 	}
-	const most = 30 // more make no difference
-	return min(-math.Log1p(-k.Health.FailureProb(nodes, s.from, s.to)), most)
+	return fault.Failures(k.Health.FailureProb(nodes, s.from, s.to))
 }
 
 // candidates returns how many failures are expected in a window of each of the nodes that fit a job, without those that it avoids.

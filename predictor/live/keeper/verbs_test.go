@@ -153,7 +153,7 @@ func (s *scene) plan(w *words, promise bool) {
 	answer, err := s.Plan(s.t.Context(), cmp.Or(w.after("to"), "alice"), req, promise)
 	switch {
 	case err != nil:
-		s.say("%s: %s", name, fault(err))
+		s.say("%s: %s", name, faultText(err))
 	case answer.Plan != nil && answer.Refusal == nil:
 		p, verb := answer.Plan, "quoted"
 		if p.ID != "" {
@@ -179,8 +179,8 @@ func (s *scene) plan(w *words, promise bool) {
 	}
 }
 
-// fault formats an error, with its kind.
-func fault(err error) string {
+// faultText formats an error, with its kind.
+func faultText(err error) string {
 	for name, kind := range map[string]error{
 		"invalid": api.ErrInvalid, "forbidden": api.ErrForbidden, "not found": api.ErrNotFound,
 		"conflict": api.ErrConflict, "unavailable": api.ErrUnavailable,
@@ -207,7 +207,7 @@ func (s *scene) bind(w *words) {
 	plan := s.plans[w.next()].ID
 	job, user := s.number(w.after("to")), cmp.Or(w.after("by"), "alice")
 	if err := s.Bind(s.t.Context(), user, api.Binding{Plan: plan, Job: job}); err != nil {
-		s.say("%s", s.named(fault(err)))
+		s.say("%s", s.named(faultText(err)))
 	} else {
 		s.say("bound")
 	}
@@ -223,7 +223,7 @@ func (s *scene) accept(w *words) {
 	r, err := s.Accept(s.t.Context(), "alice", a)
 	switch {
 	case err != nil:
-		s.say("%s", fault(err))
+		s.say("%s", faultText(err))
 	case r.Moved:
 		s.say("accepted: at most %s; moved to begin %s with limit %s, now %v", r.Ceiling, clock(r.Set.BeginTime), span(r.Set.TimeLimit), r.Now)
 	default:
@@ -238,7 +238,7 @@ func (s *scene) accept(w *words) {
 func (s *scene) cancel(w *words) {
 	plan := s.plans[w.next()].ID
 	if err := s.Cancel(s.t.Context(), cmp.Or(w.after("by"), "alice"), api.Cancellation{Plan: plan}); err != nil {
-		s.say("%s", s.named(fault(err)))
+		s.say("%s", s.named(faultText(err)))
 	} else {
 		s.say("taken back")
 	}
@@ -520,7 +520,7 @@ func (s *scene) reservations(w *words) {
 	}
 	list, err := s.Reservations(s.t.Context(), user, q)
 	if err != nil {
-		s.say("%s", fault(err))
+		s.say("%s", faultText(err))
 		return
 	}
 	s.say("%d reservations", len(list))
@@ -556,7 +556,7 @@ func (s *scene) selection(w *words) (q api.Selection) {
 func (s *scene) report(w *words) {
 	report, err := s.Report(s.t.Context(), w.next(), api.ReportQuery{User: w.after("of"), Selection: s.selection(w)})
 	if err != nil {
-		s.say("%s", fault(err))
+		s.say("%s", faultText(err))
 		return
 	}
 	for _, row := range report.Rows {

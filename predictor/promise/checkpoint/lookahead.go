@@ -238,7 +238,7 @@ func (p *plan) observe(h Hazard) {
 		}
 		next[in]++
 		if earliest.time > time {
-			grown := max(risk, min(-math.Log1p(-clamp(h.Within(earliest.time))), worst))
+			grown := max(risk, Failures(h, earliest.time))
 			spent += math.Exp(-risk) * (earliest.time - time) * meanSurvival(grown-risk)
 			risk, time = grown, earliest.time
 		}

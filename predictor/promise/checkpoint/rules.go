@@ -75,7 +75,13 @@ func Daly(cost, mtbf float64) float64 {
 
 // rateWithin returns the failures per second, at a constant rate, that give the risk of the next seconds.
 func rateWithin(h Hazard, seconds float64) float64 {
-	return min(-math.Log1p(-clamp(h.Within(seconds))), worst) / seconds
+	return Failures(h, seconds) / seconds
+}
+
+// Failures returns how many failures a Hazard expects within a number of seconds, at most some number that makes one all but
+// certain.
+func Failures(h Hazard, seconds float64) float64 {
+	return min(-math.Log1p(-clamp(h.Within(seconds))), worst)
 }
 
 // clamp returns the probability nearest to p, and 0 if p is no number.

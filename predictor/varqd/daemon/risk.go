@@ -3,20 +3,16 @@ package daemon
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/forecast/fault"
 	"github.com/varq-project/varq/predictor/live/health"
 )
 
 // riskSpans are the times within which failures of a set of nodes are told, in seconds. Between those that the
 // forecast has learnt it takes risks to grow evenly.
 var riskSpans = []int64{3600, 6 * 3600, 86400, 2 * 86400, 7 * 86400}
-
-// mostExpected is the most failures that a Risk expects: more make no difference, and the probability of none, which is
-// exp(-mostExpected), is still told from 0.
-const mostExpected = 30
 
 // Risk implements server.Service. Who may not see the nodes may ask about those of her running jobs.
 func (s service) Risk(_ context.Context, user string, names []string) (api.Risk, error) {
@@ -53,7 +49,7 @@ func (s service) Risk(_ context.Context, user string, names []string) (api.Risk,
 		return api.Risk{}, api.Fault(api.ErrNotFound, fmt.Sprintf("Slurm has no node %.100s", names[unknown]))
 	}
 	expected := func(names []string, span int64) float64 {
-		return min(-math.Log1p(-forecast.Prob(names, 0, span)), mostExpected)
+		return fault.Failures(forecast.Prob(names, 0, span))
 	}
 	last := 0.
 	for _, span := range riskSpans {

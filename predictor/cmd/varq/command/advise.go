@@ -321,7 +321,7 @@ func (e *Env) newAdvice(r *checkpoint.Request, from ground) advice {
 		moment:  e.moment,
 	}
 	if known := from.known; known != nil {
-		age, day := known.Age(e.Now()), -math.Log1p(-r.Hazard.Within(86400))
+		age, day := known.Age(e.Now()), checkpoint.Failures(r.Hazard, 86400)
 		a.Age, a.Day = &age, &day
 		if known.Trouble != nil {
 			a.Trouble = oneLine(known.Trouble)

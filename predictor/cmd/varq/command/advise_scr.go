@@ -30,7 +30,7 @@ func newSCR(r *checkpoint.Request, setting string) (s scr) {
 	if span == 0 {
 		span = 86400
 	}
-	gap := checkpoint.Daly(r.Cost, -span/math.Log1p(-r.Hazard.Within(span)))
+	gap := checkpoint.Daly(r.Cost, span/checkpoint.Failures(r.Hazard, span))
 	switch gap = min(gap, checkpoint.Longest); setting {
 	case scrSeconds:
 		s.Seconds = max(1, int64(math.Round(gap)))

@@ -27,9 +27,7 @@ func addNodesCalibration(cmd *cobra.Command) *nodesCalibration {
 	flags.BoolVar(&c.wanted, "calibration", false, "tell how far these risks are to be believed")
 	flags.StringVarP(&c.start, "starttime", "S", "", "forecasts from this `time` on, in any format of sacct")
 	flags.StringVarP(&c.end, "endtime", "E", "", "forecasts until the day of this `time`")
-	flags.StringVar(&c.plot, "plot", "", "draw the reliability diagram into `FILE`.svg or .png")
-	flags.Lookup("plot").NoOptDefVal = "reliability.svg"
-	_ = cmd.MarkFlagFilename("plot", "svg", "png")
+	addDiagram(cmd, &c.plot)
 	return c
 }
 
@@ -45,10 +43,8 @@ func (c *nodesCalibration) query(env *Env, cmd *cobra.Command) (q api.NodesCalib
 			return q, fmt.Errorf("--calibration is about all nodes: leave out --%s", name)
 		}
 	}
-	if c.plot != "" {
-		if _, err := plot.Format(c.plot); err != nil {
-			return q, fmt.Errorf("--plot: %w", err)
-		}
+	if err := checkDiagram(c.plot); err != nil {
+		return q, err
 	}
 	q.Start = env.Now() - calibrationTime
 	if c.start != "" {

@@ -32,10 +32,26 @@ func addCalibration(cmd *cobra.Command) *calibrationFlags {
 	flags.BoolVar(&f.wanted, "calibration", false, "tell how far forecasts are to be believed")
 	flags.StringVar(&f.class, "class", "", "forecasts for this `class` of jobs, as --by=class names it")
 	flags.StringVar(&f.forecaster, "forecaster", "", "forecasts by this `name`")
-	flags.StringVar(&f.plot, "plot", "", "draw the reliability diagram into `FILE`.svg or .png")
-	flags.Lookup("plot").NoOptDefVal = "reliability.svg"
-	_ = cmd.MarkFlagFilename("plot", "svg", "png")
+	addDiagram(cmd, &f.plot)
 	return f
+}
+
+// addDiagram adds the option for the file of a reliability diagram.
+func addDiagram(cmd *cobra.Command, file *string) {
+	cmd.Flags().StringVar(file, "plot", "", "draw the reliability diagram into `FILE`.svg or .png")
+	cmd.Flags().Lookup("plot").NoOptDefVal = "reliability.svg"
+	_ = cmd.MarkFlagFilename("plot", "svg", "png")
+}
+
+// checkDiagram returns an error if a diagram cannot be drawn into a file. An empty name stands for none.
+func checkDiagram(file string) error {
+	if file == "" {
+		return nil
+	}
+	if _, err := plot.Format(file); err != nil {
+		return fmt.Errorf("--plot: %w", err)
+	}
+	return nil
 }
 
 // check returns an error if options contradict each other. user is that of --user or --all.
@@ -49,12 +65,7 @@ func (f *calibrationFlags) check(user string, s api.Selection) error {
 		case len(s.Partitions) > 1:
 			return errors.New("--partition: name one with --calibration, or compare them by --by=partition")
 		}
-		if f.plot != "" {
-			if _, err := plot.Format(f.plot); err != nil {
-				return fmt.Errorf("--plot: %w", err)
-			}
-		}
-		return nil
+		return checkDiagram(f.plot)
 	}
 	for _, o := range []struct{ name, value string }{
 		{"class", f.class}, {"forecaster", f.forecaster}, {"plot", f.plot},
