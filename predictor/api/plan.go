@@ -18,6 +18,10 @@ type PlanRequest struct {
 	// Needs say on which nodes the job may run, and what else must be free for it. nil
 	// stands for any nodes of the partition, and nothing else.
 	Needs *workload.Needs `json:"needs,omitempty"`
+	// Sizes, if not empty, are the shapes of which the job is to have one, and Prefer says which, as package elastic
+	// reads preferences; empty stands for its default. Job has then no size and no limit of its own. At most MaxProbeSizes.
+	Sizes  []Alternative `json:"sizes,omitempty"`
+	Prefer string        `json:"prefer,omitempty"`
 	// BeginBy is the deadline: the latest start of the job. It is 0 in a request about the job's end.
 	BeginBy int64 `json:"begin_by,omitempty"`
 	// FinishBy is the latest end of the job, if that is what is to be promised.
@@ -43,6 +47,15 @@ type PlanRequest struct {
 	// CheckpointInterval is the time between the checkpoints of a job that goes on from its last one after a failure,
 	// in seconds of its run; 0 if it begins anew. Only a request about the job's end has it.
 	CheckpointInterval int64 `json:"checkpoint_interval,omitempty"`
+	// Tentative, if not 0, asks for a promise that ends unless it is confirmed within so many seconds.
+	Tentative int64 `json:"tentative,omitempty"`
+	// Group makes the promise that of a member of a group, which the site Home keeps; an empty Home is this site. Such
+	// a promise is tentative.
+	Group string `json:"group,omitempty"`
+	Home  string `json:"home,omitempty"`
+	// GroupProb is the probability that the group as a whole is to have, beside Prob, which is the member's own. The
+	// site's policy bounds the larger of the two.
+	GroupProb float64 `json:"group_prob,omitempty"`
 	// Trajectory asks for the whole probability trajectory in the answer.
 	Trajectory bool `json:"trajectory,omitempty"`
 }
@@ -83,6 +96,8 @@ type PlanAnswer struct {
 	Trajectory []Point  `json:"trajectory,omitempty"`
 	// Offers are other deadlines, beside that of Plan, by which the job's end can be promised.
 	Offers []Offer `json:"offers,omitempty"`
+	// RunnerUp is what the user prefers next to Plan, if the request has several sizes and more than one can be promised.
+	RunnerUp *Slot `json:"runner_up,omitempty"`
 }
 
 // Plan says how to submit the job so that the promise holds.
@@ -110,11 +125,21 @@ type Plan struct {
 	// is by how much that lowers the probability that one of its nodes fails then.
 	Exclude []string `json:"exclude,omitempty"`
 	Safer   float64  `json:"safer,omitempty"`
+	// Cluster is the promise's cluster, which has to be named (sbatch --clusters) if it is in a federation: another one would start the
+	// job as soon as it could. It is empty if there is no other.
+	Cluster string `json:"cluster,omitempty"`
 	// Slot is when the work is to begin, as there was room for it then when it was promised. If it is the job's end that
 	// is promised, it is when the work will as likely have begun as not.
 	Slot int64 `json:"slot"`
+	// Tentative is until when a tentative promise can be confirmed; 0 for a promise that holds as it is.
+	Tentative int64 `json:"tentative,omitempty"`
+	// Group is the group of which the job is a member, and Home the site that keeps it; see GroupRequest.
+	Group string `json:"group,omitempty"`
+	Home  string `json:"home,omitempty"`
 	// WorkLimit is the time limit of the work alone.
 	WorkLimit int64 `json:"work_limit"`
+	// SizeNodes is the number of nodes of the size that was chosen, if the request has several.
+	SizeNodes int32 `json:"size_nodes,omitempty"`
 	// Earliest is the ceiling on the cost of idle nodes, as a time: varqd does not let the
 	// job become eligible before it. 0 stands for no ceiling.
 	Earliest int64 `json:"earliest"`
@@ -182,7 +207,7 @@ func (p *Plan) MostNodes() int32 {
 // Otherwise it is empty.
 func (p *Plan) Spread(r *PlanRequest) string {
 	least := max(1, r.Job.Nodes)
-	if r.Needs == nil || r.Needs.MostNodes <= least || p.MostNodes() <= least {
+	if p.SizeNodes != 0 || r.Needs == nil || r.Needs.MostNodes <= least || p.MostNodes() <= least {
 		return ""
 	}
 	return fmt.Sprintf("the costs are those on %d nodes, over which Slurm may spread the job; --nodes says on how many it is to run", p.MostNodes())

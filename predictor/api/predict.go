@@ -8,7 +8,13 @@ type PredictRequest struct {
 	// Needs say on which nodes the job may run; nil if on any.
 	Needs     *workload.Needs `json:"needs,omitempty"`
 	Quantiles []float64       `json:"quantiles,omitempty"` // by default .5 .75 .9 .95
+	// Forecaster is ForecasterDowney, or empty for varqd's own forecast.
+	Forecaster string `json:"forecaster,omitempty"`
 }
+
+// ForecasterDowney forecasts by Downey's predictors, with their bias corrected. Nothing is promised by it, so that there
+// are no upper bounds.
+const ForecasterDowney = "downey"
 
 // Prediction is the answer to a PredictRequest, with one bound for each quantile.
 type Prediction struct {

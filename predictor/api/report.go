@@ -10,7 +10,8 @@ type Report struct {
 }
 
 // ReportRow sums up one group of reservations. A reservation is kept if its job started by
-// the deadline and lasted until its work began, or, if that was promised, ended by the deadline.
+// the deadline and lasted until its work began, or, if that was promised, ended by the deadline. A group of promises
+// counts as one, at its home; of its members only the node-seconds count.
 type ReportRow struct {
 	Group     string `json:"group"`
 	Promises  int    `json:"promises"`

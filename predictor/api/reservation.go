@@ -17,8 +17,11 @@ const (
 	StateCancelled = "CANCELLED" // settled: never submitted, cancelled early, or not kept after a change by the user
 )
 
-// States are all states.
-var States = []string{StatePromised, StatePending, StateHolding, StateRunning, StateKept, StateMissed, StateCancelled}
+// SettledStates are the states of a settled reservation, and States are all states.
+var (
+	SettledStates = []string{StateKept, StateMissed, StateCancelled}
+	States        = append([]string{StatePromised, StatePending, StateHolding, StateRunning}, SettledStates...)
+)
 
 // Event is something that happened to a reservation.
 type Event struct {

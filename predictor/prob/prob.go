@@ -11,6 +11,9 @@ import (
 // Least is the least probability that can be asked for: a promise of less is none.
 const Least = .01
 
+// slip is for numbers that floating point has a little too low: 0.29 is less than 29/100.
+const slip = 1e-9
+
 // Parse reads a probability from Least to 1, which is excluded: "0.9" or "90%".
 func Parse(text string) (float64, error) {
 	number, percent := strings.CutSuffix(text, "%")
@@ -30,8 +33,20 @@ func Parse(text string) (float64, error) {
 // Format writes a probability with two decimals. It rounds down: a promise is
 // never made to look better.
 func Format(p float64) string {
-	const slip = 1e-9 // 0.29 is a little less than 29/100
 	return strconv.FormatFloat(math.Floor(p*100+slip)/100, 'f', 2, 64)
+}
+
+// Beside writes a probability and a greater one with as many decimals as tell them apart, and the greater one as it is if
+// it has at most four. It rounds down.
+func Beside(p, greater float64) (less, more string) {
+	for decimals := 2; ; decimals++ {
+		digits := math.Pow10(decimals)
+		down := func(p float64) float64 { return math.Floor(p*digits+slip) / digits }
+		less, more = strconv.FormatFloat(down(p), 'f', decimals, 64), strconv.FormatFloat(down(greater), 'f', decimals, 64)
+		if less < more && (decimals >= 4 || greater-down(greater) < slip) || decimals == 9 {
+			return less, more
+		}
+	}
 }
 
 // Percent rounds a probability down to a whole percent: what is returned is never more than p, and p itself if

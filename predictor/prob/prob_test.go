@@ -48,3 +48,17 @@ func TestPercent(t *testing.T) {
 		}
 	}
 }
+
+func TestBeside(t *testing.T) {
+	for _, c := range []struct {
+		p, greater float64
+		want       string
+	}{
+		{.8, .9, "0.80 0.90"}, {.29, .9, "0.29 0.90"}, {.97, .995, "0.970 0.995"}, {.9946, .995, "0.994 0.995"}, {.99928, .9999, "0.9992 0.9999"},
+		{.5, math.Sqrt(.9), "0.5000 0.9486"}, {.9, .9 + 1e-7, "0.9000000 0.9000001"}, {.9, .9, "0.900000000 0.900000000"},
+	} {
+		if less, more := Beside(c.p, c.greater); less+" "+more != c.want {
+			t.Errorf("%v beside %v: %s %s, want %s", c.p, c.greater, less, more, c.want)
+		}
+	}
+}

@@ -154,4 +154,21 @@ type Update struct {
 	BeginTime int64 // Unix seconds; a time gone by lets the job start now
 	TimeLimit int64 // seconds; Slurm counts minutes, so it is rounded up
 	Comment   *string
+	// Resize, if not nil, gives the job another size, together with TimeLimit. If the job has started, or starts meanwhile, Slurm
+	// refuses the whole change. If Slurm refuses it for another reason, it may have made a part of it.
+	Resize *Resize
+}
+
+// Resize is another size of a pending job.
+type Resize struct {
+	// Account is the job's account, as it is. Slurm changes the account of a pending job only, and looks at that before all else:
+	// without it, Slurm 24.11 would take nodes away from a job that has started.
+	Account string
+	Nodes   int32
+	// Tasks is the number of tasks, or 0 if it follows from the nodes or stays.
+	Tasks int64
+	// CPUs and CPUsPerTask are those of the job on Nodes nodes.
+	CPUs, CPUsPerTask int64
+	// Fewer is true if the job had more nodes. Slurm itself counts CPUs anew, and memory with them, only for more.
+	Fewer bool
 }

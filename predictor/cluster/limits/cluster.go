@@ -10,6 +10,11 @@ const None int64 = -1
 // Cluster is everything a cluster's configuration and accounting database say
 // that can keep a job from starting.
 type Cluster struct {
+	// Name is Slurm's ClusterName, empty where it is not known.
+	Name string
+	// Federated is true if other clusters of a federation start jobs that are submitted here, unless sbatch --clusters names this one.
+	Federated bool
+
 	Partitions   map[string]Partition
 	QOS          map[string]QOS
 	Associations []Association
@@ -127,6 +132,8 @@ type QOS struct {
 // Association ties a user (or, with User empty, a whole account) to limits.
 // Unset limits are inherited from the parent account.
 type Association struct {
+	// Cluster is empty where it is not known.
+	Cluster                  string
 	Account, User, Partition string
 	Parent                   string // parent account
 	Default                  bool   // the user's default account

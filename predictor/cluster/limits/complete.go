@@ -26,7 +26,7 @@ func (c *Cluster) Complete(r workload.Request) (workload.Request, error) {
 	case r.Partition == "":
 		return r, fmt.Errorf("no partition given, and the cluster has no default partition")
 	case !ok && strings.Contains(r.Partition, ","):
-		return r, fmt.Errorf("partition %s: a reservation is made in one partition", r.Partition)
+		return r, fmt.Errorf("partition %s: these are several, and varq looks at one: name it", r.Partition)
 	case !ok:
 		return r, fmt.Errorf("unknown partition %q", r.Partition)
 	case !p.Up:

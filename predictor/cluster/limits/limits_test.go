@@ -142,7 +142,7 @@ func TestCompleteRefuses(t *testing.T) {
 		want string
 	}{
 		{workload.Request{Partition: "nowhere"}, `unknown partition "nowhere"`},
-		{workload.Request{Partition: "main,short"}, "partition main,short: a reservation is made in one partition"},
+		{workload.Request{Partition: "main,short"}, "partition main,short: these are several, and varq looks at one: name it"},
 		{workload.Request{Partition: "old"}, "partition old is down"},
 		{workload.Request{Partition: "short"}, "no time limit given, and partition short has no default time"},
 		{workload.Request{QOS: "gold"}, `unknown QOS "gold"`},

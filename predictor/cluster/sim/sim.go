@@ -54,7 +54,7 @@ func (s *Simulator) Reset(now int64) {
 }
 
 // Scheduler returns the scheduler, whose state may be read. A function given to Call may also
-// call its methods Withdraw and Reorder.
+// call its methods Withdraw, Reorder, Offers and Reserve.
 func (s *Simulator) Scheduler() *sched.Scheduler { return s.scheduler }
 
 // Now returns the present. All earlier events have happened.

@@ -128,9 +128,8 @@ func TestForecastsHold(t *testing.T) {
 
 // Jobs that never start, or about whose wait nothing is known, teach nothing and leave nothing behind.
 func TestNothingToLearn(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 3))
 	for name, waits := range map[string]scripted{"cancelled": {forecasttest.Exponential(60)}, "no forecast": {}} {
-		f := New(waits, learnt(limit, func() int64 { return 60 }), r)
+		f := New(waits, learnt(limit, func() int64 { return 60 }), rand.New(rand.NewPCG(3, 3)))
 		j := workload.Job{ID: 1, Request: workload.Request{Limit: limit}, Submit: 100, Eligible: 100}
 		f.Submitted(&j)
 		if name == "no forecast" {

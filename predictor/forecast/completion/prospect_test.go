@@ -50,6 +50,7 @@ func TestProspectAgainstDraws(t *testing.T) {
 		"failures":              {FailureRate: 1. / 20_000},
 		"failures, checkpoints": {FailureRate: 1. / 20_000, Checkpoints: 300},
 	} {
+		r := rand.New(rand.NewPCG(6, 6))
 		var a forecast.Answer
 		p, ok := f.Prospect(q, c, &a)
 		if !ok {

@@ -41,6 +41,8 @@ const (
 	// HEUR holds out for all that is of use to the job, until a fifth of what that
 	// would gain has passed (section 5.5).
 	HEUR Rule = "HEUR"
+	// VARQ is PRED with expected waits that are simulated from past run times. It is not the paper's.
+	VARQ Rule = "varq"
 )
 
 // patience is HEUR's k. Its other parameters are as in the paper, too: every job
@@ -81,6 +83,13 @@ func (s *System) choose(h *head) (n int32, again float64) {
 		return n, math.Inf(1) // it would choose the same
 	case PRED, BIAS:
 		return s.predict(h)
+	case VARQ:
+		waits, free := s.simulated(h), h.machine.free
+		n, predicted := s.best(h, func(n int32) float64 { return waits[n-free-1] }, nil)
+		if n == free {
+			return n, 0
+		}
+		return n, min(h.now+max(1, predicted), h.nextArrival())
 	case HEUR:
 		if h.concede == 0 {
 			h.concede = h.now + patience*(h.docile()-h.job.Run(h.most))

@@ -2,6 +2,8 @@ package downey
 
 import (
 	"math"
+	"math/rand/v2"
+	"slices"
 
 	"github.com/varq-project/varq/predictor/stats"
 )
@@ -21,6 +23,11 @@ type System struct {
 	correction Correction
 	pending    []pending
 	used       stats.Line
+
+	history history
+	runs    []allocation // that have not ended, or of which it is not known yet
+	random  *rand.Rand
+	waits   []float64
 }
 
 // pending is a prediction of which it is not yet known how it came out.
@@ -32,7 +39,7 @@ type pending struct {
 
 // NewSystem returns a machine of so many processors.
 func NewSystem(procs int32, strategy Strategy) *System {
-	return &System{Strategy: strategy, procs: procs}
+	return &System{Strategy: strategy, procs: procs, random: newRandom()}
 }
 
 // Outcome is what became of a job. Times are seconds since the day began.
@@ -55,7 +62,7 @@ func (s *System) Day(jobs []Job) []Outcome {
 		now = max(now, jobs[i].Submit)
 		o := s.place(&s.machine, s.choose, jobs[i:], now)
 		now = o.Start
-		s.machine.start(o.Procs, o.Start, o.End)
+		s.begin(&o)
 		outcomes[i] = o
 	}
 	return outcomes
@@ -87,7 +94,7 @@ func (s *System) Alone(jobs []Job) []Alternative {
 			Own: s.place(&s.own, s.choose, jobs[i:], now),
 		}
 		now = a.AVG.Start
-		s.machine.start(a.AVG.Procs, a.AVG.Start, a.AVG.End)
+		s.begin(&a.AVG)
 		alternatives[i] = a
 	}
 	return alternatives
@@ -103,8 +110,22 @@ func (s *System) dawn() {
 	s.learn(math.Inf(1))
 }
 
-// learn lets the predictions that have come out by now correct later ones.
+// begin starts a job on the machine.
+func (s *System) begin(o *Outcome) {
+	s.machine.start(o.Procs, o.Start, o.End)
+	if s.Rule == VARQ {
+		s.runs = append(s.runs, allocation{o.Procs, o.Start, o.End})
+	}
+}
+
+// learn lets the predictions that have come out by now correct later ones, and remembers the runs that have ended.
 func (s *System) learn(now float64) {
+	s.runs = slices.DeleteFunc(s.runs, func(a allocation) bool {
+		if a.end <= now {
+			s.history.learn(a.procs, a.end-a.start)
+		}
+		return a.end <= now
+	})
 	waiting := s.pending[:0]
 	for _, p := range s.pending {
 		if p.due <= now {

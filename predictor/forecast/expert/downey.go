@@ -80,6 +80,18 @@ func (f *Downey) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 	return true
 }
 
+// Predict returns the predicted wait in seconds, before and after correction. It reports false if there is no
+// prediction.
+func (f *Downey) Predict(q *forecast.Question) (predicted, corrected float64, ok bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	p := f.predict(q)
+	if p == nil {
+		return 0, 0, false
+	}
+	return p.seconds, f.correction.Apply(p.seconds), true
+}
+
 // predict predicts the wait that q asks about. It returns nil if it cannot.
 func (f *Downey) predict(q *forecast.Question) *prediction {
 	if f.last != nil && f.last.question == *q {

@@ -73,8 +73,6 @@ func TestWidened(t *testing.T) {
 // TestGridRangesHold: every number is in its range, and the ranges of two
 // numbers are the same or do not meet.
 func TestGridRangesHold(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 1))
-	number := func() int64 { return 1 + random.Int64N(1<<(1+random.IntN(30))) }
 	end := func(r Range) int64 {
 		if r.Through == 0 {
 			return 1 << 62
@@ -82,6 +80,8 @@ func TestGridRangesHold(t *testing.T) {
 		return r.Through
 	}
 	for name, rangeOf := range map[string]func(int64) Range{"doubling": doubling, "step": step} {
+		random := rand.New(rand.NewPCG(1, 1))
+		number := func() int64 { return 1 + random.Int64N(1<<(1+random.IntN(30))) }
 		for range 20_000 {
 			m, n := number(), number()
 			a, b := rangeOf(m), rangeOf(n)

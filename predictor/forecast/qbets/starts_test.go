@@ -178,7 +178,6 @@ func TestNothingIsKnownAtFirst(t *testing.T) {
 // TestTailIsThatOfTheSilences: the length of a silence that is exceeded with a given
 // probability is right up to a factor.
 func TestTailIsThatOfTheSilences(t *testing.T) {
-	random := rand.New(rand.NewPCG(10, 10))
 	for name, d := range map[string]struct{ draw, beyond func(float64) float64 }{
 		"exponential": {
 			func(u float64) float64 { return -600 * math.Log(u) },
@@ -189,6 +188,7 @@ func TestTailIsThatOfTheSilences(t *testing.T) {
 			func(y float64) float64 { return math.Pow(y/600, -2.5) },
 		},
 	} {
+		random := rand.New(rand.NewPCG(10, 10))
 		var s silences
 		for range mostSilences {
 			s.add(0, int64(d.draw(1-random.Float64())))

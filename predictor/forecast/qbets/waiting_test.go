@@ -168,22 +168,22 @@ func TestAtLimit(t *testing.T) {
 func TestWaitingJobsComeAndGo(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 2))
 	p := New()
-	waits := map[int64]workload.Job{}
+	var waits []workload.Job
 	for now := int64(1); now < 40_000; now++ {
 		j := workload.Job{ID: now, Request: randomRequest(random), Submit: now}
 		p.Submitted(&j)
-		waits[j.ID] = j
-		for id, j := range waits {
-			if len(waits) < 200 {
-				break
-			}
-			delete(waits, id)
-			j.Start = now
-			if random.IntN(10) == 0 {
-				p.Ended(&workload.Job{ID: id, End: now})
-			} else {
-				p.Started(&j)
-			}
+		waits = append(waits, j)
+		if len(waits) < 200 {
+			continue
+		}
+		i := random.IntN(len(waits))
+		j = waits[i]
+		waits = slices.Delete(waits, i, i+1)
+		j.Start = now
+		if random.IntN(10) == 0 {
+			p.Ended(&workload.Job{ID: j.ID, End: now})
+		} else {
+			p.Started(&j)
 		}
 	}
 	n := 0

@@ -6,13 +6,13 @@ import (
 
 func TestParse(t *testing.T) {
 	for text, want := range map[string]Curve{
-		"amdahl/0.05":   Amdahl{.05},
-		"amdahl/0":      Amdahl{0},
-		"amdahl/1":      Amdahl{1},
-		"downey/64,1.5": Downey{64, 1.5},
-		"downey/1,0":    Downey{1, 0},
+		"amdahl:0.05":   Amdahl{.05},
+		"amdahl:0":      Amdahl{0},
+		"amdahl:1":      Amdahl{1},
+		"downey:64,1.5": Downey{64, 1.5},
+		"downey:1,0":    Downey{1, 0},
 	} {
-		got, err := Parse(text)
+		got, err := Parse(text, nil)
 		if err != nil || got != want {
 			t.Errorf("%s: %v, %v", text, got, err)
 		} else if got.String() != text {
@@ -23,19 +23,21 @@ func TestParse(t *testing.T) {
 
 func TestParseRefuses(t *testing.T) {
 	for text, want := range map[string]string{
-		"":               `"" is no speedup (try amdahl/0.05 or downey/64,1.5)`,
-		"linear":         `"linear" is no speedup (try amdahl/0.05 or downey/64,1.5)`,
-		"amdahl":         `speedup amdahl/SERIAL: SERIAL: "" is not a number from 0 to 1`,
-		"amdahl/5%":      `speedup amdahl/SERIAL: SERIAL: "5%" is not a number from 0 to 1`,
-		"amdahl/1.5":     `speedup amdahl/SERIAL: SERIAL: "1.5" is not a number from 0 to 1`,
-		"amdahl/NaN":     `speedup amdahl/SERIAL: SERIAL: "NaN" is not a number from 0 to 1`,
-		"downey/.5,1":    `speedup downey/A,SIGMA: A: ".5" is not a number from 1 to 1e+09`,
-		"downey/inf,1":   `speedup downey/A,SIGMA: A: "inf" is not a number from 1 to 1e+09`,
-		"downey/64":      `speedup downey/A,SIGMA: SIGMA: "" is not a number from 0 to 1e+06`,
-		"downey/64,-1":   `speedup downey/A,SIGMA: SIGMA: "-1" is not a number from 0 to 1e+06`,
-		"downey/64,1.5,": `speedup downey/A,SIGMA: SIGMA: "1.5," is not a number from 0 to 1e+06`,
+		"":               `"" is no speedup (try amdahl:0.05, downey:64,1.5 or table:FILE)`,
+		"linear":         `"linear" is no speedup (try amdahl:0.05, downey:64,1.5 or table:FILE)`,
+		"amdahl":         `speedup amdahl:SERIAL: SERIAL: "" is not a number from 0 to 1`,
+		"amdahl:5%":      `speedup amdahl:SERIAL: SERIAL: "5%" is not a number from 0 to 1`,
+		"amdahl:1.5":     `speedup amdahl:SERIAL: SERIAL: "1.5" is not a number from 0 to 1`,
+		"amdahl:NaN":     `speedup amdahl:SERIAL: SERIAL: "NaN" is not a number from 0 to 1`,
+		"downey:.5,1":    `speedup downey:A,SIGMA: A: ".5" is not a number from 1 to 1e+09`,
+		"downey:inf,1":   `speedup downey:A,SIGMA: A: "inf" is not a number from 1 to 1e+09`,
+		"downey:64":      `speedup downey:A,SIGMA: SIGMA: "" is not a number from 0 to 1e+06`,
+		"downey:64,-1":   `speedup downey:A,SIGMA: SIGMA: "-1" is not a number from 0 to 1e+06`,
+		"amdahl/0.05":    `"amdahl/0.05" is no speedup (try amdahl:0.05, downey:64,1.5 or table:FILE)`,
+		"table:my.txt":   `speedup table:FILE: no files are read here: give amdahl or downey`,
+		"downey:64,1.5,": `speedup downey:A,SIGMA: SIGMA: "1.5," is not a number from 0 to 1e+06`,
 	} {
-		if _, err := Parse(text); err == nil || err.Error() != want {
+		if _, err := Parse(text, nil); err == nil || err.Error() != want {
 			t.Errorf("%s: got error %v, want %s", text, err, want)
 		}
 	}
@@ -43,15 +45,15 @@ func TestParseRefuses(t *testing.T) {
 
 // FuzzParse: the text of a parsed curve is parsed again, and the curve is a speedup.
 func FuzzParse(f *testing.F) {
-	for _, text := range []string{"amdahl/0.05", "downey/64,1.5", "downey/1e9,1e6", "amdahl/0x1p-2", "downey/1,"} {
+	for _, text := range []string{"amdahl:0.05", "downey:64,1.5", "downey:1e9,1e6", "amdahl:0x1p-2", "downey:1,"} {
 		f.Add(text, 64.)
 	}
 	f.Fuzz(func(t *testing.T, text string, n float64) {
-		c, err := Parse(text)
+		c, err := Parse(text, nil)
 		if err != nil {
 			return
 		}
-		if again, err := Parse(c.String()); err != nil || again != c {
+		if again, err := Parse(c.String(), nil); err != nil || again != c {
 			t.Fatalf("%q is %v, which is %v, %v", text, c, again, err)
 		}
 		if !(n >= 1 && n <= 1e9) {

@@ -1,5 +1,5 @@
 // Package speedup tells how much faster a program runs on more processors: by
-// Amdahl's law and by Downey's two-parameter curves.
+// Amdahl's law, by Downey's two-parameter curves, and as measured.
 package speedup
 
 import "strconv"
@@ -7,7 +7,8 @@ import "strconv"
 // Curve is the speedup of a program.
 type Curve interface {
 	// Of returns how many times faster the program runs on n processors than on
-	// one; n is at least 1. It is at most n and never falls as n grows.
+	// one; n is at least 1. It never falls as n grows, and unless it is measured it is at
+	// most n.
 	Of(n float64) float64
 	// String returns the text that Parse reads.
 	String() string
@@ -23,7 +24,7 @@ func (a Amdahl) Of(n float64) float64 {
 	return n / (1 + a.Serial*(n-1))
 }
 
-func (a Amdahl) String() string { return "amdahl/" + number(a.Serial) }
+func (a Amdahl) String() string { return "amdahl:" + number(a.Serial) }
 
 // Downey is the speedup of a program by the average and the variance of its
 // parallelism (Downey 1997, section 2.1).
@@ -52,6 +53,6 @@ func (d Downey) Of(n float64) float64 {
 	return a
 }
 
-func (d Downey) String() string { return "downey/" + number(d.A) + "," + number(d.Sigma) }
+func (d Downey) String() string { return "downey:" + number(d.A) + "," + number(d.Sigma) }
 
 func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }

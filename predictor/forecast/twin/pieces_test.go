@@ -188,6 +188,7 @@ func TestRoomOnNodesAgainstDraws(t *testing.T) {
 			const draws = 4000
 			n := 0
 			s := b.w.Snapshot(request(4, run), opening, 0)
+			random := rand.New(rand.NewPCG(8, 8))
 			for range draws {
 				s.Draw(random)
 				free := map[string]int32{"a": 4, "b": 4, "c": 4, "d": 4}

@@ -131,10 +131,15 @@ type system struct {
 }
 
 func (g *gathered) add(kind format, r *row) error {
+	first := len(r.fields) // that is too long
+	long := ""
 	for column, i := range r.columns {
-		if i < len(r.fields) && len(r.fields[i]) > maxField {
-			return fmt.Errorf("field %s: longer than %d bytes", column, maxField)
+		if i < first && len(r.fields[i]) > maxField {
+			first, long = i, column
 		}
+	}
+	if long != "" {
+		return fmt.Errorf("field %s: longer than %d bytes", long, maxField)
 	}
 	f, err := kind.read(r)
 	if err != nil {

@@ -46,6 +46,9 @@ func TestReadErrors(t *testing.T) {
 		lanl + "2,9999999,0,1/2/2003 4:05": `line 2: field nodes: "9999999" is no number of nodes`,
 		lanl + "2,49,0,2003":               `line 2: field Prob Started: "2003" is no time`,
 		lanl + "2,49,0,":                   "line 2: field Prob Started: empty",
+
+		// The first of several that are too long is told.
+		"up,node,down\n" + strings.Repeat(long+",", 3) + "\n": "line 2: field up: longer than 1000 bytes",
 	} {
 		if _, err := Read("log", strings.NewReader(text), time.UTC); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.40q: %v, want %s", text, err, want)

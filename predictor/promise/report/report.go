@@ -44,6 +44,9 @@ type Promise struct {
 	WorkedBefore int64
 	Evicted      bool
 	Nodes        int32
+	// Member is true if the promise is one of a group at several sites. What was promised is the group's probability: that is a
+	// Promise of its own, of which only the site knows that keeps the group. So of a Member only what its job cost counts.
+	Member bool
 }
 
 // Row sums up a group of promises.
@@ -122,26 +125,10 @@ type sum struct {
 }
 
 func (s *sum) add(p *Promise) {
-	s.Promises++
-	switch p.Outcome {
-	case Kept, Missed:
-		kept := p.Outcome == Kept
-		if kept {
-			s.Kept++
-		} else {
-			s.Missed++
-		}
-		s.work += p.Work
-		if kept {
-			s.QoS += p.Work * p.Prob
-		}
-		s.Promised += p.Prob
-		s.Estimated += p.Estimate
-		s.weekly.At(score.Week(score.Day(p.Deadline))).Add(kept)
-	case Cancelled:
-		s.Cancelled++
-	default:
-		s.Open++
+	if !p.Member {
+		s.count(p)
+	}
+	if p.Outcome == Open {
 		return
 	}
 	// A job that was cancelled while its nodes idled has been charged for them.
@@ -152,6 +139,29 @@ func (s *sum) add(p *Promise) {
 	if p.Outcome == Kept {
 		s.Goodput += required
 	}
+}
+
+// count counts what became of a promise.
+func (s *sum) count(p *Promise) {
+	s.Promises++
+	kept := p.Outcome == Kept
+	switch p.Outcome {
+	case Open:
+		s.Open++
+		return
+	case Cancelled:
+		s.Cancelled++
+		return
+	case Kept:
+		s.Kept++
+		s.QoS += p.Work * p.Prob
+	case Missed:
+		s.Missed++
+	}
+	s.work += p.Work
+	s.Promised += p.Prob
+	s.Estimated += p.Estimate
+	s.weekly.At(score.Week(score.Day(p.Deadline))).Add(kept)
 }
 
 // charged returns the node-seconds of the work, those of the whole job, with all its runs, and those of work lost. If

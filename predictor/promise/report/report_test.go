@@ -32,6 +32,8 @@ func TestMake(t *testing.T) {
 		{User: "alice", Outcome: Open},
 		{User: "alice", Outcome: Cancelled},
 		{Prob: .95, Estimate: .96, User: "alice", Outcome: Missed, Work: 3600},
+		// A member of a group has cost nodes, and promised nothing by itself.
+		{Prob: .02, User: "bob", Outcome: Missed, Start: 100, WorkStart: 1000, End: 1100, Nodes: 1, Member: true},
 	}
 	got, err := Make("user", all, time.UTC)
 	if err != nil {
@@ -47,8 +49,8 @@ func TestMake(t *testing.T) {
 		},
 		{
 			Group: "bob", Promises: 1, Kept: 1, Promised: .75, Estimated: .8, Delivered: 1,
-			Low: .025, High: 1, Required: 7200, Used: 7200, Ratio: 1,
-			QoS: .75, Goodput: 1,
+			Low: .025, High: 1, Required: 7200 + 100, Used: 7200 + 1000, Ratio: 8200. / 7300,
+			QoS: .75, Goodput: 7200. / 8200,
 		},
 	}
 	if diff := cmp.Diff(want, got, approx); diff != "" {

@@ -40,7 +40,7 @@ func (p *Planner) refuse(r *Request, b bounds, points []Point) *Refusal {
 		sample = max(sample, pt.Sample)
 	}
 	if need := p.needed(r.Prob); sample < need {
-		return &Refusal{Reason: fmt.Sprintf("not enough history: %d waits known, at least %d needed", sample, need)}
+		return &Refusal{Reason: fmt.Sprintf("not enough history for a probability of %.6g: %d waits known, at least %d needed", r.Prob, sample, need)}
 	}
 	if p.Cluster != nil {
 		if shortage := p.Cluster.Shortage(r.Job, r.Now); shortage != "" {

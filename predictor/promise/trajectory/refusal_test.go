@@ -98,8 +98,8 @@ func TestRefusedWithoutHistory(t *testing.T) {
 		mean   float64
 		want   string
 	}{
-		{0, 10 * hour, "not enough history: 0 waits known, at least 29 needed" + nothing},
-		{28, 10 * hour, "not enough history: 28 waits known, at least 29 needed" + nothing},
+		{0, 10 * hour, "not enough history for a probability of 0.9: 0 waits known, at least 29 needed" + nothing},
+		{28, 10 * hour, "not enough history for a probability of 0.9: 28 waits known, at least 29 needed" + nothing},
 		{29, 10 * hour, "the job starts by the deadline with a probability of 0.04 at best" + nothing},
 		{29, 1e9, "no start by the deadline can be promised, however little is asked" + nothing},
 	} {

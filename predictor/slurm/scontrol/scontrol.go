@@ -1,5 +1,5 @@
 // Package scontrol runs Slurm's scontrol command. It reads the facts about a cluster that
-// some versions of the REST API lack.
+// some versions of the REST API lack, and changes the jobs that some reject.
 package scontrol
 
 import (
@@ -25,7 +25,8 @@ type Command struct {
 
 // Config is what varq needs of a running slurmctld's configuration.
 type Config struct {
-	SlurmUser string
+	ClusterName string
+	SlurmUser   string
 	// MaxTRES: see limits.Cluster.
 	MaxTRES bool
 	// PrivateNodes: see limits.Cluster.
@@ -61,9 +62,10 @@ func (c *Command) Config(ctx context.Context) (Config, error) {
 	return parseConfig(out), nil
 }
 
-// Complete fills in what slurmrestd.Client.Cluster leaves out: the default partition,
+// Complete fills in what slurmrestd.Client.Cluster leaves out: the cluster's name, whether it is in a federation, the default partition,
 // whether each partition is up, shares its nodes and overcommits them, what memory jobs have there,
-// MaxTRES, what is private and what is enforced, and the group limits in TRES minutes with their usage. If
+// MaxTRES, what is private and what is enforced, and the group limits in TRES minutes with their usage. It removes the
+// associations of other clusters that have the same slurmdbd. If
 // Slurm does not enforce the limits of QOS and associations, Complete removes them.
 func (c *Command) Complete(ctx context.Context, cluster *limits.Cluster) error {
 	config, err := c.Config(ctx)
@@ -78,6 +80,12 @@ func (c *Command) Complete(ctx context.Context, cluster *limits.Cluster) error {
 	if err != nil {
 		return err
 	}
+	federation, err := c.run(ctx, "show", "federation")
+	if err != nil {
+		return err
+	}
+	cluster.Name, cluster.Federated = config.ClusterName, bytes.Contains(federation, []byte("Federation:"))
+	dropOthers(cluster)
 	cluster.MaxTRES, cluster.PrivateNodes = config.MaxTRES, config.PrivateNodes
 	cluster.AssociationsEnforced, cluster.QOSEnforced = config.AssociationsEnforced, config.QOSEnforced
 	completePartitions(cluster, partitions, config)
@@ -101,6 +109,8 @@ func parseConfig(out []byte) Config {
 	for key, value := range settings(out) {
 		values := strings.Split(strings.ToLower(value), ",")
 		switch key {
+		case "ClusterName":
+			config.ClusterName = value
 		case "SLURM_CONF":
 			config.File = value
 		case "PlugStackConfig":
@@ -234,6 +244,13 @@ func completeGroups(cluster *limits.Cluster, out []byte) error {
 		}
 	}
 	return nil
+}
+
+// dropOthers removes the associations of other clusters.
+func dropOthers(cluster *limits.Cluster) {
+	cluster.Associations = slices.DeleteFunc(cluster.Associations, func(a limits.Association) bool {
+		return a.Cluster != "" && cluster.Name != "" && a.Cluster != cluster.Name
+	})
 }
 
 // withoutID turns "alice(1001)" into "alice".

@@ -15,6 +15,7 @@ func TestConfig(t *testing.T) {
 	got := parseConfig([]byte(`Configuration data as of 2026-11-21T02:47:52
 AccountingStorageEnforce = associations,limits,qos
 CliFilterPlugins        = cli_filter/lua,user_defaults
+ClusterName             = lab
 PlugStackConfig         = /etc/slurm/plugstack.conf
 PluginDir               = /usr/lib/slurm
 PriorityFlags           = CALCULATE_RUNNING,MAX_TRES
@@ -24,7 +25,7 @@ SlurmUser               = slurm(64030)
 Slurmctld(primary) at head is UP
 `))
 	want := Config{
-		SlurmUser: "slurm", MaxTRES: true, LimitsEnforced: true, AssociationsEnforced: true, QOSEnforced: true, File: "/etc/slurm/slurm.conf", PlugStack: "/etc/slurm/plugstack.conf",
+		ClusterName: "lab", SlurmUser: "slurm", MaxTRES: true, LimitsEnforced: true, AssociationsEnforced: true, QOSEnforced: true, File: "/etc/slurm/slurm.conf", PlugStack: "/etc/slurm/plugstack.conf",
 		PluginDir: "/usr/lib/slurm", CLIFilters: []string{"lua", "user_defaults"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -89,6 +90,17 @@ func TestComplete(t *testing.T) {
 	dropLimits(&got)
 	if q := got.QOS["normal"]; q.MaxWall != limits.None || q.GrpTRESMins != nil || got.Associations[0].MaxWall != limits.None {
 		t.Errorf("limits are left: %+v", got)
+	}
+}
+
+// Of several clusters with one slurmdbd each has associations of its own.
+func TestOtherClusters(t *testing.T) {
+	for name, want := range map[string]int{"lab": 2, "": 3} {
+		c := limits.Cluster{Name: name, Associations: []limits.Association{{Cluster: "lab", Account: "phys"}, {Account: "phys"}, {Cluster: "other", Account: "phys"}}}
+		dropOthers(&c)
+		if len(c.Associations) != want {
+			t.Errorf("cluster %q has the associations %+v", name, c.Associations)
+		}
 	}
 }
 

@@ -42,6 +42,8 @@ type Options struct {
 	// Timeout bounds one request; 0 stands for 1 minute. A request for history may take
 	// five times as long.
 	Timeout time.Duration
+	// MaxAnswer bounds the length of one answer in bytes; 0 stands for 512 MiB.
+	MaxAnswer int64
 	// Now is this host's clock, which Clock compares with slurmctld's; nil stands for
 	// time.Now.
 	Now func() time.Time
@@ -74,7 +76,7 @@ func New(opts Options) (*Client, error) {
 		opts.Now = time.Now
 	}
 	transport := &http.Transport{MaxIdleConnsPerHost: 2, IdleConnTimeout: 30 * time.Second}
-	client := &Client{opts: opts, http: &http.Client{Transport: transport, CheckRedirect: noRedirect}, maxAnswer: maxAnswer}
+	client := &Client{opts: opts, http: &http.Client{Transport: transport, CheckRedirect: noRedirect}, maxAnswer: cmp.Or(opts.MaxAnswer, maxAnswer)}
 	if path, ok := strings.CutPrefix(opts.URL, "unix:"); ok {
 		path = strings.TrimPrefix(path, "//")
 		if !strings.HasPrefix(path, "/") {

@@ -322,6 +322,9 @@ func TestUpdate(t *testing.T) {
 		{45, slurm.Update{Job: 7, BeginTime: 1795217746, TimeLimit: 120}, `{"begin_time":1795217746,"time_limit":2}`},
 		{45, slurm.Update{Job: 7, Comment: new(string)}, `{"comment":""}`},
 		{45, slurm.Update{Job: 7}, ""},
+		{38, slurm.Update{Job: 7, TimeLimit: 120, Resize: &slurm.Resize{Account: "phys", Nodes: 3, CPUs: 6, CPUsPerTask: 2}}, `{"account":"phys","nodes":"3","time_limit":2}`},
+		{38, slurm.Update{Job: 7, TimeLimit: 120, Resize: &slurm.Resize{Account: "phys", Nodes: 3, Tasks: 6, CPUs: 6, Fewer: true}}, `{"account":"phys","cpus_per_task":1,"nodes":"3","tasks":6,"time_limit":2}`},
+		{45, slurm.Update{Job: 7, TimeLimit: 120, Resize: &slurm.Resize{Account: "phys", Nodes: 3, Tasks: 6, CPUs: 6, Fewer: true}}, `{"account":"phys","minimum_cpus":6,"nodes":"3","tasks":6,"time_limit":2}`},
 	} {
 		var got string
 		mux := http.NewServeMux()

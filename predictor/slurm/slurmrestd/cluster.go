@@ -21,11 +21,40 @@ import (
 //   - v0.0.39 to v0.0.44: the default partition
 //   - v0.0.39: whether a partition is up
 func (c *Client) Cluster(ctx context.Context) (limits.Cluster, error) {
-	cluster := limits.Cluster{
-		Partitions: make(map[string]limits.Partition),
-		QOS:        make(map[string]limits.QOS),
-		Licenses:   make(map[string]int64),
+	cluster, err := c.Layout(ctx)
+	if err != nil {
+		return cluster, err
 	}
+	cluster.QOS = make(map[string]limits.QOS)
+	if err := c.readParts(ctx, []part{
+		{database, "/qos", "qos", each(func(q *qos) error {
+			cluster.QOS[q.Name] = q.limits()
+			return nil
+		})},
+		{database, "/associations", "associations", each(func(a *association) error {
+			cluster.Associations = append(cluster.Associations, a.limits())
+			return nil
+		})},
+	}); err != nil {
+		return cluster, err
+	}
+	// Accounting has the association of root and the QOS normal.
+	switch {
+	case len(cluster.QOS) == 0:
+		return cluster, emptyError("/qos")
+	case len(cluster.Associations) == 0:
+		return cluster, emptyError("/associations")
+	}
+	slices.SortFunc(cluster.Associations, func(a, b limits.Association) int {
+		return cmp.Or(strings.Compare(a.Account, b.Account), strings.Compare(a.User, b.User), strings.Compare(a.Partition, b.Partition))
+	})
+	return cluster, nil
+}
+
+// Layout returns what Cluster does but for the accounting database: partitions, Slurm's own reservations and licences. It
+// needs no slurmdbd.
+func (c *Client) Layout(ctx context.Context) (limits.Cluster, error) {
+	cluster := limits.Cluster{Partitions: make(map[string]limits.Partition), Licenses: make(map[string]int64)}
 	v, err := c.serverVersions(ctx)
 	if err != nil {
 		return cluster, err
@@ -38,11 +67,7 @@ func (c *Client) Cluster(ctx context.Context) (limits.Cluster, error) {
 	if v[controller] <= lastFlat {
 		readPartition = each(func(p *flatPartition) error { return addPartition(p.limits()) })
 	}
-	for _, part := range []struct {
-		family     family
-		path, name string
-		read       field
-	}{
+	if err := c.readParts(ctx, []part{
 		{controller, "/partitions", "partitions", readPartition},
 		{controller, "/reservations", "reservations", each(func(r *reservation) error {
 			reservation, err := r.limits()
@@ -53,34 +78,31 @@ func (c *Client) Cluster(ctx context.Context) (limits.Cluster, error) {
 			cluster.Licenses[l.Name] = l.Total.or(0)
 			return nil
 		})},
-		{database, "/qos", "qos", each(func(q *qos) error {
-			cluster.QOS[q.Name] = q.limits()
-			return nil
-		})},
-		{database, "/associations", "associations", each(func(a *association) error {
-			cluster.Associations = append(cluster.Associations, a.limits())
-			return nil
-		})},
-	} {
-		r := request{method: http.MethodGet, family: part.family, path: part.path}
-		if err := c.do(ctx, r, fields{part.name: part.read}); err != nil {
-			return cluster, err
-		}
+	}); err != nil {
+		return cluster, err
 	}
-	// Slurm has a partition, and accounting the association of root and the QOS normal.
-	switch {
-	case len(cluster.Partitions) == 0:
+	if len(cluster.Partitions) == 0 { // which no Slurm has
 		return cluster, emptyError("/partitions")
-	case len(cluster.QOS) == 0:
-		return cluster, emptyError("/qos")
-	case len(cluster.Associations) == 0:
-		return cluster, emptyError("/associations")
 	}
-	slices.SortFunc(cluster.Associations, func(a, b limits.Association) int {
-		return cmp.Or(strings.Compare(a.Account, b.Account), strings.Compare(a.User, b.User), strings.Compare(a.Partition, b.Partition))
-	})
 	slices.SortFunc(cluster.Reservations, func(a, b limits.Reservation) int { return strings.Compare(a.Name, b.Name) })
 	return cluster, nil
+}
+
+// part is a list that describes the cluster.
+type part struct {
+	family     family
+	path, name string
+	read       field
+}
+
+func (c *Client) readParts(ctx context.Context, parts []part) error {
+	for _, part := range parts {
+		r := request{method: http.MethodGet, family: part.family, path: part.path}
+		if err := c.do(ctx, r, fields{part.name: part.read}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // emptyError is the error of an empty list that no Slurm has. Its absent limits must not be
@@ -247,13 +269,14 @@ func (r *reservation) limits() (limits.Reservation, error) {
 	}, err
 }
 
-// repeats returns how often a reservation comes again.
+// repeats returns how often a reservation comes again. Of several flags the first counts, as in Slurm.
 func (r *reservation) repeats() limits.Repeats {
-	for flag, repeats := range map[string]limits.Repeats{
-		"HOURLY": limits.Hourly, "DAILY": limits.Daily, "WEEKDAY": limits.Weekdays, "WEEKEND": limits.Weekends, "WEEKLY": limits.Weekly,
-	} {
-		if containsFold(r.Flags, flag) {
-			return repeats
+	for _, known := range [...]struct {
+		flag    string
+		repeats limits.Repeats
+	}{{"HOURLY", limits.Hourly}, {"DAILY", limits.Daily}, {"WEEKDAY", limits.Weekdays}, {"WEEKEND", limits.Weekends}, {"WEEKLY", limits.Weekly}} {
+		if containsFold(r.Flags, known.flag) {
+			return known.repeats
 		}
 	}
 	return limits.Never
@@ -355,6 +378,7 @@ func (q *qos) limits() limits.QOS {
 
 // association is an association of slurmdbd.
 type association struct {
+	Cluster   string `json:"cluster"`
 	Account   string `json:"account"`
 	User      string `json:"user"`
 	Partition string `json:"partition"`
@@ -400,6 +424,7 @@ func (a *association) required() []presence {
 
 func (a *association) limits() limits.Association {
 	return limits.Association{
+		Cluster:    a.Cluster,
 		Account:    a.Account,
 		User:       a.User,
 		Partition:  a.Partition,

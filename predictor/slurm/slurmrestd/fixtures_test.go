@@ -214,10 +214,10 @@ func TestCluster(t *testing.T) {
 				Name: "long", OverPartQOS: true, PartitionTimeLimit: true, PartitionMaxNodes: true, UsageFactor: 1, JobLimits: long,
 			}},
 			Associations: []limits.Association{
-				{Account: "chem", Parent: "root", QOS: []string{"normal"}, JobLimits: unlimited},
-				{Account: "chem", User: "bob", Default: true, QOS: []string{"normal"}, JobLimits: unlimited},
-				{Account: "phys", Parent: "root", QOS: []string{"normal"}, JobLimits: phys},
-				{Account: "phys", User: "alice", Default: true, DefaultQOS: "normal", QOS: []string{"normal"}, JobLimits: alice},
+				{Cluster: "lab", Account: "chem", Parent: "root", QOS: []string{"normal"}, JobLimits: unlimited},
+				{Cluster: "lab", Account: "chem", User: "bob", Default: true, QOS: []string{"normal"}, JobLimits: unlimited},
+				{Cluster: "lab", Account: "phys", Parent: "root", QOS: []string{"normal"}, JobLimits: phys},
+				{Cluster: "lab", Account: "phys", User: "alice", Default: true, DefaultQOS: "normal", QOS: []string{"normal"}, JobLimits: alice},
 			},
 			Licenses: map[string]int64{"ansys": 1, "matlab": 3},
 			Reservations: []limits.Reservation{{

@@ -85,9 +85,16 @@ func (c *Client) Queue(ctx context.Context) ([]slurm.QueueEntry, error) {
 	return c.readQueue(ctx, "/jobs")
 }
 
+// FirstFederated is the least id of a job that comes from a cluster of a federation, of which the number is above the lower 26 bits.
+// v0.0.38 has such jobs in the list of all jobs only, and slurmrestd 24.11 rejects these ids.
+const FirstFederated = 1 << 26
+
 // Job returns one pending or running job, or slurm.ErrNotFound.
 func (c *Client) Job(ctx context.Context, id int64) (slurm.QueueEntry, error) {
 	queue, err := c.readQueue(ctx, jobPath(id))
+	if err != nil && id >= FirstFederated {
+		queue, err = c.Queue(ctx)
+	}
 	if err != nil {
 		return slurm.QueueEntry{}, err
 	}
@@ -99,16 +106,28 @@ func (c *Client) Job(ctx context.Context, id int64) (slurm.QueueEntry, error) {
 	return slurm.QueueEntry{}, fmt.Errorf("slurmrestd: job %d: %w", id, slurm.ErrNotFound)
 }
 
-// readQueue returns the pending and running jobs that path names, by id.
-func (c *Client) readQueue(ctx context.Context, path string) ([]slurm.QueueEntry, error) {
-	var queue []slurm.QueueEntry
-	err := c.do(ctx, request{method: http.MethodGet, family: controller, path: path}, fields{
+// EachJob calls use for every pending and running job, as slurmctld has them, and ends with its first error. It keeps none.
+func (c *Client) EachJob(ctx context.Context, use func(*slurm.QueueEntry) error) error {
+	return c.eachJob(ctx, "/jobs", use)
+}
+
+func (c *Client) eachJob(ctx context.Context, path string, use func(*slurm.QueueEntry) error) error {
+	return c.do(ctx, request{method: http.MethodGet, family: controller, path: path}, fields{
 		"jobs": each(func(j *queueJob) error {
 			if entry := j.entry(); !entry.State.Finished() {
-				queue = append(queue, entry)
+				return use(&entry)
 			}
 			return nil
 		}),
+	})
+}
+
+// readQueue returns the pending and running jobs that path names, by id.
+func (c *Client) readQueue(ctx context.Context, path string) ([]slurm.QueueEntry, error) {
+	var queue []slurm.QueueEntry
+	err := c.eachJob(ctx, path, func(entry *slurm.QueueEntry) error {
+		queue = append(queue, *entry)
+		return nil
 	})
 	if err != nil {
 		return nil, err

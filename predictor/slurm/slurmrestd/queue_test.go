@@ -1,6 +1,10 @@
 package slurmrestd
 
 import (
+	"errors"
+	"fmt"
+	"net/http"
+	"path"
 	"testing"
 
 	"github.com/varq-project/varq/predictor/slurm"
@@ -28,6 +32,28 @@ func TestHeldByUser(t *testing.T) {
 		if entry := j.entry(); entry.Held || entry.Stopped != "" {
 			t.Errorf("%+v with a priority: held is %v, stopped is %q", test, entry.Held, entry.Stopped)
 		}
+	}
+}
+
+// v0.0.38 has no job of a federation by its id, but in the list of all.
+func TestFederatedJob(t *testing.T) {
+	const id = 1<<26 + 7
+	list := fmt.Sprintf(`{"jobs":[{"job_id":%d,"job_state":["PENDING"],`+times+`},{"job_id":8,"job_state":["PENDING"],`+times+`}]}`, id)
+	c := serve(t, api(func(w http.ResponseWriter, r *http.Request) {
+		if path.Base(r.URL.Path) == "jobs" {
+			answer(200, list)(w, r)
+			return
+		}
+		answer(200, `{"errors":[{"error_number":-1,"error":"Unspecified error","description":"Unable to find JobId"}],"jobs":[]}`)(w, r)
+	}))
+	if got, err := c.Job(t.Context(), id); err != nil || got.ID != id {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if _, err := c.Job(t.Context(), id+1); !errors.Is(err, slurm.ErrNotFound) {
+		t.Errorf("one that is gone: %v", err)
+	}
+	if _, err := c.Job(t.Context(), 7); err == nil || errors.Is(err, slurm.ErrNotFound) {
+		t.Errorf("one of no federation: %v", err)
 	}
 }
 

@@ -49,6 +49,12 @@ func (c *Client) Update(ctx context.Context, u slurm.Update) error {
 	if u.Comment != nil {
 		body["comment"] = *u.Comment
 	}
+	if u.Resize != nil {
+		if u.Resize.Account == "" {
+			return fmt.Errorf("change the size of job %d, which has no account: %w", u.Job, slurm.ErrRefused)
+		}
+		writeResize(body, u.Resize, versions[controller])
+	}
 	if len(body) == 0 {
 		return nil
 	}

@@ -1,0 +1,109 @@
+package joint
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Model makes quotes for groups, and learns from what comes of them. The zero Model has learnt nothing.
+type Model struct {
+	// Dependence is that of the sites' delays.
+	Dependence
+	recalibrations [kinds]recalibration // by kind; that of Single is not used
+}
+
+// Quote is what may be said of a group's success. All numbers are probabilities.
+type Quote struct {
+	// Independent is that of members whose starts have nothing to do with one another, and Joint that with
+	// the measured correlations.
+	Independent, Joint float64
+	// Prob is Joint recalibrated by what came of earlier quotes of that Kind.
+	Prob float64
+	// Lower is a lower confidence bound on Prob, of level .95. Promises rest on it.
+	Lower float64
+	// Least and Most are Fréchet's bounds: Independent and Joint lie between them. Prob need not, because members' own
+	// probabilities may be wrong.
+	Least, Most float64
+	// Strongest is the measured correlation, of those between members, that is farthest from 0.
+	Strongest Estimate
+}
+
+// Quote returns the quote for a group at a time, Unix seconds. That of a group with one member is the member's
+// probability.
+func (m *Model) Quote(g Group, now int64) Quote {
+	q := Quote{Independent: g.Independent()}
+	q.Least, q.Most = g.Bounds()
+	known := map[[2]string]float64{}
+	q.Joint = g.Prob(func(a, b string) float64 {
+		pair := [2]string{min(a, b), max(a, b)}
+		if r, ok := known[pair]; ok {
+			return r
+		}
+		e := m.Between(pair[0], pair[1], now)
+		if e.Correlation*e.Correlation > q.Strongest.Correlation*q.Strongest.Correlation {
+			q.Strongest = e
+		}
+		known[pair] = e.Correlation
+		return e.Correlation
+	})
+	q.Prob, q.Lower = q.Joint, q.Joint
+	if kind := g.Kind(); kind != Single {
+		q.Prob, q.Lower = m.recalibrations[kind].prob(q.Joint, now)
+	}
+	return q
+}
+
+// Came takes in whether a group of a kind, whose quote was Joint, has succeeded. now is when that is known, Unix seconds:
+// the time of the start that decided it or, if it has not succeeded, of the deadline. A group that was cancelled before is none
+// of either. Probabilities outside (0,1), which nothing can be learnt from, are ignored.
+func (m *Model) Came(kind Kind, joint float64, came bool, now int64) {
+	if kind != Single && kind < kinds && joint > 0 && joint < 1 && now >= 0 {
+		m.recalibrations[kind].learn(joint, came, now)
+	}
+}
+
+// State is all that a Model knows, to be saved as JSON.
+type State struct {
+	Sites map[string][]Window `json:"sites"`
+	Any   Learnt              `json:"any"`
+	All   Learnt              `json:"all"`
+	// Nested is of groups that are neither.
+	Nested Learnt `json:"nested"`
+}
+
+// State returns what the Model knows. It shares nothing with the Model.
+func (m *Model) State() State {
+	s := State{
+		Sites: map[string][]Window{}, Any: m.recalibrations[Any].Learnt, All: m.recalibrations[All].Learnt, Nested: m.recalibrations[Nested].Learnt,
+	}
+	for site := range m.sites {
+		s.Sites[site] = m.Windows(site)
+	}
+	return s
+}
+
+// Restore replaces what the Model knows by what State returned. The error tells what State cannot have
+// returned; then nothing is changed.
+func (m *Model) Restore(s State) error {
+	if len(s.Sites) > mostSites {
+		return fmt.Errorf("%d sites are more than the %d that are remembered; leave some out", len(s.Sites), mostSites)
+	}
+	var restored Model
+	for _, site := range slices.Sorted(maps.Keys(s.Sites)) {
+		if err := restored.SetWindows(site, s.Sites[site]); err != nil {
+			return err
+		}
+	}
+	for kind, l := range [kinds]*Learnt{Any: &s.Any, All: &s.All, Nested: &s.Nested} {
+		if l == nil {
+			continue
+		}
+		if err := l.check(); err != nil {
+			return fmt.Errorf("recalibration of groups: %w", err)
+		}
+		restored.recalibrations[kind].Learnt = *l
+	}
+	*m = restored
+	return nil
+}

@@ -1,0 +1,142 @@
+package joint
+
+import (
+	"fmt"
+	"math"
+)
+
+// recalibration replaces probabilities by how often such probabilities came true: p by p' with
+// logit p' = a + b logit p (Platt scaling, here on line and by Bayes' rule). Before the first outcome, a and b are independent
+// and normal with means 0 and 1, so that nothing is changed, and with standard deviations such that the lower bound on .9
+// is .73: about as much as ten outcomes would leave to doubt. Each outcome makes them more certain by its Fisher information.
+//
+// The past fades: with each outcome, half of it within 346 outcomes; and with time, half of it in 30 days, because
+// a map that allows no promise any more would not see an outcome again. What fades is what was learnt, so that in the end
+// the beginning is back. Of the outcomes of one hour, which depend on one another, the k-th has the weight 1/k: no burst of
+// jobs decides alone.
+type recalibration struct {
+	Learnt Learnt
+}
+
+// Learnt is what outcomes have added to the parameters a and b of a recalibration. The zero Learnt is that of no
+// outcome.
+type Learnt struct {
+	// Precision has the elements aa, ab and bb of the inverse of the covariance matrix of a and b, and Shift the
+	// product of that matrix and their means, both less what they were before the first outcome.
+	Precision [3]float64 `json:"precision"`
+	Shift     [2]float64 `json:"shift"`
+	// At is the time of the last outcome, Unix seconds. Hour is the hour in which it was, since 1970-01-01, and Burst
+	// the number of outcomes in that hour.
+	At    int64 `json:"at"`
+	Hour  int64 `json:"hour"`
+	Burst int   `json:"burst"`
+}
+
+const (
+	deviationA, deviationB = .5, .25 // before the first outcome
+	keep                   = .998    // of the past, with each outcome
+	fade                   = 30 * day
+	leastSlope, mostSlope  = .25, 4. // of b, so that probabilities keep their order
+	certain                = 12.     // a logit
+	// doubt is the .95 quantile of the normal distribution: the confidence of lower bounds.
+	doubt = 1.6448536269514722
+)
+
+// parameters are a and b, as they are at a time, with their covariance matrix.
+type parameters struct{ a, b, aa, ab, bb float64 }
+
+// faded returns what is left at a time of what was learnt.
+func (l Learnt) faded(now int64) Learnt {
+	factor := 1.
+	if l.At > 0 && now > l.At {
+		factor = math.Exp2(-float64(now-l.At) / fade)
+	}
+	return l.times(factor)
+}
+
+func (l Learnt) times(factor float64) Learnt {
+	for i := range l.Precision {
+		l.Precision[i] *= factor
+	}
+	for i := range l.Shift {
+		l.Shift[i] *= factor
+	}
+	return l
+}
+
+// parameters returns those that follow from what was learnt.
+func (l *Learnt) parameters() (p parameters) {
+	aa, ab, bb := 1/(deviationA*deviationA)+l.Precision[0], l.Precision[1], 1/(deviationB*deviationB)+l.Precision[2]
+	det := aa*bb - ab*ab
+	p.aa, p.ab, p.bb = bb/det, -ab/det, aa/det
+	shiftA, shiftB := l.Shift[0], 1/(deviationB*deviationB)+l.Shift[1]
+	p.a, p.b = p.aa*shiftA+p.ab*shiftB, p.ab*shiftA+p.bb*shiftB
+	return p
+}
+
+// apply returns the logit of what replaces a probability with the logit x, and its standard deviation.
+func (p *parameters) apply(x float64) (y, deviation float64) {
+	return p.a + max(leastSlope, min(p.b, mostSlope))*x, math.Sqrt(p.aa + 2*p.ab*x + p.bb*x*x)
+}
+
+// learn takes in whether what had a probability, before recalibration, came true.
+func (r *recalibration) learn(prob float64, came bool, now int64) {
+	l := r.Learnt.faded(now)
+	l.At = max(now, l.At)
+	if l.Hour != l.At/hour {
+		l.Hour, l.Burst = l.At/hour, 0
+	}
+	l.Burst++
+	weight := 1 / float64(l.Burst)
+	l = l.times(math.Pow(keep, weight))
+	p, x := l.parameters(), logit(prob)
+	y, _ := p.apply(x)
+	said := logistic(y)
+	information := weight * said * (1 - said)
+	l.Precision[0] += information
+	l.Precision[1] += information * x
+	l.Precision[2] += information * x * x
+	after := l.parameters()
+	surprise := -said
+	if came {
+		surprise++
+	}
+	a := p.a + weight*surprise*(after.aa+after.ab*x)
+	b := p.b + weight*surprise*(after.ab+after.bb*x)
+	l.Shift[0] = (1/(deviationA*deviationA)+l.Precision[0])*a + l.Precision[1]*b
+	l.Shift[1] = l.Precision[1]*a + (1/(deviationB*deviationB)+l.Precision[2])*b - 1/(deviationB*deviationB)
+	r.Learnt = l
+}
+
+// prob returns what replaces a probability at a time, and its lower confidence bound.
+func (r *recalibration) prob(prob float64, now int64) (recalibrated, lower float64) {
+	if prob <= 0 || prob >= 1 {
+		return prob, prob
+	}
+	l := r.Learnt.faded(now)
+	p := l.parameters()
+	y, deviation := p.apply(logit(prob))
+	return logistic(y), logistic(y - doubt*deviation)
+}
+
+// check returns an error if no outcomes can have added this.
+func (l *Learnt) check() error {
+	sum := float64(l.At)
+	for _, x := range l.Precision {
+		sum += x
+	}
+	for _, x := range l.Shift {
+		sum += x
+	}
+	aa, ab, bb := l.Precision[0], l.Precision[1], l.Precision[2]
+	if math.IsNaN(sum) || math.IsInf(sum, 0) || aa < 0 || bb < 0 || ab*ab > aa*bb*(1+1e-6)+1e-6 || l.At < 0 || l.Burst < 0 {
+		return fmt.Errorf("precision %v, shift %v at %d: no outcomes lead to that; begin anew without it", l.Precision, l.Shift, l.At)
+	}
+	return nil
+}
+
+func logit(p float64) float64 {
+	return max(-certain, min(math.Log(p/(1-p)), certain))
+}
+
+func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
