@@ -39,12 +39,43 @@ func measures(study string) []string {
 	case "forecasters":
 		return append(reserved, "slowdown", "wait without", "slowdown without", "overhead of kept", "kept promises",
 			"asked in outages", "promised in outages", "kept in outages", "down in outages")
+	case "moldable":
+		names := []string{"saved", "losers", "slower", "busier", "turnaround", "of moldable", "wait", "busy", "efficient", "larger", "smaller", "jobs"}
+		for _, way := range append([]string{wayAsked, wayOPT}, moldableAlone...) {
+			names = append(names, way, way+" moves", way+" loses")
+		}
+		return names
+	case "joint":
+		var names []string
+		for n := range 6 {
+			for _, kind := range jointKinds {
+				for _, sum := range []string{"asked", "came", "correlation"} {
+					names = append(names, fmt.Sprintf("%s %s %d", sum, kind.name, n))
+				}
+			}
+			for _, of := range []string{"n", "said", "kept"} {
+				names = append(names, fmt.Sprintf("%s example %d", of, n), fmt.Sprintf("%s each 2 %d", of, n))
+				for _, m := range jointMethods {
+					names = append(names, fmt.Sprintf("%s any 1 %s %d", of, m.name, n), fmt.Sprintf("%s any 3 %s %d", of, m.name, n))
+				}
+			}
+		}
+		return names
 	case "oliner":
 		names := []string{"nodes", "work", "longest"}
 		for _, a := range olinerScale() {
 			for _, measure := range []string{"qos", "utilisation", "lost", "missed", "goodput", "performed", "turnaround"} {
 				names = append(names, "a="+tenths(a)+" "+measure)
 			}
+		}
+		return names
+	case "roblitz":
+		names := []string{"wait", "days", "load", "booked", "tries", "wait without", "longer", "shorter"}
+		for _, minutes := range roblitzLonger {
+			names = append(names, fmt.Sprint("longer ", minutes))
+		}
+		for _, prefix := range []string{"", "failed "} {
+			names = append(names, prefix+"candidates", prefix+"probable", prefix+"by workload", prefix+"by conflict")
 		}
 		return names
 	case "smith":
@@ -80,6 +111,11 @@ func madeUpOutcomes(name string, s Study, o Options) []Outcome {
 			}
 		}
 		values["promised"] += 10 // more is promised than is kept
+		for measure := range values {
+			if strings.HasPrefix(measure, "n ") {
+				values[measure] += 10
+			}
+		}
 		values["kept low"] /= 20
 		values["kept high"] = values["kept low"] + values["kept high"]/20
 		outcomes = append(outcomes, Outcome{c, values})

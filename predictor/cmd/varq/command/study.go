@@ -44,16 +44,21 @@ setting: smith is Smith, Foster and Taylor's "Scheduling with Advanced
 Reservations" (2000), downey Downey's "Using Queue Time Predictions for Processor
 Allocation" (1997), varq Nurmi, Wolski and Brevik's "VARQ: Implementing
 Probabilistic Advanced Reservations for Batch-scheduled Parallel Machines" (2007),
-and oliner Oliner, Rudolph, Sahoo, Moreira and Gupta's "Probabilistic QoS Guarantees
-for Supercomputing Systems" (2005). Forecasters holds VARQ's reservations as varqd's
+oliner Oliner, Rudolph, Sahoo, Moreira and Gupta's "Probabilistic QoS Guarantees
+for Supercomputing Systems" (2005), and roblitz Röblitz, Schintke and Wendler's
+"Elastic Grid Reservations with User-Defined Optimization Policies" (2005). Forecasters holds VARQ's reservations as varqd's
 blend plans them against those that plain QBETS does, also around outages. Faults
 tells how well failures of nodes are forecast, and checkpoints holds varq's advice
 when to checkpoint against known rules, under failures that happened. Deadlines holds
 ends promised by distributions against those promised by point estimates and by
 limits, as in Park, Tumanov, Jiang, Kozuch and Ganger's "3Sigma: Distribution-based
-Cluster Scheduling for Runtime Uncertainty" (2018).
+Cluster Scheduling for Runtime Uncertainty" (2018). Joint tells how often promises
+about two sites are kept, a start at any of both or at both, with probabilities as of
+independent sites, and with dependence that is measured. Moldable tells what jobs gain
+whose sizes are chosen by forecasts of their waits, as varq size does, against
+Downey's strategies, on his machine and on real logs.
 
-Checkpoints, deadlines, forecasters, oliner, smith and varq replay logs of
+Checkpoints, deadlines, forecasters, joint, moldable, oliner, roblitz, smith and varq replay logs of
 ` + trace.Archive + `.
 Checkpoints, faults and oliner also read failures/LANL-*.csv.gz in their folder, of
 ` + trace.LosAlamos + `; faults and oliner with --failures a table of a site's
@@ -70,6 +75,7 @@ its environment, SBATCH_PARTITION for instance.`,
   varq study downey --seeds=5 --json
   varq study varq --traces=traces --out=varq-study
   varq study smith --traces=traces --quick
+  varq study roblitz --traces=traces --quick
   varq study oliner --traces=traces --failures=failures.csv`,
 		ValidArgs: names,
 	}

@@ -1,0 +1,351 @@
+package study
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/varq-project/varq/predictor/cluster/queue"
+	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/downey"
+	"github.com/varq-project/varq/predictor/forecast/expert"
+	"github.com/varq-project/varq/predictor/forecast/predictor"
+	"github.com/varq-project/varq/predictor/forecast/speedup"
+	"github.com/varq-project/varq/predictor/promise/moldable"
+	"github.com/varq-project/varq/predictor/trial/montecarlo"
+	"github.com/varq-project/varq/predictor/trial/sizing"
+)
+
+// Moldable is the study "moldable": what jobs gain whose size is chosen by the forecast of their wait, as `varq size`
+// does it, on logs of which a share of the jobs is made moldable, and on Downey's own machine.
+type Moldable struct{}
+
+const (
+	moldableJobs       = 5000 // of a stretch of a log
+	moldableSkipped    = 8000 // jobs of each log before the first stretch
+	moldableStretches  = 4    // of each log; a later seed has one of these with other moldable jobs
+	moldableQuickJobs  = 1000 // the first of the log, but for a tenth
+	moldableLearning   = 4000 // jobs before each stretch, of the sizes asked for, from which is learnt
+	moldableSeeds      = moldableStretches
+	moldableQuickSeeds = 1
+	// moldableSampled is the share of the jobs that are each looked at alone.
+	moldableSampled = .25
+	// moldableAversion is the paper's, of section 6.1.
+	moldableAversion = .2
+	// moldableAgain is how many seconds after a choice a job chooses again.
+	moldableAgain = 1800
+	// moldableFutures is how many futures are simulated for each forecast.
+	moldableFutures = 20
+	// mostVariance bounds the variance of parallelism (section 2.2.3).
+	mostVariance = 2
+)
+
+var (
+	moldableLogs   = []string{"KTH-SP2-1996", "SDSC-SP2-1998"}
+	moldableShares = []float64{.1, .5, 1}
+)
+
+// The ways of choosing sizes.
+const (
+	wayAsked  = "as asked"
+	wayAVG    = "AVG"
+	wayPRED   = "PRED"
+	wayBIAS   = "BIAS"
+	wayVARQ   = "varq"
+	wayAverse = "varq, averse to risk"
+	wayAgain  = "varq, choosing again"
+	wayOPT    = "OPT"
+	wayLocked = "varq, locked in, averse to risk"
+	wayFuture = "varq, with simulated futures"
+)
+
+// moldableAll are those that all moldable jobs of a log follow.
+var moldableAll = []string{wayAsked, wayAVG, wayPRED, wayBIAS, wayVARQ, wayAverse, wayAgain, wayOPT}
+
+// moldableAlone are those that a job alone can follow, beside what was asked and what is best.
+var moldableAlone = []string{wayPRED, wayBIAS, wayVARQ, wayAverse, wayFuture}
+
+// moldableMachine has the strategies on Downey's machine.
+func moldableMachine() map[string]downey.Strategy {
+	lifetimes := downeyModel.Lifetimes()
+	return map[string]downey.Strategy{
+		wayOPT: {Rule: downey.OPT}, wayPRED: {Rule: downey.PRED, Lifetimes: lifetimes}, wayBIAS: {Rule: downey.BIAS, Lifetimes: lifetimes},
+		wayVARQ: {Rule: downey.VARQ}, wayLocked: {Rule: downey.VARQ, LockIn: true, RiskAversion: moldableAversion},
+	}
+}
+
+// moldableMachineWays are the keys of moldableMachine in order.
+var moldableMachineWays = []string{wayPRED, wayBIAS, wayVARQ, wayLocked, wayOPT}
+
+func moldableMachineCase(way string, alone bool) string {
+	if alone {
+		return "Downey's machine, each alone, " + way
+	}
+	return "Downey's machine, all, " + way
+}
+
+func moldableAloneCase(log string) string { return log + ", each alone" }
+
+func moldableAllCase(log string, share float64, way string) string {
+	return fmt.Sprintf("%s, %.0f %%, %s", log, 100*share, way)
+}
+
+func (Moldable) seeds(o Options) int { return o.repetitions(moldableSeeds, moldableQuickSeeds) }
+
+// Cases implements Study.
+func (m Moldable) Cases(o Options) []Case {
+	var cases []Case
+	for seed := range m.seeds(o) {
+		add := func(name string) { cases = append(cases, Case{name, uint64(seed) + 1}) }
+		for _, log := range moldableLogs {
+			add(moldableAloneCase(log))
+			for _, share := range moldableShares {
+				for _, way := range moldableAll {
+					add(moldableAllCase(log, share, way))
+				}
+			}
+		}
+		for _, way := range moldableMachineWays {
+			add(moldableMachineCase(way, true))
+			add(moldableMachineCase(way, false))
+		}
+	}
+	return cases
+}
+
+// Run implements Study. The seed chooses the stretch of the log, which jobs are moldable, and how; or the jobs of
+// Downey's machine, whose values are those of the study "downey".
+func (Moldable) Run(o Options, c Case) (Values, error) {
+	for way, strategy := range moldableMachine() {
+		for _, alone := range []bool{true, false} {
+			if c.Name == moldableMachineCase(way, alone) {
+				return downeyCase{strategy: strategy, alone: alone}.run(o, c.Seed), nil
+			}
+		}
+	}
+	for _, log := range moldableLogs {
+		stretch := moldableStretch{log: log, seed: c.Seed, share: 1}
+		if c.Name == moldableAloneCase(log) {
+			return stretch.alone(o)
+		}
+		for _, stretch.share = range moldableShares {
+			for _, way := range moldableAll {
+				if c.Name == moldableAllCase(log, stretch.share, way) {
+					return stretch.all(o, way)
+				}
+			}
+		}
+	}
+	return nil, fmt.Errorf("moldable has no case %q", c.Name)
+}
+
+// moldableStretch is a stretch of a log with moldable jobs.
+type moldableStretch struct {
+	log   string
+	seed  uint64
+	share float64
+}
+
+// load reads the stretch, and the jobs before from which is learnt. All jobs have a speedup of their own, whether or
+// not they are moldable: average parallelism from half to twice the processors asked for, uniform in the logarithm, and
+// a variance that is uniform from 0 to 2. The same seed gives a job the same speedup whatever the share is, and the
+// moldable jobs of a share are moldable with any larger share too.
+func (s moldableStretch) load(o Options) (moldableJobsOf, error) {
+	if o.Traces == nil {
+		return moldableJobsOf{}, ErrNoTraces
+	}
+	request, err := o.Traces.Requests(s.log)
+	if err != nil {
+		return moldableJobsOf{}, err
+	}
+	log, procs, err := o.Traces.Open(s.log)
+	if err != nil {
+		return moldableJobsOf{}, err
+	}
+	length, learning, skipped := moldableJobs, moldableLearning, moldableSkipped
+	if o.Quick {
+		length, learning = moldableQuickJobs, moldableQuickJobs/10
+		skipped = learning
+	}
+	skipped += length*int((s.seed-1)%moldableStretches) - learning
+	random := rand.New(rand.NewPCG(s.seed, 0x4d4f_4c44))
+	longest := int64(0)
+	var jobs []sizing.Job
+	var shares []float64
+	for j, err := range log {
+		if err != nil {
+			return moldableJobsOf{}, err
+		}
+		if skipped--; skipped >= 0 || j.Procs > procs {
+			continue
+		}
+		if len(jobs) == learning+length {
+			break
+		}
+		longest = max(longest, j.Limit)
+		asked := float64(j.Procs)
+		a := min(float64(procs), max(1, asked*math.Exp2(2*random.Float64()-1)))
+		job := sizing.Job{
+			ID: j.ID, Submit: j.Submit, Request: request(&j), Asked: sizing.Shape{Procs: j.Procs, Limit: j.Limit, Run: max(1, min(j.Run, j.Limit))},
+			Curve: speedup.Downey{A: a, Sigma: mostVariance * random.Float64()}, Least: j.Procs, Most: j.Procs,
+		}
+		job.Request.Partition = "" // there is one pool
+		jobs = append(jobs, job)
+		shares = append(shares, random.Float64())
+	}
+	if len(jobs) <= learning {
+		return moldableJobsOf{}, fmt.Errorf("the log %s ends before its stretch %d", s.log, s.seed)
+	}
+	for i := learning; i < len(jobs); i++ {
+		if shares[i] < s.share {
+			jobs[i].Mold(int32(math.Ceil(jobs[i].Curve.(speedup.Downey).A)), longest)
+		}
+	}
+	return moldableJobsOf{jobs, procs, jobs[learning].Submit, jobs[len(jobs)-1].Submit}, nil
+}
+
+// moldableJobsOf are the jobs of a stretch and those before, on a machine with some processors. Those of the
+// stretch are submitted from since until until.
+type moldableJobsOf struct {
+	jobs         []sizing.Job
+	procs        int32
+	since, until int64
+}
+
+// blend returns varq's forecaster.
+func (s moldableStretch) blend(o Options, q *queue.Queue) forecast.Forecaster {
+	return predictor.Standard(q, predictor.Options{Background: o.Background}, rand.New(rand.NewPCG(s.seed, 0x4652_4543))).Present()
+}
+
+// alone simulates the stretch as its users asked, and looks at some of the jobs, each as if it alone followed a
+// strategy. The values are, over these jobs,
+//
+//	jobs                          how many they are
+//	asked, OPT, and by the ways   minutes until the end, mean
+//	WAY moves, WAY loses          per cent that the way makes end at another time, and later
+func (s moldableStretch) alone(o Options) (Values, error) {
+	m, err := s.load(o)
+	if err != nil {
+		return nil, err
+	}
+	var q queue.Queue
+	blend, predictors := s.blend(o, &q), expert.NewDowney(&q)
+	futures := montecarlo.New(&q, moldableFutures, rand.New(rand.NewPCG(s.seed, 0x4655_5455)))
+	waits, simulated := sizing.Expected(blend), sizing.Expected(futures)
+	random := rand.New(rand.NewPCG(s.seed, 0x414c_4f4e))
+	values := Values{}
+	alone := &sizing.Alone{
+		Strategies: []sizing.Predicting{
+			{Waits: sizing.Predictor(predictors, false)}, {Waits: sizing.Predictor(predictors, true)},
+			{Waits: waits}, {Waits: waits, Rules: moldable.Rules{Aversion: moldableAversion}},
+			{Waits: func(c *sizing.Cluster, j *sizing.Job, procs int32) float64 {
+				return (waits(c, j, procs) + simulated(c, j, procs)) / 2
+			}},
+		},
+		Sampled: func(j *sizing.Job) bool { return random.Float64() < moldableSampled && j.Submit >= m.since },
+		Found: func(_ *sizing.Job, asked, best int64, by []int64) {
+			const minute = 60
+			values["jobs"]++
+			values[wayAsked] += float64(asked) / minute
+			values[wayOPT] += float64(best) / minute
+			count := func(way string, t int64) {
+				if t != asked {
+					values[way+" moves"]++
+				}
+				if t > asked {
+					values[way+" loses"]++
+				}
+			}
+			count(wayOPT, best)
+			for i, way := range moldableAlone {
+				values[way] += float64(by[i]) / minute
+				count(way, by[i])
+			}
+		},
+	}
+	for range sizing.NewCluster(m.procs, &q, alone, blend, predictors, futures).Run(m.jobs) {
+	}
+	n := values["jobs"]
+	for name := range values {
+		switch {
+		case name == "jobs":
+		case strings.HasSuffix(name, " moves"), strings.HasSuffix(name, " loses"):
+			values[name] *= 100 / n
+		default:
+			values[name] /= n
+		}
+	}
+	return values, nil
+}
+
+// all simulates the stretch with all moldable jobs following one way. The values are, over the jobs that count,
+//
+//	turnaround, wait          seconds, mean
+//	of moldable               turnaround of the moldable jobs, seconds, mean
+//	busy                      per cent of the processors in use, until the last submission
+//	efficient                 the same, of which each counts by the efficiency of its job, S(n)/n
+//	larger, smaller           per cent of the moldable jobs that get more, or fewer, processors than asked for
+func (s moldableStretch) all(o Options, way string) (Values, error) {
+	m, err := s.load(o)
+	if err != nil {
+		return nil, err
+	}
+	var q queue.Queue
+	var chooser sizing.Chooser
+	var observers []forecast.Observer
+	switch way {
+	case wayAsked:
+		chooser = sizing.Asked{}
+	case wayAVG:
+		chooser = sizing.Free{}
+	case wayPRED, wayBIAS:
+		predictors := expert.NewDowney(&q)
+		observers = append(observers, predictors)
+		chooser = &sizing.Predicting{Waits: sizing.Predictor(predictors, way == wayBIAS)}
+	case wayVARQ, wayAverse, wayAgain:
+		blend := s.blend(o, &q)
+		observers = append(observers, blend)
+		p := &sizing.Predicting{Waits: sizing.Expected(blend)}
+		switch way {
+		case wayAverse:
+			p.Aversion = moldableAversion
+		case wayAgain:
+			p.Again = moldableAgain
+		}
+		chooser = p
+	case wayOPT:
+		chooser = &sizing.Predicting{Waits: sizing.True()}
+	}
+	var all, molded, larger, smaller, busy, efficient float64
+	values := Values{}
+	for out := range sizing.NewCluster(m.procs, &q, chooser, observers...).Run(m.jobs) {
+		n := float64(out.Shape.Procs)
+		used := n * float64(max(0, min(out.End(), m.until)-max(out.Start, m.since)))
+		busy += used
+		efficient += used * out.Job.Curve.Of(n) / n
+		if out.Job.Submit < m.since {
+			continue
+		}
+		all++
+		values["turnaround"] += float64(out.Turnaround())
+		values["wait"] += float64(out.Start - out.Job.Submit)
+		if out.Job.Rigid() {
+			continue
+		}
+		molded++
+		values["of moldable"] += float64(out.Turnaround())
+		if out.Shape.Procs > out.Job.Asked.Procs {
+			larger++
+		} else if out.Shape.Procs < out.Job.Asked.Procs {
+			smaller++
+		}
+	}
+	capacity := float64(m.procs) * float64(m.until-m.since)
+	values["turnaround"] /= all
+	values["wait"] /= all
+	values["of moldable"] /= molded
+	values["busy"], values["efficient"] = 100*busy/capacity, 100*efficient/capacity
+	values["larger"], values["smaller"] = 100*larger/molded, 100*smaller/molded
+	return measured(values), nil
+}

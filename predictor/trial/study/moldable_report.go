@@ -1,0 +1,136 @@
+package study
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Report implements Study.
+func (m Moldable) Report(o Options, outcomes []Outcome) Report {
+	r := resultsOf(outcomes, m.seeds(o))
+	report := Report{
+		Name:        "moldable",
+		Title:       "sizes of jobs chosen by forecasts of their waits; Downey, Using Queue Time Predictions for Processor Allocation (1997), and real logs",
+		Differences: moldableDifferences(o),
+	}
+	report.Tables = append(report.Tables, moldableMachineTables(r)...)
+	for _, log := range moldableLogs {
+		report.Tables = append(report.Tables, r.table(log+": each job alone chooses its size, and all others have those that were asked for", r.known(moldableAloneLines(log))))
+	}
+	for _, log := range moldableLogs {
+		for _, share := range moldableShares {
+			title := fmt.Sprintf("%s: %.0f %% of the jobs choose their sizes", log, 100*share)
+			report.Tables = append(report.Tables, r.table(title, r.known(moldableAllLines(log, share))))
+		}
+	}
+	for i, log := range moldableLogs {
+		report.Figures = append(report.Figures, moldableFigure(r, log, fmt.Sprintf("turnaround-%d", i+1)))
+	}
+	return report
+}
+
+// moldablePapers has the paper's numbers, by strategy.
+func moldablePapers() map[string]downeyStrategy {
+	papers := map[string]downeyStrategy{}
+	for _, s := range downeyStrategies {
+		papers[string(s.rule)] = s
+	}
+	return papers
+}
+
+// moldableMachineTables are about Downey's machine.
+func moldableMachineTables(r results) []Table {
+	papers := moldablePapers()
+	best := of(moldableMachineCase(wayOPT, true), "saved")
+	var alone, all []line
+	for _, way := range moldableMachineWays {
+		p, known := papers[way]
+		number := func(x float64) *float64 {
+			if !known {
+				return nil
+			}
+			return &x
+		}
+		a := func(value string) measure { return of(moldableMachineCase(way, true), value) }
+		alone = append(alone, line{way + ": saved by a job", "min", number(p.saved), a("saved"), ""})
+		if way != wayOPT {
+			alone = append(alone, line{way + ": saved", "% of what OPT saves", number(100 * p.saved / papers[wayOPT].saved), a("saved").partOf(best), ""})
+		}
+		alone = append(alone, line{way + ": rebels who lose", "%", number(p.losers), a("losers").shareOf(100), ""})
+		of := func(value string) measure { return of(moldableMachineCase(way, false), value) }
+		all = append(all, line{way + ": turnaround", "% more than AVG", number(p.slower), of("slower"), ""},
+			line{way + ": utilisation", "% more than AVG", number(p.busier), of("busier"), ""})
+	}
+	return []Table{
+		r.table("Downey's machine: each job alone follows a strategy, all others AVG", r.known(alone)),
+		r.table("Downey's machine: all jobs follow a strategy", r.known(all)),
+	}
+}
+
+// moldableAloneLines are about jobs that each choose alone.
+func moldableAloneLines(log string) []line {
+	value := func(name string) measure { return of(moldableAloneCase(log), name) }
+	saved := func(way string) measure { return value(wayAsked).minus(value(way)) }
+	lines := []line{
+		{"until the end, as asked", "min", nil, value(wayAsked), ""},
+		{"OPT: saved", "min", nil, saved(wayOPT), ""},
+	}
+	for _, way := range moldableAlone {
+		lines = append(lines,
+			line{way + ": saved", "% of what OPT saves", nil, saved(way).partOf(saved(wayOPT)), ""},
+			line{way + ": end later than as asked", "% of the jobs", nil, value(way + " loses").shareOf(100), ""})
+	}
+	return lines
+}
+
+// moldableAllLines are about a share of the jobs that all choose.
+func moldableAllLines(log string, share float64) []line {
+	value := func(way, name string) measure { return of(moldableAllCase(log, share, way), name) }
+	lines := []line{{"as asked: turnaround", "h", nil, value(wayAsked, "turnaround").per(3600), ""}, {"as asked: processors in use", "%", nil, value(wayAsked, "busy").shareOf(100), ""}}
+	for _, way := range moldableAll[1:] {
+		lines = append(lines,
+			line{way + ": turnaround of the moldable jobs", "% more than as asked", nil, value(way, "of moldable").over(value(wayAsked, "of moldable")), ""},
+			line{way + ": turnaround of all jobs", "% more than as asked", nil, value(way, "turnaround").over(value(wayAsked, "turnaround")), ""},
+			line{way + ": wait of all jobs", "% more than as asked", nil, value(way, "wait").over(value(wayAsked, "wait")), ""})
+	}
+	for _, way := range slices.Concat(moldableAll[:1], moldableAll[2:]) {
+		lines = append(lines,
+			line{way + ": processors in use", "% more than AVG", nil, value(way, "busy").over(value(wayAVG, "busy")), ""},
+			line{way + ": utilisation, by efficiency", "% more than AVG", nil, value(way, "efficient").over(value(wayAVG, "efficient")), ""})
+	}
+	return lines
+}
+
+// moldableFigure shows how much less time the moldable jobs of a log take until their end.
+func moldableFigure(r results, log, name string) Figure {
+	f := Figure{Name: name, Title: log + ": turnaround of the moldable jobs", X: "share of the jobs that are moldable", Y: "% less than as asked"}
+	for _, way := range moldableAll[1:] {
+		series := Series{Name: way}
+		for _, share := range moldableShares {
+			value := func(way string) measure { return of(moldableAllCase(log, share, way), "of moldable") }
+			series.Y = append(series.Y, -r.interval(value(way).over(value(wayAsked))).Mean)
+		}
+		f.Series = append(f.Series, series)
+	}
+	for _, share := range moldableShares {
+		f.Labels = append(f.Labels, fmt.Sprintf("%.0f %%", 100*share))
+	}
+	return f
+}
+
+func moldableDifferences(o Options) []string {
+	d := []string{
+		fmt.Sprintf("Downey's machine is that of the study downey: %d days, 128 processors, load .75. varq chooses there at the head of the queue, and again when PRED does: by expected waits, simulated from the run times of past jobs of the same size that ran for as long. It is told neither Downey's distribution of lifetimes nor anything of the running jobs but their sizes and ages. Downey's own rows differ from those of the study downey by its seeds alone.", downeyDays),
+		"On the logs the cluster is first come, first served, with EASY backfilling, and the paper's machine is not: nothing there passes a job that holds out. So no row has a number of the paper.",
+		"A job's logged run time is that on the processors that its user asked for. Its average parallelism A is from half to twice as many, uniform in the logarithm, as users ask for too many and for too few alike, and its variance is uniform from 0 to 2, as in the paper. Run time and time limit change by its speedup. It may have 1 processor up to A, but none on which its limit would be longer than the longest of the stretch, and what was asked for.",
+		"Jobs choose when they are submitted, as varq size does, and wait at that size: they are locked in. Choosing again, they keep their place in the queue, and choose anew every half hour as long as they wait, as if they were submitted then; nothing does that for a job in Slurm's queue yet. They know their run times, as in the paper, and forecasters do not. They choose among the powers of two, the least and the most, what was asked for and what is free. AVG alone chooses when a job starts: it takes what is free, also by backfilling.",
+		"PRED and BIAS predict as package expert extends the paper's predictors to a whole queue: jobs that are smaller and shorter are ahead, the others let a job pass. varq is the blend of varqd, which learns from what happens on the simulated cluster. Its wait is the expected one, with waits above the .95 quantile counted as that quantile. Averse to risk, a job waits for a larger size only if that is expected to save a fifth of its run time. With simulated futures, its wait is the mean of that and of the expected one in 20 simulations of the queue, in which jobs also come; varqd has no such simulations.",
+		"OPT knows all run times, and all jobs that will come, in the sizes asked for. So it is best for a job that chooses alone. Where many choose, it need not be: each takes what is best for itself, and others come differently from what it knew.",
+		fmt.Sprintf("Each seed has a stretch of %d jobs of its own, after the first %d of the log, which no row is about. Forecasters have learnt from the %d jobs before it, which have the sizes asked for. Where each job is alone, one in four is looked at. Intervals are Student's over the seeds; differences are of the same jobs. Utilisation counts until the last submission; by efficiency, each processor counts S(n)/n, and since the same work comes, it hardly differs as long as the queue does not grow.", moldableJobs, moldableSkipped, moldableLearning),
+		"No constant was fitted. On the first 8,000 jobs of KTH's log it was tried whether another quantile than .95 makes a difference to the expected wait; from .5 to .99 what varq saves is 87 to 89 % of what OPT does, and .95 stayed. Simulated futures were tried there too.",
+	}
+	if o.Quick {
+		d = append(d, fmt.Sprintf("Quick: only the first %d jobs of each log, and %d days of Downey's machine.", moldableQuickJobs, downeyQuickDays))
+	}
+	return d
+}
