@@ -1,8 +1,9 @@
 // Package wrapper holds the work of a job on its nodes until the time that its reservation
 // promises. It does not need varqd: the job's ticket has the time at which the work may
-// start, and Slurm's own commands change the job.
+// start, and Slurm's own commands change the job. Only of a job that is a member of a group varqd
+// knows whether its work runs (gate.go).
 //
-// Invariant: whatever goes wrong here, the work runs, and the error is printed to the job's
+// Invariant: whatever goes wrong here, the work runs unless it is a member's, and the error is printed to the job's
 // standard error.
 package wrapper
 
@@ -64,6 +65,8 @@ type Hold struct {
 	// Queue is Slurm.
 	Queue Queue
 	Clock Clock
+	// Gate asks varqd about a member of a group.
+	Gate Gate
 	// Trim trims the job's limit by TrimLimit in another process, because the work must not
 	// wait for Slurm's answer.
 	Trim func(job, begin int64, t ticket.Ticket) error
@@ -71,7 +74,7 @@ type Hold struct {
 	Log io.Writer
 }
 
-// Wait returns when the work may start; the only error is ErrCancelled.
+// Wait returns when the work may start; the only errors are ErrCancelled and ErrLost.
 //
 // The start of held work is known from the beginning. So the job's limit is trimmed
 // at the beginning too, and the scheduler knows earlier when the nodes will be free.
@@ -89,10 +92,18 @@ func (h *Hold) Wait() error {
 			h.say("the job keeps a longer time limit than it needs: %v", err)
 		}
 	}
-	if err := h.Clock.SleepUntil(h.HoldUntil); err != nil {
+	if h.Group != "" {
+		return h.pass()
+	}
+	h.sleepUntil(h.HoldUntil)
+	return nil
+}
+
+// sleepUntil returns at a time when the work may start.
+func (h *Hold) sleepUntil(at int64) {
+	if err := h.Clock.SleepUntil(at); err != nil {
 		h.say("the work starts at once: %v", err)
 	}
-	return nil
 }
 
 // missed reports whether the work must not run any more. The work runs after a requeue, and

@@ -40,6 +40,9 @@ type clock int64
 func (c *clock) Now() int64 { return int64(*c) }
 
 func (c *clock) SleepUntil(at int64) error {
+	if at < 0 {
+		return errors.New("invalid argument") // as the kernel says
+	}
 	*c = max(*c, clock(at))
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/varq-project/varq/predictor/api"
@@ -17,15 +18,18 @@ import (
 // "refuse"). After "plan", what is said is said once Slurm has accepted the job. The last line
 // of a complete answer is the word end.
 const (
-	wordBegin   = "begin"
-	wordTime    = "time"
-	wordComment = "comment"
-	wordExclude = "exclude"
-	wordTicket  = "ticket"
-	wordPlan    = "plan"
-	wordSay     = "say"
-	wordRefuse  = "refuse"
-	wordEnd     = "end"
+	wordBegin     = "begin"
+	wordTime      = "time"
+	wordComment   = "comment"
+	wordExclude   = "exclude"
+	wordNodes     = "nodes"
+	wordClusters  = "clusters"
+	wordPartition = "partition"
+	wordTicket    = "ticket"
+	wordPlan      = "plan"
+	wordSay       = "say"
+	wordRefuse    = "refuse"
+	wordEnd       = "end"
 )
 
 // errNoAnswer is the error of an answer that is neither a plan nor a refusal.
@@ -37,7 +41,7 @@ func (s *Submission) Write(w io.Writer, a api.PlanAnswer) error {
 	var l lines
 	switch {
 	case a.Plan != nil:
-		s.accept(&l, a.Plan, a.Offers)
+		s.accept(&l, a.Plan, a.RunnerUp, a.Offers)
 	case a.Refusal != nil:
 		s.refuse(&l, a.Refusal)
 	default:
@@ -56,15 +60,24 @@ func WriteError(w io.Writer, err error) error {
 	return l.write(w)
 }
 
-func (s *Submission) accept(l *lines, p *api.Plan, others []api.Offer) {
+func (s *Submission) accept(l *lines, p *api.Plan, runnerUp *api.Slot, others []api.Offer) {
 	l.add(wordTicket, "%s", ticket.Of(p))
 	if !s.Quote {
 		l.add(wordPlan, "%s", p.ID)
 		if p.FinishBy == 0 {
-			l.add(wordBegin, "uts%d", p.BeginTime)
+			l.add(wordBegin, "uts%d", p.SubmitBegin())
 		}
 		l.add(wordTime, "%d", p.TimeLimit/60)
 		l.add(wordComment, "%s", p.Comment)
+		if p.SizeNodes != 0 {
+			l.add(wordNodes, "%d", p.SizeNodes)
+		}
+		if p.Cluster != "" {
+			l.add(wordClusters, "%s", p.Cluster)
+		}
+		if s.order != nil && s.order.Partition != "" {
+			l.add(wordPartition, "%s", s.order.Partition)
+		}
 		if len(p.Exclude) > 0 {
 			l.add(wordExclude, "%s", strings.Join(p.Exclude, ","))
 		}
@@ -74,6 +87,9 @@ func (s *Submission) accept(l *lines, p *api.Plan, others []api.Offer) {
 	}
 	for _, line := range s.says(p) {
 		l.add(wordSay, "%s", line)
+	}
+	if runnerUp != nil && !s.Quiet {
+		l.add(wordSay, "next best: %s for up to %s (forecast %s, the work costs %s)", nodes(runnerUp.Nodes), slurmtime.FormatDuration(runnerUp.Limit), prob.Format(runnerUp.Estimate), runnerUp.Work)
 	}
 	if s.Quote && !s.Quiet {
 		s.offer(l, wordSay, others)
@@ -92,15 +108,19 @@ func (s *Submission) says(p *api.Plan) []string {
 	if p.FinishBy != 0 {
 		return append(s.saysOfEnd(p, verb), saysOfNodes(p)...)
 	}
+	on := ""
+	if p.SizeNodes != 0 {
+		on = fmt.Sprintf(" on %s for up to %s", nodes(p.SizeNodes), slurmtime.FormatDuration(p.WorkLimit))
+	}
 	lines := []string{
-		fmt.Sprintf("%s: running %s with probability %s (forecast %s)", verb, s.span(p), prob.Format(p.Prob), prob.Format(p.Estimate)),
+		fmt.Sprintf("%s: running%s %s with probability %s (forecast %s)", verb, on, s.span(p), prob.Format(p.Prob), prob.Format(p.Estimate)),
 		fmt.Sprintf("eligible from %s, time limit %s", s.time(p.BeginTime), slurmtime.FormatDuration(p.TimeLimit)),
 		fmt.Sprintf("the work costs %s; the reservation at most %s more, %s", p.Work, p.AtMost().RoundedUp(), p.AtMost().Share(p.Work)),
 	}
 	if spread := p.Spread(&s.Request); spread != "" {
 		lines = append(lines, spread)
 	}
-	return append(lines, saysOfNodes(p)...)
+	return slices.Concat(lines, saysOfNodes(p), s.notes)
 }
 
 // saysOfNodes returns what to tell the user of the nodes that the job leaves out.

@@ -116,7 +116,7 @@ func TestReadRefuses(t *testing.T) {
 		`{` + by + `"nodelist":"n["}`:                                             "--nodelist: hostlist n[: ",
 		`{` + by + `"gres":":2"}`:                                                 `--gres: ":2" is not a generic resource`,
 		`{` + by + `"array":"1-3"}`:                                               "--array does not go together with --begin-by: a reservation is of one job; submit the array's tasks one by one",
-		`{` + by + `"clusters":"lab"}`:                                            "--clusters does not go together with --begin-by: varqd promises for its own cluster",
+		`{` + by + `"clusters":"lab"}`:                                            "--clusters does not go together with --begin-by: varqd tells, and promises, of its own cluster alone (varq reserve --clusters chooses among several)",
 		`{` + by + `"uid":"1001"}`:                                                "--uid does not go together with --begin-by: a reservation is made for whoever submits the job",
 		`{` + by + `"time":"UNLIMITED"}`:                                          "--time: a reservation needs a time limit",
 		`{` + by + `"ntasks":"many"}`:                                             `--ntasks: "many" is not a number`,

@@ -12,12 +12,14 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/varqd/client"
+	"github.com/varq-project/varq/predictor/varqd/sbatch"
 )
 
 // Varqd is what the helper needs of varqd. Package client implements it.
 type Varqd interface {
 	Plan(ctx context.Context, r api.PlanRequest) (api.PlanAnswer, error)
 	Quote(ctx context.Context, r api.PlanRequest) (api.PlanAnswer, error)
+	Size(ctx context.Context, r api.SizeRequest) (api.SizeAnswer, error)
 	Bind(ctx context.Context, b api.Binding) error
 	Cancel(ctx context.Context, c api.Cancellation) error
 	Reservations(ctx context.Context, q api.ReservationsQuery) ([]api.Reservation, error)
@@ -30,7 +32,7 @@ type Helper struct {
 	// Orders are lines from varq.lua: "plan COMMAND", and "job ID" once Slurm has accepted
 	// the job. They end when the command does.
 	Orders io.Reader
-	// Options returns the command's options, in the JSON of Slurm's json_cli_options.
+	// Options returns the command's options, in the JSON of Slurm's json_cli_options, and its command line; see Read.
 	Options func() ([]byte, error)
 	// Environment is the command's, as os.Environ has it.
 	Environment []string
@@ -77,6 +79,9 @@ func (h *Helper) Run(ctx context.Context) error {
 	}
 	if err != nil {
 		_ = WriteError(h.Answer, err) // fails only if the command has ended
+		if s != nil {
+			_ = s.order.Tell(sbatch.Report{Error: err.Error()})
+		}
 	}
 	if err := h.Answer.Close(); err != nil && plan == nil {
 		return err
@@ -98,6 +103,12 @@ func (h *Helper) plan(ctx context.Context, varqd Varqd, command string) (*Submis
 	if err != nil {
 		return nil, nil, err
 	}
+	if s.order != nil && s.order.Describe {
+		return s, nil, h.describe(s)
+	}
+	if s.Size != "" {
+		return s, nil, h.size(ctx, varqd, s)
+	}
 	s.Waits, s.Early = command != "sbatch", command == "salloc"
 	ask := varqd.Plan
 	if s.Quote {
@@ -105,16 +116,19 @@ func (h *Helper) plan(ctx context.Context, varqd Varqd, command string) (*Submis
 	}
 	answer, err := ask(ctx, s.Request)
 	if errors.Is(err, client.ErrUnreachable) {
-		return nil, nil, fmt.Errorf("no reservation can be made now: %w", err)
+		return s, nil, fmt.Errorf("no reservation can be made now: %w", err)
 	}
 	if err != nil {
-		return nil, nil, err
+		return s, nil, err
+	}
+	if err := s.order.Tell(sbatch.Report{Plan: answer.Plan, Refusal: answer.Refusal}); err != nil {
+		return s, answer.Plan, err
 	}
 	err = s.Write(h.Answer, answer)
 	if answer.Plan != nil {
 		return s, answer.Plan, nil // the orders tell whether the command has ended
 	}
-	return nil, nil, err
+	return s, nil, err
 }
 
 // accompany waits for the job of a plan. srun tells its job only when it has started, and salloc
@@ -155,7 +169,7 @@ func (h *Helper) accompany(ctx context.Context, varqd Varqd, s *Submission, plan
 			case known:
 				return nil
 			case accepted:
-				return bind(ctx, varqd, plan.ID, job)
+				return s.bind(ctx, varqd, plan.ID, job)
 			default:
 				return h.takeBack(ctx, varqd, plan.ID)
 			}
@@ -179,10 +193,13 @@ func (h *Helper) tell(s *Submission, lines []string) {
 	}
 }
 
-func bind(ctx context.Context, varqd Varqd, plan, job string) error {
+func (s *Submission) bind(ctx context.Context, varqd Varqd, plan, job string) error {
 	id, err := strconv.ParseInt(job, 10, 64)
 	if err != nil {
 		return fmt.Errorf("%.40q is no job's number", job)
+	}
+	if err := s.order.Tell(sbatch.Report{Job: id}); err != nil {
+		return err
 	}
 	return varqd.Bind(ctx, api.Binding{Plan: plan, Job: id})
 }
@@ -204,7 +221,7 @@ func bound(ctx context.Context, varqd Varqd, plan string) bool {
 func (h *Helper) takeBack(ctx context.Context, varqd Varqd, plan string) error {
 	for attempt := 1; ; attempt++ {
 		err := varqd.Cancel(ctx, api.Cancellation{Plan: plan})
-		if !errors.Is(err, client.ErrUnreachable) || attempt == attempts {
+		if !errors.Is(err, client.ErrUnreachable) && !errors.Is(err, api.ErrUnavailable) || attempt == attempts {
 			return err
 		}
 		select {
@@ -213,4 +230,14 @@ func (h *Helper) takeBack(ctx context.Context, varqd Varqd, plan string) error {
 		case <-time.After(h.Pause):
 		}
 	}
+}
+
+// describe answers an order that asks for the job's request alone.
+func (h *Helper) describe(s *Submission) error {
+	if err := s.order.Tell(sbatch.Report{Request: &s.Request, Parsable: s.parsable, Notes: s.notes, Comment: s.comment, Arguments: s.arguments}); err != nil {
+		return err
+	}
+	var l lines
+	l.add(wordRefuse, "nothing is submitted, as varq reserve only asks what the job needs")
+	return l.write(h.Answer)
 }

@@ -45,6 +45,20 @@ func (v *fakeVarqd) Quote(context.Context, api.PlanRequest) (api.PlanAnswer, err
 	return api.PlanAnswer{Plan: &api.Plan{}}, nil
 }
 
+func (v *fakeVarqd) Size(_ context.Context, r api.SizeRequest) (api.SizeAnswer, error) {
+	v.say("size by %s", r.By)
+	wait := 90.
+	a := api.SizeAnswer{Best: 1}
+	for i, s := range r.Sizes {
+		f := api.SizeForecast{Nodes: s.Nodes, Limit: s.Limit, Wait: &wait}
+		if i > 1 {
+			f.Wait, f.Refused = nil, "the cluster has fewer nodes"
+		}
+		a.Sizes = append(a.Sizes, f)
+	}
+	return a, nil
+}
+
 func (v *fakeVarqd) Bind(_ context.Context, b api.Binding) error {
 	v.say("bind %s %d", b.Plan, b.Job)
 	return nil
@@ -52,8 +66,10 @@ func (v *fakeVarqd) Bind(_ context.Context, b api.Binding) error {
 
 func (v *fakeVarqd) Cancel(_ context.Context, c api.Cancellation) error {
 	v.say("cancel %s", c.Plan)
-	if v.deaf--; v.deaf >= 0 {
+	if v.deaf--; v.deaf > 0 {
 		return client.ErrUnreachable
+	} else if v.deaf == 0 { // as varqd says of another site
+		return api.Fault(api.ErrUnavailable, "site beta does not answer")
 	}
 	return nil
 }

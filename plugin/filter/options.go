@@ -42,6 +42,15 @@ func parseOptions(text []byte) (options, error) {
 	return given, nil
 }
 
+// arguments returns how many words of the command are no options: the script and its arguments.
+func arguments(text []byte) int {
+	var of struct {
+		Argv []string `json:"argv"`
+	}
+	_ = json.Unmarshal(text, &of) // parseOptions has read it
+	return len(of.Argv)
+}
+
 func (o options) has(name string) bool { _, ok := o[name]; return ok }
 
 // own returns the value of one of varq's own options.
@@ -102,12 +111,15 @@ func (o options) size() (jobsize.Options, error) {
 	// Slurm 22.05 writes --gres=gpu:1 as gres:gpu:1 and 24.11 as gres/gpu:1; memory of 0 is 0?.
 	size.Gres = strings.NewReplacer(",gres:", ",", ",gres/", ",").Replace("," + size.Gres)[1:]
 	size.Mem, size.MemPerCPU = strings.TrimSuffix(size.Mem, "?"), strings.TrimSuffix(size.MemPerCPU, "?")
-	for name, n := range map[string]*int32{
-		"ntasks": &size.NTasks, "ntasks-per-node": &size.NTasksPerNode, "cpus-per-task": &size.CPUsPerTask,
-		"mincpus": &size.MinCPUs, "ntasks-per-gpu": &size.NTasksPerGPU, "cpus-per-gpu": &size.CPUsPerGPU,
+	for _, number := range [...]struct {
+		name string
+		n    *int32
+	}{
+		{"ntasks", &size.NTasks}, {"ntasks-per-node", &size.NTasksPerNode}, {"cpus-per-task", &size.CPUsPerTask},
+		{"mincpus", &size.MinCPUs}, {"ntasks-per-gpu", &size.NTasksPerGPU}, {"cpus-per-gpu", &size.CPUsPerGPU},
 	} {
 		var err error
-		if *n, err = o.number(name); err != nil {
+		if *number.n, err = o.number(number.name); err != nil {
 			return size, err
 		}
 	}

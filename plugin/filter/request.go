@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,12 +10,21 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/slurmtime"
+	"github.com/varq-project/varq/predictor/varqd/sbatch"
 )
 
 // Submission has the options of a command that matter to varq.
 type Submission struct {
 	// Request is the request to varqd.
 	Request api.PlanRequest
+	// Size, if not empty, says how the size of a job is chosen that is submitted without a promise: api.SizeAuto or
+	// api.SizeCost, among those of Request.
+	Size string
+	// aversion is how averse to waiting the choice is, and reconsider says that it is made again while the job waits, of which each
+	// node then has tasksPerNode tasks, or 0 if that is not given.
+	aversion     float64
+	reconsider   bool
+	tasksPerNode int32
 	// Quote is true if the command submits nothing, so that a quote is enough.
 	Quote bool
 	// Quiet is true if varq prints nothing unless something fails.
@@ -24,26 +34,49 @@ type Submission struct {
 	// Early is true if the command may tell its job before that has started, as salloc does.
 	Early bool
 
-	zone *time.Location
+	zone  *time.Location
+	order *sbatch.Order // nil if varq reserve does not run the command
+	line  line          // the command line
+	notes []string      // what the user is told of options that give way
+	// parsable is true if the command is to print the job's number alone.
+	parsable bool
+	// comment is the user's own, and arguments is how many words of the command are the script and its arguments.
+	comment   string
+	arguments int
 }
 
-// Read returns the Submission for the options of a command (sbatch, srun or salloc), in the JSON of
-// Slurm's json_cli_options, and its environment. At least one option must be varq's. Relative times count from now, in
+// Read returns the Submission for what is in the box: the options of a command (sbatch, srun or salloc), in the JSON of
+// Slurm's json_cli_options, and its command line, whose words begin and end with a zero byte. environment is the command's. At least one option must be varq's. Relative times count from now, in
 // Unix seconds. Times are read and written in zone. The error has a line for each
 // contradiction and for each option that a reservation excludes.
 //
 // Invariant: Read alone determines the deadline. All later steps use it as an absolute time.
-func Read(cliOptions []byte, command string, environment []string, now int64, zone *time.Location) (*Submission, error) {
+func Read(box []byte, command string, environment []string, now int64, zone *time.Location) (*Submission, error) {
+	cliOptions, line := splitLine(box)
 	o, err := parseOptions(cliOptions)
 	if err != nil {
 		return nil, err
 	}
-	s := &Submission{Quote: o.has("test-only"), Quiet: o.has("quiet"), zone: zone}
+	order, err := sbatch.ReadOrder(environment)
+	if err != nil {
+		return nil, err
+	}
+	s := &Submission{Quote: o.has("test-only"), Quiet: o.has("quiet"), zone: zone, order: order, line: line}
+	s.parsable, s.comment, s.arguments = o.has("parsable"), o["comment"], arguments(cliOptions)
+	if err := o.needSize(); err != nil {
+		return nil, err
+	}
+	if order != nil && order.Site != "" && o["clusters"] == order.Site {
+		delete(o, "clusters")
+	}
+	if _, given := o.own(sizeOption); given {
+		return s, s.readSize(o, command)
+	}
 	read := s.readReservation
 	if o.asked() != beginBy {
 		read = func(o options, now int64) error { return s.readCompletion(o, environment, now) }
 	}
-	if err := errors.Join(conflicts(o, variables[command], environment), read(o, now), s.readJob(o)); err != nil {
+	if err := errors.Join(conflicts(o, variables[command], environment, order != nil), read(o, now), s.readJob(o)); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -71,8 +104,14 @@ var unwelcome = []struct{ name, why string }{
 	{"time-min", "Slurm would shorten the time that varq has made room for"},
 	{"immediate", "the job may have to wait"},
 	{"jobid", "the job has its allocation already"},
-	{"clusters", "varqd promises for its own cluster"},
+	{"clusters", "varqd tells, and promises, of its own cluster alone (varq reserve --clusters chooses among several)"},
 	{"uid", "a reservation is made for whoever submits the job"},
+}
+
+// unwelcomeToReserve has those that varq reserve excludes as well.
+var unwelcomeToReserve = []struct{ name, why string }{
+	{"wait", "sbatch would wait for a job that waits for sbatch; use --dependency of another job, or sacct, to wait for its end"},
+	{"test-only", "use --dry-run of varq reserve"},
 }
 
 // cores says why options about sockets are unwelcome.
@@ -97,24 +136,30 @@ var variables = map[string]map[string]string{
 
 // conflicts returns an error for the options that a reservation excludes. Slurm's JSON has those that
 // come from the environment too, except --switches.
-func conflicts(o options, variables map[string]string, environment []string) error {
+func conflicts(o options, variables map[string]string, environment []string, reserves bool) error {
 	var errs []error
 	asked := o.asked()
-	for _, u := range unwelcome {
+	with, all := "--"+asked, unwelcome
+	if reserves {
+		with, all = "varq reserve", slices.Concat(unwelcome, unwelcomeToReserve)
+	}
+	for _, u := range all {
 		if u.name == begin && asked != beginBy {
 			u.why = "the job is eligible at once"
 		}
 		variable := variables[u.name]
 		set := variable != "" && slices.ContainsFunc(environment, func(v string) bool { return strings.HasPrefix(v, variable+"=") })
 		switch {
+		case reserves && u.name == "clusters" && o.has(u.name):
+			errs = append(errs, errors.New("--clusters is given to sbatch, or SBATCH_CLUSTERS is set: give it to varq reserve instead, before --"))
 		case set && (o.has(u.name) || u.name == "switches"):
-			errs = append(errs, fmt.Errorf("--%s (%s in the environment) does not go together with --%s: %s", u.name, variable, asked, u.why))
+			errs = append(errs, fmt.Errorf("--%s (%s in the environment) does not go together with %s: %s", u.name, variable, with, u.why))
 		case o.has(u.name):
-			errs = append(errs, fmt.Errorf("--%s does not go together with --%s: %s", u.name, asked, u.why))
+			errs = append(errs, fmt.Errorf("--%s does not go together with %s: %s", u.name, with, u.why))
 		}
 	}
 	if hint := o["hint"]; hint == "memory_bound" || hint == "compute_bound" {
-		errs = append(errs, fmt.Errorf("--hint=%s does not go together with --%s: %s", hint, asked, cores))
+		errs = append(errs, fmt.Errorf("--hint=%s does not go together with %s: %s", hint, with, cores))
 	}
 	return errors.Join(errs...)
 }
@@ -128,7 +173,7 @@ func (s *Submission) readReservation(o options, now int64) error {
 	if r.BeginBy, err = s.deadline(o, beginBy, now); err != nil {
 		fail("%w", err)
 	} else if r.BeginBy == 0 {
-		for _, name := range []string{"prob", "begin-after", "best-effort", "on-miss", "max-cost", "risky-nodes"} {
+		for _, name := range []string{"prob", "begin-after", "best-effort", "on-miss", "max-cost", "risky-nodes", sizes} {
 			if _, given := o.own(name); given {
 				fail("--%s needs --begin-by or --finish-by: the time by which the job is to run or to have ended", name)
 			}
@@ -194,9 +239,19 @@ func (s *Submission) deadline(o options, name string, now int64) (int64, error) 
 func (s *Submission) readJob(o options) error {
 	job := &s.Request.Job
 	job.Account, job.Partition, job.QOS = o["account"], o["partition"], o["qos"]
+	if s.order != nil {
+		s.Request.Tentative, s.Request.Group, s.Request.Home, s.Request.GroupProb = s.order.Tentative, s.order.Group, s.order.Home, s.order.GroupProb
+		job.Partition = cmp.Or(s.order.Partition, job.Partition)
+	}
 	size, err := o.size()
 	if err != nil {
 		return err
+	}
+	if _, given := o.own(sizes); given {
+		return s.readSizes(o, size)
+	}
+	if _, given := o.own(sizeBy); given {
+		return fmt.Errorf("--%s chooses among --%s", sizeBy, sizes)
 	}
 	if job.Size, err = size.Size(); err != nil {
 		return err
@@ -213,6 +268,9 @@ func (s *Submission) readJob(o options) error {
 		if job.Limit == slurmtime.Unlimited {
 			return errors.New("--time: a reservation needs a time limit")
 		}
+	}
+	if s.order != nil && s.order.Limit != 0 {
+		job.Limit = s.order.Limit
 	}
 	return nil
 }

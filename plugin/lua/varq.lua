@@ -15,7 +15,7 @@
 
 local M = {}
 
-local own = { "begin-by", "prob", "begin-after", "best-effort", "on-miss", "max-cost", "finish-by", "risk", "checkpoint-interval", "risky-nodes" }
+local own = { "begin-by", "prob", "begin-after", "best-effort", "on-miss", "max-cost", "finish-by", "risk", "checkpoint-interval", "risky-nodes", "sizes", "size-by", "size", "risk-aversion", "lock-in" }
 
 -- What is to be said once Slurm has accepted the job that is being submitted; nil
 -- without a promise.
@@ -67,8 +67,18 @@ local function put_in_box(text)
 	return write(file("VARQ_BOX"), text)
 end
 
+-- command_line returns the words of the command, each with a zero byte after it, or nothing.
+local function command_line()
+	local from = io.open("/proc/self/cmdline", "rb")
+	local words = from and from:read("*a") or ""
+	if from then
+		from:close()
+	end
+	return words
+end
+
 -- ask has the helper plan the job of a command, "sbatch", "srun" or "salloc", whose options
--- are in the box. It returns the answer, a list of { word, rest }, or nil.
+-- are in the box, and its words. It returns the answer, a list of { word, rest }, or nil.
 local function ask(command)
 	orders = file("VARQ_ORDERS")
 	local from = file("VARQ_ANSWER") and io.open(file("VARQ_ANSWER"), "r")
@@ -95,6 +105,9 @@ local act = {
 		options["comment"] = user and user ~= "" and user .. " " .. rest or rest
 	end,
 	exclude = function(options, rest) options["exclude"] = rest end,
+	clusters = function(options, rest) options["clusters"] = rest end,
+	nodes = function(options, rest) options["nodes"] = rest end,
+	partition = function(options, rest) options["partition"] = rest end,
 	ticket = function(_, rest) put_in_box("ticket " .. rest .. "\n") end,
 	plan = function() promise = {} end,
 	say = function(_, rest)
@@ -123,7 +136,7 @@ function M.pre_submit(options, offset)
 	if os.getenv("SLURM_JOB_ID") and options["type"] == "srun" then
 		return refuse("--" .. option .. " does not go together with an allocation that is there already")
 	end
-	if not put_in_box(slurm.json_cli_options(options)) then
+	if not put_in_box(slurm.json_cli_options(options) .. "\0" .. command_line()) then
 		return refuse("the SPANK plugin of varq does not work here; nothing is submitted")
 	end
 	local answer = ask(options["type"] or "sbatch")

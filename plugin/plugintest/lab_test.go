@@ -195,6 +195,49 @@ func (l *lab) await(t *testing.T, job, state string) {
 	t.Fatalf("job %s is %s, not %s", job, last, state)
 }
 
+// held waits until varq-wrapper holds a job, and returns its process. It reports false if that is not so
+// before the job's deadline.
+func (l *lab) held(t *testing.T, job string, at int64) (pid int, ok bool) {
+	t.Helper()
+	l.processes(t, job, "varq-wrapper holds it", func(found map[int][]string) bool {
+		for id, words := range found {
+			if words[0] == l.bin+"/varq-wrapper" {
+				pid, ok = id, true
+			}
+		}
+		return ok || time.Now().Unix() >= at
+	})
+	return pid, ok && time.Now().Unix() < at
+}
+
+// gone waits until nothing of a job's last run is left on its nodes, and the job can start again: a node has
+// revoked all credentials of a job that were made in the second in which it ended, or before.
+func (l *lab) gone(t *testing.T, job string) {
+	t.Helper()
+	l.processes(t, job, "its last run is gone", func(found map[int][]string) bool { return len(found) == 0 })
+	time.Sleep(time.Until(time.Unix(time.Now().Unix()+1, 0)))
+}
+
+// processes waits until a job's processes are as they ought to be.
+func (l *lab) processes(t *testing.T, job, what string, ok func(map[int][]string) bool) {
+	t.Helper()
+	for deadline := time.Now().Add(cluster.Patience); ; time.Sleep(100 * time.Millisecond) {
+		found, err := l.JobProcesses(job)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ok(found) {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("job %s, never: %s; it has the processes %v", job, what, found)
+		}
+	}
+}
+
+// tooLate is what a job whose hold began after its deadline prints.
+const tooLate = "after the deadline"
+
 // awaitWork waits until the script's work has begun.
 func (l *lab) awaitWork(t *testing.T, output string) {
 	t.Helper()
@@ -254,16 +297,21 @@ func wantStart(t *testing.T, got []float64, n int, at int64) {
 // in returns a time some seconds ahead, or more on a slow machine, and the same time as the
 // value of an option.
 func (l *lab) in(seconds int64) (at int64, text string) {
-	at = time.Now().Add(l.Paced(time.Duration(seconds) * time.Second)).Unix()
+	return in(l.Paced(time.Duration(seconds) * time.Second))
+}
+
+// in returns the time after a lead, and the same time as the value of an option.
+func in(lead time.Duration) (at int64, text string) {
+	at = time.Now().Add(lead).Unix()
 	return at, "uts" + strconv.FormatInt(at, 10)
 }
 
 // wantLimit checks that a job printed "limit" and its time limit in whole minutes. The limit
-// must be at least that of the work, ten minutes, and at most that and the hold. The job was
-// submitted for a time that in returned.
-func (l *lab) wantLimit(t *testing.T, text string, seconds int64) {
+// must be at least that of the work, ten minutes, and at most that and the hold, which is no longer
+// than the lead.
+func wantLimit(t *testing.T, text string, lead time.Duration) {
 	t.Helper()
-	hold := int(math.Ceil(l.Paced(time.Duration(seconds) * time.Second).Minutes()))
+	hold := int(math.Ceil(lead.Minutes()))
 	for minutes := 11; minutes <= 10+hold; minutes++ {
 		if strings.Contains(text, fmt.Sprintf("limit %d:00\n", minutes)) {
 			return

@@ -56,7 +56,12 @@ func TestPlugin(t *testing.T) {
 // everything in place, and its limit is the work's from then on.
 func strict(t *testing.T, l *lab) {
 	file, output := l.script(t, "", `echo "args $# $1"; env | grep -c SPANK; echo stdin $(wc -c); sleep 3; exit 7`)
-	at, text := l.in(15)
+	l.InTime(t, 15*time.Second, func(lead time.Duration) bool { return strictly(t, l, file, output, lead) })
+}
+
+// strictly is a round of strict. It returns false if the job started too late.
+func strictly(t *testing.T, l *lab, file, output string, lead time.Duration) bool {
+	at, text := in(lead)
 	job, plan := l.submit(t, "--begin-by="+text, "--prob=80%", "--time=5", "--comment=mine and yours", file, "an argument")
 	if plan.BeginBy != at || plan.Prob != .8 || plan.WorkLimit != 300 {
 		t.Errorf("asked for %+v", plan)
@@ -80,10 +85,14 @@ func strict(t *testing.T, l *lab) {
 		t.Errorf("job %s: the plan is bound to %s", job, got)
 	}
 	text = read(t, output)
+	if strings.Contains(text, tooLate) {
+		return false
+	}
 	wantStart(t, times(t, text, "work"), 1, at)
 	if _, rest, _ := strings.Cut(text, "\n"); rest != "args 1 an argument\n0\nstdin 0\n" {
 		t.Errorf("the script printed %q", text)
 	}
+	return true
 }
 
 // fourNodes: the steps of a held script start without a hold of their own. The
@@ -91,16 +100,22 @@ func strict(t *testing.T, l *lab) {
 func fourNodes(t *testing.T, l *lab) {
 	step := "srun bash -c 'echo step $(date +%s.%N)'\n"
 	file, output := l.script(t, "#SBATCH -N4 -c1", step+step+`squeue --noheader --jobs=$SLURM_JOB_ID --format="limit %l"`)
-	at, text := l.in(20)
-	job, _ := l.submit(t, "--begin-by="+text, "--time=10", file)
-	l.await(t, job, "COMPLETED")
-	text = read(t, output)
-	wantStart(t, times(t, text, "work"), 1, at)
-	wantStart(t, times(t, text, "step"), 8, at)
-	l.wantLimit(t, text, 20)
-	if strings.Contains(text, "varq") {
-		t.Errorf("the script printed %q", text)
-	}
+	l.InTime(t, 20*time.Second, func(lead time.Duration) bool {
+		at, text := in(lead)
+		job, _ := l.submit(t, "--begin-by="+text, "--time=10", file)
+		l.await(t, job, "COMPLETED")
+		text = read(t, output)
+		if strings.Contains(text, tooLate) {
+			return false
+		}
+		wantStart(t, times(t, text, "work"), 1, at)
+		wantStart(t, times(t, text, "step"), 8, at)
+		wantLimit(t, text, lead)
+		if strings.Contains(text, "varq") {
+			t.Errorf("the script printed %q", text)
+		}
+		return true
+	})
 }
 
 // window: the work is held only until --begin-after.
@@ -201,33 +216,53 @@ func srun(t *testing.T, l *lab) {
 
 // salloc: the steps are held, and so is a command that varq-wrapper runs on this host.
 func salloc(t *testing.T, l *lab) {
-	at, text := l.in(15)
 	const script = `echo shell $(date +%s.%N); srun bash -c 'echo step $(date +%s.%N)' & "$0" -- bash -c 'echo work $(date +%s.%N)'; wait
 squeue --noheader --jobs=$SLURM_JOB_ID --format="limit %l"`
-	r := l.run(t, "salloc", "--begin-by="+text, "--time=10", "bash", "-c", script, l.bin+"/varq-wrapper")
-	wantStart(t, times(t, r.stdout, "step"), 1, at)
-	wantStart(t, times(t, r.stdout, "work"), 1, at)
-	if got := times(t, r.stdout, "shell"); len(got) != 1 || got[0] > float64(at) {
-		t.Errorf("salloc's own command started at %v", got)
-	}
-	l.wantLimit(t, r.stdout, 15)
+	l.InTime(t, 15*time.Second, func(lead time.Duration) bool {
+		at, text := in(lead)
+		r := l.run(t, "salloc", "--begin-by="+text, "--time=10", "bash", "-c", script, l.bin+"/varq-wrapper")
+		got := times(t, r.stdout, "shell")
+		if len(got) != 1 {
+			t.Fatalf("salloc's own command started at %v: exit code %d, said %q", got, r.code, r.stderr)
+		}
+		if got[0] > float64(at) {
+			return false
+		}
+		wantStart(t, times(t, r.stdout, "step"), 1, at)
+		wantStart(t, times(t, r.stdout, "work"), 1, at)
+		wantLimit(t, r.stdout, lead)
+		return true
+	})
 }
 
 // signals: a signal before the work starts does not end the job. A later signal reaches
 // the script.
 func signals(t *testing.T, l *lab) {
 	file, output := l.script(t, "trap 'echo trapped $SECONDS; exit 0' USR1", "for i in {1..10000}; do sleep .2; done")
-	at, text := l.in(20)
-	job, _ := l.submit(t, "--begin-by="+text, "--time=5", file)
-	l.await(t, job, "RUNNING")
-	time.Sleep(l.Paced(time.Second)) // for the hold to take in signals
-	for _, how := range [][]string{{"--batch", "--signal=USR1"}, {"--full", "--signal=USR2"}, {"--batch", "--signal=HUP"}} {
-		l.ok(t, "scancel", append(how, job)...)
-	}
+	var at int64
+	var job string
+	l.InTime(t, 20*time.Second, func(lead time.Duration) bool {
+		var text string
+		at, text = in(lead)
+		job, _ = l.submit(t, "--begin-by="+text, "--time=60", file)
+		if _, ok := l.held(t, job, at); ok {
+			for _, how := range [][]string{{"--batch", "--signal=USR1"}, {"--full", "--signal=USR2"}, {"--batch", "--signal=HUP"}} {
+				if r := l.run(t, "scancel", append(how, job)...); r.code != 0 && time.Now().Unix() < at {
+					t.Fatalf("scancel %v: exit code %d: %s", how, r.code, r.stderr)
+				}
+			}
+			if time.Now().Unix() < at {
+				return true
+			}
+		}
+		l.asRoot(t, "scancel", job)
+		l.gone(t, job)
+		return false
+	})
 	l.awaitWork(t, output)
 	l.ok(t, "scancel", "--batch", "--signal=USR1", job)
 	l.await(t, job, "COMPLETED")
-	text = read(t, output)
+	text := read(t, output)
 	wantStart(t, times(t, text, "work"), 1, at)
 	if !strings.Contains(text, "\ntrapped") {
 		t.Errorf("the script printed %q", text)
@@ -238,11 +273,12 @@ func signals(t *testing.T, l *lab) {
 // The job's work does not run in the moment that it has left.
 func killWhileHeld(t *testing.T, l *lab) {
 	file, output := l.script(t, "", "")
-	_, text := l.in(40)
-	job, _ := l.submit(t, "--begin-by="+text, "--time=5", "--no-requeue", file)
-	l.await(t, job, "RUNNING")
-	time.Sleep(l.Paced(time.Second))
-	if err := syscall.Kill(l.wrapperOf(t, job), syscall.SIGKILL); err != nil {
+	job, plan := l.submit(t, "--begin-by=now+1hour", "--time=5", "--no-requeue", file)
+	pid, ok := l.held(t, job, plan.BeginBy)
+	if !ok {
+		t.Fatal("the job is not held")
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	l.await(t, job, "FAILED")
@@ -251,48 +287,13 @@ func killWhileHeld(t *testing.T, l *lab) {
 	}
 }
 
-// wrapperOf returns the process of the varq-wrapper that holds a job.
-func (l *lab) wrapperOf(t *testing.T, job string) int {
-	t.Helper()
-	holds, err := filepath.Glob("/proc/[0-9]*/cmdline")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range holds {
-		line, err := os.ReadFile(name)
-		if err != nil || !strings.HasPrefix(string(line), l.bin) || !strings.Contains(string(line), "varq-wrapper") {
-			continue
-		}
-		task := parent(t, filepath.Base(filepath.Dir(name)))
-		step, _ := os.ReadFile(filepath.Join("/proc", parent(t, task), "cmdline"))
-		if strings.HasPrefix(string(step), "slurmstepd: ["+job+".") {
-			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(name)))
-			return pid
-		}
-	}
-	t.Fatalf("nobody holds job %s", job)
-	return 0
-}
-
-// parent returns the parent of a process, "" if there is none.
-func parent(t *testing.T, pid string) string {
-	t.Helper()
-	status, _ := os.ReadFile(filepath.Join("/proc", pid, "status"))
-	for line := range strings.Lines(string(status)) {
-		if rest, ok := strings.CutPrefix(line, "PPid:"); ok {
-			return strings.TrimSpace(rest)
-		}
-	}
-	return ""
-}
-
 // cancelWhileHeld: cancelling a held job ends it at once, and its work never runs.
 func cancelWhileHeld(t *testing.T, l *lab) {
 	file, output := l.script(t, "", "")
-	_, text := l.in(40)
-	job, _ := l.submit(t, "--begin-by="+text, "--time=5", file)
-	l.await(t, job, "RUNNING")
-	time.Sleep(l.Paced(time.Second))
+	job, plan := l.submit(t, "--begin-by=now+1hour", "--time=5", file)
+	if _, ok := l.held(t, job, plan.BeginBy); !ok {
+		t.Fatal("the job is not held")
+	}
 	l.ok(t, "scancel", job)
 	l.await(t, job, "CANCELLED")
 	if text := read(t, output); strings.Contains(text, "work") {
@@ -304,21 +305,34 @@ func cancelWhileHeld(t *testing.T, l *lab) {
 // its deadline starts at once.
 func requeue(t *testing.T, l *lab) {
 	file, output := l.script(t, "#SBATCH --requeue --open-mode=append", "echo restarts $SLURM_RESTART_COUNT; [ $SLURM_RESTART_COUNT = 2 ] || sleep 10000")
-	at, text := l.in(25)
-	job, _ := l.submit(t, "--begin-by="+text, "--time=5", "--on-miss=cancel", file)
+	var at int64
+	var job string
 	again := func() {
-		l.await(t, job, "RUNNING")
-		time.Sleep(l.Paced(time.Second))
 		l.asRoot(t, "scontrol", "requeue", job)
 		l.await(t, job, "PENDING")
-		time.Sleep(l.Paced(time.Second)) // for Slurm to be through with the first run
+		l.gone(t, job)
 		l.asRoot(t, "scontrol", "update", "JobId="+job, "StartTime=now")
 	}
-	again()
+	l.InTime(t, 25*time.Second, func(lead time.Duration) bool {
+		var text string
+		at, text = in(lead)
+		job, _ = l.submit(t, "--begin-by="+text, "--time=60", "--on-miss=cancel", file)
+		if _, ok := l.held(t, job, at); ok {
+			again()
+			if _, ok := l.held(t, job, at); ok {
+				return true
+			}
+		}
+		l.asRoot(t, "scancel", job)
+		l.gone(t, job)
+		_ = os.Remove(output) // if there is any
+		return false
+	})
 	l.awaitWork(t, output)
+	time.Sleep(time.Until(time.Unix(at+1, 0))) // the next run is to begin after the deadline
 	again()
 	l.await(t, job, "COMPLETED")
-	text = read(t, output)
+	text := read(t, output)
 	got := times(t, text, "work")
 	if len(got) != 2 {
 		t.Fatalf("the script printed %q", text)

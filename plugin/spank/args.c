@@ -40,6 +40,16 @@ static struct spank_option options[] = {
 	  .usage = "after a failure the job goes on from checkpoints TIME apart" },
 	{ .name = "risky-nodes", .arginfo = "avoid|allow", .has_arg = 1, .cb = take_option,
 	  .usage = "nodes that are likely to fail during the work" },
+	{ .name = "sizes", .arginfo = "N:TIME,...", .has_arg = 1, .cb = take_option,
+	  .usage = "the job may have any of these nodes and times of its work" },
+	{ .name = "size", .arginfo = "auto|cost", .has_arg = 1, .cb = take_option,
+	  .usage = "without a promise: the best of --sizes if submitted now" },
+	{ .name = "risk-aversion", .arginfo = "SHARE", .has_arg = 1, .cb = take_option,
+	  .usage = "wait longer only to save this share of the run time" },
+	{ .name = "lock-in", .arginfo = "yes|no", .has_arg = 1, .cb = take_option,
+	  .usage = "with no, the size may change as long as the job waits" },
+	{ .name = "size-by", .arginfo = "LIST", .has_arg = 1, .cb = take_option,
+	  .usage = "of --sizes the best by end,cost,-prob,nodes,..." },
 	{ .name = "max-cost", .arginfo = "N|Nx", .has_arg = 1, .cb = take_option,
 	  .usage = "idle nodes cost at most N node-hours, or N times the quote" },
 };
@@ -89,6 +99,13 @@ static const char *path_argument(int argc, char **argv, const char *key, const c
 const char *wrapper_path(int argc, char **argv)
 {
 	return path_argument(argc, argv, "wrapper", "/usr/bin/varq-wrapper");
+}
+
+/* config_path returns the configuration file by which varq-wrapper finds varqd, or NULL
+ * for its default. */
+const char *config_path(int argc, char **argv)
+{
+	return path_argument(argc, argv, "config", NULL);
 }
 
 void set_helper(int argc, char **argv)

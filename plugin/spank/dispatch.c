@@ -32,5 +32,5 @@ int slurm_spank_init_post_opt(spank_t sp, int argc, char **argv)
 
 int slurm_spank_task_init(spank_t sp, int argc, char **argv)
 {
-	return hold_task(sp, wrapper_path(argc, argv));
+	return hold_task(sp, wrapper_path(argc, argv), config_path(argc, argv));
 }

@@ -66,24 +66,33 @@ static void die_of(int sig)
 	_exit(128 + sig);
 }
 
+/* then says what becomes of the work if varq-wrapper has failed. */
+static const char *then(enum outcome otherwise)
+{
+	return otherwise == RUN_THE_WORK ? "the work starts at once" : "the work does not run, as it might run twice";
+}
+
 /* judge returns what the status of varq-wrapper means for the work. Slurm kills a job
  * with SIGKILL, which may reach varq-wrapper alone or first. */
-static enum outcome judge(int status, const char *wrapper)
+static enum outcome judge(int status, const char *wrapper, enum outcome otherwise)
 {
 	if (WIFSIGNALED(status) && (ends_job(WTERMSIG(status)) || WTERMSIG(status) == SIGKILL))
 		die_of(WTERMSIG(status));
 	if (!WIFEXITED(status))
-		slurm_error("varq: %s was ended by signal %d; the work starts at once", wrapper, WTERMSIG(status));
+		slurm_error("varq: %s was ended by signal %d; %s", wrapper, WTERMSIG(status), then(otherwise));
 	else if (WEXITSTATUS(status) == EXIT_NO_EXEC)
-		slurm_error("varq: %s cannot be run; the work starts at once", wrapper);
+		slurm_error("varq: %s cannot be run; %s", wrapper, then(otherwise));
 	else if (WEXITSTATUS(status) == EXIT_CANCELLED)
 		return WORK_IS_CANCELLED;
-	else if (WEXITSTATUS(status) != EXIT_GO)
-		slurm_error("varq: %s failed with exit code %d; the work starts at once", wrapper, WEXITSTATUS(status));
-	return RUN_THE_WORK;
+	else if (WEXITSTATUS(status) == EXIT_GO)
+		return RUN_THE_WORK;
+	else
+		slurm_error("varq: %s failed with exit code %d; %s", wrapper, WEXITSTATUS(status), then(otherwise));
+	return otherwise;
 }
 
-enum outcome run_wrapper(char *const argv[])
+/* run_wrapper runs varq-wrapper, and returns otherwise if that fails. */
+enum outcome run_wrapper(char *const argv[], enum outcome otherwise)
 {
 	sigset_t all, before;
 	sigfillset(&all);
@@ -96,14 +105,14 @@ enum outcome run_wrapper(char *const argv[])
 	pid_t child = fork();
 	if (child == 0)
 		become_wrapper(argv, task);
-	enum outcome outcome = RUN_THE_WORK;
+	enum outcome outcome = otherwise;
 	if (child < 0) {
-		slurm_error("varq: %s: fork: %s; the work starts at once", argv[0], strerror(errno));
+		slurm_error("varq: %s: fork: %s; %s", argv[0], strerror(errno), then(otherwise));
 	} else {
 		int status = 0, sig = await_child(child, &all, &status);
 		if (sig)
 			die_of(sig);
-		outcome = judge(status, argv[0]);
+		outcome = judge(status, argv[0], otherwise);
 	}
 	sigaction(SIGCHLD, &child_before, NULL);
 	sigprocmask(SIG_SETMASK, &before, NULL);

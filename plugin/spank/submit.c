@@ -2,6 +2,7 @@
 #include "varq.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* start_submission registers the options. An sbatch or salloc that runs inside a
  * reservation submits another job, so start_submission first removes the traces of
@@ -20,7 +21,8 @@ int start_submission(spank_t sp)
 /* finish_submission puts the ticket into the environment of the job. Slurm calls it
  * after the cli_filter, and before it copies the environment for the job.
  *
- * Invariant: no job with varq's options is submitted without a promise. So without
+ * Invariant: no job with varq's options is submitted without a promise, unless its ticket
+ * says that it asks for none. So without
  * a ticket finish_submission ends the command. A return value would not do: Slurm
  * ignores it if the plugin is optional in plugstack.conf. */
 int finish_submission(spank_t sp)

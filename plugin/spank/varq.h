@@ -14,7 +14,8 @@
  *
  * The ticket has what the node must know of a promise, for instance until when to
  * hold the work. It is one word, in the format of the Go package wrapper/ticket.
- * This plugin reads only the number at its beginning.
+ * This plugin reads only the number at its beginning and that of the work's time, and
+ * whether it names a group; and all of one of a job without a promise.
  *
  * The ticket reaches the job's environment in two ways, under the same name, as
  * neither way is enough:
@@ -31,14 +32,16 @@
 #include <slurm/spank.h>
 
 #define TICKET_NAME "VARQ_TICKET"
+#define NO_PROMISE '-' /* begins the ticket of a job that asks for no promise */
 #define TICKET_VARIABLE "SLURM_SPANK_" TICKET_NAME
 
-enum { TICKET_SIZE = 256 }; /* bytes, with the final 0; no ticket is longer */
+enum { TICKET_SIZE = 2048 }; /* bytes, with the final 0; no ticket is longer */
 
 /* args.c */
 int register_options(spank_t sp);
 void forget_options(spank_t sp);
 const char *wrapper_path(int argc, char **argv);
+const char *config_path(int argc, char **argv);
 void set_helper(int argc, char **argv);
 
 /* box.c */
@@ -56,10 +59,10 @@ int start_submission(spank_t sp);
 int finish_submission(spank_t sp);
 
 /* remote.c */
-int hold_task(spank_t sp, const char *wrapper);
+int hold_task(spank_t sp, const char *wrapper, const char *config);
 
 /* hold.c */
 enum outcome { RUN_THE_WORK, WORK_IS_CANCELLED };
-enum outcome run_wrapper(char *const argv[]);
+enum outcome run_wrapper(char *const argv[], enum outcome otherwise);
 
 #endif

@@ -67,15 +67,14 @@ func (c *campaign) unsettled(ctx context.Context, asking *client.Client) []strin
 	}
 	var open []string
 	for i := range list {
-		switch list[i].State {
-		case api.StateKept, api.StateMissed, api.StateCancelled:
-		default:
-			id := list[i].ID
-			if list[i].Job == 0 {
-				id = jobless + id
-			}
-			open = append(open, id)
+		if slices.Contains(api.SettledStates, list[i].State) {
+			continue
 		}
+		id := list[i].ID
+		if list[i].Job == 0 {
+			id = jobless + id
+		}
+		open = append(open, id)
 	}
 	slices.Sort(open)
 	return open

@@ -224,9 +224,9 @@ func ofThese(name string, pick func(*campaign, *rand.Rand) (daemons []cluster.Da
 			return errors.Join(each(daemons, func(d cluster.Daemon) error { return ignoreGone(c.KillDaemon(d)) }), c.repair(span/4))
 		}),
 		on("stopped", func(c *campaign, daemons []cluster.Daemon, span time.Duration) error {
-			err := each(daemons, func(d cluster.Daemon) error { return c.signalDaemon(d, syscall.SIGSTOP) })
+			err := each(daemons, func(d cluster.Daemon) error { return ignoreGone(c.SignalDaemon(d, syscall.SIGSTOP)) })
 			time.Sleep(span)
-			return errors.Join(err, each(daemons, func(d cluster.Daemon) error { return c.signalDaemon(d, syscall.SIGCONT) }), c.repair(0))
+			return errors.Join(err, each(daemons, func(d cluster.Daemon) error { return ignoreGone(c.SignalDaemon(d, syscall.SIGCONT)) }), c.repair(0))
 		}),
 		on("restarted", func(c *campaign, daemons []cluster.Daemon, _ time.Duration) error {
 			return errors.Join(each(daemons, func(d cluster.Daemon) error { return ignoreGone(c.StopDaemon(d)) }), c.repair(0))
@@ -248,14 +248,6 @@ func ignoreGone(err error) error {
 		return nil
 	}
 	return err
-}
-
-func (c *campaign) signalDaemon(d cluster.Daemon, sig syscall.Signal) error {
-	pid, ok := c.daemonPID(d)
-	if !ok {
-		return nil
-	}
-	return syscall.Kill(pid, sig)
 }
 
 // daemonPID returns the process of a daemon, and whether it runs.

@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 
@@ -86,11 +84,9 @@ func (c *campaign) prepare(ctx context.Context) error {
 	if err := c.configure(); err != nil {
 		return err
 	}
-	skewed := c.Path("skewed")
-	build := exec.CommandContext(ctx, "go", "build", "-o", skewed, "./skewed")
-	build.Dir = sourceDir()
-	if out, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("go build ./skewed: %w: %s", err, out)
+	skewed, err := c.Skewed(ctx)
+	if err != nil {
+		return err
 	}
 	c.varqd = newVarqd(c, c.installed("usr/sbin/varqd"), skewed)
 	if err := c.varqd.start(); err != nil {
@@ -102,11 +98,6 @@ func (c *campaign) prepare(ctx context.Context) error {
 // installed returns the path of an installed file.
 func (c *campaign) installed(name string) string {
 	return filepath.Join(filepath.Dir(c.Config()), "../..", name)
-}
-
-func sourceDir() string {
-	_, file, _, _ := runtime.Caller(0)
-	return filepath.Dir(file)
 }
 
 // makeDisk makes the file system of varqd's files.

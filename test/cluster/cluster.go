@@ -34,10 +34,12 @@ type Cluster struct {
 type state struct {
 	Dir      string
 	Version  Version
+	Name     string
 	Nodes    int
 	CPUs     int
 	Memory   int
 	Ports    ports
+	Database string // the folder of the cluster of which this one uses slurmdbd and its database
 	Detached bool
 	Starter  process // called Start; the daemons die with it unless Detached
 }
@@ -91,7 +93,7 @@ func create(o Options) (*Cluster, error) {
 	}
 	c := &Cluster{
 		state: state{
-			Dir: dir, Version: o.Version, Nodes: o.Nodes, CPUs: o.CPUs, Memory: o.Memory,
+			Dir: dir, Database: dir, Version: o.Version, Name: o.Name, Nodes: o.Nodes, CPUs: o.CPUs, Memory: o.Memory,
 			Detached: o.Detached, Starter: self(),
 		},
 		root:     rootOf(o.Version, dir),
@@ -100,8 +102,14 @@ func create(o Options) (*Cluster, error) {
 	if err := c.register(); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
+	if o.Beside != nil {
+		c.Database, c.Ports.Slurmdbd = o.Beside.Database, o.Beside.Ports.Slurmdbd
+	}
 	return c, nil
 }
+
+// ownsDatabase reports whether the cluster has a slurmdbd of its own.
+func (c *Cluster) ownsDatabase() bool { return c.Database == c.Dir }
 
 // makeEmpty creates dir if it does not exist. It returns an error if dir is not empty.
 func makeEmpty(dir string) error {

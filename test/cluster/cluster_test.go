@@ -88,6 +88,30 @@ func TestCluster(t *testing.T) {
 		run(t, c, "alice", "scancel", id)
 	})
 
+	t.Run("processes of a job", func(t *testing.T) {
+		jobs := []string{run(t, c, "alice", "sbatch", "--parsable", "--wrap=sleep 1234"), run(t, c, "alice", "sbatch", "--parsable", "--wrap=sleep 4321")}
+		for i, seconds := range []string{"1234", "4321"} {
+			eventually(t, "the job's work runs, and no other job's", func() bool {
+				found, err := c.JobProcesses(jobs[i])
+				if err != nil {
+					t.Fatal(err)
+				}
+				var sleeps []string
+				for _, words := range found {
+					if words[0] == "sleep" {
+						sleeps = append(sleeps, words[1])
+					}
+				}
+				return len(sleeps) == 1 && sleeps[0] == seconds
+			})
+			run(t, c, "alice", "scancel", jobs[i])
+			eventually(t, "nothing is left of the job", func() bool {
+				found, err := c.JobProcesses(jobs[i])
+				return err == nil && len(found) == 0
+			})
+		}
+	})
+
 	t.Run("history is in accounting", func(t *testing.T) {
 		end := time.Now().Unix()
 		n, err := c.LoadHistory(t.Context(), synthetic.History(synthetic.Config{

@@ -15,22 +15,18 @@ var templateFiles embed.FS
 
 var templates = template.Must(template.ParseFS(templateFiles, "templates/*.tmpl"))
 
-const (
-	clusterName  = "lab"
-	databaseName = "slurm_acct_db"
-)
+const databaseName = "slurm_acct_db"
 
 // settings holds the values that the templates use.
 type settings struct {
 	state
-	ClusterName string
-	Database    string
-	Host        string
-	MungeSocket string
-	CliFilter   bool
-	NodeConf    string
-	Accounts    []string
-	Users       []User
+	DatabaseName string
+	Host         string
+	MungeSocket  string
+	CliFilter    bool
+	NodeConf     string
+	Accounts     []string
+	Users        []User
 }
 
 // LastSlurmdPort returns the port of the last node's slurmd.
@@ -47,7 +43,7 @@ func (c *Cluster) settings(o Options) (settings, error) {
 	}
 	host, _, _ = strings.Cut(host, ".")
 	return settings{
-		state: c.state, ClusterName: clusterName, Database: databaseName, Host: host,
+		state: c.state, DatabaseName: databaseName, Host: host,
 		MungeSocket: c.MungeSocket(), CliFilter: o.CliFilter != "", NodeConf: o.NodeConf, Accounts: accounts(), Users: Users(),
 	}, nil
 }
@@ -74,6 +70,15 @@ func (c *Cluster) configure(o Options) error {
 	if c.Version == Slurm2411 {
 		cgroupConf = "CgroupPlugin=disabled\n"
 	}
+	mungeKey, tokenKey := randomKey(128), randomKey(32)
+	if o.Beside != nil {
+		if mungeKey, err = o.Beside.key(mungeKeyFile); err != nil {
+			return err
+		}
+		if tokenKey, err = o.Beside.key(tokenKeyFile); err != nil {
+			return err
+		}
+	}
 	files := []struct {
 		name, text, owner string
 		mode              os.FileMode
@@ -84,8 +89,8 @@ func (c *Cluster) configure(o Options) error {
 		{"accounts", associations, "root", 0o644},
 		// Slurm complains about an empty plugstack.conf, so the file begins with a comment.
 		{"plugstack.conf", "# SPANK plugins\n" + o.PlugStack + "\n", "root", 0o644},
-		{"munge.key", randomKey(128), "munge", 0o400},
-		{"jwt.key", randomKey(32), "slurm", 0o400},
+		{mungeKeyFile, mungeKey, "munge", 0o400},
+		{tokenKeyFile, tokenKey, "slurm", 0o400},
 	}
 	for _, f := range files {
 		if err := c.writeFile(f.name, f.text, f.owner, f.mode); err != nil {
@@ -101,6 +106,17 @@ func (c *Cluster) configure(o Options) error {
 		return c.writeFile("cli_filter.lua", o.CliFilter, "root", 0o644)
 	}
 	return nil
+}
+
+// The files with the keys of munge and of slurmrestd's tokens.
+const (
+	mungeKeyFile = "munge.key"
+	tokenKeyFile = "jwt.key"
+)
+
+func (c *Cluster) key(name string) (string, error) {
+	text, err := os.ReadFile(c.Path("etc", name))
+	return string(text), err
 }
 
 func (c *Cluster) writeFile(name, text, owner string, mode os.FileMode) error {

@@ -12,9 +12,9 @@ import (
 func TestRender(t *testing.T) {
 	s := settings{
 		state: state{
-			Dir: "/lab", Version: Slurm2205, Nodes: 8, CPUs: 4, Memory: 4000, Ports: portsFrom(20000),
+			Dir: "/lab", Version: Slurm2205, Name: "lab", Nodes: 8, CPUs: 4, Memory: 4000, Ports: portsFrom(20000),
 		},
-		ClusterName: clusterName, Database: databaseName, Host: "machine",
+		DatabaseName: databaseName, Host: "machine",
 		MungeSocket: "/lab/run/munge/socket", CliFilter: true, Accounts: accounts(), Users: Users(),
 	}
 	for _, name := range []string{"slurm.conf", "slurmdbd.conf", "accounts"} {

@@ -106,13 +106,17 @@ func (c *Cluster) startAll(ctx context.Context) error {
 	began := time.Now()
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return c.StartDaemon(gctx, Munged) })
-	g.Go(func() error { return c.startDatabase(gctx) })
+	if c.ownsDatabase() {
+		g.Go(func() error { return c.startDatabase(gctx) })
+	}
 	if err := g.Wait(); err != nil {
 		return err
 	}
 	c.say(began, "munge and MariaDB")
-	if err := c.StartDaemon(ctx, Slurmdbd); err != nil {
-		return err
+	if c.ownsDatabase() {
+		if err := c.StartDaemon(ctx, Slurmdbd); err != nil {
+			return err
+		}
 	}
 	if err := c.loadAccounts(ctx); err != nil {
 		return err
@@ -211,6 +215,15 @@ func (c *Cluster) StopDaemon(d Daemon) error { return c.end(d, syscall.SIGTERM) 
 // KillDaemon ends a daemon with SIGKILL, which simulates a crash. A killed slurmctld loses the
 // jobs of its last seconds, because it has not saved them yet.
 func (c *Cluster) KillDaemon(d Daemon) error { return c.end(d, syscall.SIGKILL) }
+
+// SignalDaemon sends a signal to a daemon, such as SIGSTOP.
+func (c *Cluster) SignalDaemon(d Daemon, sig syscall.Signal) error {
+	p, ok := c.running(d)
+	if !ok {
+		return fmt.Errorf("%s is not running", d)
+	}
+	return syscall.Kill(p.PID, sig)
+}
 
 func (c *Cluster) end(d Daemon, sig syscall.Signal) error {
 	p, ok := c.running(d)

@@ -4,10 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 )
 
-func (c *Cluster) databaseSocket() string { return c.Path("run", "mysql", "socket") }
+func (c *Cluster) databaseSocket() string { return filepath.Join(c.Database, "run", "mysql", "socket") }
 
 // databaseFlags returns options that make MariaDB start quickly. MariaDB may then lose data in
 // a power failure, which does not matter because the data are temporary.
@@ -55,7 +56,7 @@ func (c *Cluster) sql(ctx context.Context, statements io.Reader) (string, error)
 }
 
 // Query formats one statement, runs it in slurmdbd's database, and returns the rows that it
-// selects, as sql does. The jobs are in the table lab_job_table.
+// selects, as sql does. The jobs of the cluster NAME are in the table NAME_job_table.
 func (c *Cluster) Query(ctx context.Context, format string, args ...any) (string, error) {
 	return c.sql(ctx, strings.NewReader("use "+databaseName+";\n"+fmt.Sprintf(format, args...)+";\n"))
 }

@@ -47,6 +47,7 @@ func (c *Cluster) LoadHistory(ctx context.Context, jobs iter.Seq2[workload.Job, 
 // historyNames holds the cluster's names and their ids, from the database, the machine's users
 // and sinfo.
 type historyNames struct {
+	cluster          string
 	firstID          int64
 	associations     map[string]association // by user
 	ordinary         []string               // the users that replace unknown users
@@ -64,13 +65,14 @@ type association struct {
 
 func (c *Cluster) historyNames(ctx context.Context) (historyNames, error) {
 	h := historyNames{
+		cluster:      c.Name,
 		associations: make(map[string]association),
 		qos:          make(map[string]int),
 		partitions:   make(map[string]bool),
 		ordinary:     ordinaryUsers(),
 		nodes:        c.Nodes,
 	}
-	out, err := c.Query(ctx, "select greatest(%d, ifnull(max(id_job), 0) + 1) from %s_job_table", firstHistoryID, clusterName)
+	out, err := c.Query(ctx, "select greatest(%d, ifnull(max(id_job), 0) + 1) from %s_job_table", firstHistoryID, c.Name)
 	if err != nil {
 		return h, err
 	}
@@ -78,7 +80,7 @@ func (c *Cluster) historyNames(ctx context.Context) (historyNames, error) {
 		return h, fmt.Errorf("highest job id %q: %w", out, err)
 	}
 	for _, u := range Users() {
-		out, err := c.Query(ctx, "select id_assoc from %s_assoc_table where user='%s' and acct='%s' and deleted=0", clusterName, u.Name, u.Account)
+		out, err := c.Query(ctx, "select id_assoc from %s_assoc_table where user='%s' and acct='%s' and deleted=0", c.Name, u.Name, u.Account)
 		if err != nil {
 			return h, err
 		}
@@ -119,7 +121,7 @@ func (c *Cluster) historyNames(ctx context.Context) (historyNames, error) {
 
 // insertHistory is the start of an insert statement. It lists the columns in the order of
 // row's values.
-const insertHistory = "insert into " + clusterName + "_job_table (mod_time, account, cpus_req, job_name, id_assoc, id_job, " +
+const insertHistory = "insert into %s_job_table (mod_time, account, cpus_req, job_name, id_assoc, id_job, " +
 	"id_qos, id_resv, id_wckey, id_user, id_group, het_job_id, het_job_offset, state_reason_prev, mem_req, nodelist, " +
 	"nodes_alloc, node_inx, `partition`, priority, state, timelimit, time_submit, time_eligible, time_start, time_end, " +
 	"work_dir, submit_line, tres_alloc, tres_req) values\n"
@@ -141,9 +143,9 @@ func writeHistory(to io.Writer, h historyNames, jobs iter.Seq2[workload.Job, err
 		}
 		switch {
 		case n == 0:
-			fmt.Fprint(w, insertHistory)
+			fmt.Fprintf(w, insertHistory, h.cluster)
 		case n%rowsPerInsert == 0:
-			fmt.Fprint(w, ";\n", insertHistory)
+			fmt.Fprintf(w, ";\n"+insertHistory, h.cluster)
 		default:
 			fmt.Fprint(w, ",\n")
 		}

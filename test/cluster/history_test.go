@@ -27,6 +27,7 @@ func sequence(jobs []workload.Job, err error) func(func(workload.Job, error) boo
 
 func names() historyNames {
 	return historyNames{
+		cluster: "lab",
 		firstID: 1000,
 		associations: map[string]association{
 			"alice": {id: 5, account: "phys", uid: "1001", gid: "1001"},

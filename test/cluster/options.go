@@ -22,9 +22,10 @@ const (
 type Options struct {
 	Dir     string // an empty or new folder; "" means a new temporary folder
 	Version Version
-	Nodes   int // default 8
-	CPUs    int // per node, default 4
-	Memory  int // MiB per node, default 4000
+	Name    string // ClusterName, default "lab"; a word of lower-case letters and digits
+	Nodes   int    // default 8
+	CPUs    int    // per node, default 4
+	Memory  int    // MiB per node, default 4000
 
 	// SlurmConf holds additional lines of slurm.conf. A line replaces the cluster's own
 	// setting of the same parameter. A NodeName or PartitionName line replaces only the line
@@ -38,6 +39,9 @@ type Options struct {
 	PlugStack string
 	// CliFilter is the text of cli_filter.lua. If it is empty, the cli_filter plugin is off.
 	CliFilter string
+	// Beside is a running cluster of the same Version, of which this one uses the slurmdbd and the keys of munge and of tokens, as
+	// clusters of one site do. It must run for longer. If it is nil, the cluster has its own.
+	Beside *Cluster
 	// Bind lists folders of the machine that are visible at the same paths in the chroot.
 	// Without a chroot it has no effect.
 	Bind []string
@@ -60,6 +64,9 @@ func (o Options) withDefaults() (Options, error) {
 	if o.Version == "" {
 		o.Version = Slurm2205
 	}
+	if o.Name == "" {
+		o.Name = "lab"
+	}
 	if o.Nodes == 0 {
 		o.Nodes = 8
 	}
@@ -77,6 +84,10 @@ func (o Options) withDefaults() (Options, error) {
 		return o, fmt.Errorf("folder %q has a character that means something else to Slurm", o.Dir)
 	case o.Version != Slurm2205 && o.Version != Slurm2411:
 		return o, fmt.Errorf("version %q is neither %s nor %s", o.Version, Slurm2205, Slurm2411)
+	case strings.Trim(o.Name, "abcdefghijklmnopqrstuvwxyz0123456789") != "":
+		return o, fmt.Errorf("cluster name %q is not a word of lower-case letters and digits", o.Name)
+	case o.Beside != nil && (o.Beside.Name == o.Name || o.Beside.Version != o.Version):
+		return o, fmt.Errorf("cluster %s with Slurm %s beside %s with %s: they need different names and the same version", o.Name, o.Version, o.Beside.Name, o.Beside.Version)
 	case o.Nodes < 1 || o.Nodes > maxNodes:
 		return o, fmt.Errorf("nodes: %d is not in 1..%d", o.Nodes, maxNodes)
 	case o.CPUs < 1 || o.CPUs > maxCPUs:

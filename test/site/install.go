@@ -61,7 +61,7 @@ func (s *Site) spankPlugin() (string, error) {
 // the installed plugstack.conf.d/varq.conf, but with paths below dest.
 func (s *Site) plugStack() (string, error) {
 	plugin, err := s.spankPlugin()
-	return "optional " + plugin + " wrapper=" + s.installed("/usr/bin/varq-wrapper") + " filter=" + s.installed("/usr/bin/varq-filter"), err
+	return "optional " + plugin + " wrapper=" + s.installed("/usr/bin/varq-wrapper") + " filter=" + s.installed("/usr/bin/varq-filter") + " config=" + s.Config(), err
 }
 
 // cliFilter returns a cli_filter.lua that calls varq's filter, as a site with its own

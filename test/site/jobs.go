@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -32,7 +33,8 @@ func (s *Site) Run(ctx context.Context, user, name string, args ...string) (Run,
 	}
 }
 
-func (s *Site) runOnce(ctx context.Context, user, name string, args ...string) (Run, error) {
+// Prepare prepares a command as Run runs it.
+func (s *Site) Prepare(ctx context.Context, user, name string, args ...string) *exec.Cmd {
 	switch {
 	case name == "varqd":
 		name = s.installed("/usr/sbin/varqd")
@@ -41,6 +43,11 @@ func (s *Site) runOnce(ctx context.Context, user, name string, args ...string) (
 	}
 	cmd := s.Command(ctx, user, name, args...)
 	cmd.Env = append(cmd.Env, "VARQ_CONFIG="+s.Config())
+	return cmd
+}
+
+func (s *Site) runOnce(ctx context.Context, user, name string, args ...string) (Run, error) {
+	cmd := s.Prepare(ctx, user, name, args...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	began := time.Now()
@@ -69,7 +76,8 @@ func (s *Site) Submit(ctx context.Context, user string, args ...string) (int64, 
 	if r.Code != 0 {
 		return 0, r, fmt.Errorf("sbatch %s: exit code %d: %s", strings.Join(args, " "), r.Code, r.Stderr)
 	}
-	id, err := strconv.ParseInt(strings.TrimSpace(r.Stdout), 10, 64)
+	number, _, _ := strings.Cut(strings.TrimSpace(r.Stdout), ";") // a cluster that was named comes behind it
+	id, err := strconv.ParseInt(number, 10, 64)
 	if err != nil {
 		return 0, r, fmt.Errorf("sbatch --parsable printed %q", r.Stdout)
 	}
@@ -147,12 +155,7 @@ func (s *Site) WaitSettled(ctx context.Context, user string, id int64, states ..
 	)
 	if eventually(ctx, func() bool {
 		last, err = s.Reservation(ctx, user, id)
-		for _, state := range states {
-			if err == nil && last.State == state {
-				return true
-			}
-		}
-		return false
+		return err == nil && slices.Contains(states, last.State)
 	}) {
 		return last, nil
 	}

@@ -23,6 +23,10 @@ import (
 type Options struct {
 	Nodes   int
 	Version cluster.Version
+	// Name is what Slurm calls the cluster, "lab" if empty.
+	Name string
+	// Beside is a running site of which this one's cluster uses the slurmdbd and the munge key; see cluster.Options.
+	Beside *Site
 	// History is loaded into the accounting database before varqd starts.
 	History iter.Seq2[workload.Job, error]
 	// Operator gives varqd the rights of a Slurm operator only. Without it varqd has the token
@@ -34,6 +38,8 @@ type Options struct {
 	VarqConf string
 	// SlurmConf holds additional lines of slurm.conf.
 	SlurmConf string
+	// Bind lists folders of the machine that a cluster in a chroot sees at the same paths.
+	Bind []string
 	// NodeConf holds additional parameters of every node, and GresConf is the text of gres.conf.
 	NodeConf, GresConf string
 	// Progress receives messages about the steps of the start. If it is nil, they are
@@ -47,6 +53,7 @@ type Site struct {
 	dest    string // DESTDIR of `make install`
 	address string // HOST:PORT that varqd listens on
 	varqd   *daemon
+	ahead   time.Duration // of varqd's clock, when it is started next
 }
 
 // Start installs varq from the source tree, starts a cluster that uses it, and starts varqd.
@@ -83,8 +90,12 @@ func Start(ctx context.Context, o Options) (s *Site, err error) {
 	if err != nil {
 		return s, err
 	}
+	var beside *cluster.Cluster
+	if o.Beside != nil {
+		beside = o.Beside.Cluster
+	}
 	s.Cluster, err = cluster.Start(ctx, cluster.Options{
-		Version: o.Version, Nodes: o.Nodes, Progress: o.Progress, Bind: []string{dest},
+		Version: o.Version, Name: o.Name, Beside: beside, Nodes: o.Nodes, Progress: o.Progress, Bind: append([]string{dest}, o.Bind...),
 		SlurmConf: o.SlurmConf, NodeConf: o.NodeConf, GresConf: o.GresConf,
 		PlugStack: plugStack,
 		CliFilter: s.cliFilter(),

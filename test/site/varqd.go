@@ -110,7 +110,15 @@ func freeAddress() (string, error) {
 // StartVarqd starts varqd as the user varq and waits until its health check succeeds, that is,
 // until varqd has read the cluster's history.
 func (s *Site) StartVarqd(ctx context.Context) error {
-	cmd := s.Command(context.Background(), "varq", s.installed("/usr/sbin/varqd"), "--config", s.Config())
+	args := []string{s.installed("/usr/sbin/varqd"), "--config", s.Config()}
+	if s.ahead != 0 {
+		skewed, err := s.Skewed(ctx)
+		if err != nil {
+			return err
+		}
+		args = []string{skewed, "--config", s.Config(), "--ahead", s.ahead.String()}
+	}
+	cmd := s.Command(context.Background(), "varq", args[0], args[1:]...)
 	log, err := os.OpenFile(s.logFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
@@ -140,6 +148,18 @@ func (s *Site) StartVarqd(ctx context.Context) error {
 		return fmt.Errorf("varqd does not become ready:\n%s", s.VarqdLog())
 	}
 	return nil
+}
+
+// SetAhead sets by how much varqd's clock is ahead, from its next start on.
+func (s *Site) SetAhead(d time.Duration) { s.ahead = d }
+
+// Skewed builds a varqd whose clock is ahead by its option --ahead, unless that is done, and returns its path.
+func (s *Site) Skewed(ctx context.Context) (string, error) {
+	name := s.installed("/usr/sbin/skewed")
+	if _, err := os.Stat(name); err == nil {
+		return name, nil
+	}
+	return name, run(ctx, "go", "-C", sourceTree(), "build", "-o", name, "./test/site/skewed")
 }
 
 func (d *daemon) ended() bool {

@@ -84,15 +84,20 @@ const signature = "varq: checkpoint: "
 
 // makeFile makes the file by which the application is prompted. One that is there already is a prompt too.
 func makeFile(path, why string) error {
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
-	if errors.Is(err, fs.ErrExist) {
-		return isPrompt(path)
+	for {
+		file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+		if errors.Is(err, fs.ErrExist) {
+			if err = isPrompt(path); errors.Is(err, fs.ErrNotExist) {
+				continue // the application has just removed it
+			}
+			return err
+		}
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintln(file, signature+why)
+		return errors.Join(err, file.Close())
 	}
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintln(file, signature+why)
-	return errors.Join(err, file.Close())
 }
 
 // CheckFile returns an error if a file that prompts could not be made, or removed, for want of its folder.

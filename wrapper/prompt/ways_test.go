@@ -180,7 +180,7 @@ func TestFile(t *testing.T) {
 			case <-time.After(10 * time.Millisecond):
 			}
 		}
-		if err := os.WriteFile(due, nil, 0o600); err != nil {
+		if err := os.WriteFile(due, []byte(signature+"before\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -5,6 +5,8 @@ package ticket
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,6 +28,8 @@ type Ticket struct {
 	WorkLimit int64
 	// Plan is the promise's identifier. It is empty in the ticket of a quote.
 	Plan string
+	// Group is the group of which the job is a member, or empty. The work of a member begins only when varqd says so.
+	Group string
 }
 
 // Of returns the ticket of a plan.
@@ -33,22 +37,54 @@ func Of(p *api.Plan) Ticket {
 	if p.FinishBy != 0 {
 		return Ticket{BeginBy: p.FinishBy, Plan: p.ID} // nothing is held or trimmed
 	}
-	return Ticket{HoldUntil: p.HoldUntil, BeginBy: p.BeginBy, WorkLimit: p.WorkLimit, Plan: p.ID}
+	return Ticket{HoldUntil: p.HoldUntil, BeginBy: p.BeginBy, WorkLimit: p.WorkLimit, Plan: p.ID, Group: p.Group}
 }
 
 // maxSize is the longest ticket, in bytes. TICKET_SIZE of the SPANK plugin is larger.
 const maxSize = 200
 
-// String returns HOLD_UNTIL:BEGIN_BY:WORK_LIMIT:PLAN.
+// String returns HOLD_UNTIL:BEGIN_BY:WORK_LIMIT:PLAN, and :GROUP if there is one.
 func (t Ticket) String() string {
-	return fmt.Sprintf("%d:%d:%d:%s", t.HoldUntil, t.BeginBy, t.WorkLimit, t.Plan)
+	text := fmt.Sprintf("%d:%d:%d:%s", t.HoldUntil, t.BeginBy, t.WorkLimit, t.Plan)
+	if t.Group != "" {
+		text += ":" + t.Group
+	}
+	return text
 }
 
-// Parse parses a ticket in the format of String.
+// noPromise begins the ticket of a job without a promise. NO_PROMISE of the SPANK plugin is its first byte.
+const noPromise = "-:"
+
+// Sized returns the ticket of a job without a promise whose size varq has chosen: nothing is held, but the work is told what it
+// has. limit is its time limit in seconds.
+func Sized(limit int64) string { return noPromise + ":" + strconv.FormatInt(limit, 10) }
+
+// SizedByNodes is Sized for a job whose size may change as long as it waits. limits are the time limits in seconds, by numbers of
+// nodes. tasksPerNode, if not 0, is how many tasks each node has: the environment that sbatch gives the job has their total at
+// submission, and the SPANK plugin puts that right.
+func SizedByNodes(tasksPerNode int32, limits map[int32]int64) string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s%d:", noPromise, tasksPerNode)
+	for i, nodes := range slices.Sorted(maps.Keys(limits)) {
+		if i > 0 {
+			text.WriteByte(',')
+		}
+		fmt.Fprintf(&text, "%d=%d", nodes, limits[nodes])
+	}
+	return text.String()
+}
+
+// Parse parses a ticket in the format of String. Those of Sized and SizedByNodes are a Ticket without anything.
 func Parse(text string) (Ticket, error) {
+	if rest, sized := strings.CutPrefix(text, noPromise); sized {
+		if !validSize(rest) {
+			return Ticket{}, fmt.Errorf("ticket %.40q: no time limit, and none by numbers of nodes", text)
+		}
+		return Ticket{}, nil
+	}
 	fields := strings.Split(text, ":")
-	if len(text) > maxSize || len(fields) != 4 {
-		return Ticket{}, fmt.Errorf("ticket %.40q: not four fields", text)
+	if len(text) > maxSize || len(fields) < 4 || len(fields) > 5 {
+		return Ticket{}, fmt.Errorf("ticket %.40q: not four fields, or five", text)
 	}
 	var t Ticket
 	for i, number := range []*int64{&t.HoldUntil, &t.BeginBy, &t.WorkLimit} {
@@ -61,5 +97,29 @@ func Parse(text string) (Ticket, error) {
 	if t.Plan = fields[3]; t.Plan != "" && !api.ValidPlanID(t.Plan) {
 		return Ticket{}, fmt.Errorf("ticket %.40q: %.20q names no plan", text, t.Plan)
 	}
+	if len(fields) == 5 {
+		if t.Group = fields[4]; !api.ValidPlanID(t.Group) || t.Plan == "" {
+			return Ticket{}, fmt.Errorf("ticket %.40q: %.20q names no group of a plan", text, t.Group)
+		}
+	}
 	return t, nil
+}
+
+// validSize reports whether text is what follows noPromise.
+func validSize(text string) bool {
+	number := func(text string) bool {
+		_, err := strconv.ParseUint(text, 10, 40)
+		return err == nil
+	}
+	tasks, limits, ok := strings.Cut(text, ":")
+	if !ok || tasks == "" {
+		return ok && number(limits)
+	}
+	for one := range strings.SplitSeq(limits, ",") {
+		nodes, limit, ok := strings.Cut(one, "=")
+		if !ok || !number(nodes) || !number(limit) {
+			return false
+		}
+	}
+	return number(tasks)
 }

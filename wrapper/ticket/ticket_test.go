@@ -17,9 +17,44 @@ func TestOf(t *testing.T) {
 	}
 }
 
+// A member of a group has a ticket with a field more.
+func TestOfAMember(t *testing.T) {
+	plan := api.Plan{ID: "abcdefgh2345", BeginBy: 1795218000, WorkLimit: 3600, Group: "bbbbbbbbbbbb"}
+	const want = "0:1795218000:3600:abcdefgh2345:bbbbbbbbbbbb"
+	if got := Of(&plan).String(); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if got, err := Parse(want); err != nil || got != Of(&plan) {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
+// A job without a promise has a ticket by which nothing is held.
+func TestSized(t *testing.T) {
+	text := Sized(3600)
+	if got, err := Parse(text); text != "-::3600" || err != nil || got != (Ticket{}) {
+		t.Errorf("%s is %+v, %v", text, got, err)
+	}
+}
+
+// That of a job whose size may change has the time of each size, in order of their nodes.
+func TestSizedByNodes(t *testing.T) {
+	text := SizedByNodes(2, map[int32]int64{16: 2700, 4: 7200, 8: 4200})
+	if got, err := Parse(text); text != "-:2:4=7200,8=4200,16=2700" || err != nil || got != (Ticket{}) {
+		t.Errorf("%s is %+v, %v", text, got, err)
+	}
+	limits := map[int32]int64{}
+	for n := range int32(api.MaxProbeSizes) {
+		limits[1_000_000+n] = 31_536_000
+	}
+	if text := SizedByNodes(1<<20, limits); len(text) > 2047 { // TICKET_SIZE of the SPANK plugin
+		t.Errorf("it has %d bytes", len(text))
+	}
+}
+
 func TestParseRefuses(t *testing.T) {
 	for _, text := range []string{
-		"", "a:b", "1:2:3", "1:2:3::4", "-1:2:3:", "x:2:3:", "1:2:+3:", "1:2:9223372036854775807:", "1:2:3:UPPER",
+		"", "a:b", "1:2:3", "1:2:3::4", "1:2:3:abcdefgh2345:", "1:2:3::abcdefgh2345", "1:2:3:abcdefgh2345:UPPER", "1:2:3:abcdefgh2345:abcdefgh2345:", "-1:2:3:", "x:2:3:", "1:2:+3:", "1:2:9223372036854775807:", "1:2:3:UPPER", "-::", "-::x", "-:1:2", "-:x:1=2", "-:1:1=2,", "-:1:=2", "-::1=2",
 	} {
 		if got, err := Parse(text); err == nil {
 			t.Errorf("%q: %+v", text, got)
@@ -29,6 +64,7 @@ func TestParseRefuses(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	f.Add("1795217746:1795218000:3600:abcdefgh2345")
+	f.Add("0:1795218000:3600:abcdefgh2345:bbbbbbbbbbbb")
 	f.Add("0:0:0:")
 	f.Fuzz(func(t *testing.T, text string) {
 		ticket, err := Parse(text)

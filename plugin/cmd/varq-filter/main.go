@@ -24,6 +24,7 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/varqd/client"
 	"github.com/varq-project/varq/predictor/varqd/config"
+	"github.com/varq-project/varq/predictor/varqd/sbatch"
 )
 
 func main() {
@@ -82,8 +83,17 @@ func leave() {
 	}
 }
 
+// dial connects to the host's varqd, or to that of the site that an order names.
 func dial() (*client.Client, error) {
-	c, err := config.FindClient(os.Getenv)
+	order, err := sbatch.ReadOrder(os.Environ())
+	if err != nil {
+		return nil, err
+	}
+	find := config.FindClient
+	if order != nil && order.Site != "" {
+		find = func(getenv func(string) string) (config.Client, error) { return config.FindSite(getenv, order.Site) }
+	}
+	c, err := find(os.Getenv)
 	if err != nil {
 		return nil, err
 	}
@@ -91,6 +101,6 @@ func dial() (*client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	varqd.User = c.User
+	varqd.User, varqd.Site = c.User, c.Relay
 	return varqd, nil
 }

@@ -3,12 +3,16 @@
 package main
 
 import (
+	"context"
 	"io"
+	"log"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/cmd/varq/command"
+	"github.com/varq-project/varq/predictor/slurm/program"
 	"github.com/varq-project/varq/predictor/trial/study"
 	"github.com/varq-project/varq/predictor/varqd/doctor"
 )
@@ -16,6 +20,7 @@ import (
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	log.SetOutput(io.Discard) // net/http tells its log of servers that misbehave; the user reads it from the command
 	began := time.Now()
 	terminal, width := cli.Terminal(stdout)
 	return command.Run(args, command.Env{
@@ -32,5 +37,9 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		},
 		Studies: study.Studies(),
 		Host:    doctor.Host,
+		Sacct: func(ctx context.Context, path string, variables []string, args ...string) ([]byte, error) {
+			args = append(args, "--user="+strconv.Itoa(os.Getuid()))
+			return program.Output(ctx, path, append(variables, "SLURM_TIME_FORMAT=%s"), args...)
+		},
 	})
 }

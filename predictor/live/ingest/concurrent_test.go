@@ -26,7 +26,7 @@ func TestAnswersWhileLearning(t *testing.T) {
 	var asking sync.WaitGroup
 	r := past(now, now+1)[0].Request
 	for _, ask := range []func(){
-		func() { g.Predict(r) },
+		func() { g.Predict(r, 0) },
 		func() { g.Queue() },
 		func() { g.StartsObserved() },
 		func() { g.Promise(7, r, now+1000, now+2000, true) },

@@ -26,7 +26,7 @@ func TestOutages(t *testing.T) {
 	down := func(partition string) string {
 		r := past(now, now+1)[0].Request
 		r.Partition = partition
-		answer, _ := g.Predict(r)
+		answer, _ := g.Predict(r, 0)
 		return answer.Down
 	}
 	g.ObserveCluster(&cluster, nodes(false, false)) // before the past is loaded

@@ -12,7 +12,7 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// bindTimeout bounds how long Bind waits for Slurm and for the lock.
+// bindTimeout bounds how long Bind, and the cancelling of a job whose promise is taken back, wait for Slurm and for the lock.
 const bindTimeout = 1500 * time.Millisecond
 
 // Bind binds user's plan to user's job, which must be in the queue and be the job that was
@@ -36,7 +36,11 @@ func (k *Keeper) Bind(ctx context.Context, user string, b api.Binding) error {
 		if why := unlike(e, &j.Job); why != "" {
 			return api.Fault(api.ErrConflict, fmt.Sprintf("job %d is not the job that was promised: %s", b.Job, why))
 		}
-		if plan, _ := api.PlanInComment(j.Comment); j.Start != 0 && plan != b.Plan {
+		plan, named := api.PlanInComment(j.Comment)
+		if named && plan != b.Plan {
+			return api.Fault(api.ErrConflict, fmt.Sprintf("job %d is the job of another plan", b.Job))
+		}
+		if j.Start != 0 && !named {
 			return api.Fault(api.ErrConflict, fmt.Sprintf("job %d has started already, without this plan", b.Job))
 		}
 		err = k.lock(asking)
@@ -46,6 +50,10 @@ func (k *Keeper) Bind(ctx context.Context, user string, b api.Binding) error {
 		return api.Fault(api.ErrUnavailable, "Slurm cannot be asked now; varqd will find the job by its comment")
 	}
 	defer k.unlock()
+	// Meanwhile Watch may have found the job, and the plan may have been confirmed.
+	if e, err = k.planOf(ctx, user, b.Plan); err != nil || e.Job == b.Job {
+		return err
+	}
 	err = k.bindQueued(ctx, e, &j, k.Now())
 	switch {
 	case errors.Is(err, ledger.ErrBound), errors.Is(err, ledger.ErrJobTaken), errors.Is(err, ledger.ErrClosed):
@@ -89,6 +97,7 @@ func (k *Keeper) bind(ctx context.Context, e *ledger.Entry, j *workload.Job, now
 	}
 	e.Job = j.ID
 	e.Progress.Submit = j.Submit
+	e.Progress.BeginTime, e.Progress.WasBegin = e.SubmitBegin(), e.SubmitBegin()
 	e.Progress.State = api.StatePending
 	k.Log.Info("bound", "plan", e.ID, "job", j.ID, "user", j.User)
 	return nil

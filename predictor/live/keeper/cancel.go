@@ -15,7 +15,8 @@ import (
 // slurmctld may accept the job nevertheless.
 const latecomer = 10
 
-// Cancel takes back user's plan that no job has taken up. It is called for a submission that
+// Cancel takes back user's plan that no job has taken up, or that is tentative and not confirmed: then its job is
+// cancelled, too. It is called for a submission that
 // has failed, or by the user. The plan is closed by the next Watch, unless the queue then shows
 // a job of the plan. Taking back a plan that is closed changes nothing. An error that the user
 // should read is a fault of package api.
@@ -24,7 +25,12 @@ func (k *Keeper) Cancel(ctx context.Context, user string, c api.Cancellation) er
 	if err != nil {
 		return err
 	}
+	if unconfirmed(e) && e.Open {
+		return k.withdrawTentative(ctx, user, e)
+	}
 	switch {
+	case e.Progress.Confirmed != 0:
+		return errConfirmed(e)
 	case e.Open && e.Job != 0:
 		return api.Fault(api.ErrConflict, fmt.Sprintf("job %d has taken up the plan: cancel the job, with scancel %d", e.Job, e.Job))
 	case e.Open:
@@ -55,11 +61,17 @@ const forgotten = 86400
 type withdrawn struct {
 	mu    sync.Mutex
 	since map[string]int64
+	// confirming is the plan that Confirm is about to confirm, which cannot be taken back meanwhile.
+	confirming string
 }
 
-func (w *withdrawn) add(plan string, now int64) {
+// add reports whether the plan is taken back now.
+func (w *withdrawn) add(plan string, now int64) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.confirming == plan {
+		return false
+	}
 	if w.since == nil {
 		w.since = map[string]int64{}
 	}
@@ -71,6 +83,22 @@ func (w *withdrawn) add(plan string, now int64) {
 	if _, again := w.since[plan]; !again {
 		w.since[plan] = now
 	}
+	return true
+}
+
+// confirm keeps the plan from being taken back until done is called, unless it was. One plan is confirmed at a time.
+func (w *withdrawn) confirm(plan string) (done func(), ok bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if _, gone := w.since[plan]; gone {
+		return nil, false
+	}
+	w.confirming = plan
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.confirming = ""
+	}, true
 }
 
 // has reports whether the plan was taken back.

@@ -83,8 +83,8 @@ func (k *Keeper) Maintenance(nodes map[string]bool) *api.Maintenance {
 	return &api.Maintenance{Name: v.Name, Start: start}
 }
 
-// operator reports whether user may see the reservations of all users.
-func (k *Keeper) operator(user string) bool {
+// Operator reports whether user may see the reservations of all users.
+func (k *Keeper) Operator(user string) bool {
 	if user == "root" {
 		return true
 	}
@@ -94,7 +94,7 @@ func (k *Keeper) operator(user string) bool {
 
 // MaySeeNodes returns an api.ErrForbidden if user may not see the nodes.
 func (k *Keeper) MaySeeNodes(user string) error {
-	if c := k.cluster.Load(); c == nil || !c.limits.PrivateNodes || k.operator(user) {
+	if c := k.cluster.Load(); c == nil || !c.limits.PrivateNodes || k.Operator(user) {
 		return nil
 	}
 	return api.Fault(api.ErrForbidden, "only Slurm's operators may see the nodes (PrivateData=nodes in slurm.conf)")

@@ -100,6 +100,7 @@ func (k *Keeper) planCompletion(ctx context.Context, user string, req *api.PlanR
 	}
 	plan := k.completionPlan(planner, &r, agreed.Promise, prospect, &wait)
 	plan.OnMiss = cmp.Or(req.OnMiss, api.OnMissRun)
+	plan.Cluster = stay(planner.Cluster)
 	plan.Exclude, plan.Safer, plan.CheckpointInterval = avoided, safer, req.CheckpointInterval
 	if k.Shadow {
 		return refuse(k.onlyWatching(&plan))

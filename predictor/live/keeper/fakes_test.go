@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/completion"
+	"github.com/varq-project/varq/predictor/live/groups"
 	"github.com/varq-project/varq/predictor/promise/negotiate"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/slurm/hostlist"
@@ -24,6 +26,7 @@ type fakeSlurm struct {
 	limits    limits.JobLimits // of the QOS of the partition main
 
 	privateNodes   bool
+	federated      bool
 	down           error                             // returned by every call
 	updates        error                             // returned by every Update, which has no effect
 	updatesLost    bool                              // Update succeeds and has no effect
@@ -147,6 +150,7 @@ func (s *fakeSlurm) Cluster(context.Context) (limits.Cluster, error) {
 		QOS:        map[string]limits.QOS{"mains": {Name: "mains", JobLimits: s.limits}},
 	}
 	c.PrivateNodes = s.privateNodes
+	c.Name, c.Federated = "lab", s.federated
 	if s.short != 0 {
 		main.Name, main.Default, main.MaxTime = "short", false, s.short
 		c.Partitions["short"] = main
@@ -175,6 +179,7 @@ type fakeOutlook struct {
 	jobs     []workload.Job // that it showed
 	nodes    int
 	promised []promised
+	waits    []int64       // the jobs of Predict; nil if nobody asks
 	asked    map[int64]int // by job: the candidates of forecasts; nil if nobody counts
 }
 
@@ -196,7 +201,10 @@ func (p *fakeOutlook) Forecast(_ workload.Request, _ int64, c []workload.Candida
 	}
 }
 
-func (p *fakeOutlook) Predict(workload.Request) (a forecast.Answer, ok bool) {
+func (p *fakeOutlook) Predict(_ workload.Request, job int64) (a forecast.Answer, ok bool) {
+	if p.waits != nil {
+		p.waits = append(p.waits, job)
+	}
 	a.Down = p.down
 	if p.down != "" {
 		return a, false
@@ -210,6 +218,12 @@ func (p *fakeOutlook) Predict(workload.Request) (a forecast.Answer, ok bool) {
 		{Expert: "qbets", Weight: .3, Evidence: forecast.Evidence{Sample: 400, Class: "all", Changed: 17}},
 	}}
 	return a, true
+}
+
+// Downey forecasts the same wait without bounds.
+func (p *fakeOutlook) Downey(r workload.Request) (a forecast.Answer, ok bool) {
+	a, ok = p.Predict(r, 0)
+	return forecast.Answer{Wait: a.Wait, Evidence: forecast.Evidence{Sample: 300, Down: a.Down}}, ok
 }
 
 // end is the Prospect of a job that ends after so many seconds, with probability .98.
@@ -231,7 +245,7 @@ func (end) TimeOut() float64 { return .05 }
 func (end) Lost(float64) float64 { return .01 }
 
 func (p *fakeOutlook) Prospect(q *forecast.Question, c completion.Circumstances, wait *forecast.Answer) (negotiate.Prospect, bool) {
-	*wait, _ = p.Predict(q.Request)
+	*wait, _ = p.Predict(q.Request, 0)
 	c.Delay(wait)
 	return end(max(0, p.wait-c.Waited) + p.run), p.down == ""
 }
@@ -283,3 +297,27 @@ func (p *fakeOutlook) Promise(job int64, r workload.Request, begin, _ int64, hol
 
 func (p *fakeOutlook) Ready() error   { return p.loading }
 func (p *fakeOutlook) Covered() int64 { return p.covered }
+
+// fakeHomes reaches one home, called home, as a peer.
+type fakeHomes struct {
+	*groups.Groups
+	down  error
+	asked int // for states
+}
+
+func (h *fakeHomes) Knows(home string) bool { return home == "home" }
+
+func (h *fakeHomes) Claim(ctx context.Context, _ string, c api.GroupClaim) (api.GateAnswer, error) {
+	if h.down != nil {
+		return api.GateAnswer{}, h.down
+	}
+	return h.ClaimGroup(ctx, "varq", c)
+}
+
+func (h *fakeHomes) States(ctx context.Context, _ string, ids []string) ([]api.GroupState, error) {
+	h.asked++
+	if h.down != nil {
+		return nil, h.down
+	}
+	return h.GroupStates(ctx, "varq", api.GroupsQuery{Groups: ids})
+}

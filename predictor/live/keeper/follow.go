@@ -53,9 +53,10 @@ func (k *Keeper) noteStart(ctx context.Context, e *ledger.Entry, j *slurm.QueueE
 		c.observeSuspension(j)
 	}
 	switch begin, ok := workBegins(e, j); {
-	case p.WorkStart != 0 || ok && now >= begin:
+	case p.Gate == api.GateLost:
+	case mayWork(e) && (p.WorkStart != 0 || ok && now >= begin):
 		p.State, p.WorkStart = api.StateRunning, cmp.Or(p.WorkStart, begin)
-	case !ok && now >= e.BeginBy+skew && !p.Late:
+	case !ok && p.WorkStart == 0 && now >= e.BeginBy+skew && !p.Late:
 		p.Late = true
 		c.event(ledger.Note, "its work has not begun by the deadline: %s", stopper(suspended))
 	}
@@ -64,7 +65,7 @@ func (k *Keeper) noteStart(ctx context.Context, e *ledger.Entry, j *slurm.QueueE
 
 // workStart returns when the work of e's job begins if the job starts at start, and is not suspended
 // then.
-func workStart(e *ledger.Entry, start int64) int64 { return max(start, e.HoldUntil) }
+func workStart(e *ledger.Entry, start int64) int64 { return max(start, e.HoldUntil, e.Progress.Gated) }
 
 // workBegins returns when the work of e's job, which has started, begins or has begun: while it is
 // suspended, varq-wrapper cannot let it. It reports false if the job is suspended since before then.
@@ -104,10 +105,13 @@ func (k *Keeper) noteLate(ctx context.Context, e *ledger.Entry, j *slurm.QueueEn
 	c.observeEligible(j.Submit, j.Eligible)
 	text, so := notStarted, ", "+cancelledAsAsked
 	switch p := &c.progress; {
+	case p.Gate == api.GateLost: // followGroup cancels it, and its note says why
+		p.Late = true
+		return k.record(ctx, e, c)
 	case p.Yielded:
 	case p.Held:
 		c.yield("still held after the deadline")
-	case j.Eligible > e.BeginBy && j.RestartCount == 0:
+	case j.Eligible > e.BeginBy && j.RestartCount == 0 && (e.Tentative == 0 || j.Eligible != e.SubmitBegin()):
 		c.yield("held or moved beyond the deadline")
 	case !p.Late:
 		p.Late = true

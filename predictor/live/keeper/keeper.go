@@ -67,9 +67,12 @@ type Slurm interface {
 // Outlook forecasts waits. It learns from the jobs of the past.
 type Outlook interface {
 	trajectory.Forecaster
-	// Predict forecasts the wait of a job like r that is submitted now. It reports
+	// Predict forecasts the wait of a job like r that is submitted now. If job is not 0, that is a job that waits
+	// already, and is not ahead of itself. It reports
 	// false if it knows nothing. If an outage is the reason, the answer's Down says so.
-	Predict(r workload.Request) (forecast.Answer, bool)
+	Predict(r workload.Request, job int64) (forecast.Answer, bool)
+	// Downey is Predict by Downey's predictors, without lower bounds.
+	Downey(r workload.Request) (forecast.Answer, bool)
 	// Room bounds the probability that the work of c runs from c.From on, as of now, beside the
 	// jobs that run and other claims, or tells that it is below least.
 	Room(c workload.Claim, now int64, others []workload.Claim, least float64) workload.Room
@@ -106,6 +109,12 @@ type Options struct {
 	Outlook Outlook
 	// Health tells of nodes that fail; nil if nothing does.
 	Health Health
+	// Site is how the cluster compares with others.
+	Site Site
+	// Idle tells how many nodes were idle; nil if nothing does.
+	Idle Idle
+	// Homes are those of groups of promises; nil if there are none.
+	Homes Homes
 	// RiskyNodes is api.RiskyAvoid or api.RiskyAllow, for requests that do not say.
 	RiskyNodes string
 	// Now is the clock, in Unix seconds.
@@ -156,6 +165,7 @@ type Keeper struct {
 
 // New returns a Keeper. The Keeper promises nothing before Refresh has succeeded.
 func New(o Options) *Keeper {
+	o.Site = o.Site.withDefaults()
 	return &Keeper{Options: o, memory: newMemory(), acting: make(chan struct{}, 1), granting: make(chan struct{}, 1)}
 }
 

@@ -70,17 +70,39 @@ func (l *lab) run(user, name string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// promise promises alice a job of 3 minutes by some time from now on.
+// promise promises alice a job of 3 minutes by some time from now on. It asks again if the promise was
+// refused, because by the keeper's clock the deadline may have been nearer than the wait.
 func (l *lab) promise(ahead time.Duration, onMiss string) *api.Plan {
 	l.t.Helper()
-	answer, err := l.Plan(l.t.Context(), "alice", &api.PlanRequest{
-		Job: workload.Request{Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: 180}, BeginBy: time.Now().Add(ahead).Unix(), OnMiss: onMiss,
-	}, true)
-	l.must(err)
-	if answer.Plan == nil {
-		l.t.Fatalf("refused: %+v", answer.Refusal)
+	for end := time.Now().Add(cluster.Patience); ; {
+		answer, err := l.Plan(l.t.Context(), "alice", &api.PlanRequest{
+			Job: workload.Request{Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: 180}, BeginBy: time.Now().Add(ahead).Unix(), OnMiss: onMiss,
+		}, true)
+		l.must(err)
+		if answer.Plan != nil {
+			return answer.Plan
+		}
+		if time.Now().After(end) {
+			l.t.Fatalf("refused: %+v", answer.Refusal)
+		}
 	}
-	return answer.Plan
+}
+
+// reserveAtOnce reserves a job that is eligible at once, and so is held from its start until the
+// deadline.
+func (l *lab) reserveAtOnce(ahead time.Duration, onMiss string) (job int64, p *api.Plan) {
+	l.t.Helper()
+	l.outlook.wait = int64(ahead / time.Second)
+	return l.reserve(ahead, onMiss)
+}
+
+// passed says whether a time has passed, by the clock of the keeper and of Slurm.
+func passed(at int64) bool { return time.Now().Unix() >= at }
+
+// cancel cancels a job, whoever has it and whatever became of it.
+func (l *lab) cancel(job int64) {
+	l.t.Helper()
+	l.run("root", "scancel", strconv.FormatInt(job, 10))
 }
 
 // reserve promises alice a job, and submits it.
@@ -150,6 +172,7 @@ PartitionName=tiny Nodes=ALL MaxTime=2 State=UP`})
 // A time limit that the keeper has changed is subject to Slurm's limits as any other, also after
 // the user has moved the job to a partition or a QOS with shorter ones.
 func TestLiveLimitsHold(t *testing.T) {
+	t.Parallel()
 	c := limited(t)
 	for _, user := range []string{"slurm", "varq"} { // SlurmUser acts as alice, an operator cannot
 		t.Run(user, func(t *testing.T) {
@@ -191,6 +214,7 @@ func TestLiveLimitsHold(t *testing.T) {
 // Of a job that limits forbid which were tightened after the promise, its user hears by which: once
 // the limits are read again, or as soon as Slurm says so.
 func TestLiveTightened(t *testing.T) {
+	t.Parallel()
 	l := newLab(t, limited(t), "slurm")
 	tighten := func(partition, qos string) {
 		l.run("root", "scontrol", "update", "PartitionName=main", "MaxTime="+partition)
@@ -219,16 +243,23 @@ func TestLiveTightened(t *testing.T) {
 	l.outlook.wait = 3590
 	soon, _ := l.reserve(time.Hour, "")
 	obstacle(soon, "Slurm does not start it: PartitionTimeLimit")
-	ahead := l.Paced(15 * time.Second)
-	l.outlook.wait = int64(ahead/time.Second) - 5
-	missed, _ := l.reserve(ahead, "")
-	for reason := ""; reason != "PartitionTimeLimit"; time.Sleep(100 * time.Millisecond) {
-		j, err := l.slurm.Job(t.Context(), missed)
-		l.must(err)
-		reason = j.Reason
-	}
 	says := notStarted + ": Slurm does not start it: PartitionTimeLimit"
-	l.lookUntil(missed, func(_ slurm.QueueEntry, r api.Reservation) bool { return r.Note == says })
+	var missed int64
+	l.InTime(t, 15*time.Second, func(lead time.Duration) bool {
+		var p *api.Plan
+		missed, p = l.reserveAtOnce(lead, "")
+		for reason := ""; reason != "PartitionTimeLimit"; time.Sleep(100 * time.Millisecond) {
+			j, err := l.slurm.Job(t.Context(), missed)
+			l.must(err)
+			reason = j.Reason
+		}
+		if l.look(missed); passed(p.BeginBy) {
+			l.cancel(missed)
+			return false
+		}
+		l.lookUntil(missed, func(_ slurm.QueueEntry, r api.Reservation) bool { return r.Note == says })
+		return true
+	})
 	l.run("alice", "scancel", strconv.FormatInt(missed, 10))
 	if r := l.settled(missed); r.State != api.StateMissed || r.Note != says {
 		t.Errorf("settled as %+v", r)
@@ -238,42 +269,61 @@ func TestLiveTightened(t *testing.T) {
 // What the user changes is noted, and her job is not cancelled at its deadline. Nor is a job that
 // Slurm has requeued while its nodes idled. A list of licences that Slurm completes is no change.
 func TestLiveChanges(t *testing.T) {
+	t.Parallel()
 	l := newLab(t, limited(t), "slurm")
 	l.outlook.wait = 2
 	l.run("alice", "sbatch", "--nodes=2", "--exclusive", "--output=/dev/null", "--wrap=sleep 3600") // no node is free
-	ahead := l.Paced(10 * time.Second)
-	plain, _ := l.reserve(ahead, api.OnMissCancel, "--licenses=matlab")
-	l.look(plain)
-	l.run("root", "scontrol", "reconfigure")
+	// Slurm completes a list of licences when it reads its configuration.
+	var plain int64
+	l.InTime(t, 10*time.Second, func(lead time.Duration) bool {
+		var p *api.Plan
+		plain, p = l.reserve(lead, api.OnMissCancel, "--licenses=matlab")
+		l.look(plain)
+		l.run("root", "scontrol", "reconfigure")
+		if _, r := l.look(plain); passed(p.BeginBy) {
+			l.cancel(plain)
+			return false
+		} else if r.Note != "" {
+			t.Errorf("after Slurm has completed the licences: %+v", r)
+		}
+		return true
+	})
+	l.run("root", "scontrol", "update", "NodeName=node[1-2]", "AvailableFeatures=fast", "ActiveFeatures=fast")
 	changes := map[int64]string{}
-	operators := []string{"Contiguous=yes", "Deadline=now+1hour"}
-	for _, change := range append([]string{
-		"NumNodes=2", "Dependency=afterany:1", "Partition=short", "QOS=fast", "ReqNodeList=node1", "Features=fast", "Licenses=matlab:3", "Nice=10000",
-	}, operators...) {
-		user := "alice"
-		if slices.Contains(operators, change) {
-			user = "root"
-		}
-		if change == "Features=fast" {
-			l.run("root", "scontrol", "update", "NodeName=node[1-2]", "AvailableFeatures=fast", "ActiveFeatures=fast")
-		}
-		job, _ := l.reserve(ahead, api.OnMissCancel)
-		l.look(job)
-		l.run(user, "scontrol", "update", fmt.Sprintf("job=%d", job), change)
-		changes[job] = change
-	}
-	// Slurm refuses the number of nodes, but takes over the number of CPUs.
-	job, _ := l.reserve(ahead, api.OnMissCancel)
-	l.look(job)
-	_ = l.Command(t.Context(), "alice", "scontrol", "update", fmt.Sprintf("job=%d", job), "NumNodes=99").Run()
-	changes[job] = "NumNodes=99"
-	for job, change := range changes {
-		l.lookUntil(job, func(_ slurm.QueueEntry, r api.Reservation) bool {
-			return strings.Contains(r.Note, "not by varq") && strings.Contains(r.Note, "leaves the job alone")
+	last := int64(0) // of the deadlines
+	changed := func(user, change string, refused bool) {
+		l.InTime(t, 10*time.Second, func(lead time.Duration) bool {
+			job, p := l.reserve(lead, api.OnMissCancel)
+			l.look(job)
+			err := l.Command(t.Context(), user, "scontrol", "update", fmt.Sprintf("job=%d", job), change).Run()
+			if passed(p.BeginBy) {
+				l.cancel(job)
+				return false
+			}
+			if err != nil && !refused {
+				t.Fatalf("%s: %v", change, err)
+			}
+			l.lookUntil(job, func(_ slurm.QueueEntry, r api.Reservation) bool {
+				return strings.Contains(r.Note, "not by varq") && strings.Contains(r.Note, "leaves the job alone")
+			})
+			t.Logf("%s is noted", change)
+			changes[job], last = change, p.BeginBy
+			return true
 		})
-		t.Logf("%s is noted", change)
 	}
-	l.lookUntil(plain, func(j slurm.QueueEntry, r api.Reservation) bool { return j.ID == 0 && r.State == api.StateMissed })
+	for _, change := range []string{
+		"NumNodes=2", "Dependency=afterany:1", "Partition=short", "QOS=fast", "ReqNodeList=node1", "Features=fast", "Licenses=matlab:3", "Nice=10000",
+	} {
+		changed("alice", change, false)
+	}
+	for _, change := range []string{"Contiguous=yes", "Deadline=now+1hour"} { // by an operator
+		changed("root", change, false)
+	}
+	changed("alice", "NumNodes=99", true) // Slurm refuses the number of nodes, but takes over the number of CPUs
+
+	l.lookUntil(plain, func(j slurm.QueueEntry, r api.Reservation) bool {
+		return j.ID == 0 && r.State == api.StateMissed && passed(last+2*skew)
+	})
 	for job, change := range changes {
 		if j, r := l.look(job); j.ID == 0 || r.State != api.StatePending {
 			t.Errorf("after %s: job %+v, reservation %+v", change, j, r)
@@ -283,15 +333,24 @@ func TestLiveChanges(t *testing.T) {
 
 // A job that Slurm requeues while its nodes idle has started in time: it is not cancelled.
 func TestLiveRequeue(t *testing.T) {
+	t.Parallel()
 	l := newLab(t, limited(t), "slurm")
-	l.outlook.wait = 2
-	job, p := l.reserve(l.Paced(10*time.Second), api.OnMissCancel)
-	l.lookUntil(job, func(_ slurm.QueueEntry, r api.Reservation) bool {
-		return r.State == api.StateHolding && time.Now().Unix() > r.Start
+	var job int64
+	var p *api.Plan
+	l.InTime(t, 15*time.Second, func(lead time.Duration) bool {
+		job, p = l.reserveAtOnce(lead, api.OnMissCancel)
+		if !l.seenHolding(job, p) {
+			return false
+		}
+		l.run("root", "scontrol", "requeue", strconv.FormatInt(job, 10))
+		if passed(p.BeginBy) {
+			l.cancel(job)
+			return false
+		}
+		return true
 	})
-	l.run("root", "scontrol", "requeue", strconv.FormatInt(job, 10))
 	l.run("root", "scontrol", "update", "NodeName=node[1-2]", "State=DRAIN", "Reason=test")
-	j, r := l.lookUntil(job, func(slurm.QueueEntry, api.Reservation) bool { return time.Now().Unix() > p.BeginBy+2*skew })
+	j, r := l.lookUntil(job, func(slurm.QueueEntry, api.Reservation) bool { return passed(p.BeginBy + 2*skew) })
 	if j.ID == 0 || j.Start != 0 || r.State != api.StatePending {
 		t.Errorf("job %+v, reservation %+v", j, r)
 	}
@@ -302,15 +361,40 @@ func TestLiveRequeue(t *testing.T) {
 	}
 }
 
+// seenHolding looks until the job has been held for a second at least. If its deadline passes first, seenHolding
+// cancels the job and returns false.
+func (l *lab) seenHolding(job int64, p *api.Plan) bool {
+	l.t.Helper()
+	_, r := l.lookUntil(job, func(_ slurm.QueueEntry, r api.Reservation) bool {
+		return r.State == api.StateHolding && passed(r.Start+1) || passed(p.BeginBy)
+	})
+	if r.State == api.StateHolding && !passed(p.BeginBy) {
+		return true
+	}
+	l.cancel(job)
+	return false
+}
+
 // A job that was cancelled while its nodes idled has not begun its work, though a node that does not
 // answer keeps it in the queue beyond its deadline.
 func TestLiveEndedInHold(t *testing.T) {
+	t.Parallel()
 	l := newLab(t, limited(t), "slurm")
-	l.outlook.wait = 10
-	job, p := l.reserve(l.Paced(25*time.Second), "")
-	l.lookUntil(job, func(_ slurm.QueueEntry, r api.Reservation) bool { return r.State == api.StateHolding })
-	l.signalNodes(syscall.SIGSTOP)
-	l.run("alice", "scancel", strconv.FormatInt(job, 10))
+	var job int64
+	var p *api.Plan
+	l.InTime(t, 20*time.Second, func(lead time.Duration) bool {
+		job, p = l.reserveAtOnce(lead, "")
+		if !l.seenHolding(job, p) {
+			return false
+		}
+		l.signalNodes(syscall.SIGSTOP)
+		l.run("alice", "scancel", strconv.FormatInt(job, 10))
+		if passed(p.BeginBy) {
+			l.signalNodes(syscall.SIGCONT)
+			return false
+		}
+		return true
+	})
 	l.lookUntil(job, func(j slurm.QueueEntry, _ api.Reservation) bool {
 		if j.ID == 0 {
 			t.Fatal("the job is not in the queue any more")
@@ -342,10 +426,12 @@ func (l *lab) signalNodes(signal syscall.Signal) {
 // A slurmctld that is killed before it has saved a requeue forgets it, and goes on with the
 // submission before. The job is still the one that was promised, and its promise is settled.
 func TestLiveForgottenRequeue(t *testing.T) {
+	t.Parallel()
 	l := newLab(t, limited(t), "slurm")
 	ctx := t.Context()
-	l.outlook.wait = 2
-	job, _ := l.reserve(l.Paced(20*time.Second), "")
+	partition := func(state string) { l.run("root", "scontrol", "update", "PartitionName=main", "State="+state) }
+	partition("DOWN") // the job is not to start until its state is copied
+	job, _ := l.reserveAtOnce(time.Hour, "")
 	l.must(l.StopDaemon(cluster.Slurmctld))
 	names, err := filepath.Glob(l.Path("state", "job_state*"))
 	l.must(err)
@@ -355,7 +441,9 @@ func TestLiveForgottenRequeue(t *testing.T) {
 		l.must(err)
 	}
 	l.must(l.StartDaemon(ctx, cluster.Slurmctld))
+	partition("UP")
 	before, _ := l.lookUntil(job, func(_ slurm.QueueEntry, r api.Reservation) bool { return r.State == api.StateHolding })
+	partition("DOWN") // nor is it to start again before that was seen
 	l.run("root", "scontrol", "requeue", strconv.FormatInt(job, 10))
 	l.lookUntil(job, func(j slurm.QueueEntry, r api.Reservation) bool {
 		return j.Submit > before.Submit && r.State == api.StatePending
@@ -365,27 +453,25 @@ func TestLiveForgottenRequeue(t *testing.T) {
 		l.must(os.WriteFile(name, text, 0o600))
 	}
 	l.must(l.StartDaemon(ctx, cluster.Slurmctld))
+	partition("UP")
 	again, _ := l.lookUntil(job, func(j slurm.QueueEntry, r api.Reservation) bool { return j.Start != 0 && r.State != api.StatePending })
 	if again.Submit != before.Submit {
 		t.Fatalf("slurmctld has not forgotten the requeue: %+v, before %+v", again, before)
 	}
 	l.run("root", "scancel", strconv.FormatInt(job, 10))
 	l.lookUntil(job, func(_ slurm.QueueEntry, r api.Reservation) bool {
-		return r.State == api.StateMissed || r.State == api.StateKept || r.State == api.StateCancelled
+		return slices.Contains(api.SettledStates, r.State)
 	})
 }
 
 // As long as accounting does not say when a job ended, its promise is not settled. What accounting
 // says differently later corrects the settlement.
 func TestLiveVerdicts(t *testing.T) {
+	t.Parallel()
 	l := newLab(t, limited(t), "slurm")
-	l.outlook.wait = 2
 	ctx := t.Context()
-	job, p := l.reserve(l.Paced(5*time.Second), "")
-	l.lookUntil(job, func(_ slurm.QueueEntry, r api.Reservation) bool { return r.State == api.StateHolding })
-	for time.Now().Unix() <= p.BeginBy {
-		time.Sleep(100 * time.Millisecond)
-	}
+	job, p := l.startedInTime()
+	wait(p.BeginBy)
 	l.run("alice", "scancel", strconv.FormatInt(job, 10))
 	var run workload.Job
 	for run.End == 0 {
@@ -416,12 +502,27 @@ func TestLiveVerdicts(t *testing.T) {
 	}
 }
 
+// startedInTime reserves a job, and waits until it has started by its deadline.
+func (l *lab) startedInTime() (job int64, p *api.Plan) {
+	l.t.Helper()
+	l.InTime(l.t, 5*time.Second, func(lead time.Duration) bool {
+		job, p = l.reserveAtOnce(lead, "")
+		_, r := l.lookUntil(job, func(_ slurm.QueueEntry, r api.Reservation) bool { return r.Start != 0 })
+		if r.Start > p.BeginBy {
+			l.cancel(job)
+			return false
+		}
+		return true
+	})
+	return job, p
+}
+
 // A database that was down when a job started may never learn of its start. That the work had begun
 // in time is known all the same, from the queue.
 func TestLiveLostStart(t *testing.T) {
+	t.Parallel()
 	l := newLab(t, limited(t), "slurm")
-	l.outlook.wait = 2
-	job, p := l.reserve(l.Paced(5*time.Second), "")
+	job, p := l.startedInTime()
 	l.lookUntil(job, func(_ slurm.QueueEntry, r api.Reservation) bool { return r.State == api.StateRunning })
 	l.run("alice", "scancel", strconv.FormatInt(job, 10))
 	for end := int64(0); end == 0; {
@@ -434,8 +535,7 @@ func TestLiveLostStart(t *testing.T) {
 	const completed = 3
 	_, err := l.Query(t.Context(), "UPDATE lab_job_table SET state = %d, time_start = 0 WHERE id_job = %d", completed, job)
 	l.must(err)
-	_, r := l.lookUntil(job, func(j slurm.QueueEntry, _ api.Reservation) bool { return j.ID == 0 })
-	if r.State != api.StateKept || r.Start == 0 || r.WorkStart != p.BeginBy {
+	if r := l.settled(job); r.State != api.StateKept || r.Start == 0 || r.WorkStart != p.BeginBy {
 		t.Errorf("%+v", r)
 	}
 }
@@ -443,6 +543,7 @@ func TestLiveLostStart(t *testing.T) {
 // A job in Slurm's queue is never made eligible so early that its nodes idle for longer than was
 // quoted, unless its user agrees.
 func TestLiveCeiling(t *testing.T) {
+	t.Parallel()
 	l := newLab(t, limited(t), "slurm")
 	job, p := l.reserve(2*time.Hour, "")
 	l.look(job)

@@ -20,14 +20,14 @@ import (
 func (l *lab) settled(job int64) api.Reservation {
 	l.t.Helper()
 	_, r := l.lookUntil(job, func(_ slurm.QueueEntry, r api.Reservation) bool {
-		return r.State == api.StateKept || r.State == api.StateMissed || r.State == api.StateCancelled
+		return slices.Contains(api.SettledStates, r.State)
 	})
 	return r
 }
 
 // wait waits until the clock shows a later time than at.
 func wait(at int64) {
-	for time.Now().Unix() <= at {
+	for !passed(at + 1) {
 		time.Sleep(100 * time.Millisecond)
 	}
 }
@@ -35,6 +35,7 @@ func wait(at int64) {
 // A user who ends her salloc or srun while its nodes idle has cancelled it, whatever Slurm calls
 // that.
 func TestLiveInteractive(t *testing.T) {
+	t.Parallel()
 	l := newLab(t, limited(t), "slurm")
 	l.outlook.wait = 600
 	for _, test := range []struct{ command, end string }{{"salloc", "0"}, {"salloc", "3"}, {"salloc", "HUP"}, {"srun", "HUP"}} {
@@ -66,6 +67,7 @@ func TestLiveInteractive(t *testing.T) {
 
 // A job that Slurm ends because of its own --deadline is settled, though it never started.
 func TestLiveDeadline(t *testing.T) {
+	t.Parallel()
 	l := newLab(t, limited(t), "slurm")
 	l.run("alice", "sbatch", "--nodes=2", "--exclusive", "--output=/dev/null", "--wrap=sleep 3600") // no node is free
 	job, _ := l.reserve(600*time.Second, "")                                                        // eligible at once
@@ -78,6 +80,7 @@ func TestLiveDeadline(t *testing.T) {
 
 // A user who lets her job start now has moved it, though it starts before the keeper looks.
 func TestLiveStartNow(t *testing.T) {
+	t.Parallel()
 	l := newLab(t, limited(t), "slurm")
 	job, p := l.reserve(time.Hour, "")
 	l.look(job)
@@ -96,6 +99,7 @@ func TestLiveStartNow(t *testing.T) {
 
 // What is told of a job that its user has changed is how it is, at the look that sees it.
 func TestLiveStatus(t *testing.T) {
+	t.Parallel()
 	l := newLab(t, limited(t), "slurm")
 	job, p := l.reserve(time.Hour, "")
 	if _, r := l.look(job); r.Now < p.Prob {
@@ -131,17 +135,25 @@ func TestLiveStatus(t *testing.T) {
 // A job that its user has held beyond its begin time is not cancelled, though she has released it
 // before the deadline.
 func TestLiveReleased(t *testing.T) {
+	t.Parallel()
 	l := newLab(t, limited(t), "slurm")
-	ahead := l.Paced(10 * time.Second)
-	l.outlook.wait = int64(ahead / time.Second)
 	l.run("alice", "sbatch", "--nodes=2", "--exclusive", "--output=/dev/null", "--wrap=sleep 3600") // no node is free
-	job, p := l.reserve(ahead, api.OnMissCancel)
-	id := strconv.FormatInt(job, 10)
-	l.run("alice", "scontrol", "hold", id)
-	l.look(job)
-	wait(p.BeginTime)
-	l.run("alice", "scontrol", "release", id)
-	j, r := l.lookUntil(job, func(slurm.QueueEntry, api.Reservation) bool { return time.Now().Unix() > p.BeginBy+2*skew })
+	var job int64
+	var p *api.Plan
+	l.InTime(t, 10*time.Second, func(lead time.Duration) bool {
+		job, p = l.reserveAtOnce(lead, api.OnMissCancel)
+		id := strconv.FormatInt(job, 10)
+		l.run("alice", "scontrol", "hold", id)
+		l.look(job)
+		wait(p.BeginTime)
+		_ = l.Command(t.Context(), "alice", "scontrol", "release", id).Run() // fails if that look was late, and cancelled the job
+		if passed(p.BeginBy) {
+			l.cancel(job)
+			return false
+		}
+		return true
+	})
+	j, r := l.lookUntil(job, func(slurm.QueueEntry, api.Reservation) bool { return passed(p.BeginBy + 2*skew) })
 	if j.ID == 0 || r.State != api.StatePending {
 		t.Errorf("job %+v, reservation %+v", j, r)
 	}
@@ -150,18 +162,26 @@ func TestLiveReleased(t *testing.T) {
 // A job that Slurm cannot launch, and so holds, has not been held by its user. It is not cancelled,
 // and the promise is missed.
 func TestLiveLaunchFails(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	prolog := filepath.Join(dir, "prolog")
 	if err := os.WriteFile(prolog, []byte("#!/bin/sh\nexit 1\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	l := newLab(t, cluster.ForTest(t, cluster.Options{Nodes: 2, Bind: []string{dir}, SlurmConf: "Prolog=" + prolog}), "slurm")
-	l.outlook.wait = 2
-	job, p := l.reserve(l.Paced(10*time.Second), api.OnMissCancel)
-	l.lookUntil(job, func(_ slurm.QueueEntry, r api.Reservation) bool {
-		return strings.Contains(r.Note, "held by Slurm (launch failed")
+	var job int64
+	var p *api.Plan
+	l.InTime(t, 10*time.Second, func(lead time.Duration) bool {
+		job, p = l.reserveAtOnce(lead, api.OnMissCancel)
+		held := func(r api.Reservation) bool { return strings.Contains(r.Note, "held by Slurm (launch failed") }
+		_, r := l.lookUntil(job, func(_ slurm.QueueEntry, r api.Reservation) bool { return held(r) || passed(p.BeginBy) })
+		if !held(r) {
+			l.cancel(job)
+			l.run("root", "scontrol", "update", "NodeName=node[1-2]", "State=RESUME") // Slurm drains a node whose prolog fails
+		}
+		return held(r)
 	})
-	j, r := l.lookUntil(job, func(slurm.QueueEntry, api.Reservation) bool { return time.Now().Unix() > p.BeginBy+2*skew })
+	j, r := l.lookUntil(job, func(slurm.QueueEntry, api.Reservation) bool { return passed(p.BeginBy + 2*skew) })
 	if j.ID == 0 || r.State != api.StatePending || r.Yielded {
 		t.Errorf("job %+v, reservation %+v", j, r)
 	}
@@ -173,6 +193,7 @@ func TestLiveLaunchFails(t *testing.T) {
 
 // Many jobs that are cancelled at once are settled at the next two looks.
 func TestLiveManyGone(t *testing.T) {
+	t.Parallel()
 	const rounds, jobs = 6, 100 // a user has at most 100 promises without a job
 	l := newLab(t, limited(t), "slurm")
 	look := func() (open int) {
@@ -219,8 +240,8 @@ func TestLiveManyGone(t *testing.T) {
 // While an operator has suspended a job, its work does not begin, though it has its nodes: a promise
 // is kept if it goes on before the deadline, and missed otherwise.
 func TestLiveSuspended(t *testing.T) {
+	t.Parallel()
 	l := newLab(t, limited(t), "slurm")
-	l.outlook.wait = 5
 	for _, test := range []struct {
 		until string // the job is suspended
 		state string
@@ -230,29 +251,42 @@ func TestLiveSuspended(t *testing.T) {
 		{"after the deadline", api.StateMissed, "resumed"},
 		{"the end", api.StateMissed, "suspended"},
 	} {
-		job, p := l.reserve(l.Paced(15*time.Second), "")
-		id := strconv.FormatInt(job, 10)
-		l.lookUntil(job, func(_ slurm.QueueEntry, r api.Reservation) bool {
-			return r.State == api.StateHolding && time.Now().Unix() > r.Start
-		})
-		l.run("root", "scontrol", "suspend", id)
-		if j, r := l.look(job); r.State != api.StateHolding || !strings.Contains(r.Note, "suspended") {
-			t.Fatalf("the deadline is %d; job %+v, reservation %+v", p.BeginBy, j, r)
-		}
-		if test.state == api.StateMissed {
-			wait(p.BeginBy + skew)
-			if _, r := l.look(job); r.State != api.StateHolding || r.WorkStart != 0 {
-				t.Errorf("until %s: after the deadline, while it is suspended: %+v", test.until, r)
+		l.InTime(t, 15*time.Second, func(lead time.Duration) bool {
+			job, p := l.reserveAtOnce(lead, "")
+			id := strconv.FormatInt(job, 10)
+			if !l.seenHolding(job, p) {
+				return false
 			}
-		}
-		if test.until != "the end" {
-			l.run("root", "scontrol", "resume", id)
-			l.lookUntil(job, func(_ slurm.QueueEntry, r api.Reservation) bool { return r.State == api.StateRunning })
-			wait(p.BeginBy + skew)
-		}
-		l.run("alice", "scancel", id)
-		if r := l.settled(job); r.State != test.state || !strings.Contains(r.Note, test.note) {
-			t.Errorf("suspended until %s: %s, %q; %+v", test.until, r.State, r.Note, r)
-		}
+			l.run("root", "scontrol", "suspend", id)
+			j, r := l.look(job)
+			if test.state == api.StateKept {
+				l.run("root", "scontrol", "resume", id)
+			}
+			if passed(p.BeginBy) {
+				l.cancel(job)
+				return false
+			}
+			if r.State != api.StateHolding || !strings.Contains(r.Note, "suspended") {
+				t.Fatalf("the deadline is %d; job %+v, reservation %+v", p.BeginBy, j, r)
+			}
+			if test.state == api.StateMissed {
+				wait(p.BeginBy + skew)
+				if _, r := l.look(job); r.State != api.StateHolding || r.WorkStart != 0 {
+					t.Errorf("until %s: after the deadline, while it is suspended: %+v", test.until, r)
+				}
+			}
+			if test.until == "after the deadline" {
+				l.run("root", "scontrol", "resume", id)
+			}
+			if test.until != "the end" {
+				l.lookUntil(job, func(_ slurm.QueueEntry, r api.Reservation) bool { return r.State == api.StateRunning })
+				wait(p.BeginBy + skew)
+			}
+			l.run("alice", "scancel", id)
+			if r := l.settled(job); r.State != test.state || !strings.Contains(r.Note, test.note) {
+				t.Errorf("suspended until %s: %s, %q; %+v", test.until, r.State, r.Note, r)
+			}
+			return true
+		})
 	}
 }

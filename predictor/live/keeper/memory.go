@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/ledger"
 )
 
@@ -22,14 +23,19 @@ const maxExpired = 1000
 // and retries what failed without waiting for retryAfter.
 type memory struct {
 	mu        sync.Mutex
-	forecasts map[string]float64 // by plan: the latest probability of a start by BeginBy
-	obstacles map[string]string  // by plan with a forecast of 0: why it is 0
-	retry     map[string]int64   // by plan: when to try again
-	unclaimed []*ledger.Entry    // open plans without a job, as Watch has read them
-	rescues   map[string]rescue  // by plan: what would keep an endangered promise
-	warned    map[string]warning // by plan
-	later     map[string]int64   // by plan: by when an endangered job ends with the probability promised
-	changed   map[string]int64   // by plan: when its job was changed, outside Watch
+	forecasts map[string]float64        // by plan: the latest probability of a start by BeginBy
+	obstacles map[string]string         // by plan with a forecast of 0: why it is 0
+	retry     map[string]int64          // by plan: when to try again
+	unclaimed []*ledger.Entry           // open plans without a job, as Watch has read them
+	rescues   map[string]rescue         // by plan: what would keep an endangered promise
+	warned    map[string]warning        // by plan
+	later     map[string]int64          // by plan: by when an endangered job ends with the probability promised
+	changed   map[string]int64          // by plan: when its job was changed, outside Watch
+	fates     map[string]api.GroupState // by group: what its home has said last
+	homes     map[string]silence        // by name: homes of groups that do not answer
+	told      map[string]int64          // by plan: until when the home of its group need not be told again that its job was cancelled
+	asks      map[string]question       // by plan
+	absent    map[string]int64          // by plan: since when the queue has not shown its job
 	// lastBound is the job that nextBound returned last.
 	lastBound int64
 	// listingFrom is the time from which on accounting is asked for several jobs at once, because
@@ -41,15 +47,17 @@ type memory struct {
 }
 
 func newMemory() memory {
-	return memory{forecasts: map[string]float64{}, obstacles: map[string]string{}, retry: map[string]int64{}, rescues: map[string]rescue{}, later: map[string]int64{}, warned: map[string]warning{}, changed: map[string]int64{}}
+	return memory{forecasts: map[string]float64{}, obstacles: map[string]string{}, retry: map[string]int64{}, rescues: map[string]rescue{}, later: map[string]int64{}, warned: map[string]warning{}, changed: map[string]int64{}, fates: map[string]api.GroupState{}, homes: map[string]silence{}, told: map[string]int64{}, absent: map[string]int64{}, asks: map[string]question{}}
 }
 
 // retain forgets the reservations that are not in open, and notes those without a job.
 func (m *memory) retain(open []ledger.Entry) {
 	isOpen := make(map[string]bool, len(open))
+	groups := map[string]bool{}
 	var unclaimed []*ledger.Entry
 	for i := range open {
 		isOpen[open[i].ID] = true
+		groups[open[i].Group] = true
 		if open[i].Job == 0 {
 			unclaimed = append(unclaimed, &open[i])
 		}
@@ -64,6 +72,9 @@ func (m *memory) retain(open []ledger.Entry) {
 	keepOnly(m.later, isOpen)
 	keepOnly(m.warned, isOpen)
 	keepOnly(m.changed, isOpen)
+	keepOnly(m.absent, isOpen)
+	keepOnly(m.asks, isOpen)
+	keepOnly(m.fates, groups)
 }
 
 // keepOnly deletes the plans that are not in open.
@@ -148,6 +159,41 @@ func (m *memory) retryNow(plan string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.retry, plan)
+}
+
+// question is the last one of a job whether its work may begin.
+type question struct {
+	at    int64 // or when it was first looked for
+	heard bool
+}
+
+// asked notes that the job of a plan asks whether its work may begin.
+func (m *memory) asked(plan string, now int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.asks[plan] = question{now, true}
+}
+
+// askedLast returns when the job of a plan has last asked. One that never has counts as having asked when this was first called.
+func (m *memory) askedLast(plan string, now int64) (last int64, never bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	a, known := m.asks[plan]
+	if !known {
+		a.at = now
+		m.asks[plan] = a
+	}
+	return a.at, !a.heard
+}
+
+// absentSince returns since when the queue has not shown the job of a plan: from now on if it is new.
+func (m *memory) absentSince(plan string, now int64) int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.absent[plan] == 0 {
+		m.absent[plan] = now
+	}
+	return m.absent[plan]
 }
 
 // changeNow notes that the job of plan is changed outside Watch.
@@ -274,4 +320,81 @@ func (m *memory) rescue(plan string) (rescue, bool) {
 	defer m.mu.Unlock()
 	r, ok := m.rescues[plan]
 	return r, ok
+}
+
+// silence is since when a home has not answered, and when it is asked again, Unix seconds.
+type silence struct{ since, again int64 }
+
+// heardHome notes what a home has said of groups, or that it has not answered.
+func (m *memory) heardHome(a *homeAnswer, now int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if a.err != nil {
+		m.homes[a.home] = silence{since: cmp.Or(m.homes[a.home].since, now), again: now + homePause}
+		return
+	}
+	delete(m.homes, a.home)
+	for _, group := range a.groups {
+		m.fates[group] = api.GroupState{Group: group, Why: "the site that keeps the group does not know it"}
+	}
+	for _, state := range a.states {
+		if slices.Contains(a.groups, state.Group) {
+			m.fates[state.Group] = state
+		}
+	}
+}
+
+// homeTold reports whether the home of a plan's group knows that its job was cancelled.
+func (m *memory) homeTold(plan string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	_, told := m.told[plan]
+	return told
+}
+
+// toldHome notes that the home of a plan's group knows that its job was cancelled. That matters until a time.
+func (m *memory) toldHome(plan string, until int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.told[plan] = until
+}
+
+// forgetTold forgets what does not matter any more.
+func (m *memory) forgetTold(now int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	maps.DeleteFunc(m.told, func(_ string, until int64) bool { return until < now })
+}
+
+// homePaused reports whether a home has not answered of late.
+func (m *memory) homePaused(home string, now int64) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return now < m.homes[home].again
+}
+
+// fateKnown reports whether the group's home has told of e's group when it was asked last, or never will.
+func (m *memory) fateKnown(e *ledger.Entry, now int64) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	silent, isSilent := m.homes[e.Home]
+	_, known := m.fates[e.Group]
+	return known && !isSilent || isSilent && now-silent.since > homeLost
+}
+
+// fate returns what becomes of the job of e by what its group's home has said last.
+func (m *memory) fate(e *ledger.Entry, now int64) api.GateAnswer {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if silent, ok := m.homes[e.Home]; ok && now-silent.since > homeLost {
+		return api.GateAnswer{Answer: api.GateLost, Why: "the site that keeps the group has not answered for a day"}
+	}
+	switch state, known := m.fates[e.Group]; {
+	case !known, state.Open:
+		return api.GateAnswer{Answer: api.GateWait}
+	case state.Won(e.ID):
+		return api.GateAnswer{Answer: api.GateGo, At: state.At}
+	default:
+		return api.GateAnswer{Answer: api.GateLost, Why: state.Why}
+	}
 }

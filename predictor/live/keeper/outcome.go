@@ -21,6 +21,9 @@ const notStarted = "not started by the deadline"
 // putBack says what has come between a job and its deadline.
 const putBack = "it had been put back into the queue before its work could begin"
 
+// suspendedThen is the note of a job that did not get to its work because it was suspended.
+var suspendedThen = stopper(suspended) + ", when its work was to begin"
+
 // ended reports whether accounting knows how a run of e's job ended. After an outage slurmdbd may
 // report for a while, or for ever, that a job is COMPLETED, but no end or no start. Not yet known is
 // not known; but the start is not needed if the queue has shown it.
@@ -44,7 +47,7 @@ func workBegan(e *ledger.Entry, run *workload.Job) int64 {
 		}
 		at = max(at, p.WorkStart)
 	}
-	if run.Start == 0 || run.End < at {
+	if run.Start == 0 || run.End < at || !mayWork(e) {
 		return 0
 	}
 	return at
@@ -73,7 +76,7 @@ func neverAccepted(run *workload.Job) bool {
 //
 //   - Kept: the job started by BeginBy, lasted until its work began, and was not suspended until
 //     after BeginBy, by accounting or as the queue has shown it. A later requeue changes nothing.
-//   - Cancelled: the job was cancelled before BeginBy, also by Slurm because of the job's own
+//   - Cancelled: it was not confirmed, so that nothing was promised; another job of its group ran instead, before the job had missed its deadline; or the job was cancelled before BeginBy, also by Slurm because of the job's own
 //     --deadline, or its srun or salloc was ended before its work could begin; or the promise was
 //     not kept, and the user had held the job or somebody had changed it. What they do once the
 //     queue has shown the job to be late is no excuse.
@@ -88,6 +91,20 @@ func judge(e *ledger.Entry, run *workload.Job, now int64) (s ledger.Settlement, 
 	s = ledger.Settlement{At: now, Eligible: run.Eligible, Start: run.Start, End: run.End, Run: run.Submit, Evicted: run.Evicted}
 	if run.Start != 0 {
 		s.Nodes = run.Nodes
+	}
+	if unconfirmed(e) {
+		s.Outcome = api.StateCancelled
+		return s, notConfirmed
+	}
+	if e.Progress.Gate == api.GateLost {
+		s.Outcome = api.StateCancelled
+		switch p := &e.Progress; {
+		case p.Late && p.Stopped == suspended && p.Start == run.Start:
+			s.Outcome, why = api.StateMissed, suspendedThen
+		case p.Late, (run.Start == 0 || run.Start > e.BeginBy) && run.End > e.BeginBy+skew:
+			s.Outcome = api.StateMissed
+		}
+		return s, why // if it is empty, the note says why
 	}
 	if p := &e.Progress; seenKept(e) {
 		if run.Start != 0 && p.Start != run.Start {
@@ -128,10 +145,12 @@ func judge(e *ledger.Entry, run *workload.Job, now int64) (s ledger.Settlement, 
 		if e.Progress.HeldBefore > 0 {
 			why += "; " + putBack
 		}
+	case s.WorkStart != 0 && e.Progress.Gated > e.BeginBy:
+		s.Outcome, why = api.StateMissed, fmt.Sprintf("its group let the work begin %d s after the deadline", e.Progress.Gated-e.BeginBy)
 	case s.WorkStart != 0:
 		s.Outcome, why = api.StateMissed, fmt.Sprintf("%s, and resumed %d s after the deadline", stopper(suspended), s.WorkStart-e.BeginBy)
 	case e.Progress.Stopped == suspended && e.Progress.Start == run.Start:
-		s.Outcome, why = api.StateMissed, stopper(suspended)+", when its work was to begin"
+		s.Outcome, why = api.StateMissed, suspendedThen
 	case run.Evicted:
 		s.Outcome, why = api.StateMissed, "its nodes failed or were taken away before its work could begin"
 	default:
@@ -146,6 +165,8 @@ func judgeLost(e *ledger.Entry, now int64) (s ledger.Settlement, why string) {
 	p := &e.Progress
 	s = ledger.Settlement{At: now, Outcome: api.StateCancelled, Eligible: p.Eligible, Start: p.Start, WorkStart: p.WorkStart, Nodes: p.Nodes}
 	switch {
+	case p.Gate == api.GateLost && !p.Late:
+		why = e.Note
 	case e.FinishBy != 0 && p.Late:
 		s.Outcome, why = api.StateMissed, notFinished+", and accounting knows of no end"
 	case e.FinishBy != 0:
@@ -153,6 +174,8 @@ func judgeLost(e *ledger.Entry, now int64) (s ledger.Settlement, why string) {
 		s.Outcome, why = api.StateKept, "its work began in time, but accounting knows of no end"
 	case p.Late, p.Start > e.BeginBy && !p.Yielded:
 		s.Outcome, why = api.StateMissed, "not started by the deadline, and accounting knows of no end"
+	case p.WorkStart > e.BeginBy && p.Gated > e.BeginBy:
+		s.Outcome, why = api.StateMissed, "its group let the work begin after the deadline, and accounting knows of no end"
 	case p.WorkStart > e.BeginBy && !p.Yielded:
 		s.Outcome, why = api.StateMissed, stopper(suspended)+" beyond the deadline, and accounting knows of no end"
 	}

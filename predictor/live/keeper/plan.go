@@ -17,6 +17,12 @@ import (
 // the ledger, on disk, before Plan returns. Otherwise the plan is a quote, and nothing is
 // promised. A refusal is an answer and not an error. The errors are faults of package api.
 func (k *Keeper) Plan(ctx context.Context, user string, req *api.PlanRequest, promise bool) (api.PlanAnswer, error) {
+	if err := k.checkHome(req); err != nil {
+		return api.PlanAnswer{}, err
+	}
+	if len(req.Sizes) > 0 {
+		return k.planSizes(ctx, user, req, promise)
+	}
 	if req.Finishes() {
 		return k.planCompletion(ctx, user, req, promise)
 	}
@@ -82,6 +88,11 @@ func (k *Keeper) plan(ctx context.Context, user string, req *api.PlanRequest, pr
 	}
 	plan.Earliest = terms.ceiling(&plan, r.Earliest)
 	plan.OnMiss = cmp.Or(req.OnMiss, api.OnMissRun)
+	if req.Tentative != 0 {
+		plan.Tentative = now + req.Tentative
+	}
+	plan.Group, plan.Home = req.Group, req.Home
+	plan.Cluster = stay(planner.Cluster)
 	plan.Exclude, plan.Safer = k.avoided(planner.Cluster, &got.Job, req, duringWork(plan.Slot-now, &got.Job))
 	if k.Shadow {
 		return refuse(k.onlyWatching(&plan))
@@ -209,4 +220,12 @@ func apiRefusal(no *trajectory.Refusal) *api.Refusal {
 		r.Offers = append(r.Offers, offer)
 	}
 	return r
+}
+
+// stay returns what a plan's Cluster is: the promise is about the queue of this cluster, and not of its siblings in a federation.
+func stay(c *limits.Cluster) string {
+	if !c.Federated {
+		return ""
+	}
+	return c.Name
 }

@@ -25,3 +25,22 @@ func TestQuoteTellsTheCeiling(t *testing.T) {
 		t.Errorf("the ceiling is %v, and %v is quoted", a.Ceiling, a.Plan.Worst)
 	}
 }
+
+// A promise of a cluster in a federation names the cluster, whose queue it is about.
+func TestPlanOfFederatedCluster(t *testing.T) {
+	s := newSite(t)
+	for cluster, federated := range map[string]bool{"": false, "lab": true} {
+		s.slurm.federated = federated
+		s.refresh()
+		request := api.PlanRequest{Job: workload.Request{Size: workload.Size{Nodes: 2}, Limit: 3600}, BeginBy: epoch + 7200}
+		a, err := s.Plan(t.Context(), "alice", &request, false)
+		if err != nil || a.Plan == nil || a.Plan.Cluster != cluster {
+			t.Errorf("in a federation %v: %+v, %v", federated, a, err)
+		}
+		request.BeginBy, request.FinishBy = 0, epoch+8*3600
+		a, err = s.Plan(t.Context(), "alice", &request, false)
+		if err != nil || a.Plan == nil || a.Plan.Cluster != cluster {
+			t.Errorf("in a federation %v: %+v, %v", federated, a, err)
+		}
+	}
+}

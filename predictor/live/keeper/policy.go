@@ -16,12 +16,24 @@ type terms struct {
 	who   policy.Who
 	cost  api.MaxCost // the ceiling asked for, or the site's
 	asked bool        // the user has named the ceiling
+	group float64     // the probability asked for the group that the job is a member of, or 0
+	// option is the user's, which says the probability.
+	option string
 }
+
+// The options that say the probability: of sbatch, and of varq reserve.
+const (
+	optionProb    = "--prob"
+	optionMinProb = "--min-prob"
+)
 
 // terms returns the rules that apply to a request. It fills in the site's defaults: r's
 // probability and the ceiling.
 func (k *Keeper) terms(planner *trajectory.Planner, r *trajectory.Request, req *api.PlanRequest) terms {
-	t := terms{cost: req.MaxCost, asked: req.MaxCost != api.MaxCost{}}
+	t := terms{cost: req.MaxCost, asked: req.MaxCost != api.MaxCost{}, group: req.GroupProb, option: optionProb}
+	if req.Tentative != 0 {
+		t.option = optionMinProb
+	}
 	if len(k.Policy) > 0 {
 		job := r.Job
 		if whole, err := planner.Cluster.Complete(job); err == nil { // the planner tells the error
@@ -39,7 +51,10 @@ func (k *Keeper) terms(planner *trajectory.Planner, r *trajectory.Request, req *
 	return t
 }
 
-func (t *terms) admit(prob float64) *api.Refusal { return apiRule(t.rules.Admit(t.who, prob)) }
+// admit returns a refusal if the rules do not allow a promise of a probability, or one of the group's.
+func (t *terms) admit(prob float64) *api.Refusal {
+	return apiRule(t.rules.Admit(t.who, max(prob, t.group), t.option))
+}
 
 // forbids reports whether the idle nodes of an offer cost more than the rules allow.
 func (t *terms) forbids(o api.Offer) bool {

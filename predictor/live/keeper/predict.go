@@ -20,6 +20,11 @@ var defaultQuantiles = []float64{.5, .75, .9, .95}
 // the lower confidence bound on the distribution function, and so is longer: an upper
 // confidence bound on the quantile. The errors are faults of package api.
 func (k *Keeper) Predict(ctx context.Context, user string, req *api.PredictRequest) (api.Prediction, error) {
+	return k.predict(ctx, user, req, 0)
+}
+
+// predict is Predict. If id is not 0, it is that of a job that waits already, and would be submitted anew with this request.
+func (k *Keeper) predict(ctx context.Context, user string, req *api.PredictRequest, id int64) (api.Prediction, error) {
 	planner, err := k.planner()
 	if err != nil {
 		return api.Prediction{}, err
@@ -36,7 +41,13 @@ func (k *Keeper) Predict(ctx context.Context, user string, req *api.PredictReque
 	if len(asked) == 0 {
 		asked = defaultQuantiles
 	}
-	got, ok := k.Outlook.Predict(job)
+	var got forecast.Answer
+	var ok bool
+	if req.Forecaster == api.ForecasterDowney {
+		got, ok = k.Outlook.Downey(job)
+	} else {
+		got, ok = k.Outlook.Predict(job, id)
+	}
 	answer := api.Prediction{Job: job, Bounds: make([]api.Bound, len(asked)), Evidence: apiEvidence(&got.Evidence)}
 	now := k.Now()
 	claims, err := k.claims(ctx, now)

@@ -38,6 +38,20 @@ func TestPredict(t *testing.T) {
 	}
 }
 
+// Downey's predictors have quantiles, and no bounds on which to promise.
+func TestPredictDowney(t *testing.T) {
+	s := newSite(t)
+	p, err := s.Predict(t.Context(), "alice", &api.PredictRequest{Forecaster: api.ForecasterDowney})
+	if err != nil || p.Sample != 300 || p.Members != nil {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	for _, b := range p.Bounds {
+		if b.Expected == nil || *b.Expected > delay.At(delay.Index(600)) || b.Seconds != nil {
+			t.Errorf("the %v quantile: expected %v, at most %v", b.Quantile, b.Expected, b.Seconds)
+		}
+	}
+}
+
 // A job that is alone on its nodes is forecast with all their CPUs, as it is when it is promised.
 func TestPredictExclusive(t *testing.T) {
 	s := newSite(t)

@@ -1,9 +1,12 @@
 package keeper
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/groups"
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/promise/report"
 )
@@ -20,9 +23,12 @@ func (k *Keeper) Report(ctx context.Context, user string, q api.ReportQuery) (ap
 	if err != nil {
 		return api.Report{}, err
 	}
-	promises := make([]report.Promise, len(list))
+	promises, err := k.groupPromises(ctx, whose, q.Selection)
+	if err != nil {
+		return api.Report{}, err
+	}
 	for i := range list {
-		promises[i] = reportPromise(&list[i])
+		promises = append(promises, reportPromise(&list[i]))
 	}
 	rows, err := report.Make(q.By, promises, k.Zone)
 	if err != nil {
@@ -41,8 +47,45 @@ func reportPromise(r *api.Reservation) report.Promise {
 		User: r.User, Account: r.Account, Partition: r.Partition, Outcome: reportOutcomes[r.State],
 		Prob: r.Prob, Estimate: r.Estimate, Deadline: r.Deadline(), Work: r.Work.NodeSeconds, HoldUntil: r.HoldUntil,
 		Start: r.Start, WorkStart: r.WorkStart, End: r.End, HeldBefore: r.HeldBefore, WorkedBefore: r.WorkedBefore, Evicted: r.Evicted, Nodes: r.Has(),
+		Member: r.Group != "",
 	}
 }
+
+// groupPromises returns the promises that groups are, of which this site is the home, of a user or of all. A group is of the
+// account and partition of its first job here; one without a job here has the partition of its first job, and no account.
+func (k *Keeper) groupPromises(ctx context.Context, user string, q api.Selection) ([]report.Promise, error) {
+	kept, err := k.Ledger.GroupsOf(ctx, user, q.Start, q.End)
+	if err != nil || len(kept) == 0 {
+		return nil, err
+	}
+	local := map[string][]api.Reservation{} // the members here of any state, by group
+	members, err := k.list(ctx, ledger.Query{User: user, Grouped: true})
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range members {
+		local[r.Group] = append(local[r.Group], r)
+	}
+	var promises []report.Promise
+	for i := range kept {
+		g := &kept[i]
+		p := report.Promise{User: g.User, Partition: g.Members[0].Partition, Prob: g.Prob, Estimate: g.Joint, Deadline: g.Deadline}
+		name := ""
+		if here := local[g.ID]; len(here) > 0 {
+			first := slices.MinFunc(here, func(a, b api.Reservation) int { return cmp.Compare(a.Job, b.Job) })
+			p.Account, p.Partition, p.Work, name = first.Account, first.Partition, first.Work.NodeSeconds, first.Name
+		}
+		state := groups.State(g, k.Now())
+		p.Outcome = reportOutcomes[state]
+		if selects(q.Accounts, p.Account) && selects(q.Partitions, p.Partition) && selects(q.Names, name) && selects(q.States, state) {
+			promises = append(promises, p)
+		}
+	}
+	return promises, nil
+}
+
+// selects reports whether a list of a Selection selects a value.
+func selects(list []string, value string) bool { return len(list) == 0 || slices.Contains(list, value) }
 
 // reportOutcomes has the outcome for each state of a settled reservation. All other states
 // are report.Open.

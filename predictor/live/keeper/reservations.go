@@ -55,13 +55,13 @@ func (k *Keeper) list(ctx context.Context, q ledger.Query) ([]api.Reservation, e
 // operator gets those of all users if operatorGetsAll is true. Only operators may name
 // another user.
 func (k *Keeper) whose(asker, asked string, operatorGetsAll bool) (string, error) {
-	if asked == "" && operatorGetsAll && k.operator(asker) {
+	if asked == "" && operatorGetsAll && k.Operator(asker) {
 		return "", nil
 	}
 	if asked == "" || asked == asker {
 		return asker, nil
 	}
-	if !k.operator(asker) {
+	if !k.Operator(asker) {
 		return "", api.Fault(api.ErrForbidden, "only Slurm's operators may see the reservations of other users")
 	}
 	if asked == api.Everybody {

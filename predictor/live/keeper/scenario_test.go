@@ -48,7 +48,7 @@ import (
 // Everything happens now, or at=TIME:
 //
 //	promise|quote PLAN by TIME [to USER] [after TIME] [best-effort] [on-miss=cancel] [max-cost=N]
-//	             [prob=P] [partition=NAME] [account=NAME]
+//	             [prob=P] [partition=NAME] [account=NAME] [tentative=SPAN] [home=NAME] [group-prob=P]
 //	                                 max-cost is N node-hours, or with Nx N times the quote
 //	promise|quote PLAN end [by TIME] [risk=P] ...
 //	                                 of the job's end
@@ -56,6 +56,14 @@ import (
 //	submit PLAN as JOB [by USER]     as the plan says
 //	bind PLAN to JOB [by USER]
 //	cancel PLAN [by USER]
+//	confirm PLAN as JOB [by USER]    a tentative promise
+//	home up|down                     whether the home of the group answers
+//	group any|all by TIME PLAN as JOB [PLAN as JOB]
+//	                                 registers the group of the plans that were promised with home=home; the
+//	                                 first is at alpha, the other at beta
+//	gate PLAN as JOB [by USER]       the job asks whether its work may begin
+//	claim PLAN as JOB                the same, but the answer does not reach the site
+//	give-up                          alice gives the group up
 //	set JOB [when-read] FIELD=VALUE...
 //	                                 user, submit, begin, limit, partition, qos, nodes, features,
 //	                                 dependency, least-cpus, resources, licenses, reservation, nice, deadline,

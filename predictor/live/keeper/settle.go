@@ -2,6 +2,7 @@ package keeper
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -48,6 +49,9 @@ func (k *Keeper) expire(ctx context.Context, e *ledger.Entry, _ *slurm.QueueEntr
 
 // expired reports whether no job of a plan can come any more.
 func (k *Keeper) expired(e *ledger.Entry) bool {
+	if unconfirmed(e) {
+		return k.Now() > e.Tentative+latecomer
+	}
 	return k.Outlook.Covered() >= max(e.BeginTime, e.Promised)+k.Grace
 }
 
@@ -110,6 +114,9 @@ func someOf(due []duty, n int, now int64) []duty {
 // settleAbsent settles a reservation whose job is not in the queue. runs are the job's in accounting,
 // oldest first.
 func (k *Keeper) settleAbsent(ctx context.Context, e *ledger.Entry, runs []workload.Job, now int64) error {
+	if e.Group != "" && !unconfirmed(e) && e.Progress.Gate == "" && !k.memory.fateKnown(e, now) {
+		return nil // whether its work ran is not known yet
+	}
 	if err := k.noteRuns(ctx, e, runs, now); err != nil {
 		return err
 	}
@@ -120,7 +127,7 @@ func (k *Keeper) settleAbsent(ctx context.Context, e *ledger.Entry, runs []workl
 	}
 	replaced := replaced(e, runs)
 	if now < e.Deadline()+e.TimeLimit+lostAfter && !replaced {
-		return nil // accounting lags behind the queue
+		return k.noteForgotten(ctx, e, now) // or accounting lags behind the queue
 	}
 	s, why := judgeLost(e, now)
 	switch {
@@ -133,6 +140,36 @@ func (k *Keeper) settleAbsent(ctx context.Context, e *ledger.Entry, runs []workl
 		why = "Slurm has no trace of the job"
 	}
 	return k.settle(ctx, e, s, why)
+}
+
+// A job counts as forgotten by Slurm once neither the queue nor accounting has shown it for so many seconds.
+const forgottenAfter = 60
+
+// unknownJob is the note of a job that is forgotten.
+const unknownJob = "Slurm no longer knows the job, as if slurmctld had been killed before it saved it; submit the job again"
+
+// noteForgotten tells the user of a job that had not started, is in no queue, and of which accounting knows no end. It is not
+// settled yet: should it have ended after all, accounting will tell.
+func (k *Keeper) noteForgotten(ctx context.Context, e *ledger.Entry, now int64) error {
+	if e.Progress.Start != 0 || now < k.memory.absentSince(e.ID, now)+forgottenAfter {
+		return nil
+	}
+	// Its number may be that of another job now.
+	if j, err := k.Slurm.Job(ctx, e.Job); err == nil && isJobOf(e, &j.Job) || err != nil && !errors.Is(err, slurm.ErrNotFound) {
+		return err
+	}
+	k.memory.setForecast(e.ID, 0, unknownJob)
+	k.warn(e, 0, unknownJob, 0)
+	if e.Note == unknownJob {
+		return nil
+	}
+	c := k.newChange(e, now)
+	c.event(ledger.Note, unknownJob)
+	if err := k.record(ctx, e, c); err != nil {
+		return err
+	}
+	e.Note = unknownJob
+	return nil
 }
 
 // replaced reports whether a later job in runs has the number of e's job. A slurmctld that was
@@ -192,6 +229,9 @@ func (k *Keeper) settleEnded(ctx context.Context, plan string, j *workload.Job, 
 	e := &entries[0]
 	if !e.Open {
 		return k.correct(ctx, e, j, now)
+	}
+	if e.Group != "" && !unconfirmed(e) && e.Progress.Gate == "" {
+		return nil // it is left to Watch, which asks whether its work ran
 	}
 	if e.Job == 0 {
 		if why := unlike(e, j); why != "" {

@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/groups"
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/live/sqlitefile"
 	"github.com/varq-project/varq/predictor/live/statefile"
@@ -31,6 +32,7 @@ type site struct {
 	file    *sqlitefile.File // of the ledger
 	slurm   *fakeSlurm
 	outlook *fakeOutlook
+	homes   fakeHomes
 	notices []api.Notice
 	clock   int64
 	early   *reading        // what the next watch has read already, or nil
@@ -54,8 +56,15 @@ func (s *site) open() {
 	if s.file, err = statefile.Open(s.path); err != nil {
 		s.t.Fatal(err)
 	}
+	home, err := groups.New(s.t.Context(), groups.Options{
+		Ledger: ledger.New(s.file), Peer: onlyPeer("varq"), Now: func() int64 { return s.clock }, Prob: .9, Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.homes.Groups = home
 	s.Keeper = New(Options{
-		Ledger: ledger.New(s.file), Slurm: s.slurm, Outlook: s.outlook, Health: s.outlook, Tell: func(n api.Notice) { s.notices = append(s.notices, n) }, Now: func() int64 { return s.clock }, Zone: time.UTC,
+		Homes: &s.homes, Ledger: ledger.New(s.file), Slurm: s.slurm, Outlook: s.outlook, Health: s.outlook, Tell: func(n api.Notice) { s.notices = append(s.notices, n) }, Now: func() int64 { return s.clock }, Zone: time.UTC,
 		Prob: .9, Confidence: .95, Horizon: 86400, Stale: 900, Grace: 300,
 		Log: slog.New(slog.NewTextHandler(&s.log, &slog.HandlerOptions{Level: slog.LevelWarn})), Metrics: NewMetrics(prometheus.NewRegistry()),
 	})
@@ -164,4 +173,14 @@ func span(seconds int64) string {
 		}
 	}
 	return text
+}
+
+// onlyPeer knows one peer, which speaks for all users at all sites.
+func onlyPeer(name string) func(user string) *groups.Peer {
+	return func(user string) *groups.Peer {
+		if user != name {
+			return nil
+		}
+		return &groups.Peer{Speaks: func(string) bool { return true }}
+	}
 }

@@ -47,22 +47,36 @@ var verbs = map[string]func(s *scene, w *words){
 	"owners": func(s *scene, w *words) {
 		s.slurm.ownersRefused = choose(s, w.next(), map[string]bool{"allowed": false, "refused": true})
 	},
-	"ledger":              func(s *scene, w *words) { choose(s, w.next(), map[string]func() error{"broken": s.file.Close})() },
-	"partition":           func(s *scene, w *words) { w.flag("short"); s.slurm.short = s.span(w.next()) },
-	"max-nodes":           func(s *scene, w *words) { s.slurm.limits.MaxTRES = limits.TRES{"node": s.number(w.next())} },
-	"max-wall":            func(s *scene, w *words) { s.slurm.limits.MaxWall = s.span(w.next()) },
-	"max-hold":            func(s *scene, w *words) { s.MaxHold = float64(s.number(w.next())) },
-	"shadow":              func(s *scene, _ *words) { s.Shadow = true },
-	"rule":                (*scene).rule,
-	"limits":              (*scene).limits,
-	"unclaimed":           (*scene).unclaimed,
-	"crash":               func(s *scene, _ *words) { s.crash() },
-	"promise":             func(s *scene, w *words) { s.plan(w, true) },
-	"quote":               func(s *scene, w *words) { s.plan(w, false) },
-	"submit":              (*scene).submit,
-	"bind":                (*scene).bind,
-	"accept":              (*scene).accept,
-	"cancel":              (*scene).cancel,
+	"ledger":    func(s *scene, w *words) { choose(s, w.next(), map[string]func() error{"broken": s.file.Close})() },
+	"partition": func(s *scene, w *words) { w.flag("short"); s.slurm.short = s.span(w.next()) },
+	"max-nodes": func(s *scene, w *words) { s.slurm.limits.MaxTRES = limits.TRES{"node": s.number(w.next())} },
+	"max-wall":  func(s *scene, w *words) { s.slurm.limits.MaxWall = s.span(w.next()) },
+	"max-hold":  func(s *scene, w *words) { s.MaxHold = float64(s.number(w.next())) },
+	"shadow":    func(s *scene, _ *words) { s.Shadow = true },
+	"rule":      (*scene).rule,
+	"limits":    (*scene).limits,
+	"unclaimed": (*scene).unclaimed,
+	"crash":     func(s *scene, _ *words) { s.crash() },
+	"promise":   func(s *scene, w *words) { s.plan(w, true) },
+	"quote":     func(s *scene, w *words) { s.plan(w, false) },
+	"submit":    (*scene).submit,
+	"bind":      (*scene).bind,
+	"accept":    (*scene).accept,
+	"cancel":    (*scene).cancel,
+	"confirm":   (*scene).confirm,
+	"group":     (*scene).group,
+	"give-up": func(s *scene, _ *words) {
+		s.must(s.homes.CancelGroup(s.t.Context(), "alice", api.GroupCancellation{Group: groupID}))
+	},
+	"gate": (*scene).gate,
+	"claim": func(s *scene, w *words) {
+		p := s.plans[w.next()]
+		_, err := s.homes.Claim(s.t.Context(), "home", api.GroupClaim{Group: groupID, Plan: p.ID, Job: s.number(w.after("as")), User: "alice"})
+		s.must(err)
+	},
+	"home": func(s *scene, w *words) {
+		s.homes.down = choose(s, w.next(), map[string]error{"up": nil, "down": errors.New("no route to host")})
+	},
 	"set":                 (*scene).set,
 	"start":               (*scene).start,
 	"starts-when-changed": func(s *scene, w *words) { s.slurm.startsAtUpdate = s.number(w.next()) },
@@ -138,7 +152,18 @@ func (s *scene) plan(w *words, promise bool) {
 		req.Prob, err = strconv.ParseFloat(text, 64)
 		s.must(err)
 	}
+	if text, _ := w.value("group-prob"); text != "" {
+		var err error
+		req.GroupProb, err = strconv.ParseFloat(text, 64)
+		s.must(err)
+	}
+	if text, given := w.value("tentative"); given {
+		req.Tentative = s.span(text)
+	}
 	req.BestEffort = w.flag("best-effort")
+	if home, given := w.value("home"); given {
+		req.Group, req.Home = groupID, home
+	}
 	req.OnMiss, _ = w.value("on-miss")
 	if text, _ := w.value("max-cost"); text != "" {
 		times, isTimes := strings.CutSuffix(text, "x")
@@ -196,7 +221,7 @@ func (s *scene) submit(w *words) {
 	p := s.plans[w.next()]
 	id := s.number(w.after("as"))
 	s.slurm.queue[id] = slurm.QueueEntry{Name: cmp.Or(w.after("named"), "wrap"), Job: workload.Job{
-		ID: id, Submit: s.clock, Eligible: max(s.clock, p.BeginTime), State: workload.Pending, Comment: "mine " + p.Comment,
+		ID: id, Submit: s.clock, Eligible: max(s.clock, p.SubmitBegin()), State: workload.Pending, Comment: "mine " + p.Comment,
 		Request: workload.Request{
 			User: cmp.Or(w.after("by"), "alice"), Account: "phys", Partition: "main", Size: workload.Size{Nodes: 2, CPUs: 2}, Limit: p.TimeLimit,
 		},
@@ -229,10 +254,7 @@ func (s *scene) accept(w *words) {
 	default:
 		s.say("accepted: at most %s; not moved: %s", r.Ceiling, r.Unmoved)
 	}
-	for _, call := range s.slurm.calls {
-		s.say("slurm: %s", call)
-	}
-	s.slurm.calls = nil
+	s.sayCalls()
 }
 
 func (s *scene) cancel(w *words) {
@@ -242,6 +264,56 @@ func (s *scene) cancel(w *words) {
 	} else {
 		s.say("taken back")
 	}
+}
+
+func (s *scene) confirm(w *words) {
+	plan := s.plans[w.next()].ID
+	job := s.number(w.after("as"))
+	if err := s.Confirm(s.t.Context(), cmp.Or(w.after("by"), "alice"), api.Confirmation{Plan: plan, Job: job}); err != nil {
+		s.say("%s", s.named(faultText(err)))
+	} else {
+		s.say("confirmed")
+	}
+	s.sayCalls()
+}
+
+// groupID is the group of a scene.
+const groupID = "gggggggggggg"
+
+// group registers the group at its home.
+func (s *scene) group(w *words) {
+	r := api.GroupRequest{ID: groupID, Kind: w.next(), Deadline: s.time(w.after("by")), Prob: .1}
+	for _, site := range []string{"alpha", "beta"} {
+		if name := w.next(); name != "" {
+			r.Members = append(r.Members, api.GroupMember{Site: site, Plan: s.plans[name].ID, Job: s.number(w.after("as")), Prob: .8})
+		}
+	}
+	_, err := s.homes.RegisterGroup(s.t.Context(), "alice", r)
+	s.must(err)
+}
+
+// gate asks whether the work of a job may begin.
+func (s *scene) gate(w *words) {
+	plan, job := s.plans[w.next()].ID, s.number(w.after("as"))
+	a, err := s.Gate(s.t.Context(), cmp.Or(w.after("by"), "alice"), api.Gate{Plan: plan, Job: job})
+	switch {
+	case err != nil:
+		s.say("%s", s.named(faultText(err)))
+	case a.At != 0:
+		s.say("%s at %s", a.Answer, clock(a.At))
+	case a.Why != "":
+		s.say("%s: %s", a.Answer, a.Why)
+	default:
+		s.say("%s", a.Answer)
+	}
+}
+
+// sayCalls shows with which calls Slurm was changed since they were shown last.
+func (s *scene) sayCalls() {
+	for _, call := range s.slurm.calls {
+		s.say("slurm: %s", call)
+	}
+	s.slurm.calls = nil
 }
 
 // change changes a job in the queue.
@@ -561,6 +633,9 @@ func (s *scene) report(w *words) {
 	}
 	for _, row := range report.Rows {
 		text := fmt.Sprintf("%d promises, %d open", row.Promises, row.Open)
+		if row.Kept+row.Missed > 0 {
+			text += fmt.Sprintf("; %d kept and %d missed, of probability %.2f", row.Kept, row.Missed, row.Promised)
+		}
 		if row.Used > row.Required {
 			text += fmt.Sprintf("; %.0f node-seconds used, %.0f by the work", row.Used, row.Required)
 		}

@@ -45,16 +45,20 @@ type transition struct {
 type promise uint8
 
 const (
-	begins   promise = 1 << iota // its start: BeginBy
-	finishes                     // its end: FinishBy
+	begins    promise = 1 << iota // its start: BeginBy
+	finishes                      // its end: FinishBy
+	tentative                     // its start, if that is confirmed in time
 
-	either = begins | finishes
+	whatever = begins | finishes | tentative
 )
 
 // promiseOf returns what e promises.
 func promiseOf(e *ledger.Entry) promise {
-	if e.FinishBy != 0 {
+	switch {
+	case e.FinishBy != 0:
 		return finishes
+	case unconfirmed(e):
+		return tentative
 	}
 	return begins
 }
@@ -65,17 +69,20 @@ func promiseOf(e *ledger.Entry) promise {
 // So several rows may apply to one reservation in one Watch: a job is revised as soon as it
 // is bound. Last of all come the jobs that are absent: settleGone asks accounting, which may be slow.
 var transitions = []transition{
-	{false, either, present, (*Keeper).bindClaimant},
+	{false, whatever, present, (*Keeper).bindClaimant},
+	{true, tentative, present, (*Keeper).followTentative},
+	{true, begins, anyState, (*Keeper).followGroup},
 	{true, begins, started, (*Keeper).noteStart},
+	{true, begins, waiting | overdue, (*Keeper).release},
 	{true, begins, overdue, (*Keeper).noteLate},
 	{true, begins, waiting, (*Keeper).revise},
 	{true, finishes, present, (*Keeper).followCompletion},
-	{false, either, absent, (*Keeper).settleWithdrawn},
-	{false, either, anyState, (*Keeper).expire}, // present if bindClaimant could not bind the job
+	{false, whatever, absent, (*Keeper).settleWithdrawn},
+	{false, whatever, anyState, (*Keeper).expire}, // present if bindClaimant could not bind the job
 }
 
 // gone is the row of transitions for settleGone, which is called for all reservations together.
-var gone = transition{bound: true, of: either, states: absent}
+var gone = transition{bound: true, of: whatever, states: absent}
 
 // Watch brings each open reservation up to date with the queue, by the table transitions.
 // jobs are all pending and running jobs. Watch returns how many reservations were open.
@@ -139,6 +146,15 @@ func (k *Keeper) readBound(ctx context.Context) (*queue, error) {
 
 // watch applies transitions to each open reservation.
 func (k *Keeper) watch(ctx context.Context, q *queue, now int64) (open int, err error) {
+	if err := k.askHomes(ctx, now); err != nil {
+		return 0, err
+	}
+	if err := k.claimUnasked(ctx, now); err != nil {
+		return 0, err
+	}
+	if err := k.tellHomes(ctx, now); err != nil {
+		return 0, err
+	}
 	if err := k.lock(ctx); err != nil {
 		return 0, err
 	}
@@ -160,6 +176,9 @@ func (k *Keeper) watch(ctx context.Context, q *queue, now int64) (open int, err 
 	}
 	if q.asked == nil {
 		k.observePlain(q, entries, now)
+		if err := k.cancelStrays(ctx, q, now); err != nil {
+			return len(entries), err
+		}
 	}
 	return len(entries), k.settleGone(ctx, gone.due(q, entries, now), now)
 }

@@ -86,6 +86,12 @@ type Progress struct {
 	// WorkedBefore is for how many seconds the job has worked in runs before the present one, which ended before
 	// its work was done. It is noted for promises about an end.
 	WorkedBefore int64
+	// Confirmed is when a tentative promise was confirmed, or 0.
+	Confirmed int64
+	// Gate is what the home of the job's group has said of its work: api.GateGo, api.GateLost, or nothing yet.
+	Gate string
+	// Gated is when that has let its work begin, or 0.
+	Gated int64
 	// Eligible and Start are the job's times. WorkStart is 0 until the work has begun.
 	Eligible, Start, WorkStart int64
 	// Nodes is the number of nodes that the job was given when it started, or 0.
@@ -168,10 +174,11 @@ func unclaimed(ctx context.Context, tx *sql.Tx, user string, now int64) (n int, 
 func (l *Ledger) Bind(ctx context.Context, plan, user string, job, submit int64, at int64) error {
 	err := l.db.Write(ctx, func(tx *sql.Tx) error {
 		var owner, state string
-		var boundJob, begin, limit, earliest int64
+		var promised api.Plan
+		var boundJob int64
 		var open bool
-		err := tx.QueryRowContext(ctx, `SELECT user, open, job, state, begin_time, time_limit, earliest FROM reservations WHERE id = ?`, plan).
-			Scan(&owner, &open, &boundJob, &state, &begin, &limit, &earliest)
+		err := tx.QueryRowContext(ctx, `SELECT user, open, job, state, begin_time, time_limit, earliest, tentative FROM reservations WHERE id = ?`, plan).
+			Scan(&owner, &open, &boundJob, &state, &promised.BeginTime, &promised.TimeLimit, &promised.Earliest, &promised.Tentative)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
 			return ErrNoPlan
@@ -193,7 +200,8 @@ func (l *Ledger) Bind(ctx context.Context, plan, user string, job, submit int64,
 		if taken > 0 {
 			return ErrJobTaken
 		}
-		p := Progress{State: api.StatePending, Submit: submit, BeginTime: begin, TimeLimit: limit, WasBegin: begin, WasLimit: limit, Earliest: earliest}
+		begin, limit := promised.SubmitBegin(), promised.TimeLimit
+		p := Progress{State: api.StatePending, Submit: submit, BeginTime: begin, TimeLimit: limit, WasBegin: begin, WasLimit: limit, Earliest: promised.Earliest}
 		binding := append(sqlitefile.Columns{{Name: "plan", Pointer: &plan}, {Name: "job", Pointer: &job}}, progressColumns(&p, "")...)
 		if _, err := tx.ExecContext(ctx, binding.Insert("bindings"), binding.Pointers()...); err != nil {
 			return err

@@ -21,6 +21,8 @@ type Query struct {
 	// also the reservations whose deadline is at that time or later.
 	Open        bool
 	OpenOrSince int64
+	// Grouped selects the members of groups.
+	Grouped bool
 	// NewSince selects the reservations without a job, and those whose job was submitted at that
 	// time or later.
 	NewSince int64
@@ -34,6 +36,7 @@ func (q *Query) where() (w sqlitefile.Where) {
 	w.And(q.Job != 0, "id IN (SELECT plan FROM bindings WHERE job = ?)", q.Job)
 	w.And(q.Open, "open")
 	w.And(q.OpenOrSince != 0, "(open OR "+deadline+" >= ?)", q.OpenOrSince)
+	w.And(q.Grouped, "group_id <> ''")
 	w.And(q.NewSince != 0, "(job = 0 OR submit >= ?)", q.NewSince)
 	w.And(q.Start != 0, deadline+" >= ?", q.Start)
 	w.And(q.End != 0, deadline+" < ?", q.End)
@@ -100,6 +103,10 @@ func (l *Ledger) Held(ctx context.Context, withdrawn func(plan string) bool, use
 // before they have one. So nobody keeps room from others by promises alone.
 const unclaimedFor = 120
 
+// tentative is whether a promise of Claims has still to be confirmed. Its job, which is to begin much later until
+// then, claims its room already.
+const tentative = "p.tentative <> 0 AND coalesce(b.confirmed, 0) = 0"
+
 // Claims returns what the jobs of open promises claim, as of now. A job that waits claims nothing once
 // its deadline is over, nor while it is held, nor if somebody has moved it to after the deadline: nobody
 // knows when it starts. A job that waits is expected to have idle nodes for as large a share of the time for which
@@ -108,9 +115,9 @@ func (l *Ledger) Claims(ctx context.Context, now int64, withdrawn func(plan stri
 	var list []workload.Claim
 	jobless := map[string]bool{} // users with an older promise without a job
 	err := l.each(ctx, `SELECT p.id, p.user, p.account, p.partition, p.qos, p.nodes, p.cpus, p.gpus, p.memory, p.pieces, p.piece_cpus, p.piece_gpus, p.piece_memory, p.exclusive, p.work_limit, p.hold_until, p.slot, p.promised_at,
-		p.expected_node_seconds, p.worst_node_seconds, coalesce(b.begin_time, p.begin_time), coalesce(b.job, 0), coalesce(b.start, 0), coalesce(b.work_start, 0)
+		p.expected_node_seconds, p.worst_node_seconds, CASE WHEN `+tentative+` THEN p.begin_time ELSE coalesce(b.begin_time, p.begin_time) END, coalesce(b.job, 0), coalesce(b.start, 0), coalesce(b.work_start, 0)
 		FROM plans p LEFT JOIN bindings b ON b.plan = p.id
-		WHERE p.open AND (b.start > 0 OR `+deadline+` >= ? AND NOT coalesce(b.held OR b.stopped <> '' OR b.begin_time > `+deadline+`, 0))`, []any{now}, func(rows *sql.Rows) error {
+		WHERE p.open AND (b.start > 0 OR `+deadline+` >= ? AND NOT coalesce(b.held OR b.stopped <> '' OR b.begin_time > `+deadline+` AND NOT (`+tentative+`), 0))`, []any{now}, func(rows *sql.Rows) error {
 		var c workload.Claim
 		var plan string
 		var holdUntil, slot, promised, begin, start, workStart int64

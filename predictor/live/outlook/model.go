@@ -8,6 +8,7 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/queue"
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/completion"
+	"github.com/varq-project/varq/predictor/forecast/expert"
 	"github.com/varq-project/varq/predictor/forecast/predictor"
 	"github.com/varq-project/varq/predictor/forecast/qbets"
 	"github.com/varq-project/varq/predictor/forecast/twin"
@@ -26,6 +27,7 @@ type Model struct {
 	queue     queue.Queue
 	predictor *predictor.Predictor
 	ends      *completion.Forecaster // on the predictor
+	downey    *expert.Downey
 	sites     []*siteForecaster
 	starts    int          // how many were observed
 	newest    int64        // time of the latest start
@@ -48,6 +50,7 @@ func (o *Outlook) NewModel(pools twin.Pools) *Model {
 	m.predictor.SetConfidence(o.Confidence)
 	m.ends = completion.New(m.predictor, m.predictor, rand.New(rand.NewPCG(2, 2)))
 	m.ends.SetConfidence(o.Confidence)
+	m.downey = expert.NewDowney(&m.queue)
 	return m
 }
 
@@ -132,7 +135,7 @@ func (m *Model) Serve() {
 type observer struct{ *Model }
 
 // mostEnds is from how many past jobs it is learnt when jobs end: from the newest. That takes several times as long as to learn how
-// long they wait, and is forgotten after some thousands.
+// long they wait, and is forgotten after some thousands. Downey's predictors learn from as many.
 const mostEnds = 10_000
 
 func (m observer) Submitted(j *workload.Job) {
@@ -140,6 +143,9 @@ func (m observer) Submitted(j *workload.Job) {
 		m.ends.Expect(j, forecast.AtSubmission(j))
 	}
 	m.predictor.Submitted(j)
+	if m.left <= mostEnds {
+		m.downey.Submitted(j)
+	}
 }
 
 func (m observer) Started(j *workload.Job) {
@@ -147,9 +153,17 @@ func (m observer) Started(j *workload.Job) {
 	m.newest = max(m.newest, j.Start)
 	m.past[kindOf(&j.Request)]++
 	m.ends.Started(j)
+	if m.left <= mostEnds {
+		m.downey.Started(j)
+	}
 }
 
-func (m observer) Ended(j *workload.Job) { m.ends.Ended(j) }
+func (m observer) Ended(j *workload.Job) {
+	m.ends.Ended(j)
+	if m.left <= mostEnds {
+		m.downey.Ended(j)
+	}
+}
 
 func (m observer) Changed(j *workload.Job) { m.ends.Changed(j) }
 

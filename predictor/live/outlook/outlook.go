@@ -81,9 +81,9 @@ func (o *Outlook) prepare(r *workload.Request, now int64, c []workload.Candidate
 	}
 }
 
-// Predict forecasts how long a job like r would wait if it were submitted now. It reports
-// false when it has no answer; a.Down then says why if an outage is the reason.
-func (o *Outlook) Predict(r workload.Request) (a forecast.Answer, ok bool) {
+// Predict forecasts how long a job like r would wait if it were submitted now. If job is not 0, that job waits already, and would
+// be submitted anew as r. Predict reports false when it has no answer; a.Down then says why if an outage is the reason.
+func (o *Outlook) Predict(r workload.Request, job int64) (a forecast.Answer, ok bool) {
 	m := o.model.Load()
 	if m == nil {
 		return a, false
@@ -91,10 +91,27 @@ func (o *Outlook) Predict(r workload.Request) (a forecast.Answer, ok bool) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	now := o.Now()
-	ok = m.predictor.Forecast(&forecast.Question{Request: r, Now: now, Submit: now}, &a)
+	ok = m.predictor.Forecast(&forecast.Question{Request: r, Now: now, Submit: now, Job: job}, &a)
 	if m.past[kindOf(&r)] < leastPast {
 		return forecast.Answer{Evidence: forecast.Evidence{Down: a.Down}}, false
 	}
+	return a, ok
+}
+
+// Downey is Predict by Downey's predictors with their bias corrected. Its answers have no Lower bounds.
+func (o *Outlook) Downey(r workload.Request) (a forecast.Answer, ok bool) {
+	m := o.model.Load()
+	if m == nil {
+		return a, false
+	}
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	now := o.Now()
+	q := &forecast.Question{Request: r, Now: now, Submit: now}
+	if m.predictor.Forecast(q, &a); a.Down != "" || m.past[kindOf(&r)] < leastPast {
+		return forecast.Answer{Evidence: forecast.Evidence{Down: a.Down}}, false
+	}
+	ok = m.downey.Forecast(q, &a)
 	return a, ok
 }
 

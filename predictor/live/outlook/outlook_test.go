@@ -72,7 +72,7 @@ func TestOwnForecastersTakePart(t *testing.T) {
 	m := learn(t, o)
 	m.Serve()
 	r := past()[0].Request
-	answer, ok := o.Predict(r)
+	answer, ok := o.Predict(r, 0)
 	if !ok || !slices.ContainsFunc(answer.Opinions, func(o forecast.Opinion) bool { return o.Expert == "certain" && o.Weight > 0 }) {
 		t.Errorf("%+v, %v", answer.Evidence, ok)
 	}
@@ -136,7 +136,7 @@ func TestNothingIsKnownBeforeAModelServes(t *testing.T) {
 	o.Forecast(r, now, []workload.Candidate{{Submit: now, Limit: 600, Budget: 600}}, estimates)
 	o.Promise(7, r, now+1000, now+2000, true)
 	o.Ask(&forecast.Question{Request: r, Now: now, Submit: now}, func(name string, _ *forecast.Answer) { t.Errorf("%s answers", name) })
-	_, ok := o.Predict(r)
+	_, ok := o.Predict(r, 0)
 	waiting, running := o.Queue()
 	starts, newest := o.StartsObserved()
 	if got := fmt.Sprint(estimates[0].Prob, ok, waiting, running, starts, newest); got != "0 false 0 0 0 0" {
@@ -166,7 +166,7 @@ func TestOutageIsAnswered(t *testing.T) {
 	m := learn(t, o)
 	m.Serve()
 	m.Outage(qbets.Outage{Partition: "main", From: now - 60, Reason: "partition main is down"})
-	if a, _ := o.Predict(past()[0].Request); a.Down != "partition main is down" {
+	if a, _ := o.Predict(past()[0].Request, 0); a.Down != "partition main is down" {
 		t.Errorf("down: %q", a.Down)
 	}
 }
@@ -183,7 +183,7 @@ func TestUnknownKinds(t *testing.T) {
 	ask := func(r workload.Request) workload.Estimate {
 		est := make([]workload.Estimate, 1)
 		o.Forecast(r, now, []workload.Candidate{{Submit: now, Limit: 7200, Budget: 36000}}, est)
-		a, ok := o.Predict(r)
+		a, ok := o.Predict(r, 0)
 		if ok != (est[0].Down == "") || a.Down != "" {
 			t.Errorf("%+v: predicted %v with %q, forecast with %q", r, ok, a.Down, est[0].Down)
 		}

@@ -65,6 +65,15 @@ type Changes struct {
 	Started []Outcome  // jobs that have started
 	Ended   []Outcome  // jobs that have ended after they had started
 	Gone    []Job      // jobs of which the forecasts that are left cannot be scored
+	// Ranked, if not nil, is told of each wait that was scored, once the scores are stored.
+	Ranked func(Rank)
+}
+
+// Rank is where a wait lies under its forecast.
+type Rank struct {
+	Forecaster string
+	Eligible   int64 // when the wait began
+	Rank       float64
 }
 
 // Score stores the forecasts for jobs that have begun to wait. It scores the forecasts of waits for
@@ -85,18 +94,20 @@ func (s *Store) Score(ctx context.Context, c Changes, r *rand.Rand) (score.Table
 		return nil, nil
 	}
 	var scored score.Table
+	var ranks []Rank
 	err := s.db.Write(ctx, func(tx *sql.Tx) error {
-		scored = score.Table{}
-		if err := insertForecasts(ctx, tx, c.Begun, mostForecasts); err != nil {
+		scored, ranks = score.Table{}, nil
+		err := insertForecasts(ctx, tx, c.Begun, mostForecasts)
+		if err != nil {
 			return err
 		}
 		for _, o := range c.Started {
-			if err := scoreJob(ctx, tx, scored, o, false, r); err != nil {
+			if ranks, err = scoreJob(ctx, tx, scored, o, false, r, ranks); err != nil {
 				return err
 			}
 		}
 		for _, o := range c.Ended {
-			if err := scoreJob(ctx, tx, scored, o, true, r); err != nil {
+			if _, err = scoreJob(ctx, tx, scored, o, true, r, nil); err != nil {
 				return err
 			}
 		}
@@ -113,25 +124,32 @@ func (s *Store) Score(ctx context.Context, c Changes, r *rand.Rand) (score.Table
 	if err != nil {
 		return nil, fmt.Errorf("scores: score forecasts: %w", err)
 	}
+	for _, rank := range ranks {
+		if c.Ranked != nil {
+			c.Ranked(rank)
+		}
+	}
 	return scored, nil
 }
 
 // scoreJob adds the scores of the forecasts of a job's end or, if not ofEnd, of its wait to sums, and
-// deletes these forecasts.
-func scoreJob(ctx context.Context, tx *sql.Tx, sums score.Table, o Outcome, ofEnd bool, r *rand.Rand) error {
+// deletes these forecasts. It appends the ranks to ranks.
+func scoreJob(ctx context.Context, tx *sql.Tx, sums score.Table, o Outcome, ofEnd bool, r *rand.Rand, ranks []Rank) ([]Rank, error) {
 	forecasts, err := forecastsOf(ctx, tx, o.Job, ofEnd)
 	if err != nil {
-		return err
+		return ranks, err
 	}
 	for i := range forecasts {
 		f := &forecasts[i]
 		if f.Eligible == o.Eligible && o.At >= o.Eligible {
 			key := score.Key{Day: score.Day(f.Eligible), Forecaster: f.Forecaster, Partition: f.Partition, Class: f.Class}
-			sums.At(key).Add(&f.Delay, float64(o.At-o.Eligible), r.Float64())
+			seconds, v := float64(o.At-o.Eligible), r.Float64()
+			sums.At(key).Add(&f.Delay, seconds, v)
+			ranks = append(ranks, Rank{f.Forecaster, f.Eligible, f.Delay.PIT(seconds, v)})
 		}
 	}
 	_, err = tx.ExecContext(ctx, `DELETE`+theseForecasts, o.ID, o.Submit, completion.Name, ofEnd)
-	return err
+	return ranks, err
 }
 
 // prune deletes sums and forecasts that are too old, if a wait has begun.

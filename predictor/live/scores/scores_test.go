@@ -200,7 +200,11 @@ func TestEndsAreScoredApart(t *testing.T) {
 func TestGoneAfterTheStart(t *testing.T) {
 	l := openNew(t)
 	wait, end := forecastOf(1, 0, "blend"), forecastOf(1, 0, completion.Name)
-	table := mustScore(t, l, Changes{Begun: []Forecast{wait, end}, Started: []Outcome{started(&wait, 60)}, Gone: []Job{wait.Job}})
+	var ranks []Rank
+	table := mustScore(t, l, Changes{Begun: []Forecast{wait, end}, Started: []Outcome{started(&wait, 60)}, Gone: []Job{wait.Job}, Ranked: func(r Rank) { ranks = append(ranks, r) }})
+	if len(ranks) != 1 || ranks[0].Forecaster != wait.Forecaster || ranks[0].Eligible != wait.Eligible || !(ranks[0].Rank >= 0 && ranks[0].Rank <= 1) {
+		t.Errorf("ranks %+v; want that of the wait alone", ranks)
+	}
 	open, err := l.UnscoredJobs(t.Context())
 	if err != nil || len(table) != 1 || len(open) != 0 || table[score.Key{Day: 20_000, Forecaster: "blend", Partition: "batch", Class: "nodes=1"}] == nil {
 		t.Errorf("scored %v, open %v, %v", table, open, err)

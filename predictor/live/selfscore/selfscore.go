@@ -64,6 +64,8 @@ type Options struct {
 	Most int
 	// Rand draws samples and ranks ties.
 	Rand *rand.Rand
+	// Ranked, if not nil, is told of each wait that was scored.
+	Ranked func(scores.Rank)
 	// Calibration says which forecasters have drifted.
 	Calibration ReadCalibration
 	Log         *slog.Logger
@@ -231,6 +233,7 @@ func (s *Scorer) ask(ctx context.Context, j *slurm.QueueEntry) []scores.Forecast
 
 // score passes c to the store, and then brings unscored up to date.
 func (s *Scorer) score(ctx context.Context, c scores.Changes) error {
+	c.Ranked = s.Ranked
 	scored, err := s.Store.Score(ctx, c, s.Rand)
 	if err != nil {
 		return err

@@ -1,6 +1,6 @@
 // Package statefile opens the file in which varqd stores what it cannot learn again from
 // Slurm: promises (package ledger), the scores of forecasts (packages scores and faultscore), what
-// would have been promised (package shadow), and what was noticed of nodes (package vitals). These packages read and write the rows. This package defines
+// would have been promised (package shadow), what was noticed of nodes (package vitals), groups of promises (package groups), how many nodes were idle (package idle), and which jobs' sizes are not locked in (package resize). These packages read and write the rows. This package defines
 // the tables of all, because the steps that build a file have one order.
 package statefile
 
@@ -38,10 +38,22 @@ var (
 	lostSQL string
 	//go:embed 13_vitals.sql
 	vitalsSQL string
+	//go:embed 14_tentative.sql
+	tentativeSQL string
+	//go:embed 15_groups.sql
+	groupsSQL string
+	//go:embed 16_parts.sql
+	partsSQL string
+	//go:embed 17_idle.sql
+	idleSQL string
+	//go:embed 18_gated.sql
+	gatedSQL string
+	//go:embed 19_resizes.sql
+	resizesSQL string
 )
 
 // steps build the tables; see sqlitefile.Open. A new step comes last, and no step changes.
-var steps = []string{promisesSQL, scoresSQL, oddsSQL, ceilingSQL, shadowSQL, oddsByUserSQL, runsSQL, slotsSQL, piecesSQL, completionsSQL, faultsSQL, lostSQL, vitalsSQL}
+var steps = []string{promisesSQL, scoresSQL, oddsSQL, ceilingSQL, shadowSQL, oddsByUserSQL, runsSQL, slotsSQL, piecesSQL, completionsSQL, faultsSQL, lostSQL, vitalsSQL, tentativeSQL, groupsSQL, partsSQL, idleSQL, gatedSQL, resizesSQL}
 
 // Open opens the file path. It creates the file if there is none, and migrates a file that an
 // earlier varq has written. A committed transaction survives a power cut.

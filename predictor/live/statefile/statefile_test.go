@@ -236,3 +236,41 @@ func TestLockOfAKilledProcess(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Groups that were decided before their members had parts keep their winners.
+func TestOldGroupsKeepTheirWinners(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger.db")
+	before := slices.Index(steps, partsSQL)
+	old, err := sqlitefile.Open(path, sqlitefile.SurvivesPowerCut, steps[:before])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, decided := range map[string]string{"any": "'any', 7, 'any-2', 0, ''", "all": "'all', 7, '', 9, ''", "lost": "'all', 7, '', 0, 'gone'", "open": "'any', 0, '', 0, ''"} {
+		if _, err := old.Exec("INSERT INTO groups (id, user, deadline, registered_at, independent, joint, prob, kind, decided, winner, go, lost) VALUES (?, 'alice', 8, 1, .5, .5, .5, "+decided+")", id); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 2 {
+			if _, err := old.Exec("INSERT INTO group_members (group_id, position, site, partition, plan, job, prob, asked) VALUES (?, ?, 'alpha', '', ?, ?, .5, 6)", id, i, fmt.Sprintf("%s-%d", id, i+1), i+1); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	old.Close()
+	f := open(t, path)
+	groups, err := ledger.New(f).Groups(t.Context(), "any", "all", "lost", "open")
+	if err != nil || len(groups) != 4 {
+		t.Fatalf("%v, %v", groups, err)
+	}
+	for i, want := range []string{"[false true]", "[true true]", "[false false]", "[false false]"} {
+		g := groups[i]
+		if got := fmt.Sprint([]bool{g.Members[0].Won, g.Members[1].Won}); got != want || g.Members[1].Asked != 6 || g.Members[1].Part != 0 {
+			t.Errorf("%s: %s of %+v", g.ID, got, g)
+		}
+	}
+	if n := len(groups[1].Parts()); n != 2 {
+		t.Errorf("all of two jobs has %d parts", n)
+	}
+	if n := len(groups[0].Parts()); n != 1 {
+		t.Errorf("any of two jobs has %d parts", n)
+	}
+}

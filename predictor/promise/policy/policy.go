@@ -124,14 +124,15 @@ func (rules Rules) Cost() Cost {
 	return Cost{}
 }
 
-// Admit refuses reservations where there are none, and a probability that is too high.
-func (rules Rules) Admit(w Who, prob float64) *Refusal {
+// Admit refuses reservations where there are none, and a probability that is too high. option is the one by which the user
+// says it.
+func (rules Rules) Admit(w Who, prob float64, option string) *Refusal {
 	if i := slices.IndexFunc(rules, func(r Rule) bool { return r.Reserve != nil }); i >= 0 && !*rules[i].Reserve {
 		return rules[i].refuse("submit the job without one, or ask whoever runs the cluster", "there are no reservations for %s", rules[i].place(w))
 	}
 	for i := range rules {
 		if most := rules[i].MaxProb; most != 0 && prob > most {
-			return rules[i].refuse(fmt.Sprintf("ask for --prob=%.4g or less", most), "a probability of at most %.4g is promised to %s", most, rules[i].place(w))
+			return rules[i].refuse(fmt.Sprintf("ask for %s=%.4g or less", option, most), "a probability of at most %.4g is promised to %s", most, rules[i].place(w))
 		}
 	}
 	return nil

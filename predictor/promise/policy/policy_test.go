@@ -46,14 +46,14 @@ func TestFirstDecides(t *testing.T) {
 		{Name: "physics may", Accounts: []string{"phys"}, Reserve: &yes, Cost: Cost{Times: 2}},
 		{Name: "pilot", Reserve: &no, Cost: Cost{NodeSeconds: 1}},
 	}
-	refused(t, rules.For(alice).Admit(alice, .9), "", "")
+	refused(t, rules.For(alice).Admit(alice, .9, "--prob"), "", "")
 	carol := Who{User: "carol", Account: "chem", Partition: "main"}
-	refused(t, rules.For(carol).Admit(carol, .9), "pilot", "there are no reservations for anybody ")
+	refused(t, rules.For(carol).Admit(carol, .9, "--prob"), "pilot", "there are no reservations for anybody ")
 	if a, b := rules.For(alice).Cost(), rules.For(carol).Cost(); a.Times != 2 || b.NodeSeconds != 1 {
 		t.Error(a, b)
 	}
 	off := Rules{{Name: "1", Partitions: []string{"main"}, Reserve: &no}}
-	refused(t, off.For(alice).Admit(alice, .9), "1", "there are no reservations for partition main ")
+	refused(t, off.For(alice).Admit(alice, .9, "--prob"), "1", "there are no reservations for partition main ")
 }
 
 func TestProbability(t *testing.T) {
@@ -64,9 +64,10 @@ func TestProbability(t *testing.T) {
 	if got := rules.For(bob).Prob(.9); got != .9 {
 		t.Error(got)
 	}
-	refused(t, rules.For(alice).Admit(alice, .8), "", "")
-	refused(t, rules.For(alice).Admit(alice, .81), "narrow", "at most 0.8 is promised to user alice ")
-	refused(t, rules.For(bob).Admit(bob, .96), "wide", "to anybody")
+	refused(t, rules.For(alice).Admit(alice, .8, "--prob"), "", "")
+	refused(t, rules.For(alice).Admit(alice, .81, "--prob"), "narrow", "at most 0.8 is promised to user alice ")
+	refused(t, rules.For(bob).Admit(bob, .96, "--prob"), "wide", "to anybody")
+	refused(t, rules.For(bob).Admit(bob, .96, "--min-prob"), "wide", "; ask for --min-prob=0.95 or less")
 }
 
 func TestCost(t *testing.T) {

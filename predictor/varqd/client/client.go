@@ -1,8 +1,9 @@
 // Package client is a client of varqd's API. It connects by the unix socket of its
 // own host, where the kernel proves to each end who is at the other, or by TCP, where
-// munge credentials do.
+// munge credentials do. varqd itself connects to those of other sites by TLS, where
+// certificates do.
 //
-// Invariant: no answer is taken from anybody but varqd's user.
+// Invariant: no answer is taken from anybody but varqd's user, or the site that is asked.
 package client
 
 import (
@@ -14,6 +15,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"strconv"
 	"strings"
@@ -30,6 +32,10 @@ const DefaultTimeout = 2 * time.Second
 // varqd works on a request.
 const acceptTimeout = 20 * time.Second
 
+// relayTime is how much longer than a request may take that another site is to answer, this one's varqd may take to say
+// that nobody does there.
+const relayTime = time.Second
+
 // maxAnswer bounds an answer of varqd's, in bytes.
 const maxAnswer = 64 << 20
 
@@ -43,11 +49,14 @@ type Client struct {
 	Timeout time.Duration
 	// User is whom varqd runs as, by name or id; New sets it to DefaultUser.
 	User string
+	// Site, if not empty, is the one that is meant, to whose varqd this one relays.
+	Site string
 
 	endpoint string
 	base     string // of every URL
 	http     http.Client
-	munge    *munge.Munge // on TCP
+	munge    *munge.Munge           // on TCP
+	trace    *httptrace.ClientTrace // on TLS
 }
 
 // New returns a client of the varqd at an endpoint, unix:///PATH or
@@ -102,6 +111,21 @@ func (c *Client) Quote(ctx context.Context, r api.PlanRequest) (a api.PlanAnswer
 	return a, err
 }
 
+// probeTimeout bounds a Probe, for which varqd makes many plans.
+const probeTimeout = 10 * time.Second
+
+// Probe asks what Plan would promise in a window of time, for several sizes. It may take longer than Timeout.
+func (c *Client) Probe(ctx context.Context, r api.ProbeRequest) (a api.ProbeAnswer, err error) {
+	err = c.doWithin(ctx, max(c.Timeout, probeTimeout), http.MethodPost, api.PathProbe, r, &a)
+	return a, err
+}
+
+// Size asks which of several sizes a job had better have that is submitted now. It may take longer than Timeout.
+func (c *Client) Size(ctx context.Context, r api.SizeRequest) (a api.SizeAnswer, err error) {
+	err = c.doWithin(ctx, max(c.Timeout, probeTimeout), http.MethodPost, api.PathSize, r, &a)
+	return a, err
+}
+
 // Bind tells varqd which job a plan became.
 func (c *Client) Bind(ctx context.Context, b api.Binding) error {
 	return c.do(ctx, http.MethodPost, api.PathBind, b, nil)
@@ -110,6 +134,59 @@ func (c *Client) Bind(ctx context.Context, b api.Binding) error {
 // Cancel takes back a plan without a job.
 func (c *Client) Cancel(ctx context.Context, a api.Cancellation) error {
 	return c.do(ctx, http.MethodPost, api.PathCancel, a, nil)
+}
+
+// Confirm confirms a tentative promise. Slurm may be slow to move the job: it may take longer than Timeout. To confirm
+// again is safe.
+func (c *Client) Confirm(ctx context.Context, a api.Confirmation) error {
+	return c.doWithin(ctx, max(c.Timeout, acceptTimeout), http.MethodPost, api.PathConfirm, a, nil)
+}
+
+// Gate asks whether the work of a job may begin, which is a member of a group.
+func (c *Client) Gate(ctx context.Context, g api.Gate) (a api.GateAnswer, err error) {
+	err = c.do(ctx, http.MethodPost, api.PathGate, g, &a)
+	return a, err
+}
+
+// QuoteGroup asks with what probability a group succeeds.
+func (c *Client) QuoteGroup(ctx context.Context, r api.GroupRequest) (q api.GroupQuote, err error) {
+	err = c.do(ctx, http.MethodPost, api.PathGroupQuote, r, &q)
+	return q, err
+}
+
+// RegisterGroup has varqd keep a group from now on. To register it again changes nothing.
+func (c *Client) RegisterGroup(ctx context.Context, r api.GroupRequest) (q api.GroupQuote, err error) {
+	err = c.do(ctx, http.MethodPost, api.PathGroups, r, &q)
+	return q, err
+}
+
+// CancelGroup gives a group up.
+func (c *Client) CancelGroup(ctx context.Context, a api.GroupCancellation) error {
+	return c.do(ctx, http.MethodPost, api.PathGroupCancel, a, nil)
+}
+
+// ClaimGroup asks the home of a group whether the work of a member may begin.
+func (c *Client) ClaimGroup(ctx context.Context, m api.GroupClaim) (a api.GateAnswer, err error) {
+	err = c.do(ctx, http.MethodPost, api.PathClaim, m, &a)
+	return a, err
+}
+
+// GroupStates asks the home of groups what has become of them.
+func (c *Client) GroupStates(ctx context.Context, q api.GroupsQuery) (s []api.GroupState, err error) {
+	err = c.do(ctx, http.MethodPost, api.PathGroupStates, q, &s)
+	return s, err
+}
+
+// Sites asks how the clusters are that have no varqd.
+func (c *Client) Sites(ctx context.Context) (list []api.SiteState, err error) {
+	err = c.do(ctx, http.MethodGet, api.PathSites, nil, &list)
+	return list, err
+}
+
+// Delays asks how the delays of a site go. Only varqd's own user may.
+func (c *Client) Delays(ctx context.Context) (d api.Delays, err error) {
+	err = c.do(ctx, http.MethodGet, api.PathDelays, nil, &d)
+	return d, err
 }
 
 // Accept agrees to a higher ceiling on the cost of idle nodes. Slurm may be slow to change the job:
@@ -248,6 +325,9 @@ func (c *Client) do(ctx context.Context, method, path string, question, answer a
 
 // doWithin is do with another timeout.
 func (c *Client) doWithin(ctx context.Context, timeout time.Duration, method, path string, question, answer any) error {
+	if c.Site != "" {
+		timeout += relayTime
+	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	var body []byte
@@ -257,12 +337,20 @@ func (c *Client) doWithin(ctx context.Context, timeout time.Duration, method, pa
 			return err
 		}
 	}
-	r, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(body))
+	uri := path
+	if c.Site != "" {
+		uri = api.PathRelay + c.Site + path
+	}
+	r, err := http.NewRequestWithContext(ctx, method, c.base+uri, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
 	if question != nil {
 		r.Header.Set("Content-Type", "application/json")
+	}
+	if until, _ := ctx.Deadline(); c.Site != "" {
+		left := time.Until(until)
+		r.Header.Set(api.Within, strconv.FormatInt(max(left-relayTime, left/2).Milliseconds(), 10))
 	}
 	var credential string
 	if c.munge != nil {
@@ -271,38 +359,60 @@ func (c *Client) doWithin(ctx context.Context, timeout time.Duration, method, pa
 		}
 		r.Header.Set("Authorization", "Munge "+credential)
 	}
-	resp, err := c.http.Do(r)
-	if err != nil {
-		return c.unreachable(err, timeout)
-	}
-	defer resp.Body.Close()
 	most := int64(maxAnswer)
 	if answer == nil {
 		most = maxRefusal
 	}
-	text, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
+	got, err := c.exchange(r, timeout, most)
 	if err != nil {
-		return c.unreachable(err, timeout)
-	}
-	if int64(len(text)) > most {
-		return fmt.Errorf("varqd at %s answers with more than %d bytes", c.endpoint, most)
+		return err
 	}
 	if c.munge != nil {
-		if err := c.verifyAnswer(ctx, credential, resp, text); err != nil {
+		if err := c.verifyAnswer(ctx, credential, got); err != nil {
 			return fmt.Errorf("%s: %w", c.endpoint, err)
 		}
 	}
-	// A varqd in trouble answers for its health with an error's status.
-	if resp.StatusCode/100 != 2 && path != api.PathHealth {
-		return refusal(resp, text)
+	// A varqd in trouble answers for its health with an error's status. One that does not answer for it, but for another site, has
+	// an error.
+	if e := new(api.Error); got.code/100 != 2 && (path != api.PathHealth || json.Unmarshal(got.body, e) == nil && e.Error != "") {
+		return got.refusal()
 	}
 	if answer == nil {
 		return nil
 	}
-	if err := json.Unmarshal(text, answer); err != nil {
-		return fmt.Errorf("varqd at %s answers what is no answer: %w", c.endpoint, err)
+	if err := json.Unmarshal(got.body, answer); err != nil {
+		return fmt.Errorf("%s answers what is no answer: %s", c.whose(), garbled(err))
 	}
 	return nil
+}
+
+// reply is an answer that has come whole.
+type reply struct {
+	code       int
+	status     string // the code and its name
+	credential string // that proves who answers
+	body       []byte
+}
+
+// exchange makes a request, and returns the answer, whose body has at most so many bytes. timeout is that of the request.
+func (c *Client) exchange(r *http.Request, timeout time.Duration, most int64) (*reply, error) {
+	if c.trace != nil {
+		own := *c.trace // of this request alone: WithClientTrace adds to it what the context has
+		r = r.WithContext(httptrace.WithClientTrace(r.Context(), &own))
+	}
+	resp, err := c.http.Do(r)
+	if err != nil {
+		return nil, c.unreachable(err, timeout)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
+	if err != nil {
+		return nil, c.unreachable(err, timeout)
+	}
+	if int64(len(body)) > most {
+		return nil, fmt.Errorf("%s answers with more than %d bytes", c.whose(), most)
+	}
+	return &reply{resp.StatusCode, resp.Status, resp.Header.Get(api.AnswerCredential), body}, nil
 }
 
 // unreachable says in a few words why varqd did not answer.
@@ -311,22 +421,30 @@ func (c *Client) unreachable(err error, timeout time.Duration) error {
 	var wrapped *url.Error
 	if errors.As(err, &wrapped) {
 		why = wrapped.Err.Error()
-		if wrapped.Timeout() {
-			why = fmt.Sprintf("no answer within %v", timeout)
-		}
+	}
+	var network net.Error // *url.Error before the answer has begun, another one while it is read
+	if errors.As(err, &network) && network.Timeout() {
+		why = fmt.Sprintf("no answer within %v", timeout)
+	}
+	if strings.Contains(why, "malformed HTTP") {
+		why = "what answers there does not speak HTTP"
+	}
+	why = shown(why)
+	if c.Site != "" { // of which that varqd would have told
+		return fmt.Errorf("%w at %s, which is to relay to site %s: %s", ErrUnreachable, c.endpoint, c.Site, why)
 	}
 	return fmt.Errorf("%w at %s: %s", ErrUnreachable, c.endpoint, why)
 }
 
 // refusal returns varqd's own words, as a fault of package api if they are of such a kind, or the
 // HTTP status without them.
-func refusal(resp *http.Response, text []byte) error {
+func (r *reply) refusal() error {
 	var e api.Error
-	if json.Unmarshal(text, &e) != nil || e.Error == "" {
-		return fmt.Errorf("varqd answers %s", resp.Status)
+	if json.Unmarshal(r.body, &e) != nil || e.Error == "" {
+		return fmt.Errorf("varqd answers %s", shown(r.status))
 	}
-	if kind := api.KindOf(resp.StatusCode); kind != nil {
-		return api.Fault(kind, e.Error)
+	if kind := api.KindOf(r.code); kind != nil {
+		return api.Fault(kind, shown(e.Error))
 	}
-	return errors.New(e.Error)
+	return errors.New(shown(e.Error))
 }

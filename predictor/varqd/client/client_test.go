@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -92,6 +93,12 @@ func TestErrors(t *testing.T) {
 			_, _ = io.Copy(io.Discard, r.Body) // or the server would not notice the disconnect
 			<-r.Context().Done()
 		}, "no answer within 2s"},
+		"never complete": {func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			_, _ = w.Write([]byte(`{"plan"`))
+			_ = http.NewResponseController(w).Flush()
+			<-r.Context().Done()
+		}, "no answer within 2s"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -99,7 +106,7 @@ func TestErrors(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if name != "never coming" {
+			if !strings.HasPrefix(name, "never") {
 				c.Timeout = 5 * time.Minute
 			}
 			if _, err := c.Plan(t.Context(), api.PlanRequest{}); err == nil || !strings.Contains(err.Error(), test.says) {
@@ -136,6 +143,34 @@ func TestLongRefusal(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := c.Vitals(t.Context(), api.Vitals{Node: "n1"}); err == nil || !strings.Contains(err.Error(), "answers with more than 1048576 bytes") {
+		t.Error(err)
+	}
+}
+
+// A varqd that is to relay is told for how long its answer is waited for, which is a little longer than the other site's.
+func TestRelayedInTime(t *testing.T) {
+	var within string
+	stop := make(chan struct{})
+	c, err := New(serve(t, func(w http.ResponseWriter, r *http.Request) {
+		within = r.Header.Get(api.Within)
+		if r.URL.Path != api.PathRelay+"beta"+api.PathHealth {
+			<-stop
+		}
+		_, _ = w.Write([]byte(`{}`))
+	}), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer close(stop)
+	c.Timeout, c.Site = 5*time.Minute, "beta"
+	if _, err := c.Health(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if ms, err := strconv.Atoi(within); err != nil || ms <= 0 || ms > 300_000 {
+		t.Errorf("it is told %q", within)
+	}
+	c.Timeout = time.Millisecond
+	if _, err := c.Plan(t.Context(), api.PlanRequest{}); !errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), ", which is to relay to site beta: no answer within 1.001s") {
 		t.Error(err)
 	}
 }

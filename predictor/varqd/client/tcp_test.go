@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -13,6 +14,7 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"os"
+	"os/user"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -59,7 +61,7 @@ func (service) Health(context.Context) api.Health { return api.Health{OK: true, 
 func startVarqd(t *testing.T, socket string) string {
 	t.Helper()
 	s := server.New(server.Options{
-		Service: service{}, Credentials: munge.Munge{Socket: socket},
+		Service: service{}, Credentials: munge.Munge{Socket: socket}, Sites: elsewhere{},
 		Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(),
 	})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -95,6 +97,36 @@ func dial(t *testing.T, endpoint, socket string) *client.Client {
 
 // request asks for a plan until at.
 func request(at int64) api.PlanRequest { return api.PlanRequest{BeginBy: at, Prob: .9} }
+
+// elsewhere is a site that tells who asks for what.
+type elsewhere struct{}
+
+func (elsewhere) Forward(_ context.Context, site, user, method, uri string, body []byte) (int, []byte, error) {
+	if site != "beta" {
+		return 0, nil, api.Fault(api.ErrUnavailable, "site "+site+" does not answer")
+	}
+	answer, err := json.Marshal([]api.Reservation{{User: user, Name: fmt.Sprintf("%s %s %s", method, uri, body)}})
+	return http.StatusOK, answer, err
+}
+
+// What is relayed is asked, and answered, with munge as ever.
+func TestTCPRelays(t *testing.T) {
+	socket := munged.Start(t)
+	c := dial(t, "tcp://"+startVarqd(t, socket), socket)
+	c.Site = "beta"
+	me, err := user.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := c.Reservations(t.Context(), api.ReservationsQuery{Job: 3})
+	if err != nil || len(list) != 1 || list[0].User != me.Username || list[0].Name != "GET /v1/reservations?job=3 " {
+		t.Errorf("%+v, %v", list, err)
+	}
+	c.Site = "gamma"
+	if h, err := c.Health(t.Context()); !errors.Is(err, api.ErrUnavailable) || err.Error() != "site gamma does not answer" {
+		t.Errorf("%+v, %v", h, err)
+	}
+}
 
 func TestTCP(t *testing.T) {
 	socket := munged.Start(t)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"os"
 	"os/user"
 	"strconv"
@@ -33,19 +32,18 @@ func (c *Client) verifyPeer(socket *net.UnixConn) error {
 
 // verifyAnswer returns an error unless varqd's user has made the credential of an answer, for
 // this answer to the request with the credential request.
-func (c *Client) verifyAnswer(ctx context.Context, request string, answer *http.Response, body []byte) error {
-	signature := answer.Header.Get(api.AnswerCredential)
-	if signature == "" {
-		return fmt.Errorf("%w: HTTP %.60q without a munge credential: %.300q", errImpostor, answer.Status, body)
+func (c *Client) verifyAnswer(ctx context.Context, request string, answer *reply) error {
+	if answer.credential == "" {
+		return fmt.Errorf("%w: HTTP %.60q without a munge credential: %.300q", errImpostor, answer.status, answer.body)
 	}
-	maker, payload, err := c.munge.Decode(ctx, signature)
+	maker, payload, err := c.munge.Decode(ctx, answer.credential)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errImpostor, err)
 	}
 	if err := c.verifyUser(maker.UID); err != nil {
 		return err
 	}
-	if subtle.ConstantTimeCompare(payload, api.AnswerDigest(request, answer.StatusCode, body)) != 1 {
+	if subtle.ConstantTimeCompare(payload, api.AnswerDigest(request, answer.code, answer.body)) != 1 {
 		return fmt.Errorf("%w: its munge credential was made for another answer", errImpostor)
 	}
 	return nil

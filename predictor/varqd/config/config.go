@@ -6,6 +6,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -35,9 +36,13 @@ type Config struct {
 	Server     Server     `yaml:"server"`
 	Client     Client     `yaml:"client"`
 	Agent      Agent      `yaml:"agent"`
-	Ledger     Ledger     `yaml:"ledger"`
-	History    History    `yaml:"history"`
-	Forecast   Forecast   `yaml:"forecast"`
+	// Site is how the cluster compares with others among which users choose.
+	Site SiteItself `yaml:"site"`
+	// Sites are the clusters among which users may choose, the one of Client included.
+	Sites    []Site   `yaml:"sites"`
+	Ledger   Ledger   `yaml:"ledger"`
+	History  History  `yaml:"history"`
+	Forecast Forecast `yaml:"forecast"`
 	// Forecasters are the site's own, beside those that varqd has.
 	Forecasters []Forecaster `yaml:"forecasters"`
 	Plan        Plan         `yaml:"plan"`
@@ -76,6 +81,10 @@ type Server struct {
 	Listen string `yaml:"listen"`
 	// MungeSocket is munged's socket; empty means munge's own default.
 	MungeSocket string `yaml:"munge_socket"`
+	// TLS is for the varqds of sites that do not share munge's key.
+	TLS TLS `yaml:"tls"`
+	// Peers are those of them that may connect.
+	Peers []Peer `yaml:"peers"`
 }
 
 // Client says how commands find varqd.
@@ -87,6 +96,8 @@ type Client struct {
 	User string `yaml:"user"`
 	// MungeSocket is munged's socket; empty means munge's own default.
 	MungeSocket string `yaml:"munge_socket"`
+	// Relay, if not empty, is the site that is meant, to whose varqd the one at Endpoint relays requests.
+	Relay string `yaml:"-"`
 }
 
 // Agent says whose word about the nodes varqd takes.
@@ -261,6 +272,12 @@ var (
 	unknownKey = regexp.MustCompile(`^field (\S+) not found in type config\.(\w+)$`)
 )
 
+// sections are the keys of those types that are not called as their key.
+var sections = map[string]string{
+	"SiteItself": "site", "Site": "sites", "TLS": "server.tls", "Peer": "server.peers", "Forecaster": "forecasters", "Rule": "policy",
+	"Open": "policy (per_user, per_account)",
+}
+
 // located turns the YAML package's errors into one line each, name:line: what.
 func located(name string, err error) error {
 	texts := []string{err.Error()}
@@ -277,7 +294,7 @@ func located(name string, err error) error {
 		if m := unknownKey.FindStringSubmatch(what); m != nil {
 			what = fmt.Sprintf("unknown key %q", m[1])
 			if m[2] != "Config" {
-				what += " in section " + strings.ToLower(m[2])
+				what += " in section " + cmp.Or(sections[m[2]], strings.ToLower(m[2]))
 			}
 		}
 		errs = append(errs, fmt.Errorf("%s%s: %s", name, line, what))
@@ -354,6 +371,14 @@ func (c *Config) check() error {
 	oneOf("plan.risky_nodes", c.Plan.RiskyNodes, api.RiskyAvoid, api.RiskyAllow)
 	oneOf("plan.mode", c.Plan.Mode, ModeLive, ModeShadow)
 	checkPolicy(c.Policy, bad)
+	checkSites(c.Sites, bad)
+	c.Server.checkTLS(bad)
+	if _, err := c.Site.Tariff.tariff(time.UTC); err != nil {
+		bad("site.tariff", "%v", err)
+	}
+	if !(c.Site.Power >= 0 && c.Site.Power <= 1e12) {
+		bad("site.power", "%v is not that of a processor", c.Site.Power)
+	}
 	oneOf("log.level", c.Log.Level, "debug", "info", "warn", "error")
 	oneOf("log.format", c.Log.Format, "text", "json")
 	for _, needed := range []struct{ key, value string }{

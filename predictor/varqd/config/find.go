@@ -16,15 +16,27 @@ func Path(getenv func(string) string) string {
 // FindClient returns how to reach varqd: by VARQ_ENDPOINT, else by the
 // configuration file. A missing file is as good as an empty one.
 func FindClient(getenv func(string) string) (Client, error) {
-	c, err := Load(Path(getenv))
-	if errors.Is(err, fs.ErrNotExist) {
-		c, err = Default(), nil
-	}
+	c, err := find(getenv)
 	if err != nil {
 		return Client{}, err
 	}
+	return c.ownClient(getenv), nil
+}
+
+// ownClient returns how to reach this host's varqd: by VARQ_ENDPOINT, else as the file says.
+func (c *Config) ownClient(getenv func(string) string) Client {
+	own := c.Client
 	if endpoint := getenv("VARQ_ENDPOINT"); endpoint != "" {
-		c.Client.Endpoint = endpoint
+		own.Endpoint = endpoint
 	}
-	return c.Client, nil
+	return own
+}
+
+// find reads the configuration file. A missing file is as good as an empty one.
+func find(getenv func(string) string) (Config, error) {
+	c, err := Load(Path(getenv))
+	if errors.Is(err, fs.ErrNotExist) {
+		return Default(), nil
+	}
+	return c, err
 }

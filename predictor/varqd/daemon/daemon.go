@@ -21,13 +21,16 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/live/faultscore"
+	"github.com/varq-project/varq/predictor/live/groups"
 	"github.com/varq-project/varq/predictor/live/health"
 	"github.com/varq-project/varq/predictor/live/history"
+	"github.com/varq-project/varq/predictor/live/idle"
 	"github.com/varq-project/varq/predictor/live/ingest"
 	"github.com/varq-project/varq/predictor/live/keeper"
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/live/notice"
 	"github.com/varq-project/varq/predictor/live/outlook"
+	"github.com/varq-project/varq/predictor/live/resize"
 	"github.com/varq-project/varq/predictor/live/scores"
 	"github.com/varq-project/varq/predictor/live/selfscore"
 	"github.com/varq-project/varq/predictor/live/shadow"
@@ -39,6 +42,7 @@ import (
 	"github.com/varq-project/varq/predictor/varqd/munge"
 	"github.com/varq-project/varq/predictor/varqd/nodeaddr"
 	"github.com/varq-project/varq/predictor/varqd/server"
+	"github.com/varq-project/varq/predictor/varqd/sitecert"
 )
 
 // Options configure a Daemon.
@@ -46,7 +50,7 @@ type Options struct {
 	Config config.Config
 	// Slurm is the cluster. If nil it is slurmrestd, as configured, with Scontrol and Sacctmgr.
 	Slurm Slurm
-	// Scontrol and Sacctmgr read what slurmrestd leaves out.
+	// Scontrol and Sacctmgr read what slurmrestd leaves out. Scontrol changes the jobs that slurmrestd rejects.
 	Scontrol scontrol.Command
 	Sacctmgr sacctmgr.Command
 	// Now is the host's clock, with a monotonic reading; nil stands for time.Now.
@@ -67,7 +71,12 @@ type Daemon struct {
 	cache     *history.History
 	outlook   *outlook.Outlook
 	ingest    *ingest.Ingest
+	groups    *groups.Groups
+	homes     *homes
+	identity  *sitecert.Identity // nil without a certificate
 	keeper    *keeper.Keeper
+	resizer   *resize.Resizer
+	resizes   *resize.Store
 	server    *server.Server
 	scorer    *selfscore.Scorer
 	faults    *faultscore.Scorer
@@ -75,6 +84,8 @@ type Daemon struct {
 	messenger *notice.Messenger // nil if no program is told of promises
 	nodes     health.Monitor
 	vitals    *vitals.Monitor // of the nodes that have an agent
+	idle      *idle.Store
+	abroad    sitesAbroad
 	addresses *nodeaddr.Nodes
 	risks     health.Risks
 	nodesAt   atomic.Int64              // when the nodes were read last, Unix seconds, or 0
@@ -142,16 +153,38 @@ func New(o Options) (_ *Daemon, err error) {
 		d.messenger = notice.New(c.Notices.Command, time.Duration(c.Notices.Timeout), o.Log)
 		tell = d.messenger.Tell
 	}
+	self := ownUser()
+	if c.Server.TLS.Given() {
+		if d.identity, err = openIdentity(&c, o.Now, o.Log); err != nil {
+			return nil, err
+		}
+	}
+	known := d.newPeers(self)
+	if d.groups, err = groups.New(context.Background(), groups.Options{
+		Site: c.OwnSite(), Ledger: d.ledger, Peer: known.groupsPeer, Deaf: known.deaf(&c), Now: now, Prob: c.Plan.Prob, Log: o.Log,
+	}); err != nil {
+		return nil, err
+	}
+	d.homes = newHomes(d.groups, self, &c, d.identity)
+	if d.abroad, err = newSitesAbroad(&c, d.idle, now, o.Now, o.Log); err != nil {
+		return nil, err
+	}
+	d.cleanups.add("sites", d.abroad.close)
+	prices, unit := c.Site.Prices(time.Local)
 	d.keeper = keeper.New(keeper.Options{
-		Tell: tell, RiskyNodes: c.Plan.RiskyNodes,
+		Homes: d.homes,
+		Idle:  idleHere{d.idle},
+		Site:  keeper.Site{Power: c.Site.Power, Tariff: prices, Unit: unit},
+		Tell:  tell, RiskyNodes: c.Plan.RiskyNodes,
 		Ledger: d.ledger, Slurm: watched{o.Slurm, user, d.problems, o.Log}, Outlook: keeperOutlook{d.outlook, d.ingest, d.clock, d.problems}, Health: keeperHealth{&d.risks, &d.nodes}, Now: now, Zone: time.Local,
 		Prob: c.Plan.Prob, Shadow: watching, Policy: c.Rules(), Confidence: c.Forecast.Confidence, Horizon: c.Plan.Horizon.Seconds(), MaxHold: c.Plan.MaxHold, Stale: c.Plan.Stale.Seconds(),
 		Grace: c.Watch.Grace.Seconds(), Log: o.Log, Metrics: keeper.NewMetrics(registry),
 	})
+	d.resizer = resize.New(resize.Options{Store: d.resizes, Slurm: o.Slurm, Sizer: d.keeper, Shadow: watching, Now: now, Log: o.Log})
 	scored := selfscore.Reader{Scores: d.scores, Now: now}
 	d.scorer, err = selfscore.New(context.Background(), selfscore.Options{
 		Store: d.scores, Ask: d.ask, Most: mostScored, Rand: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
-		Calibration: scored.Calibration, Log: o.Log,
+		Ranked: d.learnDelay, Calibration: scored.Calibration, Log: o.Log,
 		Metrics: selfscore.NewMetrics(registry, scored.Calibration, now, o.Log),
 	})
 	if err != nil {
@@ -173,8 +206,10 @@ func New(o Options) (_ *Daemon, err error) {
 		}
 	}
 	d.server = server.New(server.Options{
-		Service:     service{d.keeper, scored, foretold, shadow.Reader{Store: d.shadows, Watching: watching, Now: now}, d},
+		Service:     service{d.keeper, d.groups, scored, foretold, shadow.Reader{Store: d.shadows, Watching: watching, Now: now}, d},
 		Credentials: munge.Munge{Socket: c.Server.MungeSocket},
+		Peers:       known,
+		Sites:       relay{d.homes, o.Log},
 		Log:         o.Log,
 		Metrics:     registry,
 	})
@@ -195,6 +230,7 @@ func (d *Daemon) openFiles() error {
 	}
 	d.cleanups.add("ledger", file.Close)
 	d.ledger, d.scores, d.shadows, d.rounds = ledger.New(file), scores.New(file), shadow.NewStore(file), faultscore.NewStore(file)
+	d.idle, d.resizes = idle.NewStore(file), resize.NewStore(file)
 	if d.odds, err = d.scores.Odds(context.Background()); err != nil {
 		return err
 	}
@@ -228,9 +264,9 @@ func (d *Daemon) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var running sync.WaitGroup
-	for _, l := range listeners {
+	for l, serve := range listeners {
 		running.Go(func() {
-			if err := d.server.Serve(l); err != nil {
+			if err := serve(l); err != nil {
 				stop(fmt.Errorf("serve %s: %w", l.Addr(), err))
 			}
 		})
@@ -242,6 +278,11 @@ func (d *Daemon) Run(ctx context.Context) error {
 	running.Go(func() { d.watch(ctx) })
 	running.Go(func() { d.follow(ctx) })
 	running.Go(func() { d.tend(ctx) })
+	running.Go(func() { d.homes.exchange(ctx, d.log) })
+	if d.identity != nil {
+		running.Go(func() { d.watchCertificate(ctx) })
+	}
+	running.Go(func() { d.abroad.run(ctx) })
 	if d.messenger != nil {
 		running.Go(func() { d.messenger.Run(ctx) })
 	}
@@ -261,18 +302,37 @@ func (d *Daemon) Run(ctx context.Context) error {
 	return err
 }
 
-// listen opens the unix socket and, if one is configured, the TCP address.
-func (d *Daemon) listen() ([]net.Listener, error) {
+// listen opens the unix socket and, if they are configured, the TCP address and that for other sites' varqds. It returns what
+// serves each.
+func (d *Daemon) listen() (_ map[net.Listener]func(net.Listener) error, err error) {
+	listeners := map[net.Listener]func(net.Listener) error{}
+	defer func() {
+		if err != nil {
+			for l := range listeners {
+				err = errors.Join(err, l.Close())
+			}
+		}
+	}()
 	local, err := server.ListenUnix(d.config.Server.Socket)
 	if err != nil {
 		return nil, err
 	}
-	if d.config.Server.Listen == "" {
-		return []net.Listener{local}, nil
+	listeners[local] = d.server.Serve
+	for _, at := range []struct {
+		address string
+		serve   func(net.Listener) error
+	}{{d.config.Server.Listen, d.server.Serve}, {d.config.Server.TLS.Listen, d.serveSites}} {
+		if at.address == "" {
+			continue
+		}
+		remote, err := net.Listen("tcp", at.address)
+		if err != nil {
+			return nil, err
+		}
+		listeners[remote] = at.serve
 	}
-	remote, err := net.Listen("tcp", d.config.Server.Listen)
-	if err != nil {
-		return nil, errors.Join(err, local.Close())
-	}
-	return []net.Listener{local, remote}, nil
+	return listeners, nil
 }
+
+// serveSites serves the varqds of other sites.
+func (d *Daemon) serveSites(l net.Listener) error { return d.server.ServeTLS(l, d.identity.Server()) }

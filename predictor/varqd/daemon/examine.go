@@ -37,5 +37,15 @@ func Examine(ctx context.Context, c config.Config, live bool) ([]doctor.Finding,
 		cluster, err := client.Cluster(ctx)
 		findings = append(findings, doctor.Policy(rules.Unknown(&cluster), err)...)
 	}
+	for i := range c.Sites {
+		if s := &c.Sites[i]; s.HasNoVarqd() {
+			abroad, err := connectAbroad(s, time.Now)
+			if err != nil {
+				return nil, err
+			}
+			findings = append(findings, doctor.Bare(ctx, s.Name, abroad))
+			abroad.Close()
+		}
+	}
 	return append(findings, doctor.Host(ctx, c.Server.MungeSocket)...), nil
 }

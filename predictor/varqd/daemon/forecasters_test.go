@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -28,7 +29,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// TestMain runs the test binary as a forecaster if its first argument is forecaster.
+// TestMain runs the test binary as a forecaster if its first argument is forecaster. It allows 6 parallel tests, because those
+// of a real Slurm mostly wait.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "forecaster" {
 		extern.Serve(&prompt{}, "prompt 1")
@@ -37,6 +39,10 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "pessimist" {
 		extern.ServeFaults(&pessimist{}, "pessimist 1")
 		os.Exit(0)
+	}
+	flag.Parse()
+	if err := flag.Set("test.parallel", "6"); err != nil {
+		panic(err)
 	}
 	os.Exit(m.Run())
 }
@@ -59,7 +65,7 @@ func (p *pessimist) Expected(nodes []string, _, _ int64) []float64 {
 func TestOwnForecasterOfFailures(t *testing.T) {
 	c := testConfig(t)
 	c.Watch.Refresh = config.Duration(20 * time.Millisecond)
-	c.Forecasters = []config.Forecaster{{Name: "pessimist", Command: os.Args[0] + " pessimist", Forecasts: config.ForecastsFailures, Timeout: config.Duration(time.Second)}}
+	c.Forecasters = []config.Forecaster{{Name: "pessimist", Command: os.Args[0] + " pessimist", Forecasts: config.ForecastsFailures, Timeout: config.Duration(patient)}}
 	fake := &frailSlurm{
 		fakeSlurm: fakeSlurm{past: quick(100)}, span: 4 * pastMost, nodes: []slurm.Node{{Name: "a", State: "IDLE"}, {Name: "b", State: "IDLE"}},
 		events: []sacctmgr.Event{{Node: "b", Start: time.Now().Unix() - 9*86400, End: time.Now().Unix() - 8*86400, State: "DOWN", Reason: "Not responding"}},

@@ -6,11 +6,13 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/faultscore"
+	"github.com/varq-project/varq/predictor/live/groups"
 	"github.com/varq-project/varq/predictor/live/keeper"
 	"github.com/varq-project/varq/predictor/live/selfscore"
 	"github.com/varq-project/varq/predictor/live/shadow"
@@ -92,10 +94,16 @@ type (
 // the health of the whole daemon.
 type service struct {
 	*keeper.Keeper
+	*groups.Groups
 	selfscore.Reader
 	foretold
 	shadows
 	daemon *Daemon
+}
+
+// Size implements server.Service.
+func (s service) Size(ctx context.Context, user string, req *api.SizeRequest) (api.SizeAnswer, error) {
+	return s.daemon.resizer.Size(ctx, user, req)
 }
 
 // Health returns the state of varqd. It is OK if no part has a problem, the keeper is ready,
@@ -103,6 +111,11 @@ type service struct {
 func (s service) Health(context.Context) api.Health {
 	d := s.daemon
 	h := api.Health{Problems: d.problems.list(), Notes: slices.Concat(d.sites.notes(), d.clock.notes()), Version: api.Version}
+	if d.identity != nil {
+		state := d.identity.State()
+		h.CertificateExpires = state.Expires.Unix()
+		h.Certificate = state.Notes(d.config.OwnSite(), time.Now())
+	}
 	if d.shadow != nil {
 		h.Notes = append(h.Notes, "varqd only watches, and promises nothing (plan.mode: shadow); varq report --shadow tells what it would have promised")
 	}

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -195,25 +196,47 @@ func (l *live) ask(user, path string, request, answer any) (status string) {
 	return status
 }
 
+// reserve promises a user a job of one CPU for a minute.
 func (l *live) reserve(user string, in time.Duration) *api.Plan {
 	l.t.Helper()
+	return l.promise(user, in, api.PlanRequest{Job: workload.Request{Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: 60}, Prob: .7})
+}
+
+// promise promises a user what she requests, by some time from now on. It asks again while varqd refuses,
+// because the deadline of a request that took long is near, and little is promised while a slow machine starts no jobs.
+func (l *live) promise(user string, in time.Duration, request api.PlanRequest) *api.Plan {
+	l.t.Helper()
 	var answer api.PlanAnswer
-	status := l.ask(user, api.PathPlan, api.PlanRequest{
-		Job:     workload.Request{Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: 60},
-		BeginBy: time.Now().Add(in).Unix(), Prob: .7,
-	}, &answer)
-	if status != "200" || answer.Plan == nil {
-		l.t.Fatalf("status %s, answer %+v", status, answer)
-	}
+	l.eventually("what is asked for is promised", func() bool {
+		request.BeginBy = time.Now().Add(in).Unix()
+		answer = api.PlanAnswer{}
+		if status := l.ask(user, api.PathPlan, request, &answer); status != "200" {
+			l.t.Fatalf("status %s", status)
+		}
+		return answer.Plan != nil
+	})
 	return answer.Plan
 }
 
-// submit submits a job as the plan says and returns its id.
-func (l *live) submit(user string, p *api.Plan, sleep time.Duration) string {
+// submit submits a job as the plan says, for a work, with further options of sbatch, and returns its id.
+func (l *live) submit(user string, p *api.Plan, work string, options ...string) string {
 	l.t.Helper()
-	return l.run(user, "sbatch", "--parsable", "--output=/dev/null",
-		"--begin="+time.Unix(p.BeginTime, 0).Format("2006-01-02T15:04:05"), fmt.Sprintf("--time=%d", p.TimeLimit/60),
-		"--comment="+p.Comment, fmt.Sprintf("--wrap=sleep %d", int(sleep.Seconds())))
+	return l.run(user, "sbatch", append([]string{
+		"--parsable", "--output=/dev/null",
+		"--begin=" + time.Unix(p.BeginTime, 0).Format("2006-01-02T15:04:05"), fmt.Sprintf("--time=%d", p.TimeLimit/60),
+		"--comment=" + p.Comment, "--wrap=" + work,
+	}, options...)...)
+}
+
+// gate returns work that lasts until open is called.
+func (l *live) gate(name string) (work string, open func()) {
+	file := filepath.Join(l.JobDir(), name)
+	return "until [ -e " + file + " ]; do sleep .1; done", func() {
+		l.t.Helper()
+		if err := os.WriteFile(file, nil, 0o644); err != nil {
+			l.t.Fatal(err)
+		}
+	}
 }
 
 // oversized promises alice a reservation that becomes eligible an hour earlier than the
@@ -254,21 +277,31 @@ func (l *live) awaitState(user, job, state string) api.Reservation {
 	return r
 }
 
+// awaitLook waits until varqd has taken in a queue that was read from now on.
+func (l *live) awaitLook() {
+	l.t.Helper()
+	from := float64(time.Now().UnixMilli()) / 1000
+	l.eventually("varqd looks at the queue", func() bool {
+		newest, err := strconv.ParseFloat(metric(metrics(l.t, l.config.Server.Socket), "varq_queue_newest_seconds "), 64)
+		return err == nil && newest > from
+	})
+}
+
 func TestLive(t *testing.T) {
 	t.Parallel()
 	l := startLive(t)
 
-	ahead := l.Paced(40 * time.Second) // until the last steps of this test
-	kept := l.reserve("alice", ahead)
-	job := l.submit("alice", kept, ahead)
-	far := l.reserve("alice", 3*time.Hour)
-	held := l.submit("alice", far, time.Second)
-	changed := l.submit("alice", l.reserve("alice", 2*time.Hour), time.Second)
-	cancelled := l.submit("alice", l.reserve("alice", time.Hour), time.Second)
+	const hours = 3
+	longWork, endWork := l.gate("end")
+	longJob := api.PlanRequest{Job: workload.Request{Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: hours * 3600}, Prob: .7}
+	far := l.promise("alice", hours*time.Hour, longJob)
+	held := l.submit("alice", far, longWork)
+	changed := l.submit("alice", l.reserve("alice", 2*time.Hour), "true")
+	cancelled := l.submit("alice", l.reserve("alice", time.Hour), "true")
 	moving := l.oversized()
-	moved := l.submit("alice", moving, time.Second)
-	forged := l.submit("bob", l.reserve("alice", 4*time.Hour), time.Second)
-	for _, id := range []string{job, held, changed, cancelled} {
+	moved := l.submit("alice", moving, "true")
+	forged := l.submit("bob", l.reserve("alice", 4*time.Hour), "true")
+	for _, id := range []string{held, changed, cancelled} {
 		l.awaitState("alice", id, api.StatePending)
 	}
 
@@ -291,7 +324,7 @@ func TestLive(t *testing.T) {
 		return later > moving.BeginTime+1800 && strings.Contains(shown, "StartTime="+time.Unix(later, 0).Format("2006-01-02T15:04:05")) &&
 			strings.Contains(shown, "TimeLimit="+slurmtime.FormatDuration((moving.BeginBy-later+moving.WorkLimit+59)/60*60))
 	})
-	time.Sleep(l.Paced(2 * time.Second))
+	l.awaitLook()
 	if r := l.reservation("alice", moved); r.State != api.StatePending || r.Note != "" || r.Eligible != later {
 		t.Errorf("the moved job: %+v", r)
 	}
@@ -336,17 +369,38 @@ func TestLive(t *testing.T) {
 	l.reserve("alice", 2*time.Hour)
 
 	// After restarts of varqd, slurmrestd and slurmctld, everything is still known.
-	l.stop()
-	for _, d := range []cluster.Daemon{cluster.Slurmrestd, cluster.Slurmctld} {
-		if err := l.Restart(t.Context(), d); err != nil {
-			t.Fatal(err)
+	var job string
+	l.InTime(t, 45*time.Second, func(lead time.Duration) bool {
+		p := l.promise("alice", lead, longJob)
+		job = l.submit("alice", p, longWork)
+		l.eventually("varqd knows the job", func() bool { return l.reservation("alice", job).ID == p.ID })
+		l.stop()
+		for _, d := range []cluster.Daemon{cluster.Slurmrestd, cluster.Slurmctld} {
+			if err := l.Restart(t.Context(), d); err != nil {
+				t.Fatal(err)
+			}
 		}
+		inTime := time.Now().Unix() < p.BeginTime
+		l.start()
+		var r api.Reservation
+		l.eventually("the job has started", func() bool {
+			r = l.reservation("alice", job)
+			return r.Start != 0
+		})
+		if !inTime && r.Start > p.BeginBy {
+			l.run("alice", "scancel", job)
+			return false
+		}
+		return true
+	})
+	l.run("alice", "scontrol", "update", "JobId="+held, "StartTime=now")
+	if r := l.awaitState("alice", held, api.StateHolding); r.Start == 0 || r.WorkStart != 0 {
+		t.Errorf("held until %d: %+v", far.BeginBy, r)
 	}
-	l.start()
-	l.awaitState("alice", job, api.StateHolding)
 	l.awaitState("alice", job, api.StateRunning)
+	endWork()
 	r := l.awaitState("alice", job, api.StateKept)
-	if r.Start == 0 || r.Start > r.BeginBy || r.WorkStart != r.BeginBy || r.End <= r.WorkStart {
+	if r.Start == 0 || r.Start > r.BeginBy || r.WorkStart != r.BeginBy || r.End < r.WorkStart {
 		t.Errorf("settled as %+v", r)
 	}
 }
@@ -357,16 +411,10 @@ func TestLiveClockAhead(t *testing.T) {
 	t.Parallel()
 	l := startLiveAs(t, "root", 30*time.Second)
 	l.run("bob", "sbatch", "--nodes=2", "--exclusive", "--output=/dev/null", "--time=60", "--wrap=sleep 3600") // no node is free
-	var answer api.PlanAnswer
-	status := l.ask("alice", api.PathPlan, api.PlanRequest{
-		Job:     workload.Request{Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: 120},
-		BeginBy: time.Now().Add(l.Paced(38 * time.Second)).Unix(), Prob: .7, OnMiss: api.OnMissCancel,
-	}, &answer)
-	if status != "200" || answer.Plan == nil {
-		t.Fatalf("status %s, answer %+v", status, answer)
-	}
-	p := answer.Plan
-	job := l.submit("alice", p, time.Second)
+	p := l.promise("alice", l.Paced(38*time.Second), api.PlanRequest{
+		Job: workload.Request{Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: 120}, Prob: .7, OnMiss: api.OnMissCancel,
+	})
+	job := l.submit("alice", p, "true")
 	l.eventually("the job is cancelled", func() bool {
 		shown := l.run("alice", "scontrol", "--oneliner", "show", "job", job)
 		if !strings.Contains(shown, "JobState=PENDING") {
@@ -397,7 +445,7 @@ func TestLiveHostileUser(t *testing.T) {
 	const promises = 40
 	taken := l.run("bob", "sbatch", "--parsable", "--nodelist=node1", "--exclusive", "--output=/dev/null", "--time=60", "--wrap=sleep 3600")
 	l.eventually("node1 is taken", func() bool { return strings.Contains(l.run("bob", "squeue", "--noheader", "--format=%T"), "RUNNING") })
-	const budget = 30 // seconds
+	budget := int64(l.Paced(30 * time.Second).Seconds())
 	// prob returns what alice may be promised for a start within the budget.
 	prob := func() float64 {
 		now := l.daemon.clock.now()
@@ -408,21 +456,17 @@ func TestLiveHostileUser(t *testing.T) {
 	}
 	before := prob()
 
-	deadline := time.Now().Add(l.Paced(100 * time.Second)).Truncate(time.Second)
-	var script strings.Builder
+	var jobs []string
+	var last int64 // of the deadlines
 	for range promises {
-		p := l.reserve("bob", time.Until(deadline))
-		fmt.Fprintf(&script, "sbatch --parsable --nodelist=node1 --output=/dev/null --begin=%s --time=%d --comment=%s --wrap='sleep 0'\n",
-			time.Unix(p.BeginTime, 0).Format("2006-01-02T15:04:05"), p.TimeLimit/60, p.Comment)
-	}
-	jobs := strings.Fields(l.run("bob", "sh", "-ec", script.String()))
-	if len(jobs) != promises {
-		t.Fatalf("%d jobs", len(jobs))
+		p := l.reserve("bob", l.Paced(time.Minute))
+		jobs = append(jobs, l.submit("bob", p, "true", "--nodelist=node1"))
+		last = p.BeginBy
 	}
 	for _, job := range jobs {
 		l.awaitState("bob", job, api.StatePending)
 	}
-	time.Sleep(time.Until(deadline.Add(2 * time.Second)))
+	time.Sleep(time.Until(time.Unix(last+2, 0)))
 	l.run("bob", "scancel", taken)
 	for _, job := range jobs {
 		l.awaitState("bob", job, api.StateMissed)
@@ -440,6 +484,7 @@ func TestLiveHostileUser(t *testing.T) {
 // While a node is drained, nothing is promised that only both can do. When it is back, all is as
 // before.
 func TestLiveDrained(t *testing.T) {
+	t.Parallel()
 	l := startLive(t)
 	prob := func(nodes int32) float64 {
 		now := l.daemon.clock.now()
@@ -462,6 +507,7 @@ func TestLiveDrained(t *testing.T) {
 
 // TestLiveNodes: varqd sees what happens to the nodes, and when it starts again what has happened.
 func TestLiveNodes(t *testing.T) {
+	t.Parallel()
 	l := startLive(t)
 	state := func() health.State {
 		for _, s := range l.daemon.nodes.Nodes() {
@@ -507,13 +553,15 @@ func TestLiveNodes(t *testing.T) {
 func TestLiveEnds(t *testing.T) {
 	t.Parallel()
 	l := startLive(t)
-	submit := func(seconds int, args ...string) string {
-		return l.run("alice", "sbatch", append([]string{"--parsable", "--output=/dev/null", "--time=5", fmt.Sprintf("--wrap=sleep %d", seconds)}, args...)...)
+	submit := func(work string, args ...string) string {
+		return l.run("alice", "sbatch", append([]string{"--parsable", "--output=/dev/null", "--time=60", "--wrap=" + work}, args...)...)
 	}
-	first := submit(15) // so long that varqd sees it, however busy it is
-	submit(15, "--begin=now+4")
-	submit(15, "--dependency=afterok:"+first)
-	requeued, cancelled := submit(1000, "--requeue"), submit(1000)
+	shortly, endShortly := l.gate("shortly")
+	away, endAway := l.gate("away")
+	first := submit(shortly)
+	submit(shortly, "--begin=now+4")
+	last := submit(away, "--dependency=afterok:"+first)
+	requeued, cancelled := submit("sleep 1000", "--requeue"), submit("sleep 1000")
 	scored := func(forecaster string) int {
 		c, err := (selfscore.Reader{Scores: l.daemon.scores, Now: l.daemon.clock.now}).Calibration(t.Context(), api.CalibrationQuery{Forecaster: forecaster})
 		if err != nil {
@@ -524,10 +572,16 @@ func TestLiveEnds(t *testing.T) {
 		}
 		return 0
 	}
-	l.eventually("the waits are scored", func() bool { return scored("blend") == 5 })
+	l.eventually("the waits of all but the last are scored", func() bool { return scored("blend") == 4 })
+	endShortly()
+	l.eventually("the wait of the last is scored", func() bool { return scored("blend") == 5 })
 	l.stop()
 	l.run("alice", "scontrol", "requeue", requeued)
 	l.run("alice", "scancel", cancelled)
+	endAway()
+	l.eventually("the last has ended", func() bool {
+		return strings.Contains(l.run("alice", "scontrol", "--oneliner", "show", "job", last), "JobState=COMPLETED")
+	})
 	l.start()
 	l.eventually("nothing is left to be scored", func() bool {
 		open, err := l.daemon.scores.UnscoredJobs(t.Context())

@@ -18,8 +18,9 @@ import (
 // TestLiveLoad: with 1,000 jobs in a real queue, varqd keeps slurmrestd busy for a small share of the
 // time, and nevertheless sees what happens to a promised job.
 func TestLiveLoad(t *testing.T) {
+	t.Parallel()
 	l := startLive(t)
-	job := l.submit("alice", l.reserve("alice", 3*time.Hour), time.Second)
+	job := l.submit("alice", l.reserve("alice", 3*time.Hour), "true")
 	l.awaitState("alice", job, api.StatePending)
 	l.stop()
 	l.run("bob", "sh", "-c", "for i in $(seq 1000); do sbatch --quiet --hold --output=/dev/null --time=1 --wrap=true || exit; done")
@@ -53,11 +54,17 @@ func TestLiveLoad(t *testing.T) {
 	l.start()
 	newest := func() string { return metric(metrics(t, l.config.Server.Socket), "varq_queue_newest_seconds ") }
 	seen := newest()
-	l.run("alice", "scontrol", "hold", job)
-	l.eventually("the hold is noted", func() bool { return l.reservation("alice", job).Note == "held" })
-	if again := newest(); again != seen {
-		t.Errorf("the queue was read at %s, after %s", again, seen)
+	for _, change := range []struct{ command, note string }{{"hold", "held"}, {"release", "released"}, {"hold", "held"}} {
+		l.run("alice", "scontrol", change.command, job)
+		l.eventually("the "+change.command+" is noted", func() bool { return l.reservation("alice", job).Note == change.note })
+		again := newest()
+		if again == seen {
+			return
+		}
+		t.Logf("the queue was read at %s, after %s", again, seen)
+		seen = again
 	}
+	t.Error("whatever alice does to her job is noted only after a reading of the queue")
 }
 
 // metric returns the value of the metric whose line begins with name.

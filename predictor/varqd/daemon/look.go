@@ -47,6 +47,9 @@ func (d *Daemon) look(ctx context.Context) (pause time.Duration, err error) {
 		d.queueTried.set()
 		return 0, err
 	}
+	if err := d.groups.Tend(ctx); err != nil {
+		d.log.Error("what has become of groups cannot be learnt", "error", err)
+	}
 	switch l := d.looks; {
 	case l.whole():
 		began := l.now()
@@ -89,6 +92,9 @@ func (d *Daemon) lookAtAll(ctx context.Context) error {
 		return err
 	}
 	d.looks.open, err = d.keeper.Watch(ctx, queue, at)
+	if err := d.resizer.Look(ctx, queue, at); err != nil {
+		d.log.Error("sizes of jobs that wait cannot be chosen again", "error", err)
+	}
 	d.offer(snapshot{queue, at})
 	return err
 }

@@ -77,10 +77,7 @@ func (o *outcomes) Collect(ch chan<- prometheus.Metric) {
 	if counts == nil {
 		return
 	}
-	for _, state := range []string{
-		api.StatePromised, api.StatePending, api.StateHolding, api.StateRunning,
-		api.StateKept, api.StateMissed, api.StateCancelled,
-	} {
+	for _, state := range api.States {
 		ch <- prometheus.MustNewConstMetric(outcomesDesc, prometheus.GaugeValue, float64(counts[state]), state)
 	}
 }

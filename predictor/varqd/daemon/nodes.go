@@ -13,6 +13,7 @@ import (
 	"github.com/varq-project/varq/predictor/forecast/fault"
 	"github.com/varq-project/varq/predictor/live/faultscore"
 	"github.com/varq-project/varq/predictor/live/health"
+	"github.com/varq-project/varq/predictor/live/idle"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/slurm/hostlist"
 	"github.com/varq-project/varq/predictor/slurm/sacctmgr"
@@ -128,6 +129,9 @@ func (t *tending) look(ctx context.Context) (pause time.Duration, err error) {
 	}
 	begins := t.unread == 0 && t.past != nil
 	now := t.clock.now()
+	if err := t.idle.Record(ctx, "", now, idle.Count(nodes)); err != nil && ctx.Err() == nil {
+		t.log.Warn("how many nodes are idle is not recorded", "error", err)
+	}
 	t.addresses.List(nodes)
 	events := slices.Concat(t.nodes.Observe(t.past, nodes, now), t.vitals.Take())
 	names := make([]string, len(nodes))

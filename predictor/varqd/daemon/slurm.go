@@ -33,8 +33,8 @@ type Slurm interface {
 	NodeEvents(ctx context.Context, from int64) ([]sacctmgr.Event, error)
 }
 
-// slurmClient reads from slurmrestd, and from scontrol and sacctmgr what slurmrestd leaves out. On a
-// host without them varqd does without that part.
+// slurmClient reads from slurmrestd, and from scontrol and sacctmgr what slurmrestd leaves out. It changes
+// jobs by slurmrestd or, if that rejects their numbers, by scontrol. On a host without them varqd does without that part.
 type slurmClient struct {
 	*slurmrestd.Client
 	scontrol scontrol.Command
@@ -55,15 +55,7 @@ func (s *slurmClient) judged() string {
 
 // newSlurmClient returns the client that c describes. It does not connect yet.
 func newSlurmClient(c config.Slurmrestd, now func() time.Time) (*slurmClient, error) {
-	name := c.User
-	if name == "" {
-		u, err := user.Current()
-		if err != nil {
-			return nil, fmt.Errorf("slurmrestd.user is not set, and who runs varqd is not known: %w", err)
-		}
-		name = u.Username
-	}
-	client, err := slurmrestd.New(slurmrestd.Options{URL: c.URL, User: name, Token: token(c), Timeout: time.Duration(c.Timeout), Now: now})
+	client, name, err := connect(c, slurmrestd.Options{Now: now})
 	if err != nil {
 		return nil, err
 	}
@@ -72,6 +64,21 @@ func newSlurmClient(c config.Slurmrestd, now func() time.Time) (*slurmClient, er
 		s.user = "" // slurmrestd's own
 	}
 	return s, nil
+}
+
+// connect returns the client of the slurmrestd that c describes, and the user that it acts as.
+func connect(c config.Slurmrestd, o slurmrestd.Options) (client *slurmrestd.Client, name string, err error) {
+	name = c.User
+	if name == "" {
+		u, err := user.Current()
+		if err != nil {
+			return nil, "", fmt.Errorf("slurmrestd.user is not set, and who runs varqd is not known: %w", err)
+		}
+		name = u.Username
+	}
+	o.URL, o.User, o.Token, o.Timeout = c.URL, name, token(c), time.Duration(c.Timeout)
+	client, err = slurmrestd.New(o)
+	return client, name, err
 }
 
 // token returns the function that provides slurmrestd's tokens: from a file, else from a
@@ -127,4 +134,16 @@ func (s *slurmClient) Operators(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	return operators, nil
+}
+
+// Update implements keeper.Slurm. The slurmrestd of Slurm 24.11 rejects the ids of jobs of a federation, before anything is changed;
+// then scontrol makes the change, with the rights of the user that varqd runs as.
+func (s *slurmClient) Update(ctx context.Context, u slurm.Update) error {
+	err := s.Client.Update(ctx, u)
+	if err == nil || u.Job < slurmrestd.FirstFederated || !strings.Contains(err.Error(), "Invalid JobID") {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	return s.scontrol.Update(ctx, u)
 }

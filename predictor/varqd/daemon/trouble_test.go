@@ -107,7 +107,7 @@ func TestTrouble(t *testing.T) {
 	})
 
 	t.Run("a ledger that vanished", func(t *testing.T) {
-		job := l.submit("alice", l.reserve("alice", 3*time.Hour), time.Second)
+		job := l.submit("alice", l.reserve("alice", 3*time.Hour), "true")
 		l.awaitState("alice", job, api.StatePending)
 		l.stop()
 		ledgers, err := filepath.Glob(l.config.Ledger.Path + "*")

@@ -5,14 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/varq-project/varq/predictor/varqd/config"
+	"github.com/varq-project/varq/predictor/varqd/peers"
+	"github.com/varq-project/varq/predictor/varqd/sitecert"
 )
 
 // AsRoot warns that root examines what varqd's own user will find.
@@ -21,13 +25,24 @@ var AsRoot = warning("user", "this is root, and varqd runs as varq, who has othe
 // Files examines what varqd's configuration names: files, programs and folders, as the present
 // user finds them.
 func Files(c *config.Config) []Finding {
-	findings := []Finding{token(c.Slurmrestd)}
+	findings := []Finding{token("", c.Slurmrestd)}
+	for i := range c.Sites {
+		if s := &c.Sites[i]; s.HasNoVarqd() {
+			found := token(fmt.Sprintf("sites[%d].", i), *s.Slurmrestd)
+			if found.Verdict == Failure { // varqd works, without that site
+				found.Verdict = Warning
+			}
+			findings = append(findings, found)
+		}
+	}
 	for i, f := range c.Forecasters {
 		findings = append(findings, program(fmt.Sprintf("forecasters[%d].command", i), f.Command))
 	}
 	if c.Notices.Command != "" {
 		findings = append(findings, program("notices.command", c.Notices.Command))
 	}
+	findings = append(findings, certificate(c, time.Now())...)
+	findings = append(findings, mayConnect(c, peers.LookUp)...)
 	socket := folder("server.socket", c.Server.Socket)
 	ledger := folder("ledger.path", c.Ledger.Path)
 	history := folder("history.path", c.History.Path)
@@ -42,11 +57,11 @@ func newToken(user string) string {
 	return "scontrol token username=" + cmp.Or(user, "varq") + " lifespan=SECONDS"
 }
 
-// token examines where the token comes from.
-func token(c config.Slurmrestd) Finding {
+// token examines where the token comes from. key is what stands before the section's name.
+func token(key string, c config.Slurmrestd) Finding {
 	switch {
 	case c.TokenFile != "":
-		const of = "slurmrestd.token_file"
+		of := key + "slurmrestd.token_file"
 		f, err := os.Open(c.TokenFile)
 		if err != nil {
 			return failure(of, err, "put a token there that varqd's user may read: "+newToken(c.User))
@@ -54,9 +69,38 @@ func token(c config.Slurmrestd) Finding {
 		f.Close()
 		return ok(of, "%s", c.TokenFile)
 	case strings.TrimSpace(c.TokenCommand) != "":
-		return program("slurmrestd.token_command", c.TokenCommand)
+		return program(key+"slurmrestd.token_command", c.TokenCommand)
 	}
-	return ok("slurmrestd.url", "%s, without a token", c.URL)
+	return ok(key+"slurmrestd.url", "%s, without a token", c.URL)
+}
+
+// certificate examines the files by which other sites know this one.
+func certificate(c *config.Config, now time.Time) []Finding {
+	t := &c.Server.TLS
+	if !t.Given() {
+		var findings []Finding
+		for i := range c.Sites {
+			if _, byTLS := c.Sites[i].ByTLS(); byTLS {
+				findings = append(findings, warning(fmt.Sprintf("sites[%d].endpoint", i), c.Sites[i].Endpoint+" cannot be reached without a certificate", "set server.tls, see varq.yaml(5)"))
+			}
+		}
+		return findings
+	}
+	i, err := sitecert.Open(sitecert.Files{Certificate: t.Certificate, Key: t.Key, CA: t.CA}, time.Now, slog.New(slog.DiscardHandler))
+	var of *sitecert.FileError
+	if errors.As(err, &of) {
+		return []Finding{failure("server.tls."+of.Of, of.Err, of.Remedy)}
+	}
+	const key = "server.tls.certificate"
+	state := i.State()
+	var findings []Finding
+	for _, note := range state.Notes(c.OwnSite(), now) {
+		findings = append(findings, warning(key, note, "have a new one signed for this site's name, see varq.yaml(5); varqd reads it by itself"))
+	}
+	if findings == nil {
+		findings = []Finding{ok(key, "%s, that of %.200q, is good for %d more days", t.Certificate, state.Names, int(state.Expires.Sub(now).Hours()/24))}
+	}
+	return findings
 }
 
 // program examines the program that a command line begins with. Nobody else may change what varqd runs.

@@ -66,7 +66,8 @@ func plugStack(c scontrol.Config) Finding {
 	if !exists(plugin) {
 		return failure(of, plugin+" does not exist", "install varq-slurm on this host")
 	}
-	for option, program := range map[string]string{"wrapper=": "/usr/bin/varq-wrapper", "filter=": "/usr/bin/varq-filter"} {
+	for _, needed := range [...]struct{ option, program string }{{"wrapper=", "/usr/bin/varq-wrapper"}, {"filter=", "/usr/bin/varq-filter"}} {
+		option, program := needed.option, needed.program
 		for _, word := range line[2:] {
 			if named, is := strings.CutPrefix(word, option); is {
 				program = named

@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/varqd/client"
 )
 
 // Varqd examines varqd from outside, by what it says of itself.
-func Varqd(ctx context.Context, c *client.Client) []Finding {
+func Varqd(ctx context.Context, c *client.Client, now time.Time) []Finding {
 	const of = "varqd"
 	h, err := c.Health(ctx)
 	if err != nil {
@@ -24,10 +25,14 @@ func Varqd(ctx context.Context, c *client.Client) []Finding {
 	if h.Version != api.Version {
 		return append(told(h), warning(of, fmt.Sprintf("%s, and this is %s", found, api.Version), "upgrade both"))
 	}
-	return append([]Finding{ok(of, "%s", found)}, told(h)...)
+	findings := []Finding{ok(of, "%s", found)}
+	if left := time.Unix(h.CertificateExpires, 0).Sub(now); h.CertificateExpires != 0 && len(h.Certificate) == 0 {
+		findings = append(findings, ok("certificate", "the one that other sites know this one by is good for %d more days", int(left.Hours()/24)))
+	}
+	return append(findings, told(h)...)
 }
 
-// told are the problems, the notes and the findings about the policy in varqd's health.
+// told are the problems, the notes and the findings about certificate and policy in varqd's health.
 func told(h api.Health) []Finding {
 	const remedy = "'varqd --check --live' on varqd's host, as varqd's user, tells more"
 	var findings []Finding
@@ -36,6 +41,9 @@ func told(h api.Health) []Finding {
 	}
 	for _, note := range h.Notes {
 		findings = append(findings, warning("health", note, remedy))
+	}
+	for _, wrong := range h.Certificate {
+		findings = append(findings, warning("certificate", wrong, remedy))
 	}
 	for _, unknown := range h.Policy {
 		findings = append(findings, warning("policy", unknown, remedy))

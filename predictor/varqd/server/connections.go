@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// connections are those that are open. Each counts for a user: on a unix socket from the
-// beginning, elsewhere once a credential has proven the user. Before that it is unproven, and
+// connections are those that are open. Each counts for a user, or for another site: on a unix socket from the
+// beginning, elsewhere once a credential has proven the user, or a certificate the site. Before that it is unproven, and
 // counts for its address.
 //
 // Invariant: at most maxConnections count for one user or address, and at most maxUnproven
@@ -72,13 +72,12 @@ func (cs *connections) setWhole(c *conn, whole bool) {
 	c.whole = whole
 }
 
-// prove counts a connection for the user who has proven to ask by it. If the user has too
+// prove counts a connection for the user or site that has proven to ask by it. If that has too
 // many, an older one without a whole request makes room. If there is none, prove reports
 // false.
-func (cs *connections) prove(c *conn, uid uint32) bool {
+func (cs *connections) prove(c *conn, key string) bool {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
-	key := userKey(uid)
 	if c.gone || c.key == key {
 		return true
 	}

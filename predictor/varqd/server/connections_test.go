@@ -51,11 +51,11 @@ func TestConnections(t *testing.T) {
 	}
 	// A user proven counts for himself, and not for his address.
 	proven := cs.open["a"][0]
-	if !cs.prove(proven, 1000) || len(cs.open["a"]) != maxConnections-1 || len(cs.open[userKey(1000)]) != 1 {
+	if !cs.prove(proven, userKey(1000)) || len(cs.open["a"]) != maxConnections-1 || len(cs.open[userKey(1000)]) != 1 {
 		t.Errorf("%d count for the address, %d for the user", len(cs.open["a"]), len(cs.open[userKey(1000)]))
 	}
-	cs.prove(proven, 1000)
-	cs.prove(proven, 1001)
+	cs.prove(proven, userKey(1000))
+	cs.prove(proven, userKey(1001))
 	if len(cs.open[userKey(1000)]) != 0 || len(cs.open[userKey(1001)]) != 1 {
 		t.Error("a connection of another user now")
 	}
@@ -63,16 +63,16 @@ func TestConnections(t *testing.T) {
 	for i := range maxConnections - 1 {
 		c := admit(remote(t, fmt.Sprint("b", i)))
 		cs.arrived(c)
-		cs.prove(c, 1001)
+		cs.prove(c, userKey(1001))
 	}
 	cs.arrived(proven)
 	extra := admit(remote(t, "c"))
 	cs.arrived(extra)
-	if cs.prove(extra, 1001) {
+	if cs.prove(extra, userKey(1001)) {
 		t.Error("one request too many")
 	}
 	cs.answered(proven)
-	if !cs.prove(extra, 1001) || !proven.gone {
+	if !cs.prove(extra, userKey(1001)) || !proven.gone {
 		t.Error("the idle one did not make room")
 	}
 	// Too many unproven: the address with most of them makes room.

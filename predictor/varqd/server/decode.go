@@ -65,10 +65,7 @@ func decodePlan(body []byte, user string) (*api.PlanRequest, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkJob(&req.Job, user); err != nil {
-		return nil, err
-	}
-	if err := checkNeeds(req.Needs); err != nil {
+	if err := checkWork(&req.Job, req.Needs, req.Sizes, user); err != nil {
 		return nil, err
 	}
 	if !slices.Contains([]string{"", api.RiskyAvoid, api.RiskyAllow}, req.RiskyNodes) {
@@ -78,6 +75,12 @@ func decodePlan(body []byte, user string) (*api.PlanRequest, error) {
 		return req, checkCompletion(req)
 	}
 	switch {
+	case len(req.Sizes) > 0 && (req.Job.Nodes != 0 || req.Job.CPUs != 0 || req.Job.Limit != 0):
+		return nil, field("job", "has no size and no limit of its own with sizes")
+	case len(req.Sizes) > 0 && req.Trajectory:
+		return nil, field("trajectory", "is that of one size")
+	case req.Prefer != "" && len(req.Sizes) == 0:
+		return nil, field("prefer", "chooses among sizes")
 	case req.CheckpointInterval != 0:
 		return nil, field("checkpoint_interval", "makes no sense without finish_by or risk: what failures cost is no matter of the job's start")
 	case req.BeginBy <= 0 || req.BeginBy > maxTime:
@@ -98,8 +101,14 @@ func decodePlan(body []byte, user string) (*api.PlanRequest, error) {
 		return nil, field("max_cost.times", "makes no sense with node_seconds")
 	case !slices.Contains([]string{"", api.OnMissRun, api.OnMissCancel}, req.OnMiss):
 		return nil, field("on_miss", "%q is neither run nor cancel", req.OnMiss)
+	case req.Tentative < 0 || req.Tentative > api.MaxTentative:
+		return nil, field("tentative", "%d does not lie between 0 and %d", req.Tentative, api.MaxTentative)
+	case req.GroupProb != 0 && req.Group == "":
+		return nil, field("group_prob", "makes no sense without group")
+	case req.GroupProb != 0 && !(req.GroupProb > 0 && req.GroupProb < 1):
+		return nil, field("group_prob", "%v does not lie between 0 and 1", req.GroupProb)
 	}
-	return req, nil
+	return req, checkHome(req)
 }
 
 // checkCompletion checks what a request about a job's end says beside the job.
@@ -109,7 +118,7 @@ func checkCompletion(req *api.PlanRequest) error {
 		is   bool
 	}{
 		{"begin_by", req.BeginBy != 0}, {"begin_after", req.BeginAfter != 0}, {"best_effort", req.BestEffort},
-		{"max_cost", req.MaxCost != api.MaxCost{}}, {"trajectory", req.Trajectory},
+		{"max_cost", req.MaxCost != api.MaxCost{}}, {"trajectory", req.Trajectory}, {"tentative", req.Tentative != 0}, {"group", req.Group != ""}, {"home", req.Home != ""}, {"group_prob", req.GroupProb != 0}, {"sizes", len(req.Sizes) > 0}, {"prefer", req.Prefer != ""},
 	} {
 		if of.is {
 			return field(of.name, "makes no sense with finish_by or risk: the job is submitted at once, and its nodes never idle")
@@ -164,18 +173,137 @@ func decodeVitals(body []byte) (*api.Vitals, error) {
 	return v, nil
 }
 
+// decodeProbe reads and checks a probe; its job's user becomes user.
+func decodeProbe(body []byte, user string) (*api.ProbeRequest, error) {
+	req, err := decode[api.ProbeRequest](body)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkWork(&req.Job, req.Needs, req.Sizes, user); err != nil {
+		return nil, err
+	}
+	for i, partition := range req.Partitions {
+		if err := checkName(fmt.Sprintf("partitions[%d]", i), partition); err != nil {
+			return nil, err
+		}
+	}
+	if err := checkName("site", req.Site); err != nil {
+		return nil, err
+	}
+	switch {
+	case len(req.Sizes) == 0:
+		return nil, field("sizes", "there are none")
+	case len(req.Partitions) > api.MaxProbePartitions:
+		return nil, field("partitions", "there are %d of them, and %d may be", len(req.Partitions), api.MaxProbePartitions)
+	case req.Earliest < 0 || req.Earliest > maxTime:
+		return nil, field("earliest", "%d is not a time", req.Earliest)
+	case req.Latest < 0 || req.Latest > maxTime:
+		return nil, field("latest", "%d is not a time", req.Latest)
+	case req.FinishBy < 0 || req.FinishBy > maxTime:
+		return nil, field("finish_by", "%d is not a time", req.FinishBy)
+	case req.Latest == 0 && req.FinishBy == 0:
+		return nil, field("latest", "neither it nor finish_by is there")
+	case req.Latest != 0 && req.Latest < req.Earliest:
+		return nil, field("latest", "lies before earliest")
+	case req.FinishBy != 0 && req.FinishBy <= req.Earliest:
+		return nil, field("finish_by", "is not after earliest")
+	case req.Prob != 0 && !(req.Prob > 0 && req.Prob < 1):
+		return nil, field("prob", "%v does not lie between 0 and 1", req.Prob)
+	case req.GroupProb != 0 && !(req.GroupProb > 0 && req.GroupProb < 1):
+		return nil, field("group_prob", "%v does not lie between 0 and 1", req.GroupProb)
+	case !(req.Power >= 0 && req.Power <= api.MaxPower):
+		return nil, field("power", "%v is not that of a processor", req.Power)
+	case req.Slots < 1 || req.Slots > api.MaxProbeSlots:
+		return nil, field("slots", "%d does not lie between 1 and %d", req.Slots, api.MaxProbeSlots)
+	case req.Gap < 0 || req.Gap > maxLimit:
+		return nil, field("gap", "%d does not lie between 0 and %d", req.Gap, maxLimit)
+	}
+	return req, nil
+}
+
+// decodeSize reads and checks a question about sizes; its job's user becomes user.
+func decodeSize(body []byte, user string) (*api.SizeRequest, error) {
+	req, err := decode[api.SizeRequest](body)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkWork(&req.Job, req.Needs, req.Sizes, user); err != nil {
+		return nil, err
+	}
+	switch {
+	case len(req.Sizes) == 0:
+		return nil, field("sizes", "there are none")
+	case req.By != api.SizeAuto && req.By != api.SizeCost:
+		return nil, field("by", "%.40q is neither auto nor cost", req.By)
+	case !(req.Aversion >= 0 && req.Aversion <= api.MaxAversion):
+		return nil, field("aversion", "%v does not lie between 0 and %d", req.Aversion, api.MaxAversion)
+	case req.Aversion > 0 && req.By != api.SizeAuto:
+		return nil, field("aversion", "goes together with by=auto only")
+	case req.Reconsider && req.By != api.SizeAuto:
+		return nil, field("reconsider", "goes together with by=auto only")
+	case req.TasksPerNode < 0:
+		return nil, field("tasks_per_node", "%d is less than 0", req.TasksPerNode)
+	}
+	return req, nil
+}
+
+// checkWork checks what a job asks for, which becomes user's, and the shapes that it can have.
+func checkWork(job *workload.Request, needs *workload.Needs, sizes []api.Alternative, user string) error {
+	if err := checkJob(job, user); err != nil {
+		return err
+	}
+	if err := checkNeeds(needs); err != nil {
+		return err
+	}
+	return checkSizes(sizes)
+}
+
+// checkSizes checks the shapes that a job can have.
+func checkSizes(sizes []api.Alternative) error {
+	if len(sizes) > api.MaxProbeSizes {
+		return field("sizes", "there are %d of them, and at most %d may be", len(sizes), api.MaxProbeSizes)
+	}
+	nodes := map[int32]bool{}
+	for i := range sizes {
+		s, name := &sizes[i], fmt.Sprintf("sizes[%d]", i)
+		if err := checkJob(&workload.Request{Size: s.Size, Limit: s.Limit}, ""); err != nil {
+			return field(name, "%v", err)
+		}
+		switch {
+		case s.Nodes < 1 || s.Limit < 1:
+			return field(name, "%d nodes for %d s are none", s.Nodes, s.Limit)
+		case nodes[s.Nodes]:
+			return field(name, "there are two of %d nodes", s.Nodes)
+		}
+		nodes[s.Nodes] = true
+	}
+	return nil
+}
+
 func decodeBinding(body []byte) (*api.Binding, error) {
 	b, err := decode[api.Binding](body)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkPlanID(b.Plan); err != nil {
+	return b, checkJobOfPlan(b.Plan, b.Job)
+}
+
+func decodeConfirmation(body []byte) (*api.Confirmation, error) {
+	c, err := decode[api.Confirmation](body)
+	if err != nil {
 		return nil, err
 	}
-	if b.Job <= 0 {
-		return nil, field("job", "%d is not a job id", b.Job)
+	return c, checkJobOfPlan(c.Plan, c.Job)
+}
+
+func checkJobOfPlan(plan string, job int64) error {
+	if err := checkPlanID(plan); err != nil {
+		return err
 	}
-	return b, nil
+	if job <= 0 {
+		return field("job", "%d is not a job id", job)
+	}
+	return nil
 }
 
 func decodeCancellation(body []byte) (*api.Cancellation, error) {
@@ -211,11 +339,11 @@ func decodePredict(body []byte, user string) (*api.PredictRequest, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkJob(&req.Job, user); err != nil {
+	if err := checkWork(&req.Job, req.Needs, nil, user); err != nil {
 		return nil, err
 	}
-	if err := checkNeeds(req.Needs); err != nil {
-		return nil, err
+	if req.Forecaster != "" && req.Forecaster != api.ForecasterDowney {
+		return nil, field("forecaster", "%.40q is not %s", req.Forecaster, api.ForecasterDowney)
 	}
 	if len(req.Quantiles) > maxQuantiles {
 		return nil, field("quantiles", "more than %d", maxQuantiles)

@@ -20,6 +20,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/varqd/munge"
+	"github.com/varq-project/varq/predictor/varqd/peers"
 )
 
 //go:generate go run ./openapigen -o openapi.json
@@ -35,9 +36,17 @@ type handler struct {
 	connections *connections
 	turns       *turns // of users
 	openTurns   *turns // of peers who need not be users
+	longTurns   *turns // of users, for what takes long: the others need not wait for it
 	decoding    *turns // of addresses
 	signing     *turns // of users
 	latency     *prometheus.HistogramVec
+
+	peers      Peers           // nil if none may connect
+	peerTurns  *turns          // of other sites' varqds
+	sites      Sites           // nil if nothing is relayed
+	relayTurns *turns          // of users at one site
+	siteTurns  *turns          // of sites to which requests are relayed
+	relayed    map[string]bool // the methods and paths that are
 }
 
 func newLatency(registry *prometheus.Registry) *prometheus.HistogramVec {
@@ -53,37 +62,57 @@ func newLatency(registry *prometheus.Registry) *prometheus.HistogramVec {
 // routes returns the whole API.
 func (h *handler) routes(registry *prometheus.Registry) http.Handler {
 	mux := http.NewServeMux()
-	route := func(method, path string, forUsers bool, answer answerer) {
-		mux.HandleFunc(method+" "+path, func(w http.ResponseWriter, r *http.Request) { h.serve(path, forUsers, w, r, answer) })
+	h.relayed = map[string]bool{}
+	route := func(method, path string, to access, answer answerer) {
+		mux.HandleFunc(method+" "+path, func(w http.ResponseWriter, r *http.Request) { h.serve(path, to, w, r, answer) })
+		if to.users {
+			h.relayed[method+" "+path] = true
+		}
 	}
-	route(http.MethodPost, api.PathPlan, true, h.plan(true))
-	route(http.MethodPost, api.PathQuote, true, h.plan(false))
-	route(http.MethodPost, api.PathBind, true, act(decodeBinding, h.service.Bind))
-	route(http.MethodPost, api.PathCancel, true, act(decodeCancellation, h.service.Cancel))
-	route(http.MethodPost, api.PathAccept, true, h.accept)
-	route(http.MethodGet, api.PathLimits, true, h.limits)
-	route(http.MethodGet, api.PathReservations, true, h.reservations)
-	route(http.MethodGet, api.PathReport, true, h.report)
-	route(http.MethodGet, api.PathCalibration, true, h.calibration)
-	route(http.MethodGet, api.PathShadow, true, h.shadow)
-	route(http.MethodPost, api.PathPredict, true, h.predict)
-	route(http.MethodGet, api.PathNodes, true, h.nodes)
-	route(http.MethodGet, api.PathRisk, true, h.risk)
-	route(http.MethodGet, api.PathNodesScores, true, h.nodesCalibration)
-	route(http.MethodPost, api.PathVitals, true, h.vitals)
-	route(http.MethodGet, api.PathHealth, false, h.health)
-	route(http.MethodGet, api.PathOpenAPI, false, func(w http.ResponseWriter, _ *request) error {
+	// here is what users of this site may ask for, anywhere what those of others may too, and between what sites' varqds ask each other.
+	here, anywhere, between := access{}, access{users: true}, access{peers: true}
+	route(http.MethodPost, api.PathPlan, anywhere, h.plan(true))
+	route(http.MethodPost, api.PathQuote, anywhere, h.plan(false))
+	route(http.MethodPost, api.PathProbe, anywhere, h.probe)
+	route(http.MethodPost, api.PathSize, anywhere, h.size)
+	route(http.MethodPost, api.PathBind, anywhere, act(decodeBinding, h.service.Bind))
+	route(http.MethodPost, api.PathCancel, anywhere, act(decodeCancellation, h.service.Cancel))
+	route(http.MethodPost, api.PathConfirm, anywhere, act(decodeConfirmation, h.service.Confirm))
+	route(http.MethodPost, api.PathGate, here, reply(decodeGate, h.service.Gate))
+	route(http.MethodPost, api.PathGroups, anywhere, reply(decodeGroup, h.service.RegisterGroup))
+	route(http.MethodPost, api.PathGroupQuote, anywhere, reply(decodeGroupQuote, h.service.QuoteGroup))
+	route(http.MethodPost, api.PathGroupCancel, anywhere, act(decodeGroupCancellation, h.service.CancelGroup))
+	route(http.MethodPost, api.PathClaim, between, reply(decodeClaim, h.service.ClaimGroup))
+	route(http.MethodPost, api.PathGroupStates, between, reply(decodeGroups, h.service.GroupStates))
+	route(http.MethodGet, api.PathDelays, between, h.delays)
+	route(http.MethodGet, api.PathSites, here, h.bareSites)
+	route(http.MethodPost, api.PathAccept, anywhere, h.accept)
+	route(http.MethodGet, api.PathLimits, anywhere, h.limits)
+	route(http.MethodGet, api.PathReservations, anywhere, h.reservations)
+	route(http.MethodGet, api.PathReport, anywhere, h.report)
+	route(http.MethodGet, api.PathCalibration, anywhere, h.calibration)
+	route(http.MethodGet, api.PathShadow, anywhere, h.shadow)
+	route(http.MethodPost, api.PathPredict, anywhere, h.predict)
+	route(http.MethodGet, api.PathNodes, anywhere, h.nodes)
+	route(http.MethodGet, api.PathRisk, anywhere, h.risk)
+	route(http.MethodGet, api.PathNodesScores, anywhere, h.nodesCalibration)
+	route(http.MethodPost, api.PathVitals, here, h.vitals)
+	route(http.MethodGet, api.PathHealth, access{open: true, users: true, peers: true}, h.health)
+	route(http.MethodGet, api.PathOpenAPI, access{open: true}, func(w http.ResponseWriter, _ *request) error {
 		w.Header().Set("Content-Type", "application/json")
 		_, err := w.Write(openAPI)
 		return err
 	})
 	metrics := promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
-	route(http.MethodGet, api.PathMetrics, false, func(w http.ResponseWriter, r *request) error {
+	route(http.MethodGet, api.PathMetrics, access{open: true}, func(w http.ResponseWriter, r *request) error {
 		metrics.ServeHTTP(w, r.Request)
 		return nil
 	})
+	for _, method := range []string{http.MethodGet, http.MethodPost} {
+		route(method, api.PathRelay+"{site}/{path...}", here, h.relay)
+	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		h.serve("other", false, w, r, func(http.ResponseWriter, *request) error {
+		h.serve("other", access{open: true}, w, r, func(http.ResponseWriter, *request) error {
 			return api.Fault(api.ErrNotFound, fmt.Sprintf("there is no %s %s", r.Method, r.URL.Path))
 		})
 	})
@@ -100,28 +129,32 @@ type request struct {
 	// from are the addresses from which it seems to come, if it is proven who asks: of the other end, and of the host
 	// where the credential was made if munge knows that.
 	from []netip.Addr
+	// site is the one whose varqd asks, if that is another.
+	site string
 }
 
 // answerer writes the answer to a request, or returns an error.
 type answerer func(w http.ResponseWriter, r *request) error
 
 // serve answers one request: in time, and with an api.Error when it fails, be it by a panic.
-// What is forUsers needs a proven user.
-func (h *handler) serve(path string, forUsers bool, w http.ResponseWriter, r *http.Request, answer answerer) {
+// What is not open needs a proven user.
+func (h *handler) serve(path string, to access, w http.ResponseWriter, r *http.Request, answer answerer) {
 	began := time.Now()
 	p := newPage()
-	h.fill(p, path, forUsers, w, r, answer)
+	h.fill(p, path, to, w, r, answer)
 	h.latency.WithLabelValues(path, strconv.Itoa(p.status)).Observe(time.Since(began).Seconds())
 	p.send(w)
 }
 
 // fill makes the page that answers a request.
-func (h *handler) fill(p *page, path string, forUsers bool, w http.ResponseWriter, r *http.Request, answer answerer) {
-	ctx, cancel := context.WithTimeout(r.Context(), requestTime)
+func (h *handler) fill(p *page, path string, to access, w http.ResponseWriter, r *http.Request, answer answerer) {
+	ctx, cancel := context.WithTimeout(r.Context(), patience(r))
 	defer cancel()
 	fail := func(err error) {
 		status, text := statusOf(err), err.Error()
-		switch {
+		switch site := r.PathValue("site"); {
+		case ctx.Err() != nil && status == http.StatusInternalServerError && site != "":
+			status, text = http.StatusServiceUnavailable, fmt.Sprintf("this site's varqd is too busy with what it relays to site %.50s, and has not relayed this; try again in a moment", site)
 		case ctx.Err() != nil && status == http.StatusInternalServerError:
 			status, text = http.StatusServiceUnavailable, "varqd is too busy to answer in time"
 		case status == http.StatusInternalServerError:
@@ -129,17 +162,31 @@ func (h *handler) fill(p *page, path string, forUsers bool, w http.ResponseWrite
 			text = "internal error; varqd's log has more"
 		}
 		p.fail(status, text)
+		if r.TLS != nil && status == http.StatusUnauthorized {
+			p.header.Set("Connection", "close") // the next one comes with the certificate that the site has then
+		}
 	}
-	req, err := h.read(w, r.WithContext(ctx), forUsers)
+	req, err := h.read(w, r.WithContext(ctx), to)
 	if err != nil {
 		fail(err)
 		return
 	}
 	turns, whose := h.turns, req.user
-	if req.user == "" {
+	switch {
+	case req.user == "":
 		turns, whose = h.openTurns, connOf(ctx).peer
+	case path == api.PathProbe, path == api.PathSize:
+		turns = h.longTurns
+	case req.PathValue("site") != "": // who waits for another site keeps nobody from this one
+		turns, whose = h.relayTurns, req.PathValue("site")+" "+req.user
 	}
-	if err := inTurn(ctx, turns, whose, func() error { return answer(p, req) }); err != nil {
+	do := func() error { return inTurn(ctx, turns, whose, func() error { return answer(p, req) }) }
+	if req.site != "" {
+		err = inTurn(ctx, h.peerTurns, req.site, do)
+	} else {
+		err = do()
+	}
+	if err != nil {
 		fail(err)
 	}
 	if req.credential == "" {
@@ -150,6 +197,14 @@ func (h *handler) fill(p *page, path string, forUsers bool, w http.ResponseWrite
 		h.log.Error("munge does not work", "error", err)
 		p.fail(http.StatusServiceUnavailable, "varqd cannot make munge credentials now")
 	}
+}
+
+// patience is for how long a request is worked on.
+func patience(r *http.Request) time.Duration {
+	if ms, err := strconv.ParseInt(r.Header.Get(api.Within), 10, 64); err == nil && ms > 0 && ms < requestTime.Milliseconds() {
+		return time.Duration(ms) * time.Millisecond
+	}
+	return requestTime
 }
 
 // inTurn calls do when it is whose turn. A panic of do is an error.
@@ -174,7 +229,7 @@ func safely(do func() error) (err error) {
 
 // read reads a request whole, and finds out who asks if that is needed, or if a credential
 // comes with it: who sends one wants to know who answers.
-func (h *handler) read(w http.ResponseWriter, r *http.Request, forUsers bool) (*request, error) {
+func (h *handler) read(w http.ResponseWriter, r *http.Request, to access) (*request, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
 		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
@@ -187,8 +242,15 @@ func (h *handler) read(w http.ResponseWriter, r *http.Request, forUsers bool) (*
 	req := &request{Request: r, body: body}
 	uid := c.uid
 	req.from = []netip.Addr{c.address()}
+	if r.TLS != nil {
+		return req, h.admitSite(c, req, to)
+	}
+	if forged, ok := r.Header[api.ForUser]; ok {
+		h.log.Warn("a request in another user's name", "from", c.peer, "user", forged)
+		return nil, api.Fault(api.ErrForbidden, fmt.Sprintf("only the varqd of another site may ask for others (header %s)", api.ForUser))
+	}
 	switch authorization := r.Header.Get("Authorization"); {
-	case c.local && !forUsers, !c.local && !forUsers && authorization == "":
+	case c.local && to.open, !c.local && to.open && authorization == "":
 		return req, nil
 	case !c.local:
 		if uid, err = h.decode(req, authorization); err != nil {
@@ -199,7 +261,10 @@ func (h *handler) read(w http.ResponseWriter, r *http.Request, forUsers bool) (*
 		h.log.Warn("request of an unknown user", "uid", uid, "error", err)
 		return nil, api.Fault(errUnauthorized, fmt.Sprintf("varqd's host knows no user with id %d", uid))
 	}
-	if !h.connections.prove(c, uid) {
+	if _, is := peers.Site(req.user); is {
+		return nil, api.Fault(errUnauthorized, fmt.Sprintf("%q is no name of a user", req.user))
+	}
+	if !h.connections.prove(c, userKey(uid)) {
 		return nil, api.Fault(errTooMany, fmt.Sprintf("varqd works on %d requests of yours already; wait for their answers", maxConnections))
 	}
 	return req, nil
@@ -265,6 +330,30 @@ func (h *handler) plan(promise bool) answerer {
 	}
 }
 
+func (h *handler) probe(w http.ResponseWriter, r *request) error {
+	req, err := decodeProbe(r.body, r.user)
+	if err != nil {
+		return err
+	}
+	answer, err := h.service.Probe(r.Context(), r.user, req)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, answer)
+}
+
+func (h *handler) size(w http.ResponseWriter, r *request) error {
+	req, err := decodeSize(r.body, r.user)
+	if err != nil {
+		return err
+	}
+	answer, err := h.service.Size(r.Context(), r.user, req)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, answer)
+}
+
 // act answers a request that do carries out, without a body.
 func act[T any](decode func([]byte) (*T, error), do func(ctx context.Context, user string, v T) error) answerer {
 	return func(w http.ResponseWriter, r *request) error {
@@ -277,6 +366,21 @@ func act[T any](decode func([]byte) (*T, error), do func(ctx context.Context, us
 		}
 		w.WriteHeader(http.StatusNoContent)
 		return nil
+	}
+}
+
+// reply answers a request with what get returns.
+func reply[T, A any](decode func([]byte) (*T, error), get func(ctx context.Context, user string, v T) (A, error)) answerer {
+	return func(w http.ResponseWriter, r *request) error {
+		v, err := decode(r.body)
+		if err != nil {
+			return err
+		}
+		answer, err := get(r.Context(), r.user, *v)
+		if err != nil {
+			return err
+		}
+		return writeJSON(w, http.StatusOK, answer)
 	}
 }
 
@@ -298,6 +402,22 @@ func (h *handler) limits(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	return writeJSON(w, http.StatusOK, limits)
+}
+
+func (h *handler) delays(w http.ResponseWriter, r *request) error {
+	delays, err := h.service.Delays(r.Context(), r.user)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, delays)
+}
+
+func (h *handler) bareSites(w http.ResponseWriter, r *request) error {
+	sites, err := h.service.Sites(r.Context(), r.user)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, sites)
 }
 
 func (h *handler) nodes(w http.ResponseWriter, r *request) error {

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"crypto/tls"
 	"net"
 	"net/netip"
 	"strconv"
@@ -79,13 +80,23 @@ func identify(raw net.Conn) (*conn, error) {
 	return &conn{Conn: raw, peer: host}, err
 }
 
-// userKey names a user among peers; no address looks like that.
+// userKey names a user among peers, and siteKey another site; no address looks like that.
 func userKey(uid uint32) string { return "uid " + strconv.FormatUint(uint64(uid), 10) }
+
+func siteKey(site string) string { return "site " + site }
 
 type peerKey struct{}
 
 func withPeer(ctx context.Context, c net.Conn) context.Context {
-	return context.WithValue(ctx, peerKey{}, c)
+	return context.WithValue(ctx, peerKey{}, below(c))
+}
+
+// below returns the connection of which c is, which may be encrypted.
+func below(c net.Conn) *conn {
+	if encrypted, is := c.(*tls.Conn); is {
+		c = encrypted.NetConn()
+	}
+	return c.(*conn)
 }
 
 // connOf returns the connection of a request.

@@ -1,20 +1,25 @@
 // Package server serves varqd's API, which is JSON over HTTP. On a unix socket the
 // kernel identifies the user who asks; on TCP a munge credential on each request
-// does, and one on each answer proves that varqd has made it, for this request.
+// does, and one on each answer proves that varqd has made it, for this request. On
+// TLS a certificate identifies the site whose varqd asks, which says for which of the
+// users that it may speak for.
 //
 // Invariant: nothing else in a request decides which user asks.
 package server
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io/fs"
+	"log"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -30,10 +35,31 @@ type Service interface {
 	// Plan plans a reservation of user's; with promise it is written down and the
 	// plan has an identifier.
 	Plan(ctx context.Context, user string, req *api.PlanRequest, promise bool) (api.PlanAnswer, error)
+	// Probe tells what user could be promised for a job of several sizes in a window of time.
+	Probe(ctx context.Context, user string, req *api.ProbeRequest) (api.ProbeAnswer, error)
+	// Sites tells how the clusters are that have no varqd.
+	Sites(ctx context.Context, user string) ([]api.SiteState, error)
+	// Size tells which of several sizes user's job had better have if it is submitted now.
+	Size(ctx context.Context, user string, req *api.SizeRequest) (api.SizeAnswer, error)
 	// Bind ties a plan of user's to one of her jobs.
 	Bind(ctx context.Context, user string, b api.Binding) error
 	// Cancel takes back a plan of user's that no job has taken up.
 	Cancel(ctx context.Context, user string, c api.Cancellation) error
+	// Confirm confirms a tentative promise of user's.
+	Confirm(ctx context.Context, user string, c api.Confirmation) error
+	// Gate tells whether the work of a job of user's, which is a member of a group, may begin.
+	Gate(ctx context.Context, user string, g api.Gate) (api.GateAnswer, error)
+	// QuoteGroup tells with what probability a group succeeds, and RegisterGroup keeps user's group from then on.
+	QuoteGroup(ctx context.Context, user string, r api.GroupRequest) (api.GroupQuote, error)
+	RegisterGroup(ctx context.Context, user string, r api.GroupRequest) (api.GroupQuote, error)
+	// CancelGroup gives a group of user's up.
+	CancelGroup(ctx context.Context, user string, c api.GroupCancellation) error
+	// ClaimGroup tells whether the work of a member of a group that is kept here may begin, and GroupStates what has become of
+	// such groups. user is whose they are, or a site's varqd.
+	ClaimGroup(ctx context.Context, user string, c api.GroupClaim) (api.GateAnswer, error)
+	GroupStates(ctx context.Context, user string, q api.GroupsQuery) ([]api.GroupState, error)
+	// Delays tells another site's varqd how the delays of this one go.
+	Delays(ctx context.Context, user string) (api.Delays, error)
 	// Accept raises the ceiling on the cost of idle nodes of a reservation of user's, and moves its
 	// job.
 	Accept(ctx context.Context, user string, a api.Acceptance) (api.Accepted, error)
@@ -77,8 +103,12 @@ type Options struct {
 	Credentials Credentials
 	// UserName returns the name of a user id; nil asks the operating system.
 	UserName func(uid uint32) (string, error)
-	Log      *slog.Logger
-	Metrics  *prometheus.Registry
+	// Peers is needed on TLS only.
+	Peers Peers
+	// Sites has the other sites to which requests are relayed; nil if there are none.
+	Sites   Sites
+	Log     *slog.Logger
+	Metrics *prometheus.Registry
 }
 
 // Limits of what one client can make the server do.
@@ -91,6 +121,12 @@ const (
 	maxOfOne       = 16   // of them, those of one user
 	maxOpen        = 16   // requests being worked on that need no user
 	maxOpenOfOne   = 4    // of them, those of one peer
+	maxLong        = 2    // requests being worked on for which many plans are made
+	maxLongOfOne   = 1    // of them, those of one user
+	maxOfPeer      = 32   // requests being worked on of one other site's varqd, for itself and for users
+	maxRelayed     = 64   // requests being relayed to other sites
+	maxRelayedTo   = 16   // of them, those to one site
+	maxRelayedOf   = 4    // of those, one user's
 	maxMunge       = 16   // credentials being decoded, and as many being made
 	maxMungeOfOne  = 8    // of them, those from one address, or for one user
 	headerTime     = 5 * time.Second
@@ -109,8 +145,10 @@ func New(o Options) *Server {
 	s := &Server{connections: newConnections()}
 	h := &handler{
 		service: o.Service, credentials: o.Credentials, users: newUsers(o.UserName), log: o.Log, connections: s.connections,
-		turns: newTurns(maxAtOnce, maxOfOne), openTurns: newTurns(maxOpen, maxOpenOfOne), decoding: newTurns(maxMunge, maxMungeOfOne), signing: newTurns(maxMunge, maxMungeOfOne),
+		turns: newTurns(maxAtOnce, maxOfOne), openTurns: newTurns(maxOpen, maxOpenOfOne), longTurns: newTurns(maxLong, maxLongOfOne), decoding: newTurns(maxMunge, maxMungeOfOne), signing: newTurns(maxMunge, maxMungeOfOne),
 		latency: newLatency(o.Metrics),
+		peers:   o.Peers, peerTurns: newTurns(maxAtOnce, maxOfPeer), sites: o.Sites, siteTurns: newTurns(maxRelayed, maxRelayedTo),
+		relayTurns: newTurns(maxUnproven, maxRelayedOf), // who waits there holds nothing that others need
 	}
 	s.http = &http.Server{
 		Handler:           h.routes(o.Metrics),
@@ -119,11 +157,11 @@ func New(o Options) *Server {
 		WriteTimeout:      requestTime + 10*time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    maxHeader,
-		ErrorLog:          slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
+		ErrorLog:          log.New(httpLog{o.Log}, "", 0),
 		ConnContext:       withPeer,
 		ConnState: func(c net.Conn, state http.ConnState) {
 			if state == http.StateIdle {
-				s.connections.answered(c.(*conn))
+				s.connections.answered(below(c))
 			}
 		},
 	}
@@ -161,6 +199,27 @@ func (s *Server) Serve(l net.Listener) error {
 		return nil
 	}
 	return err
+}
+
+// ServeTLS answers other sites' varqds on l, which are known by their certificates, until Shutdown. config asks for those.
+func (s *Server) ServeTLS(l net.Listener, config *tls.Config) error {
+	err := s.http.Serve(tls.NewListener(&listener{l, s.connections}, config))
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+// httpLog logs what package http complains about. Most of it is clients' trouble, and not varqd's.
+type httpLog struct{ log *slog.Logger }
+
+func (l httpLog) Write(text []byte) (int, error) {
+	level, message := slog.LevelDebug, strings.TrimSpace(string(text))
+	if strings.Contains(message, "TLS handshake error") { // a certificate that is none of a site's, or has expired
+		level = slog.LevelWarn
+	}
+	l.log.Log(context.Background(), level, message)
+	return len(text), nil
 }
 
 // Shutdown stops listening and waits for the requests in progress.

@@ -31,6 +31,8 @@ type fakeService struct {
 	taken chan string // plans taken back
 	// reached is closed when the service is asked for a plan in the partition late.
 	reached chan struct{}
+	// probing, if not nil, is told of each probe, which is answered when probed says so.
+	probing, probed chan struct{}
 }
 
 func (s *fakeService) seen(user string) {
@@ -70,6 +72,30 @@ func (s *fakeService) Bind(_ context.Context, user string, b api.Binding) error 
 	return nil
 }
 
+func (s *fakeService) Probe(_ context.Context, user string, req *api.ProbeRequest) (api.ProbeAnswer, error) {
+	s.seen(user)
+	if s.probing != nil {
+		s.probing <- struct{}{}
+		<-s.probed
+	}
+	size := req.Sizes[0]
+	return api.ProbeAnswer{Slots: []api.Slot{{Start: req.Earliest, End: req.Earliest + size.Limit, Nodes: size.Nodes, Limit: size.Limit}}}, nil
+}
+
+func (s *fakeService) Size(_ context.Context, user string, req *api.SizeRequest) (api.SizeAnswer, error) {
+	s.seen(user)
+	wait := 60.
+	return api.SizeAnswer{Sizes: []api.SizeForecast{{Nodes: req.Sizes[0].Nodes, Limit: req.Sizes[0].Limit, Wait: &wait}}}, nil
+}
+
+func (s *fakeService) Confirm(_ context.Context, user string, c api.Confirmation) error {
+	s.seen(user)
+	if c.Plan == "bbbbbbbbbbbb" {
+		return api.Fault(api.ErrConflict, "the promise was not confirmed in time")
+	}
+	return nil
+}
+
 func (s *fakeService) Cancel(_ context.Context, user string, c api.Cancellation) error {
 	s.seen(user)
 	if c.Plan == "bbbbbbbbbbbb" {
@@ -79,6 +105,45 @@ func (s *fakeService) Cancel(_ context.Context, user string, c api.Cancellation)
 		s.taken <- c.Plan
 	}
 	return nil
+}
+
+func (s *fakeService) Gate(_ context.Context, user string, g api.Gate) (api.GateAnswer, error) {
+	s.seen(user)
+	return api.GateAnswer{Answer: api.GateGo, At: g.Job}, nil
+}
+
+func (s *fakeService) QuoteGroup(_ context.Context, user string, r api.GroupRequest) (api.GroupQuote, error) {
+	s.seen(user)
+	return api.GroupQuote{Prob: r.Members[0].Prob}, nil
+}
+
+func (s *fakeService) RegisterGroup(ctx context.Context, user string, r api.GroupRequest) (api.GroupQuote, error) {
+	return s.QuoteGroup(ctx, user, r)
+}
+
+func (s *fakeService) CancelGroup(_ context.Context, user string, _ api.GroupCancellation) error {
+	s.seen(user)
+	return api.Fault(api.ErrNotFound, "there is no such group")
+}
+
+func (s *fakeService) ClaimGroup(_ context.Context, user string, c api.GroupClaim) (api.GateAnswer, error) {
+	s.seen(user)
+	return api.GateAnswer{Answer: api.GateLost, Why: c.User}, nil
+}
+
+func (s *fakeService) GroupStates(_ context.Context, user string, q api.GroupsQuery) ([]api.GroupState, error) {
+	s.seen(user)
+	return []api.GroupState{{Group: q.Groups[0], Open: true}}, nil
+}
+
+func (s *fakeService) Sites(_ context.Context, user string) ([]api.SiteState, error) {
+	s.seen(user)
+	return []api.SiteState{{Site: "beta", Method: "load", OK: true, Since: 7}}, nil
+}
+
+func (s *fakeService) Delays(_ context.Context, user string) (api.Delays, error) {
+	s.seen(user)
+	return api.Delays{Windows: []api.DelayWindow{{Hour: 7, Jobs: 1}}}, nil
 }
 
 func (s *fakeService) Accept(_ context.Context, user string, a api.Acceptance) (api.Accepted, error) {
@@ -344,6 +409,31 @@ func TestTheCredentialKnowsTheUser(t *testing.T) {
 	}
 }
 
+// Nobody asks in another's name, whatever he proves of himself.
+func TestTheHeaderOfSitesIsForSites(t *testing.T) {
+	f := start(t)
+	uri := api.PathReservations + "?job=3"
+	credential := fmt.Sprintf("Munge 1000 %x", api.RequestDigest("GET", uri, nil))
+	for name, c := range map[string]struct {
+		client *http.Client
+		url    string
+	}{"socket": {f.local, "http://varqd"}, "TCP": {http.DefaultClient, "http://" + f.address}} {
+		for _, path := range []string{uri, api.PathHealth, "/v1/sites/beta" + uri, "/nowhere"} {
+			status, answer := ask(t, c.client, "GET", c.url+path, "", "Authorization", credential, api.ForUser, "user7")
+			if status != 403 || !strings.Contains(answer, "only the varqd of another site may ask for others") {
+				t.Errorf("by %s %s: %d %s", name, path, status, answer)
+			}
+		}
+	}
+	// Where there are no sites, nothing is relayed.
+	if status, answer := f.get("/v1/sites/beta" + uri); status != 404 || !strings.Contains(answer, "relays to no site") {
+		t.Errorf("%d %s", status, answer)
+	}
+	if len(f.service.users) > 0 {
+		t.Errorf("the service was asked as %s", f.service.users)
+	}
+}
+
 func TestErrorsNameTheField(t *testing.T) {
 	f := start(t)
 	for _, c := range []struct {
@@ -388,6 +478,70 @@ func TestErrorsNameTheField(t *testing.T) {
 		{api.PathBind, `{"plan":"aaaaaaaaaaaa","job":0}`, 400, "job: 0"},
 		{api.PathBind, `{"plan":"aaaaaaaaaaaa","job":9}`, 409, "has a job already"},
 		{api.PathBind, `{"plan":"aaaaaaaaaaaa","job":1}`, 204, ""},
+		{api.PathProbe, `{"sizes":[{"nodes":4,"limit":3600}],"earliest":1800000000,"latest":1800010000,"slots":10}`, 200, ""},
+		{api.PathProbe, `{"sizes":[{"nodes":4,"limit":3600}],"earliest":1800000000,"finish_by":1800000000,"slots":10}`, 400, "finish_by: is not after earliest"},
+		{api.PathProbe, `{"sizes":[],"earliest":1800000000,"latest":1800010000,"slots":10}`, 400, "sizes: there are none"},
+		{api.PathProbe, `{"sizes":[{"nodes":0,"limit":3600}],"earliest":1800000000,"latest":1800010000,"slots":10}`, 400, "sizes[0]: 0 nodes"},
+		{api.PathProbe, `{"sizes":[{"nodes":4,"limit":3600},{"nodes":-4,"limit":3600}],"earliest":1800000000,"latest":1800010000,"slots":10}`, 400, "sizes[1]: job.nodes: -4"},
+		{api.PathProbe, `{"sizes":[{"nodes":4,"limit":3600}],"earliest":1800000000,"latest":1799999999,"slots":10}`, 400, "latest: lies before earliest"},
+		{api.PathProbe, `{"sizes":[{"nodes":4,"limit":3600}],"earliest":1800000000,"latest":0,"slots":10}`, 400, "latest: neither it nor finish_by"},
+		{api.PathProbe, `{"sizes":[{"nodes":4,"limit":3600}],"earliest":-5,"latest":1800010000,"slots":10}`, 400, "earliest: -5 is not a time"},
+		{api.PathProbe, `{"sizes":[{"nodes":4,"limit":3600}],"earliest":1800000000,"latest":1800010000,"slots":1001}`, 400, "slots: 1001"},
+		{api.PathProbe, `{"sizes":[{"nodes":4,"limit":3600}],"earliest":1800000000,"latest":1800010000,"slots":10,"prob":1}`, 400, "prob: 1 does not lie"},
+		{api.PathProbe, `{"sizes":[{"nodes":4,"limit":3600}],"earliest":1800000000,"latest":1800010000,"slots":10,"gap":-1}`, 400, "gap: -1"},
+		{api.PathProbe, `{"sizes":[{"nodes":4,"limit":3600}],"earliest":1800000000,"latest":1800010000,"slots":10,"partitions":["a\u0007"]}`, 400, "partitions[0]: has characters"},
+		{api.PathSize, `{"sizes":[{"nodes":4,"limit":3600}],"by":"auto"}`, 200, ""},
+		{api.PathSize, `{"sizes":[],"by":"auto"}`, 400, "sizes: there are none"},
+		{api.PathSize, `{"sizes":[{"nodes":4,"limit":3600},{"nodes":4,"limit":60}],"by":"auto"}`, 400, "sizes[1]: there are two of 4 nodes"},
+		{api.PathSize, `{"sizes":[{"nodes":4,"limit":3600}]}`, 400, "by: "},
+		{api.PathSize, `{"sizes":[{"nodes":4,"limit":3600}],"by":"auto","aversion":101}`, 400, "aversion: 101"},
+		{api.PathSize, `{"sizes":[{"nodes":4,"limit":3600}],"by":"auto","aversion":0.2,"reconsider":true,"tasks_per_node":2}`, 200, ""},
+		{api.PathSize, `{"sizes":[{"nodes":4,"limit":3600}],"by":"cost","aversion":0.2}`, 400, "aversion: goes"},
+		{api.PathSize, `{"sizes":[{"nodes":4,"limit":3600}],"by":"cost","reconsider":true}`, 400, "reconsider: goes"},
+		{api.PathSize, `{"sizes":[{"nodes":4,"limit":3600}],"by":"auto","tasks_per_node":-1}`, 400, "tasks_per_node: -1"},
+		{api.PathConfirm, `{"plan":"x","job":7}`, 400, "plan: "},
+		{api.PathConfirm, `{"plan":"aaaaaaaaaaaa"}`, 400, "job: 0 is not a job id"},
+		{api.PathConfirm, `{"plan":"bbbbbbbbbbbb","job":7}`, 409, "not confirmed in time"},
+		{api.PathConfirm, `{"plan":"aaaaaaaaaaaa","job":7}`, 204, ""},
+		{api.PathPlan, `{"begin_by":1800000000,"tentative":60,"group":"gggggggggggg","home":"alpha"}`, 200, ``},
+		{api.PathPlan, `{"begin_by":1800000000,"group":"gggggggggggg"}`, 400, `group: makes no sense without tentative`},
+		{api.PathPlan, `{"begin_by":1800000000,"tentative":60,"group":"gggggggggggg","group_prob":0.9}`, 200, ``},
+		{api.PathPlan, `{"begin_by":1800000000,"tentative":60,"group":"gggggggggggg","group_prob":1}`, 400, `group_prob: 1 does not lie`},
+		{api.PathPlan, `{"begin_by":1800000000,"tentative":60,"group_prob":0.9}`, 400, `group_prob: makes no sense without group`},
+		{api.PathPlan, `{"finish_by":1800000000,"group_prob":0.9}`, 400, `group_prob: makes no sense with finish_by`},
+		{api.PathPlan, `{"begin_by":1800000000,"tentative":60,"group":"x"}`, 400, `group: \"x\" is not`},
+		{api.PathPlan, `{"begin_by":1800000000,"tentative":60,"home":"alpha"}`, 400, `group: \"\" is not`},
+		{api.PathPlan, `{"begin_by":1800000000,"tentative":60,"group":"gggggggggggg","home":"tcp://evil:1"}`, 400, `home: \"tcp://evil:1\" is not the name of a site`},
+		{api.PathPlan, `{"finish_by":1800000000,"group":"gggggggggggg"}`, 400, `group: makes no sense with finish_by`},
+		{api.PathGate, `{"plan":"aaaaaaaaaaaa","job":7}`, 200, `"answer":"go"`},
+		{api.PathGate, `{"plan":"x","job":7}`, 400, `plan: `},
+		{api.PathGate, `{"plan":"aaaaaaaaaaaa"}`, 400, `job: 0 is not a job id`},
+		{api.PathGroupQuote, `{"kind":"any","deadline":1800000000,"members":[{"site":"alpha","prob":0.5}]}`, 200, `0.5`},
+		{api.PathGroupQuote, `{"kind":"all","deadline":1800000000,"members":[{"site":"alpha","prob":0.5,"part":1},{"site":"beta","prob":0.5,"part":1}]}`, 200, `0.5`},
+		{api.PathGroupQuote, `{"kind":"all","deadline":1800000000,"members":[{"site":"alpha","prob":0.5,"part":17}]}`, 400, `members.part: 17 is not between 0 and 16`},
+		{api.PathGroupQuote, `{"kind":"all","deadline":1800000000,"members":[{"site":"alpha","prob":0.5,"part":-1}]}`, 400, `members.part: -1 is not between 0 and 16`},
+		{api.PathGroupQuote, `{"kind":"any","deadline":1800000000,"members":[{"site":"alpha","prob":0.5,"part":1}]}`, 400, `members.part: makes no sense with kind any`},
+		{api.PathGroupQuote, `{"kind":"some","deadline":1800000000,"members":[{"site":"alpha","prob":0.5}]}`, 400, `kind: \"some\" is neither any nor all`},
+		{api.PathGroupQuote, `{"kind":"any","members":[{"site":"alpha","prob":0.5}]}`, 400, `deadline: 0 is not a time`},
+		{api.PathGroupQuote, `{"kind":"any","deadline":1800000000,"members":[]}`, 400, `members: 0 are not between 1 and 16`},
+		{api.PathGroupQuote, `{"kind":"any","deadline":1800000000,"prob":1,"members":[{"prob":0.5}]}`, 400, `prob: 1 does not lie`},
+		{api.PathGroupQuote, `{"kind":"any","deadline":1800000000,"members":[{"site":"A","prob":0.5}]}`, 400, `members.site: \"A\"`},
+		{api.PathGroupQuote, `{"kind":"any","deadline":1800000000,"members":[{"site":"alpha","prob":0}]}`, 400, `members.prob: 0 does not lie`},
+		{api.PathGroupQuote, `{"kind":"any","deadline":1800000000,"members":[{"partition":"a\u0007","prob":0.5}]}`, 400, `members.partition: has characters`},
+		{api.PathGroups, `{"id":"gggggggggggg","kind":"all","deadline":1800000000,"members":[{"site":"alpha","plan":"aaaaaaaaaaaa","job":7,"prob":0.5}]}`, 200, `0.5`},
+		{api.PathGroups, `{"id":"x","kind":"all","deadline":1800000000,"members":[{"site":"alpha","plan":"aaaaaaaaaaaa","job":7,"prob":0.5}]}`, 400, `group: `},
+		{api.PathGroups, `{"id":"gggggggggggg","kind":"all","deadline":1800000000,"members":[{"site":"alpha","prob":0.5}]}`, 400, `plan: `},
+		{api.PathGroups, `{"id":"gggggggggggg","kind":"all","deadline":1800000000,"members":[{"plan":"aaaaaaaaaaaa","job":7,"prob":0.5},{"plan":"aaaaaaaaaaaa","job":8,"prob":0.5}]}`, 400, `members: aaaaaaaaaaaa is there twice`},
+		{api.PathGroupCancel, `{"group":"x"}`, 400, `group: `},
+		{api.PathGroupCancel, `{"group":"gggggggggggg"}`, 404, `there is no such group`},
+		{api.PathClaim, `{"group":"gggggggggggg","plan":"aaaaaaaaaaaa","job":7,"user":"alice"}`, 200, `"why":"alice"`},
+		{api.PathClaim, `{"group":"x","plan":"aaaaaaaaaaaa","job":7,"user":"alice"}`, 400, `group: `},
+		{api.PathClaim, `{"group":"gggggggggggg","plan":"aaaaaaaaaaaa","job":7}`, 400, `user: is missing`},
+		{api.PathClaim, `{"group":"gggggggggggg","plan":"aaaaaaaaaaaa","job":7,"user":"a\u0007"}`, 400, `user: has characters`},
+		{api.PathClaim, `{"group":"gggggggggggg","plan":"x","job":7,"user":"alice"}`, 400, `plan: `},
+		{api.PathGroupStates, `{"groups":["gggggggggggg"]}`, 200, `"open":true`},
+		{api.PathGroupStates, `{"groups":["x"]}`, 400, `group: `},
+		{api.PathGroupStates, `{"groups":[` + strings.Repeat(`"gggggggggggg",`, 1000) + `"gggggggggggg"]}`, 400, "groups: 1001 are more than 1000"},
 		{api.PathCancel, `{"plan":"x"}`, 400, "plan: "},
 		{api.PathCancel, `{"plan":"aaaaaaaaaaaa","job":1}`, 400, "job: no such field"},
 		{api.PathCancel, `{"plan":"bbbbbbbbbbbb"}`, 409, "has a job"},
@@ -400,6 +554,7 @@ func TestErrorsNameTheField(t *testing.T) {
 		{api.PathPlan, `{"begin_by":1,"max_cost":{"node_seconds":-1}}`, 400, "max_cost.node_seconds: -1"},
 		{api.PathPlan, `{"begin_by":1,"max_cost":{"node_seconds":1,"times":2}}`, 400, "max_cost.times: makes no sense"},
 		{api.PathPredict, `{"quantiles":[0.5,2]}`, 400, "quantiles[1]"},
+		{api.PathPredict, `{"forecaster":"oracle"}`, 400, "is not downey"},
 		{api.PathPredict, `{"quantiles":[` + strings.Repeat("0.5,", 64) + `0.5]}`, 400, "more than 64"},
 		{api.PathPredict, `{}`, 200, "job"},
 		{"/v1/nothing", `{}`, 404, "there is no POST /v1/nothing"},
@@ -483,6 +638,33 @@ func TestManyAtOnce(t *testing.T) {
 			})
 		}
 	}
+	wg.Wait()
+}
+
+// Probes take long, and plans do not wait for them, however many there are.
+func TestProbesInTurn(t *testing.T) {
+	f := start(t)
+	const probe = `{"sizes":[{"nodes":4,"limit":3600}],"latest":1800010000,"slots":10}`
+	const many = 2 * maxOfOne
+	f.service.probing, f.service.probed = make(chan struct{}, many), make(chan struct{})
+	var wg sync.WaitGroup
+	for range many {
+		wg.Go(func() {
+			if status, answer := ask(t, f.client(), http.MethodPost, "http://varqd"+api.PathProbe, probe); status != 200 {
+				t.Errorf("%d %s", status, answer)
+			}
+		})
+	}
+	<-f.service.probing
+	for range many {
+		if status, answer := ask(t, f.client(), http.MethodPost, "http://varqd"+api.PathPlan, `{"begin_by":1800000000}`); status != 200 {
+			t.Errorf("%d %s", status, answer)
+		}
+	}
+	if extra := len(f.service.probing); extra > 0 {
+		t.Errorf("%d more probes at once", extra)
+	}
+	close(f.service.probed)
 	wg.Wait()
 }
 

@@ -15,6 +15,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -75,6 +76,7 @@ type flags struct {
 	hold     bool
 	restarts int
 	lead     bool
+	config   string // the configuration file, if it is not where it is by default
 
 	// From wrapper.StartTrim.
 	trim  bool
@@ -100,6 +102,7 @@ func run(args []string) (code int, err error) {
 	set.StringVar(&f.ticket, wrapper.FlagTicket, "", "")
 	set.IntVar(&f.restarts, "restarts", 0, "")
 	set.BoolVar(&f.lead, "lead", false, "")
+	set.StringVar(&f.config, "config", "", "")
 	set.BoolVar(&f.trim, wrapper.FlagTrim, false, "")
 	set.Int64Var(&f.begin, wrapper.FlagBegin, 0, "")
 	set.Int64Var(&f.job, wrapper.FlagJob, 0, "")
@@ -157,6 +160,11 @@ func (f *flags) holdTask() (int, error) {
 	t, err := ticket.Parse(f.ticket)
 	if err != nil {
 		return exitUsage, err
+	}
+	if f.config != "" {
+		if err := os.Setenv("VARQ_CONFIG", f.config); err != nil {
+			return exitUsage, fmt.Errorf("--config: %w", err)
+		}
 	}
 	h := hold(t)
 	h.Job, h.Restarts, h.Lead = f.job, f.restarts, f.lead
@@ -225,7 +233,21 @@ func (f *flags) byHand() (ticket.Ticket, error) {
 }
 
 func hold(t ticket.Ticket) *wrapper.Hold {
-	return &wrapper.Hold{Ticket: t, Queue: wrapper.Slurm{}, Clock: wrapper.WallClock{}, Trim: wrapper.StartTrim, Log: os.Stderr}
+	return &wrapper.Hold{Ticket: t, Queue: wrapper.Slurm{}, Clock: wrapper.WallClock{}, Gate: askGate, Trim: wrapper.StartTrim, Log: os.Stderr}
+}
+
+// gateTimeout bounds how long varqd may take to ask another site whether work may begin.
+const gateTimeout = 10 * time.Second
+
+// askGate implements wrapper.Gate.
+func askGate(plan string, job int64) (api.GateAnswer, error) {
+	varqd, err := dialVarqd()
+	if err != nil {
+		return api.GateAnswer{}, err
+	}
+	defer varqd.Close()
+	varqd.Timeout = gateTimeout
+	return varqd.Gate(context.Background(), api.Gate{Plan: plan, Job: job})
 }
 
 func wait(h *wrapper.Hold) (code int) {

@@ -121,14 +121,23 @@ func teller(s *prompt.Settings) func(context.Context, *checkpoint.Request) error
 }
 
 func askVarqd(ctx context.Context, nodes string) (api.Risk, error) {
-	c, err := config.FindClient(os.Getenv)
+	varqd, err := dialVarqd()
 	if err != nil {
 		return api.Risk{}, err
+	}
+	return varqd.Risk(ctx, nodes)
+}
+
+// dialVarqd returns a client of the site's varqd.
+func dialVarqd() (*client.Client, error) {
+	c, err := config.FindClient(os.Getenv)
+	if err != nil {
+		return nil, err
 	}
 	varqd, err := client.New(c.Endpoint, c.MungeSocket)
 	if err != nil {
-		return api.Risk{}, err
+		return nil, err
 	}
 	varqd.User = c.User
-	return varqd.Risk(ctx, nodes)
+	return varqd, nil
 }

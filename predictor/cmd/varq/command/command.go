@@ -38,6 +38,9 @@ type Env struct {
 	Studies map[string]study.Study // by name
 	// Host examines this host; see package doctor.
 	Host func(ctx context.Context, mungeSocket string) []doctor.Finding
+	// Sacct runs Slurm's sacct at path with args and variables added to the environment, about the jobs of the user who runs
+	// varq, and returns what it prints, with times in Unix seconds.
+	Sacct func(ctx context.Context, path string, variables []string, args ...string) ([]byte, error)
 }
 
 // errNo ends a command with ExitNo and without a message.
@@ -46,7 +49,7 @@ var errNo = errors.New("no")
 // Run executes the command line args, without the program's name, and returns
 // the exit code.
 func Run(args []string, env Env) int {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	root := newRoot(&env)
 	root.SetArgs(args)
@@ -58,19 +61,28 @@ func Run(args []string, env Env) int {
 	case errors.Is(err, errNo):
 		return ExitNo
 	case errors.As(err, &usage):
-		fmt.Fprintf(env.Stderr, "varq: %v\nTry '%s --help'.\n", err, usage.Command)
+		fmt.Fprintf(env.Stderr, "varq: %s\nTry '%s --help'.\n", printable(err), usage.Command)
 		return ExitUsage
 	case api.Refused(err):
-		fmt.Fprintf(env.Stderr, "varq: %v\n", err)
+		fmt.Fprintf(env.Stderr, "varq: %s\n", printable(err))
 		return ExitNo
 	default:
-		fmt.Fprintf(env.Stderr, "varq: %v\n", err)
+		fmt.Fprintf(env.Stderr, "varq: %s\n", printable(err))
 		if errors.Is(err, client.ErrUnreachable) {
 			fmt.Fprintf(env.Stderr, "Is it running? 'systemctl status varqd' on its host tells. Is it elsewhere?\n"+
 				"Say where by --endpoint, VARQ_ENDPOINT, or client.endpoint in %s.\n", config.Path(env.Getenv))
 		}
 		return ExitFailed
 	}
+}
+
+// printable returns what a terminal may show of an error, which may have several lines.
+func printable(err error) string {
+	lines := strings.Split(err.Error(), "\n")
+	for i := range lines {
+		lines[i] = cli.Printable(lines[i])
+	}
+	return strings.Join(lines, "\n")
 }
 
 // newRoot returns the command varq with all its subcommands.
@@ -101,6 +113,9 @@ Its work is running by 17:00 with a probability of at least 0.9.`,
 	root.AddCommand(
 		newQuote(env, link),
 		newPredict(env, link),
+		newReserve(env, link),
+		newSites(env, link),
+		newSize(env, link),
 		newStatus(env, link),
 		newCancel(env, link),
 		newAccept(env, link),

@@ -5,9 +5,11 @@ import (
 	"compress/gzip"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -49,6 +51,13 @@ func runVarq(ts *testscript.TestScript, neg bool, args []string) {
 		},
 		Studies: toyStudies(),
 		Host:    func(context.Context, string) []doctor.Finding { return toyHost(ts.Getenv("HOST_LACKS")) },
+		Sacct: func(_ context.Context, path string, variables []string, args ...string) ([]byte, error) {
+			words := slices.Concat([]string{path}, variables, args)
+			if err := os.WriteFile(ts.MkAbs("sacct.args"), []byte(strings.Join(words, "\n")+"\n"), 0o666); err != nil {
+				return nil, err
+			}
+			return os.ReadFile(ts.MkAbs("runs.txt"))
+		},
 	})
 	if neg == (code == ExitOK) {
 		ts.Fatalf("exit code %d", code)
@@ -96,6 +105,28 @@ const sacctOutput = `JobIDRaw|User|Account|Partition|QOS|State|Submit|Eligible|S
 14|carol|phys|main|normal|COMPLETED|1795000200|1795000200|1795003605|1795004000|60|cpu=8,node=1|cpu=8,node=1
 `
 
+// pastRuns has eight runs of one program, on 2 to 8 nodes, that completed, one that ran into its limit and one
+// that runs.
+const pastRuns = `JobIDRaw|User|Account|Partition|QOS|State|Submit|Eligible|Start|End|TimelimitRaw|ReqTRES|AllocTRES
+21|alice|phys|main|normal|COMPLETED|1794000000|1794000000|1794000005|1794007205|240|cpu=2,node=2|cpu=2,node=2
+22|alice|phys|main|normal|COMPLETED|1794010000|1794010000|1794010005|1794017805|240|cpu=2,node=2|cpu=2,node=2
+23|alice|phys|main|normal|COMPLETED|1794020000|1794020000|1794020005|1794024105|240|cpu=4,node=4|cpu=4,node=4
+24|alice|phys|main|normal|TIMEOUT|1794030000|1794030000|1794030005|1794033605|60|cpu=4,node=4|cpu=4,node=4
+25|alice|phys|main|normal|COMPLETED|1794040000|1794040000|1794040005|1794043705|240|cpu=4,node=4|cpu=4,node=4
+26|alice|phys|main|normal|COMPLETED|1794050000|1794050000|1794050005|1794053805|240|cpu=4,node=4|cpu=4,node=4
+27|alice|phys|main|normal|COMPLETED|1794060000|1794060000|1794060005|1794062105|240|cpu=8,node=8|cpu=8,node=8
+28|alice|phys|main|normal|COMPLETED|1794070000|1794070000|1794070005|1794072005|240|cpu=8,node=8|cpu=8,node=8
+29|alice|phys|main|normal|COMPLETED|1794080000|1794080000|1794080005|1794082305|240|cpu=8,node=8|cpu=8,node=8
+30|alice|phys|main|normal|RUNNING|1794090000|1794090000|1794090005|Unknown|240|cpu=8,node=8|cpu=8,node=8
+`
+
+// requestFile is a request of varq reserve.
+const requestFile = `latest: "17:00"
+sizes: 4:2h,8:1h10m
+prefer: nodes
+command: [sbatch, job.sh]
+`
+
 func params(p testscript.Params) testscript.Params {
 	p.Setup = setup
 	p.UpdateScripts = golden.Update()
@@ -121,7 +152,9 @@ func setup(env *testscript.Env) error {
 	env.Setenv("SOCKET", socket)
 	env.Setenv("VARQ_ENDPOINT", "unix://"+socket)
 	env.Setenv("VARQ_CONFIG", filepath.Join(env.WorkDir, "varq.yaml"))
-	for name, text := range map[string]string{"sacct.txt": sacctOutput, "failures.csv": "node,down\nn1,1772323200\nn2,\n"} {
+	for name, text := range map[string]string{"sacct.txt": sacctOutput, "request.yaml": requestFile,
+		"varq.yaml": fmt.Sprintf("sites:\n  - {name: alpha, endpoint: 'unix://%s'}\n  - {name: beta, endpoint: 'unix://%[1]s'}\n  - {name: gamma, endpoint: 'unix://%[1]s'}\n", socket),
+		"runs.txt":  pastRuns, "failures.csv": "node,down\nn1,1772323200\nn2,\n"} {
 		if err := os.WriteFile(filepath.Join(env.WorkDir, name), []byte(text), 0o666); err != nil {
 			return err
 		}
@@ -146,7 +179,8 @@ func TestExamples(t *testing.T) {
 			// Commands run in the test's process, whose working directory is not the
 			// script's.
 			line = strings.NewReplacer("--plot=", "--plot=$WORK/", "--out=", "--out=$WORK/",
-				"--trace=", "--trace=$WORK/", "--schedule=", "--schedule=$WORK/", "--output=", "--output=$WORK/", "--failures=", "--failures=$WORK/").Replace(line)
+				"--trace=", "--trace=$WORK/", "--schedule=", "--schedule=$WORK/", "--output=", "--output=$WORK/", "--failures=", "--failures=$WORK/",
+				"--file=", "--file=$WORK/").Replace(line)
 			line = strings.TrimSpace(line)
 			if !strings.HasPrefix(line, "varq ") { // sacct's side of a pipe
 				script.WriteString("cp sacct.txt stdin\n")

@@ -1,6 +1,8 @@
 package command
 
 import (
+	"time"
+
 	"github.com/spf13/cobra"
 
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
@@ -29,7 +31,7 @@ commands. Each line is ok, a warning or a failure with its remedy.
 			if err != nil {
 				return err
 			}
-			findings := append(doctor.Varqd(cmd.Context(), varqd), env.Host(cmd.Context(), found.MungeSocket)...)
+			findings := append(doctor.Varqd(cmd.Context(), varqd, time.Unix(env.Now(), 0)), env.Host(cmd.Context(), found.MungeSocket)...)
 			write := doctor.Write
 			if asJSON {
 				write = doctor.WriteJSON

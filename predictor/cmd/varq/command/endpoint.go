@@ -7,32 +7,42 @@ import (
 	"github.com/varq-project/varq/predictor/varqd/config"
 )
 
-// link connects to varqd. Its address is --endpoint, else VARQ_ENDPOINT, else the one in the
+// link connects to varqd. Its address is --endpoint, else that of --site, else VARQ_ENDPOINT, else the one in the
 // configuration file.
 type link struct {
-	env      *Env
-	endpoint string
+	env            *Env
+	endpoint, site string
 }
 
 func addEndpoint(root *cobra.Command, env *Env) *link {
 	l := &link{env: env}
 	root.PersistentFlags().StringVar(&l.endpoint, "endpoint", "",
 		"where varqd is: `unix:///PATH` or tcp://HOST:PORT (default $VARQ_ENDPOINT, else "+config.DefaultPath+")")
+	root.PersistentFlags().StringVar(&l.site, "site", "", "ask the varqd of this `cluster`, of those in "+config.DefaultPath+" (sites)")
 	return l
 }
 
 func (l *link) dial() (*client.Client, error) {
-	c, err := config.FindClient(l.env.Getenv)
+	find := config.FindClient
+	if l.site != "" {
+		find = func(getenv func(string) string) (config.Client, error) { return config.FindSite(getenv, l.site) }
+	}
+	c, err := find(l.env.Getenv)
 	if err != nil {
 		return nil, err
 	}
 	if l.endpoint != "" {
 		c.Endpoint = l.endpoint
 	}
+	return dial(c)
+}
+
+// dial returns a client of the varqd that c describes.
+func dial(c config.Client) (*client.Client, error) {
 	varqd, err := client.New(c.Endpoint, c.MungeSocket)
 	if err != nil {
 		return nil, err
 	}
-	varqd.User = c.User
+	varqd.User, varqd.Site = c.User, c.Relay
 	return varqd, nil
 }

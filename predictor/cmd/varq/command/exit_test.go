@@ -137,3 +137,15 @@ func TestChoice(t *testing.T) {
 		}
 	}
 }
+
+// An error is shown as a terminal may show it, whoever has written it; its lines stay lines.
+func TestErrorsArePrintable(t *testing.T) {
+	var stderr bytes.Buffer
+	env := Env{Env: cli.Env{Stdout: &bytes.Buffer{}, Stderr: &stderr, Getenv: func(string) string { return "" }}}
+	if code := Run([]string{"trace", "/no\x1b[2Jwhere\r.txt"}, env); code != ExitFailed || !strings.Contains(stderr.String(), "/no?[2Jwhere?.txt") {
+		t.Errorf("exit code %d: %q", code, stderr.String())
+	}
+	if got := printable(errors.New("one\x07\ntwo")); got != "one?\ntwo" {
+		t.Errorf("%q", got)
+	}
+}

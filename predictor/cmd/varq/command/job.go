@@ -111,11 +111,13 @@ func (f *jobFlags) request() (workload.Request, error) {
 	return r, err
 }
 
-// options returns the given options, quoted for a shell, to be pasted after sbatch.
-func (f *jobFlags) options() []string {
+// options returns the given options, but for those of some names, quoted for a shell, to be pasted after
+// sbatch.
+func (f *jobFlags) options(without ...string) []string {
 	var given []string
 	f.flags.VisitAll(func(flag *pflag.Flag) {
 		switch {
+		case slices.Contains(without, flag.Name):
 		case flag.Changed && flag.Value.String() == flag.NoOptDefVal:
 			given = append(given, "--"+flag.Name)
 		case flag.Changed:

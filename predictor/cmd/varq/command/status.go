@@ -112,7 +112,7 @@ All columns, for --format: ` + table.Names(statusColumns(env)),
 		case style.json:
 			err = cli.WriteJSON(env.Stdout, found)
 		case len(jobs) > 0 && style.plain():
-			err = env.tell(found, colour)
+			err = env.tell(found, link.groupsOf(cmd.Context(), found), colour)
 		default:
 			err = show(env, columns, found, style, colour)
 		}
@@ -228,7 +228,12 @@ func statusColumns(env *Env) []table.Column[api.Reservation] {
 	text("Promised", func(r row) string { return env.moment(r.Promised) })
 	text("BeginBy", func(r row) string { return env.moment(r.BeginBy) })
 	text("FinishBy", func(r row) string { return env.moment(r.FinishBy) })
-	number("Prob", func(r row) string { return prob.Format(r.Prob) })
+	number("Prob", func(r row) string {
+		if r.Group != "" { // what was promised is the group's, which its home knows
+			return cli.None
+		}
+		return prob.Format(r.Prob)
+	})
 	number("Forecast", func(r row) string { return prob.Format(r.Estimate) })
 	number("Now", func(r row) string {
 		if !open(r) || r.Now == 0 && r.Obstacle == "" { // settled, or not looked at yet

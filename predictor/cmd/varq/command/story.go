@@ -11,17 +11,18 @@ import (
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
-// tell shows each reservation as a text: the promise, then what happened.
-func (e *Env) tell(reservations []api.Reservation, colour bool) error {
+// tell shows each reservation as a text: the promise, then what happened. groups are those of which they are members, as far as
+// their homes answer.
+func (e *Env) tell(reservations []api.Reservation, groups map[string]api.GroupState, colour bool) error {
 	stories := make([]string, len(reservations))
 	for i, r := range reservations {
-		stories[i] = e.story(r, colour)
+		stories[i] = e.story(r, groups[r.Group], colour)
 	}
 	_, err := fmt.Fprint(e.Stdout, strings.Join(stories, "\n"))
 	return err
 }
 
-func (e *Env) story(r api.Reservation, colour bool) string {
+func (e *Env) story(r api.Reservation, group api.GroupState, colour bool) string {
 	s := cli.Listing{Width: 10}
 	state := r.State
 	if colour {
@@ -36,8 +37,12 @@ func (e *Env) story(r api.Reservation, colour bool) string {
 	if r.FinishBy != 0 {
 		what = "finished"
 	}
-	s.Line("Promised", "on %s: %s by %s with probability %s (forecast %s)",
-		e.moment(r.Promised), what, e.moment(r.Deadline()), prob.Format(r.Prob), prob.Format(r.Estimate))
+	promised := fmt.Sprintf("on %s: %s by %s", e.moment(r.Promised), what, e.moment(r.Deadline()))
+	if r.Group == "" {
+		s.Line("Promised", "%s with probability %s (forecast %s)", promised, prob.Format(r.Prob), prob.Format(r.Estimate))
+	} else {
+		s.Line("Promised", "%s; %s", promised, together(&group))
+	}
 	switch {
 	case open(r) && r.Obstacle != "":
 		s.Line("Now", "probability %s: %s", prob.Format(r.Now), r.Obstacle)
@@ -46,6 +51,13 @@ func (e *Env) story(r api.Reservation, colour bool) string {
 	}
 	if r.Later != 0 {
 		s.Line("Later", "by %s it ends with probability %s", e.moment(r.Later), prob.Format(r.Prob))
+	}
+	if r.Group != "" {
+		keeper := "this site"
+		if r.Home != "" {
+			keeper = "site " + r.Home
+		}
+		s.Line("Group", "%s, kept by %s: %s", r.Group, keeper, company(&group, r.ID))
 	}
 	s.Line("Asks for", "%s, %d CPUs for %s, in all %s", askedNodes(&r), r.CPUs,
 		slurmtime.FormatDuration(r.WorkLimit), slurmtime.FormatDuration(r.Set.TimeLimit))

@@ -42,6 +42,10 @@ func startVarqd(socket, asked string) (io.Closer, error) {
 	f := &fakeVarqd{asked: file}
 	f.mux.HandleFunc("POST "+api.PathQuote, answer(quoteFor))
 	f.mux.HandleFunc("POST "+api.PathPredict, answer(predictionFor))
+	f.mux.HandleFunc("POST "+api.PathProbe, answer(probeFor))
+	f.mux.HandleFunc("POST "+api.PathConfirm, confirm)
+	f.mux.HandleFunc("POST "+api.PathGroups, answer(group))
+	f.mux.HandleFunc("POST "+api.PathGroupQuote, answer(group))
 	f.mux.HandleFunc("POST "+api.PathCancel, cancel)
 	f.mux.HandleFunc("POST "+api.PathAccept, answer(accept))
 	f.mux.HandleFunc("GET "+api.PathLimits, f.limits)
@@ -88,6 +92,62 @@ func reply(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(v)
+}
+
+// probeFor answers that the work can begin at the earliest or at the latest moment, in two partitions, of which the second is
+// cheaper and less probable. In a window that ends in a minute, nothing can.
+func probeFor(r api.ProbeRequest) (api.ProbeAnswer, error) {
+	a := api.ProbeAnswer{Slots: []api.Slot{}, Unit: "EUR"}
+	if r.Earliest == 0 {
+		r.Earliest = now + 600
+	}
+	for _, size := range r.Sizes {
+		latest := r.Ends(size.Limit) - size.Limit
+		if latest <= now+60 {
+			a.Reasons = []string{"the job starts by the deadline with a probability of 0.10 at best"}
+			return a, nil
+		}
+		for i, partition := range []string{"main", "long"} {
+			for _, start := range []int64{r.Earliest, latest} {
+				work := api.Cost{NodeSeconds: float64(int64(size.Nodes) * size.Limit), BillingSeconds: float64(int64(size.Nodes) * size.Limit)}
+				a.Slots = append(a.Slots, api.Slot{
+					Partition: partition, Start: start, End: start + size.Limit, Nodes: size.Nodes, Limit: size.Limit, Prob: max(.9, r.Prob), Estimate: .98 - .03*float64(i),
+					Work: work, Cost: work.BillingSeconds / 3600 / float64(1+i),
+				})
+				if r.ESR {
+					a.Slots[len(a.Slots)-1].ESR = &api.ESR{Static: .11, Load: 1}
+					if i == 0 {
+						a.Slots[len(a.Slots)-1].ESR.History = new(.5)
+					}
+				}
+			}
+		}
+	}
+	return a, nil
+}
+
+// group is as probable as groups of two are whose members have nothing to do with one another, and wants .8.
+func group(r api.GroupRequest) (api.GroupQuote, error) {
+	q := api.GroupQuote{Independent: .99, Joint: .98, Prob: .97, Lower: .9, Correlation: .21, Days: 33, Required: max(.8, r.Prob)}
+	if r.Kind == api.GroupAll {
+		q.Independent, q.Joint, q.Prob, q.Lower = .81, .83, .82, .8
+		for i := range r.Members { // of two in one part, one is enough
+			if i > 0 && r.Members[i].Part != 0 && r.Members[i].Part == r.Members[i-1].Part {
+				q.Prob, q.Unraised = .95, .82
+			}
+		}
+	}
+	return q, nil
+}
+
+// confirm confirms the job 4711 alone.
+func confirm(w http.ResponseWriter, r *http.Request) {
+	var c api.Confirmation
+	if err := json.NewDecoder(r.Body).Decode(&c); err != nil || c.Job != 4711 {
+		reply(w, http.StatusConflict, api.Error{Error: "the promise was not confirmed in time, and is taken back"})
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
 }
 
 // cancel refuses to take back the plan bbbbbbbbbbbb.
@@ -302,10 +362,16 @@ func predictionFor(r api.PredictRequest) (api.Prediction, error) {
 	if r.Job.Partition == "gpu" {
 		p.Evidence = api.Evidence{Down: "no node of partition gpu can start jobs: of 8, 3 are down and 5 drained"}
 	}
+	slower := 1. // the more nodes are asked for, the longer jobs wait in partition wide
+	if r.Job.Partition == "wide" {
+		if slower = float64(r.Job.Nodes) / 4; r.Job.Nodes > 16 {
+			return p, fmt.Errorf("partition wide has no more than 16 nodes")
+		}
+	}
 	for _, q := range r.Quantiles {
 		b := api.Bound{Quantile: q, Confidence: .95}
-		if q < .99 && p.Down == "" {
-			expected, seconds := q*3600, q*4000
+		if q < .99 && p.Down == "" && (r.Job.Partition != "unknown" || r.Job.Nodes < 8) {
+			expected, seconds := q*3600*slower, q*4000*slower
 			b.Expected, b.Seconds = &expected, &seconds
 		}
 		p.Bounds = append(p.Bounds, b)
@@ -352,11 +418,14 @@ func reservations() []api.Reservation {
 	return []api.Reservation{pending, holding, kept, missed, endangered, unlikely, unknown, forbidden}
 }
 
-// health answers with the notes in the file notes, in the folder of the file asked.
+// health answers with the notes in the file notes, and of the certificate with that in the file certificate, in the folder of the file asked.
 func (f *fakeVarqd) health(w http.ResponseWriter, _ *http.Request) {
 	h := api.Health{OK: true, Version: api.Version, History: 4012}
 	if notes, err := os.ReadFile(filepath.Join(filepath.Dir(f.asked.Name()), "notes")); err == nil {
 		h.Notes = strings.Split(strings.TrimSpace(string(notes)), "\n")
+	}
+	if text, err := os.ReadFile(filepath.Join(filepath.Dir(f.asked.Name()), "certificate")); err == nil {
+		h.Certificate, h.CertificateExpires = []string{strings.TrimSpace(string(text))}, now+7200
 	}
 	reply(w, http.StatusOK, h)
 }

@@ -13,10 +13,16 @@ type operation struct {
 	request, answer       string // names of types; "" for none
 	list                  bool   // the answer is an array
 	open                  bool   // needs no user
-	parameters            []parameter
+	parameters, inPath    []parameter
 }
 
 type parameter struct{ name, kind, description string }
+
+// relayed are the parameters in the path of what is relayed.
+var relayed = []parameter{
+	{"site", "string", "The site, as varqd's varq.yaml names it, with tls://HOST:PORT."},
+	{"path", "string", "One of the other paths, with its slashes. Vitals, delays, gates, claims and states of groups, metrics and this description are not relayed."},
+}
 
 // selection has the parameters of api.Selection.
 var selection = []parameter{
@@ -31,8 +37,19 @@ var selection = []parameter{
 var operations = []operation{
 	{path: api.PathPlan, method: "post", summary: "Promise a reservation. The promise is on disk before the answer leaves.", request: "PlanRequest", answer: "PlanAnswer"},
 	{path: api.PathQuote, method: "post", summary: "Say what would be promised, and promise nothing.", request: "PlanRequest", answer: "PlanAnswer"},
+	{path: api.PathProbe, method: "post", summary: "Say when a job of one of several sizes could begin in a window of time, with what probability and at what cost.", request: "ProbeRequest", answer: "ProbeAnswer"},
+	{path: api.PathSize, method: "post", summary: "Say which of several sizes a job had better have that is submitted now.", request: "SizeRequest", answer: "SizeAnswer"},
 	{path: api.PathBind, method: "post", summary: "Tell which job a plan became.", request: "Binding"},
-	{path: api.PathCancel, method: "post", summary: "Take back a plan without a job.", request: "Cancellation"},
+	{path: api.PathConfirm, method: "post", summary: "Confirm a tentative promise.", request: "Confirmation"},
+	{path: api.PathCancel, method: "post", summary: "Take back a plan without a job, or a tentative one that is not confirmed, and cancel its job.", request: "Cancellation"},
+	{path: api.PathGate, method: "post", summary: "Tell whether the work of a job may begin that is a member of a group.", request: "Gate", answer: "GateAnswer"},
+	{path: api.PathGroups, method: "post", summary: "Keep a group of jobs at several sites. The group is on disk before the answer leaves.", request: "GroupRequest", answer: "GroupQuote"},
+	{path: api.PathGroupQuote, method: "post", summary: "Say with what probability a group of jobs would succeed.", request: "GroupRequest", answer: "GroupQuote"},
+	{path: api.PathGroupCancel, method: "post", summary: "Give a group up.", request: "GroupCancellation"},
+	{path: api.PathClaim, method: "post", summary: "Tell whether the work of a member of a group that is kept here may begin. What is decided is on disk before the answer leaves.", request: "GroupClaim", answer: "GateAnswer"},
+	{path: api.PathGroupStates, method: "post", summary: "Tell what has become of groups that are kept here.", request: "GroupsQuery", answer: "GroupState", list: true},
+	{path: api.PathDelays, method: "get", summary: "Tell another site's varqd how long jobs have waited, compared with what was forecast.", answer: "Delays"},
+	{path: api.PathSites, method: "get", summary: "Tell how the clusters are that have no varqd, and whose slots this one estimates.", answer: "SiteState", list: true},
 	{path: api.PathAccept, method: "post", summary: "Agree to a higher ceiling on the cost of idle nodes, which keeps a promise.", request: "Acceptance", answer: "Accepted"},
 	{path: api.PathNodes, method: "get", summary: "List the nodes, and how probable it is that they fail within a day, the riskiest first.", answer: "Nodes"},
 	{path: api.PathRisk, method: "get", summary: "Tell how probable it is that one of some nodes fails, and what else stops the work on them.", answer: "Risk", parameters: []parameter{
@@ -66,6 +83,8 @@ var operations = []operation{
 	}},
 	{path: api.PathPredict, method: "post", summary: "Bound the wait of a job submitted now.", request: "PredictRequest", answer: "Prediction"},
 	{path: api.PathVitals, method: "post", summary: "Take in what the agent on a node measures; see varq-agent(8).", request: "Vitals"},
+	{path: api.PathRelay + "{site}/{path}", method: "get", summary: "Ask the same at another site, to whose varqd this one relays it, with its parameters.", inPath: relayed},
+	{path: api.PathRelay + "{site}/{path}", method: "post", summary: "Ask the same at another site, to whose varqd this one relays it, with its body.", inPath: relayed},
 	{path: api.PathHealth, method: "get", summary: "Tell how varqd is; status 503 if it is not well.", answer: "Health", open: true},
 	{path: api.PathMetrics, method: "get", summary: "Metrics in the text format of Prometheus.", open: true},
 	{path: api.PathOpenAPI, method: "get", summary: "This description.", open: true},
@@ -81,7 +100,7 @@ func document(types map[string]*ast.TypeSpec) object {
 	paths := object{}
 	for _, op := range operations {
 		description := object{"summary": op.summary, "responses": object{"200": s.success(op), "default": failure}}
-		if op.answer == "" && !op.open {
+		if op.answer == "" && !op.open && op.inPath == nil {
 			description["responses"] = object{"204": object{"description": "Done"}, "default": failure}
 		}
 		if op.open {
@@ -94,10 +113,16 @@ func document(types map[string]*ast.TypeSpec) object {
 		for _, p := range op.parameters {
 			parameters = append(parameters, object{"name": p.name, "in": "query", "description": p.description, "schema": object{"type": p.kind}})
 		}
+		for _, p := range op.inPath {
+			parameters = append(parameters, object{"name": p.name, "in": "path", "required": true, "description": p.description, "schema": object{"type": p.kind}})
+		}
 		if parameters != nil {
 			description["parameters"] = parameters
 		}
-		paths[op.path] = object{op.method: description}
+		if paths[op.path] == nil {
+			paths[op.path] = object{}
+		}
+		paths[op.path].(object)[op.method] = description
 	}
 	return object{
 		"openapi": "3.0.3",
@@ -110,7 +135,9 @@ func document(types map[string]*ast.TypeSpec) object {
 				"whose payload is the SHA-256 of the line \"METHOD URI LENGTH\\n\", LENGTH being that of the body, followed by the body. " +
 				"The answer to a request whose credential is good carries one of varqd's user, in the header " + api.AnswerCredential + ": its payload is the " +
 				"SHA-256 of the line \"answer STATUS LENGTH CREDENTIAL\\n\", CREDENTIAL being that of the request, followed by the answer's body. " +
-				"Trust no answer over TCP without it.",
+				"Trust no answer over TCP without it. Other sites' varqds connect by TLS 1.3 with a certificate that has their site's name as a DNS name, and say in the header " +
+				api.ForUser + " for which user they ask, as far as varq.yaml lets them (server.peers); without the header they may claim and see groups, and ask for delays and health. " +
+				"Elsewhere that header is refused. What is relayed to another site may have the header " + api.Within + ": for how many milliseconds whoever asks waits.",
 		},
 		"security":   []object{{"munge": []string{}}},
 		"paths":      paths,

@@ -1,4 +1,4 @@
-// Command skewed is varqd on a host whose clock is wrong, for the campaign of package chaos.
+// Command skewed is varqd on a host whose clock is wrong, for tests.
 package main
 
 import (

@@ -1,0 +1,162 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"reflect"
+	"regexp"
+	"strings"
+
+	"github.com/spf13/pflag"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/varq-project/varq/predictor/varqd/broker"
+)
+
+// mostRequest is the largest file of --file, in bytes.
+const mostRequest = 64 << 10
+
+// readFile reads the options of a file that are not given on the command line.
+func (f *reserveFlags) readFile(ctx context.Context, flags *pflag.FlagSet) error {
+	text, err := readBounded(ctx, f.file)
+	if err != nil {
+		return fmt.Errorf("--file: %w", err)
+	}
+	line := map[string]string{}
+	flags.Visit(func(flag *pflag.Flag) { line[flag.Name] = flag.Value.String() })
+	if err := f.decode(text); err != nil {
+		return err
+	}
+	for name, value := range line {
+		if err := flags.Set(name, value); err != nil {
+			return err
+		}
+		delete(f.lines, name)
+	}
+	return nil
+}
+
+// readBounded reads a file, or a pipe, in which there may never be anything.
+func readBounded(ctx context.Context, name string) (text []byte, err error) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		var file *os.File
+		if file, err = os.Open(name); err != nil {
+			return
+		}
+		defer file.Close()
+		text, err = io.ReadAll(io.LimitReader(file, mostRequest+1))
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, broker.ErrInterrupted
+	case <-done:
+	}
+	if err == nil && len(text) > mostRequest {
+		return nil, fmt.Errorf("%s is larger than %d bytes", name, mostRequest)
+	}
+	return text, err
+}
+
+// decode sets the options that the text of the file has, and notes their lines.
+func (f *reserveFlags) decode(text []byte) error {
+	var document yaml.Node
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	if err := decoder.Decode(&document); errors.Is(err, io.EOF) {
+		return nil // it says nothing
+	} else if err != nil {
+		return f.syntax(err)
+	}
+	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+		return fmt.Errorf("--file: %s: there is more than one YAML document", f.file)
+	}
+	options := document.Content[0]
+	if options.Kind == yaml.ScalarNode && options.Tag == "!!null" {
+		return nil
+	}
+	if options.Kind != yaml.MappingNode {
+		return f.at(options.Line, errors.New("these are no lines with KEY: VALUE"))
+	}
+	fields, names := f.fields()
+	f.lines = map[string]int{}
+	for i := 0; i+1 < len(options.Content); i += 2 {
+		key, value := options.Content[i], options.Content[i+1]
+		field, known := fields[key.Value]
+		option := strings.ReplaceAll(key.Value, "_", "-")
+		switch {
+		case !known:
+			return f.at(key.Line, fmt.Errorf("unknown key %.40q; there are %s", key.Value, strings.Join(names, ", ")))
+		case f.lines[option] != 0:
+			return f.at(key.Line, fmt.Errorf("%s is there already, in line %d", key.Value, f.lines[option]))
+		case value.Decode(field.Addr().Interface()) != nil:
+			return f.at(value.Line, fmt.Errorf("%s: %s", key.Value, wanted(field, value)))
+		}
+		f.lines[option] = value.Line
+	}
+	return nil
+}
+
+// fields returns the options by their keys, and the keys in order.
+func (f *reserveFlags) fields() (fields map[string]reflect.Value, names []string) {
+	fields = map[string]reflect.Value{}
+	all := reflect.ValueOf(f).Elem()
+	for i := range all.NumField() {
+		if key := all.Type().Field(i).Tag.Get("yaml"); key != "" {
+			fields[key], names = all.Field(i), append(names, key)
+		}
+	}
+	return fields, names
+}
+
+// wanted says what a key should have for what it has.
+func wanted(field reflect.Value, value *yaml.Node) string {
+	has := "what it has"
+	if value.Kind == yaml.ScalarNode {
+		has = fmt.Sprintf("%.40q", value.Value)
+	}
+	switch field.Kind() {
+	case reflect.Bool:
+		return has + " is neither true nor false"
+	case reflect.Int, reflect.Int32:
+		return has + " is no whole number"
+	case reflect.Float64:
+		return has + " is no number"
+	case reflect.Slice:
+		return has + " is no list, such as [sbatch, -N4, job.sh]"
+	}
+	return has + " is no text; put what the option would have into quotes"
+}
+
+// at returns an error about a line of the file.
+func (f *reserveFlags) at(line int, err error) error {
+	return fmt.Errorf("--file: %s:%d: %w", f.file, line, err)
+}
+
+var yamlLine = regexp.MustCompile(`^yaml: line (\d+): `)
+
+// syntax returns the error of a file that is no YAML.
+func (f *reserveFlags) syntax(err error) error {
+	text := err.Error()
+	if m := yamlLine.FindStringSubmatch(text); m != nil {
+		return fmt.Errorf("--file: %s:%s: %s", f.file, m[1], strings.TrimPrefix(text, m[0]))
+	}
+	return fmt.Errorf("--file: %s: %s", f.file, strings.TrimPrefix(text, "yaml: "))
+}
+
+var firstOption = regexp.MustCompile(`^--([a-z-]+)`)
+
+// blame names the line of the file from which the option comes that an error begins with.
+func (f *reserveFlags) blame(err error) error {
+	if err == nil {
+		return nil
+	}
+	if m := firstOption.FindStringSubmatch(err.Error()); m != nil && f.lines[m[1]] != 0 {
+		return f.at(f.lines[m[1]], err)
+	}
+	return err
+}

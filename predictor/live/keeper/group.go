@@ -1,0 +1,301 @@
+package keeper
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/slurm"
+)
+
+// Homes asks the homes of groups. An empty name is that of this site. A decision of a home's is a fault of package
+// api for which api.Refused is true.
+type Homes interface {
+	// Knows reports whether there is a home of that name.
+	Knows(home string) bool
+	// Claim asks whether the work of a member of a group may begin.
+	Claim(ctx context.Context, home string, c api.GroupClaim) (api.GateAnswer, error)
+	// States asks what has become of groups. Those that the home does not know are left out.
+	States(ctx context.Context, home string, groups []string) ([]api.GroupState, error)
+}
+
+// checkHome returns a fault if the group of a request cannot be that of a promise.
+func (k *Keeper) checkHome(req *api.PlanRequest) error {
+	if req.Group != "" && (k.Homes == nil || !k.Homes.Knows(req.Home)) {
+		return api.Fault(api.ErrInvalid, fmt.Sprintf("this site knows no site %q that could keep the group: varq.yaml names it under sites", req.Home))
+	}
+	return nil
+}
+
+// Gate says whether the work of user's job, which has started, may begin: the home of its group decides. If
+// the home does not answer, the fault is api.ErrUnavailable, and the work does not begin yet.
+func (k *Keeper) Gate(ctx context.Context, user string, g api.Gate) (api.GateAnswer, error) {
+	e, err := k.planOf(ctx, user, g.Plan)
+	if err != nil {
+		return api.GateAnswer{}, err
+	}
+	lost := func(format string, args ...any) (api.GateAnswer, error) {
+		return api.GateAnswer{Answer: api.GateLost, Why: fmt.Sprintf(format, args...)}, nil
+	}
+	k.memory.asked(e.ID, k.Now())
+	switch now := k.Now(); {
+	case e.Group == "":
+		return api.GateAnswer{}, api.Fault(api.ErrConflict, "the promise is that of one job alone, whose work need not ask")
+	case e.Job != 0 && e.Job != g.Job:
+		return lost("the promise is that of job %d", e.Job)
+	case e.Progress.Gate == api.GateLost:
+		return lost("%s", e.Note)
+	case (e.Job == 0 || unconfirmed(e)) && e.Open && now <= e.Tentative:
+		return api.GateAnswer{Answer: api.GateWait}, nil
+	case e.Job == 0, unconfirmed(e):
+		return lost("the promise was %s", notConfirmed)
+	}
+	answer, err := k.Homes.Claim(ctx, e.Home, api.GroupClaim{Group: e.Group, Plan: e.ID, Job: e.Job, User: user})
+	if err != nil && api.Refused(err) {
+		answer, err = lost("its group is refused: %v", err)
+	}
+	if err != nil {
+		k.Log.Info("the home of a group does not answer", "plan", e.ID, "job", e.Job, "home", e.Home, "error", err)
+		return answer, api.Fault(api.ErrUnavailable, fmt.Sprintf("the site that keeps the group does not answer (%v)", err))
+	}
+	if answer.Answer != api.GateWait && answer.Answer != e.Progress.Gate {
+		if err := k.noteGate(ctx, e.ID, answer); err != nil { // Watch does it later
+			k.Log.Info("what a home has said is written down later", "plan", e.ID, "job", e.Job, "error", err)
+		}
+	}
+	return answer, nil
+}
+
+// gateWaits bounds how long the answer to who asks at the gate waits until it is written down.
+const gateWaits = time.Second
+
+// noteGate records what the home has said to the job of a plan.
+func (k *Keeper) noteGate(ctx context.Context, plan string, answer api.GateAnswer) error {
+	ctx, cancel := context.WithTimeout(ctx, gateWaits)
+	defer cancel()
+	return k.withOpen(ctx, plan, func(e *ledger.Entry) error { return k.recordGate(ctx, e, answer, k.Now()) })
+}
+
+// withOpen calls do, with the lock, for the entry of a plan, unless that is settled.
+func (k *Keeper) withOpen(ctx context.Context, plan string, do func(*ledger.Entry) error) error {
+	if err := k.lock(ctx); err != nil {
+		return err
+	}
+	defer k.unlock()
+	entries, err := k.Ledger.Select(ctx, ledger.Query{Plan: plan, Open: true})
+	if err != nil || len(entries) == 0 {
+		return err
+	}
+	return do(&entries[0])
+}
+
+// recordGate records what the home has said to the job of e, if that is new.
+func (k *Keeper) recordGate(ctx context.Context, e *ledger.Entry, answer api.GateAnswer, now int64) error {
+	c := k.newChange(e, now)
+	if answer.Answer == api.GateGo {
+		c.progress.Gated = cmp.Or(answer.At, now)
+	}
+	agreed := ledger.Agreed
+	if e.Note == notAsked { // in whose place this stands
+		agreed = ledger.Note
+	}
+	switch {
+	case e.Progress.Gate == answer.Answer:
+		return nil
+	case answer.Answer == api.GateGo && answer.At > now:
+		c.event(agreed, "the work of all jobs of the group begins at %s", c.moment(answer.At))
+	case answer.Answer == api.GateGo:
+		c.event(agreed, "it is the one of its group whose work runs")
+	default:
+		c.event(ledger.Note, "%s", answer.Why)
+		e.Note = answer.Why
+	}
+	c.progress.Gate = answer.Answer
+	return k.record(ctx, e, c)
+}
+
+const (
+	// homeTime bounds how long a Watch waits for the homes of groups, which are asked at once.
+	homeTime = 2 * time.Second
+	// homePause is for how many seconds a home that has not answered is not asked again by Watch.
+	homePause = 15
+	// homeLost is after how many seconds a home that does not answer is taken to be gone for good.
+	homeLost = 86400
+)
+
+// askHomes asks the homes of groups what has become of the groups whose jobs wait, or hold at the gate. It must
+// not be called with the lock.
+func (k *Keeper) askHomes(ctx context.Context, now int64) error {
+	if k.Homes == nil {
+		return nil
+	}
+	entries, err := k.Ledger.Select(ctx, ledger.Query{Open: true, Grouped: true})
+	if err != nil {
+		return err
+	}
+	byHome := map[string][]string{}
+	for i := range entries {
+		if e := &entries[i]; e.Job != 0 && !unconfirmed(e) && e.Progress.Gate == "" && len(byHome[e.Home]) < api.MaxGroupsAsked {
+			byHome[e.Home] = append(byHome[e.Home], e.Group)
+		}
+	}
+	answers := make(chan homeAnswer, len(byHome))
+	asking, cancel := context.WithTimeout(ctx, homeTime)
+	defer cancel()
+	asked := 0
+	for home, groups := range byHome {
+		if k.memory.homePaused(home, now) {
+			continue
+		}
+		asked++
+		go func() {
+			states, err := k.Homes.States(asking, home, groups)
+			answers <- homeAnswer{home, groups, states, err}
+		}()
+	}
+	for range asked {
+		a := <-answers
+		if a.err != nil {
+			k.Log.Info("the home of groups does not answer", "home", a.home, "groups", len(a.groups), "error", a.err)
+		}
+		k.memory.heardHome(&a, now)
+	}
+	return ctx.Err()
+}
+
+const (
+	// silent is after how many seconds in which nobody has asked at all that is told: where the plugin is, the wrapper asks at once.
+	silent = 60
+	// unasked is after how many seconds without a question the work of a job counts as running: where it had to wait, the
+	// wrapper would have asked, and given up by then.
+	unasked = 660
+)
+
+// notAsked is the note of a job whose node is silent.
+const notAsked = "its node does not ask whether the work may run: either it does not load varq's SPANK plugin, and the work runs unasked (varq doctor on it tells), or it cannot reach varqd"
+
+// claimUnasked claims for the jobs whose work runs although nobody has asked, because their nodes do not load the plugin. So
+// other jobs of the group do not run beside them, or they are cancelled. It must not be called with the lock.
+func (k *Keeper) claimUnasked(ctx context.Context, now int64) error {
+	if k.Homes == nil {
+		return nil
+	}
+	entries, err := k.Ledger.Select(ctx, ledger.Query{Open: true, Grouped: true})
+	if err != nil {
+		return err
+	}
+	for i := range entries {
+		e := &entries[i]
+		if e.Progress.Start == 0 || e.Progress.Gate != "" {
+			continue
+		}
+		last, never := k.memory.askedLast(e.ID, now)
+		since := max(e.Progress.Start, e.HoldUntil, last)
+		if never && now >= since+silent && e.Note != notAsked {
+			k.Log.Warn("nobody has asked whether the work of a job may run: do its nodes load varq's SPANK plugin?", "plan", e.ID, "job", e.Job, "since", since)
+			if err := k.noteSilence(ctx, e.ID); err != nil {
+				return err
+			}
+		}
+		if now < since+unasked || k.memory.homePaused(e.Home, now) {
+			continue
+		}
+		claiming, cancel := context.WithTimeout(ctx, homeTime)
+		answer, err := k.Homes.Claim(claiming, e.Home, api.GroupClaim{Group: e.Group, Plan: e.ID, Job: e.Job, User: e.User})
+		cancel()
+		switch {
+		case err != nil:
+			k.memory.heardHome(&homeAnswer{home: e.Home, err: err}, now)
+		case answer.Answer != api.GateWait:
+			if err := k.noteGate(ctx, e.ID, answer); err != nil {
+				return err
+			}
+		}
+	}
+	return ctx.Err()
+}
+
+// noteSilence records that the node of a plan's job does not ask.
+func (k *Keeper) noteSilence(ctx context.Context, plan string) error {
+	return k.withOpen(ctx, plan, func(e *ledger.Entry) error {
+		c := k.newChange(e, k.Now())
+		c.event(ledger.Note, "%s", notAsked)
+		e.Note = notAsked
+		return k.record(ctx, e, c)
+	})
+}
+
+// toldFor is for how many seconds after its deadline a home is told of what became of a job.
+const toldFor = 86400
+
+// tellHomes tells the homes of groups of the jobs that were cancelled, or that their users have kept from starting, so that
+// nothing waits for them and nobody takes that for a wrong forecast; and of those whose work did not begin in time although it might.
+// A home that does not answer is told again. It must not be called with the lock.
+func (k *Keeper) tellHomes(ctx context.Context, now int64) error {
+	if k.Homes == nil {
+		return nil
+	}
+	entries, err := k.Ledger.Select(ctx, ledger.Query{Grouped: true, Selection: api.Selection{Start: now - toldFor, States: []string{api.StateCancelled, api.StateMissed}}})
+	if err != nil {
+		return err
+	}
+	telling, cancel := context.WithTimeout(ctx, homeTime)
+	defer cancel()
+	for i := range entries {
+		e := &entries[i]
+		missed := e.State == api.StateMissed
+		if e.Job == 0 || e.Progress.Gate == api.GateLost || missed && e.Progress.Gate == "" || k.memory.homeTold(e.ID) || k.memory.homePaused(e.Home, now) {
+			continue
+		}
+		_, err := k.Homes.Claim(telling, e.Home, api.GroupClaim{Group: e.Group, Plan: e.ID, Job: e.Job, User: e.User, Withdrawn: !missed, Missed: missed})
+		switch {
+		case err == nil, api.Refused(err):
+			k.memory.toldHome(e.ID, e.Deadline()+toldFor)
+		default:
+			k.Log.Info("the home of a group is told later what became of a job", "plan", e.ID, "job", e.Job, "home", e.Home, "error", err)
+			k.memory.heardHome(&homeAnswer{home: e.Home, err: err}, now)
+		}
+	}
+	k.memory.forgetTold(now)
+	return ctx.Err()
+}
+
+// homeAnswer is what a home has said of groups.
+type homeAnswer struct {
+	home   string
+	groups []string
+	states []api.GroupState
+	err    error
+}
+
+// mayWork reports whether the work of e's job may begin: that of a member of a group when the home has said so.
+func mayWork(e *ledger.Entry) bool { return e.Group == "" || e.Progress.Gate == api.GateGo }
+
+// followGroup notes what has become of the group of e, and cancels e's job if its work is not to run.
+func (k *Keeper) followGroup(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
+	if e.Group == "" || e.Progress.Gate == api.GateGo {
+		return nil
+	}
+	if e.Progress.Gate == "" {
+		answer := k.memory.fate(e, now)
+		if answer.Answer == api.GateWait {
+			return nil
+		}
+		if err := k.recordGate(ctx, e, answer, now); err != nil || answer.Answer == api.GateGo {
+			return err
+		}
+	}
+	if j == nil || k.Shadow || k.memory.postponed(e.ID, now) {
+		return nil
+	}
+	k.memory.postpone(e.ID, now) // until the queue shows it
+	if err := k.Slurm.Cancel(ctx, e.Job); err != nil && !errors.Is(err, slurm.ErrNotFound) {
+		return fmt.Errorf("cancel a job whose group is decided: %w", err)
+	}
+	k.Log.Info("cancelled, as its group is decided", "plan", e.ID, "job", e.Job, "why", e.Note)
+	return nil
+}

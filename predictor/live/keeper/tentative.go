@@ -1,0 +1,194 @@
+package keeper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/promise/trajectory"
+	"github.com/varq-project/varq/predictor/slurm"
+)
+
+// unconfirmed reports whether e is a tentative promise that has still to be confirmed.
+func unconfirmed(e *ledger.Entry) bool { return e.Tentative != 0 && e.Progress.Confirmed == 0 }
+
+// notConfirmed is why a tentative promise has ended.
+const notConfirmed = "not confirmed in time"
+
+// Confirm confirms user's tentative promise, and lets its job become eligible when the plan says. To confirm it
+// again changes nothing. If Slurm does not answer, the promise is confirmed nevertheless, and Watch moves the job.
+// A promise whose time is over, that was taken back, or whose job Slurm has lost, cannot be confirmed any more: the
+// fault is ErrConflict, and its job has not started and will not. If it cannot be told now, it is ErrUnavailable.
+func (k *Keeper) Confirm(ctx context.Context, user string, b api.Confirmation) error {
+	e, err := k.planOf(ctx, user, b.Plan)
+	if err != nil {
+		return err
+	}
+	if e.Job == 0 && e.Open {
+		if err := k.Bind(ctx, user, api.Binding(b)); err != nil {
+			return err
+		}
+	}
+	waiting, cancel := context.WithTimeout(ctx, acceptWaits)
+	defer cancel()
+	if err := k.lock(waiting); err != nil {
+		return api.Fault(api.ErrUnavailable, "varqd is busy with other reservations; try again")
+	}
+	defer k.unlock()
+	if e, err = k.planOf(ctx, user, b.Plan); err != nil {
+		return err
+	}
+	now := k.Now()
+	switch {
+	case e.Tentative == 0:
+		return api.Fault(api.ErrConflict, "the promise holds as it is, and need not be confirmed")
+	case e.Job != 0 && e.Job != b.Job:
+		return api.Fault(api.ErrConflict, fmt.Sprintf("the promise is that of job %d", e.Job))
+	case e.Progress.Confirmed != 0:
+		return nil
+	case !e.Open, e.Job == 0, now > e.Tentative:
+		return errNotConfirmed
+	}
+	moving, cancel := context.WithTimeout(context.WithoutCancel(ctx), acceptMoves)
+	defer cancel()
+	j, err := k.Slurm.Job(moving, e.Job)
+	if errors.Is(err, slurm.ErrNotFound) || err == nil && !isJobOf(e, &j.Job) {
+		return api.Fault(api.ErrConflict, fmt.Sprintf("job %d has ended, or Slurm has lost it", e.Job))
+	}
+	if err := k.recordConfirmed(ctx, e, now); err != nil {
+		return err
+	}
+	if err == nil {
+		err = k.release(moving, e, &j, now)
+	}
+	if err != nil {
+		k.Log.Info("a confirmed job is moved later", "plan", e.ID, "job", e.Job, "error", err)
+	}
+	return nil
+}
+
+// errNotConfirmed is the error of a confirmation that comes too late.
+var errNotConfirmed = api.Fault(api.ErrConflict, "the promise was "+notConfirmed+", and is taken back")
+
+// errConfirmed is the error of taking back a promise that was confirmed.
+func errConfirmed(e *ledger.Entry) error {
+	return api.Fault(api.ErrConflict, fmt.Sprintf("the promise was confirmed: cancel its job, with scancel %d", e.Job))
+}
+
+// recordConfirmed puts the confirmation on disk, unless the promise was taken back.
+func (k *Keeper) recordConfirmed(ctx context.Context, e *ledger.Entry, now int64) error {
+	done, ok := k.withdrawn.confirm(e.ID)
+	if !ok {
+		return errNotConfirmed
+	}
+	defer done()
+	c := k.newChange(e, now)
+	c.progress.Confirmed = now
+	c.event(ledger.Agreed, "confirmed")
+	return k.record(ctx, e, c)
+}
+
+// release moves the job of a promise that has been confirmed to its begin time, unless that is done.
+func (k *Keeper) release(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
+	if e.Tentative == 0 || k.memory.postponed(e.ID, now) {
+		return nil
+	}
+	c := k.newChange(e, now)
+	c.observe(j)
+	if err := k.record(ctx, e, c); err != nil {
+		return err
+	}
+	if p := &e.Progress; p.Yielded || p.Held || p.Stopped != "" || p.BeginTime != e.SubmitBegin() {
+		return nil
+	}
+	k.memory.changeNow(e.ID, now) // the queue was read before
+	return k.changeJob(ctx, e, j, c, trajectory.Submission{Begin: e.BeginTime, Limit: e.Progress.TimeLimit}, "the reservation is confirmed")
+}
+
+// followTentative follows the job of a promise that is not confirmed yet, and cancels it when the time for that is
+// over. It leaves a job alone that its user has changed, about which nothing is promised then.
+func (k *Keeper) followTentative(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
+	c := k.newChange(e, now)
+	if j.Start == 0 {
+		c.observe(j)
+	}
+	if err := k.record(ctx, e, c); err != nil {
+		return err
+	}
+	switch {
+	case now <= e.Tentative && !k.withdrawn.has(e.ID), k.memory.postponed(e.ID, now):
+		return nil
+	case c.progress.Yielded, j.Start != 0:
+		return k.settle(ctx, e, ledger.Settlement{At: now, Outcome: api.StateCancelled}, notConfirmed+"; its user has changed the job, so varq leaves it alone")
+	}
+	return k.cancelLate(ctx, e, c, notConfirmed+", so cancelled")
+}
+
+// withdrawTentative takes back user's tentative promise e. From then on it cannot be confirmed, which needs no lock, as
+// those that hold it may wait for Slurm. A confirmation at the same time comes before that or after it.
+func (k *Keeper) withdrawTentative(ctx context.Context, user string, e *ledger.Entry) error {
+	now := k.Now()
+	if !k.withdrawn.add(e.ID, now) {
+		return api.Fault(api.ErrUnavailable, "the promise is being confirmed; try again")
+	}
+	e, err := k.planOf(ctx, user, e.ID) // it may have been confirmed meanwhile
+	if err != nil {
+		return err
+	}
+	switch {
+	case !unconfirmed(e):
+		k.withdrawn.forget(e.ID)
+		return errConfirmed(e)
+	case e.Open && e.Job != 0:
+		k.withdrawNow(ctx, e, now)
+	}
+	return nil
+}
+
+// withdrawNow cancels the job of a tentative promise that was taken back, without waiting for Watch if Slurm answers soon:
+// the user's command waits.
+func (k *Keeper) withdrawNow(ctx context.Context, e *ledger.Entry, now int64) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), bindTimeout)
+	defer cancel()
+	if k.lock(ctx) != nil {
+		return
+	}
+	defer k.unlock()
+	j, err := k.Slurm.Job(ctx, e.Job)
+	if err == nil && isJobOf(e, &j.Job) {
+		err = k.followTentative(ctx, e, &j, now)
+	}
+	if err != nil {
+		k.Log.Info("the job of a promise taken back is cancelled later", "plan", e.ID, "job", e.Job, "error", err)
+	}
+}
+
+// cancelStrays cancels the jobs of the whole queue that were submitted for tentative promises and can never be
+// theirs any more: a command that waited for slurmctld may submit its job when the promise has been taken back, and
+// one that was repeated may submit two. Such a job is known by its begin time, which only tentative promises have.
+func (k *Keeper) cancelStrays(ctx context.Context, q *queue, now int64) error {
+	for plan, jobs := range q.byPlan {
+		for _, j := range jobs {
+			if j.Start != 0 || j.Eligible <= now+86400 || k.memory.postponed(plan, now) {
+				continue
+			}
+			entries, err := k.Ledger.Select(ctx, ledger.Query{Plan: plan, User: j.User})
+			if err != nil {
+				return err
+			}
+			if len(entries) == 0 || entries[0].Tentative == 0 || entries[0].SubmitBegin() != j.Eligible || entries[0].Open && (entries[0].Job == 0 || isJobOf(&entries[0], &j.Job)) {
+				continue
+			}
+			k.Log.Info("a job of a tentative promise that has ended is cancelled", "plan", plan, "job", j.ID, "user", j.User)
+			if err := k.Slurm.Cancel(ctx, j.ID); err != nil && !errors.Is(err, slurm.ErrNotFound) {
+				k.memory.postpone(plan, now)
+				if err := k.failed(ctx, &entries[0], fmt.Errorf("cancel job %d of a tentative promise: %w", j.ID, err)); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,83 @@
+package keeper
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// submitTentative makes alice a tentative promise, and submits its job 7.
+func (s *site) submitTentative() api.PlanAnswer {
+	s.t.Helper()
+	r := request(epoch + 7200)
+	r.Tentative = 60
+	a, err := s.Plan(s.t.Context(), "alice", r, true)
+	if err != nil || a.Plan == nil {
+		s.t.Fatal(a, err)
+	}
+	s.slurm.queue[7] = slurm.QueueEntry{Job: workload.Job{
+		ID: 7, Submit: s.clock, Eligible: a.Plan.SubmitBegin(), State: workload.Pending, Comment: a.Plan.Comment,
+		Request: workload.Request{User: "alice", Account: r.Job.Account, Partition: "main", Size: r.Job.Size, Limit: a.Plan.TimeLimit},
+	}}
+	return a
+}
+
+// A promise that is confirmed while it is being taken back is one or the other: not both.
+func TestTakenBackWhileConfirmed(t *testing.T) {
+	s := newSite(t)
+	a := s.submitTentative()
+	now, confirmed := s.Now, errors.New("not asked")
+	s.Now = func() int64 { // between the look at the ledger and taking back
+		s.Now = now
+		confirmed = s.Confirm(t.Context(), "alice", api.Confirmation{Plan: a.Plan.ID, Job: 7})
+		return now()
+	}
+	back := s.Cancel(t.Context(), "alice", api.Cancellation{Plan: a.Plan.ID})
+	if confirmed != nil || !errors.Is(back, api.ErrConflict) {
+		t.Errorf("confirmed: %v; taken back: %v", confirmed, back)
+	}
+	if s.withdrawn.has(a.Plan.ID) {
+		t.Error("it is taken back")
+	}
+	for _, call := range s.slurm.calls {
+		if call == "cancel job 7" {
+			t.Error(call)
+		}
+	}
+}
+
+// To tell the job of a plan that is confirmed meanwhile changes nothing any more.
+func TestConfirmedWhileBound(t *testing.T) {
+	s := newSite(t)
+	a := s.submitTentative()
+	confirmed := errors.New("not asked")
+	s.slurm.changesAtRead = map[int64]func(*slurm.QueueEntry){7: func(*slurm.QueueEntry) {
+		s.slurm.changesAtRead = nil
+		confirmed = s.Confirm(t.Context(), "alice", api.Confirmation{Plan: a.Plan.ID, Job: 7})
+	}}
+	if err := s.Bind(t.Context(), "alice", api.Binding{Plan: a.Plan.ID, Job: 7}); err != nil || confirmed != nil {
+		t.Fatal(err, confirmed)
+	}
+	e, err := s.planOf(t.Context(), "alice", a.Plan.ID)
+	if err != nil || e.Progress.Confirmed == 0 || e.Progress.BeginTime != a.Plan.BeginTime {
+		t.Errorf("%+v, %v", e, err)
+	}
+}
+
+func TestWithdrawn(t *testing.T) {
+	var w withdrawn
+	done, ok := w.confirm("p")
+	if !ok || w.add("p", 1) || w.has("p") || !w.add("q", 1) {
+		t.Error("taken back while it is confirmed")
+	}
+	done()
+	if !w.add("p", 2) || !w.has("p") {
+		t.Error("not taken back")
+	}
+	if _, ok := w.confirm("p"); ok {
+		t.Error("confirmed when it is taken back")
+	}
+}

@@ -1,0 +1,436 @@
+// Package broker reserves for a user at one of several sites: it asks all of them for slots, puts these into the order
+// of the user's preferences, and takes the first that holds (Röblitz, Schintke and Wendler 2005, figure 1). It runs in the
+// user's command.
+//
+// Invariant: whatever becomes of the broker, of a site's varqd or of its slurmctld, at most one job can start, and no
+// other is left. For a job is submitted with a tentative promise, with which it cannot start, and at most one promise
+// is ever confirmed: the next slot is tried only when the site has said that the one before is not, or its Slurm has
+// cancelled that job. At a site without varqd what stands for the promise is the job itself, on trial (package sbatch).
+package broker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/promise/elastic"
+	"github.com/varq-project/varq/predictor/promise/esr"
+	"github.com/varq-project/varq/predictor/varqd/sbatch"
+)
+
+// Site is a cluster where the job may run.
+type Site interface {
+	Name() string
+	// Probe asks its varqd for slots.
+	Probe(ctx context.Context, r api.ProbeRequest) (api.ProbeAnswer, error)
+	// Submit submits the job for a slot, with a promise that must be confirmed within so many seconds. A failure may
+	// leave a promise, or a job.
+	Submit(ctx context.Context, slot *api.Slot, tentative int64) (sbatch.Submission, error)
+	// Confirm and Release confirm a tentative promise, or take it back. Both may be repeated.
+	Confirm(ctx context.Context, c api.Confirmation) error
+	Release(ctx context.Context, plan string) error
+	// Cancel cancels the job of a tentative promise by the site's Slurm, without its varqd, unless it has started, and
+	// returns whether it has. After an error nobody knows.
+	Cancel(ctx context.Context, plan *api.Plan, job int64) (started bool, err error)
+}
+
+// Answer is what a site has said to a probe.
+type Answer struct {
+	Site string `json:"site"`
+	api.ProbeAnswer
+	// Error is why there is no answer, or how many of its slots make no sense; a sentence without a full stop.
+	Error string `json:"error,omitempty"`
+}
+
+// Probe asks all sites at once, and returns their answers in the same order. Of an answer only what is sound is left.
+func Probe(ctx context.Context, sites []Site, r api.ProbeRequest) []Answer {
+	answers := make([]Answer, len(sites))
+	var wait sync.WaitGroup
+	for i, site := range sites {
+		wait.Go(func() {
+			answers[i].Site, answers[i].Slots = site.Name(), []api.Slot{}
+			got, err := site.Probe(ctx, r)
+			if err != nil {
+				answers[i].Error = strings.TrimPrefix(err.Error(), "site "+site.Name()+": ") // as it is told beside the name
+				return
+			}
+			answers[i].ProbeAnswer = got
+			answers[i].check(&r)
+		})
+	}
+	wait.Wait()
+	return answers
+}
+
+// check drops slots that make no sense, or that nobody has asked for.
+func (a *Answer) check(r *api.ProbeRequest) {
+	var wrong int
+	var why error
+	sound := []api.Slot{} // not null in JSON
+	most := len(r.Sizes) * max(1, len(r.Partitions)) * r.Slots
+	for i := range a.Slots {
+		if err := accept(r, a.Site, &a.Slots[i]); err != nil {
+			wrong, why = wrong+1, err
+			continue
+		}
+		if len(sound) < most {
+			sound = append(sound, a.Slots[i])
+		}
+	}
+	a.Slots = sound
+	a.Reasons = a.Reasons[:min(len(a.Reasons), mostReasons)]
+	for i := range a.Reasons {
+		a.Reasons[i] = short(a.Reasons[i])
+	}
+	a.Note = short(a.Note)
+	switch {
+	case wrong == 0 && len(sound) == 0 && len(a.Reasons) == 0 && !a.Cut && a.Note == "":
+		a.Error = "it answers with neither slots nor a reason why it has none: see varq sites"
+	case wrong > 0:
+		a.Error = fmt.Sprintf("%d of its slots make no sense: %v", wrong, why)
+	}
+}
+
+// short returns a text that can be shown.
+func short(text string) string {
+	if len(text) > mostReason {
+		return strings.ToValidUTF8(text[:mostReason], "") + "..."
+	}
+	return text
+}
+
+// Bounds of what a site can have shown.
+const (
+	mostCost    = 1e12
+	mostReasons = 16
+	mostReason  = 500 // bytes
+)
+
+// methods are those of Slot.Method.
+var methods = []string{"", esr.MethodStatic, esr.MethodHistory, esr.MethodLoad}
+
+// accept says why a slot of a site is no answer to a probe.
+func accept(r *api.ProbeRequest, site string, s *api.Slot) error {
+	whole := slotOf(site, s)
+	if err := whole.Check(); err != nil {
+		return err
+	}
+	switch {
+	case s.Cost > mostCost:
+		return fmt.Errorf("%g is no cost", s.Cost)
+	case s.Start < r.Earliest || r.Latest != 0 && s.Start > r.Latest || r.FinishBy != 0 && s.End > r.FinishBy:
+		return errors.New("it is not in the window")
+	case !(s.Prob > 0 && s.Prob < 1) || s.Prob < r.Prob:
+		return errors.New("it is less probable than asked for")
+	case !slices.Contains(methods, s.Method):
+		return fmt.Errorf("%.20q is no method", s.Method)
+	case s.ESR != nil && !s.ESR.Sound():
+		return errors.New("its success rates are none")
+	}
+	for i := range r.Sizes {
+		if r.Sizes[i].Nodes == s.Nodes {
+			return nil
+		}
+	}
+	return fmt.Errorf("nobody asked for %d nodes", s.Nodes)
+}
+
+// slotOf translates a slot. What is preferred is what is forecast, and not what is promised.
+func slotOf(site string, s *api.Slot) elastic.Slot {
+	return elastic.Slot{Site: site, Partition: s.Partition, Start: s.Start, End: s.End, Nodes: s.Nodes, Limit: s.Limit, Cost: s.Cost, Prob: s.Estimate}
+}
+
+// Choice is a slot at a site.
+type Choice struct {
+	Site string `json:"site"`
+	api.Slot
+	// Part is which part of a group the slot is for; see api.GroupMember.
+	Part int `json:"part,omitempty"`
+	// Plan is the promise, and Job its job, if the slot was taken. Nobody promises a slot with a Method.
+	Plan *api.Plan `json:"plan,omitempty"`
+	Job  int64     `json:"job,omitempty"`
+}
+
+// Failure is a slot that was not to be had.
+type Failure struct {
+	Choice
+	Why string `json:"why"`
+}
+
+// Outcome is what Reserve has come to.
+type Outcome struct {
+	// Taken is what was reserved, nil if nothing was.
+	Taken *Choice `json:"taken,omitempty"`
+	// RunnerUp is what the user prefers next.
+	RunnerUp *Choice `json:"runner_up,omitempty"`
+	// Tried are the slots that were not to be had, in order.
+	Tried []Failure `json:"tried,omitempty"`
+	// Untried is true if slots are left that were not tried, as there are too many.
+	Untried bool `json:"untried,omitempty"`
+}
+
+// Doubt is the error of a promise of which nobody knows whether it was confirmed: neither its site's varqd nor its Slurm
+// answers any more.
+// Its job runs if it was, and is cancelled if not. Nothing else was reserved.
+type Doubt struct {
+	Choice
+	Err error
+	// Home is true of a job that is confirmed, and of whose group the home does not say whether it was given up.
+	Home bool
+}
+
+func (d *Doubt) Error() string {
+	if d.Home {
+		return fmt.Sprintf("the site that keeps the group does not answer, so that nobody knows whether it is reserved: %v; as soon as it answers, "+
+			"'varq status --site=%s %d' tells what becomes of job %d at %s", d.Err, d.Site, d.Job, d.Job, d.Site)
+	}
+	if d.Method != "" {
+		return fmt.Sprintf("site %s has job %d, but its Slurm does not answer, so that nobody knows whether it is reserved: %v; as soon as it answers, "+
+			"squeue there tells whether the job is to begin at its time; one that was not confirmed never starts, and Slurm cancels it by itself", d.Site, d.Job, d.Err)
+	}
+	return fmt.Sprintf("site %s has job %d, but does not answer, so that nobody knows whether it is reserved: %v; as soon as varqd answers there, "+
+		"'varq status --site=%s %d' tells, and if it was not confirmed the job is cancelled by itself", d.Site, d.Job, d.Err, d.Site, d.Job)
+}
+
+func (d *Doubt) Unwrap() error { return d.Err }
+
+// ErrInterrupted is the error of a Reserve that was ended by its context.
+var ErrInterrupted = errors.New("interrupted; nothing is reserved")
+
+// Options bound a Reserve.
+type Options struct {
+	Prefer elastic.Preferences
+	// Tries is how many slots are tried at most.
+	Tries int
+	// Tentative is for how many seconds a promise waits to be confirmed. Submission must take less.
+	Tentative int64
+	// Pause is the time between two attempts to confirm a promise, or to take it back.
+	Pause time.Duration
+	// Now is the clock.
+	Now func() time.Time
+}
+
+// Rank returns the slots of all answers in the order of preferences.
+func Rank(answers []Answer, prefer elastic.Preferences) []Choice {
+	list := []Choice{} // not null in JSON
+	ranked(answers, prefer, func(_ *elastic.Slot, c *Choice) bool {
+		list = append(list, *c)
+		return true
+	})
+	return list
+}
+
+// ranked yields the slots of all answers in order, as they are ranked and as they were answered.
+func ranked(answers []Answer, prefer elastic.Preferences, yield func(s *elastic.Slot, c *Choice) bool) {
+	slots, index := index(answers)
+	for group := range elastic.Rank(slots, prefer, 0) {
+		for _, s := range group {
+			if !yield(s, &Choice{Site: s.Site, Slot: *index[*s]}) {
+				return
+			}
+		}
+	}
+}
+
+// index returns the slots of each answer for package elastic, and the way back.
+func index(answers []Answer) (slots [][]elastic.Slot, of map[elastic.Slot]*api.Slot) {
+	slots, of = make([][]elastic.Slot, len(answers)), map[elastic.Slot]*api.Slot{}
+	for i := range answers {
+		a := &answers[i]
+		for n := range a.Slots {
+			s := slotOf(a.Site, &a.Slots[n])
+			slots[i] = append(slots[i], s)
+			of[s] = &a.Slots[n]
+		}
+	}
+	return slots, of
+}
+
+// Reserve takes the first slot of the answers, in the order of the user's preferences, that holds: with a job that is
+// submitted and promised. An error that is a *Doubt leaves that open; after any other nothing is reserved.
+func Reserve(ctx context.Context, sites []Site, answers []Answer, o Options) (Outcome, error) {
+	byName := make(map[string]Site, len(sites))
+	for _, s := range sites {
+		byName[s.Name()] = s
+	}
+	if ctx.Err() != nil {
+		return Outcome{}, ErrInterrupted
+	}
+	slots, of := index(answers)
+	var taken *Choice
+	var ended error
+	got := elastic.Reserve(elastic.Rank(slots, o.Prefer, 0), func(s *elastic.Slot) error {
+		if ended != nil {
+			return ended
+		}
+		c := &Choice{Site: s.Site, Slot: *of[*s]}
+		err := o.take(ctx, byName[s.Site], c)
+		var doubt *Doubt
+		switch {
+		case err == nil:
+			if taken = c; c.Method != "" {
+				c.Plan = nil
+			}
+		case errors.As(err, &doubt):
+			ended = err
+		case ctx.Err() != nil:
+			ended = ErrInterrupted
+		}
+		return err
+	}, o.Tries)
+	if ended != nil {
+		return Outcome{}, ended
+	}
+	out := Outcome{Taken: taken, Untried: got.More}
+	if got.RunnerUp != nil {
+		out.RunnerUp = &Choice{Site: got.RunnerUp.Site, Slot: *of[*got.RunnerUp]}
+	}
+	for _, f := range got.Tried {
+		out.Tried = append(out.Tried, Failure{Choice{Site: f.Slot.Site, Slot: *of[f.Slot]}, f.Err.Error()})
+	}
+	return out, nil
+}
+
+// errPast is the error of a slot that is tried too late.
+var errPast = errors.New("its time is over")
+
+// take reserves one slot, or leaves nothing of it.
+func (o *Options) take(ctx context.Context, site Site, c *Choice) error {
+	if c.Start < o.Now().Unix() { // others were tried meanwhile
+		return errPast
+	}
+	// The site's clock begins to count when it promises, which is later.
+	submitting, cancel := context.WithTimeout(ctx, time.Duration(o.Tentative)*time.Second)
+	defer cancel()
+	got, err := site.Submit(submitting, &c.Slot, o.Tentative)
+	c.Plan, c.Job = got.Plan, got.Job
+	var refused *sbatch.Refused
+	switch {
+	case errors.As(err, &refused):
+		return err
+	case err != nil && ctx.Err() == nil && submitting.Err() != nil:
+		err = fmt.Errorf("%w: the job could not be submitted within %d s: %w", elastic.ErrSite, o.Tentative, err)
+	case err != nil:
+		err = fmt.Errorf("%w: %w", elastic.ErrSite, err)
+	default:
+		if err = c.agree(got.Plan); err == nil {
+			return o.confirm(ctx, site, c)
+		}
+	}
+	if got.Plan != nil {
+		o.release(ctx, site, c)
+	}
+	return err
+}
+
+// dearer is how much more than was told a promise may cost that is made some seconds later.
+const dearer = 1.05
+
+// agree says why a promise is not that of the slot. Otherwise the slot gets the promise's numbers: what was told may have
+// changed a little.
+func (c *Choice) agree(p *api.Plan) error {
+	atMost := p.AtMost()
+	told, costs := c.Work.BillingSeconds+c.Worst.BillingSeconds, p.Work.BillingSeconds+atMost.BillingSeconds
+	switch {
+	case p.BeginBy != c.Start, p.WorkLimit != c.Limit, p.SizeNodes != 0 && p.SizeNodes != c.Nodes:
+		return fmt.Errorf("the site promises %d nodes for %d s by %d, which is another slot", p.SizeNodes, p.WorkLimit, p.BeginBy)
+	case costs > dearer*told && p.Work.BillingSeconds+p.Worst.BillingSeconds <= dearer*told:
+		return fmt.Errorf("by its --max-cost it may cost %.2f times as much as is told of it: leave that out, or lower it", costs/told)
+	case costs > dearer*told:
+		return fmt.Errorf("by now it costs %.2f times as much", costs/told)
+	}
+	if told > 0 {
+		c.Cost *= costs / told
+	}
+	c.Estimate, c.Work, c.Worst = p.Estimate, p.Work, atMost
+	return nil
+}
+
+// confirm confirms the promise of a slot. A site that does not answer, or cannot tell, is asked again until the
+// promise is over there.
+func (o *Options) confirm(ctx context.Context, site Site, c *Choice) error {
+	confirmation := api.Confirmation{Plan: c.Plan.ID, Job: c.Job}
+	until := o.Now().Add(time.Duration(o.Tentative) * time.Second)
+	for {
+		err := site.Confirm(ctx, confirmation)
+		switch {
+		case err == nil:
+			return nil
+		case errors.Is(err, api.ErrConflict): // it is over
+			o.release(ctx, site, c)
+			return err
+		case api.Refused(err), ctx.Err() != nil, o.Now().After(until):
+			return o.settle(ctx, site, c, err)
+		}
+		sleep(ctx, o.Pause)
+	}
+}
+
+// settle finds out what has become of a promise of which nobody has said whether it is confirmed, for the reason err: it
+// takes the promise back, unless it was confirmed, or else has Slurm cancel its job, unless it runs.
+func (o *Options) settle(ctx context.Context, site Site, c *Choice, err error) error {
+	switch released := o.takeBack(ctx, site, c); {
+	case released == nil:
+		taken := fmt.Errorf("the promise could not be confirmed, and is taken back: %w", err)
+		if !api.Refused(err) { // for all that time
+			return fmt.Errorf("%w: %w", elastic.ErrSite, taken)
+		}
+		return taken
+	case errors.Is(released, api.ErrConflict): // it was confirmed after all
+		return nil
+	}
+	switch started, unknown := o.cancel(ctx, site, c); {
+	case unknown != nil:
+		return &Doubt{Choice: *c, Err: err}
+	case started: // which it does only if it was confirmed
+		return nil
+	}
+	return fmt.Errorf("%w: job %d is cancelled, as nobody has confirmed its promise: %w", elastic.ErrSite, c.Job, err)
+}
+
+// How long taking back a promise may take, and having Slurm cancel a job.
+const (
+	releaseTime = 5 * time.Second
+	cancelTime  = 15 * time.Second
+)
+
+// release leaves nothing of a promise that is not confirmed, nor will be. If neither varqd nor Slurm answers, it ends by itself.
+func (o *Options) release(ctx context.Context, site Site, c *Choice) {
+	if o.takeBack(ctx, site, c) != nil && c.Job != 0 {
+		_, _ = o.cancel(ctx, site, c)
+	}
+}
+
+// takeBack takes a promise back, and its job, also if ctx is done.
+func (o *Options) takeBack(ctx context.Context, site Site, c *Choice) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
+	defer cancel()
+	for {
+		err := site.Release(ctx, c.Plan.ID)
+		if err == nil || api.Refused(err) {
+			return err
+		}
+		if sleep(ctx, o.Pause); ctx.Err() != nil {
+			return err
+		}
+	}
+}
+
+// cancel has Slurm cancel the job of a promise, also if ctx is done.
+func (o *Options) cancel(ctx context.Context, site Site, c *Choice) (started bool, err error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
+	defer cancel()
+	return site.Cancel(ctx, c.Plan, c.Job)
+}
+
+func sleep(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}

@@ -1,0 +1,410 @@
+package broker
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/promise/elastic"
+	"github.com/varq-project/varq/predictor/varqd/sbatch"
+)
+
+// GroupSite is a site whose jobs can be members of a group.
+type GroupSite interface {
+	Site
+	// SubmitMember is Submit for a member of a group, which a home keeps.
+	SubmitMember(ctx context.Context, slot *api.Slot, tentative int64, of sbatch.Member) (sbatch.Submission, error)
+}
+
+// Home is the varqd that keeps a group.
+type Home interface {
+	QuoteGroup(ctx context.Context, r api.GroupRequest) (api.GroupQuote, error)
+	RegisterGroup(ctx context.Context, r api.GroupRequest) (api.GroupQuote, error)
+	CancelGroup(ctx context.Context, c api.GroupCancellation) error
+}
+
+// GroupOptions bound a ReserveGroup.
+type GroupOptions struct {
+	Options
+	Kind string // api.GroupAny or api.GroupAll
+	// Prob is the least probability that will do; 0 stands for the home's default.
+	Prob float64
+	// HomeName is what sites call the home; empty if it is theirs.
+	HomeName string
+}
+
+// GroupOutcome is what ReserveGroup has come to.
+type GroupOutcome struct {
+	// Group is the group's identifier, empty if nothing is reserved.
+	Group string `json:"group,omitempty"`
+	Kind  string `json:"kind"`
+	Home  string `json:"home,omitempty"`
+	// Quote is that of the members, or of those that were proposed.
+	Quote *api.GroupQuote `json:"quote,omitempty"`
+	// Members are the jobs, and Failed those that were not to be had.
+	Members []Choice  `json:"members,omitempty"`
+	Failed  []Failure `json:"failed,omitempty"`
+	// Why says why nothing is reserved: a clause without a full stop.
+	Why string `json:"why,omitempty"`
+}
+
+// ChooseAny returns the slots that are to race: of each site and partition the one that its user prefers.
+func ChooseAny(answers []Answer, prefer elastic.Preferences) (chosen []Choice) {
+	ranked(answers, prefer, func(_ *elastic.Slot, c *Choice) bool {
+		if !slices.ContainsFunc(chosen, func(other Choice) bool { return other.Site == c.Site && other.Partition == c.Partition }) {
+			chosen = append(chosen, *c)
+		}
+		return len(chosen) < api.MaxGroupMembers
+	})
+	return chosen
+}
+
+// Together says which jobs are to run together.
+type Together struct {
+	// Parts has the sites of each part. Those of one part are alternatives: a job at one of them runs.
+	Parts [][]string
+	// Partitions makes a site's partitions alternatives, too: it has a job in each. Otherwise a site has one job, in the
+	// partition where it is most probable.
+	Partitions bool
+	// Prob is the least probability, of jobs that have nothing to do with one another, that will do.
+	Prob   float64
+	Prefer elastic.Preferences
+}
+
+// Choose returns slots for each part, all of one size and with one start, or none if there is no such start. Of
+// several it is what the user prefers of: the last end, the nodes and the cost of all parts, and the probability that of each part
+// one starts. A part has all slots that fit, those first that the user prefers.
+func (t *Together) Choose(answers []Answer) []Choice {
+	type key struct {
+		start int64
+		nodes int32
+	}
+	together := map[key][]Choice{}
+	for i := range answers {
+		a := &answers[i]
+		part := 1 + slices.IndexFunc(t.Parts, func(sites []string) bool { return slices.Contains(sites, a.Site) })
+		for n := range a.Slots {
+			s := &a.Slots[n]
+			k := key{s.Start, s.Nodes}
+			same := slices.IndexFunc(together[k], func(c Choice) bool { return c.Site == a.Site && (!t.Partitions || c.Partition == s.Partition) })
+			switch {
+			case same < 0:
+				together[k] = append(together[k], Choice{Site: a.Site, Slot: *s, Part: part})
+			case s.Estimate > together[k][same].Estimate:
+				together[k][same].Slot = *s
+			}
+		}
+	}
+	var slots []elastic.Slot
+	of := map[elastic.Slot][][]Choice{}
+	for k, members := range together {
+		parts := t.split(members)
+		whole := elastic.Slot{Site: "all", Start: k.start, Prob: 1}
+		for _, part := range parts {
+			add(&whole, part)
+		}
+		if whole.Prob > 0 && whole.Prob >= t.Prob {
+			slots = append(slots, whole)
+			of[whole] = parts
+		}
+	}
+	for group := range elastic.Rank([][]elastic.Slot{slots}, t.Prefer, 0) {
+		return bounded(of[*group[0]])
+	}
+	return nil
+}
+
+// split returns the slots of each part, in the order in which the user prefers them.
+func (t *Together) split(members []Choice) [][]Choice {
+	parts := make([][]Choice, len(t.Parts))
+	for part := range parts {
+		var slots []elastic.Slot
+		index := map[elastic.Slot]int{}
+		for i := range members {
+			if m := &members[i]; m.Part == part+1 {
+				s := slotOf(m.Site, &m.Slot)
+				slots, index[s] = append(slots, s), i
+			}
+		}
+		for group := range elastic.Rank([][]elastic.Slot{slots}, t.Prefer, 0) {
+			for _, s := range group {
+				parts[part] = append(parts[part], members[index[*s]])
+			}
+		}
+	}
+	return parts
+}
+
+// add adds a part to all parts together. Of its alternatives one runs, and the nodes of all may idle before.
+func add(whole *elastic.Slot, part []Choice) {
+	none, work := 1., 0.
+	for i := range part {
+		m := &part[i]
+		idle := 0.
+		if units := m.Work.BillingSeconds + m.Worst.BillingSeconds; units > 0 {
+			idle = m.Cost * m.Worst.BillingSeconds / units
+		}
+		whole.End, whole.Limit = max(whole.End, m.End), max(whole.Limit, m.Limit)
+		whole.Cost += idle
+		work, none = max(work, m.Cost-idle), none*(1-m.Estimate)
+		if i == 0 {
+			whole.Nodes += m.Nodes
+		}
+	}
+	whole.Cost += work
+	whole.Prob *= 1 - none
+}
+
+// bounded returns the members of all parts, no more than a group may have: the first of each part, and so on.
+func bounded(parts [][]Choice) (members []Choice) {
+	most := 0
+	for _, part := range parts {
+		most = max(most, len(part))
+	}
+	for n := range most {
+		for _, part := range parts {
+			if n < len(part) && (n == 0 || len(members) < api.MaxGroupMembers) {
+				members = append(members, part[n])
+			}
+		}
+	}
+	slices.SortStableFunc(members, func(a, b Choice) int { return cmp.Compare(a.Part, b.Part) })
+	return members
+}
+
+// request returns the group of some members.
+func (o *GroupOptions) request(id string, members []Choice) api.GroupRequest {
+	r := api.GroupRequest{ID: id, Kind: o.Kind, Prob: o.Prob}
+	for i := range members {
+		m := &members[i]
+		member := api.GroupMember{Site: m.Site, Partition: m.Partition, Part: m.Part, Job: m.Job, Prob: min(m.Estimate, mostProb)}
+		if m.Plan != nil {
+			member.Plan, member.Prob = m.Plan.ID, min(m.Plan.Estimate, mostProb)
+		}
+		r.Deadline = max(r.Deadline, m.Start)
+		r.Members = append(r.Members, member)
+	}
+	return r
+}
+
+// QuoteGroup tells what ReserveGroup would reserve.
+func QuoteGroup(ctx context.Context, home Home, chosen []Choice, o GroupOptions) (GroupOutcome, error) {
+	out := GroupOutcome{Kind: o.Kind, Home: o.HomeName, Members: chosen}
+	quote, err := home.QuoteGroup(ctx, o.request("", chosen))
+	if err == nil {
+		out.Quote, out.Why = &quote, quote.Lacks()
+	}
+	return out, err
+}
+
+// mostProb is the greatest probability of a member: nothing is certain.
+const mostProb = .9999
+
+// ReserveGroup submits a job for each of the chosen slots, has the home keep them as a group, and confirms them. If nothing is
+// reserved, nothing is left: what is not confirmed ends by itself, and of a group of the kind api.GroupAll that is
+// not whole the home gives up the rest. But an error that is a *Doubt leaves open whether the group can begin. From the first
+// confirmation on the group stands, also if nobody is there any more to confirm the others; only the home gives it up, and not once its
+// work has begun.
+//
+// The probability told is that of the members of which it is known that they are confirmed.
+//
+// Invariant: a promise is confirmed only when the home knows the group. So no job of it works without having asked.
+func ReserveGroup(ctx context.Context, sites []GroupSite, home Home, chosen []Choice, o GroupOptions) (GroupOutcome, error) {
+	out, err := QuoteGroup(ctx, home, chosen, o)
+	if out.Members = nil; err != nil || out.Why != "" {
+		return out, interrupted(ctx, err)
+	}
+	g := &grouping{o: &o, home: home, of: sbatch.Member{Group: api.NewPlanID(), Home: o.HomeName, GroupProb: out.Quote.Required}, sites: map[string]GroupSite{}, whys: make([]error, len(chosen)), members: slices.Clone(chosen)}
+	for _, s := range sites {
+		g.sites[s.Name()] = s
+	}
+	g.each(func(i int) error { return g.submit(ctx, &g.members[i]) })
+	if out.Why = g.give(&out); out.Why == "" && ctx.Err() == nil {
+		var q api.GroupQuote
+		if q, err = g.register(ctx); err == nil {
+			out.Quote = &q
+		} else if api.Refused(err) {
+			out.Why, err = err.Error(), nil
+		}
+	}
+	if out.Why != "" || err != nil || ctx.Err() != nil {
+		g.release(ctx)
+		return out, interrupted(ctx, err)
+	}
+	return g.confirm(ctx, out)
+}
+
+// interrupted returns ErrInterrupted if ctx is done, and else err.
+func interrupted(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ErrInterrupted
+	}
+	return err
+}
+
+// grouping is one ReserveGroup.
+type grouping struct {
+	o       *GroupOptions
+	home    Home
+	of      sbatch.Member // what all members have
+	sites   map[string]GroupSite
+	members []Choice
+	whys    []error // of the members, nil if nothing has failed
+}
+
+// each does something for all members at once.
+func (g *grouping) each(do func(i int) error) {
+	var wait sync.WaitGroup
+	for i := range g.members {
+		wait.Go(func() { g.whys[i] = do(i) })
+	}
+	wait.Wait()
+}
+
+// submit submits the job of a member, or leaves nothing of it.
+func (g *grouping) submit(ctx context.Context, c *Choice) error {
+	site := g.sites[c.Site]
+	submitting, cancel := context.WithTimeout(ctx, time.Duration(g.o.Tentative)*time.Second)
+	defer cancel()
+	got, err := site.SubmitMember(submitting, &c.Slot, g.o.Tentative, g.of)
+	c.Plan, c.Job = got.Plan, got.Job
+	if err == nil {
+		err = c.agree(got.Plan)
+	}
+	if err != nil && got.Plan != nil {
+		g.o.release(ctx, site, c)
+	}
+	return err
+}
+
+// confirm confirms the members of a group that its home keeps, or gives it up. out is completed.
+func (g *grouping) confirm(ctx context.Context, out GroupOutcome) (GroupOutcome, error) {
+	registered := len(g.members)
+	g.each(func(i int) error { return g.o.confirm(ctx, g.sites[g.members[i].Site], &g.members[i]) })
+	certain, doubt := g.certain()
+	var err error
+	out.Why = g.give(&out)
+	switch {
+	case out.Why != "":
+	case doubt != nil && !g.enough(certain):
+		out.Group, out.Members = g.of.Group, g.members
+		return out, doubt
+	case len(certain) < registered: // fewer than the number that was told is about
+		var q api.GroupQuote
+		if q, err = g.home.QuoteGroup(ctx, g.o.request("", certain)); err == nil {
+			out.Quote, out.Why = &q, q.Lacks()
+		}
+	}
+	if out.Why != "" || err != nil || ctx.Err() != nil {
+		standing := g.enough(certain)
+		given := g.giveUp(ctx)
+		if given == nil || !standing {
+			return out, interrupted(ctx, err)
+		}
+		out.Group, out.Members, out.Why = g.of.Group, certain, ""
+		if errors.Is(given, api.ErrConflict) { // its work has begun
+			return out, nil
+		}
+		return out, &Doubt{Choice: certain[0], Err: given, Home: true}
+	}
+	out.Group, out.Members = g.of.Group, g.members
+	return out, nil
+}
+
+// give moves the members that have failed to out, and says why the others are not enough, if they are not. One of
+// which nobody knows whether it was confirmed stays a member: if it was not, it ends by itself.
+func (g *grouping) give(out *GroupOutcome) string {
+	var left, lost []Choice
+	for i, c := range g.members {
+		var doubt *Doubt
+		if err := g.whys[i]; err != nil && !errors.As(err, &doubt) {
+			out.Failed = append(out.Failed, Failure{c, err.Error()})
+			lost = append(lost, c)
+		} else {
+			left = append(left, c)
+		}
+	}
+	if g.o.Kind == api.GroupAll && slices.ContainsFunc(lost, missingIn(left)) {
+		return "not all jobs are to be had"
+	}
+	if len(left) == 0 {
+		return "none of the jobs is to be had"
+	}
+	g.members, g.whys = left, make([]error, len(left))
+	return ""
+}
+
+// missingIn returns whether members that are left have none for the part of another.
+func missingIn(left []Choice) func(c Choice) bool {
+	return func(c Choice) bool {
+		return c.Part == 0 || !slices.ContainsFunc(left, func(l Choice) bool { return l.Part == c.Part })
+	}
+}
+
+// certain returns the members of which it is known that they are confirmed, and the doubt about another, nil if there is none.
+func (g *grouping) certain() (members []Choice, doubt *Doubt) {
+	for i, c := range g.members {
+		if g.whys[i] == nil {
+			members = append(members, c)
+		} else {
+			errors.As(g.whys[i], &doubt)
+		}
+	}
+	return members, doubt
+}
+
+// enough reports whether these members are a group, if the others are not there.
+func (g *grouping) enough(members []Choice) bool {
+	if g.o.Kind == api.GroupAll {
+		return !slices.ContainsFunc(g.members, func(c Choice) bool {
+			return !slices.ContainsFunc(members, func(m Choice) bool { return m.Plan.ID == c.Plan.ID }) && missingIn(members)(c)
+		})
+	}
+	return len(members) > 0
+}
+
+// register has the home keep the group. A home that does not answer is asked again as long as the promises wait.
+func (g *grouping) register(ctx context.Context) (q api.GroupQuote, err error) {
+	until := g.o.Now().Add(time.Duration(g.o.Tentative) * time.Second / 2)
+	for {
+		q, err = g.home.RegisterGroup(ctx, g.o.request(g.of.Group, g.members))
+		if err == nil || api.Refused(err) || ctx.Err() != nil || g.o.Now().After(until) {
+			return q, err
+		}
+		sleep(ctx, g.o.Pause)
+	}
+}
+
+// release takes the promises of all members back.
+func (g *grouping) release(ctx context.Context) {
+	g.each(func(i int) error {
+		if c := &g.members[i]; c.Plan != nil {
+			g.o.release(ctx, g.sites[c.Site], c)
+		}
+		return nil
+	})
+}
+
+// giveUp gives the group up, of which some members are confirmed: the home has their sites cancel their jobs. After an error the group
+// may run: it is api.ErrConflict if its work has begun, and else the home does not answer. One that is not whole that gives
+// up by itself, as not all jobs come.
+func (g *grouping) giveUp(ctx context.Context) (err error) {
+	giving, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
+	defer cancel()
+	for {
+		err = g.home.CancelGroup(giving, api.GroupCancellation{Group: g.of.Group})
+		if err == nil || api.Refused(err) || giving.Err() != nil {
+			break
+		}
+		sleep(giving, g.o.Pause)
+	}
+	g.release(ctx)
+	if errors.Is(err, api.ErrNotFound) { // so the home lets nothing run
+		return nil
+	}
+	return err
+}

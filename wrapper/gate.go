@@ -1,0 +1,69 @@
+package wrapper
+
+import (
+	"errors"
+
+	"github.com/varq-project/varq/predictor/api"
+)
+
+// ErrLost is returned for work that must not run: another job of its group runs instead, or none does.
+var ErrLost = errors.New("the job's group is decided without it")
+
+const (
+	// gateStep is the time in seconds between two questions whether work may begin.
+	gateStep = 1
+	// gateTime is for how many seconds nobody need answer before the work is given up.
+	gateTime = 600
+	// gateEarly is for how many seconds before its time work that is held asks, so that all jobs of its group know of one
+	// another when it comes.
+	gateEarly = 10
+)
+
+// Gate asks the site's varqd whether the work of a job may begin, which is a member of a group.
+type Gate func(plan string, job int64) (api.GateAnswer, error)
+
+// pass waits until the work of a member of a group may begin. The only error is ErrLost.
+//
+// Invariant: unlike all other work, that of a member of a group does not run if anything goes wrong: it might run
+// twice, or alone.
+func (h *Hold) pass() error {
+	if err := h.Clock.SleepUntil(max(0, h.HoldUntil-gateEarly)); err != nil {
+		return h.lose(err.Error())
+	}
+	said, until := false, h.Clock.Now()+gateTime
+	for {
+		answer, err := h.Gate(h.Plan, h.Job)
+		now := h.Clock.Now()
+		switch {
+		case err == nil && answer.Answer == api.GateGo:
+			h.sleepUntil(max(answer.At, h.HoldUntil))
+			return nil
+		case err == nil && answer.Answer == api.GateLost:
+			return h.lose(answer.Why)
+		case err == nil:
+			until = now + gateTime
+		case api.Refused(err), now >= until:
+			return h.lose("nobody says that it may: " + err.Error())
+		case h.Lead && !said:
+			h.say("the work waits, as nobody says yet whether it is the one that runs: %v", err)
+			said = true
+		}
+		if err := h.Clock.SleepUntil(now + gateStep); err != nil {
+			return h.lose(err.Error())
+		}
+	}
+}
+
+// lose cancels the job, whose work does not run.
+func (h *Hold) lose(why string) error {
+	if !h.Lead {
+		return ErrLost
+	}
+	h.say("the work of this job does not run: %s", why)
+	if h.Job != 0 {
+		if err := h.Queue.Cancel(h.Job); err != nil {
+			h.say("the job cannot be cancelled: %v", err)
+		}
+	}
+	return ErrLost
+}
