@@ -15,7 +15,7 @@ import (
 // TestAgent: memory errors that grow on a node are seen by users, and still are when varqd has been restarted. No other user speaks for a node, nor
 // root for one that does not exist.
 func TestAgent(t *testing.T) {
-	t.Parallel()
+	inTurn(t, 1)
 	s := site.ForTest(t, site.Options{Nodes: 2, History: brief()})
 	root := filepath.Join(s.JobDir(), "node1")
 	mc := filepath.Join(root, "sys/devices/system/edac/mc/mc0")

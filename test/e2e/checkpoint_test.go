@@ -125,7 +125,7 @@ func (c *counter) crash(t *testing.T, s *site.Site) {
 }
 
 func TestCheckpoint(t *testing.T) {
-	t.Parallel()
+	inTurn(t, 1)
 	s := site.ForTest(t, site.Options{SlurmConf: "KillWait=2"})
 	t.Run("advice", func(t *testing.T) { advice(t, s) })
 	t.Run("nodes fail", func(t *testing.T) {

@@ -139,7 +139,7 @@ func (p clinic) without(path, text string, do func()) {
 
 // TestDoctor examines a healthy site, and then one that lacks one thing after the other.
 func TestDoctor(t *testing.T) {
-	t.Parallel()
+	inTurn(t, 1)
 	p := clinic{site.ForTest(t, site.Options{Nodes: 1, Operator: true, SlurmConf: "AccountingStorageEnforce=associations,limits,qos"}), t}
 	files := []string{"configuration", "slurmrestd.token_command", "server.socket", "ledger.path", "history.path"}
 	slurm := []string{"slurmrestd", "token", "accounting", "clock", "rights", "limits"}
@@ -213,7 +213,7 @@ func TestDoctor(t *testing.T) {
 // TestDoctorOfPolicy: names in the site's policy that Slurm does not have are told, and by varqd
 // --check that it was not asked for them.
 func TestDoctorOfPolicy(t *testing.T) {
-	t.Parallel()
+	inTurn(t, 1)
 	p := clinic{site.ForTest(t, site.Options{Nodes: 1, VarqConf: `policy:
   - {partition: main, account: PHYS, qos: normal, user: alice, reserve: yes}
   - {name: pilot, partition: [main, nowhere], account: geology, qos: gold, user: [bob, mallory], reserve: no}
@@ -255,7 +255,7 @@ func TestDoctorOfPolicy(t *testing.T) {
 
 // TestCheckFindsWhatIsNotThere has configurations that are well-formed, and do not work.
 func TestCheckFindsWhatIsNotThere(t *testing.T) {
-	t.Parallel()
+	inTurn(t, 1)
 	p := clinic{site.ForTest(t, site.Options{Nodes: 1}), t}
 	dir := p.JobDir()
 	write := func(name, text string, mode os.FileMode) string {

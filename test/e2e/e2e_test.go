@@ -92,8 +92,15 @@ func wantPrompt(t *testing.T, output string, start int64) {
 // reserve submits a job and returns its ID and its reservation.
 func reserve(t *testing.T, s *site.Site, user string, args ...string) (int64, api.Reservation) {
 	t.Helper()
-	run := mustRun(t, s, user, "sbatch", append([]string{"--parsable"}, args...)...)
-	id, err := strconv.ParseInt(strings.TrimSpace(run.Stdout), 10, 64)
+	return reserveBy(t, s, user, func() []string { return args })
+}
+
+// reserveBy submits a job as reserve does, with options that are made for each attempt.
+func reserveBy(t *testing.T, s *site.Site, user string, args func() []string) (int64, api.Reservation) {
+	t.Helper()
+	run := mustRunBy(t, s, user, "sbatch", func() []string { return append([]string{"--parsable"}, args()...) })
+	number, _, _ := strings.Cut(strings.TrimSpace(run.Stdout), ";") // a federation names the cluster behind it
+	id, err := strconv.ParseInt(number, 10, 64)
 	if err != nil {
 		t.Fatalf("sbatch --parsable printed %q", run.Stdout)
 	}
@@ -109,10 +116,59 @@ func reserve(t *testing.T, s *site.Site, user string, args ...string) (int64, ap
 	return id, r
 }
 
-// settled waits until the reservation is in this state.
-func settled(t *testing.T, s *site.Site, user string, id int64, state string) api.Reservation {
+// reserveIn submits a job that is promised by a lead from now, which is Unix time at.
+func reserveIn(t *testing.T, s *site.Site, lead time.Duration, user string, args ...string) (id int64, r api.Reservation, at int64) {
 	t.Helper()
-	r, err := s.WaitSettled(t.Context(), user, id, state)
+	id, r = reserveBy(t, s, user, func() []string {
+		var option string
+		option, at = deadlineIn(lead)
+		return append([]string{option}, args...)
+	})
+	return id, r, at
+}
+
+// kept submits a job as reserveIn does, and waits until its promise is kept.
+func kept(t *testing.T, s *site.Site, user string, args ...string) (r api.Reservation, at int64) {
+	t.Helper()
+	s.InTime(t, lead, func(lead time.Duration) bool {
+		var id int64
+		id, _, at = reserveIn(t, s, lead, user, args...)
+		r = settled(t, s, user, id, api.StateKept, api.StateMissed)
+		return r.State == api.StateKept
+	})
+	return r, at
+}
+
+// drop cancels a job of a round that was not in time.
+func drop(t *testing.T, s *site.Site, id int64) {
+	t.Helper()
+	job := strconv.FormatInt(id, 10)
+	mustRun(t, s, "root", "scancel", job)
+	gone(t, s, job)
+}
+
+// gone waits until nothing of a job's last run is left on its nodes, and the job can start again: a node has
+// revoked all credentials of a job that were made in the second in which it ended, or before.
+func gone(t *testing.T, s *site.Site, job string) {
+	t.Helper()
+	eventually(t, "the last run of job "+job+" is gone", func() bool {
+		found, err := s.JobProcesses(job)
+		return err == nil && len(found) == 0
+	})
+	time.Sleep(time.Until(time.Unix(time.Now().Unix()+1, 0)))
+}
+
+// awaitLook waits until varqd has taken in a queue that was read from now on.
+func awaitLook(t *testing.T, s *site.Site) {
+	t.Helper()
+	from := float64(time.Now().UnixMilli()) / 1000
+	eventually(t, "varqd looks at the queue", func() bool { return looked(t, s) > from })
+}
+
+// settled waits until the reservation is in one of these states.
+func settled(t *testing.T, s *site.Site, user string, id int64, states ...string) api.Reservation {
+	t.Helper()
+	r, err := s.WaitSettled(t.Context(), user, id, states...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,8 +187,11 @@ func eventually(t *testing.T, what string, so func() bool) {
 
 // deadline returns a deadline at the usual lead from now, as a --begin-by option and in Unix
 // seconds.
-func deadline(s *site.Site) (option string, at int64) {
-	at = time.Now().Add(s.Paced(lead)).Unix()
+func deadline(s *site.Site) (option string, at int64) { return deadlineIn(s.Paced(lead)) }
+
+// deadlineIn returns a deadline at a lead from now.
+func deadlineIn(lead time.Duration) (option string, at int64) {
+	at = time.Now().Add(lead).Unix()
 	return "--begin-by=" + time.Unix(at, 0).Format("2006-01-02T15:04:05"), at
 }
 
@@ -161,12 +220,21 @@ func decode[T any](t *testing.T, text string) T {
 // promise, because varq promises nothing while a slow machine starts no jobs.
 func mustRun(t *testing.T, s *site.Site, user, name string, args ...string) (r site.Run) {
 	t.Helper()
+	return mustRunBy(t, s, user, name, func() []string { return args })
+}
+
+// mustRunBy runs a command as mustRun does, with arguments that are made for each attempt: a deadline may have
+// passed before a busy machine has read it.
+func mustRunBy(t *testing.T, s *site.Site, user, name string, make func() []string) (r site.Run) {
+	t.Helper()
+	var args []string
 	eventually(t, "what is asked for is promised", func() bool {
+		args = make()
 		var err error
 		if r, err = s.Run(context.WithoutCancel(t.Context()), user, name, args...); err != nil {
 			t.Fatal(err)
 		}
-		refused := strings.Contains(r.Stderr, "varq: no promise") || name == "varq" && r.Code == 1 && r.Stderr == ""
+		refused := strings.Contains(r.Stderr, "varq: no promise") || strings.Contains(r.Stderr, " is in the past") || name == "varq" && r.Code == 1 && r.Stderr == ""
 		return !refused
 	})
 	if r.Code != 0 {

@@ -40,8 +40,8 @@ func finishBy(lead time.Duration) (option string, at int64) {
 
 // TestFinish promises when jobs will have ended.
 func TestFinish(t *testing.T) {
-	t.Parallel()
-	s := site.ForTest(t, site.Options{Nodes: 2, History: brief(), SlurmConf: "SlurmdTimeout=20\n"})
+	inTurn(t, 1)
+	s := site.ForTest(t, site.Options{Nodes: 2, History: brief(), SlurmConf: "SlurmdTimeout=40\n"})
 	ctx := t.Context()
 	notices := filepath.Join(s.JobDir(), "notices")
 	configure(t, s, "notices:\n  command: /usr/bin/tee -a "+notices+"\n")

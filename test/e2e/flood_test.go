@@ -28,7 +28,7 @@ const (
 // 5,000 tasks. From the second look on, nothing is promised that the queue rules out, and varq
 // says why. When all of it is withdrawn, forecasts are back with the second look.
 func TestFlood(t *testing.T) {
-	t.Parallel()
+	inTurn(t, 1)
 	s := site.ForTest(t, site.Options{
 		History:   site.Calm(time.Now().Unix()),
 		SlurmConf: fmt.Sprintf("MaxJobCount=%d\nMaxArraySize=%d", 2*(floodJobs+floodTasks), floodTasks+1),

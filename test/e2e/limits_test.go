@@ -12,7 +12,7 @@ import (
 
 // TestLimits: what a limit of Slurm's would keep from starting is not promised.
 func TestLimits(t *testing.T) {
-	t.Parallel()
+	inTurn(t, 1)
 	s := site.ForTest(t, site.Options{
 		History:   site.Calm(time.Now().Unix()),
 		SlurmConf: "AccountingStorageEnforce=associations,limits,qos\nSelectTypeParameters=CR_Core_Memory\nDefMemPerCPU=100\nMaxMemPerNode=2000\n",

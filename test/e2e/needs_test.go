@@ -15,7 +15,7 @@ import (
 // TestNeeds: what Slurm would refuse, varq refuses first, and what nobody can forecast is not
 // promised. No promise is left of a submission that fails.
 func TestNeeds(t *testing.T) {
-	t.Parallel()
+	inTurn(t, 1)
 	s := site.ForTest(t, site.Options{
 		History:  site.Calm(time.Now().Unix()),
 		NodeConf: "Feature=ib,fast Gres=gpu:a100:1",

@@ -13,7 +13,7 @@ import (
 
 // TestRiskyNodes: a promised job leaves out a node that has failed again and again, unless its user wants it.
 func TestRiskyNodes(t *testing.T) {
-	t.Parallel()
+	inTurn(t, 1)
 	s := site.ForTest(t, site.Options{History: brief()})
 	ctx := t.Context()
 	if err := s.StopVarqd(); err != nil {

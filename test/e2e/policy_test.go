@@ -15,7 +15,7 @@ import (
 // TestPolicy: the site's rules bind sbatch, varq quote and varq accept, also if many ask at once,
 // and varq limits shows them.
 func TestPolicy(t *testing.T) {
-	t.Parallel()
+	inTurn(t, 1)
 	s := site.ForTest(t, site.Options{History: site.Calm(time.Now().Unix()), VarqConf: `policy:
   - {partition: main, user: [alice, bob], reserve: yes}
   - {name: pilot phase, reserve: no}

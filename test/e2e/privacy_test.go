@@ -40,7 +40,7 @@ func private(t *testing.T, s *site.Site) {
 		t.Fatal(err)
 	}
 	defer mustRun(t, s, "bob", "scancel", strconv.FormatInt(forged, 10))
-	time.Sleep(s.Paced(5 * time.Second)) // until varqd has read the queue
+	awaitLook(t, s)
 	after, err := s.Reservation(t.Context(), "alice", id)
 	if err != nil {
 		t.Fatal(err)

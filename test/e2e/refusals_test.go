@@ -16,7 +16,7 @@ import (
 // for much longer than it works. It is refused. The refusal offers best effort, which holds
 // no nodes, and a submission with that offer succeeds.
 func TestMaxHold(t *testing.T) {
-	t.Parallel()
+	inTurn(t, 1)
 	s := site.ForTest(t, site.Options{History: synthetic.History(synthetic.Config{
 		Seed: 1, Nodes: 8, CPUs: 4, ShortNodes: 2, Jobs: 10_000, Days: 30, End: time.Now().Unix(), Utilisation: .85,
 	})})

@@ -17,7 +17,7 @@ import (
 
 // TestReservations runs every kind of reservation at the same time on one site.
 func TestReservations(t *testing.T) {
-	t.Parallel()
+	inTurn(t, 1)
 	s := site.ForTest(t, site.Options{
 		History: calmAndDoomed(),
 		// MaxTime equals the limit of the longest past jobs. A job with this limit leaves no
@@ -50,6 +50,7 @@ func TestReservations(t *testing.T) {
 			"other host":        otherHost,
 			"impostor":          impostor,
 			"quote and predict": quoteAndPredict,
+			"size":              sizes,
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
@@ -64,14 +65,24 @@ func TestReservations(t *testing.T) {
 // from the deadline on its time limit is that of the work alone.
 func strict(t *testing.T, s *site.Site) {
 	file, out := script(t, s, "strict", "", "until [ -e seen ]; do sleep .1; done; sleep 2") // some seconds of work for report
-	option, at := deadline(s)
-	id, r := reserve(t, s, "alice", option, "--prob=0.6", "--time=5", "--comment=mine and yours", file, "an argument")
+	s.InTime(t, lead, func(lead time.Duration) bool { return strictly(t, s, lead, file, out) })
+}
+
+// strictly is a round of strict. It returns false if the job did not start in time, or was moved before it was looked at.
+func strictly(t *testing.T, s *site.Site, lead time.Duration, file, out string) bool {
+	seen := filepath.Join(s.JobDir(), "seen")
+	_ = os.Remove(seen) // of a round before
+	id, r, at := reserveIn(t, s, lead, "alice", "--prob=0.6", "--time=5", "--comment=mine and yours", file, "an argument")
 	if r.BeginBy != at || r.HoldUntil != at || r.Prob != .6 || r.Estimate < .6 {
 		t.Errorf("promised %+v", r.Plan)
 	}
 	job, err := s.Job(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if now, err := s.Reservation(t.Context(), "alice", id); err != nil || now.Set.BeginTime != r.BeginTime || time.Now().Unix() >= r.BeginTime {
+		drop(t, s, id)
+		return false
 	}
 	if got, want := job["EligibleTime"], time.Unix(r.BeginTime, 0).Format("2006-01-02T15:04:05"); got != want {
 		t.Errorf("eligible at %s, planned %s", got, want)
@@ -87,6 +98,14 @@ func strict(t *testing.T, s *site.Site) {
 	}
 	if err := s.WaitState(t.Context(), id, "RUNNING"); err != nil {
 		t.Fatal(err)
+	}
+	if job, err = s.Job(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	if start, err := time.ParseInLocation("2006-01-02T15:04:05", job["StartTime"], time.Local); err != nil || start.Unix() > at {
+		t.Logf("started at %s, %v", job["StartTime"], err)
+		drop(t, s, id)
+		return false
 	}
 	time.Sleep(time.Until(time.Unix(at, 0)))
 	var left int64
@@ -104,14 +123,17 @@ func strict(t *testing.T, s *site.Site) {
 	if left < 5*60 || job["JobState"] != "RUNNING" {
 		t.Errorf("%s with the work started, %d s of the 300 s asked for are left to it", job["JobState"], left)
 	}
-	if err := os.WriteFile(filepath.Join(s.JobDir(), "seen"), nil, 0o644); err != nil {
+	if err := os.WriteFile(seen, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	r = settled(t, s, "alice", id, api.StateKept)
+	if r = settled(t, s, "alice", id, api.StateKept, api.StateMissed); r.State == api.StateMissed {
+		return false
+	}
 	wantStart(t, out, at)
 	if r.WorkStart != at || r.Start > at || r.Start < r.BeginTime {
 		t.Errorf("settled as begun %d, started %d, work started %d; deadline %d", r.BeginTime, r.Start, r.WorkStart, at)
 	}
+	return true
 }
 
 // fourNodes: steps on other nodes run as soon as the script starts them. They have no hold
@@ -119,9 +141,7 @@ func strict(t *testing.T, s *site.Site) {
 func fourNodes(t *testing.T, s *site.Site) {
 	file, out := script(t, s, "four", "#SBATCH --nodes=4 --ntasks-per-node=1",
 		"srun bash -c 'echo step $(date +%s.%N)'; srun bash -c 'echo step $(date +%s.%N)'")
-	option, at := deadline(s)
-	id, _ := reserve(t, s, "alice", option, "--prob=0.6", "--time=5", file)
-	settled(t, s, "alice", id, api.StateKept)
+	_, at := kept(t, s, "alice", "--prob=0.6", "--time=5", file)
 	wantStart(t, out, at)
 	steps := stamps(t, out, "step")
 	if len(steps) != 8 {
@@ -137,42 +157,48 @@ func fourNodes(t *testing.T, s *site.Site) {
 // window: the work may start from --begin-after on.
 func window(t *testing.T, s *site.Site) {
 	file, out := script(t, s, "window", "", "")
-	option, at := deadline(s)
-	after := at - int64(s.Paced(30*time.Second).Seconds())
-	id, r := reserve(t, s, "alice", option, fmt.Sprintf("--begin-after=uts%d", after),
-		"--prob=0.6", "--time=5", file)
+	s.InTime(t, lead, func(lead time.Duration) bool { return inWindow(t, s, lead, file, out) })
+}
+
+// inWindow is a round of window. It returns false if the job did not start in time.
+func inWindow(t *testing.T, s *site.Site, lead time.Duration, file, out string) bool {
+	var after int64
+	id, r := reserveBy(t, s, "alice", func() []string {
+		option, at := deadlineIn(lead)
+		after = at - int64(lead.Seconds()*.4)
+		return []string{option, fmt.Sprintf("--begin-after=uts%d", after), "--prob=0.6", "--time=5", file}
+	})
 	if r.HoldUntil != after {
 		t.Errorf("held until %d, not %d", r.HoldUntil, after)
 	}
 	if want := (300 + max(0, after-r.BeginTime) + 59) / 60 * 60; r.TimeLimit != want {
 		t.Errorf("planned a limit of %d s, not %d", r.TimeLimit, want)
 	}
-	r = settled(t, s, "alice", id, api.StateKept)
+	if r = settled(t, s, "alice", id, api.StateKept, api.StateMissed); r.State == api.StateMissed {
+		return false
+	}
 	if r.Start < after {
 		wantStart(t, out, after)
 	} else {
 		wantPrompt(t, out, r.Start)
 	}
+	return true
 }
 
 // bestEffort: the work starts with the job.
 func bestEffort(t *testing.T, s *site.Site) {
 	file, out := script(t, s, "besteffort", "", "")
-	option, _ := deadline(s)
-	id, r := reserve(t, s, "alice", option, "--best-effort", "--prob=0.6", "--time=5", file)
-	if r.HoldUntil != 0 || r.TimeLimit != 300 || r.BeginTime > time.Now().Unix() {
-		t.Errorf("held until %d, limit %d, eligible at %d", r.HoldUntil, r.TimeLimit, r.BeginTime)
+	r, _ := kept(t, s, "alice", "--best-effort", "--prob=0.6", "--time=5", file)
+	if r.HoldUntil != 0 || r.TimeLimit != 300 || r.BeginTime > r.Promised+1 {
+		t.Errorf("held until %d, limit %d, promised at %d to be eligible at %d", r.HoldUntil, r.TimeLimit, r.Promised, r.BeginTime)
 	}
-	r = settled(t, s, "alice", id, api.StateKept)
 	wantPrompt(t, out, r.Start)
 }
 
 // exportNone: the work is held although --export=NONE exports no environment variable.
 func exportNone(t *testing.T, s *site.Site) {
 	file, out := script(t, s, "exportnone", "#SBATCH --export=NONE", "")
-	option, at := deadline(s)
-	id, _ := reserve(t, s, "bob", option, "--prob=0.6", "--time=5", file)
-	settled(t, s, "bob", id, api.StateKept)
+	_, at := kept(t, s, "bob", "--prob=0.6", "--time=5", file)
 	wantStart(t, out, at)
 }
 
@@ -180,19 +206,21 @@ func exportNone(t *testing.T, s *site.Site) {
 // precedence.
 func sbatchLines(t *testing.T, s *site.Site) {
 	file, out := script(t, s, "lines", "#SBATCH --begin-by=now+6hours --prob=70% --time=5", "")
-	option, at := deadline(s)
-	id, r := reserve(t, s, "bob", option, file)
+	r, at := kept(t, s, "bob", file)
 	if r.BeginBy != at || r.Prob != .7 || r.WorkLimit != 300 {
 		t.Errorf("promised %+v", r.Plan)
 	}
-	settled(t, s, "bob", id, api.StateKept)
 	wantStart(t, out, at)
 }
 
 // srun: a job of one step is held like a script.
 func srun(t *testing.T, s *site.Site) {
-	option, at := deadline(s)
-	r := mustRun(t, s, "alice", "srun", option, "--prob=0.6", "--time=5", "--nodes=2", "bash", "-c", "echo work $(date +%s.%N)")
+	var at int64
+	r := mustRunBy(t, s, "alice", "srun", func() []string {
+		var option string
+		option, at = deadline(s)
+		return []string{option, "--prob=0.6", "--time=5", "--nodes=2", "bash", "-c", "echo work $(date +%s.%N)"}
+	})
 	lines := strings.Fields(r.Stdout)
 	if len(lines) != 4 {
 		t.Fatalf("srun printed %q", r.Stdout)
@@ -215,39 +243,67 @@ func interactive(t *testing.T, s *site.Site) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			option, at := deadline(s)
-			output := filepath.Join(s.JobDir(), "interactive-"+name+".out")
-			r := mustRun(t, s, "alice", "bash", "-c", command+` 2>&1 | while read -r line; do echo "$(date +%s) $line"; done >&2`,
-				output, option, "--prob=0.6", "--time=5", "--nodes=2")
-			said := ""
-			for line := range strings.Lines(r.Stderr) {
-				if strings.Contains(line, "holding until") || strings.Contains(line, "is held until") {
-					said += line
-				}
-			}
-			if name == "sbatch" {
-				if text, err := os.ReadFile(output); err != nil || strings.Contains(string(text), "holding") || said != "" {
-					t.Errorf("sbatch said %q, its output file has %q (%v)", said, text, err)
-				}
-				return
-			}
-			stamp, text, _ := strings.Cut(said, " ")
-			saidAt, err := strconv.ParseInt(stamp, 10, 64)
-			begin, want := "varq: holding until ", time.Unix(at, 0).Format("2006-01-02T15:04:05")
-			if name == "salloc" { // Slurm may have accepted the job only
-				begin = "varq: once job "
-			}
-			if err != nil || !strings.HasPrefix(text, begin) || !strings.Contains(text, want) || strings.Count(text, "\n") != 1 || saidAt >= at {
-				t.Errorf("%s said %q, wanted one line with %q and %q before %d", name, said, begin, want, at)
-			}
+			s.InTime(t, lead, func(lead time.Duration) bool { return told(t, s, lead, name, command) })
 		})
 	}
 }
 
+// told is a round of interactive. It returns false if the job started only at its deadline.
+func told(t *testing.T, s *site.Site, lead time.Duration, name, command string) bool {
+	output := filepath.Join(s.JobDir(), "interactive-"+name+".out")
+	var at int64
+	r := mustRunBy(t, s, "alice", "bash", func() []string {
+		var option string
+		option, at = deadlineIn(lead)
+		return []string{"-c", "set -o pipefail; " + command + ` 2>&1 | while read -r line; do echo "$(date +%s) $line"; done >&2`,
+			output, option, "--prob=0.6", "--time=5", "--nodes=2", "--job-name=interactive-" + name}
+	})
+	t.Logf("%s took %v and said\n%s", name, r.Took, r.Stderr)
+	said := ""
+	for line := range strings.Lines(r.Stderr) {
+		if strings.Contains(line, "holding until") || strings.Contains(line, "is held until") {
+			said += line
+		}
+	}
+	if name == "sbatch" {
+		if text, err := os.ReadFile(output); err != nil || strings.Contains(string(text), "holding") || said != "" {
+			t.Errorf("sbatch said %q, its output file has %q (%v)", said, text, err)
+		}
+		return true
+	}
+	start := int64(0)
+	eventually(t, "varqd knows when the job started", func() bool {
+		listed := mustRun(t, s, "alice", "varq", "status", "--json")
+		for _, reservation := range decode[[]api.Reservation](t, listed.Stdout) {
+			if reservation.BeginBy == at && reservation.Name == "interactive-"+name {
+				start = reservation.Start
+			}
+		}
+		return start != 0
+	})
+	if start >= at-1 {
+		return false
+	}
+	stamp, text, _ := strings.Cut(said, " ")
+	saidAt, err := strconv.ParseInt(stamp, 10, 64)
+	begin, want := "varq: holding until ", time.Unix(at, 0).Format("2006-01-02T15:04:05")
+	if name == "salloc" { // Slurm may have accepted the job only
+		begin = "varq: once job "
+	}
+	if err != nil || !strings.HasPrefix(text, begin) || !strings.Contains(text, want) || strings.Count(text, "\n") != 1 || saidAt >= at {
+		t.Errorf("%s said %q, wanted one line with %q and %q before %d", name, said, begin, want, at)
+	}
+	return true
+}
+
 // salloc: the command starts at the deadline, and so do its steps.
 func salloc(t *testing.T, s *site.Site) {
-	option, at := deadline(s)
-	r := mustRun(t, s, "alice", "salloc", option, "--prob=0.6", "--time=5", "srun", "bash", "-c", "echo work $(date +%s.%N)")
+	var at int64
+	r := mustRunBy(t, s, "alice", "salloc", func() []string {
+		var option string
+		option, at = deadline(s)
+		return []string{option, "--prob=0.6", "--time=5", "srun", "bash", "-c", "echo work $(date +%s.%N)"}
+	})
 	started, err := strconv.ParseFloat(strings.TrimPrefix(strings.TrimSpace(r.Stdout), "work "), 64)
 	if late := started - float64(at); err != nil || late < 0 || late > patient.Seconds() {
 		t.Errorf("the step started %+.3f s from the deadline (%v)", late, err)
@@ -257,28 +313,55 @@ func salloc(t *testing.T, s *site.Site) {
 // signal: a signal during the hold does not end the job.
 func signal(t *testing.T, s *site.Site) {
 	file, out := script(t, s, "signal", "", "")
-	option, at := deadline(s)
-	id, _ := reserve(t, s, "alice", option, "--prob=0.6", "--time=5", file)
-	if err := s.WaitState(t.Context(), id, "RUNNING"); err != nil {
-		t.Fatal(err)
-	}
-	time.Sleep(s.Paced(2 * time.Second)) // until the hold handles signals
-	if time.Now().Unix() < at-2 {
-		mustRun(t, s, "alice", "scancel", "--batch", "--signal=USR1", strconv.FormatInt(id, 10))
-	} else {
-		t.Error("no hold left for a signal")
-	}
-	settled(t, s, "alice", id, api.StateKept)
-	wantStart(t, out, at)
+	s.InTime(t, lead, func(lead time.Duration) bool {
+		id, _, at := reserveIn(t, s, lead, "alice", "--prob=0.6", "--time=5", file)
+		job := strconv.FormatInt(id, 10)
+		held := false
+		eventually(t, "the hold begins, or is over", func() bool {
+			found, err := s.JobProcesses(job)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, words := range found {
+				held = held || words[0] == s.Wrapper()
+			}
+			return held || time.Now().Unix() >= at
+		})
+		if held {
+			signalled, err := s.Run(t.Context(), "alice", "scancel", "--batch", "--signal=USR1", job)
+			if held = time.Now().Unix() < at; err != nil || held && signalled.Code != 0 {
+				t.Fatalf("%v %+v", err, signalled)
+			}
+		}
+		if !held || settled(t, s, "alice", id, api.StateKept, api.StateMissed).State == api.StateMissed {
+			drop(t, s, id)
+			return false
+		}
+		wantStart(t, out, at)
+		return true
+	})
 }
 
 // onMiss: with --on-miss=cancel, a job that has not started by its deadline is cancelled. Its
 // partition goes down after the promise.
 func onMiss(t *testing.T, s *site.Site) {
 	file, out := script(t, s, "miss", "", "")
-	option, _ := deadline(s)
-	id, _ := reserve(t, s, "alice", option, "--partition="+doomed, "--on-miss=cancel", "--prob=0.6", "--time=5", file)
-	mustRun(t, s, "root", "scontrol", "update", "PartitionName="+doomed, "State=DOWN")
+	partition := func(state string) {
+		mustRun(t, s, "root", "scontrol", "update", "PartitionName="+doomed, "State="+state)
+	}
+	var id int64
+	s.InTime(t, lead, func(lead time.Duration) bool {
+		var r api.Reservation
+		id, r, _ = reserveIn(t, s, lead, "alice", "--partition="+doomed, "--on-miss=cancel", "--prob=0.6", "--time=5", file)
+		partition("DOWN")
+		if time.Now().Unix() < r.BeginTime {
+			return true
+		}
+		drop(t, s, id)
+		_ = os.Remove(out) // if it ran
+		partition("UP")
+		return false
+	})
 	settled(t, s, "alice", id, api.StateMissed)
 	if err := s.WaitState(t.Context(), id, "CANCELLED"); err != nil {
 		t.Error(err)
@@ -313,18 +396,28 @@ func calmAndDoomed() iter.Seq2[workload.Job, error] {
 // requeue: a job that Slurm starts a second time, after its deadline, is not held again.
 func requeue(t *testing.T, s *site.Site) {
 	file, out := script(t, s, "requeue", "#SBATCH --requeue --open-mode=append", "echo restarts ${SLURM_RESTART_COUNT:-0}; [ -n \"$SLURM_RESTART_COUNT\" ] || sleep 10000")
-	option, at := deadline(s)
-	id, _ := reserve(t, s, "bob", option, "--prob=0.6", "--time=5", file)
-	time.Sleep(time.Until(time.Unix(at+3, 0)))
-	if err := s.WaitState(t.Context(), id, "RUNNING"); err != nil {
-		t.Fatal(err)
-	}
+	var id, at int64
+	s.InTime(t, lead, func(lead time.Duration) bool {
+		id, _, at = reserveIn(t, s, lead, "bob", "--prob=0.6", "--time=60", file)
+		time.Sleep(time.Until(time.Unix(at+3, 0)))
+		if err := s.WaitState(t.Context(), id, "RUNNING"); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "the work has begun", func() bool { _, err := os.Stat(out); return err == nil && len(stamps(t, out, "work")) == 1 })
+		if r, err := s.Reservation(t.Context(), "bob", id); err != nil || r.Start > at {
+			t.Logf("%+v, %v", r, err)
+			drop(t, s, id)
+			_ = os.Remove(out)
+			return false
+		}
+		return true
+	})
 	job := strconv.FormatInt(id, 10)
 	mustRun(t, s, "root", "scontrol", "requeue", job)
 	if err := s.WaitState(t.Context(), id, "PENDING"); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(s.Paced(3 * time.Second)) // the first run must be gone from its node
+	gone(t, s, job)
 	// Slurm delays a requeued job by two minutes.
 	mustRun(t, s, "root", "scontrol", "update", "JobId="+job, "StartTime=now")
 	if err := s.WaitState(t.Context(), id, "COMPLETED"); err != nil {
@@ -353,7 +446,7 @@ func userUpdate(t *testing.T, s *site.Site) {
 		}
 		return r.Note != ""
 	})
-	time.Sleep(s.Paced(5 * time.Second)) // until varqd has read the queue again
+	awaitLook(t, s)
 	got, err := s.Job(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 
 // TestRoom: no more is promised than there is room for, on a cluster with a calm past.
 func TestRoom(t *testing.T) {
-	t.Parallel()
+	inTurn(t, 1)
 	s := site.ForTest(t, site.Options{History: func(yield func(workload.Job, error) bool) {
 		for j, err := range site.Calm(time.Now().Unix()) {
 			if j.ID%5 == 0 && j.Nodes == 1 {
@@ -242,6 +242,6 @@ func withdraw(t *testing.T, s *site.Site) {
 	t.Helper()
 	mustRun(t, s, "root", "scancel", "--user=alice")
 	eventually(t, "nothing is open", func() bool {
-		return !slices.ContainsFunc(reservations(t, s), func(r api.Reservation) bool { return r.State != api.StateCancelled })
+		return !slices.ContainsFunc(reservations(t, s), func(r api.Reservation) bool { return !slices.Contains(api.SettledStates, r.State) })
 	})
 }

@@ -3,6 +3,8 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -15,9 +17,10 @@ import (
 // TestShadow: in shadow mode varqd promises nothing and changes no job, and reports what it would
 // have promised and kept.
 func TestShadow(t *testing.T) {
-	t.Parallel()
+	inTurn(t, 1)
 	s := site.ForTest(t, site.Options{History: site.Calm(time.Now().Unix()), VarqConf: "plan:\n  mode: shadow\n"})
-	file, _ := script(t, s, "shadow", "", "sleep 15") // so long that varqd sees them, however busy it is
+	seen := filepath.Join(s.JobDir(), "shadow.seen")
+	file, _ := script(t, s, "shadow", "", "until [ -e "+seen+" ]; do sleep .1; done; sleep 1")
 	r, err := s.Run(t.Context(), "alice", "sbatch", "--begin-by=now+6hours", "--prob=0.6", "--time=5", "--job-name=shadow", file)
 	if err != nil || r.Code == 0 || !strings.Contains(r.Stderr, "varqd only watches on this cluster") || !strings.Contains(r.Stderr, "it would have promised a start by ") {
 		t.Errorf("exit code %d, %q, %v", r.Code, r.Stderr, err)
@@ -42,6 +45,14 @@ func TestShadow(t *testing.T) {
 	const watched = 5
 	for range watched {
 		submit()
+	}
+	eventually(t, "the jobs run", func() bool {
+		r, err := s.Run(t.Context(), "root", "squeue", "--noheader", "--states=RUNNING", "--format=%i")
+		return err == nil && len(strings.Fields(r.Stdout)) == watched
+	})
+	awaitLook(t, s)
+	if err := os.WriteFile(seen, nil, 0o644); err != nil {
+		t.Fatal(err)
 	}
 	var shadow api.Shadow
 	read := func() {

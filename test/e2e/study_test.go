@@ -14,7 +14,7 @@ import (
 // TestStudy runs a study as a job array. Its results equal those of a run on one machine,
 // and the array's tasks print nothing.
 func TestStudy(t *testing.T) {
-	t.Parallel()
+	inTurn(t, 1)
 	s := site.ForTest(t, site.Options{Nodes: 2})
 	out := filepath.Join(s.JobDir(), "study")
 	args := []string{"study", "downey", "--quick", "--json"}

@@ -1,0 +1,106 @@
+package e2e
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/varq-project/varq/predictor/varqd/broker"
+	"github.com/varq-project/varq/test/cluster"
+	"github.com/varq-project/varq/test/site"
+)
+
+// twoSites starts two clusters, alpha and beta, each with its own daemons, and lets the users of alpha choose between them.
+// If VARQ_SLURM24=1, beta has Slurm 24.11. Its jobs write, and its varqd reaches alpha's munge, in alpha's folder.
+func twoSites(t *testing.T, a, b site.Options) (alpha, beta *site.Site) {
+	t.Helper()
+	now := time.Now().Unix()
+	a.Name, b.Name = "alpha", "beta"
+	a.Version = cluster.Slurm2205
+	for _, o := range []*site.Options{&a, &b} {
+		if o.History == nil {
+			o.History = site.Calm(now)
+		}
+	}
+	alpha = site.ForTest(t, a)
+	b.Bind = []string{alpha.Dir}
+	beta = site.ForTest(t, b)
+	logVersions(t, alpha, beta)
+	if err := site.Join(alpha, beta); err != nil {
+		t.Fatal(err)
+	}
+	return alpha, beta
+}
+
+// logVersions logs which Slurm each site's slurmctld says that it is, and fails if that is not the one that was asked for.
+func logVersions(t *testing.T, sites ...*site.Site) {
+	t.Helper()
+	for _, s := range sites {
+		r := mustRun(t, s, "root", "scontrol", "show", "config")
+		version := regexp.MustCompile(`SLURM_VERSION\s*= (\S+)`).FindString(r.Stdout)
+		t.Logf("%s: %s", s.Name, version)
+		if !strings.Contains(version, "= "+string(s.Version)+".") {
+			t.Errorf("%s is to have Slurm %s", s.Name, s.Version)
+		}
+	}
+}
+
+// varqReserve runs varq reserve --json at a site.
+func varqReserve(t *testing.T, s *site.Site, args ...string) (o broker.Outcome, r site.Run) {
+	t.Helper()
+	r, err := s.Run(t.Context(), "alice", "varq", append([]string{"reserve", "--json"}, args...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Stdout != "" {
+		if err := json.Unmarshal([]byte(r.Stdout), &o); err != nil {
+			t.Fatalf("%v in %s", err, r.Stdout)
+		}
+	}
+	return o, r
+}
+
+// reserveAt runs varq reserve with --latest a lead ahead. It reports false unless a job is reserved at the site that is
+// wanted and another slot would have done, too, which takes a lead that is long enough.
+func reserveAt(t *testing.T, s *site.Site, lead time.Duration, want string, args ...string) (o broker.Outcome, ok bool) {
+	t.Helper()
+	o, r := varqReserve(t, s, append([]string{"--latest=" + time.Now().Add(lead).Format("2006-01-02T15:04:05")}, args...)...)
+	if ok = o.Taken != nil && o.Taken.Site == want && o.RunnerUp != nil; !ok {
+		t.Logf("wanted %s: %+v", want, r)
+	}
+	return o, ok
+}
+
+// A job goes to the cluster that its user prefers, and is told which that is.
+func TestReserve(t *testing.T) {
+	inTurn(t, 2)
+	alpha, beta := twoSites(t, site.Options{}, site.Options{VarqConf: "site: {tariff: {unit_cost: 0.5}}\n"})
+	script := filepath.Join(alpha.JobDir(), "reserve.sh")
+	if err := os.WriteFile(script, []byte("#!/bin/sh\n#SBATCH --nodes=1 --time=30\necho nodes=$VARQ_NODES time=$VARQ_TIME site=$VARQ_SITE\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	r, err := alpha.Run(t.Context(), "alice", "varq", "sites")
+	if err != nil || r.Code != 0 || strings.Count(r.Stdout, " OK ") != 2 {
+		t.Errorf("varq sites: %+v, %v", r, err)
+	}
+	for prefer, want := range map[string]string{"cost": "beta", "-cost": "alpha"} {
+		s := map[string]*site.Site{"alpha": alpha, "beta": beta}[want]
+		output := filepath.Join(s.JobDir(), want+".out")
+		var o broker.Outcome
+		alpha.InTime(t, 40*time.Second, func(lead time.Duration) (ok bool) {
+			o, ok = reserveAt(t, alpha, lead, want, "--clusters=all", "--prefer="+prefer, "--slots=2", "--gap=5s", "--min-prob=.5", "--sizes=2:20,4:15", "--", "sbatch", "--output="+output, script)
+			return ok
+		})
+		if err := s.WaitState(t.Context(), o.Taken.Job, "COMPLETED"); err != nil {
+			t.Fatal(err)
+		}
+		out, err := os.ReadFile(output)
+		if err != nil || !strings.HasSuffix(string(out), "site="+want+"\n") {
+			t.Errorf("the job at %s says %q, %v", want, out, err)
+		}
+	}
+}
