@@ -119,6 +119,7 @@ func TestLockIn(t *testing.T) {
 	}
 	first := submit("bob", "--exclusive", "-N4", "-t", "5", "--wrap=sleep 18000")
 	mustState(first, "RUNNING")
+	awaitLook(t, s)
 	const says = "--wrap=echo nodes=$VARQ_NODES time=$VARQ_TIME tasks=$SLURM_NTASKS per=$SLURM_TASKS_PER_NODE srun=$(srun hostname | wc -l) inside=$(srun -n1 -N1 printenv VARQ_NODES)"
 	sized := []string{"--exclusive", "--ntasks-per-node=2", "--size=auto", "--risk-aversion=0.1", "--sizes=1:12,4:6", "--comment=mine"}
 	free := submit("alice", append(sized, "--lock-in=no", "--output=free.out", says)...)
