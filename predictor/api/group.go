@@ -118,9 +118,10 @@ type GroupClaim struct {
 	// User is whose the member's job is.
 	User string `json:"user"`
 	// Withdrawn tells instead that the job was cancelled, and will not ask; Missed that its work did not begin in time although
-	// the home had let it.
+	// the home had let it; Held that its user had kept it from starting when the deadline passed. That one may still ask.
 	Withdrawn bool `json:"withdrawn,omitempty"`
 	Missed    bool `json:"missed,omitempty"`
+	Held      bool `json:"held,omitempty"`
 }
 
 // GroupsQuery asks the home of groups what has become of them. Another site's varqd asks, or their user.

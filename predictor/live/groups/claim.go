@@ -99,6 +99,14 @@ func miss(g *ledger.Group, i int) {
 	}
 }
 
+// hold notes that the user of member i had kept its job from starting when the deadline passed. If the group has come true
+// nevertheless, that does not matter.
+func hold(g *ledger.Group, i int, now int64) {
+	if came, _ := outcome(g, now); !came {
+		g.Members[i].Held = true
+	}
+}
+
 func was(names []string) string {
 	if len(names) == 1 {
 		return " was"
@@ -209,7 +217,7 @@ func outcome(g *ledger.Group, now int64) (came, known bool) {
 }
 
 // State returns the state of the promise that a group is, as of now: api.StateKept, api.StateMissed, api.StateCancelled if
-// somebody has cancelled a job of it, or api.StatePending while that is not known.
+// somebody has cancelled a job of it or has kept it from starting, or api.StatePending while that is not known.
 func State(g *ledger.Group, now int64) string {
 	switch came, known := outcome(g, now); {
 	case !known:
@@ -222,7 +230,8 @@ func State(g *ledger.Group, now int64) string {
 	return api.StateMissed
 }
 
-// foreseen reports whether what became of a group is for the forecasts to answer for: nobody has cancelled a job of it.
+// foreseen reports whether what became of a group is for the forecasts to answer for: nobody has cancelled a job of it, or has kept
+// it from starting.
 func foreseen(g *ledger.Group) bool {
-	return g.Lost != givenUp && !slices.ContainsFunc(g.Members, func(m ledger.Member) bool { return m.Withdrawn })
+	return g.Lost != givenUp && !slices.ContainsFunc(g.Members, func(m ledger.Member) bool { return m.Withdrawn || m.Held })
 }

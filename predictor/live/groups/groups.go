@@ -213,8 +213,8 @@ func (g *Groups) visible(ctx context.Context, asker, id string) (*ledger.Group, 
 
 var errUnknown = api.Fault(api.ErrNotFound, "there is no such group")
 
-// ClaimGroup says whether the work of a member may begin; see claim. A peer asks for the user of the job. Of one that is withdrawn,
-// or was missed, the answer is empty.
+// ClaimGroup says whether the work of a member may begin; see claim. A peer asks for the user of the job. To what is told of a
+// member instead, the answer is empty.
 func (g *Groups) ClaimGroup(ctx context.Context, asker string, c api.GroupClaim) (api.GateAnswer, error) {
 	group, err := g.visible(ctx, asker, c.Group)
 	if err != nil {
@@ -229,12 +229,15 @@ func (g *Groups) ClaimGroup(ctx context.Context, asker string, c api.GroupClaim)
 		return api.GateAnswer{}, api.Fault(api.ErrForbidden, ledger.ErrNotOfGroup.Error())
 	}
 	var answer api.GateAnswer
-	if c.Withdrawn || c.Missed {
+	if c.Withdrawn || c.Missed || c.Held {
 		_, err := g.Ledger.Decide(ctx, c.Group, func(group *ledger.Group) error {
-			if c.Missed {
+			switch {
+			case c.Missed:
 				miss(group, i)
-			} else {
+			case c.Withdrawn:
 				withdraw(group, i, g.Now())
+			default:
+				hold(group, i, g.Now())
 			}
 			return nil
 		})

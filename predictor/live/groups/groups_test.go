@@ -499,6 +499,7 @@ func TestTogetherOrNot(t *testing.T) {
 		"nothing":   {api.GroupClaim{}, api.StatePending, api.StateKept},
 		"missed":    {api.GroupClaim{Missed: true}, api.StateMissed, api.StateMissed},
 		"cancelled": {api.GroupClaim{Withdrawn: true}, api.StateCancelled, api.StateCancelled},
+		"held":      {api.GroupClaim{Held: true}, api.StatePending, api.StateKept}, // it had begun
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHome(t)
@@ -506,7 +507,7 @@ func TestTogetherOrNot(t *testing.T) {
 			h.clock.Store(start + 90)
 			h.ask(a)
 			h.want(h.ask(b), "go at +100")
-			if c.tell.Missed || c.tell.Withdrawn {
+			if c.tell != (api.GroupClaim{}) {
 				c.tell.Group, c.tell.Plan, c.tell.Job, c.tell.User = group, a, jobs[a], "alice"
 				if _, err := h.ClaimGroup(t.Context(), "varq", c.tell); err != nil {
 					t.Fatal(err)
@@ -542,4 +543,28 @@ func TestCancelledAtOnce(t *testing.T) {
 	if got := State(&found[0], start+1); got != api.StateCancelled {
 		t.Errorf("it is %s", got)
 	}
+}
+
+// A group of which a user has kept a job from starting has missed nothing, and teaches nothing; but work that comes too late may
+// still run.
+func TestHeld(t *testing.T) {
+	h := newHome(t)
+	h.register(api.GroupAny, start+100)
+	h.clock.Store(start + 101)
+	claim := api.GroupClaim{Group: group, Plan: a, Job: jobs[a], User: "alice", Held: true}
+	if _, err := h.ClaimGroup(t.Context(), "varq", claim); err != nil {
+		t.Fatal(err)
+	}
+	for after, want := range map[int64]string{101: api.StatePending, 100 + hear + 1: api.StateCancelled} {
+		found, err := h.Ledger.Groups(t.Context(), group)
+		if err != nil || len(found) != 1 {
+			t.Fatal(found, err)
+		}
+		if got := State(&found[0], start+after); got != want {
+			t.Errorf("after %d s: %s, want %s", after, got, want)
+		}
+	}
+	h.clock.Store(start + 200)
+	h.want(h.ask(a), "go")
+	h.want(h.ask(b), "lost: job 17 at alpha started first")
 }

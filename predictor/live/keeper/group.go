@@ -239,7 +239,7 @@ func (k *Keeper) tellHomes(ctx context.Context, now int64) error {
 	if k.Homes == nil {
 		return nil
 	}
-	entries, err := k.Ledger.Select(ctx, ledger.Query{Grouped: true, Selection: api.Selection{Start: now - toldFor, States: []string{api.StateCancelled, api.StateMissed}}})
+	entries, err := k.Ledger.Select(ctx, ledger.Query{Grouped: true, Selection: api.Selection{Start: now - toldFor, States: []string{api.StateCancelled, api.StateMissed, api.StatePending}}})
 	if err != nil {
 		return err
 	}
@@ -247,14 +247,23 @@ func (k *Keeper) tellHomes(ctx context.Context, now int64) error {
 	defer cancel()
 	for i := range entries {
 		e := &entries[i]
-		missed := e.State == api.StateMissed
-		if e.Job == 0 || e.Progress.Gate == api.GateLost || missed && e.Progress.Gate == "" || k.memory.homeTold(e.ID) || k.memory.homePaused(e.Home, now) {
+		claim := api.GroupClaim{Group: e.Group, Plan: e.ID, Job: e.Job, User: e.User}
+		switch p := &e.Progress; e.State {
+		case api.StateCancelled:
+			claim.Withdrawn = true
+		case api.StateMissed:
+			claim.Missed = p.Gate == api.GateGo
+		default:
+			claim.Held = p.Yielded && !p.Late && now > e.BeginBy
+		}
+		tells := claim.Withdrawn || claim.Missed || claim.Held
+		if !tells || e.Job == 0 || e.Progress.Gate == api.GateLost || k.memory.homeTold(claim) || k.memory.homePaused(e.Home, now) {
 			continue
 		}
-		_, err := k.Homes.Claim(telling, e.Home, api.GroupClaim{Group: e.Group, Plan: e.ID, Job: e.Job, User: e.User, Withdrawn: !missed, Missed: missed})
+		_, err := k.Homes.Claim(telling, e.Home, claim)
 		switch {
 		case err == nil, api.Refused(err):
-			k.memory.toldHome(e.ID, e.Deadline()+toldFor)
+			k.memory.toldHome(claim, e.Deadline()+toldFor)
 		default:
 			k.Log.Info("the home of a group is told later what became of a job", "plan", e.ID, "job", e.Job, "home", e.Home, "error", err)
 			k.memory.heardHome(&homeAnswer{home: e.Home, err: err}, now)

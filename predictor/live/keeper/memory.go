@@ -33,7 +33,7 @@ type memory struct {
 	changed   map[string]int64          // by plan: when its job was changed, outside Watch
 	fates     map[string]api.GroupState // by group: what its home has said last
 	homes     map[string]silence        // by name: homes of groups that do not answer
-	told      map[string]int64          // by plan: until when the home of its group need not be told again that its job was cancelled
+	told      map[api.GroupClaim]int64  // what homes of groups have been told, and until when they need not be told again
 	asks      map[string]question       // by plan
 	absent    map[string]int64          // by plan: since when the queue has not shown its job
 	// lastBound is the job that nextBound returned last.
@@ -47,7 +47,7 @@ type memory struct {
 }
 
 func newMemory() memory {
-	return memory{forecasts: map[string]float64{}, obstacles: map[string]string{}, retry: map[string]int64{}, rescues: map[string]rescue{}, later: map[string]int64{}, warned: map[string]warning{}, changed: map[string]int64{}, fates: map[string]api.GroupState{}, homes: map[string]silence{}, told: map[string]int64{}, absent: map[string]int64{}, asks: map[string]question{}}
+	return memory{forecasts: map[string]float64{}, obstacles: map[string]string{}, retry: map[string]int64{}, rescues: map[string]rescue{}, later: map[string]int64{}, warned: map[string]warning{}, changed: map[string]int64{}, fates: map[string]api.GroupState{}, homes: map[string]silence{}, told: map[api.GroupClaim]int64{}, absent: map[string]int64{}, asks: map[string]question{}}
 }
 
 // retain forgets the reservations that are not in open, and notes those without a job.
@@ -344,26 +344,26 @@ func (m *memory) heardHome(a *homeAnswer, now int64) {
 	}
 }
 
-// homeTold reports whether the home of a plan's group knows that its job was cancelled.
-func (m *memory) homeTold(plan string) bool {
+// homeTold reports whether the home of a group knows what is to be told.
+func (m *memory) homeTold(what api.GroupClaim) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	_, told := m.told[plan]
+	_, told := m.told[what]
 	return told
 }
 
-// toldHome notes that the home of a plan's group knows that its job was cancelled. That matters until a time.
-func (m *memory) toldHome(plan string, until int64) {
+// toldHome notes that the home of a group knows what was told. That matters until a time.
+func (m *memory) toldHome(what api.GroupClaim, until int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.told[plan] = until
+	m.told[what] = until
 }
 
 // forgetTold forgets what does not matter any more.
 func (m *memory) forgetTold(now int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	maps.DeleteFunc(m.told, func(_ string, until int64) bool { return until < now })
+	maps.DeleteFunc(m.told, func(_ api.GroupClaim, until int64) bool { return until < now })
 }
 
 // homePaused reports whether a home has not answered of late.

@@ -35,6 +35,8 @@ type Member struct {
 	Won   bool  // its work runs
 	// Withdrawn is true if its job was cancelled before the group was decided or, if it was to begin together with others, before it began.
 	Withdrawn bool
+	// Held is true if its user had kept it from starting when the group's deadline passed.
+	Held bool
 }
 
 // Parts returns the parts of the group, each as the positions of its members: of these, which are in order, the work of one runs.
@@ -92,6 +94,7 @@ func memberColumns(m *Member) sqlitefile.Columns {
 		{Name: "asked", Pointer: &m.Asked},
 		{Name: "won", Pointer: &m.Won},
 		{Name: "withdrawn", Pointer: &m.Withdrawn},
+		{Name: "held", Pointer: &m.Held},
 	}
 }
 
@@ -197,7 +200,7 @@ func (l *Ledger) Decide(ctx context.Context, id string, change func(*Group) erro
 			if m == found[0].Members[i] {
 				continue
 			}
-			if _, err := tx.ExecContext(ctx, `UPDATE group_members SET asked = ?, won = ?, withdrawn = ? WHERE group_id = ? AND plan = ?`, m.Asked, m.Won, m.Withdrawn, id, m.Plan); err != nil {
+			if _, err := tx.ExecContext(ctx, `UPDATE group_members SET asked = ?, won = ?, withdrawn = ?, held = ? WHERE group_id = ? AND plan = ?`, m.Asked, m.Won, m.Withdrawn, m.Held, id, m.Plan); err != nil {
 				return err
 			}
 		}
