@@ -1,7 +1,7 @@
 // Package e2e tests varq end to end: with sbatch, srun and salloc on a real Slurm of eight
 // nodes. varq is installed by `make install`, and varqd learns from a real accounting
-// database. The tests share one site and run in parallel. Tests that stop daemons have a
-// site of their own.
+// database. Tests of single reservations share one site and run in parallel there. Tests that stop daemons,
+// or have several clusters, have sites of their own, and take turns.
 package e2e
 
 import (
@@ -243,8 +243,8 @@ func mustRunBy(t *testing.T, s *site.Site, user, name string, make func() []stri
 	return r
 }
 
-// TestMain allows 64 parallel tests, so that all reservations wait for their deadlines at
-// the same time.
+// TestMain allows 64 parallel tests, so that all reservations of a site wait for their deadlines at
+// the same time. How many sites there are at a time, inTurn says.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if err := flag.Set("test.parallel", "64"); err != nil {
