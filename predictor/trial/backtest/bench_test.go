@@ -19,7 +19,7 @@ func BenchmarkEvaluate(b *testing.B) {
 				var q queue.Queue
 				var methods []Method
 				for _, m := range makers {
-					methods = append(methods, m.New(Cluster{Queue: &q, Procs: 512, Nodes: 128, Background: func(task func()) { go task() }}))
+					methods = append(methods, m.New(Cluster{Queue: &q, Background: func(task func()) { go task() }}))
 				}
 				if _, err := Run(jobs, &q, methods, o); err != nil {
 					b.Fatal(err)

@@ -46,7 +46,7 @@ func TestProduct(t *testing.T) {
 func TestCompletions(t *testing.T) {
 	jobs := made(1500, 11)
 	var q queue.Queue
-	c := Cluster{Queue: &q, Procs: 64, Nodes: 64}
+	c := Cluster{Queue: &q}
 	asked, worse := 0, 0
 	limit := Completions[4].New(c)
 	wait := newBaseline("", eachCell, newRolling)

@@ -29,8 +29,6 @@ type Cluster struct {
 	// Queue has the jobs that wait and run at the present moment of the replay. A
 	// Method must not change it.
 	Queue *queue.Queue
-	// Procs is the number of processors, and Nodes the number of nodes.
-	Procs, Nodes int32
 	// Background is predictor.Options.Background.
 	Background func(task func())
 }

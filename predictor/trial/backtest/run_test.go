@@ -16,7 +16,7 @@ import (
 func newMethods(q *queue.Queue) []Method {
 	var methods []Method
 	for _, m := range Methods {
-		methods = append(methods, m.New(Cluster{Queue: q, Procs: 512, Nodes: 128}))
+		methods = append(methods, m.New(Cluster{Queue: q}))
 	}
 	return methods
 }
@@ -33,7 +33,7 @@ func TestJoin(t *testing.T) {
 	var apart []*Report
 	for _, m := range Methods {
 		var q queue.Queue
-		r, err := Run(jobs, &q, []Method{m.New(Cluster{Queue: &q, Procs: 512, Nodes: 128})}, o)
+		r, err := Run(jobs, &q, []Method{m.New(Cluster{Queue: &q})}, o)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/prob"
@@ -32,7 +31,6 @@ const (
 // evaluateFlags has the options of evaluate.
 type evaluateFlags struct {
 	traces, methods, quantiles, budgets, by []string
-	procs                                   int32
 	completion                              bool
 	json                                    bool
 	plot                                    string
@@ -71,7 +69,6 @@ time to a forecast of the wait.`,
 	flags.SortFlags = false
 	flags.StringArrayVar(&f.traces, "trace", nil, "a log in the Standard Workload Format: `FILE`.swf or .swf.gz; several may follow")
 	flags.BoolVar(&f.completion, "completion", false, "score forecasts of when jobs end, not of when they start")
-	flags.Int32Var(&f.procs, "procs", 0, "`processors` of the machine (default: as the log says)")
 	flags.StringSliceVar(&f.methods, "methods", []string{allMethods}, "the `methods` to score: all, or of "+strings.Join(names(backtest.Methods), ", ")+"; with --completion of "+strings.Join(names(backtest.Completions), ", "))
 	flags.StringSliceVar(&f.quantiles, "quantiles", []string{".5", ".75", ".9", ".95"}, "the `quantiles` to score")
 	flags.StringSliceVar(&f.budgets, "budgets", []string{"5m", "30m", "1h", "2h", "6h", "12h", "24h"}, "the `times` within which a start is to be forecast")
@@ -86,7 +83,7 @@ time to a forecast of the wait.`,
 		return []string{"swf", "gz"}, cobra.ShellCompDirectiveFilterFileExt
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		e, err := f.evaluation(cmd.Flags(), args)
+		e, err := f.evaluation(args)
 		if err != nil {
 			return cli.Usage(cmd, err)
 		}
@@ -118,7 +115,6 @@ func completeList(names []string) cobra.CompletionFunc {
 // evaluation is what to score, and on which logs.
 type evaluation struct {
 	paths   []string
-	procs   int32 // 0: as in the headers of the logs
 	makers  []backtest.Maker
 	budgets []string // as the user wrote them
 	options backtest.Options
@@ -126,16 +122,14 @@ type evaluation struct {
 
 // evaluation checks the flags and returns the evaluation that they describe. args are
 // further logs.
-func (f *evaluateFlags) evaluation(flags *pflag.FlagSet, args []string) (*evaluation, error) {
+func (f *evaluateFlags) evaluation(args []string) (*evaluation, error) {
 	switch {
 	case len(f.traces) == 0:
 		return nil, errors.New("nothing to evaluate on: give a log by --trace=FILE")
-	case flags.Changed("procs") && f.procs < 1:
-		return nil, fmt.Errorf("--procs: %d is not a number of processors", f.procs)
 	case len(f.methods) == 0:
 		return nil, errors.New("--methods: name one at least, or " + allMethods)
 	}
-	e := &evaluation{paths: append(f.traces, args...), procs: f.procs, budgets: f.budgets}
+	e := &evaluation{paths: append(f.traces, args...), budgets: f.budgets}
 	var err error
 	makers := backtest.Methods
 	if e.options.Completion = f.completion; f.completion {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"path/filepath"
 	"runtime"
 	"sync/atomic"
@@ -37,7 +36,7 @@ type evaluated struct {
 // evaluatedLog has the result on one log.
 type evaluatedLog struct {
 	Source string `json:"source"`
-	Procs  int32  `json:"procs"`
+	Procs  int64  `json:"procs,omitempty"` // as the log's header says, if it does
 	*backtest.Report
 }
 
@@ -64,7 +63,7 @@ func (e *evaluation) runAll(ctx context.Context, env *cli.Env) ([]*evaluatedLog,
 			meter.Show((float64(i)+part)/float64(len(e.paths)), fmt.Sprintf("%s: %s jobs", name, cli.Thousands(jobs)))
 			return nil
 		}
-		past, err := readLog(path, e.procs, show)
+		past, err := readLog(path, show)
 		if err != nil {
 			return nil, err
 		}
@@ -94,7 +93,7 @@ func (e *evaluation) score(past *pastJobs, show func(part float64, jobs int) err
 	for i, m := range e.makers {
 		workers.Go(func() (err error) {
 			var q queue.Queue
-			method := m.New(backtest.Cluster{Queue: &q, Procs: past.procs, Nodes: past.nodes, Background: cli.Background})
+			method := m.New(backtest.Cluster{Queue: &q, Background: cli.Background})
 			options := e.options
 			before := 0
 			options.Progress = func(n int) error {
@@ -113,16 +112,15 @@ func (e *evaluation) score(past *pastJobs, show func(part float64, jobs int) err
 	return backtest.Join(reports), nil
 }
 
-// pastJobs is a log in memory, with the size of its machine.
+// pastJobs is a log in memory.
 type pastJobs struct {
-	jobs         []workload.Job
-	procs, nodes int32
-	warnings     []swf.Warning
+	jobs     []workload.Job
+	procs    int64 // of its machine; 0 if the header does not say it
+	warnings []swf.Warning
 }
 
-// readLog reads a log. procs is the number of processors of its machine, or 0 if the
-// header says it. It calls show with the progress; an error of show ends the reading.
-func readLog(path string, procs int32, show func(part float64, jobs int) error) (*pastJobs, error) {
+// readLog reads a log. It calls show with the progress; an error of show ends the reading.
+func readLog(path string, show func(part float64, jobs int) error) (*pastJobs, error) {
 	log, err := swf.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w; logs can be had from %s", err, trace.Archive)
@@ -148,16 +146,6 @@ func readLog(path string, procs int32, show func(part float64, jobs int) error) 
 	}
 	past.warnings = log.Warnings()
 	header := log.Header()
-	if procs == 0 {
-		procs = int32(min(max(header.MaxProcs, header.MaxNodes), math.MaxInt32))
-	}
-	if procs == 0 {
-		return nil, fmt.Errorf("%s: the header does not say how many processors the machine has (MaxProcs): give the number with --procs", path)
-	}
-	past.procs, past.nodes = procs, procs
-	if header.MaxNodes > 0 && header.MaxProcs > header.MaxNodes {
-		perNode := float64(header.MaxProcs) / float64(header.MaxNodes)
-		past.nodes = int32(math.Ceil(float64(procs) / perNode))
-	}
+	past.procs = max(header.MaxProcs, header.MaxNodes)
 	return past, nil
 }

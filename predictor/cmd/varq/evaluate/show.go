@@ -43,8 +43,12 @@ func (l *evaluatedLog) outcome() string {
 
 // show writes the tables of one log.
 func (l *evaluatedLog) show(w io.Writer, budgets []string) error {
-	fmt.Fprintf(w, "%s on %s processors: %s jobs scored, after %s of warm-up; mean %s %s\n",
-		l.Source, cli.Thousands(int(l.Procs)), cli.Thousands(l.Jobs), cli.Thousands(l.Warmup), l.outcome(), cli.Rounded(l.MeanWait))
+	machine := ""
+	if l.Procs > 0 {
+		machine = fmt.Sprintf(" on %s processors", cli.Thousands(int(l.Procs)))
+	}
+	fmt.Fprintf(w, "%s%s: %s jobs scored, after %s of warm-up; mean %s %s\n",
+		l.Source, machine, cli.Thousands(l.Jobs), cli.Thousands(l.Warmup), l.outcome(), cli.Rounded(l.MeanWait))
 	write := func(title string, columns []table.Column[backtest.Score]) error {
 		fmt.Fprintf(w, "\n%s\n", title)
 		return table.Write(w, columns, l.Scores, table.Style{})
