@@ -107,7 +107,7 @@ const progressEvery = 256
 // up to date, which the methods may read. The error is ErrNoJobs or an error of
 // Options.Progress.
 func Run(jobs []workload.Job, q *queue.Queue, methods []Method, o Options) (*Report, error) {
-	r := &runner{options: &o, methods: methods, replies: make([]reply, len(methods)), fallback: newBaseline("", wholeLog, newRolling)}
+	r := &runner{options: &o, methods: methods, replies: make([]reply, len(methods)), bursts: bursts{}, fallback: newBaseline("", wholeLog, newRolling)}
 	r.fallback.completion = o.Completion
 	for i := range jobs {
 		if jobs[i].Start > 0 && jobs[i].End > 0 {
@@ -119,6 +119,9 @@ func Run(jobs []workload.Job, q *queue.Queue, methods []Method, o Options) (*Rep
 	}
 	r.warmup /= 10
 	r.whole = r.newSums("", "")
+	for _, t := range r.whole.tallies {
+		t.groups = map[group]*groupTally{}
+	}
 	for range o.By {
 		r.splits = append(r.splits, make(map[string]*sums))
 	}
@@ -136,9 +139,10 @@ func Run(jobs []workload.Job, q *queue.Queue, methods []Method, o Options) (*Rep
 type runner struct {
 	options  *Options
 	methods  []Method
-	replies  []reply             // to the present question, by method
-	warmup   int                 // jobs
-	asked    int                 // jobs
+	replies  []reply // to the present question, by method
+	warmup   int     // jobs
+	asked    int     // jobs
+	bursts   bursts
 	fallback *baseline[*rolling] // see Score
 	whole    *sums
 	splits   []map[string]*sums // by Split and value
@@ -168,12 +172,13 @@ func (r *runner) ask(j *workload.Job) error {
 			return err
 		}
 	}
+	place := r.bursts.place(j)
 	wait, ok := outcomeOf(r.options.Completion)(j)
 	if r.asked <= r.warmup || !ok {
 		return nil
 	}
 	question := forecast.AtSubmission(j)
-	o := outcome{wait: float64(wait), week: score.Week(score.Day(question.Submit)), month: month(j), v: uniform(j)}
+	o := outcome{wait: float64(wait), week: score.Week(score.Day(question.Submit)), month: month(j), v: uniform(j), groups: ofJob(j, place)}
 	if o.fallback, _ = r.fallback.Predict(&question); o.fallback == nil {
 		o.fallback = newRolling()
 	}

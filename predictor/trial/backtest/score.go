@@ -27,6 +27,9 @@ type Score struct {
 	Promises []PromiseScore `json:"promises,omitempty"`
 	// Months has the months in which jobs were submitted, in order.
 	Months []Month `json:"months"`
+	// Worst has the groups of jobs of which the coverage is most off its quantile, those first, without those that may be off
+	// by chance. Scores of a part of a log have none.
+	Worst []Group `json:"worst,omitempty"`
 }
 
 // QuantileScore is how well one quantile was forecast.
@@ -71,11 +74,12 @@ type PromiseScore struct {
 	Band score.Proportion `json:"band"`
 }
 
-// Month has the coverage of the jobs submitted in one month, in UTC.
+// Month has the scores of the jobs submitted in one month, in UTC.
 type Month struct {
 	Month    string    `json:"month"` // 2006-01
 	Jobs     int       `json:"jobs"`
 	Coverage []float64 `json:"coverage"` // by quantile; 0 if there was no number
+	Pinball  []float64 `json:"pinball"`  // mean loss in seconds, by quantile
 }
 
 // BusyMonth is the least number of jobs of a month that counts in SteadyMonths.

@@ -34,6 +34,28 @@ func (p *Part) AgainstBest(s *Score, i int) *float64 {
 	return quotient(s.Quantiles[i].Pinball, best.Quantiles[i].Pinball)
 }
 
+// ByMonth returns the pinball loss of s at the i-th quantile divided by that of the best baseline of the whole part, month by
+// month: the geometric mean over the months with at least BusyMonth jobs, so that no month of long waits decides. It returns nil if
+// there is no baseline, or no such month in which both have a loss.
+func (p *Part) ByMonth(s *Score, i int) *float64 {
+	best := p.Best(i)
+	if best == nil {
+		return nil
+	}
+	sum, months := 0., 0.
+	for k, m := range s.Months {
+		if mine, its := m.Pinball[i], best.Months[k].Pinball[i]; m.Jobs >= BusyMonth && mine > 0 && its > 0 {
+			sum += math.Log(mine / its)
+			months++
+		}
+	}
+	if months == 0 {
+		return nil
+	}
+	mean := math.Exp(sum / months)
+	return &mean
+}
+
 // Join returns one report with the scores of several reports on the same log. Each report
 // must be about other methods. Join changes and returns the first report.
 func Join(reports []*Report) *Report {

@@ -16,6 +16,7 @@ type outcome struct {
 	month    string           // of the submission
 	v        float64          // from [0,1), uniform: ranks ties
 	fallback score.Prediction // for the methods without a number
+	groups   []group          // of the job
 }
 
 // reply is the forecast of a method for a job, as far as it is scored.
@@ -54,6 +55,7 @@ type tally struct {
 	reliability    score.Reliability
 	promises       [len(Promised)]promiseTally
 	months         map[string]*monthTally
+	groups         map[group]*groupTally // nil in tallies of parts
 }
 
 type quantileTally struct {
@@ -72,6 +74,7 @@ type promiseTally struct{ kept, band score.Weekly }
 type monthTally struct {
 	jobs    int
 	covered []stats.Count // by quantile
+	pinball []float64     // sums, by quantile
 }
 
 func newTally(o *Options) *tally {
@@ -87,7 +90,7 @@ func newTally(o *Options) *tally {
 func (t *tally) add(o *outcome, r *reply) {
 	month := t.months[o.month]
 	if month == nil {
-		month = &monthTally{covered: make([]stats.Count, len(t.quantiles))}
+		month = &monthTally{covered: make([]stats.Count, len(t.quantiles)), pinball: make([]float64, len(t.quantiles))}
 		t.months[o.month] = month
 	}
 	t.jobs++
@@ -106,12 +109,17 @@ func (t *tally) add(o *outcome, r *reply) {
 		} else {
 			x = o.fallback.Quantile(q)
 		}
-		s.pinball += score.Pinball(q, x, o.wait)
+		loss := score.Pinball(q, x, o.wait)
+		s.pinball += loss
+		month.pinball[i] += loss
 	}
 	if !r.answered {
 		return
 	}
 	t.answered++
+	if t.groups != nil {
+		t.addGroups(o, r.quantiles)
+	}
 	for i, p := range r.within {
 		came := o.wait <= float64(t.options.Budgets[i])
 		t.budgets[i].within.Add(came)
@@ -170,8 +178,12 @@ func (t *tally) score(method string, mean float64) Score {
 		for _, c := range month.covered {
 			m.Coverage = append(m.Coverage, c.Share())
 		}
+		for _, sum := range month.pinball {
+			m.Pinball = append(m.Pinball, sum/float64(month.jobs))
+		}
 		s.Months = append(s.Months, m)
 	}
+	s.Worst = t.worst()
 	return s
 }
 

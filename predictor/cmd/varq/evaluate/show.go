@@ -83,7 +83,39 @@ func (l *evaluatedLog) show(w io.Writer, budgets []string) error {
 			return err
 		}
 	}
-	return nil
+	s := l.judged()
+	if s == nil {
+		return nil
+	}
+	if len(s.Worst) > 0 {
+		fmt.Fprintf(w, "\nGroups of %d jobs or more of which %s is most off\n", backtest.GroupJobs, s.Method)
+		if err := table.Write(w, groupColumns(l.quantiles()), s.Worst, table.Style{}); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(w, "\n%s\n", l.verdict(s))
+	return err
+}
+
+// groupColumns returns the columns of groups, with the coverage of each quantile and its interval.
+func groupColumns(quantiles []float64) []table.Column[backtest.Group] {
+	columns := []table.Column[backtest.Group]{
+		{Name: "By", Value: func(g backtest.Group) string { return g.By }},
+		{Name: "Group", Value: func(g backtest.Group) string { return g.Value }},
+		{Name: "Jobs", Right: true, Value: func(g backtest.Group) string { return cli.Thousands(g.Jobs) }},
+	}
+	for i, q := range quantiles {
+		columns = append(columns, table.Column[backtest.Group]{Name: fmt.Sprintf("Cover%g", 100*q), Value: func(g backtest.Group) string { return interval(g.Coverage[i]) }})
+	}
+	return columns
+}
+
+// interval writes a share with its interval, or cli.None if it is of nothing.
+func interval(p score.Proportion) string {
+	if p.Of == 0 {
+		return cli.None
+	}
+	return fmt.Sprintf("%s [%s, %s]", cli.Share(p.Share), cli.Share(p.Low), cli.Share(p.High))
 }
 
 // quantiles returns the scored quantiles.
@@ -133,6 +165,7 @@ func quantileColumns(p *backtest.Part, i int) []scoreColumn {
 	number("Pinball", func(_ backtest.Score, q quantile) string { return strconv.FormatFloat(q.Pinball, 'f', 0, 64) })
 	number("Relative", func(_ backtest.Score, q quantile) string { return perhaps(q.Relative) })
 	number("ToBest", func(s backtest.Score, _ quantile) string { return perhaps(p.AgainstBest(&s, i)) })
+	number("ByMonth", func(s backtest.Score, _ quantile) string { return perhaps(p.ByMonth(&s, i)) })
 	number("Width", func(_ backtest.Score, q quantile) string {
 		if q.Coverage.Of == 0 {
 			return cli.None
