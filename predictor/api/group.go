@@ -61,7 +61,7 @@ type GroupQuote struct {
 	// Of parts with alternatives it is the product of the parts' 1-prod(1-p). Joint allows for the correlation of the sites' delays.
 	Independent float64 `json:"independent"`
 	Joint       float64 `json:"joint"`
-	// Prob is Joint recalibrated by what came of earlier groups: what is promised. Lower is a lower bound of confidence .95.
+	// Prob is Joint recalibrated by what came of earlier groups: the forecast. Lower is a lower bound of confidence .95.
 	Prob  float64 `json:"prob"`
 	Lower float64 `json:"lower"`
 	// Unraised is what Prob would be if each part had its most probable member alone; 0 if no part has alternatives.
@@ -69,7 +69,7 @@ type GroupQuote struct {
 	// Correlation is the strongest of those reckoned with, and Days on how many days it was measured.
 	Correlation float64 `json:"correlation"`
 	Days        float64 `json:"days"`
-	// Required is the least probability that will do: that of the request, or the home's default.
+	// Required is the least probability that will do: that of the request, or the home's default. It is what is promised.
 	Required float64 `json:"required"`
 }
 
@@ -142,10 +142,12 @@ type GroupState struct {
 	At int64 `json:"at,omitempty"`
 	// Why says why the others are lost: a clause without a full stop.
 	Why string `json:"why,omitempty"`
-	// Kind, Deadline, Prob, which are those of its promise, and Members are told if Members are asked for.
+	// Kind, Deadline, Prob and Estimate, which are those of its promise, and Members are told if Members are asked for. Prob is what
+	// was promised, and Estimate what was forecast then.
 	Kind     string        `json:"kind,omitempty"`
 	Deadline int64         `json:"deadline,omitempty"`
 	Prob     float64       `json:"prob,omitempty"`
+	Estimate float64       `json:"estimate,omitempty"`
 	Members  []GroupMember `json:"members,omitempty"`
 }
 

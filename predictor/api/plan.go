@@ -136,6 +136,8 @@ type Plan struct {
 	// Group is the group of which the job is a member, and Home the site that keeps it; see GroupRequest.
 	Group string `json:"group,omitempty"`
 	Home  string `json:"home,omitempty"`
+	// GroupProb is the probability that this site lets the group have: that of the request or, without one, its default.
+	GroupProb float64 `json:"group_prob,omitempty"`
 	// WorkLimit is the time limit of the work alone.
 	WorkLimit int64 `json:"work_limit"`
 	// SizeNodes is the number of nodes of the size that was chosen, if the request has several.

@@ -158,7 +158,7 @@ func (g *Groups) RegisterGroup(ctx context.Context, user string, r api.GroupRequ
 	}
 	group := newGroup(&r)
 	group.User, group.Registered = user, g.Now()
-	group.Independent, group.Joint, group.Prob = q.Independent, q.Joint, q.Prob
+	group.Prob, group.Independent, group.Joint, group.Estimate = q.Required, q.Independent, q.Joint, q.Prob
 	switch err := g.Ledger.Register(ctx, group); {
 	case errors.Is(err, ledger.ErrGroupTaken):
 		return q, api.Fault(api.ErrConflict, ledger.ErrGroupTaken.Error())
@@ -168,7 +168,7 @@ func (g *Groups) RegisterGroup(ctx context.Context, user string, r api.GroupRequ
 		g.Log.Error("a group could not be written down", "user", user, "error", err)
 		return q, api.Fault(api.ErrUnavailable, "the group could not be written down; try again")
 	}
-	g.Log.Info("group", "id", r.ID, "kind", r.Kind, "user", user, "members", len(r.Members), "joint", q.Joint, "prob", q.Prob)
+	g.Log.Info("group", "id", r.ID, "kind", r.Kind, "user", user, "members", len(r.Members), "prob", q.Required, "joint", q.Joint, "estimate", q.Prob)
 	return q, nil
 }
 
@@ -231,6 +231,7 @@ func (g *Groups) ClaimGroup(ctx context.Context, asker string, c api.GroupClaim)
 	var answer api.GateAnswer
 	if c.Withdrawn || c.Missed || c.Held {
 		_, err := g.Ledger.Decide(ctx, c.Group, func(group *ledger.Group) error {
+			vouch(group, peer)
 			switch {
 			case c.Missed:
 				miss(group, i)
@@ -247,6 +248,7 @@ func (g *Groups) ClaimGroup(ctx context.Context, asker string, c api.GroupClaim)
 		return claim(group, i, g.Now()), nil
 	}
 	decided, err := g.Ledger.Decide(ctx, c.Group, func(group *ledger.Group) error {
+		vouch(group, peer)
 		answer = claim(group, i, g.Now())
 		return nil
 	})
@@ -258,6 +260,13 @@ func (g *Groups) ClaimGroup(ctx context.Context, asker string, c api.GroupClaim)
 		g.Log.Info("group is decided", "group", c.Group, "winners", state(&decided).Winners, "go", decided.Go, "lost", decided.Lost)
 	}
 	return answer, nil
+}
+
+// vouch notes that a peer has asked about a group: so it has a job at the peer's site, with a promise that was confirmed.
+func vouch(group *ledger.Group, peer *Peer) {
+	if peer != nil {
+		group.Vouched = true
+	}
 }
 
 // GroupStates tells what has become of groups. Those that asker may not see, or that there are not, are left out.
@@ -273,9 +282,14 @@ func (g *Groups) GroupStates(ctx context.Context, asker string, q api.GroupsQuer
 			if group, err = g.expire(ctx, group); err != nil {
 				return nil, err
 			}
+			if peer.concerns(group) && !group.Vouched {
+				if _, err := g.Ledger.Decide(ctx, group.ID, func(group *ledger.Group) error { vouch(group, peer); return nil }); err != nil {
+					return nil, err
+				}
+			}
 			s := state(group)
 			if q.Members {
-				s.Kind, s.Deadline, s.Prob = group.Kind, group.Deadline, group.Prob
+				s.Kind, s.Deadline, s.Prob, s.Estimate = group.Kind, group.Deadline, group.Prob, group.Estimate
 				for _, m := range group.Members {
 					s.Members = append(s.Members, m.GroupMember)
 				}
@@ -316,7 +330,7 @@ func (g *Groups) Tend(ctx context.Context) error {
 			return err
 		}
 		if came, known := outcome(group, now); known {
-			if foreseen(group) {
+			if foreseen(group) && group.Vouched {
 				g.model.Came(jointly(group).Kind(), group.Joint, came, now)
 			}
 			learnt = append(learnt, group.ID)

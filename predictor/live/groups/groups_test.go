@@ -86,6 +86,14 @@ func (h *home) register(kind string, deadline int64) {
 	}
 }
 
+// look has a site ask about the group, as it does at each look while its job waits.
+func (h *home) look() {
+	h.t.Helper()
+	if _, err := h.GroupStates(h.t.Context(), "varq", api.GroupsQuery{Groups: []string{group}}); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
 var jobs = map[string]int64{a: 17, b: 23, c: 29}
 
 // ask asks for a member as its site does, and returns the answer in words.
@@ -388,6 +396,7 @@ func TestLearns(t *testing.T) {
 	}
 	before := quote()
 	h.register(api.GroupAny, start+600)
+	h.look()
 	tend()
 	if quote() != before {
 		t.Error("learnt from what is not known yet")
@@ -567,4 +576,39 @@ func TestHeld(t *testing.T) {
 	h.clock.Store(start + 200)
 	h.want(h.ask(a), "go")
 	h.want(h.ask(b), "lost: job 17 at alpha started first")
+}
+
+// Anybody may register a group of jobs that there are not. It teaches nothing, and counts for nothing, until a site has asked about it.
+func TestVouched(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		ask     func(h *home) error
+		vouched bool
+	}{
+		{"nobody", func(*home) error { return nil }, false},
+		{"its user", func(h *home) error {
+			_, err := h.GroupStates(t.Context(), "alice", api.GroupsQuery{Groups: []string{group}})
+			return err
+		}, false},
+		{"a site", func(h *home) error { h.look(); return nil }, true},
+		{"a job", func(h *home) error { h.ask(a); return nil }, true},
+	} {
+		h := newHome(t)
+		h.register(api.GroupAny, start+100)
+		if err := c.ask(h); err != nil {
+			t.Fatal(err)
+		}
+		found, err := h.Ledger.Groups(t.Context(), group)
+		if err != nil || len(found) != 1 || found[0].Vouched != c.vouched {
+			t.Errorf("%s asks: %+v, %v", c.name, found, err)
+		}
+		h.clock.Store(start + 100 + hear + 1)
+		before := h.model.State()
+		if err := h.Tend(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if learnt := !cmp.Equal(before, h.model.State()); learnt != c.vouched {
+			t.Errorf("%s asks: learnt is %t", c.name, learnt)
+		}
+	}
 }

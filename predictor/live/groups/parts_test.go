@@ -97,6 +97,7 @@ func TestRaised(t *testing.T) {
 	if _, err := h.RegisterGroup(t.Context(), "alice", nested(start+600)); err != nil {
 		t.Fatal(err)
 	}
+	h.look()
 	h.clock.Store(start + 600 + hear + 1) // none has come
 	if err := h.Tend(t.Context()); err != nil {
 		t.Fatal(err)

@@ -130,8 +130,12 @@ func (c *change) observeEligible(submit, eligible int64) {
 	p.BeginTime, p.WasBegin = eligible, eligible
 }
 
-// yield records that varq leaves the job alone from now on, and why.
+// yield records that varq leaves the job alone from now on, and why. A job whose group has lost it is cancelled nevertheless, and its
+// note says that.
 func (c *change) yield(why string) {
+	if c.progress.Gate == api.GateLost {
+		return
+	}
 	c.progress.Yielded = true
 	c.event(ledger.User, "%s; varq leaves the job alone now", why)
 }

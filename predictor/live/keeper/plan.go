@@ -91,7 +91,7 @@ func (k *Keeper) plan(ctx context.Context, user string, req *api.PlanRequest, pr
 	if req.Tentative != 0 {
 		plan.Tentative = now + req.Tentative
 	}
-	plan.Group, plan.Home = req.Group, req.Home
+	plan.Group, plan.Home, plan.GroupProb = req.Group, req.Home, terms.group
 	plan.Cluster = stay(planner.Cluster)
 	plan.Exclude, plan.Safer = k.avoided(planner.Cluster, &got.Job, req, duringWork(plan.Slot-now, &got.Job))
 	if k.Shadow {

@@ -16,7 +16,7 @@ type terms struct {
 	who   policy.Who
 	cost  api.MaxCost // the ceiling asked for, or the site's
 	asked bool        // the user has named the ceiling
-	group float64     // the probability asked for the group that the job is a member of, or 0
+	group float64     // the probability of the group that the job is a member of, or 0
 	// option is the user's, which says the probability.
 	option string
 }
@@ -48,12 +48,15 @@ func (k *Keeper) terms(planner *trajectory.Planner, r *trajectory.Request, req *
 	if r.Prob == 0 {
 		r.Prob = t.rules.Prob(k.Prob)
 	}
+	if req.Group != "" && t.group == 0 {
+		t.group = t.rules.Prob(k.Prob)
+	}
 	return t
 }
 
 // admit returns a refusal if the rules do not allow a promise of a probability, or one of the group's.
 func (t *terms) admit(prob float64) *api.Refusal {
-	return apiRule(t.rules.Admit(t.who, max(prob, t.group), t.option))
+	return apiRule(t.rules.Admit(t.who, prob, t.group, t.option))
 }
 
 // forbids reports whether the idle nodes of an offer cost more than the rules allow.

@@ -51,7 +51,8 @@ func reportPromise(r *api.Reservation) report.Promise {
 	}
 }
 
-// groupPromises returns the promises that groups are, of which this site is the home, of a user or of all. A group is of the
+// groupPromises returns the promises that groups are, of which this site is the home, of a user or of all. Those
+// of which no site has a job are left out. A group is of the
 // account and partition of its first job here; one without a job here has the partition of its first job, and no account.
 func (k *Keeper) groupPromises(ctx context.Context, user string, q api.Selection) ([]report.Promise, error) {
 	kept, err := k.Ledger.GroupsOf(ctx, user, q.Start, q.End)
@@ -69,7 +70,10 @@ func (k *Keeper) groupPromises(ctx context.Context, user string, q api.Selection
 	var promises []report.Promise
 	for i := range kept {
 		g := &kept[i]
-		p := report.Promise{User: g.User, Partition: g.Members[0].Partition, Prob: g.Prob, Estimate: g.Joint, Deadline: g.Deadline}
+		if !g.Vouched {
+			continue
+		}
+		p := report.Promise{User: g.User, Partition: g.Members[0].Partition, Prob: g.Prob, Estimate: g.Estimate, Deadline: g.Deadline}
 		name := ""
 		if here := local[g.ID]; len(here) > 0 {
 			first := slices.MinFunc(here, func(a, b api.Reservation) int { return cmp.Compare(a.Job, b.Job) })

@@ -17,8 +17,11 @@ type Group struct {
 	ID, Kind, User string
 	Deadline       int64
 	Registered     int64
-	// Independent, Joint and Prob are as in api.GroupQuote.
-	Independent, Joint, Prob float64
+	// Prob is the probability that is promised. Independent and Joint are as in api.GroupQuote, and Estimate is Prob there.
+	Prob                         float64
+	Independent, Joint, Estimate float64
+	// Vouched is true once a site's varqd has asked about the group: it has a job there. Anybody may register a group that has none.
+	Vouched bool
 	// Decided is when it was decided what becomes of the group, or 0.
 	Decided int64
 	// Go is when the work of all parts begins, of a group of the kind api.GroupAll.
@@ -80,6 +83,8 @@ func groupColumns(g *Group) sqlitefile.Columns {
 		{Name: "decided", Pointer: &g.Decided},
 		{Name: "go", Pointer: &g.Go},
 		{Name: "lost", Pointer: &g.Lost},
+		{Name: "estimate", Pointer: &g.Estimate},
+		{Name: "vouched", Pointer: &g.Vouched},
 	}
 }
 
@@ -176,8 +181,8 @@ func (l *Ledger) Unlearnt(ctx context.Context, before int64) ([]Group, error) {
 	return list, nil
 }
 
-// Decide changes what is decided of a group, all at once: change sees the group as it is, and sets Decided, Go, Lost, and
-// its members' Asked, Won and Withdrawn. If it returns an error, nothing is changed. What Decide returns is on disk; errors are ErrNoGroup, that of change,
+// Decide changes what is decided of a group, all at once: change sees the group as it is, and sets Decided, Go, Lost, Vouched, and
+// its members' Asked, Won, Withdrawn and Held. If it returns an error, nothing is changed. What Decide returns is on disk; errors are ErrNoGroup, that of change,
 // and errors of the file.
 func (l *Ledger) Decide(ctx context.Context, id string, change func(*Group) error) (g Group, err error) {
 	err = l.db.Write(ctx, func(tx *sql.Tx) error {
@@ -193,7 +198,7 @@ func (l *Ledger) Decide(ctx context.Context, id string, change func(*Group) erro
 		if err := change(&g); err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, `UPDATE groups SET decided = ?, go = ?, lost = ? WHERE id = ?`, g.Decided, g.Go, g.Lost, id); err != nil {
+		if _, err := tx.ExecContext(ctx, `UPDATE groups SET decided = ?, go = ?, lost = ?, vouched = ? WHERE id = ?`, g.Decided, g.Go, g.Lost, g.Vouched, id); err != nil {
 			return err
 		}
 		for i, m := range g.Members {

@@ -7,6 +7,7 @@ package policy
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
@@ -124,15 +125,20 @@ func (rules Rules) Cost() Cost {
 	return Cost{}
 }
 
-// Admit refuses reservations where there are none, and a probability that is too high. option is the one by which the user
-// says it.
-func (rules Rules) Admit(w Who, prob float64, option string) *Refusal {
+// Admit refuses reservations where there are none, and a probability that is too high: that of a job, or that of its group, which
+// is 0 without one. option is the one by which the user says it. A job of several that are all to start needs more than their group: by
+// option she may then ask for the group for as many times the most as there are such jobs.
+func (rules Rules) Admit(w Who, prob, group float64, option string) *Refusal {
 	if i := slices.IndexFunc(rules, func(r Rule) bool { return r.Reserve != nil }); i >= 0 && !*rules[i].Reserve {
 		return rules[i].refuse("submit the job without one, or ask whoever runs the cluster", "there are no reservations for %s", rules[i].place(w))
 	}
 	for i := range rules {
-		if most := rules[i].MaxProb; most != 0 && prob > most {
-			return rules[i].refuse(fmt.Sprintf("ask for %s=%.4g or less", option, most), "a probability of at most %.4g is promised to %s", most, rules[i].place(w))
+		if most := rules[i].MaxProb; most != 0 && max(prob, group) > most {
+			ask := most
+			if 0 < group && group < prob {
+				ask = math.Pow(most, math.Log(group)/math.Log(prob))
+			}
+			return rules[i].refuse(fmt.Sprintf("ask for %s=%.4g or less", option, math.Floor(ask*1e4+1e-6)/1e4), "a probability of at most %.4g is promised to %s", most, rules[i].place(w))
 		}
 	}
 	return nil

@@ -46,14 +46,14 @@ func TestFirstDecides(t *testing.T) {
 		{Name: "physics may", Accounts: []string{"phys"}, Reserve: &yes, Cost: Cost{Times: 2}},
 		{Name: "pilot", Reserve: &no, Cost: Cost{NodeSeconds: 1}},
 	}
-	refused(t, rules.For(alice).Admit(alice, .9, "--prob"), "", "")
+	refused(t, rules.For(alice).Admit(alice, .9, 0, "--prob"), "", "")
 	carol := Who{User: "carol", Account: "chem", Partition: "main"}
-	refused(t, rules.For(carol).Admit(carol, .9, "--prob"), "pilot", "there are no reservations for anybody ")
+	refused(t, rules.For(carol).Admit(carol, .9, 0, "--prob"), "pilot", "there are no reservations for anybody ")
 	if a, b := rules.For(alice).Cost(), rules.For(carol).Cost(); a.Times != 2 || b.NodeSeconds != 1 {
 		t.Error(a, b)
 	}
 	off := Rules{{Name: "1", Partitions: []string{"main"}, Reserve: &no}}
-	refused(t, off.For(alice).Admit(alice, .9, "--prob"), "1", "there are no reservations for partition main ")
+	refused(t, off.For(alice).Admit(alice, .9, 0, "--prob"), "1", "there are no reservations for partition main ")
 }
 
 func TestProbability(t *testing.T) {
@@ -64,10 +64,14 @@ func TestProbability(t *testing.T) {
 	if got := rules.For(bob).Prob(.9); got != .9 {
 		t.Error(got)
 	}
-	refused(t, rules.For(alice).Admit(alice, .8, "--prob"), "", "")
-	refused(t, rules.For(alice).Admit(alice, .81, "--prob"), "narrow", "at most 0.8 is promised to user alice ")
-	refused(t, rules.For(bob).Admit(bob, .96, "--prob"), "wide", "to anybody")
-	refused(t, rules.For(bob).Admit(bob, .96, "--min-prob"), "wide", "; ask for --min-prob=0.95 or less")
+	refused(t, rules.For(alice).Admit(alice, .8, 0, "--prob"), "", "")
+	refused(t, rules.For(alice).Admit(alice, .81, 0, "--prob"), "narrow", "at most 0.8 is promised to user alice ")
+	refused(t, rules.For(bob).Admit(bob, .96, 0, "--prob"), "wide", "to anybody")
+	refused(t, rules.For(bob).Admit(bob, .96, 0, "--min-prob"), "wide", "; ask for --min-prob=0.95 or less")
+	// Of two jobs that are both to start each needs the square root.
+	refused(t, rules.For(alice).Admit(alice, .8, .64, "--min-prob"), "", "")
+	refused(t, rules.For(alice).Admit(alice, .84, .84*.84, "--min-prob"), "narrow", "; ask for --min-prob=0.64 or less")
+	refused(t, rules.For(alice).Admit(alice, .1, .81, "--min-prob"), "narrow", "; ask for --min-prob=0.8 or less")
 }
 
 func TestCost(t *testing.T) {

@@ -262,6 +262,7 @@ func Reserve(ctx context.Context, sites []Site, answers []Answer, o Options) (Ou
 		return Outcome{}, ErrInterrupted
 	}
 	slots, of := index(answers)
+	slots = o.ahead(slots)
 	var taken *Choice
 	var ended error
 	got := elastic.Reserve(elastic.Rank(slots, o.Prefer, 0), func(s *elastic.Slot) error {
@@ -299,9 +300,30 @@ func Reserve(ctx context.Context, sites []Site, answers []Answer, o Options) (Ou
 // errPast is the error of a slot that is tried too late.
 var errPast = errors.New("its time is over")
 
+// soon is how many seconds ahead a slot is at least that is tried: its job has to be submitted first.
+const soon = 2
+
+// ahead leaves out the slots whose time is over: a site may have let all wait for its answer. If that is so of all, they stay,
+// so that it is told.
+func (o *Options) ahead(slots [][]elastic.Slot) [][]elastic.Slot {
+	left := make([][]elastic.Slot, len(slots))
+	some := false
+	for i := range slots {
+		for _, s := range slots[i] {
+			if s.Start >= o.Now().Unix()+soon {
+				left[i], some = append(left[i], s), true
+			}
+		}
+	}
+	if !some {
+		return slots
+	}
+	return left
+}
+
 // take reserves one slot, or leaves nothing of it.
 func (o *Options) take(ctx context.Context, site Site, c *Choice) error {
-	if c.Start < o.Now().Unix() { // others were tried meanwhile
+	if c.Start < o.Now().Unix()+soon { // others were tried meanwhile
 		return errPast
 	}
 	// The site's clock begins to count when it promises, which is later.
@@ -315,6 +337,8 @@ func (o *Options) take(ctx context.Context, site Site, c *Choice) error {
 		return err
 	case err != nil && ctx.Err() == nil && submitting.Err() != nil:
 		err = fmt.Errorf("%w: the job could not be submitted within %d s: %w", elastic.ErrSite, o.Tentative, err)
+	case err != nil && c.Start <= o.Now().Unix(): // its site may have later ones
+		err = fmt.Errorf("%w: %w", errPast, err)
 	case err != nil:
 		err = fmt.Errorf("%w: %w", elastic.ErrSite, err)
 	default:

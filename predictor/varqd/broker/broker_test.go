@@ -222,6 +222,42 @@ func TestPast(t *testing.T) {
 	})
 }
 
+// Slots whose time is over when all sites have answered do not keep later ones of their sites from being tried.
+func TestSlowSite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := &scripted{name: "a"}, &scripted{name: "b"}
+		answers := offers(a, b)
+		answers[0].Slots, answers[1] = nil, Answer{Site: "b", Error: "no answer within 10s"}
+		for _, s := range []int64{1, 5, 9, 11, 300} {
+			answers[0].Slots = append(answers[0].Slots, slotAt(s))
+		}
+		o := options()
+		time.Sleep(10 * time.Second)
+		out, err := Reserve(t.Context(), []Site{a, b}, answers, o)
+		if err != nil || len(out.Tried) != 0 || out.Taken == nil || out.Taken.Start != slotAt(300).Start {
+			t.Errorf("%+v, %v", out, err)
+		}
+	})
+}
+
+// A slot whose time is over when its job has been submitted is lost, and no other of its site.
+func TestLateSubmission(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := &scripted{name: "a"}
+		a.submit = func(context.Context) (sbatch.Submission, error) {
+			a.submit = nil
+			time.Sleep(4 * time.Second)
+			return sbatch.Submission{}, errors.New("sbatch: --begin-by: it is in the past")
+		}
+		answers := offers(a)
+		answers[0].Slots = []api.Slot{slotAt(3), slotAt(300)}
+		out, err := Reserve(t.Context(), []Site{a}, answers, options())
+		if err != nil || len(out.Tried) != 1 || !strings.HasPrefix(out.Tried[0].Why, "its time is over: ") || out.Taken == nil || out.Taken.Start != slotAt(300).Start {
+			t.Errorf("%+v, %v", out, err)
+		}
+	})
+}
+
 // A user who interrupts the command has nothing reserved, or what she is told.
 func TestInterrupted(t *testing.T) {
 	for name, c := range map[string]struct {

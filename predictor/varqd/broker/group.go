@@ -218,7 +218,7 @@ func ReserveGroup(ctx context.Context, sites []GroupSite, home Home, chosen []Ch
 	if out.Members = nil; err != nil || out.Why != "" {
 		return out, interrupted(ctx, err)
 	}
-	g := &grouping{o: &o, home: home, of: sbatch.Member{Group: api.NewPlanID(), Home: o.HomeName, GroupProb: out.Quote.Required}, sites: map[string]GroupSite{}, whys: make([]error, len(chosen)), members: slices.Clone(chosen)}
+	g := &grouping{o: &o, home: home, of: sbatch.Member{Group: api.NewPlanID(), Home: o.HomeName, GroupProb: o.Prob}, sites: map[string]GroupSite{}, whys: make([]error, len(chosen)), members: slices.Clone(chosen)}
 	for _, s := range sites {
 		g.sites[s.Name()] = s
 	}
@@ -367,8 +367,16 @@ func (g *grouping) enough(members []Choice) bool {
 	return len(members) > 0
 }
 
-// register has the home keep the group. A home that does not answer is asked again as long as the promises wait.
+// register has the home keep the group. A home that does not answer is asked again as long as the promises wait. If the user has
+// named no probability, it is the least of what the sites promise to who names none.
 func (g *grouping) register(ctx context.Context) (q api.GroupQuote, err error) {
+	if g.o.Prob == 0 {
+		for i := range g.members {
+			if least := g.members[i].Plan.GroupProb; least > 0 && (g.o.Prob == 0 || least < g.o.Prob) {
+				g.o.Prob = least
+			}
+		}
+	}
 	until := g.o.Now().Add(time.Duration(g.o.Tentative) * time.Second / 2)
 	for {
 		q, err = g.home.RegisterGroup(ctx, g.o.request(g.of.Group, g.members))

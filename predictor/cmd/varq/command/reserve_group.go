@@ -137,7 +137,7 @@ func (e *Env) reserveGroup(ctx context.Context, r *reserveRequest, sites []*site
 	} else {
 		together := broker.Together{Parts: r.parts, Partitions: r.apart, Prob: r.least, Prefer: r.prefer}
 		chosen = together.Choose(answers)
-		why = "there is no time at which all sites offer enough: try a wider window, or more --slots"
+		why = "there is no time at which all sites offer enough: try a wider window, more --slots, or a lower --min-prob"
 	}
 	home := homeOf(sites)
 	o := broker.GroupOptions{
@@ -204,6 +204,9 @@ func (e *Env) showGroup(out broker.GroupOutcome, answers []broker.Answer, dryRun
 	if dryRun {
 		verb = "possible:"
 	}
+	if len(out.Members) == 1 {
+		rule = "no other is to be had"
+	}
 	l.Line(verb, "%s: %s", count(len(out.Members), "job", "jobs"), rule)
 	for i := range out.Members {
 		m := &out.Members[i]
@@ -217,7 +220,7 @@ func (e *Env) showGroup(out broker.GroupOutcome, answers []broker.Answer, dryRun
 		l.Line("", "%s", text)
 	}
 	q := out.Quote
-	text := fmt.Sprintf("probability %s (lower bound %s; if the sites had nothing to do with one another %s", prob.Format(q.Prob), prob.Format(q.Lower), prob.Format(q.Independent))
+	text := fmt.Sprintf("probability %s (forecast %s, lower bound %s; if the sites had nothing to do with one another %s", prob.Format(q.Required), prob.Format(q.Prob), prob.Format(q.Lower), prob.Format(q.Independent))
 	if q.Unraised > 0 {
 		text += "; without alternatives " + prob.Format(q.Unraised)
 	}

@@ -44,6 +44,8 @@ func (e *Env) story(r api.Reservation, group api.GroupState, colour bool) string
 		s.Line("Promised", "%s; %s", promised, together(&group))
 	}
 	switch {
+	case open(r) && r.Group != "" && r.State == api.StateHolding:
+		s.Line("Now", "it has its nodes; its group decides whether its work begins")
 	case open(r) && r.Obstacle != "":
 		s.Line("Now", "probability %s: %s", prob.Format(r.Now), r.Obstacle)
 	case open(r) && r.Now != 0:

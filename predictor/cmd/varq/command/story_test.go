@@ -31,12 +31,16 @@ func TestStoryOfMember(t *testing.T) {
 	}
 	member := api.Reservation{State: api.StatePending, Job: 7, Plan: api.Plan{Group: "gggggggggggg", Prob: .02}}
 	for want, group := range map[string]api.GroupState{
-		"the group with probability 0.97\n": {Prob: .97, Members: []api.GroupMember{{}, {}}},
-		"does not tell now\n":               {},
+		"the group with probability 0.90 (forecast 0.97)\n": {Prob: .9, Estimate: .97, Members: []api.GroupMember{{}, {}}},
+		"does not tell now\n":                               {},
 	} {
 		if got := e.story(member, group, false); !strings.Contains(got, want) || strings.Contains(got, "0.02") {
 			t.Errorf("a member of a group: %s", got)
 		}
+	}
+	member.State, member.Now = api.StateHolding, 1
+	if got := e.story(member, api.GroupState{}, false); strings.Contains(got, "1.00") || !strings.Contains(got, " it has its nodes; its group decides") {
+		t.Errorf("a member that waits for others: %s", got)
 	}
 	if got := e.story(api.Reservation{State: api.StatePending, Job: 7}, api.GroupState{}, false); strings.Contains(got, "Group") {
 		t.Errorf("a job alone: %s", got)
