@@ -109,7 +109,10 @@ func (s *Submission) readSize(o options, command string) error {
 			return fmt.Errorf("--%s does not go together with --%s: the one is for a job that starts as soon as it can, the other for a promise", sizeOption, name)
 		}
 	}
-	for _, name := range []string{begin, "array", "dependency", "hold", "jobid"} {
+	if o.has("array") {
+		return fmt.Errorf("--%s does not go together with --array: one size is not best for all tasks, which start one after the other", sizeOption)
+	}
+	for _, name := range []string{begin, "dependency", "hold", "jobid"} {
 		if o.has(name) {
 			return fmt.Errorf("--%s does not go together with --%s: which size is best now is not known of a job that cannot start now", sizeOption, name)
 		}

@@ -105,8 +105,9 @@ func (r Rules) better(a, b *Option) bool {
 		return a.Cost < b.Cost
 	case r.By == Highest && a.Prob != b.Prob:
 		return a.Prob > b.Prob
-	case a.Turnaround() != b.Turnaround():
-		return a.Turnaround() < b.Turnaround()
+	}
+	if mine, its := math.Round(a.Turnaround()), math.Round(b.Turnaround()); mine != its { // less than a second decides nothing
+		return mine < its
 	}
 	return a.Nodes < b.Nodes
 }

@@ -97,8 +97,10 @@ const minPatience = 5
 
 // read reads the file, whose options the command line overrides, and the command.
 func (f *reserveFlags) read(ctx context.Context, flags *pflag.FlagSet, args []string) error {
-	if flags.Changed("sizes") && f.Sizes == "" || flags.Changed("ref-power") && f.Power == 0 {
-		return errors.New("--sizes and --ref-power need a value: is a variable of your shell empty?")
+	for name, empty := range map[string]bool{"sizes": f.Sizes == "", "ref-power": f.Power == 0} {
+		if flags.Changed(name) && empty {
+			return fmt.Errorf("--%s needs a value: is a variable of your shell empty?", name)
+		}
 	}
 	if f.file != "" {
 		if err := f.readFile(ctx, flags); err != nil {
