@@ -410,10 +410,10 @@ func TestLive(t *testing.T) {
 func TestLiveClockAhead(t *testing.T) {
 	t.Parallel()
 	l := startLiveAs(t, "root", 30*time.Second)
-	l.run("bob", "sbatch", "--nodes=2", "--exclusive", "--output=/dev/null", "--time=60", "--wrap=sleep 3600") // no node is free
 	p := l.promise("alice", l.Paced(38*time.Second), api.PlanRequest{
 		Job: workload.Request{Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: 120}, Prob: .7, OnMiss: api.OnMissCancel,
 	})
+	l.run("bob", "sbatch", "--nodes=2", "--exclusive", "--output=/dev/null", "--time=60", "--wrap=sleep 3600") // no node is free from now on
 	job := l.submit("alice", p, "true")
 	l.eventually("the job is cancelled", func() bool {
 		shown := l.run("alice", "scontrol", "--oneliner", "show", "job", job)
