@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -102,5 +103,17 @@ func TestReserve(t *testing.T) {
 		if err != nil || !strings.HasSuffix(string(out), "site="+want+"\n") {
 			t.Errorf("the job at %s says %q, %v", want, out, err)
 		}
+	}
+
+	// One site is silent, which takes until the first slots of the other are over.
+	if err := syscall.Kill(beta.VarqdPID(), syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	r, err = alpha.Run(t.Context(), "alice", "varq", "reserve", "--clusters=all", "--latest=now+9minutes", "--min-prob=.5", "--", "sbatch", "--output=/dev/null", script)
+	if err != nil || r.Code != 0 || !strings.Contains(r.Stdout, " on cluster alpha\n") || !strings.Contains(r.Stderr, "site beta: varqd is not reachable") {
+		t.Errorf("while beta is silent: %+v, %v", r, err)
+	}
+	if err := syscall.Kill(beta.VarqdPID(), syscall.SIGCONT); err != nil {
+		t.Fatal(err)
 	}
 }
