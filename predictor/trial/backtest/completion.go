@@ -17,15 +17,15 @@ import (
 // jobs, and what is got by adding a run time to a forecast of the wait, which is a rolling one or the same as that
 // of the first method.
 var Completions = []Maker{
-	{Name: "completion", New: func(c Cluster) Method {
+	{Name: "completion", Cost: blendCost, New: func(c Cluster) Method {
 		p := present(c)
 		return Of(completion.New(p.Present(), p, chance()))
 	}},
-	plusMaker("limit", fromBlend, (*plus).limit),
-	plusMaker("last-two", fromBlend, (*plus).lastTwo),
-	plusMaker("product", fromBlend, (*plus).product),
-	plusMaker("rolling-limit", fromRolling, (*plus).limit),
-	plusMaker("rolling-last-two", fromRolling, (*plus).lastTwo),
+	plusMaker("limit", blendCost, fromBlend, (*plus).limit),
+	plusMaker("last-two", blendCost, fromBlend, (*plus).lastTwo),
+	plusMaker("product", blendCost, fromBlend, (*plus).product),
+	plusMaker("rolling-limit", 1, fromRolling, (*plus).limit),
+	plusMaker("rolling-last-two", 1, fromRolling, (*plus).lastTwo),
 	rollingEndMaker("rolling-log", wholeLog),
 	rollingEndMaker("rolling-queue", eachQueue),
 	rollingEndMaker("rolling-cell", eachCell),
@@ -45,8 +45,8 @@ type plus struct {
 	times completion.RunTimes // nil if the other does not know of run times
 }
 
-func plusMaker(name string, from func(Cluster) *plus, add func(*plus, *forecast.Question, score.Prediction) score.Prediction) Maker {
-	return Maker{name, true, func(c Cluster) Method {
+func plusMaker(name string, cost float64, from func(Cluster) *plus, add func(*plus, *forecast.Question, score.Prediction) score.Prediction) Maker {
+	return Maker{name, true, cost, func(c Cluster) Method {
 		p := from(c)
 		p.name, p.add, p.users = name, add, map[string]int32{}
 		return p
@@ -61,7 +61,7 @@ func fromBlend(c Cluster) *plus {
 func fromRolling(Cluster) *plus { return &plus{Method: newBaseline("", eachCell, newRolling)} }
 
 func rollingEndMaker(name string, s scope) Maker {
-	return Maker{name, true, func(Cluster) Method {
+	return Maker{name, true, 1, func(Cluster) Method {
 		b := newBaseline(name, s, newRolling)
 		b.completion = true
 		return b

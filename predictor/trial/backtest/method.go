@@ -38,20 +38,23 @@ type Maker struct {
 	Name string
 	// Baseline says that the Method is a baseline, with which others are compared.
 	Baseline bool
-	New      func(Cluster) Method
+	// Cost is about how much time it takes to learn from a job and to forecast one, in times of what the quickest Method takes. It
+	// matters for what is told of the time left.
+	Cost float64
+	New  func(Cluster) Method
 }
 
 // Methods has all methods. The baselines come last.
 var Methods = []Maker{
-	{Name: "blend", New: func(c Cluster) Method {
+	{Name: "blend", Cost: blendCost, New: func(c Cluster) Method {
 		return Of(predictor.Standard(c.Queue, predictor.Options{Background: c.Background}, chance()).Present())
 	}},
-	{Name: "history", New: func(c Cluster) Method {
+	{Name: "history", Cost: 5, New: func(c Cluster) Method {
 		return Of(predictor.History(predictor.Options{Background: c.Background}, chance()).Present())
 	}},
-	{Name: "twin", New: func(c Cluster) Method { return Of(montecarlo.New(c.Queue, 20, chance())) }},
-	{Name: "downey", New: func(c Cluster) Method { return Of(expert.NewDowney(c.Queue)) }},
-	{Name: "qbets", New: func(Cluster) Method { return newQBETS() }},
+	{Name: "twin", Cost: 50, New: func(c Cluster) Method { return Of(montecarlo.New(c.Queue, 20, chance())) }},
+	{Name: "downey", Cost: 1, New: func(c Cluster) Method { return Of(expert.NewDowney(c.Queue)) }},
+	{Name: "qbets", Cost: 4, New: func(Cluster) Method { return newQBETS() }},
 	rollingMaker("rolling-log", wholeLog),
 	rollingMaker("rolling-queue", eachQueue),
 	rollingMaker("rolling-cell", eachCell),
@@ -60,15 +63,18 @@ var Methods = []Maker{
 	binomialMaker("binomial-cell", eachCell),
 }
 
+// blendCost is the Cost of whatever asks a blend.
+const blendCost = 40
+
 // chance returns random numbers with a fixed seed, so that runs can be repeated.
 func chance() *rand.Rand { return rand.New(rand.NewPCG(1, 1)) }
 
 func rollingMaker(name string, s scope) Maker {
-	return Maker{name, true, func(Cluster) Method { return newBaseline(name, s, newRolling) }}
+	return Maker{name, true, 1, func(Cluster) Method { return newBaseline(name, s, newRolling) }}
 }
 
 func binomialMaker(name string, s scope) Maker {
-	return Maker{name, true, func(Cluster) Method {
+	return Maker{name, true, 1, func(Cluster) Method {
 		shared := make(bounds)
 		return newBaseline(name, s, func() *binomial { return &binomial{bounds: shared} })
 	}}

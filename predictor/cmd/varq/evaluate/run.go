@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"path/filepath"
 	"runtime"
-	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -87,22 +86,22 @@ func (e *evaluation) runAll(ctx context.Context, env *cli.Env) ([]*evaluatedLog,
 // with the progress; an error of show ends the scoring.
 func (e *evaluation) score(past *pastJobs, show func(part float64, jobs int) error) (*backtest.Report, error) {
 	reports := make([]*backtest.Report, len(e.makers))
-	var asked atomic.Int64 // by all methods together
 	var workers errgroup.Group
-	workers.SetLimit(runtime.GOMAXPROCS(0))
+	most := runtime.GOMAXPROCS(0)
+	workers.SetLimit(most)
+	pace := newPace(e.makers, most)
 	for i, m := range e.makers {
 		workers.Go(func() (err error) {
 			var q queue.Queue
 			method := m.New(backtest.Cluster{Queue: &q, Background: cli.Background})
 			options := e.options
-			before := 0
+			all := float64(len(past.jobs))
 			options.Progress = func(n int) error {
-				sum := asked.Add(int64(n - before))
-				before = n
-				jobs := float64(sum) / float64(len(e.makers))
-				return show(jobs/float64(len(past.jobs)), int(jobs))
+				part := pace.done(i, m.Cost, float64(n)/all)
+				return show(part, int(part*all))
 			}
 			reports[i], err = backtest.Run(past.jobs, &q, []backtest.Method{method}, options)
+			pace.done(i, m.Cost, 1)
 			return err
 		})
 	}
