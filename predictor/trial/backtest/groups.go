@@ -54,14 +54,14 @@ type group struct{ by, value string }
 
 // ofJob returns the groups that a job belongs to whatever is forecast for it. burst is its place in its burst.
 func ofJob(j *workload.Job, burst int) []group {
-	cell := qbets.Cell(&j.Request)
 	groups := []group{
-		{"month", month(j)},
-		{"queue", eachQueue.class(&j.Request).String()},
-		{"size", qbets.Class{Unit: cell.Unit, Size: cell.Size}.String()},
-		{"limit", qbets.Class{Limit: cell.Limit}.String()},
+		{"limit", qbets.Class{Limit: qbets.Cell(&j.Request).Limit}.String()},
 		{"hour", hours[time.Unix(j.Submit, 0).UTC().Hour()]},
 		{"burst", placeInBurst(burst)},
+	}
+	for _, split := range Splits {
+		value, _ := split.Value(j)
+		groups = append(groups, group{split.Name, value})
 	}
 	if j.User != "" {
 		groups = append(groups, group{"user", j.User})
