@@ -21,6 +21,33 @@ type CalibrationQuery struct {
 type Calibration struct {
 	By   string           `json:"by"` // "partition", "class", "month" or ""
 	Rows []CalibrationRow `json:"rows"`
+	// Worst are the groups of 500 jobs or more for which the quantiles of a forecaster held least as often as they say, by more
+	// than chance; those that are most off first, and at most 12 of each forecaster. As intervals rest on weeks, they are of the
+	// last 90 days, or from Start on if that is earlier. There are none if the query selects a partition or a class.
+	Worst []GroupCoverage `json:"worst,omitempty"`
+}
+
+// GroupCoverage is how often the quantiles of a forecaster held for jobs that have one property in common.
+type GroupCoverage struct {
+	Forecaster string `json:"forecaster"`
+	Of         string `json:"of"` // as in CalibrationRow
+	// By is the property: month, hour, queue, size, limit, user, burst (the place among jobs of the same kind that were submitted
+	// one soon after the other) or width (how many times the .5 quantile the .95 quantile is). Value is what the jobs have in
+	// common. It names a user to herself and to Slurm's operators alone, and is empty to others.
+	By        string         `json:"by"`
+	Value     string         `json:"value"`
+	Jobs      int            `json:"jobs"`
+	Quantiles []HeldQuantile `json:"quantiles"`
+	// Off is the largest distance of a quantile from the interval of what it covered, in standard deviations of one job.
+	Off float64 `json:"off"`
+}
+
+// HeldQuantile is how often a quantile held, with the ends of its interval, as in QuantileCoverage.
+type HeldQuantile struct {
+	Quantile float64 `json:"quantile"`
+	Covered  float64 `json:"covered"`
+	Low      float64 `json:"low"`
+	High     float64 `json:"high"`
 }
 
 // What a CalibrationRow is about.

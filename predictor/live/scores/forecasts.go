@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/binary"
+	"encoding/json"
 	"math"
 
 	"github.com/varq-project/varq/predictor/delay"
@@ -51,11 +52,15 @@ func insertForecast(ctx context.Context, tx *sql.Tx, f *Forecast) error {
 	if !ok {
 		return nil
 	}
+	groups, err := json.Marshal(f.Groups)
+	if err != nil {
+		return err
+	}
 	// An infinite quantile counts as the end of delay's grid.
 	quantile := min(f.Delay.Quantile(score.Levels[len(score.Levels)-1]), delay.At(delay.Points-1))
-	_, err := tx.ExecContext(ctx, `INSERT OR REPLACE INTO forecasts
-		(job, submit, forecaster, eligible, due, partition, class, cdf) VALUES (?,?,?,?,?,?,?,?)`,
-		f.ID, f.Submit, f.Forecaster, f.Eligible, f.Eligible+int64(math.Ceil(quantile)), f.Partition, f.Class, cdf)
+	_, err = tx.ExecContext(ctx, `INSERT OR REPLACE INTO forecasts
+		(job, submit, forecaster, eligible, due, partition, class, cdf, groups) VALUES (?,?,?,?,?,?,?,?,?)`,
+		f.ID, f.Submit, f.Forecaster, f.Eligible, f.Eligible+int64(math.Ceil(quantile)), f.Partition, f.Class, cdf, string(groups))
 	return err
 }
 
@@ -69,7 +74,7 @@ func deleteForecasts(ctx context.Context, tx *sql.Tx, job Job) error {
 const theseForecasts = ` FROM forecasts WHERE job = ? AND submit = ? AND (forecaster = ?) = ?`
 
 func forecastsOf(ctx context.Context, tx *sql.Tx, job Job, ofEnd bool) ([]Forecast, error) {
-	rows, err := tx.QueryContext(ctx, `SELECT forecaster, eligible, partition, class, cdf`+theseForecasts+` ORDER BY forecaster`,
+	rows, err := tx.QueryContext(ctx, `SELECT forecaster, eligible, partition, class, cdf, groups`+theseForecasts+` ORDER BY forecaster`,
 		job.ID, job.Submit, completion.Name, ofEnd)
 	if err != nil {
 		return nil, err
@@ -78,8 +83,11 @@ func forecastsOf(ctx context.Context, tx *sql.Tx, job Job, ofEnd bool) ([]Foreca
 	var list []Forecast
 	for rows.Next() {
 		f := Forecast{Job: job}
-		var cdf []byte
-		if err := rows.Scan(&f.Forecaster, &f.Eligible, &f.Partition, &f.Class, &cdf); err != nil {
+		var cdf, groups []byte
+		if err := rows.Scan(&f.Forecaster, &f.Eligible, &f.Partition, &f.Class, &cdf, &groups); err != nil {
+			return nil, err
+		}
+		if err := json.Unmarshal(groups, &f.Groups); err != nil {
 			return nil, err
 		}
 		if decode(cdf, &f.Delay) {

@@ -13,6 +13,7 @@ import (
 	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/forecast/completion"
 	"github.com/varq-project/varq/predictor/forecast/score"
+	"github.com/varq-project/varq/predictor/forecast/score/group"
 	"github.com/varq-project/varq/predictor/live/sqlitefile"
 )
 
@@ -46,6 +47,8 @@ type Forecast struct {
 	Forecaster string
 	Partition  string
 	Class      string // the class of jobs, as score.PublicClass names it
+	// Groups are those of the job, in which it is counted how often quantiles hold.
+	Groups []group.Group
 	// Delay is the time from Eligible until the job's start or, if OfEnd(Forecaster), its end.
 	Delay delay.Distribution
 }
@@ -97,17 +100,18 @@ func (s *Store) Score(ctx context.Context, c Changes, r *rand.Rand) (score.Table
 	var ranks []Rank
 	err := s.db.Write(ctx, func(tx *sql.Tx) error {
 		scored, ranks = score.Table{}, nil
+		held := held{}
 		err := insertForecasts(ctx, tx, c.Begun, mostForecasts)
 		if err != nil {
 			return err
 		}
 		for _, o := range c.Started {
-			if ranks, err = scoreJob(ctx, tx, scored, o, false, r, ranks); err != nil {
+			if ranks, err = scoreJob(ctx, tx, scored, held, o, false, r, ranks); err != nil {
 				return err
 			}
 		}
 		for _, o := range c.Ended {
-			if _, err = scoreJob(ctx, tx, scored, o, true, r, nil); err != nil {
+			if _, err = scoreJob(ctx, tx, scored, held, o, true, r, nil); err != nil {
 				return err
 			}
 		}
@@ -117,6 +121,9 @@ func (s *Store) Score(ctx context.Context, c Changes, r *rand.Rand) (score.Table
 			}
 		}
 		if err := addSums(ctx, tx, scored); err != nil {
+			return err
+		}
+		if err := held.store(ctx, tx); err != nil {
 			return err
 		}
 		return prune(ctx, tx, c.Begun)
@@ -132,9 +139,9 @@ func (s *Store) Score(ctx context.Context, c Changes, r *rand.Rand) (score.Table
 	return scored, nil
 }
 
-// scoreJob adds the scores of the forecasts of a job's end or, if not ofEnd, of its wait to sums, and
+// scoreJob adds the scores of the forecasts of a job's end or, if not ofEnd, of its wait to sums and held, and
 // deletes these forecasts. It appends the ranks to ranks.
-func scoreJob(ctx context.Context, tx *sql.Tx, sums score.Table, o Outcome, ofEnd bool, r *rand.Rand, ranks []Rank) ([]Rank, error) {
+func scoreJob(ctx context.Context, tx *sql.Tx, sums score.Table, held held, o Outcome, ofEnd bool, r *rand.Rand, ranks []Rank) ([]Rank, error) {
 	forecasts, err := forecastsOf(ctx, tx, o.Job, ofEnd)
 	if err != nil {
 		return ranks, err
@@ -145,6 +152,7 @@ func scoreJob(ctx context.Context, tx *sql.Tx, sums score.Table, o Outcome, ofEn
 			key := score.Key{Day: score.Day(f.Eligible), Forecaster: f.Forecaster, Partition: f.Partition, Class: f.Class}
 			seconds, v := float64(o.At-o.Eligible), r.Float64()
 			sums.At(key).Add(&f.Delay, seconds, v)
+			held.add(f, seconds, v)
 			ranks = append(ranks, Rank{f.Forecaster, f.Eligible, f.Delay.PIT(seconds, v)})
 		}
 	}
@@ -164,6 +172,7 @@ func prune(ctx context.Context, tx *sql.Tx, begun []Forecast) error {
 	}{
 		{`DELETE FROM coverage WHERE day < ?`, today - mostDays},
 		{`DELETE FROM reliability WHERE day < ?`, today - mostDays},
+		{`DELETE FROM held WHERE day < ?`, today - GroupDays},
 		{`DELETE FROM forecasts WHERE eligible < ?`, (today - mostAge) * 86400},
 	} {
 		if _, err := tx.ExecContext(ctx, old.statement, old.before); err != nil {

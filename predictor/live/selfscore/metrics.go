@@ -56,7 +56,7 @@ func (m *Metrics) count(scored score.Table) {
 	}
 }
 
-// ReadCalibration is Reader.Calibration.
+// ReadCalibration is Reader.Rows.
 type ReadCalibration func(context.Context, api.CalibrationQuery) (api.Calibration, error)
 
 // collector collects the calibration of each forecaster.

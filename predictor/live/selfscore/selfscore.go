@@ -26,16 +26,19 @@
 package selfscore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/score"
+	"github.com/varq-project/varq/predictor/forecast/score/group"
 	"github.com/varq-project/varq/predictor/live/scores"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/workload"
@@ -79,6 +82,7 @@ type Scorer struct {
 	mu       sync.Mutex
 	unscored map[scores.Job]scores.Open // jobs with stored forecasts
 	waits    Waits
+	bursts   group.Bursts
 	driftDay int64 // day on which drifts were last logged
 }
 
@@ -100,7 +104,7 @@ func (s *Scorer) ObserveQueue(ctx context.Context, queue []slurm.QueueEntry, now
 	defer s.mu.Unlock()
 	var c scores.Changes
 	for _, j := range s.begun(queue, now) {
-		c.Begun = append(c.Begun, s.ask(ctx, j)...)
+		c.Begun = append(c.Begun, s.ask(ctx, j.QueueEntry, j.place)...)
 	}
 	asked := map[scores.Job]bool{}
 	for i := range c.Begun {
@@ -174,10 +178,23 @@ func hasEnded(j *workload.Job) bool {
 	return j.Start != 0 && j.End >= j.Start && j.State != workload.Requeued && !j.Evicted
 }
 
+// begun is a job whose wait has begun, and its place in its burst.
+type begun struct {
+	*slurm.QueueEntry
+	place int
+}
+
 // begun returns the jobs whose waits have begun since the last snapshot, or a sample of Most
 // of these jobs.
-func (s *Scorer) begun(queue []slurm.QueueEntry, now int64) []*slurm.QueueEntry {
-	jobs := s.waits.Begun(queue, now)
+func (s *Scorer) begun(queue []slurm.QueueEntry, now int64) []begun {
+	var jobs []begun
+	for _, j := range s.waits.Begun(queue, now) {
+		jobs = append(jobs, begun{QueueEntry: j})
+	}
+	slices.SortFunc(jobs, func(a, b begun) int { return cmp.Or(cmp.Compare(a.Submit, b.Submit), cmp.Compare(a.ID, b.ID)) })
+	for i := range jobs {
+		jobs[i].place = s.bursts.Place(&jobs[i].Job)
+	}
 	if len(jobs) > s.Most {
 		s.Rand.Shuffle(len(jobs), func(i, k int) { jobs[i], jobs[k] = jobs[k], jobs[i] })
 		jobs = jobs[:s.Most]
@@ -214,9 +231,9 @@ func (s *Waits) Begun(queue []slurm.QueueEntry, now int64) []*slurm.QueueEntry {
 // maxClass is the greatest length of a class's name, in bytes.
 const maxClass = 200
 
-// ask asks all forecasters about j, whose wait has begun, and returns their forecasts.
-func (s *Scorer) ask(ctx context.Context, j *slurm.QueueEntry) []scores.Forecast {
-	q := forecast.AtSubmission(&j.Job)
+// ask asks all forecasters about j, whose wait has begun, at a place in its burst, and returns their forecasts.
+func (s *Scorer) ask(ctx context.Context, j *slurm.QueueEntry, place int) []scores.Forecast {
+	q, groups := forecast.AtSubmission(&j.Job), group.Of(&j.Job, place)
 	var list []scores.Forecast
 	for _, a := range s.Ask(ctx, &q) {
 		class := score.PublicClass(a.Class)
@@ -225,7 +242,7 @@ func (s *Scorer) ask(ctx context.Context, j *slurm.QueueEntry) []scores.Forecast
 		}
 		list = append(list, scores.Forecast{
 			Job: idOf(&j.Job), Eligible: j.Eligible,
-			Forecaster: a.Forecaster, Partition: j.Partition, Class: class, Delay: a.Wait,
+			Forecaster: a.Forecaster, Partition: j.Partition, Class: class, Groups: groups, Delay: a.Wait,
 		})
 	}
 	return list

@@ -7,6 +7,7 @@ import (
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/qbets"
 	"github.com/varq-project/varq/predictor/forecast/score"
+	"github.com/varq-project/varq/predictor/forecast/score/group"
 	"github.com/varq-project/varq/predictor/stats"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -30,7 +31,7 @@ func (s scope) class(r *workload.Request) qbets.Class {
 	case eachCell:
 		return qbets.Cell(r)
 	case eachQueue:
-		return qbets.Class{Partition: r.Partition, QOS: r.QOS}
+		return group.Queue(r)
 	default:
 		return qbets.Class{}
 	}

@@ -9,12 +9,11 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
-	"time"
 
 	"github.com/varq-project/varq/predictor/cluster/queue"
 	"github.com/varq-project/varq/predictor/forecast"
-	"github.com/varq-project/varq/predictor/forecast/qbets"
 	"github.com/varq-project/varq/predictor/forecast/score"
+	"github.com/varq-project/varq/predictor/forecast/score/group"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -84,17 +83,13 @@ type Split struct {
 
 // Splits has all splits.
 var Splits = []Split{
-	{"queue", func(j *workload.Job) (string, int64) { return eachQueue.class(&j.Request).String(), 0 }},
-	{"month", func(j *workload.Job) (string, int64) { return month(j), 0 }},
+	{"queue", func(j *workload.Job) (string, int64) { return group.Queue(&j.Request).String(), 0 }},
+	{"month", func(j *workload.Job) (string, int64) { return group.Month(j.Submit), 0 }},
 	{"size", func(j *workload.Job) (string, int64) {
-		cell := qbets.Cell(&j.Request)
-		size := qbets.Class{Unit: cell.Unit, Size: cell.Size}
+		size := group.Size(&j.Request)
 		return size.String(), int64(size.Unit)<<32 + size.Size.Above
 	}},
 }
-
-// month returns the month of the submission in UTC, such as "2006-01".
-func month(j *workload.Job) string { return time.Unix(j.Submit, 0).UTC().Format("2006-01") }
 
 // ErrNoJobs is the error of Run if no job of the log has started.
 var ErrNoJobs = errors.New("no job that started")
@@ -107,7 +102,7 @@ const progressEvery = 256
 // up to date, which the methods may read. The error is ErrNoJobs or an error of
 // Options.Progress.
 func Run(jobs []workload.Job, q *queue.Queue, methods []Method, o Options) (*Report, error) {
-	r := &runner{options: &o, methods: methods, replies: make([]reply, len(methods)), bursts: bursts{}, fallback: newBaseline("", wholeLog, newRolling)}
+	r := &runner{options: &o, methods: methods, replies: make([]reply, len(methods)), fallback: newBaseline("", wholeLog, newRolling)}
 	r.fallback.completion = o.Completion
 	for i := range jobs {
 		if jobs[i].Start > 0 && jobs[i].End > 0 {
@@ -120,7 +115,7 @@ func Run(jobs []workload.Job, q *queue.Queue, methods []Method, o Options) (*Rep
 	r.warmup /= 10
 	r.whole = r.newSums("", "")
 	for _, t := range r.whole.tallies {
-		t.groups = map[group]*groupTally{}
+		t.groups = group.Tallies{}
 	}
 	for range o.By {
 		r.splits = append(r.splits, make(map[string]*sums))
@@ -142,7 +137,7 @@ type runner struct {
 	replies  []reply // to the present question, by method
 	warmup   int     // jobs
 	asked    int     // jobs
-	bursts   bursts
+	bursts   group.Bursts
 	fallback *baseline[*rolling] // see Score
 	whole    *sums
 	splits   []map[string]*sums // by Split and value
@@ -172,13 +167,13 @@ func (r *runner) ask(j *workload.Job) error {
 			return err
 		}
 	}
-	place := r.bursts.place(j)
+	place := r.bursts.Place(j)
 	wait, ok := outcomeOf(r.options.Completion)(j)
 	if r.asked <= r.warmup || !ok {
 		return nil
 	}
 	question := forecast.AtSubmission(j)
-	o := outcome{wait: float64(wait), week: score.Week(score.Day(question.Submit)), month: month(j), v: uniform(j), groups: ofJob(j, place)}
+	o := outcome{wait: float64(wait), week: score.Week(score.Day(question.Submit)), month: group.Month(j.Submit), v: uniform(j), groups: group.Of(j, place)}
 	if o.fallback, _ = r.fallback.Predict(&question); o.fallback == nil {
 		o.fallback = newRolling()
 	}

@@ -1,6 +1,9 @@
 package backtest
 
-import "github.com/varq-project/varq/predictor/forecast/score"
+import (
+	"github.com/varq-project/varq/predictor/forecast/score"
+	"github.com/varq-project/varq/predictor/forecast/score/group"
+)
 
 // Score has the scores of one method on a log, or on a part of it.
 //
@@ -29,7 +32,7 @@ type Score struct {
 	Months []Month `json:"months"`
 	// Worst has the groups of jobs of which the coverage is most off its quantile, those first, without those that may be off
 	// by chance. Scores of a part of a log have none.
-	Worst []Group `json:"worst,omitempty"`
+	Worst []group.Coverage `json:"worst,omitempty"`
 }
 
 // QuantileScore is how well one quantile was forecast.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/varq-project/varq/predictor/forecast/score"
+	"github.com/varq-project/varq/predictor/forecast/score/group"
 	"github.com/varq-project/varq/predictor/stats"
 )
 
@@ -16,7 +17,7 @@ type outcome struct {
 	month    string           // of the submission
 	v        float64          // from [0,1), uniform: ranks ties
 	fallback score.Prediction // for the methods without a number
-	groups   []group          // of the job
+	groups   []group.Group    // of the job
 }
 
 // reply is the forecast of a method for a job, as far as it is scored.
@@ -55,7 +56,7 @@ type tally struct {
 	reliability    score.Reliability
 	promises       [len(Promised)]promiseTally
 	months         map[string]*monthTally
-	groups         map[group]*groupTally // nil in tallies of parts
+	groups         group.Tallies // nil in tallies of parts
 }
 
 type quantileTally struct {
@@ -139,6 +140,16 @@ func (t *tally) add(o *outcome, r *reply) {
 	}
 }
 
+// addGroups counts the quantiles that were said of a job in each of its groups.
+func (t *tally) addGroups(o *outcome, said []score.Quantile) {
+	for _, g := range o.groups {
+		t.groups.At(g, len(said)).Add(o.week, said)
+	}
+	if g, ok := group.OfForecast(said); ok {
+		t.groups.At(g, len(said)).Add(o.week, said)
+	}
+}
+
 // score returns the Score of a method. mean is the mean wait of the jobs, in seconds.
 func (t *tally) score(method string, mean float64) Score {
 	jobs := float64(max(1, t.jobs))
@@ -183,7 +194,7 @@ func (t *tally) score(method string, mean float64) Score {
 		}
 		s.Months = append(s.Months, m)
 	}
-	s.Worst = t.worst()
+	s.Worst = group.Worst(t.groups, t.options.Quantiles)
 	return s
 }
 

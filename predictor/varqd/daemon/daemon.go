@@ -181,11 +181,11 @@ func New(o Options) (_ *Daemon, err error) {
 		Grace: c.Watch.Grace.Seconds(), Log: o.Log, Metrics: keeper.NewMetrics(registry),
 	})
 	d.resizer = resize.New(resize.Options{Store: d.resizes, Slurm: o.Slurm, Sizer: d.keeper, Shadow: watching, Now: now, Log: o.Log})
-	scored := selfscore.Reader{Scores: d.scores, Now: now}
+	scored := selfscore.Reader{Scores: d.scores, Now: now, Operator: d.keeper.Operator}
 	d.scorer, err = selfscore.New(context.Background(), selfscore.Options{
 		Store: d.scores, Ask: d.ask, Most: mostScored, Rand: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
-		Ranked: d.learnDelay, Calibration: scored.Calibration, Log: o.Log,
-		Metrics: selfscore.NewMetrics(registry, scored.Calibration, now, o.Log),
+		Ranked: d.learnDelay, Calibration: scored.Rows, Log: o.Log,
+		Metrics: selfscore.NewMetrics(registry, scored.Rows, now, o.Log),
 	})
 	if err != nil {
 		return nil, err

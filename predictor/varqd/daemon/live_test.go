@@ -563,7 +563,7 @@ func TestLiveEnds(t *testing.T) {
 	last := submit(away, "--dependency=afterok:"+first)
 	requeued, cancelled := submit("sleep 1000", "--requeue"), submit("sleep 1000")
 	scored := func(forecaster string) int {
-		c, err := (selfscore.Reader{Scores: l.daemon.scores, Now: l.daemon.clock.now}).Calibration(t.Context(), api.CalibrationQuery{Forecaster: forecaster})
+		c, err := (selfscore.Reader{Scores: l.daemon.scores, Now: l.daemon.clock.now}).Rows(t.Context(), api.CalibrationQuery{Forecaster: forecaster})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -496,7 +496,7 @@ func (h *handler) calibration(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	calibration, err := h.service.Calibration(r.Context(), q)
+	calibration, err := h.service.Calibration(r.Context(), r.user, q)
 	if err != nil {
 		return err
 	}

