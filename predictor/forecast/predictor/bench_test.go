@@ -13,9 +13,9 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// crowd passes this many past jobs, of 200 users, to an observer. Then 1,000 jobs wait and
-// 500 run. It returns a similar job that is submitted next.
-func crowd(q *queue.Queue, past int, o forecast.Observer) workload.Job {
+// crowd passes this many past jobs, of 200 users, to an observer. Then some jobs wait and
+// others run. It returns a similar job that is submitted next.
+func crowd(q *queue.Queue, past, waiting, running int, o forecast.Observer) workload.Job {
 	random := rand.New(rand.NewPCG(1, 1))
 	now := int64(1_000_000_000)
 	next := func(id int) workload.Job {
@@ -24,7 +24,7 @@ func crowd(q *queue.Queue, past int, o forecast.Observer) workload.Job {
 		j.Partition, j.CPUs, j.Limit = "batch", 1<<random.IntN(8), 1800<<random.IntN(6)
 		return j
 	}
-	jobs := make([]workload.Job, past, past+1500)
+	jobs := make([]workload.Job, past, past+waiting+running)
 	for i := range jobs {
 		now += random.Int64N(200)
 		j := next(i)
@@ -32,11 +32,11 @@ func crowd(q *queue.Queue, past int, o forecast.Observer) workload.Job {
 		j.End = j.Start + 1 + random.Int64N(j.Limit)
 		jobs[i] = j
 	}
-	for i := range 1500 {
+	for i := range waiting + running {
 		now += random.Int64N(20)
 		j := next(past + i)
 		j.State = workload.Pending
-		if i%3 == 0 {
+		if i*running/(waiting+running) != (i+1)*running/(waiting+running) {
 			j.Start, j.State = now, workload.Running
 		}
 		jobs = append(jobs, j)
@@ -56,7 +56,7 @@ func crowd(q *queue.Queue, past int, o forecast.Observer) workload.Job {
 func BenchmarkDowney(b *testing.B) {
 	var q queue.Queue
 	f := expert.NewDowney(&q)
-	j := crowd(&q, 5000, f)
+	j := crowd(&q, 5000, 1000, 500, f)
 	question := forecast.AtSubmission(&j)
 	var a forecast.Answer
 	b.ReportAllocs()
@@ -72,7 +72,7 @@ func BenchmarkDowney(b *testing.B) {
 func BenchmarkQuantile(b *testing.B) {
 	var q queue.Queue
 	p := History(Options{}, rand.New(rand.NewPCG(1, 1)))
-	j := crowd(&q, 20_000, p)
+	j := crowd(&q, 20_000, 1000, 500, p)
 	question := forecast.AtSubmission(&j)
 	var a forecast.Answer
 	b.ReportAllocs()
@@ -89,7 +89,7 @@ func BenchmarkQuantile(b *testing.B) {
 func BenchmarkUpdate(b *testing.B) {
 	var q queue.Queue
 	p := Standard(&q, Options{}, rand.New(rand.NewPCG(1, 1)))
-	j := crowd(&q, 20_000, p)
+	j := crowd(&q, 20_000, 1000, 500, p)
 	var starts time.Duration
 	n := 0
 	b.ReportAllocs()
@@ -114,26 +114,30 @@ func BenchmarkUpdate(b *testing.B) {
 }
 
 // BenchmarkPlan measures the forecasts for one plan, by the forecaster of varqd: submissions
-// every 30 s of 12 hours, with limits that fall. 1,000 jobs wait and 500 run, after 20,000
-// past jobs. A longer past would make no difference, because the memory of the forecasters
-// is bounded, and full by then.
+// every 30 s of 12 hours, with limits that fall, where 1,000 jobs wait and 500 run, and at a big
+// site, where 20,000 wait and 5,000 run. Before there were 20,000 past jobs. A longer past would make
+// no difference, because the memory of the forecasters is bounded, and full by then.
 func BenchmarkPlan(b *testing.B) {
-	var q queue.Queue
-	p := Standard(&q, Options{}, rand.New(rand.NewPCG(1, 1)))
-	j := crowd(&q, 20_000, p)
-	const deadline = 12 * 3600
-	candidates := make([]workload.Candidate, 0, deadline/30)
-	estimates := make([]workload.Estimate, deadline/30)
-	var took []time.Duration
-	for now := j.Submit; b.Loop(); now += 30 {
-		candidates = candidates[:0]
-		for at := int64(0); at < deadline; at += 30 {
-			candidates = append(candidates, workload.Candidate{Submit: now + at, Limit: 3600 + deadline - at, Budget: deadline - at})
-		}
-		began := time.Now()
-		Trajectory{p}.Forecast(j.Request, now, candidates, estimates)
-		took = append(took, time.Since(began))
+	for _, size := range []struct{ waiting, running int }{{1000, 500}, {20_000, 5000}} {
+		b.Run(fmt.Sprint(size.waiting), func(b *testing.B) {
+			var q queue.Queue
+			p := Standard(&q, Options{}, rand.New(rand.NewPCG(1, 1)))
+			j := crowd(&q, 20_000, size.waiting, size.running, p)
+			const deadline = 12 * 3600
+			candidates := make([]workload.Candidate, 0, deadline/30)
+			estimates := make([]workload.Estimate, deadline/30)
+			var took []time.Duration
+			for now := j.Submit; b.Loop(); now += 30 {
+				candidates = candidates[:0]
+				for at := int64(0); at < deadline; at += 30 {
+					candidates = append(candidates, workload.Candidate{Submit: now + at, Limit: 3600 + deadline - at, Budget: deadline - at})
+				}
+				began := time.Now()
+				Trajectory{p}.Forecast(j.Request, now, candidates, estimates)
+				took = append(took, time.Since(began))
+			}
+			slices.Sort(took)
+			b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "p99-ms")
+		})
 	}
-	slices.Sort(took)
-	b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "p99-ms")
 }
