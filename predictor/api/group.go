@@ -39,8 +39,20 @@ type GroupMember struct {
 	// Plan is the member's promise, and Job its job. A quote needs neither.
 	Plan string `json:"plan,omitempty"`
 	Job  int64  `json:"job,omitempty"`
-	// Prob is the forecast of its site that it starts by the group's deadline.
+	// Prob is the forecast of its site that it starts by the group's deadline, MostMemberProb at most.
 	Prob float64 `json:"prob"`
+}
+
+// MostMemberProb is the greatest probability of a member: nothing is certain.
+const MostMemberProb = .9999
+
+// MemberPromise is what a site's varqd has promised of a job that is a member of a group. Whatever else the group says of it
+// is not so, and the group is given up.
+type MemberPromise struct {
+	Plan string `json:"plan"`
+	// Prob is that of GroupMember, and GroupProb the probability that the site lets the group have, as in Plan. 0 is not known.
+	Prob      float64 `json:"prob"`
+	GroupProb float64 `json:"group_prob"`
 }
 
 // GroupRequest asks for a group, or for its probability.
@@ -122,6 +134,8 @@ type GroupClaim struct {
 	Withdrawn bool `json:"withdrawn,omitempty"`
 	Missed    bool `json:"missed,omitempty"`
 	Held      bool `json:"held,omitempty"`
+	// Promise is that of the member, if its site's varqd asks.
+	Promise MemberPromise `json:"promise,omitzero"`
 }
 
 // GroupsQuery asks the home of groups what has become of them. Another site's varqd asks, or their user.
@@ -129,6 +143,8 @@ type GroupsQuery struct {
 	Groups []string `json:"groups"`
 	// Members asks for the groups' members, too.
 	Members bool `json:"members,omitempty"`
+	// Promises are those of the members at the site whose varqd asks.
+	Promises []MemberPromise `json:"promises,omitempty"`
 }
 
 // GroupState is what has become of a group.

@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"slices"
 	"sync"
 
@@ -228,10 +229,11 @@ func (g *Groups) ClaimGroup(ctx context.Context, asker string, c api.GroupClaim)
 	if i < 0 || group.Members[i].Job != c.Job || peer != nil && !peer.has(group.Members[i]) {
 		return api.GateAnswer{}, api.Fault(api.ErrForbidden, ledger.ErrNotOfGroup.Error())
 	}
+	said := []api.MemberPromise{c.Promise}
 	var answer api.GateAnswer
 	if c.Withdrawn || c.Missed || c.Held {
 		_, err := g.Ledger.Decide(ctx, c.Group, func(group *ledger.Group) error {
-			vouch(group, peer)
+			vouch(group, peer, said, g.Now())
 			switch {
 			case c.Missed:
 				miss(group, i)
@@ -244,11 +246,11 @@ func (g *Groups) ClaimGroup(ctx context.Context, asker string, c api.GroupClaim)
 		})
 		return answer, err
 	}
-	if group.Decided != 0 { // for ever
+	if group.Decided != 0 && (peer == nil || group.Members[i].Vouched) { // for ever
 		return claim(group, i, g.Now()), nil
 	}
 	decided, err := g.Ledger.Decide(ctx, c.Group, func(group *ledger.Group) error {
-		vouch(group, peer)
+		vouch(group, peer, said, g.Now())
 		answer = claim(group, i, g.Now())
 		return nil
 	})
@@ -262,12 +264,26 @@ func (g *Groups) ClaimGroup(ctx context.Context, asker string, c api.GroupClaim)
 	return answer, nil
 }
 
-// vouch notes that a peer has asked about a group: so it has a job at the peer's site, with a promise that was confirmed.
-func vouch(group *ledger.Group, peer *Peer) {
-	if peer != nil {
-		group.Vouched = true
+// vouch notes of the members at a peer's site that it has said of them what the group does: so they have jobs there, with promises that
+// were confirmed. A group that says something else of one is given up, unless it is decided.
+func vouch(group *ledger.Group, peer *Peer, said []api.MemberPromise, now int64) {
+	for i := range group.Members {
+		m := &group.Members[i]
+		at := slices.IndexFunc(said, func(p api.MemberPromise) bool { return p.Plan == m.Plan })
+		if peer == nil || !peer.has(*m) || at < 0 || m.Vouched {
+			continue
+		}
+		switch p := said[at]; {
+		case p.GroupProb == 0 || math.Abs(p.Prob-m.Prob) < roundoff && group.Prob < p.GroupProb+roundoff:
+			m.Vouched = true
+		case group.Decided == 0:
+			group.Decided, group.Lost = now, job(m)+" was not promised with the probability that the group has it with"
+		}
 	}
 }
+
+// roundoff is by how much equal probabilities may differ.
+const roundoff = 1e-9
 
 // GroupStates tells what has become of groups. Those that asker may not see, or that there are not, are left out.
 func (g *Groups) GroupStates(ctx context.Context, asker string, q api.GroupsQuery) ([]api.GroupState, error) {
@@ -282,10 +298,12 @@ func (g *Groups) GroupStates(ctx context.Context, asker string, q api.GroupsQuer
 			if group, err = g.expire(ctx, group); err != nil {
 				return nil, err
 			}
-			if peer.concerns(group) && !group.Vouched {
-				if _, err := g.Ledger.Decide(ctx, group.ID, func(group *ledger.Group) error { vouch(group, peer); return nil }); err != nil {
+			if peer.concerns(group) && slices.ContainsFunc(group.Members, func(m ledger.Member) bool { return !m.Vouched && peer.has(m) }) {
+				vouched, err := g.Ledger.Decide(ctx, group.ID, func(group *ledger.Group) error { vouch(group, peer, q.Promises, g.Now()); return nil })
+				if err != nil {
 					return nil, err
 				}
+				group = &vouched
 			}
 			s := state(group)
 			if q.Members {
@@ -329,8 +347,10 @@ func (g *Groups) Tend(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if came, known := outcome(group, now); known {
-			if foreseen(group) && group.Vouched {
+		came, known := outcome(group, now)
+		_, vouched := group.Vouched()
+		if known && (vouched || now > max(group.Deadline, group.Go)+hear) {
+			if foreseen(group) && vouched {
 				g.model.Came(jointly(group).Kind(), group.Joint, came, now)
 			}
 			learnt = append(learnt, group.ID)

@@ -86,10 +86,13 @@ func (h *home) register(kind string, deadline int64) {
 	}
 }
 
-// look has a site ask about the group, as it does at each look while its job waits.
+// promises are what the sites have promised to the members of request and nested.
+var promises = []api.MemberPromise{{Plan: a, Prob: .8, GroupProb: .5}, {Plan: b, Prob: .7, GroupProb: .5}, {Plan: c, Prob: .6, GroupProb: .5}}
+
+// look has the sites ask about the group, as they do at each look while its jobs wait.
 func (h *home) look() {
 	h.t.Helper()
-	if _, err := h.GroupStates(h.t.Context(), "varq", api.GroupsQuery{Groups: []string{group}}); err != nil {
+	if _, err := h.GroupStates(h.t.Context(), "varq", api.GroupsQuery{Groups: []string{group}, Promises: promises}); err != nil {
 		h.t.Fatal(err)
 	}
 }
@@ -578,20 +581,37 @@ func TestHeld(t *testing.T) {
 	h.want(h.ask(b), "lost: job 17 at alpha started first")
 }
 
-// Anybody may register a group of jobs that there are not. It teaches nothing, and counts for nothing, until a site has asked about it.
+// Anybody may register a group of jobs that there are not. It counts for nothing until a site has said that it has promised one of them
+// so, and teaches nothing unless the sites say so of all.
 func TestVouched(t *testing.T) {
-	for _, c := range []struct {
-		name    string
-		ask     func(h *home) error
-		vouched bool
-	}{
-		{"nobody", func(*home) error { return nil }, false},
-		{"its user", func(h *home) error {
-			_, err := h.GroupStates(t.Context(), "alice", api.GroupsQuery{Groups: []string{group}})
+	said := func(of ...api.MemberPromise) func(h *home) error {
+		return func(h *home) error {
+			_, err := h.GroupStates(t.Context(), "varq", api.GroupsQuery{Groups: []string{group}, Promises: of})
 			return err
-		}, false},
-		{"a site", func(h *home) error { h.look(); return nil }, true},
-		{"a job", func(h *home) error { h.ask(a); return nil }, true},
+		}
+	}
+	for _, c := range []struct {
+		name      string
+		ask       func(h *home) error
+		some, all bool
+	}{
+		{"nobody", func(*home) error { return nil }, false, false},
+		{"its user", func(h *home) error {
+			_, err := h.GroupStates(t.Context(), "alice", api.GroupsQuery{Groups: []string{group}, Promises: promises})
+			return err
+		}, false, false},
+		{"a site that has none of them", said(), false, false},
+		{"one site", said(promises[0]), true, false},
+		{"all sites", said(promises...), true, true},
+		{"sites that promised before the group's probability was known", said(api.MemberPromise{Plan: a}, api.MemberPromise{Plan: b}), true, true},
+		{"a job", func(h *home) error {
+			_, err := h.ClaimGroup(t.Context(), "varq", api.GroupClaim{Group: group, Plan: a, Job: jobs[a], User: "alice", Promise: promises[0]})
+			return err
+		}, true, false},
+		{"a job, by its user", func(h *home) error {
+			_, err := h.ClaimGroup(t.Context(), "alice", api.GroupClaim{Group: group, Plan: a, Job: jobs[a], User: "alice", Promise: promises[0]})
+			return err
+		}, false, false},
 	} {
 		h := newHome(t)
 		h.register(api.GroupAny, start+100)
@@ -599,16 +619,68 @@ func TestVouched(t *testing.T) {
 			t.Fatal(err)
 		}
 		found, err := h.Ledger.Groups(t.Context(), group)
-		if err != nil || len(found) != 1 || found[0].Vouched != c.vouched {
-			t.Errorf("%s asks: %+v, %v", c.name, found, err)
+		if err != nil || len(found) != 1 {
+			t.Fatal(found, err)
+		}
+		if some, all := found[0].Vouched(); some != c.some || all != c.all || found[0].Lost != "" {
+			t.Errorf("%s asks: %+v", c.name, found[0])
 		}
 		h.clock.Store(start + 100 + hear + 1)
 		before := h.model.State()
 		if err := h.Tend(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if learnt := !cmp.Equal(before, h.model.State()); learnt != c.vouched {
+		if learnt := !cmp.Equal(before, h.model.State()); learnt != c.all {
 			t.Errorf("%s asks: learnt is %t", c.name, learnt)
 		}
+	}
+}
+
+// A group that says of a member what its site does not, or that is to have more than the site lets it have, is given up.
+func TestGroupsThatSaySomethingElse(t *testing.T) {
+	for name, p := range map[string]api.MemberPromise{
+		"a forecast that is higher": {Plan: a, Prob: .9, GroupProb: .5},
+		"one that is lower":         {Plan: a, Prob: .04, GroupProb: .5},
+		"more than the site's":      {Plan: a, Prob: .8, GroupProb: .4},
+	} {
+		for by, ask := range map[string]func(h *home) error{
+			"a look": func(h *home) error {
+				_, err := h.GroupStates(t.Context(), "varq", api.GroupsQuery{Groups: []string{group}, Promises: []api.MemberPromise{p}})
+				return err
+			},
+			"a claim": func(h *home) error {
+				_, err := h.ClaimGroup(t.Context(), "varq", api.GroupClaim{Group: group, Plan: a, Job: jobs[a], User: "alice", Promise: p})
+				return err
+			},
+		} {
+			h := newHome(t)
+			h.register(api.GroupAny, start+100)
+			if err := ask(h); err != nil {
+				t.Fatal(err)
+			}
+			const lost = "lost: job 17 at alpha was not promised with the probability that the group has it with"
+			h.want(h.ask(a), lost)
+			h.want(h.ask(b), lost)
+			h.clock.Store(start + 100 + hear + 1)
+			before := h.model.State()
+			if err := h.Tend(t.Context()); err != nil || !cmp.Equal(before, h.model.State()) {
+				t.Errorf("%s, by %s: it was learnt from (%v)", name, by, err)
+			}
+		}
+	}
+}
+
+// What is learnt of a group that is decided at once waits until all of its sites have asked.
+func TestLearntOnceAllHaveVouched(t *testing.T) {
+	h := newHome(t)
+	h.register(api.GroupAny, start+100)
+	h.want(h.ask(a), "go")
+	before := h.model.State()
+	if err := h.Tend(t.Context()); err != nil || !cmp.Equal(before, h.model.State()) {
+		t.Errorf("learnt before (%v)", err)
+	}
+	h.look()
+	if err := h.Tend(t.Context()); err != nil || cmp.Equal(before, h.model.State()) {
+		t.Errorf("not learnt after (%v)", err)
 	}
 }

@@ -314,10 +314,10 @@ func (h *fakeHomes) Claim(ctx context.Context, _ string, c api.GroupClaim) (api.
 	return h.ClaimGroup(ctx, "varq", c)
 }
 
-func (h *fakeHomes) States(ctx context.Context, _ string, ids []string) ([]api.GroupState, error) {
+func (h *fakeHomes) States(ctx context.Context, _ string, q api.GroupsQuery) ([]api.GroupState, error) {
 	h.asked++
 	if h.down != nil {
 		return nil, h.down
 	}
-	return h.GroupStates(ctx, "varq", api.GroupsQuery{Groups: ids})
+	return h.GroupStates(ctx, "varq", q)
 }

@@ -68,13 +68,14 @@ func (k *Keeper) noteStart(ctx context.Context, e *ledger.Entry, j *slurm.QueueE
 func workStart(e *ledger.Entry, start int64) int64 { return max(start, e.HoldUntil, e.Progress.Gated) }
 
 // workBegins returns when the work of e's job, which has started, begins or has begun: while it is
-// suspended, varq-wrapper cannot let it. It reports false if the job is suspended since before then.
+// suspended, varq-wrapper cannot let it. It reports false if the job is suspended since before then. Slurm tells whole seconds: a
+// job that was suspended in the second in which its work begins had begun, as that takes varq-wrapper a fraction of it.
 func workBegins(e *ledger.Entry, j *slurm.QueueEntry) (at int64, ok bool) {
 	at = workStart(e, j.Start)
 	switch {
-	case j.Suspended && j.SuspendTime <= at:
+	case j.Suspended && j.SuspendTime < at:
 		return 0, false
-	case !j.Suspended && j.SuspendTime > at && j.Start+j.RanBefore <= at: // it has been resumed
+	case !j.Suspended && j.SuspendTime > at && j.Start+j.RanBefore < at: // it has been resumed
 		at = j.SuspendTime
 	}
 	return at, true

@@ -20,7 +20,7 @@ type Homes interface {
 	// Claim asks whether the work of a member of a group may begin.
 	Claim(ctx context.Context, home string, c api.GroupClaim) (api.GateAnswer, error)
 	// States asks what has become of groups. Those that the home does not know are left out.
-	States(ctx context.Context, home string, groups []string) ([]api.GroupState, error)
+	States(ctx context.Context, home string, q api.GroupsQuery) ([]api.GroupState, error)
 }
 
 // checkHome returns a fault if the group of a request cannot be that of a promise.
@@ -54,7 +54,7 @@ func (k *Keeper) Gate(ctx context.Context, user string, g api.Gate) (api.GateAns
 	case e.Job == 0, unconfirmed(e):
 		return lost("the promise was %s", notConfirmed)
 	}
-	answer, err := k.Homes.Claim(ctx, e.Home, api.GroupClaim{Group: e.Group, Plan: e.ID, Job: e.Job, User: user})
+	answer, err := k.Homes.Claim(ctx, e.Home, claimOf(e))
 	if err != nil && api.Refused(err) {
 		answer, err = lost("its group is refused: %v", err)
 	}
@@ -68,6 +68,16 @@ func (k *Keeper) Gate(ctx context.Context, user string, g api.Gate) (api.GateAns
 		}
 	}
 	return answer, nil
+}
+
+// claimOf returns the claim of e's job to the home of its group.
+func claimOf(e *ledger.Entry) api.GroupClaim {
+	return api.GroupClaim{Group: e.Group, Plan: e.ID, Job: e.Job, User: e.User, Promise: memberPromise(e)}
+}
+
+// memberPromise returns what is promised of e's job as a member of its group.
+func memberPromise(e *ledger.Entry) api.MemberPromise {
+	return api.MemberPromise{Plan: e.ID, Prob: min(e.Estimate, api.MostMemberProb), GroupProb: e.GroupProb}
 }
 
 // gateWaits bounds how long the answer to who asks at the gate waits until it is written down.
@@ -137,24 +147,33 @@ func (k *Keeper) askHomes(ctx context.Context, now int64) error {
 	if err != nil {
 		return err
 	}
-	byHome := map[string][]string{}
+	byHome := map[string]*api.GroupsQuery{}
 	for i := range entries {
-		if e := &entries[i]; e.Job != 0 && !unconfirmed(e) && e.Progress.Gate == "" && len(byHome[e.Home]) < api.MaxGroupsAsked {
-			byHome[e.Home] = append(byHome[e.Home], e.Group)
+		e := &entries[i]
+		if e.Job == 0 || unconfirmed(e) || e.Progress.Gate != "" {
+			continue
+		}
+		q := byHome[e.Home]
+		if q == nil {
+			q = &api.GroupsQuery{}
+			byHome[e.Home] = q
+		}
+		if len(q.Groups) < api.MaxGroupsAsked {
+			q.Groups, q.Promises = append(q.Groups, e.Group), append(q.Promises, memberPromise(e))
 		}
 	}
 	answers := make(chan homeAnswer, len(byHome))
 	asking, cancel := context.WithTimeout(ctx, homeTime)
 	defer cancel()
 	asked := 0
-	for home, groups := range byHome {
+	for home, q := range byHome {
 		if k.memory.homePaused(home, now) {
 			continue
 		}
 		asked++
 		go func() {
-			states, err := k.Homes.States(asking, home, groups)
-			answers <- homeAnswer{home, groups, states, err}
+			states, err := k.Homes.States(asking, home, *q)
+			answers <- homeAnswer{home, q.Groups, states, err}
 		}()
 	}
 	for range asked {
@@ -205,7 +224,7 @@ func (k *Keeper) claimUnasked(ctx context.Context, now int64) error {
 			continue
 		}
 		claiming, cancel := context.WithTimeout(ctx, homeTime)
-		answer, err := k.Homes.Claim(claiming, e.Home, api.GroupClaim{Group: e.Group, Plan: e.ID, Job: e.Job, User: e.User})
+		answer, err := k.Homes.Claim(claiming, e.Home, claimOf(e))
 		cancel()
 		switch {
 		case err != nil:
@@ -247,7 +266,7 @@ func (k *Keeper) tellHomes(ctx context.Context, now int64) error {
 	defer cancel()
 	for i := range entries {
 		e := &entries[i]
-		claim := api.GroupClaim{Group: e.Group, Plan: e.ID, Job: e.Job, User: e.User}
+		claim := claimOf(e)
 		switch p := &e.Progress; e.State {
 		case api.StateCancelled:
 			claim.Withdrawn = true

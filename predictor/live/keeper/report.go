@@ -70,7 +70,7 @@ func (k *Keeper) groupPromises(ctx context.Context, user string, q api.Selection
 	var promises []report.Promise
 	for i := range kept {
 		g := &kept[i]
-		if !g.Vouched {
+		if some, _ := g.Vouched(); !some {
 			continue
 		}
 		p := report.Promise{User: g.User, Partition: g.Members[0].Partition, Prob: g.Prob, Estimate: g.Estimate, Deadline: g.Deadline}

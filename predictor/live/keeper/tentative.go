@@ -19,8 +19,8 @@ const notConfirmed = "not confirmed in time"
 
 // Confirm confirms user's tentative promise, and lets its job become eligible when the plan says. To confirm it
 // again changes nothing. If Slurm does not answer, the promise is confirmed nevertheless, and Watch moves the job.
-// A promise whose time is over, that was taken back, or whose job Slurm has lost, cannot be confirmed any more: the
-// fault is ErrConflict, and its job has not started and will not. If it cannot be told now, it is ErrUnavailable.
+// A promise whose time for that or whose deadline is over, that was taken back, or whose job Slurm has lost, cannot be confirmed any
+// more: the fault is ErrConflict, and its job has not started and will not. If it cannot be told now, it is ErrUnavailable.
 func (k *Keeper) Confirm(ctx context.Context, user string, b api.Confirmation) error {
 	e, err := k.planOf(ctx, user, b.Plan)
 	if err != nil {
@@ -50,12 +50,17 @@ func (k *Keeper) Confirm(ctx context.Context, user string, b api.Confirmation) e
 		return nil
 	case !e.Open, e.Job == 0, now > e.Tentative:
 		return errNotConfirmed
+	case now >= e.Deadline():
+		return errConfirmedLate
 	}
 	moving, cancel := context.WithTimeout(context.WithoutCancel(ctx), acceptMoves)
 	defer cancel()
 	j, err := k.Slurm.Job(moving, e.Job)
 	if errors.Is(err, slurm.ErrNotFound) || err == nil && !isJobOf(e, &j.Job) {
 		return api.Fault(api.ErrConflict, fmt.Sprintf("job %d has ended, or Slurm has lost it", e.Job))
+	}
+	if now = k.Now(); now >= e.Deadline() { // Slurm may have taken its time
+		return errConfirmedLate
 	}
 	if err := k.recordConfirmed(ctx, e, now); err != nil {
 		return err
@@ -71,6 +76,9 @@ func (k *Keeper) Confirm(ctx context.Context, user string, b api.Confirmation) e
 
 // errNotConfirmed is the error of a confirmation that comes too late.
 var errNotConfirmed = api.Fault(api.ErrConflict, "the promise was "+notConfirmed+", and is taken back")
+
+// errConfirmedLate is the error of a confirmation that comes after the deadline.
+var errConfirmedLate = api.Fault(api.ErrConflict, "its time is over, so that nothing is promised any more")
 
 // errConfirmed is the error of taking back a promise that was confirmed.
 func errConfirmed(e *ledger.Entry) error {
@@ -104,7 +112,7 @@ func (k *Keeper) release(ctx context.Context, e *ledger.Entry, j *slurm.QueueEnt
 		return nil
 	}
 	k.memory.changeNow(e.ID, now) // the queue was read before
-	return k.changeJob(ctx, e, j, c, trajectory.Submission{Begin: e.BeginTime, Limit: e.Progress.TimeLimit}, "the reservation is confirmed")
+	return k.changeJob(ctx, e, j, c, trajectory.Submission{Begin: max(e.BeginTime, now), Limit: e.Progress.TimeLimit}, "the reservation is confirmed")
 }
 
 // followTentative follows the job of a promise that is not confirmed yet, and cancels it when the time for that is

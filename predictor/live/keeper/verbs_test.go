@@ -285,7 +285,7 @@ func (s *scene) group(w *words) {
 	r := api.GroupRequest{ID: groupID, Kind: w.next(), Deadline: s.time(w.after("by")), Prob: .1}
 	for _, site := range []string{"alpha", "beta"} {
 		if name := w.next(); name != "" {
-			r.Members = append(r.Members, api.GroupMember{Site: site, Plan: s.plans[name].ID, Job: s.number(w.after("as")), Prob: .8})
+			r.Members = append(r.Members, api.GroupMember{Site: site, Plan: s.plans[name].ID, Job: s.number(w.after("as")), Prob: min(s.plans[name].Estimate, api.MostMemberProb)})
 		}
 	}
 	_, err := s.homes.RegisterGroup(s.t.Context(), "alice", r)

@@ -20,8 +20,6 @@ type Group struct {
 	// Prob is the probability that is promised. Independent and Joint are as in api.GroupQuote, and Estimate is Prob there.
 	Prob                         float64
 	Independent, Joint, Estimate float64
-	// Vouched is true once a site's varqd has asked about the group: it has a job there. Anybody may register a group that has none.
-	Vouched bool
 	// Decided is when it was decided what becomes of the group, or 0.
 	Decided int64
 	// Go is when the work of all parts begins, of a group of the kind api.GroupAll.
@@ -40,6 +38,17 @@ type Member struct {
 	Withdrawn bool
 	// Held is true if its user had kept it from starting when the group's deadline passed.
 	Held bool
+	// Vouched is true once its site's varqd has said of it what the group does. Anybody may register a group of jobs that there are not.
+	Vouched bool
+}
+
+// Vouched reports whether sites have vouched for members of the group: for some, so that there are jobs, and for all of them.
+func (g *Group) Vouched() (some, all bool) {
+	all = true
+	for i := range g.Members {
+		some, all = some || g.Members[i].Vouched, all && g.Members[i].Vouched
+	}
+	return some, all
 }
 
 // Parts returns the parts of the group, each as the positions of its members: of these, which are in order, the work of one runs.
@@ -84,7 +93,6 @@ func groupColumns(g *Group) sqlitefile.Columns {
 		{Name: "go", Pointer: &g.Go},
 		{Name: "lost", Pointer: &g.Lost},
 		{Name: "estimate", Pointer: &g.Estimate},
-		{Name: "vouched", Pointer: &g.Vouched},
 	}
 }
 
@@ -100,6 +108,7 @@ func memberColumns(m *Member) sqlitefile.Columns {
 		{Name: "won", Pointer: &m.Won},
 		{Name: "withdrawn", Pointer: &m.Withdrawn},
 		{Name: "held", Pointer: &m.Held},
+		{Name: "vouched", Pointer: &m.Vouched},
 	}
 }
 
@@ -181,8 +190,8 @@ func (l *Ledger) Unlearnt(ctx context.Context, before int64) ([]Group, error) {
 	return list, nil
 }
 
-// Decide changes what is decided of a group, all at once: change sees the group as it is, and sets Decided, Go, Lost, Vouched, and
-// its members' Asked, Won, Withdrawn and Held. If it returns an error, nothing is changed. What Decide returns is on disk; errors are ErrNoGroup, that of change,
+// Decide changes what is decided of a group, all at once: change sees the group as it is, and sets Decided, Go, Lost, and
+// its members' Asked, Won, Withdrawn, Held and Vouched. If it returns an error, nothing is changed. What Decide returns is on disk; errors are ErrNoGroup, that of change,
 // and errors of the file.
 func (l *Ledger) Decide(ctx context.Context, id string, change func(*Group) error) (g Group, err error) {
 	err = l.db.Write(ctx, func(tx *sql.Tx) error {
@@ -198,14 +207,15 @@ func (l *Ledger) Decide(ctx context.Context, id string, change func(*Group) erro
 		if err := change(&g); err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, `UPDATE groups SET decided = ?, go = ?, lost = ?, vouched = ? WHERE id = ?`, g.Decided, g.Go, g.Lost, g.Vouched, id); err != nil {
+		if _, err := tx.ExecContext(ctx, `UPDATE groups SET decided = ?, go = ?, lost = ? WHERE id = ?`, g.Decided, g.Go, g.Lost, id); err != nil {
 			return err
 		}
 		for i, m := range g.Members {
 			if m == found[0].Members[i] {
 				continue
 			}
-			if _, err := tx.ExecContext(ctx, `UPDATE group_members SET asked = ?, won = ?, withdrawn = ?, held = ? WHERE group_id = ? AND plan = ?`, m.Asked, m.Won, m.Withdrawn, m.Held, id, m.Plan); err != nil {
+			if _, err := tx.ExecContext(ctx, `UPDATE group_members SET asked = ?, won = ?, withdrawn = ?, held = ?, vouched = ? WHERE group_id = ? AND plan = ?`,
+				m.Asked, m.Won, m.Withdrawn, m.Held, m.Vouched, id, m.Plan); err != nil {
 				return err
 			}
 		}

@@ -181,9 +181,9 @@ func (o *GroupOptions) request(id string, members []Choice) api.GroupRequest {
 	r := api.GroupRequest{ID: id, Kind: o.Kind, Prob: o.Prob}
 	for i := range members {
 		m := &members[i]
-		member := api.GroupMember{Site: m.Site, Partition: m.Partition, Part: m.Part, Job: m.Job, Prob: min(m.Estimate, mostProb)}
+		member := api.GroupMember{Site: m.Site, Partition: m.Partition, Part: m.Part, Job: m.Job, Prob: min(m.Estimate, api.MostMemberProb)}
 		if m.Plan != nil {
-			member.Plan, member.Prob = m.Plan.ID, min(m.Plan.Estimate, mostProb)
+			member.Plan, member.Prob = m.Plan.ID, min(m.Plan.Estimate, api.MostMemberProb)
 		}
 		r.Deadline = max(r.Deadline, m.Start)
 		r.Members = append(r.Members, member)
@@ -200,9 +200,6 @@ func QuoteGroup(ctx context.Context, home Home, chosen []Choice, o GroupOptions)
 	}
 	return out, err
 }
-
-// mostProb is the greatest probability of a member: nothing is certain.
-const mostProb = .9999
 
 // ReserveGroup submits a job for each of the chosen slots, has the home keep them as a group, and confirms them. If nothing is
 // reserved, nothing is left: what is not confirmed ends by itself, and of a group of the kind api.GroupAll that is

@@ -108,8 +108,7 @@ func (h *homes) Claim(ctx context.Context, home string, c api.GroupClaim) (api.G
 }
 
 // States implements keeper.Homes.
-func (h *homes) States(ctx context.Context, home string, groups []string) ([]api.GroupState, error) {
-	q := api.GroupsQuery{Groups: groups}
+func (h *homes) States(ctx context.Context, home string, q api.GroupsQuery) ([]api.GroupState, error) {
 	if home == "" {
 		return h.own.GroupStates(ctx, h.self, q)
 	}

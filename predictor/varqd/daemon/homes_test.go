@@ -36,7 +36,7 @@ func TestHomes(t *testing.T) {
 		t.Fatal(err)
 	}
 	claim := api.GroupClaim{Group: r.ID, Plan: "aaaaaaaaaaaa", Job: 7, User: "alice"}
-	if states, err := h.States(ctx, "", []string{r.ID}); err != nil || len(states) != 1 || !states[0].Open {
+	if states, err := h.States(ctx, "", api.GroupsQuery{Groups: []string{r.ID}}); err != nil || len(states) != 1 || !states[0].Open {
 		t.Errorf("%v, %v", states, err)
 	}
 	if a, err := h.Claim(ctx, "", claim); err != nil || a.Answer != api.GateGo {
@@ -46,7 +46,7 @@ func TestHomes(t *testing.T) {
 		if a, err := h.Claim(ctx, home, claim); err == nil || api.Refused(err) {
 			t.Errorf("%s: %+v, %v", home, a, err)
 		}
-		if _, err := h.States(ctx, home, []string{r.ID}); err == nil || api.Refused(err) {
+		if _, err := h.States(ctx, home, api.GroupsQuery{Groups: []string{r.ID}}); err == nil || api.Refused(err) {
 			t.Errorf("%s: %v", home, err)
 		}
 	}

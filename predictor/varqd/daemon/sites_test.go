@@ -541,7 +541,7 @@ func TestGroupsOfPeers(t *testing.T) {
 	register("alice", "hhhhhhhhhhhh", "gamma") // no member at beta
 	register("bob", "iiiiiiiiiiii", "beta")    // for whom beta may not speak
 	all := []string{"gggggggggggg", "hhhhhhhhhhhh", "iiiiiiiiiiii"}
-	if states, err := s.beta.homes.States(ctx, "alpha", all); err != nil || len(states) != 1 || states[0].Group != all[0] {
+	if states, err := s.beta.homes.States(ctx, "alpha", api.GroupsQuery{Groups: all}); err != nil || len(states) != 1 || states[0].Group != all[0] {
 		t.Errorf("%+v, %v", states, err)
 	}
 	for name, claim := range map[string]api.GroupClaim{

@@ -46,7 +46,23 @@ func decodeClaim(body []byte) (*api.GroupClaim, error) {
 	if err := checkName("user", c.User); err != nil {
 		return nil, err
 	}
+	if err := checkPromise("promise", c.Promise); err != nil {
+		return nil, err
+	}
 	return c, checkJobOfPlan(c.Plan, c.Job)
+}
+
+// checkPromise returns an error if what is said of a member is no promise. name is that of the field.
+func checkPromise(name string, p api.MemberPromise) error {
+	for _, f := range []struct {
+		name string
+		prob float64
+	}{{"prob", p.Prob}, {"group_prob", p.GroupProb}} {
+		if !(f.prob >= 0 && f.prob < 1) {
+			return field(name+"."+f.name, "%v is not a probability below 1", f.prob)
+		}
+	}
+	return nil
 }
 
 func decodeGroupCancellation(body []byte) (*api.GroupCancellation, error) {
@@ -67,6 +83,14 @@ func decodeGroups(body []byte) (*api.GroupsQuery, error) {
 	}
 	for _, id := range q.Groups {
 		if err := checkGroupID(id); err != nil {
+			return nil, err
+		}
+	}
+	if len(q.Promises) > api.MaxGroupsAsked {
+		return nil, field("promises", "%d are more than %d", len(q.Promises), api.MaxGroupsAsked)
+	}
+	for _, p := range q.Promises {
+		if err := checkPromise("promises", p); err != nil {
 			return nil, err
 		}
 	}
