@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// lead is how many seconds ahead the work of all parts is to begin, once a job of each is there: until
-	// then each has asked again, which they do every second.
+	// lead is how many seconds before the work of all parts begins that is decided: until then each has asked again, which they do
+	// every second. What becomes of a job later stops the others no more, so it is not decided sooner.
 	lead = 5
 	// present is for how many seconds a job that has asked counts as being there: then it has ended, or its node does
 	// not reach the home.
@@ -21,8 +21,8 @@ const (
 // claim decides, of a group that is read and written at once, whether the work of member i may begin now:
 //
 //   - any: that of the first member that asks does, and of no other ever.
-//   - all: once of each part a member has asked within the last present seconds, one of each begins, at the same time: the first
-//     of the part's members that are there. A group of which that is not so api.GroupGrace seconds after its deadline is given up.
+//   - all: once of each part a member has asked within the last present seconds, but not before the deadline is lead seconds away, one of
+//     each begins, at the same time: the first of the part's members that are there. A group of which that is not so api.GroupGrace seconds after its deadline is given up.
 //
 // Who asks again gets the same answer.
 func claim(g *ledger.Group, i int, now int64) api.GateAnswer {
@@ -48,6 +48,9 @@ func claim(g *ledger.Group, i int, now int64) api.GateAnswer {
 
 // decide has one member of each part win, if each has one that is there.
 func decide(g *ledger.Group, now int64) {
+	if g.Kind == api.GroupAll && now < g.Deadline-lead {
+		return
+	}
 	var winners []int
 	for _, part := range g.Parts() {
 		first := slices.IndexFunc(part, func(i int) bool {

@@ -184,12 +184,15 @@ func TestBrokenLedger(t *testing.T) {
 	h.want(h.ask(a), "lost: job 23 at beta started first")
 }
 
-// All begin together once all have asked, at the start at the earliest.
+// All begin together once all have asked, at the start at the earliest. That is decided five seconds before: a job that is cancelled
+// sooner stops the others.
 func TestAllBeginTogether(t *testing.T) {
 	h := newHome(t)
 	h.register(api.GroupAll, start+600)
-	h.clock.Store(start + 590)
+	h.clock.Store(start + 594)
 	h.want(h.ask(a), "wait")
+	h.want(h.ask(b), "wait")
+	h.clock.Store(start + 595)
 	h.want(h.ask(b), "go at +600")
 	h.want(h.ask(a), "go at +600")
 
@@ -516,7 +519,7 @@ func TestTogetherOrNot(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := newHome(t)
 			h.register(api.GroupAll, start+100)
-			h.clock.Store(start + 90)
+			h.clock.Store(start + 95)
 			h.ask(a)
 			h.want(h.ask(b), "go at +100")
 			if c.tell != (api.GroupClaim{}) {

@@ -79,6 +79,11 @@ func (k *Keeper) reservation(e *ledger.Entry) api.Reservation {
 	}
 	r.HeldBefore, r.WorkedBefore = e.Progress.HeldBefore, e.Progress.WorkedBefore
 	r.Ceiling = e.Idle(e.Progress.Earliest)
+	if r.Group != "" && r.HoldUntil != 0 { // of the kind api.GroupAll, whose jobs also wait for one another
+		grace := e.Idle(e.HoldUntil - api.GroupGrace)
+		r.Ceiling.NodeSeconds += grace.NodeSeconds
+		r.Ceiling.BillingSeconds += grace.BillingSeconds
+	}
 	if offer, ok := k.memory.rescue(e.ID); ok && r.State == api.StatePending {
 		r.Rescue = &api.Rescue{Prob: offer.prob, Worst: e.Idle(offer.earliest)}
 	}
