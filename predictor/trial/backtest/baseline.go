@@ -116,17 +116,18 @@ func (b *baseline[P]) Predict(q *forecast.Question) (wait, lower score.Predictio
 	}
 }
 
-// window is the number of waits that a rolling quantile remembers.
+// window is the number of waits that a rolling quantile remembers, if its name tells no other one.
 const window = 300
 
 // rolling has the newest waits. It forecasts that the next wait is distributed like them.
 type rolling struct {
-	ring   [window]uint32 // in the order of arrival
-	next   int            // index of the oldest wait in ring, once ring is full
-	sorted []uint32       // the same waits, ascending
+	most   int      // waits that it has
+	ring   []uint32 // in the order of arrival
+	next   int      // index of the oldest wait in ring, once ring is full
+	sorted []uint32 // the same waits, ascending
 }
 
-func newRolling() *rolling { return &rolling{sorted: make([]uint32, 0, window)} }
+func newRolling() *rolling { return &rolling{most: window} }
 
 // enough returns true: one wait suffices. Falling back to the whole log until there are
 // more waits was worse on each of the real logs tried.
@@ -135,12 +136,14 @@ func (r *rolling) enough() bool { return true }
 func (r *rolling) lower() score.Prediction { return nil }
 
 func (r *rolling) add(wait uint32) {
-	if len(r.sorted) == window {
+	if len(r.ring) < r.most {
+		r.ring = append(r.ring, wait)
+	} else {
 		i, _ := slices.BinarySearch(r.sorted, r.ring[r.next])
 		r.sorted = slices.Delete(r.sorted, i, i+1)
+		r.ring[r.next] = wait
+		r.next = (r.next + 1) % r.most
 	}
-	r.ring[r.next] = wait
-	r.next = (r.next + 1) % window
 	i, _ := slices.BinarySearch(r.sorted, wait)
 	r.sorted = slices.Insert(r.sorted, i, wait)
 }

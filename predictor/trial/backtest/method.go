@@ -55,9 +55,12 @@ var Methods = []Maker{
 	{Name: "twin", Cost: 50, New: func(c Cluster) Method { return Of(montecarlo.New(c.Queue, 20, chance())) }},
 	{Name: "downey", Cost: 1, New: func(c Cluster) Method { return Of(expert.NewDowney(c.Queue)) }},
 	{Name: "qbets", Cost: 4, New: func(Cluster) Method { return newQBETS() }},
-	rollingMaker("rolling-log", wholeLog),
-	rollingMaker("rolling-queue", eachQueue),
-	rollingMaker("rolling-cell", eachCell),
+	rollingMaker("rolling-log", wholeLog, window),
+	rollingMaker("rolling-queue", eachQueue, window),
+	rollingMaker("rolling-cell", eachCell, window),
+	rollingMaker("rolling-cell-30", eachCell, 30),
+	rollingMaker("rolling-cell-100", eachCell, 100),
+	rollingMaker("rolling-cell-1000", eachCell, 1000),
 	binomialMaker("binomial-log", wholeLog),
 	binomialMaker("binomial-queue", eachQueue),
 	binomialMaker("binomial-cell", eachCell),
@@ -69,8 +72,10 @@ const blendCost = 40
 // chance returns random numbers with a fixed seed, so that runs can be repeated.
 func chance() *rand.Rand { return rand.New(rand.NewPCG(1, 1)) }
 
-func rollingMaker(name string, s scope) Maker {
-	return Maker{name, true, 1, func(Cluster) Method { return newBaseline(name, s, newRolling) }}
+func rollingMaker(name string, s scope, most int) Maker {
+	return Maker{name, true, 1, func(Cluster) Method {
+		return newBaseline(name, s, func() *rolling { return &rolling{most: most} })
+	}}
 }
 
 func binomialMaker(name string, s scope) Maker {

@@ -53,8 +53,8 @@ better; and by its width. The probability of a start within a budget of time is
 scored by its Brier score, the less the better, and by its calibration error.
 What the columns mean is told in varq(1).
 
-Rolling and binomial are baselines: the quantiles of the last 300 waits, and upper
-confidence bounds on those of all waits; of the whole log, of the job's queue, or of
+Rolling and binomial are baselines: the quantiles of the last 300 waits, or of as
+many as the name tells, and upper confidence bounds on those of all waits; of the whole log, of the job's queue, or of
 the cell of the queue's jobs with about as many nodes and as much requested time.
 
 With --completion methods forecast when jobs will have ended, and are compared with
