@@ -54,7 +54,7 @@ const absent = math.MaxInt32
 
 // Machine simulates one pool of processors. Tasks never move: each has its place in the queue
 // from the beginning, also before it has come. With n tasks and r running jobs an event costs
-// O(log r + n/blockSize), and blockSize for each block in which a task might start.
+// O(log r + r/chunkSize + n/blockSize), chunkSize, and blockSize for each block in which a task might start.
 //
 // The zero Machine is ready for Load. Each rollout uses the memory of the last one again.
 type Machine struct {
@@ -70,7 +70,7 @@ type Machine struct {
 	coming []int32 // places of the tasks that will come, by time
 
 	running []Running // a heap: the next to end is at index 0
-	planned []release // of the running jobs, ascending
+	planned releases  // of the running jobs
 
 	// shadow is the latest time at which the first task of the queue starts, and extra is
 	// the number of processors that are free beside it then. Both stay known until a job
@@ -88,12 +88,6 @@ type block struct {
 	span int64 // shortest limit
 }
 
-// release is the time at which a job reaches its limit and frees its processors.
-type release struct {
-	at    int64
-	procs int32
-}
-
 // Load begins a rollout at now, with free processors. The running jobs are in the order of
 // Planned, and the tasks in the order of the queue. Coming is the places of the tasks that
 // will come, in the order of their submission; all other tasks wait. Tasks and coming must
@@ -107,9 +101,9 @@ func (c *Machine) Load(b sched.Backfill, now int64, free int32, running []Runnin
 	for i := len(running)/2 - 1; i >= 0; i-- {
 		c.down(i)
 	}
-	c.planned = c.planned[:0]
+	c.planned.clear()
 	for _, o := range running {
-		c.planned = append(c.planned, release{o.Planned, o.Procs})
+		c.planned.add(release{o.Planned, o.Procs})
 	}
 	c.starts, c.need = resize(c.starts, len(tasks)), resize(c.need, len(tasks))
 	for i := range tasks {
@@ -185,16 +179,9 @@ func (c *Machine) first() int {
 // castShadow finds the shadow: the time at which enough running jobs have reached their limits
 // for the first task to start.
 func (c *Machine) castShadow() {
-	need, free := c.need[c.head], c.free
-	c.shadow, c.known = c.now, true
-	for _, r := range c.planned {
-		if free >= need && r.at != c.shadow {
-			break
-		}
-		free += r.procs
-		c.shadow = r.at
-	}
-	c.extra = free - need
+	need := c.need[c.head]
+	shadow, free := c.planned.freed(c.now, c.free, need)
+	c.shadow, c.extra, c.known = shadow, free-need, true
 }
 
 // backfillAll starts, in order, all tasks that do not delay the first one.
@@ -239,22 +226,9 @@ func (c *Machine) start(i int) {
 	}
 	c.free -= t.Procs
 	r := release{c.now + t.Limit, t.Procs}
-	c.planned = slices.Insert(c.planned, c.find(r.at), r)
+	c.planned.add(r)
 	c.running = append(c.running, Running{r.at, c.now + t.Run, t.Procs, int32(i)})
 	c.up(len(c.running) - 1)
-}
-
-// find returns the index of the first release at a time or later.
-func (c *Machine) find(at int64) int {
-	low, high := 0, len(c.planned)
-	for low < high {
-		if mid := (low + high) / 2; c.planned[mid].at < at {
-			low = mid + 1
-		} else {
-			high = mid
-		}
-	}
-	return low
 }
 
 // finish ends the running job with the earliest end.
@@ -264,11 +238,7 @@ func (c *Machine) finish() {
 	c.running[0] = c.running[last]
 	c.running = c.running[:last]
 	c.down(0)
-	i := c.find(o.Planned)
-	for c.planned[i].procs != o.Procs {
-		i++
-	}
-	c.planned = slices.Delete(c.planned, i, i+1)
+	c.planned.remove(release{o.Planned, o.Procs})
 	c.free += o.Procs
 	c.known = false
 	if c.recorder != nil {

@@ -220,12 +220,9 @@ func (m *Model) Predict(c Case, d *delay.Distribution) bool {
 		return false
 	}
 	*d = delay.Distribution{}
+	weight := 1 / float64(len(m.forest.trees))
 	for i := range m.forest.trees {
-		points := m.forest.trees[i].points(c)
-		share := 1 / float64(len(points)*len(m.forest.trees))
-		for _, p := range points {
-			d[p] += share
-		}
+		m.forest.trees[i].add(c, d, weight)
 	}
 	sum := 0.
 	for i := range d {

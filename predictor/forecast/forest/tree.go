@@ -3,6 +3,8 @@ package forest
 import (
 	"math/rand/v2"
 	"slices"
+
+	"github.com/varq-project/varq/predictor/delay"
 )
 
 // tree is a regression tree. Its root is nodes[0].
@@ -10,10 +12,19 @@ type tree struct {
 	nodes  []node
 	leaves []uint8 // delays as indices in delay's grid, leaf by leaf
 	next   []uint8 // by node: the index, within the leaf, of the delay to replace next
+	counts []counts
 }
 
-// node is a fork or, with feature -1, a leaf.
+// counts are how many of the delays of a large leaf are at each point of delay's grid. Where most waits are equal, a leaf may have most
+// cases of its tree.
+type counts [delay.Points]int32
+
+// large is the number of delays from which on a leaf is large.
+const large = 2 * delay.Points
+
+// node is a fork or, with a feature less than 0, a leaf.
 type node struct {
+	// feature is, in a leaf, -1 or, if it is large, -2 minus the index of its counts.
 	feature int32
 	// cut is, in a fork, the largest value of the feature that goes left. In a leaf it is
 	// the median of the targets.
@@ -42,10 +53,19 @@ func (t *tree) leaf(x []float32) int32 {
 // value returns the median of the targets in the leaf that x falls into.
 func (t *tree) value(x []float32) float32 { return t.nodes[t.leaf(x)].cut }
 
-// points returns the delays in the leaf that x falls into.
-func (t *tree) points(x []float32) []uint8 {
+// add adds to d the delays in the leaf that x falls into, which together weigh as much as weight.
+func (t *tree) add(x []float32, d *delay.Distribution, weight float64) {
 	n := &t.nodes[t.leaf(x)]
-	return t.leaves[n.left:n.right]
+	share := weight / float64(n.right-n.left)
+	if n.feature < -1 {
+		for p, count := range t.counts[-2-n.feature] {
+			d[p] += float64(count) * share
+		}
+		return
+	}
+	for _, p := range t.leaves[n.left:n.right] {
+		d[p] += share
+	}
 }
 
 // storeDelays stores in the leaves the delays of the cases that the tree was grown from.
@@ -54,6 +74,16 @@ func (t *tree) storeDelays(g *grower) {
 	for i, s := range g.samples {
 		t.leaves[i] = g.cases.point[s.row]
 	}
+	for i := range t.nodes {
+		if n := &t.nodes[i]; n.feature < 0 && n.right-n.left >= large {
+			n.feature = int32(-2 - len(t.counts))
+			var c counts
+			for _, p := range t.leaves[n.left:n.right] {
+				c[p]++
+			}
+			t.counts = append(t.counts, c)
+		}
+	}
 }
 
 // refresh stores a delay in the leaf that x falls into. It overwrites the delays of the leaf
@@ -61,7 +91,13 @@ func (t *tree) storeDelays(g *grower) {
 func (t *tree) refresh(x []float32, point uint8) {
 	i := t.leaf(x)
 	n, next := &t.nodes[i], &t.next[i]
-	t.leaves[n.left+int32(*next)] = point
+	old := &t.leaves[n.left+int32(*next)]
+	if n.feature < -1 {
+		c := &t.counts[-2-n.feature]
+		c[*old]--
+		c[point]++
+	}
+	*old = point
 	if *next++; int32(*next) == n.right-n.left || *next == 255 {
 		*next = 0
 	}

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/varq-project/varq/predictor/delay"
 )
 
 // some returns n cases, and a grower of all of them. The first features have few different
@@ -113,7 +115,7 @@ func TestLeavesStoreDelays(t *testing.T) {
 		how := growth{least: 4, tries: 3, glance: 64, depth: 7}
 		c, g := some(500, how, rand.New(rand.NewPCG(n, 2)))
 		for i := range c.point {
-			c.point[i] = uint8(i % 251)
+			c.point[i] = uint8(i % 127)
 		}
 		grown := g.tree(how, c.width, c.target)
 		grown.storeDelays(g)
@@ -121,7 +123,8 @@ func TestLeavesStoreDelays(t *testing.T) {
 			t.Fatalf("%d delays of 500 cases", len(grown.leaves))
 		}
 		for i := range c.n {
-			points := grown.points(c.row(i))
+			n := &grown.nodes[grown.leaf(c.row(i))]
+			points := grown.leaves[n.left:n.right]
 			if !slices.Contains(points, c.point[i]) {
 				t.Fatalf("the delay of case %d is not in its leaf", i)
 			}
@@ -155,5 +158,35 @@ func TestRefresh(t *testing.T) {
 	grown.refresh([]float32{1}, 20)
 	if want := []uint8{13, 11, 12, 20, 5}; !slices.Equal(grown.leaves, want) {
 		t.Errorf("leaves %v, want %v", grown.leaves, want)
+	}
+}
+
+// TestLargeLeaves: what a tree adds is what is in the leaf, whether that is large or not, also after new delays have overwritten old ones.
+func TestLargeLeaves(t *testing.T) {
+	random := rand.New(rand.NewPCG(8, 8))
+	how := growth{least: 4, tries: 3, glance: 64, depth: 2}
+	c, g := some(2000, how, random)
+	grown := g.tree(how, c.width, c.target)
+	grown.storeDelays(g)
+	for range 5000 {
+		grown.refresh(c.row(random.IntN(c.n)), uint8(random.IntN(delay.Points)))
+	}
+	sizes := map[bool]int{}
+	for i := range c.n {
+		n := &grown.nodes[grown.leaf(c.row(i))]
+		sizes[n.right-n.left >= large]++
+		var want, got delay.Distribution
+		for _, p := range grown.leaves[n.left:n.right] {
+			want[p] += .5 / float64(n.right-n.left)
+		}
+		grown.add(c.row(i), &got, .5)
+		for p := range want {
+			if math.Abs(got[p]-want[p]) > 1e-12 {
+				t.Fatalf("point %d: %v, want %v", p, got[p], want[p])
+			}
+		}
+	}
+	if sizes[true] == 0 || len(grown.counts) == 0 {
+		t.Errorf("no large leaf among %v", sizes)
 	}
 }

@@ -55,11 +55,15 @@ func busy(waiting, running int) (w *Twin, now int64) {
 	return w, now
 }
 
-// BenchmarkPoint measures a Point by the number of waiting jobs.
+// BenchmarkPoint measures a Point by the number of waiting jobs. Where 20,000 wait, 5,000 run, and otherwise 200.
 func BenchmarkPoint(b *testing.B) {
-	for _, n := range []int{30, 100, 300, 1000} {
+	for _, n := range []int{30, 100, 300, 1000, 20_000} {
+		running := 200
+		if n == 20_000 {
+			running = 5000
+		}
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			w, now := busy(n, 200)
+			w, now := busy(n, running)
 			request := workload.Request{User: "user1", Partition: "batch", Size: workload.Size{CPUs: 64}, Limit: 3600}
 			b.ReportAllocs()
 			for b.Loop() {
