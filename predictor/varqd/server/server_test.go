@@ -21,6 +21,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/sqlitefile"
 	"github.com/varq-project/varq/predictor/varqd/munge"
 )
 
@@ -48,6 +49,8 @@ func (s *fakeService) Plan(ctx context.Context, user string, req *api.PlanReques
 		panic("on purpose")
 	case "broken":
 		return api.PlanAnswer{}, errors.New("secret detail")
+	case "full":
+		return api.PlanAnswer{}, fmt.Errorf("ledger: %w: secret detail", sqlitefile.ErrUnwritten)
 	case "busy":
 		return api.PlanAnswer{}, api.Fault(api.ErrUnavailable, "still loading history: 42%")
 	case "slow":
@@ -467,6 +470,7 @@ func TestErrorsNameTheField(t *testing.T) {
 		{api.PathPlan, `{"x":"` + strings.Repeat("x", maxBody) + `"}`, 413, "larger than"},
 		{api.PathPlan, `{"job":{"partition":"panic"},"begin_by":1800000000}`, 500, "internal error"},
 		{api.PathPlan, `{"job":{"partition":"broken"},"begin_by":1800000000}`, 500, "internal error"},
+		{api.PathPlan, `{"job":{"partition":"full"},"begin_by":1800000000}`, 503, "varqd could not write that down"},
 		{api.PathPlan, `{"job":{"partition":"busy"},"begin_by":1800000000}`, 503, "42%"},
 		{api.PathPlan, `{"begin_by":1800000000,"needs":{"constraint":"ib"}}`, 200, ""},
 		{api.PathPlan, `{"begin_by":1800000000,"needs":{"features":"ib"}}`, 400, "features: no such field"},
