@@ -21,6 +21,10 @@ const (
 	mostSlots   = 10_000
 )
 
+// submissionTime is how far ahead the first slot of a window is that has begun, in seconds: varq reserve tries none whose job cannot be
+// submitted in time.
+const submissionTime = 10
+
 // ahead is for how many seconds Slurm's own reservations are counted as workload.
 const ahead = 366 * 86400
 
@@ -151,7 +155,8 @@ func (p *probe) know(ctx context.Context, partition string) *esr.Knowledge {
 // size adds the slots of a job, or returns why there is none.
 func (p *probe) size(job *workload.Request, needs *workload.Needs, known *esr.Knowledge) string {
 	ends := p.req.Ends(job.Limit)
-	earliest := max(p.req.Earliest, p.now+1)
+	// What has come already is no time to begin at. The first one leaves time to choose and to submit, if the window does.
+	earliest := max(p.req.Earliest, p.now+1, min(p.now+submissionTime, ends-job.Limit))
 	if p.req.Slots == 1 { // the latest
 		earliest = max(earliest, ends-job.Limit)
 	}
