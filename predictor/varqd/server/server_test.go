@@ -484,6 +484,8 @@ func TestErrorsNameTheField(t *testing.T) {
 		{api.PathBind, `{"plan":"aaaaaaaaaaaa","job":1}`, 204, ""},
 		{api.PathProbe, `{"sizes":[{"nodes":4,"limit":3600}],"earliest":1800000000,"latest":1800010000,"slots":10}`, 200, ""},
 		{api.PathProbe, `{"sizes":[{"nodes":4,"limit":3600}],"earliest":1800000000,"finish_by":1800000000,"slots":10}`, 400, "finish_by: is not after earliest"},
+		{api.PathProbe, `{"sizes":[{"nodes":4,"limit":3600}],"latest":1800010000,"slots":10,"max_cost":{"times":2}}`, 200, ""},
+		{api.PathProbe, `{"sizes":[{"nodes":4,"limit":3600}],"latest":1800010000,"slots":10,"max_cost":{"times":0.5}}`, 400, "max_cost.times: 0.5 does not lie"},
 		{api.PathProbe, `{"sizes":[],"earliest":1800000000,"latest":1800010000,"slots":10}`, 400, "sizes: there are none"},
 		{api.PathProbe, `{"sizes":[{"nodes":0,"limit":3600}],"earliest":1800000000,"latest":1800010000,"slots":10}`, 400, "sizes[0]: 0 nodes"},
 		{api.PathProbe, `{"sizes":[{"nodes":4,"limit":3600},{"nodes":-4,"limit":3600}],"earliest":1800000000,"latest":1800010000,"slots":10}`, 400, "sizes[1]: job.nodes: -4"},

@@ -274,7 +274,7 @@ func (f *reserveFlags) describe(ctx context.Context, s *site, r *reserveRequest)
 	if job.BeginBy != by || job.Prob != 0 && f.MinProb == "" || job.BestEffort && !f.bestEffort() || !slices.EqualFunc(job.Sizes, sized, func(a api.Alternative, s elastic.Size) bool { return a.Nodes == s.Nodes && a.Limit == s.Seconds }) {
 		return nil, errors.New("leave varq's options (--begin-by, --prob, --sizes and others) to varq reserve; give them before --")
 	}
-	p.Job, p.Needs, p.Sizes, r.sized, r.parsable, r.notes = job.Job, job.Needs, job.Sizes, sizes != "", job.Parsable, slices.Concat(notes, job.Notes)
+	p.Job, p.Needs, p.MaxCost, p.Sizes, r.sized, r.parsable, r.notes = job.Job, job.Needs, job.MaxCost, job.Sizes, sizes != "", job.Parsable, slices.Concat(notes, job.Notes)
 	switch of := job.Job.Partition; {
 	case len(p.Partitions) > 0 && of != "" && !slices.Equal(p.Partitions, []string{of}):
 		r.notes = append(r.notes, fmt.Sprintf("instead of --partition=%s of sbatch's: --partitions of varq reserve", of))

@@ -44,6 +44,9 @@ func fakeSbatch(args []string) int {
 		if text, ok := strings.CutPrefix(arg, "--begin-by=uts"); ok {
 			r.BeginBy, _ = strconv.ParseInt(text, 10, 64)
 		}
+		if text, ok := strings.CutPrefix(arg, "--max-cost="); ok {
+			r.MaxCost, _ = api.ParseMaxCost(text)
+		}
 		if text, ok := strings.CutPrefix(arg, "--sizes="); ok {
 			sizes, err := elastic.ParseSizes(text)
 			if err != nil {
