@@ -34,6 +34,7 @@ func promiseColumns(r *api.Reservation) sqlitefile.Columns {
 		{Name: "tentative", Pointer: &r.Tentative},
 		{Name: "group_id", Pointer: &r.Group},
 		{Name: "home", Pointer: &r.Home},
+		{Name: "group_prob", Pointer: &r.GroupProb},
 		{Name: "work_limit", Pointer: &r.WorkLimit},
 		{Name: "earliest", Pointer: &r.Earliest},
 		{Name: "prob", Pointer: &r.Prob},

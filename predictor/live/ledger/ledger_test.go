@@ -150,7 +150,7 @@ func TestColumns(t *testing.T) {
 	ctx := t.Context()
 	r := &api.Reservation{
 		Plan: api.Plan{
-			ID: "ID", BeginTime: 101, TimeLimit: 102, BeginBy: 103, HoldUntil: 104, FinishBy: 95, TimeOut: .96, Lost: .97, CheckpointInterval: 85, Slot: 94, Tentative: 84, Group: "Group", Home: "Home", WorkLimit: 105, Earliest: 90, Prob: .106, Estimate: .107, OnMiss: "OnMiss",
+			ID: "ID", BeginTime: 101, TimeLimit: 102, BeginBy: 103, HoldUntil: 104, FinishBy: 95, TimeOut: .96, Lost: .97, CheckpointInterval: 85, Slot: 94, Tentative: 84, Group: "Group", Home: "Home", GroupProb: .98, WorkLimit: 105, Earliest: 90, Prob: .106, Estimate: .107, OnMiss: "OnMiss",
 			Work: api.Cost{NodeSeconds: 108, BillingSeconds: 109}, Worst: api.Cost{NodeSeconds: 110, BillingSeconds: 111},
 			Expected: api.Cost{NodeSeconds: 112, BillingSeconds: 113},
 			Evidence: api.Evidence{Sample: 114, Class: "Class"}, Comment: "Comment",
@@ -180,7 +180,7 @@ func TestColumns(t *testing.T) {
 			"id": "ID", "user": "User", "account": "Account", "partition": "Partition", "qos": "QOS",
 			"nodes": int64(115), "cpus": int64(116), "gpus": int64(117), "memory": int64(118),
 			"pieces": int64(86), "piece_cpus": int64(87), "piece_gpus": int64(88), "piece_memory": int64(89), "exclusive": int64(1),
-			"begin_time": int64(101), "time_limit": int64(102), "begin_by": int64(103), "hold_until": int64(104), "finish_by": int64(95), "time_out": .96, "lost": .97, "checkpoint_interval": int64(85), "slot": int64(94), "tentative": int64(84), "group_id": "Group", "home": "Home", "work_limit": int64(105), "earliest": int64(90),
+			"begin_time": int64(101), "time_limit": int64(102), "begin_by": int64(103), "hold_until": int64(104), "finish_by": int64(95), "time_out": .96, "lost": .97, "checkpoint_interval": int64(85), "slot": int64(94), "tentative": int64(84), "group_id": "Group", "group_prob": .98, "home": "Home", "work_limit": int64(105), "earliest": int64(90),
 			"prob": .106, "estimate": .107, "best_effort": int64(1), "on_miss": "OnMiss",
 			"work_node_seconds": 108., "work_billing_seconds": 109., "worst_node_seconds": 110., "worst_billing_seconds": 111.,
 			"expected_node_seconds": 112., "expected_billing_seconds": 113.,
