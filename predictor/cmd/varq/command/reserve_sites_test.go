@@ -319,6 +319,30 @@ func TestGroupWithoutASite(t *testing.T) {
 	}
 }
 
+// A group that cannot be is told by what keeps it from being: a site that is silent, one that has nothing, or the times.
+func TestGroupThatCannotBe(t *testing.T) {
+	t.Parallel()
+	has := broker.Answer{ProbeAnswer: api.ProbeAnswer{Slots: []api.Slot{soundSlot()}}}
+	for name, c := range map[string]struct {
+		parts       [][]string
+		beta, gamma broker.Answer
+		want        string
+	}{
+		"a silent site":       {[][]string{{"alpha"}, {"beta"}}, broker.Answer{Error: "no answer"}, has, "a job is to run at beta, which has not answered as it should: try again once it does"},
+		"silent alternatives": {[][]string{{"alpha"}, {"beta", "gamma"}}, broker.Answer{Error: "no answer"}, broker.Answer{Error: "no answer"}, "a job is to run at beta or gamma, which has not"},
+		"one of them":         {[][]string{{"alpha"}, {"beta", "gamma"}}, broker.Answer{Error: "no answer"}, broker.Answer{}, "a job is to run at beta or gamma, which offers nothing: try a wider window"},
+		"an empty site":       {[][]string{{"alpha"}, {"beta"}}, broker.Answer{}, has, "a job is to run at beta, which offers nothing: try a wider window"},
+		"no common time":      {[][]string{{"alpha"}, {"beta", "gamma"}}, broker.Answer{Error: "no answer"}, has, "there is no time at which all sites offer enough: "},
+	} {
+		alpha := has
+		alpha.Site, c.beta.Site, c.gamma.Site = "alpha", "beta", "gamma"
+		r := &reserveRequest{kind: api.GroupAll, parts: c.parts}
+		if got := r.apartWhy([]broker.Answer{alpha, c.beta, c.gamma}); !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
 // A site that answers, and refuses, can be reached. What it says is told beside its name, which is there once.
 func TestRefusingSite(t *testing.T) {
 	t.Parallel()
