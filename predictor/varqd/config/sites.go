@@ -119,6 +119,12 @@ func isHostPort(text string) bool {
 	return err == nil && !strings.ContainsAny(host, "/?#@ \t\r\n") && notNumber == nil && number != 0
 }
 
+// FindOwnSite returns the name that the configuration file has for this host's cluster; see OwnSite.
+func FindOwnSite(getenv func(string) string) (string, error) {
+	c, err := find(getenv)
+	return c.OwnSite(), err
+}
+
 // FindSites returns the sites of the configuration file, none if it has none or is missing.
 func FindSites(getenv func(string) string) ([]Site, error) {
 	c, err := find(getenv)

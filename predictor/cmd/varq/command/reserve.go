@@ -67,6 +67,9 @@ becomes of this command afterwards, or of the terminal, does not matter.`,
 		if err := r.divide(sites); err != nil {
 			return usage(err)
 		}
+		if !sites[0].named {
+			env.here = sites[0].Name()
+		}
 		for _, s := range sites {
 			s.job, s.best, s.refer = f.Command, r.probe.BestEffort, r.nodes != nil
 		}
