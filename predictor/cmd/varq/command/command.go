@@ -110,7 +110,7 @@ Its work is running by 17:00 with a probability of at least 0.9.`,
 	}
 	root.SetOut(env.Stdout)
 	root.SetErr(env.Stderr)
-	root.SetFlagErrorFunc(cli.Usage)
+	root.SetFlagErrorFunc(cli.FlagUsage)
 	link := addEndpoint(root, env)
 	root.AddCommand(
 		newQuote(env, link),
