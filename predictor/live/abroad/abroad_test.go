@@ -233,6 +233,21 @@ func TestProbeReasons(t *testing.T) {
 	}
 }
 
+// Of more reasons than are told the last is, and how many there are.
+func TestManyReasons(t *testing.T) {
+	s, _ := newSite(t, &fakeSource{}, esr.MethodLoad)
+	req := request()
+	req.Sizes = nil
+	for nodes := range int32(18) {
+		req.Sizes = append(req.Sizes, api.Alternative{Size: workload.Size{Nodes: 5 + nodes, CPUs: 5 + nodes}, Limit: 3600})
+	}
+	a, err := s.Probe(t.Context(), "alice", req)
+	if err != nil || len(a.Reasons) != mostReasons || a.Reasons[0] != "5 nodes: partition main has 4 nodes" ||
+		a.Reasons[mostReasons-1] != "3 more, of which the last is: 22 nodes: partition main has 4 nodes" {
+		t.Errorf("%+v, %v", a, err)
+	}
+}
+
 // Of a window that is shorter than the gap both ends are looked at.
 func TestProbeOfAShortWindow(t *testing.T) {
 	busy := []workload.Job{{ID: 1, Request: workload.Request{Partition: "main", Size: workload.Size{Nodes: 4, CPUs: 40}, Limit: 7200}, Eligible: epoch - 1800, Start: epoch - 1800}}

@@ -60,6 +60,7 @@ type probe struct {
 	now     int64
 	least   float64 // probability of a slot
 	answer  api.ProbeAnswer
+	more    int // reasons than the answer has
 }
 
 // partition finds the slots of one partition.
@@ -222,7 +223,12 @@ func (p *probe) refuse(partition string, nodes int32, reason string) {
 	if len(p.req.Sizes) > 1 && nodes > 0 {
 		reason = fmt.Sprintf("%d nodes: %s", nodes, reason)
 	}
-	if len(p.answer.Reasons) < mostReasons && !slices.Contains(p.answer.Reasons, reason) {
+	switch {
+	case slices.Contains(p.answer.Reasons, reason):
+	case len(p.answer.Reasons) < mostReasons:
 		p.answer.Reasons = append(p.answer.Reasons, reason)
+	default: // the last place is for all that have none
+		p.more++
+		p.answer.Reasons[mostReasons-1] = fmt.Sprintf("%d more, of which the last is: %s", p.more+1, reason)
 	}
 }

@@ -69,6 +69,7 @@ type probe struct {
 	now     int64
 	known   map[string]*esr.Knowledge // of partitions, for success rates
 	answer  api.ProbeAnswer
+	more    int // reasons than the answer has
 }
 
 // partition finds the slots of one partition. It goes through the window of all sizes at once, so that the answer
@@ -191,8 +192,13 @@ func (p *probe) refuse(partition string, nodes int32, reason string) {
 		}
 		reason = fmt.Sprintf("%d %s: %s", nodes, noun, reason)
 	}
-	if len(p.answer.Reasons) < mostReasons && !slices.Contains(p.answer.Reasons, reason) {
+	switch {
+	case slices.Contains(p.answer.Reasons, reason):
+	case len(p.answer.Reasons) < mostReasons:
 		p.answer.Reasons = append(p.answer.Reasons, reason)
+	default: // the last place is for all that have none
+		p.more++
+		p.answer.Reasons[mostReasons-1] = fmt.Sprintf("%d more, of which the last is: %s", p.more+1, reason)
 	}
 }
 

@@ -32,6 +32,22 @@ func probeRequest() *api.ProbeRequest {
 	}
 }
 
+// Of more reasons than are told the last is, and how many there are.
+func TestProbeTellsManyReasons(t *testing.T) {
+	s := newSite(t)
+	s.slurm.limits.MaxTRES = limits.TRES{"node": 1}
+	s.refresh()
+	req := probeRequest()
+	req.Sizes = nil
+	for nodes := range int32(18) {
+		req.Sizes = append(req.Sizes, api.Alternative{Size: workload.Size{Nodes: 2 + nodes, CPUs: 2 + nodes}, Limit: 3600})
+	}
+	a, err := s.Probe(t.Context(), "alice", req)
+	if err != nil || len(a.Reasons) != mostReasons || !strings.HasPrefix(a.Reasons[0], "2 nodes: ") || !strings.HasPrefix(a.Reasons[mostReasons-1], "3 more, of which the last is: 19 nodes: ") {
+		t.Errorf("%q, %v", a.Reasons, err)
+	}
+}
+
 // A Probe has exactly the slots that Plan would promise.
 func TestProbeIsAsManyPlans(t *testing.T) {
 	for name, change := range map[string]func(s *site, req *api.ProbeRequest){

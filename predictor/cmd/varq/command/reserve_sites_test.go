@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/varqd/broker"
+	"github.com/varq-project/varq/predictor/varqd/client"
 )
 
 // fakeSite is a site whose varqd and Slurm do what a test says. What it does not say goes well.
@@ -340,6 +342,31 @@ func TestGroupThatCannotBe(t *testing.T) {
 		if got := r.apartWhy([]broker.Answer{alpha, c.beta, c.gamma}); !strings.HasPrefix(got, c.want) {
 			t.Errorf("%s: %s", name, got)
 		}
+	}
+}
+
+// A group whose latest start passes while sites are asked is told by the option, and not by the field of the API.
+func TestGroupTooLate(t *testing.T) {
+	t.Parallel()
+	socket := filepath.Join(t.TempDir(), "s")
+	listener, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &http.Server{Handler: fault(http.StatusBadRequest, "deadline: it is in the past")}
+	go func() { _ = server.Serve(listener) }()
+	defer server.Close()
+	varqd, err := client.New("unix://"+socket, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	varqd.User = strconv.Itoa(os.Getuid())
+	e := &Env{Env: cli.Env{Zone: time.UTC}}
+	r := &reserveRequest{kind: api.GroupAny, probe: api.ProbeRequest{Latest: now}}
+	answers := []broker.Answer{{Site: "alpha", ProbeAnswer: api.ProbeAnswer{Slots: []api.Slot{soundSlot()}}}}
+	err = e.reserveGroup(t.Context(), r, []*site{{varqd: varqd}}, answers, true, false)
+	if err == nil || err.Error() != "--latest: "+e.moment(now)+" has passed meanwhile: give a later time" {
+		t.Error(err)
 	}
 }
 

@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 }
 
 // fakeSbatch is an sbatch with varq's filter. It submits job 4711 of plan abcdefgh2345, but for some scripts: Slurm knows
-// nothing of broken.sh, full.sh is refused in partition main, slow.sh becomes job 4712, which is not confirmed in time, own.sh has
+// nothing of broken.sh, varq of held.sh, full.sh is refused in partition main, slow.sh becomes job 4712, which is not confirmed in time, own.sh has
 // an option of varq's, endless.sh no time limit, rigid.sh its number of nodes and several.sh its partitions, and stdin.sh is no file.
 func fakeSbatch(args []string) int {
 	order, err := sbatch.ReadOrder(os.Environ())
@@ -33,6 +33,10 @@ func fakeSbatch(args []string) int {
 	script := args[len(args)-1]
 	if script == "broken.sh" {
 		fmt.Fprintln(os.Stderr, "sbatch: error: Unable to open file broken.sh")
+		return 1
+	}
+	if script == "held.sh" {
+		fmt.Fprintln(os.Stderr, "varq: --hold does not go together with --begin-by: a held job does not start")
 		return 1
 	}
 	if script == "stdin.sh" {
