@@ -174,7 +174,10 @@ func (s *Submission) readReservation(o options, now int64) error {
 		fail("%w", err)
 	} else if r.BeginBy == 0 {
 		for _, name := range []string{"prob", "begin-after", "best-effort", "on-miss", "max-cost", "risky-nodes", sizes} {
-			if _, given := o.own(name); given {
+			switch _, given := o.own(name); {
+			case given && name == sizes:
+				fail("--%s needs --begin-by, the time by which the job is to run, or --%s=%s, with which it is promised nothing", name, sizeOption, api.SizeAuto)
+			case given:
 				fail("--%s needs --begin-by or --finish-by: the time by which the job is to run or to have ended", name)
 			}
 		}

@@ -42,7 +42,7 @@ func TestReadSizes(t *testing.T) {
 		`{` + by + `"spank:sizes":"4:2h,8:1h","ntasks":"6"}`:        `--sizes: with the job's other options its number of nodes is 6, and not 8; give its tasks by node`,
 		`{` + by + `"spank:sizes":"1:2h","nodelist":"n[1-2]"}`:      `--sizes: with the job's other options its number of nodes is 2, and not 1`,
 		`{"spank:finish-by":"now+1hour","spank:sizes":"4:2h"}`:      `--sizes does not go together with --finish-by`,
-		`{"spank:sizes":"4:2h"}`:                                    `--sizes needs --begin-by`,
+		`{"spank:sizes":"4:2h"}`:                                    `--sizes needs --begin-by, the time by which the job is to run, or --size=auto, with which it is promised nothing`,
 	} {
 		if _, err := Read([]byte(options), "sbatch", nil, now, time.UTC); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: error %v, wanted %s", options, err, want)

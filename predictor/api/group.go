@@ -85,13 +85,13 @@ type GroupQuote struct {
 	Required float64 `json:"required"`
 }
 
-// Lacks says that Prob is less than Required, a clause without a full stop; "" if it is not.
+// Lacks says that Prob is less than Required, and what may help, a clause without a full stop; "" if it is not.
 func (q *GroupQuote) Lacks() string {
 	if q.Prob >= q.Required {
 		return ""
 	}
 	has, needs := prob.Beside(q.Prob, q.Required)
-	return fmt.Sprintf("together the jobs have probability %s, less than %s", has, needs)
+	return fmt.Sprintf("together the jobs have probability %s, less than %s: try a later --latest, more --clusters of which one will do, or a lower --min-prob", has, needs)
 }
 
 // GroupCancellation gives a group up: no work begins any more that has not begun, and all jobs are cancelled. Only its user may.

@@ -136,7 +136,8 @@ type Plan struct {
 	// Group is the group of which the job is a member, and Home the site that keeps it; see GroupRequest.
 	Group string `json:"group,omitempty"`
 	Home  string `json:"home,omitempty"`
-	// GroupProb is the probability that this site lets the group have: that of the request or, without one, its default.
+	// GroupProb is the probability with which this site lets the group be promised: that of the request or, without one, its
+	// default. Prob is then what the member needs for that, and no promise by itself.
 	GroupProb float64 `json:"group_prob,omitempty"`
 	// WorkLimit is the time limit of the work alone.
 	WorkLimit int64 `json:"work_limit"`

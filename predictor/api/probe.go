@@ -35,6 +35,8 @@ type ProbeRequest struct {
 	GroupProb float64 `json:"group_prob,omitempty"`
 	// BestEffort lets the work start as soon as the job does, and not at the start of the slot.
 	BestEffort bool `json:"best_effort,omitempty"`
+	// MaxCost bounds the cost of the idle nodes of each slot; see PlanRequest.
+	MaxCost MaxCost `json:"max_cost,omitzero"`
 	// Slots is how many slots of each size in each partition are asked for, 1 to MaxProbeSlots, and Gap how many
 	// seconds lie between the starts of two of them at least.
 	Slots int   `json:"slots"`
@@ -89,7 +91,7 @@ type Slot struct {
 	Prob  float64 `json:"prob"`  // what can be promised
 	// Estimate is the probability forecast (>= Prob).
 	Estimate float64 `json:"estimate"`
-	// Work is the cost of the work, and Worst that of the idle nodes before it, at most.
+	// Work is the cost of the work, and Worst that of the idle nodes before it, at most, however often the plan is revised.
 	Work  Cost `json:"work"`
 	Worst Cost `json:"worst"`
 	// Cost is what the site charges for both by its tariff, in the answer's Unit.

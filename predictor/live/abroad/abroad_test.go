@@ -146,8 +146,8 @@ func TestProbe(t *testing.T) {
 		rates  []float64
 		reason string
 	}{
-		esr.MethodLoad:    {starts: []int64{3600, 7200}, rates: []float64{.99, .99}},
-		esr.MethodHistory: {starts: []int64{1, 3600, 7200}, rates: []float64{.99, .99, .99}},
+		esr.MethodLoad:    {starts: []int64{3605, 7200}, rates: []float64{.99, .99}},
+		esr.MethodHistory: {starts: []int64{10, 3605, 7200}, rates: []float64{.99, .99, .99}},
 		esr.MethodStatic:  {prob: .3, starts: []int64{7200}, rates: []float64{esr.Static(7200, esr.PaperScale)}},
 		"static, and too much is wanted": {
 			reason: "by the method static the success rate is 0.33 at best, and 0.90 is asked for",
@@ -173,9 +173,6 @@ func TestProbe(t *testing.T) {
 		}
 		for i, start := range c.starts {
 			start += epoch
-			if i == 1 && len(c.starts) == 3 || len(c.starts) == 2 && i == 0 { // spread from 1 s on
-				start = epoch + 1 + (7200-1)/2
-			}
 			slot := api.Slot{
 				Partition: "main", Start: start, End: start + 3600, Nodes: 2, Limit: 3600, Prob: c.rates[i], Estimate: c.rates[i], Method: name,
 				Work: api.Cost{NodeSeconds: 7200, BillingSeconds: 72000}, Cost: 40, ESR: &api.ESR{Static: esr.Static(start-epoch, esr.PaperScale), History: new(1.)},
@@ -190,6 +187,19 @@ func TestProbe(t *testing.T) {
 		}
 		if state := s.State(); !state.OK || state.Since != epoch || state.Method != name || state.Error != "" {
 			t.Errorf("%+v", state)
+		}
+	}
+}
+
+// The first slot of a window that has begun is as far ahead as submission takes, and one that is over sooner has a slot nevertheless.
+func TestFirstSlot(t *testing.T) {
+	s, _ := newSite(t, &fakeSource{}, esr.MethodLoad)
+	for latest, want := range map[int64]int64{7200: submissionTime, 30: submissionTime, 4: 4} {
+		req := request()
+		req.Latest = epoch + latest
+		a, err := s.Probe(t.Context(), "alice", req)
+		if err != nil || len(a.Slots) == 0 || a.Slots[0].Start != epoch+want {
+			t.Errorf("up to %d s from now: %+v, %v", latest, a, err)
 		}
 	}
 }
@@ -219,6 +229,21 @@ func TestProbeReasons(t *testing.T) {
 	req := request()
 	req.Earliest = epoch + 1800 // now is recorded already
 	if a, err := s.Probe(t.Context(), "alice", req); err != nil || len(a.Reasons) != 1 || a.Reasons[0] != "the method history knows nothing yet of these times of day" {
+		t.Errorf("%+v, %v", a, err)
+	}
+}
+
+// Of more reasons than are told the last is, and how many there are.
+func TestManyReasons(t *testing.T) {
+	s, _ := newSite(t, &fakeSource{}, esr.MethodLoad)
+	req := request()
+	req.Sizes = nil
+	for nodes := range int32(18) {
+		req.Sizes = append(req.Sizes, api.Alternative{Size: workload.Size{Nodes: 5 + nodes, CPUs: 5 + nodes}, Limit: 3600})
+	}
+	a, err := s.Probe(t.Context(), "alice", req)
+	if err != nil || len(a.Reasons) != mostReasons || a.Reasons[0] != "5 nodes: partition main has 4 nodes" ||
+		a.Reasons[mostReasons-1] != "3 more, of which the last is: 22 nodes: partition main has 4 nodes" {
 		t.Errorf("%+v, %v", a, err)
 	}
 }

@@ -56,9 +56,7 @@ func (k *Keeper) plan(ctx context.Context, user string, req *api.PlanRequest, pr
 	if no := terms.admit(r.Prob); no != nil {
 		return refuse(no)
 	}
-	if terms.cost.NodeSeconds > 0 && r.HoldUntil != 0 {
-		r.Earliest = max(1, r.HoldUntil-int64(terms.cost.NodeSeconds/float64(planner.MostNodes(r))))
-	}
+	terms.bound(planner, &r)
 	claims, err := k.claims(ctx, now)
 	if err != nil {
 		return api.PlanAnswer{}, err
@@ -83,10 +81,7 @@ func (k *Keeper) plan(ctx context.Context, user string, req *api.PlanRequest, pr
 	}
 	plan := apiPlan(&r, got.Plan)
 	plan.WorkLimit = got.Job.Limit
-	if r.Earliest == 0 {
-		r.Earliest = r.Ceiling(plan.BeginTime, max(1, terms.cost.Times))
-	}
-	plan.Earliest = terms.ceiling(&plan, r.Earliest)
+	terms.agree(&plan, &r)
 	plan.OnMiss = cmp.Or(req.OnMiss, api.OnMissRun)
 	if req.Tentative != 0 {
 		plan.Tentative = now + req.Tentative

@@ -54,6 +54,22 @@ func (k *Keeper) terms(planner *trajectory.Planner, r *trajectory.Request, req *
 	return t
 }
 
+// bound lets r's job become eligible no earlier than a ceiling in node-hours allows.
+func (t *terms) bound(planner *trajectory.Planner, r *trajectory.Request) {
+	if t.cost.NodeSeconds > 0 && r.HoldUntil != 0 {
+		r.Earliest = max(1, r.HoldUntil-int64(t.cost.NodeSeconds/float64(planner.MostNodes(*r))))
+	}
+}
+
+// agree sets the ceiling of a plan for r, whose WorkLimit is set.
+func (t *terms) agree(plan *api.Plan, r *trajectory.Request) {
+	earliest := r.Earliest
+	if earliest == 0 {
+		earliest = r.Ceiling(plan.BeginTime, max(1, t.cost.Times))
+	}
+	plan.Earliest = t.ceiling(plan, earliest)
+}
+
 // admit returns a refusal if the rules do not allow a promise of a probability, or one of the group's.
 func (t *terms) admit(prob float64) *api.Refusal {
 	return apiRule(t.rules.Admit(t.who, prob, t.group, t.option))

@@ -69,6 +69,7 @@ type probe struct {
 	now     int64
 	known   map[string]*esr.Knowledge // of partitions, for success rates
 	answer  api.ProbeAnswer
+	more    int // reasons than the answer has
 }
 
 // partition finds the slots of one partition. It goes through the window of all sizes at once, so that the answer
@@ -138,7 +139,7 @@ func (p *probe) starts(seconds int64) []int64 {
 // slot adds a slot of a size, if it can be promised. Otherwise it returns the reason, and whether that is so of all slots of
 // the size.
 func (p *probe) slot(ctx context.Context, partition string, size *api.Alternative, start int64) (reason string, final bool) {
-	plan := &api.PlanRequest{Job: p.req.Job, Needs: p.needs(size), BeginBy: start, Prob: p.req.Prob, GroupProb: p.req.GroupProb, BestEffort: p.req.BestEffort}
+	plan := &api.PlanRequest{Job: p.req.Job, Needs: p.needs(size), BeginBy: start, Prob: p.req.Prob, GroupProb: p.req.GroupProb, BestEffort: p.req.BestEffort, MaxCost: p.req.MaxCost}
 	plan.Job.Partition, plan.Job.Size, plan.Job.Limit = partition, size.Size, size.Limit
 	r := p.k.plannerRequest(p.user, plan, p.now)
 	terms := p.k.terms(p.planner, &r, plan)
@@ -146,19 +147,23 @@ func (p *probe) slot(ctx context.Context, partition string, size *api.Alternativ
 	if no := terms.admit(r.Prob); no != nil {
 		return no.Reason, true
 	}
+	terms.bound(p.planner, &r)
 	got := p.planner.Decide(r)
 	if got.Plan == nil {
 		return got.Refusal.Reason, len(got.Trajectory) == 0
 	}
 	promised := apiPlan(&r, got.Plan)
-	if no := terms.rules.CheckCost(terms.who, promised.Worst.NodeSeconds, promised.Worst.NodeSeconds); no != nil {
+	promised.WorkLimit = got.Job.Limit
+	terms.agree(&promised, &r)
+	idle := promised.AtMost()
+	if no := terms.rules.CheckCost(terms.who, promised.Worst.NodeSeconds, idle.NodeSeconds); no != nil {
 		return apiRule(no).Reason, false
 	}
 	units := promised.Work.BillingSeconds / float64(got.Job.Limit)
 	slot := api.Slot{
 		Partition: got.Job.Partition, Start: start, End: start + size.Limit, Nodes: size.Nodes, Limit: size.Limit,
-		Prob: promised.Prob, Estimate: promised.Estimate, Work: promised.Work, Worst: promised.Worst,
-		Cost: p.k.Site.atMost(units, got.Job.Account, period{promised.BeginTime, start}, period{start - int64(promised.Worst.BillingSeconds/max(units, 1e-9)), start + size.Limit}, p.req.BestEffort),
+		Prob: promised.Prob, Estimate: promised.Estimate, Work: promised.Work, Worst: idle,
+		Cost: p.k.Site.atMost(units, got.Job.Account, period{promised.BeginTime, start}, period{start - int64(idle.BillingSeconds/max(units, 1e-9)), start + size.Limit}, p.req.BestEffort),
 	}
 	if p.req.ESR {
 		slot.ESR = p.rates(ctx, &slot)
@@ -187,8 +192,13 @@ func (p *probe) refuse(partition string, nodes int32, reason string) {
 		}
 		reason = fmt.Sprintf("%d %s: %s", nodes, noun, reason)
 	}
-	if len(p.answer.Reasons) < mostReasons && !slices.Contains(p.answer.Reasons, reason) {
+	switch {
+	case slices.Contains(p.answer.Reasons, reason):
+	case len(p.answer.Reasons) < mostReasons:
 		p.answer.Reasons = append(p.answer.Reasons, reason)
+	default: // the last place is for all that have none
+		p.more++
+		p.answer.Reasons[mostReasons-1] = fmt.Sprintf("%d more, of which the last is: %s", p.more+1, reason)
 	}
 }
 

@@ -32,17 +32,38 @@ func probeRequest() *api.ProbeRequest {
 	}
 }
 
+// Of more reasons than are told the last is, and how many there are.
+func TestProbeTellsManyReasons(t *testing.T) {
+	s := newSite(t)
+	s.slurm.limits.MaxTRES = limits.TRES{"node": 1}
+	s.refresh()
+	req := probeRequest()
+	req.Sizes = nil
+	for nodes := range int32(18) {
+		req.Sizes = append(req.Sizes, api.Alternative{Size: workload.Size{Nodes: 2 + nodes, CPUs: 2 + nodes}, Limit: 3600})
+	}
+	a, err := s.Probe(t.Context(), "alice", req)
+	if err != nil || len(a.Reasons) != mostReasons || !strings.HasPrefix(a.Reasons[0], "2 nodes: ") || !strings.HasPrefix(a.Reasons[mostReasons-1], "3 more, of which the last is: 19 nodes: ") {
+		t.Errorf("%q, %v", a.Reasons, err)
+	}
+}
+
 // A Probe has exactly the slots that Plan would promise.
 func TestProbeIsAsManyPlans(t *testing.T) {
 	for name, change := range map[string]func(s *site, req *api.ProbeRequest){
-		"as it is":         func(*site, *api.ProbeRequest) {},
-		"best effort":      func(_ *site, req *api.ProbeRequest) { req.BestEffort = true },
-		"a late window":    func(_ *site, req *api.ProbeRequest) { req.Earliest = epoch + 3600 },
-		"a latest start":   func(_ *site, req *api.ProbeRequest) { req.Latest = epoch + 2*3600 },
-		"no end":           func(_ *site, req *api.ProbeRequest) { req.Latest, req.FinishBy = epoch+2*3600, 0 },
-		"long waits":       func(s *site, _ *api.ProbeRequest) { s.outlook.wait = 7000 },
-		"a small limit":    func(s *site, _ *api.ProbeRequest) { s.slurm.limits.MaxTRES = limits.TRES{"node": 2} },
-		"two partitions":   func(s *site, req *api.ProbeRequest) { s.slurm.short, req.Partitions = 3600, []string{"main", "short"} },
+		"as it is":       func(*site, *api.ProbeRequest) {},
+		"best effort":    func(_ *site, req *api.ProbeRequest) { req.BestEffort = true },
+		"a late window":  func(_ *site, req *api.ProbeRequest) { req.Earliest = epoch + 3600 },
+		"a latest start": func(_ *site, req *api.ProbeRequest) { req.Latest = epoch + 2*3600 },
+		"no end":         func(_ *site, req *api.ProbeRequest) { req.Latest, req.FinishBy = epoch+2*3600, 0 },
+		"long waits":     func(s *site, _ *api.ProbeRequest) { s.outlook.wait = 7000 },
+		"a small limit":  func(s *site, _ *api.ProbeRequest) { s.slurm.limits.MaxTRES = limits.TRES{"node": 2} },
+		"two partitions": func(s *site, req *api.ProbeRequest) { s.slurm.short, req.Partitions = 3600, []string{"main", "short"} },
+		"a ceiling":      func(s *site, req *api.ProbeRequest) { s.outlook.wait, req.MaxCost.NodeSeconds = 3000, 6800 },
+		"a multiple":     func(s *site, req *api.ProbeRequest) { s.outlook.wait, req.MaxCost.Times = 3000, 2 },
+		"the site's": func(s *site, _ *api.ProbeRequest) {
+			s.outlook.wait, s.Policy = 3000, policy.Rules{{Name: "dear", Cost: policy.Cost{Times: 3}}}
+		},
 		"a higher promise": func(_ *site, req *api.ProbeRequest) { req.Prob = .97 },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -60,7 +81,7 @@ func TestProbeIsAsManyPlans(t *testing.T) {
 				for _, size := range req.Sizes {
 					before := len(want)
 					for _, start := range elastic.StartTimes(max(req.Earliest, epoch+submissionTime), req.Ends(size.Limit), size.Limit, req.Slots, req.Gap) {
-						plan := &api.PlanRequest{Job: workload.Request{Partition: partition, Size: size.Size, Limit: size.Limit}, BeginBy: start, Prob: req.Prob, BestEffort: req.BestEffort}
+						plan := &api.PlanRequest{Job: workload.Request{Partition: partition, Size: size.Size, Limit: size.Limit}, BeginBy: start, Prob: req.Prob, BestEffort: req.BestEffort, MaxCost: req.MaxCost}
 						a, err := s.Plan(t.Context(), "alice", plan, false)
 						if err != nil {
 							t.Fatal(err)
@@ -68,7 +89,7 @@ func TestProbeIsAsManyPlans(t *testing.T) {
 						if p := a.Plan; p != nil {
 							want = append(want, api.Slot{
 								Partition: "main", Start: start, End: start + size.Limit, Nodes: size.Nodes, Limit: size.Limit,
-								Prob: p.Prob, Estimate: p.Estimate, Work: p.Work, Worst: p.Worst, Cost: (p.Work.BillingSeconds + p.Worst.BillingSeconds) / 3600,
+								Prob: p.Prob, Estimate: p.Estimate, Work: p.Work, Worst: p.AtMost(), Cost: (p.Work.BillingSeconds + p.AtMost().BillingSeconds) / 3600,
 							})
 							if partition != "" {
 								want[len(want)-1].Partition = partition

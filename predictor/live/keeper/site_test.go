@@ -2,6 +2,7 @@ package keeper
 
 import (
 	"context"
+	"database/sql"
 	"log/slog"
 	"path/filepath"
 	"strings"
@@ -69,6 +70,14 @@ func (s *site) open() {
 		Log: slog.New(slog.NewTextHandler(&s.log, &slog.HandlerOptions{Level: slog.LevelWarn})), Metrics: NewMetrics(prometheus.NewRegistry()),
 	})
 	s.refresh()
+}
+
+// fillDisk leaves the ledger no more room than it has taken.
+func (s *site) fillDisk() {
+	s.t.Helper()
+	if err := s.file.Write(s.t.Context(), func(tx *sql.Tx) error { _, err := tx.Exec("PRAGMA max_page_count = 1"); return err }); err != nil {
+		s.t.Fatal(err)
+	}
 }
 
 // crash drops the keeper and opens another on the same ledger, as after kill -9.

@@ -24,6 +24,7 @@ func (k *Keeper) planSizes(ctx context.Context, user string, req *api.PlanReques
 		slots   []elastic.Slot
 		quotes  = map[int32]api.PlanAnswer{} // by nodes
 		refused nearest
+		failed  error // of the size that would have been promised
 	)
 	for i := range req.Sizes {
 		size := &req.Sizes[i]
@@ -39,11 +40,11 @@ func (k *Keeper) planSizes(ctx context.Context, user string, req *api.PlanReques
 		slots = append(slots, slotOf(size, quote.Plan))
 	}
 	var answer api.PlanAnswer
-	outcome := elastic.Reserve(elastic.Rank([][]elastic.Slot{slots}, prefer, 0), func(s *elastic.Slot) (err error) {
+	outcome := elastic.Reserve(elastic.Rank([][]elastic.Slot{slots}, prefer, 0), func(s *elastic.Slot) error {
 		size := &req.Sizes[slices.IndexFunc(req.Sizes, func(size api.Alternative) bool { return size.Nodes == s.Nodes })]
 		answer = quotes[s.Nodes]
 		if promise {
-			if answer, err = k.Plan(ctx, user, sized(req, size), true); err != nil {
+			if answer, failed = k.Plan(ctx, user, sized(req, size), true); failed != nil {
 				return elastic.ErrSite
 			}
 			if answer.Plan == nil {
@@ -54,6 +55,9 @@ func (k *Keeper) planSizes(ctx context.Context, user string, req *api.PlanReques
 		answer.Plan.SizeNodes = size.Nodes
 		return nil
 	}, len(slots))
+	if failed != nil {
+		return api.PlanAnswer{}, failed
+	}
 	if outcome.Taken == nil {
 		return api.PlanAnswer{Refusal: refused.refusal(len(req.Sizes))}, ctx.Err()
 	}

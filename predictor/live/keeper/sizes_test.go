@@ -8,6 +8,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cluster/limits"
+	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -49,6 +50,21 @@ func TestSizesByPreference(t *testing.T) {
 				t.Errorf("%q: %+v, %v", prefer, list, err)
 			}
 		}
+	}
+}
+
+// What cannot be written down of several sizes is told as of one, and no size is called impossible.
+func TestSizesOnAFullDisk(t *testing.T) {
+	s := newSite(t)
+	s.fillDisk()
+	var err error
+	for range ledger.MaxUnclaimed {
+		if _, err = s.Plan(t.Context(), "alice", sizesRequest(""), true); err != nil {
+			break
+		}
+	}
+	if !errors.Is(err, api.ErrUnavailable) || err.Error() != "the promise could not be written down, so none is made" {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -192,6 +192,9 @@ func TestUnknownKinds(t *testing.T) {
 	if says := unknown(&known, 0, 24); !strings.HasPrefix(says, "0 jobs without GPUs are known") {
 		t.Errorf("where jobs with GPUs are known: %s", says)
 	}
+	if says := unknown(&known, 1, 24); !strings.HasPrefix(says, "1 job without GPUs is known") {
+		t.Errorf("where one such job is known: %s", says)
+	}
 	if e := ask(known); e.Prob == 0 || e.Down != "" {
 		t.Errorf("a known kind of job: %+v", e)
 	}

@@ -21,14 +21,17 @@ const leastPast = 20
 // unknown returns why a job like r, of whose kind few starts are known, is not forecast, in the
 // form of workload.Estimate.Down. others is how many starts of the other kind are known.
 func unknown(r *workload.Request, starts, others int) string {
-	jobs := "jobs"
+	jobs, are, kind := "jobs", "are", ""
+	if starts == 1 {
+		jobs, are = "job", "is"
+	}
 	switch {
 	case r.GPUs > 0:
-		jobs = "jobs with GPUs"
+		kind = " with GPUs"
 	case others > 0:
-		jobs = "jobs without GPUs"
+		kind = " without GPUs"
 	}
-	return fmt.Sprintf("%d %s are known to have started in partition %s, and a forecast needs %d; once there are as many, ask again", starts, jobs, r.Partition, leastPast)
+	return fmt.Sprintf("%d %s%s %s known to have started in partition %s, and a forecast needs %d; once there are as many, ask again", starts, jobs, kind, are, r.Partition, leastPast)
 }
 
 // forget replaces estimates by nothing known. The reason is why, unless there is an outage.

@@ -76,7 +76,7 @@ type Resizer struct {
 func New(o Options) *Resizer { return &Resizer{Options: o, next: map[string]int64{}} }
 
 // Size tells which of several sizes user's job had better have if it is submitted now. If that is not to be locked in, the
-// answer's Comment is to be in the job's comment. The errors are faults of package api, and errors of the file.
+// answer's Comment is to be in the job's comment. The errors are faults of package api.
 func (r *Resizer) Size(ctx context.Context, user string, req *api.SizeRequest) (api.SizeAnswer, error) {
 	if req.Reconsider && r.Shadow {
 		return api.SizeAnswer{}, api.Fault(api.ErrConflict, "varqd only watches here, and changes no job (plan.mode: shadow): choose the size with --lock-in=yes")
@@ -90,7 +90,8 @@ func (r *Resizer) Size(ctx context.Context, user string, req *api.SizeRequest) (
 	case errors.Is(err, errTooMany):
 		return api.SizeAnswer{}, api.Fault(api.ErrConflict, fmt.Sprintf("you have %d jobs already whose size is not locked in: submit this one with --lock-in=yes, or later", MaxOpen))
 	case err != nil:
-		return api.SizeAnswer{}, err
+		r.Log.Error("a size could not be written down", "user", user, "error", err)
+		return api.SizeAnswer{}, api.Fault(api.ErrUnavailable, "the size could not be written down, without which it cannot be chosen again: submit the job with --lock-in=yes, or later")
 	}
 	answer.Comment = api.SizeCommentPrefix + m.id
 	return answer, nil

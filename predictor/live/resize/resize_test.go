@@ -2,11 +2,13 @@ package resize
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
 	"math"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -369,6 +371,23 @@ func TestUnclaimed(t *testing.T) {
 	l.mustLook(1)
 	if l.rows() != 0 {
 		t.Error("not forgotten")
+	}
+}
+
+// A size that cannot be written down is not given, and it is told how one is had nevertheless.
+func TestFullDisk(t *testing.T) {
+	l := newLab(t)
+	if err := l.Store.db.Write(t.Context(), func(tx *sql.Tx) error { _, err := tx.Exec("PRAGMA max_page_count = 1"); return err }); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	for range MaxOpen {
+		if _, err = l.Size(t.Context(), "bob", request()); err != nil {
+			break
+		}
+	}
+	if !errors.Is(err, api.ErrUnavailable) || !strings.HasPrefix(err.Error(), "the size could not be written down") {
+		t.Errorf("got %v", err)
 	}
 }
 

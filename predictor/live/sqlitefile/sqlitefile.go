@@ -12,11 +12,15 @@ import (
 	"path/filepath"
 	"sync/atomic"
 
-	_ "modernc.org/sqlite" // the driver named "sqlite"
+	"modernc.org/sqlite" // the driver named "sqlite", too
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // ErrTooNew is the error of a file that a later version of varq has written.
 var ErrTooNew = errors.New("written by a later version of varq")
+
+// ErrUnwritten is the error of a write that the file has not taken, whatever was to be written: its disk is full, say.
+var ErrUnwritten = errors.New("the file cannot be written")
 
 // Durability says what a committed transaction survives. It is a value of SQLite's pragma
 // synchronous. With either value, no crash corrupts the file.
@@ -33,6 +37,9 @@ const (
 type File struct {
 	*sql.DB // for reading
 	writer  *sql.DB
+	// Watch, if not nil, is told after each write whether the file has taken it: nil, or an error that wraps ErrUnwritten. It
+	// is not told of what fails for another reason. It is set before the file is used.
+	Watch func(error)
 }
 
 // maxReaders is the greatest number of readers in parallel. Further readers wait.
@@ -117,8 +124,20 @@ func (f *File) migrate(steps []string) error {
 }
 
 // Write runs do in one transaction. It commits if do returns nil, and otherwise changes
-// nothing.
+// nothing. If the file does not take what is written, the error wraps ErrUnwritten.
 func (f *File) Write(ctx context.Context, do func(*sql.Tx) error) error {
+	err := f.write(ctx, do)
+	broken := unwritten(err)
+	if broken {
+		err = fmt.Errorf("%w: %w", ErrUnwritten, err)
+	}
+	if f.Watch != nil && (err == nil || broken) {
+		f.Watch(err)
+	}
+	return err
+}
+
+func (f *File) write(ctx context.Context, do func(*sql.Tx) error) error {
 	tx, err := f.writer.BeginTx(ctx, nil)
 	if err != nil {
 		return err
@@ -159,4 +178,18 @@ func Each(ctx context.Context, from Reader, query string, args []any, do func(*s
 		}
 	}
 	return rows.Err()
+}
+
+// unwritten reports whether err is the file's, and not of what was to be written.
+func unwritten(err error) bool {
+	e, ok := errors.AsType[*sqlite.Error](err)
+	if !ok {
+		return false
+	}
+	switch e.Code() & 0xff { // the rest says more of the same
+	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_CORRUPT,
+		sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_BUSY:
+		return true
+	}
+	return false
 }

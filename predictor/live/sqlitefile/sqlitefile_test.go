@@ -1,8 +1,10 @@
 package sqlitefile
 
 import (
+	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -96,5 +98,41 @@ func TestOpenMemory(t *testing.T) {
 			})
 		}
 		wg.Wait()
+	}
+}
+
+// A write that the file does not take is told apart from one that fails by itself, and Watch is told of it, and that it is over.
+func TestUnwritten(t *testing.T) {
+	f := open(t, filepath.Join(t.TempDir(), "file.db"), "CREATE TABLE t (text TEXT UNIQUE)")
+	var told []error
+	f.Watch = func(err error) { told = append(told, err) }
+	insert := func(text string) error {
+		return f.Write(t.Context(), func(tx *sql.Tx) error { _, err := tx.Exec("INSERT INTO t VALUES (?)", text); return err })
+	}
+	limit := func(pages int) {
+		t.Helper()
+		if _, err := f.writer.Exec(fmt.Sprintf("PRAGMA max_page_count = %d", pages)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	long := strings.Repeat("x", 100_000)
+	limit(3)
+	if err := insert(long); !errors.Is(err, ErrUnwritten) || !strings.Contains(err.Error(), "full") {
+		t.Errorf("on a full disk: %v", err)
+	}
+	limit(1000)
+	if err := insert(long); err != nil {
+		t.Error(err)
+	}
+	if err := insert(long); err == nil || errors.Is(err, ErrUnwritten) {
+		t.Errorf("the same again: %v", err)
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := f.Write(gone, func(*sql.Tx) error { return nil }); !errors.Is(err, context.Canceled) || errors.Is(err, ErrUnwritten) {
+		t.Error(err)
+	}
+	if len(told) != 2 || !errors.Is(told[0], ErrUnwritten) || told[1] != nil {
+		t.Errorf("told %v", told)
 	}
 }

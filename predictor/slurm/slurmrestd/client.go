@@ -42,7 +42,8 @@ type Options struct {
 	// Timeout bounds one request; 0 stands for 1 minute. A request for history may take
 	// five times as long.
 	Timeout time.Duration
-	// MaxAnswer bounds the length of one answer in bytes; 0 stands for 512 MiB.
+	// MaxAnswer bounds the length of one answer in bytes; 0 stands for 512 MiB. That is a queue of more than 50,000
+	// jobs, which are read one after another. It bounds jobs, and what is in accounting; other answers are shorter.
 	MaxAnswer int64
 	// Now is this host's clock, which Clock compares with slurmctld's; nil stands for
 	// time.Now.
@@ -120,7 +121,7 @@ type fields map[string]field
 // field is one field of an answer.
 type field struct {
 	// read reads the field's value. For null it returns errNull.
-	read func(*json.Decoder) error
+	read func(*decoder) error
 	// optional says that the field may be null or absent. Without any other field of a
 	// request's fields, its answer is a missingError.
 	optional bool
@@ -144,7 +145,7 @@ func (f field) orAbsent() field {
 // each calls use for each element of an array, so that only one element is in memory at a
 // time. An element whose method required names an absent field is a missingError.
 func each[T any](use func(*T) error) field {
-	return field{read: func(d *json.Decoder) error {
+	return field{read: func(d *decoder) error {
 		token, err := d.Token()
 		if err != nil {
 			return err
@@ -157,7 +158,7 @@ func each[T any](use func(*T) error) field {
 		}
 		for d.More() {
 			var element T
-			if err := d.Decode(&element); err != nil {
+			if err := d.decodeElement(&element); err != nil {
 				return err
 			}
 			if e, ok := any(&element).(interface{ required() []presence }); ok {
@@ -185,6 +186,14 @@ func (c *Client) do(ctx context.Context, r request, fields fields) error {
 
 var errTimeout = errors.New("slurmrestd did not answer in time")
 
+// most bounds the answer to a request, in bytes. What slurmctld has besides jobs is less than they are: nodes, partitions.
+func (c *Client) most(r request) int64 {
+	if r.family == controller && !strings.HasPrefix(r.path, "/job") {
+		return c.maxAnswer / 4
+	}
+	return c.maxAnswer
+}
+
 // doWithin is do without a timeout of its own: ctx bounds it.
 func (c *Client) doWithin(ctx context.Context, r request, fields fields) error {
 	v, err := c.serverVersions(ctx)
@@ -210,7 +219,7 @@ func (c *Client) doWithin(ctx context.Context, r request, fields fields) error {
 		}
 		return err
 	}
-	return readAnswer(ctx, name, &boundedReader{r: response.Body, left: c.maxAnswer}, fields)
+	return readAnswer(ctx, name, newDecoder(response.Body, c.most(r)), fields)
 }
 
 // send sends a request as a Slurm user. If the answer may mean that the token was rejected, and there is a
@@ -300,10 +309,10 @@ func newError(name string, status int, wire []wireError) *Error {
 
 // readAnswer reads an answer's fields one after another. An answer with status 200 may
 // still be a failure.
-func readAnswer(ctx context.Context, name string, r io.Reader, fields fields) error {
+func readAnswer(ctx context.Context, name string, d *decoder, fields fields) error {
 	var errs []wireError
 	found := make(map[string]bool)
-	err := readObject(json.NewDecoder(r), func(key string, d *json.Decoder) error {
+	err := readObject(d, func(key string, d *decoder) error {
 		name := strings.ToLower(key) // v0.0.38 has "QOS"
 		field, ok := fields[name]
 		switch {
@@ -357,7 +366,7 @@ func (missingError) Unwrap() error { return slurm.ErrUnavailable }
 
 // value stores a field in v.
 func value[T any](v *T) field {
-	return field{read: func(d *json.Decoder) error {
+	return field{read: func(d *decoder) error {
 		var read *T
 		if err := d.Decode(&read); err != nil {
 			return err
@@ -372,59 +381,3 @@ func value[T any](v *T) field {
 
 // errStop ends the reading of an answer early.
 var errStop = errors.New("stop")
-
-// readObject calls read for each key of the JSON object in d.
-func readObject(d *json.Decoder, read func(key string, d *json.Decoder) error) error {
-	token, err := d.Token()
-	if err != nil {
-		return err
-	}
-	if token != json.Delim('{') {
-		return fmt.Errorf("want an object, not %v", token)
-	}
-	for d.More() {
-		key, err := d.Token()
-		if err != nil {
-			return err
-		}
-		if err := read(key.(string), d); err != nil {
-			return fmt.Errorf("%s: %w", key, err)
-		}
-	}
-	_, err = d.Token()
-	return err
-}
-
-// skipValue reads over one value without keeping it.
-func skipValue(d *json.Decoder) error {
-	for depth := 0; ; {
-		token, err := d.Token()
-		if err != nil {
-			return err
-		}
-		switch token {
-		case json.Delim('{'), json.Delim('['):
-			depth++
-		case json.Delim('}'), json.Delim(']'):
-			depth--
-		}
-		if depth == 0 {
-			return nil
-		}
-	}
-}
-
-// boundedReader returns an error, not io.EOF, when the answer is longer than allowed.
-type boundedReader struct {
-	r    io.Reader
-	left int64
-}
-
-func (b *boundedReader) Read(p []byte) (int, error) {
-	if b.left <= 0 {
-		return 0, fmt.Errorf("%w: the answer is too long", slurm.ErrTooMuch)
-	}
-	n, err := b.r.Read(p[:min(int64(len(p)), b.left)])
-	b.left -= int64(n)
-	return n, err
-}

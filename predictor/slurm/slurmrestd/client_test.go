@@ -233,6 +233,38 @@ func TestHugeAnswer(t *testing.T) {
 	}
 }
 
+// Whatever answers in slurmrestd's place, it fills no memory: not by values within values, nor by one that does not end, nor
+// by many that are short.
+func TestFillingAnswers(t *testing.T) {
+	const bound = 1 << 20
+	for _, test := range []struct{ name, begin, again, want string }{
+		{"deep", `{"x":`, strings.Repeat("[", 1000), "bad answer: x: it is nested 1000 deep"},
+		{"deep in a job", `{"jobs":[{"x":`, strings.Repeat("[", 1000), "bad answer: jobs: invalid character '[' exceeded max depth"},
+		{"a long text", `{"x":"`, strings.Repeat("x", 1000), "bad answer: x: one value in it is longer than 131072 bytes"},
+		{"a long job", `{"jobs":[{"job_id":1,"x":[0`, strings.Repeat(",0", 500), "bad answer: jobs: one value in it is longer than 131072 bytes"},
+		{"errors", `{"errors":[{}`, strings.Repeat(",{}", 500), "bad answer: errors: one value in it is longer than 131072 bytes"},
+		{"keys", `{"x":0`, strings.Repeat(`,"x":0`, 500), "bad answer: too much at once: the answer is too long"},
+		{"short jobs", `{"jobs":[{"job_id":1,"job_state":"RUNNING",` + times + `}`, strings.Repeat(`,{"job_id":1,"job_state":"RUNNING",`+times+`}`, 100), "bad answer: jobs: too much at once: the answer is too long"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			server := httptest.NewServer(api(func(w http.ResponseWriter, _ *http.Request) {
+				io.WriteString(w, test.begin)
+				for sent := 0; sent < bound/2; sent += len(test.again) { // which is not too long
+					io.WriteString(w, test.again)
+				}
+			}))
+			defer server.Close()
+			c, err := New(Options{URL: server.URL, MaxAnswer: bound})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := c.Queue(t.Context()); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("\n got %v\nwant %s", err, test.want)
+			}
+		})
+	}
+}
+
 // The client uses a new token without a restart. It repeats a request only with a new
 // token.
 func TestRenewedToken(t *testing.T) {
@@ -494,7 +526,7 @@ func BenchmarkHistory10k(b *testing.B) {
 	b.SetBytes(int64(len(body)))
 	for b.Loop() {
 		n := 0
-		err := readAnswer(b.Context(), "GET /jobs", strings.NewReader(body), fields{
+		err := readAnswer(b.Context(), "GET /jobs", newDecoder(strings.NewReader(body), maxAnswer), fields{
 			"jobs": each(func(j *pastJob) error { n++; _ = j.job(); return nil }),
 		})
 		if err != nil || n != 10_000 {

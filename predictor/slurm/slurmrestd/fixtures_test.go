@@ -270,7 +270,7 @@ func FuzzDecode(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, answer string) {
-		_ = readAnswer(t.Context(), "GET /fuzz", strings.NewReader(answer), fields{
+		_ = readAnswer(t.Context(), "GET /fuzz", newDecoder(strings.NewReader(answer), maxAnswer), fields{
 			"jobs":         each(func(j *queueJob) error { j.entry(); return nil }),
 			"nodes":        each(func(*node) error { return nil }),
 			"partitions":   each(func(p *partition) error { _, err := p.limits(); return err }),
@@ -279,7 +279,7 @@ func FuzzDecode(f *testing.F) {
 			"associations": each(func(a *association) error { a.limits(); return nil }),
 			"status":       each(func(*killResult) error { return nil }),
 		})
-		_ = readAnswer(t.Context(), "GET /fuzz", strings.NewReader(answer), fields{
+		_ = readAnswer(t.Context(), "GET /fuzz", newDecoder(strings.NewReader(answer), maxAnswer), fields{
 			"jobs": each(func(j *pastJob) error {
 				if job := j.job(); job.Nodes < 0 || job.CPUs < 0 || job.Limit < 0 {
 					t.Errorf("negative: %+v", job)

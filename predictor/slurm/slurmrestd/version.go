@@ -2,7 +2,6 @@ package slurmrestd
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -85,9 +84,9 @@ func (c *Client) readVersions(ctx context.Context, path string) (versions, error
 		return nil, c.failure("GET "+path, response)
 	}
 	var served []string
-	err = readAnswer(ctx, "GET "+path, &boundedReader{r: response.Body, left: c.maxAnswer}, fields{
-		"paths": {read: func(d *json.Decoder) error {
-			return readObject(d, func(path string, d *json.Decoder) error {
+	err = readAnswer(ctx, "GET "+path, newDecoder(response.Body, c.maxAnswer/4), fields{
+		"paths": {read: func(d *decoder) error {
+			return readObject(d, func(path string, d *decoder) error {
 				served = append(served, path)
 				return skipValue(d)
 			})

@@ -146,6 +146,7 @@ func (h *groupHome) CancelGroup(_ context.Context, c api.GroupCancellation) erro
 }
 
 func TestReserveGroup(t *testing.T) {
+	const instead = ": try a later --latest, more --clusters of which one will do, or a lower --min-prob"
 	gone, silent := api.Fault(api.ErrConflict, "it is gone"), errors.New("no answer")
 	unsure := groupSite{confirm: api.Fault(api.ErrForbidden, "it does not say"), lost: api.Fault(api.ErrForbidden, "nor now")}
 	for name, test := range map[string]struct {
@@ -164,25 +165,25 @@ func TestReserveGroup(t *testing.T) {
 		prob          float64 // that is told, if it is not 0
 	}{
 		"any, one is in doubt":          {kind: api.GroupAny, required: .6, beta: unsure, members: 2, confirmed: 2, released: 1, prob: .8},
-		"any, and without it too few":   {kind: api.GroupAny, required: .9, beta: unsure, why: "together the jobs have probability 0.80, less than 0.90", confirmed: 2, released: 3, givenUp: 1},
+		"any, and without it too few":   {kind: api.GroupAny, required: .9, beta: unsure, why: "together the jobs have probability 0.80, less than 0.90" + instead, confirmed: 2, released: 3, givenUp: 1},
 		"any, all are in doubt":         {kind: api.GroupAny, required: .6, alpha: unsure, beta: unsure, members: 2, confirmed: 2, released: 2, doubt: true},
 		"all, one is in doubt":          {kind: api.GroupAll, required: .5, beta: unsure, members: 2, confirmed: 2, released: 1, doubt: true},
 		"any":                           {kind: api.GroupAny, required: .9, members: 2, confirmed: 2},
-		"any, too little":               {kind: api.GroupAny, required: .99, why: "together the jobs have probability 0.94, less than 0.99", notRegistered: true},
+		"any, too little":               {kind: api.GroupAny, required: .99, why: "together the jobs have probability 0.94, less than 0.99" + instead, notRegistered: true},
 		"any, one is gone":              {kind: api.GroupAny, required: .6, alpha: groupSite{submit: gone}, members: 1, confirmed: 1},
 		"any, what is left is too few":  {kind: api.GroupAny, required: .9, alpha: groupSite{submit: gone}, why: "together it is too little", released: 1, notRegistered: true},
 		"any, none is left":             {kind: api.GroupAny, required: .9, alpha: groupSite{submit: gone}, beta: groupSite{submit: gone}, why: "none of the jobs is to be had", notRegistered: true},
 		"any, one is not confirmed":     {kind: api.GroupAny, required: .6, beta: groupSite{confirm: gone}, members: 1, confirmed: 2, released: 1, prob: .8},
-		"any, and the rest too few":     {kind: api.GroupAny, required: .9, beta: groupSite{confirm: gone}, why: "together the jobs have probability 0.80, less than 0.90", confirmed: 2, released: 2, givenUp: 1},
+		"any, and the rest too few":     {kind: api.GroupAny, required: .9, beta: groupSite{confirm: gone}, why: "together the jobs have probability 0.80, less than 0.90" + instead, confirmed: 2, released: 2, givenUp: 1},
 		"any, none is confirmed":        {kind: api.GroupAny, required: .6, alpha: groupSite{confirm: gone}, beta: groupSite{confirm: gone}, why: "none of the jobs is to be had", confirmed: 2, released: 4, givenUp: 1},
 		"the home is slow":              {kind: api.GroupAny, required: .9, register: []error{silent, silent}, members: 2, confirmed: 2},
 		"the home refuses":              {kind: api.GroupAny, required: .9, register: []error{silent, gone}, why: "it is gone", released: 2, notRegistered: true},
 		"any, and its work has begun":   {kind: api.GroupAny, required: .9, beta: groupSite{confirm: gone}, giveUp: api.Fault(api.ErrConflict, "the work has begun"), members: 1, confirmed: 2, released: 2, givenUp: 1, prob: .8},
 		"any, and the home is unable":   {kind: api.GroupAny, required: .9, beta: groupSite{confirm: gone}, giveUp: api.Fault(api.ErrForbidden, "it does not say"), members: 1, confirmed: 2, released: 2, givenUp: 1, doubt: true},
-		"any, and the home knows none":  {kind: api.GroupAny, required: .9, beta: groupSite{confirm: gone}, giveUp: api.Fault(api.ErrNotFound, "there is no such group"), why: "together the jobs have probability 0.80, less than 0.90", confirmed: 2, released: 2, givenUp: 1},
+		"any, and the home knows none":  {kind: api.GroupAny, required: .9, beta: groupSite{confirm: gone}, giveUp: api.Fault(api.ErrNotFound, "there is no such group"), why: "together the jobs have probability 0.80, less than 0.90" + instead, confirmed: 2, released: 2, givenUp: 1},
 		"all, and the home is unable":   {kind: api.GroupAll, required: .5, beta: groupSite{confirm: gone}, giveUp: api.Fault(api.ErrForbidden, "it does not say"), why: "not all jobs are to be had", confirmed: 2, released: 3, givenUp: 1},
 		"all":                           {kind: api.GroupAll, required: .5, members: 2, confirmed: 2},
-		"all, too little":               {kind: api.GroupAll, required: .9, why: "together the jobs have probability 0.56, less than 0.90", notRegistered: true},
+		"all, too little":               {kind: api.GroupAll, required: .9, why: "together the jobs have probability 0.56, less than 0.90" + instead, notRegistered: true},
 		"all, one is gone":              {kind: api.GroupAll, required: .5, beta: groupSite{submit: gone}, why: "not all jobs are to be had", released: 1, notRegistered: true},
 		"all, one cannot be confirmed":  {kind: api.GroupAll, required: .5, beta: groupSite{confirm: gone}, why: "not all jobs are to be had", confirmed: 2, released: 3, givenUp: 1},
 		"all, but the home is not able": {kind: api.GroupAll, required: .5, register: []error{gone}, why: "it is gone", released: 2, notRegistered: true},

@@ -119,6 +119,12 @@ func isHostPort(text string) bool {
 	return err == nil && !strings.ContainsAny(host, "/?#@ \t\r\n") && notNumber == nil && number != 0
 }
 
+// FindOwnSite returns the name that the configuration file has for this host's cluster; see OwnSite.
+func FindOwnSite(getenv func(string) string) (string, error) {
+	c, err := find(getenv)
+	return c.OwnSite(), err
+}
+
 // FindSites returns the sites of the configuration file, none if it has none or is missing.
 func FindSites(getenv func(string) string) ([]Site, error) {
 	c, err := find(getenv)
@@ -136,7 +142,7 @@ func FindSite(getenv func(string) string, name string) (Client, error) {
 	for i := range c.Sites {
 		if names[i] = c.Sites[i].Name; names[i] == name {
 			if c.Sites[i].HasNoVarqd() {
-				return Client{}, fmt.Errorf("site %s has no varqd: only varq reserve and varq sites know it", name)
+				return Client{}, &NoSiteError{fmt.Sprintf("site %s has no varqd: only varq reserve and varq sites know it", name)}
 			}
 			if _, byTLS := c.Sites[i].ByTLS(); byTLS {
 				own := c.ownClient(getenv)
@@ -147,7 +153,12 @@ func FindSite(getenv func(string) string, name string) (Client, error) {
 		}
 	}
 	if len(names) == 0 {
-		return Client{}, fmt.Errorf("there is no site %.50q: %s has no section sites", name, Path(getenv))
+		return Client{}, &NoSiteError{fmt.Sprintf("there is no site %.50q: %s has no section sites", name, Path(getenv))}
 	}
-	return Client{}, fmt.Errorf("there is no site %.50q in %s: there are %s", name, Path(getenv), strings.Join(names, ", "))
+	return Client{}, &NoSiteError{fmt.Sprintf("there is no site %.50q in %s: there are %s", name, Path(getenv), strings.Join(names, ", "))}
 }
+
+// NoSiteError is the error of a name that is none of a site whose varqd can be asked.
+type NoSiteError struct{ text string }
+
+func (e *NoSiteError) Error() string { return e.text }

@@ -21,9 +21,6 @@ type sitesAbroad struct {
 	clients []*slurmrestd.Client
 }
 
-// mostAbroad bounds one answer of a slurmrestd that is not the cluster's own, in bytes.
-const mostAbroad = 128 << 20
-
 // defaultTimeout bounds one request to such a slurmrestd.
 const defaultTimeout = 30 * time.Second
 
@@ -51,7 +48,7 @@ func newSitesAbroad(c *config.Config, records *idle.Store, now func() int64, clo
 func connectAbroad(s *config.Site, clock func() time.Time) (*slurmrestd.Client, error) {
 	r := *s.Slurmrestd
 	r.Timeout = cmp.Or(r.Timeout, config.Duration(defaultTimeout))
-	client, _, err := connect(r, slurmrestd.Options{MaxAnswer: mostAbroad, Now: clock})
+	client, _, err := connect(r, slurmrestd.Options{Now: clock})
 	if err != nil {
 		return nil, fmt.Errorf("site %s: %w", s.Name, err)
 	}

@@ -34,6 +34,7 @@ import (
 	"github.com/varq-project/varq/predictor/live/scores"
 	"github.com/varq-project/varq/predictor/live/selfscore"
 	"github.com/varq-project/varq/predictor/live/shadow"
+	"github.com/varq-project/varq/predictor/live/sqlitefile"
 	"github.com/varq-project/varq/predictor/live/statefile"
 	"github.com/varq-project/varq/predictor/live/vitals"
 	"github.com/varq-project/varq/predictor/slurm/sacctmgr"
@@ -64,6 +65,7 @@ type Daemon struct {
 	log       *slog.Logger
 	slurm     Slurm
 	clock     *clock
+	file      *sqlitefile.File // of the ledger, and of what else is kept
 	ledger    *ledger.Ledger
 	scores    *scores.Store
 	shadows   *shadow.Store
@@ -228,7 +230,9 @@ func (d *Daemon) openFiles() error {
 	if err != nil {
 		return err
 	}
+	d.file = file
 	d.cleanups.add("ledger", file.Close)
+	file.Watch = d.noteWrite
 	d.ledger, d.scores, d.shadows, d.rounds = ledger.New(file), scores.New(file), shadow.NewStore(file), faultscore.NewStore(file)
 	d.idle, d.resizes = idle.NewStore(file), resize.NewStore(file)
 	if d.odds, err = d.scores.Odds(context.Background()); err != nil {

@@ -75,7 +75,7 @@ func (p *problems) Describe(ch chan<- *prometheus.Desc) { ch <- problemDesc }
 
 // Collect implements prometheus.Collector. A part without a problem is 0.
 func (p *problems) Collect(ch chan<- prometheus.Metric) {
-	for _, part := range []string{partHistory, partLimits, partQueue, partForecasts, partRights, partLedger, partNodes} {
+	for _, part := range []string{partHistory, partLimits, partQueue, partForecasts, partRights, partLedger, partDisk, partNodes} {
 		present := 0.
 		if p.get(part) != nil {
 			present = 1

@@ -18,6 +18,7 @@ const (
 	partForecasts = "forecasts"
 	partRights    = "rights" // in Slurm
 	partLedger    = "ledger"
+	partDisk      = "disk" // on which the ledger is
 	partNodes     = "nodes"
 )
 

@@ -43,6 +43,16 @@ func (d *Daemon) checkLedger(ctx context.Context, queue []slurm.QueueEntry) erro
 	return nil
 }
 
+// noteWrite notes as a problem that the ledger's file does not take what is written, until it does.
+func (d *Daemon) noteWrite(err error) {
+	switch {
+	case err != nil:
+		d.problems.set(partDisk, fmt.Errorf("%s: %w; nothing is promised until it can be written", d.config.Ledger.Path, err))
+	case d.problems.clear(partDisk):
+		d.log.Info("trouble is over", "part", partDisk)
+	}
+}
+
 // readFirst sets d.first once the ledger has a promise. No promise is ever deleted, so the ledger,
 // which it searches for that, is searched only until then.
 func (d *Daemon) readFirst(ctx context.Context) error {

@@ -38,6 +38,11 @@ type Refused struct{ api.Refusal }
 
 func (r *Refused) Error() string { return r.Reason }
 
+// Misuse is the error of options that varq-filter does not take, of which one comes first in Why.
+type Misuse struct{ Why string }
+
+func (m *Misuse) Error() string { return "sbatch: " + m.Why }
+
 // errSilent is the error of an sbatch that has not called varq-filter.
 var errSilent = errors.New("sbatch has not asked varq about the job: either an option keeps it from submitting one (--help, --usage, --version), or its cluster has no varq, or an older one (varq doctor tells)")
 
@@ -217,6 +222,9 @@ func failure(ctx context.Context, err error, said string) error {
 	text := strings.Join(lines, "; ")
 	if len(text) > maxSaid {
 		text = strings.ToValidUTF8(text[:maxSaid], "") + "..."
+	}
+	if strings.HasPrefix(text, "--") {
+		return &Misuse{text}
 	}
 	return fmt.Errorf("sbatch: %s", text)
 }

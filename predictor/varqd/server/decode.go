@@ -93,12 +93,6 @@ func decodePlan(body []byte, user string) (*api.PlanRequest, error) {
 		return nil, field("begin_after", "makes no sense with best_effort")
 	case req.Prob != 0 && !(req.Prob > 0 && req.Prob < 1):
 		return nil, field("prob", "%v does not lie between 0 and 1", req.Prob)
-	case !(req.MaxCost.NodeSeconds >= 0 && req.MaxCost.NodeSeconds <= 3600*api.MaxNodeHours):
-		return nil, field("max_cost.node_seconds", "%v is not a cost", req.MaxCost.NodeSeconds)
-	case req.MaxCost.Times != 0 && !(req.MaxCost.Times >= 1 && req.MaxCost.Times <= api.MaxMultiple):
-		return nil, field("max_cost.times", "%v does not lie between 1 and %d", req.MaxCost.Times, api.MaxMultiple)
-	case req.MaxCost.Times != 0 && req.MaxCost.NodeSeconds != 0:
-		return nil, field("max_cost.times", "makes no sense with node_seconds")
 	case !slices.Contains([]string{"", api.OnMissRun, api.OnMissCancel}, req.OnMiss):
 		return nil, field("on_miss", "%q is neither run nor cancel", req.OnMiss)
 	case req.Tentative < 0 || req.Tentative > api.MaxTentative:
@@ -108,7 +102,23 @@ func decodePlan(body []byte, user string) (*api.PlanRequest, error) {
 	case req.GroupProb != 0 && !(req.GroupProb > 0 && req.GroupProb < 1):
 		return nil, field("group_prob", "%v does not lie between 0 and 1", req.GroupProb)
 	}
+	if err := checkMaxCost(req.MaxCost); err != nil {
+		return nil, err
+	}
 	return req, checkHome(req)
+}
+
+// checkMaxCost checks a ceiling on the cost of idle nodes.
+func checkMaxCost(c api.MaxCost) error {
+	switch {
+	case !(c.NodeSeconds >= 0 && c.NodeSeconds <= 3600*api.MaxNodeHours):
+		return field("max_cost.node_seconds", "%v is not a cost", c.NodeSeconds)
+	case c.Times != 0 && !(c.Times >= 1 && c.Times <= api.MaxMultiple):
+		return field("max_cost.times", "%v does not lie between 1 and %d", c.Times, api.MaxMultiple)
+	case c.Times != 0 && c.NodeSeconds != 0:
+		return field("max_cost.times", "makes no sense with node_seconds")
+	}
+	return nil
 }
 
 // checkCompletion checks what a request about a job's end says beside the job.
@@ -218,7 +228,7 @@ func decodeProbe(body []byte, user string) (*api.ProbeRequest, error) {
 	case req.Gap < 0 || req.Gap > maxLimit:
 		return nil, field("gap", "%d does not lie between 0 and %d", req.Gap, maxLimit)
 	}
-	return req, nil
+	return req, checkMaxCost(req.MaxCost)
 }
 
 // decodeSize reads and checks a question about sizes; its job's user becomes user.

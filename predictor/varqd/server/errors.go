@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/sqlitefile"
 )
 
 // statuses are the HTTP statuses of the errors that are no faults of package api.
@@ -15,6 +16,7 @@ var statuses = []struct {
 	{errUnauthorized, http.StatusUnauthorized},
 	{errTooLarge, http.StatusRequestEntityTooLarge},
 	{errTooMany, http.StatusTooManyRequests},
+	{sqlitefile.ErrUnwritten, http.StatusServiceUnavailable},
 }
 
 var (

@@ -19,6 +19,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/sqlitefile"
 	"github.com/varq-project/varq/predictor/varqd/munge"
 	"github.com/varq-project/varq/predictor/varqd/peers"
 )
@@ -157,6 +158,9 @@ func (h *handler) fill(p *page, path string, to access, w http.ResponseWriter, r
 			status, text = http.StatusServiceUnavailable, fmt.Sprintf("this site's varqd is too busy with what it relays to site %.50s, and has not relayed this; try again in a moment", site)
 		case ctx.Err() != nil && status == http.StatusInternalServerError:
 			status, text = http.StatusServiceUnavailable, "varqd is too busy to answer in time"
+		case errors.Is(err, sqlitefile.ErrUnwritten):
+			h.log.Error("request failed", "path", path, "error", err)
+			text = "varqd could not write that down: its disk may be full, of which its log and /healthz tell more; try again later"
 		case status == http.StatusInternalServerError:
 			h.log.Error("request failed", "path", path, "error", err)
 			text = "internal error; varqd's log has more"

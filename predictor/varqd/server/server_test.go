@@ -21,6 +21,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/sqlitefile"
 	"github.com/varq-project/varq/predictor/varqd/munge"
 )
 
@@ -48,6 +49,8 @@ func (s *fakeService) Plan(ctx context.Context, user string, req *api.PlanReques
 		panic("on purpose")
 	case "broken":
 		return api.PlanAnswer{}, errors.New("secret detail")
+	case "full":
+		return api.PlanAnswer{}, fmt.Errorf("ledger: %w: secret detail", sqlitefile.ErrUnwritten)
 	case "busy":
 		return api.PlanAnswer{}, api.Fault(api.ErrUnavailable, "still loading history: 42%")
 	case "slow":
@@ -467,6 +470,7 @@ func TestErrorsNameTheField(t *testing.T) {
 		{api.PathPlan, `{"x":"` + strings.Repeat("x", maxBody) + `"}`, 413, "larger than"},
 		{api.PathPlan, `{"job":{"partition":"panic"},"begin_by":1800000000}`, 500, "internal error"},
 		{api.PathPlan, `{"job":{"partition":"broken"},"begin_by":1800000000}`, 500, "internal error"},
+		{api.PathPlan, `{"job":{"partition":"full"},"begin_by":1800000000}`, 503, "varqd could not write that down"},
 		{api.PathPlan, `{"job":{"partition":"busy"},"begin_by":1800000000}`, 503, "42%"},
 		{api.PathPlan, `{"begin_by":1800000000,"needs":{"constraint":"ib"}}`, 200, ""},
 		{api.PathPlan, `{"begin_by":1800000000,"needs":{"features":"ib"}}`, 400, "features: no such field"},
@@ -480,6 +484,8 @@ func TestErrorsNameTheField(t *testing.T) {
 		{api.PathBind, `{"plan":"aaaaaaaaaaaa","job":1}`, 204, ""},
 		{api.PathProbe, `{"sizes":[{"nodes":4,"limit":3600}],"earliest":1800000000,"latest":1800010000,"slots":10}`, 200, ""},
 		{api.PathProbe, `{"sizes":[{"nodes":4,"limit":3600}],"earliest":1800000000,"finish_by":1800000000,"slots":10}`, 400, "finish_by: is not after earliest"},
+		{api.PathProbe, `{"sizes":[{"nodes":4,"limit":3600}],"latest":1800010000,"slots":10,"max_cost":{"times":2}}`, 200, ""},
+		{api.PathProbe, `{"sizes":[{"nodes":4,"limit":3600}],"latest":1800010000,"slots":10,"max_cost":{"times":0.5}}`, 400, "max_cost.times: 0.5 does not lie"},
 		{api.PathProbe, `{"sizes":[],"earliest":1800000000,"latest":1800010000,"slots":10}`, 400, "sizes: there are none"},
 		{api.PathProbe, `{"sizes":[{"nodes":0,"limit":3600}],"earliest":1800000000,"latest":1800010000,"slots":10}`, 400, "sizes[0]: 0 nodes"},
 		{api.PathProbe, `{"sizes":[{"nodes":4,"limit":3600},{"nodes":-4,"limit":3600}],"earliest":1800000000,"latest":1800010000,"slots":10}`, 400, "sizes[1]: job.nodes: -4"},

@@ -1,9 +1,13 @@
 package cli
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // UsageError is an error of the command line.
@@ -20,6 +24,24 @@ func (e UsageError) Unwrap() error { return e.Err }
 // Usage makes err an error of the command line of cmd.
 func Usage(cmd *cobra.Command, err error) error {
 	return UsageError{cmd.CommandPath(), err}
+}
+
+// FlagUsage is Usage for an error of pflag's. What is wrong with a value is said in words, and not in those of package strconv.
+func FlagUsage(cmd *cobra.Command, err error) error {
+	bad, ok := errors.AsType[*pflag.InvalidValueError](err)
+	if !ok {
+		return Usage(cmd, err)
+	}
+	why := bad.Unwrap()
+	if number, ok := errors.AsType[*strconv.NumError](why); ok {
+		wants := map[string]string{"ParseInt": "no whole number", "ParseFloat": "no number", "ParseBool": "neither true nor false"}
+		is := cmp.Or(wants[number.Func], "no number for it")
+		if errors.Is(number, strconv.ErrRange) {
+			is = "out of all bounds"
+		}
+		why = fmt.Errorf("%.40q is %s", bad.GetValue(), is)
+	}
+	return Usage(cmd, fmt.Errorf("--%s: %w", bad.GetFlag().Name, why))
 }
 
 // NoArguments is a cobra.PositionalArgs: it refuses all arguments.

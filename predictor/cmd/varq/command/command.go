@@ -41,6 +41,8 @@ type Env struct {
 	// Sacct runs Slurm's sacct at path with args and variables added to the environment, about the jobs of the user who runs
 	// varq, and returns what it prints, with times in Unix seconds.
 	Sacct func(ctx context.Context, path string, variables []string, args ...string) ([]byte, error)
+
+	here string // the name of the only cluster that a command is about, if nobody has named it: texts need not
 }
 
 // errNo ends a command with ExitNo and without a message.
@@ -108,7 +110,7 @@ Its work is running by 17:00 with a probability of at least 0.9.`,
 	}
 	root.SetOut(env.Stdout)
 	root.SetErr(env.Stderr)
-	root.SetFlagErrorFunc(cli.Usage)
+	root.SetFlagErrorFunc(cli.FlagUsage)
 	link := addEndpoint(root, env)
 	root.AddCommand(
 		newQuote(env, link),

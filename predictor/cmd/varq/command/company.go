@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -38,6 +39,15 @@ func (l *link) groupsOf(ctx context.Context, reservations []api.Reservation) map
 		}
 	}
 	return known
+}
+
+// promiseGroups sets the probabilities with which the groups of reservations are promised, as far as their homes tell.
+func promiseGroups(reservations []api.Reservation, groups map[string]api.GroupState) {
+	for i := range reservations {
+		if r := &reservations[i]; r.Group != "" {
+			r.GroupProb = cmp.Or(groups[r.Group].Prob, r.GroupProb)
+		}
+	}
 }
 
 // company says with which other jobs the work of a plan's job runs, or instead of which.

@@ -1,8 +1,11 @@
 package command
 
 import (
+	"errors"
+
 	"github.com/spf13/cobra"
 
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/varqd/client"
 	"github.com/varq-project/varq/predictor/varqd/config"
 )
@@ -28,7 +31,9 @@ func (l *link) dial() (*client.Client, error) {
 		find = func(getenv func(string) string) (config.Client, error) { return config.FindSite(getenv, l.site) }
 	}
 	c, err := find(l.env.Getenv)
-	if err != nil {
+	if _, unknown := errors.AsType[*config.NoSiteError](err); unknown {
+		return nil, cli.UsageError{Command: "varq", Err: err}
+	} else if err != nil {
 		return nil, err
 	}
 	if l.endpoint != "" {

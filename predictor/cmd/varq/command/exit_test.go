@@ -12,7 +12,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
+	"github.com/varq-project/varq/predictor/varqd/broker"
 	"github.com/varq-project/varq/test/clitest"
 )
 
@@ -42,6 +44,9 @@ func TestExitCodes(t *testing.T) {
 		"report --calibration --by=user":       ExitUsage,
 		"report --plot=x.svg":                  ExitUsage,
 		"nonsense":                             ExitUsage,
+		"status --site=gamma":                  ExitUsage,
+		"quote --begin-by=17:00 --site=gamma":  ExitUsage,
+		"size --fit=cfd -S tomorrow":           ExitUsage,
 		"simulate":                             ExitUsage,
 		"simulate compare --reservations=hard": ExitUsage,
 		"simulate --trace=/nowhere.swf":        ExitFailed,
@@ -147,5 +152,42 @@ func TestErrorsArePrintable(t *testing.T) {
 	}
 	if got := printable(errors.New("one\x07\ntwo")); got != "one?\ntwo" {
 		t.Errorf("%q", got)
+	}
+}
+
+// The host's own cluster has the name that varq.yaml, or else slurm.conf, has for it, though nobody names it.
+func TestOwnCluster(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	conf := write("slurm.conf", "ClusterName=Lab\n")
+	sites := write("varq.yaml", "server: {tls: {listen: 'alpha:6832', certificate: /c, key: /k, ca: /a}}\nsites: [{name: alpha, endpoint: 'tls://alpha:6832'}]\n")
+	for want, env := range map[string]map[string]string{
+		"alpha": {"VARQ_CONFIG": sites, "SLURM_CONF": conf},
+		"lab":   {"VARQ_CONFIG": write("empty.yaml", ""), "SLURM_CONF": conf},
+		"local": {"VARQ_CONFIG": write("none.yaml", ""), "SLURM_CONF": filepath.Join(dir, "absent")},
+	} {
+		l := &link{env: &Env{Env: cli.Env{Getenv: func(name string) string { return env[name] }}}}
+		found, err := l.openSites("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(found) != 1 || found[0].Name() != want || found[0].named || !found[0].own {
+			t.Errorf("%+v, want %s", found[0], want)
+		}
+	}
+	e := &Env{Env: cli.Env{Zone: time.UTC}, here: "alpha"}
+	c := broker.Choice{Site: "alpha", Slot: soundSlot()}
+	answers := []broker.Answer{{Site: "alpha", ProbeAnswer: api.ProbeAnswer{Unit: "EUR"}}}
+	if got := e.describeSlot(&c, answers); !strings.HasPrefix(got, "partition main; ") {
+		t.Errorf("told of the only cluster: %s", got)
+	}
+	if e.here = ""; !strings.HasPrefix(e.describeSlot(&c, answers), "alpha, partition main; ") {
+		t.Errorf("told of one of several: %s", e.describeSlot(&c, answers))
 	}
 }

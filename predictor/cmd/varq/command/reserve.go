@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -67,6 +68,9 @@ becomes of this command afterwards, or of the terminal, does not matter.`,
 		if err := r.divide(sites); err != nil {
 			return usage(err)
 		}
+		if !sites[0].named {
+			env.here = sites[0].Name()
+		}
 		for _, s := range sites {
 			s.job, s.best, s.refer = f.Command, r.probe.BestEffort, r.nodes != nil
 		}
@@ -76,11 +80,15 @@ becomes of this command afterwards, or of the terminal, does not matter.`,
 			}
 		}
 		job, err := f.describe(cmd.Context(), link.describer(sites), r)
-		if err != nil {
-			if cmd.Context().Err() != nil {
-				return broker.ErrInterrupted
-			}
+		var failed *sbatchFailed
+		switch {
+		case err == nil:
+		case cmd.Context().Err() != nil:
+			return broker.ErrInterrupted
+		case errors.As(err, &failed):
 			return err
+		default:
+			return usage(err)
 		}
 		for _, note := range r.notes {
 			fmt.Fprintf(env.Stderr, "varq: %s\n", cli.Printable(note))

@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -93,7 +94,9 @@ func (f *reserveFlags) decode(text []byte) error {
 			return f.at(key.Line, fmt.Errorf("unknown key %.40q; there are %s", key.Value, strings.Join(names, ", ")))
 		case f.lines[option] != 0:
 			return f.at(key.Line, fmt.Errorf("%s is there already, in line %d", key.Value, f.lines[option]))
-		case value.Decode(field.Addr().Interface()) != nil:
+		case field.Kind() == reflect.Slice && unlisted(value) != "":
+			return f.at(value.Line, fmt.Errorf("%s: %s", key.Value, unlisted(value)))
+		case isInteger(field) && value.ShortTag() == "!!float", value.Decode(field.Addr().Interface()) != nil:
 			return f.at(value.Line, fmt.Errorf("%s: %s", key.Value, wanted(field, value)))
 		}
 		f.lines[option] = value.Line
@@ -111,6 +114,32 @@ func (f *reserveFlags) fields() (fields map[string]reflect.Value, names []string
 		}
 	}
 	return fields, names
+}
+
+// isInteger reports whether a field has a whole number.
+func isInteger(field reflect.Value) bool {
+	return field.Kind() == reflect.Int || field.Kind() == reflect.Int32
+}
+
+// unlisted says what is wrong with an element of a list of words, "" if nothing is, or if it is no list.
+func unlisted(list *yaml.Node) string {
+	if list.Kind != yaml.SequenceNode {
+		return ""
+	}
+	for i, word := range list.Content {
+		if word.Kind == yaml.AliasNode {
+			word = word.Alias
+		}
+		switch {
+		case word.Kind == yaml.SequenceNode:
+			return fmt.Sprintf("word %d is a list itself; give all words one after another, such as [sbatch, -N4, job.sh]", i+1)
+		case word.Kind != yaml.ScalarNode:
+			return fmt.Sprintf("word %d is no word, but has keys and values; put it into quotes if it is to be one", i+1)
+		case word.ShortTag() == "!!null":
+			return fmt.Sprintf("word %d is nothing (%s); leave it out, or put it into quotes", i+1, cmp.Or(word.Value, "it is empty"))
+		}
+	}
+	return ""
 }
 
 // wanted says what a key should have for what it has.

@@ -228,7 +228,24 @@ func (f *reserveFlags) readSizes(r *reserveRequest) (err error) {
 	return nil
 }
 
-// describe has sbatch read what the job needs, completes the request with it, and returns it.
+// sbatchFailed is the error of a job that sbatch does not read, for another reason than its options.
+type sbatchFailed struct{ error }
+
+func (f *sbatchFailed) Unwrap() error { return f.error }
+
+// notRead returns the error of a job that sbatch has not read.
+func notRead(err error) error {
+	if strings.Contains(err.Error(), "Batch script is empty") {
+		return fmt.Errorf("%w (varq reserve runs sbatch several times: give it the script as a file, or --wrap)", err)
+	}
+	if _, wrong := errors.AsType[*sbatch.Misuse](err); wrong {
+		return err
+	}
+	return &sbatchFailed{err}
+}
+
+// describe has sbatch read what the job needs, completes the request with it, and returns it. An error that is no *sbatchFailed is one
+// of the command line.
 func (f *reserveFlags) describe(ctx context.Context, s *site, r *reserveRequest) (*sbatch.Description, error) {
 	p := &r.probe
 	by := max(p.Latest, p.FinishBy)
@@ -238,7 +255,7 @@ func (f *reserveFlags) describe(ctx context.Context, s *site, r *reserveRequest)
 		// The job's own time is needed for the sizes.
 		rigid, err := s.describe(ctx, options)
 		if err != nil {
-			return nil, err
+			return nil, notRead(err)
 		}
 		if rigid.Job.Limit == 0 {
 			return nil, errors.New("nobody knows how long the work takes: give sbatch its --time on --ref-nodes")
@@ -253,11 +270,8 @@ func (f *reserveFlags) describe(ctx context.Context, s *site, r *reserveRequest)
 		options = append(options, "--sizes="+sizes)
 	}
 	job, err := s.describe(ctx, options)
-	switch {
-	case err != nil && strings.Contains(err.Error(), "Batch script is empty"):
-		return nil, fmt.Errorf("%w (varq reserve runs sbatch several times: give it the script as a file, or --wrap)", err)
-	case err != nil:
-		return nil, err
+	if err != nil {
+		return nil, notRead(err)
 	}
 	script := scriptOf(f.Command, job.Arguments)
 	if heterogeneous(f.Command, job.Arguments, script) {
@@ -274,7 +288,7 @@ func (f *reserveFlags) describe(ctx context.Context, s *site, r *reserveRequest)
 	if job.BeginBy != by || job.Prob != 0 && f.MinProb == "" || job.BestEffort && !f.bestEffort() || !slices.EqualFunc(job.Sizes, sized, func(a api.Alternative, s elastic.Size) bool { return a.Nodes == s.Nodes && a.Limit == s.Seconds }) {
 		return nil, errors.New("leave varq's options (--begin-by, --prob, --sizes and others) to varq reserve; give them before --")
 	}
-	p.Job, p.Needs, p.Sizes, r.sized, r.parsable, r.notes = job.Job, job.Needs, job.Sizes, sizes != "", job.Parsable, slices.Concat(notes, job.Notes)
+	p.Job, p.Needs, p.MaxCost, p.Sizes, r.sized, r.parsable, r.notes = job.Job, job.Needs, job.MaxCost, job.Sizes, sizes != "", job.Parsable, slices.Concat(notes, job.Notes)
 	switch of := job.Job.Partition; {
 	case len(p.Partitions) > 0 && of != "" && !slices.Equal(p.Partitions, []string{of}):
 		r.notes = append(r.notes, fmt.Sprintf("instead of --partition=%s of sbatch's: --partitions of varq reserve", of))

@@ -128,16 +128,44 @@ func (r *reserveRequest) prepare(ctx context.Context, home *site, sites []*site)
 	return nil
 }
 
+// apartWhy says why there is no time at which all jobs of a group can run: some of its parts have no slot at all, or none that
+// fits those of the others.
+func (r *reserveRequest) apartWhy(answers []broker.Answer) string {
+	for _, part := range r.parts {
+		silent, offered := []string{}, false
+		for i := range answers {
+			a := &answers[i]
+			if !slices.Contains(part, a.Site) {
+				continue
+			}
+			offered = offered || len(a.Slots) > 0
+			if a.Error != "" {
+				silent = append(silent, a.Site)
+			}
+		}
+		switch names := strings.Join(part, " or "); {
+		case offered:
+		case len(silent) == len(part):
+			return fmt.Sprintf("a job is to run at %s, which has not answered as it should: try again once it does (varq sites tells), or leave it out of --clusters", names)
+		default:
+			return fmt.Sprintf("a job is to run at %s, which offers nothing: try a wider window, other partitions, or a lower --min-prob, or leave it out of --clusters", names)
+		}
+	}
+	return "there is no time at which all sites offer enough: try a wider window, more --slots, or a lower --min-prob"
+}
+
 // reserveGroup reserves a group, or shows what would be.
 func (e *Env) reserveGroup(ctx context.Context, r *reserveRequest, sites []*site, answers []broker.Answer, dryRun, asJSON bool) error {
 	var chosen []broker.Choice
-	why := "no site offers anything"
+	why := "no site offers anything: try a later --latest, or other partitions or clusters"
 	if r.kind == api.GroupAny {
-		chosen = broker.ChooseAny(answers, r.prefer)
+		if chosen = broker.ChooseAny(answers, r.prefer); !slices.ContainsFunc(answers, func(a broker.Answer) bool { return a.Error == "" }) {
+			why = "no site has answered as it should: try again once one does (varq sites tells)"
+		}
 	} else {
 		together := broker.Together{Parts: r.parts, Partitions: r.apart, Prob: r.least, Prefer: r.prefer}
 		chosen = together.Choose(answers)
-		why = "there is no time at which all sites offer enough: try a wider window, more --slots, or a lower --min-prob"
+		why = r.apartWhy(answers)
 	}
 	home := homeOf(sites)
 	o := broker.GroupOptions{
@@ -156,6 +184,9 @@ func (e *Env) reserveGroup(ctx context.Context, r *reserveRequest, sites []*site
 			members[i] = s
 		}
 		out, err = broker.ReserveGroup(ctx, members, home.varqd, chosen, o)
+	}
+	if errors.Is(err, api.ErrInvalid) && strings.HasPrefix(err.Error(), "deadline: ") {
+		return fmt.Errorf("--latest: %s has passed meanwhile: give a later time", e.moment(r.probe.Latest))
 	}
 	if err != nil {
 		return err

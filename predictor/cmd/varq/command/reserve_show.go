@@ -163,13 +163,13 @@ func (e *Env) showOutcome(o broker.Outcome, answers []broker.Answer, remains []l
 	case where == nil:
 		e.sayNothing(answers)
 		return errNo
-	case parsable && where.Site == thisCluster:
+	case parsable && where.Site == e.here:
 		fmt.Fprintln(e.Stdout, where.Job)
 		return nil
 	case parsable:
 		fmt.Fprintf(e.Stdout, "%d;%s\n", where.Job, where.Site) // as sbatch --parsable --clusters does
 		return nil
-	case where.Site == thisCluster:
+	case where.Site == e.here:
 		fmt.Fprintf(e.Stdout, "Submitted batch job %d\n", where.Job)
 	default:
 		fmt.Fprintf(e.Stdout, "Submitted batch job %d on cluster %s\n", where.Job, where.Site)
@@ -193,7 +193,7 @@ func (e *Env) describeSlot(c *broker.Choice, answers []broker.Answer) string {
 func (e *Env) describe(c *broker.Choice, answers []broker.Answer, when string) string {
 	where := c.Site
 	switch {
-	case where == thisCluster:
+	case where == e.here:
 		where = "partition " + c.Partition
 	case c.Partition != "":
 		where += ", partition " + c.Partition

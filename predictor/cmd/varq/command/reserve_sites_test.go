@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/varqd/broker"
+	"github.com/varq-project/varq/predictor/varqd/client"
 )
 
 // fakeSite is a site whose varqd and Slurm do what a test says. What it does not say goes well.
@@ -316,6 +318,55 @@ func TestGroupWithoutASite(t *testing.T) {
 	answers := []broker.Answer{{Site: "alpha"}, {Site: "beta", Error: "you may not ask"}}
 	if err := e.showGroup(group, answers, false, false); err != nil || errs.String() != "varq: site beta: you may not ask\n" || !strings.Contains(out.String(), "job 7: alpha") {
 		t.Errorf("%v: %s%s", err, &out, &errs)
+	}
+}
+
+// A group that cannot be is told by what keeps it from being: a site that is silent, one that has nothing, or the times.
+func TestGroupThatCannotBe(t *testing.T) {
+	t.Parallel()
+	has := broker.Answer{ProbeAnswer: api.ProbeAnswer{Slots: []api.Slot{soundSlot()}}}
+	for name, c := range map[string]struct {
+		parts       [][]string
+		beta, gamma broker.Answer
+		want        string
+	}{
+		"a silent site":       {[][]string{{"alpha"}, {"beta"}}, broker.Answer{Error: "no answer"}, has, "a job is to run at beta, which has not answered as it should: try again once it does"},
+		"silent alternatives": {[][]string{{"alpha"}, {"beta", "gamma"}}, broker.Answer{Error: "no answer"}, broker.Answer{Error: "no answer"}, "a job is to run at beta or gamma, which has not"},
+		"one of them":         {[][]string{{"alpha"}, {"beta", "gamma"}}, broker.Answer{Error: "no answer"}, broker.Answer{}, "a job is to run at beta or gamma, which offers nothing: try a wider window"},
+		"an empty site":       {[][]string{{"alpha"}, {"beta"}}, broker.Answer{}, has, "a job is to run at beta, which offers nothing: try a wider window"},
+		"no common time":      {[][]string{{"alpha"}, {"beta", "gamma"}}, broker.Answer{Error: "no answer"}, has, "there is no time at which all sites offer enough: "},
+	} {
+		alpha := has
+		alpha.Site, c.beta.Site, c.gamma.Site = "alpha", "beta", "gamma"
+		r := &reserveRequest{kind: api.GroupAll, parts: c.parts}
+		if got := r.apartWhy([]broker.Answer{alpha, c.beta, c.gamma}); !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+// A group whose latest start passes while sites are asked is told by the option, and not by the field of the API.
+func TestGroupTooLate(t *testing.T) {
+	t.Parallel()
+	socket := filepath.Join(t.TempDir(), "s")
+	listener, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &http.Server{Handler: fault(http.StatusBadRequest, "deadline: it is in the past")}
+	go func() { _ = server.Serve(listener) }()
+	defer server.Close()
+	varqd, err := client.New("unix://"+socket, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	varqd.User = strconv.Itoa(os.Getuid())
+	e := &Env{Env: cli.Env{Zone: time.UTC}}
+	r := &reserveRequest{kind: api.GroupAny, probe: api.ProbeRequest{Latest: now}}
+	answers := []broker.Answer{{Site: "alpha", ProbeAnswer: api.ProbeAnswer{Slots: []api.Slot{soundSlot()}}}}
+	err = e.reserveGroup(t.Context(), r, []*site{{varqd: varqd}}, answers, true, false)
+	if err == nil || err.Error() != "--latest: "+e.moment(now)+" has passed meanwhile: give a later time" {
+		t.Error(err)
 	}
 }
 

@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 }
 
 // fakeSbatch is an sbatch with varq's filter. It submits job 4711 of plan abcdefgh2345, but for some scripts: Slurm knows
-// nothing of broken.sh, full.sh is refused in partition main, slow.sh becomes job 4712, which is not confirmed in time, own.sh has
+// nothing of broken.sh, varq of held.sh, full.sh is refused in partition main, slow.sh becomes job 4712, which is not confirmed in time, own.sh has
 // an option of varq's, endless.sh no time limit, rigid.sh its number of nodes and several.sh its partitions, and stdin.sh is no file.
 func fakeSbatch(args []string) int {
 	order, err := sbatch.ReadOrder(os.Environ())
@@ -35,6 +35,10 @@ func fakeSbatch(args []string) int {
 		fmt.Fprintln(os.Stderr, "sbatch: error: Unable to open file broken.sh")
 		return 1
 	}
+	if script == "held.sh" {
+		fmt.Fprintln(os.Stderr, "varq: --hold does not go together with --begin-by: a held job does not start")
+		return 1
+	}
 	if script == "stdin.sh" {
 		fmt.Fprintln(os.Stderr, "sbatch: error: Batch script is empty!")
 		return 1
@@ -43,6 +47,9 @@ func fakeSbatch(args []string) int {
 	for _, arg := range args {
 		if text, ok := strings.CutPrefix(arg, "--begin-by=uts"); ok {
 			r.BeginBy, _ = strconv.ParseInt(text, 10, 64)
+		}
+		if text, ok := strings.CutPrefix(arg, "--max-cost="); ok {
+			r.MaxCost, _ = api.ParseMaxCost(text)
 		}
 		if text, ok := strings.CutPrefix(arg, "--sizes="); ok {
 			sizes, err := elastic.ParseSizes(text)

@@ -21,14 +21,32 @@ import (
 	"github.com/varq-project/varq/predictor/varqd/sbatch"
 )
 
-// thisCluster is the name of the host's own cluster where the configuration file names no sites.
+// thisCluster is the name of the host's own cluster where neither the configuration file nor slurm.conf names it.
 const thisCluster = "local"
+
+// slurmConf is where slurm.conf is, unless SLURM_CONF says otherwise.
+const slurmConf = "/etc/slurm/slurm.conf"
+
+// here returns the name of the host's own cluster, as the job's VARQ_SITE has it: by the configuration file, else by slurm.conf.
+func (l *link) here() (string, error) {
+	var name string
+	if l.endpoint == "" {
+		var err error
+		if name, err = config.FindOwnSite(l.env.Getenv); err != nil {
+			return "", err
+		}
+	}
+	if name == "" {
+		name, _ = slurmconf.ClusterName(cmp.Or(l.env.Getenv("SLURM_CONF"), slurmConf)) // which need not be there
+	}
+	return cmp.Or(name, thisCluster), nil
+}
 
 // site is a cluster where a job may run, for package broker.
 type site struct {
 	config.Site
 	own   bool // the cluster of this host, which sbatch submits to without being told
-	named bool // by the configuration file
+	named bool // by who asks, or by the configuration file
 	varqd *client.Client
 	job   []string // what the user has given to sbatch
 	sizes bool     // the job's sizes are varq's, and not those of sbatch's options
@@ -66,8 +84,12 @@ func (l *link) openSites(clusters string) ([]*site, error) {
 	case "":
 		i := slices.IndexFunc(known, func(s config.Site) bool { return s.Endpoint == own.Endpoint })
 		if i < 0 || l.endpoint != "" {
+			name, err := l.here()
+			if err != nil {
+				return nil, err
+			}
 			varqd, err := l.dial()
-			return []*site{{Site: config.Site{Name: thisCluster}, own: true, varqd: varqd}}, err
+			return []*site{{Site: config.Site{Name: name}, own: true, varqd: varqd}}, err
 		}
 		chosen = names[i : i+1]
 	case "all":

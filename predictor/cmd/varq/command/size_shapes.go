@@ -159,6 +159,9 @@ func (f *shapeFlags) fitted(ctx context.Context, env *Env, link *link, nodes []i
 	if err != nil {
 		return shapes{}, cli.UsageError{Command: "varq size", Err: err}
 	}
+	if since > env.Now() {
+		return shapes{}, cli.UsageError{Command: "varq size", Err: fmt.Errorf("--starttime: %s is in the future: --fit goes by jobs of the past", env.moment(since))}
+	}
 	here, err := link.openSites("")
 	if err != nil {
 		return shapes{}, err

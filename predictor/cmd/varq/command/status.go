@@ -110,6 +110,9 @@ All columns, for --format: ` + table.Names(statusColumns(env)),
 		}
 		switch {
 		case style.json:
+			if len(jobs) > 0 {
+				promiseGroups(found, link.groupsOf(cmd.Context(), found))
+			}
 			err = cli.WriteJSON(env.Stdout, found)
 		case len(jobs) > 0 && style.plain():
 			err = env.tell(found, link.groupsOf(cmd.Context(), found), colour)

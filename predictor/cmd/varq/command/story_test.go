@@ -47,6 +47,17 @@ func TestStoryOfMember(t *testing.T) {
 	}
 }
 
+// A group is promised what its home says, and if that does not tell, what the member's site has noted.
+func TestPromiseGroups(t *testing.T) {
+	list := []api.Reservation{
+		{Plan: api.Plan{Group: "a", Prob: .02, GroupProb: .9}}, {Plan: api.Plan{Group: "b", Prob: .02, GroupProb: .9}}, {Plan: api.Plan{Prob: .9}},
+	}
+	promiseGroups(list, map[string]api.GroupState{"a": {Prob: .8}, "b": {}})
+	if list[0].GroupProb != .8 || list[1].GroupProb != .9 || list[2].GroupProb != 0 {
+		t.Errorf("got %+v", list)
+	}
+}
+
 // It names the other jobs of its group, and their sites.
 func TestCompany(t *testing.T) {
 	members := func(parts ...int) (list []api.GroupMember) {
