@@ -34,6 +34,8 @@ type Options struct {
 	Operator bool
 	// Looks is the time between two looks of varqd at the queue: a second or two if it is 0.
 	Looks time.Duration
+	// DefaultWatch leaves the section watch of varq.yaml out, so that varqd looks at the queue as often as it does by default.
+	DefaultWatch bool
 	// VarqConf holds additional lines of varq.yaml.
 	VarqConf string
 	// SlurmConf holds additional lines of slurm.conf.

@@ -52,6 +52,10 @@ func (s *Site) configure(ctx context.Context, o Options) error {
 			return err
 		}
 	}
+	watch := ""
+	if !o.DefaultWatch {
+		watch = fmt.Sprintf("watch:\n  interval: %s\n  idle: %s\n  refresh: 3s\n  load: 1\n", cmp.Or(o.Looks, time.Second), cmp.Or(o.Looks, 2*time.Second))
+	}
 	text := fmt.Sprintf(`slurmrestd:
   url: %s
 %sserver:
@@ -65,15 +69,10 @@ ledger:
   path: %s
 history:
   path: %s
-watch:
-  interval: %s
-  idle: %s
-  refresh: 3s
-  load: 1
-log:
+%slog:
   level: debug
 `, s.RestURL(), identity, s.Socket(), s.address, s.MungeSocket(), s.Socket(), s.MungeSocket(),
-		filepath.Join(dir, "ledger.db"), s.History(), cmp.Or(o.Looks, time.Second), cmp.Or(o.Looks, 2*time.Second))
+		filepath.Join(dir, "ledger.db"), s.History(), watch)
 	return os.WriteFile(s.Config(), []byte(text+o.VarqConf), 0o644)
 }
 

@@ -146,7 +146,7 @@ func (k *Keeper) noteLate(ctx context.Context, e *ledger.Entry, j *slurm.QueueEn
 // cancelLate cancels the job of e, as it is late, and notes why.
 func (k *Keeper) cancelLate(ctx context.Context, e *ledger.Entry, c *change, why string) error {
 	if err := k.Slurm.Cancel(ctx, e.Job); err != nil && !errors.Is(err, slurm.ErrNotFound) {
-		k.memory.postpone(e.ID, c.now)
+		k.memory.postponeAfter(err, e.ID, k.Now())
 		return fmt.Errorf("cancel at the deadline: %w", err)
 	}
 	c.event(ledger.Note, "%s", why)

@@ -322,6 +322,7 @@ func (k *Keeper) followGroup(ctx context.Context, e *ledger.Entry, j *slurm.Queu
 	}
 	k.memory.postpone(e.ID, now) // until the queue shows it
 	if err := k.Slurm.Cancel(ctx, e.Job); err != nil && !errors.Is(err, slurm.ErrNotFound) {
+		k.memory.postponeAfter(err, e.ID, k.Now())
 		return fmt.Errorf("cancel a job whose group is decided: %w", err)
 	}
 	k.Log.Info("cancelled, as its group is decided", "plan", e.ID, "job", e.Job, "why", e.Note)

@@ -125,8 +125,7 @@ func (l *lab) look(job int64) (j slurm.QueueEntry, r api.Reservation) {
 	ctx, at := l.t.Context(), time.Now().Unix()
 	queue, err := l.slurm.Queue(ctx)
 	l.must(err)
-	_, err = l.Watch(ctx, queue, at)
-	l.must(err)
+	l.must(l.Watch(ctx, queue, at))
 	if j, err = l.slurm.Job(ctx, job); err != nil {
 		j = slurm.QueueEntry{}
 	}

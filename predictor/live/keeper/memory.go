@@ -2,17 +2,22 @@ package keeper
 
 import (
 	"cmp"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/slurm"
 )
 
 // retryAfter is how many seconds the keeper waits before it repeats, for one reservation,
 // a call that Slurm or the ledger has refused or failed.
 const retryAfter = 60
+
+// retryUnanswered is that for a call that Slurm has not answered. It gives other reservations their turn: Watch stops there.
+const retryUnanswered = 5
 
 // maxExpired is the greatest number of plans that one Watch closes because no job has taken
 // them up. The others wait for the next Watch, so that none holds the lock for long.
@@ -36,8 +41,8 @@ type memory struct {
 	told      map[api.GroupClaim]int64  // what homes of groups have been told, and until when they need not be told again
 	asks      map[string]question       // by plan
 	absent    map[string]int64          // by plan: since when the queue has not shown its job
-	// lastBound is the job that nextBound returned last.
-	lastBound int64
+	// lastRead has, for each urgency, the job that was read last.
+	lastRead [urgencies]int64
 	// listingFrom is the time from which on accounting is asked for several jobs at once, because
 	// that has failed.
 	listingFrom int64
@@ -147,6 +152,15 @@ func (m *memory) postpone(plan string, now int64) {
 	m.retry[plan] = now + retryAfter
 }
 
+// postponeAfter is postpone after a call that has failed with err by now, which is for retryUnanswered seconds only if Slurm has
+// not answered.
+func (m *memory) postponeAfter(err error, plan string, now int64) {
+	if errors.Is(err, slurm.ErrUnavailable) {
+		now += retryUnanswered - retryAfter
+	}
+	m.postpone(plan, now)
+}
+
 // postponed reports whether a call that failed for plan is not to be repeated yet.
 func (m *memory) postponed(plan string, now int64) bool {
 	m.mu.Lock()
@@ -212,20 +226,20 @@ func (m *memory) changedSince(plan string, t int64) bool {
 	return ok && t <= at+skew
 }
 
-// nextBound returns at most n of the entries: by their jobs, those that follow the ones that it returned
-// last. It sorts the entries.
-func (m *memory) nextBound(entries []ledger.Entry, n int) []ledger.Entry {
+// inTurn sorts entries of an urgency by their jobs, and begins with the one that follows the one that hadTurn last.
+func (m *memory) inTurn(u urgency, entries []ledger.Entry) []ledger.Entry {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	slices.SortFunc(entries, func(a, b ledger.Entry) int { return cmp.Compare(a.Job, b.Job) })
-	if len(entries) <= n {
-		return entries
-	}
-	first := slices.IndexFunc(entries, func(e ledger.Entry) bool { return e.Job > m.lastBound })
-	first = max(first, 0)
-	next := slices.Concat(entries[first:], entries[:first])[:n]
-	m.lastBound = next[n-1].Job
-	return next
+	first := max(0, slices.IndexFunc(entries, func(e ledger.Entry) bool { return e.Job > m.lastRead[u] }))
+	return slices.Concat(entries[first:], entries[:first])
+}
+
+// hadTurn notes that the job of an entry of an urgency was read.
+func (m *memory) hadTurn(u urgency, job int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.lastRead[u] = job
 }
 
 // stopListing makes listing false for a while: half as long as a job is not asked for that accounting

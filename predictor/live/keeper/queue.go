@@ -29,6 +29,13 @@ func newQueue(jobs []slurm.QueueEntry) *queue {
 	return q
 }
 
+// partOfQueue returns an index of the jobs that were asked for by these ids.
+func partOfQueue(jobs []slurm.QueueEntry, asked map[int64]bool) *queue {
+	q := newQueue(jobs)
+	q.asked = asked
+	return q
+}
+
 // shows reports whether e's job, if it were in Slurm's queue, would be in q.
 func (q *queue) shows(e *ledger.Entry) bool {
 	return q.asked == nil || e.Job != 0 && q.asked[e.Job]

@@ -138,7 +138,7 @@ func (k *Keeper) changeJob(ctx context.Context, e *ledger.Entry, j *slurm.QueueE
 		return err
 	}
 	if err := k.update(ctx, e, from, to, c.now); err != nil {
-		k.memory.postpone(e.ID, c.now)
+		k.memory.postponeAfter(err, e.ID, k.Now())
 		return fmt.Errorf("revise the job: %w", err)
 	}
 	if to.Begin != from.Begin {

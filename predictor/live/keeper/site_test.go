@@ -145,7 +145,7 @@ func (s *site) watch() error {
 		r, err = s.read(ctx)
 	}
 	if err == nil {
-		_, err = s.Watch(ctx, r.queue, r.at)
+		err = s.Watch(ctx, r.queue, r.at)
 	}
 	return err
 }
@@ -155,8 +155,7 @@ func (s *site) watchBound() error {
 	ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
 	defer cancel()
 	s.refresh()
-	_, err := s.WatchBound(ctx, s.clock)
-	return err
+	return s.WatchBound(ctx, s.clock, s.slurm.Job)
 }
 
 // request asks for two nodes for an hour.

@@ -191,7 +191,7 @@ func (k *Keeper) cancelStrays(ctx context.Context, q *queue, now int64) error {
 			}
 			k.Log.Info("a job of a tentative promise that has ended is cancelled", "plan", plan, "job", j.ID, "user", j.User)
 			if err := k.Slurm.Cancel(ctx, j.ID); err != nil && !errors.Is(err, slurm.ErrNotFound) {
-				k.memory.postpone(plan, now)
+				k.memory.postponeAfter(err, plan, k.Now())
 				if err := k.failed(ctx, &entries[0], fmt.Errorf("cancel job %d of a tentative promise: %w", j.ID, err)); err != nil {
 					return err
 				}

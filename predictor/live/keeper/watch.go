@@ -85,7 +85,7 @@ var transitions = []transition{
 var gone = transition{bound: true, of: whatever, states: absent}
 
 // Watch brings each open reservation up to date with the queue, by the table transitions.
-// jobs are all pending and running jobs. Watch returns how many reservations were open.
+// jobs are all pending and running jobs.
 //
 // If an action fails for one reservation, Watch logs the error and goes on. It stops, and
 // returns the error, if the ledger cannot be read, if Slurm does not answer, or if ctx is
@@ -95,17 +95,21 @@ var gone = transition{bound: true, of: whatever, states: absent}
 // pending in jobs had not started at the time now. The queue may have been read before a
 // job was submitted that is bound since: such a job is not absent, but unknown. And it may have
 // been read before Accept changed a job: for such a job nothing is done.
-func (k *Keeper) Watch(ctx context.Context, jobs []slurm.QueueEntry, now int64) (open int, err error) {
+func (k *Keeper) Watch(ctx context.Context, jobs []slurm.QueueEntry, now int64) error {
 	return k.watch(ctx, newQueue(jobs), now)
 }
 
-// WatchBound is Watch without the queue: it reads from Slurm only the jobs that reservations are
-// bound to and whose work has not begun: of many a part, each in its turn. What is due for other
-// reservations is left to the next Watch. The caller must read now from the clock before.
-func (k *Keeper) WatchBound(ctx context.Context, now int64) (open int, err error) {
-	q, err := k.readBound(ctx)
+// ErrEnough says that no more jobs are to be read now.
+var ErrEnough = errors.New("enough jobs were read")
+
+// WatchBound is Watch without the queue: it reads only the jobs that reservations are bound to and whose
+// work has not begun, with read, which is like Slurm.Job and may return ErrEnough. Those for which something is
+// urgent come first, and of many each in its turn. What is due for other reservations is left to the next
+// Watch. The caller must read now from the clock before.
+func (k *Keeper) WatchBound(ctx context.Context, now int64, read func(ctx context.Context, id int64) (slurm.QueueEntry, error)) error {
+	q, err := k.readBound(ctx, now, read)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	return k.watch(ctx, q, now)
 }
@@ -116,7 +120,7 @@ const boundAtOnce = 100
 
 // readBound reads the jobs that WatchBound is about. It does not hold the lock meanwhile, as
 // Slurm may be slow.
-func (k *Keeper) readBound(ctx context.Context) (*queue, error) {
+func (k *Keeper) readBound(ctx context.Context, now int64, read func(context.Context, int64) (slurm.QueueEntry, error)) (*queue, error) {
 	entries, err := k.Ledger.Select(ctx, ledger.Query{Open: true})
 	if err != nil {
 		return nil, err
@@ -124,44 +128,84 @@ func (k *Keeper) readBound(ctx context.Context) (*queue, error) {
 	var jobs []slurm.QueueEntry
 	asked := map[int64]bool{}
 	entries = slices.DeleteFunc(entries, func(e ledger.Entry) bool { return e.Job == 0 || e.Progress.WorkStart != 0 })
-	for _, e := range k.memory.nextBound(entries, boundAtOnce) {
-		switch j, err := k.Slurm.Job(ctx, e.Job); {
-		case err == nil:
-			jobs = append(jobs, j)
-		case errors.Is(err, slurm.ErrNotFound):
-		case ctx.Err() != nil:
-			return nil, ctx.Err()
-		case errors.Is(err, slurm.ErrUnavailable):
-			return nil, err
-		default:
-			k.Log.Error("reservation", "plan", e.ID, "job", e.Job, "error", err)
-			continue
-		}
-		asked[e.Job] = true
+	byUrgency := make([][]ledger.Entry, urgencies)
+	for i := range entries {
+		u := k.urgencyOf(&entries[i], now)
+		byUrgency[u] = append(byUrgency[u], entries[i])
 	}
-	q := newQueue(jobs)
-	q.asked = asked
-	return q, nil
+	for u, entries := range byUrgency {
+		for _, e := range k.memory.inTurn(urgency(u), entries) {
+			if len(asked) == boundAtOnce {
+				break
+			}
+			j, err := read(ctx, e.Job)
+			if errors.Is(err, ErrEnough) {
+				return partOfQueue(jobs, asked), nil
+			}
+			k.memory.hadTurn(urgency(u), e.Job)
+			switch {
+			case err == nil:
+				jobs = append(jobs, j)
+			case errors.Is(err, slurm.ErrNotFound):
+			case ctx.Err() != nil:
+				return nil, ctx.Err()
+			case errors.Is(err, slurm.ErrUnavailable):
+				return nil, err
+			default:
+				k.Log.Error("reservation", "plan", e.ID, "job", e.Job, "error", err)
+				continue
+			}
+			asked[e.Job] = true
+		}
+	}
+	return partOfQueue(jobs, asked), nil
+}
+
+// urgency is how soon a job is to be read; the lowest comes first.
+type urgency int
+
+const (
+	overdueAct urgency = iota // varq is to move it, or to cancel it, already
+	nearEnd                   // its deadline is near
+	notUrgent
+	urgencies // how many there are
+)
+
+// nearDeadline is how many seconds before and after it a deadline is near.
+const nearDeadline = 60
+
+// urgencyOf returns how soon the job of a bound reservation is to be read.
+func (k *Keeper) urgencyOf(e *ledger.Entry, now int64) urgency {
+	p := &e.Progress
+	unmoved := e.Tentative != 0 && p.WasBegin == e.SubmitBegin() && !p.Yielded && !p.Held && p.Stopped == ""
+	switch {
+	case p.Start != 0, k.memory.postponed(e.ID, now):
+	case unconfirmed(e) && (now > e.Tentative || k.withdrawn.has(e.ID)), !unconfirmed(e) && unmoved:
+		return overdueAct
+	case now >= e.Deadline()-nearDeadline && now <= e.Deadline()+nearDeadline:
+		return nearEnd
+	}
+	return notUrgent
 }
 
 // watch applies transitions to each open reservation.
-func (k *Keeper) watch(ctx context.Context, q *queue, now int64) (open int, err error) {
+func (k *Keeper) watch(ctx context.Context, q *queue, now int64) error {
 	if err := k.askHomes(ctx, now); err != nil {
-		return 0, err
+		return err
 	}
 	if err := k.claimUnasked(ctx, now); err != nil {
-		return 0, err
+		return err
 	}
 	if err := k.tellHomes(ctx, now); err != nil {
-		return 0, err
+		return err
 	}
 	if err := k.lock(ctx); err != nil {
-		return 0, err
+		return err
 	}
 	defer k.unlock()
 	entries, err := k.Ledger.Select(ctx, ledger.Query{Open: true})
 	if err != nil {
-		return 0, err
+		return err
 	}
 	k.memory.retain(entries)
 	for _, t := range transitions {
@@ -170,17 +214,17 @@ func (k *Keeper) watch(ctx context.Context, q *queue, now int64) (open int, err 
 				continue
 			}
 			if err := k.failed(ctx, d.e, t.do(k, ctx, d.e, d.j, now)); err != nil {
-				return len(entries), err
+				return err
 			}
 		}
 	}
 	if q.asked == nil {
 		k.observePlain(q, entries, now)
 		if err := k.cancelStrays(ctx, q, now); err != nil {
-			return len(entries), err
+			return err
 		}
 	}
-	return len(entries), k.settleGone(ctx, gone.due(q, entries, now), now)
+	return k.settleGone(ctx, gone.due(q, entries, now), now)
 }
 
 // failed logs the error of an action for e. It returns one that stops Watch.

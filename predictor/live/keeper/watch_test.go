@@ -1,12 +1,14 @@
 package keeper
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"testing"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -94,21 +96,107 @@ func TestManyBound(t *testing.T) {
 	}
 }
 
-// Each job gets its turn.
-func TestNextBound(t *testing.T) {
+// Each job gets its turn, also when fewer are read than there is time for now and then.
+func TestInTurn(t *testing.T) {
 	m, entries := newMemory(), make([]ledger.Entry, 25)
 	for i := range entries {
 		entries[i].Job = int64(100 - i)
 	}
 	asked := map[int64]int{}
-	for range 5 {
-		for _, e := range m.nextBound(entries, 10) {
+	for _, n := range []int{10, 1, 14, 25, 9, 16} {
+		for _, e := range m.inTurn(notUrgent, entries)[:n] {
+			m.hadTurn(notUrgent, e.Job)
 			asked[e.Job]++
 		}
 	}
 	for i := range entries {
-		if asked[entries[i].Job] != 2 {
-			t.Errorf("of 25 jobs, 10 at a time, job %d is asked for %d times in 5", entries[i].Job, asked[entries[i].Job])
+		if asked[entries[i].Job] != 3 {
+			t.Errorf("job %d is asked for %d times", entries[i].Job, asked[entries[i].Job])
+		}
+	}
+}
+
+// Where there is time for one job only, that is one that varq is to move or to cancel already, then one whose deadline is
+// near, and each of the others in its turn.
+func TestUrgent(t *testing.T) {
+	s := newSite(t)
+	ctx := t.Context()
+	for job, p := range map[int64]api.Plan{
+		1: {BeginBy: epoch + 7200}, 2: {BeginBy: epoch + 7200}, 3: {BeginBy: epoch + 7200},
+		4: {BeginBy: epoch + 50},
+		5: {BeginBy: epoch + 7200, Tentative: epoch + 10},
+		6: {BeginBy: epoch + 7200, Tentative: epoch + 1000},
+	} {
+		p.ID, p.BeginTime = fmt.Sprintf("p%d", job), epoch+40
+		if err := s.Ledger.Promise(ctx, &api.Reservation{Plan: p, User: "alice", Promised: epoch}); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Ledger.Bind(ctx, p.ID, "alice", job, epoch, epoch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e, err := s.planOf(ctx, "alice", "p6")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.recordConfirmed(ctx, e, epoch); err != nil { // but not moved
+		t.Fatal(err)
+	}
+	read := func(now int64) (first int64) {
+		_, err := s.readBound(ctx, now, func(_ context.Context, id int64) (slurm.QueueEntry, error) {
+			if first != 0 {
+				return slurm.QueueEntry{}, ErrEnough
+			}
+			first = id
+			return slurm.QueueEntry{}, slurm.ErrNotFound
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return first
+	}
+	settle := func(plan string) {
+		if err := s.Ledger.Settle(ctx, plan, ledger.Settlement{At: epoch, Outcome: api.StateCancelled}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := []int64{read(epoch), read(epoch + 11), read(epoch + 11)}; !slices.Equal(got, []int64{6, 5, 6}) {
+		t.Errorf("to be moved or cancelled: %v", got)
+	}
+	s.memory.postpone("p5", epoch+11)
+	if got := []int64{read(epoch + 11), read(epoch + 11)}; !slices.Equal(got, []int64{6, 6}) {
+		t.Errorf("to be moved, while the other is to be tried again later: %v", got)
+	}
+	settle("p5")
+	settle("p6")
+	if got := []int64{read(epoch + 11), read(epoch + 11)}; !slices.Equal(got, []int64{4, 4}) {
+		t.Errorf("with a deadline that is near: %v", got)
+	}
+	settle("p4")
+	if got := []int64{read(epoch + 11), read(epoch + 11), read(epoch + 11), read(epoch + 11)}; !slices.Equal(got, []int64{1, 2, 3, 1}) {
+		t.Errorf("the others: %v", got)
+	}
+}
+
+// What Slurm has not answered is tried again soon, and what it has refused later.
+func TestRetry(t *testing.T) {
+	for err, after := range map[error]int64{slurm.ErrUnavailable: retryUnanswered, slurm.ErrRefused: retryAfter} {
+		s := newSite(t)
+		a := s.submitTentative()
+		s.slurm.updates = err
+		if err := s.Confirm(t.Context(), "alice", api.Confirmation{Plan: a.Plan.ID, Job: 7}); err != nil {
+			t.Fatal(err)
+		}
+		s.slurm.updates, s.clock = nil, s.clock+skew+1
+		confirmed := s.clock - skew - 1
+		for s.slurm.queue[7].Eligible != a.Plan.BeginTime {
+			if err := s.watchBound(); err != nil || s.clock > confirmed+2*retryAfter {
+				t.Fatalf("after %d s: %v", s.clock-confirmed, err)
+			}
+			s.clock++
+		}
+		if took := s.clock - 1 - confirmed; took != after {
+			t.Errorf("after %v it is tried again after %d s, want %d", err, took, after)
 		}
 	}
 }

@@ -101,8 +101,14 @@ func TestSettleAll(t *testing.T) {
 	if open, err := l.Select(ctx, Query{Open: true}); err != nil || len(open) != 2 {
 		t.Errorf("%d open after an error, %v", len(open), err)
 	}
+	if open, err := l.AnyOpen(ctx); err != nil || !open {
+		t.Errorf("any open after an error: %v, %v", open, err)
+	}
 	if err := l.SettleAll(ctx, []string{"aaaaaaaaaaaa", "bbbbbbbbbbbb"}, cancelled, Event{At: 99, Kind: Note, Text: "why"}); err != nil {
 		t.Fatal(err)
+	}
+	if open, err := l.AnyOpen(ctx); err != nil || open {
+		t.Errorf("any open after all are settled: %v, %v", open, err)
 	}
 	for _, id := range []string{"aaaaaaaaaaaa", "bbbbbbbbbbbb"} {
 		e := one(t, l, Query{Plan: id})

@@ -69,6 +69,12 @@ func (l *Ledger) Select(ctx context.Context, q Query) ([]Entry, error) {
 	return entries, err
 }
 
+// AnyOpen reports whether a reservation is open.
+func (l *Ledger) AnyOpen(ctx context.Context) (open bool, err error) {
+	err = l.each(ctx, "SELECT EXISTS (SELECT 1 FROM plans WHERE open)", nil, func(rows *sql.Rows) error { return rows.Scan(&open) })
+	return open, err
+}
+
 // Held returns the open reservations of a user, and those of the accounts, and what the idle nodes
 // of each may cost at most: without plans that were withdrawn and that no job has taken up. Upper and
 // lower case of accounts are the same.

@@ -187,8 +187,8 @@ type Watch struct {
 	Interval Duration `yaml:"interval"`
 	// Idle is the time between two looks otherwise.
 	Idle Duration `yaml:"idle"`
-	// Load is the greatest share of the time for which varqd keeps slurmrestd busy. Where
-	// looks at the whole queue would take more, there are fewer of them.
+	// Load is the greatest share of the time for which varqd keeps slurmrestd busy, as long as that
+	// answers. Where looks at the whole queue would take more, there are fewer of them.
 	Load float64 `yaml:"load"`
 	// Refresh is the time between two readings of accounting and limits.
 	Refresh Duration `yaml:"refresh"`

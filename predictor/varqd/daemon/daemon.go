@@ -117,7 +117,7 @@ func New(o Options) (_ *Daemon, err error) {
 		o.Now = time.Now
 	}
 	d := &Daemon{
-		config: c, log: o.Log, clock: newClock(o.Now), problems: newProblems(o.Log), reads: newReads(c.Watch, o.Now), looks: newLooks(c.Watch.Load, o.Now),
+		config: c, log: o.Log, clock: newClock(o.Now), problems: newProblems(o.Log), reads: newReads(c.Watch, o.Now), looks: newLooks(c.Watch, o.Now),
 		snapshots: make(chan snapshot, 1), limitsRead: newLatch(), queueTried: newLatch(), pastLoaded: newLatch(), nodesSeen: newLatch(), addresses: nodeaddr.New(),
 	}
 	defer func() {

@@ -1,11 +1,15 @@
 package daemon
 
 import (
+	"context"
+	"errors"
 	"math"
 	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/varq-project/varq/predictor/slurm"
 )
 
 // load measures how long requests keep slurmrestd busy, and bounds it to a share of the time.
@@ -13,24 +17,45 @@ import (
 // Requests make a debt of as many seconds as they take, and time pays share of a second of it
 // each second. Who may wait asks only while nothing is owed. So over any time in which that is
 // so at both ends, all requests together have taken at most that share of it.
+//
+// Time in which Slurm does not answer is no load. So a request without an answer owes nothing, and one that
+// takes far longer than others of its kind was stuck: it owes stuckTimes as much as they did. That a
+// slurmrestd has become slow is thus believed after some requests.
 type load struct {
 	now   func() time.Time // with a monotonic reading
 	share float64
 
-	mu      sync.Mutex
-	at      time.Time // as of which the fields below are
-	active  int       // requests that are being answered
-	charged int       // those of them that count
-	debt    float64   // seconds
-	recent  float64   // the share of the time that requests have taken lately, whether or not they count
-	busy    map[string]float64
+	mu     sync.Mutex
+	at     time.Time // as of which the fields below are
+	active map[*request]bool
+	debt   float64            // seconds
+	recent float64            // the share of the time that requests have taken lately, whether or not they count
+	most   map[string]float64 // by kind that is known: how many seconds a request has owed of late, at most
+	busy   map[string]float64
 }
 
-// recently is the time constant of load.recent: what was so long ago weighs 1/e.
-const recently = 10 * time.Minute
+// request is one that is being answered.
+type request struct {
+	bound float64 // seconds that it owes at most
+	owed  float64 // of these, so far
+}
 
+const (
+	// recently is the time constant of load.recent: what was so long ago weighs 1/e.
+	recently = 10 * time.Minute
+	// lately is that of load.most, which does not fall below mostLeast, in seconds.
+	lately    = time.Hour
+	mostLeast = .25
+	// stuckTimes is how many times load.most a request owes at most.
+	stuckTimes = 2
+)
+
+// newLoad returns a load without a debt. Of the kinds of requests that are short on every cluster it knows that.
 func newLoad(share float64, now func() time.Time) *load {
-	return &load{now: now, share: share, at: now(), busy: map[string]float64{}}
+	return &load{
+		now: now, share: share, at: now(), active: map[*request]bool{}, busy: map[string]float64{},
+		most: map[string]float64{"clock": mostLeast, "job": mostLeast, "change": mostLeast},
+	}
 }
 
 // pass brings l up to date. The caller holds the lock.
@@ -38,47 +63,61 @@ func (l *load) pass() {
 	now := l.now()
 	passed := now.Sub(l.at).Seconds()
 	l.at = now
-	l.debt = max(0, l.debt+(float64(l.charged)-l.share)*passed)
-	l.recent = float64(l.active) + (l.recent-float64(l.active))*math.Exp(-passed/recently.Seconds())
+	for r := range l.active {
+		more := min(passed, r.bound-r.owed)
+		r.owed += more
+		l.debt += more
+	}
+	l.debt = max(0, l.debt-l.share*passed)
+	active := float64(len(l.active))
+	l.recent = active + (l.recent-active)*math.Exp(-passed/recently.Seconds())
+	for kind, most := range l.most {
+		l.most[kind] = max(mostLeast, most*math.Exp(-passed/lately.Seconds()))
+	}
 }
 
-// begin notes that a request of some kind is sent. The function that it returns is to be
-// called once the answer is there. A request that does not count makes no debt.
-func (l *load) begin(kind string, counts bool) (end func()) {
-	charge := 0
-	if counts {
-		charge = 1
-	}
+// begin notes that a request of some kind is sent. The function that it returns is to be called with
+// its error once it is over. A request that does not count makes no debt.
+func (l *load) begin(kind string, counts bool) (end func(error)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.pass()
-	l.active++
-	l.charged += charge
-	began := l.at
-	return func() {
+	began, r := l.at, &request{}
+	if most, known := l.most[kind]; counts && known {
+		r.bound = stuckTimes * most
+	} else if counts {
+		r.bound = math.Inf(1)
+	}
+	l.active[r] = true
+	return func(err error) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.pass()
-		l.active--
-		l.charged -= charge
+		delete(l.active, r)
 		l.busy[kind] += l.at.Sub(began).Seconds()
+		switch {
+		case unanswered(err):
+			l.debt = max(0, l.debt-r.owed)
+		case counts:
+			l.most[kind] = max(mostLeast, l.most[kind], r.owed)
+		}
 	}
 }
 
-// free reports whether nothing is owed.
-func (l *load) free() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.pass()
-	return l.debt == 0
+// unanswered reports whether err, if any, means that there was no answer. A refusal is one.
+func unanswered(err error) bool {
+	return errors.Is(err, slurm.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
 
-// forgive forgets what is owed.
-func (l *load) forgive() {
+// free reports whether nothing is owed.
+func (l *load) free() bool { return l.paidWithin(0) }
+
+// paidWithin reports whether what is owed will be paid after d.
+func (l *load) paidWithin(d time.Duration) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.pass()
-	l.debt = 0
+	return l.debt <= l.share*d.Seconds()
 }
 
 var (

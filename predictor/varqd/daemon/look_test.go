@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -22,6 +23,8 @@ type slowSlurm struct {
 	hands
 	perJob time.Duration // of the queue
 	one    time.Duration // for a single job
+	hangs  time.Duration // if not 0, no request is answered, for so long
+	fails  error         // what Queue fails with, if not nil, as late as it would answer
 
 	whole, single []time.Time // when the queue, and when single jobs were asked for
 	busy          time.Duration
@@ -33,15 +36,37 @@ func (s *slowSlurm) take(d time.Duration) {
 	s.busy += d
 }
 
+// hung waits for an answer that does not come, if Slurm hangs.
+func (s *slowSlurm) hung() error {
+	if s.hangs == 0 {
+		return nil
+	}
+	s.move(s.hangs)
+	return slurm.ErrUnavailable
+}
+
+func (s *slowSlurm) Clock(ctx context.Context) (ahead, uncertainty time.Duration, err error) {
+	if err := s.hung(); err != nil {
+		return 0, 0, err
+	}
+	return s.fakeSlurm.Clock(ctx)
+}
+
 func (s *slowSlurm) Queue(ctx context.Context) ([]slurm.QueueEntry, error) {
 	s.whole, s.busyAt = append(s.whole, s.now()), append(s.busyAt, s.busy)
+	if err := s.hung(); err != nil {
+		return nil, err
+	}
 	queue, err := s.fakeSlurm.Queue(ctx)
 	s.take(time.Duration(len(queue)) * s.perJob)
-	return queue, err
+	return queue, cmp.Or(s.fails, err)
 }
 
 func (s *slowSlurm) Job(ctx context.Context, id int64) (slurm.QueueEntry, error) {
 	s.single = append(s.single, s.now())
+	if err := s.hung(); err != nil {
+		return slurm.QueueEntry{}, err
+	}
 	s.take(s.one)
 	queue, err := s.fakeSlurm.Queue(ctx)
 	if err != nil {
@@ -87,20 +112,24 @@ func (s *slowSlurm) looked(t *testing.T, d *Daemon) {
 	}
 }
 
-// promised promises alice a job, and submits it as job 7. It returns the plan once the job was found.
-func (s *slowSlurm) promised(t *testing.T, d *Daemon) *api.Plan {
+// begun has the daemon know the past and the limits, and look at the queue once.
+func (s *slowSlurm) begun(t *testing.T, d *Daemon) {
 	t.Helper()
-	ctx := t.Context()
-	if err := d.ingest.Load(ctx); err != nil {
+	if err := d.ingest.Load(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	d.pastLoaded.set()
-	if err := d.keeper.Refresh(ctx); err != nil {
+	if err := d.keeper.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	s.looked(t, d)
+}
+
+// submitted promises alice a job, and submits it as job 7.
+func (s *slowSlurm) submitted(t *testing.T, d *Daemon) *api.Plan {
+	t.Helper()
 	request := planRequest()
-	answer, err := d.keeper.Plan(ctx, "alice", &request, true)
+	answer, err := d.keeper.Plan(t.Context(), "alice", &request, true)
 	if err != nil || answer.Plan == nil {
 		t.Fatalf("%+v, %v", answer, err)
 	}
@@ -110,6 +139,14 @@ func (s *slowSlurm) promised(t *testing.T, d *Daemon) *api.Plan {
 	}}
 	job.User, job.Limit = "alice", p.TimeLimit
 	s.setQueue(append(s.queue, job)...)
+	return p
+}
+
+// promised promises alice a job, and submits it as job 7. It returns the plan once the job was found.
+func (s *slowSlurm) promised(t *testing.T, d *Daemon) *api.Plan {
+	t.Helper()
+	s.begun(t, d)
+	p := s.submitted(t, d)
 	for len(s.whole) < 2 {
 		s.looked(t, d)
 	}
@@ -122,7 +159,7 @@ func TestLongQueue(t *testing.T) {
 	d, s := newSlow(t, 20_000)
 	ctx := t.Context()
 	p := s.promised(t, d)
-	for found := s.now(); s.now().Sub(found) < 2*time.Hour; {
+	for found := s.now(); s.now().Sub(found) < time.Hour; {
 		s.looked(t, d)
 	}
 	entries, err := d.ledger.Select(ctx, ledger.Query{Plan: p.ID})
@@ -183,18 +220,103 @@ func TestFailureBetweenReadings(t *testing.T) {
 // A short queue is read at every look.
 func TestShortQueue(t *testing.T) {
 	d, s := newSlow(t, 500)
-	for range 100 {
+	for began := s.now(); s.now().Sub(began) < 100*d.looks.idle; {
 		s.looked(t, d)
 	}
-	if len(s.whole) != 100 {
-		t.Errorf("the queue was read %d times of 100", len(s.whole))
+	if n := len(s.whole); n < 98 || n > 100 {
+		t.Errorf("the queue was read %d times of 100", n)
+	}
+}
+
+// A promise that is made between two looks is looked at as soon as any that is open, also while slurmrestd is to be spared.
+func TestPromiseBetweenLooks(t *testing.T) {
+	d, s := newSlow(t, 20_000) // 12 s
+	s.begun(t, d)
+	for range 3 {
+		s.looked(t, d)
+	}
+	p := s.submitted(t, d)
+	if err := d.keeper.Bind(t.Context(), "alice", api.Binding{Plan: p.ID, Job: 7}); err != nil {
+		t.Fatal(err)
+	}
+	asked, made := len(s.single), s.now()
+	for len(s.single) == asked {
+		if s.looked(t, d); s.now().Sub(made) > 2*d.looks.interval {
+			t.Fatalf("after %v, job 7 has not been looked at", s.now().Sub(made))
+		}
+	}
+	if len(s.whole) != 1 {
+		t.Errorf("the queue was read %d times", len(s.whole))
+	}
+}
+
+// While Slurm hangs, whatever waits for it, varqd owes nothing: as soon as Slurm is back, the queue is read.
+func TestHang(t *testing.T) {
+	for _, part := range []string{"all of it", "between readings of the clock"} {
+		d, s := newSlow(t, 500)
+		s.promised(t, d)
+		s.hangs = 10 * time.Second
+		if part == "all of it" {
+			s.move(clockEvery)
+		}
+		var waiting []func(error)
+		for _, kind := range []string{"limits", "accounting", "change", "job"} {
+			waiting = append(waiting, d.looks.all.begin(kind, true))
+		}
+		for range 3 {
+			if _, err := d.look(t.Context()); !errors.Is(err, slurm.ErrUnavailable) {
+				t.Errorf("%s: while Slurm hangs: %v", part, err)
+			}
+			s.move(retryFirst)
+		}
+		s.hangs = 0
+		for i, end := range waiting { // one of them is answered after all
+			end([]error{slurm.ErrUnavailable, slurm.ErrUnavailable, slurm.ErrUnavailable, nil}[i])
+		}
+		wholes, singles, back := len(s.whole), len(s.single), s.now()
+		for len(s.whole) == wholes {
+			if s.looked(t, d); s.now().Sub(back) > 3*d.looks.interval {
+				t.Fatalf("%s: %v after Slurm is back, the queue has not been read", part, s.now().Sub(back))
+			}
+		}
+		t.Logf("%s: read within %v, after %d jobs alone", part, s.now().Sub(back), len(s.single)-singles)
+	}
+}
+
+// Health tells if the queue is not read though that is due, which is not so while nothing is open and slurmrestd is to be
+// spared. That is no reason to start varqd again.
+func TestNothingRead(t *testing.T) {
+	for _, open := range []bool{false, true} {
+		d, s := newSlow(t, 500)
+		if open {
+			s.promised(t, d)
+		}
+		s.looked(t, d)
+		d.looks.all.debt, d.looks.bound.debt = 1e6, 1e6
+		reads := len(s.whole) + len(s.single)
+		for range 80 { // 6 minutes and more
+			pause, err := d.look(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.move(pause)
+		}
+		if n := len(s.whole) + len(s.single); n != reads {
+			t.Fatalf("with a promise: %v: %d readings", open, n-reads)
+		}
+		if err := d.reads.overdue(); (err != nil) != open {
+			t.Errorf("with a promise: %v: overdue: %v", open, err)
+		}
+		if err := d.reads.stuck(); err != nil {
+			t.Errorf("with a promise: %v: %v", open, err)
+		}
 	}
 }
 
 // However busy the rest keeps slurmrestd, the queue is read twice an hour.
 func TestLookIsNotPutOffForEver(t *testing.T) {
 	d, s := newSlow(t, 10)
-	defer d.looks.all.begin("queue", true)()
+	defer d.looks.all.begin("queue", true)(nil)
 	for began := s.now(); s.now().Sub(began) < 10*time.Hour; {
 		s.looked(t, d)
 	}
@@ -203,24 +325,26 @@ func TestLookIsNotPutOffForEver(t *testing.T) {
 	}
 }
 
-// After a failure the whole queue is read again, and until then the trouble is not over. The
-// longer the attempts take, the longer the pauses between them may become.
+// After a failure the whole queue is read again, and until then the trouble is not over. If it was too much for
+// slurmrestd, the pauses between the attempts may become the longer, the longer they take.
 func TestLookAgainAfterAFailure(t *testing.T) {
 	d, s := newSlow(t, 51_000) // 30 s
 	s.looked(t, d)
 	s.move(10 * time.Minute)
-	for range 3 {
-		s.setAway(true)
-		d.clock.observe(0, time.Second) // so that Slurm's clock is not due
-		pause, err := d.look(t.Context())
-		if err == nil || !strings.Contains(err.Error(), "read the queue") || pause.Round(time.Second) != 5*time.Minute {
-			t.Errorf("%v, %v", pause, err)
+	for fails, want := range map[error]time.Duration{slurm.ErrTooMuch: 5 * time.Minute, slurm.ErrUnavailable: 0} {
+		s.fails = fails
+		for range 3 {
+			d.clock.observe(0, time.Second) // so that Slurm's clock is not due
+			pause, err := d.look(t.Context())
+			if err == nil || !strings.Contains(err.Error(), "read the queue") || pause.Round(time.Second) != want {
+				t.Errorf("%v, %v, want %v", pause, err, want)
+			}
+			s.move(retryFirst)
 		}
-		s.move(retryFirst)
 	}
-	s.setAway(false)
+	s.fails = nil
 	s.looked(t, d)
-	if len(s.whole) != 5 {
+	if len(s.whole) != 8 {
 		t.Errorf("the queue was read %d times", len(s.whole))
 	}
 }
@@ -264,8 +388,13 @@ func TestMetered(t *testing.T) {
 	if busy := m.load.busy["accounting"]; busy != 5 {
 		t.Errorf("accounting took %v s", busy)
 	}
-	m.load.forgive()
+	m.load = newLoad(.1, s.now)
 	if _, err := m.Job(t.Context(), 7); err == nil || m.load.busy["job"] != 1 || m.load.free() {
 		t.Errorf("%v, %v", err, m.load.busy)
+	}
+	m.load = newLoad(.1, s.now)
+	s.setAway(true)
+	if _, err := m.Job(t.Context(), 7); err == nil || m.load.busy["job"] != 1 || !m.load.free() {
+		t.Errorf("with Slurm away: %v, %v s are owed", err, m.load.debt)
 	}
 }

@@ -20,57 +20,63 @@ type metered struct {
 	loaded *latch
 }
 
+// timed notes that a request begins. The function that it returns notes that it is over, with its error.
+func (m metered) timed(kind string) func(*error) {
+	end := m.load.begin(kind, true)
+	return func(err *error) { end(*err) }
+}
+
 // Queue implements Slurm.
-func (m metered) Queue(ctx context.Context) ([]slurm.QueueEntry, error) {
-	defer m.load.begin("queue", true)()
+func (m metered) Queue(ctx context.Context) (_ []slurm.QueueEntry, err error) {
+	defer m.timed("queue")(&err)
 	return m.slurm.Queue(ctx)
 }
 
 // Clock implements Slurm.
 func (m metered) Clock(ctx context.Context) (ahead, uncertainty time.Duration, err error) {
-	defer m.load.begin("clock", true)()
+	defer m.timed("clock")(&err)
 	return m.slurm.Clock(ctx)
 }
 
 // Job implements keeper.Slurm.
-func (m metered) Job(ctx context.Context, id int64) (slurm.QueueEntry, error) {
-	defer m.load.begin("job", true)()
+func (m metered) Job(ctx context.Context, id int64) (_ slurm.QueueEntry, err error) {
+	defer m.timed("job")(&err)
 	return m.slurm.Job(ctx, id)
 }
 
 // Update implements keeper.Slurm.
-func (m metered) Update(ctx context.Context, u slurm.Update) error {
-	defer m.load.begin("change", true)()
+func (m metered) Update(ctx context.Context, u slurm.Update) (err error) {
+	defer m.timed("change")(&err)
 	return m.slurm.Update(ctx, u)
 }
 
 // Cancel implements keeper.Slurm.
-func (m metered) Cancel(ctx context.Context, job int64) error {
-	defer m.load.begin("change", true)()
+func (m metered) Cancel(ctx context.Context, job int64) (err error) {
+	defer m.timed("change")(&err)
 	return m.slurm.Cancel(ctx, job)
 }
 
 // Accounted implements keeper.Slurm.
-func (m metered) Accounted(ctx context.Context, job int64) ([]workload.Job, error) {
-	defer m.load.begin("accounting", true)()
+func (m metered) Accounted(ctx context.Context, job int64) (_ []workload.Job, err error) {
+	defer m.timed("accounting")(&err)
 	return m.slurm.Accounted(ctx, job)
 }
 
 // AccountedAll implements keeper.Slurm.
-func (m metered) AccountedAll(ctx context.Context, jobs []int64) (map[int64][]workload.Job, error) {
-	defer m.load.begin("accounting", true)()
+func (m metered) AccountedAll(ctx context.Context, jobs []int64) (_ map[int64][]workload.Job, err error) {
+	defer m.timed("accounting")(&err)
 	return m.slurm.AccountedAll(ctx, jobs)
 }
 
 // Cluster implements keeper.Slurm.
-func (m metered) Cluster(ctx context.Context) (limits.Cluster, error) {
-	defer m.load.begin("limits", true)()
+func (m metered) Cluster(ctx context.Context) (_ limits.Cluster, err error) {
+	defer m.timed("limits")(&err)
 	return m.slurm.Cluster(ctx)
 }
 
 // Nodes implements keeper.Slurm.
-func (m metered) Nodes(ctx context.Context) ([]slurm.Node, error) {
-	defer m.load.begin("limits", true)()
+func (m metered) Nodes(ctx context.Context) (_ []slurm.Node, err error) {
+	defer m.timed("limits")(&err)
 	return m.slurm.Nodes(ctx)
 }
 
@@ -80,8 +86,8 @@ func (m metered) NodeEvents(ctx context.Context, from int64) ([]sacctmgr.Event, 
 }
 
 // Operators implements keeper.Slurm.
-func (m metered) Operators(ctx context.Context) ([]string, error) {
-	defer m.load.begin("limits", true)()
+func (m metered) Operators(ctx context.Context) (_ []string, err error) {
+	defer m.timed("limits")(&err)
 	return m.slurm.Operators(ctx)
 }
 
@@ -91,19 +97,19 @@ func (m metered) History(ctx context.Context, from, to int64, progress func(slur
 	return func(yield func(workload.Job, error) bool) {
 		counts := m.loaded.isSet()
 		end := m.load.begin("accounting", counts)
-		defer func() { end() }()
-		callBack := func(call func()) {
-			end()
+		defer func() { end(nil) }()
+		callBack := func(err error, call func()) {
+			end(err)
 			call()
 			end = m.load.begin("accounting", counts)
 		}
 		var report func(slurm.Progress)
 		if progress != nil {
-			report = func(p slurm.Progress) { callBack(func() { progress(p) }) }
+			report = func(p slurm.Progress) { callBack(nil, func() { progress(p) }) }
 		}
 		for job, err := range m.slurm.History(ctx, from, to, report) {
 			goOn := true
-			callBack(func() { goOn = yield(job, err) })
+			callBack(err, func() { goOn = yield(job, err) })
 			if !goOn {
 				return
 			}

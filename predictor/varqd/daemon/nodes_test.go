@@ -112,7 +112,7 @@ func TestNodesWait(t *testing.T) {
 		t.Helper()
 		end := d.looks.all.begin("queue", true)
 		now = now.Add(busy)
-		end()
+		end(nil)
 		now = now.Add(pause)
 		if _, err := tending.look(t.Context()); err != nil || fake.reads != reads {
 			t.Errorf("%d reads, want %d, %v", fake.reads, reads, err)

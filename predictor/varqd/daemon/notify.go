@@ -33,10 +33,10 @@ func (d *Daemon) watchdog(ctx context.Context) {
 	}
 }
 
-// pulse sends one sign of life. It sends none if varqd no longer reads the queue, so that
-// systemd starts varqd again.
+// pulse sends one sign of life. It sends none if varqd no longer looks at the queue, so that
+// systemd starts varqd again: that would not help where it is Slurm that does not answer.
 func (d *Daemon) pulse() {
-	if err := d.reads.overdue(); err != nil {
+	if err := d.reads.stuck(); err != nil {
 		d.log.Error("not telling systemd's watchdog that varqd is alive", "error", err)
 		return
 	}

@@ -29,9 +29,16 @@ func TestOverdue(t *testing.T) {
 		if l.overdue() == nil {
 			t.Errorf("%+v: not overdue", test)
 		}
-		l.done()
+		if l.done(false); l.overdue() == nil || l.stuck() != nil {
+			t.Errorf("%+v: after a look that has read nothing: %v, %v", test, l.overdue(), l.stuck())
+		}
+		l.done(true)
 		if err := l.overdue(); err != nil {
 			t.Errorf("%+v: after another reading: %v", test, err)
+		}
+		clock = clock.Add(test.bound + time.Second)
+		if l.stuck() == nil {
+			t.Errorf("%+v: not stuck", test)
 		}
 	}
 }
@@ -64,7 +71,7 @@ func TestStuckWatch(t *testing.T) {
 	clock := time.Unix(1_800_000_000, 0)
 	d.reads = newReads(d.config.Watch, func() time.Time { return clock })
 	clock = clock.Add(7 * time.Minute)
-	const problem = "the queue has not been looked at for 7 minutes"
+	const problem = "the queue has not been read for 7 minutes"
 	if h := (service{daemon: d}).Health(t.Context()); h.OK || !slices.Contains(h.Problems, problem) {
 		t.Errorf("health %+v", h)
 	}
@@ -74,12 +81,14 @@ func TestStuckWatch(t *testing.T) {
 		t.Errorf("told systemd %s", got)
 	}
 
-	d.reads.done()
-	if h := (service{daemon: d}).Health(t.Context()); slices.Contains(h.Problems, problem) {
-		t.Errorf("health %+v after another reading", h)
-	}
-	d.pulse()
-	if got := heard(); got != "WATCHDOG=1" {
-		t.Errorf("told systemd %s", got)
+	for _, read := range []bool{false, true} { // a look that has read nothing is a sign of life
+		d.reads.done(read)
+		if h := (service{daemon: d}).Health(t.Context()); slices.Contains(h.Problems, problem) == read {
+			t.Errorf("after another look, which has read the queue: %v: health %+v", read, h)
+		}
+		d.pulse()
+		if got := heard(); got != "WATCHDOG=1" {
+			t.Errorf("told systemd %s", got)
+		}
 	}
 }
