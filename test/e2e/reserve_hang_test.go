@@ -49,14 +49,57 @@ func TestReserveWhileSlurmHangs(t *testing.T) {
 				t.Errorf("job %d: %v, %+v", job, err, r)
 			}
 		}
-		for left := "all"; left != ""; time.Sleep(200 * time.Millisecond) {
-			if time.Since(back) > s.Paced(time.Minute) {
-				t.Fatalf("jobs that nobody has reserved are left: %s", left)
-			}
-			left = mustRun(t, s, "root", "squeue", "--noheader").Stdout
-		}
+		wantNoneLeft(t, s)
 		return true
 	})
+	for _, after := range []time.Duration{200, 300, 400} {
+		reserveTooLate(t, s, after*time.Millisecond, script)
+	}
+}
+
+// wantNoneLeft fails if jobs are left in the queue for long.
+func wantNoneLeft(t *testing.T, s *site.Site) {
+	t.Helper()
+	began := time.Now()
+	for left := "all"; left != ""; time.Sleep(200 * time.Millisecond) {
+		if time.Since(began) > s.Paced(time.Minute) {
+			t.Fatalf("jobs that nobody has reserved are left: %s", left)
+		}
+		left = mustRun(t, s, "root", "squeue", "--noheader").Stdout
+	}
+}
+
+// reserveTooLate reserves a job, and stops slurmctld soon after for longer than the deadline is away. Nothing is told to be reserved by a time
+// that has passed.
+func reserveTooLate(t *testing.T, s *site.Site, after time.Duration, script string) {
+	t.Helper()
+	const lead = 8 * time.Second
+	latest := time.Now().Add(lead)
+	var o broker.Outcome
+	var told time.Time
+	var client sync.WaitGroup
+	client.Go(func() {
+		r, err := s.Run(t.Context(), "alice", "varq", "reserve", "--json", "--latest="+latest.Format("2006-01-02T15:04:05"), "--best-effort",
+			"--min-prob=.3", "--slots=1", "--patience=20s", "--", "sbatch", "-N1", "-t5", script)
+		told = time.Now()
+		if err == nil && r.Stdout != "" {
+			err = json.Unmarshal([]byte(r.Stdout), &o)
+		}
+		t.Logf("slurmctld stopped after %v: exit code %d, %v: %s", after, r.Code, err, r.Stderr)
+	})
+	time.Sleep(after)
+	if err := s.SignalDaemon(cluster.Slurmctld, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(lead + time.Second)
+	if err := s.SignalDaemon(cluster.Slurmctld, syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	client.Wait()
+	if o.Taken != nil && told.Unix() > o.Taken.Start+1 {
+		t.Errorf("reserved by %v, as is told at %v", time.Unix(o.Taken.Start, 0), told)
+	}
+	wantNoneLeft(t, s)
 }
 
 // moved reports whether a job waits for a time that is not far away, or has started.
