@@ -22,6 +22,7 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/live/idle"
 	"github.com/varq-project/varq/predictor/live/statefile"
+	"github.com/varq-project/varq/predictor/promise/elastic"
 	"github.com/varq-project/varq/predictor/promise/esr"
 	"github.com/varq-project/varq/predictor/promise/tariff"
 	"github.com/varq-project/varq/predictor/slurm"
@@ -194,7 +195,7 @@ func TestProbe(t *testing.T) {
 // The first slot of a window that has begun is as far ahead as submission takes, and one that is over sooner has a slot nevertheless.
 func TestFirstSlot(t *testing.T) {
 	s, _ := newSite(t, &fakeSource{}, esr.MethodLoad)
-	for latest, want := range map[int64]int64{7200: submissionTime, 30: submissionTime, 4: 4} {
+	for latest, want := range map[int64]int64{7200: elastic.SubmissionTime, 30: elastic.SubmissionTime, 4: 4} {
 		req := request()
 		req.Latest = epoch + latest
 		a, err := s.Probe(t.Context(), "alice", req)
@@ -242,8 +243,8 @@ func TestManyReasons(t *testing.T) {
 		req.Sizes = append(req.Sizes, api.Alternative{Size: workload.Size{Nodes: 5 + nodes, CPUs: 5 + nodes}, Limit: 3600})
 	}
 	a, err := s.Probe(t.Context(), "alice", req)
-	if err != nil || len(a.Reasons) != mostReasons || a.Reasons[0] != "5 nodes: partition main has 4 nodes" ||
-		a.Reasons[mostReasons-1] != "3 more, of which the last is: 22 nodes: partition main has 4 nodes" {
+	if err != nil || len(a.Reasons) != elastic.MostReasons || a.Reasons[0] != "5 nodes: partition main has 4 nodes" ||
+		a.Reasons[elastic.MostReasons-1] != "3 more, of which the last is: 22 nodes: partition main has 4 nodes" {
 		t.Errorf("%+v, %v", a, err)
 	}
 }

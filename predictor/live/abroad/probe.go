@@ -15,15 +15,8 @@ import (
 // surest is the greatest probability that is told. The methods call slots certain, and nothing is.
 const surest = .99
 
-// mostReasons is how many of its reasons a Probe tells, and mostSlots how many slots.
-const (
-	mostReasons = 16
-	mostSlots   = 10_000
-)
-
-// submissionTime is how far ahead the first slot of a window is that has begun, in seconds: varq reserve tries none whose job cannot be
-// submitted in time.
-const submissionTime = 10
+// mostSlots is how many slots a Probe tells.
+const mostSlots = 10_000
 
 // ahead is for how many seconds Slurm's own reservations are counted as workload.
 const ahead = 366 * 86400
@@ -60,7 +53,7 @@ type probe struct {
 	now     int64
 	least   float64 // probability of a slot
 	answer  api.ProbeAnswer
-	more    int // reasons than the answer has
+	reasons elastic.Reasons // of the answer
 }
 
 // partition finds the slots of one partition.
@@ -155,16 +148,7 @@ func (p *probe) know(ctx context.Context, partition string) *esr.Knowledge {
 
 // size adds the slots of a job, or returns why there is none.
 func (p *probe) size(job *workload.Request, needs *workload.Needs, known *esr.Knowledge) string {
-	ends := p.req.Ends(job.Limit)
-	// What has come already is no time to begin at. The first one leaves time to choose and to submit, if the window does.
-	earliest := max(p.req.Earliest, p.now+1, min(p.now+submissionTime, ends-job.Limit))
-	if p.req.Slots == 1 { // the latest
-		earliest = max(earliest, ends-job.Limit)
-	}
-	starts := elastic.StartTimes(earliest, ends, job.Limit, p.req.Slots, p.req.Gap)
-	if latest := ends - job.Limit; len(starts) == 1 && starts[0] < latest {
-		starts = append(starts, latest)
-	}
+	starts := elastic.Starts(p.now, p.req.Earliest, p.req.Ends(job.Limit), job.Limit, p.req.Slots, p.req.Gap)
 	if len(starts) == 0 {
 		return "the window is too short for the work, or has passed"
 	}
@@ -223,12 +207,6 @@ func (p *probe) refuse(partition string, nodes int32, reason string) {
 	if len(p.req.Sizes) > 1 && nodes > 0 {
 		reason = fmt.Sprintf("%d nodes: %s", nodes, reason)
 	}
-	switch {
-	case slices.Contains(p.answer.Reasons, reason):
-	case len(p.answer.Reasons) < mostReasons:
-		p.answer.Reasons = append(p.answer.Reasons, reason)
-	default: // the last place is for all that have none
-		p.more++
-		p.answer.Reasons[mostReasons-1] = fmt.Sprintf("%d more, of which the last is: %s", p.more+1, reason)
-	}
+	p.reasons.Add(reason)
+	p.answer.Reasons = p.reasons.List
 }

@@ -3,7 +3,6 @@ package keeper
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/varq-project/varq/predictor/api"
@@ -15,9 +14,6 @@ import (
 
 // probeTime bounds for how long one Probe plans.
 const probeTime = 5 * time.Second
-
-// mostReasons is how many of its reasons a Probe tells.
-const mostReasons = 16
 
 // Probe returns what user could be promised for a job that can have several sizes, in a window of time: for each
 // size and partition, slots that cover the window. It promises nothing. The errors are faults of package api.
@@ -69,7 +65,7 @@ type probe struct {
 	now     int64
 	known   map[string]*esr.Knowledge // of partitions, for success rates
 	answer  api.ProbeAnswer
-	more    int // reasons than the answer has
+	reasons elastic.Reasons // of the answer
 }
 
 // partition finds the slots of one partition. It goes through the window of all sizes at once, so that the answer
@@ -80,7 +76,7 @@ func (p *probe) partition(ctx context.Context, partition string) bool {
 	hopeless := make([]bool, len(p.sizes))
 	most := 0
 	for i, size := range p.sizes {
-		starts[i] = p.starts(size.Limit)
+		starts[i] = elastic.Starts(p.now, p.req.Earliest, p.req.Ends(size.Limit), size.Limit, p.req.Slots, p.req.Gap)
 		if len(starts[i]) == 0 {
 			why[i] = "the window is too short for the work, or has passed"
 		}
@@ -114,26 +110,6 @@ func (p *probe) partition(ctx context.Context, partition string) bool {
 		}
 	}
 	return true
-}
-
-// submissionTime is how far ahead the first slot of a window is that has begun, in seconds. A job whose deadline passes while sbatch
-// submits it is refused, although its site could start it.
-const submissionTime = 10
-
-// starts returns the times of the window that are looked at, for work of a number of seconds. A single one is the latest, and of a
-// window that is shorter than the gap its two ends are.
-func (p *probe) starts(seconds int64) []int64 {
-	ends := p.req.Ends(seconds)
-	// A deadline that has come already is none. The first one leaves time to choose and to submit, if the window does.
-	earliest := max(p.req.Earliest, p.now+1, min(p.now+submissionTime, ends-seconds))
-	if p.req.Slots == 1 {
-		earliest = max(earliest, ends-seconds)
-	}
-	starts := elastic.StartTimes(earliest, ends, seconds, p.req.Slots, p.req.Gap)
-	if latest := ends - seconds; len(starts) == 1 && starts[0] < latest {
-		starts = append(starts, latest)
-	}
-	return starts
 }
 
 // slot adds a slot of a size, if it can be promised. Otherwise it returns the reason, and whether that is so of all slots of
@@ -192,14 +168,8 @@ func (p *probe) refuse(partition string, nodes int32, reason string) {
 		}
 		reason = fmt.Sprintf("%d %s: %s", nodes, noun, reason)
 	}
-	switch {
-	case slices.Contains(p.answer.Reasons, reason):
-	case len(p.answer.Reasons) < mostReasons:
-		p.answer.Reasons = append(p.answer.Reasons, reason)
-	default: // the last place is for all that have none
-		p.more++
-		p.answer.Reasons[mostReasons-1] = fmt.Sprintf("%d more, of which the last is: %s", p.more+1, reason)
-	}
+	p.reasons.Add(reason)
+	p.answer.Reasons = p.reasons.List
 }
 
 // needsOn returns the needs of a job that is to have as many nodes as its size says.

@@ -43,7 +43,7 @@ func TestProbeTellsManyReasons(t *testing.T) {
 		req.Sizes = append(req.Sizes, api.Alternative{Size: workload.Size{Nodes: 2 + nodes, CPUs: 2 + nodes}, Limit: 3600})
 	}
 	a, err := s.Probe(t.Context(), "alice", req)
-	if err != nil || len(a.Reasons) != mostReasons || !strings.HasPrefix(a.Reasons[0], "2 nodes: ") || !strings.HasPrefix(a.Reasons[mostReasons-1], "3 more, of which the last is: 19 nodes: ") {
+	if err != nil || len(a.Reasons) != elastic.MostReasons || !strings.HasPrefix(a.Reasons[0], "2 nodes: ") || !strings.HasPrefix(a.Reasons[elastic.MostReasons-1], "3 more, of which the last is: 19 nodes: ") {
 		t.Errorf("%q, %v", a.Reasons, err)
 	}
 }
@@ -80,7 +80,7 @@ func TestProbeIsAsManyPlans(t *testing.T) {
 			for _, partition := range partitionsOf(req) {
 				for _, size := range req.Sizes {
 					before := len(want)
-					for _, start := range elastic.StartTimes(max(req.Earliest, epoch+submissionTime), req.Ends(size.Limit), size.Limit, req.Slots, req.Gap) {
+					for _, start := range elastic.StartTimes(max(req.Earliest, epoch+elastic.SubmissionTime), req.Ends(size.Limit), size.Limit, req.Slots, req.Gap) {
 						plan := &api.PlanRequest{Job: workload.Request{Partition: partition, Size: size.Size, Limit: size.Limit}, BeginBy: start, Prob: req.Prob, BestEffort: req.BestEffort, MaxCost: req.MaxCost}
 						a, err := s.Plan(t.Context(), "alice", plan, false)
 						if err != nil {

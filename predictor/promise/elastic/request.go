@@ -96,6 +96,26 @@ func (r *Request) Accept(s *Slot) error {
 	return fmt.Errorf("nobody asked for %d nodes", s.Nodes)
 }
 
+// SubmissionTime is how far ahead the first slot of a window is that has begun, in seconds: a job whose deadline passes while sbatch
+// submits it is refused, although its site could start it.
+const SubmissionTime = 10
+
+// Starts returns the times of a window that are looked at, as of now, for work of a number of seconds that ends by latest. What has come
+// already is no time to begin at, and the first one leaves time to choose and to submit, if the window does. A single one is
+// the latest, and of a window that is shorter than the gap its two ends are. See StartTimes.
+func Starts(now, earliest, latest, seconds int64, most int, gap int64) []int64 {
+	last := latest - seconds
+	earliest = max(earliest, now+1, min(now+SubmissionTime, last))
+	if most == 1 {
+		earliest = max(earliest, last)
+	}
+	starts := StartTimes(earliest, latest, seconds, most, gap)
+	if len(starts) == 1 && starts[0] < last {
+		starts = append(starts, last)
+	}
+	return starts
+}
+
 // StartTimes returns at most most times from which seconds of work end by latest: the earliest and the last one, and others
 // spread evenly between them, each at least gap seconds after the one before (start_times, Figure 4). If there is
 // room for one only, it is the earliest.

@@ -83,7 +83,7 @@ func (a *Answer) check(r *api.ProbeRequest) {
 		}
 	}
 	a.Slots = sound
-	a.Reasons = a.Reasons[:min(len(a.Reasons), mostReasons)]
+	a.Reasons = a.Reasons[:min(len(a.Reasons), elastic.MostReasons)]
 	for i := range a.Reasons {
 		a.Reasons[i] = short(a.Reasons[i])
 	}
@@ -106,9 +106,8 @@ func short(text string) string {
 
 // Bounds of what a site can have shown.
 const (
-	mostCost    = 1e12
-	mostReasons = 16
-	mostReason  = 500 // bytes
+	mostCost   = 1e12
+	mostReason = 500 // bytes
 )
 
 // methods are those of Slot.Method.
