@@ -21,8 +21,9 @@ const (
 // claim decides, of a group that is read and written at once, whether the work of member i may begin now:
 //
 //   - any: that of the first member that asks does, and of no other ever.
-//   - all: once of each part a member has asked within the last present seconds, but not before the deadline is lead seconds away, one of
-//     each begins, at the same time: the first of the part's members that are there. A group of which that is not so api.GroupGrace seconds after its deadline is given up.
+//   - all: once of each part a member has asked within the last present seconds, but not before the deadline is lead seconds away,
+//     one of each begins, at the same time: the first of the part's members that are there. A group of which that is not so
+//     api.GroupGrace seconds after its deadline is given up.
 //
 // Who asks again gets the same answer.
 func claim(g *ledger.Group, i int, now int64) api.GateAnswer {

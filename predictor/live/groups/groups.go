@@ -269,17 +269,23 @@ func (g *Groups) ClaimGroup(ctx context.Context, asker string, c api.GroupClaim)
 func vouch(group *ledger.Group, peer *Peer, said []api.MemberPromise, now int64) {
 	for i := range group.Members {
 		m := &group.Members[i]
-		at := slices.IndexFunc(said, func(p api.MemberPromise) bool { return p.Plan == m.Plan })
-		if peer == nil || !peer.has(*m) || at < 0 || m.Vouched {
-			continue
-		}
-		switch p := said[at]; {
+		switch p, news := peer.says(m, said); {
+		case !news:
 		case p.GroupProb == 0 || math.Abs(p.Prob-m.Prob) < roundoff && group.Prob < p.GroupProb+roundoff:
 			m.Vouched = true
 		case group.Decided == 0:
 			group.Decided, group.Lost = now, job(m)+" was not promised with the probability that the group has it with"
 		}
 	}
+}
+
+// says returns what a peer says of a member, or none if it is nil. It reports false if that is not for it to say, or is known.
+func (p *Peer) says(m *ledger.Member, said []api.MemberPromise) (promise api.MemberPromise, news bool) {
+	at := slices.IndexFunc(said, func(s api.MemberPromise) bool { return s.Plan == m.Plan })
+	if p == nil || !p.has(*m) || at < 0 || m.Vouched {
+		return promise, false
+	}
+	return said[at], true
 }
 
 // roundoff is by how much equal probabilities may differ.
@@ -298,7 +304,7 @@ func (g *Groups) GroupStates(ctx context.Context, asker string, q api.GroupsQuer
 			if group, err = g.expire(ctx, group); err != nil {
 				return nil, err
 			}
-			if peer.concerns(group) && slices.ContainsFunc(group.Members, func(m ledger.Member) bool { return !m.Vouched && peer.has(m) }) {
+			if peer.concerns(group) && slices.ContainsFunc(group.Members, func(m ledger.Member) bool { _, news := peer.says(&m, q.Promises); return news }) {
 				vouched, err := g.Ledger.Decide(ctx, group.ID, func(group *ledger.Group) error { vouch(group, peer, q.Promises, g.Now()); return nil })
 				if err != nil {
 					return nil, err
