@@ -22,6 +22,9 @@ type Quantile struct {
 	Covered bool
 }
 
+// Known reports whether the quantile has a number.
+func (q Quantile) Known() bool { return q.Seconds >= 0 && !math.IsInf(q.Seconds, 1) }
+
 // Quantiles appends to list the quantiles of p at some levels and their outcomes. wait is
 // in seconds, and v is drawn from [0,1) for each wait.
 //

@@ -5,7 +5,6 @@ import (
 	"context"
 	"database/sql"
 	"maps"
-	"math"
 	"slices"
 
 	"github.com/varq-project/varq/predictor/forecast/score"
@@ -36,17 +35,13 @@ func (h held) add(f *Forecast, seconds, v float64) {
 		return
 	}
 	said := score.Quantiles(nil, &f.Delay, score.Levels[:], seconds, v)
-	groups := f.Groups
-	if g, ok := group.OfForecast(said); ok {
-		groups = append(slices.Clip(groups), g)
-	}
-	for _, g := range groups {
+	for _, g := range group.WithForecast(f.Groups, said) {
 		key := heldKey{score.Day(f.Eligible), f.Forecaster, g}
 		if h[key] == nil {
 			h[key] = new([len(score.Levels)]stats.Count)
 		}
 		for i := range said {
-			if !math.IsInf(said[i].Seconds, 1) {
+			if said[i].Known() {
 				h[key][i].Add(said[i].Covered)
 			}
 		}

@@ -1,6 +1,7 @@
 package backtest
 
 import (
+	"math"
 	"slices"
 	"testing"
 
@@ -34,7 +35,8 @@ func TestWorst(t *testing.T) {
 	}
 	g := worst[0]
 	i := g.MostOff(someQuantiles)
-	if g.Jobs < 5000 || g.Off <= 0 || someQuantiles[i]-g.Coverage[i].High <= 0 {
+	if g.Jobs < 5000 || g.Off <= 0 || someQuantiles[i]-g.Coverage[i].High <= 0 ||
+		math.Abs((someQuantiles[i]-g.Coverage[i].High)/math.Sqrt(someQuantiles[i]*(1-someQuantiles[i]))-g.Off) > 1e-12 {
 		t.Errorf("%+v, most off at %v", g, someQuantiles[i])
 	}
 	if !slices.IsSortedFunc(worst, func(a, b group.Coverage) int { return int(1e9 * (b.Off - a.Off)) }) {

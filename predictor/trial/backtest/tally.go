@@ -102,7 +102,7 @@ func (t *tally) add(o *outcome, r *reply) {
 			said = r.quantiles[i]
 		}
 		s, x := &t.quantiles[i], said.Seconds
-		if x >= 0 && !math.IsInf(x, 1) {
+		if said.Known() {
 			s.covered.At(o.week).Add(said.Covered)
 			s.plain.At(o.week).Add(o.wait <= x)
 			s.ratios.add((x + 60) / (o.wait + 60))
@@ -142,10 +142,7 @@ func (t *tally) add(o *outcome, r *reply) {
 
 // addGroups counts the quantiles that were said of a job in each of its groups.
 func (t *tally) addGroups(o *outcome, said []score.Quantile) {
-	for _, g := range o.groups {
-		t.groups.At(g, len(said)).Add(o.week, said)
-	}
-	if g, ok := group.OfForecast(said); ok {
+	for _, g := range group.WithForecast(o.groups, said) {
 		t.groups.At(g, len(said)).Add(o.week, said)
 	}
 }

@@ -18,6 +18,11 @@ const None = "-"
 // Share shows a fraction.
 func Share(x float64) string { return strconv.FormatFloat(x, 'f', 3, 64) }
 
+// Interval shows a share with the ends of its interval.
+func Interval(share, low, high float64) string {
+	return fmt.Sprintf("%s [%s, %s]", Share(share), Share(low), Share(high))
+}
+
 // Percent shows a fraction as a percentage.
 func Percent(x float64) string { return strconv.FormatFloat(100*x, 'f', 1, 64) + " %" }
 

@@ -37,8 +37,8 @@ interval of the coverage, from Low to High, takes weeks for independent of one
 another; fewer than 5 of them tell little, and it is wide. Forecasters that have
 drifted are named, and groups of jobs for which forecasts are off by more than
 chance: of a month, hour, queue, size, limit or user, a place in a burst of jobs of
-the same kind, or a width of the forecast. It covers everybody's jobs whose wait began in the last 30 days,
-or from --starttime on.
+the same kind, or a width of the forecast. It covers everybody's jobs whose wait
+began in the last 30 days, or from --starttime on.
 Columns: ` + table.Names(calibrationColumns("")) + `
 
 With --shadow, it tells what varqd would have promised, on a cluster where it only

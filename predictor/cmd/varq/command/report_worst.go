@@ -7,6 +7,7 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/cmd/varq/table"
+	groups "github.com/varq-project/varq/predictor/forecast/score/group"
 )
 
 // showWorst shows for which groups of jobs the forecasts of the blend, of ends and of a forecaster that is asked about hold least.
@@ -20,7 +21,7 @@ func (e *Env) showWorst(c api.Calibration, asked string) error {
 	if len(worst) == 0 {
 		return nil
 	}
-	fmt.Fprintln(e.Stdout, "\nGroups of 500 jobs or more for which they are most off, by more than chance, in 90 days or more")
+	fmt.Fprintf(e.Stdout, "\nGroups of %d jobs or more for which they are most off, by more than chance, in 90 days or more\n", groups.Least)
 	return table.Write(e.Stdout, worstColumns(worst), worst, table.Style{})
 }
 
@@ -36,7 +37,7 @@ func worstColumns(worst []api.GroupCoverage) []table.Column[api.GroupCoverage] {
 	for i, q := range worst[0].Quantiles {
 		columns = append(columns, table.Column[row]{Name: fmt.Sprintf("Cover%g", 100*q.Quantile), Value: func(g row) string {
 			q := g.Quantiles[i]
-			return fmt.Sprintf("%s [%s, %s]", cli.Share(q.Covered), cli.Share(q.Low), cli.Share(q.High))
+			return cli.Interval(q.Covered, q.Low, q.High)
 		}})
 	}
 	return columns

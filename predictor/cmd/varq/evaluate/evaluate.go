@@ -54,8 +54,9 @@ scored by its Brier score, the less the better, and by its calibration error.
 What the columns mean is told in varq(1).
 
 Rolling and binomial are baselines: the quantiles of the last 300 waits, or of as
-many as the name tells, and upper confidence bounds on those of all waits; of the whole log, of the job's queue, or of
-the cell of the queue's jobs with about as many nodes and as much requested time.
+many as the name tells, and upper confidence bounds on those of all waits; of the
+whole log, of the job's queue, or of the cell of the queue's jobs with about as many
+nodes and as much requested time.
 
 With --completion methods forecast when jobs will have ended, and are compared with
 the same quantiles of the last 300 such times, and with what is got by adding a run

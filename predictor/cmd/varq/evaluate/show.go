@@ -116,7 +116,7 @@ func interval(p score.Proportion) string {
 	if p.Of == 0 {
 		return cli.None
 	}
-	return fmt.Sprintf("%s [%s, %s]", cli.Share(p.Share), cli.Share(p.Low), cli.Share(p.High))
+	return cli.Interval(p.Share, p.Low, p.High)
 }
 
 // quantiles returns the scored quantiles.

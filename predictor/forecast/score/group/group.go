@@ -5,6 +5,7 @@ package group
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/varq-project/varq/predictor/forecast/qbets"
@@ -59,9 +60,18 @@ var hours = func() (names [24]string) {
 	return names
 }()
 
-// OfForecast returns the group of a forecast by its width: how many times its least quantile its greatest one is, of times and
+// WithForecast returns the groups of a job, as Of does, and that of its forecast by its width, if that is known. It changes nothing of
+// groups.
+func WithForecast(groups []Group, said []score.Quantile) []Group {
+	if g, ok := byWidth(said); ok {
+		return append(slices.Clip(groups), g)
+	}
+	return groups
+}
+
+// byWidth returns the group of a forecast by its width: how many times its least quantile its greatest one is, of times and
 // a minute more. It reports false if that is not known.
-func OfForecast(said []score.Quantile) (Group, bool) {
+func byWidth(said []score.Quantile) (Group, bool) {
 	if len(said) < 2 {
 		return Group{}, false
 	}

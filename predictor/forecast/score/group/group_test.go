@@ -44,7 +44,7 @@ func TestWidth(t *testing.T) {
 			said = append(said, score.Quantile{Seconds: x})
 		}
 		got := ""
-		if g, ok := OfForecast(said); ok {
+		if g, ok := byWidth(said); ok {
 			got = g.Value
 		}
 		if got != c.want {

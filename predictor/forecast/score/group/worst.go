@@ -37,7 +37,7 @@ func (t Tallies) At(g Group, quantiles int) *Tally {
 func (t *Tally) Add(week int64, said []score.Quantile) {
 	t.Jobs++
 	for i := range said {
-		if x := said[i].Seconds; x >= 0 && !math.IsInf(x, 1) {
+		if said[i].Known() {
 			t.Held[i].At(week).Add(said[i].Covered)
 		}
 	}
