@@ -146,7 +146,7 @@ func (b *Blend) combine(q *forecast.Question, a *forecast.Answer, r *record) boo
 	a.Recalibrated = b.recalibration.Effective()
 	b.recalibration.Apply(q.User, &r.mixture, &r.recalibrated)
 	a.Wait = r.recalibrated.Wait
-	b.recalibration.LowerBounds(&a.Wait, &a.Lower)
+	b.recalibration.LowerBounds(q.User, &a.Wait, &a.Lower)
 	return r.answered
 }
 

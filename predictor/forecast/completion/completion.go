@@ -102,7 +102,7 @@ func (f *Forecaster) join(r *record, a *forecast.Answer, run *walltime.Distribut
 	a.Wait.Mix(&r.sum, weights[0])
 	a.Wait.Mix(&r.recalibrated.Wait, weights[1])
 	a.Recalibrated = f.recalibration.Effective()
-	f.recalibration.LowerBounds(&a.Wait, &a.Lower)
+	f.recalibration.LowerBounds(everybody, &a.Wait, &a.Lower)
 }
 
 // SetConfidence sets the confidence of the lower bounds on probabilities, in (0,1). The default is .95.

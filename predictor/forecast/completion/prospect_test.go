@@ -82,7 +82,7 @@ func TestProspectAgainstDraws(t *testing.T) {
 				}
 			}
 			want := done / (draws - stopped)
-			if got := p.Prob(by); math.Abs(got-want) > .02 {
+			if got := p.Prob(by); math.Abs(got-want) > .03 { // twice what recalibration errs by
 				t.Errorf("%s: %.3f within %g s, drawn %.3f", name, got, by, want)
 			}
 		}
@@ -170,7 +170,7 @@ func TestLongWait(t *testing.T) {
 	given(&d, 300)
 	for _, seconds := range []float64{60, 150, 300, 500} {
 		less, begun := min(1, seconds/300), seconds/600
-		if got, want := d.Within(seconds), (less*.5+begun)/1.5; math.Abs(got-want) > .02 {
+		if got, want := d.Within(seconds), (less*.5+begun)/1.5; math.Abs(got-want) > .03 { // twice what recalibration errs by
 			t.Errorf("after five minutes: %.3f within %g s, want %.3f", got, seconds, want)
 		}
 	}

@@ -45,11 +45,12 @@ import (
 type Recalibration struct {
 	memories [len(decays)]memory
 	weights  mixture.Weights // of the memories
-	sample   sample          // of the memory with the shorter half-life
+	sample   sample          // of the memory with the shorter half-life, of all users
 	feedback feedback
 	users    users
 	next     int // the curve to update next: len(decays)*stratum + memory
-	lower    lowerBound
+	bounds   lowerBounds
+	lower    lowerBound // of users without outcomes
 }
 
 // decays are the decays of the two memories, per outcome: half-lives of 346 and 3465
@@ -75,8 +76,12 @@ func New() *Recalibration {
 
 // SetConfidence sets the confidence of the lower bounds, in (0,1).
 func (r *Recalibration) SetConfidence(confidence float64) {
-	r.lower = lowerBound{confidence: confidence}
-	r.lower.update(r.sample.least())
+	r.bounds = lowerBounds{confidence, map[int]lowerBound{}}
+	all := r.sample.effective()
+	r.lower = r.bounds.of(all)
+	for _, u := range r.users.byName {
+		u.lower = r.bounds.of(u.sample.with(all))
+	}
 }
 
 // Learn takes in an outcome, a delay in seconds, of a user's job. user is empty if nobody
@@ -91,16 +96,18 @@ func (r *Recalibration) Learn(user string, weight float64, raw *delay.Distributi
 		losses[k] = recalibrated.by[k].CRPS(seconds)
 	}
 	r.weights.Learn("", losses, weight)
+	r.sample.learn(decays[0])
+	all := r.sample.effective()
+	r.lower = r.bounds.of(all)
 	var part *feedback
 	if user != "" {
-		part = &r.users.learn(user, pit).part
+		u := r.users.learn(user, pit)
+		u.lower, part = r.bounds.of(u.sample.with(all)), &u.part
 	}
 	r.feedback.learn(recalibrated.Wait.PIT(seconds, random), part)
 	// Curves change slowly, so one update for each outcome is enough.
 	r.memories[r.next%len(decays)].update(r.next/len(decays), &r.feedback)
 	r.next = (r.next + 1) % (strata * len(decays))
-	r.sample.learn(decays[0])
-	r.lower.update(r.sample.least())
 }
 
 // Apply recalibrates raw, a forecast for a user, into dst.
@@ -119,9 +126,15 @@ func (r *Recalibration) Apply(user string, raw *delay.Distribution, dst *Forecas
 	}
 }
 
-// LowerBounds sets low to lower confidence bounds on the probabilities of d. d is a Wait
-// that Apply has set.
-func (r *Recalibration) LowerBounds(d, low *delay.Distribution) { r.lower.apply(d, low) }
+// LowerBounds sets low to lower confidence bounds on the probabilities of d, a Wait that Apply
+// has set for a user.
+func (r *Recalibration) LowerBounds(user string, d, low *delay.Distribution) {
+	bound := r.lower
+	if u := r.users.byName[user]; u != nil {
+		bound = u.lower
+	}
+	bound.apply(d, low)
+}
 
 // Effective returns the effective sample size of the memory with the shorter half-life:
 // the number of equally weighted outcomes with the same variance.

@@ -114,7 +114,7 @@ func TestLowerBounds(t *testing.T) {
 				var got Forecast
 				var low delay.Distribution
 				r.Apply("", raw, &got)
-				r.LowerBounds(&got.Wait, &low)
+				r.LowerBounds("", &got.Wait, &low)
 				for k := range low {
 					if low[k] > got.Wait[k] || k > 0 && low[k] < low[k-1] {
 						t.Fatalf("lower bound %v of %v, after %v", low[k], got.Wait[k], low[k-1])
@@ -166,7 +166,7 @@ func BenchmarkRecalibration(b *testing.B) {
 	var low delay.Distribution
 	for b.Loop() {
 		r.Apply("", d, &got)
-		r.LowerBounds(&got.Wait, &low)
+		r.LowerBounds("", &got.Wait, &low)
 		r.Learn("", 1, d, &got, 1000*random.ExpFloat64(), random.Float64())
 	}
 }

@@ -1,7 +1,7 @@
 package recalibration
 
-// sample is the size of a sample of outcomes, whosesoever they are. The weight of an outcome
-// decays with each newer one.
+// sample is the size of a sample of outcomes. The weight of an outcome decays with each newer
+// one.
 type sample struct {
 	total, squares float64 // sums of the weights, and of their squares
 }
@@ -16,14 +16,10 @@ func (s *sample) learn(decay float64) {
 // outcomes with the same variance.
 func (s *sample) effective() float64 { return s.total * s.total / s.squares }
 
-// least returns the effective sample size that the curve of any user has at least. Let the
-// sample of all have the size E. The curve of a user with n outcomes of her own is the mean of
-// theirs with the weight n, and of the curve of all with the weight K = sharedOutcomes. So its
-// size is (n+K)^2/(n+K^2/E), which is least at n = K-2K^2/E or, if that is negative, at n = 0.
-func (s *sample) least() float64 {
-	all := s.effective()
-	if all < 2*sharedOutcomes {
-		return all
-	}
-	return 4 * (sharedOutcomes - sharedOutcomes*sharedOutcomes/all)
+// with returns the effective size of the sample that a user's curve rests on, given that of
+// the curve of all. Her curve is the mean of her outcomes' with the weight of their total, and
+// of the curve of all with the weight sharedOutcomes. It may rest on less than the curve of all:
+// a user with 100 outcomes has a curve of her own that rests on some 360.
+func (s *sample) with(all float64) float64 {
+	return (s.total + sharedOutcomes) * (s.total + sharedOutcomes) / (s.squares + sharedOutcomes*sharedOutcomes/all)
 }

@@ -17,6 +17,8 @@ type users struct {
 
 type user struct {
 	pits   [len(decays)]histogram // by memory; they decay with her own outcomes
+	sample sample                 // of the memory with the shorter half-life
+	lower  lowerBound             // as of her newest outcome
 	part   feedback               // her part of the corrections
 	newest int                    // which of all users' outcomes was her newest
 }
@@ -37,6 +39,7 @@ func (all *users) learn(name string, pit float64) *user {
 	for k := range u.pits {
 		u.pits[k].learn(pit, 1)
 	}
+	u.sample.learn(decays[0])
 	all.outcomes++
 	u.newest = all.outcomes
 	return u

@@ -52,16 +52,54 @@ func TestUsersAreBounded(t *testing.T) {
 	}
 }
 
-// TestLeast compares the size with the least of those for all numbers of a user's outcomes.
-func TestLeast(t *testing.T) {
-	for _, all := range []float64{10, 150, 250, 1000, 1e5} {
-		s := sample{all, all}
-		want := math.Inf(1)
-		for n := 0.; n < 2000; n++ {
-			want = min(want, (n+sharedOutcomes)*(n+sharedOutcomes)/(n+sharedOutcomes*sharedOutcomes/all))
+// TestSampleOfUser compares the size of the sample that a user's curve rests on with Kish's
+// formula, applied to the weights of all its outcomes.
+func TestSampleOfUser(t *testing.T) {
+	for _, own := range []int{0, 1, 10, 100, 1000, 10_000} {
+		var hers sample
+		all := sample{priorOutcomes, priorOutcomes}
+		for range 3000 {
+			all.learn(decays[0])
 		}
-		if got := s.least(); math.Abs(got-want) > .5 {
-			t.Errorf("of %v: %v, want %v", all, got, want)
+		for range own {
+			hers.learn(decays[0])
 		}
+		total, squares := 0., 0.
+		add := func(weight float64) { total, squares = total+weight, squares+weight*weight }
+		for i := range own {
+			add(math.Pow(decays[0], float64(i)))
+		}
+		for i := range 3000 {
+			add(sharedOutcomes / all.total * math.Pow(decays[0], float64(i)))
+		}
+		for range int(priorOutcomes) {
+			add(sharedOutcomes / all.total * math.Pow(decays[0], 3000))
+		}
+		if got, want := hers.with(all.effective()), total*total/squares; math.Abs(got-want) > .01*want {
+			t.Errorf("%d outcomes of hers: %v, want %v", own, got, want)
+		}
+	}
+}
+
+// TestBoundsOfUsers: the fewer outcomes a probability rests on, the lower its bound.
+func TestBoundsOfUsers(t *testing.T) {
+	random := rand.New(rand.NewPCG(8, 8))
+	r, raw := New(), forecasttest.Exponential(1000)
+	learn := func(user string, outcomes int) {
+		for range outcomes {
+			var got Forecast
+			r.Apply(user, raw, &got)
+			r.Learn(user, 1, raw, &got, 1000*random.ExpFloat64(), random.Float64())
+		}
+	}
+	learn("many", 3000)
+	learn("some", 100)
+	margin := func(user string) float64 {
+		low := *raw
+		r.LowerBounds(user, raw, &low)
+		return raw.Within(700) - low.Within(700)
+	}
+	if many, none, some := margin("many"), margin("none"), margin("some"); !(0 < many && many <= none && none < some) {
+		t.Errorf("margins of %v with many outcomes, %v without, %v with some", many, none, some)
 	}
 }
