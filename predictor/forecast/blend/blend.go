@@ -69,8 +69,8 @@ type opinion struct {
 }
 
 // New returns a Blend of experts that has learnt nothing. Its Observer methods pass each
-// event on to the experts. rng breaks ties among delays of exactly 0, so that their PITs
-// (see package recalibration) are uniform.
+// event on to the experts. rng ranks equal delays at random, so that their PITs (see
+// package recalibration) are uniform.
 func New(name string, rng *rand.Rand, experts ...forecast.Forecaster) *Blend {
 	return &Blend{
 		name:          name,

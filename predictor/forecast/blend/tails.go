@@ -3,12 +3,12 @@ package blend
 import "github.com/varq-project/varq/predictor/delay"
 
 // tails says how much probability moves how many points up the grid of delays. First 2%
-// of the probability of each delay moves 10 points up: from half an hour to about 80
-// minutes. Then 1% of the result moves 25 points up: from half an hour to about 6 hours.
+// of the probability of each delay moves 9 points up: from half an hour to about 80
+// minutes. Then 1% of the result moves 23 points up: from half an hour to about 6 hours.
 var tails = [...]struct {
 	points int
 	share  float64
-}{{10, .02}, {25, .01}}
+}{{9, .02}, {23, .01}}
 
 // addTails gives a small probability to delays longer than those that the experts expect.
 //

@@ -1,9 +1,9 @@
 // Package recalibration replaces the probabilities that a forecaster names by the
 // frequencies with which such probabilities came true.
 //
-// The probability integral transform (PIT) of an outcome w under its forecast F is F(w).
-// For a delay of exactly 0, the PIT is drawn uniformly from [0, F(0)]. If the forecasts are
-// calibrated, their PITs are uniform on [0,1]. In general, let C(u) be the share of past
+// The probability integral transform (PIT) of an outcome w, in whole seconds, under its
+// forecast F is drawn uniformly from [F(w-1), F(w)], since many outcomes may be equal. If the
+// forecasts are calibrated, their PITs are uniform on [0,1]. In general, let C(u) be the share of past
 // outcomes whose PIT was at most u: how often an outcome was within a delay to which the
 // forecaster gave the probability u. A forecast probability u is then replaced by C(u).
 // This is split conformal prediction with the PIT as conformity score and with weights that
@@ -87,7 +87,7 @@ func (r *Recalibration) SetConfidence(confidence float64) {
 // Learn takes in an outcome, a delay in seconds, of a user's job. user is empty if nobody
 // knows whose job it was. For others' forecasts the outcome has a weight, between 0 and 1.
 // raw is its forecast before recalibration, and recalibrated is what Apply made of raw then.
-// random is drawn from [0,1); it places the PIT of a delay of 0.
+// random is drawn from [0,1); it places the PIT among those of equal delays.
 func (r *Recalibration) Learn(user string, weight float64, raw *delay.Distribution, recalibrated *Forecast, seconds, random float64) {
 	i, pit := stratum(raw), raw.PIT(seconds, random)
 	losses := make([]float64, len(decays))

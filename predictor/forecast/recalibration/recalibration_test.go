@@ -100,6 +100,54 @@ func TestForecastsComeTrue(t *testing.T) {
 	}
 }
 
+// TestRepeatedWaitsComeTrue: where most short waits are of 1 s, short forecasts come true as often as they
+// say, and so do long ones.
+func TestRepeatedWaitsComeTrue(t *testing.T) {
+	random := rand.New(rand.NewPCG(4, 4))
+	short, long := new(delay.Distribution), forecasttest.Exponential(3000)
+	for i := range short {
+		switch delay.At(i) {
+		case 0:
+			short[i] = .1
+		case 1:
+			short[i] = .7
+		default:
+			short[i] = 1
+		}
+	}
+	quantiles := [...]float64{.25, .5, .75, .95}
+	var covered [2][len(quantiles)]int
+	r := New()
+	const n, warm = 20_000, 2000
+	for i := range n {
+		raw, seconds := long, math.Ceil(2000*random.ExpFloat64())
+		if i%2 == 0 {
+			raw, seconds = short, 1
+			if u := random.Float64(); u < .05 {
+				seconds = 0
+			} else if u > .85 {
+				seconds = 2
+			}
+		}
+		var got Forecast
+		r.Apply("", raw, &got)
+		v := random.Float64()
+		for k, q := range quantiles {
+			if i >= warm && got.Wait.PIT(seconds, v) <= q {
+				covered[i%2][k]++
+			}
+		}
+		r.Learn("", 1, raw, &got, seconds, v)
+	}
+	for kind, name := range [...]string{"short", "long"} {
+		for k, q := range quantiles {
+			if share := float64(covered[kind][k]) / ((n - warm) / 2); math.Abs(share-q) > .03 {
+				t.Errorf("the %v quantile of %s forecasts covered %.3f", q, name, share)
+			}
+		}
+	}
+}
+
 // TestLowerBounds: promises made by the lower bound are kept more often than promised, and
 // the bound is not much too low.
 func TestLowerBounds(t *testing.T) {

@@ -30,7 +30,7 @@ func (q Quantile) Known() bool { return q.Seconds >= 0 && !math.IsInf(q.Seconds,
 //
 // The randomised probability integral transform (PIT) of a wait w under the distribution
 // F of p is F(w-) + v (F(w) - F(w-)). It decides if a wait is equal to the quantile, as often
-// with waits of 0 s. So the expected coverage of an exact forecast is exact even with ties.
+// with waits of 0 or 1 s. So the expected coverage of an exact forecast is exact even with ties.
 func Quantiles(list []Quantile, p Prediction, levels []float64, wait, v float64) []Quantile {
 	rank := math.NaN() // not needed yet
 	for _, q := range levels {

@@ -59,8 +59,8 @@ func insertForecast(ctx context.Context, tx *sql.Tx, f *Forecast) error {
 	// An infinite quantile counts as the end of delay's grid.
 	quantile := min(f.Delay.Quantile(score.Levels[len(score.Levels)-1]), delay.At(delay.Points-1))
 	_, err = tx.ExecContext(ctx, `INSERT OR REPLACE INTO forecasts
-		(job, submit, forecaster, eligible, due, partition, class, cdf, groups) VALUES (?,?,?,?,?,?,?,?,?)`,
-		f.ID, f.Submit, f.Forecaster, f.Eligible, f.Eligible+int64(math.Ceil(quantile)), f.Partition, f.Class, cdf, string(groups))
+		(job, submit, forecaster, eligible, due, partition, class, cdf, scale, groups) VALUES (?,?,?,?,?,?,?,?,?,?)`,
+		f.ID, f.Submit, f.Forecaster, f.Eligible, f.Eligible+int64(quantile), f.Partition, f.Class, cdf, delay.Scale, string(groups))
 	return err
 }
 
@@ -74,7 +74,7 @@ func deleteForecasts(ctx context.Context, tx *sql.Tx, job Job) error {
 const theseForecasts = ` FROM forecasts WHERE job = ? AND submit = ? AND (forecaster = ?) = ?`
 
 func forecastsOf(ctx context.Context, tx *sql.Tx, job Job, ofEnd bool) ([]Forecast, error) {
-	rows, err := tx.QueryContext(ctx, `SELECT forecaster, eligible, partition, class, cdf, groups`+theseForecasts+` ORDER BY forecaster`,
+	rows, err := tx.QueryContext(ctx, `SELECT forecaster, eligible, partition, class, cdf, scale, groups`+theseForecasts+` ORDER BY forecaster`,
 		job.ID, job.Submit, completion.Name, ofEnd)
 	if err != nil {
 		return nil, err
@@ -84,13 +84,15 @@ func forecastsOf(ctx context.Context, tx *sql.Tx, job Job, ofEnd bool) ([]Foreca
 	for rows.Next() {
 		f := Forecast{Job: job}
 		var cdf, groups []byte
-		if err := rows.Scan(&f.Forecaster, &f.Eligible, &f.Partition, &f.Class, &cdf, &groups); err != nil {
+		var scale float64
+		if err := rows.Scan(&f.Forecaster, &f.Eligible, &f.Partition, &f.Class, &cdf, &scale, &groups); err != nil {
 			return nil, err
 		}
 		if err := json.Unmarshal(groups, &f.Groups); err != nil {
 			return nil, err
 		}
-		if decode(cdf, &f.Delay) {
+		if scale > 0 && decode(cdf, &f.Delay) {
+			f.Delay = delay.FromScale(scale, &f.Delay)
 			list = append(list, f)
 		}
 	}

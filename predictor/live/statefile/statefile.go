@@ -56,10 +56,12 @@ var (
 	heldSQL string
 	//go:embed 22_members.sql
 	membersSQL string
+	//go:embed 23_scale.sql
+	scaleSQL string
 )
 
 // steps build the tables; see sqlitefile.Open. A new step comes last, and no step changes.
-var steps = []string{promisesSQL, scoresSQL, oddsSQL, ceilingSQL, shadowSQL, oddsByUserSQL, runsSQL, slotsSQL, piecesSQL, completionsSQL, faultsSQL, lostSQL, vitalsSQL, tentativeSQL, groupsSQL, partsSQL, idleSQL, gatedSQL, resizesSQL, vouchedSQL, heldSQL, membersSQL}
+var steps = []string{promisesSQL, scoresSQL, oddsSQL, ceilingSQL, shadowSQL, oddsByUserSQL, runsSQL, slotsSQL, piecesSQL, completionsSQL, faultsSQL, lostSQL, vitalsSQL, tentativeSQL, groupsSQL, partsSQL, idleSQL, gatedSQL, resizesSQL, vouchedSQL, heldSQL, membersSQL, scaleSQL}
 
 // Open opens the file path. It creates the file if there is none, and migrates a file that an
 // earlier varq has written. A committed transaction survives a power cut.

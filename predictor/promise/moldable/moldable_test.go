@@ -151,8 +151,8 @@ func TestWait(t *testing.T) {
 		for _, x := range delays {
 			sum += min(x, most)
 		}
-		// The grid's cells are a tenth of a delay plus half a minute wide.
-		if want := sum / float64(len(delays)); math.Abs(got-want) > .05*want+15 {
+		// The grid's cells are some 11 % of a delay plus a second wide.
+		if want := sum / float64(len(delays)); math.Abs(got-want) > .055*want+1 {
 			t.Errorf("spread %v: %v, want %v", spread, got, want)
 		}
 	}
