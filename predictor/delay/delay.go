@@ -20,7 +20,7 @@ import (
 const Points = 128
 
 const (
-	// Scale, in seconds, says which grid it is: its steps are about even below, and grow with
+	// Scale says, in seconds, which grid it is: its steps are about even below, and grow with
 	// the delay above.
 	Scale   = 10
 	longest = 1e7 // seconds, some 115 days: the grid's last point
