@@ -61,6 +61,7 @@ func (t *Twin) Place(nodes map[int64][]string) { t.placed = nodes }
 // Submitted notes that j waits from now on.
 func (t *Twin) Submitted(j *workload.Job) {
 	k := t.add(j)
+	t.changed(k.in)
 	k.trial = t.try(j)
 	t.runtimes.Submitted(&k.Job)
 }
@@ -72,6 +73,7 @@ func (t *Twin) Started(j *workload.Job) {
 		k = t.add(j)
 	}
 	t.run(k, j)
+	t.changed(k.in)
 	t.countOvertaking(k)
 	t.runtimes.Started(&k.Job)
 	k.age = stale
@@ -88,6 +90,7 @@ func (t *Twin) Ended(j *workload.Job) {
 	if !ok {
 		return
 	}
+	t.changed(k.in)
 	if !k.runs {
 		t.forget(k)
 		return
