@@ -1,6 +1,8 @@
 package twin
 
 import (
+	"cmp"
+	"slices"
 	"sort"
 
 	"github.com/varq-project/varq/predictor/cluster/rollout"
@@ -21,7 +23,10 @@ type record struct {
 	tasks   []rollout.Task // in the order of the queue
 	ahead   []int64        // by place: when all tasks up to there have started
 	moments []chance
-	ended   []past // in the order of their ends
+	ended   []past  // in the order of their ends
+	started []begun // in the order of their starts
+	atFirst int32   // processors free before anything starts or ends
+	begins  int32   // of them, those that tasks take at once
 }
 
 // chance is what a task behind all others could have from a moment on until the next one: free processors if it ended by shadow, or extra
@@ -35,25 +40,42 @@ type chance struct {
 type past struct {
 	start, end int64
 	procs      int32
+	freed      int32 // by those that have ended by then, in all
+}
+
+// begun is the start of a job of a record.
+type begun struct {
+	at    int64
+	procs int32 // of those that have started by then, in all
 }
 
 // make makes the record of a snapshot by a policy, in the memory of an earlier one.
 func (r *record) make(s *Snapshot, p rollout.Policy, by runTimes) {
-	r.policy, r.procs = p, s.Procs
-	r.tasks, r.ahead, r.moments, r.ended = append(r.tasks[:0], s.Pending...), r.ahead[:0], r.moments[:0], r.ended[:0]
+	r.policy, r.procs, r.atFirst = p, s.Procs, s.Free
+	r.tasks, r.ahead, r.moments = append(r.tasks[:0], s.Pending...), r.ahead[:0], r.moments[:0]
+	r.ended, r.started = r.ended[:0], r.started[:0]
 	p.Sort(r.tasks)
 	latest := s.Now
-	for _, start := range s.begin(p, r.tasks, by, r).Starts() {
+	for i, start := range s.begin(p, r.tasks, by, r).Starts() {
 		latest = max(latest, start)
 		r.ahead = append(r.ahead, latest)
+		r.started = append(r.started, begun{start, r.tasks[i].Procs})
 	}
+	slices.SortFunc(r.started, func(a, b begun) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.procs, b.procs)) })
+	for i := 1; i < len(r.started); i++ {
+		r.started[i].procs += r.started[i-1].procs
+	}
+	r.begins = r.atFirst - r.free(s.Now)
 }
 
 // Ended implements [rollout.Recorder].
 func (r *record) Ended(j rollout.Running) {
-	p := past{end: j.End, procs: j.Procs}
+	p := past{end: j.End, procs: j.Procs, freed: j.Procs}
 	if j.Place >= 0 {
 		p.start = j.End - r.tasks[j.Place].Run
+	}
+	if n := len(r.ended); n > 0 {
+		p.freed += r.ended[n-1].freed
 	}
 	r.ended = append(r.ended, p)
 }
@@ -69,53 +91,65 @@ func (r *record) Passed(now, shadow int64, free, extra int32) {
 	}
 }
 
-// wait returns how long a task waits that joins the queue now, in seconds. It needs no more than r.procs.
-func (r *record) wait(t *rollout.Task, now int64) int64 {
+// now returns the index of the moment that lasts at a time, or 0 if none does.
+func (r *record) now(at int64) int {
+	return max(0, sort.Search(len(r.moments), func(i int) bool { return r.moments[i].at > at })-1)
+}
+
+// wait returns how long a task waits that joins the queue now, when so many processors are free, in seconds. The task needs no more
+// than r.procs. What is free besides what the record says is taken to remain so.
+func (r *record) wait(t *rollout.Task, now int64, free int32) int64 {
 	head := now // when no task is ahead any more
 	if place := r.policy.Place(r.tasks, *t); place > 0 {
 		head = max(head, r.ahead[place-1])
 	}
+	need := t.Procs - r.more(now, free)
 	if r.policy.Backfill != sched.NoBackfill {
-		if at := r.gap(t, now, head); at < head {
-			return at - now
+		for i := r.now(now); i < len(r.moments); i++ {
+			m := &r.moments[i]
+			at := max(m.at, now)
+			if at >= head {
+				break
+			}
+			if need <= m.free && (need <= m.extra || t.Limit <= m.shadow-at) {
+				return at - now
+			}
 		}
 	}
-	return r.room(t.Procs, head) - now
+	return r.room(need, head) - now
 }
 
-// gap returns when a task is first backfilled from now on, or head if it is not before then.
-func (r *record) gap(t *rollout.Task, now, head int64) int64 {
-	for i := max(0, sort.Search(len(r.moments), func(i int) bool { return r.moments[i].at > now })-1); i < len(r.moments); i++ {
-		m := &r.moments[i]
-		at := max(m.at, now)
-		if at >= head {
-			break
-		}
-		if t.Procs <= m.free && (t.Procs <= m.extra || t.Limit <= m.shadow-at) {
-			return at
-		}
+// more returns how many more processors are free than would be if all had come as in the record. What began at once in it may have
+// had to wait for something that the record does not know.
+func (r *record) more(now int64, free int32) int32 { return free - r.begins - r.free(now) }
+
+// free returns how many processors are free at a time.
+func (r *record) free(at int64) int32 {
+	free := r.atFirst
+	if n := r.endedBy(at); n > 0 {
+		free += r.ended[n-1].freed
 	}
-	return head
+	if n := sort.Search(len(r.started), func(i int) bool { return r.started[i].at > at }); n > 0 {
+		free -= r.started[n-1].procs
+	}
+	return free
+}
+
+// endedBy returns how many jobs have ended by a time.
+func (r *record) endedBy(at int64) int {
+	return sort.Search(len(r.ended), func(i int) bool { return r.ended[i].end > at })
 }
 
 // room returns when so many processors are free from a time on, beside the jobs that have started until then.
 func (r *record) room(procs int32, from int64) int64 {
-	free := r.procs
-	next := sort.Search(len(r.ended), func(i int) bool { return r.ended[i].end > from })
-	for _, p := range r.ended[next:] {
+	at, free := from, r.free(from)
+	for _, p := range r.ended[r.endedBy(from):] {
+		if free >= procs {
+			break
+		}
 		if p.start <= from {
-			free -= p.procs
+			free, at = free+p.procs, p.end
 		}
 	}
-	if free >= procs {
-		return from
-	}
-	for _, p := range r.ended[next:] {
-		if p.start <= from {
-			if free += p.procs; free >= procs {
-				return p.end
-			}
-		}
-	}
-	return from // not reached: all are free in the end
+	return at
 }

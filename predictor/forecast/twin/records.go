@@ -8,7 +8,8 @@ import (
 const (
 	// many is the number of jobs in the queue from which on rollouts are recorded.
 	many = 1024
-	// Records serve until one in refreshed jobs of the pool has come, started or gone, or for mostKept seconds.
+	// Records serve until one in refreshed jobs of the pool has come, started or gone, or so many more or fewer of its processors are
+	// free than they say, and for mostKept seconds at most.
 	refreshed = 64
 	mostKept  = 600
 )
@@ -20,16 +21,30 @@ type records struct {
 	jobs     int   // in it
 	changes  int   // jobs that have come, started or gone since
 	best     int   // the hypothesis that was believed
+	used     int32 // processors that jobs use now
 	expected record
 	limits   record
 	byOrder  [rollout.Orders]record // but that of the policy that is believed
 }
 
-// changed notes that a job of a partition has come, started or gone.
-func (t *Twin) changed(in *partition) {
+// changed notes that a job of a partition has come, started or gone, and so many more processors are used since.
+func (t *Twin) changed(in *partition, procs int32) {
 	if kept := t.partitions.pool(in).records; kept != nil {
 		kept.changes++
+		kept.used += procs
 	}
+}
+
+// free returns how many processors are free now.
+func (r *records) free() int32 { return r.expected.procs - r.used }
+
+// old reports whether the records are to be made anew.
+func (r *records) old(best int, now int64) bool {
+	if r.jobs == 0 || r.changes > r.jobs/refreshed || r.best != best || now < r.at || now > r.at+mostKept {
+		return true
+	}
+	more, most := r.expected.more(now, r.free()), r.expected.procs/refreshed
+	return more > most || more < -most
 }
 
 // records returns those from which the wait of a task follows that joins the queue of a partition now, or nil if
@@ -48,7 +63,7 @@ func (t *Twin) records(in *partition, task *rollout.Task, now, id int64) *record
 		r = new(records)
 		p.records = r
 	}
-	if r.jobs == 0 || r.changes > r.jobs/refreshed || r.best != p.best || now < r.at || now > r.at+mostKept {
+	if r.old(p.best, now) {
 		s := &t.snapshot
 		s.load(t, in, now)
 		s.without(id)
@@ -64,7 +79,7 @@ func (t *Twin) records(in *partition, task *rollout.Task, now, id int64) *record
 
 // make makes the records of a snapshot.
 func (r *records) make(s *Snapshot) {
-	r.at, r.jobs, r.changes = s.Now, len(s.Running)+len(s.Pending), 0
+	r.at, r.jobs, r.changes, r.used = s.Now, len(s.Running)+len(s.Pending), 0, s.used
 	r.expected.make(s, s.Policy, medians)
 	r.limits.make(s, s.Policy, timeLimits)
 	for i := range r.byOrder {
@@ -81,11 +96,12 @@ func backfilled(order int) rollout.Policy {
 
 // point returns the Point of a task that joins the queue now.
 func (r *records) point(task *rollout.Task, now int64) Point {
-	p := Point{Expected: r.expected.wait(task, now), Limits: r.limits.wait(task, now), Policy: r.expected.policy}
+	free := r.free()
+	p := Point{Expected: r.expected.wait(task, now, free), Limits: r.limits.wait(task, now, free), Policy: r.expected.policy}
 	for i := range p.ByOrder {
 		p.ByOrder[i] = p.Expected
 		if backfilled(i) != p.Policy {
-			p.ByOrder[i] = r.byOrder[i].wait(task, now)
+			p.ByOrder[i] = r.byOrder[i].wait(task, now, free)
 		}
 	}
 	return p

@@ -25,7 +25,7 @@ func TestRecords(t *testing.T) {
 					if task.Procs > kept.procs {
 						continue
 					}
-					got, want := kept.wait(&task, now), s.wait(policy, task, by)
+					got, want := kept.wait(&task, now, s.Free), s.wait(policy, task, by)
 					if place := policy.Place(kept.tasks, task); got != want && place == len(kept.tasks) {
 						t.Errorf("%d wait, %v: a wait of %d s, want %d", n, policy, got, want)
 					}

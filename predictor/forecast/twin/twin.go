@@ -61,7 +61,7 @@ func (t *Twin) Place(nodes map[int64][]string) { t.placed = nodes }
 // Submitted notes that j waits from now on.
 func (t *Twin) Submitted(j *workload.Job) {
 	k := t.add(j)
-	t.changed(k.in)
+	t.changed(k.in, 0)
 	k.trial = t.try(j)
 	t.runtimes.Submitted(&k.Job)
 }
@@ -73,7 +73,7 @@ func (t *Twin) Started(j *workload.Job) {
 		k = t.add(j)
 	}
 	t.run(k, j)
-	t.changed(k.in)
+	t.changed(k.in, k.takes)
 	t.countOvertaking(k)
 	t.runtimes.Started(&k.Job)
 	k.age = stale
@@ -90,11 +90,12 @@ func (t *Twin) Ended(j *workload.Job) {
 	if !ok {
 		return
 	}
-	t.changed(k.in)
 	if !k.runs {
+		t.changed(k.in, 0)
 		t.forget(k)
 		return
 	}
+	t.changed(k.in, -k.takes)
 	k.End = max(j.End, k.Start)
 	t.longest = max(t.longest, k.End-k.Start)
 	t.partitions.change(k.End, k.in, -k.takes)
