@@ -73,7 +73,7 @@ func (t *tree) add(x []float32, d *delay.Distribution, weight float64) {
 func (t *tree) storeDelays(g *grower) {
 	t.leaves, t.next = make([]uint8, len(g.samples)), make([]uint8, len(t.nodes))
 	for i, s := range g.samples {
-		t.leaves[i] = g.cases.point[s.row]
+		t.leaves[i] = g.cases.point[g.rows[s.row]]
 	}
 	for i := range t.nodes {
 		if n := &t.nodes[i]; n.feature < 0 && n.right-n.left >= large {
@@ -114,7 +114,7 @@ const counting = 20
 
 // sample is a case that a tree is grown from.
 type sample struct {
-	row    int32 // of the cases
+	row    int32 // of the cases, or the place among the rows of a grower
 	target int32 // in steps of 1/unit
 }
 
@@ -127,6 +127,8 @@ type grower struct {
 	how    growth
 
 	samples  []sample // moved until they are in the order of the leaves
+	gathered []uint8  // their bins, by place in rows and by column
+	stride   int      // columns of gathered
 	nodes    []node
 	mean     int32   // of all targets
 	features []int32 // in any order
@@ -146,10 +148,7 @@ type grower struct {
 // f features tried for each fork, and a depth of d.
 func (g *grower) tree(how growth, features int, target []float32) grown {
 	g.how, g.nodes, g.bins = how, g.nodes[:0], g.bins[:0]
-	g.samples = resize(g.samples, len(g.rows))
-	for i, row := range g.rows {
-		g.samples[i] = sample{row, int32(target[row] * unit)}
-	}
+	g.gather(target)
 	g.features = resize(g.features, features)
 	for f := range g.features {
 		g.features[f] = int32(f)
@@ -157,6 +156,15 @@ func (g *grower) tree(how growth, features int, target []float32) grown {
 	g.mean = mean(g.samples)
 	g.split(0, len(g.samples), 0)
 	return grown{tree{nodes: slices.Clone(g.nodes)}, slices.Clone(g.bins)}
+}
+
+// gather makes samples of g.rows. Their bins lie next to one another, so that they are near while the tree grows.
+func (g *grower) gather(target []float32) {
+	g.samples, g.gathered, g.stride = resize(g.samples, len(g.rows)), g.gathered[:0], g.binned.stride
+	for i, row := range g.rows {
+		g.samples[i] = sample{int32(i), int32(target[row] * unit)}
+		g.gathered = append(g.gathered, g.binned.of(row)...)
+	}
 }
 
 func mean(samples []sample) int32 {
@@ -286,7 +294,7 @@ func (g *grower) count(samples []sample, features []int32) sums {
 	clear(of)
 	for i := range samples {
 		s := &samples[i]
-		codes, one := g.binned.of(s.row), int64(s.target-g.mean)<<counting+1
+		codes, one := g.gathered[int(s.row)*g.stride:][:g.stride], int64(s.target-g.mean)<<counting+1
 		for columns, k := g.columns, 0; len(columns) >= abreast; columns, k = columns[abreast:], k+abreast {
 			at := (*[abreast * bins]int64)(of[k*bins:])
 			at[codes[columns[0]]%bins] += one
@@ -330,7 +338,7 @@ func (g *grower) bestForkOfFew(samples []sample, tries []int32) fork {
 		g.deviations[i] = int64(s.target-mean)<<counting + 1
 	}
 	for _, f := range tries {
-		codes, stride := g.binned.codes[g.binned.column[f]:], g.binned.stride
+		codes, stride := g.gathered[g.binned.column[f]:], g.stride
 		for i, s := range samples {
 			g.codes[i] = codes[int(s.row)*stride]
 		}
@@ -356,7 +364,7 @@ func (g *grower) bestForkOfFew(samples []sample, tries []int32) fork {
 // partition moves the samples up to the cut to the front, and returns their number.
 func (g *grower) partition(samples []sample, f fork) int {
 	i, j := 0, len(samples)
-	codes, stride := g.binned.codes[g.binned.column[f.feature]:], g.binned.stride
+	codes, stride := g.gathered[g.binned.column[f.feature]:], g.stride
 	for i < j {
 		if codes[int(samples[i].row)*stride] <= f.bin {
 			i++

@@ -26,9 +26,7 @@ func some(n int, how growth, random *rand.Rand) (*cases, *grower) {
 	for f := range c.width {
 		g.features = append(g.features, int32(f))
 	}
-	for i := range n {
-		g.samples = append(g.samples, sample{int32(i), int32(c.target[i] * unit)})
-	}
+	g.gather(c.target)
 	return &c, g
 }
 
