@@ -22,6 +22,8 @@ type records struct {
 	changes  int   // jobs that have come, started or gone since
 	best     int   // the hypothesis that was believed
 	used     int32 // processors that jobs use now
+	newest   int   // the number of the newest job that was known then
+	without  int64 // the job that was left out, or 0
 	expected record
 	limits   record
 	byOrder  [rollout.Orders]record // but that of the policy that is believed
@@ -48,15 +50,12 @@ func (r *records) old(best int, now int64) bool {
 }
 
 // records returns those from which the wait of a task follows that joins the queue of a partition now, or nil if
-// there are none. They know nothing of id, which is 0 or the job that the task is.
+// there are none. The task is not in them: id names it if it waits already, and otherwise is 0.
 func (t *Twin) records(in *partition, task *rollout.Task, now, id int64) *records {
 	p := t.partitions.pool(in)
 	if pending, running := t.queue.Len(); pending+running < many {
 		p.records = nil
 		return nil
-	}
-	if k, ok := t.jobs[id]; ok && !k.runs {
-		return nil // it may be among the others
 	}
 	r := p.records
 	if r == nil {
@@ -69,7 +68,10 @@ func (t *Twin) records(in *partition, task *rollout.Task, now, id int64) *record
 		s.without(id)
 		s.assume(hypotheses[p.best], 0)
 		r.make(s)
-		r.best = p.best
+		r.best, r.newest, r.without = p.best, t.added, id
+	}
+	if k, ok := t.jobs[id]; ok && !k.runs && k.number <= r.newest && id != r.without {
+		return nil // it is among the others
 	}
 	if task.Procs > r.expected.procs {
 		return nil // a rollout is needed of a larger pool

@@ -70,6 +70,14 @@ func TestRecordsAreRenewed(t *testing.T) {
 	if got := b.w.Point(request(2*procs, 600), now, 0); got.Limits < 890 || !got.TooLarge {
 		t.Errorf("more than there is: %+v", got)
 	}
+	newest := b.submit(now, procs, 3600)
+	if got := b.w.Point(&newest.Request, now, newest.ID); got.Limits != 890+3600*(procs/refreshed+1) {
+		t.Errorf("a job that the records do not have: %+v", got)
+	}
+	if got := b.w.Point(&newest.Request, now, newest.ID-1); got.Limits != 890+3600*(procs/refreshed+1) {
+		t.Errorf("a job that the records have: %+v", got)
+	}
+	b.end(now, newest)
 	now += mostKept + 1
 	if got := ask(); got.Limits != 890-mostKept-1+3600*(procs/refreshed+1) {
 		t.Errorf("when the records are old: %+v", got)

@@ -20,6 +20,7 @@ type Twin struct {
 	classes    map[[2]string]*class // by partition and QOS
 	placed     map[int64][]string   // by running job: its nodes, as far as they are known
 	longest    int64                // longest run time ever seen, seconds
+	added      int                  // how many jobs have become known
 
 	// Scratch of one question.
 	snapshot Snapshot
@@ -35,6 +36,7 @@ type job struct {
 	age     int64                 // of the job when runtime was predicted, in seconds; or stale
 	runs    bool
 	takes   int32 // processors that it has or, before it runs, will have at least
+	number  int   // how many jobs were known before, and it
 	trial   trial
 }
 
@@ -158,6 +160,8 @@ func (t *Twin) add(j *workload.Job) *job {
 	}
 	k := t.read(j)
 	t.predict(k, 0)
+	t.added++
+	k.number = t.added
 	t.jobs[j.ID] = k
 	return k
 }
