@@ -32,6 +32,20 @@ func (r *releases) clear() {
 	r.chunks = r.chunks[:0]
 }
 
+// load makes the releases those of the running jobs, which are in the order of Planned. Chunks are filled by three
+// quarters, so that few are split soon.
+func (r *releases) load(running []Running) {
+	r.clear()
+	for part := range slices.Chunk(running, chunkSize*3/4) {
+		c := chunk{list: r.room()}
+		for _, o := range part {
+			c.list = append(c.list, release{o.Planned, o.Procs})
+			c.procs += o.Procs
+		}
+		r.chunks = append(r.chunks, c)
+	}
+}
+
 // room returns memory for a chunk.
 func (r *releases) room() []release {
 	if last := len(r.spare) - 1; last >= 0 {

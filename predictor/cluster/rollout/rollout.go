@@ -101,10 +101,7 @@ func (c *Machine) Load(b sched.Backfill, now int64, free int32, running []Runnin
 	for i := len(running)/2 - 1; i >= 0; i-- {
 		c.down(i)
 	}
-	c.planned.clear()
-	for _, o := range running {
-		c.planned.add(release{o.Planned, o.Procs})
-	}
+	c.planned.load(running)
 	c.starts, c.need = resize(c.starts, len(tasks)), resize(c.need, len(tasks))
 	for i := range tasks {
 		c.starts[i], c.need[i] = sched.Never, tasks[i].Procs

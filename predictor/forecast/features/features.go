@@ -5,9 +5,7 @@
 package features
 
 import (
-	"maps"
 	"math"
-	"slices"
 
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -37,12 +35,11 @@ func New() *Extractor {
 
 // Snapshot returns a snapshot of e, to Look at later. Later events change nothing in it that
 // changes quickly: which jobs wait and run, and which have started recently. The rest, as
-// means over a long time, it shares with e. It costs O(q + r + n) with q jobs waiting, r
-// running, and n users and kinds of jobs.
+// means over a long time, it shares with e. It costs O(s + r + n) with s different requests waiting, r
+// jobs running, and n users and kinds of jobs.
 func (e *Extractor) Snapshot() *Extractor {
 	snapshot := *e
-	snapshot.queue.pending, snapshot.queue.running = slices.Clone(e.queue.pending), slices.Clone(e.queue.running)
-	snapshot.queue.parts = maps.Clone(e.queue.parts)
+	snapshot.queue = e.queue.snapshot()
 	snapshot.levels.fast.by, snapshot.levels.last.by = e.levels.fast.by.snapshot(), e.levels.last.by.snapshot()
 	return &snapshot
 }
@@ -165,7 +162,7 @@ func (n *numbering) find(k key) int32 {
 
 // Look sets v to the features of this question, asked at time now: how long will r wait if
 // it becomes eligible at submit? Both times are in Unix seconds. If r's job waits already, id
-// names it; otherwise id is 0. The cost is O(q + r) with q jobs waiting and r running.
+// names it; otherwise id is 0. The cost is O(s + r) with s different requests waiting and r jobs running.
 func (e *Extractor) Look(r *workload.Request, id, now, submit int64, v *Vector) {
 	t := e.task(r, id, submit, e.names.find)
 	e.setLasting(v, &t, now)

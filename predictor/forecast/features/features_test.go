@@ -104,8 +104,9 @@ func TestQueueIsKept(t *testing.T) {
 		e.Ended(&workload.Job{ID: id})
 	}
 	q := &e.queue
-	if len(q.pending) != 0 || len(q.running) != 0 || len(q.index) != 0 || q.used != 0 {
-		t.Errorf("left behind: %d waiting, %d running, %v CPUs", len(q.pending), len(q.running), q.used)
+	w := &q.waiting
+	if len(w.jobs)+len(w.requests)+len(w.index)+len(w.users) != 0 || len(q.running) != 0 || len(q.index) != 0 || q.used != 0 {
+		t.Errorf("left behind: %d waiting, %d running, %v CPUs", len(w.jobs), len(q.running), q.used)
 	}
 	if q.most == 0 {
 		t.Error("nothing ever ran")

@@ -1,76 +1,81 @@
 package features
 
-import "math"
+import (
+	"maps"
+	"math"
+	"slices"
+)
 
-// queue is the jobs that wait and run, in no order, and the CPUs in use.
+// queue is the jobs that wait and run, and the CPUs in use.
 type queue struct {
-	pending, running []task          // task.since of a running job is its start
-	index            map[int64]place // by job
-	used             float64         // CPUs in use
-	most             float64         // CPUs ever in use at once
-	parts            map[int32]room  // by partition
+	waiting waiting
+	running []runner       // in no order
+	index   map[int64]int  // of running, by job
+	used    float64        // CPUs in use
+	most    float64        // CPUs ever in use at once
+	parts   map[int32]room // by partition
 }
 
-// place is where a job is in a queue.
-type place struct {
-	running bool // in running, not in pending
-	i       int
+// runner is a job that runs. It is small because each question visits all of them.
+type runner struct {
+	id         int64
+	since      int64 // its start
+	limit      float64
+	cpus       float64
+	expected   float64 // run time, seconds
+	part, user int32
 }
 
 // room is the CPUs of a partition in use, and the most ever in use at once.
 type room struct{ used, most float64 }
 
 func newQueue() queue {
-	return queue{index: map[int64]place{}, parts: map[int32]room{}}
+	return queue{waiting: newWaiting(), index: map[int64]int{}, parts: map[int32]room{}}
+}
+
+// snapshot returns what set needs of q, also after q has changed. It does not know which jobs wait.
+func (q *queue) snapshot() queue {
+	return queue{waiting: q.waiting.snapshot(), running: slices.Clone(q.running), used: q.used, most: q.most, parts: maps.Clone(q.parts)}
 }
 
 func (q *queue) submit(t task) {
 	q.remove(t.id)
-	q.index[t.id] = place{false, len(q.pending)}
-	q.pending = append(q.pending, t)
+	q.waiting.add(&t)
 }
 
 func (q *queue) start(t task, at int64) {
 	q.remove(t.id)
-	t.since = at
-	q.index[t.id] = place{true, len(q.running)}
-	q.running = append(q.running, t)
-	q.use(&t, t.cpus)
+	q.index[t.id] = len(q.running)
+	q.running = append(q.running, runner{t.id, at, float64(t.limit), t.cpus, t.expected, t.part, t.user})
+	q.use(t.part, t.cpus)
 }
 
 // resize changes how many jobs a waiting task stands for.
-func (q *queue) resize(id int64, count float64) {
-	if p, ok := q.index[id]; ok && !p.running {
-		q.pending[p.i].count = count
-	}
-}
+func (q *queue) resize(id int64, count float64) { q.waiting.resize(id, int64(count)) }
 
-func (q *queue) use(t *task, cpus float64) {
+func (q *queue) use(part int32, cpus float64) {
 	q.used += cpus
 	q.most = max(q.most, q.used)
-	r := q.parts[t.part]
+	r := q.parts[part]
 	r.used += cpus
 	r.most = max(r.most, r.used)
-	q.parts[t.part] = r
+	q.parts[part] = r
 }
 
 func (q *queue) remove(id int64) {
-	p, ok := q.index[id]
+	q.waiting.remove(id)
+	i, ok := q.index[id]
 	if !ok {
 		return
 	}
 	delete(q.index, id)
-	list := &q.pending
-	if p.running {
-		list = &q.running
-		q.use(&(*list)[p.i], -(*list)[p.i].cpus)
+	q.use(q.running[i].part, -q.running[i].cpus)
+	last := len(q.running) - 1
+	if i != last {
+		q.running[i] = q.running[last]
+		q.index[q.running[i].id] = i
 	}
-	last := len(*list) - 1
-	if p.i != last {
-		(*list)[p.i] = (*list)[last]
-		q.index[(*list)[p.i].id] = p
-	}
-	*list = (*list)[:last]
+	q.running = q.running[:last]
 }
 
 // runs returns the number of a user's jobs that run.
@@ -85,74 +90,27 @@ func (q *queue) runs(user int32) (n int) {
 
 // set sets the features of the jobs that wait and run, as seen by t.
 func (q *queue) set(v *Vector, t *task, now int64) {
-	var count, cpus, asked, expected, oldest, largest float64
-	var line struct{ count, expected, oldest float64 }
-	var part struct{ expected, oldest float64 }
-	var smaller, larger, alike float64                       // age of the oldest that asks for no more, no less
-	var own struct{ count, oldest, asked, expected float64 } // seconds, one after the other
-	ahead := 0.
-	for i := range q.pending {
-		p := &q.pending[i]
-		if p.id == t.id {
-			continue // t is not ahead of itself
-		}
-		age := float64(now - p.since)
-		work := p.count * p.cpus * p.expected
-		count += p.count
-		cpus += p.count * p.cpus
-		asked += p.count * p.cpus * float64(p.limit)
-		expected += work
-		oldest = max(oldest, age)
-		largest = max(largest, p.cpus)
-		if p.cpus <= t.cpus {
-			ahead += work
-		}
-		if p.part == t.part {
-			part.expected += work
-			part.oldest = max(part.oldest, age)
-		}
-		if p.line == t.line {
-			line.count += p.count
-			line.expected += work
-			line.oldest = max(line.oldest, age)
-			if p.cpus <= t.cpus && p.limit <= t.limit {
-				smaller = max(smaller, age)
-			}
-			if p.cpus >= t.cpus && p.limit >= t.limit {
-				larger = max(larger, age)
-			}
-			if p.cell == t.cell {
-				alike = max(alike, age)
-			}
-		}
-		if p.user == t.user {
-			own.count += p.count
-			own.oldest = max(own.oldest, age)
-			own.asked += p.count * float64(p.limit)
-			own.expected += p.count * p.expected
-		}
-	}
-	r := q.ends(t, now)
+	w, r := q.waiting.ahead(t, now), q.ends(t, now)
 	most := max(q.most, t.cpus)
 	here := q.parts[t.part]
 	here.most = max(here.most, t.cpus)
-	v.set(waitingJobs, count)
-	v.set(waitingAsked, math.Log1p(asked))
-	v.set(waitingExpected, math.Log1p(expected))
-	v.set(waitingCPUs, cpus)
-	v.set(waitingOldest, logDelay(oldest))
-	v.set(waitingLargest, largest)
-	v.set(lineJobs, line.count)
-	v.set(lineExpected, math.Log1p(line.expected))
-	v.set(lineOldest, logDelay(line.oldest))
-	v.set(partExpected, math.Log1p(part.expected))
-	v.set(partOldest, logDelay(part.oldest))
-	v.set(smallerOldest, logDelay(smaller))
-	v.set(largerOldest, logDelay(larger))
-	v.set(cellOldest, logDelay(alike))
-	v.set(ownJobs, own.count)
-	v.set(ownOldest, logDelay(own.oldest))
-	v.set(aheadExpected, math.Log1p(ahead))
+	v.set(waitingJobs, w.count)
+	v.set(waitingAsked, math.Log1p(w.asked))
+	v.set(waitingExpected, math.Log1p(w.expected))
+	v.set(waitingCPUs, w.cpus)
+	v.set(waitingOldest, logDelay(w.oldest))
+	v.set(waitingLargest, w.largest)
+	v.set(lineJobs, w.line.count)
+	v.set(lineExpected, math.Log1p(w.line.expected))
+	v.set(lineOldest, logDelay(w.line.oldest))
+	v.set(partExpected, math.Log1p(w.part.expected))
+	v.set(partOldest, logDelay(w.part.oldest))
+	v.set(smallerOldest, logDelay(w.smaller))
+	v.set(largerOldest, logDelay(w.larger))
+	v.set(cellOldest, logDelay(w.alike))
+	v.set(ownJobs, w.own.count)
+	v.set(ownOldest, logDelay(w.own.oldest))
+	v.set(aheadExpected, math.Log1p(w.ahead))
 	v.set(runningAsked, math.Log1p(r.asked))
 	v.set(runningExpected, math.Log1p(r.expected))
 	v.set(runningJobs, r.count)
@@ -161,11 +119,11 @@ func (q *queue) set(v *Vector, t *task, now int64) {
 	v.set(spareCPUs, q.most-q.used-t.cpus)
 	v.set(partFreeCPUs, here.most-here.used)
 	v.set(partSpareCPUs, here.most-here.used-t.cpus)
-	v.set(drainAll, logDelay((expected+r.expected)/most))
-	v.set(drainAhead, logDelay((ahead+r.expected)/most))
-	v.set(drainPart, logDelay((part.expected+r.part)/here.most))
-	v.set(ownAsked, logDelay(own.asked))
-	v.set(ownExpected, logDelay(own.expected))
+	v.set(drainAll, logDelay((w.expected+r.expected)/most))
+	v.set(drainAhead, logDelay((w.ahead+r.expected)/most))
+	v.set(drainPart, logDelay((w.part.expected+r.part)/here.most))
+	v.set(ownAsked, logDelay(w.own.asked))
+	v.set(ownExpected, logDelay(w.own.expected))
 	v.set(ownRunningJobs, r.own.count)
 	v.set(ownSoonestEnd, logDelay(r.own.soonest))
 	v.set(ownLastEnd, logDelay(r.own.last))
@@ -210,9 +168,9 @@ func (q *queue) ends(t *task, now int64) (e ends) {
 
 // left returns for how many more seconds a running job may run until its limit, and for how
 // many more it is expected to.
-func (t *task) left(now int64) (asked, expected float64) {
-	age := float64(now - t.since)
-	asked = max(0, float64(t.limit)-age)
+func (r *runner) left(now int64) (asked, expected float64) {
+	age := float64(now - r.since)
+	asked = max(0, r.limit-age)
 	// A job that is older than was expected is expected to run for another third of its age.
-	return asked, min(asked, max(t.expected-age, age/3))
+	return asked, min(asked, max(r.expected-age, age/3))
 }

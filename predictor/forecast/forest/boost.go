@@ -32,25 +32,26 @@ func (b *boost) begin(c *cases) {
 }
 
 // grow grows the trees that are to take the place of the oldest. It fits them to the
-// newest of the grower's cases. It changes nothing that predict reads.
-func (b *boost) grow(g *grower, e *Effort) []tree {
-	c := g.cases
+// newest of the cases. It changes nothing that predict reads.
+func (b *boost) grow(g *growers, e *Effort) []tree {
+	c := g.random.cases
 	n := min(c.n, e.recent)
 	b.catchUp(c, n)
-	grown := make([]tree, 0, e.perPeriod)
+	fitted := make([]tree, 0, e.perPeriod)
 	for range e.perPeriod {
-		if gone := len(b.trees) + len(grown) - e.boosted; gone >= 0 {
-			b.add(c, n, &b.trees[(b.oldest+gone)%e.boosted], 1)
+		if gone := len(b.trees) + len(fitted) - e.boosted; gone >= 0 {
+			b.remove(c, n, &b.trees[(b.oldest+gone)%e.boosted])
 		}
-		g.rows = g.rows[:0]
+		rows := g.random.rows[:0]
 		for range min(e.boost.sample, n) {
-			g.rows = append(g.rows, int32(c.at(g.rng.IntN(n))))
+			rows = append(rows, int32(c.at(g.random.rng.IntN(n))))
 		}
+		g.random.rows = rows
 		t := g.tree(e.boost, c.width-1, b.residual)
-		b.add(c, n, &t, -1)
-		grown = append(grown, t)
+		b.add(c, n, &t, &g.binned)
+		fitted = append(fitted, t.tree)
 	}
-	return grown
+	return fitted
 }
 
 // catchUp computes the residuals of the cases, among the newest n, that have none yet.
@@ -65,10 +66,27 @@ func (b *boost) catchUp(c *cases, n int) {
 	}
 }
 
-// add adds a tree's predictions, times a sign, to the residuals of the newest n cases.
-func (b *boost) add(c *cases, n int, t *tree, sign float32) {
+// add takes a new tree's predictions from the residuals of the newest n cases, and notes them in the tree.
+func (b *boost) add(c *cases, n int, t *grown, binned *binned) {
+	t.fell = falls{into: make([]uint8, n), pushed: c.pushed}
+	var walk walk
+	walk.load(t, binned)
 	for age := range n {
 		i := c.at(age)
-		b.residual[i] += sign * boostRate * t.value(c.row(i))
+		into := walk.leaf(binned.of(int32(i)))
+		t.fell.into[age] = into
+		b.residual[i] -= boostRate * t.nodes[into].cut
+	}
+}
+
+// remove adds a tree's predictions to the residuals of the newest n cases.
+func (b *boost) remove(c *cases, n int, t *tree) {
+	newer := int(min(c.pushed-t.fell.pushed, uint64(n)))
+	for age := range newer {
+		i := c.at(age)
+		b.residual[i] += boostRate * t.value(c.row(i))
+	}
+	for age, into := range t.fell.into[:min(n-newer, len(t.fell.into))] {
+		b.residual[c.at(newer+age)] += boostRate * t.nodes[into].cut
 	}
 }

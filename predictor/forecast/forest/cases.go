@@ -1,10 +1,6 @@
 package forest
 
-import (
-	"math"
-	"math/rand/v2"
-	"slices"
-)
+import "math/rand/v2"
 
 // cases are the newest cases, in a ring of window rows.
 type cases struct {
@@ -16,27 +12,6 @@ type cases struct {
 	n      int
 	pushed uint64 // the number of cases pushed so far
 }
-
-// binned says which bin of each feature a case lies in.
-type binned struct {
-	codes []uint8 // by case and feature: the bin
-	edges []edges // by feature
-	due   uint64  // the value of cases.pushed at which edges are drawn anew
-	coded uint64  // the value of cases.pushed when codes were last computed
-}
-
-// edges are the largest values of the bins of a feature, ascending. Bins that are not
-// needed end at infinity.
-type edges [bins]float32
-
-const (
-	// bins is the number of bins of a feature, a power of 2. Each has about as many cases.
-	bins = 64
-	// redrawn is the number of cases after which edges are drawn anew.
-	redrawn = 20_000
-	// edgeSample is the number of newest cases that edges are drawn by.
-	edgeSample = 5000
-)
 
 func (c *cases) push(x []float32, target float32, point uint8) {
 	if c.n < window {
@@ -58,58 +33,6 @@ func (c *cases) stable() cases {
 	stable := *c
 	stable.n = min(c.n, window-reserve)
 	return stable
-}
-
-// bin computes the codes of the new cases. When it is time, it first draws edges anew, and
-// then computes the codes of all cases.
-func (b *binned) bin(c *cases) {
-	if c.pushed >= b.due {
-		b.due, b.coded = c.pushed+min(c.pushed, redrawn), 0
-		b.edges = resize(b.edges, c.width)
-		values := make([]float32, min(c.n, edgeSample))
-		for f := range b.edges {
-			for age := range values {
-				values[age] = c.x[c.at(age)*c.width+f]
-			}
-			slices.Sort(values)
-			b.edges[f].draw(values)
-		}
-	}
-	if len(b.codes) < len(c.x) {
-		b.codes = append(b.codes, make([]uint8, len(c.x)-len(b.codes))...)
-	}
-	for n := min(c.pushed-b.coded, uint64(c.n)); n > 0; n-- {
-		i := c.at(int(n - 1))
-		for f, v := range c.row(i) {
-			b.codes[i*c.width+f] = b.edges[f].bin(v)
-		}
-	}
-	b.coded = c.pushed
-}
-
-// draw draws edges so that about as many of the values lie in each bin. Values ascend.
-func (e *edges) draw(values []float32) {
-	last, n := len(values)-1, 0
-	for k := 1; k < bins; k++ {
-		if v := values[k*len(values)/bins]; v < values[last] && (n == 0 || v > e[n-1]) {
-			e[n] = v
-			n++
-		}
-	}
-	for ; n < bins; n++ {
-		e[n] = float32(math.Inf(1))
-	}
-}
-
-// bin returns the bin that a value lies in.
-func (e *edges) bin(v float32) uint8 {
-	i := 0
-	for half := bins / 2; half > 0; half /= 2 {
-		if v > e[i+half-1] {
-			i += half
-		}
-	}
-	return uint8(i)
 }
 
 // row returns the features of a case.

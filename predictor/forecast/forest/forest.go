@@ -30,6 +30,8 @@ const (
 	reserve = 2048
 
 	boostRate = .1
+
+	mostSampled = 20_000
 )
 
 // Effort is how thoroughly a Model learns. On real logs, changing one of its numbers by a
@@ -47,7 +49,7 @@ type Effort struct {
 
 // growth is how a tree of an ensemble grows.
 type growth struct {
-	sample int // cases to grow from
+	sample int // cases to grow from, at most mostSampled
 	least  int // the least number of cases in a leaf
 	tries  int // features tried for each fork
 	glance int // about how many cases a fork is judged by
@@ -89,7 +91,7 @@ type Model struct {
 	refreshed uint64 // the value of cases.pushed at the last refresh
 	boost     boost
 	forest    ensemble
-	grower    grower
+	growers   growers
 	growing   *growing // or nil
 
 	background Background
@@ -123,7 +125,7 @@ func New(features int, e Effort, rng *rand.Rand, b Background) *Model {
 		cases:    cases{width: features + 1},
 		due:      warmUp,
 		slowdown: 1,
-		grower:   grower{rng: rand.New(rand.NewPCG(rng.Uint64(), rng.Uint64()))},
+		growers:  growers{random: grower{rng: rand.New(rand.NewPCG(rng.Uint64(), rng.Uint64()))}},
 
 		background: b,
 	}
@@ -173,11 +175,12 @@ func (m *Model) Grow() {
 	g := &growing{pushed: m.cases.pushed}
 	stable := m.cases.stable()
 	g.finish = sync.OnceFunc(func() {
-		m.grower.use(&stable)
-		g.boosted = m.boost.grow(&m.grower, &m.effort)
-		stable.drawRows(m.effort.forest.sample, m.grower.rng, &m.grower.rows)
-		g.tree = m.grower.tree(m.effort.forest, m.features+1, stable.target)
-		g.tree.storeDelays(&m.grower)
+		m.growers.use(&stable)
+		g.boosted = m.boost.grow(&m.growers, &m.effort)
+		random := &m.growers.random
+		stable.drawRows(m.effort.forest.sample, random.rng, &random.rows)
+		g.tree = random.tree(m.effort.forest, m.features+1, stable.target).tree
+		g.tree.storeDelays(random)
 	})
 	m.growing = g
 	m.background(g.finish)

@@ -13,6 +13,7 @@ type tree struct {
 	leaves []uint8 // delays as indices in delay's grid, leaf by leaf
 	next   []uint8 // by node: the index, within the leaf, of the delay to replace next
 	counts []counts
+	fell   falls // of a boosted tree
 }
 
 // counts are how many of the delays of a large leaf are at each point of delay's grid. Where most waits are equal, a leaf may have most
@@ -72,7 +73,7 @@ func (t *tree) add(x []float32, d *delay.Distribution, weight float64) {
 func (t *tree) storeDelays(g *grower) {
 	t.leaves, t.next = make([]uint8, len(g.samples)), make([]uint8, len(t.nodes))
 	for i, s := range g.samples {
-		t.leaves[i] = g.cases.point[s.row]
+		t.leaves[i] = g.cases.point[g.rows[s.row]]
 	}
 	for i := range t.nodes {
 		if n := &t.nodes[i]; n.feature < 0 && n.right-n.left >= large {
@@ -113,7 +114,7 @@ const counting = 20
 
 // sample is a case that a tree is grown from.
 type sample struct {
-	row    int32 // of the cases
+	row    int32 // of the cases, or the place among the rows of a grower
 	target int32 // in steps of 1/unit
 }
 
@@ -121,49 +122,49 @@ type sample struct {
 type grower struct {
 	rng    *rand.Rand
 	cases  *cases
-	binned binned
+	binned *binned
 	rows   []int32 // the cases to grow from
 	how    growth
 
 	samples  []sample // moved until they are in the order of the leaves
+	gathered []uint8  // their bins, by place in rows and by column
+	stride   int      // columns of gathered
 	nodes    []node
 	mean     int32   // of all targets
 	features []int32 // in any order
+	bins     []uint8 // by node: the bin of a fork's cut
 
 	// Scratch.
-	free       []sums // for reuse
+	sums       sums
+	columns    []int32
 	glanced    []sample
 	deviations []int64 // by sample, with a count of 1, as in sums
 	codes      []uint8
 	targets    []int32
 }
 
-// sums are a histogram: by feature and bin, the number of cases, and the sum of the
-// deviations of their targets from a mean. Both numbers share an int64, as counting says.
-type sums []int64
-
-// use makes c the cases that trees are grown from.
-func (g *grower) use(c *cases) {
-	g.cases = c
-	g.binned.bin(c)
-}
-
 // tree grows a tree from g.rows. It uses the given number of features, the first ones of the
 // cases. Afterwards g.samples has the cases leaf by leaf. The cost is O(s f d), with s rows,
 // f features tried for each fork, and a depth of d.
-func (g *grower) tree(how growth, features int, target []float32) tree {
-	g.how, g.nodes = how, g.nodes[:0]
-	g.samples = resize(g.samples, len(g.rows))
-	for i, row := range g.rows {
-		g.samples[i] = sample{row, int32(target[row] * unit)}
-	}
+func (g *grower) tree(how growth, features int, target []float32) grown {
+	g.how, g.nodes, g.bins = how, g.nodes[:0], g.bins[:0]
+	g.gather(target)
 	g.features = resize(g.features, features)
 	for f := range g.features {
 		g.features[f] = int32(f)
 	}
 	g.mean = mean(g.samples)
-	g.split(0, len(g.samples), 0, nil)
-	return tree{nodes: slices.Clone(g.nodes)}
+	g.split(0, len(g.samples), 0)
+	return grown{tree{nodes: slices.Clone(g.nodes)}, slices.Clone(g.bins)}
+}
+
+// gather makes samples of g.rows. Their bins lie next to one another, so that they are near while the tree grows.
+func (g *grower) gather(target []float32) {
+	g.samples, g.gathered, g.stride = resize(g.samples, len(g.rows)), g.gathered[:0], g.binned.stride
+	for i, row := range g.rows {
+		g.samples[i] = sample{int32(i), int32(target[row] * unit)}
+		g.gathered = append(g.gathered, g.binned.of(row)...)
+	}
 }
 
 func mean(samples []sample) int32 {
@@ -176,77 +177,34 @@ func mean(samples []sample) int32 {
 
 func resize[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
 
-// split grows the subtree of g.samples[from:to], and returns its root. of is nil or the
-// sums of these samples over all features; split frees it.
-func (g *grower) split(from, to, depth int, of sums) int32 {
+// split grows the subtree of g.samples[from:to], and returns its root.
+func (g *grower) split(from, to, depth int) int32 {
 	me := int32(len(g.nodes))
 	samples := g.samples[from:to]
-	g.nodes = append(g.nodes, node{})
+	g.nodes, g.bins = append(g.nodes, node{}), append(g.bins, 0)
 	var f fork
-	if g.mayFork(samples, depth) {
-		if of == nil && g.triesAll(samples, depth) {
-			of = g.count(samples, g.features)
-		}
-		f = g.bestFork(samples, of)
+	if len(samples) >= 2*g.how.least && depth < g.how.depth {
+		f = g.bestFork(samples)
 	}
 	border := from
 	if f.gain > 0 {
 		border += g.partition(samples, f)
 	}
 	if border == from || border == to {
-		g.release(of)
 		g.nodes[me] = node{-1, g.median(samples), int32(from), int32(to)}
 		return me
 	}
-	less, more := g.divide(g.samples[from:border], g.samples[border:to], depth+1, of)
-	left := g.split(from, border, depth+1, less)
-	right := g.split(border, to, depth+1, more)
+	g.bins[me] = f.bin
+	left := g.split(from, border, depth+1)
+	right := g.split(border, to, depth+1)
 	g.nodes[me] = node{f.feature, g.binned.edges[f.feature][f.bin], left, right}
 	return me
 }
 
-// mayFork reports whether samples are enough for a fork and at a depth that allows one.
-func (g *grower) mayFork(samples []sample, depth int) bool {
-	return len(samples) >= 2*g.how.least && depth < g.how.depth
-}
-
-// triesAll reports whether samples at a depth may be forked by the best cut of all features,
-// judged by all of the samples.
-func (g *grower) triesAll(samples []sample, depth int) bool {
-	return g.mayFork(samples, depth) && len(samples) >= leastCounted && g.how.tries >= len(g.features) && g.how.glance >= len(samples)
-}
-
-// divide returns the sums of the left and the right part of some samples, each nil if it is
-// not needed. of is nil or the sums of both parts together. divide counts only the smaller
-// part, and subtracts it from of for the larger one.
-func (g *grower) divide(left, right []sample, depth int, of sums) (ofLeft, ofRight sums) {
-	if of == nil {
-		return nil, nil
-	}
-	if len(left) > len(right) {
-		ofRight, ofLeft = g.divide(right, left, depth, of)
-		return ofLeft, ofRight
-	}
-	if !g.triesAll(right, depth) {
-		g.release(of)
-		return nil, nil
-	}
-	ofLeft = g.count(left, g.features)
-	for i, n := range ofLeft {
-		of[i] -= n
-	}
-	if !g.triesAll(left, depth) {
-		g.release(ofLeft)
-		ofLeft = nil
-	}
-	return ofLeft, of
-}
-
-// release makes sums, unless nil, free for reuse.
-func (g *grower) release(of sums) {
-	if of != nil {
-		g.free = append(g.free, of)
-	}
+// grown is a tree with the bins of its cuts, by node.
+type grown struct {
+	tree
+	bins []uint8
 }
 
 // median returns the median target.
@@ -255,8 +213,7 @@ func (g *grower) median(samples []sample) float32 {
 	for i, s := range samples {
 		g.targets[i] = s.target
 	}
-	slices.Sort(g.targets)
-	return float32(g.targets[len(samples)/2]) / unit
+	return float32(middle(g.targets)) / unit
 }
 
 // fork is a cut of samples in two: those up to a bin of a feature, and those above. Its gain
@@ -265,6 +222,7 @@ type fork struct {
 	gain    float32
 	feature int32
 	bin     uint8
+	cases   int // up to the cut
 }
 
 // search finds the best of the cuts of the same samples.
@@ -283,22 +241,26 @@ func (c *search) consider(feature int32, bin uint8, sum int64) {
 		return
 	}
 	deviation := float32(sum>>counting) - c.mean*float32(before)
-	if gain := deviation * deviation * (1/float32(before) + 1/float32(c.cases-before)); gain > c.best.gain {
-		c.best = fork{gain, feature, bin}
+	if gain := deviation * deviation * (inverse[before] + inverse[c.cases-before]); gain > c.best.gain {
+		c.best = fork{gain, feature, bin, before}
 	}
 }
+
+// inverse is 1/n by n. To divide would take most of the time of a search.
+var inverse = func() (list [mostSampled + 1]float32) {
+	for n := range list {
+		list[n] = 1 / float32(n)
+	}
+	return list
+}()
 
 // leastCounted is the least number of samples for which a histogram is worth its cost.
 const leastCounted = 48
 
-// bestFork returns the cut of the samples with the largest gain among those considered. If
-// of has the sums over all features, all cuts are considered. Otherwise some features are
-// drawn at random. All cuts of these are considered or, with less than leastCounted
+// bestFork returns the cut of the samples with the largest gain among those considered. Some
+// features are drawn at random. All cuts of these are considered or, with less than leastCounted
 // samples, some cuts drawn at random.
-func (g *grower) bestFork(samples []sample, of sums) (best fork) {
-	if of != nil {
-		return bestForkOfAll(g.features, of, len(samples), g.how.least)
-	}
+func (g *grower) bestFork(samples []sample) fork {
 	tries := g.features[:min(g.how.tries, len(g.features))]
 	for i := range tries {
 		j := i + g.rng.IntN(len(g.features)-i)
@@ -308,33 +270,44 @@ func (g *grower) bestFork(samples []sample, of sums) (best fork) {
 		return g.bestForkOfFew(samples, tries)
 	}
 	apart := max(1, len(samples)/g.how.glance)
-	glance := g.glanced[:0]
-	for i := 0; i < len(samples); i += apart {
-		glance = append(glance, samples[i])
+	if apart > 1 {
+		g.glanced = g.glanced[:0]
+		for i := 0; i < len(samples); i += apart {
+			g.glanced = append(g.glanced, samples[i])
+		}
+		samples = g.glanced
 	}
-	g.glanced = glance
-	of = g.count(glance, tries)
-	defer g.release(of)
-	return bestForkOfAll(tries, of, len(glance), max(1, g.how.least/apart))
+	return bestForkOfAll(tries, g.count(samples, tries), len(samples), max(1, g.how.least/apart))
 }
 
-// count returns the sums of samples over some features.
+// count returns the sums of samples over some features, in their order.
 func (g *grower) count(samples []sample, features []int32) sums {
-	var of sums
-	if last := len(g.free) - 1; last >= 0 {
-		of, g.free = g.free[last], g.free[:last]
+	g.columns = g.columns[:0]
+	for _, f := range features {
+		g.columns = append(g.columns, g.binned.column[f])
 	}
-	of = resize(of, len(features)*bins)
+	for len(g.columns)%abreast != 0 { // nobody reads their sums
+		g.columns = append(g.columns, g.columns[0])
+	}
+	of := resize(g.sums, len(g.columns)*bins)
+	g.sums = of
 	clear(of)
-	for _, s := range samples {
-		codes := g.binned.codes[int(s.row)*g.cases.width:]
-		one := int64(s.target-g.mean)<<counting + 1
-		for i, f := range features {
-			of[i*bins+int(codes[f]%bins)] += one
+	for i := range samples {
+		s := &samples[i]
+		codes, one := g.gathered[int(s.row)*g.stride:][:g.stride], int64(s.target-g.mean)<<counting+1
+		for columns, k := g.columns, 0; len(columns) >= abreast; columns, k = columns[abreast:], k+abreast {
+			at := (*[abreast * bins]int64)(of[k*bins:])
+			at[codes[columns[0]]%bins] += one
+			at[1*bins+int(codes[columns[1]]%bins)] += one
+			at[2*bins+int(codes[columns[2]]%bins)] += one
+			at[3*bins+int(codes[columns[3]]%bins)] += one
 		}
 	}
 	return of
 }
+
+// abreast is how many columns count counts at once.
+const abreast = 4
 
 // bestForkOfAll returns the best of all cuts of n samples by some features, given the sums
 // of the samples over these features.
@@ -365,8 +338,9 @@ func (g *grower) bestForkOfFew(samples []sample, tries []int32) fork {
 		g.deviations[i] = int64(s.target-mean)<<counting + 1
 	}
 	for _, f := range tries {
+		codes, stride := g.gathered[g.binned.column[f]:], g.stride
 		for i, s := range samples {
-			g.codes[i] = g.binned.codes[int(s.row)*g.cases.width+int(f)]
+			g.codes[i] = codes[int(s.row)*stride]
 		}
 		random := g.rng.Uint64()
 		for range 3 {
@@ -390,8 +364,9 @@ func (g *grower) bestForkOfFew(samples []sample, tries []int32) fork {
 // partition moves the samples up to the cut to the front, and returns their number.
 func (g *grower) partition(samples []sample, f fork) int {
 	i, j := 0, len(samples)
+	codes, stride := g.gathered[g.binned.column[f.feature]:], g.stride
 	for i < j {
-		if g.binned.codes[int(samples[i].row)*g.cases.width+int(f.feature)] <= f.bin {
+		if codes[int(samples[i].row)*stride] <= f.bin {
 			i++
 		} else {
 			j--

@@ -14,7 +14,7 @@ import (
 func some(n int, how growth, random *rand.Rand) (*cases, *grower) {
 	c := cases{width: 6}
 	x := make([]float32, c.width)
-	g := &grower{rng: random, how: how}
+	g := &grower{rng: random, how: how, binned: new(binned), cases: &c}
 	for i := range n {
 		for f := range x {
 			x[f] = float32(math.Floor(float64(random.Float32())*math.Pow(10, float64(f)))) - 3
@@ -22,13 +22,11 @@ func some(n int, how growth, random *rand.Rand) (*cases, *grower) {
 		c.push(x, 5+x[2]/100+random.Float32(), 0)
 		g.rows = append(g.rows, int32(i))
 	}
-	g.use(&c)
+	g.binned.bin(&c)
 	for f := range c.width {
 		g.features = append(g.features, int32(f))
 	}
-	for i := range n {
-		g.samples = append(g.samples, sample{int32(i), int32(c.target[i] * unit)})
-	}
+	g.gather(c.target)
 	return &c, g
 }
 
@@ -71,7 +69,7 @@ func TestForkIsBest(t *testing.T) {
 		random := rand.New(rand.NewPCG(n, 1))
 		how := growth{least: 1 + int(n), tries: 6, glance: math.MaxInt}
 		c, g := some(60+int(50*n), how, random)
-		got := g.bestFork(g.samples, nil)
+		got := g.bestFork(g.samples)
 		best, least := 0., float64(how.least)
 		for f := range c.width {
 			for bin := range bins - 1 {
@@ -117,7 +115,7 @@ func TestLeavesStoreDelays(t *testing.T) {
 		for i := range c.point {
 			c.point[i] = uint8(i % 127)
 		}
-		grown := g.tree(how, c.width, c.target)
+		grown := g.tree(how, c.width, c.target).tree
 		grown.storeDelays(g)
 		if len(grown.leaves) != 500 {
 			t.Fatalf("%d delays of 500 cases", len(grown.leaves))
@@ -166,7 +164,7 @@ func TestLargeLeaves(t *testing.T) {
 	random := rand.New(rand.NewPCG(8, 8))
 	how := growth{least: 4, tries: 3, glance: 64, depth: 2}
 	c, g := some(2000, how, random)
-	grown := g.tree(how, c.width, c.target)
+	grown := g.tree(how, c.width, c.target).tree
 	grown.storeDelays(g)
 	for range 5000 {
 		grown.refresh(c.row(random.IntN(c.n)), uint8(random.IntN(delay.Points)))

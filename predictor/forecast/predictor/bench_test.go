@@ -84,45 +84,65 @@ func BenchmarkQuantile(b *testing.B) {
 	}
 }
 
-// BenchmarkUpdate measures the submission, the start and the end of a job, with all
-// forecasters of the blend. us/start is the time for the start, from which they learn.
-func BenchmarkUpdate(b *testing.B) {
-	var q queue.Queue
-	p := Standard(&q, Options{}, rand.New(rand.NewPCG(1, 1)))
-	j := crowd(&q, 20_000, 1000, 500, p)
-	var starts time.Duration
-	n := 0
-	b.ReportAllocs()
-	for b.Loop() {
-		j.ID++
-		j.Submit += 10
-		j.Eligible = j.Submit
-		j.Start, j.End = 0, 0
-		q.Submit(j)
-		p.Submitted(&j)
-		j.Start = j.Submit + j.ID%5000
-		q.Start(j)
-		began := time.Now()
-		p.Started(&j)
-		starts += time.Since(began)
-		n++
-		j.End = j.Start + 100
-		q.Remove(j.ID)
-		p.Ended(&j)
+// sizes are those of the queues of benchmarks: a usual one, and that of a big site, which has an array of 50,000 tasks besides.
+var sizes = []struct{ waiting, running int }{{1000, 500}, {20_000, 5000}}
+
+// site returns a Predictor of varqd with a queue of a size, and a job that is submitted next. Before there were 20,000 past jobs. A longer
+// past would make no difference, because the memory of the forecasters is bounded, and full by then.
+func site(q *queue.Queue, waiting, running int) (*Predictor, workload.Job) {
+	p := Standard(q, Options{}, rand.New(rand.NewPCG(1, 1)))
+	j := crowd(q, 20_000, waiting, running, p)
+	if waiting >= 20_000 {
+		array := j
+		array.ID, array.Tasks, array.CPUs, array.Limit = 1<<40, 50_000, 1, 1800
+		q.Submit(array)
+		p.Submitted(&array)
 	}
-	b.ReportMetric(float64(starts.Nanoseconds())/1000/float64(n), "us/start")
+	return p, j
+}
+
+// BenchmarkUpdate measures the submission, the start and the end of a job, with all
+// forecasters of the blend. us/start is the time for the start, from which they learn, and us/end that for the end.
+func BenchmarkUpdate(b *testing.B) {
+	for _, size := range sizes {
+		b.Run(fmt.Sprint(size.waiting), func(b *testing.B) {
+			var q queue.Queue
+			p, j := site(&q, size.waiting, size.running)
+			var starts, ends time.Duration
+			n := 0
+			b.ReportAllocs()
+			for b.Loop() {
+				j.ID++
+				j.Submit += 10
+				j.Eligible = j.Submit
+				j.Start, j.End = 0, 0
+				q.Submit(j)
+				p.Submitted(&j)
+				j.Start = j.Submit + j.ID%10
+				q.Start(j)
+				began := time.Now()
+				p.Started(&j)
+				starts += time.Since(began)
+				n++
+				j.End = j.Start + 100
+				q.Remove(j.ID)
+				began = time.Now()
+				p.Ended(&j)
+				ends += time.Since(began)
+			}
+			b.ReportMetric(float64(starts.Nanoseconds())/1000/float64(n), "us/start")
+			b.ReportMetric(float64(ends.Nanoseconds())/1000/float64(n), "us/end")
+		})
+	}
 }
 
 // BenchmarkPlan measures the forecasts for one plan, by the forecaster of varqd: submissions
-// every 30 s of 12 hours, with limits that fall, where 1,000 jobs wait and 500 run, and at a big
-// site, where 20,000 wait and 5,000 run. Before there were 20,000 past jobs. A longer past would make
-// no difference, because the memory of the forecasters is bounded, and full by then.
+// every 30 s of 12 hours, with limits that fall, for queues of all sizes.
 func BenchmarkPlan(b *testing.B) {
-	for _, size := range []struct{ waiting, running int }{{1000, 500}, {20_000, 5000}} {
+	for _, size := range sizes {
 		b.Run(fmt.Sprint(size.waiting), func(b *testing.B) {
 			var q queue.Queue
-			p := Standard(&q, Options{}, rand.New(rand.NewPCG(1, 1)))
-			j := crowd(&q, 20_000, size.waiting, size.running, p)
+			p, j := site(&q, size.waiting, size.running)
 			const deadline = 12 * 3600
 			candidates := make([]workload.Candidate, 0, deadline/30)
 			estimates := make([]workload.Estimate, deadline/30)

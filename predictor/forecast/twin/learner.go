@@ -9,9 +9,9 @@ import (
 
 const (
 	// A job is tried every trialGap submissions, and one submission later for every
-	// waitingPerGap jobs that wait, because they make a trial more expensive.
-	trialGap      = 8
-	waitingPerGap = 16
+	// jobsPerGap jobs that wait, because they make a trial more expensive. Where there are many, those that run count, too.
+	trialGap   = 8
+	jobsPerGap = 16
 	// fade is the weight that an error keeps when another trial is learnt.
 	fade = 1 - 1./64
 	// Another hypothesis becomes the best after at least minTrials trials, which fade,
@@ -58,14 +58,17 @@ type learner struct {
 	next   int                      // submissions until the next trial
 }
 
-// tick counts a submission, and reports whether its job is to be tried. Waiting is the
-// number of jobs that wait.
-func (l *learner) tick(waiting int) bool {
+// tick counts a submission, and reports whether its job is to be tried, given how many jobs wait and run.
+func (l *learner) tick(waiting, running int) bool {
 	if l.next > 0 {
 		l.next--
 		return false
 	}
-	l.next = trialGap - 1 + waiting/waitingPerGap
+	jobs := waiting
+	if waiting+running >= many {
+		jobs += running
+	}
+	l.next = trialGap - 1 + jobs/jobsPerGap
 	return true
 }
 

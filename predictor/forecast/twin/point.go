@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/varq-project/varq/predictor/cluster/rollout"
-	"github.com/varq-project/varq/predictor/cluster/sched"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -39,19 +38,25 @@ func (p *Point) Longest() int64 {
 // Point makes a few rollouts. In each, a job with the request joins the queue now, and
 // the rollout ends when that job starts. If the job is in the queue already, id names it;
 // otherwise id is 0. With n jobs in the queue Point takes O(n log n), most of it to
-// predict their run times.
+// predict their run times. With many jobs most Points follow from the rollouts of earlier ones; see records.
 func (t *Twin) Point(r *workload.Request, now, id int64) Point {
-	s, task := t.Snapshot(r, now, id), t.Task(r, now)
-	p := Point{
-		Expected: s.wait(s.Policy, task, medians),
-		Limits:   s.wait(s.Policy, task, timeLimits),
-		Policy:   s.Policy,
-		TooLarge: t.partitions.tooLarge(r),
+	task := t.Task(r, now)
+	p := t.point(r, &task, now, id)
+	p.TooLarge = t.partitions.tooLarge(r)
+	return p
+}
+
+// point returns the Point of a request as a task but for TooLarge.
+func (t *Twin) point(r *workload.Request, task *rollout.Task, now, id int64) Point {
+	if kept := t.records(t.partitions.named(r.Partition), task, now, id); kept != nil {
+		return kept.point(task, now)
 	}
+	s := t.Snapshot(r, now, id)
+	p := Point{Expected: s.wait(s.Policy, *task, medians), Limits: s.wait(s.Policy, *task, timeLimits), Policy: s.Policy}
 	for i := range p.ByOrder {
 		p.ByOrder[i] = p.Expected
-		if policy := (rollout.Policy{Order: rollout.Order(i), Backfill: sched.EASY}); policy != s.Policy {
-			p.ByOrder[i] = s.wait(policy, task, medians)
+		if policy := backfilled(i); policy != s.Policy {
+			p.ByOrder[i] = s.wait(policy, *task, medians)
 		}
 	}
 	return p
@@ -71,28 +76,33 @@ func (s *Snapshot) wait(p rollout.Policy, task rollout.Task, by runTimes) int64 
 	s.tasks = append(append(s.tasks[:0], s.Pending...), task)
 	p.Sort(s.tasks)
 	place := p.Place(s.tasks, task) - 1
+	return s.begin(p, s.tasks, by, nil).StartOf(place) - s.Now
+}
+
+// begin begins a rollout of tasks that are in the order of the queue. Of those it changes how long they run if that
+// is for their limits.
+func (s *Snapshot) begin(p rollout.Policy, tasks []rollout.Task, by runTimes, r rollout.Recorder) *rollout.Machine {
 	running := s.Running
 	if by == timeLimits {
 		s.ends = append(s.ends[:0], s.Running...)
 		for i := range s.ends {
 			s.ends[i].End = s.ends[i].Planned
 		}
-		for i := range s.tasks {
-			s.tasks[i].Run = s.tasks[i].Limit
+		for i := range tasks {
+			tasks[i].Run = tasks[i].Limit
 		}
 		running = s.ends
 	}
 	m := &s.twin.rollout
-	m.Load(p.Backfill, s.Now, s.Free, running, s.tasks, nil, nil)
-	return m.StartOf(place) - s.Now
+	m.Load(p.Backfill, s.Now, s.Free, running, tasks, nil, r)
+	return m
 }
 
 // try returns the wait that each hypothesis predicts for a job that has just been
 // submitted, or nil if no trial is due.
 func (t *Twin) try(j *workload.Job) trial {
 	in := t.partitions.named(j.Partition)
-	waiting, _ := t.queue.Len()
-	if !t.partitions.pool(in).tick(waiting) {
+	if !t.partitions.pool(in).tick(t.queue.Len()) {
 		return nil
 	}
 	now := j.Since()

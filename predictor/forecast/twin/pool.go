@@ -53,8 +53,9 @@ type partition struct {
 // pool is processors that jobs wait for together.
 type pool struct {
 	learner
-	procs [sizeCount]int32 // by estimate of the size; if configured, all at least that
-	size  workload.Size    // if configured
+	procs   [sizeCount]int32 // by estimate of the size; if configured, all at least that
+	size    workload.Size    // if configured
+	records *records         // or nil
 }
 
 // partitions finds out which partitions share a pool, and how many processors it has.
@@ -138,7 +139,7 @@ func (p *partitions) resize(pools Pools) {
 	}
 	p.pools = pools
 	for _, known := range p.byPool {
-		known.procs, known.size = [sizeCount]int32{}, workload.Size{}
+		known.procs, known.size, known.records = [sizeCount]int32{}, workload.Size{}, nil
 	}
 	for name, each := range p.byName {
 		p.configure(each, name)

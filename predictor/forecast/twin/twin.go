@@ -20,6 +20,7 @@ type Twin struct {
 	classes    map[[2]string]*class // by partition and QOS
 	placed     map[int64][]string   // by running job: its nodes, as far as they are known
 	longest    int64                // longest run time ever seen, seconds
+	added      int                  // how many jobs have become known
 
 	// Scratch of one question.
 	snapshot Snapshot
@@ -35,6 +36,7 @@ type job struct {
 	age     int64                 // of the job when runtime was predicted, in seconds; or stale
 	runs    bool
 	takes   int32 // processors that it has or, before it runs, will have at least
+	number  int   // how many jobs were known before, and it
 	trial   trial
 }
 
@@ -61,6 +63,7 @@ func (t *Twin) Place(nodes map[int64][]string) { t.placed = nodes }
 // Submitted notes that j waits from now on.
 func (t *Twin) Submitted(j *workload.Job) {
 	k := t.add(j)
+	t.changed(k.in, 0)
 	k.trial = t.try(j)
 	t.runtimes.Submitted(&k.Job)
 }
@@ -72,6 +75,7 @@ func (t *Twin) Started(j *workload.Job) {
 		k = t.add(j)
 	}
 	t.run(k, j)
+	t.changed(k.in, k.takes)
 	t.countOvertaking(k)
 	t.runtimes.Started(&k.Job)
 	k.age = stale
@@ -89,9 +93,11 @@ func (t *Twin) Ended(j *workload.Job) {
 		return
 	}
 	if !k.runs {
+		t.changed(k.in, 0)
 		t.forget(k)
 		return
 	}
+	t.changed(k.in, -k.takes)
 	k.End = max(j.End, k.Start)
 	t.longest = max(t.longest, k.End-k.Start)
 	t.partitions.change(k.End, k.in, -k.takes)
@@ -154,6 +160,8 @@ func (t *Twin) add(j *workload.Job) *job {
 	}
 	k := t.read(j)
 	t.predict(k, 0)
+	t.added++
+	k.number = t.added
 	t.jobs[j.ID] = k
 	return k
 }

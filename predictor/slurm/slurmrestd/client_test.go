@@ -506,6 +506,24 @@ func TestNumber(t *testing.T) {
 	}
 }
 
+// TestUsualNumbers: objects as slurmrestd writes them are the numbers that they are with a space in between.
+func TestUsualNumbers(t *testing.T) {
+	for _, set := range []bool{true, false} {
+		for _, infinite := range []bool{true, false} {
+			for _, digits := range []string{"0", "7", "123456789", "999999999", "4294967294", "4294967295", "18446744073709551615", "-1", "1.5", "1e3"} {
+				in := fmt.Sprintf(`{"set":%t,"infinite":%t,"number":%s}`, set, infinite, digits)
+				var got, want number
+				if err := errors.Join(got.UnmarshalJSON([]byte(in)), want.UnmarshalJSON([]byte(strings.Replace(in, ":", ": ", 1)))); err != nil {
+					t.Errorf("%s: %v", in, err)
+				}
+				if got != want {
+					t.Errorf("%s: got %+v, want %+v", in, got, want)
+				}
+			}
+		}
+	}
+}
+
 func TestFlag(t *testing.T) {
 	for in, want := range map[string]flag{"true": true, "false": false, "1": true, "0": false, "null": false, `{"set":true,"number":1}`: true} {
 		var got flag
@@ -530,6 +548,27 @@ func BenchmarkHistory10k(b *testing.B) {
 			"jobs": each(func(j *pastJob) error { n++; _ = j.job(); return nil }),
 		})
 		if err != nil || n != 10_000 {
+			b.Fatal(n, err)
+		}
+	}
+}
+
+// BenchmarkQueue25k decodes the queue of a big site: 25,000 jobs of v0.0.42.
+func BenchmarkQueue25k(b *testing.B) {
+	data, err := os.ReadFile("testdata/v0.0.42/slurm_jobs.json")
+	if err != nil {
+		b.Fatal(err)
+	}
+	job := strings.TrimSuffix(strings.Split(string(data), "\n")[1], ",")
+	body := `{"jobs":[` + strings.Repeat(job+",", 24_999) + job + `],"errors":[]}`
+	b.SetBytes(int64(len(body)))
+	b.ReportAllocs()
+	for b.Loop() {
+		n := 0
+		err := readAnswer(b.Context(), "GET /jobs", newDecoder(strings.NewReader(body), maxAnswer), fields{
+			"jobs": each(func(j *queueJob) error { n++; _ = j.entry(); return nil }),
+		})
+		if err != nil || n != 25_000 {
 			b.Fatal(n, err)
 		}
 	}

@@ -1,0 +1,143 @@
+package forest
+
+import (
+	"math"
+	"slices"
+)
+
+// binned says which bin of each feature a case lies in. Features of which all cases lie in the same bins
+// share a column: where there is one partition, what is known of the partition is what is known of all.
+type binned struct {
+	edges    []edges // by feature
+	column   []int32 // by feature
+	distinct []int32 // by column: the first of its features; they ascend. The last feature has a column of its own after these.
+	stride   int     // columns, with some that nothing uses: a multiple of wide
+	codes    []uint8 // by case and column: the bin
+	due      uint64  // the value of cases.pushed at which edges are drawn anew
+	coded    uint64  // the value of cases.pushed when codes were last computed
+}
+
+const (
+	// bins is the number of bins of a feature, a power of 2. Each has about as many cases.
+	bins = 64
+	// redrawn is the number of cases after which edges are drawn anew.
+	redrawn = 20_000
+	// edgeSample is the number of newest cases that edges are drawn by.
+	edgeSample = 5000
+	// wide is the number of columns that are read at once.
+	wide = 8
+)
+
+// of returns the bins of a case, by column.
+func (b *binned) of(row int32) []uint8 { return b.codes[int(row)*b.stride:][:b.stride] }
+
+// bin computes the codes of the new cases. When it is time, it first draws edges anew, and
+// then computes the codes of all cases.
+func (b *binned) bin(c *cases) {
+	if c.pushed >= b.due {
+		b.due = c.pushed + min(c.pushed, redrawn)
+		b.redraw(c)
+		b.arrange(c)
+	}
+	if !b.code(c, min(c.pushed-b.coded, uint64(c.n))) {
+		b.arrange(c)
+		b.code(c, uint64(c.n))
+	}
+	b.coded = c.pushed
+}
+
+// redraw draws the edges by the newest cases.
+func (b *binned) redraw(c *cases) {
+	b.edges = resize(b.edges, c.width)
+	values := make([]float32, min(c.n, edgeSample))
+	for f := range b.edges {
+		for age := range values {
+			values[age] = c.x[c.at(age)*c.width+f]
+		}
+		slices.Sort(values)
+		b.edges[f].draw(values)
+	}
+}
+
+// arrange finds which features can share a column, and makes room for the codes of all cases, which are to be
+// computed.
+func (b *binned) arrange(c *cases) {
+	last := c.width - 1
+	b.column, b.distinct, b.coded = resize(b.column, c.width), b.distinct[:0], 0
+	for f := range last {
+		k := slices.IndexFunc(b.distinct, func(other int32) bool { return b.alike(c, f, int(other)) })
+		if k < 0 {
+			k = len(b.distinct)
+			b.distinct = append(b.distinct, int32(f))
+		}
+		b.column[f] = int32(k)
+	}
+	b.column[last] = int32(len(b.distinct))
+	b.stride = (len(b.distinct) + wide) / wide * wide
+	b.codes = b.codes[:0]
+}
+
+// alike reports whether all cases lie in the same bin of two features, and these have the same edges.
+func (b *binned) alike(c *cases, f, other int) bool {
+	if b.edges[f] != b.edges[other] {
+		return false
+	}
+	for age := range c.n {
+		if x := c.row(c.at(age)); b.edges[f].bin(x[f]) != b.edges[f].bin(x[other]) {
+			return false
+		}
+	}
+	return true
+}
+
+// code computes the codes of the newest n cases. It reports false, and stops, if features that share a column
+// lie in different bins.
+func (b *binned) code(c *cases, n uint64) bool {
+	if rows := len(c.target) * b.stride; len(b.codes) < rows {
+		b.codes = append(b.codes, make([]uint8, rows-len(b.codes))...)
+	}
+	last := c.width - 1
+	for ; n > 0; n-- {
+		i := c.at(int(n - 1))
+		x, codes := c.row(i), b.of(int32(i))
+		for k, f := range b.distinct {
+			codes[k] = b.edges[f].bin(x[f])
+		}
+		codes[b.column[last]] = b.edges[last].bin(x[last])
+		for f, v := range x[:last] {
+			if k := b.column[f]; b.distinct[k] != int32(f) && b.edges[f].bin(v) != codes[k] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// edges are the largest values of the bins of a feature, ascending. Bins that are not
+// needed end at infinity.
+type edges [bins]float32
+
+// draw draws edges so that about as many of the values lie in each bin. Values ascend.
+func (e *edges) draw(values []float32) {
+	last, n := len(values)-1, 0
+	for k := 1; k < bins; k++ {
+		if v := values[k*len(values)/bins]; v < values[last] && (n == 0 || v > e[n-1]) {
+			e[n] = v
+			n++
+		}
+	}
+	for ; n < bins; n++ {
+		e[n] = float32(math.Inf(1))
+	}
+}
+
+// bin returns the bin that a value lies in.
+func (e *edges) bin(v float32) uint8 {
+	i := 0
+	for half := bins / 2; half > 0; half /= 2 {
+		if v > e[i+half-1] {
+			i += half
+		}
+	}
+	return uint8(i)
+}

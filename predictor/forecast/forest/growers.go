@@ -1,0 +1,26 @@
+package forest
+
+import "math"
+
+// growers are the two ways to grow trees, on the same cases.
+type growers struct {
+	binned binned
+	random grower
+	greedy greedy
+}
+
+// use makes c the cases that trees are grown from.
+func (g *growers) use(c *cases) {
+	g.binned.bin(c)
+	g.random.cases, g.random.binned = c, &g.binned
+	g.greedy.binned = &g.binned
+}
+
+// tree grows a tree from the rows of g.random. It uses the given number of features, the first ones of the cases, or all but the last
+// of them if it tries all.
+func (g *growers) tree(how growth, features int, target []float32) grown {
+	if how.tries == math.MaxInt {
+		return g.greedy.tree(how, g.random.rows, target)
+	}
+	return g.random.tree(how, features, target)
+}

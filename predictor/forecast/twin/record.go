@@ -1,0 +1,155 @@
+package twin
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	"github.com/varq-project/varq/predictor/cluster/rollout"
+	"github.com/varq-project/varq/predictor/cluster/sched"
+)
+
+// record is a rollout of a whole queue to its end, from which follows when any further task would start. To ask a
+// record costs O(m) with m moments at which processors are free, and hardly more than O(log n) with n jobs where the
+// task starts soon.
+//
+// The task is taken to change nothing for the others until those ahead of it have started. That holds if it is behind
+// all others: the answer is then that of a rollout with the task. Where others are behind it, some of them start before it in the
+// record that would not if it was there.
+type record struct {
+	policy rollout.Policy
+	procs  int32
+
+	tasks   []rollout.Task // in the order of the queue
+	ahead   []int64        // by place: when all tasks up to there have started
+	moments []chance
+	ended   []past  // in the order of their ends
+	started []begun // in the order of their starts
+	atFirst int32   // processors free before anything starts or ends
+	begins  int32   // of them, those that tasks take at once
+}
+
+// chance is what a task behind all others could have from a moment on until the next one: free processors if it ended by shadow, or extra
+// ones of them if not.
+type chance struct {
+	at, shadow  int64
+	free, extra int32
+}
+
+// past is a job of a record, from its start, which is 0 if it ran from the beginning.
+type past struct {
+	start, end int64
+	procs      int32
+	freed      int32 // by those that have ended by then, in all
+}
+
+// begun is the start of a job of a record.
+type begun struct {
+	at    int64
+	procs int32 // of those that have started by then, in all
+}
+
+// make makes the record of a snapshot by a policy, in the memory of an earlier one.
+func (r *record) make(s *Snapshot, p rollout.Policy, by runTimes) {
+	r.policy, r.procs, r.atFirst = p, s.Procs, s.Free
+	r.tasks, r.ahead, r.moments = append(r.tasks[:0], s.Pending...), r.ahead[:0], r.moments[:0]
+	r.ended, r.started = r.ended[:0], r.started[:0]
+	p.Sort(r.tasks)
+	latest := s.Now
+	for i, start := range s.begin(p, r.tasks, by, r).Starts() {
+		latest = max(latest, start)
+		r.ahead = append(r.ahead, latest)
+		r.started = append(r.started, begun{start, r.tasks[i].Procs})
+	}
+	slices.SortFunc(r.started, func(a, b begun) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.procs, b.procs)) })
+	for i := 1; i < len(r.started); i++ {
+		r.started[i].procs += r.started[i-1].procs
+	}
+	r.begins = r.atFirst - r.free(s.Now)
+}
+
+// Ended implements [rollout.Recorder].
+func (r *record) Ended(j rollout.Running) {
+	p := past{end: j.End, procs: j.Procs, freed: j.Procs}
+	if j.Place >= 0 {
+		p.start = j.End - r.tasks[j.Place].Run
+	}
+	if n := len(r.ended); n > 0 {
+		p.freed += r.ended[n-1].freed
+	}
+	r.ended = append(r.ended, p)
+}
+
+// Passed implements [rollout.Recorder].
+func (r *record) Passed(now, shadow int64, free, extra int32) {
+	m := chance{now, shadow, free, extra}
+	switch n := len(r.moments); {
+	case n > 0 && r.moments[n-1].at == now:
+		r.moments[n-1] = m
+	case n == 0 || free > 0 || r.moments[n-1].free > 0:
+		r.moments = append(r.moments, m)
+	}
+}
+
+// now returns the index of the moment that lasts at a time, or 0 if none does.
+func (r *record) now(at int64) int {
+	return max(0, sort.Search(len(r.moments), func(i int) bool { return r.moments[i].at > at })-1)
+}
+
+// wait returns how long a task waits that joins the queue now, when so many processors are free, in seconds. The task needs no more
+// than r.procs. What is free besides what the record says is taken to remain so.
+func (r *record) wait(t *rollout.Task, now int64, free int32) int64 {
+	head := now // when no task is ahead any more
+	if place := r.policy.Place(r.tasks, *t); place > 0 {
+		head = max(head, r.ahead[place-1])
+	}
+	need := t.Procs - r.more(now, free)
+	if r.policy.Backfill != sched.NoBackfill {
+		for i := r.now(now); i < len(r.moments); i++ {
+			m := &r.moments[i]
+			at := max(m.at, now)
+			if at >= head {
+				break
+			}
+			if need <= m.free && (need <= m.extra || t.Limit <= m.shadow-at) {
+				return at - now
+			}
+		}
+	}
+	return r.room(need, head) - now
+}
+
+// more returns how many more processors are free than would be if all had come as in the record. What began at once in it may have
+// had to wait for something that the record does not know.
+func (r *record) more(now int64, free int32) int32 { return free - r.begins - r.free(now) }
+
+// free returns how many processors are free at a time.
+func (r *record) free(at int64) int32 {
+	free := r.atFirst
+	if n := r.endedBy(at); n > 0 {
+		free += r.ended[n-1].freed
+	}
+	if n := sort.Search(len(r.started), func(i int) bool { return r.started[i].at > at }); n > 0 {
+		free -= r.started[n-1].procs
+	}
+	return free
+}
+
+// endedBy returns how many jobs have ended by a time.
+func (r *record) endedBy(at int64) int {
+	return sort.Search(len(r.ended), func(i int) bool { return r.ended[i].end > at })
+}
+
+// room returns when so many processors are free from a time on, beside the jobs that have started until then.
+func (r *record) room(procs int32, from int64) int64 {
+	at, free := from, r.free(from)
+	for _, p := range r.ended[r.endedBy(from):] {
+		if free >= procs {
+			break
+		}
+		if p.start <= from {
+			free, at = free+p.procs, p.end
+		}
+	}
+	return at
+}

@@ -1,0 +1,110 @@
+package twin
+
+import (
+	"github.com/varq-project/varq/predictor/cluster/rollout"
+	"github.com/varq-project/varq/predictor/cluster/sched"
+)
+
+const (
+	// many is the number of jobs in the queue from which on rollouts are recorded.
+	many = 1024
+	// Records serve until one in refreshed jobs of the pool has come, started or gone, or so many more or fewer of its processors are
+	// free than they say, and for mostKept seconds at most.
+	refreshed = 64
+	mostKept  = 600
+)
+
+// records are rollouts of a pool that were made a little while ago, while there are many jobs. One job in refreshed makes
+// hardly any difference to the others, and to simulate all of them for each question would take too long.
+type records struct {
+	at       int64 // of the snapshot that they are of
+	jobs     int   // in it
+	changes  int   // jobs that have come, started or gone since
+	best     int   // the hypothesis that was believed
+	used     int32 // processors that jobs use now
+	newest   int   // the number of the newest job that was known then
+	without  int64 // the job that was left out, or 0
+	expected record
+	limits   record
+	byOrder  [rollout.Orders]record // but that of the policy that is believed
+}
+
+// changed notes that a job of a partition has come, started or gone, and so many more processors are used since.
+func (t *Twin) changed(in *partition, procs int32) {
+	if kept := t.partitions.pool(in).records; kept != nil {
+		kept.changes++
+		kept.used += procs
+	}
+}
+
+// free returns how many processors are free now.
+func (r *records) free() int32 { return r.expected.procs - r.used }
+
+// old reports whether the records are to be made anew.
+func (r *records) old(best int, now int64) bool {
+	if r.jobs == 0 || r.changes > r.jobs/refreshed || r.best != best || now < r.at || now > r.at+mostKept {
+		return true
+	}
+	more, most := r.expected.more(now, r.free()), r.expected.procs/refreshed
+	return more > most || more < -most
+}
+
+// records returns those from which the wait of a task follows that joins the queue of a partition now, or nil if
+// there are none. The task is not in them: id names it if it waits already, and otherwise is 0.
+func (t *Twin) records(in *partition, task *rollout.Task, now, id int64) *records {
+	p := t.partitions.pool(in)
+	if pending, running := t.queue.Len(); pending+running < many {
+		p.records = nil
+		return nil
+	}
+	r := p.records
+	if r == nil {
+		r = new(records)
+		p.records = r
+	}
+	if r.old(p.best, now) {
+		s := &t.snapshot
+		s.load(t, in, now)
+		s.without(id)
+		s.assume(hypotheses[p.best], 0)
+		r.make(s)
+		r.best, r.newest, r.without = p.best, t.added, id
+	}
+	if k, ok := t.jobs[id]; ok && !k.runs && k.number <= r.newest && id != r.without {
+		return nil // it is among the others
+	}
+	if task.Procs > r.expected.procs {
+		return nil // a rollout is needed of a larger pool
+	}
+	return r
+}
+
+// make makes the records of a snapshot.
+func (r *records) make(s *Snapshot) {
+	r.at, r.jobs, r.changes, r.used = s.Now, len(s.Running)+len(s.Pending), 0, s.used
+	r.expected.make(s, s.Policy, medians)
+	r.limits.make(s, s.Policy, timeLimits)
+	for i := range r.byOrder {
+		if policy := backfilled(i); policy != s.Policy {
+			r.byOrder[i].make(s, policy, medians)
+		}
+	}
+}
+
+// backfilled returns the policy of an order with EASY backfilling.
+func backfilled(order int) rollout.Policy {
+	return rollout.Policy{Order: rollout.Order(order), Backfill: sched.EASY}
+}
+
+// point returns the Point of a task that joins the queue now.
+func (r *records) point(task *rollout.Task, now int64) Point {
+	free := r.free()
+	p := Point{Expected: r.expected.wait(task, now, free), Limits: r.limits.wait(task, now, free), Policy: r.expected.policy}
+	for i := range p.ByOrder {
+		p.ByOrder[i] = p.Expected
+		if backfilled(i) != p.Policy {
+			p.ByOrder[i] = r.byOrder[i].wait(task, now, free)
+		}
+	}
+	return p
+}

@@ -1,0 +1,89 @@
+package twin
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// TestRecords compares what records say of tasks with rollouts of the queue with each of them. Of a task behind all others they say the same.
+// Of others what they say is near.
+func TestRecords(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	off, compared := 0., 0.
+	for _, n := range []int{0, 1, 3, 30, 300} {
+		w, now := busy(n, 1+random.IntN(200))
+		for range 20 {
+			r := request(1<<random.IntN(11), 600<<random.IntN(8))
+			r.User, r.Partition = "user1", "batch"
+			task := w.Task(r, now)
+			s := w.Snapshot(r, now, 0)
+			for _, policy := range policies {
+				for _, by := range []runTimes{medians, timeLimits} {
+					var kept record
+					kept.make(s, policy, by)
+					if task.Procs > kept.procs {
+						continue
+					}
+					got, want := kept.wait(&task, now, s.Free), s.wait(policy, task, by)
+					if place := policy.Place(kept.tasks, task); got != want && place == len(kept.tasks) {
+						t.Errorf("%d wait, %v: a wait of %d s, want %d", n, policy, got, want)
+					}
+					off += math.Abs(logWait(float64(got)) - logWait(float64(want)))
+					compared++
+				}
+			}
+		}
+	}
+	if off /= compared; off > .1 {
+		t.Errorf("off by a factor of %.3f", math.Exp(off))
+	}
+	t.Logf("off by a factor of %.3f", math.Exp(off))
+}
+
+// TestRecordsAreRenewed: records of a long queue serve until much has changed, and those of a short one never do.
+func TestRecordsAreRenewed(t *testing.T) {
+	const procs = 2000
+	b := sit(poolOf(procs))
+	now := int64(1000)
+	ask := func() Point {
+		t.Helper()
+		return b.w.Point(request(1, 600), now, 0)
+	}
+	for range procs {
+		b.start(now, b.submit(now, 1, 900))
+	}
+	if got := ask(); got.Limits != 900 {
+		t.Errorf("%+v", got)
+	}
+	now += 10
+	for range procs / refreshed {
+		b.submit(now, procs, 3600)
+	}
+	if got := ask(); got.Limits != 890 {
+		t.Errorf("before the records are renewed: %+v", got)
+	}
+	b.submit(now, procs, 3600)
+	if got := ask(); got.Limits != 890+3600*(procs/refreshed+1) {
+		t.Errorf("after the records are renewed: %+v", got)
+	}
+	if got := b.w.Point(request(2*procs, 600), now, 0); got.Limits < 890 || !got.TooLarge {
+		t.Errorf("more than there is: %+v", got)
+	}
+	newest := b.submit(now, procs, 3600)
+	if got := b.w.Point(&newest.Request, now, newest.ID); got.Limits != 890+3600*(procs/refreshed+1) {
+		t.Errorf("a job that the records do not have: %+v", got)
+	}
+	if got := b.w.Point(&newest.Request, now, newest.ID-1); got.Limits != 890+3600*(procs/refreshed+1) {
+		t.Errorf("a job that the records have: %+v", got)
+	}
+	b.end(now, newest)
+	now += mostKept + 1
+	if got := ask(); got.Limits != 890-mostKept-1+3600*(procs/refreshed+1) {
+		t.Errorf("when the records are old: %+v", got)
+	}
+	b.w.Resize(poolOf(procs + 1))
+	if got := ask(); got.Limits != 0 {
+		t.Errorf("in a larger pool: %+v", got)
+	}
+}
