@@ -23,6 +23,10 @@ type binned struct {
 	edges []edges // by feature
 	due   uint64  // the value of cases.pushed at which edges are drawn anew
 	coded uint64  // the value of cases.pushed when codes were last computed
+	// usual has a value of each feature: its only one, or nearly, if it has no edges. unusual is how many other
+	// values late features without edges have had since edges were drawn.
+	usual   []float32
+	unusual int
 }
 
 // edges are the largest values of the bins of a feature, ascending. Bins that are not
@@ -36,6 +40,9 @@ const (
 	redrawn = 20_000
 	// edgeSample is the number of newest cases that edges are drawn by.
 	edgeSample = 5000
+	// mostUnusual is how many unusual values there are until edges are drawn anew: if they come in a row, more
+	// than a bin has.
+	mostUnusual = 4 * edgeSample / bins
 )
 
 func (c *cases) push(x []float32, target float32, point uint8) {
@@ -60,12 +67,19 @@ func (c *cases) stable() cases {
 	return stable
 }
 
+// isLate reports whether a feature is one of the late ones: the last, but for the boosted ensemble's prediction.
+func isLate(f, width, late int) bool { return f < width-1 && f >= width-1-late }
+
 // bin computes the codes of the new cases. When it is time, it first draws edges anew, and
-// then computes the codes of all cases.
-func (b *binned) bin(c *cases) {
+// then computes the codes of all cases. It is time, too, when enough of them differ in a late feature.
+func (b *binned) bin(c *cases, late int) {
+	if b.unusual >= mostUnusual {
+		b.due = 0
+	}
+	fresh := c.pushed - b.coded
 	if c.pushed >= b.due {
-		b.due, b.coded = c.pushed+min(c.pushed, redrawn), 0
-		b.edges = resize(b.edges, c.width)
+		b.due, b.coded, b.unusual = c.pushed+min(c.pushed, redrawn), 0, 0
+		b.edges, b.usual = resize(b.edges, c.width), resize(b.usual, c.width)
 		values := make([]float32, min(c.n, edgeSample))
 		for f := range b.edges {
 			for age := range values {
@@ -73,6 +87,7 @@ func (b *binned) bin(c *cases) {
 			}
 			slices.Sort(values)
 			b.edges[f].draw(values)
+			b.usual[f] = values[len(values)/2]
 		}
 	}
 	if len(b.codes) < len(c.x) {
@@ -82,6 +97,9 @@ func (b *binned) bin(c *cases) {
 		i := c.at(int(n - 1))
 		for f, v := range c.row(i) {
 			b.codes[i*c.width+f] = b.edges[f].bin(v)
+			if n <= fresh && v != b.usual[f] && isLate(f, c.width, late) && !b.edges[f].divide() {
+				b.unusual++
+			}
 		}
 	}
 	b.coded = c.pushed
@@ -100,6 +118,9 @@ func (e *edges) draw(values []float32) {
 		e[n] = float32(math.Inf(1))
 	}
 }
+
+// divide reports whether there is more than one bin.
+func (e *edges) divide() bool { return e[0] < math.MaxFloat32 }
 
 // bin returns the bin that a value lies in.
 func (e *edges) bin(v float32) uint8 {

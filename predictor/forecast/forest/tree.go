@@ -122,6 +122,7 @@ type grower struct {
 	rng    *rand.Rand
 	cases  *cases
 	binned binned
+	late   int     // how many of the last features may be 0 in all cases
 	rows   []int32 // the cases to grow from
 	how    growth
 
@@ -145,7 +146,7 @@ type sums []int64
 // use makes c the cases that trees are grown from.
 func (g *grower) use(c *cases) {
 	g.cases = c
-	g.binned.bin(c)
+	g.binned.bin(c, g.late)
 }
 
 // tree grows a tree from g.rows. It uses the given number of features, the first ones of the
@@ -157,9 +158,11 @@ func (g *grower) tree(how growth, features int, target []float32) tree {
 	for i, row := range g.rows {
 		g.samples[i] = sample{row, int32(target[row] * unit)}
 	}
-	g.features = resize(g.features, features)
-	for f := range g.features {
-		g.features[f] = int32(f)
+	g.features = g.features[:0]
+	for f := range features {
+		if !isLate(f, g.cases.width, g.late) || g.binned.edges[f].divide() {
+			g.features = append(g.features, int32(f))
+		}
 	}
 	g.mean = mean(g.samples)
 	g.split(0, len(g.samples), 0, nil)

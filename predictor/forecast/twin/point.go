@@ -20,6 +20,13 @@ type Point struct {
 	// Policy is the policy that the pool is believed to follow. Expected and Limits
 	// follow it.
 	Policy rollout.Policy
+	// Ahead is how long the pool takes for the jobs that run and for those that wait and go before the job by
+	// Slurm's priorities, in seconds, if each runs for the median of its predicted run time, and Later the share
+	// of the jobs that came last which would go before it. Ordered is false where no priorities are known; then
+	// both are 0.
+	Ordered bool
+	Ahead   int64
+	Later   float64
 	// TooLarge is true if the job needs more processors or nodes than the pool has now. It waits until
 	// nodes come back, which no rollout tells.
 	TooLarge bool
@@ -41,8 +48,9 @@ func (p *Point) Longest() int64 {
 // otherwise id is 0. With n jobs in the queue Point takes O(n log n), most of it to
 // predict their run times.
 func (t *Twin) Point(r *workload.Request, now, id int64) Point {
-	s, task := t.Snapshot(r, now, id), t.Task(r, now)
+	s, task := t.Snapshot(r, now, id), t.taskNow(r, now, id)
 	p := Point{
+		Ordered: task.Priority != 0, Ahead: s.ahead(&task), Later: t.priorities.later(task.Priority),
 		Expected: s.wait(s.Policy, task, medians),
 		Limits:   s.wait(s.Policy, task, timeLimits),
 		Policy:   s.Policy,
@@ -55,6 +63,23 @@ func (t *Twin) Point(r *workload.Request, now, id int64) Point {
 		}
 	}
 	return p
+}
+
+// ahead returns Point.Ahead of a task.
+func (s *Snapshot) ahead(task *rollout.Task) int64 {
+	if task.Priority == 0 {
+		return 0
+	}
+	work := int64(0)
+	for i := range s.Running {
+		work += int64(s.Running[i].Procs) * (s.Running[i].End - s.Now)
+	}
+	for i := range s.Pending {
+		if t := &s.Pending[i]; t.Priority >= task.Priority {
+			work += int64(t.Procs) * t.Run
+		}
+	}
+	return work / int64(max(1, s.Procs))
 }
 
 // runTimes says which run times jobs have in a rollout.
@@ -96,8 +121,8 @@ func (t *Twin) try(j *workload.Job) trial {
 		return nil
 	}
 	now := j.Since()
-	task, s := t.Task(&j.Request, now), &t.snapshot
-	s.load(t, in, now)
+	task, s := t.taskNow(&j.Request, now, j.ID), &t.snapshot
+	s.load(t, &j.Request, now)
 	s.without(j.ID)
 	waits := new([len(hypotheses)]float64)
 	for i, h := range hypotheses {

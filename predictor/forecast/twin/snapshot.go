@@ -16,7 +16,7 @@ type Snapshot struct {
 	Procs, Free int32 // processors in all, as the Twin believes, and those that no job uses
 	Policy      rollout.Policy
 	Running     []rollout.Running // in the order of Planned
-	Pending     []rollout.Task    // in the order of Submit, without jobs that are AtLimit
+	Pending     []rollout.Task    // in the order of Submit, without jobs that are AtLimit, or QOSFull with another QOS
 
 	twin        *Twin
 	pool        *pool
@@ -46,16 +46,16 @@ const overrun = 60
 // until the next call of a method of the Twin.
 func (t *Twin) Snapshot(r *workload.Request, now, id int64) *Snapshot {
 	s := &t.snapshot
-	s.load(t, t.partitions.named(r.Partition), now)
+	s.load(t, r, now)
 	s.without(id)
 	s.assume(hypotheses[s.pool.best], t.partitions.named(r.Partition).takes(r))
 	return s
 }
 
-// load fills the snapshot with the pool of a partition and its jobs. The policy and the
+// load fills the snapshot with the pool that a request would run on and its jobs. The policy and the
 // size of the pool are left to assume.
-func (s *Snapshot) load(t *Twin, in *partition, now int64) {
-	s.Now, s.twin, s.pool = now, t, t.partitions.pool(in)
+func (s *Snapshot) load(t *Twin, r *workload.Request, now int64) {
+	s.Now, s.twin, s.pool = now, t, t.partitions.pool(t.partitions.named(r.Partition))
 	s.runningJobs, s.waitingJobs = s.runningJobs[:0], s.waitingJobs[:0]
 	s.used = 0
 	s.arrays.reset()
@@ -81,7 +81,7 @@ func (s *Snapshot) load(t *Twin, in *partition, now int64) {
 		s.Running = append(s.Running, rollout.Running{Planned: k.planned, End: k.end(now, .5), Procs: k.takes, Place: -1})
 	}
 	for j := range t.queue.Pending() {
-		if j.AtLimit {
+		if j.AtLimit || j.QOSFull && j.QOS != r.QOS {
 			continue
 		}
 		if k := t.job(j); t.partitions.pool(k.in) == s.pool {
@@ -92,7 +92,7 @@ func (s *Snapshot) load(t *Twin, in *partition, now int64) {
 	for i := range s.waitingJobs {
 		w := &s.waitingJobs[i]
 		s.Pending = append(s.Pending, rollout.Task{
-			Submit: min(w.Submit, now), Limit: w.depth * w.Limit, Run: w.run(.5), Procs: w.procs, Rank: w.class.rank(), Count: w.count(),
+			Submit: min(w.Submit, now), Limit: w.depth * w.Limit, Run: w.run(.5), Procs: w.procs, Rank: w.class.rank(), Priority: w.priority, Count: w.count(),
 		})
 	}
 }

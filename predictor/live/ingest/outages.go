@@ -22,11 +22,13 @@ type outages struct {
 
 // ObserveCluster finds the outages in the state of partitions and nodes, and feeds them to
 // the model. A partition has an outage while it is down, or while none of its nodes can
-// start jobs. ObserveCluster also finds the pools, and tells the model of their sizes.
+// start jobs. ObserveCluster also finds the pools and the order of the queue, and tells the model of their sizes and of how priorities grow.
 func (g *Ingest) ObserveCluster(c *limits.Cluster, nodes []slurm.Node) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	pools := poolsOf(c, nodes)
+	aging := g.order.aging
+	g.order = orderOf(c)
 	resized := !reflect.DeepEqual(pools, g.pools)
 	g.pools = pools
 	changed := g.outages.update(c, nodes, g.Now())
@@ -35,6 +37,9 @@ func (g *Ingest) ObserveCluster(c *limits.Cluster, nodes []slurm.Node) {
 	}
 	if t := g.tracker.Load(); t != nil {
 		t.observeOutages(changed)
+		if g.order.aging != aging {
+			t.Age(g.order.aging)
+		}
 		if resized {
 			t.Resize(pools.lookup())
 		}
