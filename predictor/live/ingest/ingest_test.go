@@ -68,7 +68,7 @@ type fixture struct {
 	clock int64
 }
 
-func start(t *testing.T, path string, s Source, own ...forecast.Forecaster) *fixture {
+func start(t testing.TB, path string, s Source, own ...forecast.Forecaster) *fixture {
 	t.Helper()
 	cache, _, err := history.Open(path)
 	if err != nil {
