@@ -56,14 +56,7 @@ func (t *tracker) observeOutages(list []qbets.Outage) {
 // update brings the list up to date, and returns the outages that have begun or are over.
 func (s *outages) update(c *limits.Cluster, nodes []slurm.Node, now int64) (changed []qbets.Outage) {
 	down := map[string]string{}
-	floats := map[string]bool{} // nodes in maintenance that is always ahead, on which jobs start
-	for i := range c.Reservations {
-		if v := &c.Reservations[i]; v.Floats {
-			for _, name := range v.Nodes {
-				floats[name] = true
-			}
-		}
-	}
+	floats := floating(c)
 	for name, p := range c.Partitions {
 		if reason := downReason(&p, nodes, floats); reason != "" {
 			down[name] = reason
@@ -92,6 +85,19 @@ func (s *outages) update(c *limits.Cluster, nodes []slurm.Node, now int64) (chan
 		return surplus >= 0 && o.To != 0
 	})
 	return changed
+}
+
+// floating returns the nodes in maintenance that is always ahead, on which jobs start.
+func floating(c *limits.Cluster) map[string]bool {
+	floats := map[string]bool{}
+	for i := range c.Reservations {
+		if v := &c.Reservations[i]; v.Floats {
+			for _, name := range v.Nodes {
+				floats[name] = true
+			}
+		}
+	}
+	return floats
 }
 
 // downReason returns why no job of a partition can start, or "" if a job can. Jobs start on nodes that are
