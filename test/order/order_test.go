@@ -23,10 +23,10 @@ func line(t *testing.T, at int64, j workload.Job) string {
 // What is read of a recording is what happened to each job: its priority when it began to wait, and what changed.
 func TestRead(t *testing.T) {
 	j := workload.Job{ID: 7, Submit: 1000, Eligible: 1000, State: workload.Pending, Priority: 5000}
-	waits, later, runs, ended := j, j, j, j
+	waits, later, runs := j, j, j
 	later.Priority, later.AtLimit = 5000+20000/180, true // after ten seconds of 1800
 	runs.State, runs.Start, runs.Priority = workload.Running, 1011, 0
-	ended = runs
+	ended := runs
 	ended.State, ended.End = workload.Completed, 1040
 	r, err := Read(strings.NewReader(line(t, 1000, waits) + line(t, 1010, later) + line(t, 1012, runs) + line(t, 2000, ended)))
 	if err != nil || len(r.jobs) != 1 || len(r.changes) != 1 {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -202,7 +203,7 @@ func draw(rng *rand.Rand) alike {
 // submit submits the jobs one after the other.
 func (a *alike) submit(ctx context.Context, c *cluster.Cluster) error {
 	for _, j := range a.jobs {
-		args := append(a.args[:len(a.args):len(a.args)], fmt.Sprint("--time=", j.limit), fmt.Sprint("--wrap=exec sleep ", j.run.Seconds()))
+		args := slices.Concat(a.args, []string{fmt.Sprint("--time=", j.limit), fmt.Sprint("--wrap=exec sleep ", j.run.Seconds())})
 		if out, err := c.Command(ctx, a.user, "sbatch", args...).CombinedOutput(); err != nil {
 			return fmt.Errorf("sbatch %v: %w: %s", args, err, out)
 		}
