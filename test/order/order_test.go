@@ -11,9 +11,9 @@ import (
 )
 
 // line returns the line of a recording of a job of a project.
-func line(t *testing.T, at int64, j workload.Job) string {
+func line(t *testing.T, at int64, j workload.Job, reason string) string {
 	t.Helper()
-	text, err := json.Marshal(Sighting{At: at, Job: j})
+	text, err := json.Marshal(Sighting{At: at, Job: j, Reason: reason})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,11 +24,11 @@ func line(t *testing.T, at int64, j workload.Job) string {
 func TestRead(t *testing.T) {
 	j := workload.Job{ID: 7, Submit: 1000, Eligible: 1000, State: workload.Pending, Priority: 5000}
 	waits, later, runs := j, j, j
-	later.Priority, later.AtLimit = 5000+20000/180, true // after ten seconds of 1800
+	later.Priority = 5000 + 20000/180 // after ten seconds of 1800
 	runs.State, runs.Start, runs.Priority = workload.Running, 1011, 0
 	ended := runs
 	ended.State, ended.End = workload.Completed, 1040
-	r, err := Read(strings.NewReader(line(t, 1000, waits) + line(t, 1010, later) + line(t, 1012, runs) + line(t, 2000, ended)))
+	r, err := Read(strings.NewReader(line(t, 1000, waits, "Priority") + line(t, 1010, later, "MaxCpuPerAccount") + line(t, 1012, runs, "None") + line(t, 2000, ended, "")))
 	if err != nil || len(r.jobs) != 1 || len(r.changes) != 1 {
 		t.Fatalf("%+v, %v", r, err)
 	}
@@ -51,11 +51,11 @@ func TestCompare(t *testing.T) {
 	now := int64(2_000_000)
 	for id := range int64(jobs) {
 		now += random.Int64N(5)
-		j := workload.Job{ID: id + 1, Submit: now, Eligible: now, State: workload.Pending, Priority: 1000 + random.Int64N(1000), QOSFull: id%2 == 0}
+		j := workload.Job{ID: id + 1, Submit: now, Eligible: now, State: workload.Pending, Priority: 1000 + random.Int64N(1000)}
 		j.CPUs, j.Limit = 8, 60
-		text.WriteString(line(t, now, j))
+		text.WriteString(line(t, now, j, []string{"Priority", "QOSGrpCpuLimit"}[id%2]))
 		j.Start, j.End, j.State, j.Priority = now+random.Int64N(30), now+60, workload.Completed, 0
-		text.WriteString(line(t, 3_000_000, j))
+		text.WriteString(line(t, 3_000_000, j, ""))
 	}
 	r, err := Read(strings.NewReader(text.String()))
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/predictor"
 	"github.com/varq-project/varq/predictor/forecast/twin"
+	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -39,6 +40,9 @@ func Read(from io.Reader) (*Recording, error) {
 			return nil, fmt.Errorf("recording: %w", err)
 		}
 		begun := stretch(&s)
+		if s.Job.State == workload.Pending { // what a reason means may have been learnt since
+			s.Job.AtLimit, s.Job.QOSFull = slurm.AtLimit(s.Reason), slurm.QOSFull(s.Reason)
+		}
 		j := jobs[s.Job.ID]
 		switch {
 		case j == nil && s.Job.State == workload.Pending:
