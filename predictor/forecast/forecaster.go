@@ -32,11 +32,11 @@ type Observer interface {
 	Ended(j *workload.Job)
 }
 
-// Changer is an Observer that is told how many tasks of an array still wait, and which jobs
-// are at a limit.
+// Changer is an Observer that is told how many tasks of an array still wait, which jobs a limit
+// keeps from starting, and how priorities change.
 type Changer interface {
 	// Changed says that j, which waits, has another number of Tasks than before, or that its
-	// AtLimit is another.
+	// AtLimit, QOSFull or Priority is another.
 	Changed(j *workload.Job)
 }
 

@@ -45,7 +45,6 @@ type QueueEntry struct {
 	// Features, NodeList and Excluded are the nodes that its user has asked for, as sbatch's
 	// --constraint, --nodelist and --exclude have them.
 	Features, NodeList, Excluded string
-	Priority                     int64
 	Shape                        Shape
 	Exclusive                    bool // it is pending, and is to share its nodes with no other job, or with few
 	Held                         bool // by its user

@@ -63,6 +63,12 @@ type Job struct {
 	// once keeps it from starting: it is not ahead of the jobs of others. It is true of a job
 	// that has started if such a limit has kept it from starting for a time.
 	AtLimit bool
+	// QOSFull is true of a job that waits if a limit on what all jobs of its QOS may have at once keeps it from
+	// starting: it is not ahead of the jobs of another QOS.
+	QOSFull bool
+	// Priority is Slurm's of a job that waits, without what its Aging has added: the higher goes first. It is 0
+	// where that is not known, as in any log. Of a job that has started it is the one that was seen first.
+	Priority int64
 
 	Submit   int64 // entered the queue
 	Eligible int64 // could have started: after its begin time and dependencies

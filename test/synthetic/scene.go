@@ -40,6 +40,9 @@ func RandomScene(r *rand.Rand, policy rollout.Policy, later int) Scene {
 			t.Procs = 1 + t.Procs/8
 		}
 		t.Run = 1 + r.Int64N(t.Limit)
+		if policy.Order == rollout.Priority {
+			t.Priority = r.Int64N(20)
+		}
 		if i >= waiting {
 			t.Submit = s.Now + r.Int64N(100)
 		}

@@ -4,6 +4,8 @@
 // work alone would not.
 package limits
 
+import "github.com/varq-project/varq/predictor/workload"
+
 // None stands for a limit that is not set.
 const None int64 = -1
 
@@ -32,6 +34,8 @@ type Cluster struct {
 	// MaxTRES is true when billing takes the largest weighted TRES and not
 	// their sum (Slurm's PriorityFlags=MAX_TRES).
 	MaxTRES bool
+	// Aging is how the priorities of jobs that wait grow; it adds nothing where that is not known.
+	Aging workload.Aging
 	// PrivateNodes is true when only operators may see the nodes (Slurm's PrivateData=nodes).
 	PrivateNodes bool
 }
@@ -48,6 +52,9 @@ type Partition struct {
 	Nodes       []string
 	TotalCPUs   int64
 	QOS         string // the partition's own QOS, may be empty
+	// Tier is Slurm's PriorityTier: jobs in a partition of a higher one go first, whatever their priorities. It is 0
+	// where that is not known.
+	Tier int64
 	// WholeNodes is true if jobs share no nodes here.
 	WholeNodes bool
 	// Overcommits is true if a job may start here though other jobs have all processors: jobs

@@ -40,12 +40,12 @@ func (q *Queue) Submit(j workload.Job) *Job {
 	return q.add(&q.pending, j)
 }
 
-// Change changes how many tasks of an array wait, and whether a job is at a limit, if the job
-// of this ID waits.
+// Change changes how many tasks of an array wait, whether a limit keeps a job from starting, and its
+// priority, if the job of this ID waits.
 func (q *Queue) Change(to *workload.Job) {
 	if j := q.jobs[to.ID]; j != nil && j.in == &q.pending {
 		q.waiting += to.Count() - j.Count()
-		j.Tasks, j.AtLimit = to.Tasks, to.AtLimit
+		j.Tasks, j.AtLimit, j.QOSFull, j.Priority = to.Tasks, to.AtLimit, to.QOSFull, to.Priority
 	}
 }
 

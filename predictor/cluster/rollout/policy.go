@@ -15,7 +15,7 @@ type Order uint8
 const (
 	FCFS     Order = iota // first come, first served
 	LWF                   // least work first: processors times limit
-	Priority              // by rank, and first come, first served among equals
+	Priority              // by Slurm's priority, then by rank, and first come, first served among equals
 )
 
 // Orders is the number of orders.
@@ -43,7 +43,7 @@ func (p Policy) Compare(a, b Task) int {
 	case LWF:
 		return cmp.Compare(a.work(), b.work())
 	case Priority:
-		return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Submit, b.Submit))
+		return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Submit, b.Submit))
 	}
 	return cmp.Compare(a.Submit, b.Submit)
 }

@@ -13,8 +13,10 @@ type Task struct {
 	Limit  int64 // its time limit, for which it is planned
 	Run    int64 // how long it runs; at most Limit
 	Procs  int32
-	Rank   int8   // for the Order Priority; the lowest goes first
-	Count  uint16 // equal tasks that it stands for, for the Order LWF; 0 is 1
+	Rank   int8 // for the Order Priority; the lowest goes first, among equal priorities
+	// Priority is Slurm's, for the Order Priority; the highest goes first. It is 0 where it is not known.
+	Priority int64
+	Count    uint16 // equal tasks that it stands for, for the Order LWF; 0 is 1
 }
 
 // work returns the processor-seconds that each of t's tasks is planned for.

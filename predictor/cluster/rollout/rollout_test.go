@@ -18,6 +18,9 @@ func simulated(s *synthetic.Scene, policy rollout.Policy) []int64 {
 	if policy.Order == rollout.LWF {
 		config.Order = sched.LWF()
 	}
+	if policy.Order == rollout.Priority {
+		config.Order = sched.Order{Key: func(_ int64, j *sched.Job) float64 { return -float64(s.Tasks[j.ID].Priority) }}
+	}
 	m := sim.New(config, w)
 	m.Reset(s.Now)
 	for i, o := range s.Running {

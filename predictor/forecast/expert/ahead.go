@@ -37,10 +37,12 @@ const (
 // NewAhead returns an Ahead that has learnt nothing. It shares the features that f extracts
 // from the queue. So the caller must tell f of each event, too, after it has told Ahead.
 func NewAhead(f *Forest, rng *rand.Rand, b forest.Background) *Ahead {
+	model := forest.New(features.Count+2, forest.Light, rng, b)
+	model.Late(1)
 	return &Ahead{
 		forest:  f,
 		moments: moments{extractor: f.extractor},
-		model:   forest.New(features.Count+1, forest.Light, rng, b),
+		model:   model,
 		waiting: pending.New[forest.Case](),
 		rng:     rng,
 	}
@@ -77,7 +79,7 @@ func (f *Ahead) caseOf(q *forecast.Question) forest.Case {
 	}
 	var v features.Vector
 	m.Look(&q.Request, q.Job, m.at, q.Submit, &v)
-	return f.model.Case(append(v[:], features.Delay(float64(q.Submit-m.at))))
+	return f.model.Case(append(v[:], features.Delay(float64(q.Submit-m.at)), f.forest.overtaking(q)))
 }
 
 // Rehearse returns a question for the rehearsal of a job that begins to wait. It reports

@@ -72,6 +72,16 @@ func (f *Forest) later(q *forecast.Question) float64 {
 	return longest - lead
 }
 
+// overtaking returns the share of the jobs that came last which would go before that of a question, or 0 where no priorities are known.
+func (f *Forest) overtaking(q *forecast.Question) float32 {
+	if f.twin == nil {
+		return 0
+	}
+	f.simulating.Lock()
+	defer f.simulating.Unlock()
+	return float32(f.twin.Later(&q.Request))
+}
+
 // at returns the anchor of a question if it is known.
 func (a *anchors) at(q *forecast.Question) (seconds float64, ok bool) {
 	if a.about == aboutOf(q) {

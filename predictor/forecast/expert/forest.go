@@ -60,12 +60,17 @@ func NewForest(rng *rand.Rand, t *twin.Twin, b forest.Background) *Forest {
 	}
 	if t != nil {
 		f.beyond = extrapolation.New()
+		f.model.Late(ordered)
 	}
 	return f
 }
 
-// simulated is the number of features that a twin adds.
-const simulated = 2 + rollout.Orders
+// simulated is the number of features that a twin adds. The last of them, ordered, tell the job's place in Slurm's own order, and are 0 while
+// no priorities are known.
+const (
+	simulated = 2 + rollout.Orders + ordered
+	ordered   = 2
+)
 
 // SlowDown slows down the growth of trees, as forest.Model's method says.
 func (f *Forest) SlowDown(factor int) { f.model.SlowDown(factor) }
@@ -108,6 +113,11 @@ func (f *Forest) situation(q *forecast.Question) *situation {
 		for _, wait := range p.ByOrder {
 			known = append(known, features.Delay(float64(wait)))
 		}
+		ahead := float32(0)
+		if p.Ordered {
+			ahead = features.Delay(float64(p.Ahead))
+		}
+		known = append(known, ahead, float32(p.Later))
 	}
 	s.asCase.Case = f.model.Case(known)
 	f.last.Store(s)
@@ -161,6 +171,17 @@ func (f *Forest) Submitted(j *workload.Job) {
 func (f *Forest) Changed(j *workload.Job) {
 	f.changed()
 	f.extractor.Changed(j)
+	if f.twin != nil {
+		f.twin.Changed(j)
+	}
+}
+
+// Age takes in how Slurm's priorities grow.
+func (f *Forest) Age(a workload.Aging) {
+	f.changed()
+	if f.twin != nil {
+		f.twin.Age(a)
+	}
 }
 
 // Resize takes in the pools as they are now.

@@ -15,6 +15,13 @@ type binned struct {
 	codes    []uint8 // by case and column: the bin
 	due      uint64  // the value of cases.pushed at which edges are drawn anew
 	coded    uint64  // the value of cases.pushed when codes were last computed
+
+	// late is how many of the last features, but for the very last, may be 0 in all cases for long. usual has a value
+	// of each feature: its only one, or nearly, if it has no edges. unusual is how many other values late features
+	// without edges have had since edges were drawn.
+	late    int
+	usual   []float32
+	unusual int
 }
 
 const (
@@ -24,6 +31,9 @@ const (
 	redrawn = 20_000
 	// edgeSample is the number of newest cases that edges are drawn by.
 	edgeSample = 5000
+	// mostUnusual is how many unusual values there are until edges are drawn anew: if they come in a row, more
+	// than a bin has.
+	mostUnusual = 4 * edgeSample / bins
 	// wide is the number of columns that are read at once.
 	wide = 8
 )
@@ -31,10 +41,17 @@ const (
 // of returns the bins of a case, by column.
 func (b *binned) of(row int32) []uint8 { return b.codes[int(row)*b.stride:][:b.stride] }
 
+// isLate reports whether a feature is one of the late ones.
+func (b *binned) isLate(f int) bool { return f < len(b.edges)-1 && f >= len(b.edges)-1-b.late }
+
+// tells reports whether cuts are tried of a feature: a late one has none until its values differ.
+func (b *binned) tells(f int) bool { return !b.isLate(f) || b.edges[f].divide() }
+
 // bin computes the codes of the new cases. When it is time, it first draws edges anew, and
-// then computes the codes of all cases.
+// then computes the codes of all cases. It is time, too, when enough of them differ in a late feature.
 func (b *binned) bin(c *cases) {
-	if c.pushed >= b.due {
+	b.watch(c)
+	if c.pushed >= b.due || b.unusual >= mostUnusual {
 		b.due = c.pushed + min(c.pushed, redrawn)
 		b.redraw(c)
 		b.arrange(c)
@@ -46,9 +63,21 @@ func (b *binned) bin(c *cases) {
 	b.coded = c.pushed
 }
 
+// watch counts the unusual values of late features of the new cases.
+func (b *binned) watch(c *cases) {
+	for n := min(c.pushed-b.coded, uint64(c.n)); n > 0 && len(b.edges) > 0; n-- {
+		x := c.row(c.at(int(n - 1)))
+		for f := max(0, c.width-1-b.late); f < c.width-1; f++ {
+			if x[f] != b.usual[f] && !b.edges[f].divide() {
+				b.unusual++
+			}
+		}
+	}
+}
+
 // redraw draws the edges by the newest cases.
 func (b *binned) redraw(c *cases) {
-	b.edges = resize(b.edges, c.width)
+	b.edges, b.usual, b.unusual = resize(b.edges, c.width), resize(b.usual, c.width), 0
 	values := make([]float32, min(c.n, edgeSample))
 	for f := range b.edges {
 		for age := range values {
@@ -56,6 +85,7 @@ func (b *binned) redraw(c *cases) {
 		}
 		slices.Sort(values)
 		b.edges[f].draw(values)
+		b.usual[f] = values[len(values)/2]
 	}
 }
 
@@ -130,6 +160,9 @@ func (e *edges) draw(values []float32) {
 		e[n] = float32(math.Inf(1))
 	}
 }
+
+// divide reports whether there is more than one bin.
+func (e *edges) divide() bool { return e[0] < math.MaxFloat32 }
 
 // bin returns the bin that a value lies in.
 func (e *edges) bin(v float32) uint8 {

@@ -149,9 +149,11 @@ type grower struct {
 func (g *grower) tree(how growth, features int, target []float32) grown {
 	g.how, g.nodes, g.bins = how, g.nodes[:0], g.bins[:0]
 	g.gather(target)
-	g.features = resize(g.features, features)
-	for f := range g.features {
-		g.features[f] = int32(f)
+	g.features = g.features[:0]
+	for f := range features {
+		if g.binned.tells(f) {
+			g.features = append(g.features, int32(f))
+		}
 	}
 	g.mean = mean(g.samples)
 	g.split(0, len(g.samples), 0)

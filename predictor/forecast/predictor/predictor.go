@@ -127,6 +127,13 @@ func (p *Predictor) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 // not change any more.
 func (p *Predictor) Place(nodes map[int64][]string) { p.forest.Place(nodes) }
 
+// Age takes in how Slurm's priorities grow.
+func (p *Predictor) Age(a workload.Aging) {
+	p.present.Forget()
+	p.later.Forget()
+	p.forest.Age(a)
+}
+
 // Room bounds the probability that the work of c runs from c.From on, beside running jobs and other
 // claims; see twin.Twin.Room.
 func (p *Predictor) Room(c *workload.Claim, now int64, others []workload.Claim, least float64) workload.Room {

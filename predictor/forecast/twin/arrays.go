@@ -33,6 +33,8 @@ type waitingJob struct {
 	*job
 	procs int32 // of the whole block
 	depth int64 // tasks one after another
+	// priority is Slurm's now, or 0 where it is not known.
+	priority int64
 }
 
 // count returns how many tasks the block has, or the most that fit.
@@ -67,9 +69,9 @@ func (a *arrays) follow(q *queue.Queue, j *queue.Job) int64 {
 
 // add adds a waiting job of the queue, or the tasks of an array, to a snapshot.
 func (a *arrays) add(s *Snapshot, j *queue.Job, k *job) {
-	tasks := int64(j.Count())
+	tasks, priority := int64(j.Count()), s.twin.priorities.of(&j.Job, s.Now)
 	if tasks == 1 {
-		s.waitingJobs = append(s.waitingJobs, waitingJob{k, k.takes, 1})
+		s.waitingJobs = append(s.waitingJobs, waitingJob{k, k.takes, 1, priority})
 		return
 	}
 	// A round is the blocks that run at once: beside of them, of places tasks side by side.
@@ -88,7 +90,7 @@ func (a *arrays) add(s *Snapshot, j *queue.Job, k *job) {
 	for i := int64(0); tasks > 0; i = (i + 1) % beside {
 		width := min(tasks, (i+1)*places/beside-i*places/beside)
 		n := min(tasks, width*depth)
-		s.waitingJobs = append(s.waitingJobs, waitingJob{k, int32(width) * k.takes, ceil(n, width)})
+		s.waitingJobs = append(s.waitingJobs, waitingJob{k, int32(width) * k.takes, ceil(n, width), priority})
 		a.blocks++
 		tasks -= n
 	}

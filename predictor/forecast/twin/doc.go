@@ -5,9 +5,11 @@
 //
 // A pool is processors that jobs wait for together. Several partitions may share one.
 // From events a Twin learns what a log lacks: how many processors each pool has, which
-// partitions share it, and by which policy its jobs are started.
+// partitions share it, and by which policy its jobs are started. Where Slurm's priorities
+// are known, the order by priority is Slurm's own.
 //
 // A Twin counts processors only. It knows nothing of nodes that are down, topology,
-// memory, licences, or limits on what a user may run. Its answers are features of a
+// memory or licences, and of limits on what a user or a QOS may have at once only which
+// jobs they keep from starting now. Its answers are features of a
 // forecast, not a forecast: they have to be recalibrated against the waits that came.
 package twin

@@ -19,6 +19,13 @@ type Point struct {
 	// Policy is the policy that the pool is believed to follow. Expected and Limits
 	// follow it.
 	Policy rollout.Policy
+	// Ahead is how long the pool takes for the jobs that run and for those that wait and go before the job by
+	// Slurm's priorities, in seconds, if each runs for the median of its predicted run time, and Later the share
+	// of the jobs that came last which would go before it. Ordered is false where no priorities are known; then
+	// both are 0.
+	Ordered bool
+	Ahead   int64
+	Later   float64
 	// TooLarge is true if the job needs more processors or nodes than the pool has now. It waits until
 	// nodes come back, which no rollout tells.
 	TooLarge bool
@@ -40,19 +47,22 @@ func (p *Point) Longest() int64 {
 // otherwise id is 0. With n jobs in the queue Point takes O(n log n), most of it to
 // predict their run times. With many jobs most Points follow from the rollouts of earlier ones; see records.
 func (t *Twin) Point(r *workload.Request, now, id int64) Point {
-	task := t.Task(r, now)
+	task := t.taskNow(r, now, id)
 	p := t.point(r, &task, now, id)
+	p.Ordered, p.Later = task.Priority != 0, t.priorities.later(task.Priority)
 	p.TooLarge = t.partitions.tooLarge(r)
 	return p
 }
 
-// point returns the Point of a request as a task but for TooLarge.
+// point returns what of the Point of a request, as a task, depends on the queue.
 func (t *Twin) point(r *workload.Request, task *rollout.Task, now, id int64) Point {
-	if kept := t.records(t.partitions.named(r.Partition), task, now, id); kept != nil {
+	if kept := t.records(r, task, now, id); kept != nil {
 		return kept.point(task, now)
 	}
 	s := t.Snapshot(r, now, id)
-	p := Point{Expected: s.wait(s.Policy, *task, medians), Limits: s.wait(s.Policy, *task, timeLimits), Policy: s.Policy}
+	p := Point{
+		Expected: s.wait(s.Policy, *task, medians), Limits: s.wait(s.Policy, *task, timeLimits), Policy: s.Policy, Ahead: s.ahead(task),
+	}
 	for i := range p.ByOrder {
 		p.ByOrder[i] = p.Expected
 		if policy := backfilled(i); policy != s.Policy {
@@ -60,6 +70,28 @@ func (t *Twin) point(r *workload.Request, task *rollout.Task, now, id int64) Poi
 		}
 	}
 	return p
+}
+
+// ahead returns Point.Ahead of a task.
+func (s *Snapshot) ahead(task *rollout.Task) int64 {
+	if task.Priority == 0 {
+		return 0
+	}
+	work := s.running()
+	for i := range s.Pending {
+		if t := &s.Pending[i]; t.Priority >= task.Priority {
+			work += int64(t.Procs) * t.Run
+		}
+	}
+	return work / int64(max(1, s.Procs))
+}
+
+// running returns for how many processor-seconds the running jobs run on.
+func (s *Snapshot) running() (work int64) {
+	for i := range s.Running {
+		work += int64(s.Running[i].Procs) * (s.Running[i].End - s.Now)
+	}
+	return work
 }
 
 // runTimes says which run times jobs have in a rollout.
@@ -106,8 +138,8 @@ func (t *Twin) try(j *workload.Job) trial {
 		return nil
 	}
 	now := j.Since()
-	task, s := t.Task(&j.Request, now), &t.snapshot
-	s.load(t, in, now)
+	task, s := t.taskNow(&j.Request, now, j.ID), &t.snapshot
+	s.load(t, &j.Request, now)
 	s.without(j.ID)
 	waits := new([len(hypotheses)]float64)
 	for i, h := range hypotheses {

@@ -16,6 +16,8 @@ type Pool struct {
 	// Size has the nodes, of which 0 stand for a number that is not known, their CPUs and GPUs,
 	// and their memory if jobs have it for themselves.
 	Size workload.Size
+	// Reserved are the CPUs of those nodes on which no job runs, and that one of Slurm's own reservations has now.
+	Reserved int32
 	// Own is the size of what the partition has of it, and Nodes are its nodes.
 	Own   workload.Size
 	Nodes []Node
@@ -53,9 +55,11 @@ type partition struct {
 // pool is processors that jobs wait for together.
 type pool struct {
 	learner
-	procs   [sizeCount]int32 // by estimate of the size; if configured, all at least that
-	size    workload.Size    // if configured
-	records *records         // or nil
+	procs [sizeCount]int32 // by estimate of the size; if configured, all at least that
+	size  workload.Size    // if configured
+	// reserved is Pool.Reserved.
+	reserved int32
+	records  map[string]*records // as Twin.records has them; nil while there are none
 }
 
 // partitions finds out which partitions share a pool, and how many processors it has.
@@ -101,6 +105,7 @@ func (p *partitions) configure(in *partition, name string) {
 	in.configured, in.part, in.ofNode, in.nodes, in.index = nil, workload.Size{}, 0, nil, map[string]int{}
 	if pool := p.pools(name); pool.Name != "" {
 		in.configured, in.part, in.ofNode = p.configured(pool.Name, pool.Size), pool.Own, pool.ofNode()
+		in.configured.reserved = pool.Reserved
 		in.nodes = pool.Nodes
 		for i := range in.nodes {
 			in.index[in.nodes[i].Name] = i

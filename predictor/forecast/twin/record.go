@@ -21,6 +21,7 @@ type record struct {
 	procs  int32
 
 	tasks   []rollout.Task // in the order of the queue
+	work    []int64        // by place: the processor-seconds of all tasks up to there
 	ahead   []int64        // by place: when all tasks up to there have started
 	moments []chance
 	ended   []past  // in the order of their ends
@@ -52,13 +53,14 @@ type begun struct {
 // make makes the record of a snapshot by a policy, in the memory of an earlier one.
 func (r *record) make(s *Snapshot, p rollout.Policy, by runTimes) {
 	r.policy, r.procs, r.atFirst = p, s.Procs, s.Free
-	r.tasks, r.ahead, r.moments = append(r.tasks[:0], s.Pending...), r.ahead[:0], r.moments[:0]
+	r.tasks, r.work, r.ahead, r.moments = append(r.tasks[:0], s.Pending...), r.work[:0], r.ahead[:0], r.moments[:0]
 	r.ended, r.started = r.ended[:0], r.started[:0]
 	p.Sort(r.tasks)
-	latest := s.Now
+	latest, work := s.Now, int64(0)
 	for i, start := range s.begin(p, r.tasks, by, r).Starts() {
 		latest = max(latest, start)
-		r.ahead = append(r.ahead, latest)
+		work += int64(r.tasks[i].Procs) * r.tasks[i].Run
+		r.ahead, r.work = append(r.ahead, latest), append(r.work, work)
 		r.started = append(r.started, begun{start, r.tasks[i].Procs})
 	}
 	slices.SortFunc(r.started, func(a, b begun) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.procs, b.procs)) })
@@ -133,6 +135,15 @@ func (r *record) free(at int64) int32 {
 		free -= r.started[n-1].procs
 	}
 	return free
+}
+
+// before returns the processor-seconds of the tasks of at least a priority, of a record in the order of that.
+func (r *record) before(priority int64) int64 {
+	n := sort.Search(len(r.tasks), func(i int) bool { return r.tasks[i].Priority < priority })
+	if n == 0 {
+		return 0
+	}
+	return r.work[n-1]
 }
 
 // endedBy returns how many jobs have ended by a time.

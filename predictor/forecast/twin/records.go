@@ -1,8 +1,11 @@
 package twin
 
 import (
+	"slices"
+
 	"github.com/varq-project/varq/predictor/cluster/rollout"
 	"github.com/varq-project/varq/predictor/cluster/sched"
+	"github.com/varq-project/varq/predictor/workload"
 )
 
 const (
@@ -17,21 +20,23 @@ const (
 // records are rollouts of a pool that were made a little while ago, while there are many jobs. One job in refreshed makes
 // hardly any difference to the others, and to simulate all of them for each question would take too long.
 type records struct {
-	at       int64 // of the snapshot that they are of
-	jobs     int   // in it
-	changes  int   // jobs that have come, started or gone since
-	best     int   // the hypothesis that was believed
-	used     int32 // processors that jobs use now
-	newest   int   // the number of the newest job that was known then
-	without  int64 // the job that was left out, or 0
+	at       int64    // of the snapshot that they are of
+	jobs     int      // in it
+	changes  int      // jobs that have come, started or gone since
+	best     int      // the hypothesis that was believed
+	used     int32    // processors that jobs use now
+	newest   int      // the number of the newest job that was known then
+	without  int64    // the job that was left out, or 0
+	full     []string // the QOS whose jobs were left out, as they were full
+	running  int64    // processor-seconds until the running jobs end
 	expected record
 	limits   record
 	byOrder  [rollout.Orders]record // but that of the policy that is believed
 }
 
-// changed notes that a job of a partition has come, started or gone, and so many more processors are used since.
-func (t *Twin) changed(in *partition, procs int32) {
-	if kept := t.partitions.pool(in).records; kept != nil {
+// moved notes that a job of a partition has come, started or gone, and so many more processors are used since.
+func (t *Twin) moved(in *partition, procs int32) {
+	for _, kept := range t.partitions.pool(in).records {
 		kept.changes++
 		kept.used += procs
 	}
@@ -49,39 +54,57 @@ func (r *records) old(best int, now int64) bool {
 	return more > most || more < -most
 }
 
-// records returns those from which the wait of a task follows that joins the queue of a partition now, or nil if
+// records returns those from which the wait of a task follows, that of a request that joins the queue now, or nil if
 // there are none. The task is not in them: id names it if it waits already, and otherwise is 0.
-func (t *Twin) records(in *partition, task *rollout.Task, now, id int64) *records {
-	p := t.partitions.pool(in)
+//
+// A job whose QOS is full is ahead only of jobs of the same QOS. So each QOS that is full has records of its own, and
+// the others share those without a name.
+func (t *Twin) records(r *workload.Request, task *rollout.Task, now, id int64) *records {
+	p := t.partitions.pool(t.partitions.named(r.Partition))
 	if pending, running := t.queue.Len(); pending+running < many {
 		p.records = nil
 		return nil
 	}
-	r := p.records
-	if r == nil {
-		r = new(records)
-		p.records = r
+	kept := t.recorded(p, r.Partition, "", now, id)
+	if slices.Contains(kept.full, r.QOS) {
+		kept = t.recorded(p, r.Partition, r.QOS, now, id)
 	}
-	if r.old(p.best, now) {
-		s := &t.snapshot
-		s.load(t, in, now)
-		s.without(id)
-		s.assume(hypotheses[p.best], 0)
-		r.make(s)
-		r.best, r.newest, r.without = p.best, t.added, id
-	}
-	if k, ok := t.jobs[id]; ok && !k.runs && k.number <= r.newest && id != r.without {
+	if k, ok := t.jobs[id]; ok && !k.runs && k.number <= kept.newest && id != kept.without {
 		return nil // it is among the others
 	}
-	if task.Procs > r.expected.procs {
+	if task.Procs > kept.expected.procs {
 		return nil // a rollout is needed of a larger pool
 	}
-	return r
+	return kept
+}
+
+// recorded returns the records of a QOS, made anew if they are old: without the job that id names, and without jobs of other QOS that
+// are full.
+func (t *Twin) recorded(p *pool, partition, qos string, now, id int64) *records {
+	kept := p.records[qos]
+	if kept == nil {
+		if p.records == nil {
+			p.records = make(map[string]*records)
+		}
+		kept = new(records)
+		p.records[qos] = kept
+	}
+	if kept.old(p.best, now) {
+		s := &t.snapshot
+		s.load(t, &workload.Request{Partition: partition, QOS: qos}, now)
+		s.without(id)
+		s.assume(hypotheses[p.best], 0)
+		kept.make(s)
+		kept.best, kept.newest, kept.without = p.best, t.added, id
+		kept.full = append(kept.full[:0], s.full...)
+	}
+	return kept
 }
 
 // make makes the records of a snapshot.
 func (r *records) make(s *Snapshot) {
 	r.at, r.jobs, r.changes, r.used = s.Now, len(s.Running)+len(s.Pending), 0, s.used
+	r.running = s.running()
 	r.expected.make(s, s.Policy, medians)
 	r.limits.make(s, s.Policy, timeLimits)
 	for i := range r.byOrder {
@@ -96,10 +119,22 @@ func backfilled(order int) rollout.Policy {
 	return rollout.Policy{Order: rollout.Order(order), Backfill: sched.EASY}
 }
 
+// ahead returns Point.Ahead of a task.
+func (r *records) ahead(task *rollout.Task) int64 {
+	if task.Priority == 0 {
+		return 0
+	}
+	by := &r.expected
+	if by.policy.Order != rollout.Priority {
+		by = &r.byOrder[rollout.Priority]
+	}
+	return (r.running + by.before(task.Priority)) / int64(max(1, by.procs))
+}
+
 // point returns the Point of a task that joins the queue now.
 func (r *records) point(task *rollout.Task, now int64) Point {
 	free := r.free()
-	p := Point{Expected: r.expected.wait(task, now, free), Limits: r.limits.wait(task, now, free), Policy: r.expected.policy}
+	p := Point{Expected: r.expected.wait(task, now, free), Limits: r.limits.wait(task, now, free), Policy: r.expected.policy, Ahead: r.ahead(task)}
 	for i := range p.ByOrder {
 		p.ByOrder[i] = p.Expected
 		if backfilled(i) != p.Policy {

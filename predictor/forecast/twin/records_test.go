@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/varq-project/varq/predictor/workload"
 )
 
 // TestRecords compares what records say of tasks with rollouts of the queue with each of them. Of a task behind all others they say the same.
@@ -85,5 +87,40 @@ func TestRecordsAreRenewed(t *testing.T) {
 	b.w.Resize(poolOf(procs + 1))
 	if got := ask(); got.Limits != 0 {
 		t.Errorf("in a larger pool: %+v", got)
+	}
+}
+
+// TestRecordsKnowTheOrder: with many jobs as with few, a job whose QOS is full is ahead of that QOS only, and Ahead is
+// what goes before a job by Slurm's priorities.
+func TestRecordsKnowTheOrder(t *testing.T) {
+	const procs = 2000
+	b := sit(poolOf(procs))
+	for range procs {
+		b.start(1000, b.submit(1000, 1, 900))
+	}
+	submit := func(qos string, full bool, priority int64) {
+		b.id++
+		j := workload.Job{ID: b.id, Submit: 1005, QOSFull: full, Priority: priority}
+		j.QOS, j.CPUs, j.Limit = qos, procs, 3600
+		b.q.Submit(j)
+		b.w.Submitted(&j)
+	}
+	submit("small", true, 100)
+	submit("small", true, 300)
+	submit("large", false, 200)
+	for qos, want := range map[string]int64{"small": 890 + 3*3600, "large": 890 + 3600} {
+		r := request(procs, 600)
+		r.QOS = qos
+		got := b.w.Point(r, 1010, 0)
+		if got.Limits != want {
+			t.Errorf("%s: %d s behind all others, want %d", qos, got.Limits, want)
+		}
+		task := b.w.Task(r, 1010)
+		if fresh := b.w.Snapshot(r, 1010, 0).ahead(&task); !got.Ordered || got.Ahead != fresh || fresh == 0 {
+			t.Errorf("%s: %d s ahead, want %d", qos, got.Ahead, fresh)
+		}
+	}
+	if kept := b.w.partitions.byPool["all"].records; len(kept) != 2 {
+		t.Errorf("%d records, want those of the full QOS and of the others", len(kept))
 	}
 }

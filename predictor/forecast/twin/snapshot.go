@@ -16,11 +16,12 @@ type Snapshot struct {
 	Procs, Free int32 // processors in all, as the Twin believes, and those that no job uses
 	Policy      rollout.Policy
 	Running     []rollout.Running // in the order of Planned
-	Pending     []rollout.Task    // in the order of Submit, without jobs that are AtLimit
+	Pending     []rollout.Task    // in the order of Submit, without jobs that are AtLimit, or QOSFull with another QOS
 
 	twin        *Twin
 	pool        *pool
 	used        int32        // Procs - Free
+	full        []string     // the QOS of the jobs that were left out because they are QOSFull
 	runningJobs []runningJob // of Running
 	waitingJobs []waitingJob // of Pending
 	arrays      arrays
@@ -46,18 +47,18 @@ const overrun = 60
 // until the next call of a method of the Twin.
 func (t *Twin) Snapshot(r *workload.Request, now, id int64) *Snapshot {
 	s := &t.snapshot
-	s.load(t, t.partitions.named(r.Partition), now)
+	s.load(t, r, now)
 	s.without(id)
 	s.assume(hypotheses[s.pool.best], t.partitions.named(r.Partition).takes(r))
 	return s
 }
 
-// load fills the snapshot with the pool of a partition and its jobs. The policy and the
+// load fills the snapshot with the pool that a request would run on and its jobs. The policy and the
 // size of the pool are left to assume.
-func (s *Snapshot) load(t *Twin, in *partition, now int64) {
-	s.Now, s.twin, s.pool = now, t, t.partitions.pool(in)
+func (s *Snapshot) load(t *Twin, r *workload.Request, now int64) {
+	s.Now, s.twin, s.pool = now, t, t.partitions.pool(t.partitions.named(r.Partition))
 	s.runningJobs, s.waitingJobs = s.runningJobs[:0], s.waitingJobs[:0]
-	s.used = 0
+	s.used, s.full = 0, s.full[:0]
 	s.arrays.reset()
 	for j := range t.queue.Running() {
 		if k := t.job(j); t.partitions.pool(k.in) == s.pool {
@@ -81,6 +82,12 @@ func (s *Snapshot) load(t *Twin, in *partition, now int64) {
 		s.Running = append(s.Running, rollout.Running{Planned: k.planned, End: k.end(now, .5), Procs: k.takes, Place: -1})
 	}
 	for j := range t.queue.Pending() {
+		if j.QOSFull && j.QOS != r.QOS {
+			if !slices.Contains(s.full, j.QOS) {
+				s.full = append(s.full, j.QOS)
+			}
+			continue
+		}
 		if j.AtLimit {
 			continue
 		}
@@ -92,17 +99,18 @@ func (s *Snapshot) load(t *Twin, in *partition, now int64) {
 	for i := range s.waitingJobs {
 		w := &s.waitingJobs[i]
 		s.Pending = append(s.Pending, rollout.Task{
-			Submit: min(w.Submit, now), Limit: w.depth * w.Limit, Run: w.run(.5), Procs: w.procs, Rank: w.class.rank(), Count: w.count(),
+			Submit: min(w.Submit, now), Limit: w.depth * w.Limit, Run: w.run(.5), Procs: w.procs, Rank: w.class.rank(), Priority: w.priority, Count: w.count(),
 		})
 	}
 }
 
-// assume gives the pool the policy and the size of a hypothesis. The size is at least the
+// assume gives the pool the policy and the size of a hypothesis, without what Slurm's own
+// reservations have. The size is at least the
 // processors in use and those requested. A waiting job that needs more than the size gets
 // all processors.
 func (s *Snapshot) assume(h hypothesis, requested int32) {
 	s.Policy = h.Policy
-	s.Procs = max(s.pool.procs[h.size], requested, s.used)
+	s.Procs = max(s.pool.procs[h.size]-s.pool.reserved, requested, s.used)
 	s.Free = s.Procs - s.used
 	for i := range s.waitingJobs {
 		s.Pending[i].Procs = min(s.waitingJobs[i].procs, s.Procs)

@@ -21,6 +21,7 @@ type Twin struct {
 	placed     map[int64][]string   // by running job: its nodes, as far as they are known
 	longest    int64                // longest run time ever seen, seconds
 	added      int                  // how many jobs have become known
+	priorities priorities
 
 	// Scratch of one question.
 	snapshot Snapshot
@@ -60,13 +61,20 @@ func (t *Twin) Resize(pools Pools) { t.partitions.resize(pools) }
 // change any more.
 func (t *Twin) Place(nodes map[int64][]string) { t.placed = nodes }
 
+// Age takes in how Slurm's priorities grow.
+func (t *Twin) Age(a workload.Aging) { t.priorities.aging = a }
+
 // Submitted notes that j waits from now on.
 func (t *Twin) Submitted(j *workload.Job) {
+	t.priorities.submitted(j)
 	k := t.add(j)
-	t.changed(k.in, 0)
+	t.moved(k.in, 0)
 	k.trial = t.try(j)
 	t.runtimes.Submitted(&k.Job)
 }
+
+// Changed notes that j, which waits, may have another priority.
+func (t *Twin) Changed(j *workload.Job) { t.priorities.changed(j) }
 
 // Started notes that j has run since j.Start. It learns from j's wait.
 func (t *Twin) Started(j *workload.Job) {
@@ -75,7 +83,7 @@ func (t *Twin) Started(j *workload.Job) {
 		k = t.add(j)
 	}
 	t.run(k, j)
-	t.changed(k.in, k.takes)
+	t.moved(k.in, k.takes)
 	t.countOvertaking(k)
 	t.runtimes.Started(&k.Job)
 	k.age = stale
@@ -93,11 +101,11 @@ func (t *Twin) Ended(j *workload.Job) {
 		return
 	}
 	if !k.runs {
-		t.changed(k.in, 0)
+		t.moved(k.in, 0)
 		t.forget(k)
 		return
 	}
-	t.changed(k.in, -k.takes)
+	t.moved(k.in, -k.takes)
 	k.End = max(j.End, k.Start)
 	t.longest = max(t.longest, k.End-k.Start)
 	t.partitions.change(k.End, k.in, -k.takes)
@@ -267,8 +275,24 @@ func (t *Twin) job(j *queue.Job) *job {
 	return k
 }
 
-// Task returns the task of a request that is submitted at a time. It runs for its limit.
+// Task returns the task of a request that is submitted at a time. It runs for its limit, and has the priority that is expected of it.
 func (t *Twin) Task(r *workload.Request, submit int64) rollout.Task {
 	limit := t.limit(r)
-	return rollout.Task{Submit: submit, Limit: limit, Run: limit, Procs: t.partitions.named(r.Partition).takes(r), Rank: t.classOf(r).rank()}
+	return rollout.Task{
+		Submit: submit, Limit: limit, Run: limit, Procs: t.partitions.named(r.Partition).takes(r), Rank: t.classOf(r).rank(), Priority: t.priorities.expected(r),
+	}
+}
+
+// Later returns the share of the jobs that came last which would go before a job with a request, or 0 where no priorities are known.
+func (t *Twin) Later(r *workload.Request) float64 {
+	return t.priorities.later(t.priorities.expected(r))
+}
+
+// taskNow returns the task of a request that is submitted now. If a job of that id waits already, it has its own priority.
+func (t *Twin) taskNow(r *workload.Request, now, id int64) rollout.Task {
+	task := t.Task(r, now)
+	if j := t.queue.Job(id); j != nil && j.State == workload.Pending && j.Priority != 0 {
+		task.Priority = t.priorities.of(&j.Job, now)
+	}
+	return task
 }

@@ -223,6 +223,17 @@ func TestResize(t *testing.T) {
 	}
 }
 
+// TestReserved: on what one of Slurm's own reservations has no other job starts.
+func TestReserved(t *testing.T) {
+	for reserved, want := range map[int32]int64{0: 0, 2: 580, 6: 580} {
+		b := sit(func(string) Pool { return Pool{Name: "all", Size: workload.Size{CPUs: 10}, Reserved: reserved} })
+		b.start(1000, b.submit(1000, 4, 600))
+		if got := b.w.Point(request(6, 300), 1020, 0).Limits; got != want {
+			t.Errorf("%d reserved: %d s, want %d", reserved, got, want)
+		}
+	}
+}
+
 // TestAtLimit: while a job is at a limit, it is not ahead of others.
 func TestAtLimit(t *testing.T) {
 	b := sit(poolOf(10))

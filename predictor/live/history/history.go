@@ -39,6 +39,8 @@ ALTER TABLE jobs ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE jobs ADD COLUMN at_limit INTEGER NOT NULL DEFAULT 0;
 `, `
 ALTER TABLE jobs ADD COLUMN given INTEGER NOT NULL DEFAULT 0;
+`, `
+ALTER TABLE jobs ADD COLUMN priority INTEGER NOT NULL DEFAULT 0;
 `}
 
 // Coverage is the part of Slurm's accounting that has been read. It covers every job that
@@ -86,6 +88,7 @@ func (r *row) columns() sqlitefile.Columns {
 		{Name: "pinned", Pointer: &r.Pinned},
 		{Name: "at_limit", Pointer: &r.AtLimit},
 		{Name: "given", Pointer: &r.Given},
+		{Name: "priority", Pointer: &r.Priority},
 	}
 }
 

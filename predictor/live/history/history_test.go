@@ -2,6 +2,7 @@ package history
 
 import (
 	"bytes"
+	"database/sql"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/varq-project/varq/predictor/forecast/qbets"
+	"github.com/varq-project/varq/predictor/live/sqlitefile"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -104,7 +106,7 @@ func TestJobsComeBackInOrderOfStart(t *testing.T) {
 func TestColumns(t *testing.T) {
 	h := mustOpen(t, filepath.Join(t.TempDir(), "history.db"))
 	job := workload.Job{
-		ID: 1, Submit: 2, Eligible: 3, Start: 4, End: 5, State: workload.Cancelled, Pinned: true, AtLimit: true, Given: 6,
+		ID: 1, Submit: 2, Eligible: 3, Start: 4, End: 5, State: workload.Cancelled, Pinned: true, AtLimit: true, Given: 6, Priority: 1 << 40,
 		Request: workload.Request{
 			User: "User", Account: "Account", Partition: "Partition", QOS: "QOS",
 			Size: workload.Size{Nodes: 6, CPUs: 7, GPUs: 8, Memory: 9}, Limit: 10,
@@ -115,15 +117,50 @@ func TestColumns(t *testing.T) {
 	}
 	var got string
 	if err := h.db.Load().QueryRow(`SELECT concat_ws(' ', job, submit, eligible, start, end, state, u.text, a.text, p.text, q.text,
-		nodes, cpus, gpus, memory, time_limit, pinned, at_limit) FROM jobs
+		nodes, cpus, gpus, memory, time_limit, pinned, at_limit, given, priority) FROM jobs
 		JOIN strings u ON u.id = user JOIN strings a ON a.id = account JOIN strings p ON p.id = partition JOIN strings q ON q.id = qos`).Scan(&got); err != nil {
 		t.Fatal(err)
 	}
-	if want := fmt.Sprintf("1 2 3 4 5 %d User Account Partition QOS 6 7 8 9 10 1 1", workload.Cancelled); got != want {
+	if want := fmt.Sprintf("1 2 3 4 5 %d User Account Partition QOS 6 7 8 9 10 1 1 6 %d", workload.Cancelled, int64(1)<<40); got != want {
 		t.Errorf("the row is %s, want %s", got, want)
 	}
 	if diff := cmp.Diff([]workload.Job{job}, collect(t, h)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A file of before a column was added is read, and the column is 0.
+func TestOlderFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.db")
+	old, err := sqlitefile.Open(path, sqlitefile.SurvivesKill, schema[:4])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := old.Write(t.Context(), func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(t.Context(), `INSERT INTO strings VALUES (7, 'word'); INSERT INTO jobs VALUES (4, 1, 2, 3, 5, 3, 7, 7, 7, 7, 6, 7, 8, 9, 10, 1, 1, 6)`)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := old.Close(); err != nil {
+		t.Fatal(err)
+	}
+	h := mustOpen(t, path)
+	want := workload.Job{
+		ID: 1, Submit: 2, Eligible: 3, Start: 4, End: 5, State: workload.Completed, Pinned: true, AtLimit: true, Given: 6,
+		Request: workload.Request{
+			User: "word", Account: "word", Partition: "word", QOS: "word", Size: workload.Size{Nodes: 6, CPUs: 7, GPUs: 8, Memory: 9}, Limit: 10,
+		},
+	}
+	if diff := cmp.Diff([]workload.Job{want}, collect(t, h)); diff != "" {
+		t.Error(diff)
+	}
+	want.ID, want.Priority = 2, 77
+	if _, err := h.Add(t.Context(), []workload.Job{want}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := collect(t, h); len(got) != 2 || got[1].Priority != 77 {
+		t.Errorf("%+v", got)
 	}
 }
 

@@ -77,6 +77,7 @@ type Ingest struct {
 	last    *snapshot  // or nil
 	shown   shown
 	pools   pools
+	order   order
 	outages outages
 	// gap says that more than maxGap has passed between two snapshots or two readings.
 	// Until a new model serves, the old one does not observe accounting.
@@ -133,7 +134,7 @@ func (g *Ingest) Later(yield func(*workload.Job) bool) {
 func (g *Ingest) ObserveQueue(ctx context.Context, queue []slurm.QueueEntry, at int64) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	s := &snapshot{g.shown.observe(queue, at), at}
+	s := &snapshot{g.shown.observe(queue, &g.order, at), at}
 	later := s.later()
 	g.later.Store(&later)
 	t := g.tracker.Load()

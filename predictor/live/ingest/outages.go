@@ -22,11 +22,13 @@ type outages struct {
 
 // ObserveCluster finds the outages in the state of partitions and nodes, and feeds them to
 // the model. A partition has an outage while it is down, or while none of its nodes can
-// start jobs. ObserveCluster also finds the pools, and tells the model of their sizes.
+// start jobs. ObserveCluster also finds the pools and the order of the queue, and tells the model of their sizes and of how priorities grow.
 func (g *Ingest) ObserveCluster(c *limits.Cluster, nodes []slurm.Node) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	pools := poolsOf(c, nodes)
+	aging := g.order.aging
+	g.order = orderOf(c)
 	resized := !reflect.DeepEqual(pools, g.pools)
 	g.pools = pools
 	changed := g.outages.update(c, nodes, g.Now())
@@ -35,6 +37,9 @@ func (g *Ingest) ObserveCluster(c *limits.Cluster, nodes []slurm.Node) {
 	}
 	if t := g.tracker.Load(); t != nil {
 		t.observeOutages(changed)
+		if g.order.aging != aging {
+			t.Age(g.order.aging)
+		}
 		if resized {
 			t.Resize(pools.lookup())
 		}
@@ -51,14 +56,7 @@ func (t *tracker) observeOutages(list []qbets.Outage) {
 // update brings the list up to date, and returns the outages that have begun or are over.
 func (s *outages) update(c *limits.Cluster, nodes []slurm.Node, now int64) (changed []qbets.Outage) {
 	down := map[string]string{}
-	floats := map[string]bool{} // nodes in maintenance that is always ahead, on which jobs start
-	for i := range c.Reservations {
-		if v := &c.Reservations[i]; v.Floats {
-			for _, name := range v.Nodes {
-				floats[name] = true
-			}
-		}
-	}
+	floats := floating(c)
 	for name, p := range c.Partitions {
 		if reason := downReason(&p, nodes, floats); reason != "" {
 			down[name] = reason
@@ -87,6 +85,19 @@ func (s *outages) update(c *limits.Cluster, nodes []slurm.Node, now int64) (chan
 		return surplus >= 0 && o.To != 0
 	})
 	return changed
+}
+
+// floating returns the nodes in maintenance that is always ahead, on which jobs start.
+func floating(c *limits.Cluster) map[string]bool {
+	floats := map[string]bool{}
+	for i := range c.Reservations {
+		if v := &c.Reservations[i]; v.Floats {
+			for _, name := range v.Nodes {
+				floats[name] = true
+			}
+		}
+	}
+	return floats
 }
 
 // downReason returns why no job of a partition can start, or "" if a job can. Jobs start on nodes that are

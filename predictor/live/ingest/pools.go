@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/varq-project/varq/predictor/cluster/limits"
@@ -34,6 +35,12 @@ func (p pools) lookup() twin.Pools {
 // idle reports whether no job runs on a node.
 func idle(n *slurm.Node) bool { return strings.HasPrefix(n.State, "IDLE") }
 
+// reserved reports whether one of Slurm's own reservations has a node now, on which no job runs. One that floats never begins.
+func reserved(n *slurm.Node, floats map[string]bool) bool {
+	flags := strings.Split(n.State, "+")
+	return idle(n) && !floats[n.Name] && (n.Maintenance || slices.Contains(flags, "RESERVED"))
+}
+
 // poolsOf returns the pool of each partition.
 func poolsOf(c *limits.Cluster, nodes []slurm.Node) pools {
 	// parents is a forest (union-find): the root of a partition names its pool. No
@@ -54,11 +61,14 @@ func poolsOf(c *limits.Cluster, nodes []slurm.Node) pools {
 			parents[max(a, b)] = min(a, b)
 		}
 	}
-	ofPool, ofPartition := map[string]workload.Size{}, map[string]workload.Size{}
+	ofPool, ofPartition, kept, floats := map[string]workload.Size{}, map[string]workload.Size{}, map[string]int32{}, floating(c)
 	own := map[string][]twin.Node{}
 	for i := range nodes {
 		if n := &nodes[i]; n.Up && (!n.Drained || !idle(n)) && len(n.Partitions) > 0 {
 			grow(ofPool, root(n.Partitions[0]), n)
+			if reserved(n, floats) {
+				kept[root(n.Partitions[0])] += n.CPUs
+			}
 			for _, name := range n.Partitions {
 				grow(ofPartition, name, n)
 				own[name] = append(own[name], twin.Node{Name: n.Name, Size: sizeOf(n)})
@@ -67,7 +77,7 @@ func poolsOf(c *limits.Cluster, nodes []slurm.Node) pools {
 	}
 	list := pools{}
 	for name := range parents {
-		p := twin.Pool{Name: root(name), Size: ofPool[root(name)], Own: ofPartition[name], Nodes: own[name], WholeNodes: c.Partitions[name].WholeNodes}
+		p := twin.Pool{Name: root(name), Size: ofPool[root(name)], Reserved: kept[root(name)], Own: ofPartition[name], Nodes: own[name], WholeNodes: c.Partitions[name].WholeNodes}
 		if !c.Partitions[name].ConsumableMemory {
 			p.Size.Memory, p.Own.Memory = 0, 0
 		}

@@ -50,12 +50,19 @@ func TestPoolsAreFollowed(t *testing.T) {
 }
 
 func TestPools(t *testing.T) {
-	rules := limits.Cluster{Partitions: map[string]limits.Partition{"gpu": {WholeNodes: true, ConsumableMemory: true}}}
+	rules := limits.Cluster{
+		Partitions:   map[string]limits.Partition{"gpu": {WholeNodes: true, ConsumableMemory: true}},
+		Reservations: []limits.Reservation{{Nodes: []string{"r4"}, Floats: true}},
+	}
 	got := poolsOf(&rules, []slurm.Node{
 		{Name: "a", CPUs: 4, Partitions: []string{"short", "main"}, Up: true},
 		{Name: "b", CPUs: 8, Partitions: []string{"main"}, Up: true},
 		{Name: "c", CPUs: 16, Partitions: []string{"main"}, Up: true, Drained: true, State: "IDLE+DRAIN"},
 		{Name: "d", CPUs: 32, GPUs: 4, Memory: 2000, Partitions: []string{"gpu"}, Up: true},
+		{Name: "r1", CPUs: 1, Partitions: []string{"kept"}, Up: true, State: "IDLE+RESERVED"},
+		{Name: "r2", CPUs: 2, Partitions: []string{"kept"}, Up: true, State: "MIXED+RESERVED"},
+		{Name: "r3", CPUs: 4, Partitions: []string{"kept"}, Up: true, State: "IDLE+MAINTENANCE", Maintenance: true},
+		{Name: "r4", CPUs: 8, Partitions: []string{"kept"}, Up: true, State: "IDLE+MAINTENANCE", Maintenance: true}, // floats
 		{Name: "e", CPUs: 64, Partitions: []string{"big", "short"}},
 		{Name: "g", CPUs: 256, Partitions: []string{"gpu"}, Up: true, Drained: true, State: "MIXED+DRAIN"},
 		{Name: "f", CPUs: 128, Up: true},
@@ -69,6 +76,10 @@ func TestPools(t *testing.T) {
 	short := twin.Pool{Name: "big", Size: all, Own: workload.Size{Nodes: 1, CPUs: 4}, Nodes: []twin.Node{a}}
 	gpus := workload.Size{Nodes: 1, CPUs: 288, GPUs: 4, Memory: 2000}
 	gpu := twin.Pool{Name: "gpu", Size: gpus, Own: gpus, Nodes: []twin.Node{d, g}, WholeNodes: true}
+	if kept := got["kept"]; kept.Size.CPUs != 15 || kept.Reserved != 5 {
+		t.Errorf("%d CPUs, and %d reserved", kept.Size.CPUs, kept.Reserved)
+	}
+	delete(got, "kept")
 	want := pools{"short": short, "main": main, "big": big, "gpu": gpu}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -42,6 +42,7 @@ func (g *Ingest) begin(ctx context.Context) (t *tracker, covered int64, jobs []w
 		return nil, 0, nil, err
 	}
 	t = &tracker{Model: g.NewModel(g.pools.lookup()), at: coverage.Until}
+	t.Age(g.order.aging)
 	t.observeOutages(g.outages.list)
 	if g.last != nil {
 		t.at = g.last.at
@@ -58,6 +59,7 @@ func (g *Ingest) replace(t *tracker) {
 	t.observeAccounting(g.meanwhile, started)
 	t.observeOutages(g.outages.list)
 	t.Resize(g.pools.lookup())
+	t.Age(g.order.aging)
 	t.Serve()
 	g.gap = false
 	g.tracker.Store(t)

@@ -22,6 +22,8 @@ type Model interface {
 	Outage(o qbets.Outage)
 	// Resize observes the pools of processors as they are now.
 	Resize(pools twin.Pools)
+	// Age observes how Slurm's priorities grow.
+	Age(a workload.Aging)
 	// Place observes on which nodes the running jobs are, by job.
 	Place(nodes map[int64][]string)
 	// Queue returns the queue as the model knows it. Only Learn and Observe change it.
@@ -58,6 +60,11 @@ func (t *tracker) has(j *workload.Job) bool {
 	return known != nil && known.Submit == j.Submit && known.Start == j.Start && (j.Start != 0 || known.Since() == j.Since())
 }
 
+// differ reports whether a job that waits has changed in what forecast.Changer is told.
+func differ(a, b *workload.Job) bool {
+	return a.Count() != b.Count() || a.AtLimit != b.AtLimit || a.QOSFull != b.QOSFull || a.Priority != b.Priority
+}
+
 // waits reports whether j waits in the model's queue.
 func (t *tracker) waits(j *workload.Job) bool {
 	known := t.Queue().Job(j.ID)
@@ -77,7 +84,7 @@ func (t *tracker) observeSnapshot(s *snapshot, started map[run]bool) {
 		j := &waiting[i]
 		if stays[j.ID] = t.has(j); !stays[j.ID] {
 			changed = append(changed, *j)
-		} else if known := t.Queue().Job(j.ID); j.Count() != known.Count() || j.AtLimit != known.AtLimit {
+		} else if known := t.Queue().Job(j.ID); differ(j, &known.Job) {
 			t.Observe(&forecast.Event{At: s.at, Kind: forecast.Changed, Job: j})
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/workload"
@@ -237,6 +238,53 @@ func TestAtLimitNow(t *testing.T) {
 		if j := g.tracker.Load().Queue().Job(1); j == nil || j.AtLimit != limited {
 			t.Errorf("snapshot %d: %+v, want at a limit %v", i, j, limited)
 		}
+	}
+}
+
+// The model's queue has what Slurm says of its order now, and the cache the priority that a job began to wait with.
+func TestOrderNow(t *testing.T) {
+	var a accounts
+	g := start(t, filepath.Join(t.TempDir(), "history.db"), &a, &diary{})
+	g.ObserveCluster(&limits.Cluster{
+		Aging:      workload.Aging{Weight: 6000, Max: 600}, // 10 a second
+		Partitions: map[string]limits.Partition{"main": {Name: "main", Up: true}, "first": {Name: "first", Up: true, Tier: 3, QOS: "small"}},
+	}, nil)
+	if err := g.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range []struct {
+		priority int64
+		want     int64
+	}{{5150, 5000}, {5350, 5000}, {4550, 4000}, {10_000, 9250}} { // 15 s after it began to wait, and then each 20 s
+		queue := entries(job(1, 5, 0, 0), job(2, 5, 0, 0))
+		for k := range queue {
+			queue[k].Priority, queue[k].QOSFull = c.priority, true
+		}
+		queue[1].Partition = "first,main"
+		if err := g.ObserveQueue(t.Context(), queue, now+20*int64(i+1)); err != nil {
+			t.Fatal(err)
+		}
+		one, other := g.tracker.Load().Queue().Job(1), g.tracker.Load().Queue().Job(2)
+		if one == nil || other == nil || one.Priority != c.want || other.Priority != c.want+3<<32 || !one.QOSFull || other.QOSFull {
+			t.Errorf("snapshot %d: %+v and %+v, want %d", i, one, other, c.want)
+		}
+	}
+	if err := g.ObserveQueue(t.Context(), entries(job(1, 5, 90, 0)), now+100); err != nil {
+		t.Fatal(err)
+	}
+	a = accounts{job(2, 5, 95, 96)}
+	if err := g.CatchUp(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	kept := map[int64]int64{}
+	for j, err := range g.Cache.Jobs(t.Context(), 10) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept[j.ID] = j.Priority
+	}
+	if want := map[int64]int64{1: 5000, 2: 5000 + 3<<32}; !maps.Equal(kept, want) {
+		t.Errorf("kept %v, want %v", kept, want)
 	}
 }
 

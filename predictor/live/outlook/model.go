@@ -96,6 +96,13 @@ func (m *Model) Resize(pools twin.Pools) {
 	m.predictor.Resize(pools)
 }
 
+// Age tells the forecasters how Slurm's priorities grow.
+func (m *Model) Age(a workload.Aging) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.predictor.Age(a)
+}
+
 // Place tells the forecasters on which nodes the running jobs are, by job. They keep nodes, which
 // must not change any more.
 func (m *Model) Place(nodes map[int64][]string) {

@@ -15,6 +15,8 @@ import (
 
 	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/slurm/program"
+	"github.com/varq-project/varq/predictor/slurmtime"
+	"github.com/varq-project/varq/predictor/workload"
 )
 
 // Command runs scontrol. The zero value runs the one on the PATH.
@@ -27,8 +29,9 @@ type Command struct {
 type Config struct {
 	ClusterName string
 	SlurmUser   string
-	// MaxTRES: see limits.Cluster.
+	// MaxTRES, Aging: see limits.Cluster.
 	MaxTRES bool
+	Aging   workload.Aging
 	// PrivateNodes: see limits.Cluster.
 	PrivateNodes bool
 	// LimitsEnforced is false when AccountingStorageEnforce lets jobs exceed
@@ -64,7 +67,7 @@ func (c *Command) Config(ctx context.Context) (Config, error) {
 
 // Complete fills in what slurmrestd.Client.Cluster leaves out: the cluster's name, whether it is in a federation, the default partition,
 // whether each partition is up, shares its nodes and overcommits them, what memory jobs have there,
-// MaxTRES, what is private and what is enforced, and the group limits in TRES minutes with their usage. It removes the
+// MaxTRES, the order of its queue, what is private and what is enforced, and the group limits in TRES minutes with their usage. It removes the
 // associations of other clusters that have the same slurmdbd. If
 // Slurm does not enforce the limits of QOS and associations, Complete removes them.
 func (c *Command) Complete(ctx context.Context, cluster *limits.Cluster) error {
@@ -86,7 +89,7 @@ func (c *Command) Complete(ctx context.Context, cluster *limits.Cluster) error {
 	}
 	cluster.Name, cluster.Federated = config.ClusterName, bytes.Contains(federation, []byte("Federation:"))
 	dropOthers(cluster)
-	cluster.MaxTRES, cluster.PrivateNodes = config.MaxTRES, config.PrivateNodes
+	cluster.MaxTRES, cluster.PrivateNodes, cluster.Aging = config.MaxTRES, config.PrivateNodes, config.Aging
 	cluster.AssociationsEnforced, cluster.QOSEnforced = config.AssociationsEnforced, config.QOSEnforced
 	completePartitions(cluster, partitions, config)
 	if err := completeGroups(cluster, manager); err != nil {
@@ -136,6 +139,10 @@ func parseConfig(out []byte) Config {
 			config.PrivateNodes = slices.Contains(values, "nodes")
 		case "PriorityFlags":
 			config.MaxTRES = slices.Contains(values, "max_tres")
+		case "PriorityWeightAge":
+			config.Aging.Weight, _ = strconv.ParseInt(value, 10, 64)
+		case "PriorityMaxAge":
+			config.Aging.Max, _ = slurmtime.ParseDuration(value)
 		case "AccountingStorageEnforce":
 			config.LimitsEnforced = slices.ContainsFunc(values, func(v string) bool {
 				return v == "limits" || v == "safe" || v == "all"
@@ -195,6 +202,7 @@ func completePartitions(cluster *limits.Cluster, out []byte, config Config) {
 			p.WholeNodes = config.WholeNodes || r["OverSubscribe"] == "EXCLUSIVE"
 			p.Overcommits = config.Overcommits || strings.HasPrefix(r["OverSubscribe"], "FORCE") || strings.HasPrefix(r["OverSubscribe"], "YES")
 			p.ConsumableMemory = config.ConsumableMemory
+			p.Tier, _ = strconv.ParseInt(r["PriorityTier"], 10, 64)
 			p.Memory = r.memory(config.Memory)
 			cluster.Partitions[p.Name] = p
 		}

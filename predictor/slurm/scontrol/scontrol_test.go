@@ -9,6 +9,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/workload"
 )
 
 func TestConfig(t *testing.T) {
@@ -19,12 +20,15 @@ ClusterName             = lab
 PlugStackConfig         = /etc/slurm/plugstack.conf
 PluginDir               = /usr/lib/slurm
 PriorityFlags           = CALCULATE_RUNNING,MAX_TRES
+PriorityMaxAge          = 7-00:00:00
+PriorityWeightAge       = 1000
 SLURM_CONF              = /etc/slurm/slurm.conf
 SlurmUser               = slurm(64030)
 
 Slurmctld(primary) at head is UP
 `))
 	want := Config{
+		Aging:       workload.Aging{Weight: 1000, Max: 7 * 86400},
 		ClusterName: "lab", SlurmUser: "slurm", MaxTRES: true, LimitsEnforced: true, AssociationsEnforced: true, QOSEnforced: true, File: "/etc/slurm/slurm.conf", PlugStack: "/etc/slurm/plugstack.conf",
 		PluginDir: "/usr/lib/slurm", CLIFilters: []string{"lua", "user_defaults"},
 	}
@@ -43,7 +47,7 @@ Slurmctld(primary) at head is UP
 
 // Lines of Slurm 22.05, shortened.
 const (
-	partitions = `PartitionName=main AllowGroups=ALL Default=YES QoS=N/A DefaultTime=01:00:00 State=UP TotalCPUs=16
+	partitions = `PartitionName=main AllowGroups=ALL Default=YES QoS=N/A DefaultTime=01:00:00 PriorityJobFactor=1 PriorityTier=3 State=UP TotalCPUs=16
 PartitionName=short AllowGroups=ALL Default=NO QoS=N/A DefaultTime=NONE State=DRAIN TotalCPUs=8
 `
 	manager = `Current Association Manager state
@@ -73,7 +77,7 @@ func TestComplete(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := limits.Cluster{
-		Partitions: map[string]limits.Partition{"main": {Name: "main", Default: true, Up: true}, "short": {Name: "short", State: "DRAIN"}},
+		Partitions: map[string]limits.Partition{"main": {Name: "main", Default: true, Up: true, Tier: 3}, "short": {Name: "short", State: "DRAIN"}},
 		QOS: map[string]limits.QOS{"normal": {Name: "normal", JobLimits: limits.JobLimits{
 			MaxWall: 86400, GrpTRESMins: limits.TRES{"cpu": 900000}, UsedTRESMins: limits.TRES{"cpu": 7},
 		}}},

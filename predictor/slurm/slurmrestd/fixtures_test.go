@@ -74,19 +74,19 @@ func TestQueue(t *testing.T) {
 	forEachVersion(t, func(t *testing.T, v version, c *Client) {
 		requeued := slurm.QueueEntry{
 			Job:  job(103, "alice", "phys", "main", workload.Size{Nodes: 1, CPUs: 1, Memory: 200}, 1800),
-			Name: "requeued", Reason: "BeginTime", Priority: 1, RestartCount: 1,
+			Name: "requeued", Reason: "BeginTime", RestartCount: 1,
 		}
 		requeued.Submit += 9
 		requeued.Eligible += 130
 		requeued.Comment = "again"
 		running := slurm.QueueEntry{
 			Job:  job(104, "bob", "chem", "main", workload.Size{Nodes: 2, CPUs: 4, Memory: 600}, 7200),
-			Name: "running", Reason: "None", Priority: 1, Nodes: "node[2-3]",
+			Name: "running", Reason: "None", Nodes: "node[2-3]",
 		}
 		running.State, running.Start, running.Given = workload.Running, submitted(104)+1, 4
 		begin := slurm.QueueEntry{
 			Job:  job(105, "alice", "phys", "main", workload.Size{Nodes: 2, CPUs: 2, Memory: 8000}, 86400),
-			Name: "begin", Reason: "BeginTime", Priority: 1,
+			Name: "begin", Reason: "BeginTime",
 		}
 		begin.Eligible += 36000
 		begin.Comment = "varq:abcdefghijkl"
@@ -102,6 +102,9 @@ func TestQueue(t *testing.T) {
 		want := []slurm.QueueEntry{requeued, running, begin, held}
 		for i := range want {
 			if j := &want[i]; j.State == workload.Pending {
+				if !j.Held {
+					j.Priority = 1
+				}
 				j.Shape = slurm.Shape{CPUs: int64(j.CPUs), Tasks: int64(j.CPUs), CPUsPerTask: 1, CPUsPerNode: 1, MemoryPerNode: j.Memory}
 				if v == 38 {
 					j.Shape.CPUsPerTask = 0 // it writes null

@@ -164,7 +164,6 @@ func (j *queueJob) entry() slurm.QueueEntry {
 		Features:     j.Features,
 		NodeList:     j.NodeList,
 		Excluded:     j.Excluded,
-		Priority:     j.Priority.or(0),
 		Nodes:        j.Nodes,
 		ArrayJob:     j.ArrayJobID.or(0),
 		ArrayTasks:   j.ArrayTasks,
@@ -184,6 +183,7 @@ func (j *queueJob) entry() slurm.QueueEntry {
 	}
 	entry.Array = entry.ArrayJob
 	if entry.State == workload.Pending {
+		entry.Priority = j.Priority.or(0)
 		if entry.Eligible == 0 && j.unexamined() {
 			entry.Eligible = entry.Submit
 		}
@@ -191,6 +191,7 @@ func (j *queueJob) entry() slurm.QueueEntry {
 			entry.Tasks, entry.AtOnce = slurm.CountTasks(j.ArrayTasks)
 		}
 		entry.AtLimit = entry.AtOnce == 0 && slurm.AtLimit(j.Reason) // AtOnce tells more
+		entry.QOSFull = slurm.QOSFull(j.Reason)
 		entry.Shape = j.shape()
 		entry.Exclusive = slices.ContainsFunc(j.Shared, func(with string) bool { return slices.Contains([]string{"none", "user", "mcs"}, with) })
 		switch described := strings.ReplaceAll(j.Description, "_", " "); {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"path"
+	"strings"
 	"testing"
 
 	"github.com/varq-project/varq/predictor/slurm"
@@ -101,13 +102,16 @@ func TestShape(t *testing.T) {
 func TestAtLimit(t *testing.T) {
 	for reason, want := range map[string]bool{
 		"AssocMaxJobsLimit": true, "AssocGrpCpuLimit": true, "QOSMaxJobsPerUserLimit": true, "JobArrayTaskLimit": true,
-		"QOSGrpCpuLimit": false, "Priority": false, "Resources": false, "None": false, "Dependency": false, "": false,
+		"MaxCpuPerAccount": true, "MaxJobsPerAccount": true, "QOSGrpCpuLimit": false, "Priority": false, "Resources": false, "None": false, "Dependency": false, "": false,
 	} {
 		waiting := queueJob{State: words{"PENDING"}, Reason: reason}
 		past := pastJob{}
 		past.State.Current, past.State.Reason = words{"COMPLETED"}, reason
 		if one, other := waiting.entry(), past.job(); one.AtLimit != want || other.AtLimit != want {
 			t.Errorf("%s: %v in the queue, and %v in accounting", reason, one.AtLimit, other.AtLimit)
+		}
+		if full := waiting.entry().QOSFull; full != strings.HasPrefix(reason, "QOSGrp") {
+			t.Errorf("%s: its QOS is full: %v", reason, full)
 		}
 		waiting.ArrayJobID, waiting.ArrayTasks = number{set: true, value: 1}, "1-9%2"
 		if array := waiting.entry(); array.AtOnce != 2 || array.AtLimit {

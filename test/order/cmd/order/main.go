@@ -1,0 +1,66 @@
+// Command order runs a stream of jobs on a private Slurm and writes a recording of its queue, or replays recordings and tells how well waits are
+// forecast with what Slurm says of its order, and without.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/varq-project/varq/test/order"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "order:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context) (err error) {
+	site := order.Site{}
+	flag.Uint64Var(&site.Seed, "seed", 1, "seed of the jobs")
+	flag.DurationVar(&site.Until, "duration", time.Hour, "how long jobs are submitted")
+	flag.Float64Var(&site.Load, "load", 1, "share of the cluster's time that jobs ask for")
+	record := flag.String("record", "", "file to write a recording to; without it those named are replayed")
+	flag.Parse()
+	if *record == "" {
+		for _, name := range flag.Args() {
+			if err := compare(name); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	file, err := os.Create(*record)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if closed := file.Close(); err == nil {
+			err = closed
+		}
+	}()
+	return site.Record(ctx, file, os.Stderr)
+}
+
+func compare(name string) error {
+	file, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	r, err := order.Read(file)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	fmt.Printf("%s: ", name)
+	return r.Compare(os.Stdout)
+}

@@ -1,0 +1,5 @@
+// Package order tells what it is worth to know Slurm's own order. A Site is a private Slurm with priorities by fair share, age, size and QOS, and
+// with limits of QOS, on which campaigns of jobs run that take seconds. What varqd would have seen of its queue is recorded, once. A Recording is
+// then lived through again, in memory and as if all had taken hours, by forecasters that know the order or do not; their scores are of the
+// same jobs.
+package order

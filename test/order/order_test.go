@@ -1,0 +1,103 @@
+package order
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// line returns the line of a recording of a job of a project.
+func line(t *testing.T, at int64, j workload.Job, reason string) string {
+	t.Helper()
+	text, err := json.Marshal(Sighting{At: at, Job: j, Reason: reason})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text) + "\n"
+}
+
+// What is read of a recording is what happened to each job: its priority when it began to wait, and what changed.
+func TestRead(t *testing.T) {
+	j := workload.Job{ID: 7, Submit: 1000, Eligible: 1000, State: workload.Pending, Priority: 5000}
+	waits, later, runs := j, j, j
+	later.Priority = 5000 + 20000/180 // after ten seconds of 1800
+	runs.State, runs.Start, runs.Priority = workload.Running, 1011, 0
+	ended := runs
+	ended.State, ended.End = workload.Completed, 1040
+	r, err := Read(strings.NewReader(line(t, 1000, waits, "Priority") + line(t, 1010, later, "MaxCpuPerAccount") + line(t, 1012, runs, "None") + line(t, 2000, ended, "")))
+	if err != nil || len(r.jobs) != 1 || len(r.changes) != 1 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	want := workload.Job{
+		ID: 7, Submit: 1000 * Quicker, Eligible: 1000 * Quicker, Start: 1011 * Quicker, End: 1040 * Quicker, State: workload.Completed, Priority: 5000, AtLimit: true,
+	}
+	if r.jobs[0] != want || r.changes[0].Job.Priority != 5000 || !r.changes[0].Job.AtLimit || r.changes[0].At != 1010*Quicker {
+		t.Errorf("%+v and %+v, want %+v", r.jobs[0], r.changes[0], want)
+	}
+	if _, err := Read(strings.NewReader("nonsense")); err == nil {
+		t.Error("nonsense is read")
+	}
+}
+
+// A replay asks twice about each job, knows no more than it is to, and Compare writes a line for each quantile, knowledge and question.
+func TestCompare(t *testing.T) {
+	const jobs = 200
+	random := rand.New(rand.NewPCG(1, 1))
+	var text strings.Builder
+	now := int64(2_000_000)
+	for id := range int64(jobs) {
+		now += random.Int64N(5)
+		j := workload.Job{ID: id + 1, Submit: now, Eligible: now, State: workload.Pending, Priority: 1000 + random.Int64N(1000)}
+		j.CPUs, j.Limit = 8, 60
+		text.WriteString(line(t, now, j, []string{"Priority", "QOSGrpCpuLimit"}[id%2]))
+		j.Start, j.End, j.State, j.Priority = now+random.Int64N(30), now+60, workload.Completed, 0
+		text.WriteString(line(t, 3_000_000, j, ""))
+	}
+	r, err := Read(strings.NewReader(text.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range Known {
+		before, after := 0, 0
+		r.Replay(k, func(j *workload.Job, submitted bool, _ forecast.Forecaster) {
+			if submitted {
+				after++
+			} else {
+				before++
+			}
+			if (j.Priority != 0) != k.Order || j.QOSFull && !k.QOSFull {
+				t.Errorf("%s: %+v", k.Name, j)
+			}
+		})
+		if before != jobs || after != jobs {
+			t.Errorf("%s: %d questions before, and %d after", k.Name, before, after)
+		}
+	}
+	var said strings.Builder
+	if err := r.Compare(&said); err != nil {
+		t.Fatal(err)
+	}
+	if lines := strings.Count(said.String(), "\n"); lines != 3+2*len(Known)*len(quantiles) {
+		t.Errorf("%d lines:\n%s", lines, said.String())
+	}
+}
+
+// The same seed draws the same campaigns, whose jobs fit on the cluster.
+func TestDraw(t *testing.T) {
+	a, b := rand.New(rand.NewPCG(5, 1)), rand.New(rand.NewPCG(5, 1))
+	for range 1000 {
+		one, other := draw(a), draw(b)
+		if len(one.jobs) != len(other.jobs) || one.cpus > nodes*cpus {
+			t.Fatalf("%+v and %+v", one, other)
+		}
+		for i, j := range one.jobs {
+			if j != other.jobs[i] || j.run.Seconds() > float64(60*j.limit) || j.run <= 0 {
+				t.Fatalf("%+v and %+v", j, other.jobs[i])
+			}
+		}
+	}
+}
