@@ -49,7 +49,7 @@ type owner struct {
 type sums struct {
 	count int64
 	run   int64 // expected, in parts of a second
-	ages
+	since ages
 }
 
 func newWaiting() waiting {
@@ -61,12 +61,12 @@ func (w *waiting) snapshot() waiting {
 	snapshot := waiting{requests: make([]*request, len(w.requests)), users: make(map[int32]*owner, len(w.users))}
 	for i, r := range w.requests {
 		same := *r
-		same.ages = r.ages.snapshot()
+		same.since = r.since.snapshot()
 		snapshot.requests[i] = &same
 	}
 	for user, o := range w.users {
 		same := *o
-		same.ages = o.ages.snapshot()
+		same.since = o.since.snapshot()
 		snapshot.users[user] = &same
 	}
 	return snapshot
@@ -86,8 +86,8 @@ func (w *waiting) add(t *task) {
 	}
 	j := &waiter{request: r, owner: o, since: t.since, run: int64(math.Round(t.expected * parts))}
 	w.jobs[t.id] = j
-	r.ages.add(t.since)
-	o.ages.add(t.since)
+	r.since.add(t.since)
+	o.since.add(t.since)
 	w.change(j, int64(t.count))
 }
 
@@ -116,16 +116,16 @@ func (w *waiting) remove(id int64) {
 	w.change(j, -j.count)
 	delete(w.jobs, id)
 	r, o := j.request, j.owner
-	r.ages.remove(j.since)
-	o.ages.remove(j.since)
-	if r.ages.none() {
+	r.since.remove(j.since)
+	o.since.remove(j.since)
+	if r.since.none() {
 		last := len(w.requests) - 1
 		w.requests[r.i] = w.requests[last]
 		w.requests[r.i].i = r.i
 		w.requests = w.requests[:last]
 		delete(w.index, r.asked)
 	}
-	if o.ages.none() {
+	if o.since.none() {
 		delete(w.users, o.user)
 	}
 }
@@ -192,9 +192,9 @@ func (w *waiting) ahead(t *task, now int64) (a ahead) {
 // without returns how many jobs there are, the seconds that they are expected to run, and the age of the oldest: but for one job, if it is
 // one of them.
 func (s *sums) without(j *waiter, is bool, now int64) (count, run, oldest float64) {
-	n, all, first := s.count, s.run, s.ages.first()
+	n, all, first := s.count, s.run, s.since.first()
 	if is {
-		n, all, first = n-j.count, all-j.count*j.run, s.ages.firstBut(j.since)
+		n, all, first = n-j.count, all-j.count*j.run, s.since.firstBut(j.since)
 	}
 	if n == 0 {
 		return 0, 0, 0

@@ -100,11 +100,11 @@ func near(a, b ahead) bool {
 		func(a *ahead) *float64 { return &a.part.expected }, func(a *ahead) *float64 { return &a.own.expected },
 		func(a *ahead) *float64 { return &a.ahead },
 	} {
-		if x, y := of(&a), of(&b); math.Abs(*x-*y) > 1e-9*max(*x, *y) {
+		x, y := of(&a), of(&b)
+		if math.Abs(*x-*y) > 1e-9*max(*x, *y) {
 			return false
-		} else {
-			*x = *y
 		}
+		*x = *y
 	}
 	return a == b
 }

@@ -1,9 +1,6 @@
 package forest
 
-import (
-	"encoding/binary"
-	"slices"
-)
+import "slices"
 
 // greedy grows trees each fork of which is the best of all cuts. Its trees share its memory.
 type greedy struct {
@@ -129,7 +126,7 @@ func (g *greedy) count(samples []drawn) sums {
 		s := &samples[i]
 		one := (int64(s.target-g.mean)<<counting + 1) * int64(s.times)
 		for codes, k := g.binned.of(s.row), 0; k+wide <= len(codes); k += wide {
-			at, c := (*[wide * bins]int64)(of[k*bins:]), binary.LittleEndian.Uint64(codes[k:])
+			at, c := (*[wide * bins]int64)(of[k*bins:]), word(codes[k:])
 			at[c%bins] += one
 			at[1*bins+c>>8%bins] += one
 			at[2*bins+c>>16%bins] += one
@@ -141,6 +138,13 @@ func (g *greedy) count(samples []drawn) sums {
 		}
 	}
 	return of
+}
+
+// word returns the first eight bytes, which the compiler reads at once.
+func word(b []uint8) uint64 {
+	_ = b[7]
+	return uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
+		uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
 }
 
 // bestFork returns the best of all cuts of samples that were drawn n times, given their sums.
@@ -167,7 +171,7 @@ func (g *greedy) partition(samples []drawn, f fork) int {
 	left, right, column := 0, 0, int(g.binned.column[f.feature])
 	for _, s := range samples {
 		samples[left], g.right[right] = s, s // either may be overwritten by the next: no processor could predict a branch
-		more := int(uint8(f.bin-g.binned.codes[int(s.row)*g.binned.stride+column]) >> 7)
+		more := int((f.bin - g.binned.codes[int(s.row)*g.binned.stride+column]) >> 7)
 		left, right = left+1-more, right+more
 	}
 	copy(samples[left:], g.right[:right])
