@@ -2,11 +2,14 @@ package order
 
 import (
 	"encoding/json"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
 
+	"github.com/varq-project/varq/predictor/cluster/queue"
 	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/twin"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -83,6 +86,42 @@ func TestCompare(t *testing.T) {
 	}
 	if lines := strings.Count(said.String(), "\n"); lines != 3+2*len(Known)*len(quantiles) {
 		t.Errorf("%d lines:\n%s", lines, said.String())
+	}
+}
+
+// TestTwin: on a recording of a real Slurm, with what it says of its order, simulations are much nearer to the waits that came.
+func TestTwin(t *testing.T) {
+	r, err := Open("testdata/campaigns.jsonl.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := func(wait int64) float64 { return math.Log(1800 + float64(wait)) }
+	errorOf := func(k Knowledge) (before, after float64) {
+		q := new(queue.Queue)
+		w := twin.New(q, pools)
+		if k.Order {
+			w.Age(aging)
+		}
+		var sums, n [2]float64
+		r.live(k, q, w, func(j *workload.Job, submitted bool) {
+			id, when := int64(0), 0
+			if submitted {
+				id, when = j.ID, 1
+			}
+			p := w.Point(&j.Request, j.Since(), id)
+			wait, _ := j.Wait()
+			sums[when] += math.Abs(log(p.Expected) - log(wait))
+			n[when]++
+		})
+		return sums[0] / n[0], sums[1] / n[1]
+	}
+	nothing, _ := errorOf(Known[0])
+	for _, k := range Known[1:] {
+		before, after := errorOf(k)
+		t.Logf("errors of log(half an hour + wait): %.3f with %s before the submission, %.3f after it, and %.3f without", before, k.Name, after, nothing)
+		if k.Order && max(before, after) > .75*nothing {
+			t.Errorf("%s: not much nearer", k.Name)
+		}
 	}
 }
 

@@ -3,11 +3,14 @@ package order
 import (
 	"bufio"
 	"cmp"
+	"compress/gzip"
 	"encoding/json"
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"os"
 	"slices"
+	"strings"
 
 	"github.com/varq-project/varq/predictor/cluster/queue"
 	"github.com/varq-project/varq/predictor/forecast"
@@ -28,6 +31,23 @@ var aging = workload.Aging{Weight: 20000, Max: 1800 * Quicker}
 type Recording struct {
 	jobs    []workload.Job
 	changes []forecast.Event
+}
+
+// Open reads the recording in a file, which may be compressed: NAME.gz.
+func Open(name string) (*Recording, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	if !strings.HasSuffix(name, ".gz") {
+		return Read(file)
+	}
+	text, err := gzip.NewReader(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return Read(text)
 }
 
 // Read reads a recording.
@@ -94,6 +114,10 @@ func (k Knowledge) without(j workload.Job) *workload.Job {
 	return &j
 }
 
+func pools(string) twin.Pool {
+	return twin.Pool{Name: "main", Size: workload.Size{Nodes: nodes, CPUs: nodes * cpus}}
+}
+
 // Ask asks a forecaster about a job that is going to start. Submitted is false just before the job is submitted, when its priority is not known
 // yet.
 type Ask func(j *workload.Job, submitted bool, f forecast.Forecaster)
@@ -102,13 +126,15 @@ type Ask func(j *workload.Job, submitted bool, f forecast.Forecaster)
 // when it has just been.
 func (r *Recording) Replay(k Knowledge, ask Ask) {
 	q := new(queue.Queue)
-	pools := func(string) twin.Pool {
-		return twin.Pool{Name: "main", Size: workload.Size{Nodes: nodes, CPUs: nodes * cpus}}
-	}
 	f := predictor.Standard(q, predictor.Options{Pools: pools}, rand.New(rand.NewPCG(1, 1)))
 	if k.Order {
 		f.Age(aging)
 	}
+	r.live(k, q, f, func(j *workload.Job, submitted bool) { ask(j, submitted, f) })
+}
+
+// live tells a queue and an observer of what happened, and asks as Replay does.
+func (r *Recording) live(k Knowledge, q *queue.Queue, f observer, ask func(j *workload.Job, submitted bool)) {
 	jobs := make([]workload.Job, len(r.jobs))
 	waits := map[int64]*workload.Job{}
 	for i := range r.jobs {
@@ -132,13 +158,19 @@ func (r *Recording) Replay(k Knowledge, ask Ask) {
 			continue
 		}
 		if j := waits[e.Job.ID]; j != nil {
-			ask(j, false, f)
+			ask(j, false)
 		}
 		j := *e.Job
 		j.AtLimit = false // changes tell from when on it is
 		e.Job = &j
-		e.Tell(q, submission{waits, func(j *workload.Job) { ask(j, true, f) }}, f)
+		e.Tell(q, submission{waits, func(j *workload.Job) { ask(j, true) }}, f)
 	}
+}
+
+// observer is told of changes, too.
+type observer interface {
+	forecast.Observer
+	forecast.Changer
 }
 
 // submission is an observer that asks about a job which the queue has, and the forecaster has not observed.

@@ -52,14 +52,9 @@ func run(ctx context.Context) (err error) {
 }
 
 func compare(name string) error {
-	file, err := os.Open(name)
+	r, err := order.Open(name)
 	if err != nil {
 		return err
-	}
-	defer file.Close()
-	r, err := order.Read(file)
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
 	}
 	fmt.Printf("%s: ", name)
 	return r.Compare(os.Stdout)
