@@ -57,7 +57,7 @@ func (t *Twin) Point(r *workload.Request, now, id int64) Point {
 // point returns what of the Point of a request, as a task, depends on the queue.
 func (t *Twin) point(r *workload.Request, task *rollout.Task, now, id int64) Point {
 	if kept := t.records(r, task, now, id); kept != nil {
-		return kept.point(task, now)
+		return kept.point(task, now, id)
 	}
 	s := t.Snapshot(r, now, id)
 	p := Point{

@@ -99,13 +99,20 @@ func (r *record) now(at int64) int {
 }
 
 // wait returns how long a task waits that joins the queue now, when so many processors are free, in seconds. The task needs no more
-// than r.procs. What is free besides what the record says is taken to remain so.
-func (r *record) wait(t *rollout.Task, now int64, free int32) int64 {
+// than r.procs. What is free besides what the record says is taken to remain so, and what newcomers ahead of the task need to be kept for
+// them. The job that id names is not one of them.
+func (r *record) wait(t *rollout.Task, now int64, free int32, newcomers map[int64]rollout.Task, id int64) int64 {
 	head := now // when no task is ahead any more
 	if place := r.policy.Place(r.tasks, *t); place > 0 {
 		head = max(head, r.ahead[place-1])
 	}
-	need := t.Procs - r.more(now, free)
+	kept := int64(0)
+	for other, o := range newcomers {
+		if other != id && r.policy.Compare(o, *t) <= 0 {
+			kept += int64(o.Procs)
+		}
+	}
+	need := t.Procs + int32(min(kept, int64(r.procs))) - r.more(now, free)
 	if r.policy.Backfill != sched.NoBackfill {
 		for i := r.now(now); i < len(r.moments); i++ {
 			m := &r.moments[i]

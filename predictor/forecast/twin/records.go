@@ -20,25 +20,50 @@ const (
 // records are rollouts of a pool that were made a little while ago, while there are many jobs. One job in refreshed makes
 // hardly any difference to the others, and to simulate all of them for each question would take too long.
 type records struct {
-	at       int64    // of the snapshot that they are of
-	jobs     int      // in it
-	changes  int      // jobs that have come, started or gone since
-	best     int      // the hypothesis that was believed
-	used     int32    // processors that jobs use now
-	newest   int      // the number of the newest job that was known then
-	without  int64    // the job that was left out, or 0
-	full     []string // the QOS whose jobs were left out, as they were full
-	running  int64    // processor-seconds until the running jobs end
-	expected record
-	limits   record
-	byOrder  [rollout.Orders]record // but that of the policy that is believed
+	at        int64                  // of the snapshot that they are of
+	jobs      int                    // in it
+	changes   int                    // jobs that have come, started or gone since
+	best      int                    // the hypothesis that was believed
+	used      int32                  // processors that jobs use now
+	newest    int                    // the number of the newest job that was known then
+	without   int64                  // the job that was left out, or 0
+	newcomers map[int64]rollout.Task // the jobs that have come since, and wait
+	full      []string               // the QOS whose jobs were left out, as they were full
+	running   int64                  // processor-seconds until the running jobs end
+	expected  record
+	limits    record
+	byOrder   [rollout.Orders]record // but that of the policy that is believed
 }
 
-// moved notes that a job of a partition has come, started or gone, and so many more processors are used since.
-func (t *Twin) moved(in *partition, procs int32) {
-	for _, kept := range t.partitions.pool(in).records {
+// came notes that a job waits from now on.
+func (t *Twin) came(k *job, j *workload.Job) {
+	for qos, kept := range t.partitions.pool(k.in).records {
+		kept.changes++
+		if j.AtLimit || j.QOSFull && j.QOS != qos {
+			continue
+		}
+		kept.newcomers[j.ID] = rollout.Task{
+			Submit: k.Submit, Limit: k.Limit, Procs: int32(min(int64(j.Count())*int64(k.takes), int64(kept.expected.procs))),
+			Rank: k.class.rank(), Priority: t.priorities.of(j, k.Submit),
+		}
+	}
+}
+
+// apart notes that a job which waits may be ahead of no others, or only of those of its QOS, from now on.
+func (t *Twin) apart(j *workload.Job) {
+	for qos, kept := range t.partitions.pool(t.partitions.named(j.Partition)).records {
+		if j.AtLimit || j.QOSFull && j.QOS != qos {
+			delete(kept.newcomers, j.ID)
+		}
+	}
+}
+
+// moved notes that a job has started or gone, and so many more processors are used since.
+func (t *Twin) moved(k *job, procs int32) {
+	for _, kept := range t.partitions.pool(k.in).records {
 		kept.changes++
 		kept.used += procs
+		delete(kept.newcomers, k.ID)
 	}
 }
 
@@ -96,6 +121,7 @@ func (t *Twin) recorded(p *pool, partition, qos string, now, id int64) *records 
 		s.assume(hypotheses[p.best], 0)
 		kept.make(s)
 		kept.best, kept.newest, kept.without = p.best, t.added, id
+		kept.newcomers = map[int64]rollout.Task{}
 		kept.full = append(kept.full[:0], s.full...)
 	}
 	return kept
@@ -131,14 +157,14 @@ func (r *records) ahead(task *rollout.Task) int64 {
 	return (r.running + by.before(task.Priority)) / int64(max(1, by.procs))
 }
 
-// point returns the Point of a task that joins the queue now.
-func (r *records) point(task *rollout.Task, now int64) Point {
+// point returns the Point of a task that joins the queue now; id names it if it waits already.
+func (r *records) point(task *rollout.Task, now, id int64) Point {
 	free := r.free()
-	p := Point{Expected: r.expected.wait(task, now, free), Limits: r.limits.wait(task, now, free), Policy: r.expected.policy, Ahead: r.ahead(task)}
+	p := Point{Expected: r.expected.wait(task, now, free, r.newcomers, id), Limits: r.limits.wait(task, now, free, r.newcomers, id), Policy: r.expected.policy, Ahead: r.ahead(task)}
 	for i := range p.ByOrder {
 		p.ByOrder[i] = p.Expected
 		if backfilled(i) != p.Policy {
-			p.ByOrder[i] = r.byOrder[i].wait(task, now, free)
+			p.ByOrder[i] = r.byOrder[i].wait(task, now, free, r.newcomers, id)
 		}
 	}
 	return p

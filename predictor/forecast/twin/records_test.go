@@ -27,7 +27,7 @@ func TestRecords(t *testing.T) {
 					if task.Procs > kept.procs {
 						continue
 					}
-					got, want := kept.wait(&task, now, s.Free), s.wait(policy, task, by)
+					got, want := kept.wait(&task, now, s.Free, nil, 0), s.wait(policy, task, by)
 					if place := policy.Place(kept.tasks, task); got != want && place == len(kept.tasks) {
 						t.Errorf("%d wait, %v: a wait of %d s, want %d", n, policy, got, want)
 					}
@@ -87,6 +87,32 @@ func TestRecordsAreRenewed(t *testing.T) {
 	b.w.Resize(poolOf(procs + 1))
 	if got := ask(); got.Limits != 0 {
 		t.Errorf("in a larger pool: %+v", got)
+	}
+}
+
+// TestNewcomers: jobs that have come since the records were made are ahead of those that come later, and not of themselves.
+func TestNewcomers(t *testing.T) {
+	const procs = 2000
+	b := sit(poolOf(procs))
+	for i := range int64(procs) {
+		b.start(1000, b.submit(1000, 1, 900+i))
+	}
+	if got := b.w.Point(request(1, 600), 1000, 0); got.Limits != 900 {
+		t.Errorf("before they come: %+v", got)
+	}
+	var newcomers []workload.Job
+	for i := range int64(10) {
+		if got := b.w.Point(request(1, 600), 1000, 0); got.Limits != 900+i {
+			t.Errorf("behind %d of them: %+v", i, got)
+		}
+		newcomers = append(newcomers, b.submit(1000, 1, 600))
+	}
+	if got := b.w.Point(&newcomers[9].Request, 1000, newcomers[9].ID); got.Limits != 909 {
+		t.Errorf("the last of them: %+v", got)
+	}
+	b.end(1000, newcomers[3])
+	if got := b.w.Point(request(1, 600), 1000, 0); got.Limits != 909 {
+		t.Errorf("after one is cancelled: %+v", got)
 	}
 }
 

@@ -68,13 +68,16 @@ func (t *Twin) Age(a workload.Aging) { t.priorities.aging = a }
 func (t *Twin) Submitted(j *workload.Job) {
 	t.priorities.submitted(j)
 	k := t.add(j)
-	t.moved(k.in, 0)
+	t.came(k, j)
 	k.trial = t.try(j)
 	t.runtimes.Submitted(&k.Job)
 }
 
-// Changed notes that j, which waits, may have another priority.
-func (t *Twin) Changed(j *workload.Job) { t.priorities.changed(j) }
+// Changed notes that j, which waits, may have another priority, or a limit that keeps it from starting.
+func (t *Twin) Changed(j *workload.Job) {
+	t.priorities.changed(j)
+	t.apart(j)
+}
 
 // Started notes that j has run since j.Start. It learns from j's wait.
 func (t *Twin) Started(j *workload.Job) {
@@ -83,7 +86,7 @@ func (t *Twin) Started(j *workload.Job) {
 		k = t.add(j)
 	}
 	t.run(k, j)
-	t.moved(k.in, k.takes)
+	t.moved(k, k.takes)
 	t.countOvertaking(k)
 	t.runtimes.Started(&k.Job)
 	k.age = stale
@@ -101,11 +104,11 @@ func (t *Twin) Ended(j *workload.Job) {
 		return
 	}
 	if !k.runs {
-		t.moved(k.in, 0)
+		t.moved(k, 0)
 		t.forget(k)
 		return
 	}
-	t.moved(k.in, -k.takes)
+	t.moved(k, -k.takes)
 	k.End = max(j.End, k.Start)
 	t.longest = max(t.longest, k.End-k.Start)
 	t.partitions.change(k.End, k.in, -k.takes)
