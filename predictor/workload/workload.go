@@ -84,6 +84,10 @@ type Job struct {
 	Comment string // as its user and varq wrote it, where known
 }
 
+// Precedes reports whether j, which waits, may be ahead of jobs of a QOS: no limit keeps it from starting, or one that
+// is theirs, too.
+func (j *Job) Precedes(qos string) bool { return !j.AtLimit && (!j.QOSFull || j.QOS == qos) }
+
 // Count returns how many jobs j stands for: 1, or as many as it has tasks that wait.
 func (j *Job) Count() int { return int(max(1, j.Tasks)) }
 

@@ -1,10 +1,7 @@
 package synthetic
 
 import (
-	"cmp"
-	"fmt"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/varq-project/varq/predictor/cluster/rollout"
 	"github.com/varq-project/varq/predictor/cluster/sched"
@@ -33,7 +30,7 @@ func Scheduled(policy rollout.Policy, procs int32, load float64, n int) []worklo
 	if policy.Order == rollout.LWF {
 		config.Order = sched.LWF()
 	}
-	ended := new(log)
+	ended := new(Ended)
 	s := sim.New(config, ended)
 	random := rand.New(rand.NewPCG(1, uint64(n)))
 	for j := range (downey.Model{Procs: procs, Load: load}).Jobs(random, n) {
@@ -43,18 +40,5 @@ func Scheduled(policy rollout.Policy, procs int32, load float64, n int) []worklo
 		s.Submit(&j)
 	}
 	s.Drain()
-	slices.SortFunc(ended.jobs, func(a, b workload.Job) int { return cmp.Compare(a.ID, b.ID) })
-	return ended.jobs
+	return ended.Jobs()
 }
-
-// log collects the jobs that have ended.
-type log struct{ jobs []workload.Job }
-
-func (l *log) Ended(_ int64, j *sched.Job) {
-	done := workload.Job{ID: j.ID, Submit: j.Submit, Eligible: j.Submit, Start: j.Start, End: j.End, State: workload.Completed}
-	done.User, done.CPUs, done.Limit = fmt.Sprint("user", j.User), j.Procs, j.Limit
-	l.jobs = append(l.jobs, done)
-}
-func (*log) Started(int64, *sched.Job)                {}
-func (*log) Reserved(int64, *sched.Job, int64, int64) {}
-func (*log) Stopped(int64, *sched.Job)                {}

@@ -12,6 +12,12 @@ type boost struct {
 	known    []uint64  // by row: the number, from 1, of the case that residual is for
 }
 
+// falls are the leaves that cases fell into when a boosted tree was new, so that nobody has to find them when it is to go.
+type falls struct {
+	into   []uint8 // by age then: the node
+	pushed uint64  // the value of cases.pushed then
+}
+
 // predict predicts the logarithm of the shifted delay.
 func (b *boost) predict(x []float32) float32 {
 	y := b.base

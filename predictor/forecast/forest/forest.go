@@ -31,6 +31,7 @@ const (
 
 	boostRate = .1
 
+	// mostSampled is the most cases that a tree is grown from.
 	mostSampled = 20_000
 )
 

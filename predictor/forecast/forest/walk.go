@@ -1,11 +1,5 @@
 package forest
 
-// falls are the leaves that cases fell into when a boosted tree was new, so that nobody has to find them when it is to go.
-type falls struct {
-	into   []uint8 // by age then: the node
-	pushed uint64  // the value of cases.pushed then
-}
-
 // walk finds the leaves of a boosted tree from the bins of cases. All paths have the same length, so that no
 // processor has to predict where one ends.
 type walk struct {

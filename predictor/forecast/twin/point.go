@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/varq-project/varq/predictor/cluster/rollout"
+	"github.com/varq-project/varq/predictor/cluster/sched"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -70,6 +71,11 @@ func (t *Twin) point(r *workload.Request, task *rollout.Task, now, id int64) Poi
 		}
 	}
 	return p
+}
+
+// backfilled returns the policy of an order with EASY backfilling.
+func backfilled(order int) rollout.Policy {
+	return rollout.Policy{Order: rollout.Order(order), Backfill: sched.EASY}
 }
 
 // ahead returns Point.Ahead of a task.

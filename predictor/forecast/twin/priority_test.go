@@ -1,8 +1,6 @@
 package twin
 
 import (
-	"cmp"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -13,6 +11,7 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/sim"
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/workload"
+	"github.com/varq-project/varq/test/synthetic"
 )
 
 func ranked(user, account, partition, qos string, priority int64) *workload.Job {
@@ -128,7 +127,7 @@ func TestQOSFull(t *testing.T) {
 func TestLearnsSlurmsOrder(t *testing.T) {
 	const procs, users = 64, 8
 	random := rand.New(rand.NewPCG(1, 1))
-	ended := new(starts)
+	ended, priority := new(synthetic.Ended), map[int64]int64{}
 	s := sim.New(sched.Config{Procs: procs, Backfill: sched.EASY, Order: sched.Order{Key: func(_ int64, j *sched.Job) float64 { return float64(j.User) }}}, ended)
 	now := int64(1e9)
 	for id := range int64(4000) {
@@ -136,15 +135,15 @@ func TestLearnsSlurmsOrder(t *testing.T) {
 		s.Advance(now)
 		limit := int64(600) << random.IntN(5)
 		j := sched.Job{ID: id + 1, Submit: now, Procs: 1 << random.IntN(6), Limit: limit, Run: 1 + random.Int64N(limit), User: int32(random.IntN(users))}
+		priority[j.ID] = 1000 - 100*int64(j.User)
 		s.Submit(&j)
 	}
 	s.Drain()
-	slices.SortFunc(ended.jobs, func(a, b workload.Job) int { return cmp.Compare(a.ID, b.ID) })
 	errorOf := func(known bool) (float64, rollout.Policy) {
-		jobs := slices.Clone(ended.jobs)
+		jobs := slices.Clone(ended.Jobs())
 		for i := range jobs {
-			if !known {
-				jobs[i].Priority = 0
+			if known {
+				jobs[i].Priority = priority[jobs[i].ID]
 			}
 		}
 		q := new(queue.Queue)
@@ -170,15 +169,3 @@ func TestLearnsSlurmsOrder(t *testing.T) {
 		t.Errorf("%v, want %v; error %.3f with priorities, %.3f without", policy, want, with, without)
 	}
 }
-
-// starts collects the jobs that have ended.
-type starts struct{ jobs []workload.Job }
-
-func (l *starts) Ended(_ int64, j *sched.Job) {
-	done := workload.Job{ID: j.ID, Submit: j.Submit, Eligible: j.Submit, Start: j.Start, End: j.End, State: workload.Completed, Priority: 1000 - 100*int64(j.User)}
-	done.User, done.CPUs, done.Limit = fmt.Sprint("user", j.User), j.Procs, j.Limit
-	l.jobs = append(l.jobs, done)
-}
-func (*starts) Started(int64, *sched.Job)                {}
-func (*starts) Reserved(int64, *sched.Job, int64, int64) {}
-func (*starts) Stopped(int64, *sched.Job)                {}

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/varq-project/varq/predictor/cluster/rollout"
-	"github.com/varq-project/varq/predictor/cluster/sched"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -39,20 +38,19 @@ type records struct {
 func (t *Twin) came(k *job, j *workload.Job) {
 	for qos, kept := range t.partitions.pool(k.in).records {
 		kept.changes++
-		if j.AtLimit || j.QOSFull && j.QOS != qos {
+		if !j.Precedes(qos) {
 			continue
 		}
-		kept.newcomers[j.ID] = rollout.Task{
-			Submit: k.Submit, Limit: k.Limit, Procs: int32(min(int64(j.Count())*int64(k.takes), int64(kept.expected.procs))),
-			Rank: k.class.rank(), Priority: t.priorities.of(j, k.Submit),
-		}
+		task := t.taskNow(&j.Request, k.Submit, k.ID)
+		task.Procs = int32(min(int64(j.Count())*int64(task.Procs), int64(kept.expected.procs)))
+		kept.newcomers[k.ID] = task
 	}
 }
 
-// apart notes that a job which waits may be ahead of no others, or only of those of its QOS, from now on.
-func (t *Twin) apart(j *workload.Job) {
+// withdraw notes that a job which waits may be ahead of no others, or only of those of its QOS, from now on.
+func (t *Twin) withdraw(j *workload.Job) {
 	for qos, kept := range t.partitions.pool(t.partitions.named(j.Partition)).records {
-		if j.AtLimit || j.QOSFull && j.QOS != qos {
+		if !j.Precedes(qos) {
 			delete(kept.newcomers, j.ID)
 		}
 	}
@@ -140,11 +138,6 @@ func (r *records) make(s *Snapshot) {
 	}
 }
 
-// backfilled returns the policy of an order with EASY backfilling.
-func backfilled(order int) rollout.Policy {
-	return rollout.Policy{Order: rollout.Order(order), Backfill: sched.EASY}
-}
-
 // ahead returns Point.Ahead of a task.
 func (r *records) ahead(task *rollout.Task) int64 {
 	if task.Priority == 0 {
@@ -160,11 +153,12 @@ func (r *records) ahead(task *rollout.Task) int64 {
 // point returns the Point of a task that joins the queue now; id names it if it waits already.
 func (r *records) point(task *rollout.Task, now, id int64) Point {
 	free := r.free()
-	p := Point{Expected: r.expected.wait(task, now, free, r.newcomers, id), Limits: r.limits.wait(task, now, free, r.newcomers, id), Policy: r.expected.policy, Ahead: r.ahead(task)}
+	wait := func(of *record) int64 { return of.wait(task, now, free, r.newcomers, id) }
+	p := Point{Expected: wait(&r.expected), Limits: wait(&r.limits), Policy: r.expected.policy, Ahead: r.ahead(task)}
 	for i := range p.ByOrder {
 		p.ByOrder[i] = p.Expected
 		if backfilled(i) != p.Policy {
-			p.ByOrder[i] = r.byOrder[i].wait(task, now, free, r.newcomers, id)
+			p.ByOrder[i] = wait(&r.byOrder[i])
 		}
 	}
 	return p

@@ -82,13 +82,10 @@ func (s *Snapshot) load(t *Twin, r *workload.Request, now int64) {
 		s.Running = append(s.Running, rollout.Running{Planned: k.planned, End: k.end(now, .5), Procs: k.takes, Place: -1})
 	}
 	for j := range t.queue.Pending() {
-		if j.QOSFull && j.QOS != r.QOS {
-			if !slices.Contains(s.full, j.QOS) {
+		if !j.Precedes(r.QOS) {
+			if j.QOSFull && !slices.Contains(s.full, j.QOS) {
 				s.full = append(s.full, j.QOS)
 			}
-			continue
-		}
-		if j.AtLimit {
 			continue
 		}
 		if k := t.job(j); t.partitions.pool(k.in) == s.pool {

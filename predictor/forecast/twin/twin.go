@@ -76,7 +76,7 @@ func (t *Twin) Submitted(j *workload.Job) {
 // Changed notes that j, which waits, may have another priority, or a limit that keeps it from starting.
 func (t *Twin) Changed(j *workload.Job) {
 	t.priorities.changed(j)
-	t.apart(j)
+	t.withdraw(j)
 }
 
 // Started notes that j has run since j.Start. It learns from j's wait.
