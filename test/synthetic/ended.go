@@ -25,7 +25,11 @@ func (e *Ended) Ended(_ int64, j *sched.Job) {
 	e.jobs = append(e.jobs, done)
 }
 
-// Started, Reserved and Stopped implement sim.Observer.
-func (*Ended) Started(int64, *sched.Job)                {}
+// Started implements sim.Observer.
+func (*Ended) Started(int64, *sched.Job) {}
+
+// Reserved implements sim.Observer.
 func (*Ended) Reserved(int64, *sched.Job, int64, int64) {}
-func (*Ended) Stopped(int64, *sched.Job)                {}
+
+// Stopped implements sim.Observer.
+func (*Ended) Stopped(int64, *sched.Job) {}
