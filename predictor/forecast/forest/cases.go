@@ -47,6 +47,15 @@ func (c *cases) at(age int) int {
 	return i
 }
 
+// number returns the number, from 1, of the case in a row: how many were pushed until then.
+func (c *cases) number(row int) uint64 {
+	age := c.next - 1 - row
+	if age < 0 {
+		age += window
+	}
+	return c.pushed - uint64(age)
+}
+
 // drawRows draws n rows with replacement, or as many as there are cases. Newer cases are
 // likelier.
 func (c *cases) drawRows(n int, rng *rand.Rand, rows *[]int32) {

@@ -1,0 +1,121 @@
+package forest
+
+import "math"
+
+// chance is a logistic model: an ensemble of small trees, the sum of which is the logarithm of the odds of a sight. Each tree is fitted to
+// what those before it leave of the log loss, by its gradient; a leaf makes one step of Newton's method. The oldest goes as in boost.
+type chance struct {
+	ensemble
+	base  float32 // the log-odds of all
+	begun bool
+
+	// By row. Only grow reads and changes them.
+	logOddsOf []float32
+	known     []uint64  // the number, from 1, of the sight that logOddsOf is of
+	gradient  []float32 // of the log likelihood
+	curvature []float32
+}
+
+const (
+	chanceTrees = 60
+	chanceGrown = 2   // trees grown at once
+	chanceRate  = .15 // share of a step that a leaf makes
+	longestStep = 3.
+	ridge       = 1 // added to the curvature of a leaf, so that few sights make short steps
+)
+
+// chanceGrowth is how its trees grow.
+var chanceGrowth = growth{sample: 8000, least: 40, tries: math.MaxInt, glance: math.MaxInt, depth: 5}
+
+// logOdds returns the logarithm of the odds of a sight.
+func (m *chance) logOdds(x []float32) float32 {
+	y := m.base
+	for i := range m.trees {
+		y += m.trees[i].value(x)
+	}
+	return y
+}
+
+// begin sets up m once there are some outcomes.
+func (m *chance) begin(of []outcome) {
+	if m.begun || len(of) < warmUp {
+		return
+	}
+	happened := 0.
+	for _, o := range of {
+		happened += float64(o.happened)
+	}
+	m.begun, m.base = true, float32(math.Log((happened+.5)/(float64(len(of))-happened+.5)))
+	m.logOddsOf, m.known = make([]float32, window), make([]uint64, window)
+	m.gradient, m.curvature = make([]float32, window), make([]float32, window)
+}
+
+// grow grows the trees that are to take the place of the oldest. It changes nothing that logOdds reads.
+func (m *chance) grow(g *growers, of []outcome) []tree {
+	if !m.begun {
+		return nil
+	}
+	c := g.random.cases
+	m.catchUp(c, of)
+	fitted := make([]tree, 0, chanceGrown)
+	for range chanceGrown {
+		if gone := len(m.trees) + len(fitted) - chanceTrees; gone >= 0 {
+			m.remove(c, of, &m.trees[(m.oldest+gone)%chanceTrees])
+		}
+		rows := g.random.rows[:0]
+		for range min(chanceGrowth.sample, len(of)) {
+			o := of[g.random.rng.IntN(len(of))]
+			p := 1 / (1 + float32(math.Exp(-float64(m.logOddsOf[o.row]))))
+			m.gradient[o.row], m.curvature[o.row] = o.happened-p, p*(1-p)
+			rows = append(rows, o.row)
+		}
+		g.random.rows = rows
+		t := g.tree(chanceGrowth, c.width-1, m.gradient)
+		m.setLeaves(&t.tree, g.greedy.samples)
+		m.add(of, &t, &g.binned)
+		fitted = append(fitted, t.tree)
+	}
+	return fitted
+}
+
+// catchUp computes the log-odds of the sights that have none yet.
+func (m *chance) catchUp(c *cases, of []outcome) {
+	for _, o := range of {
+		row := int(o.row)
+		if number := c.number(row); m.known[row] != number {
+			m.known[row], m.logOddsOf[row] = number, m.logOdds(c.row(row))
+		}
+	}
+}
+
+// setLeaves gives each leaf of a tree its step. Samples are in the order of the leaves.
+func (m *chance) setLeaves(t *tree, samples []drawn) {
+	for i := range t.nodes {
+		n := &t.nodes[i]
+		if n.feature >= 0 {
+			continue
+		}
+		gradient, curvature := float32(0), float32(ridge)
+		for _, s := range samples[n.left:n.right] {
+			gradient += m.gradient[s.row] * float32(s.times)
+			curvature += m.curvature[s.row] * float32(s.times)
+		}
+		n.cut = chanceRate * max(-longestStep, min(gradient/curvature, longestStep))
+	}
+}
+
+// add adds a new tree to the log-odds.
+func (m *chance) add(of []outcome, t *grown, binned *binned) {
+	var walk walk
+	walk.load(t, binned)
+	for _, o := range of {
+		m.logOddsOf[o.row] += t.nodes[walk.leaf(binned.of(o.row))].cut
+	}
+}
+
+// remove takes a tree from the log-odds.
+func (m *chance) remove(c *cases, of []outcome, t *tree) {
+	for _, o := range of {
+		m.logOddsOf[o.row] -= t.value(c.row(int(o.row)))
+	}
+}

@@ -1,0 +1,204 @@
+package forest
+
+import (
+	"math"
+	"math/rand/v2"
+	"sync"
+)
+
+// Hazards learns online how likely something that is still awaited is to happen within each of a few horizons, as a job that waits is to
+// start. It learns from sights: what is awaited, seen at a moment, in features.
+//
+// That is survival analysis in discrete time (Cox 1972; Singer and Willett 1993): a logistic model tells which share of what is awaited at a
+// moment happens within the next step. A delay that has not ended, which is censored, teaches all the same: that it outlasts the
+// horizons of its sights. So Hazards knows of a change one horizon after it, while the delays that it prolongs end much later.
+//
+// A sight counts for a horizon once that is over, even if what was awaited happened long before. If it counted at once, the newest sights
+// would all be of what happened soon. A sight of what was withdrawn within the horizon does not count.
+//
+// Each model is a boosted ensemble of small trees (Friedman 2001), renewed all the time as those of a Model are. LogOdds changes nothing, and
+// may run at the same time as itself. The other methods must not run at the same time as any. Trees grow in the background, and
+// come into use when the next ones begin to grow, however long they took.
+type Hazards struct {
+	horizons   []int64 // seconds
+	background Background
+	sights     sights
+	models     []chance // by horizon
+	growers    growers
+	due        uint64          // the value of sights.pushed at which the next trees are grown
+	slowdown   int             // trees are grown this many times less often than usual
+	growing    *growingHazards // or nil
+}
+
+// growingHazards is trees that are being grown.
+type growingHazards struct {
+	pushed uint64   // the value of sights.pushed when growth began
+	finish func()   // grows the trees, or waits for them to grow
+	trees  [][]tree // by horizon
+}
+
+// hazardPeriod is the number of sights between two growths of trees.
+const hazardPeriod = 250
+
+// NewHazards returns Hazards of horizons, in seconds, that has seen nothing. Sights have a number of features. With a nil Background,
+// trees grow at once.
+func NewHazards(features int, horizons []int64, rng *rand.Rand, b Background) *Hazards {
+	if b == nil {
+		b = atOnce
+	}
+	return &Hazards{
+		horizons: horizons, background: b, due: warmUp, slowdown: 1,
+		sights:  newSights(features),
+		models:  make([]chance, len(horizons)),
+		growers: growers{random: grower{rng: rand.New(rand.NewPCG(rng.Uint64(), rng.Uint64()))}},
+	}
+}
+
+// SlowDown makes Grow grow trees less often, as Model.SlowDown does.
+func (h *Hazards) SlowDown(factor int) { h.slowdown = max(1, factor) }
+
+// See takes in the features of something at a time. An id names it.
+func (h *Hazards) See(features []float32, id, at int64) {
+	if g := h.growing; g != nil && h.sights.pushed-g.pushed >= reserve {
+		g.finish() // before the sights that it uses are overwritten
+	}
+	h.sights.add(features, id, at)
+}
+
+// Happened takes in that what id names happened at a time.
+func (h *Hazards) Happened(id, at int64) { h.sights.end(id, at, true) }
+
+// Withdrawn takes in that what id names was withdrawn at a time. If it has happened before, Withdrawn changes nothing.
+func (h *Hazards) Withdrawn(id, at int64) { h.sights.end(id, at, false) }
+
+// Grow begins to grow trees if enough was seen since trees last began to grow. Those come into use. Grow waits for them if they are not
+// ready.
+func (h *Hazards) Grow(now int64) {
+	if h.sights.pushed < h.due {
+		return
+	}
+	h.install()
+	// The first trees, which know little, are soon replaced.
+	h.due = h.sights.pushed + min(uint64(hazardPeriod*h.slowdown), h.sights.pushed/20)
+	g := &growingHazards{pushed: h.sights.pushed, trees: make([][]tree, len(h.models))}
+	stable, outcomes := h.sights.stable(), make([][]outcome, len(h.models))
+	for i, horizon := range h.horizons {
+		outcomes[i] = h.sights.outcomes(horizon, now)
+		h.models[i].begin(outcomes[i])
+	}
+	g.finish = sync.OnceFunc(func() {
+		h.growers.use(&stable)
+		for i := range h.models {
+			g.trees[i] = h.models[i].grow(&h.growers, outcomes[i])
+		}
+	})
+	h.growing = g
+	h.background(g.finish)
+}
+
+// install puts the trees that have grown, if any, into their ensembles.
+func (h *Hazards) install() {
+	g := h.growing
+	if g == nil {
+		return
+	}
+	g.finish()
+	h.growing = nil
+	for i, trees := range g.trees {
+		for _, t := range trees {
+			h.models[i].put(t, chanceTrees)
+		}
+	}
+}
+
+// LogOdds appends to list, for each horizon, the logarithm of the odds that what has these features now happens within the horizon. It is 0 as
+// long as nothing is known.
+func (h *Hazards) LogOdds(list, features []float32) []float32 {
+	const most = 9
+	for i := range h.models {
+		list = append(list, max(-most, min(h.models[i].logOdds(features), most)))
+	}
+	return list
+}
+
+// sights are the newest sights.
+type sights struct {
+	cases // with nothing for their targets, and 0 for the prediction of an ensemble
+	of    []sight
+	open  map[int64][]uint64 // by id: the numbers of its sights, from 0, ascending, while its end is not known
+	row   []float32          // scratch
+}
+
+// sight is what is known of a sight, beside its features.
+type sight struct {
+	id, at   int64
+	end      int64 // when it happened or was withdrawn, or open
+	happened bool
+}
+
+// open is the end of what is still awaited.
+const open = math.MaxInt64
+
+func newSights(features int) sights {
+	return sights{cases: cases{width: features + 1}, open: map[int64][]uint64{}, row: make([]float32, features+1)}
+}
+
+func (s *sights) add(features []float32, id, at int64) {
+	this := sight{id: id, at: at, end: open}
+	if s.n < window {
+		s.of = append(s.of, this)
+	} else {
+		s.forget(s.of[s.next].id)
+		s.of[s.next] = this
+	}
+	s.open[id] = append(s.open[id], s.pushed)
+	copy(s.row, features)
+	s.push(s.row, 0, 0)
+}
+
+// forget forgets that the oldest sight, which is of id, is open, if it is.
+func (s *sights) forget(id int64) {
+	switch list := s.open[id]; {
+	case len(list) == 0 || list[0] != s.pushed-window:
+	case len(list) == 1:
+		delete(s.open, id)
+	default:
+		s.open[id] = list[1:]
+	}
+}
+
+// end notes the end of what id names.
+func (s *sights) end(id, at int64, happened bool) {
+	for _, number := range s.open[id] {
+		of := &s.of[number%window]
+		of.end, of.happened = at, happened
+	}
+	delete(s.open, id)
+}
+
+// outcome says whether what a row is a sight of happened within a horizon: 1 or 0.
+type outcome struct {
+	row      int32
+	happened float32
+}
+
+// mostOutcomes is the most outcomes that trees are fitted to.
+const mostOutcomes = 30_000
+
+// outcomes returns the newest outcomes that are known of the sights that stable returns. One that has given way to newer ones never comes back.
+func (s *sights) outcomes(horizon, now int64) []outcome {
+	stable := s.stable()
+	list := make([]outcome, 0, min(stable.n, mostOutcomes))
+	for age := 0; age < stable.n && len(list) < mostOutcomes; age++ {
+		row := s.at(age)
+		of := &s.of[row]
+		switch over := of.at + horizon; {
+		case over >= now:
+		case of.end > over:
+			list = append(list, outcome{int32(row), 0})
+		case of.happened:
+			list = append(list, outcome{int32(row), 1})
+		}
+	}
+	return list
+}
