@@ -26,6 +26,7 @@ type Forest struct {
 	anchors    anchors
 	model      *forest.Model
 	beyond     *extrapolation.Extrapolation // or nil, without a twin
+	watch      *watch                       // or nil, without a twin
 	waiting    pending.Sample[anchored]     // by job
 	last       atomic.Pointer[situation]    // the newest situation, or nil if an event has come since
 }
@@ -33,6 +34,7 @@ type Forest struct {
 // situation is a question as a case of the model.
 type situation struct {
 	question  forecast.Question
+	features  features.Vector
 	asCase    anchored
 	simulated string // the policy of the twin, or empty
 }
@@ -44,13 +46,13 @@ type anchored struct {
 }
 
 // NewForest returns a Forest that has learnt nothing. If t is not nil, the Forest tells t
-// of each event, adds what t expects to the features of a situation, and learns
+// of each event, adds what t expects to the features of a situation, and what a watch of the jobs that wait tells, and learns
 // thoroughly: the twin's rollouts cost more than that. Trees grow in the Background, or at
 // once if that is nil.
 func NewForest(rng *rand.Rand, t *twin.Twin, b forest.Background) *Forest {
 	count, effort := features.Count, forest.Light
 	if t != nil {
-		count, effort = count+simulated, forest.Thorough
+		count, effort = count+simulated+len(horizons), forest.Thorough
 	}
 	f := &Forest{
 		extractor: features.New(),
@@ -60,6 +62,7 @@ func NewForest(rng *rand.Rand, t *twin.Twin, b forest.Background) *Forest {
 	}
 	if t != nil {
 		f.beyond = extrapolation.New()
+		f.watch = newWatch(t.Queue(), rng, b)
 		f.model.Late(ordered)
 	}
 	return f
@@ -73,7 +76,12 @@ const (
 )
 
 // SlowDown slows down the growth of trees, as forest.Model's method says.
-func (f *Forest) SlowDown(factor int) { f.model.SlowDown(factor) }
+func (f *Forest) SlowDown(factor int) {
+	f.model.SlowDown(factor)
+	if f.watch != nil {
+		f.watch.hazards.SlowDown(factor)
+	}
+}
 
 // Name returns "forest".
 func (*Forest) Name() string { return "forest" }
@@ -99,9 +107,8 @@ func (f *Forest) situation(q *forecast.Question) *situation {
 		return s
 	}
 	s := &situation{question: *q}
-	var v features.Vector
-	f.extractor.Look(&q.Request, q.Job, q.Now, q.Submit, &v)
-	known := v[:]
+	f.extractor.Look(&q.Request, q.Job, q.Now, q.Submit, &s.features)
+	known := s.features[:len(s.features):len(s.features)]
 	if f.twin != nil {
 		f.simulating.Lock()
 		p := f.twin.Point(&q.Request, q.Now, q.Job)
@@ -113,6 +120,7 @@ func (f *Forest) situation(q *forecast.Question) *situation {
 		for _, wait := range p.ByOrder {
 			known = append(known, features.Delay(float64(wait)))
 		}
+		known = f.watch.logOdds(known, &s.features, q.Limit, q.Submit, q.Now)
 		ahead := float32(0)
 		if p.Ordered {
 			ahead = features.Delay(float64(p.Ahead))
@@ -157,13 +165,18 @@ func (f *Forest) Room(c *workload.Claim, now int64, others []workload.Claim, lea
 func (f *Forest) Submitted(j *workload.Job) {
 	if j.Count() == 1 && f.waiting.Wants(j.ID) {
 		q := forecast.AtSubmission(j)
-		f.waiting.Put(j.ID, f.situation(&q).asCase)
+		s := f.situation(&q)
+		f.waiting.Put(j.ID, s.asCase)
+		if f.watch != nil {
+			f.watch.submitted(j, &s.features)
+		}
 	}
 	f.model.Grow() // here, since Started should be fast
 	f.changed()
 	f.extractor.Submitted(j)
 	if f.twin != nil {
 		f.twin.Submitted(j)
+		f.watch.look(f.extractor, j.Since())
 	}
 }
 
@@ -206,6 +219,7 @@ func (f *Forest) Started(j *workload.Job) {
 	f.extractor.Started(j)
 	if f.twin != nil {
 		f.twin.Started(j)
+		f.watch.started(j)
 	}
 }
 
@@ -216,6 +230,8 @@ func (f *Forest) Ended(j *workload.Job) {
 	f.extractor.Ended(j)
 	if f.twin != nil {
 		f.twin.Ended(j)
+		f.watch.ended(j)
+		f.watch.look(f.extractor, j.End)
 	}
 }
 

@@ -53,6 +53,9 @@ func New(q *queue.Queue, pools Pools) *Twin {
 	}
 }
 
+// Queue returns the queue of which t is the twin.
+func (t *Twin) Queue() *queue.Queue { return t.queue }
+
 // Resize takes in the pools as they are now. A Twin that has learnt its pools goes on learning
 // them.
 func (t *Twin) Resize(pools Pools) { t.partitions.resize(pools) }
