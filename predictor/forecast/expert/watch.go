@@ -59,7 +59,17 @@ func (w *watch) submitted(j *workload.Job, v *features.Vector) {
 	w.hazards.See(sight(v, j.Limit, j.Since(), j.Since()), j.ID, j.Since())
 }
 
-func (w *watch) started(j *workload.Job) { w.hazards.Happened(j.ID, j.Start) }
+// teaches reports whether how long a job goes on waiting tells anything of others: not of one that waits for a limit of its own, or for
+// nodes that it has named, nor of many tasks that are one job as yet.
+func teaches(j *workload.Job) bool { return j.Count() == 1 && !j.AtLimit && !j.Pinned }
+
+func (w *watch) started(j *workload.Job) {
+	if _, ok := j.Wait(); ok {
+		w.hazards.Happened(j.ID, j.Start)
+	} else {
+		w.hazards.Withdrawn(j.ID, j.Start)
+	}
+}
 
 func (w *watch) ended(j *workload.Job) { w.hazards.Withdrawn(j.ID, j.End) }
 
@@ -71,7 +81,7 @@ func (w *watch) look(e *features.Extractor, now int64) {
 	w.next = now - now%lookEvery + lookEvery + w.rng.Int64N(lookEvery/4)
 	var v features.Vector
 	for _, j := range w.sample() {
-		if j.Count() == 1 {
+		if teaches(&j.Job) {
 			e.Look(&j.Request, j.ID, now, j.Since(), &v)
 			w.hazards.See(sight(&v, j.Limit, j.Since(), now), j.ID, now)
 		}

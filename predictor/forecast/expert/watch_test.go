@@ -62,6 +62,34 @@ func TestLooks(t *testing.T) {
 	}
 }
 
+// TestWhoTeaches: jobs that wait for something of their own are not looked at, and their starts count for nothing.
+func TestWhoTeaches(t *testing.T) {
+	for name, change := range map[string]func(*workload.Job){
+		"":         func(*workload.Job) {},
+		"at limit": func(j *workload.Job) { j.AtLimit = true },
+		"pinned":   func(j *workload.Job) { j.Pinned = true },
+		"array":    func(j *workload.Job) { j.Tasks = 7 },
+	} {
+		j := waits(1, 0)
+		if change(&j); teaches(&j) != (name == "") {
+			t.Errorf("%s: %v", name, teaches(&j))
+		}
+	}
+	w := newWatch(&queue.Queue{}, rand.New(rand.NewPCG(1, 1)), nil)
+	var v features.Vector
+	for id := range int64(1000) {
+		j := waits(id+1, 10*id)
+		w.submitted(&j, &v)
+		j.Start, j.AtLimit = j.Submit+100, true
+		w.started(&j)
+	}
+	w.hazards.Grow(1e6)
+	w.hazards.Grow(2e6)
+	if odds := w.logOdds(nil, &v, 3600, 0, 0); slices.ContainsFunc(odds, func(x float32) bool { return x != 0 }) {
+		t.Errorf("log-odds %v are known", odds)
+	}
+}
+
 // TestSight: a sight has what the job needs, how long it has waited, and the hours of now and of its end.
 func TestSight(t *testing.T) {
 	v := features.Vector{0: 1}

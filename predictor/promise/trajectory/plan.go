@@ -235,14 +235,15 @@ func (p *Planner) candidates(r *Request, b bounds, n int64) []workload.Candidate
 // before.
 func (p *Planner) trajectory(r *Request, b bounds, n int64) []Point {
 	points := p.forecasts(r, b, n)
-	var slot int64
-	var room workload.Room
+	var slot, until int64
+	var room workload.Room // by until
 	var early []Point // the first of the points, if their jobs start by b.last
 	enough := highest(points)
 	for i := range points {
 		pt := &points[i]
-		if i == 0 || pt.until != points[i-1].until {
-			slot, room = p.slot(r, pt.until, enough)
+		if i == 0 || pt.until != until {
+			until = pt.until
+			slot, room = p.slot(r, until, enough)
 			if last, ok := room.Last(r.Prob); !ok {
 				early = nil
 			} else if early == nil || last != b.last {

@@ -99,6 +99,32 @@ func BenchmarkPlan(b *testing.B) {
 	}
 }
 
+// A plan that is refused because promises made before take all the room, from the client's call to its answer, which has offers.
+func BenchmarkPlanWithoutRoom(b *testing.B) {
+	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
+	c := testConfig(b)
+	c.Watch = config.Default().Watch
+	fill(b, c.History.Path, 200_000)
+	asking, _ := run(b, c, &fakeSlurm{})
+	eventually(b, asking, well)
+	r := planRequest()
+	r.Job.Nodes, r.Job.CPUs, r.Prob = 4, 64, .8
+	refused := func() bool {
+		a, err := asking.Plan(b.Context(), r)
+		if err != nil {
+			b.Fatal(err)
+		}
+		return a.Refusal != nil
+	}
+	for !refused() {
+	}
+	for b.Loop() {
+		if !refused() {
+			b.Fatal("there is room")
+		}
+	}
+}
+
 // settleAll closes all open promises.
 func settleAll(b *testing.B, path string) {
 	b.Helper()

@@ -247,7 +247,7 @@ func (d *Daemon) openFiles() error {
 	}
 	d.cleanups.add("history", d.cache.Close)
 	if aside != "" {
-		d.log.Warn("the history was damaged and will be read again from accounting", "moved_to", aside)
+		d.log.Warn("the history was damaged, or written by a later varq, and will be read again from accounting", "moved_to", aside)
 	}
 	return nil
 }
