@@ -237,7 +237,7 @@ func (p *Planner) trajectory(r *Request, b bounds, n int64) []Point {
 	points := p.forecasts(r, b, n)
 	var slot, until int64
 	var room workload.Room // by until
-	var early []Point // the first of the points, if their jobs start by b.last
+	var early []Point      // the first of the points, if their jobs start by b.last
 	enough := highest(points)
 	for i := range points {
 		pt := &points[i]
