@@ -36,7 +36,8 @@ type situation struct {
 	question  forecast.Question
 	features  features.Vector
 	asCase    anchored
-	simulated string // the policy of the twin, or empty
+	simulated float64 // the wait that the twin expects, in seconds
+	policy    string  // of the twin, or empty
 }
 
 // anchored is a case of the model with its anchor for package extrapolation.
@@ -91,7 +92,7 @@ func (f *Forest) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 	s := f.situation(q)
 	*a = forecast.Answer{}
 	a.Sample = float64(min(f.model.Learnt(), 1000))
-	a.Simulated = s.simulated
+	a.Simulated = s.policy
 	if !f.model.Predict(s.asCase.Case, &a.Wait) {
 		return false
 	}
@@ -115,8 +116,8 @@ func (f *Forest) situation(q *forecast.Question) *situation {
 		s.asCase.anchor = float64(p.Longest())
 		f.anchors.add(q, s.asCase.anchor)
 		f.simulating.Unlock()
-		s.simulated = p.Policy.String()
-		known = append(known, features.Delay(float64(p.Expected)), features.Delay(float64(p.Limits)))
+		s.simulated, s.policy = float64(p.Expected), p.Policy.String()
+		known = append(known, features.Delay(s.simulated), features.Delay(float64(p.Limits)))
 		for _, wait := range p.ByOrder {
 			known = append(known, features.Delay(float64(wait)))
 		}

@@ -12,6 +12,7 @@ package predictor
 
 import (
 	"math/rand/v2"
+	"slices"
 
 	"github.com/varq-project/varq/predictor/cluster/queue"
 	"github.com/varq-project/varq/predictor/cluster/walltime"
@@ -27,7 +28,7 @@ import (
 // Predictor is a forecast.Forecaster of any submission, now or later.
 type Predictor struct {
 	name           string
-	experts        forecast.Experts // of both blends; ahead comes before forest, whose features it shares
+	experts        forecast.Experts // of both blends; ahead and simulations come before forest, whose features they share
 	forest         *expert.Forest
 	ahead          *expert.Ahead
 	present, later *blend.Blend
@@ -46,22 +47,24 @@ type Options struct {
 // Standard returns the Predictor of varqd. It reads q. The caller must tell q of each event
 // before the Predictor. A site's own forecasters join the experts.
 func Standard(q *queue.Queue, o Options, rng *rand.Rand, own ...forecast.Forecaster) *Predictor {
-	return assemble("blend", expert.NewForest(rng, twin.New(q, o.Pools), o.Background), o, rng, own...)
+	forest := expert.NewForest(rng, twin.New(q, o.Pools), o.Background)
+	return assemble("blend", forest, []forecast.Forecaster{expert.NewSimulation(forest)}, o, rng, own)
 }
 
 // History returns a Predictor that does not simulate the queue.
 func History(o Options, rng *rand.Rand) *Predictor {
-	return assemble("history", expert.NewForest(rng, nil, o.Background), o, rng)
+	return assemble("history", expert.NewForest(rng, nil, o.Background), nil, o, rng, nil)
 }
 
-func assemble(name string, forest *expert.Forest, o Options, rng *rand.Rand, own ...forecast.Forecaster) *Predictor {
+func assemble(name string, forest *expert.Forest, simulations []forecast.Forecaster, o Options, rng *rand.Rand, own []forecast.Forecaster) *Predictor {
 	past := &expert.QBETS{Predictor: qbets.New()}
 	ahead := expert.NewAhead(forest, rng, o.Background)
+	type list = []forecast.Forecaster
 	return &Predictor{
 		name: name, forest: forest, ahead: ahead,
-		present:  blend.New(name, rng, append([]forecast.Forecaster{forest, past}, own...)...),
-		later:    blend.New("later", rng, append([]forecast.Forecaster{ahead, past}, own...)...),
-		experts:  append([]forecast.Forecaster{ahead, forest, past}, own...),
+		present:  blend.New(name, rng, slices.Concat(list{forest}, simulations, list{past}, own)...),
+		later:    blend.New("later", rng, slices.Concat(list{ahead, past}, own)...),
+		experts:  slices.Concat(list{ahead}, simulations, list{forest, past}, own),
 		promises: newPromises(),
 	}
 }

@@ -1,0 +1,105 @@
+package expert
+
+import (
+	"math"
+
+	"github.com/varq-project/varq/predictor/delay"
+	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/pending"
+	"github.com/varq-project/varq/predictor/forecast/twin"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// Simulation forecasts that a wait will differ from the one that a Forest's twin expects as past waits did: in the
+// logarithm, the newest and those that were expected to be alike before all others (localised conformal prediction,
+// Guan 2023). Some dozens of waits are enough for it, where a Forest needs hundreds, and it is the better the more the twin knows of
+// Slurm's order. A forecast costs O(mostErrors).
+type Simulation struct {
+	forest  *Forest
+	waiting pending.Sample[float64] // by job: the logarithm of the wait that was expected
+	errors  []misjudged             // a ring, once it is full
+	learnt  int                     // how many there have been
+}
+
+// misjudged has the logarithms of a wait as it was expected, and as it was.
+type misjudged struct{ expected, actual float64 }
+
+const (
+	mostErrors  = 400 // that are remembered
+	leastErrors = 30  // without which nothing is forecast
+	// The weight of an error falls to 1/e with so many newer ones, and
+	errorsLife = 150
+	// if the wait expected then is so much longer or shorter than this one, in the logarithm.
+	errorsReach = 2. / 3
+	// errorsShift, in seconds, is added to a wait before its logarithm is taken, as differences that are much shorter count little.
+	errorsShift = 600
+	// leastWeight is the weight of an error, whatever it is of.
+	leastWeight = 1e-6
+)
+
+// NewSimulation returns a Simulation that has learnt nothing. The caller must tell it of each event before it tells f, which must have a twin.
+func NewSimulation(f *Forest) *Simulation {
+	return &Simulation{forest: f, waiting: pending.New[float64]()}
+}
+
+// Name returns "simulation".
+func (*Simulation) Name() string { return "simulation" }
+
+// Forecast implements forecast.Forecaster.
+func (f *Simulation) Forecast(q *forecast.Question, a *forecast.Answer) bool {
+	*a = forecast.Answer{}
+	s := f.forest.situation(q)
+	if len(f.errors) < leastErrors || s.simulated >= twin.Endless {
+		return false
+	}
+	a.Sample, a.Simulated = float64(len(f.errors)), s.policy
+	expected, sum := logOf(s.simulated), 0.
+	for i := range f.errors {
+		e := &f.errors[(f.learnt-1-i)%mostErrors] // the i newer ones come first
+		weight := leastWeight + math.Exp(-float64(i)/errorsLife-math.Abs(e.expected-expected)/errorsReach)
+		wait := math.Exp(expected+e.actual-e.expected) - errorsShift
+		if k := delay.Index(max(0, math.Round(wait))); k < delay.Points {
+			a.Wait[k] += weight
+		}
+		sum += weight
+	}
+	within := 0.
+	for k := range a.Wait {
+		within += a.Wait[k]
+		a.Wait[k] = min(1, within/sum)
+	}
+	a.Beyond = f.forest.beyond.Apply(&a.Wait, s.asCase.anchor)
+	return true
+}
+
+// logOf returns the logarithm of a wait in seconds.
+func logOf(wait float64) float64 { return math.Log(errorsShift + wait) }
+
+// Submitted implements forecast.Observer.
+func (f *Simulation) Submitted(j *workload.Job) {
+	if j.Count() == 1 && f.waiting.Wants(j.ID) {
+		q := forecast.AtSubmission(j)
+		if s := f.forest.situation(&q); s.simulated < twin.Endless {
+			f.waiting.Put(j.ID, logOf(s.simulated))
+		}
+	}
+}
+
+// Started implements forecast.Observer.
+func (f *Simulation) Started(j *workload.Job) {
+	expected, ok := f.waiting.Take(j.ID)
+	wait, known := j.Wait()
+	if !ok || !known {
+		return
+	}
+	e := misjudged{expected, logOf(float64(wait))}
+	if len(f.errors) < mostErrors {
+		f.errors = append(f.errors, e)
+	} else {
+		f.errors[f.learnt%mostErrors] = e
+	}
+	f.learnt++
+}
+
+// Ended implements forecast.Observer.
+func (f *Simulation) Ended(j *workload.Job) { f.waiting.Take(j.ID) }
