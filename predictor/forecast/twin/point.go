@@ -132,6 +132,7 @@ func (s *Snapshot) begin(p rollout.Policy, tasks []rollout.Task, by runTimes, r 
 		running = s.ends
 	}
 	m := &s.twin.rollout
+	m.Windows = s.pool.windows
 	m.Load(p.Backfill, s.Now, s.Free, running, tasks, nil, r)
 	return m
 }

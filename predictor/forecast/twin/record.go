@@ -17,8 +17,9 @@ import (
 // all others: the answer is then that of a rollout with the task. Where others are behind it, some of them start before it in the
 // record that would not if it was there.
 type record struct {
-	policy rollout.Policy
-	procs  int32
+	policy  rollout.Policy
+	procs   int32
+	windows rollout.Windows
 
 	tasks   []rollout.Task // in the order of the queue
 	work    []int64        // by place: the processor-seconds of all tasks up to there
@@ -31,7 +32,7 @@ type record struct {
 }
 
 // chance is what a task behind all others could have from a moment on until the next one: free processors if it ended by shadow, or extra
-// ones of them if not.
+// ones of them if not. Windows bound it besides.
 type chance struct {
 	at, shadow  int64
 	free, extra int32
@@ -52,7 +53,7 @@ type begun struct {
 
 // make makes the record of a snapshot by a policy, in the memory of an earlier one.
 func (r *record) make(s *Snapshot, p rollout.Policy, by runTimes) {
-	r.policy, r.procs, r.atFirst = p, s.Procs, s.Free
+	r.policy, r.procs, r.atFirst, r.windows = p, s.Procs, s.Free, s.pool.windows.Since(s.Now)
 	r.tasks, r.work, r.ahead, r.moments = append(r.tasks[:0], s.Pending...), r.work[:0], r.ahead[:0], r.moments[:0]
 	r.ended, r.started = r.ended[:0], r.started[:0]
 	p.Sort(r.tasks)
@@ -120,12 +121,12 @@ func (r *record) wait(t *rollout.Task, now int64, free int32, newcomers map[int6
 			if at >= head {
 				break
 			}
-			if need <= m.free && (need <= m.extra || t.Limit <= m.shadow-at) {
+			if need <= m.free && (need <= m.extra || t.Limit <= m.shadow-at) && r.windows.Open(at, t.Limit) == at {
 				return at - now
 			}
 		}
 	}
-	return r.room(need, head) - now
+	return r.windows.Open(r.room(need, head), t.Limit) - now
 }
 
 // more returns how many more processors are free than would be if all had come as in the record. What began at once in it may have
