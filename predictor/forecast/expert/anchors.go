@@ -51,13 +51,17 @@ func (a *anchors) atMost(q *forecast.Question) (seconds float64, ok bool) {
 
 // later returns the anchor of a question about a submission to come, or one that is no
 // nearer to the edge of what was learnt. The jobs that wait now are ahead of such a job,
-// too, but they have been waiting for a while when it is submitted.
+// too, but they have been waiting for a while when it is submitted. The anchor is of seconds in
+// which the pool serves.
 func (f *Forest) later(q *forecast.Question) float64 {
-	lead := float64(q.Submit - q.Now)
 	f.simulating.Lock()
 	defer f.simulating.Unlock()
+	windows := f.twin.Windows(q.Partition)
+	left := func(longest float64) float64 { // when it is submitted
+		return longest - float64(q.Submit-q.Now) - float64(windows.Closed(q.Submit, q.Now+int64(longest)))
+	}
 	longest, ok := f.anchors.atMost(q)
-	if ok && f.beyond.Share(longest-lead) == 0 {
+	if ok && f.beyond.Share(left(longest)) == 0 {
 		return 0
 	}
 	// Few limits are simulated: powers of two.
@@ -69,7 +73,7 @@ func (f *Forest) later(q *forecast.Question) float64 {
 		longest = float64(p.Longest())
 		f.anchors.add(&now, longest)
 	}
-	return longest - lead
+	return left(longest)
 }
 
 // overtaking returns the share of the jobs that came last which would go before that of a question, or 0 where no priorities are known.

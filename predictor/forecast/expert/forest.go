@@ -18,7 +18,8 @@ import (
 )
 
 // Forest forecasts from the waits of jobs in similar situations. Package features turns a
-// situation into numbers, and package forest learns which situations are similar.
+// situation into numbers, and package forest learns which situations are similar. Waits are of
+// seconds in which the pool serves: it is told none that it was closed, and forecasts none.
 type Forest struct {
 	extractor  *features.Extractor
 	twin       *twin.Twin // or nil
@@ -105,9 +106,10 @@ func (f *Forest) situation(q *forecast.Question) *situation {
 	if f.twin != nil {
 		f.simulating.Lock()
 		p := f.twin.Point(&q.Request, q.Now, q.Job)
-		s.asCase.anchor = float64(p.Longest())
-		f.anchors.add(q, s.asCase.anchor)
+		f.anchors.add(q, float64(p.Longest()))
+		p = p.Serving(f.twin.Windows(q.Partition), q.Now)
 		f.simulating.Unlock()
+		s.asCase.anchor = float64(p.Longest())
 		s.simulated = p.Policy.String()
 		known = append(known, features.Delay(float64(p.Expected)), features.Delay(float64(p.Limits)))
 		for _, wait := range p.ByOrder {
@@ -122,6 +124,16 @@ func (f *Forest) situation(q *forecast.Question) *situation {
 	s.asCase.Case = f.model.Case(known)
 	f.last.Store(s)
 	return s
+}
+
+// Windows returns when Slurm's reservations close the pool of a partition; see twin.Twin.Windows. Without a twin none are known.
+func (f *Forest) Windows(partition string) rollout.Windows {
+	if f.twin == nil {
+		return nil
+	}
+	f.simulating.Lock()
+	defer f.simulating.Unlock()
+	return f.twin.Windows(partition)
 }
 
 // Place takes in on which nodes the running jobs are.

@@ -43,6 +43,20 @@ func (p *Point) Longest() int64 {
 	return max(p.Expected, p.Limits, slices.Max(p.ByOrder[:]))
 }
 
+// Serving returns the waits as seconds in which the pool serves, of a Point at a time: without those in its windows.
+func (p Point) Serving(w rollout.Windows, now int64) Point {
+	if len(w.Since(now)) == 0 {
+		return p
+	}
+	for _, wait := range []*int64{&p.Expected, &p.Limits} {
+		*wait -= w.Closed(now, now+*wait)
+	}
+	for i := range p.ByOrder {
+		p.ByOrder[i] -= w.Closed(now, now+p.ByOrder[i])
+	}
+	return p
+}
+
 // Point makes a few rollouts. In each, a job with the request joins the queue now, and
 // the rollout ends when that job starts. If the job is in the queue already, id names it;
 // otherwise id is 0. With n jobs in the queue Point takes O(n log n), most of it to

@@ -58,7 +58,11 @@ func New(q *queue.Queue, pools Pools) *Twin {
 func (t *Twin) Resize(pools Pools) { t.partitions.resize(pools) }
 
 // Windows returns when Slurm's own reservations have all of a partition's pool, or nearly so. They may be over.
+// None are known of a pool that is not configured.
 func (t *Twin) Windows(partition string) rollout.Windows {
+	if t.partitions.pools == nil {
+		return nil
+	}
 	return t.partitions.pool(t.partitions.named(partition)).windows
 }
 
