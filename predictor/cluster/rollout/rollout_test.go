@@ -154,9 +154,15 @@ func TestWindows(t *testing.T) {
 			if got := w.Open(from, n); n > 0 && got != open {
 				t.Errorf("open for %d s from %d on at %d, want %d", n, from, got, open)
 			}
+			if no := w.For(n); n > 0 && (no.Closed(from, from+1) == 0) != (open == from) {
+				t.Errorf("none of %d s at %d: %v", n, from, no)
+			}
 		}
 		if since := w.Since(from); len(since) > 0 && since[0].To <= from || since.Closed(from, 100) != w.Closed(from, 100) {
 			t.Errorf("since %d: %v", from, since)
+		}
+		if before := w.Before(from); len(before) > 0 && before[len(before)-1].From > from || before.Closed(0, from) != w.Closed(0, from) {
+			t.Errorf("before %d: %v", from, before)
 		}
 	}
 }

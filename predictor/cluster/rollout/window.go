@@ -25,6 +25,31 @@ func (w Windows) Open(at, limit int64) int64 {
 	return at
 }
 
+// Before returns the windows that have begun by a time.
+func (w Windows) Before(at int64) Windows {
+	for len(w) > 0 && w[len(w)-1].From > at {
+		w = w[:len(w)-1]
+	}
+	return w
+}
+
+// For returns when no task with a limit (seconds) may start.
+func (w Windows) For(limit int64) Windows {
+	if len(w) == 0 || limit <= 1 {
+		return w
+	}
+	var no Windows
+	for _, is := range w {
+		is.From -= limit - 1 // what starts a second earlier ends in time
+		if last := len(no) - 1; last >= 0 && is.From <= no[last].To {
+			no[last].To = is.To
+		} else {
+			no = append(no, is)
+		}
+	}
+	return no
+}
+
 // Closed returns how many seconds between two times are in windows.
 func (w Windows) Closed(from, to int64) (seconds int64) {
 	for i := range w {

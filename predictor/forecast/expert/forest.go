@@ -19,7 +19,8 @@ import (
 
 // Forest forecasts from the waits of jobs in similar situations. Package features turns a
 // situation into numbers, and package forest learns which situations are similar. Waits are of
-// seconds in which the pool serves: it is told none that it was closed, and forecasts none.
+// seconds in which the job can start: those in which Slurm's reservations keep it from that do not
+// count, neither to what the Forest is told of waits nor to what it forecasts.
 type Forest struct {
 	extractor  *features.Extractor
 	twin       *twin.Twin // or nil
@@ -105,9 +106,16 @@ func (f *Forest) situation(q *forecast.Question) *situation {
 	known := v[:]
 	if f.twin != nil {
 		f.simulating.Lock()
-		p := f.twin.Point(&q.Request, q.Now, q.Job)
-		f.anchors.add(q, float64(p.Longest()))
-		p = p.Serving(f.twin.Windows(q.Partition), q.Now)
+		p, windows := twin.Point{}, f.twin.Windows(q.Partition)
+		if len(windows.Since(q.Now).Before(q.Submit)) > 0 { // it comes behind all that waits for the end of a window
+			p = f.twin.PointAt(&q.Request, q.Now, q.Submit, q.Job).Serving(windows.For(q.Limit), q.Submit)
+		} else {
+			now := *q
+			now.Submit = q.Now
+			p = f.twin.Point(&q.Request, q.Now, q.Job)
+			f.anchors.add(&now, float64(p.Longest()))
+			p = p.Serving(windows.For(q.Limit), q.Now)
+		}
 		f.simulating.Unlock()
 		s.asCase.anchor = float64(p.Longest())
 		s.simulated = p.Policy.String()

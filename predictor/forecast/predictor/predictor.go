@@ -117,11 +117,13 @@ func (p *Predictor) Name() string { return p.name }
 
 // Forecast implements forecast.Forecaster.
 func (p *Predictor) Forecast(q *forecast.Question, a *forecast.Answer) bool {
-	by := p.present
-	if q.Submit > q.Now+expert.MinLead {
-		by = p.later
+	if q.Submit <= q.Now+expert.MinLead {
+		ok := p.present.Forecast(q, a)
+		p.ByClock(q, a)
+		return ok
 	}
-	ok := by.Forecast(q, a)
+	ok := p.later.Forecast(q, a)
+	p.behind(q, a)
 	p.ByClock(q, a)
 	return ok
 }

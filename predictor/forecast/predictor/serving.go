@@ -12,6 +12,23 @@ import (
 // after its end, behind all that could not start before, and the simulations know how much that is. And who has waited through a
 // maintenance teaches nobody that waits are so long. The Predictor turns such waits into those by the clock, and back.
 
+// behind bounds an answer to q, about a job to be submitted after the beginning of a window, by that about a job that is submitted behind all that
+// waits now. What waits for the end of a window waits for as long as it does without one, whenever the job comes. So the present state
+// of the queue says much about that job, and the simulations of the blend for jobs submitted now tell of it.
+func (p *Predictor) behind(q *forecast.Question, a *forecast.Answer) {
+	if len(p.forest.Windows(q.Partition).Since(q.Now).Before(q.Submit)) == 0 {
+		return
+	}
+	var present forecast.Answer
+	if !p.present.Forecast(q, &present) {
+		return
+	}
+	a.Beyond = max(a.Beyond, present.Beyond)
+	for i := range delay.Points {
+		a.Wait[i], a.Lower[i] = min(a.Wait[i], present.Wait[i]), min(a.Lower[i], present.Lower[i])
+	}
+}
+
 // ByClock turns the waits of an answer of one of the Experts to q into waits by the clock.
 func (p *Predictor) ByClock(q *forecast.Question, a *forecast.Answer) {
 	byClock(a, p.forest.Windows(q.Partition), q)
@@ -19,7 +36,7 @@ func (p *Predictor) ByClock(q *forecast.Question, a *forecast.Answer) {
 
 // byClock turns the waits of an answer to q, in seconds in which the pool serves, into waits by the clock.
 func byClock(a *forecast.Answer, w rollout.Windows, q *forecast.Question) {
-	if w = w.Since(q.Submit); len(w) == 0 {
+	if w = w.For(q.Limit).Since(q.Submit); len(w) == 0 {
 		return
 	}
 	serving := *a
@@ -32,10 +49,10 @@ func byClock(a *forecast.Answer, w rollout.Windows, q *forecast.Question) {
 	}
 }
 
-// served returns a job that has started as one that began to wait later, by as many seconds as its pool was closed since.
+// served returns a job that has started as one that began to wait later, by as many seconds as it could not start in since.
 func served(j *workload.Job, w rollout.Windows) *workload.Job {
 	since := j.Since()
-	closed := w.Closed(since, j.Start)
+	closed := w.For(j.Limit).Closed(since, j.Start)
 	if closed == 0 {
 		return j
 	}

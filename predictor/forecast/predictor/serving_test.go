@@ -10,7 +10,7 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// TestByClock: starts that are expected after the beginning of a window are expected as much after its end.
+// TestByClock: starts that are expected when the job would run into a window are expected as much after its end.
 func TestByClock(t *testing.T) {
 	const submit, mean = 1_000_000, 1800.
 	windows := rollout.Windows{{From: submit - 500, To: submit - 100}, {From: submit + 1200, To: submit + 9200}, {From: submit + 20_000, To: submit + 21_000}}
@@ -24,7 +24,11 @@ func TestByClock(t *testing.T) {
 	if a.Wait != before.Wait || a.Lower != before.Lower {
 		t.Error("a window that is over when the job is submitted changes something")
 	}
-	byClock(&a, windows, &forecast.Question{Now: submit - 200, Submit: submit})
+	q := forecast.Question{Now: submit - 200, Submit: submit}
+	q.Limit = 101
+	windows[1].From += 100
+	windows[2].From += 100
+	byClock(&a, windows, &q)
 	for i := range delay.Points {
 		serving := delay.At(i)
 		switch at := serving; {
@@ -43,11 +47,12 @@ func TestByClock(t *testing.T) {
 	}
 }
 
-// TestServed: of a job's wait counts what is outside of windows.
+// TestServed: of a job's wait counts the time in which it would not have run into a window.
 func TestServed(t *testing.T) {
-	windows := rollout.Windows{{From: 500, To: 600}, {From: 900, To: 1000}}
+	windows := rollout.Windows{{From: 550, To: 600}, {From: 950, To: 1000}}
 	for _, c := range []struct{ eligible, start, want int64 }{{100, 400, 300}, {100, 700, 500}, {550, 650, 50}, {100, 1000, 700}, {0, 700, 550}} {
 		j := workload.Job{Submit: 50, Eligible: c.eligible, Start: c.start}
+		j.Limit = 51
 		before := j
 		if got, ok := served(&j, windows).Wait(); !ok || got != c.want || j.Start != before.Start || j.Eligible != before.Eligible {
 			t.Errorf("from %d to %d: %d s, want %d", c.eligible, c.start, got, c.want)

@@ -58,7 +58,7 @@ func (r *record) make(s *Snapshot, p rollout.Policy, by runTimes) {
 	r.ended, r.started = r.ended[:0], r.started[:0]
 	p.Sort(r.tasks)
 	latest, work := s.Now, int64(0)
-	for i, start := range s.begin(p, r.tasks, by, r).Starts() {
+	for i, start := range s.begin(p, r.tasks, nil, by, r).Starts() {
 		latest = max(latest, start)
 		work += int64(r.tasks[i].Procs) * r.tasks[i].Run
 		r.ahead, r.work = append(r.ahead, latest), append(r.work, work)
@@ -99,11 +99,12 @@ func (r *record) now(at int64) int {
 	return max(0, sort.Search(len(r.moments), func(i int) bool { return r.moments[i].at > at })-1)
 }
 
-// wait returns how long a task waits that joins the queue now, when so many processors are free, in seconds. The task needs no more
-// than r.procs. What is free besides what the record says is taken to remain so, and what newcomers ahead of the task need to be kept for
-// them. The job that id names is not one of them.
+// wait returns how long a task waits that joins the queue when it is submitted, now or later, in seconds, when so many processors are
+// free now. The task needs no more than r.procs. What is free besides what the record says is taken to remain so, and what newcomers
+// ahead of the task need to be kept for them. The job that id names is not one of them.
 func (r *record) wait(t *rollout.Task, now int64, free int32, newcomers map[int64]rollout.Task, id int64) int64 {
-	head := now // when no task is ahead any more
+	joins := max(now, t.Submit)
+	head := joins // when no task is ahead any more
 	if place := r.policy.Place(r.tasks, *t); place > 0 {
 		head = max(head, r.ahead[place-1])
 	}
@@ -115,18 +116,18 @@ func (r *record) wait(t *rollout.Task, now int64, free int32, newcomers map[int6
 	}
 	need := t.Procs + int32(min(kept, int64(r.procs))) - r.more(now, free)
 	if r.policy.Backfill != sched.NoBackfill {
-		for i := r.now(now); i < len(r.moments); i++ {
+		for i := r.now(joins); i < len(r.moments); i++ {
 			m := &r.moments[i]
-			at := max(m.at, now)
+			at := max(m.at, joins)
 			if at >= head {
 				break
 			}
 			if need <= m.free && (need <= m.extra || t.Limit <= m.shadow-at) && r.windows.Open(at, t.Limit) == at {
-				return at - now
+				return at - joins
 			}
 		}
 	}
-	return r.windows.Open(r.room(need, head), t.Limit) - now
+	return r.windows.Open(r.room(need, head), t.Limit) - joins
 }
 
 // more returns how many more processors are free than would be if all had come as in the record. What began at once in it may have

@@ -34,6 +34,9 @@ func compareRecords(t *testing.T, windows rollout.Windows) {
 			r := request(1<<random.IntN(11), 600<<random.IntN(8))
 			r.User, r.Partition = "user1", "batch"
 			task := w.Task(r, now)
+			if random.IntN(3) == 0 {
+				task.Submit += random.Int64N(20_000)
+			}
 			s := w.Snapshot(r, now, 0)
 			s.pool.windows = closed
 			for _, policy := range policies {

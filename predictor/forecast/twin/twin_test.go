@@ -249,6 +249,9 @@ func TestWindows(t *testing.T) {
 			t.Errorf("%d processors for %d s: %d s, want %d", c.procs, c.limit, got, c.want)
 		}
 	}
+	if got := b.w.PointAt(request(1, 600), 1000, 2500, 0).Limits; got != 5000 { // when all others have come
+		t.Errorf("submitted during a window: %d s", got)
+	}
 	b.start(1000, b.submit(1000, 4, 600))
 	if got := b.w.Point(request(6, 1500), 2500, 0).Limits; got != 5000 { // though a job has outlived its limit
 		t.Errorf("during a window: %d s", got)
