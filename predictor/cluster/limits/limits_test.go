@@ -548,6 +548,46 @@ func TestBlockedEveryMoment(t *testing.T) {
 	}
 }
 
+// TestClosedEveryMoment compares Closed with a check of every moment.
+func TestClosedEveryMoment(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 3))
+	for range 300 {
+		cpus := map[string]int64{"a": 1, "b": 2, "c": 4, "d": 8}
+		var c Cluster
+		for range rng.IntN(6) {
+			start := rng.Int64N(40)
+			v := Reservation{Start: start, End: start + rng.Int64N(20), Floats: rng.IntN(9) == 0}
+			for _, name := range []string{"a", "b", "c", "d", "other"} {
+				if rng.IntN(3) > 0 {
+					v.Nodes = append(v.Nodes, name)
+				}
+			}
+			c.Reservations = append(c.Reservations, v)
+		}
+		least, now, most := 1+rng.Int64N(15), rng.Int64N(30), 1+rng.IntN(3)
+		var all []Span // of moments, one after the other
+		for at := range int64(61) {
+			free := int64(0)
+			for name, n := range cpus {
+				if !slices.ContainsFunc(c.Reservations, func(v Reservation) bool {
+					return !v.Floats && v.Start <= at && at < v.End && slices.Contains(v.Nodes, name)
+				}) {
+					free += n
+				}
+			}
+			if last := len(all) - 1; free < least && last >= 0 && all[last].End == at {
+				all[last].End++
+			} else if free < least {
+				all = append(all, Span{at, at + 1})
+			}
+		}
+		all = slices.DeleteFunc(all, func(s Span) bool { return s.End <= now })
+		if got, want := c.Closed(cpus, least, now, most), all[:min(most, len(all))]; !slices.Equal(got, want) {
+			t.Fatalf("from %d on at most %d times with less than %d CPUs: %v, want %v of %+v", now, most, least, got, want, c.Reservations)
+		}
+	}
+}
+
 // BenchmarkBlocked has a thousand nodes and fifty reservations of a hundred nodes each.
 func BenchmarkBlocked(b *testing.B) {
 	c := cluster()

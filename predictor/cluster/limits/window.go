@@ -26,14 +26,14 @@ func (w *Window) Stops(start, limit int64) bool { return w.Start-limit < start &
 // for it by name. Blocked counts the free nodes at each moment. It ignores that they may be
 // different nodes at different moments.
 func (c *Cluster) Blocked(r workload.Request) []Window {
-	edges := c.edges(r.Partition)
+	edges := c.edges(func() map[string]int { return c.index(r.Partition, func(string) bool { return true }) })
 	if len(edges) == 0 {
 		return nil
 	}
 	total := len(c.Partitions[r.Partition].Nodes)
-	free, taken := total, make([]int, total) // by how many reservations each node is
-	var active, by []*Reservation            // by are those of the last window
-	fewest := 0                              // nodes that are free in the last window
+	free, taken := total, make(taken, total)
+	var active, by []*Reservation // by are those of the last window
+	fewest := 0                   // nodes that are free in the last window
 	var windows []Window
 	for i, e := range edges {
 		if e.opens {
@@ -41,15 +41,7 @@ func (c *Cluster) Blocked(r workload.Request) []Window {
 		} else {
 			active = slices.DeleteFunc(active, func(v *Reservation) bool { return v == e.by })
 		}
-		for _, n := range e.nodes {
-			if e.opens {
-				if taken[n]++; taken[n] == 1 {
-					free--
-				}
-			} else if taken[n]--; taken[n] == 0 {
-				free++
-			}
-		}
+		taken.change(&e, func(_, sign int) { free -= sign })
 		if i+1 == len(edges) || edges[i+1].at == e.at || free >= int(r.Nodes) {
 			continue
 		}
@@ -67,6 +59,62 @@ func (c *Cluster) Blocked(r workload.Request) []Window {
 		windows[last].End, windows[last].Rule = edges[i+1].at, c.blocking(r.Partition, by, fewest)
 	}
 	return windows
+}
+
+// Closed returns when Slurm's reservations leave less than least CPUs of some nodes, whose CPUs are given by name: the first most of the
+// times that are not over at a time, in order, without touching. With e starts and ends of reservations it takes O(e log e), and O(1)
+// for each node of theirs.
+func (c *Cluster) Closed(cpus map[string]int64, least, at int64, most int) []Span {
+	var own []int64
+	edges := c.edges(func() map[string]int {
+		index := make(map[string]int, len(cpus))
+		for name, n := range cpus {
+			index[name], own = len(own), append(own, n)
+		}
+		return index
+	})
+	free, taken := int64(0), make(taken, len(own))
+	for _, n := range own {
+		free += n
+	}
+	var spans []Span
+	for i, e := range edges {
+		taken.change(&e, func(n, sign int) { free -= int64(sign) * own[n] })
+		if i+1 == len(edges) || edges[i+1].at == e.at || free >= least {
+			continue
+		}
+		last := len(spans) - 1
+		switch {
+		case last >= 0 && spans[last].End == e.at:
+			spans[last].End = edges[i+1].at
+			continue
+		case last >= 0 && spans[last].End <= at:
+			spans = spans[:last]
+		case len(spans) == most:
+			return spans
+		}
+		spans = append(spans, Span{e.at, edges[i+1].at})
+	}
+	if last := len(spans) - 1; last >= 0 && spans[last].End <= at {
+		spans = spans[:last]
+	}
+	return spans
+}
+
+// taken is by how many reservations each node is taken.
+type taken []int
+
+// change counts a start or an end, and calls changed for each node that is taken since (sign 1) or no longer is (-1).
+func (t taken) change(e *edge, changed func(node, sign int)) {
+	for _, n := range e.nodes {
+		if e.opens {
+			if t[n]++; t[n] == 1 {
+				changed(n, 1)
+			}
+		} else if t[n]--; t[n] == 0 {
+			changed(n, -1)
+		}
+	}
 }
 
 // blocking returns the rule of a window: some reservations leave a partition so few nodes.
@@ -112,16 +160,16 @@ type edge struct {
 	at    int64
 	opens bool
 	by    *Reservation
-	nodes []int // their places in the partition
+	nodes []int // their places in the index
 }
 
-// edges returns the starts and ends of the reservations that have nodes of the
-// partition, in order of time.
-func (c *Cluster) edges(partition string) []edge {
+// edges returns the starts and ends of the reservations that have nodes of an
+// index by name, in order of time. It makes the index only if there are reservations.
+func (c *Cluster) edges(index func() map[string]int) []edge {
 	if len(c.Reservations) == 0 {
 		return nil
 	}
-	mine := c.index(partition, func(string) bool { return true })
+	mine := index()
 	var edges []edge
 	for i := range c.Reservations {
 		v := &c.Reservations[i]

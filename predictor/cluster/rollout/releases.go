@@ -139,6 +139,22 @@ func (r *releases) freed(now int64, free, need int32) (at int64, then int32) {
 	return at, free
 }
 
+// by returns how many processors have been freed by a time.
+func (r *releases) by(at int64) (procs int32) {
+	for i := range r.chunks {
+		c := &r.chunks[i]
+		if c.last().at <= at {
+			procs += c.procs
+			continue
+		}
+		for _, x := range c.list[:c.find(at+1)] {
+			procs += x.procs
+		}
+		break
+	}
+	return procs
+}
+
 func (c *chunk) last() release { return c.list[len(c.list)-1] }
 
 // find returns the index of the first release of the chunk at a time or later.

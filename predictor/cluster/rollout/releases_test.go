@@ -27,6 +27,15 @@ func (s sorted) freed(now int64, free, need int32) (int64, int32) {
 	return now, free
 }
 
+func (s sorted) by(at int64) (procs int32) {
+	for _, r := range s {
+		if r.at <= at {
+			procs += r.procs
+		}
+	}
+	return procs
+}
+
 // TestReleasesAgainstSorting adds and removes at random, with many at the same time, and asks when processors are free.
 func TestReleasesAgainstSorting(t *testing.T) {
 	for seed := range uint64(20) {
@@ -50,6 +59,9 @@ func TestReleasesAgainstSorting(t *testing.T) {
 			}
 			free, need := random.Int32N(10), random.Int32N(1000)
 			at, then := fast.freed(100, free, need)
+			if by := 100 + random.Int64N(times); fast.by(by) != slow.by(by) {
+				t.Fatalf("seed %d, step %d: %d by %d, want %d", seed, step, fast.by(by), by, slow.by(by))
+			}
 			if wantAt, want := slow.freed(100, free, need); at != wantAt || then != want {
 				t.Fatalf("seed %d, step %d: %d at %d, want %d at %d", seed, step, then, at, want, wantAt)
 			}

@@ -58,8 +58,13 @@ const absent = math.MaxInt32
 // from the beginning, also before it has come. With n tasks and r running jobs an event costs
 // O(log r + r/chunkSize + n/blockSize), chunkSize, and blockSize for each block in which a task might start.
 //
+// With w windows ahead, to find when the first task of the queue can start costs O(w) more.
+//
 // The zero Machine is ready for Load. Each rollout uses the memory of the last one again.
 type Machine struct {
+	// Windows are when the machine is closed, from the next Load on. They must not change during a rollout.
+	Windows Windows
+
 	backfill sched.Backfill
 	now      int64
 	free     int32
@@ -74,9 +79,12 @@ type Machine struct {
 	running []Running // a heap: the next to end is at index 0
 	planned releases  // of the running jobs
 
+	ahead Windows // those that are not over
+	until int64   // when the first of them begins: what starts now must end by then; sched.Never: there is none
+
 	// shadow is the latest time at which the first task of the queue starts, and extra is
 	// the number of processors that are free beside it then. Both stay known until a job
-	// ends or another task is first.
+	// ends, a window is over or another task is first.
 	shadow int64
 	extra  int32
 	known  bool
@@ -99,6 +107,7 @@ func (c *Machine) Load(b sched.Backfill, now int64, free int32, running []Runnin
 	c.now, c.free, c.tasks = now, free, tasks
 	c.head, c.known = 0, false
 	c.coming = coming
+	c.reopen()
 	c.running = append(c.running[:0], running...)
 	for i := len(running)/2 - 1; i >= 0; i-- {
 		c.down(i)
@@ -133,12 +142,20 @@ func (c *Machine) note(b int) {
 	c.blocks[b] = noted
 }
 
+// reopen leaves behind the windows that are over.
+func (c *Machine) reopen() {
+	c.ahead, c.until, c.known = c.Windows.Since(c.now), sched.Never, false
+	if len(c.ahead) > 0 {
+		c.until = c.ahead[0].From
+	}
+}
+
 // pass starts the tasks that can start now. Arrived are the places of the tasks that have come
 // since the last pass.
 func (c *Machine) pass(arrived []int32) {
 	first := c.first()
 	c.known = c.known && first == c.head
-	for c.head = first; c.head < len(c.need) && c.need[c.head] <= c.free; c.head = c.first() {
+	for c.head = first; c.head < len(c.need) && c.need[c.head] <= c.free && c.tasks[c.head].Limit <= c.until-c.now; c.head = c.first() {
 		c.start(c.head)
 		c.known = false
 	}
@@ -176,10 +193,13 @@ func (c *Machine) first() int {
 }
 
 // castShadow finds the shadow: the time at which enough running jobs have reached their limits
-// for the first task to start.
+// for the first task to start, and no window is in its way.
 func (c *Machine) castShadow() {
 	need := c.need[c.head]
 	shadow, free := c.planned.freed(c.now, c.free, need)
+	if open := c.ahead.Open(shadow, c.tasks[c.head].Limit); open > shadow {
+		shadow, free = open, c.free+c.planned.by(open)
+	}
 	c.shadow, c.extra, c.known = shadow, free-need, true
 }
 
@@ -200,7 +220,7 @@ func (c *Machine) backfillAll() {
 
 // admits reports whether a task with a need and a limit could start before the first one.
 func (c *Machine) admits(need int32, span int64) bool {
-	return need <= c.free && (need <= c.extra || span <= c.shadow-c.now)
+	return need <= c.free && (need <= c.extra || span <= c.shadow-c.now) && span <= c.until-c.now
 }
 
 // try starts a task unless that would delay the first one.
@@ -266,6 +286,9 @@ func (c *Machine) next() bool {
 	if len(c.coming) > 0 {
 		next = min(next, c.tasks[c.coming[0]].Submit)
 	}
+	if len(c.ahead) > 0 && c.head < len(c.need) {
+		next = min(next, c.ahead[0].To)
+	}
 	if next == sched.Never {
 		return false
 	}
@@ -276,6 +299,9 @@ func (c *Machine) next() bool {
 
 // moment simulates all that happens now: ends, arrivals, and then starts.
 func (c *Machine) moment() {
+	if len(c.ahead) > 0 && c.ahead[0].To <= c.now {
+		c.reopen()
+	}
 	for len(c.running) > 0 && c.running[0].End <= c.now {
 		c.finish()
 	}

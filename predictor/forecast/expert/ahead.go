@@ -79,7 +79,8 @@ func (f *Ahead) caseOf(q *forecast.Question) forest.Case {
 	}
 	var v features.Vector
 	m.Look(&q.Request, q.Job, m.at, q.Submit, &v)
-	return f.model.Case(append(v[:], features.Delay(float64(q.Submit-m.at)), f.forest.overtaking(q)))
+	lead := q.Submit - m.at - f.forest.Windows(q.Partition).Closed(m.at, q.Submit) // meanwhile the queue is served
+	return f.model.Case(append(v[:], features.Delay(float64(lead)), f.forest.overtaking(q)))
 }
 
 // Rehearse returns a question for the rehearsal of a job that begins to wait. It reports

@@ -6,14 +6,14 @@ import (
 	"github.com/varq-project/varq/predictor/forecast"
 )
 
-// anchors are the longest waits that were simulated for one request and several time
-// limits: the anchors of package extrapolation.
+// anchors are the longest waits that were simulated for one request, one time of submission and
+// several time limits: the anchors of package extrapolation.
 //
 // A plan asks about many submissions, with many limits. A simulation for each would take
 // too long. But with a longer limit a job starts no sooner, so that one simulation for the
 // longest limit answers all questions while the queue is like others before.
 type anchors struct {
-	about     forecast.Question // without Limit and Submit
+	about     forecast.Question // without Limit
 	simulated []anchor
 }
 
@@ -24,11 +24,11 @@ type anchor struct {
 
 func aboutOf(q *forecast.Question) forecast.Question {
 	about := *q
-	about.Limit, about.Submit = 0, 0
+	about.Limit = 0
 	return about
 }
 
-// add notes the anchor, in seconds, of a question about a submission now.
+// add notes the anchor, in seconds, of a question.
 func (a *anchors) add(q *forecast.Question, longest float64) {
 	if about := aboutOf(q); a.about != about {
 		a.about, a.simulated = about, a.simulated[:0]
@@ -36,7 +36,7 @@ func (a *anchors) add(q *forecast.Question, longest float64) {
 	a.simulated = append(a.simulated, anchor{q.Limit, longest})
 }
 
-// atMost returns an upper bound on the anchor of a question about a submission now.
+// atMost returns an upper bound on the anchor of a question.
 func (a *anchors) atMost(q *forecast.Question) (seconds float64, ok bool) {
 	if a.about != aboutOf(q) {
 		return 0, false
@@ -51,25 +51,34 @@ func (a *anchors) atMost(q *forecast.Question) (seconds float64, ok bool) {
 
 // later returns the anchor of a question about a submission to come, or one that is no
 // nearer to the edge of what was learnt. The jobs that wait now are ahead of such a job,
-// too, but they have been waiting for a while when it is submitted.
+// too, but they have been waiting for a while when it is submitted. If a window lies before
+// the submission, they have been waiting since its end, at which no gap is left that there
+// was before it. The anchor is of seconds in which the job can start.
 func (f *Forest) later(q *forecast.Question) float64 {
-	lead := float64(q.Submit - q.Now)
 	f.simulating.Lock()
 	defer f.simulating.Unlock()
-	longest, ok := f.anchors.atMost(q)
-	if ok && f.beyond.Share(longest-lead) == 0 {
+	windows := f.twin.Windows(q.Partition)
+	simulated := *q
+	simulated.Submit = q.Now
+	if before := windows.Since(q.Now).Before(q.Submit); len(before) > 0 {
+		simulated.Submit = before[len(before)-1].To
+	}
+	left := func(longest float64) float64 { // when it is submitted
+		submit := max(q.Submit, simulated.Submit)
+		return longest - float64(submit-simulated.Submit) - float64(windows.For(q.Limit).Closed(submit, simulated.Submit+int64(longest)))
+	}
+	longest, ok := f.anchors.atMost(&simulated)
+	if ok && f.beyond.Share(left(longest)) == 0 {
 		return 0
 	}
 	// Few limits are simulated: powers of two.
-	now := *q
-	now.Submit = q.Now
-	now.Limit = 1 << bits.Len64(uint64(max(1, q.Limit)-1))
-	if longest, ok = f.anchors.at(&now); !ok {
-		p := f.twin.Point(&now.Request, now.Now, now.Job)
+	simulated.Limit = 1 << bits.Len64(uint64(max(1, q.Limit)-1))
+	if longest, ok = f.anchors.at(&simulated); !ok {
+		p := f.twin.PointAt(&simulated.Request, q.Now, simulated.Submit, q.Job)
 		longest = float64(p.Longest())
-		f.anchors.add(&now, longest)
+		f.anchors.add(&simulated, longest)
 	}
-	return longest - lead
+	return left(longest)
 }
 
 // overtaking returns the share of the jobs that came last which would go before that of a question, or 0 where no priorities are known.

@@ -18,7 +18,9 @@ import (
 )
 
 // Forest forecasts from the waits of jobs in similar situations. Package features turns a
-// situation into numbers, and package forest learns which situations are similar.
+// situation into numbers, and package forest learns which situations are similar. Waits are of
+// seconds in which the job can start: those in which Slurm's reservations keep it from that do not
+// count, neither to what the Forest is told of waits nor to what it forecasts.
 type Forest struct {
 	extractor  *features.Extractor
 	twin       *twin.Twin // or nil
@@ -112,10 +114,18 @@ func (f *Forest) situation(q *forecast.Question) *situation {
 	known := s.features[:len(s.features):len(s.features)]
 	if f.twin != nil {
 		f.simulating.Lock()
-		p := f.twin.Point(&q.Request, q.Now, q.Job)
-		s.asCase.anchor = float64(p.Longest())
-		f.anchors.add(q, s.asCase.anchor)
+		p, windows := twin.Point{}, f.twin.Windows(q.Partition)
+		if len(windows.Since(q.Now).Before(q.Submit)) > 0 { // it comes behind all that waits for the end of a window
+			p = f.twin.PointAt(&q.Request, q.Now, q.Submit, q.Job).Serving(windows.For(q.Limit), q.Submit)
+		} else {
+			now := *q
+			now.Submit = q.Now
+			p = f.twin.Point(&q.Request, q.Now, q.Job)
+			f.anchors.add(&now, float64(p.Longest()))
+			p = p.Serving(windows.For(q.Limit), q.Now)
+		}
 		f.simulating.Unlock()
+		s.asCase.anchor = float64(p.Longest())
 		s.simulated, s.policy = float64(p.Expected), p.Policy.String()
 		known = append(known, features.Delay(s.simulated), features.Delay(float64(p.Limits)))
 		for _, wait := range p.ByOrder {
@@ -131,6 +141,16 @@ func (f *Forest) situation(q *forecast.Question) *situation {
 	s.asCase.Case = f.model.Case(known)
 	f.last.Store(s)
 	return s
+}
+
+// Windows returns when Slurm's reservations close the pool of a partition; see twin.Twin.Windows. Without a twin none are known.
+func (f *Forest) Windows(partition string) rollout.Windows {
+	if f.twin == nil {
+		return nil
+	}
+	f.simulating.Lock()
+	defer f.simulating.Unlock()
+	return f.twin.Windows(partition)
 }
 
 // Place takes in on which nodes the running jobs are.

@@ -70,13 +70,13 @@ func assemble(name string, forest *expert.Forest, simulations []forecast.Forecas
 }
 
 // Present returns the blend for jobs submitted now. It can be used as a Forecaster in place
-// of the Predictor, and saves the cost of the later blend.
+// of the Predictor where there are no windows in Pools, and saves the cost of the later blend.
 func (p *Predictor) Present() *blend.Blend { return p.present }
 
 // RunTime implements completion.RunTimes.
 func (p *Predictor) RunTime(q *forecast.Question) walltime.Distribution { return p.forest.RunTime(q) }
 
-// Experts returns the experts for jobs submitted now.
+// Experts returns the experts for jobs submitted now. ByClock turns what they answer into waits by the clock.
 func (p *Predictor) Experts() []forecast.Forecaster { return p.present.Experts() }
 
 // SetConfidence sets the confidence of the lower bounds on probabilities, in (0,1). The
@@ -120,10 +120,15 @@ func (p *Predictor) Name() string { return p.name }
 
 // Forecast implements forecast.Forecaster.
 func (p *Predictor) Forecast(q *forecast.Question, a *forecast.Answer) bool {
-	if q.Submit > q.Now+expert.MinLead {
-		return p.later.Forecast(q, a)
+	if q.Submit <= q.Now+expert.MinLead {
+		ok := p.present.Forecast(q, a)
+		p.ByClock(q, a)
+		return ok
 	}
-	return p.present.Forecast(q, a)
+	ok := p.later.Forecast(q, a)
+	p.behind(q, a)
+	p.ByClock(q, a)
+	return ok
 }
 
 // Place takes in on which nodes the running jobs are, by job. The Predictor keeps nodes, which must
@@ -160,9 +165,10 @@ func (p *Predictor) Changed(j *workload.Job) { p.experts.Changed(j) }
 
 // Started implements forecast.Observer.
 func (p *Predictor) Started(j *workload.Job) {
+	p.promises.score(j)
+	j = served(j, p.forest.Windows(j.Partition))
 	p.present.Score(j)
 	p.later.Score(j)
-	p.promises.score(j)
 	p.experts.Started(j)
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/blend"
+	"github.com/varq-project/varq/predictor/forecast/expert"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -31,9 +32,10 @@ func (f *picky) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 }
 
 // blended returns a Predictor of one expert, without any past.
-func blended(rng *rand.Rand, expert forecast.Forecaster) *Predictor {
+func blended(rng *rand.Rand, one forecast.Forecaster) *Predictor {
 	return &Predictor{
-		present: blend.New("present", rng, expert), later: blend.New("later", rng, expert), promises: newPromises(),
+		forest:  expert.NewForest(rand.New(rand.NewPCG(1, 2)), nil, nil), // is not asked
+		present: blend.New("present", rng, one), later: blend.New("later", rng, one), promises: newPromises(),
 	}
 }
 

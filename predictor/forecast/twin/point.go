@@ -43,12 +43,30 @@ func (p *Point) Longest() int64 {
 	return max(p.Expected, p.Limits, slices.Max(p.ByOrder[:]))
 }
 
+// Serving returns the waits of a Point from a time on without the seconds that are in windows.
+func (p Point) Serving(w rollout.Windows, now int64) Point {
+	if len(w.Since(now)) == 0 {
+		return p
+	}
+	for _, wait := range []*int64{&p.Expected, &p.Limits} {
+		*wait -= w.Closed(now, now+*wait)
+	}
+	for i := range p.ByOrder {
+		p.ByOrder[i] -= w.Closed(now, now+p.ByOrder[i])
+	}
+	return p
+}
+
 // Point makes a few rollouts. In each, a job with the request joins the queue now, and
 // the rollout ends when that job starts. If the job is in the queue already, id names it;
 // otherwise id is 0. With n jobs in the queue Point takes O(n log n), most of it to
 // predict their run times. With many jobs most Points follow from the rollouts of earlier ones; see records.
-func (t *Twin) Point(r *workload.Request, now, id int64) Point {
+func (t *Twin) Point(r *workload.Request, now, id int64) Point { return t.PointAt(r, now, now, id) }
+
+// PointAt is Point where the job joins the queue at a time from now on, and waits from then on.
+func (t *Twin) PointAt(r *workload.Request, now, submit, id int64) Point {
 	task := t.taskNow(r, now, id)
+	task.Submit = max(now, submit)
 	p := t.point(r, &task, now, id)
 	p.Ordered, p.Later = task.Priority != 0, t.priorities.later(task.Priority)
 	p.TooLarge = t.partitions.tooLarge(r)
@@ -108,18 +126,23 @@ const (
 	timeLimits                 // every job runs for its limit
 )
 
-// wait makes a rollout in which a task joins the queue now, until it starts, and returns
+// wait makes a rollout in which a task joins the queue when it is submitted, until it starts, and returns
 // its wait in seconds.
 func (s *Snapshot) wait(p rollout.Policy, task rollout.Task, by runTimes) int64 {
 	s.tasks = append(append(s.tasks[:0], s.Pending...), task)
 	p.Sort(s.tasks)
 	place := p.Place(s.tasks, task) - 1
-	return s.begin(p, s.tasks, by, nil).StartOf(place) - s.Now
+	var coming []int32
+	if task.Submit > s.Now {
+		s.coming[0] = int32(place)
+		coming = s.coming[:]
+	}
+	return s.begin(p, s.tasks, coming, by, nil).StartOf(place) - max(s.Now, task.Submit)
 }
 
-// begin begins a rollout of tasks that are in the order of the queue. Of those it changes how long they run if that
-// is for their limits.
-func (s *Snapshot) begin(p rollout.Policy, tasks []rollout.Task, by runTimes, r rollout.Recorder) *rollout.Machine {
+// begin begins a rollout of tasks that are in the order of the queue, of which some are coming. Of those it changes how long they run if
+// that is for their limits.
+func (s *Snapshot) begin(p rollout.Policy, tasks []rollout.Task, coming []int32, by runTimes, r rollout.Recorder) *rollout.Machine {
 	running := s.Running
 	if by == timeLimits {
 		s.ends = append(s.ends[:0], s.Running...)
@@ -132,7 +155,8 @@ func (s *Snapshot) begin(p rollout.Policy, tasks []rollout.Task, by runTimes, r 
 		running = s.ends
 	}
 	m := &s.twin.rollout
-	m.Load(p.Backfill, s.Now, s.Free, running, tasks, nil, r)
+	m.Windows = s.pool.windows
+	m.Load(p.Backfill, s.Now, s.Free, running, tasks, coming, r)
 	return m
 }
 

@@ -3,6 +3,7 @@ package twin
 import (
 	"math"
 
+	"github.com/varq-project/varq/predictor/cluster/rollout"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -16,8 +17,10 @@ type Pool struct {
 	// Size has the nodes, of which 0 stand for a number that is not known, their CPUs and GPUs,
 	// and their memory if jobs have it for themselves.
 	Size workload.Size
-	// Reserved are the CPUs of those nodes on which no job runs, and that one of Slurm's own reservations has now.
+	// Reserved are the CPUs of those nodes on which no job runs, and that one of Slurm's own reservations has now, outside of Windows.
 	Reserved int32
+	// Windows are when Slurm's own reservations have all of the pool, or nearly so. They may be over.
+	Windows rollout.Windows
 	// Own is the size of what the partition has of it, and Nodes are its nodes.
 	Own   workload.Size
 	Nodes []Node
@@ -57,8 +60,9 @@ type pool struct {
 	learner
 	procs [sizeCount]int32 // by estimate of the size; if configured, all at least that
 	size  workload.Size    // if configured
-	// reserved is Pool.Reserved.
+	// reserved and windows are Pool.Reserved and Pool.Windows.
 	reserved int32
+	windows  rollout.Windows
 	records  map[string]*records // as Twin.records has them; nil while there are none
 }
 
@@ -105,7 +109,7 @@ func (p *partitions) configure(in *partition, name string) {
 	in.configured, in.part, in.ofNode, in.nodes, in.index = nil, workload.Size{}, 0, nil, map[string]int{}
 	if pool := p.pools(name); pool.Name != "" {
 		in.configured, in.part, in.ofNode = p.configured(pool.Name, pool.Size), pool.Own, pool.ofNode()
-		in.configured.reserved = pool.Reserved
+		in.configured.reserved, in.configured.windows = pool.Reserved, pool.Windows
 		in.nodes = pool.Nodes
 		for i := range in.nodes {
 			in.index[in.nodes[i].Name] = i

@@ -17,8 +17,9 @@ import (
 // all others: the answer is then that of a rollout with the task. Where others are behind it, some of them start before it in the
 // record that would not if it was there.
 type record struct {
-	policy rollout.Policy
-	procs  int32
+	policy  rollout.Policy
+	procs   int32
+	windows rollout.Windows
 
 	tasks   []rollout.Task // in the order of the queue
 	work    []int64        // by place: the processor-seconds of all tasks up to there
@@ -31,7 +32,7 @@ type record struct {
 }
 
 // chance is what a task behind all others could have from a moment on until the next one: free processors if it ended by shadow, or extra
-// ones of them if not.
+// ones of them if not. Windows bound it besides.
 type chance struct {
 	at, shadow  int64
 	free, extra int32
@@ -52,12 +53,12 @@ type begun struct {
 
 // make makes the record of a snapshot by a policy, in the memory of an earlier one.
 func (r *record) make(s *Snapshot, p rollout.Policy, by runTimes) {
-	r.policy, r.procs, r.atFirst = p, s.Procs, s.Free
+	r.policy, r.procs, r.atFirst, r.windows = p, s.Procs, s.Free, s.pool.windows.Since(s.Now)
 	r.tasks, r.work, r.ahead, r.moments = append(r.tasks[:0], s.Pending...), r.work[:0], r.ahead[:0], r.moments[:0]
 	r.ended, r.started = r.ended[:0], r.started[:0]
 	p.Sort(r.tasks)
 	latest, work := s.Now, int64(0)
-	for i, start := range s.begin(p, r.tasks, by, r).Starts() {
+	for i, start := range s.begin(p, r.tasks, nil, by, r).Starts() {
 		latest = max(latest, start)
 		work += int64(r.tasks[i].Procs) * r.tasks[i].Run
 		r.ahead, r.work = append(r.ahead, latest), append(r.work, work)
@@ -98,11 +99,12 @@ func (r *record) now(at int64) int {
 	return max(0, sort.Search(len(r.moments), func(i int) bool { return r.moments[i].at > at })-1)
 }
 
-// wait returns how long a task waits that joins the queue now, when so many processors are free, in seconds. The task needs no more
-// than r.procs. What is free besides what the record says is taken to remain so, and what newcomers ahead of the task need to be kept for
-// them. The job that id names is not one of them.
+// wait returns how long a task waits that joins the queue when it is submitted, now or later, in seconds, when so many processors are
+// free now. The task needs no more than r.procs. What is free besides what the record says is taken to remain so, and what newcomers
+// ahead of the task need to be kept for them. The job that id names is not one of them.
 func (r *record) wait(t *rollout.Task, now int64, free int32, newcomers map[int64]rollout.Task, id int64) int64 {
-	head := now // when no task is ahead any more
+	joins := max(now, t.Submit)
+	head := joins // when no task is ahead any more
 	if place := r.policy.Place(r.tasks, *t); place > 0 {
 		head = max(head, r.ahead[place-1])
 	}
@@ -114,18 +116,18 @@ func (r *record) wait(t *rollout.Task, now int64, free int32, newcomers map[int6
 	}
 	need := t.Procs + int32(min(kept, int64(r.procs))) - r.more(now, free)
 	if r.policy.Backfill != sched.NoBackfill {
-		for i := r.now(now); i < len(r.moments); i++ {
+		for i := r.now(joins); i < len(r.moments); i++ {
 			m := &r.moments[i]
-			at := max(m.at, now)
+			at := max(m.at, joins)
 			if at >= head {
 				break
 			}
-			if need <= m.free && (need <= m.extra || t.Limit <= m.shadow-at) {
-				return at - now
+			if need <= m.free && (need <= m.extra || t.Limit <= m.shadow-at) && r.windows.Open(at, t.Limit) == at {
+				return at - joins
 			}
 		}
 	}
-	return r.room(need, head) - now
+	return r.windows.Open(r.room(need, head), t.Limit) - joins
 }
 
 // more returns how many more processors are free than would be if all had come as in the record. What began at once in it may have

@@ -150,7 +150,7 @@ func (r *records) ahead(task *rollout.Task) int64 {
 	return (r.running + by.before(task.Priority)) / int64(max(1, by.procs))
 }
 
-// point returns the Point of a task that joins the queue now; id names it if it waits already.
+// point returns the Point of a task that joins the queue when it is submitted; id names it if it waits already.
 func (r *records) point(task *rollout.Task, now, id int64) Point {
 	free := r.free()
 	wait := func(of *record) int64 { return of.wait(task, now, free, r.newcomers, id) }

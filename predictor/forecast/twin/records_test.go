@@ -5,21 +5,40 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/varq-project/varq/predictor/cluster/rollout"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
 // TestRecords compares what records say of tasks with rollouts of the queue with each of them. Of a task behind all others they say the same.
 // Of others what they say is near.
 func TestRecords(t *testing.T) {
+	for name, windows := range map[string]rollout.Windows{"always open": nil, "closed at times": {{From: -900, To: -600}, {From: 1800, To: 9000}, {From: 40_000, To: 50_000}}} {
+		t.Run(name, func(t *testing.T) { compareRecords(t, windows) })
+	}
+}
+
+// compareRecords is TestRecords where the pool is closed in windows, from the moment of the records on.
+func compareRecords(t *testing.T, windows rollout.Windows) {
 	random := rand.New(rand.NewPCG(1, 2))
 	off, compared := 0., 0.
 	for _, n := range []int{0, 1, 3, 30, 300} {
 		w, now := busy(n, 1+random.IntN(200))
-		for range 20 {
+		closed := make(rollout.Windows, len(windows))
+		for i, is := range windows {
+			closed[i] = rollout.Window{From: now + is.From, To: now + is.To}
+		}
+		for i := range 40 {
+			if i == 20 && len(closed) > 0 { // from here on it is closed at first
+				closed[0].To = now + 300
+			}
 			r := request(1<<random.IntN(11), 600<<random.IntN(8))
 			r.User, r.Partition = "user1", "batch"
 			task := w.Task(r, now)
+			if random.IntN(3) == 0 {
+				task.Submit += random.Int64N(20_000)
+			}
 			s := w.Snapshot(r, now, 0)
+			s.pool.windows = closed
 			for _, policy := range policies {
 				for _, by := range []runTimes{medians, timeLimits} {
 					var kept record

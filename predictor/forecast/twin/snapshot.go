@@ -27,6 +27,7 @@ type Snapshot struct {
 	arrays      arrays
 	tasks       []rollout.Task // scratch
 	ends        []rollout.Running
+	coming      [1]int32
 }
 
 // runningJob is a job of a Snapshot that runs.

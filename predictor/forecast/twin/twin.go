@@ -60,6 +60,15 @@ func (t *Twin) Queue() *queue.Queue { return t.queue }
 // them.
 func (t *Twin) Resize(pools Pools) { t.partitions.resize(pools) }
 
+// Windows returns when Slurm's own reservations have all of a partition's pool, or nearly so. They may be over.
+// None are known of a pool that is not configured.
+func (t *Twin) Windows(partition string) rollout.Windows {
+	if t.partitions.pools == nil {
+		return nil
+	}
+	return t.partitions.pool(t.partitions.named(partition)).windows
+}
+
 // Place takes in on which nodes the running jobs are, by job. The Twin keeps nodes, which must not
 // change any more.
 func (t *Twin) Place(nodes map[int64][]string) { t.placed = nodes }

@@ -234,6 +234,36 @@ func TestReserved(t *testing.T) {
 	}
 }
 
+// TestWindows: no job starts that would run into a window. What waits for its end starts then, one after the other.
+func TestWindows(t *testing.T) {
+	closed := rollout.Windows{{From: 500, To: 900}, {From: 2000, To: 3000}}
+	b := sit(func(string) Pool { return Pool{Name: "all", Size: workload.Size{CPUs: 10}, Windows: closed} })
+	for range 3 {
+		b.submit(1000, 10, 1500)
+	}
+	for _, c := range []struct {
+		procs       int32
+		limit, want int64
+	}{{1, 600, 0}, {10, 1000, 0}, {1, 1001, 6500}, {1, 1500, 6500}} {
+		if got := b.w.Point(request(c.procs, c.limit), 1000, 0).Limits; got != c.want {
+			t.Errorf("%d processors for %d s: %d s, want %d", c.procs, c.limit, got, c.want)
+		}
+	}
+	if got := b.w.PointAt(request(1, 600), 1000, 2500, 0).Limits; got != 5000 { // when all others have come
+		t.Errorf("submitted during a window: %d s", got)
+	}
+	b.start(1000, b.submit(1000, 4, 600))
+	if got := b.w.Point(request(6, 1500), 2500, 0).Limits; got != 5000 { // though a job has outlived its limit
+		t.Errorf("during a window: %d s", got)
+	}
+	if got := b.w.Point(request(6, 300), 3000, 0).Limits; got != 60+4500 {
+		t.Errorf("after it: %d s", got)
+	}
+	if got := b.w.Windows("any"); !slices.Equal(got, closed) {
+		t.Errorf("%v", got)
+	}
+}
+
 // TestAtLimit: while a job is at a limit, it is not ahead of others.
 func TestAtLimit(t *testing.T) {
 	b := sit(poolOf(10))

@@ -22,16 +22,19 @@ type outages struct {
 
 // ObserveCluster finds the outages in the state of partitions and nodes, and feeds them to
 // the model. A partition has an outage while it is down, or while none of its nodes can
-// start jobs. ObserveCluster also finds the pools and the order of the queue, and tells the model of their sizes and of how priorities grow.
+// start jobs. ObserveCluster also finds the pools and the order of the queue, and tells the model
+// of their sizes, of when Slurm's reservations close them, and of how priorities grow.
 func (g *Ingest) ObserveCluster(c *limits.Cluster, nodes []slurm.Node) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	pools := poolsOf(c, nodes)
+	now := g.Now()
+	pools := poolsOf(c, nodes, now)
+	pools.remember(g.pools, now)
 	aging := g.order.aging
 	g.order = orderOf(c)
 	resized := !reflect.DeepEqual(pools, g.pools)
 	g.pools = pools
-	changed := g.outages.update(c, nodes, g.Now())
+	changed := g.outages.update(c, nodes, now)
 	for _, o := range changed {
 		g.Log.Warn("outage", "partition", o.Partition, "reason", o.Reason, "over", o.To != 0)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/varq-project/varq/predictor/cluster/limits"
+	"github.com/varq-project/varq/predictor/cluster/rollout"
 	"github.com/varq-project/varq/predictor/forecast/twin"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/workload"
@@ -41,8 +42,8 @@ func reserved(n *slurm.Node, floats map[string]bool) bool {
 	return idle(n) && !floats[n.Name] && (n.Maintenance || slices.Contains(flags, "RESERVED"))
 }
 
-// poolsOf returns the pool of each partition.
-func poolsOf(c *limits.Cluster, nodes []slurm.Node) pools {
+// poolsOf returns the pool of each partition at a time.
+func poolsOf(c *limits.Cluster, nodes []slurm.Node, now int64) pools {
 	// parents is a forest (union-find): the root of a partition names its pool. No
 	// parent's name comes after that of its child.
 	parents := map[string]string{}
@@ -62,12 +63,19 @@ func poolsOf(c *limits.Cluster, nodes []slurm.Node) pools {
 		}
 	}
 	ofPool, ofPartition, kept, floats := map[string]workload.Size{}, map[string]workload.Size{}, map[string]int32{}, floating(c)
-	own := map[string][]twin.Node{}
+	own, starting := map[string][]twin.Node{}, map[string]map[string]int64{}
 	for i := range nodes {
 		if n := &nodes[i]; n.Up && (!n.Drained || !idle(n)) && len(n.Partitions) > 0 {
-			grow(ofPool, root(n.Partitions[0]), n)
+			pool := root(n.Partitions[0])
+			grow(ofPool, pool, n)
 			if reserved(n, floats) {
-				kept[root(n.Partitions[0])] += n.CPUs
+				kept[pool] += n.CPUs
+			}
+			if starting[pool] == nil {
+				starting[pool] = map[string]int64{}
+			}
+			if !n.Drained {
+				starting[pool][n.Name] = int64(n.CPUs)
 			}
 			for _, name := range n.Partitions {
 				grow(ofPartition, name, n)
@@ -75,15 +83,70 @@ func poolsOf(c *limits.Cluster, nodes []slurm.Node) pools {
 			}
 		}
 	}
+	windows := map[string]rollout.Windows{}
+	for pool, cpus := range starting {
+		if windows[pool] = closed(c, cpus, now); len(windows[pool]) > 0 && windows[pool][0].From <= now {
+			kept[pool] = 0
+		}
+	}
 	list := pools{}
 	for name := range parents {
-		p := twin.Pool{Name: root(name), Size: ofPool[root(name)], Reserved: kept[root(name)], Own: ofPartition[name], Nodes: own[name], WholeNodes: c.Partitions[name].WholeNodes}
+		pool := root(name)
+		p := twin.Pool{
+			Name: pool, Size: ofPool[pool], Reserved: kept[pool], Windows: windows[pool],
+			Own: ofPartition[name], Nodes: own[name], WholeNodes: c.Partitions[name].WholeNodes,
+		}
 		if !c.Partitions[name].ConsumableMemory {
 			p.Size.Memory, p.Own.Memory = 0, 0
 		}
 		list[name] = p
 	}
 	return list
+}
+
+const (
+	// Slurm's reservations close a pool if they leave less than one in leaves of the CPUs on which jobs can start. What is left
+	// then serves few of those that wait.
+	leaves = 16
+	// mostWindows is how far ahead times in which a pool is closed are followed: two months of those that come every day.
+	mostWindows = 64
+)
+
+// closed returns the times, those that are over at a time left out, in which Slurm's reservations close the pool of some nodes, whose
+// CPUs are given by name.
+func closed(c *limits.Cluster, cpus map[string]int64, now int64) rollout.Windows {
+	all := int64(0)
+	for _, n := range cpus {
+		all += n
+	}
+	var windows rollout.Windows
+	for _, s := range c.Closed(cpus, all/leaves+1, now, mostWindows) {
+		windows = append(windows, rollout.Window{From: s.Start, To: s.End})
+	}
+	return windows
+}
+
+// keptWindows is for how long, in seconds, a window that is over is remembered. Jobs that waited through one and start later than that
+// seem to have waited in the queue alone.
+const keptWindows = 7 * day
+
+// remember adds the windows of earlier pools that have begun and that Slurm no longer tells of. One that was to go on is over now.
+func (p pools) remember(earlier pools, now int64) {
+	for name, pool := range p {
+		past := slices.Clone(earlier[name].Windows.Since(now - keptWindows))
+		past = slices.DeleteFunc(past, func(w rollout.Window) bool {
+			return w.From >= now || slices.ContainsFunc(pool.Windows, func(is rollout.Window) bool { return is.From <= w.From })
+		})
+		if len(past) == 0 {
+			continue
+		}
+		last := &past[len(past)-1]
+		if last.To = min(last.To, now); len(pool.Windows) > 0 {
+			last.To = min(last.To, pool.Windows[0].From)
+		}
+		pool.Windows = append(past, pool.Windows...)
+		p[name] = pool
+	}
 }
 
 // sizeOf returns the size of a node. Its Nodes are 0 if it is drained.

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/varq-project/varq/predictor/cluster/limits"
+	"github.com/varq-project/varq/predictor/cluster/rollout"
 	"github.com/varq-project/varq/predictor/forecast/twin"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/workload"
@@ -66,7 +67,7 @@ func TestPools(t *testing.T) {
 		{Name: "e", CPUs: 64, Partitions: []string{"big", "short"}},
 		{Name: "g", CPUs: 256, Partitions: []string{"gpu"}, Up: true, Drained: true, State: "MIXED+DRAIN"},
 		{Name: "f", CPUs: 128, Up: true},
-	})
+	}, now)
 	a := twin.Node{Name: "a", Size: workload.Size{Nodes: 1, CPUs: 4}}
 	b := twin.Node{Name: "b", Size: workload.Size{Nodes: 1, CPUs: 8}}
 	d := twin.Node{Name: "d", Size: workload.Size{Nodes: 1, CPUs: 32, GPUs: 4, Memory: 2000}}
@@ -91,5 +92,64 @@ func TestPools(t *testing.T) {
 	}
 	if pools(nil).lookup() != nil {
 		t.Error("pools are made up of nothing")
+	}
+}
+
+// TestPoolsAreClosed: a reservation of Slurm's that has all nodes of a pool on which jobs can start, or nearly all, closes the pool. One
+// of some nodes takes these away while it is on.
+func TestPoolsAreClosed(t *testing.T) {
+	nodes := func(state string) []slurm.Node {
+		return []slurm.Node{
+			{Name: "a", CPUs: 4, Partitions: []string{"main"}, Up: true, State: state},
+			{Name: "b", CPUs: 60, Partitions: []string{"main", "short"}, Up: true, State: state},
+			{Name: "c", CPUs: 64, Partitions: []string{"main"}, Up: true, Drained: true, State: "MIXED+DRAIN"},
+			{Name: "d", CPUs: 8, Partitions: []string{"other"}, Up: true, State: "IDLE"},
+		}
+	}
+	ahead := rollout.Windows{{From: now + 100, To: now + 200}}
+	on := rollout.Windows{{From: now - 100, To: now + 200}}
+	for name, c := range map[string]struct {
+		state    string
+		of       limits.Reservation
+		windows  rollout.Windows
+		reserved int32
+	}{
+		"none":          {"IDLE", limits.Reservation{}, nil, 0},
+		"all, ahead":    {"IDLE", limits.Reservation{Start: now + 100, End: now + 200, Nodes: []string{"a", "b"}}, ahead, 0},
+		"all, now":      {"IDLE+MAINTENANCE+RESERVED", limits.Reservation{Start: now - 100, End: now + 200, Nodes: []string{"a", "b"}}, on, 0},
+		"nearly all":    {"IDLE", limits.Reservation{Start: now + 100, End: now + 200, Nodes: []string{"b"}}, ahead, 0},
+		"few, now":      {"IDLE+RESERVED", limits.Reservation{Start: now - 100, End: now + 200, Nodes: []string{"a"}}, nil, 64},
+		"over":          {"IDLE", limits.Reservation{Start: now - 200, End: now, Nodes: []string{"a", "b"}}, nil, 0},
+		"always ahead":  {"IDLE", limits.Reservation{Start: now + 100, End: now + 200, Nodes: []string{"a", "b"}, Floats: true}, nil, 0},
+		"comes again":   {"IDLE", limits.Reservation{Start: now + 100, End: now + 200, Nodes: []string{"a", "b"}, Again: []limits.Span{{Start: now + 300, End: now + 400}}}, rollout.Windows{ahead[0], {From: now + 300, To: now + 400}}, 0},
+		"of other ones": {"IDLE", limits.Reservation{Start: now + 100, End: now + 200, Nodes: []string{"c", "d"}}, nil, 0},
+	} {
+		got := poolsOf(&limits.Cluster{Reservations: []limits.Reservation{c.of}}, nodes(c.state), now)
+		for _, partition := range []string{"main", "short"} {
+			if pool := got[partition]; !slices.Equal(pool.Windows, c.windows) || pool.Reserved != c.reserved {
+				t.Errorf("%s: %s is closed in %v, and %d CPUs are reserved", name, partition, pool.Windows, pool.Reserved)
+			}
+		}
+	}
+}
+
+// TestWindowsAreRemembered: a window that is over, or that was ended early, is remembered for a while. One that was cancelled is not.
+func TestWindowsAreRemembered(t *testing.T) {
+	with := func(windows ...rollout.Window) pools { return pools{"main": {Windows: windows}} }
+	is := func(from, to int64) rollout.Window { return rollout.Window{From: now + from, To: now + to} }
+	for name, c := range map[string]struct{ before, after, want pools }{
+		"nothing":     {with(), with(), with()},
+		"new":         {pools{}, with(is(-5, 9)), with(is(-5, 9))},
+		"over":        {with(is(-9, 0), is(50, 60)), with(is(50, 60)), with(is(-9, 0), is(50, 60))},
+		"goes on":     {with(is(-99, -80), is(-9, 20)), with(is(-9, 30)), with(is(-99, -80), is(-9, 30))},
+		"ended early": {with(is(-9, 20)), with(), with(is(-9, 0))},
+		"moved":       {with(is(-9, 20)), with(is(-3, 20)), with(is(-9, -3), is(-3, 20))},
+		"cancelled":   {with(is(10, 20)), with(), with()},
+		"long ago":    {with(is(-keptWindows-9, -keptWindows)), with(), with()},
+	} {
+		c.after.remember(c.before, now)
+		if got, want := c.after["main"].Windows, c.want["main"].Windows; !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
 	}
 }
