@@ -5,19 +5,28 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"os"
 	"runtime/debug"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/varqd/config"
 )
 
-// gcPercent lets garbage grow to four times the live memory, which is tens of megabytes. So
-// collections are fewer, which makes the slowest plans faster.
-const gcPercent = 400
+const (
+	// gcPercent lets garbage grow to four times the live memory, which is tens of megabytes. So
+	// collections are fewer, which makes the slowest plans faster.
+	gcPercent = 400
+	// memoryLimit, in bytes, is what memory does not grow to for garbage alone. Live memory is some 200 MB at a site where 25,000 jobs
+	// wait and 5,000 run. The environment's GOMEMLIMIT takes its place.
+	memoryLimit = 512 << 20
+)
 
 // Main runs a daemon with the configuration c, which logs to log, until ctx is done.
 func Main(ctx context.Context, c config.Config, log io.Writer) error {
 	debug.SetGCPercent(gcPercent)
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(memoryLimit)
+	}
 	logger := newLogger(c.Log, log)
 	logger.Info("varqd starts", "version", api.Version)
 	d, err := New(Options{Config: c, Log: logger})
