@@ -89,9 +89,15 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestTwin: on a recording of a real Slurm, with what it says of its order, simulations are much nearer to the waits that came.
+// TestTwin: on recordings of a real Slurm, with what it says of its order, simulations are much nearer to the waits that came.
 func TestTwin(t *testing.T) {
-	r, err := Open("testdata/campaigns.jsonl.gz")
+	for _, name := range []string{"campaigns", "unseen"} {
+		t.Run(name, func(t *testing.T) { nearer(t, "testdata/"+name+".jsonl.gz") })
+	}
+}
+
+func nearer(t *testing.T, name string) {
+	r, err := Open(name)
 	if err != nil {
 		t.Fatal(err)
 	}
