@@ -52,7 +52,7 @@ func (f *Simulation) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 	if len(f.errors) < leastErrors || s.simulated >= twin.Endless {
 		return false
 	}
-	a.Sample, a.Simulated = float64(len(f.errors)), s.policy
+	a.Sample = float64(len(f.errors)) // the forest tells what was simulated
 	expected, sum := logOf(s.simulated), 0.
 	for i := range f.errors {
 		e := &f.errors[(f.learnt-1-i)%mostErrors] // the i newer ones come first

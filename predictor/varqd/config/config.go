@@ -405,7 +405,7 @@ var forecasterName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,31}$`)
 
 // builtIn are the names of the forecasters that varqd has, alone and together.
 var builtIn = []string{
-	"blend", "history", "present", "later", "forest", "ahead", "qbets", "twin", "downey", "completion",
+	"blend", "history", "present", "later", "forest", "simulation", "ahead", "qbets", "twin", "downey", "completion",
 	"model", "sets", "constant", "rates", "fading", "features", // of failures
 }
 

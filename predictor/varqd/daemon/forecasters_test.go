@@ -149,7 +149,7 @@ func TestOwnForecasters(t *testing.T) {
 			names = append(names, r.Forecaster)
 		}
 		slices.Sort(names)
-		return err == nil && slices.Equal(names, []string{"blend", "forest", "prompt", "qbets"})
+		return err == nil && slices.Equal(names, []string{"blend", "forest", "prompt", "qbets", "simulation"})
 	})
 	text := metrics(t, c.Server.Socket)
 	for _, line := range []string{

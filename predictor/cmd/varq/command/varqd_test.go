@@ -342,7 +342,8 @@ func predictionFor(r api.PredictRequest) (api.Prediction, error) {
 		Evidence: api.Evidence{
 			Sample: 823, Class: class, Changed: now - 3*86400, Calibrated: 512.7,
 			Members: []api.Member{
-				{Forecaster: "forest", Share: .7, Sample: 1000, Simulated: "FCFS with EASY backfilling"},
+				{Forecaster: "forest", Share: .6, Sample: 1000, Simulated: "FCFS with EASY backfilling"},
+				{Forecaster: "simulation", Share: .1, Sample: 400},
 				{Forecaster: "qbets", Share: .25, Sample: 412, Class: class, Changed: now - 3*86400},
 				{Forecaster: "lastwait", Share: .049, Sample: 1},
 				{Forecaster: "nowait", Share: .001},

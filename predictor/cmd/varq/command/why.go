@@ -78,6 +78,8 @@ func member(m *api.Member) string {
 	switch m.Forecaster {
 	case "forest":
 		return waits + " in situations like this one"
+	case "simulation":
+		return "simulations, and how far they were off for " + waits
 	case "qbets":
 		if m.Class == "" {
 			return waits
