@@ -361,7 +361,7 @@ func predictionFor(r api.PredictRequest) (api.Prediction, error) {
 		p.Waiting, p.Beyond = 8031, .625
 	}
 	if r.Job.Partition == "gpu" {
-		p.Evidence = api.Evidence{Down: "no node of partition gpu can start jobs: of 8, 3 are down and 5 drained"}
+		p.Evidence = api.Evidence{Down: "no node of partition gpu can start jobs: of 8, 3 are down and 5 drained", Members: p.Members}
 	}
 	slower := 1. // the more nodes are asked for, the longer jobs wait in partition wide
 	if r.Job.Partition == "wide" {

@@ -37,6 +37,9 @@ func (e *Env) reasons(p *api.Prediction, scores *api.Calibration) []string {
 	if len(p.Members) == 0 {
 		return append(said, basis(&p.Evidence), queue+".")
 	}
+	if p.Down != "" {
+		said = append(said, basis(&p.Evidence))
+	}
 	if percent := math.Ceil(100 * p.Beyond); percent > 0 {
 		said = append(said, fmt.Sprintf("More work is ahead than was ever learnt from: the prediction is moved from past waits towards simulations of the queue, %.0f %% of the way.", percent))
 	}
