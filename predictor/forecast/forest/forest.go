@@ -16,7 +16,6 @@ package forest
 import (
 	"math"
 	"math/rand/v2"
-	"sync"
 
 	"github.com/varq-project/varq/predictor/delay"
 )
@@ -77,58 +76,30 @@ const shift = 1800
 
 // Model learns delays from cases of a fixed number of features. Learn, Grow and SlowDown
 // change the Model, and must not run at the same time as any other method. The other
-// methods change nothing, and may run at the same time as one another.
-//
-// Trees grow in the background. Invariant: they come into use when the next ones begin to
-// grow, after the same case however long they took to grow.
+// methods change nothing, and may run at the same time as one another. Trees grow in the
+// background.
 type Model struct {
 	features  int // without the boosted ensemble's prediction
 	effort    Effort
 	rng       *rand.Rand
 	cases     cases
-	learnt    int
-	due       int    // the value of learnt at which the next trees are grown
-	slowdown  int    // trees are grown this many times less often than usual
 	refreshed uint64 // the value of cases.pushed at the last refresh
 	boost     boost
 	forest    ensemble
 	growers   growers
-	growing   *growing // or nil
-
-	background Background
-}
-
-// Background runs a task: at once or later, maybe concurrently. It may also drop the task.
-// The Model runs a task itself that has not been run when its result is needed.
-type Background func(task func())
-
-// atOnce is the Background of callers that have none.
-func atOnce(task func()) { task() }
-
-// growing is trees that are being grown.
-type growing struct {
-	pushed  uint64 // the value of cases.pushed when growth began
-	finish  func() // grows the trees, or waits for them to grow
-	boosted []tree
-	tree    tree // of the forest
+	nursery
 }
 
 // New returns a Model of cases that have a number of features. With a nil Background,
 // trees grow at once.
 func New(features int, e Effort, rng *rand.Rand, b Background) *Model {
-	if b == nil {
-		b = atOnce
-	}
 	return &Model{
 		features: features,
 		effort:   e,
 		rng:      rng,
 		cases:    cases{width: features + 1},
-		due:      warmUp,
-		slowdown: 1,
-		growers:  growers{random: grower{rng: rand.New(rand.NewPCG(rng.Uint64(), rng.Uint64()))}},
-
-		background: b,
+		growers:  newGrowers(rng),
+		nursery:  newNursery(b),
 	}
 }
 
@@ -151,57 +122,41 @@ func (m *Model) Case(features []float32) Case {
 
 // Learn takes in the delay of a case, in seconds.
 func (m *Model) Learn(c Case, seconds float64) {
-	if g := m.growing; g != nil && m.cases.pushed-g.pushed >= reserve {
-		g.finish() // before the cases that it uses are overwritten
-	}
+	m.protect(m.cases.pushed)
 	m.cases.push(c, float32(math.Log(shift+seconds)), uint8(min(delay.Index(seconds), delay.Points-1)))
-	m.learnt++
 }
 
 // SlowDown makes Grow grow trees less often, by a factor; 1 or less is the usual pace. It
 // saves time while a Model learns a long past of which only the end matters.
-func (m *Model) SlowDown(factor int) { m.slowdown = max(1, factor) }
+func (m *Model) SlowDown(factor int) { m.slowDown(factor) }
 
 // Grow stores the new cases in the leaves of the forest. If enough was learnt since trees
 // last began to grow, those trees come into use and the next ones begin to grow. Grow waits
 // for trees that are not ready.
 func (m *Model) Grow() {
 	m.refresh()
-	if m.learnt < m.due {
+	if !m.renew(m.cases.pushed, m.effort.period) {
 		return
 	}
-	m.install()
-	// The first trees, which know little, are soon replaced.
-	m.due = m.learnt + min(m.effort.period*m.slowdown, m.learnt/20)
 	if len(m.boost.trees) == 0 {
 		m.boost.begin(&m.cases)
 	}
-	g := &growing{pushed: m.cases.pushed}
 	stable := m.cases.stable()
-	g.finish = sync.OnceFunc(func() {
+	var boosted []tree
+	var grown tree // of the forest
+	m.begin(m.cases.pushed, func() {
 		m.growers.use(&stable)
-		g.boosted = m.boost.grow(&m.growers, &m.effort)
+		boosted = m.boost.grow(&m.growers, &m.effort)
 		random := &m.growers.random
 		stable.drawRows(m.effort.forest.sample, random.rng, &random.rows)
-		g.tree = random.tree(m.effort.forest, m.features+1, stable.target).tree
-		g.tree.storeDelays(random)
+		grown = random.tree(m.effort.forest, m.features+1, stable.target).tree
+		grown.storeDelays(random)
+	}, func() {
+		for _, t := range boosted {
+			m.boost.put(t, m.effort.boosted)
+		}
+		m.forest.put(grown, m.effort.trees)
 	})
-	m.growing = g
-	m.background(g.finish)
-}
-
-// install puts the trees that have grown, if any, into their ensembles.
-func (m *Model) install() {
-	g := m.growing
-	if g == nil {
-		return
-	}
-	g.finish()
-	m.growing = nil
-	for _, t := range g.boosted {
-		m.boost.put(t, m.effort.boosted)
-	}
-	m.forest.put(g.tree, m.effort.trees)
 }
 
 // refresh stores a share of the new cases in the leaves of the forest. So the delays in the
@@ -240,4 +195,4 @@ func (m *Model) Predict(c Case, d *delay.Distribution) bool {
 }
 
 // Learnt returns the number of cases that Learn has taken in.
-func (m *Model) Learnt() int { return m.learnt }
+func (m *Model) Learnt() int { return int(m.cases.pushed) }

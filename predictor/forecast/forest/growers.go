@@ -1,12 +1,20 @@
 package forest
 
-import "math"
+import (
+	"math"
+	"math/rand/v2"
+)
 
 // growers are the two ways to grow trees, on the same cases.
 type growers struct {
 	binned binned
 	random grower
 	greedy greedy
+}
+
+// newGrowers returns growers with a random source of their own, since trees grow in the background.
+func newGrowers(rng *rand.Rand) growers {
+	return growers{random: grower{rng: rand.New(rand.NewPCG(rng.Uint64(), rng.Uint64()))}}
 }
 
 // use makes c the cases that trees are grown from.

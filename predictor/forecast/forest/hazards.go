@@ -3,7 +3,6 @@ package forest
 import (
 	"math"
 	"math/rand/v2"
-	"sync"
 )
 
 // Hazards learns online how likely something that is still awaited is to happen within each of a few horizons, as a job that waits is to
@@ -17,24 +16,13 @@ import (
 // would all be of what happened soon. A sight of what was withdrawn within the horizon does not count.
 //
 // Each model is a boosted ensemble of small trees (Friedman 2001), renewed all the time as those of a Model are. LogOdds changes nothing, and
-// may run at the same time as itself. The other methods must not run at the same time as any. Trees grow in the background, and
-// come into use when the next ones begin to grow, however long they took.
+// may run at the same time as itself. The other methods must not run at the same time as any. Trees grow in the background.
 type Hazards struct {
-	horizons   []int64 // seconds
-	background Background
-	sights     sights
-	models     []chance // by horizon
-	growers    growers
-	due        uint64          // the value of sights.pushed at which the next trees are grown
-	slowdown   int             // trees are grown this many times less often than usual
-	growing    *growingHazards // or nil
-}
-
-// growingHazards is trees that are being grown.
-type growingHazards struct {
-	pushed uint64   // the value of sights.pushed when growth began
-	finish func()   // grows the trees, or waits for them to grow
-	trees  [][]tree // by horizon
+	horizons []int64 // seconds
+	sights   sights
+	models   []chance // by horizon
+	growers  growers
+	nursery
 }
 
 // hazardPeriod is the number of sights between two growths of trees.
@@ -43,25 +31,21 @@ const hazardPeriod = 250
 // NewHazards returns Hazards of horizons, in seconds, that has seen nothing. Sights have a number of features. With a nil Background,
 // trees grow at once.
 func NewHazards(features int, horizons []int64, rng *rand.Rand, b Background) *Hazards {
-	if b == nil {
-		b = atOnce
-	}
 	return &Hazards{
-		horizons: horizons, background: b, due: warmUp, slowdown: 1,
-		sights:  newSights(features),
-		models:  make([]chance, len(horizons)),
-		growers: growers{random: grower{rng: rand.New(rand.NewPCG(rng.Uint64(), rng.Uint64()))}},
+		horizons: horizons,
+		sights:   newSights(features),
+		models:   make([]chance, len(horizons)),
+		growers:  newGrowers(rng),
+		nursery:  newNursery(b),
 	}
 }
 
 // SlowDown makes Grow grow trees less often, as Model.SlowDown does.
-func (h *Hazards) SlowDown(factor int) { h.slowdown = max(1, factor) }
+func (h *Hazards) SlowDown(factor int) { h.slowDown(factor) }
 
 // See takes in the features of something at a time. An id names it.
 func (h *Hazards) See(features []float32, id, at int64) {
-	if g := h.growing; g != nil && h.sights.pushed-g.pushed >= reserve {
-		g.finish() // before the sights that it uses are overwritten
-	}
+	h.protect(h.sights.pushed)
 	h.sights.add(features, id, at)
 }
 
@@ -74,41 +58,27 @@ func (h *Hazards) Withdrawn(id, at int64) { h.sights.end(id, at, false) }
 // Grow begins to grow trees if enough was seen since trees last began to grow. Those come into use. Grow waits for them if they are not
 // ready.
 func (h *Hazards) Grow(now int64) {
-	if h.sights.pushed < h.due {
+	if !h.renew(h.sights.pushed, hazardPeriod) {
 		return
 	}
-	h.install()
-	// The first trees, which know little, are soon replaced.
-	h.due = h.sights.pushed + min(uint64(hazardPeriod*h.slowdown), h.sights.pushed/20)
-	g := &growingHazards{pushed: h.sights.pushed, trees: make([][]tree, len(h.models))}
-	stable, outcomes := h.sights.stable(), make([][]outcome, len(h.models))
+	stable := h.sights.stable()
+	outcomes, trees := make([][]outcome, len(h.models)), make([][]tree, len(h.models))
 	for i, horizon := range h.horizons {
 		outcomes[i] = h.sights.outcomes(horizon, now)
 		h.models[i].begin(outcomes[i])
 	}
-	g.finish = sync.OnceFunc(func() {
+	h.begin(h.sights.pushed, func() {
 		h.growers.use(&stable)
 		for i := range h.models {
-			g.trees[i] = h.models[i].grow(&h.growers, outcomes[i])
+			trees[i] = h.models[i].grow(&h.growers, outcomes[i])
+		}
+	}, func() {
+		for i := range h.models {
+			for _, t := range trees[i] {
+				h.models[i].put(t, chanceTrees)
+			}
 		}
 	})
-	h.growing = g
-	h.background(g.finish)
-}
-
-// install puts the trees that have grown, if any, into their ensembles.
-func (h *Hazards) install() {
-	g := h.growing
-	if g == nil {
-		return
-	}
-	g.finish()
-	h.growing = nil
-	for i, trees := range g.trees {
-		for _, t := range trees {
-			h.models[i].put(t, chanceTrees)
-		}
-	}
 }
 
 // LogOdds appends to list, for each horizon, the logarithm of the odds that what has these features now happens within the horizon. It is 0 as
