@@ -26,10 +26,10 @@ func (w *Window) Stops(start, limit int64) bool { return w.Start-limit < start &
 // for it by name. Blocked counts the free nodes at each moment. It ignores that they may be
 // different nodes at different moments.
 func (c *Cluster) Blocked(r workload.Request) []Window {
-	edges := c.edges(func() map[string]int { return c.index(r.Partition, func(string) bool { return true }) })
-	if len(edges) == 0 {
+	if len(c.Reservations) == 0 {
 		return nil
 	}
+	edges := c.edges(c.index(r.Partition, func(string) bool { return true }))
 	total := len(c.Partitions[r.Partition].Nodes)
 	free, taken := total, make(taken, total)
 	var active, by []*Reservation // by are those of the last window
@@ -65,18 +65,16 @@ func (c *Cluster) Blocked(r workload.Request) []Window {
 // times that are not over at a time, in order, without touching. With e starts and ends of reservations it takes O(e log e), and O(1)
 // for each node of theirs.
 func (c *Cluster) Closed(cpus map[string]int64, least, at int64, most int) []Span {
-	var own []int64
-	edges := c.edges(func() map[string]int {
-		index := make(map[string]int, len(cpus))
-		for name, n := range cpus {
-			index[name], own = len(own), append(own, n)
-		}
-		return index
-	})
-	free, taken := int64(0), make(taken, len(own))
-	for _, n := range own {
+	if len(c.Reservations) == 0 {
+		return nil
+	}
+	free, own, index := int64(0), make([]int64, 0, len(cpus)), make(map[string]int, len(cpus))
+	for name, n := range cpus {
+		index[name] = len(own)
+		own = append(own, n)
 		free += n
 	}
+	edges, taken := c.edges(index), make(taken, len(own))
 	var spans []Span
 	for i, e := range edges {
 		taken.change(&e, func(n, sign int) { free -= int64(sign) * own[n] })
@@ -164,16 +162,12 @@ type edge struct {
 }
 
 // edges returns the starts and ends of the reservations that have nodes of an
-// index by name, in order of time. It makes the index only if there are reservations.
-func (c *Cluster) edges(index func() map[string]int) []edge {
-	if len(c.Reservations) == 0 {
-		return nil
-	}
-	mine := index()
+// index by name, in order of time.
+func (c *Cluster) edges(index map[string]int) []edge {
 	var edges []edge
 	for i := range c.Reservations {
 		v := &c.Reservations[i]
-		nodes := v.places(mine)
+		nodes := v.places(index)
 		if len(nodes) == 0 {
 			continue
 		}

@@ -76,8 +76,14 @@ func (p *Predictor) Present() *blend.Blend { return p.present }
 // RunTime implements completion.RunTimes.
 func (p *Predictor) RunTime(q *forecast.Question) walltime.Distribution { return p.forest.RunTime(q) }
 
-// Experts returns the experts for jobs submitted now. ByClock turns what they answer into waits by the clock.
-func (p *Predictor) Experts() []forecast.Forecaster { return p.present.Experts() }
+// Experts returns the experts for jobs submitted now. Their answers are of waits by the clock.
+func (p *Predictor) Experts() []forecast.Forecaster {
+	experts := slices.Clone(p.present.Experts())
+	for i, e := range experts {
+		experts[i] = clocked{e, p.forest}
+	}
+	return experts
+}
 
 // SetConfidence sets the confidence of the lower bounds on probabilities, in (0,1). The
 // default is .95.
@@ -121,13 +127,11 @@ func (p *Predictor) Name() string { return p.name }
 // Forecast implements forecast.Forecaster.
 func (p *Predictor) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 	if q.Submit <= q.Now+expert.MinLead {
-		ok := p.present.Forecast(q, a)
-		p.ByClock(q, a)
-		return ok
+		return clocked{p.present, p.forest}.Forecast(q, a)
 	}
 	ok := p.later.Forecast(q, a)
 	p.behind(q, a)
-	p.ByClock(q, a)
+	byClock(a, p.forest.Windows(q.Partition), q)
 	return ok
 }
 

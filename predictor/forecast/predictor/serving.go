@@ -4,6 +4,7 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/rollout"
 	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/expert"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -29,9 +30,17 @@ func (p *Predictor) behind(q *forecast.Question, a *forecast.Answer) {
 	}
 }
 
-// ByClock turns the waits of an answer of one of the Experts to q into waits by the clock.
-func (p *Predictor) ByClock(q *forecast.Question, a *forecast.Answer) {
-	byClock(a, p.forest.Windows(q.Partition), q)
+// clocked answers with the waits of a forecaster by the clock.
+type clocked struct {
+	forecast.Forecaster
+	forest *expert.Forest // which knows the windows
+}
+
+// Forecast implements forecast.Forecaster.
+func (c clocked) Forecast(q *forecast.Question, a *forecast.Answer) bool {
+	ok := c.Forecaster.Forecast(q, a)
+	byClock(a, c.forest.Windows(q.Partition), q)
+	return ok
 }
 
 // byClock turns the waits of an answer to q, in seconds in which the pool serves, into waits by the clock.

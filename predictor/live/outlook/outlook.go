@@ -10,6 +10,7 @@ package outlook
 
 import (
 	"iter"
+	"slices"
 	"sync/atomic"
 
 	"github.com/varq-project/varq/predictor/cluster/queue"
@@ -191,16 +192,9 @@ func (o *Outlook) Ask(q *forecast.Question, answer func(name string, a *forecast
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	var a forecast.Answer
-	ask := func(f forecast.Forecaster, also func(q *forecast.Question, a *forecast.Answer)) {
+	for _, f := range slices.Concat([]forecast.Forecaster{m.predictor}, m.predictor.Experts(), []forecast.Forecaster{m.ends}) {
 		if f.Forecast(q, &a) {
-			also(q, &a)
 			answer(f.Name(), &a)
 		}
 	}
-	asIs := func(*forecast.Question, *forecast.Answer) {}
-	ask(m.predictor, asIs)
-	for _, f := range m.predictor.Experts() {
-		ask(f, m.predictor.ByClock)
-	}
-	ask(m.ends, asIs)
 }
