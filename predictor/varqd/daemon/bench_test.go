@@ -20,6 +20,7 @@ import (
 	"github.com/varq-project/varq/predictor/live/history"
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/live/statefile"
+	"github.com/varq-project/varq/predictor/varqd/client"
 	"github.com/varq-project/varq/predictor/varqd/config"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -65,19 +66,32 @@ func fill(b *testing.B, path string, n int) {
 	}
 }
 
+// experienced runs a daemon with 200,000 past jobs, and returns its configuration and a client.
+func experienced(b *testing.B) (config.Config, *client.Client) {
+	b.Helper()
+	c := testConfig(b)
+	c.Watch = config.Default().Watch
+	fill(b, c.History.Path, 200_000)
+	asking, _ := run(b, c, &fakeSlurm{})
+	eventually(b, asking, well)
+	return c, asking
+}
+
+// bigRequest asks for a start of a job of four nodes with a probability.
+func bigRequest(prob float64) api.PlanRequest {
+	r := planRequest()
+	r.Job.Nodes, r.Job.CPUs, r.Prob = 4, 64, prob
+	return r
+}
+
 // A plan 12 hours ahead with 200,000 past jobs, from the client's call to its answer. By
 // then the promise is on disk.
 func BenchmarkPlan(b *testing.B) {
 	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent)) // as Main does
 	for name, prob := range map[string]float64{"promised": .8, "refused": .9999} {
 		b.Run(name, func(b *testing.B) {
-			c := testConfig(b)
-			c.Watch = config.Default().Watch
-			fill(b, c.History.Path, 200_000)
-			asking, _ := run(b, c, &fakeSlurm{})
-			eventually(b, asking, well)
-			r := planRequest()
-			r.Job.Nodes, r.Job.CPUs, r.Prob = 4, 64, prob
+			c, asking := experienced(b)
+			r := bigRequest(prob)
 			var took []time.Duration
 			const fit = 64 // promises, beside one another
 			for i := 0; b.Loop(); i++ {
@@ -102,13 +116,8 @@ func BenchmarkPlan(b *testing.B) {
 // A plan that is refused because promises made before take all the room, from the client's call to its answer, which has offers.
 func BenchmarkPlanWithoutRoom(b *testing.B) {
 	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
-	c := testConfig(b)
-	c.Watch = config.Default().Watch
-	fill(b, c.History.Path, 200_000)
-	asking, _ := run(b, c, &fakeSlurm{})
-	eventually(b, asking, well)
-	r := planRequest()
-	r.Job.Nodes, r.Job.CPUs, r.Prob = 4, 64, .8
+	_, asking := experienced(b)
+	r := bigRequest(.8)
 	refused := func() bool {
 		a, err := asking.Plan(b.Context(), r)
 		if err != nil {
