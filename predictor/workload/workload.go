@@ -60,8 +60,8 @@ type Job struct {
 	// that its Request does not tell, as far as that is known. It waits for these nodes.
 	Pinned bool
 	// AtLimit is true of a job that waits if a limit on what its user or account may have at
-	// once keeps it from starting: it is not ahead of the jobs of others. It is true of a job
-	// that has started if such a limit has kept it from starting for a time.
+	// once keeps it from starting, or if it waits for the nodes of one of Slurm's own reservations: it is not
+	// ahead of the jobs of others. It is true of a job that has started if it has waited so for a time.
 	AtLimit bool
 	// QOSFull is true of a job that waits if a limit on what all jobs of its QOS may have at once keeps it from
 	// starting: it is not ahead of the jobs of another QOS.

@@ -65,4 +65,21 @@ func TestMaintenance(t *testing.T) {
 	eventually(t, "when it is cancelled, what would have run into it is promised", func() bool {
 		return quoted(t, s, job, begins+lasts/2, .5, false).Plan != nil
 	})
+	mostNodes(t, s, job)
+}
+
+// mostNodes: while a reservation that is to come has all nodes but one, what would run into it piles up before that one.
+func mostNodes(t *testing.T, s *site.Site, job workload.Request) {
+	t.Helper()
+	const hour = 3600
+	promised := func() bool { return quoted(t, s, job, 10*hour, .9, false).Plan != nil }
+	mustRun(t, s, "root", "scontrol", "create", "reservation", "reservationname=course", "users=root", "nodecnt=7",
+		"starttime=now+40minutes", "duration=16:00:00")
+	eventually(t, "while nobody waits, ten hours ahead is promised, for there is a node", promised)
+	for range 20 {
+		mustRun(t, s, "bob", "sbatch", "-N1", "-n4", "-t60", "-o/dev/null", "--wrap=exec sleep 1d")
+	}
+	eventually(t, "behind twenty hours' work for that node, ten hours ahead is refused", func() bool { return !promised() })
+	mustRun(t, s, "root", "scontrol", "delete", "reservationname=course")
+	eventually(t, "with all nodes the others are done by then, and it is promised", promised)
 }

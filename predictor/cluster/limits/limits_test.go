@@ -548,8 +548,8 @@ func TestBlockedEveryMoment(t *testing.T) {
 	}
 }
 
-// TestClosedEveryMoment compares Closed with a check of every moment.
-func TestClosedEveryMoment(t *testing.T) {
+// TestKeptEveryMoment compares Kept with a check of every moment.
+func TestKeptEveryMoment(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 3))
 	for range 300 {
 		cpus := map[string]int64{"a": 1, "b": 2, "c": 4, "d": 8}
@@ -564,26 +564,26 @@ func TestClosedEveryMoment(t *testing.T) {
 			}
 			c.Reservations = append(c.Reservations, v)
 		}
-		least, now, most := 1+rng.Int64N(15), rng.Int64N(30), 1+rng.IntN(3)
-		var all []Span // of moments, one after the other
+		now, most := rng.Int64N(30), 1+rng.IntN(6)
+		var all []Kept // of moments, one after the other
 		for at := range int64(61) {
-			free := int64(0)
+			kept := int64(0)
 			for name, n := range cpus {
-				if !slices.ContainsFunc(c.Reservations, func(v Reservation) bool {
+				if slices.ContainsFunc(c.Reservations, func(v Reservation) bool {
 					return !v.Floats && v.Start <= at && at < v.End && slices.Contains(v.Nodes, name)
 				}) {
-					free += n
+					kept += n
 				}
 			}
-			if last := len(all) - 1; free < least && last >= 0 && all[last].End == at {
+			if last := len(all) - 1; kept > 0 && last >= 0 && all[last].End == at && all[last].CPUs == kept {
 				all[last].End++
-			} else if free < least {
-				all = append(all, Span{at, at + 1})
+			} else if kept > 0 {
+				all = append(all, Kept{Span{at, at + 1}, kept})
 			}
 		}
-		all = slices.DeleteFunc(all, func(s Span) bool { return s.End <= now })
-		if got, want := c.Closed(cpus, least, now, most), all[:min(most, len(all))]; !slices.Equal(got, want) {
-			t.Fatalf("from %d on at most %d times with less than %d CPUs: %v, want %v of %+v", now, most, least, got, want, c.Reservations)
+		all = slices.DeleteFunc(all, func(k Kept) bool { return k.End <= now })
+		if got, want := c.Kept(cpus, now, most), all[:min(most, len(all))]; !slices.Equal(got, want) {
+			t.Fatalf("from %d on, at most %d stretches: %v, want %v of %+v", now, most, got, want, c.Reservations)
 		}
 	}
 }

@@ -12,14 +12,14 @@ import (
 // cannot: part of a sentence. It is "" if there are enough, or if not all nodes of the partition are
 // known. The request is complete.
 func (c *Cluster) Shortage(r workload.Request, now int64) string {
-	return c.shortage(r, c.reserved(now))
+	return c.shortage(r, c.Reserved(now))
 }
 
 // Missing is Shortage for nodes of which nobody knows when they come back: those that are down or drained.
 func (c *Cluster) Missing(r workload.Request) string { return c.shortage(r, nil) }
 
 // shortage is Shortage with these nodes reserved.
-func (c *Cluster) shortage(r workload.Request, reserved map[string]bool) string {
+func (c *Cluster) shortage(r workload.Request, reserved map[string]int64) string {
 	p := c.Partitions[r.Partition]
 	var usable []Node
 	var drained, down, kept int
@@ -27,7 +27,7 @@ func (c *Cluster) shortage(r workload.Request, reserved map[string]bool) string 
 		switch n, known := c.Nodes[name]; {
 		case !known:
 			return ""
-		case reserved[name]:
+		case reserved[name] > 0:
 			kept++
 		case n.Usable:
 			usable = append(usable, n)
@@ -54,15 +54,15 @@ func (c *Cluster) shortage(r workload.Request, reserved map[string]bool) string 
 		len(usable), count(len(p.Nodes), "node"), r.Partition, strings.Join(others, ", "))
 }
 
-// reserved returns the nodes that Slurm's own reservations keep at a time.
-func (c *Cluster) reserved(now int64) map[string]bool {
-	names := map[string]bool{}
+// Reserved returns the nodes that Slurm's own reservations have at a time, by name, and until when the last of them has each.
+func (c *Cluster) Reserved(at int64) map[string]int64 {
+	until := map[string]int64{}
 	for i := range c.Reservations {
-		if v := &c.Reservations[i]; v.Start <= now && now < v.End {
+		if v := &c.Reservations[i]; v.Start <= at && at < v.End && !v.Floats {
 			for _, name := range v.Nodes {
-				names[name] = true
+				until[name] = max(until[name], v.End)
 			}
 		}
 	}
-	return names
+	return until
 }

@@ -61,29 +61,33 @@ func (c *Cluster) Blocked(r workload.Request) []Window {
 	return windows
 }
 
-// Closed returns when Slurm's reservations leave less than least CPUs of some nodes, whose CPUs are given by name: the first most of the
-// times that are not over at a time, in order, without touching. With e starts and ends of reservations it takes O(e log e), and O(1)
-// for each node of theirs.
-func (c *Cluster) Closed(cpus map[string]int64, least, at int64, most int) []Span {
+// Kept is a stretch of time in which Slurm's reservations have so many CPUs.
+type Kept struct {
+	Span
+	CPUs int64
+}
+
+// Kept returns when Slurm's reservations have some of the nodes whose CPUs are given by name: the first most of the stretches that are
+// not over at a time, in order. With e starts and ends of reservations it takes O(e log e), and O(1) for each node of theirs.
+func (c *Cluster) Kept(cpus map[string]int64, at int64, most int) []Kept {
 	if len(c.Reservations) == 0 {
 		return nil
 	}
-	free, own, index := int64(0), make([]int64, 0, len(cpus)), make(map[string]int, len(cpus))
+	kept, own, index := int64(0), make([]int64, 0, len(cpus)), make(map[string]int, len(cpus))
 	for name, n := range cpus {
 		index[name] = len(own)
 		own = append(own, n)
-		free += n
 	}
 	edges, taken := c.edges(index), make(taken, len(own))
-	var spans []Span
+	var spans []Kept
 	for i, e := range edges {
-		taken.change(&e, func(n, sign int) { free -= int64(sign) * own[n] })
-		if i+1 == len(edges) || edges[i+1].at == e.at || free >= least {
+		taken.change(&e, func(n, sign int) { kept += int64(sign) * own[n] })
+		if i+1 == len(edges) || edges[i+1].at == e.at || kept == 0 {
 			continue
 		}
 		last := len(spans) - 1
 		switch {
-		case last >= 0 && spans[last].End == e.at:
+		case last >= 0 && spans[last].End == e.at && spans[last].CPUs == kept:
 			spans[last].End = edges[i+1].at
 			continue
 		case last >= 0 && spans[last].End <= at:
@@ -91,7 +95,7 @@ func (c *Cluster) Closed(cpus map[string]int64, least, at int64, most int) []Spa
 		case len(spans) == most:
 			return spans
 		}
-		spans = append(spans, Span{e.at, edges[i+1].at})
+		spans = append(spans, Kept{Span{e.at, edges[i+1].at}, kept})
 	}
 	if last := len(spans) - 1; last >= 0 && spans[last].End <= at {
 		spans = spans[:last]

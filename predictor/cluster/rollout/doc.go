@@ -4,6 +4,6 @@
 // rollout is cheap enough to be made for every question about a queue.
 //
 // A rollout gives the same result as packages sched and sim, as the tests check, but has no
-// backfilling other than EASY, and of reservations only windows in which the whole machine is
-// reserved.
+// backfilling other than EASY, and of reservations only windows in which fewer processors are
+// left.
 package rollout

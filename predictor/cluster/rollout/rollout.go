@@ -43,8 +43,9 @@ type Recorder interface {
 	// Passed is called, only with backfilling, after all that happens at a moment. It may
 	// be called more than once for one moment. A job behind all others could start on
 	// free processors if it ended by shadow, the time at which the first task of the queue
-	// is planned to start. If it ran longer it could take at most extra of them.
-	Passed(now, shadow int64, free, extra int32)
+	// is planned to start. If it ran longer it could take at most extra of them. What runs
+	// into windows ahead is bound by their room besides, which must not be kept.
+	Passed(now, shadow int64, free, extra int32, ahead Rooms)
 }
 
 // blockSize is the number of tasks in a block. A block in which no task can start is skipped
@@ -58,11 +59,12 @@ const absent = math.MaxInt32
 // from the beginning, also before it has come. With n tasks and r running jobs an event costs
 // O(log r + r/chunkSize + n/blockSize), chunkSize, and blockSize for each block in which a task might start.
 //
-// With w windows ahead, to find when the first task of the queue can start costs O(w) more.
+// With w windows ahead, to find when the first task of the queue can start costs O(w r/chunkSize), and each start and end O(1) more for each
+// window that the task may run into.
 //
 // The zero Machine is ready for Load. Each rollout uses the memory of the last one again.
 type Machine struct {
-	// Windows are when the machine is closed, from the next Load on. They must not change during a rollout.
+	// Windows are when not all processors are left to tasks, from the next Load on. They must not change during a rollout.
 	Windows Windows
 
 	backfill sched.Backfill
@@ -79,12 +81,11 @@ type Machine struct {
 	running []Running // a heap: the next to end is at index 0
 	planned releases  // of the running jobs
 
-	ahead Windows // those that are not over
-	until int64   // when the first of them begins: what starts now must end by then; sched.Never: there is none
+	windows windows
 
 	// shadow is the latest time at which the first task of the queue starts, and extra is
 	// the number of processors that are free beside it then. Both stay known until a job
-	// ends, a window is over or another task is first.
+	// ends, a window begins or is over, or another task is first.
 	shadow int64
 	extra  int32
 	known  bool
@@ -107,12 +108,13 @@ func (c *Machine) Load(b sched.Backfill, now int64, free int32, running []Runnin
 	c.now, c.free, c.tasks = now, free, tasks
 	c.head, c.known = 0, false
 	c.coming = coming
-	c.reopen()
 	c.running = append(c.running[:0], running...)
 	for i := len(running)/2 - 1; i >= 0; i-- {
 		c.down(i)
 	}
 	c.planned.load(running)
+	c.windows.load(c.Windows.Since(now), free, running)
+	c.reopen()
 	c.starts, c.need = resize(c.starts, len(tasks)), resize(c.need, len(tasks))
 	for i := range tasks {
 		c.starts[i], c.need[i] = sched.Never, tasks[i].Procs
@@ -142,11 +144,11 @@ func (c *Machine) note(b int) {
 	c.blocks[b] = noted
 }
 
-// reopen leaves behind the windows that are over.
+// reopen counts what the windows that have begun by now leave, and what is free again after those that are over.
 func (c *Machine) reopen() {
-	c.ahead, c.until, c.known = c.Windows.Since(c.now), sched.Never, false
-	if len(c.ahead) > 0 {
-		c.until = c.ahead[0].From
+	if c.windows.next() <= c.now {
+		c.free -= c.windows.enter(c.now)
+		c.known = false
 	}
 }
 
@@ -155,7 +157,7 @@ func (c *Machine) reopen() {
 func (c *Machine) pass(arrived []int32) {
 	first := c.first()
 	c.known = c.known && first == c.head
-	for c.head = first; c.head < len(c.need) && c.need[c.head] <= c.free && c.tasks[c.head].Limit <= c.until-c.now; c.head = c.first() {
+	for c.head = first; c.head < len(c.need) && c.need[c.head] <= c.free && c.windows.left.Admit(c.need[c.head], c.now+c.tasks[c.head].Limit); c.head = c.first() {
 		c.start(c.head)
 		c.known = false
 	}
@@ -164,6 +166,7 @@ func (c *Machine) pass(arrived []int32) {
 	}
 	if c.head == len(c.need) {
 		c.shadow, c.extra = sched.Never, c.free
+		c.windows.beside(0, 0, 0)
 		return
 	}
 	switch {
@@ -193,14 +196,12 @@ func (c *Machine) first() int {
 }
 
 // castShadow finds the shadow: the time at which enough running jobs have reached their limits
-// for the first task to start, and no window is in its way.
+// for the first task to start, beside what windows leave.
 func (c *Machine) castShadow() {
-	need := c.need[c.head]
-	shadow, free := c.planned.freed(c.now, c.free, need)
-	if open := c.ahead.Open(shadow, c.tasks[c.head].Limit); open > shadow {
-		shadow, free = open, c.free+c.planned.by(open)
-	}
-	c.shadow, c.extra, c.known = shadow, free-need, true
+	need, limit := c.need[c.head], c.tasks[c.head].Limit
+	at, free := c.windows.plan(c.now, c.free, &c.planned, need, limit)
+	c.windows.beside(need, at, at+limit)
+	c.shadow, c.extra, c.known = at, free-need, true
 }
 
 // backfillAll starts, in order, all tasks that do not delay the first one.
@@ -220,7 +221,7 @@ func (c *Machine) backfillAll() {
 
 // admits reports whether a task with a need and a limit could start before the first one.
 func (c *Machine) admits(need int32, span int64) bool {
-	return need <= c.free && (need <= c.extra || span <= c.shadow-c.now) && span <= c.until-c.now
+	return need <= c.free && (need <= c.extra || span <= c.shadow-c.now) && c.windows.rooms.Admit(need, c.now+span)
 }
 
 // try starts a task unless that would delay the first one.
@@ -246,6 +247,7 @@ func (c *Machine) start(i int) {
 	c.free -= t.Procs
 	r := release{c.now + t.Limit, t.Procs}
 	c.planned.add(r)
+	c.windows.has(t.Procs, r.at)
 	c.running = append(c.running, Running{r.at, c.now + t.Run, t.Procs, int32(i)})
 	c.up(len(c.running) - 1)
 }
@@ -259,6 +261,7 @@ func (c *Machine) finish() {
 	c.down(0)
 	c.planned.remove(release{o.Planned, o.Procs})
 	c.free += o.Procs
+	c.windows.has(-o.Procs, o.Planned)
 	c.known = false
 	if c.recorder != nil {
 		c.recorder.Ended(o)
@@ -286,8 +289,8 @@ func (c *Machine) next() bool {
 	if len(c.coming) > 0 {
 		next = min(next, c.tasks[c.coming[0]].Submit)
 	}
-	if len(c.ahead) > 0 && c.head < len(c.need) {
-		next = min(next, c.ahead[0].To)
+	if c.head < len(c.need) {
+		next = min(next, c.windows.next())
 	}
 	if next == sched.Never {
 		return false
@@ -299,9 +302,7 @@ func (c *Machine) next() bool {
 
 // moment simulates all that happens now: ends, arrivals, and then starts.
 func (c *Machine) moment() {
-	if len(c.ahead) > 0 && c.ahead[0].To <= c.now {
-		c.reopen()
-	}
+	c.reopen()
 	for len(c.running) > 0 && c.running[0].End <= c.now {
 		c.finish()
 	}
@@ -313,7 +314,7 @@ func (c *Machine) moment() {
 	c.pass(c.coming[:arrived])
 	c.coming = c.coming[arrived:]
 	if c.recorder != nil && c.backfill != sched.NoBackfill {
-		c.recorder.Passed(c.now, c.shadow, c.free, c.extra)
+		c.recorder.Passed(c.now, c.shadow, c.free, c.extra, c.windows.rooms)
 	}
 }
 

@@ -2,6 +2,7 @@ package rollout_test
 
 import (
 	"cmp"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -12,9 +13,14 @@ import (
 	"github.com/varq-project/varq/test/synthetic"
 )
 
-// simulated returns when a sim.Simulator starts the tasks of the scene. All processors are reserved, for so many stretches of
-// time as at and seconds have: the nearest that running jobs leave. It returns these too.
-func simulated(s *synthetic.Scene, policy rollout.Policy, at, seconds []int64) (starts []int64, reserved rollout.Windows) {
+// reservation is of processors for a time, in seconds, as near to a time from now as jobs that run leave it.
+type reservation struct {
+	at, seconds int64
+	procs       int32
+}
+
+// simulated returns when a sim.Simulator starts the tasks of the scene, with these reservations, and what they leave of the processors.
+func simulated(s *synthetic.Scene, policy rollout.Policy, reservations []reservation) (starts []int64, left rollout.Windows) {
 	w := &witness{starts: make([]int64, len(s.Tasks))}
 	config := sched.Config{Procs: s.Procs, Backfill: policy.Backfill}
 	if policy.Order == rollout.LWF {
@@ -28,22 +34,39 @@ func simulated(s *synthetic.Scene, policy rollout.Policy, at, seconds []int64) (
 	for i, o := range s.Running {
 		m.Place(&sched.Job{ID: int64(-1 - i), Start: s.Now, Limit: o.Planned - s.Now, Run: o.End - s.Now, Procs: o.Procs})
 	}
-	for i := range at {
-		m.Reserve(&sched.Job{ID: int64(-100 - i), Submit: s.Now, Limit: seconds[i], Run: seconds[i], Procs: s.Procs}, s.Now+at[i])
+	for i, v := range reservations {
+		m.Reserve(&sched.Job{ID: int64(-100 - i), Submit: s.Now, Limit: v.seconds, Run: v.seconds, Procs: v.procs}, s.Now+v.at)
 	}
 	for i, t := range s.Tasks {
 		// Jobs of equal order start by ID, which is the order of the scene.
 		m.Submit(&sched.Job{ID: int64(i), Submit: t.Submit, Limit: t.Limit, Run: t.Run, Procs: t.Procs})
 	}
 	m.Drain()
-	slices.SortFunc(w.reserved, func(a, b rollout.Window) int { return cmp.Compare(a.From, b.From) })
-	return w.starts, w.reserved
+	return w.starts, w.windows(s.Procs)
 }
 
-// witness records when the jobs of a simulation start, and when all processors are reserved.
+// witness records when the jobs of a simulation start, and the edges of its reservations: how many processors more these have from a time on.
 type witness struct {
 	starts   []int64
-	reserved rollout.Windows
+	reserved []edge
+}
+
+type edge struct {
+	at    int64
+	procs int32
+}
+
+// windows returns when the reservations leave how many of so many processors.
+func (w *witness) windows(procs int32) (windows rollout.Windows) {
+	slices.SortFunc(w.reserved, func(a, b edge) int { return cmp.Compare(a.at, b.at) })
+	left := procs
+	for i, e := range w.reserved {
+		left -= e.procs
+		if left < procs && w.reserved[i+1].at > e.at {
+			windows = append(windows, rollout.Window{From: e.at, To: w.reserved[i+1].at, Left: left, Of: procs})
+		}
+	}
+	return windows
 }
 
 func (w *witness) Started(now int64, j *sched.Job) {
@@ -53,7 +76,7 @@ func (w *witness) Started(now int64, j *sched.Job) {
 }
 
 func (w *witness) Reserved(_ int64, j *sched.Job, _, start int64) {
-	w.reserved = append(w.reserved, rollout.Window{From: start, To: start + j.Limit})
+	w.reserved = append(w.reserved, edge{start, j.Procs}, edge{start + j.Limit, -j.Procs})
 }
 func (*witness) Stopped(_ int64, _ *sched.Job) {}
 func (*witness) Ended(_ int64, _ *sched.Job)   {}
@@ -72,32 +95,35 @@ func TestAgainstSim(t *testing.T) {
 		policy := randomPolicy(r)
 		s := synthetic.RandomScene(r, policy, r.IntN(100))
 		got := s.Starts(m, policy, nil)
-		want, _ := simulated(&s, policy, nil, nil)
+		want, _ := simulated(&s, policy, nil)
 		if !slices.Equal(got, want) {
 			t.Fatalf("seed %d, %v: %d tasks on %d processors\nstart at %v\nsim:      %v", seed, policy, len(s.Tasks), s.Procs, got, want)
 		}
 	}
 }
 
-// TestWindowsAgainstSim compares rollouts with windows with package sim, where all processors are reserved in them.
+// TestWindowsAgainstSim compares rollouts with windows with package sim, where all or some of the processors are reserved in them.
 func TestWindowsAgainstSim(t *testing.T) {
 	m := new(rollout.Machine)
-	for seed := range uint64(1000) {
+	for seed := range uint64(4000) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		policy := randomPolicy(r)
 		s := synthetic.RandomScene(r, policy, r.IntN(100))
-		at, seconds := make([]int64, 1+r.IntN(4)), make([]int64, 4)
-		for i := range at {
-			at[i], seconds[i] = r.Int64N(150), 1+r.Int64N(60)
+		reservations := make([]reservation, 1+r.IntN(4))
+		for i := range reservations {
+			reservations[i] = reservation{r.Int64N(150), 1 + r.Int64N(60), s.Procs}
+			if seed%4 > 0 {
+				reservations[i].procs = 1 + r.Int32N(s.Procs)
+			}
 		}
-		want, windows := simulated(&s, policy, at, seconds)
+		want, windows := simulated(&s, policy, reservations)
 		m.Windows = windows
 		var to recorder
 		if r.IntN(2) == 0 { // a recorder changes nothing
 			to = recorder{on: true}
 		}
 		if got := s.Starts(m, policy, to.orNil()); !slices.Equal(got, want) {
-			t.Fatalf("seed %d, %v: %d tasks on %d processors, closed in %v\nstart at %v\nsim:      %v", seed, policy, len(s.Tasks), s.Procs, windows, got, want)
+			t.Fatalf("seed %d, %v: %d tasks on %d processors, windows %+v\nstart at %v\nsim:      %v", seed, policy, len(s.Tasks), s.Procs, windows, got, want)
 		}
 	}
 }
@@ -105,8 +131,8 @@ func TestWindowsAgainstSim(t *testing.T) {
 // recorder records nothing.
 type recorder struct{ on bool }
 
-func (recorder) Ended(rollout.Running)         {}
-func (recorder) Passed(_, _ int64, _, _ int32) {}
+func (recorder) Ended(rollout.Running)                          {}
+func (recorder) Passed(_, _ int64, _, _ int32, _ rollout.Rooms) {}
 func (r recorder) orNil() (to rollout.Recorder) {
 	if r.on {
 		to = r
@@ -132,30 +158,40 @@ func TestThroughAWindow(t *testing.T) {
 
 // TestWindows compares the methods of Windows with counting second by second.
 func TestWindows(t *testing.T) {
-	w := rollout.Windows{{From: 10, To: 20}, {From: 20, To: 25}, {From: 40, To: 50}}
-	in := func(at int64) bool {
-		return slices.ContainsFunc(w, func(w rollout.Window) bool { return w.From <= at && at < w.To })
+	w := rollout.Windows{{From: 10, To: 20}, {From: 20, To: 25, Left: 1, Of: 4}, {From: 40, To: 50, Left: 2, Of: 4}, {From: 52, To: 53, Left: 1, Of: 20}}
+	left := func(at, limit int64) float64 { // from at on, for so many seconds
+		least := 1.
+		for i := range w {
+			if w[i].From < at+limit && at < w[i].To {
+				least = min(least, float64(w[i].Left)/float64(max(1, w[i].Of)))
+			}
+		}
+		return least
 	}
 	for from := range int64(60) {
 		for n := range int64(30) {
-			closed := int64(0)
+			closed := 0.
 			for at := from; at < from+n; at++ {
-				if in(at) {
-					closed++
+				closed += 1 - left(at, 1)
+			}
+			if got := float64(w.Closed(from, from+n)); got < closed || got >= closed+4 {
+				t.Errorf("closed for %v s from %d to %d, want %v", got, from, from+n, closed)
+			}
+			last := int64(math.MinInt64)
+			for _, is := range w.For(n) {
+				if is.From < last || is.From >= is.To {
+					t.Fatalf("for %d s: %v", n, w.For(n))
+				}
+				last = is.To
+			}
+			share := 1.
+			for _, is := range w.For(n) {
+				if is.From <= from && from < is.To {
+					share = float64(is.Left) / float64(max(1, is.Of))
 				}
 			}
-			if got := w.Closed(from, from+n); got != closed {
-				t.Errorf("closed for %d s from %d to %d, want %d", got, from, from+n, closed)
-			}
-			open := from
-			for n > 0 && w.Closed(open, open+n) > 0 {
-				open++
-			}
-			if got := w.Open(from, n); n > 0 && got != open {
-				t.Errorf("open for %d s from %d on at %d, want %d", n, from, got, open)
-			}
-			if no := w.For(n); n > 0 && (no.Closed(from, from+1) == 0) != (open == from) {
-				t.Errorf("none of %d s at %d: %v", n, from, no)
+			if n > 0 && share != left(from, n) {
+				t.Errorf("%v is left for %d s at %d, want %v", share, n, from, left(from, n))
 			}
 		}
 		if since := w.Since(from); len(since) > 0 && since[0].To <= from || since.Closed(from, 100) != w.Closed(from, 100) {
@@ -164,5 +200,8 @@ func TestWindows(t *testing.T) {
 		if before := w.Before(from); len(before) > 0 && before[len(before)-1].From > from || before.Closed(0, from) != w.Closed(0, from) {
 			t.Errorf("before %d: %v", from, before)
 		}
+	}
+	if got, want := w.Closing(), (rollout.Windows{w[0], w[3]}); !slices.Equal(got, want) {
+		t.Errorf("closing %v, want %v", got, want)
 	}
 }

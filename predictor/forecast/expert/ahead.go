@@ -26,8 +26,8 @@ type Ahead struct {
 const (
 	// MinLead and maxLead are the shortest and the longest time, in seconds, from the
 	// question of a rehearsal to the submission of its job.
-	MinLead = 300.
-	maxLead = 86_400.
+	MinLead = 300
+	maxLead = 86_400
 	// Every job is rehearsed until the model has learnt from plenty of rehearsals. From
 	// then on, one in rehearsedOf jobs is, which is enough and costs less.
 	plenty      = 5000
@@ -90,7 +90,7 @@ func (f *Ahead) Rehearse(j *workload.Job) (q forecast.Question, ok bool) {
 		return q, false
 	}
 	q = forecast.AtSubmission(j)
-	q.Now -= int64(MinLead * math.Exp(f.rng.Float64()*math.Log(maxLead/MinLead)))
+	q.Now -= int64(MinLead * math.Exp(f.rng.Float64()*math.Log(maxLead/float64(MinLead))))
 	return q, true
 }
 

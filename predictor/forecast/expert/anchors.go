@@ -51,9 +51,10 @@ func (a *anchors) atMost(q *forecast.Question) (seconds float64, ok bool) {
 
 // later returns the anchor of a question about a submission to come, or one that is no
 // nearer to the edge of what was learnt. The jobs that wait now are ahead of such a job,
-// too, but they have been waiting for a while when it is submitted. If a window lies before
-// the submission, they have been waiting since its end, at which no gap is left that there
-// was before it. The anchor is of seconds in which the job can start.
+// too, but they have been waiting for a while when it is submitted. If a window that closes the
+// pool lies before the submission, they have been waiting since its end, at which no gap is left
+// that there was before it, and if one that leaves some of it, since its beginning. The anchor is
+// of seconds in which the job can start.
 func (f *Forest) later(q *forecast.Question) float64 {
 	f.simulating.Lock()
 	defer f.simulating.Unlock()
@@ -61,7 +62,10 @@ func (f *Forest) later(q *forecast.Question) float64 {
 	simulated := *q
 	simulated.Submit = q.Now
 	if before := windows.Since(q.Now).Before(q.Submit); len(before) > 0 {
-		simulated.Submit = before[len(before)-1].To
+		last := &before[len(before)-1]
+		if simulated.Submit = max(q.Now, last.From); last.Closes() {
+			simulated.Submit = last.To
+		}
 	}
 	left := func(longest float64) float64 { // when it is submitted
 		submit := max(q.Submit, simulated.Submit)

@@ -115,7 +115,7 @@ func (f *Forest) situation(q *forecast.Question) *situation {
 	if f.twin != nil {
 		f.simulating.Lock()
 		p, windows := twin.Point{}, f.twin.Windows(q.Partition)
-		if len(windows.Since(q.Now).Before(q.Submit)) > 0 { // it comes behind all that waits for the end of a window
+		if q.Submit > q.Now+MinLead { // it comes behind all that waits then
 			p = f.twin.PointAt(&q.Request, q.Now, q.Submit, q.Job).Serving(windows.For(q.Limit), q.Submit)
 		} else {
 			now := *q
@@ -143,7 +143,7 @@ func (f *Forest) situation(q *forecast.Question) *situation {
 	return s
 }
 
-// Windows returns when Slurm's reservations close the pool of a partition; see twin.Twin.Windows. Without a twin none are known.
+// Windows returns what Slurm's reservations leave of the pool of a partition; see twin.Twin.Windows. Without a twin none are known.
 func (f *Forest) Windows(partition string) rollout.Windows {
 	if f.twin == nil {
 		return nil

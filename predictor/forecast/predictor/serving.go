@@ -8,16 +8,17 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Experts and blends measure a wait in the seconds in which the pool serves: those of which Slurm's reservations close it do not count.
-// What was learnt of waits then holds beside a maintenance, too. Whoever would have started an hour after its beginning, starts an hour
+// Experts and blends measure a wait in the seconds in which the pool serves: those in which Slurm's reservations close it do not count, and
+// those in which they leave half of it count half. What was learnt of waits then holds beside a maintenance, too. Whoever would have started an hour after its beginning, starts an hour
 // after its end, behind all that could not start before, and the simulations know how much that is. And who has waited through a
 // maintenance teaches nobody that waits are so long. The Predictor turns such waits into those by the clock, and back.
 
-// behind bounds an answer to q, about a job to be submitted after the beginning of a window, by that about a job that is submitted behind all that
-// waits now. What waits for the end of a window waits for as long as it does without one, whenever the job comes. So the present state
-// of the queue says much about that job, and the simulations of the blend for jobs submitted now tell of it.
+// behind bounds an answer to q, about a job to be submitted later, by that about a job that is submitted then behind all that waits now,
+// where the present state of the queue says much about that job: after the beginning of a window that closes the pool, since what
+// waits for its end waits for as long as it does without one, and where more work will be ahead than was ever learnt from. The simulations
+// of the blend for jobs submitted now tell of it.
 func (p *Predictor) behind(q *forecast.Question, a *forecast.Answer) {
-	if len(p.forest.Windows(q.Partition).Since(q.Now).Before(q.Submit)) == 0 {
+	if a.Beyond == 0 && len(p.forest.Windows(q.Partition).Closing().Since(q.Now).Before(q.Submit)) == 0 {
 		return
 	}
 	var present forecast.Answer

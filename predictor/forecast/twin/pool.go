@@ -17,10 +17,11 @@ type Pool struct {
 	// Size has the nodes, of which 0 stand for a number that is not known, their CPUs and GPUs,
 	// and their memory if jobs have it for themselves.
 	Size workload.Size
-	// Reserved are the CPUs of those nodes on which no job runs, and that one of Slurm's own reservations has now, outside of Windows.
-	Reserved int32
-	// Windows are when Slurm's own reservations have all of the pool, or nearly so. They may be over.
+	// Windows are when Slurm's own reservations have nodes of the pool, and what they leave of its CPUs. They may be over.
 	Windows rollout.Windows
+	// Apart are the nodes that the reservations have now, by name, and until when, in Unix seconds. Jobs whose nodes are among them take
+	// nothing of what Windows leave.
+	Apart map[string]int64
 	// Own is the size of what the partition has of it, and Nodes are its nodes.
 	Own   workload.Size
 	Nodes []Node
@@ -60,10 +61,20 @@ type pool struct {
 	learner
 	procs [sizeCount]int32 // by estimate of the size; if configured, all at least that
 	size  workload.Size    // if configured
-	// reserved and windows are Pool.Reserved and Pool.Windows.
-	reserved int32
-	windows  rollout.Windows
-	records  map[string]*records // as Twin.records has them; nil while there are none
+	// windows and apart are Pool.Windows and Pool.Apart.
+	windows rollout.Windows
+	apart   map[string]int64
+	records map[string]*records // as Twin.records has them; nil while there are none
+}
+
+// isApart reports whether a job that runs until planned at the latest is apart on its nodes, as far as these are known.
+func (p *pool) isApart(nodes []string, planned int64) bool {
+	for _, name := range nodes {
+		if planned > p.apart[name] {
+			return false
+		}
+	}
+	return len(nodes) > 0
 }
 
 // partitions finds out which partitions share a pool, and how many processors it has.
@@ -109,7 +120,7 @@ func (p *partitions) configure(in *partition, name string) {
 	in.configured, in.part, in.ofNode, in.nodes, in.index = nil, workload.Size{}, 0, nil, map[string]int{}
 	if pool := p.pools(name); pool.Name != "" {
 		in.configured, in.part, in.ofNode = p.configured(pool.Name, pool.Size), pool.Own, pool.ofNode()
-		in.configured.reserved, in.configured.windows = pool.Reserved, pool.Windows
+		in.configured.windows, in.configured.apart = pool.Windows, pool.Apart
 		in.nodes = pool.Nodes
 		for i := range in.nodes {
 			in.index[in.nodes[i].Name] = i

@@ -20,27 +20,31 @@ type record struct {
 	policy  rollout.Policy
 	procs   int32
 	windows rollout.Windows
+	machine *rollout.Machine // for a rollout of one task
 
 	tasks   []rollout.Task // in the order of the queue
 	work    []int64        // by place: the processor-seconds of all tasks up to there
 	ahead   []int64        // by place: when all tasks up to there have started
 	moments []chance
-	ended   []past  // in the order of their ends
-	started []begun // in the order of their starts
-	atFirst int32   // processors free before anything starts or ends
-	begins  int32   // of them, those that tasks take at once
+	rooms   rollout.Rooms // of all moments
+	ended   []past        // in the order of their ends
+	started []begun       // in the order of their starts
+	atFirst int32         // processors free before anything starts or ends
+	begins  int32         // of them, those that tasks take at once
 }
 
 // chance is what a task behind all others could have from a moment on until the next one: free processors if it ended by shadow, or extra
-// ones of them if not. Windows bound it besides.
+// ones of them if not, within the rooms of the windows ahead.
 type chance struct {
 	at, shadow  int64
 	free, extra int32
+	rooms       [2]int32 // from and to, in record.rooms
 }
 
 // past is a job of a record, from its start, which is 0 if it ran from the beginning.
 type past struct {
 	start, end int64
+	planned    int64 // when it would reach its limit
 	procs      int32
 	freed      int32 // by those that have ended by then, in all
 }
@@ -53,9 +57,9 @@ type begun struct {
 
 // make makes the record of a snapshot by a policy, in the memory of an earlier one.
 func (r *record) make(s *Snapshot, p rollout.Policy, by runTimes) {
-	r.policy, r.procs, r.atFirst, r.windows = p, s.Procs, s.Free, s.pool.windows.Since(s.Now)
-	r.tasks, r.work, r.ahead, r.moments = append(r.tasks[:0], s.Pending...), r.work[:0], r.ahead[:0], r.moments[:0]
-	r.ended, r.started = r.ended[:0], r.started[:0]
+	r.policy, r.procs, r.atFirst, r.windows, r.machine = p, s.Procs, s.Free, s.pool.windows.Since(s.Now), &s.twin.rollout
+	r.tasks, r.work, r.ahead = append(r.tasks[:0], s.Pending...), r.work[:0], r.ahead[:0]
+	r.moments, r.rooms, r.ended, r.started = r.moments[:0], r.rooms[:0], r.ended[:0], r.started[:0]
 	p.Sort(r.tasks)
 	latest, work := s.Now, int64(0)
 	for i, start := range s.begin(p, r.tasks, nil, by, r).Starts() {
@@ -73,7 +77,7 @@ func (r *record) make(s *Snapshot, p rollout.Policy, by runTimes) {
 
 // Ended implements [rollout.Recorder].
 func (r *record) Ended(j rollout.Running) {
-	p := past{end: j.End, procs: j.Procs, freed: j.Procs}
+	p := past{end: j.End, planned: j.Planned, procs: j.Procs, freed: j.Procs}
 	if j.Place >= 0 {
 		p.start = j.End - r.tasks[j.Place].Run
 	}
@@ -84,14 +88,21 @@ func (r *record) Ended(j rollout.Running) {
 }
 
 // Passed implements [rollout.Recorder].
-func (r *record) Passed(now, shadow int64, free, extra int32) {
-	m := chance{now, shadow, free, extra}
-	switch n := len(r.moments); {
-	case n > 0 && r.moments[n-1].at == now:
-		r.moments[n-1] = m
-	case n == 0 || free > 0 || r.moments[n-1].free > 0:
-		r.moments = append(r.moments, m)
+func (r *record) Passed(now, shadow int64, free, extra int32, ahead rollout.Rooms) {
+	n := len(r.moments)
+	if n > 0 && r.moments[n-1].at == now {
+		n--
+		r.moments, r.rooms = r.moments[:n], r.rooms[:r.moments[n].rooms[0]]
 	}
+	if n > 0 && free <= 0 && r.moments[n-1].free <= 0 {
+		return
+	}
+	m := chance{now, shadow, free, extra, [2]int32{int32(len(r.rooms)), int32(len(r.rooms))}}
+	if free > 0 {
+		r.rooms = append(r.rooms, ahead...)
+		m.rooms[1] = int32(len(r.rooms))
+	}
+	r.moments = append(r.moments, m)
 }
 
 // now returns the index of the moment that lasts at a time, or 0 if none does.
@@ -122,12 +133,12 @@ func (r *record) wait(t *rollout.Task, now int64, free int32, newcomers map[int6
 			if at >= head {
 				break
 			}
-			if need <= m.free && (need <= m.extra || t.Limit <= m.shadow-at) && r.windows.Open(at, t.Limit) == at {
+			if need <= m.free && (need <= m.extra || t.Limit <= m.shadow-at) && r.rooms[m.rooms[0]:m.rooms[1]].Admit(need, at+t.Limit) {
 				return at - joins
 			}
 		}
 	}
-	return r.windows.Open(r.room(need, head), t.Limit) - joins
+	return r.room(need, head, t.Limit) - joins
 }
 
 // more returns how many more processors are free than would be if all had come as in the record. What began at once in it may have
@@ -160,8 +171,12 @@ func (r *record) endedBy(at int64) int {
 	return sort.Search(len(r.ended), func(i int) bool { return r.ended[i].end > at })
 }
 
-// room returns when so many processors are free from a time on, beside the jobs that have started until then.
-func (r *record) room(procs int32, from int64) int64 {
+// room returns when so many processors are free for a task with a limit (seconds), from a time on, beside the jobs that have started until
+// then.
+func (r *record) room(procs int32, from, limit int64) int64 {
+	if len(r.windows.Since(from)) > 0 {
+		return r.roomBesideWindows(procs, from, limit)
+	}
 	at, free := from, r.free(from)
 	for _, p := range r.ended[r.endedBy(from):] {
 		if free >= procs {
@@ -172,4 +187,19 @@ func (r *record) room(procs int32, from int64) int64 {
 		}
 	}
 	return at
+}
+
+// roomBesideWindows is room while windows are ahead: a rollout of the task alone tells. With n jobs it costs O(n log n).
+func (r *record) roomBesideWindows(procs int32, from, limit int64) int64 {
+	var running []rollout.Running
+	for _, p := range r.ended[r.endedBy(from):] {
+		if p.start <= from {
+			running = append(running, rollout.Running{Planned: p.planned, End: p.end, Procs: p.procs, Place: -1})
+		}
+	}
+	slices.SortFunc(running, func(a, b rollout.Running) int { return cmp.Compare(a.Planned, b.Planned) })
+	task := []rollout.Task{{Submit: from, Limit: limit, Run: limit, Procs: max(0, min(procs, r.procs))}}
+	r.machine.Windows = r.windows
+	r.machine.Load(sched.NoBackfill, from, r.free(from), running, task, nil, nil)
+	return r.machine.StartOf(0)
 }

@@ -8,7 +8,8 @@ import (
 )
 
 const (
-	// many is the number of jobs in the queue from which on rollouts are recorded.
+	// many is the number of jobs in the queue from which on rollouts are recorded. While there are fewer, they are only for tasks that come
+	// later: a plan asks about hundreds of these.
 	many = 1024
 	// Records serve until one in refreshed jobs of the pool has come, started or gone, or so many more or fewer of its processors are
 	// free than they say, and for mostKept seconds at most.
@@ -83,11 +84,10 @@ func (r *records) old(best int, now int64) bool {
 // A job whose QOS is full is ahead only of jobs of the same QOS. So each QOS that is full has records of its own, and
 // the others share those without a name.
 func (t *Twin) records(r *workload.Request, task *rollout.Task, now, id int64) *records {
-	p := t.partitions.pool(t.partitions.named(r.Partition))
-	if pending, running := t.queue.Len(); pending+running < many {
-		p.records = nil
+	if pending, running := t.queue.Len(); pending+running < many && task.Submit <= now {
 		return nil
 	}
+	p := t.partitions.pool(t.partitions.named(r.Partition))
 	kept := t.recorded(p, r.Partition, "", now, id)
 	if slices.Contains(kept.full, r.QOS) {
 		kept = t.recorded(p, r.Partition, r.QOS, now, id)

@@ -12,7 +12,14 @@ import (
 // TestRecords compares what records say of tasks with rollouts of the queue with each of them. Of a task behind all others they say the same.
 // Of others what they say is near.
 func TestRecords(t *testing.T) {
-	for name, windows := range map[string]rollout.Windows{"always open": nil, "closed at times": {{From: -900, To: -600}, {From: 1800, To: 9000}, {From: 40_000, To: 50_000}}} {
+	for name, windows := range map[string]rollout.Windows{
+		"always open":     nil,
+		"closed at times": {{From: -900, To: -600}, {From: 1800, To: 9000}, {From: 40_000, To: 50_000}},
+		"smaller at times": {
+			{From: -900, To: -600, Left: 1, Of: 3}, {From: 1800, To: 3000, Left: 1, Of: 2}, {From: 3000, To: 9000, Left: 1, Of: 8},
+			{From: 20_000, To: 25_000}, {From: 40_000, To: 90_000, Left: 9, Of: 10},
+		},
+	} {
 		t.Run(name, func(t *testing.T) { compareRecords(t, windows) })
 	}
 }
@@ -25,7 +32,7 @@ func compareRecords(t *testing.T, windows rollout.Windows) {
 		w, now := busy(n, 1+random.IntN(200))
 		closed := make(rollout.Windows, len(windows))
 		for i, is := range windows {
-			closed[i] = rollout.Window{From: now + is.From, To: now + is.To}
+			closed[i] = rollout.Window{From: now + is.From, To: now + is.To, Left: is.Left, Of: is.Of}
 		}
 		for i := range 40 {
 			if i == 20 && len(closed) > 0 { // from here on it is closed at first

@@ -69,7 +69,9 @@ func (s *Snapshot) load(t *Twin, r *workload.Request, now int64) {
 			}
 			r := runningJob{job: k, age: age, planned: planned, endedBy: t.endedBy(k, age)}
 			r.then = s.arrays.follow(t.queue, j)
-			r.planned += r.then * k.Limit
+			if r.planned += r.then * k.Limit; s.pool.isApart(t.placed[j.ID], r.planned) {
+				continue
+			}
 			s.runningJobs = append(s.runningJobs, r)
 			s.used += k.takes
 		}
@@ -102,13 +104,12 @@ func (s *Snapshot) load(t *Twin, r *workload.Request, now int64) {
 	}
 }
 
-// assume gives the pool the policy and the size of a hypothesis, without what Slurm's own
-// reservations have. The size is at least the
+// assume gives the pool the policy and the size of a hypothesis. The size is at least the
 // processors in use and those requested. A waiting job that needs more than the size gets
 // all processors.
 func (s *Snapshot) assume(h hypothesis, requested int32) {
 	s.Policy = h.Policy
-	s.Procs = max(s.pool.procs[h.size]-s.pool.reserved, requested, s.used)
+	s.Procs = max(s.pool.procs[h.size], requested, s.used)
 	s.Free = s.Procs - s.used
 	for i := range s.waitingJobs {
 		s.Pending[i].Procs = min(s.waitingJobs[i].procs, s.Procs)

@@ -60,7 +60,7 @@ func (t *Twin) Queue() *queue.Queue { return t.queue }
 // them.
 func (t *Twin) Resize(pools Pools) { t.partitions.resize(pools) }
 
-// Windows returns when Slurm's own reservations have all of a partition's pool, or nearly so. They may be over.
+// Windows returns when Slurm's own reservations have nodes of a partition's pool, and what they leave. They may be over.
 // None are known of a pool that is not configured.
 func (t *Twin) Windows(partition string) rollout.Windows {
 	if t.partitions.pools == nil {

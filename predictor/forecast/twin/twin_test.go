@@ -223,13 +223,31 @@ func TestResize(t *testing.T) {
 	}
 }
 
-// TestReserved: on what one of Slurm's own reservations has no other job starts.
+// TestReserved: on what one of Slurm's own reservations has now no other job starts until it is over. A job that runs on its nodes
+// takes nothing of what it leaves.
 func TestReserved(t *testing.T) {
-	for reserved, want := range map[int32]int64{0: 0, 2: 580, 6: 580} {
-		b := sit(func(string) Pool { return Pool{Name: "all", Size: workload.Size{CPUs: 10}, Reserved: reserved} })
-		b.start(1000, b.submit(1000, 4, 600))
-		if got := b.w.Point(request(6, 300), 1020, 0).Limits; got != want {
-			t.Errorf("%d reserved: %d s, want %d", reserved, got, want)
+	nodes := []Node{{Name: "a", Size: workload.Size{CPUs: 4}}, {Name: "b", Size: workload.Size{CPUs: 6}}}
+	for name, c := range map[string]struct {
+		left  int32
+		apart map[string]int64
+		want  int64
+	}{
+		"nothing is reserved":         {10, nil, 0},
+		"less than is left over":      {8, nil, 580},
+		"more than is left over":      {4, nil, 3980},
+		"the nodes of the job":        {6, map[string]int64{"a": 5000}, 0},
+		"but not for as long":         {6, map[string]int64{"a": 1599}, 580},
+		"other nodes":                 {4, map[string]int64{"b": 5000}, 3980},
+		"the job's and another's, so": {8, map[string]int64{"a": 5000, "b": 5000}, 0},
+	} {
+		on := rollout.Windows{{From: 500, To: 5000, Left: c.left, Of: 10}}
+		b := sit(func(string) Pool {
+			return Pool{Name: "all", Size: workload.Size{CPUs: 10}, Nodes: nodes, Windows: on, Apart: c.apart}
+		})
+		j := b.start(1000, b.submit(1000, 4, 600))
+		b.w.Place(map[int64][]string{j.ID: {"a"}})
+		if got := b.w.Point(request(6, 300), 1020, 0).Limits; got != c.want {
+			t.Errorf("%s: %d s, want %d", name, got, c.want)
 		}
 	}
 }

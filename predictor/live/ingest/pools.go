@@ -36,12 +36,6 @@ func (p pools) lookup() twin.Pools {
 // idle reports whether no job runs on a node.
 func idle(n *slurm.Node) bool { return strings.HasPrefix(n.State, "IDLE") }
 
-// reserved reports whether one of Slurm's own reservations has a node now, on which no job runs. One that floats never begins.
-func reserved(n *slurm.Node, floats map[string]bool) bool {
-	flags := strings.Split(n.State, "+")
-	return idle(n) && !floats[n.Name] && (n.Maintenance || slices.Contains(flags, "RESERVED"))
-}
-
 // poolsOf returns the pool of each partition at a time.
 func poolsOf(c *limits.Cluster, nodes []slurm.Node, now int64) pools {
 	// parents is a forest (union-find): the root of a partition names its pool. No
@@ -62,15 +56,12 @@ func poolsOf(c *limits.Cluster, nodes []slurm.Node, now int64) pools {
 			parents[max(a, b)] = min(a, b)
 		}
 	}
-	ofPool, ofPartition, kept, floats := map[string]workload.Size{}, map[string]workload.Size{}, map[string]int32{}, floating(c)
+	ofPool, ofPartition := map[string]workload.Size{}, map[string]workload.Size{}
 	own, starting := map[string][]twin.Node{}, map[string]map[string]int64{}
 	for i := range nodes {
 		if n := &nodes[i]; n.Up && (!n.Drained || !idle(n)) && len(n.Partitions) > 0 {
 			pool := root(n.Partitions[0])
 			grow(ofPool, pool, n)
-			if reserved(n, floats) {
-				kept[pool] += n.CPUs
-			}
 			if starting[pool] == nil {
 				starting[pool] = map[string]int64{}
 			}
@@ -85,15 +76,14 @@ func poolsOf(c *limits.Cluster, nodes []slurm.Node, now int64) pools {
 	}
 	windows := map[string]rollout.Windows{}
 	for pool, cpus := range starting {
-		if windows[pool] = closed(c, cpus, now); len(windows[pool]) > 0 && windows[pool][0].From <= now {
-			kept[pool] = 0
-		}
+		windows[pool] = windowsOf(c, cpus, now)
 	}
+	apart := c.Reserved(now)
 	list := pools{}
 	for name := range parents {
 		pool := root(name)
 		p := twin.Pool{
-			Name: pool, Size: ofPool[pool], Reserved: kept[pool], Windows: windows[pool],
+			Name: pool, Size: ofPool[pool], Windows: windows[pool], Apart: apart,
 			Own: ofPartition[name], Nodes: own[name], WholeNodes: c.Partitions[name].WholeNodes,
 		}
 		if !c.Partitions[name].ConsumableMemory {
@@ -104,24 +94,19 @@ func poolsOf(c *limits.Cluster, nodes []slurm.Node, now int64) pools {
 	return list
 }
 
-const (
-	// Slurm's reservations close a pool if they leave less than one in leaves of the CPUs on which jobs can start. What is left
-	// then serves few of those that wait.
-	leaves = 16
-	// mostWindows is how far ahead times in which a pool is closed are followed: two months of those that come every day.
-	mostWindows = 64
-)
+// mostWindows is how far ahead windows are followed: two months of those that come every day.
+const mostWindows = 64
 
-// closed returns the times, those that are over at a time left out, in which Slurm's reservations close the pool of some nodes, whose
-// CPUs are given by name.
-func closed(c *limits.Cluster, cpus map[string]int64, now int64) rollout.Windows {
+// windowsOf returns what Slurm's reservations leave of a pool on whose nodes jobs can start. The CPUs of these are given by name. Windows
+// that are over at a time are left out.
+func windowsOf(c *limits.Cluster, cpus map[string]int64, now int64) rollout.Windows {
 	all := int64(0)
 	for _, n := range cpus {
 		all += n
 	}
 	var windows rollout.Windows
-	for _, s := range c.Closed(cpus, all/leaves+1, now, mostWindows) {
-		windows = append(windows, rollout.Window{From: s.Start, To: s.End})
+	for _, kept := range c.Kept(cpus, now, mostWindows) {
+		windows = append(windows, rollout.Window{From: kept.Start, To: kept.End, Left: int32(all - kept.CPUs), Of: int32(all)})
 	}
 	return windows
 }

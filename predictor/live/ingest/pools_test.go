@@ -52,8 +52,12 @@ func TestPoolsAreFollowed(t *testing.T) {
 
 func TestPools(t *testing.T) {
 	rules := limits.Cluster{
-		Partitions:   map[string]limits.Partition{"gpu": {WholeNodes: true, ConsumableMemory: true}},
-		Reservations: []limits.Reservation{{Nodes: []string{"r4"}, Floats: true}},
+		Partitions: map[string]limits.Partition{"gpu": {WholeNodes: true, ConsumableMemory: true}},
+		Reservations: []limits.Reservation{
+			{Nodes: []string{"r4"}, Floats: true},
+			{Nodes: []string{"r1"}, Start: now - 50, End: now + 50},
+			{Nodes: []string{"r1", "r2", "r3"}, Start: now - 50, End: now + 20},
+		},
 	}
 	got := poolsOf(&rules, []slurm.Node{
 		{Name: "a", CPUs: 4, Partitions: []string{"short", "main"}, Up: true},
@@ -68,17 +72,19 @@ func TestPools(t *testing.T) {
 		{Name: "g", CPUs: 256, Partitions: []string{"gpu"}, Up: true, Drained: true, State: "MIXED+DRAIN"},
 		{Name: "f", CPUs: 128, Up: true},
 	}, now)
+	apart := map[string]int64{"r1": now + 50, "r2": now + 20, "r3": now + 20}
 	a := twin.Node{Name: "a", Size: workload.Size{Nodes: 1, CPUs: 4}}
 	b := twin.Node{Name: "b", Size: workload.Size{Nodes: 1, CPUs: 8}}
 	d := twin.Node{Name: "d", Size: workload.Size{Nodes: 1, CPUs: 32, GPUs: 4, Memory: 2000}}
 	g := twin.Node{Name: "g", Size: workload.Size{CPUs: 256}}
 	all := workload.Size{Nodes: 2, CPUs: 12}
-	big, main := twin.Pool{Name: "big", Size: all}, twin.Pool{Name: "big", Size: all, Own: all, Nodes: []twin.Node{a, b}}
-	short := twin.Pool{Name: "big", Size: all, Own: workload.Size{Nodes: 1, CPUs: 4}, Nodes: []twin.Node{a}}
+	big, main := twin.Pool{Name: "big", Size: all, Apart: apart}, twin.Pool{Name: "big", Size: all, Apart: apart, Own: all, Nodes: []twin.Node{a, b}}
+	short := twin.Pool{Name: "big", Size: all, Apart: apart, Own: workload.Size{Nodes: 1, CPUs: 4}, Nodes: []twin.Node{a}}
 	gpus := workload.Size{Nodes: 1, CPUs: 288, GPUs: 4, Memory: 2000}
-	gpu := twin.Pool{Name: "gpu", Size: gpus, Own: gpus, Nodes: []twin.Node{d, g}, WholeNodes: true}
-	if kept := got["kept"]; kept.Size.CPUs != 15 || kept.Reserved != 5 {
-		t.Errorf("%d CPUs, and %d reserved", kept.Size.CPUs, kept.Reserved)
+	gpu := twin.Pool{Name: "gpu", Size: gpus, Apart: apart, Own: gpus, Nodes: []twin.Node{d, g}, WholeNodes: true}
+	left := rollout.Windows{{From: now - 50, To: now + 20, Left: 8, Of: 15}, {From: now + 20, To: now + 50, Left: 14, Of: 15}}
+	if kept := got["kept"]; kept.Size.CPUs != 15 || !slices.Equal(kept.Windows, left) {
+		t.Errorf("%d CPUs, of which are left %v", kept.Size.CPUs, kept.Windows)
 	}
 	delete(got, "kept")
 	want := pools{"short": short, "main": main, "big": big, "gpu": gpu}
@@ -95,39 +101,36 @@ func TestPools(t *testing.T) {
 	}
 }
 
-// TestPoolsAreClosed: a reservation of Slurm's that has all nodes of a pool on which jobs can start, or nearly all, closes the pool. One
-// of some nodes takes these away while it is on.
-func TestPoolsAreClosed(t *testing.T) {
-	nodes := func(state string) []slurm.Node {
-		return []slurm.Node{
-			{Name: "a", CPUs: 4, Partitions: []string{"main"}, Up: true, State: state},
-			{Name: "b", CPUs: 60, Partitions: []string{"main", "short"}, Up: true, State: state},
-			{Name: "c", CPUs: 64, Partitions: []string{"main"}, Up: true, Drained: true, State: "MIXED+DRAIN"},
-			{Name: "d", CPUs: 8, Partitions: []string{"other"}, Up: true, State: "IDLE"},
-		}
+// TestPoolsHaveWindows: Slurm's reservations leave less of a pool, of what can start jobs.
+func TestPoolsHaveWindows(t *testing.T) {
+	nodes := []slurm.Node{
+		{Name: "a", CPUs: 4, Partitions: []string{"main"}, Up: true},
+		{Name: "b", CPUs: 60, Partitions: []string{"main", "short"}, Up: true},
+		{Name: "c", CPUs: 64, Partitions: []string{"main"}, Up: true, Drained: true, State: "MIXED+DRAIN"},
+		{Name: "d", CPUs: 8, Partitions: []string{"other"}, Up: true, State: "IDLE"},
 	}
-	ahead := rollout.Windows{{From: now + 100, To: now + 200}}
-	on := rollout.Windows{{From: now - 100, To: now + 200}}
+	is := func(from, to int64, left int32) rollout.Window {
+		return rollout.Window{From: now + from, To: now + to, Left: left, Of: 64}
+	}
+	both := []string{"a", "b"}
 	for name, c := range map[string]struct {
-		state    string
-		of       limits.Reservation
-		windows  rollout.Windows
-		reserved int32
+		of      limits.Reservation
+		windows rollout.Windows
 	}{
-		"none":          {"IDLE", limits.Reservation{}, nil, 0},
-		"all, ahead":    {"IDLE", limits.Reservation{Start: now + 100, End: now + 200, Nodes: []string{"a", "b"}}, ahead, 0},
-		"all, now":      {"IDLE+MAINTENANCE+RESERVED", limits.Reservation{Start: now - 100, End: now + 200, Nodes: []string{"a", "b"}}, on, 0},
-		"nearly all":    {"IDLE", limits.Reservation{Start: now + 100, End: now + 200, Nodes: []string{"b"}}, ahead, 0},
-		"few, now":      {"IDLE+RESERVED", limits.Reservation{Start: now - 100, End: now + 200, Nodes: []string{"a"}}, nil, 64},
-		"over":          {"IDLE", limits.Reservation{Start: now - 200, End: now, Nodes: []string{"a", "b"}}, nil, 0},
-		"always ahead":  {"IDLE", limits.Reservation{Start: now + 100, End: now + 200, Nodes: []string{"a", "b"}, Floats: true}, nil, 0},
-		"comes again":   {"IDLE", limits.Reservation{Start: now + 100, End: now + 200, Nodes: []string{"a", "b"}, Again: []limits.Span{{Start: now + 300, End: now + 400}}}, rollout.Windows{ahead[0], {From: now + 300, To: now + 400}}, 0},
-		"of other ones": {"IDLE", limits.Reservation{Start: now + 100, End: now + 200, Nodes: []string{"c", "d"}}, nil, 0},
+		"none":          {limits.Reservation{}, nil},
+		"all, ahead":    {limits.Reservation{Start: now + 100, End: now + 200, Nodes: both}, rollout.Windows{is(100, 200, 0)}},
+		"all, now":      {limits.Reservation{Start: now - 100, End: now + 200, Nodes: both}, rollout.Windows{is(-100, 200, 0)}},
+		"many":          {limits.Reservation{Start: now + 100, End: now + 200, Nodes: []string{"b"}}, rollout.Windows{is(100, 200, 4)}},
+		"few, now":      {limits.Reservation{Start: now - 100, End: now + 200, Nodes: []string{"a"}}, rollout.Windows{is(-100, 200, 60)}},
+		"over":          {limits.Reservation{Start: now - 200, End: now, Nodes: both}, nil},
+		"always ahead":  {limits.Reservation{Start: now + 100, End: now + 200, Nodes: both, Floats: true}, nil},
+		"comes again":   {limits.Reservation{Start: now + 100, End: now + 200, Nodes: both, Again: []limits.Span{{Start: now + 300, End: now + 400}}}, rollout.Windows{is(100, 200, 0), is(300, 400, 0)}},
+		"of other ones": {limits.Reservation{Start: now + 100, End: now + 200, Nodes: []string{"c", "d"}}, nil},
 	} {
-		got := poolsOf(&limits.Cluster{Reservations: []limits.Reservation{c.of}}, nodes(c.state), now)
+		got := poolsOf(&limits.Cluster{Reservations: []limits.Reservation{c.of}}, nodes, now)
 		for _, partition := range []string{"main", "short"} {
-			if pool := got[partition]; !slices.Equal(pool.Windows, c.windows) || pool.Reserved != c.reserved {
-				t.Errorf("%s: %s is closed in %v, and %d CPUs are reserved", name, partition, pool.Windows, pool.Reserved)
+			if pool := got[partition]; !slices.Equal(pool.Windows, c.windows) {
+				t.Errorf("%s: %s has the windows %v, want %v", name, partition, pool.Windows, c.windows)
 			}
 		}
 	}

@@ -40,9 +40,9 @@ func (s *closing) pools(w rollout.Windows) twin.Pools {
 	return func(string) twin.Pool { return twin.Pool{Name: "main", Size: workload.Size{CPUs: s.procs}, Windows: w} }
 }
 
-// pile lets jobs wait that take all processors for three hours, and cannot end before these are closed.
-func (s *closing) pile(like workload.Request) {
-	for id := range int64(8) {
+// pile lets so many jobs wait that take an eighth of the processors each, for three hours.
+func (s *closing) pile(like workload.Request, jobs int64) {
+	for id := range jobs {
 		j := workload.Job{ID: 1<<40 + id, Request: like, Submit: s.now, Eligible: s.now, State: workload.Pending}
 		j.CPUs, j.Limit = s.procs/8, 3*3600
 		s.Observe(&forecast.Event{At: s.now, Kind: forecast.Submitted, Job: &j})
@@ -84,7 +84,7 @@ func TestPileAfterAWindow(t *testing.T) {
 			if got, then, waiting := ask(); got < hour-.01 || then < late-.01 || waiting < .9 {
 				t.Errorf("when nobody waits, within an hour of the maintenance with probability %v, %v without it; within a day %v, %v; one that waits %v", got, hour, then, late, waiting)
 			}
-			s.pile(like)
+			s.pile(like, 8)
 			if got, then, waiting := ask(); got > .5 || then < late-.1 || waiting > .5 {
 				t.Errorf("behind the others, within an hour of the maintenance with probability %v; within a day %v, %v without them; one that waits %v", got, then, late, waiting)
 			}

@@ -190,7 +190,7 @@ func (j *queueJob) entry() slurm.QueueEntry {
 		if entry.ArrayJob != 0 {
 			entry.Tasks, entry.AtOnce = slurm.CountTasks(j.ArrayTasks)
 		}
-		entry.AtLimit = entry.AtOnce == 0 && slurm.AtLimit(j.Reason) // AtOnce tells more
+		entry.AtLimit = j.Reservation != "" || entry.AtOnce == 0 && slurm.AtLimit(j.Reason) // AtOnce tells more
 		entry.QOSFull = slurm.QOSFull(j.Reason)
 		entry.Shape = j.shape()
 		entry.Exclusive = slices.ContainsFunc(j.Shared, func(with string) bool { return slices.Contains([]string{"none", "user", "mcs"}, with) })

@@ -97,7 +97,7 @@ func TestShape(t *testing.T) {
 	}
 }
 
-// A job is AtLimit if it waits for a limit of its own user or account. Of an array that may
+// A job is AtLimit if it waits for a limit of its own user or account, or for the nodes of a reservation. Of an array that may
 // have only some tasks at once, AtOnce tells that.
 func TestAtLimit(t *testing.T) {
 	for reason, want := range map[string]bool{
@@ -116,6 +116,9 @@ func TestAtLimit(t *testing.T) {
 		waiting.ArrayJobID, waiting.ArrayTasks = number{set: true, value: 1}, "1-9%2"
 		if array := waiting.entry(); array.AtOnce != 2 || array.AtLimit {
 			t.Errorf("%s: an array is at limit %v, with %d at once", reason, array.AtLimit, array.AtOnce)
+		}
+		if waiting.Reservation = "course"; !waiting.entry().AtLimit {
+			t.Errorf("%s: a job that waits for its reservation is not at a limit", reason)
 		}
 	}
 }

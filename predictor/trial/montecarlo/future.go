@@ -41,8 +41,8 @@ func (f *future) reset(procs int32) {
 // Ended implements rollout.Recorder.
 func (f *future) Ended(r rollout.Running) { f.ends = append(f.ends, r) }
 
-// Passed implements rollout.Recorder.
-func (f *future) Passed(now, shadow int64, free, extra int32) {
+// Passed implements rollout.Recorder. There are no windows.
+func (f *future) Passed(now, shadow int64, free, extra int32, _ rollout.Rooms) {
 	m := moment{now, shadow, free, extra}
 	if last := len(f.moments) - 1; last >= 0 && f.moments[last].at == now {
 		f.moments[last] = m
