@@ -33,6 +33,7 @@ type Predictor struct {
 	ahead          *expert.Ahead
 	present, later *blend.Blend
 	promises       promises
+	sooner         sooner
 }
 
 // Options configure a Predictor. The zero Options are valid.
@@ -116,8 +117,7 @@ func (p *Predictor) Outage(o qbets.Outage) {
 
 // Resize takes in the pools as they are now, if Options had any.
 func (p *Predictor) Resize(pools twin.Pools) {
-	p.present.Forget()
-	p.later.Forget()
+	p.forget()
 	p.forest.Resize(pools)
 }
 
@@ -131,6 +131,7 @@ func (p *Predictor) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 	}
 	ok := p.later.Forecast(q, a)
 	p.behind(q, a)
+	p.noSooner(q, a)
 	byClock(a, p.forest.Windows(q.Partition), q)
 	return ok
 }
@@ -141,8 +142,7 @@ func (p *Predictor) Place(nodes map[int64][]string) { p.forest.Place(nodes) }
 
 // Age takes in how Slurm's priorities grow.
 func (p *Predictor) Age(a workload.Aging) {
-	p.present.Forget()
-	p.later.Forget()
+	p.forget()
 	p.forest.Age(a)
 }
 
@@ -152,8 +152,16 @@ func (p *Predictor) Room(c *workload.Claim, now int64, others []workload.Claim, 
 	return p.forest.Room(c, now, others, least)
 }
 
+// forget forgets what was answered last, since what it rests on has changed.
+func (p *Predictor) forget() {
+	p.present.Forget()
+	p.later.Forget()
+	p.sooner.forget()
+}
+
 // Submitted implements forecast.Observer.
 func (p *Predictor) Submitted(j *workload.Job) {
+	p.sooner.forget()
 	if j.Count() == 1 { // the wait of an array's last task is not that of a job
 		p.present.Expect(j, forecast.AtSubmission(j))
 		if q, ok := p.ahead.Rehearse(j); ok {
@@ -165,11 +173,15 @@ func (p *Predictor) Submitted(j *workload.Job) {
 }
 
 // Changed implements forecast.Changer.
-func (p *Predictor) Changed(j *workload.Job) { p.experts.Changed(j) }
+func (p *Predictor) Changed(j *workload.Job) {
+	p.sooner.forget()
+	p.experts.Changed(j)
+}
 
 // Started implements forecast.Observer.
 func (p *Predictor) Started(j *workload.Job) {
 	p.promises.score(j)
+	p.sooner.forget()
 	j = served(j, p.forest.Windows(j.Partition))
 	p.present.Score(j)
 	p.later.Score(j)
@@ -181,5 +193,6 @@ func (p *Predictor) Ended(j *workload.Job) {
 	p.present.Drop(j)
 	p.later.Drop(j)
 	p.promises.drop(j)
+	p.sooner.forget()
 	p.experts.Ended(j)
 }

@@ -95,3 +95,21 @@ func TestPileAfterAWindow(t *testing.T) {
 		})
 	}
 }
+
+// TestPileIsAheadOfWhatComesLater: behind a pile such as never was, a job that comes later is not forecast to start sooner than one that
+// waits from now on.
+func TestPileIsAheadOfWhatComesLater(t *testing.T) {
+	past := synthetic.Scheduled(synthetic.Policies[0].Policy, 128, .3, 4000)
+	s, like := newClosing(t, 128, past), past[len(past)-1].Request
+	like.CPUs = 1
+	s.pile(like, 8*30)
+	for hours := range int64(11) {
+		lead, limit := 6*hours*3600, int64(3*3600)
+		for _, wait := range []int64{60, 3600, 6 * 3600} {
+			now, later := s.within(like, s.now, limit, lead+wait), s.within(like, s.now+lead, limit, wait)
+			if later > now+.02 {
+				t.Errorf("submitted in %d hours and started %d s after that with probability %v, submitted now and started by then with %v", 6*hours, wait, later, now)
+			}
+		}
+	}
+}
