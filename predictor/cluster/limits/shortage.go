@@ -19,15 +19,19 @@ func (c *Cluster) Shortage(r workload.Request, now int64) string {
 func (c *Cluster) Missing(r workload.Request) string { return c.shortage(r, nil) }
 
 // shortage is Shortage with these nodes reserved.
-func (c *Cluster) shortage(r workload.Request, reserved map[string]bool) string {
+func (c *Cluster) shortage(r workload.Request, reserved map[string]*split) string {
 	p := c.Partitions[r.Partition]
 	var usable []Node
 	var drained, down, kept int
 	for _, name := range p.Nodes {
-		switch n, known := c.Nodes[name]; {
+		n, known := c.Nodes[name]
+		if of := reserved[name]; of != nil {
+			n.CPUs = of.free()
+		}
+		switch {
 		case !known:
 			return ""
-		case reserved[name]:
+		case reserved[name] != nil && n.CPUs == 0:
 			kept++
 		case n.Usable:
 			usable = append(usable, n)
@@ -54,13 +58,17 @@ func (c *Cluster) shortage(r workload.Request, reserved map[string]bool) string 
 		len(usable), count(len(p.Nodes), "node"), r.Partition, strings.Join(others, ", "))
 }
 
-// reserved returns the nodes that Slurm's own reservations keep at a time.
-func (c *Cluster) reserved(now int64) map[string]bool {
-	names := map[string]bool{}
+// reserved returns the nodes of which Slurm's own reservations have a part at a time.
+func (c *Cluster) reserved(now int64) map[string]*split {
+	names := map[string]*split{}
 	for i := range c.Reservations {
 		if v := &c.Reservations[i]; v.Start <= now && now < v.End {
 			for _, name := range v.Nodes {
-				names[name] = true
+				if names[name] == nil {
+					names[name] = &split{cpus: c.Nodes[name].CPUs}
+				}
+				cpus, part := c.part(v, name)
+				names[name].change(&place{whole: !part, cpus: cpus}, true)
 			}
 		}
 	}
