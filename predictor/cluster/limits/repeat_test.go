@@ -148,3 +148,13 @@ func TestFloats(t *testing.T) {
 		t.Errorf("one node, and two reservations: %+v", claims)
 	}
 }
+
+// TestExactGap: a job whose limit is exactly the time between two windows may start at the end of the first, and at no other time, as in Slurm.
+func TestExactGap(t *testing.T) {
+	daily := Window{Start: 24 * hour, End: 26 * hour}
+	for start, stops := range map[int64]bool{2*hour - 1: false, 2 * hour: false, 2*hour + 1: true} {
+		if got := daily.Stops(start, 22*hour); got != stops {
+			t.Errorf("from %d: %v", start, got)
+		}
+	}
+}
