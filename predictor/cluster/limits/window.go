@@ -170,8 +170,17 @@ func (m *room) blocking(by []*Reservation, least left) Rule {
 	for i, v := range by {
 		names[i] = v.Name
 	}
-	list := strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+	list := and(names)
 	return Rule{Name: "reservations " + list, Says: fmt.Sprintf("reservations %s leave partition %s only %s at times", list, m.job.Partition, leaves)}
+}
+
+// and joins names as in a sentence.
+func and(names []string) string {
+	last := len(names) - 1
+	if last < 1 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
 // index returns the places of those of a partition's nodes for which ok returns true, in the list of

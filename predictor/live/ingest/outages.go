@@ -22,7 +22,7 @@ type outages struct {
 
 // ObserveCluster finds the outages in the state of partitions and nodes, and feeds them to
 // the model. A partition has an outage while it is down, or while none of its nodes can
-// start jobs. ObserveCluster also finds the pools and the order of the queue, and tells the model
+// start jobs, and no reservation of Slurm's tells until when. ObserveCluster also finds the pools and the order of the queue, and tells the model
 // of their sizes, of when Slurm's reservations close them, and of how priorities grow.
 func (g *Ingest) ObserveCluster(c *limits.Cluster, nodes []slurm.Node) {
 	g.mu.Lock()
@@ -59,9 +59,16 @@ func (t *tracker) observeOutages(list []qbets.Outage) {
 // update brings the list up to date, and returns the outages that have begun or are over.
 func (s *outages) update(c *limits.Cluster, nodes []slurm.Node, now int64) (changed []qbets.Outage) {
 	down := map[string]string{}
-	floats := floating(c)
+	serving := floating(c)
+	for i := range c.Reservations {
+		if v := &c.Reservations[i]; begun(v, now) {
+			for _, name := range v.Nodes {
+				serving[name] = true
+			}
+		}
+	}
 	for name, p := range c.Partitions {
-		if reason := downReason(&p, nodes, floats); reason != "" {
+		if reason := downReason(&p, nodes, serving); reason != "" {
 			down[name] = reason
 		}
 	}
@@ -103,9 +110,15 @@ func floating(c *limits.Cluster) map[string]bool {
 	return floats
 }
 
-// downReason returns why no job of a partition can start, or "" if a job can. Jobs start on nodes that are
-// in floats though they are in maintenance.
-func downReason(p *limits.Partition, nodes []slurm.Node, floats map[string]bool) string {
+// begun reports whether a reservation has its nodes at a time.
+func begun(v *limits.Reservation, now int64) bool {
+	_, ok := v.Begun(now)
+	return ok
+}
+
+// downReason returns why no job of a partition can start, or "" if a job can, or can when a reservation is over. serving has the
+// nodes of which that is known though they are in maintenance: jobs start on them, or their reservation tells when it ends.
+func downReason(p *limits.Partition, nodes []slurm.Node, serving map[string]bool) string {
 	if !p.Up {
 		return p.Closed()
 	}
@@ -117,7 +130,7 @@ func downReason(p *limits.Partition, nodes []slurm.Node, floats map[string]bool)
 		}
 		all++
 		switch {
-		case n.Up && !n.Drained && (!n.Maintenance || floats[n.Name]):
+		case n.Up && !n.Drained && (!n.Maintenance || serving[n.Name]):
 			return ""
 		case n.Up:
 			drained++
