@@ -371,6 +371,11 @@ func Format(at int64, zone *time.Location) string {
 	return time.Unix(at, 0).In(zone).Format("2006-01-02T15:04:05")
 }
 
+// Stamp writes a time with its zone, for InZone to write it as Format does.
+func Stamp(at int64, zone *time.Location) string {
+	return time.Unix(at, 0).In(zone).Format(time.RFC3339)
+}
+
 // stamp is a time that names its zone, as in 2006-01-02T15:04:05+09:00.
 var stamp = regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(Z|[+-]\d\d:\d\d)`)
 

@@ -8,23 +8,53 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Claims returns Slurm's own reservations between two times as claims on the nodes of a partition
-// that can be used, in order of time. A job can have no node of theirs while its time limit reaches into
-// them. Of those that float, a job of some nodes can only have nodes if MaxLimit bounds its time limit by
-// them.
+// Claims returns what Slurm's own reservations have between two times, as claims on the nodes of the job's partition
+// that can be used, in order of time. A job can have nothing of theirs while its time limit reaches into them. Of
+// those that float, a job can only have nodes if MaxLimit bounds its time limit by them. The pieces are what the job
+// needs of single nodes, as far as that is known.
 //
-// However many reservations have a node at once, or one after the other without a gap, one claim
-// has it, for all of that time.
-func (c *Cluster) Claims(partition string, job int32, after, before int64) []workload.Claim {
-	type reserved struct {
-		Span
-		nodes []int
+// A claim has nodes by name if the job can have no part of them, and otherwise CPUs of some nodes. However many
+// reservations have a node at once, or one after the other without a gap, one claim has it, for all of that time.
+func (c *Cluster) Claims(job workload.Request, pieces workload.Pieces, after, before int64) []workload.Claim {
+	edges := c.edgesWithin(job, after, before)
+	if len(edges) == 0 {
+		return nil
 	}
-	nodes, bound := c.Partitions[partition].Nodes, c.floating(partition, job)
-	var all []reserved
-	for i, usable := 0, map[string]int(nil); i < len(c.Reservations); i++ {
+	room := c.emptyPartition(job, pieces)
+	claims := claims{cluster: c, partition: job.Partition, by: map[claimed]*workload.Claim{}}
+	since := make([]claimed, len(room.taken)) // what each node is claimed for, and from when on
+	var touched []int
+	for i, e := range edges {
+		room.change(&e)
+		for _, has := range e.nodes {
+			touched = append(touched, has.node)
+		}
+		if i+1 < len(edges) && edges[i+1].at == e.at {
+			continue
+		}
+		slices.Sort(touched)
+		for _, n := range slices.Compact(touched) {
+			is := room.claimed(&room.taken[n])
+			if was := since[n]; is.whole != was.whole || is.cpus != was.cpus {
+				was.End = e.at
+				claims.add(n, was)
+				is.Start = e.at
+				since[n] = is
+			}
+		}
+		touched = touched[:0]
+	}
+	return claims.list()
+}
+
+// edgesWithin returns the starts and ends of those reservations that have usable nodes of the job's partition between two
+// times, in order of time.
+func (c *Cluster) edgesWithin(job workload.Request, after, before int64) []edge {
+	bound, usable := c.floating(job.Partition, job.Nodes), map[string]int(nil)
+	var edges []edge
+	for i := range c.Reservations {
 		v := &c.Reservations[i]
-		var of []int
+		var nodes []place
 		times := v.times()
 		if v.Floats && (bound == nil || v.Ahead < bound.Ahead) {
 			times = slices.Values([]Span{{after, before}})
@@ -34,48 +64,72 @@ func (c *Cluster) Claims(partition string, job int32, after, before int64) []wor
 				continue
 			}
 			if usable == nil {
-				usable = c.index(partition, func(name string) bool { return c.Nodes[name].Usable })
+				usable = c.index(job.Partition, func(name string) bool { return c.Nodes[name].Usable })
 			}
-			if of == nil {
-				of = v.places(usable)
+			if nodes == nil {
+				nodes = c.places(v, usable)
 			}
-			all = append(all, reserved{s, of})
+			edges = append(edges, edge{s.Start, true, v, nodes}, edge{s.End, false, v, nodes})
 		}
 	}
-	if len(all) == 0 {
-		return nil
+	slices.SortStableFunc(edges, func(a, b edge) int { return cmp.Compare(a.at, b.at) })
+	return edges
+}
+
+// claimed is for how long a node is claimed, and how much of it: all, or some CPUs.
+type claimed struct {
+	Span
+	whole bool
+	cpus  int64
+}
+
+// claimed returns what reservations claim of a node: all if no piece of the job fits beside them.
+func (m *room) claimed(n *split) claimed {
+	if m.fits(n) == 0 {
+		return claimed{whole: true}
 	}
-	slices.SortStableFunc(all, func(a, b reserved) int { return cmp.Compare(a.Start, b.Start) })
-	spans := make([][]Span, len(nodes)) // by node, in order of time, without touching one another
-	for _, r := range all {
-		for _, n := range r.nodes {
-			if last := len(spans[n]) - 1; last >= 0 && r.Start <= spans[n][last].End {
-				spans[n][last].End = max(spans[n][last].End, r.End)
-			} else {
-				spans[n] = append(spans[n], r.Span)
-			}
-		}
+	return claimed{cpus: min(n.part, n.cpus)}
+}
+
+// claims are the claims on a partition, by time and by how much they have of each of their nodes.
+type claims struct {
+	cluster   *Cluster
+	partition string
+	by        map[claimed]*workload.Claim
+}
+
+// add adds what is claimed of a node, if that is anything.
+func (l *claims) add(n int, is claimed) {
+	if !is.whole && is.cpus == 0 {
+		return
 	}
-	claims := map[Span]*workload.Claim{}
-	for n, name := range nodes {
-		for _, s := range spans[n] {
-			claim := claims[s]
-			if claim == nil {
-				claim = &workload.Claim{Request: workload.Request{Partition: partition, Limit: s.End - s.Start}, Start: s.Start, From: s.Start}
-				claims[s] = claim
-			}
-			has := c.Nodes[name]
-			claim.Names = append(claim.Names, name)
-			claim.Nodes++
-			claim.CPUs += int32(has.CPUs)
-			claim.GPUs += int32(has.Gres["gpu"])
-			claim.Memory += has.Memory
-		}
+	claim := l.by[is]
+	if claim == nil {
+		claim = &workload.Claim{Request: workload.Request{Partition: l.partition, Limit: is.End - is.Start}, Start: is.Start, From: is.Start}
+		l.by[is] = claim
 	}
-	spansOf := slices.SortedFunc(maps.Keys(claims), func(a, b Span) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End)) })
+	claim.Nodes++
+	if !is.whole {
+		claim.CPUs += int32(is.cpus)
+		claim.Pieces = workload.Pieces{Count: claim.Nodes, Each: workload.Size{CPUs: int32(is.cpus)}}
+		return
+	}
+	name := l.cluster.Partitions[l.partition].Nodes[n]
+	has := l.cluster.Nodes[name]
+	claim.Names = append(claim.Names, name)
+	claim.CPUs += int32(has.CPUs)
+	claim.GPUs += int32(has.Gres["gpu"])
+	claim.Memory += has.Memory
+}
+
+// list returns the claims in order of time.
+func (l *claims) list() []workload.Claim {
+	order := slices.SortedFunc(maps.Keys(l.by), func(a, b claimed) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End), cmp.Compare(a.cpus, b.cpus))
+	})
 	var list []workload.Claim
-	for _, s := range spansOf {
-		list = append(list, *claims[s])
+	for _, is := range order {
+		list = append(list, *l.by[is])
 	}
 	return list
 }

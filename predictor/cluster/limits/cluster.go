@@ -4,7 +4,11 @@
 // work alone would not.
 package limits
 
-import "github.com/varq-project/varq/predictor/workload"
+import (
+	"time"
+
+	"github.com/varq-project/varq/predictor/workload"
+)
 
 // None stands for a limit that is not set.
 const None int64 = -1
@@ -38,6 +42,8 @@ type Cluster struct {
 	Aging workload.Aging
 	// PrivateNodes is true when only operators may see the nodes (Slurm's PrivateData=nodes).
 	PrivateNodes bool
+	// Zone is that of Slurm's controller, in which sentences tell times, or nil where it is not known. Repeat sets it.
+	Zone *time.Location
 }
 
 // Partition is one partition's limits and the weights of its billing.
@@ -158,6 +164,9 @@ type Reservation struct {
 	Name       string
 	Start, End int64
 	Nodes      []string
+	// Cores counts the cores that it has of each of its nodes, by name. Jobs may have the others. It is nil if the
+	// reservation has its nodes whole, or where that is not known.
+	Cores map[string]int64
 	// Repeats is how often the reservation comes again, and Again when it does, in order of time;
 	// see Repeat.
 	Repeats Repeats

@@ -448,7 +448,7 @@ func TestBlocked(t *testing.T) {
 		t.Run(v.name, func(t *testing.T) {
 			c := cluster()
 			c.Reservations = v.res
-			if diff := cmp.Diff(v.want, c.Blocked(job(v.nodes))); diff != "" {
+			if diff := cmp.Diff(v.want, c.Blocked(job(v.nodes), workload.Pieces{})); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -498,7 +498,7 @@ func TestReservationsClaim(t *testing.T) {
 		},
 	} {
 		c.Reservations = v.of
-		if diff := cmp.Diff(v.want, c.Claims("main", 0, 100, 1000)); diff != "" {
+		if diff := cmp.Diff(v.want, c.Claims(workload.Request{Partition: "main"}, workload.Pieces{}, 100, 1000)); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
@@ -520,7 +520,7 @@ func TestBlockedEveryMoment(t *testing.T) {
 			}
 			c.Reservations = append(c.Reservations, v)
 		}
-		windows := c.Blocked(r)
+		windows := c.Blocked(r, workload.Pieces{})
 		for at := range int64(61) {
 			free := 0
 			for _, n := range c.Partitions["main"].Nodes {
@@ -600,7 +600,7 @@ func BenchmarkBlocked(b *testing.B) {
 		c.Reservations = append(c.Reservations, Reservation{Start: int64(i) * hour, End: int64(i+9) * hour, Nodes: p.Nodes[10*i : 10*i+100]})
 	}
 	for b.Loop() {
-		c.Blocked(job(900))
+		c.Blocked(job(900), workload.Pieces{})
 	}
 }
 

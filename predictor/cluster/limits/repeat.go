@@ -56,6 +56,7 @@ const (
 // part of mostRepetitions, which for a single one that comes hourly are 41 days. zone is that of Slurm's
 // controller.
 func (c *Cluster) Repeat(now int64, zone *time.Location) {
+	c.Zone = zone
 	repeating := 0
 	for i := range c.Reservations {
 		if c.Reservations[i].Repeats != Never {
@@ -76,8 +77,8 @@ func (c *Cluster) Repeat(now int64, zone *time.Location) {
 }
 
 // floating returns the reservation that floats, and that bounds the time limit of a job of some nodes of
-// a partition: that job has too few nodes outside of it and of those that are less far ahead. It returns
-// nil if there is none.
+// a partition: that job has too few nodes outside of it and of those that are less far ahead. Each counts as
+// having its nodes whole. floating returns nil if there is none.
 func (c *Cluster) floating(partition string, nodes int32) *Reservation {
 	var floats []*Reservation
 	for i := range c.Reservations {

@@ -96,7 +96,7 @@ func TestRepeatedReservations(t *testing.T) {
 	repeat := func(r Repeats, lasts int64) []Window {
 		c.Reservations = []Reservation{{Name: "again", Repeats: r, Start: hour, End: hour + lasts, Nodes: nodes}}
 		c.Repeat(0, time.UTC)
-		return c.Blocked(job(1))
+		return c.Blocked(job(1), workload.Pieces{})
 	}
 	if windows := repeat(Hourly, 90*60); len(windows) != 1 || windows[0].End < 1000*hour {
 		t.Errorf("%+v", windows)
@@ -104,7 +104,7 @@ func TestRepeatedReservations(t *testing.T) {
 	if windows := repeat(Daily, hour); len(windows) != 366 || windows[2].Start != 49*hour || windows[2].End != 50*hour {
 		t.Errorf("%d windows: %+v", len(windows), windows)
 	}
-	claims := c.Claims("main", 0, 24*hour, 73*hour)
+	claims := c.Claims(workload.Request{Partition: "main"}, workload.Pieces{}, 24*hour, 73*hour)
 	if len(claims) != 2 || claims[0].Start != 25*hour || claims[1].Start != 49*hour || claims[1].Limit != hour || claims[1].CPUs != 32 {
 		t.Errorf("%+v", claims)
 	}
@@ -127,11 +127,11 @@ func TestFloats(t *testing.T) {
 	if most, rule := c.MaxLimit(one); most != None {
 		t.Errorf("one node for %d s: %+v", most, rule)
 	}
-	if windows := c.Blocked(two); len(windows) != 0 {
+	if windows := c.Blocked(two, workload.Pieces{}); len(windows) != 0 {
 		t.Errorf("windows %+v", windows)
 	}
 	for nodes, want := range map[int32]int{1: 1, 2: 0} { // one has to do without the reservation's
-		claims := c.Claims("main", nodes, now, now+100*hour)
+		claims := c.Claims(workload.Request{Partition: "main", Size: workload.Size{Nodes: nodes}}, workload.Pieces{}, now, now+100*hour)
 		if len(claims) != want || want > 0 && (claims[0].Start != now || claims[0].Limit != 100*hour || claims[0].Nodes != 1) {
 			t.Errorf("%d nodes: %+v", nodes, claims)
 		}
@@ -144,7 +144,17 @@ func TestFloats(t *testing.T) {
 	if most, _ := c.MaxLimit(two); most != ahead {
 		t.Errorf("two nodes, and two reservations: %d s", most)
 	}
-	if claims := c.Claims("main", 1, now, now+hour); len(claims) != 1 || claims[0].Names[0] != "a" {
+	if claims := c.Claims(one, workload.Pieces{}, now, now+hour); len(claims) != 1 || claims[0].Names[0] != "a" {
 		t.Errorf("one node, and two reservations: %+v", claims)
+	}
+}
+
+// TestExactGap: a job whose limit is exactly the time between two windows may start at the end of the first, and at no other time, as in Slurm.
+func TestExactGap(t *testing.T) {
+	daily := Window{Start: 24 * hour, End: 26 * hour}
+	for start, stops := range map[int64]bool{2*hour - 1: false, 2 * hour: false, 2*hour + 1: true} {
+		if got := daily.Stops(start, 22*hour); got != stops {
+			t.Errorf("from %d: %v", start, got)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package limits
 
 import (
 	"testing"
+	"time"
 
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -54,6 +55,25 @@ func TestShortage(t *testing.T) {
 		c.Nodes = v.nodes
 		if got := c.Shortage(workload.Request{Partition: "main", Size: v.size}, v.now); got != v.want {
 			t.Errorf("%s: %q, wanted %q", v.what, got, v.want)
+		}
+	}
+	c.Zone, c.Nodes = time.UTC, some
+	const (
+		until = "only 1 of the 5 nodes of partition main can start jobs now (1 drained, 1 down, 2 reserved by maint until 1970-01-01T00:33:20Z), " +
+			"too few for the job, and when those that are drained or down come back cannot be forecast"
+		only = "only 3 of the 5 nodes of partition main can start jobs now (2 reserved by maint until 1970-01-01T00:33:20Z), too few for the job until then"
+	)
+	four := workload.Request{Partition: "main", Size: workload.Size{Nodes: 4, CPUs: 4}}
+	if got := c.Shortage(four, 1500); got != until {
+		t.Errorf("where the zone is known: %q, wanted %q", got, until)
+	}
+	c.Nodes = all()
+	if got := c.Shortage(four, 1500); got != only {
+		t.Errorf("while nodes are reserved only: %q, wanted %q", got, only)
+	}
+	for deadline, want := range map[int64]string{1999: only, 2000: ""} {
+		if got := c.ShortageBy(four, 1500, deadline); got != want {
+			t.Errorf("by %d: %q, wanted %q", deadline, got, want)
 		}
 	}
 	c.Nodes = some

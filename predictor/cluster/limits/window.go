@@ -20,20 +20,19 @@ type Window struct {
 // in it.
 func (w *Window) Stops(start, limit int64) bool { return w.Start-limit < start && start < w.End }
 
-// Blocked returns the windows in which too few nodes of the request's partition are outside of
-// Slurm's reservations. They are in order of time and do not touch. Reservations for the
-// request's own user or account count too, because a job runs in a reservation only if it asks
-// for it by name. Blocked counts the free nodes at each moment. It ignores that they may be
-// different nodes at different moments.
-func (c *Cluster) Blocked(r workload.Request) []Window {
+// Blocked returns the windows in which Slurm's reservations leave the request too few nodes or CPUs of its
+// partition. They are in order of time and do not touch. The pieces are what the job needs of single nodes, as
+// far as that is known. Reservations for the request's own user or account count too, because a job runs in a
+// reservation only if it asks for it by name. Blocked counts what is free at each moment. It ignores that these
+// may be different nodes at different moments.
+func (c *Cluster) Blocked(r workload.Request, pieces workload.Pieces) []Window {
 	if len(c.Reservations) == 0 {
 		return nil
 	}
 	edges := c.edges(c.index(r.Partition, func(string) bool { return true }))
-	total := len(c.Partitions[r.Partition].Nodes)
-	free, taken := total, make(taken, total)
+	room := c.emptyPartition(r, pieces)
 	var active, by []*Reservation // by are those of the last window
-	fewest := 0                   // nodes that are free in the last window
+	var least left                // of the last window
 	var windows []Window
 	for i, e := range edges {
 		if e.opens {
@@ -41,13 +40,13 @@ func (c *Cluster) Blocked(r workload.Request) []Window {
 		} else {
 			active = slices.DeleteFunc(active, func(v *Reservation) bool { return v == e.by })
 		}
-		taken.change(&e, func(_, sign int) { free -= sign })
-		if i+1 == len(edges) || edges[i+1].at == e.at || free >= int(r.Nodes) {
+		room.change(&e)
+		if i+1 == len(edges) || edges[i+1].at == e.at || room.suffices() {
 			continue
 		}
 		last := len(windows) - 1
 		if last < 0 || windows[last].End != e.at {
-			windows, by, fewest = append(windows, Window{Start: e.at}), nil, total
+			windows, by, least = append(windows, Window{Start: e.at}), nil, room.all
 			last++
 		}
 		for _, v := range active {
@@ -55,83 +54,90 @@ func (c *Cluster) Blocked(r workload.Request) []Window {
 				by = append(by, v)
 			}
 		}
-		fewest = min(fewest, free)
-		windows[last].End, windows[last].Rule = edges[i+1].at, c.blocking(r.Partition, by, fewest)
+		least = left{min(least.nodes, room.left.nodes), min(least.cpus, room.left.cpus)}
+		windows[last].End, windows[last].Rule = edges[i+1].at, room.blocking(by, least)
 	}
 	return windows
 }
 
-// Kept is a stretch of time in which Slurm's reservations have so many CPUs.
-type Kept struct {
-	Span
-	CPUs int64
+// room is what reservations leave a job of a partition at a moment.
+type room struct {
+	job       workload.Request
+	pieces    workload.Pieces
+	taken     taken
+	all, left left
 }
 
-// Kept returns when Slurm's reservations have some of the nodes whose CPUs are given by name: the first most of the stretches that are
-// not over at a time, in order. With e starts and ends of reservations it takes O(e log e), and O(1) for each node of theirs.
-func (c *Cluster) Kept(cpus map[string]int64, at int64, most int) []Kept {
-	if len(c.Reservations) == 0 {
-		return nil
+// left is what is left to a job: nodes that it may have a part of, and CPUs.
+type left struct{ nodes, cpus int64 }
+
+// emptyPartition returns what the partition of a job has while there is no reservation.
+func (c *Cluster) emptyPartition(r workload.Request, pieces workload.Pieces) *room {
+	names := c.Partitions[r.Partition].Nodes
+	room := room{job: r, pieces: pieces, taken: make(taken, len(names))}
+	for i, name := range names {
+		room.taken[i].cpus = c.Nodes[name].CPUs
+		room.all.nodes++
+		room.all.cpus += c.Nodes[name].CPUs
 	}
-	kept, own, index := int64(0), make([]int64, 0, len(cpus)), make(map[string]int, len(cpus))
-	for name, n := range cpus {
-		index[name] = len(own)
-		own = append(own, n)
-	}
-	edges, taken := c.edges(index), make(taken, len(own))
-	var spans []Kept
-	for i, e := range edges {
-		taken.change(&e, func(n, sign int) { kept += int64(sign) * own[n] })
-		if i+1 == len(edges) || edges[i+1].at == e.at || kept == 0 {
-			continue
-		}
-		last := len(spans) - 1
-		switch {
-		case last >= 0 && spans[last].End == e.at && spans[last].CPUs == kept:
-			spans[last].End = edges[i+1].at
-			continue
-		case last >= 0 && spans[last].End <= at:
-			spans = spans[:last]
-		case len(spans) == most:
-			return spans
-		}
-		spans = append(spans, Kept{Span{e.at, edges[i+1].at}, kept})
-	}
-	if last := len(spans) - 1; last >= 0 && spans[last].End <= at {
-		spans = spans[:last]
-	}
-	return spans
+	room.left = room.all
+	return &room
 }
 
-// taken is by how many reservations each node is taken.
-type taken []int
-
-// change counts a start or an end, and calls changed for each node that is taken since (sign 1) or no longer is (-1).
-func (t taken) change(e *edge, changed func(node, sign int)) {
-	for _, n := range e.nodes {
-		if e.opens {
-			if t[n]++; t[n] == 1 {
-				changed(n, 1)
-			}
-		} else if t[n]--; t[n] == 0 {
-			changed(n, -1)
-		}
+// change counts a start or an end.
+func (m *room) change(e *edge) {
+	for _, has := range e.nodes {
+		n := &m.taken[has.node]
+		m.left.nodes -= m.fits(n)
+		m.left.cpus -= n.free()
+		n.change(&has, e.opens)
+		m.left.nodes += m.fits(n)
+		m.left.cpus += n.free()
 	}
 }
 
-// blocking returns the rule of a window: some reservations leave a partition so few nodes.
-func (c *Cluster) blocking(partition string, by []*Reservation, free int) Rule {
-	total := len(c.Partitions[partition].Nodes)
+// fits returns 1 if a piece of the job fits on what is left of a node, and otherwise 0.
+func (m *room) fits(n *split) int64 {
+	if n.whole > 0 || n.part > 0 && (m.pieces.Exclusive || n.free() < max(1, int64(m.pieces.Each.CPUs))) {
+		return 0
+	}
+	return 1
+}
+
+// suffices reports whether the job has room beside the reservations: as many nodes as it needs at least, and CPUs
+// for all of it unless the partition never has as many, or they are not known.
+func (m *room) suffices() bool {
+	return m.left.nodes >= int64(m.job.Nodes) && (m.left.cpus >= int64(m.job.CPUs) || m.all.cpus < int64(m.job.CPUs))
+}
+
+// blocking returns the rule of a window: some reservations leave a partition so little.
+func (m *room) blocking(by []*Reservation, least left) Rule {
+	leaves := fmt.Sprintf("%d of %d nodes", least.nodes, m.all.nodes)
+	switch {
+	case least.nodes >= int64(m.job.Nodes):
+		leaves = fmt.Sprintf("%d of %d CPUs", least.cpus, m.all.cpus)
+	case slices.ContainsFunc(by, func(v *Reservation) bool { return v.Cores != nil }):
+		leaves += " with room for such a job"
+	}
 	if len(by) == 1 {
 		name := by[0].Name
-		return Rule{Name: "reservation " + name, Says: fmt.Sprintf("reservation %s leaves partition %s %d of %d nodes", name, partition, free, total)}
+		return Rule{Name: "reservation " + name, Says: fmt.Sprintf("reservation %s leaves partition %s %s", name, m.job.Partition, leaves)}
 	}
 	names := make([]string, len(by))
 	for i, v := range by {
 		names[i] = v.Name
 	}
-	list := strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
-	return Rule{Name: "reservations " + list, Says: fmt.Sprintf("reservations %s leave partition %s only %d of %d nodes at times", list, partition, free, total)}
+	list := and(names)
+	return Rule{Name: "reservations " + list, Says: fmt.Sprintf("reservations %s leave partition %s only %s at times", list, m.job.Partition, leaves)}
+}
+
+// and joins names as in a sentence.
+func and(names []string) string {
+	last := len(names) - 1
+	if last < 1 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
 // index returns the places of those of a partition's nodes for which ok returns true, in the list of
@@ -146,23 +152,12 @@ func (c *Cluster) index(partition string, ok func(name string) bool) map[string]
 	return nodes
 }
 
-// places returns the places of the reservation's nodes that are in the index.
-func (v *Reservation) places(index map[string]int) []int {
-	places := make([]int, 0, len(v.Nodes))
-	for _, name := range v.Nodes {
-		if i, ok := index[name]; ok {
-			places = append(places, i)
-		}
-	}
-	return places
-}
-
 // edge is the start or the end of a reservation.
 type edge struct {
 	at    int64
 	opens bool
 	by    *Reservation
-	nodes []int // their places in the index
+	nodes []place
 }
 
 // edges returns the starts and ends of the reservations that have nodes of an
@@ -171,7 +166,7 @@ func (c *Cluster) edges(index map[string]int) []edge {
 	var edges []edge
 	for i := range c.Reservations {
 		v := &c.Reservations[i]
-		nodes := v.places(index)
+		nodes := c.places(v, index)
 		if len(nodes) == 0 {
 			continue
 		}

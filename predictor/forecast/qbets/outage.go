@@ -15,6 +15,8 @@ type Outage struct {
 	From      int64  // Unix seconds
 	To        int64  // Unix seconds; 0 while it lasts
 	Reason    string // a sentence without a full stop
+	// Planned is true if it is known when jobs will start again. Promises are then made for later.
+	Planned bool
 }
 
 // mostOutages is the most outages remembered. Only a wait that began before the oldest of
@@ -40,7 +42,7 @@ func (p *Predictor) Outage(o Outage) {
 // without a full stop, or "" when there is no outage.
 func (p *Predictor) Down(partition string, now int64) string {
 	for i := len(p.outages) - 1; i >= 0; i-- {
-		if o := &p.outages[i]; o.hits(partition, now, now+1) {
+		if o := &p.outages[i]; !o.Planned && o.hits(partition, now, now+1) {
 			return cmp.Or(o.Reason, named(o.Partition)+" is down")
 		}
 	}
@@ -49,7 +51,7 @@ func (p *Predictor) Down(partition string, now int64) string {
 		if s == nil {
 			continue
 		}
-		if q, ok := s.outage(now, p.apart(where)); ok {
+		if q, ok := s.outage(now, p.resumed(partition, now), p.apart(where)); ok {
 			return fmt.Sprintf("no job has started for %s while %s: %s seems to be down", span(now-q.since), waitingJobs(q.waiting), named(where))
 		}
 	}
@@ -93,6 +95,16 @@ func (o *Outage) end() int64 {
 		return math.MaxInt64
 	}
 	return o.To
+}
+
+// resumed returns when the last outage of a partition that had begun by now was over: now if it is not, and 0 if there was none.
+func (p *Predictor) resumed(partition string, now int64) (at int64) {
+	for i := range p.outages {
+		if o := &p.outages[i]; o.hits(partition, 0, now+1) {
+			at = max(at, min(now, o.end()))
+		}
+	}
+	return at
 }
 
 // interrupted reports whether there was an outage of a partition at any time from from until

@@ -67,10 +67,11 @@ func (s *starts) silence(now int64) (q silence, ok bool) {
 	return q, q.waiting > 0
 }
 
-// outage returns the present silence, and whether it is more probably an outage than
-// chance. apart is the expected number of seconds between two outages.
-func (s *starts) outage(now, apart int64) (q silence, ok bool) {
+// outage returns the present silence, as far as it lies after a known outage that was over at resumed, and whether it is more
+// probably another outage than chance. apart is the expected number of seconds between two outages.
+func (s *starts) outage(now, resumed, apart int64) (q silence, ok bool) {
 	q, ok = s.silence(now)
+	q.since = max(q.since, resumed)
 	return q, ok && now-q.since > s.longest(q.gap, apart)
 }
 

@@ -166,11 +166,11 @@ func TestLongestIsMonotone(t *testing.T) {
 func TestNothingIsKnownAtFirst(t *testing.T) {
 	s := &starts{}
 	s.waiting.Insert(1)
-	if q, ok := s.outage(100*hour, outagesApart); ok {
+	if q, ok := s.outage(100*hour, 0, outagesApart); ok {
 		t.Errorf("%+v", q)
 	}
 	s.started(1, 2)
-	if q, ok := s.outage(10_000*hour, outagesApart); ok {
+	if q, ok := s.outage(10_000*hour, 0, outagesApart); ok {
 		t.Errorf("%+v", q)
 	}
 }
@@ -207,7 +207,7 @@ func TestOutageIsFoundSoon(t *testing.T) {
 	// A silence is above 45 minutes with probability exp(-2700/300), which is 300 s in 30
 	// days.
 	for silence, want := range map[int64]bool{30 * minute: false, 90 * minute: true} {
-		q, ok := s.outage(s.newest+silence, outagesApart)
+		q, ok := s.outage(s.newest+silence, 0, outagesApart)
 		if ok != want || q.since != s.newest || q.waiting != 1 {
 			t.Errorf("after %s: %+v, %v", span(silence), q, ok)
 		}
@@ -306,6 +306,36 @@ func TestToldOutage(t *testing.T) {
 	}
 	if len(p.outages) != mostOutages {
 		t.Errorf("%d outages are remembered", len(p.outages))
+	}
+}
+
+// TestPlannedOutage: while it is known when jobs start again, and soon after that, promises are made, and no silence counts.
+func TestPlannedOutage(t *testing.T) {
+	random := rand.New(rand.NewPCG(4, 4))
+	p := New()
+	r := workload.Request{Partition: "main", Limit: hour}
+	now := int64(1)
+	for range 2000 {
+		now += 1 + int64(60*random.ExpFloat64())
+		p.Learn(started(r, now-1000, 1000))
+	}
+	p.Submitted(&workload.Job{ID: 1, Request: r, Submit: now})
+	p.Outage(Outage{Partition: "main", From: now, Planned: true})
+	const later = 10 * hour
+	down := func(at int64) string { return p.Down("main", now+at) }
+	if got := down(later); got != "" {
+		t.Errorf("while it lasts: %s", got)
+	}
+	p.Outage(Outage{Partition: "main", From: now, To: now + later, Planned: true})
+	if got := down(later + minute); got != "" {
+		t.Errorf("soon after it: %s", got)
+	}
+	if got, want := down(later+5*hour), "no job has started for 5h while 1 waits: the cluster seems to be down"; got != want {
+		t.Errorf("long after it: %q, want %q", got, want)
+	}
+	n := p.Len()
+	if p.Learn(started(r, now, later)); p.Len() != n {
+		t.Error("a wait during it is learnt")
 	}
 }
 

@@ -187,9 +187,9 @@ func (s *Site) look(ctx context.Context) (*picture, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.limits.Nodes = slurm.LimitsNodes(nodes)
 	p.at = s.Now()
 	p.limits.Repeat(p.at, s.Zone)
+	p.limits.Nodes = slurm.LimitsNodes(slurm.Maintained(nodes, p.limits.Reservations, p.at))
 	if err := s.Source.EachJob(ctx, func(j *slurm.QueueEntry) error {
 		if len(p.jobs) == mostJobs {
 			return fmt.Errorf("its queue has more than %d jobs", mostJobs)

@@ -153,7 +153,7 @@ func (p *probe) size(job *workload.Request, needs *workload.Needs, known *esr.Kn
 		return "the window is too short for the work, or has passed"
 	}
 	c := &p.picture.limits
-	blocked := c.Blocked(*job)
+	blocked := c.Blocked(*job, c.Pieces(*job, needs))
 	units := c.MostBilling(*job, needs)
 	best, found, knows := 0., false, false
 	var stopped string

@@ -22,8 +22,9 @@ type outages struct {
 
 // ObserveCluster finds the outages in the state of partitions and nodes, and feeds them to
 // the model. A partition has an outage while it is down, or while none of its nodes can
-// start jobs. ObserveCluster also finds the pools and the order of the queue, and tells the model
-// of their sizes, of when Slurm's reservations close them, and of how priorities grow.
+// start jobs. The outage is planned if Slurm's reservations tell until when. ObserveCluster also finds
+// the pools and the order of the queue, and tells the model of their sizes, of what Slurm's reservations
+// leave of them, and of how priorities grow.
 func (g *Ingest) ObserveCluster(c *limits.Cluster, nodes []slurm.Node) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -58,11 +59,20 @@ func (t *tracker) observeOutages(list []qbets.Outage) {
 
 // update brings the list up to date, and returns the outages that have begun or are over.
 func (s *outages) update(c *limits.Cluster, nodes []slurm.Node, now int64) (changed []qbets.Outage) {
-	down := map[string]string{}
-	floats := floating(c)
+	down := map[string]qbets.Outage{}
+	serving, apart := floating(c), c.Apart(now)
+	for i := range c.Reservations {
+		if v := &c.Reservations[i]; begun(v, now) {
+			for _, name := range v.Nodes {
+				serving[name] = true
+			}
+		}
+	}
 	for name, p := range c.Partitions {
-		if reason := downReason(&p, nodes, floats); reason != "" {
-			down[name] = reason
+		if reason := downReason(&p, nodes, serving); reason != "" {
+			down[name] = qbets.Outage{Partition: name, From: now, Reason: reason}
+		} else if reserved(name, nodes, apart) {
+			down[name] = qbets.Outage{Partition: name, From: now, Reason: "reservations have all nodes of partition " + name, Planned: true}
 		}
 	}
 	for i := range s.list {
@@ -70,7 +80,7 @@ func (s *outages) update(c *limits.Cluster, nodes []slurm.Node, now int64) (chan
 		if o.To != 0 {
 			continue
 		}
-		if _, still := down[o.Partition]; still {
+		if still, ok := down[o.Partition]; ok && still.Planned == o.Planned {
 			delete(down, o.Partition)
 			continue
 		}
@@ -78,9 +88,8 @@ func (s *outages) update(c *limits.Cluster, nodes []slurm.Node, now int64) (chan
 		changed = append(changed, *o)
 	}
 	for _, name := range slices.Sorted(maps.Keys(down)) {
-		o := qbets.Outage{Partition: name, From: now, Reason: down[name]}
-		s.list = append(s.list, o)
-		changed = append(changed, o)
+		s.list = append(s.list, down[name])
+		changed = append(changed, down[name])
 	}
 	surplus := len(s.list) - mostOutages
 	s.list = slices.DeleteFunc(s.list, func(o qbets.Outage) bool {
@@ -103,9 +112,29 @@ func floating(c *limits.Cluster) map[string]bool {
 	return floats
 }
 
-// downReason returns why no job of a partition can start, or "" if a job can. Jobs start on nodes that are
-// in floats though they are in maintenance.
-func downReason(p *limits.Partition, nodes []slurm.Node, floats map[string]bool) string {
+// begun reports whether a reservation has its nodes at a time.
+func begun(v *limits.Reservation, now int64) bool {
+	_, ok := v.Begun(now)
+	return ok
+}
+
+// reserved reports whether reservations have all nodes of a partition that could start jobs, of which there are some.
+func reserved(partition string, nodes []slurm.Node, apart map[string]int64) bool {
+	some := false
+	for i := range nodes {
+		if n := &nodes[i]; n.Up && !n.Drained && slices.Contains(n.Partitions, partition) {
+			if apart[n.Name] == 0 {
+				return false
+			}
+			some = true
+		}
+	}
+	return some
+}
+
+// downReason returns why no job of a partition can start, or "" if a job can, or can when a reservation is over. serving has the
+// nodes of which that is known though they are in maintenance: jobs start on them, or their reservation tells when it ends.
+func downReason(p *limits.Partition, nodes []slurm.Node, serving map[string]bool) string {
 	if !p.Up {
 		return p.Closed()
 	}
@@ -117,7 +146,7 @@ func downReason(p *limits.Partition, nodes []slurm.Node, floats map[string]bool)
 		}
 		all++
 		switch {
-		case n.Up && !n.Drained && (!n.Maintenance || floats[n.Name]):
+		case n.Up && !n.Drained && (!n.Maintenance || serving[n.Name]):
 			return ""
 		case n.Up:
 			drained++

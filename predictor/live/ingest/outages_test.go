@@ -67,6 +67,18 @@ func TestOutages(t *testing.T) {
 	if got := down("main"); got != "" {
 		t.Errorf("a maintenance that is always ahead: %q", got)
 	}
+	begun := cluster
+	for left, want := range []bool{true, false} { // of a reservation that is over, and of one that is not
+		g.clock += 60
+		begun.Reservations = []limits.Reservation{{Name: "maint", Start: g.clock - 1, End: g.clock + int64(left), Nodes: []string{"b"}, Maintenance: true}}
+		g.ObserveCluster(&begun, nodes(false, false))
+		if got := down("main"); (got != "") != want {
+			t.Errorf("a maintenance that lasts for %d s: %q", left, got)
+		}
+		if last := g.outages.list[len(g.outages.list)-1]; last.Partition != "main" || last.To != 0 || last.Planned == want {
+			t.Errorf("a maintenance that lasts for %d s: %+v", left, last)
+		}
+	}
 	for range 3 * mostOutages {
 		g.clock += 60
 		g.ObserveCluster(&cluster, nodes(g.clock%120 == 0, false))

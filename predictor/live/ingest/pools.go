@@ -78,7 +78,7 @@ func poolsOf(c *limits.Cluster, nodes []slurm.Node, now int64) pools {
 	for pool, cpus := range starting {
 		windows[pool] = windowsOf(c, cpus, now)
 	}
-	apart := c.Reserved(now)
+	apart := c.Apart(now)
 	list := pools{}
 	for name := range parents {
 		pool := root(name)

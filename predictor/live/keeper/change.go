@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
 // change collects what is new about the job of a reservation. Method record of Keeper
@@ -28,7 +29,7 @@ func (c *change) event(kind ledger.Kind, format string, args ...any) {
 
 // moment formats a time for the text of an event. The text includes the zone, because
 // users in other zones read it too.
-func (c *change) moment(at int64) string { return time.Unix(at, 0).In(c.zone).Format(time.RFC3339) }
+func (c *change) moment(at int64) string { return slurmtime.Stamp(at, c.zone) }
 
 // record writes c into the ledger and into e. It writes nothing if nothing is new.
 func (k *Keeper) record(ctx context.Context, e *ledger.Entry, c *change) error {

@@ -35,8 +35,9 @@ func (k *Keeper) Refresh(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read Slurm's operators: %w", err)
 	}
-	rules.Nodes = slurm.LimitsNodes(nodes)
 	rules.Repeat(now, k.Zone)
+	nodes = slurm.Maintained(nodes, rules.Reservations, now)
+	rules.Nodes = slurm.LimitsNodes(nodes)
 	k.Outlook.ObserveCluster(&rules, nodes)
 	k.cluster.Store(&clusterState{limits: rules, operators: operators, at: k.Now()})
 	return nil

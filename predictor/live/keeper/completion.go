@@ -130,7 +130,7 @@ func (k *Keeper) prospect(c *limits.Cluster, r *trajectory.Request, circumstance
 	fitting := c.Fitting(r.Job, r.Needs)
 	circumstances.FailureRate = failuresOf(nodesFor(&r.Job, fitting), k.candidates(fitting, avoided, duringWork(0, &r.Job))) / float64(max(1, r.Job.Limit))
 	circumstances.Delay = func(a *forecast.Answer) {
-		blocked = avoid(a, c.Blocked(r.Job), r.Now, r.Job.Limit)
+		blocked = avoid(a, c.Blocked(r.Job, r.Pieces), r.Now, r.Job.Limit)
 		bound(a, func(at int64) float64 {
 			return room(workload.Claim{Request: r.Job, Pieces: r.Pieces, Job: r.ID, From: at}, r.Now, 0).Prob
 		}, r.Now)

@@ -54,9 +54,10 @@ func (k *Keeper) predict(ctx context.Context, user string, req *api.PredictReque
 	if err != nil {
 		return api.Prediction{}, err
 	}
-	windows := planner.Cluster.Blocked(job)
+	pieces := planner.Cluster.Pieces(job, req.Needs)
+	windows := planner.Cluster.Blocked(job, pieces)
 	answer.Blocked = avoid(&got, windows, now, job.Limit)
-	room, pieces := k.room(running(claims)), planner.Cluster.Pieces(job, req.Needs)
+	room := k.room(running(claims))
 	answer.Taken = bound(&got, func(at int64) float64 {
 		return room(workload.Claim{Request: job, Pieces: pieces, From: at}, now, 0).Prob
 	}, now)

@@ -25,15 +25,15 @@ func (k *Keeper) room(claims []workload.Claim) func(c workload.Claim, now int64,
 	cluster := &state.limits
 	takes := cluster.Takes()
 	var slurms []workload.Claim
-	known, nodes := int64(0), int32(0) // slurms are until then, for jobs of so many nodes
+	known, of := int64(0), workload.Claim{} // slurms are until then, for jobs of this size and with these pieces
 	return func(c workload.Claim, now int64, least float64) workload.Room {
 		if cluster.Partitions[c.Partition].Overcommits {
 			return workload.Room{Prob: 1}
 		}
 		end := c.From + max(1, c.Limit)
-		if end > known || c.Nodes != nodes { // for later questions too, which are about times soon after
-			known, nodes = end+(end-now), c.Nodes
-			slurms = cluster.Claims(c.Partition, nodes, now, known)
+		if end > known || c.Nodes != of.Nodes || c.Pieces != of.Pieces { // for later questions too, which are about times soon after
+			known, of = end+(end-now), c
+			slurms = cluster.Claims(c.Request, c.Pieces, now, known)
 		}
 		begun := slices.IndexFunc(slurms, func(s workload.Claim) bool { return s.Start >= end })
 		if begun < 0 {

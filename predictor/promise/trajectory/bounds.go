@@ -39,7 +39,7 @@ func (p *Planner) bounds(r *Request) bounds {
 	if seconds, rule := p.Cluster.MaxLimit(r.Job); seconds != limits.None {
 		b.longest, b.longestRule, b.consequence = seconds, rule, tooLittle
 	}
-	b.blocked = p.Cluster.Blocked(r.Job)
+	b.blocked = p.Cluster.Blocked(r.Job, r.Pieces)
 	return b
 }
 

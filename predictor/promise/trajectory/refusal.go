@@ -3,6 +3,7 @@ package trajectory
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/prob"
@@ -43,7 +44,7 @@ func (p *Planner) refuse(r *Request, b bounds, points []Point) *Refusal {
 		return &Refusal{Reason: fmt.Sprintf("not enough history for a probability of %.6g: %d waits known, at least %d needed", r.Prob, sample, need)}
 	}
 	if p.Cluster != nil {
-		if shortage := p.Cluster.Shortage(r.Job, r.Now); shortage != "" {
+		if shortage := p.Cluster.ShortageBy(r.Job, r.Now, r.Deadline); shortage != "" {
 			return &Refusal{Reason: shortage}
 		}
 	}
@@ -77,7 +78,7 @@ func (p *Planner) binding(r *Request, b bounds, none bool) (rule *limits.Rule, s
 	limit := func() (*limits.Rule, string) { return &b.longestRule, b.consequence }
 	window := func(begin int64) (*limits.Rule, string) {
 		w := b.ahead(begin)
-		return &w.Rule, r.meets(w)
+		return &w.Rule, r.meets(w, p.Cluster.Zone)
 	}
 	anyLimit, anyTime := b, b
 	anyLimit.longest, anyTime.blocked = unlimited, nil
@@ -118,13 +119,17 @@ func (p *Planner) promised(r *Request, b bounds) (begin int64, ok bool) {
 }
 
 // meets returns the end of a sentence that begins with what w's rule says. It says how the
-// blocked window w stands to the reservation in time.
-func (r *Request) meets(w *limits.Window) string {
+// blocked window w stands to the reservation in time, and when it ends, if the zone is known.
+func (r *Request) meets(w *limits.Window, zone *time.Location) string {
+	between := ""
+	if zone != nil {
+		between = fmt.Sprintf(" (from %s until %s)", slurmtime.Stamp(w.Start, zone), slurmtime.Stamp(w.End, zone))
+	}
 	switch {
 	case w.End <= r.Deadline:
-		return " until too short a time before the deadline"
+		return " until too short a time before the deadline" + between
 	case w.Start < r.Deadline+r.Job.Limit:
-		return " when the work is to run"
+		return " when the work is to run" + between
 	}
-	return " too soon after the work"
+	return " too soon after the work" + between
 }

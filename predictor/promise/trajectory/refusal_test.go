@@ -1,11 +1,14 @@
 package trajectory
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/varq-project/varq/predictor/cluster/limits"
+	"github.com/varq-project/varq/predictor/slurmtime"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -180,6 +183,22 @@ func TestRefusalNamesTheLimit(t *testing.T) {
 				checkOffer(t, p, request(2, 4*hour, c.prob), o)
 			}
 		})
+	}
+}
+
+// TestRefusalTellsEnd: where the zone is known, a refusal tells from when to when a reservation is in the way, also one that has begun.
+func TestRefusalTellsEnd(t *testing.T) {
+	c := site(nil)
+	c.Zone = time.UTC
+	c.Reservations = []limits.Reservation{{Name: "maint", Start: noon - hour, End: noon + 5*hour, Nodes: c.Partitions["main"].Nodes}}
+	p := &Planner{Forecaster: curve{mean: hour, sample: 100_000}, Cluster: c}
+	want := fmt.Sprintf("reservation maint leaves partition main 0 of 8 nodes when the work is to run (from %s until %s)",
+		slurmtime.Stamp(noon-hour, time.UTC), slurmtime.Stamp(noon+5*hour, time.UTC))
+	if a := p.Plan(request(2, 4*hour, .9)); a.Refusal == nil || a.Refusal.Reason != want || len(a.Refusal.Offers) == 0 {
+		t.Errorf("%+v, want %q", a.Refusal, want)
+	}
+	if a := p.Plan(request(2, 9*hour, .9)); a.Plan == nil || a.Plan.Begin < noon+5*hour {
+		t.Errorf("after its end: %+v, %+v", a.Plan, a.Refusal)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/varq-project/varq/predictor/cluster/limits"
+	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/slurm/program"
 	"github.com/varq-project/varq/predictor/slurmtime"
 	"github.com/varq-project/varq/predictor/workload"
@@ -67,7 +68,8 @@ func (c *Command) Config(ctx context.Context) (Config, error) {
 
 // Complete fills in what slurmrestd.Client.Cluster leaves out: the cluster's name, whether it is in a federation, the default partition,
 // whether each partition is up, shares its nodes and overcommits them, what memory jobs have there,
-// MaxTRES, the order of its queue, what is private and what is enforced, and the group limits in TRES minutes with their usage. It removes the
+// MaxTRES, the order of its queue, what is private and what is enforced, the cores of reservations, and the group limits in TRES minutes with
+// their usage. It removes the
 // associations of other clusters that have the same slurmdbd. If
 // Slurm does not enforce the limits of QOS and associations, Complete removes them.
 func (c *Command) Complete(ctx context.Context, cluster *limits.Cluster) error {
@@ -86,6 +88,15 @@ func (c *Command) Complete(ctx context.Context, cluster *limits.Cluster) error {
 	federation, err := c.run(ctx, "show", "federation")
 	if err != nil {
 		return err
+	}
+	if len(cluster.Reservations) > 0 {
+		reservations, err := c.run(ctx, "--oneliner", "show", "reservation")
+		if err != nil {
+			return err
+		}
+		if err := completeReservations(cluster, reservations); err != nil {
+			return err
+		}
 	}
 	cluster.Name, cluster.Federated = config.ClusterName, bytes.Contains(federation, []byte("Federation:"))
 	dropOthers(cluster)
@@ -207,6 +218,39 @@ func completePartitions(cluster *limits.Cluster, out []byte, config Config) {
 			cluster.Partitions[p.Name] = p
 		}
 	}
+}
+
+// completeReservations fills in the cores of reservations that do not have their nodes whole: each line then has pairs
+// of "NodeName=node1 CoreIDs=0-1".
+func completeReservations(cluster *limits.Cluster, out []byte) error {
+	cores := make(map[string]map[string]int64)
+	for line := range strings.Lines(string(out)) {
+		name, node := "", ""
+		for field := range strings.FieldsSeq(line) {
+			switch key, value, _ := strings.Cut(field, "="); key {
+			case "ReservationName":
+				name = value
+			case "NodeName":
+				node = value
+			case "CoreIDs":
+				n, err := slurm.CountCores(value)
+				if err != nil {
+					return fmt.Errorf("scontrol show reservation: %s, cores of node %s: %w", name, node, err)
+				}
+				if cores[name] == nil {
+					cores[name] = make(map[string]int64)
+				}
+				cores[name][node] = n
+			}
+		}
+	}
+	for i := range cluster.Reservations {
+		v := &cluster.Reservations[i]
+		if of, ok := cores[v.Name]; ok {
+			v.Cores = of
+		}
+	}
+	return nil
 }
 
 // memory returns what a record sets of the memory of jobs, and what site does where it does not.

@@ -202,3 +202,22 @@ func TestPrivateNodes(t *testing.T) {
 		}
 	}
 }
+
+// TestCores has lines of Slurm 22.05, shortened: a reservation with cores of its nodes, and one with its nodes whole.
+func TestCores(t *testing.T) {
+	const lines = `ReservationName=tres StartTime=2026-11-26T05:59:13 Nodes=node[1-2] NodeCnt=2 CoreCnt=5 PartitionName=main Flags=   NodeName=node1 CoreIDs=0-3   NodeName=node2 CoreIDs=0 TRES=cpu=5 Users=bob
+ReservationName=nodes StartTime=2026-11-26T03:59:13 Nodes=node[1-2] NodeCnt=2 CoreCnt=8 PartitionName=main Flags= TRES=cpu=8 Users=bob
+`
+	c := limits.Cluster{Reservations: []limits.Reservation{{Name: "nodes"}, {Name: "tres"}, {Name: "newer"}}}
+	if err := completeReservations(&c, []byte(lines)); err != nil {
+		t.Fatal(err)
+	}
+	want := []limits.Reservation{{Name: "nodes"}, {Name: "tres", Cores: map[string]int64{"node1": 4, "node2": 1}}, {Name: "newer"}}
+	if diff := cmp.Diff(want, c.Reservations); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	err := completeReservations(&c, []byte("ReservationName=tres NodeName=node1 CoreIDs=x\n"))
+	if err == nil || !strings.Contains(err.Error(), "scontrol show reservation: tres, cores of node node1: ") {
+		t.Errorf("error %v", err)
+	}
+}

@@ -18,6 +18,7 @@ import (
 // leaves out some of these, which package scontrol fills in:
 //   - all versions: PriorityFlags (limits.Cluster.MaxTRES) and the usage of GrpTRESMins
 //   - v0.0.38 to v0.0.41: GrpTRESMins of a QOS
+//   - v0.0.38: which cores a reservation has; without scontrol it counts as having its nodes whole
 //   - v0.0.39 to v0.0.44: the default partition
 //   - v0.0.39: whether a partition is up
 func (c *Client) Cluster(ctx context.Context) (limits.Cluster, error) {
@@ -245,6 +246,10 @@ type reservation struct {
 	Flags    words  `json:"flags"`
 	Users    words  `json:"users"`
 	Accounts words  `json:"accounts"`
+	Cores    []struct {
+		Node string `json:"node"`
+		IDs  string `json:"core"`
+	} `json:"core_specializations"` // none if it has its nodes whole; since v0.0.39
 }
 
 func (r *reservation) required() []presence {
@@ -256,11 +261,23 @@ func (r *reservation) limits() (limits.Reservation, error) {
 	if err != nil {
 		err = fmt.Errorf("reservation %s: %w", r.Name, err)
 	}
+	var cores map[string]int64
+	for _, of := range r.Cores {
+		n, bad := slurm.CountCores(of.IDs)
+		if bad != nil {
+			err = fmt.Errorf("reservation %s: cores of node %s: %w", r.Name, of.Node, bad)
+		}
+		if cores == nil {
+			cores = make(map[string]int64)
+		}
+		cores[of.Node] = n
+	}
 	return limits.Reservation{
 		Name:        r.Name,
 		Start:       r.Start.or(0),
 		End:         r.End.or(0),
 		Nodes:       nodes,
+		Cores:       cores,
 		Maintenance: containsFold(r.Flags, "MAINT"),
 		Repeats:     r.repeats(),
 		Floats:      containsFold(r.Flags, "TIME_FLOAT"),

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -351,14 +352,22 @@ func (l live) configuration(t *testing.T) {
 	l.run("sacctmgr", "-i", "add", "qos", "varqtest", "set", "MaxWall=7-00:00:00", "GrpTRESMins=cpu=900000", "MaxTRESMinsPerJob=cpu=1000", "GrpTRESRunMins=cpu=70", "MaxTRESPerNode=cpu=3")
 	l.run("sacctmgr", "-i", "modify", "user", "alice", "set", "MaxWall=2-00:00:00", "GrpTRESMins=cpu=600000", "GrpTRESRunMins=cpu=80", "MaxTRESPerNode=cpu=4")
 	l.run("scontrol", "create", "reservation", "reservationname=service", "starttime=now+2days", "duration=120", "flags=maint,ignore_jobs", "nodes=ALL", "users=root")
+	l.run("scontrol", "create", "reservation", "reservationname=cores", "starttime=now+1day", "duration=60", "corecnt=5", "users=root")
 	client := l.client("root")
-	got, err := client.Cluster(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
 	command := scontrol.Command{Path: l.program("scontrol"), Env: l.c.Env()}
-	if err := command.Complete(t.Context(), &got); err != nil {
-		t.Fatal(err)
+	read := func() limits.Cluster {
+		got, err := client.Cluster(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := command.Complete(t.Context(), &got); err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	got := read()
+	for deadline := time.Now().Add(cluster.Patience); got.Reservations[0].Cores == nil && time.Now().Before(deadline); time.Sleep(time.Second) {
+		got = read() // Slurm 22.05 tells a few seconds later which cores they are
 	}
 	config, err := command.Config(t.Context())
 	if err != nil || config.SlurmUser != "slurm" || !config.LimitsEnforced {
@@ -377,14 +386,15 @@ func (l live) configuration(t *testing.T) {
 	if !p.Up || !p.Default || p.MaxTime <= 0 || p.DefaultTime <= 0 || len(p.Nodes) != 2 || p.TotalCPUs != 8 {
 		t.Errorf("partition %+v", p)
 	}
-	if len(got.Reservations) != 1 || !got.Reservations[0].Maintenance || len(got.Reservations[0].Nodes) != 2 ||
-		got.Reservations[0].End-got.Reservations[0].Start != 7200 {
+	if len(got.Reservations) != 2 || !maps.Equal(got.Reservations[0].Cores, map[string]int64{"node1": 4, "node2": 1}) || got.Reservations[1].Cores != nil ||
+		!got.Reservations[1].Maintenance || len(got.Reservations[1].Nodes) != 2 || got.Reservations[1].End-got.Reservations[1].Start != 7200 {
 		t.Errorf("reservations %+v", got.Reservations)
 	}
 	if operators, err := client.Operators(t.Context()); err != nil || !slices.Contains(operators, "oper") {
 		t.Errorf("operators %v, %v", operators, err)
 	}
 	l.run("scontrol", "delete", "reservationname=service")
+	l.run("scontrol", "delete", "reservationname=cores")
 }
 
 // repeating compares when reservations come again with the times to which Slurm moves them. Slurm goes

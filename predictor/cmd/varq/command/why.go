@@ -8,6 +8,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
+	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
 // blend is the name of the forecaster behind the promises.
@@ -22,18 +23,18 @@ func basis(e *api.Evidence) string {
 }
 
 // shortage says in at most one sentence that too few nodes can start jobs.
-func shortage(p *api.Prediction) []string {
+func (e *Env) shortage(p *api.Prediction) []string {
 	if p.Short == "" || p.Down != "" {
 		return nil
 	}
-	return []string{fmt.Sprintf("The job cannot start now: %s.", p.Short)}
+	return []string{fmt.Sprintf("The job cannot start now: %s.", slurmtime.InZone(p.Short, e.Zone))}
 }
 
 // reasons says in sentences what a prediction was computed from, and how good such predictions
 // were.
 func (e *Env) reasons(p *api.Prediction, scores *api.Calibration) []string {
 	queue := fmt.Sprintf("%s and %s", count(p.Waiting, "job waits", "jobs wait"), count(p.Running, "runs", "run"))
-	said := shortage(p)
+	said := e.shortage(p)
 	if len(p.Members) == 0 {
 		return append(said, basis(&p.Evidence), queue+".")
 	}
