@@ -9,7 +9,11 @@ type chance struct {
 	base  float32 // the log-odds of all
 	begun bool
 
-	// By row. Only grow reads and changes them.
+	// Only grow reads and changes what follows. All but fell are by row.
+	//
+	// Invariant: between two calls of grow, a row that has log-odds has fallen into a leaf of each tree, and nobody has to find these again
+	// when the tree is to go.
+	fell      [][]uint8 // by tree, as in trees, and row: the node
 	logOddsOf []float32
 	known     []uint64  // the number, from 1, of the sight that logOddsOf is of
 	gradient  []float32 // of the log likelihood
@@ -59,8 +63,12 @@ func (m *chance) grow(g *growers, of []outcome) []tree {
 	m.catchUp(c, of)
 	fitted := make([]tree, 0, chanceGrown)
 	for range chanceGrown {
-		if gone := len(m.trees) + len(fitted) - chanceTrees; gone >= 0 {
-			m.remove(c, of, &m.trees[(m.oldest+gone)%chanceTrees])
+		place := len(m.trees) + len(fitted) // of the new tree, among trees
+		if gone := place - chanceTrees; gone >= 0 {
+			place = (m.oldest + gone) % chanceTrees
+			m.remove(of, place)
+		} else {
+			m.fell = append(m.fell, make([]uint8, window))
 		}
 		rows := g.random.rows[:0]
 		for range min(chanceGrowth.sample, len(of)) {
@@ -72,7 +80,7 @@ func (m *chance) grow(g *growers, of []outcome) []tree {
 		g.random.rows = rows
 		t := g.tree(chanceGrowth, c.width-1, m.gradient)
 		m.setLeaves(&t.tree, g.greedy.samples)
-		m.add(of, &t, &g.binned)
+		m.add(of, &t, &g.binned, m.fell[place])
 		fitted = append(fitted, t.tree)
 	}
 	return fitted
@@ -82,9 +90,17 @@ func (m *chance) grow(g *growers, of []outcome) []tree {
 func (m *chance) catchUp(c *cases, of []outcome) {
 	for _, o := range of {
 		row := int(o.row)
-		if number := c.number(row); m.known[row] != number {
-			m.known[row], m.logOddsOf[row] = number, m.logOdds(c.row(row))
+		number := c.number(row)
+		if m.known[row] == number {
+			continue
 		}
+		x, y := c.row(row), m.base
+		for i := range m.trees {
+			into := m.trees[i].leaf(x)
+			m.fell[i][row] = uint8(into)
+			y += m.trees[i].nodes[into].cut
+		}
+		m.known[row], m.logOddsOf[row] = number, y
 	}
 }
 
@@ -104,18 +120,21 @@ func (m *chance) setLeaves(t *tree, samples []drawn) {
 	}
 }
 
-// add adds a new tree to the log-odds.
-func (m *chance) add(of []outcome, t *grown, binned *binned) {
+// add adds a new tree to the log-odds, and notes in fell where the sights fell.
+func (m *chance) add(of []outcome, t *grown, binned *binned, fell []uint8) {
 	var walk walk
 	walk.load(t, binned)
 	for _, o := range of {
-		m.logOddsOf[o.row] += t.nodes[walk.leaf(binned.of(o.row))].cut
+		into := walk.leaf(binned.of(o.row))
+		fell[o.row] = into
+		m.logOddsOf[o.row] += t.nodes[into].cut
 	}
 }
 
-// remove takes a tree from the log-odds.
-func (m *chance) remove(c *cases, of []outcome, t *tree) {
+// remove takes the tree in a place from the log-odds.
+func (m *chance) remove(of []outcome, place int) {
+	nodes, fell := m.trees[place].nodes, m.fell[place]
 	for _, o := range of {
-		m.logOddsOf[o.row] -= t.value(c.row(int(o.row)))
+		m.logOddsOf[o.row] -= nodes[fell[o.row]].cut
 	}
 }
