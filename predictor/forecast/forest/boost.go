@@ -79,7 +79,7 @@ func (b *boost) add(c *cases, n int, t *grown, binned *binned) {
 	walk.load(t, binned)
 	for age := range n {
 		i := c.at(age)
-		into := walk.leaf(binned.of(int32(i)))
+		into := walk.leaf(int32(i))
 		t.fell.into[age] = into
 		b.residual[i] -= boostRate * t.nodes[into].cut
 	}

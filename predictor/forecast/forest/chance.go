@@ -78,8 +78,7 @@ func (m *chance) grow(g *growers, of []outcome) []tree {
 			rows = append(rows, o.row)
 		}
 		g.random.rows = rows
-		t := g.tree(chanceGrowth, c.width-1, m.gradient)
-		m.setLeaves(&t.tree, g.greedy.samples)
+		t := g.greedy.tree(chanceGrowth, rows, m.gradient, m.step)
 		m.add(of, &t, &g.binned, m.fell[place])
 		fitted = append(fitted, t.tree)
 	}
@@ -104,20 +103,14 @@ func (m *chance) catchUp(c *cases, of []outcome) {
 	}
 }
 
-// setLeaves gives each leaf of a tree its step. Samples are in the order of the leaves.
-func (m *chance) setLeaves(t *tree, samples []drawn) {
-	for i := range t.nodes {
-		n := &t.nodes[i]
-		if n.feature >= 0 {
-			continue
-		}
-		gradient, curvature := float32(0), float32(ridge)
-		for _, s := range samples[n.left:n.right] {
-			gradient += m.gradient[s.row] * float32(s.times)
-			curvature += m.curvature[s.row] * float32(s.times)
-		}
-		n.cut = chanceRate * max(-longestStep, min(gradient/curvature, longestStep))
+// step returns the step of a leaf.
+func (m *chance) step(samples []drawn) float32 {
+	gradient, curvature := float32(0), float32(ridge)
+	for _, s := range samples {
+		gradient += m.gradient[s.row] * float32(s.times)
+		curvature += m.curvature[s.row] * float32(s.times)
 	}
+	return chanceRate * max(-longestStep, min(gradient/curvature, longestStep))
 }
 
 // add adds a new tree to the log-odds, and notes in fell where the sights fell.
@@ -125,7 +118,7 @@ func (m *chance) add(of []outcome, t *grown, binned *binned, fell []uint8) {
 	var walk walk
 	walk.load(t, binned)
 	for _, o := range of {
-		into := walk.leaf(binned.of(o.row))
+		into := walk.leaf(o.row)
 		fell[o.row] = into
 		m.logOddsOf[o.row] += t.nodes[into].cut
 	}

@@ -3,40 +3,41 @@ package forest
 // walk finds the leaves of a boosted tree from the bins of cases. All paths have the same length, so that no
 // processor has to predict where one ends.
 type walk struct {
-	steps [1 << 8]step // by node
-	depth int
+	binned *binned
+	steps  [1 << 8]step // by node
+	depth  int
 }
 
 // step is a node: a case goes to the node next[0] or, if it lies in a bin above that of the cut, to next[1]. A leaf leads to itself.
 type step struct {
-	column int32
-	bin    uint8
-	next   [2]uint8
+	place
+	bin  uint8
+	next [2]uint8
 }
 
 // load makes w the walk through a tree that has at most 256 nodes.
 func (w *walk) load(t *grown, b *binned) {
-	w.depth = 0
-	w.node(t, b, 0, 0)
+	w.binned, w.depth = b, 0
+	w.node(t, 0, 0)
 }
 
-func (w *walk) node(t *grown, b *binned, i int32, depth int) {
+func (w *walk) node(t *grown, i int32, depth int) {
 	n := &t.nodes[i]
 	if n.feature < 0 {
 		w.steps[i], w.depth = step{next: [2]uint8{uint8(i), uint8(i)}}, max(w.depth, depth)
 		return
 	}
-	w.steps[i] = step{b.column[n.feature], t.bins[i], [2]uint8{uint8(n.left), uint8(n.right)}}
-	w.node(t, b, n.left, depth+1)
-	w.node(t, b, n.right, depth+1)
+	w.steps[i] = step{w.binned.at(w.binned.column[n.feature]), t.bins[i], [2]uint8{uint8(n.left), uint8(n.right)}}
+	w.node(t, n.left, depth+1)
+	w.node(t, n.right, depth+1)
 }
 
-// leaf returns the leaf of a case.
-func (w *walk) leaf(codes []uint8) uint8 {
+// leaf returns the leaf of the case in a row.
+func (w *walk) leaf(row int32) uint8 {
 	i := uint8(0)
 	for range w.depth {
 		s := &w.steps[i]
-		i = s.next[(s.bin-codes[s.column])>>7]
+		i = s.next[(s.bin-w.binned.code(s.place, row))>>7]
 	}
 	return i
 }
