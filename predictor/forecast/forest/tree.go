@@ -289,22 +289,16 @@ type search struct {
 // the cut.
 func (c *search) consider(feature int32, bin uint8, sum int64) {
 	before := int(sum & (1<<counting - 1))
-	if before < c.least || c.cases-before < c.least {
+	after := c.cases - before
+	if before < c.least || after < c.least {
 		return
 	}
 	deviation := float32(sum>>counting) - c.mean*float32(before)
-	if gain := deviation * deviation * (inverse[before] + inverse[c.cases-before]); gain > c.best.gain {
+	// A table of inverses would take longer than the divisions: what trees read between two forks drives it from the nearest caches.
+	if gain := deviation * deviation * (1/float32(before) + 1/float32(after)); gain > c.best.gain {
 		c.best = fork{gain, feature, bin, before}
 	}
 }
-
-// inverse is 1/n by n. To divide would take most of the time of a search.
-var inverse = func() (list [mostSampled + 1]float32) {
-	for n := range list {
-		list[n] = 1 / float32(n)
-	}
-	return list
-}()
 
 // leastCounted is the least number of samples for which a histogram is worth its cost.
 const leastCounted = 48
