@@ -21,8 +21,8 @@ type falls struct {
 // predict predicts the logarithm of the shifted delay.
 func (b *boost) predict(x []float32) float32 {
 	y := b.base
-	for i := range b.trees {
-		y += boostRate * b.trees[i].value(x)
+	for t, leaf := range leaves(b.trees, x) {
+		y += boostRate * t.nodes[leaf].cut
 	}
 	return y
 }

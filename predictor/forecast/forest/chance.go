@@ -34,8 +34,8 @@ var chanceGrowth = growth{sample: 8000, least: 40, tries: math.MaxInt, glance: m
 // logOdds returns the logarithm of the odds of a sight.
 func (m *chance) logOdds(x []float32) float32 {
 	y := m.base
-	for i := range m.trees {
-		y += m.trees[i].value(x)
+	for t, leaf := range leaves(m.trees, x) {
+		y += t.nodes[leaf].cut
 	}
 	return y
 }
@@ -93,11 +93,11 @@ func (m *chance) catchUp(c *cases, of []outcome) {
 		if m.known[row] == number {
 			continue
 		}
-		x, y := c.row(row), m.base
-		for i := range m.trees {
-			into := m.trees[i].leaf(x)
-			m.fell[i][row] = uint8(into)
-			y += m.trees[i].nodes[into].cut
+		y, place := m.base, 0
+		for t, leaf := range leaves(m.trees, c.row(row)) {
+			m.fell[place][row] = uint8(leaf)
+			y += t.nodes[leaf].cut
+			place++
 		}
 		m.known[row], m.logOddsOf[row] = number, y
 	}

@@ -165,9 +165,9 @@ func (m *Model) Grow() {
 func (m *Model) refresh() {
 	for n := min(m.cases.pushed-m.refreshed, uint64(m.cases.n)); n > 0; n-- {
 		k := m.cases.at(int(n - 1))
-		for i := range m.forest.trees {
+		for t, leaf := range leaves(m.forest.trees, m.cases.row(k)) {
 			if m.rng.Float64() < m.effort.refreshShare {
-				m.forest.trees[i].refresh(m.cases.row(k), m.cases.point[k])
+				t.refresh(leaf, m.cases.point[k])
 			}
 		}
 	}
@@ -183,8 +183,8 @@ func (m *Model) Predict(c Case, d *delay.Distribution) bool {
 	}
 	*d = delay.Distribution{}
 	weight := 1 / float64(len(m.forest.trees))
-	for i := range m.forest.trees {
-		m.forest.trees[i].add(c, d, weight)
+	for t, leaf := range leaves(m.forest.trees, c) {
+		t.add(leaf, d, weight)
 	}
 	sum := 0.
 	for i := range d {

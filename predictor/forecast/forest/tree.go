@@ -55,9 +55,9 @@ func (t *tree) leaf(x []float32) int32 {
 // value returns the median of the targets in the leaf that x falls into.
 func (t *tree) value(x []float32) float32 { return t.nodes[t.leaf(x)].cut }
 
-// add adds to d the delays in the leaf that x falls into, which together weigh as much as weight.
-func (t *tree) add(x []float32, d *delay.Distribution, weight float64) {
-	n := &t.nodes[t.leaf(x)]
+// add adds to d the delays in a leaf, which together weigh as much as weight.
+func (t *tree) add(leaf int32, d *delay.Distribution, weight float64) {
+	n := &t.nodes[leaf]
 	share := weight / float64(n.right-n.left)
 	if n.feature < -1 {
 		for p, count := range t.counts[-2-n.feature] {
@@ -88,11 +88,10 @@ func (t *tree) storeDelays(g *grower) {
 	}
 }
 
-// refresh stores a delay in the leaf that x falls into. It overwrites the delays of the leaf
+// refresh stores a delay in a leaf. It overwrites the delays of the leaf
 // in turn, from the first to the last or, in a larger leaf, to the 255th.
-func (t *tree) refresh(x []float32, point uint8) {
-	i := t.leaf(x)
-	n, next := &t.nodes[i], &t.next[i]
+func (t *tree) refresh(leaf int32, point uint8) {
+	n, next := &t.nodes[leaf], &t.next[leaf]
 	old := &t.leaves[n.left+int32(*next)]
 	if n.feature < -1 {
 		c := &t.counts[-2-n.feature]
