@@ -54,8 +54,8 @@ func (b *binned) at(column int32) place {
 	return place{column / wide * int32(b.rows), uint8(column % wide * 8)}
 }
 
-// code returns the bin of a case in a column.
-func (b *binned) code(p place, row int32) uint8 { return uint8(b.codes[p.from+row] >> p.shift) }
+// code returns the bin of a case in the column.
+func (p place) code(codes []word, row int32) uint8 { return uint8(codes[p.from+row] >> p.shift) }
 
 // blocks returns the number of blocks.
 func (b *binned) blocks() int { return (len(b.distinct) + wide) / wide }

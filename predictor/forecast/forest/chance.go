@@ -55,13 +55,13 @@ func (m *chance) begin(of []outcome) {
 }
 
 // grow grows the trees that are to take the place of the oldest. It changes nothing that logOdds reads.
-func (m *chance) grow(g *growers, of []outcome) []tree {
+func (m *chance) grow(g *growers, of []outcome) []*tree {
 	if !m.begun {
 		return nil
 	}
 	c := g.random.cases
 	m.catchUp(c, of)
-	fitted := make([]tree, 0, chanceGrown)
+	fitted := make([]*tree, 0, chanceGrown)
 	for range chanceGrown {
 		place := len(m.trees) + len(fitted) // of the new tree, among trees
 		if gone := place - chanceTrees; gone >= 0 {
@@ -80,7 +80,7 @@ func (m *chance) grow(g *growers, of []outcome) []tree {
 		g.random.rows = rows
 		t := g.greedy.tree(chanceGrowth, rows, m.gradient, m.step)
 		m.add(of, &t, &g.binned, m.fell[place])
-		fitted = append(fitted, t.tree)
+		fitted = append(fitted, &t.tree)
 	}
 	return fitted
 }

@@ -88,6 +88,7 @@ type Model struct {
 	forest    ensemble
 	growers   growers
 	nursery
+	refreshing []*tree // scratch
 }
 
 // New returns a Model of cases that have a number of features. With a nil Background,
@@ -142,7 +143,7 @@ func (m *Model) Grow() {
 		m.boost.begin(&m.cases)
 	}
 	stable := m.cases.stable()
-	var boosted []tree
+	var boosted []*tree
 	var grown tree // of the forest
 	m.begin(m.cases.pushed, func() {
 		m.growers.use(&stable)
@@ -155,7 +156,7 @@ func (m *Model) Grow() {
 		for _, t := range boosted {
 			m.boost.put(t, m.effort.boosted)
 		}
-		m.forest.put(grown, m.effort.trees)
+		m.forest.put(&grown, m.effort.trees)
 	})
 }
 
@@ -165,10 +166,14 @@ func (m *Model) Grow() {
 func (m *Model) refresh() {
 	for n := min(m.cases.pushed-m.refreshed, uint64(m.cases.n)); n > 0; n-- {
 		k := m.cases.at(int(n - 1))
-		for t, leaf := range leaves(m.forest.trees, m.cases.row(k)) {
+		m.refreshing = m.refreshing[:0]
+		for _, t := range m.forest.trees {
 			if m.rng.Float64() < m.effort.refreshShare {
-				t.refresh(leaf, m.cases.point[k])
+				m.refreshing = append(m.refreshing, t)
 			}
+		}
+		for t, leaf := range leaves(m.refreshing, m.cases.row(k)) {
+			t.refresh(leaf, m.cases.point[k])
 		}
 	}
 	m.refreshed = m.cases.pushed

@@ -130,9 +130,10 @@ func (g *greedy) count(samples []drawn) sums {
 	if last := len(g.free) - 1; last >= 0 {
 		of, g.free = g.free[last], g.free[:last]
 	}
-	of = resize(of, g.binned.blocks()*wide*bins)
+	blocks := (len(g.binned.distinct) + wide - 1) / wide // without one that only the last feature has
+	of = resize(of, blocks*wide*bins)
 	clear(of)
-	for k := range g.binned.blocks() {
+	for k := range blocks {
 		at, block := (*[wide * bins]int64)(of[k*wide*bins:]), g.binned.block(k)
 		for i := range samples {
 			s := &samples[i]
@@ -174,7 +175,7 @@ func (g *greedy) partition(samples []drawn, f fork) int {
 	left, right, column := 0, 0, g.binned.at(g.binned.column[f.feature])
 	for _, s := range samples {
 		samples[left], g.right[right] = s, s // either may be overwritten by the next: no processor could predict a branch
-		more := int((f.bin - g.binned.code(column, s.row)) >> 7)
+		more := int((f.bin - column.code(g.binned.codes, s.row)) >> 7)
 		left, right = left+1-more, right+more
 	}
 	copy(samples[left:], g.right[:right])

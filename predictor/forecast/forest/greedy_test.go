@@ -123,7 +123,7 @@ func TestColumnsPart(t *testing.T) {
 		}
 		for i := range c.n {
 			for f, v := range c.row(i) {
-				if got := b.code(b.at(b.column[f]), int32(i)); got != b.edges[f].bin(v) {
+				if got := b.at(b.column[f]).code(b.codes, int32(i)); got != b.edges[f].bin(v) {
 					t.Fatalf("case %d lies in bin %d of feature %d, want %d", i, got, f, b.edges[f].bin(v))
 				}
 			}

@@ -193,12 +193,13 @@ func TestLargeLeaves(t *testing.T) {
 func TestLeaves(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 9))
 	for n := range 2*together + 2 {
-		var trees []tree
+		var trees []*tree
 		var c *cases
 		for range n {
 			how := growth{least: 2, tries: 3, glance: 64, depth: random.IntN(9)}
 			of, g := some(500, how, random)
-			trees, c = append(trees, g.tree(how, of.width, of.target).tree), of
+			grown := g.tree(how, of.width, of.target)
+			trees, c = append(trees, &grown.tree), of
 		}
 		for range 50 {
 			i := 0
@@ -207,7 +208,7 @@ func TestLeaves(t *testing.T) {
 				x = c.row(random.IntN(c.n))
 			}
 			for tree, leaf := range leaves(trees, x) {
-				if tree != &trees[i] || leaf != tree.leaf(x) {
+				if tree != trees[i] || leaf != tree.leaf(x) {
 					t.Fatalf("tree %d of %d: leaf %d, want %d", i, n, leaf, tree.leaf(x))
 				}
 				i++
