@@ -1,7 +1,6 @@
 package forest
 
 import (
-	"encoding/binary"
 	"math"
 	"slices"
 )
@@ -42,6 +41,20 @@ const (
 
 // word has the bins of a case in the columns of a block, a byte each.
 type word uint64
+
+// wordOf returns the word of the first bytes, which the compiler reads at once.
+func wordOf(b []uint8) word {
+	_ = b[wide-1]
+	return word(b[0]) | word(b[1])<<8 | word(b[2])<<16 | word(b[3])<<24 |
+		word(b[4])<<32 | word(b[5])<<40 | word(b[6])<<48 | word(b[7])<<56
+}
+
+// put stores the bytes of a word, which the compiler writes at once.
+func (w word) put(b []uint8) {
+	_ = b[wide-1]
+	b[0], b[1], b[2], b[3] = uint8(w), uint8(w>>8), uint8(w>>16), uint8(w>>24)
+	b[4], b[5], b[6], b[7] = uint8(w>>32), uint8(w>>40), uint8(w>>48), uint8(w>>56)
+}
 
 // place is where the bins of a column are.
 type place struct {
@@ -155,7 +168,7 @@ func (b *binned) encode(c *cases, n uint64) bool {
 		}
 		codes[b.column[last]] = b.edges[last].bin(x[last])
 		for k := range b.blocks() {
-			b.block(k)[i] = word(binary.LittleEndian.Uint64(codes[k*wide:]))
+			b.block(k)[i] = wordOf(codes[k*wide:])
 		}
 		for f, v := range x[:last] {
 			if k := b.column[f]; b.distinct[k] != int32(f) && b.edges[f].bin(v) != codes[k] {

@@ -29,9 +29,6 @@ const (
 	reserve = 2048
 
 	boostRate = .1
-
-	// mostSampled is the most cases that a tree is grown from.
-	mostSampled = 20_000
 )
 
 // Effort is how thoroughly a Model learns. On real logs, changing one of its numbers by a
@@ -49,7 +46,7 @@ type Effort struct {
 
 // growth is how a tree of an ensemble grows.
 type growth struct {
-	sample int // cases to grow from, at most mostSampled
+	sample int // cases to grow from, fewer than 1<<counting
 	least  int // the least number of cases in a leaf
 	tries  int // features tried for each fork
 	glance int // about how many cases a fork is judged by

@@ -39,7 +39,7 @@ func leavesOf(group []*tree, x []float32) (at [together]int32) {
 	}
 }
 
-// next returns the node that follows this one, which is at a place, on the way of x down a tree: a child or, if it is a leaf, itself. Signs
+// next returns the node that follows this one, which is at a place, on the way of x, all finite, down a tree: a child or, if it is a leaf, itself. Signs
 // become masks instead of branches.
 func (n *node) next(x []float32, place int32) int32 {
 	isLeaf := n.feature >> 31

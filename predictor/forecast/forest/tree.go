@@ -1,7 +1,6 @@
 package forest
 
 import (
-	"encoding/binary"
 	"math/rand/v2"
 	"slices"
 
@@ -189,7 +188,7 @@ func (g *grower) gatherBlock(block []word, columns []uint8) {
 		}
 		transpose(&square)
 		for i, w := range square {
-			binary.LittleEndian.PutUint64(columns[i*g.room+from:], uint64(w))
+			w.put(columns[i*g.room+from:])
 		}
 	}
 }
