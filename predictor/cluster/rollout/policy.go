@@ -48,10 +48,57 @@ func (p Policy) Compare(a, b Task) int {
 	return cmp.Compare(a.Submit, b.Submit)
 }
 
-// Sort sorts tasks from the order of their submission into the order of the queue.
+// Sort sorts tasks from the order of their submission into the order of the queue. It costs O(n log n) with n tasks.
 func (p Policy) Sort(tasks []Task) {
-	if p.Order != FCFS {
-		slices.SortStableFunc(tasks, p.Compare)
+	if p.Order == FCFS {
+		return
+	}
+	var few [128]key // that need no room of the heap
+	keys := few[:0]
+	for i := range tasks {
+		keys = append(keys, p.key(&tasks[i], int32(i)))
+	}
+	slices.SortFunc(keys, key.compare)
+	arrange(tasks, keys)
+}
+
+// key is a task's place in the queue as Compare tells it: by first, then by rank, by submit, and by the place before sorting. Sorting
+// moves and compares keys, as tasks are larger.
+type key struct {
+	first  int64
+	submit int64
+	at     int32 // the place before sorting
+	rank   int8
+}
+
+func (p Policy) key(t *Task, at int32) key {
+	if p.Order == LWF {
+		return key{first: t.work(), at: at}
+	}
+	return key{first: ^t.Priority, submit: t.Submit, at: at, rank: t.Rank} // the highest priority comes first
+}
+
+func (k key) compare(other key) int {
+	switch {
+	case k.first != other.first:
+		return cmp.Compare(k.first, other.first)
+	case k.rank != other.rank:
+		return cmp.Compare(k.rank, other.rank)
+	case k.submit != other.submit:
+		return cmp.Compare(k.submit, other.submit)
+	}
+	return cmp.Compare(k.at, other.at)
+}
+
+// arrange moves each task to where its key is.
+func arrange(tasks []Task, keys []key) {
+	for i := range keys {
+		moved, to := tasks[i], i
+		for from := int(keys[to].at); from != i; from = int(keys[to].at) {
+			tasks[to], keys[to].at = tasks[from], int32(to)
+			to = from
+		}
+		tasks[to], keys[to].at = moved, int32(to)
 	}
 }
 

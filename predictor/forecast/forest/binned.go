@@ -11,8 +11,8 @@ type binned struct {
 	edges    []edges // by feature
 	column   []int32 // by feature
 	distinct []int32 // by column: the first of its features; they ascend. The last feature has a column of its own after these.
-	stride   int     // columns, with some that nothing uses: a multiple of wide
-	codes    []uint8 // by case and column: the bin
+	rows     int     // room for so many rows of cases: as many as there are until edges are drawn anew
+	codes    []word  // by block of columns and, in each, by row
 	due      uint64  // the value of cases.pushed at which edges are drawn anew
 	coded    uint64  // the value of cases.pushed when codes were last computed
 
@@ -34,12 +34,47 @@ const (
 	// mostUnusual is how many unusual values there are until edges are drawn anew: if they come in a row, more
 	// than a bin has.
 	mostUnusual = 4 * edgeSample / bins
-	// wide is the number of columns that are read at once.
+	// wide is the number of columns of a block, which are read at once. Blocks lie one after the other, since trees count a block of many
+	// cases at a time: so what they add up stays in the nearest cache.
 	wide = 8
 )
 
-// of returns the bins of a case, by column.
-func (b *binned) of(row int32) []uint8 { return b.codes[int(row)*b.stride:][:b.stride] }
+// word has the bins of a case in the columns of a block, a byte each.
+type word uint64
+
+// wordOf returns the word of the first bytes, which the compiler reads at once.
+func wordOf(b []uint8) word {
+	_ = b[wide-1]
+	return word(b[0]) | word(b[1])<<8 | word(b[2])<<16 | word(b[3])<<24 |
+		word(b[4])<<32 | word(b[5])<<40 | word(b[6])<<48 | word(b[7])<<56
+}
+
+// put stores the bytes of a word, which the compiler writes at once.
+func (w word) put(b []uint8) {
+	_ = b[wide-1]
+	b[0], b[1], b[2], b[3] = uint8(w), uint8(w>>8), uint8(w>>16), uint8(w>>24)
+	b[4], b[5], b[6], b[7] = uint8(w>>32), uint8(w>>40), uint8(w>>48), uint8(w>>56)
+}
+
+// place is where the bins of a column are.
+type place struct {
+	from  int32 // the first row of its block in binned.codes
+	shift uint8 // of its byte in a word
+}
+
+// at returns where the bins of a column are.
+func (b *binned) at(column int32) place {
+	return place{column / wide * int32(b.rows), uint8(column % wide * 8)}
+}
+
+// code returns the bin of a case in the column.
+func (p place) code(codes []word, row int32) uint8 { return uint8(codes[p.from+row] >> p.shift) }
+
+// blocks returns the number of blocks.
+func (b *binned) blocks() int { return (len(b.distinct) + wide) / wide }
+
+// block returns the words of a block, by row.
+func (b *binned) block(i int) []word { return b.codes[i*b.rows:][:b.rows] }
 
 // isLate reports whether a feature is one of the late ones.
 func (b *binned) isLate(f int) bool { return f < len(b.edges)-1 && f >= len(b.edges)-1-b.late }
@@ -53,12 +88,13 @@ func (b *binned) bin(c *cases) {
 	b.watch(c)
 	if c.pushed >= b.due || b.unusual >= mostUnusual {
 		b.due = c.pushed + min(c.pushed, redrawn)
+		b.rows = int(min(b.due, window))
 		b.redraw(c)
 		b.arrange(c)
 	}
-	if !b.code(c, min(c.pushed-b.coded, uint64(c.n))) {
+	if !b.encode(c, min(c.pushed-b.coded, uint64(c.n))) {
 		b.arrange(c)
-		b.code(c, uint64(c.n))
+		b.encode(c, uint64(c.n))
 	}
 	b.coded = c.pushed
 }
@@ -103,8 +139,7 @@ func (b *binned) arrange(c *cases) {
 		b.column[f] = int32(k)
 	}
 	b.column[last] = int32(len(b.distinct))
-	b.stride = (len(b.distinct) + wide) / wide * wide
-	b.codes = b.codes[:0]
+	b.codes = resize(b.codes, b.blocks()*b.rows)
 }
 
 // alike reports whether all cases lie in the same bin of two features, and these have the same edges.
@@ -120,20 +155,21 @@ func (b *binned) alike(c *cases, f, other int) bool {
 	return true
 }
 
-// code computes the codes of the newest n cases. It reports false, and stops, if features that share a column
+// encode computes the codes of the newest n cases. It reports false, and stops, if features that share a column
 // lie in different bins.
-func (b *binned) code(c *cases, n uint64) bool {
-	if rows := len(c.target) * b.stride; len(b.codes) < rows {
-		b.codes = append(b.codes, make([]uint8, rows-len(b.codes))...)
-	}
+func (b *binned) encode(c *cases, n uint64) bool {
 	last := c.width - 1
+	codes := make([]uint8, b.blocks()*wide)
 	for ; n > 0; n-- {
 		i := c.at(int(n - 1))
-		x, codes := c.row(i), b.of(int32(i))
+		x := c.row(i)
 		for k, f := range b.distinct {
 			codes[k] = b.edges[f].bin(x[f])
 		}
 		codes[b.column[last]] = b.edges[last].bin(x[last])
+		for k := range b.blocks() {
+			b.block(k)[i] = wordOf(codes[k*wide:])
+		}
 		for f, v := range x[:last] {
 			if k := b.column[f]; b.distinct[k] != int32(f) && b.edges[f].bin(v) != codes[k] {
 				return false

@@ -21,8 +21,8 @@ type falls struct {
 // predict predicts the logarithm of the shifted delay.
 func (b *boost) predict(x []float32) float32 {
 	y := b.base
-	for i := range b.trees {
-		y += boostRate * b.trees[i].value(x)
+	for t, leaf := range leaves(b.trees, x) {
+		y += boostRate * t.nodes[leaf].cut
 	}
 	return y
 }
@@ -39,14 +39,14 @@ func (b *boost) begin(c *cases) {
 
 // grow grows the trees that are to take the place of the oldest. It fits them to the
 // newest of the cases. It changes nothing that predict reads.
-func (b *boost) grow(g *growers, e *Effort) []tree {
+func (b *boost) grow(g *growers, e *Effort) []*tree {
 	c := g.random.cases
 	n := min(c.n, e.recent)
 	b.catchUp(c, n)
-	fitted := make([]tree, 0, e.perPeriod)
+	fitted := make([]*tree, 0, e.perPeriod)
 	for range e.perPeriod {
 		if gone := len(b.trees) + len(fitted) - e.boosted; gone >= 0 {
-			b.remove(c, n, &b.trees[(b.oldest+gone)%e.boosted])
+			b.remove(c, n, b.trees[(b.oldest+gone)%e.boosted])
 		}
 		rows := g.random.rows[:0]
 		for range min(e.boost.sample, n) {
@@ -55,7 +55,7 @@ func (b *boost) grow(g *growers, e *Effort) []tree {
 		g.random.rows = rows
 		t := g.tree(e.boost, c.width-1, b.residual)
 		b.add(c, n, &t, &g.binned)
-		fitted = append(fitted, t.tree)
+		fitted = append(fitted, &t.tree)
 	}
 	return fitted
 }
@@ -79,7 +79,7 @@ func (b *boost) add(c *cases, n int, t *grown, binned *binned) {
 	walk.load(t, binned)
 	for age := range n {
 		i := c.at(age)
-		into := walk.leaf(binned.of(int32(i)))
+		into := walk.leaf(int32(i))
 		t.fell.into[age] = into
 		b.residual[i] -= boostRate * t.nodes[into].cut
 	}

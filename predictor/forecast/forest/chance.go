@@ -9,7 +9,11 @@ type chance struct {
 	base  float32 // the log-odds of all
 	begun bool
 
-	// By row. Only grow reads and changes them.
+	// Only grow reads and changes what follows. All but fell are by row.
+	//
+	// Invariant: between two calls of grow, a row that has log-odds has fallen into a leaf of each tree, and nobody has to find these again
+	// when the tree is to go.
+	fell      [][]uint8 // by tree, as in trees, and row: the node
 	logOddsOf []float32
 	known     []uint64  // the number, from 1, of the sight that logOddsOf is of
 	gradient  []float32 // of the log likelihood
@@ -30,8 +34,8 @@ var chanceGrowth = growth{sample: 8000, least: 40, tries: math.MaxInt, glance: m
 // logOdds returns the logarithm of the odds of a sight.
 func (m *chance) logOdds(x []float32) float32 {
 	y := m.base
-	for i := range m.trees {
-		y += m.trees[i].value(x)
+	for t, leaf := range leaves(m.trees, x) {
+		y += t.nodes[leaf].cut
 	}
 	return y
 }
@@ -51,16 +55,20 @@ func (m *chance) begin(of []outcome) {
 }
 
 // grow grows the trees that are to take the place of the oldest. It changes nothing that logOdds reads.
-func (m *chance) grow(g *growers, of []outcome) []tree {
+func (m *chance) grow(g *growers, of []outcome) []*tree {
 	if !m.begun {
 		return nil
 	}
 	c := g.random.cases
 	m.catchUp(c, of)
-	fitted := make([]tree, 0, chanceGrown)
+	fitted := make([]*tree, 0, chanceGrown)
 	for range chanceGrown {
-		if gone := len(m.trees) + len(fitted) - chanceTrees; gone >= 0 {
-			m.remove(c, of, &m.trees[(m.oldest+gone)%chanceTrees])
+		place := len(m.trees) + len(fitted) // of the new tree, among trees
+		if gone := place - chanceTrees; gone >= 0 {
+			place = (m.oldest + gone) % chanceTrees
+			m.remove(of, place)
+		} else {
+			m.fell = append(m.fell, make([]uint8, window))
 		}
 		rows := g.random.rows[:0]
 		for range min(chanceGrowth.sample, len(of)) {
@@ -70,10 +78,9 @@ func (m *chance) grow(g *growers, of []outcome) []tree {
 			rows = append(rows, o.row)
 		}
 		g.random.rows = rows
-		t := g.tree(chanceGrowth, c.width-1, m.gradient)
-		m.setLeaves(&t.tree, g.greedy.samples)
-		m.add(of, &t, &g.binned)
-		fitted = append(fitted, t.tree)
+		t := g.greedy.tree(chanceGrowth, rows, m.gradient, m.step)
+		m.add(of, &t, &g.binned, m.fell[place])
+		fitted = append(fitted, &t.tree)
 	}
 	return fitted
 }
@@ -82,40 +89,45 @@ func (m *chance) grow(g *growers, of []outcome) []tree {
 func (m *chance) catchUp(c *cases, of []outcome) {
 	for _, o := range of {
 		row := int(o.row)
-		if number := c.number(row); m.known[row] != number {
-			m.known[row], m.logOddsOf[row] = number, m.logOdds(c.row(row))
-		}
-	}
-}
-
-// setLeaves gives each leaf of a tree its step. Samples are in the order of the leaves.
-func (m *chance) setLeaves(t *tree, samples []drawn) {
-	for i := range t.nodes {
-		n := &t.nodes[i]
-		if n.feature >= 0 {
+		number := c.number(row)
+		if m.known[row] == number {
 			continue
 		}
-		gradient, curvature := float32(0), float32(ridge)
-		for _, s := range samples[n.left:n.right] {
-			gradient += m.gradient[s.row] * float32(s.times)
-			curvature += m.curvature[s.row] * float32(s.times)
+		y, place := m.base, 0
+		for t, leaf := range leaves(m.trees, c.row(row)) {
+			m.fell[place][row] = uint8(leaf)
+			y += t.nodes[leaf].cut
+			place++
 		}
-		n.cut = chanceRate * max(-longestStep, min(gradient/curvature, longestStep))
+		m.known[row], m.logOddsOf[row] = number, y
 	}
 }
 
-// add adds a new tree to the log-odds.
-func (m *chance) add(of []outcome, t *grown, binned *binned) {
+// step returns the step of a leaf.
+func (m *chance) step(samples []drawn) float32 {
+	gradient, curvature := float32(0), float32(ridge)
+	for _, s := range samples {
+		gradient += m.gradient[s.row] * float32(s.times)
+		curvature += m.curvature[s.row] * float32(s.times)
+	}
+	return chanceRate * max(-longestStep, min(gradient/curvature, longestStep))
+}
+
+// add adds a new tree to the log-odds, and notes in fell where the sights fell.
+func (m *chance) add(of []outcome, t *grown, binned *binned, fell []uint8) {
 	var walk walk
 	walk.load(t, binned)
 	for _, o := range of {
-		m.logOddsOf[o.row] += t.nodes[walk.leaf(binned.of(o.row))].cut
+		into := walk.leaf(o.row)
+		fell[o.row] = into
+		m.logOddsOf[o.row] += t.nodes[into].cut
 	}
 }
 
-// remove takes a tree from the log-odds.
-func (m *chance) remove(c *cases, of []outcome, t *tree) {
+// remove takes the tree in a place from the log-odds.
+func (m *chance) remove(of []outcome, place int) {
+	nodes, fell := m.trees[place].nodes, m.fell[place]
 	for _, o := range of {
-		m.logOddsOf[o.row] -= t.value(c.row(int(o.row)))
+		m.logOddsOf[o.row] -= nodes[fell[o.row]].cut
 	}
 }

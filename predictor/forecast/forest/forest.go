@@ -29,9 +29,6 @@ const (
 	reserve = 2048
 
 	boostRate = .1
-
-	// mostSampled is the most cases that a tree is grown from.
-	mostSampled = 20_000
 )
 
 // Effort is how thoroughly a Model learns. On real logs, changing one of its numbers by a
@@ -49,7 +46,7 @@ type Effort struct {
 
 // growth is how a tree of an ensemble grows.
 type growth struct {
-	sample int // cases to grow from, at most mostSampled
+	sample int // cases to grow from, fewer than 1<<counting
 	least  int // the least number of cases in a leaf
 	tries  int // features tried for each fork
 	glance int // about how many cases a fork is judged by
@@ -88,6 +85,7 @@ type Model struct {
 	forest    ensemble
 	growers   growers
 	nursery
+	refreshing []*tree // scratch
 }
 
 // New returns a Model of cases that have a number of features. With a nil Background,
@@ -142,7 +140,7 @@ func (m *Model) Grow() {
 		m.boost.begin(&m.cases)
 	}
 	stable := m.cases.stable()
-	var boosted []tree
+	var boosted []*tree
 	var grown tree // of the forest
 	m.begin(m.cases.pushed, func() {
 		m.growers.use(&stable)
@@ -155,7 +153,7 @@ func (m *Model) Grow() {
 		for _, t := range boosted {
 			m.boost.put(t, m.effort.boosted)
 		}
-		m.forest.put(grown, m.effort.trees)
+		m.forest.put(&grown, m.effort.trees)
 	})
 }
 
@@ -165,10 +163,14 @@ func (m *Model) Grow() {
 func (m *Model) refresh() {
 	for n := min(m.cases.pushed-m.refreshed, uint64(m.cases.n)); n > 0; n-- {
 		k := m.cases.at(int(n - 1))
-		for i := range m.forest.trees {
+		m.refreshing = m.refreshing[:0]
+		for _, t := range m.forest.trees {
 			if m.rng.Float64() < m.effort.refreshShare {
-				m.forest.trees[i].refresh(m.cases.row(k), m.cases.point[k])
+				m.refreshing = append(m.refreshing, t)
 			}
+		}
+		for t, leaf := range leaves(m.refreshing, m.cases.row(k)) {
+			t.refresh(leaf, m.cases.point[k])
 		}
 	}
 	m.refreshed = m.cases.pushed
@@ -183,8 +185,8 @@ func (m *Model) Predict(c Case, d *delay.Distribution) bool {
 	}
 	*d = delay.Distribution{}
 	weight := 1 / float64(len(m.forest.trees))
-	for i := range m.forest.trees {
-		m.forest.trees[i].add(c, d, weight)
+	for t, leaf := range leaves(m.forest.trees, c) {
+		t.add(leaf, d, weight)
 	}
 	sum := 0.
 	for i := range d {

@@ -6,58 +6,68 @@ import "slices"
 type greedy struct {
 	binned *binned
 	how    growth
+	target []float32 // by row
+	value  func(samples []drawn) float32
 
 	samples []drawn // in the order of the cases, within each node
 	nodes   []node
 	bins    []uint8 // by node: the bin of a fork's cut
-	mean    int32   // of all targets
 
 	// Scratch.
-	times   []int32 // by row
+	set     rowSet
+	rows    []int32
+	times   []int32 // by row; all are 0 while no tree begins to grow
 	free    []sums  // for reuse
 	right   []drawn
 	targets []int32
 }
 
-// drawn is a sample that was drawn a number of times.
+// drawn is a case that was drawn a number of times.
 type drawn struct {
-	sample
+	row   int32
 	times int32
+	sum   int64 // what it adds to sums
 }
 
 // sums are a histogram: by column and bin, the number of cases, and the sum of the
 // deviations of their targets from a mean. Both numbers share an int64, as counting says.
 type sums []int64
 
-// tree grows a tree from rows, in which a row may come more than once. The cost is O(s f d), with s
-// different rows, f columns, and a depth of d, though a histogram of the larger child of a node costs nothing: it is
+// tree grows a tree from rows, in which a row may come more than once. Value returns what a leaf of some samples predicts. The cost is
+// O(s f d), with s different rows, f columns, and a depth of d, though a histogram of the larger child of a node costs nothing: it is
 // what the smaller one leaves of the node's.
-func (g *greedy) tree(how growth, rows []int32, target []float32) grown {
-	g.how, g.nodes, g.bins = how, g.nodes[:0], g.bins[:0]
-	g.draw(rows, target)
-	sum := 0
-	for _, s := range g.samples {
-		sum += int(s.target) * int(s.times)
-	}
-	g.mean = int32(sum / len(rows))
+func (g *greedy) tree(how growth, rows []int32, target []float32, value func(samples []drawn) float32) grown {
+	g.how, g.target, g.value, g.nodes, g.bins = how, target, value, g.nodes[:0], g.bins[:0]
+	g.draw(rows)
 	g.split(0, len(g.samples), len(rows), 0, nil)
 	return grown{tree{nodes: slices.Clone(g.nodes)}, slices.Clone(g.bins)}
 }
 
 // draw makes samples of rows, each once.
-func (g *greedy) draw(rows []int32, target []float32) {
-	g.times = resize(g.times, len(target))
-	clear(g.times)
+func (g *greedy) draw(rows []int32) {
+	if len(g.times) < len(g.target) {
+		g.times = make([]int32, len(g.target))
+	}
 	for _, row := range rows {
 		g.times[row]++
 	}
-	g.samples = g.samples[:0]
-	for row, times := range g.times {
-		if times > 0 {
-			g.samples = append(g.samples, drawn{sample{int32(row), int32(target[row] * unit)}, times})
-		}
+	g.samples, g.rows = g.samples[:0], g.set.take(rows, g.rows)
+	sum := 0
+	for _, row := range g.rows {
+		s := drawn{row: row, times: g.times[row]}
+		g.times[row] = 0
+		g.samples = append(g.samples, s)
+		sum += int(g.steps(row)) * int(s.times)
+	}
+	mean := int32(sum / len(rows))
+	for i := range g.samples {
+		s := &g.samples[i]
+		s.sum = (int64(g.steps(s.row)-mean)<<counting + 1) * int64(s.times)
 	}
 }
+
+// steps returns the target of a row, in steps of 1/unit.
+func (g *greedy) steps(row int32) int32 { return int32(g.target[row] * unit) }
 
 // split grows the subtree of g.samples[from:to], which were drawn n times in all, and returns its root. of is nil or
 // their sums; split frees it.
@@ -74,7 +84,7 @@ func (g *greedy) split(from, to, n, depth int, of sums) int32 {
 	}
 	if f.gain == 0 {
 		g.release(of)
-		g.nodes[me] = node{-1, g.median(samples), int32(from), int32(to)}
+		g.nodes[me] = node{-1, g.value(samples), int32(from), int32(to)}
 		return me
 	}
 	border := from + g.partition(samples, f)
@@ -120,13 +130,14 @@ func (g *greedy) count(samples []drawn) sums {
 	if last := len(g.free) - 1; last >= 0 {
 		of, g.free = g.free[last], g.free[:last]
 	}
-	of = resize(of, g.binned.stride*bins)
+	blocks := (len(g.binned.distinct) + wide - 1) / wide // without one that only the last feature has
+	of = resize(of, blocks*wide*bins)
 	clear(of)
-	for i := range samples {
-		s := &samples[i]
-		one := (int64(s.target-g.mean)<<counting + 1) * int64(s.times)
-		for codes, k := g.binned.of(s.row), 0; k+wide <= len(codes); k += wide {
-			at, c := (*[wide * bins]int64)(of[k*bins:]), word(codes[k:])
+	for k := range blocks {
+		at, block := (*[wide * bins]int64)(of[k*wide*bins:]), g.binned.block(k)
+		for i := range samples {
+			s := &samples[i]
+			c, one := block[s.row], s.sum
 			at[c%bins] += one
 			at[1*bins+c>>8%bins] += one
 			at[2*bins+c>>16%bins] += one
@@ -138,13 +149,6 @@ func (g *greedy) count(samples []drawn) sums {
 		}
 	}
 	return of
-}
-
-// word returns the first eight bytes, which the compiler reads at once.
-func word(b []uint8) uint64 {
-	_ = b[7]
-	return uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
-		uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
 }
 
 // bestFork returns the best of all cuts of samples that were drawn n times, given their sums.
@@ -168,10 +172,10 @@ func (g *greedy) bestFork(of sums, n int) fork {
 // partition moves the samples up to the cut to the front, and returns their number. It keeps their order.
 func (g *greedy) partition(samples []drawn, f fork) int {
 	g.right = resize(g.right, len(samples))
-	left, right, column := 0, 0, int(g.binned.column[f.feature])
+	left, right, column := 0, 0, g.binned.at(g.binned.column[f.feature])
 	for _, s := range samples {
 		samples[left], g.right[right] = s, s // either may be overwritten by the next: no processor could predict a branch
-		more := int((f.bin - g.binned.codes[int(s.row)*g.binned.stride+column]) >> 7)
+		more := int((f.bin - column.code(g.binned.codes, s.row)) >> 7)
 		left, right = left+1-more, right+more
 	}
 	copy(samples[left:], g.right[:right])
@@ -182,8 +186,8 @@ func (g *greedy) partition(samples []drawn, f fork) int {
 func (g *greedy) median(samples []drawn) float32 {
 	g.targets = g.targets[:0]
 	for _, s := range samples {
-		for range s.times {
-			g.targets = append(g.targets, s.target)
+		for target, times := g.steps(s.row), s.times; times > 0; times-- {
+			g.targets = append(g.targets, target)
 		}
 	}
 	return float32(middle(g.targets)) / unit

@@ -87,7 +87,7 @@ func TestGreedyIsPlain(t *testing.T) {
 		want := map[int32]float32{}
 		p.leaves(samples, 0, want)
 		g := greedy{binned: b}
-		got := g.tree(how, rows, c.target)
+		got := g.tree(how, rows, c.target, g.median)
 		for row, median := range want {
 			if value := got.value(c.row(int(row))); value != median {
 				t.Fatalf("seed %d: row %d: %v, want %v", seed, row, value, median)
@@ -118,12 +118,12 @@ func TestColumnsPart(t *testing.T) {
 	check := func(columns int) {
 		t.Helper()
 		b.bin(c)
-		if len(b.distinct) != columns || b.stride%wide != 0 {
+		if len(b.distinct) != columns {
 			t.Errorf("columns of the features %v", b.distinct)
 		}
 		for i := range c.n {
 			for f, v := range c.row(i) {
-				if got := b.of(int32(i))[b.column[f]]; got != b.edges[f].bin(v) {
+				if got := b.at(b.column[f]).code(b.codes, int32(i)); got != b.edges[f].bin(v) {
 					t.Fatalf("case %d lies in bin %d of feature %d, want %d", i, got, f, b.edges[f].bin(v))
 				}
 			}
@@ -151,11 +151,11 @@ func TestWalk(t *testing.T) {
 		for i := range int32(1500) {
 			rows = append(rows, i)
 		}
-		grown := g.tree(growth{least: 4, depth: depth}, rows, c.target)
+		grown := g.tree(growth{least: 4, depth: depth}, rows, c.target, g.median)
 		var w walk
 		w.load(&grown, b)
 		for i := range c.n {
-			if got, want := int32(w.leaf(b.of(int32(i)))), grown.leaf(c.row(i)); got != want {
+			if got, want := int32(w.leaf(int32(i))), grown.leaf(c.row(i)); got != want {
 				t.Fatalf("depth %d, case %d: leaf %d, want %d", depth, i, got, want)
 			}
 		}

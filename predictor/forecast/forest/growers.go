@@ -28,7 +28,7 @@ func (g *growers) use(c *cases) {
 // of them if it tries all.
 func (g *growers) tree(how growth, features int, target []float32) grown {
 	if how.tries == math.MaxInt {
-		return g.greedy.tree(how, g.random.rows, target)
+		return g.greedy.tree(how, g.random.rows, target, g.greedy.median)
 	}
 	return g.random.tree(how, features, target)
 }

@@ -20,7 +20,8 @@ import (
 type Hazards struct {
 	horizons []int64 // seconds
 	sights   sights
-	models   []chance // by horizon
+	models   []chance    // by horizon
+	outcomes [][]outcome // by horizon: what trees grow from
 	growers  growers
 	nursery
 }
@@ -35,6 +36,7 @@ func NewHazards(features int, horizons []int64, rng *rand.Rand, b Background) *H
 		horizons: horizons,
 		sights:   newSights(features),
 		models:   make([]chance, len(horizons)),
+		outcomes: make([][]outcome, len(horizons)),
 		growers:  newGrowers(rng),
 		nursery:  newNursery(b),
 	}
@@ -62,15 +64,15 @@ func (h *Hazards) Grow(now int64) {
 		return
 	}
 	stable := h.sights.stable()
-	outcomes, trees := make([][]outcome, len(h.models)), make([][]tree, len(h.models))
+	trees := make([][]*tree, len(h.models))
 	for i, horizon := range h.horizons {
-		outcomes[i] = h.sights.outcomes(horizon, now)
-		h.models[i].begin(outcomes[i])
+		h.outcomes[i] = h.sights.outcomes(h.outcomes[i][:0], horizon, now)
+		h.models[i].begin(h.outcomes[i])
 	}
 	h.begin(h.sights.pushed, func() {
 		h.growers.use(&stable)
 		for i := range h.models {
-			trees[i] = h.models[i].grow(&h.growers, outcomes[i])
+			trees[i] = h.models[i].grow(&h.growers, h.outcomes[i])
 		}
 	}, func() {
 		for i := range h.models {
@@ -155,10 +157,9 @@ type outcome struct {
 // mostOutcomes is the most outcomes that trees are fitted to.
 const mostOutcomes = 30_000
 
-// outcomes returns the newest outcomes that are known of the sights that stable returns. One that has given way to newer ones never comes back.
-func (s *sights) outcomes(horizon, now int64) []outcome {
+// outcomes appends to list, which is empty, the newest outcomes that are known of the sights that stable returns. One that has given way to newer ones never comes back.
+func (s *sights) outcomes(list []outcome, horizon, now int64) []outcome {
 	stable := s.stable()
-	list := make([]outcome, 0, min(stable.n, mostOutcomes))
 	for age := 0; age < stable.n && len(list) < mostOutcomes; age++ {
 		row := s.at(age)
 		of := &s.of[row]

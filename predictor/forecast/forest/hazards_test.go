@@ -155,7 +155,7 @@ func TestOutcomes(t *testing.T) {
 				want = append(want, outcome{int32(i % window), 0})
 			}
 		}
-		if got := s.outcomes(horizon, now); !slices.Equal(got, want) {
+		if got := s.outcomes(nil, horizon, now); !slices.Equal(got, want) {
 			t.Fatalf("after %d sights: %d outcomes, want %d", len(all), len(got), len(want))
 		}
 	}
@@ -219,12 +219,12 @@ func TestChanceAddsUp(t *testing.T) {
 				s.end(1, round+3, true)
 			}
 		}
-		of := s.outcomes(2, round+9)
+		of := s.outcomes(nil, 2, round+9)
 		m.begin(of)
 		stable := s.stable()
 		g.use(&stable)
 		grown := m.grow(&g, of)
-		last := &grown[len(grown)-1]
+		last := grown[len(grown)-1]
 		for _, tree := range grown {
 			m.put(tree, chanceTrees)
 		}

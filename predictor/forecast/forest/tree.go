@@ -54,9 +54,9 @@ func (t *tree) leaf(x []float32) int32 {
 // value returns the median of the targets in the leaf that x falls into.
 func (t *tree) value(x []float32) float32 { return t.nodes[t.leaf(x)].cut }
 
-// add adds to d the delays in the leaf that x falls into, which together weigh as much as weight.
-func (t *tree) add(x []float32, d *delay.Distribution, weight float64) {
-	n := &t.nodes[t.leaf(x)]
+// add adds to d the delays in a leaf, which together weigh as much as weight.
+func (t *tree) add(leaf int32, d *delay.Distribution, weight float64) {
+	n := &t.nodes[leaf]
 	share := weight / float64(n.right-n.left)
 	if n.feature < -1 {
 		for p, count := range t.counts[-2-n.feature] {
@@ -73,7 +73,7 @@ func (t *tree) add(x []float32, d *delay.Distribution, weight float64) {
 func (t *tree) storeDelays(g *grower) {
 	t.leaves, t.next = make([]uint8, len(g.samples)), make([]uint8, len(t.nodes))
 	for i, s := range g.samples {
-		t.leaves[i] = g.cases.point[g.rows[s.row]]
+		t.leaves[i] = g.cases.point[g.different[s.row]]
 	}
 	for i := range t.nodes {
 		if n := &t.nodes[i]; n.feature < 0 && n.right-n.left >= large {
@@ -87,11 +87,10 @@ func (t *tree) storeDelays(g *grower) {
 	}
 }
 
-// refresh stores a delay in the leaf that x falls into. It overwrites the delays of the leaf
+// refresh stores a delay in a leaf. It overwrites the delays of the leaf
 // in turn, from the first to the last or, in a larger leaf, to the 255th.
-func (t *tree) refresh(x []float32, point uint8) {
-	i := t.leaf(x)
-	n, next := &t.nodes[i], &t.next[i]
+func (t *tree) refresh(leaf int32, point uint8) {
+	n, next := &t.nodes[leaf], &t.next[leaf]
 	old := &t.leaves[n.left+int32(*next)]
 	if n.feature < -1 {
 		c := &t.counts[-2-n.feature]
@@ -114,7 +113,7 @@ const counting = 20
 
 // sample is a case that a tree is grown from.
 type sample struct {
-	row    int32 // of the cases, or the place among the rows of a grower
+	row    int32 // the place among the different rows of a grower
 	target int32 // in steps of 1/unit
 }
 
@@ -126,20 +125,21 @@ type grower struct {
 	rows   []int32 // the cases to grow from
 	how    growth
 
-	samples  []sample // moved until they are in the order of the leaves
-	gathered []uint8  // their bins, by place in rows and by column
-	stride   int      // columns of gathered
-	nodes    []node
-	mean     int32   // of all targets
-	features []int32 // in any order
-	bins     []uint8 // by node: the bin of a fork's cut
+	different []int32  // the different ones of rows, ascending
+	samples   []sample // moved until they are in the order of the leaves
+	gathered  []uint8  // their bins, by column and by place in different
+	room      int      // of a column, for the bins of so many
+	nodes     []node
+	mean      int32   // of all targets
+	features  []int32 // in any order
+	bins      []uint8 // by node: the bin of a fork's cut
 
 	// Scratch.
+	set        rowSet
+	places     []int32 // by row: the place in different
 	sums       sums
-	columns    []int32
 	glanced    []sample
 	deviations []int64 // by sample, with a count of 1, as in sums
-	codes      []uint8
 	targets    []int32
 }
 
@@ -160,13 +160,61 @@ func (g *grower) tree(how growth, features int, target []float32) grown {
 	return grown{tree{nodes: slices.Clone(g.nodes)}, slices.Clone(g.bins)}
 }
 
-// gather makes samples of g.rows. Their bins lie next to one another, so that they are near while the tree grows.
+// gather makes samples of g.rows. Their bins in a column lie next to one another, so that they are near while the tree grows. They are read in
+// the order of the cases, as most of them would be far otherwise.
 func (g *grower) gather(target []float32) {
-	g.samples, g.gathered, g.stride = resize(g.samples, len(g.rows)), g.gathered[:0], g.binned.stride
-	for i, row := range g.rows {
-		g.samples[i] = sample{int32(i), int32(target[row] * unit)}
-		g.gathered = append(g.gathered, g.binned.of(row)...)
+	g.different = g.set.take(g.rows, g.different)
+	g.places = resize(g.places, window)
+	for place, row := range g.different {
+		g.places[row] = int32(place)
 	}
+	g.samples = resize(g.samples, len(g.rows))
+	for i, row := range g.rows {
+		g.samples[i] = sample{g.places[row], int32(target[row] * unit)}
+	}
+	g.room = (len(g.different) + wide - 1) / wide * wide
+	g.gathered = resize(g.gathered, g.binned.blocks()*wide*g.room)
+	for k := range g.binned.blocks() {
+		g.gatherBlock(g.binned.block(k), g.gathered[k*wide*g.room:])
+	}
+}
+
+// gatherBlock stores the bins in the columns of a block.
+func (g *grower) gatherBlock(block []word, columns []uint8) {
+	for from := 0; from < len(g.different); from += wide {
+		var square [wide]word
+		for i, row := range g.different[from:min(from+wide, len(g.different))] {
+			square[i] = block[row]
+		}
+		transpose(&square)
+		for i, w := range square {
+			w.put(columns[i*g.room+from:])
+		}
+	}
+}
+
+// transpose swaps the bytes of eight words so that the first word has the first byte of each, and so on.
+func transpose(w *[wide]word) {
+	for i := range 4 {
+		w[i], w[i+4] = swap(w[i], w[i+4], 32, 0xffffffff)
+	}
+	for _, i := range [...]int{0, 1, 4, 5} {
+		w[i], w[i+2] = swap(w[i], w[i+2], 16, 0xffff0000ffff)
+	}
+	for i := 0; i < wide; i += 2 {
+		w[i], w[i+1] = swap(w[i], w[i+1], 8, 0xff00ff00ff00ff)
+	}
+}
+
+// swap swaps what is, shifted, in the mask in a with what is in the mask in b.
+func swap(a, b word, shift uint, mask word) (word, word) {
+	differ := (a>>shift ^ b) & mask
+	return a ^ differ<<shift, b ^ differ
+}
+
+// column returns the bins in the column of a feature, by place in g.different.
+func (g *grower) column(feature int32) []uint8 {
+	return g.gathered[int(g.binned.column[feature])*g.room:][:g.room]
 }
 
 func mean(samples []sample) int32 {
@@ -239,22 +287,16 @@ type search struct {
 // the cut.
 func (c *search) consider(feature int32, bin uint8, sum int64) {
 	before := int(sum & (1<<counting - 1))
-	if before < c.least || c.cases-before < c.least {
+	after := c.cases - before
+	if before < c.least || after < c.least {
 		return
 	}
 	deviation := float32(sum>>counting) - c.mean*float32(before)
-	if gain := deviation * deviation * (inverse[before] + inverse[c.cases-before]); gain > c.best.gain {
+	// A table of inverses would take longer than the divisions: what trees read between two forks drives it from the nearest caches.
+	if gain := deviation * deviation * (1/float32(before) + 1/float32(after)); gain > c.best.gain {
 		c.best = fork{gain, feature, bin, before}
 	}
 }
-
-// inverse is 1/n by n. To divide would take most of the time of a search.
-var inverse = func() (list [mostSampled + 1]float32) {
-	for n := range list {
-		list[n] = 1 / float32(n)
-	}
-	return list
-}()
 
 // leastCounted is the least number of samples for which a histogram is worth its cost.
 const leastCounted = 48
@@ -284,28 +326,31 @@ func (g *grower) bestFork(samples []sample) fork {
 
 // count returns the sums of samples over some features, in their order.
 func (g *grower) count(samples []sample, features []int32) sums {
-	g.columns = g.columns[:0]
-	for _, f := range features {
-		g.columns = append(g.columns, g.binned.column[f])
-	}
-	for len(g.columns)%abreast != 0 { // nobody reads their sums
-		g.columns = append(g.columns, g.columns[0])
-	}
-	of := resize(g.sums, len(g.columns)*bins)
+	of := resize(g.sums, (len(features)+abreast-1)/abreast*abreast*bins)
 	g.sums = of
 	clear(of)
-	for i := range samples {
-		s := &samples[i]
-		codes, one := g.gathered[int(s.row)*g.stride:][:g.stride], int64(s.target-g.mean)<<counting+1
-		for columns, k := g.columns, 0; len(columns) >= abreast; columns, k = columns[abreast:], k+abreast {
-			at := (*[abreast * bins]int64)(of[k*bins:])
-			at[codes[columns[0]]%bins] += one
-			at[1*bins+int(codes[columns[1]]%bins)] += one
-			at[2*bins+int(codes[columns[2]]%bins)] += one
-			at[3*bins+int(codes[columns[3]]%bins)] += one
+	for k := 0; k < len(features); k += abreast {
+		var columns [abreast][]uint8
+		for i := range columns {
+			columns[i] = g.column(features[min(k+i, len(features)-1)]) // nobody reads the sums of one that is there again
 		}
+		g.countAbreast(samples, &columns, (*[abreast * bins]int64)(of[k*bins:]))
 	}
 	return of
+}
+
+// countAbreast adds the sums of samples over some columns to those in of.
+func (g *grower) countAbreast(samples []sample, columns *[abreast][]uint8, of *[abreast * bins]int64) {
+	a := columns[0]
+	b, c, d := columns[1][:len(a)], columns[2][:len(a)], columns[3][:len(a)]
+	for i := range samples {
+		s := &samples[i]
+		place, one := s.row, int64(s.target-g.mean)<<counting+1
+		of[a[place]%bins] += one
+		of[1*bins+int(b[place]%bins)] += one
+		of[2*bins+int(c[place]%bins)] += one
+		of[3*bins+int(d[place]%bins)] += one
+	}
 }
 
 // abreast is how many columns count counts at once.
@@ -335,40 +380,57 @@ func bestForkOfAll(features []int32, of sums, n, least int) fork {
 func (g *grower) bestForkOfFew(samples []sample, tries []int32) fork {
 	c := search{cases: len(samples), least: g.how.least}
 	n, mean := uint64(len(samples)), mean(samples)
-	g.deviations, g.codes = resize(g.deviations, len(samples)), resize(g.codes, len(samples))
+	g.deviations = resize(g.deviations, len(samples))
 	for i, s := range samples {
 		g.deviations[i] = int64(s.target-mean)<<counting + 1
 	}
 	for _, f := range tries {
-		codes, stride := g.gathered[g.binned.column[f]:], g.stride
-		for i, s := range samples {
-			g.codes[i] = codes[int(s.row)*stride]
-		}
+		column := g.column(f)
 		random := g.rng.Uint64()
-		for range 3 {
-			a, b := g.codes[random&0xffff*n>>16], g.codes[random>>16&0xffff*n>>16]
+		var cuts [cutsOfFew]int64
+		k := 0
+		for range cutsOfFew {
+			a, b := column[samples[random&0xffff*n>>16].row], column[samples[random>>16&0xffff*n>>16].row]
 			random = random>>21 | random<<43
-			if a == b {
-				continue
+			if a != b {
+				cuts[k] = int64(min(a, b) + uint8((random>>52)*uint64(max(a, b)-min(a, b))>>12))
+				k++
 			}
-			bin := min(a, b) + uint8((random>>52)*uint64(max(a, b)-min(a, b))>>12)
-			sum := int64(0)
-			for i, code := range g.codes {
-				// The sign becomes a mask instead of a branch that no processor could predict.
-				sum += g.deviations[i] & ((int64(code) - int64(bin) - 1) >> 63)
-			}
-			c.consider(f, bin, sum)
+		}
+		if k == 0 {
+			continue
+		}
+		sums := g.sumsOfFew(samples, column, &cuts)
+		for i, cut := range cuts[:k] {
+			c.consider(f, uint8(cut), sums[i])
 		}
 	}
 	return c.best
 }
 
+// cutsOfFew is how many cuts of a feature bestForkOfFew draws.
+const cutsOfFew = 3
+
+// sumsOfFew returns, for each of some cuts of a column, the sum of the deviations of the samples up to it.
+func (g *grower) sumsOfFew(samples []sample, column []uint8, cuts *[cutsOfFew]int64) (sums [cutsOfFew]int64) {
+	deviations := g.deviations[:len(samples)]
+	a, b, c := int64(0), int64(0), int64(0)
+	for i := range samples {
+		// The sign becomes a mask instead of a branch that no processor could predict.
+		bin, deviation := int64(column[samples[i].row])-1, deviations[i]
+		a += deviation & ((bin - cuts[0]) >> 63)
+		b += deviation & ((bin - cuts[1]) >> 63)
+		c += deviation & ((bin - cuts[2]) >> 63)
+	}
+	return [cutsOfFew]int64{a, b, c}
+}
+
 // partition moves the samples up to the cut to the front, and returns their number.
 func (g *grower) partition(samples []sample, f fork) int {
 	i, j := 0, len(samples)
-	codes, stride := g.gathered[g.binned.column[f.feature]:], g.stride
+	column := g.column(f.feature)
 	for i < j {
-		if codes[int(samples[i].row)*stride] <= f.bin {
+		if column[samples[i].row] <= f.bin {
 			i++
 		} else {
 			j--

@@ -151,9 +151,9 @@ func TestRefresh(t *testing.T) {
 		next:   make([]uint8, 3),
 	}
 	for point := range uint8(4) {
-		grown.refresh([]float32{0}, 10+point)
+		grown.refresh(grown.leaf([]float32{0}), 10+point)
 	}
-	grown.refresh([]float32{1}, 20)
+	grown.refresh(grown.leaf([]float32{1}), 20)
 	if want := []uint8{13, 11, 12, 20, 5}; !slices.Equal(grown.leaves, want) {
 		t.Errorf("leaves %v, want %v", grown.leaves, want)
 	}
@@ -167,7 +167,7 @@ func TestLargeLeaves(t *testing.T) {
 	grown := g.tree(how, c.width, c.target).tree
 	grown.storeDelays(g)
 	for range 5000 {
-		grown.refresh(c.row(random.IntN(c.n)), uint8(random.IntN(delay.Points)))
+		grown.refresh(grown.leaf(c.row(random.IntN(c.n))), uint8(random.IntN(delay.Points)))
 	}
 	sizes := map[bool]int{}
 	for i := range c.n {
@@ -177,7 +177,7 @@ func TestLargeLeaves(t *testing.T) {
 		for _, p := range grown.leaves[n.left:n.right] {
 			want[p] += .5 / float64(n.right-n.left)
 		}
-		grown.add(c.row(i), &got, .5)
+		grown.add(grown.leaf(c.row(i)), &got, .5)
 		for p := range want {
 			if math.Abs(got[p]-want[p]) > 1e-12 {
 				t.Fatalf("point %d: %v, want %v", p, got[p], want[p])
@@ -186,5 +186,36 @@ func TestLargeLeaves(t *testing.T) {
 	}
 	if sizes[true] == 0 || len(grown.counts) == 0 {
 		t.Errorf("no large leaf among %v", sizes)
+	}
+}
+
+// TestLeaves: walking down several trees at once ends where walking down each by itself ends.
+func TestLeaves(t *testing.T) {
+	random := rand.New(rand.NewPCG(9, 9))
+	for n := range 2*together + 2 {
+		var trees []*tree
+		var c *cases
+		for range n {
+			how := growth{least: 2, tries: 3, glance: 64, depth: random.IntN(9)}
+			of, g := some(500, how, random)
+			grown := g.tree(how, of.width, of.target)
+			trees, c = append(trees, &grown.tree), of
+		}
+		for range 50 {
+			i := 0
+			var x []float32
+			if n > 0 {
+				x = c.row(random.IntN(c.n))
+			}
+			for tree, leaf := range leaves(trees, x) {
+				if tree != trees[i] || leaf != tree.leaf(x) {
+					t.Fatalf("tree %d of %d: leaf %d, want %d", i, n, leaf, tree.leaf(x))
+				}
+				i++
+			}
+			if i != n {
+				t.Fatalf("%d trees of %d", i, n)
+			}
+		}
 	}
 }

@@ -72,7 +72,9 @@ func assemble(name string, forest *expert.Forest, simulations []forecast.Forecas
 
 // Present returns the blend for jobs submitted now. It can be used as a Forecaster in place
 // of the Predictor where there are no windows in Pools, and saves the cost of the later blend.
-func (p *Predictor) Present() *blend.Blend { return p.present }
+func (p *Predictor) Present() forecast.Forecaster {
+	return present{p.present, p.experts[1:]} // without ahead
+}
 
 // RunTime implements completion.RunTimes.
 func (p *Predictor) RunTime(q *forecast.Question) walltime.Distribution { return p.forest.RunTime(q) }
