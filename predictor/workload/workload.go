@@ -183,10 +183,13 @@ type Claim struct {
 	// Start is when the job has its nodes, or is expected to get them, and From when its work
 	// begins or has begun. Both are in Unix seconds, and Start is at most From.
 	Start, From int64
-	// Names are the nodes of the claim, if it is one of Slurm's own reservations, which has them
-	// alone. A node is in one claim at a time.
+	// Names are the nodes of the claim, if it is one of Slurm's own reservations. A node is in one claim
+	// at a time.
 	Names []string
 }
+
+// Alone reports whether c is a reservation that has its nodes alone, and not only a piece of each.
+func (c *Claim) Alone() bool { return c.Names != nil && c.Pieces.Count == 0 }
 
 // Room bounds the probability that a job's work runs from a time on, by the room that there is.
 type Room struct {

@@ -13,8 +13,8 @@ import (
 // those that float, a job can only have nodes if MaxLimit bounds its time limit by them. The pieces are what the job
 // needs of single nodes, as far as that is known.
 //
-// A claim has nodes by name if the job can have no part of them, and otherwise CPUs of some nodes. However many
-// reservations have a node at once, or one after the other without a gap, one claim has it, for all of that time.
+// A claim has its nodes alone if the job can have no part of them, and otherwise CPUs of each. However many reservations have a
+// node at once, or one after the other without a gap, one claim has it, for all of that time.
 func (c *Cluster) Claims(job workload.Request, pieces workload.Pieces, after, before int64) []workload.Claim {
 	edges := c.edgesWithin(job, after, before)
 	if len(edges) == 0 {
@@ -108,15 +108,15 @@ func (l *claims) add(n int, is claimed) {
 		claim = &workload.Claim{Request: workload.Request{Partition: l.partition, Limit: is.End - is.Start}, Start: is.Start, From: is.Start}
 		l.by[is] = claim
 	}
+	name := l.cluster.Partitions[l.partition].Nodes[n]
+	claim.Names = append(claim.Names, name)
 	claim.Nodes++
 	if !is.whole {
 		claim.CPUs += int32(is.cpus)
 		claim.Pieces = workload.Pieces{Count: claim.Nodes, Each: workload.Size{CPUs: int32(is.cpus)}}
 		return
 	}
-	name := l.cluster.Partitions[l.partition].Nodes[n]
 	has := l.cluster.Nodes[name]
-	claim.Names = append(claim.Names, name)
 	claim.CPUs += int32(has.CPUs)
 	claim.GPUs += int32(has.Gres["gpu"])
 	claim.Memory += has.Memory

@@ -83,22 +83,22 @@ func also(c *Cluster, node string, cores int64) {
 	c.Reservations = append(c.Reservations, Reservation{Name: "also", Start: 100, End: 200, Nodes: []string{node}, Cores: map[string]int64{node: cores}})
 }
 
-// TestClaimsOfCores: reserved cores are claims on some nodes of the partition, and on those nodes by name of which the job can have no part.
+// TestClaimsOfCores: reserved cores are claims on pieces of their nodes, and on all of those of which the job can have no part.
 func TestClaimsOfCores(t *testing.T) {
 	c := halves()
 	also(&c, "b", 1)
-	claim := func(cpus int32) workload.Claim {
+	claim := func(name string, cpus int32) workload.Claim {
 		size := workload.Size{Nodes: 1, CPUs: cpus}
 		return workload.Claim{
-			Request: workload.Request{Partition: "main", Size: size, Limit: 100}, Pieces: workload.Pieces{Count: 1, Each: workload.Size{CPUs: cpus}}, Start: 100, From: 100,
+			Request: workload.Request{Partition: "main", Size: size, Limit: 100}, Pieces: workload.Pieces{Count: 1, Each: workload.Size{CPUs: cpus}}, Start: 100, From: 100, Names: []string{name},
 		}
 	}
-	named := func(names ...string) workload.Claim {
+	alone := func(names ...string) workload.Claim {
 		n := int32(len(names))
 		return workload.Claim{Request: workload.Request{Partition: "main", Size: workload.Size{Nodes: n, CPUs: 4 * n, GPUs: n, Memory: 1000 * int64(n)}, Limit: 100}, Start: 100, From: 100, Names: names}
 	}
 	for cpus, want := range map[int32][]workload.Claim{
-		1: {claim(2), claim(3)}, 2: {named("b"), claim(2)}, 3: {named("a", "b")},
+		1: {claim("a", 2), claim("b", 3)}, 2: {alone("b"), claim("a", 2)}, 3: {alone("a", "b")},
 	} {
 		r := workload.Request{Partition: "main", Size: workload.Size{Nodes: 1, CPUs: cpus}}
 		got := c.Claims(r, workload.Pieces{Count: 1, Each: workload.Size{CPUs: cpus}}, 0, 1000)
@@ -107,7 +107,7 @@ func TestClaimsOfCores(t *testing.T) {
 		}
 	}
 	r := workload.Request{Partition: "main", Size: workload.Size{Nodes: 1, CPUs: 4}}
-	if diff := cmp.Diff([]workload.Claim{named("a", "b")}, c.Claims(r, workload.Pieces{Count: 1, Exclusive: true}, 0, 1000)); diff != "" {
+	if diff := cmp.Diff([]workload.Claim{alone("a", "b")}, c.Claims(r, workload.Pieces{Count: 1, Exclusive: true}, 0, 1000)); diff != "" {
 		t.Errorf("of a whole node: %s", diff)
 	}
 }
@@ -172,7 +172,9 @@ func TestCoresEveryMoment(t *testing.T) {
 			}
 			for i := range claims {
 				if k := &claims[i]; is(k.Start, k.Start+k.Limit) {
-					if alone -= len(k.Names); k.Names == nil {
+					if k.Alone() {
+						alone -= len(k.Names)
+					} else {
 						parts -= int64(k.CPUs)
 					}
 				}

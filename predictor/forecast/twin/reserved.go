@@ -6,18 +6,21 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// reserved is when Slurm's own reservations have nodes, by node: the spans do not overlap. The job
+// reserved is when Slurm's own reservations have nodes alone, by node: the spans do not overlap. The job
 // that runs on a node then takes nothing besides, because the reservation has all of it.
 type reserved map[string][]span
 
 // span is from start on, until end.
 type span struct{ start, end int64 }
 
-// reservedBy returns when the claims have nodes.
+// reservedBy returns when the claims have nodes alone.
 func reservedBy(claims []workload.Claim) reserved {
 	r := reserved{}
 	for i := range claims {
 		c := &claims[i]
+		if !c.Alone() {
+			continue
+		}
 		for _, name := range c.Names {
 			r[name] = append(r[name], span{c.From, c.From + c.Limit})
 		}

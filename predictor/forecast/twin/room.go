@@ -110,7 +110,7 @@ func (t *Twin) occupants(in *partition, id, now int64, claims []workload.Claim) 
 		is := occupant{job: k, size: c.Size, pieces: c.Pieces, start: c.Start, from: c.From, until: c.From + c.Limit, waits: true}
 		is.size.CPUs = k.takes
 		if is.limit = c.Limit; c.Names != nil {
-			is.alone = true
+			is.alone = c.Alone()
 			in.put(&is, c.Names)
 			o.list = append(o.list, is)
 			continue

@@ -256,6 +256,34 @@ func TestRoomWhereNodesAreReserved(t *testing.T) {
 	}
 }
 
+// TestRoomWhereCoresAreReserved: a reservation of some CPUs of a node takes these beside the job that runs there, and no other's.
+func TestRoomWhereCoresAreReserved(t *testing.T) {
+	four := workload.Size{Nodes: 2, CPUs: 8}
+	b := sit(func(string) Pool { return Pool{Name: "all", Size: four, Own: four, Nodes: nodes("a", "b")} })
+	j := b.start(opening, b.submit(opening, 2, 10_000))
+	b.w.Place(map[int64][]string{j.ID: {"a"}})
+	slurms := func(name string) []workload.Claim {
+		size := workload.Size{CPUs: 2}
+		return []workload.Claim{{
+			Request: workload.Request{Size: workload.Size{Nodes: 1, CPUs: 2}, Limit: 1000}, Pieces: workload.Pieces{Count: 1, Each: size},
+			Start: opening + 1000, From: opening + 1000, Names: []string{name},
+		}}
+	}
+	for _, c := range []struct {
+		node  string
+		nodes int32
+		cpus  int32 // of each
+		sure  bool
+	}{{"a", 1, 4, true}, {"b", 1, 2, true}, {"b", 2, 2, true}, {"a", 2, 1, false}, {"b", 1, 3, false}, {"b", 2, 3, false}} {
+		r := request(c.nodes*c.cpus, run)
+		r.Nodes = c.nodes
+		claim := workload.Claim{Request: *r, Pieces: workload.Pieces{Count: c.nodes, Each: workload.Size{CPUs: c.cpus}}, From: opening + 1000}
+		if got := b.w.Room(&claim, opening, slurms(c.node), 0).Prob; got == 1 != c.sure {
+			t.Errorf("%+v: room with probability %v", c, got)
+		}
+	}
+}
+
 // TestRoomForMemory: memory runs out though processors are left.
 func TestRoomForMemory(t *testing.T) {
 	b := sit(func(string) Pool { return Pool{Name: "all", Size: workload.Size{CPUs: 8, Memory: 1000}} })
