@@ -126,6 +126,7 @@ func (d *Daemon) follow(ctx context.Context) {
 		case s := <-d.snapshots:
 			defer d.queueTried.set()
 			defer d.looked.Set(float64(s.at))
+			d.countJobs(s)
 			d.running.Store(runningJobs(s.queue))
 			return 0, errors.Join(d.scorer.ObserveQueue(ctx, s.queue, s.at), d.watchShadows(ctx, s), d.ingest.ObserveQueue(ctx, s.queue, s.at), d.keepOdds(ctx))
 		}
