@@ -6,7 +6,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/varq-project/varq/predictor/api"
-	"github.com/varq-project/varq/predictor/live/label"
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/promise/report"
 )
@@ -17,13 +16,9 @@ type Metrics struct {
 	// verdicts has the promises settled, by band and outcome, expected the sum of the probabilities promised of those kept or
 	// missed, by band, and corrected how often accounting has changed an outcome, by the later one.
 	verdicts, expected, corrected *prometheus.CounterVec
-	// held and worked are the node-seconds for which jobs have held idle nodes, and have worked, by partition.
-	held, worked *prometheus.CounterVec
-	partitions   label.Values
+	// held and worked are the node-seconds for which jobs have held idle nodes, and have worked.
+	held, worked prometheus.Counter
 }
-
-// mostPartitions is how many partitions have time series of their own. All others share those of label.Rest.
-const mostPartitions = 32
 
 // bands divide the probabilities that can be promised. Each begins at From and ends before that of the next.
 var bands = []struct {
@@ -64,10 +59,9 @@ func NewMetrics(registry prometheus.Registerer) *Metrics {
 			"Promises settled, by band of the probability promised and what became of them first. Members of groups are left out.", "band", "outcome"),
 		expected: counters("varq_promises_expected_kept_total",
 			"Sum of the probabilities promised of the promises kept or missed, by band: as many should have been kept.", "band"),
-		corrected:  counters("varq_promises_corrected_total", "Settled promises of which accounting has told another outcome later, by that outcome.", "outcome"),
-		held:       counters("varq_held_node_seconds_total", "Node-seconds for which nodes idled before the work of settled reservations, by partition.", "partition"),
-		worked:     counters("varq_worked_node_seconds_total", "Node-seconds that the work of settled reservations took, by partition.", "partition"),
-		partitions: label.Values{Most: mostPartitions},
+		corrected: counters("varq_promises_corrected_total", "Settled promises of which accounting has told another outcome later, by that outcome.", "outcome"),
+		held:      counter("varq_held_node_seconds_total", "Node-seconds for which nodes idled before the work of settled reservations."),
+		worked:    counter("varq_worked_node_seconds_total", "Node-seconds that the work of settled reservations took."),
 	}
 	outcomes := []string{api.StateKept, api.StateMissed, api.StateCancelled}
 	for _, b := range bands {
@@ -96,10 +90,6 @@ func (m *Metrics) settled(e *ledger.Entry, s *ledger.Settlement) {
 		}
 	}
 	required, used, _ := report.Charged(&p)
-	if used == 0 {
-		return
-	}
-	partition := m.partitions.Of(r.Partition)
-	m.worked.WithLabelValues(partition).Add(required)
-	m.held.WithLabelValues(partition).Add(max(0, used-required))
+	m.worked.Add(required)
+	m.held.Add(max(0, used-required))
 }

@@ -33,6 +33,7 @@ const (
 // failures it pauses between retryFirst and retryMost, or what do says if that is longer. A failure is a problem of the part until do
 // succeeds again.
 func (d *Daemon) repeat(ctx context.Context, part string, do func(context.Context) (pause time.Duration, err error)) {
+	d.errors.WithLabelValues(part) // is 0, so that a first failure is an increase
 	retry := retryFirst
 	for ctx.Err() == nil {
 		pause, err := do(ctx)
