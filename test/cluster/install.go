@@ -38,19 +38,36 @@ func install(ctx context.Context, v Version, progress io.Writer) error {
 	if err != nil || ready {
 		return err
 	}
+	return alone(func() error {
+		if v == Slurm2411 {
+			return makeChroot(ctx, progress)
+		}
+		return installPackages(ctx, slurmPackages, "to run a private Slurm", progress)
+	})
+}
+
+// InstallPackages installs those of some Debian packages that the machine lacks, for what a test needs beside Slurm. Before, it
+// prints what it installs, and the purpose ("to run ..."), to standard error. If any is missing, it needs root.
+func InstallPackages(ctx context.Context, purpose string, names ...string) error {
+	missing, err := missingPackages(ctx, names)
+	if err != nil || len(missing) == 0 {
+		return err
+	}
+	return alone(func() error { return installPackages(ctx, names, purpose, io.Discard) })
+}
+
+// alone calls do while nobody else installs anything: several tests may want to at the same time.
+func alone(do func() error) error {
 	if os.Geteuid() != 0 {
 		return errors.New("only root can install it")
 	}
-	lock, err := lockFile(installLock) // several tests may install at the same time
+	lock, err := lockFile(installLock)
 	if err != nil {
 		return err
 	}
 	defer lock.Close()
 	defer func() { _ = os.Remove(installLock) }()
-	if v == Slurm2411 {
-		return makeChroot(ctx, progress)
-	}
-	return installPackages(ctx, slurmPackages, "to run a private Slurm", progress)
+	return do()
 }
 
 func installed(ctx context.Context, v Version) (bool, error) {

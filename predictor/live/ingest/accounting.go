@@ -80,7 +80,7 @@ func (g *Ingest) read(ctx context.Context, coverage history.Coverage) error {
 		}
 		coverage.Until = max(coverage.Until, p.Complete)
 		coverage.Complete = coverage.Complete || p.Complete >= to
-		failed = g.store(ctx, batch, &coverage)
+		failed = g.store(ctx, batch, &coverage, first)
 		batch = batch[:0]
 		if first {
 			percent := 100 * (p.Complete - coverage.Since) / max(1, to-coverage.Since)
@@ -104,14 +104,14 @@ func (g *Ingest) read(ctx context.Context, coverage history.Coverage) error {
 }
 
 // store passes the jobs of a window of accounting to OnAccounting, the cache and the model.
-// The cache's coverage is then the one given.
-func (g *Ingest) store(ctx context.Context, jobs []workload.Job, coverage *history.Coverage) error {
+// The cache's coverage is then the one given. first says that it is of the first reading.
+func (g *Ingest) store(ctx context.Context, jobs []workload.Job, coverage *history.Coverage, first bool) error {
 	if g.OnAccounting != nil {
 		if err := g.OnAccounting(ctx, jobs); err != nil {
 			return err
 		}
 	}
-	if err := g.add(ctx, jobs, coverage); err != nil {
+	if err := g.add(ctx, jobs, coverage, first); err != nil {
 		return err
 	}
 	if g.Ready() == nil {
@@ -121,13 +121,16 @@ func (g *Ingest) store(ctx context.Context, jobs []workload.Job, coverage *histo
 }
 
 // add puts the jobs of a window into the cache, and feeds them to the model.
-func (g *Ingest) add(ctx context.Context, jobs []workload.Job, coverage *history.Coverage) error {
+func (g *Ingest) add(ctx context.Context, jobs []workload.Job, coverage *history.Coverage, first bool) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.shown.mark(jobs)
 	started, err := g.Cache.Add(ctx, jobs, coverage)
 	if err != nil {
 		return err
+	}
+	if !first {
+		g.tellStarts(started)
 	}
 	if t := g.tracker.Load(); t != nil && !g.gap {
 		t.observeAccounting(jobs, runsOf(started))

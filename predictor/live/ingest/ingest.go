@@ -62,8 +62,13 @@ type Options struct {
 	// OnAccounting, if not nil, is called with the jobs of each window of accounting
 	// before the window counts as read. If it fails, the window is read again.
 	OnAccounting func(ctx context.Context, jobs []workload.Job) error
-	Now          func() int64
-	Log          *slog.Logger
+	// OnStarts, if not nil, is told of jobs that have started.
+	//
+	// Invariant: it is told of a start at most once, also after a restart, because the cache's file then has it. It is not
+	// told of the past that the first reading of accounting finds, nor while the cache is in memory.
+	OnStarts func(jobs []workload.Job)
+	Now      func() int64
+	Log      *slog.Logger
 }
 
 // Ingest feeds what happens in a cluster to a model. One goroutine calls Load and CatchUp.
@@ -147,6 +152,7 @@ func (g *Ingest) ObserveQueue(ctx context.Context, queue []slurm.QueueEntry, at 
 	if err != nil {
 		return err
 	}
+	g.tellStarts(started)
 	g.gap = g.gap || g.last != nil && at-g.last.at > maxGap
 	g.last = s
 	if g.rebuilding {
@@ -155,4 +161,22 @@ func (g *Ingest) ObserveQueue(ctx context.Context, queue []slurm.QueueEntry, at 
 	t.observeSnapshot(s, runsOf(started))
 	g.seen.Store(at)
 	return nil
+}
+
+// tellStarts tells OnStarts of jobs whose starts the cache did not know before. The cache has forgotten those that are older
+// than it keeps jobs.
+func (g *Ingest) tellStarts(started []workload.Job) {
+	if g.OnStarts == nil || g.Cache.Unstored() != nil {
+		return
+	}
+	since := g.Now() - int64(g.Days)*day
+	recent := make([]workload.Job, 0, len(started))
+	for i := range started {
+		if started[i].Start >= since {
+			recent = append(recent, started[i])
+		}
+	}
+	if len(recent) > 0 {
+		g.OnStarts(recent)
+	}
 }

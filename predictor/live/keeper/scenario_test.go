@@ -93,6 +93,7 @@ import (
 //	show PLAN                        the plan's entry in the ledger
 //	told                             the notices since the last of these lines
 //	heard                            the calls of Outlook.Promise
+//	counted                          the metrics that are not 0
 func TestScenarios(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		t.Parallel()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/ledger"
@@ -42,6 +43,7 @@ func (k *Keeper) expire(ctx context.Context, e *ledger.Entry, _ *slurm.QueueEntr
 	}
 	for _, other := range expired {
 		other.Open = false
+		k.Metrics.settled(other, &s)
 		k.Log.Info("settled", "plan", other.ID, "user", other.User, "outcome", s.Outcome, "why", why)
 	}
 	return nil
@@ -332,6 +334,7 @@ func (k *Keeper) correct(ctx context.Context, e *ledger.Entry, j *workload.Job, 
 	if err := k.Ledger.Correct(ctx, e.ID, s, events...); err != nil {
 		return err
 	}
+	k.Metrics.corrected.WithLabelValues(strings.ToLower(s.Outcome)).Inc()
 	k.Log.Info("corrected", "plan", e.ID, "job", e.Job, "user", e.User, "outcome", s.Outcome, "was", e.State)
 	return nil
 }
@@ -347,6 +350,7 @@ func (k *Keeper) settle(ctx context.Context, e *ledger.Entry, s ledger.Settlemen
 		return err
 	}
 	e.Open = false
+	k.Metrics.settled(e, &s)
 	k.tellSettled(e, s.Outcome, why)
 	k.Log.Info("settled", "plan", e.ID, "job", e.Job, "user", e.User, "outcome", s.Outcome, "why", why)
 	return nil

@@ -35,6 +35,7 @@ type site struct {
 	outlook *fakeOutlook
 	homes   fakeHomes
 	notices []api.Notice
+	metrics *prometheus.Registry
 	clock   int64
 	early   *reading        // what the next watch has read already, or nil
 	log     strings.Builder // warnings and errors since the last watch
@@ -64,10 +65,11 @@ func (s *site) open() {
 		s.t.Fatal(err)
 	}
 	s.homes.Groups = home
+	s.metrics = prometheus.NewRegistry()
 	s.Keeper = New(Options{
 		Homes: &s.homes, Ledger: ledger.New(s.file), Slurm: s.slurm, Outlook: s.outlook, Health: s.outlook, Tell: func(n api.Notice) { s.notices = append(s.notices, n) }, Now: func() int64 { return s.clock }, Zone: time.UTC,
 		Prob: .9, Confidence: .95, Horizon: 86400, Stale: 900, Grace: 300,
-		Log: slog.New(slog.NewTextHandler(&s.log, &slog.HandlerOptions{Level: slog.LevelWarn})), Metrics: NewMetrics(prometheus.NewRegistry()),
+		Log: slog.New(slog.NewTextHandler(&s.log, &slog.HandlerOptions{Level: slog.LevelWarn})), Metrics: NewMetrics(s.metrics),
 	})
 	s.refresh()
 }

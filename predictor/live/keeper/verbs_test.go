@@ -95,6 +95,24 @@ var verbs = map[string]func(s *scene, w *words){
 	"show":                (*scene).show,
 	"told":                func(s *scene, _ *words) { s.tellNotices() },
 	"heard":               func(s *scene, _ *words) { s.heard() },
+	"counted":             func(s *scene, _ *words) { s.counted() },
+}
+
+// counted shows the metrics that are not 0.
+func (s *scene) counted() {
+	families, err := s.metrics.Gather()
+	s.must(err)
+	for _, family := range families {
+		for _, metric := range family.GetMetric() {
+			var labels []string
+			for _, pair := range metric.GetLabel() {
+				labels = append(labels, pair.GetValue())
+			}
+			if n := metric.GetCounter().GetValue(); n != 0 {
+				fmt.Fprintf(&s.said, "%s %s: %.5g\n", family.GetName(), strings.Join(labels, " "), n)
+			}
+		}
+	}
 }
 
 // unclaimed writes plans without a job into the ledger, due at noon.

@@ -11,20 +11,18 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/forecast/score"
-	"github.com/varq-project/varq/predictor/live/scores"
+	"github.com/varq-project/varq/predictor/live/label"
 )
 
 // mostPartitions is how many partitions have a time series of their own in the metrics. A
 // list of partitions counts as one partition. All other partitions share the time series
-// scores.Others.
+// label.Rest.
 const mostPartitions = 64
 
 // Metrics are the scores of forecasts for Prometheus.
 type Metrics struct {
-	scored *prometheus.CounterVec
-
-	mu         sync.Mutex
-	partitions map[string]bool
+	scored     *prometheus.CounterVec
+	partitions label.Values
 }
 
 // NewMetrics makes the metrics and registers them. They include the calibration of the last
@@ -35,7 +33,7 @@ func NewMetrics(registry prometheus.Registerer, read ReadCalibration, now func()
 		scored: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "varq_forecasts_scored_total", Help: "Forecasts of waits held against the wait, and with forecaster completion of ends against the end, by forecaster and partition.",
 		}, []string{"forecaster", "partition"}),
-		partitions: map[string]bool{},
+		partitions: label.Values{Most: mostPartitions},
 	}
 	registry.MustRegister(m.scored, &collector{read: read, now: now, log: log})
 	return m
@@ -43,16 +41,8 @@ func NewMetrics(registry prometheus.Registerer, read ReadCalibration, now func()
 
 // count adds the number of forecasts scored to the counters.
 func (m *Metrics) count(scored score.Table) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	for k, s := range scored {
-		partition := k.Partition
-		if !m.partitions[partition] && len(m.partitions) == mostPartitions {
-			partition = scores.Others
-		} else {
-			m.partitions[partition] = true
-		}
-		m.scored.WithLabelValues(k.Forecaster, partition).Add(float64(s.Forecasts))
+		m.scored.WithLabelValues(k.Forecaster, m.partitions.Of(k.Partition)).Add(float64(s.Forecasts))
 	}
 }
 
@@ -78,6 +68,8 @@ const (
 var (
 	coverageDesc = prometheus.NewDesc("varq_forecast_coverage",
 		"Share of the waits of the last 30 days within a forecast quantile, and with forecaster completion of the times until the end.", []string{"forecaster", "level"}, nil)
+	pinballDesc = prometheus.NewDesc("varq_forecast_pinball_seconds",
+		"Mean pinball loss of a forecast quantile over the last 30 days.", []string{"forecaster", "level"}, nil)
 	errorDesc = prometheus.NewDesc("varq_forecast_calibration_error",
 		"Expected calibration error of the probabilities of the last 30 days.", []string{"forecaster"}, nil)
 	driftDesc = prometheus.NewDesc("varq_forecast_drift",
@@ -87,6 +79,7 @@ var (
 // Describe implements prometheus.Collector.
 func (*collector) Describe(ch chan<- *prometheus.Desc) {
 	ch <- coverageDesc
+	ch <- pinballDesc
 	ch <- errorDesc
 	ch <- driftDesc
 }
@@ -98,7 +91,9 @@ func (c *collector) Collect(ch chan<- prometheus.Metric) {
 	}
 	for _, r := range c.calibration().Rows {
 		for _, q := range r.Quantiles {
-			gauge(coverageDesc, q.Covered, r.Forecaster, strconv.FormatFloat(q.Quantile, 'g', -1, 64))
+			level := strconv.FormatFloat(q.Quantile, 'g', -1, 64)
+			gauge(coverageDesc, q.Covered, r.Forecaster, level)
+			gauge(pinballDesc, q.Pinball, r.Forecaster, level)
 		}
 		gauge(errorDesc, r.CalibrationError, r.Forecaster)
 		drift := 0.

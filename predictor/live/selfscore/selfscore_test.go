@@ -64,7 +64,7 @@ func (f *fixture) open(t *testing.T) {
 	calibrated := func(context.Context, api.CalibrationQuery) (api.Calibration, error) {
 		return api.Calibration{Rows: []api.CalibrationRow{{
 			Forecaster: "blend", CalibrationError: .02, Drift: f.drift,
-			Quantiles: []api.QuantileCoverage{{Quantile: .95, Covered: .9}},
+			Quantiles: []api.QuantileCoverage{{Quantile: .95, Covered: .9, Pinball: 70}},
 		}}}, nil
 	}
 	f.registry = prometheus.NewRegistry()
@@ -412,6 +412,7 @@ func TestMetricsAndLog(t *testing.T) {
 	}
 	want := map[string]float64{
 		"varq_forecasts_scored_total": 1, "varq_forecast_coverage": .9, "varq_forecast_calibration_error": .02, "varq_forecast_drift": 1,
+		"varq_forecast_pinball_seconds": 70,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

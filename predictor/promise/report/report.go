@@ -132,7 +132,7 @@ func (s *sum) add(p *Promise) {
 		return
 	}
 	// A job that was cancelled while its nodes idled has been charged for them.
-	required, used, lost := charged(p)
+	required, used, lost := Charged(p)
 	s.Lost += lost
 	s.Required += required
 	s.Used += used
@@ -164,10 +164,10 @@ func (s *sum) count(p *Promise) {
 	s.weekly.At(score.Week(score.Day(p.Deadline))).Add(kept)
 }
 
-// charged returns the node-seconds of the work, those of the whole job, with all its runs, and those of work lost. If
+// Charged returns the node-seconds of the work, those of the whole job, with all its runs, and those of work lost. If
 // the start of the work is not known, it is taken to be HoldUntil. A run that has not ended has
 // none.
-func charged(p *Promise) (required, used, lost float64) {
+func Charged(p *Promise) (required, used, lost float64) {
 	before := float64(p.Nodes) * float64(p.HeldBefore+p.WorkedBefore)
 	lost = float64(p.Nodes) * float64(p.WorkedBefore)
 	if p.Start == 0 || p.End < p.Start {

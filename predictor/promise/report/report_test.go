@@ -155,7 +155,7 @@ func TestCancelledWhileHeld(t *testing.T) {
 func TestRunsBefore(t *testing.T) {
 	type cost struct{ Required, Used, Lost float64 }
 	of := func(p Promise) (c cost) {
-		c.Required, c.Used, c.Lost = charged(&p)
+		c.Required, c.Used, c.Lost = Charged(&p)
 		return c
 	}
 	r := settled("alice", Kept, 100)
@@ -189,7 +189,7 @@ func TestMissedCostsItsWork(t *testing.T) {
 func TestChargedUnknownWorkStart(t *testing.T) {
 	r := settled("alice", Kept, 100)
 	r.WorkStart, r.HoldUntil = 0, 600
-	if required, used, _ := charged(&r); required != 2*4000 || used != 2*4500 {
+	if required, used, _ := Charged(&r); required != 2*4000 || used != 2*4500 {
 		t.Errorf("%v required, %v used", required, used)
 	}
 }
@@ -205,7 +205,7 @@ func TestChargedContradictions(t *testing.T) {
 		{WorkStart: 100, End: 200},
 	} {
 		r.Nodes = 1
-		if required, used, _ := charged(&r); required < 0 || used < required {
+		if required, used, _ := Charged(&r); required < 0 || used < required {
 			t.Errorf("%+v: %v required, %v used", r, required, used)
 		}
 	}

@@ -51,6 +51,8 @@ type Config struct {
 	Watch  Watch  `yaml:"watch"`
 	// Notices are told to a program of the site's.
 	Notices Notices `yaml:"notices"`
+	// Metrics says what Prometheus is told.
+	Metrics Metrics `yaml:"metrics"`
 	Log     Log     `yaml:"log"`
 }
 
@@ -373,6 +375,7 @@ func (c *Config) check() error {
 	checkPolicy(c.Policy, bad)
 	checkSites(c.Sites, bad)
 	c.Server.checkTLS(bad)
+	c.Metrics.check(bad)
 	if _, err := c.Site.Tariff.tariff(time.UTC); err != nil {
 		bad("site.tariff", "%v", err)
 	}

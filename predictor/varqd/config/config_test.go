@@ -107,6 +107,8 @@ func TestErrorsNameTheLine(t *testing.T) {
 		"plan: {max_hold: -1}\n":                  "plan.max_hold: -1 is less than 0",
 		"plan: {max_hold: .nan}\n":                "plan.max_hold: NaN is less than 0",
 		"watch: {interval: 0s}\n":                 "watch.interval: 0s is not more than 0",
+		"metrics: {accounts: [a, (others)]}\n":    `metrics.accounts[1]: "(others)" is no name of an account`,
+		"metrics: {accounts: [a, b, A]}\n":        `metrics.accounts[2]: "A" is there twice`,
 		"watch: {load: 0}\n":                      "watch.load: 0 is not more than 0 and at most 1",
 		"watch: {load: 1.01}\n":                   "watch.load: 1.01 is not more than 0 and at most 1",
 		"watch: {load: .nan}\n":                   "watch.load: NaN is not more than 0 and at most 1",

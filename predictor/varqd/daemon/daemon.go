@@ -37,6 +37,7 @@ import (
 	"github.com/varq-project/varq/predictor/live/sqlitefile"
 	"github.com/varq-project/varq/predictor/live/statefile"
 	"github.com/varq-project/varq/predictor/live/vitals"
+	"github.com/varq-project/varq/predictor/live/waits"
 	"github.com/varq-project/varq/predictor/slurm/sacctmgr"
 	"github.com/varq-project/varq/predictor/slurm/scontrol"
 	"github.com/varq-project/varq/predictor/varqd/config"
@@ -98,7 +99,10 @@ type Daemon struct {
 	looks     *looks // at the queue
 	errors    *prometheus.CounterVec
 	looked    prometheus.Gauge
-	cleanups  cleanups // of Close
+	jobs      *prometheus.GaugeVec     // in the queue, by state
+	unwritten prometheus.Counter       // what the ledger's file has not taken
+	requests  *prometheus.HistogramVec // to slurmrestd
+	cleanups  cleanups                 // of Close
 
 	first     int64           // when the ledger's first promise was made; 0 as long as none is known
 	odds      []forecast.Odds // as d.scores has them
@@ -138,7 +142,8 @@ func New(o Options) (_ *Daemon, err error) {
 	if watching {
 		o.Slurm = untouched{o.Slurm}
 	}
-	o.Slurm = metered{o.Slurm, d.looks.all, d.pastLoaded}
+	d.makeMetrics()
+	o.Slurm = metered{o.Slurm, d.looks.all, d.pastLoaded, d.requests}
 	d.slurm = o.Slurm
 	if err := d.openFiles(); err != nil {
 		return nil, err
@@ -148,7 +153,8 @@ func New(o Options) (_ *Daemon, err error) {
 	d.sites = newForecasters(c.Forecasters, d.replay, d.risks.Replay, o.Log)
 	d.outlook = outlook.New(outlook.Options{SiteForecasters: d.sites.members(), Confidence: c.Forecast.Confidence, OldOdds: d.odds, Now: now})
 	d.ingest = ingest.New(ingest.Options{
-		Cache: d.cache, Source: o.Slurm, NewModel: d.newModel, Days: c.Forecast.Days, OnAccounting: d.onAccounting, Now: now, Log: o.Log,
+		Cache: d.cache, Source: o.Slurm, NewModel: d.newModel, Days: c.Forecast.Days, OnAccounting: d.onAccounting,
+		OnStarts: waits.New(registry, c.Metrics.Accounts).Started, Now: now, Log: o.Log,
 	})
 	var tell func(api.Notice)
 	if c.Notices.Command != "" {

@@ -388,6 +388,8 @@ func TestMetrics(t *testing.T) {
 	for _, line := range []string{
 		"varq_promises_total 1", "varq_history_jobs 1000", `varq_reservations{state="PROMISED"} 1`,
 		`varq_request_seconds_count{path="/v1/plans",status="200"} 1`, "varq_refusals_total 0", "varq_replans_total 0",
+		`varq_promises_settled_total{band="0.9-0.95",outcome="kept"} 0`, "varq_ledger_write_errors_total 0", `varq_queue_jobs{state="waiting"} 0`,
+		`varq_look_seconds_count{read="queue"} `, `varq_slurmrestd_request_seconds_count{outcome="answered",request="history"} `,
 	} {
 		if !strings.Contains(text, line) {
 			t.Errorf("/metrics lacks %s", line)
@@ -422,6 +424,19 @@ func TestMetricsDoNotSearchTheLedger(t *testing.T) {
 			}
 		}
 	}
+}
+
+// gathered returns the value of a metric, or the sum of a histogram.
+func gathered(t *testing.T, c prometheus.Collector) float64 {
+	t.Helper()
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(c)
+	families, err := registry.Gather()
+	if err != nil || len(families) != 1 || len(families[0].GetMetric()) != 1 {
+		t.Fatalf("%d families, %v", len(families), err)
+	}
+	m := families[0].GetMetric()[0]
+	return m.GetCounter().GetValue() + m.GetGauge().GetValue() + m.GetHistogram().GetSampleSum()
 }
 
 // metrics returns the metrics that a daemon exports.

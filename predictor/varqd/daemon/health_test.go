@@ -28,6 +28,9 @@ func TestHealthOfAFullDisk(t *testing.T) {
 	if err := write("CREATE TABLE more (n INTEGER)"); err == nil {
 		t.Fatal("there is room for a table")
 	}
+	if n := gathered(t, d.unwritten); n != 1 {
+		t.Errorf("%v writes are counted as not taken", n)
+	}
 	if want := "disk: " + d.config.Ledger.Path + ": the file cannot be written: "; !strings.Contains(told(), want) || !strings.Contains(told(), "full") {
 		t.Errorf("told %q", told())
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/varq-project/varq/predictor/live/keeper"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/varqd/config"
@@ -29,11 +31,23 @@ type looks struct {
 	bound    *load         // what readings of the jobs of reservations take
 	last     time.Time     // when the whole queue was read last; zero before, and after a failure
 	looked   time.Time     // when the last look ended; zero before, and after a failure
+	took     *prometheus.HistogramVec
 }
+
+// What is read at a look.
+const (
+	readQueue        = "queue"
+	readReservations = "reservations"
+)
 
 func newLooks(c config.Watch, now func() time.Time) *looks {
 	return &looks{
 		now: now, interval: time.Duration(c.Interval), idle: time.Duration(c.Idle), all: newLoad(c.Load, now), bound: newLoad(c.Load/2, now),
+		took: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "varq_look_seconds",
+			Help:    "How long looks took, by what was read: with all that was due then for reservations.",
+			Buckets: []float64{.005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 30, 60, 120},
+		}, []string{"read"}),
 	}
 }
 
@@ -44,6 +58,12 @@ func (l *looks) due(open bool) time.Duration {
 		pause = l.interval
 	}
 	return pause - l.now().Sub(l.looked)
+}
+
+// timed notes that a look begins at which something is read. The function that it returns notes that it is over.
+func (l *looks) timed(read string) func() {
+	began := l.now()
+	return func() { l.took.WithLabelValues(read).Observe(l.now().Sub(began).Seconds()) }
 }
 
 // whole reports whether the whole queue is to be read.
@@ -112,6 +132,7 @@ func (d *Daemon) lookNow(ctx context.Context, open bool) (read bool, pause time.
 // lookAtBound has the keeper read the jobs of reservations, for as long as makes up for itself until the next look. It
 // reports false if none could be read because the last ones took too long for that.
 func (d *Daemon) lookAtBound(ctx context.Context) (read bool, err error) {
+	defer d.looks.timed(readReservations)()
 	l, asked, spared := d.looks, false, false
 	err = d.keeper.WatchBound(ctx, d.clock.now(), func(ctx context.Context, id int64) (j slurm.QueueEntry, err error) {
 		if !l.bound.paidWithin(l.interval) {
@@ -128,6 +149,7 @@ func (d *Daemon) lookAtBound(ctx context.Context) (read bool, err error) {
 
 // lookAtAll reads the whole queue, and passes it to the keeper and to follow.
 func (d *Daemon) lookAtAll(ctx context.Context) error {
+	defer d.looks.timed(readQueue)()
 	// Invariant: the clock is read before the queue. So a job that is pending in the
 	// queue had not started at that time.
 	at := d.clock.now()

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/slurm"
@@ -366,7 +368,7 @@ func (s slowHistory) History(_ context.Context, _, to int64, progress func(slurm
 // makes no debt while the past is loaded.
 func TestMetered(t *testing.T) {
 	s := &slowSlurm{fakeSlurm: &fakeSlurm{}, hands: hands{time.Unix(1_800_000_000, 0)}, one: time.Second}
-	m := metered{slowHistory{s}, newLoad(.1, s.now), newLatch()}
+	m := metered{slowHistory{s}, newLoad(.1, s.now), newLatch(), newRequestSeconds()}
 	dawdle := func() { s.move(time.Second) }
 	read := func() {
 		for range m.History(t.Context(), 0, 1, func(slurm.Progress) { dawdle() }) {
@@ -392,9 +394,20 @@ func TestMetered(t *testing.T) {
 	if _, err := m.Job(t.Context(), 7); err == nil || m.load.busy["job"] != 1 || m.load.free() {
 		t.Errorf("%v, %v", err, m.load.busy)
 	}
+	for outcome, want := range map[string]float64{"answered": 0, "refused": 1} {
+		if n := gathered(t, m.took.WithLabelValues("job", outcome).(prometheus.Collector)); n != want {
+			t.Errorf("jobs %s took %v s", outcome, n)
+		}
+	}
+	if n := gathered(t, m.took.WithLabelValues("history", "answered").(prometheus.Collector)); n != 5 {
+		t.Errorf("history took %v s", n)
+	}
 	m.load = newLoad(.1, s.now)
 	s.setAway(true)
 	if _, err := m.Job(t.Context(), 7); err == nil || m.load.busy["job"] != 1 || !m.load.free() {
 		t.Errorf("with Slurm away: %v, %v s are owed", err, m.load.debt)
+	}
+	if n := gathered(t, m.took.WithLabelValues("job", "unanswered").(prometheus.Collector)); n != 1 {
+		t.Errorf("jobs unanswered took %v s", n)
 	}
 }

@@ -33,6 +33,7 @@ const (
 // failures it pauses between retryFirst and retryMost, or what do says if that is longer. A failure is a problem of the part until do
 // succeeds again.
 func (d *Daemon) repeat(ctx context.Context, part string, do func(context.Context) (pause time.Duration, err error)) {
+	d.errors.WithLabelValues(part) // is 0, so that a first failure is an increase
 	retry := retryFirst
 	for ctx.Err() == nil {
 		pause, err := do(ctx)
@@ -126,6 +127,7 @@ func (d *Daemon) follow(ctx context.Context) {
 		case s := <-d.snapshots:
 			defer d.queueTried.set()
 			defer d.looked.Set(float64(s.at))
+			d.countJobs(s)
 			d.running.Store(runningJobs(s.queue))
 			return 0, errors.Join(d.scorer.ObserveQueue(ctx, s.queue, s.at), d.watchShadows(ctx, s), d.ingest.ObserveQueue(ctx, s.queue, s.at), d.keepOdds(ctx))
 		}

@@ -47,6 +47,7 @@ func (d *Daemon) checkLedger(ctx context.Context, queue []slurm.QueueEntry) erro
 func (d *Daemon) noteWrite(err error) {
 	switch {
 	case err != nil:
+		d.unwritten.Inc()
 		d.problems.set(partDisk, fmt.Errorf("%s: %w; nothing is promised until it can be written", d.config.Ledger.Path, err))
 	case d.problems.clear(partDisk):
 		d.log.Info("trouble is over", "part", partDisk)

@@ -5,6 +5,8 @@ import (
 	"iter"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/slurm/sacctmgr"
@@ -18,12 +20,37 @@ type metered struct {
 	// loaded is set once the past is loaded. To load it takes long, but happens once: that
 	// does not count.
 	loaded *latch
+	took   *prometheus.HistogramVec
+}
+
+// newRequestSeconds returns the histogram of how long requests take.
+func newRequestSeconds() *prometheus.HistogramVec {
+	return prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name:    "varq_slurmrestd_request_seconds",
+		Help:    "How long varqd's requests to slurmrestd took, by kind, and whether they were answered, refused or left unanswered.",
+		Buckets: []float64{.005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 30, 60, 120},
+	}, []string{"request", "outcome"})
 }
 
 // timed notes that a request begins. The function that it returns notes that it is over, with its error.
 func (m metered) timed(kind string) func(*error) {
-	end := m.load.begin(kind, true)
-	return func(err *error) { end(*err) }
+	end, began := m.load.begin(kind, true), m.load.now()
+	return func(err *error) {
+		end(*err)
+		m.observe(kind, *err, m.load.now().Sub(began))
+	}
+}
+
+// observe notes how long a request took that is over, and its error.
+func (m metered) observe(kind string, err error, took time.Duration) {
+	outcome := "answered"
+	switch {
+	case unanswered(err):
+		outcome = "unanswered"
+	case err != nil:
+		outcome = "refused"
+	}
+	m.took.WithLabelValues(kind, outcome).Observe(took.Seconds())
 }
 
 // Queue implements Slurm.
@@ -96,11 +123,18 @@ func (m metered) Operators(ctx context.Context) (_ []string, err error) {
 func (m metered) History(ctx context.Context, from, to int64, progress func(slurm.Progress)) iter.Seq2[workload.Job, error] {
 	return func(yield func(workload.Job, error) bool) {
 		counts := m.loaded.isSet()
-		end := m.load.begin("accounting", counts)
-		defer func() { end(nil) }()
+		end, began := m.load.begin("accounting", counts), m.load.now()
+		var failed error
+		var spent time.Duration // by the caller
+		defer func() {
+			end(nil)
+			m.observe("history", failed, m.load.now().Sub(began)-spent)
+		}()
 		callBack := func(err error, call func()) {
 			end(err)
+			called := m.load.now()
 			call()
+			spent += m.load.now().Sub(called)
 			end = m.load.begin("accounting", counts)
 		}
 		var report func(slurm.Progress)
@@ -109,6 +143,7 @@ func (m metered) History(ctx context.Context, from, to int64, progress func(slur
 		}
 		for job, err := range m.slurm.History(ctx, from, to, report) {
 			goOn := true
+			failed = err
 			callBack(err, func() { goOn = yield(job, err) })
 			if !goOn {
 				return

@@ -12,17 +12,51 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 )
 
-// register registers the metrics of the daemon as a whole.
-func (d *Daemon) register(registry *prometheus.Registry) {
+// makeMetrics makes the metrics that the daemon itself counts.
+func (d *Daemon) makeMetrics() {
 	d.errors = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "varq_slurm_errors_total", Help: "Failures of varqd's loops, by part.",
 	}, []string{"what"})
 	d.looked = prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "varq_queue_newest_seconds", Help: "Unix time of the look at Slurm's queue that forecasts rest on.",
 	})
+	d.jobs = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "varq_queue_jobs", Help: "Jobs in Slurm's queue when it was read last: running, waiting, or later, if they cannot start yet (held, dependent, or with a later begin time).",
+	}, []string{"state"})
+	d.unwritten = prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "varq_ledger_write_errors_total", Help: "Writes that the ledger's file has not taken.",
+	})
+	d.requests = newRequestSeconds()
+}
+
+// countJobs counts the jobs of a snapshot of the queue, and the tasks of arrays.
+func (d *Daemon) countJobs(s snapshot) {
+	counts := map[string]int{"running": 0, "waiting": 0, "later": 0}
+	for i := range s.queue {
+		j := &s.queue[i]
+		state := "later"
+		switch {
+		case j.Start != 0:
+			state = "running"
+		case !j.Held && j.Stopped == "" && j.Eligible != 0 && j.Eligible <= s.at:
+			state = "waiting"
+		}
+		counts[state] += j.Count()
+	}
+	for state, n := range counts {
+		d.jobs.WithLabelValues(state).Set(float64(n))
+	}
+}
+
+// register registers the metrics of the daemon as a whole.
+func (d *Daemon) register(registry *prometheus.Registry) {
 	registry.MustRegister(
 		d.errors,
 		d.looked,
+		d.jobs,
+		d.unwritten,
+		d.requests,
+		d.looks.took,
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		&outcomes{count: d.ledger.Outcomes, now: time.Now, log: d.log},
