@@ -4,9 +4,11 @@ import (
 	"maps"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -59,5 +61,49 @@ func TestPackagesOfAllParts(t *testing.T) {
 		if !strings.Contains(spec, "\n"+line+"\n") {
 			t.Errorf("varq.spec has no line %s", line)
 		}
+	}
+}
+
+// How CHANGELOG.md and varq.spec's %changelog tell a release.
+var (
+	inChangelog = releases{regexp.MustCompile(`(?m)^## \[(?P<version>\d\S*)\] - (?P<day>\S+)$`), time.DateOnly}
+	inSpec      = releases{regexp.MustCompile(`(?m)^\* (?P<day>\w+ \w+ \d+ \d+) .* - (?P<version>\S+)-\d+$`), "Mon Jan 02 2006"}
+)
+
+type releases struct {
+	line   *regexp.Regexp
+	layout string // of its day
+}
+
+// of returns the releases that a text has, each as its version and day.
+func (r *releases) of(t *testing.T, text string) (found []string) {
+	t.Helper()
+	for _, line := range r.line.FindAllStringSubmatch(text, -1) {
+		day, err := time.Parse(r.layout, line[r.line.SubexpIndex("day")])
+		if err != nil {
+			t.Fatalf("%s: %v", line[0], err)
+		}
+		found = append(found, line[r.line.SubexpIndex("version")]+" "+day.Format(time.DateOnly))
+	}
+	return found
+}
+
+// TestChangelogs: varq.spec and CHANGELOG.md have the same releases on the same days, in the same order.
+func TestChangelogs(t *testing.T) {
+	_, spec, found := strings.Cut(read(t, "../varq.spec"), "\n%changelog\n")
+	if !found {
+		t.Fatal("varq.spec has no changelog")
+	}
+	if diff := cmp.Diff(inChangelog.of(t, read(t, "../CHANGELOG.md")), inSpec.of(t, spec)); diff != "" {
+		t.Errorf("releases (-CHANGELOG.md +varq.spec):\n%s", diff)
+	}
+}
+
+// TestReleasesAreFound in both, though neither has one yet.
+func TestReleasesAreFound(t *testing.T) {
+	ours := inChangelog.of(t, "# Changelog\n\n## [Unreleased]\n\n- x\n\n## [0.2.0] - 2026-11-25\n\n- y\n")
+	theirs := inSpec.of(t, "* Wed Nov 25 2026 varq project <varq@example.org> - 0.2.0-1\n- See CHANGELOG.md.\n")
+	if want := []string{"0.2.0 2026-11-25"}; !slices.Equal(ours, want) || !slices.Equal(theirs, want) {
+		t.Errorf("found %q and %q", ours, theirs)
 	}
 }
