@@ -37,8 +37,8 @@ func TestReleaseIsReproducible(t *testing.T) {
 	}
 	for _, pattern := range []string{
 		"varq-V.tar.gz", "varq-V-linux-*.tar.gz",
-		"varq-V.cdx.json", "varqd-V.cdx.json", "varq-agent-V.cdx.json", "varq-filter-V.cdx.json", "varq-wrapper-V.cdx.json",
-		"varq_V-1_*.deb", "varq-predictor_V-1_*.deb", "varq-agent_V-1_*.deb", "varq-slurm_V-1_*.deb",
+		"varq-V.cdx.json", "varqd-V.cdx.json", "varq-agent-V.cdx.json", "varq-filter-V.cdx.json", "varq-wrapper-V.cdx.json", "slurmlab-V.cdx.json",
+		"varq_V-1_*.deb", "varq-predictor_V-1_*.deb", "varq-agent_V-1_*.deb", "varq-slurm_V-1_*.deb", "varq-slurmlab_V-1_*.deb",
 		"varq-V-1.*.rpm", "varq-predictor-V-1.*.rpm", "varq-agent-V-1.*.rpm", "varq-slurm-V-1.slurm*.rpm",
 	} {
 		pattern = strings.ReplaceAll(pattern, "V", version(t))
@@ -67,7 +67,7 @@ func release(t *testing.T, folder string) string {
 	}
 	for _, args := range [][]string{
 		{"git", "clone", "--quiet", "--depth=1", "file://" + top, folder},
-		{"make", "--directory=" + folder, "dist"},
+		{"make", "--directory=" + folder, "dist", "RPMFLAGS=--define '_binary_payload w1.gzdio'"},
 	} {
 		cmd := exec.Command(args[0], args[1:]...)
 		cmd.Env = append(os.Environ(), "DPKG_DEB_COMPRESSOR_LEVEL=1")

@@ -22,7 +22,7 @@ SLURM_CONFDIR   ?= $(SYSCONFDIR)/slurm
 SLURM_PLUGINDIR ?= $(shell packaging/slurm-plugindir)
 
 # The parts, each of which becomes a package.
-PARTS := varq varq-predictor varq-agent varq-slurm
+PARTS := varq varq-predictor varq-agent varq-slurm varq-slurmlab
 
 pages = $(foreach page,$(1),$(MANDIR)/man$(subst .,,$(suffix $(page)))/$(page))
 
@@ -37,6 +37,7 @@ FILES_varq-predictor = $(SBINDIR)/varqd $(UNITDIR)/varqd.service $(SYSUSERSDIR)/
 FILES_varq-agent = $(SBINDIR)/varq-agent $(UNITDIR)/varq-agent.service $(call pages,varq-agent.8)
 FILES_varq-slurm = $(SLURM_CONFDIR)/plugstack.conf.d/varq.conf $(SLURM_PLUGINDIR)/spank_varq.so \
   $(BINDIR)/varq-filter $(addprefix $(DATADIR)/varq/,varq.lua cli_filter.lua)
+FILES_varq-slurmlab = $(SBINDIR)/slurmlab $(call pages,slurmlab.8)
 
 # The plugstack line goes before the plugin that it names, so that Slurm goes on working throughout.
 INSTALLED = $(foreach part,varq-slurm $(filter-out varq-slurm,$(PARTS)),$(FILES_$(part)))
@@ -56,7 +57,7 @@ install:
 	@test -x $(BUILT)/varq || { echo 'nothing to install yet: run make build first' >&2; exit 1; }
 	install -d $(addprefix $(DESTDIR),$(sort $(dir $(INSTALLED))))
 	install -m 755 $(addprefix $(BUILT)/,varq varq-filter varq-wrapper) $(DESTDIR)$(BINDIR)
-	install -m 755 $(addprefix $(BUILT)/,varqd varq-agent) $(DESTDIR)$(SBINDIR)
+	install -m 755 $(addprefix $(BUILT)/,varqd varq-agent slurmlab) $(DESTDIR)$(SBINDIR)
 	install -m 755 $(BUILT)/spank_varq.so $(DESTDIR)$(SLURM_PLUGINDIR)
 	$(PLACE) plugin/lua/varq.lua > $(DESTDIR)$(DATADIR)/varq/varq.lua
 	$(PLACE) plugin/lua/cli_filter.lua > $(DESTDIR)$(DATADIR)/varq/cli_filter.lua

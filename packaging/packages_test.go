@@ -25,18 +25,19 @@ import (
 
 // manager is a way to install packages.
 type manager struct {
+	names   []string // of the packages, such as need others first
 	tools   []string // Debian packages that make needs
 	make    []string // variables and target of make; @ stands for a folder
 	env     string
 	pattern string // of the packages, in that folder
 	install func(h host, t *testing.T, packages []string)
-	remove  func(h host, t *testing.T)
-	purge   func(h host, t *testing.T) // what remove has left
+	remove  func(h host, t *testing.T, names []string)
+	purge   func(h host, t *testing.T, names []string) // what remove has left
 	// removed are the files that stay when the packages have been removed, and purged those that stay at the end.
 	removed, purged []string
 }
 
-var all = []string{"varq-slurm", "varq-agent", "varq-predictor", "varq"}
+var everywhere = []string{"varq-slurm", "varq-agent", "varq-predictor", "varq"}
 
 // state is what varqd writes.
 var state = []string{
@@ -51,6 +52,7 @@ var afterErase = []string{
 
 var managers = map[string]manager{
 	"deb": {
+		names:   append([]string{"varq-slurmlab"}, everywhere...),
 		tools:   []string{"dpkg-dev"},
 		make:    []string{"deb", "BUILT=@/bin", "DEBDIR=@/debs"},
 		env:     "DPKG_DEB_COMPRESSOR_TYPE=none",
@@ -58,20 +60,27 @@ var managers = map[string]manager{
 		install: func(h host, t *testing.T, packages []string) {
 			h.run(t, "dpkg", append([]string{"--install"}, packages...)...)
 		},
-		remove:  func(h host, t *testing.T) { h.run(t, "dpkg", append([]string{"--remove"}, all...)...) },
-		purge:   func(h host, t *testing.T) { h.run(t, "dpkg", append([]string{"--purge"}, all...)...) },
+		remove: func(h host, t *testing.T, names []string) {
+			h.run(t, "dpkg", append([]string{"--remove"}, names...)...)
+		},
+		purge: func(h host, t *testing.T, names []string) {
+			h.run(t, "dpkg", append([]string{"--purge"}, names...)...)
+		},
 		removed: []string{"etc/slurm/plugstack.conf.d/varq.conf", "etc/varq", "etc/varq/varq.yaml"},
 	},
 	// Dependencies are those of Enterprise Linux, of which rpm knows none on a Debian.
 	"rpm": {
+		names:   everywhere,
 		tools:   []string{"rpm"},
 		make:    []string{"rpm", "RPMTOP=@", "RPMFLAGS=--define '_binary_payload w0.ufdio'"},
 		pattern: "RPMS/*/*.rpm",
 		install: func(h host, t *testing.T, packages []string) {
 			h.rpm(t, append([]string{"--upgrade", "--oldpackage"}, packages...)...)
 		},
-		remove:  func(h host, t *testing.T) { h.rpm(t, append([]string{"--erase"}, all...)...) },
-		purge:   func(host, *testing.T) {}, // rpm knows no such thing
+		remove: func(h host, t *testing.T, names []string) {
+			h.rpm(t, append([]string{"--erase"}, names...)...)
+		},
+		purge:   func(host, *testing.T, []string) {}, // rpm knows no such thing
 		removed: afterErase,
 		purged:  slices.Concat(afterErase, state),
 	},
@@ -109,7 +118,7 @@ func (m *manager) build(t *testing.T, h host, version string) (packages []string
 		t.Fatalf("make %q: %v\n%s", args, err, out)
 	}
 	found, err := filepath.Glob(h.path(filepath.Join(dir, m.pattern)))
-	if err != nil || len(found) != len(all) {
+	if err != nil || len(found) != len(m.names) {
 		t.Fatalf("make %q left %q, %v", args, found, err)
 	}
 	for _, path := range found {
@@ -162,11 +171,11 @@ func live(t *testing.T, h host, m *manager) {
 	intact()
 	h.refusesLater(t)
 
-	m.remove(h, t)
+	m.remove(h, t, m.names)
 	if diff := cmp.Diff(sorted(m.removed, state), added(before, h.files(t))); diff != "" {
 		t.Errorf("left by removal (-want +got):\n%s", diff)
 	}
-	m.purge(h, t)
+	m.purge(h, t, m.names)
 	if diff := cmp.Diff(sorted(m.purged), added(before, h.files(t)), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("left at last (-want +got):\n%s", diff)
 	}
