@@ -7,6 +7,9 @@
 VERSION := 0.1.0
 GO      ?= go
 
+# Where make build leaves what make install takes.
+BUILT ?= bin
+
 # The directories an installation goes to; see packaging/install.mk.
 DESTDIR ?=
 PREFIX  ?= /usr
@@ -18,7 +21,7 @@ BENCHSTAT := $(GO) run golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c
 # ledger take fifteen times as long.
 RACE := -race -gcflags=modernc.org/sqlite/lib=-race=false
 LDFLAGS := -s -w -X github.com/varq-project/varq/predictor/api.Version=$(VERSION)
-COMMANDS := predictor/cmd/varq predictor/cmd/varqd predictor/cmd/varq-agent plugin/cmd/varq-filter wrapper/cmd/varq-wrapper
+COMMANDS := predictor/cmd/varq predictor/cmd/varqd predictor/cmd/varq-agent plugin/cmd/varq-filter wrapper/cmd/varq-wrapper test/cluster/cmd/slurmlab
 
 .PHONY: all build commands plugin deps demo test quick unit e2e test-slurm24 chaos bench bench-baseline measurements fuzz lint vulncheck generate check-generate clean
 
@@ -27,11 +30,11 @@ all: build
 build: commands plugin
 
 commands:
-	@mkdir -p bin
-	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/ $(addprefix ./,$(COMMANDS))
+	@mkdir -p $(BUILT)
+	$(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o $(BUILT)/ $(addprefix ./,$(COMMANDS))
 
 plugin: deps
-	$(MAKE) -C plugin/spank OUT=$(CURDIR)/bin
+	$(MAKE) -C plugin/spank OUT=$(abspath $(BUILT))
 
 # Debian's Slurm, its headers and what a private cluster needs, when missing.
 deps:
@@ -114,3 +117,4 @@ clean:
 	$(MAKE) -C plugin/spank clean
 
 include packaging/install.mk
+include packaging/packages.mk

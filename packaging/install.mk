@@ -1,4 +1,5 @@
-# make install, uninstall and rpm. The directories follow the GNU conventions:
+# make install and uninstall, and of which parts what they install is; packages.mk makes packages
+# of these. The directories follow the GNU conventions:
 #
 #   make install PREFIX=/usr/local DESTDIR=/tmp/stage
 #
@@ -20,22 +21,26 @@ FISHCOMPDIR     ?= $(DATADIR)/fish/vendor_completions.d
 SLURM_CONFDIR   ?= $(SYSCONFDIR)/slurm
 SLURM_PLUGINDIR ?= $(shell packaging/slurm-plugindir)
 
-# Where `make build` left what is to be installed.
-BUILT ?= bin
+# The parts, each of which becomes a package.
+PARTS := varq varq-predictor varq-agent varq-slurm varq-slurmlab
 
-MAN_PAGES := varq.1 varq-wrapper.1 varq.yaml.5 varq.7 varqd.8 varq-agent.8
+pages = $(foreach page,$(1),$(MANDIR)/man$(subst .,,$(suffix $(page)))/$(page))
 
-# Everything that install writes and uninstall removes again: first the plugstack
-# line, then the plugin that it names, so that Slurm goes on working throughout.
-INSTALLED = \
-  $(SLURM_CONFDIR)/plugstack.conf.d/varq.conf \
-  $(SLURM_PLUGINDIR)/spank_varq.so \
-  $(addprefix $(BINDIR)/,varq varq-filter varq-wrapper) \
-  $(addprefix $(SBINDIR)/,varqd varq-agent) \
-  $(addprefix $(DATADIR)/varq/,varq.lua cli_filter.lua) \
-  $(addprefix $(UNITDIR)/,varqd.service varq-agent.service) $(SYSUSERSDIR)/varq.conf $(TMPFILESDIR)/varq.conf \
+# What install writes once, and uninstall leaves.
+CONFIGURATION = $(SYSCONFDIR)/varq/varq.yaml
+
+FILES_varq = $(CONFIGURATION) $(addprefix $(BINDIR)/,varq varq-wrapper) \
   $(BASHCOMPDIR)/varq $(ZSHCOMPDIR)/_varq $(FISHCOMPDIR)/varq.fish \
-  $(foreach page,$(MAN_PAGES),$(MANDIR)/man$(subst .,,$(suffix $(page)))/$(page))
+  $(call pages,varq.1 varq-wrapper.1 varq.yaml.5 varq.7)
+FILES_varq-predictor = $(SBINDIR)/varqd $(UNITDIR)/varqd.service $(SYSUSERSDIR)/varq.conf $(TMPFILESDIR)/varq.conf \
+  $(call pages,varqd.8)
+FILES_varq-agent = $(SBINDIR)/varq-agent $(UNITDIR)/varq-agent.service $(call pages,varq-agent.8)
+FILES_varq-slurm = $(SLURM_CONFDIR)/plugstack.conf.d/varq.conf $(SLURM_PLUGINDIR)/spank_varq.so \
+  $(BINDIR)/varq-filter $(addprefix $(DATADIR)/varq/,varq.lua cli_filter.lua)
+FILES_varq-slurmlab = $(SBINDIR)/slurmlab $(call pages,slurmlab.8)
+
+# The plugstack line goes before the plugin that it names, so that Slurm goes on working throughout.
+INSTALLED = $(foreach part,varq-slurm $(filter-out varq-slurm,$(PARTS)),$(FILES_$(part)))
 
 # Those of them that are written by a command, not copied with a mode. PLACE puts
 # these directories in the place of the usual ones.
@@ -46,16 +51,13 @@ MADE = \
 PLACE = sed -e 's|/usr/bin/varq|$(BINDIR)/varq|g' -e 's|/usr/sbin/varq|$(SBINDIR)/varq|g' \
   -e 's|/usr/share/varq|$(DATADIR)/varq|g'
 
-# What install writes once, and uninstall leaves.
-CONFIGURATION = $(SYSCONFDIR)/varq/varq.yaml
-
-.PHONY: install uninstall rpm
+.PHONY: install uninstall parts
 
 install:
 	@test -x $(BUILT)/varq || { echo 'nothing to install yet: run make build first' >&2; exit 1; }
-	install -d $(addprefix $(DESTDIR),$(sort $(dir $(INSTALLED) $(CONFIGURATION))))
+	install -d $(addprefix $(DESTDIR),$(sort $(dir $(INSTALLED))))
 	install -m 755 $(addprefix $(BUILT)/,varq varq-filter varq-wrapper) $(DESTDIR)$(BINDIR)
-	install -m 755 $(addprefix $(BUILT)/,varqd varq-agent) $(DESTDIR)$(SBINDIR)
+	install -m 755 $(addprefix $(BUILT)/,varqd varq-agent slurmlab) $(DESTDIR)$(SBINDIR)
 	install -m 755 $(BUILT)/spank_varq.so $(DESTDIR)$(SLURM_PLUGINDIR)
 	$(PLACE) plugin/lua/varq.lua > $(DESTDIR)$(DATADIR)/varq/varq.lua
 	$(PLACE) plugin/lua/cli_filter.lua > $(DESTDIR)$(DATADIR)/varq/cli_filter.lua
@@ -68,7 +70,7 @@ install:
 	$(BUILT)/varq completion zsh > $(DESTDIR)$(ZSHCOMPDIR)/_varq
 	$(BUILT)/varq completion fish > $(DESTDIR)$(FISHCOMPDIR)/varq.fish
 	chmod 644 $(addprefix $(DESTDIR),$(MADE))
-	for page in $(MAN_PAGES); do \
+	for page in $(notdir $(filter $(MANDIR)/%,$(INSTALLED))); do \
 	  install -m 644 packaging/man/$$page $(DESTDIR)$(MANDIR)/man$${page##*.} || exit 1; \
 	done
 	test -e $(DESTDIR)$(CONFIGURATION) || install -m 644 packaging/etc/varq.yaml $(DESTDIR)$(CONFIGURATION)
@@ -78,17 +80,16 @@ ifeq ($(DESTDIR),)
 endif
 
 uninstall:
-	rm -f $(addprefix $(DESTDIR),$(INSTALLED))
+	rm -f $(addprefix $(DESTDIR),$(filter-out $(CONFIGURATION),$(INSTALLED)))
 	-rmdir $(DESTDIR)$(DATADIR)/varq 2>/dev/null
 
-# The packages of varq.spec, in build/rpm/RPMS. RPMFLAGS is handed on to
-# rpmbuild.
-RPMTOP := $(CURDIR)/build/rpm
-rpm:
-	rm -rf $(RPMTOP)
-	mkdir -p $(RPMTOP)/SOURCES
-	git archive --prefix=varq-$(VERSION)/ -o $(RPMTOP)/SOURCES/varq-$(VERSION).tar.gz HEAD
-	rpmbuild -bb --define '_topdir $(RPMTOP)' --define 'varq_version $(VERSION)' \
-	  --define "slurm_version $$(packaging/slurm-version)" \
-	  --define 'slurm_plugindir $(SLURM_PLUGINDIR)' $(RPMFLAGS) varq.spec
-	@find $(RPMTOP)/RPMS -name '*.rpm'
+# What packages are made of beside the files: for each part, in OUT, the list of its files and its scripts
+# post, preun and postun, which rpm and dpkg take alike. A part with a unit has the scripts of units after its own.
+parts: OUT ?= build/parts
+parts:
+	@mkdir -p $(OUT)
+	@$(foreach part,$(PARTS),printf '%s\n' $(FILES_$(part)) > $(OUT)/$(part).files;)
+	@$(foreach part,$(PARTS),$(foreach step,post preun postun,$(call script,$(part),$(step))))
+
+unit = $(notdir $(filter %.service,$(FILES_$(1))))
+script = $(if $(call unit,$(1)),sed -e '1i#!/bin/sh' -e 's/UNIT/$(call unit,$(1))/' $(wildcard packaging/scripts/$(1).$(2)) packaging/scripts/unit.$(2) > $(OUT)/$(1).$(2);)

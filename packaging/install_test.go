@@ -25,6 +25,7 @@ var installed = map[string]fs.FileMode{
 	"opt/lib/systemd/system/varqd.service":          0o644,
 	"opt/lib/sysusers.d/varq.conf":                  0o644,
 	"opt/lib/tmpfiles.d/varq.conf":                  0o644,
+	"opt/sbin/slurmlab":                             0o755,
 	"opt/sbin/varq-agent":                           0o755,
 	"opt/sbin/varqd":                                0o755,
 	"opt/share/bash-completion/completions/varq":    0o644,
@@ -33,6 +34,7 @@ var installed = map[string]fs.FileMode{
 	"opt/share/man/man1/varq.1":                     0o644,
 	"opt/share/man/man5/varq.yaml.5":                0o644,
 	"opt/share/man/man7/varq.7":                     0o644,
+	"opt/share/man/man8/slurmlab.8":                 0o644,
 	"opt/share/man/man8/varq-agent.8":               0o644,
 	"opt/share/man/man8/varqd.8":                    0o644,
 	"opt/share/varq/cli_filter.lua":                 0o644,
@@ -58,7 +60,7 @@ func mk(t *testing.T, target, stage string) string {
 func builds(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	for _, name := range []string{"varq", "varqd", "varq-agent", "varq-filter", "varq-wrapper", "spank_varq.so"} {
+	for _, name := range []string{"varq", "varqd", "varq-agent", "varq-filter", "varq-wrapper", "slurmlab", "spank_varq.so"} {
 		script := "#!/bin/sh\necho " + name + " \"$@\"\n"
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(script), 0o755); err != nil {
 			t.Fatal(err)

@@ -39,7 +39,8 @@ type state struct {
 	CPUs     int
 	Memory   int
 	Ports    ports
-	Database string // the folder of the cluster of which this one uses slurmdbd and its database
+	Database string   // the folder of the cluster of which this one uses slurmdbd and its database
+	More     []string // variables of Env besides the cluster's own
 	Detached bool
 	Starter  process // called Start; the daemons die with it unless Detached
 }
@@ -94,7 +95,7 @@ func create(o Options) (*Cluster, error) {
 	c := &Cluster{
 		state: state{
 			Dir: dir, Database: dir, Version: o.Version, Name: o.Name, Nodes: o.Nodes, CPUs: o.CPUs, Memory: o.Memory,
-			Detached: o.Detached, Starter: self(),
+			More: o.Env, Detached: o.Detached, Starter: self(),
 		},
 		root:     rootOf(o.Version, dir),
 		progress: o.Progress,
@@ -238,7 +239,7 @@ func (c *Cluster) Root() string { return c.root.path("/") }
 // Env returns the environment variables that make Slurm's commands and munge's clients use
 // this cluster.
 func (c *Cluster) Env() []string {
-	return []string{"SLURM_CONF=" + c.Conf(), "MUNGE_SOCKET=" + c.MungeSocket()}
+	return append([]string{"SLURM_CONF=" + c.Conf(), "MUNGE_SOCKET=" + c.MungeSocket()}, c.More...)
 }
 
 // Patience is the timeout of a single operation. An operation that takes longer counts as

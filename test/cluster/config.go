@@ -34,7 +34,10 @@ func (s settings) LastSlurmdPort() int { return s.Ports.Slurmd + s.Nodes - 1 }
 
 // ShortNodes returns the number of nodes in the partition short. They are the cluster's first
 // nodes.
-func (s state) ShortNodes() int { return max(1, s.Nodes/4) }
+func (s state) ShortNodes() int { return ShortNodes(s.Nodes) }
+
+// ShortNodes returns how many of a cluster's nodes the partition short has.
+func ShortNodes(nodes int) int { return max(1, nodes/4) }
 
 func (c *Cluster) settings(o Options) (settings, error) {
 	host, err := os.Hostname()

@@ -178,9 +178,17 @@ func (c *Cluster) StartDaemon(ctx context.Context, d Daemon) error {
 	return nil
 }
 
-// launch runs a daemon in a session of its own, so that the daemon does not receive the
-// terminal's signals. Unless the cluster is detached, the daemon is killed when its starter
-// dies.
+// Adopt makes a command of Command one of the cluster's daemons, which Stop kills. It runs in a session of its own, so that
+// it does not receive the terminal's signals. Unless the cluster is detached, it is killed when its starter dies.
+func (c *Cluster) Adopt(cmd *exec.Cmd) {
+	cmd.Env = append(cmd.Env, mark+c.Dir)
+	cmd.SysProcAttr.Setsid = true
+	if !c.Detached {
+		cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
+	}
+}
+
+// launch runs one of Slurm's own daemons, or what these need.
 func (c *Cluster) launch(d Daemon, p program) (process, error) {
 	u, err := c.root.lookup(p.user)
 	if err != nil {
@@ -194,13 +202,10 @@ func (c *Cluster) launch(d Daemon, p program) (process, error) {
 	cmd := exec.Command(p.args[0], p.args[1:]...)
 	cmd.Path, cmd.Err = c.root.lookPath(p.args[0])
 	cmd.Dir = "/"
-	cmd.Env = append(append(c.Env(), "PATH="+searchPath, "LANG=C.UTF-8", mark+c.Dir), p.env...)
+	cmd.Env = append(append(c.Env(), "PATH="+searchPath, "LANG=C.UTF-8"), p.env...)
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.SysProcAttr = c.root.attributes(p.user, u)
-	cmd.SysProcAttr.Setsid = true
-	if !c.Detached {
-		cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
-	}
+	c.Adopt(cmd)
 	if err := cmd.Start(); err != nil {
 		return process{}, err
 	}

@@ -38,36 +38,45 @@ func install(ctx context.Context, v Version, progress io.Writer) error {
 	if err != nil || ready {
 		return err
 	}
-	return alone(func() error {
-		if v == Slurm2411 {
-			return makeChroot(ctx, progress)
-		}
-		return installPackages(ctx, slurmPackages, "to run a private Slurm", progress)
-	})
+	unlock, err := lockInstallation()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if v == Slurm2411 {
+		return makeChroot(ctx, progress)
+	}
+	return installPackages(ctx, slurmPackages, "to run a private Slurm", progress)
 }
 
-// InstallPackages installs those of some Debian packages that the machine lacks, for what a test needs beside Slurm. Before, it
-// prints what it installs, and the purpose ("to run ..."), to standard error. If any is missing, it needs root.
+// lockInstallation waits until no other test installs anything. Only root gets the lock.
+func lockInstallation() (unlock func(), err error) {
+	if os.Geteuid() != 0 {
+		return nil, errors.New("only root can install it")
+	}
+	lock, err := lockFile(installLock)
+	if err != nil {
+		return nil, err
+	}
+	return func() {
+		_ = os.Remove(installLock)
+		lock.Close()
+	}, nil
+}
+
+// InstallPackages installs those of these Debian packages that the machine lacks. Before, it prints which, and the purpose
+// ("to make packages"), to standard error. If nothing is missing, it returns quickly; otherwise it needs root.
 func InstallPackages(ctx context.Context, purpose string, names ...string) error {
 	missing, err := missingPackages(ctx, names)
 	if err != nil || len(missing) == 0 {
 		return err
 	}
-	return alone(func() error { return installPackages(ctx, names, purpose, io.Discard) })
-}
-
-// alone calls do while nobody else installs anything: several tests may want to at the same time.
-func alone(do func() error) error {
-	if os.Geteuid() != 0 {
-		return errors.New("only root can install it")
-	}
-	lock, err := lockFile(installLock)
+	unlock, err := lockInstallation()
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", strings.Join(missing, " "), err)
 	}
-	defer lock.Close()
-	defer func() { _ = os.Remove(installLock) }()
-	return do()
+	defer unlock()
+	return installPackages(ctx, missing, purpose, io.Discard)
 }
 
 func installed(ctx context.Context, v Version) (bool, error) {

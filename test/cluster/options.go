@@ -46,6 +46,9 @@ type Options struct {
 	// Without a chroot it has no effect.
 	Bind []string
 
+	// Env holds variables that Cluster.Env has besides its own.
+	Env []string
+
 	// Detached keeps the cluster running when its starter ends. Otherwise the daemons are
 	// killed when the starter dies.
 	Detached bool

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -13,10 +15,18 @@ import (
 	"github.com/varq-project/varq/test/cluster"
 )
 
-// install runs `make install` with the DESTDIR dest, as a package build does. It installs what
+// install runs `make install` with the DESTDIR dest, a new folder, as a package build does. It installs what
 // `make build` built. For a Slurm that is not the machine's own, install builds the SPANK
 // plugin again with the headers of that version.
-func (s *Site) install(ctx context.Context, version cluster.Version) error {
+func (s *Site) install(ctx context.Context, version cluster.Version, progress io.Writer) (err error) {
+	if s.dest, err = os.MkdirTemp("", "varq-site-"); err != nil {
+		return err
+	}
+	s.ours, s.config, s.log = true, s.installed("/etc/varq/varq.yaml"), s.installed("/varqd.log")
+	if err := os.Chmod(s.dest, 0o755); err != nil {
+		return err
+	}
+	fmt.Fprintln(progress, "installing varq with make install DESTDIR="+s.dest)
 	if err := run(ctx, "make", "--no-print-directory", "-C", sourceTree(), "install", "DESTDIR="+s.dest, "PREFIX=/usr"); err != nil {
 		return err
 	}
@@ -52,7 +62,7 @@ func sourceTree() string {
 func (s *Site) spankPlugin() (string, error) {
 	found, err := filepath.Glob(s.installed("/usr/lib*/*/slurm*/spank_varq.so"))
 	if err != nil || len(found) != 1 {
-		return "", fmt.Errorf("make install left %d SPANK plugins: %q", len(found), found)
+		return "", fmt.Errorf("%d SPANK plugins of varq are installed below %s: %q", len(found), s.dest, found)
 	}
 	return found[0], nil
 }

@@ -6,7 +6,6 @@ package site
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"iter"
 	"os"
@@ -40,6 +39,13 @@ type Options struct {
 	VarqConf string
 	// SlurmConf holds additional lines of slurm.conf.
 	SlurmConf string
+	// Installed is the DESTDIR of an installation, "/" for the machine's own, that the site uses and leaves as it is, with the
+	// configuration in the cluster's folder. Without it, Start installs varq from the source tree.
+	Installed string
+	// Dir, CPUs and Detached are those of cluster.Options. Installed needs Dir. A site that is Detached is stopped as a cluster is.
+	Dir      string
+	CPUs     int
+	Detached bool
 	// Bind lists folders of the machine that a cluster in a chroot sees at the same paths.
 	Bind []string
 	// NodeConf holds additional parameters of every node, and GresConf is the text of gres.conf.
@@ -53,6 +59,9 @@ type Options struct {
 type Site struct {
 	*cluster.Cluster
 	dest    string // DESTDIR of `make install`
+	ours    bool   // dest goes with the site
+	config  string // path of varq.yaml
+	log     string // path of varqd's log
 	address string // HOST:PORT that varqd listens on
 	varqd   *daemon
 	ahead   time.Duration // of varqd's clock, when it is started next
@@ -70,22 +79,18 @@ func Start(ctx context.Context, o Options) (s *Site, err error) {
 	if err := cluster.Install(ctx, o.Version, o.Progress); err != nil {
 		return nil, err
 	}
-	dest, err := os.MkdirTemp("", "varq-site-")
-	if err != nil {
-		return nil, err
-	}
-	s = &Site{dest: dest}
+	s = &Site{}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.Stop())
 			s = nil
 		}
 	}()
-	if err := os.Chmod(dest, 0o755); err != nil {
-		return s, err
-	}
-	fmt.Fprintln(o.Progress, "installing varq with make install DESTDIR="+dest)
-	if err := s.install(ctx, o.Version); err != nil {
+	var env []string
+	if o.Installed != "" {
+		s.dest, s.config, s.log = o.Installed, filepath.Join(o.Dir, "varq", "varq.yaml"), filepath.Join(o.Dir, "varq", "varqd.log")
+		env = []string{"VARQ_CONFIG=" + s.config}
+	} else if err := s.install(ctx, o.Version, o.Progress); err != nil {
 		return s, err
 	}
 	plugStack, err := s.plugStack()
@@ -97,7 +102,8 @@ func Start(ctx context.Context, o Options) (s *Site, err error) {
 		beside = o.Beside.Cluster
 	}
 	s.Cluster, err = cluster.Start(ctx, cluster.Options{
-		Version: o.Version, Name: o.Name, Beside: beside, Nodes: o.Nodes, Progress: o.Progress, Bind: append([]string{dest}, o.Bind...),
+		Version: o.Version, Name: o.Name, Beside: beside, Nodes: o.Nodes, Progress: o.Progress, Bind: append([]string{s.dest}, o.Bind...),
+		Dir: o.Dir, CPUs: o.CPUs, Detached: o.Detached, Env: env,
 		SlurmConf: o.SlurmConf, NodeConf: o.NodeConf, GresConf: o.GresConf,
 		PlugStack: plugStack,
 		CliFilter: s.cliFilter(),
@@ -158,7 +164,10 @@ func (s *Site) Stop() error {
 	if s.Cluster != nil {
 		errs = append(errs, s.Cluster.Stop())
 	}
-	return errors.Join(append(errs, os.RemoveAll(s.dest))...)
+	if s.ours {
+		errs = append(errs, os.RemoveAll(s.dest))
+	}
+	return errors.Join(errs...)
 }
 
 // installed returns the path, below dest, of an installed file.

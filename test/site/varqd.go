@@ -29,7 +29,7 @@ func (s *Site) Socket() string { return s.Path("varq", "varqd.sock") }
 func (s *Site) Address() string { return s.address }
 
 // Config returns the path of the configuration file of varqd and its clients.
-func (s *Site) Config() string { return s.installed("/etc/varq/varq.yaml") }
+func (s *Site) Config() string { return s.config }
 
 // configure creates varqd's folder, chooses its address, and writes varq.yaml. Unless o.Operator
 // is true, it also writes a token of SlurmUser for varqd.
@@ -79,8 +79,8 @@ history:
 // token returns the path of the file with SlurmUser's token, which only varqd can read.
 func (s *Site) token() string { return s.Path("varq", "slurm.token") }
 
-// tokenLife is longer than any test lasts.
-const tokenLife = 24 * time.Hour
+// tokenLife is longer than any site runs.
+const tokenLife = 365 * 24 * time.Hour
 
 // writeToken writes SlurmUser's token.
 func (s *Site) writeToken(ctx context.Context) error {
@@ -118,14 +118,13 @@ func (s *Site) StartVarqd(ctx context.Context) error {
 		args = []string{skewed, "--config", s.Config(), "--ahead", s.ahead.String()}
 	}
 	cmd := s.Command(context.Background(), "varq", args[0], args[1:]...)
-	log, err := os.OpenFile(s.logFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	log, err := os.OpenFile(s.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
 	}
 	defer log.Close()
 	cmd.Stdout, cmd.Stderr = log, log
-	cmd.SysProcAttr.Setsid = true
-	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
+	s.Adopt(cmd)
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("varqd: %w", err)
 	}
@@ -197,11 +196,9 @@ func (s *Site) endVarqd(sig syscall.Signal) error {
 	return nil
 }
 
-func (s *Site) logFile() string { return s.installed("/varqd.log") }
-
 // VarqdLog returns the last 16 KiB of varqd's log.
 func (s *Site) VarqdLog() string {
-	text, err := os.ReadFile(s.logFile())
+	text, err := os.ReadFile(s.log)
 	if err != nil {
 		return err.Error()
 	}

@@ -6,6 +6,7 @@ package statefile
 
 import (
 	_ "embed" // the steps
+	"errors"
 	"fmt"
 
 	"github.com/varq-project/varq/predictor/live/sqlitefile"
@@ -67,6 +68,9 @@ var steps = []string{promisesSQL, scoresSQL, oddsSQL, ceilingSQL, shadowSQL, odd
 // earlier varq has written. A committed transaction survives a power cut.
 func Open(path string) (*sqlitefile.File, error) {
 	f, err := sqlitefile.Open(path, sqlitefile.SurvivesPowerCut, steps)
+	if errors.Is(err, sqlitefile.ErrTooNew) {
+		return nil, fmt.Errorf("ledger: %w: install that version again, or put back a copy of the ledger from before it", err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("ledger: %w", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -44,8 +45,8 @@ func TestLaterSchemaIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Close()
-	if _, err := Open(path); !errors.Is(err, sqlitefile.ErrTooNew) {
-		t.Errorf("Open = %v, want ErrTooNew", err)
+	if _, err := Open(path); !errors.Is(err, sqlitefile.ErrTooNew) || !strings.Contains(err.Error(), "install that version again") {
+		t.Errorf("Open = %v, want ErrTooNew, and what to do", err)
 	}
 }
 

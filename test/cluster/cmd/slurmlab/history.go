@@ -36,7 +36,7 @@ func (h *history) load(ctx context.Context, c *cluster.Cluster, progress io.Writ
 		return nil
 	}
 	began := time.Now()
-	n, err := c.LoadHistory(ctx, h.read(c, began.Unix()))
+	n, err := c.LoadHistory(ctx, h.read(c.Nodes, c.CPUs, began.Unix()))
 	if err != nil {
 		return err
 	}
@@ -44,11 +44,12 @@ func (h *history) load(ctx context.Context, c *cluster.Cluster, progress io.Writ
 	return nil
 }
 
-// read yields the past jobs. The last of them ends at end, in Unix seconds, or shortly before.
-func (h *history) read(c *cluster.Cluster, end int64) iter.Seq2[workload.Job, error] {
+// read yields the past jobs of a cluster of so many nodes, each with so many CPUs. The last of them ends at end, in Unix
+// seconds, or shortly before.
+func (h *history) read(nodes, cpus int, end int64) iter.Seq2[workload.Job, error] {
 	if h.source == "synthetic" {
 		return synthetic.History(synthetic.Config{
-			Seed: h.seed, Nodes: c.Nodes, CPUs: c.CPUs, ShortNodes: c.ShortNodes(),
+			Seed: h.seed, Nodes: nodes, CPUs: cpus, ShortNodes: cluster.ShortNodes(nodes),
 			Jobs: h.jobs, Days: h.days, End: end, Utilisation: h.utilisation,
 		})
 	}

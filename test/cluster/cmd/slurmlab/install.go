@@ -9,10 +9,12 @@ import (
 func installCommand() *cobra.Command {
 	var slurm24 bool
 	cmd := &cobra.Command{
-		Use:   "install",
-		Short: "Install what a private Slurm needs, where it is missing",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Use:   "install [PACKAGE]...",
+		Short: "Install what a private Slurm needs, where it is missing, or these packages of Debian instead",
+		RunE: func(cmd *cobra.Command, packages []string) error {
+			if len(packages) > 0 {
+				return cluster.InstallPackages(cmd.Context(), "that were asked for", packages...)
+			}
 			return cluster.Install(cmd.Context(), version(slurm24), nil)
 		},
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -12,21 +13,28 @@ import (
 func upCommand() *cobra.Command {
 	var o cluster.Options
 	var past history
+	var v varq
 	var slurm24 bool
 	cmd := &cobra.Command{
 		Use:   "up",
 		Short: "Start a Slurm, print its folder, and leave it running",
-		Args:  cobra.NoArgs,
+		Example: `  lab=$(slurmlab up)
+  lab=$(slurmlab up --varq)
+  slurmlab exec $lab -- sbatch --begin-by=now+12hours --prob=0.5 -N1 -t 2:00:00 --wrap="sleep 60"
+  slurmlab exec $lab -- varq status
+  slurmlab down $lab`,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.Version = version(slurm24)
 			o.Detached = true
 			o.Progress = cmd.ErrOrStderr()
-			c, err := cluster.Start(cmd.Context(), o)
+			start := up
+			if v.wanted {
+				start = v.up
+			}
+			c, err := start(cmd.Context(), o, past)
 			if err != nil {
 				return err
-			}
-			if err := past.load(cmd.Context(), c, o.Progress); err != nil {
-				return errors.Join(err, c.Stop())
 			}
 			fmt.Fprintln(cmd.OutOrStdout(), c.Path())
 			return nil
@@ -38,5 +46,19 @@ func upCommand() *cobra.Command {
 	f.IntVar(&o.Nodes, "nodes", 8, "number of nodes")
 	f.IntVar(&o.CPUs, "cpus", 4, "CPUs of a node")
 	past.addFlags(f)
+	v.addFlags(f)
+	cmd.MarkFlagsMutuallyExclusive("varq", "slurm24")
 	return cmd
+}
+
+// up starts a Slurm and loads its past.
+func up(ctx context.Context, o cluster.Options, past history) (*cluster.Cluster, error) {
+	c, err := cluster.Start(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := past.load(ctx, c, o.Progress); err != nil {
+		return nil, errors.Join(err, c.Stop())
+	}
+	return c, nil
 }
