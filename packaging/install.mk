@@ -11,6 +11,7 @@ BINDIR          ?= $(PREFIX)/bin
 SBINDIR         ?= $(PREFIX)/sbin
 DATADIR         ?= $(PREFIX)/share
 MANDIR          ?= $(DATADIR)/man
+DOCDIR          ?= $(DATADIR)/doc/varq
 SYSCONFDIR      ?= /etc
 UNITDIR         ?= $(PREFIX)/lib/systemd/system
 SYSUSERSDIR     ?= $(PREFIX)/lib/sysusers.d
@@ -33,7 +34,7 @@ FILES_varq = $(CONFIGURATION) $(addprefix $(BINDIR)/,varq varq-wrapper) \
   $(BASHCOMPDIR)/varq $(ZSHCOMPDIR)/_varq $(FISHCOMPDIR)/varq.fish \
   $(call pages,varq.1 varq-wrapper.1 varq.yaml.5 varq.7)
 FILES_varq-predictor = $(SBINDIR)/varqd $(UNITDIR)/varqd.service $(SYSUSERSDIR)/varq.conf $(TMPFILESDIR)/varq.conf \
-  $(call pages,varqd.8)
+  $(DOCDIR)/guide.html $(call pages,varqd.8)
 FILES_varq-agent = $(SBINDIR)/varq-agent $(UNITDIR)/varq-agent.service $(call pages,varq-agent.8)
 FILES_varq-slurm = $(SLURM_CONFDIR)/plugstack.conf.d/varq.conf $(SLURM_PLUGINDIR)/spank_varq.so \
   $(BINDIR)/varq-filter $(addprefix $(DATADIR)/varq/,varq.lua cli_filter.lua)
@@ -66,6 +67,7 @@ install:
 	$(PLACE) packaging/systemd/varq-agent.service > $(DESTDIR)$(UNITDIR)/varq-agent.service
 	install -m 644 packaging/systemd/sysusers.conf $(DESTDIR)$(SYSUSERSDIR)/varq.conf
 	install -m 644 packaging/systemd/tmpfiles.conf $(DESTDIR)$(TMPFILESDIR)/varq.conf
+	install -m 644 packaging/doc/guide/guide.html $(DESTDIR)$(DOCDIR)/guide.html
 	$(BUILT)/varq completion bash > $(DESTDIR)$(BASHCOMPDIR)/varq
 	$(BUILT)/varq completion zsh > $(DESTDIR)$(ZSHCOMPDIR)/_varq
 	$(BUILT)/varq completion fish > $(DESTDIR)$(FISHCOMPDIR)/varq.fish
@@ -81,7 +83,7 @@ endif
 
 uninstall:
 	rm -f $(addprefix $(DESTDIR),$(filter-out $(CONFIGURATION),$(INSTALLED)))
-	-rmdir $(DESTDIR)$(DATADIR)/varq 2>/dev/null
+	-rmdir $(DESTDIR)$(DATADIR)/varq $(DESTDIR)$(DOCDIR) 2>/dev/null
 
 # What packages are made of beside the files: for each part, in OUT, the list of its files and its scripts
 # post, preun and postun, which rpm and dpkg take alike. A part with a unit has the scripts of units after its own.
