@@ -24,8 +24,13 @@ func TestReleaseIsReproducible(t *testing.T) {
 	if err := cluster.InstallPackages(t.Context(), "to make packages", "rpm", "dpkg-dev"); err != nil {
 		t.Skip(err)
 	}
-	one := release(t, filepath.Join(t.TempDir(), "here"))
-	other := release(t, filepath.Join(t.TempDir(), "in", "another", "place"))
+	top, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	here := filepath.Join(t.TempDir(), "here")
+	one := release(t, top, here)
+	other := release(t, here, filepath.Join(t.TempDir(), "in", "another", "place"))
 	if diff := cmp.Diff(sums(t, one), sums(t, other)); diff != "" {
 		t.Errorf("sums of two releases (-one +other):\n%s", diff)
 	}
@@ -58,15 +63,11 @@ func version(t *testing.T) string {
 	return found[1]
 }
 
-// release makes a release from a clone in the folder, and returns where it is.
-func release(t *testing.T, folder string) string {
+// release makes a release from a clone of the repository in the folder, and returns where it is.
+func release(t *testing.T, repository, folder string) string {
 	t.Helper()
-	top, err := filepath.Abs("..")
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, args := range [][]string{
-		{"git", "clone", "--quiet", "--depth=1", "file://" + top, folder},
+		{"git", "clone", "--quiet", "--depth=1", "file://" + repository, folder},
 		{"make", "--directory=" + folder, "dist", "RPMFLAGS=--define '_binary_payload w1.gzdio'"},
 	} {
 		cmd := exec.Command(args[0], args[1:]...)

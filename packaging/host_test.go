@@ -47,7 +47,7 @@ func newHost(t *testing.T) host {
 			t.Fatalf("mounting %s: %v", target, err)
 		}
 		t.Cleanup(func() {
-			if err := syscall.Unmount(target, syscall.MNT_DETACH); err != nil {
+			if err := syscall.Unmount(target, syscall.MNT_DETACH); err != nil && !errors.Is(err, syscall.EINVAL) { // unmounted already
 				t.Errorf("unmounting %s: %v", target, err)
 			}
 		})
@@ -100,9 +100,12 @@ func (h host) run(t *testing.T, name string, args ...string) string {
 
 func (h host) command(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command("chroot", append([]string{string(h), name}, args...)...)
-	cmd.Env = []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "DEBIAN_FRONTEND=noninteractive", "LC_ALL=C.UTF-8"}
+	cmd.Env = environment
 	return cmd
 }
+
+// environment is that of a host's programs.
+var environment = []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "DEBIAN_FRONTEND=noninteractive", "LC_ALL=C.UTF-8"}
 
 // write writes a file of the host.
 func (h host) write(t *testing.T, name, text string) {
