@@ -3,7 +3,6 @@ package command
 import (
 	"fmt"
 	"math"
-	"strconv"
 	"time"
 
 	"github.com/varq-project/varq/predictor/api"
@@ -33,15 +32,7 @@ func (e *Env) readTime(option, text string, parse func(string, int64, *time.Loca
 }
 
 // moment writes a time as Slurm does, in the user's time zone.
-func (e *Env) moment(at int64) string {
-	if at == 0 {
-		return cli.None
-	}
-	return slurmtime.Format(at, e.Zone)
-}
-
-// nodeHours writes node-seconds as node-hours.
-func nodeHours(seconds float64) string { return strconv.FormatFloat(seconds/3600, 'f', 2, 64) }
+func (e *Env) moment(at int64) string { return cli.Moment(at, e.Zone) }
 
 // evidence says in a phrase what a forecast rests on.
 func evidence(e api.Evidence) string {
