@@ -195,3 +195,36 @@ func TestTrouble(t *testing.T) {
 		contains(t, text, c.says, `id="nodes"`)
 	}
 }
+
+// How honest forecasts and promises were is told with numbers and dates.
+func TestHonesty(t *testing.T) {
+	l := newLab(t, "")
+	status, text := l.get(t, "/honesty?days=90")
+	if status != http.StatusOK {
+		t.Error(status)
+	}
+	contains(t, text, "from 2026-08-23T13:00:00 to 2026-11-21T13:00:00", "0.9: of 40,000 waits, 0.902 were within what was said with 0.9 (95 % interval 0.890 to 0.913): honest",
+		"<circle", "2026-08", "hour", "0.410 [0.370, 0.450]", "Promises made to me")
+	for _, days := range []string{"0", "31", "x"} {
+		if status, _ := l.get(t, "/honesty?days="+days); status != http.StatusBadRequest {
+			t.Errorf("days %s: %d", days, status)
+		}
+	}
+}
+
+// Operators see everybody's promises and the nodes. Others are told why they do not.
+func TestCluster(t *testing.T) {
+	l := newLab(t, "")
+	status, text := l.get(t, "/cluster")
+	if status != http.StatusForbidden || strings.Contains(text, "bob") {
+		t.Errorf("%d %s", status, text)
+	}
+	contains(t, text, "for the operators of the cluster", "only operators see the reservations of others")
+	l.varqd.operator = true
+	status, text = l.get(t, "/cluster")
+	if status != http.StatusOK {
+		t.Error(status)
+	}
+	contains(t, text, "bob", "1; by the present forecasts 0.7 of the open promises will be missed", "node7", "11 more are no more likely to fail",
+		"Of what would have been promised with probability 0.90, 0.889 [0.869, 0.909] would have been kept: as many as promised")
+}

@@ -76,6 +76,8 @@ func (s *site) routes(form string) http.Handler {
 		"GET /sizes":        s.sizesPart,
 		"GET /reservations": s.reservations,
 		"GET /reservation":  s.reservation,
+		"GET /honesty":      s.honesty,
+		"GET /cluster":      s.cluster,
 		"POST /cancel":      s.cancelled,
 		"POST /accept":      s.accepted,
 	} {
