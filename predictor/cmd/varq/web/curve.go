@@ -77,21 +77,21 @@ func newCurve(a *api.PlanAnswer, r *api.PlanRequest, zone *time.Location) *curve
 	c.Times = times(first, r.BeginBy, zone, x)
 	var line, enough strings.Builder
 	for i, p := range points {
-		end := r.BeginBy
-		if i+1 < len(points) {
-			end = points[i+1].BeginTime
-		}
 		fmt.Fprintf(&line, "%.1f,%.1f ", x(p.BeginTime), y(p.Prob))
 		if i+1 == len(points) {
-			fmt.Fprintf(&line, "%.1f,%.1f", x(end), y(p.Prob))
+			fmt.Fprintf(&line, "%.1f,%.1f", x(r.BeginBy), y(p.Prob))
 		}
-		if good := asked > 0 && p.Prob >= asked; good {
+		if asked > 0 && p.Prob >= asked {
 			if enough.Len() == 0 {
 				fmt.Fprintf(&enough, "%.1f,%d ", x(p.BeginTime), bottom)
 			}
 			fmt.Fprintf(&enough, "%.1f,%.1f ", x(p.BeginTime), y(p.Prob))
 			if i+1 == len(points) || points[i+1].Prob < asked {
-				fmt.Fprintf(&enough, "%.1f,%.1f %.1f,%d", x(end), y(p.Prob), x(end), bottom)
+				until := p.BeginTime
+				if i+1 == len(points) {
+					until = r.BeginBy
+				}
+				fmt.Fprintf(&enough, "%.1f,%.1f %.1f,%d", x(until), y(p.Prob), x(until), bottom)
 				c.Enough = append(c.Enough, enough.String())
 				enough.Reset()
 			}

@@ -34,13 +34,13 @@ type guard struct {
 	cookie               string
 }
 
-// newGuard returns a guard before next, which serves below base and is asked at address, besides localhost. listens is
-// HOST:PORT.
-func newGuard(next func(form string) http.Handler, base, address, listens string) *guard {
+// newGuard returns a guard with a token before next, which serves below base and is asked at address, besides localhost.
+// listens is HOST:PORT.
+func newGuard(next func(form string) http.Handler, token, base, address, listens string) *guard {
 	host, port, _ := net.SplitHostPort(listens)
 	g := &guard{
 		base: base, hosts: []string{"localhost", "127.0.0.1", "::1", strings.ToLower(address)},
-		token: rand.Text(), session: rand.Text(), form: rand.Text(),
+		token: token, session: rand.Text(), form: rand.Text(),
 		cookie: cookieName + port, // browsers take all ports of a host for one
 	}
 	if ip := net.ParseIP(host); ip != nil && !ip.IsUnspecified() {

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"crypto/rand"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
@@ -23,7 +24,7 @@ func newLab(t *testing.T, base string) *lab {
 	t.Helper()
 	pages, varqd := newFake()
 	l := &lab{varqd: varqd, Server: httptest.NewUnstartedServer(nil)}
-	l.guard = newGuard(pages.routes, base, "localhost", l.Listener.Addr().String())
+	l.guard = newGuard(pages.routes, rand.Text(), base, "localhost", l.Listener.Addr().String())
 	l.Config.Handler, l.Config.MaxHeaderBytes = l.guard, maxHeader
 	l.Start()
 	t.Cleanup(l.Close)

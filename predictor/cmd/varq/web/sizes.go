@@ -17,7 +17,7 @@ import (
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
-// The sizes that are looked at beside the one asked for. There are 4 times 4 at most.
+// The sizes that are looked at beside the one asked for. There are 4 times 5 at most, as a time limit need not be whole minutes.
 var (
 	nodeShares = []float64{.25, .5, 1, 2}
 	timeShares = []float64{.25, .5, 1, 2}

@@ -5,6 +5,7 @@ package web
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net"
@@ -66,15 +67,25 @@ run the ssh command there that is printed too.`,
 		if err != nil {
 			return err
 		}
+		token := cmp.Or(env.Getenv(tokenVariable), rand.Text())
+		if !hardToken.MatchString(token) {
+			return fmt.Errorf("%s: a token has 20 to 100 letters and digits, chosen at random; leave it out to have one made up", tokenVariable)
+		}
 		site := &site{env: env, varqd: varqd, groups: asks.Groups, cancel: asks.Cancel}
 		return asks.Serve(cmd.Context(), net.JoinHostPort(f.address, strconv.Itoa(int(f.port))), func(at net.Addr) http.Handler {
-			guard := newGuard(site.routes, f.basePath, f.address, at.String())
-			f.announce(env, at, guard.token)
+			guard := newGuard(site.routes, token, f.basePath, f.address, at.String())
+			f.announce(env, at, token)
 			return guard
 		})
 	}
 	return cmd
 }
+
+// tokenVariable is the variable of the environment that may have the token. Unlike an argument it is the user's alone to see.
+const tokenVariable = "VARQ_WEB_TOKEN"
+
+// hardToken is what it may be: too long to guess, if it is random.
+var hardToken = regexp.MustCompile(`^[A-Za-z0-9]{20,100}$`)
 
 // plainPath is what --base-path may be.
 var plainPath = regexp.MustCompile(`^(/[A-Za-z0-9._~-]+)+$`)
