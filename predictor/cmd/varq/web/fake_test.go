@@ -92,7 +92,10 @@ func cost(nodes int32, seconds int64) api.Cost {
 }
 
 func (f *fakeVarqd) Size(_ context.Context, r api.SizeRequest) (a api.SizeAnswer, err error) {
-	for _, s := range r.Sizes {
+	for i, s := range r.Sizes {
+		if i > 0 && s.Nodes == r.Sizes[i-1].Nodes {
+			return a, api.Fault(api.ErrInvalid, fmt.Sprintf("sizes[%d]: there are two of %d nodes", i, s.Nodes))
+		}
 		forecast := api.SizeForecast{Nodes: s.Nodes, Limit: s.Limit}
 		if s.Nodes <= 64 {
 			forecast.Wait = new(60*float64(s.Nodes) + float64(s.Limit)/10)

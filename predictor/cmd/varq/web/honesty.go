@@ -18,6 +18,9 @@ const believed = "blend"
 // paramDays is for how many days back the page tells of forecasts.
 const paramDays = "days"
 
+// vague is how wide an interval of a share is from which nothing follows.
+const vague = .2
+
 // periods are its values. The first is the default.
 var periods = []int64{30, 90, 365}
 
@@ -104,7 +107,9 @@ func verdicts(row *api.CalibrationRow) []string {
 	}
 	for _, q := range row.Quantiles {
 		verdict := "more than chance off"
-		if q.Low <= q.Quantile && q.Quantile <= q.High {
+		if q.High-q.Low > vague {
+			verdict = "too few to tell"
+		} else if q.Low <= q.Quantile && q.Quantile <= q.High {
 			verdict = "honest, as far as these can tell"
 		} else if q.Covered > q.Quantile {
 			verdict = "on the safe side by more than chance"

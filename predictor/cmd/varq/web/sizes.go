@@ -15,12 +15,14 @@ import (
 	"github.com/varq-project/varq/predictor/prob"
 	"github.com/varq-project/varq/predictor/slurm/jobsize"
 	"github.com/varq-project/varq/predictor/slurmtime"
+	"github.com/varq-project/varq/predictor/workload"
 )
 
-// The sizes that are looked at beside the one asked for. There are 4 times 5 at most, as a time limit need not be whole minutes.
+// The shares of the nodes and the time limit asked for that are looked at. There are 16 sizes at most: a time limit that is no
+// whole minutes is looked at rounded, too.
 var (
 	nodeShares = []float64{.25, .5, 1, 2}
-	timeShares = []float64{.25, .5, 1, 2}
+	timeShares = []float64{.25, .5, 1}
 )
 
 // atOnce bounds how many quotes are asked for at the same time.
@@ -29,6 +31,7 @@ const atOnce = 4
 // sizes is the table of what other sizes of the job would get.
 type sizes struct {
 	Trouble *trouble // instead of all else
+	Why     string   // there is no probability for any size: the reason, if it is the same for all
 	First   string   // which size starts first, a sentence, or "" if nobody knows
 	Limits  []string
 	Rows    []sizeRow
@@ -62,15 +65,12 @@ func (s *site) sizes(ctx context.Context, q *question) *sizes {
 	for _, l := range limits {
 		table.Limits = append(table.Limits, slurmtime.FormatDuration(l))
 	}
-	all := api.SizeRequest{Job: q.request.Job, Needs: q.request.Needs, By: api.SizeAuto}
-	all.Job.Limit, all.Job.Size = 0, api.Alternative{}.Size
 	var asking errgroup.Group
 	asking.SetLimit(atOnce)
 	for _, n := range nodes {
 		row := sizeRow{Nodes: int32(n), Cells: make([]sizeCell, len(limits))}
 		for i, limit := range limits {
 			shape := q.sized(n, limit)
-			all.Sizes = append(all.Sizes, api.Alternative{Size: shape.Job.Size, Limit: limit})
 			asking.Go(func() (err error) {
 				row.Cells[i], err = s.cell(ctx, &shape)
 				row.Cells[i].Asked = n == int64(q.request.Job.Nodes) && limit == q.request.Job.Limit
@@ -80,16 +80,46 @@ func (s *site) sizes(ctx context.Context, q *question) *sizes {
 		}
 		table.Rows = append(table.Rows, row)
 	}
-	waits, err := s.varqd.Size(ctx, all)
-	if asked := asking.Wait(); err == nil {
-		err = asked
+	waits := make([]api.SizeAnswer, len(limits))
+	for i, limit := range limits {
+		asking.Go(func() (err error) {
+			waits[i], err = s.varqd.Size(ctx, q.column(nodes, limit))
+			return err
+		})
 	}
-	if err != nil {
+	if err := asking.Wait(); err != nil {
 		t := troubleOf(err)
 		return &sizes{Trouble: &t}
 	}
-	table.wait(waits.Sizes)
+	table.wait(waits)
+	table.share()
 	return table
+}
+
+// share tells a reason once that is that of all sizes.
+func (t *sizes) share() {
+	why := t.Rows[0].Cells[0].Why
+	for _, row := range t.Rows {
+		if slices.ContainsFunc(row.Cells, func(c sizeCell) bool { return c.Why != why }) {
+			return
+		}
+	}
+	t.Why = why
+	for _, row := range t.Rows {
+		for i := range row.Cells {
+			row.Cells[i].Why = ""
+		}
+	}
+}
+
+// column returns the question how long jobs on these nodes would wait, all with one limit: varqd compares numbers of nodes.
+func (q *question) column(nodes []int64, limit int64) api.SizeRequest {
+	all := api.SizeRequest{Job: q.request.Job, Needs: q.request.Needs, By: api.SizeAuto}
+	all.Job.Limit, all.Job.Size = 0, workload.Size{}
+	for _, n := range nodes {
+		all.Sizes = append(all.Sizes, api.Alternative{Size: q.sized(n, limit).Job.Size, Limit: limit})
+	}
+	return all
 }
 
 // shares returns shares of n, in whole steps, each once and in increasing order.
@@ -146,18 +176,19 @@ func (s *site) cell(ctx context.Context, r *api.PlanRequest) (sizeCell, error) {
 	return c, nil
 }
 
-// wait sets the waits that are expected of the sizes, and says which is the shortest.
-func (t *sizes) wait(forecasts []api.SizeForecast) {
+// wait sets the waits that are expected of the sizes, by columns, and says which is the shortest.
+func (t *sizes) wait(columns []api.SizeAnswer) {
 	shortest, size := math.Inf(1), ""
-	for i, f := range forecasts {
-		row := i / len(t.Limits)
-		if row >= len(t.Rows) || f.Wait == nil {
-			continue
-		}
-		column := i % len(t.Limits)
-		t.Rows[row].Cells[column].Wait = cli.Rounded(*f.Wait)
-		if *f.Wait < shortest {
-			shortest, size = *f.Wait, fmt.Sprintf("%d %s for %s", t.Rows[row].Nodes, plural(t.Rows[row].Nodes, "node"), t.Limits[column])
+	for column, answer := range columns {
+		for i, f := range answer.Sizes[:min(len(answer.Sizes), len(t.Rows))] {
+			if f.Wait == nil {
+				continue
+			}
+			row := &t.Rows[i]
+			row.Cells[column].Wait = cli.Rounded(*f.Wait)
+			if *f.Wait < shortest {
+				shortest, size = *f.Wait, fmt.Sprintf("%d %s for %s", row.Nodes, plural(row.Nodes, "node"), t.Limits[column])
+			}
 		}
 	}
 	if size != "" {

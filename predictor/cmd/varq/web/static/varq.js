@@ -27,11 +27,13 @@ async function ask() {
   const { signal } = asking;
   const query = new URLSearchParams(new FormData(form)).toString();
   document.body.setAttribute("aria-busy", "true");
+  news.classList.remove("unseen");
   news.textContent = "varqd is asked ...";
   try {
     await Promise.all([part("answer", query, signal), part("sizes", query, signal)]);
     if (signal.aborted) return;
     history.replaceState(null, "", "./?" + query);
+    news.classList.add("unseen"); // it is said below, but only this is read out
     news.textContent = document.querySelector("#answer h2, #answer .problem p")?.textContent ?? "";
   } catch (error) {
     if (signal.aborted) return;
