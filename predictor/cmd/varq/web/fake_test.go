@@ -58,7 +58,7 @@ func (f *fakeVarqd) Quote(_ context.Context, r api.PlanRequest) (a api.PlanAnswe
 	for i := range 40 {
 		left := float64(40-i) / 40
 		begin := r.BeginBy - int64(float64(r.BeginBy-now)*left)
-		p := (.985 - .6*size) * (1 - .8*math.Pow(1-left, 3))
+		p := (.985 - .6*size) * (1 - .8*(1-left)*(1-left)*(1-left))
 		if left < .3 {
 			p += .08
 		}

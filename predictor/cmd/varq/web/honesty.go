@@ -107,11 +107,12 @@ func verdicts(row *api.CalibrationRow) []string {
 	}
 	for _, q := range row.Quantiles {
 		verdict := "more than chance off"
-		if q.High-q.Low > vague {
+		switch {
+		case q.High-q.Low > vague:
 			verdict = "too few to tell"
-		} else if q.Low <= q.Quantile && q.Quantile <= q.High {
+		case q.Low <= q.Quantile && q.Quantile <= q.High:
 			verdict = "honest, as far as these can tell"
-		} else if q.Covered > q.Quantile {
+		case q.Covered > q.Quantile:
 			verdict = "on the safe side by more than chance"
 		}
 		list = append(list, fmt.Sprintf("%g: of %s %s, %s were within what was said with %g (95 %% interval %s to %s): %s.",
