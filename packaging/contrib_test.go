@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // TestCount: contrib/checkpoint/count takes what its checkpoint has for a number, and runs none of it.
@@ -71,5 +73,34 @@ func TestMail(t *testing.T) {
 		} else if err != nil || string(mail) != test.want {
 			t.Errorf("%s: %v, mail %q", name, err, mail)
 		}
+	}
+}
+
+// TestOnDemand: the card of contrib/ondemand is well-formed, and its script serves the pages where the card looks for them,
+// with a token that other users of the node do not see.
+func TestOnDemand(t *testing.T) {
+	const folder = "../contrib/ondemand/"
+	for _, name := range []string{"manifest.yml", "form.yml", "submit.yml.erb"} {
+		var v map[string]any
+		if err := yaml.Unmarshal([]byte(read(t, folder+name)), &v); err != nil || len(v) == 0 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "varq"), []byte("#!/bin/sh\necho \"$VARQ_WEB_TOKEN: $*\" >"+dir+"/asked\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("bash", "-euc", `find_port() { echo 8765; }; create_passwd() { echo "secret$1"; }; . "$1"; exec bash "$2"`,
+		"bash", folder+"template/before.sh.erb", folder+"template/script.sh.erb")
+	cmd.Env = append(os.Environ(), "host=node7", "PATH="+dir+":"+os.Getenv("PATH"))
+	if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
+		t.Errorf("%v: %s", err, out)
+	}
+	if got, want := read(t, filepath.Join(dir, "asked")), "secret32: web --address=node7 --port=8765 --base-path=/node/node7/8765\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	card := strings.NewReplacer("<%= host %>", "node7", "<%= port %>", "8765", "<%= token %>", "secret32").Replace(read(t, folder+"view.html.erb"))
+	if !strings.Contains(card, `href="/node/node7/8765/?token=secret32"`) {
+		t.Error(card)
 	}
 }

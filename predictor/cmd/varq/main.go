@@ -12,6 +12,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/cmd/varq/command"
+	"github.com/varq-project/varq/predictor/cmd/varq/web"
 	"github.com/varq-project/varq/predictor/slurm/program"
 	"github.com/varq-project/varq/predictor/trial/study"
 	"github.com/varq-project/varq/predictor/varqd/doctor"
@@ -37,6 +38,11 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		},
 		Studies: study.Studies(),
 		Host:    doctor.Host,
+		Serve:   web.Serve,
+		Scancel: func(ctx context.Context, args ...string) error {
+			_, err := program.Output(ctx, "scancel", nil, args...)
+			return err
+		},
 		Sacct: func(ctx context.Context, path string, variables []string, args ...string) ([]byte, error) {
 			args = append(args, "--user="+strconv.Itoa(os.Getuid()))
 			return program.Output(ctx, path, append(variables, "SLURM_TIME_FORMAT=%s"), args...)

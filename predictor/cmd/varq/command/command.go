@@ -8,6 +8,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"net/http"
 	"os/signal"
 	"strings"
 	"syscall"
@@ -18,6 +20,7 @@ import (
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/cmd/varq/evaluate"
 	"github.com/varq-project/varq/predictor/cmd/varq/simulate"
+	"github.com/varq-project/varq/predictor/cmd/varq/web"
 	"github.com/varq-project/varq/predictor/trial/study"
 	"github.com/varq-project/varq/predictor/varqd/client"
 	"github.com/varq-project/varq/predictor/varqd/config"
@@ -38,6 +41,10 @@ type Env struct {
 	Studies map[string]study.Study // by name
 	// Host examines this host; see package doctor.
 	Host func(ctx context.Context, mungeSocket string) []doctor.Finding
+	// Scancel runs Slurm's scancel with args.
+	Scancel func(ctx context.Context, args ...string) error
+	// Serve serves the pages of varq web; see web.Serve.
+	Serve func(ctx context.Context, address string, handler func(at net.Addr) http.Handler) error
 	// Sacct runs Slurm's sacct at path with args and variables added to the environment, about the jobs of the user who runs
 	// varq, and returns what it prints, with times in Unix seconds.
 	Sacct func(ctx context.Context, path string, variables []string, args ...string) ([]byte, error)
@@ -124,6 +131,7 @@ Its work is running by 17:00 with a probability of at least 0.9.`,
 		newLimits(env, link),
 		newNodes(env, link),
 		newReport(env, link),
+		web.New(&env.Env, link.forPages()),
 		newDoctor(env, link),
 		newAdvise(env, link),
 		simulate.New(&env.Env),

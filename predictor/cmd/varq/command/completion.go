@@ -9,6 +9,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
+	"github.com/varq-project/varq/predictor/cmd/varq/told"
 	"github.com/varq-project/varq/predictor/prob"
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
@@ -37,7 +38,7 @@ func (e *Env) showEnd(asked *api.PlanRequest, answer *api.PlanAnswer, options []
 	if left := p.LeavesOut(); left != "" {
 		s.Line("Nodes", "%s", left)
 	}
-	s.Line("Forecast", "from %s", evidence(p.Evidence))
+	s.Line("Forecast", "from %s", told.Evidence(p.Evidence))
 	fmt.Fprintf(&s, "\nTo have it promised:\n\n  sbatch %s job.sh\n", strings.Join(options, " "))
 	s.WriteString(e.ends(asked, answer.Offers, options))
 	_, err := io.WriteString(e.Stdout, s.String())
@@ -72,7 +73,7 @@ func (e *Env) offered(asked *api.PlanRequest, o *api.Offer, options []string) st
 			without = append(without, option)
 		}
 	}
-	return strings.Join(override(without, o.Options(asked, e.Zone)), " ")
+	return strings.Join(told.Override(without, o.Options(asked, e.Zone)), " ")
 }
 
 // chooseEnd lets the user of a terminal choose one of the offers, and shows how to have it promised. A choice that is none

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/pflag"
 
+	"github.com/varq-project/varq/predictor/cmd/varq/told"
 	"github.com/varq-project/varq/predictor/slurm/jobsize"
 	"github.com/varq-project/varq/predictor/slurmtime"
 	"github.com/varq-project/varq/predictor/workload"
@@ -121,17 +121,8 @@ func (f *jobFlags) options(without ...string) []string {
 		case flag.Changed && flag.Value.String() == flag.NoOptDefVal:
 			given = append(given, "--"+flag.Name)
 		case flag.Changed:
-			given = append(given, "--"+flag.Name+"="+quote(flag.Value.String()))
+			given = append(given, "--"+flag.Name+"="+told.Quote(flag.Value.String()))
 		}
 	})
 	return given
-}
-
-// quote quotes s as one word for a shell.
-func quote(s string) string {
-	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_"
-	if s != "" && strings.Trim(s, plain) == "" {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

@@ -108,7 +108,7 @@ func limitLines(l *api.Limits) []limitLine {
 			}
 			if s.MaxNodeSeconds != 0 {
 				line.used = api.HoursUp(s.NodeSeconds)
-				add("NodeHours", nodeHours(s.MaxNodeSeconds))
+				add("NodeHours", cli.NodeHours(s.MaxNodeSeconds))
 			}
 		}
 	}

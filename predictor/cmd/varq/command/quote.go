@@ -9,6 +9,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
+	"github.com/varq-project/varq/predictor/cmd/varq/told"
 	"github.com/varq-project/varq/predictor/plot"
 )
 
@@ -95,22 +96,22 @@ func (e *Env) showAnswer(request api.PlanRequest, answer api.PlanAnswer, job []s
 	switch {
 	case answer.Plan != nil && answer.Plan.FinishBy != 0:
 		request.FinishBy, request.Prob, request.Risk = answer.Plan.FinishBy, answer.Plan.Prob, 0
-		options := slices.Concat(job, e.reservationOptions(request))
+		options := slices.Concat(job, told.Options(&request, e.Zone))
 		if err := e.showEnd(&request, &answer, options); err != nil {
 			return err
 		}
 		return e.chooseEnd(&request, answer.Offers, options)
 	case answer.Refusal != nil && request.Finishes():
-		options := slices.Concat(job, e.reservationOptions(request))
+		options := slices.Concat(job, told.Options(&request, e.Zone))
 		if err := e.showRefusal(&request, answer.Refusal, options); err != nil {
 			return err
 		}
 		return e.chooseEnd(&request, answer.Refusal.Offers, options)
 	case answer.Plan != nil:
 		request.Prob = answer.Plan.Prob // the site's default, if none was asked for
-		return e.showPlan(&request, answer.Plan, append(job, e.reservationOptions(request)...))
+		return e.showPlan(&request, answer.Plan, append(job, told.Options(&request, e.Zone)...))
 	case answer.Refusal != nil:
-		return e.showRefusal(&request, answer.Refusal, append(job, e.reservationOptions(request)...))
+		return e.showRefusal(&request, answer.Refusal, append(job, told.Options(&request, e.Zone)...))
 	default:
 		return errors.New("varqd's answer is neither a plan nor a refusal")
 	}

@@ -65,8 +65,8 @@ func reportColumns(by string, states ...string) []table.Column[api.ReportRow] {
 	delivered("Delivered", func(r row) float64 { return r.Delivered })
 	delivered("Low", func(r row) float64 { return r.Low })
 	delivered("High", func(r row) float64 { return r.High })
-	number("Required", func(r row) string { return nodeHours(r.Required) })
-	number("Used", func(r row) string { return nodeHours(r.Used) })
+	number("Required", func(r row) string { return cli.NodeHours(r.Required) })
+	number("Used", func(r row) string { return cli.NodeHours(r.Used) })
 	number("Ratio", func(r row) string {
 		if r.Required == 0 {
 			return cli.None
@@ -80,6 +80,6 @@ func reportColumns(by string, states ...string) []table.Column[api.ReportRow] {
 		}
 		return cli.Share(r.Goodput)
 	})
-	number("Lost", func(r row) string { return nodeHours(r.Lost) })
+	number("Lost", func(r row) string { return cli.NodeHours(r.Lost) })
 	return columns
 }

@@ -55,7 +55,7 @@ func (e *Env) shadowSummary(s *api.Shadow) string {
 			prob.Format(headline), cli.Percent(float64(r.Jobs-r.Refused)/float64(r.Jobs)))
 		if known := r.Kept + r.Missed; known > 0 {
 			fmt.Fprintf(&text, "Of these promises %s would have been kept (95 %% interval: %s to %s), and nodes would have idled before the work for %s node-hours, %.2f times the work.\n",
-				cli.Percent(r.Delivered), cli.Percent(r.Low), cli.Percent(r.High), nodeHours(r.Held), r.Ratio)
+				cli.Percent(r.Delivered), cli.Percent(r.Low), cli.Percent(r.High), cli.NodeHours(r.Held), r.Ratio)
 		}
 	}
 	text.WriteString("\n")
@@ -92,7 +92,7 @@ func shadowColumns() []table.Column[api.ShadowRow] {
 		known("Delivered", func(r row) float64 { return r.Delivered }),
 		known("Low", func(r row) float64 { return r.Low }),
 		known("High", func(r row) float64 { return r.High }),
-		table.Number("Held", func(r row) string { return nodeHours(r.Held) }),
+		table.Number("Held", func(r row) string { return cli.NodeHours(r.Held) }),
 		table.Number("Ratio", func(r row) string { return strconv.FormatFloat(r.Ratio, 'f', 2, 64) }),
 	}
 }

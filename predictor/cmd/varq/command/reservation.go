@@ -3,13 +3,11 @@ package command
 import (
 	"errors"
 	"fmt"
-	"strconv"
 
 	"github.com/spf13/pflag"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/prob"
-	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
 // reservationFlags has the options that varq adds to sbatch.
@@ -85,41 +83,4 @@ func (f *reservationFlags) request(env *Env) (api.PlanRequest, error) {
 		}
 	}
 	return r, nil
-}
-
-// reservationOptions returns the options that ask for r, ready to be pasted
-// after sbatch.
-func (e *Env) reservationOptions(r api.PlanRequest) []string {
-	var options []string
-	if r.BeginBy != 0 {
-		options = append(options, "--begin-by="+e.moment(r.BeginBy))
-	}
-	if r.FinishBy != 0 {
-		options = append(options, "--finish-by="+e.moment(r.FinishBy))
-	}
-	if r.Prob != 0 {
-		options = append(options, "--prob="+strconv.FormatFloat(r.Prob, 'g', -1, 64))
-	}
-	if r.Risk != 0 {
-		options = append(options, "--risk="+strconv.FormatFloat(r.Risk, 'g', -1, 64))
-	}
-	if r.BeginAfter != 0 {
-		options = append(options, "--begin-after="+e.moment(r.BeginAfter))
-	}
-	if r.BestEffort {
-		options = append(options, "--best-effort")
-	}
-	if r.OnMiss != "" {
-		options = append(options, "--on-miss="+r.OnMiss)
-	}
-	if r.CheckpointInterval != 0 {
-		options = append(options, "--checkpoint-interval="+slurmtime.FormatDuration(r.CheckpointInterval))
-	}
-	if r.RiskyNodes != "" {
-		options = append(options, "--risky-nodes="+r.RiskyNodes)
-	}
-	if ceiling := r.MaxCost.String(); ceiling != "" {
-		options = append(options, "--max-cost="+ceiling)
-	}
-	return options
 }

@@ -2,11 +2,8 @@ package command
 
 import (
 	"fmt"
-	"math"
-	"strconv"
 	"time"
 
-	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
@@ -33,30 +30,4 @@ func (e *Env) readTime(option, text string, parse func(string, int64, *time.Loca
 }
 
 // moment writes a time as Slurm does, in the user's time zone.
-func (e *Env) moment(at int64) string {
-	if at == 0 {
-		return cli.None
-	}
-	return slurmtime.Format(at, e.Zone)
-}
-
-// nodeHours writes node-seconds as node-hours.
-func nodeHours(seconds float64) string { return strconv.FormatFloat(seconds/3600, 'f', 2, 64) }
-
-// evidence says in a phrase what a forecast rests on.
-func evidence(e api.Evidence) string {
-	if e.Sample == 0 {
-		return "no past wait: none of jobs like it is known"
-	}
-	text := fmt.Sprintf("%d past waits", e.Sample)
-	if e.Class != "" {
-		text += fmt.Sprintf(" of jobs like it (%s)", e.Class)
-	}
-	if e.Beyond > 0 {
-		text += " and, as more work is ahead than was ever learnt from, simulations of the queue"
-	}
-	if percent := math.Round(100 * e.Taken); percent > 0 {
-		text += fmt.Sprintf("; with a probability of %.0f %% running jobs leave no room for it now", percent)
-	}
-	return text
-}
+func (e *Env) moment(at int64) string { return cli.Moment(at, e.Zone) }

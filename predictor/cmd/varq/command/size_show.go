@@ -49,7 +49,7 @@ func sizeColumns(a *sizeAnswer, fitted bool) []table.Column[sizeRow] {
 		}
 	}
 	return append(columns,
-		table.Number("NodeHours", func(r sizeRow) string { return nodeHours(r.NodeTime) }),
+		table.Number("NodeHours", func(r sizeRow) string { return cli.NodeHours(r.NodeTime) }),
 		table.Text("Best", func(r sizeRow) string {
 			if r.Nodes == a.Best {
 				return "*"

@@ -13,6 +13,7 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/cmd/varq/table"
+	"github.com/varq-project/varq/predictor/cmd/varq/told"
 	"github.com/varq-project/varq/predictor/prob"
 	"github.com/varq-project/varq/predictor/slurmtime"
 	"github.com/varq-project/varq/predictor/varqd/client"
@@ -239,7 +240,7 @@ func statusColumns(env *Env) []table.Column[api.Reservation] {
 	})
 	number("Forecast", func(r row) string { return prob.Format(r.Estimate) })
 	number("Now", func(r row) string {
-		if !open(r) || r.Now == 0 && r.Obstacle == "" { // settled, or not looked at yet
+		if !told.Open(&r) || r.Now == 0 && r.Obstacle == "" { // settled, or not looked at yet
 			return cli.None
 		}
 		return prob.Format(r.Now)
@@ -256,33 +257,14 @@ func statusColumns(env *Env) []table.Column[api.Reservation] {
 		if r.Start == 0 && r.HeldBefore == 0 {
 			return cli.None
 		}
-		return slurmtime.FormatDuration(env.held(r))
+		return slurmtime.FormatDuration(told.Held(&r, env.Now()))
 	})
-	text("Note", func(r row) string { return slurmtime.InZone(listNote(r), env.Zone) })
+	text("Note", func(r row) string { return slurmtime.InZone(told.ListNote(&r), env.Zone) })
 	columns[len(columns)-1].Long = true
 	for i := range columns {
 		columns[i].Spare = 1 + slices.Index([]string{"Eligible", "WorkStart", "Held", "Start", "Nodes", "Partition"}, columns[i].Name)
 	}
 	return columns
-}
-
-// listNote returns the note of a reservation in a list. It says first if its promise is endangered.
-func listNote(r api.Reservation) string {
-	text := "endangered"
-	switch {
-	case !endangered(r):
-		return r.Note
-	case r.Rescue != nil:
-		text += ": varq accept"
-	case r.FinishBy != 0 && strings.HasPrefix(r.Note, text):
-		return r.Note
-	case r.Obstacle != "":
-		text += ": " + r.Obstacle
-	}
-	if r.Note != "" {
-		text += "; " + r.Note
-	}
-	return text
 }
 
 // stateColour returns the colour of the state of a reservation.
@@ -292,29 +274,9 @@ func stateColour(r api.Reservation) cli.Colour {
 		return cli.Green
 	case r.State == api.StateMissed:
 		return cli.Red
-	case endangered(r):
+	case told.Endangered(&r):
 		return cli.Yellow
 	default:
 		return ""
-	}
-}
-
-// open reports whether the reservation has no outcome yet.
-func open(r api.Reservation) bool {
-	return r.State == api.StatePromised || r.State == api.StatePending || r.State == api.StateHolding ||
-		r.State == api.StateRunning && r.FinishBy != 0
-}
-
-// held returns the seconds for which the job has held its nodes before its work, in all its runs.
-func (e *Env) held(r api.Reservation) int64 {
-	switch {
-	case r.Start == 0:
-		return r.HeldBefore
-	case r.WorkStart != 0:
-		return r.HeldBefore + max(0, r.WorkStart-r.Start)
-	case r.End != 0:
-		return r.HeldBefore + r.End - r.Start
-	default:
-		return r.HeldBefore + e.Now() - r.Start
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/cmd/varq/progress"
 	"github.com/varq-project/varq/predictor/cmd/varq/table"
+	"github.com/varq-project/varq/predictor/cmd/varq/told"
 	"github.com/varq-project/varq/predictor/logs/failures"
 	"github.com/varq-project/varq/predictor/logs/trace"
 	"github.com/varq-project/varq/predictor/plot"
@@ -228,12 +229,12 @@ func (f *studyFlags) task(name, traces string, folder *cases.Folder) string {
 	if err != nil {
 		self = "varq"
 	}
-	words := []string{quote(self), "study", name, "--out=" + quote(folder.Path())}
+	words := []string{told.Quote(self), "study", name, "--out=" + told.Quote(folder.Path())}
 	if traces != "" {
-		words = append(words, "--traces="+quote(traces))
+		words = append(words, "--traces="+told.Quote(traces))
 	}
 	if f.failures != "" {
-		words = append(words, "--failures="+quote(f.failures))
+		words = append(words, "--failures="+told.Quote(f.failures))
 	}
 	if f.seeds > 0 {
 		words = append(words, "--seeds="+strconv.Itoa(f.seeds))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
+	"github.com/varq-project/varq/predictor/cmd/varq/told"
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
@@ -19,7 +20,7 @@ func basis(e *api.Evidence) string {
 	if e.Down != "" {
 		return fmt.Sprintf("Nothing can be promised now: %s.", e.Down)
 	}
-	return fmt.Sprintf("From %s.", evidence(*e))
+	return fmt.Sprintf("From %s.", told.Evidence(*e))
 }
 
 // shortage says in at most one sentence that too few nodes can start jobs.

@@ -1,0 +1,64 @@
+package told
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
+	"github.com/varq-project/varq/predictor/slurmtime"
+)
+
+// Plan tells of the plan for what was asked, at the time now and with times in zone, when the job runs and what it costs.
+func Plan(p *api.Plan, asked *api.PlanRequest, now int64, zone *time.Location) []Line {
+	var lines []Line
+	line := func(name, format string, args ...any) {
+		lines = append(lines, Line{name, fmt.Sprintf(format, args...)})
+	}
+	moment := func(at int64) string { return cli.Moment(at, zone) }
+	line("Eligible", "%s, %s from now", moment(p.BeginTime), slurmtime.FormatDuration(max(0, p.BeginTime-now)))
+	line("Time limit", "%s, of which %s for the work", slurmtime.FormatDuration(p.TimeLimit), slurmtime.FormatDuration(p.WorkLimit))
+	switch p.HoldUntil {
+	case 0:
+		line("Work starts", "as soon as the job does")
+	case p.BeginBy:
+		line("Work starts", "at the deadline")
+	default:
+		line("Work starts", "from %s on", moment(p.HoldUntil))
+	}
+	if p.OnMiss == api.OnMissCancel {
+		line("If missed", "the job is cancelled")
+	} else {
+		line("If missed", "the job runs as soon as it can")
+	}
+	line("Work costs", "%s", p.Work)
+	line("At most", "%s more: %s", p.AtMost().RoundedUp(), p.AtMost().Share(p.Work))
+	line("Expected", "%s more", p.Expected)
+	if spread := p.Spread(asked); spread != "" {
+		line("Nodes", "%s", spread)
+	}
+	if left := p.LeavesOut(); left != "" {
+		line("Nodes", "%s", left)
+	}
+	line("Forecast", "from %s", Evidence(p.Evidence))
+	return lines
+}
+
+// Evidence says in a phrase what a forecast rests on.
+func Evidence(e api.Evidence) string {
+	if e.Sample == 0 {
+		return "no past wait: none of jobs like it is known"
+	}
+	text := fmt.Sprintf("%d past waits", e.Sample)
+	if e.Class != "" {
+		text += fmt.Sprintf(" of jobs like it (%s)", e.Class)
+	}
+	if e.Beyond > 0 {
+		text += " and, as more work is ahead than was ever learnt from, simulations of the queue"
+	}
+	if percent := math.Round(100 * e.Taken); percent > 0 {
+		text += fmt.Sprintf("; with a probability of %.0f %% running jobs leave no room for it now", percent)
+	}
+	return text
+}

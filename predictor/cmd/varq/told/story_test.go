@@ -1,0 +1,19 @@
+package told
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/varq-project/varq/predictor/api"
+)
+
+// What is said to come next for an endangered promise depends on whether its job can still be moved.
+func TestNextOfEndangered(t *testing.T) {
+	const now = 1000
+	for begin, want := range map[int64]string{now + 1: "moves the job as far as your ceiling", now: "cannot be moved any more"} {
+		r := api.Reservation{State: api.StatePending, Now: .3, Plan: api.Plan{Prob: .9}, Set: api.Setting{BeginTime: begin}}
+		if got := Next(&r, now); !strings.Contains(got, want) {
+			t.Errorf("eligible at %d: %q, want %q", begin, got, want)
+		}
+	}
+}

@@ -1,0 +1,239 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/varqd/client"
+)
+
+// contains checks that a page says all of these.
+func contains(t *testing.T, text string, wants ...string) {
+	t.Helper()
+	for _, want := range wants {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page does not say %q:\n%s", want, text)
+		}
+	}
+}
+
+// What can be promised comes with its picture and the line to paste.
+func TestPromise(t *testing.T) {
+	l := newLab(t, "")
+	status, text := l.get(t, "/?nodes=4&time=1:00:00&begin-by=2026-11-21T17:00&prob=0.8")
+	if status != http.StatusOK {
+		t.Error(status)
+	}
+	contains(t, text, "Can be promised: running by 2026-11-21T17:00:00 with probability 0.80", "<polyline", "(cheapest)",
+		"sbatch --nodes=4 --time=01:00:00 --begin-by=2026-11-21T17:00:00 --prob=0.8 job.sh", "0.80 asked",
+		"Submitted now, without a promise, 1 node for 00:15:00 would start first", `(asked)`)
+	asked := l.varqd.requests()
+	if len(asked) > 34 { // by two pages: the first was that of the address printed
+		t.Errorf("varqd was asked %q", asked)
+	}
+}
+
+// What cannot be promised comes with what can, each with a link or a line.
+func TestRefusal(t *testing.T) {
+	l := newLab(t, "")
+	_, text := l.get(t, "/answer?nodes=16&time=2:00:00&begin-by=2026-11-21T17:00&prob=0.99")
+	contains(t, text, "Cannot be promised: the job starts by the deadline with a probability of", "The best probability for this deadline", "prob=0.74&amp;", "begin-by=2026-11-21T18%3A30", "--best-effort")
+	if strings.Contains(text, "<html") {
+		t.Error("the part of a page is a whole page")
+	}
+}
+
+// A reason that is that of all sizes is told once.
+func TestNoSize(t *testing.T) {
+	l := newLab(t, "")
+	_, text := l.get(t, "/sizes?nodes=512")
+	if n := strings.Count(text, "no more than 64 nodes"); n != 1 {
+		t.Errorf("it is told %d times: %s", n, text)
+	}
+}
+
+// Bad input is told by its field, and varqd is not asked.
+func TestBadQuestion(t *testing.T) {
+	for query, want := range map[string]string{
+		"nodes=0":                           "is no number of nodes",
+		"nodes=two":                         "is no number of nodes",
+		"nodes=" + strings.Repeat("1", 200): "more than 100 characters",
+		"time=UNLIMITED":                    "without a limit",
+		"time=soon":                         "time: ",
+		"begin-by=yesterday":                "running by: ",
+		"begin-by=2026-11-20T17:00":         "this time is over",
+		"prob=1":                            "certainty",
+		"partition=a,b":                     "is not the name of one partition",
+		"partition=%3Cscript%3E+x":          "&lt;script&gt;",
+	} {
+		l := newLab(t, "")
+		before := len(l.varqd.requests())
+		for _, path := range []string{"/?", "/answer?", "/sizes?"} {
+			status, text := l.get(t, path+query)
+			if status != http.StatusUnprocessableEntity {
+				t.Errorf("%s%s: %d", path, query, status)
+			}
+			if path == "/?" {
+				contains(t, text, want, `aria-invalid="true"`)
+			}
+			if strings.Contains(text, "<script>") {
+				t.Errorf("%s%s: what was filled in is not escaped", path, query)
+			}
+		}
+		if asked := l.varqd.requests()[before:]; len(asked) > 0 {
+			t.Errorf("%s: varqd was asked %q", query, asked)
+		}
+	}
+}
+
+// FuzzQuestion: whatever is filled in, what is asked for is a job, or a field says what is wrong.
+func FuzzQuestion(f *testing.F) {
+	f.Add("4", "1:00:00", "main", "2026-11-21T17:00", "0.9")
+	f.Add("-1", "0", "a b", "now+1hour", "90%")
+	pages, _ := newFake()
+	f.Fuzz(func(t *testing.T, nodes, limit, partition, begin, prob string) {
+		q := read(url.Values{fieldNodes: {nodes}, fieldTime: {limit}, fieldPartition: {partition}, fieldBeginBy: {begin}, fieldProb: {prob}}, pages.env)
+		r := q.request
+		if !q.wrong() && (r.Job.Nodes < 1 || r.Job.Limit <= 0 || r.BeginBy <= now || r.Prob < 0 || r.Prob >= 1 || len(q.mistakes()) > 0) {
+			t.Errorf("%+v", r)
+		}
+		if q.wrong() != (len(q.mistakes()) > 0) {
+			t.Errorf("%q", q.mistakes())
+		}
+	})
+}
+
+// The user sees her own reservations, and nobody else's, even if she is an operator.
+func TestReservations(t *testing.T) {
+	for _, operator := range []bool{false, true} {
+		l := newLab(t, "")
+		l.varqd.operator = operator
+		_, text := l.get(t, "/reservations")
+		contains(t, text, "job 4711", "endangered: varq accept", "plan aaaaaaaaaaaa", "HOLDING", "00:15:00")
+		if strings.Contains(text, "4800") || strings.Contains(text, "4601") {
+			t.Error("it shows one of bob's, or an old one")
+		}
+		if _, text := l.get(t, "/reservations?old"); !strings.Contains(text, "4601") {
+			t.Error("it does not show an old one")
+		}
+		_, text = l.get(t, "/reservation?job=4655")
+		contains(t, text, "MISSED", "the queue was slower than forecast", "begin time moved from 2026-11-21T10:30:00 to 2026-11-21T10:00:00", "00:10:00 after the deadline")
+		for _, path := range []string{"/reservation?job=4800", "/reservation?plan=bbbbbbbbbbbb"} {
+			if status, text := l.get(t, path); status != http.StatusNotFound || strings.Contains(text, "PENDING") {
+				t.Errorf("%s: %d %s", path, status, text)
+			}
+		}
+		for _, path := range []string{"/reservation", "/reservation?job=-1", "/reservation?job=x", "/reservation?plan=%3Cb%3E"} {
+			if status, _ := l.get(t, path); status != http.StatusBadRequest {
+				t.Errorf("%s: %d", path, status)
+			}
+		}
+		for _, path := range []string{"/cancel", "/accept"} {
+			if status, _ := l.post(t, path, url.Values{paramJob: {"4800"}, paramMost: {"1"}}, true); status != http.StatusNotFound {
+				t.Errorf("%s of bob's: %d", path, status)
+			}
+		}
+		if asked := l.varqd.requests(); slices.ContainsFunc(asked, func(s string) bool { return strings.Contains(s, "cancel") || strings.HasPrefix(s, "accept") }) {
+			t.Errorf("%q", asked)
+		}
+	}
+}
+
+// A cancellation and a consent are asked for first, done by a form, and their results told.
+func TestActs(t *testing.T) {
+	l := newLab(t, "")
+	_, text := l.get(t, "/reservation?job=4711&ask=cancel")
+	contains(t, text, "Cancel job 4711", "scancel 4711", `name="form" value="`+l.guard.form+`"`)
+	_, text = l.get(t, "/reservation?job=4713&ask=accept")
+	contains(t, text, "Let nodes idle for longer", "with probability 0.91", `name="most" value="4.34"`)
+	for _, c := range []struct {
+		path string
+		form url.Values
+		says string
+		asks string
+	}{
+		{"/cancel", url.Values{paramJob: {"4711"}}, "Slurm was told to cancel job 4711", "scancel 4711"},
+		{"/cancel", url.Values{paramPlan: {"aaaaaaaaaaaa"}}, "Plan aaaaaaaaaaaa is taken back", "cancel plan aaaaaaaaaaaa"},
+		{"/accept", url.Values{paramJob: {"4713"}, paramMost: {"4.34"}}, "It was moved", "accept 4713 15624"},
+	} {
+		status, text := l.post(t, c.path, c.form, true)
+		if status != http.StatusOK {
+			t.Errorf("%s: %d", c.path, status)
+		}
+		contains(t, text, c.says)
+		if asked := l.varqd.requests(); asked[len(asked)-1] != c.asks {
+			t.Errorf("%s: %q", c.path, asked)
+		}
+	}
+	for _, most := range []string{"", "0", "-1", "NaN", "1e99", "2x", "x"} {
+		if status, _ := l.post(t, "/accept", url.Values{paramJob: {"4713"}, paramMost: {most}}, true); status != http.StatusBadRequest {
+			t.Errorf("most %q: %d", most, status)
+		}
+	}
+}
+
+// When varqd does not answer, or refuses, the page says so, why, and what to do.
+func TestTrouble(t *testing.T) {
+	for _, c := range []struct {
+		err    error
+		status int
+		says   string
+	}{
+		{fmt.Errorf("%w at unix:///run/varq: connection refused", client.ErrUnreachable), http.StatusBadGateway, "varq doctor"},
+		{api.Fault(api.ErrUnavailable, "still loading history"), http.StatusServiceUnavailable, "still loading history"},
+		{api.Fault(api.ErrForbidden, "ask <b>nobody</b>"), http.StatusForbidden, "ask &lt;b&gt;nobody"},
+		{errors.New("line\nbreak"), http.StatusBadGateway, "line?break"},
+	} {
+		l := newLab(t, "")
+		l.varqd.err = c.err
+		status, text := l.get(t, "/reservations")
+		if status != c.status {
+			t.Errorf("%v: %d", c.err, status)
+		}
+		contains(t, text, c.says)
+		status, text = l.get(t, "/?nodes=2")
+		if status != http.StatusOK {
+			t.Errorf("the form, with %v: %d", c.err, status)
+		}
+		contains(t, text, c.says, `id="nodes"`)
+	}
+}
+
+// How honest forecasts and promises were is told with numbers and dates.
+func TestHonesty(t *testing.T) {
+	l := newLab(t, "")
+	status, text := l.get(t, "/honesty?days=90")
+	if status != http.StatusOK {
+		t.Error(status)
+	}
+	contains(t, text, "from 2026-08-23T13:00:00 to 2026-11-21T13:00:00", "0.9: of 40,000 waits, 0.902 were within what was said with 0.9 (95 % interval 0.890 to 0.913): honest",
+		"<circle", "2026-08", "hour", "0.410 [0.370, 0.450]", "Promises made to me")
+	for _, days := range []string{"0", "31", "x"} {
+		if status, _ := l.get(t, "/honesty?days="+days); status != http.StatusBadRequest {
+			t.Errorf("days %s: %d", days, status)
+		}
+	}
+}
+
+// Operators see everybody's promises and the nodes. Others are told why they do not.
+func TestCluster(t *testing.T) {
+	l := newLab(t, "")
+	status, text := l.get(t, "/cluster")
+	if status != http.StatusForbidden || strings.Contains(text, "bob") {
+		t.Errorf("%d %s", status, text)
+	}
+	contains(t, text, "for the operators of the cluster", "only operators see the reservations of others")
+	l.varqd.operator = true
+	status, text = l.get(t, "/cluster")
+	if status != http.StatusOK {
+		t.Error(status)
+	}
+	contains(t, text, "bob", "1; by the present forecasts 0.7 of the open promises will be missed", "node7", "11 more are no more likely to fail",
+		"Of what would have been promised with probability 0.90, 0.889 [0.869, 0.909] would have been kept: as many as promised")
+}

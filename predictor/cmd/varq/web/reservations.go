@@ -1,0 +1,187 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
+	"github.com/varq-project/varq/predictor/cmd/varq/told"
+	"github.com/varq-project/varq/predictor/prob"
+	"github.com/varq-project/varq/predictor/slurmtime"
+)
+
+// The parameters by which a reservation is named. A promise without a job has a plan alone.
+const (
+	paramJob  = "job"
+	paramPlan = "plan"
+	paramOld  = "old"
+	paramMost = "most" // node-hours of idle nodes that are agreed to
+)
+
+// mostListed bounds the reservations of a page.
+const mostListed = 200
+
+// listPage lists reservations.
+type listPage struct {
+	Old     bool // also those that were settled long ago
+	Rows    []listRow
+	Left    int // how many older ones are not shown
+	Problem []string
+}
+
+// listRow is one reservation of a list.
+type listRow struct {
+	Name                           string
+	Query                          template.URL
+	State, Deadline, Prob, Now     string
+	Start, Held, Note              string
+	Endangered, Accepts, Cancelled bool // what is to be seen, and may be done
+}
+
+// reservations answers with the user's reservations.
+func (s *site) reservations(r *http.Request) (*page, error) {
+	old := r.URL.Query().Has(paramOld)
+	found, err := s.varqd.Reservations(r.Context(), api.ReservationsQuery{All: old})
+	if err != nil {
+		return nil, err
+	}
+	health, err := s.varqd.Health(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	// The open ones first, and of these, and of the others, the latest deadline first.
+	slices.SortStableFunc(found, func(a, b api.Reservation) int {
+		if x, y := told.Open(&a), told.Open(&b); x != y {
+			return map[bool]int{true: -1, false: 1}[x]
+		}
+		return cmp.Compare(b.Deadline(), a.Deadline())
+	})
+	body := listPage{Old: old, Problem: slices.Concat(health.Problems, health.Notes), Left: max(0, len(found)-mostListed)}
+	for i := range found[:len(found)-body.Left] {
+		body.Rows = append(body.Rows, s.row(&found[i]))
+	}
+	return &page{Title: "My reservations", Here: "reservations", Template: "reservations", Body: body}, nil
+}
+
+// row returns what a list tells of a reservation.
+func (s *site) row(r *api.Reservation) listRow {
+	row := listRow{
+		Name: nameOf(r), Query: queryOf(r), State: r.State, Deadline: slurmtime.Format(r.Deadline(), s.env.Zone),
+		Prob: prob.Format(r.Prob), Now: cli.None, Start: cli.Moment(r.Start, s.env.Zone), Held: cli.None,
+		Note: slurmtime.InZone(told.ListNote(r), s.env.Zone), Endangered: told.Endangered(r),
+		Accepts: r.Rescue != nil, Cancelled: !told.Open(r) && r.State != api.StateRunning,
+	}
+	if r.Group != "" {
+		row.Prob = cli.None
+	}
+	if told.Open(r) && (r.Now != 0 || r.Obstacle != "") {
+		row.Now = prob.Format(r.Now)
+	}
+	if r.Start != 0 || r.HeldBefore != 0 {
+		row.Held = slurmtime.FormatDuration(told.Held(r, s.env.Now()))
+	}
+	return row
+}
+
+// nameOf names a reservation by its job, or its plan if it has none.
+func nameOf(r *api.Reservation) string {
+	switch {
+	case r.Job == 0:
+		return "plan " + r.ID
+	case r.Name == "":
+		return fmt.Sprintf("job %d", r.Job)
+	}
+	return fmt.Sprintf("job %d %q", r.Job, r.Name)
+}
+
+// queryOf returns the query of the page about a reservation.
+func queryOf(r *api.Reservation) template.URL {
+	if r.Job == 0 {
+		return template.URL(url.Values{paramPlan: {r.ID}}.Encode())
+	}
+	return template.URL(url.Values{paramJob: {strconv.FormatInt(r.Job, 10)}}.Encode())
+}
+
+// storyPage tells all of one reservation.
+type storyPage struct {
+	listRow
+	Story  []told.Line
+	Events []eventRow
+	Job    int64
+	Plan   string
+	Asks   string // what is to be confirmed: "cancel" or "accept", or ""
+	Rescue *rescueRow
+}
+
+type eventRow struct{ At, Kind, Text string }
+
+// rescueRow is what the user may agree to.
+type rescueRow struct {
+	Worst, Prob string
+	Most        string // node-hours
+}
+
+// reservation answers with the story of one reservation and, if asked for, with a question whether to cancel or accept.
+func (s *site) reservation(r *http.Request) (*page, error) {
+	query := r.URL.Query()
+	found, err := s.own(r.Context(), query)
+	if err != nil {
+		return nil, err
+	}
+	body := storyPage{listRow: s.row(found), Job: found.Job, Plan: found.ID}
+	if asks := query.Get("ask"); asks == "cancel" && !body.Cancelled || asks == "accept" && body.Accepts {
+		body.Asks = asks
+	}
+	if rescue := found.Rescue; rescue != nil {
+		body.Rescue = &rescueRow{rescue.Worst.RoundedUp(), prob.Format(rescue.Prob), api.HoursUp(rescue.Worst.NodeSeconds)}
+	}
+	events := found.Events
+	found.Events = nil // they have a table of their own
+	group := s.groups(r.Context(), []api.Reservation{*found})[found.Group]
+	body.Story = told.Story(found, &group, s.env.Now(), s.env.Zone)
+	for _, e := range events {
+		body.Events = append(body.Events, eventRow{slurmtime.Format(e.At, s.env.Zone), e.Kind, slurmtime.InZone(e.Text, s.env.Zone)})
+	}
+	return &page{Title: "Reservation: " + body.Name, Here: "reservations", Template: "reservation", Body: body}, nil
+}
+
+// own returns the reservation that form values name, by a job or a plan, which must be the user's own.
+func (s *site) own(ctx context.Context, values url.Values) (*api.Reservation, error) {
+	query := api.ReservationsQuery{}
+	plan := values.Get(paramPlan)
+	if text := values.Get(paramJob); text != "" {
+		job, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || job <= 0 {
+			return nil, api.Fault(api.ErrInvalid, fmt.Sprintf("%.40q is not a job id", text))
+		}
+		query.Job = job
+	} else if !api.ValidPlanID(plan) {
+		return nil, api.Fault(api.ErrInvalid, "name a reservation: its job, or its plan of 12 letters and digits")
+	}
+	found, err := s.varqd.Reservations(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	limits, err := s.varqd.Limits(ctx) // which says who asks: operators are told of others' jobs too
+	if err != nil {
+		return nil, err
+	}
+	found = slices.DeleteFunc(found, func(r api.Reservation) bool {
+		return r.User != limits.User || query.Job != r.Job && query.Job != 0 || query.Job == 0 && r.ID != plan
+	})
+	switch {
+	case len(found) > 0:
+		return &found[len(found)-1], nil
+	case query.Job != 0:
+		return nil, api.Fault(api.ErrNotFound, fmt.Sprintf("you have no reservation for job %d", query.Job))
+	}
+	return nil, api.Fault(api.ErrNotFound, "you have no open promise "+strings.TrimSpace(plan))
+}

@@ -1,0 +1,72 @@
+// Asks for the answer anew as the form changes, and copies lines. Without it the form is submitted, and lines are selected.
+"use strict";
+
+const pause = 400; // milliseconds after the last change
+
+const form = document.getElementById("question");
+const news = document.getElementById("news");
+let timer, asking;
+
+async function part(name, query, signal) {
+  const answer = await fetch(name + "?" + query, { signal });
+  const type = answer.headers.get("Content-Type") || "";
+  if (!type.startsWith("text/html")) throw new Error(await answer.text());
+  const text = await answer.text();
+  if (signal.aborted) return;
+  const place = document.getElementById(name);
+  const open = place.querySelector("details")?.open;
+  place.innerHTML = text;
+  const details = place.querySelector("details");
+  if (details && open) details.open = true;
+  offerCopies(place);
+}
+
+async function ask() {
+  asking?.abort();
+  asking = new AbortController();
+  const { signal } = asking;
+  const query = new URLSearchParams(new FormData(form)).toString();
+  document.body.setAttribute("aria-busy", "true");
+  news.classList.remove("unseen");
+  news.textContent = "varqd is asked ...";
+  try {
+    await Promise.all([part("answer", query, signal), part("sizes", query, signal)]);
+    if (signal.aborted) return;
+    history.replaceState(null, "", "./?" + query);
+    news.classList.add("unseen"); // it is said below, but only this is read out
+    news.textContent = document.querySelector("#answer h2, #answer .problem p")?.textContent ?? "";
+  } catch (error) {
+    if (signal.aborted) return;
+    news.textContent = "No answer: " + error.message + " What is shown below is older.";
+  }
+  document.body.removeAttribute("aria-busy");
+}
+
+function offerCopies(place) {
+  for (const button of place.querySelectorAll("button.copy")) {
+    button.hidden = false;
+    button.addEventListener("click", async () => {
+      const line = button.previousElementSibling;
+      getSelection().selectAllChildren(line);
+      try {
+        await navigator.clipboard.writeText(line.textContent);
+        button.textContent = "Copied";
+      } catch {
+        button.textContent = "Selected: press Ctrl-C";
+      }
+    });
+  }
+}
+
+if (form) {
+  form.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(ask, pause);
+  });
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    clearTimeout(timer);
+    ask();
+  });
+}
+offerCopies(document);

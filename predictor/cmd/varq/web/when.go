@@ -1,0 +1,149 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"html/template"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/cmd/varq/told"
+	"github.com/varq-project/varq/predictor/prob"
+	"github.com/varq-project/varq/predictor/slurmtime"
+)
+
+// whenPage is the page that asks when a job would run.
+type whenPage struct {
+	*question
+	Zone   string
+	Answer *answer
+	Sizes  *sizes
+}
+
+// answer is what varqd says to the question.
+type answer struct {
+	Trouble  *trouble // instead of all else
+	Headline string
+	Promised bool
+	Lines    []told.Line
+	Sbatch   string // the line to paste; "" if nothing can be promised
+	Offers   []offer
+	Curve    *curve // nil if nothing was forecast
+}
+
+// offer is what can be promised instead.
+type offer struct {
+	What, Cost, Sbatch string
+	Query              template.URL // of the page about it; "" if the form has no field for what differs
+}
+
+// when answers with the form, and with what varqd says to it.
+func (s *site) when(r *http.Request) (*page, error) {
+	q := read(r.URL.Query(), s.env)
+	p := &page{Title: "When would it run?", Here: "./", Template: "when", Status: q.status()}
+	p.Body = whenPage{question: q, Zone: s.zone(q.request.BeginBy), Answer: s.answer(r, q), Sizes: s.sizes(r.Context(), q)}
+	return p, nil
+}
+
+// answerPart answers with what varqd says to the form alone.
+func (s *site) answerPart(r *http.Request) (*page, error) {
+	q := read(r.URL.Query(), s.env)
+	return &page{Template: "answer", Status: q.status(), Body: s.answer(r, q)}, nil
+}
+
+// sizesPart answers with the table of sizes alone.
+func (s *site) sizesPart(r *http.Request) (*page, error) {
+	q := read(r.URL.Query(), s.env)
+	return &page{Template: "sizes", Status: q.status(), Body: s.sizes(r.Context(), q)}, nil
+}
+
+func (q *question) status() int {
+	if q.wrong() {
+		return http.StatusUnprocessableEntity
+	}
+	return http.StatusOK
+}
+
+// zone names the time zone of a time.
+func (s *site) zone(at int64) string { return time.Unix(at, 0).In(s.env.Zone).Format("MST") }
+
+// answer asks varqd.
+func (s *site) answer(r *http.Request, q *question) *answer {
+	if q.wrong() {
+		return &answer{Trouble: &trouble{What: "The form is not complete: " + strings.Join(q.mistakes(), "; ")}}
+	}
+	request := q.request
+	request.Trajectory = true
+	quote, err := s.varqd.Quote(r.Context(), request)
+	if err == nil && quote.Plan == nil && quote.Refusal == nil {
+		err = errors.New("varqd's answer is neither a plan nor a refusal")
+	}
+	if err != nil {
+		t := troubleOf(err)
+		return &answer{Trouble: &t}
+	}
+	a := &answer{Promised: quote.Plan != nil}
+	if a.Promised {
+		s.promise(a, q, quote.Plan)
+	} else {
+		s.refuse(a, q, quote.Refusal)
+	}
+	a.Curve = newCurve(&quote, &request, s.env.Zone)
+	return a
+}
+
+// mistakes are what is wrong with each field.
+func (q *question) mistakes() []string {
+	var all []string
+	for _, f := range []struct {
+		name string
+		field
+	}{{"nodes", q.Nodes}, {"time", q.Time}, {"partition", q.Partition}, {"running by", q.BeginBy}, {"probability", q.Prob}} {
+		if f.Wrong != "" {
+			all = append(all, f.name+": "+f.Wrong)
+		}
+	}
+	return all
+}
+
+func (s *site) promise(a *answer, q *question, p *api.Plan) {
+	a.Headline = fmt.Sprintf("Can be promised: running by %s with probability %s (forecast %s).",
+		slurmtime.Format(p.BeginBy, s.env.Zone), prob.Format(p.Prob), prob.Format(p.Estimate))
+	a.Lines = told.Plan(p, &q.request, s.env.Now(), s.env.Zone)
+	a.Sbatch = sbatch(q.options(p.Prob, s.env.Zone))
+}
+
+func (s *site) refuse(a *answer, q *question, r *api.Refusal) {
+	a.Headline = "Cannot be promised: " + strings.TrimSuffix(slurmtime.InZone(r.Reason, s.env.Zone), ".") + "."
+	if r.Limit != "" {
+		a.Lines = append(a.Lines, told.Line{Name: "The limit that binds", Text: r.Limit})
+	}
+	options := q.options(0, s.env.Zone)
+	for i := range r.Offers {
+		o := &r.Offers[i]
+		a.Offers = append(a.Offers, offer{
+			What: told.Offer(o), Cost: api.HoursUp(o.Worst.NodeSeconds),
+			Sbatch: sbatch(told.Override(options, o.Options(&q.request, s.env.Zone))), Query: s.queryOf(q, o),
+		})
+	}
+}
+
+// queryOf returns the query of the page about an offer, or "" if there is none.
+func (s *site) queryOf(q *question, o *api.Offer) template.URL {
+	switch {
+	case o.Kind == api.OfferProb:
+		return q.query(fieldProb, strconv.FormatFloat(o.Prob, 'g', -1, 64))
+	case o.Kind == api.OfferLater:
+		return q.query(fieldBeginBy, time.Unix(o.BeginBy+59, 0).In(s.env.Zone).Format(clockLayout)) // not before it
+	case o.Kind == api.OfferNodes && o.Nodes != q.request.Job.Nodes && len(o.Scale) == 0:
+		return q.query(fieldNodes, strconv.Itoa(int(o.Nodes)))
+	case o.Kind == api.OfferTime:
+		return q.query(fieldTime, slurmtime.FormatDuration(o.Limit))
+	}
+	return ""
+}
+
+func sbatch(options []string) string { return "sbatch " + strings.Join(options, " ") + " job.sh" }
