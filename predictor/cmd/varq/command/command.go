@@ -1,5 +1,5 @@
 // Package command is the command line of varq. It has the root command, the subcommands that
-// ask varqd, and the subcommands advise, trace and study, each in files of its name. The subcommands
+// ask varqd, and the subcommands advise, ledger, trace and study, each in files of its name. The subcommands
 // simulate and evaluate are packages of their own. Commands show tables and sentences to
 // people. For scripts they show JSON, or tables with bars between the columns.
 package command
@@ -126,6 +126,7 @@ Its work is running by 17:00 with a probability of at least 0.9.`,
 		newReport(env, link),
 		newDoctor(env, link),
 		newAdvise(env, link),
+		newLedger(env),
 		simulate.New(&env.Env),
 		evaluate.New(&env.Env),
 		newTrace(env),

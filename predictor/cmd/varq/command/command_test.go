@@ -153,11 +153,18 @@ func setup(env *testscript.Env) error {
 	env.Setenv("VARQ_ENDPOINT", "unix://"+socket)
 	env.Setenv("VARQ_CONFIG", filepath.Join(env.WorkDir, "varq.yaml"))
 	for name, text := range map[string]string{"sacct.txt": sacctOutput, "request.yaml": requestFile,
-		"varq.yaml": fmt.Sprintf("sites:\n  - {name: alpha, endpoint: 'unix://%s'}\n  - {name: beta, endpoint: 'unix://%[1]s'}\n  - {name: gamma, endpoint: 'unix://%[1]s'}\n", socket),
+		"varq.yaml": fmt.Sprintf("sites:\n  - {name: alpha, endpoint: 'unix://%s'}\n  - {name: beta, endpoint: 'unix://%[1]s'}\n  - {name: gamma, endpoint: 'unix://%[1]s'}\nledger: {path: %s}\n", socket, filepath.Join(env.WorkDir, "ledger.db")),
 		"runs.txt":  pastRuns, "failures.csv": "node,down\nn1,1772323200\nn2,\n"} {
 		if err := os.WriteFile(filepath.Join(env.WorkDir, name), []byte(text), 0o666); err != nil {
 			return err
 		}
+	}
+	ledger, err := toyLedger()
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(env.WorkDir, "ledger.db"), ledger, 0o600); err != nil {
+		return err
 	}
 	return writeLog(env.WorkDir)
 }
@@ -180,7 +187,7 @@ func TestExamples(t *testing.T) {
 			// script's.
 			line = strings.NewReplacer("--plot=", "--plot=$WORK/", "--out=", "--out=$WORK/",
 				"--trace=", "--trace=$WORK/", "--schedule=", "--schedule=$WORK/", "--output=", "--output=$WORK/", "--failures=", "--failures=$WORK/",
-				"--file=", "--file=$WORK/").Replace(line)
+				"--file=", "--file=$WORK/", "backup.db", "$WORK/backup.db").Replace(line)
 			line = strings.TrimSpace(line)
 			if !strings.HasPrefix(line, "varq ") { // sacct's side of a pipe
 				script.WriteString("cp sacct.txt stdin\n")
