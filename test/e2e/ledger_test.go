@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"os"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -103,7 +102,7 @@ func TestLedgerBackup(t *testing.T) {
 	if n := strconv.Itoa(users*each + 3); got == nil || got[1] != n {
 		t.Errorf("aside there are %v promises, want %s", got, n)
 	}
-	if info, err := os.Stat(filepath.Join(path("ledger.db"))); err != nil || info.Mode().Perm() != 0o600 {
+	if info, err := os.Stat(path("ledger.db")); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)
 	}
 }
