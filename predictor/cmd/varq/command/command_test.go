@@ -159,6 +159,10 @@ func setup(env *testscript.Env) error {
 			return err
 		}
 	}
+	env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, "state"))
+	if err := writeSeries(env.WorkDir); err != nil {
+		return err
+	}
 	ledger, err := toyLedger()
 	if err != nil {
 		return err
@@ -167,6 +171,21 @@ func setup(env *testscript.Env) error {
 		return err
 	}
 	return writeLog(env.WorkDir)
+}
+
+// writeSeries writes the series aaaaaa of varq every, with four occurrences, which has run now.
+func writeSeries(dir string) error {
+	every := filepath.Join(dir, "state", "varq", "every")
+	if err := os.MkdirAll(every, 0o700); err != nil {
+		return err
+	}
+	series := fmt.Sprintf(`{"id": "aaaaaa", "schedule": "06:00 daily", "prob": ".95", "ahead": 86400, "sbatch": %q, "args": ["job.sh"], "dir": "/", "made": %d, "occurrences": [
+		{"at": 1795068000, "state": "KEPT", "job": 4601}, {"at": 1795154400, "state": "MISSED", "note": "varq: refused"},
+		{"at": 1795240800, "state": "MISSED", "note": "varq: refused"}, {"at": 1795327200, "state": "PENDING", "job": 4602}]}`, filepath.Join(dir, "bin", "sbatch"), now-300_000)
+	if err := os.WriteFile(filepath.Join(every, "aaaaaa.json"), []byte(series), 0o600); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(every, "last-run"), fmt.Appendln(nil, now), 0o600)
 }
 
 func TestScripts(t *testing.T) {
