@@ -173,19 +173,25 @@ func setup(env *testscript.Env) error {
 	return writeLog(env.WorkDir)
 }
 
-// writeSeries writes the series aaaaaa of varq every, with four occurrences, which has run now.
+// writeSeries writes the series aaaaaa of varq every, with four occurrences, and bbbbbb, with none; varq every run has run now. Their sbatch and
+// scancel write what they are asked into bin/asked.
 func writeSeries(dir string) error {
-	every := filepath.Join(dir, "state", "varq", "every")
-	if err := os.MkdirAll(every, 0o700); err != nil {
+	every, bin := filepath.Join(dir, "state", "varq", "every"), filepath.Join(dir, "bin")
+	if err := errors.Join(os.MkdirAll(every, 0o700), os.Mkdir(bin, 0o700)); err != nil {
 		return err
 	}
-	series := fmt.Sprintf(`{"id": "aaaaaa", "schedule": "06:00 daily", "prob": ".95", "ahead": 86400, "sbatch": %q, "args": ["job.sh"], "dir": "/", "made": %d, "occurrences": [
-		{"at": 1795068000, "state": "KEPT", "job": 4601}, {"at": 1795154400, "state": "MISSED", "note": "varq: refused"},
-		{"at": 1795240800, "state": "MISSED", "note": "varq: refused"}, {"at": 1795327200, "state": "PENDING", "job": 4602}]}`, filepath.Join(dir, "bin", "sbatch"), now-300_000)
-	if err := os.WriteFile(filepath.Join(every, "aaaaaa.json"), []byte(series), 0o600); err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(every, "last-run"), fmt.Appendln(nil, now), 0o600)
+	const series = `{"id": %q, "schedule": "06:00 daily", "prob": ".95", "ahead": 43200, "sbatch": %q, "args": ["job.sh"], "dir": "/", "made": %d, "occurrences": [%s]}`
+	const occurrences = `{"at": 1795068000, "state": "KEPT", "job": 4601}, {"at": 1795154400, "state": "MISSED", "note": "varq: refused"},
+		{"at": 1795240800, "state": "MISSED", "note": "varq: refused"}, {"at": 1795327200, "state": "PENDING", "job": 4602}`
+	sbatch := filepath.Join(bin, "sbatch")
+	const program = "#!/bin/sh\necho \"$*\" >> \"$(dirname \"$0\")/asked\"\necho 4711\n"
+	return errors.Join(
+		os.WriteFile(filepath.Join(every, "aaaaaa.json"), fmt.Appendf(nil, series, "aaaaaa", sbatch, now-300_000, occurrences), 0o600),
+		os.WriteFile(filepath.Join(every, "bbbbbb.json"), fmt.Appendf(nil, series, "bbbbbb", sbatch, now, ""), 0o600),
+		os.WriteFile(filepath.Join(every, "last-run"), fmt.Appendln(nil, now), 0o600),
+		os.WriteFile(sbatch, []byte(program), 0o700),
+		os.WriteFile(filepath.Join(bin, "scancel"), []byte(program), 0o700),
+	)
 }
 
 func TestScripts(t *testing.T) {

@@ -215,7 +215,7 @@ func (c *command) newCancel() *cobra.Command {
 		Short: "End series, and cancel their jobs that wait",
 		Long: `Cancel ends series: their jobs that have not started are cancelled, those that run go
 on, and no others are reserved.`,
-		Example: `  varq every cancel aaaaaa`,
+		Example: `  varq every cancel bbbbbb`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return cli.Usage(cmd, errors.New("name the series; 'varq every list' has them all"))
