@@ -44,6 +44,17 @@ const ForUser = "Varq-User"
 // to another site can still tell who has not answered.
 const Within = "Varq-Within"
 
+// APIs is the header of each answer with the versions of the API that varqd speaks, as in the paths, with commas between them: "v1".
+// ServerVersion is that with the version of varqd. Neither is part of what a credential proves: they help to word an error.
+const (
+	APIs          = "Varq-Apis"
+	ServerVersion = "Varq-Version"
+)
+
+// API is the version of the API that this varq speaks. Under this version nothing is taken away or gets another meaning.
+// Requests, answers and parameters may get new fields, of which whoever leaves them out gets what was there before.
+const API = "v1"
+
 // Error is the body of every answer with an HTTP status of failure.
 type Error struct {
 	Error string `json:"error"`

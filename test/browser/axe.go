@@ -46,7 +46,7 @@ func AxeCore(t testing.TB) string {
 // fetchAxe unpacks axe-core into a folder. Tests that do so at the same time do not disturb each other.
 func fetchAxe(t testing.TB, folder string) error {
 	if _, err := exec.LookPath("npm"); err != nil {
-		if err := cluster.InstallPackages(t.Context(), []string{"npm"}, "to fetch axe-core"); err != nil {
+		if err := cluster.InstallPackages(t.Context(), "to fetch axe-core", "npm"); err != nil {
 			return err
 		}
 	}

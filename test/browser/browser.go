@@ -28,7 +28,7 @@ func ForTest(t testing.TB) context.Context {
 	if testing.Short() {
 		t.Skip("a browser takes its time; not with -short")
 	}
-	if err := cluster.InstallPackages(t.Context(), packages, "to test pages in a browser"); err != nil {
+	if err := cluster.InstallPackages(t.Context(), "to test pages in a browser", packages...); err != nil {
 		t.Skip(err)
 	}
 	path, err := exec.LookPath("chromium")

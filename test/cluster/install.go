@@ -90,25 +90,6 @@ func installed(ctx context.Context, v Version) (bool, error) {
 // ErrNoSlurm is returned when Slurm cannot be installed.
 var ErrNoSlurm = errors.New("no Slurm to run")
 
-// InstallPackages installs the missing ones of these Debian packages, and says before which, and for what purpose. If nothing
-// is missing, it returns quickly; otherwise it needs root.
-func InstallPackages(ctx context.Context, names []string, purpose string) error {
-	missing, err := missingPackages(ctx, names)
-	if err != nil || len(missing) == 0 {
-		return err
-	}
-	if os.Geteuid() != 0 {
-		return fmt.Errorf("only root can install %s", strings.Join(missing, " "))
-	}
-	lock, err := lockFile(installLock)
-	if err != nil {
-		return err
-	}
-	defer lock.Close()
-	defer func() { _ = os.Remove(installLock) }()
-	return installPackages(ctx, names, purpose, io.Discard)
-}
-
 // installPackages installs the missing ones of these packages with apt-get.
 func installPackages(ctx context.Context, names []string, purpose string, progress io.Writer) (err error) {
 	missing, err := missingPackages(ctx, names)

@@ -15,9 +15,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
-
 	"github.com/varq-project/varq/predictor/live/sqlitefile"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -154,14 +151,7 @@ func (h *History) check() error {
 }
 
 func corrupt(err error) bool {
-	if errors.Is(err, errDamaged) {
-		return true
-	}
-	if e, ok := errors.AsType[*sqlite.Error](err); ok {
-		code := e.Code() & 0xff
-		return code == sqlite3.SQLITE_CORRUPT || code == sqlite3.SQLITE_NOTADB
-	}
-	return false
+	return errors.Is(err, errDamaged) || sqlitefile.Damaged(err)
 }
 
 func wrap(err error) error {

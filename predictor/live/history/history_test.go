@@ -129,38 +129,51 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// A file of before a column was added is read, and the column is 0.
-func TestOlderFile(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "history.db")
-	old, err := sqlitefile.Open(path, sqlitefile.SurvivesKill, schema[:4])
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := old.Write(t.Context(), func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(t.Context(), `INSERT INTO strings VALUES (7, 'word'); INSERT INTO jobs VALUES (4, 1, 2, 3, 5, 3, 7, 7, 7, 7, 6, 7, 8, 9, 10, 1, 1, 6)`)
-		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
-	if err := old.Close(); err != nil {
-		t.Fatal(err)
-	}
-	h := mustOpen(t, path)
-	want := workload.Job{
-		ID: 1, Submit: 2, Eligible: 3, Start: 4, End: 5, State: workload.Completed, Pinned: true, AtLimit: true, Given: 6,
-		Request: workload.Request{
-			User: "word", Account: "word", Partition: "word", QOS: "word", Size: workload.Size{Nodes: 6, CPUs: 7, GPUs: 8, Memory: 9}, Limit: 10,
-		},
-	}
-	if diff := cmp.Diff([]workload.Job{want}, collect(t, h)); diff != "" {
-		t.Error(diff)
-	}
-	want.ID, want.Priority = 2, 77
-	if _, err := h.Add(t.Context(), []workload.Job{want}, nil); err != nil {
-		t.Fatal(err)
-	}
-	if got := collect(t, h); len(got) != 2 || got[1].Priority != 77 {
-		t.Errorf("%+v", got)
+// A file of each older version is read, and what it does not tell is 0.
+func TestOlderFiles(t *testing.T) {
+	added := []string{"", "pinned", "at_limit", "given"} // by each step
+	for version := 1; version < len(schema); version++ {
+		path := filepath.Join(t.TempDir(), "history.db")
+		old, err := sqlitefile.Open(path, sqlitefile.SurvivesKill, schema[:version])
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := workload.Job{
+			ID: 1, Submit: 2, Eligible: 3, Start: 4, End: 5, State: workload.Completed, Pinned: version > 1, AtLimit: version > 2,
+			Request: workload.Request{
+				User: "word", Account: "word", Partition: "word", QOS: "word", Size: workload.Size{Nodes: 6, CPUs: 7, GPUs: 8, Memory: 9}, Limit: 10,
+			},
+		}
+		if version > 3 {
+			want.Given = 1
+		}
+		if err := old.Write(t.Context(), func(tx *sql.Tx) error {
+			_, err := tx.ExecContext(t.Context(), `INSERT INTO strings VALUES (7, 'word');
+				INSERT INTO jobs (start, job, submit, eligible, end, state, user, account, partition, qos, nodes, cpus, gpus, memory, time_limit)
+				VALUES (4, 1, 2, 3, 5, 3, 7, 7, 7, 7, 6, 7, 8, 9, 10)`)
+			for _, column := range added[1:version] {
+				if err == nil {
+					_, err = tx.ExecContext(t.Context(), "UPDATE jobs SET "+column+" = 1")
+				}
+			}
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if err := old.Close(); err != nil {
+			t.Fatal(err)
+		}
+		h := mustOpen(t, path)
+		if diff := cmp.Diff([]workload.Job{want}, collect(t, h)); diff != "" {
+			t.Errorf("of version %d: %s", version, diff)
+		}
+		want.ID, want.Priority = 2, 77
+		if _, err := h.Add(t.Context(), []workload.Job{want}, nil); err != nil {
+			t.Fatal(err)
+		}
+		if got := collect(t, h); len(got) != 2 || got[1].Priority != 77 {
+			t.Errorf("of version %d: %+v", version, got)
+		}
 	}
 }
 

@@ -106,19 +106,19 @@ func (f *File) Close() error { return errors.Join(f.DB.Close(), f.writer.Close()
 
 func (f *File) migrate(steps []string) error {
 	return f.Write(context.Background(), func(tx *sql.Tx) error {
-		var version int
-		if err := tx.QueryRow("PRAGMA user_version").Scan(&version); err != nil {
+		has, err := version(tx)
+		if err != nil {
 			return err
 		}
-		if version > len(steps) {
-			return fmt.Errorf("schema version %d, and this varq knows %d: %w", version, len(steps), ErrTooNew)
+		if has > len(steps) {
+			return fmt.Errorf("%w: it has schema version %d, and this varq knows %d", ErrTooNew, has, len(steps))
 		}
-		for i := version; i < len(steps); i++ {
+		for i := has; i < len(steps); i++ {
 			if _, err := tx.Exec(steps[i]); err != nil {
 				return fmt.Errorf("schema step %d: %w", i+1, err)
 			}
 		}
-		_, err := tx.Exec(fmt.Sprintf("PRAGMA user_version = %d", len(steps)))
+		_, err = tx.Exec(fmt.Sprintf("PRAGMA user_version = %d", len(steps)))
 		return err
 	})
 }

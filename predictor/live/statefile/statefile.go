@@ -59,20 +59,47 @@ var (
 	membersSQL string
 	//go:embed 23_scale.sql
 	scaleSQL string
+	//go:embed 24_schemas.sql
+	schemasSQL string
 )
 
 // steps build the tables; see sqlitefile.Open. A new step comes last, and no step changes.
-var steps = []string{promisesSQL, scoresSQL, oddsSQL, ceilingSQL, shadowSQL, oddsByUserSQL, runsSQL, slotsSQL, piecesSQL, completionsSQL, faultsSQL, lostSQL, vitalsSQL, tentativeSQL, groupsSQL, partsSQL, idleSQL, gatedSQL, resizesSQL, vouchedSQL, heldSQL, membersSQL, scaleSQL}
+var steps = []string{promisesSQL, scoresSQL, oddsSQL, ceilingSQL, shadowSQL, oddsByUserSQL, runsSQL, slotsSQL, piecesSQL, completionsSQL, faultsSQL, lostSQL, vitalsSQL, tentativeSQL, groupsSQL, partsSQL, idleSQL, gatedSQL, resizesSQL, vouchedSQL, heldSQL, membersSQL, scaleSQL, schemasSQL}
 
 // Open opens the file path. It creates the file if there is none, and migrates a file that an
-// earlier varq has written. A committed transaction survives a power cut.
+// earlier varq has written, of which it makes a backup before. A file of a later varq it leaves
+// alone: the error wraps sqlitefile.ErrTooNew. A committed transaction survives a power cut.
 func Open(path string) (*sqlitefile.File, error) {
-	f, err := sqlitefile.Open(path, sqlitefile.SurvivesPowerCut, steps)
-	if errors.Is(err, sqlitefile.ErrTooNew) {
-		return nil, fmt.Errorf("ledger: %w: install that version again, or put back a copy of the ledger from before it", err)
-	}
+	f, err := openWith(path, steps)
 	if err != nil {
 		return nil, fmt.Errorf("ledger: %w", err)
+	}
+	return f, nil
+}
+
+// openWith is Open with the steps of some version of varq.
+func openWith(path string, steps []string) (*sqlitefile.File, error) {
+	has, err := sqlitefile.Version(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	migrates := has > 0 && has < len(steps)
+	if migrates {
+		if err := backUp(path, has, len(steps)); err != nil {
+			return nil, err
+		}
+	}
+	f, err := sqlitefile.Open(path, sqlitefile.SurvivesPowerCut, steps)
+	if errors.Is(err, sqlitefile.ErrTooNew) {
+		err = fmt.Errorf("%w. %s", err, remedy(path, len(steps)))
+	} else if err != nil && migrates {
+		err = fmt.Errorf("%w; it still has schema version %d", err, has)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := sign(f, len(steps)); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close())
 	}
 	return f, nil
 }

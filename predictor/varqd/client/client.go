@@ -375,7 +375,10 @@ func (c *Client) doWithin(ctx context.Context, timeout time.Duration, method, pa
 	// A varqd in trouble answers for its health with an error's status. One that does not answer for it, but for another site, has
 	// an error.
 	if e := new(api.Error); got.code/100 != 2 && (path != api.PathHealth || json.Unmarshal(got.body, e) == nil && e.Error != "") {
-		return got.refusal()
+		if err := c.apart(got); err != nil {
+			return err
+		}
+		return c.newer(method, path, got)
 	}
 	if answer == nil {
 		return nil
@@ -391,6 +394,8 @@ type reply struct {
 	code       int
 	status     string // the code and its name
 	credential string // that proves who answers
+	apis       string // versions of the API that it speaks; empty of one that does not tell
+	version    string // of varqd; empty of one that does not tell
 	body       []byte
 }
 
@@ -412,7 +417,7 @@ func (c *Client) exchange(r *http.Request, timeout time.Duration, most int64) (*
 	if int64(len(body)) > most {
 		return nil, fmt.Errorf("%s answers with more than %d bytes", c.whose(), most)
 	}
-	return &reply{resp.StatusCode, resp.Status, resp.Header.Get(api.AnswerCredential), body}, nil
+	return &reply{resp.StatusCode, resp.Status, resp.Header.Get(api.AnswerCredential), resp.Header.Get(api.APIs), resp.Header.Get(api.ServerVersion), body}, nil
 }
 
 // unreachable says in a few words why varqd did not answer.

@@ -114,7 +114,7 @@ func (h *handler) routes(registry *prometheus.Registry) http.Handler {
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		h.serve("other", access{open: true}, w, r, func(http.ResponseWriter, *request) error {
-			return api.Fault(api.ErrNotFound, fmt.Sprintf("there is no %s %s", r.Method, r.URL.Path))
+			return unknownPath(r.Method, r.URL.Path)
 		})
 	})
 	return mux
@@ -144,6 +144,8 @@ func (h *handler) serve(path string, to access, w http.ResponseWriter, r *http.R
 	p := newPage()
 	h.fill(p, path, to, w, r, answer)
 	h.latency.WithLabelValues(path, strconv.Itoa(p.status)).Observe(time.Since(began).Seconds())
+	p.header.Set(api.APIs, api.API)
+	p.header.Set(api.ServerVersion, api.Version)
 	p.send(w)
 }
 

@@ -51,3 +51,6 @@ func NoArguments(cmd *cobra.Command, args []string) error {
 	}
 	return Usage(cmd, fmt.Errorf("%q is not an option; %s takes nothing else", args[0], cmd.CommandPath()))
 }
+
+// ErrNo ends a command whose answer is no, without a message.
+var ErrNo = errors.New("no")

@@ -1,6 +1,6 @@
 // Package command is the command line of varq. It has the root command, the subcommands that
-// ask varqd, and the subcommands advise, trace and study, each in files of its name. The subcommands
-// simulate and evaluate are packages of their own. Commands show tables and sentences to
+// ask varqd, and the subcommands advise, ledger, trace and study, each in files of its name. The subcommands
+// simulate, evaluate and every are packages of their own. Commands show tables and sentences to
 // people. For scripts they show JSON, or tables with bars between the columns.
 package command
 
@@ -19,6 +19,7 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/cmd/varq/evaluate"
+	"github.com/varq-project/varq/predictor/cmd/varq/every"
 	"github.com/varq-project/varq/predictor/cmd/varq/simulate"
 	"github.com/varq-project/varq/predictor/cmd/varq/web"
 	"github.com/varq-project/varq/predictor/trial/study"
@@ -53,7 +54,7 @@ type Env struct {
 }
 
 // errNo ends a command with ExitNo and without a message.
-var errNo = errors.New("no")
+var errNo = cli.ErrNo
 
 // Run executes the command line args, without the program's name, and returns
 // the exit code.
@@ -134,6 +135,8 @@ Its work is running by 17:00 with a probability of at least 0.9.`,
 		web.New(&env.Env, link.forPages()),
 		newDoctor(env, link),
 		newAdvise(env, link),
+		newLedger(env),
+		every.New(&env.Env, func() (every.Varqd, error) { return link.dial() }),
 		simulate.New(&env.Env),
 		evaluate.New(&env.Env),
 		newTrace(env),

@@ -162,13 +162,45 @@ func setup(env *testscript.Env) error {
 	env.Setenv("VARQ_ENDPOINT", "unix://"+socket)
 	env.Setenv("VARQ_CONFIG", filepath.Join(env.WorkDir, "varq.yaml"))
 	for name, text := range map[string]string{"sacct.txt": sacctOutput, "request.yaml": requestFile,
-		"varq.yaml": fmt.Sprintf("sites:\n  - {name: alpha, endpoint: 'unix://%s'}\n  - {name: beta, endpoint: 'unix://%[1]s'}\n  - {name: gamma, endpoint: 'unix://%[1]s'}\n", socket),
+		"varq.yaml": fmt.Sprintf("sites:\n  - {name: alpha, endpoint: 'unix://%s'}\n  - {name: beta, endpoint: 'unix://%[1]s'}\n  - {name: gamma, endpoint: 'unix://%[1]s'}\nledger: {path: %s}\n", socket, filepath.Join(env.WorkDir, "ledger.db")),
 		"runs.txt":  pastRuns, "failures.csv": "node,down\nn1,1772323200\nn2,\n"} {
 		if err := os.WriteFile(filepath.Join(env.WorkDir, name), []byte(text), 0o666); err != nil {
 			return err
 		}
 	}
+	env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, "state"))
+	if err := writeSeries(env.WorkDir); err != nil {
+		return err
+	}
+	ledger, err := toyLedger()
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(env.WorkDir, "ledger.db"), ledger, 0o600); err != nil {
+		return err
+	}
 	return writeLog(env.WorkDir)
+}
+
+// writeSeries writes the series aaaaaa of varq every, with four occurrences, and bbbbbb, with none; varq every run has run now. Their sbatch and
+// scancel write what they are asked into bin/asked.
+func writeSeries(dir string) error {
+	every, bin := filepath.Join(dir, "state", "varq", "every"), filepath.Join(dir, "bin")
+	if err := errors.Join(os.MkdirAll(every, 0o700), os.Mkdir(bin, 0o700)); err != nil {
+		return err
+	}
+	const series = `{"id": %q, "schedule": "06:00 daily", "prob": ".95", "ahead": 43200, "sbatch": %q, "args": ["job.sh"], "dir": "/", "made": %d, "occurrences": [%s]}`
+	const occurrences = `{"at": 1795068000, "state": "KEPT", "job": 4601}, {"at": 1795154400, "state": "MISSED", "note": "varq: refused"},
+		{"at": 1795240800, "state": "MISSED", "note": "varq: refused"}, {"at": 1795327200, "state": "PENDING", "job": 4602}`
+	sbatch := filepath.Join(bin, "sbatch")
+	const program = "#!/bin/sh\necho \"$*\" >> \"$(dirname \"$0\")/asked\"\necho 4711\n"
+	return errors.Join(
+		os.WriteFile(filepath.Join(every, "aaaaaa.json"), fmt.Appendf(nil, series, "aaaaaa", sbatch, now-300_000, occurrences), 0o600),
+		os.WriteFile(filepath.Join(every, "bbbbbb.json"), fmt.Appendf(nil, series, "bbbbbb", sbatch, now, ""), 0o600),
+		os.WriteFile(filepath.Join(every, "last-run"), fmt.Appendln(nil, now), 0o600),
+		os.WriteFile(sbatch, []byte(program), 0o700),
+		os.WriteFile(filepath.Join(bin, "scancel"), []byte(program), 0o700),
+	)
 }
 
 func TestScripts(t *testing.T) {
@@ -189,7 +221,7 @@ func TestExamples(t *testing.T) {
 			// script's.
 			line = strings.NewReplacer("--plot=", "--plot=$WORK/", "--out=", "--out=$WORK/",
 				"--trace=", "--trace=$WORK/", "--schedule=", "--schedule=$WORK/", "--output=", "--output=$WORK/", "--failures=", "--failures=$WORK/",
-				"--file=", "--file=$WORK/").Replace(line)
+				"--file=", "--file=$WORK/", "backup.db", "$WORK/backup.db").Replace(line)
 			line = strings.TrimSpace(line)
 			if !strings.HasPrefix(line, "varq ") { // sacct's side of a pipe
 				script.WriteString("cp sacct.txt stdin\n")

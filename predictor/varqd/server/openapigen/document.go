@@ -137,7 +137,10 @@ func document(types map[string]*ast.TypeSpec) object {
 				"SHA-256 of the line \"answer STATUS LENGTH CREDENTIAL\\n\", CREDENTIAL being that of the request, followed by the answer's body. " +
 				"Trust no answer over TCP without it. Other sites' varqds connect by TLS 1.3 with a certificate that has their site's name as a DNS name, and say in the header " +
 				api.ForUser + " for which user they ask, as far as varq.yaml lets them (server.peers); without the header they may claim and see groups, and ask for delays and health. " +
-				"Elsewhere that header is refused. What is relayed to another site may have the header " + api.Within + ": for how many milliseconds whoever asks waits.",
+				"Elsewhere that header is refused. What is relayed to another site may have the header " + api.Within + ": for how many milliseconds whoever asks waits. " +
+				"The first part of a path is the version of the API. Under one version nothing is taken away or gets another meaning: requests, parameters and answers get new fields, " +
+				"and whoever leaves a new field out gets what was there before. So ignore fields of an answer that you do not know. varqd refuses fields of a request that it does not know, " +
+				"as what was asked would not be what is promised. The headers " + api.APIs + " and " + api.ServerVersion + " of each answer tell which versions of the API varqd speaks (v1), and its own version.",
 		},
 		"security":   []object{{"munge": []string{}}},
 		"paths":      paths,

@@ -1,0 +1,308 @@
+package every
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/varq-project/varq/predictor/api"
+)
+
+// fakeSbatch writes what it is given into the file asked, a line each time, and answers as the file answer, a shell script, says.
+const fakeSbatch = `#!/bin/sh
+cd "$(dirname "$0")" || exit 1
+echo "$*" >> asked
+n=$(wc -l < asked)
+. ./answer
+`
+
+// fakeVarqd knows reservations.
+type fakeVarqd struct {
+	list []api.Reservation
+	down bool
+}
+
+func (f *fakeVarqd) Reservations(_ context.Context, q api.ReservationsQuery) (found []api.Reservation, err error) {
+	if f.down {
+		return nil, errors.New("varqd is not reachable")
+	}
+	for _, r := range f.list {
+		if (q.Job == 0 || q.Job == r.Job) && r.BeginBy >= q.Start && (q.End == 0 || r.BeginBy < q.End) {
+			found = append(found, r)
+		}
+	}
+	return found, nil
+}
+
+// fixture is a runner with a series "Mon-Fri 06:00" and a clock.
+type fixture struct {
+	*runner
+	t     *testing.T
+	dir   string
+	clock int64
+	varqd *fakeVarqd
+	news  []string
+}
+
+func start(t *testing.T) *fixture {
+	t.Helper()
+	f := &fixture{t: t, dir: t.TempDir(), clock: saturday, varqd: &fakeVarqd{}}
+	store, err := openStore(filepath.Join(f.dir, "every"), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lock, err := store.lock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { lock.Close() })
+	f.runner = &runner{
+		store: store, varqd: f.varqd, now: func() int64 { return f.clock }, zone: time.UTC, environ: cleaned(os.Environ()), lock: lock,
+		tell: func(format string, args ...any) { f.news = append(f.news, fmt.Sprintf(format, args...)) },
+	}
+	f.write("sbatch", fakeSbatch)
+	f.answers("echo $((100 + n))")
+	f.write("scancel", "#!/bin/sh\necho \"$*\" > $(dirname $0)/cancelled\n")
+	s := &Series{ID: "aaaaaa", Schedule: "Mon-Fri 06:00", Prob: ".95", Ahead: 86400, Sbatch: filepath.Join(f.dir, "sbatch"), Args: []string{"-N4", "job.sh"}, Dir: f.dir, Made: saturday}
+	if err := store.save(s); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func (f *fixture) write(name, text string) {
+	f.t.Helper()
+	if err := os.WriteFile(filepath.Join(f.dir, name), []byte(text), 0o700); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// answers says what sbatch does: a script, in which $n is how often it was called.
+func (f *fixture) answers(script string) { f.write("answer", script+"\n") }
+
+// at sets the clock and runs once, as a new process would.
+func (f *fixture) at(clock string) (well bool, err error) {
+	f.t.Helper()
+	moment, failed := time.Parse("2006-01-02T15:04", clock)
+	if failed != nil {
+		f.t.Fatal(failed)
+	}
+	f.clock, f.news = moment.Unix(), nil
+	all, broken := f.store.list()
+	if broken != nil {
+		f.t.Fatal(broken)
+	}
+	return f.all(f.t.Context(), all)
+}
+
+// want compares the occurrences on disk with "DAY STATE JOB", and how often sbatch was called.
+func (f *fixture) want(calls int, want ...string) *Series {
+	f.t.Helper()
+	s, err := f.store.load("aaaaaa")
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	var got []string
+	for _, o := range s.Occurrences {
+		got = append(got, fmt.Sprint(time.Unix(o.At, 0).UTC().Format("Jan02"), " ", o.State, " ", o.Job))
+	}
+	if strings.Join(got, ", ") != strings.Join(want, ", ") {
+		f.t.Errorf("occurrences %v, want %v", got, want)
+	}
+	asked, _ := os.ReadFile(filepath.Join(f.dir, "asked"))
+	if n := strings.Count(string(asked), "\n"); n != calls {
+		f.t.Errorf("sbatch was called %d times, want %d: %s", n, calls, asked)
+	}
+	return s
+}
+
+func (f *fixture) wantWell(clock string) {
+	f.t.Helper()
+	if well, err := f.at(clock); !well || err != nil || len(f.news) > 0 {
+		f.t.Errorf("at %s: %v, %v, news %q", clock, well, err, f.news)
+	}
+}
+
+func (f *fixture) wantNews(clock, want string) {
+	f.t.Helper()
+	if well, err := f.at(clock); well || err != nil || len(f.news) != 1 || !strings.Contains(f.news[0], want) {
+		f.t.Errorf("at %s: %v, %v, news %q, want %q", clock, well, err, f.news, want)
+	}
+}
+
+// Each occurrence is reserved once, a day ahead, and followed until it is settled.
+func TestEachIsReservedOnce(t *testing.T) {
+	f := start(t)
+	f.wantWell("2026-11-21T13:00") // Saturday
+	f.want(0)
+	f.wantWell("2026-11-22T06:00")
+	f.wantWell("2026-11-22T06:00")
+	f.wantWell("2026-11-22T07:00")
+	f.want(1, "Nov23 PENDING 101")
+	monday := time.Date(2026, 11, 23, 6, 0, 0, 0, time.UTC).Unix()
+	if asked, err := os.ReadFile(filepath.Join(f.dir, "asked")); err != nil || string(asked) != fmt.Sprintf("--parsable --begin-by=uts%d --prob=.95 -N4 job.sh\n", monday) {
+		t.Errorf("%q, %v", asked, err)
+	}
+	f.varqd.list = []api.Reservation{{Plan: api.Plan{BeginBy: monday}, Job: 101, State: api.StateKept}, {Plan: api.Plan{BeginBy: 7}, Job: 101, State: api.StateMissed}}
+	f.wantWell("2026-11-23T06:30")
+	f.want(2, "Nov23 KEPT 101", "Nov24 PENDING 102")
+	f.varqd.list = append(f.varqd.list, api.Reservation{Plan: api.Plan{BeginBy: monday + 86400}, Job: 102, State: api.StateMissed})
+	f.varqd.list[2].Note = "not started by the deadline"
+	if _, err := f.at("2026-11-24T06:30"); err != nil || len(f.news) != 1 || f.news[0] != "series aaaaaa, 2026-11-24T06:00:00: MISSED: not started by the deadline" {
+		t.Errorf("%v, %q", err, f.news)
+	}
+	f.wantWell("2026-11-24T07:30")
+	f.want(3, "Nov23 KEPT 101", "Nov24 MISSED 102", "Nov25 PENDING 103")
+}
+
+// A refusal is told once, tried again until its time, and keeps no later one from being reserved.
+func TestRefusals(t *testing.T) {
+	f := start(t)
+	f.answers("echo 'varq: refused: the queue is long' >&2; exit 1")
+	f.wantNews("2026-11-22T06:00", "2026-11-23T06:00:00: REFUSED: varq: refused: the queue is long")
+	f.wantWell("2026-11-22T07:00")
+	f.want(2, "Nov23 REFUSED 0")
+	f.answers("echo '103;alpha'")
+	f.wantWell("2026-11-22T08:00")
+	f.want(3, "Nov23 PENDING 103")
+
+	f.answers("echo 'varq: refused' >&2; exit 1")
+	f.wantNews("2026-11-23T06:00", "2026-11-24T06:00:00: REFUSED")
+	f.answers("echo 105")
+	f.varqd.list = []api.Reservation{{Plan: api.Plan{BeginBy: saturday + 41*3600}, Job: 103, State: api.StateKept}}
+	f.wantNews("2026-11-24T06:01", "2026-11-24T06:00:00: MISSED: varq: refused")
+	f.want(5, "Nov23 KEPT 103", "Nov24 MISSED 0", "Nov25 PENDING 105")
+}
+
+// What came to pass while nobody called varq every run is missed, and told.
+func TestNobodyRan(t *testing.T) {
+	f := start(t)
+	f.wantNews("2026-11-23T07:00", "2026-11-23T06:00:00: MISSED: 'varq every run' did not run in time")
+	f.want(1, "Nov23 MISSED 0", "Nov24 PENDING 101")
+}
+
+// An sbatch of which nobody saw the end has submitted its job, or not: there are not two jobs, and not none.
+func TestKilledWhileSubmitting(t *testing.T) {
+	for _, submitted := range []bool{true, false} {
+		f := start(t)
+		monday := time.Date(2026, 11, 23, 6, 0, 0, 0, time.UTC).Unix()
+		// The state as a kill leaves it.
+		s := f.want(0)
+		sunday := monday - 86400
+		s.Occurrences = []Occurrence{{At: monday, State: StateSubmitting, Tried: sunday}}
+		if err := f.store.save(s); err != nil {
+			t.Fatal(err)
+		}
+		f.answers("echo 200")
+		f.varqd.down = true
+		if _, err := f.at("2026-11-22T07:00"); err == nil || !strings.Contains(err.Error(), "what became of the sbatch for 2026-11-23T06:00:00 is not known yet: varqd is not reachable") {
+			t.Errorf("%v", err)
+		}
+		f.want(0, "Nov23 SUBMITTING 0")
+		f.varqd.down = false
+		// One was made long before, and one is for another time.
+		f.varqd.list = []api.Reservation{{Plan: api.Plan{BeginBy: monday}, Job: 7, Promised: sunday - 3600}, {Plan: api.Plan{BeginBy: monday + 60}, Job: 8, Promised: sunday}}
+		if submitted {
+			f.varqd.list = append(f.varqd.list, api.Reservation{Plan: api.Plan{BeginBy: monday}, State: api.StatePromised, Promised: sunday})
+			f.wantWell("2026-11-22T08:00")
+			f.want(0, "Nov23 SUBMITTING 0")
+			f.varqd.list[2].Job, f.varqd.list[2].State = 9, api.StatePending
+			f.wantWell("2026-11-22T09:00")
+			f.want(0, "Nov23 PENDING 9")
+		} else {
+			f.wantWell("2026-11-22T09:00")
+			f.want(1, "Nov23 PENDING 200")
+		}
+	}
+}
+
+// What sbatch prints that is no number may come with a job: that is found out before another one is submitted.
+func TestUnreadableNumber(t *testing.T) {
+	f := start(t)
+	f.answers("echo hello")
+	if _, err := f.at("2026-11-22T06:00"); err == nil || !strings.Contains(err.Error(), `printed "hello\n", and no job's number`) {
+		t.Error(err)
+	}
+	f.want(1, "Nov23 SUBMITTING 0")
+}
+
+// The jobs of a series that wait are cancelled with it. One of which nobody knows keeps it.
+func TestCancel(t *testing.T) {
+	f := start(t)
+	f.wantWell("2026-11-22T06:00")
+	s := f.want(1, "Nov23 PENDING 101")
+	s.Occurrences = append(s.Occurrences, Occurrence{At: s.Occurrences[0].At + 86400, State: StateSubmitting, Tried: f.clock})
+	f.varqd.list = []api.Reservation{{Plan: api.Plan{BeginBy: s.Occurrences[1].At}, State: api.StatePromised, Promised: f.clock}}
+	if _, err := f.cancel(t.Context(), s); err == nil || !strings.Contains(err.Error(), "may still submit its job") {
+		t.Error(err)
+	}
+	s.Occurrences = s.Occurrences[:1]
+	f.write("scancel", "#!/bin/sh\necho no >&2; exit 1\n")
+	if _, err := f.cancel(t.Context(), s); err == nil || !strings.Contains(err.Error(), "no; the series stays") {
+		t.Error(err)
+	}
+	f.write("scancel", "#!/bin/sh\necho \"$*\" > $(dirname $0)/cancelled\n")
+	if jobs, err := f.cancel(t.Context(), s); jobs != 1 || err != nil {
+		t.Error(jobs, err)
+	}
+	if text, err := os.ReadFile(filepath.Join(f.dir, "cancelled")); err != nil || string(text) != "--state=PENDING 101\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+	if all, broken := f.store.list(); len(all) != 0 || broken != nil {
+		t.Error(all, broken)
+	}
+}
+
+// Two at a time do not work on the same series, and what others may write is not run.
+func TestStore(t *testing.T) {
+	f := start(t)
+	if _, err := f.store.lock(); !errors.Is(err, ErrBusy) {
+		t.Error(err)
+	}
+	for _, text := range []string{`{"id":"aaaaab"}`, `{"unknown":1}`, `{`, strings.Repeat(" ", maxBytes+1)} {
+		if err := os.WriteFile(f.store.path("bbbbbb"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if all, broken := f.store.list(); len(all) != 1 || len(broken) != 1 || !strings.Contains(broken[0].Error(), "bbbbbb.json: ") {
+			t.Errorf("%.20q: %v, %v", text, all, broken)
+		}
+	}
+	if err := os.Chmod(f.store.dir, 0o770); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := openStore(f.store.dir, false); err == nil || !strings.Contains(err.Error(), "is not yours alone") {
+		t.Error(err)
+	}
+}
+
+// A job of Slurm's, which is what scrontab makes of varq every run, gives sbatch nothing of its own.
+func TestCleaned(t *testing.T) {
+	got := cleaned([]string{"PATH=/bin", "SLURM_JOB_ID=7", "SLURM_CONF=/etc/slurm.conf", "SPANK_X=1", "SLURMD_NODENAME=n", "SBATCH_ACCOUNT=phys", "SLURM_MEM_PER_CPU=1"})
+	if strings.Join(got, " ") != "PATH=/bin SLURM_CONF=/etc/slurm.conf SBATCH_ACCOUNT=phys" {
+		t.Error(got)
+	}
+}
+
+// Whatever is in a file, it is refused or can be worked with.
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte(`{"id":"aaaaaa","schedule":"06:00","ahead":86400,"sbatch":"/bin/sbatch","args":["job.sh"],"made":1795266000,"occurrences":[{"at":1795266000,"state":"KEPT"}]}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		s, err := decode(text)
+		if err != nil {
+			return
+		}
+		schedule, err := s.check(saturday, time.UTC)
+		if err != nil {
+			return
+		}
+		s.plan(schedule, saturday)
+		if len(s.Occurrences) > maxKept {
+			t.Errorf("%d occurrences", len(s.Occurrences))
+		}
+	})
+}

@@ -1,0 +1,111 @@
+package every
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/varq-project/varq/predictor/api"
+)
+
+// Bounds of what is stored.
+const (
+	maxSeries   = 100      // of one user
+	maxKept     = 100      // occurrences of one series, the latest
+	maxAhead    = 24       // occurrences of one series that are reserved and still to come
+	maxBytes    = 1 << 20  // of a file
+	maxArgs     = 64 << 10 // of sbatch's arguments together, in bytes
+	maxTold     = 2000     // of what sbatch says, in bytes
+	maxMissedBy = 7 * 86400
+)
+
+// Series is a job that recurs. Times are Unix seconds.
+type Series struct {
+	ID       string   `json:"id"`
+	Schedule string   `json:"schedule"`
+	Prob     string   `json:"prob,omitempty"` // as --prob was given, or empty for the site's default
+	Ahead    int64    `json:"ahead"`          // how long before its time an occurrence is reserved, in seconds
+	Sbatch   string   `json:"sbatch"`         // the program's path
+	Args     []string `json:"args"`
+	Dir      string   `json:"dir"` // in which sbatch runs
+	Made     int64    `json:"made"`
+	// Occurrences are in the order of their times.
+	Occurrences []Occurrence `json:"occurrences,omitempty"`
+}
+
+// The states of an occurrence, beside those of a reservation (package api).
+const (
+	// StateSubmitting: sbatch was started, and what became of that is not known.
+	StateSubmitting = "SUBMITTING"
+	// StateRefused: it is not reserved; the next run tries again, until its time.
+	StateRefused = "REFUSED"
+)
+
+// Occurrence is one time at which the job is to be running.
+type Occurrence struct {
+	At    int64  `json:"at"`
+	State string `json:"state"`
+	Job   int64  `json:"job,omitempty"`
+	Tried int64  `json:"tried,omitempty"` // when sbatch was started last
+	Note  string `json:"note,omitempty"`  // why it is not reserved, or what sbatch said
+}
+
+// settled reports whether nothing becomes of the occurrence any more.
+func (o *Occurrence) settled() bool {
+	return o.State == api.StateKept || o.State == api.StateMissed || o.State == api.StateCancelled
+}
+
+// validID is the form of Series.ID.
+var validID = regexp.MustCompile(`^[a-z0-9]{6}$`)
+
+// check makes sure that a series that was read from a file can be worked with.
+func (s *Series) check(now int64, zone *time.Location) (*Schedule, error) {
+	size := 0
+	for _, arg := range s.Args {
+		size += len(arg)
+	}
+	switch {
+	case !validID.MatchString(s.ID):
+		return nil, fmt.Errorf("id: %.20q is none", s.ID)
+	case s.Ahead <= 0:
+		return nil, fmt.Errorf("ahead: %d is not a duration", s.Ahead)
+	case s.Sbatch == "" || len(s.Args) == 0:
+		return nil, errors.New("sbatch: there is none, or no job")
+	case size > maxArgs:
+		return nil, fmt.Errorf("args: they are longer than %d bytes", maxArgs)
+	}
+	return ParseSchedule(s.Schedule, now, zone)
+}
+
+// plan appends the occurrences that are due to be reserved now, and as missed those for which nothing was done in time.
+func (s *Series) plan(schedule *Schedule, now int64) {
+	after := max(s.Made, now-maxMissedBy)
+	waiting := 0
+	for i := range s.Occurrences {
+		o := &s.Occurrences[i]
+		after = max(after, o.At)
+		if o.At > now {
+			waiting++
+		}
+	}
+	for at := schedule.Next(after); at != 0 && at <= now+s.Ahead && waiting < maxAhead; at = schedule.Next(at) {
+		o := Occurrence{At: at, State: StateRefused}
+		if at <= now {
+			o.State, o.Note = api.StateMissed, "'varq every run' did not run in time"
+		} else {
+			waiting++
+		}
+		s.Occurrences = append(s.Occurrences, o)
+	}
+	s.Occurrences = s.Occurrences[max(0, len(s.Occurrences)-maxKept):]
+}
+
+// Next returns the time of the next occurrence after now, or 0 if there is none.
+func (s *Series) Next(now int64, zone *time.Location) int64 {
+	schedule, err := ParseSchedule(s.Schedule, now, zone)
+	if err != nil {
+		return 0
+	}
+	return schedule.Next(now)
+}
