@@ -11,13 +11,13 @@ import (
 
 // Bounds of what is stored.
 const (
-	maxSeries   = 100      // of one user
-	maxKept     = 100      // occurrences of one series, the latest
-	maxAhead    = 24       // occurrences of one series that are reserved and still to come
-	maxBytes    = 1 << 20  // of a file
-	maxArgs     = 64 << 10 // of sbatch's arguments together, in bytes
-	maxTold     = 2000     // of what sbatch says, in bytes
-	maxMissedBy = 7 * 86400
+	maxSeries   = 100       // of one user
+	maxKept     = 100       // occurrences of one series, the latest
+	maxAhead    = 24        // occurrences of one series that are reserved and still to come
+	maxBytes    = 1 << 20   // of a file
+	maxArgs     = 64 << 10  // of sbatch's arguments together, in bytes
+	maxTold     = 2000      // of what sbatch says, in bytes
+	maxMissedBy = 7 * 86400 // seconds: what nobody reserved longer ago is not told, and nothing is reserved longer before its time
 )
 
 // Series is a job that recurs. Times are Unix seconds.
