@@ -132,8 +132,8 @@ func (p *Predictor) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 		return clocked{p.present, p.forest}.Forecast(q, a)
 	}
 	ok := p.later.Forecast(q, a)
-	p.behind(q, a)
 	p.noSooner(q, a)
+	p.behind(q, a)
 	byClock(a, p.forest.Windows(q.Partition), q)
 	return ok
 }

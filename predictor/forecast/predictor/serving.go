@@ -16,9 +16,11 @@ import (
 // behind bounds an answer to q, about a job to be submitted later, by that about a job that is submitted then behind all that waits now,
 // where the present state of the queue says much about that job: after the beginning of a window that closes the pool, since what
 // waits for its end waits for as long as it does without one, and where more work will be ahead than was ever learnt from. The simulations
-// of the blend for jobs submitted now tell of it.
+// of the blend for jobs submitted now tell of it. To ask these costs more than all else, and is left where the answer is next to nothing
+// for a day already.
 func (p *Predictor) behind(q *forecast.Question, a *forecast.Answer) {
-	if a.Beyond == 0 && len(p.forest.Windows(q.Partition).Closing().Since(q.Now).Before(q.Submit)) == 0 {
+	const nothing = .005
+	if a.Wait.Within(86_400) < nothing || a.Beyond == 0 && len(p.forest.Windows(q.Partition).Closing().Since(q.Now).Before(q.Submit)) == 0 {
 		return
 	}
 	var present forecast.Answer
