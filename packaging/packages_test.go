@@ -273,8 +273,8 @@ func (h host) refusesLater(t *testing.T) {
 	}
 	was := read(t, path)
 	out, err := h.command("setpriv", "--reuid=varq", "--regid=varq", "--clear-groups", "varqd").CombinedOutput()
-	const says = "written by a later version of varq: install that version again"
-	if err == nil || !strings.Contains(string(out), says) {
+	const says, remedy = "written by a later version of varq", "Install the varq again that has written it"
+	if err == nil || !strings.Contains(string(out), says) || !strings.Contains(string(out), remedy) {
 		t.Errorf("of a later ledger varqd says, with %v:\n%s", err, out)
 	}
 	if read(t, path) != was {

@@ -45,7 +45,7 @@ func TestLaterSchemaIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Close()
-	if _, err := Open(path); !errors.Is(err, sqlitefile.ErrTooNew) || !strings.Contains(err.Error(), "install that version again") {
+	if _, err := Open(path); !errors.Is(err, sqlitefile.ErrTooNew) || !strings.Contains(err.Error(), "Install the varq again that has written it") {
 		t.Errorf("Open = %v, want ErrTooNew, and what to do", err)
 	}
 }
