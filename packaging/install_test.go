@@ -29,6 +29,7 @@ var installed = map[string]fs.FileMode{
 	"opt/sbin/varq-agent":                           0o755,
 	"opt/sbin/varqd":                                0o755,
 	"opt/share/bash-completion/completions/varq":    0o644,
+	"opt/share/doc/varq/guide.html":                 0o644,
 	"opt/share/fish/vendor_completions.d/varq.fish": 0o644,
 	"opt/share/man/man1/varq-wrapper.1":             0o644,
 	"opt/share/man/man1/varq.1":                     0o644,
