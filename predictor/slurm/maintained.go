@@ -15,9 +15,9 @@ func Maintained(nodes []Node, reservations []limits.Reservation, now int64) []No
 	since := map[string]int64{}
 	for i := range reservations {
 		v := &reservations[i]
-		if start, begun := v.Begun(now); begun && v.Maintenance {
+		if span, begun := v.Begun(now); begun && v.Maintenance {
 			for _, name := range v.Nodes {
-				since[name] = start
+				since[name] = span.Start
 			}
 		}
 	}

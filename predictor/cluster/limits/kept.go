@@ -52,12 +52,13 @@ func (c *Cluster) Apart(at int64) map[string]int64 {
 	until := map[string]int64{}
 	for i := range c.Reservations {
 		v := &c.Reservations[i]
-		if v.Start > at || at >= v.End || v.Floats {
+		span, begun := v.Begun(at)
+		if !begun {
 			continue
 		}
 		for _, name := range v.Nodes {
 			if _, part := c.part(v, name); !part {
-				until[name] = max(until[name], v.End)
+				until[name] = max(until[name], span.End)
 			}
 		}
 	}

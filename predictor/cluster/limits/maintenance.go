@@ -20,14 +20,14 @@ func (c *Cluster) Maintenance(nodes map[string]bool, now int64) (next *Reservati
 	return next, start
 }
 
-// Begun reports whether the reservation has its nodes at a time, and since when. One that floats never has.
-func (v *Reservation) Begun(now int64) (since int64, begun bool) {
+// Begun reports whether the reservation has its nodes at a time, and from when until when. One that floats never has.
+func (v *Reservation) Begun(now int64) (span Span, begun bool) {
 	for span := range v.times() {
 		if span.Start <= now && now < span.End {
-			return span.Start, true
+			return span, true
 		}
 	}
-	return 0, false
+	return Span{}, false
 }
 
 // has reports whether one of these nodes is in the reservation.

@@ -88,7 +88,8 @@ func (c *Cluster) until(reserving []*Reservation) string {
 func (c *Cluster) reserving(partition string, now, deadline int64) (list []*Reservation) {
 	nodes := c.index(partition, func(string) bool { return true })
 	for i := range c.Reservations {
-		if v := &c.Reservations[i]; v.Start <= now && max(now, deadline) < v.End && len(c.places(v, nodes)) > 0 {
+		v := &c.Reservations[i]
+		if span, begun := v.Begun(now); begun && deadline < span.End && len(c.places(v, nodes)) > 0 {
 			list = append(list, v)
 		}
 	}

@@ -227,17 +227,21 @@ func TestQuietBecomesNormal(t *testing.T) {
 	}
 }
 
-// TestNobodyWaitsNoSilence: without waiting jobs, or before they are eligible, there is no
-// silence.
-func TestNobodyWaitsNoSilence(t *testing.T) {
+// frequent returns a Predictor of a partition in which a job has started every minute, by chance, until now.
+func frequent() (p *Predictor, r workload.Request, now int64) {
 	random := rand.New(rand.NewPCG(4, 4))
-	p := New()
-	r := workload.Request{Partition: "main", Limit: hour}
-	now := int64(1)
+	p, r, now = New(), workload.Request{Partition: "main", Limit: hour}, 1
 	for range 2000 {
 		now += 1 + int64(60*random.ExpFloat64())
 		p.Learn(started(r, now-1000, 1000))
 	}
+	return p, r, now
+}
+
+// TestNobodyWaitsNoSilence: without waiting jobs, or before they are eligible, there is no
+// silence.
+func TestNobodyWaitsNoSilence(t *testing.T) {
+	p, r, now := frequent()
 	const later = 10 * hour
 	if down := p.Down("main", now+later); down != "" {
 		t.Errorf("nobody waits, but %s", down)
@@ -311,14 +315,7 @@ func TestToldOutage(t *testing.T) {
 
 // TestPlannedOutage: while it is known when jobs start again, and soon after that, promises are made, and no silence counts.
 func TestPlannedOutage(t *testing.T) {
-	random := rand.New(rand.NewPCG(4, 4))
-	p := New()
-	r := workload.Request{Partition: "main", Limit: hour}
-	now := int64(1)
-	for range 2000 {
-		now += 1 + int64(60*random.ExpFloat64())
-		p.Learn(started(r, now-1000, 1000))
-	}
+	p, r, now := frequent()
 	p.Submitted(&workload.Job{ID: 1, Request: r, Submit: now})
 	p.Outage(Outage{Partition: "main", From: now, Planned: true})
 	const later = 10 * hour

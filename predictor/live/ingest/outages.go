@@ -60,14 +60,7 @@ func (t *tracker) observeOutages(list []qbets.Outage) {
 // update brings the list up to date, and returns the outages that have begun or are over.
 func (s *outages) update(c *limits.Cluster, nodes []slurm.Node, now int64) (changed []qbets.Outage) {
 	down := map[string]qbets.Outage{}
-	serving, apart := floating(c), c.Apart(now)
-	for i := range c.Reservations {
-		if v := &c.Reservations[i]; begun(v, now) {
-			for _, name := range v.Nodes {
-				serving[name] = true
-			}
-		}
-	}
+	serving, apart := servingOf(c, now), c.Apart(now)
 	for name, p := range c.Partitions {
 		if reason := downReason(&p, nodes, serving); reason != "" {
 			down[name] = qbets.Outage{Partition: name, From: now, Reason: reason}
@@ -99,23 +92,18 @@ func (s *outages) update(c *limits.Cluster, nodes []slurm.Node, now int64) (chan
 	return changed
 }
 
-// floating returns the nodes in maintenance that is always ahead, on which jobs start.
-func floating(c *limits.Cluster) map[string]bool {
-	floats := map[string]bool{}
+// servingOf returns the nodes in maintenance of which it is known when jobs start: now if it is always ahead, or when their reservation is over.
+func servingOf(c *limits.Cluster, now int64) map[string]bool {
+	serving := map[string]bool{}
 	for i := range c.Reservations {
-		if v := &c.Reservations[i]; v.Floats {
+		v := &c.Reservations[i]
+		if _, begun := v.Begun(now); begun || v.Floats {
 			for _, name := range v.Nodes {
-				floats[name] = true
+				serving[name] = true
 			}
 		}
 	}
-	return floats
-}
-
-// begun reports whether a reservation has its nodes at a time.
-func begun(v *limits.Reservation, now int64) bool {
-	_, ok := v.Begun(now)
-	return ok
+	return serving
 }
 
 // reserved reports whether reservations have all nodes of a partition that could start jobs, of which there are some.
@@ -132,8 +120,8 @@ func reserved(partition string, nodes []slurm.Node, apart map[string]int64) bool
 	return some
 }
 
-// downReason returns why no job of a partition can start, or "" if a job can, or can when a reservation is over. serving has the
-// nodes of which that is known though they are in maintenance: jobs start on them, or their reservation tells when it ends.
+// downReason returns why no job of a partition can start, or "" if a job can, or can when a reservation is over. serving has
+// the nodes of which that is known though they are in maintenance; see servingOf.
 func downReason(p *limits.Partition, nodes []slurm.Node, serving map[string]bool) string {
 	if !p.Up {
 		return p.Closed()
