@@ -81,7 +81,7 @@ type Machine struct {
 	running []Running // a heap: the next to end is at index 0
 	planned releases  // of the running jobs
 
-	windows windows
+	reserve reserve
 
 	// shadow is the latest time at which the first task of the queue starts, and extra is
 	// the number of processors that are free beside it then. Both stay known until a job
@@ -113,7 +113,7 @@ func (c *Machine) Load(b sched.Backfill, now int64, free int32, running []Runnin
 		c.down(i)
 	}
 	c.planned.load(running)
-	c.windows.load(c.Windows.Since(now), free, running)
+	c.reserve.load(c.Windows.Since(now), free, running)
 	c.reopen()
 	c.starts, c.need = resize(c.starts, len(tasks)), resize(c.need, len(tasks))
 	for i := range tasks {
@@ -146,8 +146,8 @@ func (c *Machine) note(b int) {
 
 // reopen counts what the windows that have begun by now leave, and what is free again after those that are over.
 func (c *Machine) reopen() {
-	if c.windows.next() <= c.now {
-		c.free -= c.windows.enter(c.now)
+	if c.reserve.next() <= c.now {
+		c.free -= c.reserve.enter(c.now)
 		c.known = false
 	}
 }
@@ -157,7 +157,7 @@ func (c *Machine) reopen() {
 func (c *Machine) pass(arrived []int32) {
 	first := c.first()
 	c.known = c.known && first == c.head
-	for c.head = first; c.head < len(c.need) && c.need[c.head] <= c.free && c.windows.left.Admit(c.need[c.head], c.now+c.tasks[c.head].Limit); c.head = c.first() {
+	for c.head = first; c.head < len(c.need) && c.need[c.head] <= c.free && c.reserve.left.Admit(c.need[c.head], c.now+c.tasks[c.head].Limit); c.head = c.first() {
 		c.start(c.head)
 		c.known = false
 	}
@@ -166,7 +166,7 @@ func (c *Machine) pass(arrived []int32) {
 	}
 	if c.head == len(c.need) {
 		c.shadow, c.extra = sched.Never, c.free
-		c.windows.beside(0, 0, 0)
+		c.reserve.beside(0, 0, 0)
 		return
 	}
 	switch {
@@ -199,8 +199,8 @@ func (c *Machine) first() int {
 // for the first task to start, beside what windows leave.
 func (c *Machine) castShadow() {
 	need, limit := c.need[c.head], c.tasks[c.head].Limit
-	at, free := c.windows.plan(c.now, c.free, &c.planned, need, limit)
-	c.windows.beside(need, at, at+limit)
+	at, free := c.reserve.plan(c.now, c.free, &c.planned, need, limit)
+	c.reserve.beside(need, at, at+limit)
 	c.shadow, c.extra, c.known = at, free-need, true
 }
 
@@ -221,7 +221,7 @@ func (c *Machine) backfillAll() {
 
 // admits reports whether a task with a need and a limit could start before the first one.
 func (c *Machine) admits(need int32, span int64) bool {
-	return need <= c.free && (need <= c.extra || span <= c.shadow-c.now) && c.windows.rooms.Admit(need, c.now+span)
+	return need <= c.free && (need <= c.extra || span <= c.shadow-c.now) && c.reserve.rooms.Admit(need, c.now+span)
 }
 
 // try starts a task unless that would delay the first one.
@@ -247,7 +247,7 @@ func (c *Machine) start(i int) {
 	c.free -= t.Procs
 	r := release{c.now + t.Limit, t.Procs}
 	c.planned.add(r)
-	c.windows.has(t.Procs, r.at)
+	c.reserve.has(t.Procs, r.at)
 	c.running = append(c.running, Running{r.at, c.now + t.Run, t.Procs, int32(i)})
 	c.up(len(c.running) - 1)
 }
@@ -261,7 +261,7 @@ func (c *Machine) finish() {
 	c.down(0)
 	c.planned.remove(release{o.Planned, o.Procs})
 	c.free += o.Procs
-	c.windows.has(-o.Procs, o.Planned)
+	c.reserve.has(-o.Procs, o.Planned)
 	c.known = false
 	if c.recorder != nil {
 		c.recorder.Ended(o)
@@ -290,7 +290,7 @@ func (c *Machine) next() bool {
 		next = min(next, c.tasks[c.coming[0]].Submit)
 	}
 	if c.head < len(c.need) {
-		next = min(next, c.windows.next())
+		next = min(next, c.reserve.next())
 	}
 	if next == sched.Never {
 		return false
@@ -314,7 +314,7 @@ func (c *Machine) moment() {
 	c.pass(c.coming[:arrived])
 	c.coming = c.coming[arrived:]
 	if c.recorder != nil && c.backfill != sched.NoBackfill {
-		c.recorder.Passed(c.now, c.shadow, c.free, c.extra, c.windows.rooms)
+		c.recorder.Passed(c.now, c.shadow, c.free, c.extra, c.reserve.rooms)
 	}
 }
 

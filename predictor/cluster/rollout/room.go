@@ -23,8 +23,8 @@ func (r Rooms) Admit(need int32, until int64) bool {
 	return true
 }
 
-// windows are those of a rollout that are not over.
-type windows struct {
+// reserve is what the windows that are not over keep from a rollout's tasks.
+type reserve struct {
 	procs int32   // of the machine
 	kept  int32   // of them, by the window that has begun
 	until int64   // when that is over; sched.Never: none has begun
@@ -34,7 +34,7 @@ type windows struct {
 }
 
 // load begins before all windows, with the running jobs in the order of Planned. With w windows and r jobs it takes O(w + r).
-func (w *windows) load(list Windows, free int32, running []Running) {
+func (w *reserve) load(list Windows, free int32, running []Running) {
 	w.kept, w.until, w.list = 0, sched.Never, list
 	if len(list) == 0 {
 		w.left, w.rooms = w.left[:0], w.rooms[:0]
@@ -56,7 +56,7 @@ func (w *windows) load(list Windows, free int32, running []Running) {
 }
 
 // next returns when the next window begins or the one that has begun is over; sched.Never: none does.
-func (w *windows) next() int64 {
+func (w *reserve) next() int64 {
 	if len(w.list) > 0 {
 		return min(w.until, w.list[0].From)
 	}
@@ -64,7 +64,7 @@ func (w *windows) next() int64 {
 }
 
 // enter goes on to a time, and returns how many more processors are kept then.
-func (w *windows) enter(now int64) (more int32) {
+func (w *reserve) enter(now int64) (more int32) {
 	for w.next() <= now {
 		if more -= w.kept; w.until <= now {
 			w.kept, w.until = 0, sched.Never
@@ -78,7 +78,7 @@ func (w *windows) enter(now int64) (more int32) {
 }
 
 // has counts the processors of a job that may run until planned: one that starts (positive), or ends.
-func (w *windows) has(procs int32, planned int64) {
+func (w *reserve) has(procs int32, planned int64) {
 	for i := 0; i < len(w.left) && w.left[i].From < planned; i++ {
 		w.left[i].Left -= procs
 		w.rooms[i].Left -= procs
@@ -86,7 +86,7 @@ func (w *windows) has(procs int32, planned int64) {
 }
 
 // beside makes the rooms those beside a first task that needs so many processors from a time on until another.
-func (w *windows) beside(need int32, from, until int64) {
+func (w *reserve) beside(need int32, from, until int64) {
 	copy(w.rooms, w.left)
 	for i := range w.rooms {
 		if at := w.rooms[i].From; from <= at && at < until {
@@ -97,7 +97,7 @@ func (w *windows) beside(need int32, from, until int64) {
 
 // plan returns when a task can start at the latest, with so many processors free now, and how many are free then: once enough running
 // jobs have reached their limits and no window is in its way.
-func (w *windows) plan(now int64, free int32, planned *releases, need int32, limit int64) (at int64, then int32) {
+func (w *reserve) plan(now int64, free int32, planned *releases, need int32, limit int64) (at int64, then int32) {
 	all, kept, ahead, left := free+w.kept, w.kept, w.list, w.left
 	for from, until, on := now, w.next(), w.until != sched.Never; ; on = !on {
 		if at, then = planned.freed(now, all-kept, need); at < from {

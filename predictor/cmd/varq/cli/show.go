@@ -41,6 +41,14 @@ func NodeHours(seconds float64) string { return strconv.FormatFloat(seconds/3600
 // Rounded shows a duration that need not be a whole number of seconds.
 func Rounded(d float64) string { return slurmtime.FormatDuration(int64(math.Round(d))) }
 
+// Count returns a number with the word for one or for many things.
+func Count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return Thousands(n) + " " + many
+}
+
 // Thousands shows a number with commas between its thousands.
 func Thousands(n int) string {
 	text := strconv.Itoa(n)

@@ -105,7 +105,7 @@ Columns: ` + table.Names(nodesCalibrationColumns()),
 		}
 		if style.plain() {
 			fmt.Fprintf(env.Stdout, "Of %s, %s expected to fail within a day, as far as %s since %s tell.\n",
-				count(all, "node", "nodes"), few(expected), count(list.Failures, "failure", "failures"), env.moment(list.Since))
+				cli.Count(all, "node", "nodes"), few(expected), cli.Count(list.Failures, "failure", "failures"), env.moment(list.Since))
 			if env.Now()-list.At > stale {
 				fmt.Fprintf(env.Stdout, "varqd could not read the nodes since %s: they may have changed.\n", env.moment(list.At))
 			}
@@ -118,7 +118,7 @@ Columns: ` + table.Names(nodesCalibrationColumns()),
 			return err
 		}
 		if more := all - len(list.Nodes); more > 0 && style.plain() {
-			fmt.Fprintf(env.Stdout, "\n%s: --most=0 shows all.\n", count(more, "more node is no more likely to fail", "more nodes are no more likely to fail"))
+			fmt.Fprintf(env.Stdout, "\n%s: --most=0 shows all.\n", cli.Count(more, "more node is no more likely to fail", "more nodes are no more likely to fail"))
 		}
 		return nil
 	}

@@ -238,7 +238,7 @@ func (e *Env) showGroup(out broker.GroupOutcome, answers []broker.Answer, dryRun
 	if len(out.Members) == 1 {
 		rule = "no other is to be had"
 	}
-	l.Line(verb, "%s: %s", count(len(out.Members), "job", "jobs"), rule)
+	l.Line(verb, "%s: %s", cli.Count(len(out.Members), "job", "jobs"), rule)
 	for i := range out.Members {
 		m := &out.Members[i]
 		text := describe(m, answers)

@@ -200,7 +200,7 @@ func (e *Env) describe(c *broker.Choice, answers []broker.Answer, when string) s
 	}
 	return strings.Join([]string{
 		where,
-		fmt.Sprintf("%s for up to %s", count(int(c.Nodes), "node", "nodes"), slurmtime.FormatDuration(c.Limit)),
+		fmt.Sprintf("%s for up to %s", cli.Count(int(c.Nodes), "node", "nodes"), slurmtime.FormatDuration(c.Limit)),
 		when,
 		"at most " + costOf(c, answers),
 	}, "; ")

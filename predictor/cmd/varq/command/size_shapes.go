@@ -175,7 +175,7 @@ func (f *shapeFlags) fitted(ctx context.Context, env *Env, link *link, nodes []i
 	if errors.Is(err, fit.ErrTooLittle) {
 		left := ""
 		if others > 0 {
-			left = fmt.Sprintf(" (%s not, and are left out)", count(others, "other did", "others did"))
+			left = fmt.Sprintf(" (%s not, and are left out)", cli.Count(others, "other did", "others did"))
 		}
 		return shapes{}, fmt.Errorf("%w\nThese are your jobs %q that completed since %s%s. Say by --sizes how long the job runs, or look further back with --starttime",
 			err, f.fit, env.moment(since), left)

@@ -84,7 +84,7 @@ func (e *Env) showSizes(a sizeAnswer, past *past, job *jobFlags) error {
 	}
 	var s strings.Builder
 	for _, r := range a.Refused {
-		fmt.Fprintf(&s, "Not on %s: %s.\n", count(int(r.Nodes), "node", "nodes"), strings.TrimSuffix(r.Why, "."))
+		fmt.Fprintf(&s, "Not on %s: %s.\n", cli.Count(int(r.Nodes), "node", "nodes"), strings.TrimSuffix(r.Why, "."))
 	}
 	if past != nil {
 		s.WriteString(strings.Join(past.says(), "\n") + "\n")
@@ -96,7 +96,7 @@ func (e *Env) showSizes(a sizeAnswer, past *past, job *jobFlags) error {
 			if a.By == moldable.Highest && *r.Prob < even {
 				does = fmt.Sprintf("has the best chance to meet the deadline, but that is %s; choose a later one if it matters", small(*r.Prob))
 			}
-			fmt.Fprintf(&s, "\nOn %s it %s:\n\n  sbatch %s job.sh\n", count(int(r.Nodes), "node", "nodes"), does,
+			fmt.Fprintf(&s, "\nOn %s it %s:\n\n  sbatch %s job.sh\n", cli.Count(int(r.Nodes), "node", "nodes"), does,
 				strings.Join(append(job.options("nodes", "time"), r.options()), " "))
 		}
 	}
@@ -130,15 +130,15 @@ func (e *Env) showOptions(a sizeAnswer) error {
 // says says in sentences what run times rest on.
 func (p *past) says() []string {
 	said := []string{fmt.Sprintf("Run times from %s on %d to %d nodes, by the speedup %s; their median lies in the interval in %.0f of 100 cases.",
-		count(len(p.Runs), "run", "runs"), p.Runs[0].Nodes, p.Runs[len(p.Runs)-1].Nodes, rounded(p.Curve), 100*fit.Confidence)}
+		cli.Count(len(p.Runs), "run", "runs"), p.Runs[0].Nodes, p.Runs[len(p.Runs)-1].Nodes, rounded(p.Curve), 100*fit.Confidence)}
 	if p.others > 0 {
-		said = append(said, fmt.Sprintf("Left out: %s that did not complete.", count(p.others, "run", "runs")))
+		said = append(said, fmt.Sprintf("Left out: %s that did not complete.", cli.Count(p.others, "run", "runs")))
 	}
 	if p.Far > 0 {
-		said = append(said, fmt.Sprintf("Far from the curve: %s; what they took counts as less far, and the time limit is too short for the like.", count(p.Far, "run", "runs")))
+		said = append(said, fmt.Sprintf("Far from the curve: %s; what they took counts as less far, and the time limit is too short for the like.", cli.Count(p.Far, "run", "runs")))
 	}
 	if turn := p.Turn(); turn != 0 {
-		said = append(said, fmt.Sprintf("On more than %s they take longer again: for more than that, go by none of this.", count(int(turn), "node", "nodes")))
+		said = append(said, fmt.Sprintf("On more than %s they take longer again: for more than that, go by none of this.", cli.Count(int(turn), "node", "nodes")))
 	}
 	return said
 }

@@ -34,7 +34,7 @@ func (e *Env) shortage(p *api.Prediction) []string {
 // reasons says in sentences what a prediction was computed from, and how good such predictions
 // were.
 func (e *Env) reasons(p *api.Prediction, scores *api.Calibration) []string {
-	queue := fmt.Sprintf("%s and %s", count(p.Waiting, "job waits", "jobs wait"), count(p.Running, "runs", "run"))
+	queue := fmt.Sprintf("%s and %s", cli.Count(p.Waiting, "job waits", "jobs wait"), cli.Count(p.Running, "runs", "run"))
 	said := e.shortage(p)
 	if len(p.Members) == 0 {
 		return append(said, basis(&p.Evidence), queue+".")
@@ -69,17 +69,9 @@ func (e *Env) reasons(p *api.Prediction, scores *api.Calibration) []string {
 	return append(said, covered(scores)...)
 }
 
-// count returns a number with the word for one or for many things.
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return cli.Thousands(n) + " " + many
-}
-
 // member says what one expert has learnt from.
 func member(m *api.Member) string {
-	waits := count(m.Sample, "past wait", "past waits")
+	waits := cli.Count(m.Sample, "past wait", "past waits")
 	switch m.Forecaster {
 	case "forest":
 		return waits + " in situations like this one"
@@ -111,7 +103,7 @@ func covered(scores *api.Calibration) []string {
 				continue
 			}
 			text := fmt.Sprintf("Of %s for this partition in the last 30 days, %s came true at quantile 0.95.",
-				count(row.Forecasts, "forecast", "forecasts"), cli.Percent(q.Covered))
+				cli.Count(row.Forecasts, "forecast", "forecasts"), cli.Percent(q.Covered))
 			if row.Drift != "" {
 				text += fmt.Sprintf(" It has drifted: it %s.", row.Drift)
 			}

@@ -84,10 +84,7 @@ func (s *site) cluster(r *http.Request) (*page, error) {
 func (s *site) promises(p *clusterPage, all []api.Reservation) {
 	open := slices.DeleteFunc(all, func(r api.Reservation) bool { return !told.Open(&r) })
 	slices.SortStableFunc(open, func(a, b api.Reservation) int {
-		if x, y := told.Endangered(&a), told.Endangered(&b); x != y {
-			return map[bool]int{true: -1, false: 1}[x]
-		}
-		return cmp.Compare(a.Deadline(), b.Deadline())
+		return cmp.Or(first(told.Endangered(&a), told.Endangered(&b)), cmp.Compare(a.Deadline(), b.Deadline()))
 	})
 	var endangered, holding int
 	var idle, ceiling, missing float64

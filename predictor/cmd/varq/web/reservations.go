@@ -59,16 +59,24 @@ func (s *site) reservations(r *http.Request) (*page, error) {
 	}
 	// The open ones first, and of these, and of the others, the latest deadline first.
 	slices.SortStableFunc(found, func(a, b api.Reservation) int {
-		if x, y := told.Open(&a), told.Open(&b); x != y {
-			return map[bool]int{true: -1, false: 1}[x]
-		}
-		return cmp.Compare(b.Deadline(), a.Deadline())
+		return cmp.Or(first(told.Open(&a), told.Open(&b)), cmp.Compare(b.Deadline(), a.Deadline()))
 	})
 	body := listPage{Old: old, Problem: slices.Concat(health.Problems, health.Notes), Left: max(0, len(found)-mostListed)}
 	for i := range found[:len(found)-body.Left] {
 		body.Rows = append(body.Rows, s.row(&found[i]))
 	}
 	return &page{Title: "My reservations", Here: "reservations", Template: "reservations", Body: body}, nil
+}
+
+// first compares two rows of which some come first.
+func first(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
+	}
+	return 1
 }
 
 // row returns what a list tells of a reservation.

@@ -187,18 +187,11 @@ func (t *sizes) wait(columns []api.SizeAnswer) {
 			row := &t.Rows[i]
 			row.Cells[column].Wait = cli.Rounded(*f.Wait)
 			if *f.Wait < shortest {
-				shortest, size = *f.Wait, fmt.Sprintf("%d %s for %s", row.Nodes, plural(row.Nodes, "node"), t.Limits[column])
+				shortest, size = *f.Wait, fmt.Sprintf("%s for %s", cli.Count(int(row.Nodes), "node", "nodes"), t.Limits[column])
 			}
 		}
 	}
 	if size != "" {
 		t.First = fmt.Sprintf("Submitted now, without a promise, %s would start first: it is expected to wait for %s.", size, cli.Rounded(shortest))
 	}
-}
-
-func plural(n int32, what string) string {
-	if n == 1 {
-		return what
-	}
-	return what + "s"
 }
