@@ -5,10 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/varq-project/varq/predictor/api"
-	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/varqd/config"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -26,17 +24,7 @@ func TestContribNamesMetrics(t *testing.T) {
 	fake := &fakeSlurm{past: quick(1000)}
 	asking, _ := run(t, c, fake)
 	eventually(t, asking, well)
-	entry := slurm.QueueEntry{Job: quick(1)[0]}
-	entry.ID, entry.Start, entry.End, entry.State = 7000, 0, 0, workload.Pending
-	entry.Submit = time.Now().Unix()
-	entry.Eligible = entry.Submit
-	fake.setQueue(entry)
-	within(t, func() bool {
-		p, err := asking.Predict(t.Context(), api.PredictRequest{Job: workload.Request{Limit: 600}})
-		return err == nil && p.Waiting == 1
-	})
-	entry.Start, entry.State = entry.Eligible+1, workload.Running
-	fake.setQueue(entry)
+	fake.runOne(t, asking)
 	within(t, func() bool {
 		scored, err := asking.Calibration(t.Context(), api.CalibrationQuery{})
 		return err == nil && len(scored.Rows) > 0

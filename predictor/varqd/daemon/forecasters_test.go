@@ -131,17 +131,7 @@ func TestOwnForecasters(t *testing.T) {
 		t.Errorf("of whom the prediction is blended: %+v", p.Members)
 	}
 
-	entry := slurm.QueueEntry{Job: quick(1)[0]}
-	entry.ID, entry.Start, entry.End, entry.State = 7000, 0, 0, workload.Pending
-	entry.Submit = time.Now().Unix()
-	entry.Eligible = entry.Submit
-	fake.setQueue(entry)
-	within(t, func() bool {
-		p, err := asking.Predict(t.Context(), api.PredictRequest{Job: workload.Request{Limit: 600}})
-		return err == nil && p.Waiting == 1
-	})
-	entry.Start, entry.State = entry.Eligible+1, workload.Running
-	fake.setQueue(entry)
+	fake.runOne(t, asking)
 	within(t, func() bool {
 		scored, err := asking.Calibration(t.Context(), api.CalibrationQuery{})
 		var names []string
@@ -179,17 +169,7 @@ func TestEndsAreScored(t *testing.T) {
 	}
 	asking, stop := run(t, c, fake)
 	eventually(t, asking, well)
-	entry := slurm.QueueEntry{Job: quick(1)[0]}
-	entry.ID, entry.Start, entry.End, entry.State = 7000, 0, 0, workload.Pending
-	entry.Submit = time.Now().Unix()
-	entry.Eligible = entry.Submit
-	fake.setQueue(entry)
-	within(t, func() bool {
-		p, err := asking.Predict(t.Context(), api.PredictRequest{Job: workload.Request{Limit: 600}})
-		return err == nil && p.Waiting == 1
-	})
-	entry.Start, entry.State = entry.Eligible+1, workload.Running
-	fake.setQueue(entry)
+	entry := fake.runOne(t, asking)
 	within(t, func() bool { return slices.Contains(rows(asking), "blend wait 1") })
 	if before := rows(asking); slices.Contains(before, "completion end 1") {
 		t.Errorf("before the end there is %v", before)
@@ -208,6 +188,23 @@ func TestEndsAreScored(t *testing.T) {
 	if text := metrics(t, c.Server.Socket); !strings.Contains(text, `varq_forecasts_scored_total{forecaster="completion",partition="main"} 1`) {
 		t.Error("/metrics lacks the score of the end")
 	}
+}
+
+// runOne lets a job wait until varqd has seen it, and then run. It returns what the queue shows of it.
+func (s *fakeSlurm) runOne(t *testing.T, asking *client.Client) slurm.QueueEntry {
+	t.Helper()
+	entry := slurm.QueueEntry{Job: quick(1)[0]}
+	entry.ID, entry.Start, entry.End, entry.State = 7000, 0, 0, workload.Pending
+	entry.Submit = time.Now().Unix()
+	entry.Eligible = entry.Submit
+	s.setQueue(entry)
+	within(t, func() bool {
+		p, err := asking.Predict(t.Context(), api.PredictRequest{Job: workload.Request{Limit: 600}})
+		return err == nil && p.Waiting == 1
+	})
+	entry.Start, entry.State = entry.Eligible+1, workload.Running
+	s.setQueue(entry)
+	return entry
 }
 
 // within waits until so returns true, at most for patient.

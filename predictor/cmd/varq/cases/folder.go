@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/trial/study"
 )
 
@@ -53,7 +54,7 @@ func Open(dir string, s Setting) (*Folder, error) {
 	var found Setting
 	switch err := read(f.Path(settingFile), &found); {
 	case errors.Is(err, fs.ErrNotExist):
-		return f, write(f.Path(settingFile), s)
+		return f, cli.SaveJSON(f.Path(settingFile), s, 0o644)
 	case err != nil:
 		return nil, err
 	case found != s:
@@ -114,7 +115,7 @@ func (f *Folder) save(o study.Outcome) error {
 	if o.Values == nil {
 		o.Values = study.Values{}
 	}
-	return write(f.file(o.Case), o)
+	return cli.SaveJSON(f.file(o.Case), o, 0o644)
 }
 
 func read(name string, v any) error {
@@ -129,32 +130,6 @@ func read(name string, v any) error {
 	}
 	if err := json.Unmarshal(data, v); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
-	}
-	return nil
-}
-
-// write writes v to a file. After an error an older file is unchanged.
-func write(name string, v any) error {
-	data, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	file, err := os.CreateTemp(filepath.Dir(name), ".new-*")
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(append(data, '\n'))
-	if err == nil {
-		err = file.Chmod(0o644)
-	}
-	if closeErr := file.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
-		err = os.Rename(file.Name(), name)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(file.Name()))
 	}
 	return nil
 }

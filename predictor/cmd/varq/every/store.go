@@ -14,6 +14,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 )
 
 // store is the folder in which a user's series are, one file each. What is in it is run as her: it is hers alone.
@@ -139,24 +141,7 @@ func decode(text []byte) (*Series, error) {
 }
 
 // save writes a series: the file is the one before or the new one, whatever happens.
-func (s *store) save(series *Series) error {
-	text, err := json.MarshalIndent(series, "", "  ")
-	if err != nil {
-		return err
-	}
-	part, err := os.CreateTemp(s.dir, "part-")
-	if err != nil {
-		return err
-	}
-	_, err = part.Write(append(text, '\n'))
-	if err = errors.Join(err, part.Sync(), part.Close()); err == nil {
-		err = os.Rename(part.Name(), s.path(series.ID))
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(part.Name()))
-	}
-	return nil
-}
+func (s *store) save(series *Series) error { return cli.SaveJSON(s.path(series.ID), series, 0o600) }
 
 // remove forgets a series.
 func (s *store) remove(id string) error { return os.Remove(s.path(id)) }
