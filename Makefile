@@ -45,7 +45,7 @@ demo: build
 
 test: build lint check-generate vulncheck unit e2e
 
-# Tests that start a Slurm or a browser skip themselves with -short, and no others do.
+# Tests that start a Slurm or a browser, or make packages, skip themselves with -short, and no others do.
 quick: build lint
 	$(GO) test -short ./...
 

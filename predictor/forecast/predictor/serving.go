@@ -9,9 +9,9 @@ import (
 )
 
 // Experts and blends measure a wait in the seconds in which the pool serves: those in which Slurm's reservations close it do not count, and
-// those in which they leave half of it count half. What was learnt of waits then holds beside a maintenance, too. Whoever would have started an hour after its beginning, starts an hour
-// after its end, behind all that could not start before, and the simulations know how much that is. And who has waited through a
-// maintenance teaches nobody that waits are so long. The Predictor turns such waits into those by the clock, and back.
+// those in which they leave half of it count half. What was learnt of waits then holds beside a maintenance, too. Whoever would have
+// started an hour after its beginning, starts an hour after its end, behind all that could not start before, and the simulations know how
+// much that is. And who has waited through a maintenance teaches nobody that waits are so long. The Predictor turns such waits into those by the clock, and back.
 
 // behind bounds an answer to q, about a job to be submitted later, by that about a job that is submitted then behind all that waits now,
 // where the present state of the queue says much about that job: after the beginning of a window that closes the pool, since what
