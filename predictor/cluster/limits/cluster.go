@@ -40,6 +40,8 @@ type Cluster struct {
 	MaxTRES bool
 	// Aging is how the priorities of jobs that wait grow; it adds nothing where that is not known.
 	Aging workload.Aging
+	// Basic is true when a job's priority tells no more than how many were submitted before it (Slurm's PriorityType=priority/basic).
+	Basic bool
 	// PrivateNodes is true when only operators may see the nodes (Slurm's PrivateData=nodes).
 	PrivateNodes bool
 	// Zone is that of Slurm's controller, in which sentences tell times, or nil where it is not known. Repeat sets it.

@@ -76,7 +76,7 @@ func (a *arrays) add(s *Snapshot, j *queue.Job, k *job) {
 	}
 	// A round is the blocks that run at once: beside of them, of places tasks side by side.
 	// Blocks are deep only if there would be too many rounds otherwise.
-	places, depth := max(1, int64(s.pool.procs[hypotheses[s.pool.best].size]/k.takes)), int64(1)
+	places, depth := max(1, int64(s.pool.procs[hypotheses[s.twin.believed(s.pool)].size]/k.takes)), int64(1)
 	if j.AtOnce > 0 {
 		depth = ceil(tasks, int64(j.AtOnce))
 		places = min(places, int64(j.AtOnce-a.runs[j.ID]))

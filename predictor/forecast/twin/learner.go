@@ -36,6 +36,9 @@ var policies = [...]rollout.Policy{
 	{Order: rollout.Priority, Backfill: sched.NoBackfill},
 }
 
+// byPriority is the index of the first policy, and so of the first hypothesis, of Slurm's priorities.
+const byPriority = 4
+
 // hypotheses are each policy with each estimate of the size. The first one is believed
 // until another has proved better.
 var hypotheses = func() (all [sizeCount * len(policies)]hypothesis) {
@@ -55,7 +58,18 @@ type learner struct {
 	errors [len(hypotheses)]float64 // sums, fading
 	trials float64                  // their number, fading
 	best   int                      // index of the hypothesis that is believed
-	next   int                      // submissions until the next trial
+	// ordered is the same among the hypotheses of Slurm's priorities, counted from byPriority.
+	ordered int
+	next    int // submissions until the next trial
+}
+
+// believed returns the index of the hypothesis that is believed. Where Slurm's priorities are known, the pool follows them, whatever
+// came nearest in a past in which they were not: then only the backfilling and the size are learnt.
+func (l *learner) believed(ordered bool) int {
+	if ordered {
+		return byPriority + l.ordered
+	}
+	return l.best
 }
 
 // tick counts a submission, and reports whether its job is to be tried, given how many jobs wait and run.
@@ -84,6 +98,9 @@ func (l *learner) learn(t trial, wait float64) {
 	for i := range l.errors {
 		if l.errors[i] < improvement*l.errors[l.best] {
 			l.best = i
+		}
+		if hypotheses[i].Order == rollout.Priority && l.errors[i] < improvement*l.errors[byPriority+l.ordered] {
+			l.ordered = i - byPriority
 		}
 	}
 }

@@ -15,7 +15,8 @@ type Point struct {
 	Limits   int64 // if every job runs for its limit
 	// ByOrder is Expected if the pool followed each order, with EASY backfilling. No
 	// pool follows one order exactly. Where the orders differ, a reader of ByOrder can
-	// learn which one comes nearest.
+	// learn which one comes nearest. Where Slurm's priorities are known, there is no other
+	// order, and all three are by them.
 	ByOrder [rollout.Orders]int64
 	// Policy is the policy that the pool is believed to follow. Expected and Limits
 	// follow it.
@@ -76,24 +77,39 @@ func (t *Twin) PointAt(r *workload.Request, now, submit, id int64) Point {
 // point returns what of the Point of a request, as a task, depends on the queue.
 func (t *Twin) point(r *workload.Request, task *rollout.Task, now, id int64) Point {
 	if kept := t.records(r, task, now, id); kept != nil {
-		return kept.point(task, now, id)
+		return kept.point(t, task, now, id)
 	}
 	s := t.Snapshot(r, now, id)
 	p := Point{
 		Expected: s.wait(s.Policy, *task, medians), Limits: s.wait(s.Policy, *task, timeLimits), Policy: s.Policy, Ahead: s.ahead(task),
 	}
-	for i := range p.ByOrder {
-		p.ByOrder[i] = p.Expected
-		if policy := backfilled(i); policy != s.Policy {
-			p.ByOrder[i] = s.wait(policy, *task, medians)
+	p.ByOrder = t.byOrder(func(policy rollout.Policy) int64 {
+		if policy == s.Policy {
+			return p.Expected
 		}
-	}
+		return s.wait(policy, *task, medians)
+	})
 	return p
 }
 
+// byOrder returns Point.ByOrder, of which by tells the wait under one policy.
+func (t *Twin) byOrder(by func(rollout.Policy) int64) (waits [rollout.Orders]int64) {
+	if t.priorities.known() {
+		wait := by(backfilled(rollout.Priority))
+		for i := range waits {
+			waits[i] = wait
+		}
+		return waits
+	}
+	for i := range waits {
+		waits[i] = by(backfilled(rollout.Order(i)))
+	}
+	return waits
+}
+
 // backfilled returns the policy of an order with EASY backfilling.
-func backfilled(order int) rollout.Policy {
-	return rollout.Policy{Order: rollout.Order(order), Backfill: sched.EASY}
+func backfilled(order rollout.Order) rollout.Policy {
+	return rollout.Policy{Order: order, Backfill: sched.EASY}
 }
 
 // ahead returns Point.Ahead of a task.

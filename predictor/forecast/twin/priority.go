@@ -64,7 +64,7 @@ func (p *priorities) changed(j *workload.Job) {
 
 // expected returns the priority that a job with a request will have when it begins to wait, or 0 where nothing is known.
 func (p *priorities) expected(r *workload.Request) int64 {
-	if p.n == 0 {
+	if !p.known() {
 		return 0
 	}
 	l := likeOf(r)
@@ -78,6 +78,9 @@ func (p *priorities) expected(r *workload.Request) int64 {
 	}
 	return 0
 }
+
+// known reports whether any job has had a priority. Since then all jobs have one, if it is only expected of them.
+func (p *priorities) known() bool { return p.n > 0 }
 
 // of returns a job's priority now, with what it has gained since it began to wait, or 0 where nothing is known.
 func (p *priorities) of(j *workload.Job, now int64) int64 {

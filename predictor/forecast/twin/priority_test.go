@@ -103,6 +103,37 @@ func TestPlace(t *testing.T) {
 	}
 }
 
+// TestPrioritiesAreTheOrder: whatever order was learnt while no priorities were known, once they are a job is behind all that go before it by them.
+func TestPrioritiesAreTheOrder(t *testing.T) {
+	const waiting = 5
+	lwf := slices.Index(hypotheses[:], hypothesis{Policy: rollout.Policy{Order: rollout.LWF, Backfill: sched.EASY}})
+	for _, c := range []struct {
+		priority int64
+		policy   string
+		wait     int64
+		alike    bool // whichever the order
+	}{
+		{0, "least work first with EASY backfilling", 590, false},
+		{1, "priorities with EASY backfilling", 590 + waiting*3600, true},
+	} {
+		b := sit(poolOf(10))
+		b.w.partitions.pool(b.w.partitions.named("")).best = lwf
+		b.start(1000, b.submit(1000, 10, 600))
+		for range waiting {
+			b.id++
+			j := workload.Job{ID: b.id, Submit: 1000, Priority: c.priority}
+			j.CPUs, j.Limit = 10, 3600
+			b.q.Submit(j)
+			b.w.Submitted(&j)
+		}
+		p := b.w.Point(request(10, 60), 1010, 0)
+		alike := slices.Min(p.ByOrder[:]) == slices.Max(p.ByOrder[:])
+		if p.Limits != c.wait || alike != c.alike || p.Policy.String() != c.policy {
+			t.Errorf("with priority %d: %+v, want %d s by %s", c.priority, p, c.wait, c.policy)
+		}
+	}
+}
+
 // TestQOSFull: a job whose QOS is full is ahead of that QOS only.
 func TestQOSFull(t *testing.T) {
 	b := sit(poolOf(10))

@@ -32,7 +32,7 @@ type records struct {
 	running   int64                  // processor-seconds until the running jobs end
 	expected  record
 	limits    record
-	byOrder   [rollout.Orders]record // but that of the policy that is believed
+	byOrder   [rollout.Orders]record // of those that the pool may follow, but that of the policy that is believed
 }
 
 // came notes that a job waits from now on.
@@ -112,13 +112,13 @@ func (t *Twin) recorded(p *pool, partition, qos string, now, id int64) *records 
 		kept = new(records)
 		p.records[qos] = kept
 	}
-	if kept.old(p.best, now) {
+	if best := t.believed(p); kept.old(best, now) {
 		s := &t.snapshot
 		s.load(t, &workload.Request{Partition: partition, QOS: qos}, now)
 		s.without(id)
-		s.assume(hypotheses[p.best], 0)
+		s.assume(hypotheses[best], 0)
 		kept.make(s)
-		kept.best, kept.newest, kept.without = p.best, t.added, id
+		kept.best, kept.newest, kept.without = best, t.added, id
 		kept.newcomers = map[int64]rollout.Task{}
 		kept.full = append(kept.full[:0], s.full...)
 	}
@@ -132,7 +132,8 @@ func (r *records) make(s *Snapshot) {
 	r.expected.make(s, s.Policy, medians)
 	r.limits.make(s, s.Policy, timeLimits)
 	for i := range r.byOrder {
-		if policy := backfilled(i); policy != s.Policy {
+		policy := backfilled(rollout.Order(i))
+		if follows := policy.Order == rollout.Priority || !s.twin.priorities.known(); follows && policy != s.Policy {
 			r.byOrder[i].make(s, policy, medians)
 		}
 	}
@@ -151,15 +152,15 @@ func (r *records) ahead(task *rollout.Task) int64 {
 }
 
 // point returns the Point of a task that joins the queue when it is submitted; id names it if it waits already.
-func (r *records) point(task *rollout.Task, now, id int64) Point {
+func (r *records) point(t *Twin, task *rollout.Task, now, id int64) Point {
 	free := r.free()
 	wait := func(of *record) int64 { return of.wait(task, now, free, r.newcomers, id) }
 	p := Point{Expected: wait(&r.expected), Limits: wait(&r.limits), Policy: r.expected.policy, Ahead: r.ahead(task)}
-	for i := range p.ByOrder {
-		p.ByOrder[i] = p.Expected
-		if backfilled(i) != p.Policy {
-			p.ByOrder[i] = wait(&r.byOrder[i])
+	p.ByOrder = t.byOrder(func(policy rollout.Policy) int64 {
+		if policy == p.Policy {
+			return p.Expected
 		}
-	}
+		return wait(&r.byOrder[policy.Order])
+	})
 	return p
 }

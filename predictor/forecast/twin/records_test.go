@@ -157,8 +157,8 @@ func TestRecordsKnowTheOrder(t *testing.T) {
 		b.q.Submit(j)
 		b.w.Submitted(&j)
 	}
-	submit("small", true, 100)
 	submit("small", true, 300)
+	submit("small", true, 100)
 	submit("large", false, 200)
 	for qos, want := range map[string]int64{"small": 890 + 3*3600, "large": 890 + 3600} {
 		r := request(procs, 600)

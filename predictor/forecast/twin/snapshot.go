@@ -50,7 +50,7 @@ func (t *Twin) Snapshot(r *workload.Request, now, id int64) *Snapshot {
 	s := &t.snapshot
 	s.load(t, r, now)
 	s.without(id)
-	s.assume(hypotheses[s.pool.best], t.partitions.named(r.Partition).takes(r))
+	s.assume(hypotheses[t.believed(s.pool)], t.partitions.named(r.Partition).takes(r))
 	return s
 }
 
@@ -99,7 +99,7 @@ func (s *Snapshot) load(t *Twin, r *workload.Request, now int64) {
 	for i := range s.waitingJobs {
 		w := &s.waitingJobs[i]
 		s.Pending = append(s.Pending, rollout.Task{
-			Submit: min(w.Submit, now), Limit: w.depth * w.Limit, Run: w.run(.5), Procs: w.procs, Rank: w.class.rank(), Priority: w.priority, Count: w.count(),
+			Submit: min(w.Submit, now), Limit: w.depth * w.Limit, Run: w.run(.5), Procs: w.procs, Rank: t.rank(w.class), Priority: w.priority, Count: w.count(),
 		})
 	}
 }

@@ -294,9 +294,12 @@ func (t *Twin) job(j *queue.Job) *job {
 func (t *Twin) Task(r *workload.Request, submit int64) rollout.Task {
 	limit := t.limit(r)
 	return rollout.Task{
-		Submit: submit, Limit: limit, Run: limit, Procs: t.partitions.named(r.Partition).takes(r), Rank: t.classOf(r).rank(), Priority: t.priorities.expected(r),
+		Submit: submit, Limit: limit, Run: limit, Procs: t.partitions.named(r.Partition).takes(r), Rank: t.rank(t.classOf(r)), Priority: t.priorities.expected(r),
 	}
 }
+
+// believed returns the index of the hypothesis that is believed of a pool.
+func (t *Twin) believed(p *pool) int { return p.learner.believed(t.priorities.known()) }
 
 // Later returns the share of the jobs that came last which would go before a job with a request, or 0 where no priorities are known.
 func (t *Twin) Later(r *workload.Request) float64 {

@@ -288,6 +288,22 @@ func TestOrderNow(t *testing.T) {
 	}
 }
 
+// Where a priority only counts submissions, all jobs of a tier have the same: who comes next is not ahead of those who came since the
+// same user's last job.
+func TestBasicPriorities(t *testing.T) {
+	o := orderOf(&limits.Cluster{Basic: true, Partitions: map[string]limits.Partition{"main": {Name: "main"}, "first": {Name: "first", Tier: 2}}})
+	for _, c := range []struct {
+		partition      string
+		priority, want int64
+	}{{"main", 4294901759, 1}, {"main", 4294901000, 1}, {"first", 4294900000, 1 + 2<<32}, {"main", 0, 0}} {
+		j := job(1, 5, 0, 0)
+		j.Partition, j.Priority = c.partition, c.priority
+		if o.read(&j, now+20); j.Priority != c.want {
+			t.Errorf("%d in %s: %d, want %d", c.priority, c.partition, j.Priority, c.want)
+		}
+	}
+}
+
 // TestLater: the jobs whose begin time has not come are those of the last snapshot.
 func TestLater(t *testing.T) {
 	g := start(t, filepath.Join(t.TempDir(), "history.db"), &accounts{})

@@ -30,9 +30,10 @@ type Command struct {
 type Config struct {
 	ClusterName string
 	SlurmUser   string
-	// MaxTRES, Aging: see limits.Cluster.
+	// MaxTRES, Aging, Basic: see limits.Cluster.
 	MaxTRES bool
 	Aging   workload.Aging
+	Basic   bool
 	// PrivateNodes: see limits.Cluster.
 	PrivateNodes bool
 	// LimitsEnforced is false when AccountingStorageEnforce lets jobs exceed
@@ -100,7 +101,8 @@ func (c *Command) Complete(ctx context.Context, cluster *limits.Cluster) error {
 	}
 	cluster.Name, cluster.Federated = config.ClusterName, bytes.Contains(federation, []byte("Federation:"))
 	dropOthers(cluster)
-	cluster.MaxTRES, cluster.PrivateNodes, cluster.Aging = config.MaxTRES, config.PrivateNodes, config.Aging
+	cluster.MaxTRES, cluster.PrivateNodes = config.MaxTRES, config.PrivateNodes
+	cluster.Aging, cluster.Basic = config.Aging, config.Basic
 	cluster.AssociationsEnforced, cluster.QOSEnforced = config.AssociationsEnforced, config.QOSEnforced
 	completePartitions(cluster, partitions, config)
 	if err := completeGroups(cluster, manager); err != nil {
@@ -150,6 +152,8 @@ func parseConfig(out []byte) Config {
 			config.PrivateNodes = slices.Contains(values, "nodes")
 		case "PriorityFlags":
 			config.MaxTRES = slices.Contains(values, "max_tres")
+		case "PriorityType":
+			config.Basic = value == "priority/basic"
 		case "PriorityWeightAge":
 			config.Aging.Weight, _ = strconv.ParseInt(value, 10, 64)
 		case "PriorityMaxAge":

@@ -21,6 +21,7 @@ PlugStackConfig         = /etc/slurm/plugstack.conf
 PluginDir               = /usr/lib/slurm
 PriorityFlags           = CALCULATE_RUNNING,MAX_TRES
 PriorityMaxAge          = 7-00:00:00
+PriorityType            = priority/multifactor
 PriorityWeightAge       = 1000
 SLURM_CONF              = /etc/slurm/slurm.conf
 SlurmUser               = slurm(64030)
@@ -38,7 +39,8 @@ Slurmctld(primary) at head is UP
 	for value, want := range map[string]Config{
 		"associations": {AssociationsEnforced: true}, "associations,qos": {AssociationsEnforced: true, QOSEnforced: true}, "none": {},
 	} {
-		got = parseConfig([]byte("AccountingStorageEnforce = " + value + "\nPriorityFlags =\n"))
+		want.Basic = true
+		got = parseConfig([]byte("AccountingStorageEnforce = " + value + "\nPriorityFlags =\nPriorityType            = priority/basic\n"))
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", value, diff)
 		}
