@@ -6,20 +6,20 @@ import (
 	"github.com/varq-project/varq/predictor/forecast"
 )
 
-// anchors are the longest waits that were simulated for one request, one time of submission and
-// several time limits: the anchors of package extrapolation.
+// anchors are those of one request, one time of submission and several time limits.
 //
 // A plan asks about many submissions, with many limits. A simulation for each would take
 // too long. But with a longer limit a job starts no sooner, so that one simulation for the
 // longest limit answers all questions while the queue is like others before.
 type anchors struct {
 	about     forecast.Question // without Limit
-	simulated []anchor
+	simulated []limited
 }
 
-type anchor struct {
-	limit   int64 // seconds
-	longest float64
+// limited is the anchor for a time limit, in seconds.
+type limited struct {
+	limit int64
+	anchor
 }
 
 func aboutOf(q *forecast.Question) forecast.Question {
@@ -28,25 +28,29 @@ func aboutOf(q *forecast.Question) forecast.Question {
 	return about
 }
 
-// add notes the anchor, in seconds, of a question.
-func (a *anchors) add(q *forecast.Question, longest float64) {
+// add notes the anchor of a question.
+func (a *anchors) add(q *forecast.Question, of anchor) {
 	if about := aboutOf(q); a.about != about {
 		a.about, a.simulated = about, a.simulated[:0]
 	}
-	a.simulated = append(a.simulated, anchor{q.Limit, longest})
+	a.simulated = append(a.simulated, limited{q.Limit, of})
 }
 
 // atMost returns an upper bound on the anchor of a question.
-func (a *anchors) atMost(q *forecast.Question) (seconds float64, ok bool) {
+func (a *anchors) atMost(q *forecast.Question) (most anchor, ok bool) {
 	if a.about != aboutOf(q) {
-		return 0, false
+		return anchor{}, false
 	}
 	for _, s := range a.simulated {
-		if s.limit >= q.Limit && (!ok || s.longest < seconds) {
-			seconds, ok = s.longest, true
+		if s.limit < q.Limit {
+			continue
 		}
+		if !ok {
+			most, ok = s.anchor, true
+		}
+		most = most.least(s.anchor)
 	}
-	return seconds, ok
+	return most, ok
 }
 
 // later returns the anchor of a question about a submission to come, or one that is no
@@ -55,7 +59,7 @@ func (a *anchors) atMost(q *forecast.Question) (seconds float64, ok bool) {
 // pool lies before the submission, they have been waiting since its end, at which no gap is left
 // that there was before it, and if one that leaves some of it, since its beginning. The anchor is
 // of seconds in which the job can start.
-func (f *Forest) later(q *forecast.Question) float64 {
+func (f *Forest) later(q *forecast.Question) anchor {
 	f.simulating.Lock()
 	defer f.simulating.Unlock()
 	windows := f.twin.Windows(q.Partition)
@@ -67,22 +71,23 @@ func (f *Forest) later(q *forecast.Question) float64 {
 			simulated.Submit = last.To
 		}
 	}
-	left := func(longest float64) float64 { // when it is submitted
+	over := func(wait float64) float64 { // what of the wait is over when it is submitted, or does not count
 		submit := max(q.Submit, simulated.Submit)
-		return longest - float64(submit-simulated.Submit) - float64(windows.For(q.Limit).Closed(submit, simulated.Submit+int64(longest)))
+		return float64(submit-simulated.Submit) + float64(windows.For(q.Limit).Closed(submit, simulated.Submit+int64(wait)))
 	}
-	longest, ok := f.anchors.atMost(&simulated)
-	if ok && f.beyond.Share(left(longest)) == 0 {
-		return 0
+	most, ok := f.anchors.atMost(&simulated)
+	if ok && f.beyond.share(most.less(over)) == 0 {
+		return anchor{}
 	}
 	// Few limits are simulated: powers of two.
 	simulated.Limit = 1 << bits.Len64(uint64(max(1, q.Limit)-1))
-	if longest, ok = f.anchors.at(&simulated); !ok {
+	of, ok := f.anchors.at(&simulated)
+	if !ok {
 		p := f.twin.PointAt(&simulated.Request, q.Now, simulated.Submit, q.Job)
-		longest = float64(p.Longest())
-		f.anchors.add(&simulated, longest)
+		of = anchorOf(&p)
+		f.anchors.add(&simulated, of)
 	}
-	return left(longest)
+	return of.less(over)
 }
 
 // overtaking returns the share of the jobs that came last which would go before that of a question, or 0 where no priorities are known.
@@ -96,13 +101,13 @@ func (f *Forest) overtaking(q *forecast.Question) float32 {
 }
 
 // at returns the anchor of a question if it is known.
-func (a *anchors) at(q *forecast.Question) (seconds float64, ok bool) {
+func (a *anchors) at(q *forecast.Question) (of anchor, ok bool) {
 	if a.about == aboutOf(q) {
 		for _, s := range a.simulated {
 			if s.limit == q.Limit {
-				return s.longest, true
+				return s.anchor, true
 			}
 		}
 	}
-	return 0, false
+	return anchor{}, false
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/sched"
 	"github.com/varq-project/varq/predictor/cluster/walltime"
 	"github.com/varq-project/varq/predictor/forecast"
-	"github.com/varq-project/varq/predictor/forecast/extrapolation"
 	"github.com/varq-project/varq/predictor/forecast/features"
 	"github.com/varq-project/varq/predictor/forecast/forest"
 	"github.com/varq-project/varq/predictor/forecast/pending"
@@ -27,10 +26,10 @@ type Forest struct {
 	simulating sync.Mutex // guards twin and anchors while forecasts ask
 	anchors    anchors
 	model      *forest.Model
-	beyond     *extrapolation.Extrapolation // or nil, without a twin
-	watch      *watch                       // or nil, without a twin
-	waiting    pending.Sample[anchored]     // by job
-	last       atomic.Pointer[situation]    // the newest situation, or nil if an event has come since
+	beyond     *beyond                   // or nil, without a twin
+	watch      *watch                    // or nil, without a twin
+	waiting    pending.Sample[anchored]  // by job
+	last       atomic.Pointer[situation] // the newest situation, or nil if an event has come since
 }
 
 // situation is a question as a case of the model.
@@ -42,10 +41,10 @@ type situation struct {
 	policy    string  // of the twin, or empty
 }
 
-// anchored is a case of the model with its anchor for package extrapolation.
+// anchored is a case of the model with its anchor.
 type anchored struct {
 	forest.Case
-	anchor float64 // seconds
+	anchor
 }
 
 // NewForest returns a Forest that has learnt nothing. If t is not nil, the Forest tells t
@@ -64,7 +63,7 @@ func NewForest(rng *rand.Rand, t *twin.Twin, b forest.Background) *Forest {
 		waiting:   pending.New[anchored](),
 	}
 	if t != nil {
-		f.beyond = extrapolation.New()
+		f.beyond = newBeyond()
 		f.watch = newWatch(t.Queue(), rng, b)
 		f.model.Late(ordered)
 	}
@@ -99,7 +98,7 @@ func (f *Forest) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 		return false
 	}
 	if f.beyond != nil {
-		a.Beyond = f.beyond.Apply(&a.Wait, s.asCase.anchor)
+		a.Beyond = f.beyond.apply(&a.Wait, s.asCase.anchor)
 	}
 	return true
 }
@@ -121,11 +120,11 @@ func (f *Forest) situation(q *forecast.Question) *situation {
 			now := *q
 			now.Submit = q.Now
 			p = f.twin.Point(&q.Request, q.Now, q.Job)
-			f.anchors.add(&now, float64(p.Longest()))
+			f.anchors.add(&now, anchorOf(&p))
 			p = p.Serving(windows.For(q.Limit), q.Now)
 		}
 		f.simulating.Unlock()
-		s.asCase.anchor = float64(p.Longest())
+		s.asCase.anchor = anchorOf(&p)
 		s.simulated, s.policy = float64(p.Expected), p.Policy.String()
 		known = append(known, features.Delay(s.simulated), features.Delay(float64(p.Limits)))
 		for _, wait := range p.ByOrder {
@@ -231,8 +230,8 @@ func (f *Forest) Started(j *workload.Job) {
 	if c, ok := f.waiting.Take(j.ID); ok {
 		if wait, ok := j.Wait(); ok {
 			f.model.Learn(c.Case, float64(wait))
-			if f.beyond != nil && c.anchor < twin.Endless {
-				f.beyond.Learn(c.anchor, float64(wait))
+			if f.beyond != nil && c.known() {
+				f.beyond.learn(c.anchor, float64(wait))
 			}
 		}
 	}

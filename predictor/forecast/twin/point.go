@@ -44,6 +44,14 @@ func (p *Point) Longest() int64 {
 	return max(p.Expected, p.Limits, slices.Max(p.ByOrder[:]))
 }
 
+// Shortest returns the shortest of the waits by order, in seconds.
+func (p *Point) Shortest() int64 {
+	if p.TooLarge {
+		return Endless
+	}
+	return slices.Min(p.ByOrder[:])
+}
+
 // Serving returns the waits of a Point from a time on without the seconds that are in windows.
 func (p Point) Serving(w rollout.Windows, now int64) Point {
 	if len(w.Since(now)) == 0 {
