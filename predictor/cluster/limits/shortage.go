@@ -23,29 +23,60 @@ func (c *Cluster) ShortageBy(r workload.Request, now, deadline int64) string {
 // Missing is Shortage for nodes of which nobody knows when they come back: those that are down or drained.
 func (c *Cluster) Missing(r workload.Request) string { return c.shortage(r, nil) }
 
-// shortage is Shortage while these reservations have their nodes.
-func (c *Cluster) shortage(r workload.Request, reserving []*Reservation) string {
-	p, reserved := c.Partitions[r.Partition], c.reserved(reserving)
-	var usable []Node
-	var drained, down, kept int
-	for _, name := range p.Nodes {
+// Unusable says how many nodes of a partition can start no jobs now (Unix seconds), and why: "7 of the 8 nodes of partition main could
+// start no jobs (7 drained)". It is "" if all can, or if not all nodes of the partition are known.
+func (c *Cluster) Unusable(partition string, now int64) string {
+	reserving := c.reserving(partition, now, now)
+	v, known := c.divide(partition, reserving)
+	if of := len(c.Partitions[partition].Nodes); known && len(v.usable) < of {
+		return fmt.Sprintf("%d of the %s of partition %s could start no jobs (%s)", of-len(v.usable), count(of, "node"), partition, v.others(c.until(reserving)))
+	}
+	return ""
+}
+
+// divided is the nodes of a partition by whether they can start jobs.
+type divided struct {
+	usable                  []Node
+	drained, down, reserved int
+}
+
+// divide divides the nodes of a partition while these reservations have theirs. It reports false if not all nodes are known.
+func (c *Cluster) divide(partition string, reserving []*Reservation) (v divided, known bool) {
+	reserved := c.reserved(reserving)
+	for _, name := range c.Partitions[partition].Nodes {
 		n, known := c.Nodes[name]
 		if of := reserved[name]; of != nil {
 			n.CPUs = of.free()
 		}
 		switch {
 		case !known:
-			return ""
+			return divided{}, false
 		case reserved[name] != nil && n.CPUs == 0:
-			kept++
+			v.reserved++
 		case n.Usable:
-			usable = append(usable, n)
+			v.usable = append(v.usable, n)
 		case n.Drained:
-			drained++
+			v.drained++
 		default:
-			down++
+			v.down++
 		}
 	}
+	return v, true
+}
+
+// others says why the nodes that are not usable are not: "4 drained, 1 reserved", with what until says of reservations.
+func (v *divided) others(until string) string {
+	list := []string{fmt.Sprintf("%d drained", v.drained), fmt.Sprintf("%d down", v.down), fmt.Sprintf("%d reserved%s", v.reserved, until)}
+	return strings.Join(slices.DeleteFunc(list, func(s string) bool { return strings.HasPrefix(s, "0 ") }), ", ")
+}
+
+// shortage is Shortage while these reservations have their nodes.
+func (c *Cluster) shortage(r workload.Request, reserving []*Reservation) string {
+	v, known := c.divide(r.Partition, reserving)
+	if !known {
+		return ""
+	}
+	usable, all := v.usable, len(c.Partitions[r.Partition].Nodes)
 	total := func(of func(*Node) int64) (sum int64) {
 		for i := range usable {
 			sum += of(&usable[i])
@@ -54,21 +85,18 @@ func (c *Cluster) shortage(r workload.Request, reserving []*Reservation) string 
 	}
 	enough := len(usable) >= int(r.Nodes) && total(func(n *Node) int64 { return n.CPUs }) >= int64(r.CPUs) &&
 		total(func(n *Node) int64 { return n.Gres["gpu"] }) >= int64(r.GPUs) && total(func(n *Node) int64 { return n.Memory }) >= r.Memory
-	if enough || len(usable) == len(p.Nodes) {
+	if enough || len(usable) == all {
 		return ""
 	}
-	others := []string{fmt.Sprintf("%d drained", drained), fmt.Sprintf("%d down", down), fmt.Sprintf("%d reserved", kept)}
-	consequence := "too few for the job, and when the others come back cannot be forecast"
-	if until := c.until(reserving); kept > 0 && until != "" {
-		others[2] += until
+	until, consequence := c.until(reserving), "too few for the job, and when the others come back cannot be forecast"
+	if v.reserved > 0 && until != "" {
 		consequence = "too few for the job until then"
-		if drained+down > 0 {
+		if v.drained+v.down > 0 {
 			consequence = "too few for the job, and when those that are drained or down come back cannot be forecast"
 		}
 	}
-	others = slices.DeleteFunc(others, func(s string) bool { return strings.HasPrefix(s, "0 ") })
 	return fmt.Sprintf("only %d of the %s of partition %s can start jobs now (%s), %s",
-		len(usable), count(len(p.Nodes), "node"), r.Partition, strings.Join(others, ", "), consequence)
+		len(usable), count(all, "node"), r.Partition, v.others(until), consequence)
 }
 
 // until names reservations, and when the last of them ends: the end of "8 reserved". It is "" where the zone is not known.

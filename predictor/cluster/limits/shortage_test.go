@@ -57,6 +57,20 @@ func TestShortage(t *testing.T) {
 			t.Errorf("%s: %q, wanted %q", v.what, got, v.want)
 		}
 	}
+	for _, v := range []struct {
+		nodes map[string]Node
+		now   int64
+		want  string
+	}{
+		{all(), 999, ""}, {unknown, 1500, ""}, {nil, 1500, ""},
+		{some, 999, "3 of the 5 nodes of partition main could start no jobs (2 drained, 1 down)"},
+		{all(), 1500, "2 of the 5 nodes of partition main could start no jobs (2 reserved)"},
+	} {
+		c.Nodes = v.nodes
+		if got := c.Unusable("main", v.now); got != v.want {
+			t.Errorf("unusable at %d: %q, wanted %q", v.now, got, v.want)
+		}
+	}
 	c.Zone, c.Nodes = time.UTC, some
 	const (
 		until = "only 1 of the 5 nodes of partition main can start jobs now (1 drained, 1 down, 2 reserved by maint until 1970-01-01T00:33:20Z), " +

@@ -25,6 +25,7 @@ type fakeSlurm struct {
 	short     int64            // MaxTime of the partition short; 0 without that partition
 	limits    limits.JobLimits // of the QOS of the partition main
 
+	drained        []string // nodes; while there are none, Nodes tells of one node
 	privateNodes   bool
 	federated      bool
 	down           error                             // returned by every call
@@ -159,7 +160,16 @@ func (s *fakeSlurm) Cluster(context.Context) (limits.Cluster, error) {
 }
 
 func (s *fakeSlurm) Nodes(context.Context) ([]slurm.Node, error) {
-	return []slurm.Node{{Name: "a", CPUs: 250, Partitions: []string{"main"}, Up: true}}, s.down
+	nodes := []slurm.Node{{Name: "a", CPUs: 250, Partitions: []string{"main"}, Up: true}}
+	if len(s.drained) > 0 {
+		for _, name := range []string{"b", "c", "d"} {
+			nodes = append(nodes, slurm.Node{Name: name, CPUs: 250, Partitions: []string{"main"}, Up: true})
+		}
+		for i := range nodes {
+			nodes[i].Drained = slices.Contains(s.drained, nodes[i].Name)
+		}
+	}
+	return nodes, s.down
 }
 
 func (s *fakeSlurm) Operators(context.Context) ([]string, error) { return []string{"oper"}, s.down }

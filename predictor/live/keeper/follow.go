@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/varq-project/varq/predictor/api"
@@ -125,6 +126,10 @@ func (k *Keeper) noteLate(ctx context.Context, e *ledger.Entry, j *slurm.QueueEn
 			text += ": " + putBack
 		case slurm.BeyondLimit(j.Reason):
 			text += ": " + notStartedBySlurm + j.Reason
+		default:
+			if why := k.circumstances(e.Partition, j, now); why != "" {
+				text += ": " + why
+			}
 		}
 		c.event(ledger.Note, "%s", text)
 	case strings.HasPrefix(e.Note, notStarted) && !strings.HasSuffix(e.Note, cancelledAsAsked):
@@ -142,6 +147,23 @@ func (k *Keeper) noteLate(ctx context.Context, e *ledger.Entry, j *slurm.QueueEn
 	}
 	return k.cancelLate(ctx, e, c, text+so)
 }
+
+// circumstances says what kept a job from starting that nothing but the queue was against: nodes that could start no jobs, and Slurm's word.
+func (k *Keeper) circumstances(partition string, j *slurm.QueueEntry, now int64) string {
+	var list []string
+	if c := k.cluster.Load(); c != nil {
+		if unusable := c.limits.Unusable(partition, now); unusable != "" {
+			list = append(list, unusable)
+		}
+	}
+	if reason, _, _ := strings.Cut(j.Reason, ","); !slices.Contains(noReason, reason) {
+		list = append(list, "Slurm's reason was "+reason)
+	}
+	return strings.Join(list, "; ")
+}
+
+// noReason is what Slurm says of a job that waits for nothing, or whose wait it has not explained yet.
+var noReason = []string{"", "None", "BeginTime"}
 
 // cancelLate cancels the job of e, as it is late, and notes why.
 func (k *Keeper) cancelLate(ctx context.Context, e *ledger.Entry, c *change, why string) error {

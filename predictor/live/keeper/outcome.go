@@ -142,7 +142,9 @@ func judge(e *ledger.Entry, run *workload.Job, now int64) (s ledger.Settlement, 
 		s.Outcome, why = api.StateMissed, notStarted
 	case run.Start > e.BeginBy:
 		s.Outcome, why = api.StateMissed, fmt.Sprintf("started %d s after the deadline", run.Start-e.BeginBy)
-		if e.Progress.HeldBefore > 0 {
+		if said, ok := strings.CutPrefix(e.Note, notStarted+": "); ok {
+			why += ": " + said
+		} else if e.Progress.HeldBefore > 0 {
 			why += "; " + putBack
 		}
 	case s.WorkStart != 0 && e.Progress.Gated > e.BeginBy:

@@ -51,6 +51,7 @@ var verbs = map[string]func(s *scene, w *words){
 	"partition": func(s *scene, w *words) { w.flag("short"); s.slurm.short = s.span(w.next()) },
 	"max-nodes": func(s *scene, w *words) { s.slurm.limits.MaxTRES = limits.TRES{"node": s.number(w.next())} },
 	"max-wall":  func(s *scene, w *words) { s.slurm.limits.MaxWall = s.span(w.next()) },
+	"drain":     func(s *scene, w *words) { s.slurm.drained = strings.Split(w.next(), ",") },
 	"max-hold":  func(s *scene, w *words) { s.MaxHold = float64(s.number(w.next())) },
 	"shadow":    func(s *scene, _ *words) { s.Shadow = true },
 	"rule":      (*scene).rule,
