@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"errors"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -115,7 +116,7 @@ func (c *crowd) submit(t *testing.T, user string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	said := string(out)
-	if _, failed := err.(*exec.ExitError); failed && strings.Contains(said, "varq: ") {
+	if errors.As(err, new(*exec.ExitError)) && strings.Contains(said, "varq: ") {
 		c.refused++
 		return
 	}
