@@ -29,7 +29,14 @@ func TestStandBy(t *testing.T) {
 			do  func() error
 		}{
 			{"is killed", s.KillVarqd},
-			{"hangs, and is killed then", func() error { stopInPlace(t, s); return s.KillVarqd() }},
+			{"hangs, goes on, hangs again, and is killed then", func() error {
+				resume := stopInPlace(t, s)
+				before := crowd.size()
+				resume()
+				eventually(t, "the one that hung promises again", func() bool { return crowd.size() > before })
+				stopInPlace(t, s)
+				return s.KillVarqd()
+			}},
 			{"is stopped", s.StopVarqd},
 		} {
 			if err := s.StandBy(t.Context()); err != nil {
@@ -60,8 +67,8 @@ func TestStandBy(t *testing.T) {
 	crowd.check(t)
 }
 
-// stopInPlace makes varqd hang. It keeps its ledger, so that nobody takes over; a submission is refused meanwhile.
-func stopInPlace(t *testing.T, s *site.Site) {
+// stopInPlace makes varqd hang until resume is called. It keeps its ledger, so that nobody takes over; a submission is refused meanwhile.
+func stopInPlace(t *testing.T, s *site.Site) (resume func()) {
 	t.Helper()
 	if err := syscall.Kill(s.VarqdPID(), syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
@@ -72,6 +79,11 @@ func stopInPlace(t *testing.T, s *site.Site) {
 	out, err := s.Prepare(t.Context(), "alice", "sbatch", "--begin-by=now+6hours", "--time=5", "--job-name=hangs", "--wrap=true").CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "varqd is not reachable") || len(jobs(t, s, "alice", "hangs")) != 0 {
 		t.Errorf("a submission while varqd hangs: %v, %s", err, out)
+	}
+	return func() {
+		if err := syscall.Kill(s.VarqdPID(), syscall.SIGCONT); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

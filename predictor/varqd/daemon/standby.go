@@ -3,8 +3,6 @@ package daemon
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
 	"time"
 
 	systemd "github.com/coreos/go-systemd/v22/daemon"
@@ -20,12 +18,12 @@ const takeOverPause = time.Second
 // free when the varqd that has it ends, however that ends, and not as long as that varqd is merely stopped or slow. So no two
 // of them keep the same promises.
 //
-// A daemon that stands by listens nowhere, asks Slurm nothing, and reads no file but its configuration. It begins no ledger
-// either: where there is none, the file system with the promises is not mounted. If ctx is done first, the error is that of ctx.
+// A daemon that stands by listens nowhere, asks Slurm nothing, and begins no ledger; see statefile.MayTakeOver. If ctx is done
+// first, the error is that of ctx.
 func StandBy(ctx context.Context, o Options) (*Daemon, error) {
 	for waits := false; ; waits = true {
-		if _, err := os.Stat(o.Config.Ledger.Path); err != nil {
-			return nil, fmt.Errorf("ledger: %w; a varqd that stands by begins none: mount its file system, or start varqd once without --standby", err)
+		if err := statefile.MayTakeOver(o.Config.Ledger.Path); err != nil {
+			return nil, err
 		}
 		d, err := New(o)
 		if !errors.Is(err, statefile.ErrLocked) {
