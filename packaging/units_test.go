@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -58,6 +59,31 @@ func TestUnits(t *testing.T) {
 	}
 	if left := inside.run(t, "sh", "-c", "ls -d /var/lib/varq /var/cache/varq /run/varq /etc/varq 2>/dev/null || :"); left != "" {
 		t.Errorf("purging leaves %s", left)
+	}
+}
+
+// TestDropIns: systemd finds nothing wrong with varqd's unit and what contrib/standby adds to it.
+func TestDropIns(t *testing.T) {
+	if _, err := exec.LookPath("systemd-analyze"); err != nil {
+		t.Skip("systemd-analyze is missing")
+	}
+	for _, name := range []string{"standby.conf", "pacemaker.conf"} {
+		dir := t.TempDir()
+		added := filepath.Join(dir, "varqd.service.d")
+		if err := os.Mkdir(added, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for from, to := range map[string]string{"systemd/varqd.service": filepath.Join(dir, "varqd.service"), "../contrib/standby/" + name: filepath.Join(added, name)} {
+			text := strings.ReplaceAll(read(t, from), "/usr/sbin/varqd", "/bin/true")
+			if err := os.WriteFile(to, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cmd := exec.Command("systemd-analyze", "verify", "--man=no", "varqd.service")
+		cmd.Env = append(os.Environ(), "SYSTEMD_UNIT_PATH="+dir+":")
+		if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
+			t.Errorf("%s: %v\n%s", name, err, out)
+		}
 	}
 }
 

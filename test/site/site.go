@@ -10,6 +10,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -64,6 +65,7 @@ type Site struct {
 	log     string // path of varqd's log
 	address string // HOST:PORT that varqd listens on
 	varqd   *daemon
+	standby *daemon       // a second varqd that waits for the end of the first
 	ahead   time.Duration // of varqd's clock, when it is started next
 }
 
@@ -158,6 +160,9 @@ func ForTest(t testing.TB, o Options) *Site {
 // Stop stops varqd and the cluster, and removes all files of the site.
 func (s *Site) Stop() error {
 	var errs []error
+	if s.standby != nil { // it goes first, as it would take over
+		errs = append(errs, s.end(s.standby, syscall.SIGTERM))
+	}
 	if s.varqd != nil {
 		errs = append(errs, s.StopVarqd())
 	}

@@ -109,40 +109,54 @@ func freeAddress() (string, error) {
 // StartVarqd starts varqd as the user varq and waits until its health check succeeds, that is,
 // until varqd has read the cluster's history.
 func (s *Site) StartVarqd(ctx context.Context) error {
-	args := []string{s.installed("/usr/sbin/varqd"), "--config", s.Config()}
+	args := []string{s.installed("/usr/sbin/varqd")}
 	if s.ahead != 0 {
 		skewed, err := s.Skewed(ctx)
 		if err != nil {
 			return err
 		}
-		args = []string{skewed, "--config", s.Config(), "--ahead", s.ahead.String()}
+		args = []string{skewed, "--ahead", s.ahead.String()}
 	}
+	var err error
+	if s.varqd, err = s.launch(args...); err != nil {
+		return err
+	}
+	return s.awaitVarqd(ctx)
+}
+
+// launch starts a varqd, in whose log its own lines follow those of former ones.
+func (s *Site) launch(args ...string) (*daemon, error) {
+	args = append(args, "--config", s.Config())
 	cmd := s.Command(context.Background(), "varq", args[0], args[1:]...)
 	log, err := os.OpenFile(s.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer log.Close()
 	cmd.Stdout, cmd.Stderr = log, log
 	s.Adopt(cmd)
 	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("varqd: %w", err)
+		return nil, fmt.Errorf("varqd: %w", err)
 	}
 	d := &daemon{cmd: cmd, done: make(chan struct{})}
 	go func() {
 		_ = cmd.Wait() // ignored: varqd's log contains the reason
 		close(d.done)
 	}()
-	s.varqd = d
+	return d, nil
+}
+
+// awaitVarqd waits until varqd's health check succeeds.
+func (s *Site) awaitVarqd(ctx context.Context) error {
 	client, err := s.Client()
 	if err != nil {
 		return err
 	}
 	ready := eventually(ctx, func() bool {
 		h, err := client.Health(ctx)
-		return err == nil && h.OK || d.ended()
+		return err == nil && h.OK || s.varqd.ended()
 	})
-	if !ready || d.ended() {
+	if !ready || s.varqd.ended() {
 		return fmt.Errorf("varqd does not become ready:\n%s", s.VarqdLog())
 	}
 	return nil
@@ -181,6 +195,15 @@ func (s *Site) endVarqd(sig syscall.Signal) error {
 	if d == nil || d.ended() {
 		return errors.New("varqd is not running")
 	}
+	if err := s.end(d, sig); err != nil {
+		return err
+	}
+	s.varqd = nil
+	return nil
+}
+
+// end ends a varqd by a signal.
+func (s *Site) end(d *daemon, sig syscall.Signal) error {
 	if err := d.cmd.Process.Signal(sig); err != nil {
 		return err
 	}
@@ -189,7 +212,6 @@ func (s *Site) endVarqd(sig syscall.Signal) error {
 	case <-time.After(cluster.Patience):
 		return errors.New("varqd does not end")
 	}
-	s.varqd = nil
 	if state := d.cmd.ProcessState; sig == syscall.SIGTERM && !state.Success() {
 		return fmt.Errorf("varqd ended badly: %v:\n%s", state, s.VarqdLog())
 	}

@@ -34,10 +34,12 @@ func run() int {
 
 func command() *cobra.Command {
 	var path string
-	var check, live, asJSON bool
+	var check, live, asJSON, standby bool
 	cmd := &cobra.Command{
-		Use:           "varqd",
-		Short:         "The daemon that makes and keeps varq's reservations",
+		Use:   "varqd",
+		Short: "The daemon that makes and keeps varq's reservations",
+		Example: `  varqd --check --live
+  varqd --standby`,
 		Version:       api.Version,
 		Args:          cobra.NoArgs,
 		SilenceErrors: true,
@@ -47,16 +49,20 @@ func command() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if standby && check {
+				return errors.New("--standby does not go with --check")
+			}
 			if check {
 				return examine(cmd, path, c, live, asJSON)
 			}
 			if live || asJSON {
 				return errors.New("--live and --json go with --check")
 			}
-			return daemon.Main(cmd.Context(), c, os.Stderr)
+			return daemon.Main(cmd.Context(), c, standby, os.Stderr)
 		},
 	}
 	cmd.Flags().StringVar(&path, "config", config.Path(os.Getenv), "configuration file")
+	cmd.Flags().BoolVar(&standby, "standby", false, "if another varqd uses the ledger, wait until it has ended, and take its place")
 	cmd.Flags().BoolVar(&check, "check", false, "check the configuration, and the files that it names, and exit")
 	cmd.Flags().BoolVar(&live, "live", false, "with --check: examine Slurm, varqd's rights in it, and this host as well")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "with --check: write the findings as JSON")

@@ -172,6 +172,12 @@ func run(t testing.TB, c config.Config, fake Slurm) (asking *client.Client, stop
 	if err != nil {
 		t.Fatal(err)
 	}
+	return ask(t, c), serve(t, d)
+}
+
+// serve runs a daemon until the test ends, or stop is called.
+func serve(t testing.TB, d *Daemon) (stop func()) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- errors.Join(d.Run(ctx), d.Close()) }()
@@ -182,7 +188,7 @@ func run(t testing.TB, c config.Config, fake Slurm) (asking *client.Client, stop
 		}
 	})
 	t.Cleanup(stop)
-	return ask(t, c), stop
+	return stop
 }
 
 // ask returns a client of the daemon that c configures.

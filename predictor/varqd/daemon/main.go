@@ -21,15 +21,25 @@ const (
 	memoryLimit = 512 << 20
 )
 
-// Main runs a daemon with the configuration c, which logs to log, until ctx is done.
-func Main(ctx context.Context, c config.Config, log io.Writer) error {
+// Main runs a daemon with the configuration c, which logs to log, until ctx is done. With standby it is one that StandBy returns.
+func Main(ctx context.Context, c config.Config, standby bool, log io.Writer) error {
 	debug.SetGCPercent(gcPercent)
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(memoryLimit)
 	}
 	logger := newLogger(c.Log, log)
 	logger.Info("varqd starts", "version", api.Version)
-	d, err := New(Options{Config: c, Log: logger})
+	o := Options{Config: c, Log: logger}
+	var d *Daemon
+	var err error
+	if standby {
+		d, err = StandBy(ctx, o)
+	} else {
+		d, err = New(o)
+	}
+	if errors.Is(err, context.Canceled) { // it was stopped while it stood by
+		return nil
+	}
 	if err != nil {
 		return err
 	}
