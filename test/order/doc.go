@@ -5,5 +5,5 @@
 //
 // testdata/campaigns.jsonl.gz was recorded with -seed=11 -duration=42m -load=1.2, on Slurm 22.05.8. What go run ./test/order/cmd/order makes of it
 // are scores of few, uneven days: the intervals are of ten blocks of time. testdata/unseen.jsonl.gz, with -seed=7 -duration=35m -load=1.1, was
-// looked at only when everything had been chosen, but for the last choice: that with priorities known no other order is believed.
+// looked at only when everything had been chosen, but for the last choices: that with priorities known no other order is believed, nor that a longer queue than ever goes by past waits.
 package order

@@ -23,13 +23,16 @@ func TestSurelyBeyond(t *testing.T) {
 		share = b.apply(&d, a)
 		return share, d.Within(hour)
 	}
-	if share, prob := within(anchor{longest: 75 * hour, sure: 30}); share != 0 || prob != 1 {
+	if share, prob := within(anchor{longest: 75 * hour, sure: 12 * hour}); share != 0 || prob != 1 {
+		t.Errorf("behind half a day of work in an order that is not known: a share of %v, %v within an hour", share, prob)
+	}
+	if share, prob := within(anchor{longest: 75 * hour, sure: 30, ordered: true}); share != 0 || prob != 1 {
 		t.Errorf("behind long limits, as ever: a share of %v, %v within an hour", share, prob)
 	}
-	if share, prob := within(anchor{longest: 75 * hour, sure: 12 * hour}); share != 1 || prob > .01 {
-		t.Errorf("behind half a day of work, whatever the order: a share of %v, %v within an hour", share, prob)
+	if share, prob := within(anchor{longest: 75 * hour, sure: 12 * hour, ordered: true}); share != 1 || prob > .01 {
+		t.Errorf("behind half a day of work: a share of %v, %v within an hour", share, prob)
 	}
-	if a := (anchor{longest: 2 * hour, sure: hour}).less(func(float64) float64 { return hour / 2 }); a != (anchor{longest: 1.5 * hour, sure: hour / 2}) {
+	if a := (anchor{longest: 2 * hour, sure: hour}).less(func(float64) float64 { return hour / 2 }); a != (anchor{1.5 * hour, hour / 2, false}) {
 		t.Errorf("half an hour later: %+v", a)
 	}
 }
