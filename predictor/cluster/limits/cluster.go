@@ -25,10 +25,9 @@ type Cluster struct {
 	QOS          map[string]QOS
 	Associations []Association
 	Reservations []Reservation
-	// Nodes are all nodes by name, and Licenses the totals of all licences by name; nil where
-	// they are not known.
+	// Nodes are all nodes by name, and Licenses all licences by name; nil where they are not known.
 	Nodes    map[string]Node
-	Licenses map[string]int64
+	Licenses map[string]License
 	// QOSEnforced is true when a job must have a QOS of its association's (Slurm's
 	// AccountingStorageEnforce).
 	QOSEnforced bool
@@ -103,6 +102,9 @@ type Node struct {
 	// none but is not down.
 	Usable, Drained bool
 }
+
+// License counts the licences of one name: all, and those that jobs, or Slurm's own reservations, have now.
+type License struct{ Total, Used int64 }
 
 // TRES counts by name, as Slurm writes them: "cpu", "mem" (MiB), "node",
 // "billing", "gres/gpu".
