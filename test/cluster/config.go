@@ -27,6 +27,7 @@ type settings struct {
 	CliFilter    bool
 	NodeConf     string
 	Kinds        []Kind
+	Cloud        bool
 	Accounts     []string
 	Users        []User
 }
@@ -67,7 +68,7 @@ func (c *Cluster) settings(o Options) (settings, error) {
 	host, _, _ = strings.Cut(host, ".")
 	return settings{
 		state: c.state, DatabaseName: databaseName, Host: host,
-		MungeSocket: c.MungeSocket(), CliFilter: o.CliFilter != "", NodeConf: o.NodeConf, Kinds: o.Kinds, Accounts: accounts(), Users: Users(),
+		MungeSocket: c.MungeSocket(), CliFilter: o.CliFilter != "", NodeConf: o.NodeConf, Kinds: o.Kinds, Cloud: o.Boot != 0, Accounts: accounts(), Users: Users(),
 	}, nil
 }
 
@@ -118,6 +119,13 @@ func (c *Cluster) configure(o Options) error {
 	for _, f := range files {
 		if err := c.writeFile(f.name, f.text, f.owner, f.mode); err != nil {
 			return err
+		}
+	}
+	if o.Boot != 0 {
+		for _, word := range []string{powerUp, powerDown} {
+			if err := c.writeFile("power-"+word, c.powerProgram(word), "root", 0o755); err != nil {
+				return err
+			}
 		}
 	}
 	if o.GresConf != "" {

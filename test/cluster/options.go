@@ -1,9 +1,11 @@
 package cluster
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
+	"time"
 )
 
 // Version is a Slurm release that Debian provides.
@@ -38,6 +40,9 @@ type Options struct {
 	Kinds []Kind
 	// GresConf is the text of gres.conf, for the generic resources of NodeConf and Kinds.
 	GresConf string
+	// Boot, if not 0, makes all nodes cloud nodes, which are powered down at first. Slurm powers them up for jobs, and that takes so
+	// long. Only the cluster's starter can run their slurmds, so that it cannot be Detached.
+	Boot time.Duration
 	// PlugStack holds the lines of plugstack.conf.
 	PlugStack string
 	// CliFilter is the text of cli_filter.lua. If it is empty, the cli_filter plugin is off.
@@ -102,6 +107,8 @@ func (o Options) withDefaults() (Options, error) {
 		return o, fmt.Errorf("cluster %s with Slurm %s beside %s with %s: they need different names and the same version", o.Name, o.Version, o.Beside.Name, o.Beside.Version)
 	case o.Nodes < 1 || o.Nodes > maxNodes:
 		return o, fmt.Errorf("nodes: %d is not in 1..%d", o.Nodes, maxNodes)
+	case o.Boot != 0 && o.Detached:
+		return o, errors.New("the nodes of a detached cluster cannot be cloud nodes")
 	case o.ofKinds() > o.Nodes:
 		return o, fmt.Errorf("%d nodes of a kind, in a cluster of %d", o.ofKinds(), o.Nodes)
 	case o.CPUs < 1 || o.CPUs > maxCPUs:

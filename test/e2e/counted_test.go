@@ -14,7 +14,7 @@ import (
 func TestCounted(t *testing.T) {
 	inTurn(t, 1)
 	s := site.ForTest(t, site.Options{
-		History:  byType(time.Now().Unix()),
+		History:  inTurns("main", "a100", "v100"),
 		Kinds:    []cluster.Kind{{Nodes: 4, Conf: "Gres=gpu:a100:1"}, {Nodes: 4, Conf: "Gres=gpu:v100:1"}},
 		GresConf: "NodeName=node[1-4] Name=gpu Type=a100 File=/dev/null\nNodeName=node[5-8] Name=gpu Type=v100 File=/dev/null\n",
 		SlurmConf: "GresTypes=gpu\nAccountingStorageTRES=gres/gpu\nLicenses=matlab:2,pool:64\nAccountingStorageEnforce=associations,limits,qos\n" +
@@ -28,18 +28,17 @@ func TestCounted(t *testing.T) {
 	}
 }
 
-// byType returns a past in which a third of the jobs each ran on any nodes, on those with a100, and on those with v100.
-// Those with GPUs ran for their limits, of up to three hours.
-// Nobody waited for long.
-func byType(now int64) func(yield func(workload.Job, error) bool) {
+// inTurns returns a past in which jobs ran in three partitions, one after the other. In the second and the third each node had a GPU for them,
+// and they ran for their limits, of up to three hours. Nobody waited for long.
+func inTurns(partitions ...string) func(yield func(workload.Job, error) bool) {
 	return func(yield func(workload.Job, error) bool) {
-		for j, err := range site.Calm(now) {
+		for j, err := range site.Calm(time.Now().Unix()) {
 			if j.ID%10 == 0 { // the long waits
 				continue
 			}
-			if kind := j.ID % 3; kind > 0 {
-				j.Partition, j.GPUs = []string{"a100", "v100"}[kind-1], j.Nodes
-				j.Limit *= 2
+			turn := j.ID % 3
+			if j.Partition = partitions[turn]; turn > 0 {
+				j.GPUs, j.Limit = j.Nodes, 2*j.Limit
 				j.End = j.Start + j.Limit
 			}
 			if !yield(j, err) {

@@ -60,6 +60,8 @@ type Partition struct {
 	// Tier is Slurm's PriorityTier: jobs in a partition of a higher one go first, whatever their priorities. It is 0
 	// where that is not known.
 	Tier int64
+	// Resume is how long, in seconds, a node may take to be up that Slurm had powered down, or 0 if it powers none down.
+	Resume int64
 	// WholeNodes is true if jobs share no nodes here.
 	WholeNodes bool
 	// Overcommits is true if a job may start here though other jobs have all processors: jobs
@@ -101,6 +103,8 @@ type Node struct {
 	// Usable is false while the node is down or takes no new jobs, and Drained is true if it takes
 	// none but is not down.
 	Usable, Drained bool
+	// Awake is true while no job runs on the node, and it is not powered down.
+	Awake bool
 }
 
 // License counts the licences of one name: all, and those that jobs, or Slurm's own reservations, have now.

@@ -53,6 +53,8 @@ type Config struct {
 	ConsumableMemory bool
 	// Memory holds for the partitions that do not set it.
 	Memory limits.Memory
+	// Resume is how many seconds a node may take to be up that Slurm had powered down, or 0 if it powers none down.
+	Resume int64
 	// CLIFilters are the plugins of CliFilterPlugins, without "cli_filter/".
 	CLIFilters []string
 }
@@ -119,7 +121,7 @@ func (c *Command) run(ctx context.Context, args ...string) ([]byte, error) {
 // parseConfig reads lines of "Key = Value".
 func parseConfig(out []byte) Config {
 	var config Config
-	memory := record{}
+	memory, power := record{}, record{}
 	for key, value := range settings(out) {
 		values := strings.Split(strings.ToLower(value), ",")
 		switch key {
@@ -137,6 +139,8 @@ func parseConfig(out []byte) Config {
 			}
 		case "SlurmUser":
 			config.SlurmUser, _, _ = strings.Cut(value, "(")
+		case "SuspendProgram", "SuspendTime", "ResumeTimeout":
+			power[key] = value
 		case "SelectType":
 			config.WholeNodes = value == "select/linear"
 		case "PreemptMode":
@@ -165,7 +169,7 @@ func parseConfig(out []byte) Config {
 			})
 		}
 	}
-	config.Memory = memory.memory(limits.Memory{})
+	config.Memory, config.Resume = memory.memory(limits.Memory{}), power.resume()
 	return config
 }
 
@@ -212,7 +216,7 @@ func completePartitions(cluster *limits.Cluster, out []byte, config Config) {
 			}
 			p.WholeNodes = config.WholeNodes || r["OverSubscribe"] == "EXCLUSIVE"
 			p.Overcommits = config.Overcommits || strings.HasPrefix(r["OverSubscribe"], "FORCE") || strings.HasPrefix(r["OverSubscribe"], "YES")
-			p.ConsumableMemory = config.ConsumableMemory
+			p.ConsumableMemory, p.Resume = config.ConsumableMemory, config.Resume
 			p.Tier, _ = strconv.ParseInt(r["PriorityTier"], 10, 64)
 			p.Memory = r.memory(config.Memory)
 			cluster.Partitions[p.Name] = p
@@ -251,6 +255,22 @@ func completeReservations(cluster *limits.Cluster, out []byte) error {
 		}
 	}
 	return nil
+}
+
+// resume returns Config.Resume. Slurm writes its times as "300 sec", and NONE if it powers no node down.
+func (r record) resume() int64 {
+	seconds := func(key string) int64 {
+		number, _, _ := strings.Cut(r[key], " ")
+		n, err := strconv.ParseInt(number, 10, 64)
+		if err != nil {
+			return -1
+		}
+		return n
+	}
+	if program := r["SuspendProgram"]; program == "" || program == "(null)" || seconds("SuspendTime") < 0 {
+		return 0
+	}
+	return max(0, seconds("ResumeTimeout"))
 }
 
 // memory returns what a record sets of the memory of jobs, and what site does where it does not.
