@@ -39,6 +39,9 @@ type Cluster struct {
 	MaxTRES bool
 	// Aging is how the priorities of jobs that wait grow; it adds nothing where that is not known.
 	Aging workload.Aging
+	// Strict is true when the jobs of a partition start in their order, so that none fills a hole before one that waits for
+	// more (SchedulerType=sched/builtin).
+	Strict bool
 	// PrivateNodes is true when only operators may see the nodes (Slurm's PrivateData=nodes).
 	PrivateNodes bool
 	// Zone is that of Slurm's controller, in which sentences tell times, or nil where it is not known. Repeat sets it.
@@ -67,6 +70,9 @@ type Partition struct {
 	// Overcommits is true if a job may start here though other jobs have all processors: jobs
 	// may share them, or give way.
 	Overcommits bool
+	// Preempted is what Slurm does to a job here if one of a partition of a higher tier needs its nodes, as PreemptMode ("REQUEUE"). It is
+	// empty if none may take them.
+	Preempted string
 	// ConsumableMemory is true if jobs here have their memory for themselves, so that a node can
 	// run out of it.
 	ConsumableMemory bool

@@ -49,6 +49,10 @@ type Config struct {
 	// Overcommits is true if jobs may start anywhere though others have all processors: others are
 	// preempted, or processors are not what Slurm counts (SelectTypeParameters).
 	Overcommits bool
+	// Tiers is true if jobs preempt those of partitions of a lower tier, and of no others (PreemptType=preempt/partition_prio).
+	Tiers bool
+	// Strict: see limits.Cluster.
+	Strict bool
 	// ConsumableMemory is true if jobs have their memory for themselves.
 	ConsumableMemory bool
 	// Memory holds for the partitions that do not set it.
@@ -104,6 +108,7 @@ func (c *Command) Complete(ctx context.Context, cluster *limits.Cluster) error {
 	dropOthers(cluster)
 	cluster.MaxTRES, cluster.PrivateNodes, cluster.Aging = config.MaxTRES, config.PrivateNodes, config.Aging
 	cluster.AssociationsEnforced, cluster.QOSEnforced = config.AssociationsEnforced, config.QOSEnforced
+	cluster.Strict = config.Strict
 	completePartitions(cluster, partitions, config)
 	if err := completeGroups(cluster, manager); err != nil {
 		return err
@@ -121,7 +126,7 @@ func (c *Command) run(ctx context.Context, args ...string) ([]byte, error) {
 // parseConfig reads lines of "Key = Value".
 func parseConfig(out []byte) Config {
 	var config Config
-	memory, power := record{}, record{}
+	memory, power, preempt := record{}, record{}, record{}
 	for key, value := range settings(out) {
 		values := strings.Split(strings.ToLower(value), ",")
 		switch key {
@@ -143,8 +148,10 @@ func parseConfig(out []byte) Config {
 			power[key] = value
 		case "SelectType":
 			config.WholeNodes = value == "select/linear"
-		case "PreemptMode":
-			config.Overcommits = config.Overcommits || value != "OFF"
+		case "PreemptMode", "PreemptType":
+			preempt[key] = value
+		case "SchedulerType":
+			config.Strict = value == "sched/builtin"
 		case "SelectTypeParameters":
 			config.Overcommits = config.Overcommits || slices.Contains(values, "cr_memory")
 			config.ConsumableMemory = slices.ContainsFunc(values, func(v string) bool { return strings.HasSuffix(v, "_memory") })
@@ -168,6 +175,10 @@ func parseConfig(out []byte) Config {
 				return v == "associations" || v == "qos" || v == "wckeys"
 			})
 		}
+	}
+	if mode := preempt["PreemptMode"]; mode != "" && mode != "OFF" {
+		config.Tiers = preempt["PreemptType"] == "preempt/partition_prio" && !strings.Contains(mode, "GANG")
+		config.Overcommits = config.Overcommits || !config.Tiers
 	}
 	config.Memory, config.Resume = memory.memory(limits.Memory{}), power.resume()
 	return config
@@ -208,6 +219,7 @@ func records(out []byte) iter.Seq[record] {
 }
 
 func completePartitions(cluster *limits.Cluster, out []byte, config Config) {
+	modes := map[string]string{}
 	for r := range records(out) {
 		if p, ok := cluster.Partitions[r["PartitionName"]]; ok {
 			p.Default = r["Default"] == "YES"
@@ -220,7 +232,28 @@ func completePartitions(cluster *limits.Cluster, out []byte, config Config) {
 			p.Tier, _ = strconv.ParseInt(r["PriorityTier"], 10, 64)
 			p.Memory = r.memory(config.Memory)
 			cluster.Partitions[p.Name] = p
+			modes[p.Name] = r["PreemptMode"]
 		}
+	}
+	if config.Tiers {
+		preempt(cluster, modes)
+	}
+}
+
+// preempt fills in which partitions preempt the jobs of which, given the PreemptMode of each: those of a higher tier, on nodes that both have.
+func preempt(cluster *limits.Cluster, modes map[string]string) {
+	for name, p := range cluster.Partitions {
+		for other, q := range cluster.Partitions {
+			if p.Tier == q.Tier || !slices.ContainsFunc(p.Nodes, func(node string) bool { return slices.Contains(q.Nodes, node) }) {
+				continue
+			}
+			if p.Tier > q.Tier {
+				p.Overcommits = p.Overcommits || modes[other] != "OFF"
+			} else if modes[name] != "OFF" {
+				p.Preempted = modes[name]
+			}
+		}
+		cluster.Partitions[name] = p
 	}
 }
 

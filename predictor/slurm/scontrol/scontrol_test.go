@@ -190,6 +190,22 @@ func TestWholeNodes(t *testing.T) {
 	}
 }
 
+// Jobs preempt those of partitions of a lower tier that have nodes of theirs.
+func TestTiers(t *testing.T) {
+	c := limits.Cluster{Partitions: map[string]limits.Partition{}}
+	for name, nodes := range map[string][]string{"high": {"a", "b"}, "low": {"b", "c"}, "fast": {"b"}, "other": {"d"}} {
+		c.Partitions[name] = limits.Partition{Name: name, Nodes: nodes}
+	}
+	completePartitions(&c, []byte("PartitionName=high PriorityTier=9 PreemptMode=OFF\nPartitionName=low PriorityTier=1 PreemptMode=REQUEUE\n"+
+		"PartitionName=fast PriorityTier=1 PreemptMode=OFF\nPartitionName=other PriorityTier=1 PreemptMode=CANCEL\n"),
+		parseConfig([]byte("PreemptMode = REQUEUE\nPreemptType = preempt/partition_prio\nSchedulerType = sched/builtin\n")))
+	for name, want := range map[string]limits.Partition{"high": {Overcommits: true}, "low": {Preempted: "REQUEUE"}, "fast": {}, "other": {}} {
+		if p := c.Partitions[name]; p.Overcommits != want.Overcommits || p.Preempted != want.Preempted {
+			t.Errorf("%+v", p)
+		}
+	}
+}
+
 // Jobs may start on processors that others have where a partition or the configuration says so.
 func TestOvercommits(t *testing.T) {
 	const partitions = "PartitionName=main OverSubscribe=NO State=UP\nPartitionName=short OverSubscribe=FORCE:4 State=UP\n"
