@@ -75,8 +75,12 @@ func (c *Cluster) program(d Daemon) (program, error) {
 	}
 	for i, node := range c.NodeNames() {
 		if d == Slurmd(node) {
+			args := []string{"slurmd", "-D", "-N", node}
+			if c.stopCloud != nil {
+				args = append(args, "-b") // as if the node had just booted, for which Slurm waits where it powered it up
+			}
 			return program{
-				user: "root", args: []string{"slurmd", "-D", "-b", "-N", node}, // -b: as if the node had just booted, for which Slurm waits where it powered it up
+				user: "root", args: args,
 				ready: answersPort(c.Ports.Slurmd + i),
 			}, nil
 		}
