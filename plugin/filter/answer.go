@@ -120,6 +120,9 @@ func (s *Submission) says(p *api.Plan) []string {
 	if spread := p.Spread(&s.Request); spread != "" {
 		lines = append(lines, spread)
 	}
+	if way := p.GivesWay(); way != "" {
+		lines = append(lines, way)
+	}
 	return slices.Concat(lines, saysOfNodes(p), s.notes)
 }
 

@@ -125,6 +125,9 @@ type Plan struct {
 	// is by how much that lowers the probability that one of its nodes fails then.
 	Exclude []string `json:"exclude,omitempty"`
 	Safer   float64  `json:"safer,omitempty"`
+	// Preempted is what Slurm does to the job once it runs, if a job of a partition of a higher tier needs its nodes, as Slurm's PreemptMode has
+	// it ("REQUEUE"). Estimate does not allow for that. It is empty if no job may take its nodes.
+	Preempted string `json:"preempted,omitempty"`
 	// Cluster is the promise's cluster, which has to be named (sbatch --clusters) if it is in a federation: another one would start the
 	// job as soon as it could. It is empty if there is no other.
 	Cluster string `json:"cluster,omitempty"`
@@ -174,6 +177,14 @@ func (p *Plan) LeavesOut() string {
 		names += fmt.Sprintf(" and %d more", more)
 	}
 	return fmt.Sprintf("leaves out %s: without, a failure of a node during the work is less probable by %.3f", names, p.Safer)
+}
+
+// GivesWay says that other jobs may take the job's nodes; "" if none may.
+func (p *Plan) GivesWay() string {
+	if p.Preempted == "" {
+		return ""
+	}
+	return fmt.Sprintf("jobs of a partition of a higher tier may take its nodes once it runs (PreemptMode=%s), for which the probability does not allow", p.Preempted)
 }
 
 // TimesOutOften is the probability of reaching its time limit, above which a job's user should know of it.

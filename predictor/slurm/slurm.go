@@ -4,6 +4,7 @@ package slurm
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/workload"
@@ -53,7 +54,7 @@ type QueueEntry struct {
 	Stopped string
 	// Interactive is true for a job of srun or salloc, which has no batch script.
 	Interactive bool
-	Nodes       string // hostlist, empty while pending
+	Nodes       string // hostlist, empty while pending unless it is Waking
 	// ArrayJob is the id of the job array, or 0 for an ordinary job. ArrayTasks lists
 	// this entry's tasks: "7", or "1-4,8" for tasks that Slurm has not split off yet.
 	ArrayJob   int64
@@ -67,6 +68,9 @@ type QueueEntry struct {
 	// SuspendTime is when it was suspended or resumed last, and RanBefore for how many seconds it had
 	// run by then. Both are 0 if it never was.
 	SuspendTime, RanBefore int64
+	// Waking is true for a job that has its nodes, and waits until they are up: Slurm powers them up or boots them, or its
+	// PrologSlurmctld runs. It is pending until then; Slurm sets its start time anew once nodes that it has powered up are up.
+	Waking bool
 	// Completing is true for a job that has ended, or that was requeued, while its nodes are not
 	// free yet. If it was requeued, its Start is when that was asked for.
 	Completing bool
@@ -136,6 +140,7 @@ func LimitsNodes(nodes []Node) map[string]limits.Node {
 		byName[n.Name] = limits.Node{
 			Name: n.Name, CPUs: int64(n.CPUs), Threads: int64(n.Threads), Memory: n.Memory, Tmp: n.Tmp,
 			Features: n.Features, Gres: n.Gres, Usable: n.Up && !n.Drained, Drained: n.Up && n.Drained,
+			Awake: strings.HasPrefix(n.State, "IDLE") && !strings.Contains(n.State, "POWER"),
 		}
 	}
 	return byName

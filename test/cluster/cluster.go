@@ -24,9 +24,10 @@ import (
 // Cluster is a running private Slurm.
 type Cluster struct {
 	state
-	root     root
-	progress io.Writer
-	took     time.Duration // start-up time, until all nodes were idle; 0 after Open
+	root      root
+	progress  io.Writer
+	took      time.Duration // start-up time, until all nodes were idle; 0 after Open
+	stopCloud func()        // or nil if there are no cloud nodes
 }
 
 // state describes a cluster. It is stored in DIR/cluster.json, which Open reads, and in
@@ -160,6 +161,9 @@ func (c *Cluster) start(ctx context.Context, o Options) error {
 	if err := c.configure(o); err != nil {
 		return err
 	}
+	if o.Boot != 0 {
+		c.runCloud(o.Boot)
+	}
 	return c.startAll(ctx)
 }
 
@@ -203,6 +207,9 @@ func (c *Cluster) save() error {
 // was the machine's last cluster, Stop also removes the users that the clusters created. Stop
 // also cleans up after a starter that crashed.
 func (c *Cluster) Stop() error {
+	if c.stopCloud != nil {
+		c.stopCloud()
+	}
 	if err := c.killAll(); err != nil {
 		return err
 	}

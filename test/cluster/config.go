@@ -6,6 +6,7 @@ import (
 	"embed"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"text/template"
 )
@@ -25,12 +26,32 @@ type settings struct {
 	MungeSocket  string
 	CliFilter    bool
 	NodeConf     string
+	Kinds        []Kind
+	Cloud        bool
 	Accounts     []string
 	Users        []User
 }
 
-// LastSlurmdPort returns the port of the last node's slurmd.
-func (s settings) LastSlurmdPort() int { return s.Ports.Slurmd + s.Nodes - 1 }
+// nodeLine is a line of slurm.conf: nodes alike, by their numbers and the ports of their slurmds.
+type nodeLine struct {
+	First, Last, FirstPort, LastPort int
+	Conf                             string
+}
+
+// NodeLines returns the lines of all nodes, one a kind.
+func (s settings) NodeLines() (lines []nodeLine) {
+	kinds := s.Kinds
+	if rest := s.Nodes - (Options{Kinds: kinds}).ofKinds(); rest > 0 {
+		kinds = append(slices.Clip(kinds), Kind{Nodes: rest})
+	}
+	next := 0
+	for _, k := range kinds {
+		first, last := next, next+k.Nodes-1
+		lines = append(lines, nodeLine{first + 1, last + 1, s.Ports.Slurmd + first, s.Ports.Slurmd + last, k.Conf})
+		next += k.Nodes
+	}
+	return lines
+}
 
 // ShortNodes returns the number of nodes in the partition short. They are the cluster's first
 // nodes.
@@ -47,7 +68,7 @@ func (c *Cluster) settings(o Options) (settings, error) {
 	host, _, _ = strings.Cut(host, ".")
 	return settings{
 		state: c.state, DatabaseName: databaseName, Host: host,
-		MungeSocket: c.MungeSocket(), CliFilter: o.CliFilter != "", NodeConf: o.NodeConf, Accounts: accounts(), Users: Users(),
+		MungeSocket: c.MungeSocket(), CliFilter: o.CliFilter != "", NodeConf: o.NodeConf, Kinds: o.Kinds, Cloud: o.Boot != 0, Accounts: accounts(), Users: Users(),
 	}, nil
 }
 
@@ -98,6 +119,13 @@ func (c *Cluster) configure(o Options) error {
 	for _, f := range files {
 		if err := c.writeFile(f.name, f.text, f.owner, f.mode); err != nil {
 			return err
+		}
+	}
+	if o.Boot != 0 {
+		for _, word := range []string{powerUp, powerDown} {
+			if err := c.writeFile("power-"+word, c.powerProgram(word), "root", 0o755); err != nil {
+				return err
+			}
 		}
 	}
 	if o.GresConf != "" {

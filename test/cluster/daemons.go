@@ -75,8 +75,12 @@ func (c *Cluster) program(d Daemon) (program, error) {
 	}
 	for i, node := range c.NodeNames() {
 		if d == Slurmd(node) {
+			args := []string{"slurmd", "-D", "-N", node}
+			if c.stopCloud != nil {
+				args = append(args, "-b") // as if the node had just booted, for which Slurm waits where it powered it up
+			}
 			return program{
-				user: "root", args: []string{"slurmd", "-D", "-N", node},
+				user: "root", args: args,
 				ready: answersPort(c.Ports.Slurmd + i),
 			}, nil
 		}
@@ -123,17 +127,24 @@ func (c *Cluster) startAll(ctx context.Context) error {
 	}
 	c.say(began, "slurmdbd and accounts")
 	g, gctx = errgroup.WithContext(ctx)
-	for _, d := range append([]Daemon{Slurmctld, Slurmrestd}, c.slurmds()...) {
+	daemons := []Daemon{Slurmctld, Slurmrestd}
+	cloud := c.stopCloud != nil // so that the nodes are powered down
+	if !cloud {
+		daemons = append(daemons, c.slurmds()...)
+	}
+	for _, d := range daemons {
 		g.Go(func() error { return c.StartDaemon(gctx, d) })
 	}
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	c.say(began, "slurmctld, slurmrestd, %d slurmd", c.Nodes)
-	if err := c.WaitIdle(ctx); err != nil {
-		return err
+	c.say(began, "slurmctld, slurmrestd, %d slurmd", len(daemons)-2)
+	if !cloud {
+		if err := c.WaitIdle(ctx); err != nil {
+			return err
+		}
+		c.say(began, "%d nodes idle", c.Nodes)
 	}
-	c.say(began, "%d nodes idle", c.Nodes)
 	c.took = time.Since(began)
 	return nil
 }

@@ -22,8 +22,8 @@ const firstHistoryID = 1_000_000
 // order of the input. The first id is 1,000,000, or one more than the highest id in the
 // database if that is greater. A user that the cluster does not know becomes one of its
 // ordinary users, always the same one. The account is that of the resulting user. An unknown
-// partition becomes the default partition, and an unknown QOS becomes "normal". LoadHistory
-// omits jobs that have not ended and jobs without nodes.
+// partition becomes the default partition, and an unknown QOS becomes "normal". GPUs count if
+// AccountingStorageTRES has gres/gpu. LoadHistory omits jobs that have not ended and jobs without nodes.
 func (c *Cluster) LoadHistory(ctx context.Context, jobs iter.Seq2[workload.Job, error]) (int, error) {
 	names, err := c.historyNames(ctx)
 	if err != nil {
@@ -55,6 +55,7 @@ type historyNames struct {
 	partitions       map[string]bool
 	defaultPartition string
 	nodes            int
+	gpu              string // the id of the TRES gres/gpu, or empty if the cluster does not count GPUs
 }
 
 type association struct {
@@ -106,6 +107,10 @@ func (c *Cluster) historyNames(ctx context.Context) (historyNames, error) {
 		}
 		h.qos[name] = id
 	}
+	if out, err = c.Query(ctx, "select id from tres_table where type='gres' and name='gpu' and deleted=0"); err != nil {
+		return h, err
+	}
+	h.gpu = strings.TrimSpace(out)
 	if out, err = c.output(ctx, "sinfo", "--noheader", "--format=%P"); err != nil {
 		return h, err
 	}
@@ -193,12 +198,15 @@ func (h *historyNames) row(j *workload.Job, id int64, state int) string {
 	if eligible == 0 {
 		eligible = j.Submit
 	}
+	asked := fmt.Sprintf("1=%d,2=%d,4=%d,5=%d", j.CPUs, j.Memory, j.Nodes, j.CPUs)
+	if h.gpu != "" && j.GPUs > 0 {
+		asked += fmt.Sprintf(",%s=%d", h.gpu, j.GPUs)
+	}
 	nodeList, nodeIndex, allocated := "None assigned", "", ""
 	if j.Start > 0 {
 		nodeList, nodeIndex = h.nodeNames(int(j.Nodes), id)
-		allocated = fmt.Sprintf("1=%d,2=%d,4=%d,5=%d", j.CPUs, j.Memory, j.Nodes, j.CPUs)
+		allocated = asked
 	}
-	asked := fmt.Sprintf("1=%d,2=%d,4=%d,5=%d", j.CPUs, j.Memory, j.Nodes, j.CPUs)
 	return fmt.Sprintf("(%d,'%s',%d,'past',%d,%d,%d,0,0,%s,%s,0,%d,0,%d,'%s',%d,'%s','%s',1,%d,%d,%d,%d,%d,%d,'/','sbatch past.sh','%s','%s')",
 		j.End, a.account, j.CPUs, a.id, id, qos, a.uid, a.gid, notInHetJob, j.Memory/int64(j.Nodes),
 		nodeList, j.Nodes, nodeIndex, partition, state, (j.Limit+59)/60, j.Submit, eligible, j.Start, j.End, allocated, asked)

@@ -19,6 +19,7 @@ func (c *Cluster) layout() error {
 		{"run/slurm", "slurm", 0o755},
 		{"log", "slurm", 0o755},
 		{"state", "slurm", 0o700},
+		{powerDir, "slurm", 0o755},
 		{"mysql", "mysql", 0o700},
 		{"spool", "root", 0o755},
 		{"jobs", "root", 0o777 | os.ModeSticky},

@@ -1,9 +1,11 @@
 package cluster
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
+	"time"
 )
 
 // Version is a Slurm release that Debian provides.
@@ -33,8 +35,14 @@ type Options struct {
 	SlurmConf string
 	// NodeConf holds additional parameters of every node, as "Features=ib Gres=gpu:a100:1".
 	NodeConf string
-	// GresConf is the text of gres.conf, for the generic resources of NodeConf.
+	// Kinds divide the nodes where they differ: those of the first kind are the cluster's first nodes. Nodes beyond
+	// the kinds have NodeConf alone.
+	Kinds []Kind
+	// GresConf is the text of gres.conf, for the generic resources of NodeConf and Kinds.
 	GresConf string
+	// Boot, if not 0, makes all nodes cloud nodes, which are powered down at first. Slurm powers them up for jobs, and that takes so
+	// long. Only the cluster's starter can run their slurmds, so that it cannot be Detached.
+	Boot time.Duration
 	// PlugStack holds the lines of plugstack.conf.
 	PlugStack string
 	// CliFilter is the text of cli_filter.lua. If it is empty, the cli_filter plugin is off.
@@ -55,6 +63,12 @@ type Options struct {
 	// Progress receives messages about the steps of the start. If it is nil, they are
 	// discarded.
 	Progress io.Writer
+}
+
+// Kind is a number of nodes that have parameters of their own, besides Options.NodeConf.
+type Kind struct {
+	Nodes int
+	Conf  string
 }
 
 // Upper limits of the size of a cluster on one machine.
@@ -93,10 +107,22 @@ func (o Options) withDefaults() (Options, error) {
 		return o, fmt.Errorf("cluster %s with Slurm %s beside %s with %s: they need different names and the same version", o.Name, o.Version, o.Beside.Name, o.Beside.Version)
 	case o.Nodes < 1 || o.Nodes > maxNodes:
 		return o, fmt.Errorf("nodes: %d is not in 1..%d", o.Nodes, maxNodes)
+	case o.Boot != 0 && o.Detached:
+		return o, errors.New("the nodes of a detached cluster cannot be cloud nodes")
+	case o.ofKinds() > o.Nodes:
+		return o, fmt.Errorf("%d nodes of a kind, in a cluster of %d", o.ofKinds(), o.Nodes)
 	case o.CPUs < 1 || o.CPUs > maxCPUs:
 		return o, fmt.Errorf("CPUs of a node: %d is not in 1..%d", o.CPUs, maxCPUs)
 	case o.Memory < 1:
 		return o, fmt.Errorf("a node of %d MiB", o.Memory)
 	}
 	return o, nil
+}
+
+// ofKinds returns how many nodes are of a kind.
+func (o Options) ofKinds() (nodes int) {
+	for _, k := range o.Kinds {
+		nodes += k.Nodes
+	}
+	return nodes
 }

@@ -49,8 +49,11 @@ type Options struct {
 	Detached bool
 	// Bind lists folders of the machine that a cluster in a chroot sees at the same paths.
 	Bind []string
-	// NodeConf holds additional parameters of every node, and GresConf is the text of gres.conf.
+	// NodeConf holds additional parameters of every node, and GresConf is the text of gres.conf. Kinds are those of cluster.Options.
 	NodeConf, GresConf string
+	Kinds              []cluster.Kind
+	// Boot is that of cluster.Options.
+	Boot time.Duration
 	// Progress receives messages about the steps of the start. If it is nil, they are
 	// discarded.
 	Progress io.Writer
@@ -106,7 +109,7 @@ func Start(ctx context.Context, o Options) (s *Site, err error) {
 	s.Cluster, err = cluster.Start(ctx, cluster.Options{
 		Version: o.Version, Name: o.Name, Beside: beside, Nodes: o.Nodes, Progress: o.Progress, Bind: append([]string{s.dest}, o.Bind...),
 		Dir: o.Dir, CPUs: o.CPUs, Detached: o.Detached, Env: env,
-		SlurmConf: o.SlurmConf, NodeConf: o.NodeConf, GresConf: o.GresConf,
+		SlurmConf: o.SlurmConf, NodeConf: o.NodeConf, Kinds: o.Kinds, Boot: o.Boot, GresConf: o.GresConf,
 		PlugStack: plugStack,
 		CliFilter: s.cliFilter(),
 	})

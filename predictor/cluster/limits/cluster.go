@@ -25,10 +25,9 @@ type Cluster struct {
 	QOS          map[string]QOS
 	Associations []Association
 	Reservations []Reservation
-	// Nodes are all nodes by name, and Licenses the totals of all licences by name; nil where
-	// they are not known.
+	// Nodes are all nodes by name, and Licenses all licences by name; nil where they are not known.
 	Nodes    map[string]Node
-	Licenses map[string]int64
+	Licenses map[string]License
 	// QOSEnforced is true when a job must have a QOS of its association's (Slurm's
 	// AccountingStorageEnforce).
 	QOSEnforced bool
@@ -42,6 +41,9 @@ type Cluster struct {
 	Aging workload.Aging
 	// Basic is true when a job's priority tells no more than how many were submitted before it (Slurm's PriorityType=priority/basic).
 	Basic bool
+	// Strict is true when the jobs of a partition start in their order, so that none fills a hole before one that waits for
+	// more (SchedulerType=sched/builtin).
+	Strict bool
 	// PrivateNodes is true when only operators may see the nodes (Slurm's PrivateData=nodes).
 	PrivateNodes bool
 	// Zone is that of Slurm's controller, in which sentences tell times, or nil where it is not known. Repeat sets it.
@@ -63,11 +65,16 @@ type Partition struct {
 	// Tier is Slurm's PriorityTier: jobs in a partition of a higher one go first, whatever their priorities. It is 0
 	// where that is not known.
 	Tier int64
+	// Resume is how long, in seconds, a node may take to be up that Slurm had powered down, or 0 if it powers none down.
+	Resume int64
 	// WholeNodes is true if jobs share no nodes here.
 	WholeNodes bool
 	// Overcommits is true if a job may start here though other jobs have all processors: jobs
 	// may share them, or give way.
 	Overcommits bool
+	// Preempted is what Slurm does to a job here if one of a partition of a higher tier needs its nodes, as PreemptMode ("REQUEUE"). It is
+	// empty if none may take them.
+	Preempted string
 	// ConsumableMemory is true if jobs here have their memory for themselves, so that a node can
 	// run out of it.
 	ConsumableMemory bool
@@ -104,7 +111,12 @@ type Node struct {
 	// Usable is false while the node is down or takes no new jobs, and Drained is true if it takes
 	// none but is not down.
 	Usable, Drained bool
+	// Awake is true while no job runs on the node, and it is not powered down.
+	Awake bool
 }
+
+// License counts the licences of one name: all, and those that jobs, or Slurm's own reservations, have now.
+type License struct{ Total, Used int64 }
 
 // TRES counts by name, as Slurm writes them: "cpu", "mem" (MiB), "node",
 // "billing", "gres/gpu".

@@ -121,7 +121,7 @@ func (v *Reservation) admits(r *workload.Request) bool {
 }
 
 // checkLicenses checks a list such as "matlab:2,ansys". When a licence is free cannot be
-// forecast, unless there are so many that they cannot run out: if each CPU of the cluster ran a
+// forecast, unless so many are free that they hardly run out: if each CPU of the cluster ran a
 // job with as many.
 func (c *Cluster) checkLicenses(list string) *Rule {
 	if list == "" || c.Licenses == nil {
@@ -141,14 +141,16 @@ func (c *Cluster) checkLicenses(list string) *Rule {
 				return need("%s: %q is not a number of licences", option, text)
 			}
 		}
-		total, known := c.Licenses[name]
+		of, known := c.Licenses[name]
 		switch {
 		case !known:
 			return need("%s: Slurm has no licence %s", option, name)
-		case count > total:
-			return need("%s: there are %d of licence %s", option, total, name)
-		case count*cpus > total:
-			return need("%s: when %s of the %d of licence %s are free cannot be forecast%s", option, strconv.FormatInt(count, 10), total, name, advice)
+		case count > of.Total:
+			return need("%s: there are %d of licence %s", option, of.Total, name)
+		case count*cpus > of.Total:
+			return need("%s: when %d of the %d of licence %s are free cannot be forecast%s", option, count, of.Total, name, advice)
+		case count*cpus > of.Total-of.Used:
+			return need("%s: %d of the %d of licence %s are in use, and when enough are free cannot be forecast%s, or ask again when fewer are in use", option, of.Used, of.Total, name, advice)
 		}
 	}
 	return nil

@@ -17,7 +17,7 @@ func varied() *Cluster {
 	for i := range c.Associations {
 		c.Associations[i].QOS = []string{"normal", "urgent"}
 	}
-	c.Licenses = map[string]int64{"matlab": 3, "scratch": 1_000_000}
+	c.Licenses = map[string]License{"matlab": {Total: 3}, "scratch": {Total: 1_000_000}, "pool": {Total: 1_000_000, Used: 999_999}}
 	c.Reservations = []Reservation{
 		{Name: "course", Users: []string{"alice"}}, {Name: "others", Accounts: []string{"astro"}}, {Name: "not-her", Users: []string{"-alice"}},
 	}
@@ -115,6 +115,7 @@ func TestCheckNeeds(t *testing.T) {
 		{workload.Needs{Licenses: "matlab:4"}, nil, "--licenses=matlab:4: there are 3 of licence matlab"},
 		{workload.Needs{Licenses: "scratch:2,matlab"}, nil, "--licenses=scratch:2,matlab: when 1 of the 3 of licence matlab are free cannot be forecast"},
 		{workload.Needs{Licenses: "scratch:2"}, nil, ""}, // each CPU could have as many
+		{workload.Needs{Licenses: "pool"}, nil, "--licenses=pool: 999999 of the 1000000 of licence pool are in use, and when enough are free cannot be forecast"},
 		{workload.Needs{Licenses: "matlab:x"}, nil, `--licenses=matlab:x: "x" is not a number of licences`},
 
 		{workload.Needs{Reservation: "foo"}, nil, "--reservation=foo: Slurm has no reservation foo"},

@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/varq-project/varq/predictor/live/history"
 	"github.com/varq-project/varq/predictor/slurm"
@@ -124,6 +125,10 @@ func (g *Ingest) store(ctx context.Context, jobs []workload.Job, coverage *histo
 func (g *Ingest) add(ctx context.Context, jobs []workload.Job, coverage *history.Coverage, first bool) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if g.last != nil { // the next snapshot tells when those that wait have started
+		waiting := g.last.waiting()
+		jobs = slices.DeleteFunc(jobs, func(j workload.Job) bool { return j.End == 0 && waiting[submission{j.ID, j.Submit}] })
+	}
 	g.shown.mark(jobs)
 	started, err := g.Cache.Add(ctx, jobs, coverage)
 	if err != nil {

@@ -41,11 +41,23 @@ func (s *snapshot) later() []workload.Job {
 	return later
 }
 
-// placed returns the nodes of the jobs that run, as far as they can be read.
+// waiting returns the jobs that have not started. A job for which nodes are being powered up has not, but accounting takes it for one that
+// runs, with a start that is set anew later.
+func (s *snapshot) waiting() map[submission]bool {
+	waiting := map[submission]bool{}
+	for i := range s.queue {
+		if e := &s.queue[i]; e.Start == 0 {
+			waiting[submission{e.ID, e.Submit}] = true
+		}
+	}
+	return waiting
+}
+
+// placed returns the nodes of the jobs that have some, as far as they can be read.
 func (s *snapshot) placed() map[int64][]string {
 	nodes := map[int64][]string{}
 	for i := range s.queue {
-		if e := &s.queue[i]; e.Start != 0 && e.Nodes != "" {
+		if e := &s.queue[i]; e.Nodes != "" {
 			if names, err := hostlist.Expand(e.Nodes); err == nil {
 				nodes[e.ID] = names
 			}

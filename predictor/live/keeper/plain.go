@@ -16,7 +16,7 @@ import (
 // eligible first. It bounds what a plan costs, whoever fills the queue.
 const mostPlain = 1000
 
-// plainClaims returns what the plain jobs claim that are eligible later. The caller must not change it.
+// plainClaims returns what the plain jobs claim that are eligible later, or have nodes that are not up yet. The caller must not change it.
 func (k *Keeper) plainClaims() []workload.Claim {
 	if plain := k.plain.Load(); plain != nil {
 		return *plain
@@ -31,7 +31,8 @@ func waitsForBegin(j *slurm.QueueEntry, now int64) bool {
 		j.Dependency == "" && j.Shape.Reservation == "" && !slurm.BeyondLimit(j.Reason)
 }
 
-// observePlain notes what the plain jobs of the whole queue claim that are eligible after now. Those
+// observePlain notes what the plain jobs of the whole queue claim that are eligible after now, and those whose nodes are
+// being powered up. Those
 // that depend on other jobs, or are held, claim nothing, as nobody knows when they are eligible; nor
 // does the job of an open promise, which has a claim of its own; nor what limits on users, accounts and
 // QOS do not let start beside the others.
@@ -48,7 +49,7 @@ func (k *Keeper) observePlain(q *queue, entries []ledger.Entry, now int64) {
 	}
 	var jobs []*slurm.QueueEntry
 	for _, j := range q.byID {
-		if waitsForBegin(j, now) && !promised[j.ID] {
+		if (j.Waking || waitsForBegin(j, now)) && !promised[j.ID] {
 			jobs = append(jobs, j)
 		}
 	}
@@ -74,8 +75,9 @@ func (k *Keeper) observePlain(q *queue, entries []ledger.Entry, now int64) {
 		if n == 0 {
 			continue
 		}
-		started = append(started, &workload.Job{Request: job, Start: j.Eligible, Tasks: n})
-		claim := workload.Claim{Request: job, Pieces: takes.Pieces(job, &needs), Job: j.ID, Plain: true, Start: j.Eligible, From: j.Eligible}
+		start := max(j.Eligible, now)
+		started = append(started, &workload.Job{Request: job, Start: start, Tasks: n})
+		claim := workload.Claim{Request: job, Pieces: takes.Pieces(job, &needs), Job: j.ID, Plain: !j.Waking, Start: start, From: start}
 		job.CPUs, job.Memory = takes.CPUs(job), takes.Memory(job)
 		claim.Size, claim.Pieces = workload.Size.Times(job.Size, n), claim.Pieces.Times(n)
 		claims = append(claims, claim)

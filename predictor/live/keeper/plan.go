@@ -87,7 +87,7 @@ func (k *Keeper) plan(ctx context.Context, user string, req *api.PlanRequest, pr
 		plan.Tentative = now + req.Tentative
 	}
 	plan.Group, plan.Home, plan.GroupProb = req.Group, req.Home, terms.group
-	plan.Cluster = stay(planner.Cluster)
+	plan.Cluster, plan.Preempted = stay(planner.Cluster), planner.Cluster.Partitions[got.Job.Partition].Preempted
 	plan.Exclude, plan.Safer = k.avoided(planner.Cluster, &got.Job, req, duringWork(plan.Slot-now, &got.Job))
 	if k.Shadow {
 		return refuse(k.onlyWatching(&plan))

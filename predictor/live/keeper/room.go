@@ -25,6 +25,8 @@ func (k *Keeper) room(claims []workload.Claim) func(c workload.Claim, now int64,
 	cluster := &state.limits
 	takes := cluster.Takes()
 	var slurms []workload.Claim
+	var ahead []workload.Claim
+	asked := false                          // for those ahead
 	known, of := int64(0), workload.Claim{} // slurms are until then, for jobs of this size and with these pieces
 	return func(c workload.Claim, now int64, least float64) workload.Room {
 		if cluster.Partitions[c.Partition].Overcommits {
@@ -40,7 +42,16 @@ func (k *Keeper) room(claims []workload.Claim) func(c workload.Claim, now int64,
 			begun = len(slurms)
 		}
 		c.CPUs, c.Memory = takes.CPUs(c.Request), takes.Memory(c.Request)
-		return k.Outlook.Room(c, now, slices.Concat(claims, slurms[:begun]), least)
+		others := slices.Concat(claims, slurms[:begun])
+		if !cluster.Strict {
+			return k.Outlook.Room(c, now, others, least)
+		}
+		if !asked {
+			asked, ahead = true, k.ahead(cluster, c.Partition, c.Job, now, others)
+		}
+		room := k.Outlook.Room(c, now, slices.Concat(others, ahead), least)
+		k.behind(ahead, &room, c.From, now, others)
+		return room
 	}
 }
 

@@ -17,6 +17,11 @@ type bounds struct {
 	longest     int64
 	longestRule limits.Rule
 	consequence string
+	// resume is how long nodes may take to be powered up, in seconds, by resumeRule. awake is true if a job that is eligible now needs
+	// none of those that are powered down.
+	resume     int64
+	resumeRule limits.Rule
+	awake      bool
 	// blocked are the windows in which the job cannot run. They are disjoint and in
 	// the order of time.
 	blocked []limits.Window
@@ -40,6 +45,9 @@ func (p *Planner) bounds(r *Request) bounds {
 		b.longest, b.longestRule, b.consequence = seconds, rule, tooLittle
 	}
 	b.blocked = p.Cluster.Blocked(r.Job, r.Pieces)
+	if b.resume, b.resumeRule = p.Cluster.Resume(r.Job); b.resume > 0 {
+		b.awake = p.Cluster.Awake(r.Job)
+	}
 	return b
 }
 
@@ -80,13 +88,22 @@ func (b *bounds) ahead(t int64) *limits.Window {
 	return &b.blocked[i]
 }
 
+// asleep reports whether nodes may have to be powered up for the submission s before the deadline, and too little time is left for that.
+// A node that is up now may be powered down until the job is eligible.
+func (b *bounds) asleep(r *Request, s Submission) bool {
+	return r.Deadline-s.Begin < b.resume && (s.Begin > r.Now || s.Begin == r.Now && !b.awake)
+}
+
 // budget returns the longest wait, in seconds, after which the submission s starts in time.
 // The job must start by the deadline. Its time limit must also end before the next blocked
-// window begins, because Slurm starts no job that could run into a Slurm reservation. If
-// the budget is negative, even a start without any wait is too late. The budget is
+// window begins, because Slurm starts no job that could run into a Slurm reservation. Nodes
+// must have the time to be powered up. If the budget is negative, even a start without any wait is too late. The budget is
 // conservative: the job could also start after the window, or its limit could be trimmed
 // while it waits.
 func (b *bounds) budget(r *Request, s Submission) int64 {
+	if b.asleep(r, s) {
+		return -1
+	}
 	budget := r.Deadline - s.Begin
 	if b.last != 0 {
 		budget = min(budget, b.last-s.Begin)

@@ -33,6 +33,9 @@ func (p *Planner) refuse(r *Request, b bounds, points []Point) *Refusal {
 				slurmtime.FormatDuration(r.idle(r.Earliest))), Limit: "--max-cost"}
 		}
 	}
+	if b.asleep(r, Submission{Begin: r.Now}) {
+		return &Refusal{Reason: b.resumeRule.Says + ", longer than until the deadline", Limit: b.resumeRule.Name}
+	}
 	if rule, so := p.binding(r, b, len(points) == 0); rule != nil {
 		return &Refusal{Reason: rule.Says + so, Limit: rule.Name}
 	}

@@ -50,10 +50,16 @@ type Config struct {
 	// Overcommits is true if jobs may start anywhere though others have all processors: others are
 	// preempted, or processors are not what Slurm counts (SelectTypeParameters).
 	Overcommits bool
+	// Tiers is true if jobs preempt those of partitions of a lower tier, and of no others (PreemptType=preempt/partition_prio).
+	Tiers bool
+	// Strict: see limits.Cluster.
+	Strict bool
 	// ConsumableMemory is true if jobs have their memory for themselves.
 	ConsumableMemory bool
 	// Memory holds for the partitions that do not set it.
 	Memory limits.Memory
+	// Resume is how many seconds a node may take to be up that Slurm had powered down, or 0 if it powers none down.
+	Resume int64
 	// CLIFilters are the plugins of CliFilterPlugins, without "cli_filter/".
 	CLIFilters []string
 }
@@ -104,6 +110,7 @@ func (c *Command) Complete(ctx context.Context, cluster *limits.Cluster) error {
 	cluster.MaxTRES, cluster.PrivateNodes = config.MaxTRES, config.PrivateNodes
 	cluster.Aging, cluster.Basic = config.Aging, config.Basic
 	cluster.AssociationsEnforced, cluster.QOSEnforced = config.AssociationsEnforced, config.QOSEnforced
+	cluster.Strict = config.Strict
 	completePartitions(cluster, partitions, config)
 	if err := completeGroups(cluster, manager); err != nil {
 		return err
@@ -121,7 +128,7 @@ func (c *Command) run(ctx context.Context, args ...string) ([]byte, error) {
 // parseConfig reads lines of "Key = Value".
 func parseConfig(out []byte) Config {
 	var config Config
-	memory := record{}
+	memory, power, preempt := record{}, record{}, record{}
 	for key, value := range settings(out) {
 		values := strings.Split(strings.ToLower(value), ",")
 		switch key {
@@ -139,10 +146,14 @@ func parseConfig(out []byte) Config {
 			}
 		case "SlurmUser":
 			config.SlurmUser, _, _ = strings.Cut(value, "(")
+		case "SuspendProgram", "SuspendTime", "ResumeTimeout":
+			power[key] = value
 		case "SelectType":
 			config.WholeNodes = value == "select/linear"
-		case "PreemptMode":
-			config.Overcommits = config.Overcommits || value != "OFF"
+		case "PreemptMode", "PreemptType":
+			preempt[key] = value
+		case "SchedulerType":
+			config.Strict = value == "sched/builtin"
 		case "SelectTypeParameters":
 			config.Overcommits = config.Overcommits || slices.Contains(values, "cr_memory")
 			config.ConsumableMemory = slices.ContainsFunc(values, func(v string) bool { return strings.HasSuffix(v, "_memory") })
@@ -169,7 +180,11 @@ func parseConfig(out []byte) Config {
 			})
 		}
 	}
-	config.Memory = memory.memory(limits.Memory{})
+	if mode := preempt["PreemptMode"]; mode != "" && mode != "OFF" {
+		config.Tiers = preempt["PreemptType"] == "preempt/partition_prio" && !strings.Contains(mode, "GANG")
+		config.Overcommits = config.Overcommits || !config.Tiers
+	}
+	config.Memory, config.Resume = memory.memory(limits.Memory{}), power.resume()
 	return config
 }
 
@@ -208,6 +223,7 @@ func records(out []byte) iter.Seq[record] {
 }
 
 func completePartitions(cluster *limits.Cluster, out []byte, config Config) {
+	modes := map[string]string{}
 	for r := range records(out) {
 		if p, ok := cluster.Partitions[r["PartitionName"]]; ok {
 			p.Default = r["Default"] == "YES"
@@ -216,11 +232,32 @@ func completePartitions(cluster *limits.Cluster, out []byte, config Config) {
 			}
 			p.WholeNodes = config.WholeNodes || r["OverSubscribe"] == "EXCLUSIVE"
 			p.Overcommits = config.Overcommits || strings.HasPrefix(r["OverSubscribe"], "FORCE") || strings.HasPrefix(r["OverSubscribe"], "YES")
-			p.ConsumableMemory = config.ConsumableMemory
+			p.ConsumableMemory, p.Resume = config.ConsumableMemory, config.Resume
 			p.Tier, _ = strconv.ParseInt(r["PriorityTier"], 10, 64)
 			p.Memory = r.memory(config.Memory)
 			cluster.Partitions[p.Name] = p
+			modes[p.Name] = r["PreemptMode"]
 		}
+	}
+	if config.Tiers {
+		preempt(cluster, modes)
+	}
+}
+
+// preempt fills in which partitions preempt the jobs of which, given the PreemptMode of each: those of a higher tier, on nodes that both have.
+func preempt(cluster *limits.Cluster, modes map[string]string) {
+	for name, p := range cluster.Partitions {
+		for other, q := range cluster.Partitions {
+			if p.Tier == q.Tier || !slices.ContainsFunc(p.Nodes, func(node string) bool { return slices.Contains(q.Nodes, node) }) {
+				continue
+			}
+			if p.Tier > q.Tier {
+				p.Overcommits = p.Overcommits || modes[other] != "OFF"
+			} else if modes[name] != "OFF" {
+				p.Preempted = modes[name]
+			}
+		}
+		cluster.Partitions[name] = p
 	}
 }
 
@@ -255,6 +292,22 @@ func completeReservations(cluster *limits.Cluster, out []byte) error {
 		}
 	}
 	return nil
+}
+
+// resume returns Config.Resume. Slurm writes its times as "300 sec", and NONE if it powers no node down.
+func (r record) resume() int64 {
+	seconds := func(key string) int64 {
+		number, _, _ := strings.Cut(r[key], " ")
+		n, err := strconv.ParseInt(number, 10, 64)
+		if err != nil {
+			return -1
+		}
+		return n
+	}
+	if program := r["SuspendProgram"]; program == "" || program == "(null)" || seconds("SuspendTime") < 0 {
+		return 0
+	}
+	return max(0, seconds("ResumeTimeout"))
 }
 
 // memory returns what a record sets of the memory of jobs, and what site does where it does not.

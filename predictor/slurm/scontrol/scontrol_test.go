@@ -47,6 +47,22 @@ Slurmctld(primary) at head is UP
 	}
 }
 
+// TestResume: Slurm powers nodes down if it has a program and a time for that.
+func TestResume(t *testing.T) {
+	const program = "SuspendProgram = /sbin/down\n"
+	for text, want := range map[string]int64{
+		program + "SuspendTime = 600 sec\nResumeTimeout = 90 sec\n":                   90,
+		program + "SuspendTime = NONE\nResumeTimeout = 90 sec\n":                      0,
+		program + "SuspendTime = INFINITE\nResumeTimeout = 90 sec\n":                  0,
+		"SuspendProgram = (null)\nSuspendTime = 600 sec\nResumeTimeout = 90 sec\n":    0,
+		program + "SuspendTime = 600 sec\nResumeTimeout = 99999999999999999999 sec\n": 0,
+	} {
+		if got := parseConfig([]byte(text)).Resume; got != want {
+			t.Errorf("%q: %d", text, got)
+		}
+	}
+}
+
 // Lines of Slurm 22.05, shortened.
 const (
 	partitions = `PartitionName=main AllowGroups=ALL Default=YES QoS=N/A DefaultTime=01:00:00 PriorityJobFactor=1 PriorityTier=3 State=UP TotalCPUs=16
@@ -172,6 +188,22 @@ func TestWholeNodes(t *testing.T) {
 			if c.Partitions[name].WholeNodes != whole {
 				t.Errorf("%s: partition %s: %+v", conf, name, c.Partitions[name])
 			}
+		}
+	}
+}
+
+// Jobs preempt those of partitions of a lower tier that have nodes of theirs.
+func TestTiers(t *testing.T) {
+	c := limits.Cluster{Partitions: map[string]limits.Partition{}}
+	for name, nodes := range map[string][]string{"high": {"a", "b"}, "low": {"b", "c"}, "fast": {"b"}, "other": {"d"}} {
+		c.Partitions[name] = limits.Partition{Name: name, Nodes: nodes}
+	}
+	completePartitions(&c, []byte("PartitionName=high PriorityTier=9 PreemptMode=OFF\nPartitionName=low PriorityTier=1 PreemptMode=REQUEUE\n"+
+		"PartitionName=fast PriorityTier=1 PreemptMode=OFF\nPartitionName=other PriorityTier=1 PreemptMode=CANCEL\n"),
+		parseConfig([]byte("PreemptMode = REQUEUE\nPreemptType = preempt/partition_prio\nSchedulerType = sched/builtin\n")))
+	for name, want := range map[string]limits.Partition{"high": {Overcommits: true}, "low": {Preempted: "REQUEUE"}, "fast": {}, "other": {}} {
+		if p := c.Partitions[name]; p.Overcommits != want.Overcommits || p.Preempted != want.Preempted {
+			t.Errorf("%+v", p)
 		}
 	}
 }

@@ -55,7 +55,7 @@ func (c *Client) Cluster(ctx context.Context) (limits.Cluster, error) {
 // Layout returns what Cluster does but for the accounting database: partitions, Slurm's own reservations and licences. It
 // needs no slurmdbd.
 func (c *Client) Layout(ctx context.Context) (limits.Cluster, error) {
-	cluster := limits.Cluster{Partitions: make(map[string]limits.Partition), Licenses: make(map[string]int64)}
+	cluster := limits.Cluster{Partitions: make(map[string]limits.Partition), Licenses: make(map[string]limits.License)}
 	v, err := c.serverVersions(ctx)
 	if err != nil {
 		return cluster, err
@@ -76,7 +76,7 @@ func (c *Client) Layout(ctx context.Context) (limits.Cluster, error) {
 			return err
 		})},
 		{controller, "/licenses", "licenses", each(func(l *license) error {
-			cluster.Licenses[l.Name] = l.Total.or(0)
+			cluster.Licenses[l.Name] = limits.License{Total: l.Total.or(0), Used: l.Used.or(0) + l.Reserved.or(0)}
 			return nil
 		})},
 	}); err != nil {
@@ -301,8 +301,10 @@ func (r *reservation) repeats() limits.Repeats {
 
 // license is the licences of one name.
 type license struct {
-	Name  string `json:"LicenseName"`
-	Total number `json:"Total"`
+	Name     string `json:"LicenseName"`
+	Total    number `json:"Total"`
+	Used     number `json:"Used"`
+	Reserved number `json:"Reserved"`
 }
 
 func (l *license) required() []presence {

@@ -222,7 +222,7 @@ func TestCluster(t *testing.T) {
 				{Cluster: "lab", Account: "phys", Parent: "root", QOS: []string{"normal"}, JobLimits: phys},
 				{Cluster: "lab", Account: "phys", User: "alice", Default: true, DefaultQOS: "normal", QOS: []string{"normal"}, JobLimits: alice},
 			},
-			Licenses: map[string]int64{"ansys": 1, "matlab": 3},
+			Licenses: map[string]limits.License{"ansys": {Total: 1}, "matlab": {Total: 3, Used: 1}},
 			Reservations: []limits.Reservation{{
 				Name: "maint1", Start: start + 172800, End: start + 180000, Maintenance: true,
 				Nodes: []string{"node1", "node2", "node3", "node4"}, Users: []string{"root"},

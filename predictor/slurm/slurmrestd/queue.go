@@ -172,6 +172,9 @@ func (j *queueJob) entry() slurm.QueueEntry {
 		Interactive:  string(j.Batch) == "false",
 		Completing:   slices.Contains(j.State, "COMPLETING"),
 	}
+	if entry.Waking = slices.ContainsFunc(j.State, func(s string) bool { return s == "CONFIGURING" || s == "POWER_UP_NODE" }); entry.Waking {
+		entry.State = workload.Pending
+	}
 	if entry.State == workload.Requeued { // it will be pending in a moment
 		entry.State = workload.Pending
 	}

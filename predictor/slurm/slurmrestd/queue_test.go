@@ -81,6 +81,16 @@ func TestUnexamined(t *testing.T) {
 	}
 }
 
+// A job whose nodes are not up yet has not started, whatever start Slurm tells.
+func TestWaking(t *testing.T) {
+	for _, state := range []words{{"CONFIGURING"}, {"RUNNING", "CONFIGURING"}, {"RUNNING", "POWER_UP_NODE"}} {
+		j := queueJob{State: state, Start: number{set: true, value: 50}, Submit: number{set: true, value: 40}, Nodes: "node1"}
+		if e := j.entry(); !e.Waking || e.State != workload.Pending || e.Start != 0 || e.Nodes != "node1" {
+			t.Errorf("%v: %+v", state, e)
+		}
+	}
+}
+
 // What a job asks for is read as its user may change it.
 func TestShape(t *testing.T) {
 	queue, err := serve(t, api(answer(200, `{"jobs":[{"job_id":7,"job_state":"PENDING",`+times+`,"batch_flag":false,"shared":"none",

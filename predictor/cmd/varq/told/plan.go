@@ -38,6 +38,9 @@ func Plan(p *api.Plan, asked *api.PlanRequest, now int64, zone *time.Location) [
 	if spread := p.Spread(asked); spread != "" {
 		line("Nodes", "%s", spread)
 	}
+	if way := p.GivesWay(); way != "" {
+		line("Gives way", "%s", way)
+	}
 	if left := p.LeavesOut(); left != "" {
 		line("Nodes", "%s", left)
 	}

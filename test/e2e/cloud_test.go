@@ -1,0 +1,61 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/test/site"
+)
+
+// TestCloud: the time until nodes are powered up is a part of the wait. Nothing is promised for sooner than Slurm allows them for that,
+// unless nodes are up, and a job counts as started once its nodes are up.
+func TestCloud(t *testing.T) {
+	inTurn(t, 1)
+	s := site.ForTest(t, site.Options{Nodes: 4, History: brief(), Boot: 5 * time.Second})
+	const says = "nodes of partition main that nobody needs are powered down, and may take 00:00:40 to be up again (ResumeTimeout), longer than until the deadline"
+	if got := quoteOf(t, s, "30seconds"); !strings.Contains(got, says) {
+		t.Errorf("while all nodes are powered down: %s", got)
+	}
+	file, out := script(t, s, "cloud", "", "")
+	s.InTime(t, 55*time.Second, func(lead time.Duration) bool {
+		id, r, at := reserveIn(t, s, lead, "alice", "--prob=0.5", "--time=5", file)
+		if at-r.BeginTime < 40 {
+			t.Errorf("eligible %d s before the deadline", at-r.BeginTime)
+		}
+		if err := s.WaitState(t.Context(), id, "CONFIGURING"); err != nil {
+			t.Fatal(err)
+		}
+		awaitLook(t, s)
+		if now, err := s.Reservation(t.Context(), "alice", id); err != nil || now.Start != 0 {
+			t.Errorf("while its node is powered up, the job counts as started: %+v, %v", now, err)
+		}
+		configuring := time.Now().Unix()
+		r = settled(t, s, "alice", id, api.StateKept, api.StateMissed)
+		if r.State == api.StateMissed {
+			return false
+		}
+		if r.Start < configuring || r.Start > at {
+			t.Errorf("started at %d, and was seen to wait for its node at %d", r.Start, configuring)
+		}
+		wantStart(t, out, at)
+		return true
+	})
+	eventually(t, "what fits on the node that is up now is promised soon, and no more", func() bool {
+		return strings.Contains(quoteOf(t, s, "30seconds"), "Can be promised") && strings.Contains(quoteOf(t, s, "30seconds", "--nodes=2"), says)
+	})
+
+	// A job whose nodes are being powered up has them: nobody else is promised them.
+	id, _, err := s.Submit(t.Context(), "bob", "--exclusive", "-N4", "-t60", "-o/dev/null", "--wrap=exec sleep 1d")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.WaitState(t.Context(), id, "CONFIGURING"); err != nil {
+		t.Fatal(err)
+	}
+	awaitLook(t, s)
+	if got := quoteOf(t, s, "2minutes"); !strings.Contains(got, "too little room at the deadline") {
+		t.Errorf("while another job waits for all nodes to be powered up: %s", got)
+	}
+}
