@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -41,11 +42,36 @@ type site struct {
 	log     strings.Builder // warnings and errors since the last watch
 }
 
+// emptyLedger is the file of a ledger without promises. Each site has a copy: to walk through all schemas takes longer than most tests.
+var emptyLedger = sync.OnceValues(func() ([]byte, error) {
+	folder, err := os.MkdirTemp("", "ledger")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(folder)
+	path := filepath.Join(folder, "ledger.db")
+	file, err := statefile.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := file.Close(); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+})
+
 // newSite returns a site where jobs wait for ten minutes.
 func newSite(t *testing.T) *site {
 	s := &site{
 		t: t, path: filepath.Join(t.TempDir(), "ledger.db"), clock: epoch,
 		slurm: newFakeSlurm(), outlook: &fakeOutlook{wait: 600, asked: map[int64]int{}},
+	}
+	empty, err := emptyLedger()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(s.path, empty, 0o600); err != nil {
+		t.Fatal(err)
 	}
 	s.open()
 	t.Cleanup(func() { s.file.Close() })
