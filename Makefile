@@ -23,7 +23,7 @@ RACE := -race -gcflags=modernc.org/sqlite/lib=-race=false
 LDFLAGS := -s -w -X github.com/varq-project/varq/predictor/api.Version=$(VERSION)
 COMMANDS := predictor/cmd/varq predictor/cmd/varqd predictor/cmd/varq-agent plugin/cmd/varq-filter wrapper/cmd/varq-wrapper test/cluster/cmd/slurmlab
 
-.PHONY: all build commands plugin deps demo test quick unit e2e test-slurm24 chaos bench bench-baseline measurements fuzz lint vulncheck generate check-generate clean
+.PHONY: all build commands plugin deps demo test quick unit e2e test-slurm24 chaos bigsite bench bench-baseline measurements fuzz lint vulncheck generate check-generate clean
 
 all: build
 
@@ -70,6 +70,11 @@ DURATION ?= 1h
 SEED     ?= 0
 chaos: build
 	$(GO) run ./test/chaos/cmd/chaos -duration $(DURATION) -seed $(SEED) $(if $(SLURM24),-slurm24) $(CHAOS)
+
+# A big site's load with varq and without: an hour or so on two cores. BIGSITE takes options of
+# test/bigsite/cmd/bigsite, for another size.
+bigsite: build
+	$(GO) run ./test/bigsite/cmd/bigsite $(BIGSITE)
 
 # How fast everything is, beside what test/bench/baseline.txt says it was. Some 25 minutes on
 # two cores.

@@ -37,6 +37,8 @@ type Options struct {
 	Looks time.Duration
 	// DefaultWatch leaves the section watch of varq.yaml out, so that varqd looks at the queue as often as it does by default.
 	DefaultWatch bool
+	// RestTimeout is slurmrestd.timeout of varq.yaml, unless it is 0.
+	RestTimeout time.Duration
 	// VarqConf holds additional lines of varq.yaml.
 	VarqConf string
 	// SlurmConf holds additional lines of slurm.conf.
