@@ -58,16 +58,14 @@ func (c *claims) changed(plans ...string) {
 	}
 }
 
-// readClaims reads what is stale. The caller holds the lock.
+// readClaims reads what is stale. The file is asked even if nothing is: whatever cannot be read is not to be relied on. The caller holds the lock.
 func (l *Ledger) readClaims(ctx context.Context) error {
 	c := &l.claims
-	if c.known && len(c.stale) == 0 {
-		return nil
-	}
 	where := sqlitefile.Where{}
 	where.And(true, "p.open")
 	fresh := map[string]*claimant{}
 	if c.known && len(c.stale) <= manyStale {
+		where.And(len(c.stale) == 0, "false")
 		where.In("p.id", slices.Sorted(maps.Keys(c.stale)))
 		fresh = maps.Clone(c.open)
 		maps.DeleteFunc(fresh, func(plan string, _ *claimant) bool { return c.stale[plan] })
@@ -88,6 +86,9 @@ func (l *Ledger) readClaims(ctx context.Context) error {
 	})
 	if err != nil {
 		return err
+	}
+	if c.known && len(c.stale) == 0 {
+		return nil
 	}
 	c.known, c.open, c.stale = true, fresh, nil
 	c.list = slices.SortedFunc(maps.Values(fresh), func(a, b *claimant) int {
