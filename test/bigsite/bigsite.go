@@ -29,8 +29,9 @@ type Options struct {
 	Reserving float64 `json:"reserving"`
 	// Duration is how long is measured.
 	Duration time.Duration `json:"duration_ns"`
-	// Timeout is slurmrestd.timeout of varq.yaml.
+	// Timeout and Load are slurmrestd.timeout and watch.load of varq.yaml.
 	Timeout time.Duration `json:"timeout_ns"`
+	Load    float64       `json:"load"`
 	// With and Without say which of the two sites is measured.
 	With    bool `json:"-"`
 	Without bool `json:"-"`
@@ -42,7 +43,7 @@ type Options struct {
 func Big() Options {
 	return Options{
 		Nodes: 2000, Running: 5000, Pending: 20_000, Tasks: 50_000, Reservations: 3000, Rate: 50, Reserving: 5,
-		Duration: 10 * time.Minute, Timeout: 5 * time.Minute, With: true, Without: true, Progress: io.Discard,
+		Duration: 10 * time.Minute, Timeout: 5 * time.Minute, Load: .1, With: true, Without: true, Progress: io.Discard,
 	}
 }
 
@@ -80,6 +81,8 @@ func (o *Options) check() error {
 		return fmt.Errorf("rate: %g a second, %g of them with options: want more than 0, and at most as many with options", o.Rate, o.Reserving)
 	case o.Duration < time.Second:
 		return fmt.Errorf("duration: %v is less than a second", o.Duration)
+	case o.Load <= 0 || o.Load > 1:
+		return fmt.Errorf("load: %g is not a share of the time", o.Load)
 	case !o.With && !o.Without:
 		return errors.New("neither the site with varq nor the one without is to be measured")
 	}

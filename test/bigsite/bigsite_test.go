@@ -17,7 +17,7 @@ func TestSmall(t *testing.T) {
 	}
 	o := Options{
 		Nodes: 8, Running: 20, Pending: 30, Tasks: 20, Reservations: 5, Rate: 4, Reserving: 1, Duration: 3 * time.Second,
-		Timeout: cluster.Patience, With: true, Without: true, Progress: t.Output(),
+		Timeout: cluster.Patience, Load: .1, With: true, Without: true, Progress: t.Output(),
 	}
 	r, err := Run(t.Context(), o)
 	if errors.Is(err, cluster.ErrNotRoot) {
@@ -52,6 +52,7 @@ func TestCheck(t *testing.T) {
 		"running":  func(o *Options) { o.Running = 100 },
 		"pending":  func(o *Options) { o.Pending = -1 },
 		"rate":     func(o *Options) { o.Reserving = o.Rate + 1 },
+		"load":     func(o *Options) { o.Load = 2 },
 		"duration": func(o *Options) { o.Duration = 0 },
 		"neither":  func(o *Options) { o.With, o.Without = false, false },
 	} {

@@ -44,7 +44,7 @@ func start(ctx context.Context, o Options, varq bool) (*lab, error) {
 	}
 	s, err := site.Start(ctx, site.Options{
 		Nodes: o.realNodes(), Declared: o.declaredNodes(), CPUs: cpus, SlurmConf: slurmConf, Progress: o.Progress,
-		DefaultWatch: true, RestTimeout: o.Timeout,
+		DefaultWatch: true, RestTimeout: o.Timeout, VarqConf: fmt.Sprintf("watch:\n  load: %g\n", o.Load),
 	})
 	if err != nil {
 		return nil, err

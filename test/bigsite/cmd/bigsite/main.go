@@ -35,6 +35,7 @@ func run(ctx context.Context) error {
 	flag.Float64Var(&o.Reserving, "reserving", o.Reserving, "of these, with varq's options")
 	flag.DurationVar(&o.Duration, "duration", o.Duration, "how long is measured")
 	flag.DurationVar(&o.Timeout, "timeout", o.Timeout, "slurmrestd.timeout of varq.yaml")
+	flag.Float64Var(&o.Load, "load", o.Load, "watch.load of varq.yaml")
 	flag.BoolVar(&o.With, "with", o.With, "measure the site with varq")
 	flag.BoolVar(&o.Without, "without", o.Without, "measure the site without varq")
 	asJSON := flag.Bool("json", false, "write JSON instead of the table")
