@@ -12,9 +12,9 @@ import (
 
 // Filling is how the open reservations came about.
 type Filling struct {
-	// Reservations is how many there are, Refused how many were refused on the way there, and Seconds how long that took.
+	// Reservations is how many there are, InVain how many submissions were refused or failed on the way there, and Seconds how long it took.
 	Reservations int     `json:"reservations"`
-	Refused      int     `json:"refused"`
+	InVain       int     `json:"in_vain"`
 	Seconds      float64 `json:"seconds"`
 }
 
@@ -97,7 +97,7 @@ func (l *lab) allocate(ctx context.Context, i int) error {
 // reserve makes the open reservations.
 func (l *lab) reserve(ctx context.Context, f *Filling) error {
 	random := rand.New(rand.NewPCG(3, 4))
-	var promised, refused atomic.Int64
+	var promised, inVain atomic.Int64
 	jobs := make([]submission, l.Reservations)
 	for i := range jobs {
 		jobs[i] = l.reserving(random, later)
@@ -112,14 +112,14 @@ func (l *lab) reserve(ctx context.Context, f *Filling) error {
 			case o.outcome == accepted:
 				promised.Add(1)
 				return nil
-			case refused.Add(1) > promised.Load()+bearable:
+			case inVain.Add(1) > promised.Load()+bearable:
 				return fmt.Errorf("too few promises: %s", o.said)
 			}
 		}
 	})
-	f.Reservations, f.Refused, f.Seconds = int(promised.Load()), int(refused.Load()), time.Since(began).Seconds()
+	f.Reservations, f.InVain, f.Seconds = int(promised.Load()), int(inVain.Load()), time.Since(began).Seconds()
 	return err
 }
 
-// bearable is how many refusals more than promises end the filling.
+// bearable is how many more submissions in vain than promises end the filling.
 const bearable = 100

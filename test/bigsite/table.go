@@ -59,8 +59,8 @@ func (r *Result) Write(to io.Writer) error {
 	varqd("failures of varqd's loops", func(v *Varqd) string { return counts(v.Errors) })
 	row("records in the queue before", func(f *Figures) string { return counts(f.Before) })
 	row("records in the queue after", func(f *Figures) string { return counts(f.After) })
-	row("open reservations made before: a second / refused", func(f *Figures) string {
-		return fmt.Sprintf("%.1f / %d", float64(f.Fill.Reservations)/max(f.Fill.Seconds, 1e-3), f.Fill.Refused)
+	row("open reservations made before: a second / tried in vain", func(f *Figures) string {
+		return fmt.Sprintf("%.1f / %d", float64(f.Fill.Reservations)/max(f.Fill.Seconds, 1e-3), f.Fill.InVain)
 	})
 	for _, one := range []struct {
 		name string
