@@ -142,11 +142,14 @@ func measure(ctx context.Context, o Options, varq bool) (f *Figures, err error) 
 	}
 	defer func() { err = errors.Join(err, l.stop()) }()
 	f = &Figures{}
-	if err := l.fill(ctx, &f.Fill); err != nil {
-		return nil, fmt.Errorf("%w\n%s", err, l.logs())
+	if err = l.fill(ctx, &f.Fill); err == nil {
+		err = l.watch(ctx, f)
 	}
-	if err := l.watch(ctx, f); err != nil {
-		return nil, fmt.Errorf("%w\n%s", err, l.logs())
+	switch {
+	case err == nil:
+		return f, nil
+	case ctx.Err() == nil:
+		err = fmt.Errorf("%w\n%s", err, l.logs())
 	}
-	return f, nil
+	return nil, err
 }
