@@ -4,6 +4,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -38,7 +39,7 @@ func run(ctx context.Context) error {
 	flag.Float64Var(&o.Load, "load", o.Load, "watch.load of varq.yaml")
 	flag.BoolVar(&o.With, "with", o.With, "measure the site with varq")
 	flag.BoolVar(&o.Without, "without", o.Without, "measure the site without varq")
-	asJSON := flag.Bool("json", false, "write JSON instead of the table")
+	file := flag.String("json", "", "file to which the figures are written as JSON, besides the table")
 	flag.Usage = func() {
 		fmt.Fprint(flag.CommandLine.Output(), usage)
 		flag.PrintDefaults()
@@ -51,19 +52,26 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if *asJSON {
-		e := json.NewEncoder(os.Stdout)
-		e.SetIndent("", "  ")
-		return e.Encode(r)
+	err = r.Write(os.Stdout)
+	if *file != "" {
+		err = errors.Join(err, save(*file, r))
 	}
-	return r.Write(os.Stdout)
+	return err
+}
+
+func save(file string, r *bigsite.Result) error {
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, append(text, '\n'), 0o644)
 }
 
 const usage = `bigsite starts a private Slurm of a big site's size, submits jobs to it all the time, and writes a table of latencies, processor
 time and memory, with varq and without. It needs root, and what make build leaves in bin/. Progress is told on standard error.
 
   go run ./test/bigsite/cmd/bigsite                     # the big site, an hour or so
-  go run ./test/bigsite/cmd/bigsite -json > big.json
+  go run ./test/bigsite/cmd/bigsite -json big.json > big.md
   go run ./test/bigsite/cmd/bigsite -nodes 20 -running 50 -pending 200 -array 500 -reservations 30 -rate 5 -reserving 1 -duration 10s
 
 `
