@@ -23,7 +23,7 @@ RACE := -race -gcflags=modernc.org/sqlite/lib=-race=false
 LDFLAGS := -s -w -X github.com/varq-project/varq/predictor/api.Version=$(VERSION)
 COMMANDS := predictor/cmd/varq predictor/cmd/varqd predictor/cmd/varq-agent plugin/cmd/varq-filter wrapper/cmd/varq-wrapper test/cluster/cmd/slurmlab
 
-.PHONY: all build commands plugin deps demo test quick unit e2e test-slurm24 chaos bench bench-baseline measurements fuzz lint vulncheck generate check-generate clean
+.PHONY: all build commands plugin deps demo test quick unit e2e test-slurm24 chaos bigsite bench bench-baseline measurements fuzz lint vulncheck generate check-generate clean
 
 all: build
 
@@ -50,15 +50,15 @@ quick: build lint
 	$(GO) test -short ./...
 
 # One package more at a time than there are processors, because tests of a Slurm mostly wait. Of
-# test/chaos only the checker: the campaign is among the end-to-end tests.
+# test/chaos and test/bigsite what needs no Slurm: the rest is among the end-to-end tests.
 unit:
-	$(GO) test $(RACE) -p $$(($$(nproc) + 1)) -timeout 1h $$($(GO) list ./... | grep -v -e /test/e2e -e /test/chaos)
-	$(GO) test $(RACE) -short ./test/chaos
+	$(GO) test $(RACE) -p $$(($$(nproc) + 1)) -timeout 1h $$($(GO) list ./... | grep -v -e /test/e2e -e /test/chaos -e /test/bigsite)
+	$(GO) test $(RACE) -short ./test/chaos ./test/bigsite/...
 
 # What they try is built and installed, of which go's cache of results knows nothing. Beside the
-# end-to-end tests, so that it takes no longer, there is a short campaign of test/chaos.
+# end-to-end tests, so that it takes no longer, there are a short campaign of test/chaos and a small test/bigsite.
 e2e: build
-	$(GO) test -count=1 -p 2 -timeout 1h -v ./test/e2e ./test/chaos
+	$(GO) test -count=1 -p 2 -timeout 1h -v ./test/e2e ./test/chaos ./test/bigsite
 
 # The same end-to-end tests on Slurm 24.11, from Debian 13 in a chroot.
 test-slurm24: build
@@ -70,6 +70,11 @@ DURATION ?= 1h
 SEED     ?= 0
 chaos: build
 	$(GO) run ./test/chaos/cmd/chaos -duration $(DURATION) -seed $(SEED) $(if $(SLURM24),-slurm24) $(CHAOS)
+
+# A big site's load with varq and without: an hour or so on two cores. BIGSITE takes options of
+# test/bigsite/cmd/bigsite, for another size.
+bigsite: build
+	$(GO) run ./test/bigsite/cmd/bigsite $(BIGSITE)
 
 # How fast everything is, beside what test/bench/baseline.txt says it was. Some 25 minutes on
 # two cores.

@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/varq-project/varq/predictor/api"
-	"github.com/varq-project/varq/predictor/live/history"
 	"github.com/varq-project/varq/predictor/workload"
 	"github.com/varq-project/varq/test/site"
 )
@@ -195,33 +194,22 @@ func BenchmarkPast(b *testing.B) {
 
 // fill writes a history of this many jobs into varqd's cache of accounting.
 func fill(ctx context.Context, s *site.Site, jobs int) error {
-	const batch = 10_000
-	h, _, err := history.Open(s.History())
-	if err != nil {
-		return err
-	}
 	now := time.Now().Unix()
-	covered := history.Coverage{Since: now - 400*86400, Until: now, Complete: true}
-	var some []workload.Job
-	i := 0
-	for i < jobs {
-		for j := range site.Calm(now) {
-			j.ID = int64(i)
-			shift := int64(i) * 150 * 86400 / int64(jobs)
-			j.Submit, j.Eligible, j.Start, j.End = j.Submit-shift, j.Eligible-shift, j.Start-shift, j.End-shift
-			some = append(some, j)
-			if i++; len(some) == batch || i == jobs {
-				if _, err := h.Add(ctx, some, &covered); err != nil {
-					return err
+	return s.Remember(ctx, now-400*86400, func(yield func(workload.Job) bool) {
+		for i := 0; ; {
+			for j := range site.Calm(now) {
+				if i == jobs {
+					return
 				}
-				some = some[:0]
-			}
-			if i == jobs {
-				break
+				j.ID = int64(i)
+				shift := int64(i) * 150 * 86400 / int64(jobs)
+				j.Submit, j.Eligible, j.Start, j.End = j.Submit-shift, j.Eligible-shift, j.Start-shift, j.End-shift
+				if i++; !yield(j) {
+					return
+				}
 			}
 		}
-	}
-	return h.Close()
+	})
 }
 
 // plan asks for n promises, one after another, takes each back, and returns how long each took.

@@ -37,6 +37,7 @@ type state struct {
 	Version  Version
 	Name     string
 	Nodes    int
+	Declared int
 	CPUs     int
 	Memory   int
 	Ports    ports
@@ -95,7 +96,7 @@ func create(o Options) (*Cluster, error) {
 	}
 	c := &Cluster{
 		state: state{
-			Dir: dir, Database: dir, Version: o.Version, Name: o.Name, Nodes: o.Nodes, CPUs: o.CPUs, Memory: o.Memory,
+			Dir: dir, Database: dir, Version: o.Version, Name: o.Name, Nodes: o.Nodes, Declared: o.Declared, CPUs: o.CPUs, Memory: o.Memory,
 			More: o.Env, Detached: o.Detached, Starter: self(),
 		},
 		root:     rootOf(o.Version, dir),

@@ -39,6 +39,21 @@ func eventually(t *testing.T, what string, holds func() bool) {
 	}
 }
 
+// Nodes without a slurmd are idle as others are, and take allocations.
+func TestDeclared(t *testing.T) {
+	c := ForTest(t, Options{Nodes: 2, Declared: 100})
+	for _, node := range []string{"far1", "far100"} {
+		run(t, c, "alice", "salloc", "--quiet", "--no-shell", "--exclusive", "--nodelist="+node)
+	}
+	if got := run(t, c, "alice", "squeue", "--noheader", "--sort=i", "--format=%T %N"); got != "RUNNING far1\nRUNNING far100" {
+		t.Errorf("squeue: %q", got)
+	}
+	run(t, c, "root", "scancel", "--user=alice")
+	if err := c.WaitIdle(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestCluster(t *testing.T) {
 	c := ForTest(t, Options{})
 

@@ -49,7 +49,7 @@ func TestOverride(t *testing.T) {
 }
 
 func TestBadOptions(t *testing.T) {
-	for _, o := range []Options{{Version: "19.05"}, {Nodes: -1}, {Nodes: maxNodes + 1}, {CPUs: -1}, {Memory: -1}, {Dir: "/a b"}} {
+	for _, o := range []Options{{Version: "19.05"}, {Nodes: -1}, {Nodes: maxNodes + 1}, {Declared: -1}, {Declared: maxDeclared + 1}, {CPUs: -1}, {Memory: -1}, {Dir: "/a b"}} {
 		if _, err := o.withDefaults(); err == nil {
 			t.Errorf("no error for %+v", o)
 		}

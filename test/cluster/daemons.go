@@ -143,7 +143,7 @@ func (c *Cluster) startAll(ctx context.Context) error {
 		if err := c.WaitIdle(ctx); err != nil {
 			return err
 		}
-		c.say(began, "%d nodes idle", c.Nodes)
+		c.say(began, "%d nodes idle", c.Nodes+c.Declared)
 	}
 	c.took = time.Since(began)
 	return nil
@@ -241,6 +241,15 @@ func (c *Cluster) SignalDaemon(d Daemon, sig syscall.Signal) error {
 	return syscall.Kill(p.PID, sig)
 }
 
+// PID returns the process id of a daemon that runs.
+func (c *Cluster) PID(d Daemon) (int, error) {
+	p, ok := c.running(d)
+	if !ok {
+		return 0, fmt.Errorf("%s is not running", d)
+	}
+	return p.PID, nil
+}
+
 func (c *Cluster) end(d Daemon, sig syscall.Signal) error {
 	p, ok := c.running(d)
 	if !ok {
@@ -280,13 +289,14 @@ func (c *Cluster) Reconfigure(ctx context.Context) error {
 func (c *Cluster) WaitIdle(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()
+	nodes := c.Nodes + c.Declared
 	for {
 		out, err := c.output(ctx, "sinfo", "--noheader", "--partition=main", "--states=idle", "--format=%D")
-		if err == nil && out == strconv.Itoa(c.Nodes) {
+		if err == nil && out == strconv.Itoa(nodes) {
 			return nil
 		}
 		if sleep(ctx, pollInterval) != nil {
-			return fmt.Errorf("%q of %d nodes idle: %w:\n%s", out, c.Nodes, ctx.Err(), c.LogTail(Slurmctld))
+			return fmt.Errorf("%q of %d nodes idle: %w:\n%s", out, nodes, ctx.Err(), c.LogTail(Slurmctld))
 		}
 	}
 }

@@ -29,6 +29,11 @@ type Options struct {
 	CPUs    int    // per node, default 4
 	Memory  int    // MiB per node, default 4000
 
+	// Declared is how many nodes, far1 and so on, the cluster has besides Nodes. They have no slurmd of their own: that of node1
+	// answers for all of them, so that slurmctld sees them idle, and a thousand take no memory. An allocation without processes, as of
+	// salloc --no-shell, runs on them; what Slurm would have to launch there fails.
+	Declared int
+
 	// SlurmConf holds additional lines of slurm.conf. A line replaces the cluster's own
 	// setting of the same parameter. A NodeName or PartitionName line replaces only the line
 	// of the same node or partition.
@@ -73,8 +78,9 @@ type Kind struct {
 
 // Upper limits of the size of a cluster on one machine.
 const (
-	maxNodes = 512
-	maxCPUs  = 1024
+	maxNodes    = 512
+	maxDeclared = 20_000
+	maxCPUs     = 1024
 )
 
 func (o Options) withDefaults() (Options, error) {
@@ -111,6 +117,8 @@ func (o Options) withDefaults() (Options, error) {
 		return o, errors.New("the nodes of a detached cluster cannot be cloud nodes")
 	case o.ofKinds() > o.Nodes:
 		return o, fmt.Errorf("%d nodes of a kind, in a cluster of %d", o.ofKinds(), o.Nodes)
+	case o.Declared < 0 || o.Declared > maxDeclared:
+		return o, fmt.Errorf("declared nodes: %d is not in 0..%d", o.Declared, maxDeclared)
 	case o.CPUs < 1 || o.CPUs > maxCPUs:
 		return o, fmt.Errorf("CPUs of a node: %d is not in 1..%d", o.CPUs, maxCPUs)
 	case o.Memory < 1:

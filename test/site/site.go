@@ -21,8 +21,10 @@ import (
 // Options describes the site to start. The zero value is a site with 8 nodes, Slurm 22.05 and
 // no history.
 type Options struct {
-	Nodes   int
-	Version cluster.Version
+	Nodes int
+	// Declared is that of cluster.Options.
+	Declared int
+	Version  cluster.Version
 	// Name is what Slurm calls the cluster, "lab" if empty.
 	Name string
 	// Beside is a running site of which this one's cluster uses the slurmdbd and the munge key; see cluster.Options.
@@ -36,6 +38,8 @@ type Options struct {
 	Looks time.Duration
 	// DefaultWatch leaves the section watch of varq.yaml out, so that varqd looks at the queue as often as it does by default.
 	DefaultWatch bool
+	// RestTimeout is slurmrestd.timeout of varq.yaml, unless it is 0.
+	RestTimeout time.Duration
 	// VarqConf holds additional lines of varq.yaml.
 	VarqConf string
 	// SlurmConf holds additional lines of slurm.conf.
@@ -107,7 +111,7 @@ func Start(ctx context.Context, o Options) (s *Site, err error) {
 		beside = o.Beside.Cluster
 	}
 	s.Cluster, err = cluster.Start(ctx, cluster.Options{
-		Version: o.Version, Name: o.Name, Beside: beside, Nodes: o.Nodes, Progress: o.Progress, Bind: append([]string{s.dest}, o.Bind...),
+		Version: o.Version, Name: o.Name, Beside: beside, Nodes: o.Nodes, Declared: o.Declared, Progress: o.Progress, Bind: append([]string{s.dest}, o.Bind...),
 		Dir: o.Dir, CPUs: o.CPUs, Detached: o.Detached, Env: env,
 		SlurmConf: o.SlurmConf, NodeConf: o.NodeConf, Kinds: o.Kinds, Boot: o.Boot, GresConf: o.GresConf,
 		PlugStack: plugStack,

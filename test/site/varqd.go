@@ -52,6 +52,9 @@ func (s *Site) configure(ctx context.Context, o Options) error {
 			return err
 		}
 	}
+	if o.RestTimeout != 0 {
+		identity += fmt.Sprintf("  timeout: %s\n", o.RestTimeout)
+	}
 	watch := ""
 	if !o.DefaultWatch {
 		watch = fmt.Sprintf("watch:\n  interval: %s\n  idle: %s\n  refresh: 3s\n  load: 1\n", cmp.Or(o.Looks, time.Second), cmp.Or(o.Looks, 2*time.Second))

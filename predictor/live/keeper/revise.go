@@ -13,6 +13,41 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
+// revisedAtOnce is for how many reservations one Watch plans the jobs again. Of more each is in its turn, so that no look takes minutes.
+const revisedAtOnce = 100
+
+// reviseInTurn revises those of open reservations whose jobs wait. It has the lock for one at a time: who submits a job waits for it, too.
+func (k *Keeper) reviseInTurn(ctx context.Context, q *queue, open []ledger.Entry, now int64) error {
+	var waiting []ledger.Entry
+	for _, d := range planned.due(q, open, now) {
+		waiting = append(waiting, *d.e)
+	}
+	if len(waiting) > revisedAtOnce {
+		all := waiting
+		waiting = nil
+		for u, e := range k.inTurn(all, now) {
+			if len(waiting) == revisedAtOnce {
+				break
+			}
+			k.memory.hadTurn(u, e.Job)
+			waiting = append(waiting, e)
+		}
+	}
+	for i := range waiting {
+		err := k.withOpen(ctx, waiting[i].ID, func(e *ledger.Entry) error {
+			due := planned.due(q, []ledger.Entry{*e}, now)
+			if len(due) == 0 || k.memory.changedSince(e.ID, now) { // by now
+				return nil
+			}
+			return k.failed(ctx, e, planned.do(k, ctx, due[0].e, due[0].j, now))
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // revise plans the reservation of a pending job again, and changes the job if the new plan
 // is better.
 //

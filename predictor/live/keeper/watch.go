@@ -3,6 +3,7 @@ package keeper
 import (
 	"context"
 	"errors"
+	"iter"
 	"slices"
 
 	"github.com/varq-project/varq/predictor/live/ledger"
@@ -66,7 +67,7 @@ func promiseOf(e *ledger.Entry) promise {
 // transitions say which action is due for an open reservation. A row applies to each
 // reservation that is bound, or not bound, and that promises a start or an end, as the row says, and whose job is
 // in one of the row's states. Watch applies a row to all reservations before it goes on to the next row.
-// So several rows may apply to one reservation in one Watch: a job is revised as soon as it
+// So several rows may apply to one reservation in one Watch. Then jobs are revised, one after another: each as soon as it
 // is bound. Last of all come the jobs that are absent: settleGone asks accounting, which may be slow.
 var transitions = []transition{
 	{false, whatever, present, (*Keeper).bindClaimant},
@@ -75,7 +76,6 @@ var transitions = []transition{
 	{true, begins, started, (*Keeper).noteStart},
 	{true, begins, waiting | overdue, (*Keeper).release},
 	{true, begins, overdue, (*Keeper).noteLate},
-	{true, begins, waiting, (*Keeper).revise},
 	{true, finishes, present, (*Keeper).followCompletion},
 	{false, whatever, absent, (*Keeper).settleWithdrawn},
 	{false, whatever, anyState, (*Keeper).expire}, // present if bindClaimant could not bind the job
@@ -83,6 +83,9 @@ var transitions = []transition{
 
 // gone is the row of transitions for settleGone, which is called for all reservations together.
 var gone = transition{bound: true, of: whatever, states: absent}
+
+// planned is the row of transitions for reviseInTurn, which comes after those.
+var planned = transition{true, begins, waiting, (*Keeper).revise}
 
 // Watch brings each open reservation up to date with the queue, by the table transitions.
 // jobs are all pending and running jobs.
@@ -128,37 +131,48 @@ func (k *Keeper) readBound(ctx context.Context, now int64, read func(context.Con
 	var jobs []slurm.QueueEntry
 	asked := map[int64]bool{}
 	entries = slices.DeleteFunc(entries, func(e ledger.Entry) bool { return e.Job == 0 || e.Progress.WorkStart != 0 })
+	for u, e := range k.inTurn(entries, now) {
+		if len(asked) == boundAtOnce {
+			break
+		}
+		j, err := read(ctx, e.Job)
+		if errors.Is(err, ErrEnough) {
+			break
+		}
+		k.memory.hadTurn(u, e.Job)
+		switch {
+		case err == nil:
+			jobs = append(jobs, j)
+		case errors.Is(err, slurm.ErrNotFound):
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case errors.Is(err, slurm.ErrUnavailable):
+			return nil, err
+		default:
+			k.Log.Error("reservation", "plan", e.ID, "job", e.Job, "error", err)
+			continue
+		}
+		asked[e.Job] = true
+	}
+	return partOfQueue(jobs, asked), nil
+}
+
+// inTurn yields bound reservations: the most urgent first, and those that are as urgent each in its turn.
+func (k *Keeper) inTurn(entries []ledger.Entry, now int64) iter.Seq2[urgency, ledger.Entry] {
 	byUrgency := make([][]ledger.Entry, urgencies)
 	for i := range entries {
 		u := k.urgencyOf(&entries[i], now)
 		byUrgency[u] = append(byUrgency[u], entries[i])
 	}
-	for u, entries := range byUrgency {
-		for _, e := range k.memory.inTurn(urgency(u), entries) {
-			if len(asked) == boundAtOnce {
-				break
+	return func(yield func(urgency, ledger.Entry) bool) {
+		for u := range urgencies {
+			for _, e := range k.memory.inTurn(u, byUrgency[u]) {
+				if !yield(u, e) {
+					return
+				}
 			}
-			j, err := read(ctx, e.Job)
-			if errors.Is(err, ErrEnough) {
-				return partOfQueue(jobs, asked), nil
-			}
-			k.memory.hadTurn(urgency(u), e.Job)
-			switch {
-			case err == nil:
-				jobs = append(jobs, j)
-			case errors.Is(err, slurm.ErrNotFound):
-			case ctx.Err() != nil:
-				return nil, ctx.Err()
-			case errors.Is(err, slurm.ErrUnavailable):
-				return nil, err
-			default:
-				k.Log.Error("reservation", "plan", e.ID, "job", e.Job, "error", err)
-				continue
-			}
-			asked[e.Job] = true
 		}
 	}
-	return partOfQueue(jobs, asked), nil
 }
 
 // urgency is how soon a job is to be read; the lowest comes first.
@@ -188,7 +202,7 @@ func (k *Keeper) urgencyOf(e *ledger.Entry, now int64) urgency {
 	return notUrgent
 }
 
-// watch applies transitions to each open reservation.
+// watch applies transitions to each open reservation, plans the jobs that wait again, and settles what is gone.
 func (k *Keeper) watch(ctx context.Context, q *queue, now int64) error {
 	if err := k.askHomes(ctx, now); err != nil {
 		return err
@@ -199,13 +213,35 @@ func (k *Keeper) watch(ctx context.Context, q *queue, now int64) error {
 	if err := k.tellHomes(ctx, now); err != nil {
 		return err
 	}
+	entries, err := k.apply(ctx, q, now)
+	if err != nil {
+		return err
+	}
+	if err := k.reviseInTurn(ctx, q, entries, now); err != nil {
+		return err
+	}
+	if len(gone.due(q, entries, now)) == 0 {
+		return nil
+	}
 	if err := k.lock(ctx); err != nil {
 		return err
 	}
 	defer k.unlock()
+	if entries, err = k.Ledger.Select(ctx, ledger.Query{Open: true}); err != nil {
+		return err
+	}
+	return k.settleGone(ctx, gone.due(q, entries, now), now)
+}
+
+// apply applies transitions to each open reservation. It returns these.
+func (k *Keeper) apply(ctx context.Context, q *queue, now int64) ([]ledger.Entry, error) {
+	if err := k.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer k.unlock()
 	entries, err := k.Ledger.Select(ctx, ledger.Query{Open: true})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	k.memory.retain(entries)
 	for _, t := range transitions {
@@ -214,17 +250,17 @@ func (k *Keeper) watch(ctx context.Context, q *queue, now int64) error {
 				continue
 			}
 			if err := k.failed(ctx, d.e, t.do(k, ctx, d.e, d.j, now)); err != nil {
-				return err
+				return nil, err
 			}
 		}
 	}
 	if q.asked == nil {
 		k.observePlain(q, entries, now)
 		if err := k.cancelStrays(ctx, q, now); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return k.settleGone(ctx, gone.due(q, entries, now), now)
+	return entries, nil
 }
 
 // failed logs the error of an action for e. It returns one that stops Watch.

@@ -2,6 +2,7 @@ package keeper
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -92,6 +93,38 @@ func TestManyBound(t *testing.T) {
 		}
 		if err := s.watchBound(); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// Of many jobs that wait, one look plans a part again, and the next ones the others.
+func TestManyWaiting(t *testing.T) {
+	const waiting = 2*revisedAtOnce + 10
+	s := newSite(t)
+	for i := range int64(waiting) {
+		p := api.Plan{ID: fmt.Sprintf("p%05d", i), BeginTime: epoch + 3600, TimeLimit: 3600, WorkLimit: 3600, BeginBy: epoch + 7200, Prob: .5}
+		r := api.Reservation{Plan: p, User: "alice", Partition: "main", Size: workload.Size{Nodes: 1, CPUs: 1}, Promised: epoch}
+		if err := errors.Join(s.Ledger.Promise(t.Context(), &r), s.Ledger.Bind(t.Context(), p.ID, "alice", i+1, epoch, epoch)); err != nil {
+			t.Fatal(err)
+		}
+		s.slurm.queue[i+1] = slurm.QueueEntry{Job: workload.Job{
+			ID: i + 1, Request: workload.Request{User: "alice", Partition: "main", Size: r.Size, Limit: p.TimeLimit},
+			Submit: epoch, Eligible: p.BeginTime, State: workload.Pending,
+		}}
+	}
+	for look, want := range []int{revisedAtOnce, 2 * revisedAtOnce, waiting} {
+		s.clock += 20
+		if err := s.watch(); err != nil {
+			t.Fatal(err)
+		}
+		planned := 0
+		for i := range waiting {
+			if s.memory.forecastKnown(fmt.Sprintf("p%05d", i)) {
+				planned++
+			}
+		}
+		if planned != want {
+			t.Errorf("after look %d, %d jobs have been planned again, want %d", look+1, planned, want)
 		}
 	}
 }

@@ -33,11 +33,12 @@ var (
 
 // Ledger is the ledger in a file. Its methods may be called concurrently.
 type Ledger struct {
-	db *sqlitefile.File
+	db     *sqlitefile.File
+	claims claims
 }
 
 // New returns the ledger in a file that statefile.Open has opened.
-func New(file *sqlitefile.File) *Ledger { return &Ledger{file} }
+func New(file *sqlitefile.File) *Ledger { return &Ledger{db: file} }
 
 // Entry is one promise in the ledger.
 type Entry struct {
@@ -141,6 +142,7 @@ type Settlement struct {
 // it returns an error, nothing is promised. The errors are ErrUnclaimed, and errors of the
 // file.
 func (l *Ledger) Promise(ctx context.Context, r *api.Reservation) error {
+	defer l.claims.changed(r.ID)
 	err := l.db.Write(ctx, func(tx *sql.Tx) error {
 		n, err := unclaimed(ctx, tx, r.User, r.Promised)
 		switch {
@@ -172,6 +174,7 @@ func unclaimed(ctx context.Context, tx *sql.Tx, user string, now int64) (n int, 
 // again changes nothing. The errors are ErrNoPlan, ErrNotYours, ErrClosed, ErrBound,
 // ErrJobTaken, and errors of the file.
 func (l *Ledger) Bind(ctx context.Context, plan, user string, job, submit int64, at int64) error {
+	defer l.claims.changed(plan)
 	err := l.db.Write(ctx, func(tx *sql.Tx) error {
 		var owner, state string
 		var promised api.Plan
@@ -216,6 +219,7 @@ func (l *Ledger) Bind(ctx context.Context, plan, user string, job, submit int64,
 
 // Record writes the progress of a bound plan's job, and the events that belong to it.
 func (l *Ledger) Record(ctx context.Context, plan string, p Progress, events ...Event) error {
+	defer l.claims.changed(plan)
 	err := l.db.Write(ctx, func(tx *sql.Tx) error {
 		progress := progressColumns(&p, "")
 		done, err := tx.ExecContext(ctx, "UPDATE bindings SET "+progress.Assignments()+" WHERE plan = ?", append(progress.Pointers(), plan)...)
@@ -242,6 +246,7 @@ func (l *Ledger) Settle(ctx context.Context, plan string, s Settlement, events .
 // SettleAll closes promises that have the same outcome, in one transaction: all of them or, if
 // it returns an error, none.
 func (l *Ledger) SettleAll(ctx context.Context, plans []string, s Settlement, events ...Event) error {
+	defer l.claims.changed(plans...)
 	events = append(slices.Clone(events), Event{At: s.At, Kind: Settled, Text: s.Outcome})
 	return l.db.Write(ctx, func(tx *sql.Tx) error {
 		for _, plan := range plans {

@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -515,6 +516,25 @@ func BenchmarkPromise(b *testing.B) {
 	}
 }
 
+// Each plan asks what all open promises claim: here 3,000, whose jobs wait, and two
+// of which have changed since the last plan.
+func BenchmarkClaims(b *testing.B) {
+	l := open(b, filepath.Join(b.TempDir(), "ledger.db"))
+	const promises = 3000
+	for i := range promises {
+		id := fmt.Sprintf("plan%08d", i)
+		if err := errors.Join(l.Promise(b.Context(), promise(id, "alice", 1_000_000)), l.Bind(b.Context(), id, "alice", int64(i+1), 10, 10)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for b.Loop() {
+		l.claims.changed("plan00000007", "plan00000100")
+		if claims, err := l.Claims(b.Context(), 10, func(string) bool { return false }); err != nil || len(claims) != promises {
+			b.Fatal(len(claims), err)
+		}
+	}
+}
+
 func TestFirst(t *testing.T) {
 	l := open(t, filepath.Join(t.TempDir(), "ledger.db"))
 	if at, ok, err := l.First(t.Context()); ok || err != nil {
@@ -568,6 +588,40 @@ func TestHeld(t *testing.T) {
 
 // TestClaims: an open promise claims its room from its deadline on or, once its job runs, from when its
 // work begins.
+// Whatever is written, a ledger that has been asked before says the same as one that reads all anew.
+func TestClaimsAfterWrites(t *testing.T) {
+	l := open(t, filepath.Join(t.TempDir(), "ledger.db"))
+	random := rand.New(rand.NewPCG(1, 2))
+	none := func(string) bool { return false }
+	const plans = 2 * manyStale
+	for i := range plans {
+		mustPromise(t, l, promise(fmt.Sprintf("plan%08d", i), []string{"alice", "bob", "carol"}[i%3], int64(1000+random.IntN(9000))))
+		if err := l.Bind(t.Context(), fmt.Sprintf("plan%08d", i), []string{"alice", "bob", "carol"}[i%3], int64(i+1), 10, 10); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for round := range 12 {
+		for range []int{1, 5, manyStale}[round%3] {
+			plan := fmt.Sprintf("plan%08d", random.IntN(plans))
+			switch random.IntN(3) {
+			case 0: // closed already, some
+				_ = l.Settle(t.Context(), plan, Settlement{Outcome: api.StateCancelled})
+			case 1:
+				_ = l.Record(t.Context(), plan, Progress{State: api.StatePending, BeginTime: random.Int64N(9000), Held: random.IntN(4) == 0})
+			default:
+				_ = l.Record(t.Context(), plan, Progress{State: api.StateRunning, Start: 500 + random.Int64N(500)})
+			}
+		}
+		mustPromise(t, l, promise(fmt.Sprintf("more%08d", round), "dave", 9000))
+		now := int64(500 * round)
+		got, err := l.Claims(t.Context(), now, none)
+		want, err2 := New(l.db).Claims(t.Context(), now, none)
+		if diff := cmp.Diff(want, got); err != nil || err2 != nil || diff != "" || len(got) == 0 {
+			t.Fatalf("round %d: %v, %v\n%s", round, err, err2, diff)
+		}
+	}
+}
+
 func TestClaims(t *testing.T) {
 	const now = 50
 	none := func(string) bool { return false }

@@ -4,12 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"slices"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/sqlitefile"
 	"github.com/varq-project/varq/predictor/promise/policy"
-	"github.com/varq-project/varq/predictor/workload"
 )
 
 // Query selects reservations; an empty field selects all.
@@ -102,61 +100,6 @@ func (l *Ledger) Held(ctx context.Context, withdrawn func(plan string) bool, use
 		return nil
 	})
 	return list, err
-}
-
-// unclaimedFor is for how many seconds a promise claims its room though it has no job: sbatch takes
-// one up at once. While a user has an older promise without a job, her new ones claim nothing
-// before they have one. So nobody keeps room from others by promises alone.
-const unclaimedFor = 120
-
-// tentative is whether a promise of Claims has still to be confirmed. Its job, which is to begin much later until
-// then, claims its room already.
-const tentative = "p.tentative <> 0 AND coalesce(b.confirmed, 0) = 0"
-
-// Claims returns what the jobs of open promises claim, as of now. A job that waits claims nothing once
-// its deadline is over, nor while it is held, nor if somebody has moved it to after the deadline: nobody
-// knows when it starts. A job that waits is expected to have idle nodes for as large a share of the time for which
-// it may as when it was promised. A plan that was withdrawn, and that no job has taken up, claims nothing.
-func (l *Ledger) Claims(ctx context.Context, now int64, withdrawn func(plan string) bool) ([]workload.Claim, error) {
-	var list []workload.Claim
-	jobless := map[string]bool{} // users with an older promise without a job
-	err := l.each(ctx, `SELECT p.id, p.user, p.account, p.partition, p.qos, p.nodes, p.cpus, p.gpus, p.memory, p.pieces, p.piece_cpus, p.piece_gpus, p.piece_memory, p.exclusive, p.work_limit, p.hold_until, p.slot, p.promised_at,
-		p.expected_node_seconds, p.worst_node_seconds, CASE WHEN `+tentative+` THEN p.begin_time ELSE coalesce(b.begin_time, p.begin_time) END, coalesce(b.job, 0), coalesce(b.start, 0), coalesce(b.work_start, 0)
-		FROM plans p LEFT JOIN bindings b ON b.plan = p.id
-		WHERE p.open AND (b.start > 0 OR `+deadline+` >= ? AND NOT coalesce(b.held OR b.stopped <> '' OR b.begin_time > `+deadline+` AND NOT (`+tentative+`), 0))`, []any{now}, func(rows *sql.Rows) error {
-		var c workload.Claim
-		var plan string
-		var holdUntil, slot, promised, begin, start, workStart int64
-		var expected, worst float64
-		if err := rows.Scan(&plan, &c.User, &c.Account, &c.Partition, &c.QOS, &c.Nodes, &c.CPUs, &c.GPUs, &c.Memory,
-			&c.Pieces.Count, &c.Pieces.Each.CPUs, &c.Pieces.Each.GPUs, &c.Pieces.Each.Memory, &c.Pieces.Exclusive, &c.Limit, &holdUntil, &slot, &promised,
-			&expected, &worst, &begin, &c.Job, &start, &workStart); err != nil {
-			return err
-		}
-		if c.Job == 0 && withdrawn(plan) {
-			return nil
-		}
-		if c.Job == 0 && promised <= now-unclaimedFor {
-			jobless[c.User] = true
-			return nil
-		}
-		switch {
-		case workStart != 0:
-			c.Start, c.From = start, workStart
-		case start != 0:
-			c.Start, c.From = start, max(start, holdUntil)
-		default:
-			c.From = max(slot, begin, now)
-			c.Start = c.From
-			if begin < holdUntil && worst > 0 {
-				c.Start = min(c.From, max(now, holdUntil-int64(expected/worst*float64(holdUntil-begin))))
-			}
-		}
-		c.Runs = start != 0
-		list = append(list, c)
-		return nil
-	})
-	return slices.DeleteFunc(list, func(c workload.Claim) bool { return c.Job == 0 && jobless[c.User] }), err
 }
 
 // Events returns the events of a plan, oldest first.

@@ -315,6 +315,26 @@ func TestNothingRead(t *testing.T) {
 	}
 }
 
+// However many jobs are submitted with promises, which slurmrestd is asked about one by one, the queue is read as often as otherwise.
+func TestSubmissionsPutOffNoLook(t *testing.T) {
+	d, s := newSlow(t, 500)
+	s.begun(t, d)
+	p := s.submitted(t, d)
+	wholes, began := len(s.whole), s.now()
+	for s.now().Sub(began) < 10*time.Minute {
+		s.looked(t, d)
+		for range 5 { // of another user's job, so that the plan waits for its own
+			err := service{Keeper: d.keeper}.Bind(t.Context(), "alice", api.Binding{Plan: p.ID, Job: 10_000})
+			if !errors.Is(err, api.ErrForbidden) {
+				t.Fatal(err)
+			}
+		}
+	}
+	if n := len(s.whole) - wholes; n < 60 {
+		t.Errorf("in 10 minutes, the queue was read %d times", n)
+	}
+}
+
 // However busy the rest keeps slurmrestd, the queue is read twice an hour.
 func TestLookIsNotPutOffForEver(t *testing.T) {
 	d, s := newSlow(t, 10)

@@ -33,8 +33,11 @@ func newRequestSeconds() *prometheus.HistogramVec {
 }
 
 // timed notes that a request begins. The function that it returns notes that it is over, with its error.
-func (m metered) timed(kind string) func(*error) {
-	end, began := m.load.begin(kind, true), m.load.now()
+func (m metered) timed(kind string) func(*error) { return m.timedAs(kind, true) }
+
+// timedAs is timed of a request that counts or does not.
+func (m metered) timedAs(kind string, counts bool) func(*error) {
+	end, began := m.load.begin(kind, counts), m.load.now()
 	return func(err *error) {
 		end(*err)
 		m.observe(kind, *err, m.load.now().Sub(began))
@@ -67,7 +70,7 @@ func (m metered) Clock(ctx context.Context) (ahead, uncertainty time.Duration, e
 
 // Job implements keeper.Slurm.
 func (m metered) Job(ctx context.Context, id int64) (_ slurm.QueueEntry, err error) {
-	defer m.timed("job")(&err)
+	defer m.timedAs("job", !isAwaited(ctx))(&err)
 	return m.slurm.Job(ctx, id)
 }
 

@@ -1,0 +1,141 @@
+package ledger
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/varq-project/varq/predictor/live/sqlitefile"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// unclaimedFor is for how many seconds a promise claims its room though it has no job: sbatch takes
+// one up at once. While a user has an older promise without a job, her new ones claim nothing
+// before they have one. So nobody keeps room from others by promises alone.
+const unclaimedFor = 120
+
+// tentative is whether a promise of Claims has still to be confirmed. Its job, which is to begin much later until
+// then, claims its room already.
+const tentative = "p.tentative <> 0 AND coalesce(b.confirmed, 0) = 0"
+
+// claims are the open promises as Claims needs them. Whenever a job is planned, all are asked for, and few have changed since: only
+// those are read again.
+//
+// Invariant: a plan is stale once a method that writes it has returned.
+type claims struct {
+	mu    sync.Mutex
+	known bool // all that are not stale have been read
+	open  map[string]*claimant
+	list  []*claimant // of open, by deadline
+	stale map[string]bool
+}
+
+// claimant is an open promise.
+type claimant struct {
+	plan  string
+	claim workload.Claim // without the times
+	// waits is false of a job that does not wait to start in time: it is held, or stopped, or to begin too late.
+	waits                                                        bool
+	holdUntil, slot, promised, deadline, begin, start, workStart int64
+	expected, worst                                              float64 // node-seconds
+}
+
+// manyStale is from how many stale plans on all open ones are read.
+const manyStale = 256
+
+// changed notes that plans were written, or may have been.
+func (c *claims) changed(plans ...string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stale == nil {
+		c.stale = map[string]bool{}
+	}
+	for _, plan := range plans {
+		c.stale[plan] = true
+	}
+}
+
+// readClaims reads what is stale. The file is asked even if nothing is: whatever cannot be read is not to be relied on. The caller holds the lock.
+func (l *Ledger) readClaims(ctx context.Context) error {
+	c := &l.claims
+	where := sqlitefile.Where{}
+	where.And(true, "p.open")
+	fresh := map[string]*claimant{}
+	if c.known && len(c.stale) <= manyStale {
+		where.And(len(c.stale) == 0, "false")
+		where.In("p.id", slices.Sorted(maps.Keys(c.stale)))
+		fresh = maps.Clone(c.open)
+		maps.DeleteFunc(fresh, func(plan string, _ *claimant) bool { return c.stale[plan] })
+	}
+	err := l.each(ctx, `SELECT p.id, p.user, p.account, p.partition, p.qos, p.nodes, p.cpus, p.gpus, p.memory, p.pieces, p.piece_cpus, p.piece_gpus, p.piece_memory, p.exclusive, p.work_limit, p.hold_until, p.slot, p.promised_at,
+		p.expected_node_seconds, p.worst_node_seconds, CASE WHEN `+tentative+` THEN p.begin_time ELSE coalesce(b.begin_time, p.begin_time) END, coalesce(b.job, 0), coalesce(b.start, 0), coalesce(b.work_start, 0),
+		`+deadline+`, NOT coalesce(b.held OR b.stopped <> '' OR b.begin_time > `+deadline+` AND NOT (`+tentative+`), 0)
+		FROM plans p LEFT JOIN bindings b ON b.plan = p.id`+where.Clause(), where.Args, func(rows *sql.Rows) error {
+		one := &claimant{}
+		of := &one.claim
+		if err := rows.Scan(&one.plan, &of.User, &of.Account, &of.Partition, &of.QOS, &of.Nodes, &of.CPUs, &of.GPUs, &of.Memory,
+			&of.Pieces.Count, &of.Pieces.Each.CPUs, &of.Pieces.Each.GPUs, &of.Pieces.Each.Memory, &of.Pieces.Exclusive, &of.Limit, &one.holdUntil, &one.slot, &one.promised,
+			&one.expected, &one.worst, &one.begin, &of.Job, &one.start, &one.workStart, &one.deadline, &one.waits); err != nil {
+			return err
+		}
+		fresh[one.plan] = one
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if c.known && len(c.stale) == 0 {
+		return nil
+	}
+	c.known, c.open, c.stale = true, fresh, nil
+	c.list = slices.SortedFunc(maps.Values(fresh), func(a, b *claimant) int {
+		return cmp.Or(cmp.Compare(a.deadline, b.deadline), cmp.Compare(a.plan, b.plan))
+	})
+	return nil
+}
+
+// Claims returns what the jobs of open promises claim, as of now. A job that waits claims nothing once
+// its deadline is over, nor while it is held, nor if somebody has moved it to after the deadline: nobody
+// knows when it starts. A job that waits is expected to have idle nodes for as large a share of the time for which
+// it may as when it was promised. A plan that was withdrawn, and that no job has taken up, claims nothing.
+func (l *Ledger) Claims(ctx context.Context, now int64, withdrawn func(plan string) bool) ([]workload.Claim, error) {
+	l.claims.mu.Lock()
+	defer l.claims.mu.Unlock()
+	if err := l.readClaims(ctx); err != nil {
+		return nil, err
+	}
+	var list []workload.Claim
+	jobless := map[string]bool{} // users with an older promise without a job
+	for _, one := range l.claims.list {
+		c := one.claim
+		switch {
+		case one.start == 0 && (one.deadline < now || !one.waits), c.Job == 0 && withdrawn(one.plan):
+			continue
+		case c.Job == 0 && one.promised <= now-unclaimedFor:
+			jobless[c.User] = true
+			continue
+		}
+		c.Start, c.From = one.times(now)
+		c.Runs = one.start != 0
+		list = append(list, c)
+	}
+	return slices.DeleteFunc(list, func(c workload.Claim) bool { return c.Job == 0 && jobless[c.User] }), nil
+}
+
+// times returns from when on the job has nodes, and when its work begins.
+func (c *claimant) times(now int64) (start, from int64) {
+	switch {
+	case c.workStart != 0:
+		return c.start, c.workStart
+	case c.start != 0:
+		return c.start, max(c.start, c.holdUntil)
+	}
+	from = max(c.slot, c.begin, now)
+	if c.begin < c.holdUntil && c.worst > 0 {
+		return min(from, max(now, c.holdUntil-int64(c.expected/c.worst*float64(c.holdUntil-c.begin)))), from
+	}
+	return from, from
+}
