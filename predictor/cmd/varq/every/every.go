@@ -113,17 +113,17 @@ func (c *command) add(cmd *cobra.Command, args []string, probability, ahead stri
 	if _, err := s.check(now, c.env.Zone); err != nil {
 		return usage(err)
 	}
-	return c.locked(func(r *runner) error {
+	return c.locked(cmd.Context(), func(r *runner) error {
 		all, broken := r.store.list()
 		if len(all) >= maxSeries {
 			return fmt.Errorf("you have %d series, and no more may be; end one by varq every cancel", len(all))
 		}
-		if err := errors.Join(append(broken, r.store.save(s))...); err != nil {
+		if err := r.store.save(s); err != nil {
 			return err
 		}
 		fmt.Fprintf(c.env.Stdout, "series %s: next %s\n", s.ID, slurmtime.Format(s.Next(now, c.env.Zone), c.env.Zone))
 		well, err := r.one(cmd.Context(), s)
-		if err != nil {
+		if err := errors.Join(append(broken, err)...); err != nil {
 			return fmt.Errorf("the series is there, but: %w", err)
 		}
 		for i := range s.Occurrences {
@@ -157,7 +157,7 @@ func (c *command) remind(s *store) {
 }
 
 // locked calls do while no other varq every is at work.
-func (c *command) locked(do func(*runner) error) (err error) {
+func (c *command) locked(ctx context.Context, do func(*runner) error) (err error) {
 	dir, err := folder(c.env.Getenv)
 	if err != nil {
 		return err
@@ -166,7 +166,7 @@ func (c *command) locked(do func(*runner) error) (err error) {
 	if err != nil {
 		return err
 	}
-	lock, err := s.lock()
+	lock, err := s.lock(ctx, patience)
 	if err != nil {
 		return err
 	}
@@ -194,7 +194,7 @@ you then. The exit code is 1 if there was such news.`,
 		Example: `  varq every run`,
 		Args:    cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.locked(func(r *runner) error {
+			return c.locked(cmd.Context(), func(r *runner) error {
 				all, broken := r.store.list()
 				well, err := r.all(cmd.Context(), all)
 				if err := errors.Join(append(broken, err, r.store.ran(c.env.Now()))...); err != nil {
@@ -223,7 +223,7 @@ on, and no others are reserved.`,
 			return checkIDs(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.locked(func(r *runner) error {
+			return c.locked(cmd.Context(), func(r *runner) error {
 				for _, id := range args {
 					s, err := r.store.load(id)
 					if err != nil {

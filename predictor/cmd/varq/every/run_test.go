@@ -56,7 +56,7 @@ func start(t *testing.T) *fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lock, err := store.lock()
+	lock, err := store.lock(t.Context(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -258,12 +258,18 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// Two at a time do not work on the same series, and what others may write is not run.
+// Two at a time do not work on the same series: one waits for the other. What others may write is not run.
 func TestStore(t *testing.T) {
 	f := start(t)
-	if _, err := f.store.lock(); !errors.Is(err, ErrBusy) {
+	if _, err := f.store.lock(t.Context(), 0); !errors.Is(err, ErrBusy) {
 		t.Error(err)
 	}
+	time.AfterFunc(200*time.Millisecond, func() { f.lock.Close() })
+	lock, err := f.store.lock(t.Context(), time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Close()
 	for _, text := range []string{`{"id":"aaaaab"}`, `{"unknown":1}`, `{`, strings.Repeat(" ", maxBytes+1)} {
 		if err := os.WriteFile(f.store.path("bbbbbb"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
