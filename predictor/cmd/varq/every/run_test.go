@@ -221,6 +221,56 @@ func TestKilledWhileSubmitting(t *testing.T) {
 	}
 }
 
+// An sbatch that was killed has submitted the job of the last reservation since, and not that of a series that was cancelled before.
+func TestKilledAfterACancel(t *testing.T) {
+	f := start(t)
+	monday := time.Date(2026, 11, 23, 6, 0, 0, 0, time.UTC).Unix()
+	s := f.want(0)
+	s.Occurrences = []Occurrence{{At: monday, State: StateSubmitting, Tried: saturday}}
+	if err := f.store.save(s); err != nil {
+		t.Fatal(err)
+	}
+	f.varqd.list = []api.Reservation{
+		{Plan: api.Plan{BeginBy: monday}, Job: 7, State: api.StateCancelled, Promised: saturday - 30},
+		{Plan: api.Plan{BeginBy: monday}, Job: 8, State: api.StatePending, Promised: saturday + 1},
+		{Plan: api.Plan{BeginBy: monday}, State: api.StateCancelled, Promised: saturday + 2}, // never had a job
+	}
+	f.wantWell("2026-11-22T06:00")
+	f.want(0, "Nov23 PENDING 8")
+}
+
+// A clock that was ahead for a while, as of a host that has no time yet when it starts, keeps nothing from being reserved.
+func TestClockAhead(t *testing.T) {
+	f := start(t)
+	f.answers("exit 1")
+	if well, err := f.at("2031-06-02T07:00"); well || err != nil {
+		t.Error(well, err)
+	}
+	f.answers("echo $((100 + n))")
+	f.wantWell("2026-11-22T06:00")
+	f.want(2, "Nov23 PENDING 102")
+	// A job that was reserved by such a clock stays, and those before it are reserved, too.
+	if _, err := f.at("2026-12-06T06:00"); err != nil {
+		t.Error(err)
+	}
+	f.wantWell("2026-11-23T06:00")
+	f.want(4, "Nov23 PENDING 102", "Nov24 PENDING 104", "Dec07 PENDING 103")
+}
+
+// Also of a series that has been there for long, what was missed is told.
+func TestMissedAfterLong(t *testing.T) {
+	f := start(t)
+	s := f.want(0)
+	friday := time.Date(2026, 11, 20, 6, 0, 0, 0, time.UTC).Unix()
+	for i := range int64(maxKept) {
+		s.Occurrences = append(s.Occurrences, Occurrence{At: friday - 86400*(maxKept-1-i), State: api.StateKept, Job: 1 + i})
+	}
+	if err := f.store.save(s); err != nil {
+		t.Fatal(err)
+	}
+	f.wantNews("2026-11-23T07:00", "2026-11-23T06:00:00: MISSED: 'varq every run' did not run in time")
+}
+
 // What sbatch prints that is no number may come with a job: that is found out before another one is submitted.
 func TestUnreadableNumber(t *testing.T) {
 	f := start(t)

@@ -1,9 +1,11 @@
 package every
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/varq-project/varq/predictor/api"
@@ -78,26 +80,35 @@ func (s *Series) check(now int64, zone *time.Location) (*Schedule, error) {
 	return ParseSchedule(s.Schedule, now, zone)
 }
 
-// plan appends the occurrences that are due to be reserved now, and as missed those for which nothing was done in time.
+// plan adds the occurrences that are due to be reserved now, and those for which nothing was done in time. What was planned by a clock that
+// was ahead, and is not due by now, does not count.
 func (s *Series) plan(schedule *Schedule, now int64) {
-	after := max(s.Made, now-maxMissedBy)
-	waiting := 0
+	s.Occurrences = slices.DeleteFunc(s.Occurrences, func(o Occurrence) bool {
+		early := o.At > now && o.State == api.StateMissed || o.At > now+s.Ahead && o.State == StateRefused
+		return early && o.Job == 0
+	})
+	after := max(min(s.Made, now), now-maxMissedBy)
+	waiting := map[int64]bool{}
 	for i := range s.Occurrences {
-		o := &s.Occurrences[i]
-		after = max(after, o.At)
-		if o.At > now {
-			waiting++
+		if at := s.Occurrences[i].At; at > now {
+			waiting[at] = true
+		} else {
+			after = max(after, at)
 		}
 	}
-	for at := schedule.Next(after); at != 0 && at <= now+s.Ahead && waiting < maxAhead; at = schedule.Next(at) {
+	for at := schedule.Next(after); at != 0 && at <= now+s.Ahead && len(waiting) < maxAhead; at = schedule.Next(at) {
+		if waiting[at] {
+			continue
+		}
 		o := Occurrence{At: at, State: StateRefused}
-		if at <= now {
-			o.State, o.Note = api.StateMissed, "'varq every run' did not run in time"
+		if at > now {
+			waiting[at] = true
 		} else {
-			waiting++
+			o.Note = "'varq every run' did not run in time"
 		}
 		s.Occurrences = append(s.Occurrences, o)
 	}
+	slices.SortStableFunc(s.Occurrences, func(a, b Occurrence) int { return cmp.Compare(a.At, b.At) })
 	s.Occurrences = s.Occurrences[max(0, len(s.Occurrences)-maxKept):]
 }
 
