@@ -7,10 +7,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -42,7 +44,7 @@ sbatch --begin-by does, a day before (--ahead).
 
 SCHEDULE is a time of day, with days of the week or without ('Mon-Fri 06:00',
 '06:00 daily', '18:30 Mon,Thu'), or has the five fields of crontab(5) ('30 6 1 * *',
-@weekly). It is meant in the time zone of this host.
+@weekly). It is meant in your time zone ($TZ), or else in that of this host.
 
 What follows -- is given to sbatch, now and then, in this directory. Nobody but you
 runs it: 'varq every run' does, which your crontab or Slurm's has to call. It
@@ -77,9 +79,6 @@ ones from being reserved.`,
 func (c *command) add(cmd *cobra.Command, args []string, probability, ahead string) error {
 	usage := func(err error) error { return cli.Usage(cmd, err) }
 	now := c.env.Now()
-	if _, err := ParseSchedule(args[0], now, c.env.Zone); err != nil {
-		return usage(err)
-	}
 	if probability != "" {
 		if _, err := prob.Parse(probability); err != nil {
 			return usage(fmt.Errorf("--prob: %w", err))
@@ -109,8 +108,12 @@ func (c *command) add(cmd *cobra.Command, args []string, probability, ahead stri
 	if err != nil {
 		return err
 	}
-	s := &Series{ID: api.NewPlanID()[:6], Schedule: args[0], Prob: probability, Ahead: lead, Sbatch: sbatch, Args: job, Dir: here, Made: now}
-	if _, err := s.check(now, c.env.Zone); err != nil {
+	s := &Series{ID: api.NewPlanID()[:6], Schedule: args[0], Zone: c.env.Getenv(zoneVariable), Prob: probability, Ahead: lead, Sbatch: sbatch, Args: job, Dir: here, Made: now}
+	host, err := c.host()
+	if err != nil {
+		return err
+	}
+	if _, err := s.check(now, host); err != nil {
 		return usage(err)
 	}
 	return c.locked(cmd.Context(), func(r *runner) error {
@@ -121,7 +124,7 @@ func (c *command) add(cmd *cobra.Command, args []string, probability, ahead stri
 		if err := r.store.save(s); err != nil {
 			return err
 		}
-		fmt.Fprintf(c.env.Stdout, "series %s: next %s\n", s.ID, slurmtime.Format(s.Next(now, c.env.Zone), c.env.Zone))
+		fmt.Fprintf(c.env.Stdout, "series %s: next %s\n", s.ID, slurmtime.Format(s.Next(now, host), c.env.Zone))
 		well, err := r.one(cmd.Context(), s)
 		if err := errors.Join(append(broken, err)...); err != nil {
 			return fmt.Errorf("the series is there, but: %w", err)
@@ -171,16 +174,38 @@ func (c *command) locked(ctx context.Context, do func(*runner) error) (err error
 		return err
 	}
 	defer lock.Close()
+	host, err := c.host()
+	if err != nil {
+		return err
+	}
 	varqd, err := c.dial()
 	if err != nil {
 		return err
 	}
 	return do(&runner{
-		store: s, varqd: varqd, now: c.env.Now, zone: c.env.Zone, environ: cleaned(os.Environ()), lock: lock,
+		store: s, varqd: varqd, now: c.env.Now, zone: c.env.Zone, host: host, environ: cleaned(os.Environ()), lock: lock,
 		tell: func(format string, args ...any) {
 			fmt.Fprintf(c.env.Stderr, "varq: %s\n", cli.Printable(fmt.Sprintf(format, args...)))
 		},
 	})
+}
+
+// zoneVariable is the variable of the environment that has a user's own time zone.
+const zoneVariable = "TZ"
+
+// host returns the time zone of this host, whatever the user's own is: crontab(1) calls varq every run without that.
+func (c *command) host() (*time.Location, error) {
+	if c.env.Getenv(zoneVariable) == "" {
+		return c.env.Zone, nil
+	}
+	const file = "/etc/localtime"
+	data, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return time.UTC, nil
+	} else if err != nil {
+		return nil, err
+	}
+	return time.LoadLocationFromTZData(file, data)
 }
 
 func (c *command) newRun() *cobra.Command {

@@ -27,9 +27,10 @@ type runner struct {
 	store   *store
 	varqd   Varqd
 	now     func() int64
-	zone    *time.Location
-	environ []string // of sbatch
-	lock    *os.File // which sbatch inherits
+	zone    *time.Location // of what is shown
+	host    *time.Location // of series without a zone of their own
+	environ []string       // of sbatch
+	lock    *os.File       // which sbatch inherits
 	// tell is told what the user should hear of: what is new, a line each.
 	tell func(format string, args ...any)
 }
@@ -56,7 +57,7 @@ func (r *runner) all(ctx context.Context, series []*Series) (well bool, err erro
 // one does what is due for one series. Whatever becomes of an occurrence, the later ones are tried.
 func (r *runner) one(ctx context.Context, s *Series) (well bool, err error) {
 	now := r.now()
-	schedule, err := s.check(now, r.zone)
+	schedule, err := s.check(now, r.host)
 	if err != nil {
 		return false, fmt.Errorf("%s: %w", r.store.path(s.ID), err)
 	}

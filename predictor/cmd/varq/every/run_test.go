@@ -62,7 +62,7 @@ func start(t *testing.T) *fixture {
 	}
 	t.Cleanup(func() { lock.Close() })
 	f.runner = &runner{
-		store: store, varqd: f.varqd, now: func() int64 { return f.clock }, zone: time.UTC, environ: cleaned(os.Environ()), lock: lock,
+		store: store, varqd: f.varqd, now: func() int64 { return f.clock }, zone: time.UTC, host: time.UTC, environ: cleaned(os.Environ()), lock: lock,
 		tell: func(format string, args ...any) { f.news = append(f.news, fmt.Sprintf(format, args...)) },
 	}
 	f.write("sbatch", fakeSbatch)
@@ -255,6 +255,26 @@ func TestClockAhead(t *testing.T) {
 	}
 	f.wantWell("2026-11-23T06:00")
 	f.want(4, "Nov23 PENDING 102", "Nov24 PENDING 104", "Dec07 PENDING 103")
+}
+
+// Whoever calls varq every run, in whatever time zone, a series keeps its own.
+func TestZones(t *testing.T) {
+	f := start(t)
+	s := f.want(0)
+	s.Zone = "Asia/Tokyo"
+	if err := f.store.save(s); err != nil {
+		t.Fatal(err)
+	}
+	f.wantWell("2026-11-22T00:00")
+	f.host = time.FixedZone("", -3600)
+	f.wantWell("2026-11-22T00:01")
+	if s := f.want(1, "Nov22 PENDING 101"); s.Occurrences[0].At != time.Date(2026, 11, 22, 21, 0, 0, 0, time.UTC).Unix() {
+		t.Errorf("%+v", s.Occurrences)
+	}
+	s.Zone = "Nowhere/None"
+	if _, err := s.check(f.clock, time.UTC); err == nil || !strings.Contains(err.Error(), "zone: unknown time zone Nowhere/None") {
+		t.Error(err)
+	}
 }
 
 // Also of a series that has been there for long, what was missed is told.

@@ -26,6 +26,7 @@ const (
 type Series struct {
 	ID       string   `json:"id"`
 	Schedule string   `json:"schedule"`
+	Zone     string   `json:"zone,omitempty"` // its time zone by name, or empty for the host's
 	Prob     string   `json:"prob,omitempty"` // as --prob was given, or empty for the site's default
 	Ahead    int64    `json:"ahead"`          // how long before its time an occurrence is reserved, in seconds
 	Sbatch   string   `json:"sbatch"`         // the program's path
@@ -61,8 +62,16 @@ func (o *Occurrence) settled() bool {
 // validID is the form of Series.ID.
 var validID = regexp.MustCompile(`^[a-z0-9]{6}$`)
 
+// zone returns the time zone of the schedule.
+func (s *Series) zone(host *time.Location) (*time.Location, error) {
+	if s.Zone == "" {
+		return host, nil
+	}
+	return time.LoadLocation(s.Zone)
+}
+
 // check makes sure that a series that was read from a file can be worked with.
-func (s *Series) check(now int64, zone *time.Location) (*Schedule, error) {
+func (s *Series) check(now int64, host *time.Location) (*Schedule, error) {
 	size := 0
 	for _, arg := range s.Args {
 		size += len(arg)
@@ -76,6 +85,10 @@ func (s *Series) check(now int64, zone *time.Location) (*Schedule, error) {
 		return nil, errors.New("sbatch: there is none, or no job")
 	case size > maxArgs:
 		return nil, fmt.Errorf("args: they are longer than %d bytes", maxArgs)
+	}
+	zone, err := s.zone(host)
+	if err != nil {
+		return nil, fmt.Errorf("zone: %w", err)
 	}
 	return ParseSchedule(s.Schedule, now, zone)
 }
@@ -113,8 +126,8 @@ func (s *Series) plan(schedule *Schedule, now int64) {
 }
 
 // Next returns the time of the next occurrence after now, or 0 if there is none.
-func (s *Series) Next(now int64, zone *time.Location) int64 {
-	schedule, err := ParseSchedule(s.Schedule, now, zone)
+func (s *Series) Next(now int64, host *time.Location) int64 {
+	schedule, err := s.check(now, host)
 	if err != nil {
 		return 0
 	}
