@@ -60,6 +60,9 @@ func TestRoomOnNodes(t *testing.T) {
 	memory := asks(1, each(1, 1))
 	memory.Memory, memory.Pieces.Each.Memory = 60, 60
 	slurms := workload.Claim{Request: workload.Request{Size: workload.Size{Nodes: 1, CPUs: 4}, Limit: run}, Start: opening, From: opening, Names: all[3:]}
+	cores := workload.Claim{ // two of each node
+		Request: workload.Request{Size: workload.Size{Nodes: 4, CPUs: 8}, Limit: run}, Pieces: each(4, 2), Start: opening, From: opening, Names: all,
+	}
 	tasks := func(n, cpus int32) workload.Claim { c := asks(1, each(n, cpus)); return c }
 	for name, c := range map[string]struct {
 		busy   func(b *bench)
@@ -89,6 +92,14 @@ func TestRoomOnNodes(t *testing.T) {
 		"a promise and jobs":                        {busy: func(b *bench) { b.on(1, all[:3]...) }, others: times(1, asks(1, whole(1))), asks: asks(1, whole(1))},
 		"the last node is reserved":                 {busy: func(b *bench) { b.on(1, all[:3]...) }, others: []workload.Claim{slurms}, asks: asks(1, whole(1))},
 		"a node that is taken is reserved":          {busy: func(b *bench) { b.on(1, all[1:]...) }, others: []workload.Claim{slurms}, asks: asks(1, whole(1)), want: 1},
+		"cores of all nodes are reserved":           {others: []workload.Claim{cores}, asks: asks(1, each(1, 1)), want: 1},
+		"and two more are wanted":                   {others: []workload.Claim{cores}, asks: asks(1, each(1, 2)), want: 1},
+		"and three":                                 {others: []workload.Claim{cores}, asks: asks(1, each(1, 3))},
+		"and all that are left":                     {others: []workload.Claim{cores}, asks: tasks(4, 2), want: 1},
+		"and more than are left":                    {others: []workload.Claim{cores}, asks: tasks(5, 2)},
+		"and there is a promise":                    {others: append(times(1, asks(1, each(1, 1))), cores), asks: asks(1, each(1, 1)), want: 1},
+		"and some of them run jobs":                 {busy: func(b *bench) { b.on(2, all[1:]...) }, others: []workload.Claim{cores}, asks: asks(1, each(1, 1)), want: 1},
+		"and all of them":                           {busy: func(b *bench) { b.on(2, all...) }, others: []workload.Claim{cores}, asks: asks(1, each(1, 1))},
 		"promises of small jobs on three nodes":     {others: times(2, asks(3, each(3, 1))), asks: asks(2, whole(2))},
 		"and whole nodes beside them":               {others: times(2, asks(3, each(3, 1))), asks: asks(1, whole(1)), want: 1},
 		"and as small a job":                        {others: times(2, asks(3, each(3, 1))), asks: asks(4, each(4, 1)), want: 1},

@@ -110,7 +110,7 @@ func (t *Twin) occupants(in *partition, id, now int64, claims []workload.Claim) 
 		is := occupant{job: k, size: c.Size, pieces: c.Pieces, start: c.Start, from: c.From, until: c.From + c.Limit, waits: true}
 		is.size.CPUs = k.takes
 		if is.limit = c.Limit; c.Names != nil {
-			is.alone = c.Alone()
+			is.alone, is.pieces = c.Alone(), workload.Pieces{} // it is on nodes that are known, and on no others
 			in.put(&is, c.Names)
 			o.list = append(o.list, is)
 			continue

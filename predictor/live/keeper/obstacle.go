@@ -66,9 +66,12 @@ func obstacle(c *limits.Cluster, r *trajectory.Request, j *slurm.QueueEntry, rev
 	if rule := excluded(c, &r.Job); rule != nil {
 		return rule.Says
 	}
+	shortage := c.ShortageBy(r.Job, r.Now, r.Deadline)
 	switch {
 	case slurm.BeyondLimit(j.Reason):
 		return notStartedBySlurm + j.Reason
+	case shortage != "":
+		return shortage
 	case revised.Room == 0:
 		return "running jobs, and promises made before, leave no room at the deadline"
 	case revised.Late:

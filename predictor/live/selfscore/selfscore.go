@@ -21,6 +21,7 @@
 //   - jobs that are cancelled before they start, held, or given another begin time
 //   - jobs that wait for some nodes of their partition only, or for a limit of their user or
 //     account, of which forecasts know nothing
+//   - jobs that begin to wait while too few nodes for them are in service
 //   - jobs that begin to wait while the store is full
 //   - of the jobs whose wait is scored, the ends of those that were requeued or lost their nodes
 package selfscore

@@ -22,8 +22,12 @@ import (
 // have their forecasts scored.
 const mostScored = 20
 
-// ask returns the answer of every forecaster to a question.
+// ask returns the answer of every forecaster to a question. Of a job that waits for nodes that are down or drained there is none: no user
+// is told one either, and what forecasters say then, years, would be all that is left of their mean losses.
 func (d *Daemon) ask(_ context.Context, q *forecast.Question) []selfscore.NamedAnswer {
+	if d.keeper.Unforeseeable(q.Request) {
+		return nil
+	}
 	var answers []selfscore.NamedAnswer
 	d.outlook.Ask(q, func(name string, a *forecast.Answer) {
 		answers = append(answers, selfscore.NamedAnswer{Forecaster: name, Answer: *a})

@@ -7,10 +7,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -42,7 +44,7 @@ sbatch --begin-by does, a day before (--ahead).
 
 SCHEDULE is a time of day, with days of the week or without ('Mon-Fri 06:00',
 '06:00 daily', '18:30 Mon,Thu'), or has the five fields of crontab(5) ('30 6 1 * *',
-@weekly). It is meant in the time zone of this host.
+@weekly). It is meant in your time zone ($TZ), or else in that of this host.
 
 What follows -- is given to sbatch, now and then, in this directory. Nobody but you
 runs it: 'varq every run' does, which your crontab or Slurm's has to call. It
@@ -77,9 +79,6 @@ ones from being reserved.`,
 func (c *command) add(cmd *cobra.Command, args []string, probability, ahead string) error {
 	usage := func(err error) error { return cli.Usage(cmd, err) }
 	now := c.env.Now()
-	if _, err := ParseSchedule(args[0], now, c.env.Zone); err != nil {
-		return usage(err)
-	}
 	if probability != "" {
 		if _, err := prob.Parse(probability); err != nil {
 			return usage(fmt.Errorf("--prob: %w", err))
@@ -109,21 +108,25 @@ func (c *command) add(cmd *cobra.Command, args []string, probability, ahead stri
 	if err != nil {
 		return err
 	}
-	s := &Series{ID: api.NewPlanID()[:6], Schedule: args[0], Prob: probability, Ahead: lead, Sbatch: sbatch, Args: job, Dir: here, Made: now}
-	if _, err := s.check(now, c.env.Zone); err != nil {
+	s := &Series{ID: api.NewPlanID()[:6], Schedule: args[0], Zone: c.env.Getenv(zoneVariable), Prob: probability, Ahead: lead, Sbatch: sbatch, Args: job, Dir: here, Made: now}
+	host, err := c.host()
+	if err != nil {
+		return err
+	}
+	if _, err := s.check(now, host); err != nil {
 		return usage(err)
 	}
-	return c.locked(func(r *runner) error {
+	return c.locked(cmd.Context(), func(r *runner) error {
 		all, broken := r.store.list()
 		if len(all) >= maxSeries {
 			return fmt.Errorf("you have %d series, and no more may be; end one by varq every cancel", len(all))
 		}
-		if err := errors.Join(append(broken, r.store.save(s))...); err != nil {
+		if err := r.store.save(s); err != nil {
 			return err
 		}
-		fmt.Fprintf(c.env.Stdout, "series %s: next %s\n", s.ID, slurmtime.Format(s.Next(now, c.env.Zone), c.env.Zone))
+		fmt.Fprintf(c.env.Stdout, "series %s: next %s\n", s.ID, slurmtime.Format(s.Next(now, host), c.env.Zone))
 		well, err := r.one(cmd.Context(), s)
-		if err != nil {
+		if err := errors.Join(append(broken, err)...); err != nil {
 			return fmt.Errorf("the series is there, but: %w", err)
 		}
 		for i := range s.Occurrences {
@@ -157,7 +160,7 @@ func (c *command) remind(s *store) {
 }
 
 // locked calls do while no other varq every is at work.
-func (c *command) locked(do func(*runner) error) (err error) {
+func (c *command) locked(ctx context.Context, do func(*runner) error) (err error) {
 	dir, err := folder(c.env.Getenv)
 	if err != nil {
 		return err
@@ -166,21 +169,43 @@ func (c *command) locked(do func(*runner) error) (err error) {
 	if err != nil {
 		return err
 	}
-	lock, err := s.lock()
+	lock, err := s.lock(ctx, patience)
 	if err != nil {
 		return err
 	}
 	defer lock.Close()
+	host, err := c.host()
+	if err != nil {
+		return err
+	}
 	varqd, err := c.dial()
 	if err != nil {
 		return err
 	}
 	return do(&runner{
-		store: s, varqd: varqd, now: c.env.Now, zone: c.env.Zone, environ: cleaned(os.Environ()), lock: lock,
+		store: s, varqd: varqd, now: c.env.Now, zone: c.env.Zone, host: host, environ: cleaned(os.Environ()), lock: lock,
 		tell: func(format string, args ...any) {
 			fmt.Fprintf(c.env.Stderr, "varq: %s\n", cli.Printable(fmt.Sprintf(format, args...)))
 		},
 	})
+}
+
+// zoneVariable is the variable of the environment that has a user's own time zone.
+const zoneVariable = "TZ"
+
+// host returns the time zone of this host, whatever the user's own is: crontab(1) calls varq every run without that.
+func (c *command) host() (*time.Location, error) {
+	if c.env.Getenv(zoneVariable) == "" {
+		return c.env.Zone, nil
+	}
+	const file = "/etc/localtime"
+	data, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return time.UTC, nil
+	} else if err != nil {
+		return nil, err
+	}
+	return time.LoadLocationFromTZData(file, data)
 }
 
 func (c *command) newRun() *cobra.Command {
@@ -194,7 +219,7 @@ you then. The exit code is 1 if there was such news.`,
 		Example: `  varq every run`,
 		Args:    cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.locked(func(r *runner) error {
+			return c.locked(cmd.Context(), func(r *runner) error {
 				all, broken := r.store.list()
 				well, err := r.all(cmd.Context(), all)
 				if err := errors.Join(append(broken, err, r.store.ran(c.env.Now()))...); err != nil {
@@ -223,7 +248,7 @@ on, and no others are reserved.`,
 			return checkIDs(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.locked(func(r *runner) error {
+			return c.locked(cmd.Context(), func(r *runner) error {
 				for _, id := range args {
 					s, err := r.store.load(id)
 					if err != nil {

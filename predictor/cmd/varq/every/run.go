@@ -27,9 +27,10 @@ type runner struct {
 	store   *store
 	varqd   Varqd
 	now     func() int64
-	zone    *time.Location
-	environ []string // of sbatch
-	lock    *os.File // which sbatch inherits
+	zone    *time.Location // of what is shown
+	host    *time.Location // of series without a zone of their own
+	environ []string       // of sbatch
+	lock    *os.File       // which sbatch inherits
 	// tell is told what the user should hear of: what is new, a line each.
 	tell func(format string, args ...any)
 }
@@ -56,19 +57,12 @@ func (r *runner) all(ctx context.Context, series []*Series) (well bool, err erro
 // one does what is due for one series. Whatever becomes of an occurrence, the later ones are tried.
 func (r *runner) one(ctx context.Context, s *Series) (well bool, err error) {
 	now := r.now()
-	schedule, err := s.check(now, r.zone)
+	schedule, err := s.check(now, r.host)
 	if err != nil {
 		return false, fmt.Errorf("%s: %w", r.store.path(s.ID), err)
 	}
-	before := len(s.Occurrences)
 	s.plan(schedule, now)
 	well = true
-	for i := range s.Occurrences {
-		if o := &s.Occurrences[i]; i >= before && o.State == api.StateMissed {
-			well = false
-			r.news(s, o)
-		}
-	}
 	asked := r.refresh(ctx, s)
 	for i := range s.Occurrences {
 		o := &s.Occurrences[i]
@@ -128,7 +122,7 @@ func (r *runner) follow(s *Series, o *Occurrence, is *api.Reservation) {
 }
 
 // resolve finds out whether an sbatch of which nobody saw the end has submitted the job of an occurrence: then it has a reservation, which is of
-// no other occurrence and was made since.
+// no other occurrence and was made since, and last.
 func (r *runner) resolve(ctx context.Context, s *Series, o *Occurrence) error {
 	found, err := r.varqd.Reservations(ctx, api.ReservationsQuery{All: true, Selection: api.Selection{Start: o.At, End: o.At + 1}})
 	if err != nil {
@@ -141,19 +135,26 @@ func (r *runner) resolve(ctx context.Context, s *Series, o *Occurrence) error {
 			taken[other.Occurrences[i].Job] = true
 		}
 	}
+	var its *api.Reservation // the last one: those before it are of what was cancelled, or of the user's own sbatch
 	for i := range found {
 		is := &found[i]
-		switch {
-		case is.BeginBy != o.At || is.Promised < o.Tried-clocksApart:
-		case is.Job == 0 && is.State == api.StatePromised: // its job may still come, or varqd closes it
-			return nil
-		case is.Job != 0 && !taken[is.Job]:
-			o.Job = is.Job
-			r.follow(s, o, is)
-			return nil
+		mayBe := is.BeginBy == o.At && is.Promised >= o.Tried-clocksApart
+		if is.Job == 0 {
+			mayBe = mayBe && is.State == api.StatePromised // its job may still come, or varqd closes it
+		} else {
+			mayBe = mayBe && !taken[is.Job]
+		}
+		if mayBe && (its == nil || is.Promised >= its.Promised) {
+			its = is
 		}
 	}
-	o.State, o.Note = StateRefused, "sbatch was killed, or did not end, and has submitted nothing"
+	switch {
+	case its == nil:
+		o.State, o.Note = StateRefused, "sbatch was killed, or did not end, and has submitted nothing"
+	case its.Job != 0:
+		o.Job = its.Job
+		r.follow(s, o, its)
+	}
 	return nil
 }
 

@@ -56,13 +56,13 @@ func start(t *testing.T) *fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lock, err := store.lock()
+	lock, err := store.lock(t.Context(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { lock.Close() })
 	f.runner = &runner{
-		store: store, varqd: f.varqd, now: func() int64 { return f.clock }, zone: time.UTC, environ: cleaned(os.Environ()), lock: lock,
+		store: store, varqd: f.varqd, now: func() int64 { return f.clock }, zone: time.UTC, host: time.UTC, environ: cleaned(os.Environ()), lock: lock,
 		tell: func(format string, args ...any) { f.news = append(f.news, fmt.Sprintf(format, args...)) },
 	}
 	f.write("sbatch", fakeSbatch)
@@ -221,6 +221,76 @@ func TestKilledWhileSubmitting(t *testing.T) {
 	}
 }
 
+// An sbatch that was killed has submitted the job of the last reservation since, and not that of a series that was cancelled before.
+func TestKilledAfterACancel(t *testing.T) {
+	f := start(t)
+	monday := time.Date(2026, 11, 23, 6, 0, 0, 0, time.UTC).Unix()
+	s := f.want(0)
+	s.Occurrences = []Occurrence{{At: monday, State: StateSubmitting, Tried: saturday}}
+	if err := f.store.save(s); err != nil {
+		t.Fatal(err)
+	}
+	f.varqd.list = []api.Reservation{
+		{Plan: api.Plan{BeginBy: monday}, Job: 7, State: api.StateCancelled, Promised: saturday - 30},
+		{Plan: api.Plan{BeginBy: monday}, Job: 8, State: api.StatePending, Promised: saturday + 1},
+		{Plan: api.Plan{BeginBy: monday}, State: api.StateCancelled, Promised: saturday + 2}, // never had a job
+	}
+	f.wantWell("2026-11-22T06:00")
+	f.want(0, "Nov23 PENDING 8")
+}
+
+// A clock that was ahead for a while, as of a host that has no time yet when it starts, keeps nothing from being reserved.
+func TestClockAhead(t *testing.T) {
+	f := start(t)
+	f.answers("exit 1")
+	if well, err := f.at("2031-06-02T07:00"); well || err != nil {
+		t.Error(well, err)
+	}
+	f.answers("echo $((100 + n))")
+	f.wantWell("2026-11-22T06:00")
+	f.want(2, "Nov23 PENDING 102")
+	// A job that was reserved by such a clock stays, and those before it are reserved, too.
+	if _, err := f.at("2026-12-06T06:00"); err != nil {
+		t.Error(err)
+	}
+	f.wantWell("2026-11-23T06:00")
+	f.want(4, "Nov23 PENDING 102", "Nov24 PENDING 104", "Dec07 PENDING 103")
+}
+
+// Whoever calls varq every run, in whatever time zone, a series keeps its own.
+func TestZones(t *testing.T) {
+	f := start(t)
+	s := f.want(0)
+	s.Zone = "Asia/Tokyo"
+	if err := f.store.save(s); err != nil {
+		t.Fatal(err)
+	}
+	f.wantWell("2026-11-22T00:00")
+	f.host = time.FixedZone("", -3600)
+	f.wantWell("2026-11-22T00:01")
+	if s := f.want(1, "Nov22 PENDING 101"); s.Occurrences[0].At != time.Date(2026, 11, 22, 21, 0, 0, 0, time.UTC).Unix() {
+		t.Errorf("%+v", s.Occurrences)
+	}
+	s.Zone = "Nowhere/None"
+	if _, err := s.check(f.clock, time.UTC); err == nil || !strings.Contains(err.Error(), "zone: unknown time zone Nowhere/None") {
+		t.Error(err)
+	}
+}
+
+// Also of a series that has been there for long, what was missed is told.
+func TestMissedAfterLong(t *testing.T) {
+	f := start(t)
+	s := f.want(0)
+	friday := time.Date(2026, 11, 20, 6, 0, 0, 0, time.UTC).Unix()
+	for i := range int64(maxKept) {
+		s.Occurrences = append(s.Occurrences, Occurrence{At: friday - 86400*(maxKept-1-i), State: api.StateKept, Job: 1 + i})
+	}
+	if err := f.store.save(s); err != nil {
+		t.Fatal(err)
+	}
+	f.wantNews("2026-11-23T07:00", "2026-11-23T06:00:00: MISSED: 'varq every run' did not run in time")
+}
+
 // What sbatch prints that is no number may come with a job: that is found out before another one is submitted.
 func TestUnreadableNumber(t *testing.T) {
 	f := start(t)
@@ -258,12 +328,18 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// Two at a time do not work on the same series, and what others may write is not run.
+// Two at a time do not work on the same series: one waits for the other. What others may write is not run.
 func TestStore(t *testing.T) {
 	f := start(t)
-	if _, err := f.store.lock(); !errors.Is(err, ErrBusy) {
+	if _, err := f.store.lock(t.Context(), 0); !errors.Is(err, ErrBusy) {
 		t.Error(err)
 	}
+	time.AfterFunc(200*time.Millisecond, func() { f.lock.Close() })
+	lock, err := f.store.lock(t.Context(), time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Close()
 	for _, text := range []string{`{"id":"aaaaab"}`, `{"unknown":1}`, `{`, strings.Repeat(" ", maxBytes+1)} {
 		if err := os.WriteFile(f.store.path("bbbbbb"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)

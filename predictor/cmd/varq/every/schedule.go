@@ -71,6 +71,9 @@ func ParseSchedule(text string, now int64, zone *time.Location) (*Schedule, erro
 func fieldsOf(text string) (string, error) {
 	words := strings.Fields(text)
 	if len(words) > 2 || len(words) == 1 && strings.HasPrefix(words[0], "@") {
+		if len(words) == 5 {
+			words[4] = throughSunday(words[4])
+		}
 		return strings.Join(words, " "), nil
 	}
 	on, at := "daily", ""
@@ -91,7 +94,25 @@ func fieldsOf(text string) (string, error) {
 		on = known
 	}
 	parts := clock.FindStringSubmatch(at)
-	return fmt.Sprintf("%s %s * * %s", parts[2], parts[1], on), nil
+	return fmt.Sprintf("%s %s * * %s", parts[2], parts[1], throughSunday(on)), nil
+}
+
+// sunday is Sunday as the last day of a week, which crontab(5) knows as 7 and the parser as 0 alone: by itself or as the end of a range.
+var sunday = regexp.MustCompile(`(?i)^(?:(.+)-)?(7|sun)$`)
+
+// throughSunday returns days of the week with Sunday where the parser has it, at the beginning.
+func throughSunday(days string) string {
+	parts := strings.Split(days, ",")
+	for i, part := range parts {
+		switch m := sunday.FindStringSubmatch(part); {
+		case m == nil:
+		case m[1] == "":
+			parts[i] = "0"
+		default:
+			parts[i] = m[1] + "-6,0"
+		}
+	}
+	return strings.Join(parts, ",")
 }
 
 // Next returns the first time after the time at, both Unix seconds, or 0 if there is none within five years. A time of day that a

@@ -24,6 +24,11 @@ func TestParseSchedule(t *testing.T) {
 		"*/15 9-10 1 * *": {"2026-12-01T09:00", "2026-12-01T09:15"},
 		"@monthly":        {"2026-12-01T00:00", "2027-01-01T00:00"},
 		"0 0 29 2 *":      {"2028-02-29T00:00"},
+		"0 6 * * 7":       {"2026-11-22T06:00", "2026-11-29T06:00"}, // crontab(5): 0 or 7 is Sunday
+		"0 6 * * 6-7,3":   {"2026-11-22T06:00", "2026-11-25T06:00", "2026-11-28T06:00", "2026-11-29T06:00"},
+		"Sat-Sun 06:00":   {"2026-11-22T06:00", "2026-11-28T06:00", "2026-11-29T06:00"},
+		"06:00 sun":       {"2026-11-22T06:00", "2026-11-29T06:00"},
+		"Sun-Mon 06:00":   {"2026-11-22T06:00", "2026-11-23T06:00", "2026-11-29T06:00"},
 	} {
 		s, err := ParseSchedule(text, saturday, time.UTC)
 		if err != nil {
@@ -41,7 +46,7 @@ func TestParseSchedule(t *testing.T) {
 	for text, why := range map[string]string{
 		"": "it has no time of day", "daily": "it has no time of day", "06:00 18:00": "two times of day", "25:00": "above maximum", "Fri-Mon 06:00": "beyond end of range",
 		"0 0 30 2 *": "no such day", "* * * * *": "within less than 15 minutes", "0,5 6 * * *": "within less than 15 minutes", "TZ=UTC 0 6 * * *": "time zone", "CRON_TZ=": "time zone",
-		"@every 1h": "@every", "1 2 3": "expected exactly 5 fields", strings.Repeat("1", 201): "too long", "Never 06:00": "failed to parse",
+		"@every 1h": "@every", "1 2 3": "expected exactly 5 fields", strings.Repeat("1", 201): "too long", "Never 06:00": "failed to parse", "0 6 * * 8": "above maximum", "7-7 06:00": "beyond end of range", "6-7/2 06:00": "above maximum",
 	} {
 		if _, err := ParseSchedule(text, saturday, time.UTC); err == nil || !strings.Contains(err.Error(), why) || !strings.Contains(err.Error(), "try 'Mon-Fri 06:00'") {
 			t.Errorf("%q: %v, want %q", text, err, why)
@@ -85,7 +90,7 @@ func TestClockChanges(t *testing.T) {
 
 // What is read comes to pass, ever later.
 func FuzzParseSchedule(f *testing.F) {
-	for _, text := range []string{"Mon-Fri 06:00", "06:00 daily", "30 6 1 * *", "@daily", "TZ= 1", "CRON_TZ=Z", "*/7 */5 * * *", "0 0 31 */2 ?"} {
+	for _, text := range []string{"Mon-Fri 06:00", "06:00 daily", "30 6 1 * *", "@daily", "TZ= 1", "CRON_TZ=Z", "*/7 */5 * * *", "0 0 31 */2 ?", "0 6 * * 5-7,7"} {
 		f.Add(text)
 	}
 	zone, err := time.LoadLocation("Europe/Berlin")

@@ -1,9 +1,11 @@
 package every
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/varq-project/varq/predictor/api"
@@ -24,6 +26,7 @@ const (
 type Series struct {
 	ID       string   `json:"id"`
 	Schedule string   `json:"schedule"`
+	Zone     string   `json:"zone,omitempty"` // its time zone by name, or empty for the host's
 	Prob     string   `json:"prob,omitempty"` // as --prob was given, or empty for the site's default
 	Ahead    int64    `json:"ahead"`          // how long before its time an occurrence is reserved, in seconds
 	Sbatch   string   `json:"sbatch"`         // the program's path
@@ -59,8 +62,16 @@ func (o *Occurrence) settled() bool {
 // validID is the form of Series.ID.
 var validID = regexp.MustCompile(`^[a-z0-9]{6}$`)
 
+// zone returns the time zone of the schedule.
+func (s *Series) zone(host *time.Location) (*time.Location, error) {
+	if s.Zone == "" {
+		return host, nil
+	}
+	return time.LoadLocation(s.Zone)
+}
+
 // check makes sure that a series that was read from a file can be worked with.
-func (s *Series) check(now int64, zone *time.Location) (*Schedule, error) {
+func (s *Series) check(now int64, host *time.Location) (*Schedule, error) {
 	size := 0
 	for _, arg := range s.Args {
 		size += len(arg)
@@ -75,35 +86,48 @@ func (s *Series) check(now int64, zone *time.Location) (*Schedule, error) {
 	case size > maxArgs:
 		return nil, fmt.Errorf("args: they are longer than %d bytes", maxArgs)
 	}
+	zone, err := s.zone(host)
+	if err != nil {
+		return nil, fmt.Errorf("zone: %w", err)
+	}
 	return ParseSchedule(s.Schedule, now, zone)
 }
 
-// plan appends the occurrences that are due to be reserved now, and as missed those for which nothing was done in time.
+// plan adds the occurrences that are due to be reserved now, and those for which nothing was done in time. What was planned by a clock that
+// was ahead, and is not due by now, does not count.
 func (s *Series) plan(schedule *Schedule, now int64) {
-	after := max(s.Made, now-maxMissedBy)
-	waiting := 0
+	s.Occurrences = slices.DeleteFunc(s.Occurrences, func(o Occurrence) bool {
+		early := o.At > now && o.State == api.StateMissed || o.At > now+s.Ahead && o.State == StateRefused
+		return early && o.Job == 0
+	})
+	after := max(min(s.Made, now), now-maxMissedBy)
+	waiting := map[int64]bool{}
 	for i := range s.Occurrences {
-		o := &s.Occurrences[i]
-		after = max(after, o.At)
-		if o.At > now {
-			waiting++
+		if at := s.Occurrences[i].At; at > now {
+			waiting[at] = true
+		} else {
+			after = max(after, at)
 		}
 	}
-	for at := schedule.Next(after); at != 0 && at <= now+s.Ahead && waiting < maxAhead; at = schedule.Next(at) {
+	for at := schedule.Next(after); at != 0 && at <= now+s.Ahead && len(waiting) < maxAhead; at = schedule.Next(at) {
+		if waiting[at] {
+			continue
+		}
 		o := Occurrence{At: at, State: StateRefused}
-		if at <= now {
-			o.State, o.Note = api.StateMissed, "'varq every run' did not run in time"
+		if at > now {
+			waiting[at] = true
 		} else {
-			waiting++
+			o.Note = "'varq every run' did not run in time"
 		}
 		s.Occurrences = append(s.Occurrences, o)
 	}
+	slices.SortStableFunc(s.Occurrences, func(a, b Occurrence) int { return cmp.Compare(a.At, b.At) })
 	s.Occurrences = s.Occurrences[max(0, len(s.Occurrences)-maxKept):]
 }
 
 // Next returns the time of the next occurrence after now, or 0 if there is none.
-func (s *Series) Next(now int64, zone *time.Location) int64 {
-	schedule, err := ParseSchedule(s.Schedule, now, zone)
+func (s *Series) Next(now int64, host *time.Location) int64 {
+	schedule, err := s.check(now, host)
 	if err != nil {
 		return 0
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -29,7 +30,7 @@ func (c *command) newList() *cobra.Command {
 		Example: `  varq every list`,
 		Args:    cli.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
-			s, err := c.read()
+			s, host, err := c.read()
 			if err != nil {
 				return err
 			}
@@ -37,7 +38,7 @@ func (c *command) newList() *cobra.Command {
 			if asJSON {
 				list := []shown{}
 				for _, one := range all {
-					list = append(list, shown{one, one.Next(c.env.Now(), c.env.Zone)})
+					list = append(list, shown{one, one.Next(c.env.Now(), host)})
 				}
 				return errors.Join(append(broken, cli.WriteJSON(c.env.Stdout, list))...)
 			}
@@ -47,7 +48,7 @@ func (c *command) newList() *cobra.Command {
 				next, state, kept, missed := one.summary(c.env.Now())
 				at := cli.None
 				if next == 0 {
-					next = one.Next(c.env.Now(), c.env.Zone)
+					next = one.Next(c.env.Now(), host)
 				}
 				if next != 0 {
 					at = slurmtime.Format(next, c.env.Zone)
@@ -95,7 +96,7 @@ func (c *command) newShow() *cobra.Command {
 			return checkIDs(cmd, args)
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			s, err := c.read()
+			s, host, err := c.read()
 			if err != nil {
 				return err
 			}
@@ -104,11 +105,14 @@ func (c *command) newShow() *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return cli.WriteJSON(c.env.Stdout, shown{one, one.Next(c.env.Now(), c.env.Zone)})
+				return cli.WriteJSON(c.env.Stdout, shown{one, one.Next(c.env.Now(), host)})
 			}
 			list := cli.Listing{Width: 8}
 			fmt.Fprintf(&list, "series %s\n", one.ID)
 			list.Line("schedule", "%s, reserved %s before", one.Schedule, slurmtime.FormatDuration(one.Ahead))
+			if one.Zone != "" {
+				list.Line("zone", "%s", one.Zone)
+			}
 			list.Line("prob", "%s", cmp.Or(one.Prob, "the site's default"))
 			list.Line("job", "%s", strings.Join(append([]string{one.Sbatch}, one.Args...), " "))
 			list.Line("in", "%s", one.Dir)
@@ -131,11 +135,15 @@ func (c *command) newShow() *cobra.Command {
 	return cmd
 }
 
-// read opens the folder of the series without a lock: what is in it is whole at all times.
-func (c *command) read() (*store, error) {
+// read opens the folder of the series, and returns the host's time zone, without a lock: what is in it is whole at all times.
+func (c *command) read() (s *store, host *time.Location, err error) {
 	dir, err := folder(c.env.Getenv)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return openStore(dir, false)
+	if host, err = c.host(); err != nil {
+		return nil, nil, err
+	}
+	s, err = openStore(dir, false)
+	return s, host, err
 }

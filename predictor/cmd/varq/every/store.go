@@ -2,6 +2,7 @@ package every
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -21,8 +23,11 @@ import (
 // store is the folder in which a user's series are, one file each. What is in it is run as her: it is hers alone.
 type store struct{ dir string }
 
-// ErrBusy is the error of a folder that another varq every changes at the moment.
+// ErrBusy is the error of a folder that another varq every changes all the time.
 var ErrBusy = errors.New("another 'varq every' is at work; try again when it is done")
+
+// patience is for how long one varq every waits for another: about as long as that takes to reserve all of a series.
+const patience = time.Minute
 
 // folder returns where the series of a user are, by the environment: XDG_STATE_HOME, else HOME.
 func folder(getenv func(string) string) (string, error) {
@@ -59,21 +64,32 @@ func openStore(dir string, create bool) (*store, error) {
 	return &store{dir}, nil
 }
 
-// lock keeps every other varq away that changes the folder. The file is to be inherited by sbatch: as long as that goes on, the folder is locked,
-// even if this process is killed.
-func (s *store) lock() (*os.File, error) {
+// lock keeps every other varq away that changes the folder, and waits for one that does so far, but no longer than patience. The file is to be
+// inherited by sbatch: as long as that goes on, the folder is locked, even if this process is killed.
+func (s *store) lock(ctx context.Context, patience time.Duration) (*os.File, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+
 	f, err := os.OpenFile(filepath.Join(s.dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-	if errors.Is(err, unix.EWOULDBLOCK) {
-		err = ErrBusy
-	}
-	if err != nil {
+	const again = 100 * time.Millisecond
+	for {
+		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if err == nil {
+			return f, nil
+		}
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			select {
+			case <-time.After(again):
+				continue
+			case <-ctx.Done():
+				err = ErrBusy
+			}
+		}
 		return nil, errors.Join(fmt.Errorf("%s: %w", s.dir, err), f.Close())
 	}
-	return f, nil
 }
 
 func (s *store) path(id string) string { return filepath.Join(s.dir, id+".json") }

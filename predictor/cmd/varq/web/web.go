@@ -100,18 +100,22 @@ func (f *webFlags) check() error {
 	return nil
 }
 
-// announce prints where the pages are.
+// announce prints where the pages are: at the number that is listened on, and not a name. A name such as localhost has numbers of IPv6
+// too, on which any other user can listen at the same port, and would be sent the token by browsers that try these first.
 func (f *webFlags) announce(env *cli.Env, at net.Addr, token string) {
-	_, port, _ := net.SplitHostPort(at.String())
-	page := url.URL{Scheme: "http", Host: net.JoinHostPort(f.address, port), Path: f.basePath + "/", RawQuery: url.Values{tokenParam: {token}}.Encode()}
-	host, err := os.Hostname()
+	host, port, _ := net.SplitHostPort(at.String())
+	if ip := net.ParseIP(host); ip == nil || ip.IsUnspecified() {
+		host = f.address
+	}
+	page := url.URL{Scheme: "http", Host: net.JoinHostPort(host, port), Path: f.basePath + "/", RawQuery: url.Values{tokenParam: {token}}.Encode()}
+	login, err := os.Hostname()
 	if err != nil {
-		host = "HOST"
+		login = "HOST"
 	}
 	fmt.Fprintf(env.Stdout, "varq: open %s\n", &page)
 	if f.basePath == "" {
 		fmt.Fprintf(env.Stdout, "If your browser is on another computer, first run there:\n  ssh -N -L %s:%s %s@%s\n",
-			port, page.Host, cmp.Or(env.Getenv("LOGNAME"), env.Getenv("USER"), "USER"), host)
+			port, page.Host, cmp.Or(env.Getenv("LOGNAME"), env.Getenv("USER"), "USER"), login)
 	}
 	fmt.Fprintln(env.Stdout, "Ctrl-C ends it. Whoever has this address acts as you.")
 }

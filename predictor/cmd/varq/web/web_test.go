@@ -6,7 +6,32 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 )
+
+// The addresses that are printed have the number that is listened on: localhost is [::1], too, where another user may listen at the
+// same port, and would be sent the token.
+func TestAnnouncesWhereItListens(t *testing.T) {
+	for _, c := range []struct{ address, at, page string }{
+		{"localhost", "127.0.0.1:8765", "127.0.0.1:8765"},
+		{"node7", "10.0.0.7:8765", "10.0.0.7:8765"},
+		{"::1", "[::1]:8765", "[::1]:8765"},
+		{"0.0.0.0", "0.0.0.0:8765", "0.0.0.0:8765"},
+	} {
+		at, err := net.ResolveTCPAddr("tcp", c.at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out strings.Builder
+		(&webFlags{address: c.address}).announce(&cli.Env{Stdout: &out, Getenv: func(string) string { return "" }}, at, "secret")
+		for _, want := range []string{"varq: open http://" + c.page + "/?token=secret\n", "ssh -N -L 8765:" + c.page + " USER@"} {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("--address=%s: no %q in\n%s", c.address, want, &out)
+			}
+		}
+	}
+}
 
 // When the command is interrupted, what was asked by then is still answered, and it ends without an error.
 func TestServeEnds(t *testing.T) {
