@@ -22,6 +22,10 @@ func (c *change) observe(j *slurm.QueueEntry) {
 		p.TimeLimit, p.WasLimit = j.Limit, j.Limit // varq-wrapper may have trimmed it
 		p.Asks = asked
 	}
+	if p.WasLimit == 0 {
+		c.event(ledger.Note, "the ledger was restored: the begin time and the time limit that the job has are taken for those that varq has set")
+		c.follow(j)
+	}
 	c.observeHolds(j)
 	p.State, p.Name = api.StatePending, shownName(j.Name)
 	if p.WorkStart == 0 {
@@ -123,7 +127,7 @@ func stopper(reason string) string {
 func (c *change) observeEligible(submit, eligible int64) {
 	p := &c.progress
 	first, last := min(p.BeginTime, p.WasBegin), max(p.BeginTime, p.WasBegin, submit)
-	if p.Yielded || p.Interrupted || submit != p.Submit || eligible == 0 || first <= eligible && eligible <= last+lag {
+	if p.Yielded || p.Interrupted || p.WasLimit == 0 || submit != p.Submit || eligible == 0 || first <= eligible && eligible <= last+lag {
 		return
 	}
 	c.yield(fmt.Sprintf("the begin time was changed to %s, not by varq", c.moment(eligible)))

@@ -38,11 +38,14 @@ import (
 //	partition short SPAN             there is another partition, with MaxTime SPAN
 //	max-nodes N                      the partition's QOS has MaxTRES node=N
 //	max-wall SPAN                    the partition's QOS has MaxWall SPAN
+//	drain NODE,...                   nodes are drained; the partition has a, b, c and d
 //	max-hold N                       Options.MaxHold
 //	shadow                           Options.Shadow from now on
 //	rule KEY: VALUE, ...             another rule of the site's policy, in the words of varq.yaml
 //	unclaimed USER N                 USER has N plans without a job
 //	crash                            varqd is killed and started again
+//	backup                           the ledger is backed up
+//	restore                          it is restored as it was then
 //
 // Lines about users and their jobs. A job is alice's unless the line names another user.
 // Everything happens now, or at=TIME:

@@ -114,6 +114,24 @@ func (s *site) crash() {
 	s.open()
 }
 
+// backup backs up the ledger.
+func (s *site) backup() {
+	s.t.Helper()
+	if _, err := statefile.Backup(s.t.Context(), s.path, s.path+".backup"); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// restore opens a keeper on the ledger as it was at the last backup.
+func (s *site) restore() {
+	s.t.Helper()
+	s.file.Close()
+	if _, err := statefile.Restore(s.t.Context(), s.path+".backup", s.path, s.clock); err != nil {
+		s.t.Fatal(err)
+	}
+	s.open()
+}
+
 // refresh calls Refresh, unless Slurm is down.
 func (s *site) refresh() {
 	s.t.Helper()

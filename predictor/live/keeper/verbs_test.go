@@ -58,6 +58,8 @@ var verbs = map[string]func(s *scene, w *words){
 	"limits":    (*scene).limits,
 	"unclaimed": (*scene).unclaimed,
 	"crash":     func(s *scene, _ *words) { s.crash() },
+	"backup":    func(s *scene, _ *words) { s.backup() },
+	"restore":   func(s *scene, _ *words) { s.restored() },
 	"promise":   func(s *scene, w *words) { s.plan(w, true) },
 	"quote":     func(s *scene, w *words) { s.plan(w, false) },
 	"submit":    (*scene).submit,
@@ -588,6 +590,16 @@ func (s *scene) state(name string) {
 		s.say("  %s %s: %s", clock(event.At), event.Kind, event.Text)
 	}
 	s.events[name] = len(events)
+}
+
+// restored restores the ledger as it was at the last backup, whose events have been shown.
+func (s *scene) restored() {
+	s.restore()
+	for name := range s.events {
+		events, err := s.Ledger.Events(s.t.Context(), s.plans[name].ID)
+		s.must(err)
+		s.events[name] = len(events)
+	}
 }
 
 // learn passes the last run of each job to ObserveAccounting.

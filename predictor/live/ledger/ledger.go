@@ -56,7 +56,8 @@ type Progress struct {
 	// BeginTime and TimeLimit are the job's begin time and time limit as varq last set
 	// them, or as promised. WasBegin and WasLimit are the values before varq's last
 	// change. They differ from BeginTime and TimeLimit until the queue has shown which
-	// part of the change Slurm has made.
+	// part of the change Slurm has made. WasLimit is 0 once the ledger was restored, until the
+	// queue has shown the job: what varq has set since the backup is not known.
 	BeginTime, TimeLimit int64
 	WasBegin, WasLimit   int64
 	// Earliest is the ceiling on the cost of idle nodes, as the user has agreed to it last:

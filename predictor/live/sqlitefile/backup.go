@@ -39,8 +39,27 @@ func OpenToRead(path string) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	query := url.Values{"mode": {"ro"}, "_pragma": {"busy_timeout(10000)"}}
+	return openAs(absolute, "ro")
+}
+
+// openAs opens a file as it is, whatever its schema, in a mode of SQLite: ro or rw.
+func openAs(absolute, mode string) (*sql.DB, error) {
+	query := url.Values{"mode": {mode}, "_pragma": {"busy_timeout(10000)"}}
 	return sql.Open("sqlite", (&url.URL{Scheme: "file", Path: absolute, RawQuery: query.Encode()}).String())
+}
+
+// Rewrite makes one change to the file path, which must be there, and leaves its schema as it is. It is on disk when Rewrite returns nil.
+func Rewrite(ctx context.Context, path, statement string) error {
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	db, err := openAs(absolute, "rw")
+	if err != nil {
+		return err
+	}
+	_, err = db.ExecContext(ctx, statement)
+	return errors.Join(err, db.Close())
 }
 
 // Backup copies the file path to the file to, as it is at one moment, while others read and write it. It takes the place of a file that

@@ -10,6 +10,10 @@ import (
 	"github.com/varq-project/varq/predictor/live/sqlitefile"
 )
 
+// outdated marks what a restored ledger does not know: to what varq has set jobs since the backup. See ledger.Progress.WasLimit. Each
+// schema has the column.
+const outdated = "UPDATE bindings SET was_limit = 0"
+
 // Restore puts a backup in the place of the file path, which no varqd may use meanwhile: the error wraps ErrLocked. What is at path
 // stays under the name that is returned, empty if there was nothing. A backup that is damaged, or of a later varq, is refused. If Restore
 // is killed, it can be called again.
@@ -32,6 +36,11 @@ func Restore(ctx context.Context, backup, path string, at int64) (aside string, 
 	restored := path + ".restored"
 	if err := sqlitefile.Backup(ctx, backup, restored); err != nil {
 		return "", err
+	}
+	if report.Version > 0 {
+		if err := sqlitefile.Rewrite(ctx, restored, outdated); err != nil {
+			return "", errors.Join(err, os.Remove(restored))
+		}
 	}
 	if aside, err = setAside(path, fmt.Sprintf("%s.replaced-%d", path, at)); err != nil {
 		return "", errors.Join(err, os.Remove(restored))

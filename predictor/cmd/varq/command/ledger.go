@@ -119,7 +119,7 @@ func newLedgerRestore(env *Env) *cobra.Command {
 		Long: `Restore checks FILE, and puts a copy of it in the place of the ledger. What was there
 stays beside it, under another name. varqd must not run. When it starts again, it
 follows the promises in the backup that were open then, and learns from Slurm what
-became of their jobs. Of promises made since the backup it knows nothing: their jobs
+became of their jobs: it goes on from the begin times and time limits they have. Of promises made since the backup it knows nothing: their jobs
 keep the begin time and the time limit that they have, and their work is held until
 its deadline as before, but nobody moves them, and they are in no report.`,
 		Example: `  systemctl stop varqd
