@@ -299,7 +299,7 @@ func (t *Twin) Task(r *workload.Request, submit int64) rollout.Task {
 }
 
 // believed returns the index of the hypothesis that is believed of a pool.
-func (t *Twin) believed(p *pool) int { return p.learner.believed(t.priorities.known()) }
+func (t *Twin) believed(p *pool) int { return p.believed(t.priorities.known()) }
 
 // Later returns the share of the jobs that came last which would go before a job with a request, or 0 where no priorities are known.
 func (t *Twin) Later(r *workload.Request) float64 {
