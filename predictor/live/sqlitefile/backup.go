@@ -32,8 +32,11 @@ func version(from Reader) (n int, err error) {
 
 // OpenToRead opens the file path, which must be there, and which other processes may write meanwhile. Nothing can be written to it.
 func OpenToRead(path string) (*sql.DB, error) {
-	if _, err := os.Stat(path); err != nil { // SQLite says less
+	switch info, err := os.Stat(path); { // SQLite says less
+	case err != nil:
 		return nil, err
+	case !info.Mode().IsRegular(): // to open a pipe would take until somebody writes to it
+		return nil, fmt.Errorf("%s is no file", path)
 	}
 	absolute, err := filepath.Abs(path)
 	if err != nil {

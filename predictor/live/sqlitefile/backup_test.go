@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 )
 
@@ -103,6 +104,45 @@ func TestFailedBackup(t *testing.T) {
 	}
 	if n, err := Version(filepath.Join(folder, "none")); err != nil || n != 0 {
 		t.Errorf("the version of no file: %d, %v", n, err)
+	}
+}
+
+// A pipe, which nobody writes to, is refused at once.
+func TestOpenNoFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenToRead(path); err == nil || !strings.Contains(err.Error(), "is no file") {
+		t.Error(err)
+	}
+}
+
+// A change of a file leaves its schema as it is. A file that is not there is not made.
+func TestRewrite(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file.db")
+	f := open(t, path, "CREATE TABLE t (n INTEGER)", "INSERT INTO t VALUES (1)")
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := Rewrite(t.Context(), path, "UPDATE t SET n = n + 1"); err != nil {
+		t.Fatal(err)
+	}
+	db, err := OpenToRead(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	n := 0
+	if err := db.QueryRow("SELECT n FROM t").Scan(&n); err != nil || n != 2 {
+		t.Error(n, err)
+	}
+	if n, err := Version(path); err != nil || n != 2 {
+		t.Errorf("version %d, %v", n, err)
+	}
+	other := filepath.Join(t.TempDir(), "none.db")
+	if err := Rewrite(t.Context(), other, "CREATE TABLE t (n INTEGER)"); err == nil {
+		t.Error("a file is made")
 	}
 }
 
