@@ -43,10 +43,15 @@ func TestPromise(t *testing.T) {
 func TestRefusal(t *testing.T) {
 	l := newLab(t, "")
 	_, text := l.get(t, "/answer?nodes=16&time=2:00:00&begin-by=2026-11-21T17:00&prob=0.99")
-	contains(t, text, "Cannot be promised: the job starts by the deadline with a probability of", "The best probability for this deadline", "prob=0.74&amp;", "begin-by=2026-11-21T18%3A30", "--best-effort")
+	contains(t, text, "Cannot be promised: the job starts by the deadline with a probability of", "The best probability for this deadline", "prob=0.74&amp;", ", with probability 0.74, for at most 32.00 node-hours more", "at any time until the deadline, with probability 0.99", "begin-by=2026-11-21T18%3A30", "--best-effort")
 	if strings.Contains(text, "<html") {
 		t.Error("the part of a page is a whole page")
 	}
+	if strings.Contains(text, "Filled:") {
+		t.Error("it explains what is not in the picture")
+	}
+	_, text = l.get(t, "/sizes?nodes=16&time=2:00:00&begin-by=2026-11-21T17:00&prob=0.99")
+	contains(t, text, "<b>0.74</b> (asked)", "only this can be promised, for 32.00 idle node-hours at most")
 }
 
 // A reason that is that of all sizes is told once.
@@ -55,6 +60,31 @@ func TestNoSize(t *testing.T) {
 	_, text := l.get(t, "/sizes?nodes=512")
 	if n := strings.Count(text, "no more than 64 nodes"); n != 1 {
 		t.Errorf("it is told %d times: %s", n, text)
+	}
+}
+
+// Which size starts first is said as exactly as waits are shown.
+func TestFirst(t *testing.T) {
+	for _, c := range []struct {
+		short, long [2]float64 // waits of 1 and 2 nodes
+		says        string
+	}{
+		{[2]float64{60, 61}, [2]float64{70, 80}, "1 node for 00:15:00 would start first: it is expected to wait for 00:01:00."},
+		{[2]float64{60, 60.4}, [2]float64{59.6, 60.1}, "no size would start before another: each is expected to wait for 00:01:00."},
+		{[2]float64{60, 70}, [2]float64{80, 60.4}, "2 sizes would start first, 2 nodes for 00:30:00 among them: each is expected to wait for 00:01:00."},
+	} {
+		table := sizes{Limits: []string{"00:15:00", "00:30:00"}}
+		for _, n := range []int32{1, 2} {
+			table.Rows = append(table.Rows, sizeRow{Nodes: n, Cells: make([]sizeCell, 2)})
+		}
+		columns := make([]api.SizeAnswer, 2)
+		for i, waits := range [][2]float64{c.short, c.long} {
+			columns[i].Sizes = []api.SizeForecast{{Nodes: 1, Wait: &waits[0]}, {Nodes: 2, Wait: &waits[1]}}
+		}
+		table.wait(columns)
+		if want := "Submitted now, without a promise, " + c.says; table.First != want {
+			t.Errorf("%v, %v: %q, want %q", c.short, c.long, table.First, want)
+		}
 	}
 }
 

@@ -48,7 +48,8 @@ type sizeCell struct {
 	Level    int    // of the colour: tenths of the probability, -1 if there is none
 	Prob     string // the greatest probability of running by the deadline; "" if there is none
 	Promised bool
-	Cost     string // of idle nodes, at most, if it is promised
+	Only     bool   // what can be promised is less than was asked for
+	Cost     string // of idle nodes, at most, if Promised or Only
 	Why      string // there is no probability: the reason
 	Wait     string // expected, if it is submitted now
 	Query    template.URL
@@ -167,6 +168,13 @@ func (s *site) cell(ctx context.Context, r *api.PlanRequest) (sizeCell, error) {
 		best = max(best, quote.Plan.Estimate)
 		c.Promised, c.Cost = true, api.HoursUp(quote.Plan.AtMost().NodeSeconds)
 	}
+	if quote.Refusal != nil {
+		for i := range quote.Refusal.Offers {
+			if o := &quote.Refusal.Offers[i]; o.Kind == api.OfferProb {
+				best, c.Only, c.Cost = o.Prob, true, api.HoursUp(o.Worst.NodeSeconds)
+			}
+		}
+	}
 	switch {
 	case best > 0:
 		c.Prob, c.Level = prob.Format(best), int(10*best)
@@ -178,20 +186,32 @@ func (s *site) cell(ctx context.Context, r *api.PlanRequest) (sizeCell, error) {
 
 // wait sets the waits that are expected of the sizes, by columns, and says which is the shortest.
 func (t *sizes) wait(columns []api.SizeAnswer) {
-	shortest, size := math.Inf(1), ""
+	var first []string // the sizes with the shortest wait, as it is shown
+	shortest, known := int64(math.MaxInt64), 0
 	for column, answer := range columns {
 		for i, f := range answer.Sizes[:min(len(answer.Sizes), len(t.Rows))] {
 			if f.Wait == nil {
 				continue
 			}
-			row := &t.Rows[i]
-			row.Cells[column].Wait = cli.Rounded(*f.Wait)
-			if *f.Wait < shortest {
-				shortest, size = *f.Wait, fmt.Sprintf("%s for %s", cli.Count(int(row.Nodes), "node", "nodes"), t.Limits[column])
+			known++
+			row, wait := &t.Rows[i], int64(math.Round(*f.Wait))
+			row.Cells[column].Wait = slurmtime.FormatDuration(wait)
+			if wait < shortest {
+				shortest, first = wait, nil
+			}
+			if wait == shortest {
+				first = append(first, fmt.Sprintf("%s for %s", cli.Count(int(row.Nodes), "node", "nodes"), t.Limits[column]))
 			}
 		}
 	}
-	if size != "" {
-		t.First = fmt.Sprintf("Submitted now, without a promise, %s would start first: it is expected to wait for %s.", size, cli.Rounded(shortest))
+	said := slurmtime.FormatDuration(shortest)
+	switch {
+	case known == 0:
+	case len(first) == 1:
+		t.First = fmt.Sprintf("Submitted now, without a promise, %s would start first: it is expected to wait for %s.", first[0], said)
+	case len(first) == known:
+		t.First = fmt.Sprintf("Submitted now, without a promise, no size would start before another: each is expected to wait for %s.", said)
+	default:
+		t.First = fmt.Sprintf("Submitted now, without a promise, %d sizes would start first, %s among them: each is expected to wait for %s.", len(first), first[len(first)-1], said)
 	}
 }

@@ -36,8 +36,8 @@ type answer struct {
 
 // offer is what can be promised instead.
 type offer struct {
-	What, Cost, Sbatch string
-	Query              template.URL // of the page about it; "" if the form has no field for what differs
+	What, Prob, Cost, Sbatch string
+	Query                    template.URL // of the page about it; "" if the form has no field for what differs
 }
 
 // when answers with the form, and with what varqd says to it.
@@ -125,7 +125,7 @@ func (s *site) refuse(a *answer, q *question, r *api.Refusal) {
 	for i := range r.Offers {
 		o := &r.Offers[i]
 		a.Offers = append(a.Offers, offer{
-			What: told.Offer(o), Cost: api.HoursUp(o.Worst.NodeSeconds),
+			What: told.Offer(o), Prob: prob.Format(o.Prob), Cost: api.HoursUp(o.Worst.NodeSeconds),
 			Sbatch: sbatch(told.Override(options, o.Options(&q.request, s.env.Zone))), Query: s.queryOf(q, o),
 		})
 	}
