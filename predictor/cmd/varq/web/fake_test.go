@@ -22,6 +22,7 @@ type fakeVarqd struct {
 	user     string
 	operator bool
 	err      error // of every answer, if not nil
+	unscored bool  // no forecast was scored yet
 
 	mu    sync.Mutex
 	asked []string
@@ -191,6 +192,9 @@ func (f *fakeVarqd) Report(_ context.Context, q api.ReportQuery) (r api.Report, 
 }
 
 func (f *fakeVarqd) Calibration(_ context.Context, q api.CalibrationQuery) (c api.Calibration, err error) {
+	if f.unscored {
+		return c, f.note("calibration %q", q.By)
+	}
 	groups := []string{""}
 	if c.By = q.By; q.By == "month" {
 		groups = []string{"2026-08", "2026-09", "2026-10", "2026-11"}

@@ -50,7 +50,7 @@ type worstRow struct {
 	Covered         string
 }
 
-type promiseRow struct{ Month, Promises, Kept, Missed, Promised, Delivered string }
+type promiseRow struct{ Month, Promises, Open, Cancelled, Kept, Missed, Promised, Delivered string }
 
 // honesty answers with how far what was forecast, and what was promised to the user, came true.
 func (s *site) honesty(r *http.Request) (*page, error) {
@@ -158,7 +158,9 @@ func worst(g *api.GroupCoverage) worstRow {
 func promiseRows(rows []api.ReportRow) []promiseRow {
 	var list []promiseRow
 	for _, r := range rows {
-		p := promiseRow{r.Group, strconv.Itoa(r.Promises), strconv.Itoa(r.Kept), strconv.Itoa(r.Missed), cli.None, cli.None}
+		p := promiseRow{
+			r.Group, strconv.Itoa(r.Promises), strconv.Itoa(r.Open), strconv.Itoa(r.Cancelled), strconv.Itoa(r.Kept), strconv.Itoa(r.Missed), cli.None, cli.None,
+		}
 		if r.Kept+r.Missed > 0 {
 			p.Promised, p.Delivered = prob.Format(r.Promised), cli.Interval(r.Delivered, r.Low, r.High)
 		}

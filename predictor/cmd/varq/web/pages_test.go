@@ -243,12 +243,18 @@ func TestHonesty(t *testing.T) {
 		t.Error(status)
 	}
 	contains(t, text, "from 2026-08-23T13:00:00 to 2026-11-21T13:00:00", "0.9: of 40,000 waits, 0.902 were within what was said with 0.9 (95 % interval 0.890 to 0.913): honest",
-		"<circle", "2026-08", "hour", "0.410 [0.370, 0.450]", "Promises made to me")
+		"<circle", "2026-08", "hour", "0.410 [0.370, 0.450]", "Promises made to me",
+		"<td>65</td><td>2</td><td>3</td><td>56</td><td>4</td>")
 	for _, days := range []string{"0", "31", "x"} {
 		if status, _ := l.get(t, "/honesty?days="+days); status != http.StatusBadRequest {
 			t.Errorf("days %s: %d", days, status)
 		}
 	}
+	l.varqd.unscored = true
+	if _, text = l.get(t, "/honesty"); strings.Contains(text, "Where it is worst") {
+		t.Error("it judges groups of forecasts of which none was scored")
+	}
+	contains(t, text, "there is nothing to tell yet")
 }
 
 // Operators see everybody's promises and the nodes. Others are told why they do not.
