@@ -221,7 +221,7 @@ func TestRoom(t *testing.T) {
 		if p := predicted(t, s, four); p.Bounds[0].Expected != nil && *p.Bounds[0].Expected < 3600 {
 			t.Errorf("predicted: %+v", p)
 		}
-		const why = "only 1 of the 8 nodes of partition main can start jobs now (7 drained)"
+		const why = "only 1 of the 8 nodes of partition main can start jobs now (7 drained: node[2-8])"
 		for _, option := range []string{"--json=false", "--why"} {
 			r := mustRun(t, s, "alice", "varq", "predict", option, "--nodes=4", "--time=5")
 			if !strings.Contains(r.Stdout, why) || strings.Contains(r.Stdout, "learnt from") || strings.Contains(r.Stdout, "running jobs leave no room") {

@@ -200,7 +200,7 @@ func TestShortageBesideCores(t *testing.T) {
 	}
 	c.Reservations[0].Cores["a"] = 4
 	r := workload.Request{Partition: "main", Size: workload.Size{Nodes: 3, CPUs: 3}}
-	if got := c.Shortage(r, 150); !strings.Contains(got, "(1 drained, 1 reserved)") {
+	if got := c.Shortage(r, 150); !strings.Contains(got, "(1 drained: d, 1 reserved)") {
 		t.Errorf("three nodes: %q", got)
 	}
 }

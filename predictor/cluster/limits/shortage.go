@@ -24,20 +24,21 @@ func (c *Cluster) ShortageBy(r workload.Request, now, deadline int64) string {
 func (c *Cluster) Missing(r workload.Request) string { return c.shortage(r, nil) }
 
 // Unusable says how many nodes of a partition can start no jobs now (Unix seconds), and why: "7 of the 8 nodes of partition main could
-// start no jobs (7 drained)". It is "" if all can, or if not all nodes of the partition are known.
+// start no jobs (7 drained: node[2-8])". It is "" if all can, or if not all nodes of the partition are known.
 func (c *Cluster) Unusable(partition string, now int64) string {
 	reserving := c.reserving(partition, now, now)
 	v, known := c.divide(partition, reserving)
 	if of := len(c.Partitions[partition].Nodes); known && len(v.usable) < of {
-		return fmt.Sprintf("%d of the %s of partition %s could start no jobs (%s)", of-len(v.usable), count(of, "node"), partition, v.others(c.until(reserving)))
+		return fmt.Sprintf("%d of the %s of partition %s could start no jobs (%s)", of-len(v.usable), count(of, "node"), partition, c.others(&v, c.until(reserving)))
 	}
 	return ""
 }
 
 // divided is the nodes of a partition by whether they can start jobs.
 type divided struct {
-	usable                  []Node
-	drained, down, reserved int
+	usable        []Node
+	drained, down []string // their names
+	reserved      int
 }
 
 // divide divides the nodes of a partition while these reservations have theirs. It reports false if not all nodes are known.
@@ -56,17 +57,25 @@ func (c *Cluster) divide(partition string, reserving []*Reservation) (v divided,
 		case n.Usable:
 			v.usable = append(v.usable, n)
 		case n.Drained:
-			v.drained++
+			v.drained = append(v.drained, name)
 		default:
-			v.down++
+			v.down = append(v.down, name)
 		}
 	}
 	return v, true
 }
 
-// others says why the nodes that are not usable are not: "4 drained, 1 reserved", with what until says of reservations.
-func (v *divided) others(until string) string {
-	list := []string{fmt.Sprintf("%d drained", v.drained), fmt.Sprintf("%d down", v.down), fmt.Sprintf("%d reserved%s", v.reserved, until)}
+// others says why the nodes that are not usable are not, "2 drained: n[3-4], 1 reserved", with what until says of reservations. It names
+// no nodes that only operators may see.
+func (c *Cluster) others(v *divided, until string) string {
+	of := func(names []string, state string) string {
+		said := fmt.Sprintf("%d %s", len(names), state)
+		if !c.PrivateNodes {
+			said += ": " + fold(names)
+		}
+		return said
+	}
+	list := []string{of(v.drained, "drained"), of(v.down, "down"), fmt.Sprintf("%d reserved%s", v.reserved, until)}
 	return strings.Join(slices.DeleteFunc(list, func(s string) bool { return strings.HasPrefix(s, "0 ") }), ", ")
 }
 
@@ -91,12 +100,12 @@ func (c *Cluster) shortage(r workload.Request, reserving []*Reservation) string 
 	until, consequence := c.until(reserving), "too few for the job, and when the others come back cannot be forecast"
 	if v.reserved > 0 && until != "" {
 		consequence = "too few for the job until then"
-		if v.drained+v.down > 0 {
+		if len(v.drained)+len(v.down) > 0 {
 			consequence = "too few for the job, and when those that are drained or down come back cannot be forecast"
 		}
 	}
 	return fmt.Sprintf("only %d of the %s of partition %s can start jobs now (%s), %s",
-		len(usable), count(all, "node"), r.Partition, v.others(until), consequence)
+		len(usable), count(all, "node"), r.Partition, c.others(&v, until), consequence)
 }
 
 // until names reservations, and when the last of them ends: the end of "8 reserved". It is "" where the zone is not known.

@@ -11,6 +11,7 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/workload"
 )
 
 // bindClaimant binds e to j, the job that claims e's plan. If j is not the job that was
@@ -120,7 +121,7 @@ func (k *Keeper) noteLate(ctx context.Context, e *ledger.Entry, j *slurm.QueueEn
 		switch why := k.memory.obstacle(e.ID); {
 		case p.Stopped != "":
 			text += ": " + stopper(p.Stopped)
-		case why != "" && why != unlikely:
+		case why != "" && why != unlikely && why != k.shortage(e, now):
 			text += ": " + why
 		case p.HeldBefore > 0:
 			text += ": " + putBack
@@ -146,6 +147,15 @@ func (k *Keeper) noteLate(ctx context.Context, e *ledger.Entry, j *slurm.QueueEn
 		return nil
 	}
 	return k.cancelLate(ctx, e, c, text+so)
+}
+
+// shortage says which nodes e's job lacks now. A job that is late hears of them from circumstances, whose words hold later, too.
+func (k *Keeper) shortage(e *ledger.Entry, now int64) string {
+	c := k.cluster.Load()
+	if c == nil {
+		return ""
+	}
+	return c.limits.ShortageBy(workload.Request{Partition: e.Partition, Size: e.Size}, now, e.BeginBy)
 }
 
 // circumstances says what kept a job from starting that nothing but the queue was against: nodes that could start no jobs, and Slurm's word.
