@@ -32,7 +32,7 @@ func TestPromise(t *testing.T) {
 	}
 	contains(t, text, "Can be promised: running by 2026-11-21T17:00:00 with probability 0.80", "<polyline", "(cheapest)",
 		"sbatch --nodes=4 --time=01:00:00 --begin-by=2026-11-21T17:00:00 --prob=0.8 job.sh", "0.80 asked",
-		"Submitted now, without a promise, 1 node for 00:15:00 would start first", `(asked)`)
+		"Submitted now, without a promise, 1 node for 00:15:00 would start first", `(asked)`, "<span>0.80 can be promised, for ")
 	asked := l.varqd.requests()
 	if len(asked) > 34 { // by two pages: the first was that of the address printed
 		t.Errorf("varqd was asked %q", asked)
@@ -51,7 +51,7 @@ func TestRefusal(t *testing.T) {
 		t.Error("it explains what is not in the picture")
 	}
 	_, text = l.get(t, "/sizes?nodes=16&time=2:00:00&begin-by=2026-11-21T17:00&prob=0.99")
-	contains(t, text, "<b>0.74</b> (asked)", "only this can be promised, for 32.00 idle node-hours at most")
+	contains(t, text, "<b>0.74</b> (asked)", "only 0.74 can be promised, for 32.00 idle node-hours at most")
 }
 
 // A reason that is that of all sizes is told once.

@@ -47,9 +47,9 @@ type sizeCell struct {
 	Asked    bool   // it is the size of the form
 	Level    int    // of the colour: tenths of the probability, -1 if there is none
 	Prob     string // the greatest probability of running by the deadline; "" if there is none
-	Promised bool
-	Only     bool   // what can be promised is less than was asked for
-	Cost     string // of idle nodes, at most, if Promised or Only
+	Promised string // the probability that can be promised; "" if none can
+	Less     bool   // it is less than was asked for
+	Cost     string // of idle nodes, at most, if it is promised
 	Why      string // there is no probability: the reason
 	Wait     string // expected, if it is submitted now
 	Query    template.URL
@@ -166,12 +166,13 @@ func (s *site) cell(ctx context.Context, r *api.PlanRequest) (sizeCell, error) {
 	}
 	if quote.Plan != nil {
 		best = max(best, quote.Plan.Estimate)
-		c.Promised, c.Cost = true, api.HoursUp(quote.Plan.AtMost().NodeSeconds)
+		c.Promised, c.Cost = prob.Format(quote.Plan.Prob), api.HoursUp(quote.Plan.AtMost().NodeSeconds)
 	}
 	if quote.Refusal != nil {
 		for i := range quote.Refusal.Offers {
 			if o := &quote.Refusal.Offers[i]; o.Kind == api.OfferProb {
-				best, c.Only, c.Cost = o.Prob, true, api.HoursUp(o.Worst.NodeSeconds)
+				best, c.Less = o.Prob, true
+				c.Promised, c.Cost = prob.Format(o.Prob), api.HoursUp(o.Worst.NodeSeconds)
 			}
 		}
 	}
