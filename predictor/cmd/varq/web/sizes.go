@@ -171,8 +171,7 @@ func (s *site) cell(ctx context.Context, r *api.PlanRequest) (sizeCell, error) {
 	if quote.Refusal != nil {
 		for i := range quote.Refusal.Offers {
 			if o := &quote.Refusal.Offers[i]; o.Kind == api.OfferProb {
-				best, c.Less = o.Prob, true
-				c.Promised, c.Cost = prob.Format(o.Prob), api.HoursUp(o.Worst.NodeSeconds)
+				c.Less, c.Promised, c.Cost = true, prob.Format(o.Prob), api.HoursUp(o.Worst.NodeSeconds)
 			}
 		}
 	}
