@@ -51,8 +51,15 @@ quick: build lint
 
 # One package more at a time than there are processors, because tests of a Slurm mostly wait. Of
 # test/chaos and test/bigsite what needs no Slurm: the rest is among the end-to-end tests.
+#
+# Packages that import neither sync nor context run nothing beside anything else. The race detector
+# makes their tests, which are mostly numbers, take five to ten times as long, and has nothing to find.
+UNIT := -p $$(($$(nproc) + 1)) -timeout 1h
 unit:
-	$(GO) test $(RACE) -p $$(($$(nproc) + 1)) -timeout 1h $$($(GO) list ./... | grep -v -e /test/e2e -e /test/chaos -e /test/bigsite)
+	@set -e; units() { $(GO) list -f '{{.ImportPath}} {{.Imports}}{{.TestImports}}{{.XTestImports}}' ./... | grep -v -e /test/e2e -e /test/chaos -e /test/bigsite; }; \
+	alongside='[[ ](sync|sync/atomic|context|net/http|golang.org/x/sync/[a-z]+)[] ]'; \
+	$(GO) test $(UNIT) $$(units | grep -vE "$$alongside" | cut -d' ' -f1); \
+	$(GO) test $(RACE) $(UNIT) $$(units | grep -E "$$alongside" | cut -d' ' -f1); \
 	$(GO) test $(RACE) -short ./test/chaos ./test/bigsite/...
 
 # What they try is built and installed, of which go's cache of results knows nothing. Beside the
