@@ -121,7 +121,7 @@ func TestLockIn(t *testing.T) {
 	mustState(first, "RUNNING")
 	awaitLook(t, s)
 	const says = "--wrap=echo nodes=$VARQ_NODES time=$VARQ_TIME tasks=$SLURM_NTASKS per=$SLURM_TASKS_PER_NODE srun=$(srun hostname | wc -l) inside=$(srun -n1 -N1 printenv VARQ_NODES)"
-	sized := []string{"--exclusive", "--ntasks-per-node=2", "--size=auto", "--risk-aversion=0.1", "--sizes=1:12,4:6", "--comment=mine"}
+	sized := []string{"--exclusive", "--ntasks-per-node=2", "--error=/dev/null", "--size=auto", "--risk-aversion=0.1", "--sizes=1:12,4:6", "--comment=mine"}
 	free := submit("alice", append(sized, "--lock-in=no", "--output=free.out", says)...)
 	locked := submit("alice", append(sized, "--lock-in=yes", "--output=locked.out", says)...)
 	field := func(id int64, name string) string {
