@@ -10,11 +10,11 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/prometheus/procfs"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/workload"
@@ -238,15 +238,10 @@ func plan(ctx context.Context, s *site.Site, n int) ([]time.Duration, error) {
 
 // residentMiB returns the peak resident memory of a process, in MiB.
 func residentMiB(pid int) (float64, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	p, err := procfs.NewProc(pid)
 	if err != nil {
 		return 0, err
 	}
-	for line := range strings.Lines(string(text)) {
-		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
-			kib, err := strconv.ParseFloat(strings.Fields(rest)[0], 64)
-			return kib / 1024, err
-		}
-	}
-	return 0, fmt.Errorf("process %d: no VmHWM", pid)
+	status, err := p.NewStatus()
+	return float64(status.VmHWM) / (1 << 20), err
 }

@@ -4,15 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
-	"net"
-	"net/http"
 	"slices"
 	"time"
 
 	dto "github.com/prometheus/client_model/go"
-	"github.com/prometheus/common/expfmt"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/test/cluster"
@@ -50,34 +46,6 @@ type Timing struct {
 
 // metrics are varqd's, by name.
 type metrics map[string]*dto.MetricFamily
-
-// readMetrics asks varqd for its metrics.
-func (l *lab) readMetrics(ctx context.Context) (metrics, error) {
-	transport := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, "unix", l.site.Socket())
-	}}
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://varqd"+api.PathMetrics, nil)
-	if err != nil {
-		return nil, err
-	}
-	response, err := transport.RoundTrip(request)
-	if err != nil {
-		return nil, fmt.Errorf("varqd's metrics: %w", err)
-	}
-	defer response.Body.Close()
-	all := metrics{}
-	for d := expfmt.NewDecoder(response.Body, expfmt.ResponseFormat(response.Header)); ; {
-		f := &dto.MetricFamily{}
-		if err := d.Decode(f); errors.Is(err, io.EOF) {
-			return all, nil
-		} else if err != nil {
-			return nil, fmt.Errorf("varqd's metrics: %w", err)
-		}
-		all[f.GetName()] = f
-	}
-}
 
 // labels are names of labels and their values.
 type labels map[string]string
@@ -189,8 +157,8 @@ func (m metrics) age(now time.Time) float64 {
 // ages collects ages of the picture until the context ends.
 func (l *lab) ages(ctx context.Context) (all []float64) {
 	for {
-		if m, err := l.readMetrics(ctx); err == nil {
-			all = append(all, m.age(time.Now()))
+		if m, err := l.site.Metrics(ctx); err == nil {
+			all = append(all, metrics(m).age(time.Now()))
 		}
 		select {
 		case <-ctx.Done():
@@ -205,8 +173,8 @@ func (l *lab) untilSeen(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, cluster.Patience)
 	defer cancel()
 	for began := time.Now(); ; {
-		m, err := l.readMetrics(ctx)
-		if err == nil && m.age(began) < 0 {
+		m, err := l.site.Metrics(ctx)
+		if err == nil && metrics(m).age(began) < 0 {
 			return nil
 		}
 		select {

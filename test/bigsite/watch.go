@@ -15,7 +15,7 @@ func (l *lab) watch(ctx context.Context, f *Figures) (err error) {
 	l.say("records in the queue: %v", f.Before)
 	var before metrics
 	if l.site != nil {
-		if before, err = l.readMetrics(ctx); err != nil {
+		if before, err = l.site.Metrics(ctx); err != nil {
 			return err
 		}
 	}
@@ -42,11 +42,11 @@ func (l *lab) watch(ctx context.Context, f *Figures) (err error) {
 	}
 	f.Daemons, f.Busy = used, busy/time.Since(began).Seconds()
 	if l.site != nil {
-		after, err := l.readMetrics(ctx)
+		after, err := l.site.Metrics(ctx)
 		if err != nil {
 			return err
 		}
-		f.Varqd = after.since(before)
+		f.Varqd = metrics(after).since(before)
 		f.Varqd.AgeMean, f.Varqd.AgeMax = mean(ages), slices.Max(append(ages, 0))
 	}
 	f.After, err = l.records(ctx)

@@ -1,12 +1,7 @@
 package e2e
 
 import (
-	"context"
 	"fmt"
-	"io"
-	"net"
-	"net/http"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -169,26 +164,13 @@ func twoLooks(t *testing.T, s *site.Site) {
 // seconds.
 func looked(t *testing.T, s *site.Site) float64 {
 	t.Helper()
-	metrics := http.Client{Transport: &http.Transport{
-		DisableKeepAlives: true,
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return new(net.Dialer).DialContext(ctx, "unix", s.Socket())
-		},
-	}}
-	answer, err := metrics.Get("http://varq" + api.PathMetrics)
+	metrics, err := s.Metrics(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
+	newest := metrics["varq_queue_newest_seconds"].GetMetric()
+	if len(newest) != 1 {
+		t.Fatalf("varq_queue_newest_seconds: %v", newest)
 	}
-	_, rest, _ := strings.Cut(string(text), "\nvarq_queue_newest_seconds ")
-	value, _, _ := strings.Cut(rest, "\n")
-	at, err := strconv.ParseFloat(value, 64)
-	if err != nil {
-		t.Fatalf("varq_queue_newest_seconds: %v", err)
-	}
-	return at
+	return newest[0].GetGauge().GetValue()
 }

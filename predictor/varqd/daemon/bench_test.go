@@ -8,13 +8,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/prometheus/procfs"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/history"
@@ -156,8 +156,6 @@ func settleAll(b *testing.B, path string) {
 	}
 }
 
-var residentPeak = regexp.MustCompile(`VmHWM:\s+(\d+) kB`)
-
 // BenchmarkRestartMillion starts varqd, as a process of its own, with a million past jobs. It
 // measures the time until the newest are loaded, and the peak memory.
 func BenchmarkRestartMillion(b *testing.B) {
@@ -175,7 +173,7 @@ func BenchmarkRestartMillion(b *testing.B) {
 		b.Fatal(err)
 	}
 	asking := ask(b, c)
-	peak := 0
+	peak := uint64(0)
 	for b.Loop() {
 		ctx, cancel := context.WithCancel(b.Context())
 		cmd := exec.CommandContext(ctx, varqd, "--config", file)
@@ -186,19 +184,19 @@ func BenchmarkRestartMillion(b *testing.B) {
 			b.Fatal(err)
 		}
 		eventually(b, asking, func(h api.Health) bool { return h.History > 0 })
-		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid))
+		process, err := procfs.NewProc(cmd.Process.Pid)
 		if err != nil {
 			b.Fatal(err)
 		}
-		kilobytes, err := strconv.Atoi(string(residentPeak.FindSubmatch(status)[1]))
+		status, err := process.NewStatus()
 		if err != nil {
 			b.Fatal(err)
 		}
-		peak = max(peak, kilobytes)
+		peak = max(peak, status.VmHWM)
 		cancel()
 		if err := cmd.Wait(); err != nil && ctx.Err() == nil {
 			b.Fatalf("%v: %s", err, log.String())
 		}
 	}
-	b.ReportMetric(float64(peak)/1024, "peak-RSS-MiB")
+	b.ReportMetric(float64(peak)/(1<<20), "peak-RSS-MiB")
 }
