@@ -2,6 +2,7 @@ package twin
 
 import (
 	"math"
+	"slices"
 
 	"github.com/varq-project/varq/predictor/cluster/rollout"
 	"github.com/varq-project/varq/predictor/cluster/sched"
@@ -37,7 +38,7 @@ var policies = [...]rollout.Policy{
 }
 
 // byPriority is the index of the first policy, and so of the first hypothesis, of Slurm's priorities.
-const byPriority = 4
+var byPriority = slices.IndexFunc(policies[:], func(p rollout.Policy) bool { return p.Order == rollout.Priority })
 
 // hypotheses are each policy with each estimate of the size. The first one is believed
 // until another has proved better.

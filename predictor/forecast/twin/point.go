@@ -102,18 +102,18 @@ func (t *Twin) point(r *workload.Request, task *rollout.Task, now, id int64) Poi
 
 // byOrder returns Point.ByOrder, of which by tells the wait under one policy.
 func (t *Twin) byOrder(by func(rollout.Policy) int64) (waits [rollout.Orders]int64) {
-	if t.priorities.known() {
-		wait := by(backfilled(rollout.Priority))
-		for i := range waits {
-			waits[i] = wait
-		}
-		return waits
-	}
+	byPriority := by(backfilled(rollout.Priority))
 	for i := range waits {
-		waits[i] = by(backfilled(rollout.Order(i)))
+		waits[i] = byPriority
+		if order := rollout.Order(i); order != rollout.Priority && t.mayFollow(order) {
+			waits[i] = by(backfilled(order))
+		}
 	}
 	return waits
 }
+
+// mayFollow reports whether pools may follow an order: once Slurm's priorities are known, no other.
+func (t *Twin) mayFollow(o rollout.Order) bool { return o == rollout.Priority || !t.priorities.known() }
 
 // backfilled returns the policy of an order with EASY backfilling.
 func backfilled(order rollout.Order) rollout.Policy {

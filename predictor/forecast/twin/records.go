@@ -132,8 +132,7 @@ func (r *records) make(s *Snapshot) {
 	r.expected.make(s, s.Policy, medians)
 	r.limits.make(s, s.Policy, timeLimits)
 	for i := range r.byOrder {
-		policy := backfilled(rollout.Order(i))
-		if follows := policy.Order == rollout.Priority || !s.twin.priorities.known(); follows && policy != s.Policy {
+		if policy := backfilled(rollout.Order(i)); policy != s.Policy && s.twin.mayFollow(policy.Order) {
 			r.byOrder[i].make(s, policy, medians)
 		}
 	}
