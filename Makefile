@@ -54,12 +54,12 @@ quick: build lint
 #
 # Packages that import neither sync nor context run nothing beside anything else. The race detector
 # makes their tests, which are mostly numbers, take five to ten times as long, and has nothing to find.
-UNIT := -p $$(($$(nproc) + 1)) -timeout 1h
+UNIT       := -p $$(($$(nproc) + 1)) -timeout 1h
+PACKAGES   := $(GO) list -f '{{.ImportPath}} {{.Imports}}{{.TestImports}}{{.XTestImports}}' ./... | grep -v -e /test/e2e -e /test/chaos -e /test/bigsite
+CONCURRENT := '[[ ](sync|sync/atomic|context|net/http|golang.org/x/sync/[a-z]+)[] ]'
 unit:
-	@set -e; units() { $(GO) list -f '{{.ImportPath}} {{.Imports}}{{.TestImports}}{{.XTestImports}}' ./... | grep -v -e /test/e2e -e /test/chaos -e /test/bigsite; }; \
-	alongside='[[ ](sync|sync/atomic|context|net/http|golang.org/x/sync/[a-z]+)[] ]'; \
-	$(GO) test $(UNIT) $$(units | grep -vE "$$alongside" | cut -d' ' -f1); \
-	$(GO) test $(RACE) $(UNIT) $$(units | grep -E "$$alongside" | cut -d' ' -f1); \
+	$(GO) test $(UNIT) $$($(PACKAGES) | grep -v -E $(CONCURRENT) | cut -d' ' -f1)
+	$(GO) test $(RACE) $(UNIT) $$($(PACKAGES) | grep -E $(CONCURRENT) | cut -d' ' -f1)
 	$(GO) test $(RACE) -short ./test/chaos ./test/bigsite/...
 
 # What they try is built and installed, of which go's cache of results knows nothing. Beside the
