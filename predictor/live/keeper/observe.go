@@ -49,7 +49,7 @@ func (c *change) observe(j *slurm.QueueEntry) {
 	}
 }
 
-// follow records how a job is that varq does not revise any more.
+// follow takes what the job has in Slurm for what varq has set: varq does not revise it any more, or does not know what it has set.
 func (c *change) follow(j *slurm.QueueEntry) {
 	p := &c.progress
 	p.TimeLimit, p.WasLimit = j.Limit, j.Limit

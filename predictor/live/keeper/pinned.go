@@ -5,7 +5,6 @@ import (
 	"github.com/varq-project/varq/predictor/promise/placement"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/slurm/hostlist"
-	"github.com/varq-project/varq/predictor/workload"
 )
 
 // MarkPinned sets Pinned of those jobs of a queue whose users have asked for some nodes of
@@ -21,13 +20,6 @@ func (k *Keeper) MarkPinned(queue []slurm.QueueEntry) {
 		narrowed := j.Features != "" && (rules == nil || rules.Narrows(j.Partition, j.Features))
 		j.Pinned = j.NodeList != "" || j.Excluded != "" && !leavesOutFew(rules, j) || narrowed
 	}
-}
-
-// Unforeseeable reports whether a job waits for nodes that are down or drained: too few others can start jobs, and nobody knows when these
-// come back. Before the first Refresh, no job does.
-func (k *Keeper) Unforeseeable(r workload.Request) bool {
-	c := k.cluster.Load()
-	return c != nil && c.limits.Missing(r) != ""
 }
 
 // leavesOutFew reports whether a job leaves out no more of its partition's nodes than varq would have it leave out.

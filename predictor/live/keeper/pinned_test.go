@@ -41,22 +41,3 @@ func TestMarkPinned(t *testing.T) {
 		}
 	}
 }
-
-func TestUnforeseeable(t *testing.T) {
-	k := &Keeper{}
-	two := workload.Request{Partition: "main", Size: workload.Size{Nodes: 2, CPUs: 2}}
-	if k.Unforeseeable(two) {
-		t.Error("before the nodes are known")
-	}
-	for _, drained := range []bool{false, true} {
-		k.cluster.Store(&clusterState{limits: limits.Cluster{
-			Partitions: map[string]limits.Partition{"main": {Nodes: []string{"n1", "n2"}}},
-			Nodes:      map[string]limits.Node{"n1": {Name: "n1", CPUs: 4, Usable: true}, "n2": {Name: "n2", CPUs: 4, Usable: !drained, Drained: drained}},
-		}})
-		one := two
-		one.Nodes = 1
-		if k.Unforeseeable(two) != drained || k.Unforeseeable(one) {
-			t.Errorf("n2 drained: %v", drained)
-		}
-	}
-}

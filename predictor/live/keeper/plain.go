@@ -31,11 +31,10 @@ func waitsForBegin(j *slurm.QueueEntry, now int64) bool {
 		j.Dependency == "" && j.Shape.Reservation == "" && !slurm.BeyondLimit(j.Reason)
 }
 
-// observePlain notes what the plain jobs of the whole queue claim that are eligible after now, and those whose nodes are
-// being powered up. Those
-// that depend on other jobs, or are held, claim nothing, as nobody knows when they are eligible; nor
-// does the job of an open promise, which has a claim of its own; nor what limits on users, accounts and
-// QOS do not let start beside the others.
+// observePlain notes what the plain jobs of the whole queue claim that are eligible after now, or whose nodes are being
+// powered up. Those that depend on other jobs, or are held, claim nothing, as nobody knows when they are eligible; nor
+// does the job of an open promise, which has a claim of its own; nor what limits on users, accounts and QOS do not let
+// start beside the others.
 func (k *Keeper) observePlain(q *queue, entries []ledger.Entry, now int64) {
 	state := k.cluster.Load()
 	if state == nil {

@@ -123,3 +123,10 @@ func apiEvidence(e *forecast.Evidence) api.Evidence {
 	}
 	return a
 }
+
+// Unforeseeable reports whether a job waits for nodes that are down or drained: too few others can start jobs, and nobody knows when these
+// come back. Before the first Refresh, no job does.
+func (k *Keeper) Unforeseeable(r workload.Request) bool {
+	c := k.cluster.Load()
+	return c != nil && c.limits.Missing(r) != ""
+}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -111,5 +112,24 @@ func TestPendingJobAsks(t *testing.T) {
 	s.play("watch")
 	if len(s.outlook.asked) != 1 || s.outlook.asked[7] == 0 {
 		t.Errorf("asked about %v", s.outlook.asked)
+	}
+}
+
+func TestUnforeseeable(t *testing.T) {
+	k := &Keeper{}
+	two := workload.Request{Partition: "main", Size: workload.Size{Nodes: 2, CPUs: 2}}
+	if k.Unforeseeable(two) {
+		t.Error("before the nodes are known")
+	}
+	for _, drained := range []bool{false, true} {
+		k.cluster.Store(&clusterState{limits: limits.Cluster{
+			Partitions: map[string]limits.Partition{"main": {Nodes: []string{"n1", "n2"}}},
+			Nodes:      map[string]limits.Node{"n1": {Name: "n1", CPUs: 4, Usable: true}, "n2": {Name: "n2", CPUs: 4, Usable: !drained, Drained: drained}},
+		}})
+		one := two
+		one.Nodes = 1
+		if k.Unforeseeable(two) != drained || k.Unforeseeable(one) {
+			t.Errorf("n2 drained: %v", drained)
+		}
 	}
 }

@@ -187,15 +187,15 @@ func (s *site) cell(ctx context.Context, r *api.PlanRequest) (sizeCell, error) {
 // wait sets the waits that are expected of the sizes, by columns, and says which is the shortest.
 func (t *sizes) wait(columns []api.SizeAnswer) {
 	var first []string // the sizes with the shortest wait, as it is shown
-	shortest, known := int64(math.MaxInt64), 0
+	shortest, known := math.Inf(1), 0
 	for column, answer := range columns {
 		for i, f := range answer.Sizes[:min(len(answer.Sizes), len(t.Rows))] {
 			if f.Wait == nil {
 				continue
 			}
 			known++
-			row, wait := &t.Rows[i], int64(math.Round(*f.Wait))
-			row.Cells[column].Wait = slurmtime.FormatDuration(wait)
+			row, wait := &t.Rows[i], math.Round(*f.Wait)
+			row.Cells[column].Wait = cli.Rounded(wait)
 			if wait < shortest {
 				shortest, first = wait, nil
 			}
@@ -204,12 +204,11 @@ func (t *sizes) wait(columns []api.SizeAnswer) {
 			}
 		}
 	}
-	said := slurmtime.FormatDuration(shortest)
-	switch {
-	case known == 0:
-	case len(first) == 1:
+	switch said := cli.Rounded(shortest); len(first) {
+	case 0: // no wait is known
+	case 1:
 		t.First = fmt.Sprintf("Submitted now, without a promise, %s would start first: it is expected to wait for %s.", first[0], said)
-	case len(first) == known:
+	case known:
 		t.First = fmt.Sprintf("Submitted now, without a promise, no size would start before another: each is expected to wait for %s.", said)
 	default:
 		t.First = fmt.Sprintf("Submitted now, without a promise, %d sizes would start first, %s among them: each is expected to wait for %s.", len(first), first[len(first)-1], said)
