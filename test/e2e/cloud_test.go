@@ -28,10 +28,16 @@ func TestCloud(t *testing.T) {
 			t.Fatal(err)
 		}
 		awaitLook(t, s)
-		if now, err := s.Reservation(t.Context(), "alice", id); err != nil || now.Start != 0 {
+		now, err := s.Reservation(t.Context(), "alice", id)
+		configuring := time.Now().Unix()
+		if job, err := s.Job(t.Context(), id); err != nil {
+			t.Fatal(err)
+		} else if job["JobState"] != "CONFIGURING" { // it has started since
+			return false
+		}
+		if err != nil || now.Start != 0 {
 			t.Errorf("while its node is powered up, the job counts as started: %+v, %v", now, err)
 		}
-		configuring := time.Now().Unix()
 		r = settled(t, s, "alice", id, api.StateKept, api.StateMissed)
 		if r.State == api.StateMissed {
 			return false
