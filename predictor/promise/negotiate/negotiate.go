@@ -74,7 +74,7 @@ func Ask(p Prospect, r Request) (a Answer) {
 	} else if estimate := p.Prob(float64(r.Deadline - r.Now)); estimate >= r.Prob {
 		a.Promise = &Offer{r.Deadline, r.Prob, estimate}
 	} else {
-		a.Reason = fmt.Sprintf("the job has ended by the deadline with a probability of %.2f at best", prob.Percent(estimate))
+		a.Reason = fmt.Sprintf("the job has ended by the deadline with a probability of %.2f at best, not %.6g", prob.Percent(estimate), r.Prob)
 		if prob.Percent(estimate) <= 0 {
 			a.Reason = "no end by the deadline can be promised, however little is asked"
 		}

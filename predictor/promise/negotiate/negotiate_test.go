@@ -50,10 +50,10 @@ func TestAsk(t *testing.T) {
 	}{
 		"promised": {1, Request{Deadline: now + 3000, Prob: .9}, &deal{3000, .9}, "", []deal{{720, .5}, {1440, .75}, {2340, .9}, {3000, .95}, {4620, .99}}},
 		"refused": {
-			1, Request{Deadline: now + 1200, Prob: .9}, nil, "the job has ended by the deadline with a probability of 0.69 at best",
+			1, Request{Deadline: now + 1200, Prob: .9}, nil, "the job has ended by the deadline with a probability of 0.69 at best, not 0.9",
 			[]deal{{720, .5}, {1200, .69}, {1440, .75}, {2340, .9}, {3000, .95}, {4620, .99}},
 		},
-		"a level of her own": {1, Request{Deadline: now + 1200, Prob: .8}, nil, "the job has ended by the deadline with a probability of 0.69 at best",
+		"a level of her own": {1, Request{Deadline: now + 1200, Prob: .8}, nil, "the job has ended by the deadline with a probability of 0.69 at best, not 0.8",
 			[]deal{{720, .5}, {1200, .69}, {1440, .75}, {1620, .8}, {2340, .9}, {3000, .95}, {4620, .99}}},
 		"too early for any use": {1, Request{Deadline: now + 5, Prob: .9}, nil, "no end by the deadline can be promised, however little is asked",
 			[]deal{{720, .5}, {1440, .75}, {2340, .9}, {3000, .95}, {4620, .99}}},

@@ -66,7 +66,7 @@ func ExamplePlanner_Plan_refusal() {
 		fmt.Printf("%s: by %s with %.2f\n", offer.Kind, time.Unix(r.Deadline, 0).UTC().Format("15:04"), r.Prob)
 	}
 	// Output:
-	// the job starts by the deadline with a probability of 0.86 at best
+	// the job starts by the deadline with a probability of 0.86 at best, not 0.9
 	// probability: by 17:00 with 0.86
 	// deadline: by 17:10 with 0.90
 }

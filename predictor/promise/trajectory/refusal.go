@@ -70,7 +70,7 @@ func (p *Planner) refuse(r *Request, b bounds, points []Point) *Refusal {
 	if best <= 0 {
 		return &Refusal{Reason: why + "no start by the deadline can be promised, however little is asked"}
 	}
-	return &Refusal{Reason: fmt.Sprintf("%sthe job starts by the deadline with a probability of %.2f at best", why, best)}
+	return &Refusal{Reason: fmt.Sprintf("%sthe job starts by the deadline with a probability of %.2f at best, not %.6g", why, best, r.Prob)}
 }
 
 // binding returns the rule without which the request could be promised, and the end of the

@@ -103,7 +103,7 @@ func TestRefusedWithoutHistory(t *testing.T) {
 	}{
 		{0, 10 * hour, "not enough history for a probability of 0.9: 0 waits known, at least 29 needed" + nothing},
 		{28, 10 * hour, "not enough history for a probability of 0.9: 28 waits known, at least 29 needed" + nothing},
-		{29, 10 * hour, "the job starts by the deadline with a probability of 0.04 at best" + nothing},
+		{29, 10 * hour, "the job starts by the deadline with a probability of 0.04 at best, not 0.9" + nothing},
 		{29, 1e9, "no start by the deadline can be promised, however little is asked" + nothing},
 	} {
 		p := &Planner{Forecaster: curve{mean: c.mean, sample: c.sample}, Horizon: hour}
@@ -146,7 +146,7 @@ func TestRefusalNamesTheLimit(t *testing.T) {
 		},
 		{
 			"not MaxTime", site(func(p *limits.Partition) { p.MaxTime = 2 * hour }), .9999,
-			"", "the job starts by the deadline with a probability of 0.63 at best",
+			"", "the job starts by the deadline with a probability of 0.63 at best, not 0.9999",
 		},
 		{
 			"size", site(func(p *limits.Partition) { p.Nodes = p.Nodes[:1] }), .9,
@@ -423,7 +423,7 @@ func (f flood) Forecast(r workload.Request, now int64, c []workload.Candidate, e
 // TestRefusedBeyond: where more work is ahead than was ever learnt from, a refusal says so.
 func TestRefusedBeyond(t *testing.T) {
 	for mean, want := range map[float64]string{
-		4 * hour:   "more work is ahead than was ever learnt from, and by simulations of the queue the job starts by the deadline with a probability of 0.77 at best",
+		4 * hour:   "more work is ahead than was ever learnt from, and by simulations of the queue the job starts by the deadline with a probability of 0.77 at best, not 0.9",
 		10_000_000: "more work is ahead than was ever learnt from, and by simulations of the queue no start by the deadline can be promised, however little is asked",
 	} {
 		p := Planner{Forecaster: flood{curve{mean, 1000}}, Cluster: site(nil)}

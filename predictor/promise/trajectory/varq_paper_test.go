@@ -100,7 +100,7 @@ func TestSection3Refusal(t *testing.T) {
 	if a.Plan != nil || a.Refusal == nil {
 		t.Fatalf("promised %v", a.Plan)
 	}
-	if want := "the job starts by the deadline with a probability of 0.70 at best"; a.Refusal.Reason != want {
+	if want := "the job starts by the deadline with a probability of 0.70 at best, not 0.71"; a.Refusal.Reason != want {
 		t.Errorf("%q, want %q", a.Refusal.Reason, want)
 	}
 	if len(a.Refusal.Offers) == 0 || a.Refusal.Offers[0].Kind != OfferProb || a.Refusal.Offers[0].Request.Prob != .7 {
