@@ -93,8 +93,11 @@ func (c *command) add(cmd *cobra.Command, args []string, probability, ahead stri
 		return usage(fmt.Errorf("%.40q is not sbatch, which alone makes jobs that recur", program))
 	}
 	for _, arg := range job {
-		if name, _, _ := strings.Cut(arg, "="); name == "--begin-by" || name == "--finish-by" || name == "--begin" {
+		switch name, _, _ := strings.Cut(arg, "="); name {
+		case "--begin-by", "--finish-by", "--begin":
 			return usage(fmt.Errorf("%s is what the schedule says, for each occurrence", name))
+		case "--wait", "--test-only":
+			return usage(fmt.Errorf("%s is not for a job that recurs: sbatch has to submit it, and end", name))
 		}
 	}
 	sbatch, err := exec.LookPath(program)
