@@ -2,6 +2,7 @@ package slurmrestd_test
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -113,6 +114,7 @@ func TestLive(t *testing.T) {
 			t.Errorf("sacct: %+v has no %+v", history, job)
 		}
 	})
+	t.Run("window", lab.window)
 	t.Run("runs", lab.runs)
 	t.Run("at a limit", lab.atLimit)
 	t.Run("slurmctld down", func(t *testing.T) {
@@ -427,6 +429,45 @@ func (l live) repeating(t *testing.T) {
 			t.Errorf("%s: Slurm moves it from %d to %d, not to %d", was.Name, was.Start, now.Start, next.Start)
 		}
 		l.run("scontrol", "delete", "reservationname="+was.Name)
+	}
+}
+
+// window compares the history with what Slurm's own command tells, but for jobs that wait, which are not in it.
+func (l live) window(t *testing.T) {
+	root, began := l.client("root"), time.Now().Unix()
+	queued := func() int64 { return l.submit("alice", "--time=10", "--nodes=2", "--exclusive", "--wrap=sleep 1d") }
+	running, cancelled, pending := queued(), queued(), queued()
+	var got, want []workload.Job
+	plain := func(jobs []workload.Job) []workload.Job { // sacct is not asked for comments and reasons
+		for i := range jobs {
+			jobs[i].Comment, jobs[i].AtLimit = "", false
+		}
+		slices.SortFunc(jobs, func(a, b workload.Job) int { return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Submit, b.Submit)) })
+		return jobs
+	}
+	state := func(id int64) workload.State {
+		i := slices.IndexFunc(got, func(j workload.Job) bool { return j.ID == id })
+		if i < 0 {
+			return workload.Unknown
+		}
+		return got[i].State
+	}
+	for end := time.Now().Add(cluster.Patience); time.Now().Before(end); time.Sleep(time.Second) {
+		if time.Now().Unix() > began+2 { // it has been eligible for some time
+			l.run("scancel", strconv.FormatInt(cancelled, 10))
+		}
+		until := time.Now().Unix() + 1
+		waits := func(j workload.Job) bool { return j.State == workload.Pending }
+		got, want = plain(collect(t, root, began-86400, until)), plain(slices.DeleteFunc(l.sacct(began-86400, until), waits))
+		if slices.Equal(got, want) && state(running) == workload.Running && state(cancelled) == workload.Cancelled {
+			break
+		}
+	}
+	if !slices.Equal(got, want) || state(running) != workload.Running || state(cancelled) != workload.Cancelled || state(pending) != workload.Unknown {
+		t.Errorf("running %d, cancelled %d, pending %d: history\n%+v\nsacct\n%+v", running, cancelled, pending, got, want)
+	}
+	for _, id := range []int64{running, pending} {
+		l.run("scancel", strconv.FormatInt(id, 10))
 	}
 }
 
