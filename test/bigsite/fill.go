@@ -18,15 +18,17 @@ type Filling struct {
 	Seconds      float64 `json:"seconds"`
 }
 
-// clients is how many commands fill the site at once, and askers how many of them ask varqd for promises.
+// clients is how many commands submit jobs at once, askers how many of them ask varqd for promises, and takers how many wait for
+// their nodes: slurmctld, which defers, gives them to a hundred at a time.
 const (
 	clients = 8
-	askers  = 2
+	askers  = 16
+	takers  = 100
 )
 
 // fill brings the site to its size.
 func (l *lab) fill(ctx context.Context, f *Filling) error {
-	if err := l.each(ctx, clients, "jobs run on nodes that are full", l.allocations(), l.allocate); err != nil {
+	if err := l.each(ctx, takers, "jobs run on nodes that are full", l.allocations(), l.allocate); err != nil {
 		return err
 	}
 	random := rand.New(rand.NewPCG(1, 2))
