@@ -30,6 +30,9 @@ type Prediction struct {
 	// sentence without a full stop, or "". The wait is then one for nodes, so that Beyond and Taken
 	// are 0.
 	Short string `json:"short,omitempty"`
+	// Asleep says that nodes may have to be powered up for such a job, and how long that takes, which is a part of the wait: a sentence
+	// without a full stop, or "".
+	Asleep string `json:"asleep,omitempty"`
 	Evidence
 }
 

@@ -18,6 +18,12 @@ func TestCloud(t *testing.T) {
 	if got := quoteOf(t, s, "30seconds"); !strings.Contains(got, says) {
 		t.Errorf("while all nodes are powered down: %s", got)
 	}
+	if got, err := s.Run(t.Context(), "alice", "varq", "predict", "--time=5"); err != nil || !strings.Contains(got.Stdout, "The job cannot start at once: nodes of partition main that nobody needs are powered down") {
+		t.Errorf("predict: %+v, %v", got, err)
+	}
+	if got, err := s.Run(t.Context(), "alice", "varq", "quote", "--time=1", "--finish-by=now+35seconds", "--prob=0.5"); err != nil || !strings.Contains(got.Stdout+got.Stderr, "may take 00:00:40 to be up again") {
+		t.Errorf("an end before nodes are up: %+v, %v", got, err)
+	}
 	file, out := script(t, s, "cloud", "", "")
 	s.InTime(t, 55*time.Second, func(lead time.Duration) bool {
 		id, r, at := reserveIn(t, s, lead, "alice", "--prob=0.5", "--time=5", file)

@@ -21,6 +21,14 @@ func (c *Cluster) Resume(r workload.Request) (seconds int64, by Rule) {
 	}
 }
 
+// Waking is Resume for a request that is eligible now: 0, too, if it is awake.
+func (c *Cluster) Waking(r workload.Request) (seconds int64, by Rule) {
+	if c.Awake(r) {
+		return 0, Rule{}
+	}
+	return c.Resume(r)
+}
+
 // Awake reports whether a request needs no more nodes of its partition than are up and idle now, so that none must be powered up for it.
 func (c *Cluster) Awake(r workload.Request) bool {
 	nodes, cpus := int64(0), int64(0)

@@ -23,6 +23,9 @@ func TestAwake(t *testing.T) {
 		if seconds, rule := c.Resume(r); seconds != 90 || !strings.Contains(rule.Says, "may take 00:01:30 to be up again (ResumeTimeout)") {
 			t.Errorf("%d s: %+v", seconds, rule)
 		}
+		if seconds, rule := c.Waking(r); (seconds == 0) != want || (rule == Rule{}) != want {
+			t.Errorf("%+v, eligible now: %d s: %+v", size, seconds, rule)
+		}
 	}
 	if seconds, rule := c.Resume(workload.Request{Partition: "short"}); seconds != 0 || rule != (Rule{}) {
 		t.Errorf("where no node is powered down: %d s, %+v", seconds, rule)

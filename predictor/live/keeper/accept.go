@@ -87,13 +87,13 @@ func (k *Keeper) Accept(ctx context.Context, user string, a api.Acceptance) (api
 
 // unneeded tells the user why there is nothing to accept for e.
 func (k *Keeper) unneeded(e *ledger.Entry) string {
-	now, obstacle := k.memory.forecast(e.ID), k.memory.obstacle(e.ID)
+	now, obstacle := k.memory.forecast(e.ID), k.memory.obstacle(e.ID).reason()
 	switch {
 	case e.FinishBy != 0:
 		return fmt.Sprintf("it is the end of job %d that is promised, and idle nodes would not change it", e.Job)
 	case e.Progress.Yielded:
 		return fmt.Sprintf("somebody has changed job %d, so varq leaves it alone", e.Job)
-	case obstacle != "" && obstacle != unlikely:
+	case obstacle != "":
 		return fmt.Sprintf("more would not help job %d: %s", e.Job, obstacle)
 	case !k.memory.forecastKnown(e.ID):
 		return fmt.Sprintf("job %d needs no more than you have agreed to, or more would not help", e.Job)

@@ -96,7 +96,8 @@ func (k *Keeper) planCompletion(ctx context.Context, user string, req *api.PlanR
 			return p, ok
 		}))
 		answer.Offers = nil
-		return refuse(&api.Refusal{Reason: agreed.Reason + because(blocked, prospect), Offers: offers})
+		_, waking := planner.Cluster.Waking(r.Job)
+		return refuse(&api.Refusal{Reason: agreed.Reason + because(blocked, prospect, &waking), Offers: offers})
 	}
 	plan := k.completionPlan(planner, &r, agreed.Promise, prospect, &wait)
 	plan.OnMiss = cmp.Or(req.OnMiss, api.OnMissRun)
@@ -129,11 +130,12 @@ func (k *Keeper) prospect(c *limits.Cluster, r *trajectory.Request, circumstance
 	q := forecast.Question{Request: r.Job, Now: r.Now, Submit: r.Now, Job: r.ID}
 	fitting := c.Fitting(r.Job, r.Needs)
 	circumstances.FailureRate = failuresOf(nodesFor(&r.Job, fitting), k.candidates(fitting, avoided, duringWork(0, &r.Job))) / float64(max(1, r.Job.Limit))
+	waking, _ := c.Waking(r.Job)
 	circumstances.Delay = func(a *forecast.Answer) {
 		blocked = avoid(a, c.Blocked(r.Job, r.Pieces), r.Now, r.Job.Limit)
 		bound(a, func(at int64) float64 {
 			return room(workload.Claim{Request: r.Job, Pieces: r.Pieces, Job: r.ID, From: at}, r.Now, 0).Prob
-		}, r.Now)
+		}, r.Now, waking)
 	}
 	p, ok = k.Outlook.Prospect(&q, circumstances, wait)
 	return p, blocked, ok
@@ -176,11 +178,14 @@ var (
 	oftener = [...]int64{3600, 600}            // seconds between checkpoints that are tried, the longest first
 )
 
-// because says what else lowers the probability of an end, as the end of a sentence.
-func because(blocked *api.Blocked, p negotiate.Prospect) string {
+// because says what else lowers the probability of an end, as the end of a sentence. waking is the rule by which nodes are powered up,
+// or none.
+func because(blocked *api.Blocked, p negotiate.Prospect, waking *limits.Rule) string {
 	switch {
 	case blocked != nil:
 		return "; " + blocked.Why
+	case waking.Says != "":
+		return "; " + waking.Says
 	case p.TimeOut() > api.TimesOutOften:
 		return fmt.Sprintf("; jobs like it are stopped at their time limit with probability %.2f, before their work is done: ask for a longer one (--time) if that may happen", p.TimeOut())
 	}
@@ -284,7 +289,7 @@ func (k *Keeper) foreseeCompletion(ctx context.Context, e *ledger.Entry, j *slur
 			prospect, prob = &completion.Prospect{}, 0
 		}
 	}
-	later, obstacle := int64(0), ""
+	later, why := int64(0), obstacle{}
 	if seconds, ok := prospect.Within(e.Prob, 60); ok && prob < e.Prob {
 		later = from + seconds
 		if j.Start != 0 && len(lost) == 0 {
@@ -293,21 +298,21 @@ func (k *Keeper) foreseeCompletion(ctx context.Context, e *ledger.Entry, j *slur
 	}
 	switch {
 	case len(lost) > 0:
-		obstacle = fmt.Sprintf("node %s is down or does not respond, so that the job has to begin again", lost[0])
+		why.says = fmt.Sprintf("node %s is down or does not respond, so that the job has to begin again", lost[0])
 	case missing != "":
-		obstacle = missing
+		why = obstacle{says: missing, passing: true}
 	case prospect.TimeOut() > .5 && prob < e.Prob:
-		obstacle = "jobs that have run for so long are likely to be stopped at their time limit, and then nothing is promised"
+		why.says = "jobs that have run for so long are likely to be stopped at their time limit, and then nothing is promised"
 	case prob == 0:
-		obstacle = unlikely
+		why = unlikely
 	}
-	k.memory.setForecast(e.ID, prob, obstacle)
+	k.memory.setForecast(e.ID, prob, why)
 	k.memory.setLater(e.ID, later)
-	c.tellEndangered(e, prob, later, obstacle)
+	c.tellEndangered(e, prob, later, why.reason())
 	if err := k.record(ctx, e, c); err != nil {
 		return err
 	}
-	k.warn(e, prob, obstacle, later)
+	k.warn(e, prob, why, later)
 	return nil
 }
 
@@ -347,16 +352,13 @@ func (k *Keeper) endOf(e *ledger.Entry, j *slurm.QueueEntry, lost bool, now int6
 const endangered = "endangered: "
 
 // tellEndangered records an event when a promise becomes endangered, or for another reason, and when it no longer is.
-func (c *change) tellEndangered(e *ledger.Entry, now float64, later int64, obstacle string) {
+func (c *change) tellEndangered(e *ledger.Entry, now float64, later int64, reason string) {
 	told := strings.HasPrefix(e.Note, endangered)
-	if obstacle == unlikely {
-		obstacle = ""
-	}
 	switch {
-	case now < e.Prob && (!told || !strings.Contains(e.Note, obstacle)):
+	case now < e.Prob && (!told || !strings.Contains(e.Note, reason)):
 		text := fmt.Sprintf("%sat %s it was to end by the deadline with probability %s", endangered, c.moment(c.now), prob.Format(now))
-		if obstacle != "" {
-			text += ": " + obstacle
+		if reason != "" {
+			text += ": " + reason
 		}
 		if later != 0 {
 			text += fmt.Sprintf("; with probability %.4g it ends by %s", e.Prob, c.moment(later))

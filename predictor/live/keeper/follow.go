@@ -11,7 +11,6 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/slurm"
-	"github.com/varq-project/varq/predictor/workload"
 )
 
 // bindClaimant binds e to j, the job that claims e's plan. If j is not the job that was
@@ -121,8 +120,8 @@ func (k *Keeper) noteLate(ctx context.Context, e *ledger.Entry, j *slurm.QueueEn
 		switch why := k.memory.obstacle(e.ID); {
 		case p.Stopped != "":
 			text += ": " + stopper(p.Stopped)
-		case why != "" && why != unlikely && why != k.shortage(e, now):
-			text += ": " + why
+		case why.reason() != "" && !why.passing:
+			text += ": " + why.reason()
 		case p.HeldBefore > 0:
 			text += ": " + putBack
 		case slurm.BeyondLimit(j.Reason):
@@ -149,16 +148,7 @@ func (k *Keeper) noteLate(ctx context.Context, e *ledger.Entry, j *slurm.QueueEn
 	return k.cancelLate(ctx, e, c, text+so)
 }
 
-// shortage says which nodes e's job lacks now. A job that is late hears of them from circumstances, whose words hold later, too.
-func (k *Keeper) shortage(e *ledger.Entry, now int64) string {
-	c := k.cluster.Load()
-	if c == nil {
-		return ""
-	}
-	return c.limits.ShortageBy(workload.Request{Partition: e.Partition, Size: e.Size}, now, e.BeginBy)
-}
-
-// circumstances says what kept a job from starting that nothing but the queue was against: nodes that could start no jobs, and Slurm's word.
+// circumstances says what kept a job from starting that nothing lasting was against: nodes that could start no jobs, and Slurm's word.
 func (k *Keeper) circumstances(partition string, j *slurm.QueueEntry, now int64) string {
 	var list []string
 	if c := k.cluster.Load(); c != nil {

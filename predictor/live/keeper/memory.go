@@ -29,7 +29,7 @@ const maxExpired = 1000
 type memory struct {
 	mu        sync.Mutex
 	forecasts map[string]float64        // by plan: the latest probability of a start by BeginBy
-	obstacles map[string]string         // by plan with a forecast of 0: why it is 0
+	obstacles map[string]obstacle       // by plan with a forecast of 0: why it is 0
 	retry     map[string]int64          // by plan: when to try again
 	unclaimed []*ledger.Entry           // open plans without a job, as Watch has read them
 	rescues   map[string]rescue         // by plan: what would keep an endangered promise
@@ -52,7 +52,7 @@ type memory struct {
 }
 
 func newMemory() memory {
-	return memory{forecasts: map[string]float64{}, obstacles: map[string]string{}, retry: map[string]int64{}, rescues: map[string]rescue{}, later: map[string]int64{}, warned: map[string]warning{}, changed: map[string]int64{}, fates: map[string]api.GroupState{}, homes: map[string]silence{}, told: map[api.GroupClaim]int64{}, absent: map[string]int64{}, asks: map[string]question{}}
+	return memory{forecasts: map[string]float64{}, obstacles: map[string]obstacle{}, retry: map[string]int64{}, rescues: map[string]rescue{}, later: map[string]int64{}, warned: map[string]warning{}, changed: map[string]int64{}, fates: map[string]api.GroupState{}, homes: map[string]silence{}, told: map[api.GroupClaim]int64{}, absent: map[string]int64{}, asks: map[string]question{}}
 }
 
 // retain forgets the reservations that are not in open, and notes those without a job.
@@ -102,14 +102,14 @@ func (m *memory) takeExpired(expired func(*ledger.Entry) bool) (plans []*ledger.
 }
 
 // setForecast notes how likely plan's promise is to be kept, and why not at all if prob is 0.
-func (m *memory) setForecast(plan string, prob float64, obstacle string) {
+func (m *memory) setForecast(plan string, prob float64, why obstacle) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.forecasts[plan] = prob
-	if obstacle == "" {
+	if why == (obstacle{}) {
 		delete(m.obstacles, plan)
 	} else {
-		m.obstacles[plan] = obstacle
+		m.obstacles[plan] = why
 	}
 }
 
@@ -130,8 +130,8 @@ func (m *memory) forecast(plan string) float64 {
 	return m.forecasts[plan]
 }
 
-// obstacle returns why the latest forecast for plan is 0, or "" if it is not.
-func (m *memory) obstacle(plan string) string {
+// obstacle returns why the latest forecast for plan is 0, if it is.
+func (m *memory) obstacle(plan string) obstacle {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.obstacles[plan]

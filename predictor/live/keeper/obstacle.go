@@ -19,7 +19,7 @@ const notStartedBySlurm = "Slurm does not start it: "
 // r is the request that was planned again, with the result revised. Slurm's word that it does not
 // start such a job counts before limits, which were read a while ago.
 func (k *Keeper) setForecast(c *limits.Cluster, r *trajectory.Request, e *ledger.Entry, j *slurm.QueueEntry, revised *trajectory.Revision) {
-	now, why := revised.Stay, ""
+	now, why := revised.Stay, obstacle{}
 	if excluded(c, &r.Job) != nil {
 		now = 0
 	}
@@ -27,10 +27,10 @@ func (k *Keeper) setForecast(c *limits.Cluster, r *trajectory.Request, e *ledger
 		now = 0
 	}
 	if now == 0 {
-		why = obstacle(c, r, j, revised)
+		why = against(c, r, j, revised)
 	}
 	k.memory.setForecast(e.ID, now, why)
-	if why == "" && j.RestartCount == 0 {
+	if why == (obstacle{}) && j.RestartCount == 0 {
 		now = max(now, revised.Prob) // the job is about to be moved
 	}
 	if !e.Progress.Yielded {
@@ -51,31 +51,45 @@ func shrinks(c *limits.Cluster, r *trajectory.Request, j *slurm.QueueEntry) bool
 	return longest != limits.None && r.Job.Limit <= longest && longest < j.Limit
 }
 
-// unlikely is the obstacle of a job that nothing but the forecast is against.
-const unlikely = "the forecast is 0"
+// obstacle is why a forecast is 0; without one it is the zero value.
+type obstacle struct {
+	says    string // part of a sentence
+	passing bool   // whether it says what is now, and is no longer true of the time before once that has passed
+}
 
-// obstacle says why j does not start by the deadline of r: by Slurm's rules or, where these do not
+// unlikely is the obstacle of a job that nothing but the forecast is against.
+var unlikely = obstacle{says: "the forecast is 0"}
+
+// reason is what the obstacle says, if that is more than the forecast.
+func (o obstacle) reason() string {
+	if o == unlikely {
+		return ""
+	}
+	return o.says
+}
+
+// against returns why j does not start by the deadline of r: by Slurm's rules or, where these do not
 // forbid it, by Slurm's own word or the forecast.
-func obstacle(c *limits.Cluster, r *trajectory.Request, j *slurm.QueueEntry, revised *trajectory.Revision) string {
+func against(c *limits.Cluster, r *trajectory.Request, j *slurm.QueueEntry, revised *trajectory.Revision) obstacle {
 	if partition := c.Partitions[j.Partition]; !partition.Up {
-		return partition.Closed()
+		return obstacle{says: partition.Closed()}
 	}
 	if longest, rule := c.MaxLimit(r.Job); longest != limits.None && longest < j.Limit {
-		return fmt.Sprintf("%s, and the job's time limit is %s", rule.Says, slurmtime.FormatDuration(j.Limit))
+		return obstacle{says: fmt.Sprintf("%s, and the job's time limit is %s", rule.Says, slurmtime.FormatDuration(j.Limit))}
 	}
 	if rule := excluded(c, &r.Job); rule != nil {
-		return rule.Says
+		return obstacle{says: rule.Says}
 	}
 	shortage := c.ShortageBy(r.Job, r.Now, r.Deadline)
 	switch {
 	case slurm.BeyondLimit(j.Reason):
-		return notStartedBySlurm + j.Reason
+		return obstacle{says: notStartedBySlurm + j.Reason}
 	case shortage != "":
-		return shortage
+		return obstacle{says: shortage, passing: true}
 	case revised.Room == 0:
-		return "running jobs, and promises made before, leave no room at the deadline"
+		return obstacle{says: "running jobs, and promises made before, leave no room at the deadline"}
 	case revised.Late:
-		return "others, such as jobs that wait for their begin time, leave too little room at the deadline, and this job starts after them"
+		return obstacle{says: "others, such as jobs that wait for their begin time, leave too little room at the deadline, and this job starts after them"}
 	}
 	return unlikely
 }

@@ -57,10 +57,12 @@ func (k *Keeper) predict(ctx context.Context, user string, req *api.PredictReque
 	pieces := planner.Cluster.Pieces(job, req.Needs)
 	windows := planner.Cluster.Blocked(job, pieces)
 	answer.Blocked = avoid(&got, windows, now, job.Limit)
+	waking, rule := planner.Cluster.Waking(job)
+	answer.Asleep = rule.Says
 	room := k.room(running(claims))
 	answer.Taken = bound(&got, func(at int64) float64 {
 		return room(workload.Claim{Request: job, Pieces: pieces, From: at}, now, 0).Prob
-	}, now)
+	}, now, waking)
 	if open(windows, now, job.Limit) > now {
 		answer.Taken = 0 // the window takes it
 	}
@@ -72,6 +74,7 @@ func (k *Keeper) predict(ctx context.Context, user string, req *api.PredictReque
 		answer.Bounds[i] = api.Bound{Quantile: q, Confidence: k.Confidence}
 		if ok {
 			after := func(wait float64) float64 {
+				wait = max(wait, float64(waking))
 				at := now + int64(wait)
 				return wait + float64(open(windows, at, job.Limit)-at)
 			}

@@ -89,9 +89,9 @@ func (k *Keeper) reservation(e *ledger.Entry) api.Reservation {
 	}
 	switch {
 	case r.FinishBy != 0 && e.Open && e.Job != 0:
-		r.Now, r.Obstacle, r.Later = k.memory.forecast(e.ID), k.memory.obstacle(e.ID), k.memory.laterEnd(e.ID)
+		r.Now, r.Obstacle, r.Later = k.memory.forecast(e.ID), k.memory.obstacle(e.ID).says, k.memory.laterEnd(e.ID)
 	case r.State == api.StatePending:
-		r.Now, r.Obstacle = k.memory.forecast(e.ID), k.memory.obstacle(e.ID)
+		r.Now, r.Obstacle = k.memory.forecast(e.ID), k.memory.obstacle(e.ID).says
 	case r.State == api.StatePromised:
 		r.Now = r.Estimate
 	case r.Start != 0 && r.Start <= r.BeginBy && !e.Progress.Late:

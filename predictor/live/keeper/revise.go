@@ -117,7 +117,7 @@ func (k *Keeper) revise(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntr
 		return err
 	}
 	if set := (trajectory.Submission{Begin: e.Progress.BeginTime, Limit: e.Progress.TimeLimit}); set == revised.Submission && revised.Begin != current.Begin {
-		k.memory.setForecast(e.ID, revised.Prob, "")
+		k.memory.setForecast(e.ID, revised.Prob, obstacle{})
 	}
 	return nil
 }

@@ -106,12 +106,16 @@ func running(claims []workload.Claim) []workload.Claim {
 }
 
 // bound lowers the probabilities of an answer about a submission now to those with which running
-// jobs leave room for the job. It returns the probability that there is no room now.
-func bound(a *forecast.Answer, room func(at int64) float64, now int64) (taken float64) {
+// jobs leave room for the job, and to 0 while nodes are powered up, for so many seconds. It returns the probability that there is no
+// room now.
+func bound(a *forecast.Answer, room func(at int64) float64, now, waking int64) (taken float64) {
 	for i := range delay.Points {
 		left := room(now + int64(delay.At(i)))
 		if i == 0 {
 			taken = 1 - left
+		}
+		if delay.At(i) < float64(waking) {
+			left = 0
 		}
 		if left == 1 {
 			break

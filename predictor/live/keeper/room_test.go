@@ -71,6 +71,34 @@ func TestPredictionIsBounded(t *testing.T) {
 	}
 }
 
+// TestNodesArePoweredUp: while nodes are powered up for it, no job is predicted to start, and that is told.
+func TestNodesArePoweredUp(t *testing.T) {
+	s := newSite(t)
+	const resume = 900
+	c := &s.cluster.Load().limits
+	main := c.Partitions["main"]
+	main.Resume = resume
+	c.Partitions["main"] = main
+	ask := func() api.Prediction {
+		t.Helper()
+		p, err := s.Predict(t.Context(), "alice", &api.PredictRequest{Quantiles: []float64{.01}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	if p := ask(); *p.Bounds[0].Expected < resume || !strings.Contains(p.Asleep, "may take 00:15:00 to be up again (ResumeTimeout)") {
+		t.Errorf("nodes are powered down: %+v", p)
+	}
+	for name, n := range c.Nodes {
+		n.Awake = true
+		c.Nodes[name] = n
+	}
+	if p := ask(); *p.Bounds[0].Expected >= resume || p.Asleep != "" {
+		t.Errorf("nodes are up: %+v", p)
+	}
+}
+
 // A window that begins before a job could end is named, and not the room that it takes. No start is
 // predicted before its end.
 func TestPredictionNamesTheWindow(t *testing.T) {

@@ -58,8 +58,8 @@ type Config struct {
 	ConsumableMemory bool
 	// Memory holds for the partitions that do not set it.
 	Memory limits.Memory
-	// Resume is how many seconds a node may take to be up that Slurm had powered down, or 0 if it powers none down.
-	Resume int64
+	// Power is how it powers nodes down.
+	Power Power
 	// CLIFilters are the plugins of CliFilterPlugins, without "cli_filter/".
 	CLIFilters []string
 }
@@ -146,7 +146,7 @@ func parseConfig(out []byte) Config {
 			}
 		case "SlurmUser":
 			config.SlurmUser, _, _ = strings.Cut(value, "(")
-		case "SuspendProgram", "SuspendTime", "ResumeTimeout":
+		case "SuspendProgram", "SuspendTime", "ResumeTimeout", "SuspendExcParts", "SuspendExcNodes":
 			power[key] = value
 		case "SelectType":
 			config.WholeNodes = value == "select/linear"
@@ -184,7 +184,7 @@ func parseConfig(out []byte) Config {
 		config.Tiers = preempt["PreemptType"] == "preempt/partition_prio" && !strings.Contains(mode, "GANG")
 		config.Overcommits = config.Overcommits || !config.Tiers
 	}
-	config.Memory, config.Resume = memory.memory(limits.Memory{}), power.resume()
+	config.Memory, config.Power = memory.memory(limits.Memory{}), power.power()
 	return config
 }
 
@@ -223,7 +223,7 @@ func records(out []byte) iter.Seq[record] {
 }
 
 func completePartitions(cluster *limits.Cluster, out []byte, config Config) {
-	modes := map[string]string{}
+	modes, times := map[string]string{}, map[string]PowerTimes{}
 	for r := range records(out) {
 		if p, ok := cluster.Partitions[r["PartitionName"]]; ok {
 			p.Default = r["Default"] == "YES"
@@ -232,13 +232,14 @@ func completePartitions(cluster *limits.Cluster, out []byte, config Config) {
 			}
 			p.WholeNodes = config.WholeNodes || r["OverSubscribe"] == "EXCLUSIVE"
 			p.Overcommits = config.Overcommits || strings.HasPrefix(r["OverSubscribe"], "FORCE") || strings.HasPrefix(r["OverSubscribe"], "YES")
-			p.ConsumableMemory, p.Resume = config.ConsumableMemory, config.Resume
+			p.ConsumableMemory = config.ConsumableMemory
 			p.Tier, _ = strconv.ParseInt(r["PriorityTier"], 10, 64)
 			p.Memory = r.memory(config.Memory)
 			cluster.Partitions[p.Name] = p
-			modes[p.Name] = r["PreemptMode"]
+			modes[p.Name], times[p.Name] = r["PreemptMode"], r.powerTimes()
 		}
 	}
+	config.Power.completePower(cluster, times)
 	if config.Tiers {
 		preempt(cluster, modes)
 	}
@@ -294,22 +295,6 @@ func completeReservations(cluster *limits.Cluster, out []byte) error {
 	return nil
 }
 
-// resume returns Config.Resume. Slurm writes its times as "300 sec", and NONE if it powers no node down.
-func (r record) resume() int64 {
-	seconds := func(key string) int64 {
-		number, _, _ := strings.Cut(r[key], " ")
-		n, err := strconv.ParseInt(number, 10, 64)
-		if err != nil {
-			return -1
-		}
-		return n
-	}
-	if program := r["SuspendProgram"]; program == "" || program == "(null)" || seconds("SuspendTime") < 0 {
-		return 0
-	}
-	return max(0, seconds("ResumeTimeout"))
-}
-
 // memory returns what a record sets of the memory of jobs, and what site does where it does not.
 func (r record) memory(site limits.Memory) limits.Memory {
 	mebibytes := func(key string) int64 { // 0 is UNLIMITED, or none
@@ -319,7 +304,7 @@ func (r record) memory(site limits.Memory) limits.Memory {
 	m := limits.Memory{
 		DefMemPerCPU: mebibytes("DefMemPerCPU"), DefMemPerNode: mebibytes("DefMemPerNode"),
 		MaxMemPerCPU: mebibytes("MaxMemPerCPU"), MaxMemPerNode: mebibytes("MaxMemPerNode"),
-		GPUDefaults: site.GPUDefaults || r["JobDefaults"] != "" && r["JobDefaults"] != "(null)",
+		GPUDefaults: site.GPUDefaults || r["JobDefaults"] != "" && r["JobDefaults"] != none,
 	}
 	if m.DefMemPerCPU == 0 && m.DefMemPerNode == 0 {
 		m.DefMemPerCPU, m.DefMemPerNode = site.DefMemPerCPU, site.DefMemPerNode

@@ -47,22 +47,6 @@ Slurmctld(primary) at head is UP
 	}
 }
 
-// TestResume: Slurm powers nodes down if it has a program and a time for that.
-func TestResume(t *testing.T) {
-	const program = "SuspendProgram = /sbin/down\n"
-	for text, want := range map[string]int64{
-		program + "SuspendTime = 600 sec\nResumeTimeout = 90 sec\n":                   90,
-		program + "SuspendTime = NONE\nResumeTimeout = 90 sec\n":                      0,
-		program + "SuspendTime = INFINITE\nResumeTimeout = 90 sec\n":                  0,
-		"SuspendProgram = (null)\nSuspendTime = 600 sec\nResumeTimeout = 90 sec\n":    0,
-		program + "SuspendTime = 600 sec\nResumeTimeout = 99999999999999999999 sec\n": 0,
-	} {
-		if got := parseConfig([]byte(text)).Resume; got != want {
-			t.Errorf("%q: %d", text, got)
-		}
-	}
-}
-
 // Lines of Slurm 22.05, shortened.
 const (
 	partitions = `PartitionName=main AllowGroups=ALL Default=YES QoS=N/A DefaultTime=01:00:00 PriorityJobFactor=1 PriorityTier=3 State=UP TotalCPUs=16

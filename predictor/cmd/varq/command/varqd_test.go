@@ -357,6 +357,9 @@ func predictionFor(r api.PredictRequest) (api.Prediction, error) {
 	if r.Job.Partition == "short" {
 		p.Short = "only 1 of the 8 nodes of partition short can start jobs now (7 drained), too few for the job, and when the others come back cannot be forecast"
 	}
+	if r.Job.Partition == "cloud" {
+		p.Asleep = "nodes of partition cloud that nobody needs are powered down, and may take 00:05:00 to be up again (ResumeTimeout)"
+	}
 	if r.Job.Partition == "flooded" {
 		p.Waiting, p.Beyond = 8031, .625
 	}

@@ -23,19 +23,24 @@ func basis(e *api.Evidence) string {
 	return fmt.Sprintf("From %s.", told.Evidence(*e))
 }
 
-// shortage says in at most one sentence that too few nodes can start jobs.
-func (e *Env) shortage(p *api.Prediction) []string {
-	if p.Short == "" || p.Down != "" {
+// nodes says in at most one sentence that too few nodes can start jobs, or can at once.
+func (e *Env) nodes(p *api.Prediction) []string {
+	switch {
+	case p.Down != "":
 		return nil
+	case p.Short != "":
+		return []string{fmt.Sprintf("The job cannot start now: %s.", slurmtime.InZone(p.Short, e.Zone))}
+	case p.Asleep != "":
+		return []string{fmt.Sprintf("The job cannot start at once: %s.", p.Asleep)}
 	}
-	return []string{fmt.Sprintf("The job cannot start now: %s.", slurmtime.InZone(p.Short, e.Zone))}
+	return nil
 }
 
 // reasons says in sentences what a prediction was computed from, and how good such predictions
 // were.
 func (e *Env) reasons(p *api.Prediction, scores *api.Calibration) []string {
 	queue := fmt.Sprintf("%s and %s", cli.Count(p.Waiting, "job waits", "jobs wait"), cli.Count(p.Running, "runs", "run"))
-	said := e.shortage(p)
+	said := e.nodes(p)
 	if len(p.Members) == 0 {
 		return append(said, basis(&p.Evidence), queue+".")
 	}
