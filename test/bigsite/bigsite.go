@@ -115,7 +115,7 @@ type Figures struct {
 	Varqd   *Varqd           `json:"varqd,omitempty"`
 }
 
-// Run measures the site without varq, and then the one with it, as the options say.
+// Run measures the site without varq, and then the one with it, as the options say. If the second fails, the result has the first.
 func Run(ctx context.Context, o Options) (*Result, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	}
 	if o.With {
 		if r.With, err = measure(ctx, o, true); err != nil {
-			return nil, fmt.Errorf("with varq: %w", err)
+			return r, fmt.Errorf("with varq: %w", err)
 		}
 	}
 	return r, nil

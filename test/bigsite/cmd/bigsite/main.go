@@ -49,10 +49,10 @@ func run(ctx context.Context) error {
 		return fmt.Errorf("there are no arguments, only options: %q", flag.Args())
 	}
 	r, err := bigsite.Run(ctx, o)
-	if err != nil {
+	if r == nil {
 		return err
 	}
-	err = r.Write(os.Stdout)
+	err = errors.Join(err, r.Write(os.Stdout))
 	if *file != "" {
 		err = errors.Join(err, save(*file, r))
 	}
