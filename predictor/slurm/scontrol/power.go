@@ -1,6 +1,7 @@
 package scontrol
 
 import (
+	"cmp"
 	"math"
 	"strconv"
 	"strings"
@@ -58,9 +59,9 @@ func (r record) powerTimes() PowerTimes {
 	return PowerTimes{Idle: seconds("SuspendTime"), Resume: seconds("ResumeTimeout")}
 }
 
-// completePower fills in how long nodes of partitions may take to be up, given the times that partitions set. Of the partitions of a node
+// complete fills in how long nodes of partitions may take to be up, given the times that partitions set. Of the partitions of a node
 // the longest times count.
-func (p *Power) completePower(cluster *limits.Cluster, times map[string]PowerTimes) {
+func (p *Power) complete(cluster *limits.Cluster, times map[string]PowerTimes) {
 	if !p.Down {
 		return
 	}
@@ -71,7 +72,7 @@ func (p *Power) completePower(cluster *limits.Cluster, times map[string]PowerTim
 			nodes[node] = PowerTimes{max(nodes[node].Idle, own.Idle), max(nodes[node].Resume, own.Resume)}
 		}
 	}
-	kept, _ := hostlist.Expand(p.KeptNodes)
+	kept, _ := hostlist.Expand(p.KeptNodes) // of a list that cannot be read no node is known to stay up
 	for _, name := range p.KeptParts {
 		kept = append(kept, cluster.Partitions[name].Nodes...)
 	}
@@ -80,21 +81,10 @@ func (p *Power) completePower(cluster *limits.Cluster, times map[string]PowerTim
 	}
 	for name, part := range cluster.Partitions {
 		for _, node := range part.Nodes {
-			if t := nodes[node].or(p.PowerTimes); t.Idle != never {
-				part.Resume = max(part.Resume, t.Resume)
+			if t := nodes[node]; cmp.Or(t.Idle, p.Idle) != never {
+				part.Resume = max(part.Resume, cmp.Or(t.Resume, p.Resume))
 			}
 		}
 		cluster.Partitions[name] = part
 	}
-}
-
-// or returns t with the times of others where t has none.
-func (t PowerTimes) or(others PowerTimes) PowerTimes {
-	if t.Idle == 0 {
-		t.Idle = others.Idle
-	}
-	if t.Resume == 0 {
-		t.Resume = others.Resume
-	}
-	return t
 }

@@ -239,7 +239,7 @@ func completePartitions(cluster *limits.Cluster, out []byte, config Config) {
 			modes[p.Name], times[p.Name] = r["PreemptMode"], r.powerTimes()
 		}
 	}
-	config.Power.completePower(cluster, times)
+	config.Power.complete(cluster, times)
 	if config.Tiers {
 		preempt(cluster, modes)
 	}
