@@ -21,16 +21,16 @@ func (c *Cluster) Resume(r workload.Request) (seconds int64, by Rule) {
 	}
 }
 
-// Waking is Resume for a request that is eligible now: 0, too, if it is awake.
+// Waking is Resume for a request that is eligible now: it is 0, too, if the request needs no more nodes of its partition than are up and idle.
 func (c *Cluster) Waking(r workload.Request) (seconds int64, by Rule) {
-	if c.Awake(r) {
+	if seconds, by = c.Resume(r); seconds == 0 || c.awake(r) {
 		return 0, Rule{}
 	}
-	return c.Resume(r)
+	return seconds, by
 }
 
-// Awake reports whether a request needs no more nodes of its partition than are up and idle now, so that none must be powered up for it.
-func (c *Cluster) Awake(r workload.Request) bool {
+// awake reports whether a request needs no more nodes of its partition than are up and idle now, so that none must be powered up for it.
+func (c *Cluster) awake(r workload.Request) bool {
 	nodes, cpus := int64(0), int64(0)
 	for _, name := range c.Partitions[r.Partition].Nodes {
 		if n := c.Nodes[name]; n.Usable && n.Awake {

@@ -17,7 +17,7 @@ func TestAwake(t *testing.T) {
 	}
 	for size, want := range map[workload.Size]bool{{}: true, {Nodes: 2, CPUs: 8}: true, {Nodes: 2, CPUs: 9}: false, {Nodes: 3, CPUs: 3}: false} {
 		r := workload.Request{Partition: "main", Size: size}
-		if c.Awake(r) != want {
+		if c.awake(r) != want {
 			t.Errorf("%+v: %v", size, !want)
 		}
 		if seconds, rule := c.Resume(r); seconds != 90 || !strings.Contains(rule.Says, "may take 00:01:30 to be up again (ResumeTimeout)") {

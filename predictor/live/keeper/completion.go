@@ -135,7 +135,8 @@ func (k *Keeper) prospect(c *limits.Cluster, r *trajectory.Request, circumstance
 		blocked = avoid(a, c.Blocked(r.Job, r.Pieces), r.Now, r.Job.Limit)
 		bound(a, func(at int64) float64 {
 			return room(workload.Claim{Request: r.Job, Pieces: r.Pieces, Job: r.ID, From: at}, r.Now, 0).Prob
-		}, r.Now, waking)
+		}, r.Now)
+		wake(a, waking)
 	}
 	p, ok = k.Outlook.Prospect(&q, circumstances, wait)
 	return p, blocked, ok
@@ -312,7 +313,7 @@ func (k *Keeper) foreseeCompletion(ctx context.Context, e *ledger.Entry, j *slur
 	if err := k.record(ctx, e, c); err != nil {
 		return err
 	}
-	k.warn(e, prob, why, later)
+	k.warn(e, prob, why.reason(), later)
 	return nil
 }
 

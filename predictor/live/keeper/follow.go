@@ -117,11 +117,11 @@ func (k *Keeper) noteLate(ctx context.Context, e *ledger.Entry, j *slurm.QueueEn
 		c.yield("held or moved beyond the deadline")
 	case !p.Late:
 		p.Late = true
-		switch why := k.memory.obstacle(e.ID); {
+		switch why := k.memory.obstacle(e.ID).lasting(); {
 		case p.Stopped != "":
 			text += ": " + stopper(p.Stopped)
-		case why.reason() != "" && !why.passing:
-			text += ": " + why.reason()
+		case why != "":
+			text += ": " + why
 		case p.HeldBefore > 0:
 			text += ": " + putBack
 		case slurm.BeyondLimit(j.Reason):

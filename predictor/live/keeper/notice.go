@@ -14,7 +14,7 @@ const margin = .02
 
 // warn tells that e's promise has become endangered, or no longer is, by the present forecast. why is its reason, if there is
 // one that a user can act on, and later is as in api.Reservation. After a crash, an endangered promise is told of again.
-func (k *Keeper) warn(e *ledger.Entry, now float64, why obstacle, later int64) {
+func (k *Keeper) warn(e *ledger.Entry, now float64, why string, later int64) {
 	is := now < e.Prob
 	if !is && now < min(1, e.Prob+margin) || !k.memory.endangered(e.ID, is, k.Now()) || k.Tell == nil {
 		return
@@ -29,8 +29,8 @@ func (k *Keeper) warn(e *ledger.Entry, now float64, why obstacle, later int64) {
 	if !is {
 		n.Event = api.NoticeSafe
 		n.Text = fmt.Sprintf("job %d %s by its deadline with probability %s again", e.Job, what, prob.Format(now))
-	} else if reason := why.reason(); reason != "" {
-		n.Text += ": " + reason
+	} else if why != "" {
+		n.Text += ": " + why
 	}
 	k.Tell(n)
 }

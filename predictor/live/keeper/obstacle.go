@@ -34,7 +34,7 @@ func (k *Keeper) setForecast(c *limits.Cluster, r *trajectory.Request, e *ledger
 		now = max(now, revised.Prob) // the job is about to be moved
 	}
 	if !e.Progress.Yielded {
-		k.warn(e, now, why, 0)
+		k.warn(e, now, why.reason(), 0)
 	}
 }
 
@@ -66,6 +66,14 @@ func (o obstacle) reason() string {
 		return ""
 	}
 	return o.says
+}
+
+// lasting is the reason unless it is passing.
+func (o obstacle) lasting() string {
+	if o.passing {
+		return ""
+	}
+	return o.reason()
 }
 
 // against returns why j does not start by the deadline of r: by Slurm's rules or, where these do not

@@ -62,7 +62,7 @@ func (k *Keeper) predict(ctx context.Context, user string, req *api.PredictReque
 	room := k.room(running(claims))
 	answer.Taken = bound(&got, func(at int64) float64 {
 		return room(workload.Claim{Request: job, Pieces: pieces, From: at}, now, 0).Prob
-	}, now, waking)
+	}, now)
 	if open(windows, now, job.Limit) > now {
 		answer.Taken = 0 // the window takes it
 	}

@@ -106,16 +106,12 @@ func running(claims []workload.Claim) []workload.Claim {
 }
 
 // bound lowers the probabilities of an answer about a submission now to those with which running
-// jobs leave room for the job, and to 0 while nodes are powered up, for so many seconds. It returns the probability that there is no
-// room now.
-func bound(a *forecast.Answer, room func(at int64) float64, now, waking int64) (taken float64) {
+// jobs leave room for the job. It returns the probability that there is no room now.
+func bound(a *forecast.Answer, room func(at int64) float64, now int64) (taken float64) {
 	for i := range delay.Points {
 		left := room(now + int64(delay.At(i)))
 		if i == 0 {
 			taken = 1 - left
-		}
-		if delay.At(i) < float64(waking) {
-			left = 0
 		}
 		if left == 1 {
 			break
@@ -123,6 +119,13 @@ func bound(a *forecast.Answer, room func(at int64) float64, now, waking int64) (
 		a.Wait[i], a.Lower[i] = min(a.Wait[i], left), min(a.Lower[i], left)
 	}
 	return taken
+}
+
+// wake lowers the probabilities of starts to 0 while nodes are powered up, for so many seconds.
+func wake(a *forecast.Answer, seconds int64) {
+	for i := 0; i < delay.Points && delay.At(i) < float64(seconds); i++ {
+		a.Wait[i], a.Lower[i] = 0, 0
+	}
 }
 
 // avoid moves the starts that an answer about a submission now expects, of a job with a time limit,

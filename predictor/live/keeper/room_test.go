@@ -54,19 +54,11 @@ func TestWithdrawnLeavesRoom(t *testing.T) {
 // A prediction is no better than the room that running jobs leave.
 func TestPredictionIsBounded(t *testing.T) {
 	s := newSite(t)
-	predict := func() api.Prediction {
-		t.Helper()
-		p, err := s.Predict(t.Context(), "alice", &api.PredictRequest{Quantiles: []float64{.5}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return p
-	}
-	if p := predict(); p.Bounds[0].Seconds == nil || p.Taken != 0 {
+	if p := s.predicted(.5); p.Bounds[0].Seconds == nil || p.Taken != 0 {
 		t.Errorf("with room: %+v", p)
 	}
 	s.outlook.full = true
-	if p := predict(); p.Bounds[0].Seconds != nil || p.Taken != 1 {
+	if p := s.predicted(.5); p.Bounds[0].Seconds != nil || p.Taken != 1 {
 		t.Errorf("without room: %+v", p)
 	}
 }
@@ -79,23 +71,30 @@ func TestNodesArePoweredUp(t *testing.T) {
 	main := c.Partitions["main"]
 	main.Resume = resume
 	c.Partitions["main"] = main
-	ask := func() api.Prediction {
-		t.Helper()
-		p, err := s.Predict(t.Context(), "alice", &api.PredictRequest{Quantiles: []float64{.01}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return p
-	}
-	if p := ask(); *p.Bounds[0].Expected < resume || !strings.Contains(p.Asleep, "may take 00:15:00 to be up again (ResumeTimeout)") {
+	if p := s.predicted(.01); *p.Bounds[0].Expected < resume || !strings.Contains(p.Asleep, "may take 00:15:00 to be up again (ResumeTimeout)") {
 		t.Errorf("nodes are powered down: %+v", p)
 	}
 	for name, n := range c.Nodes {
 		n.Awake = true
 		c.Nodes[name] = n
 	}
-	if p := ask(); *p.Bounds[0].Expected >= resume || p.Asleep != "" {
+	if p := s.predicted(.01); *p.Bounds[0].Expected >= resume || p.Asleep != "" {
 		t.Errorf("nodes are up: %+v", p)
+	}
+}
+
+// TestWake: no start is expected while nodes are powered up, and starts after that are as before.
+func TestWake(t *testing.T) {
+	const resume = 900
+	var a forecast.Answer
+	for i := range delay.Points {
+		a.Wait[i], a.Lower[i] = .5, .25
+	}
+	wake(&a, resume)
+	for i := range delay.Points {
+		if soon := delay.At(i) < resume; (a.Wait[i] == 0) != soon || (a.Lower[i] == 0) != soon {
+			t.Errorf("within %v s with probability %v, %v at least", delay.At(i), a.Wait[i], a.Lower[i])
+		}
 	}
 }
 
@@ -106,9 +105,9 @@ func TestPredictionNamesTheWindow(t *testing.T) {
 	const end = 7200
 	s.cluster.Load().limits.Reservations = []limits.Reservation{{Name: "maint", Start: epoch + 1800, End: epoch + end, Nodes: []string{"a", "b", "c", "d"}}}
 	for _, s.outlook.full = range []bool{false, true} {
-		p, err := s.Predict(t.Context(), "alice", &api.PredictRequest{Quantiles: []float64{.5}})
-		if err != nil || p.Taken != 0 || p.Blocked == nil || p.Blocked.End != epoch+end {
-			t.Errorf("room taken: %v; %+v, %v", s.outlook.full, p, err)
+		p := s.predicted(.5)
+		if p.Taken != 0 || p.Blocked == nil || p.Blocked.End != epoch+end {
+			t.Errorf("room taken: %v; %+v", s.outlook.full, p)
 		}
 		if !s.outlook.full && *p.Bounds[0].Expected < end {
 			t.Errorf("expected within the window: %v", *p.Bounds[0].Expected)

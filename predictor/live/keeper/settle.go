@@ -160,9 +160,8 @@ func (k *Keeper) noteForgotten(ctx context.Context, e *ledger.Entry, now int64) 
 	if j, err := k.Slurm.Job(ctx, e.Job); err == nil && isJobOf(e, &j.Job) || err != nil && !errors.Is(err, slurm.ErrNotFound) {
 		return err
 	}
-	why := obstacle{says: unknownJob}
-	k.memory.setForecast(e.ID, 0, why)
-	k.warn(e, 0, why, 0)
+	k.memory.setForecast(e.ID, 0, obstacle{says: unknownJob})
+	k.warn(e, 0, unknownJob, 0)
 	if e.Note == unknownJob {
 		return nil
 	}

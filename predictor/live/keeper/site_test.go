@@ -100,6 +100,16 @@ func (s *site) open() {
 	s.refresh()
 }
 
+// predicted predicts the q-quantile of the wait of alice's job.
+func (s *site) predicted(q float64) api.Prediction {
+	s.t.Helper()
+	p, err := s.Predict(s.t.Context(), "alice", &api.PredictRequest{Quantiles: []float64{q}})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return p
+}
+
 // fillDisk leaves the ledger no more room than it has taken.
 func (s *site) fillDisk() {
 	s.t.Helper()

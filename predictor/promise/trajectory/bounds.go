@@ -17,11 +17,9 @@ type bounds struct {
 	longest     int64
 	longestRule limits.Rule
 	consequence string
-	// resume is how long nodes may take to be powered up, in seconds, by resumeRule. awake is true if a job that is eligible now needs
-	// none of those that are powered down.
-	resume     int64
-	resumeRule limits.Rule
-	awake      bool
+	// resume is how long nodes may take to be powered up, in seconds, by resumeRule, and waking how long if the job is eligible now.
+	resume, waking int64
+	resumeRule     limits.Rule
 	// blocked are the windows in which the job cannot run. They are disjoint and in
 	// the order of time.
 	blocked []limits.Window
@@ -45,9 +43,8 @@ func (p *Planner) bounds(r *Request) bounds {
 		b.longest, b.longestRule, b.consequence = seconds, rule, tooLittle
 	}
 	b.blocked = p.Cluster.Blocked(r.Job, r.Pieces)
-	if b.resume, b.resumeRule = p.Cluster.Resume(r.Job); b.resume > 0 {
-		b.awake = p.Cluster.Awake(r.Job)
-	}
+	b.resume, b.resumeRule = p.Cluster.Resume(r.Job)
+	b.waking, _ = p.Cluster.Waking(r.Job)
 	return b
 }
 
@@ -91,7 +88,8 @@ func (b *bounds) ahead(t int64) *limits.Window {
 // asleep reports whether nodes may have to be powered up for the submission s before the deadline, and too little time is left for that.
 // A node that is up now may be powered down until the job is eligible.
 func (b *bounds) asleep(r *Request, s Submission) bool {
-	return r.Deadline-s.Begin < b.resume && (s.Begin > r.Now || s.Begin == r.Now && !b.awake)
+	left := r.Deadline - s.Begin
+	return s.Begin > r.Now && left < b.resume || s.Begin == r.Now && left < b.waking
 }
 
 // budget returns the longest wait, in seconds, after which the submission s starts in time.
