@@ -171,14 +171,14 @@ func (f *Forest) RunTime(q *forecast.Question) walltime.Distribution {
 	return f.twin.RunTime(&q.Request, q.Submit)
 }
 
-// Room is that of the twin, or no bound without a twin; see Twin.Room.
-func (f *Forest) Room(c *workload.Claim, now int64, others []workload.Claim, least float64) workload.Room {
+// Occupants are those of the twin, or none without a twin; see Twin.Occupants.
+func (f *Forest) Occupants(partition string, job, now int64, claims []workload.Claim) *twin.Occupants {
 	if f.twin == nil {
-		return workload.Room{Prob: 1}
+		return new(twin.Occupants)
 	}
 	f.simulating.Lock()
 	defer f.simulating.Unlock()
-	return f.twin.Room(c, now, others, least)
+	return f.twin.Occupants(partition, job, now, claims)
 }
 
 // Submitted implements forecast.Observer.

@@ -148,10 +148,9 @@ func (p *Predictor) Age(a workload.Aging) {
 	p.forest.Age(a)
 }
 
-// Room bounds the probability that the work of c runs from c.From on, beside running jobs and other
-// claims; see twin.Twin.Room.
-func (p *Predictor) Room(c *workload.Claim, now int64, others []workload.Claim, least float64) workload.Room {
-	return p.forest.Room(c, now, others, least)
+// Occupants are those of the twin; see Twin.Occupants.
+func (p *Predictor) Occupants(partition string, job, now int64, claims []workload.Claim) *twin.Occupants {
+	return p.forest.Occupants(partition, job, now, claims)
 }
 
 // forget forgets what was answered last, since what it rests on has changed.

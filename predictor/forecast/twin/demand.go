@@ -9,8 +9,8 @@ type demand interface {
 	// missing returns how much is missing beside the occupants counted that wait, and beside all
 	// that are counted. Negative numbers are what is left over.
 	missing() (sure, all int64)
-	// leave returns an upper bound on the probability that the occupants leave room at a time.
-	leave(o *occupants, at int64) float64
+	// leave returns an upper bound on the probability that the first of the occupants leave room at a time.
+	leave(first []occupant, at int64) float64
 }
 
 // resources are what jobs take of nodes.
@@ -28,14 +28,11 @@ type amount struct {
 	claimed, taken int64 // by the occupants counted that wait, and by all
 }
 
-// partly reports whether the partition has a part of its configured pool only.
-func (in *partition) partly() bool { return in.part != in.configured.size }
-
-// demands returns those of a claim for a partition of a configured pool.
-func (o *occupants) demands(in *partition, c *workload.Claim) []demand {
+// demands returns those of a claim.
+func (o *Occupants) demands(c *workload.Claim) []demand {
 	var list []demand
 	needed := c.Size
-	needed.CPUs = in.takes(&c.Request)
+	needed.CPUs = o.takes(&c.Request)
 	add := func(size *workload.Size, partition bool) {
 		for _, of := range resources {
 			if need, total := of(&needed), of(size); need > 0 && total > 0 {
@@ -43,14 +40,14 @@ func (o *occupants) demands(in *partition, c *workload.Claim) []demand {
 			}
 		}
 	}
-	add(&in.configured.size, false)
-	if in.partly() {
-		add(&in.part, true)
+	add(o.pool, false)
+	if o.part != *o.pool {
+		add(&o.part, true)
 	}
-	if p := o.pieces(in, c); p != nil {
+	if p := o.pieces(c); p != nil {
 		list = append(list, p)
 		for _, larger := range p.larger(c) {
-			list = append(list, o.pieces(in, &larger))
+			list = append(list, o.pieces(&larger))
 		}
 	}
 	return list
@@ -77,10 +74,10 @@ func (d *amount) change(c *occupant, begins bool) {
 
 func (d *amount) missing() (sure, all int64) { return d.claimed - d.left, d.taken - d.left }
 
-func (d *amount) leave(o *occupants, at int64) float64 {
+func (d *amount) leave(first []occupant, at int64) float64 {
 	most := int64(0)
-	for i := range o.list {
-		if c := &o.list[i]; c.has(at) {
+	for i := range first {
+		if c := &first[i]; c.has(at) {
 			most += d.by(c)
 		}
 	}
@@ -88,9 +85,9 @@ func (d *amount) leave(o *occupants, at int64) float64 {
 		return 1
 	}
 	var parts groups
-	for i := range o.list {
-		if c := &o.list[i]; c.has(at) {
-			parts.add(c, d.by(c), o.twin.runs(c, o.now, at))
+	for i := range first {
+		if c := &first[i]; c.has(at) {
+			parts.add(c, d.by(c), c.runs(at))
 		}
 	}
 	return parts.atMost(d.left)

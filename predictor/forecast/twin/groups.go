@@ -10,7 +10,7 @@ type alike struct {
 	limit      int64
 }
 
-func (c *occupant) alike() alike { return alike{c.User, c.size.CPUs, c.limit} }
+func (c *occupant) alike() alike { return alike{c.user, c.size.CPUs, c.limit} }
 
 // groups is a sum over occupants, those that are alike together.
 type groups struct {

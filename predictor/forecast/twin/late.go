@@ -7,21 +7,22 @@ const mostLate = 8
 
 // late returns Room.Late for the work of a claim. prob is the bound without plain claims. Where more
 // than mostLate times matter, those that follow one another count as the first of them.
-func (o *occupants) late(demands []demand, c *workload.Claim, prob float64) (late []workload.Hold) {
-	last := o.plain // after those that are eligible before the work begins
-	for last < len(o.list) && o.list[last].start <= c.From {
+func (n *need) late(c *workload.Claim, prob float64) (late []workload.Hold) {
+	plain, first := n.of.list, n.of.plain
+	last := first // after those that are eligible before the work begins
+	for last < len(plain) && plain[last].start <= c.From {
 		last++
 	}
-	if last == o.plain || o.beside(last, demands, c) == prob {
+	if last == first || prob == 0 || n.whole().during(c) == 1 || n.beside(last).during(c) == prob {
 		return nil
 	}
-	step := (last - o.plain + mostLate - 1) / mostLate
-	for i := o.plain; i < last; {
-		at := o.list[i].start
-		for i = min(i+step, last); i < last && o.list[i].start == o.list[i-1].start; {
+	step := (last - first + mostLate - 1) / mostLate
+	for i := first; i < last; {
+		at := plain[i].start
+		for i = min(i+step, last); i < last && plain[i].start == plain[i-1].start; {
 			i++
 		}
-		if left := o.beside(i, demands, c); left < prob {
+		if left := n.beside(i).during(c); left < prob {
 			prob = left
 			late = append(late, workload.Hold{At: at, Prob: prob})
 		}
@@ -29,12 +30,11 @@ func (o *occupants) late(demands []demand, c *workload.Claim, prob float64) (lat
 	return late
 }
 
-// beside bounds the probability that the work of a claim runs from c.From on beside the first n occupants.
-func (o *occupants) beside(n int, demands []demand, c *workload.Claim) float64 {
-	first := o.first(n)
-	prob := first.leave(demands, c.From)
-	for _, time := range first.squeezes(demands, c.From, c.From+c.Limit) {
-		prob = min(prob, first.leave(demands, time))
+// during bounds the probability that the work of a claim runs from c.From on.
+func (t *timeline) during(c *workload.Claim) float64 {
+	prob := t.leave(c.From)
+	for _, time := range t.squeezes(c.From, c.From+c.Limit) {
+		prob = min(prob, t.leave(time))
 	}
 	return prob
 }

@@ -101,7 +101,8 @@ func BenchmarkRoomBesidePlainJobs(b *testing.B) {
 		c.Plain, c.Limit = true, 7200
 		claims = append(claims, c)
 	}
+	o := s.w.Occupants("", 0, opening, claims)
 	for b.Loop() {
-		s.room(request(4000, 3600), 0, opening+3600, claims)
+		o.Room(&workload.Claim{Request: *request(14_000, 3600), From: opening + 3600}, 0)
 	}
 }

@@ -3,32 +3,27 @@ package twin
 import "slices"
 
 // openings returns the first times after another at which an occupant starts or reaches its limit, and
-// from which on there is room for the demands for some seconds: beside the claims alone, and beside all
+// from which on there is room for the need for some seconds: beside the claims alone, and beside all
 // jobs, even if they run until their limits.
-func (o *occupants) openings(demands []demand, after, seconds int64) (times []int64) {
-	for _, sure := range []bool{false, true} {
-		if at, ok := o.opening(demands, after, seconds, sure); ok && !slices.Contains(times, at) {
+func (n *need) openings(after, seconds int64) (times []int64) {
+	for _, t := range []*timeline{n.promises(), n.whole()} {
+		if at, ok := t.opening(after, seconds); ok && !slices.Contains(times, at) {
 			times = append(times, at)
 		}
 	}
 	return times
 }
 
-// opening returns one of openings: that beside all if sure is true, or else that beside the claims.
-func (o *occupants) opening(demands []demand, after, seconds int64, sure bool) (at int64, ok bool) {
-	for now := range o.changes(demands, func(c *occupant) bool { return sure || c.waits || c.from > o.now }) {
-		fits := true
-		for _, d := range demands {
-			_, missing := d.missing()
-			fits = fits && missing <= 0
-		}
+// opening returns the first of the moments after a time from which on all demands are met for some seconds.
+func (t *timeline) opening(after, seconds int64) (at int64, ok bool) {
+	for _, m := range t.moments[t.since(after):] {
 		switch {
-		case !fits && ok && now >= at+seconds:
+		case m.all > 0 && ok && m.at >= at+seconds:
 			return at, true
-		case !fits:
+		case m.all > 0:
 			ok = false
-		case !ok && now > after:
-			at, ok = now, true
+		case !ok:
+			at, ok = m.at, true
 		}
 	}
 	return at, ok

@@ -13,7 +13,7 @@ import (
 // places on nodes not yet known, as few as it can.
 type pieces struct {
 	workload.Pieces
-	in      *partition
+	of      *Occupants
 	limit   int64
 	largest workload.Size // of all nodes
 	nodes   []node
@@ -29,7 +29,6 @@ type pieces struct {
 // node is one that pieces may be on.
 type node struct {
 	places int64 // if it is empty
-	by     []int // the occupants that run on it
 	used   used  // by the occupants counted
 }
 
@@ -54,20 +53,20 @@ func (u *used) add(c *occupant, times int64) {
 const mostPlaces = 8
 
 // pieces returns the demand for the pieces of a claim, or nil if it tells no more than amounts.
-func (o *occupants) pieces(in *partition, c *workload.Claim) *pieces {
-	if c.Pieces.Count == 0 || len(in.nodes) == 0 {
+func (o *Occupants) pieces(c *workload.Claim) *pieces {
+	if c.Pieces.Count == 0 || len(o.nodes) == 0 {
 		return nil
 	}
-	p := &pieces{Pieces: c.Pieces, in: in, limit: math.MaxInt64, nodes: make([]node, len(in.nodes))}
-	if in.part.GPUs == 0 {
+	p := &pieces{Pieces: c.Pieces, of: o, limit: math.MaxInt64, nodes: make([]node, len(o.nodes))}
+	if o.part.GPUs == 0 {
 		p.Each.GPUs = 0
 	}
-	if in.part.Memory == 0 {
+	if o.part.Memory == 0 {
 		p.Each.Memory = 0
 	}
 	for i := range p.nodes {
 		p.most = max(p.most, p.places(i, &used{}))
-		size := &in.nodes[i].Size
+		size := &o.nodes[i].Size
 		p.largest = workload.Size{CPUs: max(p.largest.CPUs, size.CPUs), GPUs: max(p.largest.GPUs, size.GPUs), Memory: max(p.largest.Memory, size.Memory)}
 	}
 	switch {
@@ -85,16 +84,11 @@ func (o *occupants) pieces(in *partition, c *workload.Claim) *pieces {
 		places := p.places(i, &used{})
 		p.nodes[i].places = places
 		p.left += places
-		if in.nodes[i].Nodes > 0 {
+		if o.nodes[i].Nodes > 0 {
 			p.least = min(p.least, places)
 			if places == 0 {
 				p.spare++
 			}
-		}
-	}
-	for i := range o.list {
-		for _, k := range o.list[i].on {
-			p.nodes[k].by = append(p.nodes[k].by, i)
 		}
 	}
 	return p
@@ -132,7 +126,7 @@ func (p *pieces) larger(c *workload.Claim) (claims []workload.Claim) {
 
 // places returns how many places the i-th node has if so much of it is taken.
 func (p *pieces) places(i int, taken *used) int64 {
-	size, fit := &p.in.nodes[i].Size, p.limit
+	size, fit := &p.of.nodes[i].Size, p.limit
 	switch {
 	case size.Nodes == 0 || taken.alone > 0: // it starts no jobs
 		return 0
@@ -207,11 +201,11 @@ func (p *pieces) missing() (sure, all int64) {
 	return max(claimed, apart) - p.left, max(claimed+p.taken, apart) - p.left
 }
 
-func (p *pieces) leave(o *occupants, at int64) float64 {
+func (p *pieces) leave(first []occupant, at int64) float64 {
 	var claimed [len(resources)]int64
 	var apart apart
-	for i := range o.list {
-		if c := &o.list[i]; c.waits && c.has(at) {
+	for i := range first {
+		if c := &first[i]; c.waits && c.has(at) {
 			for r, places := range p.claims(c) {
 				claimed[r] += places
 			}
@@ -222,8 +216,8 @@ func (p *pieces) leave(o *occupants, at int64) float64 {
 	beside, most := make([]int64, len(p.nodes)), int64(0) // places beside all that may be there
 	for i := range p.nodes {
 		var all used
-		for _, k := range p.nodes[i].by {
-			if c := &o.list[k]; c.has(at) {
+		for _, k := range p.of.onNode[i] {
+			if c := &first[k]; c.has(at) {
 				all.add(c, 1)
 			}
 		}
@@ -237,7 +231,7 @@ func (p *pieces) leave(o *occupants, at int64) float64 {
 		return 1
 	}
 	var taken groups
-	probs := make([]float64, len(o.list))
+	probs := make([]float64, len(first))
 	var there []tenant
 	for i := range p.nodes {
 		n := &p.nodes[i]
@@ -245,10 +239,10 @@ func (p *pieces) leave(o *occupants, at int64) float64 {
 			continue
 		}
 		there = there[:0]
-		for _, k := range n.by {
-			if c := &o.list[k]; c.has(at) {
+		for _, k := range p.of.onNode[i] {
+			if c := &first[k]; c.has(at) {
 				if probs[k] == 0 {
-					probs[k] = o.twin.runs(c, o.now, at)
+					probs[k] = c.runs(at)
 				}
 				there = append(there, tenant{c, c.alike(), probs[k]})
 			}

@@ -117,7 +117,7 @@ func TestRoomOnNodes(t *testing.T) {
 		if c.busy != nil {
 			c.busy(b)
 		}
-		if got := b.w.Room(&c.asks, opening, c.others, 0).Prob; math.Abs(got-c.want) > .05 {
+		if got := b.roomFor(c.asks, c.others).Prob; math.Abs(got-c.want) > .05 {
 			t.Errorf("%s: room with probability %.3f, want %v", name, got, c.want)
 		}
 	}
@@ -141,7 +141,7 @@ func TestRoomOnOtherNodes(t *testing.T) {
 		b := sit(func(string) Pool { return Pool{Name: "all", Size: size, Own: size, Nodes: list} })
 		b.w.Place(map[int64][]string{})
 		large := asks(2, each(2, 8))
-		if got := b.w.Room(&large, opening, []workload.Claim{c.other}, 0).Prob; got != c.want {
+		if got := b.roomFor(large, []workload.Claim{c.other}).Prob; got != c.want {
 			t.Errorf("%s: room with probability %v", name, got)
 		}
 	}
@@ -154,10 +154,10 @@ func TestRoomOnNodesLater(t *testing.T) {
 	later := asks(1, whole(1))
 	later.Start, later.From = opening+100, opening+100
 	one := asks(1, whole(1))
-	if got := b.w.Room(&one, opening, []workload.Claim{later}, 0).Prob; got > .3 {
+	if got := b.roomFor(one, []workload.Claim{later}).Prob; got > .3 {
 		t.Errorf("%v", got)
 	}
-	if one.Limit = 100; b.w.Room(&one, opening, []workload.Claim{later}, 0).Prob != 1 {
+	if one.Limit = 100; b.roomFor(one, []workload.Claim{later}).Prob != 1 {
 		t.Error("work that has ended before is refused")
 	}
 }
@@ -171,7 +171,7 @@ func TestRoomOnDrainedNodes(t *testing.T) {
 	b.w.Place(map[int64][]string{})
 	b.on(1, "b")
 	c := asks(1, whole(1))
-	if got := b.w.Room(&c, opening, nil, 0).Prob; got > .05 {
+	if got := b.roomFor(c, nil).Prob; got > .05 {
 		t.Errorf("%v", got)
 	}
 }
@@ -213,7 +213,7 @@ func TestRoomOnNodesAgainstDraws(t *testing.T) {
 				}
 			}
 			c.From = opening + at
-			if got, want := b.w.Room(&c, opening, nil, 0).Prob, float64(n)/draws; math.Abs(got-want) > .04 {
+			if got, want := b.roomFor(c, nil).Prob, float64(n)/draws; math.Abs(got-want) > .04 {
 				t.Errorf("%s after %d s: room with probability %.3f, %.3f of the draws", name, at, got, want)
 			}
 		}
@@ -260,8 +260,9 @@ func BenchmarkRoomOnNodes(b *testing.B) {
 	for name, c := range map[string]workload.Claim{"whole": asks(300, whole(300)), "apart": asks(500, each(500, 12)), "tasks": asks(1, each(1000, 5))} {
 		b.Run(name, func(b *testing.B) {
 			c.From = opening + 900
+			o := s.w.Occupants("", 0, opening, claims)
 			for b.Loop() {
-				s.w.Room(&c, opening, claims, 0)
+				o.Room(&c, 0)
 			}
 		})
 	}

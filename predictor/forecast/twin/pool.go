@@ -48,12 +48,17 @@ type partition struct {
 	configured *pool // or nil
 	own        pool  // used if separate
 	separate   bool
-	part       workload.Size // what it has of the configured pool
-	nodes      []Node
-	index      map[string]int // of nodes, by name
-	ofNode     int32          // CPUs that a job has of each of its nodes at least, or 0
-	usage      usage
-	rest       usage // of all other partitions
+	ground
+	usage usage
+	rest  usage // of all other partitions
+}
+
+// ground is what a partition has of its configured pool. It is not changed, but replaced.
+type ground struct {
+	part   workload.Size
+	nodes  []Node
+	index  map[string]int // of nodes, by name
+	ofNode int32          // CPUs that a job has of each of its nodes at least, or 0
 }
 
 // pool is processors that jobs wait for together.
@@ -117,11 +122,11 @@ func (p *partitions) named(name string) *partition {
 
 // configure gives a partition of a name the pool that is configured for it, if one is.
 func (p *partitions) configure(in *partition, name string) {
-	in.configured, in.part, in.ofNode, in.nodes, in.index = nil, workload.Size{}, 0, nil, map[string]int{}
+	in.configured, in.ground = nil, ground{}
 	if pool := p.pools(name); pool.Name != "" {
-		in.configured, in.part, in.ofNode = p.configured(pool.Name, pool.Size), pool.Own, pool.ofNode()
+		in.configured = p.configured(pool.Name, pool.Size)
 		in.configured.windows, in.configured.apart = pool.Windows, pool.Apart
-		in.nodes = pool.Nodes
+		in.ground = ground{part: pool.Own, nodes: pool.Nodes, index: make(map[string]int, len(pool.Nodes)), ofNode: pool.ofNode()}
 		for i := range in.nodes {
 			in.index[in.nodes[i].Name] = i
 		}
@@ -129,8 +134,8 @@ func (p *partitions) configure(in *partition, name string) {
 }
 
 // takes returns how many processors a request takes at least.
-func (in *partition) takes(r *workload.Request) int32 {
-	return max(r.Procs(), int32(min(int64(r.Nodes)*int64(in.ofNode), math.MaxInt32)))
+func (g *ground) takes(r *workload.Request) int32 {
+	return max(r.Procs(), int32(min(int64(r.Nodes)*int64(g.ofNode), math.MaxInt32)))
 }
 
 // configured returns the configured pool of a name, of at least a size.
@@ -170,11 +175,12 @@ func (p *partitions) resize(pools Pools) {
 // configured with.
 func (p *partitions) tooLarge(r *workload.Request) bool {
 	in := p.named(r.Partition)
-	if in.configured == nil {
-		return false
-	}
-	size := &in.configured.size
-	return in.takes(r) > size.CPUs || size.Nodes > 0 && r.Nodes > size.Nodes
+	return in.configured != nil && in.tooLarge(r, &in.configured.size)
+}
+
+// tooLarge reports whether a request needs more processors or nodes than a pool of a size has.
+func (g *ground) tooLarge(r *workload.Request, pool *workload.Size) bool {
+	return g.takes(r) > pool.CPUs || pool.Nodes > 0 && r.Nodes > pool.Nodes
 }
 
 // change adds procs (negative removes) to the processors that the jobs of a partition use

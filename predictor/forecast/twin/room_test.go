@@ -1,6 +1,7 @@
 package twin
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -26,7 +27,12 @@ func rooms() *bench {
 
 // room returns the room for the work of a request, or of job id, from a time on.
 func (b *bench) room(r *workload.Request, id, at int64, claims []workload.Claim) workload.Room {
-	return b.w.Room(&workload.Claim{Request: *r, Job: id, From: at}, opening, claims, 0)
+	return b.roomFor(workload.Claim{Request: *r, Job: id, From: at}, claims)
+}
+
+// roomFor returns the room for a claim.
+func (b *bench) roomFor(c workload.Claim, claims []workload.Claim) workload.Room {
+	return b.w.Occupants(c.Partition, c.Job, opening, claims).Room(&c, 0)
 }
 
 func claim(procs int32, from int64) workload.Claim {
@@ -278,7 +284,7 @@ func TestRoomWhereCoresAreReserved(t *testing.T) {
 		r := request(c.nodes*c.cpus, run)
 		r.Nodes = c.nodes
 		claim := workload.Claim{Request: *r, Pieces: workload.Pieces{Count: c.nodes, Each: workload.Size{CPUs: c.cpus}}, From: opening + 1000}
-		if got := b.w.Room(&claim, opening, slurms(c.node), 0).Prob; got == 1 != c.sure {
+		if got := b.roomFor(claim, slurms(c.node)).Prob; got == 1 != c.sure {
 			t.Errorf("%+v: room with probability %v", c, got)
 		}
 	}
@@ -401,10 +407,71 @@ func crowded(procs int32) (s *bench, promises []workload.Claim) {
 	return s, promises
 }
 
-// BenchmarkRoom: 2,000 jobs take a pool, and 200 promises were made.
+// BenchmarkRoom: 2,000 jobs take a pool, and 200 promises were made. It measures a first question, and others after it.
 func BenchmarkRoom(b *testing.B) {
 	s, claims := crowded(10)
-	for b.Loop() {
-		s.room(request(400, 3600), 0, opening+900, claims)
+	c := workload.Claim{Request: *request(400, 3600), From: opening + 900}
+	b.Run("first", func(b *testing.B) {
+		for b.Loop() {
+			s.roomFor(c, claims)
+		}
+	})
+	b.Run("next", func(b *testing.B) {
+		o := s.w.Occupants("", 0, opening, claims)
+		for b.Loop() {
+			o.Room(&c, 0)
+		}
+	})
+}
+
+// bigSite returns a pool of 2,000 nodes of 16 CPUs with 5,000 jobs on them, and 2,000 promises of the next six days.
+func bigSite() (s *bench, promises []workload.Claim) {
+	var list []Node
+	for i := range 2000 {
+		list = append(list, Node{fmt.Sprint("node", i), workload.Size{Nodes: 1, CPUs: 16}})
 	}
+	size := workload.Size{Nodes: 2000, CPUs: 32_000}
+	s = sit(func(string) Pool { return Pool{Name: "all", Size: size, Own: size, Nodes: list} })
+	s.w.Place(map[int64][]string{})
+	random := rand.New(rand.NewPCG(4, 4))
+	for range 5000 {
+		j := s.start(opening-random.Int64N(3000), s.submit(opening-3000, 6, 3600+random.Int64N(24*3600)))
+		s.w.placed[j.ID] = []string{list[random.IntN(2000)].Name}
+	}
+	for range 2000 {
+		c := asks(1, each(1, 1+random.Int32N(12)))
+		c.Limit, c.From = 6*3600, opening+random.Int64N(6*24*3600)
+		c.Start = c.From - 300
+		promises = append(promises, c)
+	}
+	return s, promises
+}
+
+// BenchmarkRoomAtBigSite measures what a plan asks at a big site: its preparation, a first question, and one for each
+// half hour of six days.
+func BenchmarkRoomAtBigSite(b *testing.B) {
+	s, claims := bigSite()
+	c := asks(1, each(1, 8))
+	c.Limit = 6 * 3600
+	b.Run("occupants", func(b *testing.B) {
+		for b.Loop() {
+			s.w.Occupants("", 0, opening, claims)
+		}
+	})
+	b.Run("first", func(b *testing.B) {
+		o := s.w.Occupants("", 0, opening, claims)
+		for b.Loop() {
+			o.last = nil
+			o.Room(&c, 0)
+		}
+	})
+	b.Run("six-days", func(b *testing.B) {
+		o := s.w.Occupants("", 0, opening, claims)
+		for b.Loop() {
+			for half := range int64(6 * 48) {
+				c.From = opening + half*1800
+				o.Room(&c, 0)
+			}
+		}
+	})
 }

@@ -43,7 +43,7 @@ func (p *pieces) free(i int, tenants []tenant, places int64) float64 {
 			mean += t.prob * has
 			variance += t.prob * (1 - t.prob) * has * has
 		}
-		left := float64(of(&p.in.nodes[i].Size)-places*each) + .5
+		left := float64(of(&p.of.nodes[i].Size)-places*each) + .5
 		prob = min(prob, .5*math.Erfc((mean-left)/math.Sqrt(2*variance)))
 	}
 	return prob

@@ -280,11 +280,12 @@ func (p *fakeOutlook) Rest(_ *forecast.Question, age int64, _ completion.Circums
 }
 
 // Room tells of room beside fewer claims than p.room, where 0 stands for no bound; of none if p.full.
-func (p *fakeOutlook) Room(_ workload.Claim, _ int64, claims []workload.Claim, _ float64) workload.Room {
+func (p *fakeOutlook) Room(_ string, _, _ int64, claims []workload.Claim) func(workload.Claim, float64) workload.Room {
+	room := workload.Room{Prob: 1}
 	if p.full || p.room > 0 && len(claims) >= p.room {
-		return workload.Room{}
+		room.Prob = 0
 	}
-	return workload.Room{Prob: 1}
+	return func(workload.Claim, float64) workload.Room { return room }
 }
 
 func (p *fakeOutlook) Queue() (waiting, running int) { return 31, 80 }

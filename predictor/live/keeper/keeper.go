@@ -73,9 +73,10 @@ type Outlook interface {
 	Predict(r workload.Request, job int64) (forecast.Answer, bool)
 	// Downey is Predict by Downey's predictors, without lower bounds.
 	Downey(r workload.Request) (forecast.Answer, bool)
-	// Room bounds the probability that the work of c runs from c.From on, as of now, beside the
-	// jobs that run and other claims, or tells that it is below least.
-	Room(c workload.Claim, now int64, others []workload.Claim, least float64) workload.Room
+	// Room returns a function that bounds the probability that the work of a claim on a partition runs from its From
+	// on, beside the jobs that run now and other claims, or tells that it is below least. The job of an id, if it is not
+	// 0, is not in its own way. One goroutine may use the function.
+	Room(partition string, job, now int64, others []workload.Claim) func(c workload.Claim, least float64) workload.Room
 	// Prospect forecasts the end of a job that waits, or would if it were submitted now, and sets wait to the
 	// forecast of its wait. It reports false if too little is known; wait.Down may then say why.
 	Prospect(q *forecast.Question, c completion.Circumstances, wait *forecast.Answer) (negotiate.Prospect, bool)

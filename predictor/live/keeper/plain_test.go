@@ -92,14 +92,16 @@ func TestPlainJobsClaim(t *testing.T) {
 // besidePlain tells of room before plain jobs are eligible, and of none from then on.
 type besidePlain struct{ *fakeOutlook }
 
-func (besidePlain) Room(c workload.Claim, _ int64, claims []workload.Claim, _ float64) workload.Room {
-	room := workload.Room{Prob: 1}
-	for i := range claims {
-		if o := &claims[i]; o.Plain && o.Start <= c.From {
-			room.Late = []workload.Hold{{At: o.Start}}
+func (besidePlain) Room(_ string, _, _ int64, claims []workload.Claim) func(workload.Claim, float64) workload.Room {
+	return func(c workload.Claim, _ float64) workload.Room {
+		room := workload.Room{Prob: 1}
+		for i := range claims {
+			if o := &claims[i]; o.Plain && o.Start <= c.From {
+				room.Late = []workload.Hold{{At: o.Start}}
+			}
 		}
+		return room
 	}
-	return room
 }
 
 // A job that was promised before plain jobs of others stays before them, however short the queue is. One

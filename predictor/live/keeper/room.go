@@ -16,7 +16,7 @@ import (
 
 // room returns the function trajectory.Planner.Room beside claims, and beside Slurm's own
 // reservations. Where more jobs may run than there are processors, there is no bound.
-// One goroutine may use the function, about one partition.
+// One goroutine may use the function. It is fast where one question after another is of one job and partition, as of one time.
 func (k *Keeper) room(claims []workload.Claim) func(c workload.Claim, now int64, least float64) workload.Room {
 	state := k.cluster.Load()
 	if state == nil {
@@ -24,35 +24,38 @@ func (k *Keeper) room(claims []workload.Claim) func(c workload.Claim, now int64,
 	}
 	cluster := &state.limits
 	takes := cluster.Takes()
+	type asked struct {
+		partition string
+		job, now  int64
+	}
+	var last asked
+	var ask func(workload.Claim, float64) workload.Room // as last was asked
 	var slurms []workload.Claim
-	var ahead []workload.Claim
-	asked := false                          // for those ahead
 	known, of := int64(0), workload.Claim{} // slurms are until then, for jobs of this size and with these pieces
 	return func(c workload.Claim, now int64, least float64) workload.Room {
 		if cluster.Partitions[c.Partition].Overcommits {
 			return workload.Room{Prob: 1}
 		}
+		is, had := asked{c.Partition, c.Job, now}, len(slurms)
 		end := c.From + max(1, c.Limit)
-		if end > known || c.Nodes != of.Nodes || c.Pieces != of.Pieces { // for later questions too, which are about times soon after
+		if is != last || end > known || c.Nodes != of.Nodes || c.Pieces != of.Pieces { // for later questions too, which are about times soon after
 			known, of = end+(end-now), c
 			slurms = cluster.Claims(c.Request, c.Pieces, now, known)
-		}
-		begun := slices.IndexFunc(slurms, func(s workload.Claim) bool { return s.Start >= end })
-		if begun < 0 {
-			begun = len(slurms)
+			if is != last || had+len(slurms) > 0 {
+				last, ask = is, k.roomBeside(cluster, c, now, slices.Concat(claims, slurms))
+			}
 		}
 		c.CPUs, c.Memory = takes.CPUs(c.Request), takes.Memory(c.Request)
-		others := slices.Concat(claims, slurms[:begun])
-		if !cluster.Strict {
-			return k.Outlook.Room(c, now, others, least)
-		}
-		if !asked {
-			asked, ahead = true, k.ahead(cluster, c.Partition, c.Job, now, others)
-		}
-		room := k.Outlook.Room(c, now, slices.Concat(others, ahead), least)
-		k.behind(ahead, &room, c.From, now, others)
-		return room
+		return ask(c, least)
 	}
+}
+
+// roomBeside returns Outlook.Room beside others for a job like c, where it also keeps to the order in which jobs start.
+func (k *Keeper) roomBeside(cluster *limits.Cluster, c workload.Claim, now int64, others []workload.Claim) func(workload.Claim, float64) workload.Room {
+	if cluster.Strict {
+		return k.roomInOrder(cluster, c.Partition, c.Job, now, others)
+	}
+	return k.Outlook.Room(c.Partition, c.Job, now, others)
 }
 
 // claims returns what the jobs of open promises claim, and plain jobs that are eligible later. The error
@@ -93,7 +96,7 @@ func (k *Keeper) stillRoom(ctx context.Context, got *trajectory.Answer, claims [
 	if err != nil || reflect.DeepEqual(fresh, claims) {
 		return err
 	}
-	room := k.room(fresh)(workload.Claim{Request: got.Job, Pieces: got.Pieces, From: got.Plan.Slot}, now, 0)
+	room := k.room(fresh)(got.Claim(), now, 0)
 	if room.Within(got.Plan.Start, got.Plan.Last) < got.Plan.Estimate.Prob {
 		return errCrowded
 	}

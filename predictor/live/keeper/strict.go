@@ -11,10 +11,34 @@ import (
 // what a plan costs.
 const mostAhead = 16
 
-// ahead returns what the jobs claim that wait in a partition where none may be passed, in their order, up to one if that waits, too: each from
-// when it is as likely to have room as not, beside others and those before it.
-func (k *Keeper) ahead(c *limits.Cluster, partition string, job, now int64, others []workload.Claim) []workload.Claim {
-	var waiting []workload.Request
+// roomInOrder is Outlook.Room where no job may pass another: beside those that wait in the partition before the job of an id too. It bounds the room for
+// work that begins at a time by that for those of the jobs ahead which are likely to start later: they start first.
+func (k *Keeper) roomInOrder(cluster *limits.Cluster, partition string, job, now int64, others []workload.Claim) func(workload.Claim, float64) workload.Room {
+	beside := []func(workload.Claim, float64) workload.Room{k.Outlook.Room(partition, job, now, others)} // the i-th: beside i of those ahead, too
+	var ahead []workload.Claim
+	takes := cluster.Takes()
+	start := now
+	for _, r := range k.waitingBefore(partition, job) {
+		r.CPUs, r.Memory = takes.CPUs(r), takes.Memory(r)
+		start = likely(workload.Claim{Request: r, From: start}, beside[len(ahead)])
+		ahead = append(ahead, workload.Claim{Request: r, Start: start, From: start})
+		beside = append(beside, k.Outlook.Room(partition, job, now, slices.Concat(others, ahead)))
+	}
+	return func(c workload.Claim, least float64) workload.Room {
+		room := beside[len(ahead)](c, least)
+		for i, first := range ahead {
+			if first.From > c.From {
+				room.Next = append(room.Next, first.From)
+				first.Start, first.From = 0, c.From
+				room.Prob = min(room.Prob, beside[i](first, 0).Prob)
+			}
+		}
+		return room
+	}
+}
+
+// waitingBefore returns the first of the jobs that wait in a partition, in their order, up to the job of an id if that waits, too.
+func (k *Keeper) waitingBefore(partition string, job int64) (waiting []workload.Request) {
 	for j := range k.Outlook.Jobs {
 		if j.ID == job || len(waiting) == mostAhead {
 			break
@@ -23,39 +47,19 @@ func (k *Keeper) ahead(c *limits.Cluster, partition string, job, now int64, othe
 			waiting = append(waiting, j.Request)
 		}
 	}
-	takes := c.Takes()
-	var claims []workload.Claim
-	start := now
-	for _, r := range waiting {
-		r.CPUs, r.Memory = takes.CPUs(r), takes.Memory(r)
-		start = k.likely(workload.Claim{Request: r, From: start}, now, slices.Concat(others, claims))
-		claims = append(claims, workload.Claim{Request: r, Start: start, From: start})
-	}
-	return claims
+	return waiting
 }
 
 // likely returns the first time from c.From on, of those that the room itself names, at which c is as likely to have room as not, or the last of
 // them.
-func (k *Keeper) likely(c workload.Claim, now int64, others []workload.Claim) int64 {
+func likely(c workload.Claim, ask func(workload.Claim, float64) workload.Room) int64 {
 	const half = .5
 	for {
-		room := k.Outlook.Room(c, now, others, half)
+		room := ask(c, half)
 		next := slices.IndexFunc(room.Next, func(at int64) bool { return at > c.From })
 		if room.Prob >= half || next < 0 {
 			return c.From
 		}
 		c.From = room.Next[next]
-	}
-}
-
-// behind bounds the room for work that begins at a time by that for those of the jobs ahead which are likely to start later: they start first.
-func (k *Keeper) behind(ahead []workload.Claim, room *workload.Room, from, now int64, others []workload.Claim) {
-	for i, c := range ahead {
-		if c.From <= from {
-			continue
-		}
-		room.Next = append(room.Next, c.From)
-		c.Start, c.From = 0, from
-		room.Prob = min(room.Prob, k.Outlook.Room(c, now, slices.Concat(others, ahead[:i]), 0).Prob)
 	}
 }

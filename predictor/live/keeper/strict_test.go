@@ -22,18 +22,20 @@ func (o fourNodes) Jobs(yield func(*workload.Job) bool) {
 	}
 }
 
-func (o fourNodes) Room(c workload.Claim, _ int64, others []workload.Claim, _ float64) workload.Room {
-	taken, room := int32(0), workload.Room{Prob: 1}
-	for _, b := range append([]workload.Claim{{Request: workload.Request{Size: workload.Size{Nodes: 1}, Limit: o.until}}}, others...) {
-		if end := b.From + b.Limit; b.Start <= c.From && c.From < end {
-			taken += b.Nodes
-			room.Next = append(room.Next, end)
+func (o fourNodes) Room(_ string, _, _ int64, others []workload.Claim) func(workload.Claim, float64) workload.Room {
+	return func(c workload.Claim, _ float64) workload.Room {
+		taken, room := int32(0), workload.Room{Prob: 1}
+		for _, b := range append([]workload.Claim{{Request: workload.Request{Size: workload.Size{Nodes: 1}, Limit: o.until}}}, others...) {
+			if end := b.From + b.Limit; b.Start <= c.From && c.From < end {
+				taken += b.Nodes
+				room.Next = append(room.Next, end)
+			}
 		}
+		if taken+c.Nodes > 4 {
+			room.Prob = 0
+		}
+		return room
 	}
-	if taken+c.Nodes > 4 {
-		room.Prob = 0
-	}
-	return room
 }
 
 // TestStrict: where no job passes another, one has room after those that wait, and not before them.

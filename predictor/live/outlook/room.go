@@ -1,15 +1,19 @@
 package outlook
 
-import "github.com/varq-project/varq/predictor/workload"
+import (
+	"github.com/varq-project/varq/predictor/forecast/twin"
+	"github.com/varq-project/varq/predictor/workload"
+)
 
-// Room bounds the probability that the work of c runs from c.From on, beside running jobs and other
-// claims, or that it is below least. Before the first Model serves there is no bound.
-func (o *Outlook) Room(c workload.Claim, now int64, others []workload.Claim, least float64) workload.Room {
-	m := o.model.Load()
-	if m == nil {
-		return workload.Room{Prob: 1}
+// Room returns a function that bounds the probability that the work of a claim on a partition runs from its From on,
+// beside the jobs that run now and other claims, or tells that the probability is below least. The job of an id, if it is not 0, is
+// not in its own way. Before the first Model serves there is no bound. One goroutine at a time may use the function.
+func (o *Outlook) Room(partition string, job, now int64, others []workload.Claim) func(c workload.Claim, least float64) workload.Room {
+	occupants := new(twin.Occupants)
+	if m := o.model.Load(); m != nil {
+		m.mu.RLock()
+		defer m.mu.RUnlock()
+		occupants = m.predictor.Occupants(partition, job, now, others)
 	}
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	return m.predictor.Room(&c, now, others, least)
+	return func(c workload.Claim, least float64) workload.Room { return occupants.Room(&c, least) }
 }

@@ -31,7 +31,7 @@ func calmSite(t *testing.T) *site {
 	}
 	s.Serve()
 	s.planner = trajectory.Planner{Forecaster: o, Horizon: day, Room: func(c workload.Claim, now int64, least float64) workload.Room {
-		return o.Room(c, now, s.claims, least)
+		return o.Room(c.Partition, c.Job, now, s.claims)(c, least)
 	}}
 	return s
 }

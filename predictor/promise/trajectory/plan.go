@@ -71,7 +71,7 @@ type Plan struct {
 	// work's time limit plus max(0, HoldUntil - Begin), the longest time for which the
 	// nodes may idle before the work.
 	Limit int64
-	// Slot is when there is room for the work, Start when the job is expected to have its nodes, and
+	// Slot is when the work is to begin, as there is room for it then, Start when the job is expected to have its nodes, and
 	// Last by when it has them with the probability of the Estimate, in Unix seconds.
 	Start, Last, Slot int64
 	// Estimate is the forecast for this submission. Invariant: Estimate.Prob is at least

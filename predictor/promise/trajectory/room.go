@@ -9,9 +9,9 @@ const (
 	mostTried = 3 * starts
 )
 
-// slot returns the room for the work of r, and when the work is to begin for it, by a time in Unix
-// seconds. The work of a strict request begins at that time. That of others may begin earlier:
-// slot returns the time with the most room for a job that has its nodes from then on, the earliest of
+// slot returns the room for the work of r, and when the work is to begin for it, if its job has nodes by a time in Unix
+// seconds. That of a strict request begins at HoldUntil, and if the job must have its nodes before, there is to be room from then on. That of
+// others may begin earlier: slot returns the time with the most room for a job that has its nodes from then on, the earliest of
 // several. All room of enough is alike. If there is less at the end, room.Late has when that begins.
 func (p *Planner) slot(r *Request, by int64, enough float64) (at int64, room workload.Room) {
 	if p.Room == nil {
@@ -48,7 +48,7 @@ func (p *Planner) slot(r *Request, by int64, enough float64) (at int64, room wor
 			room.Late = append(room.Late, workload.Hold{At: p.lasts(r, at, by, least), Prob: end.Within(by, by)})
 		}
 	}
-	return at, room
+	return max(at, r.HoldUntil), room
 }
 
 // lasts returns a time between two others from which on the work of r may have less room than least. It
@@ -65,9 +65,20 @@ func (p *Planner) lasts(r *Request, enough, less int64, least float64) int64 {
 	return enough + 1
 }
 
-// claim returns what the job of r claims if its work begins at a time.
+// claim returns what the job of r claims if it has its nodes from a time on, and its work begins then, but not before HoldUntil.
 func (r *Request) claim(from int64) workload.Claim {
-	return workload.Claim{Request: r.Job, Pieces: r.Pieces, Job: r.ID, From: from}
+	job := r.Job
+	job.Limit += max(0, r.HoldUntil-from)
+	return workload.Claim{Request: job, Pieces: r.Pieces, Job: r.ID, From: from}
+}
+
+// Claim returns what the planned job claims, with the room for which the plan was made: of one that must have its nodes before its
+// work begins, from then on.
+func (a *Answer) Claim() workload.Claim {
+	from := min(a.Plan.Slot, a.Plan.Last)
+	job := a.Job
+	job.Limit += a.Plan.Slot - from
+	return workload.Claim{Request: job, Pieces: a.Pieces, From: from}
 }
 
 // start returns when the job of r is expected to have its nodes, if it becomes eligible at begin, is

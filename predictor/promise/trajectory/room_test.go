@@ -1,9 +1,11 @@
 package trajectory
 
 import (
+	"math"
 	"strings"
 	"testing"
 
+	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -60,6 +62,49 @@ func TestRoomOfEarlyWork(t *testing.T) {
 	r.HoldUntil = noon + hour - 60
 	if a := p.Plan(r); a.Plan == nil || a.Plan.Slot != r.HoldUntil {
 		t.Errorf("a window: %+v, %+v", a.Plan, a.Refusal)
+	}
+}
+
+// morning forecasts a start for sure if a job is eligible by a time, and none otherwise.
+type morning int64
+
+func (m morning) Forecast(_ workload.Request, _ int64, c []workload.Candidate, est []workload.Estimate) {
+	for i := range c {
+		if est[i] = (workload.Estimate{Sample: 1000}); c[i].Submit <= int64(m) {
+			est[i].Prob = 1
+		}
+	}
+}
+
+// A job that must have its nodes before its work begins, because its time limit may not reach into a reservation
+// of Slurm's, needs room from then on until its work ends.
+func TestRoomBeforeReservation(t *testing.T) {
+	r := request(1, 6*hour, .9)
+	end := r.Deadline + r.Job.Limit
+	cluster := site(nil)
+	cluster.Reservations = []limits.Reservation{{Name: "maint", Start: end + 600, End: end + hour, Nodes: cluster.Partitions["main"].Nodes}}
+	taken := int64(math.MaxInt64) // from when on others have all nodes
+	p := Planner{Forecaster: morning(noon + 5*hour), Cluster: cluster, Room: func(c workload.Claim, _ int64, _ float64) workload.Room {
+		if ends := c.From + c.Limit; c.From < r.Deadline && ends != end {
+			t.Errorf("of work that ends by %d, asked about %d s from %d on", end, c.Limit, c.From)
+		}
+		if c.From+c.Limit > taken {
+			return workload.Room{}
+		}
+		return workload.Room{Prob: 1}
+	}}
+	a := p.Decide(r)
+	if a.Plan == nil || a.Plan.Last >= r.Deadline || a.Plan.Slot != r.Deadline {
+		t.Fatalf("%+v, %+v", a.Plan, a.Refusal)
+	}
+	if c := a.Claim(); c.From != a.Plan.Last || c.From+c.Limit != end {
+		t.Errorf("claims %d s from %d on, where it has nodes by %d, and works until %d", c.Limit, c.From, a.Plan.Last, end)
+	}
+	if taken = end; p.Decide(r).Plan == nil {
+		t.Error("refused though others only take nodes when it has ended")
+	}
+	if taken = end - 1; p.Decide(r).Plan != nil {
+		t.Error("promised though others take nodes while it works")
 	}
 }
 

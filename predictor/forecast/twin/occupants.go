@@ -1,0 +1,182 @@
+package twin
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/varq-project/varq/predictor/cluster/walltime"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// Occupants are the jobs that have processors of the pool of a partition, or will have them: those that run, and
+// those of claims. They are as they were when Twin.Occupants returned them, whatever happens to the Twin since. One
+// goroutine at a time may use them.
+type Occupants struct {
+	now  int64
+	pool *workload.Size // nil if it is not known
+	ground
+	list    []occupant // the plain claims come last, in the order in which they become eligible
+	plain   int        // where in list they begin
+	onNode  [][]int32  // by place in nodes: which of the list are known to be on it
+	changes []change   // of all of them, ascending
+	last    *need      // that was asked about
+}
+
+// occupant is a job that has processors of a pool, or will have them.
+type occupant struct {
+	size    workload.Size // that it has
+	pieces  workload.Pieces
+	start   int64 // when it gets them, Unix seconds
+	from    int64 // when its work begins, or began
+	until   int64 // when it reaches its limit
+	limit   int64 // from from to until, before reservations cut it into parts
+	waits   bool  // it has not started
+	alone   bool  // no other is on its nodes
+	user    int32
+	runtime *runtime // nil if it is taken to run until its limit
+	// share is the share of its nodes that the partition has. on are those of them that are known,
+	// as places in the partition's nodes, and each is what it has of each.
+	share float64
+	on    []int
+	each  workload.Size
+}
+
+// runtime is how long a job runs in all, as predicted, and the probability that it would have ended by now.
+type runtime struct {
+	walltime.Distribution
+	ended float64
+}
+
+// has reports whether the occupant may have its processors at a time.
+func (c *occupant) has(at int64) bool { return c.start <= at && at < c.until }
+
+// runs returns the probability that an occupant has its processors at a time between its start and its limit.
+func (c *occupant) runs(at int64) float64 {
+	if c.runtime == nil {
+		return 1
+	}
+	return (1 - c.runtime.Within(at-c.from)) / (1 - c.runtime.ended)
+}
+
+// change is a time, in Unix seconds, at which an occupant begins to have processors, or no longer has them.
+type change struct {
+	at     int64
+	by     int32 // which of Occupants.list
+	begins bool
+}
+
+// Occupants returns those of the pool of the partition of a name as of now, in Unix seconds, with claims among them. The job of
+// an id, if it is not 0, is none of them: it is not in its own way, neither as one that runs nor as a claim.
+//
+// For n running jobs and claims it takes O(n log n).
+func (t *Twin) Occupants(name string, id, now int64, claims []workload.Claim) *Occupants {
+	o, in := &Occupants{now: now}, t.partitions.named(name)
+	p := in.configured
+	if p == nil {
+		return o
+	}
+	size := p.size
+	o.pool, o.ground = &size, in.ground
+	kept := reservedBy(claims)
+	var plain []occupant
+	add := func(c occupant, of *partition, names []string) {
+		if c.until <= now && c.start <= now { // it has outlived its limit
+			c.from, c.until, c.runtime = now+overrun, now+overrun, nil
+		}
+		c.limit = c.until - c.from
+		for _, part := range kept.beside(c, names) {
+			in.put(&part.occupant, of, part.nodes)
+			o.list = append(o.list, part.occupant)
+		}
+	}
+	claimed := make(map[int64]bool, len(claims))
+	for i := range claims {
+		c := &claims[i]
+		of := t.partitions.named(c.Partition)
+		if c.Job != 0 && c.Job == id || of.configured != p {
+			continue
+		}
+		k := t.read(&workload.Job{Request: c.Request, Submit: now})
+		is := occupant{user: k.User, size: c.Size, pieces: c.Pieces, start: c.Start, from: c.From, until: c.From + c.Limit, waits: true}
+		is.size.CPUs = k.takes
+		if is.limit = c.Limit; c.Names != nil {
+			is.alone, is.pieces = c.Alone(), workload.Pieces{} // it is on nodes that are known, and on no others
+			in.put(&is, of, c.Names)
+			o.list = append(o.list, is)
+			continue
+		}
+		if j := t.queue.Job(c.Job); j != nil && j.Start != 0 {
+			is.size.CPUs, is.start, is.waits = max(k.takes, j.Given), min(c.Start, now), false
+			claimed[c.Job] = true
+			is.runtime = t.runOf(k, is.from, now)
+		} else if c.Plain {
+			in.put(&is, of, nil)
+			plain = append(plain, is)
+			continue
+		}
+		add(is, of, t.placed[c.Job])
+	}
+	for j := range t.queue.Running() {
+		if k := t.job(j); k.in.configured == p && !claimed[j.ID] && j.ID != id {
+			size := j.Size
+			size.CPUs = k.takes
+			add(occupant{
+				user: k.User, size: size, start: k.Start, from: k.Start, until: k.Start + k.Limit, alone: k.in.ofNode > 0, runtime: t.runOf(k, k.Start, now),
+			}, k.in, t.placed[j.ID])
+		}
+	}
+	slices.SortStableFunc(plain, func(a, b occupant) int { return cmp.Compare(a.start, b.start) })
+	o.plain, o.list = len(o.list), append(o.list, plain...)
+	o.index()
+	return o
+}
+
+// runOf returns how long a job runs whose work has begun; nil if it has not.
+func (t *Twin) runOf(k *job, from, now int64) *runtime {
+	if from > now {
+		return nil
+	}
+	ended := t.endedBy(k, now-from)
+	return &runtime{k.runtime, ended}
+}
+
+// index fills in onNode and changes.
+func (o *Occupants) index() {
+	o.onNode = make([][]int32, len(o.nodes))
+	o.changes = make([]change, 0, 2*len(o.list))
+	for i := range o.list {
+		c := &o.list[i]
+		for _, node := range c.on {
+			o.onNode[node] = append(o.onNode[node], int32(i))
+		}
+		if c.start < c.until {
+			o.changes = append(o.changes, change{c.start, int32(i), true}, change{c.until, int32(i), false})
+		}
+	}
+	slices.SortFunc(o.changes, func(a, b change) int { return cmp.Compare(a.at, b.at) })
+}
+
+// put says which of a partition's nodes an occupant of another has, given the names of its own if they are known. An
+// other is taken to have any nodes of its own partition, all alike.
+func (in *partition) put(c *occupant, of *partition, names []string) {
+	for _, name := range names {
+		if i, ok := in.index[name]; ok {
+			c.on = append(c.on, i)
+		}
+	}
+	switch n := len(names); {
+	case n > 0:
+		c.share = float64(len(c.on)) / float64(n)
+		c.each = workload.Size{CPUs: c.size.CPUs / int32(n), GPUs: c.size.GPUs / int32(n), Memory: c.size.Memory / int64(n)}
+	case of == in || in.part == in.configured.size:
+		c.share = 1
+	default:
+		mine := 0
+		for i := range of.nodes {
+			if _, ok := in.index[of.nodes[i].Name]; ok {
+				mine++
+			}
+		}
+		c.share = float64(mine) / float64(max(1, len(of.nodes)))
+	}
+}

@@ -1,0 +1,160 @@
+package twin
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sort"
+
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// need is what a job needs, and how much of it is missing beside occupants.
+type need struct {
+	of       *Occupants
+	size     workload.Size
+	pieces   workload.Pieces
+	demands  []demand
+	firmly   *timeline // beside all but plain claims
+	wholly   *timeline // beside all
+	promised *timeline // beside those that wait, or whose work has not begun
+}
+
+// need returns what the job of a claim needs.
+func (o *Occupants) need(c *workload.Claim) *need {
+	if n := o.last; n != nil && n.size == c.Size && n.pieces == c.Pieces {
+		return n
+	}
+	o.last = &need{of: o, size: c.Size, pieces: c.Pieces, demands: o.demands(c)}
+	return o.last
+}
+
+// firm, whole and promises return the timelines of a need.
+func (n *need) firm() *timeline {
+	if n.firmly == nil {
+		n.firmly = n.beside(n.of.plain)
+	}
+	return n.firmly
+}
+
+func (n *need) whole() *timeline {
+	if n.of.plain == len(n.of.list) {
+		return n.firm()
+	}
+	if n.wholly == nil {
+		n.wholly = n.beside(len(n.of.list))
+	}
+	return n.wholly
+}
+
+func (n *need) promises() *timeline {
+	if n.promised == nil {
+		n.promised = n.timeline(len(n.of.list), func(c *occupant) bool { return c.runtime == nil })
+	}
+	return n.promised
+}
+
+// beside returns the timeline beside the first so many occupants.
+func (n *need) beside(first int) *timeline {
+	return n.timeline(first, func(*occupant) bool { return true })
+}
+
+// timeline has what is missing for a need beside some of the first occupants, from each of its moments until the next.
+type timeline struct {
+	*need
+	first   int
+	moments []moment // ascending, from the beginning of all time
+}
+
+// moment is a time, Unix seconds, at which some of the occupants begin to have processors, or no longer have them.
+type moment struct {
+	at     int64
+	begins bool // one of them begins
+	// sure is how much is missing beside those that wait, and all beside all, of the demand of which it is the most. If
+	// it is not above 0, all demands are met.
+	sure, all int64
+}
+
+// timeline returns that beside those of the first so many occupants that count.
+func (n *need) timeline(first int, counts func(*occupant) bool) *timeline {
+	t := &timeline{need: n, first: first, moments: make([]moment, 1, len(n.of.changes)+1)}
+	t.moments[0] = n.missing(math.MinInt64, false)
+	for changes := n.of.changes; len(changes) > 0; {
+		at, begins, changed := changes[0].at, false, false
+		for len(changes) > 0 && changes[0].at == at {
+			if by := &n.of.list[changes[0].by]; int(changes[0].by) < first && counts(by) {
+				for _, d := range n.demands {
+					d.change(by, changes[0].begins)
+				}
+				begins, changed = begins || changes[0].begins, true
+			}
+			changes = changes[1:]
+		}
+		if changed {
+			t.moments = append(t.moments, n.missing(at, begins))
+		}
+	}
+	return t
+}
+
+// missing returns the moment at which the occupants that are counted have processors. After those of all changes are
+// counted, none is.
+func (n *need) missing(at int64, begins bool) moment {
+	m := moment{at: at, begins: begins, sure: math.MinInt64, all: math.MinInt64}
+	for _, d := range n.demands {
+		sure, all := d.missing()
+		m.sure, m.all = max(m.sure, sure), max(m.all, all)
+	}
+	return m
+}
+
+// since returns the first of the moments after a time.
+func (t *timeline) since(after int64) int {
+	return sort.Search(len(t.moments), func(i int) bool { return t.moments[i].at > after })
+}
+
+// leave returns an upper bound on the probability that the occupants leave room for the need at a time: the least of
+// the probabilities for each demand.
+func (t *timeline) leave(at int64) float64 {
+	switch m := &t.moments[t.since(at)-1]; {
+	case m.all <= 0:
+		return 1
+	case m.sure > 0:
+		return 0
+	}
+	prob := 1.
+	for _, d := range t.demands {
+		if prob = min(prob, d.leave(t.of.list[:t.first], at)); prob == 0 {
+			break
+		}
+	}
+	return prob
+}
+
+// mostSqueezes is at how many times, beside the one asked about, Room looks for room.
+const mostSqueezes = 16
+
+// squeezes returns the times between two others, ascending, at which an occupant gets processors
+// and there may be too little room for the need. Of more than mostSqueezes it returns those at
+// which the most would be missing beside the claims that wait alone, and then those at which it would
+// be beside all.
+func (t *timeline) squeezes(after, before int64) []int64 {
+	var found []moment
+	for _, m := range t.moments[t.since(after):] {
+		if m.at >= before {
+			break
+		}
+		if m.begins && m.all > 0 {
+			found = append(found, m)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b moment) int {
+		return cmp.Or(cmp.Compare(max(0, b.sure), max(0, a.sure)), cmp.Compare(b.all, a.all))
+	})
+	times := make([]int64, 0, mostSqueezes)
+	for _, s := range found[:min(mostSqueezes, len(found))] {
+		times = append(times, s.at)
+	}
+	slices.Sort(times)
+	return times
+}
