@@ -6,14 +6,13 @@ import (
 	"github.com/varq-project/varq/predictor/forecast"
 )
 
-// anchors are those of one request, one time of submission and several time limits.
+// anchors are those of requests and times of submission, each for several time limits.
 //
 // A plan asks about many submissions, with many limits. A simulation for each would take
 // too long. But with a longer limit a job starts no sooner, so that one simulation for the
 // longest limit answers all questions while the queue is like others before.
 type anchors struct {
-	about     forecast.Question // without Limit
-	simulated []limited
+	recent forecast.Recent[[]limited] // about questions without Limit
 }
 
 // limited is the anchor for a time limit, in seconds.
@@ -22,26 +21,24 @@ type limited struct {
 	anchor
 }
 
-func aboutOf(q *forecast.Question) forecast.Question {
+// simulated returns the anchors for the limits with which a question was simulated.
+func (a *anchors) simulated(q *forecast.Question) []limited {
 	about := *q
 	about.Limit = 0
-	return about
+	list, _ := a.recent.Get(&about)
+	return list
 }
 
 // add notes the anchor of a question.
 func (a *anchors) add(q *forecast.Question, of anchor) {
-	if about := aboutOf(q); a.about != about {
-		a.about, a.simulated = about, a.simulated[:0]
-	}
-	a.simulated = append(a.simulated, limited{q.Limit, of})
+	about := *q
+	about.Limit = 0
+	a.recent.Put(&about, append(a.simulated(q), limited{q.Limit, of}))
 }
 
 // atMost returns an upper bound on the anchor of a question.
 func (a *anchors) atMost(q *forecast.Question) (most anchor, ok bool) {
-	if a.about != aboutOf(q) {
-		return anchor{}, false
-	}
-	for _, s := range a.simulated {
+	for _, s := range a.simulated(q) {
 		if s.limit < q.Limit {
 			continue
 		}
@@ -102,11 +99,9 @@ func (f *Forest) overtaking(q *forecast.Question) float32 {
 
 // at returns the anchor of a question if it is known.
 func (a *anchors) at(q *forecast.Question) (of anchor, ok bool) {
-	if a.about == aboutOf(q) {
-		for _, s := range a.simulated {
-			if s.limit == q.Limit {
-				return s.anchor, true
-			}
+	for _, s := range a.simulated(q) {
+		if s.limit == q.Limit {
+			return s.anchor, true
 		}
 	}
 	return anchor{}, false

@@ -3,7 +3,6 @@ package expert
 import (
 	"math/rand/v2"
 	"sync"
-	"sync/atomic"
 
 	"github.com/varq-project/varq/predictor/cluster/rollout"
 	"github.com/varq-project/varq/predictor/cluster/sched"
@@ -26,15 +25,14 @@ type Forest struct {
 	simulating sync.Mutex // guards twin and anchors while forecasts ask
 	anchors    anchors
 	model      *forest.Model
-	beyond     *beyond                   // or nil, without a twin
-	watch      *watch                    // or nil, without a twin
-	waiting    pending.Sample[anchored]  // by job
-	last       atomic.Pointer[situation] // the newest situation, or nil if an event has come since
+	beyond     *beyond                  // or nil, without a twin
+	watch      *watch                   // or nil, without a twin
+	waiting    pending.Sample[anchored] // by job
+	recent     forecast.Recent[*situation]
 }
 
 // situation is a question as a case of the model.
 type situation struct {
-	question  forecast.Question
 	features  features.Vector
 	asCase    anchored
 	simulated float64 // the wait that the twin expects, in seconds
@@ -105,10 +103,10 @@ func (f *Forest) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 
 // situation returns the situation of a question.
 func (f *Forest) situation(q *forecast.Question) *situation {
-	if s := f.last.Load(); s != nil && s.question == *q {
+	if s, ok := f.recent.Get(q); ok {
 		return s
 	}
-	s := &situation{question: *q}
+	s := new(situation)
 	f.extractor.Look(&q.Request, q.Job, q.Now, q.Submit, &s.features)
 	known := s.features[:len(s.features):len(s.features)]
 	if f.twin != nil {
@@ -138,7 +136,7 @@ func (f *Forest) situation(q *forecast.Question) *situation {
 		known = append(known, ahead, float32(p.Later))
 	}
 	s.asCase.Case = f.model.Case(known)
-	f.last.Store(s)
+	f.recent.Put(q, s)
 	return s
 }
 
@@ -255,8 +253,8 @@ func (f *Forest) Ended(j *workload.Job) {
 	}
 }
 
-// changed forgets the situation that was last asked about.
+// changed forgets the situations that were asked about.
 func (f *Forest) changed() {
-	f.last.Store(nil)
-	f.anchors = anchors{simulated: f.anchors.simulated[:0]}
+	f.recent.Forget()
+	f.anchors.recent.Forget()
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -159,5 +160,28 @@ func BenchmarkPlan(b *testing.B) {
 			slices.Sort(took)
 			b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "p99-ms")
 		})
+	}
+}
+
+// BenchmarkPlansTogether measures the forecasts for plans of eight users who ask at the same time, at a big site. Each is a plan of
+// BenchmarkPlan.
+func BenchmarkPlansTogether(b *testing.B) {
+	var q queue.Queue
+	p, j := site(&q, 20_000, 5000)
+	const deadline = 12 * 3600
+	for now := j.Submit; b.Loop(); now += 30 {
+		var asking sync.WaitGroup
+		for user := range int32(8) {
+			asking.Go(func() {
+				r := j.Request
+				r.CPUs += user
+				var candidates []workload.Candidate
+				for at := int64(0); at < deadline; at += 30 {
+					candidates = append(candidates, workload.Candidate{Submit: now + at, Limit: 3600 + deadline - at, Budget: deadline - at})
+				}
+				Trajectory{p}.Forecast(r, now, candidates, make([]workload.Estimate, len(candidates)))
+			})
+		}
+		asking.Wait()
 	}
 }

@@ -33,7 +33,7 @@ type Predictor struct {
 	ahead          *expert.Ahead
 	present, later *blend.Blend
 	promises       promises
-	sooner         sooner
+	sooner         forecast.Recent[*forecast.Answer] // about jobs that are submitted now; nil if there is no answer
 }
 
 // Options configure a Predictor. The zero Options are valid.
@@ -157,12 +157,12 @@ func (p *Predictor) Occupants(partition string, job, now int64, claims []workloa
 func (p *Predictor) forget() {
 	p.present.Forget()
 	p.later.Forget()
-	p.sooner.forget()
+	p.sooner.Forget()
 }
 
 // Submitted implements forecast.Observer.
 func (p *Predictor) Submitted(j *workload.Job) {
-	p.sooner.forget()
+	p.sooner.Forget()
 	if j.Count() == 1 { // the wait of an array's last task is not that of a job
 		p.present.Expect(j, forecast.AtSubmission(j))
 		if q, ok := p.ahead.Rehearse(j); ok {
@@ -175,14 +175,14 @@ func (p *Predictor) Submitted(j *workload.Job) {
 
 // Changed implements forecast.Changer.
 func (p *Predictor) Changed(j *workload.Job) {
-	p.sooner.forget()
+	p.sooner.Forget()
 	p.experts.Changed(j)
 }
 
 // Started implements forecast.Observer.
 func (p *Predictor) Started(j *workload.Job) {
 	p.promises.score(j)
-	p.sooner.forget()
+	p.sooner.Forget()
 	j = served(j, p.forest.Windows(j.Partition))
 	p.present.Score(j)
 	p.later.Score(j)
@@ -194,6 +194,6 @@ func (p *Predictor) Ended(j *workload.Job) {
 	p.present.Drop(j)
 	p.later.Drop(j)
 	p.promises.drop(j)
-	p.sooner.forget()
+	p.sooner.Forget()
 	p.experts.Ended(j)
 }

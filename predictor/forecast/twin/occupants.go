@@ -70,26 +70,19 @@ type change struct {
 //
 // For n running jobs and claims it takes O(n log n).
 func (t *Twin) Occupants(name string, id, now int64, claims []workload.Claim) *Occupants {
-	o, in := &Occupants{now: now}, t.partitions.named(name)
+	in := t.partitions.named(name)
 	p := in.configured
 	if p == nil {
-		return o
+		return new(Occupants)
 	}
 	size := p.size
-	o.pool, o.ground = &size, in.ground
-	kept := reservedBy(claims)
-	var plain []occupant
-	add := func(c occupant, of *partition, names []string) {
-		if c.until <= now && c.start <= now { // it has outlived its limit
-			c.from, c.until, c.runtime = now+overrun, now+overrun, nil
-		}
-		c.limit = c.until - c.from
-		for _, part := range kept.beside(c, names) {
-			in.put(&part.occupant, of, part.nodes)
-			o.list = append(o.list, part.occupant)
-		}
+	_, running := t.queue.Len()
+	g := gathering{
+		Occupants: &Occupants{now: now, pool: &size, ground: in.ground, list: make([]occupant, 0, running+len(claims))},
+		in:        in, kept: reservedBy(claims), runtimes: make([]runtime, 0, running), shares: map[*partition]float64{},
 	}
 	claimed := make(map[int64]bool, len(claims))
+	var plain []occupant
 	for i := range claims {
 		c := &claims[i]
 		of := t.partitions.named(c.Partition)
@@ -101,43 +94,64 @@ func (t *Twin) Occupants(name string, id, now int64, claims []workload.Claim) *O
 		is.size.CPUs = k.takes
 		if is.limit = c.Limit; c.Names != nil {
 			is.alone, is.pieces = c.Alone(), workload.Pieces{} // it is on nodes that are known, and on no others
-			in.put(&is, of, c.Names)
-			o.list = append(o.list, is)
+			g.put(&is, of, c.Names)
+			g.list = append(g.list, is)
 			continue
 		}
 		if j := t.queue.Job(c.Job); j != nil && j.Start != 0 {
 			is.size.CPUs, is.start, is.waits = max(k.takes, j.Given), min(c.Start, now), false
 			claimed[c.Job] = true
-			is.runtime = t.runOf(k, is.from, now)
+			is.runtime = g.runtime(t, k, is.from)
 		} else if c.Plain {
-			in.put(&is, of, nil)
+			g.put(&is, of, nil)
 			plain = append(plain, is)
 			continue
 		}
-		add(is, of, t.placed[c.Job])
+		g.add(is, of, t.placed[c.Job])
 	}
 	for j := range t.queue.Running() {
 		if k := t.job(j); k.in.configured == p && !claimed[j.ID] && j.ID != id {
-			size := j.Size
-			size.CPUs = k.takes
-			add(occupant{
-				user: k.User, size: size, start: k.Start, from: k.Start, until: k.Start + k.Limit, alone: k.in.ofNode > 0, runtime: t.runOf(k, k.Start, now),
-			}, k.in, t.placed[j.ID])
+			is := occupant{user: k.User, size: j.Size, start: k.Start, from: k.Start, until: k.Start + k.Limit, alone: k.in.ofNode > 0, runtime: g.runtime(t, k, k.Start)}
+			is.size.CPUs = k.takes
+			g.add(is, k.in, t.placed[j.ID])
 		}
 	}
 	slices.SortStableFunc(plain, func(a, b occupant) int { return cmp.Compare(a.start, b.start) })
-	o.plain, o.list = len(o.list), append(o.list, plain...)
-	o.index()
-	return o
+	g.plain, g.list = len(g.list), append(g.list, plain...)
+	g.index()
+	return g.Occupants
 }
 
-// runOf returns how long a job runs whose work has begun; nil if it has not.
-func (t *Twin) runOf(k *job, from, now int64) *runtime {
-	if from > now {
+// gathering is Occupants of a partition that are being gathered.
+type gathering struct {
+	*Occupants
+	in       *partition
+	kept     reserved
+	runtimes []runtime // of the occupants, so that they are in one place
+	places   []int     // of the occupants, too: their on
+	shares   map[*partition]float64
+}
+
+// add adds an occupant of a partition, given the names of its nodes if they are known: its parts beside the reservations.
+func (g *gathering) add(c occupant, of *partition, names []string) {
+	if c.until <= g.now && c.start <= g.now { // it has outlived its limit
+		c.from, c.until, c.runtime = g.now+overrun, g.now+overrun, nil
+	}
+	c.limit = c.until - c.from
+	for part := range g.kept.beside(c, names) {
+		g.put(&part.occupant, of, part.nodes)
+		g.list = append(g.list, part.occupant)
+	}
+}
+
+// runtime returns how long a job runs whose work has begun; nil if it has not.
+func (g *gathering) runtime(t *Twin, k *job, from int64) *runtime {
+	if from > g.now {
 		return nil
 	}
-	ended := t.endedBy(k, now-from)
-	return &runtime{k.runtime, ended}
+	ended := t.endedBy(k, g.now-from)
+	g.runtimes = append(g.runtimes, runtime{k.runtime, ended})
+	return &g.runtimes[len(g.runtimes)-1]
 }
 
 // index fills in onNode and changes.
@@ -156,27 +170,39 @@ func (o *Occupants) index() {
 	slices.SortFunc(o.changes, func(a, b change) int { return cmp.Compare(a.at, b.at) })
 }
 
-// put says which of a partition's nodes an occupant of another has, given the names of its own if they are known. An
+// put says which of the partition's nodes an occupant of another has, given the names of its own if they are known. An
 // other is taken to have any nodes of its own partition, all alike.
-func (in *partition) put(c *occupant, of *partition, names []string) {
+func (g *gathering) put(c *occupant, of *partition, names []string) {
+	first := len(g.places)
 	for _, name := range names {
-		if i, ok := in.index[name]; ok {
-			c.on = append(c.on, i)
+		if i, ok := g.in.index[name]; ok {
+			g.places = append(g.places, i)
 		}
 	}
-	switch n := len(names); {
-	case n > 0:
+	c.on = g.places[first:len(g.places):len(g.places)]
+	if n := len(names); n > 0 {
 		c.share = float64(len(c.on)) / float64(n)
 		c.each = workload.Size{CPUs: c.size.CPUs / int32(n), GPUs: c.size.GPUs / int32(n), Memory: c.size.Memory / int64(n)}
-	case of == in || in.part == in.configured.size:
-		c.share = 1
-	default:
-		mine := 0
+		return
+	}
+	c.share = g.share(of)
+}
+
+// share returns the share of the nodes of a partition that the one of the occupants has, too.
+func (g *gathering) share(of *partition) float64 {
+	if of == g.in || g.part == *g.pool {
+		return 1
+	}
+	share, known := g.shares[of]
+	if !known {
+		both := 0
 		for i := range of.nodes {
-			if _, ok := in.index[of.nodes[i].Name]; ok {
-				mine++
+			if _, ok := g.in.index[of.nodes[i].Name]; ok {
+				both++
 			}
 		}
-		c.share = float64(mine) / float64(max(1, len(of.nodes)))
+		share = float64(both) / float64(max(1, len(of.nodes)))
+		g.shares[of] = share
 	}
+	return share
 }

@@ -1,6 +1,7 @@
 package twin
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/varq-project/varq/predictor/workload"
@@ -34,21 +35,32 @@ type part struct {
 	nodes []string // as far as they are known
 }
 
-// beside returns what an occupant of some nodes has beside the reservations: in parts one after the
+// beside yields what an occupant of some nodes has beside the reservations: in parts one after the
 // other, each on those nodes that are not reserved then, and an equal share of it on each node.
-func (r reserved) beside(c occupant, nodes []string) []part {
+func (r reserved) beside(c occupant, nodes []string) iter.Seq[part] {
+	return func(yield func(part) bool) {
+		if !slices.ContainsFunc(nodes, func(name string) bool { return len(r[name]) > 0 }) {
+			yield(part{c, nodes})
+			return
+		}
+		for _, p := range r.parts(c, nodes) {
+			if !yield(p) {
+				return
+			}
+		}
+	}
+}
+
+// parts returns what beside yields.
+func (r reserved) parts(c occupant, nodes []string) (parts []part) {
 	cuts := []int64{c.start, c.until}
 	for _, name := range nodes {
 		for _, s := range r[name] {
 			cuts = append(cuts, s.start, s.end)
 		}
 	}
-	if len(cuts) == 2 {
-		return []part{{c, nodes}}
-	}
 	slices.Sort(cuts)
 	cuts = slices.Compact(cuts)
-	var parts []part
 	for i, until := range cuts[1:] {
 		start := cuts[i]
 		if start < c.start || until > c.until {

@@ -11,6 +11,7 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/promise/trajectory"
+	"github.com/varq-project/varq/predictor/workload"
 )
 
 // Plan plans a reservation for user. If promise is true, the plan is a promise, and is in
@@ -35,6 +36,22 @@ func (k *Keeper) Plan(ctx context.Context, user string, req *api.PlanRequest, pr
 
 // allForbidden ends the sentence of a refusal if the site's policy forbids all offers.
 const allForbidden = ", and whatever could be promised instead would let nodes idle for longer than the site's policy allows (varq limits): try a much later deadline or a smaller job, or do without a promise"
+
+// attended is a Forecaster as long as somebody waits for the plan, and then tells of no starts, so that the plan is over soon. The offers of a
+// refusal take many forecasts: requests that were given up must not keep others waiting.
+type attended struct {
+	trajectory.Forecaster
+	ctx context.Context
+}
+
+// Forecast implements trajectory.Forecaster.
+func (a attended) Forecast(r workload.Request, now int64, c []workload.Candidate, est []workload.Estimate) {
+	if a.ctx.Err() != nil {
+		clear(est)
+		return
+	}
+	a.Forecaster.Forecast(r, now, c, est)
+}
 
 // plan is Plan, but returns errCrowded if other promises take the room meanwhile.
 func (k *Keeper) plan(ctx context.Context, user string, req *api.PlanRequest, promise bool) (api.PlanAnswer, error) {
@@ -64,8 +81,9 @@ func (k *Keeper) plan(ctx context.Context, user string, req *api.PlanRequest, pr
 	planner.Room = k.room(claims)
 	jobs, unread := k.jobs(ctx)
 	planner.Jobs = jobs
+	planner.Forecaster = attended{planner.Forecaster, ctx}
 	got := planner.Plan(r)
-	if err := unread(); err != nil {
+	if err := errors.Join(ctx.Err(), unread()); err != nil {
 		return api.PlanAnswer{}, err
 	}
 	if req.Trajectory {

@@ -1,6 +1,8 @@
 package keeper
 
 import (
+	"context"
+	"errors"
 	"testing"
 
 	"github.com/varq-project/varq/predictor/api"
@@ -42,5 +44,40 @@ func TestPlanOfFederatedCluster(t *testing.T) {
 		if err != nil || a.Plan == nil || a.Plan.Cluster != cluster {
 			t.Errorf("in a federation %v: %+v, %v", federated, a, err)
 		}
+	}
+}
+
+// given is an Outlook whose user gives up, if she does not wait, while it forecasts for the first time.
+type given struct {
+	*fakeOutlook
+	up    context.CancelFunc
+	asked *int
+}
+
+func (o given) Forecast(r workload.Request, now int64, c []workload.Candidate, est []workload.Estimate) {
+	*o.asked++
+	o.up()
+	o.fakeOutlook.Forecast(r, now, c, est)
+}
+
+// A plan that nobody waits for any more is over soon: the offers of its refusal, which take many forecasts, are not looked for.
+func TestNobodyWaitsForPlan(t *testing.T) {
+	forecasts := func(patient bool) int {
+		s, asked := newSite(t), 0
+		ctx, up := context.WithCancel(t.Context())
+		if patient {
+			up = func() {}
+		}
+		s.Outlook = given{s.outlook, up, &asked}
+		hopeless := request(epoch + 7200)
+		hopeless.Prob = .99
+		a, err := s.Plan(ctx, "alice", hopeless, true)
+		if patient && (err != nil || a.Refusal == nil) || !patient && !errors.Is(err, context.Canceled) {
+			t.Errorf("patient %v: %+v, %v", patient, a, err)
+		}
+		return asked
+	}
+	if all, few := forecasts(true), forecasts(false); few != 1 || all < 5 {
+		t.Errorf("%d forecasts for who waits, and %d for who gives up", all, few)
 	}
 }
