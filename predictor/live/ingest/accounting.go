@@ -10,7 +10,7 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Load brings the cache up to date, and makes the first model from it. An attempt begins
+// Load brings the cache up to date, and makes the first model from the newest jobs in it. An attempt begins
 // to read where the last one left off. If the cache was ever complete, a failure to read
 // accounting is no error: the model then learns only what is in the cache.
 func (g *Ingest) Load(ctx context.Context) error {
@@ -37,12 +37,17 @@ func (g *Ingest) Load(ctx context.Context) error {
 		}
 		g.Log.Warn("beginning with what was known before", "error", err)
 	}
-	return g.rebuild(ctx)
+	return g.rebuild(ctx, soonJobs)
 }
 
 // CatchUp reads the accounting since the last reading, and feeds it to the model. After a
-// gap it makes a new model instead.
+// gap it makes a new model instead. If Load has left jobs of the past, CatchUp first makes a model of these too.
 func (g *Ingest) CatchUp(ctx context.Context) error {
+	if g.Learning() {
+		if err := g.rebuild(ctx, maxJobs); err != nil {
+			return err
+		}
+	}
 	coverage, err := g.Cache.Coverage(ctx)
 	if err != nil {
 		return err
@@ -52,7 +57,7 @@ func (g *Ingest) CatchUp(ctx context.Context) error {
 		return err
 	}
 	if gap {
-		if err := g.rebuild(ctx); err != nil {
+		if err := g.rebuild(ctx, maxJobs); err != nil {
 			return err
 		}
 	}

@@ -29,8 +29,10 @@ const (
 	// maxGap is the most seconds between two snapshots, or two readings of accounting,
 	// that a model can bridge.
 	maxGap = 3600
-	// maxJobs is the most past jobs that a model learns: those that started last.
-	maxJobs = 50_000
+	// maxJobs is the most past jobs that a model learns: those that started last. The first model learns soonJobs
+	// of them, in a few seconds, so that varqd soon answers.
+	maxJobs  = 50_000
+	soonJobs = 3000
 )
 
 // day in seconds.
@@ -76,7 +78,8 @@ type Options struct {
 type Ingest struct {
 	Options
 
-	tracker atomic.Pointer[tracker] // of the model that serves, nil until Load is done
+	tracker  atomic.Pointer[tracker] // of the model that serves, nil until Load is done
+	learning atomic.Bool             // the model that serves has learnt soonJobs, and there are more
 
 	mu      sync.Mutex // guards the fields below, and is held while the model observes
 	last    *snapshot  // or nil
@@ -110,6 +113,10 @@ func (g *Ingest) Ready() error {
 	}
 	return fmt.Errorf("varqd is still loading history: %d%%", g.percent.Load())
 }
+
+// Learning reports whether the model that serves knows only the newest jobs of the past so far. CatchUp replaces it by one
+// that knows more.
+func (g *Ingest) Learning() bool { return g.learning.Load() }
 
 // Covered returns the time up to which accounting has been read, or 0 before Load is done.
 // Every job that ended before then is known.

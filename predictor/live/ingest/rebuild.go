@@ -9,10 +9,10 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// rebuild makes a new model. The new model learns all that is known while the old one
+// rebuild makes a new model. The new model learns all that is known, of the past at most so many jobs, while the old one
 // serves. Then it observes the events of that time, and serves.
-func (g *Ingest) rebuild(ctx context.Context) error {
-	t, covered, jobs, err := g.begin(ctx)
+func (g *Ingest) rebuild(ctx context.Context, most int) error {
+	t, covered, jobs, more, err := g.begin(ctx, most)
 	if err == nil {
 		err = t.Learn(ctx, jobs, g.percent.Store)
 	}
@@ -21,25 +21,26 @@ func (g *Ingest) rebuild(ctx context.Context) error {
 	if err == nil {
 		g.replace(t)
 		g.covered.Store(covered)
-		g.Log.Info("history loaded", "jobs", len(jobs))
+		g.learning.Store(more && most < maxJobs)
+		g.Log.Info("history loaded", "jobs", len(jobs), "more", g.Learning())
 	}
 	g.rebuilding, g.meanwhile = false, nil
 	return err
 }
 
 // begin returns the tracker of a new model, the time up to which accounting is covered,
-// and the jobs that the model is to learn: those of the past and of the live queue. From
-// then on g.meanwhile collects the jobs that start.
-func (g *Ingest) begin(ctx context.Context) (t *tracker, covered int64, jobs []workload.Job, err error) {
+// and the jobs that the model is to learn: those of the live queue, and of the past at most so many, and whether there may be
+// more. From then on g.meanwhile collects the jobs that start.
+func (g *Ingest) begin(ctx context.Context, most int) (t *tracker, covered int64, jobs []workload.Job, more bool, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.rebuilding, g.meanwhile = true, nil
 	coverage, err := g.Cache.Coverage(ctx)
 	if err != nil {
-		return nil, 0, nil, err
+		return nil, 0, nil, false, err
 	}
-	if jobs, err = g.past(ctx, g.last); err != nil {
-		return nil, 0, nil, err
+	if jobs, more, err = g.past(ctx, most, g.last); err != nil {
+		return nil, 0, nil, false, err
 	}
 	t = &tracker{Model: g.NewModel(g.pools.lookup()), at: coverage.Until}
 	t.Age(g.order.aging)
@@ -47,7 +48,7 @@ func (g *Ingest) begin(ctx context.Context) (t *tracker, covered int64, jobs []w
 	if g.last != nil {
 		t.at = g.last.at
 	}
-	return t, coverage.Until, jobs, nil
+	return t, coverage.Until, jobs, more, nil
 }
 
 // replace feeds to t what has happened since begin. Then t serves.
@@ -65,16 +66,16 @@ func (g *Ingest) replace(t *tracker) {
 	g.tracker.Store(t)
 }
 
-// past returns the jobs of the cache and of a snapshot, which may be nil. A job that has
-// not ended is Running or Pending.
-func (g *Ingest) past(ctx context.Context, s *snapshot) ([]workload.Job, error) {
-	var jobs []workload.Job
-	for job, err := range g.Cache.Jobs(ctx, maxJobs) {
+// past returns the newest jobs of the cache, at most so many, those of a snapshot, which may be nil, and whether the cache may
+// have more. A job that has not ended is Running or Pending.
+func (g *Ingest) past(ctx context.Context, most int, s *snapshot) (jobs []workload.Job, more bool, err error) {
+	for job, err := range g.Cache.Jobs(ctx, most) {
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		jobs = append(jobs, job)
 	}
+	more = len(jobs) == most
 	var waiting, running []workload.Job
 	if s != nil {
 		waiting, running = s.jobs()
@@ -95,7 +96,7 @@ func (g *Ingest) past(ctx context.Context, s *snapshot) ([]workload.Job, error) 
 		delete(live, key)
 	}
 	running = slices.DeleteFunc(running, func(j workload.Job) bool { return !live[runOf(&j)] })
-	return slices.Concat(jobs, running, waiting), nil
+	return slices.Concat(jobs, running, waiting), more, nil
 }
 
 // Replay replays to an observer all that is known of the past, up to the last snapshot of
@@ -104,7 +105,7 @@ func (g *Ingest) Replay(ctx context.Context, o forecast.Observer) error {
 	g.mu.Lock()
 	last := g.last
 	g.mu.Unlock()
-	jobs, err := g.past(ctx, last)
+	jobs, _, err := g.past(ctx, maxJobs, last)
 	if err != nil {
 		return err
 	}

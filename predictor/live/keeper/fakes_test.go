@@ -181,6 +181,7 @@ type fakeOutlook struct {
 	lost     []string // nodes
 	failing  map[string]float64
 	loading  error
+	learning bool
 	down     string
 	covered  int64
 	room     int
@@ -307,6 +308,7 @@ func (p *fakeOutlook) Promise(job int64, r workload.Request, begin, _ int64, hol
 }
 
 func (p *fakeOutlook) Ready() error   { return p.loading }
+func (p *fakeOutlook) Learning() bool { return p.learning }
 func (p *fakeOutlook) Covered() int64 { return p.covered }
 
 // fakeHomes reaches one home, called home, as a peer.

@@ -99,6 +99,8 @@ type Outlook interface {
 	ObserveCluster(c *limits.Cluster, nodes []slurm.Node)
 	// Ready returns nil once the past is loaded. Before, its error says how much is.
 	Ready() error
+	// Learning reports whether the answers rest on the newest part of the past only, because the rest is still being learnt.
+	Learning() bool
 	// Covered returns a time: all jobs that ended before it are known.
 	Covered() int64
 }

@@ -68,7 +68,7 @@ func (k *Keeper) revise(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntr
 		k.memory.forget(e.ID)
 	}
 	planner, err := k.planner()
-	if err != nil || k.Shadow {
+	if err != nil || k.Shadow || k.settled() != nil {
 		return nil // the job stays as it is; varqd's health says why
 	}
 	if _, ok := planner.Cluster.Partitions[j.Partition]; !ok {

@@ -24,7 +24,9 @@ var verbs = map[string]func(s *scene, w *words){
 	"run":  func(s *scene, w *words) { s.outlook.run = s.span(w.next()) },
 	"node": (*scene).node,
 	"history": func(s *scene, w *words) {
-		s.outlook.loading = choose(s, w.next(), map[string]error{"loaded": nil, "loading": errors.New("varqd is still loading history: 42%")})
+		word := w.next()
+		s.outlook.loading = choose(s, word, map[string]error{"loaded": nil, "learning": nil, "loading": errors.New("varqd is still loading history: 42%")})
+		s.outlook.learning = word == "learning"
 	},
 	"room": func(s *scene, w *words) {
 		s.outlook.full = choose(s, w.next(), map[string]bool{"enough": false, "none": true})

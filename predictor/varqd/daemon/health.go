@@ -131,6 +131,9 @@ func (s service) Health(context.Context) api.Health {
 	if err := d.reads.overdue(); err != nil {
 		h.Problems = append(h.Problems, err.Error())
 	}
+	if d.ingest.Learning() {
+		h.Notes = append(h.Notes, "varqd answers by the newest jobs of the past, and still learns from older ones; until it has, it does not move the jobs of promises")
+	}
 	h.History, h.Newest = d.outlook.StartsObserved()
 	h.OK = len(h.Problems) == 0
 	return h
