@@ -99,12 +99,13 @@ func (l *lab) allocate(ctx context.Context, i int) error {
 // reserve makes the open reservations.
 func (l *lab) reserve(ctx context.Context, f *Filling) error {
 	random := rand.New(rand.NewPCG(3, 4))
-	var promised, inVain atomic.Int64
+	var promised, inVain, latest atomic.Int64
 	jobs := make([]submission, l.Reservations)
 	for i := range jobs {
 		jobs[i] = l.reserving(random, later)
 	}
 	began := time.Now()
+	latest.Store(began.Unix())
 	err := l.each(ctx, askers, "jobs with varq's options are submitted", l.Reservations, func(ctx context.Context, i int) error {
 		for {
 			o := l.submit(ctx, &jobs[i])
@@ -113,9 +114,15 @@ func (l *lab) reserve(ctx context.Context, f *Filling) error {
 				return o.err
 			case o.outcome == accepted:
 				promised.Add(1)
+				latest.Store(time.Now().Unix())
 				return nil
-			case inVain.Add(1) > promised.Load()+bearable:
-				return fmt.Errorf("too few promises: %s", o.said)
+			case time.Since(time.Unix(latest.Load(), 0)) > bearable:
+				return fmt.Errorf("nothing was promised for %s: %s", bearable, o.said)
+			}
+			inVain.Add(1)
+			select {
+			case <-ctx.Done():
+			case <-time.After(again):
 			}
 		}
 	})
@@ -123,5 +130,9 @@ func (l *lab) reserve(ctx context.Context, f *Filling) error {
 	return err
 }
 
-// bearable is how many more submissions in vain than promises end the filling.
-const bearable = 100
+// Who is refused asks again after a while. If nobody is promised anything for a bearable time, the filling ends: the jobs of the site are
+// shorter than those of its past, which varqd learns as they end.
+const (
+	again    = 5 * time.Second
+	bearable = 5 * time.Minute
+)

@@ -132,8 +132,9 @@ func (p *Predictor) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 		return clocked{p.present, p.forest}.Forecast(q, a)
 	}
 	ok := p.later.Forecast(q, a)
-	p.noSooner(q, a)
+	beyond := p.noSooner(q, a)
 	p.behind(q, a)
+	a.Beyond = max(a.Beyond, beyond)
 	byClock(a, p.forest.Windows(q.Partition), q)
 	return ok
 }

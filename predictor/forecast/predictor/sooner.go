@@ -8,18 +8,23 @@ import (
 )
 
 // noSooner bounds an answer to q, about a job to be submitted later, by that about a job that is submitted now: who comes later starts no
-// sooner. Both are of seconds in which the pool serves.
-func (p *Predictor) noSooner(q *forecast.Question, a *forecast.Answer) {
+// sooner. Both are of seconds in which the pool serves. It returns how far the answer is beyond all that was learnt from because of that: a percent
+// less of probability counts.
+func (p *Predictor) noSooner(q *forecast.Question, a *forecast.Answer) (beyond float64) {
 	now := p.submittedNow(q)
 	if now == nil {
-		return
+		return 0
 	}
 	lead := q.Submit - q.Now - p.forest.Windows(q.Partition).For(q.Limit).Closed(q.Now, q.Submit)
 	for i := range delay.Points {
 		wait := float64(lead) + delay.At(i)
+		if now.Lower.Within(wait) < a.Lower[i]-.01 {
+			beyond = now.Beyond
+		}
 		a.Wait[i] = min(a.Wait[i], now.Wait.Within(wait))
 		a.Lower[i] = min(a.Lower[i], now.Lower.Within(wait))
 	}
+	return beyond
 }
 
 // submittedNow returns the answer about a job that is submitted now, with a limit that is a power of two of seconds, and no longer than that of
