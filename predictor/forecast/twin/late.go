@@ -13,7 +13,7 @@ func (n *need) late(c *workload.Claim, prob float64) (late []workload.Hold) {
 	for last < len(plain) && plain[last].start <= c.From {
 		last++
 	}
-	if last == first || prob == 0 || n.whole().during(c) == 1 || n.beside(last).during(c) == prob {
+	if last == first || prob == 0 || n.besideAll().during(c) == 1 || n.beside(last).during(c) == prob {
 		return nil
 	}
 	step := (last - first + mostLate - 1) / mostLate

@@ -6,7 +6,7 @@ import "slices"
 // from which on there is room for the need for some seconds: beside the claims alone, and beside all
 // jobs, even if they run until their limits.
 func (n *need) openings(after, seconds int64) (times []int64) {
-	for _, t := range []*timeline{n.promises(), n.whole()} {
+	for _, t := range []*timeline{n.besidePromised(), n.besideAll()} {
 		if at, ok := t.opening(after, seconds); ok && !slices.Contains(times, at) {
 			times = append(times, at)
 		}

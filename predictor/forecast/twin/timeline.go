@@ -11,13 +11,13 @@ import (
 
 // need is what a job needs, and how much of it is missing beside occupants.
 type need struct {
-	of       *Occupants
-	size     workload.Size
-	pieces   workload.Pieces
-	demands  []demand
-	firmly   *timeline // beside all but plain claims
-	wholly   *timeline // beside all
-	promised *timeline // beside those that wait, or whose work has not begun
+	of      *Occupants
+	size    workload.Size
+	pieces  workload.Pieces
+	demands []demand
+	// firm is the timeline beside all occupants but plain claims, whole beside all, and promised beside those that wait, or whose
+	// work has not begun. The latter two are nil as long as nobody has asked for them.
+	firm, whole, promised *timeline
 }
 
 // need returns what the job of a claim needs.
@@ -25,29 +25,24 @@ func (o *Occupants) need(c *workload.Claim) *need {
 	if n := o.last; n != nil && n.size == c.Size && n.pieces == c.Pieces {
 		return n
 	}
-	o.last = &need{of: o, size: c.Size, pieces: c.Pieces, demands: o.demands(c)}
-	return o.last
+	n := &need{of: o, size: c.Size, pieces: c.Pieces, demands: o.demands(c)}
+	if n.firm = n.beside(o.plain); o.plain == len(o.list) {
+		n.whole = n.firm
+	}
+	o.last = n
+	return n
 }
 
-// firm, whole and promises return the timelines of a need.
-func (n *need) firm() *timeline {
-	if n.firmly == nil {
-		n.firmly = n.beside(n.of.plain)
+// besideAll returns whole.
+func (n *need) besideAll() *timeline {
+	if n.whole == nil {
+		n.whole = n.beside(len(n.of.list))
 	}
-	return n.firmly
+	return n.whole
 }
 
-func (n *need) whole() *timeline {
-	if n.of.plain == len(n.of.list) {
-		return n.firm()
-	}
-	if n.wholly == nil {
-		n.wholly = n.beside(len(n.of.list))
-	}
-	return n.wholly
-}
-
-func (n *need) promises() *timeline {
+// besidePromised returns promised.
+func (n *need) besidePromised() *timeline {
 	if n.promised == nil {
 		n.promised = n.timeline(len(n.of.list), func(c *occupant) bool { return c.runtime == nil })
 	}
