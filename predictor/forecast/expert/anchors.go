@@ -21,19 +21,22 @@ type limited struct {
 	anchor
 }
 
-// simulated returns the anchors for the limits with which a question was simulated.
-func (a *anchors) simulated(q *forecast.Question) []limited {
+// aboutOf returns a question without Limit.
+func aboutOf(q *forecast.Question) *forecast.Question {
 	about := *q
 	about.Limit = 0
-	list, _ := a.recent.Get(&about)
+	return &about
+}
+
+// simulated returns the anchors for the limits with which a question was simulated.
+func (a *anchors) simulated(q *forecast.Question) []limited {
+	list, _ := a.recent.Get(aboutOf(q))
 	return list
 }
 
 // add notes the anchor of a question.
 func (a *anchors) add(q *forecast.Question, of anchor) {
-	about := *q
-	about.Limit = 0
-	a.recent.Put(&about, append(a.simulated(q), limited{q.Limit, of}))
+	a.recent.Put(aboutOf(q), append(a.simulated(q), limited{q.Limit, of}))
 }
 
 // atMost returns an upper bound on the anchor of a question.

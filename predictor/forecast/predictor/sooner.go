@@ -18,11 +18,11 @@ func (p *Predictor) noSooner(q *forecast.Question, a *forecast.Answer) (beyond f
 	lead := q.Submit - q.Now - p.forest.Windows(q.Partition).For(q.Limit).Closed(q.Now, q.Submit)
 	for i := range delay.Points {
 		wait := float64(lead) + delay.At(i)
-		if now.Lower.Within(wait) < a.Lower[i]-.01 {
+		lower := now.Lower.Within(wait)
+		if lower < a.Lower[i]-.01 {
 			beyond = now.Beyond
 		}
-		a.Wait[i] = min(a.Wait[i], now.Wait.Within(wait))
-		a.Lower[i] = min(a.Lower[i], now.Lower.Within(wait))
+		a.Wait[i], a.Lower[i] = min(a.Wait[i], now.Wait.Within(wait)), min(a.Lower[i], lower)
 	}
 	return beyond
 }

@@ -8,9 +8,9 @@ const mostLate = 8
 // late returns Room.Late for the work of a claim. prob is the bound without plain claims. Where more
 // than mostLate times matter, those that follow one another count as the first of them.
 func (n *need) late(c *workload.Claim, prob float64) (late []workload.Hold) {
-	plain, first := n.of.list, n.of.plain
+	list, first := n.of.list, n.of.plain
 	last := first // after those that are eligible before the work begins
-	for last < len(plain) && plain[last].start <= c.From {
+	for last < len(list) && list[last].start <= c.From {
 		last++
 	}
 	if last == first || prob == 0 || n.besideAll().during(c) == 1 || n.beside(last).during(c) == prob {
@@ -18,8 +18,8 @@ func (n *need) late(c *workload.Claim, prob float64) (late []workload.Hold) {
 	}
 	step := (last - first + mostLate - 1) / mostLate
 	for i := first; i < last; {
-		at := plain[i].start
-		for i = min(i+step, last); i < last && plain[i].start == plain[i-1].start; {
+		at := list[i].start
+		for i = min(i+step, last); i < last && list[i].start == list[i-1].start; {
 			i++
 		}
 		if left := n.beside(i).during(c); left < prob {

@@ -78,8 +78,7 @@ type Options struct {
 type Ingest struct {
 	Options
 
-	tracker  atomic.Pointer[tracker] // of the model that serves, nil until Load is done
-	learning atomic.Bool             // the model that serves has learnt soonJobs, and there are more
+	tracker atomic.Pointer[tracker] // of the model that serves, nil until Load is done
 
 	mu      sync.Mutex // guards the fields below, and is held while the model observes
 	last    *snapshot  // or nil
@@ -116,7 +115,10 @@ func (g *Ingest) Ready() error {
 
 // Learning reports whether the model that serves knows only the newest jobs of the past so far. CatchUp replaces it by one
 // that knows more.
-func (g *Ingest) Learning() bool { return g.learning.Load() }
+func (g *Ingest) Learning() bool {
+	t := g.tracker.Load()
+	return t != nil && t.learning
+}
 
 // Covered returns the time up to which accounting has been read, or 0 before Load is done.
 // Every job that ended before then is known.

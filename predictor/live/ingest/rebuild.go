@@ -12,7 +12,7 @@ import (
 // rebuild makes a new model. The new model learns all that is known, of the past at most so many jobs, while the old one
 // serves. Then it observes the events of that time, and serves.
 func (g *Ingest) rebuild(ctx context.Context, most int) error {
-	t, covered, jobs, more, err := g.begin(ctx, most)
+	t, covered, jobs, err := g.begin(ctx, most)
 	if err == nil {
 		err = t.Learn(ctx, jobs, g.percent.Store)
 	}
@@ -21,34 +21,34 @@ func (g *Ingest) rebuild(ctx context.Context, most int) error {
 	if err == nil {
 		g.replace(t)
 		g.covered.Store(covered)
-		g.learning.Store(more && most < maxJobs)
-		g.Log.Info("history loaded", "jobs", len(jobs), "more", g.Learning())
+		g.Log.Info("history loaded", "jobs", len(jobs), "more", t.learning)
 	}
 	g.rebuilding, g.meanwhile = false, nil
 	return err
 }
 
 // begin returns the tracker of a new model, the time up to which accounting is covered,
-// and the jobs that the model is to learn: those of the live queue, and of the past at most so many, and whether there may be
-// more. From then on g.meanwhile collects the jobs that start.
-func (g *Ingest) begin(ctx context.Context, most int) (t *tracker, covered int64, jobs []workload.Job, more bool, err error) {
+// and the jobs that the model is to learn: those of the live queue, and of the past at most so many. From
+// then on g.meanwhile collects the jobs that start.
+func (g *Ingest) begin(ctx context.Context, most int) (t *tracker, covered int64, jobs []workload.Job, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.rebuilding, g.meanwhile = true, nil
 	coverage, err := g.Cache.Coverage(ctx)
 	if err != nil {
-		return nil, 0, nil, false, err
+		return nil, 0, nil, err
 	}
-	if jobs, more, err = g.past(ctx, most, g.last); err != nil {
-		return nil, 0, nil, false, err
+	jobs, more, err := g.past(ctx, most, g.last)
+	if err != nil {
+		return nil, 0, nil, err
 	}
-	t = &tracker{Model: g.NewModel(g.pools.lookup()), at: coverage.Until}
+	t = &tracker{Model: g.NewModel(g.pools.lookup()), at: coverage.Until, learning: more && most < maxJobs}
 	t.Age(g.order.aging)
 	t.observeOutages(g.outages.list)
 	if g.last != nil {
 		t.at = g.last.at
 	}
-	return t, coverage.Until, jobs, more, nil
+	return t, coverage.Until, jobs, nil
 }
 
 // replace feeds to t what has happened since begin. Then t serves.

@@ -124,7 +124,7 @@ func (k *Keeper) reviseNow(ctx context.Context, e *ledger.Entry, now int64) erro
 // unmoved tells the user why reviseNow, which has returned err, has not moved the job of e, and when
 // varqd will.
 func (k *Keeper) unmoved(e *ledger.Entry, err error, now int64) string {
-	p, settled := &e.Progress, k.settled()
+	p, ready := &e.Progress, k.Ready()
 	more, short := k.memory.rescue(e.ID)
 	switch {
 	case errors.Is(err, slurm.ErrNotFound):
@@ -144,8 +144,10 @@ func (k *Keeper) unmoved(e *ledger.Entry, err error, now int64) string {
 	case err != nil:
 		k.Log.Error("accept", "plan", e.ID, "job", e.Job, "error", err)
 		return "Slurm has refused the change; varqd tries again in a minute"
-	case settled != nil:
-		return settled.Error() + "; varqd moves the job as soon as it can"
+	case ready != nil:
+		return ready.Error() + "; varqd moves the job as soon as it can"
+	case k.Outlook.Learning():
+		return "varqd is still learning from older jobs; varqd moves the job as soon as it can"
 	case now >= p.BeginTime:
 		return "it waits for its nodes already, and cannot be moved any more"
 	case short:

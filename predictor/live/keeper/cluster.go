@@ -58,16 +58,6 @@ func (k *Keeper) Ready() error {
 	return nil
 }
 
-// settled returns nil if promises can be made, and what is known of those made before is what varqd has learnt of the whole
-// past. Their jobs are not moved, nor users warned, for what a part of the past says.
-func (k *Keeper) settled() error {
-	err := k.Ready()
-	if err == nil && k.Outlook.Learning() {
-		return errors.New("varqd is still learning from older jobs")
-	}
-	return err
-}
-
 // planner returns a planner with the cluster's state, for which other promises claim no room. It
 // returns an api.ErrUnavailable while Ready returns an error.
 func (k *Keeper) planner() (*trajectory.Planner, error) {

@@ -279,7 +279,7 @@ func (k *Keeper) foreseeCompletion(ctx context.Context, e *ledger.Entry, j *slur
 		lost = k.Health.Lost(j.Nodes)
 	}
 	prospect, from, ok := k.endOf(e, j, len(lost) > 0, c.now)
-	if !ok {
+	if !ok || k.Outlook.Learning() && len(lost) == 0 {
 		k.memory.forget(e.ID)
 		return nil
 	}

@@ -68,8 +68,8 @@ func (k *Keeper) revise(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntr
 		k.memory.forget(e.ID)
 	}
 	planner, err := k.planner()
-	if err != nil || k.Shadow || k.settled() != nil {
-		return nil // the job stays as it is; varqd's health says why
+	if err != nil || k.Shadow || k.Outlook.Learning() {
+		return nil // the job stays as it is, and nobody is warned; varqd's health says why
 	}
 	if _, ok := planner.Cluster.Partitions[j.Partition]; !ok {
 		return nil // a list of partitions, or a partition newer than the last Refresh

@@ -67,18 +67,16 @@ func (p *Planner) lasts(r *Request, enough, less int64, least float64) int64 {
 
 // claim returns what the job of r claims if it has its nodes from a time on, and its work begins then, but not before HoldUntil.
 func (r *Request) claim(from int64) workload.Claim {
-	job := r.Job
-	job.Limit += max(0, r.HoldUntil-from)
-	return workload.Claim{Request: job, Pieces: r.Pieces, Job: r.ID, From: from}
+	c := workload.Claim{Request: r.Job, Pieces: r.Pieces, Job: r.ID, From: from}
+	c.Limit += max(0, r.HoldUntil-from)
+	return c
 }
 
 // Claim returns what the planned job claims, with the room for which the plan was made: of one that must have its nodes before its
 // work begins, from then on.
 func (a *Answer) Claim() workload.Claim {
-	from := min(a.Plan.Slot, a.Plan.Last)
-	job := a.Job
-	job.Limit += a.Plan.Slot - from
-	return workload.Claim{Request: job, Pieces: a.Pieces, From: from}
+	r := Request{Job: a.Job, Pieces: a.Pieces, HoldUntil: a.Plan.Slot}
+	return r.claim(min(a.Plan.Slot, a.Plan.Last))
 }
 
 // start returns when the job of r is expected to have its nodes, if it becomes eligible at begin, is
