@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Size is what a job asks a cluster for, in Slurm's trackable resources (TRES).
@@ -190,6 +191,12 @@ type Claim struct {
 
 // Alone reports whether c is a reservation that has its nodes alone, and not only a piece of each.
 func (c *Claim) Alone() bool { return c.Names != nil && c.Pieces.Count == 0 }
+
+// Equal reports whether two claims are the same.
+func (c *Claim) Equal(o *Claim) bool {
+	return c.Job == o.Job && c.Start == o.Start && c.From == o.From && c.Runs == o.Runs && c.Plain == o.Plain &&
+		c.Request == o.Request && c.Pieces == o.Pieces && slices.Equal(c.Names, o.Names)
+}
 
 // Room bounds the probability that a job's work runs from a time on, by the room that there is.
 type Room struct {

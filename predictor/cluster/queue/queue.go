@@ -89,6 +89,9 @@ func (q *Queue) Pending() iter.Seq[*Job] { return q.pending.all() }
 // Running yields the jobs that run, in the order in which Start added them.
 func (q *Queue) Running() iter.Seq[*Job] { return q.running.all() }
 
+// Moves returns how many jobs have been added to those that Running yields, and removed from them, since q was empty.
+func (q *Queue) Moves() int { return q.running.moves }
+
 // Len returns how many jobs Pending yields and how many Running does.
 func (q *Queue) Len() (pending, running int) { return q.pending.n, q.running.n }
 
@@ -99,6 +102,7 @@ func (q *Queue) Count() (waiting, running int) { return q.waiting, q.running.n }
 type list struct {
 	first, last *Job
 	n           int
+	moves       int // pushes and removals
 }
 
 func (l *list) push(j *Job) {
@@ -110,6 +114,7 @@ func (l *list) push(j *Job) {
 	}
 	l.last = j
 	l.n++
+	l.moves++
 }
 
 func (l *list) remove(j *Job) {
@@ -124,6 +129,7 @@ func (l *list) remove(j *Job) {
 		j.next.prev = j.prev
 	}
 	l.n--
+	l.moves++
 }
 
 func (l *list) all() iter.Seq[*Job] {

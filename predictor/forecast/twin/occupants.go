@@ -68,19 +68,17 @@ type change struct {
 // Occupants returns those of the pool of the partition of a name as of now, in Unix seconds, with claims among them. The job of
 // an id, if it is not 0, is none of them: it is not in its own way, neither as one that runs nor as a claim.
 //
-// For n running jobs and claims it takes O(n log n).
+// For n running jobs and m claims it takes O(n + m log m), and O(n log n) if jobs have started or ended since it was asked last.
 func (t *Twin) Occupants(name string, id, now int64, claims []workload.Claim) *Occupants {
 	in := t.partitions.named(name)
 	p := in.configured
 	if p == nil {
 		return new(Occupants)
 	}
-	size := p.size
-	_, running := t.queue.Len()
-	g := gathering{
-		Occupants: &Occupants{now: now, pool: &size, ground: in.ground, list: make([]occupant, 0, running+len(claims))},
-		in:        in, kept: reservedBy(claims), runtimes: make([]runtime, 0, running), shares: map[*partition]float64{},
-	}
+	g := gathering{Occupants: &Occupants{now: now, pool: &p.size, ground: in.ground}, in: in, kept: reservedBy(claims), shares: map[*partition]float64{}}
+	running := t.running(in)
+	g.list = append(make([]occupant, 0, len(running.list)+len(claims)), running.list...)
+	g.runtimes = make([]runtime, 0, len(g.list))
 	claimed := make(map[int64]bool, len(claims))
 	var plain []occupant
 	for i := range claims {
@@ -89,9 +87,8 @@ func (t *Twin) Occupants(name string, id, now int64, claims []workload.Claim) *O
 		if c.Job != 0 && c.Job == id || of.configured != p {
 			continue
 		}
-		k := t.read(&workload.Job{Request: c.Request, Submit: now})
-		is := occupant{user: k.User, size: c.Size, pieces: c.Pieces, start: c.Start, from: c.From, until: c.From + c.Limit, waits: true}
-		is.size.CPUs = k.takes
+		is := occupant{user: t.userOf(&c.Request), size: c.Size, pieces: c.Pieces, start: c.Start, from: c.From, until: c.From + c.Limit, waits: true}
+		is.size.CPUs = of.takes(&c.Request)
 		if is.limit = c.Limit; c.Names != nil {
 			is.alone, is.pieces = c.Alone(), workload.Pieces{} // it is on nodes that are known, and on no others
 			g.put(&is, of, c.Names)
@@ -99,9 +96,9 @@ func (t *Twin) Occupants(name string, id, now int64, claims []workload.Claim) *O
 			continue
 		}
 		if j := t.queue.Job(c.Job); j != nil && j.Start != 0 {
-			is.size.CPUs, is.start, is.waits = max(k.takes, j.Given), min(c.Start, now), false
+			is.size.CPUs, is.start, is.waits = max(is.size.CPUs, j.Given), min(c.Start, now), false
 			claimed[c.Job] = true
-			is.runtime = g.runtime(t, k, is.from)
+			is.runtime = g.runtime(t, t.read(&workload.Job{Request: c.Request, Submit: now}), is.from)
 		} else if c.Plain {
 			g.put(&is, of, nil)
 			plain = append(plain, is)
@@ -109,16 +106,22 @@ func (t *Twin) Occupants(name string, id, now int64, claims []workload.Claim) *O
 		}
 		g.add(is, of, t.placed[c.Job])
 	}
-	for j := range t.queue.Running() {
-		if k := t.job(j); k.in.configured == p && !claimed[j.ID] && j.ID != id {
-			is := occupant{user: k.User, size: j.Size, start: k.Start, from: k.Start, until: k.Start + k.Limit, alone: k.in.ofNode > 0, runtime: g.runtime(t, k, k.Start)}
-			is.size.CPUs = k.takes
-			g.add(is, k.in, t.placed[j.ID])
+	for i, k := range running.jobs {
+		c := &g.list[i]
+		if claimed[k.ID] || k.ID == id {
+			c.leave()
+			continue
+		}
+		c.runtime = g.runtime(t, k, k.Start)
+		if names := t.placed[k.ID]; c.until <= now || g.kept.any(names) {
+			is := *c
+			c.leave()
+			g.add(is, k.in, names)
 		}
 	}
 	slices.SortStableFunc(plain, func(a, b occupant) int { return cmp.Compare(a.start, b.start) })
 	g.plain, g.list = len(g.list), append(g.list, plain...)
-	g.index()
+	g.indexBeside(running.Occupants)
 	return g.Occupants
 }
 
@@ -144,6 +147,9 @@ func (g *gathering) add(c occupant, of *partition, names []string) {
 	}
 }
 
+// leave makes c an occupant that never has processors.
+func (c *occupant) leave() { c.start, c.until = 0, 0 }
+
 // runtime returns how long a job runs whose work has begun; nil if it has not.
 func (g *gathering) runtime(t *Twin, k *job, from int64) *runtime {
 	if from > g.now {
@@ -152,22 +158,6 @@ func (g *gathering) runtime(t *Twin, k *job, from int64) *runtime {
 	ended := t.endedBy(k, g.now-from)
 	g.runtimes = append(g.runtimes, runtime{k.runtime, ended})
 	return &g.runtimes[len(g.runtimes)-1]
-}
-
-// index fills in onNode and changes.
-func (o *Occupants) index() {
-	o.onNode = make([][]int32, len(o.nodes))
-	o.changes = make([]change, 0, 2*len(o.list))
-	for i := range o.list {
-		c := &o.list[i]
-		for _, node := range c.on {
-			o.onNode[node] = append(o.onNode[node], int32(i))
-		}
-		if c.start < c.until {
-			o.changes = append(o.changes, change{c.start, int32(i), true}, change{c.until, int32(i), false})
-		}
-	}
-	slices.SortFunc(o.changes, func(a, b change) int { return cmp.Compare(a.at, b.at) })
 }
 
 // put says which of the partition's nodes an occupant of another has, given the names of its own if they are known. An

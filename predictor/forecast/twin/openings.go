@@ -16,7 +16,7 @@ func (n *need) openings(after, seconds int64) (times []int64) {
 
 // opening returns the first of the moments after a time from which on all demands are met for some seconds.
 func (t *timeline) opening(after, seconds int64) (at int64, ok bool) {
-	for _, m := range t.moments[t.since(after):] {
+	for _, m := range t.moments[since(t.moments, after):] {
 		switch {
 		case m.all > 0 && ok && m.at >= at+seconds:
 			return at, true

@@ -49,8 +49,9 @@ type partition struct {
 	own        pool  // used if separate
 	separate   bool
 	ground
-	usage usage
-	rest  usage // of all other partitions
+	runners *runners // as Twin.running returned them last, or nil
+	usage   usage
+	rest    usage // of all other partitions
 }
 
 // ground is what a partition has of its configured pool. It is not changed, but replaced.
@@ -122,7 +123,7 @@ func (p *partitions) named(name string) *partition {
 
 // configure gives a partition of a name the pool that is configured for it, if one is.
 func (p *partitions) configure(in *partition, name string) {
-	in.configured, in.ground = nil, ground{}
+	in.configured, in.ground, in.runners = nil, ground{}, nil
 	if pool := p.pools(name); pool.Name != "" {
 		in.configured = p.configured(pool.Name, pool.Size)
 		in.configured.windows, in.configured.apart = pool.Windows, pool.Apart

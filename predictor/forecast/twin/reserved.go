@@ -29,6 +29,11 @@ func reservedBy(claims []workload.Claim) reserved {
 	return r
 }
 
+// any reports whether any of some nodes is reserved at some time.
+func (r reserved) any(nodes []string) bool {
+	return len(r) > 0 && slices.ContainsFunc(nodes, func(name string) bool { return len(r[name]) > 0 })
+}
+
 // part is what an occupant has on some of its nodes, and when.
 type part struct {
 	occupant
@@ -39,7 +44,7 @@ type part struct {
 // other, each on those nodes that are not reserved then, and an equal share of it on each node.
 func (r reserved) beside(c occupant, nodes []string) iter.Seq[part] {
 	return func(yield func(part) bool) {
-		if !slices.ContainsFunc(nodes, func(name string) bool { return len(r[name]) > 0 }) {
+		if !r.any(nodes) {
 			yield(part{c, nodes})
 			return
 		}

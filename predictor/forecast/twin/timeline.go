@@ -59,12 +59,12 @@ type timeline struct {
 	*need
 	first   int
 	moments []moment // ascending, from the beginning of all time
+	tight   []moment // those of them at which an occupant begins, and not all demands are met
 }
 
 // moment is a time, Unix seconds, at which some of the occupants begin to have processors, or no longer have them.
 type moment struct {
-	at     int64
-	begins bool // one of them begins
+	at int64
 	// sure is how much is missing beside those that wait, and all beside all, of the demand of which it is the most. If
 	// it is not above 0, all demands are met.
 	sure, all int64
@@ -73,7 +73,7 @@ type moment struct {
 // timeline returns that beside those of the first so many occupants that count.
 func (n *need) timeline(first int, counts func(*occupant) bool) *timeline {
 	t := &timeline{need: n, first: first, moments: make([]moment, 1, len(n.of.changes)+1)}
-	t.moments[0] = n.missing(math.MinInt64, false)
+	t.moments[0] = n.missing(math.MinInt64)
 	for changes := n.of.changes; len(changes) > 0; {
 		at, begins, changed := changes[0].at, false, false
 		for len(changes) > 0 && changes[0].at == at {
@@ -85,8 +85,13 @@ func (n *need) timeline(first int, counts func(*occupant) bool) *timeline {
 			}
 			changes = changes[1:]
 		}
-		if changed {
-			t.moments = append(t.moments, n.missing(at, begins))
+		if !changed {
+			continue
+		}
+		m := n.missing(at)
+		t.moments = append(t.moments, m)
+		if begins && m.all > 0 {
+			t.tight = append(t.tight, m)
 		}
 	}
 	return t
@@ -94,8 +99,8 @@ func (n *need) timeline(first int, counts func(*occupant) bool) *timeline {
 
 // missing returns the moment at which the occupants that are counted have processors. After those of all changes are
 // counted, none is.
-func (n *need) missing(at int64, begins bool) moment {
-	m := moment{at: at, begins: begins, sure: math.MinInt64, all: math.MinInt64}
+func (n *need) missing(at int64) moment {
+	m := moment{at: at, sure: math.MinInt64, all: math.MinInt64}
 	for _, d := range n.demands {
 		sure, all := d.missing()
 		m.sure, m.all = max(m.sure, sure), max(m.all, all)
@@ -103,15 +108,15 @@ func (n *need) missing(at int64, begins bool) moment {
 	return m
 }
 
-// since returns the first of the moments after a time.
-func (t *timeline) since(after int64) int {
-	return sort.Search(len(t.moments), func(i int) bool { return t.moments[i].at > after })
+// since returns the first of some moments that is after a time.
+func since(moments []moment, after int64) int {
+	return sort.Search(len(moments), func(i int) bool { return moments[i].at > after })
 }
 
 // leave returns an upper bound on the probability that the occupants leave room for the need at a time: the least of
 // the probabilities for each demand.
 func (t *timeline) leave(at int64) float64 {
-	switch m := &t.moments[t.since(at)-1]; {
+	switch m := &t.moments[since(t.moments, at)-1]; {
 	case m.all <= 0:
 		return 1
 	case m.sure > 0:
@@ -134,15 +139,8 @@ const mostSqueezes = 16
 // which the most would be missing beside the claims that wait alone, and then those at which it would
 // be beside all.
 func (t *timeline) squeezes(after, before int64) []int64 {
-	var found []moment
-	for _, m := range t.moments[t.since(after):] {
-		if m.at >= before {
-			break
-		}
-		if m.begins && m.all > 0 {
-			found = append(found, m)
-		}
-	}
+	tight := t.tight[since(t.tight, after):]
+	found := slices.Clone(tight[:since(tight, before-1)])
 	slices.SortStableFunc(found, func(a, b moment) int {
 		return cmp.Or(cmp.Compare(max(0, b.sure), max(0, a.sure)), cmp.Compare(b.all, a.all))
 	})

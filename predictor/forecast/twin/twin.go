@@ -71,7 +71,12 @@ func (t *Twin) Windows(partition string) rollout.Windows {
 
 // Place takes in on which nodes the running jobs are, by job. The Twin keeps nodes, which must not
 // change any more.
-func (t *Twin) Place(nodes map[int64][]string) { t.placed = nodes }
+func (t *Twin) Place(nodes map[int64][]string) {
+	t.placed = nodes
+	for _, in := range t.partitions.byName {
+		in.runners = nil
+	}
+}
 
 // Age takes in how Slurm's priorities grow.
 func (t *Twin) Age(a workload.Aging) { t.priorities.aging = a }
@@ -195,12 +200,15 @@ func (t *Twin) read(j *workload.Job) *job {
 	k.takes = k.in.takes(&j.Request)
 	k.Job = sched.Job{
 		ID: j.ID, Submit: j.Since(), Start: j.Start, Limit: t.limit(&j.Request), Procs: j.Procs(),
-		User: t.numberOf(numbered{userName, j.User, ""}), Group: t.numberOf(numbered{accountName, j.Account, ""}), App: -1,
+		User: t.userOf(&j.Request), Group: t.numberOf(numbered{accountName, j.Account, ""}), App: -1,
 		// Package walltime knows one attribute of this kind: here it is partition and QOS.
 		Queue: t.numberOf(numbered{queueName, j.Partition, j.QOS}), Partition: -1,
 	}
 	return k
 }
+
+// userOf returns the number of a request's user.
+func (t *Twin) userOf(r *workload.Request) int32 { return t.numberOf(numbered{userName, r.User, ""}) }
 
 // classOf returns the class of a request.
 func (t *Twin) classOf(r *workload.Request) *class {

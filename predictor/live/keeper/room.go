@@ -3,7 +3,6 @@ package keeper
 import (
 	"context"
 	"errors"
-	"reflect"
 	"slices"
 
 	"github.com/varq-project/varq/predictor/api"
@@ -93,7 +92,8 @@ var errCrowded = errors.New("another promise has taken the room")
 func (k *Keeper) stillRoom(ctx context.Context, got *trajectory.Answer, claims []workload.Claim) error {
 	now := k.Now()
 	fresh, err := k.claims(ctx, now)
-	if err != nil || reflect.DeepEqual(fresh, claims) {
+	same := func(a, b workload.Claim) bool { return a.Equal(&b) }
+	if err != nil || slices.EqualFunc(fresh, claims, same) {
 		return err
 	}
 	room := k.room(fresh)(got.Claim(), now, 0)

@@ -27,9 +27,8 @@ const tentative = "p.tentative <> 0 AND coalesce(b.confirmed, 0) = 0"
 // Invariant: a plan is stale once a method that writes it has returned.
 type claims struct {
 	mu    sync.Mutex
-	known bool // all that are not stale have been read
-	open  map[string]*claimant
-	list  []*claimant // of open, by deadline
+	known bool        // all that are not stale have been read
+	list  []*claimant // in their order
 	stale map[string]bool
 }
 
@@ -41,6 +40,11 @@ type claimant struct {
 	waits                                                        bool
 	holdUntil, slot, promised, deadline, begin, start, workStart int64
 	expected, worst                                              float64 // node-seconds
+}
+
+// order has the promise with the earlier deadline first.
+func (c *claimant) order(other *claimant) int {
+	return cmp.Or(cmp.Compare(c.deadline, other.deadline), cmp.Compare(c.plan, other.plan))
 }
 
 // manyStale is from how many stale plans on all open ones are read.
@@ -63,13 +67,12 @@ func (l *Ledger) readClaims(ctx context.Context) error {
 	c := &l.claims
 	where := sqlitefile.Where{}
 	where.And(true, "p.open")
-	fresh := map[string]*claimant{}
-	if c.known && len(c.stale) <= manyStale {
+	some := c.known && len(c.stale) <= manyStale
+	if some {
 		where.And(len(c.stale) == 0, "false")
 		where.In("p.id", slices.Sorted(maps.Keys(c.stale)))
-		fresh = maps.Clone(c.open)
-		maps.DeleteFunc(fresh, func(plan string, _ *claimant) bool { return c.stale[plan] })
 	}
+	var fresh []*claimant
 	err := l.each(ctx, `SELECT p.id, p.user, p.account, p.partition, p.qos, p.nodes, p.cpus, p.gpus, p.memory, p.pieces, p.piece_cpus, p.piece_gpus, p.piece_memory, p.exclusive, p.work_limit, p.hold_until, p.slot, p.promised_at,
 		p.expected_node_seconds, p.worst_node_seconds, CASE WHEN `+tentative+` THEN p.begin_time ELSE coalesce(b.begin_time, p.begin_time) END, coalesce(b.job, 0), coalesce(b.start, 0), coalesce(b.work_start, 0),
 		`+deadline+`, NOT coalesce(b.held OR b.stopped <> '' OR b.begin_time > `+deadline+` AND NOT (`+tentative+`), 0)
@@ -81,19 +84,23 @@ func (l *Ledger) readClaims(ctx context.Context) error {
 			&one.expected, &one.worst, &one.begin, &of.Job, &one.start, &one.workStart, &one.deadline, &one.waits); err != nil {
 			return err
 		}
-		fresh[one.plan] = one
+		fresh = append(fresh, one)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	if c.known && len(c.stale) == 0 {
-		return nil
+	if some {
+		c.list = slices.DeleteFunc(c.list, func(one *claimant) bool { return c.stale[one.plan] })
+		for _, one := range fresh {
+			at, _ := slices.BinarySearchFunc(c.list, one, (*claimant).order)
+			c.list = slices.Insert(c.list, at, one)
+		}
+	} else {
+		slices.SortFunc(fresh, (*claimant).order)
+		c.known, c.list = true, fresh
 	}
-	c.known, c.open, c.stale = true, fresh, nil
-	c.list = slices.SortedFunc(maps.Values(fresh), func(a, b *claimant) int {
-		return cmp.Or(cmp.Compare(a.deadline, b.deadline), cmp.Compare(a.plan, b.plan))
-	})
+	c.stale = nil
 	return nil
 }
 

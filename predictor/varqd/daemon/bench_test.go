@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -19,7 +20,6 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/history"
 	"github.com/varq-project/varq/predictor/live/ledger"
-	"github.com/varq-project/varq/predictor/live/statefile"
 	"github.com/varq-project/varq/predictor/varqd/client"
 	"github.com/varq-project/varq/predictor/varqd/config"
 	"github.com/varq-project/varq/predictor/workload"
@@ -66,15 +66,26 @@ func fill(b *testing.B, path string, n int) {
 	}
 }
 
-// experienced runs a daemon with 200,000 past jobs, and returns its configuration and a client.
-func experienced(b *testing.B) (config.Config, *client.Client) {
+// experienced runs a daemon with 200,000 past jobs, and returns it and a client.
+func experienced(b *testing.B) (*Daemon, *client.Client) {
 	b.Helper()
 	c := testConfig(b)
 	c.Watch = config.Default().Watch
 	fill(b, c.History.Path, 200_000)
-	asking, _ := run(b, c, &fakeSlurm{})
-	eventually(b, asking, well)
-	return c, asking
+	return learnt(b, c, &fakeSlurm{})
+}
+
+// learnt runs a daemon, and returns it and a client once it has learnt all of the past.
+func learnt(b *testing.B, c config.Config, fake Slurm) (*Daemon, *client.Client) {
+	b.Helper()
+	d, err := New(Options{Config: c, Slurm: fake, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	serve(b, d)
+	asking := ask(b, c)
+	eventually(b, asking, func(h api.Health) bool { return h.OK && len(h.Notes) == 0 })
+	return d, asking
 }
 
 // bigRequest asks for a start of a job of four nodes with a probability.
@@ -90,14 +101,14 @@ func BenchmarkPlan(b *testing.B) {
 	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent)) // as Main does
 	for name, prob := range map[string]float64{"promised": .8, "refused": .9999} {
 		b.Run(name, func(b *testing.B) {
-			c, asking := experienced(b)
+			d, asking := experienced(b)
 			r := bigRequest(prob)
 			var took []time.Duration
 			const fit = 64 // promises, beside one another
 			for i := 0; b.Loop(); i++ {
 				if i%fit == 0 {
 					b.StopTimer()
-					settleAll(b, c.Ledger.Path)
+					settleAll(b, d.ledger)
 					b.StartTimer()
 				}
 				began := time.Now()
@@ -135,14 +146,8 @@ func BenchmarkPlanWithoutRoom(b *testing.B) {
 }
 
 // settleAll closes all open promises.
-func settleAll(b *testing.B, path string) {
+func settleAll(b *testing.B, l *ledger.Ledger) {
 	b.Helper()
-	file, err := statefile.Open(path)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer file.Close()
-	l := ledger.New(file)
 	open, err := l.Select(b.Context(), ledger.Query{Open: true})
 	if err != nil {
 		b.Fatal(err)
