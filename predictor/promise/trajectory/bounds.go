@@ -68,10 +68,10 @@ func (p *Planner) allowed(r *Request) bounds {
 		b.longest = longest
 		b.longestRule = limits.Rule{
 			Name: "varq max_hold",
-			Says: fmt.Sprintf("a job of %s may hold its nodes for %s before its work (max_hold)",
+			Says: fmt.Sprintf("the nodes of a job of %s may idle for at most %s before the work (the site's max_hold)",
 				slurmtime.FormatDuration(r.Job.Limit), slurmtime.FormatDuration(int64(hold))),
 		}
-		b.consequence = ", too short a time to be as sure of it"
+		b.consequence = tooShort(r.Prob)
 	}
 	return b
 }

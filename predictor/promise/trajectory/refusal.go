@@ -29,8 +29,8 @@ func (p *Planner) refuse(r *Request, b bounds, points []Point) *Refusal {
 		free := *r
 		free.Earliest = 0
 		if _, ok := p.promised(&free, b); ok {
-			return &Refusal{Reason: fmt.Sprintf("the nodes may idle for at most %s before the work (--max-cost), too short a time to be as sure of it",
-				slurmtime.FormatDuration(r.idle(r.Earliest))), Limit: "--max-cost"}
+			return &Refusal{Reason: fmt.Sprintf("the nodes may idle for at most %s before the work (--max-cost)",
+				slurmtime.FormatDuration(r.idle(r.Earliest))) + tooShort(r.Prob), Limit: "--max-cost"}
 		}
 	}
 	if b.asleep(r, Submission{Begin: r.Now}) {
@@ -71,6 +71,11 @@ func (p *Planner) refuse(r *Request, b bounds, points []Point) *Refusal {
 		return &Refusal{Reason: why + "no start by the deadline can be promised, however little is asked"}
 	}
 	return &Refusal{Reason: fmt.Sprintf("%sthe job starts by the deadline with a probability of %.2f at best, not %.6g", why, best, r.Prob)}
+}
+
+// tooShort ends a sentence on for how long nodes may idle.
+func tooShort(prob float64) string {
+	return fmt.Sprintf(": too short a time to start by the deadline with a probability of %.6g", prob)
 }
 
 // binding returns the rule without which the request could be promised, and the end of the

@@ -373,7 +373,7 @@ func TestMaxHold(t *testing.T) {
 	short.Job.Limit = hour / 6
 	p := &Planner{Forecaster: curve{mean: hour, sample: 1000}, MaxHold: 4}
 	a := p.Plan(short)
-	const reason = "a job of 00:10:00 may hold its nodes for 01:00:00 before its work (max_hold), too short a time to be as sure of it"
+	const reason = "the nodes of a job of 00:10:00 may idle for at most 01:00:00 before the work (the site's max_hold): too short a time to start by the deadline with a probability of 0.9"
 	if a.Refusal == nil || a.Refusal.Limit != "varq max_hold" || a.Refusal.Reason != reason {
 		t.Fatalf("%+v", a)
 	}
