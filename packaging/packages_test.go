@@ -58,13 +58,13 @@ var managers = map[string]manager{
 		env:     "DPKG_DEB_COMPRESSOR_TYPE=none",
 		pattern: "debs/*.deb",
 		install: func(h host, t *testing.T, packages []string) {
-			h.run(t, "dpkg", append([]string{"--install"}, packages...)...)
+			h.dpkg(t, append([]string{"--install"}, packages...)...)
 		},
 		remove: func(h host, t *testing.T, names []string) {
-			h.run(t, "dpkg", append([]string{"--remove"}, names...)...)
+			h.dpkg(t, append([]string{"--remove"}, names...)...)
 		},
 		purge: func(h host, t *testing.T, names []string) {
-			h.run(t, "dpkg", append([]string{"--purge"}, names...)...)
+			h.dpkg(t, append([]string{"--purge"}, names...)...)
 		},
 		removed: []string{"etc/slurm/plugstack.conf.d/varq.conf", "etc/varq", "etc/varq/varq.yaml"},
 	},
@@ -86,6 +86,12 @@ var managers = map[string]manager{
 	},
 }
 
+// dpkg runs the host's dpkg.
+func (h host) dpkg(t *testing.T, args ...string) {
+	t.Helper()
+	t.Logf("dpkg %s\n%s", strings.Join(args, " "), h.run(t, "dpkg", args...))
+}
+
 // rpm runs this machine's rpm on the host.
 func (h host) rpm(t *testing.T, args ...string) {
 	t.Helper()
@@ -98,6 +104,7 @@ func (h host) rpm(t *testing.T, args ...string) {
 	if err != nil {
 		t.Fatalf("rpm %q: %v\n%s", args, err, out)
 	}
+	t.Logf("rpm %s\n%s", strings.Join(args, " "), out)
 }
 
 // build makes the packages of a version, on the host's disk, and returns their names there.
