@@ -176,17 +176,25 @@ func (k *Keeper) withdrawNow(ctx context.Context, e *ledger.Entry, now int64) {
 // cancelStrays cancels the jobs of the whole queue that were submitted for tentative promises and can never be
 // theirs any more: a command that waited for slurmctld may submit its job when the promise has been taken back, and
 // one that was repeated may submit two. Such a job is known by its begin time, which only tentative promises have.
-func (k *Keeper) cancelStrays(ctx context.Context, q *queue, now int64) error {
+// The ledger is not asked about those that an open promise tells to have another, which may be thousands.
+func (k *Keeper) cancelStrays(ctx context.Context, q *queue, open []ledger.Entry, now int64) error {
+	entryOf := make(map[string]*ledger.Entry, len(open))
+	for i := range open {
+		entryOf[open[i].ID] = &open[i]
+	}
 	for plan, jobs := range q.byPlan {
 		for _, j := range jobs {
 			if j.Start != 0 || j.Eligible <= now+86400 || k.memory.postponed(plan, now) {
+				continue
+			}
+			if e := entryOf[plan]; e != nil && !asSubmitted(e, j) {
 				continue
 			}
 			entries, err := k.Ledger.Select(ctx, ledger.Query{Plan: plan, User: j.User})
 			if err != nil {
 				return err
 			}
-			if len(entries) == 0 || entries[0].Tentative == 0 || entries[0].SubmitBegin() != j.Eligible || entries[0].Open && (entries[0].Job == 0 || isJobOf(&entries[0], &j.Job)) {
+			if len(entries) == 0 || !asSubmitted(&entries[0], j) || entries[0].Open && (entries[0].Job == 0 || isJobOf(&entries[0], &j.Job)) {
 				continue
 			}
 			k.Log.Info("a job of a tentative promise that has ended is cancelled", "plan", plan, "job", j.ID, "user", j.User)
@@ -199,4 +207,9 @@ func (k *Keeper) cancelStrays(ctx context.Context, q *queue, now int64) error {
 		}
 	}
 	return nil
+}
+
+// asSubmitted reports whether a job still has the begin time with which jobs are submitted for e, which is tentative.
+func asSubmitted(e *ledger.Entry, j *slurm.QueueEntry) bool {
+	return e.Tentative != 0 && e.SubmitBegin() == j.Eligible
 }

@@ -256,7 +256,7 @@ func (k *Keeper) apply(ctx context.Context, q *queue, now int64) ([]ledger.Entry
 	}
 	if q.asked == nil {
 		k.observePlain(q, entries, now)
-		if err := k.cancelStrays(ctx, q, now); err != nil {
+		if err := k.cancelStrays(ctx, q, entries, now); err != nil {
 			return nil, err
 		}
 	}
