@@ -100,12 +100,14 @@ func (c *change) observeSuspension(j *slurm.QueueEntry) {
 
 // noteLate records that a job is still pending after its deadline. It cancels the job if
 // OnMiss is OnMissCancel. But it does not cancel a job that has been requeued, which had
-// started before, nor one that somebody has changed, or has held or moved beyond its deadline.
+// started before, nor one that somebody has changed, or has held or moved beyond its deadline,
+// even if that is over now.
 func (k *Keeper) noteLate(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
 	c := k.newChange(e, now)
 	c.observe(j)
 	c.observeEligible(j.Submit, j.Eligible)
 	text, so := notStarted, ", "+cancelledAsAsked
+	wasStopped := e.Progress.Late && (e.Progress.Stopped != "" || !strings.HasPrefix(e.Note, notStarted)) // when the deadline was over
 	switch p := &c.progress; {
 	case p.Gate == api.GateLost: // followGroup cancels it, and its note says why
 		p.Late = true
@@ -142,7 +144,7 @@ func (k *Keeper) noteLate(ctx context.Context, e *ledger.Entry, j *slurm.QueueEn
 		return err
 	}
 	k.memory.forget(e.ID)
-	if k.Shadow || e.OnMiss != api.OnMissCancel || c.progress.Yielded || c.progress.Stopped != "" || j.RestartCount > 0 || k.memory.postponed(e.ID, now) {
+	if k.Shadow || e.OnMiss != api.OnMissCancel || c.progress.Yielded || c.progress.Stopped != "" || wasStopped || j.RestartCount > 0 || k.memory.postponed(e.ID, now) {
 		return nil
 	}
 	return k.cancelLate(ctx, e, c, text+so)

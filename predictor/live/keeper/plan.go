@@ -95,10 +95,14 @@ func (k *Keeper) plan(ctx context.Context, user string, req *api.PlanRequest, pr
 		if no.Offers = slices.DeleteFunc(no.Offers, terms.forbids); len(no.Offers) == 0 && found > 0 {
 			no.Reason += allForbidden
 		}
+		if k.Outlook.Learning() {
+			no.Reason += stillLearning
+		}
 		return refuse(no)
 	}
 	plan := apiPlan(&r, got.Plan)
 	plan.WorkLimit = got.Job.Limit
+	plan.Evidence.Learning = k.Outlook.Learning()
 	terms.agree(&plan, &r)
 	plan.OnMiss = cmp.Or(req.OnMiss, api.OnMissRun)
 	if req.Tentative != 0 {
@@ -141,6 +145,9 @@ func (k *Keeper) plan(ctx context.Context, user string, req *api.PlanRequest, pr
 	return answer, nil
 }
 
+// stillLearning ends the reason of a refusal while the whole past is being learnt.
+const stillLearning = "; varqd has learnt only the newest part of the past so far: ask again in some minutes"
+
 // startGranting waits until nothing else is being granted. Until granted is called, nothing else is
 // added to the open reservations, nor to what they may cost.
 func (k *Keeper) startGranting(ctx context.Context) (granted func(), err error) {
@@ -177,6 +184,9 @@ func (k *Keeper) promise(ctx context.Context, plan *api.Plan, r *api.Reservation
 	err := k.Ledger.Promise(ctx, r)
 	if errors.Is(err, ledger.ErrUnclaimed) {
 		return api.Fault(api.ErrConflict, fmt.Sprintf("you have %d reservations that no job has taken up, and nobody gets more at once; submit their jobs, or wait until their time is over (varq status lists them)", ledger.MaxUnclaimed))
+	}
+	if ctx.Err() != nil {
+		return ctx.Err() // nobody waits for the answer any more
 	}
 	if err != nil {
 		k.Log.Error("promise could not be written down", "user", r.User, "error", err)

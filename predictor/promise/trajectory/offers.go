@@ -87,20 +87,68 @@ func bestEffort(r *Request) bool {
 }
 
 // The search for a later deadline starts from now and from the end of each of the first
-// maxBases blocked windows. From each start it tries at most maxLeads leads.
+// maxBases blocked windows. From each start it tries at most maxLeads leads. Before what it
+// finds, it tries at most maxSoon deadlines.
 const (
 	maxBases = 8
 	maxLeads = 6
+	maxSoon  = 8
 )
 
 // later moves the deadline to the earliest whole minute for which it finds a plan.
+func (p *Planner) later(r *Request) bool {
+	latest := p.leadLater(r)
+	last := r.Now + p.horizon()
+	if latest != nil {
+		last = latest.Deadline - 1
+	}
+	for _, deadline := range p.soon(r, last) {
+		moved := r.delayed(deadline - r.Deadline)
+		if a, _ := p.try(&moved, thinned); a.Plan != nil {
+			*r = moved
+			return true
+		}
+	}
+	if latest != nil {
+		*r = *latest
+	}
+	return latest != nil
+}
+
+// soon returns deadlines, ascending, whole minutes after that of r and until last: the first times from which on there is room, and some of which
+// each is twice as far away as the one before. The forecast for the near future knows what runs and what is promised, and may be better
+// than that for a deadline far away.
+func (p *Planner) soon(r *Request, last int64) []int64 {
+	var deadlines []int64
+	add := func(at int64) {
+		if at = minutes(at); at > r.Deadline && at <= last {
+			deadlines = append(deadlines, at)
+		}
+	}
+	if p.Room != nil {
+		for _, at := range p.Room(r.claim(r.Deadline), r.Now, 0).Next {
+			add(at)
+		}
+	}
+	for lead := max(r.Deadline-r.Now, coarsest); lead < last-r.Now; lead *= 2 {
+		add(r.Now + lead)
+	}
+	slices.Sort(deadlines)
+	deadlines = slices.Compact(deadlines)
+	return deadlines[:min(maxSoon, len(deadlines))]
+}
+
+// coarsest is the shortest lead, in seconds, from which soon doubles.
+const coarsest = 300
+
+// leadLater returns the request with the earliest deadline, a whole minute, for which it finds a plan by a lead, or nil.
 //
 // A forecast depends mostly on the lead, which is the time from the begin time to the
 // deadline, and little on the deadline itself. So one trajectory before a deadline far away
-// shows roughly which lead is long enough. If that lead turns out too short, later tries
+// shows roughly which lead is long enough. If that lead turns out too short, leadLater tries
 // longer ones. Blocked windows depend on the time and not on the lead. So the search starts
 // anew from the end of each.
-func (p *Planner) later(r *Request) bool {
+func (p *Planner) leadLater(r *Request) *Request {
 	b := p.allowed(r)
 	bases := []int64{r.Now}
 	for _, w := range b.blocked {
@@ -121,13 +169,12 @@ func (p *Planner) later(r *Request) bool {
 			}
 			moved := r.delayed(minutes(base+lead) - r.Deadline)
 			if a, _ := p.try(&moved, 1); a.Plan != nil {
-				*r = moved
-				return true
+				return &moved
 			}
 			lead += lead / 4
 		}
 	}
-	return false
+	return nil
 }
 
 // shortestLead returns the shortest lead, in seconds, that is longer than least and whose

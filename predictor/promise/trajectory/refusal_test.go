@@ -365,6 +365,41 @@ func TestLaterThanForecast(t *testing.T) {
 	}
 }
 
+// sharp is a forecaster that knows when jobs of the near future start, and little of those after.
+type sharp struct{ curve }
+
+func (f sharp) Forecast(r workload.Request, now int64, c []workload.Candidate, est []workload.Estimate) {
+	f.curve.Forecast(r, now, c, est)
+	for i := range c {
+		if c[i].Submit < now+hour && c[i].Budget > 0 {
+			est[i].Prob = .99
+		}
+	}
+}
+
+// TestLaterSoon: the deadline offered is the first at which there is room, although forecasts for deadlines far away ask for
+// a longer lead.
+func TestLaterSoon(t *testing.T) {
+	opens := int64(noon + 700)
+	room := from(opens, .1)
+	p := &Planner{Forecaster: sharp{curve{mean: 2 * hour, sample: 1000}}, Cluster: site(nil), Room: func(c workload.Claim, now int64, least float64) workload.Room {
+		r := room(c, now, least)
+		if c.From < opens {
+			r.Next = []int64{opens}
+		}
+		return r
+	}}
+	a := p.Plan(request(1, 300, .9))
+	if o := offer(t, a, OfferLater); o == nil || o.Request.Deadline != noon+720 {
+		t.Errorf("where room opens: %+v, %+v", a.Refusal, o)
+	}
+	p.Room = room // which does not tell when
+	a = p.Plan(request(1, 300, .9))
+	if o := offer(t, a, OfferLater); o == nil || o.Request.Deadline != noon+1200 {
+		t.Errorf("by doubling: %+v, %+v", a.Refusal, o)
+	}
+}
+
 // A request for which nodes would idle longer than MaxHold is refused. The offers are a
 // best-effort request and a lower probability. An hour is always allowed, and Replan ignores
 // MaxHold.

@@ -57,6 +57,9 @@ func Evidence(e api.Evidence) string {
 	if e.Class != "" {
 		text += fmt.Sprintf(" of jobs like it (%s)", e.Class)
 	}
+	if e.Learning {
+		text += ", the newest: varqd is still learning from those before, and may answer otherwise in some minutes"
+	}
 	if e.Beyond > 0 {
 		text += " and, as more work is ahead than was ever learnt from, simulations of the queue"
 	}
