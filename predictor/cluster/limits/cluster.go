@@ -59,6 +59,7 @@ type Partition struct {
 	MaxTime     int64  // seconds, or None
 	DefaultTime int64  // seconds, or None
 	MaxNodes    int64  // per job, or None
+	MinNodes    int64  // per job, or 0
 	Nodes       []string
 	TotalCPUs   int64
 	QOS         string // the partition's own QOS, may be empty
@@ -151,6 +152,7 @@ type QOS struct {
 	OverPartQOS        bool // its limits take precedence over those of the partition's QOS
 	PartitionTimeLimit bool // its jobs may exceed the partition's MaxTime
 	PartitionMaxNodes  bool // its jobs may exceed the partition's MaxNodes
+	PartitionMinNodes  bool // its jobs may stay below the partition's MinNodes
 	// UsageFactor is how many times the usage of its jobs counts; 0 counts as once.
 	UsageFactor float64
 	JobLimits

@@ -332,6 +332,25 @@ func TestCheckSize(t *testing.T) {
 			"partition short MaxNodes", "partition short allows 2 nodes a job (MaxNodes)",
 		},
 		{
+			"MinNodes", 1, func(c *Cluster, r *workload.Request) {
+				r.Partition = "short"
+				p := c.Partitions["short"]
+				p.MinNodes = 2
+				c.Partitions["short"] = p
+			},
+			"partition short MinNodes", "partition short takes no job of less than 2 nodes (MinNodes)",
+		},
+		{
+			"PartitionMinNodes", 1, func(c *Cluster, r *workload.Request) {
+				r.Partition, r.QOS = "short", "fast"
+				p := c.Partitions["short"]
+				p.MinNodes = 2
+				c.Partitions["short"] = p
+				c.QOS["fast"] = QOS{PartitionMinNodes: true}
+			},
+			"", "",
+		},
+		{
 			"PartitionMaxNodes", 3, func(c *Cluster, r *workload.Request) {
 				r.Partition = "short"
 				c.QOS["fast"] = QOS{PartitionMaxNodes: true}

@@ -9,7 +9,7 @@ import (
 )
 
 // CheckSize returns the rule that forbids any job as large as the request, or nil if there is
-// none. The partition may have too few nodes or CPUs. The partition's MaxNodes may forbid the
+// none. The partition may have too few nodes or CPUs. The partition's MaxNodes or MinNodes may forbid the
 // job. So may MaxTRES, MaxTRESPerNode, GrpTRES, MinTRES, or what one user or one account may have at once, of a QOS
 // or an association, with the precedence of MaxLimit.
 func (c *Cluster) CheckSize(r workload.Request) *Rule {
@@ -22,6 +22,8 @@ func (c *Cluster) CheckSize(r workload.Request) *Rule {
 		return &Rule{partition + " size", fmt.Sprintf("%s has %s", partition, count(p.TotalCPUs, "CPU"))}
 	case p.MaxNodes > 0 && nodes > p.MaxNodes && !c.overrides(&r, func(q *QOS) bool { return q.PartitionMaxNodes }):
 		return &Rule{partition + " MaxNodes", fmt.Sprintf("%s allows %s a job (MaxNodes)", partition, count(p.MaxNodes, "node"))}
+	case nodes > 0 && nodes < p.MinNodes && !c.overrides(&r, func(q *QOS) bool { return q.PartitionMinNodes }):
+		return &Rule{partition + " MinNodes", fmt.Sprintf("%s takes no job of less than %s (MinNodes)", partition, count(p.MinNodes, "node"))}
 	}
 	qos, chain := c.qos(&r), c.associations(&r)
 	all := append(slices.Clone(qos), chain...)

@@ -127,6 +127,7 @@ type flatPartition struct {
 	DefaultTime    number `json:"default_time_limit"` // minutes
 	MaxTime        number `json:"max_time_limit"`     // minutes
 	MaxNodes       number `json:"maximum_nodes_per_job"`
+	MinNodes       number `json:"min nodes per job"`
 	Nodes          string `json:"nodes"`
 	QOS            string `json:"qos"`
 	TotalCPUs      number `json:"total_cpus"`
@@ -149,6 +150,7 @@ func (p *flatPartition) limits() (limits.Partition, error) {
 		MaxTime:     minutesOrNone(p.MaxTime),
 		DefaultTime: minutesOrNone(p.DefaultTime),
 		MaxNodes:    p.MaxNodes.or(limits.None),
+		MinNodes:    p.MinNodes.or(0),
 		QOS:         p.QOS,
 		TotalCPUs:   p.TotalCPUs.or(0),
 
@@ -185,6 +187,9 @@ type partition struct {
 		Time  number `json:"time"` // minutes
 		Nodes number `json:"nodes"`
 	} `json:"maximums"`
+	Minimums struct {
+		Nodes number `json:"nodes"`
+	} `json:"minimums"`
 	Partition struct {
 		State words `json:"state"` // since v0.0.40
 	} `json:"partition"`
@@ -203,6 +208,7 @@ func (p *partition) limits() (limits.Partition, error) {
 		MaxTime:     minutesOrNone(p.Maximums.Time),
 		DefaultTime: minutesOrNone(p.Defaults.Time),
 		MaxNodes:    p.Maximums.Nodes.or(limits.None),
+		MinNodes:    p.Minimums.Nodes.or(0),
 		QOS:         p.QOS.Assigned,
 		TotalCPUs:   p.CPUs.Total.or(0),
 
@@ -378,6 +384,7 @@ func (q *qos) limits() limits.QOS {
 		OverPartQOS:        containsFold(q.Flags, "OVERRIDE_PARTITION_QOS"),
 		PartitionTimeLimit: containsFold(q.Flags, "PARTITION_TIME_LIMIT"),
 		PartitionMaxNodes:  containsFold(q.Flags, "PARTITION_MAXIMUM_NODE"),
+		PartitionMinNodes:  containsFold(q.Flags, "PARTITION_MINIMUM_NODE"),
 		UsageFactor:        max(0, q.Usage.exact()),
 		JobLimits: limits.JobLimits{
 			MaxWall:        minutesOrNone(most.WallClock.Per.Job),
