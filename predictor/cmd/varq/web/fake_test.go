@@ -213,7 +213,7 @@ func (f *fakeVarqd) Calibration(_ context.Context, q api.CalibrationQuery) (c ap
 		groups = []string{"2026-08", "2026-09", "2026-10", "2026-11"}
 	}
 	for i, group := range groups {
-		row := api.CalibrationRow{Forecaster: "blend", Of: api.OfWait, Group: group, Forecasts: 40_000 + 1000*i, CalibrationError: .0123, Brier: .0871}
+		row := api.CalibrationRow{Forecaster: "blend", Of: api.OfWait, Group: group, Forecasts: 40_000 + 1000*i, Weeks: 13, CalibrationError: .0123, Brier: .0871}
 		for _, p := range []float64{.5, .75, .9, .95} {
 			covered := p - .004*float64(i) + .002
 			row.Quantiles = append(row.Quantiles, api.QuantileCoverage{Quantile: p, Covered: covered, Low: covered - .012, High: covered + .011, Pinball: 1800 * (1 - p)})

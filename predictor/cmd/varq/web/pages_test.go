@@ -295,9 +295,9 @@ func TestHonesty(t *testing.T) {
 	if status != http.StatusOK {
 		t.Error(status)
 	}
-	contains(t, text, "from 2026-08-23T13:00:00 to 2026-11-21T13:00:00", "0.9: of 40,000 waits, 0.902 were within what was said with 0.9 (95 % interval 0.890 to 0.913): honest",
+	contains(t, text, "from 2026-08-23T13:00:00 to 2026-11-21T13:00:00", "Of 40,000 waits, this share was within what was said", "with 0.9: 0.902 (95 % interval 0.890 to 0.913): honest",
 		"<circle", "2026-08", "hour", "0.410 [0.370, 0.450]", "Promises made to me",
-		"<td>65</td><td>2</td><td>3</td><td>56</td><td>4</td>")
+		`"Promises">65<`, `"Open">2<`, `"Cancelled">3<`, `"Kept">56<`, `"Missed">4<`)
 	for _, days := range []string{"0", "31", "x"} {
 		if status, _ := l.get(t, "/honesty?days="+days); status != http.StatusBadRequest {
 			t.Errorf("days %s: %d", days, status)
@@ -308,6 +308,22 @@ func TestHonesty(t *testing.T) {
 		t.Error("it judges groups of forecasts of which none was scored")
 	}
 	contains(t, text, "there is nothing to tell yet")
+}
+
+// Waits of too few weeks tell nothing, and it is said why. An interval that says nothing is not shown.
+func TestFewWeeks(t *testing.T) {
+	row := api.CalibrationRow{Of: api.OfWait, Forecasts: 74, Weeks: 1, Quantiles: []api.QuantileCoverage{{Quantile: .9, Covered: .946, High: 1}}}
+	v := newVerdict(&row)
+	if !slices.Equal(v.Held, []string{"with 0.9: 0.946"}) || !strings.Contains(v.Few, "these are of about 1 week.") {
+		t.Errorf("%+v", v)
+	}
+	row.Weeks = 0 // an older varqd
+	if v = newVerdict(&row); !slices.Equal(v.Held, []string{"with 0.9: 0.946: too few to tell"}) || v.Few != "" {
+		t.Errorf("%+v", v)
+	}
+	if got := interval(.946, 0, 1); got != "0.946" {
+		t.Error(got)
+	}
 }
 
 // Operators see everybody's promises and the nodes. Others are told why they do not.
