@@ -198,7 +198,7 @@ func TestReservations(t *testing.T) {
 		l := newLab(t, "")
 		l.varqd.operator = operator
 		_, text := l.get(t, "/reservations")
-		contains(t, text, "job 4711", "endangered: varq accept", "plan aaaaaaaaaaaa", "HOLDING", "00:15:00")
+		contains(t, text, "job 4711", "endangered: Accept would restore it, for up to 4.34 node-hours of idle nodes in all", "plan aaaaaaaaaaaa", "promised; its job waits, endangered", "HOLDING", "00:15:00")
 		if strings.Contains(text, "4800") || strings.Contains(text, "4601") {
 			t.Error("it shows one of bob's, or an old one")
 		}
@@ -206,7 +206,7 @@ func TestReservations(t *testing.T) {
 			t.Error("it does not show an old one")
 		}
 		_, text = l.get(t, "/reservation?job=4655")
-		contains(t, text, "MISSED", "the queue was slower than forecast", "begin time moved from 2026-11-21T10:30:00 to 2026-11-21T10:00:00", "00:10:00 after the deadline")
+		contains(t, text, "MISSED", "may be missed 10 times in 100", "the queue was slower than forecast", "begin time moved from 2026-11-21T10:30:00 to 2026-11-21T10:00:00", "00:10:00 after the deadline")
 		for _, path := range []string{"/reservation?job=4800", "/reservation?plan=bbbbbbbbbbbb"} {
 			if status, text := l.get(t, path); status != http.StatusNotFound || strings.Contains(text, "PENDING") {
 				t.Errorf("%s: %d %s", path, status, text)
@@ -232,6 +232,9 @@ func TestReservations(t *testing.T) {
 func TestActs(t *testing.T) {
 	l := newLab(t, "")
 	_, text := l.get(t, "/reservation?job=4711&ask=cancel")
+	if strings.Contains(text, "has done so far") {
+		t.Error("a job that has not started has done something")
+	}
 	contains(t, text, "Cancel job 4711", "scancel 4711", `name="form" value="`+l.guard.form+`"`)
 	_, text = l.get(t, "/reservation?job=4713&ask=accept")
 	contains(t, text, "Let nodes idle for longer", "with probability 0.91", `name="most" value="4.34"`)
@@ -241,7 +244,7 @@ func TestActs(t *testing.T) {
 		says string
 		asks string
 	}{
-		{"/cancel", url.Values{paramJob: {"4711"}}, "Slurm was told to cancel job 4711", "scancel 4711"},
+		{"/cancel", url.Values{paramJob: {"4711"}}, "Slurm ends job 4711", "scancel 4711"},
 		{"/cancel", url.Values{paramPlan: {"aaaaaaaaaaaa"}}, "Plan aaaaaaaaaaaa is taken back", "cancel plan aaaaaaaaaaaa"},
 		{"/accept", url.Values{paramJob: {"4713"}, paramMost: {"4.34"}}, "It was moved", "accept 4713 15624"},
 	} {
