@@ -130,7 +130,7 @@ func newVerdict(row *api.CalibrationRow) verdict {
 		switch {
 		case few:
 		case q.High-q.Low > vague:
-			held += ": too few to tell"
+			held += ": too few weeks to tell"
 		case q.Low <= q.Quantile && q.Quantile <= q.High:
 			held += ": honest, as far as these can tell"
 		case q.Covered > q.Quantile:

@@ -150,7 +150,7 @@ func TestBadQuestion(t *testing.T) {
 		"nodes=two":                         "is no number of nodes",
 		"nodes=" + strings.Repeat("1", 200): "more than 100 characters",
 		"time=UNLIMITED":                    "without a limit",
-		"time=soon":                         "Time limit of the work: ",
+		"time=soon":                         "Time limit: ",
 		"begin-by=yesterday":                "Running by: ",
 		"begin-by=2026-11-20T17:00":         "this time is over",
 		"work=later":                        "is neither any nor then",
@@ -298,7 +298,7 @@ func TestHonesty(t *testing.T) {
 	if status != http.StatusOK {
 		t.Error(status)
 	}
-	contains(t, text, "from 2026-08-23T13:00:00 to 2026-11-21T13:00:00", "Of 40,000 waits, this share was within what was said", "with 0.9: 0.902 (95 % interval 0.890 to 0.913): honest",
+	contains(t, text, "from 2026-08-23T13:00:00 to 2026-11-21T13:00:00", "Of 40,000 waits, this share was within what was said:", "with 0.9: 0.902 (95 % interval 0.890 to 0.913): honest",
 		"<circle", "2026-08", "hour", "0.410 [0.370, 0.450]", "Promises made to me",
 		`"Promises">65<`, `"Open">2<`, `"Cancelled">3<`, `"Kept">56<`, `"Missed">4<`)
 	for _, days := range []string{"0", "31", "x"} {
@@ -321,7 +321,7 @@ func TestFewWeeks(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 	row.Weeks = 0 // an older varqd
-	if v = newVerdict(&row); !slices.Equal(v.Held, []string{"with 0.9: 0.946: too few to tell"}) || v.Few != "" {
+	if v = newVerdict(&row); !slices.Equal(v.Held, []string{"with 0.9: 0.946: too few weeks to tell"}) || v.Few != "" {
 		t.Errorf("%+v", v)
 	}
 	if got := interval(.946, 0, 1); got != "0.946" {

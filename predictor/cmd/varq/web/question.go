@@ -63,7 +63,7 @@ func read(form url.Values, env *cli.Env) *question {
 	}
 	const soon, quarter = 4 * 3600, 900
 	q := &question{
-		Nodes: fill(fieldNodes, "Nodes", "1"), Time: fill(fieldTime, "Time limit of the work", "1:00:00"), Partition: fill(fieldPartition, "Partition", ""),
+		Nodes: fill(fieldNodes, "Nodes", "1"), Time: fill(fieldTime, "Time limit", "1:00:00"), Partition: fill(fieldPartition, "Partition", ""),
 		BeginBy: fill(fieldBeginBy, "Running by", time.Unix((env.Now()+soon)/quarter*quarter, 0).In(env.Zone).Format(clockLayout)),
 		Work:    fill(fieldWork, "Work starts", workAny), Prob: fill(fieldProb, "Probability", ""),
 	}

@@ -36,6 +36,6 @@ func missed(r *api.Reservation) string {
 	if r.State != api.StateMissed {
 		return ""
 	}
-	return fmt.Sprintf("A promise of %s may be missed %.2g times in 100. A higher probability makes that rarer, and costs more; against nodes that go down you can do nothing.",
+	return fmt.Sprintf("A promise of %s may be missed %.2g times in 100. A higher probability makes that rarer, and may cost more; against nodes that go down you can do nothing.",
 		prob.Format(r.Prob), 100*(1-r.Prob))
 }

@@ -56,7 +56,7 @@ async function ask() {
     history.replaceState(null, "", "./?" + query);
     remember();
     news.classList.add("unseen"); // it is said below, but only this is read out
-    news.textContent = document.querySelector("#answer h2, #answer .problem p")?.textContent ?? "";
+    news.textContent = document.querySelector("#answer h2, #answer .problem")?.textContent ?? "";
   } catch (error) {
     if (signal.aborted) return;
     news.textContent = "No answer: " + error.message + " What is shown below is older.";
@@ -70,13 +70,14 @@ function offerCopies(place) {
     button.addEventListener("click", async () => {
       const line = button.previousElementSibling;
       getSelection().selectAllChildren(line);
+      let done = "Copied";
       try {
         await navigator.clipboard.writeText(line.textContent);
-        for (const other of document.querySelectorAll("button.copy")) other.textContent = "Copy";
-        button.textContent = "Copied";
       } catch {
-        button.textContent = "Selected: press Ctrl-C";
+        done = "Selected: press Ctrl-C";
       }
+      for (const other of document.querySelectorAll("button.copy")) other.textContent = "Copy";
+      button.textContent = done; // of the last line alone
     });
   }
 }
