@@ -18,6 +18,9 @@ const believed = "blend"
 // paramDays is for how many days back the page tells of forecasts.
 const paramDays = "days"
 
+// periods are its values. The first is the default.
+var periods = []int64{30, 90, 365}
+
 // An interval of a share that is wider than vague decides nothing, and one that is wider than mute is not worth showing.
 const (
 	vague = .2
@@ -26,9 +29,6 @@ const (
 
 // enoughWeeks is on how many weeks an interval must rest to be no wider than it need be, as api.CalibrationRow says.
 const enoughWeeks = 5
-
-// periods are its values. The first is the default.
-var periods = []int64{30, 90, 365}
 
 const day = 86400
 
