@@ -62,9 +62,13 @@ type CalibrationRow struct {
 	Forecaster string `json:"forecaster"`
 	// Of is what was forecast: OfWait, the time from when a job begins to wait until its start, or
 	// OfEnd, that until its end.
-	Of        string             `json:"of"`
-	Group     string             `json:"group"`
-	Forecasts int                `json:"forecasts"`
+	Of        string `json:"of"`
+	Group     string `json:"group"`
+	Forecasts int    `json:"forecasts"`
+	// Weeks is on how many weeks the intervals of Quantiles rest: on as many as weeks of equal size would tell as much. With fewer than 5
+	// the intervals are wide. It is 0 if an older varqd does
+	// not say.
+	Weeks     int                `json:"weeks,omitempty"`
 	Quantiles []QuantileCoverage `json:"quantiles"`
 	// CalibrationError and Brier are over the probabilities of starting, or of having ended, within 5 and 30
 	// minutes, 1, 2, 6, 12 and 24 hours. CalibrationError is the expected calibration

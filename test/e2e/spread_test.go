@@ -61,7 +61,7 @@ func TestSpread(t *testing.T) {
 		t.Errorf("the report has %+v, and the job has had its nodes for %v node-seconds", rows, want)
 	}
 	story := mustRun(t, s, "alice", "varq", "status", strconv.FormatInt(id, 10)).Stdout
-	if want := fmt.Sprintf("%.2f node-hours", held/3600); !strings.Contains(story, want) || !strings.Contains(story, "1 nodes, was given 4") {
+	if want := fmt.Sprintf("%.2f node-hours", held/3600); !strings.Contains(story, want) || !strings.Contains(story, "1 node, was given 4") {
 		t.Errorf("the story does not tell of %s:\n%s", want, story)
 	}
 

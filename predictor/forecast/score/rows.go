@@ -3,6 +3,7 @@ package score
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 	"time"
 )
@@ -18,6 +19,7 @@ type Forecasts struct {
 type Row struct {
 	Forecaster, Group string
 	Forecasts         int
+	Weeks             int        // of equal size that tell as much, rounded: those on which the intervals of Quantiles rest
 	Quantiles         []Coverage // of Levels
 	CalibrationError  float64
 	Brier             float64
@@ -127,7 +129,7 @@ func sumUp(days []Daily, from int64) (Row, bool) {
 		return Row{}, false
 	}
 	row := Row{
-		Forecasts:        sums.Forecasts,
+		Forecasts: sums.Forecasts, Weeks: int(math.Round(covered[0].equalWeeks())),
 		CalibrationError: sums.Bins.Error(), Brier: sums.Bins.Brier(),
 		Reliability: sums.Bins.Diagram(),
 	}

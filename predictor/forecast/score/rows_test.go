@@ -57,7 +57,7 @@ func TestRows(t *testing.T) {
 	}
 	got := Rows("partition", f, 0, 20_034)[2]
 	want := Row{
-		Forecaster: "qbets", Group: "gpu", Forecasts: 20,
+		Forecaster: "qbets", Group: "gpu", Forecasts: 20, Weeks: 1,
 		CalibrationError: 0, Brier: .25,
 		Reliability: []Point{{Count: 20, Mean: .5, True: .5}},
 	}

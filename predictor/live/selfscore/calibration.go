@@ -107,7 +107,7 @@ func of(forecaster string) string {
 // calibrationRow translates a row of scores for package api.
 func calibrationRow(r *score.Row) api.CalibrationRow {
 	row := api.CalibrationRow{
-		Forecaster: r.Forecaster, Of: of(r.Forecaster), Group: r.Group, Forecasts: r.Forecasts,
+		Forecaster: r.Forecaster, Of: of(r.Forecaster), Group: r.Group, Forecasts: r.Forecasts, Weeks: r.Weeks,
 		CalibrationError: r.CalibrationError, Brier: r.Brier, Drift: r.Drift.String(),
 		Quantiles:   make([]api.QuantileCoverage, len(r.Quantiles)),
 		Reliability: make([]api.ReliabilityBin, len(r.Reliability)),

@@ -259,7 +259,7 @@ func statusColumns(env *Env) []table.Column[api.Reservation] {
 		}
 		return slurmtime.FormatDuration(told.Held(&r, env.Now()))
 	})
-	text("Note", func(r row) string { return slurmtime.InZone(told.ListNote(&r), env.Zone) })
+	text("Note", func(r row) string { return slurmtime.InZone(told.ListNote(&r, "varq accept"), env.Zone) })
 	columns[len(columns)-1].Long = true
 	for i := range columns {
 		columns[i].Spare = 1 + slices.Index([]string{"Eligible", "WorkStart", "Held", "Start", "Nodes", "Partition"}, columns[i].Name)

@@ -18,7 +18,11 @@ func Plan(p *api.Plan, asked *api.PlanRequest, now int64, zone *time.Location) [
 	}
 	moment := func(at int64) string { return cli.Moment(at, zone) }
 	line("Eligible", "%s, %s from now", moment(p.BeginTime), slurmtime.FormatDuration(max(0, p.BeginTime-now)))
-	line("Time limit", "%s, of which %s for the work", slurmtime.FormatDuration(p.TimeLimit), slurmtime.FormatDuration(p.WorkLimit))
+	if p.TimeLimit == p.WorkLimit {
+		line("Time limit", "%s, all of it for the work", slurmtime.FormatDuration(p.TimeLimit))
+	} else {
+		line("Time limit", "%s, of which %s for the work", slurmtime.FormatDuration(p.TimeLimit), slurmtime.FormatDuration(p.WorkLimit))
+	}
 	switch p.HoldUntil {
 	case 0:
 		line("Work starts", "as soon as the job does")
@@ -33,8 +37,12 @@ func Plan(p *api.Plan, asked *api.PlanRequest, now int64, zone *time.Location) [
 		line("If missed", "the job runs as soon as it can")
 	}
 	line("Work costs", "%s", p.Work)
-	line("At most", "%s more: %s", p.AtMost().RoundedUp(), p.AtMost().Share(p.Work))
-	line("Expected", "%s more", p.Expected)
+	if atMost := p.AtMost(); atMost == (api.Cost{}) {
+		line("At most", "nothing more: no nodes idle before the work")
+	} else {
+		line("At most", "%s more, for idle nodes: %s", atMost.RoundedUp(), atMost.Share(p.Work))
+		line("Expected", "%s more", p.Expected)
+	}
 	if spread := p.Spread(asked); spread != "" {
 		line("Nodes", "%s", spread)
 	}

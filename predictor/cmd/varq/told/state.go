@@ -34,14 +34,15 @@ func Endangered(r *api.Reservation) bool {
 	return r.State == api.StatePending && (r.Rescue != nil || r.Obstacle != "" || r.Now != 0 && r.Now < r.Prob)
 }
 
-// ListNote returns the note of a reservation in a list. It says first if its promise is endangered.
-func ListNote(r *api.Reservation) string {
+// ListNote returns the note of a reservation in a list. It says first if its promise is endangered. accept says how the user
+// agrees to a Rescue.
+func ListNote(r *api.Reservation, accept string) string {
 	text := "endangered"
 	switch {
 	case !Endangered(r):
 		return r.Note
 	case r.Rescue != nil:
-		text += ": varq accept"
+		text += ": " + accept
 	case r.FinishBy != 0 && strings.HasPrefix(r.Note, text):
 		return r.Note
 	case r.Obstacle != "":

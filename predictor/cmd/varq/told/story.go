@@ -51,7 +51,7 @@ func Story(r *api.Reservation, group *api.GroupState, now int64, zone *time.Loca
 		}
 		line("Group", "%s, kept by %s: %s", r.Group, keeper, company(group, r.ID))
 	}
-	line("Asks for", "%s, %d CPUs for %s, in all %s", askedNodes(r), r.CPUs,
+	line("Asks for", "%s, %s for %s, in all %s", askedNodes(r), cli.Count(int(r.CPUs), "CPU", "CPUs"),
 		slurmtime.FormatDuration(r.WorkLimit), slurmtime.FormatDuration(r.Set.TimeLimit))
 	if r.Eligible != 0 && r.Eligible <= now {
 		line("Eligible", "since %s", moment(r.Eligible))
@@ -104,13 +104,14 @@ func Story(r *api.Reservation, group *api.GroupState, now int64, zone *time.Loca
 
 // askedNodes says how many nodes a job asks for, and was given.
 func askedNodes(r *api.Reservation) string {
+	nodes := cli.Count(int(r.Nodes), "node", "nodes")
 	switch most := r.MostNodes(); {
 	case r.Allocated != 0 && r.Allocated != r.Nodes:
-		return fmt.Sprintf("%d nodes, was given %d", r.Nodes, r.Allocated)
+		return fmt.Sprintf("%s, was given %d", nodes, r.Allocated)
 	case r.Allocated == 0 && most > r.Nodes:
 		return fmt.Sprintf("%d to %d nodes", r.Nodes, most)
 	}
-	return fmt.Sprintf("%d nodes", r.Nodes)
+	return nodes
 }
 
 // against says how long before or after its deadline a start is.

@@ -31,13 +31,13 @@ func (s *site) cancelled(r *http.Request) (*page, error) {
 		done.Next = "varqd closes it within some seconds, unless it finds a job of it in the queue."
 	} else {
 		err = s.cancel(r.Context(), found.Job)
-		done.What = fmt.Sprintf("Slurm was told to cancel job %d.", found.Job)
-		done.Next = "Its promise is settled once Slurm has, which may take a minute; it is then CANCELLED."
+		done.What = fmt.Sprintf("Slurm ends job %d.", found.Job)
+		done.Next = "varqd settles its promise once the job has left the queue, which may take a minute."
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &page{Title: "Cancelled", Here: "reservations", Template: "result", Body: done}, nil
+	return &page{Title: "Cancellation: " + nameOf(found), Here: "reservations", Template: "result", Body: done}, nil
 }
 
 // accepted agrees to what idle nodes cost at most, as it was shown, and answers with what has become of it.
@@ -61,5 +61,5 @@ func (s *site) accepted(r *http.Request) (*page, error) {
 	} else {
 		done.Next = "It was not moved: " + a.Unmoved + "."
 	}
-	return &page{Title: "Accepted", Here: "reservations", Template: "result", Body: done}, nil
+	return &page{Title: "Higher cost: " + nameOf(found), Here: "reservations", Template: "result", Body: done}, nil
 }

@@ -10,11 +10,10 @@ import (
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
-// The sheet of a picture and, within it, the place between the axes.
+// The place between the axes, on a sheet of 480 by 290.
 const (
-	sheetWidth, sheetHeight = 480, 270
-	left, right             = 46, 464
-	top, bottom             = 14, 232
+	left, right = 46, 464
+	top, bottom = 44, 252
 )
 
 // curve is the picture of a probability trajectory: the probability of a start by the deadline against when the job becomes
@@ -23,8 +22,9 @@ type curve struct {
 	Title    string
 	Line     string // the points of the trajectory
 	Enough   []string
-	Asked    mark // the probability asked for; its Text is empty if nobody knows it
-	Plan     mark // the cheapest submission; its Text is empty if there is none
+	Asked    mark   // the probability asked for; its Text is empty if nobody knows it
+	Plan     mark   // the submission that would be taken; its Text is empty if there is none
+	Choice   string // why that one
 	Levels   []mark
 	Times    []mark
 	Points   []curvePoint
@@ -35,7 +35,7 @@ type curve struct {
 // frame are the edges of the place between the axes.
 type frame struct{ Left, Right, Top, Bottom int }
 
-// mark is a labelled place. Left is true if the label is to stand on its left.
+// mark is a labelled place. Left is true if the label is to end there, and not begin.
 type mark struct {
 	X, Y float64
 	Text string
@@ -47,6 +47,9 @@ type curvePoint struct {
 	BeginTime, TimeLimit, Prob string
 	Chosen                     bool
 }
+
+// mostPoints is about how many rows the table of a curve has.
+const mostPoints = 50
 
 // newCurve returns the picture of an answer, or nil if it has no trajectory.
 func newCurve(a *api.PlanAnswer, r *api.PlanRequest, zone *time.Location) *curve {
@@ -65,7 +68,10 @@ func newCurve(a *api.PlanAnswer, r *api.PlanRequest, zone *time.Location) *curve
 	y := func(p float64) float64 { return bottom - (bottom-top)*p }
 	c := &curve{
 		Title:    fmt.Sprintf("Probability of running by %s, by when the job becomes eligible", slurmtime.Format(r.BeginBy, zone)),
-		Deadline: slurmtime.Format(r.BeginBy, zone), frame: frame{left, right, top, bottom},
+		Deadline: slurmtime.Format(r.BeginBy, zone), frame: frame{left, right, top, bottom}, Choice: "cheapest",
+	}
+	if r.BestEffort {
+		c.Choice = "earliest" // all cost the same
 	}
 	if asked > 0 {
 		c.Asked = mark{X: right, Y: y(asked), Text: prob.Format(asked) + " asked"}
@@ -96,14 +102,14 @@ func newCurve(a *api.PlanAnswer, r *api.PlanRequest, zone *time.Location) *curve
 				enough.Reset()
 			}
 		}
-		c.Points = append(c.Points, curvePoint{
-			slurmtime.Format(p.BeginTime, zone), slurmtime.FormatDuration(p.TimeLimit), prob.Format(p.Prob), a.Plan != nil && a.Plan.BeginTime == p.BeginTime,
-		})
+		if chosen := a.Plan != nil && a.Plan.BeginTime == p.BeginTime; chosen || i%(len(points)/mostPoints+1) == 0 {
+			c.Points = append(c.Points, curvePoint{slurmtime.Format(p.BeginTime, zone), slurmtime.FormatDuration(p.TimeLimit), prob.Format(p.Prob), chosen})
+		}
 	}
 	c.Line = line.String()
 	if p := a.Plan; p != nil {
 		at := min(max(p.BeginTime, first), r.BeginBy)
-		c.Plan = mark{X: x(at), Y: y(p.Estimate), Text: fmt.Sprintf("eligible at %s: %s", clock(p.BeginTime, zone), prob.Format(p.Estimate)), Left: x(at) > (left+right)/2}
+		c.Plan = mark{X: x(at), Y: y(p.Estimate), Text: fmt.Sprintf("eligible from %s: %s", clock(p.BeginTime, zone), prob.Format(p.Estimate)), Left: x(at) > (left+right)/2}
 	}
 	return c
 }

@@ -66,8 +66,15 @@ func (f *fakeVarqd) Quote(_ context.Context, r api.PlanRequest) (a api.PlanAnswe
 		a.Trajectory = append(a.Trajectory, api.Point{BeginTime: begin, TimeLimit: r.Job.Limit + r.BeginBy - begin, Prob: p, Class: "main"})
 		best = max(best, p)
 	}
+	if r.BestEffort && a.Trajectory[0].Prob >= asked {
+		a.Plan = &api.Plan{
+			BeginTime: now, TimeLimit: r.Job.Limit, BeginBy: r.BeginBy, WorkLimit: r.Job.Limit, Prob: asked, Estimate: a.Trajectory[0].Prob, OnMiss: api.OnMissRun,
+			Work: cost(r.Job.Nodes, r.Job.Limit), Evidence: api.Evidence{Sample: 412, Class: "partition=main"},
+		}
+		return a, nil
+	}
 	for _, p := range slices.Backward(a.Trajectory) {
-		if p.Prob < asked {
+		if p.Prob < asked || r.BestEffort {
 			continue
 		}
 		held := r.BeginBy - p.BeginTime
@@ -84,6 +91,12 @@ func (f *fakeVarqd) Quote(_ context.Context, r api.PlanRequest) (a api.PlanAnswe
 			{Kind: api.OfferLater, Prob: asked, BeginBy: r.BeginBy + 5400, HoldUntil: r.BeginBy + 5400, Nodes: r.Job.Nodes, Limit: r.Job.Limit, Worst: cost(r.Job.Nodes, 3600)},
 			{Kind: api.OfferFree, Prob: asked, BeginBy: r.BeginBy, Nodes: r.Job.Nodes, Limit: r.Job.Limit},
 		},
+	}
+	if r.BestEffort {
+		for i := range a.Refusal.Offers {
+			a.Refusal.Offers[i].HoldUntil, a.Refusal.Offers[i].Worst = 0, api.Cost{}
+		}
+		a.Refusal.Offers = a.Refusal.Offers[:2]
 	}
 	return a, nil
 }
@@ -200,7 +213,7 @@ func (f *fakeVarqd) Calibration(_ context.Context, q api.CalibrationQuery) (c ap
 		groups = []string{"2026-08", "2026-09", "2026-10", "2026-11"}
 	}
 	for i, group := range groups {
-		row := api.CalibrationRow{Forecaster: "blend", Of: api.OfWait, Group: group, Forecasts: 40_000 + 1000*i, CalibrationError: .0123, Brier: .0871}
+		row := api.CalibrationRow{Forecaster: "blend", Of: api.OfWait, Group: group, Forecasts: 40_000 + 1000*i, Weeks: 13, CalibrationError: .0123, Brier: .0871}
 		for _, p := range []float64{.5, .75, .9, .95} {
 			covered := p - .004*float64(i) + .002
 			row.Quantiles = append(row.Quantiles, api.QuantileCoverage{Quantile: p, Covered: covered, Low: covered - .012, High: covered + .011, Pinball: 1800 * (1 - p)})

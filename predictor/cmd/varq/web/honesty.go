@@ -18,11 +18,17 @@ const believed = "blend"
 // paramDays is for how many days back the page tells of forecasts.
 const paramDays = "days"
 
-// vague is how wide an interval of a share is from which nothing follows.
-const vague = .2
-
 // periods are its values. The first is the default.
 var periods = []int64{30, 90, 365}
+
+// An interval of a share that is wider than vague decides nothing, and one that is wider than mute is not worth showing.
+const (
+	vague = .2
+	mute  = .9
+)
+
+// enoughWeeks is on how many weeks an interval must rest to be no wider than it need be, as api.CalibrationRow says.
+const enoughWeeks = 5
 
 const day = 86400
 
@@ -31,12 +37,19 @@ type honestyPage struct {
 	From, To  string
 	Days      int64
 	Periods   []int64
-	Verdicts  []string // of forecasts of waits
+	Verdicts  []verdict
 	Diagrams  []diagram
 	Months    []monthRow
 	Quantiles []string // the heads of Months
 	Worst     []worstRow
 	Promises  []promiseRow
+}
+
+// verdict is whether the quantiles of one kind of forecast have held as often as they say.
+type verdict struct {
+	Of   string   // which times they are of, and how many
+	Held []string // of each quantile, how often it held
+	Few  string   // why that tells little, or ""
 }
 
 type monthRow struct {
@@ -84,7 +97,7 @@ func (s *site) honesty(r *http.Request) (*page, error) {
 		if row.Forecaster != believed && row.Of != api.OfEnd {
 			continue
 		}
-		body.Verdicts = append(body.Verdicts, verdicts(row)...)
+		body.Verdicts = append(body.Verdicts, newVerdict(row))
 		if d := newDiagram(row); d != nil {
 			body.Diagrams = append(body.Diagrams, *d)
 		}
@@ -98,27 +111,44 @@ func (s *site) honesty(r *http.Request) (*page, error) {
 	return &page{Title: "How good is it?", Here: "honesty", Template: "honesty", Body: body}, nil
 }
 
-// verdicts says of each quantile whether it has held as often as it says.
-func verdicts(row *api.CalibrationRow) []string {
-	var list []string
-	what := "waits"
+// newVerdict returns the verdict on a row. Where there are too few weeks there is none on a single quantile.
+func newVerdict(row *api.CalibrationRow) verdict {
+	v := verdict{Of: cli.Thousands(row.Forecasts) + " waits"}
 	if row.Of == api.OfEnd {
-		what = "times until the end"
+		v.Of = cli.Thousands(row.Forecasts) + " times until the end (a job's wait and its run together, on which --finish-by rests)"
+	}
+	few := 0 < row.Weeks && row.Weeks < enoughWeeks
+	if few {
+		v.Few = fmt.Sprintf("Too few weeks to tell whether that is honest: what happens in one week is alike, as jobs share a full queue or an outage, and these are of about %s. From %d on there is a verdict.",
+			cli.Count(row.Weeks, "week", "weeks"), enoughWeeks)
 	}
 	for _, q := range row.Quantiles {
-		verdict := "more than chance off"
-		switch {
-		case q.High-q.Low > vague:
-			verdict = "too few to tell"
-		case q.Low <= q.Quantile && q.Quantile <= q.High:
-			verdict = "honest, as far as these can tell"
-		case q.Covered > q.Quantile:
-			verdict = "on the safe side by more than chance"
+		held := fmt.Sprintf("with %g: %s", q.Quantile, cli.Share(q.Covered))
+		if q.High-q.Low <= mute {
+			held += fmt.Sprintf(" (95 %% interval %s to %s)", cli.Share(q.Low), cli.Share(q.High))
 		}
-		list = append(list, fmt.Sprintf("%g: of %s %s, %s were within what was said with %g (95 %% interval %s to %s): %s.",
-			q.Quantile, cli.Thousands(row.Forecasts), what, cli.Share(q.Covered), q.Quantile, cli.Share(q.Low), cli.Share(q.High), verdict))
+		switch {
+		case few:
+		case q.High-q.Low > vague:
+			held += ": too few weeks to tell"
+		case q.Low <= q.Quantile && q.Quantile <= q.High:
+			held += ": honest, as far as these can tell"
+		case q.Covered > q.Quantile:
+			held += ": on the safe side by more than chance"
+		default:
+			held += ": more than chance off"
+		}
+		v.Held = append(v.Held, held)
 	}
-	return list
+	return v
+}
+
+// interval shows a share with its interval, unless that says nothing.
+func interval(share, low, high float64) string {
+	if high-low > mute {
+		return cli.Share(share)
+	}
+	return cli.Interval(share, low, high)
 }
 
 // months sets the coverage by month, of waits.
@@ -135,7 +165,7 @@ func (p *honestyPage) months(rows []api.CalibrationRow) {
 		}
 		m := monthRow{Month: row.Group, Forecasts: cli.Thousands(row.Forecasts)}
 		for _, q := range row.Quantiles {
-			m.Covered = append(m.Covered, cli.Interval(q.Covered, q.Low, q.High))
+			m.Covered = append(m.Covered, interval(q.Covered, q.Low, q.High))
 		}
 		p.Months = append(p.Months, m)
 	}
@@ -162,7 +192,7 @@ func promiseRows(rows []api.ReportRow) []promiseRow {
 			r.Group, strconv.Itoa(r.Promises), strconv.Itoa(r.Open), strconv.Itoa(r.Cancelled), strconv.Itoa(r.Kept), strconv.Itoa(r.Missed), cli.None, cli.None,
 		}
 		if r.Kept+r.Missed > 0 {
-			p.Promised, p.Delivered = prob.Format(r.Promised), cli.Interval(r.Delivered, r.Low, r.High)
+			p.Promised, p.Delivered = prob.Format(r.Promised), interval(r.Delivered, r.Low, r.High)
 		}
 		list = append(list, p)
 	}

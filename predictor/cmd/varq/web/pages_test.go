@@ -13,9 +13,10 @@ import (
 	"github.com/varq-project/varq/predictor/varqd/client"
 )
 
-// contains checks that a page says all of these.
+// contains checks that a page says all of these, however its words are laid out.
 func contains(t *testing.T, text string, wants ...string) {
 	t.Helper()
+	text = strings.NewReplacer("<span>", "", "</span>", "").Replace(text)
 	for _, want := range wants {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page does not say %q:\n%s", want, text)
@@ -26,15 +27,15 @@ func contains(t *testing.T, text string, wants ...string) {
 // What can be promised comes with its picture and the line to paste.
 func TestPromise(t *testing.T) {
 	l := newLab(t, "")
-	status, text := l.get(t, "/?nodes=4&time=1:00:00&begin-by=2026-11-21T17:00&prob=0.8")
+	status, text := l.get(t, "/?nodes=4&time=1:00:00&begin-by=2026-11-21T17:00&work=then&prob=0.8")
 	if status != http.StatusOK {
 		t.Error(status)
 	}
-	contains(t, text, "Can be promised: running by 2026-11-21T17:00:00 with probability 0.80", "<polyline", "(cheapest)",
+	contains(t, text, "Can be promised: running by 2026-11-21T17:00:00 with probability 0.80 (forecast 0.80), for at most 8.80 node-hours of idle nodes.", "<polyline", "(cheapest)",
 		"sbatch --nodes=4 --time=01:00:00 --begin-by=2026-11-21T17:00:00 --prob=0.8 job.sh", "0.80 asked",
-		"Submitted now, without a promise, 1 node for 00:15:00 would start first", `(asked)`, "<span>0.80 can be promised, for ")
+		"As of 2026-11-21T13:00:00; all times are UTC.", `(asked)`, "0.80 can be promised, for at most ")
 	asked := l.varqd.requests()
-	if len(asked) > 34 { // by two pages: the first was that of the address printed
+	if len(asked) > 42 { // by two pages: the first was that of the address printed
 		t.Errorf("varqd was asked %q", asked)
 	}
 }
@@ -42,16 +43,68 @@ func TestPromise(t *testing.T) {
 // What cannot be promised comes with what can, each with a link or a line.
 func TestRefusal(t *testing.T) {
 	l := newLab(t, "")
-	_, text := l.get(t, "/answer?nodes=16&time=2:00:00&begin-by=2026-11-21T17:00&prob=0.99")
-	contains(t, text, "Cannot be promised: the job starts by the deadline with a probability of", "The best probability for this deadline", "prob=0.74&amp;", ": probability 0.74, at most 32.00 node-hours more", "at any time until the deadline: probability 0.99, at most 0.00", "begin-by=2026-11-21T18%3A30", "--best-effort")
+	_, text := l.get(t, "/answer?nodes=16&time=2:00:00&begin-by=2026-11-21T17:00&work=then&prob=0.99")
+	contains(t, text, "Cannot be promised: the job starts by the deadline with a probability of", "The best probability for this deadline", "prob=0.74&amp;", ": probability 0.74, for at most 32.00 node-hours of idle nodes", "at any time until the deadline</a>: probability 0.99, at no extra cost", "work=any", "begin-by=2026-11-21T18%3A30", "--best-effort")
 	if strings.Contains(text, "<html") {
 		t.Error("the part of a page is a whole page")
 	}
 	if strings.Contains(text, "Filled:") {
 		t.Error("it explains what is not in the picture")
 	}
-	_, text = l.get(t, "/sizes?nodes=16&time=2:00:00&begin-by=2026-11-21T17:00&prob=0.99")
-	contains(t, text, "<b>0.74</b> (asked)", "only 0.74 can be promised, for 32.00 idle node-hours at most")
+	_, text = l.get(t, "/sizes?nodes=16&time=2:00:00&begin-by=2026-11-21T17:00&work=then&prob=0.99")
+	contains(t, text, "<b>0.74</b> (asked)", "only 0.74 can be promised, for at most 32.00 node-hours of idle nodes")
+}
+
+// Work that starts at any time until the deadline is what is asked about unless the form says otherwise: no nodes idle for it.
+func TestAnyTime(t *testing.T) {
+	l := newLab(t, "")
+	_, text := l.get(t, "/?nodes=4&time=1:00:00&begin-by=2026-11-21T17:00&prob=0.8")
+	contains(t, text, "with probability 0.80 (forecast 0.86), at no extra cost.", "sbatch --nodes=4 --time=01:00:00 --begin-by=2026-11-21T17:00:00 --prob=0.8 --best-effort job.sh",
+		"(earliest)", "as soon as the job does", "nothing more", "0.80 can be promised, at no extra cost", "work=any")
+	if strings.Contains(text, "max_hold") {
+		t.Error("it tells of a limit on holding nodes, and holds none")
+	}
+	_, text = l.get(t, "/answer?nodes=16&time=2:00:00&begin-by=2026-11-21T17:00&prob=0.99")
+	contains(t, text, "Cannot be promised", "The best probability for this deadline")
+	if strings.Contains(text, "The same, with work that starts as soon as") {
+		t.Error("it offers what was asked for")
+	}
+}
+
+// A small job is looked at on four numbers of nodes, and each job with four time limits.
+func TestAround(t *testing.T) {
+	for _, nodes := range []string{"1", "2", "4"} {
+		l := newLab(t, "")
+		_, text := l.get(t, "/sizes?nodes="+nodes)
+		for _, n := range []int{1, 2, 4, 8} {
+			contains(t, text, fmt.Sprintf(`<th scope="row">%d<`, n))
+		}
+	}
+	for _, c := range []struct {
+		n, step int64
+		want    []int64
+	}{
+		{3600, 60, []int64{900, 1800, 3600, 7200}},
+		{3630, 60, []int64{900, 1800, 3630, 7260}},
+		{30, 60, []int64{30, 60}},
+		{3, 1, []int64{1, 2, 3, 6}},
+	} {
+		if got := around(c.n, c.step); !slices.Equal(got, c.want) {
+			t.Errorf("around %d: %d, want %d", c.n, got, c.want)
+		}
+	}
+}
+
+// Why a shorter job has a lower probability is told if one has, and nodes would be held.
+func TestShorterIsLess(t *testing.T) {
+	table := sizes{Rows: []sizeRow{{Cells: []sizeCell{{best: .9}, {best: .8}}}, {Cells: []sizeCell{{best: .8}, {best: .8}}}}}
+	if table.growing() {
+		t.Error("no longer job has more")
+	}
+	table.Rows[1].Cells[1].best = .85
+	if !table.growing() {
+		t.Error("a longer job has more")
+	}
 }
 
 // A reason that is that of all sizes is told once.
@@ -63,41 +116,44 @@ func TestNoSize(t *testing.T) {
 	}
 }
 
-// Which size starts first is said as exactly as waits are shown.
+// Which size starts first is said as exactly as it is known: sizes that a minute or a tenth tells apart count as equal.
 func TestFirst(t *testing.T) {
 	for _, c := range []struct {
-		short, long [2]float64 // waits of 1 and 2 nodes
-		says        string
+		waits [][2]float64 // of 1, 2, 4 nodes, and so on
+		says  string
 	}{
-		{[2]float64{60, 61}, [2]float64{70, 80}, "1 node for 00:15:00 would start first: it is expected to wait for 00:01:00."},
-		{[2]float64{60, 60.4}, [2]float64{59.6, 60.1}, "no size would start before another: each is expected to wait for 00:01:00."},
-		{[2]float64{60, 70}, [2]float64{80, 60.4}, "2 sizes would start first, 2 nodes for 00:30:00 among them: each is expected to wait for 00:01:00."},
+		{[][2]float64{{60, 200}, {140, 160}}, "1 node for 00:15:00 would start first: after about 00:01:00."},
+		{[][2]float64{{15, 16}, {137, 129}}, "1 node at any of these limits would start first: after about 00:00:15."},
+		{[][2]float64{{15, 16}, {60, 129}}, "1 node at any of these limits; or 2 nodes for 00:15:00 would start first: after about 00:00:15."},
+		{[][2]float64{{6000, 6500}, {6600, 6700}}, "1 node at any of these limits; or 2 nodes for 00:15:00 would start first: after about 01:40:00."},
+		{[][2]float64{{60, 61}, {119, 60}}, "no size would start before another: after about 00:01:00."},
+		{[][2]float64{{160, 500}, {60, 300}, {60, 70}}, "2 nodes for 00:15:00; or 4 nodes at any of these limits would start first: after about 00:01:00."},
 	} {
 		table := sizes{Limits: []string{"00:15:00", "00:30:00"}}
-		for _, n := range []int32{1, 2} {
-			table.Rows = append(table.Rows, sizeRow{Nodes: n, Cells: make([]sizeCell, 2)})
-		}
 		columns := make([]api.SizeAnswer, 2)
-		for i, waits := range [][2]float64{c.short, c.long} {
-			columns[i].Sizes = []api.SizeForecast{{Nodes: 1, Wait: &waits[0]}, {Nodes: 2, Wait: &waits[1]}}
+		for i, waits := range c.waits {
+			table.Rows = append(table.Rows, sizeRow{Nodes: 1 << i, Cells: make([]sizeCell, 2)})
+			for column := range columns {
+				columns[column].Sizes = append(columns[column].Sizes, api.SizeForecast{Wait: &waits[column]})
+			}
 		}
 		table.wait(columns)
 		if want := "Submitted now, without a promise, " + c.says; table.First != want {
-			t.Errorf("%v, %v: %q, want %q", c.short, c.long, table.First, want)
+			t.Errorf("%v: %q, want %q", c.waits, table.First, want)
 		}
 	}
 }
 
-// Bad input is told by its field, and varqd is not asked.
 func TestBadQuestion(t *testing.T) {
 	for query, want := range map[string]string{
 		"nodes=0":                           "is no number of nodes",
 		"nodes=two":                         "is no number of nodes",
 		"nodes=" + strings.Repeat("1", 200): "more than 100 characters",
 		"time=UNLIMITED":                    "without a limit",
-		"time=soon":                         "time: ",
-		"begin-by=yesterday":                "running by: ",
+		"time=soon":                         "Time limit: ",
+		"begin-by=yesterday":                "Running by: ",
 		"begin-by=2026-11-20T17:00":         "this time is over",
+		"work=later":                        "is neither any nor then",
 		"prob=1":                            "certainty",
 		"partition=a,b":                     "is not the name of one partition",
 		"partition=%3Cscript%3E+x":          "&lt;script&gt;",
@@ -130,11 +186,8 @@ func FuzzQuestion(f *testing.F) {
 	f.Fuzz(func(t *testing.T, nodes, limit, partition, begin, prob string) {
 		q := read(url.Values{fieldNodes: {nodes}, fieldTime: {limit}, fieldPartition: {partition}, fieldBeginBy: {begin}, fieldProb: {prob}}, pages.env)
 		r := q.request
-		if !q.wrong() && (r.Job.Nodes < 1 || r.Job.Limit <= 0 || r.BeginBy <= now || r.Prob < 0 || r.Prob >= 1 || len(q.mistakes()) > 0) {
+		if len(q.wrong()) == 0 && (r.Job.Nodes < 1 || r.Job.Limit <= 0 || r.BeginBy <= now || r.Prob < 0 || r.Prob >= 1) {
 			t.Errorf("%+v", r)
-		}
-		if q.wrong() != (len(q.mistakes()) > 0) {
-			t.Errorf("%q", q.mistakes())
 		}
 	})
 }
@@ -145,7 +198,7 @@ func TestReservations(t *testing.T) {
 		l := newLab(t, "")
 		l.varqd.operator = operator
 		_, text := l.get(t, "/reservations")
-		contains(t, text, "job 4711", "endangered: varq accept", "plan aaaaaaaaaaaa", "HOLDING", "00:15:00")
+		contains(t, text, "job 4711", "endangered: Accept would restore it, for up to 4.34 node-hours of idle nodes in all", "plan aaaaaaaaaaaa", "promised; its job waits, endangered", "HOLDING", "00:15:00")
 		if strings.Contains(text, "4800") || strings.Contains(text, "4601") {
 			t.Error("it shows one of bob's, or an old one")
 		}
@@ -153,7 +206,7 @@ func TestReservations(t *testing.T) {
 			t.Error("it does not show an old one")
 		}
 		_, text = l.get(t, "/reservation?job=4655")
-		contains(t, text, "MISSED", "the queue was slower than forecast", "begin time moved from 2026-11-21T10:30:00 to 2026-11-21T10:00:00", "00:10:00 after the deadline")
+		contains(t, text, "MISSED", "may be missed 10 times in 100", "the queue was slower than forecast", "begin time moved from 2026-11-21T10:30:00 to 2026-11-21T10:00:00", "00:10:00 after the deadline")
 		for _, path := range []string{"/reservation?job=4800", "/reservation?plan=bbbbbbbbbbbb"} {
 			if status, text := l.get(t, path); status != http.StatusNotFound || strings.Contains(text, "PENDING") {
 				t.Errorf("%s: %d %s", path, status, text)
@@ -179,6 +232,9 @@ func TestReservations(t *testing.T) {
 func TestActs(t *testing.T) {
 	l := newLab(t, "")
 	_, text := l.get(t, "/reservation?job=4711&ask=cancel")
+	if strings.Contains(text, "has done so far") {
+		t.Error("a job that has not started has done something")
+	}
 	contains(t, text, "Cancel job 4711", "scancel 4711", `name="form" value="`+l.guard.form+`"`)
 	_, text = l.get(t, "/reservation?job=4713&ask=accept")
 	contains(t, text, "Let nodes idle for longer", "with probability 0.91", `name="most" value="4.34"`)
@@ -188,7 +244,7 @@ func TestActs(t *testing.T) {
 		says string
 		asks string
 	}{
-		{"/cancel", url.Values{paramJob: {"4711"}}, "Slurm was told to cancel job 4711", "scancel 4711"},
+		{"/cancel", url.Values{paramJob: {"4711"}}, "Slurm ends job 4711", "scancel 4711"},
 		{"/cancel", url.Values{paramPlan: {"aaaaaaaaaaaa"}}, "Plan aaaaaaaaaaaa is taken back", "cancel plan aaaaaaaaaaaa"},
 		{"/accept", url.Values{paramJob: {"4713"}, paramMost: {"4.34"}}, "It was moved", "accept 4713 15624"},
 	} {
@@ -242,9 +298,9 @@ func TestHonesty(t *testing.T) {
 	if status != http.StatusOK {
 		t.Error(status)
 	}
-	contains(t, text, "from 2026-08-23T13:00:00 to 2026-11-21T13:00:00", "0.9: of 40,000 waits, 0.902 were within what was said with 0.9 (95 % interval 0.890 to 0.913): honest",
+	contains(t, text, "from 2026-08-23T13:00:00 to 2026-11-21T13:00:00", "Of 40,000 waits, this share was within what was said:", "with 0.9: 0.902 (95 % interval 0.890 to 0.913): honest",
 		"<circle", "2026-08", "hour", "0.410 [0.370, 0.450]", "Promises made to me",
-		"<td>65</td><td>2</td><td>3</td><td>56</td><td>4</td>")
+		`"Promises">65<`, `"Open">2<`, `"Cancelled">3<`, `"Kept">56<`, `"Missed">4<`)
 	for _, days := range []string{"0", "31", "x"} {
 		if status, _ := l.get(t, "/honesty?days="+days); status != http.StatusBadRequest {
 			t.Errorf("days %s: %d", days, status)
@@ -255,6 +311,22 @@ func TestHonesty(t *testing.T) {
 		t.Error("it judges groups of forecasts of which none was scored")
 	}
 	contains(t, text, "there is nothing to tell yet")
+}
+
+// Waits of too few weeks tell nothing, and it is said why. An interval that says nothing is not shown.
+func TestFewWeeks(t *testing.T) {
+	row := api.CalibrationRow{Of: api.OfWait, Forecasts: 74, Weeks: 1, Quantiles: []api.QuantileCoverage{{Quantile: .9, Covered: .946, High: 1}}}
+	v := newVerdict(&row)
+	if !slices.Equal(v.Held, []string{"with 0.9: 0.946"}) || !strings.Contains(v.Few, "these are of about 1 week.") {
+		t.Errorf("%+v", v)
+	}
+	row.Weeks = 0 // an older varqd
+	if v = newVerdict(&row); !slices.Equal(v.Held, []string{"with 0.9: 0.946: too few weeks to tell"}) || v.Few != "" {
+		t.Errorf("%+v", v)
+	}
+	if got := interval(.946, 0, 1); got != "0.946" {
+		t.Error(got)
+	}
 }
 
 // Operators see everybody's promises and the nodes. Others are told why they do not.

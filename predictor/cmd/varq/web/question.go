@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -24,7 +25,14 @@ const (
 	fieldTime      = "time"
 	fieldPartition = "partition"
 	fieldBeginBy   = "begin-by"
+	fieldWork      = "work"
 	fieldProb      = "prob"
+)
+
+// The values of the field that says when the work starts.
+const (
+	workAny  = "any"  // as soon as the job does, at any time until the deadline
+	workThen = "then" // at the deadline, for which nodes are held
 )
 
 // maxField bounds what is in a field, in bytes.
@@ -34,24 +42,30 @@ const maxField = 100
 const clockLayout = "2006-01-02T15:04"
 
 // field is one field of the form, as it was filled in, and what is wrong with it.
-type field struct{ Value, Wrong string }
+type field struct{ Name, Label, Value, Wrong string }
 
 // question is the form: which job is to run by when.
 type question struct {
-	Nodes, Time, Partition, BeginBy, Prob field
+	Nodes, Time, Partition, BeginBy, Work, Prob field
 
 	request api.PlanRequest
 }
 
-// read reads the form. What is left out takes a default: one node for an hour, within four hours.
+// fields returns the fields in the order of the form.
+func (q *question) fields() []*field {
+	return []*field{&q.Nodes, &q.Time, &q.Partition, &q.BeginBy, &q.Work, &q.Prob}
+}
+
+// read reads the form. What is left out takes a default: one node for an hour, at any time within four hours.
 func read(form url.Values, env *cli.Env) *question {
-	fill := func(name, missing string) field {
-		return field{Value: cmp.Or(strings.TrimSpace(form.Get(name)), missing)}
+	fill := func(name, label, missing string) field {
+		return field{Name: name, Label: label, Value: cmp.Or(strings.TrimSpace(form.Get(name)), missing)}
 	}
 	const soon, quarter = 4 * 3600, 900
 	q := &question{
-		Nodes: fill(fieldNodes, "1"), Time: fill(fieldTime, "1:00:00"), Partition: fill(fieldPartition, ""), Prob: fill(fieldProb, ""),
-		BeginBy: fill(fieldBeginBy, time.Unix((env.Now()+soon)/quarter*quarter, 0).In(env.Zone).Format(clockLayout)),
+		Nodes: fill(fieldNodes, "Nodes", "1"), Time: fill(fieldTime, "Time limit", "1:00:00"), Partition: fill(fieldPartition, "Partition", ""),
+		BeginBy: fill(fieldBeginBy, "Running by", time.Unix((env.Now()+soon)/quarter*quarter, 0).In(env.Zone).Format(clockLayout)),
+		Work:    fill(fieldWork, "Work starts", workAny), Prob: fill(fieldProb, "Probability", ""),
 	}
 	r := &q.request
 	r.Job.Partition = q.Partition.Value
@@ -90,6 +104,13 @@ func read(form url.Values, env *cli.Env) *question {
 		}
 		return nil
 	})
+	q.Work.check(func(text string) error {
+		r.BestEffort = text == workAny
+		if text != workAny && text != workThen {
+			return fmt.Errorf("%q is neither %s nor %s", text, workAny, workThen)
+		}
+		return nil
+	})
 	q.Prob.check(func(text string) (err error) {
 		if text != "" {
 			r.Prob, err = prob.Parse(text)
@@ -108,16 +129,16 @@ func (f *field) check(parse func(text string) error) {
 	}
 }
 
-// wrong reports whether any field is.
-func (q *question) wrong() bool {
-	return q.Nodes.Wrong+q.Time.Wrong+q.Partition.Wrong+q.BeginBy.Wrong+q.Prob.Wrong != ""
+// wrong returns the fields with which something is wrong.
+func (q *question) wrong() []*field {
+	return slices.DeleteFunc(q.fields(), func(f *field) bool { return f.Wrong == "" })
 }
 
 // query returns the query of the same form with other values of some fields, NAME, VALUE, NAME, VALUE and so on.
 func (q *question) query(changed ...string) template.URL {
-	v := url.Values{
-		fieldNodes: {q.Nodes.Value}, fieldTime: {q.Time.Value}, fieldBeginBy: {q.BeginBy.Value},
-		fieldPartition: {q.Partition.Value}, fieldProb: {q.Prob.Value},
+	v := url.Values{}
+	for _, f := range q.fields() {
+		v.Set(f.Name, f.Value)
 	}
 	for i := 0; i < len(changed); i += 2 {
 		v.Set(changed[i], changed[i+1])

@@ -41,7 +41,8 @@ type listPage struct {
 type listRow struct {
 	Name                           string
 	Query                          template.URL
-	State, Deadline, Prob, Now     string
+	State, Says                    string // the state, and in words
+	Deadline, Prob, Now            string
 	Start, Held, Note              string
 	Endangered, Accepts, Cancelled bool // what is to be seen, and may be done
 }
@@ -82,9 +83,9 @@ func first(a, b bool) int {
 // row returns what a list tells of a reservation.
 func (s *site) row(r *api.Reservation) listRow {
 	row := listRow{
-		Name: nameOf(r), Query: queryOf(r), State: r.State, Deadline: slurmtime.Format(r.Deadline(), s.env.Zone),
+		Name: nameOf(r), Query: queryOf(r), State: r.State, Says: state(r), Deadline: slurmtime.Format(r.Deadline(), s.env.Zone),
 		Prob: prob.Format(r.Prob), Now: cli.None, Start: cli.Moment(r.Start, s.env.Zone), Held: cli.None,
-		Note: slurmtime.InZone(told.ListNote(r), s.env.Zone), Endangered: told.Endangered(r),
+		Note: slurmtime.InZone(told.ListNote(r, accepts(r.Rescue)), s.env.Zone), Endangered: told.Endangered(r),
 		Accepts: r.Rescue != nil, Cancelled: !told.Open(r) && r.State != api.StateRunning,
 	}
 	if r.Group != "" {
@@ -122,8 +123,10 @@ func queryOf(r *api.Reservation) template.URL {
 type storyPage struct {
 	listRow
 	Story  []told.Line
+	Missed string // what could be done against that, or ""
 	Events []eventRow
 	Job    int64
+	Ran    bool // the job has started
 	Plan   string
 	Asks   string // what is to be confirmed: "cancel" or "accept", or ""
 	Rescue *rescueRow
@@ -144,7 +147,7 @@ func (s *site) reservation(r *http.Request) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	body := storyPage{listRow: s.row(found), Job: found.Job, Plan: found.ID}
+	body := storyPage{listRow: s.row(found), Missed: missed(found), Job: found.Job, Ran: found.Start != 0, Plan: found.ID}
 	if asks := query.Get("ask"); asks == "cancel" && !body.Cancelled || asks == "accept" && body.Accepts {
 		body.Asks = asks
 	}

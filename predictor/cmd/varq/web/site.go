@@ -6,13 +6,16 @@ import (
 	"context"
 	"embed"
 	"errors"
+	"fmt"
 	"html/template"
 	"io/fs"
 	"net"
 	"net/http"
+	"strings"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
+	"github.com/varq-project/varq/predictor/slurmtime"
 	"github.com/varq-project/varq/predictor/varqd/client"
 )
 
@@ -57,6 +60,7 @@ var files embed.FS
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"entry": func(p *page, link, text string) entry { return entry{link, text, p.Here == link} },
 	"part":  func(body any) *page { return &page{Body: body} },
+	"words": strings.Fields,
 }).ParseFS(files, "templates/*.html"))
 
 // entry is an entry of the menu.
@@ -104,6 +108,7 @@ type page struct {
 	Title string
 	Here  string // the link of the menu that is current
 	Form  string // the secret of forms
+	AsOf  string // when it was made, and in which zone all times are
 	// Template shows the page, with what is in Body.
 	Template string
 	Status   int // of HTTP, 0 for 200
@@ -122,15 +127,21 @@ func (s *site) show(w http.ResponseWriter, r *http.Request, answer func(*http.Re
 	if err != nil {
 		p = &page{Title: "No answer", Template: "trouble", Body: troubleOf(err), Status: cmp.Or(api.Status(err), http.StatusBadGateway)}
 	}
-	p.Form = s.form
+	p.Form, p.AsOf = s.form, s.asOf()
 	var text bytes.Buffer
 	if err := templates.ExecuteTemplate(&text, p.Template, p); err != nil {
 		http.Error(w, "The page cannot be shown: "+err.Error(), http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("As-Of", p.AsOf) // for varq.js, which puts parts into a page that is older
 	w.WriteHeader(cmp.Or(p.Status, http.StatusOK))
 	_, _ = w.Write(text.Bytes()) // who has gone needs no answer
+}
+
+func (s *site) asOf() string {
+	now := s.env.Now()
+	return fmt.Sprintf("As of %s; all times are %s.", slurmtime.Format(now, s.env.Zone), s.zone(now))
 }
 
 // troubleOf says what an error is, and what to do about it.

@@ -1,12 +1,14 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"html/template"
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -18,12 +20,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// The shares of the nodes and the time limit asked for that are looked at. There are 16 sizes at most: a time limit that is no
-// whole minutes is looked at rounded, too.
-var (
-	nodeShares = []float64{.25, .5, 1, 2}
-	timeShares = []float64{.25, .5, 1}
-)
+// mostRows is the most numbers of nodes, and time limits, that are looked at.
+const mostRows = 4
 
 // atOnce bounds how many quotes are asked for at the same time.
 const atOnce = 4
@@ -32,6 +30,7 @@ const atOnce = 4
 type sizes struct {
 	Trouble *trouble // instead of all else
 	Why     string   // there is no probability for any size: the reason, if it is the same for all
+	Short   bool     // a shorter job has a lower probability than a longer one, as it may hold its nodes for less
 	First   string   // which size starts first, a sentence, or "" if nobody knows
 	Limits  []string
 	Rows    []sizeRow
@@ -44,24 +43,28 @@ type sizeRow struct {
 
 // sizeCell is what is told of one size.
 type sizeCell struct {
-	Asked    bool   // it is the size of the form
-	Level    int    // of the colour: tenths of the probability, -1 if there is none
-	Prob     string // the greatest probability of running by the deadline; "" if there is none
-	Promised string // the probability that can be promised; "" if none can
-	Less     bool   // it is less than was asked for
-	Cost     string // of idle nodes, at most, if it is promised
-	Why      string // there is no probability: the reason
-	Wait     string // expected, if it is submitted now
+	Asked    bool    // it is the size of the form
+	best     float64 // the greatest probability of running by the deadline, 0 if there is none
+	Level    int     // of the colour: tenths of the probability, -1 if there is none
+	Prob     string  // the greatest probability; "" if there is none
+	Promised string  // the probability that can be promised; "" if none can
+	Less     bool    // it is less than was asked for
+	Extra    string  // what it costs if it is promised
+	Why      string  // there is no probability: the reason
+	Wait     string  // expected, if it is submitted now
 	Query    template.URL
 }
 
-// sizes asks varqd about smaller, shorter and larger jobs than that of the form.
+// sizes asks varqd about smaller, shorter and larger jobs than that of the form. It returns nil while something is wrong with that.
 func (s *site) sizes(ctx context.Context, q *question) *sizes {
-	if q.wrong() {
-		return &sizes{Trouble: &trouble{What: "No other sizes are shown while the form is not complete."}}
+	if len(q.wrong()) > 0 {
+		return nil
 	}
-	nodes := shares(nodeShares, int64(q.request.Job.Nodes), 1)
-	limits := shares(timeShares, q.request.Job.Limit, 60)
+	nodes := around(int64(q.request.Job.Nodes), 1)
+	for len(nodes) < mostRows { // the job is small
+		nodes = append(nodes, 2*nodes[len(nodes)-1])
+	}
+	limits := around(q.request.Job.Limit, 60)
 	table := &sizes{}
 	for _, l := range limits {
 		table.Limits = append(table.Limits, slurmtime.FormatDuration(l))
@@ -94,6 +97,7 @@ func (s *site) sizes(ctx context.Context, q *question) *sizes {
 	}
 	table.wait(waits)
 	table.share()
+	table.Short = !q.request.BestEffort && table.growing()
 	return table
 }
 
@@ -113,6 +117,13 @@ func (t *sizes) share() {
 	}
 }
 
+// growing reports whether a probability is greater than that of a shorter job.
+func (t *sizes) growing() bool {
+	return slices.ContainsFunc(t.Rows, func(r sizeRow) bool {
+		return !slices.IsSortedFunc(r.Cells, func(a, b sizeCell) int { return cmp.Compare(b.best, a.best) })
+	})
+}
+
 // column returns the question how long jobs on these nodes would wait, all with one limit: varqd compares numbers of nodes.
 func (q *question) column(nodes []int64, limit int64) api.SizeRequest {
 	all := api.SizeRequest{Job: q.request.Job, Needs: q.request.Needs, By: api.SizeAuto}
@@ -123,13 +134,12 @@ func (q *question) column(nodes []int64, limit int64) api.SizeRequest {
 	return all
 }
 
-// shares returns shares of n, in whole steps, each once and in increasing order.
-func shares(of []float64, n, step int64) []int64 {
-	var list []int64
-	for _, share := range of {
-		list = append(list, max(1, int64(math.Round(share*float64(n)/float64(step))))*step)
+// around returns n with its quarter, half and double, these in whole steps, each once and in increasing order: mostRows at most.
+func around(n, step int64) []int64 {
+	share := func(of int64) int64 {
+		return max(1, int64(math.Round(float64(n)/float64(of*step)))) * step
 	}
-	list = append(list, n)
+	list := []int64{share(4), share(2), n, 2 * n}
 	slices.Sort(list)
 	return slices.Compact(list)
 }
@@ -160,24 +170,23 @@ func (s *site) cell(ctx context.Context, r *api.PlanRequest) (sizeCell, error) {
 	case err != nil:
 		return c, err
 	}
-	best := 0.
 	for _, p := range quote.Trajectory {
-		best = max(best, p.Prob)
+		c.best = max(c.best, p.Prob)
 	}
 	if quote.Plan != nil {
-		best = max(best, quote.Plan.Estimate)
-		c.Promised, c.Cost = prob.Format(quote.Plan.Prob), api.HoursUp(quote.Plan.AtMost().NodeSeconds)
+		c.best = max(c.best, quote.Plan.Estimate)
+		c.Promised, c.Extra = prob.Format(quote.Plan.Prob), extra(quote.Plan.AtMost())
 	}
 	if quote.Refusal != nil {
 		for i := range quote.Refusal.Offers {
 			if o := &quote.Refusal.Offers[i]; o.Kind == api.OfferProb {
-				c.Less, c.Promised, c.Cost = true, prob.Format(o.Prob), api.HoursUp(o.Worst.NodeSeconds)
+				c.Less, c.Promised, c.Extra = true, prob.Format(o.Prob), extra(o.Worst)
 			}
 		}
 	}
 	switch {
-	case best > 0:
-		c.Prob, c.Level = prob.Format(best), int(10*best)
+	case c.best > 0:
+		c.Prob, c.Level = prob.Format(c.best), int(10*c.best)
 	case quote.Refusal != nil:
 		c.Why = slurmtime.InZone(quote.Refusal.Reason, s.env.Zone)
 	}
@@ -186,31 +195,50 @@ func (s *site) cell(ctx context.Context, r *api.PlanRequest) (sizeCell, error) {
 
 // wait sets the waits that are expected of the sizes, by columns, and says which is the shortest.
 func (t *sizes) wait(columns []api.SizeAnswer) {
-	var first []string // the sizes with the shortest wait, as it is shown
-	shortest, known := math.Inf(1), 0
-	for column, answer := range columns {
-		for i, f := range answer.Sizes[:min(len(answer.Sizes), len(t.Rows))] {
-			if f.Wait == nil {
-				continue
+	waits := make([][]float64, len(t.Rows)) // by row; infinite if nobody knows
+	shortest := math.Inf(1)
+	for i := range t.Rows {
+		for column, answer := range columns {
+			wait := math.Inf(1)
+			if i < len(answer.Sizes) && answer.Sizes[i].Wait != nil {
+				wait = *answer.Sizes[i].Wait
+				t.Rows[i].Cells[column].Wait = cli.Rounded(wait)
 			}
-			known++
-			row, wait := &t.Rows[i], math.Round(*f.Wait)
-			row.Cells[column].Wait = cli.Rounded(wait)
-			if wait < shortest {
-				shortest, first = wait, nil
-			}
-			if wait == shortest {
-				first = append(first, fmt.Sprintf("%s for %s", cli.Count(int(row.Nodes), "node", "nodes"), t.Limits[column]))
-			}
+			waits[i] = append(waits[i], wait)
+			shortest = min(shortest, wait)
 		}
 	}
-	switch said := cli.Rounded(shortest); len(first) {
-	case 0: // no wait is known
-	case 1:
-		t.First = fmt.Sprintf("Submitted now, without a promise, %s would start first: it is expected to wait for %s.", first[0], said)
-	case known:
-		t.First = fmt.Sprintf("Submitted now, without a promise, no size would start before another: each is expected to wait for %s.", said)
-	default:
-		t.First = fmt.Sprintf("Submitted now, without a promise, %d sizes would start first, %s among them: each is expected to wait for %s.", len(first), first[len(first)-1], said)
+	if !math.IsInf(shortest, 1) {
+		t.First = t.first(waits, shortest)
 	}
+}
+
+// first says which sizes wait for the shortest time. Those that a minute or a tenth of it, whichever is more, tells apart count as equal.
+func (t *sizes) first(waits [][]float64, shortest float64) string {
+	const minute, tenth = 60, .1
+	equal := func(wait float64) bool { return wait <= shortest+max(minute, tenth*shortest) }
+	var sizes []string // by rows
+	whole := 0         // rows of which all sizes start first
+	for i, row := range waits {
+		var limits []string
+		for column, wait := range row {
+			if equal(wait) {
+				limits = append(limits, t.Limits[column])
+			}
+		}
+		nodes := cli.Count(int(t.Rows[i].Nodes), "node", "nodes")
+		switch len(limits) {
+		case 0:
+		case len(row):
+			whole++
+			sizes = append(sizes, nodes+" at any of these limits")
+		default:
+			sizes = append(sizes, nodes+" for "+strings.Join(limits, " or "))
+		}
+	}
+	what := strings.Join(sizes, "; or ") + " would start first"
+	if whole == len(waits) {
+		what = "no size would start before another"
+	}
+	return fmt.Sprintf("Submitted now, without a promise, %s: after about %s.", what, cli.Rounded(shortest))
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,6 +27,7 @@ type whenPage struct {
 // answer is what varqd says to the question.
 type answer struct {
 	Trouble  *trouble // instead of all else
+	Wrong    []*field // of the form, instead of all else
 	Headline string
 	Promised bool
 	Lines    []told.Line
@@ -36,8 +38,8 @@ type answer struct {
 
 // offer is what can be promised instead.
 type offer struct {
-	What, Prob, Cost, Sbatch string
-	Query                    template.URL // of the page about it; "" if the form has no field for what differs
+	What, Prob, Extra, Sbatch string
+	Query                     template.URL // of the page about it; "" if the form has no field for what differs
 }
 
 // when answers with the form, and with what varqd says to it.
@@ -61,7 +63,7 @@ func (s *site) sizesPart(r *http.Request) (*page, error) {
 }
 
 func (q *question) status() int {
-	if q.wrong() {
+	if len(q.wrong()) > 0 {
 		return http.StatusUnprocessableEntity
 	}
 	return http.StatusOK
@@ -72,8 +74,8 @@ func (s *site) zone(at int64) string { return time.Unix(at, 0).In(s.env.Zone).Fo
 
 // answer asks varqd.
 func (s *site) answer(r *http.Request, q *question) *answer {
-	if q.wrong() {
-		return &answer{Trouble: &trouble{What: "The form is not complete: " + strings.Join(q.mistakes(), "; ")}}
+	if wrong := q.wrong(); len(wrong) > 0 {
+		return &answer{Wrong: wrong}
 	}
 	request := q.request
 	request.Trajectory = true
@@ -95,37 +97,20 @@ func (s *site) answer(r *http.Request, q *question) *answer {
 	return a
 }
 
-// mistakes are what is wrong with each field.
-func (q *question) mistakes() []string {
-	var all []string
-	for _, f := range []struct {
-		name string
-		field
-	}{{"nodes", q.Nodes}, {"time", q.Time}, {"partition", q.Partition}, {"running by", q.BeginBy}, {"probability", q.Prob}} {
-		if f.Wrong != "" {
-			all = append(all, f.name+": "+f.Wrong)
-		}
-	}
-	return all
-}
-
 func (s *site) promise(a *answer, q *question, p *api.Plan) {
-	a.Headline = fmt.Sprintf("Can be promised: running by %s with probability %s (forecast %s).",
-		slurmtime.Format(p.BeginBy, s.env.Zone), prob.Format(p.Prob), prob.Format(p.Estimate))
+	a.Headline = fmt.Sprintf("Can be promised: running by %s with probability %s (forecast %s), %s.",
+		slurmtime.Format(p.BeginBy, s.env.Zone), prob.Format(p.Prob), prob.Format(p.Estimate), extra(p.AtMost()))
 	a.Lines = told.Plan(p, &q.request, s.env.Now(), s.env.Zone)
 	a.Sbatch = sbatch(q.options(p.Prob, s.env.Zone))
 }
 
 func (s *site) refuse(a *answer, q *question, r *api.Refusal) {
 	a.Headline = "Cannot be promised: " + strings.TrimSuffix(slurmtime.InZone(r.Reason, s.env.Zone), ".") + "."
-	if r.Limit != "" {
-		a.Lines = append(a.Lines, told.Line{Name: "The limit that binds", Text: r.Limit})
-	}
 	options := q.options(0, s.env.Zone)
 	for i := range r.Offers {
 		o := &r.Offers[i]
 		a.Offers = append(a.Offers, offer{
-			What: told.Offer(o), Prob: prob.Format(o.Prob), Cost: api.HoursUp(o.Worst.NodeSeconds),
+			What: told.Offer(o), Prob: prob.Format(o.Prob), Extra: extra(o.Worst),
 			Sbatch: sbatch(told.Override(options, o.Options(&q.request, s.env.Zone))), Query: s.queryOf(q, o),
 		})
 	}
@@ -133,17 +118,30 @@ func (s *site) refuse(a *answer, q *question, r *api.Refusal) {
 
 // queryOf returns the query of the page about an offer, or "" if there is none.
 func (s *site) queryOf(q *question, o *api.Offer) template.URL {
-	switch {
-	case o.Kind == api.OfferProb:
+	switch o.Kind {
+	case api.OfferProb:
 		return q.query(fieldProb, strconv.FormatFloat(o.Prob, 'g', -1, 64))
-	case o.Kind == api.OfferLater:
+	case api.OfferFree:
+		return q.query(fieldWork, workAny)
+	case api.OfferLater:
 		return q.query(fieldBeginBy, time.Unix(o.BeginBy+59, 0).In(s.env.Zone).Format(clockLayout)) // not before it
-	case o.Kind == api.OfferNodes && o.Nodes != q.request.Job.Nodes && len(o.Scale) == 0:
-		return q.query(fieldNodes, strconv.Itoa(int(o.Nodes)))
-	case o.Kind == api.OfferTime:
+	case api.OfferNodes:
+		nodes := strconv.Itoa(int(o.Nodes))
+		if slices.Equal(o.Options(&q.request, s.env.Zone), []string{"--nodes=" + nodes}) {
+			return q.query(fieldNodes, nodes)
+		}
+	case api.OfferTime:
 		return q.query(fieldTime, slurmtime.FormatDuration(o.Limit))
 	}
 	return ""
+}
+
+// extra says what a promise costs at most beyond the work.
+func extra(idle api.Cost) string {
+	if idle == (api.Cost{}) {
+		return "at no extra cost"
+	}
+	return fmt.Sprintf("for at most %s node-hours of idle nodes", api.HoursUp(idle.NodeSeconds))
 }
 
 func sbatch(options []string) string { return "sbatch " + strings.Join(options, " ") + " job.sh" }

@@ -1,10 +1,13 @@
-// Asks for the answer anew as the form changes, and copies lines. Without it the form is submitted, and lines are selected.
+// Asks for the answer anew as the form changes, has the menu lead back to it, and copies lines. Without it the form is submitted, and
+// lines are selected.
 "use strict";
 
 const pause = 400; // milliseconds after the last change
 
 const form = document.getElementById("question");
 const news = document.getElementById("news");
+const asked = "varq-asked"; // the query of what was asked last, as long as this window is open
+const home = document.querySelector('nav a[href="./"]');
 let timer, asking;
 
 async function part(name, query, signal) {
@@ -19,6 +22,23 @@ async function part(name, query, signal) {
   const details = place.querySelector("details");
   if (details && open) details.open = true;
   offerCopies(place);
+  document.getElementById("as-of").textContent = answer.headers.get("As-Of");
+}
+
+// Marks the fields with which something is wrong, as the page does when the form is submitted.
+function mark() {
+  for (const field of form.querySelectorAll("input, select")) {
+    const wrong = document.querySelector(`#answer [data-field="${field.name}"]`)?.textContent ?? "";
+    document.getElementById(field.id + "-wrong").textContent = wrong;
+    if (wrong) field.setAttribute("aria-invalid", "true");
+    else field.removeAttribute("aria-invalid");
+  }
+}
+
+// Has the menu lead to what was asked last.
+function remember() {
+  if (form && location.search) sessionStorage.setItem(asked, location.search);
+  home.href = "./" + (sessionStorage.getItem(asked) ?? "");
 }
 
 async function ask() {
@@ -32,9 +52,11 @@ async function ask() {
   try {
     await Promise.all([part("answer", query, signal), part("sizes", query, signal)]);
     if (signal.aborted) return;
+    mark();
     history.replaceState(null, "", "./?" + query);
+    remember();
     news.classList.add("unseen"); // it is said below, but only this is read out
-    news.textContent = document.querySelector("#answer h2, #answer .problem p")?.textContent ?? "";
+    news.textContent = document.querySelector("#answer h2, #answer .problem")?.textContent ?? "";
   } catch (error) {
     if (signal.aborted) return;
     news.textContent = "No answer: " + error.message + " What is shown below is older.";
@@ -48,12 +70,14 @@ function offerCopies(place) {
     button.addEventListener("click", async () => {
       const line = button.previousElementSibling;
       getSelection().selectAllChildren(line);
+      let done = "Copied";
       try {
         await navigator.clipboard.writeText(line.textContent);
-        button.textContent = "Copied";
       } catch {
-        button.textContent = "Selected: press Ctrl-C";
+        done = "Selected: press Ctrl-C";
       }
+      for (const other of document.querySelectorAll("button.copy")) other.textContent = "Copy";
+      button.textContent = done; // of the last line alone
     });
   }
 }
@@ -70,3 +94,4 @@ if (form) {
   });
 }
 offerCopies(document);
+remember();
