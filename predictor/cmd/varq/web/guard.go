@@ -118,6 +118,10 @@ func (g *guard) ours(w http.ResponseWriter, r *http.Request) bool {
 		http.Error(w, "The form is too long, or not a form.", http.StatusBadRequest)
 		return false
 	}
+	if new(http.CrossOriginProtection).Check(r) != nil {
+		http.Error(w, "Your browser says that another site has sent this form. Nothing was changed.", http.StatusForbidden)
+		return false
+	}
 	if !same(r.PostForm.Get(formParam), g.form) {
 		http.Error(w, "This form is not of the 'varq web' that runs now. Nothing was changed: load the page again.", http.StatusForbidden)
 		return false

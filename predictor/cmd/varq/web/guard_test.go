@@ -158,6 +158,13 @@ func TestForeignForm(t *testing.T) {
 			t.Errorf("GET %s: %d", path, status)
 		}
 	}
+	form := url.Values{formParam: {l.guard.form}, paramJob: {"4713"}}
+	r := must(http.NewRequest(http.MethodPost, l.URL+"/cancel", strings.NewReader(form.Encode())))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("Sec-Fetch-Site", "cross-site")
+	if status, text := answerOf(t, l.browser, r); status != http.StatusForbidden || !strings.Contains(text, "another site") {
+		t.Errorf("with the secret, from another site: %d %s", status, text)
+	}
 	if asked := l.varqd.requests(); slices.ContainsFunc(asked, func(s string) bool { return strings.HasPrefix(s, "scancel") || strings.HasPrefix(s, "accept") }) {
 		t.Errorf("%q", asked)
 	}
