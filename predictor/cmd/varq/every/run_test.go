@@ -20,6 +20,7 @@ const fakeSbatch = `#!/bin/sh
 cd "$(dirname "$0")" || exit 1
 echo "$*" >> asked
 n=$(wc -l < asked)
+report=$(echo "$VARQ_RESERVE" | sed 's/.*"report":"\([^"]*\)".*/\1/')
 . ./answer
 `
 
@@ -84,7 +85,8 @@ func (f *fixture) write(name, text string) {
 	}
 }
 
-// answers says what sbatch does: a script, in which $n is how often it was called.
+// answers says what sbatch does: a script, in which $n is how often it was called, and $report where varq-filter's
+// reports go.
 func (f *fixture) answers(script string) { f.write("answer", script+"\n") }
 
 // at sets the clock and runs once, as a new process would.
@@ -272,7 +274,7 @@ func TestOthersAreLeftAlone(t *testing.T) {
 // An sbatch that fails after it had its plan may have submitted the job: it was killed, or Slurm's answer was lost.
 func TestFailedAfterThePlan(t *testing.T) {
 	f := start(t)
-	f.answers(`echo '{"plan":{"id":"ours"}}' >> "$(echo "$VARQ_RESERVE" | sed 's/.*"report":"\([^"]*\)".*/\1/')"; kill -9 $$`)
+	f.answers(`echo '{"plan":{"id":"ours"}}' >> "$report"; kill -9 $$`)
 	f.varqd.list = append(others(), reserved("ours", 0, api.StatePromised))
 	f.wantNews("2026-11-22T06:00", "2026-11-23T06:00:00: REFUSED: sbatch: signal: killed")
 	f.wantWell("2026-11-22T07:00")
@@ -342,6 +344,26 @@ func TestMissedAfterLong(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.wantNews("2026-11-23T07:00", "2026-11-23T06:00:00: MISSED: 'varq every run' did not run in time")
+}
+
+// Options of the job's script are the script's.
+func TestCheckOptions(t *testing.T) {
+	f := start(t)
+	f.answers(`echo '{"request":{"job":{}},"arguments":2}' >> "$report"; exit 1`)
+	s := f.want(0)
+	for args, want := range map[string]string{
+		"-N4 job.sh --prob=.5":        "",
+		"--begin-after=1 job.sh -W":   "",
+		"--prob=.5 job.sh -":          "--prob is for varq every itself: give it before --",
+		"--begin-by 17:00 job.sh -":   "--begin-by is what the schedule says, for each occurrence; leave it out",
+		"-N4 --begin-b=6:00 job.sh -": "--begin-by is what the schedule says, for each occurrence; leave it out",
+	} {
+		s.Args = strings.Fields(args)
+		err := s.try(t.Context(), monday, f.environ)
+		if said := fmt.Sprint(err); err == nil && want != "" || err != nil && said != want {
+			t.Errorf("%s: %v, want %q", args, err, want)
+		}
+	}
 }
 
 // What sbatch prints that is no number may come with a job: that is found out before another one is submitted.
