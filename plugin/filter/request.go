@@ -35,7 +35,7 @@ type Submission struct {
 	Early bool
 
 	zone  *time.Location
-	order *sbatch.Order // nil if varq reserve does not run the command
+	order *sbatch.Order // nil if neither varq reserve nor varq every runs the command
 	line  line          // the command line
 	notes []string      // what the user is told of options that give way
 	// parsable is true if the command is to print the job's number alone.
@@ -76,7 +76,7 @@ func Read(box []byte, command string, environment []string, now int64, zone *tim
 	if o.asked() != beginBy {
 		read = func(o options, now int64) error { return s.readCompletion(o, environment, now) }
 	}
-	if err := errors.Join(conflicts(o, variables[command], environment, order != nil), read(o, now), s.readJob(o)); err != nil {
+	if err := errors.Join(conflicts(o, variables[command], environment, order), read(o, now), s.readJob(o)); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -114,6 +114,13 @@ var unwelcomeToReserve = []struct{ name, why string }{
 	{"test-only", "use --dry-run of varq reserve"},
 }
 
+// unwelcomeToEvery has those that varq every excludes as well.
+var unwelcomeToEvery = []struct{ name, why string }{
+	{"wait", "sbatch has to submit a job that recurs, and end; leave it out"},
+	{"test-only", "sbatch would submit no job; leave it out (varq quote tells what can be promised)"},
+	{"quiet", "sbatch would not print the job's number, not even with --parsable; leave it out"},
+}
+
 // cores says why options about sockets are unwelcome.
 const cores = "when as many cores of one socket are free cannot be forecast"
 
@@ -134,14 +141,20 @@ var variables = map[string]map[string]string{
 	},
 }
 
+// byReserve reports whether varq reserve runs the command.
+func byReserve(order *sbatch.Order) bool { return order != nil && !order.Recurs }
+
 // conflicts returns an error for the options that a reservation excludes. Slurm's JSON has those that
 // come from the environment too, except --switches.
-func conflicts(o options, variables map[string]string, environment []string, reserves bool) error {
+func conflicts(o options, variables map[string]string, environment []string, order *sbatch.Order) error {
 	var errs []error
-	asked := o.asked()
+	asked, reserves := o.asked(), byReserve(order)
 	with, all := "--"+asked, unwelcome
-	if reserves {
+	switch {
+	case reserves:
 		with, all = "varq reserve", slices.Concat(unwelcome, unwelcomeToReserve)
+	case order != nil:
+		with, all = "varq every", slices.Concat(unwelcome, unwelcomeToEvery)
 	}
 	for _, u := range all {
 		if u.name == begin && asked != beginBy {

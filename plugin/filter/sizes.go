@@ -70,7 +70,7 @@ func (s *Submission) readSizes(o options, size jobsize.Options) error {
 // has them. The time of an order that says so is meant for the sizes.
 func (s *Submission) giveWay(o options) error {
 	instead := "--" + sizes
-	if s.order != nil {
+	if byReserve(s.order) {
 		instead = "the sizes of varq reserve"
 	}
 	var errs []error

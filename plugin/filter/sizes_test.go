@@ -155,9 +155,54 @@ func TestOrderOfAnotherSite(t *testing.T) {
 	if s, err := Read([]byte(`{"spank:begin-by":"now+1hour","time":"5:00:00"}`), "sbatch", order, now, time.UTC); err != nil || s.Request.Job.Limit != 600 {
 		t.Errorf("%+v, %v", s, err)
 	}
-	if _, err := Read([]byte(`{"spank:begin-by":"now+1hour"}`), "sbatch", []string{"VARQ_RESERVE" + "=mine"}, now, time.UTC); err == nil || !strings.HasPrefix(err.Error(), "the environment variable VARQ_RESERVE is set by varq reserve alone") {
+	if _, err := Read([]byte(`{"spank:begin-by":"now+1hour"}`), "sbatch", []string{"VARQ_RESERVE" + "=mine"}, now, time.UTC); err == nil || !strings.HasPrefix(err.Error(), "the environment variable VARQ_RESERVE is set by varq reserve and varq every alone") {
 		t.Error(err)
 	}
+}
+
+// A job that recurs is promised as by any sbatch, and its plan is reported before sbatch knows of it. What keeps sbatch from submitting the
+// job, or from ending, is refused, wherever it is said.
+func TestOrderOfSeries(t *testing.T) {
+	varqd := &planner{answer: api.PlanAnswer{Plan: &api.Plan{ID: "abcdefgh2345", BeginTime: now, BeginBy: now + 3600, TimeLimit: 7200, WorkLimit: 3600}}}
+	answer, reports := ordered(t, sbatch.Order{Recurs: true}, `{"spank:begin-by":"now+1hour","nodes":"4"}`, varqd, "plan sbatch\n")
+	if r := varqd.asked; r == nil || r.Tentative != 0 || r.BeginBy != now+3600 || !strings.Contains(answer, "\nplan abcdefgh2345\n") {
+		t.Errorf("varqd was asked %+v, sbatch is told %q", r, answer)
+	}
+	if len(reports) != 1 || reports[0].Plan == nil || reports[0].Plan.ID != "abcdefgh2345" {
+		t.Errorf("%+v", reports)
+	}
+	order := []string{"VARQ_RESERVE" + `={"report":"/nowhere","recurs":true}`}
+	for options, want := range map[string]string{
+		`{"spank:begin-by":"now+1hour","wait":"set"}`:            "--wait does not go together with varq every: sbatch has to submit a job that recurs, and end; leave it out",
+		`{"spank:begin-by":"now+1hour","test-only":"set"}`:       "--test-only does not go together with varq every: sbatch would submit no job; leave it out",
+		`{"spank:begin-by":"now+1hour","quiet":"set"}`:           "--quiet does not go together with varq every: sbatch would not print the job's number",
+		`{"spank:begin-by":"now+1hour","clusters":"gamma"}`:      "--clusters does not go together with varq every: varqd tells, and promises, of its own cluster alone",
+		`{"spank:begin-by":"now+1hour","array":"1-3"}`:           "--array does not go together with varq every: a reservation is of one job",
+		`{"spank:begin-by":"now+1hour","spank:finish-by":"now"}`: "--finish-by does not go together with --begin-by",
+	} {
+		if _, err := Read([]byte(options), "sbatch", order, now, time.UTC); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: error %v, wanted %s", options, err, want)
+		}
+	}
+	// A plan that cannot be reported is none: sbatch submits nothing.
+	if answer := unreported(t, varqd); !strings.HasPrefix(answer, "refuse open /nowhere: ") {
+		t.Errorf("%q", answer)
+	}
+}
+
+// unreported returns the answer to an sbatch of a series whose reports nobody can write.
+func unreported(t *testing.T, varqd Varqd) string {
+	t.Helper()
+	var out closer
+	h := Helper{
+		Orders: strings.NewReader("plan sbatch\n"), Options: func() ([]byte, error) { return []byte(`{"spank:begin-by":"now+1hour","nodes":"4"}`), nil },
+		Environment: []string{"VARQ_RESERVE" + `={"report":"/nowhere","recurs":true}`}, Answer: &out, User: io.Discard, Leave: func() {},
+		Dial: func() (Varqd, error) { return varqd, nil }, Now: func() time.Time { return time.Unix(now, 0) }, Zone: time.UTC, Pause: time.Millisecond,
+	}
+	if err := h.Run(t.Context()); err != nil {
+		t.Error(err)
+	}
+	return out.String()
 }
 
 // ofOne is a varqd that is asked about a single size.

@@ -89,5 +89,5 @@ void hide_helper(void)
 	close(answer_end);
 	unsetenv(ORDERS_VARIABLE);
 	unsetenv(ANSWER_VARIABLE);
-	unsetenv("VARQ_RESERVE"); /* an order to the helper, of varq reserve */
+	unsetenv("VARQ_RESERVE"); /* an order to the helper, of varq reserve or varq every */
 }

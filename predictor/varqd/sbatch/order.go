@@ -1,8 +1,11 @@
 package sbatch
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -26,6 +29,8 @@ type Order struct {
 	Reference bool `json:"reference,omitempty"`
 	// Tentative is for how many seconds the promise waits to be confirmed; 0 if it need not be.
 	Tentative int64 `json:"tentative,omitempty"`
+	// Recurs says that varq every runs sbatch, and not varq reserve: the promise is one as of any sbatch, and its plan is reported.
+	Recurs bool `json:"recurs,omitempty"`
 	// Member, if its Group is not empty, makes the promise that of a member of a group.
 	Member
 	// Report is the file to which varq-filter appends its Reports, one JSON value a line.
@@ -66,14 +71,20 @@ func ReadOrder(environment []string) (*Order, error) {
 		}
 		o := new(Order)
 		if err := json.Unmarshal([]byte(text), o); err != nil || o.Report == "" {
-			return nil, fmt.Errorf("the environment variable %s is set by varq reserve alone; unset it", orderVariable)
+			return nil, fmt.Errorf("the environment variable %s is set by varq reserve and varq every alone; unset it", orderVariable)
 		}
 		return o, nil
 	}
 	return nil, nil
 }
 
-// Tell appends a report to the order's file. A nil order has nobody to tell.
+// Variable returns the variable of sbatch's environment that carries the order. It does not come into the job's.
+func (o *Order) Variable() (string, error) {
+	text, err := json.Marshal(o)
+	return orderVariable + "=" + string(text), err
+}
+
+// Tell appends a report to the order's file, and returns when it is on disk. A nil order has nobody to tell.
 func (o *Order) Tell(r Report) error {
 	if o == nil {
 		return nil
@@ -87,8 +98,41 @@ func (o *Order) Tell(r Report) error {
 		return err
 	}
 	_, err = file.Write(append(text, '\n'))
-	if closed := file.Close(); err == nil {
-		err = closed
+	return errors.Join(err, file.Sync(), file.Close())
+}
+
+// maxReports bounds a file of reports, in bytes.
+const maxReports = 16 << 20
+
+// readReports reads what varq-filter has reported so far.
+func readReports(path string) (reports []Report, err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
 	}
-	return err
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, maxReports))
+	if err != nil {
+		return nil, err
+	}
+	for line := range bytes.Lines(text) {
+		var r Report
+		if json.Unmarshal(line, &r) == nil { // else it is not written whole yet
+			reports = append(reports, r)
+		}
+	}
+	return reports, nil
+}
+
+// Plans returns the plans of which varq-filter has told in a file of reports.
+//
+// Invariant: a plan is there before sbatch knows of it, so that a job that sbatch has submitted is of one of these.
+func Plans(path string) (ids []string, err error) {
+	reports, err := readReports(path)
+	for i := range reports {
+		if plan := reports[i].Plan; plan != nil {
+			ids = append(ids, plan.ID)
+		}
+	}
+	return ids, err
 }

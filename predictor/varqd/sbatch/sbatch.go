@@ -5,7 +5,6 @@ package sbatch
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -113,14 +112,14 @@ func (p *Program) run(ctx context.Context, o Order) (r result, err error) {
 	defer os.Remove(file.Name())
 	file.Close()
 	o.Report = file.Name()
-	text, err := json.Marshal(o)
+	variable, err := o.Variable()
 	if err != nil {
 		return r, err
 	}
-	stdout, stderr, failed := p.execute(ctx, slices.Concat(p.Own, p.Args), orderVariable+"="+string(text))
+	stdout, stderr, failed := p.execute(ctx, slices.Concat(p.Own, p.Args), variable)
 	until := time.Now().Add(reportTime)
 	for {
-		if r, err = readReports(o.Report); err != nil {
+		if r, err = readResult(o.Report); err != nil {
 			return r, err
 		}
 		if failed != nil || o.Describe || r.job != 0 || time.Now().After(until) {
@@ -161,18 +160,11 @@ func (p *Program) execute(ctx context.Context, args []string, more ...string) (s
 	return out.String(), errs.String(), err
 }
 
-// readReports reads what varq-filter has reported so far.
-func readReports(path string) (r result, err error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return r, err
-	}
-	for line := range bytes.Lines(text) {
-		var report Report
-		if json.Unmarshal(line, &report) != nil {
-			continue // not written whole yet
-		}
-		switch {
+// readResult reads what varq-filter has told so far.
+func readResult(path string) (r result, err error) {
+	reports, err := readReports(path)
+	for i := range reports {
+		switch report := &reports[i]; {
 		case report.Request != nil:
 			r.described = &Description{*report.Request, report.Parsable, report.Notes, report.Comment, report.Arguments}
 		case report.Plan != nil:
@@ -183,7 +175,7 @@ func readReports(path string) (r result, err error) {
 			r.job = report.Job
 		}
 	}
-	return r, nil
+	return r, err
 }
 
 // submitted returns the job that sbatch has printed, or 0.

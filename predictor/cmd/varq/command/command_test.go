@@ -182,24 +182,34 @@ func setup(env *testscript.Env) error {
 	return writeLog(env.WorkDir)
 }
 
+// tried begins an sbatch that only describes the job, if it is asked to: without options that end it, and with one word that is no option.
+const tried = `case "$* $VARQ_RESERVE" in
+*--help*) exit ;;
+*describe*)
+	echo '{"request":{"job":{}},"arguments":1}' >> "$(echo "$VARQ_RESERVE" | sed 's/.*"report":"\([^"]*\)".*/\1/')"
+	exit 1 ;;
+esac
+`
+
 // writeSeries writes the series aaaaaa of varq every, with four occurrences, and bbbbbb, with none; varq every run has run now. Their sbatch and
-// scancel write what they are asked into bin/asked.
+// scancel write what they are asked into bin/asked. Beside it is an sbatch that is refused.
 func writeSeries(dir string) error {
-	every, bin := filepath.Join(dir, "state", "varq", "every"), filepath.Join(dir, "bin")
-	if err := errors.Join(os.MkdirAll(every, 0o700), os.Mkdir(bin, 0o700)); err != nil {
+	every, bin, refused := filepath.Join(dir, "state", "varq", "every"), filepath.Join(dir, "bin"), filepath.Join(dir, "refused")
+	if err := errors.Join(os.MkdirAll(every, 0o700), os.Mkdir(bin, 0o700), os.Mkdir(refused, 0o700)); err != nil {
 		return err
 	}
 	const series = `{"id": %q, "schedule": "06:00 daily", "prob": ".95", "ahead": 43200, "sbatch": %q, "args": ["job.sh"], "dir": "/", "made": %d, "occurrences": [%s]}`
 	const occurrences = `{"at": 1795068000, "state": "KEPT", "job": 4601}, {"at": 1795154400, "state": "MISSED", "note": "varq: refused"},
 		{"at": 1795240800, "state": "MISSED", "note": "varq: refused"}, {"at": 1795327200, "state": "PENDING", "job": 4602}`
 	sbatch := filepath.Join(bin, "sbatch")
-	const program = "#!/bin/sh\necho \"$*\" >> \"$(dirname \"$0\")/asked\"\necho 4711\n"
+	const program = "#!/bin/sh\n" + tried + "echo \"$*\" >> \"$(dirname \"$0\")/asked\"\necho 4711\n"
 	return errors.Join(
 		os.WriteFile(filepath.Join(every, "aaaaaa.json"), fmt.Appendf(nil, series, "aaaaaa", sbatch, now-300_000, occurrences), 0o600),
 		os.WriteFile(filepath.Join(every, "bbbbbb.json"), fmt.Appendf(nil, series, "bbbbbb", sbatch, now, ""), 0o600),
 		os.WriteFile(filepath.Join(every, "last-run"), fmt.Appendln(nil, now), 0o600),
 		os.WriteFile(sbatch, []byte(program), 0o700),
 		os.WriteFile(filepath.Join(bin, "scancel"), []byte(program), 0o700),
+		os.WriteFile(filepath.Join(refused, "sbatch"), []byte("#!/bin/sh\n"+tried+"echo 'varq: refused: the queue is long' >&2\nexit 1\n"), 0o700),
 	)
 }
 

@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -92,17 +91,9 @@ func (c *command) add(cmd *cobra.Command, args []string, probability, ahead stri
 	if filepath.Base(program) != "sbatch" {
 		return usage(fmt.Errorf("%.40q is not sbatch, which alone makes jobs that recur", program))
 	}
-	for _, arg := range job {
-		switch name, _, _ := strings.Cut(arg, "="); name {
-		case "--begin-by", "--finish-by", "--begin":
-			return usage(fmt.Errorf("%s is what the schedule says, for each occurrence", name))
-		case "--wait", "--test-only":
-			return usage(fmt.Errorf("%s is not for a job that recurs: sbatch has to submit it, and end", name))
-		}
-	}
-	sbatch, err := exec.LookPath(program)
+	path, err := exec.LookPath(program)
 	if err == nil {
-		sbatch, err = filepath.Abs(sbatch)
+		path, err = filepath.Abs(path)
 	}
 	if err != nil {
 		return usage(fmt.Errorf("sbatch: %w", err))
@@ -111,12 +102,15 @@ func (c *command) add(cmd *cobra.Command, args []string, probability, ahead stri
 	if err != nil {
 		return err
 	}
-	s := &Series{ID: api.NewPlanID()[:6], Schedule: args[0], Zone: c.env.Getenv(zoneVariable), Prob: probability, Ahead: lead, Sbatch: sbatch, Args: job, Dir: here, Made: now}
+	s := &Series{ID: api.NewPlanID()[:6], Schedule: args[0], Zone: c.env.Getenv(zoneVariable), Prob: probability, Ahead: lead, Sbatch: path, Args: job, Dir: here, Made: now}
 	host, err := c.host()
 	if err != nil {
 		return err
 	}
 	if _, err := s.check(now, host); err != nil {
+		return usage(err)
+	}
+	if err := s.try(cmd.Context(), s.Next(now, host), cleaned(os.Environ())); err != nil {
 		return usage(err)
 	}
 	return c.locked(cmd.Context(), func(r *runner) error {

@@ -2,12 +2,14 @@ package every
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -70,6 +72,7 @@ func (r *runner) one(ctx context.Context, s *Series) (well bool, err error) {
 		case o.State == StateRefused && o.At <= r.now():
 			o.State, well = api.StateMissed, false
 			r.news(s, o)
+			r.store.forgetPlans(s.ID, o.At)
 		case o.State == StateRefused:
 			ok, failed := r.submit(ctx, s, o)
 			well = well && ok
@@ -119,65 +122,57 @@ func (r *runner) follow(s *Series, o *Occurrence, is *api.Reservation) {
 	if o.State == api.StateMissed {
 		r.news(s, o)
 	}
+	if o.settled() {
+		r.store.forgetPlans(s.ID, o.At)
+	}
 }
 
-// resolve finds out whether an sbatch of which nobody saw the end has submitted the job of an occurrence: then it has a reservation, which is of
-// no other occurrence and was made since, and last.
+// resolve finds out whether an sbatch of which nobody saw the end has submitted the job of an occurrence: then it has the reservation of a plan
+// that was made for this sbatch. No other job is taken, whatever it is promised and whosever it is.
 func (r *runner) resolve(ctx context.Context, s *Series, o *Occurrence) error {
-	found, err := r.varqd.Reservations(ctx, api.ReservationsQuery{All: true, Selection: api.Selection{Start: o.At, End: o.At + 1}})
+	plans, err := r.store.plans(s.ID, o.At)
+	var found []api.Reservation
+	if len(plans) > 0 {
+		found, err = r.varqd.Reservations(ctx, api.ReservationsQuery{All: true, Selection: api.Selection{Start: o.At, End: o.At + 1}})
+	}
 	if err != nil {
 		return fmt.Errorf("what became of the sbatch for %s is not known yet: %w", slurmtime.Format(o.At, r.zone), err)
 	}
-	all, _ := r.store.list()
-	taken := map[int64]bool{}
-	for _, other := range all {
-		for i := range other.Occurrences {
-			taken[other.Occurrences[i].Job] = true
-		}
-	}
-	var its *api.Reservation // the last one: those before it are of what was cancelled, or of the user's own sbatch
+	mayCome := false // its job, or varqd closes the plan
 	for i := range found {
-		is := &found[i]
-		mayBe := is.BeginBy == o.At && is.Promised >= o.Tried-clocksApart
-		if is.Job == 0 {
-			mayBe = mayBe && is.State == api.StatePromised // its job may still come, or varqd closes it
-		} else {
-			mayBe = mayBe && !taken[is.Job]
-		}
-		if mayBe && (its == nil || is.Promised >= its.Promised) {
-			its = is
+		switch is := &found[i]; {
+		case !slices.Contains(plans, is.ID):
+		case is.Job != 0:
+			o.Job = is.Job
+			r.follow(s, o, is)
+			return nil
+		case is.State == api.StatePromised:
+			mayCome = true
 		}
 	}
-	switch {
-	case its == nil:
-		o.State, o.Note = StateRefused, "sbatch was killed, or did not end, and has submitted nothing"
-	case its.Job != 0:
-		o.Job = its.Job
-		r.follow(s, o, its)
+	if !mayCome {
+		o.State, o.Note = StateRefused, cmp.Or(o.Note, "sbatch was killed, or did not end, and has submitted nothing")
 	}
 	return nil
 }
-
-// clocksApart is by how much varqd's clock may be behind this host's, in seconds.
-const clocksApart = 60
 
 // submit has sbatch reserve an occurrence. Before that is on disk, sbatch does not run. A refusal is no error. It is news the first time only, and
 // then ok is false.
 func (r *runner) submit(ctx context.Context, s *Series, o *Occurrence) (ok bool, err error) {
 	first := o.Tried == 0
-	o.State, o.Tried = StateSubmitting, r.now()
-	if err := r.store.save(s); err != nil {
+	o.State, o.Tried, o.Note = StateSubmitting, r.now(), ""
+	order, err := r.store.order(s.ID, o.At)
+	if err == nil {
+		err = r.store.save(s)
+	}
+	if err != nil {
 		return false, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, sbatchTime)
 	defer cancel()
-	args := []string{"--parsable", "--begin-by=uts" + strconv.FormatInt(o.At, 10)}
-	if s.Prob != "" {
-		args = append(args, "--prob="+s.Prob)
-	}
-	cmd := exec.CommandContext(ctx, s.Sbatch, append(args, s.Args...)...)
+	cmd := exec.CommandContext(ctx, s.Sbatch, append(s.own(o.At), s.Args...)...)
 	var stdout, stderr bytes.Buffer
-	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = s.Dir, r.environ, &stdout, &stderr
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = s.Dir, append(slices.Clone(r.environ), order), &stdout, &stderr
 	cmd.ExtraFiles = []*os.File{r.lock}
 	cmd.WaitDelay = 10 * time.Second
 	failed := cmd.Run()
@@ -195,6 +190,10 @@ func (r *runner) submit(ctx context.Context, s *Series, o *Occurrence) (ok bool,
 		}
 		if first {
 			r.news(s, o)
+		}
+		// It may have been killed, or have lost its connection, when Slurm had the job already.
+		if plans, err := r.store.plans(s.ID, o.At); err != nil || len(plans) > 0 {
+			o.State = StateSubmitting
 		}
 	case unread != nil || job <= 0:
 		return false, fmt.Errorf("sbatch --parsable printed %.40q, and no job's number; the next run finds out what it has submitted", stdout.String())

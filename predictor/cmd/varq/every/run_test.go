@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/varqd/sbatch"
 )
 
 // fakeSbatch writes what it is given into the file asked, a line each time, and answers as the file answer, a shell script, says.
@@ -18,6 +20,7 @@ const fakeSbatch = `#!/bin/sh
 cd "$(dirname "$0")" || exit 1
 echo "$*" >> asked
 n=$(wc -l < asked)
+report=$(echo "$VARQ_RESERVE" | sed 's/.*"report":"\([^"]*\)".*/\1/')
 . ./answer
 `
 
@@ -82,7 +85,8 @@ func (f *fixture) write(name, text string) {
 	}
 }
 
-// answers says what sbatch does: a script, in which $n is how often it was called.
+// answers says what sbatch does: a script, in which $n is how often it was called, and $report where varq-filter's
+// reports go.
 func (f *fixture) answers(script string) { f.write("answer", script+"\n") }
 
 // at sets the clock and runs once, as a new process would.
@@ -144,7 +148,6 @@ func TestEachIsReservedOnce(t *testing.T) {
 	f.wantWell("2026-11-22T06:00")
 	f.wantWell("2026-11-22T07:00")
 	f.want(1, "Nov23 PENDING 101")
-	monday := time.Date(2026, 11, 23, 6, 0, 0, 0, time.UTC).Unix()
 	if asked, err := os.ReadFile(filepath.Join(f.dir, "asked")); err != nil || string(asked) != fmt.Sprintf("--parsable --begin-by=uts%d --prob=.95 -N4 job.sh\n", monday) {
 		t.Errorf("%q, %v", asked, err)
 	}
@@ -186,18 +189,43 @@ func TestNobodyRan(t *testing.T) {
 	f.want(1, "Nov23 MISSED 0", "Nov24 PENDING 101")
 }
 
+// monday is the first occurrence of the fixture's series, 2026-11-23T06:00:00 UTC.
+const monday = saturday + 41*3600
+
+// reserved returns a reservation for monday.
+func reserved(plan string, job int64, state string) api.Reservation {
+	return api.Reservation{Plan: api.Plan{ID: plan, BeginBy: monday}, Job: job, State: state, Promised: monday - 86400}
+}
+
+// others are the user's own jobs for monday, and that of another series, promised before and after any of the series' own.
+func others() []api.Reservation {
+	return []api.Reservation{reserved("byhand", 44, api.StatePending), reserved("another", 45, api.StatePending), reserved("abroad", 0, api.StatePromised)}
+}
+
+// killed leaves what a varq every run leaves that is killed while sbatch runs, for which plans were made.
+func (f *fixture) killed(plans ...string) {
+	f.t.Helper()
+	s := f.want(0)
+	s.Occurrences = []Occurrence{{At: monday, State: StateSubmitting, Tried: monday - 86400}}
+	if _, err := f.store.order(s.ID, monday); err != nil {
+		f.t.Fatal(err)
+	}
+	if err := f.store.save(s); err != nil {
+		f.t.Fatal(err)
+	}
+	o := sbatch.Order{Report: f.store.reports(s.ID, monday)}
+	for _, plan := range plans {
+		if err := o.Tell(sbatch.Report{Plan: &api.Plan{ID: plan}}); err != nil {
+			f.t.Fatal(err)
+		}
+	}
+}
+
 // An sbatch of which nobody saw the end has submitted its job, or not: there are not two jobs, and not none.
 func TestKilledWhileSubmitting(t *testing.T) {
 	for _, submitted := range []bool{true, false} {
 		f := start(t)
-		monday := time.Date(2026, 11, 23, 6, 0, 0, 0, time.UTC).Unix()
-		// The state as a kill leaves it.
-		s := f.want(0)
-		sunday := monday - 86400
-		s.Occurrences = []Occurrence{{At: monday, State: StateSubmitting, Tried: sunday}}
-		if err := f.store.save(s); err != nil {
-			t.Fatal(err)
-		}
+		f.killed("ours")
 		f.answers("echo 200")
 		f.varqd.down = true
 		if _, err := f.at("2026-11-22T07:00"); err == nil || !strings.Contains(err.Error(), "what became of the sbatch for 2026-11-23T06:00:00 is not known yet: varqd is not reachable") {
@@ -205,38 +233,65 @@ func TestKilledWhileSubmitting(t *testing.T) {
 		}
 		f.want(0, "Nov23 SUBMITTING 0")
 		f.varqd.down = false
-		// One was made long before, and one is for another time.
-		f.varqd.list = []api.Reservation{{Plan: api.Plan{BeginBy: monday}, Job: 7, Promised: sunday - 3600}, {Plan: api.Plan{BeginBy: monday + 60}, Job: 8, Promised: sunday}}
+		f.varqd.list = append(others(), reserved("ours", 0, api.StatePromised))
+		f.wantWell("2026-11-22T08:00")
+		f.want(0, "Nov23 SUBMITTING 0")
 		if submitted {
-			f.varqd.list = append(f.varqd.list, api.Reservation{Plan: api.Plan{BeginBy: monday}, State: api.StatePromised, Promised: sunday})
-			f.wantWell("2026-11-22T08:00")
-			f.want(0, "Nov23 SUBMITTING 0")
-			f.varqd.list[2].Job, f.varqd.list[2].State = 9, api.StatePending
+			f.varqd.list[3] = reserved("ours", 9, api.StatePending)
 			f.wantWell("2026-11-22T09:00")
 			f.want(0, "Nov23 PENDING 9")
 		} else {
+			f.varqd.list[3] = reserved("ours", 0, api.StateCancelled)
 			f.wantWell("2026-11-22T09:00")
 			f.want(1, "Nov23 PENDING 200")
 		}
 	}
 }
 
-// An sbatch that was killed has submitted the job of the last reservation since, and not that of a series that was cancelled before.
-func TestKilledAfterACancel(t *testing.T) {
+// Without a plan sbatch has submitted nothing: no job beside is taken for the series', and none is cancelled with it.
+func TestOthersAreLeftAlone(t *testing.T) {
 	f := start(t)
-	monday := time.Date(2026, 11, 23, 6, 0, 0, 0, time.UTC).Unix()
-	s := f.want(0)
-	s.Occurrences = []Occurrence{{At: monday, State: StateSubmitting, Tried: saturday}}
-	if err := f.store.save(s); err != nil {
-		t.Fatal(err)
+	f.killed()
+	f.varqd.list = others()
+	if jobs, err := f.cancel(t.Context(), f.want(0, "Nov23 SUBMITTING 0")); jobs != 0 || err != nil {
+		t.Error(jobs, err)
 	}
-	f.varqd.list = []api.Reservation{
-		{Plan: api.Plan{BeginBy: monday}, Job: 7, State: api.StateCancelled, Promised: saturday - 30},
-		{Plan: api.Plan{BeginBy: monday}, Job: 8, State: api.StatePending, Promised: saturday + 1},
-		{Plan: api.Plan{BeginBy: monday}, State: api.StateCancelled, Promised: saturday + 2}, // never had a job
+	if _, err := os.Stat(filepath.Join(f.dir, "cancelled")); err == nil {
+		t.Error("a job is cancelled")
 	}
-	f.wantWell("2026-11-22T06:00")
-	f.want(0, "Nov23 PENDING 8")
+	if entries, err := os.ReadDir(f.store.dir); err != nil || len(entries) != 1 { // the lock
+		t.Error(entries, err)
+	}
+
+	f = start(t)
+	f.killed()
+	f.varqd.down = true // which need not be asked
+	f.answers("echo 200")
+	f.wantWell("2026-11-22T08:00")
+	f.want(1, "Nov23 PENDING 200")
+}
+
+// An sbatch that fails after it had its plan may have submitted the job: it was killed, or Slurm's answer was lost.
+func TestFailedAfterThePlan(t *testing.T) {
+	f := start(t)
+	f.answers(`echo '{"plan":{"id":"ours"}}' >> "$report"; kill -9 $$`)
+	f.varqd.list = append(others(), reserved("ours", 0, api.StatePromised))
+	f.wantNews("2026-11-22T06:00", "2026-11-23T06:00:00: REFUSED: sbatch: signal: killed")
+	f.wantWell("2026-11-22T07:00")
+	s := f.want(1, "Nov23 SUBMITTING 0")
+	f.varqd.list[3] = reserved("ours", 9, api.StatePending)
+	f.wantWell("2026-11-22T08:00")
+	f.want(1, "Nov23 PENDING 9")
+	if _, err := os.Stat(f.store.reports(s.ID, monday)); err != nil {
+		t.Error(err)
+	}
+	f.varqd.list[3].State = api.StateKept
+	f.answers("echo 102")
+	f.wantWell("2026-11-23T07:00")
+	f.want(2, "Nov23 KEPT 9", "Nov24 PENDING 102")
+	if _, err := os.Stat(f.store.reports(s.ID, monday)); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
 }
 
 // A clock that was ahead for a while, as of a host that has no time yet when it starts, keeps nothing from being reserved.
@@ -291,6 +346,26 @@ func TestMissedAfterLong(t *testing.T) {
 	f.wantNews("2026-11-23T07:00", "2026-11-23T06:00:00: MISSED: 'varq every run' did not run in time")
 }
 
+// Options of the job's script are the script's.
+func TestCheckOptions(t *testing.T) {
+	f := start(t)
+	f.answers(`echo '{"request":{"job":{}},"arguments":2}' >> "$report"; exit 1`)
+	s := f.want(0)
+	for args, want := range map[string]string{
+		"-N4 job.sh --prob=.5":        "",
+		"--begin-after=1 job.sh -W":   "",
+		"--prob=.5 job.sh -":          "--prob is for varq every itself: give it before --",
+		"--begin-by 17:00 job.sh -":   "--begin-by is what the schedule says, for each occurrence; leave it out",
+		"-N4 --begin-b=6:00 job.sh -": "--begin-by is what the schedule says, for each occurrence; leave it out",
+	} {
+		s.Args = strings.Fields(args)
+		err := s.try(t.Context(), monday, f.environ)
+		if said := fmt.Sprint(err); err == nil && want != "" || err != nil && said != want {
+			t.Errorf("%s: %v, want %q", args, err, want)
+		}
+	}
+}
+
 // What sbatch prints that is no number may come with a job: that is found out before another one is submitted.
 func TestUnreadableNumber(t *testing.T) {
 	f := start(t)
@@ -306,8 +381,11 @@ func TestCancel(t *testing.T) {
 	f := start(t)
 	f.wantWell("2026-11-22T06:00")
 	s := f.want(1, "Nov23 PENDING 101")
-	s.Occurrences = append(s.Occurrences, Occurrence{At: s.Occurrences[0].At + 86400, State: StateSubmitting, Tried: f.clock})
-	f.varqd.list = []api.Reservation{{Plan: api.Plan{BeginBy: s.Occurrences[1].At}, State: api.StatePromised, Promised: f.clock}}
+	if err := os.WriteFile(f.store.reports(s.ID, monday+86400), []byte(`{"plan":{"id":"ours"}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.Occurrences = append(s.Occurrences, Occurrence{At: monday + 86400, State: StateSubmitting, Tried: f.clock})
+	f.varqd.list = []api.Reservation{{Plan: api.Plan{ID: "ours", BeginBy: monday + 86400}, State: api.StatePromised}}
 	if _, err := f.cancel(t.Context(), s); err == nil || !strings.Contains(err.Error(), "may still submit its job") {
 		t.Error(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -44,11 +45,11 @@ func ParseSchedule(text string, now int64, zone *time.Location) (*Schedule, erro
 	if strings.Contains(text, "TZ=") || strings.HasPrefix(strings.TrimSpace(text), "@every") {
 		return fail(errors.New("it has a time zone, or @every"))
 	}
-	fields, err := fieldsOf(text)
+	words, err := fieldsOf(text)
 	if err != nil {
 		return fail(err)
 	}
-	times, err := crontab.Parse(fields)
+	times, err := parseFields(words)
 	if err != nil {
 		return fail(err)
 	}
@@ -67,14 +68,11 @@ func ParseSchedule(text string, now int64, zone *time.Location) (*Schedule, erro
 	return s, nil
 }
 
-// fieldsOf returns the schedule as crontab's.
-func fieldsOf(text string) (string, error) {
+// fieldsOf returns the schedule's five fields as crontab's, or its one word that begins with @.
+func fieldsOf(text string) ([]string, error) {
 	words := strings.Fields(text)
 	if len(words) > 2 || len(words) == 1 && strings.HasPrefix(words[0], "@") {
-		if len(words) == 5 {
-			words[4] = throughSunday(words[4])
-		}
-		return strings.Join(words, " "), nil
+		return words, nil
 	}
 	on, at := "daily", ""
 	for _, word := range words {
@@ -82,19 +80,52 @@ func fieldsOf(text string) (string, error) {
 		case !isClock:
 			on = word
 		case at != "":
-			return "", errors.New("it has two times of day")
+			return nil, errors.New("it has two times of day")
 		default:
 			at = word
 		}
 	}
 	if at == "" {
-		return "", errors.New("it has no time of day")
+		return nil, errors.New("it has no time of day")
 	}
 	if known := days[strings.ToLower(on)]; known != "" {
 		on = known
 	}
 	parts := clock.FindStringSubmatch(at)
-	return fmt.Sprintf("%s %s * * %s", parts[2], parts[1], throughSunday(on)), nil
+	return []string{parts[2], parts[1], "*", "*", on}, nil
+}
+
+// fields are those of crontab(5), with what each may be: the parser's own words are about the program.
+var fields = []struct{ name, allowed string }{
+	{"minute", "0 to 59, as in 5 or */20"},
+	{"hour", "0 to 23, as in 6 or 9-17"},
+	{"day of the month", "1 to 31, as in 1 or 1,15"},
+	{"month", "1 to 12 or Jan to Dec, as in 3 or Jan-Jun"},
+	{"day of the week", "Mon to Sun or 0 to 7, as in Mon,Thu or Fri-Sun; no range goes beyond Sunday"},
+}
+
+// parseFields reads what fieldsOf returns. The error names the first field that is wrong.
+func parseFields(words []string) (cron.Schedule, error) {
+	switch {
+	case len(words) == 1:
+		times, err := crontab.Parse(words[0])
+		if err != nil {
+			err = errors.New("of the words with @ there are @hourly, @daily, @weekly, @monthly and @yearly")
+		}
+		return times, err
+	case len(words) != len(fields):
+		return nil, fmt.Errorf("it has %d fields, and crontab(5) has five: minute, hour, day of the month, month and day of the week", len(words))
+	}
+	read := slices.Clone(words)
+	read[len(read)-1] = throughSunday(read[len(read)-1])
+	for i, field := range fields {
+		alone := []string{"*", "*", "*", "*", "*"}
+		alone[i] = read[i]
+		if _, err := crontab.Parse(strings.Join(alone, " ")); err != nil {
+			return nil, fmt.Errorf("its %s is %.20q, and may be %s", field.name, words[i], field.allowed)
+		}
+	}
+	return crontab.Parse(strings.Join(read, " "))
 }
 
 // sunday is Sunday as the last day of a week, which crontab(5) knows as 7 and the parser as 0 alone: by itself or as the end of a range.

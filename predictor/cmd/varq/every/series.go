@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/varq-project/varq/predictor/api"
@@ -39,7 +40,7 @@ type Series struct {
 
 // The states of an occurrence, beside those of a reservation (package api).
 const (
-	// StateSubmitting: sbatch was started, and what became of that is not known.
+	// StateSubmitting: sbatch was started, and whether it has submitted the job is not known.
 	StateSubmitting = "SUBMITTING"
 	// StateRefused: it is not reserved; the next run tries again, until its time.
 	StateRefused = "REFUSED"
@@ -52,6 +53,15 @@ type Occurrence struct {
 	Job   int64  `json:"job,omitempty"`
 	Tried int64  `json:"tried,omitempty"` // when sbatch was started last
 	Note  string `json:"note,omitempty"`  // why it is not reserved, or what sbatch said
+}
+
+// own returns the options of sbatch that are the series' own, for the occurrence at a time.
+func (s *Series) own(at int64) []string {
+	options := []string{"--parsable", "--begin-by=uts" + strconv.FormatInt(at, 10)}
+	if s.Prob != "" {
+		options = append(options, "--prob="+s.Prob)
+	}
+	return options
 }
 
 // settled reports whether nothing becomes of the occurrence any more.

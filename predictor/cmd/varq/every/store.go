@@ -160,7 +160,15 @@ func decode(text []byte) (*Series, error) {
 func (s *store) save(series *Series) error { return cli.SaveJSON(s.path(series.ID), series, 0o600) }
 
 // remove forgets a series.
-func (s *store) remove(id string) error { return os.Remove(s.path(id)) }
+func (s *store) remove(id string) error {
+	entries, err := os.ReadDir(s.dir)
+	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), id+"-") { // of its occurrences
+			err = errors.Join(err, os.Remove(filepath.Join(s.dir, entry.Name())))
+		}
+	}
+	return errors.Join(err, os.Remove(s.path(id)))
+}
 
 // ran notes that varq every run was here at a time, and lastRun tells when that was, 0 for never.
 func (s *store) ran(at int64) error {
