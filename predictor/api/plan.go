@@ -227,13 +227,13 @@ func (p *Plan) Spread(r *PlanRequest) string {
 	return fmt.Sprintf("the costs are those on %d nodes, over which Slurm may spread the job; --nodes says on how many it is to run", p.MostNodes())
 }
 
-// Share says how much c is in multiples of the cost of the work.
+// Share says how much c is in multiples of the cost of the work, rounded up: nothing exceeds what is said.
 func (c Cost) Share(work Cost) string {
 	times := 0.
 	if work.NodeSeconds > 0 {
 		times = c.NodeSeconds / work.NodeSeconds
 	}
-	return fmt.Sprintf("%.2f times the work", times)
+	return hundredthsUp(times) + " times the work"
 }
 
 // Evidence is what a forecast rests on.
@@ -291,9 +291,12 @@ func (c Cost) RoundedUp() string {
 }
 
 // HoursUp formats seconds as hours, rounded up to hundredths.
-func HoursUp(seconds float64) string {
+func HoursUp(seconds float64) string { return hundredthsUp(seconds / 3600) }
+
+// hundredthsUp formats a number, rounded up to hundredths.
+func hundredthsUp(x float64) string {
 	const noise = 1e-9 // of sums of binary fractions
-	return fmt.Sprintf("%.2f", max(0, math.Ceil(seconds/36-noise))/100)
+	return fmt.Sprintf("%.2f", max(0, math.Ceil(100*x-noise))/100)
 }
 
 // Refusal says why no promise can be made, and what can be promised instead.

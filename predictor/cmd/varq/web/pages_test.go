@@ -60,7 +60,7 @@ func TestAnyTime(t *testing.T) {
 	l := newLab(t, "")
 	_, text := l.get(t, "/?nodes=4&time=1:00:00&begin-by=2026-11-21T17:00&prob=0.8")
 	contains(t, text, "with probability 0.80 (forecast 0.86), at no extra cost.", "sbatch --nodes=4 --time=01:00:00 --begin-by=2026-11-21T17:00:00 --prob=0.8 --best-effort job.sh",
-		"(earliest)", "as soon as the job does", "nothing more", "0.80 can be promised, at no extra cost", "work=any")
+		"(earliest)", "A probability of <a", "prob=0.86", "can be promised at the same cost", "By --best-effort", "as soon as the job does", "nothing more", "0.80 can be promised, at no extra cost", "work=any")
 	if strings.Contains(text, "max_hold") {
 		t.Error("it tells of a limit on holding nodes, and holds none")
 	}
@@ -116,25 +116,26 @@ func TestNoSize(t *testing.T) {
 	}
 }
 
-// Which size starts first is said as exactly as it is known: sizes that a minute or a tenth tells apart count as equal.
+// Which number of nodes starts first, with the limit asked for, is said as exactly as it is known: those that a minute or a tenth tells
+// apart count as equal.
 func TestFirst(t *testing.T) {
+	const other = 5 // of a job with another limit
 	for _, c := range []struct {
-		waits [][2]float64 // of 1, 2, 4 nodes, and so on
+		waits []float64 // of 1, 2, 4 nodes, and so on
 		says  string
 	}{
-		{[][2]float64{{60, 200}, {140, 160}}, "1 node for 00:15:00 would start first: after about 00:01:00."},
-		{[][2]float64{{15, 16}, {137, 129}}, "1 node at any of these limits would start first: after about 00:00:15."},
-		{[][2]float64{{15, 16}, {60, 129}}, "1 node at any of these limits; or 2 nodes for 00:15:00 would start first: after about 00:00:15."},
-		{[][2]float64{{6000, 6500}, {6600, 6700}}, "1 node at any of these limits; or 2 nodes for 00:15:00 would start first: after about 01:40:00."},
-		{[][2]float64{{60, 61}, {119, 60}}, "no size would start before another: after about 00:01:00."},
-		{[][2]float64{{160, 500}, {60, 300}, {60, 70}}, "2 nodes for 00:15:00; or 4 nodes at any of these limits would start first: after about 00:01:00."},
+		{[]float64{60, 140}, "a job of 00:30:00 on 1 node would start first: after about 00:01:00."},
+		{[]float64{15, 60, 137}, "a job of 00:30:00 on 1 node or 2 nodes would start first: after about 00:00:15."},
+		{[]float64{6600, 6000, 9000}, "a job of 00:30:00 on 1 node or 2 nodes would start first: after about 01:40:00."},
+		{[]float64{60, 61}, "a job of 00:30:00 would start about as soon on any of these numbers of nodes: after about 00:01:00."},
+		{[]float64{160, 60, 300}, "a job of 00:30:00 on 2 nodes would start first: after about 00:01:00."},
 	} {
-		table := sizes{Limits: []string{"00:15:00", "00:30:00"}}
+		table := sizes{Limits: []string{"00:15:00", "00:30:00"}, asked: 1}
 		columns := make([]api.SizeAnswer, 2)
-		for i, waits := range c.waits {
+		for i, wait := range c.waits {
 			table.Rows = append(table.Rows, sizeRow{Nodes: 1 << i, Cells: make([]sizeCell, 2)})
-			for column := range columns {
-				columns[column].Sizes = append(columns[column].Sizes, api.SizeForecast{Wait: &waits[column]})
+			for column, wait := range []float64{other, wait} {
+				columns[column].Sizes = append(columns[column].Sizes, api.SizeForecast{Wait: &wait})
 			}
 		}
 		table.wait(columns)

@@ -31,7 +31,8 @@ type sizes struct {
 	Trouble *trouble // instead of all else
 	Why     string   // there is no probability for any size: the reason, if it is the same for all
 	Short   bool     // a shorter job has a lower probability than a longer one, as it may hold its nodes for less
-	First   string   // which size starts first, a sentence, or "" if nobody knows
+	First   string   // which number of nodes starts first, a sentence, or "" if nobody knows
+	asked   int      // the column of the limit of the form
 	Limits  []string
 	Rows    []sizeRow
 }
@@ -65,7 +66,7 @@ func (s *site) sizes(ctx context.Context, q *question) *sizes {
 		nodes = append(nodes, 2*nodes[len(nodes)-1])
 	}
 	limits := around(q.request.Job.Limit, 60)
-	table := &sizes{}
+	table := &sizes{asked: slices.Index(limits, q.request.Job.Limit)}
 	for _, l := range limits {
 		table.Limits = append(table.Limits, slurmtime.FormatDuration(l))
 	}
@@ -193,52 +194,39 @@ func (s *site) cell(ctx context.Context, r *api.PlanRequest) (sizeCell, error) {
 	return c, nil
 }
 
-// wait sets the waits that are expected of the sizes, by columns, and says which is the shortest.
+// wait sets the waits that are expected of the sizes, by columns, and says which has the shortest of those with the limit asked for.
 func (t *sizes) wait(columns []api.SizeAnswer) {
-	waits := make([][]float64, len(t.Rows)) // by row; infinite if nobody knows
-	shortest := math.Inf(1)
+	var asked []float64 // by row; infinite if nobody knows
+	limit := ""
 	for i := range t.Rows {
 		for column, answer := range columns {
-			wait := math.Inf(1)
+			wait, cell := math.Inf(1), &t.Rows[i].Cells[column]
 			if i < len(answer.Sizes) && answer.Sizes[i].Wait != nil {
 				wait = *answer.Sizes[i].Wait
-				t.Rows[i].Cells[column].Wait = cli.Rounded(wait)
+				cell.Wait = cli.Rounded(wait)
 			}
-			waits[i] = append(waits[i], wait)
-			shortest = min(shortest, wait)
+			if column == t.asked {
+				asked, limit = append(asked, wait), t.Limits[column]
+			}
 		}
 	}
-	if !math.IsInf(shortest, 1) {
-		t.First = t.first(waits, shortest)
+	if shortest := slices.Min(asked); !math.IsInf(shortest, 1) {
+		t.First = t.first(asked, shortest, limit)
 	}
 }
 
-// first says which sizes wait for the shortest time. Those that a minute or a tenth of it, whichever is more, tells apart count as equal.
-func (t *sizes) first(waits [][]float64, shortest float64) string {
+// first says which rows wait for the shortest time. Those that a minute or a tenth of it, whichever is more, tells apart count as equal.
+func (t *sizes) first(waits []float64, shortest float64, limit string) string {
 	const minute, tenth = 60, .1
-	equal := func(wait float64) bool { return wait <= shortest+max(minute, tenth*shortest) }
-	var sizes []string // by rows
-	whole := 0         // rows of which all sizes start first
-	for i, row := range waits {
-		var limits []string
-		for column, wait := range row {
-			if equal(wait) {
-				limits = append(limits, t.Limits[column])
-			}
-		}
-		nodes := cli.Count(int(t.Rows[i].Nodes), "node", "nodes")
-		switch len(limits) {
-		case 0:
-		case len(row):
-			whole++
-			sizes = append(sizes, nodes+" at any of these limits")
-		default:
-			sizes = append(sizes, nodes+" for "+strings.Join(limits, " or "))
+	var nodes []string
+	for i, wait := range waits {
+		if wait <= shortest+max(minute, tenth*shortest) {
+			nodes = append(nodes, cli.Count(int(t.Rows[i].Nodes), "node", "nodes"))
 		}
 	}
-	what := strings.Join(sizes, "; or ") + " would start first"
-	if whole == len(waits) {
-		what = "no size would start before another"
+	what := "a job of " + limit + " on " + strings.Join(nodes, " or ") + " would start first"
+	if len(nodes) == len(waits) {
+		what = "a job of " + limit + " would start about as soon on any of these numbers of nodes"
 	}
 	return fmt.Sprintf("Submitted now, without a promise, %s: after about %s.", what, cli.Rounded(shortest))
 }

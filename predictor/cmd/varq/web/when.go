@@ -32,8 +32,16 @@ type answer struct {
 	Promised bool
 	Lines    []told.Line
 	Sbatch   string // the line to paste; "" if nothing can be promised
+	AtOnce   bool   // in which an option lets the work start as soon as the job does
+	Surer    *surer // nil if a greater probability costs more, or cannot be promised
 	Offers   []offer
 	Curve    *curve // nil if nothing was forecast
+}
+
+// surer is a greater probability that can be promised at the same cost.
+type surer struct {
+	Prob  string
+	Query template.URL // of the page about it
 }
 
 // offer is what can be promised instead.
@@ -101,7 +109,10 @@ func (s *site) promise(a *answer, q *question, p *api.Plan) {
 	a.Headline = fmt.Sprintf("Can be promised: running by %s with probability %s (forecast %s), %s.",
 		slurmtime.Format(p.BeginBy, s.env.Zone), prob.Format(p.Prob), prob.Format(p.Estimate), extra(p.AtMost()))
 	a.Lines = told.Plan(p, &q.request, s.env.Now(), s.env.Zone)
-	a.Sbatch = sbatch(q.options(p.Prob, s.env.Zone))
+	a.Sbatch, a.AtOnce = sbatch(q.options(p.Prob, s.env.Zone)), q.request.BestEffort
+	if most := prob.Percent(p.Estimate); a.AtOnce && most > p.Prob { // no nodes idle, however much is promised
+		a.Surer = &surer{prob.Format(most), q.query(fieldProb, strconv.FormatFloat(most, 'g', -1, 64))}
+	}
 }
 
 func (s *site) refuse(a *answer, q *question, r *api.Refusal) {
