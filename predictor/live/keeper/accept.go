@@ -20,9 +20,9 @@ type rescue struct {
 	prob     float64 // the forecast with it
 }
 
-// offerRescue notes what would keep e's promise if the revised plan does not.
+// offerRescue notes what would keep e's promise if the revised plan falls short of it.
 func (k *Keeper) offerRescue(planner *trajectory.Planner, r *trajectory.Request, e *ledger.Entry, revised trajectory.Revision) {
-	if to, ok := planner.Rescue(*r, revised); ok {
+	if to, ok := planner.Rescue(*r, revised); ok && prob.Short(revised.Prob, e.Prob) {
 		k.memory.setRescue(e.ID, &rescue{to.Begin, to.Prob})
 	} else {
 		k.memory.setRescue(e.ID, nil)
@@ -97,7 +97,7 @@ func (k *Keeper) unneeded(e *ledger.Entry) string {
 		return fmt.Sprintf("more would not help job %d: %s", e.Job, obstacle)
 	case !k.memory.forecastKnown(e.ID):
 		return fmt.Sprintf("job %d needs no more than you have agreed to, or more would not help", e.Job)
-	case now >= e.Prob:
+	case !prob.Short(now, e.Prob):
 		return fmt.Sprintf("job %d needs no more than you have agreed to: it starts by the deadline with probability %s", e.Job, prob.Format(now))
 	default:
 		return fmt.Sprintf("more would not help job %d: it starts by the deadline with probability %s, however long its nodes may idle", e.Job, prob.Format(now))
@@ -133,7 +133,7 @@ func (k *Keeper) unmoved(e *ledger.Entry, err error, now int64) string {
 		return "the job is held; varqd moves it once it is released"
 	case p.Yielded:
 		return "somebody has changed the job, so varqd leaves it alone"
-	case err == nil && k.memory.forecast(e.ID) >= e.Prob:
+	case err == nil && !prob.Short(k.memory.forecast(e.ID), e.Prob):
 		return "by now it need not be moved"
 	case k.memory.limitsFixed(now):
 		return "Slurm does not let varqd change time limits; ask your administrator to run varq doctor"

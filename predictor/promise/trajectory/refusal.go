@@ -119,7 +119,7 @@ func (p *Planner) binding(r *Request, b bounds, none bool) (rule *limits.Rule, s
 // if there is no such plan.
 func (p *Planner) promised(r *Request, b bounds) (begin int64, ok bool) {
 	points := p.trajectory(r, b, 1)
-	i := r.choose(points, r.Prob)
+	i := p.settle(r, points, r.Prob)
 	if i < 0 {
 		return 0, false
 	}
