@@ -1,8 +1,6 @@
 package trajectory
 
 import (
-	"slices"
-
 	"github.com/varq-project/varq/predictor/prob"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -126,31 +124,6 @@ func (p *Planner) replan(r *Request, b bounds, current Submission) Revision {
 	}
 	to := points[i]
 	return Revision{Submission: Submission{Begin: to.Begin, Limit: to.Limit}, Prob: to.Prob, Stay: stay.Prob}
-}
-
-// Rescue returns the submission with which the promise would hold again if the nodes could
-// idle for longer than r.Earliest allows. It reports false if there is none, if the promise
-// holds, if the job cannot be moved any more, or if there is too little room however long the nodes idle.
-// revised is what Replan returned for r.
-func (p *Planner) Rescue(r Request, revised Revision) (Point, bool) {
-	if revised.Prob >= r.Prob || revised.Room < r.Prob || r.Earliest == 0 || r.Now >= revised.Begin || r.Deadline <= r.Now {
-		return Point{}, false
-	}
-	agreed := r.Earliest
-	r.Earliest = 0
-	b := p.bounds(&r)
-	b.last = revised.last
-	points := p.forecasts(&r, b, 1)
-	within := slices.IndexFunc(points, func(pt Point) bool { return pt.Begin >= agreed })
-	if within >= 0 { // Replan has found none of these good enough
-		points = points[:within]
-	}
-	i := p.settle(&r, points, r.Prob)
-	if i < 0 {
-		return Point{}, false
-	}
-	points[i].Prob = min(points[i].Prob, revised.Room)
-	return points[i], true
 }
 
 // trimmed returns the time limit that an eligible job needs if it starts now or later.
